@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# make            build everything         make compare    the comparison (installs what it needs first)
+# make test       every test               make deps       install packages and the Python environment only
+#
+# Each folder says what it builds in its own build.mk.
+
+BUILD    := build
+CC       ?= gcc
+CLANG    ?= clang
+BPFTOOL  ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
+PKG      ?= pkg-config
+PYTHON   := /usr/bin/python3
+VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+# -iquote and never -I.: bpf/ and pcap/ would shadow the system's <bpf/...> and <pcap/...>.
+CFLAGS   ?= -O2 -g
+CFLAGS   += -std=gnu11 -Wall -Wextra -Werror -iquote . -D_GNU_SOURCE
+# Quiet lines by default, whole commands with V=1.
+Q        := $(if $(V),,@)
+say      = $(if $(V),,@printf '  %-8s %s\n' $(1) $(2))
+
+PROGRAMS   :=
+UNIT_TESTS :=
+TESTS      := $(sort $(wildcard tests/*.test */tests/*.test))
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+include $(sort $(wildcard */*.mk))
+
+DEPS := $(BUILD)/.deps
+
+.PHONY: all deps compare test clean
+all: $(PROGRAMS)
+
+# The build itself never installs anything; compare and test first see to the packages. They call make again
+# because what the fragments ask pkg-config for exists only afterwards.
+deps: $(DEPS)
+$(DEPS): packaging/apt.txt packaging/requirements.txt packaging/deps
+	@packaging/deps $(BUILD)
+	@touch $@
+
+compare: $(DEPS)
+	@$(MAKE) --no-print-directory all
+	+@exec compare/compare --output $(BUILD)/compare $(ARGS)
+
+test: $(DEPS)
+	@$(MAKE) --no-print-directory all unit-tests
+	@prove --timer --exec tests/run $(UNIT_TESTS) $(TESTS)
+
+.PHONY: unit-tests
+unit-tests: $(UNIT_TESTS)
+
+clean:
+	rm -rf $(BUILD)
+
+$(BUILD)/%.o: %.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(PROGRAMS) $(UNIT_TESTS):
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
+
+$(UNIT_TESTS): LDLIBS += -lcmocka
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef LIB_CLOCK_H
+#define LIB_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define NS_PER_S	1000000000ull
+#define NS_PER_MS	1000000ull
+#define NS_PER_US	1000ull
+
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+/* CLOCK_MONOTONIC, ns: for everything but the timestamps on the wire. */
+static inline uint64_t now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Until `when` (CLOCK_MONOTONIC, ns), or until a signal comes. */
+static inline void sleep_until_ns(uint64_t when)
+{
+	struct timespec ts = { .tv_sec = when / NS_PER_S, .tv_nsec = when % NS_PER_S };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+}
+
+static inline uint64_t seconds_to_ns(double seconds)
+{
+	return (uint64_t)(seconds * NS_PER_S);
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Log-linear histogram of 64-bit values: 32 steps to each power of two, so a quantile is at most 1/32 above the true
+ * value; fixed memory.
+ */
+#ifndef LIB_HISTOGRAM_H
+#define LIB_HISTOGRAM_H
+
+#include <stdint.h>
+
+#define HISTOGRAM_STEPS_LOG2	5
+#define HISTOGRAM_STEPS		(1 << HISTOGRAM_STEPS_LOG2)
+#define HISTOGRAM_BUCKETS	((64 - HISTOGRAM_STEPS_LOG2 + 1) * HISTOGRAM_STEPS)
+
+struct histogram {
+	uint64_t count, min, max;
+	uint64_t bucket[HISTOGRAM_BUCKETS];
+};
+
+/* `h` starts as zeroes. */
+void histogram_add(struct histogram *h, uint64_t value);
+
+/* The smallest value that at least the fraction q (0..1) of all values do not exceed; 0 when empty. */
+uint64_t histogram_quantile(const struct histogram *h, double q);
+
+#endif

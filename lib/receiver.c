@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <arpa/inet.h>
+#include <endian.h>
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/clock.h"
+#include "lib/receiver.h"
+#include "lib/stop.h"
+
+#define CPU_MARK_NS	(100 * NS_PER_MS)
+
+struct receiver *receiver_new(const struct stream_options *options)
+{
+	struct receiver *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		err(1, "no memory");
+	r->options = options;
+	return r;
+}
+
+void receiver_ready(struct receiver *r)
+{
+	r->ready_ns = now_ns();
+	fprintf(stderr, "ready\n");
+}
+
+static struct receiver_flow *find_flow(struct receiver *r, uint16_t number)
+{
+	struct receiver_flow *flow = r->flow[number];
+
+	if (flow)
+		return flow;
+	flow = r->flow[number] = calloc(1, sizeof(*flow));
+	if (!flow)
+		err(1, "no memory for flow %u", number);
+	r->flows_seen++;
+	return flow;
+}
+
+static void take_end(struct receiver *r, struct receiver_flow *flow, const struct stream_header *h)
+{
+	if (flow->ended)
+		return;
+	flow->ended = true;
+	flow->total_packets = be64toh(h->packet);
+	flow->total_messages = be64toh(h->message);
+	r->flows_ended++;
+	r->flows_sent = ntohl(h->packets_in_message);
+}
+
+static void take_message(struct receiver *r, struct receiver_flow *flow, const struct stream_header *h)
+{
+	uint64_t message = be64toh(h->message);
+	uint64_t first = be64toh(h->packet) - ntohl(h->packet_in_message);
+
+	if (message >= flow->next_message)
+		flow->next_message = message + 1;
+	if (gaps_all_seen(&flow->packets, first, ntohl(h->packets_in_message))) {
+		flow->messages++;
+		r->messages++;
+	}
+}
+
+static void take_latency(struct receiver *r, uint64_t sent, uint64_t received)
+{
+	if (sent && received)
+		histogram_add(&r->latency, received > sent ? received - sent : 0);
+}
+
+/*
+ * The first packet's run is the one that counts. A run of which only end markers came may be the stragglers of an
+ * earlier one: it gives way to one that has packets.
+ */
+static bool of_this_run(struct receiver *r, const struct stream_header *h)
+{
+	if (r->flows_seen && r->run == h->run)
+		return true;
+	if (r->packets || (r->flows_seen && h->flags & STREAM_FLAG_END))
+		return false;
+	for (size_t i = 0; r->flows_seen && i < sizeof(r->flow) / sizeof(r->flow[0]); i++) {
+		r->flows_seen -= !!r->flow[i];
+		free(r->flow[i]);
+		r->flow[i] = NULL;
+	}
+	r->flows_sent = r->flows_ended = 0;
+	r->run = h->run;
+	return true;
+}
+
+void receiver_take(struct receiver *r, const void *payload, size_t length, uint64_t now, uint64_t realtime)
+{
+	struct receiver_flow *flow;
+	struct stream_header h;
+
+	if (length < sizeof(h)) {
+		r->foreign++;
+		return;
+	}
+	memcpy(&h, payload, sizeof(h));
+	if (h.magic != htonl(STREAM_MAGIC) || h.version != STREAM_VERSION || !of_this_run(r, &h)) {
+		r->foreign++;
+		return;
+	}
+	flow = find_flow(r, ntohs(h.flow));
+	r->last_any_ns = now;
+	r->message_size = ntohl(h.message_size);
+	if (h.flags & STREAM_FLAG_END) {
+		take_end(r, flow, &h);
+		return;
+	}
+	if (!r->packets) {
+		r->first_ns = now;
+		cpu_meter_start(&r->cpu);
+	}
+	r->last_ns = now;
+	if (gaps_see(&flow->packets, be64toh(h.packet)) != GAPS_NEW)
+		return;
+	r->packets++;
+	r->bytes += length;
+	take_message(r, flow, &h);
+	take_latency(r, be64toh(h.timestamp), realtime);
+}
+
+bool receiver_end_seen(const struct receiver *r)
+{
+	return r->flows_sent && r->flows_ended == r->flows_sent;
+}
+
+/* The CPU meter covers the time in which packets came, to 100 ms: not the wait for the end. */
+static void mark_cpu(struct receiver *r, uint64_t now)
+{
+	if (!r->packets || now - r->marked_ns < CPU_MARK_NS || now - r->last_ns > CPU_MARK_NS)
+		return;
+	r->marked_ns = now;
+	cpu_meter_mark(&r->cpu);
+}
+
+bool receiver_over(struct receiver *r, uint64_t now)
+{
+	const struct stream_options *o = r->options;
+	uint64_t idle = seconds_to_ns(o->idle);
+
+	mark_cpu(r, now);
+	if (stop)
+		return true;
+	if (!r->last_any_ns)
+		return now - r->ready_ns >= seconds_to_ns(o->wait);
+	if (o->duration && r->packets && now - r->first_ns >= seconds_to_ns(o->duration) + idle)
+		return true;
+	if (receiver_end_seen(r))
+		return now - r->last_any_ns >= RECEIVER_LINGER_NS;
+	return now - r->last_any_ns >= idle;
+}
+
+void receiver_report(const struct receiver *r, struct stream_report *report)
+{
+	uint64_t duplicates = 0, late = 0;
+
+	report->size = r->message_size ? r->message_size : r->options->size;
+	report->flows = r->flows_sent ? r->flows_sent : r->flows_seen;
+	report->messages = r->messages;
+	report->packets = r->packets;
+	report->messages_lost = report->packets_lost = 0;
+	for (size_t i = 0; i < sizeof(r->flow) / sizeof(r->flow[0]); i++) {
+		const struct receiver_flow *flow = r->flow[i];
+
+		if (!flow)
+			continue;
+		duplicates += flow->packets.duplicates;
+		late += flow->packets.late;
+		report->packets_lost += gaps_lost(&flow->packets, flow->total_packets);
+		report->messages_lost += (flow->ended ? flow->total_messages : flow->next_message) - flow->messages;
+	}
+	report->payload_bytes = r->bytes;
+	report->run_ns = r->last_ns - r->first_ns;
+	report->cpu = r->cpu;
+	if (r->latency.count)
+		report->latency = &r->latency;
+	report->end_seen = receiver_end_seen(r) ? STREAM_YES : STREAM_NO;
+	report_extra(report, "duplicates", duplicates);
+	report_extra(report, "late", late);
+	report_extra(report, "foreign", r->foreign);
+}
+
+int receiver_status(const struct receiver *r, const struct stream_report *report)
+{
+	if (report->error)
+		warnx("receiving failed: %s", report->error);
+	else if (!r->last_any_ns && !stop)
+		warnx("nothing came in %g seconds", r->options->wait);
+	else
+		return 0;
+	return 1;
+}

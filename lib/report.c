@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "lib/report.h"
+
+#define DIGITS	6	/* significant ones, of every real number */
+
+static const struct { const char *name; double q; } quantiles[] = {
+	{ "min", 0 }, { "p50", .5 }, { "p90", .9 }, { "p99", .99 }, { "p999", .999 }, { "max", 1 },
+};
+
+static void set_count(json_t **object, const char *name, uint64_t value)
+{
+	if (!*object)
+		*object = json_object();
+	json_object_set_new(*object, name, json_integer(value));
+}
+
+void report_drop(struct stream_report *report, const char *place, uint64_t count)
+{
+	set_count(&report->drops, place, count);
+}
+
+void report_extra(struct stream_report *report, const char *name, uint64_t value)
+{
+	set_count(&report->extra, name, value);
+}
+
+static json_t *known(uint64_t value)
+{
+	return value == STREAM_UNKNOWN ? json_null() : json_integer(value);
+}
+
+static double gbps(const struct stream_report *r)
+{
+	return r->run_ns ? r->payload_bytes * 8.0 / r->run_ns : 0;
+}
+
+static double quantile_us(const struct histogram *h, double q)
+{
+	return (q ? histogram_quantile(h, q) : h->min) / 1e3;
+}
+
+static json_t *latency_json(const struct histogram *h)
+{
+	json_t *object;
+
+	if (!h)
+		return json_null();
+	object = json_object();
+	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
+		json_object_set_new(object, quantiles[i].name, json_real(quantile_us(h, quantiles[i].q)));
+	return object;
+}
+
+static json_t *cpu_json(const struct cpu_meter *m)
+{
+	double system = cpu_system_cores(m);
+
+	return json_pack("{s:f, s:o}", "process_cores", cpu_process_cores(m),
+			 "system_cores", system < 0 ? json_null() : json_real(system));
+}
+
+static void print_json(struct stream_report *r)
+{
+	json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:i, s:I, s:o, s:I, s:o, s:I, s:f, s:f, s:o, s:o, s:o}",
+		"schema", "rocescope.stream/1",
+		"transport", r->transport,
+		"role", r->send ? "send" : "recv",
+		"size", (json_int_t)r->size,
+		"flows", (int)r->flows,
+		"messages", (json_int_t)r->messages,
+		"messages_lost", known(r->messages_lost),
+		"packets", (json_int_t)r->packets,
+		"packets_lost", known(r->packets_lost),
+		"payload_bytes", (json_int_t)r->payload_bytes,
+		"seconds", r->run_ns / 1e9,
+		"goodput_gbps", gbps(r),
+		"cpu", cpu_json(&r->cpu),
+		"latency_us", latency_json(r->latency),
+		"drops", r->drops ? json_incref(r->drops) : json_object());
+
+	if (r->end_seen)
+		json_object_set_new(object, "end_seen", json_boolean(r->end_seen == STREAM_YES));
+	if (r->error)
+		json_object_set_new(object, "error", json_string(r->error));
+	if (r->extra)
+		json_object_update(object, r->extra);
+	json_dumpf(object, stdout, JSON_REAL_PRECISION(DIGITS));
+	putchar('\n');
+	json_decref(object);
+}
+
+static void print_loss(const char *what, uint64_t got, uint64_t lost)
+{
+	printf("  %-9s %" PRIu64, what, got);
+	if (lost != STREAM_UNKNOWN)
+		printf(", lost %" PRIu64, lost);
+	if (lost != STREAM_UNKNOWN && got + lost)
+		printf(" (%.3g %%)", 100.0 * lost / (got + lost));
+	putchar('\n');
+}
+
+static void print_counts(const char *title, json_t *object)
+{
+	const char *name, *separator = "";
+	json_t *value;
+
+	if (!object)
+		return;
+	printf("  %-9s ", title);
+	json_object_foreach(object, name, value) {
+		printf("%s%s %" JSON_INTEGER_FORMAT, separator, name, json_integer_value(value));
+		separator = ", ";
+	}
+	putchar('\n');
+}
+
+static void print_human(const struct stream_report *r)
+{
+	printf("%s %s: %.4g Gbit/s in %.4g s, messages of %" PRIu64 " bytes, %u flow%s\n", r->transport,
+	       r->send ? "sent" : "received", gbps(r), r->run_ns / 1e9, r->size, r->flows, r->flows == 1 ? "" : "s");
+	print_loss("messages", r->messages, r->messages_lost);
+	print_loss("packets", r->packets, r->packets_lost);
+	printf("  %-9s %.3g cores in this process, %.3g in the whole machine\n", "CPU", cpu_process_cores(&r->cpu),
+	       cpu_system_cores(&r->cpu));
+	if (r->latency) {
+		printf("  latency   us:");
+		for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
+			printf(" %s %.4g", quantiles[i].name, quantile_us(r->latency, quantiles[i].q));
+		putchar('\n');
+	}
+	print_counts("drops", r->drops);
+	print_counts("also", r->extra);
+	if (r->end_seen == STREAM_NO)
+		printf("  The sender's end never came: what was lost at the end is not known.\n");
+}
+
+void report_print(struct stream_report *report, bool json)
+{
+	if (json)
+		print_json(report);
+	else
+		print_human(report);
+	fflush(stdout);
+	json_decref(report->drops);
+	json_decref(report->extra);
+	report->drops = report->extra = NULL;
+}
+
+void report_progress(uint64_t now, uint64_t packets, uint64_t bytes)
+{
+	static uint64_t last_ns, last_bytes;
+	static int terminal = -1;
+
+	if (terminal < 0)
+		terminal = isatty(STDERR_FILENO);
+	if (!terminal || now - last_ns < NS_PER_S)
+		return;
+	if (last_ns)
+		fprintf(stderr, "%" PRIu64 " packets, %.3g Gbit/s\n", packets,
+			(bytes - last_bytes) * 8.0 / (now - last_ns));
+	last_ns = now;
+	last_bytes = bytes;
+}

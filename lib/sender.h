@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The sending side of the datagram transports, without the transport: splits messages into packets of equal size (the
+ * last one smaller), numbers them flow by flow, and says when the next may leave and when it is over.
+ */
+#ifndef LIB_SENDER_H
+#define LIB_SENDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/options.h"
+#include "lib/pacing.h"
+#include "lib/report.h"
+#include "lib/stream_header.h"
+
+#define SENDER_END_REPEATS	5
+#define SENDER_END_INTERVAL_NS	(40 * NS_PER_MS)
+
+struct sender_flow {
+	uint16_t number;
+	uint64_t packet, message;	/* the next ones */
+	uint32_t index;			/* of the next packet in its message */
+};
+
+struct sender {
+	const struct stream_options *options;
+	uint32_t run;
+	uint32_t packet_bytes;		/* all but the last of a message */
+	uint32_t packets_per_message;
+	struct pacer pacer;
+	bool may_start;			/* neither time nor number of messages used up */
+	uint64_t messages_started, messages, packets, bytes;
+	uint64_t begin_ns, last_ns;
+	struct cpu_meter cpu;
+	unsigned int turn;
+	struct sender_flow flows[];
+};
+
+/*
+ * `max_payload`: bytes that fit into one datagram. A message that cannot be split so that every packet has room for
+ * the header is a usage error. The run begins now.
+ */
+struct sender *sender_new(const struct stream_options *options, uint32_t max_payload);
+
+/* Bytes (or packets) a second of a message rate, in the units pacer_sent() is told of a packet of that many bytes. */
+double sender_rate(const struct rate *rate);
+uint64_t sender_units(const struct rate *rate, uint32_t bytes, uint32_t packets);
+
+/* The next flow with something to send; NULL: the run is over. */
+struct sender_flow *sender_next_flow(struct sender *s, uint64_t now);
+
+/* May a packet leave now? If not, sender_sleep() waits until one may (or a signal comes). */
+bool sender_due(struct sender *s, uint64_t now);
+void sender_sleep(const struct sender *s);
+
+/*
+ * Fills in the header of the flow's next packet, which leaves now (ns; `realtime` is for its timestamp). Returns its
+ * length including the header, 0 if the flow has nothing more to send.
+ */
+uint32_t sender_packet(struct sender *s, struct sender_flow *flow, struct stream_header *header, uint64_t now,
+		       uint64_t realtime);
+
+/* The run's time and CPU end now, before the end markers. */
+void sender_finish(struct sender *s);
+
+void sender_end_marker(const struct sender *s, const struct sender_flow *flow, struct stream_header *header);
+
+/* What the sender knows of the report; drops and more are the program's. */
+void sender_report(const struct sender *s, struct stream_report *report);
+
+#endif

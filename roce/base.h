@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the engine needs of its surroundings, in BPF and in user space alike: fixed-width types, byte order, bounds.
+ */
+#ifndef ROCE_BASE_H
+#define ROCE_BASE_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Everything is inlined: BPF allows no call while a spin lock is held, and user space gains from it as well. */
+#define roce_inline static inline __attribute__((always_inline))
+
+#define ROCE_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/*
+ * Hides a value's origin from the compiler, so that the register which was compared with a bound is the one that is
+ * used: the BPF verifier knows a bound only of the register it was checked on.
+ */
+#define roce_opaque(x) __asm__ volatile("" : "+r"(x))
+
+#ifdef __bpf__
+/* The verifier admits unaligned loads from packets and map values wherever the CPU does; memcpy would go by bytes. */
+#define roce_load(type, p) (*(const type *)(p))
+#else
+#define roce_load(type, p) ({ type load_; __builtin_memcpy(&load_, (p), sizeof(load_)); load_; })
+#endif
+
+/* Big-endian fields of the wire as host integers. No alignment is needed; the caller has checked the bounds. */
+roce_inline __u32 roce_be16(const __u8 *p)
+{
+	return __builtin_bswap16(roce_load(__u16, p));
+}
+
+roce_inline __u32 roce_be24(const __u8 *p)
+{
+	return (__u32)p[0] << 16 | roce_be16(p + 1);
+}
+
+roce_inline __u32 roce_be32(const __u8 *p)
+{
+	return __builtin_bswap32(roce_load(__u32, p));
+}
+
+roce_inline __u64 roce_be64(const __u8 *p)
+{
+	return __builtin_bswap64(roce_load(__u64, p));
+}
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "roce_be* and the ICRC assume a little-endian host");
+
+#endif

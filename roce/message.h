@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * First/Middle/Last grammar: which messages were completed on the wire, and which were broken.
+ *
+ * UC follows its receiver (kernel: rxe_resp.c, check_psn): a First or Only is accepted whatever its PSN, and after a
+ * mismatch everything up to the next First or Only is dropped. RC heals by retransmission: a message is complete when
+ * its last packet is seen for the first time, and what never heals shows as psn_lost. Each UD packet is a message.
+ */
+#ifndef ROCE_MESSAGE_H
+#define ROCE_MESSAGE_H
+
+#include "roce/counters.h"
+#include "roce/parse.h"
+#include "roce/psn.h"
+
+#define MESSAGE_IMM_STEPS 4    /* so many steps of +1 in a row make immediate data a counter */
+#define MESSAGE_IMM_GAP 65535  /* a larger step is another use of the field */
+
+enum message_state {
+	MESSAGE_NONE,  /* between messages, or met in the middle of one */
+	MESSAGE_OPEN,
+	MESSAGE_BROKEN, /* counted as broken; its rest is passed over */
+};
+
+struct roce_message {
+	__u32 next;	 /* UC: the PSN its receiver expects inside the open message */
+	__u32 immediate; /* the last one seen */
+	__u8 state;
+	__u8 met; /* the stream has been seen at a message's beginning or end: nothing headless is the start any more */
+	__u8 imm_steps;
+};
+
+/*
+ * Immediate data that counts up by one (radio astronomy's block number) says which blocks are missing.
+ */
+roce_inline void message_immediate(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p)
+{
+	__u32 step = p->immediate - m->immediate;
+
+	if (!(p->op & OP_IMMDT))
+		return;
+	m->immediate = p->immediate;
+	if (step == 1) {
+		m->imm_steps += m->imm_steps < MESSAGE_IMM_STEPS;
+	} else if (m->imm_steps == MESSAGE_IMM_STEPS && step > 1 && step <= MESSAGE_IMM_GAP) {
+		c->value[COUNTER_imm_gaps]++;
+		c->value[COUNTER_imm_skipped] += step - 1;
+	} else if (step) {
+		m->imm_steps = 0;
+	}
+}
+
+/* One request packet of UC; late: its PSN lies before one that was seen already. */
+roce_inline void message_uc(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p, bool late)
+{
+	bool in_order = p->number == m->next;
+
+	if (p->op & OP_FIRST) {
+		/* the Last of the message before never came */
+		c->value[COUNTER_messages_broken] += m->state == MESSAGE_OPEN;
+		m->state = MESSAGE_OPEN;
+		m->met = true;
+	} else if (m->state == MESSAGE_OPEN && !in_order) {
+		c->value[COUNTER_messages_broken]++;
+		m->state = MESSAGE_BROKEN;
+	} else if (m->state == MESSAGE_NONE && m->met && !late) {
+		c->value[COUNTER_messages_broken]++; /* its First is missing */
+		m->state = MESSAGE_BROKEN;
+	}
+	m->next = (p->number + 1) & PSN_MASK;
+	if (!(p->op & OP_LAST) || (late && m->state == MESSAGE_NONE))
+		return;
+	if (m->state == MESSAGE_OPEN) {
+		c->value[COUNTER_messages]++;
+		message_immediate(m, c, p);
+	}
+	m->state = MESSAGE_NONE;
+	m->met = true;
+}
+
+/* A packet of RC, XRC or UD, or a response; fresh: its PSN was not seen before. */
+roce_inline void message_acknowledged(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p,
+				      bool fresh)
+{
+	if (!(p->op & OP_LAST) || !fresh)
+		return;
+	c->value[COUNTER_messages]++;
+	message_immediate(m, c, p);
+}
+
+#endif

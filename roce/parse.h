@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From the first bytes of a frame to a struct roce_packet. Every bound is checked here and nowhere else.
+ *
+ * The caller gives a window: a buffer of which ROCE_WINDOW_BYTES may be read, whatever the frame's length; bytes
+ * beyond the frame have no meaning and are never used.
+ */
+#ifndef ROCE_PARSE_H
+#define ROCE_PARSE_H
+
+#include "lib/stream_header.h"
+#include "roce/opcode.h"
+#include "roce/wire.h"
+
+#define ROCE_WINDOW 128	      /* headers are looked for in the first so many bytes */
+#define ROCE_WINDOW_BYTES 192 /* the window plus the largest header, which lets bounds be checked after the offset */
+#define ROCE_UDP_PORTS 4      /* ports that --udp can name */
+#define ROCE_IPV6_EXTENSIONS 4 /* extension headers walked before UDP */
+
+enum roce_kind {
+	ROCE_OTHER, /* not RoCE, or cut before that could be known */
+	ROCE_V1,
+	ROCE_FRAGMENT,
+	ROCE_MALFORMED,
+	ROCE_PACKET,
+	ROCE_UDP, /* a datagram to a port of --udp */
+};
+
+/* What of a frame concerns us; host byte order, offsets in bytes from the frame's start. */
+struct roce_packet {
+	__u8 src[16]; /* IPv4 as ::ffff:a.b.c.d (RFC 4291, 2.5.5.2) */
+	__u8 dst[16];
+	__u8 src_mac[6];
+	__u8 dst_mac[6];
+	__u64 va;     /* RETH */
+	__u64 number; /* ROCE_PACKET: PSN (24 bits); ROCE_UDP: packet number of the stream header */
+	__u32 frame_bytes; /* on the wire, without FCS */
+	__u32 op;	   /* OP_* of the opcode; 0: unknown */
+	__u32 dqpn;	   /* ROCE_UDP: flow number of the stream header, 0 for a foreign flow */
+	__u32 sqpn;	   /* DETH, else 0 */
+	__u32 rkey;
+	__u32 dma_length;
+	__u32 immediate;
+	__u32 run;	   /* ROCE_UDP: which run of the sender the number belongs to */
+	__u32 ip_payload; /* bytes of IP payload after its extension headers */
+	__u32 payload_bytes;
+	__u16 l3_offset;
+	__u16 l4_offset;
+	__u32 icrc_offset; /* where the four bytes of the ICRC begin */
+	__u16 udp_source_port;
+	__u16 udp_port;
+	__u16 udp_length;
+	__u16 pkey;
+	__u16 vlan; /* the innermost tag's identifier, meaningful if vlan_tags */
+	__u8 vlan_tags;
+	__u8 kind; /* enum roce_kind */
+	__u8 ip_version;
+	__u8 ip_df;
+	__u8 tos; /* traffic class: DSCP and ECN */
+	__u8 ttl; /* hop limit */
+	__u8 opcode;
+	__u8 service; /* enum roce_service */
+	__u8 pad;
+	__u8 tver;
+	__u8 reserved_bits;
+	__u8 ackreq;
+	__u8 syndrome;	/* AETH */
+	__u8 truncated; /* cut by the capture behind the headers */
+	__u8 foreign;	/* ROCE_UDP without our stream header: it has no sequence */
+	__u8 stream_end; /* ROCE_UDP: an end marker, no packet of the sequence */
+};
+
+/* The UDP ports, besides RoCEv2's, whose flows are watched; 0: none. */
+struct roce_ports {
+	__u16 port[ROCE_UDP_PORTS];
+};
+
+/* What the steps of the parser hand to each other. */
+struct roce_cursor {
+	const __u8 *window;
+	__u32 available; /* bytes of the frame that can be seen here, at most ROCE_WINDOW count for headers */
+	__u32 offset;	 /* of the next header */
+	__u32 end;	 /* of the IP datagram, once known */
+	__u32 proto;	 /* Ethertype, then IP protocol of the next header */
+};
+
+/* The next `need` bytes, or NULL when they are not in the window. Does not move the cursor. */
+roce_inline const __u8 *cursor_peek(const struct roce_cursor *c, __u32 need)
+{
+	__u32 offset = c->offset;
+
+	roce_opaque(offset);
+	if (offset > ROCE_WINDOW || offset + need > c->available)
+		return NULL;
+	return c->window + offset;
+}
+
+roce_inline bool roce_is_path_mtu(__u32 bytes)
+{
+	return bytes >= 256 && bytes <= 4096 && !(bytes & (bytes - 1));
+}
+
+/* A packet that must be filled up to the path MTU: more of its message follows (IBTA 9.7.5.2.1). */
+roce_inline bool roce_is_partial(const struct roce_packet *p)
+{
+	return (p->op & (OP_FIRST | OP_MIDDLE)) && !(p->op & OP_LAST);
+}
+
+roce_inline bool parse_ethernet(struct roce_cursor *c, struct roce_packet *p)
+{
+	const __u8 *h = cursor_peek(c, WIRE_ETH_LEN);
+
+	if (!h)
+		return false;
+	__builtin_memcpy(p->dst_mac, h, 6);
+	__builtin_memcpy(p->src_mac, h + 6, 6);
+	c->proto = roce_be16(h + 12);
+	c->offset = WIRE_ETH_LEN;
+	for (int i = 0; i < 2; i++) {
+		if (c->proto != WIRE_ETHERTYPE_VLAN && c->proto != WIRE_ETHERTYPE_QINQ)
+			break;
+		h = cursor_peek(c, WIRE_VLAN_LEN);
+		if (!h)
+			return false;
+		p->vlan = roce_be16(h) & 0xfff;
+		p->vlan_tags++;
+		c->proto = roce_be16(h + 2);
+		c->offset += WIRE_VLAN_LEN;
+	}
+	return true;
+}
+
+roce_inline void parse_map_ipv4(__u8 to[16], const __u8 *from)
+{
+	__builtin_memset(to, 0, 10);
+	to[10] = to[11] = 0xff;
+	__builtin_memcpy(to + 12, from, 4);
+}
+
+/* Sets kind when the datagram is a fragment; false: nothing more to parse. */
+roce_inline bool parse_ipv4(struct roce_cursor *c, struct roce_packet *p)
+{
+	const __u8 *h = cursor_peek(c, WIRE_IPV4_LEN);
+	__u32 header, fragment;
+
+	if (!h || h[0] >> 4 != 4)
+		return false;
+	header = (h[0] & 15) * 4;
+	if (header < WIRE_IPV4_LEN)
+		return false;
+	fragment = roce_be16(h + 6);
+	p->ip_version = 4;
+	p->ip_df = fragment >> 14 & 1;
+	p->tos = h[1];
+	p->ttl = h[8];
+	parse_map_ipv4(p->src, h + 12);
+	parse_map_ipv4(p->dst, h + 16);
+	p->l3_offset = c->offset;
+	c->proto = h[9];
+	c->end = c->offset + roce_be16(h + 2);
+	c->offset += header;
+	if (c->proto == WIRE_PROTO_UDP && fragment & 0x3fff)
+		p->kind = ROCE_FRAGMENT;
+	return c->proto == WIRE_PROTO_UDP && p->kind == ROCE_OTHER;
+}
+
+/* Extension headers that a datagram to us may carry (RFC 8200, 4.1); not those that hide the rest (ESP). */
+roce_inline bool parse_is_ipv6_extension(__u32 proto)
+{
+	return proto == 0 || proto == 43 || proto == 44 || proto == 60 || proto == 135 || proto == 139 || proto == 140;
+}
+
+roce_inline bool parse_ipv6(struct roce_cursor *c, struct roce_packet *p)
+{
+	const __u8 *h = cursor_peek(c, WIRE_IPV6_LEN);
+	bool fragment = false;
+
+	if (!h || h[0] >> 4 != 6)
+		return false;
+	p->ip_version = 6;
+	p->tos = roce_be16(h) >> 4 & 0xff;
+	p->ttl = h[7];
+	__builtin_memcpy(p->src, h + 8, 16);
+	__builtin_memcpy(p->dst, h + 24, 16);
+	p->l3_offset = c->offset;
+	c->proto = h[6];
+	c->end = c->offset + WIRE_IPV6_LEN + roce_be16(h + 4);
+	c->offset += WIRE_IPV6_LEN;
+	for (int i = 0; i < ROCE_IPV6_EXTENSIONS && parse_is_ipv6_extension(c->proto); i++) {
+		h = cursor_peek(c, 8);
+		if (!h)
+			return false;
+		/* a fragment header with offset 0 and no more fragments is a whole datagram (RFC 6946) */
+		if (c->proto == 44 && roce_be16(h + 2) & 0xfff9)
+			fragment = true;
+		c->offset += c->proto == 44 ? 8 : (h[1] + 1) * 8;
+		c->proto = h[0];
+	}
+	if (c->proto == WIRE_PROTO_UDP && fragment)
+		p->kind = ROCE_FRAGMENT;
+	return c->proto == WIRE_PROTO_UDP && !fragment;
+}
+
+roce_inline bool parse_is_watched(const struct roce_ports *ports, __u32 port)
+{
+	bool watched = false;
+
+	for (int i = 0; i < ROCE_UDP_PORTS; i++)
+		watched |= port && ports->port[i] == port;
+	return watched;
+}
+
+/* The stream programs' header (lib/stream_header.h); a datagram without it belongs to a foreign flow. */
+roce_inline void parse_stream_header(struct roce_cursor *c, struct roce_packet *p)
+{
+	const __u8 *h = cursor_peek(c, sizeof(struct stream_header));
+
+	p->kind = ROCE_UDP;
+	p->service = SERVICE_UDP;
+	p->payload_bytes = p->udp_length >= WIRE_UDP_LEN ? p->udp_length - WIRE_UDP_LEN : 0;
+	p->foreign = 1;
+	if (!h || p->payload_bytes < sizeof(struct stream_header) || roce_be32(h) != STREAM_MAGIC)
+		return;
+	p->foreign = 0;
+	p->stream_end = !!(h[offsetof(struct stream_header, flags)] & STREAM_FLAG_END);
+	p->dqpn = roce_be16(h + offsetof(struct stream_header, flow));
+	p->run = roce_be32(h + offsetof(struct stream_header, run));
+	p->number = roce_be64(h + offsetof(struct stream_header, packet));
+}
+
+roce_inline void parse_bth(const __u8 *h, struct roce_packet *p)
+{
+	p->opcode = h[0];
+	p->op = roce_opcodes[h[0]];
+	p->service = h[0] >> 5;
+	p->pad = h[1] >> 4 & 3;
+	p->tver = h[1] & 15;
+	p->pkey = roce_be16(h + 2);
+	p->dqpn = roce_be24(h + 5);
+	p->ackreq = h[8] >> 7;
+	p->reserved_bits = (h[4] & 0x3f) || (h[8] & 0x7f);
+	p->number = roce_be24(h + 9);
+}
+
+/* Reads or steps over the extension headers the opcode asks for, in their order; false: the window ends first. */
+roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
+{
+	const __u8 *h;
+
+	if (p->op & OP_RDETH)
+		c->offset += WIRE_RDETH_LEN;
+	if (p->op & OP_DETH) {
+		h = cursor_peek(c, sizeof(struct wire_deth));
+		if (!h)
+			return false;
+		p->sqpn = roce_be24(h + offsetof(struct wire_deth, sqpn));
+		c->offset += sizeof(struct wire_deth);
+	}
+	if (p->op & OP_XRCETH)
+		c->offset += WIRE_XRCETH_LEN;
+	if (p->op & OP_FETH)
+		c->offset += WIRE_FETH_LEN;
+	if (p->op & OP_RETH) {
+		h = cursor_peek(c, sizeof(struct wire_reth));
+		if (!h)
+			return false;
+		p->va = roce_be64(h + offsetof(struct wire_reth, va));
+		p->rkey = roce_be32(h + offsetof(struct wire_reth, rkey));
+		p->dma_length = roce_be32(h + offsetof(struct wire_reth, dma_length));
+		c->offset += sizeof(struct wire_reth);
+	}
+	if (p->op & OP_ATOMICETH)
+		c->offset += WIRE_ATOMICETH_LEN;
+	if (p->op & OP_AETH) {
+		h = cursor_peek(c, sizeof(struct wire_aeth));
+		if (!h)
+			return false;
+		p->syndrome = h[offsetof(struct wire_aeth, syndrome)];
+		c->offset += sizeof(struct wire_aeth);
+	}
+	if (p->op & OP_ATOMICACKETH)
+		c->offset += WIRE_ATOMICACKETH_LEN;
+	if (p->op & OP_IMMDT) {
+		h = cursor_peek(c, WIRE_IMMDT_LEN);
+		if (!h)
+			return false;
+		p->immediate = roce_be32(h);
+		c->offset += WIRE_IMMDT_LEN;
+	}
+	if (p->op & OP_IETH)
+		c->offset += WIRE_IETH_LEN;
+	return true;
+}
+
+/*
+ * UDP to port 4791: BTH, extension headers, payload, pad, ICRC. Lengths that contradict each other make it
+ * malformed; a frame the capture cut inside the headers stays ROCE_OTHER, since that is not its sender's fault.
+ */
+roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 captured)
+{
+	const __u8 *h = cursor_peek(c, sizeof(struct wire_bth));
+
+	if (c->end > p->frame_bytes || c->offset + sizeof(struct wire_bth) + WIRE_ICRC_LEN > c->end) {
+		p->kind = ROCE_MALFORMED;
+		return;
+	}
+	if (!h)
+		return;
+	parse_bth(h, p);
+	c->offset += sizeof(struct wire_bth);
+	if (!parse_extensions(c, p) && c->offset <= c->end)
+		return;
+	if (c->offset + p->pad + WIRE_ICRC_LEN > c->end) {
+		p->kind = ROCE_MALFORMED;
+		return;
+	}
+	p->kind = ROCE_PACKET;
+	p->icrc_offset = c->end - WIRE_ICRC_LEN;
+	p->payload_bytes = p->icrc_offset - c->offset - p->pad;
+	p->truncated = captured < c->end;
+}
+
+/*
+ * window: see above. captured: bytes of the frame that are there (its length, unless a capture cut it).
+ * wire_bytes: the frame's length on the wire, without FCS. ports: what else to watch, may be NULL.
+ * Fills in *p completely; p->kind says what it is. No input makes it read outside the window.
+ */
+roce_inline void roce_parse(const __u8 *window, __u32 captured, __u32 wire_bytes, const struct roce_ports *ports,
+			    struct roce_packet *p)
+{
+	struct roce_cursor c = { .window = window, .available = captured };
+	const __u8 *h;
+	bool udp = false;
+
+	__builtin_memset(p, 0, sizeof(*p));
+	p->frame_bytes = wire_bytes;
+	if (c.available > ROCE_WINDOW)
+		c.available = ROCE_WINDOW;
+	if (!parse_ethernet(&c, p))
+		return;
+	if (c.proto == WIRE_ETHERTYPE_ROCEV1)
+		p->kind = ROCE_V1;
+	else if (c.proto == WIRE_ETHERTYPE_IPV4)
+		udp = parse_ipv4(&c, p);
+	else if (c.proto == WIRE_ETHERTYPE_IPV6)
+		udp = parse_ipv6(&c, p);
+	h = udp ? cursor_peek(&c, WIRE_UDP_LEN) : NULL;
+	if (!h)
+		return;
+	p->udp_source_port = roce_be16(h);
+	p->udp_port = roce_be16(h + 2);
+	p->udp_length = roce_be16(h + 4);
+	p->l4_offset = c.offset;
+	p->ip_payload = c.end > c.offset ? c.end - c.offset : 0;
+	c.offset += WIRE_UDP_LEN;
+	if (p->udp_port == WIRE_ROCEV2_PORT)
+		parse_roce(&c, p, captured);
+	else if (ports && parse_is_watched(ports, p->udp_port))
+		parse_stream_header(&c, p);
+}
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A stream is what has one sequence of PSNs. roce_observe() is what one packet does to it; whoever stores streams (a
+ * BPF map, a hash table) finds the struct by roce_stream_key() and hands it in.
+ */
+#ifndef ROCE_STREAM_H
+#define ROCE_STREAM_H
+
+#include "roce/counters.h"
+#include "roce/icrc.h"
+#include "roce/message.h"
+#include "roce/parse.h"
+#include "roce/psn.h"
+
+enum roce_lint {
+#define LINT(name, test, words) LINT_##name,
+#include "roce/lint.def"
+#undef LINT
+	ROCE_LINTS
+};
+
+enum roce_side { SIDE_REQUEST, SIDE_RESPONSE };
+
+/* Distinguishes what would otherwise share a number. */
+enum roce_key_kind { KEY_CONNECTED, KEY_DATAGRAM, KEY_UDP };
+
+/*
+ * RC, UC, XRC: source, destination, destination QPN, side. UD: source and source QPN (DETH), whatever the
+ * destination. --udp: source, destination, port, flow. Neither VLAN nor interface is part of it. No padding: maps
+ * compare the bytes.
+ */
+struct roce_key {
+	__u8 src[16];
+	__u8 dst[16]; /* UD: zero */
+	__u32 qpn;    /* UD: the source's */
+	__u16 port;   /* --udp only */
+	__u8 side;
+	__u8 kind;
+};
+_Static_assert(sizeof(struct roce_key) == 40, "no padding");
+
+/* What was last seen of it, for people. */
+struct roce_last {
+	__u64 va;
+	__u32 rkey;
+	__u32 dma_length;
+	__u16 udp_source_port;
+	__u16 vlan;
+	__u8 vlan_tags;
+	__u8 tos;
+	__u8 ttl;
+	__u8 src_mac[6];
+	__u8 dst_mac[6];
+};
+
+struct roce_stream {
+	struct roce_counters counters; /* those of scope PACKET and STREAM */
+	struct roce_psn psn;
+	struct roce_message message;
+	struct roce_last last;
+	__u64 first_seen; /* ns, by the clock of the caller */
+	__u64 last_seen;
+	__u64 first_psn;
+	__u64 last_psn; /* of the packet seen last, also of an acknowledgement */
+	__u64 after_read; /* a READ request of unknown span was the last: its number of bytes, 0: none */
+	__u32 lint[ROCE_LINTS];
+	__u32 path_mtu; /* bytes, learnt from First and Middle packets or from READ spans; 0: not known */
+	__u32 dqpn;	/* UD: of the packet seen last */
+	__u32 sqpn;	/* UD only, else 0 */
+	__u32 run;	/* --udp only */
+	__u8 dst[16];	/* UD: of the packet seen last */
+	__u8 service;	/* enum roce_service */
+	__u8 met;	/* a packet that has a place in the sequence was seen */
+	__u8 trusted;	/* a good ICRC was seen, or ICRCs are not checked */
+	__u8 used;	/* any packet was seen */
+};
+
+/* Which stream the packet (kind ROCE_PACKET or ROCE_UDP) belongs to. */
+roce_inline void roce_stream_key(const struct roce_packet *p, struct roce_key *key)
+{
+	__builtin_memset(key, 0, sizeof(*key));
+	__builtin_memcpy(key->src, p->src, 16);
+	if (p->kind == ROCE_PACKET && p->op & OP_DETH && !(p->op & OP_RDETH)) {
+		key->kind = KEY_DATAGRAM;
+		key->qpn = p->sqpn;
+		return;
+	}
+	__builtin_memcpy(key->dst, p->dst, 16);
+	key->qpn = p->dqpn;
+	if (p->kind == ROCE_UDP) {
+		key->kind = KEY_UDP;
+		key->port = p->udp_port;
+		return;
+	}
+	key->side = p->op & OP_RESPONSE ? SIDE_RESPONSE : SIDE_REQUEST;
+}
+
+/*
+ * Counters that one packet moves for the snapshot as a whole and, once its stream is found, for the stream. Bad ICRCs
+ * count here and nowhere else. (Scope PACKET of counters.def.)
+ */
+roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_packet *p, enum icrc_verdict icrc)
+{
+	__u64 *v = c->value;
+
+	v[COUNTER_bytes] += p->frame_bytes;
+	if (p->kind == ROCE_UDP) {
+		v[COUNTER_udp_packets]++;
+		v[COUNTER_payload_bytes] += p->payload_bytes;
+		v[COUNTER_ecn_ce] += (p->tos & 3) == 3;
+		return;
+	}
+	v[COUNTER_roce_packets]++;
+	v[COUNTER_icrc_unchecked] += icrc == ICRC_UNCHECKED;
+	v[COUNTER_icrc_checked] += icrc != ICRC_UNCHECKED;
+	v[COUNTER_truncated] += p->truncated;
+	if (icrc == ICRC_BAD) {
+		v[COUNTER_icrc_bad]++;
+		return;
+	}
+	v[COUNTER_payload_bytes] += p->payload_bytes;
+	v[COUNTER_ecn_ce] += (p->tos & 3) == 3;
+	v[COUNTER_unknown_opcodes] += !p->op;
+	v[COUNTER_cnps] += !!(p->op & OP_CNP);
+	if (!(p->op & OP_ACK))
+		return;
+	/* IBTA 9.7.5.2.1, tables 44 and 45: bits 6..5 of the syndrome: 00 ACK, 01 RNR NAK, 11 NAK */
+	switch (p->syndrome >> 5 & 3) {
+	case 0:
+		v[COUNTER_acks]++;
+		break;
+	case 1:
+		v[COUNTER_rnr_naks]++;
+		break;
+	case 3:
+		v[COUNTER_naks]++;
+		v[COUNTER_nak_psn_sequence] += (p->syndrome & 31) == 0;
+		v[COUNTER_nak_invalid_request] += (p->syndrome & 31) == 1;
+		v[COUNTER_nak_remote_access] += (p->syndrome & 31) == 2;
+		v[COUNTER_nak_remote_operational] += (p->syndrome & 31) == 3;
+		break;
+	}
+}
+
+/* Counters of scope FRAME: what kind of frame it was. */
+roce_inline void roce_count_frame(struct roce_counters *c, const struct roce_packet *p)
+{
+	c->value[COUNTER_frames]++;
+	c->value[COUNTER_other_frames] += p->kind == ROCE_OTHER || p->kind == ROCE_UDP;
+	c->value[COUNTER_rocev1_packets] += p->kind == ROCE_V1;
+	c->value[COUNTER_ip_fragments] += p->kind == ROCE_FRAGMENT;
+	c->value[COUNTER_malformed] += p->kind == ROCE_MALFORMED;
+}
+
+roce_inline void stream_lint(struct roce_stream *s, const struct roce_packet *p)
+{
+#define LINT(name, test, words) s->lint[LINT_##name] += (test) ? 1 : 0;
+#include "roce/lint.def"
+#undef LINT
+}
+
+roce_inline void stream_describe(struct roce_stream *s, const struct roce_packet *p)
+{
+	struct roce_last *l = &s->last;
+
+	s->service = p->service;
+	s->dqpn = p->dqpn;
+	s->sqpn = p->sqpn;
+	__builtin_memcpy(s->dst, p->dst, sizeof(s->dst));
+	__builtin_memcpy(l->src_mac, p->src_mac, sizeof(l->src_mac));
+	__builtin_memcpy(l->dst_mac, p->dst_mac, sizeof(l->dst_mac));
+	l->udp_source_port = p->udp_source_port;
+	l->vlan = p->vlan;
+	l->vlan_tags = p->vlan_tags;
+	l->tos = p->tos;
+	l->ttl = p->ttl;
+	if (p->op & OP_RETH) {
+		l->va = p->va;
+		l->rkey = p->rkey;
+		l->dma_length = p->dma_length;
+	}
+}
+
+/* Where a packet stands in the sequence. */
+enum psn_place { PSN_IN_ORDER, PSN_AHEAD, PSN_RECOVERED, PSN_DUPLICATE, PSN_RESYNC };
+
+/*
+ * After a READ whose span is not known, the next PSN tells it when the jump fits exactly one path MTU.
+ * Returns whether the jump d (PSNs not used by anybody) is such a span; learns the path MTU when it is the only one.
+ */
+roce_inline bool stream_read_span(struct roce_stream *s, __s64 d)
+{
+	__u32 fits = 0, mtu = 0;
+
+	for (__u32 m = 256; m <= 4096; m *= 2) {
+		/* the request itself took the first PSN of its span */
+		if ((s->after_read + m - 1) / m == (__u64)d + 1) {
+			fits++;
+			mtu = m;
+		}
+	}
+	if (fits == 1)
+		s->path_mtu = mtu;
+	return fits;
+}
+
+/*
+ * PSN rules of the design: d ahead of the expected number is a gap of d; behind it the window decides; too far either way
+ * is another place in the sequence. free_jump: forward jumps mean nothing here (responses between messages).
+ */
+roce_inline enum psn_place stream_place(struct roce_stream *s, __s64 d, bool free_jump, bool reliable)
+{
+	__u64 *v = s->counters.value;
+	__u64 number = s->psn.next + d;
+
+	if (d == 0 || (d > 0 && d <= PSN_GAP_MAX)) {
+		bool gap = d && !free_jump && !(s->after_read && stream_read_span(s, d));
+
+		v[COUNTER_psn_gaps] += gap;
+		v[COUNTER_psn_skipped] += gap ? d : 0;
+		if (d)
+			psn_advance(&s->psn, d, !gap);
+		psn_mark(&s->psn, s->psn.next);
+		s->psn.next++;
+		return gap ? PSN_AHEAD : PSN_IN_ORDER;
+	}
+	if (d < 0 && d >= -PSN_WINDOW) {
+		if (psn_marked(&s->psn, number)) {
+			v[COUNTER_psn_duplicates]++;
+			return PSN_DUPLICATE;
+		}
+		psn_mark(&s->psn, number);
+		v[COUNTER_psn_recovered]++;
+		return PSN_RECOVERED;
+	}
+	if (d < 0 && reliable) {
+		v[COUNTER_psn_duplicates]++;
+		return PSN_DUPLICATE;
+	}
+	v[COUNTER_psn_resyncs]++;
+	psn_start(&s->psn, number + 1);
+	return PSN_RESYNC;
+}
+
+/* How many PSNs a request takes: a READ request as many as its response has packets (IBTA 9.4.4). */
+roce_inline __u32 stream_span(const struct roce_stream *s, const struct roce_packet *p)
+{
+	if (!(p->op & OP_READ_REQUEST) || !s->path_mtu || p->dma_length <= s->path_mtu)
+		return 1;
+	return (p->dma_length - 1) / s->path_mtu + 1;
+}
+
+/* A packet that has a place in the sequence: everything but acknowledgements, CNPs and unknown opcodes. */
+roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet *p)
+{
+	bool reliable = p->service == SERVICE_RC || p->service == SERVICE_XRC || p->service == SERVICE_RD;
+	bool response = p->op & OP_RESPONSE;
+	enum psn_place place;
+	__s64 d;
+
+	if (!s->met) {
+		s->met = true;
+		s->first_psn = p->number;
+		s->run = p->run;
+		psn_start(&s->psn, p->number);
+	}
+	if (p->kind == ROCE_UDP && s->run != p->run) { /* the sender was started anew */
+		s->run = p->run;
+		psn_start(&s->psn, p->number);
+	}
+	d = p->kind == ROCE_UDP ? (__s64)(p->number - s->psn.next)
+				: psn_distance(s->psn.next & PSN_MASK, p->number);
+	place = stream_place(s, d, response && p->op & OP_FIRST, reliable);
+	if (place == PSN_IN_ORDER || place == PSN_AHEAD || place == PSN_RESYNC) {
+		__u32 span = response ? 1 : stream_span(s, p);
+
+		s->after_read = p->op & OP_READ_REQUEST && !s->path_mtu ? p->dma_length : 0;
+		if (span > 1)
+			psn_advance(&s->psn, span - 1, true);
+	}
+	if (p->kind == ROCE_UDP)
+		return;
+	if (p->service == SERVICE_UC)
+		message_uc(&s->message, &s->counters, p, place == PSN_RECOVERED || place == PSN_DUPLICATE);
+	else
+		message_acknowledged(&s->message, &s->counters, p, place != PSN_DUPLICATE);
+}
+
+/* The first good ICRC: what was made of PSNs and messages until now may have been anybody's. */
+roce_inline void stream_trust(struct roce_stream *s)
+{
+	__u64 *v = s->counters.value;
+
+	s->trusted = true;
+	s->met = false;
+	s->after_read = 0;
+	__builtin_memset(&s->message, 0, sizeof(s->message));
+	v[COUNTER_messages] = v[COUNTER_messages_broken] = 0;
+	v[COUNTER_imm_gaps] = v[COUNTER_imm_skipped] = 0;
+	v[COUNTER_psn_gaps] = v[COUNTER_psn_skipped] = v[COUNTER_psn_recovered] = 0;
+	v[COUNTER_psn_duplicates] = v[COUNTER_psn_resyncs] = 0;
+}
+
+/*
+ * One packet (kind ROCE_PACKET or ROCE_UDP) of this stream. s is all zero before its first packet. icrc: the verdict
+ * on it; now: ns, any clock, never falling. The caller keeps two CPUs from doing this to one stream at a time.
+ */
+roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc, __u64 now)
+{
+	if (!s->used) {
+		s->used = true;
+		s->first_seen = now;
+		stream_describe(s, p);
+	}
+	s->last_seen = now;
+	roce_count_packet(&s->counters, p, icrc);
+	if (p->kind == ROCE_PACKET && icrc == ICRC_BAD && s->trusted)
+		return;
+	if (!s->trusted && (icrc != ICRC_BAD || p->kind == ROCE_UDP))
+		stream_trust(s);
+	stream_describe(s, p);
+	if (p->kind == ROCE_UDP) {
+		s->last_psn = p->number;
+		if (!p->foreign && !p->stream_end)
+			stream_sequence(s, p);
+		return;
+	}
+	stream_lint(s, p);
+	if (roce_is_partial(p) && roce_is_path_mtu(p->payload_bytes))
+		s->path_mtu = p->payload_bytes;
+	if (!p->op || p->op & OP_CNP)
+		return;
+	s->last_psn = p->number;
+	if (!(p->op & OP_ACK))
+		stream_sequence(s, p);
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Headers as they are on the wire, all fields big-endian. The parser reads by the offsets of these structs, so that
+ * every field has one definition. IBTA = InfiniBand Architecture Specification, volume 1.
+ */
+#ifndef ROCE_WIRE_H
+#define ROCE_WIRE_H
+
+#include "roce/base.h"
+
+#define WIRE_ETH_LEN 14
+#define WIRE_VLAN_LEN 4
+#define WIRE_UDP_LEN 8
+#define WIRE_IPV4_LEN 20 /* without options */
+#define WIRE_IPV6_LEN 40 /* without extension headers */
+#define WIRE_ICRC_LEN 4
+
+#define WIRE_ETHERTYPE_IPV4 0x0800
+#define WIRE_ETHERTYPE_IPV6 0x86dd
+#define WIRE_ETHERTYPE_VLAN 0x8100
+#define WIRE_ETHERTYPE_QINQ 0x88a8
+#define WIRE_ETHERTYPE_ROCEV1 0x8915 /* IBTA annex A16 */
+
+#define WIRE_PROTO_UDP 17
+#define WIRE_ROCEV2_PORT 4791 /* IBTA annex A17 */
+
+/* Base Transport Header, IBTA 9.2. */
+struct wire_bth {
+	__u8 opcode;
+	__u8 flags; /* solicited event, MigReq, pad count (2 bits), TVer (4 bits) */
+	__u8 pkey[2];
+	__u8 resv8a; /* RoCEv2: FECN, BECN, 6 reserved bits (annex A17); outside the ICRC */
+	__u8 dqpn[3];
+	__u8 ackreq; /* AckReq and 7 reserved bits */
+	__u8 psn[3];
+};
+_Static_assert(sizeof(struct wire_bth) == 12, "IBTA 9.2");
+
+/* RDMA Extended Transport Header, IBTA 9.3.3. */
+struct wire_reth {
+	__u8 va[8];
+	__u8 rkey[4];
+	__u8 dma_length[4];
+};
+_Static_assert(sizeof(struct wire_reth) == 16, "IBTA 9.3.3");
+
+/* ACK Extended Transport Header, IBTA 9.3.5. */
+struct wire_aeth {
+	__u8 syndrome;
+	__u8 msn[3];
+};
+_Static_assert(sizeof(struct wire_aeth) == 4, "IBTA 9.3.5");
+
+/* Datagram Extended Transport Header, IBTA 9.3.2. */
+struct wire_deth {
+	__u8 qkey[4];
+	__u8 resv;
+	__u8 sqpn[3];
+};
+_Static_assert(sizeof(struct wire_deth) == 8, "IBTA 9.3.2");
+
+/* Sizes of the extension headers that are only stepped over. */
+#define WIRE_RDETH_LEN 4      /* IBTA 9.3.1 */
+#define WIRE_ATOMICETH_LEN 28 /* IBTA 9.3.4 */
+#define WIRE_ATOMICACKETH_LEN 8 /* IBTA 9.3.6 */
+#define WIRE_IMMDT_LEN 4      /* IBTA 9.3.7 */
+#define WIRE_IETH_LEN 4       /* IBTA 9.3.8 */
+#define WIRE_XRCETH_LEN 4     /* IBTA annex A14 */
+#define WIRE_FETH_LEN 4       /* IBTA annex A19 (FLUSH) */
+
+#endif

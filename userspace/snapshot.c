@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/snapshot.h"
+
+enum scope { FRAME, PACKET, STREAM, REPORT };
+
+static const enum scope scopes[ROCE_COUNTERS] = {
+#define COUNTER(name, unit, kind, scope, words) [COUNTER_##name] = scope,
+#include "roce/counters.def"
+#undef COUNTER
+};
+
+static int compare_streams(const void *a, const void *b)
+{
+	const struct snapshot_stream *x = a, *y = b;
+	int order = memcmp(x->key.src, y->key.src, sizeof(x->key.src) + sizeof(x->key.dst));
+
+	if (order)
+		return order;
+	if (x->key.qpn != y->key.qpn)
+		return x->key.qpn < y->key.qpn ? -1 : 1;
+	return memcmp(&x->key.port, &y->key.port, sizeof(x->key) - offsetof(struct roce_key, port));
+}
+
+__u64 snapshot_lost(const struct roce_counters *c)
+{
+	__u64 skipped = c->value[COUNTER_psn_skipped], recovered = c->value[COUNTER_psn_recovered];
+
+	return skipped > recovered ? skipped - recovered : 0;
+}
+
+bool snapshot_is_estimate(const struct roce_stream *s)
+{
+	return s->service == SERVICE_UD;
+}
+
+void snapshot_finish(struct snapshot *s)
+{
+	for (size_t i = 0; i < s->stream_count; i++) {
+		struct roce_stream *stream = &s->streams[i].stream;
+
+		stream->counters.value[COUNTER_psn_lost] = snapshot_lost(&stream->counters);
+		/* the streams of --udp have sequences of their own; they stay out of RoCE's totals */
+		if (!stream->trusted || snapshot_is_estimate(stream) || s->streams[i].key.kind == KEY_UDP)
+			continue;
+		for (int c = 0; c < ROCE_COUNTERS; c++)
+			if (scopes[c] == STREAM)
+				s->totals.value[c] += stream->counters.value[c];
+	}
+	s->totals.value[COUNTER_psn_lost] = snapshot_lost(&s->totals);
+	for (size_t i = 0; i < s->interface_count; i++)
+		s->totals.value[COUNTER_ring_missed] += s->interfaces[i].ring_missed;
+	if (s->stream_count)
+		qsort(s->streams, s->stream_count, sizeof(*s->streams), compare_streams);
+}
+
+void snapshot_free(struct snapshot *s)
+{
+	free(s->interfaces);
+	free(s->streams);
+}

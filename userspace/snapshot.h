@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What was seen until now, whoever saw it: `monitor` fills it from the BPF maps, `analyze` from its own table. The
+ * views (lines, JSON) know nothing else.
+ */
+#ifndef USERSPACE_SNAPSHOT_H
+#define USERSPACE_SNAPSHOT_H
+
+#include <time.h>
+
+#include "roce/stream.h"
+
+struct snapshot_stream {
+	struct roce_key key;
+	struct roce_stream stream;
+};
+
+struct snapshot_interface {
+	char name[64];	       /* device, or capture file */
+	const char *mode;      /* "native", "native-frags", "generic", ..., "file" */
+	const char *direction; /* "in", "out", "both" */
+	__u64 ring_missed;
+};
+
+struct snapshot {
+	struct timespec time; /* CLOCK_REALTIME of the snapshot, or of the capture's last packet */
+	double seconds;	      /* since the start */
+	bool complete;	      /* false: a capture was cut short */
+	struct roce_counters totals;
+	struct snapshot_interface *interfaces;
+	size_t interface_count;
+	struct snapshot_stream *streams; /* sorted by snapshot_finish() */
+	size_t stream_count;
+	__u64 realtime_offset; /* ns to add to a stream's first_seen/last_seen for CLOCK_REALTIME */
+};
+
+/*
+ * Adds to the totals what only streams count (scope STREAM, trusted ones that are no estimate), computes psn_lost, sums
+ * ring_missed, and sorts the streams (source, destination, QPN, side). To be called once, after everything is filled in.
+ */
+void snapshot_finish(struct snapshot *s);
+
+/* psn_skipped - psn_recovered, never below 0 */
+__u64 snapshot_lost(const struct roce_counters *c);
+
+/* Nobody checks the PSN of UD: its figures are estimates and stay out of totals. */
+bool snapshot_is_estimate(const struct roce_stream *s);
+
+/* Frees interfaces and streams; the struct itself is the caller's. */
+void snapshot_free(struct snapshot *s);
+
+#endif

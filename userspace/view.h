@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Ways to show a snapshot. Every counter and lint comes from its .def file. */
+#ifndef USERSPACE_VIEW_H
+#define USERSPACE_VIEW_H
+
+#include <stdio.h>
+
+#include "userspace/snapshot.h"
+
+/* contract: --streams */
+enum view_streams { STREAMS_ALL, STREAMS_CHANGED, STREAMS_NONE };
+
+/*
+ * One rocescope.snapshot/1 object on one line. previous: the snapshot of the interval before, for STREAMS_CHANGED (a
+ * stream is shown if it has seen a packet since), may be NULL. Returns 0, or -1 with errno when it cannot be written.
+ */
+int view_json(FILE *out, const struct snapshot *now, const struct snapshot *previous, enum view_streams streams);
+
+/*
+ * For people: a line of totals and a line a stream, with rates since `previous` (NULL: over the whole time). Colour
+ * only on a terminal and without NO_COLOR.
+ */
+int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *previous, enum view_streams streams);
+
+#endif
