@@ -22,7 +22,7 @@ say      = $(if $(V),,@printf '  %-8s %s\n' $(1) $(2))
 
 PROGRAMS   :=
 UNIT_TESTS :=
-TESTS      := $(sort $(wildcard tests/*.test */tests/*.test))
+TESTS      := $(sort $(wildcard */*.test))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -68,4 +68,4 @@ $(PROGRAMS) $(UNIT_TESTS):
 
 $(UNIT_TESTS): LDLIBS += -lcmocka
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(wildcard $(BUILD)/*/*.d $(BUILD)/tests/unit/*.d)

@@ -5,16 +5,16 @@
 #include <stdint.h>
 #include <time.h>
 
-#define NS_PER_S	1000000000ull
-#define NS_PER_MS	1000000ull
-#define NS_PER_US	1000ull
+#define NSEC_PER_SEC	1000000000ull
+#define NSEC_PER_MSEC	1000000ull
+#define NSEC_PER_USEC	1000ull
 
 static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
 	clock_gettime(clock, &ts);
-	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
 /* CLOCK_MONOTONIC, ns: for everything but the timestamps on the wire. */
@@ -26,14 +26,14 @@ static inline uint64_t now_ns(void)
 /* Until `when` (CLOCK_MONOTONIC, ns), or until a signal comes. */
 static inline void sleep_until_ns(uint64_t when)
 {
-	struct timespec ts = { .tv_sec = when / NS_PER_S, .tv_nsec = when % NS_PER_S };
+	struct timespec ts = { .tv_sec = when / NSEC_PER_SEC, .tv_nsec = when % NSEC_PER_SEC };
 
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 }
 
 static inline uint64_t seconds_to_ns(double seconds)
 {
-	return (uint64_t)(seconds * NS_PER_S);
+	return (uint64_t)(seconds * NSEC_PER_SEC);
 }
 
 #endif

@@ -12,8 +12,8 @@ static uint64_t process_ns(void)
 	struct rusage u;
 
 	getrusage(RUSAGE_SELF, &u);
-	return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * NS_PER_S +
-	       (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * NS_PER_US;
+	return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * NSEC_PER_SEC +
+	       (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * NSEC_PER_USEC;
 }
 
 /* user nice system idle iowait irq softirq, in clock ticks (proc(5)). UINT64_MAX: cannot be read. */
@@ -34,7 +34,7 @@ static uint64_t system_ns(void)
 	if (sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu",
 		   &user, &nice, &system, &idle, &iowait, &irq, &softirq) != 7)
 		return UINT64_MAX;
-	return (user + nice + system + irq + softirq) * (NS_PER_S / sysconf(_SC_CLK_TCK));
+	return (user + nice + system + irq + softirq) * (NSEC_PER_SEC / sysconf(_SC_CLK_TCK));
 }
 
 static struct cpu_sample sample(void)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Departure times. The k-th unit (a byte, or a packet) leaves no earlier than start + k / rate, so the mean rate is
- * exact however late single wake-ups are. What is overdue after a late wake-up is caught up at twice the rate, not in
- * one burst; what is more than PACER_BACKLOG_NS overdue is given up (`slipped_ns`), and the mean rate shows it.
+ * exact however late single wake-ups are. What is overdue after a late wake-up is caught up at twice the rate, with
+ * bursts of at most 2 ms' worth at the rate (timers of virtual machines may be that late all the time); what is more than
+ * PACER_BACKLOG_NS overdue is given up (`slipped_ns`), and the mean rate shows it.
  */
 #ifndef LIB_PACING_H
 #define LIB_PACING_H
@@ -10,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PACER_BURST_NS		200000ull	/* how far catching up may run ahead of twice the rate */
+#define PACER_BURST_NS		1000000ull	/* how far catching up may run ahead of twice the rate */
 #define PACER_BACKLOG_NS	1000000000ull
 
 struct pacer {

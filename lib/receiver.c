@@ -10,7 +10,7 @@
 #include "lib/receiver.h"
 #include "lib/stop.h"
 
-#define CPU_MARK_NS	(100 * NS_PER_MS)
+#define CPU_MARK_NS	(100 * NSEC_PER_MSEC)
 
 struct receiver *receiver_new(const struct stream_options *options)
 {
@@ -41,28 +41,49 @@ static struct receiver_flow *find_flow(struct receiver *r, uint16_t number)
 	return flow;
 }
 
-static void take_end(struct receiver *r, struct receiver_flow *flow, const struct stream_header *h)
+void receiver_end(struct receiver *r, uint16_t number, uint64_t packets, uint64_t messages, unsigned int flows)
 {
+	struct receiver_flow *flow = find_flow(r, number);
+
 	if (flow->ended)
 		return;
 	flow->ended = true;
-	flow->total_packets = be64toh(h->packet);
-	flow->total_messages = be64toh(h->message);
+	flow->total_packets = packets;
+	flow->total_messages = messages;
 	r->flows_ended++;
-	r->flows_sent = ntohl(h->packets_in_message);
+	r->flows_sent = flows;
 }
 
-static void take_message(struct receiver *r, struct receiver_flow *flow, const struct stream_header *h)
+uint64_t receiver_widen(const struct receiver *r, uint16_t flow, uint32_t low)
 {
-	uint64_t message = be64toh(h->message);
-	uint64_t first = be64toh(h->packet) - ntohl(h->packet_in_message);
+	return r->flow[flow] ? gaps_widen(&r->flow[flow]->packets, low) : low;
+}
 
-	if (message >= flow->next_message)
-		flow->next_message = message + 1;
-	if (gaps_all_seen(&flow->packets, first, ntohl(h->packets_in_message))) {
+static void count_message(struct receiver *r, struct receiver_flow *flow, const struct stream_packet *p)
+{
+	if (p->message >= flow->next_message)
+		flow->next_message = p->message + 1;
+	if (gaps_all_seen(&flow->packets, p->packet - p->packet_in_message, p->packets_in_message)) {
 		flow->messages++;
 		r->messages++;
 	}
+}
+
+bool receiver_count(struct receiver *r, const struct stream_packet *p, uint64_t now)
+{
+	struct receiver_flow *flow = find_flow(r, p->flow);
+
+	if (!r->packets) {
+		r->first_ns = now;
+		cpu_meter_start(&r->cpu);
+	}
+	r->last_any_ns = r->last_ns = now;
+	if (gaps_see(&flow->packets, p->packet) != GAPS_NEW)
+		return false;
+	r->packets++;
+	r->bytes += p->bytes;
+	count_message(r, flow, p);
+	return true;
 }
 
 static void take_latency(struct receiver *r, uint64_t sent, uint64_t received)
@@ -93,36 +114,28 @@ static bool of_this_run(struct receiver *r, const struct stream_header *h)
 
 void receiver_take(struct receiver *r, const void *payload, size_t length, uint64_t now, uint64_t realtime)
 {
-	struct receiver_flow *flow;
-	struct stream_header h;
+	struct stream_header h = {};
+	struct stream_packet p;
 
-	if (length < sizeof(h)) {
+	memcpy(&h, payload, length < sizeof(h) ? length : sizeof(h));
+	if (length < sizeof(h) || h.magic != htonl(STREAM_MAGIC) || h.version != STREAM_VERSION || !of_this_run(r, &h)) {
 		r->foreign++;
 		return;
 	}
-	memcpy(&h, payload, sizeof(h));
-	if (h.magic != htonl(STREAM_MAGIC) || h.version != STREAM_VERSION || !of_this_run(r, &h)) {
-		r->foreign++;
-		return;
-	}
-	flow = find_flow(r, ntohs(h.flow));
+	p = (struct stream_packet){
+		.flow = ntohs(h.flow),
+		.packet = be64toh(h.packet),
+		.message = be64toh(h.message),
+		.packet_in_message = ntohl(h.packet_in_message),
+		.packets_in_message = ntohl(h.packets_in_message),
+		.bytes = length,
+	};
 	r->last_any_ns = now;
 	r->message_size = ntohl(h.message_size);
-	if (h.flags & STREAM_FLAG_END) {
-		take_end(r, flow, &h);
-		return;
-	}
-	if (!r->packets) {
-		r->first_ns = now;
-		cpu_meter_start(&r->cpu);
-	}
-	r->last_ns = now;
-	if (gaps_see(&flow->packets, be64toh(h.packet)) != GAPS_NEW)
-		return;
-	r->packets++;
-	r->bytes += length;
-	take_message(r, flow, &h);
-	take_latency(r, be64toh(h.timestamp), realtime);
+	if (h.flags & STREAM_FLAG_END)
+		receiver_end(r, p.flow, p.packet, p.message, p.packets_in_message);
+	else if (receiver_count(r, &p, now))
+		take_latency(r, be64toh(h.timestamp), realtime);
 }
 
 bool receiver_end_seen(const struct receiver *r)

@@ -18,7 +18,7 @@
 #include "lib/stream_header.h"
 
 /* How long after all end markers stragglers (and repeated end markers) are still taken in. */
-#define RECEIVER_LINGER_NS	(250 * NS_PER_MS)
+#define RECEIVER_LINGER_NS	(300 * NSEC_PER_MSEC)
 
 struct receiver_flow {
 	bool ended;
@@ -46,6 +46,23 @@ struct receiver *receiver_new(const struct stream_options *options);
 
 /* Prints `ready`: from now on the program hears what comes. */
 void receiver_ready(struct receiver *r);
+
+/* What a stream header says, in host byte order. */
+struct stream_packet {
+	uint16_t flow;
+	uint64_t packet, message;
+	uint32_t packet_in_message, packets_in_message;
+	uint32_t bytes;
+};
+
+/* A packet of this run has come. Returns false if it came before (or too late to know). */
+bool receiver_count(struct receiver *r, const struct stream_packet *p, uint64_t now);
+
+/* The flow's sender says it has sent that many, on that many flows. */
+void receiver_end(struct receiver *r, uint16_t flow, uint64_t packets, uint64_t messages, unsigned int flows);
+
+/* A flow's packet number of which only the low 32 bits travelled. */
+uint64_t receiver_widen(const struct receiver *r, uint16_t flow, uint32_t low);
 
 /* One datagram's payload, received now (ns; `realtime` as in the header's timestamp, 0: latency not wanted). */
 void receiver_take(struct receiver *r, const void *payload, size_t length, uint64_t now, uint64_t realtime);

@@ -113,6 +113,8 @@ static void print_counts(const char *title, json_t *object)
 		return;
 	printf("  %-9s ", title);
 	json_object_foreach(object, name, value) {
+		if (!json_is_integer(value))
+			continue;
 		printf("%s%s %" JSON_INTEGER_FORMAT, separator, name, json_integer_value(value));
 		separator = ", ";
 	}
@@ -158,7 +160,7 @@ void report_progress(uint64_t now, uint64_t packets, uint64_t bytes)
 
 	if (terminal < 0)
 		terminal = isatty(STDERR_FILENO);
-	if (!terminal || now - last_ns < NS_PER_S)
+	if (!terminal || now - last_ns < NSEC_PER_SEC)
 		return;
 	if (last_ns)
 		fprintf(stderr, "%" PRIu64 " packets, %.3g Gbit/s\n", packets,

@@ -28,33 +28,57 @@ static void split(struct sender *s, uint64_t size, uint32_t max_payload)
 			    max_payload);
 }
 
-double sender_rate(const struct rate *rate)
+/* What the pacer counts: bytes, or packets on the wire. */
+static double pacer_rate(const struct rate *rate)
 {
 	return rate->unit == RATE_BITS ? rate->per_second / 8 : rate->per_second;
 }
 
-uint64_t sender_units(const struct rate *rate, uint32_t bytes, uint32_t packets)
+static uint64_t pacer_units(const struct sender *s, uint32_t bytes)
 {
-	return rate->unit == RATE_BITS ? bytes : packets;
+	return s->options->rate.unit == RATE_BITS ? bytes : s->wire_packets;
 }
 
-struct sender *sender_new(const struct stream_options *options, uint32_t max_payload)
+static struct sender *allocate(const struct stream_options *options)
 {
 	struct sender *s = calloc(1, sizeof(*s) + options->flows * sizeof(s->flows[0]));
 
 	if (!s)
 		err(1, "no memory for %u flows", options->flows);
 	s->options = options;
-	split(s, options->size, max_payload);
 	if (getrandom(&s->run, sizeof(s->run), 0) != sizeof(s->run))
 		err(1, "getrandom");
 	for (unsigned int i = 0; i < options->flows; i++)
 		s->flows[i].number = i;
+	return s;
+}
+
+static struct sender *begin(struct sender *s)
+{
 	pacer_precise_sleep();
 	cpu_meter_start(&s->cpu);
 	s->begin_ns = now_ns();
-	pacer_start(&s->pacer, sender_rate(&options->rate), s->begin_ns);
+	pacer_start(&s->pacer, pacer_rate(&s->options->rate), s->begin_ns);
 	return s;
+}
+
+struct sender *sender_new(const struct stream_options *options, uint32_t max_payload)
+{
+	struct sender *s = allocate(options);
+
+	s->wire_packets = 1;
+	split(s, options->size, max_payload);
+	return begin(s);
+}
+
+struct sender *sender_new_unsplit(const struct stream_options *options, uint32_t path_mtu)
+{
+	struct sender *s = allocate(options);
+
+	s->packet_bytes = options->size;
+	s->packets_per_message = 1;
+	s->wire_packets = (options->size + path_mtu - 1) / path_mtu;
+	return begin(s);
 }
 
 static bool has_packet(const struct sender *s, const struct sender_flow *flow)
@@ -89,7 +113,7 @@ bool sender_due(struct sender *s, uint64_t now)
 void sender_sleep(const struct sender *s)
 {
 	uint64_t when = pacer_departure(&s->pacer);
-	uint64_t soon = now_ns() + 100 * NS_PER_MS;
+	uint64_t soon = now_ns() + 100 * NSEC_PER_MSEC;
 
 	sleep_until_ns(when < soon ? when : soon);
 }
@@ -125,7 +149,7 @@ uint32_t sender_packet(struct sender *s, struct sender_flow *flow, struct stream
 	s->packets++;
 	s->bytes += length;
 	s->last_ns = now;
-	pacer_sent(&s->pacer, sender_units(&s->options->rate, length, 1), now);
+	pacer_sent(&s->pacer, pacer_units(s, length), now);
 	return length;
 }
 
@@ -155,12 +179,12 @@ void sender_report(const struct sender *s, struct stream_report *report)
 	report->size = s->options->size;
 	report->flows = s->options->flows;
 	report->messages = s->messages;
-	report->packets = s->packets;
+	report->packets = s->packets * s->wire_packets;
 	report->messages_lost = report->packets_lost = STREAM_UNKNOWN;
 	report->payload_bytes = s->bytes;
 	report->run_ns = s->last_ns - s->begin_ns;
 	report->cpu = s->cpu;
-	report_extra(report, "packets_per_message", s->packets_per_message);
+	report_extra(report, "packets_per_message", s->packets_per_message * s->wire_packets);
 	if (s->pacer.slipped_ns)
-		report_extra(report, "pacing_slipped_us", s->pacer.slipped_ns / NS_PER_US);
+		report_extra(report, "pacing_slipped_us", s->pacer.slipped_ns / NSEC_PER_USEC);
 }

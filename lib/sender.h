@@ -15,7 +15,7 @@
 #include "lib/stream_header.h"
 
 #define SENDER_END_REPEATS	5
-#define SENDER_END_INTERVAL_NS	(40 * NS_PER_MS)
+#define SENDER_END_INTERVAL_NS	(40 * NSEC_PER_MSEC)
 
 struct sender_flow {
 	uint16_t number;
@@ -28,6 +28,7 @@ struct sender {
 	uint32_t run;
 	uint32_t packet_bytes;		/* all but the last of a message */
 	uint32_t packets_per_message;
+	uint32_t wire_packets;		/* in each of ours: 1, or the message's where the transport splits it */
 	struct pacer pacer;
 	bool may_start;			/* neither time nor number of messages used up */
 	uint64_t messages_started, messages, packets, bytes;
@@ -43,9 +44,8 @@ struct sender {
  */
 struct sender *sender_new(const struct stream_options *options, uint32_t max_payload);
 
-/* Bytes (or packets) a second of a message rate, in the units pacer_sent() is told of a packet of that many bytes. */
-double sender_rate(const struct rate *rate);
-uint64_t sender_units(const struct rate *rate, uint32_t bytes, uint32_t packets);
+/* For a transport that splits messages by itself into packets of path_mtu: one "packet" here is a message. */
+struct sender *sender_new_unsplit(const struct stream_options *options, uint32_t path_mtu);
 
 /* The next flow with something to send; NULL: the run is over. */
 struct sender_flow *sender_next_flow(struct sender *s, uint64_t now);

@@ -17,7 +17,8 @@
 
 /*
  * An end marker, sent several times after the last message of a flow: `packet` and `message` say how many of them
- * were sent. It is no packet of the stream: whoever counts packets or sequence numbers leaves it out.
+ * were sent, `packets_in_message` how many flows there are. It is no packet of the stream: whoever counts packets or
+ * sequence numbers leaves it out.
  */
 #define STREAM_FLAG_END		0x01
 

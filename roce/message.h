@@ -28,12 +28,16 @@ struct roce_message {
 	__u8 state;
 	__u8 met; /* the stream has been seen at a message's beginning or end: nothing headless is the start any more */
 	__u8 imm_steps;
+	__u8 late;   /* the open message was begun by a late First: if it breaks, that was counted already */
+	__u8 inside; /* ... which came amid another message, whose rest may still follow */
 };
 
 /*
- * Immediate data that counts up by one (radio astronomy's block number) says which blocks are missing.
+ * Immediate data that counts up by one (radio astronomy's block number) says which blocks are missing. Not to be called
+ * for a late packet. healing: what was skipped will be sent again, so a jump says nothing.
  */
-roce_inline void message_immediate(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p)
+roce_inline void message_immediate(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p,
+				   bool healing)
 {
 	__u32 step = p->immediate - m->immediate;
 
@@ -43,8 +47,8 @@ roce_inline void message_immediate(struct roce_message *m, struct roce_counters 
 	if (step == 1) {
 		m->imm_steps += m->imm_steps < MESSAGE_IMM_STEPS;
 	} else if (m->imm_steps == MESSAGE_IMM_STEPS && step > 1 && step <= MESSAGE_IMM_GAP) {
-		c->value[COUNTER_imm_gaps]++;
-		c->value[COUNTER_imm_skipped] += step - 1;
+		c->value[COUNTER_imm_gaps] += !healing;
+		c->value[COUNTER_imm_skipped] += healing ? 0 : step - 1;
 	} else if (step) {
 		m->imm_steps = 0;
 	}
@@ -57,35 +61,45 @@ roce_inline void message_uc(struct roce_message *m, struct roce_counters *c, con
 
 	if (p->op & OP_FIRST) {
 		/* the Last of the message before never came */
-		c->value[COUNTER_messages_broken] += m->state == MESSAGE_OPEN;
+		c->value[COUNTER_messages_broken] += m->state == MESSAGE_OPEN && !m->late;
+		m->inside = late && m->state != MESSAGE_NONE;
+		m->late = late;
 		m->state = MESSAGE_OPEN;
 		m->met = true;
 	} else if (m->state == MESSAGE_OPEN && !in_order) {
-		c->value[COUNTER_messages_broken]++;
+		c->value[COUNTER_messages_broken] += !m->late;
 		m->state = MESSAGE_BROKEN;
 	} else if (m->state == MESSAGE_NONE && m->met && !late) {
 		c->value[COUNTER_messages_broken]++; /* its First is missing */
 		m->state = MESSAGE_BROKEN;
 	}
 	m->next = (p->number + 1) & PSN_MASK;
-	if (!(p->op & OP_LAST) || (late && m->state == MESSAGE_NONE))
+	if (!(p->op & OP_LAST) || (late && m->state != MESSAGE_OPEN))
 		return;
 	if (m->state == MESSAGE_OPEN) {
 		c->value[COUNTER_messages]++;
-		message_immediate(m, c, p);
+		if (!late)
+			message_immediate(m, c, p, false);
+		m->state = m->inside ? MESSAGE_BROKEN : MESSAGE_NONE;
+	} else {
+		m->state = MESSAGE_NONE;
 	}
-	m->state = MESSAGE_NONE;
+	m->inside = false;
 	m->met = true;
 }
 
-/* A packet of RC, XRC or UD, or a response; fresh: its PSN was not seen before. */
+/* A packet of RC, XRC or UD, or a response, whose PSN was not seen before; late: it had been skipped. */
 roce_inline void message_acknowledged(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p,
-				      bool fresh)
+				      bool late)
 {
-	if (!(p->op & OP_LAST) || !fresh)
+	const __u64 *v = c->value;
+
+	if (!(p->op & OP_LAST))
 		return;
 	c->value[COUNTER_messages]++;
-	message_immediate(m, c, p);
+	if (!late)
+		message_immediate(m, c, p,
+				  p->service != SERVICE_UD && v[COUNTER_psn_skipped] != v[COUNTER_psn_recovered]);
 }
 
 #endif

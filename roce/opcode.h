@@ -83,6 +83,7 @@ static const __u32 roce_opcodes[256] = {
 	ROCE_SENDS_AND_WRITES(0x20, 0),
 	ROCE_SENDS_AND_WRITES(0x40, OP_RDETH | OP_DETH),
 	ROCE_READS_AND_ATOMICS(0x40, OP_RDETH | OP_DETH, OP_RDETH),
+	[0x55] = OP_KNOWN | OP_RDETH | OP_DETH,           /* RD RESYNC */
 	[0x64] = OP_KNOWN | OP_ONLY | OP_DETH,            /* UD SEND Only */
 	[0x65] = OP_KNOWN | OP_ONLY | OP_DETH | OP_IMMDT, /* ... with immediate */
 	[0x81] = OP_KNOWN | OP_RESPONSE | OP_CNP,

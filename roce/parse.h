@@ -242,6 +242,16 @@ roce_inline void parse_bth(const __u8 *h, struct roce_packet *p)
 	p->number = roce_be24(h + 9);
 }
 
+/* Bytes of the extension headers that follow the BTH, by OP_* of the opcode. */
+roce_inline __u32 parse_extension_bytes(__u32 op)
+{
+	return (op & OP_RDETH ? WIRE_RDETH_LEN : 0) + (op & OP_DETH ? sizeof(struct wire_deth) : 0) +
+	       (op & OP_XRCETH ? WIRE_XRCETH_LEN : 0) + (op & OP_FETH ? WIRE_FETH_LEN : 0) +
+	       (op & OP_RETH ? sizeof(struct wire_reth) : 0) + (op & OP_ATOMICETH ? WIRE_ATOMICETH_LEN : 0) +
+	       (op & OP_AETH ? sizeof(struct wire_aeth) : 0) + (op & OP_ATOMICACKETH ? WIRE_ATOMICACKETH_LEN : 0) +
+	       (op & OP_IMMDT ? WIRE_IMMDT_LEN : 0) + (op & OP_IETH ? WIRE_IETH_LEN : 0);
+}
+
 /* Reads or steps over the extension headers the opcode asks for, in their order; false: the window ends first. */
 roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
 {
@@ -308,12 +318,12 @@ roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 
 		return;
 	parse_bth(h, p);
 	c->offset += sizeof(struct wire_bth);
-	if (!parse_extensions(c, p) && c->offset <= c->end)
-		return;
-	if (c->offset + p->pad + WIRE_ICRC_LEN > c->end) {
+	if (c->offset + parse_extension_bytes(p->op) + p->pad + WIRE_ICRC_LEN > c->end) {
 		p->kind = ROCE_MALFORMED;
 		return;
 	}
+	if (!parse_extensions(c, p) || c->offset > captured)
+		return;
 	p->kind = ROCE_PACKET;
 	p->icrc_offset = c->end - WIRE_ICRC_LEN;
 	p->payload_bytes = p->icrc_offset - c->offset - p->pad;

@@ -41,28 +41,49 @@ roce_inline void psn_start(struct roce_psn *w, __u64 number)
 		w->seen[i] = ~0ull;
 }
 
+/* The bits of word i that lie in [from, from + n) on the circle of PSN_WINDOW bits. */
+roce_inline __u64 psn_word(__u32 i, __u64 from, __u64 n)
+{
+	__u32 begin = (i * 64 - (__u32)from) % PSN_WINDOW; /* distance of the word's bit 0 behind `from` */
+	__u64 mask = 0;
+
+	if (begin < n)
+		mask = n - begin >= 64 ? ~0ull : (1ull << (n - begin)) - 1;
+	if (begin > PSN_WINDOW - 64) { /* `from` itself lies in this word, at bit 1024 - begin */
+		__u32 bit = PSN_WINDOW - begin;
+
+		mask |= (n >= 64 ? ~0ull : (1ull << n) - 1) << bit;
+	}
+	return mask;
+}
+
 /*
  * Moves the window forward by n numbers, which count as seen or as not seen. Whole words at once: n may be 65535.
  */
 roce_inline void psn_advance(struct roce_psn *w, __u64 n, bool as_seen)
 {
-	__u32 from = w->next % PSN_WINDOW;
+	__u64 from = w->next;
 
 	w->next += n;
 	for (__u32 i = 0; i < PSN_WINDOW / 64; i++) {
-		/* the bits of word i that lie in [from, from + n) on the circle of PSN_WINDOW bits */
-		__u32 begin = (i * 64 - from) % PSN_WINDOW; /* distance of the word's bit 0 behind `from` */
-		__u64 mask = 0;
+		__u64 mask = psn_word(i, from, n);
 
-		if (begin < n)
-			mask = n - begin >= 64 ? ~0ull : (1ull << (n - begin)) - 1;
-		if (begin > PSN_WINDOW - 64) { /* `from` itself lies in this word, at bit 1024 - begin */
-			__u32 bit = PSN_WINDOW - begin;
-
-			mask |= (n >= 64 ? ~0ull : (1ull << n) - 1) << bit;
-		}
 		w->seen[i] = as_seen ? w->seen[i] | mask : w->seen[i] & ~mask;
 	}
+}
+
+/* Marks the n numbers from `from` on, which all lie in the window; returns how many of them had not been seen. */
+roce_inline __u32 psn_fill(struct roce_psn *w, __u64 from, __u64 n)
+{
+	__u32 filled = 0;
+
+	for (__u32 i = 0; i < PSN_WINDOW / 64; i++) {
+		__u64 mask = psn_word(i, from, n) & ~w->seen[i];
+
+		filled += __builtin_popcountll(mask);
+		w->seen[i] |= mask;
+	}
+	return filled;
 }
 
 #endif

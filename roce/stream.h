@@ -163,7 +163,9 @@ roce_inline void stream_describe(struct roce_stream *s, const struct roce_packet
 {
 	struct roce_last *l = &s->last;
 
-	s->service = p->service;
+	/* a CNP comes amid the acknowledgements, and an unknown opcode says nothing of the service */
+	if (p->op && !(p->op & OP_CNP))
+		s->service = p->service;
 	s->dqpn = p->dqpn;
 	s->sqpn = p->sqpn;
 	__builtin_memcpy(s->dst, p->dst, sizeof(s->dst));
@@ -213,7 +215,7 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, __s64 d, bool fre
 	__u64 *v = s->counters.value;
 	__u64 number = s->psn.next + d;
 
-	if (d == 0 || (d > 0 && d <= PSN_GAP_MAX)) {
+	if (d == 0 || (d > 0 && (d <= PSN_GAP_MAX || free_jump))) {
 		bool gap = d && !free_jump && !(s->after_read && stream_read_span(s, d));
 
 		v[COUNTER_psn_gaps] += gap;
@@ -256,6 +258,8 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
 	bool reliable = p->service == SERVICE_RC || p->service == SERVICE_XRC || p->service == SERVICE_RD;
 	bool response = p->op & OP_RESPONSE;
 	enum psn_place place;
+	__u32 span;
+	bool late;
 	__s64 d;
 
 	if (!s->met) {
@@ -271,19 +275,22 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
 	d = p->kind == ROCE_UDP ? (__s64)(p->number - s->psn.next)
 				: psn_distance(s->psn.next & PSN_MASK, p->number);
 	place = stream_place(s, d, response && p->op & OP_FIRST, reliable);
-	if (place == PSN_IN_ORDER || place == PSN_AHEAD || place == PSN_RESYNC) {
-		__u32 span = response ? 1 : stream_span(s, p);
-
+	late = place == PSN_RECOVERED || place == PSN_DUPLICATE;
+	span = response ? 1 : stream_span(s, p);
+	if (!late) {
 		s->after_read = p->op & OP_READ_REQUEST && !s->path_mtu ? p->dma_length : 0;
 		if (span > 1)
 			psn_advance(&s->psn, span - 1, true);
+	} else if (place == PSN_RECOVERED && span > 1) { /* a late READ recovers all of its span */
+		s->counters.value[COUNTER_psn_recovered] +=
+			psn_fill(&s->psn, s->psn.next + d, span < -d ? span : -d);
 	}
 	if (p->kind == ROCE_UDP)
 		return;
 	if (p->service == SERVICE_UC)
-		message_uc(&s->message, &s->counters, p, place == PSN_RECOVERED || place == PSN_DUPLICATE);
-	else
-		message_acknowledged(&s->message, &s->counters, p, place != PSN_DUPLICATE);
+		message_uc(&s->message, &s->counters, p, late);
+	else if (place != PSN_DUPLICATE)
+		message_acknowledged(&s->message, &s->counters, p, late);
 }
 
 /* The first good ICRC: what was made of PSNs and messages until now may have been anybody's. */
@@ -294,6 +301,7 @@ roce_inline void stream_trust(struct roce_stream *s)
 	s->trusted = true;
 	s->met = false;
 	s->after_read = 0;
+	s->path_mtu = 0;
 	__builtin_memset(&s->message, 0, sizeof(s->message));
 	v[COUNTER_messages] = v[COUNTER_messages_broken] = 0;
 	v[COUNTER_imm_gaps] = v[COUNTER_imm_skipped] = 0;
@@ -310,6 +318,7 @@ roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p
 	if (!s->used) {
 		s->used = true;
 		s->first_seen = now;
+		s->service = p->service;
 		stream_describe(s, p);
 	}
 	s->last_seen = now;

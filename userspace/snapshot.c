@@ -12,16 +12,17 @@ static const enum scope scopes[ROCE_COUNTERS] = {
 #undef COUNTER
 };
 
-static int compare_streams(const void *a, const void *b)
+/* Of keys; that of a snapshot_stream is its first member. */
+static int compare_keys(const void *a, const void *b)
 {
-	const struct snapshot_stream *x = a, *y = b;
-	int order = memcmp(x->key.src, y->key.src, sizeof(x->key.src) + sizeof(x->key.dst));
+	const struct roce_key *x = a, *y = b;
+	int order = memcmp(x->src, y->src, sizeof(x->src) + sizeof(x->dst));
 
 	if (order)
 		return order;
-	if (x->key.qpn != y->key.qpn)
-		return x->key.qpn < y->key.qpn ? -1 : 1;
-	return memcmp(&x->key.port, &y->key.port, sizeof(x->key) - offsetof(struct roce_key, port));
+	if (x->qpn != y->qpn)
+		return x->qpn < y->qpn ? -1 : 1;
+	return memcmp(&x->port, &y->port, sizeof(*x) - offsetof(struct roce_key, port));
 }
 
 __u64 snapshot_lost(const struct roce_counters *c)
@@ -53,7 +54,14 @@ void snapshot_finish(struct snapshot *s)
 	for (size_t i = 0; i < s->interface_count; i++)
 		s->totals.value[COUNTER_ring_missed] += s->interfaces[i].ring_missed;
 	if (s->stream_count)
-		qsort(s->streams, s->stream_count, sizeof(*s->streams), compare_streams);
+		qsort(s->streams, s->stream_count, sizeof(*s->streams), compare_keys);
+}
+
+const struct snapshot_stream *snapshot_find(const struct snapshot *s, const struct roce_key *key)
+{
+	if (!s || !s->stream_count)
+		return NULL;
+	return bsearch(key, s->streams, s->stream_count, sizeof(*s->streams), compare_keys);
 }
 
 void snapshot_free(struct snapshot *s)

@@ -40,6 +40,9 @@ struct snapshot {
  */
 void snapshot_finish(struct snapshot *s);
 
+/* The stream of this key in a finished snapshot; NULL: it has none (or s is NULL). */
+const struct snapshot_stream *snapshot_find(const struct snapshot *s, const struct roce_key *key);
+
 /* psn_skipped - psn_recovered, never below 0 */
 __u64 snapshot_lost(const struct roce_counters *c);
 

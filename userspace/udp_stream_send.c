@@ -170,7 +170,7 @@ static bool after_error(struct udp_sender *u, unsigned int *entry)
 	u->send_errors += u->b->packets_in[(*entry)++];
 	if (errno == EMSGSIZE || errno == EIO || errno == EINVAL)
 		return false;
-	sleep_until_ns(now_ns() + NS_PER_MS);
+	sleep_until_ns(now_ns() + NSEC_PER_MSEC);
 	return true;
 }
 

@@ -10,6 +10,9 @@
 /* contract: --streams */
 enum view_streams { STREAMS_ALL, STREAMS_CHANGED, STREAMS_NONE };
 
+/* Whether a stream is to be shown. CHANGED: it has seen a packet since `previous` (NULL: since ever). */
+bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous, enum view_streams which);
+
 /*
  * One rocescope.snapshot/1 object on one line. previous: the snapshot of the interval before, for STREAMS_CHANGED (a
  * stream is shown if it has seen a packet since), may be NULL. Returns 0, or -1 with errno when it cannot be written.

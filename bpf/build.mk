@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The kernel programs, and the skeleton headers by which user space loads them.
+BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -iquote . \
+	      -I/usr/include/$(shell $(CC) -dumpmachine)
+
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
+	$(call say,CLANG,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
+	$(call say,SKELETON,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@

@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Every counter of this end that can tell of a lost packet, as compare/counters.py reads them. Few processes: an emulated
+# CPU starts them slowly. What is not there (DPDK holds the NIC, no rxe) is not printed.
+#   counters.sh INTERFACE...
+set -- "$@" --
+files="/proc/net/snmp /proc/net/softnet_stat"
+while [ "$1" != -- ]; do
+	[ ! -e "/sys/class/net/$1" ] || files="$files /sys/class/net/$1/statistics/*"
+	shift
+done
+[ ! -e /sys/class/infiniband/rxe0 ] || files="$files /sys/class/infiniband/rxe0/ports/1/hw_counters/*"
+# shellcheck disable=SC2086 # words and patterns
+tail -vn +1 $files
+echo "==> tc <=="
+exec tc -s -j qdisc show

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""`rocescope monitor` on both ports of the wire, in both directions: what entered the wire, and what left it.
+
+A process for each port: interfaces of one process share a stream table, and here each packet passes both ports.
+"""
+import json
+import os
+import signal
+
+from compare import join
+from lab import LabError
+from lab.lab import ROOT
+
+COMMAND = os.path.join(ROOT, "build", "rocescope")
+# No snapshot is wanted but the final one.
+INTERVAL_S = 3600
+READY_S = 20
+
+
+class Referee:
+    """with Referee(lab, udp_port) as referee: (traffic); then referee.seen["A"] and ["B"]: Sightings at the ports."""
+
+    def __init__(self, lab, udp_port, icrc):
+        self._lab = lab
+        self._options = ["--direction", "both", "-j", "--interval", INTERVAL_S, "--icrc", icrc, "--udp", udp_port]
+        self.seen = {}
+        self.modes = {}
+
+    def __enter__(self):
+        self._running = {end: self._lab.start("wire", [COMMAND, "monitor", self._lab.port(end), *self._options])
+                         for end in ("A", "B")}
+        for process in self._running.values():
+            if not process.expect("watching", READY_S):
+                self._end()
+                raise LabError(f"the referee did not start: {_last_line(process.stderr)}")
+        return self
+
+    def __exit__(self, *_):
+        self._end()
+
+    def _end(self):
+        for process in self._running.values():
+            process.kill(signal.SIGINT)
+        for end, process in self._running.items():
+            result = process.wait(READY_S)
+            if result.rc == 0:
+                snapshot = json.loads(result.stdout.splitlines()[-1])
+                self.seen[end] = Sightings(snapshot, self._lab.address("A"), self._lab.address("B"))
+                self.modes[end] = snapshot["interfaces"][0]["mode"]
+            elif result.rc != -signal.SIGINT:
+                raise LabError(f"the referee failed: {_last_line(result.stderr)}")
+
+
+def _last_line(text):
+    return (text.strip().splitlines() or ["it said nothing"])[-1]
+
+
+class Sightings:
+    """What one port saw, between the guests with those addresses. Pure: made of a rocescope.snapshot/1."""
+
+    def __init__(self, snapshot, sender, receiver):
+        self._totals = snapshot["totals"]
+        self._streams = {address: [s for s in snapshot["streams"] if s["src"] == address]
+                         for address in (sender, receiver)}
+        self._sender, self._receiver = sender, receiver
+
+    @property
+    def complete(self):
+        """Did it see and place every frame? If not its counts prove nothing."""
+        return not any(self._totals.get(name) for name in ("ring_missed", "untracked_packets", "malformed"))
+
+    @property
+    def bad_icrcs(self):
+        return self._totals.get("icrc_bad", 0)
+
+    def roce_packets(self, end="A", side=None):
+        """From guest A or B; side: request, response, or both."""
+        address = self._sender if end == "A" else self._receiver
+        return sum(s.get("roce_packets", 0) for s in self._streams[address]
+                   if s["service"] != "UDP" and side in (None, s["side"]))
+
+    def duplicates(self):
+        """Requests from A with a PSN that this port had seen before."""
+        return sum(s.get("psn_duplicates", 0) for s in self._streams[self._sender]
+                   if s["service"] != "UDP" and s["side"] == "request")
+
+    def udp_packets(self, size, other_size):
+        """Datagrams from A with `size` bytes of payload; others are of `other_size`. None: it does not add up."""
+        flows = [s for s in self._streams[self._sender] if s["service"] == "UDP" and s["dst"] == self._receiver]
+        return join.sequence_packets(sum(s["udp_packets"] for s in flows), sum(s["payload_bytes"] for s in flows),
+                                     size, other_size)

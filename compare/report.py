@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""report.json and report.csv in a dated folder, and the link `latest`; each file is whole or not there."""
+import csv
+import datetime
+import json
+import os
+import tempfile
+
+SCHEMA = "rocescope.compare/1"
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc)
+
+
+def document(path, rows, begun, seconds, complete):
+    return {"schema": SCHEMA, "time": begun.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            "seconds": round(seconds, 1), "complete": complete, "path": path, "rows": rows}
+
+
+def flatten(row, prefix=""):
+    """{'a': {'b': 1}} -> {'a.b': 1}; what is unknown is empty in CSV."""
+    flat = {}
+    for name, value in row.items():
+        if isinstance(value, dict):
+            flat.update(flatten(value, f"{prefix}{name}."))
+        else:
+            flat[prefix + name] = value
+    return flat
+
+
+def write_csv(file, rows):
+    flat = [flatten(row) for row in rows]
+    columns = list(dict.fromkeys(name for row in flat for name in row))
+    # nulls are columns of their own where another row has an object there
+    columns = [c for c in columns if not any(other.startswith(c + ".") for other in columns)]
+    writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+
+
+def _atomically(path, write):
+    folder = os.path.dirname(path)
+    with tempfile.NamedTemporaryFile("w", dir=folder, prefix=".new-", delete=False, encoding="utf-8", newline="") as file:
+        try:
+            write(file)
+            os.fchmod(file.fileno(), 0o644)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+    os.replace(file.name, path)
+
+
+def write(output, report, begun):
+    """Returns the run's folder."""
+    folder = _new_folder(output, begun.strftime("%Y%m%dT%H%M%SZ"))
+    _atomically(os.path.join(folder, "report.json"),
+                lambda file: file.write(json.dumps(report, indent=1, ensure_ascii=False) + "\n"))
+    _atomically(os.path.join(folder, "report.csv"), lambda file: write_csv(file, report["rows"]))
+    link = os.path.join(output, f".latest-{os.getpid()}")
+    os.symlink(os.path.basename(folder), link)
+    os.replace(link, os.path.join(output, "latest"))
+    return folder
+
+
+def _new_folder(output, stamp):
+    """Two runs that begin in the same second get folders of their own."""
+    os.makedirs(output, exist_ok=True)
+    number = 1
+    while True:
+        folder = os.path.join(output, stamp if number == 1 else f"{stamp}-{number}")
+        try:
+            os.mkdir(folder)
+            return folder
+        except FileExistsError:
+            number += 1

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The report for people who look rather than read: a section for each size and rate, a bar for each goodput."""
+import textwrap
+
+from compare.join import LOST, PLACES, STRETCHES
+
+TRANSPORTS = {"udp": "kernel UDP", "dpdk-udp": "DPDK UDP", "rc": "SoftRoCE RC", "uc": "SoftRoCE UC",
+              "ud": "SoftRoCE UD", "hardware-rc": "RNIC RC"}
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+MIN_WIDTH = 80
+
+# transport, tool, goodput, bar, packets on the wire, losses, cores of the sender and of the receiver
+FIXED = (12, 10, 6, None, 10, None, 9, 9)
+GAP = "  "
+
+
+def render(report, width, colour=False):
+    """The whole table, as lines."""
+    def paint(text, style):
+        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if colour and style else text
+
+    widths = _widths(max(width, MIN_WIDTH))
+    lines = [paint(line, "dim") for line in textwrap.wrap(_path_words(report["path"]), max(width, MIN_WIDTH))]
+    for title, rows in _sections(report["rows"]):
+        lines += ["", paint(title, "bold")] + [paint(line, "dim") for line in _heading(widths)]
+        best = max((_goodput(row) or 0 for row in rows), default=0)
+        before = None
+        for row in rows:
+            lines += _row_lines(row, widths, best, row["transport"] != before, paint)
+            before = row["transport"]
+    return lines
+
+
+def size_words(size):
+    if size % 1024 == 0:
+        return f"{size // 1024} KiB" if size < 1 << 20 else f"{size >> 20} MiB"
+    return f"{size} B"
+
+
+def rate_words(rate):
+    return rate.replace("bit", "bit/s") if rate else "as fast as it goes"
+
+
+def _path_words(path):
+    words = [f"{path.get('ends')}, {path.get('nic')} ({path.get('driver')}), MTU {path.get('mtu')}",
+             f"RDMA path MTU {path.get('rdma_path_mtu')}", f"payload a packet: {path.get('packet_payload')} B for all",
+             f"kernel {path.get('kernel')}"]
+    if path.get("emulated_cpu"):
+        words.append("EMULATED CPU (TCG): compare the rows, not the figures, with other machines")
+    return "; ".join(words)
+
+
+def _sections(rows):
+    """[(title, rows)] by size and rate, in the order met; the transports inside in the table's order."""
+    order = list(TRANSPORTS)
+    groups = {}
+    for row in rows:
+        groups.setdefault((row["size"], row["rate"]), []).append(row)
+    for (size, rate), group in sorted(groups.items(), key=lambda item: (item[0][0] is None, item[0][1] is not None,
+                                                                        item[0][0] or 0)):
+        title = f"Messages of {size_words(size)}, {rate_words(rate)}" if size else "In hardware"
+        yield title, sorted(group, key=lambda row: order.index(row["transport"]))
+
+
+def _widths(width):
+    free = width - sum(w for w in FIXED if w) - len(GAP) * (len(FIXED) - 1)
+    bar = max(8, free * 2 // 5)
+    return FIXED[:3] + (bar,) + FIXED[4:5] + (free - bar,) + FIXED[6:]
+
+
+def _line(cells, widths, align="<<><><>>"):
+    return GAP.join(f"{cell:{a}{w}}" for cell, a, w in zip(cells, align, widths)).rstrip()
+
+
+def _heading(widths):
+    return [_line(("", "", "Gbit/s", "", "packets", "lost on the way", "sender's", "receiver's"[:widths[7]]), widths),
+            _line(("transport", "tool", "", "goodput", "on wire", "from sender to receiver", "cores *", "cores *"), widths)]
+
+
+def _row_lines(row, widths, best, first, paint):
+    name = TRANSPORTS[row["transport"]] if first else ""
+    style = "bold" if row["tool"] == "rocescope" else None
+    if row["status"] != "ok":
+        lead = _line((name, row["tool"]), widths[:2])
+        lead = f"{lead:<{sum(widths[:2]) + len(GAP)}}{GAP}"
+        room = sum(widths) + len(GAP) * (len(widths) - 1) - len(lead)
+        wrapped = textwrap.wrap(f"{row['status']}: {row['why']}", room)
+        shade = "red" if row["status"] == "failed" else "dim"
+        return [lead + paint(wrapped[0], shade)] + [" " * len(lead) + paint(line, shade) for line in wrapped[1:]]
+    losses = textwrap.wrap(loss_words(row), widths[5]) or [""]
+    goodput = _goodput(row)
+    cells = (name, row["tool"], _figure(goodput), bar(goodput or 0, best, widths[3]), _count(row["on_wire"]), losses[0],
+             _cores(row["sender_cores"]), _cores(row["receiver_cores"]))
+    plain = _line(cells, widths)
+    lines = [plain] + [_line(("", "", "", "", "", line, "", ""), widths) for line in losses[1:]]
+    if style:
+        lines[0] = plain.replace(row["tool"], paint(row["tool"], style), 1)
+    if row.get("unexplained"):
+        lines = [paint(line, "yellow") for line in lines]
+    return lines
+
+
+def bar(value, best, width):
+    """In eighths of a character; what is not nothing shows."""
+    if best <= 0 or value <= 0:
+        return ""
+    eighths = max(1, round(value / best * width * 8))
+    return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
+
+
+def loss_words(row):
+    """'none', or how much of what was sent, where, and what no counter explains."""
+    if any(row[LOST[stretch]] is None for stretch in STRETCHES):
+        known = _places_words(row)
+        return f"{known}; the rest is not known" if known else "not known"
+    lost = sum(row[LOST[stretch]] for stretch in STRETCHES)
+    words = []
+    if lost:
+        words.append(f"{_share(lost, row['sent'])} {_places_words(row)}".strip())
+    if row.get("unexplained"):
+        words.append(f"{_count(row['unexplained'])} unexplained")
+    if row.get("retransmitted"):
+        words.append(f"{_count(row['retransmitted'])} sent again")
+    messages = row.get("messages") or {}
+    if messages.get("lost"):
+        words.append(f"{_share(messages['lost'], messages['sent'])} of the messages")
+    return ", ".join(words) or "none"
+
+
+def _places_words(row):
+    places = sorted(row["losses"].items(), key=lambda item: -item[1])
+    if len(places) == 1:
+        return PLACES[places[0][0]][1]
+    return ", ".join(f"{PLACES[place][1]} {_share(n, row['sent'])}" for place, n in places)
+
+
+def _share(part, whole):
+    if not whole:
+        return _count(part)
+    share = 100 * part / whole
+    return f"{share:.2g} %" if abs(share) < 99.5 else f"{share:.0f} %"
+
+
+def _goodput(row):
+    return (row.get("goodput_gbps") or {}).get("mean")
+
+
+def _figure(value):
+    if value is None:
+        return "?"
+    return f"{value:.3f}" if value < 10 else f"{value:.1f}"
+
+
+def _count(n):
+    return "?" if n is None else f"{n:,}"
+
+
+def _cores(cores):
+    def one(value):
+        return "?" if value is None else f"{value:.2f}"
+
+    return "" if not cores else f"{one(cores['process'])}/{one(cores['system'])}"
+
+
+FOOTNOTE = "* cores used: by the program / by its whole machine (kernel UDP and rxe do most of their work in softirq)"

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef DPDK_UDP_DPDK_STREAM_H
+#define DPDK_UDP_DPDK_STREAM_H
+
+#include <rte_ether.h>
+#include <rte_mempool.h>
+#include <stdint.h>
+
+#include "lib/options.h"
+
+#define DPDK_BURST		32
+
+struct dpdk_options {
+	struct stream_options common;
+	uint32_t src, dst;		/* IPv4 addresses, network byte order */
+	struct rte_ether_addr dst_mac;
+	uint64_t mtu;			/* of the IP packets, and of the port */
+};
+
+struct dpdk_port {
+	uint16_t id;
+	struct rte_mempool *pool;	/* every mbuf holds a whole frame */
+};
+
+/* The first port EAL has, started with one queue each way; errors are said in one line, exit status 1. */
+void dpdk_port_start(struct dpdk_port *port, const struct dpdk_options *options);
+void dpdk_port_stop(struct dpdk_port *port);
+
+/* Each runs to the end, prints the object and returns the exit status. */
+int dpdk_send(struct dpdk_port *port, const struct dpdk_options *options);
+int dpdk_receive(struct dpdk_port *port, const struct dpdk_options *options);
+
+#endif

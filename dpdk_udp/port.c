@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <err.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <string.h>
+
+#include "dpdk_udp/dpdk_stream.h"
+
+#define DESCRIPTORS	1024	/* of each ring; a driver may want fewer */
+#define POOL_MBUFS	4095	/* both rings, bursts under way, and the cache; 2^n - 1 fills a mempool best */
+#define POOL_CACHE	256
+#define JUMBO_ROOM	9728	/* a frame with an MTU of 9600 */
+
+static void fail(const char *what, int error)
+{
+	errx(1, "%s: %s", what, rte_strerror(-error));
+}
+
+/* Whole frames, VLAN tags included; drivers want room for the largest they may be given, not for the MTU's. */
+static struct rte_mempool *make_pool(uint64_t mtu)
+{
+	uint16_t room = mtu <= RTE_ETHER_MTU ? RTE_MBUF_DEFAULT_BUF_SIZE : RTE_PKTMBUF_HEADROOM + JUMBO_ROOM;
+	struct rte_mempool *pool = rte_pktmbuf_pool_create("frames", POOL_MBUFS, POOL_CACHE, 0, room,
+							   rte_socket_id());
+
+	if (!pool)
+		errx(1, "no memory for %d frames: %s (EAL -m?)", POOL_MBUFS, rte_strerror(rte_errno));
+	return pool;
+}
+
+/*
+ * net_af_packet claims a frame limit of 1518 bytes, whatever its framesz= is; its interface's MTU is the kernel's. (And
+ * rte_eth_dev_set_mtu() would change the kernel's interface for good, so nobody calls that.)
+ */
+static bool mtu_is_the_kernels(uint16_t id)
+{
+	struct rte_eth_dev_info info;
+
+	return !rte_eth_dev_info_get(id, &info) && !strcmp(info.driver_name, "net_af_packet");
+}
+
+static void configure(uint16_t id, const struct dpdk_options *o, struct rte_mempool *pool)
+{
+	struct rte_eth_conf conf = { .rxmode.mtu = mtu_is_the_kernels(id) ? 0 : o->mtu };
+	uint16_t receive = DESCRIPTORS, transmit = DESCRIPTORS;
+	int error;
+
+	error = rte_eth_dev_configure(id, 1, 1, &conf);
+	if (error)
+		errx(1, "the port does not take an MTU of %llu: %s", (unsigned long long)o->mtu,
+		     rte_strerror(-error));
+	error = rte_eth_dev_adjust_nb_rx_tx_desc(id, &receive, &transmit);
+	if (error)
+		fail("descriptors", error);
+	error = rte_eth_rx_queue_setup(id, 0, receive, rte_eth_dev_socket_id(id), NULL, pool);
+	if (error)
+		fail("receive queue", error);
+	error = rte_eth_tx_queue_setup(id, 0, transmit, rte_eth_dev_socket_id(id), NULL);
+	if (error)
+		fail("transmit queue", error);
+}
+
+static void say_port(uint16_t id)
+{
+	char mac[RTE_ETHER_ADDR_FMT_SIZE];
+	struct rte_eth_dev_info info;
+	struct rte_ether_addr address;
+
+	if (rte_eth_dev_info_get(id, &info) || rte_eth_macaddr_get(id, &address))
+		return;
+	rte_ether_format_addr(mac, sizeof(mac), &address);
+	fprintf(stderr, "port %u: %s, MAC %s\n", id, info.driver_name, mac);
+}
+
+void dpdk_port_start(struct dpdk_port *port, const struct dpdk_options *o)
+{
+	struct rte_eth_link link = {};
+	int error;
+
+	port->id = rte_eth_find_next(0);
+	if (port->id >= RTE_MAX_ETHPORTS)
+		errx(1, "no DPDK port: bind a NIC (dpdk-devbind.py) or give -- --vdev=net_af_packet0,iface=NAME");
+	port->pool = make_pool(o->mtu);
+	configure(port->id, o, port->pool);
+	error = rte_eth_dev_start(port->id);
+	if (error)
+		fail("the port does not start", error);
+	if (!rte_eth_link_get(port->id, &link) && !link.link_status)
+		errx(1, "port %u has no link", port->id);
+	say_port(port->id);
+}
+
+void dpdk_port_stop(struct dpdk_port *port)
+{
+	rte_eth_dev_stop(port->id);
+	rte_eth_dev_close(port->id);
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Runs in a guest, as its first and only program: commands come by a virtio serial port, and their output goes back.
+
+The port is not the measured NIC, which DPDK takes away from the guest's kernel. Imports are few: under emulation each
+costs a tenth of a second.
+"""
+import json
+import os
+import resource
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[0] = ROOT
+from lab import frames                      # noqa: E402
+from lab.commands import Commands           # noqa: E402
+
+PORT_NAME = "lab.control"
+
+
+def open_port():
+    ports = "/sys/class/virtio-ports"
+    for port in os.listdir(ports):
+        with open(f"{ports}/{port}/name", encoding="ascii") as name:
+            if name.read().strip() == PORT_NAME:
+                return os.open(f"/dev/{port}", os.O_RDWR)
+    sys.exit(f"agent: no virtio port {PORT_NAME}")
+
+
+def main():
+    os.environ.update(PATH="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", HOME="/root",
+                      LANG="C.UTF-8")
+    # RDMA programs pin their buffers.
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    port = open_port()
+    writer = frames.Writer(lambda data: os.write(port, data))
+    commands = Commands(writer.send)
+    writer.send(frames.HELLO, 0, json.dumps({"kernel": os.uname().release}).encode())
+    with open(port, "rb", buffering=frames.CHUNK) as stream:
+        while frame := frames.read(stream):
+            commands.handle(*frame)
+
+
+main()

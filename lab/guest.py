@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Boots one guest with virtme-ng, and carries frames to and from its agent. Runs in the lab's namespaces."""
+import json
+import os
+import shlex
+import socket
+import subprocess
+import threading
+import time
+
+from lab import LabError, frames, nic
+
+BOOT_S = 120
+
+# Half of an emulated boot would go into these. The guest has three devices: the lab loads their drivers, devtmpfs makes
+# the nodes. They are masked in a mount namespace of this guest's QEMU, whose root the guest sees.
+MASKED = ("/usr/lib/systemd/systemd-udevd", "/usr/bin/udevadm", "/usr/bin/systemd-tmpfiles")
+
+# The emulated CPUs' time stamp counters agree, and a kernel that doubts it leaves the emulation at every look at the
+# clock. Mitigations protect nothing in a guest of our own, and cost an emulated CPU much.
+KERNEL_OPTIONS = {"kvm": "", "tcg": "tsc=reliable mitigations=off"}
+
+# The wire carries what a wire carries: no checksum left open, no segment above the MTU, in neither direction.
+NO_OFFLOADS = ",".join(f"{name}=off" for name in (
+    "csum", "gso", "guest_csum", "guest_tso4", "guest_tso6", "guest_ecn", "guest_ufo",
+    "host_tso4", "host_tso6", "host_ecn", "host_ufo"))
+
+
+class Guest:
+    """on_frame(kind, channel, payload) gets what the agent sends, and None once when the guest has ended."""
+
+    def __init__(self, end, config, on_frame):
+        self.end = end
+        self.kernel = None
+        self._config = config
+        self._on_frame = on_frame
+        self._log = os.path.abspath(f"{end}.log")
+        self._writer = None
+
+    def boot(self):
+        """Returns when the agent in the guest waits for commands."""
+        deadline = time.monotonic() + BOOT_S
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+            listener.bind(f"{self.end}.port")
+            listener.listen(1)
+            connection = self._accept(listener, self._spawn(), deadline)
+        stream = connection.makefile("rb", buffering=frames.CHUNK)
+        connection.settimeout(max(1, deadline - time.monotonic()))
+        try:
+            hello = frames.read(stream)
+        except TimeoutError:
+            hello = None
+        if not hello:
+            raise LabError(self._why())
+        connection.settimeout(None)
+        self.kernel = json.loads(hello[2])["kernel"]
+        self._writer = frames.Writer(connection.send)
+        threading.Thread(target=self._relay, args=(stream,), daemon=True).start()
+
+    def handle(self, kind, channel, payload):
+        try:
+            self._writer.send(kind, channel, payload)
+        except OSError:
+            pass    # it has ended, which _relay tells
+
+    def _relay(self, stream):
+        try:
+            while frame := frames.read(stream):
+                self._on_frame(*frame)
+        except OSError:
+            pass
+        self._on_frame(None, None, None)
+
+    def _accept(self, listener, process, deadline):
+        listener.settimeout(0.2)
+        while process.poll() is None and time.monotonic() < deadline:
+            try:
+                return listener.accept()[0]
+            except TimeoutError:
+                continue
+        raise LabError(self._why())
+
+    def _why(self):
+        with open(self._log, encoding="utf-8", errors="replace") as log:
+            lines = [line.strip() for line in log if line.strip()]
+        return f"guest {self.end} did not boot, see {self._log}: {lines[-1] if lines else 'it said nothing'}"
+
+    def _spawn(self):
+        masks = "".join(f"[ ! -e {path} ] || mount --bind /bin/true {path}; " for path in MASKED)
+        # HOME and TMPDIR: no virtme-ng settings of the user's, and its temporary files go with the lab.
+        environment = {**os.environ, "HOME": os.getcwd(), "TMPDIR": os.getcwd(),
+                       "PATH": f"{os.path.dirname(self._config['vng'])}:{os.environ.get('PATH', os.defpath)}"}
+        with open(self._log, "wb") as log:
+            return subprocess.Popen(["unshare", "--mount", "sh", "-ec", f"{masks} exec {shlex.join(self._vng())}"],
+                                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
+
+    def _vng(self):
+        config = self._config
+        agent = os.path.join(config["root"], "lab", "agent.py")
+        command = [config["vng"], "--run", config["image"], "--name", f"lab{self.end}", "--user", "root",
+                   "--memory", config["memory"], "--cpus", str(config["cpus"]), "--cwd", config["root"],
+                   "--rwdir", config["share"], "--force-9p", "--disable-microvm", "--verbose",
+                   "--append", f"loglevel=4 {KERNEL_OPTIONS[config['accel']]}",
+                   f"--qemu-opts={shlex.join(self._devices())}"]
+        if config["accel"] == "tcg":
+            command.append("--disable-kvm")
+        return [*command, "--", f"exec /usr/bin/python3 -S -s -E {shlex.quote(agent)}"]
+
+    def _devices(self):
+        port, mtu = nic.port(self.end), self._config["mtu"]
+        slot = nic.PCI.split(":")[2].split(".")[0]
+        return ["-device", "virtio-serial-pci,id=lab", "-chardev", f"socket,id=control,path={self.end}.port",
+                "-device", "virtserialport,bus=lab.0,chardev=control,name=lab.control",
+                "-netdev", f"tap,id=wire,ifname={port},script=no,downscript=no",
+                "-device", f"virtio-net-pci,netdev=wire,addr=0x{slot},mac={nic.mac(self.end)},host_mtu={mtu},"
+                           f"rx_queue_size=1024,{NO_OFFLOADS}"]

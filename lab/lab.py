@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The lab as programs use it:
+
+    with Lab() as lab:
+        server = lab.start("B", ["iperf3", "-s", "-1"])
+        server.expect("listening")
+        print(lab.exec("A", ["iperf3", "-c", lab.address("B")], timeout=30).stdout)
+        print(lab.wire(["ip", "-s", "link", "show", lab.port("A")]).stdout)
+
+"A" and "B" are the guests, "wire" is this machine inside the lab's namespaces. The machine's root file system is the
+guests' as well, but what they write stays with them, except in `lab.share`. However the program ends, its lab ends too.
+"""
+import fcntl
+import itertools
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+
+from lab import LabError, accel, frames, kernel, nic
+from lab.process import Process, connect
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDER = os.path.join(ROOT, "build", "lab")
+RUN = os.path.join(FOLDER, "run")
+VNG = os.path.join(ROOT, "build", "venv", "bin", "vng")
+TOOLS = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static", "ip": "iproute2", "modprobe": "kmod",
+         "unshare": "util-linux", "setpriv": "util-linux"}
+_numbers = itertools.count(1)
+
+
+def progress_to_stderr(words):
+    print(f"lab: {words}", file=sys.stderr, flush=True)
+
+
+class Lab:
+    """name: by default one that no other lab has. memory, cpus: of each guest. acceleration: auto, kvm or tcg."""
+
+    def __init__(self, name=None, mtu=4500, memory="1G", cpus=2, acceleration="auto", progress=progress_to_stderr):
+        self.name = name or f"{os.getpid()}-{next(_numbers)}"
+        if not self.name.replace("-", "").replace("_", "").isalnum():
+            raise LabError(f"a lab's name has letters, digits, - and _, not '{self.name}'")
+        self.folder = os.path.join(RUN, self.name)
+        self.share = os.path.join(self.folder, "share")
+        self.nic = nic.NAME
+        self.mtu = mtu
+        self.kernel = self.accel = self.boot_seconds = None
+        self._settings = {"mtu": mtu, "memory": memory, "cpus": cpus}
+        self._acceleration = acceleration
+        self._progress = progress
+        self._process = self._lifeline = None
+
+    @classmethod
+    def attach(cls, name):
+        """A lab that is up, whoever brought it up; only down() ends it."""
+        lab = cls(name)
+        connect(lab.folder).close()
+        lab._know()
+        return lab
+
+    # --- up and down
+
+    def __enter__(self):
+        self.up()
+        return self
+
+    def __exit__(self, *_):
+        self.down()
+
+    def up(self):
+        """Boots; LabError says why not. Until leave() or down() the lab lives as long as this program."""
+        _require()
+        os.makedirs(RUN, exist_ok=True)
+        with _locked(os.path.join(FOLDER, "lock")):
+            settings = {**self._settings, "root": ROOT, "vng": VNG, "share": self.share}
+            settings["image"] = kernel.fetch(FOLDER, self._progress)
+            settings["accel"] = (self._acceleration if self._acceleration != "auto" else
+                                 accel.choose(FOLDER, settings["image"], self._progress))
+            _remove_dead()
+            lock = self._make_folder()
+        self._progress(f"booting two guests ({settings['accel']})")
+        try:
+            self._spawn(settings, lock)
+            self._await_ready()
+        except BaseException:
+            self._end(keep_logs=True)
+            raise
+        self._know()
+        self._progress(f"up after {self.boot_seconds} s, kernel {self.kernel}")
+
+    def leave(self):
+        """Lets the lab go on after this program's end, until somebody's down()."""
+        self._lifeline.sendall(b"+")
+        self._lifeline.close()
+        self._lifeline = None
+
+    def down(self):
+        """Ends everything in the lab; returns when nothing is left."""
+        if self._process:
+            self._end()
+            return
+        with connect(self.folder) as connection:
+            frames.Writer(connection.send).send(frames.DOWN, 0)
+            connection.recv(1)
+        with _locked(os.path.join(self.folder, "lock")):
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _make_folder(self):
+        os.makedirs(self.folder, exist_ok=True)
+        lock = open(os.path.join(self.folder, "lock"), "w", encoding="ascii")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LabError(f"the lab '{self.name}' is up already: lab down --name {self.name} ends it") from None
+        os.mkdir(self.share)
+        return lock
+
+    def _spawn(self, settings, lock):
+        """The lock is held by what it starts, and so tells for how long anything of the lab is left."""
+        self._lifeline, theirs = socket.socketpair()
+        settings["lifeline"] = theirs.fileno()
+        with theirs, lock, open(os.path.join(self.folder, "supervisor.log"), "wb") as log:
+            self._process = subprocess.Popen(
+                ["unshare", "--pid", "--net", "--mount", "--fork", "--kill-child", "--mount-proc",
+                 "/usr/bin/python3", os.path.join(ROOT, "lab", "supervisor.py"), json.dumps(settings)],
+                cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                pass_fds=(theirs.fileno(), lock.fileno()), start_new_session=True)
+        with open(os.path.join(self.folder, "pid"), "w", encoding="ascii") as file:
+            file.write(f"{self._process.pid}\n")
+
+    def _await_ready(self):
+        with self._lifeline.makefile("r", encoding="utf-8") as lines:
+            line = lines.readline()
+        outcome = json.loads(line) if line else {"failed": f"it ended while booting, see {self.folder}/supervisor.log"}
+        if "failed" in outcome:
+            raise LabError(outcome["failed"])
+
+    def _know(self):
+        with open(os.path.join(self.folder, "info.json"), encoding="ascii") as file:
+            info = json.load(file)
+        self.kernel, self.accel, self.mtu = info["kernel"], info["accel"], info["mtu"]
+        self.boot_seconds = info["boot_seconds"]
+
+    def _end(self, keep_logs=False):
+        if self._lifeline:
+            self._lifeline.close()
+        if self._process:
+            self._process.wait()
+        self._process = self._lifeline = None
+        if not keep_logs:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    # --- commands
+
+    def start(self, where, argv, **options):
+        """A Process; options: timeout (seconds, then it is killed there), cwd, env (added), on_output."""
+        return Process(self.folder, where, argv, **options)
+
+    def exec(self, where, argv, timeout=None, **options):
+        """Runs it to its end: a Result. A guest needs seconds where this machine needs tenths."""
+        return self.start(where, argv, timeout=timeout, **options).wait()
+
+    def wire(self, argv, timeout=None, **options):
+        return self.exec("wire", argv, timeout, **options)
+
+    def check(self, where, argv, timeout=None):
+        """As exec, but what fails is a LabError. Returns its standard output."""
+        result = self.exec(where, argv, timeout)
+        if result.rc:
+            why = (result.stderr or result.stdout).strip().splitlines()
+            raise LabError(f"{where}: {argv[0]} failed ({result.rc}): {why[-1] if why else 'it said nothing'}")
+        return result.stdout
+
+    # --- the ends of the wire
+
+    def address(self, end, family=4):
+        return nic.address(end, family)
+
+    def mac(self, end):
+        return nic.mac(end)
+
+    def port(self, end):
+        """The device in "wire" through which that guest's frames come and go."""
+        return nic.port(end)
+
+    def pci(self, _end):
+        return nic.PCI
+
+    def rxe_up(self, end):
+        """SoftRoCE on the NIC: the device's name. GID index 1 is RoCEv2 on its IPv4 address."""
+        self._script(end, nic.rxe_up())
+        return nic.RXE
+
+    def rxe_down(self, end):
+        self._script(end, nic.rxe_down())
+
+    def dpdk_bind(self, end):
+        """Takes the NIC from the guest's kernel, for DPDK: its PCI address. Sets hugepages; run with --in-memory."""
+        self._script(end, nic.rxe_down() + "\n" + nic.to_dpdk())
+        return nic.PCI
+
+    def dpdk_unbind(self, end):
+        """Gives it back, with its addresses and neighbours; returns the hugepages."""
+        self._script(end, nic.to_kernel(end, self.mtu))
+
+    def _script(self, end, script):
+        self.check(end, ["sh", "-ec", script], timeout=120)
+
+
+def _require():
+    if os.geteuid() != 0:
+        raise LabError("needs root (it makes taps and namespaces): run with sudo")
+    if os.uname().machine != "x86_64":
+        raise LabError(f"runs x86_64 guests on x86_64 only, not on {os.uname().machine}")
+    if len(ROOT.split()) > 1:
+        raise LabError(f"virtme-ng takes no blanks in paths, and there is one in {ROOT}")
+    for tool, package in TOOLS.items():
+        if not shutil.which(tool):
+            raise LabError(f"{tool} is missing: run make deps (or install {package})")
+    if not os.access(VNG, os.X_OK):
+        raise LabError("virtme-ng is missing in build/venv: run make deps")
+
+
+def _remove_dead():
+    """Folders whose lock nobody holds are of labs that were killed. The caller holds the lock under which they are made."""
+    for name in os.listdir(RUN):
+        folder = os.path.join(RUN, name)
+        try:
+            with open(os.path.join(folder, "lock"), encoding="ascii") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder)
+        except BlockingIOError:
+            pass
+        except FileNotFoundError:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+class _locked:
+    """Holds an exclusive lock on a file for a `with` block."""
+
+    def __init__(self, path):
+        self._path = path
+
+    def __enter__(self):
+        self._file = open(self._path, "w", encoding="ascii")
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+
+    def __exit__(self, *_):
+        self._file.close()

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The measured NIC of a guest: its names and addresses, and the scripts that hand it from one owner to the next.
+
+The scripts run in the guest under `sh -e`.
+"""
+NAME = "roce0"
+RXE = "rxe0"
+PCI = "0000:00:10.0"
+ENDS = ("A", "B")
+# 2 MiB pages for DPDK: 256 MiB, of which testpmd needs 128.
+HUGEPAGES = 128
+
+
+def peer(end):
+    return "B" if end == "A" else "A"
+
+
+def address(end, family=4):
+    """The NIC's IPv4 (a /24) or IPv6 address (a /64)."""
+    number = ENDS.index(end) + 1
+    return f"10.9.0.{number}" if family == 4 else f"fd09::{number}"
+
+
+def mac(end):
+    return f"52:54:00:09:00:0{ENDS.index(end) + 1}"
+
+
+def port(end):
+    """The tap on the host that is this NIC's end of the wire."""
+    return f"tap{end}"
+
+
+def configure(end, mtu):
+    """Neighbours are static, and IPv6 asks nothing: no frame is on the wire that nobody sent, none waits for an answer."""
+    other = peer(end)
+    return f"""
+modprobe virtio_net
+for try in 1 2 3 4 5 6 7 8 9 10; do
+	set -- /sys/bus/pci/devices/{PCI}/virtio*/net/*
+	[ ! -e "$1" ] || break
+	sleep 0.2
+done
+[ -e "$1" ] || {{ echo "no network device at {PCI}" >&2; exit 1; }}
+old=${{1##*/}}
+[ $old = {NAME} ] || ip link set dev $old name {NAME}
+echo 0 >/proc/sys/net/ipv6/conf/{NAME}/accept_ra
+echo 0 >/proc/sys/net/ipv6/conf/{NAME}/router_solicitations
+ip -batch - <<END
+link set dev {NAME} mtu {mtu} addrgenmode none
+link set dev {NAME} up
+address add {address(end)}/24 dev {NAME}
+address add {address(end, 6)}/64 dev {NAME} nodad
+neighbour replace {address(other)} lladdr {mac(other)} dev {NAME} nud permanent
+neighbour replace {address(other, 6)} lladdr {mac(other)} dev {NAME} nud permanent
+END
+"""
+
+
+def prepare(end, mtu):
+    """Once after boot: socket buffers large enough to be asked for, the loopback, the NIC."""
+    return f"""
+ip link set dev lo up
+echo {64 << 20} >/proc/sys/net/core/rmem_max
+echo {64 << 20} >/proc/sys/net/core/wmem_max
+{configure(end, mtu)}
+"""
+
+
+def to_dpdk():
+    return f"""
+echo {HUGEPAGES} >/proc/sys/vm/nr_hugepages
+pages=$(cat /proc/sys/vm/nr_hugepages)
+[ "$pages" -ge {HUGEPAGES} ] || {{ echo "only $pages of {HUGEPAGES} hugepages: give the guests more memory" >&2; exit 1; }}
+modprobe uio_pci_generic
+{_give("uio_pci_generic")}
+"""
+
+
+def to_kernel(end, mtu):
+    return f"""
+{_give("")}
+echo 0 >/proc/sys/vm/nr_hugepages
+{configure(end, mtu)}
+"""
+
+
+def _give(driver):
+    """To the driver of that name, or to the one the kernel picks by itself ("")."""
+    return f"""
+device=/sys/bus/pci/devices/{PCI}
+echo '{driver}' >$device/driver_override
+[ ! -e $device/driver ] || echo {PCI} >$device/driver/unbind
+echo {PCI} >/sys/bus/pci/drivers_probe
+[ -e $device/driver ] || {{ echo "no driver took {PCI}" >&2; exit 1; }}
+"""
+
+
+def rxe_up():
+    """GID index 1 is the RoCEv2 one of the IPv4 address: 0 is made of the MAC."""
+    return f"""
+modprobe -a rdma_rxe ib_uverbs rdma_ucm
+[ -e /sys/class/infiniband/{RXE} ] || rdma link add {RXE} type rxe netdev {NAME}
+"""
+
+
+def rxe_down():
+    return f"[ ! -e /sys/class/infiniband/{RXE} ] || rdma link delete {RXE}"

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A command that runs in a lab, seen from the program that started it."""
+import json
+import os
+import signal
+import socket
+import threading
+import time
+from dataclasses import dataclass
+
+from lab import LabError, frames
+
+
+@dataclass
+class Result:
+    """rc as in subprocess (negative: a signal's number); after a timeout timed_out is set and what was written is there."""
+    rc: int
+    stdout: str
+    stderr: str
+    timed_out: bool = False
+
+
+def connect(folder):
+    """The control socket of the lab in that folder. A path through /proc, for a socket's may have 107 bytes only."""
+    directory = os.open(folder, os.O_PATH)
+    try:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.connect(f"/proc/self/fd/{directory}/control")
+        return connection
+    except OSError as error:
+        connection.close()
+        raise LabError(f"the lab in {folder} does not answer ({error.strerror})") from None
+    finally:
+        os.close(directory)
+
+
+class Process:
+    """on_output(kind, data), if given, gets the output as it comes, from a thread; it is then not kept."""
+
+    def __init__(self, folder, where, argv, timeout=None, cwd=None, env=None, on_output=None):
+        spec = {"where": where, "argv": [str(arg) for arg in argv], "timeout": timeout, "cwd": cwd, "env": env}
+        self._output = {frames.STDOUT: bytearray(), frames.STDERR: bytearray()}
+        self._on_output = on_output or (lambda kind, data: self._output[kind].extend(data))
+        self._changed = threading.Condition()
+        self._exit = None
+        self._connection = connect(folder)
+        self._writer = frames.Writer(self._connection.send)
+        self._writer.send(frames.START, 0, json.dumps(spec).encode())
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        status = None
+        with self._connection, self._connection.makefile("rb", buffering=frames.CHUNK) as stream:
+            try:
+                while frame := frames.read(stream):
+                    if frame[0] == frames.EXIT:
+                        status = json.loads(frame[2])
+                        break
+                    with self._changed:
+                        self._on_output(frame[0], frame[2])
+                        self._changed.notify_all()
+            except OSError:
+                pass
+        if not status:
+            self._on_output(frames.STDERR, b"lab: the lab has ended\n")
+        with self._changed:
+            self._exit = status or {"rc": 125, "timed_out": False}
+            self._changed.notify_all()
+
+    @property
+    def stdout(self):
+        """What it has written so far."""
+        return self._output[frames.STDOUT].decode(errors="replace")
+
+    @property
+    def stderr(self):
+        return self._output[frames.STDERR].decode(errors="replace")
+
+    def poll(self):
+        """Its rc, or None while it runs."""
+        return self._exit["rc"] if self._exit else None
+
+    def wait(self, timeout=None):
+        """The Result; TimeoutError (and it runs on) when it has not ended after that many seconds."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._exit, timeout):
+                raise TimeoutError(f"still running after {timeout} s")
+        return Result(self._exit["rc"], self.stdout, self.stderr, self._exit["timed_out"])
+
+    def expect(self, text, timeout=30):
+        """Waits until it has written that text, to either stream. False if it ended without, or after the timeout."""
+        def seen():
+            return text in self.stdout or text in self.stderr
+        with self._changed:
+            self._changed.wait_for(lambda: self._exit or seen(), timeout)
+        return seen()
+
+    def kill(self, number=signal.SIGKILL):
+        """Signals its process group, if it still runs."""
+        try:
+            self._writer.send(frames.KILL, 0, b"%d" % number)
+        except OSError:
+            pass

@@ -1,0 +1,170 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Process 1 of a lab's PID, network and mount namespaces: when it ends, the kernel ends all the others.
+
+supervisor.py CONFIG, in the lab's folder. CONFIG (JSON) has besides the settings `lifeline`, a socket to the program
+that brought the lab up: progress and the outcome go out by it as JSON lines, and when that program ends, so does the
+lab, unless it has written a byte. Programs talk to the socket `control` in the folder: a connection for each command.
+"""
+import json
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from lab import LabError, frames, nic, wire         # noqa: E402
+from lab.commands import Commands                   # noqa: E402
+from lab.guest import Guest                         # noqa: E402
+
+
+class Supervisor:
+    def __init__(self, config):
+        self.config = config
+        self._lock = threading.Lock()
+        self._channels = {}     # number: (where it runs, queue of frames)
+        self._last = 0
+        self._ends = {"wire": Commands(self._deliver)}
+        for end in nic.ENDS:
+            self._ends[end] = Guest(end, config, lambda *frame, end=end: self._from_guest(end, *frame))
+
+    def up(self):
+        """The wire, then both guests at the same time. Returns what users of the lab want to know."""
+        wire.up(self.config["mtu"])
+        failures = []
+        boots = [threading.Thread(target=self._boot, args=(end, failures)) for end in nic.ENDS]
+        for boot in boots:
+            boot.start()
+        for boot in boots:
+            boot.join()
+        if failures:
+            raise LabError(failures[0])
+        return {"kernel": self._ends["A"].kernel, "accel": self.config["accel"], "mtu": self.config["mtu"]}
+
+    def _boot(self, end, failures):
+        try:
+            self._ends[end].boot()
+            status, errors = self._run(end, ["sh", "-ec", nic.prepare(end, self.config["mtu"])])
+            if status:
+                failures.append(f"guest {end}: the NIC did not come up: {errors.strip()}")
+        except LabError as error:
+            failures.append(str(error))
+
+    def serve(self, listener):
+        while True:
+            connection = listener.accept()[0]
+            threading.Thread(target=self._converse, args=(connection,), daemon=True).start()
+
+    def _converse(self, connection):
+        """One command: its START comes from the program, then perhaps KILLs; when the program goes, the command does."""
+        with connection, connection.makefile("rb") as stream:
+            frame = frames.read(stream)
+            if not frame:
+                return
+            if frame[0] == frames.DOWN:
+                os._exit(0)
+            spec = json.loads(frame[2])
+            where = spec.pop("where")
+            channel, output = self._open(where)
+            sender = threading.Thread(target=self._send_all, args=(connection, output), daemon=True)
+            sender.start()
+            self._ends[where].handle(frames.START, channel, json.dumps(spec).encode())
+            try:
+                while frame := frames.read(stream):
+                    self._ends[where].handle(frames.KILL, channel, frame[2])
+            except OSError:
+                pass
+            if self._close(channel):
+                self._ends[where].handle(frames.KILL, channel, b"%d" % signal.SIGKILL)
+            output.put(None)
+            sender.join()
+
+    @staticmethod
+    def _send_all(connection, output):
+        writer = frames.Writer(connection.send)
+        try:
+            while frame := output.get():
+                writer.send(*frame)
+        except OSError:
+            pass
+
+    def _run(self, where, argv):
+        """For the supervisor's own use: the command's status and errors."""
+        channel, output = self._open(where)
+        self._ends[where].handle(frames.START, channel, json.dumps({"argv": argv}).encode())
+        errors = b""
+        while True:
+            kind, _, payload = output.get()
+            if kind == frames.STDERR:
+                errors += payload
+            elif kind == frames.EXIT:
+                return json.loads(payload)["rc"], errors.decode(errors="replace")
+
+    def _open(self, where):
+        with self._lock:
+            self._last += 1
+            self._channels[self._last] = (where, queue.SimpleQueue())
+            return self._last, self._channels[self._last][1]
+
+    def _close(self, channel):
+        with self._lock:
+            return self._channels.pop(channel, None)
+
+    def _deliver(self, kind, channel, payload):
+        """A frame without a channel is what children of a finished command still write."""
+        entry = self._close(channel) if kind == frames.EXIT else self._channels.get(channel)
+        if entry:
+            entry[1].put((kind, channel, payload))
+
+    def _from_guest(self, end, kind, channel, payload):
+        if kind:
+            self._deliver(kind, channel, payload)
+            return
+        for channel, (where, _) in list(self._channels.items()):
+            if where == end:
+                self._deliver(frames.STDERR, channel, f"lab: guest {end} has ended\n".encode())
+                self._deliver(frames.EXIT, channel, json.dumps({"rc": 125, "timed_out": False}).encode())
+
+
+def own_filesystems():
+    """/sys as this network namespace sees it, and a bpffs, which is not inherited."""
+    for kind, path in (("sysfs", "/sys"), ("bpf", "/sys/fs/bpf")):
+        subprocess.run(["mount", "-t", kind, kind, path], check=False)
+
+
+def watch(lifeline):
+    """A byte lets the lab live on without the program that started it; the end of the stream ends it."""
+    if not lifeline.recv(1):
+        os._exit(1)
+
+
+def main():
+    config = json.loads(sys.argv[1])
+    lifeline = socket.socket(fileno=config["lifeline"])
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: os._exit(1))
+    threading.Thread(target=watch, args=(lifeline,), daemon=True).start()
+    begun = time.monotonic()
+    own_filesystems()
+    supervisor = Supervisor(config)
+    try:
+        outcome = {"ready": {**supervisor.up(), "boot_seconds": round(time.monotonic() - begun, 1)}}
+    except (LabError, OSError, subprocess.CalledProcessError) as error:
+        outcome = {"failed": str(error)}
+    if "ready" in outcome:
+        with open("info.json", "w", encoding="ascii") as file:
+            json.dump(outcome["ready"], file)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind("control")
+        listener.listen(64)
+    lifeline.sendall(json.dumps(outcome).encode() + b"\n")
+    if "failed" in outcome:
+        os._exit(1)
+    supervisor.serve(listener)
+
+
+main()

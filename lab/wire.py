@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The wire: a tap for each guest and a bridge between them, in the network namespace of the calling process."""
+import os
+import subprocess
+
+from lab import nic
+
+BRIDGE = "wire0"
+# Frames that wait in a tap for its guest; beyond, the tap drops them and counts them (tx_dropped).
+QUEUE = 1000
+
+
+def up(mtu):
+    """Nothing here sends a frame of its own: no STP, no multicast snooping, no IPv6."""
+    _sysctl("net/ipv6/conf/default/disable_ipv6", 1)
+    ports = [nic.port(end) for end in nic.ENDS]
+    lines = ["link set dev lo up",
+             f"link add {BRIDGE} type bridge stp_state 0 forward_delay 0 mcast_snooping 0"]
+    for port in ports:
+        lines += [f"tuntap add dev {port} mode tap",
+                  f"link set dev {port} mtu {mtu} txqueuelen {QUEUE} master {BRIDGE} up"]
+    lines.append(f"link set dev {BRIDGE} mtu {mtu} up")
+    subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), text=True, check=True)
+    # Where br_netfilter is loaded, no firewall of the host shall see the wire.
+    for family in ("ip", "ip6", "arp"):
+        _sysctl(f"net/bridge/bridge-nf-call-{family}tables", 0)
+
+
+def _sysctl(name, value):
+    path = f"/proc/sys/{name}"
+    if os.path.exists(path):
+        with open(path, "w", encoding="ascii") as file:
+            file.write(str(value))

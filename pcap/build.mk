@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Capture files, and what of userspace/ only their reader (rocescope analyze) needs; all part of the one command.
+$(BUILD)/rocescope: $(patsubst %.c,$(BUILD)/%.o,$(wildcard pcap/*.c) userspace/arguments.c userspace/table.c)

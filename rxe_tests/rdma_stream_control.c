@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "lib/stop.h"
+#include "rxe_tests/rdma_stream.h"
+
+#define ANSWER_SECONDS	20	/* how long the other end may take to set up its QPs */
+
+static struct addrinfo *resolve(const struct rdma_options *o, bool passive)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = passive ? AI_PASSIVE : 0 }, *found;
+	char *text = strdup(o->control ? o->control : ""), *host = text, *colon = strrchr(text, ':');
+	char port[8];
+	int error;
+
+	snprintf(port, sizeof(port), "%u", o->common.port);
+	if (*host == '[') {		/* [IPv6]:PORT */
+		host++;
+		if (colon && colon > text && colon[-1] == ']')
+			colon[-1] = 0;
+		else
+			colon = NULL;
+		host[strcspn(host, "]")] = 0;
+	} else if (colon && strchr(text, ':') != colon) {
+		colon = NULL;		/* IPv6 without a port */
+	}
+	if (colon)
+		*colon = 0;
+	error = getaddrinfo(*host ? host : NULL, colon ? colon + 1 : port, &hints, &found);
+	if (error)
+		errx(1, "--control %s: %s", o->control, gai_strerror(error));
+	free(text);
+	return found;
+}
+
+static void set_timeout(int fd)
+{
+	struct timeval limit = { .tv_sec = ANSWER_SECONDS };
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+}
+
+int control_listen(const struct rdma_options *o)
+{
+	struct addrinfo *a = resolve(o, true);
+	int fd = socket(a->ai_family, a->ai_socktype, 0), on = 1;
+
+	if (fd < 0)
+		err(1, "socket");
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(fd, a->ai_addr, a->ai_addrlen) || listen(fd, 1))
+		err(1, "control connection: cannot listen");
+	freeaddrinfo(a);
+	return fd;
+}
+
+FILE *control_accept(int listener, double seconds)
+{
+	struct pollfd p = { .fd = listener, .events = POLLIN };
+	int fd;
+
+	if (poll(&p, 1, seconds < 1e6 ? (int)(seconds * 1000) : -1) <= 0)
+		return NULL;
+	fd = accept(listener, NULL, NULL);
+	if (fd < 0)
+		return NULL;
+	set_timeout(fd);
+	return fdopen(fd, "r+");
+}
+
+FILE *control_connect(const struct rdma_options *o)
+{
+	struct addrinfo *a = resolve(o, false);
+	int fd = socket(a->ai_family, a->ai_socktype, 0);
+
+	if (fd < 0)
+		err(1, "socket");
+	if (connect(fd, a->ai_addr, a->ai_addrlen))
+		err(1, "control connection to %s (is 'rdma_stream recv' running there?)", o->control);
+	freeaddrinfo(a);
+	set_timeout(fd);
+	return fdopen(fd, "r+");
+}
+
+/* Reading and writing by turns on one FILE needs a seek in between (C11 7.21.5.3), which a socket cannot: write past it. */
+void control_send(FILE *control, json_t *message)
+{
+	char *text = json_dumps(message, JSON_COMPACT);
+	size_t length = text ? strlen(text) : 0;
+
+	json_decref(message);
+	if (!text)
+		errx(1, "no memory");
+	text[length] = '\n';
+	for (size_t done = 0; done <= length; ) {
+		ssize_t n = send(fileno(control), text + done, length + 1 - done, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			break;	/* whoever reads next finds out */
+		done += n;
+	}
+	free(text);
+}
+
+json_t *control_receive(FILE *control)
+{
+	return json_loadf(control, JSON_DISABLE_EOF_CHECK, NULL);
+}
+
+void control_refuse(FILE *control, const char *why)
+{
+	control_send(control, json_pack("{s:s}", "error", why));
+}
+
+static json_t *gid_json(const union ibv_gid *gid)
+{
+	char text[2 * sizeof(gid->raw) + 1];
+
+	for (size_t i = 0; i < sizeof(gid->raw); i++)
+		sprintf(text + 2 * i, "%02x", gid->raw[i]);
+	return json_string(text);
+}
+
+static bool parse_gid(const char *text, union ibv_gid *gid)
+{
+	for (size_t i = 0; i < sizeof(gid->raw); i++)
+		if (sscanf(text + 2 * i, "%2hhx", &gid->raw[i]) != 1)
+			return false;
+	return true;
+}
+
+void control_send_end(FILE *control, const struct rdma_end *end)
+{
+	json_t *qps = json_array();
+
+	for (unsigned int i = 0; i < end->flows; i++)
+		json_array_append_new(qps, json_pack("{s:I, s:I, s:I, s:I}",
+			"qpn", (json_int_t)end->qp[i].qpn, "psn", (json_int_t)end->qp[i].psn,
+			"rkey", (json_int_t)end->qp[i].rkey, "address", (json_int_t)end->qp[i].address));
+	control_send(control, json_pack("{s:s, s:I, s:i, s:o, s:i, s:o}", "transport", rdma_service_name(end->service),
+		"size", (json_int_t)end->size, "path_mtu", (int)end->path_mtu, "gid", gid_json(&end->gid),
+		"lid", (int)end->lid, "qps", qps));
+}
+
+static void parse_qps(struct rdma_end *end, json_t *qps)
+{
+	size_t i;
+	json_t *qp;
+
+	end->flows = json_array_size(qps);
+	end->qp = calloc(end->flows ? end->flows : 1, sizeof(*end->qp));
+	if (!end->qp)
+		err(1, "no memory");
+	json_array_foreach(qps, i, qp) {
+		json_int_t qpn = 0, psn = 0, rkey = 0, address = 0;
+
+		json_unpack(qp, "{s:I, s:I, s:I, s:I}", "qpn", &qpn, "psn", &psn, "rkey", &rkey, "address", &address);
+		end->qp[i] = (struct rdma_qp_address){ qpn, psn, rkey, address };
+	}
+}
+
+static enum ibv_qp_type service_named(const char *name)
+{
+	return !strcmp(name, "rc") ? IBV_QPT_RC : !strcmp(name, "uc") ? IBV_QPT_UC : IBV_QPT_UD;
+}
+
+void control_receive_end(FILE *control, struct rdma_end *end)
+{
+	json_t *message = control_receive(control), *qps;
+	const char *error, *transport, *gid;
+	json_int_t size;
+	int path_mtu, lid;
+
+	if (!message)
+		errx(1, stop ? "stopped" : "control connection: no answer from the other end");
+	if (!json_unpack(message, "{s:s}", "error", &error))
+		errx(1, "the other end: %s", error);
+	if (json_unpack(message, "{s:s, s:I, s:i, s:s, s:i, s:o}", "transport", &transport, "size", &size,
+			"path_mtu", &path_mtu, "gid", &gid, "lid", &lid, "qps", &qps) ||
+	    !parse_gid(gid, &end->gid) || !json_is_array(qps))
+		errx(1, "control connection: not an rdma_stream of this version");
+	end->service = service_named(transport);
+	end->size = size;
+	end->path_mtu = path_mtu;
+	end->lid = lid;
+	parse_qps(end, qps);
+	json_decref(message);
+}

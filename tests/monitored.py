@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A wire to watch (a veth pair in a network namespace of its own), and rocescope monitor on it."""
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROCESCOPE = os.path.join(ROOT, "build", "rocescope")
+
+
+def own_namespace():
+    """Runs this test again in an unnamed network namespace, which goes when the test ends."""
+    if os.environ.get("TEST_NAMESPACE") != str(os.getppid()):
+        os.environ["TEST_NAMESPACE"] = str(os.getpid())
+        os.execvp("unshare", ["unshare", "--net", "--fork", "--kill-child", sys.executable] + sys.argv)
+    with open("/proc/sys/net/ipv6/conf/default/disable_ipv6", "w") as f:
+        f.write("1")  # no frames but ours
+
+
+def run(*command, check=True):
+    return subprocess.run(command, capture_output=True, text=True, check=check)
+
+
+def wire(a="wireA", b="wireB", mtu=1500):
+    run("ip", "link", "add", a, "mtu", str(mtu), "type", "veth", "peer", "name", b, "mtu", str(mtu))
+    run("ip", "link", "set", a, "up")
+    run("ip", "link", "set", b, "up")
+
+
+def unwire(a="wireA"):
+    run("ip", "link", "del", a, check=False)
+
+
+def send(interface, frames):
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as s:
+        s.bind((interface, 0))
+        for frame in frames:
+            s.send(frame)
+    time.sleep(0.05)  # veth hands them over in softirq
+
+
+def xdp_ids():
+    """Program ids of all XDP programs in this network namespace."""
+    return re.findall(r"prog/xdp id (\d+)", run("ip", "-d", "link").stdout)
+
+
+class Monitor:
+    """with Monitor("wireA", "-j") as m: ...; afterwards m.status, m.out, m.err, m.last (the final snapshot)."""
+
+    def __init__(self, *arguments, command=(ROCESCOPE, "monitor"), **how):
+        self.process = subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        text=True, **how)
+        self.err = ""
+        while "watching" not in self.err:
+            line = self.process.stderr.readline()
+            if not line:
+                break
+            self.err += line
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end(signal.SIGINT)
+
+    def end(self, number):
+        if number:
+            self.process.send_signal(number)
+        self.out, err = self.process.communicate(timeout=30)
+        self.err += err
+        self.status = self.process.returncode
+        lines = self.out.splitlines()
+        self.last = json.loads(lines[-1]) if lines and lines[-1].startswith("{") else None
+
+    def stream(self, **match):
+        """The one stream of the final snapshot with these fields; {} when it is not there."""
+        found = [s for s in self.last["streams"] if all(s.get(k) == v for k, v in match.items())]
+        return found[0] if len(found) == 1 else {}

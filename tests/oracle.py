@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""An independent judge of captures: struct, zlib and sets, and nothing of the engine's code.
+
+Written from the InfiniBand specification and docs/rules.md, slowly and obviously; whole captures are held in memory.
+
+    for ns, wire_len, frame in oracle.read_pcap(path): ...
+    oracle.parse(frame)     a RoCEv2 packet as a dict, or None
+    oracle.icrc_ok(frame)   True, False, or None where it cannot be told
+    oracle.streams(path)    {key: figures}; key = (src, dst, dqpn, side), for UD (src, sqpn)
+    oracle.totals(path)     what kinds of frames there are
+"""
+import ipaddress
+import struct
+import sys
+import zlib
+
+ROCE_PORT = 4791
+WINDOW = 1024       # how far back the rules look for a skipped PSN
+GAP_MAX = 65535     # a longer jump is another place in the sequence
+
+# Bytes of the extension headers behind the BTH, IBTA volume 1 tables 38ff. and annexes A14, A17, A19.
+RDETH, DETH, XRCETH, FETH, RETH, ATOMIC, AETH, ATOMICACK, IMM, IETH = 4, 8, 4, 4, 16, 28, 4, 8, 4, 4
+_RC = {0: 0, 1: 0, 2: 0, 3: IMM, 4: 0, 5: IMM, 6: RETH, 7: 0, 8: 0, 9: IMM, 10: RETH, 11: RETH + IMM,
+       12: RETH, 13: AETH, 14: 0, 15: AETH, 16: AETH, 17: AETH, 18: AETH + ATOMICACK, 19: ATOMIC, 20: ATOMIC}
+_RESPONSES = set(range(13, 19))
+EXTENSION = {**_RC, 0x16: IETH, 0x17: IETH, 0x1c: FETH + RETH, 0x1d: RETH, 0x64: DETH, 0x65: DETH + IMM, 0x81: 0,
+             0x55: RDETH + DETH}
+EXTENSION.update({0x20 + op: n for op, n in _RC.items() if op < 12})
+EXTENSION.update({0x40 + op: n + RDETH + (0 if op in _RESPONSES else DETH) for op, n in _RC.items()})
+EXTENSION.update({0xa0 + op: n + (0 if op in _RESPONSES else XRCETH) for op, n in _RC.items()})
+EXTENSION.update({0xb6: XRCETH + IETH, 0xb7: XRCETH + IETH})
+
+SERVICES = {0: "RC", 1: "UC", 2: "RD", 3: "UD", 4: "CNP", 5: "XRC"}
+_FIRST_OR_ONLY = {0, 4, 5, 6, 10, 11, 12, 13, 16, 18, 19, 20, 0x17, 0x1c, 0x1d}
+_LAST_OR_ONLY = {2, 3, 4, 5, 8, 9, 10, 11, 12, 15, 16, 18, 19, 20, 0x16, 0x17, 0x1c, 0x1d}
+
+
+def read_pcap(path):
+    """(ns since 1970, length on the wire, bytes) of each frame; a last record that is cut short ends it."""
+    with open(path, "rb") as f:
+        head = f.read(24)
+        magic = head[:4]
+        order = "<" if magic in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
+        scale = 1 if struct.unpack(order + "I", magic)[0] == 0xa1b23c4d else 1000
+        assert struct.unpack(order + "I", magic)[0] in (0xa1b2c3d4, 0xa1b23c4d), f"{path}: no pcap"
+        assert struct.unpack(order + "I", head[20:24])[0] & 0xffff == 1, f"{path}: not Ethernet"
+        while len(record := f.read(16)) == 16:
+            seconds, fraction, captured, wire = struct.unpack(order + "IIII", record)
+            data = f.read(captured)
+            if len(data) < captured:
+                return
+            yield seconds * 10**9 + fraction * scale, wire, data
+
+
+def _ipv6_extensions(frame, at, protocol):
+    """Steps over extension headers; (offset, protocol, is it a fragment)."""
+    fragment = False
+    for _ in range(4):
+        if protocol not in (0, 43, 44, 60, 135, 139, 140):
+            break
+        if len(frame) < at + 8:
+            return at, None, fragment
+        if protocol == 44:
+            fragment |= bool(struct.unpack_from("!H", frame, at + 2)[0] & 0xfff9)
+        protocol, at = frame[at], at + (8 if protocol == 44 else 8 * (frame[at + 1] + 1))
+    return at, protocol, fragment
+
+
+def classify(frame, wire_len=None):
+    """(kind, packet or None); kind: other, rocev1, fragment, malformed, roce."""
+    wire_len = max(wire_len or 0, len(frame))
+    at, tags, vlan = 12, 0, None
+    if len(frame) < 14:
+        return "other", None
+    ethertype, = struct.unpack_from("!H", frame, at)
+    while ethertype in (0x8100, 0x88a8) and tags < 2:
+        if len(frame) < at + 6:
+            return "other", None
+        tags, at = tags + 1, at + 4
+        vlan, ethertype = struct.unpack_from("!HH", frame, at - 2)
+        vlan &= 0xfff
+    l3 = at + 2
+    if ethertype == 0x8915:
+        return "rocev1", None
+    if ethertype == 0x0800:
+        if len(frame) < l3 + 20 or frame[l3] >> 4 != 4 or frame[l3] & 15 < 5:
+            return "other", None
+        length, _, flags = struct.unpack_from("!HHH", frame, l3 + 2)
+        protocol, end, l4 = frame[l3 + 9], l3 + length, l3 + 4 * (frame[l3] & 15)
+        src, dst, fragment = frame[l3 + 12:l3 + 16], frame[l3 + 16:l3 + 20], bool(flags & 0x3fff)
+    elif ethertype == 0x86dd:
+        if len(frame) < l3 + 40 or frame[l3] >> 4 != 6:
+            return "other", None
+        length, = struct.unpack_from("!H", frame, l3 + 4)
+        src, dst, end = frame[l3 + 8:l3 + 24], frame[l3 + 24:l3 + 40], l3 + 40 + length
+        l4, protocol, fragment = _ipv6_extensions(frame, l3 + 40, frame[l3 + 6])
+    else:
+        return "other", None
+    if protocol != 17:
+        return "other", None
+    if fragment:
+        return "fragment", None
+    if len(frame) < l4 + 8:
+        return "other", None
+    sport, dport = struct.unpack_from("!HH", frame, l4)
+    if dport != ROCE_PORT:
+        return "other", None
+    bth = l4 + 8
+    if end > wire_len or bth + 12 + 4 > end:
+        return "malformed", None
+    if len(frame) < bth + 12:
+        return "other", None
+    opcode, flags, pkey, dqpn, psn = struct.unpack_from("!BBHII", frame, bth)
+    dqpn, psn = dqpn & 0xffffff, psn & 0xffffff  # under them reserved bits and AckReq
+    pad, extension = flags >> 4 & 3, EXTENSION.get(opcode, 0)
+    if bth + 12 + extension + pad + 4 > end:
+        return "malformed", None
+    if len(frame) < bth + 12 + extension:
+        return "other", None
+    service, low = SERVICES.get(opcode >> 5, "?"), opcode & 31
+    known = opcode in EXTENSION
+    connected = known and service in ("RC", "RD", "XRC")
+    p = {
+        "src": str(ipaddress.ip_address(src)), "dst": str(ipaddress.ip_address(dst)), "vlan": vlan, "sport": sport,
+        "opcode": opcode, "service": service, "known": known, "pkey": pkey, "dqpn": dqpn, "psn": psn, "pad": pad,
+        "l3": l3, "l4": l4, "end": end, "payload": end - 4 - pad - (bth + 12 + extension),
+        "response": opcode == 0x81 or (connected and low in _RESPONSES),
+        "ack": connected and low == 17, "read": connected and low == 12,
+        "first": known and opcode != 0x81 and low in _FIRST_OR_ONLY,
+        "last": known and opcode != 0x81 and low in _LAST_OR_ONLY,
+        "sqpn": None, "dma_length": 0, "truncated": len(frame) < end,
+    }
+    if known and service == "UD":
+        p["sqpn"] = int.from_bytes(frame[bth + 17:bth + 20], "big")
+    if p["read"]:
+        p["dma_length"], = struct.unpack_from("!I", frame, bth + 12 + extension - 4)
+    return "roce", p
+
+
+def parse(frame, wire_len=None):
+    """A RoCEv2 packet as a dict, or None."""
+    return classify(frame, wire_len)[1]
+
+
+def icrc(frame, p):
+    """The four bytes that ought to stand at the packet's end."""
+    data = bytearray(frame[p["l3"]:p["end"] - 4])
+    udp = p["l4"] - p["l3"]
+    if data[0] >> 4 == 4:
+        data[1] = data[8] = data[10] = data[11] = 0xff
+    else:
+        data[0:4] = b"\x6f\xff\xff\xff"
+        data[7] = 0xff
+    data[udp + 6] = data[udp + 7] = data[udp + 8 + 4] = 0xff
+    return struct.pack("<I", zlib.crc32(b"\xff" * 8 + data))
+
+
+def icrc_ok(frame, p=None):
+    """Whether the ICRC is right; None: no RoCEv2 packet, or cut."""
+    p = p or parse(frame)
+    if not p or p["truncated"]:
+        return None
+    return bytes(frame[p["end"] - 4:p["end"]]) == icrc(frame, p)
+
+
+def key(p):
+    if p["sqpn"] is not None:
+        return p["src"], p["sqpn"]
+    return p["src"], p["dst"], p["dqpn"], "response" if p["response"] else "request"
+
+
+class Sequence:
+    """What the PSNs of one stream say: `next`, and the set of those that were jumped over."""
+
+    def __init__(self):
+        self.next, self.missing = None, set()
+        self.figures = dict.fromkeys(("psn_gaps", "psn_skipped", "psn_recovered", "psn_duplicates", "psn_resyncs"), 0)
+
+    def take(self, psn, span=1, free=False, reliable=False):
+        """One packet which uses `span` PSNs. free: a jump forward means nothing. Returns whether it is new."""
+        f = self.figures
+        if self.next is None:
+            self.next = psn
+        d = (psn - self.next + 2**23) % 2**24 - 2**23
+        number = self.next + d
+        if d < 0 and (d >= -WINDOW or reliable):
+            late = {n for n in range(number, min(number + span, self.next)) if n in self.missing}
+            if number not in late or d < -WINDOW:
+                f["psn_duplicates"] += 1
+                return False
+            f["psn_recovered"] += len(late)
+            self.missing -= late
+            return True
+        if d < 0 or (d > GAP_MAX and not free):
+            f["psn_resyncs"] += 1
+            self.missing.clear()
+        elif d and not free:
+            f["psn_gaps"] += 1
+            f["psn_skipped"] += d
+            self.missing |= set(range(self.next, number))
+        self.next = number + span
+        return True
+
+
+class UcReceiver:
+    """What a receiver of UC does (kernel: rxe check_psn and check_op_seq): counts the messages it would accept."""
+
+    def __init__(self):
+        self.expected, self.dropping, self.open, self.messages = None, False, False, 0
+
+    def take(self, p):
+        if p["first"]:
+            self.dropping, self.open = False, True
+        elif self.dropping or not self.open or p["psn"] != self.expected:
+            self.dropping = True
+            return
+        self.expected = (p["psn"] + 1) % 2**24
+        if p["last"]:
+            self.messages += 1
+            self.open = False
+
+
+def _path_mtus(packets):
+    """Path MTU by (src, dst) of the packets that are filled up to it, either direction of a READ."""
+    mtus = {}
+    for p, _ in packets:
+        if p["known"] and not p["last"] and p["opcode"] != 0x81 and not p["ack"] and p["service"] != "UD":
+            pair = (p["src"], p["dst"])
+            mtus[pair] = max(mtus.get(pair, 0), p["payload"])
+    return mtus
+
+
+def _judge(packets, mtus):
+    """The figures of one stream; packets: [(packet, icrc verdict)]."""
+    good = [p for p, ok in packets if ok is not False]
+    sequence, receiver, messages = Sequence(), UcReceiver(), 0
+    service = None
+    # once a good ICRC was seen bad ones touch nothing, and what was before it is forgotten: so only good ones count
+    for p in good or [p for p, _ in packets]:
+        if not p["known"] or p["opcode"] == 0x81:
+            continue
+        service = p["service"]
+        if p["ack"]:
+            continue
+        span = 1
+        if p["read"]:
+            mtu = mtus.get((p["dst"], p["src"])) or mtus.get((p["src"], p["dst"])) or 4096
+            span = max(1, -(-p["dma_length"] // mtu))
+        new = sequence.take(p["psn"], span, p["response"] and p["first"], service in ("RC", "RD", "XRC"))
+        messages += new and p["last"]
+        if service == "UC":
+            receiver.take(p)
+    f = sequence.figures
+    f["psn_lost"] = f["psn_skipped"] - f["psn_recovered"]
+    f["messages"] = receiver.messages if service == "UC" else messages
+    f["service"] = service or packets[-1][0]["service"]
+    f["roce_packets"] = len(packets)
+    f["icrc_bad"] = sum(ok is False for _, ok in packets)
+    f["icrc_unchecked"] = sum(ok is None for _, ok in packets)
+    f["trusted"] = bool(good)
+    return f
+
+
+def _frames(paths):
+    for path in [paths] if isinstance(paths, str) or hasattr(paths, "__fspath__") else paths:
+        yield from read_pcap(path)
+
+
+def streams(paths):
+    """{key: figures} of one capture, or of several as one."""
+    by_key = {}
+    for _, wire_len, frame in _frames(paths):
+        p = parse(frame, wire_len)
+        if p:
+            by_key.setdefault(key(p), []).append((p, icrc_ok(frame, p)))
+    mtus = _path_mtus([packet for packets in by_key.values() for packet in packets if packet[1] is not False])
+    return {k: _judge(packets, mtus) for k, packets in by_key.items()}
+
+
+def totals(paths):
+    """How many frames there are of each kind, by the names of the contract."""
+    names = {"other": "other_frames", "rocev1": "rocev1_packets", "fragment": "ip_fragments", "malformed": "malformed",
+             "roce": "roce_packets"}
+    t = dict.fromkeys(["frames", "icrc_checked", "icrc_unchecked", "icrc_bad", "unknown_opcodes", *names.values()], 0)
+    for _, wire_len, frame in _frames(paths):
+        kind, p = classify(frame, wire_len)
+        t["frames"] += 1
+        t[names[kind]] += 1
+        if p:
+            ok = icrc_ok(frame, p)
+            t["icrc_unchecked" if ok is None else "icrc_checked"] += 1
+            t["icrc_bad"] += ok is False
+            t["unknown_opcodes"] += ok is not False and not p["known"]
+    return t
+
+
+if __name__ == "__main__":
+    for k, figures in sorted(streams(sys.argv[1:]).items(), key=str):
+        print(*k, figures)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""RoCEv2 frames for tests, made without any code of the project: the ICRC is zlib's."""
+import socket
+import struct
+import zlib
+
+MAC_A, MAC_B = bytes.fromhex("02000000000a"), bytes.fromhex("02000000000b")
+UC_WRITE_FIRST, UC_WRITE_MIDDLE, UC_WRITE_LAST_IMM = 0x26, 0x27, 0x29
+UC_WRITE_ONLY, UC_WRITE_ONLY_IMM = 0x2a, 0x2b
+RC_SEND_ONLY, RC_ACK, UD_SEND_ONLY, CNP = 0x04, 0x11, 0x64, 0x81
+
+
+def bth(opcode, dqpn, psn, pad=0):
+    return struct.pack("!BBHII", opcode, 0x40 | pad << 4, 0xffff, dqpn, psn & 0xffffff)
+
+
+def reth(va, rkey, length):
+    return struct.pack("!QII", va, rkey, length)
+
+
+def immediate(value):
+    return struct.pack("!I", value)
+
+
+def aeth(syndrome, msn=0):
+    return struct.pack("!I", syndrome << 24 | msn)
+
+
+def deth(sqpn):
+    return struct.pack("!II", 0x11111111, sqpn)
+
+
+def icrc(ip, udp, transport):
+    """IBTA A17.3.3: eight bytes of ones, then the datagram with what may change on the way as ones."""
+    ip, udp, transport = bytearray(ip), bytearray(udp), bytearray(transport)
+    if ip[0] >> 4 == 4:
+        ip[1] = ip[8] = ip[10] = ip[11] = 0xff
+    else:
+        ip[0] |= 0x0f
+        ip[1] = ip[2] = ip[3] = ip[7] = 0xff
+    udp[6] = udp[7] = 0xff
+    transport[4] = 0xff
+    return struct.pack("<I", zlib.crc32(b"\xff" * 8 + ip + udp + transport))
+
+
+def ipv4(src, dst, length, options=b"", tos=0, ttl=64, identification=0, fragment=0x4000):
+    return struct.pack("!BBHHHBBH", 0x45 + len(options) // 4, tos, 20 + len(options) + length, identification,
+                       fragment, ttl, 17, 0) + socket.inet_aton(src) + socket.inet_aton(dst) + options
+
+
+def ipv6(src, dst, length, extension=b""):
+    first = 60 if extension else 17
+    return struct.pack("!IHBB", 6 << 28, length + len(extension), first, 64) + \
+        socket.inet_pton(socket.AF_INET6, src) + socket.inet_pton(socket.AF_INET6, dst) + extension
+
+
+def ethernet(ethertype, vlans=()):
+    tags = b"".join(struct.pack("!HH", 0x8100, vlan) for vlan in vlans)
+    return MAC_B + MAC_A + tags + struct.pack("!H", ethertype)
+
+
+def roce(transport, src="10.9.0.1", dst="10.9.0.2", vlans=(), options=b"", bad_icrc=False, sport=49152, tos=0,
+         dport=4791):
+    """A whole frame: `transport` is the BTH, its extension headers, payload and pad."""
+    udp = struct.pack("!HHHH", sport, dport, 8 + len(transport) + 4, 0)
+    if ":" in src:
+        ip, ethertype = ipv6(src, dst, len(udp) + len(transport) + 4, options), 0x86dd
+    else:
+        ip, ethertype = ipv4(src, dst, len(udp) + len(transport) + 4, options, tos), 0x0800
+    crc = icrc(ip, udp, transport)
+    if bad_icrc:
+        crc = bytes([crc[0] ^ 1]) + crc[1:]
+    return ethernet(ethertype, vlans) + ip + udp + transport + crc
+
+
+def datagram(payload, dport, src="10.9.0.1", dst="10.9.0.2", sport=40000):
+    udp = struct.pack("!HHHH", sport, dport, 8 + len(payload), 0)
+    return ethernet(0x0800) + ipv4(src, dst, len(udp) + len(payload)) + udp + payload
+
+
+def uc_write(psn, payload=bytes(256), imm=None, dqpn=17, opcode=None, **how):
+    """One packet of a UC RDMA WRITE; by default a whole message."""
+    opcode = opcode or (UC_WRITE_ONLY if imm is None else UC_WRITE_ONLY_IMM)
+    headers = bth(opcode, dqpn, psn)
+    if opcode in (UC_WRITE_FIRST, UC_WRITE_ONLY, UC_WRITE_ONLY_IMM):
+        headers += reth(0x1000, 0x77, len(payload))
+    if opcode in (UC_WRITE_ONLY_IMM, UC_WRITE_LAST_IMM):
+        headers += immediate(imm or 0)
+    return roce(headers + payload, **how)

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How the kernel's programs get onto an interface, and off it again. By bpf_links, which go with the process however
+ * it ends; only egress on kernels before 6.6 needs a clsact filter, which stays when the process is killed.
+ */
+#ifndef USERSPACE_ATTACH_H
+#define USERSPACE_ATTACH_H
+
+#include <linux/types.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* contract: --mode */
+enum attach_mode { ATTACH_AUTO, ATTACH_NATIVE, ATTACH_GENERIC };
+
+/* File descriptors of the loaded programs. */
+struct attach_programs {
+	int plain;  /* XDP */
+	int frags;  /* XDP, multi-buffer */
+	int egress; /* tc; -1: inward only */
+};
+
+struct attachment {
+	char name[IF_NAMESIZE];
+	unsigned int ifindex;
+	const char *mode; /* "native-frags", "native", "generic" */
+	bool gone;	  /* the interface is no longer there */
+	__u64 missed;	  /* frames that the interface missed before XDP, since the start */
+	__u32 missed_raw; /* the kernel's counter, 32 bits of it */
+	int xdp_link;	  /* -1: not attached */
+	int egress_link;
+	bool filter; /* egress is a clsact filter */
+	bool qdisc;  /* and the clsact qdisc is ours as well */
+};
+
+/* Fills in `a` for the interface of that name, attached to nothing yet. false, and one line on stderr: there is none. */
+bool attach_find(struct attachment *a, const char *name);
+
+/* Attaches the programs. What hinders is said in one line on stderr; false: nothing is left attached. */
+bool attach(struct attachment *a, const struct attach_programs *programs, enum attach_mode mode);
+
+/* May be called at any time after attach_find(), and more than once. */
+void attach_end(struct attachment *a);
+
+/*
+ * Looks which of the interfaces are still there and what they missed. One that has gone is reported on stderr, once.
+ * Returns how many are left.
+ */
+size_t attach_poll(struct attachment *list, size_t count);
+
+#endif

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* rocescope analyze: the same verdicts as live, from capture files. */
+#include <errno.h>
+#include <getopt.h>
+#include <isa-l/crc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "lib/options.h"
+#include "pcap/reader.h"
+#include "userspace/arguments.h"
+#include "userspace/commands.h"
+#include "userspace/table.h"
+#include "userspace/view.h"
+
+#define MAX_STREAMS 1000000
+#define PROGRESS_FRAMES 65536 /* between two looks at the clock */
+
+struct options {
+	char **files;
+	size_t file_count;
+	struct roce_ports ports;
+	enum view_streams streams;
+	struct faults faults;
+	bool json, exit_code;
+};
+
+struct analysis {
+	const struct options *options;
+	struct table table;
+	struct roce_counters totals;
+	size_t files_opened;
+	bool complete;
+	__u64 first, last; /* time of the first and of the latest frame, ns */
+	bool progress;	   /* wanted, and whether a line of it stands on the terminal */
+	bool progress_shown;
+	__u64 progress_next; /* ns, monotonic */
+};
+
+static const char usage[] =
+	"usage: rocescope analyze FILE... [OPTIONS]\n\n"
+	"Several files are one capture, in this order; - is standard input.\n\n"
+	"  -j, --json               print one rocescope.snapshot/1 object\n"
+	"  --streams all|none       which streams are shown                           (all)\n"
+	"  --udp PORT,...           also count UDP flows to these ports, up to 4\n"
+	"  --exit-code              exit status 3 if a fault was seen\n"
+	"  --fail-on COUNTER,...    what is a fault, instead of the usual set; implies --exit-code\n"
+	"  -h, --help, --version\n";
+
+enum { OPT_STREAMS = OPTION_OWN, OPT_UDP, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_LATER };
+
+static const struct option long_options[] = {
+	{ "json", no_argument, NULL, 'j' },
+	{ "streams", required_argument, NULL, OPT_STREAMS },
+	{ "udp", required_argument, NULL, OPT_UDP },
+	{ "exit-code", no_argument, NULL, OPT_EXIT_CODE },
+	{ "fail-on", required_argument, NULL, OPT_FAIL_ON },
+	{ "help", no_argument, NULL, 'h' },
+	{ "filter", required_argument, NULL, OPT_LATER },
+	{ 0 },
+};
+
+/* ---- the command line ---- */
+
+static void take_option(struct options *o, int value, const char *text, const char *name)
+{
+	static const char *const streams[] = { "all", "none", NULL };
+
+	switch (value) {
+	case 'j':
+		o->json = true;
+		break;
+	case OPT_STREAMS:
+		o->streams = argument_choice("analyze", name, text, streams) ? STREAMS_NONE : STREAMS_ALL;
+		break;
+	case OPT_UDP:
+		argument_ports("analyze", text, &o->ports);
+		break;
+	case OPT_EXIT_CODE:
+		o->exit_code = true;
+		break;
+	case OPT_FAIL_ON:
+		argument_faults("analyze", text, &o->faults);
+		o->exit_code = true;
+		break;
+	case OPT_LATER:
+		usage_error("analyze: --%s: not built yet", name);
+	}
+}
+
+static void parse_options(struct options *o, int argc, char **argv)
+{
+	int value, index;
+
+	*o = (struct options){ .faults = faults_default() };
+	opterr = 0;
+	while (index = -1, (value = getopt_long(argc, argv, ":jh", long_options, &index)) != -1) {
+		if (value == '?' || value == ':')
+			usage_error("analyze: %s: %s", argv[optind - 1],
+				    value == '?' ? "no such option" : "needs a value");
+		if (value == 'h') {
+			fputs(usage, stdout);
+			exit(EXIT_RAN);
+		}
+		take_option(o, value, optarg, index < 0 ? "" : long_options[index].name);
+	}
+	o->files = argv + optind;
+	o->file_count = argc - optind;
+	if (!o->file_count)
+		usage_error("analyze: which file?");
+}
+
+/* ---- progress ---- */
+
+static void progress_show(struct analysis *a, const struct capture *c)
+{
+	__u64 now = now_ns();
+
+	if (now < a->progress_next)
+		return;
+	fprintf(stderr, "\r\033[Kreading %s: %.1f million frames", c->name, a->totals.value[COUNTER_frames] / 1e6);
+	if (c->size)
+		fprintf(stderr, ", %.0f %% of the file", 100.0 * capture_position(c) / c->size);
+	a->progress_shown = true;
+	a->progress_next = now + NSEC_PER_SEC / 2;
+}
+
+static void progress_clear(struct analysis *a)
+{
+	if (a->progress_shown)
+		fputs("\r\033[K", stderr);
+	a->progress_shown = false;
+}
+
+/* ---- frames ---- */
+
+/* The CRC of what the ICRC covers, itself included. window: the frame's beginning; it is masked in place. */
+static enum icrc_verdict verify_icrc(const struct roce_packet *p, const struct capture_frame *frame, __u8 *window)
+{
+	__u32 end = p->icrc_offset + WIRE_ICRC_LEN;
+	__u32 split = end < ROCE_WINDOW_BYTES ? end : ROCE_WINDOW_BYTES;
+	__u32 crc = ~ICRC_REGISTER; /* the library inverts before and after */
+
+	icrc_mask(window, p);
+	crc = crc32_gzip_refl(crc, window + p->l3_offset, split - p->l3_offset);
+	crc = crc32_gzip_refl(crc, frame->bytes + split, end - split);
+	return ~crc == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
+}
+
+static void take_frame(struct analysis *a, const struct capture_frame *frame)
+{
+	__u32 seen = frame->captured < ROCE_WINDOW_BYTES ? frame->captured : ROCE_WINDOW_BYTES;
+	enum icrc_verdict icrc = ICRC_UNCHECKED;
+	__u8 window[ROCE_WINDOW_BYTES] = { 0 };
+	struct roce_stream *stream;
+	struct roce_packet p;
+	struct roce_key key;
+
+	memcpy(window, frame->bytes, seen);
+	roce_parse(window, frame->captured, frame->wire, &a->options->ports, &p);
+	roce_count_frame(&a->totals, &p);
+	if (p.kind != ROCE_PACKET && p.kind != ROCE_UDP)
+		return;
+	if (p.kind == ROCE_PACKET && !p.truncated)
+		icrc = verify_icrc(&p, frame, window);
+	roce_count_packet(&a->totals, &p, icrc);
+	roce_stream_key(&p, &key);
+	stream = table_find(&a->table, &key);
+	if (stream)
+		roce_observe(stream, &p, icrc, a->last);
+	else
+		a->totals.value[COUNTER_untracked_packets]++;
+}
+
+/* ---- files ---- */
+
+static void complain(struct analysis *a, const struct capture *c)
+{
+	progress_clear(a);
+	fprintf(stderr, "rocescope: %s: %s\n", c->name, c->error);
+	a->complete = false;
+}
+
+static void read_file(struct analysis *a, const char *path)
+{
+	struct capture_frame frame;
+	struct capture c = { 0 };
+	int more;
+
+	if (capture_open(&c, path)) {
+		complain(a, &c);
+		return;
+	}
+	a->files_opened++;
+	while ((more = capture_next(&c, &frame)) == 1) {
+		if (!a->totals.value[COUNTER_frames])
+			a->first = a->last = frame.time;
+		/* queues and files overlap by a little: the clock that streams see never goes back */
+		if (frame.time > a->last)
+			a->last = frame.time;
+		take_frame(a, &frame);
+		if (a->progress && a->totals.value[COUNTER_frames] % PROGRESS_FRAMES == 0)
+			progress_show(a, &c);
+	}
+	if (more < 0)
+		complain(a, &c);
+	capture_close(&c);
+}
+
+/* ---- the report ---- */
+
+static bool fill_interfaces(const struct options *o, struct snapshot *s)
+{
+	s->interfaces = calloc(o->file_count, sizeof(*s->interfaces));
+	if (!s->interfaces)
+		return false;
+	for (; s->interface_count < o->file_count; s->interface_count++) {
+		struct snapshot_interface *i = &s->interfaces[s->interface_count];
+
+		snprintf(i->name, sizeof(i->name), "%s", o->files[s->interface_count]);
+		i->mode = "file";
+		i->direction = "both";
+	}
+	return true;
+}
+
+static bool report(struct analysis *a, struct snapshot *s)
+{
+	const struct options *o = a->options;
+	int failed;
+
+	*s = (struct snapshot){
+		.time = { a->last / NSEC_PER_SEC, a->last % NSEC_PER_SEC },
+		.seconds = (a->last - a->first) / 1e9,
+		.complete = a->complete,
+		.totals = a->totals,
+	};
+	if (!a->totals.value[COUNTER_frames])
+		clock_gettime(CLOCK_REALTIME, &s->time);
+	s->streams = table_take(&a->table, &s->stream_count);
+	errno = ENOMEM;
+	failed = !fill_interfaces(o, s);
+	if (!failed) {
+		snapshot_finish(s);
+		failed = (o->json ? view_json : view_lines)(stdout, s, NULL, o->streams) || fflush(stdout);
+	}
+	if (failed)
+		fprintf(stderr, "rocescope: the report cannot be written: %s\n", strerror(errno));
+	return !failed;
+}
+
+static int run(struct analysis *a)
+{
+	struct snapshot s = { 0 };
+	bool written;
+	int status;
+
+	for (size_t i = 0; i < a->options->file_count; i++)
+		read_file(a, a->options->files[i]);
+	progress_clear(a);
+	if (!a->files_opened)
+		return EXIT_COULD_NOT;
+	written = report(a, &s);
+	if (!written || !s.complete)
+		status = EXIT_COULD_NOT;
+	else if (a->options->exit_code && faults_seen(&a->options->faults, &s.totals))
+		status = EXIT_FAULTS;
+	else
+		status = EXIT_RAN;
+	snapshot_free(&s);
+	return status;
+}
+
+int cmd_analyze(int argc, char **argv)
+{
+	struct options o;
+	struct analysis a = {
+		.options = &o,
+		.table.max = MAX_STREAMS,
+		.complete = true,
+		.progress = isatty(STDERR_FILENO),
+		.progress_next = now_ns() + 2 * NSEC_PER_SEC,
+	};
+	int status;
+
+	parse_options(&o, argc, argv);
+	status = run(&a);
+	table_free(&a.table);
+	return status;
+}

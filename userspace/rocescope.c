@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* rocescope: watches RoCEv2 on the wire. */
+#include <stdio.h>
+#include <string.h>
+
+#include "userspace/commands.h"
+
+/* A command without a function is one of the plan that is not built yet. */
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *words;
+} commands[] = {
+	{ "monitor", cmd_monitor, "count what passes interfaces: per queue pair PSNs, messages, ICRCs" },
+	{ "analyze", cmd_analyze, "the same verdicts from capture files" },
+	{ "capture", NULL, "write only the faulty packets to a file, with context" },
+	{ "doctor", NULL, "say in words what a sender does wrong" },
+	{ "send", NULL, "send RoCE packets by plan, and faults by plan" },
+	{ "path", NULL, "look at the path to another machine" },
+	{ "compare", NULL, "compare transports on one path" },
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static int help(void)
+{
+	printf("usage: rocescope COMMAND [ARGUMENTS]      (rocescope COMMAND --help tells more)\n\n");
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (commands[i].run)
+			printf("  %-9s %s\n", commands[i].name, commands[i].words);
+	printf("\n  --help, --version\n");
+	return EXIT_RAN;
+}
+
+static int run(const struct command *c, int argc, char **argv)
+{
+	if (c->run)
+		return c->run(argc, argv);
+	fprintf(stderr, "rocescope: %s: not built yet\n", c->name);
+	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc && i < 3; i++)
+		if (!strcmp(argv[i], "--version"))
+			return printf("rocescope " VERSION "\n") < 0 ? EXIT_COULD_NOT : EXIT_RAN;
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+		return help();
+	for (size_t i = 0; argc > 1 && i < COMMANDS; i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return run(&commands[i], argc - 1, argv + 1);
+	fprintf(stderr, "rocescope: %s (rocescope --help lists the commands)\n",
+		argc > 1 ? "no such command" : "no command given");
+	return EXIT_USAGE;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The streams of user space: a hash table that grows up to a bound. */
+#ifndef USERSPACE_TABLE_H
+#define USERSPACE_TABLE_H
+
+#include "userspace/snapshot.h"
+
+struct table {
+	struct snapshot_stream *streams; /* in the order in which they were met */
+	size_t count;
+	size_t max;	/* streams, at most */
+	size_t room;	/* of streams[] */
+	__u32 *slots;	/* open addressing: 1 + index into streams[], 0: free */
+	size_t slot_count; /* a power of two, or 0 */
+};
+
+/* t is all zero but for max. The stream of this key, all zero if it is new; NULL: there is no room for a new one. */
+struct roce_stream *table_find(struct table *t, const struct roce_key *key);
+
+/* The streams now belong to the caller (free()); the table is empty. */
+struct snapshot_stream *table_take(struct table *t, size_t *count);
+
+void table_free(struct table *t);
+
+#endif

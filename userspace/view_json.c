@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* rocescope.snapshot/1, as the contract has it. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "userspace/address.h"
+#include "userspace/view.h"
+
+#define NSEC 1000000000u
+
+enum scope { FRAME, PACKET, STREAM, REPORT };
+
+static const struct {
+	const char *name;
+	enum scope scope;
+} counters[ROCE_COUNTERS] = {
+#define COUNTER(name, unit, kind, scope, words) [COUNTER_##name] = { #name, scope },
+#include "roce/counters.def"
+#undef COUNTER
+};
+
+static const char *const lints[ROCE_LINTS] = {
+#define LINT(name, test, words) [LINT_##name] = #name,
+#include "roce/lint.def"
+#undef LINT
+};
+
+/* JSON's integers are signed here; what does not fit is no count that was ever reached. */
+static json_t *number(__u64 n)
+{
+	return json_integer(n <= INT64_MAX ? (json_int_t)n : INT64_MAX);
+}
+
+static json_t *number_or_null(bool known, __u64 n)
+{
+	return known ? number(n) : json_null();
+}
+
+/* Addresses and keys of memory: hexadecimal, since many readers of JSON have no 64-bit integers. */
+static json_t *hexadecimal(bool known, __u64 n)
+{
+	return known ? json_sprintf("0x%llx", n) : json_null();
+}
+
+/* RFC 3339 in UTC. */
+static json_t *rfc3339(__u64 ns)
+{
+	time_t seconds = ns / NSEC;
+	char text[sizeof("2000-01-01T00:00:00")];
+	struct tm tm;
+
+	gmtime_r(&seconds, &tm);
+	strftime(text, sizeof(text), "%FT%T", &tm);
+	return json_sprintf("%s.%09lluZ", text, ns % NSEC);
+}
+
+static json_t *mac(const __u8 m[6])
+{
+	return json_sprintf("%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
+}
+
+/* Whether a counter says anything of such a stream. */
+static bool makes_sense(int counter, const struct snapshot_stream *s)
+{
+	bool udp = s->key.kind == KEY_UDP, response = s->key.side == SIDE_RESPONSE;
+
+	if (counters[counter].scope == FRAME)
+		return false;
+	switch (counter) {
+	case COUNTER_ring_missed:
+		return false;
+	case COUNTER_udp_packets:
+		return udp;
+	case COUNTER_bytes:
+	case COUNTER_payload_bytes:
+	case COUNTER_ecn_ce:
+		return true;
+	case COUNTER_acks:
+	case COUNTER_rnr_naks:
+	case COUNTER_naks:
+	case COUNTER_nak_psn_sequence:
+	case COUNTER_nak_invalid_request:
+	case COUNTER_nak_remote_access:
+	case COUNTER_nak_remote_operational:
+	case COUNTER_cnps:
+		return response;
+	case COUNTER_messages:
+	case COUNTER_messages_broken:
+		return !udp && s->stream.service != SERVICE_CNP;
+	case COUNTER_imm_gaps:
+	case COUNTER_imm_skipped:
+		return !udp && !response;
+	case COUNTER_psn_gaps:
+	case COUNTER_psn_skipped:
+	case COUNTER_psn_recovered:
+	case COUNTER_psn_lost:
+	case COUNTER_psn_duplicates:
+	case COUNTER_psn_resyncs:
+		/* foreign UDP flows have no sequence */
+		return udp ? s->stream.met : s->stream.service != SERVICE_CNP;
+	default:
+		return !udp;
+	}
+}
+
+static json_t *lint_object(const struct roce_stream *s)
+{
+	json_t *o = json_object();
+
+	for (int i = 0; i < ROCE_LINTS; i++)
+		if (s->lint[i])
+			json_object_set_new(o, lints[i], number(s->lint[i]));
+	return o;
+}
+
+static json_t *last_object(const struct roce_last *l)
+{
+	bool reth = l->va || l->rkey || l->dma_length;
+
+	return json_pack("{s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:i, s:i}",
+			 "va", hexadecimal(reth, l->va), "rkey", hexadecimal(reth, l->rkey),
+			 "dma_length", number_or_null(reth, l->dma_length), "udp_source_port", l->udp_source_port,
+			 "src_mac", mac(l->src_mac), "dst_mac", mac(l->dst_mac),
+			 "vlan", number_or_null(l->vlan_tags, l->vlan), "dscp", l->tos >> 2, "ttl", l->ttl);
+}
+
+/* Who the stream is. */
+static json_t *stream_identity(const struct snapshot_stream *s)
+{
+	bool datagram = s->key.kind == KEY_DATAGRAM;
+	json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:s, s:s}",
+			      "src", address_text(s->key.src).text,
+			      "dst", address_text(datagram ? s->stream.dst : s->key.dst).text,
+			      "dqpn", number(datagram ? s->stream.dqpn : s->key.qpn),
+			      "sqpn", number_or_null(datagram, s->key.qpn),
+			      "service", roce_service_name(s->stream.service),
+			      "side", s->key.side == SIDE_RESPONSE ? "response" : "request");
+
+	if (s->key.kind == KEY_UDP)
+		json_object_set_new(o, "udp_port", json_integer(s->key.port));
+	return o;
+}
+
+static json_t *stream_object(const struct snapshot_stream *s, __u64 realtime_offset)
+{
+	const struct roce_stream *stream = &s->stream;
+	bool acknowledges = s->key.side == SIDE_RESPONSE && stream->service != SERVICE_CNP;
+	json_t *o = stream_identity(s);
+
+	json_object_set_new(o, "peer_qpn", json_null());
+	json_object_set_new(o, "peer_from", json_null());
+	json_object_set_new(o, "icrc_trusted", json_boolean(stream->trusted));
+	json_object_set_new(o, "estimate", json_boolean(snapshot_is_estimate(stream)));
+	json_object_set_new(o, "path_mtu", number_or_null(stream->path_mtu, stream->path_mtu));
+	json_object_set_new(o, "first_psn", number_or_null(stream->met, stream->first_psn));
+	json_object_set_new(o, "last_psn", number_or_null(stream->met || acknowledges, stream->last_psn));
+	json_object_set_new(o, "first_seen", rfc3339(stream->first_seen + realtime_offset));
+	json_object_set_new(o, "last_seen", rfc3339(stream->last_seen + realtime_offset));
+	for (int i = 0; i < ROCE_COUNTERS; i++)
+		if (makes_sense(i, s))
+			json_object_set_new(o, counters[i].name, number(stream->counters.value[i]));
+	json_object_set_new(o, "lint", lint_object(stream));
+	json_object_set_new(o, "last", last_object(&stream->last));
+	return o;
+}
+
+static json_t *interfaces_array(const struct snapshot *s)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < s->interface_count; i++) {
+		const struct snapshot_interface *f = &s->interfaces[i];
+		json_t *name = json_string(f->name);
+
+		/* a file's name may be no UTF-8 */
+		json_array_append_new(array, json_pack("{s:o, s:s, s:s, s:o}", "name", name ?: json_string("?"),
+						       "mode", f->mode, "direction", f->direction,
+						       "ring_missed", number(f->ring_missed)));
+	}
+	return array;
+}
+
+static json_t *totals_object(const struct roce_counters *totals)
+{
+	json_t *o = json_object();
+
+	for (int i = 0; i < ROCE_COUNTERS; i++)
+		json_object_set_new(o, counters[i].name, number(totals->value[i]));
+	return o;
+}
+
+/* Prints and frees an object; without its braces if `flags` has JSON_EMBED. */
+static bool print(FILE *out, json_t *o, size_t flags)
+{
+	bool failed = !o || json_dumpf(o, out, flags | JSON_COMPACT | JSON_REAL_PRECISION(15));
+
+	if (!o)
+		errno = ENOMEM;
+	json_decref(o);
+	return !failed;
+}
+
+static bool print_head(FILE *out, const struct snapshot *s)
+{
+	return print(out, json_pack("{s:s, s:o, s:f, s:b, s:o, s:o}", "schema", "rocescope.snapshot/1",
+				    "time", rfc3339((__u64)s->time.tv_sec * NSEC + s->time.tv_nsec),
+				    "seconds", s->seconds, "complete", s->complete,
+				    "interfaces", interfaces_array(s), "totals", totals_object(&s->totals)),
+		     JSON_EMBED);
+}
+
+/* Streams one by one: a million of them as one JSON document would take gigabytes. */
+static bool print_streams(FILE *out, const struct snapshot *now, const struct snapshot *previous,
+			  enum view_streams which)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < now->stream_count; i++) {
+		const struct snapshot_stream *s = &now->streams[i];
+
+		if (!view_wants(s, previous, which))
+			continue;
+		if (!first)
+			fputc(',', out);
+		first = false;
+		if (!print(out, stream_object(s, now->realtime_offset), 0))
+			return false;
+	}
+	return true;
+}
+
+int view_json(FILE *out, const struct snapshot *now, const struct snapshot *previous, enum view_streams streams)
+{
+	fputc('{', out);
+	if (!print_head(out, now))
+		return -1;
+	fputs(",\"streams\":[", out);
+	if (!print_streams(out, now, previous, streams))
+		return -1;
+	fputs("]}\n", out);
+	return ferror(out) ? -1 : 0;
+}

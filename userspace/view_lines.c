@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A snapshot for people: lines of totals, a table of streams, and what its marks and lints mean. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "userspace/address.h"
+#include "userspace/view.h"
+
+#define RED "\033[31m"
+#define PLAIN "\033[0m"
+#define CELL 160 /* bytes of a cell, the end included */
+
+static const struct {
+	const char *name, *words;
+} lints[ROCE_LINTS] = {
+#define LINT(name, test, words) [LINT_##name] = { #name, words },
+#include "roce/lint.def"
+#undef LINT
+};
+
+/* Where it goes. */
+struct page {
+	FILE *out;
+	bool colour;
+	int width; /* columns */
+};
+
+/* One stream, and how long its rates are over. */
+struct row {
+	const struct snapshot_stream *now;
+	const struct roce_counters *before; /* NULL: nothing before */
+	double seconds;
+};
+
+static __u64 since(const struct row *r, enum roce_counter c)
+{
+	return r->now->stream.counters.value[c] - (r->before ? r->before->value[c] : 0);
+}
+
+static double per_second(double n, double seconds)
+{
+	return seconds > 0 ? n / seconds : 0;
+}
+
+static struct page open_page(FILE *out)
+{
+	const char *no_colour = getenv("NO_COLOR");
+	struct page page = { .out = out, .width = 10000 };
+	struct winsize size;
+
+	/* not a terminal: whoever reads it has room for every column */
+	if (!isatty(fileno(out)))
+		return page;
+	page.colour = !no_colour || !*no_colour;
+	page.width = ioctl(fileno(out), TIOCGWINSZ, &size) || !size.ws_col ? 80 : size.ws_col;
+	return page;
+}
+
+/* ---- totals ---- */
+
+struct total {
+	enum roce_counter counter;
+	const char *words;
+	bool always; /* also when it is 0 */
+	bool fault;
+};
+
+/* Lines of totals. */
+static const struct total frames_line[] = {
+	{ COUNTER_other_frames, "other", true, false },
+	{ COUNTER_udp_packets, "of them watched UDP", false, false },
+	{ COUNTER_rocev1_packets, "RoCEv1", false, false },
+	{ COUNTER_ip_fragments, "IP fragments", false, true },
+	{ COUNTER_malformed, "malformed", false, true },
+};
+static const struct total icrc_line[] = {
+	{ COUNTER_icrc_checked, "checked", true, false },
+	{ COUNTER_icrc_bad, "bad", true, true },
+	{ COUNTER_icrc_unchecked, "unchecked", false, false },
+	{ COUNTER_truncated, "cut by the capture", false, false },
+	{ COUNTER_unknown_opcodes, "unknown opcodes", false, true },
+};
+static const struct total psn_line[] = {
+	{ COUNTER_psn_lost, "lost", true, true },
+	{ COUNTER_psn_skipped, "skipped", true, false },
+	{ COUNTER_psn_recovered, "recovered", true, false },
+	{ COUNTER_psn_duplicates, "duplicates", true, false },
+	{ COUNTER_psn_resyncs, "resyncs", false, true },
+};
+static const struct total message_line[] = {
+	{ COUNTER_messages, "complete", true, false },
+	{ COUNTER_messages_broken, "broken", true, true },
+	{ COUNTER_imm_skipped, "left out by the immediate data", false, true },
+	{ COUNTER_acks, "ACKs", false, false },
+	{ COUNTER_naks, "NAKs", false, false },
+	{ COUNTER_rnr_naks, "RNR NAKs", false, false },
+	{ COUNTER_cnps, "CNPs", false, false },
+	{ COUNTER_ecn_ce, "CE marks", false, false },
+};
+static const struct total unseen_line[] = {
+	{ COUNTER_ring_missed, "frames missed by the interface", false, true },
+	{ COUNTER_untracked_packets, "packets of streams without room", false, true },
+	{ COUNTER_streams_evicted, "streams evicted", false, true },
+	{ COUNTER_events_lost, "events lost", false, true },
+};
+
+/* `title`, then the counters that have something to say; nothing at all if none has. */
+static void print_totals(const struct page *page, const char *title, const struct roce_counters *c,
+			 const struct total *line, size_t count)
+{
+	const char *between = title;
+
+	for (size_t i = 0; i < count; i++) {
+		__u64 n = c->value[line[i].counter];
+		bool red = page->colour && n && line[i].fault;
+
+		if (!n && !line[i].always)
+			continue;
+		fprintf(page->out, "%s%s%llu %s%s", between, red ? RED : "", n, line[i].words, red ? PLAIN : "");
+		between = ", ";
+	}
+	if (between != title)
+		fputc('\n', page->out);
+}
+
+static void print_head(const struct page *page, const struct snapshot *now, const struct snapshot *previous)
+{
+	const struct roce_counters *c = &now->totals;
+	double seconds = now->seconds - (previous ? previous->seconds : 0);
+	double packets = c->value[COUNTER_roce_packets] - (previous ? previous->totals.value[COUNTER_roce_packets] : 0);
+	double bytes = c->value[COUNTER_bytes] - (previous ? previous->totals.value[COUNTER_bytes] : 0);
+
+	fprintf(page->out, "%.1f s%s: %llu frames: %llu RoCE (%.3f Gbit/s, %.1f kpps)", now->seconds,
+		now->complete ? "" : " (incomplete)", c->value[COUNTER_frames], c->value[COUNTER_roce_packets],
+		per_second(bytes, seconds) * 8 / 1e9, per_second(packets, seconds) / 1e3);
+	print_totals(page, ", ", c, frames_line, ROCE_ARRAY_SIZE(frames_line));
+	print_totals(page, "  ICRC      ", c, icrc_line, ROCE_ARRAY_SIZE(icrc_line));
+	print_totals(page, "  PSN       ", c, psn_line, ROCE_ARRAY_SIZE(psn_line));
+	print_totals(page, "  messages  ", c, message_line, ROCE_ARRAY_SIZE(message_line));
+	print_totals(page, "  not seen  ", c, unseen_line, ROCE_ARRAY_SIZE(unseen_line));
+}
+
+/* ---- the table's columns ---- */
+
+static void cell(char *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void cell(char *to, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(to, CELL, format, arguments);
+	va_end(arguments);
+}
+
+/* Each fills one cell and says whether it shows a fault. */
+static bool cell_path(char *to, const struct row *r)
+{
+	const struct roce_key *key = &r->now->key;
+	const __u8 *dst = key->kind == KEY_DATAGRAM ? r->now->stream.dst : key->dst;
+
+	cell(to, "%s > %s", address_text(key->src).text, address_text(dst).text);
+	return false;
+}
+
+/* The number that tells it from others: destination's, for UD source's; of UDP port and flow. */
+static bool cell_qpn(char *to, const struct row *r)
+{
+	const struct roce_key *key = &r->now->key;
+
+	if (key->kind == KEY_UDP)
+		cell(to, "%u/%u", key->port, key->qpn);
+	else
+		cell(to, "%u", key->qpn);
+	return false;
+}
+
+static bool cell_service(char *to, const struct row *r)
+{
+	const struct roce_stream *s = &r->now->stream;
+	bool response = r->now->key.side == SIDE_RESPONSE && s->service != SERVICE_CNP;
+
+	cell(to, "%s%s%s", roce_service_name(s->service), response ? " resp" : "", s->trusted ? "" : "?");
+	return false;
+}
+
+static bool cell_packets(char *to, const struct row *r)
+{
+	const __u64 *v = r->now->stream.counters.value;
+
+	cell(to, "%llu", v[COUNTER_roce_packets] + v[COUNTER_udp_packets]);
+	return false;
+}
+
+static bool cell_gbit(char *to, const struct row *r)
+{
+	cell(to, "%.3f", per_second(since(r, COUNTER_bytes), r->seconds) * 8 / 1e9);
+	return false;
+}
+
+static bool cell_kpps(char *to, const struct row *r)
+{
+	double packets = since(r, COUNTER_roce_packets) + since(r, COUNTER_udp_packets);
+
+	cell(to, "%.1f", per_second(packets, r->seconds) / 1e3);
+	return false;
+}
+
+static bool cell_counter(char *to, const struct row *r, enum roce_counter c, bool fault)
+{
+	__u64 n = r->now->stream.counters.value[c];
+
+	cell(to, "%llu", n);
+	return fault && n;
+}
+
+static bool cell_lost(char *to, const struct row *r)
+{
+	const struct roce_stream *s = &r->now->stream;
+
+	if (!snapshot_is_estimate(s))
+		return cell_counter(to, r, COUNTER_psn_lost, s->trusted);
+	cell(to, "~%llu", s->counters.value[COUNTER_psn_lost]);
+	return false;
+}
+
+static bool cell_bad(char *to, const struct row *r)
+{
+	return cell_counter(to, r, COUNTER_icrc_bad, true);
+}
+
+static bool cell_recovered(char *to, const struct row *r)
+{
+	return cell_counter(to, r, COUNTER_psn_recovered, false);
+}
+
+static bool cell_duplicates(char *to, const struct row *r)
+{
+	return cell_counter(to, r, COUNTER_psn_duplicates, false);
+}
+
+static bool cell_messages(char *to, const struct row *r)
+{
+	return cell_counter(to, r, COUNTER_messages, false);
+}
+
+static bool cell_broken(char *to, const struct row *r)
+{
+	return cell_counter(to, r, COUNTER_messages_broken, true);
+}
+
+static bool cell_lints(char *to, const struct row *r)
+{
+	size_t length = 0;
+
+	to[0] = 0;
+	for (int i = 0; i < ROCE_LINTS && length < CELL; i++)
+		if (r->now->stream.lint[i])
+			length += snprintf(to + length, CELL - length, "%s%s", length ? "," : "", lints[i].name);
+	return length;
+}
+
+/* In the order in which they stand. Those that are not essential are left out from the end on, until the rest fits. */
+static const struct column {
+	const char *title;
+	bool (*fill)(char *to, const struct row *r);
+	bool essential, left;
+} columns[] = {
+	{ "stream", cell_path, true, true },
+	{ "QPN", cell_qpn, true, false },
+	{ "service", cell_service, true, true },
+	{ "packets", cell_packets, true, false },
+	{ "Gbit/s", cell_gbit, true, false },
+	{ "lost", cell_lost, true, false },
+	{ "badICRC", cell_bad, true, false },
+	{ "broken", cell_broken, false, false },
+	{ "recovered", cell_recovered, false, false },
+	{ "dup", cell_duplicates, false, false },
+	{ "messages", cell_messages, false, false },
+	{ "kpps", cell_kpps, false, false },
+	{ "lint", cell_lints, false, true },
+};
+
+#define COLUMNS ROCE_ARRAY_SIZE(columns)
+
+/* ---- the table ---- */
+
+struct table_view {
+	const struct snapshot *now, *previous;
+	enum view_streams which;
+	int width[COLUMNS]; /* 0: left out */
+};
+
+/* Row i of the snapshot; false: it is not to be shown. */
+static bool get_row(const struct table_view *t, size_t i, struct row *r)
+{
+	const struct snapshot_stream *s = &t->now->streams[i], *before = snapshot_find(t->previous, &s->key);
+
+	*r = (struct row){
+		.now = s,
+		.before = before ? &before->stream.counters : NULL,
+		.seconds = t->now->seconds - (t->previous ? t->previous->seconds : 0),
+	};
+	return view_wants(s, t->previous, t->which);
+}
+
+/* The widths the cells need; returns the number of rows. */
+static size_t measure(struct table_view *t)
+{
+	size_t rows = 0;
+	char text[CELL];
+	struct row r;
+
+	for (size_t c = 0; c < COLUMNS; c++)
+		t->width[c] = strlen(columns[c].title);
+	for (size_t i = 0; i < t->now->stream_count; i++) {
+		if (!get_row(t, i, &r))
+			continue;
+		rows++;
+		for (size_t c = 0; c < COLUMNS; c++) {
+			int width;
+
+			columns[c].fill(text, &r);
+			width = strlen(text);
+			if (width > t->width[c])
+				t->width[c] = width;
+		}
+	}
+	return rows;
+}
+
+static void leave_out(struct table_view *t, int room)
+{
+	int used = -1; /* a space before each but the first */
+
+	for (size_t c = 0; c < COLUMNS; c++)
+		used += t->width[c] + 1;
+	for (size_t c = COLUMNS; c-- > 0 && used > room;) {
+		if (columns[c].essential)
+			continue;
+		used -= t->width[c] + 1;
+		t->width[c] = 0;
+	}
+}
+
+/* The table's last column has nothing behind it. */
+static void print_cell(const struct page *page, const struct table_view *t, size_t c, const char *text, bool fault)
+{
+	bool red = fault && page->colour;
+	int width = columns[c].left ? -t->width[c] : t->width[c];
+
+	if (t->width[c])
+		fprintf(page->out, "%s%s%*s%s", c ? " " : "", red ? RED : "", width, text, red ? PLAIN : "");
+}
+
+static void print_rows(const struct page *page, const struct table_view *t)
+{
+	char text[CELL];
+	struct row r;
+
+	for (size_t c = 0; c < COLUMNS; c++)
+		print_cell(page, t, c, columns[c].title, false);
+	fputc('\n', page->out);
+	for (size_t i = 0; i < t->now->stream_count; i++) {
+		if (!get_row(t, i, &r))
+			continue;
+		for (size_t c = 0; c < COLUMNS; c++) {
+			bool fault = columns[c].fill(text, &r);
+
+			print_cell(page, t, c, text, fault);
+		}
+		fputc('\n', page->out);
+	}
+}
+
+/* ---- what it means ---- */
+
+static void print_meanings(const struct page *page, const struct table_view *t)
+{
+	bool untrusted = false, estimate = false;
+	__u64 lint[ROCE_LINTS] = { 0 };
+	struct row r;
+
+	for (size_t i = 0; i < t->now->stream_count; i++) {
+		if (!get_row(t, i, &r))
+			continue;
+		untrusted |= !r.now->stream.trusted;
+		estimate |= snapshot_is_estimate(&r.now->stream);
+		for (int l = 0; l < ROCE_LINTS; l++)
+			lint[l] += r.now->stream.lint[l];
+	}
+	if (untrusted)
+		fputs("?: no packet had a right ICRC: not in the PSN and message totals\n", page->out);
+	if (estimate)
+		fputs("~: nobody checks the PSN of UD: an estimate, not in the totals\n", page->out);
+	for (int l = 0; l < ROCE_LINTS; l++)
+		if (lint[l])
+			fprintf(page->out, "lint %s, %llu packets: %s\n", lints[l].name, lint[l], lints[l].words);
+}
+
+int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *previous, enum view_streams streams)
+{
+	struct table_view t = { .now = now, .previous = previous, .which = streams };
+	struct page page = open_page(out);
+
+	print_head(&page, now, previous);
+	if (measure(&t)) {
+		leave_out(&t, page.width);
+		print_rows(&page, &t);
+		/* beneath each interval's table they would only be in the way */
+		if (!previous)
+			print_meanings(&page, &t);
+	}
+	return ferror(out) ? -1 : 0;
+}
