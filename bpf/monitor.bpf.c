@@ -123,17 +123,28 @@ static __always_inline void watch(struct scratch *s)
 	bpf_spin_unlock(&v->lock);
 }
 
-/* How many bytes to copy into the scratch; 0: none. */
+/* How many bytes to copy into the scratch. */
 static __always_inline __u32 begin(struct scratch *s, __u32 length, __u32 tag)
 {
 	bool whole = is_icrc_wanted(length);
-	__u32 copy = whole || length < ROCE_WINDOW ? length : ROCE_WINDOW;
 
 	s->length = length;
 	s->tag = tag;
 	s->whole = whole;
-	roce_opaque(copy);
-	return copy <= FRAME_MAX ? copy : 0;
+	return whole || length < ROCE_WINDOW ? length : ROCE_WINDOW;
+}
+
+/*
+ * As begin() has it anyway; the verifier wants it of the very register that is handed to the helper (Linux 6.1 knows no
+ * lower bound from a comparison with 0).
+ */
+static __always_inline bool is_copied(__u32 *copy)
+{
+	roce_opaque(*copy);
+	if (*copy < WIRE_ETH_LEN)
+		return false;
+	roce_opaque(*copy);
+	return *copy <= FRAME_MAX;
 }
 
 static __always_inline int watch_xdp(struct xdp_md *ctx)
@@ -143,7 +154,7 @@ static __always_inline int watch_xdp(struct xdp_md *ctx)
 
 	if (s) {
 		copy = begin(s, bpf_xdp_get_buff_len(ctx), 0);
-		if (copy && !bpf_xdp_load_bytes(ctx, 0, s->frame, copy))
+		if (is_copied(&copy) && !bpf_xdp_load_bytes(ctx, 0, s->frame, copy))
 			watch(s);
 	}
 	return settings.drop ? XDP_DROP : XDP_PASS;
@@ -170,7 +181,7 @@ int watch_egress(struct __sk_buff *skb)
 
 	if (s) {
 		copy = begin(s, skb->len, skb->vlan_present ? skb->vlan_tci | 1 << 16 : 0);
-		if (copy && !bpf_skb_load_bytes(skb, 0, s->frame, copy))
+		if (is_copied(&copy) && !bpf_skb_load_bytes(skb, 0, s->frame, copy))
 			watch(s);
 	}
 	return TC_ACT_UNSPEC; /* what comes after us decides */

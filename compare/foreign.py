@@ -12,7 +12,8 @@ from compare.plan import PACKET_PAYLOAD
 from lab.lab import ROOT
 
 METER = os.path.join(ROOT, "compare", "meter.sh")
-SETUP_S = 40
+SETUP_S = 60
+READY_S = 20
 FRAME_HEADERS = 14 + 20 + 8     # Ethernet, IPv4, UDP
 
 
@@ -20,38 +21,40 @@ def run(row, lab, duration):
     return {"iperf3": _iperf3, "qperf": _qperf, "perftest": _perftest, "testpmd": _testpmd}[row.tool](row, lab, duration)
 
 
-class _Pair:
-    """A receiver on B and a sender on A, each under the meter."""
+def _start(lab, end, command, limit):
+    return lab.start(end, ["sh", METER, lab.nic, *map(str, command)], timeout=limit)
 
-    def __init__(self, lab, receiver, ready, sender, duration):
+
+def _said(process):
+    """What it has said, without the meter's lines."""
+    return last_line(meter.split(process.stderr)[1], process.stdout)
+
+
+class _Pair:
+    """A receiver on B, which listens on that TCP port when it is ready, and a sender on A, each under the meter."""
+
+    def __init__(self, lab, receiver, port, sender, duration, serves_on=False):
         limit = duration + SETUP_S
-        server = self._start(lab, "B", receiver, limit)
+        server = _start(lab, "B", receiver, limit)
         try:
-            _await_ready(lab, server, ready)
-            self._client = self._start(lab, "A", sender, limit).wait()
-            ended_well(sender[0], self._client)
-            try:
-                self._server = server.wait(2)
-            except TimeoutError:        # one that serves on
+            _await_ready(lab, server, port)
+            client = _start(lab, "A", sender, limit)
+            ended_well(sender[0], client.wait(), _said(client))
+            if serves_on:
                 server.kill(signal.SIGTERM)
-                self._server = server.wait()
+            server.wait()
         finally:
             server.kill()
-        self.sender, self.receiver = self._client.stdout, self._server.stdout
-        self.cores = {"sender_cores": meter.cores(self._client.stderr),
-                      "receiver_cores": meter.cores(self._server.stderr)}
-
-    @staticmethod
-    def _start(lab, end, command, limit):
-        return lab.start(end, ["sh", METER, lab.nic, *map(str, command)], timeout=limit)
+        self.sender, self.receiver = client.stdout, server.stdout
+        self.cores = {"sender_cores": meter.cores(client.stderr), "receiver_cores": meter.cores(server.stderr)}
 
 
 def _await_ready(lab, server, port):
-    """Until something listens on that TCP port in B: not every server says when it is ready."""
-    wanted = f":{port:04X} "
-    for _ in range(50):
+    """Not every server says when it is ready."""
+    wanted, deadline = f":{port:04X} ", time.monotonic() + READY_S
+    while time.monotonic() < deadline:
         if server.poll() is not None:
-            raise RunFailed(f"the server did not start: {last_line(server.stderr, server.stdout)}")
+            raise RunFailed(f"the server did not start: {_said(server)}")
         sockets = lab.exec("B", ["cat", "/proc/net/tcp", "/proc/net/tcp6"], timeout=10).stdout
         if any(wanted in line and " 0A " in line for line in sockets.splitlines()):
             return
@@ -92,7 +95,7 @@ def _qperf(row, lab, duration):
     options = ["-ip", UDP_PORT] if row.transport == "udp" else ["-cm1"]
     client = ["qperf", lab.address("B"), *options, "-t", duration, "-m", row.size, "-e", "12", "-uu", "-vvs", "-vvu",
               test]
-    pair = _Pair(lab, ["qperf"], QPERF_PORT, client, duration)
+    pair = _Pair(lab, ["qperf"], QPERF_PORT, client, duration, serves_on=True)
     pair.cores["receiver_cores"]["process"] = None      # it serves in a child
     return qperf_outcome(row.transport, pair.sender, pair.cores)
 
@@ -145,31 +148,33 @@ def _perftest_figure(text):
 
 # --- dpdk-testpmd
 
+# The virtio driver's: testpmd takes the difference to its MTU for overhead.
+TESTPMD_MAX_FRAME = 9728
+
+
 def _testpmd(row, lab, duration):
-    eal = ["dpdk-testpmd", "-l", "0-1", "--in-memory", "-m", "128", "-a", lab.pci("A"), "--"]
-    common = ["--stats-period=1", "--mbuf-size=8192", "--total-num-mbufs=4096", "--nb-cores=1", f"--max-pkt-len={lab.mtu + 18}"]
-    receiver = [*eal, *common, "--forward-mode=rxonly"]
-    sender = [*eal, *common, "--forward-mode=txonly", f"--eth-peer=0,{lab.mac('B')}",
+    base = ["dpdk-testpmd", "-l", "0-1", "--in-memory", "-m", "128", "-a", lab.pci("A"), "--", "--stats-period=1",
+            "--mbuf-size=8192", "--total-num-mbufs=4096", "--nb-cores=1", f"--max-pkt-len={TESTPMD_MAX_FRAME}"]
+    receiver = [*base, "--forward-mode=rxonly"]
+    sender = [*base, "--forward-mode=txonly", f"--eth-peer=0,{lab.mac('B')}",
               f"--tx-ip={lab.address('A')},{lab.address('B')}", f"--tx-udp={UDP_PORT},{UDP_PORT}",
               f"--txpkts={row.size + FRAME_HEADERS}"]
-    texts, cores = {}, {}
-    running = []
+    running = {}
     try:
-        for end, command, wait in (("B", receiver, 1), ("A", sender, duration)):
-            process = lab.start(end, ["sh", METER, lab.nic, *command], timeout=duration + SETUP_S)
-            running.append((end, process))
-            if not process.expect("Port statistics", SETUP_S):
-                raise RunFailed(f"testpmd on {end}: {last_line(process.stderr, process.stdout)}")
-            time.sleep(wait)
-        for end, process in reversed(running):
-            process.kill(signal.SIGTERM)
-            result = process.wait(SETUP_S)
-            texts[end], cores[end] = result.stdout, meter.cores(result.stderr)
-            time.sleep(0.5)
+        for end, command in (("B", receiver), ("A", sender)):
+            running[end] = _start(lab, end, command, duration + 2 * SETUP_S)
+            if not running[end].expect("Port statistics", SETUP_S):
+                raise RunFailed(f"testpmd on {end}: {_said(running[end])}")
+        time.sleep(duration)
+        for end in ("A", "B"):      # the sender first; then what is under way arrives
+            running[end].kill(signal.SIGTERM)
+            ended_well(f"testpmd on {end}", running[end].wait(), _said(running[end]))
     finally:
-        for _, process in running:
+        for process in running.values():
             process.kill()
-    return testpmd_outcome(texts["A"], texts["B"], {"sender_cores": cores["A"], "receiver_cores": cores["B"]})
+    return testpmd_outcome(running["A"].stdout, running["B"].stdout,
+                           {"sender_cores": meter.cores(running["A"].stderr),
+                            "receiver_cores": meter.cores(running["B"].stderr)})
 
 
 def testpmd_outcome(sender, receiver, cores):

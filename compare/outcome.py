@@ -50,9 +50,9 @@ def last_line(*texts):
     return "it said nothing"
 
 
-def ended_well(who, result):
+def ended_well(who, result, said=None):
+    """said: its last line, if that is not simply the last it wrote."""
     if result.timed_out:
         raise RunFailed(f"{who} did not end")
     if result.rc:
-        raise RunFailed(f"{who}: {last_line(result.stderr, result.stdout)} (status {result.rc})")
-    return result
+        raise RunFailed(f"{who}: {said or last_line(result.stderr, result.stdout)} (status {result.rc})")

@@ -11,7 +11,7 @@ from lab.lab import ROOT
 UDP_MTU = PACKET_PAYLOAD + 20 + 8
 END_MARKER = 48     # lib/stream_header.h
 READY_S = 30
-SETUP_S = 40        # beyond the run's own time: an emulated CPU starts DPDK slowly
+SETUP_S = 60        # beyond the run's own time: an emulated CPU starts DPDK slowly
 
 # The reports' names of drops, and the places they are.
 PLACES = {"send_errors": "send_errors", "oerrors": "tx_errors", "tx_abandoned": "tx_errors",
@@ -23,7 +23,7 @@ def commands(row, lab, duration, receive_buffer=None):
     """(receiver's, sender's) command lines."""
     sender = ["send", "--json", "--size", row.size, "--duration", duration]
     sender += ["--rate", row.rate] if row.rate else []
-    receiver = ["recv", "--json"]
+    receiver = ["recv", "--json", "--wait", SETUP_S]
     if row.transport == "udp":
         receiver += ["--rcvbuf", receive_buffer] if receive_buffer else []
         sender += ["--dst", lab.address("B"), "--mtu", UDP_MTU]
@@ -45,13 +45,14 @@ def _program(name, arguments):
 def run(row, lab, duration, inject):
     receive, send = commands(row, lab, duration, inject.receive_buffer)
     limit = duration + SETUP_S
-    receiver = lab.start("B", receive, timeout=limit)
+    receiver = lab.start("B", receive, timeout=limit + SETUP_S)
     try:
         if not receiver.expect("ready", READY_S):
             raise RunFailed(f"the receiver did not start: {last_line(receiver.stderr)}")
         sent = lab.exec("A", send, timeout=limit)
         ended_well("sender", sent)
-        received = ended_well("receiver", receiver.wait())
+        received = receiver.wait()
+        ended_well("receiver", received)
     finally:
         receiver.kill()
     return outcome(row, _report("sender", sent), _report("receiver", received))

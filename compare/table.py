@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The report for people who look rather than read: a section for each size and rate, a bar for each goodput."""
+import re
 import textwrap
 
 from compare.join import LOST, PLACES, STRETCHES
@@ -10,9 +11,14 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 MIN_WIDTH = 80
 
-# transport, tool, goodput, bar, packets on the wire, losses, cores of the sender and of the receiver
-FIXED = (12, 10, 6, None, 10, None, 9, 9)
+# transport, tool, goodput, its bar, packets on the wire, losses, cores of the sender and of the receiver
+HEADINGS = (("", "", "Gbit/s", "", "packets", "", "sender's", "receiver's"),
+            ("transport", "tool", "", "goodput", "on wire", "lost, where", "cores", "cores"))
+FIXED = (11, 9, 7, None, 9, None, 9, 10)
+ALIGN = "<<><><>>"
 GAP = "  "
+FOOTNOTES = ("Goodput as the receiver counts it; ^ as the sender does, who does not know what arrived.",
+             "Cores: of the program / of its whole machine, which does most of the work of kernel UDP and rxe in softirq.")
 
 
 def render(report, width, colour=False):
@@ -23,13 +29,13 @@ def render(report, width, colour=False):
     widths = _widths(max(width, MIN_WIDTH))
     lines = [paint(line, "dim") for line in textwrap.wrap(_path_words(report["path"]), max(width, MIN_WIDTH))]
     for title, rows in _sections(report["rows"]):
-        lines += ["", paint(title, "bold")] + [paint(line, "dim") for line in _heading(widths)]
+        lines += ["", paint(title, "bold")] + [paint(_line(cells, widths), "dim") for cells in HEADINGS]
         best = max((_goodput(row) or 0 for row in rows), default=0)
         before = None
         for row in rows:
             lines += _row_lines(row, widths, best, row["transport"] != before, paint)
             before = row["transport"]
-    return lines
+    return lines + [""] + [paint(line, "dim") for note in FOOTNOTES for line in textwrap.wrap(note, max(width, MIN_WIDTH))]
 
 
 def size_words(size):
@@ -39,16 +45,15 @@ def size_words(size):
 
 
 def rate_words(rate):
-    return rate.replace("bit", "bit/s") if rate else "as fast as it goes"
+    return re.sub(r"([KMG]?)bit$", r" \1bit/s", rate) if rate else "as fast as it goes"
 
 
 def _path_words(path):
-    words = [f"{path.get('ends')}, {path.get('nic')} ({path.get('driver')}), MTU {path.get('mtu')}",
-             f"RDMA path MTU {path.get('rdma_path_mtu')}", f"payload a packet: {path.get('packet_payload')} B for all",
-             f"kernel {path.get('kernel')}"]
-    if path.get("emulated_cpu"):
-        words.append("EMULATED CPU (TCG): compare the rows, not the figures, with other machines")
-    return "; ".join(words)
+    words = [f"Path: {path['ends']}, kernel {path['kernel']}, {path['nic']}, MTU {path['mtu']}; every packet carries up to "
+             f"{path['packet_payload']} bytes of payload (the RDMA path MTU), whatever the transport."]
+    if path["emulated_cpu"]:
+        words.append("The CPU is emulated (TCG): compare rows with each other, not with other machines.")
+    return " ".join(words)
 
 
 def _sections(rows):
@@ -64,18 +69,14 @@ def _sections(rows):
 
 
 def _widths(width):
+    """Bar and losses share what the others leave; the bar goes first when that is little."""
     free = width - sum(w for w in FIXED if w) - len(GAP) * (len(FIXED) - 1)
-    bar = max(8, free * 2 // 5)
+    bar = free // 3 if free >= 24 else 0
     return FIXED[:3] + (bar,) + FIXED[4:5] + (free - bar,) + FIXED[6:]
 
 
-def _line(cells, widths, align="<<><><>>"):
-    return GAP.join(f"{cell:{a}{w}}" for cell, a, w in zip(cells, align, widths)).rstrip()
-
-
-def _heading(widths):
-    return [_line(("", "", "Gbit/s", "", "packets", "lost on the way", "sender's", "receiver's"[:widths[7]]), widths),
-            _line(("transport", "tool", "", "goodput", "on wire", "from sender to receiver", "cores *", "cores *"), widths)]
+def _line(cells, widths):
+    return GAP.join(f"{cell:{align}{width}}" for cell, align, width in zip(cells, ALIGN, widths) if width).rstrip()
 
 
 def _row_lines(row, widths, best, first, paint):
@@ -90,7 +91,8 @@ def _row_lines(row, widths, best, first, paint):
         return [lead + paint(wrapped[0], shade)] + [" " * len(lead) + paint(line, shade) for line in wrapped[1:]]
     losses = textwrap.wrap(loss_words(row), widths[5]) or [""]
     goodput = _goodput(row)
-    cells = (name, row["tool"], _figure(goodput), bar(goodput or 0, best, widths[3]), _count(row["on_wire"]), losses[0],
+    mark = "^" if row.get("goodput_at") == "sender" else ""
+    cells = (name, row["tool"], _figure(goodput) + mark, bar(goodput or 0, best, widths[3]), _count(row["on_wire"]), losses[0],
              _cores(row["sender_cores"]), _cores(row["receiver_cores"]))
     plain = _line(cells, widths)
     lines = [plain] + [_line(("", "", "", "", "", line, "", ""), widths) for line in losses[1:]]
@@ -123,7 +125,7 @@ def loss_words(row):
     if row.get("retransmitted"):
         words.append(f"{_count(row['retransmitted'])} sent again")
     messages = row.get("messages") or {}
-    if messages.get("lost"):
+    if messages.get("lost") and messages["sent"] != row["sent"]:
         words.append(f"{_share(messages['lost'], messages['sent'])} of the messages")
     return ", ".join(words) or "none"
 
@@ -161,6 +163,3 @@ def _cores(cores):
         return "?" if value is None else f"{value:.2f}"
 
     return "" if not cores else f"{one(cores['process'])}/{one(cores['system'])}"
-
-
-FOOTNOTE = "* cores used: by the program / by its whole machine (kernel UDP and rxe do most of their work in softirq)"

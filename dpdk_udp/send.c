@@ -154,7 +154,7 @@ static bool send_all(struct dpdk_sender *d)
 static void send_end_markers(struct dpdk_sender *d)
 {
 	for (int repeat = 0; repeat < SENDER_END_REPEATS; repeat++) {
-		sleep_until_ns(now_ns() + SENDER_END_INTERVAL_NS);
+		sender_end_sleep(d->s, repeat);
 		for (unsigned int i = 0; i < d->o->common.flows; i++) {
 			struct rte_mbuf *m = rte_pktmbuf_alloc(d->port->pool);
 			struct stream_header header;

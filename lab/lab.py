@@ -26,8 +26,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, "build", "lab")
 RUN = os.path.join(FOLDER, "run")
 VNG = os.path.join(ROOT, "build", "venv", "bin", "vng")
+# The programs that the lab, or virtme-ng in it, runs on this machine, and their packages.
 TOOLS = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static", "ip": "iproute2", "modprobe": "kmod",
-         "unshare": "util-linux", "setpriv": "util-linux"}
+         "file": "file", "unshare": "util-linux", "setpriv": "util-linux"}
 _numbers = itertools.count(1)
 
 
@@ -224,7 +225,7 @@ def _require():
 
 
 def _remove_dead():
-    """Folders whose lock nobody holds are of labs that were killed. The caller holds the lock under which they are made."""
+    """Removes the folders whose lock nobody holds: of killed labs. The caller holds the lock under which they are made."""
     for name in os.listdir(RUN):
         folder = os.path.join(RUN, name)
         try:

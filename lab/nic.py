@@ -31,7 +31,7 @@ def port(end):
 
 
 def configure(end, mtu):
-    """Neighbours are static, and IPv6 asks nothing: no frame is on the wire that nobody sent, none waits for an answer."""
+    """Neighbours are static and IPv6 asks nothing: no frame on the wire that nobody sent, none that waits for another."""
     other = peer(end)
     return f"""
 modprobe virtio_net
@@ -70,7 +70,7 @@ def to_dpdk():
     return f"""
 echo {HUGEPAGES} >/proc/sys/vm/nr_hugepages
 pages=$(cat /proc/sys/vm/nr_hugepages)
-[ "$pages" -ge {HUGEPAGES} ] || {{ echo "only $pages of {HUGEPAGES} hugepages: give the guests more memory" >&2; exit 1; }}
+[ "$pages" -ge {HUGEPAGES} ] || {{ echo "$pages of {HUGEPAGES} hugepages: guests need more memory" >&2; exit 1; }}
 modprobe uio_pci_generic
 {_give("uio_pci_generic")}
 """

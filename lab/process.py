@@ -13,7 +13,7 @@ from lab import LabError, frames
 
 @dataclass
 class Result:
-    """rc as in subprocess (negative: a signal's number); after a timeout timed_out is set and what was written is there."""
+    """rc as in subprocess (negative: a signal's number); timed_out: killed by its timeout, with what it wrote until then."""
     rc: int
     stdout: str
     stderr: str
@@ -22,16 +22,18 @@ class Result:
 
 def connect(folder):
     """The control socket of the lab in that folder. A path through /proc, for a socket's may have 107 bytes only."""
-    directory = os.open(folder, os.O_PATH)
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        connection.connect(f"/proc/self/fd/{directory}/control")
-        return connection
-    except OSError as error:
+        directory = os.open(folder, os.O_PATH)
+        try:
+            connection.connect(f"/proc/self/fd/{directory}/control")
+        finally:
+            os.close(directory)
+    except OSError:
         connection.close()
-        raise LabError(f"the lab in {folder} does not answer ({error.strerror})") from None
-    finally:
-        os.close(directory)
+        name = os.path.basename(folder)
+        raise LabError(f"the lab '{name}' is not up: lab up --name {name} boots it") from None
+    return connection
 
 
 class Process:

@@ -60,7 +60,7 @@ class Supervisor:
             threading.Thread(target=self._converse, args=(connection,), daemon=True).start()
 
     def _converse(self, connection):
-        """One command: its START comes from the program, then perhaps KILLs; when the program goes, the command does."""
+        """One command: a START from the program, then perhaps KILLs; when the program goes, so does the command."""
         with connection, connection.makefile("rb") as stream:
             frame = frames.read(stream)
             if not frame:

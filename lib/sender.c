@@ -159,6 +159,11 @@ void sender_finish(struct sender *s)
 	cpu_meter_mark(&s->cpu);
 }
 
+void sender_end_sleep(const struct sender *s, int repeat)
+{
+	sleep_until_ns(s->last_ns + (SENDER_END_FIRST_NS << repeat));
+}
+
 void sender_end_marker(const struct sender *s, const struct sender_flow *flow, struct stream_header *header)
 {
 	*header = (struct stream_header){

@@ -14,8 +14,9 @@
 #include "lib/report.h"
 #include "lib/stream_header.h"
 
+/* End markers leave 40, 80, 160, 320 and 640 ms after the last packet: some of them find room in the receiver's buffer. */
 #define SENDER_END_REPEATS	5
-#define SENDER_END_INTERVAL_NS	(40 * NSEC_PER_MSEC)
+#define SENDER_END_FIRST_NS	(40 * NSEC_PER_MSEC)
 
 struct sender_flow {
 	uint16_t number;
@@ -63,6 +64,9 @@ uint32_t sender_packet(struct sender *s, struct sender_flow *flow, struct stream
 
 /* The run's time and CPU end now, before the end markers. */
 void sender_finish(struct sender *s);
+
+/* Sleeps until the end markers of that repeat (from 0) are due. */
+void sender_end_sleep(const struct sender *s, int repeat);
 
 void sender_end_marker(const struct sender *s, const struct sender_flow *flow, struct stream_header *header);
 

@@ -12,12 +12,15 @@ static int fail(struct capture *c, const char *why)
 	return -1;
 }
 
-/* libpcap says 'unknown file format' of all that is no capture; most of those were compressed. */
+/* libpcap's words, and what they may mean: of all that is no capture it says 'unknown file format'. */
 static int fail_format(struct capture *c, const char *why)
 {
-	const char *hint = strstr(why, "unknown file format") ?
-				   " (neither pcap nor pcapng; if it is compressed, decompress it first)" : "";
+	const char *hint = "";
 
+	if (strstr(why, "unknown file format"))
+		hint = " (neither pcap nor pcapng; if it is compressed, decompress it first)";
+	else if (strstr(why, "only got 0"))
+		hint = " (the file is empty)";
 	snprintf(c->error, sizeof(c->error), "%s%s", why, hint);
 	return -1;
 }
@@ -72,8 +75,11 @@ int capture_next(struct capture *c, struct capture_frame *frame)
 
 	if (r == PCAP_ERROR_BREAK)
 		return 0;
-	if (r != 1)
-		return fail(c, pcap_geterr(c->pcap));
+	if (r != 1) {
+		snprintf(c->error, sizeof(c->error), "cut or damaged, what was read until there counts: %s",
+			 pcap_geterr(c->pcap));
+		return -1;
+	}
 	frame->captured = h->caplen;
 	frame->wire = h->len > h->caplen ? h->len : h->caplen;
 	/* in nanoseconds, whatever the file has: tv_usec holds them */

@@ -36,7 +36,10 @@ roce_inline void icrc_make_tables(struct icrc_tables *t)
 
 roce_inline __u32 icrc_byte(const struct icrc_tables *t, __u32 r, __u8 byte)
 {
-	return r >> 8 ^ t->slice[0][(r ^ byte) & 0xff];
+	__u32 index = r ^ byte;
+
+	roce_opaque(index); /* or the compiler masks before the xor, whose bounds Linux 6.1 does not know */
+	return r >> 8 ^ t->slice[0][index & 0xff];
 }
 
 roce_inline __u32 icrc_eight(const struct icrc_tables *t, __u32 r, const __u8 *bytes)

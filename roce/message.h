@@ -57,13 +57,18 @@ roce_inline void message_immediate(struct roce_message *m, struct roce_counters 
 /* One request packet of UC; late: its PSN lies before one that was seen already. */
 roce_inline void message_uc(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p, bool late)
 {
+	__u32 next = (p->number + 1) & PSN_MASK;
 	bool in_order = p->number == m->next;
 
 	if (p->op & OP_FIRST) {
+		bool again = m->state == MESSAGE_OPEN && m->next == next; /* the same First twice in a row */
+
 		/* the Last of the message before never came */
-		c->value[COUNTER_messages_broken] += m->state == MESSAGE_OPEN && !m->late;
-		m->inside = late && m->state != MESSAGE_NONE;
-		m->late = late;
+		c->value[COUNTER_messages_broken] += m->state == MESSAGE_OPEN && !m->late && !again;
+		if (!again) {
+			m->inside = late && m->state != MESSAGE_NONE;
+			m->late = late;
+		}
 		m->state = MESSAGE_OPEN;
 		m->met = true;
 	} else if (m->state == MESSAGE_OPEN && !in_order) {
@@ -73,7 +78,7 @@ roce_inline void message_uc(struct roce_message *m, struct roce_counters *c, con
 		c->value[COUNTER_messages_broken]++; /* its First is missing */
 		m->state = MESSAGE_BROKEN;
 	}
-	m->next = (p->number + 1) & PSN_MASK;
+	m->next = next;
 	if (!(p->op & OP_LAST) || (late && m->state != MESSAGE_OPEN))
 		return;
 	if (m->state == MESSAGE_OPEN) {

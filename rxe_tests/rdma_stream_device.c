@@ -47,10 +47,12 @@ static bool is_ipv4(const union ibv_gid *gid)
 static uint8_t choose_gid(struct ibv_context *context, const struct ibv_port_attr *port, int wanted,
 			  union ibv_gid *gid)
 {
+	static const union ibv_gid none;
 	struct ibv_gid_entry entry;
 
 	if (wanted >= 0) {
-		if (wanted >= port->gid_tbl_len || ibv_query_gid(context, RDMA_PORT, wanted, gid))
+		if (wanted >= port->gid_tbl_len || ibv_query_gid(context, RDMA_PORT, wanted, gid) ||
+		    !memcmp(gid, &none, sizeof(none)))
 			errx(1, "--gid-index %d: the port has no such GID", wanted);
 		return wanted;
 	}

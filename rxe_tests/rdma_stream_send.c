@@ -11,7 +11,7 @@
 #include "rxe_tests/rdma_stream.h"
 
 #define NAP_NS		(100 * NSEC_PER_MSEC)	/* how often to look for the end of the run at least */
-#define DRAIN_NS	(5 * NSEC_PER_SEC)	/* without a completion, at the end: longer than all of RC's retries */
+#define STALL_NS	(5 * NSEC_PER_SEC)	/* without a completion: rxe takes retry_cnt 7 for endless, and never gives up */
 
 struct rdma_flow {
 	uint64_t posted, completed;
@@ -27,6 +27,8 @@ struct rdma_sender {
 	struct rdma_flow *flow;
 	struct ibv_ah *ah;
 	unsigned int slots;
+	uint64_t outstanding;		/* posted, not completed */
+	uint64_t progress_ns;		/* the last completion, or the first post after a pause */
 	struct histogram latency;	/* posting to completion: RC's includes the acknowledgement */
 	const char *error;
 };
@@ -83,6 +85,8 @@ static void post(struct rdma_sender *u, struct ibv_send_wr *wr, unsigned int num
 	wr->num_sge = 1;
 	wr->send_flags = IBV_SEND_SIGNALED;
 	flow->posted_ns[flow->posted++ % u->o->window] = now;
+	if (!u->outstanding++)
+		u->progress_ns = now;
 	if (ibv_post_send(u->d.qp[number], wr, &bad))
 		u->error = "the QP takes no more work requests";
 }
@@ -162,8 +166,7 @@ static uint64_t post_due(struct rdma_sender *u, bool *over)
 	return departure - now < NAP_NS ? departure - now : NAP_NS;
 }
 
-/* Returns how many there were. */
-static int take_completions(struct rdma_sender *u, uint64_t timeout_ns)
+static void take_completions(struct rdma_sender *u, uint64_t timeout_ns)
 {
 	struct ibv_wc wc[RDMA_CQ_BATCH];
 	int n = rdma_completions(&u->d, wc, timeout_ns, -1);
@@ -179,29 +182,12 @@ static int take_completions(struct rdma_sender *u, uint64_t timeout_ns)
 				u->error = ibv_wc_status_str(wc[i].status);
 			continue;
 		}
+		u->outstanding--;
+		u->progress_ns = now;
 		histogram_add(&u->latency, now - flow->posted_ns[flow->completed++ % u->o->window]);
 	}
-	return n;
-}
-
-static uint64_t outstanding(const struct rdma_sender *u)
-{
-	uint64_t sum = 0;
-
-	for (unsigned int i = 0; i < u->self.flows; i++)
-		sum += u->flow[i].posted - u->flow[i].completed;
-	return sum;
-}
-
-static void drain(struct rdma_sender *u)
-{
-	uint64_t since = now_ns();
-
-	while (outstanding(u) && !u->error && now_ns() - since < DRAIN_NS)
-		if (take_completions(u, NAP_NS) > 0)
-			since = now_ns();
-	if (outstanding(u) && !u->error)
-		u->error = "completions are missing";
+	if (u->outstanding && !u->error && now - u->progress_ns > STALL_NS)
+		u->error = "the other end completes nothing any more";
 }
 
 static void send_all(struct rdma_sender *u)
@@ -214,7 +200,8 @@ static void send_all(struct rdma_sender *u)
 		take_completions(u, over ? 0 : wait);
 		report_progress(now_ns(), u->s->packets * u->s->wire_packets, u->s->bytes);
 	}
-	drain(u);
+	while (u->outstanding && !u->error)
+		take_completions(u, NAP_NS);
 }
 
 /* The totals, so that the receiver knows what was lost at the end; its answer means that the QPs may go. */
@@ -232,7 +219,7 @@ static void send_totals(struct rdma_sender *u)
 /* After an error only what completed is known to have arrived (RC) or left (UC, UD). */
 static void correct_report(struct rdma_sender *u, struct stream_report *report)
 {
-	uint64_t missing = outstanding(u);
+	uint64_t missing = u->outstanding;
 
 	report_extra(report, "path_mtu", u->self.path_mtu);
 	if (!missing)

@@ -4,11 +4,14 @@ import json
 import os
 import signal
 import sys
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [ROOT, os.path.join(ROOT, "tests")]
 ROCESCOPE = os.path.join(ROOT, "build", "rocescope")
 REPLAY = os.path.join(ROOT, "build", "tests", "xdp_replay")
+# A killed sender's last packets are still on their way, and tcpdump does not drain its ring when it is interrupted.
+QUIET_S = 1.5
 RXE_COUNTERS = "/sys/class/infiniband/rxe0/ports/1/hw_counters"
 
 
@@ -25,8 +28,8 @@ class Referee:
 
     def __enter__(self):
         port = self.lab.port("A")
-        self._tcpdump = self.lab.start("wire", ["tcpdump", "-Z", "root", "-i", port, "-B", "65536", "-w", self.capture,
-                                                "udp", "port", "4791"])
+        self._tcpdump = self.lab.start("wire", ["tcpdump", "-Z", "root", "-i", port, "-B", "65536", "--immediate-mode",
+                                                "-U", "-w", self.capture, "udp", "port", "4791"])
         self._monitor = self.lab.start("wire", [ROCESCOPE, "monitor", port, "--direction", "both", "-j",
                                                 "--interval", "3600"])
         for process, word in ((self._tcpdump, "listening on"), (self._monitor, "watching")):
@@ -35,6 +38,7 @@ class Referee:
         return self
 
     def __exit__(self, kind, *_):
+        time.sleep(QUIET_S)
         for process in (self._monitor, self._tcpdump):
             process.kill(signal.SIGINT)
         lines = self._monitor.wait(20).stdout.splitlines()

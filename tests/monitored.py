@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A wire to watch (a veth pair in a network namespace of its own), and rocescope monitor on it."""
+import ctypes
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROCESCOPE = os.path.join(ROOT, "build", "rocescope")
+BPF_TCX_EGRESS = 47
 
 
 def own_namespace():
@@ -44,9 +46,13 @@ def send(interface, frames):
     time.sleep(0.05)  # veth hands them over in softirq
 
 
-def xdp_ids():
-    """Program ids of all XDP programs in this network namespace."""
-    return re.findall(r"prog/xdp id (\d+)", run("ip", "-d", "link").stdout)
+def attached(interface):
+    """How many programs are attached to the interface: (XDP, tcx egress)."""
+    xdp = len(re.findall(r"prog/xdp id \d+", run("ip", "-d", "link", "show", interface).stdout))
+    count = ctypes.c_uint32(0)
+    query = ctypes.CDLL("libbpf.so.1").bpf_prog_query  # bpftool of Debian 12 does not know tcx
+    query(socket.if_nametoindex(interface), BPF_TCX_EGRESS, 0, None, None, ctypes.byref(count))
+    return xdp, count.value
 
 
 class Monitor:

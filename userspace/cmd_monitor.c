@@ -224,7 +224,7 @@ static bool load_programs(struct monitor *m)
 		bpf_program__set_autoload(bpf->progs.watch_egress, m->options->both);
 		error = -monitor_bpf__load(bpf);
 	}
-	if (error == EPERM || error == EACCES)
+	if (error == EPERM)
 		fprintf(stderr, "rocescope: no permission to load BPF programs: run as root (or with CAP_BPF, "
 			"CAP_PERFMON and CAP_NET_ADMIN)\n");
 	else if (error)

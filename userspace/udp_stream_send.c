@@ -220,7 +220,7 @@ static void send_end_markers(struct udp_sender *u)
 	struct stream_header header;
 
 	for (int repeat = 0; repeat < SENDER_END_REPEATS; repeat++) {
-		sleep_until_ns(now_ns() + SENDER_END_INTERVAL_NS);
+		sender_end_sleep(u->s, repeat);
 		for (unsigned int i = 0; i < u->o->common.flows; i++) {
 			sender_end_marker(u->s, &u->s->flows[i], &header);
 			if (send(u->fd[i], &header, sizeof(header), 0) < 0 && errno == ECONNREFUSED)

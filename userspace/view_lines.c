@@ -111,7 +111,7 @@ static const struct total unseen_line[] = {
 static void print_totals(const struct page *page, const char *title, const struct roce_counters *c,
 			 const struct total *line, size_t count)
 {
-	const char *between = title;
+	bool any = false;
 
 	for (size_t i = 0; i < count; i++) {
 		__u64 n = c->value[line[i].counter];
@@ -119,10 +119,11 @@ static void print_totals(const struct page *page, const char *title, const struc
 
 		if (!n && !line[i].always)
 			continue;
-		fprintf(page->out, "%s%s%llu %s%s", between, red ? RED : "", n, line[i].words, red ? PLAIN : "");
-		between = ", ";
+		fprintf(page->out, "%s%s%llu %s%s", any ? ", " : title, red ? RED : "", n, line[i].words,
+			red ? PLAIN : "");
+		any = true;
 	}
-	if (between != title)
+	if (any)
 		fputc('\n', page->out);
 }
 
@@ -346,13 +347,14 @@ static void leave_out(struct table_view *t, int room)
 	}
 }
 
-/* The table's last column has nothing behind it. */
 static void print_cell(const struct page *page, const struct table_view *t, size_t c, const char *text, bool fault)
 {
 	bool red = fault && page->colour;
 	int width = columns[c].left ? -t->width[c] : t->width[c];
 
-	if (t->width[c])
+	if (c == COLUMNS - 1 && columns[c].left && width)
+		width = 1; /* nothing stands behind it: no blanks */
+	if (width)
 		fprintf(page->out, "%s%s%*s%s", c ? " " : "", red ? RED : "", width, text, red ? PLAIN : "");
 }
 

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What the sender numbers, through a bad network in memory, into the receiver; against counting by hand. */
+#include <endian.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lib/clock.h"
+#include "lib/receiver.h"
+#include "lib/sender.h"
+
+#define MAX_PACKETS	20000
+#define MAX_FLOWS	16
+
+static struct packet {
+	struct stream_header header;
+	uint32_t length;
+	bool lost;
+} packets[MAX_PACKETS];
+
+static struct stream_options options;
+static uint32_t seed;
+
+static uint32_t dice(uint32_t sides)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (seed >> 8) % sides;
+}
+
+static struct sender *make_sender(uint64_t size, uint64_t messages, unsigned int flows)
+{
+	options = (struct stream_options){
+		.send = true, .size = size, .messages = messages, .flows = flows, .idle = 2, .wait = 30,
+	};
+	return sender_new(&options, 1472);
+}
+
+static unsigned int send_all(struct sender *s)
+{
+	struct sender_flow *flow;
+	unsigned int count = 0;
+
+	while ((flow = sender_next_flow(s, now_ns()))) {
+		assert_true(count < MAX_PACKETS);
+		packets[count].length = sender_packet(s, flow, &packets[count].header, now_ns(), 0);
+		packets[count].lost = false;
+		assert_true(packets[count].length >= sizeof(struct stream_header));
+		count++;
+	}
+	return count;
+}
+
+static void shuffle(unsigned int count, uint32_t reach)
+{
+	for (unsigned int i = 0; i + reach < count; i++) {
+		unsigned int j = i + dice(reach);
+		struct packet swap = packets[i];
+
+		packets[i] = packets[j];
+		packets[j] = swap;
+	}
+}
+
+static void receive(struct receiver *r, const struct packet *p)
+{
+	receiver_take(r, &p->header, p->length, now_ns(), 0);
+}
+
+static void receive_ends(const struct sender *s, struct receiver *r)
+{
+	struct stream_header end;
+
+	for (unsigned int i = 0; i < 2 * options.flows; i++) {
+		sender_end_marker(s, &s->flows[i % options.flows], &end);
+		receiver_take(r, &end, sizeof(end), now_ns(), 0);
+	}
+}
+
+/* How many messages miss a packet; *lost: how many packets are lost. */
+static uint64_t broken_messages(unsigned int count, uint64_t *lost)
+{
+	static bool broken[MAX_FLOWS][MAX_PACKETS];
+	uint64_t n = 0;
+
+	*lost = 0;
+	for (unsigned int i = 0; i < count; i++) {
+		bool *b = &broken[be16toh(packets[i].header.flow)][be64toh(packets[i].header.message)];
+
+		if (!packets[i].lost)
+			continue;
+		++*lost;
+		n += !*b;
+		*b = true;
+	}
+	return n;
+}
+
+/* Reordered, some lost, some twice; of the last 100 packets none arrives: only the end markers tell of them. */
+static void test_bad_network(void **state)
+{
+	struct sender *s = make_sender(10000, 2000, 7);
+	struct receiver *r = receiver_new(&options);
+	struct stream_report sent = {}, got = {};
+	unsigned int count = send_all(s);
+	uint64_t lost, broken;
+
+	(void)state;
+	seed = 3;
+	assert_int_equal(s->packets_per_message, 7);
+	assert_int_equal(s->packet_bytes, 1429);
+	assert_int_equal(count, 14000);
+	shuffle(count, 300);
+	for (unsigned int i = 0; i < count; i++) {
+		packets[i].lost = !dice(50) || i >= count - 100;
+		for (int copies = packets[i].lost ? 0 : 1 + !dice(20); copies; copies--)
+			receive(r, &packets[i]);
+	}
+	assert_false(receiver_end_seen(r));
+	receive_ends(s, r);
+	assert_true(receiver_end_seen(r));
+	sender_report(s, &sent);
+	receiver_report(r, &got);
+	broken = broken_messages(count, &lost);
+	assert_int_equal(sent.packets, count);
+	assert_int_equal(sent.messages, 2000);
+	assert_int_equal(sent.payload_bytes, 2000 * 10000);
+	assert_int_equal(got.packets, count - lost);
+	assert_int_equal(got.packets_lost, lost);
+	assert_int_equal(got.messages, 2000 - broken);
+	assert_int_equal(got.messages_lost, broken);
+	assert_int_equal(got.size, 10000);
+	assert_int_equal(got.flows, 7);
+}
+
+/* Late end markers of an earlier run, and foreign datagrams, change nothing. */
+static void test_strangers(void **state)
+{
+	struct sender *old = make_sender(100, 10, 1), *s = make_sender(100, 10, 1);
+	struct receiver *r = receiver_new(&options);
+	struct stream_report got = {};
+	unsigned int count;
+
+	(void)state;
+	old->run = s->run + 1;
+	receive_ends(old, r);
+	count = send_all(s);
+	for (unsigned int i = 0; i < count; i++) {
+		receive(r, &packets[i]);
+		receiver_take(r, "hello", 5, now_ns(), 0);
+		receive_ends(old, r);
+	}
+	assert_false(receiver_end_seen(r));
+	receive_ends(s, r);
+	receiver_report(r, &got);
+	assert_int_equal(got.packets, 10);
+	assert_int_equal(got.packets_lost, 0);
+	assert_int_equal(got.messages_lost, 0);
+	assert_int_equal(r->foreign, 10 + 20);
+	assert_int_equal(got.end_seen, STREAM_YES);
+}
+
+static void test_all_lost_but_the_end(void **state)
+{
+	struct sender *s = make_sender(3000, 10, 2);
+	struct receiver *r = receiver_new(&options);
+	struct stream_report got = {};
+
+	(void)state;
+	send_all(s);
+	receive_ends(s, r);
+	receiver_report(r, &got);
+	assert_int_equal(got.packets, 0);
+	assert_int_equal(got.packets_lost, 30);
+	assert_int_equal(got.messages_lost, 10);
+	assert_int_equal(got.run_ns, 0);
+}
+
+/* Without an end marker it is over after the idle time; without anything, after the waiting time. */
+static void test_never_hangs(void **state)
+{
+	struct sender *s = make_sender(100, 1, 1);
+	struct receiver *r = receiver_new(&options);
+	struct stream_report got = {};
+	uint64_t now = now_ns();
+
+	(void)state;
+	r->ready_ns = now;
+	assert_false(receiver_over(r, now + 29 * NSEC_PER_SEC));
+	assert_true(receiver_over(r, now + 30 * NSEC_PER_SEC));
+	send_all(s);
+	receiver_take(r, &packets[0].header, packets[0].length, now, 0);
+	assert_false(receiver_over(r, now + 1 * NSEC_PER_SEC));
+	assert_true(receiver_over(r, now + 2 * NSEC_PER_SEC));
+	receiver_report(r, &got);
+	assert_int_equal(got.end_seen, STREAM_NO);
+	assert_int_equal(got.packets_lost, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bad_network),
+		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_all_lost_but_the_end),
+		cmocka_unit_test(test_never_hangs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

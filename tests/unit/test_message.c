@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* UC messages against a model of the receiver (kernel: rxe_resp.c, check_psn and check_op_seq), and immediate data. */
+#include "tests/unit/cmocka_includes.h"
+#include "tests/unit/frame.h"
+#include "tests/unit/packets.h"
+
+#define MESSAGES 20000
+#define PACKETS (MESSAGES * 5)
+
+enum { FIRST = 0x26, MIDDLE = 0x27, LAST = 0x28, ONLY = 0x2a, ONLY_IMM = 0x2b };
+
+/* What was sent: which message each packet belongs to. PSN = index. */
+struct sent {
+	__u8 opcode;
+	int message;
+};
+
+static int send_all(struct sent *sent, int longest, uint64_t *r)
+{
+	int count = 0;
+
+	for (int m = 0; m < MESSAGES; m++) {
+		int packets = 1 + random_next(r) % longest;
+
+		for (int k = 0; k < packets; k++)
+			sent[count++] = (struct sent){
+				packets == 1 ? ONLY : k == 0 ? FIRST : k == packets - 1 ? LAST : MIDDLE, m
+			};
+	}
+	return count;
+}
+
+/* The receiver: what it takes for a whole message. */
+struct receiver {
+	int expected; /* PSN */
+	bool dropping, in_message;
+	int delivered;
+	bool *was_delivered; /* by message */
+};
+
+static void receiver_take(struct receiver *x, const struct sent *p, int psn)
+{
+	bool first = p->opcode == FIRST || p->opcode == ONLY;
+
+	if (first) {
+		x->dropping = false;
+	} else if (x->dropping || psn != x->expected || !x->in_message) {
+		x->dropping = true;
+		return;
+	}
+	x->in_message = p->opcode == FIRST || p->opcode == MIDDLE;
+	x->expected = psn + 1;
+	if (!x->in_message) {
+		x->delivered++;
+		x->was_delivered[p->message] = true;
+	}
+}
+
+/* A wire: the indexes of packets in the order in which they come. */
+static int damage_drop(int *wire, int count, int one_in, uint64_t *r)
+{
+	int n = 0;
+
+	for (int i = 0; i < count; i++)
+		if (i < 50 || i > count - 50 || random_next(r) % one_in)
+			wire[n++] = i;
+	return n;
+}
+
+/* Neighbours change places. */
+static int damage_swap(int *wire, int count, int one_in, uint64_t *r)
+{
+	for (int i = 0; i < count; i++)
+		wire[i] = i;
+	for (int i = 50; i < count - 50; i++) {
+		if (random_next(r) % one_in)
+			continue;
+		wire[i] = i + 1;
+		wire[i + 1] = i;
+		i++;
+	}
+	return count;
+}
+
+/* A packet comes again, some packets later. */
+static int damage_duplicate(int *wire, int count, int one_in, uint64_t *r)
+{
+	int n = 0;
+
+	for (int i = 0; i < count; i++) {
+		wire[n++] = i;
+		if (i > 50 && i < count - 50 && random_next(r) % one_in == 0)
+			wire[n++] = i - random_next(r) % 4;
+	}
+	return n;
+}
+
+/* All three. */
+static int damage_all(int *wire, int count, int one_in, uint64_t *r)
+{
+	int n = 0;
+
+	for (int i = 0; i < count; i++) {
+		int die = i > 50 && i < count - 50 ? random_next(r) % (3 * one_in) : 3;
+
+		if (die == 0)
+			continue;
+		wire[n++] = i;
+		if (die == 1)
+			wire[n++] = i - random_next(r) % 6;
+		if (die == 2) {
+			int back = 1 + random_next(r) % 4;
+
+			memmove(wire + n - back, wire + n - 1 - back, back * sizeof(*wire));
+			wire[n - 1 - back] = i;
+		}
+	}
+	return n;
+}
+
+struct outcome {
+	int delivered; /* by the receiver, repetitions included */
+	int partial;   /* messages of which something was on the wire, but which were never delivered */
+	__u64 messages, broken;
+};
+
+static struct outcome run(int (*damage)(int *, int, int, uint64_t *), int longest, int one_in, uint64_t seed)
+{
+	struct sent *sent = calloc(PACKETS, sizeof(*sent));
+	int *wire = calloc(2 * PACKETS, sizeof(*wire));
+	bool *seen = calloc(MESSAGES, sizeof(*seen));
+	struct receiver x = { .was_delivered = calloc(MESSAGES, sizeof(bool)) };
+	struct roce_stream s = { 0 };
+	uint64_t r = seed;
+	int count = send_all(sent, longest, &r), n = damage(wire, count, one_in, &r);
+	struct outcome o = { 0 };
+
+	for (int i = 0; i < n; i++) {
+		const struct sent *p = &sent[wire[i]];
+
+		seen[p->message] = true;
+		receiver_take(&x, p, wire[i]);
+		observe(&s, packet(p->opcode, wire[i]));
+		assert_true(COUNT(&s, messages) == (__u64)x.delivered);
+	}
+	for (int m = 0; m < MESSAGES; m++)
+		o.partial += seen[m] && !x.was_delivered[m];
+	o.delivered = x.delivered;
+	o.messages = COUNT(&s, messages);
+	o.broken = COUNT(&s, messages_broken);
+	free(sent);
+	free(wire);
+	free(seen);
+	free(x.was_delivered);
+	return o;
+}
+
+/* Rare faults stand alone: every message the receiver lost is counted, and once. */
+static void alone(void **state)
+{
+	int (*const damages[])(int *, int, int, uint64_t *) = { damage_drop, damage_swap, damage_duplicate };
+
+	(void)state;
+	for (size_t d = 0; d < ROCE_ARRAY_SIZE(damages); d++) {
+		for (int longest = 1; longest <= 5; longest++) {
+			struct outcome o = run(damages[d], longest, 1000, 10 * d + longest);
+
+			assert_true(o.messages == (__u64)o.delivered);
+			assert_int_equal(o.broken, o.partial);
+			assert_true(longest > 1 ? o.broken > 5 : o.broken == 0);
+		}
+	}
+}
+
+/* Faults in heaps: the receiver's messages exactly, and never more broken ones than there were. */
+static void in_heaps(void **state)
+{
+	int (*const damages[])(int *, int, int, uint64_t *) = {
+		damage_drop, damage_swap, damage_duplicate, damage_all,
+	};
+
+	(void)state;
+	for (size_t d = 0; d < ROCE_ARRAY_SIZE(damages); d++) {
+		for (int one_in = 3; one_in <= 30; one_in *= 3) {
+			struct outcome o = run(damages[d], 5, one_in, 100 * d + one_in);
+
+			assert_true(o.messages == (__u64)o.delivered);
+			assert_true(o.broken <= (__u64)o.partial);
+			assert_true(o.broken >= (__u64)o.partial * 3 / 4);
+		}
+	}
+}
+
+static __u64 broken_of(const char *names, const int *psns)
+{
+	struct roce_stream s = { 0 };
+
+	for (int i = 0; names[i]; i++)
+		observe(&s, packet(names[i] == 'F' ? FIRST : names[i] == 'M' ? MIDDLE : names[i] == 'L' ? LAST : ONLY,
+				   psns[i]));
+	return COUNT(&s, messages_broken);
+}
+
+/* The cases one by one; each row is what comes on the wire. */
+static void by_hand(void **state)
+{
+	(void)state;
+	assert_int_equal(broken_of("OFML", (int[]){ 9, 10, 11, 12 }), 0);
+	assert_int_equal(broken_of("MLO", (int[]){ 9, 10, 11 }), 0); /* met in the middle */
+	assert_int_equal(broken_of("OFM", (int[]){ 9, 10, 11 }), 0); /* still open at the end */
+	assert_int_equal(broken_of("OFLO", (int[]){ 9, 10, 12, 13 }), 1); /* a Middle lost */
+	assert_int_equal(broken_of("OFMO", (int[]){ 9, 10, 11, 13 }), 1); /* the Last lost */
+	assert_int_equal(broken_of("OMLO", (int[]){ 9, 11, 12, 13 }), 1); /* the First lost */
+	assert_int_equal(broken_of("OO", (int[]){ 9, 13 }), 0); /* vanished whole */
+	assert_int_equal(broken_of("OMFLO", (int[]){ 9, 11, 10, 12, 13 }), 1); /* the First late */
+	assert_int_equal(broken_of("OFLMO", (int[]){ 9, 10, 12, 11, 13 }), 1); /* the Middle late */
+	assert_int_equal(broken_of("OFFLML", (int[]){ 9, 10, 12, 11, 13, 14 }), 2); /* the Last late, into the next */
+	assert_int_equal(broken_of("OFLFLML", (int[]){ 9, 10, 11, 12, 11, 13, 14 }), 1); /* a Last repeated */
+	assert_int_equal(broken_of("OFOML", (int[]){ 9, 10, 9, 11, 12 }), 1); /* an Only repeated */
+	assert_int_equal(broken_of("OFMFML", (int[]){ 9, 10, 11, 10, 12, 13 }), 1); /* a First repeated */
+	assert_int_equal(broken_of("OFFLO", (int[]){ 9, 10, 10, 11, 12 }), 0); /* ... at once: it still completes */
+	assert_int_equal(broken_of("OFMMLO", (int[]){ 9, 10, 11, 11, 12, 13 }), 1); /* a Middle repeated */
+}
+
+static void observe_imm(struct roce_stream *s, __u8 opcode, __u32 psn, __u32 immediate)
+{
+	struct roce_packet p = packet(opcode, psn);
+
+	p.immediate = immediate;
+	observe(s, p);
+}
+
+static void immediate_gaps(void **state)
+{
+	struct roce_stream s = { 0 };
+	__u32 psn = 0, block = 0xfffffffa; /* wraps */
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		observe_imm(&s, ONLY_IMM, psn++, block++);
+	assert_int_equal(COUNT(&s, imm_gaps), 0);
+	psn += 3;
+	block += 3; /* three blocks lost */
+	observe_imm(&s, ONLY_IMM, psn++, block++);
+	assert_int_equal(COUNT(&s, imm_gaps), 1);
+	assert_int_equal(COUNT(&s, imm_skipped), 3);
+	observe_imm(&s, ONLY_IMM, psn - 2, block - 2); /* one of them late: nothing more is missing */
+	observe_imm(&s, ONLY_IMM, psn++, block++);
+	assert_int_equal(COUNT(&s, imm_gaps), 1);
+	observe_imm(&s, ONLY_IMM, psn++, 0x40000000); /* another use of the field */
+	observe_imm(&s, ONLY_IMM, psn++, 0x40000003);
+	assert_int_equal(COUNT(&s, imm_gaps), 1);
+	for (int i = 0; i < 10; i++)
+		observe_imm(&s, ONLY_IMM, psn++, 42); /* and one that does not count at all */
+	assert_int_equal(COUNT(&s, imm_gaps), 1);
+}
+
+/* RC sends again what was lost: no block is missing, whatever the wire's order. */
+static void immediate_heals(void **state)
+{
+	enum { RC_ONLY_IMM = 0x05 };
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	for (__u32 i = 0; i < 10; i++)
+		observe_imm(&s, RC_ONLY_IMM, i, i);
+	for (__u32 i = 12; i < 15; i++) /* 10 and 11 lost */
+		observe_imm(&s, RC_ONLY_IMM, i, i);
+	for (__u32 i = 10; i < 20; i++) /* go back */
+		observe_imm(&s, RC_ONLY_IMM, i, i);
+	assert_int_equal(COUNT(&s, psn_lost) + COUNT(&s, psn_skipped) - COUNT(&s, psn_recovered), 0);
+	assert_int_equal(COUNT(&s, messages), 20);
+	assert_int_equal(COUNT(&s, imm_gaps), 0);
+	observe_imm(&s, RC_ONLY_IMM, 20, 23); /* the application leaves three out */
+	assert_int_equal(COUNT(&s, imm_gaps), 1);
+	assert_int_equal(COUNT(&s, imm_skipped), 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_hand), cmocka_unit_test(alone), cmocka_unit_test(in_heaps),
+		cmocka_unit_test(immediate_gaps), cmocka_unit_test(immediate_heals),
+	};
+
+	return cmocka_run_group_tests_name("message", tests, NULL, NULL);
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The parser against frames that were built by the specification: whole, cut at every length, lying, and random. */
+#include "roce/stream.h"
+#include "tests/unit/cmocka_includes.h"
+#include "tests/unit/frame.h"
+
+static struct roce_packet parse(const struct frame *f, int captured, int wire)
+{
+	/* exactly the bytes that may be read, so that the address sanitizer sees any read beyond */
+	uint8_t *window = frame_window(f, captured, ROCE_WINDOW_BYTES);
+	struct roce_packet p;
+
+	roce_parse(window, captured, wire, NULL, &p);
+	free(window);
+	return p;
+}
+
+/* Where headers are looked for: beyond the window the parser gives up, by design. */
+static bool fits_window(const struct frame *f)
+{
+	return f->payload <= ROCE_WINDOW;
+}
+
+static void check_whole(const struct frame *f, const struct frame_spec *s)
+{
+	const struct ibta_opcode *o = ibta_find(s->opcode);
+	struct roce_packet p = parse(f, f->length, f->length);
+
+	assert_int_equal(p.kind, ROCE_PACKET);
+	assert_int_equal(p.opcode, s->opcode);
+	assert_int_equal(p.number, s->psn);
+	assert_int_equal(p.dqpn, s->dqpn);
+	assert_int_equal(p.l3_offset, f->l3);
+	assert_int_equal(p.l4_offset, f->udp);
+	assert_int_equal(p.icrc_offset, f->icrc);
+	assert_int_equal(p.payload_bytes, s->payload);
+	assert_int_equal(p.pad, s->pad);
+	assert_int_equal(p.udp_length, p.ip_payload);
+	assert_int_equal(p.frame_bytes, f->length);
+	assert_int_equal(p.ip_version, s->ipv6 ? 6 : 4);
+	assert_int_equal(p.tos, s->tos);
+	assert_int_equal(p.ttl, 63);
+	assert_int_equal(p.vlan_tags, s->tags);
+	assert_int_equal(p.vlan, s->tags ? 100 + s->tags - 1 : 0);
+	assert_false(p.truncated);
+	assert_int_equal(p.sqpn, o && strchr(o->what, 'D') ? s->sqpn : 0);
+	assert_int_equal(p.immediate, o && strchr(o->what, 'I') ? s->immediate : 0);
+	assert_int_equal(p.syndrome, o && strchr(o->what, 'A') ? s->syndrome : 0);
+	assert_int_equal(p.dma_length, o && strchr(o->what, 'R') ? s->dma_length : 0);
+	assert_true(p.va == (o && strchr(o->what, 'R') ? 0xfedcba9876543210 : 0));
+}
+
+/* Of a frame that a capture cut: never malformed, a packet as soon as its headers are whole. */
+static void check_cut(const struct frame *f)
+{
+	for (int captured = 0; captured < f->length; captured++) {
+		struct roce_packet p = parse(f, captured, f->length);
+
+		if (captured < f->payload) {
+			assert_int_equal(p.kind, ROCE_OTHER);
+		} else {
+			assert_int_equal(p.kind, ROCE_PACKET);
+			assert_int_equal(p.truncated, captured < f->end);
+		}
+	}
+}
+
+/* Of a frame whose own length is too short for what its IP header says: malformed once its port can be seen. */
+static void check_short(const struct frame *f)
+{
+	for (int length = 0; length < f->end; length++) {
+		struct roce_packet p = parse(f, length, length);
+
+		assert_int_equal(p.kind, length < f->bth ? ROCE_OTHER : ROCE_MALFORMED);
+	}
+}
+
+/* IP headers that say less than the opcode needs. */
+static void check_too_short_for_opcode(const struct frame *f, const struct frame_spec *s)
+{
+	struct frame copy = *f;
+
+	for (int end = f->udp + 8; end <= f->payload + s->pad + 4; end++) {
+		struct roce_packet p;
+
+		put(copy.bytes + f->l3 + (s->ipv6 ? 4 : 2), end - f->l3 - (s->ipv6 ? 40 : 0), 2);
+		p = parse(&copy, f->length, f->length);
+		assert_int_equal(p.kind, end < f->payload + s->pad + 4 ? ROCE_MALFORMED : ROCE_PACKET);
+	}
+}
+
+static void check(const struct frame_spec *s)
+{
+	struct frame f;
+
+	frame_build(&f, s);
+	if (!fits_window(&f))
+		return;
+	check_whole(&f, s);
+	check_cut(&f);
+	check_short(&f);
+	check_too_short_for_opcode(&f, s);
+}
+
+static void every_combination(void **state)
+{
+	(void)state;
+	for (int opcode = 0; opcode < 256; opcode++) {
+		for (int tags = 0; tags <= 2; tags++) {
+			struct frame_spec s = {
+				.tags = tags, .opcode = opcode, .dqpn = 0xfedcba, .psn = 0xabcdef, .sqpn = 0x123456,
+				.dma_length = 0x80000001, .immediate = 0xcafe0001, .syndrome = 0x60,
+				.payload = 33, .pad = 3, .tos = 0x6a, .trailer = 6,
+			};
+
+			for (s.ip_options = 0; s.ip_options <= 40; s.ip_options += 4)
+				check(&s);
+			s.ip_options = 0;
+			s.ipv6 = true;
+			for (s.extensions = 0; s.extensions <= 3; s.extensions++) {
+				s.atomic_fragment = s.extensions % 2;
+				check(&s);
+			}
+		}
+	}
+}
+
+static void kinds(void **state)
+{
+	struct frame_spec s = { .opcode = 4, .payload = 64 };
+	struct frame f;
+
+	(void)state;
+	s.tags = 3;
+	frame_build(&f, &s);
+	assert_int_equal(parse(&f, f.length, f.length).kind, ROCE_OTHER);
+	s.tags = 0;
+	s.port = 4790;
+	frame_build(&f, &s);
+	assert_int_equal(parse(&f, f.length, f.length).kind, ROCE_OTHER);
+	s.port = 0;
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		s.ipv6 = ipv6;
+		s.fragment = ipv6 ? 0x0001 : 0x2000; /* more fragments */
+		frame_build(&f, &s);
+		assert_int_equal(parse(&f, f.length, f.length).kind, ROCE_FRAGMENT);
+		s.fragment = ipv6 ? 0x0008 : 0x0001; /* an offset */
+		frame_build(&f, &s);
+		assert_int_equal(parse(&f, f.length, f.length).kind, ROCE_FRAGMENT);
+	}
+	put(f.bytes + 12, 0x8915, 2);
+	assert_int_equal(parse(&f, f.length, f.length).kind, ROCE_V1);
+	put(f.bytes + 12, 0x0806, 2);
+	assert_int_equal(parse(&f, f.length, f.length).kind, ROCE_OTHER);
+}
+
+static void ipv4_is_mapped(void **state)
+{
+	static const __u8 mapped[16] = { [10] = 0xff, [11] = 0xff, 10, 9, 0, 1 };
+	struct frame_spec s = { .opcode = 4, .payload = 64 };
+	struct roce_packet p;
+	struct frame f;
+
+	(void)state;
+	frame_build(&f, &s);
+	p = parse(&f, f.length, f.length);
+	assert_memory_equal(p.src, mapped, 16);
+	assert_int_equal(p.dst[15], 2);
+}
+
+/* Each frame is of one kind, and kinds and verdicts add up, whatever comes. */
+static void check_identities(const struct roce_counters *c)
+{
+	const __u64 *v = c->value;
+
+	assert_true(v[COUNTER_frames] == v[COUNTER_other_frames] + v[COUNTER_rocev1_packets] +
+					 v[COUNTER_ip_fragments] + v[COUNTER_malformed] + v[COUNTER_roce_packets]);
+	assert_true(v[COUNTER_roce_packets] == v[COUNTER_icrc_checked] + v[COUNTER_icrc_unchecked]);
+	assert_true(v[COUNTER_naks] >= v[COUNTER_nak_psn_sequence] + v[COUNTER_nak_invalid_request] +
+				       v[COUNTER_nak_remote_access] + v[COUNTER_nak_remote_operational]);
+}
+
+/* Valid frames with random bytes changed, and lengths that fit nothing. */
+static void random_damage(void **state)
+{
+	struct roce_ports ports = { .port = { 4791, 7471, 1, 65535 } };
+	uint64_t r = 20251121;
+	struct roce_counters totals = { 0 };
+	struct roce_stream stream = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 300000; i++) {
+		struct frame_spec s = {
+			.tags = random_next(&r) % 4, .ipv6 = random_next(&r) % 2, .ip_options = random_next(&r) % 11 * 4,
+			.extensions = random_next(&r) % 6, .opcode = random_next(&r), .psn = random_next(&r),
+			.dqpn = random_next(&r), .payload = random_next(&r) % 64, .pad = random_next(&r) % 4,
+			.port = random_next(&r) % 4 ? 0 : 7471,
+		};
+		int damage = random_next(&r) % 6, captured, wire;
+		struct roce_packet p;
+		uint8_t *window;
+		struct frame f;
+
+		frame_build(&f, &s);
+		for (int k = 0; k < damage; k++)
+			f.bytes[random_next(&r) % f.length] = random_next(&r);
+		captured = random_next(&r) % 2 ? f.length : (int)(random_next(&r) % (f.length + 1));
+		wire = random_next(&r) % 2 ? f.length : captured;
+		window = frame_window(&f, captured, ROCE_WINDOW_BYTES);
+		roce_parse(window, captured, wire, &ports, &p);
+		roce_count_frame(&totals, &p);
+		if (p.kind == ROCE_PACKET) {
+			assert_true(p.icrc_offset + 4 <= p.frame_bytes);
+			assert_true(p.payload_bytes < p.frame_bytes);
+			assert_true(p.truncated || p.icrc_offset + 4 <= (__u32)captured);
+			icrc_mask(window, &p);
+		}
+		if (p.kind == ROCE_PACKET || p.kind == ROCE_UDP) {
+			enum icrc_verdict icrc = random_next(&r) % 3;
+
+			roce_count_packet(&totals, &p, icrc);
+			roce_observe(&stream, &p, icrc, i);
+		}
+		free(window);
+	}
+	check_identities(&totals);
+	assert_true(stream.counters.value[COUNTER_psn_recovered] <= stream.counters.value[COUNTER_psn_skipped]);
+}
+
+static void random_bytes(void **state)
+{
+	struct roce_counters totals = { 0 };
+	uint64_t r = 4791;
+
+	(void)state;
+	for (int i = 0; i < 300000; i++) {
+		int captured = random_next(&r) % 256;
+		uint8_t *window = malloc(ROCE_WINDOW_BYTES);
+		struct roce_packet p;
+
+		for (int k = 0; k < ROCE_WINDOW_BYTES; k++)
+			window[k] = random_next(&r);
+		if (captured > 14 && i % 2)
+			put(window + 12, i % 4 == 1 ? 0x080045 : 0x86dd60, 3);
+		roce_parse(window, captured, captured, NULL, &p);
+		roce_count_frame(&totals, &p);
+		if (p.kind == ROCE_PACKET)
+			roce_count_packet(&totals, &p, ICRC_BAD);
+		free(window);
+	}
+	check_identities(&totals);
+}
+
+static void stream_header(void **state)
+{
+	struct roce_ports ports = { .port = { 7471 } };
+	struct frame_spec s = { .opcode = 0, .payload = 64, .port = 7471 };
+	struct roce_packet p;
+	struct frame f;
+	uint8_t *h;
+
+	(void)state;
+	frame_build(&f, &s);
+	h = f.bytes + f.bth;
+	put(put(put(put(put(h, 0x52435353, 4), 1, 1), 0, 1), 3, 2), 0xabcd, 4);
+	put(h + 16, 77, 8);
+	roce_parse(f.bytes, f.length, f.length, &ports, &p);
+	assert_int_equal(p.kind, ROCE_UDP);
+	assert_false(p.foreign);
+	assert_false(p.stream_end);
+	assert_int_equal(p.dqpn, 3);
+	assert_int_equal(p.run, 0xabcd);
+	assert_int_equal(p.number, 77);
+	h[5] = 1;
+	roce_parse(f.bytes, f.length, f.length, &ports, &p);
+	assert_true(p.stream_end);
+	h[0] = 0;
+	roce_parse(f.bytes, f.length, f.length, &ports, &p);
+	assert_int_equal(p.kind, ROCE_UDP);
+	assert_true(p.foreign);
+	roce_parse(f.bytes, f.length, f.length, NULL, &p);
+	assert_int_equal(p.kind, ROCE_OTHER);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_combination),
+		cmocka_unit_test(kinds),
+		cmocka_unit_test(ipv4_is_mapped),
+		cmocka_unit_test(stream_header),
+		cmocka_unit_test(random_damage),
+		cmocka_unit_test(random_bytes),
+	};
+
+	return cmocka_run_group_tests_name("parse", tests, NULL, NULL);
+}

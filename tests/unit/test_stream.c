@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What one packet does to its stream: keys, trust, READ spans, responses, CNPs, acknowledgements, lints. */
+#include "tests/unit/cmocka_includes.h"
+#include "tests/unit/frame.h"
+#include "tests/unit/packets.h"
+
+enum { RC_FIRST = 0x06, RC_LAST = 0x08, RC_ONLY = 0x0a, READ_FIRST = 0x0d, READ_MIDDLE = 0x0e, READ_LAST = 0x0f,
+       READ_ONLY = 0x10, ACK = 0x11, UC_ONLY = 0x2a, CNP = 0x81, RESERVED = 0x1f };
+
+static void keys(void **state)
+{
+	struct roce_packet p = packet(RC_ONLY, 1), ack = packet(ACK, 1), ud = packet(0x64, 1), udp = packet(0, 1);
+	struct roce_key a, b;
+
+	(void)state;
+	p.src[15] = 1;
+	p.dst[15] = 2;
+	roce_stream_key(&p, &a);
+	assert_int_equal(a.kind, KEY_CONNECTED);
+	assert_int_equal(a.qpn, 17);
+	assert_int_equal(a.side, SIDE_REQUEST);
+	roce_stream_key(&ack, &b);
+	assert_int_equal(b.side, SIDE_RESPONSE);
+	/* neither VLAN nor source port nor MAC is part of it */
+	p.vlan_tags = 1;
+	p.vlan = 7;
+	p.udp_source_port = 99;
+	p.src_mac[0] = 2;
+	roce_stream_key(&p, &b);
+	assert_memory_equal(&a, &b, sizeof(a));
+	/* UD: whatever the destination */
+	ud.src[15] = 1;
+	ud.sqpn = 0x42;
+	roce_stream_key(&ud, &a);
+	ud.dst[15] = 9;
+	ud.dqpn = 3;
+	roce_stream_key(&ud, &b);
+	assert_memory_equal(&a, &b, sizeof(a));
+	assert_int_equal(a.kind, KEY_DATAGRAM);
+	assert_int_equal(a.qpn, 0x42);
+	udp.kind = ROCE_UDP;
+	udp.udp_port = 7471;
+	roce_stream_key(&udp, &a);
+	assert_int_equal(a.kind, KEY_UDP);
+	assert_int_equal(a.port, 7471);
+}
+
+static void observe_icrc(struct roce_stream *s, struct roce_packet p, enum icrc_verdict icrc)
+{
+	roce_observe(s, &p, icrc, 0);
+}
+
+/* Until the first good ICRC everything is provisional; from then on a bad one touches only icrc_bad. */
+static void trust(void **state)
+{
+	struct roce_stream s = { 0 }, before;
+	struct roce_packet bad = packet(UC_ONLY, 500);
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		observe_icrc(&s, packet(UC_ONLY, 100 + 3 * i), ICRC_BAD);
+	assert_false(s.trusted);
+	assert_int_equal(COUNT(&s, psn_skipped), 18);
+	assert_int_equal(COUNT(&s, messages), 10);
+	assert_int_equal(COUNT(&s, icrc_bad), 10);
+	observe_icrc(&s, packet(UC_ONLY, 7000), ICRC_GOOD);
+	assert_true(s.trusted);
+	assert_int_equal(COUNT(&s, psn_skipped), 0);
+	assert_int_equal(COUNT(&s, psn_resyncs), 0);
+	assert_int_equal(COUNT(&s, messages), 1);
+	assert_int_equal(s.first_psn, 7000);
+	before = s;
+	bad.pkey = 0; /* and lints are the packet's own word as well */
+	observe_icrc(&s, bad, ICRC_BAD);
+	assert_int_equal(COUNT(&s, icrc_bad), 11);
+	before.counters.value[COUNTER_icrc_bad]++;
+	before.counters.value[COUNTER_icrc_checked]++;
+	before.counters.value[COUNTER_roce_packets]++;
+	before.counters.value[COUNTER_bytes] += bad.frame_bytes;
+	assert_memory_equal(&s, &before, sizeof(s));
+	observe_icrc(&s, packet(UC_ONLY, 7001), ICRC_GOOD);
+	assert_int_equal(COUNT(&s, psn_gaps), 0);
+}
+
+/* Where ICRCs are not checked, a stream is trusted at once. */
+static void trust_unchecked(void **state)
+{
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	observe_icrc(&s, packet(UC_ONLY, 5), ICRC_UNCHECKED);
+	assert_true(s.trusted);
+	assert_int_equal(COUNT(&s, icrc_unchecked), 1);
+}
+
+static void learn_mtu(struct roce_stream *s, __u32 psn)
+{
+	observe(s, packet(RC_FIRST, psn));
+	observe(s, packet(RC_LAST, psn + 1));
+	assert_int_equal(s->path_mtu, 1024);
+}
+
+static void read_span_known(void **state)
+{
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	learn_mtu(&s, 0);
+	observe(&s, read_request(2, 10 * 1024));     /* 2..11 */
+	observe(&s, read_request(12, 10 * 1024 + 1)); /* 12..22 */
+	observe(&s, read_request(23, 0));
+	observe(&s, read_request(24, 1024));
+	observe(&s, packet(RC_ONLY, 25));
+	assert_int_equal(COUNT(&s, psn_gaps), 0);
+	observe(&s, read_request(15, 8 * 1024)); /* again, from inside its span */
+	assert_int_equal(COUNT(&s, psn_duplicates), 1);
+	assert_int_equal(COUNT(&s, psn_gaps), 0);
+	observe(&s, packet(RC_ONLY, 26));
+	assert_int_equal(COUNT(&s, psn_gaps), 0);
+}
+
+/* A READ that was lost and comes again recovers all of its span. */
+static void read_span_late(void **state)
+{
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	learn_mtu(&s, 0xfffff0);
+	/* READ of 20 packets at 0xfffff2 lost: it ends at 0x000006 */
+	observe(&s, packet(RC_ONLY, 6));
+	assert_int_equal(COUNT(&s, psn_skipped), 20);
+	observe(&s, read_request(0xfffff2, 20 * 1024));
+	assert_int_equal(COUNT(&s, psn_recovered), 20);
+	observe(&s, packet(RC_ONLY, 6));
+	assert_int_equal(COUNT(&s, psn_duplicates), 1);
+	observe(&s, packet(RC_ONLY, 7));
+	assert_int_equal(COUNT(&s, psn_gaps), 1);
+}
+
+/* While the path MTU is unknown, a jump behind a READ tells it, if only one explains it. */
+static void read_span_unknown(void **state)
+{
+	(void)state;
+	for (__u32 mtu = 256; mtu <= 4096; mtu *= 2) {
+		struct roce_stream s = { 0 };
+		__u32 psn = 0xffffff, span = (1000000 + mtu - 1) / mtu;
+
+		observe(&s, read_request(psn, 1000000));
+		observe(&s, read_request(psn += span, 1000000));
+		assert_int_equal(s.path_mtu, mtu);
+		observe(&s, read_request(psn += span, 100));
+		observe(&s, packet(RC_ONLY, psn += 1));
+		assert_int_equal(COUNT(&s, psn_gaps), 0);
+		observe(&s, packet(RC_ONLY, psn += 2));
+		assert_int_equal(COUNT(&s, psn_skipped), 1);
+	}
+	for (__u32 lost = 1; lost < 8; lost++) { /* jumps that no path MTU explains are gaps */
+		struct roce_stream s = { 0 };
+
+		observe(&s, read_request(0, 2048)); /* 8, 4, 2 or 1 packets */
+		observe(&s, packet(RC_ONLY, lost + 1));
+		assert_int_equal(COUNT(&s, psn_gaps), lost != 7 && lost != 3 && lost != 1);
+	}
+}
+
+/* Responses: contiguous inside a message; between messages the requests of the other side use PSNs. */
+static void responses(void **state)
+{
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	observe(&s, packet(READ_FIRST, 10));
+	observe(&s, packet(READ_MIDDLE, 11));
+	observe(&s, packet(READ_LAST, 12));
+	observe(&s, packet(READ_ONLY, 500));
+	observe(&s, packet(READ_FIRST, 200000)); /* 200,000 WRITEs since */
+	assert_int_equal(COUNT(&s, psn_gaps) + COUNT(&s, psn_resyncs) + COUNT(&s, psn_duplicates), 0);
+	observe(&s, packet(READ_LAST, 202));
+	assert_int_equal(COUNT(&s, psn_duplicates), 1);
+	observe(&s, packet(READ_LAST, 200003));
+	assert_int_equal(COUNT(&s, psn_gaps), 1);
+	assert_int_equal(COUNT(&s, psn_skipped), 2);
+	observe(&s, packet(READ_FIRST, 200001)); /* asked for again */
+	assert_int_equal(COUNT(&s, psn_recovered), 1);
+	assert_int_equal(COUNT(&s, messages), 3);
+}
+
+/* ACKs, NAKs and CNPs on the response side touch no sequence; the service stays what it is. */
+static void acknowledgements(void **state)
+{
+	static const __u8 syndromes[] = { 0x00, 0x1f, 0x20, 0x3f, 0x60, 0x61, 0x62, 0x63, 0x64 };
+	struct roce_stream s = { 0 };
+	struct roce_packet p;
+
+	(void)state;
+	observe(&s, packet(READ_ONLY, 1));
+	for (size_t i = 0; i < sizeof(syndromes); i++) {
+		p = packet(ACK, 1000 * i);
+		p.syndrome = syndromes[i];
+		observe(&s, p);
+	}
+	observe(&s, packet(CNP, 0));
+	assert_int_equal(s.service, SERVICE_RC);
+	assert_int_equal(s.last_psn, 8000);
+	observe(&s, packet(READ_ONLY, 2));
+	assert_int_equal(COUNT(&s, psn_gaps) + COUNT(&s, psn_duplicates) + COUNT(&s, psn_resyncs), 0);
+	assert_int_equal(COUNT(&s, acks), 2);
+	assert_int_equal(COUNT(&s, rnr_naks), 2);
+	assert_int_equal(COUNT(&s, naks), 5);
+	assert_int_equal(COUNT(&s, nak_psn_sequence), 1);
+	assert_int_equal(COUNT(&s, nak_invalid_request), 1);
+	assert_int_equal(COUNT(&s, nak_remote_access), 1);
+	assert_int_equal(COUNT(&s, nak_remote_operational), 1);
+	assert_int_equal(COUNT(&s, cnps), 1);
+	s = (struct roce_stream){ 0 };
+	observe(&s, packet(CNP, 0));
+	assert_int_equal(s.service, SERVICE_CNP);
+	assert_false(s.met);
+}
+
+static void unknown_opcodes(void **state)
+{
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	observe(&s, packet(UC_ONLY, 1));
+	observe(&s, packet(0xc3, 77));
+	observe(&s, packet(RESERVED, 78));
+	observe(&s, packet(UC_ONLY, 2));
+	assert_int_equal(COUNT(&s, unknown_opcodes), 2);
+	assert_int_equal(COUNT(&s, psn_gaps), 0);
+	assert_int_equal(s.service, SERVICE_UC);
+	assert_int_equal(s.last_psn, 2);
+}
+
+/* Streams of --udp: 64-bit numbers, a new run is no resync, end markers and foreign datagrams no sequence. */
+static void udp_streams(void **state)
+{
+	struct roce_stream s = { 0 };
+	struct roce_packet p = { .kind = ROCE_UDP, .service = SERVICE_UDP, .run = 1, .number = 0xfffffffffeull };
+
+	(void)state;
+	for (int i = 0; i < 10; i++, p.number++)
+		observe_icrc(&s, p, ICRC_UNCHECKED);
+	p.number += 5;
+	observe_icrc(&s, p, ICRC_UNCHECKED);
+	assert_int_equal(COUNT(&s, psn_skipped), 5);
+	p.number -= 2;
+	observe_icrc(&s, p, ICRC_UNCHECKED);
+	assert_int_equal(COUNT(&s, psn_recovered), 1);
+	p.stream_end = 1;
+	p.number = 0xffffffffffull;
+	observe_icrc(&s, p, ICRC_UNCHECKED);
+	p.stream_end = 0;
+	p.foreign = 1;
+	p.number = 0;
+	observe_icrc(&s, p, ICRC_UNCHECKED);
+	p.foreign = 0;
+	p.run = 2;
+	observe_icrc(&s, p, ICRC_UNCHECKED);
+	p.number++;
+	observe_icrc(&s, p, ICRC_UNCHECKED);
+	assert_int_equal(COUNT(&s, psn_resyncs), 0);
+	assert_int_equal(COUNT(&s, psn_gaps), 1);
+	assert_int_equal(COUNT(&s, udp_packets), 16);
+	assert_true(s.trusted);
+}
+
+/* Each lint by a frame that has just that mistake. */
+static void lints(void **state)
+{
+	static const struct {
+		enum roce_lint lint;
+		int at, bytes; /* what of the frame is overwritten, 0: nothing */
+		uint64_t value;
+		uint8_t opcode;
+		int payload, pad;
+		uint32_t dqpn;
+	} mistakes[] = {
+		{ LINT_df_unset, 14 + 6, 2, 0x0000, 0x04, 8, 0, 17 },
+		{ LINT_udp_length, 34 + 4, 2, 999, 0x04, 8, 0, 17 },
+		{ LINT_tver, 42 + 1, 1, 0x01, 0x04, 8, 0, 17 },
+		{ LINT_pkey_invalid, 42 + 2, 2, 0x8000, 0x04, 8, 0, 17 },
+		{ LINT_reserved_bits, 42 + 4, 1, 0x01, 0x04, 8, 0, 17 },
+		{ LINT_reserved_bits, 42 + 8, 1, 0x01, 0x04, 8, 0, 17 },
+		{ LINT_pad_count, 0, 0, 0, 0x04, 7, 0, 17 },
+		{ LINT_payload_not_path_mtu, 0, 0, 0, 0x00, 1000, 0, 17 },
+		{ LINT_payload_not_path_mtu, 0, 0, 0, 0x01, 128, 0, 17 },
+		{ LINT_qpn_management, 0, 0, 0, 0x04, 8, 0, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(mistakes) + 1; i++) {
+		bool none = i == ROCE_ARRAY_SIZE(mistakes);
+		struct frame_spec spec = { .opcode = none ? 0x00 : mistakes[i].opcode, .psn = 1,
+					   .payload = none ? 4096 : mistakes[i].payload,
+					   .dqpn = none ? 17 : mistakes[i].dqpn };
+		struct roce_stream s = { 0 };
+		struct roce_packet p;
+		struct frame f;
+
+		frame_build(&f, &spec);
+		if (!none && mistakes[i].bytes)
+			put(f.bytes + mistakes[i].at, mistakes[i].value, mistakes[i].bytes);
+		roce_parse(f.bytes, f.length, f.length, NULL, &p);
+		assert_int_equal(p.kind, ROCE_PACKET);
+		roce_observe(&s, &p, ICRC_GOOD, 0);
+		for (int l = 0; l < ROCE_LINTS; l++)
+			assert_int_equal(s.lint[l], !none && l == (int)mistakes[i].lint);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keys), cmocka_unit_test(trust), cmocka_unit_test(trust_unchecked),
+		cmocka_unit_test(read_span_known), cmocka_unit_test(read_span_late),
+		cmocka_unit_test(read_span_unknown), cmocka_unit_test(responses),
+		cmocka_unit_test(acknowledgements), cmocka_unit_test(unknown_opcodes), cmocka_unit_test(udp_streams),
+		cmocka_unit_test(lints),
+	};
+
+	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
+}
