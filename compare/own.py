@@ -69,7 +69,8 @@ def outcome(row, sent, received):
     """Pure: of the sender's and the receiver's report."""
     if received.get("end_seen") is False:
         raise RunFailed("the sender's end markers never came: what was lost at the end is not known")
-    places = {}
+    # After the end markers only more of them come: what finds no listener any more is no packet of the row.
+    places = {"no_listener": 0}
     for name, n in (*sent["drops"].items(), *received["drops"].items()):
         if name in PLACES:
             places[PLACES[name]] = places.get(PLACES[name], 0) + n

@@ -114,12 +114,12 @@ def bar(value, best, width):
 def loss_words(row):
     """'none', or how much of what was sent, where, and what no counter explains."""
     if any(row[LOST[stretch]] is None for stretch in STRETCHES):
-        known = _places_words(row)
+        known = ", ".join(f"{PLACES[place][1]} {_count(n)}" for place, n in row["losses"].items())
         return f"{known}; the rest is not known" if known else "not known"
     lost = sum(row[LOST[stretch]] for stretch in STRETCHES)
     words = []
     if lost:
-        words.append(f"{_share(lost, row['sent'])} {_places_words(row)}".strip())
+        words.append(f"{_share(lost, row['sent'])}{_places_words(row)}")
     if row.get("unexplained"):
         words.append(f"{_count(row['unexplained'])} unexplained")
     if row.get("retransmitted"):
@@ -131,10 +131,11 @@ def loss_words(row):
 
 
 def _places_words(row):
+    """To follow the sum of the losses: one place has all of it, several have each their share."""
     places = sorted(row["losses"].items(), key=lambda item: -item[1])
-    if len(places) == 1:
-        return PLACES[places[0][0]][1]
-    return ", ".join(f"{PLACES[place][1]} {_share(n, row['sent'])}" for place, n in places)
+    if len(places) < 2:
+        return "".join(f" {PLACES[place][1]}" for place, _ in places)
+    return ": " + ", ".join(f"{PLACES[place][1]} {_share(n, row['sent'])}" for place, n in places)
 
 
 def _share(part, whole):

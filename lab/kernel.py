@@ -21,7 +21,12 @@ def fetch(folder, progress):
         for left in glob.glob(os.path.join(folder, "kernel-*")):
             shutil.rmtree(left)
         work = tempfile.mkdtemp(prefix="kernel-", dir=folder)
-        _unpack(_packages(), work, progress)
+        try:
+            _unpack(_packages(), work, progress)
+        except LabError:    # the package lists are old, or there are none
+            progress("refreshing the package lists")
+            _run(["apt-get", "update"], "apt-get update failed")
+            _unpack(_packages(), work, progress)
         os.rename(os.path.join(work, "tree"), tree)
         shutil.rmtree(work)
     images = glob.glob(os.path.join(tree, "boot", "vmlinuz-*"))
@@ -40,7 +45,7 @@ def _packages():
                     queue.append(name)
         if found:
             return found
-    raise LabError(f"apt knows no {' or '.join(METAPACKAGES)} for the guests' kernel: run apt-get update")
+    raise LabError(f"apt knows no {' or '.join(METAPACKAGES)} for the guests' kernel")
 
 
 def _depends(package):
@@ -54,7 +59,7 @@ def _unpack(packages, work, progress):
         size = re.search(r"^Size: (\d+)", _run(["apt-cache", "show", "--no-all-versions", package], "apt-cache"), re.M)
         progress(f"downloading {package} ({round(int(size[1]) / 1e6)} MB)" if size else f"downloading {package}")
         _run(["apt-get", "download", "-o", "APT::Sandbox::User=root", package],
-             f"downloading {package} failed, try apt-get update", cwd=work)
+             f"downloading {package} failed", cwd=work)
     for archive in glob.glob(os.path.join(work, "*.deb")):
         progress(f"unpacking {os.path.basename(archive)}")
         _run(["dpkg", "-x", archive, tree], "unpacking failed")

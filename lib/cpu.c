@@ -16,10 +16,10 @@ static uint64_t process_ns(void)
 	       (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * NSEC_PER_USEC;
 }
 
-/* user nice system idle iowait irq softirq, in clock ticks (proc(5)). UINT64_MAX: cannot be read. */
-static uint64_t system_ns(void)
+/* Of all CPUs together: idle, iowait and steal, in clock ticks (proc(5)). UINT64_MAX: cannot be read. */
+static uint64_t idle_ns(void)
 {
-	unsigned long long user, nice, system, idle, iowait, irq, softirq;
+	unsigned long long idle, iowait, steal = 0;
 	char line[256];
 	int fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
 	ssize_t n;
@@ -31,15 +31,14 @@ static uint64_t system_ns(void)
 	if (n <= 0)
 		return UINT64_MAX;
 	line[n] = 0;
-	if (sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu",
-		   &user, &nice, &system, &idle, &iowait, &irq, &softirq) != 7)
+	if (sscanf(line, "cpu %*u %*u %*u %llu %llu %*u %*u %llu", &idle, &iowait, &steal) < 2)
 		return UINT64_MAX;
-	return (user + nice + system + irq + softirq) * (NSEC_PER_SEC / sysconf(_SC_CLK_TCK));
+	return (idle + iowait + steal) * (NSEC_PER_SEC / sysconf(_SC_CLK_TCK));
 }
 
 static struct cpu_sample sample(void)
 {
-	return (struct cpu_sample){ now_ns(), process_ns(), system_ns() };
+	return (struct cpu_sample){ now_ns(), process_ns(), idle_ns() };
 }
 
 void cpu_meter_start(struct cpu_meter *m)
@@ -62,8 +61,12 @@ double cpu_process_cores(const struct cpu_meter *m)
 double cpu_system_cores(const struct cpu_meter *m)
 {
 	uint64_t wall = m->end.wall_ns - m->start.wall_ns;
+	double busy;
 
-	if (m->start.system_ns == UINT64_MAX || m->end.system_ns == UINT64_MAX)
+	if (m->start.idle_ns == UINT64_MAX || m->end.idle_ns == UINT64_MAX)
 		return -1;
-	return wall ? (double)(m->end.system_ns - m->start.system_ns) / wall : 0;
+	if (!wall)
+		return 0;
+	busy = sysconf(_SC_NPROCESSORS_ONLN) - ((double)m->end.idle_ns - m->start.idle_ns) / wall;
+	return busy > 0 ? busy : 0;
 }

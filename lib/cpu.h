@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * CPU used over a run, in cores: by this process (getrusage), and by the whole machine (/proc/stat: everything but
- * idle, iowait and steal), because kernel UDP and rxe do most of their work in softirq, charged to no process.
+ * CPU used over a run, in cores: by this process (getrusage), and by the whole machine, because kernel UDP and rxe do
+ * most of their work in softirq, charged to no process. The machine's is its CPUs less the idle, iowait and steal of
+ * /proc/stat: the kernel measures idle time, but samples the others by timer ticks, which miss work that is woken by
+ * timers, and are themselves missed in a virtual machine.
  */
 #ifndef LIB_CPU_H
 #define LIB_CPU_H
@@ -9,7 +11,7 @@
 #include <stdint.h>
 
 struct cpu_sample {
-	uint64_t wall_ns, process_ns, system_ns;
+	uint64_t wall_ns, process_ns, idle_ns;
 };
 
 struct cpu_meter {

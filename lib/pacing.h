@@ -2,8 +2,8 @@
 /*
  * Departure times. The k-th unit (a byte, or a packet) leaves no earlier than start + k / rate, so the mean rate is
  * exact however late single wake-ups are. What is overdue after a late wake-up is caught up at twice the rate, with
- * bursts of at most 2 ms' worth at the rate (timers of virtual machines may be that late all the time); what is more than
- * PACER_BACKLOG_NS overdue is given up (`slipped_ns`), and the mean rate shows it.
+ * bursts of at most 2 ms' worth at the rate (timers of virtual machines may be that late all the time); what is more
+ * than PACER_BACKLOG_NS overdue is given up (`slipped_ns`), and the mean rate shows it.
  */
 #ifndef LIB_PACING_H
 #define LIB_PACING_H

@@ -14,7 +14,7 @@
 #include "lib/report.h"
 #include "lib/stream_header.h"
 
-/* End markers leave 40, 80, 160, 320 and 640 ms after the last packet: some of them find room in the receiver's buffer. */
+/* End markers leave 40, 80, 160, 320 and 640 ms after the last packet: one of them will find room at the receiver. */
 #define SENDER_END_REPEATS	5
 #define SENDER_END_FIRST_NS	(40 * NSEC_PER_MSEC)
 

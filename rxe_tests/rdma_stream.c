@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * rdma_stream: a stream of messages over RDMA verbs: RC or UC RDMA WRITE with immediate, or UD SEND split by the program. The
- * immediate data is the message's number (UD: the packet's), so that the receiver knows what is missing.
+ * rdma_stream: a stream of messages over RDMA verbs: RC or UC RDMA WRITE with immediate, or UD SEND split by the
+ * program. The immediate data is the message's number (UD: the packet's), so that the receiver knows what is missing.
  */
 #include <string.h>
 

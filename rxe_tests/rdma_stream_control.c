@@ -91,7 +91,7 @@ FILE *control_connect(const struct rdma_options *o)
 	return fdopen(fd, "r+");
 }
 
-/* Reading and writing by turns on one FILE needs a seek in between (C11 7.21.5.3), which a socket cannot: write past it. */
+/* Reading and writing one FILE by turns needs a seek in between (C11 7.21.5.3), which a socket cannot: write past it. */
 void control_send(FILE *control, json_t *message)
 {
 	char *text = json_dumps(message, JSON_COMPACT);

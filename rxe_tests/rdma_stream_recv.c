@@ -183,8 +183,8 @@ static void correct_report(struct rdma_receiver *u, struct stream_report *report
 
 /*
  * What came to this device and not to us: packets of messages that were broken by a loss (UC), or that found no receive
- * posted. Where the device counts packets (rxe), and as far as it serves nobody else. RC's repetitions make it meaningless
- * there.
+ * posted. Where the device counts packets (rxe), and as far as it serves nobody else; RC's repetitions make it
+ * meaningless there.
  *
  * With rxe's UC all of it may be lost from the first loss on: do_class_d1e_error() (rxe_resp.c, seen in 6.1) forgets a
  * broken message only if it has a receive in hand, which an RDMA WRITE has not before its last packet; then every later

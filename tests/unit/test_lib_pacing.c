@@ -69,7 +69,7 @@ static void test_mean_rate_survives_late_wakeups(void **state)
 	}
 }
 
-/* 100 ms overslept: caught up in about 100 ms more, and no millisecond sees more than 2 ms' worth beyond twice the rate. */
+/* 100 ms overslept: caught up in about 100 ms more, no millisecond sees more than 2 ms' worth beyond twice the rate. */
 static void test_catches_up_without_burst(void **state)
 {
 	uint64_t at = START + 1100 * NSEC_PER_MSEC, in_this_ms = 0, ms = 0;
