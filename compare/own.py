@@ -29,6 +29,7 @@ def commands(row, lab, duration, receive_buffer=None):
         sender += ["--dst", lab.address("B"), "--mtu", UDP_MTU]
         return _program("udp_stream", receiver), _program("udp_stream", sender)
     if row.transport == "dpdk-udp":
+        receiver += ["--mtu", lab.mtu]
         eal = ["--", "-l", "0", "--in-memory", "-m", "128", "-a", lab.pci("A")]
         sender += ["--src-ip", lab.address("A"), "--dst-ip", lab.address("B"), "--dst-mac", lab.mac("B"), "--mtu",
                    UDP_MTU]

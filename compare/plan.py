@@ -53,7 +53,7 @@ def cannot(transport, tool, size, rate):
     if rate and tool not in RATE_CONTROL:
         return "no rate control"
     if tool == "qperf" and transport in ("uc", "ud"):
-        return "it has no GID index, without which an address on RoCE is none (its RC goes by rdma_cm)"
+        return "it takes no GID index, which RoCEv2 needs (its RC goes by rdma_cm)"
     if size <= PACKET_PAYLOAD:
         return None
     if transport in ("udp", "ud"):

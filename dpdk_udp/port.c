@@ -10,18 +10,22 @@
 #define DESCRIPTORS	1024	/* of each ring; a driver may want fewer */
 #define POOL_MBUFS	4095	/* both rings, bursts under way, and the cache; 2^n - 1 fills a mempool best */
 #define POOL_CACHE	256
-#define FRAME_ROOM	9728	/* a frame with an MTU of 9600 */
+#define JUMBO_ROOM	9728	/* a frame with an MTU of 9600 */
 
 static void fail(const char *what, int error)
 {
 	errx(1, "%s: %s", what, rte_strerror(-error));
 }
 
-/* Drivers want room for the largest frame they may be given (net_af_packet: for framesz=), whatever the MTU. */
-static struct rte_mempool *make_pool(void)
+/*
+ * Room for the largest frame a driver may be given, not just the MTU's: net_af_packet asks for its framesz= (2048 unless
+ * told otherwise). But not more than needed: AF_XDP's chunks, mbuf and all, must fit into a page.
+ */
+static struct rte_mempool *make_pool(uint64_t mtu)
 {
-	struct rte_mempool *pool = rte_pktmbuf_pool_create("frames", POOL_MBUFS, POOL_CACHE, 0,
-							   RTE_PKTMBUF_HEADROOM + FRAME_ROOM, rte_socket_id());
+	uint16_t room = mtu <= RTE_ETHER_MTU ? RTE_MBUF_DEFAULT_BUF_SIZE : RTE_PKTMBUF_HEADROOM + JUMBO_ROOM;
+	struct rte_mempool *pool = rte_pktmbuf_pool_create("frames", POOL_MBUFS, POOL_CACHE, 0, room,
+							   rte_socket_id());
 
 	if (!pool)
 		errx(1, "no memory for %d frames: %s (EAL -m?)", POOL_MBUFS, rte_strerror(rte_errno));
@@ -80,7 +84,7 @@ void dpdk_port_start(struct dpdk_port *port, const struct dpdk_options *o)
 	port->id = rte_eth_find_next(0);
 	if (port->id >= RTE_MAX_ETHPORTS)
 		errx(1, "no DPDK port: bind a NIC (dpdk-devbind.py) or give -- --vdev=net_af_packet0,iface=NAME");
-	port->pool = make_pool();
+	port->pool = make_pool(o->mtu);
 	configure(port->id, o, port->pool);
 	error = rte_eth_dev_start(port->id);
 	if (error)

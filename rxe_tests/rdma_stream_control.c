@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,11 +44,17 @@ static struct addrinfo *resolve(const struct rdma_options *o, bool passive)
 	return found;
 }
 
-static void set_timeout(int fd)
+/* Reading takes ANSWER_SECONDS at most, and a peer that vanished without a word is found out. */
+static void set_timeouts(int fd)
 {
 	struct timeval limit = { .tv_sec = ANSWER_SECONDS };
+	int on = 1, idle = 5, interval = 2, probes = 5;
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
 }
 
 int control_listen(const struct rdma_options *o)
@@ -73,7 +81,7 @@ FILE *control_accept(int listener, double seconds)
 	fd = accept(listener, NULL, NULL);
 	if (fd < 0)
 		return NULL;
-	set_timeout(fd);
+	set_timeouts(fd);
 	return fdopen(fd, "r+");
 }
 
@@ -87,7 +95,7 @@ FILE *control_connect(const struct rdma_options *o)
 	if (connect(fd, a->ai_addr, a->ai_addrlen))
 		err(1, "control connection to %s (is 'rdma_stream recv' running there?)", o->control);
 	freeaddrinfo(a);
-	set_timeout(fd);
+	set_timeouts(fd);
 	return fdopen(fd, "r+");
 }
 

@@ -159,9 +159,12 @@ static int take_completions(struct rdma_receiver *u)
 	return n;
 }
 
+/* The control connection is a sign of life: as long as it is there the sender will say how much it has sent. */
 static void receive_all(struct rdma_receiver *u)
 {
 	while (!u->error && !receiver_over(u->r, now_ns())) {
+		if (u->control_open)
+			u->r->last_any_ns = now_ns();
 		if (!take_completions(u) && control_says_something(u))
 			take_totals(u);
 		report_progress(now_ns(), u->r->packets, u->r->bytes);
