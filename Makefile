@@ -11,6 +11,7 @@ CLANG    ?= clang
 BPFTOOL  ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
 PKG      ?= pkg-config
 PYTHON   := /usr/bin/python3
+JOBS     := $(shell nproc)
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 # -iquote and never -I.: bpf/ and pcap/ would shadow the system's <bpf/...> and <pcap/...>.
@@ -43,12 +44,12 @@ $(DEPS): packaging/apt.txt packaging/requirements.txt packaging/deps
 	@touch $@
 
 compare: $(DEPS)
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j$(JOBS) all
 	+@exec compare/compare --output $(BUILD)/compare $(ARGS)
 
 test: $(DEPS)
-	@$(MAKE) --no-print-directory all unit-tests
-	@prove --timer --exec tests/run $(UNIT_TESTS) $(TESTS)
+	@$(MAKE) --no-print-directory -j$(JOBS) all unit-tests
+	@prove --timer --failures --comments --exec tests/run $(UNIT_TESTS) $(TESTS)
 
 .PHONY: unit-tests
 unit-tests: $(UNIT_TESTS)

@@ -18,6 +18,8 @@ FRAME_HEADERS = 14 + 20 + 8     # Ethernet, IPv4, UDP
 
 
 def run(row, lab, duration):
+    """duration: s; these tools know whole seconds only."""
+    duration = max(1, round(duration))
     return {"iperf3": _iperf3, "qperf": _qperf, "perftest": _perftest, "testpmd": _testpmd}[row.tool](row, lab, duration)
 
 
@@ -124,7 +126,7 @@ def _perftest(row, lab, duration):
     # Its margin at both ends of the run is not measured.
     seconds = duration + 2 * PERFTEST_MARGIN_S if duration <= 2 * PERFTEST_MARGIN_S else duration
     common = [PERFTEST_TESTS[row.transport], "-c", row.transport.upper(), "-d", "rxe0", "-x", "1", "-m", PACKET_PAYLOAD,
-              "-F", "-s", row.size, "-D", int(seconds), "-f", PERFTEST_MARGIN_S, "--report_gbits"]
+              "-F", "-s", row.size, "-D", seconds, "-f", PERFTEST_MARGIN_S, "--report_gbits"]
     client = [*common]
     if row.rate:
         client += ["--rate_limit", bits_per_second(row.rate) / 1e9, "--rate_limit_type", "SW", "--burst_size",

@@ -99,20 +99,33 @@ class Guest:
         config = self._config
         agent = os.path.join(config["root"], "lab", "agent.py")
         command = [config["vng"], "--run", config["image"], "--name", f"lab{self.end}", "--user", "root",
-                   "--memory", config["memory"], "--cpus", str(config["cpus"]), "--cwd", config["root"],
-                   "--rwdir", config["share"], "--force-9p", "--disable-microvm", "--verbose",
+                   "--memory", config["memory"], "--cpus", str(config["cpus"]), "--cwd", "/",
+                   "--force-9p", "--disable-microvm", "--verbose",
                    "--append", f"loglevel=4 {KERNEL_OPTIONS[config['accel']]}",
                    f"--qemu-opts={shlex.join(self._devices())}"]
         if config["accel"] == "tcg":
             command.append("--disable-kvm")
-        # 9p without a cache reads ahead nothing, and so fetches programs page by page.
-        read_ahead = "for f in /sys/class/bdi/9p*/read_ahead_kb; do echo 1024 >$f; done"
-        return [*command, "--", f"{read_ahead}; exec /usr/bin/python3 -S -s -E {shlex.quote(agent)}"]
+        start = f"{self._mounts()}; exec /usr/bin/python3 -S -s -E {shlex.quote(agent)}"
+        return [*command, "--", start]
+
+    def _mounts(self):
+        """
+        virtme-ng covers some folders (/var/tmp, say) with empty ones: a project in one of them is mounted again. 9p without
+        a cache reads ahead nothing, and so fetches programs page by page.
+        """
+        root, share = (shlex.quote(self._config[name]) for name in ("root", "share"))
+        mount = "mount -t 9p -o trans=virtio,version=9p2000.L,msize=524288"
+        return (f"[ -e {root}/lab/agent.py ] || {{ mkdir -p {root}; {mount},ro root {root}; }}; "
+                f"{mount},access=any share {share}; cd {root}; "
+                "for f in /sys/class/bdi/9p*/read_ahead_kb; do echo 1024 >$f; done")
 
     def _devices(self):
         port, mtu = nic.port(self.end), self._config["mtu"]
         slot = nic.PCI.split(":")[2].split(".")[0]
-        return ["-device", "virtio-serial-pci,id=lab", "-chardev", f"socket,id=control,path={self.end}.port",
+        folders = [argument for name, access in (("root", ",readonly=on"), ("share", "")) for argument in
+                   ("-fsdev", f"local,id={name},path={self._config[name]},security_model=none,multidevs=remap{access}",
+                    "-device", f"virtio-9p-pci,fsdev={name},mount_tag={name}")]
+        return [*folders, "-device", "virtio-serial-pci,id=lab", "-chardev", f"socket,id=control,path={self.end}.port",
                 "-device", "virtserialport,bus=lab.0,chardev=control,name=lab.control",
                 "-netdev", f"tap,id=wire,ifname={port},script=no,downscript=no",
                 "-device", f"virtio-net-pci,netdev=wire,addr=0x{slot},mac={nic.mac(self.end)},host_mtu={mtu},"
