@@ -8,10 +8,13 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [ROOT, os.path.join(ROOT, "tests")]
+import oracle  # noqa: E402
+
 ROCESCOPE = os.path.join(ROOT, "build", "rocescope")
 REPLAY = os.path.join(ROOT, "build", "tests", "xdp_replay")
 # A killed sender's last packets are still on their way, and tcpdump does not drain its ring when it is interrupted.
 QUIET_S = 1.5
+FIGURES = ("psn_gaps", "psn_skipped", "psn_recovered", "psn_lost", "psn_duplicates", "psn_resyncs", "icrc_bad")
 RXE_COUNTERS = "/sys/class/infiniband/rxe0/ports/1/hw_counters"
 
 
@@ -65,6 +68,15 @@ def rxe_counters(lab, end):
     """rxe's own hw_counters of a guest, by name."""
     said = lab.check(end, ["sh", "-c", f"cd {RXE_COUNTERS} && grep . *"], timeout=20)
     return {name: int(value) for name, value in (line.split(":") for line in said.splitlines())}
+
+
+def compare_streams(t, name, referee):
+    """Every stream that the monitor or the independent script knows. Returns the script's figures."""
+    seen = {stream_key(s): {f: s[f] for f in FIGURES} for s in referee.snapshot["streams"]}
+    want = {key: {f: figures[f] for f in FIGURES} for key, figures in oracle.streams(referee.capture).items()}
+    differing = {key: (seen.get(key), want.get(key)) for key in {*seen, *want} if seen.get(key) != want.get(key)}
+    t.equal(differing, {}, f"{name}: all {len(want)} streams as the script counts them")
+    return want
 
 
 def stream_key(stream):
