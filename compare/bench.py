@@ -2,7 +2,7 @@
 """Runs rows in a lab that is up: programs on both ends, the referee between them, counters before and after."""
 import time
 
-from compare import foreign, join, own
+from compare import foreign, hardware, join, own
 from compare.counters import Counters
 from compare.inject import Injection
 from compare.outcome import UDP_PORT, RunFailed
@@ -31,6 +31,8 @@ class Bench:
         """The row's record (a row of rocescope.compare/1); a failure is a record too."""
         if row.why:
             return record(row, "skipped", row.why)
+        if row.device:
+            return self._run_in_hardware(row)
         try:
             self._give_nic_to("dpdk" if row.transport == "dpdk-udp" else "kernel")
             self.injection.begin(self._lab)
@@ -41,6 +43,13 @@ class Bench:
         except (RunFailed, LabError, TimeoutError) as error:
             return record(row, "failed", " ".join(str(error).split()))
         return record(row, "ok", None, runs)
+
+    def _run_in_hardware(self, row):
+        try:
+            outcomes = [own.run(row, hardware.Host(), self._own_s, Injection()) for _ in range(self._runs)]
+        except RunFailed as error:
+            return record(row, "failed", " ".join(str(error).split()))
+        return record(row, "ok", None, [unwatched(outcome) for outcome in outcomes])
 
     def _give_nic_to(self, driver):
         if driver == self._driver:
@@ -69,11 +78,17 @@ class Bench:
         return reckon(row, outcome, did, referee.seen, places)
 
 
+def unwatched(outcome):
+    """A run for join.merge() of which only its programs have spoken. Pure."""
+    return {"goodput_gbps": outcome.goodput_gbps, "goodput_at": outcome.goodput_at, "messages": outcome.messages,
+            "sender_cores": outcome.sender_cores, "receiver_cores": outcome.receiver_cores,
+            "latency_us": outcome.latency_us, "retransmitted": None, "rxe_agrees": None, "sent": outcome.sent,
+            "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}
+
+
 def reckon(row, outcome, did, seen, places):
     """One run's counts, for join.merge(). Pure. did: Counters of the run; seen: {"A", "B"}: Sightings."""
-    run = {"goodput_gbps": outcome.goodput_gbps, "goodput_at": outcome.goodput_at, "messages": outcome.messages,
-           "sender_cores": outcome.sender_cores, "receiver_cores": outcome.receiver_cores,
-           "latency_us": outcome.latency_us, "retransmitted": 0, "rxe_agrees": None}
+    run = {**unwatched(outcome), "retransmitted": 0}
     count = _count_rdma if row.transport in RDMA else _count_udp
     run.update(count(row, outcome, did, seen))
     run["places"] = {**places, **outcome.places, **run["places"]}

@@ -34,7 +34,8 @@ def commands(row, lab, duration, receive_buffer=None):
         sender += ["--src-ip", lab.address("A"), "--dst-ip", lab.address("B"), "--dst-mac", lab.mac("B"), "--mtu",
                    UDP_MTU]
         return _program("dpdk_stream", receiver + eal), _program("dpdk_stream", sender + eal)
-    rdma = ["--transport", row.transport, "--path-mtu", PACKET_PAYLOAD]
+    rdma = ["--transport", row.transport.removeprefix("hardware-"), "--path-mtu", PACKET_PAYLOAD]
+    rdma += ["--device", row.device] if row.device else []
     sender += rdma + ["--control", f"{lab.address('B')}:{UDP_PORT}"]
     return _program("rdma_stream", receiver + rdma + ["--control", f":{UDP_PORT}"]), _program("rdma_stream", sender)
 
@@ -77,7 +78,7 @@ def outcome(row, sent, received):
             places[PLACES[name]] = places.get(PLACES[name], 0) + n
     if received.get("late"):
         places["late"] = received["late"]
-    counted = row.transport not in ("rc", "uc")    # those packets are rxe's, not the program's
+    counted = row.transport not in ("rc", "uc", "hardware-rc")    # those packets are rxe's, not the program's
     messages = {"sent": sent["messages"], "received": received["messages"],
                 "lost": sent["messages"] - received["messages"]}
     return Outcome(

@@ -2,11 +2,13 @@
 """Which rows a comparison has, and in which order they run: pure, no lab."""
 import dataclasses
 import fnmatch
-import os
 from typing import Optional
 
 # The RDMA path MTU; the datagrams of the UDP transports carry the same, so that a packet is a packet everywhere.
 PACKET_PAYLOAD = 4096
+
+# Of the row in hardware, in bytes.
+HARDWARE_MESSAGE = 65536
 
 KERNEL_TRANSPORTS = ("udp", "rc", "uc", "ud")
 TRANSPORTS = KERNEL_TRANSPORTS + ("dpdk-udp",)
@@ -33,6 +35,7 @@ class Row:
     rate: Optional[str]         # None: as fast as it goes
     why: Optional[str] = None   # it cannot run, and why
     flows: int = 1
+    device: Optional[str] = None    # the RNIC; in the lab there is one RDMA device only
 
     @property
     def own(self):
@@ -64,19 +67,14 @@ def cannot(transport, tool, size, rate):
     return None
 
 
-def hardware_row(devices="/sys/class/infiniband"):
-    """RoCE in hardware: looked for, not assumed. A device of rxe or siw is a virtual one."""
-    try:
-        names = sorted(name for name in os.listdir(devices)
-                       if os.path.exists(os.path.join(devices, name, "device")))
-    except FileNotFoundError:
-        names = []
-    why = (f"{', '.join(names)}: this version runs in the lab only, not on an RNIC" if names
-           else f"no RNIC on this machine ({devices} has none)")
-    return Row("hardware-rc", OWN, "RDMA WRITE with immediate", None, None, why)
+def hardware_row(rnics):
+    """rnics: names of this machine's RNICs."""
+    why = None if rnics else "no RNIC on this machine (/sys/class/infiniband has none)"
+    size = HARDWARE_MESSAGE if rnics else None
+    return Row("hardware-rc", OWN, OPERATIONS["rc", OWN], size, None, why, device=rnics[0] if rnics else None)
 
 
-def all_rows(sizes, rate):
+def all_rows(sizes, rate, rnics=()):
     """In the order they run: DPDK last, because it takes the NIC from the guests' kernels."""
     rows = []
     for transport in TRANSPORTS:
@@ -85,7 +83,7 @@ def all_rows(sizes, rate):
                 for tool in (OWN,) + TODAY[transport]:
                     why = None if tool == OWN else cannot(transport, tool, size, r)
                     rows.append(Row(transport, tool, OPERATIONS[transport, tool], size, r, why))
-    return rows + [hardware_row()]
+    return rows + [hardware_row(rnics)]
 
 
 def matching(rows, patterns):

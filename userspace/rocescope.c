@@ -17,7 +17,7 @@ static const struct command {
 	{ "doctor", NULL, "say in words what a sender does wrong" },
 	{ "send", NULL, "send RoCE packets by plan, and faults by plan" },
 	{ "path", NULL, "look at the path to another machine" },
-	{ "compare", NULL, "compare transports on one path" },
+	{ "compare", cmd_compare, "compare RoCE, UDP and SoftRoCE on one path (make compare)" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

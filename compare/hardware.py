@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+RoCE by an RNIC of this machine, when there is one: both ends on the machine, looped inside the RNIC, and no referee,
+because XDP does not see what an RNIC terminates. None was at hand when this was written: it was never run on one.
+"""
+import os
+import subprocess
+import threading
+import time
+
+from lab import child
+from lab.process import Result
+
+
+def devices(folder="/sys/class/infiniband"):
+    """RNICs: looked for, not assumed. A device of rxe or siw is a virtual one, on no bus."""
+    try:
+        return sorted(name for name in os.listdir(folder) if os.path.exists(os.path.join(folder, name, "device")))
+    except FileNotFoundError:
+        return []
+
+
+class HostProcess:
+    """As lab.process.Process, on this machine."""
+
+    def __init__(self, argv, timeout):
+        self._timeout = timeout
+        self._changed = threading.Condition()
+        self._text = {"stdout": "", "stderr": ""}
+        self._process = subprocess.Popen(child([str(arg) for arg in argv]), stdin=subprocess.DEVNULL, text=True,
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self._readers = [threading.Thread(target=self._read, args=(name,), daemon=True) for name in self._text]
+        for reader in self._readers:
+            reader.start()
+
+    def _read(self, name):
+        for line in getattr(self._process, name):
+            with self._changed:
+                self._text[name] += line
+                self._changed.notify_all()
+
+    stdout = property(lambda self: self._text["stdout"])
+    stderr = property(lambda self: self._text["stderr"])
+
+    def expect(self, text, timeout):
+        deadline = time.monotonic() + timeout
+        with self._changed:
+            while text not in self.stdout + self.stderr:
+                alive = self._process.poll() is None or any(reader.is_alive() for reader in self._readers)
+                if not alive or time.monotonic() > deadline:
+                    return False
+                self._changed.wait(0.1)
+        return True
+
+    def wait(self):
+        try:
+            self._process.wait(self._timeout)
+            timed_out = False
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self._process.wait()
+            timed_out = True
+        for reader in self._readers:
+            reader.join()
+        return Result(self._process.returncode, self.stdout, self.stderr, timed_out)
+
+    def kill(self):
+        if self._process.poll() is None:
+            self._process.kill()
+
+
+class Host:
+    """This machine as both ends: what own.run() needs of a lab."""
+
+    def address(self, _end):
+        return "127.0.0.1"
+
+    def start(self, _end, argv, timeout):
+        return HostProcess(argv, timeout)
+
+    def exec(self, end, argv, timeout):
+        return self.start(end, argv, timeout).wait()
