@@ -64,7 +64,9 @@ struct roce_stream {
 	__u64 last_psn; /* of the packet seen last, also of an acknowledgement */
 	__u64 after_read; /* a READ request of unknown span was the last: its number of bytes, 0: none */
 	__u32 lint[ROCE_LINTS];
-	__u32 path_mtu; /* bytes, learnt from First and Middle packets or from READ spans; 0: not known */
+	__u32 path_mtu;	 /* bytes, learnt from First and Middle packets or from READ spans; 0: not known */
+	__u32 mtu_least; /* what an in-order packet behind a READ proves of it */
+	__u32 mtu_guess; /* by the last jump behind a READ: a second one that agrees is believed */
 	__u32 dqpn;	/* UD: of the packet seen last */
 	__u32 sqpn;	/* UD only, else 0 */
 	__u32 run;	/* --udp only */
@@ -187,8 +189,9 @@ roce_inline void stream_describe(struct roce_stream *s, const struct roce_packet
 enum psn_place { PSN_IN_ORDER, PSN_AHEAD, PSN_RECOVERED, PSN_DUPLICATE, PSN_RESYNC };
 
 /*
- * After a READ whose span is not known, the next PSN tells it when the jump fits exactly one path MTU.
- * Returns whether the jump d (PSNs not used by anybody) is such a span; learns the path MTU when it is the only one.
+ * After a READ whose span is not known, the next PSN tells it when the jump fits exactly one path MTU. One jump may be
+ * a loss that looks like a span of another path MTU, so only two in agreement teach it.
+ * Returns whether the jump d (PSNs not used by anybody) can be such a span.
  */
 roce_inline bool stream_read_span(struct roce_stream *s, __s64 d)
 {
@@ -196,13 +199,14 @@ roce_inline bool stream_read_span(struct roce_stream *s, __s64 d)
 
 	for (__u32 m = 256; m <= 4096; m *= 2) {
 		/* the request itself took the first PSN of its span */
-		if ((s->after_read + m - 1) / m == (__u64)d + 1) {
+		if (m >= s->mtu_least && (s->after_read + m - 1) / m == (__u64)d + 1) {
 			fits++;
 			mtu = m;
 		}
 	}
-	if (fits == 1)
+	if (fits == 1 && s->mtu_guess == mtu)
 		s->path_mtu = mtu;
+	s->mtu_guess = fits == 1 ? mtu : 0;
 	return fits;
 }
 
@@ -214,9 +218,12 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, __s64 d, bool fre
 {
 	__u64 *v = s->counters.value;
 	__u64 number = s->psn.next + d;
+	bool span = d > 0 && s->after_read && stream_read_span(s, d);
 
-	if (d == 0 || (d > 0 && (d <= PSN_GAP_MAX || free_jump))) {
-		bool gap = d && !free_jump && !(s->after_read && stream_read_span(s, d));
+	if (d == 0 && s->after_read > s->mtu_least && s->after_read <= 4096)
+		s->mtu_least = s->after_read;
+	if (d == 0 || (d > 0 && (d <= PSN_GAP_MAX || free_jump || span))) {
+		bool gap = d && !free_jump && !span;
 
 		v[COUNTER_psn_gaps] += gap;
 		v[COUNTER_psn_skipped] += gap ? d : 0;
@@ -301,7 +308,7 @@ roce_inline void stream_trust(struct roce_stream *s)
 	s->trusted = true;
 	s->met = false;
 	s->after_read = 0;
-	s->path_mtu = 0;
+	s->path_mtu = s->mtu_least = s->mtu_guess = 0;
 	__builtin_memset(&s->message, 0, sizeof(s->message));
 	v[COUNTER_messages] = v[COUNTER_messages_broken] = 0;
 	v[COUNTER_imm_gaps] = v[COUNTER_imm_skipped] = 0;
@@ -321,11 +328,14 @@ roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p
 		s->service = p->service;
 		stream_describe(s, p);
 	}
-	s->last_seen = now;
 	roce_count_packet(&s->counters, p, icrc);
-	if (p->kind == ROCE_PACKET && icrc == ICRC_BAD && s->trusted)
+	/* Where only some are verified, a stream may have been trusted by those that were not. */
+	if (icrc == ICRC_BAD && s->counters.value[COUNTER_icrc_checked] == s->counters.value[COUNTER_icrc_bad])
+		s->trusted = false;
+	if (icrc == ICRC_BAD && s->trusted)
 		return;
-	if (!s->trusted && (icrc != ICRC_BAD || p->kind == ROCE_UDP))
+	s->last_seen = now;
+	if (!s->trusted && (icrc == ICRC_GOOD || !s->counters.value[COUNTER_icrc_bad]))
 		stream_trust(s);
 	stream_describe(s, p);
 	if (p->kind == ROCE_UDP) {

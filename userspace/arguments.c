@@ -16,6 +16,7 @@ void argument_ports(const char *command, const char *list, struct roce_ports *po
 {
 	size_t count = 0;
 
+	*ports = (struct roce_ports){ 0 };
 	for (const char *at = list;; at++) {
 		size_t length = strcspn(at, ",");
 		char word[8] = "";

@@ -117,7 +117,7 @@ static bool say_no_native(const struct attachment *a, int error)
 {
 	int mtu = get_mtu(a->name);
 
-	if (error == EOPNOTSUPP)
+	if (error == EOPNOTSUPP && mtu <= PLAIN_MTU)
 		return say(a, "this driver has no native XDP: use --mode generic");
 	if (mtu > PLAIN_MTU) {
 		fprintf(stderr, "rocescope: %s: MTU %d needs multi-buffer XDP, which this driver does not have: lower "

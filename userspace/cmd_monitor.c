@@ -2,11 +2,14 @@
 /* rocescope monitor: watches interfaces live, by the programs of bpf/monitor.bpf.c. */
 #include <errno.h>
 #include <getopt.h>
+#include <linux/membarrier.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "bpf/abi.h"
 #include "bpf/monitor.skel.h"
@@ -47,6 +50,15 @@ struct monitor {
 };
 
 static bool verbose;
+
+/* Signals are taken by sigtimedwait(); this is for those that come while standard output blocks. */
+static volatile sig_atomic_t told_to_stop;
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	told_to_stop = 1;
+}
 
 static const char usage[] =
 	"usage: rocescope monitor IFACE... [OPTIONS]\n\n"
@@ -310,19 +322,29 @@ static bool take_snapshot(struct monitor *m)
 	return true;
 }
 
-static bool show(struct monitor *m)
+/* 0 or an errno. A reader that has stopped reading must not hold us when we are told to stop. */
+static int print_snapshot(const struct monitor *m)
 {
 	const struct snapshot *previous = m->has_previous ? &m->previous : NULL;
-	int failed;
+	int error = 0;
+
+	sigprocmask(SIG_UNBLOCK, &m->signals, NULL);
+	if ((m->options->json ? view_json : view_lines)(stdout, &m->now, previous, m->options->streams) ||
+	    fflush(stdout))
+		error = errno;
+	sigprocmask(SIG_BLOCK, &m->signals, NULL);
+	return error;
+}
+
+static bool show(struct monitor *m)
+{
+	int error;
 
 	if (!take_snapshot(m))
 		return false;
-	if (m->options->json)
-		failed = view_json(stdout, &m->now, previous, m->options->streams);
-	else
-		failed = view_lines(stdout, &m->now, previous, m->options->streams);
-	if (failed || fflush(stdout)) {
-		fprintf(stderr, "rocescope: standard output: %s\n", strerror(errno));
+	error = print_snapshot(m);
+	if (error) {
+		fprintf(stderr, "rocescope: standard output: %s\n", strerror(error));
 		return false;
 	}
 	snapshot_free(&m->previous);
@@ -341,7 +363,7 @@ static bool wait_until(const struct monitor *m, __u64 deadline)
 		__u64 now = now_ns(), left = deadline > now ? deadline - now : 0;
 		struct timespec timeout = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
 
-		if (sigtimedwait(&m->signals, NULL, &timeout) >= 0)
+		if (told_to_stop || sigtimedwait(&m->signals, NULL, &timeout) >= 0)
 			return false;
 		if (errno == EAGAIN)
 			return true;
@@ -374,6 +396,8 @@ static bool finish(struct monitor *m)
 {
 	m->left = attach_poll(m->interface, m->interface_count);
 	detach_all(m);
+	/* A program that ran when it was detached may still count: this waits for an RCU grace period. */
+	syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	return show(m);
 }
 
@@ -394,6 +418,7 @@ int cmd_monitor(int argc, char **argv)
 {
 	struct options o;
 	struct monitor m = { .options = &o };
+	struct sigaction stop = { .sa_handler = on_signal }; /* without SA_RESTART */
 	int status;
 
 	parse_options(&o, argc, argv);
@@ -403,6 +428,8 @@ int cmd_monitor(int argc, char **argv)
 	sigaddset(&m.signals, SIGINT);
 	sigaddset(&m.signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &m.signals, NULL);
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
 	status = run(&m);
 	detach_all(&m);
 	snapshot_free(&m.now);

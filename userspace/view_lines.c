@@ -131,12 +131,15 @@ static void print_head(const struct page *page, const struct snapshot *now, cons
 {
 	const struct roce_counters *c = &now->totals;
 	double seconds = now->seconds - (previous ? previous->seconds : 0);
-	double packets = c->value[COUNTER_roce_packets] - (previous ? previous->totals.value[COUNTER_roce_packets] : 0);
-	double bytes = c->value[COUNTER_bytes] - (previous ? previous->totals.value[COUNTER_bytes] : 0);
+	const struct roce_counters *before = previous ? &previous->totals : &(const struct roce_counters){ 0 };
+	double packets = c->value[COUNTER_roce_packets] - before->value[COUNTER_roce_packets] +
+			 c->value[COUNTER_udp_packets] - before->value[COUNTER_udp_packets];
+	double bytes = c->value[COUNTER_bytes] - before->value[COUNTER_bytes];
 
-	fprintf(page->out, "%.1f s%s: %llu frames: %llu RoCE (%.3f Gbit/s, %.1f kpps)", now->seconds,
-		now->complete ? "" : " (incomplete)", c->value[COUNTER_frames], c->value[COUNTER_roce_packets],
-		per_second(bytes, seconds) * 8 / 1e9, per_second(packets, seconds) / 1e3);
+	fprintf(page->out, "%.1f s%s: %.3f Gbit/s, %.1f kpps%s; %llu frames: %llu RoCE", now->seconds,
+		now->complete ? "" : " (incomplete)", per_second(bytes, seconds) * 8 / 1e9,
+		per_second(packets, seconds) / 1e3, c->value[COUNTER_udp_packets] ? " with watched UDP" : "",
+		c->value[COUNTER_frames], c->value[COUNTER_roce_packets]);
 	print_totals(page, ", ", c, frames_line, ROCE_ARRAY_SIZE(frames_line));
 	print_totals(page, "  ICRC      ", c, icrc_line, ROCE_ARRAY_SIZE(icrc_line));
 	print_totals(page, "  PSN       ", c, psn_line, ROCE_ARRAY_SIZE(psn_line));

@@ -137,7 +137,7 @@ static void read_span_late(void **state)
 	assert_int_equal(COUNT(&s, psn_gaps), 1);
 }
 
-/* While the path MTU is unknown, a jump behind a READ tells it, if only one explains it. */
+/* While the path MTU is unknown, two jumps behind READs tell it, if they agree and only one explains each. */
 static void read_span_unknown(void **state)
 {
 	(void)state;
@@ -146,6 +146,8 @@ static void read_span_unknown(void **state)
 		__u32 psn = 0xffffff, span = (1000000 + mtu - 1) / mtu;
 
 		observe(&s, read_request(psn, 1000000));
+		observe(&s, read_request(psn += span, 1000000));
+		assert_int_equal(s.path_mtu, 0);
 		observe(&s, read_request(psn += span, 1000000));
 		assert_int_equal(s.path_mtu, mtu);
 		observe(&s, read_request(psn += span, 100));
@@ -161,6 +163,50 @@ static void read_span_unknown(void **state)
 		observe(&s, packet(RC_ONLY, lost + 1));
 		assert_int_equal(COUNT(&s, psn_gaps), lost != 7 && lost != 3 && lost != 1);
 	}
+}
+
+/* READs of one packet each, every tenth lost: the gap behind a READ is no span of a smaller path MTU. */
+static void read_span_lost(void **state)
+{
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	for (__u32 psn = 0; psn < 100; psn++)
+		if (psn % 10 != 5)
+			observe(&s, read_request(psn, 4096));
+	assert_int_equal(COUNT(&s, psn_skipped), 10);
+	assert_int_equal(COUNT(&s, psn_duplicates), 0);
+	assert_int_equal(COUNT(&s, messages), 90);
+	assert_int_equal(s.path_mtu, 0);
+}
+
+/* A span longer than the largest gap is no resync. */
+static void read_span_large(void **state)
+{
+	struct roce_stream s = { 0 };
+	__u32 psn = 7, bytes = 128 << 20;
+
+	(void)state;
+	for (int i = 0; i < 5; i++, psn += bytes / 1024)
+		observe(&s, read_request(psn & 0xffffff, bytes));
+	assert_int_equal(s.path_mtu, 1024);
+	assert_int_equal(COUNT(&s, psn_resyncs) + COUNT(&s, psn_gaps) + COUNT(&s, psn_duplicates), 0);
+}
+
+/* --icrc 1/N: what was not verified trusts a stream only until the first verdict, if that is bad. */
+static void trust_by_sample(void **state)
+{
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	for (__u32 psn = 0; psn < 100; psn++) {
+		struct roce_packet p = packet(RC_ONLY, psn);
+
+		roce_observe(&s, &p, psn % 10 == 9 ? ICRC_BAD : ICRC_UNCHECKED, psn + 1);
+		assert_int_equal(s.trusted, psn < 9);
+	}
+	assert_int_equal(COUNT(&s, icrc_bad), 10);
+	assert_int_equal(COUNT(&s, psn_skipped), 0);
 }
 
 /* Responses: contiguous inside a message; between messages the requests of the other side use PSNs. */
@@ -315,7 +361,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys), cmocka_unit_test(trust), cmocka_unit_test(trust_unchecked),
 		cmocka_unit_test(read_span_known), cmocka_unit_test(read_span_late),
-		cmocka_unit_test(read_span_unknown), cmocka_unit_test(responses),
+		cmocka_unit_test(read_span_unknown),
+		cmocka_unit_test(read_span_lost),
+		cmocka_unit_test(read_span_large),
+		cmocka_unit_test(trust_by_sample), cmocka_unit_test(responses),
 		cmocka_unit_test(acknowledgements), cmocka_unit_test(unknown_opcodes), cmocka_unit_test(udp_streams),
 		cmocka_unit_test(lints),
 	};
