@@ -21,6 +21,9 @@ CFLAGS   += -std=gnu11 -Wall -Wextra -Werror -iquote . -D_GNU_SOURCE
 Q        := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s %s\n' $(1) $(2))
 
+# `su` without `-` leaves these out.
+export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
+
 PROGRAMS   :=
 UNIT_TESTS :=
 TESTS      := $(sort $(wildcard */*.test))

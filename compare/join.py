@@ -31,7 +31,6 @@ PLACES = {
     "udp_checksum":   ("at_receiver", "UDP checksum"),
     "receive_buffer": ("at_receiver", "receive buffer"),
     "no_listener":    ("at_receiver", "nobody listening"),
-    "no_receive_wqe": ("at_receiver", "no receive WQE"),
     "late":           ("at_receiver", "too late for the receiver"),
 }
 

@@ -11,6 +11,7 @@ from lab.lab import ROOT
 UDP_MTU = PACKET_PAYLOAD + 20 + 8
 END_MARKER = 48     # lib/stream_header.h
 READY_S = 30
+IDLE_S = 10         # without a packet: a guest may not be scheduled for seconds
 SETUP_S = 60        # beyond the run's own time: an emulated CPU starts DPDK slowly
 
 # The reports' names of drops, and the places they are.
@@ -23,7 +24,7 @@ def commands(row, lab, duration, receive_buffer=None):
     """(receiver's, sender's) command lines."""
     sender = ["send", "--json", "--size", row.size, "--duration", duration]
     sender += ["--rate", row.rate] if row.rate else []
-    receiver = ["recv", "--json", "--wait", SETUP_S]
+    receiver = ["recv", "--json", "--wait", SETUP_S, "--idle", IDLE_S]
     if row.transport == "udp":
         receiver += ["--rcvbuf", receive_buffer] if receive_buffer else []
         sender += ["--dst", lab.address("B"), "--mtu", UDP_MTU]

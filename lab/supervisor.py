@@ -69,6 +69,7 @@ class Supervisor:
                 os._exit(0)
             spec = json.loads(frame[2])
             where = spec.pop("where")
+            spec["cwd"] = spec.get("cwd") or self.config["root"]
             channel, output = self._open(where)
             sender = threading.Thread(target=self._send_all, args=(connection, output), daemon=True)
             sender.start()

@@ -31,7 +31,7 @@ class Referee:
 
     def __enter__(self):
         port = self.lab.port("A")
-        self._tcpdump = self.lab.start("wire", ["tcpdump", "-Z", "root", "-i", port, "-B", "65536", "--immediate-mode",
+        self._tcpdump = self.lab.start("wire", ["tcpdump", "-Z", "root", "-i", port, "-B", "65536", "-s", "8192", "--immediate-mode",
                                                 "-U", "-w", self.capture, "udp", "port", "4791"])
         self._monitor = self.lab.start("wire", [ROCESCOPE, "monitor", port, "--direction", "both", "-j",
                                                 "--interval", "3600"])
