@@ -42,10 +42,6 @@ class Row:
         return self.tool == OWN
 
     @property
-    def packets_per_message(self):
-        return -(-self.size // PACKET_PAYLOAD)
-
-    @property
     def name(self):
         """What --rows patterns are matched with."""
         return "/".join((self.transport, self.tool, str(self.size or "-"), self.rate or "full"))

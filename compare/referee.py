@@ -69,10 +69,6 @@ class Sightings:
         """Did it see and place every frame? If not its counts prove nothing."""
         return not any(self._totals.get(name) for name in ("ring_missed", "untracked_packets", "malformed"))
 
-    @property
-    def bad_icrcs(self):
-        return self._totals.get("icrc_bad", 0)
-
     def roce_packets(self, end="A", side=None):
         """From guest A or B; side: request, response, or both."""
         address = self._sender if end == "A" else self._receiver

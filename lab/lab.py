@@ -194,9 +194,6 @@ class Lab:
         self._script(end, nic.rxe_up())
         return nic.RXE
 
-    def rxe_down(self, end):
-        self._script(end, nic.rxe_down())
-
     def dpdk_bind(self, end):
         """Takes the NIC from the guest's kernel, for DPDK: its PCI address. Sets hugepages; run with --in-memory."""
         self._script(end, nic.rxe_down() + "\n" + nic.to_dpdk())
