@@ -31,25 +31,22 @@ class Bench:
         """The row's record (a row of rocescope.compare/1); a failure is a record too."""
         if row.why:
             return record(row, "skipped", row.why)
-        if row.device:
-            return self._run_in_hardware(row)
         try:
-            self._give_nic_to("dpdk" if row.transport == "dpdk-udp" else "kernel")
-            self.injection.begin(self._lab)
-            try:
-                runs = [self._run_once(row) for _ in range(self._runs)]
-            finally:
-                self.injection.end(self._lab)
+            runs = self._in_hardware(row) if row.device else self._in_lab(row)
         except Exception as error:  # whatever a tool did: the other rows are kept
             return record(row, "failed", failure(error))
         return record(row, "ok", None, runs)
 
-    def _run_in_hardware(self, row):
+    def _in_lab(self, row):
+        self._give_nic_to("dpdk" if row.transport == "dpdk-udp" else "kernel")
+        self.injection.begin(self._lab)
         try:
-            outcomes = [own.run(row, hardware.Host(), self._own_s, Injection()) for _ in range(self._runs)]
-        except Exception as error:
-            return record(row, "failed", failure(error))
-        return record(row, "ok", None, [unwatched(outcome) for outcome in outcomes])
+            return [self._run_once(row) for _ in range(self._runs)]
+        finally:
+            self.injection.end(self._lab)
+
+    def _in_hardware(self, row):
+        return [unwatched(own.run(row, hardware.Host(), self._own_s, Injection())) for _ in range(self._runs)]
 
     def _give_nic_to(self, driver):
         if driver == self._driver:
@@ -97,7 +94,7 @@ def reckon(row, outcome, did, seen, places):
     run = {**unwatched(outcome), "retransmitted": 0}
     count = _count_rdma if row.transport in RDMA else _count_udp
     run.update(count(row, outcome, did, seen))
-    run["places"] = {**places, **outcome.places, **run["places"]}
+    run["places"] = {**places, **outcome.places}
     for end, name in (("A", "on_wire"), ("B", "left_wire")):
         if not seen[end].complete:
             run[name] = None    # the referee missed frames: its counts prove nothing
@@ -106,8 +103,7 @@ def reckon(row, outcome, did, seen, places):
 
 def _count_udp(row, outcome, _did, seen):
     size = min(row.size, PACKET_PAYLOAD)
-    return {"sent": outcome.sent, "received": outcome.received, "places": {},
-            "on_wire": seen["A"].udp_packets(size, outcome.other_datagram),
+    return {"on_wire": seen["A"].udp_packets(size, outcome.other_datagram),
             "left_wire": seen["B"].udp_packets(size, outcome.other_datagram)}
 
 
@@ -120,8 +116,7 @@ def _count_rdma(row, outcome, did, seen):
     rcvd = join.difference(did.rxe("B", "rcvd_pkts"), seen["B"].roce_packets("A", "response"))
     run = {"sent": sent if outcome.sent is None else outcome.sent,
            "received": rcvd if outcome.received is None else outcome.received,
-           "on_wire": seen["A"].roce_packets("A", "request"), "left_wire": seen["B"].roce_packets("A", "request"),
-           "places": {}}
+           "on_wire": seen["A"].roce_packets("A", "request"), "left_wire": seen["B"].roce_packets("A", "request")}
     if row.transport == "rc":   # nothing else sends anything again
         run["retransmitted"] = join.retransmitted(run["sent"], run["on_wire"], seen["A"].duplicates())
     run["rxe_agrees"] = join.agreement({"sender": did.rxe("A", "sent_pkts"), "receiver": did.rxe("B", "sent_pkts")},
