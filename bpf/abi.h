@@ -7,22 +7,84 @@
 
 #include "roce/stream.h"
 
-/*
- * The longest frame whose ICRC is computed: MTU 9216 with Ethernet and two VLAN tags. A multiple of the CRC's step of 64.
- */
+/* The longest frame whose ICRC is computed: MTU 9216 with Ethernet and two VLAN tags. */
 #define FRAME_MAX 9280
+_Static_assert(FRAME_MAX <= FOLD_MAX, "the work area holds it");
 
-/* Value of the map `streams`; its key is struct roce_key. */
-struct stream_value {
-	struct bpf_spin_lock lock;
-	struct roce_stream stream;
+/*
+ * The table of streams: an index of buckets, which hash to a stream's place, and the streams themselves. There are so many
+ * buckets that they are an eighth full when every stream is taken: a bucket that overflows is then as good as impossible
+ * (Poisson, mean 2, more than 16: 5e-11 a bucket).
+ */
+#define TABLE_WAYS 16
+#define TABLE_BUCKETS_FOR(streams) ((streams) / 2)
+
+/* The arrays are parallel: way i is free where tag[i] is 0. */
+struct table_bucket {
+	struct bpf_spin_lock lock; /* of what follows, against other writers */
+	__u32 reserved;
+	__u32 tag[TABLE_WAYS];  /* part of the key's hash */
+	__u32 place[TABLE_WAYS]; /* in the map `streams` */
+	__u32 seen[TABLE_WAYS]; /* tick of the last packet */
 };
 
-/* Set before the program is loaded. */
+/* Value of the map `streams`; all zero: free. */
+struct stream_value {
+	struct bpf_spin_lock lock;
+	__u32 reserved;
+	struct roce_key key;
+	struct roce_stream stream;
+};
+_Static_assert(sizeof(struct stream_value) + sizeof(struct table_bucket) / 2 <= 1536, "65,536 streams in 96 MiB");
+
+/* Places of `streams` were given out one after the other up to here; from then on idle ones are taken over. */
+struct table_state {
+	struct bpf_spin_lock lock;
+	__u32 given;
+};
+
+#define TICK_SHIFT 20 /* a tick is 2^20 ns, about a millisecond */
+
+/* A stream that may go. */
+struct table_victim {
+	__u32 bucket;
+	__u32 way;
+	__u32 place;
+	__u8 found;
+	__u8 trusted;
+};
+
+/* What a CPU keeps of the table for itself. */
+struct table_cpu {
+	__u32 spare; /* 1 + a place that was taken in vain, for the next newcomer; 0: none */
+	__u32 hand;  /* the next bucket to be swept for idle streams */
+	struct table_victim victim; /* here and not on the stack: the verifier would follow each that could be */
+};
+
+/* Value of the per-CPU map `scratches`: what a CPU has for itself, and its part of the totals. */
+struct scratch {
+	struct fold_work work; /* the frame's beginning, or all of it */
+	/* not on the stack, where verification would follow every value each of them can have */
+	struct roce_packet packet;
+	struct roce_key key;
+	struct table_cpu table;
+	struct roce_counters totals;
+	__u32 length; /* of the frame on the wire */
+	__u32 tag;    /* VLAN tag that the frame has lost already, with bit 16 set; 0: none */
+	__u8 wanted;  /* its ICRC is to be verified */
+	__u8 linear;  /* it can be read where it is; else it is here, all of it if its ICRC is wanted */
+};
+
+/* Set before the program is loaded; maps_complete_settings() sees to the lower half. */
 struct monitor_settings {
 	struct roce_ports ports;
 	__u32 icrc_every; /* the ICRC of one frame out of so many, drawn at random, is verified; 0: of none */
 	__u32 drop;	  /* 1: what came in is dropped after it was counted */
+	__u32 max_streams;
+	__u32 bucket_mask;  /* number of buckets, a power of two, less one */
+	__u32 idle_ticks;   /* a stream that had no packet for so long may be evicted */
+	__u32 coarse_clock; /* 1: the kernel has bpf_ktime_get_coarse_ns() (Linux 5.11) */
+	__u64 hash_seed;    /* random, so that nobody can aim at a bucket */
 };
 
 #endif

@@ -23,8 +23,10 @@
 #ifdef __bpf__
 /* The verifier admits unaligned loads from packets and map values wherever the CPU does; memcpy would go by bytes. */
 #define roce_load(type, p) (*(const type *)(p))
+#define roce_store(type, p, value) (*(type *)(p) = (value))
 #else
 #define roce_load(type, p) ({ type load_; __builtin_memcpy(&load_, (p), sizeof(load_)); load_; })
+#define roce_store(type, p, value) ({ type store_ = (value); __builtin_memcpy((p), &store_, sizeof(store_)); })
 #endif
 
 /* Big-endian fields of the wire as host integers. No alignment is needed; the caller has checked the bounds. */

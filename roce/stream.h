@@ -22,7 +22,7 @@ enum roce_lint {
 enum roce_side { SIDE_REQUEST, SIDE_RESPONSE };
 
 /* Distinguishes what would otherwise share a number. */
-enum roce_key_kind { KEY_CONNECTED, KEY_DATAGRAM, KEY_UDP };
+enum roce_key_kind { KEY_NONE, KEY_CONNECTED, KEY_DATAGRAM, KEY_UDP };
 
 /*
  * RC, UC, XRC: source, destination, destination QPN, side. UD: source and source QPN (DETH), whatever the
@@ -88,6 +88,7 @@ roce_inline void roce_stream_key(const struct roce_packet *p, struct roce_key *k
 		return;
 	}
 	__builtin_memcpy(key->dst, p->dst, 16);
+	key->kind = KEY_CONNECTED;
 	key->qpn = p->dqpn;
 	if (p->kind == ROCE_UDP) {
 		key->kind = KEY_UDP;
@@ -352,6 +353,26 @@ roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p
 	s->last_psn = p->number;
 	if (!(p->op & OP_ACK))
 		stream_sequence(s, p);
+}
+
+/* Whether what only streams count (scope STREAM) goes into the totals: not of phantoms, nor where nobody checks the PSN. */
+roce_inline bool roce_is_totalled(const struct roce_stream *s)
+{
+	return s->trusted && s->service != SERVICE_UD && s->service != SERVICE_UDP;
+}
+
+/* Keeps in the totals what a stream that is evicted had counted; the rest is there already. */
+roce_inline void roce_keep_evicted(struct roce_counters *total, const struct roce_stream *s)
+{
+	enum { FRAME, PACKET, STREAM, REPORT };
+
+	if (!roce_is_totalled(s))
+		return;
+#define COUNTER(name, unit, kind, scope, words)                                                     \
+	if (scope == STREAM)                                                                       \
+		total->value[COUNTER_##name] += s->counters.value[COUNTER_##name];
+#include "roce/counters.def"
+#undef COUNTER
 }
 
 #endif

@@ -29,7 +29,7 @@ static const char *const counter_names[ROCE_COUNTERS] = {
 #undef COUNTER
 };
 
-static struct icrc_tables tables;
+static struct fold_tables tables;
 static __u8 frame[FRAME_MAX + ROCE_WINDOW_BYTES];
 static struct snapshot user = { .complete = true };
 static void *user_index; /* tsearch() tree over user.streams */
@@ -64,9 +64,9 @@ static enum icrc_verdict user_icrc(const struct roce_packet *p)
 
 	icrc_mask(frame, p);
 	for (; at + 8 <= end; at += 8)
-		r = icrc_eight(&tables, r, frame + at);
+		r = fold_eight(&tables, r, roce_load(__u64, frame + at));
 	for (; at < end; at++)
-		r = icrc_byte(&tables, r, frame[at]);
+		r = fold_byte(&tables, r, frame[at]);
 	return r == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
 }
 
@@ -103,7 +103,9 @@ static struct monitor_bpf *load(void)
 	if (!bpf)
 		die("BPF", strerror(errno));
 	bpf->rodata->settings.icrc_every = 1;
-	bpf->rodata->icrc_tables = tables;
+	bpf->rodata->settings.max_streams = STREAMS;
+	maps_complete_settings((struct monitor_settings *)&bpf->rodata->settings, 3600);
+	*(struct fold_tables *)&bpf->rodata->fold_tables = tables;
 	if (monitor_bpf__load(bpf))
 		die("BPF", strerror(errno));
 	return bpf;
@@ -113,7 +115,7 @@ static struct roce_counters bpf_totals(const struct monitor_bpf *bpf)
 {
 	struct roce_counters totals = { 0 };
 
-	if (maps_read_totals(bpf_map__fd(bpf->maps.totals), &totals))
+	if (maps_read_totals(bpf_map__fd(bpf->maps.scratches), &totals))
 		die("BPF map", strerror(errno));
 	return totals;
 }
@@ -177,7 +179,7 @@ static int compare_all(const struct monitor_bpf *bpf)
 	struct snapshot s = { .totals = bpf_totals(bpf) };
 	int differ = 0;
 
-	if (maps_read_streams(bpf_map__fd(bpf->maps.streams), &s))
+	if (maps_read_streams(bpf_map__fd(bpf->maps.table_states), bpf_map__fd(bpf->maps.streams), &s))
 		die("BPF map", strerror(errno));
 	snapshot_finish(&s);
 	snapshot_finish(&user);
@@ -227,7 +229,7 @@ int main(int argc, char **argv)
 		die(argv[argc - 1], error);
 	if (pcap_datalink(capture) != DLT_EN10MB)
 		die(argv[argc - 1], "not a capture of Ethernet");
-	icrc_make_tables(&tables);
+	fold_make_tables(&tables);
 	user.streams = calloc(STREAMS, sizeof(*user.streams));
 	if (!user.streams)
 		die("memory", strerror(errno));

@@ -28,7 +28,6 @@ struct options {
 	const char *interface[INTERFACES];
 	size_t interface_count;
 	struct monitor_settings settings;
-	__u32 max_streams;
 	enum attach_mode mode;
 	enum view_streams streams;
 	struct faults faults;
@@ -167,7 +166,7 @@ static void take_option(struct options *o, int value, char *text, const char *na
 	case OPT_MAX_STREAMS:
 		if (!parse_number(text, MAX_STREAMS, &n) || !n)
 			usage_error("monitor: --max-streams %s: not a number from 1 to %d", text, MAX_STREAMS);
-		o->max_streams = n;
+		o->settings.max_streams = n;
 		break;
 	case OPT_EXIT_CODE:
 		o->exit_code = true;
@@ -197,7 +196,7 @@ static void parse_options(struct options *o, int argc, char **argv)
 {
 	int value, index;
 
-	*o = (struct options){ .settings.icrc_every = 1, .max_streams = 65536, .interval = 1,
+	*o = (struct options){ .settings = { .icrc_every = 1, .max_streams = 65536 }, .interval = 1,
 			       .faults = faults_default() };
 	opterr = 0;
 	while (index = -1, (value = getopt_long(argc, argv, ":jvh", long_options, &index)) != -1) {
@@ -231,8 +230,10 @@ static bool load_programs(struct monitor *m)
 	m->bpf = bpf;
 	if (bpf) {
 		bpf->rodata->settings = m->options->settings;
-		icrc_make_tables(&bpf->rodata->icrc_tables);
-		bpf_map__set_max_entries(bpf->maps.streams, m->options->max_streams);
+		maps_complete_settings((struct monitor_settings *)&bpf->rodata->settings, m->options->interval);
+		fold_make_tables((struct fold_tables *)&bpf->rodata->fold_tables);
+		bpf_map__set_max_entries(bpf->maps.buckets, bpf->rodata->settings.bucket_mask + 1);
+		bpf_map__set_max_entries(bpf->maps.streams, bpf->rodata->settings.max_streams);
 		bpf_program__set_autoload(bpf->progs.watch_egress, m->options->both);
 		error = -monitor_bpf__load(bpf);
 	}
@@ -313,8 +314,8 @@ static bool take_snapshot(struct monitor *m)
 	clock_gettime(CLOCK_REALTIME, &s->time);
 	s->seconds = (now - m->start) / 1e9;
 	s->realtime_offset = s->time.tv_sec * NSEC_PER_SEC + s->time.tv_nsec - now;
-	if (!fill_interfaces(m, s) || maps_read_totals(bpf_map__fd(m->bpf->maps.totals), &s->totals) ||
-	    maps_read_streams(bpf_map__fd(m->bpf->maps.streams), s)) {
+	if (!fill_interfaces(m, s) || maps_read_totals(bpf_map__fd(m->bpf->maps.scratches), &s->totals) ||
+	    maps_read_streams(bpf_map__fd(m->bpf->maps.table_states), bpf_map__fd(m->bpf->maps.streams), s)) {
 		fprintf(stderr, "rocescope: cannot read the counters: %s\n", strerror(errno));
 		return false;
 	}

@@ -3,12 +3,19 @@
 #ifndef USERSPACE_MAPS_H
 #define USERSPACE_MAPS_H
 
+#include "bpf/abi.h"
 #include "userspace/snapshot.h"
 
-/* The sum over all CPUs. 0, or -1 with errno. */
-int maps_read_totals(int totals_map, struct roce_counters *totals);
+/*
+ * What follows from s->max_streams, the interval (s) after which an idle stream may be evicted, and the kernel: the number
+ * of buckets, the ticks, the clock, a random seed.
+ */
+void maps_complete_settings(struct monitor_settings *s, double interval);
+
+/* The sum over all CPUs, by the map `scratches`. 0, or -1 with errno. */
+int maps_read_totals(int scratches_map, struct roce_counters *totals);
 
 /* Appends every stream to s->streams, each as it was at one moment. 0, or -1 with errno. */
-int maps_read_streams(int streams_map, struct snapshot *s);
+int maps_read_streams(int table_map, int streams_map, struct snapshot *s);
 
 #endif

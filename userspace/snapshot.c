@@ -43,8 +43,7 @@ void snapshot_finish(struct snapshot *s)
 		struct roce_stream *stream = &s->streams[i].stream;
 
 		stream->counters.value[COUNTER_psn_lost] = snapshot_lost(&stream->counters);
-		/* the streams of --udp have sequences of their own; they stay out of RoCE's totals */
-		if (!stream->trusted || snapshot_is_estimate(stream) || s->streams[i].key.kind == KEY_UDP)
+		if (!roce_is_totalled(stream))
 			continue;
 		for (int c = 0; c < ROCE_COUNTERS; c++)
 			if (scopes[c] == STREAM)

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A CPU's own memory, and how a frame gets there. XDP and tc run with bottom halves disabled, so nothing comes between on
+ * one CPU.
+ */
+#ifndef BPF_SCRATCH_H
+#define BPF_SCRATCH_H
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/table.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+/*
+ * Copies words `from` to `to` - 1 of a linear frame, and its last eight bytes where it ends before. Direct access, because
+ * bpf_xdp_load_bytes() costs as much as all of the parser (and is not in Linux 5.10).
+ */
+static __always_inline void scratch_copy(struct xdp_md *ctx, __u8 *to, __u32 from, __u32 until)
+{
+	const __u8 *data = (const __u8 *)(long)ctx->data, *data_end = (const __u8 *)(long)ctx->data_end;
+	__u32 last;
+
+	for (__u32 i = from; i < until; i++) {
+		if (data + 8 * i + 8 > data_end)
+			break;
+		roce_store(__u64, to + 8 * i, roce_load(__u64, data + 8 * i));
+	}
+	/* read anew: what the loop has proved of these differs with every way out of it */
+	data = (const __u8 *)(long)ctx->data;
+	data_end = (const __u8 *)(long)ctx->data_end;
+	last = data_end - data - 8;
+	roce_opaque(last);
+	if (last > FOLD_LEAST)
+		return;
+	data += last;
+	if (data + 8 <= data_end)
+		roce_store(__u64, to + last, roce_load(__u64, data));
+}
+
+/* The headers of a linear frame. */
+static __always_inline void scratch_headers(struct xdp_md *ctx, __u8 *to)
+{
+	const __u8 *data = (const __u8 *)(long)ctx->data, *data_end = (const __u8 *)(long)ctx->data_end;
+
+	if (data + ROCE_WINDOW_BYTES > data_end) {
+		scratch_copy(ctx, to, 0, ROCE_WINDOW_BYTES / 8);
+		return;
+	}
+	for (__u32 i = 0; i < ROCE_WINDOW_BYTES; i += 8)
+		roce_store(__u64, to + i, roce_load(__u64, data + i));
+}
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The table of streams. BPF's hash maps cost a call, a jhash and a walk a packet, and cannot evict by idleness; array maps
+ * are inlined by the JIT. A bucket's lock guards its ways, a stream's lock the stream and its key; no two are ever
+ * held at a time. Readers of a bucket take no lock: the key is compared again under the stream's own.
+ */
+#ifndef BPF_TABLE_H
+#define BPF_TABLE_H
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/abi.h"
+
+#define TABLE_SWEEP 4 /* buckets that a newcomer looks through for an idle stream */
+
+extern const volatile struct monitor_settings settings;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TABLE_BUCKETS_FOR(65536));
+	__type(key, __u32);
+	__type(value, struct table_bucket);
+} buckets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, struct stream_value);
+} streams SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct table_state);
+} table_states SEC(".maps");
+
+/* Where a key belongs. */
+struct table_hash {
+	__u32 bucket;
+	__u32 tag; /* never 0 */
+};
+
+/* Sums of products are independent of each other until the end, which keeps the CPU's multiplier busy. */
+static __always_inline struct table_hash table_hash(const struct roce_key *key)
+{
+	const __u64 *w = (const __u64 *)key;
+	__u64 h = settings.hash_seed;
+
+	h += w[0] * 0x9e3779b97f4a7c15 + w[1] * 0xbf58476d1ce4e5b9;
+	h += (w[2] ^ h >> 32) * 0x94d049bb133111eb + w[3] * 0xd6e8feb86659fd93;
+	h = (h ^ h >> 32) * 0xd6e8feb86659fd93 + w[4] * 0x9e3779b97f4a7c15;
+	h = (h ^ h >> 29) * 0x94d049bb133111eb;
+	return (struct table_hash){ .bucket = (__u32)(h >> 32) & settings.bucket_mask, .tag = (__u32)h | 1 };
+}
+
+static __always_inline bool table_same_key(const struct roce_key *a, const struct roce_key *b)
+{
+	const __u64 *x = (const __u64 *)a, *y = (const __u64 *)b;
+
+	return !((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) | (x[4] ^ y[4]));
+}
+
+/* The way of this tag, TABLE_WAYS: there is none. */
+static __always_inline __u32 table_way(const struct table_bucket *b, __u32 tag)
+{
+	__u32 way;
+
+	for (way = 0; way < TABLE_WAYS; way++)
+		if (b->tag[way] == tag)
+			break;
+	roce_opaque(way); /* sixteen ways out of the loop are one to the verifier */
+	return way;
+}
+
+/* Empties the stream, whose lock the caller does not hold, for this key; NULL: for nobody. */
+static __always_inline void table_clear(struct stream_value *v, const struct roce_key *key)
+{
+	__u64 *words = (__u64 *)&v->key;
+
+	bpf_spin_lock(&v->lock);
+	for (__u32 i = 0; i < (sizeof(v->key) + sizeof(v->stream)) / 8; i++)
+		words[i] = 0;
+	if (key)
+		v->key = *key;
+	bpf_spin_unlock(&v->lock);
+}
+
+/* 1 + a place that nobody had yet, 0: all are given out. */
+static __always_inline __u32 table_give(void)
+{
+	__u32 zero = 0, place = 0;
+	struct table_state *t = bpf_map_lookup_elem(&table_states, &zero);
+
+	if (!t || t->given >= settings.max_streams)
+		return 0;
+	bpf_spin_lock(&t->lock);
+	if (t->given < settings.max_streams)
+		place = ++t->given;
+	bpf_spin_unlock(&t->lock);
+	return place;
+}
+
+static __always_inline bool table_is_idle(const struct table_bucket *b, __u32 way, __u32 tick)
+{
+	return b->tag[way] && tick - b->seen[way] >= settings.idle_ticks;
+}
+
+/* Idle streams of this bucket: the first untrusted one is better than a trusted one. */
+static __always_inline void table_look(struct table_victim *victim, __u32 bucket, __u32 tick)
+{
+	const struct table_bucket *b = bpf_map_lookup_elem(&buckets, &bucket);
+	const struct stream_value *v;
+
+	for (__u32 way = 0; b && way < TABLE_WAYS; way++) {
+		__u32 place = b->place[way];
+
+		if (!table_is_idle(b, way, tick) || (victim->found && !victim->trusted))
+			continue;
+		v = bpf_map_lookup_elem(&streams, &place);
+		if (!v || (victim->found && v->stream.trusted))
+			continue;
+		victim->bucket = bucket;
+		victim->way = way;
+		victim->place = place;
+		victim->found = true;
+		victim->trusted = v->stream.trusted;
+	}
+}
+
+/* Whether the victim's place is the caller's now. What it had counted is moved to `total`. */
+static __always_inline bool table_evict(const struct table_victim *victim, __u32 tick, struct roce_counters *total)
+{
+	__u32 bucket = victim->bucket, place = victim->place, way = victim->way;
+	struct table_bucket *b = bpf_map_lookup_elem(&buckets, &bucket);
+	struct stream_value *v = bpf_map_lookup_elem(&streams, &place);
+	bool taken = false;
+
+	roce_opaque(way);
+	if (!b || !v || way >= TABLE_WAYS)
+		return false;
+	bpf_spin_lock(&b->lock);
+	if (table_is_idle(b, way, tick) && b->place[way] == place) {
+		b->tag[way] = 0;
+		taken = true;
+	}
+	bpf_spin_unlock(&b->lock);
+	if (!taken)
+		return false;
+	/* a CPU that found the way before it was emptied may still be counting: from here on it no longer can */
+	bpf_spin_lock(&v->lock);
+	roce_keep_evicted(total, &v->stream);
+	v->key.kind = KEY_NONE;
+	bpf_spin_unlock(&v->lock);
+	total->value[COUNTER_streams_evicted]++;
+	return true;
+}
+
+/* 1 + a place for a newcomer, 0: there is no room. */
+static __always_inline __u32 table_place(struct table_cpu *cpu, __u32 tick, struct roce_counters *total)
+{
+	struct table_victim *victim = &cpu->victim;
+	__u32 place = cpu->spare, hand = cpu->hand;
+
+	cpu->spare = 0;
+	if (!place)
+		place = table_give();
+	if (place)
+		return place;
+	cpu->hand = hand + TABLE_SWEEP;
+	victim->found = false;
+	for (__u32 i = 0; i < TABLE_SWEEP; i++)
+		table_look(victim, (hand + i) & settings.bucket_mask, tick);
+	return victim->found && table_evict(victim, tick, total) ? victim->place + 1 : 0;
+}
+
+/* Makes the stream of this key. NULL: there is no room for it. */
+static __always_inline struct stream_value *table_insert(struct table_bucket *b, __u32 tag, const struct roce_key *key,
+							 __u32 tick, struct table_cpu *cpu,
+							 struct roce_counters *total)
+{
+	__u32 place = table_place(cpu, tick, total), way;
+	struct stream_value *v;
+
+	if (!place)
+		return NULL;
+	place--;
+	v = bpf_map_lookup_elem(&streams, &place);
+	if (!v)
+		return NULL;
+	table_clear(v, key);
+	bpf_spin_lock(&b->lock);
+	way = table_way(b, tag); /* another CPU may have been faster */
+	if (way < TABLE_WAYS) {
+		cpu->spare = place + 1;
+		place = b->place[way];
+	} else {
+		way = table_way(b, 0);
+		if (way < TABLE_WAYS) {
+			b->tag[way] = tag;
+			b->place[way] = place;
+			b->seen[way] = tick;
+		} else {
+			cpu->spare = place + 1;
+		}
+	}
+	bpf_spin_unlock(&b->lock);
+	if (way >= TABLE_WAYS)
+		return NULL;
+	return bpf_map_lookup_elem(&streams, &place);
+}
+
+/*
+ * The stream of this key, made if need be; NULL: there is no room. Its key must be compared under its lock: it may have
+ * been evicted since, or be of another key with the same tag.
+ */
+static __always_inline struct stream_value *table_find(const struct roce_key *key, __u32 tick, struct table_cpu *cpu,
+						       struct roce_counters *total)
+{
+	struct table_hash h = table_hash(key);
+	struct table_bucket *b = bpf_map_lookup_elem(&buckets, &h.bucket);
+	__u32 way, place;
+
+	if (!b)
+		return NULL;
+	way = table_way(b, h.tag);
+	if (way >= TABLE_WAYS)
+		return table_insert(b, h.tag, key, tick, cpu, total);
+	if (b->seen[way] != tick)
+		b->seen[way] = tick;
+	place = b->place[way];
+	return bpf_map_lookup_elem(&streams, &place);
+}
+
+#endif

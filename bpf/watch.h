@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is done with a frame, by whichever hook it comes. Linear frames are read where they are: only their headers are
+ * copied, to be masked. Others (fragments, outgoing frames) are copied whole.
+ */
+#ifndef BPF_WATCH_H
+#define BPF_WATCH_H
+
+#include "bpf/scratch.h"
+
+const volatile struct monitor_settings settings;
+const volatile struct fold_tables fold_tables;
+
+/* Parts of the work, of which the benchmark leaves out some; constants, so that nothing is decided at run time. */
+enum {
+	WATCH_STREAMS = 1 << 0,
+	WATCH_ICRC = 1 << 1,
+	WATCH_ALL = WATCH_STREAMS | WATCH_ICRC,
+};
+
+/* Where the frame is: known beforehand, or by `linear` of the scratch. */
+enum watch_place { PLACE_LINEAR, PLACE_SCRATCH, PLACE_EITHER };
+
+/* Drawn, not counted off: packets and their acknowledgements alternate. */
+static __always_inline bool watch_is_wanted(__u32 length)
+{
+	if (!settings.icrc_every || length > FRAME_MAX)
+		return false;
+	return settings.icrc_every == 1 || bpf_get_prandom_u32() % settings.icrc_every == 0;
+}
+
+static __always_inline __u32 watch_crc(struct xdp_md *ctx, struct scratch *s, enum watch_place place)
+{
+	const struct fold_tables *tables = (const struct fold_tables *)&fold_tables;
+	bool linear = place == PLACE_LINEAR || (place == PLACE_EITHER && s->linear);
+	struct fold_source here = { .frame = s->work.frame };
+	__u32 l3 = s->packet.l3_offset, end = icrc_end(&s->packet);
+
+	roce_opaque(tables); /* else the compiler takes the zeroes it sees for their value */
+	if (end >= FOLD_LEAST && !linear)
+		return fold_long(tables, &s->work, &here, end);
+	if (end >= FOLD_LEAST) {
+		struct fold_source packet = {
+			.frame = (const __u8 *)(long)ctx->data,
+			.limit = (const __u8 *)(long)ctx->data_end,
+			.limited = true,
+		};
+
+		return fold_long(tables, &s->work, &packet, end);
+	}
+	if (end > ROCE_WINDOW_BYTES && linear)
+		scratch_copy(ctx, s->work.frame, ROCE_WINDOW_BYTES / 8, FOLD_LEAST / 8);
+	return fold_short(tables, &s->work, l3, end);
+}
+
+static __always_inline enum icrc_verdict watch_icrc(struct xdp_md *ctx, struct scratch *s, enum watch_place place)
+{
+	if (!s->wanted)
+		return ICRC_UNCHECKED;
+	icrc_prepare(&s->work, &s->packet);
+	return watch_crc(ctx, s, place) == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
+}
+
+static __always_inline __u64 watch_now(void)
+{
+	return settings.coarse_clock ? bpf_ktime_get_coarse_ns() : bpf_ktime_get_ns();
+}
+
+static __always_inline void watch_stream(struct scratch *s, enum icrc_verdict icrc)
+{
+	__u64 now = watch_now();
+	struct stream_value *v;
+	bool observed = false;
+
+	roce_stream_key(&s->packet, &s->key);
+	v = table_find(&s->key, now >> TICK_SHIFT, &s->table, &s->totals);
+	if (v) {
+		bpf_spin_lock(&v->lock);
+		if (table_same_key(&v->key, &s->key)) {
+			roce_observe(&v->stream, &s->packet, icrc, now);
+			observed = true;
+		}
+		bpf_spin_unlock(&v->lock);
+	}
+	if (!observed)
+		s->totals.value[COUNTER_untracked_packets]++;
+}
+
+/* The frame, which begin() has put into the scratch. ctx is not looked at where place is PLACE_SCRATCH. */
+static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum watch_place place, __u32 what)
+{
+	const struct roce_ports *ports = (const struct roce_ports *)&settings.ports;
+	enum icrc_verdict icrc = ICRC_UNCHECKED;
+	struct roce_packet *p = &s->packet;
+
+	roce_opaque(ports); /* as for the tables */
+	roce_parse(s->work.frame, s->length, s->length, ports, p);
+	if (s->tag) {
+		if (!p->vlan_tags)
+			p->vlan = s->tag & 0xfff;
+		p->vlan_tags++;
+		p->frame_bytes += WIRE_VLAN_LEN;
+	}
+	roce_count_frame(&s->totals, p);
+	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
+		return;
+	if (p->kind == ROCE_PACKET && what & WATCH_ICRC)
+		icrc = watch_icrc(ctx, s, place);
+	roce_count_packet(&s->totals, p, icrc);
+	if (what & WATCH_STREAMS)
+		watch_stream(s, icrc);
+}
+
+/* The scratch of this CPU, for a frame of so many bytes. */
+static __always_inline struct scratch *watch_begin(__u32 length, __u32 tag, __u32 what)
+{
+	__u32 zero = 0;
+	struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
+
+	if (!s)
+		return NULL;
+	s->length = length;
+	s->tag = tag;
+	s->wanted = what & WATCH_ICRC && watch_is_wanted(length);
+	return s;
+}
+
+/*
+ * How many bytes of a frame that is not linear are copied. The verifier wants the bounds of the very register that is handed
+ * to the helper (Linux 6.1 knows no lower bound from a comparison with 0).
+ */
+static __always_inline __u32 watch_copied(const struct scratch *s)
+{
+	return s->wanted || s->length < ROCE_WINDOW_BYTES ? s->length : ROCE_WINDOW_BYTES;
+}
+
+#define WATCH_CAN_COPY(length) ({ roce_opaque(length); (length) >= WIRE_ETH_LEN && (length) <= FRAME_MAX; })
+
+/* The frame of a hook that hands out linear frames only. */
+static __always_inline void watch_linear(struct xdp_md *ctx, __u32 what)
+{
+	struct scratch *s = watch_begin((__u32)(ctx->data_end - ctx->data), 0, what);
+
+	if (!s)
+		return;
+	scratch_headers(ctx, s->work.frame);
+	watch(ctx, s, PLACE_LINEAR, what);
+}
+
+/* The frame of a hook that may hand out fragments: those are copied, others read where they are. */
+static __always_inline void watch_fragmented(struct xdp_md *ctx, __u32 what)
+{
+	struct scratch *s = watch_begin(bpf_xdp_get_buff_len(ctx), 0, what);
+	__u32 copied;
+
+	if (!s)
+		return;
+	copied = watch_copied(s);
+	s->linear = s->length == (__u32)(ctx->data_end - ctx->data);
+	if (s->linear)
+		scratch_headers(ctx, s->work.frame);
+	else if (!WATCH_CAN_COPY(copied) || bpf_xdp_load_bytes(ctx, 0, s->work.frame, copied))
+		return;
+	watch(ctx, s, PLACE_EITHER, what);
+}
+
+#endif

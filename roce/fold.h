@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * CRC-32 without a table look-up a byte, for code that has no carry-less multiplication (BPF).
+ *
+ * x^300 + x^155 + x^117 + x^89 + 1 is the multiple of weight five and least degree of the CRC-32 polynomial, on which the
+ * 'Chorba' method of zlib-ng rests: a bit of the message may be taken away if it is added 145, 183, 211 and 300 bits
+ * further on. Over GF(2) the same exponents hold for x^8 in place of x (Frobenius), and so for bytes as well: no shift is
+ * needed, five unaligned loads, four exclusive ors and one store fold eight bytes. What is left, the last 304 bytes, is
+ * folded by bits in registers down to five words, and these go through the tables of slicing by eight.
+ */
+#ifndef ROCE_FOLD_H
+#define ROCE_FOLD_H
+
+#include "roce/base.h"
+
+#define FOLD_POLYNOMIAL 0xedb88320u /* CRC-32 (IEEE 802.3), bit-reflected */
+
+#define FOLD_PAD 304  /* zero bytes before the work area: what lies before the message */
+#define FOLD_TAIL 304 /* bytes at the end of the message that nothing is folded out of by bytes: the reach of 300 */
+#define FOLD_STEP 64  /* bytes an iteration: one bound check */
+#define FOLD_HEAD 96  /* folding begins here or up to 56 bytes later, so that whole steps end at the tail */
+#define FOLD_COPIED (FOLD_HEAD + FOLD_STEP) /* so many bytes of the work area the caller has filled in */
+#define FOLD_LEAST (FOLD_HEAD + FOLD_TAIL)  /* a shorter message is all in the work area, and folded by words only */
+#define FOLD_STEPS 144 /* at most, of FOLD_STEP bytes */
+#define FOLD_MAX (FOLD_LEAST + FOLD_STEPS * FOLD_STEP) /* the end of the longest message */
+
+/* The shortest distance leads from the bytes before the first folded one to before the message: an Ethernet header. */
+_Static_assert(FOLD_HEAD + 56 - 145 <= 14, "145: the shortest distance");
+
+/* Slicing by eight (Kounavis and Berry): slice[k][b] is the register after byte b and k zero bytes. */
+struct fold_tables {
+	__u32 slice[8][256];
+};
+
+/*
+ * Zeroes, which must stay zero, and the frame: its beginning is put there by the caller, the rest is overwritten by what
+ * is folded (or is the frame itself, which then is folded in place).
+ */
+struct fold_work {
+	__u8 zero[FOLD_PAD];
+	__u8 frame[FOLD_MAX + FOLD_STEP];
+};
+
+static inline void fold_make_tables(struct fold_tables *t)
+{
+	for (int b = 0; b < 256; b++) {
+		__u32 r = b;
+
+		for (int bit = 0; bit < 8; bit++)
+			r = r >> 1 ^ (r & 1 ? FOLD_POLYNOMIAL : 0);
+		t->slice[0][b] = r;
+	}
+	for (int k = 1; k < 8; k++)
+		for (int b = 0; b < 256; b++)
+			t->slice[k][b] = t->slice[k - 1][b] >> 8 ^ t->slice[0][t->slice[k - 1][b] & 0xff];
+}
+
+/* The register after one more byte. */
+roce_inline __u32 fold_byte(const struct fold_tables *t, __u32 r, __u8 byte)
+{
+	__u32 index = r ^ byte;
+
+	roce_opaque(index); /* or the compiler masks before the xor, whose bounds Linux 6.1 does not know */
+	return r >> 8 ^ t->slice[0][index & 0xff];
+}
+
+/* ... after eight more bytes, the first of them lowest. */
+roce_inline __u32 fold_eight(const struct fold_tables *t, __u32 r, __u64 bytes)
+{
+	__u64 w = bytes ^ r;
+
+	return t->slice[7][w & 0xff] ^ t->slice[6][w >> 8 & 0xff] ^ t->slice[5][w >> 16 & 0xff] ^
+	       t->slice[4][w >> 24 & 0xff] ^ t->slice[3][w >> 32 & 0xff] ^ t->slice[2][w >> 40 & 0xff] ^
+	       t->slice[1][w >> 48 & 0xff] ^ t->slice[0][w >> 56];
+}
+
+/* What the words before have added to the next five. */
+struct fold_carry {
+	__u64 word[5];
+};
+
+/* Takes one word away: its bits are added 145, 183, 211 and 300 bits further on. */
+roce_inline void fold_word(struct fold_carry *c, __u64 bytes)
+{
+	__u64 w = bytes ^ c->word[0];
+
+	c->word[0] = c->word[1];
+	c->word[1] = c->word[2] ^ w << 17 ^ w << 55;
+	c->word[2] = c->word[3] ^ w >> 47 ^ w >> 9 ^ w << 19;
+	c->word[3] = c->word[4] ^ w >> 45 ^ w << 44;
+	c->word[4] = w >> 20;
+	/* One word after the other: moved together by the compiler, they do not fit into BPF's stack. */
+	__asm__ volatile("" : "+r"(c->word[1]), "+r"(c->word[2]), "+r"(c->word[3]), "+r"(c->word[4]) : : "memory");
+}
+
+/* Folds the eight bytes of the message at `from` into the work area at `to`, which may be the same. */
+roce_inline void fold_bytes(__u8 *to, const __u8 *from)
+{
+	roce_store(__u64, to, roce_load(__u64, from) ^ roce_load(__u64, to - 145) ^ roce_load(__u64, to - 183) ^
+			      roce_load(__u64, to - 211) ^ roce_load(__u64, to - 300));
+}
+
+/* Word k of the tail, with what was folded out of the bytes before the tail. */
+roce_inline __u64 fold_gather(const __u8 *work, const __u8 *from, int k)
+{
+	__u64 w = roce_load(__u64, from + 8 * k);
+
+	if (8 * k < 145)
+		w ^= roce_load(__u64, work + 8 * k - 145);
+	if (8 * k < 183)
+		w ^= roce_load(__u64, work + 8 * k - 183);
+	if (8 * k < 211)
+		w ^= roce_load(__u64, work + 8 * k - 211);
+	return w ^ roce_load(__u64, work + 8 * k - 300);
+}
+
+/* Memory that may be read. limited: up to `limit`, as the verifier wants it of a packet; a constant. Else it is large enough. */
+struct fold_source {
+	const __u8 *frame;
+	const __u8 *limit;
+	bool limited;
+};
+
+roce_inline bool fold_beyond(const struct fold_source *s, const __u8 *p, __u32 bytes)
+{
+	return s->limited && p + bytes > s->limit;
+}
+
+/* Up to seven bytes behind the last word. */
+roce_inline __u32 fold_rest(const struct fold_tables *t, __u32 r, const struct fold_source *s, const __u8 *from,
+			    __u32 count)
+{
+	if (count & 4) {
+		__u64 w;
+
+		if (fold_beyond(s, from, 4))
+			return r;
+		w = roce_load(__u32, from) ^ r;
+		r = t->slice[3][w & 0xff] ^ t->slice[2][w >> 8 & 0xff] ^ t->slice[1][w >> 16 & 0xff] ^
+		    t->slice[0][w >> 24];
+		from += 4;
+	}
+	count &= 3;
+	for (__u32 i = 0; i < 3 && i < count; i++) {
+		roce_opaque(from); /* the register that is compared is the one that is read by */
+		if (fold_beyond(s, from, 1))
+			break;
+		r = fold_byte(t, r, *from++);
+	}
+	return r;
+}
+
+/*
+ * The register (begun with 0) after the message, which lies in the frame between `from` and `end` and is all in the work
+ * area: FOLD_COPIED bytes at least may be read there, whatever `end` says.
+ * The message has 40 bytes or more, and ends at FOLD_LEAST + 7 at most; else the register is wrong, but nothing is read outside.
+ */
+roce_inline __u32 fold_short(const struct fold_tables *t, const struct fold_work *w, __u32 from, __u32 end)
+{
+	struct fold_source s = { .limited = false };
+	struct fold_carry c = { 0 };
+	__u32 at = from, r = 0;
+
+	for (int i = 0; i < FOLD_LEAST / 8; i++) {
+		roce_opaque(at);
+		if (at > FOLD_LEAST || at + 48 > end)
+			break;
+		fold_word(&c, roce_load(__u64, w->frame + at));
+		at += 8;
+	}
+	roce_opaque(at);
+	at &= 511; /* every way out of the loop is the same to the verifier */
+	for (int k = 0; k < 5; k++)
+		r = fold_eight(t, r, roce_load(__u64, w->frame + at + 8 * k) ^ c.word[k]);
+	return fold_rest(t, r, &s, w->frame + at + 40, end - at - 40);
+}
+
+/*
+ * The same for a message that ends between FOLD_LEAST and FOLD_MAX. s: where it lies, of which the first
+ * FOLD_COPIED bytes are in the work area already, with zeroes before the message; or the work area itself.
+ */
+roce_inline __u32 fold_long(const struct fold_tables *t, struct fold_work *w, const struct fold_source *s, __u32 end)
+{
+	__u32 tail = (end - FOLD_TAIL) & ~7u, at = FOLD_HEAD + ((tail - FOLD_HEAD) & (FOLD_STEP - 1)), r = 0;
+	struct fold_carry c = { 0 };
+	const __u8 *p;
+	__u8 *f;
+
+	roce_opaque(at);
+	if (at > FOLD_HEAD + FOLD_STEP)
+		return 0;
+	p = s->frame + at;
+	f = w->frame + at;
+	for (int i = 0; i < FOLD_STEPS; i++) {
+		roce_opaque(p); /* as in fold_rest() */
+		roce_opaque(f);
+		if (at >= tail)
+			break;
+		if (fold_beyond(s, p, FOLD_STEP))
+			break;
+		for (int k = 0; k < FOLD_STEP; k += 8)
+			fold_bytes(f + k, p + k);
+		at += FOLD_STEP;
+		p += FOLD_STEP;
+		f += FOLD_STEP;
+	}
+	/* anew: what the loop has told the verifier of it differs with every way out */
+	roce_opaque(end);
+	tail = (end - FOLD_TAIL) & ~7u;
+	roce_opaque(tail);
+	if (tail > FOLD_MAX - FOLD_TAIL)
+		return 0;
+	p = s->frame + tail;
+	f = w->frame + tail;
+	roce_opaque(p);
+	roce_opaque(f);
+	if (fold_beyond(s, p, FOLD_TAIL))
+		return 0;
+	for (int k = 0; k < 33; k++) {
+		__u64 word = fold_gather(f, p, k);
+
+		if (k == 0) /* nothing is folded out of the tail itself */
+			roce_store(__u64, f, 0);
+		fold_word(&c, word);
+	}
+	for (int k = 0; k < 5; k++)
+		r = fold_eight(t, r, fold_gather(f, p, 33 + k) ^ c.word[k]);
+	return fold_rest(t, r, s, p + FOLD_TAIL, end - tail - FOLD_TAIL);
+}
+
+#endif
