@@ -15,14 +15,14 @@ static __always_inline int verdict(void)
 SEC("xdp")
 int watch_plain(struct xdp_md *ctx)
 {
-	watch_linear(ctx, WATCH_ALL);
+	watch_xdp(ctx, false, WATCH_ALL);
 	return verdict();
 }
 
 SEC("xdp.frags")
 int watch_frags(struct xdp_md *ctx)
 {
-	watch_fragmented(ctx, WATCH_ALL);
+	watch_xdp(ctx, true, WATCH_ALL);
 	return verdict();
 }
 

@@ -164,4 +164,13 @@ static __always_inline void watch_fragmented(struct xdp_md *ctx, __u32 what)
 	watch(ctx, s, PLACE_EITHER, what);
 }
 
+/* A frame by XDP. frags: the driver may hand out fragments; a constant. */
+static __always_inline void watch_xdp(struct xdp_md *ctx, bool frags, __u32 what)
+{
+	if (frags)
+		watch_fragmented(ctx, what);
+	else
+		watch_linear(ctx, what);
+}
+
 #endif
