@@ -28,9 +28,12 @@ struct table_bucket {
 	__u32 seen[TABLE_WAYS]; /* tick of the last packet */
 };
 
-/* Value of the map `streams`; all zero: free. */
+/*
+ * Value of the map `streams`, which user space maps into its memory. Odd `sequence`: a CPU is at work on it. It is the lock
+ * and, for readers, tells whether what they have copied was whole.
+ */
 struct stream_value {
-	struct bpf_spin_lock lock;
+	__u32 sequence;
 	__u32 reserved;
 	struct roce_key key;
 	struct roce_stream stream;
@@ -39,7 +42,7 @@ _Static_assert(sizeof(struct stream_value) + sizeof(struct table_bucket) / 2 <= 
 
 /* Places of `streams` were given out one after the other up to here; from then on idle ones are taken over. */
 struct table_state {
-	struct bpf_spin_lock lock;
+	struct bpf_spin_lock lock; /* of `given`; before Linux 5.17 of every stream as well */
 	__u32 given;
 };
 
@@ -71,6 +74,8 @@ struct scratch {
 	struct roce_counters totals;
 	__u32 length; /* of the frame on the wire */
 	__u32 tag;    /* VLAN tag that the frame has lost already, with bit 16 set; 0: none */
+	__u64 jiffies; /* when the clock was read last */
+	__u64 now;     /* ns, CLOCK_MONOTONIC, as it was then */
 	__u8 wanted;  /* its ICRC is to be verified */
 	__u8 linear;  /* it can be read where it is; else it is here, all of it if its ICRC is wanted */
 };
@@ -83,7 +88,7 @@ struct monitor_settings {
 	__u32 max_streams;
 	__u32 bucket_mask;  /* number of buckets, a power of two, less one */
 	__u32 idle_ticks;   /* a stream that had no packet for so long may be evicted */
-	__u32 coarse_clock; /* 1: the kernel has bpf_ktime_get_coarse_ns() (Linux 5.11) */
+	__u32 plain_release; /* 1: this CPU's stores are seen in their order, as on x86 */
 	__u64 hash_seed;    /* random, so that nobody can aim at a bucket */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The table of streams. BPF's hash maps cost a call, a jhash and a walk a packet, and cannot evict by idleness; array maps
- * are inlined by the JIT. A bucket's lock guards its ways, a stream's lock the stream and its key; no two are ever
- * held at a time. Readers of a bucket take no lock: the key is compared again under the stream's own.
+ * are inlined by the JIT. A bucket's lock guards its ways, a stream's guard (bpf/guard.h) the stream and its key; no two
+ * are ever held at a time. Readers of a bucket take no lock: the key is compared under the stream's guard.
  */
 #ifndef BPF_TABLE_H
 #define BPF_TABLE_H
@@ -11,11 +11,9 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/abi.h"
+#include "bpf/guard.h"
 
 #define TABLE_SWEEP 4 /* buckets that a newcomer looks through for an idle stream */
-
-extern const volatile struct monitor_settings settings;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -26,17 +24,11 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 65536);
 	__type(key, __u32);
 	__type(value, struct stream_value);
 } streams SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct table_state);
-} table_states SEC(".maps");
 
 /* Where a key belongs. */
 struct table_hash {
@@ -76,24 +68,25 @@ static __always_inline __u32 table_way(const struct table_bucket *b, __u32 tag)
 	return way;
 }
 
-/* Empties the stream, whose lock the caller does not hold, for this key; NULL: for nobody. */
-static __always_inline void table_clear(struct stream_value *v, const struct roce_key *key)
+/* Empties the stream for this key. false: it could not be had. */
+static __always_inline bool table_clear(struct stream_value *v, const struct roce_key *key, const struct guard *g)
 {
 	__u64 *words = (__u64 *)&v->key;
 
-	bpf_spin_lock(&v->lock);
+	if (!guard_take(v, g))
+		return false;
 	for (__u32 i = 0; i < (sizeof(v->key) + sizeof(v->stream)) / 8; i++)
 		words[i] = 0;
-	if (key)
-		v->key = *key;
-	bpf_spin_unlock(&v->lock);
+	v->key = *key;
+	guard_release(v, g);
+	return true;
 }
 
 /* 1 + a place that nobody had yet, 0: all are given out. */
 static __always_inline __u32 table_give(void)
 {
-	__u32 zero = 0, place = 0;
-	struct table_state *t = bpf_map_lookup_elem(&table_states, &zero);
+	struct table_state *t = guard_state();
+	__u32 place = 0;
 
 	if (!t || t->given >= settings.max_streams)
 		return 0;
@@ -132,7 +125,8 @@ static __always_inline void table_look(struct table_victim *victim, __u32 bucket
 }
 
 /* Whether the victim's place is the caller's now. What it had counted is moved to `total`. */
-static __always_inline bool table_evict(const struct table_victim *victim, __u32 tick, struct roce_counters *total)
+static __always_inline bool table_evict(const struct table_victim *victim, __u32 tick, struct roce_counters *total,
+					const struct guard *g)
 {
 	__u32 bucket = victim->bucket, place = victim->place, way = victim->way;
 	struct table_bucket *b = bpf_map_lookup_elem(&buckets, &bucket);
@@ -151,16 +145,18 @@ static __always_inline bool table_evict(const struct table_victim *victim, __u32
 	if (!taken)
 		return false;
 	/* a CPU that found the way before it was emptied may still be counting: from here on it no longer can */
-	bpf_spin_lock(&v->lock);
+	if (!guard_take(v, g))
+		return false; /* and the place is lost */
 	roce_keep_evicted(total, &v->stream);
 	v->key.kind = KEY_NONE;
-	bpf_spin_unlock(&v->lock);
+	guard_release(v, g);
 	total->value[COUNTER_streams_evicted]++;
 	return true;
 }
 
 /* 1 + a place for a newcomer, 0: there is no room. */
-static __always_inline __u32 table_place(struct table_cpu *cpu, __u32 tick, struct roce_counters *total)
+static __always_inline __u32 table_place(struct table_cpu *cpu, __u32 tick, struct roce_counters *total,
+					 const struct guard *g)
 {
 	struct table_victim *victim = &cpu->victim;
 	__u32 place = cpu->spare, hand = cpu->hand;
@@ -174,24 +170,23 @@ static __always_inline __u32 table_place(struct table_cpu *cpu, __u32 tick, stru
 	victim->found = false;
 	for (__u32 i = 0; i < TABLE_SWEEP; i++)
 		table_look(victim, (hand + i) & settings.bucket_mask, tick);
-	return victim->found && table_evict(victim, tick, total) ? victim->place + 1 : 0;
+	return victim->found && table_evict(victim, tick, total, g) ? victim->place + 1 : 0;
 }
 
 /* Makes the stream of this key. NULL: there is no room for it. */
 static __always_inline struct stream_value *table_insert(struct table_bucket *b, __u32 tag, const struct roce_key *key,
 							 __u32 tick, struct table_cpu *cpu,
-							 struct roce_counters *total)
+							 struct roce_counters *total, const struct guard *g)
 {
-	__u32 place = table_place(cpu, tick, total), way;
+	__u32 place = table_place(cpu, tick, total, g), way;
 	struct stream_value *v;
 
 	if (!place)
 		return NULL;
 	place--;
 	v = bpf_map_lookup_elem(&streams, &place);
-	if (!v)
+	if (!v || !table_clear(v, key, g))
 		return NULL;
-	table_clear(v, key);
 	bpf_spin_lock(&b->lock);
 	way = table_way(b, tag); /* another CPU may have been faster */
 	if (way < TABLE_WAYS) {
@@ -214,11 +209,11 @@ static __always_inline struct stream_value *table_insert(struct table_bucket *b,
 }
 
 /*
- * The stream of this key, made if need be; NULL: there is no room. Its key must be compared under its lock: it may have
+ * The stream of this key, made if need be; NULL: there is no room. Its key must be compared under its guard: it may have
  * been evicted since, or be of another key with the same tag.
  */
 static __always_inline struct stream_value *table_find(const struct roce_key *key, __u32 tick, struct table_cpu *cpu,
-						       struct roce_counters *total)
+						       struct roce_counters *total, const struct guard *g)
 {
 	struct table_hash h = table_hash(key);
 	struct table_bucket *b = bpf_map_lookup_elem(&buckets, &h.bucket);
@@ -228,7 +223,7 @@ static __always_inline struct stream_value *table_find(const struct roce_key *ke
 		return NULL;
 	way = table_way(b, h.tag);
 	if (way >= TABLE_WAYS)
-		return table_insert(b, h.tag, key, tick, cpu, total);
+		return table_insert(b, h.tag, key, tick, cpu, total, g);
 	if (b->seen[way] != tick)
 		b->seen[way] = tick;
 	place = b->place[way];

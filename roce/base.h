@@ -29,6 +29,27 @@
 #define roce_store(type, p, value) ({ type store_ = (value); __builtin_memcpy((p), &store_, sizeof(store_)); })
 #endif
 
+/* Whole, where the compiler would by itself go step by step: the steps' conditions are constants then. */
+#define roce_unroll _Pragma("GCC unroll 64")
+
+/* memcpy() of so many bytes of any alignment; in BPF it would go byte by byte. */
+roce_inline void roce_copy4(void *to, const void *from)
+{
+	roce_store(__u32, to, roce_load(__u32, from));
+}
+
+roce_inline void roce_copy6(void *to, const void *from)
+{
+	roce_copy4(to, from);
+	roce_store(__u16, (__u8 *)to + 4, roce_load(__u16, (const __u8 *)from + 4));
+}
+
+roce_inline void roce_copy16(void *to, const void *from)
+{
+	roce_store(__u64, to, roce_load(__u64, from));
+	roce_store(__u64, (__u8 *)to + 8, roce_load(__u64, (const __u8 *)from + 8));
+}
+
 /* Big-endian fields of the wire as host integers. No alignment is needed; the caller has checked the bounds. */
 roce_inline __u32 roce_be16(const __u8 *p)
 {

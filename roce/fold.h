@@ -216,6 +216,7 @@ roce_inline __u32 fold_long(const struct fold_tables *t, struct fold_work *w, co
 	roce_opaque(f);
 	if (fold_beyond(s, p, FOLD_TAIL))
 		return 0;
+	roce_unroll
 	for (int k = 0; k < 33; k++) {
 		__u64 word = fold_gather(f, p, k);
 
@@ -223,6 +224,7 @@ roce_inline __u32 fold_long(const struct fold_tables *t, struct fold_work *w, co
 			roce_store(__u64, f, 0);
 		fold_word(&c, word);
 	}
+	roce_unroll
 	for (int k = 0; k < 5; k++)
 		r = fold_eight(t, r, fold_gather(f, p, 33 + k) ^ c.word[k]);
 	return fold_rest(t, r, s, p + FOLD_TAIL, end - tail - FOLD_TAIL);

@@ -112,8 +112,8 @@ roce_inline bool parse_ethernet(struct roce_cursor *c, struct roce_packet *p)
 
 	if (!h)
 		return false;
-	__builtin_memcpy(p->dst_mac, h, 6);
-	__builtin_memcpy(p->src_mac, h + 6, 6);
+	roce_copy6(p->dst_mac, h);
+	roce_copy6(p->src_mac, h + 6);
 	c->proto = roce_be16(h + 12);
 	c->offset = WIRE_ETH_LEN;
 	for (int i = 0; i < 2; i++) {
@@ -132,9 +132,9 @@ roce_inline bool parse_ethernet(struct roce_cursor *c, struct roce_packet *p)
 
 roce_inline void parse_map_ipv4(__u8 to[16], const __u8 *from)
 {
-	__builtin_memset(to, 0, 10);
-	to[10] = to[11] = 0xff;
-	__builtin_memcpy(to + 12, from, 4);
+	roce_store(__u64, to, 0);
+	roce_store(__u32, to + 8, 0xffff0000); /* little-endian */
+	roce_copy4(to + 12, from);
 }
 
 /* Sets kind when the datagram is a fragment; false: nothing more to parse. */
@@ -180,8 +180,8 @@ roce_inline bool parse_ipv6(struct roce_cursor *c, struct roce_packet *p)
 	p->ip_version = 6;
 	p->tos = roce_be16(h) >> 4 & 0xff;
 	p->ttl = h[7];
-	__builtin_memcpy(p->src, h + 8, 16);
-	__builtin_memcpy(p->dst, h + 24, 16);
+	roce_copy16(p->src, h + 8);
+	roce_copy16(p->dst, h + 24);
 	p->l3_offset = c->offset;
 	c->proto = h[6];
 	c->end = c->offset + WIRE_IPV6_LEN + roce_be16(h + 4);

@@ -81,13 +81,13 @@ struct roce_stream {
 roce_inline void roce_stream_key(const struct roce_packet *p, struct roce_key *key)
 {
 	__builtin_memset(key, 0, sizeof(*key));
-	__builtin_memcpy(key->src, p->src, 16);
+	roce_copy16(key->src, p->src);
 	if (p->kind == ROCE_PACKET && p->op & OP_DETH && !(p->op & OP_RDETH)) {
 		key->kind = KEY_DATAGRAM;
 		key->qpn = p->sqpn;
 		return;
 	}
-	__builtin_memcpy(key->dst, p->dst, 16);
+	roce_copy16(key->dst, p->dst);
 	key->kind = KEY_CONNECTED;
 	key->qpn = p->dqpn;
 	if (p->kind == ROCE_UDP) {
@@ -98,33 +98,13 @@ roce_inline void roce_stream_key(const struct roce_packet *p, struct roce_key *k
 	key->side = p->op & OP_RESPONSE ? SIDE_RESPONSE : SIDE_REQUEST;
 }
 
-/*
- * Counters that one packet moves for the snapshot as a whole and, once its stream is found, for the stream. Bad ICRCs
- * count here and nowhere else. (Scope PACKET of counters.def.)
- */
-roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_packet *p, enum icrc_verdict icrc)
+/* What few packets are: acknowledgements, congestion notifications, unknown opcodes. */
+roce_inline void count_rare(__u64 *v, const struct roce_packet *p)
 {
-	__u64 *v = c->value;
-
-	v[COUNTER_bytes] += p->frame_bytes;
-	if (p->kind == ROCE_UDP) {
-		v[COUNTER_udp_packets]++;
-		v[COUNTER_payload_bytes] += p->payload_bytes;
-		v[COUNTER_ecn_ce] += (p->tos & 3) == 3;
-		return;
-	}
-	v[COUNTER_roce_packets]++;
-	v[COUNTER_icrc_unchecked] += icrc == ICRC_UNCHECKED;
-	v[COUNTER_icrc_checked] += icrc != ICRC_UNCHECKED;
-	v[COUNTER_truncated] += p->truncated;
-	if (icrc == ICRC_BAD) {
-		v[COUNTER_icrc_bad]++;
-		return;
-	}
-	v[COUNTER_payload_bytes] += p->payload_bytes;
-	v[COUNTER_ecn_ce] += (p->tos & 3) == 3;
-	v[COUNTER_unknown_opcodes] += !p->op;
-	v[COUNTER_cnps] += !!(p->op & OP_CNP);
+	if (!p->op)
+		v[COUNTER_unknown_opcodes]++;
+	if (p->op & OP_CNP)
+		v[COUNTER_cnps]++;
 	if (!(p->op & OP_ACK))
 		return;
 	/* IBTA 9.7.5.2.1, tables 44 and 45: bits 6..5 of the syndrome: 00 ACK, 01 RNR NAK, 11 NAK */
@@ -145,14 +125,49 @@ roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_pa
 	}
 }
 
+/*
+ * Counters that one packet moves for the snapshot as a whole and, once its stream is found, for the stream. Bad ICRCs
+ * count here and nowhere else. (Scope PACKET of counters.def.)
+ */
+roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_packet *p, enum icrc_verdict icrc)
+{
+	__u64 *v = c->value;
+
+	v[COUNTER_bytes] += p->frame_bytes;
+	if (p->kind == ROCE_UDP) {
+		v[COUNTER_udp_packets]++;
+	} else {
+		v[COUNTER_roce_packets]++;
+		if (icrc == ICRC_UNCHECKED) {
+			v[COUNTER_icrc_unchecked]++;
+			v[COUNTER_truncated] += p->truncated;
+		} else {
+			v[COUNTER_icrc_checked]++;
+		}
+		if (icrc == ICRC_BAD) {
+			v[COUNTER_icrc_bad]++;
+			return;
+		}
+		if (!p->op || p->op & (OP_ACK | OP_CNP))
+			count_rare(v, p);
+	}
+	v[COUNTER_payload_bytes] += p->payload_bytes;
+	if ((p->tos & 3) == 3)
+		v[COUNTER_ecn_ce]++;
+}
+
 /* Counters of scope FRAME: what kind of frame it was. */
 roce_inline void roce_count_frame(struct roce_counters *c, const struct roce_packet *p)
 {
-	c->value[COUNTER_frames]++;
-	c->value[COUNTER_other_frames] += p->kind == ROCE_OTHER || p->kind == ROCE_UDP;
-	c->value[COUNTER_rocev1_packets] += p->kind == ROCE_V1;
-	c->value[COUNTER_ip_fragments] += p->kind == ROCE_FRAGMENT;
-	c->value[COUNTER_malformed] += p->kind == ROCE_MALFORMED;
+	__u64 *v = c->value;
+
+	v[COUNTER_frames]++;
+	if (p->kind == ROCE_PACKET)
+		return;
+	v[COUNTER_other_frames] += p->kind == ROCE_OTHER || p->kind == ROCE_UDP;
+	v[COUNTER_rocev1_packets] += p->kind == ROCE_V1;
+	v[COUNTER_ip_fragments] += p->kind == ROCE_FRAGMENT;
+	v[COUNTER_malformed] += p->kind == ROCE_MALFORMED;
 }
 
 roce_inline void stream_lint(struct roce_stream *s, const struct roce_packet *p)
@@ -171,9 +186,9 @@ roce_inline void stream_describe(struct roce_stream *s, const struct roce_packet
 		s->service = p->service;
 	s->dqpn = p->dqpn;
 	s->sqpn = p->sqpn;
-	__builtin_memcpy(s->dst, p->dst, sizeof(s->dst));
-	__builtin_memcpy(l->src_mac, p->src_mac, sizeof(l->src_mac));
-	__builtin_memcpy(l->dst_mac, p->dst_mac, sizeof(l->dst_mac));
+	roce_copy16(s->dst, p->dst);
+	roce_copy6(l->src_mac, p->src_mac);
+	roce_copy6(l->dst_mac, p->dst_mac);
 	l->udp_source_port = p->udp_source_port;
 	l->vlan = p->vlan;
 	l->vlan_tags = p->vlan_tags;
@@ -319,7 +334,7 @@ roce_inline void stream_trust(struct roce_stream *s)
 
 /*
  * One packet (kind ROCE_PACKET or ROCE_UDP) of this stream. s is all zero before its first packet. icrc: the verdict
- * on it; now: ns, any clock, never falling. The caller keeps two CPUs from doing this to one stream at a time.
+ * on it; now: ns, any clock. The caller keeps two CPUs from doing this to one stream at a time.
  */
 roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc, __u64 now)
 {
@@ -335,7 +350,8 @@ roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p
 		s->trusted = false;
 	if (icrc == ICRC_BAD && s->trusted)
 		return;
-	s->last_seen = now;
+	if (now > s->last_seen) /* the clocks of two CPUs may differ by a tick */
+		s->last_seen = now;
 	if (!s->trusted && (icrc == ICRC_GOOD || !s->counters.value[COUNTER_icrc_bad]))
 		stream_trust(s);
 	stream_describe(s, p);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 
 #include <bpf/bpf.h>
@@ -9,8 +11,6 @@
 #include "bpf/abi.h"
 #include "lib/clock.h"
 #include "userspace/maps.h"
-
-#define BATCH 1024 /* streams fetched at once */
 
 void maps_complete_settings(struct monitor_settings *s, double interval)
 {
@@ -21,7 +21,9 @@ void maps_complete_settings(struct monitor_settings *s, double interval)
 	s->bucket_mask = buckets - 1;
 	/* rounded up, and one for the part of a tick that had passed */
 	s->idle_ticks = interval * 1e9 / (1 << TICK_SHIFT) + 2;
-	s->coarse_clock = libbpf_probe_bpf_helper(BPF_PROG_TYPE_XDP, BPF_FUNC_ktime_get_coarse_ns, NULL) == 1;
+#ifdef __x86_64__
+	s->plain_release = 1;
+#endif
 	if (getrandom(&s->hash_seed, sizeof(s->hash_seed), 0) != sizeof(s->hash_seed))
 		s->hash_seed = now_ns(); /* as good as it gets */
 }
@@ -47,38 +49,30 @@ int maps_read_totals(int scratches_map, struct roce_counters *totals)
 	return result ? -1 : 0;
 }
 
+/* A copy of the stream as it was at one moment: no CPU was at work on it before, nor has been since. */
+static void copy_stream(const struct stream_value *from, struct stream_value *to)
+{
+	__u32 before;
+
+	do {
+		before = __atomic_load_n(&from->sequence, __ATOMIC_ACQUIRE);
+		memcpy(to, from, sizeof(*to));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (before & 1 || before != __atomic_load_n(&from->sequence, __ATOMIC_RELAXED));
+}
+
 static int append(struct snapshot *s, const struct stream_value *values, __u32 count)
 {
 	struct snapshot_stream *grown = realloc(s->streams, (s->stream_count + count) * sizeof(*grown));
+	struct stream_value v;
 
 	if (!grown)
 		return -1;
 	s->streams = grown;
-	for (__u32 i = 0; i < count; i++)
-		if (values[i].key.kind != KEY_NONE && values[i].stream.used) /* not one that is being made, or was evicted */
-			s->streams[s->stream_count++] =
-				(struct snapshot_stream){ .key = values[i].key, .stream = values[i].stream };
-	return 0;
-}
-
-struct buffers {
-	__u32 places[BATCH];
-	struct stream_value values[BATCH];
-};
-
-/* Places 0..given-1; nobody has had the others. */
-static int read_batches(int map, __u32 given, struct snapshot *s, struct buffers *b)
-{
-	LIBBPF_OPTS(bpf_map_batch_opts, locked, .elem_flags = BPF_F_LOCK);
-	__u32 position, count;
-
-	for (__u32 done = 0; done < given; done += count) {
-		count = given - done < BATCH ? given - done : BATCH;
-		if (bpf_map_lookup_batch(map, done ? &position : NULL, &position, b->places, b->values, &count, &locked) &&
-		    errno != ENOENT)
-			return -1;
-		if (!count || append(s, b->values, count))
-			return count ? -1 : 0;
+	for (__u32 i = 0; i < count; i++) {
+		copy_stream(&values[i], &v);
+		if (v.key.kind != KEY_NONE && v.stream.used) /* not one that is being made, or was evicted */
+			s->streams[s->stream_count++] = (struct snapshot_stream){ .key = v.key, .stream = v.stream };
 	}
 	return 0;
 }
@@ -86,14 +80,20 @@ static int read_batches(int map, __u32 given, struct snapshot *s, struct buffers
 int maps_read_streams(int table_map, int streams_map, struct snapshot *s)
 {
 	struct table_state table;
-	struct buffers *b;
 	__u32 zero = 0;
+	size_t bytes;
+	void *values;
 	int result;
 
 	if (bpf_map_lookup_elem(table_map, &zero, &table))
 		return -1;
-	b = malloc(sizeof(*b));
-	result = b ? read_batches(streams_map, table.given, s, b) : -1;
-	free(b);
+	bytes = table.given * sizeof(struct stream_value);
+	if (!bytes)
+		return 0;
+	values = mmap(NULL, bytes, PROT_READ, MAP_SHARED, streams_map, 0);
+	if (values == MAP_FAILED)
+		return -1;
+	result = append(s, values, table.given);
+	munmap(values, bytes);
 	return result;
 }

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One CPU at a time at a stream. The queues of a NIC keep a stream on one CPU, so that the guard is nearly always free: a
+ * compare-and-exchange in the stream's own line costs a fifth of bpf_spin_lock(), whose two calls and whose masking of
+ * interrupts cost as much as all the rest. Kernels that lack what it needs (compare-and-exchange: 5.12; waiting by
+ * bpf_loop(): 5.17) take one lock for all streams.
+ */
+#ifndef BPF_GUARD_H
+#define BPF_GUARD_H
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/abi.h"
+
+/* old: a constant, since a kernel rejects instructions it does not know even where they are never reached. */
+struct guard {
+	bool old;
+	struct table_state *state; /* old: the lock's place */
+};
+
+#define GUARD_TRIES (1 << 20) /* some ten milliseconds: longer than a hypervisor leaves a CPU out */
+
+const volatile struct monitor_settings settings;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct table_state);
+} table_states SEC(".maps");
+
+static __always_inline struct table_state *guard_state(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&table_states, &zero);
+}
+
+static __always_inline bool guard_try(struct stream_value *v)
+{
+	__u32 sequence = *(volatile __u32 *)&v->sequence;
+
+	return !(sequence & 1) && __sync_val_compare_and_swap(&v->sequence, sequence, sequence + 1) == sequence;
+}
+
+struct guard_wait {
+	struct stream_value *stream;
+	bool taken;
+};
+
+static __noinline long guard_again(__u32 i, void *context)
+{
+	struct guard_wait *w = context;
+
+	(void)i;
+	w->taken = guard_try(w->stream);
+	return w->taken;
+}
+
+static __always_inline struct guard guard_of(bool old)
+{
+	return (struct guard){ .old = old, .state = old ? guard_state() : NULL };
+}
+
+/* false: not to be had. No helper may be called until guard_release(). */
+static __always_inline bool guard_take(struct stream_value *v, const struct guard *g)
+{
+	struct guard_wait wait = { .stream = v };
+
+	if (g->old) {
+		if (!g->state)
+			return false;
+		bpf_spin_lock(&g->state->lock);
+		v->sequence++;
+		return true;
+	}
+	if (guard_try(v))
+		return true;
+	bpf_loop(GUARD_TRIES, guard_again, &wait, 0);
+	return wait.taken;
+}
+
+static __always_inline void guard_release(struct stream_value *v, const struct guard *g)
+{
+	__u32 next = v->sequence + 1;
+
+	__asm__ volatile("" : : : "memory");
+	if (!g->old && !settings.plain_release)
+		__sync_lock_test_and_set(&v->sequence, next);
+	else
+		*(volatile __u32 *)&v->sequence = next;
+	if (g->old && g->state)
+		bpf_spin_unlock(&g->state->lock);
+}
+
+#endif
