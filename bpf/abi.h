@@ -76,6 +76,7 @@ struct scratch {
 	__u32 tag;    /* VLAN tag that the frame has lost already, with bit 16 set; 0: none */
 	__u64 jiffies; /* when the clock was read last */
 	__u64 now;     /* ns, CLOCK_MONOTONIC, as it was then */
+	__u32 place;   /* 1 + that of the packet's stream, 0: it has none */
 	__u8 wanted;  /* its ICRC is to be verified */
 	__u8 linear;  /* it can be read where it is; else it is here, all of it if its ICRC is wanted */
 };

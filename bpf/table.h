@@ -173,29 +173,33 @@ static __always_inline __u32 table_place(struct table_cpu *cpu, __u32 tick, stru
 	return victim->found && table_evict(victim, tick, total, g) ? victim->place + 1 : 0;
 }
 
-/* Makes the stream of this key. NULL: there is no room for it. */
-static __always_inline struct stream_value *table_insert(struct table_bucket *b, __u32 tag, const struct roce_key *key,
-							 __u32 tick, struct table_cpu *cpu,
-							 struct roce_counters *total, const struct guard *g)
+/*
+ * Makes the stream of this key: 1 + its place, 0: there is no room for it. What it counts of others, which have to go, is
+ * moved to `total`.
+ */
+static __always_inline __u32 table_insert(const struct roce_key *key, __u32 tick, struct table_cpu *cpu,
+					  struct roce_counters *total, const struct guard *g)
 {
+	struct table_hash h = table_hash(key);
+	struct table_bucket *b = bpf_map_lookup_elem(&buckets, &h.bucket);
 	__u32 place = table_place(cpu, tick, total, g), way;
 	struct stream_value *v;
 
-	if (!place)
-		return NULL;
+	if (!b || !place)
+		return 0;
 	place--;
 	v = bpf_map_lookup_elem(&streams, &place);
 	if (!v || !table_clear(v, key, g))
-		return NULL;
+		return 0;
 	bpf_spin_lock(&b->lock);
-	way = table_way(b, tag); /* another CPU may have been faster */
+	way = table_way(b, h.tag); /* another CPU may have been faster */
 	if (way < TABLE_WAYS) {
 		cpu->spare = place + 1;
 		place = b->place[way];
 	} else {
 		way = table_way(b, 0);
 		if (way < TABLE_WAYS) {
-			b->tag[way] = tag;
+			b->tag[way] = h.tag;
 			b->place[way] = place;
 			b->seen[way] = tick;
 		} else {
@@ -203,31 +207,27 @@ static __always_inline struct stream_value *table_insert(struct table_bucket *b,
 		}
 	}
 	bpf_spin_unlock(&b->lock);
-	if (way >= TABLE_WAYS)
-		return NULL;
-	return bpf_map_lookup_elem(&streams, &place);
+	return way < TABLE_WAYS ? place + 1 : 0;
 }
 
 /*
- * The stream of this key, made if need be; NULL: there is no room. Its key must be compared under its guard: it may have
- * been evicted since, or be of another key with the same tag.
+ * 1 + the place of this key's stream, 0: it has none. The key must be compared under the stream's guard: it may have been
+ * evicted since, or be of another key with the same tag.
  */
-static __always_inline struct stream_value *table_find(const struct roce_key *key, __u32 tick, struct table_cpu *cpu,
-						       struct roce_counters *total, const struct guard *g)
+static __always_inline __u32 table_find(const struct roce_key *key, __u32 tick)
 {
 	struct table_hash h = table_hash(key);
 	struct table_bucket *b = bpf_map_lookup_elem(&buckets, &h.bucket);
-	__u32 way, place;
+	__u32 way;
 
 	if (!b)
-		return NULL;
+		return 0;
 	way = table_way(b, h.tag);
 	if (way >= TABLE_WAYS)
-		return table_insert(b, h.tag, key, tick, cpu, total, g);
+		return 0;
 	if (b->seen[way] != tick)
 		b->seen[way] = tick;
-	place = b->place[way];
-	return bpf_map_lookup_elem(&streams, &place);
+	return b->place[way] + 1;
 }
 
 #endif

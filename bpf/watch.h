@@ -76,18 +76,73 @@ static __always_inline __u64 watch_now(struct scratch *s)
 	return s->now;
 }
 
+static __always_inline struct scratch *watch_scratch(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&scratches, &zero);
+}
+
+static __always_inline int watch_insert_by(bool old)
+{
+	struct scratch *s = watch_scratch();
+	struct guard g = guard_of(old);
+
+	if (s)
+		s->place = table_insert(&s->key, s->now >> TICK_SHIFT, &s->table, &s->totals, &g);
+	return 0;
+}
+
+/* A new stream. Global functions, which the verifier looks at once and not at each way that leads to them. */
+__noinline int watch_insert(void)
+{
+	return watch_insert_by(false);
+}
+
+__noinline int watch_insert_old(void)
+{
+	return watch_insert_by(true);
+}
+
+/*
+ * Finds the packet's stream before its ICRC is computed, and asks for its memory: where there are thousands of them, it has
+ * come from a slower cache when the ICRC is ready.
+ */
+static __always_inline void watch_find(struct scratch *s, bool old)
+{
+	const struct stream_value *v;
+	__u32 place;
+
+	roce_stream_key(&s->packet, &s->key);
+	s->place = table_find(&s->key, watch_now(s) >> TICK_SHIFT);
+	if (!s->place) {
+		if (old)
+			watch_insert_old();
+		else
+			watch_insert();
+		return;
+	}
+	place = s->place - 1;
+	v = bpf_map_lookup_elem(&streams, &place);
+	if (!v)
+		return;
+	*(volatile __u64 *)&v->stream.psn.next;
+	*(volatile __u64 *)&v->stream.last_seen;
+	*(volatile __u64 *)&v->stream.counters.value[COUNTER_bytes];
+	*(volatile __u32 *)&v->stream.message.next;
+	*(volatile __u32 *)&v->stream.last.rkey;
+}
+
 static __always_inline void watch_stream(struct scratch *s, enum icrc_verdict icrc, bool old)
 {
 	struct guard g = guard_of(old);
-	__u64 now = watch_now(s);
-	struct stream_value *v;
+	__u32 place = s->place - 1;
+	struct stream_value *v = bpf_map_lookup_elem(&streams, &place);
 	bool observed = false;
 
-	roce_stream_key(&s->packet, &s->key);
-	v = table_find(&s->key, now >> TICK_SHIFT, &s->table, &s->totals, &g);
 	if (v && guard_take(v, &g)) {
 		if (table_same_key(&v->key, &s->key)) {
-			roce_observe(&v->stream, &s->packet, icrc, now);
+			roce_observe(&v->stream, &s->packet, icrc, s->now);
 			observed = true;
 		}
 		guard_release(v, &g);
@@ -96,7 +151,7 @@ static __always_inline void watch_stream(struct scratch *s, enum icrc_verdict ic
 		s->totals.value[COUNTER_untracked_packets]++;
 }
 
-/* The frame, which begin() has put into the scratch. ctx is not looked at where place is PLACE_SCRATCH. */
+/* The frame that watch_begin() was told of, now in the scratch. ctx is not looked at where place is PLACE_SCRATCH. */
 static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum watch_place place, __u32 what)
 {
 	const struct roce_ports *ports = (const struct roce_ports *)&settings.ports;
@@ -114,6 +169,8 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 	roce_count_frame(&s->totals, p);
 	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
 		return;
+	if (what & WATCH_STREAMS)
+		watch_find(s, what & WATCH_OLD);
 	if (p->kind == ROCE_PACKET && what & WATCH_ICRC)
 		icrc = watch_icrc(ctx, s, place);
 	roce_count_packet(&s->totals, p, icrc);
@@ -124,8 +181,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 /* The scratch of this CPU, for a frame of so many bytes. */
 static __always_inline struct scratch *watch_begin(__u32 length, __u32 tag, __u32 what)
 {
-	__u32 zero = 0;
-	struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
+	struct scratch *s = watch_scratch();
 
 	if (!s)
 		return NULL;
