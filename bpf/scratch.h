@@ -19,6 +19,16 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
+/* Bytes of the frame that can be accessed directly. Opaque, or the compiler keeps packet pointers in half a register. */
+static __always_inline __u32 scratch_linear(struct xdp_md *ctx)
+{
+	const __u8 *data = (const __u8 *)(long)ctx->data, *data_end = (const __u8 *)(long)ctx->data_end;
+
+	roce_opaque(data);
+	roce_opaque(data_end);
+	return data_end - data;
+}
+
 /*
  * Copies words `from` to `to` - 1 of a linear frame, and its last eight bytes where it ends before. Direct access, because
  * bpf_xdp_load_bytes() costs as much as all of the parser (and is not in Linux 5.10).

@@ -205,7 +205,7 @@ static __always_inline __u32 watch_copied(const struct scratch *s)
 /* The frame of a hook that hands out linear frames only. */
 static __always_inline void watch_linear(struct xdp_md *ctx, __u32 what)
 {
-	struct scratch *s = watch_begin((__u32)(ctx->data_end - ctx->data), 0, what);
+	struct scratch *s = watch_begin(scratch_linear(ctx), 0, what);
 
 	if (!s)
 		return;
@@ -222,7 +222,7 @@ static __always_inline void watch_fragmented(struct xdp_md *ctx, __u32 what)
 	if (!s)
 		return;
 	copied = watch_copied(s);
-	s->linear = s->length == (__u32)(ctx->data_end - ctx->data);
+	s->linear = s->length == scratch_linear(ctx);
 	if (s->linear)
 		scratch_headers(ctx, s->work.frame);
 	else if (!WATCH_CAN_COPY(copied) || bpf_xdp_load_bytes(ctx, 0, s->work.frame, copied))
