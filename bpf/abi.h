@@ -19,13 +19,16 @@ _Static_assert(FRAME_MAX <= FOLD_MAX, "the work area holds it");
 #define TABLE_WAYS 16
 #define TABLE_BUCKETS_FOR(streams) ((streams) / 2)
 
-/* The arrays are parallel: way i is free where tag[i] is 0. */
+/* Free where tag is 0. */
+struct table_way {
+	__u32 tag;   /* part of the key's hash */
+	__u32 place; /* in the map `streams` */
+	__u32 seen;  /* tick of the last packet */
+};
+
 struct table_bucket {
-	struct bpf_spin_lock lock; /* of what follows, against other writers */
-	__u32 reserved;
-	__u32 tag[TABLE_WAYS];  /* part of the key's hash */
-	__u32 place[TABLE_WAYS]; /* in the map `streams` */
-	__u32 seen[TABLE_WAYS]; /* tick of the last packet */
+	struct bpf_spin_lock lock; /* of the ways, against other writers */
+	struct table_way ways[TABLE_WAYS]; /* the first ones, mostly all there are, in the lock's cache line */
 };
 
 /*

@@ -57,12 +57,12 @@ static __always_inline bool table_same_key(const struct roce_key *a, const struc
 }
 
 /* The way of this tag, TABLE_WAYS: there is none. */
-static __always_inline __u32 table_way(const struct table_bucket *b, __u32 tag)
+static __always_inline __u32 table_way_of(const struct table_bucket *b, __u32 tag)
 {
 	__u32 way;
 
 	for (way = 0; way < TABLE_WAYS; way++)
-		if (b->tag[way] == tag)
+		if (b->ways[way].tag == tag)
 			break;
 	roce_opaque(way); /* sixteen ways out of the loop are one to the verifier */
 	return way;
@@ -99,7 +99,7 @@ static __always_inline __u32 table_give(void)
 
 static __always_inline bool table_is_idle(const struct table_bucket *b, __u32 way, __u32 tick)
 {
-	return b->tag[way] && tick - b->seen[way] >= settings.idle_ticks;
+	return b->ways[way].tag && tick - b->ways[way].seen >= settings.idle_ticks;
 }
 
 /* Idle streams of this bucket: the first untrusted one is better than a trusted one. */
@@ -109,7 +109,7 @@ static __always_inline void table_look(struct table_victim *victim, __u32 bucket
 	const struct stream_value *v;
 
 	for (__u32 way = 0; b && way < TABLE_WAYS; way++) {
-		__u32 place = b->place[way];
+		__u32 place = b->ways[way].place;
 
 		if (!table_is_idle(b, way, tick) || (victim->found && !victim->trusted))
 			continue;
@@ -137,8 +137,8 @@ static __always_inline bool table_evict(const struct table_victim *victim, __u32
 	if (!b || !v || way >= TABLE_WAYS)
 		return false;
 	bpf_spin_lock(&b->lock);
-	if (table_is_idle(b, way, tick) && b->place[way] == place) {
-		b->tag[way] = 0;
+	if (table_is_idle(b, way, tick) && b->ways[way].place == place) {
+		b->ways[way].tag = 0;
 		taken = true;
 	}
 	bpf_spin_unlock(&b->lock);
@@ -192,16 +192,16 @@ static __always_inline __u32 table_insert(const struct roce_key *key, __u32 tick
 	if (!v || !table_clear(v, key, g))
 		return 0;
 	bpf_spin_lock(&b->lock);
-	way = table_way(b, h.tag); /* another CPU may have been faster */
+	way = table_way_of(b, h.tag); /* another CPU may have been faster */
 	if (way < TABLE_WAYS) {
 		cpu->spare = place + 1;
-		place = b->place[way];
+		place = b->ways[way].place;
 	} else {
-		way = table_way(b, 0);
+		way = table_way_of(b, 0);
 		if (way < TABLE_WAYS) {
-			b->tag[way] = h.tag;
-			b->place[way] = place;
-			b->seen[way] = tick;
+			b->ways[way].tag = h.tag;
+			b->ways[way].place = place;
+			b->ways[way].seen = tick;
 		} else {
 			cpu->spare = place + 1;
 		}
@@ -222,12 +222,12 @@ static __always_inline __u32 table_find(const struct roce_key *key, __u32 tick)
 
 	if (!b)
 		return 0;
-	way = table_way(b, h.tag);
+	way = table_way_of(b, h.tag);
 	if (way >= TABLE_WAYS)
 		return 0;
-	if (b->seen[way] != tick)
-		b->seen[way] = tick;
-	return b->place[way] + 1;
+	if (b->ways[way].seen != tick)
+		b->ways[way].seen = tick;
+	return b->ways[way].place + 1;
 }
 
 #endif
