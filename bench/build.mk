@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+BENCH := $(BUILD)/bench
+PROGRAMS += $(BENCH)/engine $(BENCH)/live
+
+$(BENCH)/%.bpf.o: bench/%.bpf.c
+	$(call say,CLANG,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BENCH)/%.skel.h: $(BENCH)/%.bpf.o
+	$(call say,SKELETON,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+$(BENCH)/engine.o: CFLAGS += -iquote $(BUILD)
+$(BENCH)/engine.o: $(BENCH)/bench.skel.h
+$(BENCH)/engine: $(addprefix $(BUILD)/,bench/engine.o bench/frame.o userspace/maps.o userspace/snapshot.o) $(BUILD)/libstream.a
+$(BENCH)/engine: LDLIBS += -lbpf -lz -lisal $(STREAM_LDLIBS)
+
+$(BENCH)/live.o: CFLAGS += -iquote $(BUILD)
+$(BENCH)/live.o: $(BENCH)/live.skel.h
+$(BENCH)/live: $(BENCH)/live.o $(BENCH)/frame.o
+$(BENCH)/live: LDLIBS += -lbpf -lz
+
+# The rewritten packets' ICRCs against zlib's.
+UNIT_TESTS += $(BUILD)/tests/unit/test_rewrite
+$(BUILD)/tests/unit/test_rewrite: $(BUILD)/tests/unit/test_rewrite.o $(BENCH)/frame.o
+$(BUILD)/tests/unit/test_rewrite: LDLIBS += -lz
+
+.PHONY: bench
+bench: $(DEPS)
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	+@exec bench/bench --output $(BENCH) $(ARGS)

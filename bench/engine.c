@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * engine [--quick] [--spoil icrc|psn] [--cpu N]: ns a packet of the engine's parts, by the kernel's test run, and of CRCs in user
+ * space over the same bytes. One JSON object on stdout: { "program": rows, "flood": rows, "refused": rows without proof }.
+ * --spoil, for the tests: a look at packets with wrong ICRCs or a jump of the PSN, which must not become figures.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <isa-l/crc.h>
+#include <jansson.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bench/frame.h"
+#include "bench/slice8.h"
+#include "bpf/abi.h"
+#include "lib/clock.h"
+#include "lib/options.h"
+#include "userspace/maps.h"
+
+#include "bench/bench.skel.h" /* knows the types above */
+
+#define MEASURES 16
+#define RUNS_MAX 41
+#define STREAMS_MAX 65536 /* the monitor's default */
+#define CRC_RESIDUE (~TABLE_RESIDUE) /* of any message with its CRC behind it, by zlib's convention */
+
+/* What a program does beside rewriting, and thus what it has to prove. */
+enum {
+	DOES_REWRITE = 1,
+	DOES_WATCH = 2,
+	DOES_STREAMS = 4,
+	DOES_ICRC = 8,
+	DOES_REFERENCE = 16,
+	DOES_FLOOD = 32,
+	DOES_USER = 64,
+};
+
+struct kind {
+	const char *name; /* contract: "Program names" */
+	const char *symbol; /* in bench.bpf.c, without _plain or _frags */
+	__u32 does;
+	__u32 (*crc)(const __u8 *bytes, __u32 length); /* in user space */
+};
+
+struct measure {
+	const struct kind *kind;
+	int program;
+	__u32 repeat;  /* packets a run */
+	__u64 packets; /* in all runs, also those that are not sampled */
+	__u32 samples[RUNS_MAX]; /* ns a packet */
+	int count;
+	char refused[160]; /* why the row is not to be believed; empty: proved */
+};
+
+struct batch {
+	__u32 payload, qps;
+	bool flood;
+	bool spoil_icrc, spoil_psn;
+	int runs;
+	__u32 run_ns;
+	struct frame frame;
+	__u8 covered[FRAME_BYTES];
+	__u32 covered_length;
+	struct bench_bpf *bpf;
+	struct measure measures[MEASURES];
+	int count;
+};
+
+static void die(const char *what, int error)
+{
+	fprintf(stderr, "bench: %s: %s\n", what, error == EPERM ? "no permission: run as root" : strerror(error));
+	exit(1);
+}
+
+/* ---- user space ---- */
+
+/* Both begin with the register that eight bytes of ones leave behind. */
+static __u32 by_zlib(const __u8 *bytes, __u32 length)
+{
+	return crc32(CRC_RESIDUE, bytes, length);
+}
+
+static __u32 by_isal(const __u8 *bytes, __u32 length)
+{
+	return crc32_gzip_refl(CRC_RESIDUE, bytes, length);
+}
+
+/* By the thread's own clock: the kernel's test run stops its clock as well while others have the CPU. */
+static __u32 run_user(struct batch *b, struct measure *m)
+{
+	__u32 wrong = 0;
+	__u64 start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	for (__u32 i = 0; i < m->repeat; i++)
+		wrong += m->kind->crc(b->covered, b->covered_length) != CRC_RESIDUE;
+	start = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+	if (wrong)
+		snprintf(m->refused, sizeof(m->refused), "%u CRCs were wrong", wrong);
+	return start / m->repeat;
+}
+
+/* ---- in the kernel ---- */
+
+static struct roce_counters read_totals(const struct batch *b)
+{
+	struct roce_counters totals = { 0 };
+
+	if (maps_read_totals(bpf_map__fd(b->bpf->maps.scratches), &totals))
+		die("counters", errno);
+	return totals;
+}
+
+/* Packets from one position to a later one, less than a turn of all PSNs. */
+static __u64 passed(const struct rewrite_position *from, const struct rewrite_position *to)
+{
+	__u32 qps = from->qps ?: 1;
+
+	return (__u64)((to->psn - from->psn) & 0xffffff) * qps + to->index - from->index;
+}
+
+static void expect(struct measure *m, const char *what, __u64 got, __u64 want)
+{
+	if (got != want && !*m->refused)
+		snprintf(m->refused, sizeof(m->refused), "%s: %llu, expected %llu", what, got, want);
+}
+
+/* Whether the engine saw all packets of a run, and found them right. */
+static void prove_run(struct measure *m, const struct roce_counters *before, const struct roce_counters *after)
+{
+	__u32 does = m->kind->does, icrc = does & DOES_ICRC ? m->repeat : 0;
+
+#define GREW(name) (after->value[COUNTER_##name] - before->value[COUNTER_##name])
+	expect(m, "frames", GREW(frames), does & DOES_WATCH ? m->repeat : 0);
+	expect(m, "roce_packets", GREW(roce_packets), does & DOES_WATCH ? m->repeat : 0);
+	expect(m, "icrc_checked", GREW(icrc_checked), icrc);
+	expect(m, "icrc_bad", GREW(icrc_bad), 0);
+	if (!(does & DOES_FLOOD)) {
+		expect(m, "untracked_packets", GREW(untracked_packets), 0);
+		expect(m, "streams_evicted", GREW(streams_evicted), 0);
+	}
+#undef GREW
+}
+
+/* Goes on in the streams' own sequence. */
+static bool is_tracked(const struct measure *m)
+{
+	return (m->kind->does & (DOES_STREAMS | DOES_FLOOD)) == DOES_STREAMS;
+}
+
+static __u32 run_program(struct batch *b, struct measure *m)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = b->frame.bytes, .data_size_in = b->frame.length,
+		    .repeat = m->repeat);
+	struct bench_bpf__bss *bss = b->bpf->bss;
+	struct rewrite_position *at = is_tracked(m) ? &bss->tracked : &bss->untracked, from = *at;
+	struct roce_counters before = read_totals(b), after;
+	__u64 good = bss->reference_good;
+
+	if (bpf_prog_test_run_opts(m->program, &run))
+		die("BPF_PROG_TEST_RUN", errno);
+	after = read_totals(b);
+	prove_run(m, &before, &after);
+	expect(m, "packets rewritten", passed(&from, at), m->kind->does & DOES_REWRITE ? m->repeat : 0);
+	expect(m, "ICRCs right by the reference", bss->reference_good - good,
+	       m->kind->does & DOES_REFERENCE ? m->repeat : 0);
+	return run.duration;
+}
+
+static __u32 run_once(struct batch *b, struct measure *m)
+{
+	m->packets += m->repeat;
+	return m->kind->does & DOES_USER ? run_user(b, m) : run_program(b, m);
+}
+
+/* ---- a batch: programs that are timed in turn ---- */
+
+/* Every QP was seen, with all its packets and without a fault: what the programs that keep streams have to prove. */
+static void prove_streams(struct batch *b, struct measure *m, const struct snapshot *s)
+{
+	__u64 streams = 0, packets = 0, messages = 0, faults = 0, want = 0;
+
+	for (int i = 0; i < b->count; i++)
+		want += is_tracked(&b->measures[i]) ? b->measures[i].packets : 0;
+	for (size_t i = 0; i < s->stream_count; i++) {
+		const __u64 *v = s->streams[i].stream.counters.value;
+
+		if (s->streams[i].key.qpn >= REWRITE_FLOOD)
+			continue;
+		streams++;
+		packets += v[COUNTER_roce_packets];
+		messages += v[COUNTER_messages];
+		faults += v[COUNTER_psn_gaps] + v[COUNTER_psn_duplicates] + v[COUNTER_psn_resyncs] +
+			  v[COUNTER_messages_broken] + v[COUNTER_icrc_bad];
+	}
+	expect(m, "streams", streams, b->qps);
+	expect(m, "packets of the streams", packets, want);
+	expect(m, "messages of the streams", messages, want);
+	expect(m, "gaps, duplicates, resyncs, broken messages and bad ICRCs", faults, 0);
+}
+
+static void prove_batch(struct batch *b)
+{
+	struct snapshot s = { 0 };
+
+	if (maps_read_streams(bpf_map__fd(b->bpf->maps.table_states), bpf_map__fd(b->bpf->maps.streams), &s))
+		die("streams", errno);
+	for (int i = 0; i < b->count; i++)
+		if (b->measures[i].kind->does & DOES_STREAMS)
+			prove_streams(b, &b->measures[i], &s);
+	snapshot_free(&s);
+}
+
+/* A round is every QP once; runs are whole rounds. */
+static void calibrate(struct batch *b, struct measure *m)
+{
+	__u32 round = m->kind->does & DOES_USER ? 1 : b->qps, ns, wanted;
+
+	m->repeat = (20000 + round - 1) / round * round;
+	run_once(b, m); /* streams are made and caches warmed */
+	ns = run_once(b, m) ?: 1;
+	wanted = b->run_ns / ns;
+	m->repeat = (wanted + round - 1) / round * round;
+}
+
+static void time_batch(struct batch *b)
+{
+	for (int i = 0; i < b->count; i++)
+		calibrate(b, &b->measures[i]);
+	b->bpf->bss->tracked.psn += b->spoil_psn;
+	/* in turn, so that a disturbance of the machine hits all alike */
+	for (int run = 0; run < b->runs; run++)
+		for (int i = 0; i < b->count; i++) {
+			struct measure *m = &b->measures[i];
+
+			m->samples[m->count++] = run_once(b, m);
+		}
+	prove_batch(b);
+}
+
+static struct bpf_program *find_program(const struct batch *b, const struct kind *kind)
+{
+	char name[64];
+
+	if (!(kind->does & DOES_REWRITE))
+		return bpf_object__find_program_by_name(b->bpf->obj, kind->symbol);
+	snprintf(name, sizeof(name), "%s_%s", kind->symbol, b->frame.length > FRAME_LINEAR ? "frags" : "plain");
+	return bpf_object__find_program_by_name(b->bpf->obj, name);
+}
+
+/* Only what this batch times goes through the verifier. */
+static void load(struct batch *b)
+{
+	struct monitor_settings *settings;
+	struct bpf_program *each;
+
+	b->bpf = bench_bpf__open();
+	if (!b->bpf)
+		die("BPF", errno);
+	bpf_object__for_each_program(each, b->bpf->obj)
+		bpf_program__set_autoload(each, false);
+	for (int i = 0; i < b->count; i++)
+		if (!(b->measures[i].kind->does & DOES_USER))
+			bpf_program__set_autoload(find_program(b, b->measures[i].kind), true);
+	settings = (struct monitor_settings *)&b->bpf->rodata->settings;
+	settings->icrc_every = 1;
+	settings->max_streams = STREAMS_MAX;
+	maps_complete_settings(settings, 1);
+	fold_make_tables((struct fold_tables *)&b->bpf->rodata->fold_tables);
+	slice8_make((struct slice8_tables *)&b->bpf->rodata->slice8_tables);
+	bpf_map__set_max_entries(b->bpf->maps.buckets, settings->bucket_mask + 1);
+	bpf_map__set_max_entries(b->bpf->maps.streams, settings->max_streams);
+	if (bench_bpf__load(b->bpf))
+		die("BPF", errno);
+	for (int i = 0; i < b->count; i++)
+		if (!(b->measures[i].kind->does & DOES_USER))
+			b->measures[i].program = bpf_program__fd(find_program(b, b->measures[i].kind));
+	frame_tables(&b->frame, &b->bpf->bss->rewrite_tables);
+	b->bpf->bss->rewrite_tables.base ^= b->spoil_icrc;
+	b->bpf->bss->icrc_offset = b->frame.length - 4;
+	b->bpf->bss->tracked.qps = b->qps;
+	b->bpf->bss->untracked.qps = b->flood ? 0 : b->qps;
+}
+
+/* ---- rows ---- */
+
+static int by_size(const void *a, const void *b)
+{
+	__u32 x = *(const __u32 *)a, y = *(const __u32 *)b;
+
+	return (x > y) - (x < y);
+}
+
+static json_t *row_of(const struct batch *b, const struct measure *m, const struct measure *empty)
+{
+	bool net = m->kind->does & DOES_REWRITE;
+	int middle = m->count / 2;
+
+	return json_pack("{s:s, s:i, s:i, s:s, s:i, s:i, s:i, s:i, s:i, s:I}", "name", m->kind->name, "payload",
+			 b->payload, "qps", b->qps, "packet", b->frame.packet, "ns", m->samples[0],
+			 "net_ns", m->samples[0] - (net ? empty->samples[0] : 0), "ns_median", m->samples[middle],
+			 "net_ns_median", m->samples[middle] - (net ? empty->samples[middle] : 0), "runs", m->count,
+			 "packets", (json_int_t)m->packets);
+}
+
+static void add_rows(struct batch *b, json_t *result)
+{
+	for (int i = 0; i < b->count; i++)
+		qsort(b->measures[i].samples, b->measures[i].count, sizeof(__u32), by_size);
+	for (int i = 0; i < b->count; i++) {
+		struct measure *m = &b->measures[i];
+		json_t *row = row_of(b, m, &b->measures[0]);
+		bool flood = m->kind->does & DOES_FLOOD;
+
+		if (*m->refused || *b->measures[0].refused) {
+			json_t *why = json_pack("{s:s, s:i, s:i, s:s}", "name", m->kind->name, "payload", b->payload, "qps",
+						b->qps, "why", *m->refused ? m->refused : "the empty program's row is");
+
+			fprintf(stderr, "bench: refused: %s at %u bytes, %u QPs: %s\n", m->kind->name, b->payload, b->qps,
+				m->refused);
+			json_array_append_new(json_object_get(result, "refused"), why);
+			json_decref(row);
+		} else if (b->flood && !flood) {
+			json_decref(row); /* keeps the table busy, or is taken off */
+		} else {
+			json_array_append_new(json_object_get(result, flood ? "flood" : "program"), row);
+		}
+	}
+}
+
+#define IN_KERNEL (DOES_REWRITE | DOES_WATCH)
+static const struct kind empty = { "empty", "empty", DOES_REWRITE, NULL };
+static const struct kind empty_bare = { "empty-bare", "empty_bare", 0, NULL };
+static const struct kind streams = { "streams", "streams", IN_KERNEL | DOES_STREAMS, NULL };
+static const struct kind all = { "all", "all", IN_KERNEL | DOES_STREAMS | DOES_ICRC, NULL };
+static const struct kind flood = { "flood", "flood", IN_KERNEL | DOES_STREAMS | DOES_ICRC | DOES_FLOOD, NULL };
+static const struct kind without_streams[] = {
+	{ "parse", "parse", IN_KERNEL, NULL },
+	{ "icrc", "icrc", IN_KERNEL | DOES_ICRC, NULL },
+	{ "copy", "copy", IN_KERNEL | DOES_REFERENCE, NULL },
+	{ "icrc-slice8", "icrc_slice8", IN_KERNEL | DOES_REFERENCE, NULL },
+	{ "icrc-table", "icrc_table", IN_KERNEL | DOES_REFERENCE, NULL },
+	{ "user-zlib", NULL, DOES_USER, by_zlib },
+	{ "user-isal", NULL, DOES_USER, by_isal },
+};
+
+static void add(struct batch *b, const struct kind *kind)
+{
+	b->measures[b->count++] = (struct measure){ .kind = kind };
+}
+
+/* The empty program comes first. */
+static void choose(struct batch *b)
+{
+	add(b, &empty);
+	if (b->qps == 1) {
+		for (size_t i = 0; i < ROCE_ARRAY_SIZE(without_streams); i++)
+			add(b, &without_streams[i]);
+		if (b->frame.length <= FRAME_LINEAR)
+			add(b, &empty_bare);
+	}
+	if (!b->flood)
+		add(b, &streams);
+	add(b, &all);
+	if (b->flood)
+		add(b, &flood);
+}
+
+static void run_batch(struct batch *b, json_t *result)
+{
+	fprintf(stderr, "bench: %u bytes, %u QP%s%s\n", b->payload, b->qps, b->qps > 1 ? "s" : "",
+		b->flood ? " and a flood of others" : "");
+	frame_make(&b->frame, b->payload);
+	b->covered_length = frame_covered(&b->frame, b->covered);
+	choose(b);
+	load(b);
+	time_batch(b);
+	add_rows(b, result);
+	bench_bpf__destroy(b->bpf);
+}
+
+/* ---- the command line ---- */
+
+static const struct { __u32 payload, qps; bool quick, flood; } plan[] = {
+	{ 64, 1, false, false },  { 128, 1, false, false },  { 256, 1, false, false },
+	{ 512, 1, false, false }, { 1024, 1, true, false },  { 2048, 1, false, false },
+	{ 3456, 1, false, false }, { 4096, 1, true, false }, { 1024, 2000, true, false },
+	{ 1024, 65536, false, false }, { 1024, 65536, false, true },
+};
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("CPU", errno);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "quick", no_argument, NULL, 'q' }, { "spoil", required_argument, NULL, 's' }, { "cpu", required_argument, NULL, 'c' }, { 0 }
+	};
+	static struct batch batch;
+	json_t *result = json_pack("{s:[], s:[], s:[]}", "program", "flood", "refused");
+	uint64_t cpu = sysconf(_SC_NPROCESSORS_ONLN) - 1;
+	const char *spoil = "";
+	bool quick = false;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == '?' || (option == 'c' && !parse_number(optarg, CPU_SETSIZE - 1, &cpu)))
+			usage_error("engine [--quick] [--spoil icrc|psn] [--cpu N]");
+		if (option == 's')
+			spoil = optarg;
+		quick |= option == 'q' || option == 's';
+	}
+	pin(cpu);
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(plan); i++) {
+		if (quick && !plan[i].quick)
+			continue;
+		batch = (struct batch){ .payload = plan[i].payload, .qps = plan[i].qps, .flood = plan[i].flood,
+					.runs = quick ? 3 : 17, .run_ns = quick ? 4000000 : 30000000 };
+		batch.spoil_icrc = !strcmp(spoil, "icrc");
+		batch.spoil_psn = !strcmp(spoil, "psn");
+		run_batch(&batch, result);
+		if (*spoil)
+			break;
+	}
+	json_dumpf(result, stdout, JSON_INDENT(1));
+	return 0;
+}

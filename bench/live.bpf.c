@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The live measurement's two ends: `drop`, the emptiest receiver there is, and `send`, which live frames of the test run
+ * go through: each becomes the next packet of its QP and is sent into the wire.
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bench/rewrite.bpf.h"
+
+const volatile __u32 wire;	/* interface index of the end that is sent into */
+struct rewrite_position position;
+
+SEC("xdp.frags")
+int drop(__attribute__((unused)) struct xdp_md *ctx)
+{
+	return XDP_DROP;
+}
+
+SEC("xdp")
+int send(struct xdp_md *ctx)
+{
+	if (!rewrite(ctx, false, &position))
+		return XDP_ABORTED;
+	return bpf_redirect(wire, 0);
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rewriting in the kernel: see rewrite.h. Linear packets directly, the ICRC of a multi-buffer one by a helper. */
+#ifndef BENCH_REWRITE_BPF_H
+#define BENCH_REWRITE_BPF_H
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bench/frame.h"
+
+struct rewrite_tables rewrite_tables;
+__u32 icrc_offset; /* from the frame's start, bytes */
+
+static __always_inline bool put_icrc(struct xdp_md *ctx, bool frags, __u32 icrc)
+{
+	__u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	__u32 at = icrc_offset & 0x1fff;
+
+	if (frags)
+		return !bpf_xdp_store_bytes(ctx, at, &icrc, sizeof(icrc));
+	if (data + at + sizeof(icrc) > end)
+		return false;
+	*(__u32 *)(data + at) = icrc;
+	return true;
+}
+
+/* frags: the packet may be a multi-buffer one. false: not a packet of ours. */
+static __always_inline bool rewrite(struct xdp_md *ctx, bool frags, struct rewrite_position *at)
+{
+	__u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	__u32 qpn, psn = at->psn;
+
+	if (data + FRAME_RETH > end)
+		return false;
+	if (at->qps) {
+		qpn = REWRITE_QPN + at->index++;
+		if (at->index >= at->qps) {
+			at->index = 0;
+			at->psn = (psn + 1) & 0xffffff;
+		}
+	} else {
+		qpn = REWRITE_FLOOD | (bpf_get_prandom_u32() & (REWRITE_FLOOD - 1));
+		at->psn = (psn + 1) & 0xffffff;
+	}
+	*(__u64 *)(data + FRAME_BTH + REWRITE_WORD) = rewrite_word(qpn, psn);
+	return put_icrc(ctx, frags, rewrite_icrc(&rewrite_tables, qpn, psn));
+}
+
+#endif
