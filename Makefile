@@ -2,6 +2,7 @@
 #
 # make            build everything         make compare    the comparison (installs what it needs first)
 # make test       every test               make deps       install packages and the Python environment only
+# make bench      what the engine costs
 #
 # Each folder says what it builds in its own build.mk.
 

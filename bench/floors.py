@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What the engine has to reach, all of it as ratios of rows of one run. Whether they hold is told, never asserted."""
+
+AT_LEAST, AT_MOST = "at least", "at most"
+
+
+def net(result, name, payload, qps=1):
+    """ns a packet, net of the empty program's; None: there is no such row."""
+    for row in result["program"]:
+        if (row["name"], row["payload"], row["qps"]) == (name, payload, qps):
+            return row["net_ns"]
+    return None
+
+
+def live(result, payload, icrc, qps=1):
+    for row in result["live"]:
+        if (row["payload"], row["icrc"], row["qps"]) == (payload, icrc, qps):
+            return row
+    return None
+
+
+def judge(result):
+    """[{ name, ratio, floor, kind, holds }] of those whose rows are there."""
+    rows = [_floor(*each) for each in _engine(result) + _live(result)]
+    return [row for row in rows if row]
+
+
+def _engine(result):
+    def slower(what, than, payload):
+        return net(result, what, payload), net(result, than, payload)
+
+    def slice8(payload):
+        """Without its copy of the packet, which a slice-8 on the packet itself would not need."""
+        times = [net(result, name, payload) for name in ("icrc-slice8", "copy", "parse")]
+        return None if None in times else times[0] - times[1] + times[2], net(result, "icrc", payload)
+
+    def many(name, qps):
+        return net(result, name, 1024, qps), net(result, name, 1024)
+
+    flood = result["flood"][0]["net_ns"] if result["flood"] else None
+    return [
+        ("slice-8 in BPF / folding, 1024 B", *slower("icrc-slice8", "icrc", 1024), AT_LEAST, 4),
+        ("slice-8 in BPF / folding, 3456 B", *slower("icrc-slice8", "icrc", 3456), AT_LEAST, 6),
+        ("the same, less slice-8's copy of the packet, 1024 B", *slice8(1024), AT_LEAST, 4),
+        ("the same, less slice-8's copy of the packet, 3456 B", *slice8(3456), AT_LEAST, 6),
+        ("slice-8 in BPF / folding, 4096 B multi-buffer", *slower("icrc-slice8", "icrc", 4096), AT_LEAST, 3),
+        ("zlib in user space / folding in XDP, 1024 B", *slower("user-zlib", "icrc", 1024), AT_LEAST, 2),
+        ("engine without ICRC / zlib, 1024 B", *slower("streams", "user-zlib", 1024), AT_MOST, 0.35),
+        ("engine with ICRC / zlib, 1024 B", *slower("all", "user-zlib", 1024), AT_MOST, 0.75),
+        ("streams: 2000 QPs / one", *many("streams", 2000), AT_MOST, 1.5),
+        ("streams: 65536 QPs / one", *many("streams", 65536), AT_MOST, 3),
+        ("all: 2000 QPs / one", *many("all", 2000), AT_MOST, 1.5),
+        ("all: 65536 QPs / one", *many("all", 65536), AT_MOST, 3),
+        ("all: flood of random QPNs / one QP", flood, net(result, "all", 1024), AT_MOST, 3),
+    ]
+
+
+def _live(result):
+    rows = []
+    for icrc, floor in (("off", 0.65), ("all", 0.45)):
+        row = live(result, 1024, icrc)
+        if row:
+            rows.append((f"live, ICRC {icrc} / empty program, 1024 B", row["monitor_mpps"], row["empty_mpps"],
+                         AT_LEAST, floor))
+    if result["live"]:
+        rows.append(("live: frames the monitor did not count, all runs", sum(r["uncounted"] for r in result["live"]), 1,
+                     AT_MOST, 0))
+    return rows
+
+
+def _floor(name, value, of, kind, floor):
+    if value is None or not of:
+        return None
+    ratio = value / of
+    return {"name": name, "ratio": round(ratio, 3), "kind": kind, "floor": floor,
+            "holds": ratio >= floor if kind == AT_LEAST else ratio <= floor}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Pictures of the figures, by gnuplot."""
+import os
+import subprocess
+
+TERMINALS = {"svg": "svg size 760,480 font 'sans-serif,13' background 'white'", "png": "pngcairo size 1140,720 font 'Sans,13'"}
+
+# program, words, gnuplot's line style
+CURVES = (("icrc-table", "ICRC, byte table in BPF", "lc rgb '#bbbbbb' pt 4"),
+          ("icrc-slice8", "ICRC, slice-8 in BPF", "lc rgb '#888888' pt 6"),
+          ("user-zlib", "zlib in user space", "lc rgb '#000000' pt 8 dt 2"),
+          ("all", "streams and ICRC", "lc rgb '#c0392b' pt 7 lw 2"),
+          ("icrc", "ICRC by folding", "lc rgb '#e08e0b' pt 5"),
+          ("streams", "streams", "lc rgb '#2471a3' pt 9"),
+          ("parse", "parse only", "lc rgb '#1e8449' pt 11"),
+          ("user-isal", "ISA-L in user space", "lc rgb '#000000' pt 1 dt 3"))
+
+
+def draw(folder, result):
+    """programs.svg/png and live.svg/png."""
+    for kind, terminal in TERMINALS.items():
+        _gnuplot(folder, f"programs.{kind}", terminal, _programs(result["program"]))
+        _gnuplot(folder, f"live.{kind}", terminal, _live(result["live"]))
+
+
+def _gnuplot(folder, name, terminal, commands):
+    if not commands:
+        return
+    script = f"set terminal {terminal}\nset output '{name}'\nset border 3\nset tics nomirror\n{commands}\n"
+    subprocess.run(["gnuplot"], cwd=folder, input=script, text=True, check=True)
+
+
+def _block(name, lines):
+    return f"${name} << EOD\n" + "\n".join(lines) + "\nEOD\n"
+
+
+def _programs(program):
+    data, curves = "", []
+    for number, (name, words, style) in enumerate(CURVES):
+        rows = sorted((row["payload"], max(row["net_ns"], 1)) for row in program if row["name"] == name and row["qps"] == 1)
+        if rows:
+            data += _block(f"curve{number}", [f"{payload} {ns}" for payload, ns in rows])
+            curves.append(f"$curve{number} with linespoints {style} title '{words}'")
+    if not curves:
+        return ""
+    return (data + "set logscale xy\nset grid ytics lc rgb '#dddddd'\nset key outside right top\nset xlabel 'payload, bytes'\n"
+            "set ylabel 'ns a packet, net of the empty program'\n"
+            "set xtics (64, 128, 256, 512, 1024, 2048, 4096)\nset xrange [55:4800]\nplot " + ", \\\n  ".join(curves))
+
+
+def _live(rows):
+    groups = sorted({(row["payload"], row["qps"]) for row in rows})
+    found = {(row["payload"], row["qps"], row["icrc"]): row for row in rows}
+    lines = []
+    for payload, qps in groups:
+        off, every = found.get((payload, qps, "off")), found.get((payload, qps, "all"))
+        if off and every:
+            lines.append(f"'{payload} B, {qps} QP{'s' if qps > 1 else ''}' {off['empty_mpps']} {off['monitor_mpps']} "
+                         f"{every['monitor_mpps']}")
+    if not lines:
+        return ""
+    return (_block("bars", lines) + "set style data histogram\nset style fill solid noborder\nset boxwidth 0.9\n"
+            "set yrange [0:*]\nset grid ytics lc rgb '#dddddd'\nset key outside right top\nset ylabel 'million packets a second'\n"
+            "plot $bars using 2:xtic(1) lc rgb '#bbbbbb' title 'empty program', "
+            "'' using 3 lc rgb '#2471a3' title 'monitor, ICRC off', '' using 4 lc rgb '#c0392b' title 'monitor, every ICRC'")

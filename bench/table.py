@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The figures as Markdown that also reads well on a terminal."""
+from bench import machine
+
+ORDER = ("empty", "empty-bare", "parse", "streams", "icrc", "all", "copy", "icrc-slice8", "icrc-table", "user-zlib",
+         "user-isal")
+
+
+def render(result):
+    parts = [machine.words(result["machine"]) + (" - a quick look, no figures to quote" if result["quick"] else ""),
+             _payloads(result["program"]), _qps(result), _live(result["live"]), _floors(result["floors"])]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _table(title, head, rows):
+    if not rows:
+        return ""
+    cells = [head] + [["" if cell is None else str(cell) for cell in row] for row in rows]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(head))]
+    lines = ["| " + " | ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))) + " |"
+             for line in cells]
+    lines.insert(1, "|" + "|".join("-" * (w + 2) if i == 0 else "-" * (w + 1) + ":" for i, w in enumerate(widths)) + "|")
+    return "\n".join([title, "", *lines])
+
+
+def _cell(row):
+    """The empty programs' own time is what others are net of."""
+    return row["ns"] if row["name"].startswith("empty") else row["net_ns"]
+
+
+def _payloads(program):
+    sizes = sorted({row["payload"] for row in program if row["qps"] == 1})
+    found = {(row["name"], row["payload"]): _cell(row) for row in program if row["qps"] == 1}
+    rows = [[name] + [found.get((name, size)) for size in sizes] for name in ORDER
+            if any((name, size) in found for size in sizes)]
+    return _table("ns a packet by payload, net of `empty`, one QP (best run):",
+                  ["program"] + [f"{size} B" for size in sizes], rows)
+
+
+def _qps(result):
+    counts = sorted({row["qps"] for row in result["program"] if row["payload"] == 1024})
+    found = {(row["name"], row["qps"]): row["net_ns"] for row in result["program"] if row["payload"] == 1024}
+    rows = [[name] + [found.get((name, count)) for count in counts] for name in ("streams", "all")]
+    head = ["program"] + [f"{count} QP{'s' if count > 1 else ''}" for count in counts]
+    if result["flood"]:
+        head.append("flood")
+        for row in rows:
+            row.append(result["flood"][0]["net_ns"] if row[0] == "all" else None)
+    return _table("ns a packet by QPs in turn, 1024 B, net of `empty`:", head, rows if counts else [])
+
+
+def _live(rows):
+    return _table("Live over veth, the receiver on a CPU of its own (medians; ns: of its CPU, a packet):",
+                  ["payload", "QPs", "ICRC", "monitor Mpps", "empty Mpps", "ratio", "uncounted", "monitor ns", "empty ns"],
+                  [[row["payload"], row["qps"], row["icrc"], f"{row['monitor_mpps']:.2f}", f"{row['empty_mpps']:.2f}",
+                    f"{row['monitor_mpps'] / row['empty_mpps']:.0%}", row["uncounted"], round(row["monitor_cpu_ns"]),
+                    round(row["empty_cpu_ns"])] for row in rows])
+
+
+def _floors(rows):
+    return _table("What it has to reach (ratios of the same run):", ["ratio of", "is", "must be", "holds"],
+                  [[row["name"], row["ratio"], f"{row['kind']} {row['floor']}", "yes" if row["holds"] else "NO"]
+                   for row in rows])
