@@ -8,6 +8,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bench/finding.h"
 #include "bench/rewrite.bpf.h"
 #include "bench/slice8.h"
 #include "bpf/watch.h"
@@ -17,7 +18,7 @@ const volatile struct slice8_tables slice8_tables;
 /* Programs that keep streams go on where another of them stopped; those that do not have a position of their own. */
 struct rewrite_position tracked, untracked;
 
-__u64 reference_good; /* packets whose ICRC slice8 or table found right */
+__u64 reference_good; /* packets whose ICRC slice8 or table found right, or whose stream was found */
 
 struct reference {
 	__u8 frame[FRAME_IP + TABLE_BYTES];
@@ -86,6 +87,8 @@ PROGRAMS(icrc_slice8, untracked, watch_xdp(ctx, frags, 0); check_by_reference(ct
 PROGRAMS(icrc_table, untracked, watch_xdp(ctx, frags, 0); check_by_reference(ctx, TABLE))
 /* random QPNs, each new: what a flood of forged packets would cost */
 PROGRAMS(flood, untracked, watch_xdp(ctx, frags, WATCH_STREAMS | WATCH_ICRC))
+PROGRAM(find_hash_plain, "xdp", false, untracked, reference_good += find_by_hash(ctx))
+PROGRAM(find_array_plain, "xdp", false, untracked, reference_good += find_by_array(ctx))
 
 SEC("xdp")
 int empty_bare(__attribute__((unused)) struct xdp_md *ctx)

@@ -27,7 +27,7 @@
 
 #include "bench/bench.skel.h" /* knows the types above */
 
-#define MEASURES 16
+#define MEASURES 20
 #define RUNS_MAX 41
 #define STREAMS_MAX 65536 /* the monitor's default */
 #define CRC_RESIDUE (~TABLE_RESIDUE) /* of any message with its CRC behind it, by zlib's convention */
@@ -169,7 +169,7 @@ static __u32 run_program(struct batch *b, struct measure *m)
 	after = read_totals(b);
 	prove_run(m, &before, &after);
 	expect(m, "packets rewritten", passed(&from, at), m->kind->does & DOES_REWRITE ? m->repeat : 0);
-	expect(m, "ICRCs right by the reference", bss->reference_good - good,
+	expect(m, "packets right by the reference", bss->reference_good - good,
 	       m->kind->does & DOES_REFERENCE ? m->repeat : 0);
 	return run.duration;
 }
@@ -351,6 +351,12 @@ static const struct kind without_streams[] = {
 	{ "user-isal", NULL, DOES_USER, by_isal },
 };
 
+/* Beside streams less parse: finding and locking by the kernel's maps. */
+static const struct kind finding[] = {
+	{ "find-hash", "find_hash", DOES_REWRITE | DOES_REFERENCE, NULL },
+	{ "find-array", "find_array", DOES_REWRITE | DOES_REFERENCE, NULL },
+};
+
 static void add(struct batch *b, const struct kind *kind)
 {
 	b->measures[b->count++] = (struct measure){ .kind = kind };
@@ -366,6 +372,8 @@ static void choose(struct batch *b)
 		if (b->frame.length <= FRAME_LINEAR)
 			add(b, &empty_bare);
 	}
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(finding) && b->payload == 1024 && !b->flood; i++)
+		add(b, &finding[i]);
 	if (!b->flood)
 		add(b, &streams);
 	add(b, &all);

@@ -40,7 +40,7 @@ def _payloads(program):
 def _qps(result):
     counts = sorted({row["qps"] for row in result["program"] if row["payload"] == 1024})
     found = {(row["name"], row["qps"]): row["net_ns"] for row in result["program"] if row["payload"] == 1024}
-    rows = [[name] + [found.get((name, count)) for count in counts] for name in ("streams", "all")]
+    rows = [[name] + [found.get((name, count)) for count in counts] for name in ("streams", "all", "find-hash", "find-array")]
     head = ["program"] + [f"{count} QP{'s' if count > 1 else ''}" for count in counts]
     if result["flood"]:
         head.append("flood")
