@@ -50,7 +50,7 @@ def _qps(result):
 
 
 def _live(rows):
-    return _table("Live over veth, the receiver on a CPU of its own (medians; ns: of its CPU, a packet):",
+    return _table("Live over veth, the receiver on a CPU of its own (median; ns of its CPU a packet: best):",
                   ["payload", "QPs", "ICRC", "monitor Mpps", "empty Mpps", "ratio", "uncounted", "monitor ns", "empty ns"],
                   [[row["payload"], row["qps"], row["icrc"], f"{row['monitor_mpps']:.2f}", f"{row['empty_mpps']:.2f}",
                     f"{row['monitor_mpps'] / row['empty_mpps']:.0%}", row["uncounted"], round(row["monitor_cpu_ns"]),
