@@ -55,7 +55,7 @@ def _live(rows):
     for payload, qps in groups:
         off, every = found.get((payload, qps, "off")), found.get((payload, qps, "all"))
         if off and every:
-            lines.append(f"'{payload} B, {qps} QP{'s' if qps > 1 else ''}' {off['empty_mpps']} {off['monitor_mpps']} "
+            lines.append(f"\"{payload} B, {qps} QP{'s' if qps > 1 else ''}\" {off['empty_mpps']} {off['monitor_mpps']} "
                          f"{every['monitor_mpps']}")
     if not lines:
         return ""
