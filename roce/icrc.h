@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The invariant CRC of RoCEv2 (IBTA 7.8.1 and annex A17.3.3): CRC-32 over eight bytes 0xff and the datagram from its
- * IP header to the end of its pad, with what may change on the way replaced by ones; stored least significant byte
- * first. The IP length says where it ends, not the frame's.
+ * The invariant CRC (IBTA 7.8.1; RoCEv2: annex A17.3.3): CRC-32 over eight bytes 0xff, where InfiniBand has its LRH, and
+ * the datagram from its IP header or GRH to the end of its pad, with what may change on the way replaced by ones; stored
+ * least significant byte first. The IP length says where it ends, not the frame's.
  */
 #ifndef ROCE_ICRC_H
 #define ROCE_ICRC_H
@@ -36,8 +36,11 @@ roce_inline void icrc_mask(__u8 *frame, const struct roce_packet *p)
 		frame[l3 + 1] = frame[l3 + 2] = frame[l3 + 3] = 0xff; /* traffic class, flow label */
 		frame[l3 + 7] = 0xff; /* hop limit */
 	}
-	frame[l4 + 6] = frame[l4 + 7] = 0xff; /* UDP checksum */
-	frame[l4 + WIRE_UDP_LEN + offsetof(struct wire_bth, resv8a)] = 0xff;
+	if (!p->rocev1) {
+		frame[l4 + 6] = frame[l4 + 7] = 0xff; /* UDP checksum */
+		l4 += WIRE_UDP_LEN;
+	}
+	frame[l4 + offsetof(struct wire_bth, resv8a)] = 0xff;
 }
 
 /*

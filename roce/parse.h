@@ -19,7 +19,7 @@
 
 enum roce_kind {
 	ROCE_OTHER, /* not RoCE, or cut before that could be known */
-	ROCE_V1,
+	ROCE_V1, /* RoCEv1 whose headers cannot be followed; otherwise it is a ROCE_PACKET */
 	ROCE_FRAGMENT,
 	ROCE_MALFORMED,
 	ROCE_PACKET,
@@ -45,7 +45,7 @@ struct roce_packet {
 	__u32 ip_payload; /* bytes of IP payload after its extension headers */
 	__u32 payload_bytes;
 	__u16 l3_offset;
-	__u16 l4_offset;
+	__u16 l4_offset; /* of UDP; RoCEv1: of the BTH */
 	__u32 icrc_offset; /* where the four bytes of the ICRC begin */
 	__u16 udp_source_port;
 	__u16 udp_port;
@@ -54,6 +54,7 @@ struct roce_packet {
 	__u16 vlan; /* the innermost tag's identifier, meaningful if vlan_tags */
 	__u8 vlan_tags;
 	__u8 kind; /* enum roce_kind */
+	__u8 rocev1; /* a GRH instead of IP and UDP */
 	__u8 ip_version;
 	__u8 ip_df;
 	__u8 tos; /* traffic class: DSCP and ECN */
@@ -170,6 +171,10 @@ roce_inline bool parse_is_ipv6_extension(__u32 proto)
 	return proto == 0 || proto == 43 || proto == 44 || proto == 60 || proto == 135 || proto == 139 || proto == 140;
 }
 
+/*
+ * Also the GRH of RoCEv1, which is made like IPv6's header and has no extension headers; its length includes the ICRC
+ * (IBTA 8.3).
+ */
 roce_inline bool parse_ipv6(struct roce_cursor *c, struct roce_packet *p)
 {
 	const __u8 *h = cursor_peek(c, WIRE_IPV6_LEN);
@@ -186,6 +191,8 @@ roce_inline bool parse_ipv6(struct roce_cursor *c, struct roce_packet *p)
 	c->proto = h[6];
 	c->end = c->offset + WIRE_IPV6_LEN + roce_be16(h + 4);
 	c->offset += WIRE_IPV6_LEN;
+	if (p->rocev1)
+		return c->proto == WIRE_PROTO_IBA;
 	for (int i = 0; i < ROCE_IPV6_EXTENSIONS && parse_is_ipv6_extension(c->proto); i++) {
 		h = cursor_peek(c, 8);
 		if (!h)
@@ -303,15 +310,16 @@ roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
 }
 
 /*
- * UDP to port 4791: BTH, extension headers, payload, pad, ICRC. Lengths that contradict each other make it
- * malformed; a frame the capture cut inside the headers stays ROCE_OTHER, since that is not its sender's fault.
+ * Behind UDP to port 4791, or a GRH: BTH, extension headers, payload, pad, ICRC. Lengths that contradict each other
+ * make it malformed (not RoCEv1, whose packets count as such whatever they are); a frame the capture cut inside the
+ * headers stays what it was, since that is not its sender's fault.
  */
 roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 captured)
 {
 	const __u8 *h = cursor_peek(c, sizeof(struct wire_bth));
 
 	if (c->end > p->frame_bytes || c->offset + sizeof(struct wire_bth) + WIRE_ICRC_LEN > c->end) {
-		p->kind = ROCE_MALFORMED;
+		p->kind = p->rocev1 ? ROCE_V1 : ROCE_MALFORMED;
 		return;
 	}
 	if (!h)
@@ -319,7 +327,7 @@ roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 
 	parse_bth(h, p);
 	c->offset += sizeof(struct wire_bth);
 	if (c->offset + parse_extension_bytes(p->op) + p->pad + WIRE_ICRC_LEN > c->end) {
-		p->kind = ROCE_MALFORMED;
+		p->kind = p->rocev1 ? ROCE_V1 : ROCE_MALFORMED;
 		return;
 	}
 	if (!parse_extensions(c, p) || c->offset > captured)
@@ -328,6 +336,25 @@ roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 
 	p->icrc_offset = c->end - WIRE_ICRC_LEN;
 	p->payload_bytes = p->icrc_offset - c->offset - p->pad;
 	p->truncated = captured < c->end;
+}
+
+/* Whether it goes to RoCEv2's port; a datagram to one of `ports` is parsed here. */
+roce_inline bool parse_udp(struct roce_cursor *c, struct roce_packet *p, const struct roce_ports *ports)
+{
+	const __u8 *h = cursor_peek(c, WIRE_UDP_LEN);
+
+	if (!h)
+		return false;
+	p->udp_source_port = roce_be16(h);
+	p->udp_port = roce_be16(h + 2);
+	p->udp_length = roce_be16(h + 4);
+	p->ip_payload = c->end > c->offset ? c->end - c->offset : 0;
+	c->offset += WIRE_UDP_LEN;
+	if (p->udp_port == WIRE_ROCEV2_PORT)
+		return true;
+	if (ports && parse_is_watched(ports, p->udp_port))
+		parse_stream_header(c, p);
+	return false;
 }
 
 /*
@@ -339,8 +366,7 @@ roce_inline void roce_parse(const __u8 *window, __u32 captured, __u32 wire_bytes
 			    struct roce_packet *p)
 {
 	struct roce_cursor c = { .window = window, .available = captured };
-	const __u8 *h;
-	bool udp = false;
+	bool transport = false;
 
 	__builtin_memset(p, 0, sizeof(*p));
 	p->frame_bytes = wire_bytes;
@@ -348,25 +374,22 @@ roce_inline void roce_parse(const __u8 *window, __u32 captured, __u32 wire_bytes
 		c.available = ROCE_WINDOW;
 	if (!parse_ethernet(&c, p))
 		return;
-	if (c.proto == WIRE_ETHERTYPE_ROCEV1)
+	if (c.proto == WIRE_ETHERTYPE_ROCEV1) {
 		p->kind = ROCE_V1;
-	else if (c.proto == WIRE_ETHERTYPE_IPV4)
-		udp = parse_ipv4(&c, p);
-	else if (c.proto == WIRE_ETHERTYPE_IPV6)
-		udp = parse_ipv6(&c, p);
-	h = udp ? cursor_peek(&c, WIRE_UDP_LEN) : NULL;
-	if (!h)
+		p->rocev1 = 1;
+	}
+	if (c.proto == WIRE_ETHERTYPE_IPV4)
+		transport = parse_ipv4(&c, p);
+	else if (c.proto == WIRE_ETHERTYPE_IPV6 || c.proto == WIRE_ETHERTYPE_ROCEV1)
+		transport = parse_ipv6(&c, p);
+	if (!transport)
 		return;
-	p->udp_source_port = roce_be16(h);
-	p->udp_port = roce_be16(h + 2);
-	p->udp_length = roce_be16(h + 4);
 	p->l4_offset = c.offset;
-	p->ip_payload = c.end > c.offset ? c.end - c.offset : 0;
-	c.offset += WIRE_UDP_LEN;
-	if (p->udp_port == WIRE_ROCEV2_PORT)
-		parse_roce(&c, p, captured);
-	else if (ports && parse_is_watched(ports, p->udp_port))
-		parse_stream_header(&c, p);
+	/* by way of memory, of which the verifier knows nothing: all ways that lead here are one from now on */
+	c.offset = *(volatile __u16 *)&p->l4_offset;
+	if (!p->rocev1 && !parse_udp(&c, p, ports))
+		return;
+	parse_roce(&c, p, captured);
 }
 
 #endif

@@ -137,12 +137,18 @@ roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_pa
 	if (p->kind == ROCE_UDP) {
 		v[COUNTER_udp_packets]++;
 	} else {
-		v[COUNTER_roce_packets]++;
-		if (icrc == ICRC_UNCHECKED) {
-			v[COUNTER_icrc_unchecked]++;
+		if (p->rocev1) { /* roce_packets and what adds up to it are RoCEv2's */
+			v[COUNTER_rocev1_packets]++;
+			v[COUNTER_rocev1_icrc_checked] += icrc != ICRC_UNCHECKED;
 			v[COUNTER_truncated] += p->truncated;
 		} else {
-			v[COUNTER_icrc_checked]++;
+			v[COUNTER_roce_packets]++;
+			if (icrc == ICRC_UNCHECKED) {
+				v[COUNTER_icrc_unchecked]++;
+				v[COUNTER_truncated] += p->truncated;
+			} else {
+				v[COUNTER_icrc_checked]++;
+			}
 		}
 		if (icrc == ICRC_BAD) {
 			v[COUNTER_icrc_bad]++;
@@ -156,7 +162,7 @@ roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_pa
 		v[COUNTER_ecn_ce]++;
 }
 
-/* Counters of scope FRAME: what kind of frame it was. */
+/* Counters of scope FRAME: what kind of frame it was. (And RoCEv1 that roce_count_packet() will not see.) */
 roce_inline void roce_count_frame(struct roce_counters *c, const struct roce_packet *p)
 {
 	__u64 *v = c->value;
@@ -346,7 +352,8 @@ roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p
 	}
 	roce_count_packet(&s->counters, p, icrc);
 	/* Where only some are verified, a stream may have been trusted by those that were not. */
-	if (icrc == ICRC_BAD && s->counters.value[COUNTER_icrc_checked] == s->counters.value[COUNTER_icrc_bad])
+	if (icrc == ICRC_BAD && s->counters.value[COUNTER_icrc_bad] ==
+					s->counters.value[COUNTER_icrc_checked] + s->counters.value[COUNTER_rocev1_icrc_checked])
 		s->trusted = false;
 	if (icrc == ICRC_BAD && s->trusted)
 		return;

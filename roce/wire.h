@@ -22,6 +22,7 @@
 #define WIRE_ETHERTYPE_ROCEV1 0x8915 /* IBTA annex A16 */
 
 #define WIRE_PROTO_UDP 17
+#define WIRE_PROTO_IBA 0x1b /* next header of a GRH before a BTH, IBTA 8.3.4 */
 #define WIRE_ROCEV2_PORT 4791 /* IBTA annex A17 */
 
 /* Base Transport Header, IBTA 9.2. */

@@ -4,7 +4,7 @@
 Written from the InfiniBand specification and docs/rules.md, slowly and obviously; whole captures are held in memory.
 
     for ns, wire_len, frame in oracle.read_pcap(path): ...
-    oracle.parse(frame)     a RoCEv2 packet as a dict, or None
+    oracle.parse(frame)     a RoCE packet as a dict, or None
     oracle.icrc_ok(frame)   True, False, or None where it cannot be told
     oracle.streams(path)    {key: figures}; key = (src, dst, dqpn, side), for UD (src, sqpn)
     oracle.totals(path)     what kinds of frames there are
@@ -80,22 +80,24 @@ def classify(frame, wire_len=None):
         vlan, ethertype = struct.unpack_from("!HH", frame, at - 2)
         vlan &= 0xfff
     l3 = at + 2
-    if ethertype == 0x8915:
-        return "rocev1", None
+    v1 = ethertype == 0x8915
     if ethertype == 0x0800:
         if len(frame) < l3 + 20 or frame[l3] >> 4 != 4 or frame[l3] & 15 < 5:
             return "other", None
         length, _, flags = struct.unpack_from("!HHH", frame, l3 + 2)
         protocol, end, l4 = frame[l3 + 9], l3 + length, l3 + 4 * (frame[l3] & 15)
         src, dst, fragment = frame[l3 + 12:l3 + 16], frame[l3 + 16:l3 + 20], bool(flags & 0x3fff)
-    elif ethertype == 0x86dd:
+    elif ethertype == 0x86dd or v1:  # a GRH is made like IPv6's header
         if len(frame) < l3 + 40 or frame[l3] >> 4 != 6:
-            return "other", None
+            return "rocev1" if v1 else "other", None
         length, = struct.unpack_from("!H", frame, l3 + 4)
         src, dst, end = frame[l3 + 8:l3 + 24], frame[l3 + 24:l3 + 40], l3 + 40 + length
         l4, protocol, fragment = _ipv6_extensions(frame, l3 + 40, frame[l3 + 6])
     else:
         return "other", None
+    if v1:
+        return ("rocev1", _transport(frame, wire_len, l3, l4, None, l4, end, src, dst, vlan)[1]) if protocol == 0x1b else \
+            ("rocev1", None)
     if protocol != 17:
         return "other", None
     if fragment:
@@ -105,7 +107,11 @@ def classify(frame, wire_len=None):
     sport, dport = struct.unpack_from("!HH", frame, l4)
     if dport != ROCE_PORT:
         return "other", None
-    bth = l4 + 8
+    return _transport(frame, wire_len, l3, l4, sport, l4 + 8, end, src, dst, vlan)
+
+
+def _transport(frame, wire_len, l3, l4, sport, bth, end, src, dst, vlan):
+    """From the BTH on, as classify()."""
     if end > wire_len or bth + 12 + 4 > end:
         return "malformed", None
     if len(frame) < bth + 12:
@@ -138,7 +144,7 @@ def classify(frame, wire_len=None):
 
 
 def parse(frame, wire_len=None):
-    """A RoCEv2 packet as a dict, or None."""
+    """A RoCE packet as a dict, or None."""
     return classify(frame, wire_len)[1]
 
 
@@ -151,12 +157,15 @@ def icrc(frame, p):
     else:
         data[0:4] = b"\x6f\xff\xff\xff"
         data[7] = 0xff
-    data[udp + 6] = data[udp + 7] = data[udp + 8 + 4] = 0xff
+    if p["sport"] is None:  # RoCEv1
+        data[udp + 4] = 0xff
+    else:
+        data[udp + 6] = data[udp + 7] = data[udp + 8 + 4] = 0xff
     return struct.pack("<I", zlib.crc32(b"\xff" * 8 + data))
 
 
 def icrc_ok(frame, p=None):
-    """Whether the ICRC is right; None: no RoCEv2 packet, or cut."""
+    """Whether the ICRC is right; None: no RoCE packet, or cut."""
     p = p or parse(frame)
     if not p or p["truncated"]:
         return None
@@ -254,7 +263,7 @@ def _judge(packets, mtus):
     f["psn_lost"] = f["psn_skipped"] - f["psn_recovered"]
     f["messages"] = receiver.messages if service == "UC" else messages
     f["service"] = service or packets[-1][0]["service"]
-    f["roce_packets"] = len(packets)
+    f["roce_packets"] = sum(p["sport"] is not None for p, _ in packets)
     f["icrc_bad"] = sum(ok is False for _, ok in packets)
     f["icrc_unchecked"] = sum(ok is None for _, ok in packets)
     f["trusted"] = bool(good)
@@ -288,7 +297,8 @@ def totals(paths):
         t[names[kind]] += 1
         if p:
             ok = icrc_ok(frame, p)
-            t["icrc_unchecked" if ok is None else "icrc_checked"] += 1
+            if kind == "roce":
+                t["icrc_unchecked" if ok is None else "icrc_checked"] += 1
             t["icrc_bad"] += ok is False
             t["unknown_opcodes"] += ok is not False and not p["known"]
     return t

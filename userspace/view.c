@@ -5,7 +5,7 @@ static __u64 packets(const struct snapshot_stream *s)
 {
 	const __u64 *v = s->stream.counters.value;
 
-	return v[COUNTER_roce_packets] + v[COUNTER_udp_packets];
+	return v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] + v[COUNTER_udp_packets];
 }
 
 bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous, enum view_streams which)

@@ -74,6 +74,9 @@ static bool makes_sense(int counter, const struct snapshot_stream *s)
 		return false;
 	case COUNTER_udp_packets:
 		return udp;
+	case COUNTER_rocev1_packets:
+	case COUNTER_rocev1_icrc_checked:
+		return s->stream.counters.value[COUNTER_rocev1_packets];
 	case COUNTER_bytes:
 	case COUNTER_payload_bytes:
 	case COUNTER_ecn_ce:

@@ -80,6 +80,7 @@ static const struct total icrc_line[] = {
 	{ COUNTER_icrc_checked, "checked", true, false },
 	{ COUNTER_icrc_bad, "bad", true, true },
 	{ COUNTER_icrc_unchecked, "unchecked", false, false },
+	{ COUNTER_rocev1_icrc_checked, "RoCEv1 checked", false, false },
 	{ COUNTER_truncated, "cut by the capture", false, false },
 	{ COUNTER_unknown_opcodes, "unknown opcodes", false, true },
 };
@@ -133,6 +134,7 @@ static void print_head(const struct page *page, const struct snapshot *now, cons
 	double seconds = now->seconds - (previous ? previous->seconds : 0);
 	const struct roce_counters *before = previous ? &previous->totals : &(const struct roce_counters){ 0 };
 	double packets = c->value[COUNTER_roce_packets] - before->value[COUNTER_roce_packets] +
+			 c->value[COUNTER_rocev1_packets] - before->value[COUNTER_rocev1_packets] +
 			 c->value[COUNTER_udp_packets] - before->value[COUNTER_udp_packets];
 	double bytes = c->value[COUNTER_bytes] - before->value[COUNTER_bytes];
 
@@ -195,7 +197,7 @@ static bool cell_packets(char *to, const struct row *r)
 {
 	const __u64 *v = r->now->stream.counters.value;
 
-	cell(to, "%llu", v[COUNTER_roce_packets] + v[COUNTER_udp_packets]);
+	cell(to, "%llu", v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] + v[COUNTER_udp_packets]);
 	return false;
 }
 
@@ -207,7 +209,7 @@ static bool cell_gbit(char *to, const struct row *r)
 
 static bool cell_kpps(char *to, const struct row *r)
 {
-	double packets = since(r, COUNTER_roce_packets) + since(r, COUNTER_udp_packets);
+	double packets = since(r, COUNTER_roce_packets) + since(r, COUNTER_rocev1_packets) + since(r, COUNTER_udp_packets);
 
 	cell(to, "%.1f", per_second(packets, r->seconds) / 1e3);
 	return false;

@@ -16,6 +16,7 @@
 struct frame_spec {
 	int tags;	   /* VLAN tags, 0..2; more make it unreadable */
 	bool ipv6;
+	bool grh;	   /* RoCEv1: a GRH, and no UDP */
 	int ip_options;	   /* bytes of IPv4 options, a multiple of 4 up to 40 */
 	int extensions;	   /* IPv6 extension headers before UDP, of 8, 16, 24... bytes */
 	bool atomic_fragment; /* IPv6: a fragment header that fragments nothing */
@@ -34,7 +35,7 @@ struct frame_spec {
 struct frame {
 	uint8_t bytes[FRAME_ROOM];
 	int length;
-	int l3, udp, bth, payload, icrc, end; /* offsets; end: of the IP datagram */
+	int l3, udp, bth, payload, icrc, end; /* offsets; end: of the IP datagram; udp: 0 where there is none */
 };
 
 static inline uint8_t *put(uint8_t *p, uint64_t value, int bytes)
@@ -100,7 +101,9 @@ static inline uint32_t frame_icrc(const struct frame *f)
 		ip[0] = 0x6f;
 		ip[1] = ip[2] = ip[3] = ip[7] = 255;
 	}
-	copy[f->udp + 6] = copy[f->udp + 7] = copy[f->bth + 4] = 255;
+	if (f->udp)
+		copy[f->udp + 6] = copy[f->udp + 7] = 255;
+	copy[f->bth + 4] = 255;
 	return crc32(crc, ip, f->icrc - f->l3);
 }
 
@@ -112,12 +115,12 @@ static inline void frame_build(struct frame *f, const struct frame_spec *s)
 	p = put(put(p, 0x020000000002, 6), 0x020000000001, 6);
 	for (i = 0; i < s->tags; i++)
 		p = put(put(p, i + 1 < s->tags ? 0x88a8 : 0x8100, 2), 0x6000 + 100 + i, 2);
-	p = put(p, s->ipv6 ? 0x86dd : 0x0800, 2);
+	p = put(p, s->grh ? 0x8915 : s->ipv6 ? 0x86dd : 0x0800, 2);
 	ip = p;
-	if (s->ipv6) {
+	if (s->ipv6 || s->grh) {
 		p = put(put(p, 0x60000000u | (uint32_t)s->tos << 20 | 0x12345, 4), 0, 2);
 		next = p;
-		p = put(put(p, 17, 1), 63, 1);
+		p = put(put(p, s->grh ? 0x1b : 17, 1), 63, 1);
 		p = put(put(p, 0xfd00000000000000, 8), 1, 8);
 		p = put(put(p, 0xfd00000000000000, 8), 2, 8);
 		for (i = 0; i < s->extensions; i++) {
@@ -141,9 +144,11 @@ static inline void frame_build(struct frame *f, const struct frame_spec *s)
 		memset(p, 1, s->ip_options);
 		p += s->ip_options;
 	}
-	udp = p;
-	p = put(put(p, 49152 + 7, 2), s->port ? s->port : 4791, 2);
-	p = put(p, 0, 4);
+	udp = s->grh ? NULL : p;
+	if (udp) {
+		p = put(put(p, 49152 + 7, 2), s->port ? s->port : 4791, 2);
+		p = put(p, 0, 4);
+	}
 	f->bth = p - f->bytes;
 	p = put(put(put(p, s->opcode, 1), s->pad << 4, 1), 0xffff, 2);
 	p = put(put(p, s->dqpn & 0xffffff, 4), s->psn & 0xffffff, 4);
@@ -153,11 +158,12 @@ static inline void frame_build(struct frame *f, const struct frame_spec *s)
 		*p++ = i * 7 + 3;
 	p = put(p, 0, s->pad);
 	f->l3 = ip - f->bytes;
-	f->udp = udp - f->bytes;
+	f->udp = udp ? udp - f->bytes : 0;
 	f->icrc = p - f->bytes;
 	f->end = f->icrc + 4;
-	put(udp + 4, f->end - f->udp, 2);
-	put(ip + (s->ipv6 ? 4 : 2), f->end - f->l3 - (s->ipv6 ? 40 : 0), 2);
+	if (udp)
+		put(udp + 4, f->end - f->udp, 2);
+	put(ip + (s->ipv6 || s->grh ? 4 : 2), f->end - f->l3 - (s->ipv6 || s->grh ? 40 : 0), 2);
 	put(p, __builtin_bswap32(frame_icrc(f) ^ (s->bad_icrc ? 1 : 0)), 4);
 	f->length = f->end + s->trailer;
 	memset(f->bytes + f->end, 0, s->trailer);

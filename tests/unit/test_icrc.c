@@ -67,7 +67,7 @@ static void check_flips(struct frame *f, bool ipv6)
 				   : ip == 1 || ip == 8 || ip == 10 || ip == 11;
 		struct roce_packet p;
 
-		masked |= at == f->udp + 6 || at == f->udp + 7 || at == f->bth + 4;
+		masked |= at == f->bth + 4 || (f->udp && (at == f->udp + 6 || at == f->udp + 7));
 		f->bytes[at] ^= 0x80 >> bit % 8;
 		roce_parse(f->bytes, length, length, NULL, &p);
 		/* a flip in a length or protocol makes it no packet at all */
@@ -80,18 +80,18 @@ static void check_flips(struct frame *f, bool ipv6)
 static void masks(void **state)
 {
 	(void)state;
-	for (int form = 0; form < 24; form++) {
+	for (int form = 0; form < 32; form++) {
 		struct frame_spec s = {
-			.tags = form % 3, .ipv6 = form & 4, .opcode = 0x0b, .dqpn = 17, .psn = 99, .payload = form + 20,
+			.tags = form % 3, .ipv6 = form < 24 && form & 4, .grh = form >= 24, .opcode = 0x0b, .dqpn = 17, .psn = 99, .payload = form + 20,
 			.pad = -form & 3, .trailer = form % 2 ? 9 : 0, .tos = 0x48,
 		};
 		struct frame f;
 
-		s.ip_options = s.ipv6 || form < 12 ? 0 : 8;
+		s.ip_options = s.ipv6 || s.grh || form < 12 ? 0 : 8;
 		s.extensions = s.ipv6 && form >= 12 ? 2 : 0;
 		frame_build(&f, &s);
 		assert_true(is_good(&f));
-		check_flips(&f, s.ipv6);
+		check_flips(&f, s.ipv6 || s.grh);
 		s.bad_icrc = true;
 		frame_build(&f, &s);
 		assert_false(is_good(&f));

@@ -168,6 +168,52 @@ static void ipv4_is_mapped(void **state)
 	assert_int_equal(p.dst[15], 2);
 }
 
+/* RoCEv1 is followed when its GRH and BTH make sense, and counts by itself whatever they are. */
+static void rocev1(void **state)
+{
+	struct frame_spec s = { .grh = true, .opcode = 0x2b, .psn = 99, .dqpn = 17, .payload = 61, .pad = 3,
+				.dma_length = 61, .immediate = 5 };
+	struct roce_counters c = { 0 };
+	struct roce_packet p;
+	struct frame f;
+
+	(void)state;
+	for (s.tags = 0; s.tags <= 2; s.tags++) {
+		frame_build(&f, &s);
+		p = parse(&f, f.length, f.length);
+		assert_int_equal(p.kind, ROCE_PACKET);
+		assert_true(p.rocev1);
+		assert_int_equal(p.number, 99);
+		assert_int_equal(p.dqpn, 17);
+		assert_int_equal(p.payload_bytes, 61);
+		assert_int_equal(p.immediate, 5);
+		assert_int_equal(p.l3_offset, f.l3);
+		assert_int_equal(p.l4_offset, f.bth);
+		assert_int_equal(p.icrc_offset, f.icrc);
+		assert_int_equal(p.src[15], 1);
+		assert_int_equal(p.dst[15], 2);
+		roce_count_frame(&c, &p);
+		roce_count_packet(&c, &p, ICRC_BAD);
+		for (int captured = 14 + 4 * s.tags; captured < f.length; captured++)
+			assert_int_equal(parse(&f, captured, captured).kind, ROCE_V1);
+		f.bytes[f.l3] = 0x40; /* another IP version */
+		assert_int_equal(parse(&f, f.length, f.length).kind, ROCE_V1);
+		f.bytes[f.l3] = 0x60;
+		f.bytes[f.l3 + 6] = 17; /* no BTH behind it */
+		p = parse(&f, f.length, f.length);
+		assert_int_equal(p.kind, ROCE_V1);
+		roce_count_frame(&c, &p);
+		f.bytes[f.l3 + 6] = 0x1b;
+		put(f.bytes + f.l3 + 4, 20, 2); /* too short for the opcode */
+		assert_int_equal(parse(&f, f.length, f.length).kind, ROCE_V1);
+	}
+	assert_int_equal(c.value[COUNTER_frames], 6);
+	assert_int_equal(c.value[COUNTER_rocev1_packets], 6);
+	assert_int_equal(c.value[COUNTER_rocev1_icrc_checked], 3);
+	assert_int_equal(c.value[COUNTER_icrc_bad], 3);
+	assert_int_equal(c.value[COUNTER_roce_packets] + c.value[COUNTER_icrc_checked] + c.value[COUNTER_icrc_unchecked], 0);
+}
+
 /* Each frame is of one kind, and kinds and verdicts add up, whatever comes. */
 static void check_identities(const struct roce_counters *c)
 {
@@ -194,7 +240,7 @@ static void random_damage(void **state)
 			.tags = random_next(&r) % 4, .ipv6 = random_next(&r) % 2, .ip_options = random_next(&r) % 11 * 4,
 			.extensions = random_next(&r) % 6, .opcode = random_next(&r), .psn = random_next(&r),
 			.dqpn = random_next(&r), .payload = random_next(&r) % 64, .pad = random_next(&r) % 4,
-			.port = random_next(&r) % 4 ? 0 : 7471,
+			.port = random_next(&r) % 4 ? 0 : 7471, .grh = random_next(&r) % 4 == 0,
 		};
 		int damage = random_next(&r) % 6, captured, wire;
 		struct roce_packet p;
@@ -287,6 +333,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_combination),
 		cmocka_unit_test(kinds),
+		cmocka_unit_test(rocev1),
 		cmocka_unit_test(ipv4_is_mapped),
 		cmocka_unit_test(stream_header),
 		cmocka_unit_test(random_damage),
