@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * xdp_replay [-q] FILE.pcap: runs every frame of a capture through the kernel's XDP program (BPF_PROG_TEST_RUN) and through
- * the engine in user space, and compares: the ICRC verdict frame by frame, all totals and streams at the end. Prints
- *     N bpf=VERDICT user=VERDICT        VERDICT: good, bad, unchecked, other (not RoCE), refused (by the kernel)
- * a frame (-q: only where they differ). Exit status 1 if anything differs, 2 if it could not be run.
+ * xdp_replay [-q] [--plain | --way NAME...] [--udp PORT] [--truth FILE] FILE.pcap
+ *
+ * Runs every frame of a capture (- : standard input) through the kernel's programs (BPF_PROG_TEST_RUN) and through the
+ * engine in user space, and compares: the ICRC verdict frame by frame, all totals and the whole state of all streams at
+ * the end. Each way through the kernel has maps of its own:
+ *     plain   the program for drivers without multi-buffer XDP: frames that fit one buffer
+ *     frags   the multi-buffer program: longer ones are fragmented
+ *     split   the same with every frame cut in two somewhere, where the kernel can be told so (6.18, and 6.1.x of late)
+ *     egress  the tc program: frames that fit one buffer
+ *     old     as plain, the program for kernels before 5.17
+ * --way: only these. --plain: --way old, for kernels without multi-buffer XDP. --udp: a port to be watched.
+ * --truth: a file with the right verdict on each frame, a line each; - where it is not known.
+ *
+ * Prints N bpf=VERDICT user=VERDICT a frame (-q: only where something differs). VERDICT: good, bad, unchecked, other (not
+ * RoCE), refused (by the kernel). Exit status 1 if anything differs, 2 if it could not be run.
  */
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
 #define PCAP_DONT_INCLUDE_PCAP_BPF_H /* its struct bpf_insn is not the kernel's */
 #include <pcap/pcap.h>
 #include <pcap/dlt.h>
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +30,19 @@
 
 #include "bpf/abi.h"
 #include "bpf/monitor.skel.h"
+#include "tests/slice8.h"
 #include "userspace/maps.h"
+#include "userspace/table.h"
 
+/* What test runs put into one buffer: a page without XDP's headroom and struct skb_shared_info (net/bpf/test_run.c). */
+#define LINEAR_MAX (4096 - 256 - 320)
+#define SHOWN 50 /* differing streams that are described */
 #define STREAMS 65536
+#define NEVER 3600 /* s after which a stream counts as idle */
+
+enum verdict { REFUSED, OTHER, UNCHECKED, GOOD, BAD };
+
+static const char *const verdict_names[] = { "refused", "other", "unchecked", "good", "bad" };
 
 static const char *const counter_names[ROCE_COUNTERS] = {
 #define COUNTER(name, ...) [COUNTER_##name] = #name,
@@ -29,10 +50,29 @@ static const char *const counter_names[ROCE_COUNTERS] = {
 #undef COUNTER
 };
 
-static struct fold_tables tables;
-static __u8 frame[FRAME_MAX + ROCE_WINDOW_BYTES];
-static struct snapshot user = { .complete = true };
-static void *user_index; /* tsearch() tree over user.streams */
+/* A way through the kernel, and what user space made of the same frames. */
+struct way {
+	const char *name;
+	struct monitor_bpf *bpf; /* NULL: this way is not gone */
+	int program;
+	bool one_buffer, split;
+	bool chosen;
+	struct roce_counters before; /* the program's totals until now */
+	struct roce_counters totals; /* user space's */
+	struct table table;
+};
+
+static struct way ways[] = {
+	{ .name = "plain", .one_buffer = true },
+	{ .name = "frags" },
+	{ .name = "split", .split = true },
+	{ .name = "egress", .one_buffer = true },
+	{ .name = "old", .one_buffer = true },
+};
+
+static struct slice8 slice8;
+static struct roce_ports ports;
+static bool quiet;
 
 static void die(const char *what, const char *why)
 {
@@ -42,105 +82,218 @@ static void die(const char *what, const char *why)
 
 /* ---- the engine in user space ---- */
 
-static int compare_keys(const void *a, const void *b)
+static enum verdict to_verdict(const struct roce_packet *p, enum icrc_verdict icrc)
 {
-	return memcmp(a, b, sizeof(struct roce_key));
+	if (p->kind != ROCE_PACKET)
+		return OTHER;
+	return icrc == ICRC_UNCHECKED ? UNCHECKED : icrc == ICRC_GOOD ? GOOD : BAD;
 }
 
-static struct roce_stream *user_stream(const struct roce_packet *p)
+static enum icrc_verdict judge(const __u8 *data, __u32 length, struct roce_packet *p)
 {
-	struct snapshot_stream *s = &user.streams[user.stream_count], **found;
+	static __u8 frame[FRAME_MAX + ROCE_WINDOW_BYTES];
+	__u32 r;
 
-	roce_stream_key(p, &s->key);
-	found = tsearch(s, &user_index, compare_keys);
-	if (*found == s && ++user.stream_count == STREAMS)
-		die("capture", "too many streams");
-	return &(*found)->stream;
-}
-
-static enum icrc_verdict user_icrc(const struct roce_packet *p)
-{
-	__u32 r = ICRC_REGISTER, at = p->l3_offset, end = p->icrc_offset + WIRE_ICRC_LEN;
-
+	memcpy(frame, data, length < FRAME_MAX ? length : FRAME_MAX);
+	roce_parse(frame, length, length, &ports, p);
+	if (p->kind != ROCE_PACKET || length > FRAME_MAX)
+		return ICRC_UNCHECKED;
 	icrc_mask(frame, p);
-	for (; at + 8 <= end; at += 8)
-		r = fold_eight(&tables, r, roce_load(__u64, frame + at));
-	for (; at < end; at++)
-		r = fold_byte(&tables, r, frame[at]);
+	r = slice8_register(&slice8, ICRC_REGISTER, frame, p->l3_offset, p->icrc_offset + WIRE_ICRC_LEN);
 	return r == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
 }
 
-static const char *verdict_name(bool roce, enum icrc_verdict icrc)
+/* untracked: the program had no room for this packet's stream; which streams that hits is its table's business. */
+static void user_run(struct way *w, const struct roce_packet *p, enum icrc_verdict icrc, bool untracked)
 {
-	static const char *const names[] = { [ICRC_UNCHECKED] = "unchecked", [ICRC_GOOD] = "good", [ICRC_BAD] = "bad" };
+	struct roce_stream *stream;
+	struct roce_key key;
 
-	return roce ? names[icrc] : "other";
+	roce_count_frame(&w->totals, p);
+	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
+		return;
+	roce_count_packet(&w->totals, p, icrc);
+	roce_stream_key(p, &key);
+	w->table.max = untracked ? w->table.count : SIZE_MAX;
+	stream = table_find(&w->table, &key);
+	if (stream)
+		roce_observe(stream, p, icrc, 1);
+	else if (untracked)
+		w->totals.value[COUNTER_untracked_packets]++;
+	else
+		die("memory", strerror(ENOMEM));
 }
 
-static const char *user_run(const __u8 *data, __u32 length)
+/* ---- the programs in the kernel ---- */
+
+static const struct bpf_program *program_of(const struct way *w)
 {
-	enum icrc_verdict icrc = ICRC_UNCHECKED;
+	const struct bpf_program *const programs[] = {
+		w->bpf->progs.watch_plain, w->bpf->progs.watch_frags, w->bpf->progs.watch_frags,
+		w->bpf->progs.watch_egress, w->bpf->progs.watch_old,
+	};
+
+	_Static_assert(ROCE_ARRAY_SIZE(programs) == ROCE_ARRAY_SIZE(ways), "one each");
+	return programs[w - ways];
+}
+
+/* linear: bytes of the first buffer, where frames are split. Whether it was done so. */
+static bool test_run(const struct way *w, const __u8 *data, __u32 length, __u32 linear)
+{
+	struct xdp_md before = { .data_end = linear }, after = { 0 };
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = data, .data_size_in = length, .repeat = 1);
+
+	if (!w->split)
+		return !bpf_prog_test_run_opts(w->program, &run);
+	run.ctx_in = &before;
+	run.ctx_out = &after;
+	run.ctx_size_in = run.ctx_size_out = sizeof(before);
+	return !bpf_prog_test_run_opts(w->program, &run) && after.data_end - after.data == linear;
+}
+
+/* Test runs used to take no linear part that is shorter than the frame. */
+static bool can_split(struct way *w)
+{
+	static const __u8 nothing[64];
 	struct roce_packet p;
 
-	memcpy(frame, data, length < FRAME_MAX ? length : FRAME_MAX);
-	roce_parse(frame, length, length, NULL, &p);
-	roce_count_frame(&user.totals, &p);
-	if (p.kind != ROCE_PACKET)
-		return verdict_name(false, icrc);
-	if (length <= FRAME_MAX)
-		icrc = user_icrc(&p);
-	roce_count_packet(&user.totals, &p, icrc);
-	roce_observe(user_stream(&p), &p, icrc, 1);
-	return verdict_name(true, icrc);
+	if (!test_run(w, nothing, sizeof(nothing), WIRE_ETH_LEN))
+		return false;
+	user_run(w, &p, judge(nothing, sizeof(nothing), &p), false); /* it counts as a frame */
+	return true;
 }
 
-/* ---- the program in the kernel ---- */
-
-static struct monitor_bpf *load(void)
+static void go_way(struct way *w)
 {
-	struct monitor_bpf *bpf = monitor_bpf__open();
+	struct bpf_program *program;
 
-	if (!bpf)
+	w->bpf = monitor_bpf__open();
+	if (!w->bpf)
 		die("BPF", strerror(errno));
-	bpf->rodata->settings.icrc_every = 1;
-	bpf->rodata->settings.max_streams = STREAMS;
-	maps_complete_settings((struct monitor_settings *)&bpf->rodata->settings, 3600);
-	*(struct fold_tables *)&bpf->rodata->fold_tables = tables;
-	if (monitor_bpf__load(bpf))
-		die("BPF", strerror(errno));
-	return bpf;
+	bpf_object__for_each_program(program, w->bpf->obj)
+		bpf_program__set_autoload(program, program == program_of(w));
+	w->bpf->rodata->settings.icrc_every = 1;
+	w->bpf->rodata->settings.ports = ports;
+	w->bpf->rodata->settings.max_streams = STREAMS;
+	maps_complete_settings((struct monitor_settings *)&w->bpf->rodata->settings, NEVER);
+	fold_make_tables((struct fold_tables *)&w->bpf->rodata->fold_tables);
+	if (monitor_bpf__load(w->bpf))
+		die(w->name, strerror(errno));
+	w->program = bpf_program__fd(program_of(w));
 }
 
-static struct roce_counters bpf_totals(const struct monitor_bpf *bpf)
+static void leave_way(struct way *w)
+{
+	monitor_bpf__destroy(w->bpf);
+	w->bpf = NULL;
+}
+
+static struct roce_counters bpf_totals(const struct way *w)
 {
 	struct roce_counters totals = { 0 };
 
-	if (maps_read_totals(bpf_map__fd(bpf->maps.scratches), &totals))
+	if (maps_read_totals(bpf_map__fd(w->bpf->maps.scratches), &totals))
 		die("BPF map", strerror(errno));
 	return totals;
 }
 
-static const char *bpf_run(const struct monitor_bpf *bpf, const __u8 *data, __u32 length)
+/* Anywhere, but mostly near either end: in the headers and in what the ICRC's code does last. */
+static __u32 split_point(unsigned long n, __u32 length)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = data, .data_size_in = length, .repeat = 1);
-	static struct roce_counters before;
-	struct roce_counters now;
-	enum icrc_verdict icrc = ICRC_UNCHECKED;
-	bool roce;
+	__u32 random = n * 2654435761u >> 8, most = length < LINEAR_MAX ? length : LINEAR_MAX;
+	__u32 room = most - WIRE_ETH_LEN + 1, near = n & 1 ? 128 : 400;
 
-	if (bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.watch_frags), &run))
-		return "refused";
-	now = bpf_totals(bpf);
-	roce = now.value[COUNTER_roce_packets] != before.value[COUNTER_roce_packets];
-	if (now.value[COUNTER_icrc_bad] != before.value[COUNTER_icrc_bad])
-		icrc = ICRC_BAD;
-	else if (now.value[COUNTER_icrc_checked] != before.value[COUNTER_icrc_checked])
-		icrc = ICRC_GOOD;
-	before = now;
-	return verdict_name(roce, icrc);
+	if (n % 3 == 0 || room <= near)
+		return WIRE_ETH_LEN + random % room;
+	return n % 3 == 1 ? WIRE_ETH_LEN + random % near : most - random % near;
 }
 
-/* ---- the comparison ---- */
+static enum verdict bpf_run(struct way *w, unsigned long n, const __u8 *data, __u32 length, bool *untracked)
+{
+	struct roce_counters now;
+	const __u64 *a = w->before.value, *b = now.value;
+	enum verdict verdict = OTHER;
+
+	if ((w->one_buffer && length > LINEAR_MAX) || !test_run(w, data, length, split_point(n, length)))
+		return REFUSED;
+	now = bpf_totals(w);
+	*untracked = a[COUNTER_untracked_packets] != b[COUNTER_untracked_packets];
+	if (a[COUNTER_icrc_bad] != b[COUNTER_icrc_bad])
+		verdict = BAD;
+	else if (a[COUNTER_icrc_checked] != b[COUNTER_icrc_checked] ||
+		 a[COUNTER_rocev1_icrc_checked] != b[COUNTER_rocev1_icrc_checked])
+		verdict = GOOD;
+	else if (a[COUNTER_icrc_unchecked] != b[COUNTER_icrc_unchecked] ||
+		 (a[COUNTER_rocev1_packets] != b[COUNTER_rocev1_packets] && a[COUNTER_bytes] != b[COUNTER_bytes]))
+		verdict = UNCHECKED;
+	w->before = now;
+	return verdict;
+}
+
+/* ---- frame by frame ---- */
+
+/* The verdict that all ways agree on: REFUSED if none took the frame; else `differ` says who found what. */
+static enum verdict run_ways(unsigned long n, const __u8 *data, __u32 length, char *differ, size_t size)
+{
+	enum verdict each[ROCE_ARRAY_SIZE(ways)] = { 0 }, common = REFUSED;
+	enum icrc_verdict icrc;
+	struct roce_packet p;
+	bool same = true;
+
+	icrc = judge(data, length, &p);
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(ways); i++) {
+		bool untracked = false;
+
+		if (ways[i].bpf)
+			each[i] = bpf_run(&ways[i], n, data, length, &untracked);
+		if (each[i] == REFUSED) /* what the kernel did not see is nothing to compare */
+			continue;
+		user_run(&ways[i], &p, icrc, untracked);
+		same = same && (common == REFUSED || each[i] == common);
+		common = each[i];
+	}
+	if (common != REFUSED && !(same && common == to_verdict(&p, icrc)))
+		for (size_t i = 0, at = 0; i < ROCE_ARRAY_SIZE(ways); i++)
+			at += snprintf(differ + at, size - at, " %s=%s", ways[i].name, verdict_names[each[i]]);
+	return common == REFUSED ? REFUSED : to_verdict(&p, icrc);
+}
+
+static bool is_true(enum verdict verdict, FILE *truth, unsigned long n)
+{
+	char word[16];
+
+	if (!truth)
+		return true;
+	if (fscanf(truth, "%15s", word) != 1) {
+		fprintf(stderr, "xdp_replay: the truth ends before frame %lu\n", n);
+		exit(2);
+	}
+	return verdict == REFUSED || !strcmp(word, "-") || !strcmp(word, verdict_names[verdict]);
+}
+
+static int replay(pcap_t *capture, FILE *truth)
+{
+	struct pcap_pkthdr *header;
+	const u_char *data;
+	int differences = 0, result;
+
+	for (unsigned long n = 1; (result = pcap_next_ex(capture, &header, &data)) == 1; n++) {
+		char differ[128] = "";
+		enum verdict verdict = run_ways(n, data, header->caplen, differ, sizeof(differ));
+		bool right = is_true(verdict, truth, n);
+
+		differences += *differ || !right;
+		if (quiet && !*differ && right)
+			continue;
+		printf("%lu bpf=%s user=%s%s%s\n", n, *differ ? "DIFFERS" : verdict_names[verdict],
+		       verdict_names[verdict], differ, right ? "" : " WRONG");
+	}
+	if (result != PCAP_ERROR_BREAK)
+		die("capture", pcap_geterr(capture));
+	return differences;
+}
+
+/* ---- totals and streams ---- */
 
 static int compare_counters(const char *of, const struct roce_counters *bpf, const struct roce_counters *us)
 {
@@ -156,89 +309,161 @@ static int compare_counters(const char *of, const struct roce_counters *bpf, con
 	return differ;
 }
 
-static int compare_stream(struct snapshot_stream *bpf, struct snapshot_stream *us)
+/* Where two states begin to differ. */
+static size_t first_difference(const struct roce_stream *a, const struct roce_stream *b)
 {
-	char of[64];
+	size_t at = 0;
+
+	while (((const __u8 *)a)[at] == ((const __u8 *)b)[at])
+		at++;
+	return at;
+}
+
+static int compare_stream(const char *way, struct snapshot_stream *bpf, struct snapshot_stream *us, bool show)
+{
+	char of[96];
 
 	if (memcmp(&bpf->key, &us->key, sizeof(us->key))) {
-		printf("streams differ: QPN bpf=%u user=%u\n", bpf->key.qpn, us->key.qpn);
+		if (show)
+			printf("%s: streams differ: QPN bpf=%u user=%u\n", way, bpf->key.qpn, us->key.qpn);
 		return 1;
 	}
 	bpf->stream.first_seen = us->stream.first_seen;
 	bpf->stream.last_seen = us->stream.last_seen;
 	if (!memcmp(&bpf->stream, &us->stream, sizeof(us->stream)))
 		return 0;
-	snprintf(of, sizeof(of), "stream of QPN %u side %u", us->key.qpn, us->key.side);
-	if (!compare_counters(of, &bpf->stream.counters, &us->stream.counters))
-		printf("%s: same counters, other state\n", of);
+	snprintf(of, sizeof(of), "%s: stream of QPN %u side %u", way, us->key.qpn, us->key.side);
+	if (show && !compare_counters(of, &bpf->stream.counters, &us->stream.counters))
+		printf("%s: same counters, other state from byte %zu on\n", of,
+		       first_difference(&bpf->stream, &us->stream));
 	return 1;
 }
 
-static int compare_all(const struct monitor_bpf *bpf)
+static int compare_way(struct way *w)
 {
-	struct snapshot s = { .totals = bpf_totals(bpf) };
+	struct snapshot bpf = { .totals = bpf_totals(w) }, user = { .totals = w->totals };
 	int differ = 0;
 
-	if (maps_read_streams(bpf_map__fd(bpf->maps.table_states), bpf_map__fd(bpf->maps.streams), &s))
+	user.streams = table_take(&w->table, &user.stream_count);
+	if (maps_read_streams(bpf_map__fd(w->bpf->maps.table_states), bpf_map__fd(w->bpf->maps.streams), &bpf))
 		die("BPF map", strerror(errno));
-	snapshot_finish(&s);
+	snapshot_finish(&bpf);
 	snapshot_finish(&user);
-	differ += compare_counters("totals", &s.totals, &user.totals);
-	if (s.stream_count != user.stream_count) {
-		printf("streams: bpf=%zu user=%zu\n", s.stream_count, user.stream_count);
-		return differ + 1;
+	differ += compare_counters(w->name, &bpf.totals, &user.totals);
+	if (bpf.stream_count != user.stream_count) {
+		printf("%s: streams: bpf=%zu user=%zu\n", w->name, bpf.stream_count, user.stream_count);
+		differ++;
 	}
-	for (size_t i = 0; i < s.stream_count; i++)
-		differ += compare_stream(&s.streams[i], &user.streams[i]);
-	snapshot_free(&s);
+	for (size_t i = 0; i < bpf.stream_count && i < user.stream_count; i++)
+		differ += compare_stream(w->name, &bpf.streams[i], &user.streams[i], differ < SHOWN);
+	printf("%s: %" PRIu64 " frames, %zu streams, %" PRIu64 " packets untracked\n", w->name,
+	       (uint64_t)user.totals.value[COUNTER_frames], user.stream_count,
+	       (uint64_t)user.totals.value[COUNTER_untracked_packets]);
+	snapshot_free(&bpf);
+	snapshot_free(&user);
 	return differ;
 }
 
-static int replay(pcap_t *capture, const struct monitor_bpf *bpf, bool quiet)
+/* ---- the command line ---- */
+
+struct arguments {
+	const char *capture;
+	const char *truth;
+};
+
+static void usage(void)
 {
-	struct pcap_pkthdr *header;
-	const u_char *data;
-	int differ = 0, result;
+	die("usage", "xdp_replay [-q] [--plain | --way NAME...] [--udp PORT] [--truth FILE] FILE.pcap");
+}
 
-	for (unsigned long n = 1; (result = pcap_next_ex(capture, &header, &data)) == 1; n++) {
-		const char *b = bpf_run(bpf, data, header->caplen), *u = "refused";
+static void choose(const char *name)
+{
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(ways); i++)
+		if (!strcmp(name, ways[i].name)) {
+			ways[i].chosen = true;
+			return;
+		}
+	usage();
+}
 
-		if (strcmp(b, u)) /* what the kernel did not see is nothing to compare */
-			u = user_run(data, header->caplen);
-		differ += b != u && strcmp(b, u);
-		if (!quiet || strcmp(b, u))
-			printf("%lu bpf=%s user=%s\n", n, b, u);
+static struct arguments parse_arguments(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "plain", no_argument, NULL, 'p' },
+		{ "way", required_argument, NULL, 'w' },
+		{ "udp", required_argument, NULL, 'u' },
+		{ "truth", required_argument, NULL, 't' },
+		{ 0 },
+	};
+	struct arguments a = { 0 };
+	bool all = true;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "q", options, NULL)) != -1) {
+		switch (option) {
+		case 'q':
+			quiet = true;
+			break;
+		case 'p':
+		case 'w':
+			choose(option == 'p' ? "old" : optarg);
+			all = false;
+			break;
+		case 'u':
+			ports.port[0] = atoi(optarg);
+			break;
+		case 't':
+			a.truth = optarg;
+			break;
+		default:
+			usage();
+		}
 	}
-	if (result != PCAP_ERROR_BREAK)
-		die("capture", pcap_geterr(capture));
-	return differ;
+	if (optind != argc - 1)
+		usage();
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(ways); i++)
+		ways[i].chosen |= all;
+	a.capture = argv[optind];
+	return a;
+}
+
+static pcap_t *open_capture(const char *path)
+{
+	char error[PCAP_ERRBUF_SIZE];
+	pcap_t *capture = pcap_open_offline(path, error);
+
+	if (!capture)
+		die(path, error);
+	if (pcap_datalink(capture) != DLT_EN10MB)
+		die(path, "not a capture of Ethernet");
+	return capture;
 }
 
 int main(int argc, char **argv)
 {
-	bool quiet = argc == 3 && !strcmp(argv[1], "-q");
-	char error[PCAP_ERRBUF_SIZE];
-	struct monitor_bpf *bpf;
-	pcap_t *capture;
-	int differ;
+	struct arguments a = parse_arguments(argc, argv);
+	pcap_t *capture = open_capture(a.capture);
+	FILE *truth = a.truth ? fopen(a.truth, "re") : NULL;
+	int differences;
 
-	if (argc != 2 + quiet)
-		die("usage", "xdp_replay [-q] FILE.pcap");
-	capture = pcap_open_offline(argv[argc - 1], error);
-	if (!capture)
-		die(argv[argc - 1], error);
-	if (pcap_datalink(capture) != DLT_EN10MB)
-		die(argv[argc - 1], "not a capture of Ethernet");
-	fold_make_tables(&tables);
-	user.streams = calloc(STREAMS, sizeof(*user.streams));
-	if (!user.streams)
-		die("memory", strerror(errno));
-	bpf = load();
-	differ = replay(capture, bpf, quiet);
-	differ += compare_all(bpf);
-	printf("%s: %llu frames, %zu streams, %d differences\n", argv[argc - 1],
-	       (unsigned long long)user.totals.value[COUNTER_frames], user.stream_count, differ);
-	monitor_bpf__destroy(bpf);
+	if (a.truth && !truth)
+		die(a.truth, strerror(errno));
+	slice8_make(&slice8);
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(ways); i++) {
+		if (!ways[i].chosen)
+			continue;
+		go_way(&ways[i]);
+		if (ways[i].split && !can_split(&ways[i]))
+			leave_way(&ways[i]);
+	}
+	differences = replay(capture, truth);
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(ways); i++) {
+		if (!ways[i].bpf)
+			continue;
+		differences += compare_way(&ways[i]);
+		leave_way(&ways[i]);
+	}
+	printf("%s: %d differences\n", a.capture, differences);
 	pcap_close(capture);
-	return differ ? 1 : 0;
+	return differences ? 1 : 0;
 }
