@@ -1,32 +1,75 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Slicing-by-8 and the masks: against zlib, and against two packets whose ICRC others published. */
+/* Folding, slicing by eight and the masks: against zlib, and against two packets whose ICRC others published. */
 #include "roce/icrc.h"
+#include "tests/slice8.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 
-static struct fold_tables tables;
+#define LONGEST 9230 /* a 9000-byte payload under the longest headers */
+#define SHORTEST 40  /* what fold_short() asks for; the shortest RoCE packet covers 44 */
+
+static struct slice8 tables;
+static struct fold_tables folding;
+static struct fold_work work;
 
 static __u32 slice8(__u32 r, const __u8 *p, int length)
 {
-	for (; length >= 8; p += 8, length -= 8)
-		r = fold_eight(&tables, r, roce_load(__u64, p));
-	while (length--)
-		r = fold_byte(&tables, r, *p++);
-	return r;
+	return slice8_register(&tables, r, p, 0, length);
+}
+
+/*
+ * The register after bytes from..to-1 of the frame, begun with `r`, by the engine's folding as the XDP program does it.
+ * in_place: as with a frame that was copied whole. from: the end of an Ethernet header.
+ */
+static __u32 folded(__u32 r, const __u8 *frame, __u32 from, __u32 to, bool in_place)
+{
+	struct fold_source s = { .frame = in_place ? work.frame : frame, .limit = frame + to, .limited = !in_place };
+	__u32 copied = in_place || to < FOLD_LEAST ? to : FOLD_COPIED;
+
+	memset(work.frame, 0, from);
+	memcpy(work.frame + from, frame + from, copied - from);
+	roce_store(__u32, work.frame + from, roce_load(__u32, work.frame + from) ^ r);
+	if (to < FOLD_LEAST)
+		return fold_short(&folding, &work, from, to);
+	return fold_long(&folding, &work, &s, to);
 }
 
 static void every_length(void **state)
 {
-	static __u8 bytes[9300];
+	static __u8 bytes[LONGEST + 8];
 	uint64_t r = 7;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = random_next(&r);
-	for (int length = 0; length <= 9216; length++) {
+	for (int length = 0; length <= LONGEST; length++) {
 		const __u8 *from = bytes + length % 8; /* every alignment */
 
 		assert_true(slice8(~0u, from, length) == (__u32)~crc32(0, from, length));
+	}
+}
+
+/* Behind every Ethernet header, linear (in memory that ends with the frame) and copied. */
+static void every_length_folded(void **state)
+{
+	uint64_t r = 11;
+
+	(void)state;
+	for (int length = SHORTEST; length <= LONGEST; length++) {
+		for (int from = 14; from <= 22; from += 4) {
+			__u8 *frame = malloc(from + length);
+			__u32 want;
+
+			for (int i = 0; i < from + length; i += 4) {
+				__u32 word = random_next(&r) >> 32;
+
+				memcpy(frame + i, &word, from + length - i < 4 ? from + length - i : 4);
+			}
+			want = ~crc32(0, frame + from, length);
+			assert_true(folded(~0u, frame, from, from + length, false) == want);
+			assert_true(folded(~0u, frame, from, from + length, true) == want);
+			free(frame);
+		}
 	}
 }
 
@@ -49,11 +92,14 @@ static bool is_good(const struct frame *f)
 {
 	struct roce_packet p;
 	struct frame copy = *f;
+	__u32 r;
 
 	roce_parse(copy.bytes, f->length, f->length, NULL, &p);
 	assert_int_equal(p.kind, ROCE_PACKET);
 	icrc_mask(copy.bytes, &p);
-	return slice8(ICRC_REGISTER, copy.bytes + p.l3_offset, p.icrc_offset + 4 - p.l3_offset) == ICRC_REGISTER;
+	r = slice8(ICRC_REGISTER, copy.bytes + p.l3_offset, icrc_end(&p) - p.l3_offset);
+	assert_true(folded(ICRC_REGISTER, copy.bytes, p.l3_offset, icrc_end(&p), false) == r);
+	return r == ICRC_REGISTER;
 }
 
 /* Every flipped bit is seen, but for those of the fields that may change on the way. */
@@ -147,14 +193,15 @@ static void golden_cnp(void **state)
 static int make_tables(void **state)
 {
 	(void)state;
-	fold_make_tables(&tables);
+	slice8_make(&tables);
+	fold_make_tables(&folding);
 	return 0;
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_length), cmocka_unit_test(registers), cmocka_unit_test(masks),
+		cmocka_unit_test(every_length), cmocka_unit_test(every_length_folded), cmocka_unit_test(registers), cmocka_unit_test(masks),
 		cmocka_unit_test(golden_send), cmocka_unit_test(golden_cnp),
 	};
 
