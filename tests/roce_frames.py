@@ -38,7 +38,7 @@ def icrc(ip, udp, transport):
     else:
         ip[0] |= 0x0f
         ip[1] = ip[2] = ip[3] = ip[7] = 0xff
-    udp[6] = udp[7] = 0xff
+    udp[6:8] = b"\xff\xff" if udp else b""  # RoCEv1 has none
     transport[4] = 0xff
     return struct.pack("<I", zlib.crc32(b"\xff" * 8 + ip + udp + transport))
 
@@ -52,6 +52,12 @@ def ipv6(src, dst, length, extension=b""):
     first = 60 if extension else 17
     return struct.pack("!IHBB", 6 << 28, length + len(extension), first, 64) + \
         socket.inet_pton(socket.AF_INET6, src) + socket.inet_pton(socket.AF_INET6, dst) + extension
+
+
+def grh(source, destination, length, traffic_class=0, flow=0, hops=1):
+    """RoCEv1's (IBTA 8.3); length: from the BTH on, with the ICRC; GIDs in the form of IPv6 addresses."""
+    return struct.pack("!IHBB", 6 << 28 | traffic_class << 20 | flow, length, 0x1b, hops) + \
+        socket.inet_pton(socket.AF_INET6, source) + socket.inet_pton(socket.AF_INET6, destination)
 
 
 def ethernet(ethertype, vlans=()):
