@@ -79,6 +79,13 @@ def roce(transport, src="10.9.0.1", dst="10.9.0.2", vlans=(), options=b"", bad_i
     return ethernet(ethertype, vlans) + ip + udp + transport + crc
 
 
+def rocev1(transport, src="fe80::1", dst="fe80::2", vlans=(), bad_icrc=False):
+    """A GRH instead of IP and UDP."""
+    ip = grh(src, dst, len(transport) + 4)
+    crc = icrc(ip, b"", transport)
+    return ethernet(0x8915, vlans) + ip + transport + (bytes([crc[0] ^ 1]) + crc[1:] if bad_icrc else crc)
+
+
 def datagram(payload, dport, src="10.9.0.1", dst="10.9.0.2", sport=40000):
     udp = struct.pack("!HHHH", sport, dport, 8 + len(payload), 0)
     return ethernet(0x0800) + ipv4(src, dst, len(udp) + len(payload)) + udp + payload
