@@ -200,7 +200,15 @@ static __always_inline __u32 watch_copied(const struct scratch *s)
 	return s->wanted || s->length < ROCE_WINDOW_BYTES ? s->length : ROCE_WINDOW_BYTES;
 }
 
-#define WATCH_CAN_COPY(length) ({ roce_opaque(length); (length) >= WIRE_ETH_LEN && (length) <= FRAME_MAX; })
+#define WATCH_CAN_COPY(length) ({			\
+	bool can_ = false;				\
+							\
+	roce_opaque(length);				\
+	if ((length) >= WIRE_ETH_LEN) {			\
+		roce_opaque(length);			\
+		can_ = (length) <= FRAME_MAX;		\
+	}						\
+	can_; })
 
 /* The frame of a hook that hands out linear frames only. */
 static __always_inline void watch_linear(struct xdp_md *ctx, __u32 what)
