@@ -44,7 +44,7 @@ int watch_egress(struct __sk_buff *skb)
 	if (s) {
 		copied = watch_copied(s);
 		if (WATCH_CAN_COPY(copied) && !bpf_skb_load_bytes(skb, 0, s->work.frame, copied))
-			watch(NULL, s, PLACE_SCRATCH, WATCH_ALL);
+			watch(NULL, s, PLACE_SCRATCH, WATCH_ALL | WATCH_OUTWARD);
 	}
 	return TC_ACT_UNSPEC; /* what comes after us decides */
 }

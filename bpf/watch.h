@@ -7,6 +7,7 @@
 #define BPF_WATCH_H
 
 #include "bpf/scratch.h"
+#include "roce/checksum.h"
 
 const volatile struct fold_tables fold_tables;
 
@@ -16,6 +17,7 @@ enum {
 	WATCH_ICRC = 1 << 1,
 	WATCH_ALL = WATCH_STREAMS | WATCH_ICRC,
 	WATCH_OLD = 1 << 2, /* nothing that Linux 5.10 does not have */
+	WATCH_OUTWARD = 1 << 3, /* a UDP checksum may still be the hardware's to complete, a datagram its to cut: not judged */
 };
 
 /* Where the frame is: known beforehand, or by `linear` of the scratch. */
@@ -27,6 +29,38 @@ static __always_inline bool watch_is_wanted(__u32 length)
 	if (!settings.icrc_every || length > FRAME_MAX)
 		return false;
 	return settings.icrc_every == 1 || bpf_get_prandom_u32() % settings.icrc_every == 0;
+}
+
+/* What the lints need of the end of the packet and of all its bytes. source: the frame, not masked. */
+static __always_inline void watch_whole(struct roce_packet *p, const struct fold_source *source, __u32 what)
+{
+	const __u8 *icrc;
+	__u32 at = p->icrc_offset;
+
+	roce_opaque(at);
+	if (at > FRAME_MAX)
+		return;
+	icrc = source->frame + at;
+	if (fold_beyond(source, icrc, WIRE_ICRC_LEN))
+		return;
+	p->icrc = roce_load(__u32, icrc);
+	if (!(what & WATCH_OUTWARD) && roce_has_udp_checksum(p))
+		p->udp_checksum_wrong = roce_is_udp_checksum_wrong(source, p, FRAME_MAX);
+	roce_reload();
+}
+
+static __always_inline void watch_bytes(struct xdp_md *ctx, struct scratch *s, enum watch_place place, __u32 what)
+{
+	struct fold_source here = { .frame = s->work.frame };
+	struct fold_source packet = { .limited = true };
+
+	if (place == PLACE_SCRATCH || (place == PLACE_EITHER && !s->linear)) {
+		watch_whole(&s->packet, &here, what);
+		return;
+	}
+	packet.frame = (const __u8 *)(long)ctx->data;
+	packet.limit = (const __u8 *)(long)ctx->data_end;
+	watch_whole(&s->packet, &packet, what);
 }
 
 static __always_inline __u32 watch_crc(struct xdp_md *ctx, struct scratch *s, enum watch_place place)
@@ -53,10 +87,12 @@ static __always_inline __u32 watch_crc(struct xdp_md *ctx, struct scratch *s, en
 	return fold_short(tables, &s->work, l3, end);
 }
 
-static __always_inline enum icrc_verdict watch_icrc(struct xdp_md *ctx, struct scratch *s, enum watch_place place)
+static __always_inline enum icrc_verdict watch_icrc(struct xdp_md *ctx, struct scratch *s, enum watch_place place,
+						    __u32 what)
 {
 	if (!s->wanted)
 		return ICRC_UNCHECKED;
+	watch_bytes(ctx, s, place, what);
 	icrc_prepare(&s->work, &s->packet);
 	return watch_crc(ctx, s, place) == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
 }
@@ -172,7 +208,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 	if (what & WATCH_STREAMS)
 		watch_find(s, what & WATCH_OLD);
 	if (p->kind == ROCE_PACKET && what & WATCH_ICRC)
-		icrc = watch_icrc(ctx, s, place);
+		icrc = watch_icrc(ctx, s, place, what);
 	roce_count_packet(&s->totals, p, icrc);
 	if (what & WATCH_STREAMS)
 		watch_stream(s, icrc, what & WATCH_OLD);

@@ -20,6 +20,12 @@
  */
 #define roce_opaque(x) __asm__ volatile("" : "+r"(x))
 
+/*
+ * Makes the compiler read memory anew: bounds that the BPF verifier learnt of a value on one way stay with the register,
+ * and would have it follow every way through what comes next as well.
+ */
+#define roce_reload() __asm__ volatile("" ::: "memory")
+
 #ifdef __bpf__
 /* The verifier admits unaligned loads from packets and map values wherever the CPU does; memcpy would go by bytes. */
 #define roce_load(type, p) (*(const type *)(p))

@@ -47,9 +47,11 @@ struct roce_packet {
 	__u16 l3_offset;
 	__u16 l4_offset; /* of UDP; RoCEv1: of the BTH */
 	__u32 icrc_offset; /* where the four bytes of the ICRC begin */
+	__u32 icrc;	   /* those bytes, first one lowest; the caller reads them where it verifies them */
 	__u16 udp_source_port;
 	__u16 udp_port;
 	__u16 udp_length;
+	__u16 udp_checksum; /* 0: none */
 	__u16 pkey;
 	__u16 vlan; /* the innermost tag's identifier, meaningful if vlan_tags */
 	__u8 vlan_tags;
@@ -57,6 +59,8 @@ struct roce_packet {
 	__u8 rocev1; /* a GRH instead of IP and UDP */
 	__u8 ip_version;
 	__u8 ip_df;
+	__u8 ip_checksum_wrong;	 /* IPv4 header */
+	__u8 udp_checksum_wrong; /* the caller says so if it has the whole datagram (roce/checksum.h) */
 	__u8 tos; /* traffic class: DSCP and ECN */
 	__u8 ttl; /* hop limit */
 	__u8 opcode;
@@ -138,6 +142,29 @@ roce_inline void parse_map_ipv4(__u8 to[16], const __u8 *from)
 	roce_copy4(to + 12, from);
 }
 
+/* A one's complement sum of 32-bit words, carries added in: 16 bits. sum: below 2^48. */
+roce_inline __u32 checksum_fold(__u64 sum)
+{
+	sum = (sum >> 32) + (__u32)sum;
+	sum = (sum >> 16) + (sum & 0xffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	return (sum >> 16) + (sum & 0xffff);
+}
+
+/* header: up to 60 bytes, which need not all be of the frame (then the packet is cut before its BTH). */
+roce_inline bool parse_is_ipv4_checksum_wrong(const __u8 *header)
+{
+	__u32 options = (header[0] & 15) - WIRE_IPV4_LEN / 4; /* words */
+	__u64 sum = 0;
+
+	roce_opaque(options);
+	for (__u32 i = 0; i < WIRE_IPV4_LEN / 4; i++)
+		sum += roce_load(__u32, header + 4 * i);
+	for (__u32 i = 0; options && i < 10; i++) /* all ones below `options`: no branch a word */
+		sum += roce_load(__u32, header + WIRE_IPV4_LEN + 4 * i) & (__s32)(i - options) >> 31;
+	return checksum_fold(sum) != 0xffff;
+}
+
 /* Sets kind when the datagram is a fragment; false: nothing more to parse. */
 roce_inline bool parse_ipv4(struct roce_cursor *c, struct roce_packet *p)
 {
@@ -152,6 +179,7 @@ roce_inline bool parse_ipv4(struct roce_cursor *c, struct roce_packet *p)
 	fragment = roce_be16(h + 6);
 	p->ip_version = 4;
 	p->ip_df = fragment >> 14 & 1;
+	p->ip_checksum_wrong = parse_is_ipv4_checksum_wrong(h);
 	p->tos = h[1];
 	p->ttl = h[8];
 	parse_map_ipv4(p->src, h + 12);
@@ -348,6 +376,7 @@ roce_inline bool parse_udp(struct roce_cursor *c, struct roce_packet *p, const s
 	p->udp_source_port = roce_be16(h);
 	p->udp_port = roce_be16(h + 2);
 	p->udp_length = roce_be16(h + 4);
+	p->udp_checksum = roce_be16(h + 6);
 	p->ip_payload = c->end > c->offset ? c->end - c->offset : 0;
 	c->offset += WIRE_UDP_LEN;
 	if (p->udp_port == WIRE_ROCEV2_PORT)

@@ -8,16 +8,10 @@
 
 #include "roce/counters.h"
 #include "roce/icrc.h"
+#include "roce/lint.h"
 #include "roce/message.h"
 #include "roce/parse.h"
 #include "roce/psn.h"
-
-enum roce_lint {
-#define LINT(name, test, words) LINT_##name,
-#include "roce/lint.def"
-#undef LINT
-	ROCE_LINTS
-};
 
 enum roce_side { SIDE_REQUEST, SIDE_RESPONSE };
 
@@ -64,6 +58,7 @@ struct roce_stream {
 	__u64 last_psn; /* of the packet seen last, also of an acknowledgement */
 	__u64 after_read; /* a READ request of unknown span was the last: its number of bytes, 0: none */
 	__u32 lint[ROCE_LINTS];
+	struct roce_lint_state lint_state;
 	__u32 path_mtu;	 /* bytes, learnt from First and Middle packets or from READ spans; 0: not known */
 	__u32 mtu_least; /* what an in-order packet behind a READ proves of it */
 	__u32 mtu_guess; /* by the last jump behind a READ: a second one that agrees is believed */
@@ -176,8 +171,18 @@ roce_inline void roce_count_frame(struct roce_counters *c, const struct roce_pac
 	v[COUNTER_malformed] += p->kind == ROCE_MALFORMED;
 }
 
-roce_inline void stream_lint(struct roce_stream *s, const struct roce_packet *p)
+/* Mistakes are rare: only one of them makes the counters be looked at. s->last_psn is still that of the packet before. */
+roce_inline void stream_lint(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc)
 {
+	struct lint_seen seen = { 0 };
+
+	lint_follow(&s->lint_state, p, icrc, s->last_psn, s->met, &seen);
+	roce_reload();
+#define LINT(name, test, words) if (test) goto mistaken;
+#include "roce/lint.def"
+#undef LINT
+	return;
+mistaken:
 #define LINT(name, test, words) s->lint[LINT_##name] += (test) ? 1 : 0;
 #include "roce/lint.def"
 #undef LINT
@@ -332,6 +337,8 @@ roce_inline void stream_trust(struct roce_stream *s)
 	s->after_read = 0;
 	s->path_mtu = s->mtu_least = s->mtu_guess = 0;
 	__builtin_memset(&s->message, 0, sizeof(s->message));
+	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
+	__builtin_memset(s->lint, 0, sizeof(s->lint));
 	v[COUNTER_messages] = v[COUNTER_messages_broken] = 0;
 	v[COUNTER_imm_gaps] = v[COUNTER_imm_skipped] = 0;
 	v[COUNTER_psn_gaps] = v[COUNTER_psn_skipped] = v[COUNTER_psn_recovered] = 0;
@@ -368,7 +375,8 @@ roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p
 			stream_sequence(s, p);
 		return;
 	}
-	stream_lint(s, p);
+	stream_lint(s, p, icrc);
+	roce_reload();
 	if (roce_is_partial(p) && roce_is_path_mtu(p->payload_bytes))
 		s->path_mtu = p->payload_bytes;
 	if (!p->op || p->op & OP_CNP)

@@ -43,9 +43,16 @@ def icrc(ip, udp, transport):
     return struct.pack("<I", zlib.crc32(b"\xff" * 8 + ip + udp + transport))
 
 
+def internet_checksum(data):
+    """RFC 1071; 0 over data that holds its own right one."""
+    total = sum(struct.unpack(f"!{(len(data) + 1) // 2}H", bytes(data) + b"\0" * (len(data) % 2)))
+    return ~(total % 0xffff or total and 0xffff) & 0xffff
+
+
 def ipv4(src, dst, length, options=b"", tos=0, ttl=64, identification=0, fragment=0x4000):
-    return struct.pack("!BBHHHBBH", 0x45 + len(options) // 4, tos, 20 + len(options) + length, identification,
+    head = struct.pack("!BBHHHBBH", 0x45 + len(options) // 4, tos, 20 + len(options) + length, identification,
                        fragment, ttl, 17, 0) + socket.inet_aton(src) + socket.inet_aton(dst) + options
+    return head[:10] + struct.pack("!H", internet_checksum(head)) + head[12:]
 
 
 def ipv6(src, dst, length, extension=b""):

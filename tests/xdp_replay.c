@@ -30,6 +30,7 @@
 
 #include "bpf/abi.h"
 #include "bpf/monitor.skel.h"
+#include "roce/checksum.h"
 #include "tests/slice8.h"
 #include "userspace/maps.h"
 #include "userspace/table.h"
@@ -56,6 +57,7 @@ struct way {
 	struct monitor_bpf *bpf; /* NULL: this way is not gone */
 	int program;
 	bool one_buffer, split;
+	bool outward; /* judges no UDP checksum */
 	bool chosen;
 	struct roce_counters before; /* the program's totals until now */
 	struct roce_counters totals; /* user space's */
@@ -66,7 +68,7 @@ static struct way ways[] = {
 	{ .name = "plain", .one_buffer = true },
 	{ .name = "frags" },
 	{ .name = "split", .split = true },
-	{ .name = "egress", .one_buffer = true },
+	{ .name = "egress", .one_buffer = true, .outward = true },
 	{ .name = "old", .one_buffer = true },
 };
 
@@ -92,12 +94,16 @@ static enum verdict to_verdict(const struct roce_packet *p, enum icrc_verdict ic
 static enum icrc_verdict judge(const __u8 *data, __u32 length, struct roce_packet *p)
 {
 	static __u8 frame[FRAME_MAX + ROCE_WINDOW_BYTES];
+	struct fold_source whole = { .frame = frame };
 	__u32 r;
 
 	memcpy(frame, data, length < FRAME_MAX ? length : FRAME_MAX);
 	roce_parse(frame, length, length, &ports, p);
 	if (p->kind != ROCE_PACKET || length > FRAME_MAX)
 		return ICRC_UNCHECKED;
+	p->icrc = roce_load(__u32, frame + p->icrc_offset);
+	if (roce_has_udp_checksum(p))
+		p->udp_checksum_wrong = roce_is_udp_checksum_wrong(&whole, p, FRAME_MAX);
 	icrc_mask(frame, p);
 	r = slice8_register(&slice8, ICRC_REGISTER, frame, p->l3_offset, p->icrc_offset + WIRE_ICRC_LEN);
 	return r == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
@@ -238,9 +244,10 @@ static enum verdict run_ways(unsigned long n, const __u8 *data, __u32 length, ch
 	enum verdict each[ROCE_ARRAY_SIZE(ways)] = { 0 }, common = REFUSED;
 	enum icrc_verdict icrc;
 	struct roce_packet p;
-	bool same = true;
+	bool same = true, wrong;
 
 	icrc = judge(data, length, &p);
+	wrong = p.udp_checksum_wrong;
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(ways); i++) {
 		bool untracked = false;
 
@@ -248,6 +255,7 @@ static enum verdict run_ways(unsigned long n, const __u8 *data, __u32 length, ch
 			each[i] = bpf_run(&ways[i], n, data, length, &untracked);
 		if (each[i] == REFUSED) /* what the kernel did not see is nothing to compare */
 			continue;
+		p.udp_checksum_wrong = wrong && !ways[i].outward;
 		user_run(&ways[i], &p, icrc, untracked);
 		same = same && (common == REFUSED || each[i] == common);
 		common = each[i];

@@ -11,12 +11,14 @@
 #include "lib/clock.h"
 #include "lib/options.h"
 #include "pcap/reader.h"
+#include "roce/checksum.h"
 #include "userspace/arguments.h"
 #include "userspace/commands.h"
 #include "userspace/table.h"
 #include "userspace/view.h"
 
 #define MAX_STREAMS 1000000
+#define DATAGRAM_MOST (1 << 17) /* where an IP datagram of 64 KiB ends at the latest */
 #define PROGRESS_FRAMES 65536 /* between two looks at the clock */
 
 struct options {
@@ -164,8 +166,14 @@ static void take_frame(struct analysis *a, const struct capture_frame *frame)
 	roce_count_frame(&a->totals, &p);
 	if (p.kind != ROCE_PACKET && p.kind != ROCE_UDP)
 		return;
-	if (p.kind == ROCE_PACKET && !p.truncated)
+	if (p.kind == ROCE_PACKET && !p.truncated) {
+		struct fold_source whole = { .frame = frame->bytes };
+
+		p.icrc = roce_load(__u32, frame->bytes + p.icrc_offset);
+		if (roce_has_udp_checksum(&p))
+			p.udp_checksum_wrong = roce_is_udp_checksum_wrong(&whole, &p, DATAGRAM_MOST);
 		icrc = verify_icrc(&p, frame, window);
+	}
 	roce_count_packet(&a->totals, &p, icrc);
 	roce_stream_key(&p, &key);
 	stream = table_find(&a->table, &key);

@@ -87,6 +87,16 @@ static inline uint8_t *frame_extension_headers(uint8_t *p, const struct frame_sp
 	return p;
 }
 
+/* RFC 1071, of `bytes` bytes, on top of `sum`. */
+static inline uint16_t frame_checksum(const uint8_t *p, int bytes, uint32_t sum)
+{
+	for (int i = 0; i < bytes; i++)
+		sum += i % 2 ? p[i] : p[i] << 8;
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return ~sum;
+}
+
 /* The ICRC by zlib over a masked copy. */
 static inline uint32_t frame_icrc(const struct frame *f)
 {
@@ -139,7 +149,7 @@ static inline void frame_build(struct frame *f, const struct frame_spec *s)
 	} else {
 		p = put(put(p, 0x45 + s->ip_options / 4, 1), s->tos, 1);
 		p = put(put(put(p, 0, 2), 0x1234, 2), s->fragment ? s->fragment : 0x4000, 2);
-		p = put(put(put(p, 63, 1), 17, 1), 0xabcd, 2);
+		p = put(put(put(p, 63, 1), 17, 1), 0, 2);
 		p = put(put(p, 0x0a090001, 4), 0x0a090002, 4);
 		memset(p, 1, s->ip_options);
 		p += s->ip_options;
@@ -164,6 +174,8 @@ static inline void frame_build(struct frame *f, const struct frame_spec *s)
 	if (udp)
 		put(udp + 4, f->end - f->udp, 2);
 	put(ip + (s->ipv6 || s->grh ? 4 : 2), f->end - f->l3 - (s->ipv6 || s->grh ? 40 : 0), 2);
+	if (!s->ipv6 && !s->grh)
+		put(ip + 10, frame_checksum(ip, udp - ip, 0), 2);
 	put(p, __builtin_bswap32(frame_icrc(f) ^ (s->bad_icrc ? 1 : 0)), 4);
 	f->length = f->end + s->trailer;
 	memset(f->bytes + f->end, 0, s->trailer);

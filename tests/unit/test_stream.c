@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What one packet does to its stream: keys, trust, READ spans, responses, CNPs, acknowledgements, lints. */
+/* What one packet does to its stream: keys, trust, READ spans, responses, CNPs, acknowledgements. */
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 #include "tests/unit/packets.h"
@@ -312,50 +312,6 @@ static void udp_streams(void **state)
 	assert_true(s.trusted);
 }
 
-/* Each lint by a frame that has just that mistake. */
-static void lints(void **state)
-{
-	static const struct {
-		enum roce_lint lint;
-		int at, bytes; /* what of the frame is overwritten, 0: nothing */
-		uint64_t value;
-		uint8_t opcode;
-		int payload, pad;
-		uint32_t dqpn;
-	} mistakes[] = {
-		{ LINT_df_unset, 14 + 6, 2, 0x0000, 0x04, 8, 0, 17 },
-		{ LINT_udp_length, 34 + 4, 2, 999, 0x04, 8, 0, 17 },
-		{ LINT_tver, 42 + 1, 1, 0x01, 0x04, 8, 0, 17 },
-		{ LINT_pkey_invalid, 42 + 2, 2, 0x8000, 0x04, 8, 0, 17 },
-		{ LINT_reserved_bits, 42 + 4, 1, 0x01, 0x04, 8, 0, 17 },
-		{ LINT_reserved_bits, 42 + 8, 1, 0x01, 0x04, 8, 0, 17 },
-		{ LINT_pad_count, 0, 0, 0, 0x04, 7, 0, 17 },
-		{ LINT_payload_not_path_mtu, 0, 0, 0, 0x00, 1000, 0, 17 },
-		{ LINT_payload_not_path_mtu, 0, 0, 0, 0x01, 128, 0, 17 },
-		{ LINT_qpn_management, 0, 0, 0, 0x04, 8, 0, 1 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ROCE_ARRAY_SIZE(mistakes) + 1; i++) {
-		bool none = i == ROCE_ARRAY_SIZE(mistakes);
-		struct frame_spec spec = { .opcode = none ? 0x00 : mistakes[i].opcode, .psn = 1,
-					   .payload = none ? 4096 : mistakes[i].payload,
-					   .dqpn = none ? 17 : mistakes[i].dqpn };
-		struct roce_stream s = { 0 };
-		struct roce_packet p;
-		struct frame f;
-
-		frame_build(&f, &spec);
-		if (!none && mistakes[i].bytes)
-			put(f.bytes + mistakes[i].at, mistakes[i].value, mistakes[i].bytes);
-		roce_parse(f.bytes, f.length, f.length, NULL, &p);
-		assert_int_equal(p.kind, ROCE_PACKET);
-		roce_observe(&s, &p, ICRC_GOOD, 0);
-		for (int l = 0; l < ROCE_LINTS; l++)
-			assert_int_equal(s.lint[l], !none && l == (int)mistakes[i].lint);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,7 +322,6 @@ int main(void)
 		cmocka_unit_test(read_span_large),
 		cmocka_unit_test(trust_by_sample), cmocka_unit_test(responses),
 		cmocka_unit_test(acknowledgements), cmocka_unit_test(unknown_opcodes), cmocka_unit_test(udp_streams),
-		cmocka_unit_test(lints),
 	};
 
 	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);

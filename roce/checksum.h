@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The internet checksum (RFC 1071) of IPv4 headers and UDP datagrams. Words are added as they lie in memory: of a sum that
+ * is compared with all ones the byte order does not matter, and folding may wait until the end.
+ */
+#ifndef ROCE_CHECKSUM_H
+#define ROCE_CHECKSUM_H
+
+#include "roce/icrc.h"
+
+#define CHECKSUM_STEP 64 /* bytes an iteration */
+
+/* The sum, not folded, of `count` steps from there on. */
+roce_inline __u64 checksum_steps(const struct fold_source *s, __u32 from, __u32 count, __u32 most)
+{
+	const __u8 *p;
+	__u64 sum = 0;
+
+	roce_opaque(from);
+	if (from > ROCE_WINDOW)
+		return 0;
+	p = s->frame + from;
+	for (__u32 i = 0; i < most / CHECKSUM_STEP; i++) {
+		roce_opaque(p); /* the register that is compared is the one that is read by */
+		if (i >= count || fold_beyond(s, p, CHECKSUM_STEP))
+			break;
+		for (__u32 k = 0; k < CHECKSUM_STEP; k += 4)
+			sum += roce_load(__u32, p + k);
+		p += CHECKSUM_STEP;
+	}
+	return sum;
+}
+
+/* Of what is left, less than a step; the odd byte is padded with zero. */
+roce_inline __u64 checksum_rest(const struct fold_source *s, __u32 from, __u32 bytes, __u32 most)
+{
+	const __u8 *p;
+	__u64 sum = 0;
+
+	roce_opaque(from);
+	if (from > most)
+		return 0;
+	p = s->frame + from;
+	for (__u32 i = 0; i < CHECKSUM_STEP / 4; i++) {
+		roce_opaque(p);
+		if (bytes < 4 || fold_beyond(s, p, 4))
+			break;
+		sum += roce_load(__u32, p);
+		bytes -= 4;
+		p += 4;
+	}
+	for (__u32 i = 0; i < 3; i++) {
+		roce_opaque(p);
+		if (i >= bytes || fold_beyond(s, p, 1))
+			break;
+		sum += (__u64)*p++ << 8 * i;
+	}
+	return sum;
+}
+
+/*
+ * The sum, not folded, of the packet's UDP header and what is behind it. s: where all of the frame is; of what is not
+ * `limited` up to most + 2 * CHECKSUM_STEP bytes may be read as far as the verifier can tell, but nothing behind
+ * the datagram is. most: a constant; a datagram that ends beyond it gives a wrong sum.
+ */
+roce_inline __u64 roce_udp_sum(const struct fold_source *s, const struct roce_packet *p, __u32 most)
+{
+	__u32 from = p->l4_offset, bytes = icrc_end(p) - from;
+	__u64 sum = checksum_steps(s, from, bytes / CHECKSUM_STEP, most);
+
+	roce_reload();
+	from = p->l4_offset;
+	bytes = icrc_end(p) - from;
+	return sum + checksum_rest(s, from + bytes / CHECKSUM_STEP * CHECKSUM_STEP, bytes % CHECKSUM_STEP, most);
+}
+
+/* What UDP's checksum covers besides the datagram. The prefix of a mapped IPv4 address is all ones: nothing. */
+roce_inline __u64 checksum_pseudo_header(const struct roce_packet *p)
+{
+	__u64 sum = __builtin_bswap16(WIRE_PROTO_UDP) + __builtin_bswap16(p->udp_length);
+
+	for (int i = 0; i < 16; i += 4)
+		sum += (__u64)roce_load(__u32, p->src + i) + roce_load(__u32, p->dst + i);
+	return sum;
+}
+
+/*
+ * Whether the checksum can be judged: 0 is none (IBTA A17.3.1 allows it), lengths in disagreement are a mistake of
+ * their own, and a routing header of IPv6 would put another address into the sum.
+ */
+roce_inline bool roce_has_udp_checksum(const struct roce_packet *p)
+{
+	return p->udp_checksum && p->udp_length == p->ip_payload &&
+	       (p->ip_version == 4 || p->l4_offset - p->l3_offset == WIRE_IPV6_LEN);
+}
+
+/*
+ * Whether the UDP checksum is wrong, of a packet that roce_has_udp_checksum(). s, most: as for roce_udp_sum(); the
+ * frame is not yet masked for the ICRC. Where a checksum was left to hardware that has not seen the frame yet (on the
+ * sender, on veth, on a guest's tap), the field holds the pseudo header's sum: that is no mistake on a wire.
+ */
+roce_inline bool roce_is_udp_checksum_wrong(const struct fold_source *s, const struct roce_packet *p,
+					    __u32 most)
+{
+	__u64 pseudo = checksum_pseudo_header(p);
+	__u64 sum = pseudo + roce_udp_sum(s, p, most);
+
+	roce_reload();
+	return checksum_fold(sum) != 0xffff && checksum_fold(pseudo) != __builtin_bswap16(p->udp_checksum);
+}
+
+#endif
