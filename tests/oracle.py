@@ -8,6 +8,7 @@ Written from the InfiniBand specification and docs/rules.md, slowly and obviousl
     oracle.icrc_ok(frame)   True, False, or None where it cannot be told
     oracle.streams(path)    {key: figures}; key = (src, dst, dqpn, side), for UD (src, sqpn)
     oracle.totals(path)     what kinds of frames there are
+    oracle.lints(path)      {key: {lint: packets}}, those that a packet shows by itself
 """
 import ipaddress
 import struct
@@ -178,6 +179,40 @@ def key(p):
     return p["src"], p["dst"], p["dqpn"], "response" if p["response"] else "request"
 
 
+def _ones_sum(data):
+    """RFC 1071: the one's complement sum of 16-bit words, an odd byte padded with zero."""
+    total = sum(struct.unpack(f"!{(len(data) + 1) // 2}H", bytes(data) + bytes(len(data) % 2)))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return total
+
+
+def packet_lints(frame, p):
+    """The header mistakes of one packet by itself, by the names of roce/lint.def."""
+    l3, l4, bth = p["l3"], p["l4"], p["l4"] + 8
+    ipv4 = frame[l3] >> 4 == 4
+    udp_length, udp_checksum = struct.unpack_from("!HH", frame, l4 + 4)
+    addresses = frame[l3 + 12:l3 + 20] if ipv4 else frame[l3 + 8:l3 + 40]
+    pseudo = _ones_sum(addresses + struct.pack("!HH", 17, udp_length))
+    datagram = frame[l4:p["end"]]
+    partial = p["known"] and p["opcode"] & 31 in {0, 1, 6, 7, 13, 14} and p["opcode"] != 0x81
+    return {name for name, mistaken in {
+        "ip_checksum": ipv4 and _ones_sum(frame[l3:l4]) != 0xffff,
+        "df_unset": ipv4 and not frame[l3 + 6] & 0x40,
+        "udp_length": udp_length != len(datagram) and not p["truncated"],
+        # the pseudo header's sum alone is left by who lets hardware complete it
+        "udp_checksum": (udp_checksum and not p["truncated"] and udp_length == len(datagram)
+                         and (ipv4 or l4 - l3 == 40) and udp_checksum != pseudo
+                         and _ones_sum(struct.pack("!H", pseudo) + datagram) != 0xffff),
+        "tver": frame[bth + 1] & 15,
+        "pkey_invalid": not p["pkey"] & 0x7fff,
+        "reserved_bits": frame[bth + 4] & 0x3f or frame[bth + 8] & 0x7f,
+        "pad_count": (p["payload"] + p["pad"]) % 4,
+        "payload_not_path_mtu": partial and p["payload"] not in {256, 512, 1024, 2048, 4096},
+        "qpn_management": p["dqpn"] < 2 and p["service"] != "UD",
+    }.items() if mistaken}
+
+
 class Sequence:
     """What the PSNs of one stream say: `next`, and the set of those that were jumped over."""
 
@@ -284,6 +319,24 @@ def streams(paths):
             by_key.setdefault(key(p), []).append((p, icrc_ok(frame, p)))
     mtus = _path_mtus([packet for packets in by_key.values() for packet in packets if packet[1] is not False])
     return {k: _judge(packets, mtus) for k, packets in by_key.items()}
+
+
+PACKET_LINTS = ("ip_checksum", "df_unset", "udp_length", "udp_checksum", "tver", "pkey_invalid", "reserved_bits", "pad_count",
+                "payload_not_path_mtu", "qpn_management")
+
+
+def lints(paths):
+    """{key: {lint: packets}} of packets with a good ICRC or, where there is none, of all; only what a packet shows by itself."""
+    by_key = {}
+    for _, wire_len, frame in _frames(paths):
+        p = parse(frame, wire_len)
+        if p:
+            by_key.setdefault(key(p), []).append((icrc_ok(frame, p), packet_lints(frame, p)))
+    found = {}
+    for k, packets in by_key.items():
+        judged = [names for ok, names in packets if ok is not False] or [names for _, names in packets]
+        found[k] = {n: sum(n in names for names in judged) for n in PACKET_LINTS if any(n in names for names in judged)}
+    return found
 
 
 def totals(paths):

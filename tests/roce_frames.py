@@ -98,12 +98,12 @@ def datagram(payload, dport, src="10.9.0.1", dst="10.9.0.2", sport=40000):
     return ethernet(0x0800) + ipv4(src, dst, len(udp) + len(payload)) + udp + payload
 
 
-def uc_write(psn, payload=bytes(256), imm=None, dqpn=17, opcode=None, **how):
-    """One packet of a UC RDMA WRITE; by default a whole message."""
+def uc_write(psn, payload=bytes(256), imm=None, dqpn=17, opcode=None, dma=None, **how):
+    """One packet of a UC RDMA WRITE; by default a whole message. dma: its length, if this is its First."""
     opcode = opcode or (UC_WRITE_ONLY if imm is None else UC_WRITE_ONLY_IMM)
     headers = bth(opcode, dqpn, psn)
     if opcode in (UC_WRITE_FIRST, UC_WRITE_ONLY, UC_WRITE_ONLY_IMM):
-        headers += reth(0x1000, 0x77, len(payload))
+        headers += reth(0x1000, 0x77, dma or len(payload))
     if opcode in (UC_WRITE_ONLY_IMM, UC_WRITE_LAST_IMM):
         headers += immediate(imm or 0)
     return roce(headers + payload, **how)
