@@ -73,8 +73,8 @@ def ethernet(ethertype, vlans=()):
 
 
 def roce(transport, src="10.9.0.1", dst="10.9.0.2", vlans=(), options=b"", bad_icrc=False, sport=49152, tos=0,
-         dport=4791):
-    """A whole frame: `transport` is the BTH, its extension headers, payload and pad."""
+         dport=4791, checksum=None):
+    """A whole frame: `transport` is the BTH, its extension headers, payload and pad. checksum: UDP's "right" or "wrong"."""
     udp = struct.pack("!HHHH", sport, dport, 8 + len(transport) + 4, 0)
     if ":" in src:
         ip, ethertype = ipv6(src, dst, len(udp) + len(transport) + 4, options), 0x86dd
@@ -83,6 +83,10 @@ def roce(transport, src="10.9.0.1", dst="10.9.0.2", vlans=(), options=b"", bad_i
     crc = icrc(ip, udp, transport)
     if bad_icrc:
         crc = bytes([crc[0] ^ 1]) + crc[1:]
+    if checksum:  # the ICRC leaves it out
+        addresses = ip[8:40] if ":" in src else ip[12:20]
+        whole = addresses + struct.pack("!HH", 17, len(udp) + len(transport) + 4) + udp + transport + crc
+        udp = udp[:6] + struct.pack("!H", (internet_checksum(whole) or 0xffff) ^ (checksum == "wrong"))
     return ethernet(ethertype, vlans) + ip + udp + transport + crc
 
 
