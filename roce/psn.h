@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * 24-bit packet sequence numbers, and the window that tells a late PSN from one seen before.
- * The same window serves the 64-bit packet numbers of our own UDP streams: it takes the distance, not the number.
+ * 24-bit packet sequence numbers: the window that tells a late PSN from one seen before, and the holes that are
+ * remembered beyond it (long paths have tens of thousands of PSNs in flight). The same serves the 64-bit packet numbers
+ * of our own UDP streams: PSNs are counted on in 64 bits, and only differences of numbers matter.
  */
 #ifndef ROCE_PSN_H
 #define ROCE_PSN_H
@@ -9,13 +10,27 @@
 #include "roce/base.h"
 
 #define PSN_MASK 0xffffffu
-#define PSN_WINDOW 1024   /* how far back single PSNs are remembered */
+#define PSN_WINDOW 1024	  /* how far back single PSNs are remembered */
+#define PSN_WORDS (PSN_WINDOW / 64)
+#define PSN_HOLES 24	  /* ranges of unseen PSNs remembered beyond the window */
 #define PSN_GAP_MAX 65535 /* a larger jump forward is no loss but another place in the sequence */
 
-struct roce_psn {
-	__u64 next;			 /* the number expected next */
-	__u64 seen[PSN_WINDOW / 64]; /* bit number % PSN_WINDOW: was it seen, for the last PSN_WINDOW numbers */
+/* Numbers that fell out of the window unseen. */
+struct roce_hole {
+	__u64 from;
+	__u64 count; /* 0: no hole */
 };
+
+struct roce_psn {
+	__u64 next;		 /* the number expected next */
+	__u64 seen[PSN_WORDS];	 /* bit number % PSN_WINDOW: was it seen, for the last PSN_WINDOW numbers */
+	struct roce_hole hole[PSN_HOLES]; /* nearest first, then the free ones; no two touch */
+	/* What the rare paths keep in memory: of values in registers the verifier would follow each. */
+	volatile __u64 any;   /* psn_any() */
+	volatile __u64 at;    /* psn_put() */
+	volatile __u64 found, vanished, split; /* psn_recover_hole() */
+};
+_Static_assert(sizeof(((struct roce_psn *)0)->hole) <= 400, "it is a large part of every stream");
 
 /* Signed distance from a to b on the 24-bit circle, -2^23 .. 2^23-1: positive when b comes after a. */
 roce_inline __s32 psn_distance(__u32 a, __u32 b)
@@ -23,67 +38,254 @@ roce_inline __s32 psn_distance(__u32 a, __u32 b)
 	return (__s32)((b - a) << 8) >> 8;
 }
 
-roce_inline void psn_mark(struct roce_psn *w, __u64 number)
+roce_inline __u64 *psn_word(struct roce_psn *w, __u64 number)
 {
-	w->seen[number % PSN_WINDOW / 64] |= 1ull << number % 64;
+	return &w->seen[number % PSN_WINDOW / 64];
 }
 
-roce_inline bool psn_marked(const struct roce_psn *w, __u64 number)
+/*
+ * The same value, of which the verifier knows nothing any more: it walks through what is rare and long once, and not for
+ * each of the values that lead there.
+ */
+roce_inline __u64 psn_any(struct roce_psn *w, __u64 x)
 {
-	return w->seen[number % PSN_WINDOW / 64] >> number % 64 & 1;
+	w->any = x;
+	return w->any;
+}
+
+/* The bits of from..end-1, which are some, in the word of `from`. */
+roce_inline __u64 psn_bits(__u64 from, __u64 end)
+{
+	__u64 bits = ~0ull << from % 64;
+
+	if (end - from < 64 - from % 64)
+		bits &= ~(~0ull << end % 64);
+	return bits;
 }
 
 /* A stream met in the middle starts where it is met: earlier numbers count as seen. */
 roce_inline void psn_start(struct roce_psn *w, __u64 number)
 {
 	w->next = number;
-	for (int i = 0; i < PSN_WINDOW / 64; i++)
+	for (int i = 0; i < PSN_WORDS; i++)
 		w->seen[i] = ~0ull;
+	for (int i = 0; i < PSN_HOLES; i++)
+		w->hole[i].count = 0;
 }
 
-/* The bits of word i that lie in [from, from + n) on the circle of PSN_WINDOW bits. */
-roce_inline __u64 psn_word(__u32 i, __u64 from, __u64 n)
+/* Marks from..end-1, of which only the last PSN_WINDOW matter. */
+roce_inline void psn_mark(struct roce_psn *w, __u64 from, __u64 end, bool as_seen)
 {
-	__u32 begin = (i * 64 - (__u32)from) % PSN_WINDOW; /* distance of the word's bit 0 behind `from` */
-	__u64 mask = 0;
+	if (end - from > PSN_WINDOW)
+		from = end - PSN_WINDOW;
+	for (int i = 0; i <= PSN_WORDS; i++) {
+		__u64 *word = psn_word(w, from);
 
-	if (begin < n)
-		mask = n - begin >= 64 ? ~0ull : (1ull << (n - begin)) - 1;
-	if (begin > PSN_WINDOW - 64) { /* `from` itself lies in this word, at bit 1024 - begin */
-		__u32 bit = PSN_WINDOW - begin;
-
-		mask |= (n >= 64 ? ~0ull : (1ull << n) - 1) << bit;
+		if ((__s64)(end - from) <= 0)
+			break;
+		if (as_seen)
+			*word |= psn_bits(from, end);
+		else
+			*word &= ~psn_bits(from, end);
+		from = (from | 63) + 1;
 	}
-	return mask;
+}
+
+/* x and all bits below its highest. */
+roce_inline __u64 psn_below(__u64 x)
+{
+	x |= x >> 1;
+	x |= x >> 2;
+	x |= x >> 4;
+	x |= x >> 8;
+	x |= x >> 16;
+	return x | x >> 32;
+}
+
+/* Makes n places free in the list of holes, from the at-th on; so many that were furthest behind are forgotten. */
+roce_inline void psn_open(struct roce_psn *w, __u64 at, __u64 n)
+{
+	at = psn_any(w, at);
+	n = psn_any(w, n);
+	for (int i = PSN_HOLES - 1; i > 0; i--) {
+		__u64 from = i - n;
+
+		if ((__u64)i < at + n)
+			break;
+		roce_opaque(from);
+		if (from < PSN_HOLES)
+			w->hole[i] = w->hole[from];
+	}
+}
+
+/* Writes the next hole of the list, if there is room. The place is in memory: the verifier must not know it. */
+roce_inline void psn_put(struct roce_psn *w, __u64 from, __u64 count)
+{
+	__u64 at = w->at;
+
+	roce_opaque(at);
+	if (at >= PSN_HOLES)
+		return;
+	w->hole[at].from = from;
+	w->hole[at].count = count;
+	w->at = at + 1;
 }
 
 /*
- * Moves the window forward by n numbers, which count as seen or as not seen. Whole words at once: n may be 65535.
+ * The window is about to move on by n > 0: remembers what falls out of it unseen, and before that the hole of `count`
+ * numbers `from` on, which the window will not reach (0: none).
  */
-roce_inline void psn_advance(struct roce_psn *w, __u64 n, bool as_seen)
+roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count)
 {
-	__u64 from = w->next;
+	__u64 begin = w->next - PSN_WINDOW, end = begin + (n < PSN_WINDOW ? n : PSN_WINDOW), k = begin;
+	__u64 before = w->hole[0].count, holes = count > 0, any = count;
+	bool touches = before && w->hole[0].from + before == begin; /* what falls out next may continue that hole */
+	__u64 carry = touches;
 
-	w->next += n;
-	for (__u32 i = 0; i < PSN_WINDOW / 64; i++) {
-		__u64 mask = psn_word(i, from, n);
+	if (!touches)
+		before = 0;
+	for (int i = 0; i <= PSN_WORDS; i++) {
+		__u64 bits;
 
-		w->seen[i] = as_seen ? w->seen[i] | mask : w->seen[i] & ~mask;
+		if ((__s64)(end - k) <= 0)
+			break;
+		bits = ~*psn_word(w, k) & psn_bits(k, end);
+		any |= bits;
+		holes += __builtin_popcountll(bits & ~(bits << 1 | carry << k % 64)); /* their first numbers */
+		carry = bits >> 63;
+		k = (k | 63) + 1;
 	}
+	if (!any)
+		return;
+	psn_open(w, 0, holes);
+	w->at = 0;
+	count = psn_any(w, count);
+	before = psn_any(w, before);
+	/* Each word can be found empty once and be crossed by a hole once; the hole that finds no room ends the walk. */
+	for (int i = 0; i < 2 * (PSN_WORDS + 1) + PSN_HOLES + 1; i++) {
+		__u64 base = (end - 1) & ~63ull, bits, rest;
+
+		if ((__s64)(end - begin) <= 0)
+			break;
+		bits = ~*psn_word(w, base) & psn_bits(base, end);
+		if ((__s64)(begin - base) > 0)
+			bits &= ~0ull << begin % 64;
+		rest = psn_below(psn_below(bits) & ~bits); /* what is below the highest hole */
+		end = base + __builtin_popcountll(rest);
+		bits = __builtin_popcountll(bits & ~rest);
+		if (end + bits != from) { /* it is not the one before, continued */
+			if (count)
+				psn_put(w, from, count);
+			count = 0;
+		}
+		from = end;
+		count = psn_any(w, count + bits);
+	}
+	if (from == begin) {
+		from -= before;
+		count += before;
+	}
+	if (count)
+		psn_put(w, from, count);
 }
 
-/* Marks the n numbers from `from` on, which all lie in the window; returns how many of them had not been seen. */
-roce_inline __u32 psn_fill(struct roce_psn *w, __u64 from, __u64 n)
+/*
+ * Takes the next number, if that is all there is to do: the bit of the number that falls out of the window then serves
+ * the new one. false: that number was missing, and psn_forward() has to remember it.
+ */
+roce_inline bool psn_step(struct roce_psn *w)
 {
-	__u32 filled = 0;
+	if (!(*psn_word(w, w->next) >> w->next % 64 & 1))
+		return false;
+	w->next++;
+	return true;
+}
 
-	for (__u32 i = 0; i < PSN_WINDOW / 64; i++) {
-		__u64 mask = psn_word(i, from, n) & ~w->seen[i];
+/* Moves forward: over `seen` numbers that count as seen, then over `unseen` ones, then takes `take`. */
+roce_inline void psn_forward(struct roce_psn *w, __u64 seen, __u64 unseen, __u64 take)
+{
+	__u64 hole, end, beyond = 0;
 
-		filled += __builtin_popcountll(mask);
-		w->seen[i] |= mask;
+	hole = w->next + psn_any(w, seen);
+	unseen = psn_any(w, unseen);
+	end = hole + unseen + psn_any(w, take);
+	if (end - hole > PSN_WINDOW) /* so many of the unseen are beyond the window at once */
+		beyond = unseen < end - hole - PSN_WINDOW ? unseen : end - hole - PSN_WINDOW;
+	beyond = psn_any(w, beyond);
+	psn_leave(w, end - w->next, hole, beyond);
+	psn_mark(w, w->next, end, true);
+	psn_mark(w, hole + beyond, hole + unseen, false);
+	w->next = end;
+}
+
+/* psn_recover() for what lies beyond the window: holes vanish, shrink or split. Distances are those behind `next`. */
+roce_inline __u64 psn_recover_hole(struct roce_psn *w, __u64 from, __u64 n)
+{
+	__u64 begin = w->next - from, end = begin - n;
+
+	w->found = w->vanished = w->split = 0;
+	for (int i = 0; i < PSN_HOLES; i++) {
+		struct roce_hole *h = &w->hole[i];
+		__u64 hole_begin = w->next - h->from, hole_end = hole_begin - h->count;
+		__u64 first = begin < hole_begin ? begin : hole_begin, last = end > hole_end ? end : hole_end;
+
+		if (!h->count)
+			break;
+		if (first <= last)
+			continue;
+		w->found += first - last;
+		h->count = hole_begin - first;
+		if (!h->count) {
+			h->from = w->next - last;
+			h->count = last - hole_end;
+			w->vanished |= last - hole_end - 1;
+		} else if (last != hole_end) {
+			w->split = last - hole_end;
+			w->at = i;
+		}
 	}
-	return filled;
+	if (w->split) {
+		psn_open(w, w->at, 1);
+		psn_put(w, w->next - end, w->split);
+	}
+	if (w->vanished >> 63) {
+		w->at = 0;
+		for (int i = 0; i < PSN_HOLES; i++) {
+			__u64 count = w->hole[i].count;
+
+			w->hole[i].count = 0;
+			if (count)
+				psn_put(w, w->hole[i].from, count);
+		}
+	}
+	return w->found;
+}
+
+/*
+ * The n numbers from `from` on, which lies behind `next`, came late: they are seen now, as far as they lie behind `next`
+ * as well. Returns how many of them had been missing: 0 for a duplicate.
+ */
+roce_inline __u64 psn_recover(struct roce_psn *w, __u64 from, __u64 n)
+{
+	__u64 behind = w->next - from, found = 0, end;
+
+	n = psn_any(w, n < behind ? n : behind);
+	end = from + n;
+	if (behind > PSN_WINDOW) {
+		found = psn_recover_hole(w, from, n);
+		from = w->next - PSN_WINDOW;
+	}
+	for (int i = 0; i <= PSN_WORDS; i++) {
+		__u64 *word = psn_word(w, from), bits;
+
+		if ((__s64)(end - from) <= 0)
+			break;
+		bits = psn_bits(from, end) & ~*word;
+		found += __builtin_popcountll(bits);
+		*word |= bits;
+		from = (from | 63) + 1;
+	}
+	return found;
 }
 
 #endif

@@ -57,6 +57,7 @@ struct roce_stream {
 	__u64 first_psn;
 	__u64 last_psn; /* of the packet seen last, also of an acknowledgement */
 	__u64 after_read; /* a READ request of unknown span was the last: its number of bytes, 0: none */
+	__u64 read_end;	  /* ... and the address behind them */
 	__u32 lint[ROCE_LINTS];
 	struct roce_lint_state lint_state;
 	__u32 path_mtu;	 /* bytes, learnt from First and Middle packets or from READ spans; 0: not known */
@@ -213,69 +214,45 @@ roce_inline void stream_describe(struct roce_stream *s, const struct roce_packet
 }
 
 /* Where a packet stands in the sequence. */
-enum psn_place { PSN_IN_ORDER, PSN_AHEAD, PSN_RECOVERED, PSN_DUPLICATE, PSN_RESYNC };
+enum psn_place { PSN_IN_ORDER, PSN_RECOVERED, PSN_DUPLICATE, PSN_RESYNC };
 
 /*
- * After a READ whose span is not known, the next PSN tells it when the jump fits exactly one path MTU. One jump may be
- * a loss that looks like a span of another path MTU, so only two in agreement teach it.
- * Returns whether the jump d (PSNs not used by anybody) can be such a span.
+ * The last packet of the sequence was a READ whose span was not known. Returns how many PSNs from the next on are its
+ * own, for a packet d PSNs further.
+ *
+ * A READ that is retried inside its span (same end, fewer bytes) tells the path MTU. Otherwise a jump may be the span
+ * if it fits one path MTU; it may also be a loss that looks like the span of another one, so only two jumps in
+ * agreement teach it.
  */
-roce_inline bool stream_read_span(struct roce_stream *s, __s64 d)
+roce_inline __u64 stream_after_read(struct roce_stream *s, const struct roce_packet *p, __s64 d)
 {
+	bool again = p->op & OP_READ_REQUEST && p->dma_length && p->va + p->dma_length == s->read_end;
 	__u32 fits = 0, mtu = 0;
 
-	for (__u32 m = 256; m <= 4096; m *= 2) {
-		/* the request itself took the first PSN of its span */
+	if (d < 0 && !s->path_mtu)
+		return 0;
+	/* the request itself took the first PSN of its span */
+	for (__u32 m = 256; m <= 4096 && !s->path_mtu; m *= 2) {
+		if (again && (__u64)(d + 1) * m + p->dma_length == s->after_read)
+			s->path_mtu = m;
 		if (m >= s->mtu_least && (s->after_read + m - 1) / m == (__u64)d + 1) {
 			fits++;
 			mtu = m;
 		}
 	}
-	if (fits == 1 && s->mtu_guess == mtu)
+	if (!s->path_mtu && d == 0) {
+		if (s->after_read > s->mtu_least && s->after_read <= 4096)
+			s->mtu_least = s->after_read;
+		return 0;
+	}
+	if (fits == 1 && s->mtu_guess == mtu && !s->path_mtu)
 		s->path_mtu = mtu;
 	s->mtu_guess = fits == 1 ? mtu : 0;
+	if (!s->path_mtu)
+		return fits ? d : 0;
+	fits = (s->after_read - 1) / s->path_mtu;
+	s->after_read = 0;
 	return fits;
-}
-
-/*
- * PSN rules of the design: d ahead of the expected number is a gap of d; behind it the window decides; too far either way
- * is another place in the sequence. free_jump: forward jumps mean nothing here (responses between messages).
- */
-roce_inline enum psn_place stream_place(struct roce_stream *s, __s64 d, bool free_jump, bool reliable)
-{
-	__u64 *v = s->counters.value;
-	__u64 number = s->psn.next + d;
-	bool span = d > 0 && s->after_read && stream_read_span(s, d);
-
-	if (d == 0 && s->after_read > s->mtu_least && s->after_read <= 4096)
-		s->mtu_least = s->after_read;
-	if (d == 0 || (d > 0 && (d <= PSN_GAP_MAX || free_jump || span))) {
-		bool gap = d && !free_jump && !span;
-
-		v[COUNTER_psn_gaps] += gap;
-		v[COUNTER_psn_skipped] += gap ? d : 0;
-		if (d)
-			psn_advance(&s->psn, d, !gap);
-		psn_mark(&s->psn, s->psn.next);
-		s->psn.next++;
-		return gap ? PSN_AHEAD : PSN_IN_ORDER;
-	}
-	if (d < 0 && d >= -PSN_WINDOW) {
-		if (psn_marked(&s->psn, number)) {
-			v[COUNTER_psn_duplicates]++;
-			return PSN_DUPLICATE;
-		}
-		psn_mark(&s->psn, number);
-		v[COUNTER_psn_recovered]++;
-		return PSN_RECOVERED;
-	}
-	if (d < 0 && reliable) {
-		v[COUNTER_psn_duplicates]++;
-		return PSN_DUPLICATE;
-	}
-	v[COUNTER_psn_resyncs]++;
-	psn_start(&s->psn, number + 1);
-	return PSN_RESYNC;
 }
 
 /* How many PSNs a request takes: a READ request as many as its response has packets (IBTA 9.4.4). */
@@ -286,13 +263,61 @@ roce_inline __u32 stream_span(const struct roce_stream *s, const struct roce_pac
 	return (p->dma_length - 1) / s->path_mtu + 1;
 }
 
+/*
+ * PSN rules of the design: d ahead of the expected number is a gap of d; behind it the window and the remembered holes
+ * decide; too far either way is another place in the sequence. free_jump: forward jumps mean nothing here (responses
+ * between messages). Returns where the packet stands.
+ */
+roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce_packet *p, __s64 d, bool free_jump)
+{
+	bool reliable = p->service == SERVICE_RC || p->service == SERVICE_XRC || p->service == SERVICE_RD;
+	__u64 number = s->psn.next + d, own = 0, skipped = 0, found = 0;
+	enum psn_place place = PSN_IN_ORDER;
+	__u64 *v = s->counters.value;
+	__u32 span;
+
+	if (s->after_read)
+		own = stream_after_read(s, p, d);
+	span = stream_span(s, p);
+	if (d < (__s64)own) {
+		if (d < 0)
+			found = psn_recover(&s->psn, number, span);
+		v[COUNTER_psn_recovered] += found;
+		place = found ? PSN_RECOVERED : reliable || d >= -PSN_WINDOW ? PSN_DUPLICATE : PSN_RESYNC;
+		v[COUNTER_psn_duplicates] += place == PSN_DUPLICATE;
+	} else if (free_jump) {
+		own = d;
+	} else if (d - own <= PSN_GAP_MAX) {
+		skipped = d - own;
+		v[COUNTER_psn_gaps] += skipped > 0;
+		v[COUNTER_psn_skipped] += skipped;
+	} else {
+		place = PSN_RESYNC;
+	}
+	if (place == PSN_RESYNC) {
+		v[COUNTER_psn_resyncs]++;
+		psn_start(&s->psn, number);
+		own = 0;
+	}
+	if (place == PSN_RECOVERED || place == PSN_DUPLICATE) {
+		span = 0;
+	} else if (p->op & OP_READ_REQUEST && !s->path_mtu) {
+		s->after_read = p->dma_length;
+		s->read_end = p->va + p->dma_length;
+	} else {
+		s->after_read = 0;
+	}
+	if (span == 1 && !own && !skipped && psn_step(&s->psn))
+		return place;
+	place = psn_any(&s->psn, place);
+	psn_forward(&s->psn, own, skipped, span);
+	return place;
+}
+
 /* A packet that has a place in the sequence: everything but acknowledgements, CNPs and unknown opcodes. */
 roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet *p)
 {
-	bool reliable = p->service == SERVICE_RC || p->service == SERVICE_XRC || p->service == SERVICE_RD;
-	bool response = p->op & OP_RESPONSE;
 	enum psn_place place;
-	__u32 span;
 	bool late;
 	__s64 d;
 
@@ -308,19 +333,10 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
 	}
 	d = p->kind == ROCE_UDP ? (__s64)(p->number - s->psn.next)
 				: psn_distance(s->psn.next & PSN_MASK, p->number);
-	place = stream_place(s, d, response && p->op & OP_FIRST, reliable);
-	late = place == PSN_RECOVERED || place == PSN_DUPLICATE;
-	span = response ? 1 : stream_span(s, p);
-	if (!late) {
-		s->after_read = p->op & OP_READ_REQUEST && !s->path_mtu ? p->dma_length : 0;
-		if (span > 1)
-			psn_advance(&s->psn, span - 1, true);
-	} else if (place == PSN_RECOVERED && span > 1) { /* a late READ recovers all of its span */
-		s->counters.value[COUNTER_psn_recovered] +=
-			psn_fill(&s->psn, s->psn.next + d, span < -d ? span : -d);
-	}
+	place = stream_place(s, p, d, p->op & OP_RESPONSE && p->op & OP_FIRST);
 	if (p->kind == ROCE_UDP)
 		return;
+	late = place == PSN_RECOVERED || place == PSN_DUPLICATE;
 	if (p->service == SERVICE_UC)
 		message_uc(&s->message, &s->counters, p, late);
 	else if (place != PSN_DUPLICATE)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* PSN arithmetic, and the window against a model that remembers every PSN. */
+/* PSN arithmetic, and the window. */
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 #include "tests/unit/packets.h"
@@ -21,8 +21,8 @@ static void distance(void **state)
 	}
 }
 
-/* psn_advance() and psn_fill() against one flag a number. */
-static void whole_words(void **state)
+/* The window against one flag a number; what is remembered beyond it is test_model's. */
+static void window(void **state)
 {
 	bool flags[PSN_WINDOW]; /* by number % PSN_WINDOW */
 	struct roce_psn w;
@@ -32,131 +32,65 @@ static void whole_words(void **state)
 	psn_start(&w, 0xfffff0);
 	memset(flags, true, sizeof(flags));
 	for (int i = 0; i < 20000; i++) {
-		__u64 n = random_next(&r) % (i % 7 ? 200 : 70000), next = w.next;
-		bool as_seen = random_next(&r) % 2;
-		__u64 from, count;
-		__u32 filled = 0;
+		__u64 n[3], next = w.next, from, count;
+		__u32 found = 0;
 
-		psn_advance(&w, n, as_seen);
-		assert_true(w.next == next + n);
-		for (__u64 k = n > PSN_WINDOW ? n - PSN_WINDOW : 0; k < n; k++)
-			flags[(next + k) % PSN_WINDOW] = as_seen;
+		for (int k = 0; k < 3; k++)
+			n[k] = random_next(&r) % 2 ? random_next(&r) % (i % 7 ? 200 : 70000) : 0;
+		if (i % 2 == 0) {
+			psn_forward(&w, n[0], n[1], n[2]);
+		} else {
+			memset(n, 0, sizeof(n));
+			n[2] = psn_step(&w);
+			assert_int_equal(n[2], flags[next % PSN_WINDOW]);
+		}
+		assert_true(w.next == next + n[0] + n[1] + n[2]);
+		for (int k = 0; k < 3; k++)
+			for (; n[k]; n[k]--)
+				flags[next++ % PSN_WINDOW] = k != 1;
 		from = w.next - random_next(&r) % (PSN_WINDOW + 1);
-		count = random_next(&r) % (w.next - from + 1);
-		for (__u64 k = from; k < from + count; k++) {
-			filled += !flags[k % PSN_WINDOW];
+		count = random_next(&r) % (PSN_WINDOW + 1);
+		for (__u64 k = from; k < from + count && k < w.next; k++) {
+			found += !flags[k % PSN_WINDOW];
 			flags[k % PSN_WINDOW] = true;
 		}
-		assert_int_equal(psn_fill(&w, from, count), filled);
+		assert_int_equal(psn_recover(&w, from, count), found);
 		for (__u64 k = 0; k < PSN_WINDOW; k++)
-			assert_int_equal(psn_marked(&w, k), flags[k]);
+			assert_int_equal(*psn_word(&w, k) >> k % 64 & 1, flags[k]);
 	}
 }
 
-/* Every PSN that was jumped over and has not come. */
-struct model {
-	bool missing[CIRCLE];
-	__u32 next;
-	bool reliable;
-	__u64 gaps, skipped, recovered, duplicates, resyncs;
-};
-
-static void model_take(struct model *m, __u32 psn)
+/* Beyond the window, by hand: holes coalesce, shrink, split, vanish, and those furthest behind are forgotten. */
+static void holes(void **state)
 {
-	long ahead = ((long)psn - m->next + CIRCLE) % CIRCLE;
-	long behind = CIRCLE - ahead;
+	struct roce_psn w;
 
-	if (ahead < CIRCLE / 2 && ahead <= PSN_GAP_MAX) {
-		m->gaps += ahead > 0;
-		m->skipped += ahead;
-		for (long i = 0; i < ahead; i++)
-			m->missing[(m->next + i) % CIRCLE] = true;
-		m->missing[psn] = false;
-		m->next = (psn + 1) % CIRCLE;
-	} else if (behind <= CIRCLE / 2 && (behind <= PSN_WINDOW || m->reliable)) {
-		/* beyond the window no holes are remembered */
-		if (behind <= PSN_WINDOW && m->missing[psn]) {
-			m->missing[psn] = false;
-			m->recovered++;
-		} else {
-			m->duplicates++;
-		}
-	} else {
-		m->resyncs++;
-		memset(m->missing, false, sizeof(m->missing));
-		m->next = (psn + 1) % CIRCLE;
-	}
-}
-
-/* What comes next: mostly the expected PSN, else a drop, a repetition, a straggler, a far jump. */
-static __u32 draw(const struct model *m, uint64_t *r)
-{
-	int die = random_next(r) % 1000;
-
-	if (die < 800)
-		return m->next;
-	if (die < 880)
-		return m->next + random_next(r) % 8;
-	if (die < 884)
-		return m->next + random_next(r) % 70000;
-	if (die < 998)
-		return m->next - 1 - random_next(r) % (die % 2 ? 40 : 1500);
-	return random_next(r);
-}
-
-static void run_window(__u8 opcode, bool reliable)
-{
-	struct model *m = calloc(1, sizeof(*m));
-	struct roce_stream s = { 0 };
-	uint64_t r = opcode + 3;
-
-	m->reliable = reliable;
-	m->next = 0xfffe00;
-	for (int i = 0; i < 100000; i++) {
-		__u32 psn = (i ? draw(m, &r) : m->next) & PSN_MASK;
-
-		model_take(m, psn);
-		observe(&s, packet(opcode, psn));
-		assert_true((s.psn.next & PSN_MASK) == m->next);
-		assert_true(COUNT(&s, psn_gaps) == m->gaps);
-		assert_true(COUNT(&s, psn_skipped) == m->skipped);
-		assert_true(COUNT(&s, psn_recovered) == m->recovered);
-		assert_true(COUNT(&s, psn_duplicates) == m->duplicates);
-		assert_true(COUNT(&s, psn_resyncs) == m->resyncs);
-	}
-	assert_true(m->recovered > 1000 && m->duplicates > 1000 && m->resyncs > 10);
-	free(m);
-}
-
-static void window_rc(void **state)
-{
 	(void)state;
-	run_window(0x04, true);
-}
-
-static void window_uc(void **state)
-{
-	(void)state;
-	run_window(0x24, false);
-}
-
-static void window_ud(void **state)
-{
-	(void)state;
-	run_window(0x64, false);
-}
-
-static void window_xrc(void **state)
-{
-	(void)state;
-	run_window(0xa4, true);
+	psn_start(&w, 0);
+	psn_forward(&w, 0, 5000, 1);
+	assert_true(w.hole[0].from == 0 && w.hole[0].count == 5001 - PSN_WINDOW && !w.hole[1].count);
+	psn_forward(&w, 0, 0, 2000);
+	assert_true(w.hole[0].from == 0 && w.hole[0].count == 5000 && !w.hole[1].count);
+	assert_int_equal(psn_recover(&w, 0, 10), 10);
+	assert_int_equal(psn_recover(&w, 0, 10), 0);
+	assert_int_equal(psn_recover(&w, 4990, 100), 10);
+	assert_int_equal(psn_recover(&w, 1000, 1), 1);
+	assert_true(w.hole[0].from == 1001 && w.hole[0].count == 3989);
+	assert_true(w.hole[1].from == 10 && w.hole[1].count == 990 && !w.hole[2].count);
+	assert_int_equal(psn_recover(&w, 0, 2000), 1989);
+	assert_true(w.hole[0].from == 2000 && w.hole[0].count == 2990 && !w.hole[1].count);
+	for (int i = 0; i < PSN_HOLES; i++) /* all but the last beyond the window */
+		psn_forward(&w, 0, 1, 1999);
+	assert_true(w.hole[PSN_HOLES - 1].count == 1);
+	assert_int_equal(psn_recover(&w, 2000, 1), 0);
+	assert_int_equal(psn_recover(&w, 7001, 1), 1);
+	assert_false(w.hole[PSN_HOLES - 1].count);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(distance), cmocka_unit_test(whole_words), cmocka_unit_test(window_rc),
-		cmocka_unit_test(window_uc), cmocka_unit_test(window_ud), cmocka_unit_test(window_xrc),
+		cmocka_unit_test(distance), cmocka_unit_test(window), cmocka_unit_test(holes),
 	};
 
 	return cmocka_run_group_tests_name("psn", tests, NULL, NULL);

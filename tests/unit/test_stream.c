@@ -165,6 +165,94 @@ static void read_span_unknown(void **state)
 	}
 }
 
+static struct roce_packet read_at(__u32 psn, __u64 va, __u32 dma_length)
+{
+	struct roce_packet p = read_request(psn, dma_length);
+
+	p.va = va;
+	return p;
+}
+
+/* A READ that is retried inside its span tells the path MTU: it is a duplicate, and what follows the span is no gap. */
+static void read_span_retried(void **state)
+{
+	(void)state;
+	for (__u32 mtu = 256; mtu <= 4096; mtu *= 2) {
+		for (__u32 skip = 1; skip < 7; skip++) {
+			struct roce_stream s = { 0 };
+
+			observe(&s, packet(RC_ONLY, 0xfffffe));
+			observe(&s, read_at(0xffffff, 0x10000, 6 * mtu + 1)); /* seven PSNs */
+			observe(&s, read_at(0xffffff, 0x10000, 6 * mtu + 1));
+			assert_int_equal(s.path_mtu, 0);
+			observe(&s, read_at(0xffffff + skip, 0x10000 + skip * mtu, (6 - skip) * mtu + 1));
+			assert_int_equal(s.path_mtu, mtu);
+			assert_int_equal(COUNT(&s, psn_duplicates), 2);
+			observe(&s, packet(RC_ONLY, 0xffffff + 7));
+			assert_int_equal(COUNT(&s, psn_gaps) + COUNT(&s, psn_resyncs), 0);
+			assert_int_equal(COUNT(&s, messages), 3);
+		}
+	}
+}
+
+/* The same bytes read again, or others that end elsewhere, are READs of their own. */
+static void read_span_not_retried(void **state)
+{
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	observe(&s, read_at(0, 0x10000, 8192));
+	observe(&s, read_at(2, 0x10000, 4096));
+	observe(&s, read_at(3, 0x11000, 4096));
+	assert_int_equal(s.path_mtu, 0);
+	assert_int_equal(COUNT(&s, psn_gaps) + COUNT(&s, psn_duplicates), 0);
+	assert_int_equal(COUNT(&s, messages), 3);
+}
+
+/* A path MTU that becomes known behind a READ says how much of the jump was its span. */
+static void read_span_settled(void **state)
+{
+	static const struct {
+		__u32 psn, skipped, duplicates;
+	} next[] = { { 2, 0, 0 }, { 8, 6, 0 }, { 3, 1, 0 }, { 1, 0, 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(next); i++) {
+		struct roce_stream s = { 0 };
+		struct roce_packet first = packet(RC_FIRST, next[i].psn);
+
+		first.payload_bytes = 4096;
+		observe(&s, read_request(0, 8192)); /* two PSNs, as it turns out */
+		observe(&s, first);
+		assert_int_equal(COUNT(&s, psn_skipped), next[i].skipped);
+		assert_int_equal(COUNT(&s, psn_duplicates), next[i].duplicates);
+		if (next[i].duplicates)
+			continue;
+		observe(&s, packet(RC_LAST, next[i].psn + 1));
+		assert_int_equal(COUNT(&s, psn_skipped), next[i].skipped);
+		observe(&s, packet(RC_ONLY, 1));
+		assert_int_equal(COUNT(&s, psn_duplicates), 1);
+	}
+}
+
+/* Tens of thousands in flight: what was lost far behind is recovered when the sender goes back. */
+static void go_back_far(void **state)
+{
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	learn_mtu(&s, 0);
+	for (__u32 psn = 2; psn < 30000; psn++)
+		if (psn != 100 && (psn < 5000 || psn >= 5200)) /* in the second hole a READ of 200 */
+			observe(&s, packet(RC_ONLY, psn));
+	assert_int_equal(COUNT(&s, psn_skipped), 201);
+	for (__u32 psn = 100; psn < 30000; psn += psn == 5000 ? 200 : 1)
+		observe(&s, psn == 5000 ? read_request(psn, 200 * 1024) : packet(RC_ONLY, psn));
+	assert_int_equal(COUNT(&s, psn_recovered), 201);
+	assert_int_equal(COUNT(&s, psn_duplicates), 30000 - 100 - 201);
+	assert_int_equal(COUNT(&s, psn_gaps), 2);
+}
+
 /* READs of one packet each, every tenth lost: the gap behind a READ is no span of a smaller path MTU. */
 static void read_span_lost(void **state)
 {
@@ -318,6 +406,8 @@ int main(void)
 		cmocka_unit_test(keys), cmocka_unit_test(trust), cmocka_unit_test(trust_unchecked),
 		cmocka_unit_test(read_span_known), cmocka_unit_test(read_span_late),
 		cmocka_unit_test(read_span_unknown),
+		cmocka_unit_test(read_span_retried), cmocka_unit_test(read_span_not_retried),
+		cmocka_unit_test(read_span_settled), cmocka_unit_test(go_back_far),
 		cmocka_unit_test(read_span_lost),
 		cmocka_unit_test(read_span_large),
 		cmocka_unit_test(trust_by_sample), cmocka_unit_test(responses),
