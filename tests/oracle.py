@@ -16,7 +16,8 @@ import sys
 import zlib
 
 ROCE_PORT = 4791
-WINDOW = 1024       # how far back the rules look for a skipped PSN
+WINDOW = 1024       # how far back every skipped PSN is remembered
+RANGES = 24         # so many ranges of skipped PSNs are remembered beyond that
 GAP_MAX = 65535     # a longer jump is another place in the sequence
 
 # Bytes of the extension headers behind the BTH, IBTA volume 1 tables 38ff. and annexes A14, A17, A19.
@@ -214,11 +215,32 @@ def packet_lints(frame, p):
 
 
 class Sequence:
-    """What the PSNs of one stream say: `next`, and the set of those that were jumped over."""
+    """What the PSNs of one stream say: `next`, the set of those that were jumped over, and the ranges of older ones."""
 
     def __init__(self):
-        self.next, self.missing = None, set()
+        self.next, self.missing, self.ranges = None, set(), []  # ranges: (first, behind the last), oldest first
         self.figures = dict.fromkeys(("psn_gaps", "psn_skipped", "psn_recovered", "psn_duplicates", "psn_resyncs"), 0)
+
+    def _age(self):
+        """Moves what is older than the window from the set to the ranges."""
+        for n in sorted(n for n in self.missing if n < self.next - WINDOW):
+            self.missing.remove(n)
+            if self.ranges and self.ranges[-1][1] == n:
+                self.ranges[-1] = (self.ranges[-1][0], n + 1)
+            else:
+                self.ranges.append((n, n + 1))
+        del self.ranges[:-RANGES]
+
+    def _find(self, begin, end):
+        """How many of begin..end-1 were missing; they no longer are."""
+        late = {n for n in self.missing if begin <= n < end}
+        self.missing -= late
+        found, ranges = len(late), []
+        for first, behind in self.ranges:
+            found += max(0, min(behind, end) - max(first, begin))
+            ranges += [r for r in ((first, min(behind, begin)), (max(first, end), behind)) if r[0] < r[1]]
+        self.ranges = ranges[-RANGES:]
+        return found
 
     def take(self, psn, span=1, free=False, reliable=False):
         """One packet which uses `span` PSNs. free: a jump forward means nothing. Returns whether it is new."""
@@ -227,22 +249,22 @@ class Sequence:
             self.next = psn
         d = (psn - self.next + 2**23) % 2**24 - 2**23
         number = self.next + d
-        if d < 0 and (d >= -WINDOW or reliable):
-            late = {n for n in range(number, min(number + span, self.next)) if n in self.missing}
-            if number not in late or d < -WINDOW:
-                f["psn_duplicates"] += 1
-                return False
-            f["psn_recovered"] += len(late)
-            self.missing -= late
-            return True
+        if d < 0:
+            found = self._find(number, min(number + span, self.next))
+            f["psn_recovered"] += found
+            if found or d >= -WINDOW or reliable:
+                f["psn_duplicates"] += not found
+                return bool(found)
         if d < 0 or (d > GAP_MAX and not free):
             f["psn_resyncs"] += 1
             self.missing.clear()
+            self.ranges.clear()
         elif d and not free:
             f["psn_gaps"] += 1
             f["psn_skipped"] += d
             self.missing |= set(range(self.next, number))
         self.next = number + span
+        self._age()
         return True
 
 
