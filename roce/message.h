@@ -24,7 +24,11 @@ enum message_state {
 
 struct roce_message {
 	__u32 next;	 /* UC: the PSN its receiver expects inside the open message */
+	__u32 first;	 /* UC: the PSN of the last First, */
+	__u32 bytes;	 /* the DMA length it gave (0: not known, or it is not about this message), */
+	__u32 payload;	 /* and its payload, which is the path MTU */
 	__u32 immediate; /* the last one seen */
+	__u32 skipped;	 /* psn_skipped when it was seen */
 	__u8 state;
 	__u8 met; /* the stream has been seen at a message's beginning or end: nothing headless is the start any more */
 	__u8 imm_steps;
@@ -34,16 +38,17 @@ struct roce_message {
 
 /*
  * Immediate data that counts up by one (radio astronomy's block number) says which blocks are missing. Not to be called
- * for a late packet. healing: what was skipped will be sent again, so a jump says nothing.
+ * for a late packet. heals: PSNs that were skipped will be sent again, so that a jump beside them says nothing.
  */
-roce_inline void message_immediate(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p,
-				   bool healing)
+roce_inline void message_immediate(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p, bool heals)
 {
-	__u32 step = p->immediate - m->immediate;
+	__u32 step = p->immediate - m->immediate, skipped = c->value[COUNTER_psn_skipped];
+	bool healing = heals && skipped != m->skipped;
 
 	if (!(p->op & OP_IMMDT))
 		return;
 	m->immediate = p->immediate;
+	m->skipped = skipped;
 	if (step == 1) {
 		m->imm_steps += m->imm_steps < MESSAGE_IMM_STEPS;
 	} else if (m->imm_steps == MESSAGE_IMM_STEPS && step > 1 && step <= MESSAGE_IMM_GAP) {
@@ -52,6 +57,14 @@ roce_inline void message_immediate(struct roce_message *m, struct roce_counters 
 	} else if (step) {
 		m->imm_steps = 0;
 	}
+}
+
+/* Whether that PSN behind the last First can be of its message, by what is known of its length. */
+roce_inline bool message_reaches(const struct roce_message *m, __u32 number)
+{
+	if (!m->bytes)
+		return true;
+	return ((number - m->first) & PSN_MASK) <= (m->bytes - 1) / m->payload;
 }
 
 /* One request packet of UC; late: its PSN lies before one that was seen already. */
@@ -71,12 +84,20 @@ roce_inline void message_uc(struct roce_message *m, struct roce_counters *c, con
 		}
 		m->state = MESSAGE_OPEN;
 		m->met = true;
-	} else if (m->state == MESSAGE_OPEN && !in_order) {
-		c->value[COUNTER_messages_broken] += !m->late;
+		m->first = p->number;
+		m->payload = p->payload_bytes;
+		m->bytes = p->op & OP_RETH && p->payload_bytes && !late ? p->dma_length : 0;
+	} else if (m->state != MESSAGE_NONE && !in_order) {
+		c->value[COUNTER_messages_broken] += m->state == MESSAGE_OPEN && !m->late;
 		m->state = MESSAGE_BROKEN;
+		if (!late && !message_reaches(m, p->number)) {
+			c->value[COUNTER_messages_broken]++; /* another one, whose First is missing */
+			m->bytes = 0;
+		}
 	} else if (m->state == MESSAGE_NONE && m->met && !late) {
 		c->value[COUNTER_messages_broken]++; /* its First is missing */
 		m->state = MESSAGE_BROKEN;
+		m->bytes = 0;
 	}
 	m->next = next;
 	if (!(p->op & OP_LAST) || (late && m->state != MESSAGE_OPEN))
@@ -97,14 +118,11 @@ roce_inline void message_uc(struct roce_message *m, struct roce_counters *c, con
 roce_inline void message_acknowledged(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p,
 				      bool late)
 {
-	const __u64 *v = c->value;
-
 	if (!(p->op & OP_LAST))
 		return;
 	c->value[COUNTER_messages]++;
 	if (!late)
-		message_immediate(m, c, p,
-				  p->service != SERVICE_UD && v[COUNTER_psn_skipped] != v[COUNTER_psn_recovered]);
+		message_immediate(m, c, p, p->service != SERVICE_UD);
 }
 
 #endif

@@ -13,18 +13,22 @@ enum { FIRST = 0x26, MIDDLE = 0x27, LAST = 0x28, ONLY = 0x2a, ONLY_IMM = 0x2b };
 struct sent {
 	__u8 opcode;
 	int message;
+	int packets; /* of the message, if its First tells the DMA length, else 0 */
 };
 
-static int send_all(struct sent *sent, int longest, uint64_t *r)
+/* One message in `unknown` does not tell its length. */
+static int send_all(struct sent *sent, int longest, int unknown, uint64_t *r)
 {
 	int count = 0;
 
 	for (int m = 0; m < MESSAGES; m++) {
 		int packets = 1 + random_next(r) % longest;
+		bool known = unknown > 1 && random_next(r) % unknown;
 
 		for (int k = 0; k < packets; k++)
 			sent[count++] = (struct sent){
-				packets == 1 ? ONLY : k == 0 ? FIRST : k == packets - 1 ? LAST : MIDDLE, m
+				packets == 1 ? ONLY : k == 0 ? FIRST : k == packets - 1 ? LAST : MIDDLE, m,
+				known ? packets : 0,
 			};
 	}
 	return count;
@@ -121,26 +125,52 @@ static int damage_all(int *wire, int count, int one_in, uint64_t *r)
 struct outcome {
 	int delivered; /* by the receiver, repetitions included */
 	int partial;   /* messages of which something was on the wire, but which were never delivered */
+	int fewest;    /* messages that explain the partial ones, if packets were only dropped */
 	__u64 messages, broken;
 };
 
-static struct outcome run(int (*damage)(int *, int, int, uint64_t *), int longest, int one_in, uint64_t seed)
+/*
+ * Of what is a partial message the observer sees some packets in order. Those of the next one may be of the same one for
+ * all he knows, if neither the Last was seen between, nor the First of either, which begins a message or tells its end.
+ */
+static int fewest_messages(const struct sent *sent, int count, const bool *came, const bool *delivered)
+{
+	bool may_go_on = false;
+	int fewest = 0;
+
+	for (int i = 0, end; i < count; i = end) {
+		bool any = false, first = came[i];
+
+		for (end = i; end < count && sent[end].message == sent[i].message; end++)
+			any |= came[end];
+		if (!any)
+			continue;
+		fewest += !delivered[sent[i].message] && (first || !may_go_on);
+		may_go_on = !came[end - 1] && (first ? !sent[i].packets : true);
+	}
+	return fewest;
+}
+
+static struct outcome run(int (*damage)(int *, int, int, uint64_t *), int longest, int unknown, int one_in, uint64_t seed)
 {
 	struct sent *sent = calloc(PACKETS, sizeof(*sent));
 	int *wire = calloc(2 * PACKETS, sizeof(*wire));
-	bool *seen = calloc(MESSAGES, sizeof(*seen));
+	bool *seen = calloc(MESSAGES, sizeof(*seen)), *came = calloc(PACKETS, sizeof(*came));
 	struct receiver x = { .was_delivered = calloc(MESSAGES, sizeof(bool)) };
 	struct roce_stream s = { 0 };
 	uint64_t r = seed;
-	int count = send_all(sent, longest, &r), n = damage(wire, count, one_in, &r);
+	int count = send_all(sent, longest, unknown, &r), n = damage(wire, count, one_in, &r);
 	struct outcome o = { 0 };
 
 	for (int i = 0; i < n; i++) {
 		const struct sent *p = &sent[wire[i]];
 
-		seen[p->message] = true;
+		struct roce_packet seen_packet = packet(p->opcode, wire[i]);
+
+		seen_packet.dma_length = p->packets * 1024;
+		seen[p->message] = came[wire[i]] = true;
 		receiver_take(&x, p, wire[i]);
-		observe(&s, packet(p->opcode, wire[i]));
+		observe(&s, seen_packet);
 		assert_true(COUNT(&s, messages) == (__u64)x.delivered);
 	}
 	for (int m = 0; m < MESSAGES; m++)
@@ -148,9 +178,11 @@ static struct outcome run(int (*damage)(int *, int, int, uint64_t *), int longes
 	o.delivered = x.delivered;
 	o.messages = COUNT(&s, messages);
 	o.broken = COUNT(&s, messages_broken);
+	o.fewest = fewest_messages(sent, count, came, x.was_delivered);
 	free(sent);
 	free(wire);
 	free(seen);
+	free(came);
 	free(x.was_delivered);
 	return o;
 }
@@ -162,8 +194,8 @@ static void alone(void **state)
 
 	(void)state;
 	for (size_t d = 0; d < ROCE_ARRAY_SIZE(damages); d++) {
-		for (int longest = 1; longest <= 5; longest++) {
-			struct outcome o = run(damages[d], longest, 1000, 10 * d + longest);
+		for (int longest = 1, unknown = 1; longest <= 5; unknown = unknown % 3 + 1, longest += unknown == 1) {
+			struct outcome o = run(damages[d], longest, unknown, 1000, 10 * d + longest);
 
 			assert_true(o.messages == (__u64)o.delivered);
 			assert_int_equal(o.broken, o.partial);
@@ -182,7 +214,45 @@ static void in_heaps(void **state)
 	(void)state;
 	for (size_t d = 0; d < ROCE_ARRAY_SIZE(damages); d++) {
 		for (int one_in = 3; one_in <= 30; one_in *= 3) {
-			struct outcome o = run(damages[d], 5, one_in, 100 * d + one_in);
+			struct outcome o = run(damages[d], 5, 1, one_in, 100 * d + one_in);
+
+			assert_true(o.messages == (__u64)o.delivered);
+			assert_true(o.broken <= (__u64)o.partial);
+			assert_true(o.broken >= (__u64)o.partial * 3 / 4);
+		}
+	}
+}
+
+/* Heaps of lost packets, and messages some, most or none of which tell their length: the fewest that explain it. */
+static void lengths(void **state)
+{
+	int told = 0, hidden = 0;
+
+	(void)state;
+	for (int unknown = 1; unknown <= 1000; unknown = unknown < 4 ? unknown + 1 : unknown * 10) {
+		for (int one_in = 2; one_in <= 30; one_in += 1 + one_in / 3) {
+			struct outcome o = run(damage_drop, 5, unknown, one_in, 7 * unknown + one_in);
+
+			assert_int_equal(o.broken, o.fewest);
+			assert_true(o.fewest <= o.partial);
+			told += unknown > 100 ? o.fewest : 0;
+			hidden += unknown == 1 ? o.fewest : 0;
+		}
+	}
+	assert_true(told > hidden + 1000); /* the length says more */
+}
+
+/* With lengths also when packets are late or come twice: never more than there were. */
+static void lengths_in_heaps(void **state)
+{
+	int (*const damages[])(int *, int, int, uint64_t *) = {
+		damage_drop, damage_swap, damage_duplicate, damage_all,
+	};
+
+	(void)state;
+	for (size_t d = 0; d < ROCE_ARRAY_SIZE(damages); d++) {
+		for (int one_in = 3; one_in <= 30; one_in *= 3) {
+			struct outcome o = run(damages[d], 5, 1000, one_in, 100 * d + one_in);
 
 			assert_true(o.messages == (__u64)o.delivered);
 			assert_true(o.broken <= (__u64)o.partial);
@@ -276,11 +346,30 @@ static void immediate_heals(void **state)
 	assert_int_equal(COUNT(&s, imm_skipped), 3);
 }
 
+/* What never came again on RC hides no later jump. */
+static void immediate_after_loss(void **state)
+{
+	enum { RC_ONLY_IMM = 0x05 };
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	for (__u32 i = 0; i < 20; i++)
+		if (i != 10)
+			observe_imm(&s, RC_ONLY_IMM, i, i);
+	assert_int_equal(COUNT(&s, psn_skipped) - COUNT(&s, psn_recovered), 1);
+	assert_int_equal(COUNT(&s, imm_gaps), 0);
+	observe_imm(&s, RC_ONLY_IMM, 20, 22);
+	assert_int_equal(COUNT(&s, imm_gaps), 1);
+	assert_int_equal(COUNT(&s, imm_skipped), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_hand), cmocka_unit_test(alone), cmocka_unit_test(in_heaps),
+		cmocka_unit_test(lengths), cmocka_unit_test(lengths_in_heaps),
 		cmocka_unit_test(immediate_gaps), cmocka_unit_test(immediate_heals),
+		cmocka_unit_test(immediate_after_loss),
 	};
 
 	return cmocka_run_group_tests_name("message", tests, NULL, NULL);
