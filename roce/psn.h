@@ -22,13 +22,17 @@ struct roce_hole {
 };
 
 struct roce_psn {
-	__u64 next;		 /* the number expected next */
+	__u64 next; /* the number expected next */
+	/*
+	 * What the rare paths keep in memory, because values in registers the verifier would follow one by one: how far
+	 * psn_forward() shall move; psn_any(); psn_leave(); psn_recover_hole()
+	 */
+	volatile __u64 move_seen, move_unseen, move_take;
+	volatile __u64 any;
+	volatile __u64 at;
+	volatile __u64 found, vanished, split;
 	__u64 seen[PSN_WORDS];	 /* bit number % PSN_WINDOW: was it seen, for the last PSN_WINDOW numbers */
 	struct roce_hole hole[PSN_HOLES]; /* nearest first, then the free ones; no two touch */
-	/* What the rare paths keep in memory: of values in registers the verifier would follow each. */
-	volatile __u64 any;   /* psn_any() */
-	volatile __u64 at;    /* psn_put() */
-	volatile __u64 found, vanished, split; /* psn_recover_hole() */
 };
 _Static_assert(sizeof(((struct roce_psn *)0)->hole) <= 400, "it is a large part of every stream");
 
@@ -53,14 +57,19 @@ roce_inline __u64 psn_any(struct roce_psn *w, __u64 x)
 	return w->any;
 }
 
+/* All ones if a lies before b. No branch, and the compiler makes none of it: the verifier would follow both ways. */
+roce_inline __u64 psn_before(__u64 a, __u64 b)
+{
+	__u64 ones = (__s64)(a - b) >> 63;
+
+	roce_opaque(ones);
+	return ones;
+}
+
 /* The bits of from..end-1, which are some, in the word of `from`. */
 roce_inline __u64 psn_bits(__u64 from, __u64 end)
 {
-	__u64 bits = ~0ull << from % 64;
-
-	if (end - from < 64 - from % 64)
-		bits &= ~(~0ull << end % 64);
-	return bits;
+	return ~0ull << from % 64 & (~(~0ull << end % 64) | psn_before(from | 63, end));
 }
 
 /* A stream met in the middle starts where it is met: earlier numbers count as seen. */
@@ -118,32 +127,18 @@ roce_inline void psn_open(struct roce_psn *w, __u64 at, __u64 n)
 	}
 }
 
-/* Writes the next hole of the list, if there is room. The place is in memory: the verifier must not know it. */
-roce_inline void psn_put(struct roce_psn *w, __u64 from, __u64 count)
-{
-	__u64 at = w->at;
-
-	roce_opaque(at);
-	if (at >= PSN_HOLES)
-		return;
-	w->hole[at].from = from;
-	w->hole[at].count = count;
-	w->at = at + 1;
-}
-
 /*
  * The window is about to move on by n > 0: remembers what falls out of it unseen, and before that the hole of `count`
  * numbers `from` on, which the window will not reach (0: none).
  */
 roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count)
 {
-	__u64 begin = w->next - PSN_WINDOW, end = begin + (n < PSN_WINDOW ? n : PSN_WINDOW), k = begin;
-	__u64 before = w->hole[0].count, holes = count > 0, any = count;
-	bool touches = before && w->hole[0].from + before == begin; /* what falls out next may continue that hole */
-	__u64 carry = touches;
+	__u64 begin = w->next - PSN_WINDOW, end = begin + psn_any(w, n < PSN_WINDOW ? n : PSN_WINDOW), k = begin;
+	__u64 before = w->hole[0].count, holes = psn_any(w, count > 0), any = count, carry;
 
-	if (!touches)
-		before = 0;
+	/* what falls out next may continue the hole that fell out last */
+	before = psn_any(w, before && w->hole[0].from + before == begin ? before : 0);
+	carry = psn_any(w, before > 0);
 	for (int i = 0; i <= PSN_WORDS; i++) {
 		__u64 bits;
 
@@ -158,35 +153,37 @@ roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count)
 	if (!any)
 		return;
 	psn_open(w, 0, holes);
-	w->at = 0;
+	if (count) {
+		w->hole[0].from = from;
+		w->hole[0].count = count;
+	}
+	w->at = count > 0; /* in memory, as the verifier must not know it */
+	from = psn_any(w, count ? from : end + 1);
 	count = psn_any(w, count);
-	before = psn_any(w, before);
-	/* Each word can be found empty once and be crossed by a hole once; the hole that finds no room ends the walk. */
-	for (int i = 0; i < 2 * (PSN_WORDS + 1) + PSN_HOLES + 1; i++) {
-		__u64 base = (end - 1) & ~63ull, bits, rest;
+	/* Each word can be found empty once and be crossed by a hole once; then there are as many holes as have room. */
+	for (int i = 0; i < 2 * (PSN_WORDS + 1) + PSN_HOLES; i++) {
+		__u64 base = (end - 1) & ~63ull, bits, rest, found, other, at;
 
 		if ((__s64)(end - begin) <= 0)
 			break;
-		bits = ~*psn_word(w, base) & psn_bits(base, end);
-		if ((__s64)(begin - base) > 0)
-			bits &= ~0ull << begin % 64;
+		bits = ~*psn_word(w, base) & ~0ull >> (63 - (end - 1) % 64);
+		bits &= ~0ull << begin % 64 | ~psn_before(base, begin);
 		rest = psn_below(psn_below(bits) & ~bits); /* what is below the highest hole */
-		end = base + __builtin_popcountll(rest);
 		bits = __builtin_popcountll(bits & ~rest);
-		if (end + bits != from) { /* it is not the one before, continued */
-			if (count)
-				psn_put(w, from, count);
-			count = 0;
+		end = base + __builtin_popcountll(rest);
+		found = psn_before(0, bits);
+		other = psn_before(end + bits, from) & found; /* not the one before, continued */
+		from ^= (from ^ end) & found;
+		count = bits + (count & ~other);
+		w->at -= other;
+		at = w->at - 1;
+		roce_opaque(at);
+		if (at < PSN_HOLES) {
+			rest = before & ~psn_before(begin, from);
+			w->hole[at].from = from - rest;
+			w->hole[at].count = count + rest;
 		}
-		from = end;
-		count = psn_any(w, count + bits);
 	}
-	if (from == begin) {
-		from -= before;
-		count += before;
-	}
-	if (count)
-		psn_put(w, from, count);
 }
 
 /*
@@ -201,14 +198,23 @@ roce_inline bool psn_step(struct roce_psn *w)
 	return true;
 }
 
-/* Moves forward: over `seen` numbers that count as seen, then over `unseen` ones, then takes `take`. */
-roce_inline void psn_forward(struct roce_psn *w, __u64 seen, __u64 unseen, __u64 take)
+/*
+ * What psn_forward() shall do: move over `seen` numbers that count as seen, then over `unseen` ones, then take `take`.
+ * Whoever can calls that as the very last, when the verifier has nothing else to keep apart.
+ */
+roce_inline void psn_plan(struct roce_psn *w, __u64 seen, __u64 unseen, __u64 take)
 {
-	__u64 hole, end, beyond = 0;
+	w->move_seen = seen;
+	w->move_unseen = unseen;
+	w->move_take = take;
+}
 
-	hole = w->next + psn_any(w, seen);
-	unseen = psn_any(w, unseen);
-	end = hole + unseen + psn_any(w, take);
+/* Moves forward as planned. */
+roce_inline void psn_forward(struct roce_psn *w)
+{
+	__u64 hole = w->next + w->move_seen, unseen = w->move_unseen, end = hole + unseen + w->move_take, beyond = 0;
+
+	psn_plan(w, 0, 0, 0);
 	if (end - hole > PSN_WINDOW) /* so many of the unseen are beyond the window at once */
 		beyond = unseen < end - hole - PSN_WINDOW ? unseen : end - hole - PSN_WINDOW;
 	beyond = psn_any(w, beyond);
@@ -219,11 +225,11 @@ roce_inline void psn_forward(struct roce_psn *w, __u64 seen, __u64 unseen, __u64
 }
 
 /* psn_recover() for what lies beyond the window: holes vanish, shrink or split. Distances are those behind `next`. */
-roce_inline __u64 psn_recover_hole(struct roce_psn *w, __u64 from, __u64 n)
+roce_inline void psn_recover_hole(struct roce_psn *w, __u64 from, __u64 n)
 {
-	__u64 begin = w->next - from, end = begin - n;
+	__u64 begin = w->next - from, end = begin - n, at;
 
-	w->found = w->vanished = w->split = 0;
+	w->vanished = w->split = 0;
 	for (int i = 0; i < PSN_HOLES; i++) {
 		struct roce_hole *h = &w->hole[i];
 		__u64 hole_begin = w->next - h->from, hole_end = hole_begin - h->count;
@@ -246,19 +252,27 @@ roce_inline __u64 psn_recover_hole(struct roce_psn *w, __u64 from, __u64 n)
 	}
 	if (w->split) {
 		psn_open(w, w->at, 1);
-		psn_put(w, w->next - end, w->split);
-	}
-	if (w->vanished >> 63) {
-		w->at = 0;
-		for (int i = 0; i < PSN_HOLES; i++) {
-			__u64 count = w->hole[i].count;
-
-			w->hole[i].count = 0;
-			if (count)
-				psn_put(w, w->hole[i].from, count);
+		at = w->at;
+		roce_opaque(at);
+		if (at < PSN_HOLES) {
+			w->hole[at].from = w->next - end;
+			w->hole[at].count = w->split;
 		}
 	}
-	return w->found;
+	if (!(w->vanished >> 63))
+		return;
+	w->at = 0;
+	for (int i = 0; i < PSN_HOLES; i++) {
+		struct roce_hole h = w->hole[i];
+
+		w->hole[i].count = 0;
+		at = w->at;
+		roce_opaque(at);
+		if (!h.count || at >= PSN_HOLES)
+			continue;
+		w->hole[at] = h;
+		w->at = at + 1;
+	}
 }
 
 /*
@@ -267,12 +281,13 @@ roce_inline __u64 psn_recover_hole(struct roce_psn *w, __u64 from, __u64 n)
  */
 roce_inline __u64 psn_recover(struct roce_psn *w, __u64 from, __u64 n)
 {
-	__u64 behind = w->next - from, found = 0, end;
+	__u64 behind = w->next - from, end;
 
 	n = psn_any(w, n < behind ? n : behind);
 	end = from + n;
+	w->found = 0;
 	if (behind > PSN_WINDOW) {
-		found = psn_recover_hole(w, from, n);
+		psn_recover_hole(w, from, n);
 		from = w->next - PSN_WINDOW;
 	}
 	for (int i = 0; i <= PSN_WORDS; i++) {
@@ -281,11 +296,11 @@ roce_inline __u64 psn_recover(struct roce_psn *w, __u64 from, __u64 n)
 		if ((__s64)(end - from) <= 0)
 			break;
 		bits = psn_bits(from, end) & ~*word;
-		found += __builtin_popcountll(bits);
+		w->found += __builtin_popcountll(bits);
 		*word |= bits;
 		from = (from | 63) + 1;
 	}
-	return found;
+	return w->found;
 }
 
 #endif

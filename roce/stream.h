@@ -266,7 +266,7 @@ roce_inline __u32 stream_span(const struct roce_stream *s, const struct roce_pac
 /*
  * PSN rules of the design: d ahead of the expected number is a gap of d; behind it the window and the remembered holes
  * decide; too far either way is another place in the sequence. free_jump: forward jumps mean nothing here (responses
- * between messages). Returns where the packet stands.
+ * between messages). Returns where the packet stands; psn_forward() may have to follow.
  */
 roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce_packet *p, __s64 d, bool free_jump)
 {
@@ -276,12 +276,12 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 	__u64 *v = s->counters.value;
 	__u32 span;
 
+	if (d < 0)
+		found = psn_recover(&s->psn, number, stream_span(s, p));
 	if (s->after_read)
 		own = stream_after_read(s, p, d);
 	span = stream_span(s, p);
 	if (d < (__s64)own) {
-		if (d < 0)
-			found = psn_recover(&s->psn, number, span);
 		v[COUNTER_psn_recovered] += found;
 		place = found ? PSN_RECOVERED : reliable || d >= -PSN_WINDOW ? PSN_DUPLICATE : PSN_RESYNC;
 		v[COUNTER_psn_duplicates] += place == PSN_DUPLICATE;
@@ -307,10 +307,8 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 	} else {
 		s->after_read = 0;
 	}
-	if (span == 1 && !own && !skipped && psn_step(&s->psn))
-		return place;
-	place = psn_any(&s->psn, place);
-	psn_forward(&s->psn, own, skipped, span);
+	if (span != 1 || own || skipped || !psn_step(&s->psn))
+		psn_plan(&s->psn, own, skipped, span);
 	return place;
 }
 
@@ -334,13 +332,15 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
 	d = p->kind == ROCE_UDP ? (__s64)(p->number - s->psn.next)
 				: psn_distance(s->psn.next & PSN_MASK, p->number);
 	place = stream_place(s, p, d, p->op & OP_RESPONSE && p->op & OP_FIRST);
-	if (p->kind == ROCE_UDP)
-		return;
 	late = place == PSN_RECOVERED || place == PSN_DUPLICATE;
-	if (p->service == SERVICE_UC)
+	if (p->kind == ROCE_UDP)
+		;
+	else if (p->service == SERVICE_UC)
 		message_uc(&s->message, &s->counters, p, late);
 	else if (place != PSN_DUPLICATE)
 		message_acknowledged(&s->message, &s->counters, p, late);
+	if (s->psn.move_seen | s->psn.move_unseen | s->psn.move_take)
+		psn_forward(&s->psn);
 }
 
 /* The first good ICRC: what was made of PSNs and messages until now may have been anybody's. */
