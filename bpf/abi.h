@@ -81,6 +81,7 @@ struct scratch {
 	__u64 now;     /* ns, CLOCK_MONOTONIC, as it was then */
 	__u32 place;   /* 1 + that of the packet's stream, 0: it has none */
 	__u8 wanted;  /* its ICRC is to be verified */
+	__u8 icrc;    /* watch_observe_old(): enum icrc_verdict */
 	__u8 linear;  /* it can be read where it is; else it is here, all of it if its ICRC is wanted */
 };
 

@@ -187,6 +187,16 @@ static __always_inline void watch_stream(struct scratch *s, enum icrc_verdict ic
 		s->totals.value[COUNTER_untracked_packets]++;
 }
 
+/* As watch_insert(): each way to the lock is one of its own to old verifiers, and they would walk the engine for each. */
+__noinline int watch_observe_old(void)
+{
+	struct scratch *s = watch_scratch();
+
+	if (s)
+		watch_stream(s, s->icrc, true);
+	return 0;
+}
+
 /* The frame that watch_begin() was told of, now in the scratch. ctx is not looked at where place is PLACE_SCRATCH. */
 static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum watch_place place, __u32 what)
 {
@@ -210,8 +220,14 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 	if (p->kind == ROCE_PACKET && what & WATCH_ICRC)
 		icrc = watch_icrc(ctx, s, place, what);
 	roce_count_packet(&s->totals, p, icrc);
-	if (what & WATCH_STREAMS)
-		watch_stream(s, icrc, what & WATCH_OLD);
+	if (!(what & WATCH_STREAMS))
+		return;
+	if (!(what & WATCH_OLD)) {
+		watch_stream(s, icrc, false);
+		return;
+	}
+	s->icrc = icrc;
+	watch_observe_old();
 }
 
 /* The scratch of this CPU, for a frame of so many bytes. */
