@@ -3,6 +3,7 @@
 # make            build everything         make compare    the comparison (installs what it needs first)
 # make test       every test               make deps       install packages and the Python environment only
 # make bench      what the engine costs
+# make fuzz       the fuzz targets, longer (tests/fuzz.mk)
 #
 # Each folder says what it builds in its own build.mk.
 

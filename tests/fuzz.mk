@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# libFuzzer targets: everything they run is compiled once more by clang, with its sanitizers, into build/fuzzed/.
+#
+# make fuzz        each target for FUZZ_SECONDS (120), as many at a time as there are CPUs;
+#                  FUZZERS='parse stream' only those
+FUZZ_TARGETS := parse stream mask reader table
+FUZZ_SECONDS ?= 120
+FUZZERS      ?= $(FUZZ_TARGETS)
+FUZZED       := $(BUILD)/fuzzed
+FUZZ         := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/fuzz_%)
+FUZZ_SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZ_CFLAGS  := -O1 -g -fno-omit-frame-pointer -std=gnu11 -Wall -Wextra -Werror -iquote . -D_GNU_SOURCE \
+		-fsanitize=fuzzer-no-link $(FUZZ_SANITIZE)
+
+$(FUZZ): $(BUILD)/tests/fuzz/%: $(FUZZED)/tests/fuzz/%.o
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -fsanitize=fuzzer $(FUZZ_SANITIZE) -o $@ $(filter %.o,$^) $(LDLIBS)
+
+$(BUILD)/tests/fuzz/fuzz_mask: LDLIBS += -lz
+$(BUILD)/tests/fuzz/fuzz_table: $(FUZZED)/userspace/table.o
+# the command without what watches interfaces; its CRC the target has
+FUZZ_READER := $(wildcard pcap/*.c) lib/options.c $(filter-out $(addprefix userspace/,rocescope.c cmd_monitor.c \
+	       cmd_compare.c attach.c maps.c udp_stream%),$(wildcard userspace/*.c))
+$(BUILD)/tests/fuzz/fuzz_reader: $(FUZZ_READER:%.c=$(FUZZED)/%.o)
+$(BUILD)/tests/fuzz/fuzz_reader: LDLIBS += -Wl,--wrap=capture_next -lpcap -ljansson -lz -lm
+$(FUZZED)/lib/options.o: FUZZ_CFLAGS += -DVERSION='"$(VERSION)"'
+
+$(FUZZED)/%.o: %.c $(FUZZED)/.libfuzzer
+	$(call say,CLANG,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Without clang's runtime libraries nothing links: say it once, in words.
+$(FUZZED)/.libfuzzer:
+	@mkdir -p $(@D)
+	@echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }' | \
+		$(CLANG) -fsanitize=fuzzer $(FUZZ_SANITIZE) -x c -o $@ - 2>$@.log || \
+		{ echo "fuzz: $(CLANG) has no libFuzzer with sanitizers: install libclang-rt-dev (or run 'make deps');" \
+		       "details: $@.log" >&2; exit 1; }
+
+.PHONY: fuzz fuzzers
+fuzzers: $(FUZZ)
+unit-tests: $(FUZZ)
+
+fuzz: deps
+	@$(MAKE) --no-print-directory -j$(JOBS) fuzzers
+	+@exec tests/fuzzers.py --seconds $(FUZZ_SECONDS) $(FUZZERS)
+
+-include $(wildcard $(FUZZED)/*/*.d $(FUZZED)/tests/fuzz/*.d)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The engine as the fuzz targets call it, each entry once: what changes its arguments changes this file only. */
+#ifndef FUZZ_ENGINE_H
+#define FUZZ_ENGINE_H
+
+#include "roce/stream.h"
+#include "tests/fuzz/must.h"
+
+/* window: ROCE_WINDOW_BYTES of it may be read. */
+static inline void engine_parse(const __u8 *window, __u32 captured, __u32 wire, const struct roce_ports *ports,
+				struct roce_packet *p)
+{
+	roce_parse(window, captured, wire, ports, p);
+}
+
+/* One packet, as a caller counts it for the snapshot: scopes FRAME and PACKET. */
+static inline void engine_count(struct roce_counters *totals, const struct roce_packet *p, enum icrc_verdict icrc)
+{
+	roce_count_frame(totals, p);
+	if (p->kind == ROCE_PACKET || p->kind == ROCE_UDP)
+		roce_count_packet(totals, p, icrc);
+}
+
+static inline void engine_observe(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc,
+				  __u64 now)
+{
+	roce_observe(s, p, icrc, now);
+}
+
+/* How many numbers the sequence has moved since its start, modulo 2^24. */
+static inline __u32 engine_moved(const struct roce_stream *s)
+{
+	return s->met ? (s->psn.next - s->first_psn) & PSN_MASK : 0;
+}
+
+/*
+ * The engine's verdict on the ICRC of a whole frame of that length, of kind ROCE_PACKET. copied: all of the frame is put
+ * into the work area first, as fragments are; else only what the kernel's program copies of a linear frame.
+ */
+static inline bool engine_icrc_is_good(const __u8 *frame, __u32 length, const struct roce_packet *p, bool copied)
+{
+	static struct fold_tables tables;
+	struct fold_work *work = malloc(sizeof(*work));
+	struct fold_source packet = { .frame = frame, .limit = frame + length, .limited = true };
+	struct fold_source here = { .frame = work->frame };
+	__u32 end = icrc_end(p), head = end < FOLD_LEAST ? FOLD_LEAST + 8 : ROCE_WINDOW_BYTES, r;
+
+	if (!tables.slice[0][1])
+		fold_make_tables(&tables);
+	memset(work, 0xa5, sizeof(*work)); /* what the frame before has left there */
+	memset(work->zero, 0, sizeof(work->zero));
+	memcpy(work->frame, frame, copied || length < head ? length : head);
+	icrc_prepare(work, p);
+	if (end < FOLD_LEAST)
+		r = fold_short(&tables, work, p->l3_offset, end);
+	else
+		r = fold_long(&tables, work, copied ? &here : &packet, end);
+	for (size_t i = 0; i < sizeof(work->zero); i++)
+		must(!work->zero[i]);
+	free(work);
+	return r == ICRC_REGISTER;
+}
+
+#endif

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What holds of a stream's counters behind every packet, whatever the packets are; and that a sequence counts the same
+ * wherever on the 24-bit circle it stands: each packet is also given to a second set of streams, its PSN shifted.
+ * Input: first PSN (3 bytes), shift (3), then four bytes a packet: opcode, which (see struct step), PSN, lengths.
+ */
+#include "tests/fuzz/engine.h"
+#include "tests/fuzz/must.h"
+#include "tests/unit/ibta.h"
+
+#define QPS 4
+#define STREAMS (QPS * 4) /* request, response, datagrams, --udp */
+#define SEQUENCE_64 (1ull << 40) /* where the numbers of --udp begin */
+
+enum { PACKET_SCOPE = 1, STREAM_SCOPE = 2, RISES = 4 };
+
+/* Of each counter: who counts it, and whether it only rises. */
+static const __u8 traits[ROCE_COUNTERS] = {
+#define FRAME 0
+#define PACKET PACKET_SCOPE
+#define STREAM STREAM_SCOPE
+#define REPORT 0
+#define COUNT RISES
+#define GAUGE 0
+#define COUNTER(name, unit, kind, scope, words) [COUNTER_##name] = (kind) | (scope),
+#include "roce/counters.def"
+#undef COUNTER
+#undef GAUGE
+#undef COUNT
+#undef REPORT
+#undef STREAM
+#undef PACKET
+#undef FRAME
+};
+
+struct place {
+	struct roce_key key;
+	struct roce_stream stream, shifted;
+	__u64 packets, good, lasts; /* what it was given */
+	__u64 sequenced;	    /* what of it has a place in the sequence, since the stream's start */
+	bool leaps;		    /* had what moves the sequence by more than a packet: READs, responses, new runs */
+	__u32 run;
+};
+
+static struct place places[STREAMS];
+static __u32 shift;
+
+static struct place *find_place(const struct roce_packet *p)
+{
+	static const struct roce_key none;
+	struct place *at = places;
+	struct roce_key key;
+
+	roce_stream_key(p, &key);
+	while (memcmp(&at->key, &none, sizeof(none)) && memcmp(&at->key, &key, sizeof(key)))
+		must(++at < places + STREAMS);
+	at->key = key;
+	return at;
+}
+
+static void check_stream(const struct place *at)
+{
+	const struct roce_stream *s = &at->stream;
+	const __u64 *v = s->counters.value;
+
+	must(v[COUNTER_roce_packets] + v[COUNTER_udp_packets] == at->packets);
+	must(v[COUNTER_roce_packets] == v[COUNTER_icrc_checked] + v[COUNTER_icrc_unchecked]);
+	must(v[COUNTER_icrc_bad] <= v[COUNTER_icrc_checked]);
+	must(v[COUNTER_psn_recovered] <= v[COUNTER_psn_skipped]);
+	must(v[COUNTER_psn_gaps] <= v[COUNTER_psn_skipped]);
+	must(v[COUNTER_psn_skipped] <= v[COUNTER_psn_gaps] * PSN_GAP_MAX);
+	must(v[COUNTER_psn_gaps] + v[COUNTER_psn_duplicates] + v[COUNTER_psn_resyncs] <= at->packets);
+	/* every message, whole or broken, has a packet of its own; a whole one has a Last */
+	must(v[COUNTER_messages] + v[COUNTER_messages_broken] <= at->packets);
+	must(v[COUNTER_messages] <= at->lasts);
+	must(v[COUNTER_imm_gaps] <= v[COUNTER_imm_skipped] && v[COUNTER_imm_gaps] <= v[COUNTER_messages]);
+	must(v[COUNTER_nak_psn_sequence] + v[COUNTER_nak_invalid_request] + v[COUNTER_nak_remote_access] +
+	     v[COUNTER_nak_remote_operational] <= v[COUNTER_naks]);
+	/* trusted by a good ICRC; or by none at all, as long as no bad one was seen */
+	must(s->trusted == (at->good || !v[COUNTER_icrc_bad]));
+	must(!s->path_mtu || roce_is_path_mtu(s->path_mtu));
+	must(s->first_seen <= s->last_seen || !s->last_seen);
+}
+
+/* Every number the sequence has moved over was seen or skipped, and every packet has one place. */
+static void check_sequence(const struct place *at)
+{
+	const __u64 *v = at->stream.counters.value;
+
+	if (at->leaps || v[COUNTER_psn_resyncs])
+		return;
+	must(v[COUNTER_psn_recovered] + v[COUNTER_psn_duplicates] + v[COUNTER_psn_gaps] <= at->sequenced);
+	must(engine_moved(&at->stream) == ((at->sequenced - v[COUNTER_psn_recovered] - v[COUNTER_psn_duplicates] +
+					    v[COUNTER_psn_skipped]) & PSN_MASK));
+}
+
+/* Counts for check_sequence() what has a place in the sequence: no CNP, acknowledgement or packet without a number. */
+static void note_sequence(struct place *at, const struct roce_stream *was, const struct roce_packet *p,
+			  enum icrc_verdict icrc)
+{
+	bool numbered = p->kind == ROCE_UDP ? !p->foreign && !p->stream_end : p->op && !(p->op & (OP_CNP | OP_ACK));
+
+	if (at->stream.trusted && !was->trusted) { /* it starts anew */
+		at->sequenced = 0;
+		at->leaps = false;
+		at->run = p->run;
+	}
+	if (!numbered || (icrc == ICRC_BAD && at->stream.trusted))
+		return;
+	if (!at->sequenced++)
+		at->run = p->run;
+	at->leaps |= p->op & (OP_READ_REQUEST | OP_RESPONSE) || p->run != at->run;
+}
+
+/* What one packet did; was: the stream before it. */
+static void check_step(const struct roce_stream *was, const struct roce_stream *is, enum icrc_verdict icrc)
+{
+	bool restarted = is->trusted && !was->trusted;
+
+	for (int c = 0; c < ROCE_COUNTERS; c++) {
+		__u64 before = was->counters.value[c], after = is->counters.value[c];
+
+		if (!(traits[c] & (PACKET_SCOPE | STREAM_SCOPE)))
+			must(!after); /* no stream counts it */
+		else if (traits[c] & RISES && !(restarted && traits[c] & STREAM_SCOPE))
+			must(after >= before);
+		if (icrc == ICRC_BAD && was->trusted && is->trusted && traits[c] & STREAM_SCOPE)
+			must(after == before); /* a bad packet of a trusted stream touches nothing else */
+	}
+}
+
+/* The same but for where it stands. */
+static void check_shifted(const struct place *at)
+{
+	const struct roce_stream *s = &at->stream, *shifted = &at->shifted;
+
+	must(!memcmp(&s->counters, &shifted->counters, sizeof(s->counters)));
+	must(!memcmp(s->lint, shifted->lint, sizeof(s->lint)));
+	must(s->trusted == shifted->trusted && s->path_mtu == shifted->path_mtu && s->service == shifted->service);
+}
+
+static void give(const struct roce_packet *p, enum icrc_verdict icrc, __u64 now)
+{
+	struct place *at = find_place(p);
+	struct roce_stream was = at->stream;
+	struct roce_packet elsewhere = *p;
+
+	at->packets++;
+	at->good += icrc == ICRC_GOOD;
+	at->lasts += !!(p->op & OP_LAST);
+	engine_observe(&at->stream, p, icrc, now);
+	check_step(&was, &at->stream, icrc);
+	check_stream(at);
+	note_sequence(at, &was, p, icrc);
+	check_sequence(at);
+	elsewhere.number += shift;
+	if (p->kind == ROCE_PACKET)
+		elsewhere.number &= PSN_MASK;
+	engine_observe(&at->shifted, &elsewhere, icrc, now);
+	check_shifted(at);
+}
+
+/* The second byte of a packet. */
+struct step {
+	__u8 icrc;    /* 0, 1: good; 2: bad; 3: unchecked */
+	__u8 qp;      /* 2 bits */
+	__u8 payload; /* 3 bits: index of payloads[] */
+	bool plain;   /* immediate data counts up; else it is noise, and so are P_Key, DF and ECN */
+};
+
+static const __u16 payloads[8] = { 0, 256, 1024, 4096, 1408, 100, 512, 2048 };
+
+/* How far from the expected PSN: exactly so far near it, farther in rougher steps, then anywhere (3 more bytes). */
+static __s32 take_distance(struct input *in)
+{
+	__s32 d = (__s8)input_byte(in);
+
+	if (d == -128)
+		return (__s32)(input_number(in, 3) << 8) >> 8;
+	if (d > 100)
+		return (d - 100) * 2500;
+	if (d < -100)
+		return (d + 100) * 90;
+	return d;
+}
+
+static struct roce_packet take_packet(struct input *in, enum icrc_verdict *icrc)
+{
+	static const enum icrc_verdict verdicts[] = { ICRC_GOOD, ICRC_GOOD, ICRC_BAD, ICRC_UNCHECKED };
+	__u32 opcode = input_byte(in) % (IBTA_OPCODES + 2), which = input_byte(in);
+	struct step step = { which & 3, which >> 2 & 3, which >> 4 & 7, !(which >> 7) };
+	struct roce_packet p = {
+		.kind = ROCE_PACKET, .ip_version = 4, .ip_df = step.plain, .pkey = step.plain ? 0xffff : 0,
+		.dqpn = step.qp + 1, .payload_bytes = payloads[step.payload], .frame_bytes = 1500,
+		.src = { [15] = 1 }, .dst = { [15] = 2 }, .tos = step.plain ? 0 : 3,
+	};
+
+	*icrc = verdicts[step.icrc];
+	if (opcode > IBTA_OPCODES) { /* one of --udp: neither opcode nor ICRC */
+		p.kind = ROCE_UDP;
+		p.service = SERVICE_UDP;
+		p.foreign = !step.plain;
+		p.udp_port = 7471;
+		*icrc = ICRC_UNCHECKED;
+		return p;
+	}
+	p.opcode = opcode < IBTA_OPCODES ? ibta_opcodes[opcode].opcode : 0x3f;
+	p.op = roce_opcodes[p.opcode];
+	p.service = p.opcode >> 5;
+	p.sqpn = p.op & OP_DETH ? step.qp + 1 : 0;
+	return p;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = { data, size };
+	__u32 first = input_number(&in, 3);
+	__u64 next[QPS][2], immediate[QPS] = { 0 }, now = 0;
+
+	shift = input_number(&in, 3);
+	memset(places, 0, sizeof(places));
+	for (int i = 0; i < QPS; i++) {
+		next[i][0] = first;
+		next[i][1] = SEQUENCE_64 + first;
+	}
+	while (in.left) {
+		enum icrc_verdict icrc;
+		struct roce_packet p = take_packet(&in, &icrc);
+		__u64 *expected = &next[p.dqpn - 1][p.kind == ROCE_UDP];
+		__s32 distance = take_distance(&in);
+		__u32 lengths = input_byte(&in);
+
+		p.number = *expected + distance;
+		if (p.kind == ROCE_UDP) {
+			p.run = lengths >> 6;
+			p.stream_end = lengths == 0x3f;
+		} else {
+			p.number &= PSN_MASK;
+			p.syndrome = lengths;
+			p.dma_length = lengths == 0xff ? ~0u : (lengths & 15) << (lengths >> 4);
+			p.immediate = p.ip_df ? ++immediate[p.dqpn - 1] : lengths;
+		}
+		if (distance >= 0)
+			*expected = p.number + 1;
+		give(&p, icrc, now++);
+	}
+	return 0;
+}

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What the fuzz targets begin from: small inputs in each target's own form (their first comments say which)."""
+import os
+import struct
+import zlib
+
+import roce_frames as rf
+
+V6 = {"src": "fd00::1", "dst": "fd00::2"}
+ATOMIC = struct.pack("!QIQQ", 0x1000, 7, 1, 2)
+
+# Opcode and the extension headers behind its BTH: each header, and each place in a message, at least once.
+TRANSPORTS = [
+    (0x00, b""), (0x01, b""), (0x02, b""), (0x03, rf.immediate(5)), (0x04, b""), (0x05, rf.immediate(6)),
+    (0x06, rf.reth(0x1000, 7, 1024)), (0x0b, rf.reth(0x1000, 7, 256) + rf.immediate(7)),
+    (0x0c, rf.reth(0x1000, 7, 4096)), (0x0d, rf.aeth(0x1f)), (0x0e, b""), (0x0f, rf.aeth(0x1f)), (0x10, rf.aeth(0x1f)),
+    (0x11, rf.aeth(0x1f)), (0x11, rf.aeth(0x60)), (0x11, rf.aeth(0x21)), (0x12, rf.aeth(0) + bytes(8)), (0x13, ATOMIC),
+    (0x17, bytes(4)), (0x1c, bytes(4) + rf.reth(0x1000, 7, 256)), (0x26, rf.reth(0x1000, 7, 1024)), (0x27, b""),
+    (0x29, rf.immediate(8)), (0x2b, rf.reth(0x1000, 7, 256) + rf.immediate(9)),
+    (0x44, bytes(4) + rf.deth(3)), (0x64, rf.deth(3)), (0x65, rf.deth(3) + rf.immediate(1)), (0x81, bytes(16)),
+    (0xa6, bytes(4) + rf.reth(0x1000, 7, 1024)), (0x3f, b""),
+]
+
+
+def rocev1(transport):
+    """A BTH and what follows it behind a GRH: made like IPv6's header, and its ICRC without a UDP header."""
+    grh = struct.pack("!IHBB", 6 << 28, len(transport) + 4, 0x1b, 64) + bytes(15) + b"\x01" + bytes(15) + b"\x02"
+    masked = b"\x6f\xff\xff\xff" + grh[4:7] + b"\xff" + grh[8:] + transport[:4] + b"\xff" + transport[5:]
+    return rf.ethernet(0x8915) + grh + transport + struct.pack("<I", zlib.crc32(b"\xff" * 8 + masked))
+
+
+def frames():
+    """Of every kind of roce_parse(), and around every way of getting to the BTH."""
+    made = [rf.roce(rf.bth(opcode, 17, n, pad=n % 4) + headers + bytes(16 + n % 4))
+            for n, (opcode, headers) in enumerate(TRANSPORTS)]
+    send = rf.bth(4, 17, 1) + bytes(64)
+    fragment = struct.pack("!BBHI", 17, 0, 0, 1)
+    destination = bytes([17, 0, 1, 4, 0, 0, 0, 0])
+    made += [
+        rf.roce(send, vlans=(7,)), rf.roce(send, vlans=(7, 8)), rf.roce(send, options=bytes([1] * 8)),
+        rf.roce(send, tos=3), rf.roce(send, bad_icrc=True), rf.roce(send, **V6), rf.roce(send, vlans=(7,), **V6),
+        rf.roce(send, options=destination, **V6),
+        rf.roce(send) + bytes(6), rf.roce(send)[:60], rf.roce(send)[:-1], rf.roce(rf.bth(0x27, 17, 2) + bytes(256)),
+        rf.datagram(struct.pack("!IBBHIIQQIIQ", 0x52435353, 1, 0, 3, 9, 64, 5, 5, 0, 1, 0), 7471),
+        rf.datagram(bytes(20), 7471), rf.datagram(bytes(20), 53), rf.ethernet(0x8915) + bytes(60),
+        rf.ethernet(0x0806) + bytes(46), rf.ethernet(0x0800) + rf.ipv4("10.9.0.1", "10.9.0.2", 40, fragment=0x2000)
+        + bytes(40),
+    ]
+    made += [rocev1(send), rocev1(rf.bth(0x27, 17, 2) + bytes(256)), rocev1(rf.bth(0x11, 17, 2) + rf.aeth(0))[:-3]]
+    whole = rf.ipv6("fd00::1", "fd00::2", 8 + len(send) + 4, fragment)
+    made.append(rf.ethernet(0x86dd) + whole[:6] + b"\x2c" + whole[7:]
+                + struct.pack("!HHHH", 49152, 4791, 8 + len(send) + 4, 0) + send + bytes(4))
+    return made
+
+
+def parse_seeds():
+    for i, frame in enumerate(frames()):
+        yield struct.pack("!BBH", i % 4, 37 * i % 256, 100) + frame
+
+
+def mask_seeds():
+    for i, frame in enumerate(frames()):
+        yield struct.pack("!HH", (0, 300, 1082, 4154, 9018)[i % 5], 8 * (i + 40)) + frame
+
+
+# ---- streams ----
+
+def opcode_places():
+    """Where each opcode stands in tests/unit/ibta.h: the target names it by that."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "unit", "ibta.h"), encoding="ascii") as f:
+        rows = [part[:4] for line in f if line.startswith("\t{ 0x") for part in line.split("{ ")[1:]]
+    return {int(row, 16): place for place, row in enumerate(rows)}
+
+
+def stream_seeds():
+    places = opcode_places()
+
+    def packet(opcode, distance=0, lengths=0, qp=0, payload=1, icrc=0, noise=0):
+        return bytes([places.get(opcode, len(places)) if opcode != "udp" else len(places) + 1,
+                      icrc | qp << 2 | payload << 4 | noise << 7, distance & 0xff, lengths])
+
+    start = bytes.fromhex("fffff0800000")  # the PSN wraps soon; the shifted one elsewhere
+    uc = [packet(0x26, lengths=0xa1), packet(0x27), packet(0x29)]
+    rc = [packet(0x00), packet(0x01), packet(0x02)]
+    only = packet(0x2b)
+    read = [packet(0x0c, lengths=0xa3, payload=0), packet(0x04, distance=11), packet(0x0c, lengths=0xa3, payload=0),
+            packet(0x04, distance=11), packet(0x0c, distance=-4, lengths=0xa3, payload=0), packet(0x04)]
+    response = [packet(0x0d), packet(0x0e), packet(0x0f), packet(0x0d, distance=5), packet(0x10)]
+    for packets in (
+        uc * 3, rc * 3, [only] * 8, read, response,
+        [only, packet(0x2b, distance=2), packet(0x2b, distance=-2), packet(0x2b, distance=-2), only],
+        [uc[0], packet(0x27, distance=1), uc[2], *uc],
+        [packet(0x04, distance=60), packet(0x04, distance=-128)[:3] + bytes.fromhex("40000000"), packet(0x04)],
+        [packet(0x04, icrc=2), packet(0x04, icrc=2), packet(0x04), packet(0x04, icrc=2, distance=9), packet(0x04)],
+        [packet(0x04, icrc=3), packet(0x04, icrc=2), packet(0x04)],
+        [packet(0x11, lengths=0x60), packet(0x11), packet(0x81), packet(None)],
+        [packet(0x64), packet(0x65, qp=1), packet(0x64, distance=3)],
+        [packet("udp"), packet("udp", distance=3), packet("udp", distance=-2), packet("udp", lengths=0x40)],
+        [packet(0x04, distance=120), packet(0x04, distance=-120), packet(0x04, distance=-110)],
+        [packet(0x04, qp=n % 4) for n in range(16)],
+        # holes far behind the newest PSN, and packets into them
+        [packet(0x04), packet(0x04, distance=50), packet(0x04, distance=101), packet(0x04, distance=-127)] * 2,
+        [packet(0x2b), packet(0x2b, distance=101), packet(0x2b, distance=-127), packet(0x2b, distance=-126)],
+    ):
+        yield start + b"".join(packets)
+
+
+# ---- tables ----
+
+def table_seeds():
+    key = struct.pack("!16s16sIHBB", b"\x0a\x09\x00\x01", b"\x0a\x09\x00\x02", 17, 0, 0, 0)
+    yield bytes([200]) + bytes([0]) + key + bytes([0]) + key[::-1] + bytes([3, 4]) + bytes([0]) + key
+    yield bytes([255]) + bytes([2, 0, 0, 63, 2, 1, 0, 63, 2, 2, 0, 63, 3])
+    yield bytes([20]) + bytes([2, 0, 0, 50, 3])
+    yield bytes([50]) + bytes([1, 3, 0, 1, 16, 1, 36, 2, 37, 3] * 8)
+    yield bytes([0]) + bytes([2, 0, 0, 3, 4])
+
+
+# ---- captures ----
+
+def pcap(records, order="<", magic=0xa1b2c3d4, link=1):
+    return struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 65535, link) + b"".join(
+        struct.pack(order + "IIII", 1763724000, i, len(frame), wire) + frame for i, (frame, wire) in enumerate(records))
+
+
+def block(kind, body, order="<"):
+    body += bytes(-len(body) % 4)
+    length = struct.pack(order + "I", len(body) + 12)
+    return struct.pack(order + "I", kind) + length + body + length
+
+
+def pcapng(records, order="<"):
+    return block(0x0a0d0d0a, struct.pack(order + "IHHq", 0x1a2b3c4d, 1, 0, -1), order) \
+        + block(1, struct.pack(order + "HHI", 1, 0, 65535), order) \
+        + b"".join(block(6, struct.pack(order + "IIIII", 0, 0x643d1, i, len(frame), wire) + frame, order)
+                   for i, (frame, wire) in enumerate(records))
+
+
+def connection():
+    """CM's REQ and REP (IBTA 12.6.5, 12.6.8; MAD: 13.4.3), then a WRITE, a READ and its response."""
+    def management(attribute, fields, **where):
+        mad = bytearray(struct.pack("!BBBBIQHHI", 1, 7, 2, 3, 0, 9, attribute, 0, 0) + bytes(232))
+        for place, field in fields.items():
+            mad[24 + place:24 + place + len(field)] = field
+        return rf.roce(rf.bth(rf.UD_SEND_ONLY, 1, 0) + rf.deth(1) + mad, **where)
+
+    def answer(transport):
+        return rf.roce(transport, src="10.9.0.2", dst="10.9.0.1")
+
+    return [
+        management(0x10, {0: b"\0\0\0\x05", 32: b"\0\0\x11", 44: b"\0\0\x64", 50: b"\x30"}),
+        management(0x13, {0: b"\0\0\0\x06", 4: b"\0\0\0\x05", 12: b"\0\0\x12", 20: b"\0\0\xc8"},
+                   src="10.9.0.2", dst="10.9.0.1"),
+        rf.roce(rf.bth(0x0a, 18, 200) + rf.reth(0x1000, 7, 64) + bytes(64)),
+        answer(rf.bth(0x11, 17, 200) + rf.aeth(0x1f)),
+        rf.roce(rf.bth(0x0c, 18, 201) + rf.reth(0x1000, 7, 2048)),
+        answer(rf.bth(0x0d, 17, 201) + rf.aeth(0x1f) + bytes(64)),
+        answer(rf.bth(0x0f, 17, 202) + rf.aeth(0x1f) + bytes(64)),
+        rf.roce(rf.bth(0x0c, 18, 203) + rf.reth(0x1000, 7, 64)),
+        answer(rf.bth(0x10, 17, 204) + rf.aeth(0x1f) + bytes(64)),
+    ]
+
+
+def reader_seeds():
+    records = [(frame, len(frame)) for frame in frames()]
+    sequence = [(frame, len(frame)) for frame in
+                (rf.uc_write(1, opcode=rf.UC_WRITE_FIRST), rf.uc_write(2, opcode=rf.UC_WRITE_MIDDLE),
+                 rf.uc_write(4, opcode=rf.UC_WRITE_LAST_IMM, imm=1), rf.uc_write(3, opcode=rf.UC_WRITE_MIDDLE),
+                 rf.uc_write(5), rf.uc_write(5), rf.uc_write(5, bad_icrc=True))]
+    yield pcap(sequence)
+    yield pcap(sequence, ">", 0xa1b23c4d)
+    yield pcap([(frame, len(frame)) for frame in connection()])
+    yield pcapng(sequence)
+    yield pcapng(sequence[:2], ">")
+    yield pcap([(frame[:64], wire) for frame, wire in sequence])
+    yield pcap(sequence)[:-20]
+    yield pcap([], link=113)
+    yield b""
+    for i in range(0, len(records), 4):
+        yield (pcapng if i % 8 else pcap)(records[i:i + 4])
+
+
+def write(folder):
+    """A folder of seeds for each target."""
+    for name, seeds in (("parse", parse_seeds), ("mask", mask_seeds), ("stream", stream_seeds),
+                        ("table", table_seeds), ("reader", reader_seeds)):
+        os.makedirs(os.path.join(folder, name), exist_ok=True)
+        for i, seed in enumerate(seeds()):
+            with open(os.path.join(folder, name, f"{i:03}"), "wb") as f:
+                f.write(seed)
