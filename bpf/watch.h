@@ -90,11 +90,18 @@ static __always_inline __u32 watch_crc(struct xdp_md *ctx, struct scratch *s, en
 static __always_inline enum icrc_verdict watch_icrc(struct xdp_md *ctx, struct scratch *s, enum watch_place place,
 						    __u32 what)
 {
+	bool linear = place == PLACE_LINEAR || (place == PLACE_EITHER && s->linear);
+	__u32 crc;
+
 	if (!s->wanted)
 		return ICRC_UNCHECKED;
 	watch_bytes(ctx, s, place, what);
+	if (linear)
+		icrc_mask_far(&s->work, &s->packet, true);
 	icrc_prepare(&s->work, &s->packet);
-	return watch_crc(ctx, s, place) == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
+	crc = watch_crc(ctx, s, place);
+	icrc_mask_far(&s->work, &s->packet, false);
+	return crc == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
 }
 
 /*

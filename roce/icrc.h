@@ -43,6 +43,29 @@ roce_inline void icrc_mask(__u8 *frame, const struct roce_packet *p)
 	frame[l4 + offsetof(struct wire_bth, resv8a)] = 0xff;
 }
 
+roce_inline void icrc_mask_far_byte(struct fold_work *w, __u32 at, bool set)
+{
+	w->zero[at + FOLD_PAD - 300] = set ? ~w->frame[at] : 0;
+}
+
+/*
+ * What fold_long() reads of a linear frame itself, from FOLD_HEAD on, is not masked. Headers reach there behind IPv6
+ * extension headers only. What masking adds to such a byte is put 300 bytes before it among the zeroes, from where it is
+ * added to that byte and to no other: the shorter distances lead to before FOLD_HEAD, where nothing is folded.
+ * set: to be called before icrc_prepare(); else, afterwards, makes zeroes of it again.
+ */
+roce_inline void icrc_mask_far(struct fold_work *w, const struct roce_packet *p, bool set)
+{
+	__u32 l4 = p->l4_offset;
+
+	roce_opaque(l4);
+	if (l4 + WIRE_UDP_LEN + offsetof(struct wire_bth, resv8a) < FOLD_HEAD || l4 > ROCE_WINDOW)
+		return;
+	icrc_mask_far_byte(w, l4 + 6, set);
+	icrc_mask_far_byte(w, l4 + 7, set);
+	icrc_mask_far_byte(w, l4 + WIRE_UDP_LEN + offsetof(struct wire_bth, resv8a), set);
+}
+
 /*
  * Makes the frame's beginning in the work area what roce/fold.h asks for: masked, nothing but zeroes before the IP header,
  * and the register that the eight leading 0xff leave behind taken into its first bytes. p: of kind ROCE_PACKET.

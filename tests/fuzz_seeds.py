@@ -61,6 +61,8 @@ def parse_seeds():
 def mask_seeds():
     for i, frame in enumerate(frames()):
         yield struct.pack("!HH", (0, 300, 1082, 4154, 9018)[i % 5], 8 * (i + 40)) + frame
+    # folded from byte 96 on, where the BTH's masked byte is still to come
+    yield bytes(4) + rf.roce(rf.bth(4, 17, 1) + bytes(284), vlans=(7, 8), options=bytes([17, 3, 1, 28]) + bytes(28), **V6)
 
 
 # ---- streams ----

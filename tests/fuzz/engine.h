@@ -50,11 +50,14 @@ static inline bool engine_icrc_is_good(const __u8 *frame, __u32 length, const st
 	memset(work, 0xa5, sizeof(*work)); /* what the frame before has left there */
 	memset(work->zero, 0, sizeof(work->zero));
 	memcpy(work->frame, frame, copied || length < head ? length : head);
+	if (!copied)
+		icrc_mask_far(work, p, true);
 	icrc_prepare(work, p);
 	if (end < FOLD_LEAST)
 		r = fold_short(&tables, work, p->l3_offset, end);
 	else
 		r = fold_long(&tables, work, copied ? &here : &packet, end);
+	icrc_mask_far(work, p, false);
 	for (size_t i = 0; i < sizeof(work->zero); i++)
 		must(!work->zero[i]);
 	free(work);
