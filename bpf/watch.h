@@ -170,10 +170,11 @@ static __always_inline void watch_find(struct scratch *s, bool old)
 	if (!v)
 		return;
 	*(volatile __u64 *)&v->stream.psn.next;
-	*(volatile __u64 *)&v->stream.last_seen;
-	*(volatile __u64 *)&v->stream.counters.value[COUNTER_bytes];
+	*(volatile __u64 *)&v->stream.psn.seen[s->packet.number % PSN_WINDOW / 64];
 	*(volatile __u32 *)&v->stream.message.next;
-	*(volatile __u32 *)&v->stream.last.rkey;
+	*(volatile __u64 *)&v->stream.last_psn;
+	*(volatile __u64 *)&v->stream.first_seen;
+	*(volatile __u64 *)&v->stream.counters.value[COUNTER_roce_packets];
 }
 
 static __always_inline void watch_stream(struct scratch *s, enum icrc_verdict icrc, bool old)

@@ -23,6 +23,8 @@ struct roce_hole {
 
 struct roce_psn {
 	__u64 next; /* the number expected next */
+	__u64 seen[PSN_WORDS];	 /* bit number % PSN_WINDOW: was it seen, for the last PSN_WINDOW numbers */
+	struct roce_hole hole[PSN_HOLES]; /* nearest first, then the free ones; no two touch */
 	/*
 	 * What the rare paths keep in memory, because values in registers the verifier would follow one by one: how far
 	 * psn_forward() shall move; psn_any(); psn_leave(); psn_recover_hole()
@@ -31,8 +33,6 @@ struct roce_psn {
 	volatile __u64 any;
 	volatile __u64 at;
 	volatile __u64 found, vanished, split;
-	__u64 seen[PSN_WORDS];	 /* bit number % PSN_WINDOW: was it seen, for the last PSN_WINDOW numbers */
-	struct roce_hole hole[PSN_HOLES]; /* nearest first, then the free ones; no two touch */
 };
 _Static_assert(sizeof(((struct roce_psn *)0)->hole) <= 400, "it is a large part of every stream");
 

@@ -47,30 +47,32 @@ struct roce_last {
 	__u8 dst_mac[6];
 };
 
+/* In the order in which a packet needs it: where there are thousands of streams, cache lines are what a packet costs. */
 struct roce_stream {
-	struct roce_counters counters; /* those of scope PACKET and STREAM */
+	__u64 last_seen; /* ns, by the clock of the caller */
 	struct roce_psn psn;
 	struct roce_message message;
-	struct roce_last last;
-	__u64 first_seen; /* ns, by the clock of the caller */
-	__u64 last_seen;
-	__u64 first_psn;
+	struct roce_lint_state lint_state;
 	__u64 last_psn; /* of the packet seen last, also of an acknowledgement */
 	__u64 after_read; /* a READ request of unknown span was the last: its number of bytes, 0: none */
 	__u64 read_end;	  /* ... and the address behind them */
-	__u32 lint[ROCE_LINTS];
-	struct roce_lint_state lint_state;
 	__u32 path_mtu;	 /* bytes, learnt from First and Middle packets or from READ spans; 0: not known */
 	__u32 mtu_least; /* what an in-order packet behind a READ proves of it */
 	__u32 mtu_guess; /* by the last jump behind a READ: a second one that agrees is believed */
 	__u32 dqpn;	/* UD: of the packet seen last */
 	__u32 sqpn;	/* UD only, else 0 */
 	__u32 run;	/* --udp only */
-	__u8 dst[16];	/* UD: of the packet seen last */
 	__u8 service;	/* enum roce_service */
 	__u8 met;	/* a packet that has a place in the sequence was seen */
 	__u8 trusted;	/* a good ICRC was seen, or ICRCs are not checked */
 	__u8 used;	/* any packet was seen */
+	__u32 reserved[3];
+	struct roce_last last;
+	__u8 dst[16];	/* UD: of the packet seen last */
+	__u64 first_seen;
+	__u64 first_psn;
+	struct roce_counters counters; /* those of scope PACKET and STREAM */
+	__u32 lint[ROCE_LINTS];
 };
 
 /* Which stream the packet (kind ROCE_PACKET or ROCE_UDP) belongs to. */
