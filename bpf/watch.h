@@ -63,6 +63,11 @@ static __always_inline void watch_bytes(struct xdp_md *ctx, struct scratch *s, e
 	watch_whole(&s->packet, &packet, what);
 }
 
+static __always_inline bool watch_is_linear(const struct scratch *s, enum watch_place place)
+{
+	return place == PLACE_LINEAR || (place == PLACE_EITHER && s->linear);
+}
+
 static __always_inline __u32 watch_crc(struct xdp_md *ctx, struct scratch *s, enum watch_place place)
 {
 	const struct fold_tables *tables = (const struct fold_tables *)&fold_tables;
@@ -87,18 +92,23 @@ static __always_inline __u32 watch_crc(struct xdp_md *ctx, struct scratch *s, en
 	return fold_short(tables, &s->work, l3, end);
 }
 
-static __always_inline enum icrc_verdict watch_icrc(struct xdp_md *ctx, struct scratch *s, enum watch_place place,
-						    __u32 what)
+/* Masks the headers for the ICRC, some time before it is computed: what was stored by bytes cannot be loaded by words at once. */
+static __always_inline void watch_prepare(struct xdp_md *ctx, struct scratch *s, enum watch_place place, __u32 what)
 {
-	bool linear = place == PLACE_LINEAR || (place == PLACE_EITHER && s->linear);
+	if (!s->wanted)
+		return;
+	watch_bytes(ctx, s, place, what);
+	if (watch_is_linear(s, place))
+		icrc_mask_far(&s->work, &s->packet, true);
+	icrc_prepare(&s->work, &s->packet);
+}
+
+static __always_inline enum icrc_verdict watch_icrc(struct xdp_md *ctx, struct scratch *s, enum watch_place place)
+{
 	__u32 crc;
 
 	if (!s->wanted)
 		return ICRC_UNCHECKED;
-	watch_bytes(ctx, s, place, what);
-	if (linear)
-		icrc_mask_far(&s->work, &s->packet, true);
-	icrc_prepare(&s->work, &s->packet);
 	crc = watch_crc(ctx, s, place);
 	icrc_mask_far(&s->work, &s->packet, false);
 	return crc == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
@@ -223,10 +233,14 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 	roce_count_frame(&s->totals, p);
 	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
 		return;
+	if (p->kind == ROCE_UDP)
+		s->wanted = false;
+	if (what & WATCH_ICRC)
+		watch_prepare(ctx, s, place, what);
 	if (what & WATCH_STREAMS)
 		watch_find(s, what & WATCH_OLD);
-	if (p->kind == ROCE_PACKET && what & WATCH_ICRC)
-		icrc = watch_icrc(ctx, s, place, what);
+	if (what & WATCH_ICRC)
+		icrc = watch_icrc(ctx, s, place);
 	roce_count_packet(&s->totals, p, icrc);
 	if (!(what & WATCH_STREAMS))
 		return;

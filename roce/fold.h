@@ -6,7 +6,7 @@
  * 'Chorba' method of zlib-ng rests: a bit of the message may be taken away if it is added 145, 183, 211 and 300 bits
  * further on. Over GF(2) the same exponents hold for x^8 in place of x (Frobenius), and so for bytes as well: no shift is
  * needed, five unaligned loads, four exclusive ors and one store fold eight bytes. What is left, the last 304 bytes, is
- * folded by bits in registers down to five words, and these go through the tables of slicing by eight.
+ * folded by bits in registers down to five words, and these go through the tables of slicing by sixteen.
  */
 #ifndef ROCE_FOLD_H
 #define ROCE_FOLD_H
@@ -18,18 +18,18 @@
 #define FOLD_PAD 304  /* zero bytes before the work area: what lies before the message */
 #define FOLD_TAIL 304 /* bytes at the end of the message that nothing is folded out of by bytes: the reach of 300 */
 #define FOLD_STEP 64  /* bytes an iteration: one bound check */
-#define FOLD_HEAD 96  /* folding begins here or up to 56 bytes later, so that whole steps end at the tail */
+#define FOLD_HEAD 96  /* folding begins here or up to 63 bytes later, so that whole steps end at the tail */
 #define FOLD_COPIED (FOLD_HEAD + FOLD_STEP) /* so many bytes of the work area the caller has filled in */
 #define FOLD_LEAST (FOLD_HEAD + FOLD_TAIL)  /* a shorter message is all in the work area, and folded by words only */
 #define FOLD_STEPS 144 /* at most, of FOLD_STEP bytes */
 #define FOLD_MAX (FOLD_LEAST + FOLD_STEPS * FOLD_STEP) /* the end of the longest message */
 
 /* The shortest distance leads from the bytes before the first folded one to before the message: an Ethernet header. */
-_Static_assert(FOLD_HEAD + 56 - 145 <= 14, "145: the shortest distance");
+_Static_assert(FOLD_HEAD + FOLD_STEP - 2 - 145 < 14, "145: the shortest distance");
 
-/* Slicing by eight (Kounavis and Berry): slice[k][b] is the register after byte b and k zero bytes. */
+/* Slicing (Kounavis and Berry): slice[k][b] is the register after byte b and k zero bytes. */
 struct fold_tables {
-	__u32 slice[8][256];
+	__u32 slice[16][256];
 };
 
 /*
@@ -50,28 +50,27 @@ static inline void fold_make_tables(struct fold_tables *t)
 			r = r >> 1 ^ (r & 1 ? FOLD_POLYNOMIAL : 0);
 		t->slice[0][b] = r;
 	}
-	for (int k = 1; k < 8; k++)
+	for (int k = 1; k < 16; k++)
 		for (int b = 0; b < 256; b++)
 			t->slice[k][b] = t->slice[k - 1][b] >> 8 ^ t->slice[0][t->slice[k - 1][b] & 0xff];
 }
 
-/* The register after one more byte. */
-roce_inline __u32 fold_byte(const struct fold_tables *t, __u32 r, __u8 byte)
+/* What eight bytes, the first of them lowest, make of the register, with `zeroes` (a constant, 0 or 8) bytes behind them. */
+roce_inline __u32 fold_eight(const struct fold_tables *t, __u64 w, int zeroes)
 {
-	__u32 index = r ^ byte;
+	const __u32(*slice)[256] = t->slice + zeroes;
 
-	roce_opaque(index); /* or the compiler masks before the xor, whose bounds Linux 6.1 does not know */
-	return r >> 8 ^ t->slice[0][index & 0xff];
+	return slice[7][w & 0xff] ^ slice[6][w >> 8 & 0xff] ^ slice[5][w >> 16 & 0xff] ^ slice[4][w >> 24 & 0xff] ^
+	       slice[3][w >> 32 & 0xff] ^ slice[2][w >> 40 & 0xff] ^ slice[1][w >> 48 & 0xff] ^ slice[0][w >> 56];
 }
 
-/* ... after eight more bytes, the first of them lowest. */
-roce_inline __u32 fold_eight(const struct fold_tables *t, __u32 r, __u64 bytes)
+/* The register after the last five words; two at a time, as only the first of them waits for the register. */
+roce_inline __u32 fold_last(const struct fold_tables *t, const __u64 w[5])
 {
-	__u64 w = bytes ^ r;
+	__u32 r = fold_eight(t, w[0], 0);
 
-	return t->slice[7][w & 0xff] ^ t->slice[6][w >> 8 & 0xff] ^ t->slice[5][w >> 16 & 0xff] ^
-	       t->slice[4][w >> 24 & 0xff] ^ t->slice[3][w >> 32 & 0xff] ^ t->slice[2][w >> 40 & 0xff] ^
-	       t->slice[1][w >> 48 & 0xff] ^ t->slice[0][w >> 56];
+	r = fold_eight(t, w[1] ^ r, 8) ^ fold_eight(t, w[2], 0);
+	return fold_eight(t, w[3] ^ r, 8) ^ fold_eight(t, w[4], 0);
 }
 
 /* What the words before have added to the next five. */
@@ -126,40 +125,15 @@ roce_inline bool fold_beyond(const struct fold_source *s, const __u8 *p, __u32 b
 	return s->limited && p + bytes > s->limit;
 }
 
-/* Up to seven bytes behind the last word. */
-roce_inline __u32 fold_rest(const struct fold_tables *t, __u32 r, const struct fold_source *s, const __u8 *from,
-			    __u32 count)
-{
-	if (count & 4) {
-		__u64 w;
-
-		if (fold_beyond(s, from, 4))
-			return r;
-		w = roce_load(__u32, from) ^ r;
-		r = t->slice[3][w & 0xff] ^ t->slice[2][w >> 8 & 0xff] ^ t->slice[1][w >> 16 & 0xff] ^
-		    t->slice[0][w >> 24];
-		from += 4;
-	}
-	count &= 3;
-	for (__u32 i = 0; i < 3 && i < count; i++) {
-		roce_opaque(from); /* the register that is compared is the one that is read by */
-		if (fold_beyond(s, from, 1))
-			break;
-		r = fold_byte(t, r, *from++);
-	}
-	return r;
-}
-
 /*
  * The register (begun with 0) after the message, which lies in the frame between `from` and `end` and is all in the work
- * area: FOLD_COPIED bytes at least may be read there, whatever `end` says.
- * The message has 40 bytes or more, and ends at FOLD_LEAST + 7 at most; else the register is wrong, but nothing is read outside.
+ * area, with zeroes before it: words are counted back from its end, and what the first one has of those changes nothing.
+ * The message has 40 bytes or more, and ends at FOLD_LEAST at most; else the register is wrong, but nothing is read outside.
  */
 roce_inline __u32 fold_short(const struct fold_tables *t, const struct fold_work *w, __u32 from, __u32 end)
 {
-	struct fold_source s = { .limited = false };
+	__u32 at = end - ((end - from + 7) & ~7u);
 	struct fold_carry c = { 0 };
-	__u32 at = from, r = 0;
 
 	for (int i = 0; i < FOLD_LEAST / 8; i++) {
 		roce_opaque(at);
@@ -171,8 +145,8 @@ roce_inline __u32 fold_short(const struct fold_tables *t, const struct fold_work
 	roce_opaque(at);
 	at &= 511; /* every way out of the loop is the same to the verifier */
 	for (int k = 0; k < 5; k++)
-		r = fold_eight(t, r, roce_load(__u64, w->frame + at + 8 * k) ^ c.word[k]);
-	return fold_rest(t, r, &s, w->frame + at + 40, end - at - 40);
+		c.word[k] ^= roce_load(__u64, w->frame + at + 8 * k);
+	return fold_last(t, c.word);
 }
 
 /*
@@ -181,7 +155,7 @@ roce_inline __u32 fold_short(const struct fold_tables *t, const struct fold_work
  */
 roce_inline __u32 fold_long(const struct fold_tables *t, struct fold_work *w, const struct fold_source *s, __u32 end)
 {
-	__u32 tail = (end - FOLD_TAIL) & ~7u, at = FOLD_HEAD + ((tail - FOLD_HEAD) & (FOLD_STEP - 1)), r = 0;
+	__u32 tail = end - FOLD_TAIL, at = FOLD_HEAD + ((tail - FOLD_HEAD) & (FOLD_STEP - 1));
 	struct fold_carry c = { 0 };
 	const __u8 *p;
 	__u8 *f;
@@ -192,7 +166,7 @@ roce_inline __u32 fold_long(const struct fold_tables *t, struct fold_work *w, co
 	p = s->frame + at;
 	f = w->frame + at;
 	for (int i = 0; i < FOLD_STEPS; i++) {
-		roce_opaque(p); /* as in fold_rest() */
+		roce_opaque(p); /* the register that is compared is the one that is read by */
 		roce_opaque(f);
 		if (at >= tail)
 			break;
@@ -206,7 +180,7 @@ roce_inline __u32 fold_long(const struct fold_tables *t, struct fold_work *w, co
 	}
 	/* anew: what the loop has told the verifier of it differs with every way out */
 	roce_opaque(end);
-	tail = (end - FOLD_TAIL) & ~7u;
+	tail = end - FOLD_TAIL;
 	roce_opaque(tail);
 	if (tail > FOLD_MAX - FOLD_TAIL)
 		return 0;
@@ -226,8 +200,8 @@ roce_inline __u32 fold_long(const struct fold_tables *t, struct fold_work *w, co
 	}
 	roce_unroll
 	for (int k = 0; k < 5; k++)
-		r = fold_eight(t, r, fold_gather(f, p, 33 + k) ^ c.word[k]);
-	return fold_rest(t, r, s, p + FOLD_TAIL, end - tail - FOLD_TAIL);
+		c.word[k] ^= fold_gather(f, p, 33 + k);
+	return fold_last(t, c.word);
 }
 
 #endif
