@@ -15,7 +15,7 @@ def choose(folder, image, progress):
     """'kvm' or 'tcg'. The probe is done once for a host kernel, CPU and QEMU (the caller holds a lock)."""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
-    answer = os.path.join(folder, f"accel-{_key(image)}")
+    answer = os.path.join(folder, f"accel-{_key()}")
     try:
         with open(answer, encoding="ascii") as file:
             return file.read().strip()
@@ -30,11 +30,11 @@ def choose(folder, image, progress):
     return accel
 
 
-def _key(image):
+def _key():
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         model = re.search(r"model name.*", file.read())
     qemu = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True).stdout
-    what = f"{platform.release()} {platform.version()} {model and model[0]} {qemu} {os.path.basename(image)}"
+    what = f"{platform.release()} {platform.version()} {model and model[0]} {qemu}"
     return hashlib.sha256(what.encode()).hexdigest()[:12]
 
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The guests' kernel: a package of the distribution, downloaded and unpacked under build/lab, never installed."""
+"""The guests' kernel: a package of the distribution, or of another Debian suite, unpacked under build/lab, never installed."""
 import glob
+import lzma
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+from concurrent import futures
 
 from lab import LabError, child
 
@@ -13,63 +15,150 @@ from lab import LabError, child
 METAPACKAGES = ("linux-image-amd64", "linux-image-generic")
 _KERNEL_PACKAGE = re.compile(r"linux-(image|modules|modules-extra)-\d\S*")
 
+# Kernels that can be asked for by version, the oldest first, and Debian's suites that have them; the first suite that can
+# be reached is taken. Suites that have grown old vanish from the mirrors.
+SUITES = {"5.10": ("bullseye",), "6.1": ("bookworm",), "6.12": ("bookworm-backports", "trixie")}
+MIRROR = "http://deb.debian.org/debian"
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
-def fetch(folder, progress):
-    """The path of vmlinuz, its modules beside it as virtme-ng expects; done once (the caller holds a lock)."""
-    tree = os.path.join(folder, "kernel")
+# A third of the modules, for devices that no guest has.
+UNUSED = ("sound", "drivers/gpu", "drivers/media", "drivers/usb", "drivers/net/wireless")
+
+
+class Unreachable(LabError):
+    """No suite has it any more, or there is no network."""
+
+
+def fetch(folder, progress, version=None):
+    """
+    The path of vmlinuz, its modules beside it as virtme-ng expects; done once (the caller holds a lock). Of the machine's
+    own suite, or the version of SUITES.
+    """
+    tree = os.path.join(folder, f"kernel-{version}" if version else "kernel")
     if not os.path.isdir(tree):
-        for left in glob.glob(os.path.join(folder, "kernel-*")):
+        for left in glob.glob(os.path.join(folder, "unpack-*")):
             shutil.rmtree(left)
-        work = tempfile.mkdtemp(prefix="kernel-", dir=folder)
+        work = tempfile.mkdtemp(prefix="unpack-", dir=folder)
         try:
-            _unpack(_packages(), work, progress)
-        except LabError:    # the package lists are old, or there are none
-            progress("refreshing the package lists")
-            _run(["apt-get", "update"], "apt-get update failed")
-            _unpack(_packages(), work, progress)
-        os.rename(os.path.join(work, "tree"), tree)
-        shutil.rmtree(work)
+            if version:
+                _fetch_version(version, work, progress)
+            else:
+                _fetch_own(work, progress)
+            _arrange(os.path.join(work, "tree"), progress)
+            os.rename(os.path.join(work, "tree"), tree)
+        finally:
+            shutil.rmtree(work)
     images = glob.glob(os.path.join(tree, "boot", "vmlinuz-*"))
     if len(images) != 1:
         raise LabError(f"no kernel in {tree}: remove that folder and try again")
     return images[0]
 
 
-def _packages():
-    for meta in METAPACKAGES:
-        found, queue = [], [meta]
-        while queue:
-            for name in _depends(queue.pop()):
-                if name not in found and _KERNEL_PACKAGE.fullmatch(name):
-                    found.append(name)
-                    queue.append(name)
-        if found:
-            return found
-    raise LabError(f"apt knows no {' or '.join(METAPACKAGES)} for the guests' kernel")
+def _fetch_own(work, progress):
+    apt = Apt(progress)
+    try:
+        apt.unpack(work)
+    except LabError:    # the package lists are old, or there are none
+        progress("refreshing the package lists")
+        apt.update()
+        apt.unpack(work)
 
 
-def _depends(package):
-    out = _run(["apt-cache", "depends", "--important", package], "apt-cache", check=False)
-    return re.findall(r"Depends: (\S+)", out)
+def _fetch_version(version, work, progress):
+    if not os.path.exists(KEYRING):
+        raise Unreachable(f"a Debian kernel {version} needs {KEYRING}: install debian-archive-keyring")
+    why = []
+    for suite in SUITES[version]:
+        apt = Apt(progress, suite, work)
+        progress(f"looking for a kernel {version} in Debian {suite}")
+        try:
+            apt.update()
+            apt.unpack(work, version)
+            return
+        except LabError as error:
+            why.append(f"{suite}: {error}")
+    raise Unreachable(f"no kernel {version}: {'; '.join(why)}")
 
 
-def _unpack(packages, work, progress):
-    tree = os.path.join(work, "tree")
-    for package in packages:
-        size = re.search(r"^Size: (\d+)", _run(["apt-cache", "show", "--no-all-versions", package], "apt-cache"), re.M)
-        progress(f"downloading {package} ({round(int(size[1]) / 1e6)} MB)" if size else f"downloading {package}")
-        _run(["apt-get", "download", "-o", "APT::Sandbox::User=root", package],
-             f"downloading {package} failed", cwd=work)
-    for archive in glob.glob(os.path.join(work, "*.deb")):
-        progress(f"unpacking {os.path.basename(archive)}")
-        _run(["dpkg", "-x", archive, tree], "unpacking failed")
-        os.unlink(archive)
+class Apt:
+    """The machine's, or one for another Debian suite, of which the machine's knows nothing: its lists are in the work folder."""
+
+    def __init__(self, progress, suite=None, work=None):
+        self._progress = progress
+        self._options = ["-o", "APT::Sandbox::User=root"]
+        if suite:
+            self._options += self._apart(suite, os.path.join(work, suite))
+
+    @staticmethod
+    def _apart(suite, folder):
+        for name in ("state/lists/partial", "cache/archives/partial"):
+            os.makedirs(os.path.join(folder, name))
+        with open(os.path.join(folder, "sources.list"), "w", encoding="ascii") as file:
+            file.write(f"deb [arch=amd64 lang=none target=Packages signed-by={KEYRING}] {MIRROR} {suite} main\n")
+        settings = {"Dir::State": f"{folder}/state", "Dir::State::status": "/dev/null", "Dir::Cache": f"{folder}/cache",
+                    "Dir::Etc::sourcelist": f"{folder}/sources.list", "Dir::Etc::sourceparts": "/dev/null",
+                    "Dir::Etc::preferences": "/dev/null", "Dir::Etc::preferencesparts": "/dev/null",
+                    # what could not be fetched is an error, not a warning
+                    "APT::Update::Error-Mode": "any"}
+        return [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+
+    def update(self):
+        _run(["apt-get", *self._options, "update"], "apt-get update failed")
+
+    def unpack(self, work, version=""):
+        """Into work/tree."""
+        for package in self._packages(version):
+            size = re.search(r"^Size: (\d+)", self._cache("show", "--no-all-versions", package), re.M)
+            self._progress(f"downloading {package} ({round(int(size[1]) / 1e6)} MB)" if size else f"downloading {package}")
+            _run(["apt-get", *self._options, "download", package], f"downloading {package} failed", cwd=work)
+        for archive in glob.glob(os.path.join(work, "*.deb")):
+            self._progress(f"unpacking {os.path.basename(archive)}")
+            _run(["dpkg", "-x", archive, os.path.join(work, "tree")], "unpacking failed")
+            os.unlink(archive)
+
+    def _packages(self, version):
+        for meta in METAPACKAGES:
+            found, queue = [], [meta]
+            while queue:
+                for name in self._depends(queue.pop()):
+                    if name not in found and _KERNEL_PACKAGE.fullmatch(name):
+                        found.append(name)
+                        queue.append(name)
+            if found and any(f"-{version}" in name for name in found):
+                return found
+        raise LabError(f"apt knows no {' or '.join(METAPACKAGES)} for the guests' kernel {version}".rstrip())
+
+    def _depends(self, package):
+        return re.findall(r"Depends: (\S+)", self._cache("depends", "--important", package))
+
+    def _cache(self, *words):
+        return _run(["apt-cache", *self._options, *words], "apt-cache", check=False)
+
+
+def _arrange(tree, progress):
+    """
+    The modules where virtme-ng looks for them. It puts some into an initramfs, where nothing can decompress .ko.xz; and an
+    emulated CPU would need long for it.
+    """
     modules = os.path.join(tree, "lib", "modules")
     if not os.path.isdir(modules):
         os.makedirs(os.path.dirname(modules), exist_ok=True)
         os.symlink("../usr/lib/modules", modules)
     for release in os.listdir(modules):
+        for name in UNUSED:
+            shutil.rmtree(os.path.join(modules, release, "kernel", name), ignore_errors=True)
+        compressed = glob.glob(os.path.join(modules, release, "**", "*.ko.xz"), recursive=True)
+        if compressed:
+            progress(f"decompressing {len(compressed)} modules")
+            with futures.ThreadPoolExecutor() as pool:
+                list(pool.map(_decompress, compressed))
         _run(["depmod", "-b", tree, release], "depmod failed")
+
+
+def _decompress(path):
+    with lzma.open(path) as compressed, open(path.removesuffix(".xz"), "wb") as file:
+        shutil.copyfileobj(compressed, file)
+    os.unlink(path)
 
 
 def _run(command, failure, check=True, cwd=None):

@@ -37,9 +37,14 @@ def progress_to_stderr(words):
 
 
 class Lab:
-    """name: by default one that no other lab has. memory, cpus: of each guest. acceleration: auto, kvm or tcg."""
+    """
+    name: by default one that no other lab has. memory, cpus: of each guest. acceleration: auto, kvm or tcg. kernel: by
+    default that of this machine's suite, or a version of kernel.SUITES ("6.12"). ends: "A" alone has nobody to talk to,
+    and boots in little more than half the time.
+    """
 
-    def __init__(self, name=None, mtu=4500, memory="1G", cpus=2, acceleration="auto", progress=progress_to_stderr):
+    def __init__(self, name=None, mtu=4500, memory="1G", cpus=2, acceleration="auto", progress=progress_to_stderr,
+                 kernel=None, ends="AB"):
         self.name = name or f"{os.getpid()}-{next(_numbers)}"
         if not self.name.replace("-", "").replace("_", "").isalnum():
             raise LabError(f"a lab's name has letters, digits, - and _, not '{self.name}'")
@@ -48,8 +53,9 @@ class Lab:
         self.nic = nic.NAME
         self.mtu = mtu
         self.kernel = self.accel = self.boot_seconds = None
-        self._settings = {"mtu": mtu, "memory": memory, "cpus": cpus}
+        self._settings = {"mtu": mtu, "memory": memory, "cpus": cpus, "ends": ends}
         self._acceleration = acceleration
+        self._version = kernel
         self._progress = progress
         self._process = self._lifeline = None
 
@@ -76,12 +82,12 @@ class Lab:
         os.makedirs(RUN, exist_ok=True)
         with _locked(os.path.join(FOLDER, "lock")):
             settings = {**self._settings, "root": ROOT, "vng": VNG, "share": self.share}
-            settings["image"] = kernel.fetch(FOLDER, self._progress)
+            settings["image"] = kernel.fetch(FOLDER, self._progress, self._version)
             settings["accel"] = (self._acceleration if self._acceleration != "auto" else
                                  accel.choose(FOLDER, settings["image"], self._progress))
             _remove_dead()
             lock = self._make_folder()
-        self._progress(f"booting two guests ({settings['accel']})")
+        self._progress(f"booting {'two guests' if len(settings['ends']) > 1 else 'a guest'} ({settings['accel']})")
         try:
             self._spawn(settings, lock)
             self._await_ready()

@@ -29,21 +29,21 @@ class Supervisor:
         self._channels = {}     # number: (where it runs, queue of frames)
         self._last = 0
         self._ends = {"wire": Commands(self._deliver)}
-        for end in nic.ENDS:
+        for end in config["ends"]:
             self._ends[end] = Guest(end, config, lambda *frame, end=end: self._from_guest(end, *frame))
 
     def up(self):
-        """The wire, then both guests at the same time. Returns what users of the lab want to know."""
+        """The wire, then the guests at the same time. Returns what users of the lab want to know."""
         wire.up(self.config["mtu"])
         failures = []
-        boots = [threading.Thread(target=self._boot, args=(end, failures)) for end in nic.ENDS]
+        boots = [threading.Thread(target=self._boot, args=(end, failures)) for end in self.config["ends"]]
         for boot in boots:
             boot.start()
         for boot in boots:
             boot.join()
         if failures:
             raise LabError(failures[0])
-        return {"kernel": self._ends["A"].kernel, "accel": self.config["accel"], "mtu": self.config["mtu"]}
+        return {"kernel": self._ends[self.config["ends"][0]].kernel, "accel": self.config["accel"], "mtu": self.config["mtu"]}
 
     def _boot(self, end, failures):
         try:
