@@ -90,38 +90,27 @@ static bool is_held(int error)
 	return error == EBUSY || error == EEXIST;
 }
 
-/* Multi-buffer first: it takes every MTU. Returns 0 or the errno of the last try. */
 static int attach_native(struct attachment *a, const struct attach_programs *programs)
 {
-	int error = link_xdp(a, programs->frags, XDP_FLAGS_DRV_MODE);
-
-	a->mode = "native-frags";
-	if (error && !is_held(error)) {
-		error = link_xdp(a, programs->plain, XDP_FLAGS_DRV_MODE);
-		a->mode = "native";
-	}
-	return error;
+	a->mode = programs->frags ? "native-frags" : "native";
+	return link_xdp(a, programs->xdp, XDP_FLAGS_DRV_MODE);
 }
 
 static int attach_generic(struct attachment *a, const struct attach_programs *programs)
 {
-	int error = link_xdp(a, programs->frags, XDP_FLAGS_SKB_MODE);
-
 	a->mode = "generic";
-	if (error && !is_held(error))
-		error = link_xdp(a, programs->plain, XDP_FLAGS_SKB_MODE);
-	return error;
+	return link_xdp(a, programs->xdp, XDP_FLAGS_SKB_MODE);
 }
 
-static bool say_no_native(const struct attachment *a, int error)
+static bool say_no_native(const struct attachment *a, bool frags, int error)
 {
 	int mtu = get_mtu(a->name);
 
 	if (error == EOPNOTSUPP && mtu <= PLAIN_MTU)
 		return say(a, "this driver has no native XDP: use --mode generic");
 	if (mtu > PLAIN_MTU) {
-		fprintf(stderr, "rocescope: %s: MTU %d needs multi-buffer XDP, which this driver does not have: lower "
-			"the MTU to %d or use --mode generic\n", a->name, mtu, PLAIN_MTU);
+		fprintf(stderr, "rocescope: %s: MTU %d needs multi-buffer XDP, which this %s does not have: lower the MTU "
+			"to %d or use --mode generic\n", a->name, mtu, frags ? "driver" : "kernel", PLAIN_MTU);
 		return false;
 	}
 	return say_error(a, "the driver refuses native XDP (--mode generic may do)", error);
@@ -135,7 +124,7 @@ static bool attach_xdp(struct attachment *a, const struct attach_programs *progr
 		error = attach_native(a, programs);
 	if (error && !is_held(error)) {
 		if (mode == ATTACH_NATIVE)
-			return say_no_native(a, error);
+			return say_no_native(a, programs->frags, error);
 		error = attach_generic(a, programs);
 	}
 	if (is_held(error))

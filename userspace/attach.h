@@ -16,8 +16,8 @@ enum attach_mode { ATTACH_AUTO, ATTACH_NATIVE, ATTACH_GENERIC };
 
 /* File descriptors of the loaded programs. */
 struct attach_programs {
-	int plain;  /* XDP */
-	int frags;  /* XDP, multi-buffer */
+	int xdp;
+	bool frags; /* that one is for multi-buffer frames too */
 	int egress; /* tc; -1: inward only */
 };
 

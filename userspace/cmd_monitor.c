@@ -18,6 +18,7 @@
 #include "userspace/arguments.h"
 #include "userspace/attach.h"
 #include "userspace/commands.h"
+#include "userspace/kernel.h"
 #include "userspace/maps.h"
 #include "userspace/view.h"
 
@@ -39,6 +40,8 @@ struct options {
 struct monitor {
 	const struct options *options;
 	struct monitor_bpf *bpf;
+	struct bpf_program *xdp; /* the one that is loaded */
+	bool frags;		 /* it is for multi-buffer frames too */
 	struct attachment interface[INTERFACES];
 	size_t interface_count;
 	size_t left; /* interfaces still there */
@@ -222,6 +225,19 @@ static int libbpf_says(enum libbpf_print_level level, const char *format, va_lis
 	return verbose && level != LIBBPF_DEBUG ? vfprintf(stderr, format, arguments) : 0;
 }
 
+/* Of the XDP programs only the one that the kernel needs: loading is most of the time until we watch. */
+static void choose_programs(struct monitor *m)
+{
+	struct monitor_bpf *bpf = m->bpf;
+	struct bpf_program *program;
+
+	m->frags = kernel_has_frags();
+	m->xdp = m->frags ? bpf->progs.watch_frags : bpf->progs.watch_old;
+	bpf_object__for_each_program(program, bpf->obj)
+		bpf_program__set_autoload(program, program == m->xdp);
+	bpf_program__set_autoload(bpf->progs.watch_egress, m->options->both);
+}
+
 static bool load_programs(struct monitor *m)
 {
 	struct monitor_bpf *bpf = monitor_bpf__open();
@@ -234,15 +250,15 @@ static bool load_programs(struct monitor *m)
 		fold_make_tables((struct fold_tables *)&bpf->rodata->fold_tables);
 		bpf_map__set_max_entries(bpf->maps.buckets, bpf->rodata->settings.bucket_mask + 1);
 		bpf_map__set_max_entries(bpf->maps.streams, bpf->rodata->settings.max_streams);
-		bpf_program__set_autoload(bpf->progs.watch_egress, m->options->both);
+		choose_programs(m);
 		error = -monitor_bpf__load(bpf);
 	}
 	if (error == EPERM)
 		fprintf(stderr, "rocescope: no permission to load BPF programs: run as root (or with CAP_BPF, "
 			"CAP_PERFMON and CAP_NET_ADMIN)\n");
 	else if (error)
-		fprintf(stderr, "rocescope: the kernel does not take the BPF programs: %s (kernel 6.1 or newer is needed; "
-			"--verbose tells more)\n", strerror(error));
+		fprintf(stderr, "rocescope: the kernel does not take the BPF programs: %s (kernel %s or newer is needed; "
+			"--verbose tells more)\n", strerror(error), m->options->both ? "5.12" : "5.10");
 	return !error;
 }
 
@@ -257,8 +273,8 @@ static bool find_all(struct monitor *m)
 static bool attach_all(struct monitor *m)
 {
 	struct attach_programs programs = {
-		.plain = bpf_program__fd(m->bpf->progs.watch_plain),
-		.frags = bpf_program__fd(m->bpf->progs.watch_frags),
+		.xdp = bpf_program__fd(m->xdp),
+		.frags = m->frags,
 		.egress = m->options->both ? bpf_program__fd(m->bpf->progs.watch_egress) : -1,
 	};
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the running kernel's BPF can do, found out by trying it. */
+#ifndef USERSPACE_KERNEL_H
+#define USERSPACE_KERNEL_H
+
+#include <stdbool.h>
+
+/*
+ * Multi-buffer XDP, that is programs of the section xdp.frags: Linux 5.18. Where it is, the programs of the section xdp are not
+ * needed. false also for whoever may not load programs.
+ */
+bool kernel_has_frags(void);
+
+#endif
