@@ -59,7 +59,10 @@ roce_inline void icrc_mask_far(struct fold_work *w, const struct roce_packet *p,
 	__u32 l4 = p->l4_offset;
 
 	roce_opaque(l4);
-	if (l4 + WIRE_UDP_LEN + offsetof(struct wire_bth, resv8a) < FOLD_HEAD || l4 > ROCE_WINDOW)
+	if (l4 + WIRE_UDP_LEN + offsetof(struct wire_bth, resv8a) < FOLD_HEAD)
+		return;
+	roce_opaque(l4); /* else both become one comparison of a difference, which bounds nothing to kernels before 6.18 */
+	if (l4 > ROCE_WINDOW)
 		return;
 	icrc_mask_far_byte(w, l4 + 6, set);
 	icrc_mask_far_byte(w, l4 + 7, set);
