@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The counts of verifier_cost against bpf/budget."""
+import os
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+VERIFIER_COST = os.path.join(ROOT, "build", "tests", "verifier_cost")
+BUDGET = os.path.join(ROOT, "bpf", "budget")
+TOO_LARGE = 1.3
+
+
+def _read():
+    """{program: {kernel: instructions, None: the kernel cannot have it}}"""
+    with open(BUDGET, encoding="ascii") as file:
+        lines = file.read().splitlines()
+    kernels = next(line.split()[2:] for line in lines if line.startswith("# program"))
+    rows = [line.split() for line in lines if line and line[0] != "#"]
+    return {row[0]: {k: _number(n) for k, n in zip(kernels, row[1:], strict=True)} for row in rows}
+
+
+def _number(word):
+    return None if word == "-" else int(word)
+
+
+def check(t, release, result):
+    """result: of verifier_cost on the kernel of that release."""
+    budget = _read()
+    kernel = ".".join(release.split(".")[:2])
+    why = {words.split(":")[0]: words for words in result.stderr.split("verifier_cost: ")}
+    cost = {program: _number(count) for program, count in (line.split() for line in result.stdout.splitlines())}
+    t.ok(sorted(cost) == sorted(budget), f"kernel {kernel}: bpf/budget has the programs that there are", result)
+    for program, row in budget.items():
+        count = cost.get(program)
+        if kernel in row:
+            _check_program(t, f"kernel {kernel}: {program}", count, row[kernel], why.get(program, result))
+        else:
+            t.note(f"kernel {kernel}: {program} {count} instructions; bpf/budget knows no such kernel")
+
+
+def _check_program(t, words, count, limit, why):
+    if count is None or limit is None:
+        t.ok(count == limit, f"{words} is {'loaded' if limit else 'not for this kernel'}", why)
+        return
+    t.note(f"{words} {count:,} instructions, budget {limit:,}")
+    t.ok(count <= limit <= TOO_LARGE * count, f"{words} keeps to its budget, which is not more than {TOO_LARGE} times that")
