@@ -11,6 +11,9 @@
 #define FRAME_MAX 9280
 _Static_assert(FRAME_MAX <= FOLD_MAX, "the work area holds it");
 
+/* Pairs of streams that are remembered until a stream asks; more if user space puts more there. */
+#define PAIRS_MAX 16384
+
 /*
  * The table of streams: an index of buckets, which hash to a stream's place, and the streams themselves. There are so many
  * buckets that they are an eighth full when every stream is taken: a bucket that overflows is then as good as impossible
@@ -82,6 +85,7 @@ struct scratch {
 	/* not on the stack, where verification would follow every value each of them can have */
 	struct roce_packet packet;
 	struct roce_key key;
+	struct roce_told told;
 	struct table_cpu table;
 	struct roce_counters totals;
 	__u32 length; /* of the frame on the wire */

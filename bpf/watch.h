@@ -6,6 +6,7 @@
 #ifndef BPF_WATCH_H
 #define BPF_WATCH_H
 
+#include "bpf/pairs.h"
 #include "bpf/scratch.h"
 #include "roce/checksum.h"
 
@@ -187,6 +188,28 @@ static __always_inline void watch_find(struct scratch *s, bool old)
 	*(volatile __u64 *)&v->stream.counters.value[COUNTER_roce_packets];
 }
 
+/* What is to be known of the stream's pair before it observes the packet. */
+static __always_inline void watch_pair(struct scratch *s, const struct stream_value *v, bool old)
+{
+	s->told.valid = false;
+	if (v && roce_wants_pair(&v->stream, &s->packet, pairs_generation)) {
+		if (old)
+			pairs_find_old();
+		else
+			pairs_find();
+	}
+	if (v && roce_wants_peer(&v->stream, &s->packet))
+		pairs_ask();
+}
+
+/* The same from outside watch_observe_old(), on whose stack there is no room for more calls. */
+static __always_inline void watch_pair_old(struct scratch *s)
+{
+	__u32 place = s->place - 1;
+
+	watch_pair(s, bpf_map_lookup_elem(&streams, &place), true);
+}
+
 static __always_inline void watch_stream(struct scratch *s, enum icrc_verdict icrc, bool old)
 {
 	struct guard g = guard_of(old);
@@ -194,9 +217,11 @@ static __always_inline void watch_stream(struct scratch *s, enum icrc_verdict ic
 	struct stream_value *v = bpf_map_lookup_elem(&streams, &place);
 	bool observed = false;
 
+	if (!old)
+		watch_pair(s, v, false);
 	if (v && guard_take(v, &g)) {
 		if (table_same_key(&v->key, &s->key)) {
-			roce_observe(&v->stream, &s->packet, icrc, s->now);
+			roce_observe(&v->stream, &s->packet, icrc, s->now, &s->told);
 			observed = true;
 		}
 		guard_release(v, &g);
@@ -244,11 +269,14 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 	roce_count_packet(&s->totals, p, icrc);
 	if (!(what & WATCH_STREAMS))
 		return;
+	if (roce_is_management(p) && icrc != ICRC_BAD)
+		pairs_learn();
 	if (!(what & WATCH_OLD)) {
 		watch_stream(s, icrc, false);
 		return;
 	}
 	s->icrc = icrc;
+	watch_pair_old(s);
 	watch_observe_old();
 }
 

@@ -14,6 +14,7 @@
 #define CM_CLASS 0x07
 #define CM_REQUEST 0x0010 /* attribute identifiers, IBTA 16.7.3 */
 #define CM_REPLY 0x0013
+#define CM_MAD_BYTES 256 /* whatever it says, IBTA 13.4.2 */
 #define CM_BYTES (CM_MAD_HEADER + 51) /* of the MAD, up to the REQ's path MTU */
 
 /* Fields of the MAD. Behind its header REQ and REP differ. */
@@ -56,7 +57,7 @@ roce_inline bool roce_cm_parse(const __u8 *window, __u32 available, const struct
 	const __u8 *m;
 
 	roce_opaque(offset);
-	if (offset > ROCE_WINDOW_BYTES - CM_BYTES || offset + CM_BYTES > available || p->payload_bytes < CM_BYTES)
+	if (offset > ROCE_WINDOW_BYTES - CM_BYTES || offset + CM_BYTES > available || p->payload_bytes != CM_MAD_BYTES)
 		return false;
 	m = window + offset;
 	cm->attribute = roce_be16(m + CM_AT_ATTRIBUTE);

@@ -74,14 +74,6 @@ roce_inline void pair_back(const struct roce_packet *p, const struct roce_cm *cm
 	pair->peer_qpn = cm->qpn;
 }
 
-/* What a stream knows of its pair. */
-struct roce_peer {
-	struct roce_pair pair;
-	/* Whoever stores pairs counts up, from 1, when one is learnt: a stream whose number is another looks again. */
-	__u32 generation;
-	__u32 unused;
-};
-
 /* ---- READ and atomic requests, which are answered by packets with a PSN ---- */
 
 #define ASKED 16 /* so many of a stream are remembered: as many as RNICs have outstanding */
@@ -112,18 +104,6 @@ roce_inline void asked_add(struct roce_asked *a, const struct roce_packet *p, __
 	a->entry[a->count++ % ASKED] = ASKED_VALID | (number & ASKED_NUMBER) << 32 | length;
 }
 
-/*
- * What follows has next to no branches, and its sums go through memory: the verifier would follow every branch of every
- * entry to the end of the program. Masks are all ones or zero, as an arithmetic shift of a sign makes them.
- */
-roce_inline __s64 asked_min(__s64 a, __s64 b)
-{
-	__s64 less = (a - b) >> 63;
-
-	roce_opaque(less);
-	return b + ((a - b) & less);
-}
-
 /* How often 2 a path MTU is. */
 roce_inline __u32 asked_shift(__u32 path_mtu)
 {
@@ -132,52 +112,53 @@ roce_inline __u32 asked_shift(__u32 path_mtu)
 	return 8 + (m >> 1 & 1) + (m >> 2 & 1) * 2 + (m >> 3 & 1) * 3 + (m >> 4 & 1) * 4;
 }
 
-/* A response d ahead of what is expected, and what it finds of its requester's requests. */
-struct asked_view {
-	const struct roce_asked *asked;
-	__u64 next; /* of the requester */
-	__s64 d;
-	__u32 from;  /* the PSN that is expected */
-	__u32 shift; /* of the path MTU */
+/* All ones where a < b, else 0: of branches the verifier would follow each to the end of the program. */
+roce_inline __s64 asked_less(__s64 a, __s64 b)
+{
+	__s64 difference = a - b;
+
+	roce_opaque(difference); /* or the compiler makes it a branch after all */
+	return difference >> 63;
+}
+
+/* What the peer tells of one packet. */
+struct roce_told {
+	__u64 from;	  /* the number that was expected then; all but the path MTU holds only while it still is */
+	__u64 begin, end; /* a response that is ahead leaves out no PSNs but these, counted from `from`, ... */
+	__u64 skipped;	  /* ... of which so many were asked for; the others were acknowledged */
+	__u32 path_mtu;	  /* the peer's */
+	__u8 valid;	  /* it was asked at all */
+	__u8 wanted;	  /* the response itself was asked for */
 };
 
-/* The PSNs [begin, end) of one request, counted from the one expected; empty if there is no such request. */
-roce_inline void asked_span(const struct asked_view *a, int i, __s64 *begin, __s64 *end)
+/*
+ * A response d > 0 ahead of the PSN `from`, which is expected. next: of the requester. A path MTU is one of 256..4096.
+ */
+roce_inline void asked_look(const struct roce_asked *a, __u64 next, __u32 path_mtu, __u32 from, __s64 d,
+			    struct roce_told *told)
 {
-	__u64 entry = a->asked->entry[i], number = entry >> 32 & ASKED_NUMBER, length = (__u32)entry;
-	__s64 valid = (__s64)entry >> 63 & (__s64)(((a->next - number) & ASKED_NUMBER) - ASKED_OLD) >> 63;
-	__s64 none = (__s64)(length - 1) >> 63; /* a request for nothing takes a PSN as well */
-
-	*begin = psn_distance(a->from, number & PSN_MASK);
-	*end = *begin + (((__s64)((length + (1ull << a->shift) - 1) >> a->shift) - none) & valid);
-}
-
-/* Whether anybody asked for this response, and for others before it, which it leaves out. */
-roce_inline bool asked_look(const struct asked_view *a, bool *left_out)
-{
-	__s64 begin, end, wanted = 0, between = 0;
+	__u32 shift = asked_shift(path_mtu);
+	__s64 first = d, last = 0, skipped = 0, wanted = 0;
 
 	for (int i = 0; i < ASKED; i++) {
-		asked_span(a, i, &begin, &end);
-		wanted |= (begin - a->d - 1) & (a->d - end);	    /* begin <= d < end */
-		between |= -end & (begin - a->d) & (begin - end); /* some of it in [0, d) */
-	}
-	*left_out = between < 0;
-	return wanted < 0;
-}
+		__u64 entry = a->entry[i], number = entry >> 32 & ASKED_NUMBER, length = (__u32)entry;
+		__s64 valid = (__s64)entry >> 63 & asked_less((next - number) & ASKED_NUMBER, ASKED_OLD);
+		__s64 begin = psn_distance(from, number & PSN_MASK), end, some;
 
-/* Makes unseen what was asked for before this response, once the window was moved to it; adds how many to *skipped. */
-roce_inline void asked_forget(const struct asked_view *a, struct roce_psn *w, __u64 *skipped)
-{
-	__s64 begin, end;
-
-	for (int i = 0; i < ASKED; i++) {
-		asked_span(a, i, &begin, &end);
-		begin = -asked_min(-begin, 0);
-		end = asked_min(end, a->d);
-		if (begin < end)
-			*skipped += psn_forget(w, w->next - a->d + begin, end - begin);
+		/* a request for nothing takes a PSN as well */
+		end = begin + ((length + (1ull << shift) - 1) >> shift) - asked_less(length, 1);
+		wanted |= valid & ~asked_less(d, begin) & asked_less(d, end);
+		begin &= ~asked_less(begin, 0);
+		end += (d - end) & asked_less(d, end);
+		some = valid & asked_less(begin, end);
+		skipped += (end - begin) & some;
+		first += (begin - first) & some & asked_less(begin, first);
+		last += (end - last) & some & asked_less(last, end);
 	}
+	told->wanted = wanted & 1;
+	told->skipped = skipped;
+	told->begin = first;
+	told->end = last + ((d - last) & asked_less(skipped, 1));
 }
 
 #endif

@@ -303,46 +303,4 @@ roce_inline __u64 psn_recover(struct roce_psn *w, __u64 from, __u64 n)
 	return w->found;
 }
 
-/* The lowest n bits: none for n < 1, all for n > 63. Without a branch, for the verifier's sake. */
-roce_inline __u64 psn_bits(__s64 n)
-{
-	__s64 sign = n >> 63;
-
-	roce_opaque(sign);
-	n &= ~sign;
-	sign = (n - 64) >> 63;
-	roce_opaque(sign);
-	n = 64 + ((n - 64) & sign);
-	sign = (n - 1) >> 63;
-	roce_opaque(sign);
-	return ~0ull >> ((64 - n) & 63) & ~sign;
-}
-
-/*
- * Makes the n numbers from `from` on, all of them before next, unseen; returns how many had been seen. Those before the
- * window are counted and not remembered.
- */
-roce_inline __u64 psn_forget(struct roce_psn *w, __u64 from, __u64 n)
-{
-	__s64 old = w->next - PSN_WINDOW - from, sign = old >> 63; /* how many lie before the window */
-	__u64 forgotten;
-
-	roce_opaque(sign);
-	old &= ~sign;
-	sign = (old - (__s64)n) >> 63;
-	roce_opaque(sign);
-	forgotten = n + ((old - n) & sign);
-	from += forgotten;
-	n -= forgotten;
-	for (__u32 i = 0; i < PSN_WINDOW / 64; i++) {
-		__s64 begin = (__s64)(from % PSN_WINDOW) - i * 64, end = begin + n; /* in bits of this word */
-		__u64 mask = (psn_bits(end) & ~psn_bits(begin)) | psn_bits(end - PSN_WINDOW);
-
-		mask &= w->seen[i];
-		forgotten += __builtin_popcountll(mask);
-		w->seen[i] &= ~mask;
-	}
-	return forgotten;
-}
-
 #endif

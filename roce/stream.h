@@ -10,6 +10,7 @@
 #include "roce/icrc.h"
 #include "roce/lint.h"
 #include "roce/message.h"
+#include "roce/pair.h"
 #include "roce/parse.h"
 #include "roce/psn.h"
 
@@ -66,13 +67,17 @@ struct roce_stream {
 	__u8 met;	/* a packet that has a place in the sequence was seen */
 	__u8 trusted;	/* a good ICRC was seen, or ICRCs are not checked */
 	__u8 used;	/* any packet was seen */
-	__u32 reserved[3];
+	/* Whoever stores pairs counts up, from 1, when one is learnt: a stream whose number is another looks again. */
+	__u32 pair_generation;
+	__u32 reserved[2];
 	struct roce_last last;
 	__u8 dst[16];	/* UD: of the packet seen last */
 	__u64 first_seen;
 	__u64 first_psn;
 	struct roce_counters counters; /* those of scope PACKET and STREAM */
 	__u32 lint[ROCE_LINTS];
+	struct roce_pair pair;
+	struct roce_asked asked; /* requests only */
 };
 
 /* Which stream the packet (kind ROCE_PACKET or ROCE_UDP) belongs to. */
@@ -267,10 +272,11 @@ roce_inline __u32 stream_span(const struct roce_stream *s, const struct roce_pac
 
 /*
  * PSN rules of the design: d ahead of the expected number is a gap of d; behind it the window and the remembered holes
- * decide; too far either way is another place in the sequence. free_jump: forward jumps mean nothing here (responses
- * between messages). Returns where the packet stands; psn_forward() may have to follow.
+ * decide; too far either way is another place in the sequence. begins: a message, or the stream: how far a response that
+ * does so is ahead means nothing. Returns where the packet stands; psn_forward() may have to follow.
  */
-roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce_packet *p, __s64 d, bool free_jump)
+roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce_packet *p, __s64 d, bool begins,
+					const struct roce_told *told)
 {
 	bool reliable = p->service == SERVICE_RC || p->service == SERVICE_XRC || p->service == SERVICE_RD;
 	__u64 number = s->psn.next + d, own = 0, skipped = 0, found = 0;
@@ -287,7 +293,15 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 		v[COUNTER_psn_recovered] += found;
 		place = found ? PSN_RECOVERED : reliable || d >= -PSN_WINDOW ? PSN_DUPLICATE : PSN_RESYNC;
 		v[COUNTER_psn_duplicates] += place == PSN_DUPLICATE;
-	} else if (free_jump) {
+	} else if (d > 0 && p->op & OP_RESPONSE && told && told->valid && told->from == s->psn.next &&
+		   (begins || told->wanted)) {
+		/* what was acknowledged between those left out is not seen either, and never will be: it does no harm */
+		own = told->begin;
+		skipped = told->end - own;
+		span += d - told->end;
+		v[COUNTER_psn_gaps] += told->skipped > 0;
+		v[COUNTER_psn_skipped] += told->skipped;
+	} else if (begins && p->op & OP_RESPONSE) {
 		own = d;
 	} else if (d - own <= PSN_GAP_MAX) {
 		skipped = d - own;
@@ -314,10 +328,21 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 	return place;
 }
 
-/* A packet that has a place in the sequence: everything but acknowledgements, CNPs and unknown opcodes. */
-roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet *p)
+/* Where a sequence begins: with the packet it is met with, or earlier if the first PSN of its requests is known. */
+roce_inline __u64 stream_begin(const struct roce_stream *requests, const struct roce_packet *p)
 {
+	const struct roce_pair *pair = &requests->pair;
+	__s32 d = psn_distance(pair->first_psn, p->number);
+
+	return !pair->from || pair->first_psn == PAIR_NO_PSN || d < 0 || d > PSN_GAP_MAX ? p->number : pair->first_psn;
+}
+
+/* A packet that has a place in the sequence: everything but acknowledgements, CNPs and unknown opcodes. */
+roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet *p, const struct roce_told *told)
+{
+	bool begins = p->op & OP_FIRST || !s->met;
 	enum psn_place place;
+	__u64 number;
 	bool late;
 	__s64 d;
 
@@ -325,15 +350,26 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
 		s->met = true;
 		s->first_psn = p->number;
 		s->run = p->run;
-		psn_start(&s->psn, p->number);
+		if (!(p->op & OP_RESPONSE))
+			psn_start(&s->psn, stream_begin(s, p));
+		else
+			psn_start(&s->psn, told && told->valid ? told->from : p->number);
+		/* a message that is headless although its beginning was to be seen is broken */
+		s->message.met = s->pair.from && s->pair.first_psn != PAIR_NO_PSN &&
+				 psn_distance(s->pair.first_psn, s->psn.next & PSN_MASK) == 0;
 	}
 	if (p->kind == ROCE_UDP && s->run != p->run) { /* the sender was started anew */
 		s->run = p->run;
 		psn_start(&s->psn, p->number);
 	}
+	if (!s->path_mtu && told && told->valid)
+		s->path_mtu = told->path_mtu;
 	d = p->kind == ROCE_UDP ? (__s64)(p->number - s->psn.next)
 				: psn_distance(s->psn.next & PSN_MASK, p->number);
-	place = stream_place(s, p, d, p->op & OP_RESPONSE && p->op & OP_FIRST);
+	number = s->psn.next + d;
+	place = stream_place(s, p, d, begins, told);
+	if (roce_is_answered(p) && place != PSN_DUPLICATE)
+		asked_add(&s->asked, p, number);
 	late = place == PSN_RECOVERED || place == PSN_DUPLICATE;
 	if (p->kind == ROCE_UDP)
 		;
@@ -353,7 +389,8 @@ roce_inline void stream_trust(struct roce_stream *s)
 	s->trusted = true;
 	s->met = false;
 	s->after_read = 0;
-	s->path_mtu = s->mtu_least = s->mtu_guess = 0;
+	s->path_mtu = s->pair.path_mtu;
+	s->mtu_least = s->mtu_guess = 0;
 	__builtin_memset(&s->message, 0, sizeof(s->message));
 	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
 	__builtin_memset(s->lint, 0, sizeof(s->lint));
@@ -363,11 +400,83 @@ roce_inline void stream_trust(struct roce_stream *s)
 	v[COUNTER_psn_duplicates] = v[COUNTER_psn_resyncs] = 0;
 }
 
+/* Whether the pair is to be looked up anew (roce_pair_key()) before this packet is observed. generation: of the pairs. */
+roce_inline bool roce_wants_pair(const struct roce_stream *s, const struct roce_packet *p, __u32 generation)
+{
+	return s->pair_generation != generation && p->kind == ROCE_PACKET && !(p->op & OP_DETH);
+}
+
+roce_inline void roce_pair_key(const struct roce_packet *p, struct roce_pair_key *key)
+{
+	pair_key(key, p->src, p->dst, p->dqpn);
+}
+
+/*
+ * What was found: a pair, or NULL. One that the stream did not know begins another connection, also where QPNs are used
+ * again: its sequence starts anew. To be guarded as roce_observe() is.
+ */
+roce_inline void roce_adopt(struct roce_stream *s, const struct roce_pair *pair, __u32 generation)
+{
+	struct roce_pair *own = &s->pair;
+
+	s->pair_generation = generation;
+	if (!pair || (pair->from == own->from && pair->connection == own->connection))
+		return;
+	*own = *pair;
+	s->met = false;
+	s->after_read = 0;
+	s->path_mtu = pair->path_mtu;
+	s->mtu_least = s->mtu_guess = 0;
+	__builtin_memset(&s->message, 0, sizeof(s->message));
+	__builtin_memset(&s->asked, 0, sizeof(s->asked));
+}
+
+/* Whether roce_observe() can use what the peer tells (roce_ask()) of this packet. */
+roce_inline bool roce_wants_peer(const struct roce_stream *s, const struct roce_packet *p)
+{
+	/* what is in other cache lines comes last */
+	if (p->op & OP_RESPONSE)
+		return !(p->op & (OP_ACK | OP_CNP)) &&
+		       (!s->met || !s->trusted || p->number != (s->psn.next & PSN_MASK)) && s->pair.from;
+	return !s->path_mtu && (p->op & OP_READ_REQUEST || s->after_read) && s->pair.from;
+}
+
+/* The stream that answers this packet's, or that this one's answers. */
+roce_inline void roce_peer_key(const struct roce_stream *s, const struct roce_packet *p, struct roce_key *key)
+{
+	__builtin_memset(key, 0, sizeof(*key));
+	__builtin_memcpy(key->src, p->dst, 16);
+	__builtin_memcpy(key->dst, p->src, 16);
+	key->kind = KEY_CONNECTED;
+	key->qpn = s->pair.peer_qpn;
+	key->side = p->op & OP_RESPONSE ? SIDE_REQUEST : SIDE_RESPONSE;
+}
+
+/*
+ * Asks the peer, the stream of roce_peer_key(), of a packet for which roce_wants_peer() holds. It is read word by word and
+ * needs no guard, nor does this stream: if another CPU brings it forward meanwhile, it will not believe what was told.
+ */
+roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream *peer, const struct roce_packet *p,
+			  struct roce_told *told)
+{
+	__s64 d;
+
+	told->path_mtu = peer->path_mtu;
+	told->from = s->met && s->trusted ? s->psn.next : stream_begin(peer, p);
+	d = psn_distance(told->from & PSN_MASK, p->number);
+	if (p->op & OP_RESPONSE && d > 0)
+		asked_look(&peer->asked, peer->psn.next, s->path_mtu ?: peer->path_mtu ?: 4096, told->from & PSN_MASK, d,
+			   told);
+	told->valid = true;
+}
+
 /*
  * One packet (kind ROCE_PACKET or ROCE_UDP) of this stream. s is all zero before its first packet. icrc: the verdict
- * on it; now: ns, any clock. The caller keeps two CPUs from doing this to one stream at a time.
+ * on it; now: ns, any clock; told: by roce_ask() of this packet, or NULL. The caller keeps two CPUs from doing this to one
+ * stream at a time.
  */
-roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc, __u64 now)
+roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
+			      const struct roce_told *told)
 {
 	if (!s->used) {
 		s->used = true;
@@ -390,7 +499,7 @@ roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p
 	if (p->kind == ROCE_UDP) {
 		s->last_psn = p->number;
 		if (!p->foreign && !p->stream_end)
-			stream_sequence(s, p);
+			stream_sequence(s, p, NULL);
 		return;
 	}
 	stream_lint(s, p, icrc);
@@ -401,7 +510,7 @@ roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p
 		return;
 	s->last_psn = p->number;
 	if (!(p->op & OP_ACK))
-		stream_sequence(s, p);
+		stream_sequence(s, p, told);
 }
 
 /* Whether what only streams count (scope STREAM) goes into the totals: not of phantoms, nor where nobody checks the PSN. */

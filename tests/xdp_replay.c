@@ -33,6 +33,7 @@
 #include "roce/checksum.h"
 #include "tests/slice8.h"
 #include "userspace/maps.h"
+#include "userspace/pairs.h"
 #include "userspace/table.h"
 
 /* What test runs put into one buffer: a page without XDP's headroom and struct skb_shared_info (net/bpf/test_run.c). */
@@ -62,6 +63,7 @@ struct way {
 	struct roce_counters before; /* the program's totals until now */
 	struct roce_counters totals; /* user space's */
 	struct table table;
+	struct pairs pairs;
 };
 
 static struct way ways[] = {
@@ -91,9 +93,10 @@ static enum verdict to_verdict(const struct roce_packet *p, enum icrc_verdict ic
 	return icrc == ICRC_UNCHECKED ? UNCHECKED : icrc == ICRC_GOOD ? GOOD : BAD;
 }
 
+static __u8 frame[FRAME_MAX + ROCE_WINDOW_BYTES]; /* the one that judge() was given last */
+
 static enum icrc_verdict judge(const __u8 *data, __u32 length, struct roce_packet *p)
 {
-	static __u8 frame[FRAME_MAX + ROCE_WINDOW_BYTES];
 	struct fold_source whole = { .frame = frame };
 	__u32 r;
 
@@ -109,25 +112,46 @@ static enum icrc_verdict judge(const __u8 *data, __u32 length, struct roce_packe
 	return r == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
 }
 
+static struct roce_told ask_peer(const struct way *w, const struct roce_stream *s, const struct roce_packet *p)
+{
+	struct roce_told told = { .valid = false };
+	const struct roce_stream *peer;
+	struct roce_key key;
+
+	if (!roce_wants_peer(s, p))
+		return told;
+	roce_peer_key(s, p, &key);
+	peer = table_look(&w->table, &key);
+	if (peer)
+		roce_ask(s, peer, p, &told);
+	return told;
+}
+
 /* untracked: the program had no room for this packet's stream; which streams that hits is its table's business. */
 static void user_run(struct way *w, const struct roce_packet *p, enum icrc_verdict icrc, bool untracked)
 {
 	struct roce_stream *stream;
+	struct roce_told told;
 	struct roce_key key;
 
 	roce_count_frame(&w->totals, p);
 	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
 		return;
 	roce_count_packet(&w->totals, p, icrc);
+	if (roce_is_management(p) && icrc != ICRC_BAD)
+		pairs_learn(&w->pairs, p, frame, p->frame_bytes);
 	roce_stream_key(p, &key);
 	w->table.max = untracked ? w->table.count : SIZE_MAX;
 	stream = table_find(&w->table, &key);
-	if (stream)
-		roce_observe(stream, p, icrc, 1);
-	else if (untracked)
+	if (stream) {
+		pairs_find(&w->pairs, stream, p);
+		told = ask_peer(w, stream, p);
+		roce_observe(stream, p, icrc, 1, &told);
+	} else if (untracked) {
 		w->totals.value[COUNTER_untracked_packets]++;
-	else
+	} else {
 		die("memory", strerror(ENOMEM));
+	}
 }
 
 /* ---- the programs in the kernel ---- */

@@ -14,6 +14,8 @@
 #include "roce/checksum.h"
 #include "userspace/arguments.h"
 #include "userspace/commands.h"
+#include "userspace/expect.h"
+#include "userspace/pairs.h"
 #include "userspace/table.h"
 #include "userspace/view.h"
 
@@ -25,6 +27,7 @@ struct options {
 	char **files;
 	size_t file_count;
 	struct roce_ports ports;
+	const char *expect;
 	enum view_streams streams;
 	struct faults faults;
 	bool json, exit_code;
@@ -33,6 +36,7 @@ struct options {
 struct analysis {
 	const struct options *options;
 	struct table table;
+	struct pairs pairs;
 	struct roce_counters totals;
 	size_t files_opened;
 	bool complete;
@@ -47,16 +51,18 @@ static const char usage[] =
 	"Several files are one capture, in this order; - is standard input.\n\n"
 	"  -j, --json               print one rocescope.snapshot/1 object\n"
 	"  --streams all|none       which streams are shown                           (all)\n"
+	"  --expect FILE            connections, one a line: which streams answer which\n"
 	"  --udp PORT,...           also count UDP flows to these ports, up to 4\n"
 	"  --exit-code              exit status 3 if a fault was seen\n"
 	"  --fail-on COUNTER,...    what is a fault, instead of the usual set; implies --exit-code\n"
 	"  -h, --help, --version\n";
 
-enum { OPT_STREAMS = OPTION_OWN, OPT_UDP, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_LATER };
+enum { OPT_STREAMS = OPTION_OWN, OPT_EXPECT, OPT_UDP, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_LATER };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, 'j' },
 	{ "streams", required_argument, NULL, OPT_STREAMS },
+	{ "expect", required_argument, NULL, OPT_EXPECT },
 	{ "udp", required_argument, NULL, OPT_UDP },
 	{ "exit-code", no_argument, NULL, OPT_EXIT_CODE },
 	{ "fail-on", required_argument, NULL, OPT_FAIL_ON },
@@ -77,6 +83,9 @@ static void take_option(struct options *o, int value, const char *text, const ch
 		break;
 	case OPT_STREAMS:
 		o->streams = argument_choice("analyze", name, text, streams) ? STREAMS_NONE : STREAMS_ALL;
+		break;
+	case OPT_EXPECT:
+		o->expect = text;
 		break;
 	case OPT_UDP:
 		argument_ports("analyze", text, &o->ports);
@@ -152,12 +161,29 @@ static enum icrc_verdict verify_icrc(const struct roce_packet *p, const struct c
 	return ~crc == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
 }
 
+/* What the stream tells that answers this packet's, or that this one's answers. */
+static struct roce_told ask_peer(const struct table *t, const struct roce_stream *s, const struct roce_packet *p)
+{
+	struct roce_told told = { .valid = false };
+	const struct roce_stream *peer;
+	struct roce_key key;
+
+	if (!roce_wants_peer(s, p))
+		return told;
+	roce_peer_key(s, p, &key);
+	peer = table_look(t, &key);
+	if (peer)
+		roce_ask(s, peer, p, &told);
+	return told;
+}
+
 static void take_frame(struct analysis *a, const struct capture_frame *frame)
 {
 	__u32 seen = frame->captured < ROCE_WINDOW_BYTES ? frame->captured : ROCE_WINDOW_BYTES;
 	enum icrc_verdict icrc = ICRC_UNCHECKED;
 	__u8 window[ROCE_WINDOW_BYTES] = { 0 };
 	struct roce_stream *stream;
+	struct roce_told told;
 	struct roce_packet p;
 	struct roce_key key;
 
@@ -175,12 +201,17 @@ static void take_frame(struct analysis *a, const struct capture_frame *frame)
 		icrc = verify_icrc(&p, frame, window);
 	}
 	roce_count_packet(&a->totals, &p, icrc);
+	if (roce_is_management(&p) && icrc != ICRC_BAD)
+		pairs_learn(&a->pairs, &p, window, seen);
 	roce_stream_key(&p, &key);
 	stream = table_find(&a->table, &key);
-	if (stream)
-		roce_observe(stream, &p, icrc, a->last);
-	else
+	if (!stream) {
 		a->totals.value[COUNTER_untracked_packets]++;
+		return;
+	}
+	pairs_find(&a->pairs, stream, &p);
+	told = ask_peer(&a->table, stream, &p);
+	roce_observe(stream, &p, icrc, a->last, &told);
 }
 
 /* ---- files ---- */
@@ -260,6 +291,22 @@ static bool report(struct analysis *a, struct snapshot *s)
 	return !failed;
 }
 
+/* --expect; returns an exit status. */
+static int take_expected(struct analysis *a)
+{
+	struct expected e;
+	int status = expect_read(a->options->expect, &e);
+
+	for (size_t i = 0; !status && i < e.count; i++) {
+		if (pairs_put(&a->pairs, &e.entries[i].key, &e.entries[i].pair))
+			continue;
+		fprintf(stderr, "rocescope: %s: too many connections\n", a->options->expect);
+		status = EXIT_COULD_NOT;
+	}
+	expect_free(&e);
+	return status;
+}
+
 static int run(struct analysis *a)
 {
 	struct snapshot s = { 0 };
@@ -295,7 +342,10 @@ int cmd_analyze(int argc, char **argv)
 	int status;
 
 	parse_options(&o, argc, argv);
-	status = run(&a);
+	status = o.expect ? take_expected(&a) : EXIT_RAN;
+	if (!status)
+		status = run(&a);
+	pairs_free(&a.pairs);
 	table_free(&a.table);
 	return status;
 }

@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
+
 #include "bpf/abi.h"
 #include "bpf/monitor.skel.h"
 #include "lib/clock.h"
@@ -18,6 +20,7 @@
 #include "userspace/arguments.h"
 #include "userspace/attach.h"
 #include "userspace/commands.h"
+#include "userspace/expect.h"
 #include "userspace/kernel.h"
 #include "userspace/maps.h"
 #include "userspace/view.h"
@@ -29,6 +32,7 @@ struct options {
 	const char *interface[INTERFACES];
 	size_t interface_count;
 	struct monitor_settings settings;
+	const char *expect;
 	enum attach_mode mode;
 	enum view_streams streams;
 	struct faults faults;
@@ -43,6 +47,7 @@ struct monitor {
 	struct bpf_program *xdp; /* the one that is loaded */
 	bool frags;		 /* it is for multi-buffer frames too */
 	struct attachment interface[INTERFACES];
+	struct expected expected;
 	size_t interface_count;
 	size_t left; /* interfaces still there */
 	__u64 start; /* ns, monotonic */
@@ -71,6 +76,7 @@ static const char usage[] =
 	"  --mode auto|native|generic  how XDP is attached                            (auto)\n"
 	"  --direction in|both       also what leaves the interface                   (in)\n"
 	"  --drop                    drop what came in, on a port that only listens\n"
+	"  --expect FILE             connections, one a line: which streams answer which\n"
 	"  --udp PORT,...            also count UDP flows to these ports, up to 4\n"
 	"  --streams all|changed|none  which streams are shown                        (all)\n"
 	"  --max-streams N           room for so many                                 (65536)\n"
@@ -80,7 +86,7 @@ static const char usage[] =
 	"  -h, --help, --version\n";
 
 enum {
-	OPT_INTERVAL = OPTION_OWN, OPT_DURATION, OPT_ICRC, OPT_MODE, OPT_DIRECTION, OPT_DROP, OPT_UDP, OPT_STREAMS,
+	OPT_INTERVAL = OPTION_OWN, OPT_DURATION, OPT_ICRC, OPT_MODE, OPT_DIRECTION, OPT_DROP, OPT_EXPECT, OPT_UDP, OPT_STREAMS,
 	OPT_MAX_STREAMS, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_LATER,
 };
 
@@ -92,6 +98,7 @@ static const struct option long_options[] = {
 	{ "mode", required_argument, NULL, OPT_MODE },
 	{ "direction", required_argument, NULL, OPT_DIRECTION },
 	{ "drop", no_argument, NULL, OPT_DROP },
+	{ "expect", required_argument, NULL, OPT_EXPECT },
 	{ "udp", required_argument, NULL, OPT_UDP },
 	{ "streams", required_argument, NULL, OPT_STREAMS },
 	{ "max-streams", required_argument, NULL, OPT_MAX_STREAMS },
@@ -102,7 +109,6 @@ static const struct option long_options[] = {
 	{ "filter", required_argument, NULL, OPT_LATER },
 	{ "share", no_argument, NULL, OPT_LATER },
 	{ "detach", no_argument, NULL, OPT_LATER },
-	{ "expect", required_argument, NULL, OPT_LATER },
 	{ "prometheus", required_argument, NULL, OPT_LATER },
 	{ 0 },
 };
@@ -159,6 +165,9 @@ static void take_option(struct options *o, int value, char *text, const char *na
 		break;
 	case OPT_DROP:
 		o->settings.drop = 1;
+		break;
+	case OPT_EXPECT:
+		o->expect = text;
 		break;
 	case OPT_UDP:
 		argument_ports("monitor", text, &o->settings.ports);
@@ -250,6 +259,9 @@ static bool load_programs(struct monitor *m)
 		fold_make_tables((struct fold_tables *)&bpf->rodata->fold_tables);
 		bpf_map__set_max_entries(bpf->maps.buckets, bpf->rodata->settings.bucket_mask + 1);
 		bpf_map__set_max_entries(bpf->maps.streams, bpf->rodata->settings.max_streams);
+		/* twice: this kind of map may push something out before it is full */
+		if (m->expected.count * 2 > PAIRS_MAX)
+			bpf_map__set_max_entries(bpf->maps.pairs, m->expected.count * 2);
 		choose_programs(m);
 		error = -monitor_bpf__load(bpf);
 	}
@@ -418,9 +430,27 @@ static bool finish(struct monitor *m)
 	return show(m);
 }
 
+/* --expect */
+static bool tell_expected(const struct monitor *m)
+{
+	for (size_t i = 0; i < m->expected.count; i++) {
+		const struct expected_pair *e = &m->expected.entries[i];
+
+		if (!bpf_map_update_elem(bpf_map__fd(m->bpf->maps.pairs), &e->key, &e->pair, BPF_ANY))
+			continue;
+		fprintf(stderr, "rocescope: the kernel does not take what --expect says: %s\n", strerror(errno));
+		return false;
+	}
+	return true;
+}
+
 static int run(struct monitor *m)
 {
-	if (!find_all(m) || !load_programs(m) || !attach_all(m))
+	int status = m->options->expect ? expect_read(m->options->expect, &m->expected) : EXIT_RAN;
+
+	if (status)
+		return status;
+	if (!find_all(m) || !load_programs(m) || !tell_expected(m) || !attach_all(m))
 		return EXIT_COULD_NOT;
 	m->start = now_ns();
 	say_ready(m);
@@ -451,6 +481,7 @@ int cmd_monitor(int argc, char **argv)
 	detach_all(&m);
 	snapshot_free(&m.now);
 	snapshot_free(&m.previous);
+	expect_free(&m.expected);
 	monitor_bpf__destroy(m.bpf);
 	return status;
 }

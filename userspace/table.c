@@ -78,6 +78,13 @@ struct roce_stream *table_find(struct table *t, const struct roce_key *key)
 	return &s->stream;
 }
 
+const struct roce_stream *table_look(const struct table *t, const struct roce_key *key)
+{
+	const __u32 *slot = t->slot_count ? find_slot(t, key) : NULL;
+
+	return slot && *slot ? &t->streams[*slot - 1].stream : NULL;
+}
+
 struct snapshot_stream *table_take(struct table *t, size_t *count)
 {
 	struct snapshot_stream *streams = t->streams;

@@ -150,11 +150,12 @@ static json_t *stream_identity(const struct snapshot_stream *s)
 static json_t *stream_object(const struct snapshot_stream *s, __u64 realtime_offset)
 {
 	const struct roce_stream *stream = &s->stream;
+	const struct roce_pair *pair = &stream->pair;
 	bool acknowledges = s->key.side == SIDE_RESPONSE && stream->service != SERVICE_CNP;
 	json_t *o = stream_identity(s);
 
-	json_object_set_new(o, "peer_qpn", json_null());
-	json_object_set_new(o, "peer_from", json_null());
+	json_object_set_new(o, "peer_qpn", number_or_null(pair->from, pair->peer_qpn));
+	json_object_set_new(o, "peer_from", pair->from ? json_string(pair->from == PAIR_CM ? "cm" : "expect") : json_null());
 	json_object_set_new(o, "icrc_trusted", json_boolean(stream->trusted));
 	json_object_set_new(o, "estimate", json_boolean(snapshot_is_estimate(stream)));
 	json_object_set_new(o, "path_mtu", number_or_null(stream->path_mtu, stream->path_mtu));

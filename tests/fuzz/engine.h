@@ -24,7 +24,7 @@ static inline void engine_count(struct roce_counters *totals, const struct roce_
 static inline void engine_observe(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc,
 				  __u64 now)
 {
-	roce_observe(s, p, icrc, now);
+	roce_observe(s, p, icrc, now, NULL);
 }
 
 /* How many numbers the sequence has moved since its start, modulo 2^24. */

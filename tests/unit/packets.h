@@ -16,7 +16,7 @@ static inline struct roce_packet packet(__u8 opcode, __u32 psn)
 
 static inline void observe(struct roce_stream *s, struct roce_packet p)
 {
-	roce_observe(s, &p, ICRC_GOOD, 0);
+	roce_observe(s, &p, ICRC_GOOD, 0, NULL);
 }
 
 static inline struct roce_packet read_request(__u32 psn, __u32 dma_length)

@@ -265,7 +265,7 @@ static void random_damage(void **state)
 			enum icrc_verdict icrc = random_next(&r) % 3;
 
 			roce_count_packet(&totals, &p, icrc);
-			roce_observe(&stream, &p, icrc, i);
+			roce_observe(&stream, &p, icrc, i, NULL);
 		}
 		free(window);
 	}

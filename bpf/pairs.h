@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Pairs in the kernel: learnt from CM packets, and put here by user space before it attaches (--expect). */
+#ifndef BPF_PAIRS_H
+#define BPF_PAIRS_H
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/scratch.h"
+
+/* Streams keep what they found, so a pair that is forgotten here costs only those which begin later. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, PAIRS_MAX);
+	__type(key, struct roce_pair_key);
+	__type(value, struct roce_pair);
+} pairs SEC(".maps");
+
+/* REQs whose REP may come, or come again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct roce_pair_key);
+	__type(value, struct roce_pair);
+} pair_requests SEC(".maps");
+
+/* Of the pairs, as struct roce_peer has it. */
+static volatile __u32 pairs_generation = 1;
+
+/* A repeated REP is no news. */
+static __always_inline void pairs_put(const struct roce_pair_key *key, const struct roce_pair *pair)
+{
+	const struct roce_pair *known = bpf_map_lookup_elem(&pairs, key);
+
+	if (known && known->from == pair->from && known->connection == pair->connection)
+		return;
+	bpf_map_update_elem(&pairs, key, pair, BPF_ANY);
+	__sync_fetch_and_add(&pairs_generation, 1);
+}
+
+/*
+ * Learns from the packet in the scratch, for which roce_is_management() holds and whose ICRC is not bad. This and what
+ * follows are global functions, which the verifier looks at once and not at each way that leads to them.
+ */
+__noinline int pairs_learn(void)
+{
+	__u32 zero = 0;
+	const struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
+	const struct roce_pair *request;
+	struct roce_pair_key key;
+	struct roce_pair pair;
+	struct roce_cm cm;
+
+	if (!s || !roce_cm_parse(s->work.frame, s->length, &s->packet, &cm))
+		return 0;
+	if (cm.attribute == CM_REQUEST) {
+		pair_request(&s->packet, &cm, &key, &pair);
+		bpf_map_update_elem(&pair_requests, &key, &pair, BPF_ANY);
+		return 0;
+	}
+	pair_request_key(&s->packet, &cm, &key);
+	request = bpf_map_lookup_elem(&pair_requests, &key);
+	if (!request)
+		return 0;
+	pair_forth(&s->packet, &cm, request, &key, &pair);
+	pairs_put(&key, &pair);
+	pair_back(&s->packet, &cm, request, &key, &pair);
+	pairs_put(&key, &pair);
+	return 0;
+}
+
+/* Sees to it that the stream in the scratch knows its pair. */
+static __always_inline int pairs_find_by(bool old)
+{
+	__u32 zero = 0, generation = pairs_generation, place; /* read first: what is learnt later is looked up later */
+	const struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
+	struct guard g = guard_of(old);
+	const struct roce_pair *pair;
+	struct roce_pair_key key;
+	struct stream_value *v;
+
+	if (!s)
+		return 0;
+	place = s->place - 1;
+	v = bpf_map_lookup_elem(&streams, &place);
+	roce_pair_key(&s->packet, &key);
+	pair = bpf_map_lookup_elem(&pairs, &key);
+	if (!v || !guard_take(v, &g))
+		return 0;
+	if (table_same_key(&v->key, &s->key))
+		roce_adopt(&v->stream, pair, generation);
+	guard_release(v, &g);
+	return 0;
+}
+
+__noinline int pairs_find(void)
+{
+	return pairs_find_by(false);
+}
+
+__noinline int pairs_find_old(void)
+{
+	return pairs_find_by(true);
+}
+
+/* Asks the stream that answers this packet's, or that this one's answers; it is read without its guard. */
+__noinline int pairs_ask(void)
+{
+	__u32 zero = 0, place;
+	struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
+	const struct stream_value *v, *peer;
+	struct roce_key key;
+
+	if (!s)
+		return 0;
+	place = s->place - 1;
+	v = bpf_map_lookup_elem(&streams, &place);
+	if (!v)
+		return 0;
+	roce_peer_key(&v->stream, &s->packet, &key);
+	place = table_find(&key, s->now >> TICK_SHIFT) - 1;
+	peer = bpf_map_lookup_elem(&streams, &place);
+	if (peer && table_same_key(&peer->key, &key))
+		roce_ask(&v->stream, &peer->stream, &s->packet, &s->told);
+	return 0;
+}
+
+#endif
