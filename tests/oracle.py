@@ -7,9 +7,11 @@ Written from the InfiniBand specification and docs/rules.md, slowly and obviousl
     oracle.parse(frame)     a RoCE packet as a dict, or None
     oracle.icrc_ok(frame)   True, False, or None where it cannot be told
     oracle.streams(path)    {key: figures}; key = (src, dst, dqpn, side), for UD (src, sqpn)
+    oracle.pairs(path)      {(src, dst, dqpn): (peer QPN, first PSN, path MTU)} that the capture's CM packets tell
     oracle.totals(path)     what kinds of frames there are
     oracle.lints(path)      {key: {lint: packets}}, those that a packet shows by itself
 """
+import collections
 import ipaddress
 import struct
 import sys
@@ -18,6 +20,7 @@ import zlib
 ROCE_PORT = 4791
 WINDOW = 1024       # how far back every skipped PSN is remembered
 RANGES = 24         # so many ranges of skipped PSNs are remembered beyond that
+ASKED = 16          # so many READs and atomics of a stream are remembered for its responses
 GAP_MAX = 65535     # a longer jump is another place in the sequence
 
 # Bytes of the extension headers behind the BTH, IBTA volume 1 tables 38ff. and annexes A14, A17, A19.
@@ -133,7 +136,7 @@ def _transport(frame, wire_len, l3, l4, sport, bth, end, src, dst, vlan):
         "opcode": opcode, "service": service, "known": known, "pkey": pkey, "dqpn": dqpn, "psn": psn, "pad": pad,
         "l3": l3, "l4": l4, "end": end, "payload": end - 4 - pad - (bth + 12 + extension),
         "response": opcode == 0x81 or (connected and low in _RESPONSES),
-        "ack": connected and low == 17, "read": connected and low == 12,
+        "ack": connected and low == 17, "read": connected and low == 12, "atomic": connected and low in (19, 20),
         "first": known and opcode != 0x81 and low in _FIRST_OR_ONLY,
         "last": known and opcode != 0x81 and low in _LAST_OR_ONLY,
         "sqpn": None, "dma_length": 0, "truncated": len(frame) < end,
@@ -242,8 +245,11 @@ class Sequence:
         self.ranges = ranges[-RANGES:]
         return found
 
-    def take(self, psn, span=1, free=False, reliable=False):
-        """One packet which uses `span` PSNs. free: a jump forward means nothing. Returns whether it is new."""
+    def take(self, psn, span=1, free=False, reliable=False, asked=None):
+        """
+        One packet which uses `span` PSNs. free: a jump forward means nothing. asked: but for these PSNs, of a response's
+        requests. Returns whether it is new.
+        """
         f = self.figures
         if self.next is None:
             self.next = psn
@@ -259,10 +265,11 @@ class Sequence:
             f["psn_resyncs"] += 1
             self.missing.clear()
             self.ranges.clear()
-        elif d and not free:
-            f["psn_gaps"] += 1
-            f["psn_skipped"] += d
-            self.missing |= set(range(self.next, number))
+        elif d:
+            missing = {n for n in range(self.next, number) if not free or asked and n % 2**24 in asked}
+            f["psn_gaps"] += bool(missing)
+            f["psn_skipped"] += len(missing)
+            self.missing |= missing
         self.next = number + span
         self._age()
         return True
@@ -296,11 +303,27 @@ def _path_mtus(packets):
     return mtus
 
 
-def _judge(packets, mtus):
-    """The figures of one stream; packets: [(packet, icrc verdict)]."""
+def _span(p, mtus):
+    if not p["read"]:
+        return 1
+    mtu = mtus.get((p["dst"], p["src"])) or mtus.get((p["src"], p["dst"])) or 4096
+    return max(1, -(-p["dma_length"] // mtu))
+
+
+def _requests(packets, mtus):
+    """What asks for a response in a stream: [(number in the capture, first PSN, behind the last)]."""
+    return [(p["number"], p["psn"], p["psn"] + _span(p, mtus)) for p, ok in packets
+            if ok is not False and (p["read"] or p["atomic"])]
+
+
+def _judge(packets, mtus, requests=None, first=None):
+    """
+    The figures of one stream; packets: [(packet, icrc verdict)]. requests: of a response's peer, if that is known; first:
+    the PSN with which the connection's requests in this direction begin.
+    """
     good = [p for p, ok in packets if ok is not False]
     sequence, receiver, messages = Sequence(), UcReceiver(), 0
-    service = None
+    service, asked = None, collections.deque(maxlen=ASKED)
     # once a good ICRC was seen bad ones touch nothing, and what was before it is forgotten: so only good ones count
     for p in good or [p for p, _ in packets]:
         if not p["known"] or p["opcode"] == 0x81:
@@ -308,11 +331,13 @@ def _judge(packets, mtus):
         service = p["service"]
         if p["ack"]:
             continue
-        span = 1
-        if p["read"]:
-            mtu = mtus.get((p["dst"], p["src"])) or mtus.get((p["src"], p["dst"])) or 4096
-            span = max(1, -(-p["dma_length"] // mtu))
-        new = sequence.take(p["psn"], span, p["response"] and p["first"], service in ("RC", "RD", "XRC"))
+        if sequence.next is None and first is not None and (p["psn"] - first) % 2**24 <= GAP_MAX:
+            sequence.next = first
+        while requests and requests[0][0] < p["number"]:
+            asked.append(requests.pop(0)[1:])
+        wanted = {n % 2**24 for begin, end in asked for n in range(begin, end)} if p["response"] else None
+        new = sequence.take(p["psn"], _span(p, mtus), p["response"] and (p["first"] or p["psn"] in wanted),
+                            service in ("RC", "RD", "XRC"), wanted)
         messages += new and p["last"]
         if service == "UC":
             receiver.take(p)
@@ -332,15 +357,59 @@ def _frames(paths):
         yield from read_pcap(path)
 
 
-def streams(paths):
-    """{key: figures} of one capture, or of several as one."""
-    by_key = {}
+def _management(frame, p):
+    """(message, what it says) of a connection management datagram (IBTA 12.6.5 REQ, 12.6.8 REP), or (None, None)."""
+    if p["service"] != "UD" or p["dqpn"] != 1 or p["payload"] != 256 or icrc_ok(frame, p) is False:
+        return None, None
+    mad = frame[p["l4"] + 8 + 12 + 8:]
+    if mad[1] != 7 or len(mad) < 24 + 51:
+        return None, None
+    data = mad[24:]
+    number = lambda at, size: int.from_bytes(data[at:at + size], "big")  # noqa: E731
+    if mad[16:18] == b"\x00\x10":
+        return "REQ", {"id": number(0, 4), "qpn": number(32, 3), "psn": number(44, 3), "mtu": 128 << (data[50] >> 4)}
+    if mad[16:18] == b"\x00\x13":
+        return "REP", {"id": number(0, 4), "to": number(4, 4), "qpn": number(12, 3), "psn": number(20, 3)}
+    return None, None
+
+
+def pairs(paths):
+    """See above. The starting PSN that an end tells is the one it wants to receive."""
+    known, requests = {}, {}
     for _, wire_len, frame in _frames(paths):
         p = parse(frame, wire_len)
+        message, said = _management(frame, p) if p else (None, None)
+        if message == "REQ":
+            requests[p["src"], p["dst"], said["id"]] = said
+        elif message == "REP" and (req := requests.get((p["dst"], p["src"], said["to"]))):
+            known[p["dst"], p["src"], said["qpn"]] = (req["qpn"], said["psn"], req["mtu"])
+            known[p["src"], p["dst"], req["qpn"]] = (said["qpn"], req["psn"], req["mtu"])
+    return known
+
+
+def streams(paths, expected=None):
+    """{key: figures} of one capture, or of several as one. expected: pairs that are known beforehand."""
+    by_key = {}
+    for number, (_, wire_len, frame) in enumerate(_frames(paths)):
+        p = parse(frame, wire_len)
         if p:
+            p["number"] = number
             by_key.setdefault(key(p), []).append((p, icrc_ok(frame, p)))
+    known = {**(expected or {}), **pairs(paths)}
     mtus = _path_mtus([packet for packets in by_key.values() for packet in packets if packet[1] is not False])
-    return {k: _judge(packets, mtus) for k, packets in by_key.items()}
+    return {k: _judge(packets, mtus, *_told(k, by_key, known, mtus)) for k, packets in by_key.items()}
+
+
+def _told(k, by_key, known, mtus):
+    """What a stream's pair tells it, for _judge()."""
+    if len(k) != 4 or k[:3] not in known:
+        return None, None
+    src, dst, _, side = k
+    peer, first, _ = known[k[:3]]
+    if side == "request":
+        return None, first
+    opposite = known.get((dst, src, peer), (None, None, None))[1]
+    return _requests(by_key.get((dst, src, peer, "request"), []), mtus), opposite
 
 
 PACKET_LINTS = ("ip_checksum", "df_unset", "udp_length", "udp_checksum", "tver", "pkey_invalid", "reserved_bits", "pad_count",
