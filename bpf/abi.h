@@ -22,15 +22,16 @@ _Static_assert(FRAME_MAX <= FOLD_MAX, "the work area holds it");
 #define TABLE_WAYS 16
 #define TABLE_BUCKETS_FOR(streams) ((streams) / 2)
 
-/* Free where tag is 0. */
+/* Free where the tag is 0. */
 struct table_way {
-	__u32 tag;   /* part of the key's hash */
-	__u32 place; /* in the map `streams` */
-	__u32 seen;  /* tick of the last packet */
+	__u64 word; /* tag (part of the key's hash) and, above it, place in `streams`: readers without the lock see both or none */
+	__u32 seen; /* tick of the last packet */
+	__u32 reserved;
 };
 
 struct table_bucket {
 	struct bpf_spin_lock lock; /* of the ways, against other writers */
+	__u32 reserved;
 	struct table_way ways[TABLE_WAYS]; /* the first ones, mostly all there are, in the lock's cache line */
 };
 

@@ -56,13 +56,23 @@ static __always_inline bool table_same_key(const struct roce_key *a, const struc
 	return !((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) | (x[4] ^ y[4]));
 }
 
+static __always_inline __u64 table_read(const struct table_bucket *b, __u32 way)
+{
+	return *(const volatile __u64 *)&b->ways[way].word;
+}
+
+static __always_inline void table_write(struct table_bucket *b, __u32 way, __u32 tag, __u32 place)
+{
+	*(volatile __u64 *)&b->ways[way].word = (__u64)place << 32 | tag;
+}
+
 /* The way of this tag, TABLE_WAYS: there is none. */
 static __always_inline __u32 table_way_of(const struct table_bucket *b, __u32 tag)
 {
 	__u32 way;
 
 	for (way = 0; way < TABLE_WAYS; way++)
-		if (b->ways[way].tag == tag)
+		if ((__u32)table_read(b, way) == tag)
 			break;
 	roce_opaque(way); /* sixteen ways out of the loop are one to the verifier */
 	return way;
@@ -99,7 +109,7 @@ static __always_inline __u32 table_give(void)
 
 static __always_inline bool table_is_idle(const struct table_bucket *b, __u32 way, __u32 tick)
 {
-	return b->ways[way].tag && tick - b->ways[way].seen >= settings.idle_ticks;
+	return (__u32)table_read(b, way) && tick - b->ways[way].seen >= settings.idle_ticks;
 }
 
 /* Idle streams of this bucket: the first untrusted one is better than a trusted one. */
@@ -109,7 +119,7 @@ static __always_inline void table_look(struct table_victim *victim, __u32 bucket
 	const struct stream_value *v;
 
 	for (__u32 way = 0; b && way < TABLE_WAYS; way++) {
-		__u32 place = b->ways[way].place;
+		__u32 place = table_read(b, way) >> 32;
 
 		if (!table_is_idle(b, way, tick) || (victim->found && !victim->trusted))
 			continue;
@@ -137,8 +147,8 @@ static __always_inline bool table_evict(const struct table_victim *victim, __u32
 	if (!b || !v || way >= TABLE_WAYS)
 		return false;
 	bpf_spin_lock(&b->lock);
-	if (table_is_idle(b, way, tick) && b->ways[way].place == place) {
-		b->ways[way].tag = 0;
+	if (table_is_idle(b, way, tick) && table_read(b, way) >> 32 == place) {
+		table_write(b, way, 0, 0);
 		taken = true;
 	}
 	bpf_spin_unlock(&b->lock);
@@ -195,13 +205,12 @@ static __always_inline __u32 table_insert(const struct roce_key *key, __u32 tick
 	way = table_way_of(b, h.tag); /* another CPU may have been faster */
 	if (way < TABLE_WAYS) {
 		cpu->spare = place + 1;
-		place = b->ways[way].place;
+		place = table_read(b, way) >> 32;
 	} else {
 		way = table_way_of(b, 0);
 		if (way < TABLE_WAYS) {
-			b->ways[way].tag = h.tag;
-			b->ways[way].place = place;
 			b->ways[way].seen = tick;
+			table_write(b, way, h.tag, place); /* found from here on, and cleared before */
 		} else {
 			cpu->spare = place + 1;
 		}
@@ -218,6 +227,7 @@ static __always_inline __u32 table_find(const struct roce_key *key, __u32 tick)
 {
 	struct table_hash h = table_hash(key);
 	struct table_bucket *b = bpf_map_lookup_elem(&buckets, &h.bucket);
+	__u64 found;
 	__u32 way;
 
 	if (!b)
@@ -225,9 +235,12 @@ static __always_inline __u32 table_find(const struct roce_key *key, __u32 tick)
 	way = table_way_of(b, h.tag);
 	if (way >= TABLE_WAYS)
 		return 0;
+	found = table_read(b, way);
+	if ((__u32)found != h.tag) /* evicted in this moment */
+		return 0;
 	if (b->ways[way].seen != tick)
 		b->ways[way].seen = tick;
-	return b->ways[way].place + 1;
+	return (found >> 32) + 1;
 }
 
 #endif
