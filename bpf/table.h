@@ -13,7 +13,8 @@
 
 #include "bpf/guard.h"
 
-#define TABLE_SWEEP 4 /* buckets that a newcomer looks through for an idle stream */
+#define TABLE_SKEW 1024 /* ticks by which clocks of two CPUs may differ, at the very most */
+#define TABLE_SWEEP 4	/* buckets that a newcomer looks through for an idle stream */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -107,9 +108,13 @@ static __always_inline __u32 table_give(void)
 	return place;
 }
 
+/*
+ * Each CPU reads the clock at its own moment of a jiffy: a stream may have been seen in the caller's future, and that is
+ * not idle since the last wrap of the ticks.
+ */
 static __always_inline bool table_is_idle(const struct table_bucket *b, __u32 way, __u32 tick)
 {
-	return (__u32)table_read(b, way) && tick - b->ways[way].seen >= settings.idle_ticks;
+	return (__u32)table_read(b, way) && tick - b->ways[way].seen + TABLE_SKEW >= settings.idle_ticks + TABLE_SKEW;
 }
 
 /* Idle streams of this bucket: the first untrusted one is better than a trusted one. */

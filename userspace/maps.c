@@ -12,6 +12,9 @@
 #include "lib/clock.h"
 #include "userspace/maps.h"
 
+#define IDLE_MAX (1 << 21) /* s: 24 days, half of what the ticks count before they wrap */
+#define JIFFY_TICKS 10	   /* HZ is 100 at the least */
+
 void maps_complete_settings(struct monitor_settings *s, double interval)
 {
 	__u32 buckets = 1;
@@ -19,8 +22,11 @@ void maps_complete_settings(struct monitor_settings *s, double interval)
 	while (buckets < TABLE_BUCKETS_FOR(s->max_streams))
 		buckets *= 2;
 	s->bucket_mask = buckets - 1;
-	/* rounded up, and one for the part of a tick that had passed */
-	s->idle_ticks = interval * 1e9 / (1 << TICK_SHIFT) + 2;
+	/*
+	 * Rounded up, and one for the part of a tick that had passed. A CPU reads the clock once a jiffy, of 10 ms at the
+	 * most: a packet may be that much younger than it looks.
+	 */
+	s->idle_ticks = (interval < IDLE_MAX ? interval : IDLE_MAX) * 1e9 / (1 << TICK_SHIFT) + 2 + JIFFY_TICKS;
 #ifdef __x86_64__
 	s->plain_release = 1;
 #endif
