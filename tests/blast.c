@@ -10,7 +10,7 @@
  *     --streams N     with QPNs from --qpn on (1, 1)
  *     --packets N     of each stream, with PSNs from --psn on (1, 0)
  *     --message N     so many packets are a SEND message (1); the pattern's opcode says of which service
- *     --cpus N        CPU 0 to N - 1 (1)
+ *     --cpus N        so many CPUs (1) from --cpu on (0)
  *     --lead N        no CPU is further ahead of another than so many packets (64)
  *     --pause USEC    between two rounds (0)
  *     --chaos         QPNs and PSNs are random
@@ -47,7 +47,7 @@
 enum { OPCODE_FIRST, OPCODE_MIDDLE, OPCODE_LAST, OPCODE_ONLY = 4 }; /* of SEND; the service is in the upper bits */
 
 static struct {
-	uint64_t streams, packets, message, cpus, lead, pause, qpn, psn;
+	uint64_t streams, packets, message, cpu, cpus, lead, pause, qpn, psn;
 	int chaos, garbage;
 	int interface;
 	uint8_t frame[FRAME_BYTES];
@@ -215,7 +215,7 @@ static void *run(void *context)
 	struct cpu *c = context;
 	int fd = open_socket();
 
-	pin(c->number);
+	pin(plan.cpu + c->number);
 	prepare(c);
 	for (uint64_t round = c->number; round < plan.packets; round += plan.cpus) {
 		for (uint64_t n = round * plan.streams; n < (round + 1) * plan.streams; n++) {
@@ -254,12 +254,13 @@ static void parse(int argc, char **argv)
 		{ "packets", required_argument, NULL, 'n' }, { "message", required_argument, NULL, 'm' },
 		{ "cpus", required_argument, NULL, 'c' }, { "lead", required_argument, NULL, 'l' },
 		{ "pause", required_argument, NULL, 'w' }, { "qpn", required_argument, NULL, 'q' },
-		{ "psn", required_argument, NULL, 'p' }, { "chaos", no_argument, &plan.chaos, 1 },
+		{ "psn", required_argument, NULL, 'p' }, { "cpu", required_argument, NULL, 'o' },
+		{ "chaos", no_argument, &plan.chaos, 1 },
 		{ "garbage", no_argument, &plan.garbage, 1 }, { 0 },
 	};
 	uint64_t *const numbers[] = { ['s'] = &plan.streams, ['n'] = &plan.packets, ['m'] = &plan.message,
 				      ['c'] = &plan.cpus, ['l'] = &plan.lead, ['w'] = &plan.pause, ['q'] = &plan.qpn,
-				      ['p'] = &plan.psn };
+				      ['p'] = &plan.psn, ['o'] = &plan.cpu };
 	int value;
 
 	while ((value = getopt_long(argc, argv, "", options, NULL)) != -1) {
