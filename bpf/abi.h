@@ -62,6 +62,9 @@ struct table_state {
 	__u32 given;
 };
 
+/* The place of a way whose stream is being made. */
+#define TABLE_PENDING 0xffffffff
+
 #define TICK_SHIFT 20 /* a tick is 2^20 ns, about a millisecond */
 
 /* A stream that may go. */
@@ -75,8 +78,8 @@ struct table_victim {
 
 /* What a CPU keeps of the table for itself. */
 struct table_cpu {
-	__u32 spare; /* 1 + a place that was taken in vain, for the next newcomer; 0: none */
 	__u32 hand;  /* the next bucket to be swept for idle streams */
+	__u32 way;   /* of a newcomer */
 	struct table_victim victim; /* here and not on the stack: the verifier would follow each that could be */
 };
 

@@ -174,11 +174,8 @@ static __always_inline __u32 table_place(struct table_cpu *cpu, __u32 tick, stru
 					 const struct guard *g)
 {
 	struct table_victim *victim = &cpu->victim;
-	__u32 place = cpu->spare, hand = cpu->hand;
+	__u32 place = table_give(), hand = cpu->hand;
 
-	cpu->spare = 0;
-	if (!place)
-		place = table_give();
 	if (place)
 		return place;
 	cpu->hand = hand + TABLE_SWEEP;
@@ -188,40 +185,78 @@ static __always_inline __u32 table_place(struct table_cpu *cpu, __u32 tick, stru
 	return victim->found && table_evict(victim, tick, total, g) ? victim->place + 1 : 0;
 }
 
+struct table_wait {
+	const struct table_bucket *bucket;
+	__u32 way;
+	__u32 tag;
+	__u64 found;
+};
+
+static __noinline long table_again(__u32 i, void *context)
+{
+	struct table_wait *w = context;
+
+	(void)i;
+	if (w->way >= TABLE_WAYS)
+		return 1;
+	w->found = table_read(w->bucket, w->way);
+	return (__u32)w->found != w->tag || w->found >> 32 != TABLE_PENDING;
+}
+
+/* 1 + the place of the stream that another CPU makes, 0: it had no room. A microsecond; old kernels cannot wait. */
+static __always_inline __u32 table_await(const struct table_bucket *b, __u32 way, __u32 tag, const struct guard *g)
+{
+	struct table_wait wait = { .bucket = b, .way = way, .tag = tag, .found = table_read(b, way) };
+
+	if (!g->old)
+		bpf_loop(GUARD_TRIES, table_again, &wait, 0);
+	return (__u32)wait.found == tag ? (wait.found >> 32) + 1 : 0;
+}
+
 /*
- * Makes the stream of this key: 1 + its place, 0: there is no room for it. What it counts of others, which have to go, is
- * moved to `total`.
+ * Makes the stream of this key, unless another CPU does: 1 + its place, 0: there is no room for it. The way is taken first,
+ * so that only one CPU makes it. What is counted of others, which have to go, is moved to `total`.
  */
 static __always_inline __u32 table_insert(const struct roce_key *key, __u32 tick, struct table_cpu *cpu,
 					  struct roce_counters *total, const struct guard *g)
 {
 	struct table_hash h = table_hash(key);
 	struct table_bucket *b = bpf_map_lookup_elem(&buckets, &h.bucket);
-	__u32 place = table_place(cpu, tick, total, g), way;
-	struct stream_value *v;
+	struct stream_value *v = NULL;
+	bool found = false;
+	__u32 way, place;
 
-	if (!b || !place)
-		return 0;
-	place--;
-	v = bpf_map_lookup_elem(&streams, &place);
-	if (!v || !table_clear(v, key, g))
+	if (!b)
 		return 0;
 	bpf_spin_lock(&b->lock);
-	way = table_way_of(b, h.tag); /* another CPU may have been faster */
+	way = table_way_of(b, h.tag);
 	if (way < TABLE_WAYS) {
-		cpu->spare = place + 1;
-		place = table_read(b, way) >> 32;
+		found = true;
 	} else {
 		way = table_way_of(b, 0);
 		if (way < TABLE_WAYS) {
 			b->ways[way].seen = tick;
-			table_write(b, way, h.tag, place); /* found from here on, and cleared before */
-		} else {
-			cpu->spare = place + 1;
+			table_write(b, way, h.tag, TABLE_PENDING);
 		}
 	}
 	bpf_spin_unlock(&b->lock);
-	return way < TABLE_WAYS ? place + 1 : 0;
+	*(volatile __u32 *)&cpu->way = way; /* or the verifier would go on with each of the sixteen */
+	way = *(volatile __u32 *)&cpu->way;
+	if (way >= TABLE_WAYS)
+		return 0;
+	if (found)
+		return table_await(b, way, h.tag, g);
+	place = table_place(cpu, tick, total, g);
+	if (place) {
+		place--;
+		v = bpf_map_lookup_elem(&streams, &place);
+	}
+	if (!v || !table_clear(v, key, g)) {
+		table_write(b, way, 0, 0);
+		return 0;
+	}
+	table_write(b, way, h.tag, place); /* found from here on, and cleared before */
+	return place + 1;
 }
 
 /*
