@@ -17,9 +17,9 @@ _Static_assert(FRAME_MAX <= FOLD_MAX, "the work area holds it");
 /*
  * The table of streams: an index of buckets, which hash to a stream's place, and the streams themselves. There are so many
  * buckets that they are an eighth full when every stream is taken: a bucket that overflows is then as good as impossible
- * (Poisson, mean 2, more than 16: 5e-11 a bucket).
+ * (Poisson, mean 2, more than 15: 4e-10 a bucket).
  */
-#define TABLE_WAYS 16
+#define TABLE_WAYS 15
 #define TABLE_BUCKETS_FOR(streams) ((streams) / 2)
 
 /* Free where the tag is 0. */
