@@ -55,6 +55,27 @@ static __always_inline void scratch_copy(struct xdp_md *ctx, __u8 *to, __u32 fro
 		roce_store(__u64, to + last, roce_load(__u64, data));
 }
 
+#define SCRATCH_LINE 64
+#define SCRATCH_LINES (FOLD_MAX / SCRATCH_LINE / 4)
+
+/*
+ * Asks for all of the frame's cache lines at once. What a NIC or another CPU has written is far away; the folding has only
+ * a few lines under way at a time, and would wait for each of them.
+ */
+static __always_inline void scratch_touch(struct xdp_md *ctx)
+{
+	const __u8 *p = (const __u8 *)(long)ctx->data, *data_end = (const __u8 *)(long)ctx->data_end;
+
+	for (__u32 i = 0; i < SCRATCH_LINES; i++) {
+		roce_opaque(p);
+		if (p + 4 * SCRATCH_LINE > data_end)
+			break;
+		for (__u32 k = 0; k < 4; k++)
+			*(volatile __u8 *)(p + k * SCRATCH_LINE);
+		p += 4 * SCRATCH_LINE;
+	}
+}
+
 /* The headers of a linear frame. */
 static __always_inline void scratch_headers(struct xdp_md *ctx, __u8 *to)
 {

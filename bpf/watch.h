@@ -319,6 +319,8 @@ static __always_inline void watch_linear(struct xdp_md *ctx, __u32 what)
 
 	if (!s)
 		return;
+	if (s->wanted)
+		scratch_touch(ctx);
 	scratch_headers(ctx, s->work.frame);
 	watch(ctx, s, PLACE_LINEAR, what);
 }
@@ -333,6 +335,8 @@ static __always_inline void watch_fragmented(struct xdp_md *ctx, __u32 what)
 		return;
 	copied = watch_copied(s);
 	s->linear = s->length == scratch_linear(ctx);
+	if (s->linear && s->wanted)
+		scratch_touch(ctx);
 	if (s->linear)
 		scratch_headers(ctx, s->work.frame);
 	else if (!WATCH_CAN_COPY(copied) || bpf_xdp_load_bytes(ctx, 0, s->work.frame, copied))
