@@ -49,14 +49,14 @@ def _programs(program):
 
 
 def _live(rows):
-    groups = sorted({(row["payload"], row["qps"]) for row in rows})
-    found = {(row["payload"], row["qps"], row["icrc"]): row for row in rows}
+    groups = sorted({(row["apart"], row["payload"], row["qps"]) for row in rows})
+    found = {(row["apart"], row["payload"], row["qps"], row["icrc"]): row for row in rows}
     lines = []
-    for payload, qps in groups:
-        off, every = found.get((payload, qps, "off")), found.get((payload, qps, "all"))
+    for apart, payload, qps in groups:
+        off, every = found.get((apart, payload, qps, "off")), found.get((apart, payload, qps, "all"))
         if off and every:
-            lines.append(f"\"{payload} B, {qps} QP{'s' if qps > 1 else ''}\" {off['empty_mpps']} {off['monitor_mpps']} "
-                         f"{every['monitor_mpps']}")
+            lines.append(f"\"{payload} B, {qps} QP{'s' if qps > 1 else ''}{', two CPUs' if apart else ''}\" "
+                         f"{off['empty_mpps']} {off['monitor_mpps']} {every['monitor_mpps']}")
     if not lines:
         return ""
     return (_block("bars", lines) + "set style data histogram\nset style fill solid noborder\nset boxwidth 0.9\n"

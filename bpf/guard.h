@@ -74,6 +74,7 @@ static __always_inline bool guard_take(struct stream_value *v, const struct guar
 			return false;
 		bpf_spin_lock(&g->state->lock);
 		v->sequence++;
+		__asm__ volatile("" : : : "memory");
 		return true;
 	}
 	if (guard_try(v))

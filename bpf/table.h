@@ -37,15 +37,16 @@ struct table_hash {
 	__u32 tag; /* never 0 */
 };
 
-/* Sums of products are independent of each other until the end, which keeps the CPU's multiplier busy. */
+/* Two halves at once, which keeps the CPU's multiplier busy; each word meets the seed before it is multiplied. */
 static __always_inline struct table_hash table_hash(const struct roce_key *key)
 {
 	const __u64 *w = (const __u64 *)key;
-	__u64 h = settings.hash_seed;
+	__u64 a = (w[0] ^ settings.hash_seed) * 0x9e3779b97f4a7c15, b = (w[2] ^ ~settings.hash_seed) * 0x94d049bb133111eb, h;
 
-	h += w[0] * 0x9e3779b97f4a7c15 + w[1] * 0xbf58476d1ce4e5b9;
-	h += (w[2] ^ h >> 32) * 0x94d049bb133111eb + w[3] * 0xd6e8feb86659fd93;
-	h = (h ^ h >> 32) * 0xd6e8feb86659fd93 + w[4] * 0x9e3779b97f4a7c15;
+	a = (a ^ a >> 32 ^ w[1]) * 0xbf58476d1ce4e5b9;
+	b = (b ^ b >> 32 ^ w[3]) * 0xd6e8feb86659fd93;
+	h = ((a ^ a >> 29) + b) ^ w[4];
+	h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
 	h = (h ^ h >> 29) * 0x94d049bb133111eb;
 	return (struct table_hash){ .bucket = (__u32)(h >> 32) & settings.bucket_mask, .tag = (__u32)h | 1 };
 }

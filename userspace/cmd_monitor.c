@@ -270,7 +270,7 @@ static bool load_programs(struct monitor *m)
 			"CAP_PERFMON and CAP_NET_ADMIN)\n");
 	else if (error)
 		fprintf(stderr, "rocescope: the kernel does not take the BPF programs: %s (kernel %s or newer is needed; "
-			"--verbose tells more)\n", strerror(error), m->options->both ? "5.12" : "5.10");
+			"--verbose tells more)\n", strerror(error), m->options->both ? "5.17" : "5.10");
 	return !error;
 }
 

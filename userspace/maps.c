@@ -55,16 +55,18 @@ int maps_read_totals(int scratches_map, struct roce_counters *totals)
 	return result ? -1 : 0;
 }
 
+#define COPY_TRIES 100000 /* a packet a hundred nanoseconds cannot spoil so many */
+
 /* A copy of the stream as it was at one moment: no CPU was at work on it before, nor has been since. */
 static void copy_stream(const struct stream_value *from, struct stream_value *to)
 {
-	__u32 before;
+	__u32 before, tries = 0;
 
 	do {
 		before = __atomic_load_n(&from->sequence, __ATOMIC_ACQUIRE);
 		memcpy(to, from, sizeof(*to));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	} while (before & 1 || before != __atomic_load_n(&from->sequence, __ATOMIC_RELAXED));
+	} while ((before & 1 || before != __atomic_load_n(&from->sequence, __ATOMIC_RELAXED)) && ++tries < COPY_TRIES);
 }
 
 static int append(struct snapshot *s, const struct stream_value *values, __u32 count)
