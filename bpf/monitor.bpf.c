@@ -12,6 +12,7 @@ static __always_inline int verdict(void)
 	return settings.drop ? XDP_DROP : XDP_PASS;
 }
 
+/* For Linux 5.17, which has no fragments yet. */
 SEC("xdp")
 int watch_plain(struct xdp_md *ctx)
 {

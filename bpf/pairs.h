@@ -23,7 +23,7 @@ struct {
 	__type(value, struct roce_pair);
 } pair_requests SEC(".maps");
 
-/* Of the pairs, as struct roce_peer has it. */
+/* Of the pairs, as pair_generation of struct roce_stream has it. */
 static volatile __u32 pairs_generation = 1;
 
 /* A repeated REP is no news. */
@@ -74,7 +74,7 @@ static __always_inline int pairs_find_by(bool old)
 	__u32 zero = 0, generation = pairs_generation, place; /* read first: what is learnt later is looked up later */
 	const struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
 	struct guard g = guard_of(old);
-	const struct roce_pair *pair;
+	struct roce_pair *pair;
 	struct roce_pair_key key;
 	struct stream_value *v;
 
@@ -89,6 +89,9 @@ static __always_inline int pairs_find_by(bool old)
 	if (table_same_key(&v->key, &s->key))
 		roce_adopt(&v->stream, pair, generation);
 	guard_release(v, &g);
+	/* once: the stream may be evicted, and come back in the middle */
+	if (pair && !(s->packet.op & OP_RESPONSE))
+		pair->first_psn = PAIR_NO_PSN;
 	return 0;
 }
 

@@ -56,17 +56,21 @@ static __always_inline void scratch_copy(struct xdp_md *ctx, __u8 *to, __u32 fro
 }
 
 #define SCRATCH_LINE 64
-#define SCRATCH_LINES (FOLD_MAX / SCRATCH_LINE / 4)
+#define SCRATCH_FOURS (FOLD_MAX / SCRATCH_LINE / 4)
 
 /*
- * Asks for all of the frame's cache lines at once. What a NIC or another CPU has written is far away; the folding has only
+ * Asks for the cache lines of a frame that may be RoCE, by fours, at once. What a NIC or another CPU has written is far away; the folding has only
  * a few lines under way at a time, and would wait for each of them.
  */
 static __always_inline void scratch_touch(struct xdp_md *ctx)
 {
 	const __u8 *p = (const __u8 *)(long)ctx->data, *data_end = (const __u8 *)(long)ctx->data_end;
 
-	for (__u32 i = 0; i < SCRATCH_LINES; i++) {
+	if (p + WIRE_ETH_LEN + WIRE_IPV4_LEN > data_end)
+		return;
+	if (roce_be16(p + 12) == WIRE_ETHERTYPE_IPV4 && p[WIRE_ETH_LEN + 9] != WIRE_PROTO_UDP)
+		return;
+	for (__u32 i = 0; i < SCRATCH_FOURS; i++) {
 		roce_opaque(p);
 		if (p + 4 * SCRATCH_LINE > data_end)
 			break;

@@ -14,7 +14,7 @@
 #include "bpf/guard.h"
 
 #define TABLE_SKEW 1024 /* ticks by which clocks of two CPUs may differ, at the very most */
-#define TABLE_SWEEP 4	/* buckets that a newcomer looks through for an idle stream */
+#define TABLE_SWEEP 8	/* buckets that a newcomer looks through for an idle stream */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -43,8 +43,10 @@ static __always_inline struct table_hash table_hash(const struct roce_key *key)
 	const __u64 *w = (const __u64 *)key;
 	__u64 a = (w[0] ^ settings.hash_seed) * 0x9e3779b97f4a7c15, b = (w[2] ^ ~settings.hash_seed) * 0x94d049bb133111eb, h;
 
-	a = (a ^ a >> 32 ^ w[1]) * 0xbf58476d1ce4e5b9;
-	b = (b ^ b >> 32 ^ w[3]) * 0xd6e8feb86659fd93;
+	a = (a ^ a >> 32) * 0xd6e8feb86659fd93;
+	b = (b ^ b >> 32) * 0xbf58476d1ce4e5b9;
+	a = (a ^ a >> 29 ^ w[1]) * 0xbf58476d1ce4e5b9;
+	b = (b ^ b >> 29 ^ w[3]) * 0xd6e8feb86659fd93;
 	h = ((a ^ a >> 29) + b) ^ w[4];
 	h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
 	h = (h ^ h >> 29) * 0x94d049bb133111eb;

@@ -52,7 +52,7 @@ roce_inline bool roce_is_management(const struct roce_packet *p)
  */
 roce_inline bool roce_cm_parse(const __u8 *window, __u32 available, const struct roce_packet *p, struct roce_cm *cm)
 {
-	__u32 offset = p->l4_offset + WIRE_UDP_LEN + sizeof(struct wire_bth) + sizeof(struct wire_deth);
+	__u32 offset = p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN) + sizeof(struct wire_bth) + sizeof(struct wire_deth);
 	__u32 path_mtu;
 	const __u8 *m;
 

@@ -108,7 +108,8 @@ roce_inline bool lint_psn_repeated(struct roce_lint_state *l, const struct roce_
 	what = (what * 31 + p->dma_length) * 31 + p->immediate;
 	if (!resent)
 		what = what * 31 + p->icrc;
-	if (l->psn != (__u32)p->number + 1 || l->psn_what == what)
+	/* what was not verified was not read: equal packets cannot be told from others */
+	if (l->psn != (__u32)p->number + 1 || l->psn_what == what || (!resent && !p->icrc))
 		l->psn_row = 0;
 	else if (l->psn_row < LINT_ROW - 2) /* the first packet and its first repetition were not compared */
 		l->psn_row++;

@@ -12,7 +12,7 @@
 #define PSN_MASK 0xffffffu
 #define PSN_WINDOW 1024	  /* how far back single PSNs are remembered */
 #define PSN_WORDS (PSN_WINDOW / 64)
-#define PSN_HOLES 24	  /* ranges of unseen PSNs remembered beyond the window */
+#define PSN_HOLES 20	  /* ranges of unseen PSNs remembered beyond the window */
 #define PSN_GAP_MAX 65535 /* a larger jump forward is no loss but another place in the sequence */
 
 /* Numbers that fell out of the window unseen. */

@@ -394,6 +394,7 @@ roce_inline void stream_trust(struct roce_stream *s)
 	__builtin_memset(&s->message, 0, sizeof(s->message));
 	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
 	__builtin_memset(s->lint, 0, sizeof(s->lint));
+	__builtin_memset(&s->asked, 0, sizeof(s->asked));
 	v[COUNTER_messages] = v[COUNTER_messages_broken] = 0;
 	v[COUNTER_imm_gaps] = v[COUNTER_imm_skipped] = 0;
 	v[COUNTER_psn_gaps] = v[COUNTER_psn_skipped] = v[COUNTER_psn_recovered] = 0;
@@ -478,6 +479,8 @@ roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream 
 roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
 			      const struct roce_told *told)
 {
+	const __u64 *v = s->counters.value;
+
 	if (!s->used) {
 		s->used = true;
 		s->first_seen = now;
@@ -485,16 +488,19 @@ roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p
 		stream_describe(s, p);
 	}
 	roce_count_packet(&s->counters, p, icrc);
-	/* Where only some are verified, a stream may have been trusted by those that were not. */
-	if (icrc == ICRC_BAD && s->counters.value[COUNTER_icrc_bad] ==
-					s->counters.value[COUNTER_icrc_checked] + s->counters.value[COUNTER_rocev1_icrc_checked])
-		s->trusted = false;
-	if (icrc == ICRC_BAD && s->trusted)
-		return;
+	if (icrc == ICRC_BAD && s->trusted) {
+		if (v[COUNTER_icrc_bad] != v[COUNTER_icrc_checked] + v[COUNTER_rocev1_icrc_checked])
+			return;
+		s->trusted = false; /* only some are verified: it was trusted for those that were not */
+	}
 	if (now > s->last_seen) /* the clocks of two CPUs may differ by a tick */
 		s->last_seen = now;
-	if (!s->trusted && (icrc == ICRC_GOOD || !s->counters.value[COUNTER_icrc_bad]))
-		stream_trust(s);
+	if (!s->trusted && (icrc == ICRC_GOOD || !v[COUNTER_icrc_bad])) {
+		if (s->met && v[COUNTER_icrc_unchecked])
+			s->trusted = true; /* again: what was counted before was its own */
+		else
+			stream_trust(s);
+	}
 	stream_describe(s, p);
 	if (p->kind == ROCE_UDP) {
 		s->last_psn = p->number;

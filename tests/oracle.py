@@ -19,7 +19,7 @@ import zlib
 
 ROCE_PORT = 4791
 WINDOW = 1024       # how far back every skipped PSN is remembered
-RANGES = 24         # so many ranges of skipped PSNs are remembered beyond that
+RANGES = 20         # so many ranges of skipped PSNs are remembered beyond that
 ASKED = 16          # so many READs and atomics of a stream are remembered for its responses
 GAP_MAX = 65535     # a longer jump is another place in the sequence
 

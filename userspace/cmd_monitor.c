@@ -241,7 +241,7 @@ static void choose_programs(struct monitor *m)
 	struct bpf_program *program;
 
 	m->frags = kernel_has_frags();
-	m->xdp = m->frags ? bpf->progs.watch_frags : bpf->progs.watch_old;
+	m->xdp = m->frags ? bpf->progs.watch_frags : kernel_has_loop() ? bpf->progs.watch_plain : bpf->progs.watch_old;
 	bpf_object__for_each_program(program, bpf->obj)
 		bpf_program__set_autoload(program, program == m->xdp);
 	bpf_program__set_autoload(bpf->progs.watch_egress, m->options->both);

@@ -20,3 +20,8 @@ bool kernel_has_frags(void)
 		close(fd);
 	return fd >= 0;
 }
+
+bool kernel_has_loop(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_XDP, BPF_FUNC_loop, NULL) == 1;
+}

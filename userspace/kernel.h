@@ -11,4 +11,7 @@
  */
 bool kernel_has_frags(void);
 
+/* bpf_loop(): Linux 5.17. */
+bool kernel_has_loop(void);
+
 #endif

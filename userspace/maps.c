@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -55,14 +56,20 @@ int maps_read_totals(int scratches_map, struct roce_counters *totals)
 	return result ? -1 : 0;
 }
 
-#define COPY_TRIES 100000 /* a packet a hundred nanoseconds cannot spoil so many */
+#define COPY_TRIES 10000
+#define COPY_PAUSE 100 /* tries after which the stream's packets may have to be waited out */
 
-/* A copy of the stream as it was at one moment: no CPU was at work on it before, nor has been since. */
+/*
+ * A copy of the stream as it was at one moment: no CPU was at work on it before, nor has been since. Should its packets
+ * come so thick that this is never so, the last try has to do.
+ */
 static void copy_stream(const struct stream_value *from, struct stream_value *to)
 {
 	__u32 before, tries = 0;
 
 	do {
+		if (tries % COPY_PAUSE == COPY_PAUSE - 1)
+			nanosleep(&(struct timespec){ .tv_nsec = 1000 }, NULL);
 		before = __atomic_load_n(&from->sequence, __ATOMIC_ACQUIRE);
 		memcpy(to, from, sizeof(*to));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);

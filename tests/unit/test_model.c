@@ -9,7 +9,7 @@
 #include "tests/unit/frame.h"
 #include "tests/unit/packets.h"
 
-enum { SEEDS = 150, PACKETS = 8000, REACH = 1024, RANGES = 24, LARGEST_GAP = 65535, MTU = 1024 };
+enum { SEEDS = 150, PACKETS = 8000, REACH = 1024, RANGES = 20, LARGEST_GAP = 65535, MTU = 1024 };
 
 enum kind { RC, UC, UD, XRC, RESPONSES, UDP, KINDS };
 static const char *const kind_names[] = { "RC", "UC", "UD", "XRC", "responses", "UDP" };
