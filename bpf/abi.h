@@ -31,7 +31,7 @@ struct table_way {
 
 struct table_bucket {
 	struct bpf_spin_lock lock; /* of the ways, against other writers */
-	__u32 reserved;
+	__u32 reserved[3]; /* a multiple of a cache line in all */
 	struct table_way ways[TABLE_WAYS]; /* the first ones, mostly all there are, in the lock's cache line */
 };
 

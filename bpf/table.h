@@ -18,6 +18,7 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, TABLE_BUCKETS_FOR(65536));
 	__type(key, __u32);
 	__type(value, struct table_bucket);
