@@ -60,6 +60,6 @@ def _live(rows):
     if not lines:
         return ""
     return (_block("bars", lines) + "set style data histogram\nset style fill solid noborder\nset boxwidth 0.9\n"
-            "set yrange [0:*]\nset grid ytics lc rgb '#dddddd'\nset key outside right top\nset ylabel 'million packets a second'\n"
+            "set yrange [0:*]\nset grid ytics lc rgb '#dddddd'\nset key above horizontal\nset ylabel 'million packets a second'\n"
             "plot $bars using 2:xtic(1) lc rgb '#bbbbbb' title 'empty program', "
             "'' using 3 lc rgb '#2471a3' title 'monitor, ICRC off', '' using 4 lc rgb '#c0392b' title 'monitor, every ICRC'")

@@ -18,7 +18,7 @@
 #define ROCE_IPV6_EXTENSIONS 4 /* extension headers walked before UDP */
 
 enum roce_kind {
-	ROCE_OTHER, /* not RoCE, or cut before that could be known */
+	ROCE_OTHER, /* not RoCE, or cut inside the headers */
 	ROCE_V1, /* RoCEv1 whose headers cannot be followed; otherwise it is a ROCE_PACKET */
 	ROCE_FRAGMENT,
 	ROCE_MALFORMED,

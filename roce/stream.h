@@ -57,7 +57,7 @@ struct roce_stream {
 	__u64 last_psn; /* of the packet seen last, also of an acknowledgement */
 	__u64 after_read; /* a READ request of unknown span was the last: its number of bytes, 0: none */
 	__u64 read_end;	  /* ... and the address behind them */
-	__u32 path_mtu;	 /* bytes, learnt from First and Middle packets or from READ spans; 0: not known */
+	__u32 path_mtu;	 /* bytes, learnt from First and Middle packets, READ spans or the pair; 0: not known */
 	__u32 mtu_least; /* what an in-order packet behind a READ proves of it */
 	__u32 mtu_guess; /* by the last jump behind a READ: a second one that agrees is believed */
 	__u32 dqpn;	/* UD: of the packet seen last */
