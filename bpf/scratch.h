@@ -59,8 +59,8 @@ static __always_inline void scratch_copy(struct xdp_md *ctx, __u8 *to, __u32 fro
 #define SCRATCH_FOURS (FOLD_MAX / SCRATCH_LINE / 4)
 
 /*
- * Asks for the cache lines of a frame that may be RoCE, by fours, at once. What a NIC or another CPU has written is far away; the folding has only
- * a few lines under way at a time, and would wait for each of them.
+ * Asks for the cache lines of a frame that may be RoCE, by fours, at once. What a NIC or another CPU has written is far
+ * away; the folding has only a few lines under way at a time, and would wait for each of them.
  */
 static __always_inline void scratch_touch(struct xdp_md *ctx)
 {

@@ -50,12 +50,17 @@ static __always_inline void watch_whole(struct roce_packet *p, const struct fold
 	roce_reload();
 }
 
+static __always_inline bool watch_is_linear(const struct scratch *s, enum watch_place place)
+{
+	return place == PLACE_LINEAR || (place == PLACE_EITHER && s->linear);
+}
+
 static __always_inline void watch_bytes(struct xdp_md *ctx, struct scratch *s, enum watch_place place, __u32 what)
 {
 	struct fold_source here = { .frame = s->work.frame };
 	struct fold_source packet = { .limited = true };
 
-	if (place == PLACE_SCRATCH || (place == PLACE_EITHER && !s->linear)) {
+	if (!watch_is_linear(s, place)) {
 		watch_whole(&s->packet, &here, what);
 		return;
 	}
@@ -64,15 +69,10 @@ static __always_inline void watch_bytes(struct xdp_md *ctx, struct scratch *s, e
 	watch_whole(&s->packet, &packet, what);
 }
 
-static __always_inline bool watch_is_linear(const struct scratch *s, enum watch_place place)
-{
-	return place == PLACE_LINEAR || (place == PLACE_EITHER && s->linear);
-}
-
 static __always_inline __u32 watch_crc(struct xdp_md *ctx, struct scratch *s, enum watch_place place)
 {
 	const struct fold_tables *tables = (const struct fold_tables *)&fold_tables;
-	bool linear = place == PLACE_LINEAR || (place == PLACE_EITHER && s->linear);
+	bool linear = watch_is_linear(s, place);
 	struct fold_source here = { .frame = s->work.frame };
 	__u32 l3 = s->packet.l3_offset, end = icrc_end(&s->packet);
 

@@ -109,4 +109,17 @@ roce_inline bool roce_is_udp_checksum_wrong(const struct fold_source *s, const s
 	return checksum_fold(sum) != 0xffff && checksum_fold(pseudo) != __builtin_bswap16(p->udp_checksum);
 }
 
+/*
+ * Fills in of *p what needs all of the packet: its ICRC's bytes, and whether the UDP checksum is wrong. For who has the
+ * frame in memory, not masked; most: as for roce_udp_sum().
+ */
+roce_inline void roce_take_whole(struct roce_packet *p, const __u8 *frame, __u32 most)
+{
+	const struct fold_source whole = { .frame = frame };
+
+	p->icrc = roce_load(__u32, frame + p->icrc_offset);
+	if (roce_has_udp_checksum(p))
+		p->udp_checksum_wrong = roce_is_udp_checksum_wrong(&whole, p, most);
+}
+
 #endif

@@ -97,16 +97,13 @@ static __u8 frame[FRAME_MAX + ROCE_WINDOW_BYTES]; /* the one that judge() was gi
 
 static enum icrc_verdict judge(const __u8 *data, __u32 length, struct roce_packet *p)
 {
-	struct fold_source whole = { .frame = frame };
 	__u32 r;
 
 	memcpy(frame, data, length < FRAME_MAX ? length : FRAME_MAX);
 	roce_parse(frame, length, length, &ports, p);
 	if (p->kind != ROCE_PACKET || length > FRAME_MAX)
 		return ICRC_UNCHECKED;
-	p->icrc = roce_load(__u32, frame + p->icrc_offset);
-	if (roce_has_udp_checksum(p))
-		p->udp_checksum_wrong = roce_is_udp_checksum_wrong(&whole, p, FRAME_MAX);
+	roce_take_whole(p, frame, FRAME_MAX);
 	icrc_mask(frame, p);
 	r = slice8_register(&slice8, ICRC_REGISTER, frame, p->l3_offset, p->icrc_offset + WIRE_ICRC_LEN);
 	return r == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;

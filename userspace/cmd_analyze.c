@@ -193,11 +193,7 @@ static void take_frame(struct analysis *a, const struct capture_frame *frame)
 	if (p.kind != ROCE_PACKET && p.kind != ROCE_UDP)
 		return;
 	if (p.kind == ROCE_PACKET && !p.truncated) {
-		struct fold_source whole = { .frame = frame->bytes };
-
-		p.icrc = roce_load(__u32, frame->bytes + p.icrc_offset);
-		if (roce_has_udp_checksum(&p))
-			p.udp_checksum_wrong = roce_is_udp_checksum_wrong(&whole, &p, DATAGRAM_MOST);
+		roce_take_whole(&p, frame->bytes, DATAGRAM_MOST);
 		icrc = verify_icrc(&p, frame, window);
 	}
 	roce_count_packet(&a->totals, &p, icrc);
