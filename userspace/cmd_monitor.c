@@ -333,6 +333,30 @@ static bool fill_interfaces(const struct monitor *m, struct snapshot *s)
 	return true;
 }
 
+#define EVICTED(totals) ((totals).value[COUNTER_streams_evicted])
+#define READ_TRIES 3
+
+/*
+ * Totals and streams of one moment: what a stream that is evicted had counted moves from one to the other, and must not be
+ * missed between them. Where streams are evicted all the time it may be, until the next snapshot.
+ */
+static bool read_counters(const struct monitor *m, struct snapshot *s)
+{
+	int scratches = bpf_map__fd(m->bpf->maps.scratches), table = bpf_map__fd(m->bpf->maps.table_states);
+	struct roce_counters after;
+
+	for (int i = 0; i < READ_TRIES; i++) {
+		s->totals = after = (struct roce_counters){ 0 };
+		s->stream_count = 0;
+		if (maps_read_totals(scratches, &s->totals) ||
+		    maps_read_streams(table, bpf_map__fd(m->bpf->maps.streams), s) || maps_read_totals(scratches, &after))
+			return false;
+		if (EVICTED(s->totals) == EVICTED(after))
+			break;
+	}
+	return true;
+}
+
 static bool take_snapshot(struct monitor *m)
 {
 	struct snapshot *s = &m->now;
@@ -342,8 +366,7 @@ static bool take_snapshot(struct monitor *m)
 	clock_gettime(CLOCK_REALTIME, &s->time);
 	s->seconds = (now - m->start) / 1e9;
 	s->realtime_offset = s->time.tv_sec * NSEC_PER_SEC + s->time.tv_nsec - now;
-	if (!fill_interfaces(m, s) || maps_read_totals(bpf_map__fd(m->bpf->maps.scratches), &s->totals) ||
-	    maps_read_streams(bpf_map__fd(m->bpf->maps.table_states), bpf_map__fd(m->bpf->maps.streams), s)) {
+	if (!fill_interfaces(m, s) || !read_counters(m, s)) {
 		fprintf(stderr, "rocescope: cannot read the counters: %s\n", strerror(errno));
 		return false;
 	}
