@@ -69,7 +69,8 @@ struct roce_stream {
 	__u8 used;	/* any packet was seen */
 	/* Whoever stores pairs counts up, from 1, when one is learnt: a stream whose number is another looks again. */
 	__u32 pair_generation;
-	__u32 reserved[2];
+	__u8 mistrusted; /* it was trusted for packets that were not verified, until one was, and bad */
+	__u8 reserved[7];
 	struct roce_last last;
 	__u8 dst[16];	/* UD: of the packet seen last */
 	__u64 first_seen;
@@ -492,14 +493,16 @@ roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p
 		if (v[COUNTER_icrc_bad] != v[COUNTER_icrc_checked] + v[COUNTER_rocev1_icrc_checked])
 			return;
 		s->trusted = false; /* only some are verified: it was trusted for those that were not */
+		s->mistrusted = true;
 	}
 	if (now > s->last_seen) /* the clocks of two CPUs may differ by a tick */
 		s->last_seen = now;
 	if (!s->trusted && (icrc == ICRC_GOOD || !v[COUNTER_icrc_bad])) {
-		if (s->met && v[COUNTER_icrc_unchecked])
+		if (s->mistrusted)
 			s->trusted = true; /* again: what was counted before was its own */
 		else
 			stream_trust(s);
+		s->mistrusted = false;
 	}
 	stream_describe(s, p);
 	if (p->kind == ROCE_UDP) {

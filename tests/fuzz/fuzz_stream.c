@@ -100,7 +100,7 @@ static void note_sequence(struct place *at, const struct roce_stream *was, const
 {
 	bool numbered = p->kind == ROCE_UDP ? !p->foreign && !p->stream_end : p->op && !(p->op & (OP_CNP | OP_ACK));
 
-	if (at->stream.trusted && !was->trusted) { /* it starts anew */
+	if (at->stream.trusted && !was->trusted && !was->mistrusted) { /* it starts anew */
 		at->sequenced = 0;
 		at->leaps = false;
 		at->run = p->run;
@@ -115,7 +115,7 @@ static void note_sequence(struct place *at, const struct roce_stream *was, const
 /* What one packet did; was: the stream before it. */
 static void check_step(const struct roce_stream *was, const struct roce_stream *is, enum icrc_verdict icrc)
 {
-	bool restarted = is->trusted && !was->trusted;
+	bool restarted = is->trusted && !was->trusted && !was->mistrusted;
 
 	for (int c = 0; c < ROCE_COUNTERS; c++) {
 		__u64 before = was->counters.value[c], after = is->counters.value[c];

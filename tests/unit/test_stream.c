@@ -297,6 +297,25 @@ static void trust_by_sample(void **state)
 	assert_int_equal(COUNT(&s, psn_skipped), 0);
 }
 
+/* ... and is so again: what it has lost meanwhile is not forgotten, and nothing is invented. */
+static void trust_regained(void **state)
+{
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	for (__u32 psn = 0; psn < 100; psn++) {
+		struct roce_packet p = packet(RC_ONLY, psn);
+
+		if (psn == 10)
+			continue;
+		roce_observe(&s, &p, psn == 50 ? ICRC_BAD : psn == 60 ? ICRC_GOOD : ICRC_UNCHECKED, psn + 1, NULL);
+		assert_int_equal(s.trusted, psn < 50 || psn >= 60);
+	}
+	assert_int_equal(COUNT(&s, psn_gaps), 1);
+	assert_int_equal(COUNT(&s, psn_skipped), 1);
+	assert_int_equal(COUNT(&s, messages), 99);
+}
+
 /* Responses: contiguous inside a message; between messages the requests of the other side use PSNs. */
 static void responses(void **state)
 {
@@ -410,7 +429,7 @@ int main(void)
 		cmocka_unit_test(read_span_settled), cmocka_unit_test(go_back_far),
 		cmocka_unit_test(read_span_lost),
 		cmocka_unit_test(read_span_large),
-		cmocka_unit_test(trust_by_sample), cmocka_unit_test(responses),
+		cmocka_unit_test(trust_by_sample), cmocka_unit_test(trust_regained), cmocka_unit_test(responses),
 		cmocka_unit_test(acknowledgements), cmocka_unit_test(unknown_opcodes), cmocka_unit_test(udp_streams),
 	};
 
