@@ -103,7 +103,7 @@ struct scratch {
 	__u8 linear;  /* it can be read where it is; else it is here, all of it if its ICRC is wanted */
 };
 
-/* Set before the program is loaded; maps_complete_settings() sees to the lower half. */
+/* Set before the program is loaded; maps_complete_settings() sees to what is below max_streams. */
 struct monitor_settings {
 	struct roce_ports ports;
 	__u32 icrc_every; /* the ICRC of one frame out of so many, drawn at random, is verified; 0: of none */

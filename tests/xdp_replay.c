@@ -109,21 +109,6 @@ static enum icrc_verdict judge(const __u8 *data, __u32 length, struct roce_packe
 	return r == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
 }
 
-static struct roce_told ask_peer(const struct way *w, const struct roce_stream *s, const struct roce_packet *p)
-{
-	struct roce_told told = { .valid = false };
-	const struct roce_stream *peer;
-	struct roce_key key;
-
-	if (!roce_wants_peer(s, p))
-		return told;
-	roce_peer_key(s, p, &key);
-	peer = table_look(&w->table, &key);
-	if (peer)
-		roce_ask(s, peer, p, &told);
-	return told;
-}
-
 /* untracked: the program had no room for this packet's stream; which streams that hits is its table's business. */
 static void user_run(struct way *w, const struct roce_packet *p, enum icrc_verdict icrc, bool untracked)
 {
@@ -142,7 +127,7 @@ static void user_run(struct way *w, const struct roce_packet *p, enum icrc_verdi
 	stream = table_find(&w->table, &key);
 	if (stream) {
 		pairs_find(&w->pairs, stream, p);
-		told = ask_peer(w, stream, p);
+		told = table_ask(&w->table, stream, p);
 		roce_observe(stream, p, icrc, 1, &told);
 	} else if (untracked) {
 		w->totals.value[COUNTER_untracked_packets]++;

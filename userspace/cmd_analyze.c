@@ -161,22 +161,6 @@ static enum icrc_verdict verify_icrc(const struct roce_packet *p, const struct c
 	return ~crc == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
 }
 
-/* What the stream tells that answers this packet's, or that this one's answers. */
-static struct roce_told ask_peer(const struct table *t, const struct roce_stream *s, const struct roce_packet *p)
-{
-	struct roce_told told = { .valid = false };
-	const struct roce_stream *peer;
-	struct roce_key key;
-
-	if (!roce_wants_peer(s, p))
-		return told;
-	roce_peer_key(s, p, &key);
-	peer = table_look(t, &key);
-	if (peer)
-		roce_ask(s, peer, p, &told);
-	return told;
-}
-
 static void take_frame(struct analysis *a, const struct capture_frame *frame)
 {
 	__u32 seen = frame->captured < ROCE_WINDOW_BYTES ? frame->captured : ROCE_WINDOW_BYTES;
@@ -206,7 +190,7 @@ static void take_frame(struct analysis *a, const struct capture_frame *frame)
 		return;
 	}
 	pairs_find(&a->pairs, stream, &p);
-	told = ask_peer(&a->table, stream, &p);
+	told = table_ask(&a->table, stream, &p);
 	roce_observe(stream, &p, icrc, a->last, &told);
 }
 

@@ -78,11 +78,27 @@ struct roce_stream *table_find(struct table *t, const struct roce_key *key)
 	return &s->stream;
 }
 
-const struct roce_stream *table_look(const struct table *t, const struct roce_key *key)
+/* The stream of this key, or NULL. */
+static const struct roce_stream *table_look(const struct table *t, const struct roce_key *key)
 {
 	const __u32 *slot = t->slot_count ? find_slot(t, key) : NULL;
 
 	return slot && *slot ? &t->streams[*slot - 1].stream : NULL;
+}
+
+struct roce_told table_ask(const struct table *t, const struct roce_stream *s, const struct roce_packet *p)
+{
+	struct roce_told told = { .valid = false };
+	const struct roce_stream *peer;
+	struct roce_key key;
+
+	if (!roce_wants_peer(s, p))
+		return told;
+	roce_peer_key(s, p, &key);
+	peer = table_look(t, &key);
+	if (peer)
+		roce_ask(s, peer, p, &told);
+	return told;
 }
 
 struct snapshot_stream *table_take(struct table *t, size_t *count)

@@ -17,8 +17,11 @@ struct table {
 /* t is all zero but for max. The stream of this key, all zero if it is new; NULL: there is no room for a new one. */
 struct roce_stream *table_find(struct table *t, const struct roce_key *key);
 
-/* The stream of this key, or NULL. */
-const struct roce_stream *table_look(const struct table *t, const struct roce_key *key);
+/*
+ * What the stream tells that answers this packet's (which s is about to observe), or that this one's answers; `valid` is
+ * false where there is nothing to be asked, or nobody.
+ */
+struct roce_told table_ask(const struct table *t, const struct roce_stream *s, const struct roce_packet *p);
 
 /* The streams now belong to the caller (free()); the table is empty. */
 struct snapshot_stream *table_take(struct table *t, size_t *count);
