@@ -14,9 +14,10 @@
 
 struct slot {
 	__u64 departure;      /* ns since the first packet's; paced only */
-	__u32 payload;	      /* where in the payload memory, bytes */
+	__u32 payload : 24;   /* where in the payload memory, bytes */
+	__u32 header_bytes : 8; /* at most SLOT_HEADERS; the payload follows them */
 	__u16 payload_bytes;
-	__u16 frame_bytes;    /* headers, payload, tail bytes that belong to neither; without FCS */
+	__u16 frame_bytes;    /* without FCS: headers, payload, and what of the tail is not payload */
 	__u8 tail[SLOT_TAIL]; /* the frame's last bytes, payload among them if pad and ICRC are fewer */
 	__u8 headers[SLOT_HEADERS];
 };
@@ -27,7 +28,8 @@ _Static_assert(sizeof(struct slot) == 128, "two cache lines");
 #define PAYLOAD_PATTERN (1 << 20) /* bytes that the plan's payload repeats after */
 #define CELL_BYTES 10240	  /* the largest frame with all its mistakes */
 #define CELLS 256
-#define PAYLOAD_CELLS (PAYLOAD_PATTERN + CELL_BYTES) /* the pattern's beginning stands behind its end as well */
+#define PAYLOAD_CELLS (PAYLOAD_PATTERN + CELL_BYTES) /* cells begin here: the pattern's beginning stands behind its end as well */
+#define CELL_OFFSET(cell) (PAYLOAD_CELLS + (cell) * CELL_BYTES)
 
 /* Lateness, log-linear: four steps to each power of two of ns. */
 #define LATE_STEPS 4
@@ -35,7 +37,7 @@ _Static_assert(sizeof(struct slot) == 128, "two cache lines");
 
 struct send_memory {
 	struct slot ring[RING_SLOTS];
-	__u8 payload[PAYLOAD_CELLS + CELLS * CELL_BYTES];
+	__u8 payload[CELL_OFFSET(CELLS)];
 	/* the maker's */
 	__u64 produced __attribute__((aligned(128)));
 	__u64 ended; /* nothing will follow */
