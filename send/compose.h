@@ -10,6 +10,8 @@
 #include "send/packet.h"
 #include "send/plan.h"
 
+#define CNP_RESERVED 16 /* bytes of zero behind a CNP's BTH (IBTA A17.9.3): as headers, here */
+
 struct composer;
 
 /* payload: the payload memory, whose pattern is filled in here. Errors end the program (a file that cannot be read). */

@@ -20,13 +20,10 @@ struct send_qp {
 	uint64_t messages_left;
 	uint64_t offset;       /* bytes of the open message that have been made */
 	uint64_t packets;      /* made, dropped ones included */
-	uint64_t fault_due;    /* the packet (from 1) at which a fault with at or every has to be looked for */
 	struct held *held;     /* packets that leave later, the first to leave in front */
 	struct truth_stream *truth;
 	uint32_t next, previous; /* in the ring of those that have something to send */
 	uint16_t port;
-	/* what packet and frame before this one were, for mistakes that are stale by one; set where such a fault is planned */
-	struct frame *before;
 	uint32_t fault_state[4]; /* of PSN mistakes: theirs to define; all 0 at first */
 };
 

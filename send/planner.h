@@ -15,6 +15,9 @@ struct planner *planner_new(struct plan *plan, struct send_memory *memory);
 /* Until the plan ends or `stop` (lib/stop.h) is set; waits where the ring is full. To be run in a thread of its own. */
 void planner_run(struct planner *p);
 
+/* From another thread: the way out cannot go on, planner_run() ends. */
+void planner_abandon(struct planner *p);
+
 /* After planner_run(). */
 struct truth *planner_truth(const struct planner *p);
 void planner_free(struct planner *p);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 PROGRAMS += $(BUILD)/rocescope
 
-ROCESCOPE := $(filter-out userspace/udp_stream%,$(wildcard userspace/*.c)) $(wildcard pcap/*.c)
+ROCESCOPE := $(filter-out userspace/udp_stream%,$(wildcard userspace/*.c)) $(wildcard pcap/*.c send/*.c)
 
 $(BUILD)/rocescope: $(patsubst %.c,$(BUILD)/%.o,$(ROCESCOPE)) $(BUILD)/libstream.a
 $(BUILD)/rocescope: LDLIBS += -lbpf -lpcap -lisal $(STREAM_LDLIBS)
@@ -9,3 +9,5 @@ $(BUILD)/rocescope: LDLIBS += -lbpf -lpcap -lisal $(STREAM_LDLIBS)
 $(BUILD)/userspace/rocescope.o: CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/userspace/cmd_monitor.o: CFLAGS += -iquote $(BUILD)
 $(BUILD)/userspace/cmd_monitor.o: $(BUILD)/bpf/monitor.skel.h
+$(BUILD)/send/outlet_live.o: CFLAGS += -iquote $(BUILD)
+$(BUILD)/send/outlet_live.o: $(BUILD)/bpf/send.skel.h

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdlib.h>
+
+#include "send/held.h"
+
+bool held_add(struct send_qp *qp, const struct packet *p, uint64_t faults, uint64_t due)
+{
+	struct held **at = &qp->held, *h = malloc(sizeof(*h));
+
+	if (!h)
+		return false;
+	while (*at && (*at)->due <= due)
+		at = &(*at)->next;
+	*h = (struct held){ *at, due, *p, faults };
+	*at = h;
+	return true;
+}
+
+struct held *held_due(struct send_qp *qp, uint64_t number)
+{
+	struct held *h = qp->held;
+
+	if (!h || h->due > number)
+		return NULL;
+	qp->held = h->next;
+	return h;
+}

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <err.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/clock.h"
+#include "lib/stop.h"
+#include "roce/parse.h"
+#include "roce/wire.h"
+#include "send/compose.h"
+#include "send/fault.h"
+#include "send/held.h"
+#include "send/order.h"
+#include "send/planner.h"
+#include "send/qp.h"
+
+#define FAULTS_MOST 64		/* a bit each */
+#define PUBLISH 32		/* packets between two looks of the way out at what there is, unpaced */
+#define FULL_NS (50 * NSEC_PER_USEC) /* how long to wait where the ring is full */
+#define FILE_RATE 10e9		/* bits a second of a file whose plan states no rate */
+
+struct planner {
+	struct plan *plan;
+	struct send_memory *memory;
+	struct composer *composer;
+	struct order order;
+	struct send_qp *qps;
+	struct packet *before;	/* [qps], each QP's last one, where a fault needs it; number 0: none */
+	struct truth *truth;
+	struct frame frame, before_frame;
+
+	uint64_t random;
+	uint64_t watched;	/* faults that are looked at for every packet */
+	uint64_t drawn;		/* those at random over all packets */
+	uint64_t random_due;	/* the packet at which the next of them hits */
+	uint64_t made;		/* packets, of all QPs */
+
+	uint64_t produced;	/* published or not */
+	uint64_t left_bits;	/* of the packets that left, and how many */
+	uint64_t left;
+	uint64_t departure, end; /* ns */
+	bool timed;		/* departures are reckoned */
+	uint64_t cell_user[CELLS]; /* position behind the slot that used it last */
+	uint64_t cells;		/* used so far */
+	atomic_bool abandoned;
+};
+
+static bool is_over(const struct planner *p)
+{
+	return stop || atomic_load_explicit(&p->abandoned, memory_order_relaxed);
+}
+
+static void publish(struct planner *p)
+{
+	__atomic_store_n(&p->memory->produced, p->produced, __ATOMIC_RELEASE);
+}
+
+/* Until the way out has taken the packet before this position. */
+static void wait_consumed(struct planner *p, uint64_t position)
+{
+	struct timespec nap = { .tv_nsec = FULL_NS };
+
+	while (__atomic_load_n(&p->memory->consumed, __ATOMIC_ACQUIRE) < position && !atomic_load(&p->abandoned)) {
+		publish(p);
+		nanosleep(&nap, NULL);
+	}
+}
+
+static struct slot *free_slot(struct planner *p)
+{
+	if (p->produced >= RING_SLOTS)
+		wait_consumed(p, p->produced - RING_SLOTS + 1);
+	return &p->memory->ring[p->produced & (RING_SLOTS - 1)];
+}
+
+/* When the next packet leaves: the mean rate is exact, a burst leaves at its first packet's time. */
+static void reckon_departure(struct planner *p)
+{
+	const struct rate *rate = &p->plan->rate;
+	double per_second = rate->per_second ?: FILE_RATE;
+
+	if (!p->timed || p->left % p->plan->burst)
+		return;
+	p->departure = (rate->unit == RATE_PACKETS && rate->per_second ? p->left : p->left_bits) * 1e9 / per_second;
+}
+
+static void leave(struct planner *p, struct slot *s, bool soon)
+{
+	reckon_departure(p);
+	s->departure = p->departure;
+	p->left_bits += 8ull * s->frame_bytes;
+	p->left++;
+	p->produced++;
+	if (soon || p->produced % PUBLISH == 0)
+		publish(p);
+}
+
+static void leave_slot(struct planner *p, const struct packet *packet)
+{
+	struct truth_packet told = {
+		.opcode = packet->opcode, .icrc_good = true, .dqpn = packet->dqpn, .sqpn = packet->sqpn, .psn = packet->psn,
+		.dma_length = packet->dma_length, .payload_bytes = packet->payload_bytes,
+	};
+	struct slot *s = free_slot(p);
+
+	compose_slot(p->composer, packet, s);
+	told.frame_bytes = s->frame_bytes;
+	if (p->plan->fault_count)
+		truth_observe(p->truth, packet->qp->truth, &told);
+	else
+		truth_in_order(p->truth, packet->qp->truth, &told);
+	leave(p, s, p->plan->rate.per_second);
+}
+
+/* Headers as an observer reads them; the IP length is the frame's, no fault of ours changes that. */
+static void observe_frame(struct planner *p, const struct packet *packet, const struct frame *f)
+{
+	const __u8 *bth = f->bytes + f->bth, *extension = bth + sizeof(struct wire_bth);
+	uint32_t op = roce_opcodes[bth[0]], pad = bth[1] >> 4 & 3;
+	uint32_t headers = f->bth + sizeof(struct wire_bth) + parse_extension_bytes(op);
+	struct truth_packet told = {
+		.opcode = bth[0], .dqpn = roce_be24(bth + 5), .psn = roce_be24(bth + 9), .frame_bytes = f->length,
+		.malformed = headers + pad + WIRE_ICRC_LEN > f->length,
+	};
+
+	if (!told.malformed) {
+		told.icrc_good = frame_icrc_good(f);
+		told.payload_bytes = f->length - WIRE_ICRC_LEN - pad - headers;
+		if (op & OP_DETH)
+			told.sqpn = roce_be24(extension + offsetof(struct wire_deth, sqpn));
+		else if (op & OP_RETH)
+			told.dma_length = roce_be32(extension + offsetof(struct wire_reth, dma_length));
+	}
+	truth_observe(p->truth, packet->qp->truth, &told);
+}
+
+/* The payload memory's cell is free once the packet that used it last has left. */
+static uint32_t free_cell(struct planner *p)
+{
+	uint32_t cell = p->cells++ % CELLS;
+
+	wait_consumed(p, p->cell_user[cell]);
+	p->cell_user[cell] = p->produced + 1;
+	return cell;
+}
+
+static const struct frame *frame_before(struct planner *p, const struct packet *packet)
+{
+	if (!p->before || !p->before[packet->qp->index].number)
+		return NULL;
+	compose_frame(p->composer, &p->before[packet->qp->index], &p->before_frame);
+	return &p->before_frame;
+}
+
+static uint32_t constant_icrc(const struct planner *p, uint64_t faults)
+{
+	for (; faults; faults &= faults - 1) {
+		const struct fault *f = &p->plan->faults[__builtin_ctzll(faults)];
+
+		if (fault_stage(f->kind) == FAULT_ICRC && f->has_value)
+			return f->value;
+	}
+	return 0xdeadbeef;
+}
+
+/* What is drawn for a packet's bytes depends on nothing but the seed and the packet: its copies are alike. */
+static uint64_t random_of(const struct planner *p, const struct packet *packet)
+{
+	uint64_t state = p->plan->seed * 0x9e3779b97f4a7c15ull ^ (uint64_t)packet->qp->index << 40 ^ packet->number;
+
+	state |= 1ull << 63;
+	fault_random(&state);
+	return state;
+}
+
+static void leave_frame(struct planner *p, const struct packet *packet, uint64_t faults)
+{
+	uint64_t random = random_of(p, packet);
+	struct frame *f = &p->frame;
+	struct slot *s;
+
+	compose_frame(p->composer, packet, f);
+	for (uint64_t left = faults; left; left &= left - 1) {
+		const struct fault *fault = &p->plan->faults[__builtin_ctzll(left)];
+
+		if (fault_stage(fault->kind) == FAULT_FRAME || fault_stage(fault->kind) == FAULT_ICRC)
+			fault_frame(fault, p->plan, packet, f, &random);
+	}
+	frame_seal(f, p->plan, constant_icrc(p, faults), frame_before(p, packet));
+	for (uint64_t left = faults; left; left &= left - 1) {
+		const struct fault *fault = &p->plan->faults[__builtin_ctzll(left)];
+
+		if (fault_stage(fault->kind) == FAULT_AFTER)
+			fault_after(fault, p->plan, packet, f, &random);
+	}
+	s = free_slot(p);
+	frame_slot(f, p->memory->payload, free_cell(p), s);
+	observe_frame(p, packet, f);
+	leave(p, s, p->plan->rate.per_second);
+}
+
+static void leave_packet(struct planner *p, const struct packet *packet, uint64_t faults)
+{
+	if (faults)
+		leave_frame(p, packet, faults);
+	else
+		leave_slot(p, packet);
+}
+
+static void leave_held(struct planner *p, struct send_qp *qp, uint64_t number)
+{
+	for (struct held *h; (h = held_due(qp, number)); free(h))
+		leave_packet(p, &h->packet, h->faults);
+}
+
+static uint32_t later_by(struct planner *p, const struct fault *f)
+{
+	return f->by + (f->by_most > f->by ? fault_random(&p->random) % (f->by_most - f->by + 1) : 0);
+}
+
+static void hold(struct send_qp *qp, const struct packet *packet, uint64_t faults, uint64_t due)
+{
+	if (!held_add(qp, packet, faults, due))
+		err(1, "no memory for packets that leave later");
+}
+
+/* A packet that some faults hit. false: it is not made, and takes no PSN. */
+static bool make_faulty(struct planner *p, struct packet *packet, uint64_t hits)
+{
+	bool drop = false, again = false;
+	uint32_t by = 0, again_by = 0;
+	uint64_t bytes = 0; /* faults for later */
+
+	for (uint64_t left = hits; left; left &= left - 1) {
+		struct fault *f = &p->plan->faults[__builtin_ctzll(left)];
+
+		f->hits++;
+		if (f->kind == FAULT_drop) {
+			drop = true;
+		} else if (f->kind == FAULT_duplicate) {
+			again = true;
+			again_by = later_by(p, f);
+		} else if (f->kind == FAULT_reorder) {
+			by = later_by(p, f);
+		} else {
+			bytes |= left & -left;
+			if (fault_stage(f->kind) == FAULT_PACKET && !fault_packet(f, p->plan, packet, &p->random))
+				return false;
+		}
+	}
+	if (drop)
+		return true;
+	if (again && (by || again_by))
+		hold(packet->qp, packet, bytes, packet->number + by + again_by);
+	if (by)
+		hold(packet->qp, packet, bytes, packet->number + by);
+	else
+		leave_packet(p, packet, bytes);
+	if (again && !by && !again_by)
+		leave_packet(p, packet, bytes);
+	return true;
+}
+
+static void draw(struct planner *p)
+{
+	p->random_due = UINT64_MAX;
+	for (uint64_t left = p->drawn; left; left &= left - 1) {
+		const struct fault *f = &p->plan->faults[__builtin_ctzll(left)];
+
+		if (f->countdown < p->random_due)
+			p->random_due = f->countdown;
+	}
+}
+
+/* Of the faults at random over all packets, whose countdown is the number of the packet they hit next. */
+static uint64_t drawn_hits(struct planner *p)
+{
+	uint64_t hits = 0;
+
+	for (uint64_t left = p->drawn; left; left &= left - 1) {
+		struct fault *f = &p->plan->faults[__builtin_ctzll(left)];
+
+		if (f->countdown != p->made)
+			continue;
+		f->countdown += fault_draw(f, &p->random);
+		hits |= left & -left;
+	}
+	draw(p);
+	return hits;
+}
+
+static bool watched_hit(struct planner *p, struct fault *f, const struct packet *packet)
+{
+	uint64_t number;
+
+	if (!fault_concerns(f, packet, &number))
+		return false;
+	if (f->p) {
+		if (--f->countdown)
+			return false;
+		f->countdown = fault_draw(f, &p->random);
+		return true;
+	}
+	if (f->at)
+		return number == f->at;
+	return !f->every || number % f->every == 0;
+}
+
+static uint64_t hits_of(struct planner *p, const struct packet *packet)
+{
+	uint64_t hits = 0;
+
+	if (p->made == p->random_due)
+		hits = drawn_hits(p);
+	for (uint64_t left = p->watched; left; left &= left - 1)
+		if (watched_hit(p, &p->plan->faults[__builtin_ctzll(left)], packet))
+			hits |= left & -left;
+	return hits;
+}
+
+static void make_one(struct planner *p, struct send_qp *qp)
+{
+	struct packet packet;
+	uint32_t psn = qp->psn;
+	uint64_t hits;
+
+	qp_packet(p->plan, qp, &packet);
+	p->made++;
+	hits = hits_of(p, &packet);
+	if (!hits) {
+		leave_slot(p, &packet);
+	} else if (!make_faulty(p, &packet, hits)) {
+		qp_take_back(qp, psn);
+		order_made(&p->order, qp, packet.place & AT_LAST);
+		return;
+	}
+	if (p->before)
+		p->before[qp->index] = packet;
+	order_made(&p->order, qp, packet.place & AT_LAST);
+	if (qp->held)
+		leave_held(p, qp, packet.place & AT_LAST && !qp->messages_left ? UINT64_MAX : packet.number);
+}
+
+static bool time_is_up(const struct planner *p, uint64_t begun)
+{
+	if (!p->end)
+		return false;
+	if (p->timed)
+		return p->departure >= p->end;
+	return p->made % 256 == 0 && now_ns() - begun >= p->end;
+}
+
+void planner_run(struct planner *p)
+{
+	uint64_t begun = now_ns();
+	struct send_qp *qp;
+
+	while (!is_over(p) && !time_is_up(p, begun) && (qp = order_next(&p->order)))
+		make_one(p, qp);
+	for (uint32_t i = 0; i < p->plan->qps; i++)
+		leave_held(p, &p->qps[i], UINT64_MAX);
+	publish(p);
+	__atomic_store_n(&p->memory->ended, 1, __ATOMIC_RELEASE);
+}
+
+void planner_abandon(struct planner *p)
+{
+	atomic_store(&p->abandoned, true);
+}
+
+struct truth *planner_truth(const struct planner *p)
+{
+	return p->truth;
+}
+
+/* Message-counted faults and those of one QP are not every packet's. */
+static bool is_drawn_from_all(const struct fault *f, struct send_qp *qp)
+{
+	struct packet middle = { .qp = qp, .number = 7, .message = 1 };
+	uint64_t number;
+
+	return f->p && f->qp < 0 && fault_concerns(f, &middle, &number) && number == middle.number;
+}
+
+/* What is late is caught up at twice the rate at most, so that no bursts leave which the plan does not have. */
+static uint64_t spacing_ns(const struct plan *plan)
+{
+	uint32_t last = plan->message % plan->mtu ?: plan->mtu; /* bytes of the shortest packet */
+	double units = plan->rate.unit == RATE_PACKETS ? 1 : 8.0 * (WIRE_ETH_LEN + WIRE_IPV4_LEN + last);
+
+	return plan->rate.per_second && plan->burst == 1 ? units * 1e9 / plan->rate.per_second / 2 : 0;
+}
+
+static void prepare_faults(struct planner *p)
+{
+	if (p->plan->fault_count > FAULTS_MOST)
+		errx(1, "at most %d faults in one plan", FAULTS_MOST);
+	for (size_t i = 0; i < p->plan->fault_count; i++) {
+		struct fault *f = &p->plan->faults[i];
+
+		if (f->p)
+			f->countdown = fault_draw(f, &p->random);
+		if (is_drawn_from_all(f, p->qps))
+			p->drawn |= 1ull << i;
+		else
+			p->watched |= 1ull << i;
+		if (fault_stage(f->kind) == FAULT_ICRC && !p->before)
+			p->before = calloc(p->plan->qps, sizeof(*p->before));
+	}
+	draw(p);
+}
+
+struct planner *planner_new(struct plan *plan, struct send_memory *memory)
+{
+	struct planner *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		err(1, "no memory");
+	p->plan = plan;
+	p->memory = memory;
+	p->random = plan->seed * 2 + 1;
+	for (int i = 0; i < 8; i++) /* neighbouring seeds begin far apart */
+		fault_random(&p->random);
+	memory->spacing = spacing_ns(plan);
+	p->timed = plan->file || plan->rate.per_second;
+	p->end = plan->duration * 1e9;
+	p->composer = composer_new(plan, memory->payload);
+	p->qps = qps_new(plan, &p->random);
+	p->truth = truth_new(plan);
+	if (!p->qps || !p->truth)
+		err(1, "no memory for %u QPs", plan->qps);
+	for (uint32_t i = 0; i < plan->qps; i++)
+		p->qps[i].truth = truth_of_qp(p->truth, &p->qps[i]);
+	prepare_faults(p);
+	order_start(&p->order, plan, p->qps);
+	return p;
+}
+
+void planner_free(struct planner *p)
+{
+	for (uint32_t i = 0; i < p->plan->qps; i++)
+		for (struct held *h; (h = held_due(&p->qps[i], UINT64_MAX)); )
+			free(h);
+	truth_free(p->truth);
+	composer_free(p->composer);
+	free(p->before);
+	free(p->qps);
+	free(p);
+}
+
+uint32_t plan_longest_frame(const struct plan *plan)
+{
+	uint32_t payload = plan->message < plan->mtu ? plan->message : plan->mtu, growth = 0;
+
+	for (size_t i = 0; i < plan->fault_count; i++)
+		growth += fault_growth(&plan->faults[i], plan);
+	return WIRE_ETH_LEN + (plan->tagged ? WIRE_VLAN_LEN : 0) + (plan->ipv6 ? WIRE_IPV6_LEN : WIRE_IPV4_LEN) + WIRE_UDP_LEN +
+	       sizeof(struct wire_bth) + qp_extension_bytes(plan) + ((payload + 3) & ~3u) + WIRE_ICRC_LEN + growth;
+}
