@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What is to go wrong: which packets (exact, periodic, at random with a seed), and how. A fault with neither at, every nor p
- * is in every packet (message) of its QPs; one that makes packets leave otherwise (drop, duplicate, reorder, corrupt) needs one
- * of them.
+ * is in every packet (message) of its QPs; one that loses, repeats, delays or damages packets (drop, duplicate, reorder,
+ * corrupt) needs one of them.
  */
 #ifndef SEND_FAULT_H
 #define SEND_FAULT_H
@@ -19,8 +19,18 @@ enum fault_stage {
 	FAULT_AFTER,   /* its bytes, the ICRC included, when that is there */
 };
 
+/* What at, every and p of a fault count: packets of a QP, or its messages, of each of which one packet is hit. */
+enum fault_unit {
+	UNIT_PACKETS,
+	UNIT_BEGINS,  /* the message's First or Only */
+	UNIT_ENDS,    /* its Last or Only */
+	UNIT_FIRSTS,  /* its First, not an Only */
+	UNIT_MIDDLES, /* its first Middle */
+	UNIT_LASTS,   /* its Last, not an Only */
+};
+
 enum fault_kind {
-#define FAULT(name, stage, words) FAULT_##name,
+#define FAULT(name, unit, stage, needs, keys, words) FAULT_##name,
 #include "send/fault.def"
 #undef FAULT
 	FAULT_KINDS
@@ -49,13 +59,36 @@ struct fault {
  */
 const char *fault_parse(struct plan *plan, const char *text);
 
+/*
+ * Whether the plan, once it is complete, can have its faults at all: a QP of that index, a RETH for a mistake in it. NULL,
+ * or what is wrong, as above.
+ */
+const char *fault_check(const struct plan *plan);
+
 enum fault_stage fault_stage(enum fault_kind kind);
+enum fault_unit fault_unit(enum fault_kind kind);
 const char *fault_name(enum fault_kind kind);
 
 /* The list for --help: a line each. */
 void fault_help(void);
 
-/* Stage FAULT_PACKET. Returns false if the packet is not to be made at all (and takes no PSN). */
+/*
+ * Whether the packet is one of the fault's: of its QP, of those that at or every name, for mistakes in messages the packet
+ * of the message that is hit. Of a fault with p: whether it is to be counted for its countdown.
+ */
+bool fault_wants(const struct fault *f, const struct plan *plan, const struct packet *p);
+
+/* Of a fault with p: so many packets (as fault_wants() counts them) from the last one hit to the next, at least 1. */
+uint64_t fault_draw(const struct fault *f, uint64_t *random);
+
+/* Bytes by which it can make a frame longer than the plan's longest without faults. */
+uint32_t fault_growth(const struct fault *f, const struct plan *plan);
+
+/*
+ * Stage FAULT_PACKET. What it does to p->psn is this packet's only; to p->qp->psn, the next one's, it lasts. The packet takes
+ * its usual share of the message, whatever becomes of payload_bytes. Returns false if the packet is not to be made at all
+ * (and takes no PSN).
+ */
 bool fault_packet(const struct fault *f, const struct plan *plan, struct packet *p, uint64_t *random);
 
 /* Stages FAULT_FRAME and FAULT_ICRC, before frame_seal(). */

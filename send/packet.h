@@ -34,6 +34,7 @@ struct packet {
 	struct send_qp *qp;
 	uint64_t number;       /* the k-th of its QP, from 1 */
 	uint64_t message;      /* of its QP, from 0 */
+	uint64_t offset;       /* bytes of its message before it */
 	uint64_t va;
 	uint32_t dqpn, psn, rkey, dma_length, immediate;
 	uint32_t payload;      /* where in the payload memory */
