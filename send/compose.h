@@ -27,12 +27,22 @@ void compose_frame(struct composer *c, const struct packet *p, struct frame *f);
 /* IP and UDP lengths, IPv4 header checksum for the bytes as they are now. (Not what a fault set on purpose: call it before.) */
 void frame_lengths(struct frame *f);
 
-/* Makes room of zeroes, or takes bytes out; offsets and length follow, nothing else does. */
+/*
+ * Makes room of zeroes, or takes bytes out; offsets and length follow, nothing else does. What is put right in front of a
+ * header, or of the payload, belongs to the header before it; right behind the BTH it is an extension header. The frame must
+ * fit into CELL_BYTES.
+ */
 void frame_insert(struct frame *f, uint32_t at, uint32_t bytes);
 void frame_remove(struct frame *f, uint32_t at, uint32_t bytes);
 
-/* The ICRC in f->icrc's way, and the UDP checksum if the plan has one. value: of icrc-constant; before: see struct send_qp. */
+/*
+ * The ICRC in f->icrc's way, if the frame has one, and the UDP checksum if the plan has one. value: of icrc-constant; before:
+ * the frame of the QP's packet before, or NULL.
+ */
 void frame_seal(struct frame *f, const struct plan *plan, uint32_t value, const struct frame *before);
+
+/* Whether its last four bytes are the right ICRC of the bytes before them. */
+bool frame_icrc_good(const struct frame *f);
 
 /* The frame as a slot: its bytes behind the headers go into the cell (index below CELLS). */
 void frame_slot(const struct frame *f, __u8 *payload, uint32_t cell, struct slot *s);
