@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The software FPGA behind `rocescope send`, which userspace/build.mk links; here are its unit tests.
 
-# The test includes the sources it tests, so that the sanitizers see them.
-UNIT_TESTS += $(BUILD)/tests/unit/test_send_frame
-$(BUILD)/tests/unit/test_send_frame $(BUILD)/tests/unit/test_send_frame.o: private CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined
-$(BUILD)/tests/unit/test_send_frame: LDLIBS += -lisal -lz
-$(BUILD)/tests/unit/test_send_frame: $(BUILD)/tests/unit/test_send_frame.o
+# Each includes the source it tests, so that the sanitizers see it.
+SEND_TESTS := $(addprefix $(BUILD)/tests/unit/test_send_,frame compose)
+UNIT_TESTS += $(SEND_TESTS)
+# private: the command's own objects stay as they are
+$(SEND_TESTS) $(SEND_TESTS:%=%.o): private CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined
+$(SEND_TESTS): LDLIBS += -lisal -lz
+$(SEND_TESTS): $(BUILD)/%: $(BUILD)/%.o
+$(BUILD)/tests/unit/test_send_compose: $(addprefix $(BUILD)/send/,payload.o frame.o icrc_way.o)
