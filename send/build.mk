@@ -9,3 +9,8 @@ $(SEND_TESTS) $(SEND_TESTS:%=%.o): private CFLAGS += -fsanitize=address,undefine
 $(SEND_TESTS): LDLIBS += -lisal -lz
 $(SEND_TESTS): $(BUILD)/%: $(BUILD)/%.o
 $(BUILD)/tests/unit/test_send_compose: $(addprefix $(BUILD)/send/,payload.o frame.o icrc_way.o)
+
+UNIT_TESTS += $(BUILD)/tests/unit/test_send_options
+$(BUILD)/tests/unit/test_send_options: $(BUILD)/tests/unit/test_send_options.o
+$(BUILD)/tests/unit/test_send_options: $(addprefix $(BUILD)/send/,options.o complete.o machine.o presets.o) $(BUILD)/libstream.a
+$(BUILD)/tests/unit/test_send_options: LDLIBS += $(STREAM_LDLIBS)
