@@ -89,6 +89,7 @@ void qp_packet(const struct plan *plan, struct send_qp *qp, struct packet *p)
 		.rkey = qp->rkey,
 		.dma_length = plan->message,
 		.immediate = qp->immediate,
+		.offset = qp->offset,
 		.payload = (qp->messages * plan->message + qp->offset) % PAYLOAD_PATTERN,
 		.payload_bytes = rest <= plan->mtu ? rest : plan->mtu,
 		.port = qp->port,
