@@ -66,19 +66,18 @@ const char *fault_parse(struct plan *plan, const char *text);
 const char *fault_check(const struct plan *plan);
 
 enum fault_stage fault_stage(enum fault_kind kind);
-enum fault_unit fault_unit(enum fault_kind kind);
 const char *fault_name(enum fault_kind kind);
 
 /* The list for --help: a line each. */
 void fault_help(void);
 
 /*
- * Whether the packet is one of the fault's: of its QP, of those that at or every name, for mistakes in messages the packet
- * of the message that is hit. Of a fault with p: whether it is to be counted for its countdown.
+ * Whether the packet is one that the fault counts: of its QP and, for mistakes in messages, the packet of the message that they
+ * hit. Then *number is what at and every compare with, from 1. To be asked before any fault changed the packet.
  */
-bool fault_wants(const struct fault *f, const struct plan *plan, const struct packet *p);
+bool fault_concerns(const struct fault *f, const struct packet *p, uint64_t *number);
 
-/* Of a fault with p: so many packets (as fault_wants() counts them) from the last one hit to the next, at least 1. */
+/* Of a fault with p: so many packets (as fault_concerns() counts them) from the last one hit to the next, at least 1. */
 uint64_t fault_draw(const struct fault *f, uint64_t *random);
 
 /* Bytes by which it can make a frame longer than the plan's longest without faults. */
