@@ -289,12 +289,10 @@ static void complete_sequence(struct plan *plan, const char *path)
 
 static void check_faults(const struct send_options *o)
 {
-	const struct plan *plan = &o->plan;
+	const char *error = fault_check(&o->plan);
 
-	for (size_t i = 0; i < plan->fault_count; i++)
-		if (plan->faults[i].qp >= plan->qps)
-			usage_error("send: --fault %s: no QP %lld: there are %u, from 0", o->faults[i],
-				    (long long)plan->faults[i].qp, plan->qps);
+	if (error)
+		usage_error("send: --fault %s", error);
 }
 
 void options_complete(struct send_options *o)
@@ -306,6 +304,6 @@ void options_complete(struct send_options *o)
 		complete_weights(&o->plan);
 	if (o->plan.order == ORDER_SEQUENCE)
 		complete_sequence(&o->plan, o->sequence);
-	check_faults(o);
 	complete_path(o);
+	check_faults(o);
 }

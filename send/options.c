@@ -14,7 +14,7 @@
 #define BLANKS " \t\r\n"
 #define LINE_BYTES (1 << 20) /* of a plan file: a hundred thousand weights */
 #define LINES_MOST (2 * QPS_MOST)
-#define FAULTS_MOST 1000
+#define FAULTS_MOST 64 /* the planner has a bit for each */
 #define LIST_COLUMN 30
 
 /* Where the words come from. */
