@@ -12,5 +12,5 @@ $(BUILD)/tests/unit/test_send_compose: $(addprefix $(BUILD)/send/,payload.o fram
 
 UNIT_TESTS += $(BUILD)/tests/unit/test_send_options
 $(BUILD)/tests/unit/test_send_options: $(BUILD)/tests/unit/test_send_options.o
-$(BUILD)/tests/unit/test_send_options: $(addprefix $(BUILD)/send/,options.o complete.o machine.o presets.o) $(BUILD)/libstream.a
+$(BUILD)/tests/unit/test_send_options: $(addprefix $(BUILD)/send/,options.o complete.o machine.o presets.o lateness.o) $(BUILD)/libstream.a
 $(BUILD)/tests/unit/test_send_options: LDLIBS += $(STREAM_LDLIBS)

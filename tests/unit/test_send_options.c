@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "send/fault.h"
+#include "send/lateness.h"
 #include "send/options.h"
 #include "send/slot.h"
 #include "tests/unit/cmocka_includes.h"
@@ -20,6 +22,14 @@ const char *fault_parse(struct plan *plan, const char *text)
 		return "no such fault";
 	plan->faults = realloc(plan->faults, (plan->fault_count + 1) * sizeof(*plan->faults));
 	plan->faults[plan->fault_count++] = (struct fault){ .qp = qp ? atoi(qp + 3) : -1 };
+	return NULL;
+}
+
+const char *fault_check(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->fault_count; i++)
+		if (plan->faults[i].qp >= plan->qps)
+			return "there is no QP of that index";
 	return NULL;
 }
 
@@ -338,12 +348,36 @@ static void test_usage(void **state)
 	refused("no such option", TO_FILE("--nonsense"));
 	refused("needs a value", TO_FILE("--mtu"));
 	refused("no such fault", TO_FILE("--fault", "nonsense"));
-	refused("no QP 3: there are 3", TO_FILE("--qps", "3", "--fault", "drop:qp=3"));
+	refused("no QP of that index", TO_FILE("--qps", "3", "--fault", "drop:qp=3"));
 	assert_int_equal(status(TO_FILE("--qps", "3", "--fault", "drop:qp=2")), 99);
 	assert_int_equal(status(LINE("nonexistent0", "--dst", "10.9.0.2")), 1);
 	assert_int_equal(status(LINE("--help")), 0);
 	assert_int_equal(status(LINE("--help", "faults")), 0);
 	assert_string_equal(said, "faults\n");
+}
+
+/* Each lateness lies in its bucket, whose end is at most a quarter above it. */
+static void test_lateness(void **state)
+{
+	static struct send_memory m;
+
+	(void)state;
+	for (uint64_t ns = 0; ns < 1ull << 40; ns += ns / 7 + 1) {
+		uint64_t end = lateness_of_bucket(late_bucket(ns));
+
+		assert_true(end >= ns && end <= ns + ns / 4);
+	}
+	assert_int_equal(lateness_quantile(&m, .5), 0);
+	for (uint64_t ns = 1; ns <= 1000; ns++)
+		m.late[late_bucket(ns)]++;
+	m.late_max = 1000;
+	assert_true(lateness_quantile(&m, .5) >= 500 && lateness_quantile(&m, .5) <= 625);
+	assert_int_equal(lateness_quantile(&m, 1), 1000);
+	m.last = NSEC_PER_SEC;
+	assert_true(lateness_kept_rate(&m));
+	m.late[late_bucket(NSEC_PER_SEC / 100)] = 1001;
+	m.late_max = NSEC_PER_SEC / 100;
+	assert_false(lateness_kept_rate(&m));
 }
 
 int main(void)
@@ -359,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_plan_files),
 		cmocka_unit_test(test_presets),
 		cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_lateness),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
