@@ -15,7 +15,7 @@ static const struct command {
 	{ "analyze", cmd_analyze, "the same verdicts from capture files" },
 	{ "capture", NULL, "write only the faulty packets to a file, with context" },
 	{ "doctor", NULL, "say in words what a sender does wrong" },
-	{ "send", NULL, "send RoCE packets by plan, and faults by plan" },
+	{ "send", cmd_send, "send RoCE packets by plan, and faults by plan" },
 	{ "path", NULL, "look at the path to another machine" },
 	{ "compare", cmd_compare, "compare RoCE, UDP and SoftRoCE on one path (make compare)" },
 };
