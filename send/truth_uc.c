@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "send/truth_uc.h"
+
+/* The packet is farther in the sequence than all before it, or begins it anew. */
+static bool newest(const struct truth_part *p)
+{
+	return p->arrival == IN_ORDER || p->arrival == AFTER_GAP || p->arrival == ELSEWHERE;
+}
+
+/* A message whose First nobody saw is going on, and not to be counted. */
+void truth_uc_start(struct truth_uc *u)
+{
+	*u = (struct truth_uc){ .unended = true, .more = UINT64_MAX };
+}
+
+/* The receiver gives up what it has open. */
+static void give_up(struct truth_uc *u)
+{
+	if (u->open && !u->late)
+		u->broken++;
+	u->open = false;
+}
+
+/* Where the packets lie that a First's DMA length asks for; where it tells none, anywhere. */
+static void reach(struct truth_uc *u, const struct truth_part *p)
+{
+	u->first = p->position;
+	u->more = UINT64_MAX;
+	if (p->op & OP_RETH && p->dma_length && p->payload_bytes)
+		u->more = (p->dma_length - 1) / p->payload_bytes;
+}
+
+void truth_uc_first(struct truth_uc *u, const struct truth_part *p)
+{
+	bool only = p->op & OP_LAST;
+	uint32_t behind = (p->psn + 1) & TRUTH_PSN_MASK;
+
+	if (only || !u->open || !u->only_first || u->expected != behind) { /* else the same First once more */
+		give_up(u);
+		u->open = u->only_first = !only;
+		u->messages += only;
+		u->late = !newest(p);
+		u->expected = behind;
+	}
+	if (!newest(p))
+		return;
+	u->unended = !only;
+	u->newest = p->position;
+	reach(u, p);
+}
+
+void truth_uc_mismatch(struct truth_uc *u, const struct truth_part *p)
+{
+	bool another;
+
+	give_up(u);
+	if (!newest(p))
+		return;
+	another = !u->unended || (p->position != u->newest + 1 && p->position - u->first > u->more);
+	if (another) {
+		u->broken++;
+		u->more = UINT64_MAX;
+	}
+	u->unended = !(p->op & OP_LAST);
+	u->newest = p->position;
+}
