@@ -2,12 +2,13 @@
 # The software FPGA behind `rocescope send`, which userspace/build.mk links; here are its unit tests.
 
 # Each includes the source it tests, so that the sanitizers see it.
-SEND_TESTS := $(addprefix $(BUILD)/tests/unit/test_send_,frame compose)
+SEND_TESTS := $(addprefix $(BUILD)/tests/unit/test_send_,frame compose truth)
 UNIT_TESTS += $(SEND_TESTS)
 # private: the command's own objects stay as they are
 $(SEND_TESTS) $(SEND_TESTS:%=%.o): private CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined
 $(SEND_TESTS): LDLIBS += -lisal -lz
 $(SEND_TESTS): $(BUILD)/%: $(BUILD)/%.o
+$(BUILD)/tests/unit/test_send_truth: LDLIBS += -ljansson
 $(BUILD)/tests/unit/test_send_compose: $(addprefix $(BUILD)/send/,payload.o frame.o icrc_way.o)
 
 UNIT_TESTS += $(BUILD)/tests/unit/test_send_options
