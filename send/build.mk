@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The software FPGA behind `rocescope send`, which userspace/build.mk links; here are its unit tests.
 
+# send/netdev.c speaks generic netlink
+NETLINK_LDLIBS = -lnl-genl-3 -lnl-3
+$(BUILD)/rocescope: LDLIBS += -lxdp $(NETLINK_LDLIBS)
+$(BUILD)/send/netdev.o: CFLAGS += $(shell $(PKG) --cflags libnl-genl-3.0)
+
 # Each includes the source it tests, so that the sanitizers see it.
 SEND_TESTS := $(addprefix $(BUILD)/tests/unit/test_send_,frame compose truth)
 UNIT_TESTS += $(SEND_TESTS)

@@ -120,14 +120,11 @@ static void measure(struct sender *s, uint64_t begun)
 static void count_losses(struct sender *s)
 {
 	struct send_report *r = &s->report;
-	struct netdev_counters after;
 
 	r->refused = s->outlet.refused;
 	if (s->options->plan.file)
 		return;
-	if (netdev_counters(s->ifindex, &after)) {
-		r->lost = netdev_lost(&s->before, &after, s->outlet.retried);
-	} else {
+	if (!netdev_lost(s->ifindex, &s->before, r->packets, s->outlet.retried, &r->lost)) {
 		complain("the interface has gone");
 		r->complete = false;
 	}
