@@ -19,12 +19,16 @@ struct outlet {
 	void *own;
 	char said[200];		/* why it cannot, or what to know about it; one line */
 	uint64_t refused;	/* frames that the device or the file did not take: they did not leave */
+	uint64_t retried;	/* times that the device refused a frame that was then sent again (it may count them as dropped) */
 };
 
 struct outlet_kind {
 	const char *name;	/* --out NAME */
 	const char *words;	/* for people: "live frames (BPF)" */
-	/* Makes it ready, o->memory included; false: o->said tells why not, and nothing is left open. */
+	/*
+	 * Makes it ready, o->memory included; false: o->said tells why not, and nothing is left open. The interface has been found to
+	 * be up and to take frames of o->frame_most.
+	 */
 	bool (*open)(struct outlet *o);
 	/*
 	 * Sends what is due, for some milliseconds at most; returns when the ring is empty, too. false: it cannot go on
