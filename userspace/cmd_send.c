@@ -17,6 +17,9 @@
 #include "userspace/commands.h"
 #include "userspace/send_report.h"
 
+#define NAP_NS (20 * NSEC_PER_USEC) /* where there is nothing to send yet */
+#define LEAD_NS NSEC_PER_MSEC	    /* from the first packet's making to its departure */
+
 struct sender {
 	struct send_options *options;
 	struct outlet outlet;
@@ -56,9 +59,14 @@ static bool start_planner(struct sender *s, pthread_t *thread)
 	return !error;
 }
 
+static uint64_t waiting(const struct send_memory *m)
+{
+	return __atomic_load_n(&m->produced, __ATOMIC_ACQUIRE) - m->consumed;
+}
+
 static bool all_left(const struct send_memory *m)
 {
-	return __atomic_load_n(&m->ended, __ATOMIC_ACQUIRE) && m->consumed == __atomic_load_n(&m->produced, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&m->ended, __ATOMIC_ACQUIRE) && !waiting(m);
 }
 
 /* Until the plan ends or somebody stops it; what is in the ring leaves in any case. false: the way out cannot go on. */
@@ -70,6 +78,12 @@ static bool let_leave(struct sender *s)
 	while (!all_left(m)) {
 		uint64_t now = now_ns();
 
+		if (!waiting(m)) {
+			sleep_until_ns(now + NAP_NS);
+			continue;
+		}
+		if (s->report.paced && !m->start)
+			m->start = now + LEAD_NS;
 		if (!s->outlet.kind->run(&s->outlet)) {
 			planner_abandon(s->planner);
 			complain(s->outlet.said);
@@ -104,10 +118,10 @@ static void measure(struct sender *s, uint64_t begun)
 
 	r->out = s->outlet.kind->name;
 	r->out_words = s->outlet.kind->words;
-	r->paced = !s->options->plan.file && s->options->plan.rate.per_second && m->consumed;
 	r->seconds = seconds_of(s, begun);
 	r->packets = m->consumed;
 	r->bytes = m->bytes;
+	r->paced &= m->consumed > 0;
 	if (r->paced) {
 		r->late_p50 = lateness_quantile(m, .5);
 		r->late_p99 = lateness_quantile(m, .99);
@@ -192,6 +206,7 @@ static int run(struct sender *s)
 		s->ifindex = if_nametoindex(s->options->plan.interface);
 		netdev_counters(s->ifindex, &s->before);
 	}
+	s->report.paced = !s->options->plan.file && s->options->plan.rate.per_second;
 	s->planner = planner_new(&s->options->plan, s->outlet.memory);
 	begun = now_ns();
 	if (!start_planner(s, &thread)) {

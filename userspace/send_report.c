@@ -111,7 +111,7 @@ static bool print_people(const struct send_report *r, FILE *to)
 
 	fprintf(to, "%" PRIu64 " packet%s, %" PRIu64 " bytes ", r->packets, r->packets == 1 ? "" : "s", r->bytes);
 	if (plan->file)
-		fprintf(to, "in %s", strcmp(plan->file, "-") ? plan->file : "standard output");
+		fprintf(to, "into %s", strcmp(plan->file, "-") ? plan->file : "standard output");
 	else
 		fprintf(to, "out of %s by %s", plan->interface, r->out_words);
 	if (gbps(r))
