@@ -13,13 +13,14 @@
 
 #define QKEY 0x11111111 /* of every UD packet, as rdma_stream has it */
 #define MIGREQ 0x40
+#define BECN 0x40 /* of the first reserved byte */
 #define HEADERS_MOST 256 /* bytes, of any opcode */
 
 /* A packet's place in its message decides all but a few fields of its headers. */
 struct shape {
 	bool made;
 	__u8 headers[SLOT_HEADERS];
-	__u8 opcode;
+	__u8 resv8a;
 	uint32_t header_bytes, frame_bytes, payload_bytes, pad;
 	uint32_t udp, bth, reth, aeth, deth, immdt; /* offsets, 0: has none; bytes */
 	uint32_t crc;	       /* of the eight ones and the IP header */
@@ -83,12 +84,16 @@ static uint32_t put_ip(const struct plan *plan, __u8 *to)
 	return WIRE_IPV4_LEN;
 }
 
+/* A CNP has BECN, and no MigReq (IBTA A17.9.3). */
 static void put_bth(const struct plan *plan, const struct packet *p, __u8 *to)
 {
+	bool cnp = roce_opcodes[p->opcode] & OP_CNP;
+
 	to[0] = p->opcode;
-	to[1] = MIGREQ | p->pad << 4;
+	to[1] = (cnp ? 0 : MIGREQ) | p->pad << 4;
 	put16(to + 2, plan->pkey);
 	put32(to + 4, p->dqpn);
+	to[4] = cnp ? BECN : 0;
 	put32(to + 8, (uint32_t)p->ackreq << 31 | p->psn);
 }
 
@@ -195,7 +200,6 @@ static void make_shape(struct composer *c, struct shape *s, const struct packet 
 
 	compose_frame(c, p, &f);
 	memcpy(s->headers, f.bytes, f.payload);
-	s->opcode = p->opcode;
 	s->header_bytes = f.payload;
 	s->frame_bytes = f.length;
 	s->payload_bytes = p->payload_bytes;
@@ -214,6 +218,7 @@ static void make_shape(struct composer *c, struct shape *s, const struct packet 
 	s->sum = pseudo_header_sum(&f);
 	/* the ICRC leaves these out: they are ones until it is made */
 	memset(s->headers + s->udp + 6, 0xff, 2);
+	s->resv8a = s->headers[s->bth + offsetof(struct wire_bth, resv8a)];
 	s->headers[s->bth + offsetof(struct wire_bth, resv8a)] = 0xff;
 	make_join(s->join, c->pieces.payload, p->payload_bytes + p->pad);
 	s->made = true;
@@ -286,7 +291,7 @@ void compose_slot(struct composer *c, const struct packet *p, struct slot *s)
 	put_fields(t, p, h);
 	piece = payload_piece(&c->pieces, p->payload, t->payload_bytes);
 	icrc = joined(t, crc32_gzip_refl(t->crc, h + t->udp, t->header_bytes - t->udp), content_crc(piece, t->pad));
-	h[t->bth + offsetof(struct wire_bth, resv8a)] = 0;
+	h[t->bth + offsetof(struct wire_bth, resv8a)] = t->resv8a;
 	put16(h + t->udp + 6, 0);
 	if (c->plan->udp_checksum)
 		put16(h + t->udp + 6, udp_checksum(t, h, piece, icrc));

@@ -101,7 +101,9 @@ static void leave_slot(struct planner *p, const struct packet *packet)
 {
 	struct truth_packet told = {
 		.opcode = packet->opcode, .icrc_good = true, .dqpn = packet->dqpn, .sqpn = packet->sqpn, .psn = packet->psn,
-		.dma_length = packet->dma_length, .payload_bytes = packet->payload_bytes,
+		.dma_length = packet->dma_length,
+		/* whose reserved bytes are headers to the composer only */
+		.payload_bytes = p->plan->op == SEND_CNP ? CNP_RESERVED : packet->payload_bytes,
 	};
 	struct slot *s = free_slot(p);
 
