@@ -3,6 +3,7 @@
  * rdma_stream: a stream of messages over RDMA verbs: RC or UC RDMA WRITE with immediate, or UD SEND split by the
  * program. The immediate data is the message's number (UD: the packet's), so that the receiver knows what is missing.
  */
+#include <arpa/inet.h>
 #include <string.h>
 
 #include "lib/stop.h"
@@ -11,7 +12,7 @@
 
 enum {
 	OPT_TRANSPORT = OPTION_OWN, OPT_DEVICE, OPT_GID_INDEX, OPT_PATH_MTU, OPT_CONTROL, OPT_PSN, OPT_WINDOW, OPT_DEPTH,
-	OPT_POLL,
+	OPT_POLL, OPT_PEER_ADDRESS, OPT_PEER_PSN, OPT_PEER_QPN, OPT_TELL, OPT_DUMP,
 };
 
 static const struct option own[] = {
@@ -24,6 +25,11 @@ static const struct option own[] = {
 	{ "window", required_argument, NULL, OPT_WINDOW },
 	{ "depth", required_argument, NULL, OPT_DEPTH },
 	{ "poll", no_argument, NULL, OPT_POLL },
+	{ "peer-address", required_argument, NULL, OPT_PEER_ADDRESS },
+	{ "peer-psn", required_argument, NULL, OPT_PEER_PSN },
+	{ "peer-qpn", required_argument, NULL, OPT_PEER_QPN },
+	{ "tell", required_argument, NULL, OPT_TELL },
+	{ "dump", required_argument, NULL, OPT_DUMP },
 	{}
 };
 
@@ -39,10 +45,17 @@ static const char usage[] =
 	"  --window N          messages (UD: packets) outstanding on each QP        (64)\n"
 	"recv:\n"
 	"  --control [HOST]:PORT  listen there for the control connection           (everywhere, --port)\n"
-	"  --depth N           receives posted on each QP                           (1024)\n";
+	"  --depth N           receives posted on each QP                           (1024)\n"
+	"recv from a sender without a control connection (RC, UC; --flows, --size: at most; --messages: that end it):\n"
+	"  --peer-address IP   the sender's\n"
+	"  --peer-psn N        PSN of the first packet to each QP                   (0)\n"
+	"  --peer-qpn N        the sender's first QP: where acknowledgements go     (1; the next ones count up)\n"
+	"  --tell FILE         a JSON line with what the sender must know           (-: standard output)\n"
+	"  --dump FILE         the buffers at the end: of each QP those of WRITEs, then those of SENDs\n";
 
 static struct rdma_options options = {
-	.gid_index = -1, .psn = -1, .window = 64, .depth = 1024,
+	.gid_index = -1, .psn = -1, .window = 64, .depth = 1024, .peer_qpn = 1,
+	.peer_gid.raw = { [10] = 0xff, [11] = 0xff },
 };
 
 static uint64_t number(const char *name, const char *text, uint64_t min, uint64_t max)
@@ -64,6 +77,15 @@ static enum ibv_qp_type service(const char *text)
 	if (!strcmp(text, "ud"))
 		return IBV_QPT_UD;
 	usage_error("--transport %s: not rc, uc or ud", text);
+}
+
+static void take_peer(const char *text)
+{
+	uint8_t *raw = options.peer_gid.raw;
+
+	options.told = true;
+	if (inet_pton(AF_INET, text, raw + 12) != 1 && inet_pton(AF_INET6, text, raw) != 1)
+		usage_error("--peer-address %s: no IPv4 or IPv6 address", text);
 }
 
 const char *rdma_service_name(enum ibv_qp_type type)
@@ -103,7 +125,38 @@ static void take(int value, const char *text)
 	case OPT_POLL:
 		options.poll = true;
 		break;
+	case OPT_PEER_ADDRESS:
+		take_peer(text);
+		break;
+	case OPT_PEER_PSN:
+		options.peer_psn = number("peer-psn", text, 0, 0xffffff);
+		break;
+	case OPT_PEER_QPN:
+		options.peer_qpn = number("peer-qpn", text, 1, 0xffffff);
+		break;
+	case OPT_TELL:
+		options.tell = text;
+		break;
+	case OPT_DUMP:
+		options.dump = text;
+		break;
 	}
+}
+
+static void check_told(void)
+{
+	if (!options.told && (options.tell || options.dump || options.peer_psn || options.peer_qpn != 1))
+		usage_error("--peer-psn, --peer-qpn, --tell and --dump want --peer-address");
+	if (!options.told)
+		return;
+	if (options.common.send)
+		usage_error("send: --peer-address is for recv");
+	if (options.control)
+		usage_error("--peer-address and --control exclude each other");
+	if (options.service != IBV_QPT_RC && options.service != IBV_QPT_UC)
+		usage_error("--peer-address: --transport rc or uc is missing");
+	if (!options.tell)
+		options.tell = "-";
 }
 
 int main(int argc, char **argv)
@@ -114,10 +167,13 @@ int main(int argc, char **argv)
 
 	if (options_parse(&options.common, &program, argc, argv) < argc)
 		usage_error("nothing may follow --");
+	check_told();
 	if (options.common.send && !options.control)
 		usage_error("send: --control HOST is missing");
 	if (options.common.send && !options.service)
 		options.service = IBV_QPT_RC;
 	stop_on_signals();
-	return options.common.send ? rdma_send(&options) : rdma_receive(&options);
+	if (options.common.send)
+		return rdma_send(&options);
+	return options.told ? rdma_receive_told(&options) : rdma_receive(&options);
 }

@@ -19,13 +19,21 @@ struct rdma_options {
 	struct stream_options common;
 	enum ibv_qp_type service;	/* RC, UC or UD; 0 at a receiver: whatever the sender says */
 	const char *device;		/* NULL: the first */
-	int gid_index;			/* -1: the first RoCEv2 GID of an IPv4 address */
+	int gid_index;			/* -1: the first RoCEv2 GID of an address like peer_gid */
 	unsigned int path_mtu;		/* bytes; 0: what the port has */
 	const char *control;		/* [HOST]:PORT */
 	int64_t psn;			/* of each QP's first packet; -1: random */
 	unsigned int window;		/* messages (UD: packets) a QP may have outstanding */
 	unsigned int depth;		/* receives each QP has posted */
 	bool poll;			/* spin on the completion queue instead of sleeping for its events */
+
+	/* recv, for a sender without a control connection */
+	bool told;
+	union ibv_gid peer_gid;		/* its address; IPv4 as ::ffff:a.b.c.d, also where there is none */
+	uint32_t peer_psn;		/* of the first packet to each QP */
+	uint32_t peer_qpn;		/* of the first QP; counts up */
+	const char *tell;		/* file for what the sender must know; "-": standard output */
+	const char *dump;		/* file for the buffers at the end, or NULL */
 };
 
 /* What one end tells the other of a QP; `address` and `rkey` are where RDMA WRITEs go. */
@@ -96,6 +104,7 @@ json_t *rdma_counters_since(const struct rdma_device *d, json_t *before);
 int control_listen(const struct rdma_options *o);
 FILE *control_accept(int listener, double seconds);	/* NULL: nobody came */
 FILE *control_connect(const struct rdma_options *o);
+json_t *rdma_end_json(const struct rdma_end *end);
 void control_send_end(FILE *control, const struct rdma_end *end);
 void control_receive_end(FILE *control, struct rdma_end *end);
 void control_refuse(FILE *control, const char *why);
@@ -105,5 +114,6 @@ json_t *control_receive(FILE *control);			/* NULL: gone */
 /* Each runs to the end, prints the object and returns the exit status. */
 int rdma_send(const struct rdma_options *o);
 int rdma_receive(const struct rdma_options *o);
+int rdma_receive_told(const struct rdma_options *o);
 
 #endif

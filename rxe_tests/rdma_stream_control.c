@@ -148,7 +148,7 @@ static bool parse_gid(const char *text, union ibv_gid *gid)
 	return true;
 }
 
-void control_send_end(FILE *control, const struct rdma_end *end)
+json_t *rdma_end_json(const struct rdma_end *end)
 {
 	json_t *qps = json_array();
 
@@ -156,9 +156,14 @@ void control_send_end(FILE *control, const struct rdma_end *end)
 		json_array_append_new(qps, json_pack("{s:I, s:I, s:I, s:I}",
 			"qpn", (json_int_t)end->qp[i].qpn, "psn", (json_int_t)end->qp[i].psn,
 			"rkey", (json_int_t)end->qp[i].rkey, "address", (json_int_t)end->qp[i].address));
-	control_send(control, json_pack("{s:s, s:I, s:i, s:o, s:i, s:o}", "transport", rdma_service_name(end->service),
+	return json_pack("{s:s, s:I, s:i, s:o, s:i, s:o}", "transport", rdma_service_name(end->service),
 		"size", (json_int_t)end->size, "path_mtu", (int)end->path_mtu, "gid", gid_json(&end->gid),
-		"lid", (int)end->lid, "qps", qps));
+		"lid", (int)end->lid, "qps", qps);
+}
+
+void control_send_end(FILE *control, const struct rdma_end *end)
+{
+	control_send(control, rdma_end_json(end));
 }
 
 static void parse_qps(struct rdma_end *end, json_t *qps)

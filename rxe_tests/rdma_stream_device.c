@@ -44,8 +44,19 @@ static bool is_ipv4(const union ibv_gid *gid)
 	return !memcmp(gid->raw, mapped, sizeof(mapped));
 }
 
+static bool is_link_local(const union ibv_gid *gid)
+{
+	return gid->raw[0] == 0xfe && (gid->raw[1] & 0xc0) == 0x80;
+}
+
+/* Whether packets can go from one to the other, as far as their kinds tell. */
+static bool alike(const union ibv_gid *a, const union ibv_gid *b)
+{
+	return is_ipv4(a) == is_ipv4(b) && is_link_local(a) == is_link_local(b);
+}
+
 static uint8_t choose_gid(struct ibv_context *context, const struct ibv_port_attr *port, int wanted,
-			  union ibv_gid *gid)
+			  const union ibv_gid *peer, union ibv_gid *gid)
 {
 	static const union ibv_gid none;
 	struct ibv_gid_entry entry;
@@ -59,13 +70,13 @@ static uint8_t choose_gid(struct ibv_context *context, const struct ibv_port_att
 	for (int i = 0; i < port->gid_tbl_len; i++) {
 		if (ibv_query_gid_ex(context, RDMA_PORT, i, &entry, 0))
 			continue;
-		if (entry.gid_type == IBV_GID_TYPE_ROCE_V2 && is_ipv4(&entry.gid)) {
+		if (entry.gid_type == IBV_GID_TYPE_ROCE_V2 && alike(&entry.gid, peer)) {
 			*gid = entry.gid;
 			return i;
 		}
 	}
-	errx(1, "%s has no RoCEv2 GID of an IPv4 address: give its interface one, or say --gid-index",
-	     ibv_get_device_name(context->device));
+	errx(1, "%s has no RoCEv2 GID of an %s address: give its interface one, or say --gid-index",
+	     ibv_get_device_name(context->device), is_ipv4(peer) ? "IPv4" : "IPv6");
 }
 
 static enum ibv_mtu mtu_enum(unsigned int bytes)
@@ -95,7 +106,7 @@ static void query_port(struct rdma_device *d, const struct rdma_options *o, stru
 			    port.max_msg_sz);
 	self->path_mtu = o->path_mtu ? o->path_mtu : active;
 	self->lid = port.lid;
-	d->gid_index = choose_gid(d->context, &port, o->gid_index, &self->gid);
+	d->gid_index = choose_gid(d->context, &port, o->gid_index, &o->peer_gid, &self->gid);
 }
 
 static struct ibv_qp *create_qp(struct rdma_device *d, bool send, unsigned int wqes, enum ibv_qp_type service)

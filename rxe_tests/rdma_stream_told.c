@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * recv --peer-address: the receiver of a sender that has no control connection, such as an FPGA or a program that only makes
+ * packets. It is told where they come from and with which PSN they begin, and tells QPNs, rkeys and addresses.
+ *
+ * Each QP has two regions of `slots` places, each of them for a message: RDMA WRITEs go to the one that is told, SEND number
+ * k goes to place k % slots of the other. An RDMA WRITE with immediate uses up a receive, and so such a place, too.
+ */
+#include <arpa/inet.h>
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/clock.h"
+#include "lib/receiver.h"
+#include "rxe_tests/rdma_stream.h"
+
+#define NAP_NS		(20 * NSEC_PER_MSEC)	/* how often to look whether the run is over */
+#define SETTLE_NS	(100 * NSEC_PER_MSEC)	/* from the last completion to the counters: its acknowledgement leaves later */
+
+struct told_qp {
+	uint64_t completions;
+	const char *error;	/* of its first completion that is one: nothing comes to it any more */
+};
+
+struct told {
+	const struct rdma_options *o;
+	struct rdma_device d;
+	struct rdma_end self, peer;
+	unsigned int slots;
+	uint64_t region;	/* bytes of one */
+	struct told_qp *qp;
+	struct receiver *r;
+	uint64_t completions, packets;
+	const char *error;
+};
+
+static void post_receive(struct told *u, uint64_t wr_id)
+{
+	uint64_t flow = wr_id / u->o->depth, place = wr_id % u->o->depth % u->slots;
+	struct ibv_sge sge = {
+		(uintptr_t)u->d.buffer + (2 * flow + 1) * u->region + place * u->self.size, u->self.size, u->d.mr->lkey,
+	};
+	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	if (ibv_post_recv(u->d.qp[flow], &wr, &bad))
+		u->error = "the QP takes no more receives";
+}
+
+static void make_buffers(struct told *u)
+{
+	u->slots = rdma_write_slots(u->self.size);
+	if (u->slots > u->o->depth)
+		u->slots = u->o->depth;
+	u->region = u->self.size * u->slots;
+	rdma_register(&u->d, 2 * u->region * u->self.flows);
+	for (unsigned int i = 0; i < u->self.flows; i++) {
+		u->self.qp[i].address = (uintptr_t)u->d.buffer + 2 * i * u->region;
+		u->self.qp[i].rkey = u->d.mr->rkey;
+		for (unsigned int k = 0; k < u->o->depth; k++)
+			post_receive(u, (uint64_t)i * u->o->depth + k);
+	}
+}
+
+/* To RTR, which is enough of a responder: the PSNs are those that come, not those that leave. */
+static void prepare(struct told *u)
+{
+	u->self.service = u->o->service;
+	u->self.size = u->o->common.size;
+	u->self.flows = u->o->common.flows;
+	rdma_create_qps(&u->d, u->o, u->o->depth, &u->self);
+	u->peer.gid = u->o->peer_gid;
+	u->peer.qp = calloc(u->self.flows, sizeof(*u->peer.qp));
+	u->qp = calloc(u->self.flows, sizeof(*u->qp));
+	if (!u->peer.qp || !u->qp)
+		err(1, "no memory for %u QPs", u->self.flows);
+	for (unsigned int i = 0; i < u->self.flows; i++) {
+		u->peer.qp[i].qpn = (u->o->peer_qpn + i) & 0xffffff;
+		u->peer.qp[i].psn = u->self.qp[i].psn = u->o->peer_psn;
+	}
+	make_buffers(u);
+	rdma_connect(&u->d, &u->self, &u->peer, false);
+}
+
+static void tell(const struct told *u)
+{
+	FILE *file = strcmp(u->o->tell, "-") ? fopen(u->o->tell, "w") : stdout;
+	json_t *what = rdma_end_json(&u->self);
+
+	json_object_set_new(what, "slots", json_integer(u->slots));
+	if (!file || json_dumpf(what, file, JSON_COMPACT) || fputc('\n', file) < 0 || fflush(file))
+		err(1, "--tell %s", u->o->tell);
+	if (file != stdout)
+		fclose(file);
+	json_decref(what);
+}
+
+/* A message's number is its immediate data; one without has the number of messages that came before. */
+static void take_message(struct told *u, unsigned int flow, const struct ibv_wc *wc, uint64_t now)
+{
+	struct stream_packet p = { .flow = flow, .packets_in_message = 1, .bytes = wc->byte_len };
+
+	p.packet = p.message = wc->wc_flags & IBV_WC_WITH_IMM ? receiver_widen(u->r, flow, ntohl(wc->imm_data)) :
+								u->qp[flow].completions;
+	receiver_count(u->r, &p, now);
+	u->qp[flow].completions++;
+	u->completions++;
+	u->packets += wc->byte_len ? (wc->byte_len + u->self.path_mtu - 1) / u->self.path_mtu : 1;
+}
+
+static void take_completions(struct told *u)
+{
+	struct ibv_wc wc[RDMA_CQ_BATCH];
+	int n = rdma_completions(&u->d, wc, NAP_NS, -1);
+	uint64_t now = now_ns();
+
+	if (n < 0)
+		u->error = "the completion queue is broken";
+	for (int i = 0; i < n; i++) {
+		unsigned int flow = wc[i].wr_id / u->o->depth;
+
+		if (wc[i].status == IBV_WC_SUCCESS) {
+			take_message(u, flow, &wc[i], now);
+			post_receive(u, wc[i].wr_id);
+		} else if (!u->qp[flow].error) {
+			u->qp[flow].error = ibv_wc_status_str(wc[i].status);
+			u->r->last_any_ns = now;
+		}
+	}
+}
+
+static bool over(struct told *u, uint64_t now)
+{
+	if (u->o->common.messages && u->completions >= u->o->common.messages)
+		return now - u->r->last_any_ns >= SETTLE_NS;
+	return receiver_over(u->r, now);
+}
+
+/* A QP that broke does not end the run: the others go on. */
+static void receive_all(struct told *u)
+{
+	receiver_ready(u->r);
+	while (!u->error && !over(u, now_ns())) {
+		take_completions(u);
+		report_progress(now_ns(), u->packets, u->r->bytes);
+	}
+}
+
+static bool dump(const struct told *u)
+{
+	size_t regions = 2 * u->self.flows;
+	FILE *file = fopen(u->o->dump, "w");
+	bool whole = file && fwrite(u->d.buffer, u->region, regions, file) == regions;
+
+	if (file && fclose(file))
+		whole = false;
+	if (!whole)
+		warn("--dump %s", u->o->dump);
+	return whole;
+}
+
+/* What each QP took, and what broke it. */
+static json_t *qps_json(struct told *u)
+{
+	json_t *qps = json_array();
+
+	for (unsigned int i = 0; i < u->self.flows; i++) {
+		json_array_append_new(qps, json_pack("{s:I, s:I, s:s?}", "qpn", (json_int_t)u->self.qp[i].qpn,
+			"completions", (json_int_t)u->qp[i].completions, "error", u->qp[i].error));
+		if (!u->error)
+			u->error = u->qp[i].error;
+	}
+	return qps;
+}
+
+int rdma_receive_told(const struct rdma_options *o)
+{
+	struct told u = { .o = o };
+	struct stream_report report = { .transport = rdma_service_name(o->service) };
+	json_t *counters;
+	bool dumped;
+
+	rdma_open(&u.d, o, &u.self);
+	u.r = receiver_new(&o->common);
+	prepare(&u);
+	counters = rdma_counters(&u.d);
+	tell(&u);
+	receive_all(&u);
+	receiver_report(u.r, &report);
+	report.flows = u.self.flows;
+	report.packets = u.packets;
+	report.packets_lost = STREAM_UNKNOWN;	/* how long a lost message was, nobody said */
+	report.end_seen = STREAM_NOT_ASKED;
+	report_extra(&report, "path_mtu", u.self.path_mtu);
+	json_object_set_new(report.extra, "hw_counters", rdma_counters_since(&u.d, counters));
+	json_object_set_new(report.extra, "qps", qps_json(&u));
+	report.error = u.error;
+	report_print(&report, o->common.json);
+	dumped = !o->dump || dump(&u);
+	rdma_close(&u.d, &u.self);
+	return receiver_status(u.r, &report) || !dumped;
+}
