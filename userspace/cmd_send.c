@@ -233,6 +233,7 @@ int cmd_send(int argc, char **argv)
 		usage_error("send: with its faults a frame may have %u bytes, at most %d are possible: lower --mtu",
 			    s.outlet.frame_most, CELL_BYTES);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* both are errors of a write, and the truth is still to be written */
 	stop_on_signals();
 	status = run(&s);
 	options_free(&o);
