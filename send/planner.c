@@ -19,6 +19,7 @@
 #define FAULTS_MOST 64		/* a bit each */
 #define PUBLISH 32		/* packets between two looks of the way out at what there is, unpaced */
 #define FULL_NS (50 * NSEC_PER_USEC) /* how long to wait where the ring is full */
+#define LEAD_NS (250 * NSEC_PER_MSEC) /* from a packet's making to its departure, at most */
 #define FILE_RATE 10e9		/* bits a second of a file whose plan states no rate */
 
 struct planner {
@@ -41,6 +42,7 @@ struct planner {
 	uint64_t left_bits;	/* of the packets that left, and how many */
 	uint64_t left;
 	uint64_t departure, end; /* ns */
+	uint64_t near;		/* departures up to this one are near; not paced: all */
 	bool timed;		/* departures are reckoned */
 	uint64_t cell_user[CELLS]; /* position behind the slot that used it last */
 	uint64_t cells;		/* used so far */
@@ -76,20 +78,42 @@ static struct slot *free_slot(struct planner *p)
 }
 
 /* When the next packet leaves: the mean rate is exact, a burst leaves at its first packet's time. */
-static void reckon_departure(struct planner *p)
+static uint64_t next_departure(const struct planner *p)
 {
 	const struct rate *rate = &p->plan->rate;
 	double per_second = rate->per_second ?: FILE_RATE;
 
 	if (!p->timed || p->left % p->plan->burst)
-		return;
-	p->departure = (rate->unit == RATE_PACKETS && rate->per_second ? p->left : p->left_bits) * 1e9 / per_second;
+		return p->departure;
+	return (rate->unit == RATE_PACKETS && rate->per_second ? p->left : p->left_bits) * 1e9 / per_second;
+}
+
+/*
+ * Paced packets are made shortly before they leave, since those that are made leave even when somebody stops us. false: it
+ * happened.
+ */
+static bool wait_until_near(struct planner *p)
+{
+	struct timespec nap = { .tv_nsec = LEAD_NS / 100 };
+	uint64_t departure = next_departure(p);
+
+	while (departure > p->near) {
+		uint64_t start = __atomic_load_n(&p->memory->start, __ATOMIC_RELAXED), now = now_ns();
+
+		p->near = (start && now > start ? now - start : 0) + LEAD_NS;
+		if (departure <= p->near)
+			return true;
+		publish(p);
+		nanosleep(&nap, NULL);
+		if (is_over(p))
+			return false;
+	}
+	return true;
 }
 
 static void leave(struct planner *p, struct slot *s, bool soon)
 {
-	reckon_departure(p);
-	s->departure = p->departure;
+	s->departure = p->departure = next_departure(p);
 	p->left_bits += 8ull * s->frame_bytes;
 	p->left++;
 	p->produced++;
@@ -359,7 +383,7 @@ void planner_run(struct planner *p)
 	uint64_t begun = now_ns();
 	struct send_qp *qp;
 
-	while (!is_over(p) && !time_is_up(p, begun) && (qp = order_next(&p->order)))
+	while (!is_over(p) && !time_is_up(p, begun) && wait_until_near(p) && (qp = order_next(&p->order)))
 		make_one(p, qp);
 	for (uint32_t i = 0; i < p->plan->qps; i++)
 		leave_held(p, &p->qps[i], UINT64_MAX);
@@ -428,6 +452,7 @@ struct planner *planner_new(struct plan *plan, struct send_memory *memory)
 	memory->spacing = spacing_ns(plan);
 	p->timed = plan->file || plan->rate.per_second;
 	p->end = plan->duration * 1e9;
+	p->near = plan->rate.per_second && !plan->file ? 0 : UINT64_MAX;
 	p->composer = composer_new(plan, memory->payload);
 	p->qps = qps_new(plan, &p->random);
 	p->truth = truth_new(plan);
