@@ -14,6 +14,7 @@
 
 struct send_memory memory;
 __u64 refused; /* packets that did not fit, which no plan should make */
+bool running;  /* it has looked, and found the ring empty */
 const volatile __u32 interface;	  /* index */
 const volatile __u32 frame_bytes; /* of the frames the test run hands in */
 const volatile bool paced;
@@ -80,8 +81,10 @@ int send(struct xdp_md *ctx)
 	__u64 position = memory.consumed;
 	const struct slot *s = &memory.ring[position & (RING_SLOTS - 1)];
 
-	if (position == *(volatile __u64 *)&memory.produced || data + SLOT_HEADERS > end)
+	if (position == *(volatile __u64 *)&memory.produced || data + SLOT_HEADERS > end) {
+		running = true;
 		return XDP_DROP;
+	}
 	if (paced && !due(s))
 		return XDP_DROP;
 	copy_words(data, s->headers, SLOT_HEADERS / 8);

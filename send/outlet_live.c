@@ -2,10 +2,12 @@
 /* BPF live frames: the kernel runs bpf/send.bpf.c once for each packet, and the driver takes them in batches. */
 #include <errno.h>
 #include <net/if.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -16,10 +18,20 @@
 #include "bpf/send.skel.h" /* knows struct send_memory */
 
 #define BATCH 64	       /* packets between two hand-overs to the driver, as its NAPI does */
-#define PACED_RUNS (1 << 13)   /* looks at the clock a system call: about a millisecond */
-#define FEW 512		       /* packets that are worth a system call */
-#define NAP_NS (50 * NSEC_PER_USEC)
-#define WAKE_NS NSEC_PER_MSEC  /* before a departure: the clock is looked at from then on */
+#define LOOK_NS NSEC_PER_MSEC  /* how often user space looks at what the kernel does */
+#define KICK SIGUSR1	       /* ends a run */
+
+/*
+ * A run begins and ends with a change of the kernel's XDP dispatcher, which waits for RCU: some 30 ms (net/bpf/test_run.c,
+ * bpf_prog_change_xdp()). So there is only one, in a thread of its own, and it waits for packets by running on empty.
+ */
+struct live {
+	struct send_bpf *bpf;
+	pthread_t thread;
+	bool started;
+	atomic_bool stop, ended;
+	atomic_int error;
+};
 
 static bool refuse(struct outlet *o, const char *why)
 {
@@ -57,73 +69,123 @@ static bool load(struct outlet *o, struct send_bpf *bpf)
 	return true;
 }
 
+static void *keep_running(void *own)
+{
+	static __u8 frame[4096];
+	struct live *l = own;
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = l->bpf->rodata->frame_bytes, .repeat = UINT32_MAX,
+		    .batch_size = l->bpf->rodata->paced ? 1 : BATCH, .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
+
+	while (!atomic_load(&l->stop) && !atomic_load(&l->error))
+		if (bpf_prog_test_run_opts(bpf_program__fd(l->bpf->progs.send), &run) && errno != EINTR)
+			atomic_store(&l->error, errno);
+	atomic_store(&l->ended, true);
+	return NULL;
+}
+
+static void nothing(__attribute__((unused)) int signal)
+{
+}
+
+/* Only KICK comes to the thread. */
+static bool start_thread(struct live *l)
+{
+	struct sigaction kick = { .sa_handler = nothing };
+	sigset_t others, old;
+
+	sigaction(KICK, &kick, NULL);
+	sigfillset(&others);
+	sigdelset(&others, KICK);
+	pthread_sigmask(SIG_BLOCK, &others, &old);
+	l->started = !pthread_create(&l->thread, NULL, keep_running, l);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return l->started;
+}
+
+/* A kick that comes between two system calls is lost: there is another. */
+static void stop_thread(struct live *l)
+{
+	atomic_store(&l->stop, true);
+	while (!atomic_load(&l->ended)) {
+		pthread_kill(l->thread, KICK);
+		sleep_until_ns(now_ns() + LOOK_NS);
+	}
+	pthread_join(l->thread, NULL);
+}
+
+/* false: the kernel did not take it. */
+static bool wait_running(const struct live *l)
+{
+	while (!__atomic_load_n(&l->bpf->bss->running, __ATOMIC_ACQUIRE) && !atomic_load(&l->error))
+		sleep_until_ns(now_ns() + LOOK_NS);
+	return !atomic_load(&l->error);
+}
+
+static void release(struct outlet *o)
+{
+	struct live *l = o->own;
+
+	if (l && l->started)
+		stop_thread(l);
+	if (l)
+		send_bpf__destroy(l->bpf);
+	free(l);
+}
+
+static bool prepare(struct outlet *o)
+{
+	struct live *l = o->own;
+
+	l->bpf = send_bpf__open();
+	if (!l->bpf)
+		return refuse(o, "no memory for the BPF program");
+	if (!load(o, l->bpf))
+		return false;
+	o->memory = &l->bpf->bss->memory;
+	if (!start_thread(l))
+		return refuse(o, "no memory for a thread");
+	return wait_running(l) || refuse(o, strerror(atomic_load(&l->error)));
+}
+
 static bool live_open(struct outlet *o)
 {
 	libbpf_print_fn_t print;
-	struct send_bpf *bpf;
 	bool good;
 
 	if (o->frame_most > 4000)
 		return refuse(o, "frames are longer than a page");
+	o->own = calloc(1, sizeof(struct live));
+	if (!o->own)
+		return refuse(o, "no memory");
 	print = libbpf_set_print(NULL);
-	bpf = send_bpf__open();
-	good = bpf ? load(o, bpf) : refuse(o, "no memory for the BPF program");
+	good = prepare(o);
 	libbpf_set_print(print);
-	if (!good) {
-		send_bpf__destroy(bpf);
-		return false;
-	}
-	o->own = bpf;
-	o->memory = &bpf->bss->memory;
-	return true;
+	if (!good)
+		release(o);
+	return good;
 }
 
-static void nap(uint64_t ns)
-{
-	nanosleep(&(struct timespec){ .tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC }, NULL);
-}
-
-/* How often the program is to run: once a packet, or as often as it takes to look at the clock for a while. */
-static uint32_t runs(struct send_memory *m, bool paced, uint64_t ready)
-{
-	uint64_t now, at;
-
-	if (!paced)
-		return ready;
-	now = now_ns();
-	if (!m->start)
-		m->start = now + WAKE_NS;
-	at = m->start + m->ring[m->consumed & (RING_SLOTS - 1)].departure;
-	if (at <= now + WAKE_NS)
-		return PACED_RUNS;
-	nap(at - now - WAKE_NS < 10 * NSEC_PER_MSEC ? at - now - WAKE_NS : 10 * NSEC_PER_MSEC);
-	return 0;
-}
-
+/* The packets leave by themselves. */
 static bool live_run(struct outlet *o)
 {
-	struct send_bpf *bpf = o->own;
-	struct send_memory *m = o->memory;
-	bool paced = bpf->rodata->paced;
-	uint64_t ready = __atomic_load_n(&m->produced, __ATOMIC_ACQUIRE) - m->consumed;
-	static __u8 frame[4096];
-	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = bpf->rodata->frame_bytes,
-		    .batch_size = paced ? 1 : BATCH, .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
+	struct live *l = o->own;
+	int error = atomic_load(&l->error);
 
-	if (!ready || (!paced && ready < FEW && !m->ended))
-		nap(NAP_NS);
-	run.repeat = ready ? runs(m, paced, ready) : 0;
-	if (run.repeat && bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.send), &run) && errno != EINTR) {
-		snprintf(o->said, sizeof(o->said), "live frames into %s: %s", o->plan->interface, strerror(errno));
+	if (error) {
+		snprintf(o->said, sizeof(o->said), "live frames into %s: %s", o->plan->interface, strerror(error));
 		return false;
 	}
-	o->refused = bpf->bss->refused;
+	sleep_until_ns(now_ns() + LOOK_NS);
+	o->refused = l->bpf->bss->refused;
 	return true;
 }
 
 static bool live_close(struct outlet *o)
 {
-	send_bpf__destroy(o->own);
+	struct live *l = o->own;
+
+	o->refused = l->bpf->bss->refused;
+	release(o);
 	return true;
 }
 
