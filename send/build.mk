@@ -7,7 +7,7 @@ $(BUILD)/rocescope: LDLIBS += -lxdp $(NETLINK_LDLIBS)
 $(BUILD)/send/netdev.o: CFLAGS += $(shell $(PKG) --cflags libnl-genl-3.0)
 
 # Each includes the source it tests, so that the sanitizers see it.
-SEND_TESTS := $(addprefix $(BUILD)/tests/unit/test_send_,frame compose truth)
+SEND_TESTS := $(addprefix $(BUILD)/tests/unit/test_send_,frame compose truth fault)
 UNIT_TESTS += $(SEND_TESTS)
 # private: the command's own objects stay as they are
 $(SEND_TESTS) $(SEND_TESTS:%=%.o): private CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined
@@ -15,6 +15,8 @@ $(SEND_TESTS): LDLIBS += -lisal -lz
 $(SEND_TESTS): $(BUILD)/%: $(BUILD)/%.o
 $(BUILD)/tests/unit/test_send_truth: LDLIBS += -ljansson
 $(BUILD)/tests/unit/test_send_compose: $(addprefix $(BUILD)/send/,payload.o frame.o icrc_way.o)
+$(BUILD)/tests/unit/test_send_fault: $(addprefix $(BUILD)/send/,qp.o compose.o payload.o frame.o icrc_way.o)
+$(BUILD)/tests/unit/test_send_fault: LDLIBS += -lm
 
 UNIT_TESTS += $(BUILD)/tests/unit/test_send_options
 $(BUILD)/tests/unit/test_send_options: $(BUILD)/tests/unit/test_send_options.o
