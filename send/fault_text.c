@@ -308,9 +308,12 @@ const char *fault_parse(struct plan *plan, const char *text)
 
 void fault_help(void)
 {
+	printf("--fault KIND[:KEY=VALUE,...]; each takes p=PROBABILITY, every=N (packets N, 2N, ... of each QP) or\n"
+	       "at=K (the K-th, from 1), else it is in all of them; qp=INDEX (from 0): of that QP only; and the keys in\n"
+	       "brackets, with what they are if not given. What the engine calls the mistake besides its name stands in ().\n");
 #define FAULT_GROUP(words) printf("%s\n", words);
 #define FAULT(name, unit, stage, needs, keys, words) \
-	printf("  %-20s %s%s%s%s\n", fault_name(FAULT_##name), words, *(keys) ? " (" : "", keys, *(keys) ? ")" : "");
+	printf("  %-26s %s%s%s%s\n", fault_name(FAULT_##name), words, *(keys) ? " [" : "", keys, *(keys) ? "]" : "");
 #include "send/fault.def"
 #undef FAULT
 }
