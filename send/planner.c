@@ -12,6 +12,7 @@
 #include "send/compose.h"
 #include "send/fault.h"
 #include "send/held.h"
+#include "send/observe.h"
 #include "send/order.h"
 #include "send/planner.h"
 #include "send/qp.h"
@@ -140,28 +141,6 @@ static void leave_slot(struct planner *p, const struct packet *packet)
 	leave(p, s, p->plan->rate.per_second);
 }
 
-/* Headers as an observer reads them; the IP length is the frame's, no fault of ours changes that. */
-static void observe_frame(struct planner *p, const struct packet *packet, const struct frame *f)
-{
-	const __u8 *bth = f->bytes + f->bth, *extension = bth + sizeof(struct wire_bth);
-	uint32_t op = roce_opcodes[bth[0]], pad = bth[1] >> 4 & 3;
-	uint32_t headers = f->bth + sizeof(struct wire_bth) + parse_extension_bytes(op);
-	struct truth_packet told = {
-		.opcode = bth[0], .dqpn = roce_be24(bth + 5), .psn = roce_be24(bth + 9), .frame_bytes = f->length,
-		.malformed = headers + pad + WIRE_ICRC_LEN > f->length,
-	};
-
-	if (!told.malformed) {
-		told.icrc_good = frame_icrc_good(f);
-		told.payload_bytes = f->length - WIRE_ICRC_LEN - pad - headers;
-		if (op & OP_DETH)
-			told.sqpn = roce_be24(extension + offsetof(struct wire_deth, sqpn));
-		else if (op & OP_RETH)
-			told.dma_length = roce_be32(extension + offsetof(struct wire_reth, dma_length));
-	}
-	truth_observe(p->truth, packet->qp->truth, &told);
-}
-
 /* The payload memory's cell is free once the packet that used it last has left. */
 static uint32_t free_cell(struct planner *p)
 {
@@ -205,6 +184,7 @@ static void leave_frame(struct planner *p, const struct packet *packet, uint64_t
 {
 	uint64_t random = random_of(p, packet);
 	struct frame *f = &p->frame;
+	struct truth_packet told;
 	struct slot *s;
 
 	compose_frame(p->composer, packet, f);
@@ -223,7 +203,8 @@ static void leave_frame(struct planner *p, const struct packet *packet, uint64_t
 	}
 	s = free_slot(p);
 	frame_slot(f, p->memory->payload, free_cell(p), s);
-	observe_frame(p, packet, f);
+	told = frame_observed(f);
+	truth_observe(p->truth, packet->qp->truth, &told);
 	leave(p, s, p->plan->rate.per_second);
 }
 

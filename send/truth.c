@@ -54,19 +54,27 @@ void truth_free(struct truth *t)
 	free(t);
 }
 
+/* A datagram's destination does not matter. */
+static bool is_of(const struct truth_stream *s, uint32_t key, const __u8 *src, const __u8 *dst)
+{
+	return s->key == key && !memcmp(s->src, src, 16) && (key & KEY_IS_DATAGRAM || !memcmp(s->dst, dst, 16));
+}
+
 /* The stream of that key, a new one if need be; where there is no room, that of untracked packets. */
-static struct truth_stream *stream_of(struct truth *t, uint32_t key)
+static struct truth_stream *stream_of(struct truth *t, uint32_t key, const __u8 *src, const __u8 *dst)
 {
 	uint32_t at = key * 0x9e3779b1u >> 8; /* Fibonacci hashing */
 	struct truth_stream *s;
 
 	for (at &= t->index_mask; t->index[at]; at = (at + 1) & t->index_mask)
-		if (t->streams[t->index[at] - 1]->key == key)
+		if (is_of(t->streams[t->index[at] - 1], key, src, dst))
 			return t->streams[t->index[at] - 1];
 	s = t->count < t->most ? calloc(1, sizeof(*s)) : NULL;
 	if (!s)
 		return &t->untracked;
 	s->key = key;
+	memcpy(s->src, src, 16);
+	memcpy(s->dst, dst, 16);
 	t->streams[t->count++] = s;
 	t->index[at] = t->count;
 	return s;
@@ -78,7 +86,7 @@ struct truth_stream *truth_of_qp(struct truth *t, const struct send_qp *qp)
 	bool response = op == SEND_READ_RESPONSE || op == SEND_ACK || op == SEND_CNP;
 
 	return stream_of(t, (qp->qpn & TRUTH_PSN_MASK) |
-			 (op == SEND_UD_SEND ? KEY_IS_DATAGRAM : response ? KEY_IS_RESPONSE : 0));
+			 (op == SEND_UD_SEND ? KEY_IS_DATAGRAM : response ? KEY_IS_RESPONSE : 0), t->plan->src, t->plan->dst);
 }
 
 /* What the PSNs and messages of a stream said is forgotten. */
@@ -136,14 +144,16 @@ static inline void judge(struct truth_stream *s, const struct truth_packet *p, u
 
 void truth_observe(struct truth *t, struct truth_stream *s, const struct truth_packet *p)
 {
+	const __u8 *src = p->addressed ? p->src : t->plan->src, *dst = p->addressed ? p->dst : t->plan->dst;
 	uint32_t op = roce_opcodes[p->opcode], key = key_of(p, op);
 
-	if (p->malformed) {
-		t->malformed++;
+	t->malformed += p->malformed;
+	t->fragments += p->fragment;
+	t->others += p->other;
+	if (p->malformed || p->fragment || p->other)
 		return;
-	}
-	if (s->key != key)
-		s = stream_of(t, key);
+	if (s->key != key || (p->addressed && !is_of(s, key, src, dst)))
+		s = stream_of(t, key, src, dst);
 	judge(s, p, op);
 }
 

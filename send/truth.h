@@ -19,6 +19,9 @@ struct truth_packet {
 	uint8_t opcode;
 	bool icrc_good;
 	bool malformed;	       /* lengths contradict each other: nobody's packet */
+	bool fragment, other;  /* IP fragment; no RoCE at all: nobody's either */
+	bool addressed;	       /* src and dst tell from where to where; else as the plan has it */
+	__u8 src[16], dst[16];
 	uint32_t dqpn, sqpn;
 	uint32_t psn;
 	uint32_t dma_length;   /* of a RETH, if its opcode has one */

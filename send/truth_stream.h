@@ -7,12 +7,13 @@
 #include "send/truth_psn.h"
 #include "send/truth_uc.h"
 
-/* A stream's key: its QPN, and what it is of. */
+/* A stream's key, beside its addresses: its QPN, and what it is of. */
 #define KEY_IS_RESPONSE (1u << 24)
 #define KEY_IS_DATAGRAM (1u << 25) /* the QPN is the source's */
 
 struct truth_stream {
 	uint32_t key;
+	__u8 src[16], dst[16];
 	uint32_t dqpn;
 	bool met;      /* its sequence has begun */
 	bool trusted;  /* a good ICRC was seen */
@@ -30,7 +31,7 @@ struct truth {
 	uint32_t *index;	       /* of keys: 1 + the place in streams[]; 0: free */
 	uint32_t index_mask;
 	struct truth_stream untracked; /* packets there was no room for */
-	uint64_t malformed;
+	uint64_t malformed, fragments, others;
 };
 
 static inline uint64_t truth_messages(const struct truth_stream *s)

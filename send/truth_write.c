@@ -73,7 +73,9 @@ static json_t *totals(const struct truth *t)
 		if (s->trusted && !is_estimate(s))
 			add(&sum, &f);
 	}
-	set(o, "frames", packets + t->malformed);
+	set(o, "frames", packets + t->malformed + t->fragments + t->others);
+	set(o, "other_frames", t->others);
+	set(o, "ip_fragments", t->fragments);
 	set(o, "roce_packets", packets);
 	set(o, "malformed", t->malformed);
 	set(o, "untracked_packets", t->untracked.packets);
@@ -83,12 +85,12 @@ static json_t *totals(const struct truth *t)
 	return o;
 }
 
-static json_t *stream(const struct truth_stream *s, const struct plan *plan)
+static json_t *stream(const struct truth_stream *s)
 {
 	uint32_t qpn = s->key & TRUTH_PSN_MASK;
 	struct figures f = figures_of(s);
 	json_t *o = json_pack("{s:s, s:s, s:i, s:o, s:s, s:s, s:b, s:b}",
-			      "src", address_text(plan->src).text, "dst", address_text(plan->dst).text,
+			      "src", address_text(s->src).text, "dst", address_text(s->dst).text,
 			      "dqpn", is_estimate(s) ? s->dqpn : qpn,
 			      "sqpn", is_estimate(s) ? json_integer(qpn) : json_null(),
 			      "service", roce_service_name(s->service),
@@ -118,7 +120,7 @@ static bool put_all(FILE *f, const struct truth *t, bool exact)
 	for (uint32_t i = 0; ok && i < t->count; i++) {
 		if (t->streams[i]->packets == 0)
 			continue;
-		ok = fputs(separator, f) >= 0 && put(f, "\n", stream(t->streams[i], t->plan), "");
+		ok = fputs(separator, f) >= 0 && put(f, "\n", stream(t->streams[i]), "");
 		separator = ",";
 	}
 	return ok && fputs("\n]}\n", f) >= 0;

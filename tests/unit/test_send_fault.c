@@ -7,6 +7,7 @@
 
 #include "send/fault.c"
 #include "send/fault_text.c"
+#include "send/observe.c"
 
 #include "roce/checksum.h"
 #include "roce/stream.h"
@@ -697,6 +698,51 @@ static void corruption(void **state)
 	}
 }
 
+/* Whatever is corrupted, what the truth is told of the frame is what the engine makes of it. */
+static void observed(void **state)
+{
+	static struct frame frame;
+	uint64_t random = 17;
+
+	(void)state;
+	for (int variant = 0; variant < 16; variant++) {
+		struct plan plan = plan_of(variant & 4 ? SEND_UD_SEND : SEND_UC_WRITE_IMM, 100, 1024);
+		struct fault f = { .kind = FAULT_corrupt, .byte = -1, .bit = -1 };
+		const struct frame *right;
+
+		plan.ipv6 = variant & 1;
+		plan.tagged = variant & 2;
+		right = &run(plan, "tver:at=9", 2)->sent[0].frame;
+		for (int i = 0; i < 20000; i++) {
+			__u8 window[1024] = { 0 };
+			struct truth_packet p;
+			struct roce_packet seen;
+
+			f.where = variant & 8 ? WHERE_ANYWHERE : WHERE_HEADERS;
+			f.burst = 1 + fault_random(&random) % (i % 3 ? 1 : 40);
+			frame = *right;
+			fault_after(&f, &plan, NULL, &frame, &random);
+			p = frame_observed(&frame);
+			memcpy(window, frame.bytes, frame.length);
+			roce_parse(window, frame.length, frame.length, NULL, &seen);
+			assert_int_equal(p.other, seen.kind == ROCE_OTHER);
+			assert_int_equal(p.fragment, seen.kind == ROCE_FRAGMENT);
+			assert_int_equal(p.malformed, seen.kind == ROCE_MALFORMED);
+			if (seen.kind != ROCE_PACKET)
+				continue;
+			assert_memory_equal(p.src, seen.src, 16);
+			assert_memory_equal(p.dst, seen.dst, 16);
+			assert_int_equal(p.opcode, seen.opcode);
+			assert_int_equal(p.dqpn, seen.dqpn);
+			assert_int_equal(p.sqpn, seen.sqpn);
+			assert_int_equal(p.psn, seen.number);
+			assert_int_equal(p.dma_length, seen.dma_length);
+			assert_int_equal(p.payload_bytes, seen.payload_bytes);
+			assert_int_equal(p.frame_bytes, seen.frame_bytes);
+		}
+	}
+}
+
 /* ---- the plan ---- */
 
 static void check(void **state)
@@ -783,7 +829,7 @@ int main(void)
 		cmocka_unit_test(text_help), cmocka_unit_test(draws), cmocka_unit_test(psns), cmocka_unit_test(psns_of_qps),
 		cmocka_unit_test(headers), cmocka_unit_test(messages), cmocka_unit_test(qpn), cmocka_unit_test(malformed),
 		cmocka_unit_test(icrc_ways), cmocka_unit_test(icrc_absent), cmocka_unit_test(icrc_constant),
-		cmocka_unit_test(corruption), cmocka_unit_test(check), cmocka_unit_test(growth),
+		cmocka_unit_test(corruption), cmocka_unit_test(observed), cmocka_unit_test(check), cmocka_unit_test(growth),
 	};
 
 	return cmocka_run_group_tests_name("faults", tests, setup, teardown);
