@@ -24,7 +24,6 @@ struct send_qp {
 	struct truth_stream *truth;
 	uint32_t next, previous; /* in the ring of those that have something to send */
 	uint16_t port;
-	uint32_t fault_state[4]; /* of PSN mistakes: theirs to define; all 0 at first */
 };
 
 /* Where in its message a packet stands. */
