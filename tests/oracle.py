@@ -143,7 +143,7 @@ def _transport(frame, wire_len, l3, l4, sport, bth, end, src, dst, vlan):
     }
     if known and service == "UD":
         p["sqpn"] = int.from_bytes(frame[bth + 17:bth + 20], "big")
-    if p["read"]:
+    if known and service != "UD" and low in (6, 10, 12):  # a RETH, last of its headers
         p["dma_length"], = struct.unpack_from("!I", frame, bth + 12 + extension - 4)
     return "roce", p
 
@@ -275,22 +275,63 @@ class Sequence:
         return True
 
 
+class UcMessage:
+    """What is known of one message: whether it counts as broken already, whether its last packet came, its DMA length."""
+
+    def __init__(self, counted):
+        self.counted, self.ended, self.within = counted, False, None  # within: the numbers of its packets, if known
+
+    def holds(self, number):
+        return self.within is None or number in self.within
+
+
 class UcReceiver:
-    """What a receiver of UC does (kernel: rxe check_psn and check_op_seq): counts the messages it would accept."""
+    """
+    What a receiver of UC does (kernel: rxe check_psn and check_op_seq): counts the messages it would accept. And the broken
+    ones, each once: `newest` is the message of the packet farthest in the sequence, broken or not.
+    """
 
     def __init__(self):
-        self.expected, self.dropping, self.open, self.messages = None, False, False, 0
+        self.expected, self.open, self.messages, self.broken = None, None, 0, 0
+        self.last, self.newest = None, UcMessage(counted=True)  # it began before we looked
+        self.only_first = False
 
-    def take(self, p):
+    def _give_up(self):
+        if self.open and not self.open.counted:
+            self.open.counted = True
+            self.broken += 1
+        self.open = None
+
+    def take(self, p, number):
+        """number: its place in the sequence if it is farther than all before it, or a resync; else None."""
         if p["first"]:
-            self.dropping, self.open = False, True
-        elif self.dropping or not self.open or p["psn"] != self.expected:
-            self.dropping = True
-            return
-        self.expected = (p["psn"] + 1) % 2**24
-        if p["last"]:
-            self.messages += 1
-            self.open = False
+            if p["last"] or not self.open or not self.only_first or self.expected != (p["psn"] + 1) % 2**24:
+                self._give_up()
+                self.open = UcMessage(counted=number is None)  # a late one counted when its PSNs were skipped
+            if number is not None:
+                self.newest = self.open
+                if p["dma_length"] and p["payload"]:
+                    packets = -(-p["dma_length"] // p["payload"])
+                    self.open.within = range(number, number + packets)
+            self.only_first = True
+        elif self.open and p["psn"] == self.expected:
+            self.only_first = False
+            if number is not None:
+                self.newest = self.open
+        else:
+            self._give_up()
+            if number is not None and (self.newest.ended or number - 1 != self.last and not self.newest.holds(number)):
+                self.broken += 1  # and its First was lost
+                self.newest = UcMessage(counted=True)
+            if number is not None:
+                self.newest.ended |= p["last"]
+        if self.open:
+            self.expected = (p["psn"] + 1) % 2**24
+            if p["last"]:
+                self.messages += 1
+                self.open.ended, self.open = True, None
+        if number is not None:
+            self.last = number
 
 
 def _path_mtus(packets):
@@ -336,14 +377,16 @@ def _judge(packets, mtus, requests=None, first=None):
         while requests and requests[0][0] < p["number"]:
             asked.append(requests.pop(0)[1:])
         wanted = {n % 2**24 for begin, end in asked for n in range(begin, end)} if p["response"] else None
+        before = sequence.next
         new = sequence.take(p["psn"], _span(p, mtus), p["response"] and (p["first"] or p["psn"] in wanted),
                             service in ("RC", "RD", "XRC"), wanted)
         messages += new and p["last"]
         if service == "UC":
-            receiver.take(p)
+            receiver.take(p, sequence.next - 1 if sequence.next != before else None)
     f = sequence.figures
     f["psn_lost"] = f["psn_skipped"] - f["psn_recovered"]
     f["messages"] = receiver.messages if service == "UC" else messages
+    f["messages_broken"] = receiver.broken
     f["service"] = service or packets[-1][0]["service"]
     f["roce_packets"] = sum(p["sport"] is not None for p, _ in packets)
     f["icrc_bad"] = sum(ok is False for _, ok in packets)
