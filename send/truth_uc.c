@@ -45,7 +45,6 @@ void truth_uc_first(struct truth_uc *u, const struct truth_part *p)
 	if (!newest(p))
 		return;
 	u->unended = !only;
-	u->newest = p->position;
 	reach(u, p);
 }
 
@@ -56,11 +55,10 @@ void truth_uc_mismatch(struct truth_uc *u, const struct truth_part *p)
 	give_up(u);
 	if (!newest(p))
 		return;
-	another = !u->unended || (p->position != u->newest + 1 && p->position - u->first > u->more);
+	another = !u->unended || (p->arrival != IN_ORDER && p->position - u->first > u->more);
 	if (another) {
 		u->broken++;
 		u->more = UINT64_MAX;
 	}
 	u->unended = !(p->op & OP_LAST);
-	u->newest = p->position;
 }

@@ -20,7 +20,6 @@ struct truth_uc {
 	bool unended;	 /* neither its Last nor an Only has come; if it is not the open one, it is broken and counted */
 	uint64_t first;	 /* position of its First, */
 	uint64_t more;	 /* and how many packets follow it; UINT64_MAX: not known */
-	uint64_t newest; /* position of the packet farthest in the sequence */
 	uint64_t messages, broken;
 };
 
@@ -48,10 +47,8 @@ static inline void truth_uc_take(struct truth_uc *u, const struct truth_part *p)
 		u->only_first = false;
 		u->open = !(p->op & OP_LAST);
 		u->messages += !u->open;
-		if (!u->late || p->arrival == IN_ORDER) {
+		if (!u->late || p->arrival == IN_ORDER)
 			u->unended = u->open;
-			u->newest = p->position;
-		}
 	}
 }
 

@@ -169,7 +169,7 @@ static bool judged_otherwise(const struct truth_stream *s, const struct truth_pa
 	}
 	if (u->open && p->psn == u->expected)
 		return false;
-	return (past->first_again && (!u->unended || beyond || !u->first)) || (beyond && at == u->newest + 1);
+	return (past->first_again && (!u->unended || beyond || !u->first)) || (beyond && at == s->psn.next);
 }
 
 static struct difference tell(struct run *r, const struct truth_packet *p)
