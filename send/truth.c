@@ -105,7 +105,9 @@ static void follow(struct truth_stream *s, const struct truth_packet *p, uint32_
 	enum roce_service service = p->opcode >> 5;
 	bool reliable = service != SERVICE_UC && service != SERVICE_UD;
 	bool free_jump = (op & (OP_RESPONSE | OP_FIRST)) == (OP_RESPONSE | OP_FIRST);
-	struct truth_part part = { op, p->psn, 0, IN_ORDER, p->dma_length, p->payload_bytes };
+	struct truth_part part = {
+		.op = op, .psn = p->psn, .dma_length = p->dma_length, .payload_bytes = p->payload_bytes,
+	};
 
 	if (!s->met) {
 		truth_psn_start(&s->psn, p->psn);
@@ -113,6 +115,7 @@ static void follow(struct truth_stream *s, const struct truth_packet *p, uint32_
 		s->met = true;
 	}
 	part.arrival = truth_psn_take(&s->psn, p->psn, free_jump, reliable, &part.position);
+	part.newest = s->psn.next - 1;
 	if (service == SERVICE_UC)
 		truth_uc_take(&s->uc, &part);
 	else if (op & OP_LAST && part.arrival != AGAIN)

@@ -21,13 +21,12 @@ static void give_up(struct truth_uc *u)
 	u->open = false;
 }
 
-/* Where the packets lie that a First's DMA length asks for; where it tells none, anywhere. */
-static void reach(struct truth_uc *u, const struct truth_part *p)
+/* How many packets are to follow a First, as its DMA length has it. */
+static uint64_t following(const struct truth_part *p)
 {
-	u->first = p->position;
-	u->more = UINT64_MAX;
-	if (p->op & OP_RETH && p->dma_length && p->payload_bytes)
-		u->more = (p->dma_length - 1) / p->payload_bytes;
+	if (!(p->op & OP_RETH) || !p->dma_length || !p->payload_bytes)
+		return UINT64_MAX;
+	return (p->dma_length - 1) / p->payload_bytes;
 }
 
 void truth_uc_first(struct truth_uc *u, const struct truth_part *p)
@@ -42,10 +41,15 @@ void truth_uc_first(struct truth_uc *u, const struct truth_part *p)
 		u->late = !newest(p);
 		u->expected = behind;
 	}
-	if (!newest(p))
-		return;
-	u->unended = !only;
-	reach(u, p);
+	if (newest(p)) {
+		u->unended = !only;
+		u->first = p->position;
+		u->more = following(p);
+	} else if (!only && u->more == UINT64_MAX && following(p) != UINT64_MAX &&
+		   p->newest - p->position <= following(p)) {
+		u->first = p->position; /* the newest message's own First */
+		u->more = following(p);
+	}
 }
 
 void truth_uc_mismatch(struct truth_uc *u, const struct truth_part *p)

@@ -27,6 +27,7 @@ struct truth_part {
 	uint32_t op;	 /* roce_opcodes[] */
 	uint32_t psn;
 	uint64_t position;
+	uint64_t newest; /* position of the packet farthest in the sequence */
 	enum arrival arrival;
 	uint32_t dma_length, payload_bytes;
 };

@@ -221,6 +221,7 @@ class Sequence:
     """What the PSNs of one stream say: `next`, the set of those that were jumped over, and the ranges of older ones."""
 
     def __init__(self):
+        self.number = None  # of the packet taken last
         self.next, self.missing, self.ranges = None, set(), []  # ranges: (first, behind the last), oldest first
         self.figures = dict.fromkeys(("psn_gaps", "psn_skipped", "psn_recovered", "psn_duplicates", "psn_resyncs"), 0)
 
@@ -254,7 +255,7 @@ class Sequence:
         if self.next is None:
             self.next = psn
         d = (psn - self.next + 2**23) % 2**24 - 2**23
-        number = self.next + d
+        self.number = number = self.next + d
         if d < 0:
             found = self._find(number, min(number + span, self.next))
             f["psn_recovered"] += found
@@ -302,36 +303,32 @@ class UcReceiver:
             self.broken += 1
         self.open = None
 
-    def take(self, p, number):
-        """number: its place in the sequence if it is farther than all before it, or a resync; else None."""
+    def take(self, p, number, late):
+        """number: its place in the sequence; late: there were packets farther in it."""
         if p["first"]:
             if p["last"] or not self.open or not self.only_first or self.expected != (p["psn"] + 1) % 2**24:
                 self._give_up()
-                self.open = UcMessage(counted=number is None)  # a late one counted when its PSNs were skipped
-            if number is not None:
-                self.newest = self.open
-                if p["dma_length"] and p["payload"]:
-                    packets = -(-p["dma_length"] // p["payload"])
-                    self.open.within = range(number, number + packets)
+                self.open = UcMessage(counted=late)  # a late one was counted when its PSNs were skipped
+            if p["dma_length"] and p["payload"]:
+                self.open.within = range(number, number - (-p["dma_length"] // p["payload"]))
+                if late and not p["last"] and self.newest.within is None and self.last in self.open.within:
+                    self.newest.within = self.open.within  # it is the newest message's own First
             self.only_first = True
         elif self.open and p["psn"] == self.expected:
             self.only_first = False
-            if number is not None:
-                self.newest = self.open
         else:
             self._give_up()
-            if number is not None and (self.newest.ended or number - 1 != self.last and not self.newest.holds(number)):
+            if not late and (self.newest.ended or number - 1 != self.last and not self.newest.holds(number)):
                 self.broken += 1  # and its First was lost
                 self.newest = UcMessage(counted=True)
-            if number is not None:
-                self.newest.ended |= p["last"]
+            self.newest.ended |= p["last"] and not late
+        if not late:
+            self.newest, self.last = self.open or self.newest, number
         if self.open:
             self.expected = (p["psn"] + 1) % 2**24
             if p["last"]:
                 self.messages += 1
                 self.open.ended, self.open = True, None
-        if number is not None:
-            self.last = number
 
 
 def _path_mtus(packets):
@@ -382,7 +379,7 @@ def _judge(packets, mtus, requests=None, first=None):
                             service in ("RC", "RD", "XRC"), wanted)
         messages += new and p["last"]
         if service == "UC":
-            receiver.take(p, sequence.next - 1 if sequence.next != before else None)
+            receiver.take(p, sequence.number, late=sequence.next == before)
     f = sequence.figures
     f["psn_lost"] = f["psn_skipped"] - f["psn_recovered"]
     f["messages"] = receiver.messages if service == "UC" else messages

@@ -450,6 +450,8 @@ static const struct { const char *packets; uint64_t messages, broken; } by_hand[
 	{ "F0 L1 F4 L5 F2 F6 L7", 3, 0 },	     /* F2 late and L3 lost: as when its PSNs were skipped */
 	{ "F0:9 F20 O21", 1, 2 },
 	{ "F3:7 M5 F0 M6 M11", 0, 2 },		     /* a late First changes nothing about the newest message's length */
+	{ "F0 L1 M3 F2:3 M3 M9", 1, 2 },	     /* unless it is its own */
+	{ "F0 L1 M3 F2 M3 M9", 1, 1 },
 	{ "F16777214 M16777215 L0 F1 L2", 2, 0 },    /* around the circle */
 	{ "F16777214:3 M16777215 M1 L2", 0, 2 },
 };
