@@ -51,9 +51,14 @@ static __always_inline bool put_payload(struct xdp_md *ctx, const struct slot *s
 		copy_words(to, memory.payload + from, INLINE_PAYLOAD / 8);
 		return true;
 	}
+	if (!bytes)
+		return true;
+	/* the verifier of 6.1 does not conclude from `not 0` that it is 1 at least */
+	__asm__ volatile("" : "+r"(bytes));
+	bytes = ((bytes - 1) & 0x3fff) + 1;
 	if (bytes > CELL_BYTES)
 		return false;
-	return !bytes || !bpf_xdp_store_bytes(ctx, s->header_bytes, memory.payload + from, bytes);
+	return !bpf_xdp_store_bytes(ctx, s->header_bytes, memory.payload + from, bytes);
 }
 
 /* Behind the payload, into a frame that has its own length. */
