@@ -16,24 +16,29 @@
 #define MESSAGE_IMM_STEPS 4    /* so many steps of +1 in a row make immediate data a counter */
 #define MESSAGE_IMM_GAP 65535  /* a larger step is another use of the field */
 
-enum message_state {
-	MESSAGE_NONE,  /* between messages, or met in the middle of one */
-	MESSAGE_OPEN,
-	MESSAGE_BROKEN, /* counted as broken; its rest is passed over */
+/* What a receiver of UC has open. */
+enum message_open {
+	MESSAGE_NONE,  /* nothing: it drops what comes until the next First */
+	MESSAGE_FIRST, /* a message of which only the First has come */
+	MESSAGE_MORE,
 };
 
+/*
+ * UC: beside the message its receiver has open, the newest one is followed, that of the packet farthest in the sequence. Broken
+ * or not, it is counted once; a late First opens another for the receiver, which changes nothing about the newest.
+ */
 struct roce_message {
 	__u32 next;	 /* UC: the PSN its receiver expects inside the open message */
-	__u32 first;	 /* UC: the PSN of the last First, */
-	__u32 bytes;	 /* the DMA length it gave (0: not known, or it is not about this message), */
+	__u32 first;	 /* UC: the PSN of the newest message's First, */
+	__u32 bytes;	 /* the DMA length it gave (0: not known), */
 	__u32 payload;	 /* and its payload, which is the path MTU */
 	__u32 immediate; /* the last one seen */
 	__u32 skipped;	 /* psn_skipped when it was seen */
-	__u8 state;
+	__u8 open;
+	__u8 late;	 /* the open message was begun by a late First: if it breaks, that was counted already */
+	__u8 unended;	 /* the newest message's last packet has not come; if it is not the open one, it was counted as broken */
 	__u8 met; /* the stream has been seen at a message's beginning or end: nothing headless is the start any more */
 	__u8 imm_steps;
-	__u8 late;   /* the open message was begun by a late First: if it breaks, that was counted already */
-	__u8 inside; /* ... which came amid another message, whose rest may still follow */
 };
 
 /*
@@ -59,7 +64,7 @@ roce_inline void message_immediate(struct roce_message *m, struct roce_counters 
 	}
 }
 
-/* Whether that PSN behind the last First can be of its message, by what is known of its length. */
+/* Whether that PSN can be of the newest message, by what is known of its length. */
 roce_inline bool message_reaches(const struct roce_message *m, __u32 number)
 {
 	if (!m->bytes)
@@ -67,51 +72,58 @@ roce_inline bool message_reaches(const struct roce_message *m, __u32 number)
 	return ((number - m->first) & PSN_MASK) <= (m->bytes - 1) / m->payload;
 }
 
-/* One request packet of UC; late: its PSN lies before one that was seen already. */
-roce_inline void message_uc(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p, bool late)
+/* Its receiver has no use for this packet, which is no First. gap: PSNs were skipped before it. */
+roce_inline void message_dropped(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p, bool gap)
 {
-	__u32 next = (p->number + 1) & PSN_MASK;
-	bool in_order = p->number == m->next;
-
-	if (p->op & OP_FIRST) {
-		bool again = m->state == MESSAGE_OPEN && m->next == next; /* the same First twice in a row */
-
-		/* the Last of the message before never came */
-		c->value[COUNTER_messages_broken] += m->state == MESSAGE_OPEN && !m->late && !again;
-		if (!again) {
-			m->inside = late && m->state != MESSAGE_NONE;
-			m->late = late;
-		}
-		m->state = MESSAGE_OPEN;
-		m->met = true;
-		m->first = p->number;
-		m->payload = p->payload_bytes;
-		m->bytes = p->op & OP_RETH && p->payload_bytes && !late ? p->dma_length : 0;
-	} else if (m->state != MESSAGE_NONE && !in_order) {
-		c->value[COUNTER_messages_broken] += m->state == MESSAGE_OPEN && !m->late;
-		m->state = MESSAGE_BROKEN;
-		if (!late && !message_reaches(m, p->number)) {
-			c->value[COUNTER_messages_broken]++; /* another one, whose First is missing */
-			m->bytes = 0;
-		}
-	} else if (m->state == MESSAGE_NONE && m->met && !late) {
-		c->value[COUNTER_messages_broken]++; /* its First is missing */
-		m->state = MESSAGE_BROKEN;
+	if ((m->met && !m->unended) || (gap && !message_reaches(m, p->number))) {
+		c->value[COUNTER_messages_broken]++; /* another one, whose First is missing */
 		m->bytes = 0;
 	}
-	m->next = next;
-	if (!(p->op & OP_LAST) || (late && m->state != MESSAGE_OPEN))
+	m->unended = !(p->op & OP_LAST);
+	m->met |= !m->unended;
+}
+
+/* A First or Only. A late First tells something of the newest message only if that is its own. */
+roce_inline void message_begins(struct roce_message *m, const struct roce_packet *p, bool late, __s64 d)
+{
+	__u32 bytes = p->op & OP_RETH && p->payload_bytes ? p->dma_length : 0;
+
+	if (late && (p->op & OP_LAST || m->bytes || !bytes || -d > (__s64)((bytes - 1) / p->payload_bytes) + 1))
 		return;
-	if (m->state == MESSAGE_OPEN) {
-		c->value[COUNTER_messages]++;
-		if (!late)
-			message_immediate(m, c, p, false);
-		m->state = m->inside ? MESSAGE_BROKEN : MESSAGE_NONE;
-	} else {
-		m->state = MESSAGE_NONE;
+	m->first = p->number;
+	m->payload = p->payload_bytes;
+	m->bytes = bytes;
+}
+
+/* One request packet of UC. d: its distance from the next PSN; late: that has been skipped, or seen. */
+roce_inline void message_uc(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p, bool late, __s64 d)
+{
+	bool last = p->op & OP_LAST, first = p->op & OP_FIRST;
+	__u32 next = (p->number + 1) & PSN_MASK;
+	bool again = first && !last && m->open == MESSAGE_FIRST && m->next == next; /* the same First twice in a row */
+	bool follows = !first && m->open && p->number == m->next;
+
+	if (!again && !follows) {
+		c->value[COUNTER_messages_broken] += m->open && !m->late;
+		m->open = MESSAGE_NONE;
+		m->late = late;
 	}
-	m->inside = false;
-	m->met = true;
+	if (!first && !follows) {
+		if (!late)
+			message_dropped(m, c, p, d != 0);
+		return;
+	}
+	if (first)
+		message_begins(m, p, late, d);
+	if (!late || !m->late) {
+		m->unended = !last;
+		m->met = true;
+	}
+	m->next = next;
+	m->open = last ? MESSAGE_NONE : first ? MESSAGE_FIRST : MESSAGE_MORE;
+	c->value[COUNTER_messages] += last;
+	if (last && !late)
+		message_immediate(m, c, p, false);
 }
 
 /* A packet of RC, XRC or UD, or a response, whose PSN was not seen before; late: it had been skipped. */

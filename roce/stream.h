@@ -375,7 +375,7 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
 	if (p->kind == ROCE_UDP)
 		;
 	else if (p->service == SERVICE_UC)
-		message_uc(&s->message, &s->counters, p, late);
+		message_uc(&s->message, &s->counters, p, late, d);
 	else if (place != PSN_DUPLICATE)
 		message_acknowledged(&s->message, &s->counters, p, late);
 	if (s->psn.move_seen | s->psn.move_unseen | s->psn.move_take)

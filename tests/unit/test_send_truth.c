@@ -43,7 +43,6 @@ static const struct { uint8_t first, middle, last, only; } opcodes[KINDS] = {
 struct past {
 	uint64_t forgotten; /* position: what was missing before it may be forgotten */
 	uint64_t resyncs;
-	bool first_again;   /* a First or Only came late, or twice, and no newer one since */
 };
 
 struct run {
@@ -148,30 +147,6 @@ static bool beyond_memory(const struct truth_psn *s, const struct truth_packet *
 	return false;
 }
 
-/*
- * Where the engine is known to judge otherwise than docs/rules.md has it: 
- * - behind a First or Only that came late or twice it forgets what the newest message is and where it ends: another whose First
- *   was lost is not counted, and one that had no First at the start of the stream is;
- * - those that lie beyond the DMA length are another message's for it even if no gap is between: a wrong length;
- * - a First with the PSN of the Middle before it is that message's First for it.
- */
-static bool judged_otherwise(const struct truth_stream *s, const struct truth_packet *p, struct past *past)
-{
-	const struct truth_uc *u = &s->uc;
-	uint64_t at = position(&s->psn, p->psn);
-	bool newer = at >= s->psn.next, beyond = at - u->first > u->more;
-
-	if (p->opcode >> 5 != SERVICE_UC || !roce_opcodes[p->opcode])
-		return false;
-	if (roce_opcodes[p->opcode] & OP_FIRST) {
-		past->first_again = !newer;
-		return u->open && !u->only_first && ((p->psn + 1) & TRUTH_PSN_MASK) == u->expected;
-	}
-	if (u->open && p->psn == u->expected)
-		return false;
-	return (past->first_again && (!u->unended || beyond || !u->first)) || (beyond && at == s->psn.next);
-}
-
 static struct difference tell(struct run *r, const struct truth_packet *p)
 {
 	struct roce_packet packet_ = packet(p->opcode, p->psn);
@@ -182,7 +157,7 @@ static struct difference tell(struct run *r, const struct truth_packet *p)
 
 	if (t && p->icrc_good && !t->trusted)
 		*past = (struct past){ 0 };
-	else if (t && p->icrc_good == t->trusted && (beyond_memory(&t->psn, p, past) || judged_otherwise(t, p, past)))
+	else if (t && p->icrc_good == t->trusted && beyond_memory(&t->psn, p, past))
 		return (struct difference){ 0 };
 	packet_.dqpn = p->dqpn;
 	packet_.dma_length = p->dma_length;
