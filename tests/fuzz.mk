@@ -19,9 +19,9 @@ $(FUZZ): $(BUILD)/tests/fuzz/%: $(FUZZED)/tests/fuzz/%.o
 
 $(BUILD)/tests/fuzz/fuzz_mask: LDLIBS += -lz
 $(BUILD)/tests/fuzz/fuzz_table: $(FUZZED)/userspace/table.o
-# the command without what watches interfaces; its CRC the target has
+# the command without what watches interfaces or sends; its CRC the target has
 FUZZ_READER := $(wildcard pcap/*.c) lib/options.c $(filter-out $(addprefix userspace/,rocescope.c cmd_monitor.c \
-	       cmd_compare.c attach.c kernel.c maps.c udp_stream%),$(wildcard userspace/*.c))
+	       cmd_compare.c cmd_send.c send_report.c attach.c kernel.c maps.c udp_stream%),$(wildcard userspace/*.c))
 $(BUILD)/tests/fuzz/fuzz_reader: $(FUZZ_READER:%.c=$(FUZZED)/%.o)
 $(BUILD)/tests/fuzz/fuzz_reader: LDLIBS += -Wl,--wrap=capture_next -lpcap -ljansson -lz -lm
 $(FUZZED)/lib/options.o: FUZZ_CFLAGS += -DVERSION='"$(VERSION)"'
