@@ -12,6 +12,14 @@
 
 const volatile __u32 wire;	/* interface index of the end that is sent into */
 struct rewrite_position position;
+__u64 packets, first; /* sent, and when the first of them was, ns */
+
+static __always_inline int sent(void)
+{
+	if (!packets++)
+		first = bpf_ktime_get_ns();
+	return bpf_redirect(wire, 0);
+}
 
 SEC("xdp.frags")
 int drop(__attribute__((unused)) struct xdp_md *ctx)
@@ -24,7 +32,7 @@ int send(struct xdp_md *ctx)
 {
 	if (!rewrite(ctx, false, &position))
 		return XDP_ABORTED;
-	return bpf_redirect(wire, 0);
+	return sent();
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -10,9 +10,11 @@
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -22,8 +24,7 @@
 
 #include "bench/live.skel.h" /* knows the types above */
 
-#define BURST (1 << 18) /* packets a system call: tens of milliseconds */
-#define BATCH 64	/* packets the kernel runs before it flushes them to the interface, as a driver's NAPI does */
+#define BATCH 64 /* packets the kernel runs before it flushes them to the interface, as a driver's NAPI does */
 
 static void die(const char *what, int error)
 {
@@ -46,36 +47,56 @@ static struct live_bpf *load(const char *interface)
 	return bpf;
 }
 
-static void run(struct live_bpf *bpf, const struct frame *f, double seconds)
+static void nothing(__attribute__((unused)) int signal)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, burst, .data_in = f->bytes, .data_size_in = f->length, .repeat = BURST,
-		    .batch_size = BATCH, .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
-	int program = bpf_program__fd(bpf->progs.send);
-	__u64 start = now_ns(), end = start + seconds_to_ns(seconds), packets = 0;
-
-	while (now_ns() < end) {
-		if (bpf_prog_test_run_opts(program, &burst))
-			die("BPF_PROG_TEST_RUN with live frames", errno);
-		packets += BURST;
-	}
-	printf("{\"packets\": %llu, \"seconds\": %.6f}\n", packets, (now_ns() - start) / 1e9);
 }
 
-static void send_frames(const char *interface, __u32 payload, __u32 qps, double seconds, int cpu)
+static struct timeval timeval(double seconds)
 {
-	struct live_bpf *bpf = load(interface);
-	static struct frame f;
+	return (struct timeval){ .tv_sec = seconds, .tv_usec = (seconds - (long)seconds) * 1e6 };
+}
+
+/*
+ * One run, from the program's first packet to the alarm: between two there are pauses of some 30 ms, in which the kernel waits
+ * for RCU (net/bpf/test_run.c, bpf_prog_change_xdp()).
+ */
+static void run(struct live_bpf *bpf, const struct bpf_program *sender, const struct frame *f, double seconds)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, forever, .data_in = f->bytes, .data_size_in = f->length, .repeat = UINT32_MAX,
+		    .batch_size = BATCH, .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
+	struct itimerval alarm = { .it_value = timeval(seconds) };
+	struct sigaction action = { .sa_handler = nothing };
+	__u64 end = now_ns() + seconds_to_ns(seconds);
+
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &alarm, NULL);
+	if (!bpf_prog_test_run_opts(bpf_program__fd(sender), &forever) || errno != EINTR)
+		die("BPF_PROG_TEST_RUN with live frames", errno);
+	if (!bpf->bss->packets)
+		die("live frames", ETIME);
+	printf("{\"packets\": %llu, \"seconds\": %.6f}\n", bpf->bss->packets, (end - bpf->bss->first) / 1e9);
+}
+
+static void run_on(int cpu)
+{
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
 		die("CPU", errno);
+}
+
+static void send_frames(const char *interface, __u32 payload, __u32 qps, double seconds)
+{
+	struct live_bpf *bpf = load(interface);
+	static struct frame f;
+
 	frame_make(&f, payload);
 	frame_tables(&f, &bpf->bss->rewrite_tables);
 	bpf->bss->icrc_offset = f.length - 4;
 	bpf->bss->position.qps = qps;
-	run(bpf, &f, seconds);
+	run(bpf, bpf->progs.send, &f, seconds);
 	live_bpf__destroy(bpf);
 }
 
@@ -101,8 +122,12 @@ static void drop_frames(const char *interface)
 
 int main(int argc, char **argv)
 {
-	if (argc == 7 && !strcmp(argv[1], "send"))
-		send_frames(argv[2], atoi(argv[3]), atoi(argv[4]), atof(argv[5]), atoi(argv[6]));
+	bool send = argc == 7 && !strcmp(argv[1], "send");
+
+	if (send)
+		run_on(atoi(argv[argc - 1]));
+	if (send)
+		send_frames(argv[2], atoi(argv[3]), atoi(argv[4]), atof(argv[5]));
 	else if (argc == 3 && !strcmp(argv[1], "drop"))
 		drop_frames(argv[2]);
 	else
