@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 BENCH := $(BUILD)/bench
-PROGRAMS += $(BENCH)/engine $(BENCH)/live
+PROGRAMS += $(BENCH)/engine $(BENCH)/live $(BENCH)/unchanged
 
 $(BENCH)/%.bpf.o: bench/%.bpf.c
 	$(call say,CLANG,$@)
@@ -20,6 +20,9 @@ $(BENCH)/live.o: CFLAGS += -iquote $(BUILD)
 $(BENCH)/live.o: $(BENCH)/live.skel.h
 $(BENCH)/live: $(BENCH)/live.o $(BENCH)/frame.o
 $(BENCH)/live: LDLIBS += -lbpf -lz
+
+$(BENCH)/unchanged: $(BENCH)/unchanged.o $(BENCH)/frame.o
+$(BENCH)/unchanged: LDLIBS += -lxdp -lbpf -lz
 
 # The rewritten packets' ICRCs against zlib's.
 UNIT_TESTS += $(BUILD)/tests/unit/test_rewrite

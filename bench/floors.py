@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the engine has to reach, all of it as ratios of rows of one run. Whether they hold is told, never asserted."""
+"""What engine and sender have to reach, all of it as ratios of rows of one run. Whether they hold is told, never asserted."""
 
 AT_LEAST, AT_MOST = "at least", "at most"
 
@@ -21,7 +21,7 @@ def live(result, payload, icrc, apart, qps=1):
 
 def judge(result):
     """[{ name, ratio, floor, kind, holds }] of those whose rows are there."""
-    rows = [_floor(*each) for each in _engine(result) + _live(result)]
+    rows = [_floor(*each) for each in _engine(result) + _live(result) + _send(result)]
     return [row for row in rows if row]
 
 
@@ -74,6 +74,13 @@ def _live(result):
         rows.append(("live: frames the monitor did not count, all runs", sum(r["uncounted"] for r in result["live"]), 1,
                      AT_MOST, 0))
     return rows
+
+
+def _send(result):
+    """Each row against the same way out in that row; the way that auto chooses, and those it does not."""
+    return [(f"send by {row['out']} / one unchanged packet, {row['payload']} B, {row['qps']} QPs", row["send_mpps"],
+             row["unchanged_mpps"], AT_LEAST, {64: 0.85, 4096: 0.8}[row["payload"]])
+            for row in result["send"] if row["qps"] > 1 and row["payload"] in (64, 4096)]
 
 
 def _floor(name, value, of, kind, floor):

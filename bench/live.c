@@ -2,9 +2,10 @@
 /*
  * live send IFACE PAYLOAD QPS SECONDS CPU   sends RoCE packets into IFACE as fast as the CPU can; prints
  *                                           { "packets", "seconds" } of what was handed to the interface
+ * live unchanged IFACE PAYLOAD SECONDS CPU  the same with one packet, again and again, which nobody touches
  * live drop IFACE                           attaches an XDP program that drops everything, until it is told to stop
  *
- * Both are the bench's own: they trust their arguments.
+ * All are the bench's own: they trust their arguments.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -100,6 +101,16 @@ static void send_frames(const char *interface, __u32 payload, __u32 qps, double 
 	live_bpf__destroy(bpf);
 }
 
+static void send_unchanged(const char *interface, __u32 payload, double seconds)
+{
+	struct live_bpf *bpf = load(interface);
+	static struct frame f;
+
+	frame_make(&f, payload);
+	run(bpf, bpf->progs.unchanged, &f, seconds);
+	live_bpf__destroy(bpf);
+}
+
 static void drop_frames(const char *interface)
 {
 	struct live_bpf *bpf = load(interface);
@@ -122,15 +133,18 @@ static void drop_frames(const char *interface)
 
 int main(int argc, char **argv)
 {
-	bool send = argc == 7 && !strcmp(argv[1], "send");
+	bool send = argc == 7 && !strcmp(argv[1], "send"), unchanged = argc == 6 && !strcmp(argv[1], "unchanged");
 
-	if (send)
+	if (send || unchanged)
 		run_on(atoi(argv[argc - 1]));
 	if (send)
 		send_frames(argv[2], atoi(argv[3]), atoi(argv[4]), atof(argv[5]));
+	else if (unchanged)
+		send_unchanged(argv[2], atoi(argv[3]), atof(argv[4]));
 	else if (argc == 3 && !strcmp(argv[1], "drop"))
 		drop_frames(argv[2]);
 	else
-		return fprintf(stderr, "usage: live send IFACE PAYLOAD QPS SECONDS CPU | live drop IFACE\n"), 2;
+		return fprintf(stderr, "usage: live send IFACE PAYLOAD QPS SECONDS CPU | live unchanged IFACE PAYLOAD SECONDS CPU | "
+				       "live drop IFACE\n"), 2;
 	return 0;
 }

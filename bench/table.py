@@ -8,7 +8,8 @@ ORDER = ("empty", "empty-bare", "parse", "streams", "icrc", "all", "copy", "icrc
 
 def render(result):
     parts = [machine.words(result["machine"]) + (" - a quick look, no figures to quote" if result["quick"] else ""),
-             _payloads(result["program"]), _qps(result), _live(result["live"]), _floors(result["floors"])]
+             _payloads(result["program"]), _qps(result), _live(result["live"]),
+             _send(result["send"]), _floors(result["floors"])]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -57,6 +58,19 @@ def _live(rows):
                     f"{row['monitor_mpps']:.2f}", f"{row['empty_mpps']:.2f}",
                     f"{row['monitor_mpps'] / row['empty_mpps']:.0%}", row["uncounted"], _ns(row["monitor_cpu_ns"]),
                     _ns(row["empty_cpu_ns"])] for row in rows])
+
+
+def _send(rows):
+    return _table("The sender over veth, and one unchanged packet by the same way out (median):",
+                  ["payload", "QPs", "way out", "chosen", "send Mpps", "unchanged Mpps", "ratio", "runs' ratios"],
+                  [[row["payload"], row["qps"], row["out"], "by auto" if row["chosen"] == "auto" else "",
+                    f"{row['send_mpps']:.3f}", f"{row['unchanged_mpps']:.3f}", f"{row['ratio']:.0%}", _range(row)]
+                   for row in rows])
+
+
+def _range(row):
+    ratios = [send / unchanged for send, unchanged in zip(row["send_runs"], row["unchanged_runs"])]
+    return f"{min(ratios):.0%} to {max(ratios):.0%}"
 
 
 def _ns(value):
