@@ -22,9 +22,9 @@ const volatile bool paced;
 /* Whether it is time for the slot; counts how late it is. */
 static __always_inline bool due(const struct slot *s)
 {
-	__u64 at = memory.start + s->departure, now = bpf_ktime_get_ns(), late = now - at;
+	__u64 start = *(volatile __u64 *)&memory.start, now = bpf_ktime_get_ns(), late = now - start - s->departure;
 
-	if ((__s64)late < 0 || now - memory.last < memory.spacing)
+	if (!start || (__s64)late < 0 || now - memory.last < memory.spacing)
 		return false;
 	memory.last = now;
 	memory.late[late_bucket(late)]++;

@@ -66,6 +66,7 @@ static bool load(struct outlet *o, struct send_bpf *bpf)
 		return refuse(o, "frames of that length do not fit into one page of the kernel's test run");
 	if (error)
 		return refuse(o, "the kernel has no live frames (Linux 5.18 or newer)");
+	bpf->bss->running = false; /* it was only a try */
 	return true;
 }
 
