@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <net/if.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -29,8 +30,10 @@ struct live {
 	struct send_bpf *bpf;
 	pthread_t thread;
 	bool started;
+	cpu_set_t cpus;	/* the caller's, before */
 	atomic_bool stop, ended;
 	atomic_int error;
+	atomic_int cpu;	/* the thread's own; -1: it has none */
 };
 
 static bool refuse(struct outlet *o, const char *why)
@@ -70,6 +73,32 @@ static bool load(struct outlet *o, struct send_bpf *bpf)
 	return true;
 }
 
+/*
+ * The thread keeps to the CPU that it is on, and the caller, with what it starts from now on, to the others: the scheduler cannot
+ * move a thread during a run, and for seconds leaves the one that makes the packets beside it.
+ */
+static void keep_to_cpu(struct live *l)
+{
+	int cpu = sched_getcpu();
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (CPU_COUNT(&l->cpus) > 1 && CPU_ISSET(cpu, &l->cpus) && !sched_setaffinity(0, sizeof(one), &one))
+		atomic_store(&l->cpu, cpu);
+}
+
+static void keep_off_cpu(const struct live *l)
+{
+	int cpu = atomic_load(&l->cpu);
+	cpu_set_t others = l->cpus;
+
+	if (cpu < 0)
+		return;
+	CPU_CLR(cpu, &others);
+	sched_setaffinity(0, sizeof(others), &others);
+}
+
 static void *keep_running(void *own)
 {
 	static __u8 frame[4096];
@@ -77,6 +106,7 @@ static void *keep_running(void *own)
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = l->bpf->rodata->frame_bytes, .repeat = UINT32_MAX,
 		    .batch_size = l->bpf->rodata->paced ? 1 : BATCH, .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
 
+	keep_to_cpu(l);
 	while (!atomic_load(&l->stop) && !atomic_load(&l->error))
 		if (bpf_prog_test_run_opts(bpf_program__fd(l->bpf->progs.send), &run) && errno != EINTR)
 			atomic_store(&l->error, errno);
@@ -94,6 +124,9 @@ static bool start_thread(struct live *l)
 	struct sigaction kick = { .sa_handler = nothing };
 	sigset_t others, old;
 
+	if (sched_getaffinity(0, sizeof(l->cpus), &l->cpus))
+		CPU_ZERO(&l->cpus);
+	atomic_store(&l->cpu, -1);
 	sigaction(KICK, &kick, NULL);
 	sigfillset(&others);
 	sigdelset(&others, KICK);
@@ -119,6 +152,7 @@ static bool wait_running(const struct live *l)
 {
 	while (!__atomic_load_n(&l->bpf->bss->running, __ATOMIC_ACQUIRE) && !atomic_load(&l->error))
 		sleep_until_ns(now_ns() + LOOK_NS);
+	keep_off_cpu(l);
 	return !atomic_load(&l->error);
 }
 
@@ -126,10 +160,12 @@ static void release(struct outlet *o)
 {
 	struct live *l = o->own;
 
-	if (l && l->started)
+	if (l->started) {
 		stop_thread(l);
-	if (l)
-		send_bpf__destroy(l->bpf);
+		if (atomic_load(&l->cpu) >= 0)
+			sched_setaffinity(0, sizeof(l->cpus), &l->cpus);
+	}
+	send_bpf__destroy(l->bpf);
 	free(l);
 }
 
