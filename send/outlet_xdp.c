@@ -169,7 +169,7 @@ static bool put(struct xdp *x, const struct send_memory *m, const struct slot *s
 {
 	__u32 pieces = (s->frame_bytes + CHUNK_BYTES - 1) / CHUNK_BYTES, at, done = 0;
 
-	if (x->chunks < pieces)
+	if (x->chunks < pieces || !x->zerocopy) /* a copied frame's chunks are free at once, and still in the cache */
 		collect(x);
 	if (x->chunks < pieces || !xsk_ring_prod__reserve(&x->tx, pieces, &at))
 		return false;
