@@ -13,6 +13,7 @@
 #define STUCK_NS (2 * NSEC_PER_SEC)
 #define NAP_NS (50 * NSEC_PER_USEC)
 #define LEAD_NS NSEC_PER_MSEC /* from the first slot to its departure */
+#define BEHIND_NS (250 * NSEC_PER_MSEC) /* so late, the plan's rate is beyond the device: no pause explains it */
 
 struct send_memory *departure_memory(void)
 {
@@ -70,14 +71,26 @@ static bool wait_for(uint64_t when, uint64_t until)
 	return now >= when;
 }
 
-static void note_lateness(struct send_memory *m, const struct slot *s, uint64_t now)
+/* How many slots to hand over: one by one as long as the rate can be kept, else as many as are far behind it. */
+static uint32_t at_once(const struct send_memory *m, uint32_t most, uint64_t now)
 {
-	uint64_t late = now - (m->start + s->departure);
+	uint32_t count = 0;
 
-	m->late[late_bucket(late)]++;
-	if (late > m->late_max)
-		m->late_max = late;
-	m->last = now;
+	while (count < most && m->start + departure_slot(m, count)->departure + BEHIND_NS < now)
+		count++;
+	return count ?: 1;
+}
+
+static void note_lateness(struct send_memory *m, uint32_t count, uint64_t now)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t late = now - (m->start + departure_slot(m, i)->departure);
+
+		m->late[late_bucket(late)]++;
+		if (late > m->late_max)
+			m->late_max = late;
+		m->last = now;
+	}
 }
 
 /* The device has no room, since `since`. */
@@ -102,18 +115,19 @@ bool departure_run(struct outlet *o, uint32_t batch, departure_send *send)
 	uint32_t waiting;
 
 	while ((waiting = departure_waiting(m)) && (now < until || stuck)) {
+		uint32_t most = waiting < batch ? waiting : batch;
 		int taken;
 
 		if (paced && !m->start)
 			m->start = now + LEAD_NS;
 		if (paced && !stuck && !wait_for(due(m, departure_slot(m, 0)), until))
 			break;
-		taken = send(o, paced ? 1 : waiting < batch ? waiting : batch);
+		taken = send(o, paced ? at_once(m, most, now) : most);
 		if (taken < 0)
 			return false;
 		now = now_ns();
-		if (taken && paced)
-			note_lateness(m, departure_slot(m, 0), now);
+		if (paced)
+			note_lateness(m, taken, now);
 		departure_left(m, taken);
 		if (taken)
 			stuck = 0;
