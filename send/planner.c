@@ -12,12 +12,12 @@
 #include "send/compose.h"
 #include "send/fault.h"
 #include "send/held.h"
+#include "send/hits.h"
 #include "send/observe.h"
 #include "send/order.h"
 #include "send/planner.h"
 #include "send/qp.h"
 
-#define FAULTS_MOST 64		/* a bit each */
 #define PUBLISH 32		/* packets between two looks of the way out at what there is, unpaced */
 #define FULL_NS (50 * NSEC_PER_USEC) /* how long to wait where the ring is full */
 #define LEAD_NS (250 * NSEC_PER_MSEC) /* from a packet's making to its departure, at most */
@@ -34,10 +34,7 @@ struct planner {
 	struct frame frame, before_frame;
 
 	uint64_t random;
-	uint64_t watched;	/* faults that are looked at for every packet */
-	uint64_t drawn;		/* those at random over all packets */
-	uint64_t random_due;	/* the packet at which the next of them hits */
-	uint64_t made;		/* packets, of all QPs */
+	struct hits hits;
 
 	uint64_t produced;	/* published or not */
 	uint64_t consumed;	/* as last seen: looking takes the line away from the way out */
@@ -165,7 +162,7 @@ static const struct frame *frame_before(struct planner *p, const struct packet *
 static uint32_t constant_icrc(const struct planner *p, uint64_t faults)
 {
 	for (; faults; faults &= faults - 1) {
-		const struct fault *f = &p->plan->faults[__builtin_ctzll(faults)];
+		const struct fault *f = hits_first(&p->hits, faults);
 
 		if (fault_stage(f->kind) == FAULT_ICRC && f->has_value)
 			return f->value;
@@ -192,14 +189,14 @@ static void leave_frame(struct planner *p, const struct packet *packet, uint64_t
 
 	compose_frame(p->composer, packet, f);
 	for (uint64_t left = faults; left; left &= left - 1) {
-		const struct fault *fault = &p->plan->faults[__builtin_ctzll(left)];
+		const struct fault *fault = hits_first(&p->hits, left);
 
 		if (fault_stage(fault->kind) == FAULT_FRAME || fault_stage(fault->kind) == FAULT_ICRC)
 			fault_frame(fault, p->plan, packet, f, &random);
 	}
 	frame_seal(f, p->plan, constant_icrc(p, faults), frame_before(p, packet));
 	for (uint64_t left = faults; left; left &= left - 1) {
-		const struct fault *fault = &p->plan->faults[__builtin_ctzll(left)];
+		const struct fault *fault = hits_first(&p->hits, left);
 
 		if (fault_stage(fault->kind) == FAULT_AFTER)
 			fault_after(fault, p->plan, packet, f, &random);
@@ -244,7 +241,7 @@ static bool make_faulty(struct planner *p, struct packet *packet, uint64_t hits)
 	uint64_t bytes = 0; /* faults for later */
 
 	for (uint64_t left = hits; left; left &= left - 1) {
-		struct fault *f = &p->plan->faults[__builtin_ctzll(left)];
+		struct fault *f = hits_first(&p->hits, left);
 
 		f->hits++;
 		if (f->kind == FAULT_drop) {
@@ -273,63 +270,6 @@ static bool make_faulty(struct planner *p, struct packet *packet, uint64_t hits)
 	return true;
 }
 
-static void draw(struct planner *p)
-{
-	p->random_due = UINT64_MAX;
-	for (uint64_t left = p->drawn; left; left &= left - 1) {
-		const struct fault *f = &p->plan->faults[__builtin_ctzll(left)];
-
-		if (f->countdown < p->random_due)
-			p->random_due = f->countdown;
-	}
-}
-
-/* Of the faults at random over all packets, whose countdown is the number of the packet they hit next. */
-static uint64_t drawn_hits(struct planner *p)
-{
-	uint64_t hits = 0;
-
-	for (uint64_t left = p->drawn; left; left &= left - 1) {
-		struct fault *f = &p->plan->faults[__builtin_ctzll(left)];
-
-		if (f->countdown != p->made)
-			continue;
-		f->countdown += fault_draw(f, &p->random);
-		hits |= left & -left;
-	}
-	draw(p);
-	return hits;
-}
-
-static bool watched_hit(struct planner *p, struct fault *f, const struct packet *packet)
-{
-	uint64_t number;
-
-	if (!fault_concerns(f, packet, &number))
-		return false;
-	if (f->p) {
-		if (--f->countdown)
-			return false;
-		f->countdown = fault_draw(f, &p->random);
-		return true;
-	}
-	if (f->at)
-		return number == f->at;
-	return !f->every || number % f->every == 0;
-}
-
-static uint64_t hits_of(struct planner *p, const struct packet *packet)
-{
-	uint64_t hits = 0;
-
-	if (p->made == p->random_due)
-		hits = drawn_hits(p);
-	for (uint64_t left = p->watched; left; left &= left - 1)
-		if (watched_hit(p, &p->plan->faults[__builtin_ctzll(left)], packet))
-			hits |= left & -left;
-	return hits;
-}
-
 static void make_one(struct planner *p, struct send_qp *qp)
 {
 	struct packet packet;
@@ -337,8 +277,7 @@ static void make_one(struct planner *p, struct send_qp *qp)
 	uint64_t hits;
 
 	qp_packet(p->plan, qp, &packet);
-	p->made++;
-	hits = hits_of(p, &packet);
+	hits = hits_of(&p->hits, &packet, &p->random);
 	if (!hits) {
 		leave_slot(p, &packet);
 	} else if (!make_faulty(p, &packet, hits)) {
@@ -359,7 +298,7 @@ static bool time_is_up(const struct planner *p, uint64_t begun)
 		return false;
 	if (p->timed)
 		return p->departure >= p->end;
-	return p->made % 256 == 0 && now_ns() - begun >= p->end;
+	return p->hits.packets % 256 == 0 && now_ns() - begun >= p->end;
 }
 
 void planner_run(struct planner *p)
@@ -385,15 +324,6 @@ struct truth *planner_truth(const struct planner *p)
 	return p->truth;
 }
 
-/* Message-counted faults and those of one QP are not every packet's. */
-static bool is_drawn_from_all(const struct fault *f, struct send_qp *qp)
-{
-	struct packet middle = { .qp = qp, .number = 7, .message = 1 };
-	uint64_t number;
-
-	return f->p && f->qp < 0 && fault_concerns(f, &middle, &number) && number == middle.number;
-}
-
 /* What is late is caught up at twice the rate at most, so that no bursts leave which the plan does not have. */
 static uint64_t spacing_ns(const struct plan *plan)
 {
@@ -405,21 +335,17 @@ static uint64_t spacing_ns(const struct plan *plan)
 
 static void prepare_faults(struct planner *p)
 {
-	if (p->plan->fault_count > FAULTS_MOST)
-		errx(1, "at most %d faults in one plan", FAULTS_MOST);
-	for (size_t i = 0; i < p->plan->fault_count; i++) {
-		struct fault *f = &p->plan->faults[i];
+	const struct plan *plan = p->plan;
+	bool stale = false;
 
-		if (f->p)
-			f->countdown = fault_draw(f, &p->random);
-		if (is_drawn_from_all(f, p->qps))
-			p->drawn |= 1ull << i;
-		else
-			p->watched |= 1ull << i;
-		if (fault_stage(f->kind) == FAULT_ICRC && !p->before)
-			p->before = calloc(p->plan->qps, sizeof(*p->before));
-	}
-	draw(p);
+	if (plan->fault_count > FAULTS_MOST)
+		errx(1, "at most %d faults in one plan", FAULTS_MOST);
+	hits_start(&p->hits, plan, &p->random);
+	for (size_t i = 0; i < plan->fault_count; i++)
+		stale |= fault_stage(plan->faults[i].kind) == FAULT_ICRC;
+	p->before = stale ? calloc(plan->qps, sizeof(*p->before)) : NULL;
+	if (stale && !p->before)
+		err(1, "no memory for %u QPs", plan->qps);
 }
 
 struct planner *planner_new(struct plan *plan, struct send_memory *memory)
