@@ -290,6 +290,9 @@ static void by_hand(void **state)
 	assert_int_equal(broken_of("OFMFML", (int[]){ 9, 10, 11, 10, 12, 13 }), 1); /* a First repeated */
 	assert_int_equal(broken_of("OFFLO", (int[]){ 9, 10, 10, 11, 12 }), 0); /* ... at once: it still completes */
 	assert_int_equal(broken_of("OFMMLO", (int[]){ 9, 10, 11, 11, 12, 13 }), 1); /* a Middle repeated */
+	assert_int_equal(broken_of("OMLFML", (int[]){ 9, 11, 12, 10, 14, 15 }), 2); /* F10 late, then F13 lost */
+	assert_int_equal(broken_of("MFML", (int[]){ 19, 10, 20, 21 }), 0); /* met in the middle, and a First late */
+	assert_int_equal(broken_of("OFMFML", (int[]){ 9, 10, 11, 11, 12, 13 }), 1); /* F11 is no repetition of F10 */
 }
 
 static void observe_imm(struct roce_stream *s, __u8 opcode, __u32 psn, __u32 immediate)
