@@ -11,6 +11,7 @@ Headers from IBTA volume 1 chapter 9 and annex A17 (RoCEv2), RFC 791, 8200, 768;
 import dataclasses
 import ipaddress
 import struct
+import subprocess
 import zlib
 
 from roce_frames import internet_checksum
@@ -298,8 +299,8 @@ def packets(plan):
 
 def leaving(made, fates):
     """
-    What leaves, in its order: made, with fates {(qp, number): (fate, by)}; fate: drop, duplicate, reorder. Late ones leave right
-    behind the place of the packet so many numbers later, or at the end of their QP.
+    What leaves, in its order: made, with fates {(qp, number): (fate, by)}; fate: drop, duplicate, reorder. Late ones leave
+    right behind the place of the packet so many numbers later, or at the end of their QP.
     """
     last = {p.qp: p.number for p in made}
     late, out = {}, []  # (qp, number) of the place: what leaves behind it
@@ -425,7 +426,7 @@ class Fault:
     """One mistake. Each function is given what it needs by name; what is not given stays as it is."""
 
     def __init__(self, counts="packets", psn=None, lasting=None, field=None, touch=None, icrc=None, after=None, gone=False,
-                 value=None, needs=None, plan=None, always=True):
+                 value=None, needs=None):
         self.counts = counts      # what at and every count: packets, or messages by the packet that is hit
         self.psn = psn            # (p, first PSN, value, plan) -> the PSN of this packet alone
         self.lasting = lasting    # (value) -> (what this packet's PSN is higher by, and all later ones of its QP)
@@ -435,8 +436,7 @@ class Fault:
         self.after = after        # (frame): changes bytes behind that
         self.gone = gone          # the packet is not made, and takes no PSN
         self.value = value        # default, or None
-        self.needs = needs or {}  # of the plan
-        self.always = always      # works without at, every and p
+        self.needs = needs or {}  # of the plan: the version of IP
 
     def concerns(self, p):
         """The number by which at and every count this packet; 0: not at all."""
@@ -525,7 +525,6 @@ def _bad_ip_checksum(f):
     f.ip[10] ^= 1
 
 
-WRITES = {"op": "uc-write-imm"}
 FAULTS = {
     "psn-constant": Fault(psn=lambda p, first, value, plan: first if value is None else value),
     "psn-plus-2": Fault(lasting=lambda value: (0, 1)),
@@ -583,7 +582,6 @@ TSHARK_FIELDS = {
 
 def tshark(path):
     """What Wireshark sees in each frame: [{field: text}]; a field that is not there is empty."""
-    import subprocess
     command = ["tshark", "-n", "-r", path, "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE",
                "--disable-protocol", "rpcordma", "-T", "fields", "-E", "occurrence=f"]
     for field in TSHARK_FIELDS.values():
