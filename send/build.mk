@@ -16,7 +16,8 @@ $(SEND_TESTS): $(BUILD)/%: $(BUILD)/%.o
 $(BUILD)/tests/unit/test_send_truth: LDLIBS += -ljansson
 $(BUILD)/tests/unit/test_send_compose: $(addprefix $(BUILD)/send/,payload.o frame.o icrc_way.o)
 $(BUILD)/tests/unit/test_send_fault: $(addprefix $(BUILD)/send/,qp.o compose.o payload.o frame.o icrc_way.o)
-$(BUILD)/tests/unit/test_send_fault: LDLIBS += -lm
+$(BUILD)/tests/unit/test_send_fault: $(BUILD)/libstream.a
+$(BUILD)/tests/unit/test_send_fault: LDLIBS += $(STREAM_LDLIBS)
 
 UNIT_TESTS += $(BUILD)/tests/unit/test_send_options
 $(BUILD)/tests/unit/test_send_options: $(BUILD)/tests/unit/test_send_options.o

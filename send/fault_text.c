@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/list.h"
 #include "roce/base.h"
 #include "send/fault_kinds.h"
 
@@ -306,14 +307,29 @@ const char *fault_parse(struct plan *plan, const char *text)
 	return NULL;
 }
 
+static void print_kind(enum fault_kind kind, const char *words)
+{
+	const char *keys = fault_rows[kind].keys;
+	char all[400];
+
+	snprintf(all, sizeof(all), "%s%s%s%s", words, *keys ? " [" : "", keys, *keys ? "]" : "");
+	list_entry(fault_name(kind), all);
+}
+
 void fault_help(void)
 {
-	printf("--fault KIND[:KEY=VALUE,...]; each takes p=PROBABILITY, every=N (packets N, 2N, ... of each QP) or\n"
-	       "at=K (the K-th, from 1), else it is in all of them; qp=INDEX (from 0): of that QP only; and the keys in\n"
-	       "brackets, with what they are if not given. What the engine calls the mistake besides its name stands in ().\n");
-#define FAULT_GROUP(words) printf("%s\n", words);
-#define FAULT(name, unit, stage, needs, keys, words) \
-	printf("  %-26s %s%s%s%s\n", fault_name(FAULT_##name), words, *(keys) ? " [" : "", keys, *(keys) ? "]" : "");
+	printf("--fault KIND[:KEY=VALUE,...]\n\n");
+	list_entry("p=PROBABILITY", "each packet at random, by --seed");
+	list_entry("every=N", "packets N, 2N, ... of each QP");
+	list_entry("at=K", "the K-th packet of each QP, from 1");
+	list_entry("qp=INDEX", "only of that QP, from 0");
+	printf("\n");
+	list_words("With neither p, every nor at it is in all packets. In brackets: the keys that a fault has besides, with what "
+		   "they are if not given. In (): what analyze and monitor call it besides its name.");
+#define FAULT_GROUP(words)     \
+	printf("\n");          \
+	list_words(words ":");
+#define FAULT(name, unit, stage, needs, keys, words) print_kind(FAULT_##name, words);
 #include "send/fault.def"
 #undef FAULT
 }

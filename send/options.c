@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/list.h"
 #include "send/fault.h"
 #include "send/options.h"
 #include "send/slot.h"
@@ -15,7 +16,6 @@
 #define LINE_BYTES (1 << 20) /* of a plan file: a hundred thousand weights */
 #define LINES_MOST (2 * QPS_MOST)
 #define FAULTS_MOST 64 /* the planner has a bit for each */
-#define LIST_COLUMN 30
 
 /* Where the words come from. */
 struct parser {
@@ -426,59 +426,59 @@ static const char *const off_on[] = { "off", "on", NULL };
 /* In --help an entry without a name is a heading. */
 static const struct word words[] = {
 	{ .help = "What and how much" },
-	{ "op", "OP", "uc-write-imm (default), uc-write, uc-send, rc-write, rc-send, ud-send,\n"
+	{ "op", "OP", "uc-write-imm (default), uc-write, uc-send, rc-write, rc-send, ud-send, "
 	  "read-response, ack, cnp", CHOICE(op, ops) },
-	{ "message", "BYTES[K|M]", "payload of a message                                (4096)",
+	{ "message", "BYTES[K|M]", "payload of a message (4096)",
 	  OTHER(take_message), AT(plan.message), .least = 0, .most = 1u << 31 },
-	{ "mtu", "BYTES", "payload of First and Middle packets, any size       (1024)", COUNT(mtu, 1, PAYLOAD_MOST) },
-	{ "qps", "N", "QPs that send                                       (1)", COUNT(qps, 1, QPS_MOST) },
-	{ "messages", "N", "over all QPs", COUNT(messages, 1, UINT64_MAX >> 16) },
-	{ "duration", "SECONDS", "if neither is given                                 (10)",
+	{ "mtu", "BYTES", "payload of First and Middle packets, any size (1024)", COUNT(mtu, 1, PAYLOAD_MOST) },
+	{ "qps", "N", "QPs that send (1)", COUNT(qps, 1, QPS_MOST) },
+	{ "messages", "N", "how many, over all QPs", COUNT(messages, 1, UINT64_MAX >> 16) },
+	{ "duration", "SECONDS", "how long to send (10, if --messages is not given)",
 	  OTHER(take_seconds), AT(plan.duration) },
-	{ "rate", "RATE", "10Gbit (bits of frames without FCS) or 2Mpps        (as fast as it goes)", OTHER(take_rate) },
+	{ "rate", "RATE", "10Gbit (bits of frames without FCS) or 2Mpps (default: as fast as it goes)", OTHER(take_rate) },
 	{ "burst", "N[/T]", "N packets back to back, at --rate on average; 32/100us: every 100 us",
 	  OTHER(take_burst), .least = 1, .most = 1000000 },
-	{ "interleave", "HOW", "message (default), packet, weights=3,1,... (packets of each QP's turn),\n"
+	{ "interleave", "HOW", "message (default), packet, weights=3,1,... (packets of each QP's turn), "
 	  "sequence=FILE (QP indexes from 0, a packet each)", OTHER(take_interleave) },
 	{ "payload", "PATTERN", "counter (default), lfsr, file=FILE", OTHER(take_payload) },
 	{ "preset", "NAME", "a sender known from print; 'list' lists them", OTHER(take_preset) },
 	{ "plan", "FILE", "these options without dashes, one a line; # begins a comment", OTHER(take_plan) },
-	{ "seed", "N", "of all that is random: same plan, same packets      (1)", COUNT(seed, 0, UINT64_MAX) },
+	{ "seed", "N", "of all that is random (1): same plan, same packets", COUNT(seed, 0, UINT64_MAX) },
 	{ .help = "What goes wrong" },
-	{ "fault", "KIND[:KEY=VALUE,...]", "'--help faults' lists them; drop:p=1e-3", OTHER(take_fault) },
-	{ "truth", "FILE", "what a perfect observer can conclude (rocescope.truth/1)", TEXT(truth) },
+	{ "fault", "KIND[:KEY=VALUE,...]", "as often as needed; '--help faults' lists them", OTHER(take_fault) },
+	{ "truth", "FILE", "what a perfect observer can conclude goes there (rocescope.truth/1)", TEXT(truth) },
 	{ .help = "Where" },
 	{ "out", "WAY", "auto (default), live (BPF), xdp (AF_XDP), packet (AF_PACKET)", CHOICE(out, outs) },
-	{ "write", "FILE", "-w: a pcap file instead of an interface, - for standard output", TEXT(file) },
+	{ "write", "FILE", "-w FILE: a pcap file instead of an interface, - for standard output", TEXT(file) },
 	{ "dst", "IP", "the receiver", OTHER(take_address), AT(plan.dst), GIVEN(has_dst) },
-	{ "src", "IP", "(the interface's own)", OTHER(take_address), AT(plan.src), GIVEN(has_src) },
-	{ "dst-mac", "MAC", "(from the table of neighbours)", OTHER(take_mac), AT(plan.dst_mac), GIVEN(has_dst_mac) },
-	{ "src-mac", "MAC", "(the interface's own)", OTHER(take_mac), AT(plan.src_mac), GIVEN(has_src_mac) },
+	{ "src", "IP", "the sender (default: the interface's own address)", OTHER(take_address), AT(plan.src), GIVEN(has_src) },
+	{ "dst-mac", "MAC", "its Ethernet address, or the router's (default: from the table of neighbours)", OTHER(take_mac), AT(plan.dst_mac), GIVEN(has_dst_mac) },
+	{ "src-mac", "MAC", "the sender's (default: the interface's own)", OTHER(take_mac), AT(plan.src_mac), GIVEN(has_src_mac) },
 	{ .help = "Headers (numbers may be hexadecimal: 0x...)" },
 	{ "vlan", "N", "an 802.1Q tag", OTHER(take_vlan), AT(plan.vlan), .least = 0, .most = 4094 },
 	{ "pcp", "N", "its priority; without --vlan VLAN 0", NUMBER(pcp, 0, 7), GIVEN(has_pcp) },
-	{ "dscp", "N", "                                                    (0)", OTHER(take_dscp) },
-	{ "ecn", "N", "0..3                                                (0)", OTHER(take_ecn) },
-	{ "ttl", "N", "                                                    (64)", NUMBER(ttl, 1, 255) },
-	{ "flow-label", "N", "of IPv6                                             (0)",
+	{ "dscp", "N", "0 to 63 (0)", OTHER(take_dscp) },
+	{ "ecn", "N", "0 to 3 (0)", OTHER(take_ecn) },
+	{ "ttl", "N", "TTL, or hop limit of IPv6 (64)", NUMBER(ttl, 1, 255) },
+	{ "flow-label", "N", "of IPv6 (0)",
 	  NUMBER(flow_label, 0, 0xfffff), GIVEN(has_flow_label) },
-	{ "df", "on|off", "IPv4's don't-fragment bit                           (on)", CHOICE(dont_fragment, off_on) },
+	{ "df", "on|off", "IPv4's don't-fragment bit (on)", CHOICE(dont_fragment, off_on) },
 	{ "ports", "POLICY", "UDP source ports: one (default), qp (one a QP), random", CHOICE(ports, port_policies) },
-	{ "port", "N", "the source port, or QP 0's                          (49152)", NUMBER(port, 1, 65535) },
+	{ "port", "N", "the source port, or QP 0's (49152)", NUMBER(port, 1, 65535) },
 	{ "udp-checksum", NULL, "compute it instead of sending 0", OTHER(take_flag), AT(plan.udp_checksum) },
-	{ "pkey", "N", "                                                    (0xffff)", NUMBER(pkey, 0, 0xffff) },
-	{ "first-qpn", "N", "destination QPN of QP 0; the others follow          (0x100)", NUMBER(first_qpn, 0, 0xffffff) },
-	{ "first-psn", "N|random", "of each QP                                          (0)",
+	{ "pkey", "N", "P_Key (0xffff)", NUMBER(pkey, 0, 0xffff) },
+	{ "first-qpn", "N", "destination QPN of QP 0; the others follow (0x100)", NUMBER(first_qpn, 0, 0xffffff) },
+	{ "first-psn", "N|random", "of each QP's first packet (0)",
 	  OTHER(take_first_psn), AT(plan.first_psn), .least = 0, .most = 0xffffff },
 	{ "other-psn", "N", "where the other side's PSNs begin, for psn-other-side (0x800000)",
 	  NUMBER(other_psn, 0, 0xffffff) },
-	{ "rkey", "N", "                                                    (0)", NUMBER(rkey, 0, 0xffffffff) },
-	{ "va", "N", "address of QP 0's first region                      (0)", NUMBER(va, 0, UINT64_MAX) },
-	{ "regions", "N", "of each QP, used in turn, one a message             (1)", COUNT(regions, 1, UINT32_MAX) },
-	{ "region-bytes", "BYTES[K|M]", "from one region to the next                         (as --message)",
+	{ "rkey", "N", "R_Key (0)", NUMBER(rkey, 0, 0xffffffff) },
+	{ "va", "N", "address of QP 0's first region (0)", NUMBER(va, 0, UINT64_MAX) },
+	{ "regions", "N", "of each QP, used in turn, one a message (1)", COUNT(regions, 1, UINT32_MAX) },
+	{ "region-bytes", "BYTES[K|M]", "from one region to the next (default: as --message)",
 	  SIZE(region_bytes, 1, UINT32_MAX), GIVEN(has_region_bytes) },
-	{ "immediate", "N", "of each QP's first message; counts up               (0)", NUMBER(immediate, 0, 0xffffffff) },
-	{ "qp", "qpn=N,psn=N,rkey=N,va=N", "of QP 0, 1, ... instead (each time one; sets --qps)", OTHER(take_qp) },
+	{ "immediate", "N", "of each QP's first message; counts up (0)", NUMBER(immediate, 0, 0xffffffff) },
+	{ "qp", "qpn=N,psn=N,rkey=N,va=N", "QP 0's own; the next --qp is QP 1's, and so on; sets --qps", OTHER(take_qp) },
 };
 
 #define WORDS (sizeof(words) / sizeof(words[0]))
@@ -584,23 +584,9 @@ static void take_preset(struct parser *p, const struct word *w, const char *text
 
 /* ---- the command line ---- */
 
-/* What stands in the second column, its further lines indented as well. */
-static void print_words(const char *text)
-{
-	for (;; text++) {
-		int length = strcspn(text, "\n");
-
-		printf("%.*s\n", length, text);
-		text += length;
-		if (!*text)
-			return;
-		printf("%*s", LIST_COLUMN, "");
-	}
-}
-
 static void print_help(void)
 {
-	char left[LIST_COLUMN * 2];
+	char name[60];
 
 	printf("usage: rocescope send IFACE|-w FILE --dst IP [OPTIONS]\n\n"
 	       "A software FPGA: RoCE packets by plan, faults by plan, the truth to a file.\n");
@@ -609,14 +595,14 @@ static void print_help(void)
 			printf("\n%s:\n", w->help);
 			continue;
 		}
-		snprintf(left, sizeof(left), "  --%s%s%s", w->name, w->value ? " " : "", w->value ?: "");
-		printf("%-*s", LIST_COLUMN, left);
-		if (strlen(left) >= LIST_COLUMN)
-			printf("\n%*s", LIST_COLUMN, "");
-		print_words(w->help);
+		snprintf(name, sizeof(name), "--%s%s%s", w->name, w->value ? " " : "", w->value ?: "");
+		list_entry(name, w->help);
 	}
-	printf("\n  -j, --json                  one rocescope.send/1 object instead of the summary\n"
-	       "  -h, --help, --help faults, --version\n\nPresets; what stands behind one on the line wins over it:\n");
+	printf("\n");
+	list_entry("-j, --json", "one rocescope.send/1 object instead of the summary");
+	list_entry("-h, --help [faults]", "this list, or that of what can go wrong");
+	printf("  --version\n");
+	printf("\nPresets; what stands behind one on the line wins over it:\n");
 	presets_list();
 }
 

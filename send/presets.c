@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Senders that are described in print. What the source does not say is left at its default, or is marked as ours. */
-#include <stdio.h>
+#include <stddef.h>
 
+#include "lib/list.h"
 #include "send/options.h"
 
 /*
@@ -88,5 +89,5 @@ const struct preset presets[] = {
 void presets_list(void)
 {
 	for (const struct preset *p = presets; p->name; p++)
-		printf("  %-12s %s\n", p->name, p->words);
+		list_entry(p->name, p->words);
 }
