@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -66,6 +67,17 @@ bool parse_number(const char *text, uint64_t max, uint64_t *number)
 	errno = 0;
 	*number = strtoull(text, &end, 10);
 	return !errno && !*end && *number <= max;
+}
+
+bool parse_whole(const char *text, uint64_t *number, char **end)
+{
+	bool hexadecimal = text[0] == '0' && (text[1] | 32) == 'x' && isxdigit(text[2]);
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	*number = strtoull(text, end, hexadecimal ? 16 : 10);
+	return !errno;
 }
 
 bool parse_size(const char *text, uint64_t *size)

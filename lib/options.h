@@ -56,6 +56,9 @@ bool parse_seconds(const char *text, double *seconds);
 /* A decimal number of at most `max`. */
 bool parse_number(const char *text, uint64_t max, uint64_t *number);
 
+/* Decimal, or hexadecimal with 0x; neither signs nor octal numbers. *end: behind it. false: none, or beyond 64 bits. */
+bool parse_whole(const char *text, uint64_t *number, char **end);
+
 /* One line on stderr, exit status 2. */
 __attribute__((noreturn, format(printf, 1, 2))) void usage_error(const char *format, ...);
 

@@ -21,5 +21,5 @@ $(BUILD)/tests/unit/test_send_fault: LDLIBS += $(STREAM_LDLIBS)
 
 UNIT_TESTS += $(BUILD)/tests/unit/test_send_options
 $(BUILD)/tests/unit/test_send_options: $(BUILD)/tests/unit/test_send_options.o
-$(BUILD)/tests/unit/test_send_options: $(addprefix $(BUILD)/send/,options.o complete.o machine.o presets.o lateness.o) $(BUILD)/libstream.a
+$(BUILD)/tests/unit/test_send_options: $(addprefix $(BUILD)/send/,options.o option_values.o option_rules.o option_file.o complete.o machine.o presets.o lateness.o) $(BUILD)/libstream.a
 $(BUILD)/tests/unit/test_send_options: LDLIBS += $(STREAM_LDLIBS)

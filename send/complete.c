@@ -12,20 +12,12 @@
 #include "send/slot.h"
 #include "userspace/address.h"
 
-#define PSN_MASK 0xffffff
 #define DURATION 10 /* s: as the stream programs */
 
 static void __attribute__((noreturn)) could_not(const char *what, const char *why)
 {
 	fprintf(stderr, "rocescope: send: %s: %s\n", what, why);
 	exit(1);
-}
-
-static bool is_ipv4(const __u8 address[16])
-{
-	static const __u8 mapped[12] = { [10] = 0xff, [11] = 0xff };
-
-	return !memcmp(address, mapped, sizeof(mapped));
 }
 
 /* ---- the path ---- */
@@ -52,7 +44,7 @@ static void complete_file_path(struct send_options *o)
 	static const __u8 ipv4[16] = { [10] = 0xff, [11] = 0xff, 10, 9, 0 };
 	static const __u8 ipv6[16] = { 0xfd, 0x00, 0x00, 0x09 };
 	struct plan *plan = &o->plan;
-	bool four = o->has_dst ? is_ipv4(plan->dst) : !o->has_src || is_ipv4(plan->src);
+	bool four = o->has_dst ? address_is_ipv4(plan->dst) : !o->has_src || address_is_ipv4(plan->src);
 
 	if (!o->has_src) {
 		memcpy(plan->src, four ? ipv4 : ipv6, 16);
@@ -82,7 +74,7 @@ static void complete_live_path(struct send_options *o)
 	if (!o->has_dst_mac && !machine_neighbour(plan->interface, plan->dst, plan->dst_mac))
 		usage_error("send: %s is not among the neighbours of %s%s: give its Ethernet address (or the router's) with "
 			    "--dst-mac", address_text(plan->dst).text, plan->interface,
-			    is_ipv4(plan->dst) ? "" : " that we can look up (IPv4 only)");
+			    address_is_ipv4(plan->dst) ? "" : " that we can look up (IPv4 only)");
 }
 
 static void complete_path(struct send_options *o)
@@ -93,8 +85,8 @@ static void complete_path(struct send_options *o)
 		complete_file_path(o);
 	else
 		complete_live_path(o);
-	plan->ipv6 = !is_ipv4(plan->dst);
-	if (plan->ipv6 == is_ipv4(plan->src))
+	plan->ipv6 = !address_is_ipv4(plan->dst);
+	if (plan->ipv6 == address_is_ipv4(plan->src))
 		usage_error("send: %s to %s: both have to be IPv4, or both IPv6", address_text(plan->src).text,
 			    address_text(plan->dst).text);
 	if (plan->src_mac[0] & 1)

@@ -3,11 +3,11 @@
 #include <math.h>
 
 #include "roce/opcode.h"
+#include "roce/psn.h"
 #include "roce/wire.h"
 #include "send/compose.h"
 #include "send/fault_kinds.h"
 
-#define PSN_MOST 0xffffff
 #define MTU_LEAST 256 /* path MTUs are powers of two (IBTA 9.2) */
 #define MTU_MOST 4096
 #define BEYOND 32     /* bytes of payload-beyond-mtu: more than a RETH, which would be another lint */
@@ -148,7 +148,7 @@ static void mistake_psn(const struct fault *f, const struct plan *plan, struct p
 		psn = f->has_value ? f->value : first;
 		break;
 	case FAULT_psn_plus_2:
-		p->qp->psn = (p->qp->psn + 1) & PSN_MOST;
+		p->qp->psn = (p->qp->psn + 1) & PSN_MASK;
 		break;
 	case FAULT_psn_per_message:
 		psn = first + p->message;
@@ -170,12 +170,12 @@ static void mistake_psn(const struct fault *f, const struct plan *plan, struct p
 		break;
 	case FAULT_psn_skip:
 		psn += f->value;
-		p->qp->psn = (p->qp->psn + f->value) & PSN_MOST;
+		p->qp->psn = (p->qp->psn + f->value) & PSN_MASK;
 		break;
 	default:
 		break;
 	}
-	p->psn = psn & PSN_MOST;
+	p->psn = psn & PSN_MASK;
 }
 
 bool fault_packet(const struct fault *f, const struct plan *plan, struct packet *p, uint64_t *random)

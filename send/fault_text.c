@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* --fault: from text to struct fault, and what to say where that cannot be. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,23 +8,23 @@
 
 #include "lib/list.h"
 #include "roce/base.h"
+#include "roce/psn.h"
 #include "send/fault_kinds.h"
 
 #define TEXT_MOST 200	  /* characters of a --fault */
 #define BY_MOST 65535	  /* packets that one may leave later */
 #define BURST_MOST (8 * CELL_BYTES)
-#define PAYLOAD_MOST 9000 /* of middle-size */
-#define PSN_MOST 0xffffff
+#define MIDDLE_MOST 9000  /* bytes of payload */
 
-/* What `value` may be; else 0 to PSN_MOST. */
+/* What `value` may be; else 0 to PSN_MASK. */
 static const struct { uint64_t least, most; } values[FAULT_KINDS] = {
-	[FAULT_psn_skip] = { 1, PSN_MOST },
+	[FAULT_psn_skip] = { 1, PSN_MASK },
 	[FAULT_icrc_constant] = { 0, UINT32_MAX },
 	[FAULT_tver] = { 1, 15 },
 	[FAULT_pkey_invalid] = { 0, 0x8000 },
 	[FAULT_reserved_bits] = { 1, 0x7f },
 	[FAULT_qpn_management] = { 0, 1 },
-	[FAULT_middle_size] = { 0, PAYLOAD_MOST },
+	[FAULT_middle_size] = { 0, MIDDLE_MOST },
 	[FAULT_dma_length] = { 1, UINT32_MAX },
 };
 
@@ -88,18 +87,11 @@ static const char *unknown_kind(const char *text)
 	return found ? wrong("there is no fault '%s'; did you mean %s?", text, near) : wrong("there is no fault '%s'", text);
 }
 
-/* Decimal, or hexadecimal with 0x. */
 static bool whole_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
 {
-	bool hex = text[0] == '0' && (text[1] | 0x20) == 'x';
-	const char *digits = text + 2 * hex;
 	char *end;
 
-	if (!(*digits >= '0' && *digits <= '9') && !(hex && (*digits | 0x20) >= 'a' && (*digits | 0x20) <= 'f'))
-		return false;
-	errno = 0;
-	*number = strtoull(digits, &end, hex ? 16 : 10);
-	return !errno && !*end && *number >= least && *number <= most;
+	return parse_whole(text, number, &end) && !*end && *number >= least && *number <= most;
 }
 
 static bool probability(const char *text, double *p)
@@ -134,7 +126,7 @@ static bool range(char *text, uint64_t least, uint64_t most, uint32_t *from, uin
 
 static const char *set_value(struct fault *f, const char *text)
 {
-	uint64_t least = values[f->kind].least, most = values[f->kind].most ? values[f->kind].most : PSN_MOST;
+	uint64_t least = values[f->kind].least, most = values[f->kind].most ? values[f->kind].most : PSN_MASK;
 
 	f->has_value = true;
 	if (!whole_number(text, least, most, &f->value))

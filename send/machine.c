@@ -8,13 +8,7 @@
 #include <string.h>
 
 #include "send/machine.h"
-
-static const __u8 mapped[12] = { [10] = 0xff, [11] = 0xff };
-
-static bool is_ipv4(const __u8 address[16])
-{
-	return !memcmp(address, mapped, sizeof(mapped));
-}
+#include "userspace/address.h"
 
 static bool is_link_local(const __u8 address[16])
 {
@@ -24,12 +18,12 @@ static bool is_link_local(const __u8 address[16])
 /* false: another family than `to`, or another scope. */
 static bool take_address(const struct sockaddr *from, const __u8 to[16], __u8 address[16])
 {
-	if (from->sa_family == AF_INET && is_ipv4(to)) {
-		memcpy(address, mapped, sizeof(mapped));
-		memcpy(address + sizeof(mapped), &((const struct sockaddr_in *)from)->sin_addr, 4);
+	if (from->sa_family == AF_INET && address_is_ipv4(to)) {
+		memcpy(address, address_ipv4_prefix, sizeof(address_ipv4_prefix));
+		memcpy(address + sizeof(address_ipv4_prefix), &((const struct sockaddr_in *)from)->sin_addr, 4);
 		return true;
 	}
-	if (from->sa_family == AF_INET6 && !is_ipv4(to)) {
+	if (from->sa_family == AF_INET6 && !address_is_ipv4(to)) {
 		const __u8 *own = ((const struct sockaddr_in6 *)from)->sin6_addr.s6_addr;
 
 		if (is_link_local(own) == is_link_local(to)) {
@@ -80,9 +74,9 @@ bool machine_neighbour(const char *interface, const __u8 address[16], __u8 mac[6
 	unsigned int flags;
 	FILE *f;
 
-	if (!is_ipv4(address))
+	if (!address_is_ipv4(address))
 		return false;
-	inet_ntop(AF_INET, address + sizeof(mapped), wanted, sizeof(wanted));
+	inet_ntop(AF_INET, address + sizeof(address_ipv4_prefix), wanted, sizeof(wanted));
 	f = fopen("/proc/net/arp", "r");
 	/* IP address, HW type, flags, HW address, mask, device */
 	while (f && !found && fgets(line, sizeof(line), f))

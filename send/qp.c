@@ -2,11 +2,11 @@
 #include <stdlib.h>
 
 #include "roce/parse.h"
+#include "roce/psn.h"
 #include "send/compose.h"
 #include "send/fault.h"
 #include "send/qp.h"
 
-#define PSN_MASK 0xffffff
 #define DYNAMIC_PORT 0xc000 /* RoCEv2's source ports: 49152 and up (IBTA A17) */
 #define SYNDROME_ACK 0x1f   /* ACK, credits not told (IBTA 9.7.5.2.1, table 44) */
 

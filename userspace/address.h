@@ -3,6 +3,7 @@
 #define USERSPACE_ADDRESS_H
 
 #include <arpa/inet.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "roce/base.h"
@@ -11,17 +12,33 @@ struct address_text {
 	char text[INET6_ADDRSTRLEN];
 };
 
-/* The engine's 16 bytes for people: ::ffff:a.b.c.d (RFC 4291, 2.5.5.2) is the IPv4 address a.b.c.d. */
+/* Addresses are the engine's 16 bytes: ::ffff:a.b.c.d (RFC 4291, 2.5.5.2) is the IPv4 address a.b.c.d. */
+static const __u8 address_ipv4_prefix[12] = { [10] = 0xff, [11] = 0xff };
+
+static inline bool address_is_ipv4(const __u8 address[16])
+{
+	return !memcmp(address, address_ipv4_prefix, sizeof(address_ipv4_prefix));
+}
+
+/* For people. */
 static inline struct address_text address_text(const __u8 address[16])
 {
-	static const __u8 ipv4[12] = { [10] = 0xff, [11] = 0xff };
 	struct address_text a;
 
-	if (!memcmp(address, ipv4, sizeof(ipv4)))
-		inet_ntop(AF_INET, address + sizeof(ipv4), a.text, sizeof(a.text));
+	if (address_is_ipv4(address))
+		inet_ntop(AF_INET, address + sizeof(address_ipv4_prefix), a.text, sizeof(a.text));
 	else
 		inet_ntop(AF_INET6, address, a.text, sizeof(a.text));
 	return a;
+}
+
+/* false: text is no address. */
+static inline bool address_parse(const char *text, __u8 address[16])
+{
+	if (strchr(text, ':'))
+		return inet_pton(AF_INET6, text, address) == 1;
+	memcpy(address, address_ipv4_prefix, sizeof(address_ipv4_prefix));
+	return inet_pton(AF_INET, text, address + sizeof(address_ipv4_prefix)) == 1;
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/options.h"
 #include "userspace/address.h"
 #include "userspace/commands.h"
 #include "userspace/expect.h"
@@ -43,29 +44,20 @@ static bool wrong(const struct line *l, const char *format, ...)
 
 static bool parse_address(const char *text, struct end *end)
 {
-	static const __u8 ipv4[12] = { [10] = 0xff, [11] = 0xff };
-
 	end->ipv6 = strchr(text, ':');
-	if (end->ipv6)
-		return inet_pton(AF_INET6, text, end->address) == 1;
-	memcpy(end->address, ipv4, sizeof(ipv4));
-	return inet_pton(AF_INET, text, end->address + sizeof(ipv4)) == 1;
+	return address_parse(text, end->address);
 }
 
 static bool parse_field(const struct line *l, const char *name, const char *text, __u32 least, __u32 *to)
 {
-	bool hexadecimal = text && !strncasecmp(text, "0x", 2);
-	char *end = NULL;
-	unsigned long n;
+	uint64_t n;
+	char *end;
 
 	if (!text)
 		return wrong(l, "%s: its number is missing", name);
 	if (*to != UNSET)
 		return wrong(l, "%s: said twice", name);
-	errno = 0;
-	/* neither signs nor octal numbers */
-	n = strtoul(text, &end, hexadecimal ? 16 : 10);
-	if (text[0] < '0' || text[0] > '9' || *end || errno || n < least || n > 0xffffff)
+	if (!parse_whole(text, &n, &end) || *end || n < least || n > 0xffffff)
 		return wrong(l, "%s %s: not a number from %u to 0xffffff", name, text, least);
 	*to = n;
 	return true;
