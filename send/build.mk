@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The software FPGA behind `rocescope send`, which userspace/build.mk links; here are its unit tests.
 
-# send/netdev.c speaks generic netlink
 NETLINK_LDLIBS = -lnl-genl-3 -lnl-3
 $(BUILD)/rocescope: LDLIBS += -lxdp $(NETLINK_LDLIBS)
-$(BUILD)/send/netdev.o: CFLAGS += $(shell $(PKG) --cflags libnl-genl-3.0)
+$(addprefix $(BUILD)/send/,netdev.o netlink.o machine.o): CFLAGS += $(shell $(PKG) --cflags libnl-genl-3.0)
 
 # Each includes the source it tests, so that the sanitizers see it.
 SEND_TESTS := $(addprefix $(BUILD)/tests/unit/test_send_,frame compose truth fault)
@@ -21,5 +20,6 @@ $(BUILD)/tests/unit/test_send_fault: LDLIBS += $(STREAM_LDLIBS)
 
 UNIT_TESTS += $(BUILD)/tests/unit/test_send_options
 $(BUILD)/tests/unit/test_send_options: $(BUILD)/tests/unit/test_send_options.o
-$(BUILD)/tests/unit/test_send_options: $(addprefix $(BUILD)/send/,options.o option_values.o option_rules.o option_file.o complete.o machine.o presets.o lateness.o) $(BUILD)/libstream.a
-$(BUILD)/tests/unit/test_send_options: LDLIBS += $(STREAM_LDLIBS)
+$(BUILD)/tests/unit/test_send_options: $(addprefix $(BUILD)/send/,options.o option_values.o option_rules.o option_file.o complete.o)
+$(BUILD)/tests/unit/test_send_options: $(addprefix $(BUILD)/send/,machine.o netlink.o presets.o lateness.o) $(BUILD)/libstream.a
+$(BUILD)/tests/unit/test_send_options: LDLIBS += $(NETLINK_LDLIBS) $(STREAM_LDLIBS)

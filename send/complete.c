@@ -72,9 +72,8 @@ static void complete_live_path(struct send_options *o)
 	if (!o->has_src_mac && !machine_mac(plan->interface, plan->src_mac))
 		usage_error("send: %s has no Ethernet address: give one with --src-mac", plan->interface);
 	if (!o->has_dst_mac && !machine_neighbour(plan->interface, plan->dst, plan->dst_mac))
-		usage_error("send: %s is not among the neighbours of %s%s: give its Ethernet address (or the router's) with "
-			    "--dst-mac", address_text(plan->dst).text, plan->interface,
-			    address_is_ipv4(plan->dst) ? "" : " that we can look up (IPv4 only)");
+		usage_error("send: %s is not among the neighbours of %s: ping it first, or give its Ethernet address (or the "
+			    "router's) with --dst-mac", address_text(plan->dst).text, plan->interface);
 }
 
 static void complete_path(struct send_options *o)

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <linux/if_packet.h>
-#include <net/if_arp.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <string.h>
 
+#include <netlink/msg.h>
+
 #include "send/machine.h"
+#include "send/netlink.h"
 #include "userspace/address.h"
+
+/* NUD_VALID of the kernel: the Ethernet address is there, however old */
+#define KNOWN (NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY)
 
 static bool is_link_local(const __u8 address[16])
 {
@@ -67,23 +72,38 @@ bool machine_mac(const char *interface, __u8 mac[6])
 	return found;
 }
 
+struct neighbour {
+	const __u8 *address;
+	__u8 *mac;
+	int ifindex;
+	bool found;
+};
+
+static int take_neighbour(struct nl_msg *msg, void *context)
+{
+	const struct ndmsg *entry = nlmsg_data(nlmsg_hdr(msg));
+	struct nlattr *ip = nlmsg_find_attr(nlmsg_hdr(msg), sizeof(*entry), NDA_DST);
+	struct nlattr *mac = nlmsg_find_attr(nlmsg_hdr(msg), sizeof(*entry), NDA_LLADDR);
+	struct neighbour *n = context;
+	const __u8 *wanted = n->address;
+	int bytes = 16;
+
+	if (address_is_ipv4(wanted)) {
+		wanted += sizeof(address_ipv4_prefix);
+		bytes = 4;
+	}
+	if (entry->ndm_ifindex != n->ifindex || !(entry->ndm_state & KNOWN) || !ip || nla_len(ip) != bytes ||
+	    memcmp(nla_data(ip), wanted, bytes) || !mac || nla_len(mac) != 6)
+		return NL_OK;
+	memcpy(n->mac, nla_data(mac), 6);
+	n->found = true;
+	return NL_OK;
+}
+
 bool machine_neighbour(const char *interface, const __u8 address[16], __u8 mac[6])
 {
-	char line[256], wanted[INET_ADDRSTRLEN], ip[64], device[64];
-	bool found = false;
-	unsigned int flags;
-	FILE *f;
+	struct ndmsg all = { .ndm_family = address_is_ipv4(address) ? AF_INET : AF_INET6 };
+	struct neighbour n = { .address = address, .mac = mac, .ifindex = if_nametoindex(interface) };
 
-	if (!address_is_ipv4(address))
-		return false;
-	inet_ntop(AF_INET, address + sizeof(address_ipv4_prefix), wanted, sizeof(wanted));
-	f = fopen("/proc/net/arp", "r");
-	/* IP address, HW type, flags, HW address, mask, device */
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = sscanf(line, "%63s %*s 0x%x %hhx:%hhx:%hhx:%hhx:%hhx:%hhx %*s %63s", ip, &flags, mac, mac + 1,
-			       mac + 2, mac + 3, mac + 4, mac + 5, device) == 9 &&
-			flags & ATF_COM && !strcmp(ip, wanted) && !strcmp(device, interface);
-	if (f)
-		fclose(f);
-	return found;
+	return netlink_ask(RTM_GETNEIGH, NLM_F_DUMP, &all, sizeof(all), take_neighbour, &n) && n.found;
 }

@@ -16,7 +16,7 @@ bool machine_address(const char *interface, const __u8 to[16], __u8 address[16])
 /* Its Ethernet address. */
 bool machine_mac(const char *interface, __u8 mac[6]);
 
-/* The neighbour's Ethernet address, from the kernel's table (IPv4 only). */
+/* The neighbour's Ethernet address, from the kernel's table. */
 bool machine_neighbour(const char *interface, const __u8 address[16], __u8 mac[6]);
 
 #endif

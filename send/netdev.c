@@ -16,6 +16,7 @@
 
 #include "lib/clock.h"
 #include "send/netdev.h"
+#include "send/netlink.h"
 
 /* include/uapi/linux/netdev.h */
 enum { NETDEV_CMD_DEV_GET = 1 };
@@ -112,17 +113,9 @@ static int take_statistics(struct nl_msg *msg, void *context)
 
 static bool link_statistics(unsigned int ifindex, struct rtnl_link_stats64 *s)
 {
-	struct nl_sock *socket = nl_socket_alloc();
 	struct ifinfomsg link = { .ifi_index = ifindex };
-	bool came;
 
-	if (!socket)
-		return false;
-	nl_socket_modify_cb(socket, NL_CB_VALID, NL_CB_CUSTOM, take_statistics, s);
-	came = !nl_connect(socket, NETLINK_ROUTE) && nl_send_simple(socket, RTM_GETLINK, 0, &link, sizeof(link)) >= 0 &&
-	       nl_recvmsgs_default(socket) >= 0;
-	nl_socket_free(socket);
-	return came;
+	return netlink_ask(RTM_GETLINK, 0, &link, sizeof(link), take_statistics, s);
 }
 
 /*
