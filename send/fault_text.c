@@ -84,7 +84,7 @@ static const char *unknown_kind(const char *text)
 			last = most + 1 < last ? most + 1 : last;
 		}
 	}
-	return found ? wrong("there is no fault '%s'; did you mean %s?", text, near) : wrong("there is no fault '%s'", text);
+	return found ? wrong("there is no fault '%s' (did you mean %s?)", text, near) : wrong("there is no fault '%s'", text);
 }
 
 static bool whole_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)

@@ -202,7 +202,7 @@ void take_fault(struct option_parser *p, const struct option_word *w, const char
 		option_wrong(p, w, text, "at most %d faults", FAULTS_MOST);
 	error = fault_parse(&o->plan, text);
 	if (error)
-		option_wrong(p, w, text, "%s ('--help faults' lists them)", error);
+		option_wrong(p, w, text, "%s; see --help faults", error);
 	o->faults = option_memory(realloc(o->faults, o->plan.fault_count * sizeof(*o->faults)));
 	for (size_t i = before; i < o->plan.fault_count; i++)
 		o->faults[i] = option_memory(strdup(text));

@@ -36,7 +36,7 @@ static const struct option_word words[] = {
 	  "read-response, ack, cnp", CHOICE(op, ops) },
 	{ "message", "BYTES[K|M]", "payload of a message (4096)",
 	  OTHER(take_message), AT(plan.message), .least = 0, .most = 1u << 31 },
-	{ "mtu", "BYTES", "payload of First and Middle packets, any size (1024)", COUNT(mtu, 1, PAYLOAD_MOST) },
+	{ "mtu", "BYTES[K]", "payload of First and Middle packets, any size (1024)", SIZE(mtu, 1, PAYLOAD_MOST) },
 	{ "qps", "N", "QPs that send (1)", COUNT(qps, 1, QPS_MOST) },
 	{ "messages", "N", "how many, over all QPs", COUNT(messages, 1, UINT64_MAX >> 16) },
 	{ "duration", "SECONDS", "how long to send (10, if --messages is not given)",

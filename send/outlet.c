@@ -39,12 +39,13 @@ static bool try(struct outlet *o, const struct outlet_kind *kind)
 	return (kind != &outlet_live || takes_redirected(o)) && kind->open(o);
 }
 
-/* The interface's name is in the line already. */
+/* Without the name in front, which some of them have and the line has already. */
 static const char *reason(const struct outlet *o)
 {
-	size_t length = strlen(o->plan->interface);
+	const char *name = o->plan->file ?: o->plan->interface;
+	size_t length = strlen(name);
 
-	return strncmp(o->said, o->plan->interface, length) || strncmp(o->said + length, ": ", 2) ? o->said : o->said + length + 2;
+	return strncmp(o->said, name, length) || strncmp(o->said + length, ": ", 2) ? o->said : o->said + length + 2;
 }
 
 static bool first_of_all(struct outlet *o)
@@ -80,6 +81,6 @@ bool outlet_open(struct outlet *o)
 		if (kind && try(o, kind))
 			return true;
 	}
-	fprintf(stderr, "rocescope: send: %s\n", o->said);
+	fprintf(stderr, "rocescope: send: %s: %s\n", plan->file ?: plan->interface, reason(o));
 	return false;
 }

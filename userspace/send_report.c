@@ -88,15 +88,23 @@ static void print_time(uint64_t ns, FILE *to)
 		fprintf(to, "%.3g s", ns / 1e9);
 }
 
+static void print_rate(const struct send_report *r, FILE *to)
+{
+	fprintf(to, "  rate    %.4g Gbit/s, %.4g Mpps over %.4g s", gbps(r), mpps(r), r->seconds);
+	if (r->paced)
+		fprintf(to, r->kept_rate ? ": kept" : ": not kept, this way out is too slow here");
+	fprintf(to, "\n");
+}
+
 static void print_pacing(const struct send_report *r, FILE *to)
 {
-	fprintf(to, "  pacing  left ");
+	fprintf(to, "  pacing  half left at most ");
 	print_time(r->late_p50, to);
-	fprintf(to, " late in the median, ");
+	fprintf(to, " late, 99 %% ");
 	print_time(r->late_p99, to);
-	fprintf(to, " at most of 99 %%, ");
+	fprintf(to, ", all ");
 	print_time(r->late_max, to);
-	fprintf(to, " at most; the rate was %s\n", r->kept_rate ? "kept" : "not kept: this way out is too slow for it");
+	fprintf(to, "\n");
 }
 
 static void print_faults(const struct send_options *o, FILE *to)
@@ -114,9 +122,9 @@ static bool print_people(const struct send_report *r, FILE *to)
 		fprintf(to, "into %s", strcmp(plan->file, "-") ? plan->file : "standard output");
 	else
 		fprintf(to, "out of %s by %s", plan->interface, r->out_words);
-	if (gbps(r))
-		fprintf(to, "; %.4g s, %.4g Gbit/s, %.4g Mpps", r->seconds, gbps(r), mpps(r));
 	fprintf(to, "\n");
+	if (gbps(r))
+		print_rate(r, to);
 	if (r->paced)
 		print_pacing(r, to);
 	print_faults(r->options, to);

@@ -301,7 +301,7 @@ static void test_plan_files(void **state)
 	options_free(&o);
 	unlink(path);
 	path = text_file("qps 1\nmtu 0\n");
-	refused(":2: mtu 0: not a number", TO_FILE("--plan", path));
+	refused(":2: mtu 0: not a size", TO_FILE("--plan", path));
 	unlink(path);
 	path = text_file("\n\n--qps 1");
 	refused(":3: --qps: no such option", TO_FILE("--plan", path));
