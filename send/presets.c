@@ -34,7 +34,8 @@ static const char coyote_2022[] =
  *   4      RC; packets of 1408 bytes of payload, a multiple of the data path's 64; UDP ports are 0x12b7 on both sides
  *   5      messages of 64 bytes to 4 MB (here 64 KiB, ours)
  *   5.3    "the ICRC inside the rocev2 IP is ignored in our implementation": sent here without the field
- *   Tab. 5.1  QPN 0, PSN 0 and R_Key 0, as board 1 is told to send
+ *   Tab. 5.1  QPN 0, PSN 0 and R_Key 0, as board 1 is told to send (board 0, which asks in the measurements, has QPN 0x100000
+ *          and PSN 0x200000)
  */
 static const char vitis_1408[] =
 	"op rc-write\n"
