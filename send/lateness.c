@@ -20,11 +20,12 @@ __u64 lateness_quantile(const struct send_memory *m, double q)
 	for (__u32 i = 0; i < LATE_BUCKETS; i++)
 		all += m->late[i];
 	for (__u32 i = 0; i < LATE_BUCKETS && all; i++) {
-		__u64 end = lateness_of_bucket(i);
-
 		seen += m->late[i];
-		if (seen && seen >= q * all)
+		if (m->late[i] && seen >= q * all) {
+			__u64 end = lateness_of_bucket(i);
+
 			return end < m->late_max ? end : m->late_max;
+		}
 	}
 	return m->late_max;
 }
