@@ -277,6 +277,12 @@ static void remove_header(struct frame *frame, uint32_t at, uint32_t bytes)
 	lengthen(frame, -(int)bytes);
 }
 
+/* Another fault may have taken them out of this packet already. */
+static bool has_extensions(const struct frame *frame, uint32_t bytes)
+{
+	return frame->payload >= frame->extension + bytes;
+}
+
 /* One pad byte more than brings it to a multiple of 4; three: none. */
 static void mistake_pad_count(struct frame *frame)
 {
@@ -349,10 +355,12 @@ void fault_frame(const struct fault *f, const struct plan *plan, const struct pa
 		mistake_pad_count(frame);
 		break;
 	case FAULT_missing_reth:
-		remove_header(frame, frame->extension, sizeof(struct wire_reth));
+		if (has_extensions(frame, sizeof(struct wire_reth)))
+			remove_header(frame, frame->extension, sizeof(struct wire_reth));
 		break;
 	case FAULT_missing_imm:
-		remove_header(frame, frame->payload - WIRE_IMMDT_LEN, WIRE_IMMDT_LEN);
+		if (has_extensions(frame, WIRE_IMMDT_LEN))
+			remove_header(frame, frame->payload - WIRE_IMMDT_LEN, WIRE_IMMDT_LEN);
 		break;
 	case FAULT_extra_reth:
 		at = insert_header(frame, frame->extension, sizeof(struct wire_reth));
@@ -364,6 +372,8 @@ void fault_frame(const struct fault *f, const struct plan *plan, const struct pa
 		put(insert_header(frame, frame->payload, WIRE_IMMDT_LEN), p->immediate, 4);
 		break;
 	case FAULT_icrc_absent:
+		if (frame->without_icrc)
+			break;
 		frame->without_icrc = true;
 		frame->length -= WIRE_ICRC_LEN;
 		lengthen(frame, -WIRE_ICRC_LEN);
