@@ -327,7 +327,8 @@ struct truth *planner_truth(const struct planner *p)
 /* What is late is caught up at twice the rate at most, so that no bursts leave which the plan does not have. */
 static uint64_t spacing_ns(const struct plan *plan)
 {
-	uint32_t last = plan->message % plan->mtu ?: plan->mtu; /* bytes of the shortest packet */
+	/* bytes of the shortest packet */
+	uint32_t last = plan->message ? plan->message % plan->mtu ?: plan->mtu : 0;
 	double units = plan->rate.unit == RATE_PACKETS ? 1 : 8.0 * (WIRE_ETH_LEN + WIRE_IPV4_LEN + last);
 
 	return plan->rate.per_second && plan->burst == 1 ? units * 1e9 / plan->rate.per_second / 2 : 0;
