@@ -101,13 +101,13 @@ static bool wait_until_near(struct planner *p)
 	while (departure > p->near) {
 		uint64_t start = __atomic_load_n(&p->memory->start, __ATOMIC_RELAXED), now = now_ns();
 
+		if (is_over(p))
+			return false;
 		p->near = (start && now > start ? now - start : 0) + LEAD_NS;
 		if (departure <= p->near)
 			return true;
 		publish(p);
 		nanosleep(&nap, NULL);
-		if (is_over(p))
-			return false;
 	}
 	return true;
 }
@@ -222,6 +222,21 @@ static void leave_held(struct planner *p, struct send_qp *qp, uint64_t number)
 		leave_packet(p, &h->packet, h->faults);
 }
 
+/* What the QP still holds at its end. false: somebody stopped us before all of it was near. */
+static bool leave_rest(struct planner *p, struct send_qp *qp)
+{
+	while (qp->held) {
+		struct held *h;
+
+		if (!wait_until_near(p))
+			return false;
+		h = held_due(qp, UINT64_MAX);
+		leave_packet(p, &h->packet, h->faults);
+		free(h);
+	}
+	return true;
+}
+
 static uint32_t later_by(struct planner *p, const struct fault *f)
 {
 	return f->by + (f->by_most > f->by ? fault_random(&p->random) % (f->by_most - f->by + 1) : 0);
@@ -275,21 +290,27 @@ static void make_one(struct planner *p, struct send_qp *qp)
 	struct packet packet;
 	uint32_t psn = qp->psn;
 	uint64_t hits;
+	bool made;
 
 	qp_packet(p->plan, qp, &packet);
 	hits = hits_of(&p->hits, &packet, &p->random);
 	if (!hits) {
 		leave_slot(p, &packet);
-	} else if (!make_faulty(p, &packet, hits)) {
-		qp_take_back(qp, psn);
-		order_made(&p->order, qp, packet.place & AT_LAST);
-		return;
+		made = true;
+	} else {
+		made = make_faulty(p, &packet, hits);
 	}
-	if (p->before)
-		p->before[qp->index] = packet;
 	order_made(&p->order, qp, packet.place & AT_LAST);
-	if (qp->held)
-		leave_held(p, qp, packet.place & AT_LAST && !qp->messages_left ? UINT64_MAX : packet.number);
+	if (!made)
+		qp_take_back(qp, psn);
+	else if (p->before)
+		p->before[qp->index] = packet;
+	if (!qp->held)
+		return;
+	if (packet.place & AT_LAST && !qp->messages_left)
+		leave_rest(p, qp);
+	else if (made)
+		leave_held(p, qp, packet.number);
 }
 
 static bool time_is_up(const struct planner *p, uint64_t begun)
@@ -308,8 +329,8 @@ void planner_run(struct planner *p)
 
 	while (!is_over(p) && !time_is_up(p, begun) && wait_until_near(p) && (qp = order_next(&p->order)))
 		make_one(p, qp);
-	for (uint32_t i = 0; i < p->plan->qps; i++)
-		leave_held(p, &p->qps[i], UINT64_MAX);
+	for (uint32_t i = 0; i < p->plan->qps && leave_rest(p, &p->qps[i]); i++)
+		;
 	publish(p);
 	__atomic_store_n(&p->memory->ended, 1, __ATOMIC_RELEASE);
 }
