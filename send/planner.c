@@ -40,6 +40,7 @@ struct planner {
 	uint64_t consumed;	/* as last seen: looking takes the line away from the way out */
 	uint64_t left_bits;	/* of the packets that left, and how many */
 	uint64_t left;
+	uint64_t made_when_left; /* packets that had been made when the last one left */
 	uint64_t departure, end; /* ns */
 	uint64_t near;		/* departures up to this one are near; not paced: all */
 	bool timed;		/* departures are reckoned */
@@ -78,15 +79,23 @@ static struct slot *free_slot(struct planner *p)
 	return &p->memory->ring[p->produced & (RING_SLOTS - 1)];
 }
 
+static double per_second(const struct plan *plan)
+{
+	return plan->rate.per_second ?: FILE_RATE;
+}
+
+/* Else bits. */
+static bool counts_packets(const struct plan *plan)
+{
+	return plan->rate.per_second && plan->rate.unit == RATE_PACKETS;
+}
+
 /* When the next packet leaves: the mean rate is exact, a burst leaves at its first packet's time. */
 static uint64_t next_departure(const struct planner *p)
 {
-	const struct rate *rate = &p->plan->rate;
-	double per_second = rate->per_second ?: FILE_RATE;
-
 	if (!p->timed || p->left % p->plan->burst)
 		return p->departure;
-	return (rate->unit == RATE_PACKETS && rate->per_second ? p->left : p->left_bits) * 1e9 / per_second;
+	return (counts_packets(p->plan) ? p->left : p->left_bits) * 1e9 / per_second(p->plan);
 }
 
 /*
@@ -117,6 +126,7 @@ static void leave(struct planner *p, struct slot *s, bool soon)
 	s->departure = p->departure = next_departure(p);
 	p->left_bits += 8ull * s->frame_bytes;
 	p->left++;
+	p->made_when_left = p->hits.packets;
 	p->produced++;
 	if (soon || p->produced % PUBLISH == 0)
 		publish(p);
@@ -313,12 +323,21 @@ static void make_one(struct planner *p, struct send_qp *qp)
 		leave_held(p, qp, packet.number);
 }
 
+/* When the next packet would leave if what does not leave took its time as well: a plan may drop all that it makes. */
+static double reached_ns(const struct planner *p)
+{
+	uint64_t without = p->hits.packets - p->made_when_left;
+	double units = counts_packets(p->plan) ? 1 : 8.0 * plan_longest_frame(p->plan);
+
+	return next_departure(p) + (without ? without * units * 1e9 / per_second(p->plan) : 0);
+}
+
 static bool time_is_up(const struct planner *p, uint64_t begun)
 {
 	if (!p->end)
 		return false;
 	if (p->timed)
-		return p->departure >= p->end;
+		return reached_ns(p) >= p->end;
 	return p->hits.packets % 256 == 0 && now_ns() - begun >= p->end;
 }
 
