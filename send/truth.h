@@ -41,6 +41,9 @@ void truth_observe(struct truth *t, struct truth_stream *s, const struct truth_p
 /* The same for a packet of a plan without any mistake in it: in order and right. Only counts. */
 void truth_in_order(struct truth *t, struct truth_stream *s, const struct truth_packet *p);
 
+/* Whether truth_write() will be able to, as far as can be known before; false with errno. */
+bool truth_writable(const char *path);
+
 /* rocescope.truth/1 to the file; false with errno. exact: nothing was lost on the way out. */
 bool truth_write(const struct truth *t, const char *path, bool exact);
 

@@ -137,19 +137,37 @@ static bool finish(FILE *f, bool ok)
 	return !error;
 }
 
+/* A new file beside it, open for writing, and its name, to be given to free(); -1: errno. */
+static int make_beside(const char *path, char **name)
+{
+	int fd;
+
+	if (asprintf(name, "%s.XXXXXX", path) < 0) {
+		*name = NULL;
+		return -1;
+	}
+	fd = mkstemp(*name);
+	if (fd < 0) {
+		int error = errno;
+
+		free(*name);
+		*name = NULL;
+		errno = error;
+	}
+	return fd;
+}
+
 /* A new file beside the old one takes its place when it is whole. */
 static bool write_beside(const struct truth *t, const char *path, bool exact)
 {
 	mode_t mask = umask(0);
-	char *beside = NULL;
+	char *beside;
 	FILE *f = NULL;
-	int fd = -1, error;
+	int fd, error;
 	bool ok;
 
 	umask(mask);
-	if (asprintf(&beside, "%s.XXXXXX", path) < 0)
-		return false;
-	fd = mkstemp(beside);
+	fd = make_beside(path, &beside);
 	f = fd < 0 ? NULL : fdopen(fd, "w");
 	ok = f && fchmod(fd, 0666 & ~mask) == 0;
 	errno = ok ? 0 : errno;
@@ -165,14 +183,41 @@ static bool write_beside(const struct truth *t, const char *path, bool exact)
 	return ok;
 }
 
-bool truth_write(const struct truth *t, const char *path, bool exact)
+/* It is replaced by a new file; else it is a device, a pipe, a link, and stays what it is. */
+static bool is_replaced(const char *path)
 {
 	struct stat st;
+
+	return lstat(path, &st) || S_ISREG(st.st_mode);
+}
+
+bool truth_writable(const char *path)
+{
+	struct stat st;
+	char *beside;
+	int fd;
+
+	if (!is_replaced(path)) {
+		errno = !stat(path, &st) && S_ISDIR(st.st_mode) ? EISDIR : 0;
+		/* what a link points to need not be there yet */
+		return !errno && (!access(path, W_OK) || errno == ENOENT);
+	}
+	fd = make_beside(path, &beside);
+	if (fd < 0)
+		return false;
+	close(fd);
+	unlink(beside);
+	free(beside);
+	return true;
+}
+
+bool truth_write(const struct truth *t, const char *path, bool exact)
+{
 	FILE *f;
 
-	if (lstat(path, &st) || S_ISREG(st.st_mode))
+	if (is_replaced(path))
 		return write_beside(t, path, exact);
-	f = fopen(path, "w"); /* a device, a pipe, a link: stays what it is */
+	f = fopen(path, "w");
 	errno = f ? 0 : errno;
 	return f && finish(f, put_all(f, t, exact));
 }

@@ -144,6 +144,18 @@ static void count_losses(struct sender *s)
 	}
 }
 
+static bool cannot_write(const char *path)
+{
+	fprintf(stderr, "rocescope: send: %s: %s\n", path, strerror(errno));
+	return false;
+}
+
+/* Better now than after an hour. */
+static bool can_write_truth(const struct plan *plan)
+{
+	return !plan->truth || truth_writable(plan->truth) || cannot_write(plan->truth);
+}
+
 static bool write_truth(const struct sender *s)
 {
 	const struct send_report *r = &s->report;
@@ -155,10 +167,7 @@ static bool write_truth(const struct sender *s)
 	if (!exact)
 		fprintf(stderr, "rocescope: send: not all packets got out%s: the truth in %s is not exact\n",
 			r->lost ? " of the device" : "", path);
-	if (truth_write(planner_truth(s->planner), path, exact))
-		return true;
-	fprintf(stderr, "rocescope: send: %s: %s\n", path, strerror(errno));
-	return false;
+	return truth_write(planner_truth(s->planner), path, exact) || cannot_write(path);
 }
 
 static bool report(const struct sender *s)
@@ -200,7 +209,7 @@ static int run(struct sender *s)
 	pthread_t thread;
 	int status;
 
-	if (!outlet_open(&s->outlet))
+	if (!can_write_truth(&s->options->plan) || !outlet_open(&s->outlet))
 		return EXIT_COULD_NOT;
 	if (!s->options->plan.file) {
 		s->ifindex = if_nametoindex(s->options->plan.interface);
