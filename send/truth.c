@@ -125,7 +125,8 @@ static void follow(struct truth_stream *s, const struct truth_packet *p, uint32_
 /* Of a packet whose stream is known. */
 static inline void judge(struct truth_stream *s, const struct truth_packet *p, uint32_t op)
 {
-	s->packets++;
+	if (!s->packets++)
+		s->service = p->opcode >> 5;
 	s->bytes += p->frame_bytes;
 	if (!p->icrc_good) {
 		s->icrc_bad++;
@@ -139,7 +140,8 @@ static inline void judge(struct truth_stream *s, const struct truth_packet *p, u
 	}
 	if (!(op & OP_KNOWN))
 		return;
-	s->service = p->opcode >> 5;
+	if (!(op & OP_CNP)) /* which comes amid a connection's acknowledgements */
+		s->service = p->opcode >> 5;
 	s->dqpn = p->dqpn;
 	if (!(op & (OP_ACK | OP_CNP))) /* those have no sequence */
 		follow(s, p, op);

@@ -51,9 +51,15 @@ static void set_figures(json_t *o, const struct figures *f)
 	set(o, "icrc_bad", f->icrc_bad);
 }
 
-static bool is_estimate(const struct truth_stream *s)
+static bool has_sqpn(const struct truth_stream *s)
 {
 	return s->key & KEY_IS_DATAGRAM;
+}
+
+/* Also what an unknown opcode alone calls a datagram. */
+static bool is_estimate(const struct truth_stream *s)
+{
+	return s->service == SERVICE_UD;
 }
 
 static json_t *totals(const struct truth *t)
@@ -91,8 +97,8 @@ static json_t *stream(const struct truth_stream *s)
 	struct figures f = figures_of(s);
 	json_t *o = json_pack("{s:s, s:s, s:i, s:o, s:s, s:s, s:b, s:b}",
 			      "src", address_text(s->src).text, "dst", address_text(s->dst).text,
-			      "dqpn", is_estimate(s) ? s->dqpn : qpn,
-			      "sqpn", is_estimate(s) ? json_integer(qpn) : json_null(),
+			      "dqpn", has_sqpn(s) ? s->dqpn : qpn,
+			      "sqpn", has_sqpn(s) ? json_integer(qpn) : json_null(),
 			      "service", roce_service_name(s->service),
 			      "side", s->key & KEY_IS_RESPONSE ? "response" : "request",
 			      "icrc_trusted", s->trusted, "estimate", is_estimate(s));
