@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <arpa/inet.h>
 #include <err.h>
 #include <isa-l/crc.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include "roce/opcode.h"
 #include "roce/parse.h"
 #include "roce/wire.h"
+#include "send/bytes.h"
 #include "send/compose.h"
 #include "send/payload.h"
 
@@ -33,21 +33,6 @@ struct composer {
 	struct pieces pieces;
 	struct shape shape[4]; /* by AT_* */
 };
-
-static void put16(__u8 *to, uint16_t value)
-{
-	memcpy(to, &(uint16_t){ htons(value) }, 2);
-}
-
-static void put32(__u8 *to, uint32_t value)
-{
-	memcpy(to, &(uint32_t){ htonl(value) }, 4);
-}
-
-static void put64(__u8 *to, uint64_t value)
-{
-	memcpy(to, &(uint64_t){ __builtin_bswap64(value) }, 8);
-}
 
 static uint32_t put_ethernet(const struct plan *plan, __u8 *to)
 {
@@ -186,11 +171,8 @@ static void make_join(uint32_t join[4][256], const __u8 *payload, uint32_t bytes
 static uint32_t pseudo_header_sum(const struct frame *f)
 {
 	const __u8 *address = f->bytes + f->ip + (f->ipv6 ? 8 : 12);
-	uint32_t sum = WIRE_PROTO_UDP + f->length - f->udp;
 
-	for (uint32_t i = 0; i < (f->ipv6 ? 32 : 8); i += 2)
-		sum += address[i] << 8 | address[i + 1];
-	return sum;
+	return sum_add(WIRE_PROTO_UDP + f->length - f->udp, address, f->ipv6 ? 32 : 8);
 }
 
 static void make_shape(struct composer *c, struct shape *s, const struct packet *p)
@@ -261,11 +243,8 @@ static uint16_t udp_checksum(const struct shape *t, const __u8 *h, const struct 
 	/* the checksum field is 0 while it is summed; the ICRC's first byte is its lowest and stands first */
 	uint32_t sum = t->sum + piece->sum + htons(icrc & 0xffff) + htons(icrc >> 16);
 
-	for (uint32_t i = t->udp; i < t->header_bytes; i += 2)
-		sum += h[i] << 8 | h[i + 1];
-	sum = (sum >> 16) + (sum & 0xffff);
-	sum += sum >> 16;
-	return (uint16_t)~sum ?: 0xffff;
+	sum = sum_add(sum, h + t->udp, t->header_bytes - t->udp);
+	return (uint16_t)~sum_fold(sum) ?: 0xffff;
 }
 
 /* The frame's last eight bytes: what of them stands before pad and ICRC is payload, or headers where there is none. */

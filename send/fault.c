@@ -5,6 +5,7 @@
 #include "roce/opcode.h"
 #include "roce/psn.h"
 #include "roce/wire.h"
+#include "send/bytes.h"
 #include "send/compose.h"
 #include "send/fault_kinds.h"
 
@@ -214,35 +215,14 @@ bool fault_packet(const struct fault *f, const struct plan *plan, struct packet 
 
 /* ---- frames ---- */
 
-static uint32_t get16(const __u8 *from)
-{
-	return from[0] << 8 | from[1];
-}
-
-static void put(__u8 *to, uint64_t value, int bytes)
-{
-	for (int i = bytes - 1; i >= 0; i--, value >>= 8)
-		to[i] = value;
-}
-
-/* The internet checksum's sum (RFC 1071), folded, of so many bytes, on top of another one. */
-static uint32_t sum16(const __u8 *bytes, uint32_t count, uint32_t sum)
-{
-	for (uint32_t i = 0; i < count; i++)
-		sum += i & 1 ? bytes[i] : bytes[i] << 8;
-	while (sum >> 16)
-		sum = (sum >> 16) + (sum & 0xffff);
-	return sum;
-}
-
 static void mend_ip_checksum(struct frame *frame)
 {
 	__u8 *ip = frame->bytes + frame->ip;
 
 	if (frame->ipv6)
 		return;
-	put(ip + 10, 0, 2);
-	put(ip + 10, (uint16_t)~sum16(ip, WIRE_IPV4_LEN, 0), 2);
+	put16(ip + 10, 0);
+	put16(ip + 10, ~sum_fold(sum_add(0, ip, WIRE_IPV4_LEN)));
 }
 
 /* IP and UDP lengths for so many bytes more. Wrong ones stay as wrong as they are. */
@@ -250,8 +230,8 @@ static void lengthen(struct frame *frame, int bytes)
 {
 	__u8 *ip_length = frame->bytes + frame->ip + (frame->ipv6 ? 4 : 2), *udp_length = frame->bytes + frame->udp + 4;
 
-	put(ip_length, get16(ip_length) + bytes, 2);
-	put(udp_length, get16(udp_length) + bytes, 2);
+	put16(ip_length, get16(ip_length) + bytes);
+	put16(udp_length, get16(udp_length) + bytes);
 	mend_ip_checksum(frame);
 }
 
@@ -309,7 +289,7 @@ static void mistake_bth(const struct fault *f, struct frame *frame)
 		bth[1] = (bth[1] & 0xf0) | f->value;
 		break;
 	case FAULT_pkey_invalid:
-		put(bth + 2, f->value, 2);
+		put16(bth + 2, f->value);
 		break;
 	case FAULT_reserved_bits:
 		bth[8] = (bth[8] & 0x80) | f->value;
@@ -349,7 +329,7 @@ void fault_frame(const struct fault *f, const struct plan *plan, const struct pa
 		break;
 	case FAULT_udp_length:
 		at = frame->bytes + frame->udp + 4;
-		put(at, get16(at) - WIRE_ICRC_LEN, 2);
+		put16(at, get16(at) - WIRE_ICRC_LEN);
 		break;
 	case FAULT_pad_count:
 		mistake_pad_count(frame);
@@ -364,12 +344,12 @@ void fault_frame(const struct fault *f, const struct plan *plan, const struct pa
 		break;
 	case FAULT_extra_reth:
 		at = insert_header(frame, frame->extension, sizeof(struct wire_reth));
-		put(at, p->va, 8);
-		put(at + 8, p->rkey, 4);
-		put(at + 12, p->dma_length, 4);
+		put64(at, p->va);
+		put32(at + 8, p->rkey);
+		put32(at + 12, p->dma_length);
 		break;
 	case FAULT_extra_imm:
-		put(insert_header(frame, frame->payload, WIRE_IMMDT_LEN), p->immediate, 4);
+		put32(insert_header(frame, frame->payload, WIRE_IMMDT_LEN), p->immediate);
 		break;
 	case FAULT_icrc_absent:
 		if (frame->without_icrc)
@@ -390,18 +370,19 @@ static void mistake_udp_checksum(struct frame *frame)
 {
 	__u8 *udp = frame->bytes + frame->udp;
 	/* what hardware would still have to complete (roce/checksum.h): nobody could call it wrong */
-	uint32_t pseudo = sum16(frame->bytes + frame->ip + (frame->ipv6 ? 8 : 12), frame->ipv6 ? 32 : 8,
-				WIRE_PROTO_UDP + get16(udp + 4));
+	uint32_t pseudo = sum_fold(sum_add(WIRE_PROTO_UDP + get16(udp + 4),
+						     frame->bytes + frame->ip + (frame->ipv6 ? 8 : 12),
+						     frame->ipv6 ? 32 : 8));
 	uint16_t right, is;
 
-	put(udp + 6, 0, 2);
-	right = ~sum16(udp, frame->length - frame->udp, pseudo);
+	put16(udp + 6, 0);
+	right = ~sum_fold(sum_add(pseudo, udp, frame->length - frame->udp));
 	is = right ^ 0x0101;
 	if (!is || is == pseudo)
 		is = right ^ 0x0202;
 	if (!is || is == pseudo)
 		is = right ^ 0x0404;
-	put(udp + 6, is, 2);
+	put16(udp + 6, is);
 }
 
 /* The bits that `where` names: bytes from *from to before the returned one. */

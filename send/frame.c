@@ -4,36 +4,11 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include "send/bytes.h"
 #include "send/compose.h"
 #include "send/icrc_way.h"
 
 #define IPV6_BYTES 40 /* without extension headers, which its length counts */
-
-static uint32_t get16(const __u8 *from)
-{
-	return from[0] << 8 | from[1];
-}
-
-static void put16(__u8 *to, uint32_t value)
-{
-	to[0] = value >> 8;
-	to[1] = value;
-}
-
-/* RFC 1071: adds big-endian words; an odd byte is followed by zero. */
-static uint32_t checksum_add(uint32_t sum, const __u8 *bytes, uint32_t length)
-{
-	for (; length > 1; bytes += 2, length -= 2)
-		sum += get16(bytes);
-	return length ? sum + (bytes[0] << 8) : sum;
-}
-
-static uint32_t checksum_end(uint32_t sum)
-{
-	while (sum >> 16)
-		sum = (sum >> 16) + (sum & 0xffff);
-	return ~sum & 0xffff;
-}
 
 void frame_lengths(struct frame *f)
 {
@@ -46,7 +21,7 @@ void frame_lengths(struct frame *f)
 	}
 	put16(ip + 2, f->length - f->ip);
 	put16(ip + 10, 0);
-	put16(ip + 10, checksum_end(checksum_add(0, ip, f->udp - f->ip)));
+	put16(ip + 10, ~sum_fold(sum_add(0, ip, f->udp - f->ip)));
 }
 
 void frame_insert(struct frame *f, uint32_t at, uint32_t bytes)
@@ -84,9 +59,9 @@ static void udp_checksum(struct frame *f)
 	uint32_t sum = IPPROTO_UDP + length;
 
 	put16(udp + 6, 0);
-	sum = f->ipv6 ? checksum_add(sum, ip + 8, 32) : checksum_add(sum, ip + 12, 8);
-	sum = checksum_end(checksum_add(sum, udp, length < there ? length : there));
-	put16(udp + 6, sum ? sum : 0xffff); /* 0 would say that there is none */
+	sum = f->ipv6 ? sum_add(sum, ip + 8, 32) : sum_add(sum, ip + 12, 8);
+	sum = sum_fold(sum_add(sum, udp, length < there ? length : there));
+	put16(udp + 6, (uint16_t)~sum ?: 0xffff); /* 0 would say that there is none */
 }
 
 void frame_seal(struct frame *f, const struct plan *plan, uint32_t value, const struct frame *before)

@@ -3,6 +3,7 @@
 #include <isa-l/crc.h>
 #include <string.h>
 
+#include "send/bytes.h"
 #include "send/icrc_way.h"
 
 /* crc: over the bytes before, 0 at first; complemented when it comes in and when it goes out, as zlib's crc32(). */
@@ -202,10 +203,7 @@ static void way_no_pad(struct recipe *r)
 
 static void shorten(__u8 *length)
 {
-	uint32_t less = (length[0] << 8 | length[1]) - ICRC_FIELD;
-
-	length[0] = less >> 8;
-	length[1] = less;
+	put16(length, get16(length) - ICRC_FIELD);
 }
 
 static void way_short_lengths(struct recipe *r)

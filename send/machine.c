@@ -24,8 +24,7 @@ static bool is_link_local(const __u8 address[16])
 static bool take_address(const struct sockaddr *from, const __u8 to[16], __u8 address[16])
 {
 	if (from->sa_family == AF_INET && address_is_ipv4(to)) {
-		memcpy(address, address_ipv4_prefix, sizeof(address_ipv4_prefix));
-		memcpy(address + sizeof(address_ipv4_prefix), &((const struct sockaddr_in *)from)->sin_addr, 4);
+		address_from_ipv4(address, &((const struct sockaddr_in *)from)->sin_addr);
 		return true;
 	}
 	if (from->sa_family == AF_INET6 && !address_is_ipv4(to)) {

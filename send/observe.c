@@ -5,6 +5,7 @@
 #include "roce/wire.h"
 #include "send/compose.h"
 #include "send/observe.h"
+#include "userspace/address.h"
 
 #define IPV6_EXTENSIONS 4 /* so many an observer walks (docs/rules.md: RoCE has none) */
 
@@ -49,17 +50,14 @@ static uint32_t read_ethernet(struct reader *r)
 
 static bool read_ipv4(struct reader *r, struct truth_packet *p)
 {
-	static const __u8 mapped[12] = { [10] = 0xff, 0xff };
 	const __u8 *ip = r->bytes + r->at;
 	uint32_t header;
 
 	if (!is_there(r, WIRE_IPV4_LEN) || ip[0] >> 4 != 4)
 		return false;
 	header = 4 * (ip[0] & 15);
-	memcpy(p->src, mapped, 12);
-	memcpy(p->src + 12, ip + 12, 4);
-	memcpy(p->dst, mapped, 12);
-	memcpy(p->dst + 12, ip + 16, 4);
+	address_from_ipv4(p->src, ip + 12);
+	address_from_ipv4(p->dst, ip + 16);
 	r->fragment = get(ip + 6, 2) & 0x3fff;
 	r->end = r->at + get(ip + 2, 2);
 	r->at += header;

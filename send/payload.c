@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <arpa/inet.h>
 #include <errno.h>
 #include <isa-l/crc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "send/bytes.h"
 #include "send/payload.h"
 
 #define LFSR_TAPS 0x80200003u /* x^32 + x^22 + x^2 + x + 1, of maximal length */
 
 static void fill_counter(__u8 *to)
 {
-	for (uint64_t i = 0; i < PAYLOAD_PATTERN / 8; i++) {
-		uint64_t word = __builtin_bswap64(i);
-
-		memcpy(to + 8 * i, &word, 8);
-	}
+	for (uint64_t i = 0; i < PAYLOAD_PATTERN / 8; i++)
+		put64(to + 8 * i, i);
 }
 
 static void fill_lfsr(__u8 *to, uint64_t seed)
@@ -24,9 +21,7 @@ static void fill_lfsr(__u8 *to, uint64_t seed)
 	uint32_t state = (uint32_t)(seed ^ seed >> 32) ?: 1; /* it never leaves zero */
 
 	for (size_t i = 0; i < PAYLOAD_PATTERN / 4; i++) {
-		uint32_t word = htonl(state);
-
-		memcpy(to + 4 * i, &word, 4);
+		put32(to + 4 * i, state);
 		state = state >> 1 ^ (state & 1 ? LFSR_TAPS : 0);
 	}
 }
@@ -65,21 +60,12 @@ void payload_fill(__u8 *payload, const struct plan *plan)
 	memcpy(payload + PAYLOAD_PATTERN, payload, PAYLOAD_CELLS - PAYLOAD_PATTERN);
 }
 
-static uint32_t sum(const __u8 *at, uint32_t bytes)
-{
-	uint32_t sum = 0;
-
-	for (uint32_t i = 0; i + 1 < bytes; i += 2)
-		sum += at[i] << 8 | at[i + 1];
-	return bytes & 1 ? sum + (at[bytes - 1] << 8) : sum;
-}
-
 const struct piece *payload_piece(struct pieces *p, uint32_t at, uint32_t bytes)
 {
 	struct piece *found = &p->piece[(at * 2654435761u + bytes * 40503u) >> 20 & (PIECES - 1)];
 
 	if (found->at == at && found->bytes == bytes)
 		return found;
-	*found = (struct piece){ at, bytes, crc32_gzip_refl(0, p->payload + at, bytes), sum(p->payload + at, bytes) };
+	*found = (struct piece){ at, bytes, crc32_gzip_refl(0, p->payload + at, bytes), sum_add(0, p->payload + at, bytes) };
 	return found;
 }

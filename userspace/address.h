@@ -32,13 +32,23 @@ static inline struct address_text address_text(const __u8 address[16])
 	return a;
 }
 
+static inline void address_from_ipv4(__u8 address[16], const void *ipv4)
+{
+	memcpy(address, address_ipv4_prefix, sizeof(address_ipv4_prefix));
+	memcpy(address + sizeof(address_ipv4_prefix), ipv4, 4);
+}
+
 /* false: text is no address. */
 static inline bool address_parse(const char *text, __u8 address[16])
 {
+	struct in_addr ipv4;
+
 	if (strchr(text, ':'))
 		return inet_pton(AF_INET6, text, address) == 1;
-	memcpy(address, address_ipv4_prefix, sizeof(address_ipv4_prefix));
-	return inet_pton(AF_INET, text, address + sizeof(address_ipv4_prefix)) == 1;
+	if (inet_pton(AF_INET, text, &ipv4) != 1)
+		return false;
+	address_from_ipv4(address, &ipv4);
+	return true;
 }
 
 #endif
