@@ -110,8 +110,8 @@ static void complete_messages(struct send_options *o)
 		plan->message = 0;
 	}
 	if (plan->op == SEND_UD_SEND && plan->message > plan->mtu)
-		usage_error("send: --message %llu: a UD message is one packet; at most --mtu %u", (unsigned long long)plan->message,
-			    plan->mtu);
+		usage_error("send: --message %llu: a UD message is one packet; at most --mtu %u",
+			    (unsigned long long)plan->message, plan->mtu);
 	if (plan->file && !plan->messages && !(plan->duration && plan->rate.per_second))
 		usage_error("send: how much? -w needs --messages, or --duration and --rate");
 	if (!plan->messages && !plan->duration)
@@ -134,20 +134,23 @@ static void complete_regions(struct send_options *o)
 		usage_error("send: --regions, --region-bytes and --va: the addresses of all QPs do not fit into 64 bits");
 }
 
-static void complete_qp(const struct send_options *o, uint32_t k, uint64_t *random, struct plan_qp *qp)
+static struct plan_qp complete_qp(const struct send_options *o, uint32_t k, uint64_t *random)
 {
 	static const struct qp_words nothing;
 	const struct qp_words *said = o->qp_count ? &o->qp[k] : &nothing;
-	const struct plan *plan = &o->plan;
+	struct plan_qp qp = plan_qp(&o->plan, k);
 
-	qp->qpn = said->qpn ? said->qp.qpn : plan->first_qpn + k;
-	qp->rkey = said->rkey ? said->qp.rkey : plan->rkey;
-	qp->va = said->va ? said->qp.va : plan->va + k * plan->region_bytes * plan->regions;
-	qp->psn = plan->first_psn;
 	if (o->random_psn)
-		qp->psn = fault_random(random) >> 40;
+		qp.psn = fault_random(random) >> 40;
+	if (said->qpn)
+		qp.qpn = said->qp.qpn;
 	if (said->psn)
-		qp->psn = said->qp.psn;
+		qp.psn = said->qp.psn;
+	if (said->rkey)
+		qp.rkey = said->qp.rkey;
+	if (said->va)
+		qp.va = said->qp.va;
+	return qp;
 }
 
 /* Streams are told apart by their QPN: none may come twice. */
@@ -178,6 +181,7 @@ static void complete_qps(struct send_options *o)
 	struct plan *plan = &o->plan;
 	/* not 0, and not the sequence that faults are drawn from */
 	uint64_t random = (plan->seed * 0x9e3779b97f4a7c15ull ^ 0x5053) | 1ull << 63;
+	struct plan_qp *all;
 
 	if (o->qp_count && plan->qps != o->qp_count)
 		usage_error("send: --qps %u, but there %s %zu --qp", plan->qps, o->qp_count == 1 ? "is" : "are", o->qp_count);
@@ -186,11 +190,12 @@ static void complete_qps(struct send_options *o)
 	complete_regions(o);
 	if (!o->qp_count && !o->random_psn)
 		return;
-	plan->qp = calloc(plan->qps, sizeof(*plan->qp));
-	if (!plan->qp)
+	all = calloc(plan->qps, sizeof(*all));
+	if (!all)
 		could_not("QPs", strerror(errno));
 	for (uint32_t k = 0; k < plan->qps; k++)
-		complete_qp(o, k, &random, &plan->qp[k]);
+		all[k] = complete_qp(o, k, &random);
+	plan->qp = all;
 	if (o->qp_count)
 		check_qpns(plan);
 }
@@ -233,7 +238,8 @@ static bool next_index(FILE *f, const char *path, unsigned int *line, uint32_t l
 			while (c != '\n' && c != EOF)
 				c = getc(f);
 		if (c != EOF && !strchr(" \t\r\n,", c ?: '?'))
-			usage_error("send: %s:%u: wants QP indexes, with blanks, commas or line ends between them", path, *line);
+			usage_error("send: %s:%u: wants QP indexes, with blanks, commas or line ends between them", path,
+				    *line);
 		if (digits)
 			ungetc(c, f);
 		if (digits)
@@ -271,7 +277,8 @@ static void complete_sequence(struct plan *plan, const char *path)
 		usage_error("send: %s: %s", path, strerror(errno));
 	for (uint32_t k = 0; k < plan->qps; k++)
 		if (!named[k])
-			usage_error("send: %s: QP %u never has its turn: name each of the %u, or lower --qps", path, k, plan->qps);
+			usage_error("send: %s: QP %u never has its turn: name each of the %u, or lower --qps", path, k,
+				    plan->qps);
 	fclose(f);
 	free(named);
 }

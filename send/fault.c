@@ -135,14 +135,9 @@ static void resize(struct packet *p, uint32_t bytes)
 	p->pad = -bytes & 3;
 }
 
-static uint32_t first_psn(const struct plan *plan, const struct send_qp *qp)
-{
-	return plan->qp ? plan->qp[qp->index].psn : plan->first_psn;
-}
-
 static void mistake_psn(const struct fault *f, const struct plan *plan, struct packet *p)
 {
-	uint32_t first = first_psn(plan, p->qp), psn = p->psn;
+	uint32_t first = plan_qp(plan, p->qp->index).psn, psn = p->psn;
 
 	switch (f->kind) {
 	case FAULT_psn_constant:

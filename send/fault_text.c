@@ -12,6 +12,7 @@
 #include "send/fault_kinds.h"
 
 #define TEXT_MOST 200	  /* characters of a --fault */
+#define OWN_KEYS 8	  /* bits of what was given: the keys that all faults have, from here on the kind's own */
 #define BY_MOST 65535	  /* packets that one may leave later */
 #define BURST_MOST (8 * CELL_BYTES)
 #define MIDDLE_MOST 9000  /* bytes of payload */
@@ -147,16 +148,37 @@ static const char *set_where(struct fault *f, const char *text)
 	return "where is payload-or-icrc, payload, icrc, headers or anywhere";
 }
 
+/* A number from 0. */
+static bool set_index(const char *text, uint64_t most, int64_t *to)
+{
+	uint64_t n;
+
+	if (!whole_number(text, 0, most, &n))
+		return false;
+	*to = n;
+	return true;
+}
+
+static const char *set_burst(struct fault *f, const char *text)
+{
+	uint64_t bits;
+
+	if (!whole_number(text, 1, BURST_MOST, &bits))
+		return wrong("burst is 1 to %d bits", BURST_MOST);
+	f->burst = bits;
+	return NULL;
+}
+
 static const char *set_key(struct fault *f, const char *key, char *text)
 {
-	uint64_t n = 0;
-
 	if (!strcmp(key, "p"))
 		return probability(text, &f->p) ? NULL : "p is a probability: above 0, and at most 1";
 	if (!strcmp(key, "every"))
 		return whole_number(text, 1, UINT64_MAX, &f->every) ? NULL : "every is a number from 1";
 	if (!strcmp(key, "at"))
 		return whole_number(text, 1, UINT64_MAX, &f->at) ? NULL : "at is a number: packets are counted from 1";
+	if (!strcmp(key, "qp"))
+		return set_index(text, UINT32_MAX, &f->qp) ? NULL : "qp is the index of a QP: they are counted from 0";
 	if (!strcmp(key, "by"))
 		return range(text, f->kind == FAULT_reorder, BY_MOST, &f->by, &f->by_most) ? NULL :
 		       wrong("by is N or N-M, packets from %d to %d", f->kind == FAULT_reorder, BY_MOST);
@@ -164,30 +186,12 @@ static const char *set_key(struct fault *f, const char *key, char *text)
 		return set_value(f, text);
 	if (!strcmp(key, "where"))
 		return set_where(f, text);
-	if (!strcmp(key, "qp")) {
-		bool ok = whole_number(text, 0, UINT32_MAX, &n);
-
-		f->qp = n;
-		return ok ? NULL : "qp is the index of a QP: they are counted from 0";
-	}
-	if (!strcmp(key, "byte")) {
-		bool ok = whole_number(text, 0, CELL_BYTES - 1, &n);
-
-		f->byte = n;
-		return ok ? NULL : wrong("byte is 0 to %d", CELL_BYTES - 1);
-	}
-	if (!strcmp(key, "bit")) {
-		bool ok = whole_number(text, 0, 7, &n);
-
-		f->bit = n;
-		return ok ? NULL : "bit is 0, the lowest, to 7";
-	}
-	if (!strcmp(key, "burst")) {
-		bool ok = whole_number(text, 1, BURST_MOST, &n);
-
-		f->burst = n;
-		return ok ? NULL : wrong("burst is 1 to %d bits", BURST_MOST);
-	}
+	if (!strcmp(key, "byte"))
+		return set_index(text, CELL_BYTES - 1, &f->byte) ? NULL : wrong("byte is 0 to %d", CELL_BYTES - 1);
+	if (!strcmp(key, "bit"))
+		return set_index(text, 7, &f->bit) ? NULL : "bit is 0, the lowest, to 7";
+	if (!strcmp(key, "burst"))
+		return set_burst(f, text);
 	return "there is no such key";
 }
 
@@ -225,7 +229,7 @@ static const char *set_keys(struct fault *f, char *text, const char *between, ui
 		*value++ = '\0';
 		place = word_of(common, pair);
 		if (place < 0 && (place = word_of(keys, pair)) >= 0)
-			place += 8;
+			place += OWN_KEYS;
 		if (place < 0)
 			return wrong("%s has no '%s'; it has %s%s%s", fault_name(f->kind), pair, "p, every, at, qp",
 				     *keys ? " and " : "", keys);
@@ -260,7 +264,7 @@ static const char *settle(struct fault *f, uint32_t seen)
 		return "one of p, every and at says which packets";
 	if (losing && !when)
 		return wrong("which packets? %s needs p=, every= or at=", fault_name(f->kind));
-	if (f->kind == FAULT_corrupt && f->byte >= 0 && !(seen & 1u << (8 + word_of(fault_rows[f->kind].keys, "where"))))
+	if (f->kind == FAULT_corrupt && f->byte >= 0 && !(seen & 1u << (OWN_KEYS + word_of(fault_rows[f->kind].keys, "where"))))
 		f->where = WHERE_ANYWHERE; /* a byte of the frame */
 	return NULL;
 }
@@ -316,8 +320,8 @@ void fault_help(void)
 	list_entry("at=K", "the K-th packet of each QP, from 1");
 	list_entry("qp=INDEX", "only of that QP, from 0");
 	printf("\n");
-	list_words("With neither p, every nor at it is in all packets. In brackets: the keys that a fault has besides, with what "
-		   "they are if not given. In (): what analyze and monitor call it besides its name.");
+	list_words("With neither p, every nor at it is in all packets. In brackets: the keys that a fault has besides, with "
+		   "what they are if not given. In (): what analyze and monitor call it besides its name.");
 #define FAULT_GROUP(words)     \
 	printf("\n");          \
 	list_words(words ":");
@@ -380,8 +384,8 @@ const char *fault_check(const struct plan *plan)
 		if (need)
 			return wrong("%s needs %s", fault_name(f->kind), need);
 		if (f->qp >= plan->qps)
-			return wrong("%s:qp=%" PRId64 ": there are %u QPs, and they are counted from 0", fault_name(f->kind), f->qp,
-				     plan->qps);
+			return wrong("%s:qp=%" PRId64 ": there are %u QPs, and they are counted from 0", fault_name(f->kind),
+				     f->qp, plan->qps);
 	}
 	return NULL;
 }

@@ -82,4 +82,15 @@ struct plan {
 	size_t fault_count;
 };
 
+/* Of QP k: what was said of it, or what follows from the plan. */
+static inline struct plan_qp plan_qp(const struct plan *plan, uint32_t k)
+{
+	if (plan->qp)
+		return plan->qp[k];
+	return (struct plan_qp){
+		.qpn = plan->first_qpn + k, .psn = plan->first_psn, .rkey = plan->rkey,
+		.va = plan->va + k * plan->region_bytes * plan->regions,
+	};
+}
+
 #endif

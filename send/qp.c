@@ -13,12 +13,13 @@
 /* Opcodes of an operation, by a packet's place in its message; a lone packet's is `only`. */
 static const struct operation {
 	uint8_t first, middle, last, only;
+	bool acknowledged; /* its last packet asks for it */
 } operations[] = {
 	[SEND_UC_WRITE_IMM] = { 0x26, 0x27, 0x29, 0x2b },
 	[SEND_UC_WRITE] = { 0x26, 0x27, 0x28, 0x2a },
 	[SEND_UC_SEND] = { 0x20, 0x21, 0x22, 0x24 },
-	[SEND_RC_WRITE] = { 0x06, 0x07, 0x08, 0x0a },
-	[SEND_RC_SEND] = { 0x00, 0x01, 0x02, 0x04 },
+	[SEND_RC_WRITE] = { 0x06, 0x07, 0x08, 0x0a, true },
+	[SEND_RC_SEND] = { 0x00, 0x01, 0x02, 0x04, true },
 	[SEND_UD_SEND] = { .only = 0x64 },
 	[SEND_READ_RESPONSE] = { 0x0d, 0x0e, 0x0f, 0x10 },
 	[SEND_ACK] = { .only = 0x11 },
@@ -42,14 +43,14 @@ struct send_qp *qps_new(const struct plan *plan, uint64_t *random)
 	struct send_qp *qps = calloc(plan->qps, sizeof(*qps));
 
 	for (uint32_t i = 0; qps && i < plan->qps; i++) {
-		const struct plan_qp *told = plan->qp ? &plan->qp[i] : NULL;
+		const struct plan_qp told = plan_qp(plan, i);
 
 		qps[i] = (struct send_qp){
 			.index = i,
-			.qpn = told ? told->qpn : plan->first_qpn + i,
-			.psn = told ? told->psn : plan->first_psn,
-			.rkey = told ? told->rkey : plan->rkey,
-			.va = told ? told->va : plan->va + (uint64_t)i * plan->regions * plan->region_bytes,
+			.qpn = told.qpn,
+			.psn = told.psn,
+			.rkey = told.rkey,
+			.va = told.va,
 			.immediate = plan->immediate,
 			.port = source_port(plan, i, random),
 			.messages_left = plan->messages ? plan->messages / plan->qps + (i < plan->messages % plan->qps) :
@@ -99,8 +100,7 @@ void qp_packet(const struct plan *plan, struct send_qp *qp, struct packet *p)
 		.msn = (qp->messages + 1) & PSN_MASK,
 	};
 	p->pad = -p->payload_bytes & 3;
-	p->ackreq = place & AT_LAST && (p->opcode == operations[SEND_RC_WRITE].last || p->opcode == operations[SEND_RC_WRITE].only ||
-					p->opcode == operations[SEND_RC_SEND].last || p->opcode == operations[SEND_RC_SEND].only);
+	p->ackreq = place & AT_LAST && operations[plan->op].acknowledged;
 	qp->psn = (qp->psn + 1) & PSN_MASK;
 	qp->offset += p->payload_bytes;
 	if (place & AT_LAST) {
