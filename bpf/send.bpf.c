@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The fastest way out on a driver with native XDP: live frames of the kernel's test run go through `send`, each becomes the next
- * packet of the ring and is redirected into the interface. (Linux 5.18: BPF_F_TEST_XDP_LIVE_FRAMES.)
+ * The fastest way out on a driver with native XDP: live frames of the kernel's test run go through `send`, each becomes the
+ * next packet of the ring and is redirected into the interface. (Linux 5.18: BPF_F_TEST_XDP_LIVE_FRAMES.)
  */
 #include <linux/bpf.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Writing a capture file: pcap of Ethernet, with nanoseconds. Frames gather in a buffer of fixed size; the file always ends with
- * a whole frame, also when the disk is full.
+ * Writing a capture file: pcap of Ethernet, with nanoseconds. Frames gather in a buffer of fixed size; the file always ends
+ * with a whole frame, also when the disk is full.
  */
 #ifndef PCAP_WRITER_H
 #define PCAP_WRITER_H
@@ -20,7 +20,10 @@ struct writer {
 	char error[64]; /* one line without the name, set when a call failed */
 };
 
-/* path: "-" is standard output. 0, or -1 with w->error, and then there is nothing to close. A broken pipe is an error from then on. */
+/*
+ * path: "-" is standard output. 0, or -1 with w->error, and then there is nothing to close. A broken pipe is an error from
+ * then on.
+ */
 int writer_open(struct writer *w, const char *path);
 
 /* Whether a frame of that many bytes fits into the buffer; else writer_flush() it first. */
@@ -29,7 +32,10 @@ int writer_has_room(const struct writer *w, __u32 bytes);
 /* time: ns since 1970 */
 void writer_put(struct writer *w, __u64 time, const __u8 *bytes, __u32 length);
 
-/* 0: all frames put so far are in the file. -1 (w->error): those since the last flush are not, and the file was cut behind it. */
+/*
+ * 0: all frames put so far are in the file. -1 (w->error): those since the last flush are not, and the file was cut behind
+ * it.
+ */
 int writer_flush(struct writer *w);
 
 /* Flushes as well. */

@@ -17,8 +17,8 @@ __u64 lateness_of_bucket(__u32 bucket);
 __u64 lateness_quantile(const struct send_memory *m, double q);
 
 /*
- * Whether packets left at the plan's rate: a sender that is too slow falls behind ever more, so at a rate that is 1 % too low half
- * of the packets are late by half a percent of the run or more.
+ * Whether packets left at the plan's rate: a sender that is too slow falls behind ever more, so at a rate that is 1 % too
+ * low half of the packets are late by half a percent of the run or more.
  */
 bool lateness_kept_rate(const struct send_memory *m);
 

@@ -172,7 +172,8 @@ static uint64_t sum_lost_redirects(int fd, const char *device, uint32_t count)
 	if (names && values) {
 		*names = (struct ethtool_gstrings){ .cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_STATS, .len = count };
 		*values = (struct ethtool_stats){ .cmd = ETHTOOL_GSTATS, .n_stats = count };
-		if (ethtool(fd, device, names) && ethtool(fd, device, values) && names->len <= count && values->n_stats <= count)
+		if (ethtool(fd, device, names) && ethtool(fd, device, values) && names->len <= count &&
+		    values->n_stats <= count)
 			for (uint32_t i = 0; i < names->len && i < values->n_stats; i++) {
 				memcpy(name, names->data + i * ETH_GSTRING_LEN, ETH_GSTRING_LEN);
 				sum += of_lost_redirects(name) ? values->data[i] : 0;

@@ -28,12 +28,12 @@ bool netdev_is_veth(unsigned int ifindex);
 unsigned int netdev_ready(const char *name, uint32_t frame_bytes, bool tagged, char *said, size_t size);
 
 /*
- * What the device's own counters say of frames on the way out since it was made, whoever sent them. What a veth's peer drops behind
- * its ring is the peer's loss and in none of them.
+ * What the device's own counters say of frames on the way out since it was made, whoever sent them. What a veth's peer drops
+ * behind its ring is the peer's loss and in none of them.
  */
 struct netdev_counters {
 	uint64_t sent;	  /* tx_packets */
-	bool sent_exact;  /* that counts all frames, and soon: veth. Drivers of NICs may be seconds behind, or leave redirected ones out */
+	bool sent_exact;  /* that counts all frames, and soon: veth. NICs may be seconds behind, or leave redirected ones out */
 	uint64_t dropped; /* tx_dropped, or the driver's own counters of redirected frames where those are more */
 	uint64_t errors;  /* tx_errors, or those it is made of where they are more */
 };
@@ -42,9 +42,9 @@ struct netdev_counters {
 bool netdev_counters(unsigned int ifindex, struct netdev_counters *c);
 
 /*
- * Frames lost on the way out since `before`; 0: none that the device knows of. left: how many were handed to it; retried: how many
- * it refused that were then sent again, which it may have counted as dropped. Waits up to a second for a count that is behind.
- * false: there is no such device any more.
+ * Frames lost on the way out since `before`; 0: none that the device knows of. left: how many were handed to it; retried: how
+ * many it refused that were then sent again, which it may have counted as dropped. Waits up to a second for a count that is
+ * behind. false: there is no such device any more.
  */
 bool netdev_lost(unsigned int ifindex, const struct netdev_counters *before, uint64_t left, uint64_t retried, uint64_t *lost);
 

@@ -71,7 +71,8 @@ void take_count(struct option_parser *p, const struct option_word *w, const char
 	uint64_t number;
 
 	if (!parse_number(text, w->most, &number) || number < w->least)
-		option_wrong(p, w, text, "not a number from %llu to %llu", (unsigned long long)w->least, (unsigned long long)w->most);
+		option_wrong(p, w, text, "not a number from %llu to %llu", (unsigned long long)w->least,
+			     (unsigned long long)w->most);
 	store(p, w, number);
 }
 
@@ -81,7 +82,7 @@ void take_size(struct option_parser *p, const struct option_word *w, const char 
 
 	if ((!parse_size(text, &size) && strcmp(text, "0")) || size < w->least || size > w->most)
 		option_wrong(p, w, text, "not a size from %llu to %llu bytes (K and M behind it are allowed)",
-		      (unsigned long long)w->least, (unsigned long long)w->most);
+			     (unsigned long long)w->least, (unsigned long long)w->most);
 	store(p, w, size);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `rocescope send ...` -> struct plan. Each option exists once, in options.c: as --NAME VALUE on the command line, and as a line
- * `NAME VALUE` of a plan file or a preset. What comes later wins; faults add up.
+ * `rocescope send ...` -> struct plan. Each option exists once, in options.c: as --NAME VALUE on the command line, and as a
+ * line `NAME VALUE` of a plan file or a preset. What comes later wins; faults and QPs add up.
  */
 #ifndef SEND_OPTIONS_H
 #define SEND_OPTIONS_H

@@ -20,7 +20,8 @@ static bool takes_redirected(struct outlet *o)
 	uint64_t features;
 
 	if (!netdev_features(ifindex, &features)) {
-		snprintf(o->said, sizeof(o->said), "this kernel does not tell whether the driver takes redirected frames (Linux 6.3)");
+		snprintf(o->said, sizeof(o->said),
+			 "this kernel does not tell whether the driver takes redirected frames (Linux 6.3)");
 		return o->plan->out == OUT_LIVE;
 	}
 	if (features & NETDEV_NDO_XMIT)
@@ -60,7 +61,8 @@ static bool first_of_all(struct outlet *o)
 			fprintf(stderr, "rocescope: send: %s: sending by %s%s\n", o->plan->interface, ways[i]->words, reasons);
 			return true;
 		}
-		used += snprintf(reasons + used, sizeof(reasons) - used, "%s %s: %s", used ? ";" : " -", ways[i]->words, reason(o));
+		used += snprintf(reasons + used, sizeof(reasons) - used, "%s %s: %s", used ? ";" : " -", ways[i]->words,
+				 reason(o));
 	}
 	fprintf(stderr, "rocescope: send: %s: there is no way out%s\n", o->plan->interface, reasons);
 	return false;

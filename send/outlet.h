@@ -19,15 +19,15 @@ struct outlet {
 	void *own;
 	char said[200];		/* why it cannot, or what to know about it; one line */
 	uint64_t refused;	/* frames that the device or the file did not take: they did not leave */
-	uint64_t retried;	/* times that the device refused a frame that was then sent again (it may count them as dropped) */
+	uint64_t retried;	/* times that the device refused a frame that was sent again (it may count them as dropped) */
 };
 
 struct outlet_kind {
 	const char *name;	/* --out NAME */
 	const char *words;	/* for people: "live frames (BPF)" */
 	/*
-	 * Makes it ready, o->memory included; false: o->said tells why not, and nothing is left open. The interface has been found to
-	 * be up and to take frames of o->frame_most.
+	 * Makes it ready, o->memory included; false: o->said tells why not, and nothing is left open. The interface has been
+	 * found to be up and to take frames of o->frame_most.
 	 */
 	bool (*open)(struct outlet *o);
 	/*
@@ -41,7 +41,9 @@ struct outlet_kind {
 
 extern const struct outlet_kind outlet_live, outlet_xdp, outlet_packet, outlet_file;
 
-/* The first way of the plan's that can be opened; what was chosen, and why none of those before, goes to stderr. false: none. */
+/*
+ * The first way of the plan's that can be opened; what was chosen, and why none of those before, goes to stderr. false: none.
+ */
 bool outlet_open(struct outlet *o);
 
 #endif

@@ -36,7 +36,8 @@ static void fill_file(__u8 *to, const char *path)
 	else
 		errno = have ? 0 : ENODATA;
 	if (errno) {
-		fprintf(stderr, "rocescope: send: payload file %s: %s\n", path, errno == ENODATA ? "it is empty" : strerror(errno));
+		fprintf(stderr, "rocescope: send: payload file %s: %s\n", path,
+			errno == ENODATA ? "it is empty" : strerror(errno));
 		exit(1);
 	}
 	fclose(f);

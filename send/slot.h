@@ -28,7 +28,7 @@ _Static_assert(sizeof(struct slot) == 128, "two cache lines");
 #define PAYLOAD_PATTERN (1 << 20) /* bytes that the plan's payload repeats after */
 #define CELL_BYTES 10240	  /* the largest frame with all its mistakes */
 #define CELLS 256
-#define PAYLOAD_CELLS (PAYLOAD_PATTERN + CELL_BYTES) /* cells begin here: the pattern's beginning stands behind its end as well */
+#define PAYLOAD_CELLS (PAYLOAD_PATTERN + CELL_BYTES) /* cells begin here; in front of them the pattern's beginning once more */
 #define CELL_OFFSET(cell) (PAYLOAD_CELLS + (cell) * CELL_BYTES)
 
 /* Lateness, log-linear: four steps to each power of two of ns. */

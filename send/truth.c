@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* docs/rules.md, sections "Streams", "Messages" and "ICRC and trust", as far as plans can ask for it: they have no READ requests. */
+/*
+ * docs/rules.md, sections "Streams", "Messages" and "ICRC and trust", as far as plans can ask for it: they have no READ
+ * requests.
+ */
 #include <stdlib.h>
 #include <string.h>
 

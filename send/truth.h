@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a perfect observer of what left can conclude, by the rules of docs/rules.md; written without the engine, so that each can
- * be held against the other. Each frame is told in the order of leaving.
+ * What a perfect observer of what left can conclude, by the rules of docs/rules.md; written without the engine, so that
+ * each can be held against the other. Each frame is told in the order of leaving.
  */
 #ifndef SEND_TRUTH_H
 #define SEND_TRUTH_H

@@ -42,16 +42,24 @@ static void *make_packets(void *planner)
 	return NULL;
 }
 
-/* Signals are this thread's, so that they interrupt what it waits for. */
-static bool start_planner(struct sender *s, pthread_t *thread)
+/* Those that end a run. What was blocked before. */
+static sigset_t block_signals(void)
 {
 	sigset_t signals, old;
-	int error;
 
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	pthread_sigmask(SIG_BLOCK, &signals, &old);
+	return old;
+}
+
+/* Signals are this thread's, so that they interrupt what it waits for. */
+static bool start_planner(struct sender *s, pthread_t *thread)
+{
+	sigset_t old = block_signals();
+	int error;
+
 	error = pthread_create(thread, NULL, make_packets, s->planner);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (error)
@@ -160,7 +168,7 @@ static bool write_truth(const struct sender *s)
 {
 	const struct send_report *r = &s->report;
 	const char *path = s->options->plan.truth;
-	bool exact = r->complete && !r->refused && !r->lost;
+	bool exact = send_report_exact(r);
 
 	if (!path)
 		return true;
@@ -183,7 +191,7 @@ static bool report(const struct sender *s)
 /* Truth and summary, come what may: a second Ctrl-C waits until the truth is written. */
 static int finish(struct sender *s, uint64_t begun)
 {
-	sigset_t signals, old;
+	sigset_t old;
 	bool written;
 
 	measure(s, begun);
@@ -193,14 +201,11 @@ static int finish(struct sender *s, uint64_t begun)
 		s->report.complete = false;
 	}
 	count_losses(s);
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigprocmask(SIG_BLOCK, &signals, &old);
+	old = block_signals();
 	written = write_truth(s);
-	sigprocmask(SIG_SETMASK, &old, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	written &= report(s);
-	return written && s->report.complete && !s->report.refused && !s->report.lost ? EXIT_RAN : EXIT_COULD_NOT;
+	return written && send_report_exact(&s->report) ? EXIT_RAN : EXIT_COULD_NOT;
 }
 
 static int run(struct sender *s)

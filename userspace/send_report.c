@@ -47,7 +47,8 @@ static json_t *lateness_json(const struct send_report *r)
 static bool print_json(const struct send_report *r, FILE *to)
 {
 	const struct plan *plan = &r->options->plan;
-	json_t *object = json_pack("{s:s, s:b, s:s, s:s?, s:s?, s:I, s:I, s:I, s:f, s:f, s:f, s:I, s:I, s:b, s:s?, s:o, s:o, s:o}",
+	json_t *object = json_pack("{s:s, s:b, s:s, s:s?, s:s?, s:I, s:I, s:I, s:f, s:f, s:f, s:I, s:I, s:b, s:s?, s:o, s:o, "
+				   "s:o}",
 		"schema", "rocescope.send/1",
 		"complete", r->complete,
 		"out", r->out,
@@ -61,7 +62,7 @@ static bool print_json(const struct send_report *r, FILE *to)
 		"mpps", mpps(r),
 		"refused", (json_int_t)r->refused,
 		"device_drops", (json_int_t)r->lost,
-		"exact", r->complete && !r->refused && !r->lost,
+		"exact", send_report_exact(r),
 		"truth", plan->truth,
 		"faults", faults_json(r->options),
 		"rate_kept", r->paced ? json_boolean(r->kept_rate) : json_null(),
@@ -129,7 +130,8 @@ static bool print_people(const struct send_report *r, FILE *to)
 		print_pacing(r, to);
 	print_faults(r->options, to);
 	if (r->refused || r->lost)
-		fprintf(to, "  lost    %" PRIu64 " refused by the way out, %" PRIu64 " dropped by the device\n", r->refused, r->lost);
+		fprintf(to, "  lost    %" PRIu64 " refused by the way out, %" PRIu64 " dropped by the device\n", r->refused,
+			r->lost);
 	return !fflush(to) && !ferror(to);
 }
 

@@ -21,6 +21,12 @@ struct send_report {
 	uint64_t late_p50, late_p99, late_max; /* ns; paced only */
 };
 
+/* Whether nobody who counts knows of a packet that was planned, until the end or Ctrl-C, and did not get out. */
+static inline bool send_report_exact(const struct send_report *r)
+{
+	return r->complete && !r->refused && !r->lost;
+}
+
 /* As one JSON object (rocescope.send/1), or for people. false with errno. */
 bool send_report_print(const struct send_report *r, FILE *to);
 
