@@ -8,7 +8,6 @@
 #include <getopt.h>
 #include <isa-l/crc.h>
 #include <jansson.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include <bpf/libbpf.h>
 
 #include "bench/frame.h"
+#include "bench/pin.h"
 #include "bench/slice8.h"
 #include "bpf/abi.h"
 #include "lib/clock.h"
@@ -403,16 +403,6 @@ static const struct { __u32 payload, qps; bool quick, flood; } plan[] = {
 	{ 1024, 65536, false, false }, { 1024, 65536, false, true },
 };
 
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die("CPU", errno);
-}
-
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -432,7 +422,8 @@ int main(int argc, char **argv)
 			spoil = optarg;
 		quick |= option == 'q' || option == 's';
 	}
-	pin(cpu);
+	if (!pin(cpu))
+		die("CPU", errno);
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(plan); i++) {
 		if (quick && !plan[i].quick)
 			continue;

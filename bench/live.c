@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <net/if.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 #include <bpf/libbpf.h>
 
 #include "bench/frame.h"
+#include "bench/pin.h"
 #include "lib/clock.h"
 
 #include "bench/live.skel.h" /* knows the types above */
@@ -78,16 +78,6 @@ static void run(struct live_bpf *bpf, const struct bpf_program *sender, const st
 	printf("{\"packets\": %llu, \"seconds\": %.6f}\n", bpf->bss->packets, (end - bpf->bss->first) / 1e9);
 }
 
-static void run_on(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die("CPU", errno);
-}
-
 static void send_frames(const char *interface, __u32 payload, __u32 qps, double seconds)
 {
 	struct live_bpf *bpf = load(interface);
@@ -136,7 +126,8 @@ int main(int argc, char **argv)
 	bool send = argc == 7 && !strcmp(argv[1], "send"), unchanged = argc == 6 && !strcmp(argv[1], "unchanged");
 
 	if (send || unchanged)
-		run_on(atoi(argv[argc - 1]));
+		if (!pin(atoi(argv[argc - 1])))
+			die("CPU", errno);
 	if (send)
 		send_frames(argv[2], atoi(argv[3]), atoi(argv[4]), atof(argv[5]));
 	else if (unchanged)

@@ -10,7 +10,6 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include <xdp/xsk.h>
 
 #include "bench/frame.h"
+#include "bench/pin.h"
 #include "lib/clock.h"
 
 #define BATCH 64
@@ -40,16 +40,6 @@ static void die(const char *what, int error)
 {
 	fprintf(stderr, "bench: %s: %s\n", what, error == EPERM ? "no permission: run as root" : strerror(error));
 	exit(1);
-}
-
-static void run_on(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die("CPU", errno);
 }
 
 static void report(__u64 packets, __u64 start)
@@ -229,7 +219,8 @@ int main(int argc, char **argv)
 	if (!packet && !xdp)
 		return fprintf(stderr, "usage: unchanged packet|xdp IFACE PAYLOAD SECONDS CPU\n"), 2;
 	frame_make(&frame, atoi(argv[3]));
-	run_on(atoi(argv[5]));
+	if (!pin(atoi(argv[5])))
+		die("CPU", errno);
 	(packet ? send_by_packet : send_by_xdp)(argv[2], atof(argv[4]));
 	return 0;
 }
