@@ -40,13 +40,17 @@ static bool try(struct outlet *o, const struct outlet_kind *kind)
 	return (kind != &outlet_live || takes_redirected(o)) && kind->open(o);
 }
 
-/* Without the name in front, which some of them have and the line has already. */
-static const char *reason(const struct outlet *o)
+/* Behind `name: `, if the text begins with it: the line has it already. */
+static const char *behind(const char *text, const char *name)
 {
-	const char *name = o->plan->file ?: o->plan->interface;
 	size_t length = strlen(name);
 
-	return strncmp(o->said, name, length) || strncmp(o->said + length, ": ", 2) ? o->said : o->said + length + 2;
+	return !strncmp(text, name, length) && !strncmp(text + length, ": ", 2) ? text + length + 2 : text;
+}
+
+static const char *reason(const struct outlet *o)
+{
+	return behind(behind(o->said, o->plan->file ?: o->plan->interface), o->kind ? o->kind->words : "");
 }
 
 static bool first_of_all(struct outlet *o)
@@ -61,7 +65,7 @@ static bool first_of_all(struct outlet *o)
 			fprintf(stderr, "rocescope: send: %s: sending by %s%s\n", o->plan->interface, ways[i]->words, reasons);
 			return true;
 		}
-		used += snprintf(reasons + used, sizeof(reasons) - used, "%s %s: %s", used ? ";" : " -", ways[i]->words,
+		used += snprintf(reasons + used, sizeof(reasons) - used, "%s not by %s: %s", used ? ";" : " -", ways[i]->words,
 				 reason(o));
 	}
 	fprintf(stderr, "rocescope: send: %s: there is no way out%s\n", o->plan->interface, reasons);
