@@ -93,7 +93,7 @@ static void print_rate(const struct send_report *r, FILE *to)
 {
 	fprintf(to, "  rate    %.4g Gbit/s, %.4g Mpps over %.4g s", gbps(r), mpps(r), r->seconds);
 	if (r->paced)
-		fprintf(to, r->kept_rate ? ": kept" : ": not kept, this way out is too slow here");
+		fprintf(to, r->kept_rate ? ": kept" : ": not kept");
 	fprintf(to, "\n");
 }
 
