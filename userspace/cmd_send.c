@@ -91,7 +91,7 @@ static bool let_leave(struct sender *s)
 			continue;
 		}
 		if (s->report.paced && !m->start)
-			m->start = now + LEAD_NS;
+			__atomic_store_n(&m->start, now + LEAD_NS, __ATOMIC_RELAXED); /* the planner looks at it */
 		if (!s->outlet.kind->run(&s->outlet)) {
 			planner_abandon(s->planner);
 			complain(s->outlet.said);
