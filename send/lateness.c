@@ -30,9 +30,12 @@ __u64 lateness_quantile(const struct send_memory *m, double q)
 	return m->late_max;
 }
 
-bool lateness_kept_rate(const struct send_memory *m)
+static __u64 larger(__u64 a, __u64 b)
 {
-	__u64 percent = (m->last - m->start) / 100;
+	return a > b ? a : b;
+}
 
-	return 2 * lateness_quantile(m, .5) <= (percent > LITTLE ? percent : LITTLE);
+bool lateness_kept_rate(const struct send_memory *m, __u64 between)
+{
+	return 2 * lateness_quantile(m, .5) <= larger(between, larger(LITTLE, (m->last - m->start) / 100));
 }

@@ -18,8 +18,9 @@ __u64 lateness_quantile(const struct send_memory *m, double q);
 
 /*
  * Whether packets left at the plan's rate: a sender that is too slow falls behind ever more, so at a rate that is 1 % too
- * low half of the packets are late by half a percent of the run or more.
+ * low half of the packets are late by half a percent of the run or more. between: ns from a burst to the next one, or 0: all
+ * of a burst is to leave at once, and is late by what the way out needs for it.
  */
-bool lateness_kept_rate(const struct send_memory *m);
+bool lateness_kept_rate(const struct send_memory *m, __u64 between);
 
 #endif

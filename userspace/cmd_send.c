@@ -118,6 +118,14 @@ static double seconds_of(const struct sender *s, uint64_t begun)
 	return (now_ns() - begun) / 1e9;
 }
 
+/* ns from a burst to the next one. */
+static uint64_t between_bursts(const struct plan *plan, const struct send_memory *m)
+{
+	double units = plan->rate.unit == RATE_PACKETS ? 1 : 8.0 * m->bytes / m->consumed;
+
+	return plan->burst > 1 ? plan->burst * units * 1e9 / plan->rate.per_second : 0;
+}
+
 /* While the memory is still there. */
 static void measure(struct sender *s, uint64_t begun)
 {
@@ -134,7 +142,7 @@ static void measure(struct sender *s, uint64_t begun)
 		r->late_p50 = lateness_quantile(m, .5);
 		r->late_p99 = lateness_quantile(m, .99);
 		r->late_max = m->late_max;
-		r->kept_rate = lateness_kept_rate(m);
+		r->kept_rate = lateness_kept_rate(m, between_bursts(&s->options->plan, m));
 	}
 }
 

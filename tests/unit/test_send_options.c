@@ -374,10 +374,12 @@ static void test_lateness(void **state)
 	assert_true(lateness_quantile(&m, .5) >= 500 && lateness_quantile(&m, .5) <= 625);
 	assert_int_equal(lateness_quantile(&m, 1), 1000);
 	m.last = NSEC_PER_SEC;
-	assert_true(lateness_kept_rate(&m));
+	assert_true(lateness_kept_rate(&m, 0));
 	m.late[late_bucket(NSEC_PER_SEC / 100)] = 1001;
 	m.late_max = NSEC_PER_SEC / 100;
-	assert_false(lateness_kept_rate(&m));
+	assert_false(lateness_kept_rate(&m, 0));
+	assert_true(lateness_kept_rate(&m, NSEC_PER_SEC / 40)); /* but they leave before the next burst */
+	assert_false(lateness_kept_rate(&m, NSEC_PER_SEC / 60));
 }
 
 int main(void)
