@@ -14,12 +14,14 @@
 #include <bpf/libbpf.h>
 
 #include "lib/clock.h"
+#include "send/netdev.h"
 #include "send/outlet.h"
 
 #include "bpf/send.skel.h" /* knows struct send_memory */
 
 #define BATCH 64	       /* packets between two hand-overs to the driver, as its NAPI does */
 #define LOOK_NS NSEC_PER_MSEC  /* how often user space looks at what the kernel does */
+#define ASK_NS (100 * NSEC_PER_MSEC) /* how often it looks whether the interface is still there */
 #define KICK SIGUSR1	       /* ends a run */
 
 /*
@@ -34,6 +36,7 @@ struct live {
 	atomic_bool stop, ended;
 	atomic_int error;
 	atomic_int cpu;	/* the thread's own; -1: it has none */
+	uint64_t asked; /* ns: when the interface was asked last */
 };
 
 static bool refuse(struct outlet *o, const char *why)
@@ -202,11 +205,30 @@ static bool live_open(struct outlet *o)
 	return good;
 }
 
+/* The kernel tells nobody that it redirects frames to where no interface is any more. */
+static bool is_ready(struct outlet *o)
+{
+	struct live *l = o->own;
+	uint64_t now = now_ns();
+	unsigned int ifindex;
+
+	if (now - l->asked < ASK_NS)
+		return true;
+	l->asked = now;
+	ifindex = netdev_ready(o->plan->interface, o->frame_most, o->plan->tagged, o->said, sizeof(o->said));
+	if (ifindex && ifindex != l->bpf->rodata->interface)
+		snprintf(o->said, sizeof(o->said), "%s: is another interface now", o->plan->interface);
+	return ifindex == l->bpf->rodata->interface;
+}
+
 /* The packets leave by themselves. */
 static bool live_run(struct outlet *o)
 {
 	struct live *l = o->own;
 	int error = atomic_load(&l->error);
+
+	if (!is_ready(o))
+		return false;
 
 	if (error) {
 		snprintf(o->said, sizeof(o->said), "live frames into %s: %s", o->plan->interface, strerror(error));

@@ -155,7 +155,8 @@ static void count_losses(struct sender *s)
 	if (s->options->plan.file)
 		return;
 	if (!netdev_lost(s->ifindex, &s->before, r->packets, s->outlet.retried, &r->lost)) {
-		complain("the interface has gone");
+		if (r->complete) /* or it has been said */
+			complain("the interface has gone");
 		r->complete = false;
 	}
 }
