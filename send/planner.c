@@ -268,7 +268,6 @@ static bool make_faulty(struct planner *p, struct packet *packet, uint64_t hits)
 	for (uint64_t left = hits; left; left &= left - 1) {
 		struct fault *f = hits_first(&p->hits, left);
 
-		f->hits++;
 		if (f->kind == FAULT_drop) {
 			drop = true;
 		} else if (f->kind == FAULT_duplicate) {
@@ -278,10 +277,14 @@ static bool make_faulty(struct planner *p, struct packet *packet, uint64_t hits)
 			by = later_by(p, f);
 		} else {
 			bytes |= left & -left;
-			if (fault_stage(f->kind) == FAULT_PACKET && !fault_packet(f, p->plan, packet, &p->random))
+			if (fault_stage(f->kind) == FAULT_PACKET && !fault_packet(f, p->plan, packet, &p->random)) {
+				f->hits++; /* the others hit nothing */
 				return false;
+			}
 		}
 	}
+	for (uint64_t left = hits; left; left &= left - 1)
+		hits_first(&p->hits, left)->hits++;
 	if (drop)
 		return true;
 	if (again && (by || again_by))
