@@ -49,7 +49,7 @@ static const struct option_word words[] = {
 	{ "payload", "PATTERN", "counter (default), lfsr, file=FILE", OTHER(take_payload) },
 	{ "preset", "NAME", "a sender known from print; 'list' lists them", OTHER(take_preset) },
 	{ "plan", "FILE", "these options without dashes, one a line; # begins a comment", OTHER(take_plan) },
-	{ "seed", "N", "of all that is random (1): same plan, same packets", COUNT(seed, 0, UINT64_MAX) },
+	{ "seed", "N", "of all that is random (1): same plan, same packets", COUNT(seed, 0, INT64_MAX) },
 	{ .help = "What goes wrong" },
 	{ "fault", "KIND[:KEY=VALUE,...]", "as often as needed; '--help faults' lists them", OTHER(take_fault) },
 	{ "truth", "FILE", "what a perfect observer can conclude goes there (rocescope.truth/1)", TEXT(truth) },
