@@ -3,7 +3,7 @@
 
 #include "send/held.h"
 
-bool held_add(struct send_qp *qp, const struct packet *p, uint64_t faults, uint64_t due)
+bool held_add(struct send_qp *qp, const struct packet *p, const struct packet *before, uint64_t faults, uint64_t due)
 {
 	struct held **at = &qp->held, *h = malloc(sizeof(*h));
 
@@ -11,7 +11,9 @@ bool held_add(struct send_qp *qp, const struct packet *p, uint64_t faults, uint6
 		return false;
 	while (*at && (*at)->due <= due)
 		at = &(*at)->next;
-	*h = (struct held){ *at, due, *p, faults };
+	*h = (struct held){ .next = *at, .due = due, .packet = *p, .faults = faults };
+	if (before)
+		h->before = *before;
 	*at = h;
 	return true;
 }

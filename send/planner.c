@@ -161,11 +161,17 @@ static uint32_t free_cell(struct planner *p)
 	return cell;
 }
 
-static const struct frame *frame_before(struct planner *p, const struct packet *packet)
+/* The last one that was made of the QP; NULL: no fault needs it. */
+static struct packet *made_before(const struct planner *p, const struct send_qp *qp)
 {
-	if (!p->before || !p->before[packet->qp->index].number)
+	return p->before ? &p->before[qp->index] : NULL;
+}
+
+static const struct frame *frame_before(struct planner *p, const struct packet *before)
+{
+	if (!before || !before->number)
 		return NULL;
-	compose_frame(p->composer, &p->before[packet->qp->index], &p->before_frame);
+	compose_frame(p->composer, before, &p->before_frame);
 	return &p->before_frame;
 }
 
@@ -190,7 +196,7 @@ static uint64_t random_of(const struct planner *p, const struct packet *packet)
 	return state;
 }
 
-static void leave_frame(struct planner *p, const struct packet *packet, uint64_t faults)
+static void leave_frame(struct planner *p, const struct packet *packet, const struct packet *before, uint64_t faults)
 {
 	uint64_t random = random_of(p, packet);
 	struct frame *f = &p->frame;
@@ -204,7 +210,7 @@ static void leave_frame(struct planner *p, const struct packet *packet, uint64_t
 		if (fault_stage(fault->kind) == FAULT_FRAME || fault_stage(fault->kind) == FAULT_ICRC)
 			fault_frame(fault, p->plan, packet, f, &random);
 	}
-	frame_seal(f, p->plan, constant_icrc(p, faults), frame_before(p, packet));
+	frame_seal(f, p->plan, constant_icrc(p, faults), frame_before(p, before));
 	for (uint64_t left = faults; left; left &= left - 1) {
 		const struct fault *fault = hits_first(&p->hits, left);
 
@@ -218,10 +224,10 @@ static void leave_frame(struct planner *p, const struct packet *packet, uint64_t
 	leave(p, s, p->plan->rate.per_second);
 }
 
-static void leave_packet(struct planner *p, const struct packet *packet, uint64_t faults)
+static void leave_packet(struct planner *p, const struct packet *packet, const struct packet *before, uint64_t faults)
 {
 	if (faults)
-		leave_frame(p, packet, faults);
+		leave_frame(p, packet, before, faults);
 	else
 		leave_slot(p, packet);
 }
@@ -229,7 +235,7 @@ static void leave_packet(struct planner *p, const struct packet *packet, uint64_
 static void leave_held(struct planner *p, struct send_qp *qp, uint64_t number)
 {
 	for (struct held *h; (h = held_due(qp, number)); free(h))
-		leave_packet(p, &h->packet, h->faults);
+		leave_packet(p, &h->packet, &h->before, h->faults);
 }
 
 /* What the QP still holds at its end. false: somebody stopped us before all of it was near. */
@@ -241,7 +247,7 @@ static bool leave_rest(struct planner *p, struct send_qp *qp)
 		if (!wait_until_near(p))
 			return false;
 		h = held_due(qp, UINT64_MAX);
-		leave_packet(p, &h->packet, h->faults);
+		leave_packet(p, &h->packet, &h->before, h->faults);
 		free(h);
 	}
 	return true;
@@ -252,15 +258,16 @@ static uint32_t later_by(struct planner *p, const struct fault *f)
 	return f->by + (f->by_most > f->by ? fault_random(&p->random) % (f->by_most - f->by + 1) : 0);
 }
 
-static void hold(struct send_qp *qp, const struct packet *packet, uint64_t faults, uint64_t due)
+static void hold(const struct packet *packet, const struct packet *before, uint64_t faults, uint64_t due)
 {
-	if (!held_add(qp, packet, faults, due))
+	if (!held_add(packet->qp, packet, before, faults, due))
 		err(1, "no memory for packets that leave later");
 }
 
 /* A packet that some faults hit. false: it is not made, and takes no PSN. */
 static bool make_faulty(struct planner *p, struct packet *packet, uint64_t hits)
 {
+	const struct packet *before = made_before(p, packet->qp);
 	bool drop = false, again = false;
 	uint32_t by = 0, again_by = 0;
 	uint64_t bytes = 0; /* faults for later */
@@ -288,13 +295,13 @@ static bool make_faulty(struct planner *p, struct packet *packet, uint64_t hits)
 	if (drop)
 		return true;
 	if (again && (by || again_by))
-		hold(packet->qp, packet, bytes, packet->number + by + again_by);
+		hold(packet, before, bytes, packet->number + by + again_by);
 	if (by)
-		hold(packet->qp, packet, bytes, packet->number + by);
+		hold(packet, before, bytes, packet->number + by);
 	else
-		leave_packet(p, packet, bytes);
+		leave_packet(p, packet, before, bytes);
 	if (again && !by && !again_by)
-		leave_packet(p, packet, bytes);
+		leave_packet(p, packet, before, bytes);
 	return true;
 }
 
@@ -317,7 +324,7 @@ static void make_one(struct planner *p, struct send_qp *qp)
 	if (!made)
 		qp_take_back(qp, psn);
 	else if (p->before)
-		p->before[qp->index] = packet;
+		*made_before(p, qp) = packet;
 	if (!qp->held)
 		return;
 	if (packet.place & AT_LAST && !qp->messages_left)
