@@ -144,10 +144,7 @@ static void leave_slot(struct planner *p, const struct packet *packet)
 
 	compose_slot(p->composer, packet, s);
 	told.frame_bytes = s->frame_bytes;
-	if (p->plan->fault_count)
-		truth_observe(p->truth, packet->qp->truth, &told);
-	else
-		truth_in_order(p->truth, packet->qp->truth, &told);
+	truth_observe(p->truth, packet->qp->truth, &told);
 	leave(p, s, p->plan->rate.per_second);
 }
 

@@ -164,8 +164,3 @@ void truth_observe(struct truth *t, struct truth_stream *s, const struct truth_p
 		s = stream_of(t, key, src, dst);
 	judge(s, p, op);
 }
-
-void truth_in_order(struct truth *t, struct truth_stream *s, const struct truth_packet *p)
-{
-	truth_observe(t, s, p);
-}

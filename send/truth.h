@@ -38,9 +38,6 @@ struct truth_stream *truth_of_qp(struct truth *t, const struct send_qp *qp);
 /* s: the stream of the QP that made it; what a mistake put on another dqpn is looked up. Memory is bounded. */
 void truth_observe(struct truth *t, struct truth_stream *s, const struct truth_packet *p);
 
-/* The same for a packet of a plan without any mistake in it: in order and right. Only counts. */
-void truth_in_order(struct truth *t, struct truth_stream *s, const struct truth_packet *p);
-
 /* Whether truth_write() will be able to, as far as can be known before; false with errno. */
 bool truth_writable(const char *path);
 
