@@ -177,10 +177,10 @@ static uint32_t constant_icrc(const struct planner *p, uint64_t faults)
 	for (; faults; faults &= faults - 1) {
 		const struct fault *f = hits_first(&p->hits, faults);
 
-		if (fault_stage(f->kind) == FAULT_ICRC && f->has_value)
+		if (f->kind == FAULT_icrc_constant)
 			return f->value;
 	}
-	return 0xdeadbeef;
+	return 0;
 }
 
 /* What is drawn for a packet's bytes depends on nothing but the seed and the packet: its copies are alike. */
