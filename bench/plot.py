@@ -17,10 +17,11 @@ CURVES = (("icrc-table", "ICRC, byte table in BPF", "lc rgb '#bbbbbb' pt 4"),
 
 
 def draw(folder, result):
-    """programs.svg/png and live.svg/png."""
+    """programs, live and send, each as .svg and .png."""
     for kind, terminal in TERMINALS.items():
         _gnuplot(folder, f"programs.{kind}", terminal, _programs(result["program"]))
         _gnuplot(folder, f"live.{kind}", terminal, _live(result["live"]))
+        _gnuplot(folder, f"send.{kind}", terminal, _send(result["send"]))
 
 
 def _gnuplot(folder, name, terminal, commands):
@@ -48,6 +49,20 @@ def _programs(program):
             "set xtics (64, 128, 256, 512, 1024, 2048, 4096)\nset xrange [55:4800]\nplot " + ", \\\n  ".join(curves))
 
 
+def _bars(lines, titles):
+    """lines: words in quotes, and a number for each of titles."""
+    colours = ("#bbbbbb", "#2471a3", "#c0392b")
+    columns = [f"{'$bars' if not i else repr('')} using {i + 2}{':xtic(1)' if not i else ''} lc rgb '{colours[i]}' title '{title}'"
+               for i, title in enumerate(titles)]
+    return (_block("bars", lines) + "set style data histogram\nset style fill solid noborder\nset boxwidth 0.9\n"
+            "set yrange [0:*]\nset grid ytics lc rgb '#dddddd'\nset key above horizontal\nset ylabel 'million packets a second'\n"
+            "plot " + ", ".join(columns))
+
+
+def _qps(number):
+    return f"{number} QP{'s' if number > 1 else ''}"
+
+
 def _live(rows):
     groups = sorted({(row["apart"], row["payload"], row["qps"]) for row in rows})
     found = {(row["apart"], row["payload"], row["qps"], row["icrc"]): row for row in rows}
@@ -55,11 +70,11 @@ def _live(rows):
     for apart, payload, qps in groups:
         off, every = found.get((apart, payload, qps, "off")), found.get((apart, payload, qps, "all"))
         if off and every:
-            lines.append(f"\"{payload} B, {qps} QP{'s' if qps > 1 else ''}{', two CPUs' if apart else ''}\" "
+            lines.append(f"\"{payload} B, {_qps(qps)}{', two CPUs' if apart else ''}\" "
                          f"{off['empty_mpps']} {off['monitor_mpps']} {every['monitor_mpps']}")
-    if not lines:
-        return ""
-    return (_block("bars", lines) + "set style data histogram\nset style fill solid noborder\nset boxwidth 0.9\n"
-            "set yrange [0:*]\nset grid ytics lc rgb '#dddddd'\nset key above horizontal\nset ylabel 'million packets a second'\n"
-            "plot $bars using 2:xtic(1) lc rgb '#bbbbbb' title 'empty program', "
-            "'' using 3 lc rgb '#2471a3' title 'monitor, ICRC off', '' using 4 lc rgb '#c0392b' title 'monitor, every ICRC'")
+    return _bars(lines, ("empty program", "monitor, ICRC off", "monitor, every ICRC")) if lines else ""
+
+
+def _send(rows):
+    lines = [f"\"{row['payload']} B\\n{_qps(row['qps'])}\\n{row['out']}\" {row['unchanged_mpps']} {row['send_mpps']}" for row in rows]
+    return "set bmargin 4\n" + _bars(lines, ("one unchanged packet", "rocescope send")) if lines else ""
