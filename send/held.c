@@ -9,12 +9,16 @@ bool held_add(struct send_qp *qp, const struct packet *p, const struct packet *b
 
 	if (!h)
 		return false;
+	if (qp->held && qp->held_last->due <= due) /* most are: not through all of them */
+		at = &qp->held_last->next;
 	while (*at && (*at)->due <= due)
 		at = &(*at)->next;
 	*h = (struct held){ .next = *at, .due = due, .packet = *p, .faults = faults };
 	if (before)
 		h->before = *before;
 	*at = h;
+	if (!h->next)
+		qp->held_last = h;
 	return true;
 }
 

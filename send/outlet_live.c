@@ -77,8 +77,8 @@ static bool load(struct outlet *o, struct send_bpf *bpf)
 }
 
 /*
- * The thread keeps to the CPU that it is on, and the caller, with what it starts from now on, to the others: the scheduler cannot
- * move a thread during a run, and for seconds leaves the one that makes the packets beside it.
+ * The thread keeps to the CPU that it is on, and the caller, with what it starts from now on, to the others: the scheduler
+ * cannot move a thread during a run, and for seconds leaves the one that makes the packets beside it.
  */
 static void keep_to_cpu(struct live *l)
 {
@@ -229,7 +229,6 @@ static bool live_run(struct outlet *o)
 
 	if (!is_ready(o))
 		return false;
-
 	if (error) {
 		snprintf(o->said, sizeof(o->said), "live frames into %s: %s", o->plan->interface, strerror(error));
 		return false;

@@ -21,6 +21,7 @@ struct send_qp {
 	uint64_t offset;       /* bytes of the open message that have been made */
 	uint64_t packets;      /* made, dropped ones included */
 	struct held *held;     /* packets that leave later, the first to leave in front */
+	struct held *held_last;
 	struct truth_stream *truth;
 	uint32_t next, previous; /* in the ring of those that have something to send */
 	uint16_t port;
