@@ -581,11 +581,12 @@ TSHARK_FIELDS = {
 
 
 def tshark(path):
-    """What Wireshark sees in each frame: [{field: text}]; a field that is not there is empty."""
+    """What Wireshark sees in each frame: [{field: text}]; a field that is not there is empty, a flag is 0 or 1."""
     command = ["tshark", "-n", "-r", path, "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE",
                "--disable-protocol", "rpcordma", "-T", "fields", "-E", "occurrence=f"]
     for field in TSHARK_FIELDS.values():
         command += ["-e", field]
     ran = subprocess.run(command, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
-    return [dict(zip(TSHARK_FIELDS, line.split("\t"))) for line in ran.stdout.splitlines()]
+    flags = {"False": "0", "True": "1"}  # as Wireshark 4.2 and newer print them
+    return [dict(zip(TSHARK_FIELDS, (flags.get(text, text) for text in line.split("\t")))) for line in ran.stdout.splitlines()]
