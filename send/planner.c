@@ -334,9 +334,12 @@ static void make_one(struct planner *p, struct send_qp *qp)
 static double reached_ns(const struct planner *p)
 {
 	uint64_t without = p->hits.packets - p->made_when_left;
-	double units = counts_packets(p->plan) ? 1 : 8.0 * plan_longest_frame(p->plan);
 
-	return next_departure(p) + (without ? without * units * 1e9 / per_second(p->plan) : 0);
+	if (!without)
+		return next_departure(p);
+	if (!counts_packets(p->plan))
+		without *= 8ull * plan_longest_frame(p->plan);
+	return next_departure(p) + without * 1e9 / per_second(p->plan);
 }
 
 static bool time_is_up(const struct planner *p, uint64_t begun)
