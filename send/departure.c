@@ -12,7 +12,6 @@
 #define BUSY_NS NSEC_PER_MSEC	     /* a device without room is asked again at once for so long, then now and then */
 #define STUCK_NS (2 * NSEC_PER_SEC)
 #define NAP_NS (50 * NSEC_PER_USEC)
-#define LEAD_NS NSEC_PER_MSEC /* from the first slot to its departure */
 #define BEHIND_NS (250 * NSEC_PER_MSEC) /* so late, the plan's rate is beyond the device: no pause explains it */
 
 struct send_memory *departure_memory(void)
@@ -118,8 +117,6 @@ bool departure_run(struct outlet *o, uint32_t batch, departure_send *send)
 		uint32_t most = waiting < batch ? waiting : batch;
 		int taken;
 
-		if (paced && !m->start)
-			m->start = now + LEAD_NS;
 		if (paced && !stuck && !wait_for(due(m, departure_slot(m, 0)), until))
 			break;
 		taken = send(o, paced ? at_once(m, most, now) : most);

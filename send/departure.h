@@ -35,8 +35,8 @@ typedef int departure_send(struct outlet *o, uint32_t count);
 /*
  * What struct outlet_kind's run is to do. Unpaced slots are handed over up to `batch` at a time. A paced one is handed over by
  * itself, unless the device is far too slow for the plan's rate; how late it is is known when the device has taken it, so what
- * is written down is never better than what happened, and neither are two packets ever closer than memory->spacing; the first
- * one sets memory->start. A device that takes nothing for two seconds ends the run.
+ * is written down is never better than what happened, and neither are two packets ever closer than memory->spacing. A
+ * device that takes nothing for two seconds ends the run.
  */
 bool departure_run(struct outlet *o, uint32_t batch, departure_send *send);
 

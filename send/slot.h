@@ -44,7 +44,7 @@ struct send_memory {
 	/* the sender's */
 	__u64 consumed __attribute__((aligned(128)));
 	__u64 bytes;   /* of those frames */
-	__u64 start;   /* CLOCK_MONOTONIC, ns: when the first packet leaves; 0: packets leave as they come */
+	__u64 start;   /* CLOCK_MONOTONIC, ns: when the first packet leaves; paced only: set before the way out is to run */
 	__u64 spacing; /* ns that lie between two packets at least, also when catching up */
 	__u64 last;    /* when the last one left */
 	__u64 late_max;

@@ -123,6 +123,7 @@ static bool drive(struct outlet *o, uint64_t *sent)
 		m->payload[k] = k % PAYLOAD_PATTERN * PATTERN_STEP >> 24;
 	m->spacing = spacing;
 	start = now_ns();
+	m->start = every ? start + NSEC_PER_MSEC : 0;
 	pthread_create(&maker, NULL, produce, m);
 	good = send_all(o, seconds ? start + seconds_to_ns(seconds) : UINT64_MAX);
 	stop = 1;
