@@ -174,9 +174,8 @@ static void mistake_psn(const struct fault *f, const struct plan *plan, struct p
 	p->psn = psn & PSN_MASK;
 }
 
-bool fault_packet(const struct fault *f, const struct plan *plan, struct packet *p, uint64_t *random)
+bool fault_packet(const struct fault *f, const struct plan *plan, struct packet *p)
 {
-	(void)random;
 	switch (f->kind) {
 	case FAULT_missing_first:
 	case FAULT_missing_last:
@@ -311,12 +310,10 @@ static void mistake_icrc_way(const struct fault *f, struct frame *frame)
 	}
 }
 
-void fault_frame(const struct fault *f, const struct plan *plan, const struct packet *p, struct frame *frame, uint64_t *random)
+void fault_frame(const struct fault *f, const struct packet *p, struct frame *frame)
 {
 	__u8 *at;
 
-	(void)plan;
-	(void)random;
 	switch (f->kind) {
 	case FAULT_df_unset:
 		frame->bytes[frame->ip + 6] &= ~0x40;
@@ -425,10 +422,8 @@ static void corrupt(const struct fault *f, struct frame *frame, uint64_t *random
 		frame->bytes[from + i / 8] ^= 1 << i % 8;
 }
 
-void fault_after(const struct fault *f, const struct plan *plan, const struct packet *p, struct frame *frame, uint64_t *random)
+void fault_after(const struct fault *f, struct frame *frame, uint64_t *random)
 {
-	(void)plan;
-	(void)p;
 	switch (f->kind) {
 	case FAULT_ip_checksum:
 		frame->bytes[frame->ip + 10] ^= 1;

@@ -88,13 +88,13 @@ uint32_t fault_growth(const struct fault *f, const struct plan *plan);
  * its usual share of the message, whatever becomes of payload_bytes. Returns false if the packet is not to be made at all
  * (and takes no PSN).
  */
-bool fault_packet(const struct fault *f, const struct plan *plan, struct packet *p, uint64_t *random);
+bool fault_packet(const struct fault *f, const struct plan *plan, struct packet *p);
 
 /* Stages FAULT_FRAME and FAULT_ICRC, before frame_seal(). */
-void fault_frame(const struct fault *f, const struct plan *plan, const struct packet *p, struct frame *frame, uint64_t *random);
+void fault_frame(const struct fault *f, const struct packet *p, struct frame *frame);
 
 /* Stage FAULT_AFTER. */
-void fault_after(const struct fault *f, const struct plan *plan, const struct packet *p, struct frame *frame, uint64_t *random);
+void fault_after(const struct fault *f, struct frame *frame, uint64_t *random);
 
 /* The next number of a sequence (xorshift64*): *state is not 0. */
 static inline uint64_t fault_random(uint64_t *state)

@@ -205,14 +205,14 @@ static void leave_frame(struct planner *p, const struct packet *packet, const st
 		const struct fault *fault = hits_first(&p->hits, left);
 
 		if (fault_stage(fault->kind) == FAULT_FRAME || fault_stage(fault->kind) == FAULT_ICRC)
-			fault_frame(fault, p->plan, packet, f, &random);
+			fault_frame(fault, packet, f);
 	}
 	frame_seal(f, p->plan, constant_icrc(p, faults), frame_before(p, before));
 	for (uint64_t left = faults; left; left &= left - 1) {
 		const struct fault *fault = hits_first(&p->hits, left);
 
 		if (fault_stage(fault->kind) == FAULT_AFTER)
-			fault_after(fault, p->plan, packet, f, &random);
+			fault_after(fault, f, &random);
 	}
 	s = free_slot(p);
 	frame_slot(f, p->memory->payload, free_cell(p), s);
@@ -281,7 +281,7 @@ static bool make_faulty(struct planner *p, struct packet *packet, uint64_t hits)
 			by = later_by(p, f);
 		} else {
 			bytes |= left & -left;
-			if (fault_stage(f->kind) == FAULT_PACKET && !fault_packet(f, p->plan, packet, &p->random)) {
+			if (fault_stage(f->kind) == FAULT_PACKET && !fault_packet(f, p->plan, packet)) {
 				f->hits++; /* the others hit nothing */
 				return false;
 			}

@@ -288,7 +288,7 @@ static void make(struct run *r, struct composer *c, struct send_qp *qp, uint64_t
 			continue;
 		s->hit = true;
 		r->hits++;
-		if (fault_stage(f->kind) == FAULT_PACKET && !fault_packet(f, &r->plan, &s->packet, random)) {
+		if (fault_stage(f->kind) == FAULT_PACKET && !fault_packet(f, &r->plan, &s->packet)) {
 			qp_take_back(qp, psn);
 			return;
 		}
@@ -298,7 +298,7 @@ static void make(struct run *r, struct composer *c, struct send_qp *qp, uint64_t
 		const struct fault *f = &r->plan.faults[i];
 
 		if (fault_stage(f->kind) == FAULT_FRAME || fault_stage(f->kind) == FAULT_ICRC)
-			fault_frame(f, &r->plan, &s->packet, &s->frame, random);
+			fault_frame(f, &s->packet, &s->frame);
 		value = f->value;
 	}
 	if (!first)
@@ -307,7 +307,7 @@ static void make(struct run *r, struct composer *c, struct send_qp *qp, uint64_t
 	frame_seal(&s->frame, &r->plan, value, first ? NULL : &before);
 	for (size_t i = 0; i < r->plan.fault_count && s->hit; i++)
 		if (fault_stage(r->plan.faults[i].kind) == FAULT_AFTER)
-			fault_after(&r->plan.faults[i], &r->plan, &s->packet, &s->frame, random);
+			fault_after(&r->plan.faults[i], &s->frame, random);
 	assert_true(s->frame.length <= CELL_BYTES);
 	observe_sent(r, s);
 	r->count++;
@@ -397,17 +397,17 @@ static void psns_of_qps(void **state)
 
 	(void)state;
 	plan.qp = own;
-	assert_true(fault_packet(&f, &plan, &p, NULL));
+	assert_true(fault_packet(&f, &plan, &p));
 	assert_int_equal(p.psn, 70000 - 65536);
 	f.kind = FAULT_psn_constant;
-	fault_packet(&f, &plan, &p, NULL);
+	fault_packet(&f, &plan, &p);
 	assert_int_equal(p.psn, 2000);
 	f.kind = FAULT_psn_per_message;
-	fault_packet(&f, &plan, &p, NULL);
+	fault_packet(&f, &plan, &p);
 	assert_int_equal(p.psn, 2003);
 	p.psn = 2001;
 	f.kind = FAULT_psn_other_side;
-	fault_packet(&f, &plan, &p, NULL);
+	fault_packet(&f, &plan, &p);
 	assert_int_equal(p.psn, 5001);
 }
 
@@ -671,7 +671,7 @@ static void corruption(void **state)
 			f.where = i % 5;
 			f.burst = bursts[fault_random(&random) % OF(bursts)];
 			frame = *right;
-			fault_after(&f, &r->plan, &r->sent[0].packet, &frame, &random);
+			fault_after(&f, &frame, &random);
 			bits = flipped(&frame, right, &first, &last);
 			from = f.where == WHERE_ICRC ? icrc : f.where == WHERE_ANYWHERE ? 0 :
 			       f.where == WHERE_HEADERS ? right->ip : right->payload;
@@ -690,7 +690,7 @@ static void corruption(void **state)
 			f.bit = f.byte % 8;
 			f.burst = 1;
 			frame = *right;
-			fault_after(&f, &r->plan, &r->sent[0].packet, &frame, &random);
+			fault_after(&f, &frame, &random);
 			assert_int_equal(flipped(&frame, right, &first, &last), 1);
 			assert_int_equal(first, f.byte < right->length ? f.byte : right->length - 1);
 			assert_int_equal(frame.bytes[first] ^ right->bytes[first], 1 << f.bit);
@@ -721,7 +721,7 @@ static void observed(void **state)
 			f.where = variant & 8 ? WHERE_ANYWHERE : WHERE_HEADERS;
 			f.burst = 1 + fault_random(&random) % (i % 3 ? 1 : 40);
 			frame = *right;
-			fault_after(&f, &plan, NULL, &frame, &random);
+			fault_after(&f, &frame, &random);
 			p = frame_observed(&frame);
 			memcpy(window, frame.bytes, frame.length);
 			roce_parse(window, frame.length, frame.length, NULL, &seen);
