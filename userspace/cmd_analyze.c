@@ -2,7 +2,6 @@
 /* rocescope analyze: the same verdicts as live, from capture files. */
 #include <errno.h>
 #include <getopt.h>
-#include <isa-l/crc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +10,13 @@
 #include "lib/clock.h"
 #include "lib/options.h"
 #include "pcap/reader.h"
-#include "roce/checksum.h"
 #include "userspace/arguments.h"
 #include "userspace/commands.h"
 #include "userspace/expect.h"
-#include "userspace/pairs.h"
-#include "userspace/table.h"
+#include "userspace/observer.h"
 #include "userspace/view.h"
 
 #define MAX_STREAMS 1000000
-#define DATAGRAM_MOST (1 << 17) /* where an IP datagram of 64 KiB ends at the latest */
 #define PROGRESS_FRAMES 65536 /* between two looks at the clock */
 
 struct options {
@@ -35,12 +31,10 @@ struct options {
 
 struct analysis {
 	const struct options *options;
-	struct table table;
-	struct pairs pairs;
-	struct roce_counters totals;
+	struct observer observer;
 	size_t files_opened;
 	bool complete;
-	__u64 first, last; /* time of the first and of the latest frame, ns */
+	__u64 first; /* time of the first frame, ns */
 	bool progress;	   /* wanted, and whether a line of it stands on the terminal */
 	bool progress_shown;
 	__u64 progress_next; /* ns, monotonic */
@@ -132,7 +126,7 @@ static void progress_show(struct analysis *a, const struct capture *c)
 
 	if (now < a->progress_next)
 		return;
-	fprintf(stderr, "\r\033[Kreading %s: %.1f million frames", c->name, a->totals.value[COUNTER_frames] / 1e6);
+	fprintf(stderr, "\r\033[Kreading %s: %.1f million frames", c->name, a->observer.totals.value[COUNTER_frames] / 1e6);
 	if (c->size)
 		fprintf(stderr, ", %.0f %% of the file", 100.0 * capture_position(c) / c->size);
 	a->progress_shown = true;
@@ -148,50 +142,20 @@ static void progress_clear(struct analysis *a)
 
 /* ---- frames ---- */
 
-/* The CRC of what the ICRC covers, itself included. window: the frame's beginning; it is masked in place. */
-static enum icrc_verdict verify_icrc(const struct roce_packet *p, const struct capture_frame *frame, __u8 *window)
-{
-	__u32 end = p->icrc_offset + WIRE_ICRC_LEN;
-	__u32 split = end < ROCE_WINDOW_BYTES ? end : ROCE_WINDOW_BYTES;
-	__u32 crc = ~ICRC_REGISTER; /* the library inverts before and after */
-
-	icrc_mask(window, p);
-	crc = crc32_gzip_refl(crc, window + p->l3_offset, split - p->l3_offset);
-	crc = crc32_gzip_refl(crc, frame->bytes + split, end - split);
-	return ~crc == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
-}
-
 static void take_frame(struct analysis *a, const struct capture_frame *frame)
 {
-	__u32 seen = frame->captured < ROCE_WINDOW_BYTES ? frame->captured : ROCE_WINDOW_BYTES;
-	enum icrc_verdict icrc = ICRC_UNCHECKED;
-	__u8 window[ROCE_WINDOW_BYTES] = { 0 };
-	struct roce_stream *stream;
-	struct roce_told told;
-	struct roce_packet p;
-	struct roce_key key;
+	__u32 seen = frame->captured < OBSERVER_READABLE ? frame->captured : OBSERVER_READABLE;
+	struct observer_frame f = { .bytes = frame->bytes, .captured = frame->captured, .wire = frame->wire };
+	__u8 window[OBSERVER_READABLE] = { 0 };
+	struct observer_look look;
+	struct roce_event event;
 
-	memcpy(window, frame->bytes, seen);
-	roce_parse(window, frame->captured, frame->wire, &a->options->ports, &p);
-	roce_count_frame(&a->totals, &p);
-	if (p.kind != ROCE_PACKET && p.kind != ROCE_UDP)
-		return;
-	if (p.kind == ROCE_PACKET && !p.truncated) {
-		roce_take_whole(&p, frame->bytes, DATAGRAM_MOST);
-		icrc = verify_icrc(&p, frame, window);
+	if (seen < OBSERVER_READABLE) {
+		memcpy(window, frame->bytes, seen);
+		f.bytes = window;
 	}
-	roce_count_packet(&a->totals, &p, icrc);
-	if (roce_is_management(&p) && icrc != ICRC_BAD)
-		pairs_learn(&a->pairs, &p, window, seen);
-	roce_stream_key(&p, &key);
-	stream = table_find(&a->table, &key);
-	if (!stream) {
-		a->totals.value[COUNTER_untracked_packets]++;
-		return;
-	}
-	pairs_find(&a->pairs, stream, &p);
-	told = table_ask(&a->table, stream, &p);
-	roce_observe(stream, &p, icrc, a->last, &told);
+	observer_look(&f, &a->options->ports, &look);
+	observer_follow(&a->observer, &f, &look, frame->time, &event);
 }
 
 /* ---- files ---- */
@@ -215,13 +179,10 @@ static void read_file(struct analysis *a, const char *path)
 	}
 	a->files_opened++;
 	while ((more = capture_next(&c, &frame)) == 1) {
-		if (!a->totals.value[COUNTER_frames])
-			a->first = a->last = frame.time;
-		/* queues and files overlap by a little: the clock that streams see never goes back */
-		if (frame.time > a->last)
-			a->last = frame.time;
+		if (!a->observer.totals.value[COUNTER_frames])
+			a->first = a->observer.now = frame.time;
 		take_frame(a, &frame);
-		if (a->progress && a->totals.value[COUNTER_frames] % PROGRESS_FRAMES == 0)
+		if (a->progress && a->observer.totals.value[COUNTER_frames] % PROGRESS_FRAMES == 0)
 			progress_show(a, &c);
 	}
 	if (more < 0)
@@ -252,14 +213,14 @@ static bool report(struct analysis *a, struct snapshot *s)
 	int failed;
 
 	*s = (struct snapshot){
-		.time = { a->last / NSEC_PER_SEC, a->last % NSEC_PER_SEC },
-		.seconds = (a->last - a->first) / 1e9,
+		.time = { a->observer.now / NSEC_PER_SEC, a->observer.now % NSEC_PER_SEC },
+		.seconds = (a->observer.now - a->first) / 1e9,
 		.complete = a->complete,
-		.totals = a->totals,
+		.totals = a->observer.totals,
 	};
-	if (!a->totals.value[COUNTER_frames])
+	if (!a->observer.totals.value[COUNTER_frames])
 		clock_gettime(CLOCK_REALTIME, &s->time);
-	s->streams = table_take(&a->table, &s->stream_count);
+	s->streams = table_take(&a->observer.table, &s->stream_count);
 	errno = ENOMEM;
 	failed = !fill_interfaces(o, s);
 	if (!failed) {
@@ -278,7 +239,7 @@ static int take_expected(struct analysis *a)
 	int status = expect_read(a->options->expect, &e);
 
 	for (size_t i = 0; !status && i < e.count; i++) {
-		if (pairs_put(&a->pairs, &e.entries[i].key, &e.entries[i].pair))
+		if (pairs_put(&a->observer.pairs, &e.entries[i].key, &e.entries[i].pair))
 			continue;
 		fprintf(stderr, "rocescope: %s: too many connections\n", a->options->expect);
 		status = EXIT_COULD_NOT;
@@ -314,7 +275,7 @@ int cmd_analyze(int argc, char **argv)
 	struct options o;
 	struct analysis a = {
 		.options = &o,
-		.table.max = MAX_STREAMS,
+		.observer.table.max = MAX_STREAMS,
 		.complete = true,
 		.progress = isatty(STDERR_FILENO),
 		.progress_next = now_ns() + 2 * NSEC_PER_SEC,
@@ -325,7 +286,6 @@ int cmd_analyze(int argc, char **argv)
 	status = o.expect ? take_expected(&a) : EXIT_RAN;
 	if (!status)
 		status = run(&a);
-	pairs_free(&a.pairs);
-	table_free(&a.table);
+	observer_free(&a.observer);
 	return status;
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a sender does wrong. The doctor is shown packets with what the engine made of them (all of a capture; or, live, those
+ * that the kernel's program took) and concludes with a list of findings. It remembers a bounded amount a stream, and its
+ * streams are bounded as well.
+ */
+#ifndef DOCTOR_DOCTOR_H
+#define DOCTOR_DOCTOR_H
+
+#include "doctor/finding.h"
+#include "userspace/observer.h"
+
+struct doctor;
+
+struct doctor_packet {
+	__u64 number; /* of the frame: in the capture from 1, as Wireshark counts; live: of those taken */
+	const struct observer_frame *frame;
+	const struct observer_look *look;
+	const struct roce_event *event;
+	const struct roce_stream *stream; /* as it is behind this packet; NULL: it has none */
+};
+
+/* NULL: no memory. */
+struct doctor *doctor_new(void);
+
+/* The packets of a stream in their order. Nothing of what is pointed to is kept. */
+void doctor_take(struct doctor *d, const struct doctor_packet *p);
+
+/*
+ * What is wrong, most important first; findings_free() it. totals: of everything that was seen. false: no memory; what is
+ * in f is right then, but not all.
+ */
+bool doctor_conclude(struct doctor *d, const struct roce_counters *totals, struct findings *f);
+
+void doctor_free(struct doctor *d);
+
+#endif

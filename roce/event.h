@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What one packet made of its stream. The counters stay the only judge: who wants to know looks at them before and after
+ * roce_observe(), so that who does not pays nothing.
+ */
+#ifndef ROCE_EVENT_H
+#define ROCE_EVENT_H
+
+#include "roce/stream.h"
+
+enum roce_event_kind {
+#define EVENT(name, reason, words) EVENT_##name,
+#include "roce/event.def"
+#undef EVENT
+	ROCE_EVENTS
+};
+
+#define ROCE_EVENT(name) (1u << EVENT_##name)
+_Static_assert(ROCE_EVENTS <= 32 && ROCE_LINTS <= 32, "sets of them are words");
+
+/* The counters of a stream that tell events: neighbours. */
+#define EVENT_COUNTER_FIRST COUNTER_messages_broken
+#define EVENT_COUNTERS (COUNTER_psn_resyncs + 1 - EVENT_COUNTER_FIRST)
+
+#define EVENT_NO_PSN 0xffffffffu
+
+/* A stream as it was before the packet. */
+struct roce_before {
+	__u64 counter[EVENT_COUNTERS];
+	__u32 lint[ROCE_LINTS];
+	__u32 expected; /* PSN, or EVENT_NO_PSN */
+	__u32 trusted;
+};
+
+struct roce_event {
+	__u32 kinds;	/* ROCE_EVENT() of each; 0: nothing */
+	__u32 lints;	/* 1 << LINT_* of each */
+	__u32 expected; /* PSN before the packet, EVENT_NO_PSN: none was; meant for kinds of reason psn, right for all */
+	__u32 seen;	/* the packet's PSN */
+	__u32 skipped;	/* psn_gap: so many PSNs */
+	__u32 recovered; /* psn_recovered: so many; several for a READ */
+	__u32 broken;	/* message_broken: so many messages */
+	__u32 imm_skipped; /* imm_gap: so many values */
+};
+
+/* To be called before roce_observe(), guarded as that is. */
+roce_inline void roce_look(const struct roce_stream *s, struct roce_before *b)
+{
+	for (__u32 i = 0; i < EVENT_COUNTERS; i++)
+		b->counter[i] = s->counters.value[EVENT_COUNTER_FIRST + i];
+	for (__u32 i = 0; i < ROCE_LINTS; i++)
+		b->lint[i] = s->lint[i];
+	b->expected = s->met ? s->psn.next & PSN_MASK : EVENT_NO_PSN;
+	b->trusted = s->trusted;
+}
+
+/* What the packet itself says, whatever its stream: also of one that has no stream, or was not whole. */
+roce_inline __u32 roce_packet_events(const struct roce_packet *p, enum icrc_verdict icrc)
+{
+	__u32 kinds = 0;
+
+	if (p->kind == ROCE_MALFORMED)
+		return ROCE_EVENT(malformed);
+	if (p->kind == ROCE_FRAGMENT)
+		return ROCE_EVENT(ip_fragment);
+	if (p->kind != ROCE_PACKET)
+		return 0;
+	if (icrc == ICRC_BAD)
+		return ROCE_EVENT(icrc_bad);
+	if (!p->op)
+		kinds |= ROCE_EVENT(unknown_opcode);
+	if (p->op & OP_CNP)
+		kinds |= ROCE_EVENT(cnp);
+	if ((p->tos & 3) == 3)
+		kinds |= ROCE_EVENT(ecn_ce);
+	if (p->op & OP_ACK && (p->syndrome >> 5 & 3) == 1)
+		kinds |= ROCE_EVENT(rnr_nak);
+	if (p->op & OP_ACK && (p->syndrome >> 5 & 3) == 3)
+		kinds |= ROCE_EVENT(nak);
+	return kinds;
+}
+
+roce_inline __u32 event_since(const struct roce_stream *s, const struct roce_before *b, enum roce_counter c)
+{
+	__u64 now = s->counters.value[c], before = b->counter[c - EVENT_COUNTER_FIRST];
+
+	/* the first good ICRC has set them back to 0 */
+	return s->trusted && !b->trusted && before > now ? now : now - before;
+}
+
+/*
+ * To be called after roce_observe(), still guarded. kinds: of roce_packet_events(). Whether there is any event; if there
+ * is none, only e->kinds is set.
+ */
+roce_inline bool roce_tell(const struct roce_stream *s, const struct roce_before *b, const struct roce_packet *p,
+			   __u32 kinds, struct roce_event *e)
+{
+	bool moved = false;
+
+	for (__u32 i = 0; i < EVENT_COUNTERS; i++)
+		moved |= s->counters.value[EVENT_COUNTER_FIRST + i] != b->counter[i];
+	for (__u32 i = 0; i < ROCE_LINTS; i++)
+		moved |= s->lint[i] != b->lint[i];
+	e->kinds = kinds;
+	if (!moved && !kinds)
+		return false;
+	e->lints = 0;
+	for (__u32 i = 0; i < ROCE_LINTS; i++)
+		e->lints |= (s->lint[i] > (s->trusted && !b->trusted ? 0 : b->lint[i]) ? 1u : 0) << i;
+	e->expected = b->expected;
+	e->seen = p->number;
+	e->skipped = event_since(s, b, COUNTER_psn_skipped);
+	e->recovered = event_since(s, b, COUNTER_psn_recovered);
+	e->broken = event_since(s, b, COUNTER_messages_broken);
+	e->imm_skipped = event_since(s, b, COUNTER_imm_skipped);
+	e->kinds |= (event_since(s, b, COUNTER_psn_gaps) ? ROCE_EVENT(psn_gap) : 0) |
+		    (e->recovered ? ROCE_EVENT(psn_recovered) : 0) |
+		    (event_since(s, b, COUNTER_psn_duplicates) ? ROCE_EVENT(psn_duplicate) : 0) |
+		    (event_since(s, b, COUNTER_psn_resyncs) ? ROCE_EVENT(psn_resync) : 0) |
+		    (e->broken ? ROCE_EVENT(message_broken) : 0) | (e->imm_skipped ? ROCE_EVENT(imm_gap) : 0) |
+		    (e->lints ? ROCE_EVENT(lint) : 0);
+	return e->kinds;
+}
+
+#endif

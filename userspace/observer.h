@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The engine on frames in memory: for user space what bpf/watch.h is in the kernel. In two steps, of which the first knows
+ * nothing but the frame and may be done on any thread, and the second, which knows the streams, in the frames' order.
+ */
+#ifndef USERSPACE_OBSERVER_H
+#define USERSPACE_OBSERVER_H
+
+#include "roce/event.h"
+#include "userspace/pairs.h"
+#include "userspace/table.h"
+
+/* So many bytes behind a frame's first one may be read whatever its length; those behind its end have no meaning. */
+#define OBSERVER_READABLE ROCE_WINDOW_BYTES
+
+struct observer_frame {
+	const __u8 *bytes; /* from the Ethernet header on, see OBSERVER_READABLE */
+	__u32 captured;	   /* bytes there are */
+	__u32 wire;	   /* bytes there were on the wire, never less */
+	bool no_icrc;	   /* what the ICRC covers is not all there: not to be verified */
+};
+
+/* What the frame itself says. */
+struct observer_look {
+	struct roce_packet packet;
+	enum icrc_verdict icrc;
+};
+
+struct observer {
+	struct table table; /* .max is the caller's to set */
+	struct pairs pairs;
+	struct roce_counters totals;
+	__u64 now; /* ns: the time of the latest frame: the clock that streams see never goes back */
+};
+
+/* Parses the frame and verifies its ICRC. ports: what else to watch, may be NULL. */
+void observer_look(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_look *look);
+
+/*
+ * What that frame does to its stream and to the totals. time: of the frame, ns. event: what it has shown, event->kinds is 0:
+ * nothing. Returns its stream as it is now, until the next call; NULL: it has none, or there was no room for it.
+ */
+const struct roce_stream *observer_follow(struct observer *o, const struct observer_frame *frame,
+					  const struct observer_look *look, __u64 time, struct roce_event *event);
+
+void observer_free(struct observer *o);
+
+#endif
