@@ -1,101 +1,288 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "pcap/reader.h"
+#include "pcap/format.h"
 
-static int fail(struct capture *c, const char *why)
+#define PAGE 4096
+#define PIECE_BYTES (256 << 10) /* of the file: with its frames it stays in a core's second cache */
+#define FRONT 64		/* bytes before the first frame's, which may be written */
+
+/* ---- errors ---- */
+
+int format_fail(struct capture *c, const char *line, ...)
 {
-	snprintf(c->error, sizeof(c->error), "%s", why);
+	va_list arguments;
+
+	va_start(arguments, line);
+	vsnprintf(c->error, sizeof(c->error), line, arguments);
+	va_end(arguments);
 	return -1;
 }
 
-/* libpcap's words, and what they may mean: of all that is no capture it says 'unknown file format'. */
-static int fail_format(struct capture *c, const char *why)
+int format_damaged(struct capture *c, const char *why, ...)
 {
-	const char *hint = "";
+	char text[CAPTURE_ERROR - 64];
+	va_list arguments;
 
-	if (strstr(why, "unknown file format"))
-		hint = " (neither pcap nor pcapng; if it is compressed, decompress it first)";
-	else if (strstr(why, "only got 0"))
-		hint = " (the file is empty)";
-	snprintf(c->error, sizeof(c->error), "%s%s", why, hint);
-	return -1;
+	va_start(arguments, why);
+	vsnprintf(text, sizeof(text), why, arguments);
+	va_end(arguments);
+	return format_fail(c, "cut or damaged, what was read until there counts: %s", text);
 }
 
-static FILE *open_file(struct capture *c, const char *path)
+int format_unknown_link(struct capture *c, __u32 type)
 {
-	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
-	struct stat st;
+	return format_fail(c, "link type %u: only Ethernet, IP, Linux SLL and InfiniBand can be read (--link says what it is)",
+			   type);
+}
 
-	if (!f || fstat(fileno(f), &st)) {
-		fail(c, strerror(errno));
+/* ---- pieces ---- */
+
+static size_t round_up(size_t n)
+{
+	return (n + PAGE - 1) / PAGE * PAGE;
+}
+
+/*
+ * One room for all that a piece has: its frames, the bytes of the file, and frames that had to be copied. Only those pages
+ * are ever touched that are needed, so each part has what it may need at most. capture_piece.room: bytes of the file.
+ */
+static size_t frames_bytes(size_t room)
+{
+	return round_up(RUN_FRAMES(room) * sizeof(struct capture_frame) + FRONT);
+}
+
+static __u8 *file_bytes(const struct capture_piece *p)
+{
+	return p->memory + frames_bytes(p->room);
+}
+
+static bool piece_reserve(struct capture_piece *p, size_t room)
+{
+	__u8 *memory;
+
+	if (p->room >= room)
+		return true;
+	room = round_up(room);
+	p->size = frames_bytes(room) + room + CAPTURE_SLACK + round_up(RUN_COPIES(room)) + CAPTURE_SLACK;
+	memory = aligned_alloc(PAGE, round_up(p->size));
+	if (!memory)
+		return false;
+	capture_piece_free(p);
+	p->memory = memory;
+	p->room = room;
+	return true;
+}
+
+void capture_piece_free(struct capture_piece *piece)
+{
+	free(piece->memory);
+	*piece = (struct capture_piece){ 0 };
+}
+
+/*
+ * Puts the `left` bytes at `from` into the piece, with room for those that are needed with them. The file's next bytes get
+ * the place in a page that they have in the file, which the kernel copies fastest.
+ */
+static int place(struct capture *c, struct run *r, const __u8 *from, size_t left)
+{
+	size_t room = PAGE + (r->need > PIECE_BYTES ? r->need : PIECE_BYTES);
+	size_t offset = (bytes_position(c->bytes) - left) % PAGE;
+	struct capture_piece *p = r->piece, old = *p;
+
+	if (p->room < room) {
+		*p = (struct capture_piece){ .first = old.first };
+		if (!piece_reserve(p, room)) {
+			*p = old;
+			return format_fail(c, "no memory");
+		}
+	}
+	r->at = file_bytes(p) + offset;
+	r->end = r->at + left;
+	memmove(r->at, from, left);
+	if (p->memory != old.memory)
+		capture_piece_free(&old);
+	p->frames = (struct capture_frame *)p->memory;
+	r->copies = file_bytes(p) + p->room + CAPTURE_SLACK;
+	return 0;
+}
+
+static __u8 *room_end(const struct capture_piece *p)
+{
+	return file_bytes(p) + p->room;
+}
+
+/* What is behind the last whole frame, for the next piece. */
+static int keep_rest(struct capture *c, const struct run *r)
+{
+	size_t left = r->end - r->at;
+	__u8 *rest;
+
+	if (left > c->rest_room) {
+		rest = realloc(c->rest, left);
+		if (!rest)
+			return format_fail(c, "no memory");
+		c->rest = rest;
+		c->rest_room = left;
+	}
+	if (left)
+		memcpy(c->rest, r->at, left);
+	c->rest_length = left;
+	c->need = r->need;
+	return 0;
+}
+
+/* Behind r->end. 1; 0: the end of the file; -1: c->error. */
+static int read_more(struct capture *c, struct run *r)
+{
+	ssize_t n;
+
+	if ((size_t)(room_end(r->piece) - r->at) < r->need || r->at == r->end)
+		if (place(c, r, r->at, r->end - r->at))
+			return -1;
+	n = bytes_read(c->bytes, r->end, room_end(r->piece) - r->end);
+	if (n < 0)
+		return format_damaged(c, "%s", bytes_error(c->bytes));
+	r->end += n;
+	if (n)
+		return 1;
+	return r->at < r->end ? format_damaged(c, "the file ends inside a frame") : c->format->finish(c);
+}
+
+/* At least one frame, as long as there is one. 1: there may be more. */
+static int fill(struct capture *c, struct run *r)
+{
+	int more;
+
+	if (place(c, r, c->rest, c->rest_length))
+		return -1;
+	do {
+		more = read_more(c, r);
+		if (more > 0 && c->format->walk(c, r))
+			return -1;
+	} while (more > 0 && !r->piece->count);
+	return more > 0 && keep_rest(c, r) ? -1 : more;
+}
+
+int capture_read(struct capture *c, struct capture_piece *piece)
+{
+	struct run r = { .piece = piece, .need = c->need };
+
+	piece->count = 0;
+	piece->first = c->count + 1;
+	if (!c->ended && fill(c, &r) <= 0)
+		c->ended = true;
+	c->count += piece->count;
+	piece->latest = c->latest;
+	return piece->count ? 1 : c->error[0] ? -1 : 0;
+}
+
+/* ---- files ---- */
+
+static const struct {
+	const char *magic;
+	const char *what;
+} strangers[] = {
+	{ "BZh", "bzip2, which has to be decompressed first" },
+	{ "\x04\x22\x4d\x18", "lz4, which has to be decompressed first" },
+	{ "snoop", "snoop, of which editcap can make pcapng" },
+};
+
+static int fail_strange(struct capture *c)
+{
+	for (size_t i = 0; i < sizeof(strangers) / sizeof(*strangers); i++)
+		if (c->rest_length >= strlen(strangers[i].magic) &&
+		    !memcmp(c->rest, strangers[i].magic, strlen(strangers[i].magic)))
+			return format_fail(c, "neither pcap nor pcapng: it is %s", strangers[i].what);
+	return format_fail(c, c->rest_length ? "neither pcap nor pcapng" : "the file is empty");
+}
+
+/* The bytes that tell the format, as far as the file has them. */
+static int read_header(struct capture *c)
+{
+	ssize_t n;
+
+	c->rest = malloc(FORMAT_HEADER);
+	if (!c->rest)
+		return format_fail(c, "no memory");
+	c->rest_room = FORMAT_HEADER;
+	do {
+		n = bytes_read(c->bytes, c->rest + c->rest_length, FORMAT_HEADER - c->rest_length);
+		if (n < 0)
+			return format_fail(c, "%s", bytes_error(c->bytes));
+		c->rest_length += n;
+	} while (n && c->rest_length < FORMAT_HEADER);
+	return 0;
+}
+
+static int start(struct capture *c)
+{
+	static const struct format *const formats[] = { &format_pcap, &format_pcapng };
+	ssize_t used;
+
+	if (read_header(c))
+		return -1;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats) && c->rest_length >= 4; i++)
+		if (formats[i]->is(c->rest, &c->swapped)) {
+			c->format = formats[i];
+			break;
+		}
+	if (!c->format)
+		return fail_strange(c);
+	used = c->format->start(c, c->rest, c->rest_length);
+	if (used < 0)
+		return -1;
+	c->rest_length -= used;
+	memmove(c->rest, c->rest + used, c->rest_length);
+	return 0;
+}
+
+struct capture *capture_open(const char *path, enum capture_link link, char error[CAPTURE_ERROR])
+{
+	struct capture *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		snprintf(error, CAPTURE_ERROR, "no memory");
 		return NULL;
 	}
-	c->size = S_ISREG(st.st_mode) ? st.st_size : 0;
-	return f;
-}
-
-static void close_file(FILE *f)
-{
-	if (f != stdin)
-		fclose(f);
-}
-
-int capture_open(struct capture *c, const char *path)
-{
-	char why[PCAP_ERRBUF_SIZE] = "";
-	int link;
-	FILE *f;
-
 	c->name = strcmp(path, "-") ? path : "standard input";
-	f = open_file(c, path);
-	if (!f)
-		return -1;
-	c->pcap = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, why);
-	if (!c->pcap) {
-		close_file(f);
-		return fail_format(c, why);
-	}
-	link = pcap_datalink(c->pcap);
-	if (link == DLT_EN10MB)
-		return 0;
-	snprintf(c->error, sizeof(c->error), "link type %s: only captures of Ethernet can be read",
-		 pcap_datalink_val_to_name(link) ?: "unknown");
+	c->link = link;
+	c->bytes = bytes_open(path, c->error);
+	if (c->bytes && !start(c))
+		return c;
+	memcpy(error, c->error, CAPTURE_ERROR);
 	capture_close(c);
-	return -1;
+	return NULL;
 }
 
-int capture_next(struct capture *c, struct capture_frame *frame)
+const char *capture_name(const struct capture *c)
 {
-	struct pcap_pkthdr *h;
-	int r = pcap_next_ex(c->pcap, &h, &frame->bytes);
+	return c->name;
+}
 
-	if (r == PCAP_ERROR_BREAK)
-		return 0;
-	if (r != 1) {
-		snprintf(c->error, sizeof(c->error), "cut or damaged, what was read until there counts: %s",
-			 pcap_geterr(c->pcap));
-		return -1;
-	}
-	frame->captured = h->caplen;
-	frame->wire = h->len > h->caplen ? h->len : h->caplen;
-	/* in nanoseconds, whatever the file has: tv_usec holds them */
-	frame->time = (__u64)h->ts.tv_sec * 1000000000u + h->ts.tv_usec;
-	return 1;
+const char *capture_error(const struct capture *c)
+{
+	return c->error;
 }
 
 __u64 capture_position(const struct capture *c)
 {
-	off_t at = ftello(pcap_file(c->pcap));
+	return bytes_position(c->bytes);
+}
 
-	return at < 0 ? 0 : at;
+__u64 capture_size(const struct capture *c)
+{
+	return bytes_size(c->bytes);
 }
 
 void capture_close(struct capture *c)
 {
-	pcap_close(c->pcap); /* closes the file as well, standard input excepted */
-	c->pcap = NULL;
+	if (c->bytes)
+		bytes_close(c->bytes);
+	free(c->interfaces);
+	free(c->rest);
+	free(c);
 }

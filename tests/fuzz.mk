@@ -23,7 +23,7 @@ $(BUILD)/tests/fuzz/fuzz_table: $(FUZZED)/userspace/table.o
 FUZZ_READER := $(wildcard pcap/*.c) lib/options.c $(filter-out $(addprefix userspace/,rocescope.c cmd_monitor.c \
 	       cmd_compare.c cmd_send.c send_report.c attach.c kernel.c maps.c udp_stream%),$(wildcard userspace/*.c))
 $(BUILD)/tests/fuzz/fuzz_reader: $(FUZZ_READER:%.c=$(FUZZED)/%.o)
-$(BUILD)/tests/fuzz/fuzz_reader: LDLIBS += -Wl,--wrap=capture_next -lpcap -ljansson -lz -lm
+$(BUILD)/tests/fuzz/fuzz_reader: LDLIBS += -Wl,--wrap=capture_read $(CAPTURE_LDLIBS) -lpcap -ljansson -lm
 $(FUZZED)/lib/options.o: FUZZ_CFLAGS += -DVERSION='"$(VERSION)"'
 
 $(FUZZED)/%.o: %.c $(FUZZED)/.libfuzzer

@@ -17,7 +17,6 @@
 #include "userspace/view.h"
 
 #define MAX_STREAMS 1000000
-#define PROGRESS_FRAMES 65536 /* between two looks at the clock */
 
 struct options {
 	char **files;
@@ -126,9 +125,10 @@ static void progress_show(struct analysis *a, const struct capture *c)
 
 	if (now < a->progress_next)
 		return;
-	fprintf(stderr, "\r\033[Kreading %s: %.1f million frames", c->name, a->observer.totals.value[COUNTER_frames] / 1e6);
-	if (c->size)
-		fprintf(stderr, ", %.0f %% of the file", 100.0 * capture_position(c) / c->size);
+	fprintf(stderr, "\r\033[Kreading %s: %.1f million frames", capture_name(c),
+		a->observer.totals.value[COUNTER_frames] / 1e6);
+	if (capture_size(c))
+		fprintf(stderr, ", %.0f %% of the file", 100.0 * capture_position(c) / capture_size(c));
 	a->progress_shown = true;
 	a->progress_next = now + NSEC_PER_SEC / 2;
 }
@@ -142,52 +142,57 @@ static void progress_clear(struct analysis *a)
 
 /* ---- frames ---- */
 
+_Static_assert(CAPTURE_SLACK >= OBSERVER_READABLE, "frames are looked at where they are");
+
 static void take_frame(struct analysis *a, const struct capture_frame *frame)
 {
-	__u32 seen = frame->captured < OBSERVER_READABLE ? frame->captured : OBSERVER_READABLE;
-	struct observer_frame f = { .bytes = frame->bytes, .captured = frame->captured, .wire = frame->wire };
-	__u8 window[OBSERVER_READABLE] = { 0 };
+	struct observer_frame f = { .bytes = frame->bytes, .captured = frame->captured, .wire = frame->wire,
+				    .no_icrc = frame->no_icrc };
 	struct observer_look look;
 	struct roce_event event;
 
-	if (seen < OBSERVER_READABLE) {
-		memcpy(window, frame->bytes, seen);
-		f.bytes = window;
-	}
 	observer_look(&f, &a->options->ports, &look);
 	observer_follow(&a->observer, &f, &look, frame->time, &event);
 }
 
+static void take_piece(struct analysis *a, const struct capture_piece *piece)
+{
+	if (!a->observer.totals.value[COUNTER_frames])
+		a->first = a->observer.now = piece->frames[0].time;
+	for (size_t i = 0; i < piece->count; i++)
+		take_frame(a, &piece->frames[i]);
+}
+
 /* ---- files ---- */
 
-static void complain(struct analysis *a, const struct capture *c)
+static void complain(struct analysis *a, const char *name, const char *error)
 {
 	progress_clear(a);
-	fprintf(stderr, "rocescope: %s: %s\n", c->name, c->error);
+	fprintf(stderr, "rocescope: %s: %s\n", name, error);
 	a->complete = false;
 }
 
 static void read_file(struct analysis *a, const char *path)
 {
-	struct capture_frame frame;
-	struct capture c = { 0 };
+	struct capture_piece piece = { 0 };
+	char error[CAPTURE_ERROR];
+	struct capture *c = capture_open(path, CAPTURE_LINK_FILE, error);
 	int more;
 
-	if (capture_open(&c, path)) {
-		complain(a, &c);
+	if (!c) {
+		complain(a, strcmp(path, "-") ? path : "standard input", error);
 		return;
 	}
 	a->files_opened++;
-	while ((more = capture_next(&c, &frame)) == 1) {
-		if (!a->observer.totals.value[COUNTER_frames])
-			a->first = a->observer.now = frame.time;
-		take_frame(a, &frame);
-		if (a->progress && a->observer.totals.value[COUNTER_frames] % PROGRESS_FRAMES == 0)
-			progress_show(a, &c);
+	while ((more = capture_read(c, &piece)) == 1) {
+		take_piece(a, &piece);
+		if (a->progress)
+			progress_show(a, c);
 	}
 	if (more < 0)
-		complain(a, &c);
-	capture_close(&c);
+		complain(a, capture_name(c), capture_error(c));
+	capture_piece_free(&piece);
+	capture_close(c);
 }
 
 /* ---- the report ---- */

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* pcap (draft-ietf-opsawg-pcap): a header, then records of four words and a frame. */
+#include <stdlib.h>
+
+#include "pcap/format.h"
+
+#define HEADER 24
+#define LINK_TYPE 0x03ffffff /* the other bits: whether frames end with a FCS */
+
+static const struct kind {
+	__u32 magic, unit, record;
+} kinds[] = {
+	{ 0xa1b2c3d4, 1000, 16 },
+	{ 0xa1b23c4d, 1, 16 },
+	{ 0xa1b2cd34, 1000, 24 }, /* of a libpcap for Linux 2.0 (Kuznetzov): two more words, of no interest here */
+};
+
+static const struct kind *find(__u32 magic)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (kinds[i].magic == magic)
+			return &kinds[i];
+	return NULL;
+}
+
+static bool is(const __u8 *bytes, bool *swapped)
+{
+	*swapped = !find(format_32(bytes, false));
+	return find(format_32(bytes, *swapped));
+}
+
+static ssize_t start(struct capture *c, const __u8 *bytes, size_t length)
+{
+	const struct kind *kind = find(format_32(bytes, c->swapped));
+	__u32 type;
+
+	if (length < HEADER)
+		return format_fail(c, "cut inside the file header");
+	if (format_16(bytes + 4, c->swapped) != 2)
+		return format_fail(c, "pcap of the unknown version %u", format_16(bytes + 4, c->swapped));
+	type = format_32(bytes + 20, c->swapped) & LINK_TYPE;
+	c->interfaces = calloc(1, sizeof(*c->interfaces));
+	if (!c->interfaces)
+		return format_fail(c, "no memory");
+	c->interfaces->link = link_find(type, c->link);
+	if (c->interfaces->link == LINK_UNKNOWN)
+		return format_unknown_link(c, type);
+	c->record = kind->record;
+	c->unit = kind->unit;
+	return HEADER;
+}
+
+static inline int walk_order(struct capture *c, struct run *r, const bool swapped)
+{
+	const __u32 record = c->record, unit = c->unit;
+
+	for (;;) {
+		size_t left = r->end - r->at;
+		__u32 captured;
+
+		if (left < record) {
+			r->need = record;
+			return 0;
+		}
+		captured = format_32(r->at + 8, swapped);
+		if (captured > CAPTURE_FRAME_MAX)
+			return format_damaged(c, "a frame of %u bytes", captured);
+		if (left < record + captured) {
+			r->need = record + captured;
+			return 0;
+		}
+		format_put(c, r, 0, r->at + record, captured, format_32(r->at + 12, swapped),
+			   format_32(r->at, swapped) * 1000000000ull + (__u64)format_32(r->at + 4, swapped) * unit);
+		r->at += record + captured;
+	}
+}
+
+static int walk(struct capture *c, struct run *r)
+{
+	return c->swapped ? walk_order(c, r, true) : walk_order(c, r, false);
+}
+
+static int finish(struct capture *c)
+{
+	(void)c;
+	return 0;
+}
+
+const struct format format_pcap = { is, start, walk, finish };
