@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "lib/clock.h"
+#include "lib/options.h"
+#include "userspace/arguments.h"
+#include "userspace/commands.h"
+#include "userspace/kernel.h"
+#include "userspace/live.h"
+#include "userspace/maps.h"
+
+#define MAX_STREAMS (1 << 24)
+
+static bool verbose;
+
+/* Signals are taken by sigtimedwait(); this is for those that come while standard output blocks. */
+static volatile sig_atomic_t told_to_stop;
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	told_to_stop = 1;
+}
+
+static int libbpf_says(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	return verbose && level != LIBBPF_DEBUG ? vfprintf(stderr, format, arguments) : 0;
+}
+
+/* ---- the command line ---- */
+
+struct live_options live_options(const char *command)
+{
+	return (struct live_options){ .command = command, .settings = { .icrc_every = 1, .max_streams = 65536 },
+				      .interval = 1 };
+}
+
+static __u32 parse_icrc(const char *command, const char *text)
+{
+	uint64_t n;
+
+	if (!strcmp(text, "all"))
+		return 1;
+	if (!strcmp(text, "off"))
+		return 0;
+	if (strncmp(text, "1/", 2) || !parse_number(text + 2, UINT32_MAX, &n) || !n)
+		usage_error("%s: --icrc %s: neither all nor off nor 1/N", command, text);
+	return n;
+}
+
+static double parse_positive_seconds(const char *command, const char *option, const char *text)
+{
+	double seconds;
+
+	if (!parse_seconds(text, &seconds) || seconds < 0.001)
+		usage_error("%s: --%s %s: not a number of seconds of at least 0.001", command, option, text);
+	return seconds;
+}
+
+static __u32 parse_max_streams(const char *command, const char *text)
+{
+	uint64_t n;
+
+	if (!parse_number(text, MAX_STREAMS, &n) || !n)
+		usage_error("%s: --max-streams %s: not a number from 1 to %d", command, text, MAX_STREAMS);
+	return n;
+}
+
+bool live_option(struct live_options *o, const char *name, char *text)
+{
+	static const char *const modes[] = { "auto", "native", "generic", NULL };
+	static const char *const directions[] = { "in", "both", NULL };
+
+	if (!strcmp(name, "interval"))
+		o->interval = parse_positive_seconds(o->command, name, text);
+	else if (!strcmp(name, "duration"))
+		o->duration = parse_positive_seconds(o->command, name, text);
+	else if (!strcmp(name, "icrc"))
+		o->settings.icrc_every = parse_icrc(o->command, text);
+	else if (!strcmp(name, "mode"))
+		o->mode = argument_choice(o->command, name, text, modes);
+	else if (!strcmp(name, "direction"))
+		o->both = argument_choice(o->command, name, text, directions);
+	else if (!strcmp(name, "expect"))
+		o->expect = text;
+	else if (!strcmp(name, "udp"))
+		argument_ports(o->command, text, &o->settings.ports);
+	else if (!strcmp(name, "max-streams"))
+		o->settings.max_streams = parse_max_streams(o->command, text);
+	else if (!strcmp(name, "verbose"))
+		verbose = true;
+	else
+		return false;
+	return true;
+}
+
+void live_take_interface(struct live_options *o, const char *name)
+{
+	if (o->interface_count == LIVE_INTERFACES)
+		usage_error("%s: at most %d interfaces", o->command, LIVE_INTERFACES);
+	if (strlen(name) >= IF_NAMESIZE)
+		usage_error("%s: %s: too long for the name of an interface", o->command, name);
+	for (size_t i = 0; i < o->interface_count; i++)
+		if (!strcmp(o->interface[i], name))
+			usage_error("%s: %s: named twice", o->command, name);
+	o->interface[o->interface_count++] = name;
+}
+
+/* ---- the kernel's programs ---- */
+
+void live_say_refused(int error, const char *kernel)
+{
+	if (error == EPERM)
+		fprintf(stderr, "rocescope: no permission to load BPF programs: run as root (or with CAP_BPF, "
+			"CAP_PERFMON and CAP_NET_ADMIN)\n");
+	else
+		fprintf(stderr, "rocescope: the kernel does not take the BPF programs: %s (kernel %s or newer is needed; "
+			"--verbose tells more)\n", strerror(error), kernel);
+}
+
+/* Of the XDP programs only the one that the kernel needs: loading is most of the time until we watch. */
+static bool choose_programs(struct live *l)
+{
+	const struct live_programs *p = &l->programs;
+	const char *name;
+	struct bpf_program *program;
+
+	l->frags = kernel_has_frags();
+	name = l->frags ? p->frags : kernel_has_loop() ? p->plain : p->old;
+	if (!name)
+		return false;
+	bpf_object__for_each_program(program, p->object) {
+		bool egress = !strcmp(bpf_program__name(program), p->egress);
+
+		if (!strcmp(bpf_program__name(program), name))
+			l->xdp = program;
+		bpf_program__set_autoload(program, program == l->xdp || (egress && l->options->both));
+	}
+	return true;
+}
+
+static void set_entries(const struct live *l, const char *map, __u32 entries)
+{
+	bpf_map__set_max_entries(bpf_object__find_map_by_name(l->programs.object, map), entries);
+}
+
+static bool load_programs(struct live *l)
+{
+	const struct live_programs *p = &l->programs;
+	int error;
+
+	*p->settings = l->options->settings;
+	maps_complete_settings(p->settings, l->options->interval);
+	fold_make_tables(p->tables);
+	set_entries(l, "buckets", p->settings->bucket_mask + 1);
+	set_entries(l, "streams", p->settings->max_streams);
+	/* twice: this kind of map may push something out before it is full */
+	if (l->expected.count * 2 > PAIRS_MAX)
+		set_entries(l, "pairs", l->expected.count * 2);
+	error = choose_programs(l) ? -bpf_object__load(p->object) : EOPNOTSUPP;
+	if (error)
+		live_say_refused(error, !p->old ? "5.18" : l->options->both ? "5.17" : "5.10");
+	return !error;
+}
+
+int live_map(const struct live *l, const char *name)
+{
+	return bpf_object__find_map_fd_by_name(l->programs.object, name);
+}
+
+static bool find_all(struct live *l)
+{
+	for (; l->interface_count < l->options->interface_count; l->interface_count++)
+		if (!attach_find(&l->interface[l->interface_count], l->options->interface[l->interface_count]))
+			return false;
+	return true;
+}
+
+static bool attach_all(struct live *l)
+{
+	struct bpf_program *egress = bpf_object__find_program_by_name(l->programs.object, l->programs.egress);
+	struct attach_programs programs = {
+		.xdp = bpf_program__fd(l->xdp),
+		.frags = l->frags,
+		.egress = l->options->both ? bpf_program__fd(egress) : -1,
+	};
+
+	for (; l->left < l->interface_count; l->left++)
+		if (!attach(&l->interface[l->left], &programs, l->options->mode))
+			return false;
+	return true;
+}
+
+static void detach_all(struct live *l)
+{
+	for (size_t i = 0; i < l->interface_count; i++)
+		attach_end(&l->interface[i]);
+}
+
+/* --expect */
+static bool tell_expected(const struct live *l)
+{
+	int pairs = live_map(l, "pairs");
+
+	for (size_t i = 0; i < l->expected.count; i++) {
+		const struct expected_pair *e = &l->expected.entries[i];
+
+		if (!bpf_map_update_elem(pairs, &e->key, &e->pair, BPF_ANY))
+			continue;
+		fprintf(stderr, "rocescope: the kernel does not take what --expect says: %s\n", strerror(errno));
+		return false;
+	}
+	return true;
+}
+
+/* One line, in one piece: whoever drives us waits for it. */
+static void say_ready(const struct live *l)
+{
+	char line[LIVE_INTERFACES * 64];
+	size_t length = 0;
+
+	for (size_t i = 0; i < l->interface_count; i++)
+		length += snprintf(line + length, sizeof(line) - length, "%s%s (%s, %s)", i ? ", " : "",
+				   l->interface[i].name, l->interface[i].mode, l->options->both ? "in+out" : "in");
+	fprintf(stderr, "rocescope: watching %s\n", line);
+}
+
+void live_prepare(struct live *l, const struct live_options *o)
+{
+	struct sigaction stop = { .sa_handler = on_signal }; /* without SA_RESTART */
+
+	*l = (struct live){ .options = o };
+	libbpf_set_print(libbpf_says);
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&l->signals);
+	sigaddset(&l->signals, SIGINT);
+	sigaddset(&l->signals, SIGTERM);
+	live_block(l);
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+}
+
+int live_begin(struct live *l, const struct live_programs *p)
+{
+	int status = l->options->expect ? expect_read(l->options->expect, &l->expected) : EXIT_RAN;
+
+	if (status)
+		return status;
+	l->programs = *p;
+	if (!find_all(l) || !load_programs(l) || !tell_expected(l) || !attach_all(l))
+		return EXIT_COULD_NOT;
+	l->start = now_ns();
+	say_ready(l);
+	return EXIT_RAN;
+}
+
+/* ---- the run ---- */
+
+void live_unblock(const struct live *l)
+{
+	sigprocmask(SIG_UNBLOCK, &l->signals, NULL);
+}
+
+void live_block(const struct live *l)
+{
+	sigprocmask(SIG_BLOCK, &l->signals, NULL);
+}
+
+bool live_wait(const struct live *l, __u64 deadline)
+{
+	for (;;) {
+		__u64 now = now_ns(), left = deadline > now ? deadline - now : 0;
+		struct timespec timeout = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
+
+		if (told_to_stop || sigtimedwait(&l->signals, NULL, &timeout) >= 0)
+			return false;
+		if (errno == EAGAIN)
+			return true;
+	}
+}
+
+bool live_poll(struct live *l)
+{
+	l->left = attach_poll(l->interface, l->interface_count);
+	if (!l->left)
+		fprintf(stderr, "rocescope: no interface is left to watch\n");
+	return l->left;
+}
+
+void live_detach(struct live *l)
+{
+	l->left = attach_poll(l->interface, l->interface_count);
+	detach_all(l);
+	/* A program that ran when it was detached may still count: this waits for an RCU grace period. */
+	syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+void live_end(struct live *l)
+{
+	detach_all(l);
+	expect_free(&l->expected);
+}
+
+/* ---- snapshots ---- */
+
+static bool fill_interfaces(const struct live *l, struct snapshot *s)
+{
+	s->interfaces = calloc(l->interface_count, sizeof(*s->interfaces));
+	if (!s->interfaces)
+		return false;
+	for (size_t i = 0; i < l->interface_count; i++) {
+		struct snapshot_interface *to = &s->interfaces[s->interface_count++];
+		const struct attachment *from = &l->interface[i];
+
+		memcpy(to->name, from->name, sizeof(from->name));
+		to->mode = from->mode;
+		to->direction = l->options->both ? "both" : "in";
+		to->ring_missed = from->missed;
+	}
+	return true;
+}
+
+#define EVICTED(totals) ((totals).value[COUNTER_streams_evicted])
+#define READ_TRIES 3
+
+/*
+ * Totals and streams of one moment: what a stream that is evicted had counted moves from one to the other, and must not be
+ * missed between them. Where streams are evicted all the time it may be, until the next snapshot.
+ */
+static bool read_counters(const struct live *l, struct snapshot *s)
+{
+	int scratches = live_map(l, "scratches"), table = live_map(l, "table_states"), streams = live_map(l, "streams");
+	struct roce_counters after;
+
+	for (int i = 0; i < READ_TRIES; i++) {
+		s->totals = after = (struct roce_counters){ 0 };
+		s->stream_count = 0;
+		if (maps_read_totals(scratches, &s->totals) || maps_read_streams(table, streams, s) ||
+		    maps_read_totals(scratches, &after))
+			return false;
+		if (EVICTED(s->totals) == EVICTED(after))
+			break;
+	}
+	return true;
+}
+
+bool live_snapshot(const struct live *l, struct snapshot *s)
+{
+	__u64 now = now_ns();
+
+	*s = (struct snapshot){ .complete = l->left == l->interface_count };
+	clock_gettime(CLOCK_REALTIME, &s->time);
+	s->seconds = (now - l->start) / 1e9;
+	s->realtime_offset = s->time.tv_sec * NSEC_PER_SEC + s->time.tv_nsec - now;
+	if (!fill_interfaces(l, s) || !read_counters(l, s)) {
+		fprintf(stderr, "rocescope: cannot read the counters: %s\n", strerror(errno));
+		return false;
+	}
+	snapshot_finish(s);
+	return true;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The kernel's programs at work on interfaces: what every command that watches live has in common. Which programs they are
+ * is the command's business; they share bpf/watch.h and its maps.
+ */
+#ifndef USERSPACE_LIVE_H
+#define USERSPACE_LIVE_H
+
+#include <signal.h>
+
+#include <bpf/libbpf.h>
+
+#include "bpf/abi.h"
+#include "userspace/attach.h"
+#include "userspace/expect.h"
+#include "userspace/snapshot.h"
+
+#define LIVE_INTERFACES 16
+
+struct live_options {
+	const char *command; /* in what is said of mistakes */
+	const char *interface[LIVE_INTERFACES];
+	size_t interface_count;
+	struct monitor_settings settings;
+	const char *expect;
+	enum attach_mode mode;
+	double interval; /* s */
+	double duration; /* s; 0: until told to stop */
+	bool both;	 /* outward as well */
+};
+
+/* To be opened and not loaded yet, all of one object, which stays the caller's. */
+struct live_programs {
+	struct bpf_object *object;
+	struct monitor_settings *settings; /* these are in its read-only data */
+	struct fold_tables *tables;
+	const char *frags, *plain, *old; /* for kernels from 5.18, from 5.17, and before; NULL: those cannot have it */
+	const char *egress;
+};
+
+struct live {
+	const struct live_options *options;
+	struct live_programs programs;
+	struct bpf_program *xdp; /* the one that is loaded */
+	bool frags;		 /* it is for multi-buffer frames too */
+	struct attachment interface[LIVE_INTERFACES];
+	struct expected expected;
+	size_t interface_count;
+	size_t left; /* interfaces still there */
+	__u64 start; /* ns, monotonic */
+	sigset_t signals;
+};
+
+/* What is set where nothing is said. */
+struct live_options live_options(const char *command);
+
+/*
+ * Takes a long option, by its name, that all commands share: interval, duration, icrc, mode, direction, expect, udp,
+ * max-streams, verbose. false: it is none of them. What is wrong with its value is said, exit status 2.
+ */
+bool live_option(struct live_options *o, const char *name, char *text);
+
+/* What stands on the command line beside options. */
+void live_take_interface(struct live_options *o, const char *name);
+
+/* Why the kernel does not take the programs, in one line on stderr. kernel: the version from which on it can. */
+void live_say_refused(int error, const char *kernel);
+
+/* From here on signals are waited for: before live_begin(). `l` is emptied. */
+void live_prepare(struct live *l, const struct live_options *o);
+
+/* Loads and attaches, until frames are counted. Returns EXIT_RAN, or another status and one line was said on stderr. */
+int live_begin(struct live *l, const struct live_programs *p);
+
+/* The map of that name. */
+int live_map(const struct live *l, const char *name);
+
+/* Until then (ns, monotonic), or a signal. false: told to stop. */
+bool live_wait(const struct live *l, __u64 deadline);
+
+/* While output may block, signals must be able to end it. */
+void live_unblock(const struct live *l);
+void live_block(const struct live *l);
+
+/* Looks which interfaces are still there. false: none is, which is said. */
+bool live_poll(struct live *l);
+
+/* Off the interfaces. What is counted afterwards is final. */
+void live_detach(struct live *l);
+
+/* false: it cannot be read, which is said. To be freed in any case. */
+bool live_snapshot(const struct live *l, struct snapshot *s);
+
+/* Whatever has been begun. The object stays the caller's. */
+void live_end(struct live *l);
+
+#endif
