@@ -3,3 +3,5 @@
 CAPTURE_LDLIBS := -lz -llzma -lzstd
 $(BUILD)/rocescope: $(patsubst %.c,$(BUILD)/%.o,$(wildcard pcap/*.c) userspace/arguments.c userspace/table.c)
 $(BUILD)/rocescope: LDLIBS += $(CAPTURE_LDLIBS)
+
+$(BUILD)/pcap/ng_block.o: CFLAGS += -DVERSION='"$(VERSION)"'

@@ -17,7 +17,7 @@ struct ng_interface {
 	const char *description; /* may be NULL */
 	const char *hardware;	 /* driver, may be NULL */
 	const char *filter;	 /* what was captured, in words: --reason, may be NULL */
-	__u32 snaplen;		 /* 0: none */
+	__u32 snaplen;		 /* 0: none; longer packets are cut. The same for all: libpcap reads no others */
 };
 
 /* What an interface block at the end says of the interface. */
@@ -33,7 +33,7 @@ struct ng_statistics {
 enum ng_direction { NG_UNKNOWN, NG_INWARD, NG_OUTWARD };
 
 struct ng_packet {
-	__u32 interface; /* index */
+	__u32 interface; /* index, below count */
 	__u64 time;	 /* ns since 1970 */
 	const __u8 *bytes;
 	__u32 captured, wire;
@@ -45,17 +45,22 @@ struct ng_packet {
 	__u64 dropped; /* packets that were lost between the one before and this one */
 };
 
-/* Where files go, and how much of the disk they take at most. 0: without that bound. */
+/*
+ * Where files go, and how much of the disk they take at most. 0: without that bound. Files rotate if one of the first two is
+ * set.
+ */
 struct ng_rotation {
-	__u64 file_bytes;   /* a file that would become larger makes room for the next one */
-	double file_seconds; /* ... and one that is older */
-	__u32 files;	    /* only the newest so many are kept */
+	__u64 file_bytes;    /* none becomes larger, unless a single packet is */
+	double file_seconds; /* a packet that is so much later than the first of its file begins the next one */
+	__u32 files;	     /* only the newest so many are kept, of those that this writer began */
 };
 
 struct ng_writer;
 
 /*
- * path: "-" is standard output (no rotation). With rotation NAME.pcapng becomes NAME-00001.pcapng, NAME-00002.pcapng ...
+ * path: "-" is standard output (no rotation). With rotation NAME.pcapng becomes NAME-00001.pcapng, NAME-00002.pcapng ...,
+ * and NAME becomes NAME-00001; names that exist are left out. Without rotation a file that exists is overwritten.
+ * count: 1 to NG_INTERFACES. SIGPIPE and SIGXFSZ are the caller's to ignore.
  * NULL and one line in `error` (without the name): it cannot be written.
  */
 #define NG_ERROR 256
@@ -76,7 +81,10 @@ const char *ng_path(const struct ng_writer *w);
 __u32 ng_files(const struct ng_writer *w);
 const char *ng_error(const struct ng_writer *w);
 
-/* Statistics, one an interface, go into the end of every file: those handed in last (all zero until then). */
+/* Packets that are in files, with those that were deleted since; not those that a full disk left in the buffer. */
+__u64 ng_written(const struct ng_writer *w);
+
+/* Statistics, one an interface, go into the end of every file: those handed in last (until then there are no figures). */
 void ng_tell(struct ng_writer *w, const struct ng_statistics *statistics);
 
 /* false: as ng_put(). Frees w in any case; why is in `error`. */
