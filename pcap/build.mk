@@ -5,3 +5,8 @@ $(BUILD)/rocescope: $(patsubst %.c,$(BUILD)/%.o,$(wildcard pcap/*.c) userspace/a
 $(BUILD)/rocescope: LDLIBS += $(CAPTURE_LDLIBS)
 
 $(BUILD)/pcap/ng_block.o: CFLAGS += -DVERSION='"$(VERSION)"'
+
+# Includes the sources, so that the sanitizers see them.
+UNIT_TESTS += $(BUILD)/tests/unit/test_ng_writer
+$(BUILD)/tests/unit/test_ng_writer $(BUILD)/tests/unit/test_ng_writer.o: private CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined
+$(BUILD)/tests/unit/test_ng_writer: $(BUILD)/tests/unit/test_ng_writer.o

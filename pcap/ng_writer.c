@@ -12,11 +12,10 @@
 #define BUFFER_BYTES (1 << 20)
 #define NUMBER_CHARACTERS 12 /* "-4294967295" */
 
-/* A file that this run began: a name alone could be somebody else's by now. */
+/* A file that this run began: its name could be another one's by now, and so could its inode. */
 struct own_file {
 	__u32 number;
-	dev_t device;
-	ino_t inode;
+	struct statx was;
 };
 
 struct ng_writer {
@@ -159,13 +158,26 @@ static int open_next(struct ng_writer *w)
 	}
 }
 
+/* File systems without a time of birth say 0. */
+static bool same_file(const struct statx *a, const struct statx *b)
+{
+	return a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor && a->stx_ino == b->stx_ino &&
+	       a->stx_btime.tv_sec == b->stx_btime.tv_sec && a->stx_btime.tv_nsec == b->stx_btime.tv_nsec;
+}
+
+static bool look(int fd, const char *path, struct statx *s)
+{
+	*s = (struct statx){ 0 };
+	return !statx(fd, path, AT_SYMLINK_NOFOLLOW | (*path ? 0 : AT_EMPTY_PATH), STATX_BASIC_STATS | STATX_BTIME, s);
+}
+
 static void forget_oldest(struct ng_writer *w)
 {
 	struct own_file *f = w->kept;
-	struct stat now;
+	struct statx now;
 
 	name_file(w, f->number);
-	if (!lstat(w->path, &now) && now.st_dev == f->device && now.st_ino == f->inode)
+	if (look(AT_FDCWD, w->path, &now) && same_file(&now, &f->was))
 		unlink(w->path);
 	memmove(f, f + 1, --w->kept_count * sizeof(*f));
 }
@@ -189,24 +201,23 @@ static bool remember(struct ng_writer *w)
 /* A file that has not even a whole head is none. */
 static bool begin_file(struct ng_writer *w)
 {
-	struct stat s;
+	struct statx s;
 
 	if (!remember(w))
 		return false;
 	w->fd = open_next(w);
 	if (w->fd < 0)
 		return fail(w, errno);
-	if (fstat(w->fd, &s))
-		s = (struct stat){ 0 };
+	look(w->fd, "", &s);
 	if (w->rotation.files && w->rotates)
-		w->kept[w->kept_count++] = (struct own_file){ w->number, s.st_dev, s.st_ino };
+		w->kept[w->kept_count++] = (struct own_file){ w->number, s };
 	w->begun++;
 	w->size = w->head_bytes;
 	w->packets = 0;
 	append(w, w->head, w->head_bytes);
 	if (flush(w))
 		return true;
-	if (S_ISREG(s.st_mode) && strcmp(w->name, "-"))
+	if (S_ISREG(s.stx_mode) && strcmp(w->name, "-"))
 		unlink(w->path);
 	return false;
 }
