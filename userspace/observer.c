@@ -27,11 +27,32 @@ void observer_look(const struct observer_frame *frame, const struct roce_ports *
 
 	roce_parse(frame->bytes, frame->captured, frame->wire, ports, p);
 	look->icrc = ICRC_UNCHECKED;
+	look->has_stream = p->kind == ROCE_PACKET || p->kind == ROCE_UDP;
+	if (look->has_stream) {
+		roce_stream_key(p, &look->key);
+		look->hash = table_hash(&look->key);
+	}
 	if (p->kind != ROCE_PACKET || p->truncated)
 		return;
 	roce_take_whole(p, frame->bytes, DATAGRAM_MOST);
 	if (!frame->no_icrc)
 		look->icrc = verify(p, frame->bytes);
+}
+
+static struct pairs *pairs_of(struct observer *o)
+{
+	return o->shards ? &o->shards[0].pairs : &o->pairs;
+}
+
+/* Where the stream is that may be asked of this packet. */
+static const struct table *table_of_peer(const struct observer *o, const struct roce_stream *s, const struct roce_packet *p)
+{
+	struct roce_key key;
+
+	if (!o->shards || !roce_wants_peer(s, p))
+		return &o->table;
+	roce_peer_key(s, p, &key);
+	return &o->shards[table_hash(&key) >> (64 - OBSERVER_SHARD_BITS)].table;
 }
 
 static void observe(struct observer *o, struct roce_stream *s, const struct observer_look *look, struct roce_event *event)
@@ -40,8 +61,8 @@ static void observe(struct observer *o, struct roce_stream *s, const struct obse
 	struct roce_before before;
 	struct roce_told told;
 
-	pairs_find(&o->pairs, s, p);
-	told = table_ask(&o->table, s, p);
+	pairs_find(pairs_of(o), s, p);
+	told = table_ask(table_of_peer(o, s, p), s, p);
 	roce_look(s, &before);
 	roce_observe(s, p, look->icrc, o->now, &told);
 	roce_tell(s, &before, p, event->kinds, event);
@@ -52,21 +73,19 @@ const struct roce_stream *observer_follow(struct observer *o, const struct obser
 {
 	const struct roce_packet *p = &look->packet;
 	struct roce_stream *s;
-	struct roce_key key;
 
 	if (time > o->now)
 		o->now = time;
 	*event = (struct roce_event){ .kinds = roce_packet_events(p, look->icrc), .expected = EVENT_NO_PSN,
 				      .seen = p->number };
 	roce_count_frame(&o->totals, p);
-	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
+	if (!look->has_stream)
 		return NULL;
 	roce_count_packet(&o->totals, p, look->icrc);
 	if (roce_is_management(p) && look->icrc != ICRC_BAD)
-		pairs_learn(&o->pairs, p, frame->bytes,
+		pairs_learn(pairs_of(o), p, frame->bytes,
 			    frame->captured < ROCE_WINDOW_BYTES ? frame->captured : ROCE_WINDOW_BYTES);
-	roce_stream_key(p, &key);
-	s = table_find(&o->table, &key);
+	s = table_find_hashed(&o->table, &look->key, look->hash);
 	if (!s) {
 		o->totals.value[COUNTER_untracked_packets]++;
 		return NULL;

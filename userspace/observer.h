@@ -24,6 +24,9 @@ struct observer_frame {
 struct observer_look {
 	struct roce_packet packet;
 	enum icrc_verdict icrc;
+	bool has_stream;     /* and this one: */
+	struct roce_key key;
+	__u64 hash;	     /* table_hash() of it */
 };
 
 struct observer {
@@ -31,7 +34,22 @@ struct observer {
 	struct pairs pairs;
 	struct roce_counters totals;
 	__u64 now; /* ns: the time of the latest frame: the clock that streams see never goes back */
+	/*
+	 * NULL: all streams are its own. Else it is one of OBSERVER_SHARDS, of which each follows the frames that
+	 * observer_shard() says. Several threads may do so, each with another shard, as long as no pair is known: who asks
+	 * his peer, or learns a pair, must be alone. Pairs are those of shards[0].
+	 */
+	struct observer *shards;
 };
+
+#define OBSERVER_SHARD_BITS 6
+#define OBSERVER_SHARDS (1 << OBSERVER_SHARD_BITS)
+
+/* Frames without a stream may be anybody's. */
+static inline unsigned int observer_shard(const struct observer_look *look)
+{
+	return look->has_stream ? look->hash >> (64 - OBSERVER_SHARD_BITS) : 0;
+}
 
 /* Parses the frame and verifies its ICRC. ports: what else to watch, may be NULL. */
 void observer_look(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_look *look);

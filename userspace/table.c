@@ -7,7 +7,7 @@
 #define TABLE_FIRST 64 /* streams there is room for at first */
 
 /* Multiply and fold, word by word; the multiplier is the fraction of the golden ratio, 2^64 / phi. */
-static __u64 hash(const struct roce_key *key)
+__u64 table_hash(const struct roce_key *key)
 {
 	__u64 words[sizeof(*key) / 8], h = 0;
 
@@ -20,12 +20,10 @@ static __u64 hash(const struct roce_key *key)
 }
 
 /* The slot that holds the key, or the free one where it belongs. */
-static __u32 *find_slot(const struct table *t, const struct roce_key *key)
+static __u32 *find_slot(const struct table *t, const struct roce_key *key, __u64 hash)
 {
-	size_t i = hash(key);
-
-	for (;; i++) {
-		__u32 *slot = &t->slots[i & (t->slot_count - 1)];
+	for (;; hash++) {
+		__u32 *slot = &t->slots[hash & (t->slot_count - 1)];
 
 		if (!*slot || !memcmp(&t->streams[*slot - 1].key, key, sizeof(*key)))
 			return slot;
@@ -50,18 +48,18 @@ static bool grow(struct table *t)
 	t->slot_count = room * 2;
 	t->room = room;
 	for (size_t i = 0; i < t->count; i++)
-		*find_slot(t, &t->streams[i].key) = i + 1;
+		*find_slot(t, &t->streams[i].key, table_hash(&t->streams[i].key)) = i + 1;
 	return true;
 }
 
-struct roce_stream *table_find(struct table *t, const struct roce_key *key)
+struct roce_stream *table_find_hashed(struct table *t, const struct roce_key *key, __u64 hash)
 {
 	struct snapshot_stream *s;
 	__u32 *slot;
 
 	if (!t->slot_count && !grow(t))
 		return NULL;
-	slot = find_slot(t, key);
+	slot = find_slot(t, key, hash);
 	if (*slot)
 		return &t->streams[*slot - 1].stream;
 	if (t->count >= t->max)
@@ -69,7 +67,7 @@ struct roce_stream *table_find(struct table *t, const struct roce_key *key)
 	if (t->count == t->room) {
 		if (!grow(t))
 			return NULL;
-		slot = find_slot(t, key);
+		slot = find_slot(t, key, hash);
 	}
 	s = &t->streams[t->count++];
 	*slot = t->count;
@@ -78,10 +76,15 @@ struct roce_stream *table_find(struct table *t, const struct roce_key *key)
 	return &s->stream;
 }
 
+struct roce_stream *table_find(struct table *t, const struct roce_key *key)
+{
+	return table_find_hashed(t, key, table_hash(key));
+}
+
 /* The stream of this key, or NULL. */
 static const struct roce_stream *table_look(const struct table *t, const struct roce_key *key)
 {
-	const __u32 *slot = t->slot_count ? find_slot(t, key) : NULL;
+	const __u32 *slot = t->slot_count ? find_slot(t, key, table_hash(key)) : NULL;
 
 	return slot && *slot ? &t->streams[*slot - 1].stream : NULL;
 }

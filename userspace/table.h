@@ -14,8 +14,12 @@ struct table {
 	size_t slot_count; /* a power of two, or 0 */
 };
 
+/* Of a key. The slots go by its lower bits: the upper ones are free for who has several tables. */
+__u64 table_hash(const struct roce_key *key);
+
 /* t is all zero but for max. The stream of this key, all zero if it is new; NULL: there is no room for a new one. */
 struct roce_stream *table_find(struct table *t, const struct roce_key *key);
+struct roce_stream *table_find_hashed(struct table *t, const struct roce_key *key, __u64 hash); /* of table_hash() */
 
 /*
  * What the stream tells that answers this packet's (which s is about to observe), or that this one's answers; `valid` is
