@@ -8,11 +8,13 @@
 #ifndef USERSPACE_ANALYSIS_H
 #define USERSPACE_ANALYSIS_H
 
+#include <signal.h>
+
 #include "pcap/reader.h"
 #include "userspace/expect.h"
 #include "userspace/observer.h"
 
-#define ANALYSIS_SHARDS 64 /* however many threads there are, so that nothing depends on that */
+#define ANALYSIS_SHARDS OBSERVER_SHARDS /* however many threads there are, so that nothing depends on that */
 
 struct analysis_seen {
 	__u64 number; /* of the frame over all files, from 1 */
@@ -28,13 +30,16 @@ struct analysis_settings {
 	struct roce_ports ports;
 	enum capture_link link;
 	const struct expected *expected; /* --expect, may be NULL */
-	size_t max_streams;
-	unsigned int threads; /* 1: every frame is seen in the order of the file */
+	size_t max_streams;   /* each shard has its part of them */
+	unsigned int threads; /* 1: every frame is seen in the order of the file; at most ANALYSIS_THREADS are used */
 	bool progress;	      /* on stderr */
+	const volatile sig_atomic_t *stop; /* set by a signal: no more is read, as if the capture ended there; may be NULL */
 	/* called for each frame, by any thread; may be NULL */
 	void (*see)(void *context, const struct analysis_seen *seen);
 	void *context;
 };
+
+#define ANALYSIS_THREADS 256
 
 /*
  * Reads all files (as one capture) and fills *s, finished (snapshot_finish()). What cannot be read is said in one line on

@@ -2,18 +2,18 @@
 /* rocescope analyze: the same verdicts as live, from capture files. */
 #include <errno.h>
 #include <getopt.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
 #include "lib/options.h"
-#include "pcap/reader.h"
+#include "userspace/analysis.h"
 #include "userspace/arguments.h"
 #include "userspace/commands.h"
 #include "userspace/expect.h"
-#include "userspace/observer.h"
 #include "userspace/view.h"
 
 #define MAX_STREAMS 1000000
@@ -21,23 +21,14 @@
 struct options {
 	char **files;
 	size_t file_count;
-	struct roce_ports ports;
+	struct analysis_settings analysis;
 	const char *expect;
 	enum view_streams streams;
 	struct faults faults;
 	bool json, exit_code;
 };
 
-struct analysis {
-	const struct options *options;
-	struct observer observer;
-	size_t files_opened;
-	bool complete;
-	__u64 first; /* time of the first frame, ns */
-	bool progress;	   /* wanted, and whether a line of it stands on the terminal */
-	bool progress_shown;
-	__u64 progress_next; /* ns, monotonic */
-};
+static volatile sig_atomic_t stop;
 
 static const char usage[] =
 	"usage: rocescope analyze FILE... [OPTIONS]\n\n"
@@ -45,17 +36,22 @@ static const char usage[] =
 	"  -j, --json               print one rocescope.snapshot/1 object\n"
 	"  --streams all|none       which streams are shown                           (all)\n"
 	"  --expect FILE            connections, one a line: which streams answer which\n"
+	"  --link file|ethernet|ip|bth\n"
+	"                           what frames begin with: as the file says, or that  (file)\n"
+	"  --threads N              the report is the same for any number   (the CPUs it may use)\n"
 	"  --udp PORT,...           also count UDP flows to these ports, up to 4\n"
 	"  --exit-code              exit status 3 if a fault was seen\n"
 	"  --fail-on COUNTER,...    what is a fault, instead of the usual set; implies --exit-code\n"
 	"  -h, --help, --version\n";
 
-enum { OPT_STREAMS = OPTION_OWN, OPT_EXPECT, OPT_UDP, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_LATER };
+enum { OPT_STREAMS = OPTION_OWN, OPT_EXPECT, OPT_LINK, OPT_THREADS, OPT_UDP, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_LATER };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, 'j' },
 	{ "streams", required_argument, NULL, OPT_STREAMS },
 	{ "expect", required_argument, NULL, OPT_EXPECT },
+	{ "link", required_argument, NULL, OPT_LINK },
+	{ "threads", required_argument, NULL, OPT_THREADS },
 	{ "udp", required_argument, NULL, OPT_UDP },
 	{ "exit-code", no_argument, NULL, OPT_EXIT_CODE },
 	{ "fail-on", required_argument, NULL, OPT_FAIL_ON },
@@ -66,9 +62,27 @@ static const struct option long_options[] = {
 
 /* ---- the command line ---- */
 
+static unsigned int take_threads(const char *text)
+{
+	uint64_t threads;
+
+	if (!parse_number(text, ANALYSIS_THREADS, &threads) || !threads)
+		usage_error("analyze: --threads %s: not a number from 1 to %d", text, ANALYSIS_THREADS);
+	return threads;
+}
+
+/* The CPUs this process may use. */
+static unsigned int usual_threads(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+}
+
 static void take_option(struct options *o, int value, const char *text, const char *name)
 {
 	static const char *const streams[] = { "all", "none", NULL };
+	static const char *const links[] = { "file", "ethernet", "ip", "bth", NULL }; /* enum capture_link */
 
 	switch (value) {
 	case 'j':
@@ -80,8 +94,14 @@ static void take_option(struct options *o, int value, const char *text, const ch
 	case OPT_EXPECT:
 		o->expect = text;
 		break;
+	case OPT_LINK:
+		o->analysis.link = argument_choice("analyze", name, text, links);
+		break;
+	case OPT_THREADS:
+		o->analysis.threads = take_threads(text);
+		break;
 	case OPT_UDP:
-		argument_ports("analyze", text, &o->ports);
+		argument_ports("analyze", text, &o->analysis.ports);
 		break;
 	case OPT_EXIT_CODE:
 		o->exit_code = true;
@@ -99,7 +119,11 @@ static void parse_options(struct options *o, int argc, char **argv)
 {
 	int value, index;
 
-	*o = (struct options){ .faults = faults_default() };
+	*o = (struct options){
+		.faults = faults_default(),
+		.analysis = { .max_streams = MAX_STREAMS, .threads = usual_threads(), .progress = isatty(STDERR_FILENO),
+			      .stop = &stop },
+	};
 	opterr = 0;
 	while (index = -1, (value = getopt_long(argc, argv, ":jh", long_options, &index)) != -1) {
 		if (value == '?' || value == ':')
@@ -115,84 +139,6 @@ static void parse_options(struct options *o, int argc, char **argv)
 	o->file_count = argc - optind;
 	if (!o->file_count)
 		usage_error("analyze: which file?");
-}
-
-/* ---- progress ---- */
-
-static void progress_show(struct analysis *a, const struct capture *c)
-{
-	__u64 now = now_ns();
-
-	if (now < a->progress_next)
-		return;
-	fprintf(stderr, "\r\033[Kreading %s: %.1f million frames", capture_name(c),
-		a->observer.totals.value[COUNTER_frames] / 1e6);
-	if (capture_size(c))
-		fprintf(stderr, ", %.0f %% of the file", 100.0 * capture_position(c) / capture_size(c));
-	a->progress_shown = true;
-	a->progress_next = now + NSEC_PER_SEC / 2;
-}
-
-static void progress_clear(struct analysis *a)
-{
-	if (a->progress_shown)
-		fputs("\r\033[K", stderr);
-	a->progress_shown = false;
-}
-
-/* ---- frames ---- */
-
-_Static_assert(CAPTURE_SLACK >= OBSERVER_READABLE, "frames are looked at where they are");
-
-static void take_frame(struct analysis *a, const struct capture_frame *frame)
-{
-	struct observer_frame f = { .bytes = frame->bytes, .captured = frame->captured, .wire = frame->wire,
-				    .no_icrc = frame->no_icrc };
-	struct observer_look look;
-	struct roce_event event;
-
-	observer_look(&f, &a->options->ports, &look);
-	observer_follow(&a->observer, &f, &look, frame->time, &event);
-}
-
-static void take_piece(struct analysis *a, const struct capture_piece *piece)
-{
-	if (!a->observer.totals.value[COUNTER_frames])
-		a->first = a->observer.now = piece->frames[0].time;
-	for (size_t i = 0; i < piece->count; i++)
-		take_frame(a, &piece->frames[i]);
-}
-
-/* ---- files ---- */
-
-static void complain(struct analysis *a, const char *name, const char *error)
-{
-	progress_clear(a);
-	fprintf(stderr, "rocescope: %s: %s\n", name, error);
-	a->complete = false;
-}
-
-static void read_file(struct analysis *a, const char *path)
-{
-	struct capture_piece piece = { 0 };
-	char error[CAPTURE_ERROR];
-	struct capture *c = capture_open(path, CAPTURE_LINK_FILE, error);
-	int more;
-
-	if (!c) {
-		complain(a, strcmp(path, "-") ? path : "standard input", error);
-		return;
-	}
-	a->files_opened++;
-	while ((more = capture_read(c, &piece)) == 1) {
-		take_piece(a, &piece);
-		if (a->progress)
-			progress_show(a, c);
-	}
-	if (more < 0)
-		complain(a, capture_name(c), capture_error(c));
-	capture_piece_free(&piece);
-	capture_close(c);
 }
 
 /* ---- the report ---- */
@@ -212,85 +158,62 @@ static bool fill_interfaces(const struct options *o, struct snapshot *s)
 	return true;
 }
 
-static bool report(struct analysis *a, struct snapshot *s)
+/* false, with errno. */
+static bool print(const struct options *o, struct snapshot *s)
 {
-	const struct options *o = a->options;
-	int failed;
-
-	*s = (struct snapshot){
-		.time = { a->observer.now / NSEC_PER_SEC, a->observer.now % NSEC_PER_SEC },
-		.seconds = (a->observer.now - a->first) / 1e9,
-		.complete = a->complete,
-		.totals = a->observer.totals,
-	};
-	if (!a->observer.totals.value[COUNTER_frames])
-		clock_gettime(CLOCK_REALTIME, &s->time);
-	s->streams = table_take(&a->observer.table, &s->stream_count);
 	errno = ENOMEM;
-	failed = !fill_interfaces(o, s);
-	if (!failed) {
-		snapshot_finish(s);
-		failed = (o->json ? view_json : view_lines)(stdout, s, NULL, o->streams) || fflush(stdout);
-	}
-	if (failed)
+	if (!fill_interfaces(o, s))
+		return false;
+	return !(o->json ? view_json : view_lines)(stdout, s, NULL, o->streams) && !fflush(stdout);
+}
+
+static int report(const struct options *o, struct snapshot *s)
+{
+	if (!print(o, s)) {
 		fprintf(stderr, "rocescope: the report cannot be written: %s\n", strerror(errno));
-	return !failed;
-}
-
-/* --expect; returns an exit status. */
-static int take_expected(struct analysis *a)
-{
-	struct expected e;
-	int status = expect_read(a->options->expect, &e);
-
-	for (size_t i = 0; !status && i < e.count; i++) {
-		if (pairs_put(&a->observer.pairs, &e.entries[i].key, &e.entries[i].pair))
-			continue;
-		fprintf(stderr, "rocescope: %s: too many connections\n", a->options->expect);
-		status = EXIT_COULD_NOT;
-	}
-	expect_free(&e);
-	return status;
-}
-
-static int run(struct analysis *a)
-{
-	struct snapshot s = { 0 };
-	bool written;
-	int status;
-
-	for (size_t i = 0; i < a->options->file_count; i++)
-		read_file(a, a->options->files[i]);
-	progress_clear(a);
-	if (!a->files_opened)
 		return EXIT_COULD_NOT;
-	written = report(a, &s);
-	if (!written || !s.complete)
-		status = EXIT_COULD_NOT;
-	else if (a->options->exit_code && faults_seen(&a->options->faults, &s.totals))
-		status = EXIT_FAULTS;
-	else
-		status = EXIT_RAN;
+	}
+	if (!s->complete)
+		return EXIT_COULD_NOT;
+	return o->exit_code && faults_seen(&o->faults, &s->totals) ? EXIT_FAULTS : EXIT_RAN;
+}
+
+static void take_signal(int number)
+{
+	(void)number;
+	stop = 1;
+}
+
+static int run(const struct options *o)
+{
+	/* the second one ends the program, should the first one be waited for in vain */
+	struct sigaction on_signal = { .sa_handler = take_signal, .sa_flags = SA_RESETHAND };
+	struct snapshot s = { 0 };
+	int opened, status = EXIT_COULD_NOT;
+
+	sigaction(SIGINT, &on_signal, NULL);
+	opened = analysis_run(&o->analysis, o->files, o->file_count, &s);
+	if (opened < 0)
+		fputs("rocescope: there is not enough memory\n", stderr);
+	else if (opened)
+		status = report(o, &s);
 	snapshot_free(&s);
 	return status;
 }
 
 int cmd_analyze(int argc, char **argv)
 {
+	struct expected expected = { 0 };
 	struct options o;
-	struct analysis a = {
-		.options = &o,
-		.observer.table.max = MAX_STREAMS,
-		.complete = true,
-		.progress = isatty(STDERR_FILENO),
-		.progress_next = now_ns() + 2 * NSEC_PER_SEC,
-	};
-	int status;
+	int status = EXIT_RAN;
 
 	parse_options(&o, argc, argv);
-	status = o.expect ? take_expected(&a) : EXIT_RAN;
+	if (o.expect) {
+		status = expect_read(o.expect, &expected);
+		o.analysis.expected = &expected;
+	}
 	if (!status)
-		status = run(&a);
-	observer_free(&a.observer);
+		status = run(&o);
+	expect_free(&expected);
 	return status;
 }
