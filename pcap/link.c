@@ -3,7 +3,7 @@
 
 #include "pcap/link.h"
 
-enum { ETHERNET = 14, TYPE_IPV4 = 0x0800, TYPE_IPV6 = 0x86dd };
+enum { TYPE_IPV4 = 0x0800, TYPE_IPV6 = 0x86dd };
 
 /* https://www.tcpdump.org/linktypes.html; IP has three numbers, of different systems */
 static const struct {
@@ -32,39 +32,92 @@ enum link_kind link_find(__u32 type, enum capture_link wanted)
 	return LINK_UNKNOWN;
 }
 
-/* `more` bytes in front of the frame, or less of it. */
-static void move(struct capture_frame *f, int more)
+void link_move(struct capture_frame *f, int more)
 {
+	__u32 longest = ~0u - LINK_MADE_UP;
+
 	f->bytes -= more;
-	f->captured += more;
-	f->wire = more > 0 && f->wire > ~0u - more ? ~0u : f->wire + more;
+	f->captured = f->captured + more < CAPTURE_FRAME_MAX ? f->captured + more : CAPTURE_FRAME_MAX;
+	f->wire = (f->wire < longest ? f->wire : longest) + more;
 }
 
-static void put_type(__u8 *header, __u16 type)
+void link_put_ethernet(struct capture_frame *f, __u16 ethertype)
 {
-	header[12] = type >> 8;
-	header[13] = type;
+	link_move(f, LINK_ETHERNET_BYTES);
+	memset(f->bytes, 0, 12);
+	f->bytes[12] = ethertype >> 8;
+	f->bytes[13] = ethertype;
 }
 
-/* A header without addresses; of what is not IP it says nothing (length 0 of IEEE 802.3). */
+/* Of what is neither version the header says nothing (a length of 0, IEEE 802.3). */
 static void from_ip(struct capture_frame *f)
 {
-	__u8 version = f->captured ? f->bytes[0] >> 4 : 0;
+	switch (f->captured ? f->bytes[0] >> 4 : 0) {
+	case 4:
+		link_put_ethernet(f, TYPE_IPV4);
+		break;
+	case 6:
+		link_put_ethernet(f, TYPE_IPV6);
+		break;
+	default:
+		link_put_ethernet(f, 0);
+	}
+}
 
-	move(f, ETHERNET);
-	memset(f->bytes, 0, ETHERNET);
-	put_type(f->bytes, version == 4 ? TYPE_IPV4 : version == 6 ? TYPE_IPV6 : 0);
+/*
+ * Linux' cooked captures: https://www.tcpdump.org/linktypes/LINKTYPE_LINUX_SLL.html and _SLL2. They have a source address
+ * (of six bytes, on Ethernet) and the Ethertype.
+ */
+static void from_cooked(struct capture_frame *f, __u32 header, __u32 type_at, __u32 length_at, __u32 address_at)
+{
+	__u8 type[2], address[6] = { 0 };
+
+	if (f->captured < header) {
+		f->captured = 0;
+		return;
+	}
+	memcpy(type, f->bytes + type_at, sizeof(type));
+	if (f->bytes[length_at] == sizeof(address)) /* its lower byte, or its only one */
+		memcpy(address, f->bytes + address_at, sizeof(address));
+	link_move(f, -(int)header);
+	link_put_ethernet(f, type[0] << 8 | type[1]);
+	memcpy(f->bytes + 6, address, sizeof(address));
+}
+
+static void from_null(struct capture_frame *f)
+{
+	if (f->captured < 4) {
+		f->captured = 0;
+		return;
+	}
+	link_move(f, -4);
+	from_ip(f);
 }
 
 void link_to_ethernet(enum link_kind link, struct capture_frame *f, __u8 **copies, struct link_memory *memory)
 {
-	(void)copies;
-	(void)memory;
 	switch (link) {
+	case LINK_ETHERNET:
+		break;
 	case LINK_IP:
 		from_ip(f);
 		break;
-	default:
+	case LINK_SLL:
+		from_cooked(f, 16, 14, 5, 6);
+		break;
+	case LINK_SLL2:
+		from_cooked(f, 20, 0, 11, 12);
+		break;
+	case LINK_NULL:
+		from_null(f);
+		break;
+	case LINK_INFINIBAND:
+		link_from_infiniband(f, copies);
+		break;
+	case LINK_BTH:
+		link_from_bth(f, copies, memory);
+		break;
+	case LINK_UNKNOWN:
 		f->captured = 0;
 	}
 }
