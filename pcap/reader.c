@@ -60,21 +60,13 @@ static __u8 *file_bytes(const struct capture_piece *p)
 	return p->memory + frames_bytes(p->room);
 }
 
-static bool piece_reserve(struct capture_piece *p, size_t room)
+static bool piece_allocate(struct capture_piece *p, size_t room)
 {
-	__u8 *memory;
-
-	if (p->room >= room)
-		return true;
 	room = round_up(room);
-	p->size = frames_bytes(room) + room + CAPTURE_SLACK + round_up(RUN_COPIES(room)) + CAPTURE_SLACK;
-	memory = aligned_alloc(PAGE, round_up(p->size));
-	if (!memory)
-		return false;
-	capture_piece_free(p);
-	p->memory = memory;
+	p->size = frames_bytes(room) + room + round_up(RUN_COPIES(room) + 2 * CAPTURE_SLACK);
+	p->memory = aligned_alloc(PAGE, p->size);
 	p->room = room;
-	return true;
+	return p->memory;
 }
 
 void capture_piece_free(struct capture_piece *piece)
@@ -95,7 +87,7 @@ static int place(struct capture *c, struct run *r, const __u8 *from, size_t left
 
 	if (p->room < room) {
 		*p = (struct capture_piece){ .first = old.first };
-		if (!piece_reserve(p, room)) {
+		if (!piece_allocate(p, room)) {
 			*p = old;
 			return format_fail(c, "no memory");
 		}
