@@ -144,19 +144,22 @@ static int read_more(struct capture *c, struct run *r)
 	return r->at < r->end ? format_damaged(c, "the file ends inside a frame") : c->format->finish(c);
 }
 
-/* At least one frame, as long as there is one. 1: there may be more. */
+/* At least one frame, as long as there is one. 1: there may be more; 0: the end; -1: c->error. */
 static int fill(struct capture *c, struct run *r)
 {
 	int more;
 
 	if (place(c, r, c->rest, c->rest_length))
 		return -1;
-	do {
-		more = read_more(c, r);
-		if (more > 0 && c->format->walk(c, r))
+	for (;;) {
+		if (c->format->walk(c, r))
 			return -1;
-	} while (more > 0 && !r->piece->count);
-	return more > 0 && keep_rest(c, r) ? -1 : more;
+		if (r->piece->count)
+			return keep_rest(c, r) ? -1 : 1;
+		more = read_more(c, r);
+		if (more <= 0)
+			return more;
+	}
 }
 
 int capture_read(struct capture *c, struct capture_piece *piece)

@@ -7,7 +7,7 @@
  *              --cut       the file cut after each of its bytes: its length, how many frames it has, the CRC-32 of the lines
  *                          of those, and what is said
  *              --libpcap   by libpcap's reader
- *              --time      how fast it is: bytes of the file, frames and seconds
+ *              --time      how fast it is, and how much memory it has had
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -60,8 +60,9 @@ static void check_piece(const struct capture_piece *p, __u64 expected)
 	if (!p->count || p->first != expected)
 		abort();
 	for (size_t i = 0; i < p->count; i++) {
-		/* they may be read: the sanitizer would say otherwise */
+		/* may be read: the sanitizer would say otherwise */
 		memcpy(slack, p->frames[i].bytes + p->frames[i].captured, sizeof(slack));
+		__asm__ volatile("" : : "r"(slack) : "memory");
 		if (p->frames[i].time > p->latest)
 			abort();
 	}
@@ -81,6 +82,7 @@ static void read_all(const char *path, const struct options *o, struct capture_p
 		check_piece(piece, number);
 		for (size_t i = 0; i < piece->count; i++)
 			put_frame(put, context, number++, &piece->frames[i]);
+		fflush(stdout);
 	}
 	snprintf(said, CAPTURE_ERROR, "%s", more < 0 ? capture_error(c) : "end");
 	if (capture_size(c) && capture_position(c) > capture_size(c))
@@ -211,6 +213,20 @@ static void time_reader(const char *path, const struct options *o, __u64 *frames
 	capture_close(c);
 }
 
+/* Of this program: what getrusage() tells begins with what its parent had. */
+static long peak_kib(void)
+{
+	FILE *status = fopen("/proc/self/status", "r");
+	char line[256];
+	long kib = 0;
+
+	while (status && fgets(line, sizeof(line), status))
+		sscanf(line, "VmHWM: %ld", &kib);
+	if (status)
+		fclose(status);
+	return kib;
+}
+
 static void time_it(const char *path, const struct options *o)
 {
 	__u64 frames = 0, sum = 0;
@@ -224,8 +240,8 @@ static void time_it(const char *path, const struct options *o)
 	else
 		time_reader(path, o, &frames, &sum);
 	seconds = now() - start;
-	printf("%lld bytes, %llu frames (%llx), %.4f s: %.2f GB/s\n", (long long)st.st_size, frames, sum, seconds,
-	       st.st_size / seconds / 1e9);
+	printf("%lld bytes, %llu frames (%llx), %.4f s: %.2f GB/s, peak %ld KiB\n", (long long)st.st_size, frames, sum,
+	       seconds, st.st_size / seconds / 1e9, peak_kib());
 }
 
 /* ---- the command line ---- */
