@@ -14,6 +14,7 @@
 #include "userspace/arguments.h"
 #include "userspace/commands.h"
 #include "userspace/expect.h"
+#include "userspace/fault_list.h"
 #include "userspace/view.h"
 
 #define MAX_STREAMS 1000000
@@ -25,7 +26,13 @@ struct options {
 	const char *expect;
 	enum view_streams streams;
 	struct faults faults;
+	size_t listed; /* packets with faults, at most */
 	bool json, exit_code;
+};
+
+/* Who looks at each frame as well. */
+struct watchers {
+	struct fault_list faults;
 };
 
 static volatile sig_atomic_t stop;
@@ -34,7 +41,8 @@ static const char usage[] =
 	"usage: rocescope analyze FILE... [OPTIONS]\n\n"
 	"Several files are one capture, in this order; - is standard input.\n\n"
 	"  -j, --json               print one rocescope.snapshot/1 object\n"
-	"  --streams all|none       which streams are shown                           (all)\n"
+	"  --streams all|none       which streams are shown       (the 20 worst; with -j all)\n"
+	"  --faults N               list the first N packets with faults              (100)\n"
 	"  --expect FILE            connections, one a line: which streams answer which\n"
 	"  --link file|ethernet|ip|bth\n"
 	"                           what frames begin with: as the file says, or that  (file)\n"
@@ -44,11 +52,12 @@ static const char usage[] =
 	"  --fail-on COUNTER,...    what is a fault, instead of the usual set; implies --exit-code\n"
 	"  -h, --help, --version\n";
 
-enum { OPT_STREAMS = OPTION_OWN, OPT_EXPECT, OPT_LINK, OPT_THREADS, OPT_UDP, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_LATER };
+enum { OPT_STREAMS = OPTION_OWN, OPT_FAULTS, OPT_EXPECT, OPT_LINK, OPT_THREADS, OPT_UDP, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_LATER };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, 'j' },
 	{ "streams", required_argument, NULL, OPT_STREAMS },
+	{ "faults", required_argument, NULL, OPT_FAULTS },
 	{ "expect", required_argument, NULL, OPT_EXPECT },
 	{ "link", required_argument, NULL, OPT_LINK },
 	{ "threads", required_argument, NULL, OPT_THREADS },
@@ -71,6 +80,15 @@ static unsigned int take_threads(const char *text)
 	return threads;
 }
 
+static size_t take_listed(const char *text)
+{
+	uint64_t count;
+
+	if (!parse_number(text, FAULT_LIST_MOST, &count))
+		usage_error("analyze: --faults %s: not a number up to %d", text, FAULT_LIST_MOST);
+	return count;
+}
+
 /* The CPUs this process may use. */
 static unsigned int usual_threads(void)
 {
@@ -90,6 +108,9 @@ static void take_option(struct options *o, int value, const char *text, const ch
 		break;
 	case OPT_STREAMS:
 		o->streams = argument_choice("analyze", name, text, streams) ? STREAMS_NONE : STREAMS_ALL;
+		break;
+	case OPT_FAULTS:
+		o->listed = take_listed(text);
 		break;
 	case OPT_EXPECT:
 		o->expect = text;
@@ -120,7 +141,9 @@ static void parse_options(struct options *o, int argc, char **argv)
 	int value, index;
 
 	*o = (struct options){
+		.streams = STREAMS_WORST,
 		.faults = faults_default(),
+		.listed = 100,
 		.analysis = { .max_streams = MAX_STREAMS, .threads = usual_threads(), .progress = isatty(STDERR_FILENO),
 			      .stop = &stop },
 	};
@@ -184,25 +207,40 @@ static void take_signal(int number)
 	stop = 1;
 }
 
-static int run(const struct options *o)
+static void see(void *context, const struct analysis_seen *seen)
+{
+	struct watchers *w = context;
+
+	fault_list_see(&w->faults, seen);
+}
+
+static int run(const struct options *o, struct watchers *w)
 {
 	/* the second one ends the program, should the first one be waited for in vain */
 	struct sigaction on_signal = { .sa_handler = take_signal, .sa_flags = SA_RESETHAND };
+	struct analysis_settings settings = o->analysis;
 	struct snapshot s = { 0 };
-	int opened, status = EXIT_COULD_NOT;
+	int opened = -1, status = EXIT_COULD_NOT;
 
+	settings.see = see;
+	settings.context = w;
 	sigaction(SIGINT, &on_signal, NULL);
-	opened = analysis_run(&o->analysis, o->files, o->file_count, &s);
+	if (fault_list_init(&w->faults, o->listed))
+		opened = analysis_run(&settings, o->files, o->file_count, &s);
+	fault_list_finish(&w->faults);
+	s.faults = &w->faults;
 	if (opened < 0)
 		fputs("rocescope: there is not enough memory\n", stderr);
 	else if (opened)
 		status = report(o, &s);
 	snapshot_free(&s);
+	fault_list_free(&w->faults);
 	return status;
 }
 
 int cmd_analyze(int argc, char **argv)
 {
+	static struct watchers watchers; /* large */
 	struct expected expected = { 0 };
 	struct options o;
 	int status = EXIT_RAN;
@@ -213,7 +251,7 @@ int cmd_analyze(int argc, char **argv)
 		o.analysis.expected = &expected;
 	}
 	if (!status)
-		status = run(&o);
+		status = run(&o, &watchers);
 	expect_free(&expected);
 	return status;
 }

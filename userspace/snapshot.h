@@ -10,6 +10,8 @@
 
 #include "roce/stream.h"
 
+struct fault_list;
+
 struct snapshot_stream {
 	struct roce_key key;
 	struct roce_stream stream;
@@ -32,6 +34,7 @@ struct snapshot {
 	struct snapshot_stream *streams; /* sorted by snapshot_finish() */
 	size_t stream_count;
 	__u64 realtime_offset; /* ns to add to a stream's first_seen/last_seen for CLOCK_REALTIME */
+	const struct fault_list *faults; /* finished; NULL: nobody listed them */
 };
 
 /*
@@ -48,6 +51,18 @@ __u64 snapshot_lost(const struct roce_counters *c);
 
 /* Nobody checks the PSN of UD: its figures are estimates and stay out of totals. */
 bool snapshot_is_estimate(const struct roce_stream *s);
+
+/* How bad a stream is, the most important first. */
+struct snapshot_rank {
+	__u64 faults;  /* what --exit-code calls one by default, as far as it counts in the totals */
+	__u64 lesser;  /* mistakes in headers, and what heals: gaps, duplicates, NAKs */
+	__u64 packets;
+};
+
+struct snapshot_rank snapshot_rank(const struct roce_stream *s);
+
+/* < 0: a is worse, or as bad and busier. */
+int snapshot_compare_ranks(const struct snapshot_rank *a, const struct snapshot_rank *b);
 
 /* Frees interfaces and streams; the struct itself is the caller's. */
 void snapshot_free(struct snapshot *s);

@@ -13,7 +13,7 @@ bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous
 	const struct snapshot_stream *before;
 
 	if (which != STREAMS_CHANGED)
-		return which == STREAMS_ALL;
+		return which != STREAMS_NONE;
 	before = snapshot_find(previous, &s->key);
 	return !before || packets(before) != packets(s);
 }

@@ -5,12 +5,15 @@
 
 #include <stdio.h>
 
+#include "userspace/page.h"
 #include "userspace/snapshot.h"
 
-/* contract: --streams */
-enum view_streams { STREAMS_ALL, STREAMS_CHANGED, STREAMS_NONE };
+/* contract: --streams; WORST: all for programs, the VIEW_WORST worst for people */
+enum view_streams { STREAMS_ALL, STREAMS_CHANGED, STREAMS_NONE, STREAMS_WORST };
 
-/* Whether a stream is to be shown. CHANGED: it has seen a packet since `previous` (NULL: since ever). */
+#define VIEW_WORST 20
+
+/* Whether a stream may be shown. CHANGED: it has seen a packet since `previous` (NULL: since ever). */
 bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous, enum view_streams which);
 
 /*
@@ -20,9 +23,12 @@ bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous
 int view_json(FILE *out, const struct snapshot *now, const struct snapshot *previous, enum view_streams streams);
 
 /*
- * For people: a line of totals and a line a stream, with rates since `previous` (NULL: over the whole time). Colour
- * only on a terminal and without NO_COLOR.
+ * For people: a line of totals and a line a stream, with rates since `previous` (NULL: over the whole time), and
+ * now->faults. Colour only on a terminal and without NO_COLOR.
  */
 int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *previous, enum view_streams streams);
+
+/* The part of it about now->faults, which are there. */
+void view_faults(const struct page *page, const struct snapshot *now);
 
 #endif

@@ -7,6 +7,8 @@
 #include <time.h>
 
 #include "userspace/address.h"
+#include "userspace/event_text.h"
+#include "userspace/fault_list.h"
 #include "userspace/view.h"
 
 #define NSEC 1000000000u
@@ -20,12 +22,6 @@ static const struct {
 #define COUNTER(name, unit, kind, scope, words) [COUNTER_##name] = { #name, scope },
 #include "roce/counters.def"
 #undef COUNTER
-};
-
-static const char *const lints[ROCE_LINTS] = {
-#define LINT(name, test, words) [LINT_##name] = #name,
-#include "roce/lint.def"
-#undef LINT
 };
 
 /* JSON's integers are signed here; what does not fit is no count that was ever reached. */
@@ -115,7 +111,7 @@ static json_t *lint_object(const struct roce_stream *s)
 
 	for (int i = 0; i < ROCE_LINTS; i++)
 		if (s->lint[i])
-			json_object_set_new(o, lints[i], number(s->lint[i]));
+			json_object_set_new(o, lint_names[i], number(s->lint[i]));
 	return o;
 }
 
@@ -130,20 +126,20 @@ static json_t *last_object(const struct roce_last *l)
 			 "vlan", number_or_null(l->vlan_tags, l->vlan), "dscp", l->tos >> 2, "ttl", l->ttl);
 }
 
-/* Who the stream is. */
-static json_t *stream_identity(const struct snapshot_stream *s)
+/* Who the stream is. dst, dqpn: of a packet, since UD's are not in the key. */
+static json_t *stream_identity(const struct roce_key *key, const __u8 dst[16], __u32 dqpn, __u8 service)
 {
-	bool datagram = s->key.kind == KEY_DATAGRAM;
+	bool datagram = key->kind == KEY_DATAGRAM;
 	json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:s, s:s}",
-			      "src", address_text(s->key.src).text,
-			      "dst", address_text(datagram ? s->stream.dst : s->key.dst).text,
-			      "dqpn", number(datagram ? s->stream.dqpn : s->key.qpn),
-			      "sqpn", number_or_null(datagram, s->key.qpn),
-			      "service", roce_service_name(s->stream.service),
-			      "side", s->key.side == SIDE_RESPONSE ? "response" : "request");
+			      "src", address_text(key->src).text,
+			      "dst", address_text(datagram ? dst : key->dst).text,
+			      "dqpn", number(datagram ? dqpn : key->qpn),
+			      "sqpn", number_or_null(datagram, key->qpn),
+			      "service", roce_service_name(service),
+			      "side", key->side == SIDE_RESPONSE ? "response" : "request");
 
-	if (s->key.kind == KEY_UDP)
-		json_object_set_new(o, "udp_port", json_integer(s->key.port));
+	if (key->kind == KEY_UDP)
+		json_object_set_new(o, "udp_port", json_integer(key->port));
 	return o;
 }
 
@@ -152,7 +148,7 @@ static json_t *stream_object(const struct snapshot_stream *s, __u64 realtime_off
 	const struct roce_stream *stream = &s->stream;
 	const struct roce_pair *pair = &stream->pair;
 	bool acknowledges = s->key.side == SIDE_RESPONSE && stream->service != SERVICE_CNP;
-	json_t *o = stream_identity(s);
+	json_t *o = stream_identity(&s->key, stream->dst, stream->dqpn, stream->service);
 
 	json_object_set_new(o, "peer_qpn", number_or_null(pair->from, pair->peer_qpn));
 	json_object_set_new(o, "peer_from", pair->from ? json_string(pair->from == PAIR_CM ? "cm" : "expect") : json_null());
@@ -236,6 +232,53 @@ static bool print_streams(FILE *out, const struct snapshot *now, const struct sn
 	return true;
 }
 
+/* Names of a set. */
+static json_t *names_array(__u32 set, const char *const *name, int count)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < count; i++)
+		if (set >> i & 1)
+			json_array_append_new(array, json_string(name[i]));
+	return array;
+}
+
+static json_t *fault_object(const struct fault *f, __u64 realtime_offset)
+{
+	const struct roce_event *e = &f->event;
+	bool packet = f->key.kind != KEY_NONE;
+	char text[EVENT_TEXT];
+
+	event_text(e, text);
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",
+			 "frame", number(f->number), "time", rfc3339(f->time + realtime_offset),
+			 "stream", packet ? stream_identity(&f->key, f->dst, f->dqpn, f->service) : json_null(),
+			 "kinds", names_array(e->kinds, event_names, ROCE_EVENTS),
+			 "lints", names_array(e->kinds & ROCE_EVENT(lint) ? e->lints : 0, lint_names, ROCE_LINTS),
+			 "expected", number_or_null(packet && e->expected != EVENT_NO_PSN, e->expected & PSN_MASK),
+			 "seen", number_or_null(packet, e->seen & PSN_MASK),
+			 "skipped", number(e->kinds & ROCE_EVENT(psn_gap) ? e->skipped : 0), "text", text);
+}
+
+static bool print_faults(FILE *out, const struct fault_list *l, __u64 realtime_offset)
+{
+	json_t *kinds = json_object();
+
+	fputs(",\"faults\":[", out);
+	for (size_t i = 0; i < l->count; i++) {
+		if (i)
+			fputc(',', out);
+		if (!print(out, fault_object(&l->faults[i], realtime_offset), 0))
+			return false;
+	}
+	fputs("],", out);
+	for (int i = 0; i < ROCE_EVENTS; i++)
+		if (l->kind[i])
+			json_object_set_new(kinds, event_names[i], number(l->kind[i]));
+	return print(out, json_pack("{s:o, s:o}", "faults_left_out", number(l->packets - l->count), "fault_kinds", kinds),
+		     JSON_EMBED);
+}
+
 int view_json(FILE *out, const struct snapshot *now, const struct snapshot *previous, enum view_streams streams)
 {
 	fputc('{', out);
@@ -244,6 +287,9 @@ int view_json(FILE *out, const struct snapshot *now, const struct snapshot *prev
 	fputs(",\"streams\":[", out);
 	if (!print_streams(out, now, previous, streams))
 		return -1;
-	fputs("]}\n", out);
+	fputc(']', out);
+	if (now->faults && !print_faults(out, now->faults, now->realtime_offset))
+		return -1;
+	fputs("}\n", out);
 	return ferror(out) ? -1 : 0;
 }

@@ -3,30 +3,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "userspace/address.h"
+#include "userspace/event_text.h"
 #include "userspace/view.h"
 
-#define RED "\033[31m"
-#define PLAIN "\033[0m"
 #define CELL 160 /* bytes of a cell, the end included */
-
-static const struct {
-	const char *name, *words;
-} lints[ROCE_LINTS] = {
-#define LINT(name, test, words) [LINT_##name] = { #name, words },
-#include "roce/lint.def"
-#undef LINT
-};
-
-/* Where it goes. */
-struct page {
-	FILE *out;
-	bool colour;
-	int width; /* columns */
-};
 
 /* One stream, and how long its rates are over. */
 struct row {
@@ -43,20 +25,6 @@ static __u64 since(const struct row *r, enum roce_counter c)
 static double per_second(double n, double seconds)
 {
 	return seconds > 0 ? n / seconds : 0;
-}
-
-static struct page open_page(FILE *out)
-{
-	const char *no_colour = getenv("NO_COLOR");
-	struct page page = { .out = out, .width = 10000 };
-	struct winsize size;
-
-	/* not a terminal: whoever reads it has room for every column */
-	if (!isatty(fileno(out)))
-		return page;
-	page.colour = !no_colour || !*no_colour;
-	page.width = ioctl(fileno(out), TIOCGWINSZ, &size) || !size.ws_col ? 80 : size.ws_col;
-	return page;
 }
 
 /* ---- totals ---- */
@@ -120,8 +88,8 @@ static void print_totals(const struct page *page, const char *title, const struc
 
 		if (!n && !line[i].always)
 			continue;
-		fprintf(page->out, "%s%s%llu %s%s", any ? ", " : title, red ? RED : "", n, line[i].words,
-			red ? PLAIN : "");
+		fprintf(page->out, "%s%s%llu %s%s", any ? ", " : title, red ? PAGE_RED : "", n, line[i].words,
+			red ? PAGE_PLAIN : "");
 		any = true;
 	}
 	if (any)
@@ -138,7 +106,7 @@ static void print_head(const struct page *page, const struct snapshot *now, cons
 			 c->value[COUNTER_udp_packets] - before->value[COUNTER_udp_packets];
 	double bytes = c->value[COUNTER_bytes] - before->value[COUNTER_bytes];
 
-	fprintf(page->out, "%.1f s%s: %.3f Gbit/s, %.1f kpps%s; %llu frames: %llu RoCE", now->seconds,
+	fprintf(page->out, "%.*f s%s: %.3f Gbit/s, %.1f kpps%s; %llu frames: %llu RoCE", now->seconds < 1 ? 6 : 1, now->seconds,
 		now->complete ? "" : " (incomplete)", per_second(bytes, seconds) * 8 / 1e9,
 		per_second(packets, seconds) / 1e3, c->value[COUNTER_udp_packets] ? " with watched UDP" : "",
 		c->value[COUNTER_frames], c->value[COUNTER_roce_packets]);
@@ -265,7 +233,7 @@ static bool cell_lints(char *to, const struct row *r)
 	to[0] = 0;
 	for (int i = 0; i < ROCE_LINTS && length < CELL; i++)
 		if (r->now->stream.lint[i])
-			length += snprintf(to + length, CELL - length, "%s%s", length ? "," : "", lints[i].name);
+			length += snprintf(to + length, CELL - length, "%s%s", length ? "," : "", lint_names[i]);
 	return length;
 }
 
@@ -297,13 +265,48 @@ static const struct column {
 struct table_view {
 	const struct snapshot *now, *previous;
 	enum view_streams which;
+	const struct snapshot_stream *worst[VIEW_WORST]; /* of STREAMS_WORST, in this order */
+	size_t count; /* of them, or of the snapshot */
+	size_t faulty; /* of STREAMS_WORST: streams with any fault, however small */
 	int width[COLUMNS]; /* 0: left out */
 };
 
-/* Row i of the snapshot; false: it is not to be shown. */
+/* Keeps those that are worst, each before those that are less so; among equals the snapshot's order stays. */
+static void choose_worst(struct table_view *t)
+{
+	struct snapshot_rank rank[VIEW_WORST + 1];
+
+	for (size_t i = 0; i < t->now->stream_count; i++) {
+		struct snapshot_rank new = snapshot_rank(&t->now->streams[i].stream);
+		size_t at = t->count;
+
+		t->faulty += new.faults || new.lesser;
+		for (; at && snapshot_compare_ranks(&new, &rank[at - 1]) < 0; at--) {
+			rank[at] = rank[at - 1];
+			if (at < VIEW_WORST)
+				t->worst[at] = t->worst[at - 1];
+		}
+		if (at == VIEW_WORST)
+			continue;
+		rank[at] = new;
+		t->worst[at] = &t->now->streams[i];
+		t->count += t->count < VIEW_WORST;
+	}
+}
+
+static void choose(struct table_view *t)
+{
+	if (t->which == STREAMS_WORST)
+		choose_worst(t);
+	else
+		t->count = t->now->stream_count;
+}
+
+/* The i-th that was chosen; false: it is not to be shown. */
 static bool get_row(const struct table_view *t, size_t i, struct row *r)
 {
-	const struct snapshot_stream *s = &t->now->streams[i], *before = snapshot_find(t->previous, &s->key);
+	const struct snapshot_stream *s = t->which == STREAMS_WORST ? t->worst[i] : &t->now->streams[i];
+	const struct snapshot_stream *before = snapshot_find(t->previous, &s->key);
 
 	*r = (struct row){
 		.now = s,
@@ -322,7 +325,7 @@ static size_t measure(struct table_view *t)
 
 	for (size_t c = 0; c < COLUMNS; c++)
 		t->width[c] = strlen(columns[c].title);
-	for (size_t i = 0; i < t->now->stream_count; i++) {
+	for (size_t i = 0; i < t->count; i++) {
 		if (!get_row(t, i, &r))
 			continue;
 		rows++;
@@ -360,7 +363,7 @@ static void print_cell(const struct page *page, const struct table_view *t, size
 	if (c == COLUMNS - 1 && columns[c].left && width)
 		width = 1; /* nothing stands behind it: no blanks */
 	if (width)
-		fprintf(page->out, "%s%s%*s%s", c ? " " : "", red ? RED : "", width, text, red ? PLAIN : "");
+		fprintf(page->out, "%s%s%*s%s", c ? " " : "", red ? PAGE_RED : "", width, text, red ? PAGE_PLAIN : "");
 }
 
 static void print_rows(const struct page *page, const struct table_view *t)
@@ -371,7 +374,7 @@ static void print_rows(const struct page *page, const struct table_view *t)
 	for (size_t c = 0; c < COLUMNS; c++)
 		print_cell(page, t, c, columns[c].title, false);
 	fputc('\n', page->out);
-	for (size_t i = 0; i < t->now->stream_count; i++) {
+	for (size_t i = 0; i < t->count; i++) {
 		if (!get_row(t, i, &r))
 			continue;
 		for (size_t c = 0; c < COLUMNS; c++) {
@@ -385,19 +388,27 @@ static void print_rows(const struct page *page, const struct table_view *t)
 
 /* ---- what it means ---- */
 
+static void print_lint(const struct page *page, int lint, __u64 packets)
+{
+	int at = fprintf(page->out, "lint %s, %llu packet%s: ", lint_names[lint], packets, packets == 1 ? "" : "s");
+
+	page_words(page, lint_words[lint], at, 2, false);
+}
+
 static void print_meanings(const struct page *page, const struct table_view *t)
 {
 	bool untrusted = false, estimate = false;
 	__u64 lint[ROCE_LINTS] = { 0 };
-	struct row r;
 
 	for (size_t i = 0; i < t->now->stream_count; i++) {
-		if (!get_row(t, i, &r))
+		const struct roce_stream *s = &t->now->streams[i].stream;
+
+		if (!view_wants(&t->now->streams[i], t->previous, t->which))
 			continue;
-		untrusted |= !r.now->stream.trusted;
-		estimate |= snapshot_is_estimate(&r.now->stream);
+		untrusted |= !s->trusted;
+		estimate |= snapshot_is_estimate(s);
 		for (int l = 0; l < ROCE_LINTS; l++)
-			lint[l] += r.now->stream.lint[l];
+			lint[l] += s->lint[l];
 	}
 	if (untrusted)
 		fputs("?: no packet had a right ICRC: not in the PSN and message totals\n", page->out);
@@ -405,21 +416,52 @@ static void print_meanings(const struct page *page, const struct table_view *t)
 		fputs("~: nobody checks the PSN of UD: an estimate, not in the totals\n", page->out);
 	for (int l = 0; l < ROCE_LINTS; l++)
 		if (lint[l])
-			fprintf(page->out, "lint %s, %llu packets: %s\n", lints[l].name, lint[l], lints[l].words);
+			print_lint(page, l, lint[l]);
+}
+
+/* What the table of STREAMS_WORST shows, above it, */
+static void print_count(const struct page *page, const struct table_view *t)
+{
+	size_t streams = t->now->stream_count;
+
+	if (t->which != STREAMS_WORST)
+		return;
+	fprintf(page->out, "\n%zu stream%s, ", streams, streams == 1 ? "" : "s");
+	if (t->faulty)
+		fprintf(page->out, "%zu with faults", t->faulty);
+	else
+		fputs("none with faults", page->out);
+	if (streams > t->count)
+		fprintf(page->out, "; the %zu %s", t->count, t->faulty ? "worst" : "busiest");
+	fputs(":\n", page->out);
+}
+
+/* and what it leaves out, below. */
+static void print_rest(const struct page *page, const struct table_view *t)
+{
+	size_t rest = t->now->stream_count - t->count;
+
+	if (rest)
+		fprintf(page->out, "... and %zu more: --streams all\n", rest);
 }
 
 int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *previous, enum view_streams streams)
 {
 	struct table_view t = { .now = now, .previous = previous, .which = streams };
-	struct page page = open_page(out);
+	struct page page = page_open(out);
 
 	print_head(&page, now, previous);
+	choose(&t);
 	if (measure(&t)) {
 		leave_out(&t, page.width);
+		print_count(&page, &t);
 		print_rows(&page, &t);
+		print_rest(&page, &t);
 		/* beneath each interval's table they would only be in the way */
 		if (!previous)
 			print_meanings(&page, &t);
 	}
+	if (now->faults)
+		view_faults(&page, now);
 	return ferror(out) ? -1 : 0;
 }
