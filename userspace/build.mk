@@ -4,7 +4,7 @@ PROGRAMS += $(BUILD)/rocescope
 ROCESCOPE := $(filter-out userspace/udp_stream%,$(wildcard userspace/*.c)) $(wildcard pcap/*.c send/*.c)
 
 $(BUILD)/rocescope: $(patsubst %.c,$(BUILD)/%.o,$(ROCESCOPE)) $(BUILD)/libstream.a
-$(BUILD)/rocescope: LDLIBS += -lbpf -lpcap -lisal $(STREAM_LDLIBS)
+$(BUILD)/rocescope: LDLIBS += -lbpf -lpcap -lisal -lm $(STREAM_LDLIBS)
 
 $(BUILD)/userspace/rocescope.o: CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/userspace/cmd_monitor.o: CFLAGS += -iquote $(BUILD)

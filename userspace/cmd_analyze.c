@@ -15,6 +15,7 @@
 #include "userspace/commands.h"
 #include "userspace/expect.h"
 #include "userspace/fault_list.h"
+#include "userspace/plot.h"
 #include "userspace/view.h"
 
 #define MAX_STREAMS 1000000
@@ -27,12 +28,14 @@ struct options {
 	enum view_streams streams;
 	struct faults faults;
 	size_t listed; /* packets with faults, at most */
+	const char *plot; /* may be NULL */
 	bool json, exit_code;
 };
 
 /* Who looks at each frame as well. */
 struct watchers {
 	struct fault_list faults;
+	struct plot *plot; /* may be NULL */
 };
 
 static volatile sig_atomic_t stop;
@@ -43,6 +46,7 @@ static const char usage[] =
 	"  -j, --json               print one rocescope.snapshot/1 object\n"
 	"  --streams all|none       which streams are shown       (the 20 worst; with -j all)\n"
 	"  --faults N               list the first N packets with faults              (100)\n"
+	"  --plot FILE.svg|FILE.png draw rates and PSNs over time, by gnuplot\n"
 	"  --expect FILE            connections, one a line: which streams answer which\n"
 	"  --link file|ethernet|ip|bth\n"
 	"                           what frames begin with: as the file says, or that  (file)\n"
@@ -52,12 +56,13 @@ static const char usage[] =
 	"  --fail-on COUNTER,...    what is a fault, instead of the usual set; implies --exit-code\n"
 	"  -h, --help, --version\n";
 
-enum { OPT_STREAMS = OPTION_OWN, OPT_FAULTS, OPT_EXPECT, OPT_LINK, OPT_THREADS, OPT_UDP, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_LATER };
+enum { OPT_STREAMS = OPTION_OWN, OPT_FAULTS, OPT_PLOT, OPT_EXPECT, OPT_LINK, OPT_THREADS, OPT_UDP, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_LATER };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, 'j' },
 	{ "streams", required_argument, NULL, OPT_STREAMS },
 	{ "faults", required_argument, NULL, OPT_FAULTS },
+	{ "plot", required_argument, NULL, OPT_PLOT },
 	{ "expect", required_argument, NULL, OPT_EXPECT },
 	{ "link", required_argument, NULL, OPT_LINK },
 	{ "threads", required_argument, NULL, OPT_THREADS },
@@ -111,6 +116,11 @@ static void take_option(struct options *o, int value, const char *text, const ch
 		break;
 	case OPT_FAULTS:
 		o->listed = take_listed(text);
+		break;
+	case OPT_PLOT:
+		if (!plot_is_name(text))
+			usage_error("analyze: --plot %s: a picture's name ends with .svg or .png", text);
+		o->plot = text;
 		break;
 	case OPT_EXPECT:
 		o->expect = text;
@@ -190,13 +200,29 @@ static bool print(const struct options *o, struct snapshot *s)
 	return !(o->json ? view_json : view_lines)(stdout, s, NULL, o->streams) && !fflush(stdout);
 }
 
-static int report(const struct options *o, struct snapshot *s)
+/* The title: "run.pcap and 2 more: 12 s, 30000 RoCE packets, 2000 streams". */
+static bool draw(const struct options *o, struct plot *plot, const struct snapshot *s)
 {
-	if (!print(o, s)) {
+	const char *name = strrchr(o->files[0], '/') ? strrchr(o->files[0], '/') + 1 : o->files[0];
+	__u64 packets = s->totals.value[COUNTER_roce_packets] + s->totals.value[COUNTER_rocev1_packets];
+	char more[40] = "", title[200];
+
+	if (o->file_count > 1)
+		snprintf(more, sizeof(more), " and %zu more", o->file_count - 1);
+	snprintf(title, sizeof(title), "%.60s%s: %.3g s, %llu RoCE packet%s, %zu stream%s", name, more, s->seconds, packets,
+		 packets == 1 ? "" : "s", s->stream_count, s->stream_count == 1 ? "" : "s");
+	return plot_write(plot, s, title, o->plot);
+}
+
+static int report(const struct options *o, struct watchers *w, struct snapshot *s)
+{
+	bool printed = print(o, s);
+
+	if (!printed)
 		fprintf(stderr, "rocescope: the report cannot be written: %s\n", strerror(errno));
+	if (w->plot && !draw(o, w->plot, s))
 		return EXIT_COULD_NOT;
-	}
-	if (!s->complete)
+	if (!printed || !s->complete)
 		return EXIT_COULD_NOT;
 	return o->exit_code && faults_seen(&o->faults, &s->totals) ? EXIT_FAULTS : EXIT_RAN;
 }
@@ -212,6 +238,8 @@ static void see(void *context, const struct analysis_seen *seen)
 	struct watchers *w = context;
 
 	fault_list_see(&w->faults, seen);
+	if (w->plot)
+		plot_see(w->plot, seen);
 }
 
 static int run(const struct options *o, struct watchers *w)
@@ -225,16 +253,20 @@ static int run(const struct options *o, struct watchers *w)
 	settings.see = see;
 	settings.context = w;
 	sigaction(SIGINT, &on_signal, NULL);
-	if (fault_list_init(&w->faults, o->listed))
+	w->plot = o->plot ? calloc(1, sizeof(*w->plot)) : NULL;
+	if (fault_list_init(&w->faults, o->listed) && (w->plot || !o->plot))
 		opened = analysis_run(&settings, o->files, o->file_count, &s);
 	fault_list_finish(&w->faults);
 	s.faults = &w->faults;
 	if (opened < 0)
 		fputs("rocescope: there is not enough memory\n", stderr);
 	else if (opened)
-		status = report(o, &s);
+		status = report(o, w, &s);
 	snapshot_free(&s);
 	fault_list_free(&w->faults);
+	if (w->plot)
+		plot_free(w->plot);
+	free(w->plot);
 	return status;
 }
 
