@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Unit tests of the engine and of what stores its streams, with the address and undefined-behaviour sanitizers on.
-ENGINE_TESTS := $(addprefix $(BUILD)/tests/unit/test_,opcode parse icrc psn model message lint stream pair table event_text)
+ENGINE_TESTS := $(addprefix $(BUILD)/tests/unit/test_,opcode parse icrc psn model message lint stream pair table event_text fault_list plot_row)
 UNIT_TESTS   += $(ENGINE_TESTS)
 
-# private: the command's own objects, which test_table links, stay as they are
+# The last three include their sources. private: the command's own objects, which test_table links, stay as they are
 $(ENGINE_TESTS) $(ENGINE_TESTS:%=%.o): private CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined
 $(ENGINE_TESTS): LDLIBS += -lz
 $(ENGINE_TESTS): $(BUILD)/%: $(BUILD)/%.o
 $(BUILD)/tests/unit/test_table: $(addprefix $(BUILD)/userspace/,table.o snapshot.o faults.o)
 $(BUILD)/tests/unit/test_pair: $(BUILD)/userspace/pairs.o
-$(BUILD)/tests/unit/test_event_text: $(BUILD)/userspace/event_text.o

@@ -133,5 +133,5 @@ void view_faults(const struct page *page, const struct snapshot *now)
 	fputc('\n', page->out);
 	print_list(page, now, l);
 	if (l->packets > l->count)
-		fprintf(page->out, "... and %llu more packets: --faults N lists the first N\n", l->packets - l->count);
+		fprintf(page->out, "... and %llu more: --faults N lists the first N\n", l->packets - l->count);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/event_text.h"
+#include "userspace/event_text.c"
 
 #define check(want, ...) check_line(&(const struct roce_event){ __VA_ARGS__ }, want, __FILE__, __LINE__)
 
