@@ -29,7 +29,7 @@ struct roce_before {
 	__u64 counter[EVENT_COUNTERS];
 	__u32 lint[ROCE_LINTS];
 	__u32 expected; /* PSN, or EVENT_NO_PSN */
-	__u32 trusted;
+	__u32 trusted; /* or would be again: what was counted stays, whatever the packet */
 };
 
 struct roce_event {
@@ -51,7 +51,7 @@ roce_inline void roce_look(const struct roce_stream *s, struct roce_before *b)
 	for (__u32 i = 0; i < ROCE_LINTS; i++)
 		b->lint[i] = s->lint[i];
 	b->expected = s->met ? s->psn.next & PSN_MASK : EVENT_NO_PSN;
-	b->trusted = s->trusted;
+	b->trusted = s->trusted | s->mistrusted;
 }
 
 /* What the packet itself says, whatever its stream: also of one that has no stream, or was not whole. */
@@ -80,12 +80,26 @@ roce_inline __u32 roce_packet_events(const struct roce_packet *p, enum icrc_verd
 	return kinds;
 }
 
-roce_inline __u32 event_since(const struct roce_stream *s, const struct roce_before *b, enum roce_counter c)
-{
-	__u64 now = s->counters.value[c], before = b->counter[c - EVENT_COUNTER_FIRST];
+/* One after the other: BPF's stack has no room for all at a time. Elsewhere several at a time are faster. */
+#ifdef __bpf__
+#define event_step(x) roce_opaque(x)
+#else
+#define event_step(x)
+#endif
 
-	/* the first good ICRC has set them back to 0 */
-	return s->trusted && !b->trusted && before > now ? now : now - before;
+/* Whether now > before, 0 or 1. Without a branch: there are so many of these that BPF's verifier could not follow them. */
+roce_inline __u32 event_rose(__u32 now, __u32 before)
+{
+	__u64 difference = (__u64)before - now;
+
+	roce_opaque(difference);
+	return difference >> 63;
+}
+
+/* keep: 0 where the first good ICRC has set the counters back to 0, else all ones. */
+roce_inline __u32 event_since(const struct roce_stream *s, const struct roce_before *b, enum roce_counter c, __u64 keep)
+{
+	return s->counters.value[c] - (b->counter[c - EVENT_COUNTER_FIRST] & keep);
 }
 
 /*
@@ -95,31 +109,42 @@ roce_inline __u32 event_since(const struct roce_stream *s, const struct roce_bef
 roce_inline bool roce_tell(const struct roce_stream *s, const struct roce_before *b, const struct roce_packet *p,
 			   __u32 kinds, struct roce_event *e)
 {
-	bool moved = false;
+	__u64 moved = 0, keep;
+	__u32 lints = 0;
 
-	for (__u32 i = 0; i < EVENT_COUNTERS; i++)
-		moved |= s->counters.value[EVENT_COUNTER_FIRST + i] != b->counter[i];
-	for (__u32 i = 0; i < ROCE_LINTS; i++)
-		moved |= s->lint[i] != b->lint[i];
+	for (__u32 i = 0; i < EVENT_COUNTERS; i++) {
+		moved |= s->counters.value[EVENT_COUNTER_FIRST + i] ^ b->counter[i];
+		event_step(moved);
+	}
+	for (__u32 i = 0; i < ROCE_LINTS; i++) {
+		moved |= s->lint[i] ^ b->lint[i];
+		event_step(moved);
+	}
 	e->kinds = kinds;
 	if (!moved && !kinds)
 		return false;
-	e->lints = 0;
-	for (__u32 i = 0; i < ROCE_LINTS; i++)
-		e->lints |= (s->lint[i] > (s->trusted && !b->trusted ? 0 : b->lint[i]) ? 1u : 0) << i;
+	keep = s->trusted && !b->trusted ? 0 : ~0ull;
+	roce_opaque(keep);
+	for (__u32 i = 0; i < ROCE_LINTS; i++) {
+		lints |= event_rose(s->lint[i], b->lint[i] & keep) << i;
+		roce_reload();
+	}
+	e->lints = lints;
 	e->expected = b->expected;
 	e->seen = p->number;
-	e->skipped = event_since(s, b, COUNTER_psn_skipped);
-	e->recovered = event_since(s, b, COUNTER_psn_recovered);
-	e->broken = event_since(s, b, COUNTER_messages_broken);
-	e->imm_skipped = event_since(s, b, COUNTER_imm_skipped);
-	e->kinds |= (event_since(s, b, COUNTER_psn_gaps) ? ROCE_EVENT(psn_gap) : 0) |
-		    (e->recovered ? ROCE_EVENT(psn_recovered) : 0) |
-		    (event_since(s, b, COUNTER_psn_duplicates) ? ROCE_EVENT(psn_duplicate) : 0) |
-		    (event_since(s, b, COUNTER_psn_resyncs) ? ROCE_EVENT(psn_resync) : 0) |
-		    (e->broken ? ROCE_EVENT(message_broken) : 0) | (e->imm_skipped ? ROCE_EVENT(imm_gap) : 0) |
-		    (e->lints ? ROCE_EVENT(lint) : 0);
-	return e->kinds;
+	e->skipped = event_since(s, b, COUNTER_psn_skipped, keep);
+	e->recovered = event_since(s, b, COUNTER_psn_recovered, keep);
+	e->broken = event_since(s, b, COUNTER_messages_broken, keep);
+	e->imm_skipped = event_since(s, b, COUNTER_imm_skipped, keep);
+	kinds |= event_rose(event_since(s, b, COUNTER_psn_gaps, keep), 0) << EVENT_psn_gap;
+	kinds |= event_rose(event_since(s, b, COUNTER_psn_duplicates, keep), 0) << EVENT_psn_duplicate;
+	kinds |= event_rose(event_since(s, b, COUNTER_psn_resyncs, keep), 0) << EVENT_psn_resync;
+	kinds |= event_rose(e->recovered, 0) << EVENT_psn_recovered;
+	kinds |= event_rose(e->broken, 0) << EVENT_message_broken;
+	kinds |= event_rose(e->imm_skipped, 0) << EVENT_imm_gap;
+	kinds |= event_rose(lints, 0) << EVENT_lint;
+	e->kinds = kinds;
+	return kinds;
 }
 
 #endif
