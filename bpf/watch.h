@@ -19,7 +19,15 @@ enum {
 	WATCH_ALL = WATCH_STREAMS | WATCH_ICRC,
 	WATCH_OLD = 1 << 2, /* nothing that Linux 5.10 does not have */
 	WATCH_OUTWARD = 1 << 3, /* a UDP checksum may still be the hardware's to complete, a datagram its to cut: not judged */
+	WATCH_CAPTURE = 1 << 4, /* packets that are worth it are handed to user space; not with WATCH_OLD */
 };
+
+/* Where WATCH_CAPTURE is, bpf/recent.h is. */
+int capture_look(void);
+int capture_inward(struct xdp_md *ctx);
+int capture_inward_alone(struct xdp_md *ctx);
+int capture_outward(struct __sk_buff *skb);
+int capture_outward_alone(struct __sk_buff *skb);
 
 /* Where the frame is: known beforehand, or by `linear` of the scratch. */
 enum watch_place { PLACE_LINEAR, PLACE_SCRATCH, PLACE_EITHER };
@@ -210,8 +218,31 @@ static __always_inline void watch_pair_old(struct scratch *s)
 	watch_pair(s, bpf_map_lookup_elem(&streams, &place), true);
 }
 
-static __always_inline void watch_stream(struct scratch *s, enum icrc_verdict icrc, bool old)
+/* Packets that are worth it are taken. The stream is guarded. */
+static __always_inline void watch_take(struct xdp_md *ctx, __u32 what)
 {
+	if (!(what & WATCH_CAPTURE))
+		return;
+	if (what & WATCH_OUTWARD)
+		capture_outward((struct __sk_buff *)ctx);
+	else
+		capture_inward(ctx);
+}
+
+/* The same of packets that have no stream. */
+static __always_inline void watch_take_alone(struct xdp_md *ctx, __u32 what)
+{
+	if (!(what & WATCH_CAPTURE))
+		return;
+	if (what & WATCH_OUTWARD)
+		capture_outward_alone((struct __sk_buff *)ctx);
+	else
+		capture_inward_alone(ctx);
+}
+
+static __always_inline void watch_stream(struct xdp_md *ctx, struct scratch *s, enum icrc_verdict icrc, __u32 what)
+{
+	bool old = what & WATCH_OLD;
 	struct guard g = guard_of(old);
 	__u32 place = s->place - 1;
 	struct stream_value *v = bpf_map_lookup_elem(&streams, &place);
@@ -221,13 +252,18 @@ static __always_inline void watch_stream(struct scratch *s, enum icrc_verdict ic
 		watch_pair(s, v, false);
 	if (v && guard_take(v, &g)) {
 		if (table_same_key(&v->key, &s->key)) {
+			if (what & WATCH_CAPTURE)
+				capture_look();
 			roce_observe(&v->stream, &s->packet, icrc, s->now, &s->told);
+			watch_take(ctx, what);
 			observed = true;
 		}
 		guard_release(v, &g);
 	}
-	if (!observed)
+	if (!observed) {
 		s->totals.value[COUNTER_untracked_packets]++;
+		watch_take_alone(ctx, what);
+	}
 }
 
 /* As watch_insert(): each way to the lock is one of its own to old verifiers, and they would walk the engine for each. */
@@ -236,11 +272,14 @@ __noinline int watch_observe_old(void)
 	struct scratch *s = watch_scratch();
 
 	if (s)
-		watch_stream(s, s->icrc, true);
+		watch_stream(NULL, s, s->icrc, WATCH_OLD);
 	return 0;
 }
 
-/* The frame that watch_begin() was told of, now in the scratch. ctx is not looked at where place is PLACE_SCRATCH. */
+/*
+ * The frame that watch_begin() was told of, now in the scratch. ctx is not looked at where place is PLACE_SCRATCH, but for
+ * WATCH_CAPTURE; with WATCH_OUTWARD it is an __sk_buff.
+ */
 static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum watch_place place, __u32 what)
 {
 	const struct roce_ports *ports = (const struct roce_ports *)&settings.ports;
@@ -256,6 +295,10 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		p->frame_bytes += WIRE_VLAN_LEN;
 	}
 	roce_count_frame(&s->totals, p);
+	if (what & WATCH_CAPTURE)
+		s->icrc = ICRC_UNCHECKED;
+	if (what & WATCH_CAPTURE && (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT))
+		watch_take_alone(ctx, what);
 	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
 		return;
 	if (p->kind == ROCE_UDP)
@@ -271,11 +314,12 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		return;
 	if (roce_is_management(p) && icrc != ICRC_BAD)
 		pairs_learn();
+	if (what & (WATCH_OLD | WATCH_CAPTURE))
+		s->icrc = icrc;
 	if (!(what & WATCH_OLD)) {
-		watch_stream(s, icrc, false);
+		watch_stream(ctx, s, icrc, what);
 		return;
 	}
-	s->icrc = icrc;
 	watch_pair_old(s);
 	watch_observe_old();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * verifier_cost: loads each program of bpf/monitor.bpf.c, with everything switched on that costs instructions, and prints a
- * line
+ * verifier_cost: loads each program of bpf/monitor.bpf.c and bpf/capture.bpf.c, with everything switched on that costs
+ * instructions, and prints a line
  *     PROGRAM INSTRUCTIONS
  * for it: how many the verifier walked through, by its own count, which must stay below a million; -: the kernel does not
  * take the program, and on standard error is why. Exit status 1 if it takes none.
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/abi.h"
+#include "bpf/capture.h"
+#include "bpf/capture.skel.h"
 #include "bpf/monitor.skel.h"
 #include "userspace/maps.h"
 
@@ -25,36 +26,60 @@ static void die(const char *what, const char *why)
 	exit(1);
 }
 
-static struct monitor_bpf *open_all(void)
+/* Skeletons have no type in common. */
+struct opened {
+	struct bpf_object *object;
+	struct monitor_settings *settings;
+};
+
+static struct opened open_monitor(void)
 {
 	struct monitor_bpf *bpf = monitor_bpf__open();
-	struct monitor_settings *settings;
 
 	if (!bpf)
 		die("BPF", strerror(errno));
-	settings = (struct monitor_settings *)&bpf->rodata->settings;
+	return (struct opened){ bpf->obj, (struct monitor_settings *)&bpf->rodata->settings };
+}
+
+static struct opened open_capture(void)
+{
+	struct capture_bpf *bpf = capture_bpf__open();
+	struct capture_settings *capture;
+
+	if (!bpf)
+		die("BPF", strerror(errno));
+	capture = (struct capture_settings *)&bpf->rodata->capture;
+	*capture = (struct capture_settings){ .kinds = -1, .before = RECENT_HEADERS - 1, .after = 5, .snaplen = 1000,
+					      .limit = 10, .sample = 10 };
+	return (struct opened){ bpf->obj, (struct monitor_settings *)&bpf->rodata->settings };
+}
+
+static struct bpf_object *open_all(struct opened (*open)(void))
+{
+	struct opened bpf = open();
+
 	for (int i = 0; i < ROCE_UDP_PORTS; i++)
-		settings->ports.port[i] = 1 + i;
-	settings->icrc_every = 2;
-	settings->max_streams = bpf_map__max_entries(bpf->maps.streams);
-	maps_complete_settings(settings, 1);
-	return bpf;
+		bpf.settings->ports.port[i] = 1 + i;
+	bpf.settings->icrc_every = 2;
+	bpf.settings->max_streams = bpf_map__max_entries(bpf_object__find_map_by_name(bpf.object, "streams"));
+	maps_complete_settings(bpf.settings, 1);
+	return bpf.object;
 }
 
 /* 0: it did not take it */
-static unsigned long load(struct monitor_bpf *bpf, const char *name)
+static unsigned long load(struct bpf_object *object, const char *name)
 {
 	const char *count;
 	unsigned long instructions;
 	struct bpf_program *program;
 
-	bpf_object__for_each_program(program, bpf->obj)
+	bpf_object__for_each_program(program, object)
 		bpf_program__set_autoload(program, !strcmp(bpf_program__name(program), name));
-	program = bpf_object__find_program_by_name(bpf->obj, name);
+	program = bpf_object__find_program_by_name(object, name);
 	verifier_log[0] = '\0';
 	bpf_program__set_log_buf(program, verifier_log, sizeof(verifier_log));
 	bpf_program__set_log_level(program, LOG_STATISTICS);
-	if (monitor_bpf__load(bpf)) {
+	if (bpf_object__load(object)) {
 		fprintf(stderr, "verifier_cost: %s: %s: %s\n", name, strerror(errno), verifier_log);
 		return 0;
 	}
@@ -62,6 +87,28 @@ static unsigned long load(struct monitor_bpf *bpf, const char *name)
 	if (!count || sscanf(count, "processed %lu insns", &instructions) != 1)
 		die(name, "the verifier did not say what it cost");
 	return instructions;
+}
+
+/* How many were taken. */
+static int load_each(struct opened (*open)(void))
+{
+	struct bpf_object *all = open_all(open);
+	struct bpf_program *program;
+	int loaded = 0;
+
+	bpf_object__for_each_program(program, all) {
+		struct bpf_object *one = open_all(open);
+		unsigned long instructions = load(one, bpf_program__name(program));
+
+		if (instructions)
+			printf("%s %lu\n", bpf_program__name(program), instructions);
+		else
+			printf("%s -\n", bpf_program__name(program));
+		loaded += instructions > 0;
+		bpf_object__close(one);
+	}
+	bpf_object__close(all);
+	return loaded;
 }
 
 static int silent(enum libbpf_print_level level, const char *format, va_list arguments)
@@ -72,22 +119,6 @@ static int silent(enum libbpf_print_level level, const char *format, va_list arg
 
 int main(void)
 {
-	struct monitor_bpf *all = open_all();
-	struct bpf_program *program;
-	int loaded = 0;
-
 	libbpf_set_print(silent);
-	bpf_object__for_each_program(program, all->obj) {
-		struct monitor_bpf *bpf = open_all();
-		unsigned long instructions = load(bpf, bpf_program__name(program));
-
-		if (instructions)
-			printf("%s %lu\n", bpf_program__name(program), instructions);
-		else
-			printf("%s -\n", bpf_program__name(program));
-		loaded += instructions > 0;
-		monitor_bpf__destroy(bpf);
-	}
-	monitor_bpf__destroy(all);
-	return loaded ? 0 : 1;
+	return load_each(open_monitor) + load_each(open_capture) ? 0 : 1;
 }

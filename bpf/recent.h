@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which packets are taken, and how they get to user space: the faulty ones, with what their stream had and has before and
+ * after. All that concerns a stream is done while it is guarded, so that its packets come in their order; the guard is none
+ * of the verifier's (WATCH_OLD has no captures). Global functions, which the verifier looks at once.
+ */
+#ifndef BPF_RECENT_H
+#define BPF_RECENT_H
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/capture.h"
+#include "bpf/scratch.h"
+
+#define CAPTURE_SECOND 1000000000ull
+
+const volatile struct capture_settings capture;
+
+/* User space maps them as the program's data. */
+__u64 capture_suppressed, capture_lost;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, struct recent);
+} recents SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct capture_cpu);
+} captures SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 26);
+} taken SEC(".maps");
+
+static __always_inline struct capture_cpu *capture_own(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&captures, &zero);
+}
+
+static __always_inline struct scratch *capture_scratch(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&scratches, &zero);
+}
+
+/* Unique because each CPU counts the frames it sees. */
+static __always_inline __u64 capture_id(const struct scratch *s)
+{
+	return s->totals.value[COUNTER_frames] << 12 | (bpf_get_smp_processor_id() & 0xfff);
+}
+
+/* ---- bytes of the frame: from either hook ---- */
+
+/* A hook's frame; a constant tells which. */
+struct capture_hook {
+	bool outward;
+	struct xdp_md *xdp;
+	struct __sk_buff *skb;
+};
+
+static __always_inline void capture_locate(const struct capture_hook *h, const struct scratch *s, struct capture_origin *o)
+{
+	o->time = bpf_ktime_get_ns();
+	o->id = capture_id(s);
+	o->length = s->length;
+	o->tag = 0;
+	o->outward = h->outward;
+	if (h->outward) {
+		o->ifindex = h->skb->ifindex;
+		o->queue = 0;
+		o->verdict = 0;
+		if (s->tag) {
+			o->tag = __builtin_bswap16(h->skb->vlan_proto) << 16 | h->skb->vlan_tci;
+			o->length += WIRE_VLAN_LEN;
+		}
+		return;
+	}
+	o->ifindex = h->xdp->ingress_ifindex;
+	o->queue = h->xdp->rx_queue_index;
+	o->verdict = settings.drop ? XDP_DROP : XDP_PASS;
+}
+
+/* So many bytes of the frame, 1 to `room` (a constant), to `to`. false: they cannot be read. */
+static __always_inline bool capture_load(const struct capture_hook *h, __u8 *to, __u32 length, __u32 room)
+{
+	roce_opaque(length);
+	if (!length)
+		return false;
+	roce_opaque(length);
+	if (length > room)
+		return false;
+	if (h->outward)
+		return !bpf_skb_load_bytes(h->skb, 0, to, length);
+	return !bpf_xdp_load_bytes(h->xdp, 0, to, length);
+}
+
+/* The frame's first RECENT_BYTES: by words where they are at hand, since this is done for every packet. */
+static __always_inline __u32 capture_header(const struct capture_hook *h, const struct scratch *s, __u8 *to)
+{
+	__u32 length = s->length < RECENT_BYTES ? s->length : RECENT_BYTES;
+
+	if (!h->outward) {
+		const __u8 *data = (const __u8 *)(long)h->xdp->data, *data_end = (const __u8 *)(long)h->xdp->data_end;
+
+		if (data + RECENT_BYTES <= data_end) {
+			for (__u32 i = 0; i < RECENT_BYTES; i += 8)
+				roce_store(__u64, to + i, roce_load(__u64, data + i));
+			return RECENT_BYTES;
+		}
+	}
+	return capture_load(h, to, length, RECENT_BYTES) ? length : 0;
+}
+
+/* ---- to user space ---- */
+
+/* c->record and so many bytes behind it. */
+static __always_inline void capture_send(struct scratch *s, struct capture_cpu *c, __u32 captured)
+{
+	roce_opaque(captured);
+	if (captured > FRAME_MAX)
+		return;
+	c->record.captured = captured;
+	c->record.suppressed = *(volatile __u64 *)&capture_suppressed;
+	c->record.lost = *(volatile __u64 *)&capture_lost;
+	if (!bpf_ringbuf_output(&taken, &c->record, sizeof(c->record) + captured, BPF_RB_NO_WAKEUP))
+		return;
+	__sync_fetch_and_add(&capture_lost, 1);
+	s->totals.value[COUNTER_events_lost]++;
+	c->interface[c->origin.ifindex % CAPTURE_INTERFACES].lost++;
+}
+
+/* The packet itself. */
+static __always_inline void capture_whole(const struct capture_hook *h, struct scratch *s, struct capture_cpu *c,
+					  enum capture_what what, __u64 fault)
+{
+	__u32 length = s->length < capture.snaplen ? s->length : capture.snaplen;
+
+	c->record.origin = c->origin;
+	c->record.event = c->event;
+	c->record.what = what;
+	c->record.fault = fault;
+	if (capture_load(h, c->bytes, length, FRAME_MAX))
+		capture_send(s, c, length);
+}
+
+/* ---- the stream's last headers ---- */
+
+static __always_inline void capture_remember(const struct capture_hook *h, const struct scratch *s,
+					     const struct capture_cpu *c, struct recent *r)
+{
+	struct recent_header *header = &r->header[r->next % RECENT_HEADERS];
+
+	header->origin = c->origin;
+	header->captured = capture_header(h, s, header->bytes);
+	r->next++;
+	if (r->kept < RECENT_HEADERS)
+		r->kept++;
+}
+
+/* Those of the stream in the scratch that were not taken yet, oldest first. */
+__noinline int capture_send_recent(void)
+{
+	struct scratch *s = capture_scratch();
+	struct capture_cpu *c = capture_own();
+	__u32 place, count, first;
+	struct recent *r;
+
+	if (!s || !c)
+		return 0;
+	place = s->place - 1;
+	r = bpf_map_lookup_elem(&recents, &place);
+	if (!r)
+		return 0;
+	count = r->kept < capture.before ? r->kept : capture.before;
+	first = r->next - count;
+	r->kept = 0;
+	c->record.event = (struct roce_event){ 0 };
+	c->record.what = CAPTURE_BEFORE;
+	c->record.fault = c->origin.id;
+	for (__u32 i = 0; i < RECENT_HEADERS && i < count; i++) {
+		const struct recent_header *header = &r->header[(first + i) % RECENT_HEADERS];
+
+		c->record.origin = header->origin;
+		for (__u32 k = 0; k < RECENT_BYTES; k += 8)
+			roce_store(__u64, c->bytes + k, roce_load(__u64, header->bytes + k));
+		capture_send(s, c, header->captured);
+	}
+	return 0;
+}
+
+/* ---- what is taken ---- */
+
+static __always_inline bool capture_admits(struct capture_second *second, __u64 time)
+{
+	if (time - second->begin >= CAPTURE_SECOND) {
+		second->begin = time;
+		second->faults = 0;
+	}
+	if (second->faults++ < capture.limit)
+		return true;
+	__sync_fetch_and_add(&capture_suppressed, 1);
+	return false;
+}
+
+/* A packet of a stream; c->event is its event. */
+static __always_inline void capture_of_stream(const struct capture_hook *h, struct scratch *s, struct capture_cpu *c,
+					      struct recent *r)
+{
+	bool faulty = c->event.kinds & capture.kinds;
+
+	if (faulty && capture_admits(&r->second, c->origin.time)) {
+		capture_send_recent();
+		r->after = capture.after;
+		r->fault = c->origin.id;
+		capture_whole(h, s, c, CAPTURE_FAULT, r->fault);
+		return;
+	}
+	if (r->sampled < capture.sample) {
+		r->sampled++;
+		capture_whole(h, s, c, CAPTURE_SAMPLE, 0);
+		return;
+	}
+	if (!faulty && r->after) {
+		r->after--;
+		capture_whole(h, s, c, CAPTURE_AFTER, r->fault);
+		return;
+	}
+	if (capture.before)
+		capture_remember(h, s, c, r);
+}
+
+/* What a place remembers of an earlier stream is forgotten. */
+static __always_inline void capture_forget(struct recent *r)
+{
+	r->next = r->kept = r->after = r->sampled = 0;
+	r->fault = r->second.begin = r->second.faults = 0;
+}
+
+/* The stream in the scratch as it is now, before it observes the packet. */
+__noinline int capture_look(void)
+{
+	struct scratch *s = capture_scratch();
+	struct capture_cpu *c = capture_own();
+	const struct stream_value *v;
+	struct recent *r;
+	__u32 place;
+
+	if (!s || !c)
+		return 0;
+	place = s->place - 1;
+	v = bpf_map_lookup_elem(&streams, &place);
+	r = bpf_map_lookup_elem(&recents, &place);
+	if (!v || !r)
+		return 0;
+	if (!v->stream.used)
+		capture_forget(r);
+	roce_look(&v->stream, &c->before);
+	return 0;
+}
+
+/* The same stream, after: what the packet has shown. */
+__noinline int capture_tell(void)
+{
+	struct scratch *s = capture_scratch();
+	struct capture_cpu *c = capture_own();
+	const struct stream_value *v;
+	__u32 place;
+
+	if (!s || !c)
+		return 0;
+	c->event = (struct roce_event){ .expected = EVENT_NO_PSN, .seen = s->packet.number };
+	place = s->place - 1;
+	v = bpf_map_lookup_elem(&streams, &place);
+	if (v)
+		roce_tell(&v->stream, &c->before, &s->packet, roce_packet_events(&s->packet, s->icrc), &c->event);
+	return 0;
+}
+
+static __always_inline int capture_packet(const struct capture_hook *h)
+{
+	struct scratch *s = capture_scratch();
+	struct capture_cpu *c = capture_own();
+	struct recent *r;
+	__u32 place;
+
+	if (!s || !c)
+		return 0;
+	place = s->place - 1;
+	r = bpf_map_lookup_elem(&recents, &place);
+	if (!r)
+		return 0;
+	capture_tell();
+	capture_locate(h, s, &c->origin);
+	capture_of_stream(h, s, c, r);
+	return 0;
+}
+
+/* A packet without stream. */
+static __always_inline int capture_alone(const struct capture_hook *h)
+{
+	struct scratch *s = capture_scratch();
+	struct capture_cpu *c = capture_own();
+	__u32 kinds;
+
+	if (!s || !c)
+		return 0;
+	kinds = roce_packet_events(&s->packet, s->icrc);
+	if (!(kinds & capture.kinds))
+		return 0;
+	c->event = (struct roce_event){ .kinds = kinds, .expected = EVENT_NO_PSN, .seen = s->packet.number };
+	capture_locate(h, s, &c->origin);
+	if (capture_admits(&c->second, c->origin.time))
+		capture_whole(h, s, c, CAPTURE_FAULT, c->origin.id);
+	return 0;
+}
+
+__noinline int capture_inward(struct xdp_md *ctx)
+{
+	struct capture_hook h = { .xdp = ctx };
+
+	return capture_packet(&h);
+}
+
+__noinline int capture_outward(struct __sk_buff *skb)
+{
+	struct capture_hook h = { .outward = true, .skb = skb };
+
+	return capture_packet(&h);
+}
+
+__noinline int capture_inward_alone(struct xdp_md *ctx)
+{
+	struct capture_hook h = { .xdp = ctx };
+
+	return capture_alone(&h);
+}
+
+__noinline int capture_outward_alone(struct __sk_buff *skb)
+{
+	struct capture_hook h = { .outward = true, .skb = skb };
+
+	return capture_alone(&h);
+}
+
+static __always_inline void capture_count(__u32 ifindex)
+{
+	struct capture_cpu *c = capture_own();
+
+	if (c)
+		c->interface[ifindex % CAPTURE_INTERFACES].frames++;
+}
+
+#endif
