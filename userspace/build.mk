@@ -9,5 +9,7 @@ $(BUILD)/rocescope: LDLIBS += -lbpf -lpcap -lisal -lm $(STREAM_LDLIBS)
 $(BUILD)/userspace/rocescope.o: CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/userspace/cmd_monitor.o: CFLAGS += -iquote $(BUILD)
 $(BUILD)/userspace/cmd_monitor.o: $(BUILD)/bpf/monitor.skel.h
+$(BUILD)/userspace/taken.o: CFLAGS += -iquote $(BUILD)
+$(BUILD)/userspace/taken.o: $(BUILD)/bpf/capture.skel.h
 $(BUILD)/send/outlet_live.o: CFLAGS += -iquote $(BUILD)
 $(BUILD)/send/outlet_live.o: $(BUILD)/bpf/send.skel.h

@@ -6,6 +6,7 @@
 /* argv[0] is the subcommand's name. They return the exit status (EXIT_* below). */
 int cmd_monitor(int argc, char **argv);
 int cmd_analyze(int argc, char **argv);
+int cmd_capture(int argc, char **argv);
 int cmd_send(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 

@@ -13,7 +13,7 @@ static const struct command {
 } commands[] = {
 	{ "monitor", cmd_monitor, "count what passes interfaces: per queue pair PSNs, messages, ICRCs" },
 	{ "analyze", cmd_analyze, "the same verdicts from capture files" },
-	{ "capture", NULL, "write only the faulty packets to a file, with context" },
+	{ "capture", cmd_capture, "write only the faulty packets to a file, with context" },
 	{ "doctor", NULL, "say in words what a sender does wrong" },
 	{ "send", cmd_send, "send RoCE packets by plan, and faults by plan" },
 	{ "path", NULL, "look at the path to another machine" },
