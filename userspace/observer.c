@@ -7,10 +7,10 @@
 
 #define DATAGRAM_MOST (1 << 17) /* where an IP datagram of 64 KiB ends at the latest */
 
-/* The CRC of what the ICRC covers, itself included. */
-static enum icrc_verdict verify(const struct roce_packet *p, const __u8 *frame)
+/* The register after what the ICRC covers, up to `end`. */
+static __u32 covered(const struct roce_packet *p, const __u8 *frame, __u32 end)
 {
-	__u32 end = icrc_end(p), split = end < ROCE_WINDOW_BYTES ? end : ROCE_WINDOW_BYTES;
+	__u32 split = end < ROCE_WINDOW_BYTES ? end : ROCE_WINDOW_BYTES;
 	__u32 crc = ~ICRC_REGISTER; /* the library inverts before and after */
 	__u8 window[ROCE_WINDOW_BYTES];
 
@@ -18,7 +18,12 @@ static enum icrc_verdict verify(const struct roce_packet *p, const __u8 *frame)
 	icrc_mask(window, p);
 	crc = crc32_gzip_refl(crc, window + p->l3_offset, split - p->l3_offset);
 	crc = crc32_gzip_refl(crc, frame + split, end - split);
-	return ~crc == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
+	return ~crc;
+}
+
+__u32 observer_icrc(const struct roce_packet *p, const __u8 *frame)
+{
+	return ~covered(p, frame, p->icrc_offset);
 }
 
 void observer_look(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_look *look)
@@ -36,7 +41,7 @@ void observer_look(const struct observer_frame *frame, const struct roce_ports *
 		return;
 	roce_take_whole(p, frame->bytes, DATAGRAM_MOST);
 	if (!frame->no_icrc)
-		look->icrc = verify(p, frame->bytes);
+		look->icrc = covered(p, frame->bytes, icrc_end(p)) == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
 }
 
 static struct pairs *pairs_of(struct observer *o)
@@ -64,6 +69,7 @@ static void observe(struct observer *o, struct roce_stream *s, const struct obse
 	pairs_find(pairs_of(o), s, p);
 	told = table_ask(table_of_peer(o, s, p), s, p);
 	roce_look(s, &before);
+	event->expected = before.expected;
 	roce_observe(s, p, look->icrc, o->now, &told);
 	roce_tell(s, &before, p, event->kinds, event);
 }

@@ -55,8 +55,15 @@ static inline unsigned int observer_shard(const struct observer_look *look)
 void observer_look(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_look *look);
 
 /*
+ * What the ICRC of a packet should be, first byte lowest. p: what roce_parse() made of that frame, of kind ROCE_PACKET, not
+ * truncated.
+ */
+__u32 observer_icrc(const struct roce_packet *p, const __u8 *frame);
+
+/*
  * What that frame does to its stream and to the totals. time: of the frame, ns. event: what it has shown, event->kinds is 0:
- * nothing. Returns its stream as it is now, until the next call; NULL: it has none, or there was no room for it.
+ * nothing, but for the PSNs expected and seen. Returns its stream as it is now, until the next call; NULL: it has none, or there
+ * was no room for it.
  */
 const struct roce_stream *observer_follow(struct observer *o, const struct observer_frame *frame,
 					  const struct observer_look *look, __u64 time, struct roce_event *event);
