@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the parts of the Wireshark plugin share. */
+#ifndef PCAP_WIRESHARK_ROCESCOPE_H
+#define PCAP_WIRESHARK_ROCESCOPE_H
+
+#include "userspace/observer.h"
+
+#define NO_STREAM 0xffffffffu
+
+enum psn_verdict { VERDICT_NONE, VERDICT_FIRST, VERDICT_IN_ORDER, VERDICT_GAP, VERDICT_RECOVERED, VERDICT_DUPLICATE,
+		   VERDICT_RESYNC };
+
+/* What a frame did to its stream: found out once, in the file's order, and shown as often as anybody looks. */
+struct finding {
+	struct roce_event event;
+	__u32 stream; /* index, or NO_STREAM */
+	__u8 verdict; /* enum psn_verdict */
+	__u8 completes; /* a message */
+};
+
+/* The streams of the file, in the order in which they were met, as the last frame left them. */
+const struct snapshot_stream *rocescope_stream(__u32 index);
+
+/* The table 'RoCE streams'. It listens to the tap "rocescope", whose data is a struct finding. */
+void register_stream_table(void);
+
+#endif
