@@ -1,0 +1,438 @@
+-- SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+--
+-- The Lua twin of the Wireshark plugin (rocescope.c), for those who cannot build it: whether ICRCs are right, and where in
+-- its sequence each packet stands, by the same rules and under the same names. What it leaves out: docs/wireshark.md.
+--
+-- If the plugin is there as well, this does nothing.
+
+if pcall(Field.new, "rocescope.icrc.status") then return end
+
+-- Lua 5.1 and 5.2 have no operators for bits, later ones may have no library for them. Results may be negative.
+local bit = bit or load([[return {
+	band = function(a, b) return a & b end, bxor = function(a, b) return a ~ b end,
+	bor = function(a, b) return a | b end, rshift = function(a, n) return (a & 0xffffffff) >> n end }]])()
+local band, bor, bxor, rshift = bit.band, bit.bor, bit.bxor, bit.rshift
+
+local TWO_24 = 2^24
+
+---- fields ----
+
+local roce = Proto("rocescope", "rocescope")
+local statuses = { [0] = "Bad", [1] = "Good", [2] = "Unverified" }
+local BAD, GOOD, UNVERIFIED = 0, 1, 2
+
+local f = {
+	icrc = ProtoField.uint32("rocescope.icrc", "ICRC", base.HEX),
+	status = ProtoField.uint8("rocescope.icrc.status", "ICRC status", base.DEC, statuses),
+	computed = ProtoField.uint32("rocescope.icrc.computed", "ICRC computed", base.HEX),
+	psn = ProtoField.uint24("rocescope.psn", "PSN", base.DEC_HEX),
+	expected = ProtoField.uint24("rocescope.psn.expected", "PSN expected", base.DEC_HEX),
+	verdict = ProtoField.string("rocescope.psn.verdict", "PSN verdict"),
+	skipped = ProtoField.uint32("rocescope.psn.skipped", "PSNs skipped"),
+}
+roce.fields = { f.icrc, f.status, f.computed, f.psn, f.expected, f.verdict, f.skipped }
+
+local e = {
+	icrc = ProtoExpert.new("rocescope.icrc_bad", "the ICRC is wrong", expert.group.CHECKSUM, expert.severity.ERROR),
+	gap = ProtoExpert.new("rocescope.psn_gap", "packets are missing before this one", expert.group.SEQUENCE,
+		expert.severity.WARN),
+	recovered = ProtoExpert.new("rocescope.psn_recovered", "was skipped before: it comes late, or again",
+		expert.group.SEQUENCE, expert.severity.NOTE),
+	duplicate = ProtoExpert.new("rocescope.psn_duplicate", "its PSN was seen before", expert.group.SEQUENCE,
+		expert.severity.NOTE),
+	resync = ProtoExpert.new("rocescope.psn_resync", "its PSN is elsewhere in the sequence, too far for a loss",
+		expert.group.SEQUENCE, expert.severity.WARN),
+}
+roce.experts = { e.icrc, e.gap, e.recovered, e.duplicate, e.resync }
+
+local frame_encapsulation = Field.new("frame.encap_type")
+local ETHERNET = 1
+
+---- opcodes (roce/opcode.h) ----
+
+-- By code: what it is; extension: bytes of headers behind the BTH, of which the first `needed` have to be in the window.
+local opcodes = {}
+
+local function opcode(code, needed, extension, more)
+	local op = { needed = needed, extension = extension }
+	for _, key in ipairs(more) do op[key] = true end
+	opcodes[code] = op
+end
+
+-- SEND and RDMA WRITE. needed, extra: bytes of headers that the service puts in front.
+local function sends_and_writes(code, needed, extra)
+	local places = { { "first" }, { "middle" }, { "last" }, { "last" }, { "first", "last" }, { "first", "last" } }
+	for kind = 0, 1 do
+		for i, place in ipairs(places) do
+			local reth, immdt = kind == 1 and place[1] == "first" and 16 or 0, (i == 4 or i == 6) and 4 or 0
+			local bytes = extra + reth + immdt
+			opcode(code + 6 * kind + i - 1, reth + immdt > 0 and bytes or needed, bytes, place)
+		end
+	end
+end
+
+local function reads_and_atomics(code, needed, request, response)
+	local only = { "first", "last" }
+	opcode(code + 0x0c, request + 16, request + 16, { "first", "last", "read" })
+	opcodes[code + 0x0c].reth = request
+	opcode(code + 0x0d, response + 4, response + 4, { "response", "first" })
+	opcode(code + 0x0e, 0, response, { "response", "middle" })
+	opcode(code + 0x0f, response + 4, response + 4, { "response", "last" })
+	opcode(code + 0x10, response + 4, response + 4, { "response", "first", "last" })
+	opcode(code + 0x11, response + 4, response + 4, { "response", "ack" })
+	opcode(code + 0x12, response + 4, response + 12, { "response", "first", "last" })
+	opcode(code + 0x13, needed, request + 28, only)
+	opcode(code + 0x14, needed, request + 28, only)
+end
+
+sends_and_writes(0x00, 0, 0)
+sends_and_writes(0x20, 0, 0)
+sends_and_writes(0x40, 12, 12) -- RD: RDETH and DETH
+sends_and_writes(0xa0, 0, 4) -- XRC: XRCETH
+reads_and_atomics(0x00, 0, 0, 0)
+reads_and_atomics(0x40, 12, 12, 4)
+reads_and_atomics(0xa0, 0, 4, 0)
+opcode(0x16, 0, 4, { "last" }) -- SEND with invalidate
+opcode(0x17, 0, 4, { "first", "last" })
+opcode(0xb6, 0, 8, { "last" })
+opcode(0xb7, 0, 8, { "first", "last" })
+opcode(0x1c, 20, 20, { "first", "last" }) -- FLUSH
+opcode(0x1d, 16, 16, { "first", "last" }) -- ATOMIC WRITE
+opcode(0x55, 12, 12, {}) -- RD RESYNC
+opcode(0x64, 8, 8, { "first", "last", "deth" })
+opcode(0x65, 12, 12, { "first", "last", "deth" })
+opcode(0x81, 0, 0, { "response", "cnp" })
+local UNKNOWN = { needed = 0, extension = 0, unknown = true }
+
+---- frames (roce/parse.h) ----
+
+local WINDOW = 128 -- headers are looked for in the first so many bytes
+local EXTENSIONS = { [0] = true, [43] = true, [44] = true, [60] = true, [135] = true, [139] = true, [140] = true }
+
+local MAPPED = ("\0"):rep(10) .. "\255\255" -- in front of an IPv4 address as an IPv6 one (RFC 4291)
+
+-- Where UDP begins behind IP, or the BTH behind a GRH; nil: neither. p.source, p.destination, p.finish are set.
+local function parse_ip(tvb, available, p, ethertype)
+	local at = p.l3
+	if ethertype == 0x0800 then
+		if at + 20 > available or rshift(tvb(at, 1):uint(), 4) ~= 4 then return end
+		local header = band(tvb(at, 1):uint(), 15) * 4
+		if header < 20 or tvb(at + 9, 1):uint() ~= 17 or band(tvb(at + 6, 2):uint(), 0x3fff) ~= 0 then return end
+		p.source, p.destination = MAPPED .. tvb:raw(at + 12, 4), MAPPED .. tvb:raw(at + 16, 4)
+		p.finish = at + tvb(at + 2, 2):uint()
+		p.ipv4 = true
+		return at + header
+	end
+	if ethertype ~= 0x86dd and ethertype ~= 0x8915 then return end
+	if at + 40 > available or rshift(tvb(at, 1):uint(), 4) ~= 6 then return end
+	p.source, p.destination = tvb:raw(at + 8, 16), tvb:raw(at + 24, 16)
+	p.finish = at + 40 + tvb(at + 4, 2):uint()
+	local protocol = tvb(at + 6, 1):uint()
+	at = at + 40
+	if ethertype == 0x8915 then
+		p.v1 = true
+		return protocol == 0x1b and at or nil
+	end
+	for _ = 1, 4 do
+		if not EXTENSIONS[protocol] then break end
+		if at > WINDOW or at + 8 > available then return end
+		if protocol == 44 and band(tvb(at + 2, 2):uint(), 0xfff9) ~= 0 then return end
+		local length = protocol == 44 and 8 or (tvb(at + 1, 1):uint() + 1) * 8
+		protocol = tvb(at, 1):uint()
+		at = at + length
+	end
+	return protocol == 17 and at or nil
+end
+
+-- What of a frame concerns us; nil: it is no RoCE packet, or none whose headers can be followed.
+local function parse(tvb)
+	local captured, wire = tvb:captured_len(), tvb:reported_len()
+	local available = math.min(captured, WINDOW)
+	if available < 14 then return end
+	local p, ethertype = { l3 = 14 }, tvb(12, 2):uint()
+	for _ = 1, 2 do
+		if ethertype ~= 0x8100 and ethertype ~= 0x88a8 then break end
+		if p.l3 + 4 > available then return end
+		ethertype = tvb(p.l3 + 2, 2):uint()
+		p.l3 = p.l3 + 4
+	end
+	p.l4 = parse_ip(tvb, available, p, ethertype)
+	if not p.l4 or p.l4 > WINDOW then return end
+	p.bth = p.l4
+	if not p.v1 then
+		if p.l4 + 8 > available or tvb(p.l4 + 2, 2):uint() ~= 4791 then return end
+		p.bth = p.l4 + 8
+	end
+	if p.finish > math.max(wire, captured) or p.bth + 16 > p.finish or p.bth > WINDOW or p.bth + 12 > available then
+		return
+	end
+	p.code = tvb(p.bth, 1):uint()
+	p.op = opcodes[p.code] or UNKNOWN
+	local pad, at = band(rshift(tvb(p.bth + 1, 1):uint(), 4), 3), p.bth + 12
+	if at + p.op.extension + pad + 4 > p.finish or at + p.op.extension > captured then return end
+	if p.op.needed > 0 and at + p.op.needed > available then return end
+	p.qpn = tvb(p.bth + 5, 3):uint()
+	p.psn = tvb(p.bth + 9, 3):uint()
+	if p.op.deth then p.source_qpn = tvb(at + 5, 3):uint() end
+	if p.op.read then
+		p.address = tvb(at + p.op.reth, 8):uint64()
+		p.length = tvb(at + p.op.reth + 12, 4):uint()
+	end
+	p.icrc = p.finish - 4
+	p.payload = p.icrc - at - p.op.extension - pad
+	p.truncated = captured < p.finish
+	return p
+end
+
+---- the ICRC (roce/icrc.h) ----
+
+local crc_table = {}
+for i = 0, 255 do
+	local crc = i
+	for _ = 1, 8 do
+		local odd = band(crc, 1) == 1
+		crc = rshift(crc, 1)
+		if odd then crc = bxor(crc, 0xedb88320) end
+	end
+	crc_table[i] = crc
+end
+
+local AFTER_EIGHT_ONES = 0xdebb20e3 -- the register, after the eight bytes that stand for InfiniBand's LRH
+
+-- What it should be, its first byte on the wire highest.
+local function icrc(tvb, p)
+	local mask = { [p.bth + 4] = 0xff } -- by offset: the bits that may change on the way
+	if p.ipv4 then
+		for _, offset in ipairs({ 1, 8, 10, 11 }) do mask[p.l3 + offset] = 0xff end
+	else
+		mask[p.l3] = 0x0f
+		for _, offset in ipairs({ 1, 2, 3, 7 }) do mask[p.l3 + offset] = 0xff end
+	end
+	if not p.v1 then
+		mask[p.l4 + 6] = 0xff
+		mask[p.l4 + 7] = 0xff
+	end
+	local bytes, crc = tvb:raw(p.l3, p.icrc - p.l3), AFTER_EIGHT_ONES
+	local byte, table = string.byte, crc_table
+	for i = 1, p.bth + 5 - p.l3 do
+		local b = bor(byte(bytes, i), mask[p.l3 + i - 1] or 0)
+		crc = bxor(table[band(bxor(crc, b), 0xff)], rshift(crc, 8))
+	end
+	for i = p.bth + 6 - p.l3, #bytes do
+		crc = bxor(table[band(bxor(crc, byte(bytes, i)), 0xff)], rshift(crc, 8))
+	end
+	local value = 0
+	crc = bxor(crc, 0xffffffff)
+	for shift = 0, 24, 8 do value = value * 256 + band(rshift(crc, shift), 0xff) end
+	return value
+end
+
+---- streams (roce/stream.h, roce/psn.h) ----
+
+local streams, verdicts = {}, {}
+local WINDOW_PSNS, HOLES, GAP_MOST = 1024, 20, 65535
+
+-- Signed distance from a to b, positive when b comes after a.
+local function distance(a, b)
+	local d = (b - a) % TWO_24
+	return d < TWO_24 / 2 and d or d - TWO_24
+end
+
+local function stream_of(p)
+	local side = p.op.response and "response" or "request"
+	local key = p.op.deth and "datagram " .. p.source .. p.source_qpn
+		or side .. p.source .. p.destination .. p.qpn
+	streams[key] = streams[key] or { bad = 0, checked = 0 }
+	return streams[key]
+end
+
+local function is_path_mtu(bytes)
+	return bytes == 256 or bytes == 512 or bytes == 1024 or bytes == 2048 or bytes == 4096
+end
+
+-- Numbers are PSNs counted on beyond 24 bits, so that only their differences matter.
+local function start(s, number)
+	s.next = number
+	s.holes = {} -- ranges of numbers that were skipped and have not come, nearest first; no two touch
+end
+
+-- The first good ICRC: what was made of PSNs until now may have been anybody's.
+local function trust(s)
+	s.trusted = true
+	s.met, s.after_read, s.mtu, s.guess = false, nil, nil, nil
+	s.least = 0
+end
+
+-- Beyond the window only so many holes are remembered.
+local function forget(s)
+	local holes = s.holes
+	while #holes > HOLES and holes[#holes - HOLES].from < s.next - WINDOW_PSNS do holes[#holes] = nil end
+end
+
+-- n numbers came late. Returns how many of them had been missing, as far as they lie behind the expected one.
+local function recover(s, from, n)
+	local finish, found, holes = from + math.min(n, s.next - from), 0, {}
+	for _, h in ipairs(s.holes) do
+		local first, last = math.max(from, h.from), math.min(finish, h.finish)
+		if first >= last then
+			holes[#holes + 1] = h
+		else
+			found = found + last - first
+			if last < h.finish then holes[#holes + 1] = { from = last, finish = h.finish } end
+			if h.from < first then holes[#holes + 1] = { from = h.from, finish = first } end
+		end
+	end
+	s.holes = holes
+	forget(s)
+	return found
+end
+
+local function span(s, p)
+	if not p.op.read or not s.mtu or p.length <= s.mtu then return 1 end
+	return math.floor((p.length - 1) / s.mtu) + 1
+end
+
+-- Behind a READ whose span was not known: how many PSNs from the expected one on are its own.
+local function behind_read(s, p, d)
+	local again = p.op.read and p.length > 0 and p.address + p.length == s.read_end
+	local fits, mtu = 0, nil
+	if d < 0 and not s.mtu then return 0 end
+	local m = 256
+	while m <= 4096 and not s.mtu do
+		if again and (d + 1) * m + p.length == s.after_read then s.mtu = m end
+		if m >= s.least and math.floor((s.after_read + m - 1) / m) == d + 1 then
+			fits = fits + 1
+			mtu = m
+		end
+		m = m * 2
+	end
+	if not s.mtu and d == 0 then
+		if s.after_read > s.least and s.after_read <= 4096 then s.least = s.after_read end
+		return 0
+	end
+	if fits == 1 and s.guess == mtu and not s.mtu then s.mtu = mtu end
+	s.guess = fits == 1 and mtu or nil
+	if not s.mtu then return fits > 0 and d or 0 end
+	local own = math.floor((s.after_read - 1) / s.mtu)
+	s.after_read = nil
+	return own
+end
+
+-- Moves over `own` numbers that count as seen, `skipped` ones that are missing, and `take`.
+local function forward(s, own, skipped, take)
+	local from = s.next + own
+	if skipped > 0 then table.insert(s.holes, 1, { from = from, finish = from + skipped }) end
+	s.next = from + skipped + take
+	forget(s)
+end
+
+-- Where a packet d ahead of the expected PSN stands, and how many are missing before it.
+local function place(s, p, d, begins)
+	local service = rshift(p.code, 5)
+	local reliable = service == 0 or service == 2 or service == 5
+	local own, found, skipped = 0, 0, 0
+	local verdict = "in order"
+	if d < 0 then found = recover(s, s.next + d, span(s, p)) end
+	if s.after_read then own = behind_read(s, p, d) end
+	local take = span(s, p)
+	if d < own then
+		verdict = found > 0 and "recovered" or (reliable or d >= -WINDOW_PSNS) and "duplicate" or "resync"
+	elseif begins and p.op.response then
+		own = d
+	elseif d - own <= GAP_MOST then
+		skipped = d - own
+		if skipped > 0 then verdict = "gap" end
+	else
+		verdict = "resync"
+	end
+	if verdict == "resync" then
+		start(s, s.next + d)
+		own = 0
+	end
+	if verdict == "recovered" or verdict == "duplicate" then
+		take = 0
+	elseif p.op.read and not s.mtu then
+		s.after_read = p.length > 0 and p.length or nil
+		s.read_end = p.address + p.length
+	else
+		s.after_read = nil
+	end
+	forward(s, own, skipped, take)
+	return verdict, skipped
+end
+
+-- { psn, expected, verdict, skipped } of a packet that has a place in its stream's sequence, else nil.
+local function follow(p, status)
+	local s = stream_of(p)
+	s.checked = s.checked + (status ~= UNVERIFIED and 1 or 0)
+	s.bad = s.bad + (status == BAD and 1 or 0)
+	if status == BAD and s.trusted then
+		if s.bad ~= s.checked then return end
+		s.trusted, s.mistrusted = false, true
+	end
+	if not s.trusted and (status == GOOD or s.bad == 0) then
+		if s.mistrusted then s.trusted = true else trust(s) end
+		s.mistrusted = false
+	end
+	if (p.op.first or p.op.middle) and not p.op.last and is_path_mtu(p.payload) then s.mtu = p.payload end
+	if p.op.unknown or p.op.cnp or p.op.ack then return end
+	local begins, expected, verdict, skipped = p.op.first or not s.met, s.met and s.next % TWO_24 or nil
+	s.least = s.least or 0
+	if not s.met then
+		s.met = true
+		start(s, p.psn)
+	end
+	verdict, skipped = place(s, p, distance(s.next % TWO_24, p.psn), begins)
+	return { psn = p.psn, expected = expected, verdict = not expected and "first" or verdict, skipped = skipped }
+end
+
+---- what is shown ----
+
+local function show_icrc(tree, tvb, p, status, computed)
+	if status == UNVERIFIED then
+		tree:add(f.status, UNVERIFIED):set_generated()
+		return
+	end
+	local item = tree:add(f.icrc, tvb(p.icrc, 4))
+	item:append_text(status == GOOD and " [correct]" or string.format(" incorrect, should be 0x%08x", computed))
+	if status == BAD then item:add_proto_expert_info(e.icrc) end
+	tree:add(f.status, tvb(p.icrc, 4), status):set_generated()
+	tree:add(f.computed, tvb(p.icrc, 4), computed):set_generated()
+end
+
+local function show_psn(tree, v)
+	tree:add(f.psn, v.psn):set_generated()
+	if v.expected then tree:add(f.expected, v.expected):set_generated() end
+	local item = tree:add(f.verdict, v.verdict)
+	item:set_generated()
+	if e[v.verdict] then item:add_proto_expert_info(e[v.verdict]) end
+	if v.verdict == "gap" then tree:add(f.skipped, v.skipped):set_generated() end
+end
+
+function roce.dissector(tvb, pinfo, tree)
+	local encapsulation = frame_encapsulation()
+	if not encapsulation or encapsulation.value ~= ETHERNET then return end
+	local p = parse(tvb)
+	if not p then return end
+	local status, computed = UNVERIFIED, nil
+	if not p.truncated then
+		computed = icrc(tvb, p)
+		status = computed == tvb(p.icrc, 4):uint() and GOOD or BAD
+	end
+	if not pinfo.visited then verdicts[pinfo.number] = follow(p, status) end
+	local v, names = verdicts[pinfo.number], {}
+	local item = tree:add(roce, tvb(0, 0), "rocescope: ICRC " .. statuses[status]:lower()
+		.. (v and ", PSN " .. v.verdict or ""))
+	item:set_generated()
+	show_icrc(item, tvb, p, status, computed)
+	if v then show_psn(item, v) end
+	if v and e[v.verdict] then names[#names + 1] = "psn-" .. v.verdict end
+	if status == BAD then names[#names + 1] = "icrc-bad" end
+	if #names > 0 then pinfo.cols.info:append(" [" .. table.concat(names, ",") .. "]") end
+end
+
+function roce.init()
+	streams, verdicts = {}, {}
+end
+
+register_postdissector(roce)
