@@ -3,7 +3,7 @@
 #
 # make fuzz        each target for FUZZ_SECONDS (120), as many at a time as there are CPUs;
 #                  FUZZERS='parse stream' only those
-FUZZ_TARGETS := parse stream mask reader table
+FUZZ_TARGETS := parse stream mask reader table capture
 FUZZ_SECONDS ?= 120
 FUZZERS      ?= $(FUZZ_TARGETS)
 FUZZED       := $(BUILD)/fuzzed
@@ -19,11 +19,13 @@ $(FUZZ): $(BUILD)/tests/fuzz/%: $(FUZZED)/tests/fuzz/%.o
 
 $(BUILD)/tests/fuzz/fuzz_mask: LDLIBS += -lz
 $(BUILD)/tests/fuzz/fuzz_table: $(FUZZED)/userspace/table.o
+$(BUILD)/tests/fuzz/fuzz_capture: $(CAPTURE_READER:%.c=$(FUZZED)/%.o)
+$(BUILD)/tests/fuzz/fuzz_capture: LDLIBS += -Wl,--wrap=read,--wrap=lseek $(CAPTURE_LDLIBS)
 # the command without what watches interfaces or sends; its CRC the target has
-FUZZ_READER := $(wildcard pcap/*.c) lib/options.c $(filter-out $(addprefix userspace/,rocescope.c cmd_monitor.c \
-	       cmd_compare.c cmd_send.c send_report.c attach.c kernel.c maps.c udp_stream%),$(wildcard userspace/*.c))
+FUZZ_READER := $(CAPTURE_READER) lib/options.c $(filter-out $(addprefix userspace/,rocescope.c cmd_monitor.c \
+	       cmd_compare.c cmd_send.c send_report.c attach.c kernel.c live.c maps.c udp_stream%),$(wildcard userspace/*.c))
 $(BUILD)/tests/fuzz/fuzz_reader: $(FUZZ_READER:%.c=$(FUZZED)/%.o)
-$(BUILD)/tests/fuzz/fuzz_reader: LDLIBS += -Wl,--wrap=capture_read $(CAPTURE_LDLIBS) -lpcap -ljansson -lm
+$(BUILD)/tests/fuzz/fuzz_reader: LDLIBS += -Wl,--wrap=capture_read $(CAPTURE_LDLIBS) -ljansson -lm
 $(FUZZED)/lib/options.o: FUZZ_CFLAGS += -DVERSION='"$(VERSION)"'
 
 $(FUZZED)/%.o: %.c $(FUZZED)/.libfuzzer

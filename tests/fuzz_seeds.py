@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What the fuzz targets begin from: small inputs in each target's own form (their first comments say which)."""
+import gzip
+import lzma
 import os
+import shutil
 import struct
+import subprocess
 import zlib
 
+import capture_files
 import roce_frames as rf
 
 V6 = {"src": "fd00::1", "dst": "fd00::2"}
@@ -177,15 +182,30 @@ def reader_seeds():
     yield pcap([(frame[:64], wire) for frame, wire in sequence])
     yield pcap(sequence)[:-20]
     yield pcap([], link=113)
+    yield gzip.compress(pcap(sequence))
+    yield bytes(capture_files.Pcap(capture_files.INFINIBAND).add(
+        capture_files.of_link(capture_files.INFINIBAND, rf.uc_write(1))).data)
     yield b""
     for i in range(0, len(records), 4):
         yield (pcapng if i % 8 else pcap)(records[i:i + 4])
 
 
+def capture_seeds():
+    links = {"file": 0, "ethernet": 1, "ip": 2, "bth": 3}
+    files = list(capture_files.samples())
+    for i, (_, link, f) in enumerate(files):
+        yield bytes([links[link] | i % 16 << 2, 37 * i % 256]) + f.data
+    for packed in (gzip.compress, lzma.compress):
+        yield b"\x10\x01" + packed(files[0][2].data)
+        yield b"\x20\x20" + packed(files[-1][2].data) + packed(files[0][2].data)
+    if shutil.which("zstd"):
+        yield b"\x30\x02" + subprocess.run(["zstd", "-q", "-c"], input=files[-1][2].data, capture_output=True, check=True).stdout
+
+
 def write(folder):
     """A folder of seeds for each target."""
     for name, seeds in (("parse", parse_seeds), ("mask", mask_seeds), ("stream", stream_seeds),
-                        ("table", table_seeds), ("reader", reader_seeds)):
+                        ("table", table_seeds), ("reader", reader_seeds), ("capture", capture_seeds)):
         os.makedirs(os.path.join(folder, name), exist_ok=True)
         for i, seed in enumerate(seeds()):
             with open(os.path.join(folder, name, f"{i:03}"), "wb") as f:

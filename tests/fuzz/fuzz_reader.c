@@ -12,33 +12,39 @@
 #include "userspace/commands.h"
 #include "userspace/faults.h"
 
-#define CAPTURE_BYTES (1 << 17) /* files are not longer: a whole one is one piece */
-
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int __real_capture_read(struct capture *c, struct capture_piece *piece);
 int __wrap_capture_read(struct capture *c, struct capture_piece *piece);
 
 static __u8 filling; /* of what may be read behind a frame */
+static __u8 **rooms; /* of this run's frames */
+static size_t room_count;
 
 /* Around the reader's own (ld --wrap): each frame in a room of its size, where the sanitizer sees its end. */
 int __wrap_capture_read(struct capture *c, struct capture_piece *piece)
 {
-	static __u8 *room[CAPTURE_BYTES / 16 + 1]; /* no frame takes less of the file */
-	static size_t rooms;
 	int more = __real_capture_read(c, piece);
 
-	while (rooms)
-		free(room[--rooms]);
+	if (more == 1) {
+		rooms = realloc(rooms, (room_count + piece->count) * sizeof(*rooms));
+		must(rooms);
+	}
 	for (size_t i = 0; more == 1 && i < piece->count; i++) {
 		struct capture_frame *f = &piece->frames[i];
+		__u8 *room = malloc(f->captured + CAPTURE_SLACK);
 
-		must(f->captured <= CAPTURE_FRAME_MAX && f->captured <= f->wire);
-		room[rooms] = malloc(f->captured + CAPTURE_SLACK);
-		memcpy(room[rooms], f->bytes, f->captured);
-		memset(room[rooms] + f->captured, filling, CAPTURE_SLACK);
-		f->bytes = room[rooms++];
+		memcpy(room, f->bytes, f->captured);
+		memset(room + f->captured, filling, CAPTURE_SLACK);
+		f->bytes = room;
+		rooms[room_count++] = room;
 	}
 	return more;
+}
+
+static void free_rooms(void)
+{
+	while (room_count)
+		free(rooms[--room_count]);
 }
 
 /* In the place of ISA-L's, whose assembler the address sanitizer does not see: every byte is read here first. */
@@ -148,6 +154,7 @@ static int analyze(char *path, char *view, char **output)
 	status = cmd_analyze(6, arguments);
 	fclose(stdout);
 	stdout = was;
+	free_rooms();
 	return status;
 }
 
@@ -166,8 +173,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *output, *again;
 	int status;
 
-	if (size > CAPTURE_BYTES)
-		return -1;
 	if (file < 0) {
 		file = memfd_create("capture", MFD_CLOEXEC);
 		must(file >= 0);
