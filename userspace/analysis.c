@@ -392,7 +392,8 @@ static bool collect(struct analysis *a, struct snapshot *s)
 	for (unsigned int i = 0; i < ANALYSIS_SHARDS; i++) {
 		struct snapshot_stream *streams = table_take(&a->shards[i].table, &count);
 
-		memcpy(s->streams + s->stream_count, streams, count * sizeof(*streams));
+		if (count)
+			memcpy(s->streams + s->stream_count, streams, count * sizeof(*streams));
 		s->stream_count += count;
 		free(streams);
 		for (unsigned int c = 0; c < ROCE_COUNTERS; c++)
