@@ -7,7 +7,7 @@
 
 #define DATAGRAM_MOST (1 << 17) /* where an IP datagram of 64 KiB ends at the latest */
 
-/* The register after what the ICRC covers, up to `end`. */
+/* The register after what the ICRC covers, up to `end`, by a masked copy of the headers. */
 static __u32 covered(const struct roce_packet *p, const __u8 *frame, __u32 end)
 {
 	__u32 split = end < ROCE_WINDOW_BYTES ? end : ROCE_WINDOW_BYTES;
@@ -21,12 +21,18 @@ static __u32 covered(const struct roce_packet *p, const __u8 *frame, __u32 end)
 	return ~crc;
 }
 
+static enum icrc_verdict verdict(__u32 reg)
+{
+	return reg == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
+}
+
 __u32 observer_icrc(const struct roce_packet *p, const __u8 *frame)
 {
 	return ~covered(p, frame, p->icrc_offset);
 }
 
-void observer_look(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_look *look)
+/* Whether there is an ICRC to be verified. */
+static bool look_at_headers(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_look *look)
 {
 	struct roce_packet *p = &look->packet;
 
@@ -38,10 +44,71 @@ void observer_look(const struct observer_frame *frame, const struct roce_ports *
 		look->hash = table_hash(&look->key);
 	}
 	if (p->kind != ROCE_PACKET || p->truncated)
-		return;
+		return false;
 	roce_take_whole(p, frame->bytes, DATAGRAM_MOST);
-	if (!frame->no_icrc)
-		look->icrc = covered(p, frame->bytes, icrc_end(p)) == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
+	return !frame->no_icrc;
+}
+
+void observer_look(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_look *look)
+{
+	if (look_at_headers(frame, ports, look))
+		look->icrc = verdict(covered(&look->packet, frame->bytes, icrc_end(&look->packet)));
+}
+
+/* What icrc_mask() may change of a frame. */
+struct masked {
+	__u64 l3;
+	__u32 l3_rest;
+	__u16 udp_checksum;
+	__u8 resv8a;
+};
+
+static __u32 resv8a_offset(const struct roce_packet *p)
+{
+	return p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN) + offsetof(struct wire_bth, resv8a);
+}
+
+static void mask(struct masked *m, __u8 *frame, const struct roce_packet *p)
+{
+	m->l3 = roce_load(__u64, frame + p->l3_offset);
+	m->l3_rest = roce_load(__u32, frame + p->l3_offset + 8);
+	m->udp_checksum = roce_load(__u16, frame + p->l4_offset + 6);
+	m->resv8a = frame[resv8a_offset(p)];
+	icrc_mask(frame, p);
+}
+
+static void unmask(const struct masked *m, __u8 *frame, const struct roce_packet *p)
+{
+	roce_store(__u64, frame + p->l3_offset, m->l3);
+	roce_store(__u32, frame + p->l3_offset + 8, m->l3_rest);
+	roce_store(__u16, frame + p->l4_offset + 6, m->udp_checksum);
+	frame[resv8a_offset(p)] = m->resv8a;
+}
+
+/*
+ * A second call for the headers would take as long as the CRC itself. And the CPU waits when it is to load in one piece
+ * what was just stored by bytes: therefore several frames are masked before the first CRC.
+ */
+void observer_look_at(const struct observer_frame frames[], size_t count, const struct roce_ports *ports,
+		      struct observer_look looks[])
+{
+	struct masked masked[OBSERVER_BATCH];
+	bool wanted[OBSERVER_BATCH];
+
+	for (size_t i = 0; i < count; i++) {
+		wanted[i] = look_at_headers(&frames[i], ports, &looks[i]);
+		if (wanted[i])
+			mask(&masked[i], (__u8 *)frames[i].bytes, &looks[i].packet);
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct roce_packet *p = &looks[i].packet;
+
+		if (!wanted[i])
+			continue;
+		looks[i].icrc = verdict(~crc32_gzip_refl(~ICRC_REGISTER, frames[i].bytes + p->l3_offset,
+							 icrc_end(p) - p->l3_offset));
+		unmask(&masked[i], (__u8 *)frames[i].bytes, p);
+	}
 }
 
 static struct pairs *pairs_of(struct observer *o)

@@ -9,11 +9,10 @@
 /* Multiply and fold, word by word; the multiplier is the fraction of the golden ratio, 2^64 / phi. */
 __u64 table_hash(const struct roce_key *key)
 {
-	__u64 words[sizeof(*key) / 8], h = 0;
+	__u64 h = 0;
 
-	memcpy(words, key, sizeof(words));
-	for (size_t i = 0; i < ROCE_ARRAY_SIZE(words); i++) {
-		h = (h ^ words[i]) * 0x9e3779b97f4a7c15u;
+	for (size_t i = 0; i < sizeof(*key); i += 8) {
+		h = (h ^ roce_load(__u64, (const __u8 *)key + i)) * 0x9e3779b97f4a7c15u;
 		h ^= h >> 32;
 	}
 	return h;

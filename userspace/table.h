@@ -17,6 +17,21 @@ struct table {
 /* Of a key. The slots go by its lower bits: the upper ones are free for who has several tables. */
 __u64 table_hash(const struct roce_key *key);
 
+/* Asks for the memory of the slot where the search for a key begins. */
+static inline void table_want_slot(const struct table *t, __u64 hash)
+{
+	if (t->slot_count)
+		__builtin_prefetch(&t->slots[hash & (t->slot_count - 1)]);
+}
+
+/* The first stream that the search will meet: most likely its own. NULL: none. */
+static inline const struct snapshot_stream *table_guess(const struct table *t, __u64 hash)
+{
+	__u32 slot = t->slot_count ? t->slots[hash & (t->slot_count - 1)] : 0;
+
+	return slot ? &t->streams[slot - 1] : NULL;
+}
+
 /* t is all zero but for max. The stream of this key, all zero if it is new; NULL: there is no room for a new one. */
 struct roce_stream *table_find(struct table *t, const struct roce_key *key);
 struct roce_stream *table_find_hashed(struct table *t, const struct roce_key *key, __u64 hash); /* of table_hash() */
