@@ -12,8 +12,13 @@
  * Shards are followed by groups: a turn is waited for, and passed on, once for each group of a piece. Several, so that one
  * thread can follow while another one does.
  */
-#define GROUPS 8
-#define ALONE_PIECES 8 /* before other threads are started: a short capture is read sooner than they are */
+#define GROUPS 4
+#define ALONE_PIECES 16 /* before other threads are started: a short capture is read sooner than they are */
+#define SPINS 2000 /* before a thread sleeps: some 50 us, which is what being woken up takes, and twice what a piece does */
+
+/* How many frames ahead what following a frame needs is fetched into the cache. */
+#define SLOT_AHEAD 8
+#define STREAM_AHEAD 4
 
 struct analysis {
 	const struct analysis_settings *settings;
@@ -32,11 +37,12 @@ struct analysis {
 	bool progress_shown;
 	__u64 progress_next; /* ns, monotonic */
 
-	/* by `following`: the number of the piece that may be followed next, for each group */
+	/* following: the number of the piece whose turn it is, for each group */
+	_Atomic __u64 turn[GROUPS];
+	bool paired; /* pairs are known; belongs to who has the turn of the first group */
+	_Atomic unsigned int asleep; /* threads that wait for a turn */
 	pthread_mutex_t following;
 	pthread_cond_t passed;
-	__u64 turn[GROUPS];
-	bool paired; /* pairs are known */
 };
 
 struct worker {
@@ -46,16 +52,12 @@ struct worker {
 	__u64 first_frame; /* number of its first frame over all files */
 	__u64 latest;	   /* time, ns, of all frames before it */
 	/* for each frame of the piece, as far as there is room */
-	struct frame_look *looks;
+	struct observer_look *looks;
+	__u64 *now;   /* ns: the latest time up to it */
 	__u32 *order; /* of frames, by groups */
 	size_t room;
 	size_t group[GROUPS + 1]; /* where each begins in order[] */
 	bool management;	  /* a packet that may tell of a pair is in the piece */
-};
-
-struct frame_look {
-	struct observer_look look;
-	__u64 now; /* ns: the latest time up to this frame */
 };
 
 /* ---- progress ---- */
@@ -99,7 +101,7 @@ static bool open_next(struct analysis *a)
 		if (a->capture)
 			a->opened++;
 		else
-			complain(a, *a->files, error);
+			complain(a, strcmp(*a->files, "-") ? *a->files : "standard input", error);
 	}
 	return a->capture;
 }
@@ -120,18 +122,33 @@ static bool read_next(struct analysis *a, struct capture_piece *piece)
 	return false;
 }
 
+static void free_room(struct worker *w)
+{
+	free(w->looks);
+	free(w->now);
+	free(w->order);
+}
+
 static bool make_room(struct worker *w)
 {
 	size_t room = w->piece.count;
 
 	if (room <= w->room)
 		return true;
-	free(w->looks);
-	free(w->order);
+	free_room(w);
 	w->looks = calloc(room, sizeof(*w->looks));
+	w->now = calloc(room, sizeof(*w->now));
 	w->order = calloc(room, sizeof(*w->order));
-	w->room = w->looks && w->order ? room : 0;
+	w->room = w->looks && w->now && w->order ? room : 0;
 	return w->room;
+}
+
+/* Tells the CPU that this is a loop which waits. */
+static void pause_cpu(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#endif
 }
 
 /* By one thread at a time: gives the piece its number. */
@@ -164,6 +181,17 @@ static bool take_piece(struct worker *w)
 	return true;
 }
 
+/* A thread that sleeps comes back late: what it waits for takes others less. */
+static void lock_soon(pthread_mutex_t *lock)
+{
+	for (int i = 0; i < SPINS; i++) {
+		if (!pthread_mutex_trylock(lock))
+			return;
+		pause_cpu();
+	}
+	pthread_mutex_lock(lock);
+}
+
 static bool take(struct worker *w)
 {
 	struct analysis *a = w->analysis;
@@ -171,7 +199,7 @@ static bool take(struct worker *w)
 
 	if (!a->threaded)
 		return take_piece(w);
-	pthread_mutex_lock(&a->reading);
+	lock_soon(&a->reading);
 	taken = take_piece(w);
 	pthread_mutex_unlock(&a->reading);
 	return taken;
@@ -179,33 +207,46 @@ static bool take(struct worker *w)
 
 /* ---- looking ---- */
 
+_Static_assert(CAPTURE_SLACK >= OBSERVER_READABLE, "frames are looked at where they are");
+
 static struct observer_frame frame_of(const struct capture_frame *f)
 {
 	return (struct observer_frame){ .bytes = f->bytes, .captured = f->captured, .wire = f->wire, .no_icrc = f->no_icrc };
 }
 
-static void look(struct worker *w)
+/* Frames from `from` on, as many as are looked at together. Returns the next one. */
+static size_t look_at_some(struct worker *w, size_t from)
 {
 	const struct analysis_settings *settings = w->analysis->settings;
+	struct observer_frame frames[OBSERVER_BATCH];
+	size_t count = 0;
+
+	for (; count < OBSERVER_BATCH && from + count < w->piece.count; count++)
+		frames[count] = frame_of(&w->piece.frames[from + count]);
+	observer_look_at(frames, count, &settings->ports, &w->looks[from]);
+	for (size_t i = 0; i < count; i++)
+		w->management |= roce_is_management(&w->looks[from + i].packet);
+	return from + count;
+}
+
+static void look(struct worker *w)
+{
 	__u64 now = w->latest;
 
 	w->management = false;
+	for (size_t i = 0; i < w->piece.count;)
+		i = look_at_some(w, i);
 	for (size_t i = 0; i < w->piece.count; i++) {
-		const struct capture_frame *f = &w->piece.frames[i];
-		struct observer_frame frame = frame_of(f);
-		struct frame_look *l = &w->looks[i];
-
-		if (f->time > now)
-			now = f->time;
-		l->now = now;
-		observer_look(&frame, &settings->ports, &l->look);
-		w->management |= roce_is_management(&l->look.packet);
+		if (w->piece.frames[i].time > now)
+			now = w->piece.frames[i].time;
+		w->now[i] = now;
 	}
 }
 
-static unsigned int group_of(const struct frame_look *l)
+/* Shards of one group lie side by side, so that no two threads write to one cache line. */
+static unsigned int group_of(const struct observer_look *look)
 {
-	return observer_shard(&l->look) % GROUPS;
+	return observer_shard(look) / (ANALYSIS_SHARDS / GROUPS);
 }
 
 /* Lists the frames by groups, in their order in each. */
@@ -227,34 +268,63 @@ static void sort(struct worker *w)
 
 /* ---- following ---- */
 
+static struct observer *shard_of(const struct worker *w, size_t i)
+{
+	return &w->analysis->shards[observer_shard(&w->looks[i])];
+}
+
 static void follow_frame(struct worker *w, size_t i)
 {
 	const struct analysis_settings *settings = w->analysis->settings;
-	const struct frame_look *l = &w->looks[i];
 	const struct capture_frame *f = &w->piece.frames[i];
 	struct observer_frame frame = frame_of(f);
+	const struct observer_look *look = &w->looks[i];
 	struct roce_event event;
-	struct analysis_seen seen = { .number = w->first_frame + i, .time = f->time, .frame = &frame, .look = &l->look,
-				      .event = &event, .shard = observer_shard(&l->look) };
+	struct analysis_seen seen = { .number = w->first_frame + i, .time = f->time, .frame = &frame, .look = look,
+				      .event = &event, .shard = observer_shard(look) };
 
-	seen.stream = observer_follow(&w->analysis->shards[seen.shard], &frame, &l->look, l->now, &event);
+	seen.stream = observer_follow(shard_of(w, i), &frame, look, w->now[i], &event);
 	if (settings->see)
 		settings->see(settings->context, &seen);
 }
 
-static void follow_all(struct worker *w)
+/* The i-th frame; order: NULL: the file's. */
+static size_t nth(const __u32 *order, size_t i)
 {
-	for (size_t i = 0; i < w->piece.count; i++)
-		follow_frame(w, i);
+	return order ? order[i] : i;
+}
+
+static void follow(struct worker *w, const __u32 *order, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (i + SLOT_AHEAD < count) {
+			size_t ahead = nth(order, i + SLOT_AHEAD);
+
+			observer_want_slot(shard_of(w, ahead), &w->looks[ahead]);
+		}
+		if (i + STREAM_AHEAD < count) {
+			size_t ahead = nth(order, i + STREAM_AHEAD);
+
+			observer_want_stream(shard_of(w, ahead), &w->looks[ahead]);
+		}
+		follow_frame(w, nth(order, i));
+	}
 }
 
 static void await_turn(struct worker *w, unsigned int group)
 {
 	struct analysis *a = w->analysis;
 
+	for (int i = 0; i < SPINS; i++) {
+		if (a->turn[group] == w->number)
+			return;
+		pause_cpu();
+	}
 	pthread_mutex_lock(&a->following);
+	a->asleep++;
 	while (a->turn[group] != w->number)
 		pthread_cond_wait(&a->passed, &a->following);
+	a->asleep--;
 	pthread_mutex_unlock(&a->following);
 }
 
@@ -262,8 +332,10 @@ static void pass_turn(struct worker *w, unsigned int group)
 {
 	struct analysis *a = w->analysis;
 
+	a->turn[group] = w->number + 1;
+	if (!a->asleep) /* who is about to sleep says so before it looks at the turn */
+		return;
 	pthread_mutex_lock(&a->following);
-	a->turn[group]++;
 	pthread_cond_broadcast(&a->passed);
 	pthread_mutex_unlock(&a->following);
 }
@@ -274,7 +346,7 @@ static void follow_paired(struct worker *w)
 	for (unsigned int g = 1; g < GROUPS; g++)
 		await_turn(w, g);
 	w->analysis->paired = true;
-	follow_all(w);
+	follow(w, NULL, w->piece.count);
 	for (unsigned int g = GROUPS; g-- > 0;)
 		pass_turn(w, g);
 }
@@ -288,8 +360,7 @@ static void follow_by_turns(struct worker *w)
 			follow_paired(w);
 			return;
 		}
-		for (size_t i = w->group[g]; i < w->group[g + 1]; i++)
-			follow_frame(w, w->order[i]);
+		follow(w, w->order + w->group[g], w->group[g + 1] - w->group[g]);
 		pass_turn(w, g);
 	}
 }
@@ -305,7 +376,7 @@ static bool work_on(struct worker *w)
 		follow_by_turns(w);
 	} else {
 		w->analysis->paired |= w->management;
-		follow_all(w);
+		follow(w, NULL, w->piece.count);
 	}
 	return true;
 }
@@ -313,8 +384,7 @@ static bool work_on(struct worker *w)
 static void worker_free(struct worker *w)
 {
 	capture_piece_free(&w->piece);
-	free(w->looks);
-	free(w->order);
+	free_room(w);
 }
 
 static void *run_thread(void *analysis)
