@@ -24,6 +24,10 @@ $(BENCH)/live: LDLIBS += -lbpf -lz
 $(BENCH)/unchanged: $(BENCH)/unchanged.o $(BENCH)/frame.o
 $(BENCH)/unchanged: LDLIBS += -lxdp -lbpf -lz
 
+PROGRAMS += $(BENCH)/read_crc
+$(BENCH)/read_crc: $(BENCH)/read_crc.o
+$(BENCH)/read_crc: LDLIBS += -lisal
+
 # The rewritten packets' ICRCs against zlib's.
 UNIT_TESTS += $(BUILD)/tests/unit/test_rewrite
 $(BUILD)/tests/unit/test_rewrite: $(BUILD)/tests/unit/test_rewrite.o $(BENCH)/frame.o

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What engine and sender have to reach, all of it as ratios of rows of one run. Whether they hold is told, never asserted."""
+"""What engine, sender and reader have to reach, all of it as ratios of rows of one run. Whether they hold is told, never asserted."""
 
 AT_LEAST, AT_MOST = "at least", "at most"
 
@@ -21,7 +21,7 @@ def live(result, payload, icrc, apart, qps=1):
 
 def judge(result):
     """[{ name, ratio, floor, kind, holds }] of those whose rows are there."""
-    rows = [_floor(*each) for each in _engine(result) + _live(result) + _send(result)]
+    rows = [_floor(*each) for each in _engine(result) + _live(result) + _send(result) + _offline(result)]
     return [row for row in rows if row]
 
 
@@ -81,6 +81,25 @@ def _send(result):
     return [(f"send by {row['out']} / one unchanged packet, {row['payload']} B, {row['qps']} QPs", row["send_mpps"],
              row["unchanged_mpps"], AT_LEAST, {64: 0.85, 4096: 0.8}[row["payload"]])
             for row in result["send"] if row["qps"] > 1 and row["payload"] in (64, 4096)]
+
+
+def _offline(result):
+    """`analyze`, all of it, against what others do with the same file."""
+    rates = {(row["file"], row["tool"]): row for row in result["offline"]}
+    rows = []
+    for file in sorted({file for file, _ in rates}):
+        def rate(tool, unit, file=file):
+            return rates.get((file, tool), {}).get(unit)
+
+        rows += [
+            (f"analyze on one CPU / tshark, packets, {file}", rate("analyze-1", "packets_per_s"),
+             rate("tshark", "packets_per_s"), AT_LEAST, 50),
+            (f"analyze on one CPU / read() and CRC, bytes, {file}", rate("analyze-1", "bytes_per_s"),
+             rate("reference", "bytes_per_s"), AT_LEAST, 0.4),
+            (f"analyze on two CPUs / on one, {file}", rate("analyze-2", "packets_per_s"), rate("analyze-1", "packets_per_s"),
+             AT_LEAST, 1.6),
+        ]
+    return rows
 
 
 def _floor(name, value, of, kind, floor):

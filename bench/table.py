@@ -9,7 +9,7 @@ ORDER = ("empty", "empty-bare", "parse", "streams", "icrc", "all", "copy", "icrc
 def render(result):
     parts = [machine.words(result["machine"]) + (" - a quick look, no figures to quote" if result["quick"] else ""),
              _payloads(result["program"]), _qps(result), _live(result["live"]),
-             _send(result["send"]), _floors(result["floors"])]
+             _send(result["send"]), _offline(result["offline"]), _floors(result["floors"])]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -66,6 +66,16 @@ def _send(rows):
                   [[row["payload"], row["qps"], row["out"], "by auto" if row["chosen"] == "auto" else "",
                     f"{row['send_mpps']:.3f}", f"{row['unchanged_mpps']:.3f}", f"{row['ratio']:.0%}", _range(row)]
                    for row in rows])
+
+
+def _offline(rows):
+    """Beside the least that has to be done with the same file."""
+    least = {row["file"]: row["bytes_per_s"] for row in rows if row["tool"] == "reference"}
+    return _table("Capture files in the page cache (median):",
+                  ["file", "tool", "CPUs", "packets", "Mpps", "GB/s", "of the reference"],
+                  [[row["file"], row["tool"], row["cpus"], row["packets"], f"{row['packets_per_s'] / 1e6:.3f}",
+                    f"{row['bytes_per_s'] / 1e9:.2f}",
+                    f"{row['bytes_per_s'] / least[row['file']]:.0%}" if row["file"] in least else None] for row in rows])
 
 
 def _range(row):
