@@ -9,3 +9,17 @@ $(ENGINE_TESTS): LDLIBS += -lz
 $(ENGINE_TESTS): $(BUILD)/%: $(BUILD)/%.o
 $(BUILD)/tests/unit/test_table: $(addprefix $(BUILD)/userspace/,table.o snapshot.o faults.o)
 $(BUILD)/tests/unit/test_pair: $(BUILD)/userspace/pairs.o
+
+# The analysis of captures on several threads, all of it once more with the thread sanitizer.
+RACED := $(BUILD)/raced
+UNIT_TESTS += $(BUILD)/tests/unit/test_analysis
+$(BUILD)/tests/unit/test_analysis: $(RACED)/tests/unit/test_analysis.o $(patsubst %.c,$(RACED)/%.o,$(filter-out pcap/ng_% pcap/writer.c,$(wildcard pcap/*.c)) \
+	$(addprefix userspace/,analysis.c observer.c table.c pairs.c snapshot.c))
+$(BUILD)/tests/unit/test_analysis: LDLIBS += -fsanitize=thread -lisal -lz $(CAPTURE_LDLIBS)
+
+$(RACED)/%.o: %.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -fsanitize=thread -MMD -MP -c -o $@ $<
+
+-include $(wildcard $(RACED)/*/*.d $(RACED)/tests/unit/*.d)
