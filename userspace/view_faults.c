@@ -51,12 +51,23 @@ static void fill(struct cells *c, const struct snapshot *now, const struct fault
 		 f->key.side == SIDE_RESPONSE && f->service != SERVICE_CNP ? " resp" : "");
 }
 
-static int print_cells(const struct page *page, const int width[COLUMNS], const struct cells *c)
+static void print_cells(const struct page *page, const int width[COLUMNS], const struct cells *c)
 {
-	int at = 0;
+	for (int i = 0; i < COLUMNS - 1; i++)
+		fprintf(page->out, "%*s  ", left[i] ? -width[i] : width[i], c->text[i]);
+	fputs(c->text[COLUMNS - 1], page->out);
+}
 
+/* What stands behind them, in a column of its own or on the next line. Returns where it begins. */
+static int print_behind(const struct page *page, const int width[COLUMNS], bool beside, const struct cells *c)
+{
+	int at = 2 * COLUMNS;
+
+	if (!beside)
+		return fprintf(page->out, "\n%*s", INDENT, "") - 1;
 	for (int i = 0; i < COLUMNS; i++)
-		at += fprintf(page->out, "%*s  ", left[i] ? -width[i] : width[i], c->text[i]);
+		at += width[i];
+	fprintf(page->out, "%*s", width[COLUMNS - 1] - (int)strlen(c->text[COLUMNS - 1]) + 2, "");
 	return at;
 }
 
@@ -70,16 +81,14 @@ static void measure(int width[COLUMNS], const struct cells *c)
 static void print_fault(const struct page *page, const int width[COLUMNS], bool beside, const struct cells *c,
 			const struct fault *f)
 {
-	int at = print_cells(page, width, c), indent = beside ? at : INDENT;
 	char text[EVENT_TEXT];
+	int at;
 
 	event_text(&f->event, text);
-	if (!beside) {
-		fprintf(page->out, "\n%*s", INDENT, "");
-		at = INDENT;
-	}
 	text[strcspn(text, ":")] = 0; /* the words stand above, once */
-	page_words(page, text + strlen("reason="), at, indent, true);
+	print_cells(page, width, c);
+	at = print_behind(page, width, beside, c);
+	page_words(page, text + strlen("reason="), at, at, true);
 }
 
 static void print_kinds(const struct page *page, const struct fault_list *l)
@@ -102,7 +111,7 @@ static void print_kinds(const struct page *page, const struct fault_list *l)
 
 static void print_list(const struct page *page, const struct snapshot *now, const struct fault_list *l)
 {
-	int width[COLUMNS] = { 0 };
+	int width[COLUMNS] = { 0 }, room = page->width;
 	struct cells c;
 	bool beside;
 
@@ -111,7 +120,12 @@ static void print_list(const struct page *page, const struct snapshot *now, cons
 		fill(&c, now, &l->faults[i]);
 		measure(width, &c);
 	}
-	beside = page->width - print_cells(page, width, &titles) >= WORDS;
+	for (int i = 0; i < COLUMNS; i++)
+		room -= width[i] + 2;
+	beside = room >= WORDS;
+	print_cells(page, width, &titles);
+	if (beside)
+		print_behind(page, width, beside, &titles);
 	fputs(beside ? "fault\n" : "\n", page->out);
 	for (size_t i = 0; i < l->count; i++) {
 		fill(&c, now, &l->faults[i]);
