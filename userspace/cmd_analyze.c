@@ -44,7 +44,7 @@ static const char usage[] =
 	"usage: rocescope analyze FILE... [OPTIONS]\n\n"
 	"Several files are one capture, in this order; - is standard input.\n\n"
 	"  -j, --json               print one rocescope.snapshot/1 object\n"
-	"  --streams all|none       which streams are shown       (the 20 worst; with -j all)\n"
+	"  --streams all|none       which streams are shown  (20, the worst; with -j all)\n"
 	"  --faults N               list the first N packets with faults              (100)\n"
 	"  --plot FILE.svg|FILE.png draw rates and PSNs over time, by gnuplot\n"
 	"  --expect FILE            connections, one a line: which streams answer which\n"

@@ -127,8 +127,8 @@ static void print_rates(struct sheet *s)
 	fputs("$rate << EOD\n", s->out);
 	for (__u64 i = r->first; r->used && i <= r->last; i++)
 		packets += plot_row_cell(r, i)->packets;
-	/* few packets a bin would show bins, and no rate */
-	while (r->used && r->last - r->first > 32 && packets < 100 * (r->last - r->first))
+	/* few packets a bin would show bins, and no rate; more bins than this nobody can tell apart */
+	while (r->used && (r->last - r->first >= 256 || (r->last - r->first > 32 && packets < 100 * (r->last - r->first))))
 		plot_row_coarsen(r);
 	half = 1ull << r->shift >> 1;
 	span = r->used ? span_of(s, r, r->first) : (struct span){ .begin = s->start, .end = s->end };
@@ -238,7 +238,7 @@ static void describe(char *to, size_t size, const struct snapshot_stream *s)
 	const struct roce_key *key = &s->key;
 	const __u8 *dst = key->kind == KEY_DATAGRAM ? s->stream.dst : key->dst;
 	const char *side = key->side == SIDE_RESPONSE ? " responses" : "";
-	__u64 packets = snapshot_rank(&s->stream).packets;
+	__u64 packets = snapshot_rank(&s->stream).packets, lints = 0;
 	int length;
 
 	length = snprintf(to, size, "%s > %s  QPN %u  %s%s: %llu packet%s", address_text(key->src).text, address_text(dst).text,
@@ -250,6 +250,10 @@ static void describe(char *to, size_t size, const struct snapshot_stream *s)
 			length += snprintf(to + length, size - length, ", %llu %s", n,
 					   n == 1 ? figures[i].one : figures[i].many);
 	}
+	for (int i = 0; i < ROCE_LINTS; i++)
+		lints += s->stream.lint[i];
+	if (lints && (size_t)length < size)
+		length += snprintf(to + length, size - length, ", %llu header mistake%s", lints, lints == 1 ? "" : "s");
 	if ((size_t)length < size && (!s->stream.trusted || snapshot_is_estimate(&s->stream)))
 		snprintf(to + length, size - length, s->stream.trusted ? " (an estimate)" : " (no right ICRC)");
 }
@@ -380,7 +384,7 @@ void plot_draw(FILE *out, struct plot_picture *picture)
 		print_marks(&s, t, &strip[t]);
 		any |= strip[t].marks;
 	}
-	fprintf(out, "set multiplot\nset xrange [0:%.9g]\nset tics out scale 0.6\n",
+	fprintf(out, "set multiplot\nset xrange [0:%.9g]\nset tics out scale 0.6\nset format '%%g'\n",
 		s.end > s.start ? (s.end - s.start) / s.time.size : 1);
 	draw_head(&s, any);
 	if (!strips)

@@ -8,7 +8,7 @@
 #include "userspace/page.h"
 #include "userspace/snapshot.h"
 
-/* contract: --streams; WORST: all for programs, the VIEW_WORST worst for people */
+/* contract: --streams; WORST: all for programs; for people at most VIEW_WORST, those with faults if there are */
 enum view_streams { STREAMS_ALL, STREAMS_CHANGED, STREAMS_NONE, STREAMS_WORST };
 
 #define VIEW_WORST 20

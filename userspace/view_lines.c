@@ -292,6 +292,9 @@ static void choose_worst(struct table_view *t)
 		t->worst[at] = &t->now->streams[i];
 		t->count += t->count < VIEW_WORST;
 	}
+	/* where some of many have faults, the others need no line */
+	if (t->now->stream_count > VIEW_WORST && t->faulty && t->faulty < t->count)
+		t->count = t->faulty;
 }
 
 static void choose(struct table_view *t)
@@ -419,24 +422,23 @@ static void print_meanings(const struct page *page, const struct table_view *t)
 			print_lint(page, l, lint[l]);
 }
 
-/* What the table of STREAMS_WORST shows, above it, */
+/* What the table of STREAMS_WORST shows, above it, ... */
 static void print_count(const struct page *page, const struct table_view *t)
 {
 	size_t streams = t->now->stream_count;
 
 	if (t->which != STREAMS_WORST)
 		return;
-	fprintf(page->out, "\n%zu stream%s, ", streams, streams == 1 ? "" : "s");
-	if (t->faulty)
-		fprintf(page->out, "%zu with faults", t->faulty);
+	fprintf(page->out, "\n%zu stream%s", streams, streams == 1 ? "" : "s");
+	if (t->faulty && t->faulty == t->count && streams > t->count)
+		fprintf(page->out, "; the %zu with faults:\n", t->faulty);
+	else if (t->faulty)
+		fprintf(page->out, ", %zu with faults%s:\n", t->faulty, streams > t->count ? "; the worst" : "");
 	else
-		fputs("none with faults", page->out);
-	if (streams > t->count)
-		fprintf(page->out, "; the %zu %s", t->count, t->faulty ? "worst" : "busiest");
-	fputs(":\n", page->out);
+		fprintf(page->out, ", none with faults%s:\n", streams > t->count ? "; the busiest" : "");
 }
 
-/* and what it leaves out, below. */
+/* ... and what it leaves out, below. */
 static void print_rest(const struct page *page, const struct table_view *t)
 {
 	size_t rest = t->now->stream_count - t->count;
