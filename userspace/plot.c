@@ -50,17 +50,32 @@ static bool is_much_worse(const struct snapshot_rank *a, const struct snapshot_r
 	return a->packets > 2 * b->packets;
 }
 
-/* Before this packet it had none with a fault, or we would have followed it: its PSNs went straight on. */
-static void begin(struct plot_track *t, const struct roce_key *key, const struct roce_stream *s)
+/* No packet of the stream before this one was at fault. */
+static bool is_first_fault(const struct snapshot_rank *rank, const struct roce_event *e, __u32 kinds)
 {
+	const __u32 one = ROCE_EVENT(psn_resync) | ROCE_EVENT(icrc_bad) | ROCE_EVENT(unknown_opcode);
+	const __u32 lesser = ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_duplicate) | ROCE_EVENT(imm_gap);
+
+	if (!kinds)
+		return !rank->faults && !rank->lesser;
+	return rank->faults <= (__u64)e->skipped + e->broken + __builtin_popcount(kinds & one) &&
+	       rank->lesser <= (__u64)__builtin_popcount(e->lints) + __builtin_popcount(kinds & lesser);
+}
+
+/* A line from the stream's first packet to this one, if nothing went wrong between them; else it begins here. */
+static void begin(struct plot_track *t, const struct analysis_seen *seen, const struct snapshot_rank *rank, __u32 kinds)
+{
+	const struct roce_stream *s = seen->stream;
+
 	memset(t, 0, sizeof(*t));
-	t->key = *key;
-	if (s->met)
+	t->key = seen->look->key;
+	if (s->met && is_first_fault(rank, seen->event, kinds))
 		plot_row_at(&t->row, s->first_seen)->psn = s->first_psn + 1;
 }
 
 /* The track of this packet's stream; NULL: others are worth more. */
-static struct plot_track *find_track(struct plot *p, const struct analysis_seen *seen, const struct snapshot_rank *rank)
+static struct plot_track *find_track(struct plot *p, const struct analysis_seen *seen, const struct snapshot_rank *rank,
+				     __u32 kinds)
 {
 	struct plot_track **track = p->track[seen->shard], *least = NULL;
 	const struct roce_key *key = &seen->look->key;
@@ -77,7 +92,7 @@ static struct plot_track *find_track(struct plot *p, const struct analysis_seen 
 	}
 	if (!least || (least->row.used && !is_much_worse(rank, &least->rank)))
 		return NULL;
-	begin(least, key, seen->stream);
+	begin(least, seen, rank, kinds);
 	return least;
 }
 
@@ -100,7 +115,7 @@ static void see_stream(struct plot *p, const struct analysis_seen *seen)
 
 	if (!s->trusted && rank.packets < UNTRUSTED_PACKETS)
 		return;
-	t = find_track(p, seen, &rank);
+	t = find_track(p, seen, &rank, kinds);
 	if (!t)
 		return;
 	t->rank = rank;
