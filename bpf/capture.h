@@ -70,7 +70,7 @@ struct capture_settings {
 	__u32 kinds;   /* ROCE_EVENT() of those that make a packet faulty */
 	__u32 before;  /* headers, RECENT_HEADERS at most */
 	__u32 after;   /* packets */
-	__u32 snaplen; /* bytes of a packet that are taken, FRAME_MAX at most; 0: as many */
+	__u32 snaplen; /* bytes of a packet that are taken, WIRE_ETH_LEN to FRAME_MAX; 0: as many */
 	__u64 limit;   /* faulty packets of a stream and second; 0: no limit, but in the kernel */
 	__u32 sample;  /* so many packets of each stream are taken whatever they are */
 };

@@ -91,11 +91,11 @@ static __always_inline void capture_locate(const struct capture_hook *h, const s
 	o->verdict = settings.drop ? XDP_DROP : XDP_PASS;
 }
 
-/* So many bytes of the frame, 1 to `room` (a constant), to `to`. false: they cannot be read. */
+/* So many bytes of the frame, at least an Ethernet header and at most `room` (a constant). false: they cannot be read. */
 static __always_inline bool capture_load(const struct capture_hook *h, __u8 *to, __u32 length, __u32 room)
 {
 	roce_opaque(length);
-	if (!length)
+	if (length < WIRE_ETH_LEN)
 		return false;
 	roce_opaque(length);
 	if (length > room)

@@ -68,6 +68,7 @@ static const char usage[] =
 	"  --icrc all|off|1/N        which packets' ICRC is verified; 1/N: drawn at random  (all)\n"
 	"  --mode auto|native|generic  how XDP is attached                              (auto)\n"
 	"  --direction in|both       also what leaves the interface                     (in)\n"
+	"  --drop                    drop what came in, on a port that only listens\n"
 	"  --expect FILE             connections, one a line: which streams answer which\n"
 	"  --udp PORT,...            also UDP flows to these ports, up to 4\n"
 	"  --max-streams N           room for so many                                   (65536)\n"
@@ -76,7 +77,7 @@ static const char usage[] =
 
 enum {
 	OPT_LIVE = OPTION_OWN, OPT_REASON, OPT_CONTEXT, OPT_SNAPLEN, OPT_LIMIT, OPT_FILE_SIZE, OPT_FILE_SECONDS, OPT_FILES,
-	OPT_BUFFER,
+	OPT_BUFFER, OPT_DROP,
 };
 
 static const struct option long_options[] = {
@@ -94,6 +95,7 @@ static const struct option long_options[] = {
 	{ "icrc", required_argument, NULL, OPT_LIVE },
 	{ "mode", required_argument, NULL, OPT_LIVE },
 	{ "direction", required_argument, NULL, OPT_LIVE },
+	{ "drop", no_argument, NULL, OPT_DROP },
 	{ "expect", required_argument, NULL, OPT_LIVE },
 	{ "udp", required_argument, NULL, OPT_LIVE },
 	{ "max-streams", required_argument, NULL, OPT_LIVE },
@@ -148,6 +150,9 @@ static void take_option(struct options *o, int value, char *text, const char *na
 		break;
 	case OPT_LIVE:
 		live_option(&o->live, name, text);
+		break;
+	case OPT_DROP:
+		o->live.settings.drop = 1;
 		break;
 	case OPT_REASON:
 		take_reasons(o, text);

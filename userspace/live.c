@@ -128,7 +128,7 @@ void live_say_refused(int error, const char *kernel)
 }
 
 /* Of the XDP programs only the one that the kernel needs: loading is most of the time until we watch. */
-static bool choose_programs(struct live *l)
+static void choose_programs(struct live *l)
 {
 	const struct live_programs *p = &l->programs;
 	const char *name;
@@ -137,7 +137,7 @@ static bool choose_programs(struct live *l)
 	l->frags = kernel_has_frags();
 	name = l->frags ? p->frags : kernel_has_loop() ? p->plain : p->old;
 	if (!name)
-		return false;
+		name = p->frags; /* the kernel says whether it is too old, or we may not load anything */
 	bpf_object__for_each_program(program, p->object) {
 		bool egress = !strcmp(bpf_program__name(program), p->egress);
 
@@ -145,7 +145,6 @@ static bool choose_programs(struct live *l)
 			l->xdp = program;
 		bpf_program__set_autoload(program, program == l->xdp || (egress && l->options->both));
 	}
-	return true;
 }
 
 static void set_entries(const struct live *l, const char *map, __u32 entries)
@@ -166,7 +165,8 @@ static bool load_programs(struct live *l)
 	/* twice: this kind of map may push something out before it is full */
 	if (l->expected.count * 2 > PAIRS_MAX)
 		set_entries(l, "pairs", l->expected.count * 2);
-	error = choose_programs(l) ? -bpf_object__load(p->object) : EOPNOTSUPP;
+	choose_programs(l);
+	error = -bpf_object__load(p->object);
 	if (error)
 		live_say_refused(error, !p->old ? "5.18" : l->options->both ? "5.17" : "5.10");
 	return !error;
