@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Unit tests of why an ICRC is wrong, with the address and undefined-behaviour sanitizers on.
+DOCTOR_ICRC  := $(addprefix $(BUILD)/sanitized/doctor/,icrc.o icrc_conclude.o icrc_crc.o icrc_flip.o icrc_recipe.o icrc_try.o)
+DOCTOR_TESTS := $(BUILD)/tests/unit/test_doctor_icrc
+UNIT_TESTS   += $(DOCTOR_TESTS)
+
+# the command's own objects stay as they are
+$(DOCTOR_TESTS) $(DOCTOR_TESTS:%=%.o) $(DOCTOR_ICRC): private CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined
+$(BUILD)/sanitized/%.o: %.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(DOCTOR_TESTS): LDLIBS += -lz -lm
+$(DOCTOR_TESTS): $(BUILD)/%: $(BUILD)/%.o $(DOCTOR_ICRC)
+-include $(wildcard $(BUILD)/sanitized/doctor/*.d)

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Wrong ICRCs for the doctor's tests, by their names and with nothing of the doctor's code: all bytes that go in are put
+ * together and their CRC is zlib's, or is made bit by bit.
+ */
+#ifndef TESTS_ICRC_WRONG_H
+#define TESTS_ICRC_WRONG_H
+
+#include "tests/unit/frame.h"
+
+struct wrong {
+	const struct frame *f, *of_stream, *of_sender; /* the last two may be NULL */
+	struct frame h; /* whose headers go in */
+	const char *lead; /* "ones", "zeroes", "" */
+	bool ethernet, tags, no_ip, no_udp, no_transport;
+	char tos, ttl, ip_checksum, udp_checksum, resv8a, flow_label; /* 'o'nes, 's'ent, 'z'ero */
+	bool only_headers, no_pad, with_icrc;
+	int fill, fill_from_ip; /* bytes of the bus */
+	int swap;
+	uint32_t polynomial, seed;
+	bool msb_first, not_complemented, zero;
+	char order; /* 'r'ight, 's'wapped, 'b'its, 'h'alves */
+};
+
+static inline bool wrong_v6(const struct frame *f)
+{
+	return f->bytes[f->l3] >> 4 == 6;
+}
+
+static inline void wrong_same(struct frame *to, int at, const struct frame *from, int from_at, int bytes)
+{
+	memcpy(to->bytes + at, from->bytes + from_at, bytes);
+}
+
+static inline void wrong_lengths(struct frame *to, const struct frame *from, int less)
+{
+	int ip_to = to->l3 + (wrong_v6(to) ? 4 : 2), ip_from = from->l3 + (wrong_v6(from) ? 4 : 2);
+	int ip = from->bytes[ip_from] << 8 | from->bytes[ip_from + 1];
+
+	put(to->bytes + ip_to, less < 0 ? 0 : ip - less, 2);
+	if (to->udp && from->udp)
+		put(to->bytes + to->udp + 4,
+		    less < 0 ? 0 : (from->bytes[from->udp + 4] << 8 | from->bytes[from->udp + 5]) - less, 2);
+}
+
+static inline void wrong_extensions(struct frame *to, const struct frame *from)
+{
+	if (to->payload - to->bth == from->payload - from->bth)
+		wrong_same(to, to->bth + 12, from, from->bth + 12, to->payload - to->bth - 12);
+}
+
+static inline void wrong_all_masks(struct wrong *w, char how)
+{
+	w->tos = w->ttl = w->ip_checksum = w->udp_checksum = w->resv8a = w->flow_label = how;
+}
+
+static inline void wrong_stale(struct wrong *w, const char *what, const struct frame *b)
+{
+	struct frame *h = &w->h;
+
+	if (!b)
+		return;
+	if (!strcmp(what, "psn"))
+		wrong_same(h, h->bth + 9, b, b->bth + 9, 3);
+	else if (!strcmp(what, "dqpn"))
+		wrong_same(h, h->bth + 5, b, b->bth + 5, 3);
+	else if (!strcmp(what, "length"))
+		wrong_lengths(h, b, 0);
+	else if (!strcmp(what, "ip_id") && !wrong_v6(h) && !wrong_v6(b))
+		wrong_same(h, h->l3 + 4, b, b->l3 + 4, 2);
+	else if (!strcmp(what, "extensions"))
+		wrong_extensions(h, b);
+	else if (!strcmp(what, "bth"))
+		wrong_same(h, h->bth, b, b->bth, 12);
+	else if (!strcmp(what, "header"))
+		*h = *b;
+}
+
+static inline void wrong_zeroed(struct wrong *w, const char *what)
+{
+	struct frame *h = &w->h;
+
+	if (!strcmp(what, "tos"))
+		w->tos = 'z';
+	else if (!strcmp(what, "ttl"))
+		w->ttl = 'z';
+	else if (!strcmp(what, "ip_checksum"))
+		w->ip_checksum = 'z';
+	else if (!strcmp(what, "resv8a"))
+		w->resv8a = 'z';
+	else if (!strcmp(what, "flow_label"))
+		w->flow_label = 'z';
+	else if (!strcmp(what, "psn"))
+		memset(h->bytes + h->bth + 9, 0, 3);
+	else if (!strcmp(what, "dqpn"))
+		memset(h->bytes + h->bth + 5, 0, 3);
+	else if (!strcmp(what, "opcode"))
+		h->bytes[h->bth] = 0;
+	else if (!strcmp(what, "extensions"))
+		memset(h->bytes + h->bth + 12, 0, h->payload - h->bth - 12);
+	else if (!strcmp(what, "lengths"))
+		wrong_lengths(h, h, -1);
+	else if (!strcmp(what, "ip_id") && !wrong_v6(h))
+		memset(h->bytes + h->l3 + 4, 0, 2);
+	else if (!strcmp(what, "source_port") && h->udp)
+		memset(h->bytes + h->udp, 0, 2);
+}
+
+static inline void wrong_unmasked(struct wrong *w, const char *what)
+{
+	if (!strcmp(what, "tos"))
+		w->tos = 's';
+	else if (!strcmp(what, "ttl"))
+		w->ttl = 's';
+	else if (!strcmp(what, "ip_checksum"))
+		w->ip_checksum = 's';
+	else if (!strcmp(what, "udp_checksum"))
+		w->udp_checksum = 'z';
+	else if (!strcmp(what, "resv8a"))
+		w->resv8a = 's';
+	else if (!strcmp(what, "flow_label"))
+		w->flow_label = 's';
+}
+
+/* false: no such name. */
+static inline bool wrong_do(struct wrong *w, const char *name)
+{
+	struct frame *h = &w->h;
+	uint8_t *psn = h->bytes + h->bth + 9;
+
+#define IS(what) else if (!strcmp(name, what))
+	if (!strcmp(name, "zero"))
+		w->zero = true;
+	IS("swapped") w->order = 's';
+	IS("not_complemented") w->not_complemented = true;
+	IS("bits_reversed") w->order = 'b';
+	IS("halves_swapped") w->order = 'h';
+	IS("msb_first") w->msb_first = true;
+	IS("crc32c") w->polynomial = 0x82f63b78;
+	IS("poly_not_reflected") w->polynomial = 0x04c11db7;
+	IS("seed_zero") w->seed = 0;
+	IS("no_ones") w->lead = "";
+	IS("zeroes_for_ones") w->lead = "zeroes";
+	IS("with_ethernet") w->ethernet = w->tags = true;
+	IS("with_untagged") w->ethernet = true;
+	IS("without_ip") w->no_ip = true;
+	IS("without_udp") w->no_udp = true;
+	IS("transport_only") w->no_ip = w->no_udp = true;
+	IS("payload_only") w->no_ip = w->no_udp = w->no_transport = true;
+	IS("headers_only") w->only_headers = true;
+	IS("nothing_masked") wrong_all_masks(w, 's');
+	IS("masked_with_zeros") wrong_all_masks(w, 'z');
+	IS("sent_udp_checksum") w->udp_checksum = 's';
+	IS("previous_header") wrong_stale(w, "header", w->of_stream);
+	IS("sender_header") wrong_stale(w, "header", w->of_sender);
+	IS("next_psn") put(psn, (psn[0] << 16 | psn[1] << 8 | psn[2]) + 1, 3);
+	IS("toggled_ackreq") psn[-1] ^= 0x80;
+	IS("short_lengths") wrong_lengths(h, h, 4);
+	IS("no_pad") w->no_pad = true, w->only_headers = w->with_icrc = false;
+	IS("with_icrc_as_zeros") w->with_icrc = true, w->only_headers = w->no_pad = false;
+	IS("words_swapped") w->swap = 4;
+	IS("words8_swapped") w->swap = 8;
+#undef IS
+	else if (!strncmp(name, "unmasked_", 9))
+		wrong_unmasked(w, name + 9);
+	else if (!strncmp(name, "zeroed_", 7))
+		wrong_zeroed(w, name + 7);
+	else if (!strncmp(name, "stale_", 6))
+		wrong_stale(w, name + 6, w->of_stream);
+	else if (!strncmp(name, "sender_", 7))
+		wrong_stale(w, name + 7, w->of_sender);
+	else if (!strncmp(name, "filled_frame_", 13) || !strncmp(name, "filled_ip_", 10)) {
+		w->fill = atoi(strrchr(name, '_') + 1);
+		w->fill_from_ip = name[7] == 'i';
+		w->only_headers = w->no_pad = w->with_icrc = false;
+	} else
+		return false;
+	return true;
+}
+
+static inline void wrong_mask(uint8_t *byte, uint8_t bits, char how)
+{
+	if (how == 'o')
+		*byte |= bits;
+	if (how == 'z')
+		*byte &= 255 - bits;
+}
+
+static inline int wrong_gather(struct wrong *w, uint8_t *to)
+{
+	struct frame *h = &w->h;
+	const struct frame *f = w->f;
+	uint8_t *p = to, *ip = h->bytes + h->l3, *body;
+	int pad = f->bytes[f->bth + 1] >> 4 & 3, payload = f->icrc - f->payload - pad, rest;
+	int udp = h->udp ? h->udp : h->bth;
+
+	if (wrong_v6(h)) {
+		wrong_mask(ip, 0x0f, w->tos);
+		wrong_mask(ip + 1, 0xf0, w->tos);
+		wrong_mask(ip + 1, 0x0f, w->flow_label);
+		wrong_mask(ip + 2, 255, w->flow_label);
+		wrong_mask(ip + 3, 255, w->flow_label);
+		wrong_mask(ip + 7, 255, w->ttl);
+	} else {
+		wrong_mask(ip + 1, 255, w->tos);
+		wrong_mask(ip + 8, 255, w->ttl);
+		wrong_mask(ip + 10, 255, w->ip_checksum);
+		wrong_mask(ip + 11, 255, w->ip_checksum);
+	}
+	if (h->udp) {
+		wrong_mask(h->bytes + h->udp + 6, 255, w->udp_checksum);
+		wrong_mask(h->bytes + h->udp + 7, 255, w->udp_checksum);
+	}
+	wrong_mask(h->bytes + h->bth + 4, 255, w->resv8a);
+
+	if (*w->lead)
+		p = memset(p, *w->lead == 'o' ? 255 : 0, 8), p += 8;
+	if (w->ethernet) {
+		for (int i = 0; i < h->l3; i++)
+			if (w->tags || i < 12 || i >= h->l3 - 2)
+				*p++ = h->bytes[i];
+	}
+	for (int i = h->l3; i < h->payload; i++)
+		if ((i < udp && !w->no_ip) || (i >= udp && i < h->bth && !w->no_udp) || (i >= h->bth && !w->no_transport))
+			*p++ = h->bytes[i];
+	body = p;
+	rest = w->only_headers ? 0 : payload + (w->no_pad ? 0 : pad);
+	memcpy(p, f->bytes + f->payload, rest);
+	p += rest;
+	for (int at = 0; w->swap && at + w->swap <= rest; at += w->swap)
+		for (int i = 0; i < w->swap; i++)
+			body[at + i] = f->bytes[f->payload + at + w->swap - 1 - i];
+	if (w->with_icrc)
+		p = memset(p, 0, 4), p += 4;
+	if (w->fill && !w->only_headers && !w->no_pad && !w->with_icrc)
+		for (int end = f->icrc - (w->fill_from_ip ? f->l3 : 0); end % w->fill; end++)
+			*p++ = 0;
+	return p - to;
+}
+
+static inline uint32_t wrong_crc(const struct wrong *w, const uint8_t *p, int count)
+{
+	uint32_t r = w->seed;
+
+	if (!w->msb_first && w->polynomial == 0xedb88320)
+		return ~crc32(~w->seed, p, count);
+	for (int i = 0; i < count; i++) {
+		for (int bit = 0; bit < 8; bit++) {
+			uint32_t in = p[i] >> (w->msb_first ? 7 - bit : bit) & 1;
+
+			r = (r & 1) ^ in ? r >> 1 ^ w->polynomial : r >> 1;
+		}
+	}
+	return r;
+}
+
+/* Bit 31 becomes bit 0. */
+static inline uint32_t wrong_mirror(uint32_t v)
+{
+	uint32_t to = 0;
+
+	for (int i = 0; i < 32; i++)
+		to |= (v >> i & 1) << (31 - i);
+	return to;
+}
+
+/*
+ * The four bytes on the wire of one mistake or two (second NULL or ""), in this order. false: there is no such name.
+ */
+static inline bool wrong_icrc(const struct frame *f, const struct frame *of_stream, const struct frame *of_sender,
+			      const char *first, const char *second, uint8_t icrc[4])
+{
+	static uint8_t bytes[FRAME_ROOM];
+	static struct wrong w;
+	uint8_t swapped[4];
+	uint32_t r;
+
+	w = (struct wrong){ .f = f, .of_stream = of_stream, .of_sender = of_sender, .h = *f, .lead = "ones",
+			    .polynomial = 0xedb88320, .seed = ~0u, .order = 'r' };
+	wrong_all_masks(&w, 'o');
+	if ((first && *first && !wrong_do(&w, first)) || (second && *second && !wrong_do(&w, second)))
+		return false;
+	r = wrong_crc(&w, bytes, wrong_gather(&w, bytes));
+	if (!w.not_complemented)
+		r = ~r;
+	if (w.zero)
+		r = 0;
+	if (w.msb_first)
+		r = __builtin_bswap32(wrong_mirror(r)); /* most significant byte first */
+	for (int i = 0; i < 4; i++)
+		icrc[i] = r >> 8 * i;
+	memcpy(swapped, icrc, 4);
+	for (int i = 0; i < 4; i++) {
+		if (w.order == 's')
+			icrc[i] = swapped[3 - i];
+		if (w.order == 'h')
+			icrc[i] = swapped[i ^ 2];
+		if (w.order == 'b')
+			icrc[i] = wrong_mirror(swapped[i]) >> 24;
+	}
+	return true;
+}
+
+#endif
