@@ -8,6 +8,7 @@
 #define DOCTOR_DOCTOR_H
 
 #include "doctor/finding.h"
+#include "userspace/expect.h"
 #include "userspace/observer.h"
 
 struct doctor;
@@ -23,14 +24,27 @@ struct doctor_packet {
 /* NULL: no memory. */
 struct doctor *doctor_new(void);
 
+/* Connections that are known beforehand, before the first packet. false: too many. */
+bool doctor_expect(struct doctor *d, const struct expected *e);
+
 /* The packets of a stream in their order. Nothing of what is pointed to is kept. */
 void doctor_take(struct doctor *d, const struct doctor_packet *p);
 
 /*
- * What is wrong, most important first; findings_free() it. totals: of everything that was seen. false: no memory; what is
- * in f is right then, but not all.
+ * What is wrong, most important first; findings_free() it. Afterwards no more packets can be taken. false: no memory; what
+ * is in f is right then, but not all.
  */
-bool doctor_conclude(struct doctor *d, const struct roce_counters *totals, struct findings *f);
+bool doctor_conclude(struct doctor *d, struct findings *f);
+
+/* How much was looked at. */
+struct doctor_checked {
+	__u64 packets, streams;
+	__u64 icrcs;	 /* that were verified */
+	__u64 sequences; /* streams whose PSNs could be followed */
+	__u64 messages;	 /* whose beginning and end were seen */
+	__u64 starts;	 /* streams whose first PSN was known beforehand */
+};
+struct doctor_checked doctor_checked(const struct doctor *d);
 
 void doctor_free(struct doctor *d);
 

@@ -6,6 +6,7 @@
 #include "roce/stream.h"
 
 #define FINDING_EVIDENCE 5 /* frames that are shown for it */
+#define FINDING_KIND 48
 #define FINDING_TEXT 400
 
 /* A finding needs so many packets that agree; fewer are a candidate. */
@@ -18,8 +19,9 @@ struct evidence {
 };
 
 struct finding {
-	char kind[48]; /* icrc-swapped, icrc-no-ones+crc32c, icrc-bit-flip, psn-constant, lint-udp-length, ... */
+	char kind[FINDING_KIND]; /* icrc-swapped, icrc-no-ones+crc32c, icrc-bit-flip, psn-constant, lint-udp-length, ... */
 	bool certain;  /* finding, else candidate */
+	bool hint;     /* neither: what could not be judged, and why */
 	int weight;    /* how important: see doctor/finding.def */
 	__u64 packets; /* that show it */
 	size_t streams; /* that show it */
@@ -39,7 +41,7 @@ struct findings {
 /* A zeroed one at the end of the list; NULL: no memory. Valid until the next call. */
 struct finding *findings_add(struct findings *f);
 
-/* Certain ones first, then by weight, then by packets; the rest by kind and stream, so that the order is always the same. */
+/* Certain ones first, hints last; then by weight, then by packets; the rest by kind and stream, so that the order is always the same. */
 void findings_sort(struct findings *f);
 
 void findings_free(struct findings *f);

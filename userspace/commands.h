@@ -7,6 +7,7 @@
 int cmd_monitor(int argc, char **argv);
 int cmd_analyze(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_send(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 

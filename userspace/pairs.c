@@ -101,16 +101,21 @@ void pairs_learn(struct pairs *p, const struct roce_packet *packet, const __u8 *
 	pairs_put(p, &key, &pair);
 }
 
+const struct roce_pair *pairs_get(const struct pairs *p, const struct roce_pair_key *key)
+{
+	const struct pairs_entry *e = find(&p->known, key);
+
+	return e && e->pair.from ? &e->pair : NULL;
+}
+
 void pairs_find(const struct pairs *p, struct roce_stream *s, const struct roce_packet *packet)
 {
-	const struct pairs_entry *e;
 	struct roce_pair_key key;
 
 	if (!roce_wants_pair(s, packet, p->news + 1))
 		return;
 	roce_pair_key(packet, &key);
-	e = find(&p->known, &key);
-	roce_adopt(s, e && e->pair.from ? &e->pair : NULL, p->news + 1);
+	roce_adopt(s, pairs_get(p, &key), p->news + 1);
 }
 
 void pairs_free(struct pairs *p)

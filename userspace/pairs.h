@@ -32,6 +32,9 @@ bool pairs_put(struct pairs *p, const struct roce_pair_key *key, const struct ro
  */
 void pairs_learn(struct pairs *p, const struct roce_packet *packet, const __u8 *window, __u32 available);
 
+/* NULL: it is not known. Until the next one is put or learnt. */
+const struct roce_pair *pairs_get(const struct pairs *p, const struct roce_pair_key *key);
+
 /* Sees to it that the stream knows its pair, before roce_observe(). */
 void pairs_find(const struct pairs *p, struct roce_stream *s, const struct roce_packet *packet);
 

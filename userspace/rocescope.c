@@ -14,7 +14,7 @@ static const struct command {
 	{ "monitor", cmd_monitor, "count what passes interfaces: per queue pair PSNs, messages, ICRCs" },
 	{ "analyze", cmd_analyze, "the same verdicts from capture files" },
 	{ "capture", cmd_capture, "write only the faulty packets to a file, with context" },
-	{ "doctor", NULL, "say in words what a sender does wrong" },
+	{ "doctor", cmd_doctor, "say in words what a sender does wrong" },
 	{ "send", cmd_send, "send RoCE packets by plan, and faults by plan" },
 	{ "path", NULL, "look at the path to another machine" },
 	{ "compare", cmd_compare, "compare RoCE, UDP and SoftRoCE on one path (make compare)" },
