@@ -228,16 +228,17 @@ static void say_loss(const struct doctor *d, struct findings *f)
 		periodic &= l->periodic && l->gaps > 2 && (!period || l->period == period);
 		period = l->period;
 	}
-	SAY(text, "%s: %llu of %llu, in %llu places", finding_rules[KIND_loss].words, lost, packets + lost, gaps);
+	SAY(text, "%s: %llu of %llu. PSNs are left out %llu time%s, ", finding_rules[KIND_loss].words, lost, packets + lost, gaps,
+	    gaps == 1 ? "" : "s");
 	if (streams > 2 && losing == 1)
 		where = " Only one stream loses: its QP, its queue, its path by hash.";
 	else if (2 * d->gaps_together >= d->gaps && d->gaps_together)
 		where = " Most streams lose at the same time: a port, a buffer or a pause for all of them.";
 	if (periodic && period)
-		snprintf(to->text, sizeof(to->text), "%s (%llu in a row at most), in %llu of %llu streams. It is always packet %llu after the "
+		snprintf(to->text, sizeof(to->text), "%s%llu at once at most, in %llu of %llu streams. It is always packet %llu after the "
 			 "last one: a counter or a buffer of that size.%s", text, largest, losing, streams, period, where);
 	else
-		snprintf(to->text, sizeof(to->text), "%s (%llu in a row at most), in %llu of %llu streams.%s", text, largest, losing,
+		snprintf(to->text, sizeof(to->text), "%s%llu at once at most, in %llu of %llu streams.%s", text, largest, losing,
 			 streams, where);
 }
 

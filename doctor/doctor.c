@@ -109,6 +109,7 @@ static void begin_anew(struct chart *c)
 {
 	c->waits = false;
 	c->psn.met = c->psn.begun = false;
+	c->psn.ones = c->psn.zeroes = 0;
 	c->message.open = c->message.met = c->message.counts = false;
 	c->start = NO_PSN;
 }

@@ -86,7 +86,8 @@ __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum 
 	}
 	if (how == PSN_TAKEN || how == PSN_RESUMES)
 		return 0;
-	if (kinds & ROCE_EVENT(psn_gap)) {
+	/* what is left out before the first one is judged by where it should begin */
+	if (kinds & ROCE_EVENT(psn_gap) && how != PSN_FIRST) {
 		__u64 healed = l->damaged < p->event.skipped ? l->damaged : p->event.skipped;
 
 		l->healed += healed;

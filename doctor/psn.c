@@ -2,7 +2,8 @@
 #include "doctor/psn.h"
 
 #define MOST(n, of) ((n) >= FINDING_PACKETS && (n) * 10 >= (of) * 9) /* losses may disturb a model here and there */
-#define WRAP_LEAST 8 /* bits; narrower counters need several wraps to be told from chance */
+#define WRAP_LEAST 4 /* bits of the narrowest counter, */
+#define WRAP_ONCE 8  /* and of one of which a single wrap is no chance */
 
 static __u32 after(__u32 psn)
 {
@@ -91,15 +92,28 @@ static void take_outlier(struct psn_study *s, struct signs *signs, const struct 
 	SAY(e->found, "PSN 0x%06x", p->psn);
 }
 
+/*
+ * The packet stands where another PSN belongs, and the next one goes on behind that. One that is only late, early or seen
+ * before is none, wherever it stands.
+ */
+static bool is_outlier(const struct psn_study *s, const struct step *p, bool goes_on)
+{
+	__s32 off = psn_distance(after(s->counted), p->psn);
+
+	if (!goes_on || !off || (off > 0 && off < PSN_NEAR) || p->event.kinds & ROCE_EVENT(psn_recovered))
+		return false;
+	return off < -PSN_NEAR || off > 0 || s->recent[p->psn % PSN_NEAR].psn != p->psn + 1 ||
+	       s->recent[p->psn % PSN_NEAR].content != p->content;
+}
+
 enum psn_how psn_study_take(struct psn_study *s, struct signs *signs, const struct step *p, const struct step *next)
 {
 	enum psn_how how = PSN_FIRST;
 	bool goes_on;
 
 	if (s->met) {
-		/* late ones fill a hole: they are no outliers */
-		goes_on = next && next->psn == ((s->counted + 2) & PSN_MASK) && !(p->event.kinds & ROCE_EVENT(psn_recovered));
-		if (p->damaged || (goes_on && p->psn != after(s->counted) && p->psn != s->counted)) {
+		goes_on = next && next->psn == ((s->counted + 2) & PSN_MASK);
+		if (p->damaged || is_outlier(s, p, goes_on)) {
 			if (!p->damaged)
 				take_outlier(s, signs, p);
 			s->excused = !p->damaged;
@@ -126,7 +140,11 @@ enum psn_how psn_study_take(struct psn_study *s, struct signs *signs, const stru
 		s->begun = true;
 	}
 	s->met = true;
+	s->ones |= p->psn;
+	s->zeroes |= ~p->psn & PSN_MASK;
 	s->before = *p;
+	s->recent[p->psn % PSN_NEAR].psn = p->psn + 1;
+	s->recent[p->psn % PSN_NEAR].content = p->content;
 	s->counted = p->psn;
 	s->excused = false;
 	return how;
@@ -188,7 +206,9 @@ static bool conclude_wrap(const struct psn_study *s, struct signs *signs)
 	char text[SIGN_FIGURES];
 	__u64 agree = s->wrap_behind + (s->wraps > 1 ? s->wraps * (1u << s->wrap_bits) : 0);
 
-	if (!s->wraps || (s->wrap_bits < WRAP_LEAST && s->wraps < FINDING_PACKETS))
+	/* the bits above the counter never move */
+	if (!s->wraps || (s->ones & s->zeroes) >> s->wrap_bits || s->wrap_bits < WRAP_LEAST ||
+	    (s->wrap_bits < WRAP_ONCE && s->wraps < FINDING_PACKETS))
 		return false;
 	SAY(text, "Its counter has %u bits.", s->wrap_bits);
 	add_sign(s, signs, KIND_psn_wrap, agree > s->steps ? s->steps : agree);

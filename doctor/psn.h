@@ -9,6 +9,7 @@
 #include "doctor/sign.h"
 #include "doctor/step.h"
 
+#define PSN_NEAR 64 /* PSNs in which a packet may come late, or again; a power of two */
 #define PSN_UNITS 8 /* counted units of payload: 1, 2, 4, ... 128 bytes */
 
 struct psn_study {
@@ -29,8 +30,12 @@ struct psn_study {
 	__u64 restarts, restarts_within; /* the first PSN of all messages again, with the next message; +1 inside */
 	__u32 stride;	/* the step that was seen most of late */
 	__u64 stride_votes, stride_seen;
+	__u32 ones, zeroes; /* bits of the PSN that were ever 1, and that were ever 0 */
 	__u32 wrap_bits; /* of the last early wrap */
 	__u64 wraps, wrap_behind; /* how often; packets that count right since the last one */
+	struct {
+		__u32 psn, content; /* psn: + 1, 0: none */
+	} recent[PSN_NEAR]; /* by the lower bits of their PSN */
 	__u64 outliers;
 	__u32 outlier_psn;
 	bool outliers_same;
