@@ -31,7 +31,6 @@ struct chart {
 	__u64 connection; /* by connection management, of the latest packet */
 	__u32 start, other_start; /* first PSN as it should be, and that of the other direction; NO_PSN: not known */
 	bool started; /* the first PSN was known of some connection */
-	bool leapt; /* PSNs were left out since the last immediate data */
 	__u64 asked; /* packets that a response is due to */
 	__u64 acked; /* ACKs for it */
 	__u64 refused; /* NAKs, PSN sequence error, for PSNs that are not missing here */

@@ -242,12 +242,11 @@ static void say_loss(const struct doctor *d, struct findings *f)
 			 streams, where);
 }
 
-/* Why ICRCs are wrong, and which are wrong without a known reason. */
+/* Why ICRCs are wrong. */
 static bool conclude_icrcs(struct doctor *d, struct findings *f)
 {
 	struct icrc_study **studies = calloc(d->charts.count + 1, sizeof(*studies));
-	size_t count = 0, known, in_a_row = 0;
-	struct finding *unknown;
+	size_t count = 0;
 	bool added;
 
 	if (!studies)
@@ -255,30 +254,8 @@ static bool conclude_icrcs(struct doctor *d, struct findings *f)
 	for (size_t i = 0; i < d->charts.count; i++)
 		if (chart_at(d, i)->icrc && !signs_find(&chart_at(d, i)->signs, KIND_icrc_absent))
 			studies[count++] = chart_at(d, i)->icrc;
-	known = f->count;
 	added = icrc_study_conclude(studies, count, f);
 	free(studies);
-	for (size_t i = known; i < f->count; i++) {
-		if (!f->list[i].weight)
-			f->list[i].weight = finding_rules[KIND_icrc_unexplained].weight + 30;
-		if (f->list[i].certain)
-			return added;
-	}
-	for (size_t i = 0; i < d->charts.count; i++) {
-		struct chart *c = chart_at(d, i);
-		struct signs unexplained = { 0 };
-
-		if (!all_bad(c) || signs_find(&c->signs, KIND_icrc_absent))
-			continue;
-		show_icrcs(c, &unexplained, KIND_icrc_unexplained);
-		added &= add_signs(f, &unexplained, &c->key);
-		signs_free(&unexplained);
-		in_a_row += c->lint.icrc_all_bad;
-	}
-	/* a few packets of a stream may be damaged all of them */
-	unknown = find(f, KIND_icrc_unexplained);
-	if (unknown)
-		unknown->certain = in_a_row > 0;
 	return added;
 }
 

@@ -86,17 +86,6 @@ static void settle(struct doctor *d, struct chart *c, const struct step *next)
 	if (loss_take(&c->loss, &c->signs, p, how))
 		take_loss(d, c, p->frame);
 	message_study_take(&c->message, &c->loss, &c->signs, p, how);
-	c->leapt |= how != PSN_FOLLOWS;
-	if (p->event.kinds & ROCE_EVENT(imm_gap) && !c->leapt) {
-		struct evidence *e = signs_add(&c->signs, KIND_imm_gap, p->frame);
-
-		if (e) {
-			SAY(e->expected, "immediate 0x%08x", p->immediate - p->event.imm_skipped);
-			SAY(e->found, "immediate 0x%08x", p->immediate);
-		}
-	}
-	if (p->op & OP_IMMDT)
-		c->leapt = false;
 }
 
 void doctor_settle(struct doctor *d, struct chart *c)
@@ -214,7 +203,7 @@ static void take_icrc(struct chart *c, struct sender *s, const struct doctor_pac
 	icrc_study_take(c->icrc, &c->key, &bad);
 	if (c->bad < FINDING_EVIDENCE) {
 		c->bad_shown[c->bad].frame = doctor->number;
-		c->bad_shown[c->bad].expected = lint_right_icrc(doctor);
+		c->bad_shown[c->bad].expected = observer_icrc(&doctor->look->packet, doctor->frame->bytes);
 		c->bad_shown[c->bad].found = doctor->look->packet.icrc;
 	}
 	c->bad++;

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <isa-l/crc.h>
-#include <string.h>
-
 #include "doctor/lint.h"
 #include "roce/checksum.h"
 
@@ -143,7 +140,6 @@ void lint_study_take(struct lint_study *l, struct signs *signs, const struct doc
 		lints &= ~(1u << LINT_payload_mixed);
 	if (odd)
 		lints &= ~(1u << LINT_payload_beyond_mtu);
-	l->icrc_all_bad += lints >> LINT_icrc_all_bad & 1;
 	if (lints & (1u << LINT_payload_not_path_mtu | 1u << LINT_payload_beyond_mtu) && is_merged(doctor)) {
 		signs_add(signs, KIND_hint_merged, doctor->number);
 		lints &= ~(1u << LINT_payload_not_path_mtu | 1u << LINT_payload_beyond_mtu | 1u << LINT_payload_mixed);
@@ -207,19 +203,6 @@ enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *do
 		SAY(e->expected, "%u bytes behind IP, opcode 0x%02x", need, p->opcode);
 	SAY(e->found, "%u", have);
 	return kind;
-}
-
-__u32 lint_right_icrc(const struct doctor_packet *doctor)
-{
-	const struct roce_packet *p = &doctor->look->packet;
-	__u32 end = p->icrc_offset, split = end < ROCE_WINDOW_BYTES ? end : ROCE_WINDOW_BYTES;
-	__u32 crc = ~ICRC_REGISTER; /* the library inverts before and after */
-	__u8 window[ROCE_WINDOW_BYTES];
-
-	memcpy(window, doctor->frame->bytes, sizeof(window));
-	icrc_mask(window, p);
-	crc = crc32_gzip_refl(crc, window + p->l3_offset, split - p->l3_offset);
-	return crc32_gzip_refl(crc, doctor->frame->bytes + split, end - split);
 }
 
 void lint_say_icrc(char text[48], __u32 icrc)

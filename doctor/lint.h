@@ -11,7 +11,6 @@ struct lint_study {
 	__u8 service;	  /* of the packet before */
 	bool met;
 	__u64 short_of_icrc; /* First and Middle packets that are 4 bytes short of a path MTU */
-	__u64 icrc_all_bad; /* packets of which the engine says so */
 };
 
 /* A packet of a stream whose ICRC is right, or none of whose ICRCs is. */
@@ -19,9 +18,6 @@ void lint_study_take(struct lint_study *l, struct signs *signs, const struct doc
 
 /* A frame that is no packet: lengths in disagreement, a fragment. The sign it is of, FINDING_KINDS: of none. */
 enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *p);
-
-/* The ICRC that the packet should have, first byte lowest. */
-__u32 lint_right_icrc(const struct doctor_packet *p);
 
 /* "icrc 1a 2b 3c 4d", as on the wire. */
 void lint_say_icrc(char text[48], __u32 icrc);

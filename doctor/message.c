@@ -53,17 +53,26 @@ static void dma_mistake(struct dma_study *d, const struct message_study *m, cons
 }
 
 /* Whether immediate data counts on here. */
-static bool take_immediate(struct message_study *m, const struct step *p)
+static bool take_immediate(struct message_study *m, struct signs *signs, const struct step *p)
 {
-	bool on = m->counts && p->immediate == m->immediate + 1;
+	__u32 step = p->immediate - m->immediate;
+	struct evidence *e;
 
 	if (!(p->op & OP_IMMDT))
 		return false;
+	if (m->imm_steps >= MESSAGE_IMM_STEPS && step > 1 && step <= MESSAGE_IMM_GAP && !m->disturbed &&
+	    (e = signs_add(signs, KIND_imm_gap, p->frame))) {
+		SAY(e->expected, "immediate 0x%08x", m->immediate + 1);
+		SAY(e->found, "immediate 0x%08x", p->immediate);
+	}
 	if (m->counts)
-		*(on ? &m->imm_steps : &m->imm_others) += 1;
+		*(step == 1 ? &m->imm_steps : &m->imm_others) += 1;
+	else
+		step = 0;
 	m->counts = true;
+	m->disturbed = false;
 	m->immediate = p->immediate;
-	return on;
+	return step == 1;
 }
 
 static void begin(struct message_study *m, const struct step *p)
@@ -79,7 +88,7 @@ static void begin(struct message_study *m, const struct step *p)
 static void end(struct message_study *m, struct loss *loss, struct signs *signs, const struct step *p)
 {
 	bool whole = m->whole && m->reth && m->bytes == m->dma_length;
-	bool on = take_immediate(m, p);
+	bool on = take_immediate(m, signs, p);
 
 	loss_judge(loss, signs, whole, whole && on);
 	if (m->whole && m->reth && !whole && !m->leapt)
@@ -93,6 +102,7 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 {
 	bool follows = how == PSN_FOLLOWS || how == PSN_RESUMES;
 
+	m->disturbed |= how != PSN_FOLLOWS;
 	if (how == PSN_TAKEN) { /* what it was, if it was one of them at all, is not known */
 		m->open = m->met = false;
 		return;

@@ -37,6 +37,7 @@ struct message_study {
 	__u64 bytes;
 	__u32 packets;
 	__u64 ended;	   /* messages, whole or not */
+	bool disturbed;	   /* not all packets since the latest immediate data were seen in order */
 	bool counts;	   /* immediate data was seen, */
 	__u32 immediate;   /* this one last, */
 	__u64 imm_steps;   /* so many steps of +1, */
