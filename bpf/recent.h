@@ -279,7 +279,7 @@ __noinline int capture_tell(void)
 
 	if (!s || !c)
 		return 0;
-	c->event = (struct roce_event){ .expected = EVENT_NO_PSN, .seen = s->packet.number };
+	c->event = (struct roce_event){ .expected = c->before.expected, .seen = s->packet.number };
 	place = s->place - 1;
 	v = bpf_map_lookup_elem(&streams, &place);
 	if (v)

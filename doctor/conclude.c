@@ -200,9 +200,9 @@ static bool add_signs(struct findings *f, const struct signs *s, const struct ro
 }
 
 /* How packets are lost says where. */
-static void say_loss(const struct doctor *d, struct findings *f)
+static void say_loss(const struct doctor *d, const struct roce_counters *totals, struct findings *f)
 {
-	__u64 gaps = 0, lost = 0, packets = 0, largest = 0, streams = 0, losing = 0, period = 0;
+	__u64 gaps = 0, lost = 0, largest = 0, streams = 0, losing = 0, period = 0;
 	bool periodic = true;
 	struct finding *to = find(f, KIND_loss);
 	char text[200];
@@ -217,7 +217,6 @@ static void say_loss(const struct doctor *d, struct findings *f)
 		if (!c->psn.met)
 			continue;
 		streams++;
-		packets += l->packets;
 		if (!signs_find(&c->signs, KIND_loss))
 			continue;
 		losing++;
@@ -228,7 +227,8 @@ static void say_loss(const struct doctor *d, struct findings *f)
 		periodic &= l->periodic && l->gaps > 2 && (!period || l->period == period);
 		period = l->period;
 	}
-	SAY(text, "%s: %llu of %llu. PSNs are left out %llu time%s, ", finding_rules[KIND_loss].words, lost, packets + lost, gaps,
+	SAY(text, "%s: %llu of %llu. PSNs are left out %llu time%s, ", finding_rules[KIND_loss].words, lost,
+	    totals->value[COUNTER_roce_packets] + totals->value[COUNTER_rocev1_packets] + lost, gaps,
 	    gaps == 1 ? "" : "s");
 	if (streams > 2 && losing == 1)
 		where = " Only one stream loses: its QP, its queue, its path by hash.";
@@ -293,7 +293,7 @@ struct doctor_checked doctor_checked(const struct doctor *d)
 	return checked;
 }
 
-bool doctor_conclude(struct doctor *d, struct findings *f)
+bool doctor_conclude(struct doctor *d, const struct roce_counters *totals, struct findings *f)
 {
 	static const struct roce_key nobody;
 	bool added = !d->failed && !d->loose.failed;
@@ -317,7 +317,7 @@ bool doctor_conclude(struct doctor *d, struct findings *f)
 		signs_free(&s);
 	}
 	added &= conclude_icrcs(d, f) && conclude_phantoms(d, f);
-	say_loss(d, f);
+	say_loss(d, totals, f);
 	explain_findings(f);
 	findings_sort(f);
 	return added;

@@ -157,6 +157,7 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 		.frame = doctor->number, .event = *doctor->event, .psn = p->number, .op = p->op, .content = content(doctor),
 		.payload = p->payload_bytes, .dma_length = p->dma_length, .immediate = p->immediate, .opcode = p->opcode,
 		.service = p->service, .damaged = c->trusted && doctor->look->icrc == ICRC_BAD,
+		.apart = doctor->apart,
 	};
 
 	if (doctor->stream->pair.from && doctor->stream->pair.connection != c->connection) {
@@ -209,12 +210,26 @@ static void take_icrc(struct chart *c, struct sender *s, const struct doctor_pac
 	c->bad++;
 }
 
-static void remember(struct icrc_before *b, const struct doctor_packet *doctor)
+static void remember(struct icrc_before *b, const struct observer_frame *frame, const struct roce_packet *p)
 {
-	__u32 bytes = doctor->frame->captured < sizeof(b->header) ? doctor->frame->captured : sizeof(b->header);
+	__u32 bytes = frame->captured < sizeof(b->header) ? frame->captured : sizeof(b->header);
 
-	b->packet = doctor->look->packet;
-	memcpy(b->header, doctor->frame->bytes, bytes);
+	b->packet = *p;
+	memcpy(b->header, frame->bytes, bytes);
+}
+
+void doctor_remember(struct doctor *d, const struct observer_frame *frame, const struct roce_packet *p)
+{
+	struct sender *sender = index_get(&d->senders, p->src);
+	struct roce_key key;
+	struct chart *c;
+
+	roce_stream_key(p, &key);
+	c = index_find(&d->charts, &key);
+	if (c)
+		remember(&c->before, frame, p);
+	if (sender)
+		remember(&sender->before, frame, p);
 }
 
 static struct path *take_path(struct doctor *d, const struct roce_packet *p)
@@ -243,9 +258,9 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 		trust(c);
 	if (doctor->look->icrc != ICRC_UNCHECKED)
 		take_icrc(c, sender, doctor);
-	remember(&c->before, doctor);
+	remember(&c->before, doctor->frame, p);
 	if (sender)
-		remember(&sender->before, doctor);
+		remember(&sender->before, doctor->frame, p);
 	if (p->truncated)
 		signs_add(&c->signs, KIND_hint_truncated, doctor->number);
 	if (doctor->frame->no_icrc)

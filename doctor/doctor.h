@@ -19,6 +19,7 @@ struct doctor_packet {
 	const struct observer_look *look;
 	const struct roce_event *event;
 	const struct roce_stream *stream; /* as it is behind this packet; NULL: it has none */
+	bool apart; /* packets of its stream between the one before and this one are not shown (live) */
 };
 
 /* NULL: no memory. */
@@ -30,11 +31,14 @@ bool doctor_expect(struct doctor *d, const struct expected *e);
 /* The packets of a stream in their order. Nothing of what is pointed to is kept. */
 void doctor_take(struct doctor *d, const struct doctor_packet *p);
 
+/* A packet of which only the headers are there: nothing is judged by it but the ICRC of the one behind it. */
+void doctor_remember(struct doctor *d, const struct observer_frame *frame, const struct roce_packet *p);
+
 /*
- * What is wrong, most important first; findings_free() it. Afterwards no more packets can be taken. false: no memory; what
+ * What is wrong, most important first; findings_free() it. totals: of everything that was seen. Afterwards no more packets can be taken. false: no memory; what
  * is in f is right then, but not all.
  */
-bool doctor_conclude(struct doctor *d, struct findings *f);
+bool doctor_conclude(struct doctor *d, const struct roce_counters *totals, struct findings *f);
 
 /* How much was looked at. */
 struct doctor_checked {

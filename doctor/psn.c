@@ -106,32 +106,41 @@ static bool is_outlier(const struct psn_study *s, const struct step *p, bool goe
 	       s->recent[p->psn % PSN_NEAR].content != p->content;
 }
 
+/* Where p stands behind the packet before; moves on over what took another's place. */
+static enum psn_how follow(struct psn_study *s, struct signs *signs, const struct step *p, const struct step *next)
+{
+	bool goes_on = next && !next->apart && next->psn == ((s->counted + 2) & PSN_MASK);
+
+	if (p->damaged || is_outlier(s, p, goes_on)) {
+		if (!p->damaged)
+			take_outlier(s, signs, p);
+		s->excused = !p->damaged;
+		if (goes_on || p->psn == after(s->counted))
+			s->counted = after(s->counted);
+		return PSN_TAKEN;
+	}
+	if (is_step(s, p) && s->before.psn == s->counted)
+		count_models(s, p);
+	if (s->excused)
+		return PSN_RESUMES;
+	if (p->psn == after(s->counted))
+		return PSN_FOLLOWS;
+	if (p->event.kinds & ROCE_EVENT(psn_gap))
+		return PSN_LEAPS;
+	return s->before.op & OP_READ_REQUEST ? PSN_FOLLOWS : PSN_ELSEWHERE;
+}
+
 enum psn_how psn_study_take(struct psn_study *s, struct signs *signs, const struct step *p, const struct step *next)
 {
-	enum psn_how how = PSN_FIRST;
-	bool goes_on;
+	enum psn_how how = s->met ? PSN_ELSEWHERE : PSN_FIRST;
 
-	if (s->met) {
-		goes_on = next && next->psn == ((s->counted + 2) & PSN_MASK);
-		if (p->damaged || is_outlier(s, p, goes_on)) {
-			if (!p->damaged)
-				take_outlier(s, signs, p);
-			s->excused = !p->damaged;
-			if (goes_on || p->psn == after(s->counted))
-				s->counted = after(s->counted);
-			return PSN_TAKEN;
-		}
-		if (is_step(s, p) && s->before.psn == s->counted)
-			count_models(s, p);
-		if (s->excused)
-			how = PSN_RESUMES;
-		else if (p->psn == after(s->counted) || (s->before.op & OP_READ_REQUEST && !(p->event.kinds & ROCE_EVENT(psn_gap))))
-			how = PSN_FOLLOWS;
-		else
-			how = p->event.kinds & ROCE_EVENT(psn_gap) ? PSN_LEAPS : PSN_ELSEWHERE;
-	} else {
-		if (p->damaged)
-			return PSN_TAKEN;
+	if (s->met && !p->apart)
+		how = follow(s, signs, p, next);
+	else if (p->damaged)
+		how = PSN_TAKEN;
+	if (how == PSN_TAKEN)
+		return how;
+	if (!s->met) {
 		s->first = p->psn;
 		s->first_frame = p->frame;
 	}

@@ -19,6 +19,7 @@ struct step {
 	__u32 immediate;
 	__u8 opcode;
 	__u8 service;
+	bool apart;   /* the one before was not shown */
 	bool damaged; /* its ICRC is wrong although the stream's are right */
 };
 

@@ -14,14 +14,17 @@
 #include "userspace/analysis.h"
 #include "userspace/arguments.h"
 #include "userspace/commands.h"
+#include "userspace/doctor_live.h"
 #include "userspace/findings_view.h"
 
 #define MAX_STREAMS 1000000
+#define DURATION 10 /* s, of an interface */
 
 struct options {
-	char **files;
+	char **files; /* or interfaces */
 	size_t file_count;
 	struct analysis_settings analysis;
+	struct live_options live; /* without interfaces: files */
 	const char *expect;
 	bool json, exit_code;
 };
@@ -29,22 +32,31 @@ struct options {
 static volatile sig_atomic_t stop;
 
 static const char usage[] =
-	"usage: rocescope doctor FILE... [OPTIONS]\n\n"
+	"usage: rocescope doctor FILE... | IFACE... [OPTIONS]\n\n"
 	"Says what a sender of RoCE packets does wrong: most important first, with the frames that show it, what the\n"
-	"specification asks for, and how to fix it. Several files are one capture, in this order; - is standard input.\n\n"
+	"specification asks for, and how to fix it. Several files are one capture, in this order; - is standard input.\n"
+	"Of an interface the first packets of each stream and the faulty ones are looked at.\n\n"
 	"  -j, --json               print one rocescope.findings/1 object\n"
 	"  --expect FILE            connections, one a line: which streams answer which, with which PSN they begin\n"
 	"  --link file|ethernet|ip|bth\n"
 	"                           what frames begin with: as the file says, or that  (file)\n"
+	"  --duration SECONDS       how long an interface is watched                  (10)\n"
+	"  --mode auto|native|generic  how XDP is attached to it                      (auto)\n"
+	"  --direction in|both      also what leaves it                               (in)\n"
+	"  -v, --verbose            also what libbpf and the kernel's verifier say\n"
 	"  --exit-code              exit status 3 if there is a finding\n"
 	"  -h, --help, --version    (--help findings: every finding there is)\n";
 
-enum { OPT_EXPECT = OPTION_OWN, OPT_LINK, OPT_EXIT_CODE };
+enum { OPT_EXPECT = OPTION_OWN, OPT_LINK, OPT_LIVE, OPT_EXIT_CODE };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, 'j' },
 	{ "expect", required_argument, NULL, OPT_EXPECT },
 	{ "link", required_argument, NULL, OPT_LINK },
+	{ "duration", required_argument, NULL, OPT_LIVE },
+	{ "mode", required_argument, NULL, OPT_LIVE },
+	{ "direction", required_argument, NULL, OPT_LIVE },
+	{ "verbose", no_argument, NULL, 'v' },
 	{ "exit-code", no_argument, NULL, OPT_EXIT_CODE },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -59,7 +71,7 @@ static void help(const char *topic)
 	exit(EXIT_RAN);
 }
 
-static void take_option(struct options *o, int value, const char *text)
+static void take_option(struct options *o, int value, char *text, const char *name)
 {
 	static const char *const links[] = { "file", "ethernet", "ip", "bth", NULL }; /* enum capture_link */
 
@@ -67,8 +79,15 @@ static void take_option(struct options *o, int value, const char *text)
 	case 'j':
 		o->json = true;
 		break;
+	case 'v':
+		live_option(&o->live, "verbose", NULL);
+		break;
+	case OPT_LIVE:
+		live_option(&o->live, name, text);
+		break;
 	case OPT_EXPECT:
 		o->expect = text;
+		o->live.expect = text;
 		break;
 	case OPT_LINK:
 		o->analysis.link = argument_choice("doctor", "link", text, links);
@@ -79,37 +98,55 @@ static void take_option(struct options *o, int value, const char *text)
 	}
 }
 
-static void parse_options(struct options *o, int argc, char **argv)
-{
-	int value;
-
-	*o = (struct options){
-		/* one thread: a stream's answers are judged in the order of the file */
-		.analysis = { .max_streams = MAX_STREAMS, .threads = 1, .progress = isatty(STDERR_FILENO), .stop = &stop },
-	};
-	opterr = 0;
-	while ((value = getopt_long(argc, argv, ":jh", long_options, NULL)) != -1) {
-		if (value == '?' || value == ':')
-			usage_error("doctor: %s: %s", argv[optind - 1], value == '?' ? "no such option" : "needs a value");
-		if (value == 'h')
-			help(argv[optind]);
-		take_option(o, value, optarg);
-	}
-	o->files = argv + optind;
-	o->file_count = argc - optind;
-	if (!o->file_count)
-		usage_error("doctor: which file?");
-}
-
 /* An interface's name, where there is no file of it. */
 static bool is_interface(const char *name)
 {
 	return strcmp(name, "-") && access(name, F_OK) && if_nametoindex(name);
 }
 
+/* All of them are files, or all are interfaces. */
+static void take_arguments(struct options *o)
+{
+	if (!o->file_count)
+		usage_error("doctor: which file, or which interface?");
+	for (size_t i = 0; i < o->file_count; i++) {
+		const char *name = o->files[i];
+
+		if (is_interface(name))
+			live_take_interface(&o->live, name);
+		else if (strcmp(name, "-") && access(name, F_OK) && errno == ENOENT)
+			usage_error("doctor: %s: neither a file nor an interface", name);
+	}
+	if (o->live.interface_count && o->live.interface_count != o->file_count)
+		usage_error("doctor: files and interfaces are not looked at together");
+}
+
+static void parse_options(struct options *o, int argc, char **argv)
+{
+	int value, index;
+
+	*o = (struct options){
+		/* one thread: a stream's answers are judged in the order of the file */
+		.analysis = { .max_streams = MAX_STREAMS, .threads = 1, .progress = isatty(STDERR_FILENO), .stop = &stop },
+		.live = live_options("doctor"),
+	};
+	o->live.duration = DURATION;
+	opterr = 0;
+	while (index = -1, (value = getopt_long(argc, argv, ":jvh", long_options, &index)) != -1) {
+		if (value == '?' || value == ':')
+			usage_error("doctor: %s: %s", argv[optind - 1], value == '?' ? "no such option" : "needs a value");
+		if (value == 'h')
+			help(argv[optind]);
+		take_option(o, value, optarg, index < 0 ? "" : long_options[index].name);
+	}
+	o->files = argv + optind;
+	o->file_count = argc - optind;
+	take_arguments(o);
+}
+
 static void see(void *context, const struct analysis_seen *seen)
 {
-	const struct doctor_packet p = { seen->number, seen->frame, seen->look, seen->event, seen->stream };
+	const struct doctor_packet p = { seen->number, seen->frame, seen->look, seen->event, seen->stream, false };
 
 	doctor_take(context, &p);
 }
@@ -126,7 +163,7 @@ static int report(const struct options *o, struct doctor *doctor, const struct s
 	struct findings_report r = { .findings = &findings, .totals = s->totals, .complete = s->complete };
 	int status = EXIT_RAN;
 
-	if (!doctor_conclude(doctor, &findings)) {
+	if (!doctor_conclude(doctor, &s->totals, &findings)) {
 		fputs("rocescope: there is not enough memory: findings are missing\n", stderr);
 		status = EXIT_COULD_NOT;
 	}
@@ -168,6 +205,17 @@ static int read_files(struct options *o, struct doctor *doctor)
 	return status;
 }
 
+static int watch_interfaces(struct options *o, struct doctor *doctor)
+{
+	struct snapshot s = { 0 };
+	int status = doctor_live(doctor, &o->live, &s);
+
+	if (!status)
+		status = report(o, doctor, &s);
+	snapshot_free(&s);
+	return status;
+}
+
 static int run(struct options *o, const struct expected *expected)
 {
 	struct doctor *doctor = doctor_new();
@@ -176,7 +224,7 @@ static int run(struct options *o, const struct expected *expected)
 	if (!doctor || !doctor_expect(doctor, expected))
 		fputs("rocescope: there is not enough memory\n", stderr);
 	else
-		status = read_files(o, doctor);
+		status = o->live.interface_count ? watch_interfaces(o, doctor) : read_files(o, doctor);
 	doctor_free(doctor);
 	return status;
 }
@@ -188,9 +236,6 @@ int cmd_doctor(int argc, char **argv)
 	int status = EXIT_RAN;
 
 	parse_options(&o, argc, argv);
-	for (size_t i = 0; i < o.file_count; i++)
-		if (is_interface(o.files[i]))
-			usage_error("doctor: %s: of an interface: not built yet", o.files[i]);
 	if (o.expect) {
 		status = expect_read(o.expect, &expected);
 		o.analysis.expected = &expected;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Findings for people. */
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,19 +94,23 @@ static void show_stream(const struct page *p, const struct finding *f)
 	line(p, "", "%s%s%s", stream, others, frames);
 }
 
-/* The first sentence is the title. */
+/* The first sentence is the title, which has no full stop. */
 static void show_title(const struct page *p, const char *number, const struct finding *f)
 {
-	const char *end = strstr(f->text, ". ");
-	char title[FINDING_TEXT + FINDING_KIND + 8];
+	char title[FINDING_TEXT + FINDING_KIND + 8], *rest = NULL;
 
-	snprintf(title, sizeof(title), "%.*s (%s)", (int)(end ? end - f->text : (ptrdiff_t)strcspn(f->text, "")), f->text, f->kind);
-	/* a title has no full stop */
-	if (!end && *f->text && f->text[strlen(f->text) - 1] == '.')
-		snprintf(title, sizeof(title), "%.*s (%s)", (int)strlen(f->text) - 1, f->text, f->kind);
+	strcpy(title, f->text);
+	for (char *at = title; *at && !rest; at++)
+		if ((*at == '.' || *at == ';') && (at[1] == ' ' || !at[1])) {
+			rest = at[1] ? at + 2 : at + 1;
+			*at = 0;
+		}
+	title[0] = toupper(title[0]);
+	snprintf(title + strlen(title), sizeof(title) - strlen(title), " (%s)", f->kind);
 	paragraph(p, number, 0, true, title);
-	if (end)
-		line(p, "", "%s", end + 2);
+	rest = rest ? f->text + (rest - title) : NULL;
+	if (rest && *rest)
+		line(p, "", "%c%s", toupper(*rest), rest + 1);
 }
 
 static void show_finding(const struct page *p, size_t number, const struct finding *f)
@@ -160,18 +165,21 @@ static size_t count(const struct findings *f, bool certain)
 
 static void show_checked(const struct page *p, const struct findings_report *r, bool nothing)
 {
+	__u64 passed = r->totals.value[COUNTER_roce_packets] + r->totals.value[COUNTER_rocev1_packets];
 	const struct doctor_checked *c = &r->checked;
-	char text[600];
+	char text[600], of[64] = "";
 
 	if (!c->packets) {
 		paragraph(p, "", 0, false, "There is no RoCE packet in it: nothing was checked.");
 		return;
 	}
+	if (passed > c->packets)
+		snprintf(of, sizeof(of), " (of %llu that passed)", passed);
 	snprintf(text, sizeof(text),
-		 "%s %llu packet%s of %llu stream%s. Checked: %llu ICRC%s; the PSNs of %llu stream%s, the first one of %llu; order, sizes "
+		 "%s %llu packet%s%s of %llu stream%s. Checked: %llu ICRC%s; the PSNs of %llu stream%s, the first one of %llu; order, sizes "
 		 "and DMA lengths of %llu message%s; headers, lengths and checksums of every packet; what receivers answered.",
-		 nothing ? "Nothing wrong was found in" : "That is what was found in", c->packets, plural(c->packets), c->streams,
-		 plural(c->streams), c->icrcs, plural(c->icrcs), c->sequences, plural(c->sequences), c->starts, c->messages,
+		 nothing ? "Nothing wrong was found in" : "That is what was found in", c->packets, plural(c->packets), of,
+		 c->streams, plural(c->streams), c->icrcs, plural(c->icrcs), c->sequences, plural(c->sequences), c->starts, c->messages,
 		 plural(c->messages));
 	paragraph(p, "", 0, false, text);
 }
