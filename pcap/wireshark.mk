@@ -11,8 +11,9 @@ WIRESHARK_SERIES  = $(shell $(PKG) --modversion wireshark | cut -d. -f1,2)
 # WIRESHARK_PLUGIN_DIR=$(WIRESHARK)/plugins tries it without installing
 WIRESHARK_PLUGIN  = $(WIRESHARK)/plugins/$(WIRESHARK_SERIES)/epan/rocescope.so
 
-# what of the engine's user space goes in, compiled anew as a shared object wants it
+# what else goes in, compiled anew as a shared object wants it
 WIRESHARK_OBJECTS := $(patsubst pcap/wireshark/%.c,$(WIRESHARK)/%.o,$(wildcard pcap/wireshark/*.c)) \
+		     $(patsubst pcap/%.c,$(WIRESHARK)/%.o,$(wildcard pcap/link*.c)) \
 		     $(addprefix $(WIRESHARK)/,observer.o table.o pairs.o snapshot.o event_text.o)
 
 .PHONY: wireshark wireshark-install wireshark-install-lua wireshark-profile .wireshark-version
@@ -28,7 +29,8 @@ $(WIRESHARK)/.version: .wireshark-version
 $(WIRESHARK)/.linked: $(WIRESHARK_OBJECTS)
 	$(call say,LINK,$(WIRESHARK_PLUGIN))
 	@mkdir -p $(dir $(WIRESHARK_PLUGIN))
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $(WIRESHARK_PLUGIN) $^ -lisal
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -o $(WIRESHARK_PLUGIN) $^ -lisal \
+		$(shell $(PKG) --libs wireshark)
 	@touch $@
 
 $(WIRESHARK_OBJECTS): CFLAGS += -fPIC -fvisibility=hidden -DVERSION='"$(VERSION)"' \
@@ -39,6 +41,10 @@ $(WIRESHARK)/%.o: pcap/wireshark/%.c $(WIRESHARK)/.version
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(WIRESHARK)/%.o: userspace/%.c $(WIRESHARK)/.version
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(WIRESHARK)/%.o: pcap/%.c $(WIRESHARK)/.version
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 

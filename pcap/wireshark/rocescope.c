@@ -12,20 +12,27 @@
 #include <wiretap/wtap.h>
 #include <ws_version.h>
 
+#include "pcap/link.h"
 #include "pcap/wireshark/rocescope.h"
 #include "userspace/address.h"
 #include "userspace/event_text.h"
 
 #define MAX_STREAMS 1000000 /* as analyze */
 
+/* What analyze takes for no fault where it is only an estimate: of UD, and before a stream's first good ICRC. */
+#define OF_THE_SEQUENCE                                                                                              \
+	(ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_resync) |      \
+	 ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap))
+
 /* A stream as its latest packet left it. */
 struct before {
 	__u64 messages;
-	bool trusted;
+	bool provisional; /* the first good ICRC was still to come */
 };
 
 static struct observer observer;
 static GArray *befores; /* of struct before, by stream index */
+static struct link_memory links;
 
 static int proto, tap;
 static int hf_icrc, hf_icrc_status, hf_icrc_computed, hf_psn, hf_expected, hf_verdict, hf_skipped, hf_message, hf_lint,
@@ -75,13 +82,16 @@ static void conclude(struct finding *f, const struct observer_look *look, const 
 	if (f->stream >= befores->len)
 		g_array_set_size(befores, f->stream + 1);
 	b = &g_array_index(befores, struct before, f->stream);
-	restarted = s->trusted && !b->trusted; /* by its first good ICRC */
+	restarted = s->trusted && b->provisional;
 	if (restarted)
 		f->event.expected = EVENT_NO_PSN;
 	f->completes = messages > (restarted ? 0 : b->messages);
+	f->breaks = f->event.kinds & ROCE_EVENT(message_broken);
 	if (has_place(&look->packet, look->icrc, s))
 		f->verdict = place(&f->event, f->event.expected == EVENT_NO_PSN);
-	*b = (struct before){ .messages = messages, .trusted = s->trusted };
+	if (!roce_is_totalled(s))
+		f->event.kinds &= ~OF_THE_SEQUENCE;
+	*b = (struct before){ .messages = messages, .provisional = !s->trusted && !s->mistrusted };
 }
 
 static struct finding *follow(packet_info *pinfo, const struct observer_frame *frame, const struct observer_look *look)
@@ -108,6 +118,7 @@ static void show_icrc(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo, const
 		      const struct observer_look *look)
 {
 	const struct roce_packet *p = &look->packet;
+	__u32 at = p->icrc_offset - frame->captured + tvb_captured_length(tvb); /* the Ethernet header may be made up */
 	proto_item *item;
 	__u32 computed;
 
@@ -117,11 +128,11 @@ static void show_icrc(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo, const
 	}
 	/* as Wireshark shows infiniband.invariant.crc: the first byte on the wire is the highest */
 	computed = __builtin_bswap32(observer_icrc(p, frame->bytes));
-	item = proto_tree_add_checksum(tree, tvb, p->icrc_offset, hf_icrc, hf_icrc_status, NULL, pinfo, computed,
+	item = proto_tree_add_checksum(tree, tvb, at, hf_icrc, hf_icrc_status, NULL, pinfo, computed,
 				       ENC_BIG_ENDIAN, PROTO_CHECKSUM_VERIFY);
 	if (look->icrc == ICRC_BAD) /* not Wireshark's words, which are others for each value */
 		expert_add_info(pinfo, item, &ei[EVENT_icrc_bad]);
-	add_generated(proto_tree_add_uint(tree, hf_icrc_computed, tvb, p->icrc_offset, WIRE_ICRC_LEN, computed));
+	add_generated(proto_tree_add_uint(tree, hf_icrc_computed, tvb, at, WIRE_ICRC_LEN, computed));
 }
 
 static void show_psn(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
@@ -134,13 +145,13 @@ static void show_psn(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
 	if (e->expected != EVENT_NO_PSN)
 		add_generated(proto_tree_add_uint(tree, hf_expected, tvb, 0, 0, e->expected));
 	add_generated(proto_tree_add_string(tree, hf_verdict, tvb, 0, 0, verdicts[f->verdict]));
-	if (e->kinds & ROCE_EVENT(psn_gap))
+	if (f->verdict == VERDICT_GAP)
 		add_generated(proto_tree_add_uint(tree, hf_skipped, tvb, 0, 0, e->skipped));
 }
 
 static void show_messages(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
 {
-	if (f->event.kinds & ROCE_EVENT(message_broken))
+	if (f->breaks)
 		add_generated(proto_tree_add_string(tree, hf_message, tvb, 0, 0, "broken"));
 	if (f->completes)
 		add_generated(proto_tree_add_string(tree, hf_message, tvb, 0, 0, "complete"));
@@ -240,23 +251,55 @@ static bool concerns(const struct roce_packet *p)
 	return p->kind == ROCE_PACKET || p->kind == ROCE_MALFORMED || (p->kind == ROCE_FRAGMENT && observer.table.count);
 }
 
+/* What Wireshark's own numbers are in files; its function for that is not exported. */
+static enum link_kind link_of(const wtap_rec *rec)
+{
+	static const struct {
+		int wiretap;
+		__u32 type; /* LINKTYPE_ */
+	} types[] = {
+		{ WTAP_ENCAP_ETHERNET, 1 }, { WTAP_ENCAP_RAW_IP, 101 }, { WTAP_ENCAP_RAW_IP4, 228 }, { WTAP_ENCAP_RAW_IP6, 229 },
+		{ WTAP_ENCAP_NULL, 0 }, { WTAP_ENCAP_LOOP, 108 }, { WTAP_ENCAP_SLL, 113 }, { WTAP_ENCAP_SLL2, 276 },
+		{ WTAP_ENCAP_INFINIBAND, 247 },
+	};
+
+	if (rec->rec_type != REC_TYPE_PACKET)
+		return LINK_UNKNOWN;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(types); i++)
+		if (types[i].wiretap == rec->rec_header.packet_header.pkt_encap)
+			return link_find(types[i].type, CAPTURE_LINK_FILE);
+	return LINK_UNKNOWN;
+}
+
+/* The frame, as one of Ethernet; false: of a link type that is not known. */
+static bool take(tvbuff_t *tvb, packet_info *pinfo, struct observer_frame *frame)
+{
+	struct capture_frame f = { .captured = tvb_captured_length(tvb), .wire = tvb_reported_length(tvb) };
+	enum link_kind link = link_of(pinfo->rec);
+	__u8 *made_up;
+
+	if (link == LINK_UNKNOWN || f.captured > CAPTURE_FRAME_MAX - LINK_MADE_UP)
+		return false;
+	if (link == LINK_ETHERNET && f.captured >= OBSERVER_READABLE) {
+		*frame = (struct observer_frame){ tvb_get_ptr(tvb, 0, f.captured), f.captured, MAX(f.wire, f.captured), false };
+		return true;
+	}
+	f.bytes = (__u8 *)wmem_alloc0(pinfo->pool, LINK_MADE_UP + f.captured + CAPTURE_SLACK) + LINK_MADE_UP;
+	tvb_memcpy(tvb, f.bytes, 0, f.captured);
+	made_up = wmem_alloc0(pinfo->pool, LINK_MADE_UP + f.captured + CAPTURE_SLACK);
+	link_to_ethernet(link, &f, &made_up, &links);
+	*frame = (struct observer_frame){ f.bytes, f.captured, MAX(f.wire, f.captured), f.no_icrc };
+	return true;
+}
+
 static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
 {
-	__u8 window[OBSERVER_READABLE] = { 0 };
-	struct observer_frame frame = { .captured = tvb_captured_length(tvb), .wire = tvb_reported_length(tvb) };
+	struct observer_frame frame;
 	struct observer_look look;
 	struct finding *f;
 
-	if (pinfo->rec->rec_type != REC_TYPE_PACKET ||
-	    pinfo->rec->rec_header.packet_header.pkt_encap != WTAP_ENCAP_ETHERNET)
+	if (!take(tvb, pinfo, &frame))
 		return 0;
-	if (frame.wire < frame.captured)
-		frame.wire = frame.captured;
-	frame.bytes = window;
-	if (frame.captured < sizeof(window))
-		tvb_memcpy(tvb, window, 0, frame.captured);
-	else
-		frame.bytes = tvb_get_ptr(tvb, 0, frame.captured);
 	observer_look(&frame, NULL, &look);
 	if (!concerns(&look.packet))
 		return 0;
@@ -273,6 +316,7 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *da
 static void begin_file(void)
 {
 	observer = (struct observer){ .table.max = MAX_STREAMS };
+	links = (struct link_memory){ 0 };
 	befores = g_array_new(FALSE, TRUE, sizeof(struct before));
 }
 
@@ -292,7 +336,8 @@ static void register_fields(void)
 	static hf_register_info fields[] = {
 		FIELD(stream, "Stream", "stream", FT_UINT32, BASE_DEC, NULL, "Which stream of PSNs of this file, from 0"),
 		FIELD(icrc, "ICRC", "icrc", FT_UINT32, BASE_HEX, NULL, "The invariant CRC, in the order of the wire"),
-		FIELD(icrc_status, "ICRC status", "icrc.status", FT_UINT8, BASE_NONE, VALS(proto_checksum_vals), NULL),
+		FIELD(icrc_status, "ICRC status", "icrc.status", FT_UINT8, BASE_NONE, VALS(proto_checksum_vals),
+		      "Good, Bad, or Unverified: the packet was cut"),
 		FIELD(icrc_computed, "ICRC computed", "icrc.computed", FT_UINT32, BASE_HEX, NULL,
 		      "What the ICRC should be, in the order of the wire"),
 		FIELD(psn, "PSN", "psn", FT_UINT24, BASE_DEC_HEX, NULL, NULL),
@@ -304,7 +349,7 @@ static void register_fields(void)
 		FIELD(message, "Message", "message", FT_STRING, BASE_NONE, NULL,
 		      "complete: with this packet; broken: one was, as this packet shows"),
 		FIELD(lint, "Header mistake", "lint", FT_STRING, BASE_NONE, NULL, "Name of a mistake in the headers"),
-		FIELD(event, "Event", "event", FT_STRING, BASE_NONE, NULL, "All of the above that is no good news"),
+		FIELD(event, "Event", "event", FT_STRING, BASE_NONE, NULL, "What analyze says of the packet; nothing of good ones"),
 	};
 	static int *trees[] = { &ett };
 

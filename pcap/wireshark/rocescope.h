@@ -15,7 +15,7 @@ struct finding {
 	struct roce_event event;
 	__u32 stream; /* index, or NO_STREAM */
 	__u8 verdict; /* enum psn_verdict */
-	__u8 completes; /* a message */
+	bool completes, breaks; /* a message */
 };
 
 /* The streams of the file, in the order in which they were met, as the last frame left them. */
