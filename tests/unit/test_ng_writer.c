@@ -378,7 +378,7 @@ static void rotation_by_time(void **state)
 	for (__u32 n = 0; n < 20; n++) {
 		struct ng_packet p = packet_of(n, 60);
 
-		p.time -= n % 5 == 3 ? 250000000 : 0; /* a time that is earlier is none of the next file */
+		p.time -= n % 5 == 1 ? 250000000 : 0; /* a time that is earlier is none of the next file */
 		assert_true(ng_put(w, &p));
 	}
 	assert_int_equal(ng_files(w), 4);
