@@ -97,19 +97,15 @@ static void show_stream(const struct page *p, const struct finding *f)
 /* The first sentence is the title, which has no full stop. */
 static void show_title(const struct page *p, const char *number, const struct finding *f)
 {
-	char title[FINDING_TEXT + FINDING_KIND + 8], *rest = NULL;
+	char title[FINDING_TEXT + FINDING_KIND + 8];
+	const char *end = f->text, *rest;
 
-	strcpy(title, f->text);
-	for (char *at = title; *at && !rest; at++)
-		if ((*at == '.' || *at == ';') && (at[1] == ' ' || !at[1])) {
-			rest = at[1] ? at + 2 : at + 1;
-			*at = 0;
-		}
-	title[0] = toupper(title[0]);
-	snprintf(title + strlen(title), sizeof(title) - strlen(title), " (%s)", f->kind);
+	while (*end && !((*end == '.' || *end == ';') && (end[1] == ' ' || !end[1])))
+		end++;
+	rest = *end && end[1] ? end + 2 : "";
+	snprintf(title, sizeof(title), "%c%.*s (%s)", toupper(f->text[0]), (int)(end - f->text) - 1, f->text + 1, f->kind);
 	paragraph(p, number, 0, true, title);
-	rest = rest ? f->text + (rest - title) : NULL;
-	if (rest && *rest)
+	if (*rest)
 		line(p, "", "%c%s", toupper(*rest), rest + 1);
 }
 
