@@ -23,6 +23,7 @@ enum {
 };
 
 /* Where WATCH_CAPTURE is, bpf/recent.h is. */
+int capture_touch(void);
 int capture_look(void);
 int capture_inward(struct xdp_md *ctx);
 int capture_inward_alone(struct xdp_md *ctx);
@@ -307,6 +308,8 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		watch_prepare(ctx, s, place, what);
 	if (what & WATCH_STREAMS)
 		watch_find(s, what & WATCH_OLD);
+	if (what & WATCH_CAPTURE)
+		capture_touch();
 	if (what & WATCH_ICRC)
 		icrc = watch_icrc(ctx, s, place);
 	roce_count_packet(&s->totals, p, icrc);
