@@ -9,7 +9,7 @@ ORDER = ("empty", "empty-bare", "parse", "streams", "icrc", "all", "copy", "icrc
 def render(result):
     parts = [machine.words(result["machine"]) + (" - a quick look, no figures to quote" if result["quick"] else ""),
              _payloads(result["program"]), _qps(result), _live(result["live"]),
-             _send(result["send"]), _offline(result["offline"]), _floors(result["floors"])]
+             _send(result["send"]), _offline(result["offline"]), _capture(result["capture"]), _floors(result["floors"])]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -76,6 +76,13 @@ def _offline(rows):
                   [[row["file"], row["tool"], row["cpus"], row["packets"], f"{row['packets_per_s'] / 1e6:.3f}",
                     f"{row['bytes_per_s'] / 1e9:.2f}",
                     f"{row['bytes_per_s'] / least[row['file']]:.0%}" if row["file"] in least else None] for row in rows])
+
+
+def _capture(rows):
+    return _table("Capturing what the sender sends as fast as it goes, packets at random dropped, repeated, corrupted, late:",
+                  ["payload", "tool", "sent", "Mpps sent", "seen", "in the file", "faulty", "of them in the file", "said lost"],
+                  [[row["payload"], row["tool"], row["sent"], f"{row['sent_mpps']:.3f}", row["seen"], row["written"],
+                    row["faulty"], row["faulty_written"], row["lost"]] for row in rows])
 
 
 def _range(row):
