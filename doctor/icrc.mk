@@ -10,6 +10,11 @@ $(BUILD)/sanitized/%.o: %.c
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
-$(DOCTOR_TESTS): LDLIBS += -lz -lm
+$(DOCTOR_TESTS): LDLIBS += -lisal -lz -lm
 $(DOCTOR_TESTS): $(BUILD)/%: $(BUILD)/%.o $(DOCTOR_ICRC)
 -include $(wildcard $(BUILD)/sanitized/doctor/*.d)
+
+UNIT_TESTS += $(BUILD)/tests/unit/test_doctor_icrc_random
+$(BUILD)/tests/unit/test_doctor_icrc_random: LDLIBS += -lisal -lz -lm
+$(BUILD)/tests/unit/test_doctor_icrc_random: $(BUILD)/tests/unit/test_doctor_icrc_random.o
+$(BUILD)/tests/unit/test_doctor_icrc_random: $(DOCTOR_ICRC:$(BUILD)/sanitized/%=$(BUILD)/%)

@@ -14,8 +14,9 @@
 /* How important, among all that the doctor finds: no receiver takes a wrong ICRC; single flips are damage on the path. */
 enum { WEIGHT_MISTAKE = 950, WEIGHT_LANE = 948, WEIGHT_BIT = 946, WEIGHT_FLIP = 565, WEIGHT_UNEXPLAINED = 40 };
 
-#define CHANCE 1e-4	   /* that what is told is none: to be below this */
-#define CHANCE_OF_ALL 1e-2 /* ... of a candidate among all packets of the sender */
+/* That what is told is nothing but chance is to be less probable than this: in one packet, and in all of the capture. */
+#define CHANCE 1e-4
+#define CHANCE_OF_ALL 1e-2
 #define ROUNDS 16	   /* findings of one sort, and candidates, of one sender */
 
 struct sample {
@@ -31,7 +32,10 @@ struct sender {
 	struct sample *samples;
 	__u32 count;
 	__u64 bad, good; /* packets of its streams */
+	size_t others;	 /* senders there are, itself included */
 	__u32 told;	 /* findings and candidates */
+	__u32 open;	 /* samples that are not explained yet, those that are the same once */
+	double mean_bits; /* of a packet */
 	struct findings *to;
 	__u32 *round;
 };
@@ -69,6 +73,15 @@ static void add_evidence(struct finding *f, const struct icrc_studied *p)
 	f->evidence[i] = e;
 }
 
+static __u32 count_open(const struct sender *s)
+{
+	__u32 count = 0;
+
+	for (__u32 i = 0; i < s->count; i++)
+		count += !s->samples[i].done && !s->samples[i].again;
+	return count;
+}
+
 /* What the chosen samples show, with kind, words and what to do still to be said. NULL: no memory. */
 static struct finding *tell(struct sender *s, bool certain, int weight)
 {
@@ -95,6 +108,7 @@ static struct finding *tell(struct sender *s, bool certain, int weight)
 		first = m->packet->number < first ? m->packet->number : first;
 	}
 	s->told++;
+	s->open = count_open(s);
 	return f;
 }
 
@@ -108,23 +122,24 @@ static void append_share(struct finding *f, const struct sender *s)
 }
 
 /*
- * How many sets of `least` packets or more are to be expected by chance, among `packets` whose ICRC is any, that agree in one
- * of `classes`, if `solutions` of the 2^32 values show it.
+ * How many sets of `least` packets or more of one sender are to be expected by chance, that agree in one of `classes`, if each
+ * packet's ICRC is any, and `solutions` of the 2^32 values belong to a class.
  */
-static double chance(double packets, double classes, double solutions, __u32 least)
+static double chance(const struct sender *s, double classes, double solutions, __u32 least)
 {
-	double mean = packets * solutions / 4294967296.0;
+	double mean = s->open * solutions / 4294967296.0;
 
-	return classes * pow(mean, least) / tgamma(least + 1.0);
+	return s->others * classes * pow(mean, least) / tgamma(least + 1.0);
 }
 
-static __u32 count_open(const struct sender *s)
+/* Bits of a packet. */
+static double mean_bits(const struct sender *s)
 {
-	__u32 count = 0;
+	double bits = 0;
 
 	for (__u32 i = 0; i < s->count; i++)
-		count += !s->samples[i].done && !s->samples[i].again;
-	return count;
+		bits += s->samples[i].packet->bits;
+	return bits / s->count;
 }
 
 /* ---- mistakes ---- */
@@ -234,7 +249,7 @@ static bool tell_mistakes(struct sender *s, __u32 least)
 
 		count_votes(s, false, votes);
 		best = find_best(votes);
-		if (votes[best] < least || chance(count_open(s), explanations()->count, 1, votes[best]) > CHANCE)
+		if (votes[best] < least || chance(s, explanations()->count, 1, votes[best]) > CHANCE_OF_ALL)
 			return true;
 		if (!tell_mistake(s, best, votes[best]))
 			return false;
@@ -255,19 +270,21 @@ static int by_found(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Samples are in the order of what was found: how many, from this one on, have the same value. */
-static __u32 choose_same(struct sender *s, __u32 from, __u32 *different)
+/* Samples are in the order of what was found: behind the last one, from this one on, with the same value. */
+static __u32 find_same(const struct sender *s, __u32 from, __u32 *different)
 {
-	__u32 i, value = s->samples[from].packet->found;
+	__u32 i = from;
 
-	for (i = 0; i < s->count; i++)
-		s->samples[i].chosen = false;
 	*different = 0;
-	for (i = from; i < s->count && s->samples[i].packet->found == value; i++) {
-		s->samples[i].chosen = !s->samples[i].done;
-		*different += s->samples[i].chosen && !s->samples[i].again;
-	}
+	for (; i < s->count && s->samples[i].packet->found == s->samples[from].packet->found; i++)
+		*different += !s->samples[i].done && !s->samples[i].again;
 	return i;
+}
+
+static void choose(struct sender *s, __u32 from, __u32 to)
+{
+	for (__u32 i = 0; i < s->count; i++)
+		s->samples[i].chosen = i >= from && i < to && !s->samples[i].done;
 }
 
 /* What people write into a field that they have not filled in yet. */
@@ -284,9 +301,10 @@ static bool tell_constants(struct sender *s, __u32 least)
 		__u32 value = s->samples[i].packet->found;
 		struct finding *f;
 
-		next = choose_same(s, i, &different);
+		next = find_same(s, i, &different);
 		if (different < least || (different < FINDING_PACKETS && !is_usual_constant(value)))
 			continue;
+		choose(s, i, next);
 		f = tell(s, different >= FINDING_PACKETS, WEIGHT_MISTAKE);
 		if (!f)
 			return false;
@@ -367,15 +385,6 @@ static __u32 group(const struct sender *s, enum agreement a, __u32 width, struct
 	return count;
 }
 
-static double mean_bits(const struct sender *s)
-{
-	double bits = 0;
-
-	for (__u32 i = 0; i < s->count; i++)
-		bits += s->samples[i].packet->bits;
-	return bits / s->count;
-}
-
 /* Bursts of up to that span that begin at one bit. */
 static double bursts(__u32 span)
 {
@@ -385,7 +394,7 @@ static double bursts(__u32 span)
 /* Packets and different offsets of a group, which begins at `from` and ends at *to. */
 static void weigh(const struct sender *s, const struct grouped *g, __u32 from, __u32 to, struct flip_group *w)
 {
-	double bits = mean_bits(s), lanes = w->width ? w->width * 8.0 : bits;
+	double bits = s->mean_bits, lanes = w->width ? w->width * 8.0 : bits;
 	__u32 offsets = 1;
 
 	w->votes = to - from;
@@ -397,7 +406,7 @@ static void weigh(const struct sender *s, const struct grouped *g, __u32 from, _
 	w->score = 0;
 	if (w->votes < FINDING_PACKETS || (w->width && offsets < FINDING_PACKETS))
 		return;
-	if (chance(count_open(s), lanes * bursts(w->flip->span), bits / lanes, w->votes) > CHANCE)
+	if (chance(s, lanes * bursts(w->flip->span), bits / lanes, w->votes) > CHANCE_OF_ALL)
 		return;
 	w->score = w->votes * (32 - log2(bits / lanes));
 }
@@ -509,29 +518,48 @@ static bool tell_groups(struct sender *s)
 	return told;
 }
 
-/* Not by chance, in one packet or in all. */
-static bool is_telling(const struct sender *s, const struct icrc_studied *p, __u32 open)
+/* Packets that are explained by so many bits in a row, or fewer. */
+static __u32 count_flipped(const struct sender *s, __u32 span)
 {
-	double found;
+	__u32 count = 0;
 
-	(void)s;
-	if (!p->detail || !p->detail->flips.count)
-		return false;
-	found = p->bits * bursts(p->detail->flips.list[0].span);
-	return chance(1, 1, found, 1) < CHANCE && chance(open, 1, found, 1) < CHANCE_OF_ALL;
+	for (__u32 i = 0; i < s->count; i++) {
+		const struct sample *m = &s->samples[i];
+
+		count += !m->done && !m->again && m->packet->detail && m->packet->detail->flips.count &&
+			 m->packet->detail->flips.list[0].span <= span;
+	}
+	return count;
+}
+
+/* The longest burst that is not to be expected by chance, in one packet or in as many as have one; 0: none is. */
+static __u32 find_longest(const struct sender *s)
+{
+	__u32 span = FLIP_SPAN;
+
+	for (; span > 0; span--) {
+		double found = s->mean_bits * bursts(span);
+		__u32 count = count_flipped(s, span);
+
+		if (count && found / 4294967296.0 < CHANCE && s->open * found / 4294967296.0 / count < CHANCE_OF_ALL &&
+		    chance(s, 1, found, count) < CHANCE_OF_ALL)
+			break;
+	}
+	return span;
 }
 
 static bool tell_single_flips(struct sender *s)
 {
 	const struct icrc_studied *first = NULL;
-	__u32 open = count_open(s), count = 0;
+	__u32 count = 0, longest = find_longest(s);
 	bool burst = false;
 	struct finding *f;
 
 	for (__u32 i = 0; i < s->count; i++) {
 		struct sample *m = &s->samples[i];
 
-		m->chosen = !m->done && is_telling(s, m->packet, open);
+		m->chosen = !m->done && m->packet->detail && m->packet->detail->flips.count &&
+			    m->packet->detail->flips.list[0].span <= longest;
 		if (!m->chosen)
 			continue;
 		count++;
@@ -590,7 +618,7 @@ static int by_source(const void *a, const void *b)
 
 static void add_unexplained(struct unexplained *u, const struct sender *s, size_t streams)
 {
-	if (s->told || s->good || count_open(s) < FINDING_PACKETS)
+	if (s->told || s->good || s->open < FINDING_PACKETS)
 		return;
 	for (__u32 i = 0; i < s->count; i++) {
 		const struct icrc_studied *p = s->samples[i].packet;
@@ -628,11 +656,11 @@ static bool tell_unexplained(const struct unexplained *u, struct findings *to)
 	return true;
 }
 
-/* Studies of one sender: `count` of them. */
-static bool conclude_studies(struct icrc_study **studies, size_t count, struct findings *to, __u32 *round,
-			     struct unexplained *u)
+/* Studies of one sender: `count` of them. others: senders there are. */
+static bool conclude_studies(struct icrc_study **studies, size_t count, size_t others, struct findings *to,
+			     __u32 *round, struct unexplained *u)
 {
-	struct sender s = { .to = to, .round = round };
+	struct sender s = { .to = to, .round = round, .others = others };
 	bool told;
 
 	s.samples = malloc(count * ICRC_STUDIED * sizeof(*s.samples));
@@ -645,6 +673,8 @@ static bool conclude_studies(struct icrc_study **studies, size_t count, struct f
 			s.samples[s.count++] = (struct sample){ .packet = &studies[i]->packet[k], .study = studies[i] };
 	}
 	mark_again(&s);
+	s.open = count_open(&s);
+	s.mean_bits = mean_bits(&s);
 	told = conclude_sender(&s);
 	add_unexplained(u, &s, count);
 	free(s.samples);
@@ -661,7 +691,7 @@ bool icrc_study_conclude(struct icrc_study *const *studies, size_t count, struct
 	struct icrc_study **bad = malloc((count + 1) * sizeof(*bad));
 	struct unexplained u = {};
 	__u32 round = 0;
-	size_t many = 0;
+	size_t many = 0, senders = 0;
 	bool told = bad;
 
 	for (size_t i = 0; told && i < count; i++) {
@@ -671,10 +701,12 @@ bool icrc_study_conclude(struct icrc_study *const *studies, size_t count, struct
 	}
 	if (many)
 		qsort(bad, many, sizeof(*bad), by_source);
+	for (size_t i = 0; i < many; i++)
+		senders += !i || !is_same_sender(bad[i], bad[i - 1]);
 	for (size_t from = 0, to; told && from < many; from = to) {
 		for (to = from; to < many && is_same_sender(bad[to], bad[from]); to++)
 			;
-		told = conclude_studies(bad + from, to - from, f, &round, &u);
+		told = conclude_studies(bad + from, to - from, senders, f, &round, &u);
 	}
 	free(bad);
 	return told && tell_unexplained(&u, f);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <isa-l/crc.h>
 #include <string.h>
 
 #include "doctor/icrc_crc.h"
@@ -50,7 +51,7 @@ __u32 crc_back(__u32 r)
 }
 
 /* Slicing by eight (Kadatch and Jenkins); little-endian. */
-__u32 crc_register(enum crc_polynomial p, __u32 r, const __u8 *bytes, size_t count)
+static __u32 slice(enum crc_polynomial p, __u32 r, const __u8 *bytes, size_t count)
 {
 	const __u32(*s)[256] = slices[p];
 
@@ -65,6 +66,15 @@ __u32 crc_register(enum crc_polynomial p, __u32 r, const __u8 *bytes, size_t cou
 	while (count--)
 		r = r >> 8 ^ s[0][(r ^ *bytes++) & 0xff];
 	return r;
+}
+
+__u32 crc_register(enum crc_polynomial p, __u32 r, const __u8 *bytes, size_t count)
+{
+	if (p == CRC_IEEE)
+		return ~crc32_gzip_refl(~r, bytes, count); /* the library inverts before and after */
+	if (p == CRC_CASTAGNOLI)
+		return crc32_iscsi((unsigned char *)bytes, count, r); /* which it does not change */
+	return slice(p, r, bytes, count);
 }
 
 static __u32 times(enum crc_polynomial p, __u32 a, __u32 b)

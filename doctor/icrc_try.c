@@ -12,10 +12,16 @@
 
 /* A packet's headers: a copy of its beginning, and where in it they are. */
 struct headers {
-	__u8 bytes[HEADERS_MOST];
 	__u32 ip, udp, bth, extensions, payload; /* offsets; udp: as bth, if there is none (RoCEv1) */
 	bool ipv6;
+	__u8 bytes[HEADERS_MOST];
 };
+
+/* No more than is there: it is done a thousand times a packet. */
+static void copy_headers(struct headers *to, const struct headers *from)
+{
+	memcpy(to, from, offsetof(struct headers, bytes) + from->payload);
+}
 
 /* Where a part of a header is. */
 struct place {
@@ -100,7 +106,7 @@ static void replace(struct headers *h, const __u8 parts[2], const struct headers
 	if (!(parts[0] | parts[1]) || !before)
 		return;
 	if (has(parts, PART_HEADERS)) {
-		*h = *before;
+		copy_headers(h, before);
 		return;
 	}
 	for (int part = 0; part < PARTS; part++)
@@ -237,9 +243,11 @@ struct packet {
 /* The register behind the headers. */
 static __u32 front_register(const struct packet *p, const struct front *f)
 {
-	struct feed go = { .count = 0 };
-	struct headers h = p->own;
+	struct headers h;
+	struct feed go;
 
+	go.count = 0;
+	copy_headers(&h, &p->own);
 	replace(&h, f->stale, p->has_stream ? &p->of_stream : NULL);
 	replace(&h, f->stale_sender, p->has_sender ? &p->of_sender : NULL);
 	change(&h, f);

@@ -283,10 +283,400 @@ static void pairs(void **state)
 		check_all(&traffics[t], true, getenv("ALL_PAIRS") ? 1 : 2 * TRAFFICS);
 }
 
+/* ---- flipped bits ---- */
+
+/* Of UC, a payload of random bytes. */
+static void make_plain(struct frame *f, int payload, uint32_t psn)
+{
+	struct frame_spec s = { .opcode = 0x2a, .dqpn = 0x11, .psn = psn, .dma_length = payload, .payload = payload };
+
+	frame_build(f, &s);
+	for (int i = f->payload; i < f->icrc; i++)
+		f->bytes[i] = random_next(&seed) >> 40;
+	put(f->bytes + f->icrc, __builtin_bswap32(frame_icrc(f)), 4);
+}
+
+/* The ICRC of the frame as it is with these bits flipped; in the ICRC itself: the right one with them flipped. */
+static void flip(struct frame *f, int at, uint16_t bits)
+{
+	struct frame copy = *f;
+	uint32_t icrc;
+
+	put(f->bytes + f->icrc, __builtin_bswap32(frame_icrc(f)), 4);
+	for (int i = 0; i < 2; i++, bits >>= 8) {
+		if (at + i < f->icrc)
+			copy.bytes[at + i] ^= bits;
+		else
+			f->bytes[at + i] ^= bits;
+	}
+	icrc = frame_icrc(&copy) ^ frame_icrc(f);
+	for (int i = 0; i < 4; i++)
+		f->bytes[f->icrc + i] ^= icrc >> 8 * i;
+}
+
+/* What is found in so many packets of one stream. */
+static struct finding conclude(struct icrc_study *s, size_t findings)
+{
+	struct findings f = {};
+	struct finding first = {};
+
+	assert_true(icrc_study_conclude(&s, 1, &f));
+	if (f.count != findings)
+		for (size_t i = 0; i < f.count; i++)
+			print_error("%s: %s\n", f.list[i].kind, f.list[i].text);
+	assert_int_equal(f.count, findings);
+	if (f.count)
+		first = f.list[0];
+	findings_free(&f);
+	icrc_study_free(s);
+	return first;
+}
+
+static void expect_text(const struct finding *f, const char *format, int a, int b)
+{
+	char want[100];
+
+	snprintf(want, sizeof(want), format, a, b);
+	if (!strstr(f->text, want))
+		print_error("'%s' is not in: %s: %s\n", want, f->kind, f->text);
+	assert_non_null(strstr(f->text, want));
+}
+
+static bool is_masked(const struct frame *f, int at)
+{
+	int ip = at - f->l3;
+
+	return ip == 1 || ip == 8 || ip == 10 || ip == 11 || at == f->udp + 6 || at == f->udp + 7 || at == f->bth + 4;
+}
+
+/* One packet, one bit: where it is. The mistake of a known name may be the same. Returns whether it was called a flip. */
+static bool check_flip(struct frame *f, int at, int bit)
+{
+	struct icrc_study *s = icrc_study_new();
+	struct finding found;
+
+	flip(f, at, 1 << bit);
+	assert_true(take(s, f, NULL, NULL, 7));
+	found = conclude(s, 1);
+	assert_false(found.certain);
+	assert_int_equal(found.evidence[0].frame, 7);
+	if (strcmp(found.kind, "icrc-bit-flip"))
+		return false;
+	expect_text(&found, " bit %d of byte", bit, 0);
+	expect_text(&found, "(byte %d of the frame)", at, 0);
+	if (at >= f->icrc)
+		expect_text(&found, "of byte %d of the ICRC (", at - f->icrc, 0);
+	else if (at >= f->payload)
+		expect_text(&found, "of byte %d of the payload (", at - f->payload, 0);
+	return true;
+}
+
+static void every_byte(void **state)
+{
+	static struct frame f;
+	int other = 0;
+
+	(void)state;
+	make_plain(&f, 4096, 0x123456);
+	/* but for the IP version, which says what is masked */
+	for (int at = f.l3 + 1; at < f.end; at++)
+		if (!is_masked(&f, at))
+			other += !check_flip(&f, at, random_next(&seed) >> 61);
+	/* AckReq and the like */
+	assert_in_range(other, 0, 3);
+}
+
+static void every_bit(void **state)
+{
+	static struct frame f;
+	int other = 0;
+
+	(void)state;
+	make_plain(&f, 4096, 0x123456);
+	for (int at = f.l3 + 1; at < f.payload + 20; at++)
+		for (int bit = 0; !is_masked(&f, at) && bit < 8; bit++)
+			other += !check_flip(&f, at, bit);
+	for (int at = f.icrc - 9; at < f.end; at++)
+		for (int bit = 0; bit < 8; bit++)
+			other += !check_flip(&f, at, bit);
+	assert_in_range(other, 0, 8);
+}
+
+static void fields(void **state)
+{
+	static const struct {
+		int header; /* 0: IP, 1: UDP, 2: BTH */
+		int at;
+		const char *words;
+	} fields[] = {
+		{ 0, 4, "byte 0 of the IP identification" }, { 0, 13, "byte 1 of the source address" }, { 1, 1, "byte 1 of the UDP source port" },
+		{ 2, 5, "byte 0 of the BTH destination QPN" }, { 2, 11, "byte 2 of the BTH PSN" }, { 2, 12, "byte 0 of the RETH virtual address" },
+		{ 2, 21, "byte 1 of the RETH R_Key" }, { 2, 27, "byte 3 of the RETH DMA length" }, { 2, 28, "byte 0 of the payload" },
+	};
+	static struct frame f;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		struct icrc_study *s = icrc_study_new();
+		struct finding found;
+
+		make_plain(&f, 256, 1);
+		flip(&f, (fields[i].header == 0 ? f.l3 : fields[i].header == 1 ? f.udp : f.bth) + fields[i].at, 1 << 6);
+		take(s, &f, NULL, NULL, 1);
+		found = conclude(s, 1);
+		expect_text(&found, fields[i].words, 0, 0);
+	}
+}
+
+/* Three packets agree in a burst of up to eight bits. */
+static void bursts_(void **state)
+{
+	static struct frame f;
+
+	(void)state;
+	for (int k = 0; k < 300; k++) {
+		struct icrc_study *s = icrc_study_new();
+		int bit = random_next(&seed) >> 61, at;
+		uint16_t bits = (1 | random_next(&seed) >> 57) << bit; /* 7 bits, the first one set */
+		struct finding found;
+
+		make_plain(&f, 1024, 0);
+		at = f.payload + random_next(&seed) % (f.end - f.payload - 1);
+		for (int i = 0; i < 3; i++) {
+			make_plain(&f, 1024, k + i);
+			flip(&f, at, bits);
+			assert_true(take(s, &f, NULL, NULL, i + 1));
+		}
+		found = conclude(s, 1);
+		assert_true(found.certain);
+		assert_string_equal(found.kind, "icrc-bit-flip");
+		assert_int_equal(found.packets, 3);
+		expect_text(&found, at < f.icrc ? "of byte %d of the payload" : "of byte %d of the ICRC",
+			    at - (at < f.icrc ? f.payload : f.icrc), 0);
+	}
+}
+
+/* The same bit of each so many bytes, from the beginning of the frame or of the payload. */
+static void lanes(void **state)
+{
+	static struct frame f;
+
+	(void)state;
+	for (int width = 4; width <= 512; width *= 2) {
+		for (int of_payload = 0; of_payload < 2; of_payload++) {
+			int byte = random_next(&seed) % width, bit = random_next(&seed) >> 61;
+			struct icrc_study *s = icrc_study_new();
+			struct finding found;
+
+			for (int i = 0; i < 10; i++) {
+				int at, from;
+
+				make_plain(&f, 4096, i);
+				/* headers of two lengths */
+				if (i % 2 && of_payload)
+					f.bytes[f.bth] = 0x24, f.payload = f.bth + 12;
+				from = of_payload ? f.payload : 0;
+				at = from + byte + width * (random_next(&seed) % ((4096 - 64) / width));
+				while (at < f.payload)
+					at += width;
+				flip(&f, at, 1 << bit);
+				assert_true(take(s, &f, NULL, NULL, i + 1));
+			}
+			found = conclude(s, 1);
+			assert_true(found.certain);
+			assert_string_equal(found.kind, "icrc-lane");
+			expect_text(&found, "bit %d of byte ", bit, 0);
+			/* both beginnings say the same where they are a whole number of words apart */
+			if (!of_payload || width > 16) {
+				expect_text(&found, "of byte %d of each %d,", byte, width);
+				assert_non_null(strstr(found.text, of_payload ? "beginning of the payload" : "beginning of the frame"));
+			}
+		}
+	}
+}
+
+/* One flipped bit in each packet, anywhere: no lane. */
+static void flips_anywhere(void **state)
+{
+	static struct frame f;
+	struct icrc_study *s = icrc_study_new();
+	struct finding found;
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		make_plain(&f, 1024, i);
+		flip(&f, f.payload + random_next(&seed) % 1024, 1 << (i & 7));
+		take(s, &f, NULL, NULL, i + 1);
+	}
+	found = conclude(s, 1);
+	assert_false(found.certain);
+	assert_string_equal(found.kind, "icrc-bit-flip");
+	assert_int_equal(found.packets, 10);
+}
+
+/* ---- what else there is ---- */
+
+static void constant(void **state)
+{
+	static struct frame f;
+	struct icrc_study *s = icrc_study_new();
+	struct finding found;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		make_plain(&f, 64, i);
+		put(f.bytes + f.icrc, 0x12345678, 4);
+		take(s, &f, NULL, NULL, i + 1);
+	}
+	found = conclude(s, 1);
+	assert_true(found.certain);
+	assert_string_equal(found.kind, "icrc-constant");
+	assert_string_equal(found.evidence[4].found, "icrc 12 34 56 78");
+	assert_int_equal(found.packets, 5);
+}
+
+/* One packet, or one that is sent again and again, is a candidate; and what was right is said. */
+static void candidate(void **state)
+{
+	static struct frame f;
+	struct icrc_study *s = icrc_study_new();
+	struct finding found;
+	uint8_t icrc[4];
+
+	(void)state;
+	make_plain(&f, 64, 5);
+	take(s, &f, NULL, NULL, 1);
+	wrong_icrc(&f, NULL, NULL, "swapped", NULL, icrc);
+	memcpy(f.bytes + f.icrc, icrc, 4);
+	for (int i = 0; i < 5; i++)
+		take(s, &f, NULL, NULL, i + 2);
+	found = conclude(s, 1);
+	assert_false(found.certain);
+	assert_string_equal(found.kind, "icrc-swapped");
+	assert_int_equal(found.packets, 5);
+	assert_int_equal(found.evidence[0].frame, 2);
+	assert_non_null(strstr(found.text, "other packets of these streams have a right ICRC"));
+}
+
+/* Over three streams of one sender; another sender's is another finding. */
+static void several_streams(void **state)
+{
+	static struct frame f;
+	struct icrc_study *s[6];
+	struct findings found = {};
+
+	(void)state;
+	new_studies(s, 6);
+	for (int i = 0; i < 6; i++) {
+		struct frame_spec spec = { .opcode = 0x24, .dqpn = 0x20 + i, .psn = i, .payload = 32 };
+
+		frame_build(&f, &spec);
+		if (i > 2)
+			f.bytes[f.l3 + 15] = 99;
+		wrong_icrc(&f, NULL, NULL, "crc32c", i > 2 ? "swapped" : NULL, f.bytes + f.icrc);
+		take(s[i], &f, NULL, NULL, i + 1);
+	}
+	assert_true(icrc_study_conclude(s, 6, &found));
+	assert_int_equal(found.count, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_true(found.list[i].certain);
+		assert_int_equal(found.list[i].packets, 3);
+		assert_int_equal(found.list[i].streams, 3);
+	}
+	assert_string_equal(found.list[0].kind, "icrc-crc32c");
+	assert_string_equal(found.list[1].kind, "icrc-swapped+crc32c");
+	findings_free(&found);
+	free_studies(s, 6);
+}
+
+/* A mistake in most packets, a lane in some, a value that means nothing in one. */
+static void mixed(void **state)
+{
+	static struct frame f;
+	struct icrc_study *s = icrc_study_new();
+	struct findings found = {};
+
+	(void)state;
+	for (int i = 0; i < 16; i++) {
+		make_plain(&f, 2048, i);
+		if (i % 4 == 1)
+			flip(&f, f.payload + 10 + 64 * (i * 5 % 31), 1 << 5);
+		else if (i == 7)
+			put(f.bytes + f.icrc, 0x2468ace1, 4);
+		else
+			wrong_icrc(&f, NULL, NULL, "no_ones", "halves_swapped", f.bytes + f.icrc);
+		take(s, &f, NULL, NULL, i + 1);
+	}
+	assert_true(icrc_study_conclude(&s, 1, &found));
+	assert_int_equal(found.count, 2);
+	assert_string_equal(found.list[0].kind, "icrc-halves-swapped+no-ones");
+	assert_int_equal(found.list[0].packets, 11);
+	assert_string_equal(found.list[1].kind, "icrc-lane");
+	assert_int_equal(found.list[1].packets, 4);
+	findings_free(&found);
+	icrc_study_free(s);
+}
+
+/* Where two are the same on every packet, the other one is named as well. */
+static void same(void **state)
+{
+	static struct frame f;
+	struct icrc_study *s = icrc_study_new();
+	struct finding found;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		make_plain(&f, 64, i); /* the UDP checksum is 0 */
+		wrong_icrc(&f, NULL, NULL, "sent_udp_checksum", NULL, f.bytes + f.icrc);
+		take(s, &f, NULL, NULL, i + 1);
+	}
+	found = conclude(s, 1);
+	assert_string_equal(found.kind, "icrc-unmasked-udp-checksum");
+	assert_non_null(strstr(found.text, "the same here as sent-udp-checksum"));
+}
+
+static void unexplained(void **state)
+{
+	static struct frame f;
+	struct icrc_study *s = icrc_study_new();
+	struct finding found;
+
+	(void)state;
+	for (int i = 0; i < 30; i++) {
+		make_plain(&f, 64, i);
+		put(f.bytes + f.icrc, random_next(&seed) >> 32, 4);
+		take(s, &f, NULL, NULL, i + 1);
+	}
+	found = conclude(s, 1);
+	assert_false(found.certain);
+	assert_string_equal(found.kind, "icrc-unexplained");
+	assert_int_equal(found.packets, 30);
+}
+
+/* All kinds fit where they are written to, each is different. */
+static void names(void **state)
+{
+	const struct explanations *e = explanations();
+
+	(void)state;
+	for (__u32 i = 0; i < e->count; i++)
+		assert_true(strlen(kind_of(name_of(e->list[i].first), name_of(e->list[i].second))) <
+			    sizeof(((struct finding *)0)->kind));
+	for (int m = 0; m < MISTAKES; m++) {
+		assert_true(strlen(mistake_words(m)->words) < FINDING_TEXT / 3);
+		assert_true(strlen(mistake_words(m)->fix) < FINDING_TEXT / 2 - 4);
+	}
+	assert_true(e->body_count < BODIES_MOST && e->end_count < ENDS_MOST);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(singles), cmocka_unit_test(pairs),
+		cmocka_unit_test(names), cmocka_unit_test(singles), cmocka_unit_test(pairs), cmocka_unit_test(every_byte),
+		cmocka_unit_test(every_bit), cmocka_unit_test(fields), cmocka_unit_test(bursts_), cmocka_unit_test(lanes),
+		cmocka_unit_test(flips_anywhere), cmocka_unit_test(constant), cmocka_unit_test(candidate),
+		cmocka_unit_test(several_streams), cmocka_unit_test(mixed), cmocka_unit_test(same),
+		cmocka_unit_test(unexplained),
 	};
 
 	return cmocka_run_group_tests_name("doctor_icrc", tests, NULL, NULL);
