@@ -6,19 +6,6 @@
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/icrc_wrong.h"
 
-/* What doctor/finding.c does. */
-struct finding *findings_add(struct findings *f)
-{
-	f->list = realloc(f->list, (f->count + 1) * sizeof(*f->list));
-	memset(&f->list[f->count], 0, sizeof(*f->list));
-	return &f->list[f->count++];
-}
-
-void findings_free(struct findings *f)
-{
-	free(f->list);
-}
-
 #define PACKETS 10 /* of each of two QPs */
 #define QPS 2
 

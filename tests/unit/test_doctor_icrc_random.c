@@ -9,14 +9,6 @@
 
 #define STREAMS 10000
 
-/* What doctor/finding.c does. */
-struct finding *findings_add(struct findings *f)
-{
-	f->list = realloc(f->list, (f->count + 1) * sizeof(*f->list));
-	memset(&f->list[f->count], 0, sizeof(*f->list));
-	return &f->list[f->count++];
-}
-
 static uint64_t seed = 99;
 
 static void take(struct icrc_study *s, struct frame *f, struct icrc_before *before, int number)
@@ -63,7 +55,7 @@ static void check(int streams, bool one_sender, int payload)
 	assert_string_equal(found.list[0].kind, "icrc-unexplained");
 	for (int i = 0; i < streams; i++)
 		icrc_study_free(s[i]);
-	free(found.list);
+	findings_free(&found);
 }
 
 static void one_sender(void **state)
