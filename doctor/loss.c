@@ -53,9 +53,9 @@ void loss_begins(struct loss *l, struct signs *signs, bool unended)
 	l->inside = (struct loss_held){ 0 };
 }
 
-void loss_judge(struct loss *l, struct signs *signs, bool whole, bool all)
+void loss_judge(struct loss *l, struct signs *signs, bool whole, bool all, __u32 packets)
 {
-	settle(l, signs, &l->inside, !whole);
+	settle(l, signs, &l->inside, !all && (!whole || l->inside.skipped % packets == 0));
 	settle(l, signs, &l->between, !all);
 }
 

@@ -38,8 +38,11 @@ __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum 
 /* A message begins; unended: the one before has not ended. */
 void loss_begins(struct loss *l, struct signs *signs, bool unended);
 
-/* A message ends; whole: nothing of it is missing; all: nor is a message before it. */
-void loss_judge(struct loss *l, struct signs *signs, bool whole, bool all);
+/*
+ * A message of so many packets ends; whole: nothing of it is missing; all: nor is a message before it. Without the latter it may be
+ * the beginning of one message and the end of another: so it is where as many PSNs are left out as whole messages have.
+ */
+void loss_judge(struct loss *l, struct signs *signs, bool whole, bool all, __u32 packets);
 
 /* What is held is missing; the signs of what was counted get their packets. reliable: what comes again was sent again. */
 void loss_conclude(struct loss *l, struct signs *signs, bool reliable);

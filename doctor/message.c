@@ -90,7 +90,7 @@ static void end(struct message_study *m, struct loss *loss, struct signs *signs,
 	bool whole = m->whole && m->reth && m->bytes == m->dma_length;
 	bool on = take_immediate(m, signs, p);
 
-	loss_judge(loss, signs, whole, whole && on);
+	loss_judge(loss, signs, whole, whole && on, m->packets);
 	if (m->whole && m->reth && !whole && !m->leapt)
 		dma_mistake(&m->dma, m, p);
 	m->ended++;
@@ -112,7 +112,7 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 	if (how == PSN_ELSEWHERE) {
 		m->whole = false;
 		m->met = false;
-		loss_judge(loss, signs, false, false);
+		loss_judge(loss, signs, false, false, 1);
 	}
 	if (p->op & OP_FIRST) {
 		if (m->open && follows)
