@@ -36,7 +36,7 @@ local e = {
 	icrc = ProtoExpert.new("rocescope.icrc_bad", "the ICRC is wrong", expert.group.CHECKSUM, expert.severity.ERROR),
 	gap = ProtoExpert.new("rocescope.psn_gap", "packets are missing before this one", expert.group.SEQUENCE,
 		expert.severity.WARN),
-	recovered = ProtoExpert.new("rocescope.psn_recovered", "was skipped before: it comes late, or again",
+	recovered = ProtoExpert.new("rocescope.psn_recovered", "its PSN was skipped before: it comes late, or again",
 		expert.group.SEQUENCE, expert.severity.NOTE),
 	duplicate = ProtoExpert.new("rocescope.psn_duplicate", "its PSN was seen before", expert.group.SEQUENCE,
 		expert.severity.NOTE),

@@ -3,6 +3,8 @@
  * 'RoCE streams': of each stream what `rocescope analyze` says. A filter chooses which streams are listed, by a packet of
  * theirs; the numbers are always those of the whole stream.
  */
+#include <stdio.h>
+
 #include <epan/packet.h>
 #include <epan/stat_tap_ui.h>
 #include <epan/tap.h>
@@ -30,10 +32,12 @@ static void set_number(stat_tap_table_item_type *item, __u64 number)
 static void set_who(stat_tap_table_item_type *row, const struct snapshot_stream *s)
 {
 	bool datagram = s->key.kind == KEY_DATAGRAM;
+	char qpn[16];
 
 	set_text(&row[WHO], address_text(s->key.src).text);
 	set_text(&row[WHOM], address_text(s->stream.dst).text);
-	set_number(&row[QPN], datagram ? s->stream.dqpn : s->key.qpn);
+	snprintf(qpn, sizeof(qpn), "0x%06x", datagram ? s->stream.dqpn : s->key.qpn); /* as infiniband.bth.destqp */
+	set_text(&row[QPN], qpn);
 	set_text(&row[SERVICE], roce_service_name(s->stream.service));
 	set_text(&row[SIDE], s->key.side == SIDE_RESPONSE ? "response" : "request");
 }
@@ -118,7 +122,7 @@ void register_stream_table(void)
 	static stat_tap_table_item columns[COLUMNS] = {
 		[WHO] = { TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Source", "%s" },
 		[WHOM] = { TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Destination", "%s" },
-		[QPN] = { TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "QPN", "0x%06x" },
+		[QPN] = { TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "QPN", "%s" },
 		[SERVICE] = { TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Service", "%s" },
 		[SIDE] = { TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Side", "%s" },
 		[PACKETS] = { TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Packets", "%u" },
