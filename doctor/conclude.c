@@ -107,6 +107,9 @@ static void conclude_response(const struct doctor *d, struct chart *c)
 	if (c->key.kind != KEY_CONNECTED || c->key.side != SIDE_REQUEST || c->acked ||
 	    (c->service != SERVICE_RC && c->service != SERVICE_XRC) || c->asked < FINDING_PACKETS)
 		return;
+	/* with one address at both ends, as bare transport headers have it, nobody knows whether the other direction is there */
+	if (!memcmp(c->key.src, c->key.dst, 16))
+		return;
 	memcpy(key, c->key.dst, 16);
 	memcpy(key + 16, c->key.src, 16);
 	back = index_find(&d->paths, key);

@@ -155,7 +155,8 @@ void lint_study_take(struct lint_study *l, struct signs *signs, const struct doc
 		SAY(e->expected, "an opcode of the table");
 		SAY(e->found, "opcode 0x%02x", p->opcode);
 	}
-	if (!p->ttl && (e = signs_add(signs, KIND_ttl_zero, doctor->number))) {
+	/* bare transport headers have no TTL: that of the IP header in front of them is made up */
+	if (!p->ttl && !doctor->frame->no_icrc && (e = signs_add(signs, KIND_ttl_zero, doctor->number))) {
 		SAY(e->expected, "TTL 64");
 		SAY(e->found, "TTL 0");
 	}
