@@ -260,7 +260,6 @@ static enum link_kind link_of(const wtap_rec *rec)
 	} types[] = {
 		{ WTAP_ENCAP_ETHERNET, 1 }, { WTAP_ENCAP_RAW_IP, 101 }, { WTAP_ENCAP_RAW_IP4, 228 }, { WTAP_ENCAP_RAW_IP6, 229 },
 		{ WTAP_ENCAP_NULL, 0 }, { WTAP_ENCAP_LOOP, 108 }, { WTAP_ENCAP_SLL, 113 }, { WTAP_ENCAP_SLL2, 276 },
-		{ WTAP_ENCAP_INFINIBAND, 247 },
 	};
 
 	if (rec->rec_type != REC_TYPE_PACKET)
