@@ -231,7 +231,7 @@ static bool tell_mistake(struct sender *s, __u32 best, __u32 all)
 		return false;
 	snprintf(f->kind, sizeof(f->kind), "icrc-");
 	append_name(f->kind, sizeof(f->kind), x);
-	append(f->text, "%s%s%s", a->words, b ? "; and " : "", b ? b->words : "");
+	append(f->text, "%s%s%s", a->words, b ? ", and " : "", b ? b->words : "");
 	append_share(f, s);
 	append_same(f, s, best, all);
 	f->asks = b && strcmp(a->asks, b->asks) ? mistake_asks_all : a->asks;
