@@ -66,14 +66,20 @@ struct doctor {
 	struct pairs pairs;
 	struct signs loose; /* of frames that belong to no stream, */
 	struct roce_key loose_key[FINDING_KINDS]; /* and who sent the first of each */
-	struct chart *last; /* the stream of the packet before */
 	__u64 left_out; /* packets of streams there was no room for */
 	__u64 packets;	/* that were looked at */
 	bool failed;	/* no memory for something */
 	/* losses of several streams at a time */
 	__u64 burst, burst_frame, burst_streams, burst_gaps; /* the present one: its number, where it began, who lost */
 	__u64 gaps, gaps_together;
+	__u64 latest; /* number of the packet before */
 };
+
+/* Losses of several streams within so many frames are one. */
+static inline __u64 burst_frames(const struct doctor *d)
+{
+	return 8 + 2 * d->charts.count;
+}
 
 /* The packet that waits is the stream's last. */
 void doctor_settle(struct doctor *d, struct chart *c);

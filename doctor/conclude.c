@@ -208,7 +208,7 @@ static void say_loss(const struct doctor *d, const struct roce_counters *totals,
 	__u64 gaps = 0, lost = 0, largest = 0, streams = 0, losing = 0, period = 0;
 	bool periodic = true;
 	struct finding *to = find(f, KIND_loss);
-	char text[200];
+	char text[128];
 	const char *where = "";
 
 	if (!to)
@@ -235,7 +235,7 @@ static void say_loss(const struct doctor *d, const struct roce_counters *totals,
 	    gaps == 1 ? "" : "s");
 	if (streams > 2 && losing == 1)
 		where = " Only one stream loses: its QP, its queue, its path by hash.";
-	else if (2 * d->gaps_together >= d->gaps && d->gaps_together)
+	else if (d->gaps_together && 2 * d->gaps_together >= d->gaps && 4 * d->burst * burst_frames(d) < d->latest)
 		where = " Most streams lose at the same time: a port, a buffer or a pause for all of them.";
 	if (periodic && period)
 		snprintf(to->text, sizeof(to->text), "%s%llu at once at most, in %llu of %llu streams. It is always packet %llu after the "

@@ -9,7 +9,6 @@
 #define SENDERS 4096 /* source addresses, */
 #define PATHS 16384  /* and directions that are remembered */
 #define CONTENT 256  /* bytes of a payload that tell one packet from another */
-#define BURST_FRAMES 64 /* losses of several streams so near each other are one */
 
 struct doctor *doctor_new(void)
 {
@@ -57,7 +56,7 @@ bool doctor_expect(struct doctor *d, const struct expected *e)
 /* Losses of several streams at a time are not a QP's fault. */
 static void take_loss(struct doctor *d, struct chart *c, __u64 frame)
 {
-	if (!d->burst || frame - d->burst_frame > BURST_FRAMES + 4 * d->charts.count) {
+	if (!d->burst || frame - d->burst_frame > burst_frames(d)) {
 		d->burst++;
 		d->burst_frame = frame;
 		d->burst_streams = d->burst_gaps = 0;
@@ -83,7 +82,7 @@ static void settle(struct doctor *d, struct chart *c, const struct step *next)
 		return;
 	c->waits = false;
 	how = psn_study_take(&c->psn, &c->signs, p, next);
-	if (loss_take(&c->loss, &c->signs, p, how))
+	if (loss_take(&c->loss, &c->signs, p, how) && !p->apart)
 		take_loss(d, c, p->frame);
 	message_study_take(&c->message, &c->loss, &c->signs, p, how);
 }
@@ -310,6 +309,7 @@ void doctor_take(struct doctor *d, const struct doctor_packet *doctor)
 		return;
 	}
 	d->packets++;
+	d->latest = doctor->number;
 	if (roce_is_management(p) && doctor->look->icrc != ICRC_BAD)
 		pairs_learn(&d->pairs, p, doctor->frame->bytes,
 			    doctor->frame->captured < ROCE_WINDOW_BYTES ? doctor->frame->captured : ROCE_WINDOW_BYTES);
