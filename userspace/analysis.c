@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,22 +9,59 @@
 #include "lib/clock.h"
 #include "userspace/analysis.h"
 
-/*
- * Shards are followed by groups: a turn is waited for, and passed on, once for each group of a piece. Several, so that one
- * thread can follow while another one does.
- */
-#define GROUPS 4
 #define ALONE_PIECES 16 /* before other threads are started: a short capture is read sooner than they are */
-#define SPINS 2000 /* before a thread sleeps: some 50 us, which is what being woken up takes, and twice what a piece does */
+#define SPINS 1000	/* before a thread sleeps that wants to read: being woken up takes longer than what it waits for */
 
 /* How many frames ahead what following a frame needs is fetched into the cache. */
 #define SLOT_AHEAD 8
 #define STREAM_AHEAD 4
 
+/*
+ * Shards are followed by groups, each of which takes the pieces in their order. No thread waits for its turn: who has looked
+ * at a piece, and finds a group that nobody is at, follows all that is ready; else who is at it finds the piece.
+ */
+#define GROUPS 4
+#define PARTS 3 /* pieces that a thread may have looked at before they are followed */
+#define RING 1024
+_Static_assert(PARTS * ANALYSIS_THREADS <= RING, "every piece has a place of its own");
+
+/* A piece on its way. */
+struct part {
+	struct capture_piece piece;
+	__u64 number;	   /* of the piece, from 0 */
+	__u64 first_frame; /* number of its first frame over all files */
+	__u64 latest;	   /* time, ns, of all frames before it */
+	/* for each frame of the piece, as far as there is room */
+	struct observer_look *looks;
+	__u64 *now;   /* ns: the latest time up to it */
+	__u32 *order; /* of frames, by groups */
+	size_t room;
+	size_t group[GROUPS + 1]; /* where each begins in order[] */
+	bool management;	  /* a packet that may tell of a pair is in it */
+	_Atomic unsigned int left; /* groups that have not followed it yet; 0: free */
+};
+
+struct worker {
+	struct analysis *analysis;
+	unsigned int index;
+	struct part parts[PARTS]; /* its own, so that their memory stays in its cache */
+	pthread_t thread;
+};
+
+/* For pieces that are to be followed, by number. */
+struct place {
+	_Atomic __u64 number; /* + 1, of the piece that is there; 0: none was */
+	struct part *part;
+};
+
+struct group {
+	pthread_mutex_t lock;
+	_Atomic __u64 next; /* number of the piece that it follows next */
+} __attribute__((aligned(64)));
+
 struct analysis {
 	const struct analysis_settings *settings;
 	struct observer *shards;
-	bool threaded; /* else nothing is locked */
 
 	/* by `reading`: how far the files are read */
 	pthread_mutex_t reading;
@@ -37,27 +75,14 @@ struct analysis {
 	bool progress_shown;
 	__u64 progress_next; /* ns, monotonic */
 
-	/* following: the number of the piece whose turn it is, for each group */
-	_Atomic __u64 turn[GROUPS];
-	bool paired; /* pairs are known; belongs to who has the turn of the first group */
-	_Atomic unsigned int asleep; /* threads that wait for a turn */
-	pthread_mutex_t following;
-	pthread_cond_t passed;
-};
-
-struct worker {
-	struct analysis *analysis;
-	struct capture_piece piece;
-	__u64 number;	   /* of the piece, from 0 */
-	__u64 first_frame; /* number of its first frame over all files */
-	__u64 latest;	   /* time, ns, of all frames before it */
-	/* for each frame of the piece, as far as there is room */
-	struct observer_look *looks;
-	__u64 *now;   /* ns: the latest time up to it */
-	__u32 *order; /* of frames, by groups */
-	size_t room;
-	size_t group[GROUPS + 1]; /* where each begins in order[] */
-	bool management;	  /* a packet that may tell of a pair is in the piece */
+	/* following */
+	struct place ring[RING];
+	struct group groups[GROUPS];
+	_Atomic __u64 news; /* counts what may make a piece ready */
+	bool paired;	    /* pairs are known; by the locks of all groups */
+	_Atomic unsigned int asleep; /* threads that wait for one of their parts */
+	pthread_mutex_t sleeping;
+	pthread_cond_t freed;
 };
 
 /* ---- progress ---- */
@@ -122,25 +147,25 @@ static bool read_next(struct analysis *a, struct capture_piece *piece)
 	return false;
 }
 
-static void free_room(struct worker *w)
+static void free_room(struct part *p)
 {
-	free(w->looks);
-	free(w->now);
-	free(w->order);
+	free(p->looks);
+	free(p->now);
+	free(p->order);
 }
 
-static bool make_room(struct worker *w)
+static bool make_room(struct part *p)
 {
-	size_t room = w->piece.count;
+	size_t room = p->piece.count;
 
-	if (room <= w->room)
+	if (room <= p->room)
 		return true;
-	free_room(w);
-	w->looks = calloc(room, sizeof(*w->looks));
-	w->now = calloc(room, sizeof(*w->now));
-	w->order = calloc(room, sizeof(*w->order));
-	w->room = w->looks && w->now && w->order ? room : 0;
-	return w->room;
+	free_room(p);
+	p->looks = calloc(room, sizeof(*p->looks));
+	p->now = calloc(room, sizeof(*p->now));
+	p->order = calloc(room, sizeof(*p->order));
+	p->room = p->looks && p->now && p->order ? room : 0;
+	return p->room;
 }
 
 /* Tells the CPU that this is a loop which waits. */
@@ -152,9 +177,8 @@ static void pause_cpu(void)
 }
 
 /* By one thread at a time: gives the piece its number. */
-static bool take_piece(struct worker *w)
+static bool read_part(struct analysis *a, struct part *p)
 {
-	struct analysis *a = w->analysis;
 	const struct analysis_settings *settings = a->settings;
 
 	if (a->out_of_memory)
@@ -163,19 +187,19 @@ static bool take_piece(struct worker *w)
 		a->complete = false;
 		return false;
 	}
-	if (!read_next(a, &w->piece))
+	if (!read_next(a, &p->piece))
 		return false;
-	a->out_of_memory = !make_room(w);
+	a->out_of_memory = !make_room(p);
 	if (a->out_of_memory)
 		return false;
-	w->number = a->pieces++;
-	if (!w->number)
-		a->first = a->latest = w->piece.frames[0].time;
-	w->first_frame = a->frames + 1;
-	w->latest = a->latest;
-	a->frames += w->piece.count;
-	if (w->piece.latest > a->latest)
-		a->latest = w->piece.latest;
+	p->number = a->pieces++;
+	if (!p->number)
+		a->first = a->latest = p->piece.frames[0].time;
+	p->first_frame = a->frames + 1;
+	p->latest = a->latest;
+	a->frames += p->piece.count;
+	if (p->piece.latest > a->latest)
+		a->latest = p->piece.latest;
 	if (settings->progress)
 		progress_show(a, a->frames);
 	return true;
@@ -192,19 +216,6 @@ static void lock_soon(pthread_mutex_t *lock)
 	pthread_mutex_lock(lock);
 }
 
-static bool take(struct worker *w)
-{
-	struct analysis *a = w->analysis;
-	bool taken;
-
-	if (!a->threaded)
-		return take_piece(w);
-	lock_soon(&a->reading);
-	taken = take_piece(w);
-	pthread_mutex_unlock(&a->reading);
-	return taken;
-}
-
 /* ---- looking ---- */
 
 _Static_assert(CAPTURE_SLACK >= OBSERVER_READABLE, "frames are looked at where they are");
@@ -215,31 +226,30 @@ static struct observer_frame frame_of(const struct capture_frame *f)
 }
 
 /* Frames from `from` on, as many as are looked at together. Returns the next one. */
-static size_t look_at_some(struct worker *w, size_t from)
+static size_t look_at_some(const struct analysis_settings *settings, struct part *p, size_t from)
 {
-	const struct analysis_settings *settings = w->analysis->settings;
 	struct observer_frame frames[OBSERVER_BATCH];
 	size_t count = 0;
 
-	for (; count < OBSERVER_BATCH && from + count < w->piece.count; count++)
-		frames[count] = frame_of(&w->piece.frames[from + count]);
-	observer_look_at(frames, count, &settings->ports, &w->looks[from]);
+	for (; count < OBSERVER_BATCH && from + count < p->piece.count; count++)
+		frames[count] = frame_of(&p->piece.frames[from + count]);
+	observer_look_at(frames, count, &settings->ports, &p->looks[from]);
 	for (size_t i = 0; i < count; i++)
-		w->management |= roce_is_management(&w->looks[from + i].packet);
+		p->management |= roce_is_management(&p->looks[from + i].packet);
 	return from + count;
 }
 
-static void look(struct worker *w)
+static void look(const struct analysis *a, struct part *p)
 {
-	__u64 now = w->latest;
+	__u64 now = p->latest;
 
-	w->management = false;
-	for (size_t i = 0; i < w->piece.count;)
-		i = look_at_some(w, i);
-	for (size_t i = 0; i < w->piece.count; i++) {
-		if (w->piece.frames[i].time > now)
-			now = w->piece.frames[i].time;
-		w->now[i] = now;
+	p->management = false;
+	for (size_t i = 0; i < p->piece.count;)
+		i = look_at_some(a->settings, p, i);
+	for (size_t i = 0; i < p->piece.count; i++) {
+		if (p->piece.frames[i].time > now)
+			now = p->piece.frames[i].time;
+		p->now[i] = now;
 	}
 }
 
@@ -250,40 +260,40 @@ static unsigned int group_of(const struct observer_look *look)
 }
 
 /* Lists the frames by groups, in their order in each. */
-static void sort(struct worker *w)
+static void sort(struct part *p)
 {
 	size_t next[GROUPS] = { 0 }, sum = 0;
 
-	for (size_t i = 0; i < w->piece.count; i++)
-		next[group_of(&w->looks[i])]++;
+	for (size_t i = 0; i < p->piece.count; i++)
+		next[group_of(&p->looks[i])]++;
 	for (unsigned int g = 0; g < GROUPS; g++) {
-		w->group[g] = sum;
+		p->group[g] = sum;
 		sum += next[g];
-		next[g] = w->group[g];
+		next[g] = p->group[g];
 	}
-	w->group[GROUPS] = sum;
-	for (size_t i = 0; i < w->piece.count; i++)
-		w->order[next[group_of(&w->looks[i])]++] = i;
+	p->group[GROUPS] = sum;
+	for (size_t i = 0; i < p->piece.count; i++)
+		p->order[next[group_of(&p->looks[i])]++] = i;
 }
 
 /* ---- following ---- */
 
-static struct observer *shard_of(const struct worker *w, size_t i)
+static struct observer *shard_of(const struct analysis *a, const struct part *p, size_t i)
 {
-	return &w->analysis->shards[observer_shard(&w->looks[i])];
+	return &a->shards[observer_shard(&p->looks[i])];
 }
 
-static void follow_frame(struct worker *w, size_t i)
+static void follow_frame(const struct analysis *a, const struct part *p, size_t i)
 {
-	const struct analysis_settings *settings = w->analysis->settings;
-	const struct capture_frame *f = &w->piece.frames[i];
+	const struct analysis_settings *settings = a->settings;
+	const struct capture_frame *f = &p->piece.frames[i];
 	struct observer_frame frame = frame_of(f);
-	const struct observer_look *look = &w->looks[i];
+	const struct observer_look *look = &p->looks[i];
 	struct roce_event event;
-	struct analysis_seen seen = { .number = w->first_frame + i, .time = f->time, .frame = &frame, .look = look,
+	struct analysis_seen seen = { .number = p->first_frame + i, .time = f->time, .frame = &frame, .look = look,
 				      .event = &event, .shard = observer_shard(look) };
 
-	seen.stream = observer_follow(shard_of(w, i), &frame, look, w->now[i], &event);
+	seen.stream = observer_follow(shard_of(a, p, i), &frame, look, p->now[i], &event);
 	if (settings->see)
 		settings->see(settings->context, &seen);
 }
@@ -294,142 +304,233 @@ static size_t nth(const __u32 *order, size_t i)
 	return order ? order[i] : i;
 }
 
-static void follow(struct worker *w, const __u32 *order, size_t count)
+static void follow(const struct analysis *a, const struct part *p, const __u32 *order, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (i + SLOT_AHEAD < count) {
 			size_t ahead = nth(order, i + SLOT_AHEAD);
 
-			observer_want_slot(shard_of(w, ahead), &w->looks[ahead]);
+			observer_want_slot(shard_of(a, p, ahead), &p->looks[ahead]);
 		}
 		if (i + STREAM_AHEAD < count) {
 			size_t ahead = nth(order, i + STREAM_AHEAD);
 
-			observer_want_stream(shard_of(w, ahead), &w->looks[ahead]);
+			observer_want_stream(shard_of(a, p, ahead), &p->looks[ahead]);
 		}
-		follow_frame(w, nth(order, i));
+		follow_frame(a, p, nth(order, i));
 	}
 }
 
-static void await_turn(struct worker *w, unsigned int group)
+static void follow_all(struct analysis *a, struct part *p)
 {
-	struct analysis *a = w->analysis;
-
-	for (int i = 0; i < SPINS; i++) {
-		if (a->turn[group] == w->number)
-			return;
-		pause_cpu();
-	}
-	pthread_mutex_lock(&a->following);
-	a->asleep++;
-	while (a->turn[group] != w->number)
-		pthread_cond_wait(&a->passed, &a->following);
-	a->asleep--;
-	pthread_mutex_unlock(&a->following);
+	a->paired |= p->management;
+	follow(a, p, NULL, p->piece.count);
 }
 
-static void pass_turn(struct worker *w, unsigned int group)
-{
-	struct analysis *a = w->analysis;
+/* ---- following on several threads ---- */
 
-	a->turn[group] = w->number + 1;
-	if (!a->asleep) /* who is about to sleep says so before it looks at the turn */
+/* So many groups have followed the piece. */
+static void passed(struct analysis *a, struct part *p, unsigned int groups)
+{
+	if (atomic_fetch_sub(&p->left, groups) > groups || !a->asleep)
 		return;
-	pthread_mutex_lock(&a->following);
-	pthread_cond_broadcast(&a->passed);
-	pthread_mutex_unlock(&a->following);
+	pthread_mutex_lock(&a->sleeping);
+	pthread_cond_broadcast(&a->freed);
+	pthread_mutex_unlock(&a->sleeping);
 }
 
-/* Who has the turn of the first group knows of all pairs that were learnt before: then it is passed on last. */
-static void follow_paired(struct worker *w)
+/*
+ * The piece that the group, whose lock is held, may follow now; NULL: none. Where pairs are known, or may be learnt from the
+ * piece, the first group follows it for all of them, when all have come to it.
+ */
+static struct part *ready(const struct analysis *a, unsigned int g)
+{
+	__u64 number = a->groups[g].next;
+	const struct place *place = &a->ring[number % RING];
+
+	if (place->number != number + 1)
+		return NULL;
+	if (!place->part->management && !a->paired)
+		return place->part;
+	for (unsigned int other = 0; other < GROUPS; other++)
+		if (g || a->groups[other].next != number)
+			return NULL;
+	return place->part;
+}
+
+static void follow_group(struct analysis *a, unsigned int g, struct part *p)
+{
+	follow(a, p, p->order + p->group[g], p->group[g + 1] - p->group[g]);
+	a->groups[g].next++;
+	passed(a, p, 1);
+}
+
+/* By the first group's lock: with those of the others, who have nothing to do. */
+static void follow_paired(struct analysis *a, struct part *p)
 {
 	for (unsigned int g = 1; g < GROUPS; g++)
-		await_turn(w, g);
-	w->analysis->paired = true;
-	follow(w, NULL, w->piece.count);
-	for (unsigned int g = GROUPS; g-- > 0;)
-		pass_turn(w, g);
+		pthread_mutex_lock(&a->groups[g].lock);
+	follow_all(a, p);
+	a->paired = true;
+	for (unsigned int g = 0; g < GROUPS; g++)
+		a->groups[g].next++;
+	for (unsigned int g = 1; g < GROUPS; g++)
+		pthread_mutex_unlock(&a->groups[g].lock);
+	passed(a, p, GROUPS);
 }
 
-static void follow_by_turns(struct worker *w)
+/* All that the group may follow, unless somebody is at it. */
+static void try_group(struct analysis *a, unsigned int g)
 {
-	sort(w);
-	for (unsigned int g = 0; g < GROUPS; g++) {
-		await_turn(w, g);
-		if (!g && (w->management || w->analysis->paired)) {
-			follow_paired(w);
-			return;
-		}
-		follow(w, w->order + w->group[g], w->group[g + 1] - w->group[g]);
-		pass_turn(w, g);
+	struct part *p;
+
+	if (pthread_mutex_trylock(&a->groups[g].lock))
+		return;
+	while ((p = ready(a, g))) {
+		if (p->management || a->paired)
+			follow_paired(a, p);
+		else
+			follow_group(a, g, p);
+		a->news++;
 	}
+	pthread_mutex_unlock(&a->groups[g].lock);
+}
+
+/*
+ * Follows what is ready. Who finds a group taken counts on its holder, who may just have found nothing ready: therefore
+ * whoever was at one looks again if there was news since.
+ */
+static void follow_ready(struct worker *w)
+{
+	struct analysis *a = w->analysis;
+	__u64 news = atomic_fetch_add(&a->news, 0), before;
+
+	do {
+		before = news;
+		for (unsigned int g = 0; g < GROUPS; g++)
+			try_group(a, (w->index + g) % GROUPS); /* not all at the same one */
+		news = atomic_fetch_add(&a->news, 0);
+	} while (news != before);
+}
+
+static struct part *free_part(struct worker *w)
+{
+	for (unsigned int i = 0; i < PARTS; i++)
+		if (!w->parts[i].left)
+			return &w->parts[i];
+	return NULL;
+}
+
+/* One of its parts that is followed; others are at them. */
+static struct part *await_part(struct worker *w)
+{
+	struct analysis *a = w->analysis;
+	struct part *p = free_part(w);
+
+	if (p)
+		return p;
+	pthread_mutex_lock(&a->sleeping);
+	a->asleep++;
+	while (!(p = free_part(w)))
+		pthread_cond_wait(&a->freed, &a->sleeping);
+	a->asleep--;
+	pthread_mutex_unlock(&a->sleeping);
+	return p;
+}
+
+static void publish(struct analysis *a, struct part *p)
+{
+	struct place *place = &a->ring[p->number % RING];
+
+	p->left = GROUPS;
+	place->part = p;
+	place->number = p->number + 1;
+	a->news++;
 }
 
 /* ---- threads ---- */
 
-static bool work_on(struct worker *w)
+static bool take(struct analysis *a, struct part *p)
 {
-	if (!take(w))
-		return false;
-	look(w);
-	if (w->analysis->threaded) {
-		follow_by_turns(w);
-	} else {
-		w->analysis->paired |= w->management;
-		follow(w, NULL, w->piece.count);
+	bool taken;
+
+	lock_soon(&a->reading);
+	taken = read_part(a, p);
+	pthread_mutex_unlock(&a->reading);
+	return taken;
+}
+
+static void *run_thread(void *worker)
+{
+	struct worker *w = worker;
+	struct part *p;
+
+	while (take(w->analysis, p = await_part(w))) {
+		look(w->analysis, p);
+		sort(p);
+		publish(w->analysis, p);
+		follow_ready(w);
 	}
-	return true;
-}
-
-static void worker_free(struct worker *w)
-{
-	capture_piece_free(&w->piece);
-	free_room(w);
-}
-
-static void *run_thread(void *analysis)
-{
-	struct worker w = { .analysis = analysis };
-
-	while (work_on(&w))
-		;
-	worker_free(&w);
 	return NULL;
 }
 
-/* What is left to be read, on all threads; with those that can be had. */
-static void run_threads(struct analysis *a, unsigned int threads)
+/* What is left to be read, on all threads; with those that can be had. The first one is the caller. */
+static void run_threads(struct analysis *a, struct worker *workers, unsigned int threads)
 {
-	pthread_t others[ANALYSIS_THREADS];
-	unsigned int count = 0;
+	unsigned int count = 1;
 
-	for (unsigned int g = 0; g < GROUPS; g++)
-		a->turn[g] = a->pieces;
-	a->threaded = true;
-	while (count < threads - 1 && !pthread_create(&others[count], NULL, run_thread, a))
+	for (unsigned int g = 0; g < GROUPS; g++) {
+		pthread_mutex_init(&a->groups[g].lock, NULL);
+		a->groups[g].next = a->pieces;
+	}
+	while (count < threads && !pthread_create(&workers[count].thread, NULL, run_thread, &workers[count]))
 		count++;
-	run_thread(a);
-	while (count)
-		pthread_join(others[--count], NULL);
+	run_thread(&workers[0]);
+	while (--count)
+		pthread_join(workers[count].thread, NULL);
 }
 
-static void run(struct analysis *a)
+/* Alone at first; then the threads, if there is more. */
+static void run(struct analysis *a, struct worker *workers, unsigned int threads)
 {
-	unsigned int threads = a->settings->threads < ANALYSIS_THREADS ? a->settings->threads : ANALYSIS_THREADS;
-	struct worker w = { .analysis = a };
-	bool more;
+	struct part *p = &workers[0].parts[0];
+	bool more = true;
 
-	do {
-		more = work_on(&w);
-	} while (more && (threads < 2 || a->pieces < ALONE_PIECES));
-	worker_free(&w);
+	while (more && (threads < 2 || a->pieces < ALONE_PIECES)) {
+		more = read_part(a, p);
+		if (!more)
+			break;
+		look(a, p);
+		follow_all(a, p);
+	}
 	if (more)
-		run_threads(a, threads);
+		run_threads(a, workers, threads);
 	progress_clear(a);
 	if (a->capture)
 		capture_close(a->capture);
 }
 
+static struct worker *workers_new(struct analysis *a, unsigned int threads)
+{
+	struct worker *workers = calloc(threads, sizeof(*workers));
+
+	for (unsigned int i = 0; workers && i < threads; i++) {
+		workers[i].analysis = a;
+		workers[i].index = i;
+	}
+	return workers;
+}
+
+static void workers_free(struct worker *workers, unsigned int threads)
+{
+	for (unsigned int i = 0; workers && i < threads * PARTS; i++) {
+		struct part *p = &workers[i / PARTS].parts[i % PARTS];
+
+		capture_piece_free(&p->piece);
+		free_room(p);
+	}
+	free(workers);
+}
 /* ---- the result ---- */
 
 static bool prepare(struct analysis *a)
@@ -496,15 +597,18 @@ int analysis_run(const struct analysis_settings *settings, char *const files[], 
 		.file_count = count,
 		.complete = true,
 		.progress_next = now_ns() + 2 * NSEC_PER_SEC,
-		.following = PTHREAD_MUTEX_INITIALIZER,
-		.passed = PTHREAD_COND_INITIALIZER,
+		.sleeping = PTHREAD_MUTEX_INITIALIZER,
+		.freed = PTHREAD_COND_INITIALIZER,
 	};
+	unsigned int threads = settings->threads < ANALYSIS_THREADS ? settings->threads : ANALYSIS_THREADS;
+	struct worker *workers = workers_new(&a, threads);
 	int result = -1;
 
-	if (prepare(&a)) {
-		run(&a);
+	if (workers && prepare(&a)) {
+		run(&a, workers, threads);
 		result = finish(&a, s);
 	}
+	workers_free(workers, threads);
 	for (unsigned int i = 0; a.shards && i < ANALYSIS_SHARDS; i++)
 		observer_free(&a.shards[i]);
 	free(a.shards);
