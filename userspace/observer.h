@@ -55,18 +55,18 @@ static inline unsigned int observer_shard(const struct observer_look *look)
 void observer_look(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_look *look);
 
 /*
- * What the ICRC of a packet should be, first byte lowest. p: what roce_parse() made of that frame, of kind ROCE_PACKET, not
- * truncated.
- */
-__u32 observer_icrc(const struct roce_packet *p, const __u8 *frame);
-
-/*
  * The same for up to OBSERVER_BATCH frames, in less time. They lie in memory that may be written to: what the ICRC leaves
  * out is masked there meanwhile. That one frame lies in what another one has behind its end does no harm.
  */
 #define OBSERVER_BATCH 16
 void observer_look_at(const struct observer_frame frames[], size_t count, const struct roce_ports *ports,
 		      struct observer_look looks[]);
+
+/*
+ * What the ICRC of a packet should be, first byte lowest. p: what roce_parse() made of that frame, of kind ROCE_PACKET, not
+ * truncated.
+ */
+__u32 observer_icrc(const struct roce_packet *p, const __u8 *frame);
 
 /*
  * Asks for memory which observer_follow() will want of this frame, that of thousands of streams not being in the fastest
