@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Unit tests of why an ICRC is wrong, with the address and undefined-behaviour sanitizers on.
-DOCTOR_ICRC  := $(addprefix $(BUILD)/sanitized/doctor/,finding.o icrc.o icrc_conclude.o icrc_crc.o icrc_flip.o icrc_recipe.o icrc_try.o)
+DOCTOR_ICRC  := $(addprefix $(BUILD)/sanitized/doctor/,finding.o icrc.o icrc_conclude.o icrc_crc.o icrc_flip.o \
+		  icrc_flipped.o icrc_named.o icrc_recipe.o icrc_sender.o icrc_try.o)
 DOCTOR_TESTS := $(BUILD)/tests/unit/test_doctor_icrc
 UNIT_TESTS   += $(DOCTOR_TESTS)
 
