@@ -3,7 +3,7 @@
 #
 # make fuzz        each target for FUZZ_SECONDS (120), as many at a time as there are CPUs;
 #                  FUZZERS='parse stream' only those
-FUZZ_TARGETS := parse stream mask reader table capture
+FUZZ_TARGETS := parse stream mask reader table capture doctor
 FUZZ_SECONDS ?= 120
 FUZZERS      ?= $(FUZZ_TARGETS)
 FUZZED       := $(BUILD)/fuzzed
@@ -26,6 +26,8 @@ FUZZ_READER := $(CAPTURE_READER) lib/options.c userspace/cmd_analyze.c $(filter-
 	       send_report.c attach.c doctor_live.c findings_% kernel.c live.c maps.c taken.c udp_stream%),$(wildcard userspace/*.c))
 $(BUILD)/tests/fuzz/fuzz_reader: $(FUZZ_READER:%.c=$(FUZZED)/%.o)
 $(BUILD)/tests/fuzz/fuzz_reader: LDLIBS += -Wl,--wrap=capture_read $(CAPTURE_LDLIBS) -ljansson -lm
+$(BUILD)/tests/fuzz/fuzz_doctor: $(patsubst %.c,$(FUZZED)/%.o,$(wildcard doctor/*.c) $(addprefix userspace/,observer.c pairs.c table.c))
+$(BUILD)/tests/fuzz/fuzz_doctor: LDLIBS += -lz -lm
 $(FUZZED)/lib/options.o: FUZZ_CFLAGS += -DVERSION='"$(VERSION)"'
 
 $(FUZZED)/%.o: %.c $(FUZZED)/.libfuzzer

@@ -202,10 +202,29 @@ def capture_seeds():
         yield b"\x30\x02" + subprocess.run(["zstd", "-q", "-c"], input=files[-1][2].data, capture_output=True, check=True).stdout
 
 
+def doctor_seeds():
+    def inputs(made, what=0):
+        return b"".join(struct.pack("!BH", what, len(frame)) + frame for frame in made if len(frame) < 1024)
+
+    every = frames()
+    yield inputs(every)
+    yield inputs(every, 1)
+    yield inputs(every[:20], 2) + inputs(every[20:], 4)
+    yield inputs(every[:8], 16) + inputs(every[:16], 9)
+    yield inputs(connection())
+    only = [rf.uc_write(n, imm=n, opcode=rf.UC_WRITE_ONLY_IMM, dma=256) for n in range(12)]
+    yield inputs(only[:5] + only[7:])
+    yield inputs([frame[:-4] + struct.pack(">I", struct.unpack("<I", frame[-4:])[0]) for frame in only])
+    yield inputs([frame for n in range(6) for frame in (
+        rf.roce(rf.bth(4, 17, 500 + n) + bytes(8)),
+        rf.roce(rf.bth(0x11, 18, 5) + rf.aeth(0x60), src="10.9.0.2", dst="10.9.0.1"))])
+
+
 def write(folder):
     """A folder of seeds for each target."""
     for name, seeds in (("parse", parse_seeds), ("mask", mask_seeds), ("stream", stream_seeds),
-                        ("table", table_seeds), ("reader", reader_seeds), ("capture", capture_seeds)):
+                        ("table", table_seeds), ("reader", reader_seeds), ("capture", capture_seeds),
+                        ("doctor", doctor_seeds)):
         os.makedirs(os.path.join(folder, name), exist_ok=True)
         for i, seed in enumerate(seeds()):
             with open(os.path.join(folder, name, f"{i:03}"), "wb") as f:

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The doctor on frames of whatever kind: it reads nothing but them, and what it finds is fit to be told. Input, a frame:
+ * what is done to it (1 byte, see give()), its length (2 bytes, up to 1023 of them count), its bytes.
+ */
+#include <zlib.h>
+
+#include "doctor/doctor.h"
+#include "tests/fuzz/must.h"
+
+enum { MAKE_RIGHT = 1, CUT = 2, BARE = 4, APART = 8, HEADERS = 16 };
+
+/* In the place of ISA-L's, whose assembler the address sanitizer does not see: every byte is read here first. */
+unsigned int crc32_gzip_refl(unsigned int crc, const unsigned char *bytes, uint64_t length)
+{
+	volatile unsigned char seen;
+
+	for (uint64_t i = 0; i < length; i++)
+		seen = bytes[i];
+	(void)seen;
+	return crc32(crc, bytes, length);
+}
+
+/* bytes: exactly what may be read. */
+static void give(struct doctor *d, struct observer *o, __u8 *bytes, __u32 length, __u32 what, __u64 number)
+{
+	__u32 captured = what & CUT ? length / 2 : length;
+	struct observer_frame frame = { bytes, captured, length, what & BARE };
+	struct doctor_packet p = { .number = number, .frame = &frame, .apart = what & APART };
+	struct observer_look look;
+	struct roce_event event;
+
+	observer_look(&frame, NULL, &look);
+	if (what & MAKE_RIGHT && look.packet.kind == ROCE_PACKET && !look.packet.truncated) {
+		roce_store(__u32, bytes + look.packet.icrc_offset, observer_icrc(&look.packet, bytes));
+		observer_look(&frame, NULL, &look);
+	}
+	if (what & HEADERS) {
+		if (look.packet.kind == ROCE_PACKET)
+			doctor_remember(d, &frame, &look.packet);
+		return;
+	}
+	p.stream = observer_follow(o, &frame, &look, number, &event);
+	p.look = &look;
+	p.event = &event;
+	doctor_take(d, &p);
+}
+
+static void check(const struct findings *f)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		const struct finding *one = &f->list[i];
+
+		must(*one->kind && *one->text && *one->fix);
+		must(strlen(one->text) < sizeof(one->text) && strlen(one->fix) < sizeof(one->fix));
+		must(one->evidence_count <= FINDING_EVIDENCE);
+		must(!one->certain || one->packets >= FINDING_PACKETS);
+		must(!one->hint || !one->certain);
+		for (size_t k = 0; k < one->evidence_count; k++)
+			must(one->evidence[k].frame || one->hint);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct observer o = { .table.max = 1000 };
+	struct roce_counters totals = { 0 };
+	struct doctor *d = doctor_new();
+	struct input in = { data, size };
+	struct findings f = { 0 };
+
+	must(d);
+	for (__u64 number = 1; in.left; number++) {
+		__u32 what = input_byte(&in), length = input_number(&in, 2) & 1023;
+		__u8 *bytes;
+
+		if (length > in.left)
+			length = in.left;
+		bytes = calloc(1, length + OBSERVER_READABLE);
+		must(bytes);
+		memcpy(bytes, in.at, length);
+		in.at += length;
+		in.left -= length;
+		give(d, &o, bytes, length, what, number);
+		free(bytes);
+	}
+	must(doctor_conclude(d, &totals, &f));
+	check(&f);
+	must(doctor_checked(d).packets <= o.totals.value[COUNTER_frames]);
+	findings_free(&f);
+	doctor_free(d);
+	observer_free(&o);
+	return 0;
+}
