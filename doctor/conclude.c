@@ -104,6 +104,9 @@ static void conclude_response(const struct doctor *d, struct chart *c)
 	struct sign *sign;
 	__u8 key[32];
 
+	/* to itself, or without addresses: both directions are one */
+	if (!memcmp(c->key.src, c->key.dst, sizeof(c->key.src)))
+		return;
 	if (c->key.kind != KEY_CONNECTED || c->key.side != SIDE_REQUEST || c->acked ||
 	    (c->service != SERVICE_RC && c->service != SERVICE_XRC) || c->asked < FINDING_PACKETS)
 		return;
@@ -120,8 +123,6 @@ static void conclude_response(const struct doctor *d, struct chart *c)
 		return;
 	sign->packets = c->asked;
 	SAY(sign->figures, "%llu packets asked for it.", c->asked);
-	if (c->start == NO_PSN)
-		signs_add(&c->signs, KIND_hint_first_psn, c->psn.first_frame);
 }
 
 /* Where the last four bytes of a First or Middle packet are missing at its path MTU, they went into the ICRC's place. */
@@ -145,6 +146,8 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 	if (c->trusted && c->bad)
 		show_icrcs(c, &c->signs, KIND_corruption);
 	explain_chart(c);
+	if (c->start == NO_PSN && signs_find(&c->signs, KIND_no_response))
+		signs_add(&c->signs, KIND_hint_first_psn, c->psn.first_frame);
 }
 
 /* ---- all streams ---- */
