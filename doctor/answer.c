@@ -38,6 +38,14 @@ static bool is_missing(const struct chart *c, __u32 psn)
 	return c->waits && w->event.kinds & ROCE_EVENT(psn_gap) && between(psn, w->event.expected, w->psn);
 }
 
+/* Packets have come late or again here. */
+static bool is_disordered(const struct chart *c)
+{
+	const __u32 disorder = ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate);
+
+	return c->loss.recovered || c->loss.again || (c->waits && c->waiting.event.kinds & disorder);
+}
+
 static void refuse_psn(struct chart *requests, const struct doctor_packet *doctor)
 {
 	const struct roce_packet *p = &doctor->look->packet;
@@ -48,7 +56,11 @@ static void refuse_psn(struct chart *requests, const struct doctor_packet *docto
 	if (!requests->refused++) {
 		requests->wanted = p->number;
 		requests->wanted_frame = doctor->number;
+		requests->disordered = is_disordered(requests);
 	}
+	/* what came in disorder here, or passed before the capture began, needs no loss behind this place */
+	if (requests->disordered || psn_distance(requests->psn.first_frame ? requests->psn.first : requests->waiting.psn, p->number) < 0)
+		return;
 	e = signs_add(&requests->signs, KIND_psn_refused, doctor->number);
 	if (!e)
 		return;

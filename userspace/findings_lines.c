@@ -109,6 +109,25 @@ static void show_title(const struct page *p, const char *number, const struct fi
 		line(p, "", "%c%s", toupper(*rest), rest + 1);
 }
 
+static void show_evidence(const struct page *p, const struct finding *f)
+{
+	char frame[32], all[32 * FINDING_EVIDENCE] = "";
+
+	for (size_t i = 0; i < f->evidence_count; i++) {
+		const struct evidence *e = &f->evidence[i];
+
+		snprintf(frame, sizeof(frame), "frame %llu: ", e->frame);
+		if (*e->expected)
+			line(p, frame, "expected %s, found %s", e->expected, e->found);
+		else if (*e->found)
+			line(p, frame, "found %s", e->found);
+		else if (e->frame)
+			snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%llu", *all ? ", " : "", e->frame);
+	}
+	if (*all)
+		line(p, "frames ", "%s", all);
+}
+
 static void show_finding(const struct page *p, size_t number, const struct finding *f)
 {
 	char text[32];
@@ -116,18 +135,7 @@ static void show_finding(const struct page *p, size_t number, const struct findi
 	snprintf(text, sizeof(text), "%zu. ", number);
 	show_title(p, text, f);
 	show_stream(p, f);
-	for (size_t i = 0; i < f->evidence_count; i++) {
-		const struct evidence *e = &f->evidence[i];
-		char frame[32];
-
-		snprintf(frame, sizeof(frame), "frame %llu: ", e->frame);
-		if (*e->expected)
-			line(p, frame, "expected %s, found %s", e->expected, e->found);
-		else if (*e->found)
-			line(p, frame, "found %s", e->found);
-		else
-			line(p, frame, "%s", "");
-	}
+	show_evidence(p, f);
 	if (f->asks && *f->asks)
 		line(p, "asks: ", "%s", f->asks);
 	if (*f->fix)
