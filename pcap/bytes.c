@@ -15,6 +15,7 @@
 struct bytes {
 	int fd;
 	__u64 position, size;
+	off_t begin; /* of a plain file: where it is read from, by position; -1: it has no positions */
 	const struct decoder *decoder; /* NULL: plain */
 	void *state;
 	enum decoder_result result; /* the latest */
@@ -44,7 +45,7 @@ static ssize_t read_file(struct bytes *b, void *to, size_t room)
 	ssize_t n;
 
 	do
-		n = read(b->fd, to, room);
+		n = b->begin < 0 ? read(b->fd, to, room) : pread(b->fd, to, room, b->begin + b->position);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return fail(b, strerror(errno));
@@ -71,6 +72,29 @@ static ssize_t read_plain(struct bytes *b, void *to, size_t room)
 	b->at += n;
 	b->left -= n;
 	return n;
+}
+
+bool bytes_claim(struct bytes *b, size_t count, __u64 *offset)
+{
+	if (b->begin < 0 || b->decoder || b->position + count > b->size)
+		return false;
+	*offset = b->position;
+	b->position += count;
+	return true;
+}
+
+bool bytes_fetch(const struct bytes *b, __u64 offset, void *to, size_t count)
+{
+	ssize_t n;
+
+	for (; count; count -= n, offset += n, to += n) {
+		n = pread(b->fd, to, count, b->begin + offset);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n <= 0)
+			return false;
+	}
+	return true;
 }
 
 /* ---- decompressed ---- */
@@ -139,7 +163,8 @@ static int open_file(struct bytes *b, const char *path)
 	b->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 	if (b->fd < 0 || fstat(b->fd, &st))
 		return fail(b, strerror(errno));
-	b->size = S_ISREG(st.st_mode) ? st.st_size : 0;
+	b->begin = S_ISREG(st.st_mode) ? lseek(b->fd, 0, SEEK_CUR) : -1;
+	b->size = b->begin < 0 ? 0 : st.st_size - b->begin;
 	posix_fadvise(b->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	return 0;
 }
@@ -163,7 +188,7 @@ static int look(struct bytes *b)
 		b->state = b->decoder->begin();
 		return b->state ? 0 : fail(b, strerror(ENOMEM));
 	}
-	if (lseek(b->fd, -(off_t)b->left, SEEK_CUR) >= 0)
+	if (b->begin >= 0)
 		b->position = b->left = 0;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #define PCAP_BYTES_H
 
 #include <linux/types.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -23,6 +24,14 @@ struct bytes *bytes_open(const char *path, char error[BYTES_ERROR]);
  */
 ssize_t bytes_read(struct bytes *b, void *to, size_t room);
 const char *bytes_error(const struct bytes *b);
+
+/*
+ * The next `count` bytes of a plain file, to be read by bytes_fetch(): by any thread, in any order, while others are claimed or
+ * read. false: so many are not sure to be there, or it is no plain file; then bytes_read() goes on behind what was claimed.
+ */
+bool bytes_claim(struct bytes *b, size_t count, __u64 *offset);
+/* false: the file does not have them any more. */
+bool bytes_fetch(const struct bytes *b, __u64 offset, void *to, size_t count);
 
 /* How many bytes of the file were read, compressed as they are, and how many it has; 0: not known (a pipe). */
 __u64 bytes_position(const struct bytes *b);

@@ -9,6 +9,7 @@
 #define PAGE 4096
 #define PIECE_BYTES (256 << 10) /* of the file: with its frames it stays in a core's second cache */
 #define FRONT 64		/* bytes before the first frame's, which may be written */
+#define REST_BYTES (16 << 10)	/* room before what is fetched, for the rest of the piece before: a jumbo frame */
 
 /* ---- errors ---- */
 
@@ -65,7 +66,7 @@ static bool piece_allocate(struct capture_piece *p, size_t room)
 	room = round_up(room);
 	p->size = frames_bytes(room) + room + round_up(RUN_COPIES(room) + 2 * CAPTURE_SLACK);
 	p->memory = aligned_alloc(PAGE, p->size);
-	p->room = room;
+	p->room = p->memory ? room : 0;
 	return p->memory;
 }
 
@@ -162,17 +163,79 @@ static int fill(struct capture *c, struct run *r)
 	}
 }
 
+/* ---- pieces whose bytes are fetched before their turn ---- */
+
+/* Where they begin: as place() has it, in the place in a page that they have in the file. */
+static __u8 *claimed_bytes(const struct capture_piece *p)
+{
+	return file_bytes(p) + REST_BYTES + p->claim % PAGE;
+}
+
+bool capture_claim(struct capture *c, struct capture_piece *piece)
+{
+	piece->claimed = !c->ended && bytes_claim(c->bytes, PIECE_BYTES, &piece->claim);
+	return piece->claimed;
+}
+
+void capture_fetch(const struct capture *c, struct capture_piece *piece)
+{
+	const size_t room = REST_BYTES + PAGE + PIECE_BYTES;
+
+	if (piece->room < room) {
+		free(piece->memory);
+		piece_allocate(piece, room);
+	}
+	piece->fetched = piece->memory && bytes_fetch(c->bytes, piece->claim, claimed_bytes(piece), PIECE_BYTES);
+}
+
+/* A rest that is larger than its room: both into a piece with more. */
+static int join(struct capture *c, struct run *r)
+{
+	struct capture_piece *p = r->piece, old = *p;
+
+	*p = (struct capture_piece){ .first = old.first };
+	if (!piece_allocate(p, c->rest_length + PIECE_BYTES)) {
+		*p = old;
+		return format_fail(c, "no memory");
+	}
+	r->at = file_bytes(p);
+	memcpy(r->at + c->rest_length, claimed_bytes(&old), PIECE_BYTES);
+	capture_piece_free(&old);
+	return 0;
+}
+
+/* Its frames, by the rest of the piece before. */
+static int take_claimed(struct capture *c, struct run *r)
+{
+	struct capture_piece *p = r->piece;
+
+	if (!p->fetched)
+		return format_damaged(c, "the file became shorter, or memory short, while it was read");
+	r->at = claimed_bytes(p) - c->rest_length;
+	if (c->rest_length > REST_BYTES && join(c, r))
+		return -1;
+	memcpy(r->at, c->rest, c->rest_length);
+	r->end = r->at + c->rest_length + PIECE_BYTES;
+	p->frames = (struct capture_frame *)p->memory;
+	r->copies = file_bytes(p) + p->room + CAPTURE_SLACK;
+	return c->format->walk(c, r) || keep_rest(c, r) ? -1 : 1;
+}
+
 int capture_read(struct capture *c, struct capture_piece *piece)
 {
 	struct run r = { .piece = piece, .need = c->need };
+	bool claimed = piece->claimed;
 
 	piece->count = 0;
+	piece->claimed = false;
 	piece->first = c->count + 1;
-	if (!c->ended && fill(c, &r) <= 0)
+	if (!c->ended && (claimed ? take_claimed(c, &r) : fill(c, &r)) <= 0)
 		c->ended = true;
 	c->count += piece->count;
 	piece->latest = c->latest;
-	return piece->count ? 1 : c->error[0] ? -1 : 0;
+	if (piece->count || (claimed && !c->ended))
+		return 1;
+	return c->error[0] ? -1 : 0;
 }
 
 /* ---- files ---- */

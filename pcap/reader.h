@@ -45,6 +45,9 @@ struct capture_piece {
 	/* the reader's own */
 	__u8 *memory;
 	size_t size, room;
+	__u64 claim;   /* offset of the bytes that it shall have */
+	bool claimed;
+	bool fetched;  /* they are there */
 };
 
 /*
@@ -62,6 +65,15 @@ const char *capture_name(const struct capture *c);
  * there: it does not wait until it is full.
  */
 int capture_read(struct capture *c, struct capture_piece *piece);
+
+/*
+ * So that several threads may copy at once what a plain file has in memory: capture_claim(), by one thread at a time, says
+ * which bytes a piece shall have; capture_fetch(), by any, reads them; then capture_read(), of the pieces in the order of their
+ * claims, finds their frames, which may be none. false: nothing can be claimed (any more), capture_read() reads by itself.
+ */
+bool capture_claim(struct capture *c, struct capture_piece *piece);
+void capture_fetch(const struct capture *c, struct capture_piece *piece);
+
 void capture_piece_free(struct capture_piece *piece);
 
 /* One line without the name, why capture_read() failed. */

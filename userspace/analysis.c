@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +71,11 @@ struct analysis {
 	struct capture *capture; /* the open one */
 	size_t opened;
 	bool complete, out_of_memory;
+	bool complained;      /* of the open one */
 	__u64 pieces, frames; /* of all files; frames without the open one's */
+	__u64 tickets;	      /* given to threads that want to read: their pieces have that order */
+	bool unclaimed;	      /* somebody has one without bytes to fetch */
+	_Atomic __u64 turn;   /* the ticket whose piece is next */
 	__u64 first, latest;  /* times, ns */
 	bool progress_shown;
 	__u64 progress_next; /* ns, monotonic */
@@ -131,18 +136,24 @@ static bool open_next(struct analysis *a)
 	return a->capture;
 }
 
-/* The next piece of all files. false: there is none. */
+/*
+ * The next piece of all files; one whose bytes were fetched may have no frames. false: there is none. Claims of the open file
+ * come before its end, so that nobody has one any more when it is closed.
+ */
 static bool read_next(struct analysis *a, struct capture_piece *piece)
 {
 	while (open_next(a)) {
+		bool claimed = piece->claimed;
 		int more = capture_read(a->capture, piece);
 
-		if (more > 0)
-			return true;
-		if (more < 0)
+		if (more < 0 && !a->complained)
 			complain(a, capture_name(a->capture), capture_error(a->capture));
+		a->complained = more < 0;
+		if (more > 0 || claimed)
+			return true;
 		capture_close(a->capture);
 		a->capture = NULL;
+		a->complained = false;
 	}
 	return false;
 }
@@ -176,7 +187,7 @@ static void pause_cpu(void)
 #endif
 }
 
-/* By one thread at a time: gives the piece its number. */
+/* By one thread at a time: gives the piece its number, unless it has no frames. false: there is no more. */
 static bool read_part(struct analysis *a, struct part *p)
 {
 	const struct analysis_settings *settings = a->settings;
@@ -189,6 +200,8 @@ static bool read_part(struct analysis *a, struct part *p)
 	}
 	if (!read_next(a, &p->piece))
 		return false;
+	if (!p->piece.count)
+		return true;
 	a->out_of_memory = !make_room(p);
 	if (a->out_of_memory)
 		return false;
@@ -450,12 +463,50 @@ static void publish(struct analysis *a, struct part *p)
 
 /* ---- threads ---- */
 
-static bool take(struct analysis *a, struct part *p)
+static void wait_a_little(int tries)
 {
-	bool taken;
+	if (tries < SPINS)
+		pause_cpu();
+	else
+		sched_yield();
+}
+
+/*
+ * Copying a plain file's bytes is much of the work: that is done by several at once, before their turn. Where nothing can be
+ * claimed, only one thread has a ticket: what others would claim then lay before what it will read.
+ */
+static __u64 take_ticket(struct analysis *a, struct part *p)
+{
+	const struct capture *c;
+	__u64 ticket;
 
 	lock_soon(&a->reading);
+	for (int i = 0; a->unclaimed; i++) {
+		pthread_mutex_unlock(&a->reading);
+		wait_a_little(i);
+		lock_soon(&a->reading);
+	}
+	c = a->capture;
+	ticket = a->tickets++;
+	a->unclaimed = !c || !capture_claim(a->capture, &p->piece);
+	pthread_mutex_unlock(&a->reading);
+	if (p->piece.claimed)
+		capture_fetch(c, &p->piece);
+	return ticket;
+}
+
+static bool take(struct analysis *a, struct part *p)
+{
+	__u64 ticket = take_ticket(a, p);
+	bool taken, claimed = p->piece.claimed;
+
+	for (int i = 0; a->turn != ticket; i++)
+		wait_a_little(i);
+	lock_soon(&a->reading);
 	taken = read_part(a, p);
+	if (!claimed)
+		a->unclaimed = false;
+	a->turn++;
 	pthread_mutex_unlock(&a->reading);
 	return taken;
 }
@@ -466,6 +517,8 @@ static void *run_thread(void *worker)
 	struct part *p;
 
 	while (take(w->analysis, p = await_part(w))) {
+		if (!p->piece.count)
+			continue;
 		look(w->analysis, p);
 		sort(p);
 		publish(w->analysis, p);
