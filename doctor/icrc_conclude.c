@@ -113,7 +113,8 @@ static bool tell_unexplained(const struct unexplained *u, struct findings *to)
 	icrc_append(f->text, "all ICRCs are wrong, and none of %d known mistakes, nor any two of them, nor a few flipped bits give what is there",
 	       MISTAKES);
 	f->asks = mistake_asks_all;
-	snprintf(f->fix, sizeof(f->fix), "compare the CRC register behind each header with that of a right packet, beginning with 0xdebb20e3 behind the eight bytes 0xff");
+	snprintf(f->fix, sizeof(f->fix), "compare the CRC register behind each header with that of a right packet, "
+		 "beginning with 0xdebb20e3 behind the eight bytes 0xff");
 	return true;
 }
 

@@ -251,12 +251,13 @@ bool icrc_tell_single_flips(struct icrc_sender *s)
 	if (!f)
 		return false;
 	snprintf(f->kind, sizeof(f->kind), burst ? "icrc-burst" : "icrc-bit-flip");
-	icrc_append(f->text, count > 1 ? "what was sent and what the ICRC is of differ in %s in each packet, not always in the same: in frame %llu in "
-				  : "what was sent and what the ICRC is of differ in %s: in frame %llu in ",
-	       burst ? "a few bits in a row" : "one bit", first->number);
+	icrc_append(f->text, "what was sent and what the ICRC is of differ in %s%s: in frame %llu in ",
+		    burst ? "a few bits in a row" : "one bit", count > 1 ? " in each packet, not always in the same" : "",
+		    first->number);
 	append_flip(f->text, &first->detail->flips.list[0], true);
 	icrc_append_share(f, s);
 	f->asks = asks_bits;
-	snprintf(f->fix, sizeof(f->fix), "bits flip at random: look at the link (FCS errors of the ports), memories without ECC, timing and crossings of clocks");
+	snprintf(f->fix, sizeof(f->fix), "bits flip at random: look at the link (FCS errors of the ports), memories without ECC, "
+		 "timing and crossings of clocks");
 	return true;
 }

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "doctor/icrc_recipe.h"
 #include "doctor/sign.h"
 #include "userspace/address.h"
 #include "userspace/findings_view.h"
@@ -210,5 +211,13 @@ void findings_list_kinds(FILE *out)
 		finding_name(k, name);
 		snprintf(first, sizeof(first), "%-26s ", name);
 		paragraph(&p, first, 2, false, finding_rules[k].words);
+	}
+	for (int m = 0; m < MISTAKES; m++) {
+		char first[FINDING_KIND + 8];
+		size_t length = snprintf(first, sizeof(first), "icrc-%-21s ", mistake_words(m)->name);
+
+		for (size_t i = 0; i < length; i++)
+			first[i] = first[i] == '_' ? '-' : first[i];
+		paragraph(&p, first, 2, false, mistake_words(m)->words);
 	}
 }
