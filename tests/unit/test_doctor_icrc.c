@@ -526,7 +526,7 @@ static void flips_anywhere(void **state)
 			take(s[i % streams], &f, NULL, NULL, i + 1);
 		}
 		assert_true(icrc_study_conclude(s, streams, &found));
-		assert_true(found.list[0].certain);
+		assert_true(found.list[found.count - 1].certain); /* not sorted: mistakes of one packet come before */
 		for (size_t i = 0; i < found.count; i++) {
 			bool flips = !strcmp(found.list[i].kind, "icrc-bit-flip");
 
