@@ -48,6 +48,7 @@ static bool is_disordered(const struct chart *c)
 
 static void refuse_psn(struct chart *requests, const struct doctor_packet *doctor)
 {
+	__u32 first = requests->psn.met ? requests->psn.first : requests->waiting.psn;
 	const struct roce_packet *p = &doctor->look->packet;
 	struct evidence *e;
 
@@ -56,10 +57,10 @@ static void refuse_psn(struct chart *requests, const struct doctor_packet *docto
 	if (!requests->refused++) {
 		requests->wanted = p->number;
 		requests->wanted_frame = doctor->number;
-		requests->disordered = is_disordered(requests);
 	}
-	/* what came in disorder here, or passed before the capture began, needs no loss behind this place */
-	if (requests->disordered || psn_distance(requests->psn.first_frame ? requests->psn.first : requests->waiting.psn, p->number) < 0)
+	/* what passed before the capture began, or came in disorder already, needs no loss behind this place */
+	if (psn_distance(first, p->number) < 0 ||
+	    (is_disordered(requests) && !signs_find(&requests->signs, KIND_psn_refused)))
 		return;
 	e = signs_add(&requests->signs, KIND_psn_refused, doctor->number);
 	if (!e)

@@ -35,7 +35,6 @@ struct chart {
 	__u64 acked; /* ACKs for it */
 	__u64 refused; /* NAKs, PSN sequence error, for PSNs that are not missing here */
 	__u32 wanted; /* by the first of them */
-	bool disordered; /* before it packets had come late or again */
 	__u64 wanted_frame;
 	struct { /* the latest RETH */
 		__u64 va;

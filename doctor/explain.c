@@ -9,16 +9,6 @@
 static const struct {
 	enum finding_kind cause, consequence;
 } explains[] = {
-	{ KIND_missing_reth, KIND_lint_payload_not_path_mtu },
-	{ KIND_missing_reth, KIND_lint_payload_mixed },
-	{ KIND_missing_reth, KIND_lint_payload_beyond_mtu },
-	{ KIND_extra_reth, KIND_lint_payload_beyond_mtu },
-	{ KIND_extra_imm, KIND_lint_payload_beyond_mtu },
-	{ KIND_lint_payload_beyond_mtu, KIND_lint_dma_length },
-	{ KIND_lint_payload_not_path_mtu, KIND_lint_dma_length },
-	{ KIND_lint_payload_not_path_mtu, KIND_lint_dma_immdt },
-	{ KIND_lint_payload_not_path_mtu, KIND_lint_dma_reth },
-	{ KIND_lint_payload_mixed, KIND_lint_dma_length },
 	{ KIND_lint_pad_count, KIND_lint_dma_pad },
 	{ KIND_loss, KIND_imm_gap },
 	{ KIND_missing_last, KIND_imm_gap },
@@ -30,6 +20,7 @@ static const struct {
 	{ KIND_psn_other_side, KIND_retransmission },
 	{ KIND_no_response, KIND_retransmission },
 	{ KIND_psn_refused, KIND_retransmission },
+	{ KIND_psn_refused, KIND_reorder },
 	{ KIND_loss, KIND_retransmission },
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "doctor/lint.h"
+#include "doctor/message.h"
 #include "roce/checksum.h"
 
 #define MOST_PAYLOAD 4096
@@ -138,6 +139,8 @@ void lint_study_take(struct lint_study *l, struct signs *signs, const struct doc
 	/* what stands beside a size that is none is no second mistake */
 	if (lints & 1u << LINT_payload_not_path_mtu || odd)
 		lints &= ~(1u << LINT_payload_mixed);
+	if (message_judges_size(p->op, p->payload_bytes))
+		lints &= ~(1u << LINT_payload_not_path_mtu);
 	if (odd)
 		lints &= ~(1u << LINT_payload_beyond_mtu);
 	if (lints & (1u << LINT_payload_not_path_mtu | 1u << LINT_payload_beyond_mtu) && is_merged(doctor)) {

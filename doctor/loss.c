@@ -96,8 +96,13 @@ __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum 
 			take_gap(l, p, skipped);
 	}
 	l->damaged = 0;
+	/* what is sent again goes on with what was seen before: then the one before was not overtaken either */
+	if (l->late && kinds & ROCE_EVENT(psn_duplicate) && p->psn == (l->late & PSN_MASK))
+		signs_take_back(signs, KIND_reorder);
+	l->late = 0;
 	if (kinds & ROCE_EVENT(psn_recovered)) {
 		l->recovered += p->event.recovered;
+		l->late = p->psn + 1;
 		show(signs, KIND_reorder, &g);
 	}
 	if (kinds & ROCE_EVENT(psn_duplicate)) {
@@ -135,8 +140,5 @@ void loss_conclude(struct loss *l, struct signs *signs, bool reliable)
 		signs_drop(signs, KIND_loss);
 	if (!reliable)
 		return;
-	/* of a reliable service what comes late among what comes again was sent again */
-	if (l->again)
-		signs_drop(signs, KIND_reorder);
 	rename_sign(signs, KIND_duplicates, KIND_retransmission);
 }

@@ -24,6 +24,7 @@ struct loss {
 	struct loss_held between, inside; /* before the open message's first packet, and behind it */
 	__u64 gaps, skipped, largest;
 	__u64 recovered, again, jumps;
+	__u32 late; /* PSN + 1 of the packet before, if that came late; 0: it did not */
 	__u64 healed;	    /* damaged packets that were a gap's reason */
 	__u64 damaged;	    /* since the last gap */
 	__u64 last, period; /* packets of the stream at the last gap, and between gaps; 0: not always the same */

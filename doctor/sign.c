@@ -58,6 +58,18 @@ struct evidence *signs_add(struct signs *s, enum finding_kind kind, __u64 frame)
 	return &sign->evidence[sign->shown++];
 }
 
+void signs_take_back(struct signs *s, enum finding_kind kind)
+{
+	struct sign *sign = signs_find(s, kind);
+
+	if (!sign)
+		return;
+	if (sign->shown == sign->packets)
+		sign->shown--;
+	if (!--sign->packets)
+		signs_drop(s, kind);
+}
+
 void signs_drop(struct signs *s, enum finding_kind kind)
 {
 	struct sign *sign = signs_find(s, kind);

@@ -57,6 +57,9 @@ struct sign *signs_find(const struct signs *s, enum finding_kind kind);
 /* One packet more that shows it. Returns where what it shows is to be written; NULL: there are enough. */
 struct evidence *signs_add(struct signs *s, enum finding_kind kind, __u64 frame);
 
+/* The latest packet that was added to that kind shows something else. */
+void signs_take_back(struct signs *s, enum finding_kind kind);
+
 void signs_drop(struct signs *s, enum finding_kind kind);
 void signs_free(struct signs *s);
 
