@@ -66,9 +66,9 @@ struct doctor {
 	struct pairs pairs;
 	struct signs loose; /* of frames that belong to no stream, */
 	struct roce_key loose_key[FINDING_KINDS]; /* and who sent the first of each */
+	bool selection; /* doctor_selection() */
 	__u64 left_out; /* packets of streams there was no room for */
 	__u64 packets;	/* that were looked at */
-	bool failed;	/* no memory for something */
 	/* losses of several streams at a time */
 	__u64 burst, burst_frame, burst_streams, burst_gaps; /* the present one: its number, where it began, who lost */
 	__u64 gaps, gaps_together;
@@ -89,6 +89,9 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 
 /* Drops from a stream's signs what is a consequence of others. */
 void explain_chart(struct chart *c);
+
+/* ... and what needs all packets of it. */
+void explain_selection(struct chart *c);
 
 /* ... and from the findings of all streams. */
 void explain_findings(struct findings *f);

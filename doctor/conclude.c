@@ -146,6 +146,8 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 	if (c->trusted && c->bad)
 		show_icrcs(c, &c->signs, KIND_corruption);
 	explain_chart(c);
+	if (d->selection)
+		explain_selection(c);
 	if (c->start == NO_PSN && signs_find(&c->signs, KIND_no_response))
 		signs_add(&c->signs, KIND_hint_first_psn, c->psn.first_frame);
 }
@@ -302,7 +304,8 @@ struct doctor_checked doctor_checked(const struct doctor *d)
 bool doctor_conclude(struct doctor *d, const struct roce_counters *totals, struct findings *f)
 {
 	static const struct roce_key nobody;
-	bool added = !d->failed && !d->loose.failed;
+	bool added = !d->loose.failed;
+	struct signs hints = { 0 };
 
 	for (size_t i = 0; i < d->charts.count; i++) {
 		struct chart *c = chart_at(d, i);
@@ -315,13 +318,12 @@ bool doctor_conclude(struct doctor *d, const struct roce_counters *totals, struc
 	}
 	for (size_t i = 0; i < d->loose.count; i++)
 		added &= add_sign(f, &d->loose.list[i], &d->loose_key[d->loose.list[i].kind]);
-	if (d->left_out) {
-		struct signs s = { 0 };
-
-		signs_add(&s, KIND_hint_streams, 0);
-		added &= add_signs(f, &s, &nobody);
-		signs_free(&s);
-	}
+	if (d->left_out)
+		signs_add(&hints, KIND_hint_streams, 0);
+	if (d->selection)
+		signs_add(&hints, KIND_hint_selection, 0);
+	added &= add_signs(f, &hints, &nobody);
+	signs_free(&hints);
 	added &= conclude_icrcs(d, f) && conclude_phantoms(d, f);
 	say_loss(d, totals, f);
 	explain_findings(f);

@@ -51,6 +51,11 @@ bool doctor_expect(struct doctor *d, const struct expected *e)
 	return true;
 }
 
+void doctor_selection(struct doctor *d)
+{
+	d->selection = true;
+}
+
 /* ---- the sequence of a stream ---- */
 
 /* Losses of several streams at a time are not a QP's fault. */

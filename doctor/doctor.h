@@ -31,6 +31,9 @@ bool doctor_expect(struct doctor *d, const struct expected *e);
 /* The packets of a stream in their order. Nothing of what is pointed to is kept. */
 void doctor_take(struct doctor *d, const struct doctor_packet *p);
 
+/* What it is shown are chosen packets: what is missing between them is no loss, and nothing is concluded from it. */
+void doctor_selection(struct doctor *d);
+
 /* A packet of which only the headers are there: nothing is judged by it but the ICRC of the one behind it. */
 void doctor_remember(struct doctor *d, const struct observer_frame *frame, const struct roce_packet *p);
 

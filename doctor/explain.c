@@ -93,6 +93,15 @@ void explain_chart(struct chart *c)
 		signs_drop(s, KIND_nak_invalid_request);
 }
 
+void explain_selection(struct chart *c)
+{
+	static const enum finding_kind needs_all[] = { KIND_loss, KIND_reorder, KIND_psn_jump, KIND_psn_skip, KIND_psn_by_n,
+						       KIND_psn_by_bytes, KIND_psn_outlier, KIND_psn_refused, KIND_no_response };
+
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(needs_all); i++)
+		signs_drop(&c->signs, needs_all[i]);
+}
+
 /* NULL: there is none. */
 static struct finding *find(const struct findings *f, const char *kind)
 {
@@ -142,7 +151,7 @@ void explain_findings(struct findings *f)
 		drop(f, "loss");
 	if (corruption)
 		doubt_flips(f, corruption);
-	if (explained(f)) {
+	if (explained(f) || (corruption && !corruption->certain && find(f, "icrc-bit-flip"))) {
 		drop(f, "corruption");
 		drop(f, "no-response");
 	}

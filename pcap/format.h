@@ -62,6 +62,7 @@ struct capture {
 	/* pcapng: bytes that are of no interest, and behind those the length of their block once more; 0: none */
 	__u64 skip;
 	__u32 trailer;
+	bool selection; /* capture_is_selection() */
 	bool any_known; /* an interface of a known link type, else the latest unknown one */
 	__u32 unknown;
 	char error[CAPTURE_ERROR];

@@ -29,7 +29,10 @@ enum block {
 #define PACKET_BYTES 28
 #define SIMPLE_BYTES 12
 
-enum option { OPTION_END, OPTION_TSRESOL = 9, OPTION_TSOFFSET = 14 };
+enum option { OPTION_END, OPTION_TSRESOL = 9, OPTION_FILTER = 11, OPTION_TSOFFSET = 14 };
+
+/* How if_filter begins where rocescope capture has chosen packets: the code of a filter in words, and that. */
+static const char selection[] = "\0rocescope capture";
 
 static bool is(const __u8 *bytes, bool *swapped)
 {
@@ -76,6 +79,8 @@ static int take_options(struct capture *c, struct capture_interface *i, const __
 			break;
 		if (code == OPTION_TSRESOL && length == 1 && take_resolution(c, i, *at))
 			return -1;
+		if (code == OPTION_FILTER && length >= sizeof(selection) - 1 && !memcmp(at, selection, sizeof(selection) - 1))
+			c->selection = true;
 		if (code == OPTION_TSOFFSET && length == 8)
 			i->offset = format_64(at, c->swapped);
 		at += (length + 3) / 4 * 4;

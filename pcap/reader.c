@@ -326,6 +326,11 @@ const char *capture_error(const struct capture *c)
 	return c->error;
 }
 
+bool capture_is_selection(const struct capture *c)
+{
+	return c->selection;
+}
+
 __u64 capture_position(const struct capture *c)
 {
 	return bytes_position(c->bytes);

@@ -79,6 +79,9 @@ void capture_piece_free(struct capture_piece *piece);
 /* One line without the name, why capture_read() failed. */
 const char *capture_error(const struct capture *c);
 
+/* As far as it was read: rocescope capture chose what is in it, so that packets are missing between others. */
+bool capture_is_selection(const struct capture *c);
+
 /* Bytes read so far (of the file as it is, compressed or not), and the file's size; 0: not known (a pipe). */
 __u64 capture_position(const struct capture *c);
 __u64 capture_size(const struct capture *c);

@@ -70,7 +70,7 @@ struct analysis {
 	size_t file_count;
 	struct capture *capture; /* the open one */
 	size_t opened;
-	bool complete, out_of_memory;
+	bool complete, selection, out_of_memory;
 	bool complained;      /* of the open one */
 	__u64 pieces, frames; /* of all files; frames without the open one's */
 	__u64 tickets;	      /* given to threads that want to read: their pieces have that order */
@@ -136,6 +136,16 @@ static bool open_next(struct analysis *a)
 	return a->capture;
 }
 
+static void note_selection(struct analysis *a)
+{
+	if (!capture_is_selection(a->capture))
+		return;
+	progress_clear(a);
+	fprintf(stderr, "rocescope: %s: holds chosen packets only (rocescope capture): what is missing between them is no loss\n",
+		capture_name(a->capture));
+	a->selection = true;
+}
+
 /*
  * The next piece of all files; one whose bytes were fetched may have no frames. false: there is none. Claims of the open file
  * come before its end, so that nobody has one any more when it is closed.
@@ -151,6 +161,7 @@ static bool read_next(struct analysis *a, struct capture_piece *piece)
 		a->complained = more < 0;
 		if (more > 0 || claimed)
 			return true;
+		note_selection(a);
 		capture_close(a->capture);
 		a->capture = NULL;
 		a->complained = false;
@@ -632,6 +643,7 @@ static int finish(struct analysis *a, struct snapshot *s)
 		.time = { a->latest / NSEC_PER_SEC, a->latest % NSEC_PER_SEC },
 		.seconds = (a->latest - a->first) / 1e9,
 		.complete = a->complete,
+		.selection = a->selection,
 	};
 	if (!a->frames)
 		clock_gettime(CLOCK_REALTIME, &s->time);

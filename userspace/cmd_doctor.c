@@ -163,6 +163,8 @@ static int report(const struct options *o, struct doctor *doctor, const struct s
 	struct findings_report r = { .findings = &findings, .totals = s->totals, .complete = s->complete };
 	int status = EXIT_RAN;
 
+	if (s->selection)
+		doctor_selection(doctor);
 	if (!doctor_conclude(doctor, &s->totals, &findings)) {
 		fputs("rocescope: there is not enough memory: findings are missing\n", stderr);
 		status = EXIT_COULD_NOT;

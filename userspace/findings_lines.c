@@ -88,6 +88,8 @@ static void show_stream(const struct page *p, const struct finding *f)
 	else if (k->kind)
 		snprintf(stream, sizeof(stream), "%s > %s QPN 0x%x%s", address_text(k->src).text, address_text(k->dst).text, k->qpn,
 			 k->side == SIDE_RESPONSE ? " (responses)" : "");
+	if (f->hint && !k->kind)
+		return;
 	if (f->streams > 1)
 		snprintf(others, sizeof(others), " and %zu more stream%s", f->streams - 1, plural(f->streams - 1));
 	if (f->packets)

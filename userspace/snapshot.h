@@ -28,6 +28,7 @@ struct snapshot {
 	struct timespec time; /* CLOCK_REALTIME of the snapshot, or of the capture's last packet */
 	double seconds;	      /* since the start */
 	bool complete;	      /* false: a capture was cut short */
+	bool selection;	      /* a capture is one of chosen packets (capture_is_selection()): what it lacks is no loss */
 	struct roce_counters totals;
 	struct snapshot_interface *interfaces;
 	size_t interface_count;

@@ -205,11 +205,14 @@ static bool print(FILE *out, json_t *o, size_t flags)
 
 static bool print_head(FILE *out, const struct snapshot *s)
 {
-	return print(out, json_pack("{s:s, s:o, s:f, s:b, s:o, s:o}", "schema", "rocescope.snapshot/1",
-				    "time", rfc3339((__u64)s->time.tv_sec * NSEC + s->time.tv_nsec),
-				    "seconds", s->seconds, "complete", s->complete,
-				    "interfaces", interfaces_array(s), "totals", totals_object(&s->totals)),
-		     JSON_EMBED);
+	json_t *o = json_pack("{s:s, s:o, s:f, s:b, s:o, s:o}", "schema", "rocescope.snapshot/1",
+			      "time", rfc3339((__u64)s->time.tv_sec * NSEC + s->time.tv_nsec),
+			      "seconds", s->seconds, "complete", s->complete,
+			      "interfaces", interfaces_array(s), "totals", totals_object(&s->totals));
+
+	if (s->selection)
+		json_object_set_new(o, "selection", json_true());
+	return print(out, o, JSON_EMBED);
 }
 
 /* Streams one by one: a million of them as one JSON document would take gigabytes. */
