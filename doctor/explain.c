@@ -151,7 +151,7 @@ void explain_findings(struct findings *f)
 		drop(f, "loss");
 	if (corruption)
 		doubt_flips(f, corruption);
-	if (explained(f) || (corruption && !corruption->certain && find(f, "icrc-bit-flip"))) {
+	if (explained(f) || (corruption && !corruption->certain && (find(f, "icrc-bit-flip") || find(f, "icrc-burst")))) {
 		drop(f, "corruption");
 		drop(f, "no-response");
 	}

@@ -203,16 +203,33 @@ int findings_lines(FILE *out, const struct findings_report *r)
 	return ferror(out) ? -1 : 0;
 }
 
+static void list(const struct page *p, const char *begin, const char *name, const char *words)
+{
+	char first[2 * FINDING_KIND];
+
+	snprintf(first, sizeof(first), "%s%-*s ", begin, 28 - (int)strlen(begin), name);
+	for (char *c = first; *c; c++)
+		*c = *c == '_' ? '-' : *c;
+	paragraph(p, first, 2, false, words);
+}
+
 void findings_list_kinds(FILE *out)
 {
 	struct page p = open_page(out);
 
+	fputs("What is wrong with ICRCs; two of these at once are found as well (icrc-swapped+no-ones):\n", out);
+	for (enum mistake m = 0; m < MISTAKES; m++)
+		list(&p, "icrc-", mistake_words(m)->name, mistake_words(m)->words);
+	list(&p, "icrc-", "constant", "the ICRC field holds always the same");
+	list(&p, "icrc-", "bit-flip", "always the same bit is flipped behind the ICRC");
+	list(&p, "icrc-", "lane", "always the same bit of each bus word is flipped behind the ICRC");
+	list(&p, "icrc-", "unexplained", "none of these, nor any two of them");
+	fputs("\nEverything else, most important first; hint- stands for what could not be judged:\n", out);
 	for (enum finding_kind k = 0; k < FINDING_KINDS; k++) {
-		char name[FINDING_KIND], first[FINDING_KIND + 8];
+		char name[FINDING_KIND];
 
 		finding_name(k, name);
-		snprintf(first, sizeof(first), "%-26s ", name);
-		paragraph(&p, first, 2, false, finding_rules[k].words);
+		list(&p, "", name, finding_rules[k].words);
 	}
 	for (int m = 0; m < MISTAKES; m++) {
 		char first[FINDING_KIND + 8];
