@@ -27,7 +27,7 @@ FUZZ_READER := $(CAPTURE_READER) lib/options.c userspace/cmd_analyze.c $(filter-
 $(BUILD)/tests/fuzz/fuzz_reader: $(FUZZ_READER:%.c=$(FUZZED)/%.o)
 $(BUILD)/tests/fuzz/fuzz_reader: LDLIBS += -Wl,--wrap=capture_read $(CAPTURE_LDLIBS) -ljansson -lm
 $(BUILD)/tests/fuzz/fuzz_doctor: $(patsubst %.c,$(FUZZED)/%.o,$(wildcard doctor/*.c) $(addprefix userspace/,observer.c pairs.c table.c))
-$(BUILD)/tests/fuzz/fuzz_doctor: LDLIBS += -lz -lm
+$(BUILD)/tests/fuzz/fuzz_doctor: LDLIBS += -lz -lm -lisal
 $(FUZZED)/lib/options.o: FUZZ_CFLAGS += -DVERSION='"$(VERSION)"'
 
 $(FUZZED)/%.o: %.c $(FUZZED)/.libfuzzer
