@@ -89,19 +89,28 @@ static bool close_file(struct ng_writer *w)
 	return !close(fd) || fail(w, errno);
 }
 
-static bool flush(struct ng_writer *w)
+/* How much of the buffer could be written; else why not all of it is in errno. */
+static size_t write_buffer(struct ng_writer *w)
 {
+	bool interrupted = false;
 	size_t done = 0;
-	ssize_t n = 0;
-	int error;
 
 	while (done < w->buffered) {
-		n = write(w->fd, w->buffer + done, w->buffered - done);
-		if (n < 0 && errno != EINTR)
+		ssize_t n = write(w->fd, w->buffer + done, w->buffered - done);
+
+		if (n < 0 && (errno != EINTR || interrupted))
 			break;
+		interrupted = n < 0;
 		done += n > 0 ? n : 0;
 	}
-	error = errno;
+	return done;
+}
+
+static bool flush(struct ng_writer *w)
+{
+	size_t done = write_buffer(w);
+	int error = errno;
+
 	take_back(w, done - whole_blocks(w, done));
 	if (done == w->buffered) {
 		w->buffered = 0;

@@ -69,7 +69,8 @@ struct ng_writer *ng_open(const char *path, const struct ng_interface *interface
 
 /*
  * false: the disk is full, or the file cannot be written any more: it ends with the last whole block, nothing more is
- * written, and ng_error() says why; the caller goes on counting.
+ * written, and ng_error() says why; the caller goes on counting. A reader of a pipe may be waited for; when two signals have
+ * come meanwhile (whose handlers are without SA_RESTART) and it has read nothing in between, that is an error, too.
  */
 bool ng_put(struct ng_writer *w, const struct ng_packet *p);
 

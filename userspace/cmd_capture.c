@@ -322,7 +322,9 @@ static bool open_file(struct capture *c)
 	for (size_t i = 0; i < o->live.interface_count; i++)
 		interfaces[i] = (struct ng_interface){ .name = o->live.interface[i], .filter = filter,
 						       .snaplen = o->taken.capture.snaplen };
+	live_unblock(&c->live); /* a named pipe waits for its reader */
 	c->writer = ng_open(o->path, interfaces, o->live.interface_count, &o->rotation, error);
+	live_block(&c->live);
 	if (!c->writer)
 		fprintf(stderr, "rocescope: %s: %s\n", o->path, error);
 	return c->writer;
@@ -370,12 +372,30 @@ static void show_progress(const struct capture *c)
 		taken_lost(&c->taken), path, file_size(path) / 1e6);
 }
 
+/* A reader that has stopped reading must not hold us when we are told to stop. */
+static bool read_packets(struct capture *c)
+{
+	bool good;
+
+	live_unblock(&c->live);
+	good = taken_read(&c->taken);
+	live_block(&c->live);
+	return good;
+}
+
+static void flush_file(struct capture *c)
+{
+	live_unblock(&c->live);
+	if (!c->failed && !ng_flush(c->writer))
+		say_failed(c);
+	live_block(&c->live);
+}
+
 /* false: something failed. */
 static bool each_interval(struct capture *c)
 {
 	tell_statistics(c);
-	if (!c->failed && !ng_flush(c->writer))
-		say_failed(c);
+	flush_file(c);
 	show_progress(c);
 	return live_poll(&c->live);
 }
@@ -391,7 +411,7 @@ static bool watch(struct capture *c)
 
 		if (!live_wait(&c->live, pause < end ? pause : end) || now >= end)
 			return true;
-		if (!taken_read(&c->taken))
+		if (!read_packets(c))
 			return false;
 		if (now < next)
 			continue;
@@ -405,19 +425,21 @@ static bool watch(struct capture *c)
 static bool finish(struct capture *c)
 {
 	char error[NG_ERROR];
-	bool read;
+	bool read, closed;
 
 	live_detach(&c->live);
-	read = taken_read(&c->taken) && live_snapshot(&c->live, &c->final);
+	read = read_packets(c) && live_snapshot(&c->live, &c->final);
 	tell_statistics(c);
 	c->lost = taken_lost(&c->taken);
 	c->suppressed = taken_suppressed(&c->taken);
-	if (!c->failed && !ng_flush(c->writer))
-		say_failed(c);
+	flush_file(c);
 	c->written = ng_written(c->writer);
 	c->files = ng_files(c->writer);
 	c->last_path = strdup(ng_path(c->writer));
-	if (!ng_close(c->writer, error) && !c->failed) {
+	live_unblock(&c->live);
+	closed = ng_close(c->writer, error);
+	live_block(&c->live);
+	if (!closed && !c->failed) {
 		fprintf(stderr, "rocescope: %s: %s\n", c->options->path, error);
 		c->failed = true;
 	}
@@ -537,6 +559,7 @@ int cmd_capture(int argc, char **argv)
 		return EXIT_COULD_NOT;
 	c->options = &o;
 	live_prepare(&c->live, &o.live);
+	live_insist(&c->live);
 	signal(SIGXFSZ, SIG_IGN); /* an error of a write */
 	status = run(c);
 	live_end(&c->live);

@@ -22,13 +22,18 @@
 
 static bool verbose;
 
+#define INSIST_SECONDS 1
+
 /* Signals are taken by sigtimedwait(); this is for those that come while standard output blocks. */
 static volatile sig_atomic_t told_to_stop;
+static bool insists;
 
 static void on_signal(int signal)
 {
 	(void)signal;
 	told_to_stop = 1;
+	if (insists)
+		alarm(INSIST_SECONDS);
 }
 
 static int libbpf_says(enum libbpf_print_level level, const char *format, va_list arguments)
@@ -270,6 +275,14 @@ void live_unblock(const struct live *l)
 	sigprocmask(SIG_UNBLOCK, &l->signals, NULL);
 }
 
+void live_insist(struct live *l)
+{
+	insists = true;
+	sigaddset(&l->signals, SIGALRM);
+	live_block(l);
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_signal }, NULL);
+}
+
 void live_block(const struct live *l)
 {
 	sigprocmask(SIG_BLOCK, &l->signals, NULL);
@@ -280,8 +293,11 @@ bool live_wait(const struct live *l, __u64 deadline)
 	for (;;) {
 		__u64 now = now_ns(), left = deadline > now ? deadline - now : 0;
 		struct timespec timeout = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
+		int taken = told_to_stop ? 0 : sigtimedwait(&l->signals, NULL, &timeout);
 
-		if (told_to_stop || sigtimedwait(&l->signals, NULL, &timeout) >= 0)
+		if (taken > 0)
+			on_signal(taken);
+		if (told_to_stop)
 			return false;
 		if (errno == EAGAIN)
 			return true;

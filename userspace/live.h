@@ -82,6 +82,12 @@ bool live_wait(const struct live *l, __u64 deadline);
 void live_unblock(const struct live *l);
 void live_block(const struct live *l);
 
+/*
+ * Who writes may have begun to wait just behind the signal, or after a part was written, and the next one might never come:
+ * from now on, when it is told to stop, it is interrupted every second.
+ */
+void live_insist(struct live *l);
+
 /* Looks which interfaces are still there. false: none is, which is said. */
 bool live_poll(struct live *l);
 
