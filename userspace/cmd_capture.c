@@ -373,12 +373,12 @@ static void show_progress(const struct capture *c)
 }
 
 /* A reader that has stopped reading must not hold us when we are told to stop. */
-static bool read_packets(struct capture *c)
+static bool read_packets(struct capture *c, bool (*read)(struct taken *t))
 {
 	bool good;
 
 	live_unblock(&c->live);
-	good = taken_read(&c->taken);
+	good = read(&c->taken);
 	live_block(&c->live);
 	return good;
 }
@@ -411,7 +411,7 @@ static bool watch(struct capture *c)
 
 		if (!live_wait(&c->live, pause < end ? pause : end) || now >= end)
 			return true;
-		if (!read_packets(c))
+		if (!read_packets(c, taken_read))
 			return false;
 		if (now < next)
 			continue;
@@ -428,7 +428,7 @@ static bool finish(struct capture *c)
 	bool read, closed;
 
 	live_detach(&c->live);
-	read = read_packets(c) && live_snapshot(&c->live, &c->final);
+	read = read_packets(c, taken_read_rest) && live_snapshot(&c->live, &c->final);
 	tell_statistics(c);
 	c->lost = taken_lost(&c->taken);
 	c->suppressed = taken_suppressed(&c->taken);

@@ -102,7 +102,7 @@ static int run(struct watch *w, const struct live_options *o, struct snapshot *s
 	live_detach(&w->live);
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
-	good &= taken_read(&w->taken);
+	good &= taken_read_rest(&w->taken);
 	say_left_out(w);
 	return live_snapshot(&w->live, s) && good ? EXIT_RAN : EXIT_COULD_NOT;
 }

@@ -55,7 +55,7 @@ static int on_record(void *context, void *data, size_t size)
 		return 0;
 	p.captured = put_tag(t->bytes, (const __u8 *)(r + 1), r->captured, r->origin.tag);
 	t->see(t->context, &p);
-	return 0;
+	return now_ns() < t->until ? 0 : -ECANCELED;
 }
 
 static __u64 round_up(__u64 bytes)
@@ -108,13 +108,27 @@ int taken_begin(struct taken *t, struct live *l, const struct taken_options *o, 
 	return EXIT_COULD_NOT;
 }
 
-bool taken_read(struct taken *t)
+static bool read_until(struct taken *t, __u64 until)
 {
-	int result = t->ring ? ring_buffer__consume(t->ring) : 0;
+	int result;
 
+	t->until = until;
+	result = t->ring ? ring_buffer__consume(t->ring) : 0;
+	if (result == -ECANCELED)
+		return true;
 	if (result < 0)
 		fprintf(stderr, "rocescope: the buffer of packets cannot be read: %s\n", strerror(-result));
 	return result >= 0;
+}
+
+bool taken_read(struct taken *t)
+{
+	return read_until(t, now_ns() + TAKEN_TURN);
+}
+
+bool taken_read_rest(struct taken *t)
+{
+	return read_until(t, UINT64_MAX);
 }
 
 /* The program's own variables; they are read by a call, because only a skeleton's own loading maps them. */

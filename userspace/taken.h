@@ -8,7 +8,7 @@
  *             while (live_wait(&live, now_ns() + TAKEN_PAUSE) && taken_read(&taken))
  *                     ;
  *     live_detach(&live);
- *     taken_read(&taken);
+ *     taken_read_rest(&taken);
  *     ... live_snapshot(&live, &snapshot), taken_lost(&taken) ...
  *     taken_end(&taken);
  *     live_end(&live);
@@ -20,6 +20,7 @@
 #include "userspace/live.h"
 
 #define TAKEN_PAUSE 5000000 /* ns from reading to reading */
+#define TAKEN_TURN 100000000 /* ns that one reading lasts at most */
 
 #define TAKEN_BUFFER (1 << 26)
 #define TAKEN_BUFFER_LEAST (1 << 16)
@@ -48,6 +49,7 @@ struct taken {
 	struct ring_buffer *ring;
 	taken_see *see;
 	void *context;
+	__u64 until; /* ns, monotonic: when this reading ends */
 	__u64 realtime_offset; /* ns to add to CLOCK_MONOTONIC; one for the whole run, so that no stream goes back */
 	__u8 bytes[FRAME_MAX + WIRE_VLAN_LEN + ROCE_WINDOW_BYTES];
 };
@@ -55,8 +57,14 @@ struct taken {
 /* Does what live_begin() does, and returns what that returns. `see` is called by taken_read(). To be ended in any case. */
 int taken_begin(struct taken *t, struct live *l, const struct taken_options *o, taken_see *see, void *context);
 
-/* Hands over what has come until now, each stream's packets in their order. false: it cannot be read, which is said. */
+/*
+ * Hands over what has come until now, each stream's packets in their order, for TAKEN_TURN at most: packets may come faster
+ * than they are handed over. false: it cannot be read, which is said.
+ */
 bool taken_read(struct taken *t);
+
+/* The same until there are none any more: behind live_detach(). */
+bool taken_read_rest(struct taken *t);
 
 /* Since the start: faulty packets beyond the limit, and records that found no room in the buffer. */
 __u64 taken_suppressed(const struct taken *t);
