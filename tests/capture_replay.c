@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * capture_replay [--udp PORT] FILE...
+ *
+ * Runs every frame of captures of Ethernet through each of bpf/capture.bpf.c's programs (BPF_PROG_TEST_RUN) and through
+ * userspace/observer.c, and compares what is told of it: a packet with an event is taken, once, with all its bytes and the
+ * very same struct roce_event; of others nothing comes.
+ *
+ * Prints a line for each difference, and in the end what was compared. Exit status 1 if anything differs, 2 if it could
+ * not be run.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+
+#include "bpf/capture.h"
+#include "bpf/capture.skel.h"
+#include "pcap/reader.h"
+#include "userspace/event_text.h"
+#include "userspace/maps.h"
+#include "userspace/observer.h"
+
+/* What test runs put into one buffer: a page without XDP's headroom and struct skb_shared_info (net/bpf/test_run.c). */
+#define LINEAR_MAX (4096 - 256 - 320)
+#define STREAMS 65536
+#define NEVER 3600 /* s after which a stream counts as idle */
+#define SHOWN 20   /* differences that are described */
+
+/* What came from the kernel of one frame. */
+struct taken {
+	unsigned int count;
+	struct capture_record record;
+	__u8 bytes[FRAME_MAX];
+};
+
+/* A program, and what user space knows of the same frames. */
+struct way {
+	const char *name;
+	bool outward; /* takes frames of one buffer, and judges no UDP checksum */
+	struct capture_bpf *bpf;
+	int program;
+	struct ring_buffer *ring;
+	struct taken taken;
+	struct observer observer;
+	__u64 untracked; /* packets, until now */
+	unsigned long frames, events, differences;
+};
+
+static struct way ways[] = { { .name = "capture_frags" }, { .name = "capture_egress", .outward = true } };
+static struct roce_ports ports;
+
+static void die(const char *what, const char *why)
+{
+	fprintf(stderr, "capture_replay: %s: %s\n", what, why);
+	exit(2);
+}
+
+/* ---- the kernel ---- */
+
+static int on_record(void *context, void *data, size_t size)
+{
+	struct taken *t = context;
+
+	t->count++;
+	memcpy(&t->record, data, sizeof(t->record));
+	if (size - sizeof(t->record) >= t->record.captured && t->record.captured <= FRAME_MAX)
+		memcpy(t->bytes, (const __u8 *)data + sizeof(t->record), t->record.captured);
+	return 0;
+}
+
+static void load(struct way *w)
+{
+	struct bpf_program *program;
+
+	w->bpf = capture_bpf__open();
+	if (!w->bpf)
+		die("BPF", strerror(errno));
+	bpf_object__for_each_program(program, w->bpf->obj)
+		bpf_program__set_autoload(program, !strcmp(bpf_program__name(program), w->name));
+	w->bpf->rodata->settings.icrc_every = 1;
+	w->bpf->rodata->settings.ports = ports;
+	w->bpf->rodata->settings.max_streams = STREAMS;
+	maps_complete_settings((struct monitor_settings *)&w->bpf->rodata->settings, NEVER);
+	fold_make_tables((struct fold_tables *)&w->bpf->rodata->fold_tables);
+	*(struct capture_settings *)&w->bpf->rodata->capture =
+		(struct capture_settings){ .kinds = ~0u, .snaplen = FRAME_MAX, .limit = UINT64_MAX };
+	if (capture_bpf__load(w->bpf))
+		die(w->name, strerror(errno));
+	w->program = bpf_program__fd(bpf_object__find_program_by_name(w->bpf->obj, w->name));
+	w->ring = ring_buffer__new(bpf_map__fd(w->bpf->maps.taken), on_record, &w->taken, NULL);
+	if (!w->ring)
+		die("ring buffer", strerror(errno));
+}
+
+/* false: the kernel does not take such a frame. untracked: it had no room for its stream. */
+static bool run_kernel(struct way *w, const struct capture_frame *f, bool *untracked)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = f->bytes, .data_size_in = f->captured, .repeat = 1);
+	struct roce_counters totals = { 0 };
+
+	w->taken.count = 0;
+	if ((w->outward && f->captured > LINEAR_MAX) || bpf_prog_test_run_opts(w->program, &run))
+		return false;
+	if (ring_buffer__consume(w->ring) < 0 || maps_read_totals(bpf_map__fd(w->bpf->maps.scratches), &totals))
+		die("BPF map", strerror(errno));
+	*untracked = totals.value[COUNTER_untracked_packets] != w->untracked;
+	w->untracked = totals.value[COUNTER_untracked_packets];
+	return true;
+}
+
+/* ---- user space ---- */
+
+static void run_user(struct way *w, const struct capture_frame *f, bool untracked, struct roce_event *event)
+{
+	struct observer_frame frame = { .bytes = f->bytes, .captured = f->captured, .wire = f->captured,
+					.no_icrc = f->captured > FRAME_MAX };
+	struct observer_look look;
+
+	observer_look(&frame, &ports, &look);
+	if (frame.no_icrc) /* nor what else needs all of it */
+		roce_parse(frame.bytes, frame.captured, frame.wire, &ports, &look.packet);
+	if (w->outward)
+		look.packet.udp_checksum_wrong = false;
+	w->observer.table.max = untracked ? w->observer.table.count : SIZE_MAX;
+	observer_follow(&w->observer, &frame, &look, 1, event);
+}
+
+/* ---- frame by frame ---- */
+
+static const char *difference(const struct taken *t, const struct capture_frame *f, const struct roce_event *event)
+{
+	const struct capture_record *r = &t->record;
+
+	if (t->count != !!event->kinds)
+		return "how often it was taken";
+	if (!t->count)
+		return NULL;
+	if (memcmp(&r->event, event, sizeof(*event)))
+		return "the event";
+	if (r->what != CAPTURE_FAULT || r->fault != r->origin.id || r->origin.length != f->captured || r->origin.tag)
+		return "what is said of the packet";
+	if (f->captured <= FRAME_MAX && (r->captured != f->captured || memcmp(t->bytes, f->bytes, f->captured)))
+		return "the bytes";
+	return NULL;
+}
+
+static void say(const struct way *w, const char *file, unsigned long number, const char *what,
+		const struct roce_event *event)
+{
+	char user[EVENT_TEXT], kernel[EVENT_TEXT];
+
+	event_text(event, user);
+	event_text(&w->taken.record.event, kernel);
+	printf("%s: %s: frame %lu: %s differs: taken %u times; user space: '%s' kernel: '%s'\n", w->name, file,
+	       number, what, w->taken.count, user, w->taken.count ? kernel : "");
+}
+
+static void compare(struct way *w, const char *file, unsigned long number, const struct capture_frame *f)
+{
+	struct roce_event event;
+	const char *what;
+	bool untracked;
+
+	if (!run_kernel(w, f, &untracked))
+		return;
+	run_user(w, f, untracked, &event);
+	w->frames++;
+	w->events += !!event.kinds;
+	what = difference(&w->taken, f, &event);
+	if (what && w->differences++ < SHOWN)
+		say(w, file, number, what, &event);
+}
+
+static void replay(const char *file)
+{
+	struct capture_piece piece = { 0 };
+	char error[CAPTURE_ERROR];
+	struct capture *c;
+	int more;
+
+	c = capture_open(file, CAPTURE_LINK_FILE, error);
+	if (!c)
+		die(file, error);
+	while ((more = capture_read(c, &piece)) > 0)
+		for (size_t i = 0; i < piece.count; i++)
+			for (size_t way = 0; way < ROCE_ARRAY_SIZE(ways); way++)
+				compare(&ways[way], file, piece.first + i, &piece.frames[i]);
+	if (more < 0)
+		die(file, capture_error(c));
+	capture_piece_free(&piece);
+	capture_close(c);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long differences = 0;
+	int first = 1;
+
+	if (argc > 2 && !strcmp(argv[1], "--udp")) {
+		ports.port[0] = atoi(argv[2]);
+		first = 3;
+	}
+	if (first >= argc)
+		die("usage", "capture_replay [--udp PORT] FILE...");
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(ways); i++)
+		load(&ways[i]);
+	for (int i = first; i < argc; i++)
+		replay(argv[i]);
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(ways); i++) {
+		struct way *w = &ways[i];
+
+		printf("%s: %lu frames, %lu events, %lu differences\n", w->name, w->frames, w->events, w->differences);
+		differences += w->differences;
+		ring_buffer__free(w->ring);
+		capture_bpf__destroy(w->bpf);
+		observer_free(&w->observer);
+	}
+	return differences ? 1 : 0;
+}
