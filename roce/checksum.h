@@ -85,7 +85,7 @@ roce_inline __u64 checksum_pseudo_header(const struct roce_packet *p)
 }
 
 /*
- * Whether the checksum can be judged: 0 is none (IBTA A17.3.1 allows it), lengths in disagreement are a mistake of
+ * Whether the checksum can be judged: 0 is none (IBTA A17.3.2.4 asks for it), lengths in disagreement are a mistake of
  * their own, and a routing header of IPv6 would put another address into the sum.
  */
 roce_inline bool roce_has_udp_checksum(const struct roce_packet *p)
