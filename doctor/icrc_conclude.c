@@ -38,6 +38,7 @@ static bool tell_agreed(struct icrc_sender *s)
 struct unexplained {
 	__u64 packets;
 	size_t streams;
+	bool some; /* of a sender's packets: of others something is said */
 	struct roce_key stream;
 	struct evidence evidence;
 };
@@ -77,10 +78,21 @@ static int by_source(const void *a, const void *b)
 	return order ?: memcmp(&x->stream, &y->stream, sizeof(x->stream));
 }
 
+static __u32 count_different(const struct icrc_sender *s)
+{
+	__u32 count = 0;
+
+	for (__u32 i = 0; i < s->count; i++)
+		count += !s->samples[i].again;
+	return count;
+}
+
+/* Senders of which nothing is right, and most is explained by nothing. */
 static void add_unexplained(struct unexplained *u, const struct icrc_sender *s, size_t streams)
 {
-	if (s->told || s->good || s->open < FINDING_PACKETS)
+	if (s->good || s->open < FINDING_PACKETS || 2 * s->open < count_different(s))
 		return;
+	u->some |= s->told > 0;
 	for (__u32 i = 0; i < s->count; i++) {
 		const struct icrc_studied *p = s->samples[i].packet;
 
@@ -110,8 +122,8 @@ static bool tell_unexplained(const struct unexplained *u, struct findings *to)
 	f->streams = u->streams;
 	f->stream = u->stream;
 	f->evidence[f->evidence_count++] = u->evidence;
-	icrc_append(f->text, "all ICRCs are wrong, and none of %d known mistakes, nor any two of them, nor a few flipped bits give what is there",
-	       MISTAKES);
+	icrc_append(f->text, "all ICRCs are wrong, and none of %d known mistakes, nor any two of them, nor a few flipped bits give what is "
+			     "there%s", MISTAKES, u->some ? " in most packets" : "");
 	f->asks = mistake_asks_all;
 	snprintf(f->fix, sizeof(f->fix), "compare the CRC register behind each header with that of a right packet, "
 		 "beginning with 0xdebb20e3 behind the eight bytes 0xff");
