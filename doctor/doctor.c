@@ -214,12 +214,14 @@ static void take_icrc(struct chart *c, struct sender *s, const struct doctor_pac
 	c->bad++;
 }
 
-static void remember(struct icrc_before *b, const struct observer_frame *frame, const struct roce_packet *p)
+static void remember(struct icrc_before *b, const struct observer_frame *frame, const struct roce_packet *p, const __u32 *right)
 {
 	__u32 bytes = frame->captured < sizeof(b->header) ? frame->captured : sizeof(b->header);
 
 	b->packet = *p;
 	memcpy(b->header, frame->bytes, bytes);
+	b->whole = right;
+	b->right = right ? *right : 0;
 }
 
 void doctor_remember(struct doctor *d, const struct observer_frame *frame, const struct roce_packet *p)
@@ -231,9 +233,9 @@ void doctor_remember(struct doctor *d, const struct observer_frame *frame, const
 	roce_stream_key(p, &key);
 	c = index_find(&d->charts, &key);
 	if (c)
-		remember(&c->before, frame, p);
+		remember(&c->before, frame, p, NULL);
 	if (sender)
-		remember(&sender->before, frame, p);
+		remember(&sender->before, frame, p, NULL);
 }
 
 static struct path *take_path(struct doctor *d, const struct roce_packet *p)
@@ -256,15 +258,18 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 	const struct roce_packet *p = &doctor->look->packet;
 	bool bad = doctor->look->icrc == ICRC_BAD, sequence = p->op && !(p->op & (OP_ACK | OP_CNP));
 	struct sender *sender = index_get(&d->senders, p->src);
+	__u32 icrc, *right;
 
 	c->packets++;
 	if (doctor->stream->trusted && !c->trusted)
 		trust(c);
 	if (doctor->look->icrc != ICRC_UNCHECKED)
 		take_icrc(c, sender, doctor);
-	remember(&c->before, doctor->frame, p);
+	icrc = bad ? observer_icrc(p, doctor->frame->bytes) : p->icrc;
+	right = doctor->look->icrc == ICRC_UNCHECKED ? NULL : &icrc;
+	remember(&c->before, doctor->frame, p, right);
 	if (sender)
-		remember(&sender->before, doctor->frame, p);
+		remember(&sender->before, doctor->frame, p, right);
 	if (p->truncated)
 		signs_add(&c->signs, KIND_hint_truncated, doctor->number);
 	if (doctor->frame->no_icrc)

@@ -16,6 +16,8 @@
 struct icrc_before {
 	struct roce_packet packet; /* kind ROCE_OTHER: there was none */
 	__u8 header[ICRC_HEADER + OBSERVER_READABLE];
+	bool whole; /* it was seen as a whole, so that ... */
+	__u32 right; /* ... its ICRC is known, as it ought to be; the first byte lowest */
 };
 
 struct icrc_case {

@@ -25,6 +25,9 @@
 #define FILLED(bytes, from)                                                                                               \
 	"the last word of a bus of " bytes " bytes goes in whole, filled up with zeroes (words counted from the " from ")"
 #define FIX_FILLED "feed only the valid bytes of the last word (AXI: tkeep)"
+#define CUT(bytes, from)                                                                                                  \
+	"the last word of a bus of " bytes " bytes is left out where it is not full (words counted from the " from ")"
+#define FIX_CUT "feed the valid bytes of the last word as well (AXI: tkeep)"
 
 static const struct mistake_words words[MISTAKES] = {
 #define MISTAKE(name, change, words, asks, fix) { #name, words, asks, fix },
@@ -79,6 +82,13 @@ static void normalise(struct recipe *r)
 		r->end.zero = 1;
 		return;
 	}
+	if (r->end.of) {
+		__u8 of = r->end.of;
+
+		memset(r, 0, sizeof(*r));
+		r->end.of = of;
+		return;
+	}
 	if (f->headers & WITHOUT_IP) {
 		f->field[FIELD_TOS] = f->field[FIELD_TTL] = f->field[FIELD_IP_CHECKSUM] = f->field[FIELD_FLOW_LABEL] = 0;
 		normalise_part(f, ip, 1);
@@ -95,6 +105,8 @@ static void normalise(struct recipe *r)
 		static const enum part all[] = { PART_HEADERS };
 
 		f->field[FIELD_RESV8A] = 0;
+		if (f->headers & WITHOUT_IP && f->headers & WITHOUT_UDP)
+			f->swap = 0;
 		f->next_psn = f->toggled_ackreq = 0;
 		normalise_part(f, bth, sizeof(bth) / sizeof(*bth));
 		normalise_part(f, all, 1);

@@ -50,8 +50,15 @@ enum {
 	TAIL_ICRC, /* the ICRC itself, as zeroes */
 	TAIL_FRAME_8, TAIL_FRAME_16, TAIL_FRAME_32, TAIL_FRAME_64, /* the last word of a bus, filled up with zeroes */
 	TAIL_IP_8, TAIL_IP_16, TAIL_IP_32, TAIL_IP_64, /* ... on which the IP header is the beginning */
+	TAIL_CUT_FRAME_8, TAIL_CUT_FRAME_16, TAIL_CUT_FRAME_32, TAIL_CUT_FRAME_64, /* the last whole word of a bus */
+	TAIL_CUT_IP_8, TAIL_CUT_IP_16, TAIL_CUT_IP_32, TAIL_CUT_IP_64,
+	TAIL_PAD_ZEROED, /* the pad, but as zeroes */
+	TAIL_SHORT, /* four bytes before the pad's end */
 	TAILS
 };
+
+/* Whose ICRC it is: of the packet before, of ... */
+enum { OF_THIS, OF_STREAM, OF_SENDER };
 
 /* The order of its four bytes on the wire: least significant byte first, ... */
 enum { ORDER_RIGHT, ORDER_SWAPPED, ORDER_BITS, ORDER_HALVES };
@@ -74,6 +81,7 @@ struct front {
 	__u8 short_lengths;   /* 4 bytes less */
 	__u8 next_psn;
 	__u8 toggled_ackreq;
+	__u8 swap; /* words of all headers */
 };
 
 struct body {
@@ -87,6 +95,7 @@ struct end {
 	__u8 not_complemented;
 	__u8 order;
 	__u8 zero; /* the field is zero, whatever the rest says */
+	__u8 of;   /* ... or holds another packet's right ICRC */
 };
 
 struct recipe {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Two thousand recipes a packet, of which each would be a CRC of the whole packet: but the CRC is linear, so the register
+ * Three thousand recipes a packet, of which each would be a CRC of the whole packet: but the CRC is linear, so the register
  * behind the headers is moved behind the payload by a table, and the payload goes in once for each way in which it can.
  */
 #include <string.h>
@@ -231,6 +231,24 @@ static void reverse_bits(__u8 *bytes, __u32 count)
 	}
 }
 
+static void swap_words(__u8 *bytes, __u32 count, __u8 swap)
+{
+	for (__u32 i = 0; swap == SWAP_4 && i + 4 <= count; i += 4) {
+		__u32 w;
+
+		memcpy(&w, bytes + i, 4);
+		w = __builtin_bswap32(w);
+		memcpy(bytes + i, &w, 4);
+	}
+	for (__u32 i = 0; swap == SWAP_8 && i + 8 <= count; i += 8) {
+		__u64 w;
+
+		memcpy(&w, bytes + i, 8);
+		w = __builtin_bswap64(w);
+		memcpy(bytes + i, &w, 8);
+	}
+}
+
 /* What all recipes of one packet use. */
 struct packet {
 	struct headers own, of_stream, of_sender;
@@ -255,30 +273,13 @@ static __u32 front_register(const struct packet *p, const struct front *f)
 	mask(&h, f->field);
 	feed_lead(&go, f->lead);
 	feed_headers(&go, &h, f->headers);
+	swap_words(go.bytes, go.count, f->swap);
 	if (f->engine.msb_first)
 		reverse_bits(go.bytes, go.count);
 	return crc_register(f->engine.polynomial, f->seed_zero ? 0 : ~0u, go.bytes, go.count);
 }
 
 #define CHUNK 512
-
-static void swap_words(__u8 *bytes, __u32 count, __u8 swap)
-{
-	for (__u32 i = 0; swap == SWAP_4 && i + 4 <= count; i += 4) {
-		__u32 w;
-
-		memcpy(&w, bytes + i, 4);
-		w = __builtin_bswap32(w);
-		memcpy(bytes + i, &w, 4);
-	}
-	for (__u32 i = 0; swap == SWAP_8 && i + 8 <= count; i += 8) {
-		__u64 w;
-
-		memcpy(&w, bytes + i, 8);
-		w = __builtin_bswap64(w);
-		memcpy(bytes + i, &w, 8);
-	}
-}
 
 /* The register behind so many bytes of the payload, of 0 in front of it. What is no whole word at its end stays as it is. */
 static __u32 payload_register(const __u8 *bytes, __u32 count, const struct body *b, __u32 r)
@@ -301,6 +302,12 @@ static __u32 payload_register(const __u8 *bytes, __u32 count, const struct body 
 	return r;
 }
 
+/* Of what stands behind the headers: a recipe that leaves out more is none. */
+static void leave_out(__u32 *bytes, __u32 count)
+{
+	*bytes -= count < *bytes ? count : *bytes;
+}
+
 /* How many bytes of payload and pad, and of zeroes behind them, it ends with. */
 static void find_tail(const struct packet *p, __u8 tail, __u32 *bytes, __u32 *zeroes)
 {
@@ -312,6 +319,14 @@ static void find_tail(const struct packet *p, __u8 tail, __u32 *bytes, __u32 *ze
 		*bytes = 0;
 	else if (tail == TAIL_ICRC)
 		*zeroes = WIRE_ICRC_LEN;
+	else if (tail == TAIL_SHORT)
+		leave_out(bytes, WIRE_ICRC_LEN);
+	else if (tail == TAIL_PAD_ZEROED)
+		leave_out(bytes, *zeroes = p->pad);
+	else if (tail >= TAIL_CUT_IP_8)
+		leave_out(bytes, (p->end - p->ip) & ((8u << (tail - TAIL_CUT_IP_8)) - 1));
+	else if (tail >= TAIL_CUT_FRAME_8)
+		leave_out(bytes, p->end & ((8u << (tail - TAIL_CUT_FRAME_8)) - 1));
 	else if (tail >= TAIL_IP_8)
 		*zeroes = (p->ip - p->end) & ((8u << (tail - TAIL_IP_8)) - 1);
 	else if (tail >= TAIL_FRAME_8)
@@ -399,9 +414,11 @@ static __u32 through(const struct body_register *b, __u32 front)
 	return crc_advance(b->advance, front) ^ b->register_of_zero;
 }
 
+#define TAIL_BYTES 64 /* that some tail leaves out, at most */
+
 static void compute_bodies(struct registers *r, const struct packet *p, const struct explanations *all)
 {
-	__u32 base[CRC_POLYNOMIALS][2][SWAPS], whole = p->payload_bytes & ~7u;
+	__u32 base[CRC_POLYNOMIALS][2][SWAPS], whole = p->payload_bytes < TAIL_BYTES ? 0 : (p->payload_bytes - TAIL_BYTES) & ~7u;
 	bool known[CRC_POLYNOMIALS][2][SWAPS] = {};
 
 	for (__u32 i = 0; i < all->body_count; i++) {
@@ -414,6 +431,11 @@ static void compute_bodies(struct registers *r, const struct packet *p, const st
 		*is_known = true;
 		body_register(p, b, *k, whole, &r->body[i]);
 	}
+}
+
+static bool is_icrc_of(const struct icrc_before *b, __u32 icrc)
+{
+	return b && b->packet.kind == ROCE_PACKET && b->whole && b->right == icrc;
 }
 
 void icrc_try(const struct icrc_case *c, struct icrc_attempt *a)
@@ -437,6 +459,8 @@ void icrc_try(const struct icrc_case *c, struct icrc_attempt *a)
 
 		if (all->ends[x->end].zero)
 			fits = !a->found;
+		else if (all->ends[x->end].of)
+			fits = is_icrc_of(all->ends[x->end].of == OF_STREAM ? c->of_stream : c->of_sender, a->found);
 		a->fitting += fits;
 		a->fits[i / 64] |= (__u64)fits << i % 64;
 	}

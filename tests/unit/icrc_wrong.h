@@ -14,9 +14,13 @@ struct wrong {
 	const char *lead; /* "ones", "zeroes", "" */
 	bool ethernet, tags, no_ip, no_udp, no_transport;
 	char tos, ttl, ip_checksum, udp_checksum, resv8a, flow_label; /* 'o'nes, 's'ent, 'z'ero */
-	bool only_headers, no_pad, with_icrc;
+	bool only_headers, no_pad, with_icrc, zero_pad;
 	int fill, fill_from_ip; /* bytes of the bus */
+	int cut, cut_from_ip;
+	int less; /* bytes at the end */
 	int swap;
+	bool swap_headers;
+	const struct frame *late; /* whose ICRC it is */
 	uint32_t polynomial, seed;
 	bool msb_first, not_complemented, zero;
 	char order; /* 'r'ight, 's'wapped, 'b'its, 'h'alves */
@@ -122,6 +126,13 @@ static inline void wrong_unmasked(struct wrong *w, const char *what)
 		w->flow_label = 's';
 }
 
+/* Of several ends the last one named counts. */
+static inline void wrong_end(struct wrong *w)
+{
+	w->only_headers = w->no_pad = w->with_icrc = w->zero_pad = false;
+	w->fill = w->cut = w->less = 0;
+}
+
 /* false: no such name. */
 static inline bool wrong_do(struct wrong *w, const char *name)
 {
@@ -147,7 +158,6 @@ static inline bool wrong_do(struct wrong *w, const char *name)
 	IS("without_udp") w->no_udp = true;
 	IS("transport_only") w->no_ip = w->no_udp = true;
 	IS("payload_only") w->no_ip = w->no_udp = w->no_transport = true;
-	IS("headers_only") w->only_headers = true;
 	IS("nothing_masked") wrong_all_masks(w, 's');
 	IS("masked_with_zeros") wrong_all_masks(w, 'z');
 	IS("sent_udp_checksum") w->udp_checksum = 's';
@@ -156,9 +166,15 @@ static inline bool wrong_do(struct wrong *w, const char *name)
 	IS("next_psn") put(psn, (psn[0] << 16 | psn[1] << 8 | psn[2]) + 1, 3);
 	IS("toggled_ackreq") psn[-1] ^= 0x80;
 	IS("short_lengths") wrong_lengths(h, h, 4);
-	IS("no_pad") w->no_pad = true, w->only_headers = w->with_icrc = false;
-	IS("with_icrc_as_zeros") w->with_icrc = true, w->only_headers = w->no_pad = false;
+	IS("previous_icrc") w->late = w->of_stream;
+	IS("sender_icrc") w->late = w->of_sender;
+	IS("no_pad") wrong_end(w), w->no_pad = true;
+	IS("headers_only") wrong_end(w), w->only_headers = true;
+	IS("with_icrc_as_zeros") wrong_end(w), w->with_icrc = true;
+	IS("zeroed_pad") wrong_end(w), w->zero_pad = true;
+	IS("without_last_4") wrong_end(w), w->less = 4;
 	IS("words_swapped") w->swap = 4;
+	IS("all_words_swapped") w->swap = 4, w->swap_headers = true;
 	IS("words8_swapped") w->swap = 8;
 #undef IS
 	else if (!strncmp(name, "unmasked_", 9))
@@ -170,9 +186,13 @@ static inline bool wrong_do(struct wrong *w, const char *name)
 	else if (!strncmp(name, "sender_", 7))
 		wrong_stale(w, name + 7, w->of_sender);
 	else if (!strncmp(name, "filled_frame_", 13) || !strncmp(name, "filled_ip_", 10)) {
+		wrong_end(w);
 		w->fill = atoi(strrchr(name, '_') + 1);
 		w->fill_from_ip = name[7] == 'i';
-		w->only_headers = w->no_pad = w->with_icrc = false;
+	} else if (!strncmp(name, "cut_", 4)) {
+		wrong_end(w);
+		w->cut = atoi(strrchr(name, '_') + 1);
+		w->cut_from_ip = name[4] == 'i';
 	} else
 		return false;
 	return true;
@@ -191,7 +211,7 @@ static inline int wrong_gather(struct wrong *w, uint8_t *to)
 	struct frame *h = &w->h;
 	const struct frame *f = w->f;
 	uint8_t *p = to, *ip = h->bytes + h->l3, *body;
-	int pad = f->bytes[f->bth + 1] >> 4 & 3, payload = f->icrc - f->payload - pad, rest;
+	int pad = f->bytes[f->bth + 1] >> 4 & 3, payload = f->icrc - f->payload - pad, rest, less;
 	int udp = h->udp ? h->udp : h->bth;
 
 	if (wrong_v6(h)) {
@@ -224,12 +244,18 @@ static inline int wrong_gather(struct wrong *w, uint8_t *to)
 		if ((i < udp && !w->no_ip) || (i >= udp && i < h->bth && !w->no_udp) || (i >= h->bth && !w->no_transport))
 			*p++ = h->bytes[i];
 	body = p;
-	rest = w->only_headers ? 0 : payload + (w->no_pad ? 0 : pad);
+	rest = w->only_headers ? 0 : payload + (w->no_pad || w->zero_pad ? 0 : pad);
+	for (uint8_t *at = to; w->swap_headers && at + 4 <= body; at += 4)
+		put(at, (uint32_t)at[3] << 24 | at[2] << 16 | at[1] << 8 | at[0], 4);
+	less = w->cut ? (f->icrc - (w->cut_from_ip ? f->l3 : 0)) % w->cut : w->less;
+	rest = less < rest ? rest - less : 0;
 	memcpy(p, f->bytes + f->payload, rest);
 	p += rest;
 	for (int at = 0; w->swap && at + w->swap <= rest; at += w->swap)
 		for (int i = 0; i < w->swap; i++)
 			body[at + i] = f->bytes[f->payload + at + w->swap - 1 - i];
+	if (w->zero_pad)
+		p = memset(p, 0, pad), p += pad;
 	if (w->with_icrc)
 		p = memset(p, 0, 4), p += 4;
 	if (w->fill && !w->only_headers && !w->no_pad && !w->with_icrc)
@@ -285,6 +311,12 @@ static inline bool wrong_icrc(const struct frame *f, const struct frame *of_stre
 		r = ~r;
 	if (w.zero)
 		r = 0;
+	if (w.late && !w.zero) {
+		uint32_t late = frame_icrc(w.late);
+
+		memcpy(icrc, &late, 4);
+		return true;
+	}
 	if (w.msb_first)
 		r = __builtin_bswap32(wrong_mirror(r)); /* most significant byte first */
 	for (int i = 0; i < 4; i++)
