@@ -16,3 +16,10 @@ void stop_on_signals(void)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 }
+
+void stop_on_interrupt(void)
+{
+	struct sigaction action = { .sa_handler = set_stop, .sa_flags = SA_RESETHAND };
+
+	sigaction(SIGINT, &action, NULL);
+}

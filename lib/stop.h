@@ -4,10 +4,13 @@
 
 #include <signal.h>
 
-/* Set by SIGINT and SIGTERM. */
+/* Set by the signals that end a run. */
 extern volatile sig_atomic_t stop;
 
-/* From now on these two end the run instead of the process; they interrupt system calls (EINTR). */
+/* From now on SIGINT and SIGTERM end the run instead of the process; they interrupt system calls (EINTR). */
 void stop_on_signals(void);
+
+/* From now on the first SIGINT ends the run; the second one ends the process, should the first one be waited for in vain. */
+void stop_on_interrupt(void);
 
 #endif

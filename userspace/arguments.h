@@ -3,11 +3,34 @@
 #ifndef USERSPACE_ARGUMENTS_H
 #define USERSPACE_ARGUMENTS_H
 
+#include <getopt.h>
+
+#include "pcap/reader.h"
 #include "roce/parse.h"
 #include "userspace/faults.h"
 
+/* A command's options. */
+struct arguments {
+	const char *command;
+	const char *usage;	      /* what --help prints */
+	const char *letters;	      /* short options beside h, as getopt() wants them */
+	const struct option *options; /* ends with a zero entry; values of those without a letter from OPTION_OWN on */
+	/* name: the long option's; "" for a letter */
+	void (*take)(void *context, int value, char *text, const char *name);
+	bool (*help)(const char *topic); /* prints what --help TOPIC asks for; false: no such topic; may be NULL */
+};
+
+/* Hands every option to take(). Returns the index of the first argument that is none: they are moved behind the options. */
+int arguments_parse(const struct arguments *a, void *context, int argc, char **argv);
+
 /* --option: the place of `text` in `words`, which ends with NULL. */
 int argument_choice(const char *command, const char *option, const char *text, const char *const *words);
+
+/* --option N: from `least` to `most`. */
+uint64_t argument_number(const char *command, const char *option, const char *text, uint64_t least, uint64_t most);
+
+/* --link */
+enum capture_link argument_link(const char *command, const char *text);
 
 /* --udp PORT,... */
 void argument_ports(const char *command, const char *list, struct roce_ports *ports);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rocescope analyze: the same verdicts as live, from capture files. */
 #include <errno.h>
-#include <getopt.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/options.h"
+#include "lib/stop.h"
 #include "userspace/analysis.h"
 #include "userspace/arguments.h"
 #include "userspace/commands.h"
@@ -37,8 +36,6 @@ struct watchers {
 	struct fault_list faults;
 	struct plot *plot; /* may be NULL */
 };
-
-static volatile sig_atomic_t stop;
 
 static const char usage[] =
 	"usage: rocescope analyze FILE... [OPTIONS]\n\n"
@@ -76,24 +73,6 @@ static const struct option long_options[] = {
 
 /* ---- the command line ---- */
 
-static unsigned int take_threads(const char *text)
-{
-	uint64_t threads;
-
-	if (!parse_number(text, ANALYSIS_THREADS, &threads) || !threads)
-		usage_error("analyze: --threads %s: not a number from 1 to %d", text, ANALYSIS_THREADS);
-	return threads;
-}
-
-static size_t take_listed(const char *text)
-{
-	uint64_t count;
-
-	if (!parse_number(text, FAULT_LIST_MOST, &count))
-		usage_error("analyze: --faults %s: not a number up to %d", text, FAULT_LIST_MOST);
-	return count;
-}
-
 /* The CPUs this process may use. */
 static unsigned int usual_threads(void)
 {
@@ -102,10 +81,10 @@ static unsigned int usual_threads(void)
 	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
 }
 
-static void take_option(struct options *o, int value, const char *text, const char *name)
+static void take_option(void *options, int value, char *text, const char *name)
 {
+	struct options *o = options;
 	static const char *const streams[] = { "all", "none", NULL };
-	static const char *const links[] = { "file", "ethernet", "ip", "bth", NULL }; /* enum capture_link */
 
 	switch (value) {
 	case 'j':
@@ -115,7 +94,7 @@ static void take_option(struct options *o, int value, const char *text, const ch
 		o->streams = argument_choice("analyze", name, text, streams) ? STREAMS_NONE : STREAMS_ALL;
 		break;
 	case OPT_FAULTS:
-		o->listed = take_listed(text);
+		o->listed = argument_number("analyze", name, text, 0, FAULT_LIST_MOST);
 		break;
 	case OPT_PLOT:
 		if (!plot_is_name(text))
@@ -126,10 +105,10 @@ static void take_option(struct options *o, int value, const char *text, const ch
 		o->expect = text;
 		break;
 	case OPT_LINK:
-		o->analysis.link = argument_choice("analyze", name, text, links);
+		o->analysis.link = argument_link("analyze", text);
 		break;
 	case OPT_THREADS:
-		o->analysis.threads = take_threads(text);
+		o->analysis.threads = argument_number("analyze", name, text, 1, ANALYSIS_THREADS);
 		break;
 	case OPT_UDP:
 		argument_ports("analyze", text, &o->analysis.ports);
@@ -146,9 +125,17 @@ static void take_option(struct options *o, int value, const char *text, const ch
 	}
 }
 
+static const struct arguments arguments = {
+	.command = "analyze",
+	.usage = usage,
+	.letters = "j",
+	.options = long_options,
+	.take = take_option,
+};
+
 static void parse_options(struct options *o, int argc, char **argv)
 {
-	int value, index;
+	int first;
 
 	*o = (struct options){
 		.streams = STREAMS_WORST,
@@ -157,19 +144,9 @@ static void parse_options(struct options *o, int argc, char **argv)
 		.analysis = { .max_streams = MAX_STREAMS, .threads = usual_threads(), .progress = isatty(STDERR_FILENO),
 			      .stop = &stop },
 	};
-	opterr = 0;
-	while (index = -1, (value = getopt_long(argc, argv, ":jh", long_options, &index)) != -1) {
-		if (value == '?' || value == ':')
-			usage_error("analyze: %s: %s", argv[optind - 1],
-				    value == '?' ? "no such option" : "needs a value");
-		if (value == 'h') {
-			fputs(usage, stdout);
-			exit(EXIT_RAN);
-		}
-		take_option(o, value, optarg, index < 0 ? "" : long_options[index].name);
-	}
-	o->files = argv + optind;
-	o->file_count = argc - optind;
+	first = arguments_parse(&arguments, o, argc, argv);
+	o->files = argv + first;
+	o->file_count = argc - first;
 	if (!o->file_count)
 		usage_error("analyze: which file?");
 }
@@ -227,12 +204,6 @@ static int report(const struct options *o, struct watchers *w, struct snapshot *
 	return o->exit_code && faults_seen(&o->faults, &s->totals) ? EXIT_FAULTS : EXIT_RAN;
 }
 
-static void take_signal(int number)
-{
-	(void)number;
-	stop = 1;
-}
-
 static void see(void *context, const struct analysis_seen *seen)
 {
 	struct watchers *w = context;
@@ -244,15 +215,13 @@ static void see(void *context, const struct analysis_seen *seen)
 
 static int run(const struct options *o, struct watchers *w)
 {
-	/* the second one ends the program, should the first one be waited for in vain */
-	struct sigaction on_signal = { .sa_handler = take_signal, .sa_flags = SA_RESETHAND };
 	struct analysis_settings settings = o->analysis;
 	struct snapshot s = { 0 };
 	int opened = -1, status = EXIT_COULD_NOT;
 
 	settings.see = see;
 	settings.context = w;
-	sigaction(SIGINT, &on_signal, NULL);
+	stop_on_interrupt();
 	w->plot = o->plot ? calloc(1, sizeof(*w->plot)) : NULL;
 	if (fault_list_init(&w->faults, o->listed) && (w->plot || !o->plot))
 		opened = analysis_run(&settings, o->files, o->file_count, &s);

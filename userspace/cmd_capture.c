@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rocescope capture: the faulty packets of interfaces, each with its context, into pcapng files. */
 #include <errno.h>
-#include <getopt.h>
 #include <jansson.h>
 #include <limits.h>
 #include <signal.h>
@@ -14,6 +13,7 @@
 #include "lib/clock.h"
 #include "lib/options.h"
 #include "pcap/ng_writer.h"
+#include "userspace/arguments.h"
 #include "userspace/commands.h"
 #include "userspace/event_text.h"
 #include "userspace/live.h"
@@ -65,19 +65,13 @@ static const char usage[] =
 	"  -j, --json                print a rocescope.capture/1 object at the end\n"
 	"  --interval SECONDS        between two lines on the terminal                  (1)\n"
 	"  --duration SECONDS        end by itself\n"
-	"  --icrc all|off|1/N        which packets' ICRC is verified; 1/N: drawn at random  (all)\n"
-	"  --mode auto|native|generic  how XDP is attached                              (auto)\n"
-	"  --direction in|both       also what leaves the interface                     (in)\n"
-	"  --drop                    drop what came in, on a port that only listens\n"
-	"  --expect FILE             connections, one a line: which streams answer which\n"
-	"  --udp PORT,...            also UDP flows to these ports, up to 4\n"
-	"  --max-streams N           room for so many                                   (65536)\n"
+	LIVE_USAGE
 	"  -v, --verbose             also what libbpf and the kernel's verifier say\n"
 	"  -h, --help, --version\n";
 
 enum {
 	OPT_LIVE = OPTION_OWN, OPT_REASON, OPT_CONTEXT, OPT_SNAPLEN, OPT_LIMIT, OPT_FILE_SIZE, OPT_FILE_SECONDS, OPT_FILES,
-	OPT_BUFFER, OPT_DROP,
+	OPT_BUFFER,
 };
 
 static const struct option long_options[] = {
@@ -90,30 +84,13 @@ static const struct option long_options[] = {
 	{ "files", required_argument, NULL, OPT_FILES },
 	{ "buffer", required_argument, NULL, OPT_BUFFER },
 	{ "json", no_argument, NULL, 'j' },
-	{ "interval", required_argument, NULL, OPT_LIVE },
-	{ "duration", required_argument, NULL, OPT_LIVE },
-	{ "icrc", required_argument, NULL, OPT_LIVE },
-	{ "mode", required_argument, NULL, OPT_LIVE },
-	{ "direction", required_argument, NULL, OPT_LIVE },
-	{ "drop", no_argument, NULL, OPT_DROP },
-	{ "expect", required_argument, NULL, OPT_LIVE },
-	{ "udp", required_argument, NULL, OPT_LIVE },
-	{ "max-streams", required_argument, NULL, OPT_LIVE },
+	LIVE_OPTIONS(OPT_LIVE),
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
 
 /* ---- the command line ---- */
-
-static uint64_t parse_up_to(const char *name, const char *text, uint64_t least, uint64_t most)
-{
-	uint64_t n;
-
-	if (!parse_number(text, most, &n) || n < least)
-		usage_error("capture: --%s %s: not a number from %ju to %ju", name, text, (uintmax_t)least, (uintmax_t)most);
-	return n;
-}
 
 static uint64_t parse_bytes(const char *name, const char *text, uint64_t least, uint64_t most)
 {
@@ -134,8 +111,9 @@ static void take_reasons(struct options *o, const char *list)
 	o->reasons = list;
 }
 
-static void take_option(struct options *o, int value, char *text, const char *name)
+static void take_option(void *options, int value, char *text, const char *name)
 {
+	struct options *o = options;
 	struct capture_settings *c = &o->taken.capture;
 
 	switch (value) {
@@ -151,20 +129,17 @@ static void take_option(struct options *o, int value, char *text, const char *na
 	case OPT_LIVE:
 		live_option(&o->live, name, text);
 		break;
-	case OPT_DROP:
-		o->live.settings.drop = 1;
-		break;
 	case OPT_REASON:
 		take_reasons(o, text);
 		break;
 	case OPT_CONTEXT:
-		c->before = c->after = parse_up_to(name, text, 0, CONTEXT_MOST);
+		c->before = c->after = argument_number("capture", name, text, 0, CONTEXT_MOST);
 		break;
 	case OPT_SNAPLEN:
-		c->snaplen = parse_up_to(name, text, 14, 262144);
+		c->snaplen = argument_number("capture", name, text, 14, 262144);
 		break;
 	case OPT_LIMIT:
-		c->limit = parse_up_to(name, text, 0, UINT32_MAX);
+		c->limit = argument_number("capture", name, text, 0, UINT32_MAX);
 		break;
 	case OPT_FILE_SIZE:
 		o->rotation.file_bytes = parse_bytes(name, text, 4096, INT64_MAX);
@@ -174,7 +149,7 @@ static void take_option(struct options *o, int value, char *text, const char *na
 			usage_error("capture: --%s %s: not a number of seconds", name, text);
 		break;
 	case OPT_FILES:
-		o->rotation.files = parse_up_to(name, text, 1, 1000000);
+		o->rotation.files = argument_number("capture", name, text, 1, 1000000);
 		break;
 	case OPT_BUFFER:
 		o->taken.buffer = parse_bytes(name, text, TAKEN_BUFFER_LEAST, TAKEN_BUFFER_MOST);
@@ -200,28 +175,26 @@ static void check_options(const struct options *o)
 		usage_error("capture: --files needs --file-size or --file-seconds");
 }
 
+static const struct arguments arguments = {
+	.command = "capture",
+	.usage = usage,
+	.letters = "w:jv",
+	.options = long_options,
+	.take = take_option,
+};
+
 static void parse_options(struct options *o, int argc, char **argv)
 {
-	int value, index;
+	int first;
 
 	*o = (struct options){
 		.live = live_options("capture"),
 		.taken.capture = { .before = RECENT_HEADERS, .after = RECENT_HEADERS, .limit = 1000 },
 	};
 	take_reasons(o, "psn,message,icrc,lint,malformed,nak");
-	opterr = 0;
-	while (index = -1, (value = getopt_long(argc, argv, ":w:jvh", long_options, &index)) != -1) {
-		if (value == '?' || value == ':')
-			usage_error("capture: %s: %s", argv[optind - 1],
-				    value == '?' ? "no such option" : "needs a value");
-		if (value == 'h') {
-			fputs(usage, stdout);
-			exit(EXIT_RAN);
-		}
-		take_option(o, value, optarg, index < 0 ? "" : long_options[index].name);
-	}
-	for (; optind < argc; optind++)
-		live_take_interface(&o->live, argv[optind]);
+	first = arguments_parse(&arguments, o, argc, argv);
+	for (; first < argc; first++)
+		live_take_interface(&o->live, argv[first]);
 	check_options(o);
 }
 

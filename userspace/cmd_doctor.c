@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rocescope doctor: what a sender does wrong, in words. */
 #include <errno.h>
-#include <getopt.h>
 #include <net/if.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +9,7 @@
 
 #include "doctor/doctor.h"
 #include "lib/options.h"
+#include "lib/stop.h"
 #include "userspace/analysis.h"
 #include "userspace/arguments.h"
 #include "userspace/commands.h"
@@ -28,8 +27,6 @@ struct options {
 	const char *expect;
 	bool json, exit_code;
 };
-
-static volatile sig_atomic_t stop;
 
 static const char usage[] =
 	"usage: rocescope doctor FILE... | IFACE... [OPTIONS]\n\n"
@@ -62,18 +59,18 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
-static void help(const char *topic)
+static bool help(const char *topic)
 {
-	if (topic && !strcmp(topic, "findings"))
+	bool known = !strcmp(topic, "findings");
+
+	if (known)
 		findings_list_kinds(stdout);
-	else
-		fputs(usage, stdout);
-	exit(EXIT_RAN);
+	return known;
 }
 
-static void take_option(struct options *o, int value, char *text, const char *name)
+static void take_option(void *options, int value, char *text, const char *name)
 {
-	static const char *const links[] = { "file", "ethernet", "ip", "bth", NULL }; /* enum capture_link */
+	struct options *o = options;
 
 	switch (value) {
 	case 'j':
@@ -90,7 +87,7 @@ static void take_option(struct options *o, int value, char *text, const char *na
 		o->live.expect = text;
 		break;
 	case OPT_LINK:
-		o->analysis.link = argument_choice("doctor", "link", text, links);
+		o->analysis.link = argument_link("doctor", text);
 		break;
 	case OPT_EXIT_CODE:
 		o->exit_code = true;
@@ -121,9 +118,18 @@ static void take_arguments(struct options *o)
 		usage_error("doctor: files and interfaces are not looked at together");
 }
 
+static const struct arguments arguments = {
+	.command = "doctor",
+	.usage = usage,
+	.letters = "jv",
+	.options = long_options,
+	.take = take_option,
+	.help = help,
+};
+
 static void parse_options(struct options *o, int argc, char **argv)
 {
-	int value, index;
+	int first;
 
 	*o = (struct options){
 		/* one thread: a stream's answers are judged in the order of the file */
@@ -131,16 +137,9 @@ static void parse_options(struct options *o, int argc, char **argv)
 		.live = live_options("doctor"),
 	};
 	o->live.duration = DURATION;
-	opterr = 0;
-	while (index = -1, (value = getopt_long(argc, argv, ":jvh", long_options, &index)) != -1) {
-		if (value == '?' || value == ':')
-			usage_error("doctor: %s: %s", argv[optind - 1], value == '?' ? "no such option" : "needs a value");
-		if (value == 'h')
-			help(argv[optind]);
-		take_option(o, value, optarg, index < 0 ? "" : long_options[index].name);
-	}
-	o->files = argv + optind;
-	o->file_count = argc - optind;
+	first = arguments_parse(&arguments, o, argc, argv);
+	o->files = argv + first;
+	o->file_count = argc - first;
 	take_arguments(o);
 }
 
@@ -182,20 +181,12 @@ static int report(const struct options *o, struct doctor *doctor, const struct s
 	return status;
 }
 
-static void take_signal(int number)
-{
-	(void)number;
-	stop = 1;
-}
-
 static int read_files(struct options *o, struct doctor *doctor)
 {
-	/* the second one ends the program, should the first one be waited for in vain */
-	struct sigaction on_signal = { .sa_handler = take_signal, .sa_flags = SA_RESETHAND };
 	struct snapshot s = { 0 };
 	int opened, status = EXIT_COULD_NOT;
 
-	sigaction(SIGINT, &on_signal, NULL);
+	stop_on_interrupt();
 	o->analysis.see = see;
 	o->analysis.context = doctor;
 	opened = analysis_run(&o->analysis, o->files, o->file_count, &s);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rocescope monitor: watches interfaces live, by the programs of bpf/monitor.bpf.c. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,33 +34,19 @@ static const char usage[] =
 	"  -j, --json                print a rocescope.snapshot/1 object a line\n"
 	"  --interval SECONDS        between two snapshots                            (1)\n"
 	"  --duration SECONDS        end by itself; the last snapshot is the final one\n"
-	"  --icrc all|off|1/N        which packets' ICRC is verified; 1/N: drawn at random  (all)\n"
-	"  --mode auto|native|generic  how XDP is attached                            (auto)\n"
-	"  --direction in|both       also what leaves the interface                   (in)\n"
-	"  --drop                    drop what came in, on a port that only listens\n"
-	"  --expect FILE             connections, one a line: which streams answer which\n"
-	"  --udp PORT,...            also count UDP flows to these ports, up to 4\n"
+	LIVE_USAGE
 	"  --streams all|changed|none  which streams are shown                        (all)\n"
-	"  --max-streams N           room for so many                                 (65536)\n"
 	"  --exit-code               exit status 3 if a fault was seen\n"
 	"  --fail-on COUNTER,...     what is a fault, instead of the usual set; implies --exit-code\n"
 	"  -v, --verbose             also what libbpf and the kernel's verifier say\n"
 	"  -h, --help, --version\n";
 
-enum { OPT_LIVE = OPTION_OWN, OPT_DROP, OPT_STREAMS, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_LATER };
+enum { OPT_LIVE = OPTION_OWN, OPT_STREAMS, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_LATER };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, 'j' },
-	{ "interval", required_argument, NULL, OPT_LIVE },
-	{ "duration", required_argument, NULL, OPT_LIVE },
-	{ "icrc", required_argument, NULL, OPT_LIVE },
-	{ "mode", required_argument, NULL, OPT_LIVE },
-	{ "direction", required_argument, NULL, OPT_LIVE },
-	{ "drop", no_argument, NULL, OPT_DROP },
-	{ "expect", required_argument, NULL, OPT_LIVE },
-	{ "udp", required_argument, NULL, OPT_LIVE },
+	LIVE_OPTIONS(OPT_LIVE),
 	{ "streams", required_argument, NULL, OPT_STREAMS },
-	{ "max-streams", required_argument, NULL, OPT_LIVE },
 	{ "exit-code", no_argument, NULL, OPT_EXIT_CODE },
 	{ "fail-on", required_argument, NULL, OPT_FAIL_ON },
 	{ "verbose", no_argument, NULL, 'v' },
@@ -75,8 +60,9 @@ static const struct option long_options[] = {
 
 /* ---- the command line ---- */
 
-static void take_option(struct options *o, int value, char *text, const char *name)
+static void take_option(void *options, int value, char *text, const char *name)
 {
+	struct options *o = options;
 	static const char *const streams[] = { "all", "changed", "none", NULL };
 
 	switch (value) {
@@ -88,9 +74,6 @@ static void take_option(struct options *o, int value, char *text, const char *na
 		break;
 	case OPT_LIVE:
 		live_option(&o->live, name, text);
-		break;
-	case OPT_DROP:
-		o->live.settings.drop = 1;
 		break;
 	case OPT_STREAMS:
 		o->streams = argument_choice("monitor", name, text, streams);
@@ -107,24 +90,22 @@ static void take_option(struct options *o, int value, char *text, const char *na
 	}
 }
 
+static const struct arguments arguments = {
+	.command = "monitor",
+	.usage = usage,
+	.letters = "jv",
+	.options = long_options,
+	.take = take_option,
+};
+
 static void parse_options(struct options *o, int argc, char **argv)
 {
-	int value, index;
+	int first;
 
 	*o = (struct options){ .live = live_options("monitor"), .faults = faults_default() };
-	opterr = 0;
-	while (index = -1, (value = getopt_long(argc, argv, ":jvh", long_options, &index)) != -1) {
-		if (value == '?' || value == ':')
-			usage_error("monitor: %s: %s", argv[optind - 1],
-				    value == '?' ? "no such option" : "needs a value");
-		if (value == 'h') {
-			fputs(usage, stdout);
-			exit(EXIT_RAN);
-		}
-		take_option(o, value, optarg, index < 0 ? "" : long_options[index].name);
-	}
-	for (; optind < argc; optind++)
-		live_take_interface(&o->live, argv[optind]);
+	first = arguments_parse(&arguments, o, argc, argv);
+	for (; first < argc; first++)
+		live_take_interface(&o->live, argv[first]);
 	if (!o->live.interface_count)
 		usage_error("monitor: which interface?");
 }

@@ -71,16 +71,7 @@ static double parse_positive_seconds(const char *command, const char *option, co
 	return seconds;
 }
 
-static __u32 parse_max_streams(const char *command, const char *text)
-{
-	uint64_t n;
-
-	if (!parse_number(text, MAX_STREAMS, &n) || !n)
-		usage_error("%s: --max-streams %s: not a number from 1 to %d", command, text, MAX_STREAMS);
-	return n;
-}
-
-bool live_option(struct live_options *o, const char *name, char *text)
+void live_option(struct live_options *o, const char *name, char *text)
 {
 	static const char *const modes[] = { "auto", "native", "generic", NULL };
 	static const char *const directions[] = { "in", "both", NULL };
@@ -95,17 +86,16 @@ bool live_option(struct live_options *o, const char *name, char *text)
 		o->mode = argument_choice(o->command, name, text, modes);
 	else if (!strcmp(name, "direction"))
 		o->both = argument_choice(o->command, name, text, directions);
+	else if (!strcmp(name, "drop"))
+		o->settings.drop = 1;
 	else if (!strcmp(name, "expect"))
 		o->expect = text;
 	else if (!strcmp(name, "udp"))
 		argument_ports(o->command, text, &o->settings.ports);
 	else if (!strcmp(name, "max-streams"))
-		o->settings.max_streams = parse_max_streams(o->command, text);
+		o->settings.max_streams = argument_number(o->command, name, text, 1, MAX_STREAMS);
 	else if (!strcmp(name, "verbose"))
 		verbose = true;
-	else
-		return false;
-	return true;
 }
 
 void live_take_interface(struct live_options *o, const char *name)

@@ -51,14 +51,31 @@ struct live {
 	sigset_t signals;
 };
 
+/* Of commands that have them all: rows of their table of options, and of their --help. */
+#define LIVE_OPTIONS(value) \
+	{ "interval", required_argument, NULL, value }, \
+	{ "duration", required_argument, NULL, value }, \
+	{ "icrc", required_argument, NULL, value }, \
+	{ "mode", required_argument, NULL, value }, \
+	{ "direction", required_argument, NULL, value }, \
+	{ "drop", no_argument, NULL, value }, \
+	{ "expect", required_argument, NULL, value }, \
+	{ "udp", required_argument, NULL, value }, \
+	{ "max-streams", required_argument, NULL, value }
+#define LIVE_USAGE \
+	"  --icrc all|off|1/N        which packets' ICRC is verified; 1/N: drawn at random  (all)\n" \
+	"  --mode auto|native|generic  how XDP is attached                            (auto)\n" \
+	"  --direction in|both       also what leaves the interface                   (in)\n" \
+	"  --drop                    drop what came in, on a port that only listens\n" \
+	"  --expect FILE             connections, one a line: which streams answer which\n" \
+	"  --udp PORT,...            also count UDP flows to these ports, up to 4\n" \
+	"  --max-streams N           room for so many                                 (65536)\n"
+
 /* What is set where nothing is said. */
 struct live_options live_options(const char *command);
 
-/*
- * Takes a long option, by its name, that all commands share: interval, duration, icrc, mode, direction, expect, udp,
- * max-streams, verbose. false: it is none of them. What is wrong with its value is said, exit status 2.
- */
-bool live_option(struct live_options *o, const char *name, char *text);
+/* Takes a long option, by its name: one of LIVE_OPTIONS, or verbose. What is wrong with its value is said, exit status 2. */
+void live_option(struct live_options *o, const char *name, char *text);
 
 /* What stands on the command line beside options. */
 void live_take_interface(struct live_options *o, const char *name);
