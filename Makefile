@@ -19,6 +19,7 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unk
 # -iquote and never -I.: bpf/ and pcap/ would shadow the system's <bpf/...> and <pcap/...>.
 CFLAGS   ?= -O2 -g
 CFLAGS   += -std=gnu11 -Wall -Wextra -Werror -iquote . -D_GNU_SOURCE
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 # Quiet lines by default, whole commands with V=1.
 Q        := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s %s\n' $(1) $(2))
@@ -62,10 +63,22 @@ unit-tests: $(UNIT_TESTS)
 clean:
 	rm -rf $(BUILD)
 
+define compile
+$(call say,CC,$@)
+@mkdir -p $(@D)
+$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+endef
+
 $(BUILD)/%.o: %.c
-	$(call say,CC,$@)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(compile)
+
+# For tests, beside the programs' own objects: with the address and undefined-behaviour sanitizers, and with the thread's.
+$(BUILD)/sanitized/%.o: %.c
+	$(compile)
+$(BUILD)/raced/%.o: %.c
+	$(compile)
+$(BUILD)/sanitized/%.o: private CFLAGS += $(SANITIZE)
+$(BUILD)/raced/%.o: private CFLAGS += -fsanitize=thread
 
 $(PROGRAMS) $(UNIT_TESTS):
 	$(call say,LINK,$@)
@@ -74,4 +87,4 @@ $(PROGRAMS) $(UNIT_TESTS):
 
 $(UNIT_TESTS): LDLIBS += -lcmocka
 
--include $(wildcard $(BUILD)/*/*.d $(BUILD)/tests/unit/*.d)
+-include $(foreach kind,. sanitized raced fuzzed wireshark,$(wildcard $(addprefix $(BUILD)/$(kind)/*/,*.d unit/*.d fuzz/*.d wireshark/*.d)))

@@ -5,15 +5,9 @@ DOCTOR_ICRC  := $(addprefix $(BUILD)/sanitized/doctor/,finding.o icrc.o icrc_con
 DOCTOR_TESTS := $(BUILD)/tests/unit/test_doctor_icrc
 UNIT_TESTS   += $(DOCTOR_TESTS)
 
-# the command's own objects stay as they are
-$(DOCTOR_TESTS) $(DOCTOR_TESTS:%=%.o) $(DOCTOR_ICRC): private CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined
-$(BUILD)/sanitized/%.o: %.c
-	$(call say,CC,$@)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(DOCTOR_TESTS) $(DOCTOR_TESTS:%=%.o): private CFLAGS += $(SANITIZE)
 $(DOCTOR_TESTS): LDLIBS += -lisal -lz -lm
 $(DOCTOR_TESTS): $(BUILD)/%: $(BUILD)/%.o $(DOCTOR_ICRC)
--include $(wildcard $(BUILD)/sanitized/doctor/*.d)
 
 UNIT_TESTS += $(BUILD)/tests/unit/test_doctor_icrc_random
 $(BUILD)/tests/unit/test_doctor_icrc_random: LDLIBS += -lisal -lz -lm

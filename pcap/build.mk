@@ -9,5 +9,5 @@ $(BUILD)/pcap/ng_block.o: CFLAGS += -DVERSION='"$(VERSION)"'
 
 # Includes the sources, so that the sanitizers see them.
 UNIT_TESTS += $(BUILD)/tests/unit/test_ng_writer
-$(BUILD)/tests/unit/test_ng_writer $(BUILD)/tests/unit/test_ng_writer.o: private CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined
+$(BUILD)/tests/unit/test_ng_writer $(BUILD)/tests/unit/test_ng_writer.o: private CFLAGS += $(SANITIZE)
 $(BUILD)/tests/unit/test_ng_writer: $(BUILD)/tests/unit/test_ng_writer.o

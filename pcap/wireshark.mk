@@ -12,9 +12,8 @@ WIRESHARK_SERIES  = $(shell $(PKG) --modversion wireshark | cut -d. -f1,2)
 WIRESHARK_PLUGIN  = $(WIRESHARK)/plugins/$(WIRESHARK_SERIES)/epan/rocescope.so
 
 # what else goes in, compiled anew as a shared object wants it
-WIRESHARK_OBJECTS := $(patsubst pcap/wireshark/%.c,$(WIRESHARK)/%.o,$(wildcard pcap/wireshark/*.c)) \
-		     $(patsubst pcap/%.c,$(WIRESHARK)/%.o,$(wildcard pcap/link*.c)) \
-		     $(addprefix $(WIRESHARK)/,observer.o table.o pairs.o snapshot.o event_text.o)
+WIRESHARK_OBJECTS := $(patsubst %.c,$(WIRESHARK)/%.o,$(wildcard pcap/wireshark/*.c pcap/link*.c) \
+		     $(addprefix userspace/,observer.c table.c pairs.c snapshot.c event_text.c))
 
 .PHONY: wireshark wireshark-install wireshark-install-lua wireshark-profile .wireshark-version
 wireshark: $(WIRESHARK)/.linked
@@ -36,17 +35,8 @@ $(WIRESHARK)/.linked: $(WIRESHARK_OBJECTS)
 $(WIRESHARK_OBJECTS): CFLAGS += -fPIC -fvisibility=hidden -DVERSION='"$(VERSION)"' \
 	$(patsubst -I%,-isystem %,$(shell $(PKG) --cflags wireshark))
 
-$(WIRESHARK)/%.o: pcap/wireshark/%.c $(WIRESHARK)/.version
-	$(call say,CC,$@)
-	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
-
-$(WIRESHARK)/%.o: userspace/%.c $(WIRESHARK)/.version
-	$(call say,CC,$@)
-	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
-
-$(WIRESHARK)/%.o: pcap/%.c $(WIRESHARK)/.version
-	$(call say,CC,$@)
-	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(WIRESHARK)/%.o: %.c $(WIRESHARK)/.version
+	$(compile)
 
 wireshark-install: wireshark wireshark-profile
 	@pcap/wireshark/install plugin $(WIRESHARK_PLUGIN)

@@ -9,7 +9,7 @@ $(addprefix $(BUILD)/send/,netdev.o netlink.o machine.o): CFLAGS += $(shell $(PK
 SEND_TESTS := $(addprefix $(BUILD)/tests/unit/test_send_,frame compose truth fault)
 UNIT_TESTS += $(SEND_TESTS)
 # private: the command's own objects stay as they are
-$(SEND_TESTS) $(SEND_TESTS:%=%.o): private CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined
+$(SEND_TESTS) $(SEND_TESTS:%=%.o): private CFLAGS += $(SANITIZE)
 $(SEND_TESTS): LDLIBS += -lisal -lz
 $(SEND_TESTS): $(BUILD)/%: $(BUILD)/%.o
 $(BUILD)/tests/unit/test_send_truth: LDLIBS += -ljansson

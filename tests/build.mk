@@ -4,22 +4,15 @@ ENGINE_TESTS := $(addprefix $(BUILD)/tests/unit/test_,opcode parse icrc psn mode
 UNIT_TESTS   += $(ENGINE_TESTS)
 
 # The last three include their sources. private: the command's own objects, which test_table links, stay as they are
-$(ENGINE_TESTS) $(ENGINE_TESTS:%=%.o): private CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined
+$(ENGINE_TESTS) $(ENGINE_TESTS:%=%.o): private CFLAGS += $(SANITIZE)
 $(ENGINE_TESTS): LDLIBS += -lz
 $(ENGINE_TESTS): $(BUILD)/%: $(BUILD)/%.o
 $(BUILD)/tests/unit/test_table: $(addprefix $(BUILD)/userspace/,table.o snapshot.o faults.o)
 $(BUILD)/tests/unit/test_pair: $(BUILD)/userspace/pairs.o
 
 # The analysis of captures on several threads, all of it once more with the thread sanitizer.
-RACED := $(BUILD)/raced
 UNIT_TESTS += $(BUILD)/tests/unit/test_analysis
-$(BUILD)/tests/unit/test_analysis: $(RACED)/tests/unit/test_analysis.o $(patsubst %.c,$(RACED)/%.o,$(filter-out pcap/ng_% pcap/writer.c,$(wildcard pcap/*.c)) \
+$(BUILD)/tests/unit/test_analysis: $(patsubst %.c,$(BUILD)/raced/%.o,tests/unit/test_analysis.c \
+	$(filter-out pcap/ng_% pcap/writer.c,$(wildcard pcap/*.c)) \
 	$(addprefix userspace/,analysis.c observer.c table.c pairs.c snapshot.c))
 $(BUILD)/tests/unit/test_analysis: LDLIBS += -fsanitize=thread -lisal -lz $(CAPTURE_LDLIBS)
-
-$(RACED)/%.o: %.c
-	$(call say,CC,$@)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) -fsanitize=thread -MMD -MP -c -o $@ $<
-
--include $(wildcard $(RACED)/*/*.d $(RACED)/tests/unit/*.d)

@@ -50,5 +50,3 @@ unit-tests: $(FUZZ)
 fuzz: deps
 	@$(MAKE) --no-print-directory -j$(JOBS) fuzzers
 	+@exec tests/fuzzers.py --seconds $(FUZZ_SECONDS) $(FUZZERS)
-
--include $(wildcard $(FUZZED)/*/*.d $(FUZZED)/tests/fuzz/*.d)
