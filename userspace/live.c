@@ -147,6 +147,45 @@ static void set_entries(const struct live *l, const char *map, __u32 entries)
 	bpf_map__set_max_entries(bpf_object__find_map_by_name(l->programs.object, map), entries);
 }
 
+/* Bytes of the maps, without those that are small in any case. */
+static __u64 memory_needed(const struct live *l)
+{
+	const struct bpf_map *map;
+	__u64 bytes = 0;
+
+	bpf_object__for_each_map(map, l->programs.object)
+		if (bpf_map__type(map) == BPF_MAP_TYPE_ARRAY)
+			bytes += (__u64)bpf_map__value_size(map) * bpf_map__max_entries(map);
+	return bytes;
+}
+
+/* Of the machine; UINT64_MAX: nobody says. */
+static __u64 memory_available(void)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	__u64 kilobytes = UINT64_MAX >> 10;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kilobytes << 10;
+}
+
+/* The kernel would give what it has, and then end other programs to have more. */
+static bool has_memory(const struct live *l)
+{
+	__u64 needed = memory_needed(l), available = memory_available();
+
+	if (needed <= available)
+		return true;
+	fprintf(stderr, "rocescope: room for %u streams takes %.1f GB of memory, and %.1f GB are left: a smaller --max-streams\n",
+		l->options->settings.max_streams, needed / 1e9, available / 1e9);
+	return false;
+}
+
 static bool load_programs(struct live *l)
 {
 	const struct live_programs *p = &l->programs;
@@ -160,6 +199,8 @@ static bool load_programs(struct live *l)
 	/* twice: this kind of map may push something out before it is full */
 	if (l->expected.count * 2 > PAIRS_MAX)
 		set_entries(l, "pairs", l->expected.count * 2);
+	if (!has_memory(l))
+		return false;
 	choose_programs(l);
 	error = -bpf_object__load(p->object);
 	if (error)
