@@ -84,9 +84,9 @@ static void show_stream(const struct page *p, const struct finding *f)
 	char stream[2 * INET6_ADDRSTRLEN + 64] = "frames of no stream", others[64] = "", frames[64] = "";
 
 	if (k->kind == KEY_DATAGRAM)
-		snprintf(stream, sizeof(stream), "%s QPN 0x%x (source)", address_text(k->src).text, k->qpn);
+		snprintf(stream, sizeof(stream), "%s QPN %u (0x%x, source)", address_text(k->src).text, k->qpn, k->qpn);
 	else if (k->kind)
-		snprintf(stream, sizeof(stream), "%s > %s QPN 0x%x%s", address_text(k->src).text, address_text(k->dst).text, k->qpn,
+		snprintf(stream, sizeof(stream), "%s > %s QPN %u (0x%x)%s", address_text(k->src).text, address_text(k->dst).text, k->qpn, k->qpn,
 			 k->side == SIDE_RESPONSE ? " (responses)" : "");
 	if (f->hint && !k->kind)
 		return;
@@ -174,19 +174,25 @@ static void show_checked(const struct page *p, const struct findings_report *r, 
 {
 	__u64 passed = r->totals.value[COUNTER_roce_packets] + r->totals.value[COUNTER_rocev1_packets];
 	const struct doctor_checked *c = &r->checked;
-	char text[600], of[64] = "";
+	char text[600], of[64] = "", starts[96] = "";
 
 	if (!c->packets) {
 		paragraph(p, "", 0, false, "There is no RoCE packet in it: nothing was checked.");
 		return;
 	}
+	if (c->starts && c->starts >= c->sequences)
+		snprintf(starts, sizeof(starts), ", the first ones as well");
+	else if (c->starts)
+		snprintf(starts, sizeof(starts), " (the first one of %llu; for the others' see --expect FILE)", c->starts);
+	else if (c->sequences)
+		snprintf(starts, sizeof(starts), " (not the first ones: see --expect FILE)");
 	if (passed > c->packets)
 		snprintf(of, sizeof(of), " (of %llu that passed)", passed);
 	snprintf(text, sizeof(text),
-		 "%s %llu packet%s%s of %llu stream%s. Checked: %llu ICRC%s; the PSNs of %llu stream%s, the first one of %llu; order, sizes "
-		 "and DMA lengths of %llu message%s; headers, lengths and checksums of every packet; what receivers answered.",
+		 "%s %llu packet%s%s of %llu stream%s. Checked: %llu ICRC%s; the PSNs of %llu stream%s%s; order, sizes and "
+		 "DMA lengths of %llu message%s; headers, lengths and checksums of every packet; what receivers answered.",
 		 nothing ? "Nothing wrong was found in" : "That is what was found in", c->packets, plural(c->packets), of,
-		 c->streams, plural(c->streams), c->icrcs, plural(c->icrcs), c->sequences, plural(c->sequences), c->starts, c->messages,
+		 c->streams, plural(c->streams), c->icrcs, plural(c->icrcs), c->sequences, plural(c->sequences), starts, c->messages,
 		 plural(c->messages));
 	paragraph(p, "", 0, false, text);
 }
