@@ -97,7 +97,7 @@ bool icrc_tell_mistake(struct icrc_sender *s, __u32 best, __u32 all)
 		return false;
 	snprintf(f->kind, sizeof(f->kind), "icrc-");
 	append_name(f->kind, sizeof(f->kind), x);
-	icrc_append(f->text, "%s%s%s", a->words, b ? ", and " : "", b ? b->words : "");
+	icrc_append(f->text, "%s%s%s%s", strstr(a->words, "CRC") ? "" : "the ICRC is wrong: ", a->words, b ? ", and " : "", b ? b->words : "");
 	icrc_append_share(f, s);
 	append_same(f, s, best, all);
 	f->asks = b && strcmp(a->asks, b->asks) ? mistake_asks_all : a->asks;
