@@ -72,9 +72,11 @@ class Monitor:
         return self
 
     def __exit__(self, *_):
-        self.end(signal.SIGINT)
+        if not self.process.stdout.closed:
+            self.end(signal.SIGINT)
 
     def end(self, number):
+        """number: a signal; 0: it ends by itself."""
         if number:
             self.process.send_signal(number)
         self.out, err = self.process.communicate(timeout=30)
