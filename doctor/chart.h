@@ -31,7 +31,9 @@ struct chart {
 	__u64 connection; /* by connection management, of the latest packet */
 	__u32 start, other_start; /* first PSN as it should be, and that of the other direction; NO_PSN: not known */
 	bool started; /* the first PSN was known of some connection */
-	__u64 asked; /* packets that a response is due to */
+	__u64 asked; /* packets that a response is due to, */
+	__u64 ackreqs; /* packets that ask for one, */
+	__u64 silent, silent_frame; /* messages that end before any does, and where the first of them ends */
 	__u64 acked; /* ACKs for it */
 	__u64 refused; /* NAKs, PSN sequence error, for PSNs that are not missing here */
 	__u32 wanted; /* by the first of them */
@@ -69,6 +71,7 @@ struct doctor {
 	bool selection; /* doctor_selection() */
 	__u64 left_out; /* packets of streams there was no room for */
 	__u64 packets;	/* that were looked at */
+	bool large;	/* some stream has a right ICRC, or PHANTOM packets */
 	/* losses of several streams at a time */
 	__u64 burst, burst_frame, burst_streams, burst_gaps; /* the present one: its number, where it began, who lost */
 	__u64 gaps, gaps_together;

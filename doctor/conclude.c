@@ -5,6 +5,7 @@
 
 #include "doctor/chart.h"
 
+#define ACKREQ_LEAST 16 /* messages in a row of which one at least ought to ask for an acknowledgement */
 #define LOSS_FEW 64 /* so many packets missing at a stream's beginning may be lost as well */
 
 static struct chart *chart_at(const struct doctor *d, size_t i)
@@ -12,10 +13,10 @@ static struct chart *chart_at(const struct doctor *d, size_t i)
 	return d->charts.entries[i];
 }
 
-/* A stream that a flipped bit made of another's packets. */
-static bool is_phantom(const struct chart *c)
+/* A stream that a flipped bit made of another's packets; where all are so small none is. */
+static bool is_phantom(const struct doctor *d, const struct chart *c)
 {
-	return !c->trusted && c->bad == c->packets && c->packets < PHANTOM;
+	return d->large && !c->trusted && c->bad == c->packets && c->packets < PHANTOM;
 }
 
 static bool all_bad(const struct chart *c)
@@ -98,24 +99,27 @@ static void conclude_refused(struct chart *c)
 	say_start(c, text);
 }
 
-static void conclude_response(const struct doctor *d, struct chart *c)
+/* The other direction; NULL: not in the capture. */
+static const struct path *way_back(const struct doctor *d, const struct chart *c)
 {
-	const struct path *back;
-	struct sign *sign;
 	__u8 key[32];
 
-	/* to itself, or without addresses: both directions are one */
-	if (!memcmp(c->key.src, c->key.dst, sizeof(c->key.src)))
-		return;
+	memcpy(key, c->key.dst, 16);
+	memcpy(key + 16, c->key.src, 16);
+	return index_find(&d->paths, key);
+}
+
+static void conclude_response(const struct doctor *d, struct chart *c)
+{
+	const struct path *back = way_back(d, c);
+	struct sign *sign;
+
 	if (c->key.kind != KEY_CONNECTED || c->key.side != SIDE_REQUEST || c->acked ||
 	    (c->service != SERVICE_RC && c->service != SERVICE_XRC) || c->asked < FINDING_PACKETS)
 		return;
 	/* with one address at both ends, as bare transport headers have it, nobody knows whether the other direction is there */
 	if (!memcmp(c->key.src, c->key.dst, 16))
 		return;
-	memcpy(key, c->key.dst, 16);
-	memcpy(key + 16, c->key.src, 16);
-	back = index_find(&d->paths, key);
 	if (!back || back->responses)
 		return;
 	sign = signs_get(&c->signs, KIND_no_response);
@@ -123,6 +127,25 @@ static void conclude_response(const struct doctor *d, struct chart *c)
 		return;
 	sign->packets = c->asked;
 	SAY(sign->figures, "%llu packets asked for it.", c->asked);
+}
+
+/* Nothing answers where nobody asks; a sender that asks now and then is met in between. */
+static void conclude_ackreq(const struct doctor *d, struct chart *c)
+{
+	const struct path *back = way_back(d, c);
+	struct sign *sign;
+
+	if (c->key.kind != KEY_CONNECTED || c->key.side != SIDE_REQUEST || c->ackreqs || c->silent < ACKREQ_LEAST ||
+	    (back && back->responses) || (c->service != SERVICE_RC && c->service != SERVICE_XRC))
+		return;
+	sign = signs_get(&c->signs, KIND_no_ackreq);
+	if (!sign)
+		return;
+	sign->packets = c->silent;
+	sign->shown = 1;
+	sign->evidence[0].frame = c->silent_frame;
+	SAY(sign->evidence[0].expected, "AckReq in one of %llu messages", c->silent);
+	SAY(sign->evidence[0].found, "none");
 }
 
 /* Where the last four bytes of a First or Middle packet are missing at its path MTU, they went into the ICRC's place. */
@@ -143,6 +166,8 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 	conclude_start(c);
 	conclude_refused(c);
 	conclude_response(d, c);
+	if (!d->selection)
+		conclude_ackreq(d, c);
 	if (c->trusted && c->bad)
 		show_icrcs(c, &c->signs, KIND_corruption);
 	explain_chart(c);
@@ -277,7 +302,7 @@ static bool conclude_phantoms(struct doctor *d, struct findings *f)
 	for (size_t i = 0; trusted && i < d->charts.count; i++) {
 		struct signs damaged = { 0 };
 
-		if (!is_phantom(chart_at(d, i)))
+		if (!is_phantom(d, chart_at(d, i)))
 			continue;
 		show_icrcs(chart_at(d, i), &damaged, KIND_corruption);
 		added &= add_signs(f, &damaged, &chart_at(d, i)->key);
@@ -307,11 +332,13 @@ bool doctor_conclude(struct doctor *d, const struct roce_counters *totals, struc
 	bool added = !d->loose.failed;
 	struct signs hints = { 0 };
 
+	for (size_t i = 0; i < d->charts.count; i++)
+		d->large |= chart_at(d, i)->trusted || chart_at(d, i)->packets >= PHANTOM;
 	for (size_t i = 0; i < d->charts.count; i++) {
 		struct chart *c = chart_at(d, i);
 
 		doctor_settle(d, c);
-		if (is_phantom(c))
+		if (is_phantom(d, c))
 			continue;
 		conclude_chart(d, c);
 		added &= !c->signs.failed && add_signs(f, &c->signs, &c->key);

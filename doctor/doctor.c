@@ -154,6 +154,18 @@ static __u32 content(const struct doctor_packet *doctor)
 	return crc32_gzip_refl(p->opcode, doctor->frame->bytes + from, end > from ? end - from : 0);
 }
 
+/* READs and atomics are answered without it. */
+static void take_ackreq(struct chart *c, const struct doctor_packet *doctor)
+{
+	const struct roce_packet *p = &doctor->look->packet;
+
+	c->ackreqs += p->ackreq || p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMICETH);
+	if (c->ackreqs || !(p->op & OP_LAST))
+		return;
+	if (!c->silent++)
+		c->silent_frame = doctor->number;
+}
+
 static void take_step(struct doctor *d, struct chart *c, const struct doctor_packet *doctor)
 {
 	const struct roce_packet *p = &doctor->look->packet;
@@ -177,6 +189,7 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 	if (step.damaged)
 		return;
 	c->asked += p->ackreq || p->op & OP_LAST;
+	take_ackreq(c, doctor);
 	if (p->op & OP_RETH) {
 		c->reth.known = true;
 		c->reth.va = p->va;

@@ -21,6 +21,8 @@ static const struct {
 	{ KIND_psn_start, KIND_retransmission },
 	{ KIND_psn_other_side, KIND_psn_refused },
 	{ KIND_psn_other_side, KIND_retransmission },
+	{ KIND_no_ackreq, KIND_no_response },
+	{ KIND_no_ackreq, KIND_retransmission },
 	{ KIND_no_response, KIND_retransmission },
 	{ KIND_psn_refused, KIND_retransmission },
 	{ KIND_psn_refused, KIND_reorder },
@@ -145,16 +147,30 @@ static void doubt_flips(struct findings *f, const struct finding *corruption)
 			f->list[i].certain = false;
 }
 
+/* Damage in so few packets that it is a candidate: what explains one of them says more. */
+static bool is_named(const struct findings *f, const struct finding *corruption)
+{
+	for (size_t i = 0; !corruption->certain && i < f->count; i++)
+		if (!strncmp(f->list[i].kind, "icrc-", 5) && strcmp(f->list[i].kind, "icrc-unexplained"))
+			return true;
+	return false;
+}
+
 void explain_findings(struct findings *f)
 {
 	const struct finding *wrong_qpn = find(f, "lint-qpn-management"), *corruption = find(f, "corruption");
+	const struct finding *unexplained = find(f, "icrc-unexplained");
 
 	/* the packets that are missing elsewhere went to the wrong QPN */
 	if (wrong_qpn && wrong_qpn->certain)
 		drop(f, "loss");
 	if (corruption)
 		doubt_flips(f, corruption);
-	if (explained(f) || (corruption && !corruption->certain && (find(f, "icrc-bit-flip") || find(f, "icrc-burst")))) {
+	/* one or two packets of a sender that is nobody's: damage made it of another's */
+	if (corruption && unexplained && unexplained->packets < FINDING_PACKETS)
+		drop(f, "icrc-unexplained");
+	corruption = find(f, "corruption");
+	if (explained(f) || (corruption && is_named(f, corruption))) {
 		drop(f, "corruption");
 		drop(f, "no-response");
 	}

@@ -90,7 +90,7 @@ static __u32 count_different(const struct icrc_sender *s)
 /* Senders of which nothing is right, and most is explained by nothing. */
 static void add_unexplained(struct unexplained *u, const struct icrc_sender *s, size_t streams)
 {
-	if (s->good || s->open < FINDING_PACKETS || 2 * s->open < count_different(s))
+	if (s->good || !s->open || 2 * s->open < count_different(s))
 		return;
 	u->some |= s->told > 0;
 	for (__u32 i = 0; i < s->count; i++) {

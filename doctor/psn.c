@@ -235,7 +235,7 @@ bool psn_study_conclude(const struct psn_study *s, struct signs *signs)
 	}
 	if (MOST(s->right, s->steps) && !s->wraps)
 		return false;
-	if (MOST(s->still, s->steps)) {
+	if (MOST(s->still, s->steps) || (s->still && s->still == s->steps)) {
 		add_sign(s, signs, KIND_psn_constant, s->still);
 	} else if (s->within >= FINDING_PACKETS && s->between && MOST(s->within + s->between, s->steps)) {
 		add_sign(s, signs, KIND_psn_per_message, s->within);
