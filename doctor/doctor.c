@@ -208,15 +208,14 @@ static void take_icrc(struct chart *c, struct sender *s, const struct doctor_pac
 	if (doctor->look->icrc == ICRC_GOOD) {
 		c->good++;
 		if (c->icrc)
-			icrc_study_good(c->icrc);
+			icrc_study_good(c->icrc, 1);
 		return;
 	}
 	if (!c->icrc) {
 		c->icrc = icrc_study_new();
 		if (!c->icrc)
 			return;
-		for (__u64 i = 0; i < c->good && i < FINDING_PACKETS; i++)
-			icrc_study_good(c->icrc);
+		icrc_study_good(c->icrc, c->good);
 	}
 	icrc_study_take(c->icrc, &c->key, &bad);
 	if (c->bad < FINDING_EVIDENCE) {

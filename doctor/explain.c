@@ -170,6 +170,11 @@ void explain_findings(struct findings *f)
 	if (corruption && unexplained && unexplained->packets < FINDING_PACKETS)
 		drop(f, "icrc-unexplained");
 	corruption = find(f, "corruption");
+	unexplained = find(f, "icrc-unexplained");
+	/* no path damages most of what it carries */
+	if (corruption && unexplained && unexplained->packets >= corruption->packets)
+		drop(f, "corruption");
+	corruption = find(f, "corruption");
 	if (explained(f) || (corruption && is_named(f, corruption))) {
 		drop(f, "corruption");
 		drop(f, "no-response");

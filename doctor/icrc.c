@@ -18,9 +18,9 @@ void icrc_study_free(struct icrc_study *s)
 	free(s);
 }
 
-void icrc_study_good(struct icrc_study *s)
+void icrc_study_good(struct icrc_study *s, __u64 packets)
 {
-	s->good++;
+	s->good += packets;
 }
 
 /* Without memory the packet counts as one that nothing explains. */

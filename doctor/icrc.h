@@ -38,8 +38,8 @@ struct icrc_study *icrc_study_new(void);
 #define ICRC_STUDIED 16
 void icrc_study_take(struct icrc_study *s, const struct roce_key *stream, const struct icrc_case *c);
 
-/* A packet of the same stream whose ICRC was right. */
-void icrc_study_good(struct icrc_study *s);
+/* Packets of the same stream whose ICRC was right. */
+void icrc_study_good(struct icrc_study *s, __u64 packets);
 
 /*
  * Adds what it has found. Studies of several streams (all of one capture) are handed in together, so that what is the same

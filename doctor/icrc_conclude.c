@@ -38,6 +38,7 @@ static bool tell_agreed(struct icrc_sender *s)
 struct unexplained {
 	__u64 packets;
 	size_t streams;
+	bool good; /* some are right */
 	bool some; /* of a sender's packets: of others something is said */
 	struct roce_key stream;
 	struct evidence evidence;
@@ -87,12 +88,13 @@ static __u32 count_different(const struct icrc_sender *s)
 	return count;
 }
 
-/* Senders of which nothing is right, and most is explained by nothing. */
+/* Senders of whose ICRCs most are wrong (damage on the path is rarer), and most of those explained by nothing. */
 static void add_unexplained(struct unexplained *u, const struct icrc_sender *s, size_t streams)
 {
-	if (s->good || !s->open || 2 * s->open < count_different(s))
+	if (s->good > s->bad || !s->open || 2 * s->open < count_different(s))
 		return;
 	u->some |= s->told > 0;
+	u->good |= s->good > 0;
 	for (__u32 i = 0; i < s->count; i++) {
 		const struct icrc_studied *p = s->samples[i].packet;
 
@@ -122,8 +124,8 @@ static bool tell_unexplained(const struct unexplained *u, struct findings *to)
 	f->streams = u->streams;
 	f->stream = u->stream;
 	f->evidence[f->evidence_count++] = u->evidence;
-	icrc_append(f->text, "all ICRCs are wrong, and none of %d known mistakes, nor any two of them, nor a few flipped bits give what is "
-			     "there%s", MISTAKES, u->some ? " in most packets" : "");
+	icrc_append(f->text, "%s ICRCs are wrong, and none of %d known mistakes, nor any two of them, nor a few flipped bits give what is "
+			     "there%s", u->good ? "most" : "all", MISTAKES, u->some ? " in most packets" : "");
 	f->asks = mistake_asks_all;
 	snprintf(f->fix, sizeof(f->fix), "compare the CRC register behind each header with that of a right packet, "
 		 "beginning with 0xdebb20e3 behind the eight bytes 0xff");
