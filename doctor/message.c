@@ -235,6 +235,57 @@ static enum finding_kind dma_kind(const struct message_study *m, enum dma_class 
 	}
 }
 
+static size_t shown(const struct dma_study *d)
+{
+	return d->count < FINDING_EVIDENCE ? d->count : FINDING_EVIDENCE;
+}
+
+/* In words of so many bytes, the last one as a whole. */
+static bool is_in_words(const struct dma_study *d, __u32 word)
+{
+	for (size_t i = 0; i < shown(d); i++)
+		if ((d->shown[i].bytes + word - 1) / word != d->shown[i].dma_length)
+			return false;
+	return true;
+}
+
+static bool is_swapped(const struct dma_study *d)
+{
+	for (size_t i = 0; i < shown(d); i++)
+		if (__builtin_bswap32(d->shown[i].dma_length) != d->shown[i].bytes)
+			return false;
+	return true;
+}
+
+static bool is_padded(const struct dma_study *d)
+{
+	for (size_t i = 0; i < shown(d); i++)
+		if (((d->shown[i].bytes + 3) & ~3ull) != d->shown[i].dma_length)
+			return false;
+	return true;
+}
+
+/* What the lengths are instead, where that is plain. */
+static bool say_length(const struct dma_study *d, struct sign *sign, enum dma_class class)
+{
+	if (class == DMA_PAD && is_padded(d)) {
+		SAY(sign->figures, "Or the DMA length counts the pad: it is a multiple of 4.");
+		return true;
+	}
+	if (class != DMA_OTHER)
+		return false;
+	for (__u32 word = 2; word <= 64; word *= 2) {
+		if (!is_in_words(d, word))
+			continue;
+		SAY(sign->figures, "It counts words of %u bytes.", word);
+		return true;
+	}
+	if (!is_swapped(d))
+		return false;
+	SAY(sign->figures, "Its bytes are in the other order.");
+	return true;
+}
+
 static void tell_mistakes(const struct message_study *m, struct signs *signs, enum dma_class class)
 {
 	const struct dma_study *d = &m->dma[class];
@@ -259,6 +310,8 @@ static void tell_mistakes(const struct message_study *m, struct signs *signs, en
 	}
 	if (kind == KIND_icrc_absent)
 		SAY(sign->figures, "Each packet's payload is short of 4 bytes by the DMA length.");
+	else if (kind != KIND_missing_reth && say_length(d, sign, class))
+		return;
 	else if (d->same && d->count > 1 && kind != KIND_missing_reth)
 		SAY(sign->figures, "It is off by %lld each time.", d->off < 0 ? -d->off : d->off);
 }
