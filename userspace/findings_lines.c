@@ -177,7 +177,7 @@ static void show_checked(const struct page *p, const struct findings_report *r, 
 	char text[600], of[64] = "", starts[96] = "";
 
 	if (!c->packets) {
-		paragraph(p, "", 0, false, "There is no RoCE packet in it: nothing was checked.");
+		paragraph(p, "", 0, false, "There was no RoCE packet: nothing was checked.");
 		return;
 	}
 	if (c->starts && c->starts >= c->sequences)
