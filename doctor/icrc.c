@@ -49,5 +49,6 @@ void icrc_study_take(struct icrc_study *s, const struct roce_key *stream, const 
 	flips_find(c->packet, a.right, a.found, &f);
 	s->packet[s->count] = (struct icrc_studied){ .number = c->number, .right = a.right, .found = a.found,
 						     .bits = f.bits };
+	memcpy(s->packet[s->count].behind, a.behind, sizeof(a.behind));
 	keep(&s->packet[s->count++], &a, &f);
 }

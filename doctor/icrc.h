@@ -10,6 +10,7 @@
 #include "doctor/finding.h"
 #include "userspace/observer.h"
 
+#define ICRC_STEPS 5
 #define ICRC_HEADER 160 /* bytes of the packet before that are remembered: all its headers */
 
 /* The packet before, as the mistakes with stale headers need it. */

@@ -42,6 +42,7 @@ struct unexplained {
 	bool some; /* of a sender's packets: of others something is said */
 	struct roce_key stream;
 	struct evidence evidence;
+	__u32 behind[ICRC_STEPS]; /* of that frame */
 };
 
 static bool conclude_sender(struct icrc_sender *s)
@@ -104,6 +105,7 @@ static void add_unexplained(struct unexplained *u, const struct icrc_sender *s, 
 		icrc_print(u->evidence.expected, p->right);
 		icrc_print(u->evidence.found, p->found);
 		u->stream = s->samples[i].study->stream;
+		memcpy(u->behind, p->behind, sizeof(u->behind));
 	}
 	u->packets += s->bad;
 	u->streams += streams;
@@ -127,8 +129,10 @@ static bool tell_unexplained(const struct unexplained *u, struct findings *to)
 	icrc_append(f->text, "%s ICRCs are wrong, and none of %d known mistakes, nor any two of them, nor a few flipped bits give what is "
 			     "there%s", u->good ? "most" : "all", MISTAKES, u->some ? " in most packets" : "");
 	f->asks = mistake_asks_all;
-	snprintf(f->fix, sizeof(f->fix), "compare the CRC register behind each header with that of a right packet, "
-		 "beginning with 0xdebb20e3 behind the eight bytes 0xff");
+	snprintf(f->fix, sizeof(f->fix), "compare your CRC register (reflected, not complemented): in frame %llu it ought to be "
+		 "0xdebb20e3 behind the eight bytes 0xff, 0x%08x behind the IP header, 0x%08x UDP, 0x%08x BTH, 0x%08x RETH and the "
+		 "like, 0x%08x the pad",
+		 u->evidence.frame, u->behind[0], u->behind[1], u->behind[2], u->behind[3], u->behind[4]);
 	return true;
 }
 

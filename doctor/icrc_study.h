@@ -15,6 +15,7 @@ struct icrc_detail {
 struct icrc_studied {
 	__u64 number;	     /* of the frame */
 	__u32 right, found;  /* the ICRC's bytes on the wire, the first one lowest */
+	__u32 behind[ICRC_STEPS]; /* struct icrc_attempt */
 	__u32 bits;	     /* of the packet, among which flipped ones were looked for */
 	__u32 fitting;	     /* explanations */
 	struct icrc_detail *detail; /* NULL: nothing explains it */

@@ -438,6 +438,23 @@ static bool is_icrc_of(const struct icrc_before *b, __u32 icrc)
 	return b && b->packet.kind == ROCE_PACKET && b->whole && b->right == icrc;
 }
 
+/* The right register, step by step. */
+static void follow_register(const struct packet *p, __u32 behind[ICRC_STEPS])
+{
+	static const __u8 right[FIELDS], ones[LEAD_BYTES] = { 255, 255, 255, 255, 255, 255, 255, 255 };
+	struct headers h;
+	const __u32 ends[] = { p->own.udp, p->own.bth, p->own.extensions, p->own.payload };
+	__u32 r = crc_register(CRC_IEEE, ~0u, ones, sizeof(ones)), at = p->own.ip;
+
+	copy_headers(&h, &p->own);
+	mask(&h, right);
+	for (int i = 0; i < ICRC_STEPS - 1; i++) {
+		behind[i] = r = crc_register(CRC_IEEE, r, h.bytes + at, ends[i] - at);
+		at = ends[i];
+	}
+	behind[ICRC_STEPS - 1] = crc_register(CRC_IEEE, r, p->payload, p->payload_bytes + p->pad);
+}
+
 void icrc_try(const struct icrc_case *c, struct icrc_attempt *a)
 {
 	static _Thread_local struct registers r;
@@ -447,6 +464,7 @@ void icrc_try(const struct icrc_case *c, struct icrc_attempt *a)
 	memset(a, 0, sizeof(*a));
 	a->found = roce_load(__u32, c->frame->bytes + c->packet->icrc_offset);
 	read_packet(&p, c);
+	follow_register(&p, a->behind);
 	for (__u32 i = 0; i < all->front_count; i++)
 		r.front[i] = front_register(&p, &all->fronts[i]);
 	compute_bodies(&r, &p, all);

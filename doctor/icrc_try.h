@@ -11,6 +11,7 @@
 /* Both as the four bytes on the wire, the first one lowest. */
 struct icrc_attempt {
 	__u32 right, found;
+	__u32 behind[ICRC_STEPS]; /* the right register behind IP header, UDP, BTH, extension headers, payload and pad */
 	__u32 fitting;		       /* explanations that do */
 	__u64 fits[EXPLANATION_WORDS]; /* by their place in the list */
 };

@@ -689,10 +689,14 @@ static void unexplained(void **state)
 	static struct frame f;
 	struct icrc_study *s = icrc_study_new();
 	struct finding found;
+	uint32_t first = 0;
+	char text[32];
 
 	(void)state;
 	for (int i = 0; i < 30; i++) {
 		make_plain(&f, 64, i);
+		if (!i)
+			first = frame_icrc(&f);
 		put(f.bytes + f.icrc, random_next(&seed) >> 32, 4);
 		take(s, &f, NULL, NULL, i + 1);
 	}
@@ -700,6 +704,8 @@ static void unexplained(void **state)
 	assert_false(found.certain);
 	assert_string_equal(found.kind, "icrc-unexplained");
 	assert_int_equal(found.packets, 30);
+	snprintf(text, sizeof(text), "0x%08x the pad", ~first);
+	assert_non_null(strstr(found.fix, text)); /* what the ICRC is the complement of */
 }
 
 /* One that is explained by chance, or another way, does not hide that nothing explains the others. */
