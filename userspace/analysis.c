@@ -474,12 +474,17 @@ static void publish(struct analysis *a, struct part *p)
 
 /* ---- threads ---- */
 
+/* A slow disk is not to be waited for by all CPUs. */
 static void wait_a_little(int tries)
 {
+	static const struct timespec moment = { .tv_nsec = 200000 };
+
 	if (tries < SPINS)
 		pause_cpu();
-	else
+	else if (tries < 2 * SPINS)
 		sched_yield();
+	else
+		nanosleep(&moment, NULL);
 }
 
 /*
