@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +12,12 @@
 #include "pcap/decoder.h"
 
 #define INPUT_BYTES (1 << 16)
+#define LOOK_MS 100 /* how often who waits for a pipe looks whether it shall stop: any thread may have got the signal */
 
 struct bytes {
 	int fd;
 	__u64 position, size;
+	const volatile sig_atomic_t *stop; /* may be NULL */
 	off_t begin; /* of a plain file: where it is read from, by position; -1: it has no positions */
 	const struct decoder *decoder; /* NULL: plain */
 	void *state;
@@ -40,13 +43,29 @@ static ssize_t fail_decoding(struct bytes *b, const char *why)
 
 /* ---- the file as it is ---- */
 
+/* Of a pipe: until there is something, or its end. false: told to stop. */
+static bool await(const struct bytes *b)
+{
+	struct pollfd file = { .fd = b->fd, .events = POLLIN };
+	int ready;
+
+	do {
+		if (b->stop && *b->stop)
+			return false;
+		ready = poll(&file, 1, b->stop ? LOOK_MS : -1);
+	} while (!ready || (ready < 0 && errno == EINTR));
+	return true;
+}
+
 static ssize_t read_file(struct bytes *b, void *to, size_t room)
 {
 	ssize_t n;
 
-	do
+	do {
+		if (b->begin < 0 && !await(b))
+			return fail(b, "told to stop");
 		n = b->begin < 0 ? read(b->fd, to, room) : pread(b->fd, to, room, b->begin + b->position);
-	while (n < 0 && errno == EINTR);
+	} while (n < 0 && (errno == EINTR || errno == EAGAIN));
 	if (n < 0)
 		return fail(b, strerror(errno));
 	b->position += n;
@@ -72,6 +91,11 @@ static ssize_t read_plain(struct bytes *b, void *to, size_t room)
 	b->at += n;
 	b->left -= n;
 	return n;
+}
+
+void bytes_heed(struct bytes *b, const volatile sig_atomic_t *stop)
+{
+	b->stop = stop;
 }
 
 bool bytes_claim(struct bytes *b, size_t count, __u64 *offset)

@@ -7,6 +7,7 @@
 #define PCAP_BYTES_H
 
 #include <linux/types.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -24,6 +25,9 @@ struct bytes *bytes_open(const char *path, char error[BYTES_ERROR]);
  */
 ssize_t bytes_read(struct bytes *b, void *to, size_t room);
 const char *bytes_error(const struct bytes *b);
+
+/* From now on bytes_read() fails instead of waiting for a pipe when that is set, by a signal. */
+void bytes_heed(struct bytes *b, const volatile sig_atomic_t *stop);
 
 /*
  * The next `count` bytes of a plain file, to be read by bytes_fetch(): by any thread, in any order, while others are claimed or

@@ -316,6 +316,11 @@ struct capture *capture_open(const char *path, enum capture_link link, char erro
 	return NULL;
 }
 
+void capture_heed(struct capture *c, const volatile sig_atomic_t *stop)
+{
+	bytes_heed(c->bytes, stop);
+}
+
 const char *capture_name(const struct capture *c)
 {
 	return c->name;

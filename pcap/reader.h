@@ -10,6 +10,7 @@
 #define PCAP_READER_H
 
 #include <linux/types.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -65,6 +66,9 @@ const char *capture_name(const struct capture *c);
  * there: it does not wait until it is full.
  */
 int capture_read(struct capture *c, struct capture_piece *piece);
+
+/* From now on capture_read() fails instead of waiting for a pipe when that is set, by a signal. stop: may be NULL. */
+void capture_heed(struct capture *c, const volatile sig_atomic_t *stop);
 
 /*
  * So that several threads may copy at once what a plain file has in memory: capture_claim(), by one thread at a time, says

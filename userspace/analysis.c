@@ -128,12 +128,19 @@ static bool open_next(struct analysis *a)
 
 	for (; !a->capture && a->file_count; a->files++, a->file_count--) {
 		a->capture = capture_open(*a->files, a->settings->link, error);
-		if (a->capture)
+		if (a->capture) {
+			capture_heed(a->capture, a->settings->stop);
 			a->opened++;
-		else
+		} else {
 			complain(a, strcmp(*a->files, "-") ? *a->files : "standard input", error);
+		}
 	}
 	return a->capture;
+}
+
+static bool is_stopped(const struct analysis *a)
+{
+	return a->settings->stop && *a->settings->stop;
 }
 
 static void note_selection(struct analysis *a)
@@ -156,6 +163,10 @@ static bool read_next(struct analysis *a, struct capture_piece *piece)
 		bool claimed = piece->claimed;
 		int more = capture_read(a->capture, piece);
 
+		if (more < 0 && is_stopped(a)) {
+			a->complete = false;
+			return false;
+		}
 		if (more < 0 && !a->complained)
 			complain(a, capture_name(a->capture), capture_error(a->capture));
 		a->complained = more < 0;
@@ -205,7 +216,7 @@ static bool read_part(struct analysis *a, struct part *p)
 
 	if (a->out_of_memory)
 		return false;
-	if (settings->stop && *settings->stop) {
+	if (is_stopped(a)) {
 		a->complete = false;
 		return false;
 	}
@@ -575,8 +586,10 @@ static void run(struct analysis *a, struct worker *workers, unsigned int threads
 	if (more)
 		run_threads(a, workers, threads);
 	progress_clear(a);
-	if (a->capture)
+	if (a->capture) {
+		note_selection(a);
 		capture_close(a->capture);
+	}
 }
 
 static struct worker *workers_new(struct analysis *a, unsigned int threads)
