@@ -2,6 +2,7 @@
 /* rocescope monitor: watches interfaces live, by the programs of bpf/monitor.bpf.c. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ struct monitor {
 	const struct options *options;
 	struct monitor_bpf *bpf;
 	struct live live;
+	FILE *out;
 	struct snapshot now, previous;
 	bool has_previous;
 };
@@ -119,8 +121,8 @@ static int print_snapshot(const struct monitor *m)
 	int error = 0;
 
 	live_unblock(&m->live);
-	if ((m->options->json ? view_json : view_lines)(stdout, &m->now, previous, m->options->streams) ||
-	    fflush(stdout))
+	if ((m->options->json ? view_json : view_lines)(m->out, &m->now, previous, m->options->streams) ||
+	    fflush(m->out))
 		error = errno;
 	live_block(&m->live);
 	return error;
@@ -202,7 +204,12 @@ int cmd_monitor(int argc, char **argv)
 
 	parse_options(&o, argc, argv);
 	live_prepare(&m.live, &o.live);
-	status = run(&m);
+	m.out = live_output(&m.live);
+	status = m.out ? run(&m) : EXIT_COULD_NOT;
+	if (m.out) {
+		__fpurge(m.out); /* what could not be written */
+		fclose(m.out);
+	}
 	live_end(&m.live);
 	snapshot_free(&m.now);
 	snapshot_free(&m.previous);

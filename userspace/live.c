@@ -314,6 +314,30 @@ void live_insist(struct live *l)
 	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_signal }, NULL);
 }
 
+/* As the pcapng writer does: a reader that is only slow gets everything. */
+static ssize_t write_out(void *cookie, const char *bytes, size_t length)
+{
+	bool interrupted = false;
+	size_t done = 0;
+
+	(void)cookie;
+	while (done < length) {
+		ssize_t n = write(STDOUT_FILENO, bytes + done, length - done);
+
+		if (n < 0 && (errno != EINTR || interrupted))
+			break;
+		interrupted = n < 0;
+		done += n > 0 ? n : 0;
+	}
+	return done;
+}
+
+FILE *live_output(struct live *l)
+{
+	live_insist(l);
+	return fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_out });
+}
+
 void live_block(const struct live *l)
 {
 	sigprocmask(SIG_BLOCK, &l->signals, NULL);

@@ -7,6 +7,7 @@
 #define USERSPACE_LIVE_H
 
 #include <signal.h>
+#include <stdio.h>
 
 #include <bpf/libbpf.h>
 
@@ -104,6 +105,9 @@ void live_block(const struct live *l);
  * from now on, when it is told to stop, it is interrupted every second.
  */
 void live_insist(struct live *l);
+
+/* live_insist(), and standard output, which then fails if its reader takes nothing between two signals. NULL: no memory. */
+FILE *live_output(struct live *l);
 
 /* Looks which interfaces are still there. false: none is, which is said. */
 bool live_poll(struct live *l);
