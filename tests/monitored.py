@@ -10,8 +10,8 @@ import subprocess
 import sys
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-ROCESCOPE = os.path.join(ROOT, "build", "rocescope")
+from project import ROCESCOPE
+
 BPF_TCX_EGRESS = 47
 
 

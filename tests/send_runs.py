@@ -6,11 +6,10 @@ import subprocess
 import tempfile
 
 import oracle
+from project import ROCESCOPE
 from send_judge import Plan
 from tap import Tap
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-ROCESCOPE = os.path.join(ROOT, "build", "rocescope")
 START = 946684800 * 10**9  # 2000-01-01T00:00:00Z, of every file's first packet
 
 BASE = Plan(op="uc-write-imm", qps=3, message=3001, messages=8, interleave="packet", first_qpn=0x20, first_psn=0xfffffa,
