@@ -18,7 +18,7 @@
 #include "userspace/event_text.h"
 #include "userspace/live.h"
 #include "userspace/taken.h"
-#include "userspace/view.h"
+#include "userspace/view_json.h"
 
 #define CONTEXT_MOST 1000000
 
@@ -422,23 +422,6 @@ static bool finish(struct capture *c)
 
 /* ---- what it came to ---- */
 
-/* The part of that name of the object that `monitor` prints. */
-static json_t *part_of_snapshot(const struct capture *c, const char *name)
-{
-	char *text = NULL;
-	size_t length;
-	FILE *f = open_memstream(&text, &length);
-	json_t *snapshot = NULL, *part;
-	bool written = f && !view_json(f, &c->final, NULL, STREAMS_NONE);
-
-	if (f && !fclose(f) && written)
-		snapshot = json_loadb(text, length, 0, NULL);
-	free(text);
-	part = json_incref(json_object_get(snapshot, name));
-	json_decref(snapshot);
-	return part;
-}
-
 static json_t *kinds_as_json(const struct capture *c)
 {
 	json_t *kinds = json_object();
@@ -451,16 +434,17 @@ static json_t *kinds_as_json(const struct capture *c)
 
 static bool print_json(const struct capture *c)
 {
-	json_t *o = json_pack("{s:s, s:o, s:o, s:o, s:o, s:{s:s, s:I}, s:{s:I, s:I, s:I, s:I}, s:o, s:I, s:I, s:o}",
-			      "schema", "rocescope.capture/1", "time", part_of_snapshot(c, "time"), "seconds",
-			      part_of_snapshot(c, "seconds"), "complete", json_boolean(c->final.complete && !c->failed),
-			      "interfaces", part_of_snapshot(c, "interfaces"), "files", "last", c->last_path, "begun",
-			      (json_int_t)c->files, "packets", "fault", (json_int_t)c->seen[CAPTURE_FAULT], "before",
-			      (json_int_t)c->seen[CAPTURE_BEFORE], "after", (json_int_t)c->seen[CAPTURE_AFTER], "written",
-			      (json_int_t)c->written, "reasons", kinds_as_json(c), "suppressed", (json_int_t)c->suppressed,
-			      "lost", (json_int_t)c->lost, "totals", part_of_snapshot(c, "totals"));
-	bool good = o && !json_dumpf(o, stdout, JSON_COMPACT) && putchar('\n') != EOF && !fflush(stdout);
+	json_t *o = view_json_head(&c->final, "rocescope.capture/1");
+	json_t *own = json_pack("{s:b, s:{s:s, s:I}, s:{s:I, s:I, s:I, s:I}, s:o, s:I, s:I}",
+				"complete", c->final.complete && !c->failed,
+				"files", "last", c->last_path, "begun", (json_int_t)c->files,
+				"packets", "fault", (json_int_t)c->seen[CAPTURE_FAULT], "before",
+				(json_int_t)c->seen[CAPTURE_BEFORE], "after", (json_int_t)c->seen[CAPTURE_AFTER], "written",
+				(json_int_t)c->written, "reasons", kinds_as_json(c),
+				"suppressed", (json_int_t)c->suppressed, "lost", (json_int_t)c->lost);
+	bool good = !json_object_update(o, own) && !json_dumpf(o, stdout, VIEW_JSON) && putchar('\n') != EOF && !fflush(stdout);
 
+	json_decref(own);
 	json_decref(o);
 	return good;
 }

@@ -10,6 +10,7 @@
 #include "userspace/event_text.h"
 #include "userspace/fault_list.h"
 #include "userspace/view.h"
+#include "userspace/view_json.h"
 
 #define NSEC 1000000000u
 
@@ -195,7 +196,7 @@ static json_t *totals_object(const struct roce_counters *totals)
 /* Prints and frees an object; without its braces if `flags` has JSON_EMBED. */
 static bool print(FILE *out, json_t *o, size_t flags)
 {
-	bool failed = !o || json_dumpf(o, out, flags | JSON_COMPACT | JSON_REAL_PRECISION(15));
+	bool failed = !o || json_dumpf(o, out, flags | VIEW_JSON);
 
 	if (!o)
 		errno = ENOMEM;
@@ -203,16 +204,16 @@ static bool print(FILE *out, json_t *o, size_t flags)
 	return !failed;
 }
 
-static bool print_head(FILE *out, const struct snapshot *s)
+json_t *view_json_head(const struct snapshot *s, const char *schema)
 {
-	json_t *o = json_pack("{s:s, s:o, s:f, s:b, s:o, s:o}", "schema", "rocescope.snapshot/1",
+	json_t *o = json_pack("{s:s, s:o, s:f, s:b, s:o, s:o}", "schema", schema,
 			      "time", rfc3339((__u64)s->time.tv_sec * NSEC + s->time.tv_nsec),
 			      "seconds", s->seconds, "complete", s->complete,
 			      "interfaces", interfaces_array(s), "totals", totals_object(&s->totals));
 
 	if (s->selection)
 		json_object_set_new(o, "selection", json_true());
-	return print(out, o, JSON_EMBED);
+	return o;
 }
 
 /* Streams one by one: a million of them as one JSON document would take gigabytes. */
@@ -285,7 +286,7 @@ static bool print_faults(FILE *out, const struct fault_list *l, __u64 realtime_o
 int view_json(FILE *out, const struct snapshot *now, const struct snapshot *previous, enum view_streams streams)
 {
 	fputc('{', out);
-	if (!print_head(out, now))
+	if (!print(out, view_json_head(now, "rocescope.snapshot/1"), JSON_EMBED))
 		return -1;
 	fputs(",\"streams\":[", out);
 	if (!print_streams(out, now, previous, streams))

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The part of rocescope.snapshot/1 that other documents have as well. */
+#ifndef USERSPACE_VIEW_JSON_H
+#define USERSPACE_VIEW_JSON_H
+
+#include <jansson.h>
+
+#include "userspace/snapshot.h"
+
+/* How documents are written. */
+#define VIEW_JSON (JSON_COMPACT | JSON_REAL_PRECISION(15))
+
+/* schema, time, seconds, complete, interfaces, totals; selection if it is one. The caller's to free; NULL: no memory. */
+json_t *view_json_head(const struct snapshot *s, const char *schema);
+
+#endif
