@@ -20,7 +20,7 @@
 
 static char verifier_log[65536];
 
-static void die(const char *what, const char *why)
+static __attribute__((noreturn)) void die(const char *what, const char *why)
 {
 	fprintf(stderr, "verifier_cost: %s: %s\n", what, why);
 	exit(1);
