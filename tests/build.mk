@@ -14,5 +14,5 @@ $(BUILD)/tests/unit/test_pair: $(BUILD)/userspace/pairs.o
 UNIT_TESTS += $(BUILD)/tests/unit/test_analysis
 $(BUILD)/tests/unit/test_analysis: $(patsubst %.c,$(BUILD)/raced/%.o,tests/unit/test_analysis.c \
 	$(filter-out pcap/ng_% pcap/writer.c,$(wildcard pcap/*.c)) \
-	$(addprefix userspace/,analysis.c observer.c table.c pairs.c snapshot.c))
+	$(addprefix userspace/,analysis.c analysis_files.c analysis_part.c observer.c table.c pairs.c snapshot.c))
 $(BUILD)/tests/unit/test_analysis: LDLIBS += -fsanitize=thread -lisal -lz $(CAPTURE_LDLIBS)

@@ -8,7 +8,8 @@
 #include <time.h>
 
 #include "lib/clock.h"
-#include "userspace/analysis.h"
+#include "userspace/analysis_files.h"
+#include "userspace/analysis_part.h"
 
 #define ALONE_PIECES 16 /* before other threads are started: a short capture is read sooner than they are */
 #define SPINS 1000	/* before a thread sleeps that wants to read: being woken up takes longer than what it waits for */
@@ -21,38 +22,21 @@
  * Shards are followed by groups, each of which takes the pieces in their order. No thread waits for its turn: who has looked
  * at a piece, and finds a group that nobody is at, follows all that is ready; else who is at it finds the piece.
  */
-#define GROUPS 4
 #define PARTS 3 /* pieces that a thread may have looked at before they are followed */
 #define RING 1024
 _Static_assert(PARTS * ANALYSIS_THREADS <= RING, "every piece has a place of its own");
 
-/* A piece on its way. */
-struct part {
-	struct capture_piece piece;
-	__u64 number;	   /* of the piece, from 0 */
-	__u64 first_frame; /* number of its first frame over all files */
-	__u64 latest;	   /* time, ns, of all frames before it */
-	/* for each frame of the piece, as far as there is room */
-	struct observer_look *looks;
-	__u64 *now;   /* ns: the latest time up to it */
-	__u32 *order; /* of frames, by groups */
-	size_t room;
-	size_t group[GROUPS + 1]; /* where each begins in order[] */
-	bool management;	  /* a packet that may tell of a pair is in it */
-	_Atomic unsigned int left; /* groups that have not followed it yet; 0: free */
-};
-
 struct worker {
 	struct analysis *analysis;
 	unsigned int index;
-	struct part parts[PARTS]; /* its own, so that their memory stays in its cache */
+	struct analysis_part parts[PARTS]; /* its own, so that their memory stays in its cache */
 	pthread_t thread;
 };
 
 /* For pieces that are to be followed, by number. */
 struct place {
 	_Atomic __u64 number; /* + 1, of the piece that is there; 0: none was */
-	struct part *part;
+	struct analysis_part *part;
 };
 
 struct group {
@@ -66,23 +50,17 @@ struct analysis {
 
 	/* by `reading`: how far the files are read */
 	pthread_mutex_t reading;
-	char *const *files;
-	size_t file_count;
-	struct capture *capture; /* the open one */
-	size_t opened;
-	bool complete, selection, out_of_memory;
-	bool complained;      /* of the open one */
-	__u64 pieces, frames; /* of all files; frames without the open one's */
+	struct analysis_files files;
+	bool out_of_memory;
+	__u64 pieces, frames; /* of all files */
 	__u64 tickets;	      /* given to threads that want to read: their pieces have that order */
 	bool unclaimed;	      /* somebody has one without bytes to fetch */
 	_Atomic __u64 turn;   /* the ticket whose piece is next */
 	__u64 first, latest;  /* times, ns */
-	bool progress_shown;
-	__u64 progress_next; /* ns, monotonic */
 
 	/* following */
 	struct place ring[RING];
-	struct group groups[GROUPS];
+	struct group groups[ANALYSIS_GROUPS];
 	_Atomic __u64 news; /* counts what may make a piece ready */
 	bool paired;	    /* pairs are known; by the locks of all groups */
 	_Atomic unsigned int asleep; /* threads that wait for one of their parts */
@@ -90,116 +68,7 @@ struct analysis {
 	pthread_cond_t freed;
 };
 
-/* ---- progress ---- */
-
-static void progress_clear(struct analysis *a)
-{
-	if (a->progress_shown)
-		fputs("\r\033[K", stderr);
-	a->progress_shown = false;
-}
-
-static void progress_show(struct analysis *a, __u64 frames)
-{
-	__u64 now = now_ns(), size = capture_size(a->capture);
-
-	if (now < a->progress_next)
-		return;
-	fprintf(stderr, "\r\033[Kreading %s: %.1f million frames", capture_name(a->capture), frames / 1e6);
-	if (size)
-		fprintf(stderr, ", %.0f %% of the file", 100.0 * capture_position(a->capture) / size);
-	a->progress_shown = true;
-	a->progress_next = now + NSEC_PER_SEC / 2;
-}
-
 /* ---- reading ---- */
-
-static void complain(struct analysis *a, const char *name, const char *why)
-{
-	progress_clear(a);
-	fprintf(stderr, "rocescope: %s: %s\n", name, why);
-	a->complete = false;
-}
-
-/* Opens the next file that can be. false: there is none. */
-static bool open_next(struct analysis *a)
-{
-	char error[CAPTURE_ERROR];
-
-	for (; !a->capture && a->file_count; a->files++, a->file_count--) {
-		a->capture = capture_open(*a->files, a->settings->link, error);
-		if (a->capture) {
-			capture_heed(a->capture, a->settings->stop);
-			a->opened++;
-		} else {
-			complain(a, strcmp(*a->files, "-") ? *a->files : "standard input", error);
-		}
-	}
-	return a->capture;
-}
-
-static bool is_stopped(const struct analysis *a)
-{
-	return a->settings->stop && *a->settings->stop;
-}
-
-static void note_selection(struct analysis *a)
-{
-	if (!capture_is_selection(a->capture))
-		return;
-	progress_clear(a);
-	fprintf(stderr, "rocescope: %s: holds chosen packets only (rocescope capture): what is missing between them is no loss\n",
-		capture_name(a->capture));
-	a->selection = true;
-}
-
-/*
- * The next piece of all files; one whose bytes were fetched may have no frames. false: there is none. Claims of the open file
- * come before its end, so that nobody has one any more when it is closed.
- */
-static bool read_next(struct analysis *a, struct capture_piece *piece)
-{
-	while (open_next(a)) {
-		bool claimed = piece->claimed;
-		int more = capture_read(a->capture, piece);
-
-		if (more < 0 && is_stopped(a)) {
-			a->complete = false;
-			return false;
-		}
-		if (more < 0 && !a->complained)
-			complain(a, capture_name(a->capture), capture_error(a->capture));
-		a->complained = more < 0;
-		if (more > 0 || claimed)
-			return true;
-		note_selection(a);
-		capture_close(a->capture);
-		a->capture = NULL;
-		a->complained = false;
-	}
-	return false;
-}
-
-static void free_room(struct part *p)
-{
-	free(p->looks);
-	free(p->now);
-	free(p->order);
-}
-
-static bool make_room(struct part *p)
-{
-	size_t room = p->piece.count;
-
-	if (room <= p->room)
-		return true;
-	free_room(p);
-	p->looks = calloc(room, sizeof(*p->looks));
-	p->now = calloc(room, sizeof(*p->now));
-	p->order = calloc(room, sizeof(*p->order));
-	p->room = p->looks && p->now && p->order ? room : 0;
-	return p->room;
-}
 
 /* Tells the CPU that this is a loop which waits. */
 static void pause_cpu(void)
@@ -210,21 +79,13 @@ static void pause_cpu(void)
 }
 
 /* By one thread at a time: gives the piece its number, unless it has no frames. false: there is no more. */
-static bool read_part(struct analysis *a, struct part *p)
+static bool read_part(struct analysis *a, struct analysis_part *p)
 {
-	const struct analysis_settings *settings = a->settings;
-
-	if (a->out_of_memory)
-		return false;
-	if (is_stopped(a)) {
-		a->complete = false;
-		return false;
-	}
-	if (!read_next(a, &p->piece))
+	if (a->out_of_memory || !analysis_files_next(&a->files, &p->piece))
 		return false;
 	if (!p->piece.count)
 		return true;
-	a->out_of_memory = !make_room(p);
+	a->out_of_memory = !analysis_part_reserve(p);
 	if (a->out_of_memory)
 		return false;
 	p->number = a->pieces++;
@@ -235,8 +96,7 @@ static bool read_part(struct analysis *a, struct part *p)
 	a->frames += p->piece.count;
 	if (p->piece.latest > a->latest)
 		a->latest = p->piece.latest;
-	if (settings->progress)
-		progress_show(a, a->frames);
+	analysis_files_show(&a->files, a->frames);
 	return true;
 }
 
@@ -251,78 +111,18 @@ static void lock_soon(pthread_mutex_t *lock)
 	pthread_mutex_lock(lock);
 }
 
-/* ---- looking ---- */
-
-_Static_assert(CAPTURE_SLACK >= OBSERVER_READABLE, "frames are looked at where they are");
-
-static struct observer_frame frame_of(const struct capture_frame *f)
-{
-	return (struct observer_frame){ .bytes = f->bytes, .captured = f->captured, .wire = f->wire, .no_icrc = f->no_icrc };
-}
-
-/* Frames from `from` on, as many as are looked at together. Returns the next one. */
-static size_t look_at_some(const struct analysis_settings *settings, struct part *p, size_t from)
-{
-	struct observer_frame frames[OBSERVER_BATCH];
-	size_t count = 0;
-
-	for (; count < OBSERVER_BATCH && from + count < p->piece.count; count++)
-		frames[count] = frame_of(&p->piece.frames[from + count]);
-	observer_look_at(frames, count, &settings->ports, &p->looks[from]);
-	for (size_t i = 0; i < count; i++)
-		p->management |= roce_is_management(&p->looks[from + i].packet);
-	return from + count;
-}
-
-static void look(const struct analysis *a, struct part *p)
-{
-	__u64 now = p->latest;
-
-	p->management = false;
-	for (size_t i = 0; i < p->piece.count;)
-		i = look_at_some(a->settings, p, i);
-	for (size_t i = 0; i < p->piece.count; i++) {
-		if (p->piece.frames[i].time > now)
-			now = p->piece.frames[i].time;
-		p->now[i] = now;
-	}
-}
-
-/* Shards of one group lie side by side, so that no two threads write to one cache line. */
-static unsigned int group_of(const struct observer_look *look)
-{
-	return observer_shard(look) / (ANALYSIS_SHARDS / GROUPS);
-}
-
-/* Lists the frames by groups, in their order in each. */
-static void sort(struct part *p)
-{
-	size_t next[GROUPS] = { 0 }, sum = 0;
-
-	for (size_t i = 0; i < p->piece.count; i++)
-		next[group_of(&p->looks[i])]++;
-	for (unsigned int g = 0; g < GROUPS; g++) {
-		p->group[g] = sum;
-		sum += next[g];
-		next[g] = p->group[g];
-	}
-	p->group[GROUPS] = sum;
-	for (size_t i = 0; i < p->piece.count; i++)
-		p->order[next[group_of(&p->looks[i])]++] = i;
-}
-
 /* ---- following ---- */
 
-static struct observer *shard_of(const struct analysis *a, const struct part *p, size_t i)
+static struct observer *shard_of(const struct analysis *a, const struct analysis_part *p, size_t i)
 {
 	return &a->shards[observer_shard(&p->looks[i])];
 }
 
-static void follow_frame(const struct analysis *a, const struct part *p, size_t i)
+static void follow_frame(const struct analysis *a, const struct analysis_part *p, size_t i)
 {
 	const struct analysis_settings *settings = a->settings;
 	const struct capture_frame *f = &p->piece.frames[i];
-	struct observer_frame frame = frame_of(f);
+	struct observer_frame frame = analysis_frame(f);
 	const struct observer_look *look = &p->looks[i];
 	struct roce_event event;
 	struct analysis_seen seen = { .number = p->first_frame + i, .time = f->time, .frame = &frame, .look = look,
@@ -339,7 +139,7 @@ static size_t nth(const __u32 *order, size_t i)
 	return order ? order[i] : i;
 }
 
-static void follow(const struct analysis *a, const struct part *p, const __u32 *order, size_t count)
+static void follow(const struct analysis *a, const struct analysis_part *p, const __u32 *order, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (i + SLOT_AHEAD < count) {
@@ -356,7 +156,7 @@ static void follow(const struct analysis *a, const struct part *p, const __u32 *
 	}
 }
 
-static void follow_all(struct analysis *a, struct part *p)
+static void follow_all(struct analysis *a, struct analysis_part *p)
 {
 	a->paired |= p->management;
 	follow(a, p, NULL, p->piece.count);
@@ -365,7 +165,7 @@ static void follow_all(struct analysis *a, struct part *p)
 /* ---- following on several threads ---- */
 
 /* So many groups have followed the piece. */
-static void passed(struct analysis *a, struct part *p, unsigned int groups)
+static void passed(struct analysis *a, struct analysis_part *p, unsigned int groups)
 {
 	if (atomic_fetch_sub(&p->left, groups) > groups || !a->asleep)
 		return;
@@ -378,7 +178,7 @@ static void passed(struct analysis *a, struct part *p, unsigned int groups)
  * The piece that the group, whose lock is held, may follow now; NULL: none. Where pairs are known, or may be learnt from the
  * piece, the first group follows it for all of them, when all have come to it.
  */
-static struct part *ready(const struct analysis *a, unsigned int g)
+static struct analysis_part *ready(const struct analysis *a, unsigned int g)
 {
 	__u64 number = a->groups[g].next;
 	const struct place *place = &a->ring[number % RING];
@@ -387,13 +187,13 @@ static struct part *ready(const struct analysis *a, unsigned int g)
 		return NULL;
 	if (!place->part->management && !a->paired)
 		return place->part;
-	for (unsigned int other = 0; other < GROUPS; other++)
+	for (unsigned int other = 0; other < ANALYSIS_GROUPS; other++)
 		if (g || a->groups[other].next != number)
 			return NULL;
 	return place->part;
 }
 
-static void follow_group(struct analysis *a, unsigned int g, struct part *p)
+static void follow_group(struct analysis *a, unsigned int g, struct analysis_part *p)
 {
 	follow(a, p, p->order + p->group[g], p->group[g + 1] - p->group[g]);
 	a->groups[g].next++;
@@ -401,23 +201,23 @@ static void follow_group(struct analysis *a, unsigned int g, struct part *p)
 }
 
 /* By the first group's lock: with those of the others, who have nothing to do. */
-static void follow_paired(struct analysis *a, struct part *p)
+static void follow_paired(struct analysis *a, struct analysis_part *p)
 {
-	for (unsigned int g = 1; g < GROUPS; g++)
+	for (unsigned int g = 1; g < ANALYSIS_GROUPS; g++)
 		pthread_mutex_lock(&a->groups[g].lock);
 	follow_all(a, p);
 	a->paired = true;
-	for (unsigned int g = 0; g < GROUPS; g++)
+	for (unsigned int g = 0; g < ANALYSIS_GROUPS; g++)
 		a->groups[g].next++;
-	for (unsigned int g = 1; g < GROUPS; g++)
+	for (unsigned int g = 1; g < ANALYSIS_GROUPS; g++)
 		pthread_mutex_unlock(&a->groups[g].lock);
-	passed(a, p, GROUPS);
+	passed(a, p, ANALYSIS_GROUPS);
 }
 
 /* All that the group may follow, unless somebody is at it. */
 static void try_group(struct analysis *a, unsigned int g)
 {
-	struct part *p;
+	struct analysis_part *p;
 
 	if (pthread_mutex_trylock(&a->groups[g].lock))
 		return;
@@ -442,13 +242,13 @@ static void follow_ready(struct worker *w)
 
 	do {
 		before = news;
-		for (unsigned int g = 0; g < GROUPS; g++)
-			try_group(a, (w->index + g) % GROUPS); /* not all at the same one */
+		for (unsigned int g = 0; g < ANALYSIS_GROUPS; g++)
+			try_group(a, (w->index + g) % ANALYSIS_GROUPS); /* not all at the same one */
 		news = atomic_fetch_add(&a->news, 0);
 	} while (news != before);
 }
 
-static struct part *free_part(struct worker *w)
+static struct analysis_part *free_part(struct worker *w)
 {
 	for (unsigned int i = 0; i < PARTS; i++)
 		if (!w->parts[i].left)
@@ -457,10 +257,10 @@ static struct part *free_part(struct worker *w)
 }
 
 /* One of its parts that is followed; others are at them. */
-static struct part *await_part(struct worker *w)
+static struct analysis_part *await_part(struct worker *w)
 {
 	struct analysis *a = w->analysis;
-	struct part *p = free_part(w);
+	struct analysis_part *p = free_part(w);
 
 	if (p)
 		return p;
@@ -473,11 +273,11 @@ static struct part *await_part(struct worker *w)
 	return p;
 }
 
-static void publish(struct analysis *a, struct part *p)
+static void publish(struct analysis *a, struct analysis_part *p)
 {
 	struct place *place = &a->ring[p->number % RING];
 
-	p->left = GROUPS;
+	p->left = ANALYSIS_GROUPS;
 	place->part = p;
 	place->number = p->number + 1;
 	a->news++;
@@ -502,7 +302,7 @@ static void wait_a_little(int tries)
  * Copying a plain file's bytes is much of the work: that is done by several at once, before their turn. Where nothing can be
  * claimed, only one thread has a ticket: what others would claim then lay before what it will read.
  */
-static __u64 take_ticket(struct analysis *a, struct part *p)
+static __u64 take_ticket(struct analysis *a, struct analysis_part *p)
 {
 	const struct capture *c;
 	__u64 ticket;
@@ -513,16 +313,16 @@ static __u64 take_ticket(struct analysis *a, struct part *p)
 		wait_a_little(i);
 		lock_soon(&a->reading);
 	}
-	c = a->capture;
+	c = a->files.capture;
 	ticket = a->tickets++;
-	a->unclaimed = !c || !capture_claim(a->capture, &p->piece);
+	a->unclaimed = !c || !capture_claim(a->files.capture, &p->piece);
 	pthread_mutex_unlock(&a->reading);
 	if (p->piece.claimed)
 		capture_fetch(c, &p->piece);
 	return ticket;
 }
 
-static bool take(struct analysis *a, struct part *p)
+static bool take(struct analysis *a, struct analysis_part *p)
 {
 	__u64 ticket = take_ticket(a, p);
 	bool taken, claimed = p->piece.claimed;
@@ -541,13 +341,13 @@ static bool take(struct analysis *a, struct part *p)
 static void *run_thread(void *worker)
 {
 	struct worker *w = worker;
-	struct part *p;
+	struct analysis_part *p;
 
 	while (take(w->analysis, p = await_part(w))) {
 		if (!p->piece.count)
 			continue;
-		look(w->analysis, p);
-		sort(p);
+		analysis_part_look(p, w->analysis->settings);
+		analysis_part_sort(p);
 		publish(w->analysis, p);
 		follow_ready(w);
 	}
@@ -559,7 +359,7 @@ static void run_threads(struct analysis *a, struct worker *workers, unsigned int
 {
 	unsigned int count = 1;
 
-	for (unsigned int g = 0; g < GROUPS; g++) {
+	for (unsigned int g = 0; g < ANALYSIS_GROUPS; g++) {
 		pthread_mutex_init(&a->groups[g].lock, NULL);
 		a->groups[g].next = a->pieces;
 	}
@@ -573,23 +373,19 @@ static void run_threads(struct analysis *a, struct worker *workers, unsigned int
 /* Alone at first; then the threads, if there is more. */
 static void run(struct analysis *a, struct worker *workers, unsigned int threads)
 {
-	struct part *p = &workers[0].parts[0];
+	struct analysis_part *p = &workers[0].parts[0];
 	bool more = true;
 
 	while (more && (threads < 2 || a->pieces < ALONE_PIECES)) {
 		more = read_part(a, p);
 		if (!more)
 			break;
-		look(a, p);
+		analysis_part_look(p, a->settings);
 		follow_all(a, p);
 	}
 	if (more)
 		run_threads(a, workers, threads);
-	progress_clear(a);
-	if (a->capture) {
-		note_selection(a);
-		capture_close(a->capture);
-	}
+	analysis_files_end(&a->files);
 }
 
 static struct worker *workers_new(struct analysis *a, unsigned int threads)
@@ -606,13 +402,13 @@ static struct worker *workers_new(struct analysis *a, unsigned int threads)
 static void workers_free(struct worker *workers, unsigned int threads)
 {
 	for (unsigned int i = 0; workers && i < threads * PARTS; i++) {
-		struct part *p = &workers[i / PARTS].parts[i % PARTS];
+		struct analysis_part *p = &workers[i / PARTS].parts[i % PARTS];
 
-		capture_piece_free(&p->piece);
-		free_room(p);
+		analysis_part_free(p);
 	}
 	free(workers);
 }
+
 /* ---- the result ---- */
 
 static bool prepare(struct analysis *a)
@@ -660,15 +456,15 @@ static int finish(struct analysis *a, struct snapshot *s)
 	*s = (struct snapshot){
 		.time = { a->latest / NSEC_PER_SEC, a->latest % NSEC_PER_SEC },
 		.seconds = (a->latest - a->first) / 1e9,
-		.complete = a->complete,
-		.selection = a->selection,
+		.complete = a->files.complete,
+		.selection = a->files.selection,
 	};
 	if (!a->frames)
 		clock_gettime(CLOCK_REALTIME, &s->time);
 	if (a->out_of_memory || !collect(a, s))
 		return -1;
 	snapshot_finish(s);
-	return a->opened;
+	return a->files.opened;
 }
 
 int analysis_run(const struct analysis_settings *settings, char *const files[], size_t count, struct snapshot *s)
@@ -676,10 +472,7 @@ int analysis_run(const struct analysis_settings *settings, char *const files[], 
 	struct analysis a = {
 		.settings = settings,
 		.reading = PTHREAD_MUTEX_INITIALIZER,
-		.files = files,
-		.file_count = count,
-		.complete = true,
-		.progress_next = now_ns() + 2 * NSEC_PER_SEC,
+		.files = analysis_files(settings, files, count),
 		.sleeping = PTHREAD_MUTEX_INITIALIZER,
 		.freed = PTHREAD_COND_INITIALIZER,
 	};
