@@ -23,6 +23,25 @@ static inline uint64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+/*
+ * What is to be added to now_ns() for CLOCK_REALTIME, ns: of a few pairs of readings the one that lay closest together, since
+ * whoever is interrupted between two readings is wrong by as much.
+ */
+static inline uint64_t realtime_offset_ns(void)
+{
+	uint64_t least = UINT64_MAX, offset = 0;
+
+	for (int i = 0; i < 5; i++) {
+		uint64_t before = now_ns(), real = clock_ns(CLOCK_REALTIME), took = now_ns() - before;
+
+		if (took >= least)
+			continue;
+		least = took;
+		offset = real - before - took / 2;
+	}
+	return offset;
+}
+
 /* Until `when` (CLOCK_MONOTONIC, ns), or until a signal comes. */
 static inline void sleep_until_ns(uint64_t when)
 {

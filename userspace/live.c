@@ -431,7 +431,7 @@ bool live_snapshot(const struct live *l, struct snapshot *s)
 	*s = (struct snapshot){ .complete = l->left == l->interface_count };
 	clock_gettime(CLOCK_REALTIME, &s->time);
 	s->seconds = (now - l->start) / 1e9;
-	s->realtime_offset = s->time.tv_sec * NSEC_PER_SEC + s->time.tv_nsec - now;
+	s->realtime_offset = realtime_offset_ns();
 	if (!fill_interfaces(l, s) || !read_counters(l, s)) {
 		fprintf(stderr, "rocescope: cannot read the counters: %s\n", strerror(errno));
 		return false;

@@ -96,7 +96,7 @@ int taken_begin(struct taken *t, struct live *l, const struct taken_options *o, 
 	programs.object = t->bpf->obj;
 	programs.settings = (struct monitor_settings *)&t->bpf->rodata->settings;
 	programs.tables = (struct fold_tables *)&t->bpf->rodata->fold_tables;
-	t->realtime_offset = clock_ns(CLOCK_REALTIME) - now_ns();
+	t->realtime_offset = realtime_offset_ns();
 	status = live_begin(l, &programs);
 	if (status)
 		return status;
