@@ -18,6 +18,11 @@ enum roce_event_kind {
 #define ROCE_EVENT(name) (1u << EVENT_##name)
 _Static_assert(ROCE_EVENTS <= 32 && ROCE_LINTS <= 32, "sets of them are words");
 
+/* What counters of scope STREAM tell as well: where those stay out of the totals, it is only an estimate. */
+#define ROCE_EVENTS_OF_SEQUENCE                                                                                      \
+	(ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_resync) |      \
+	 ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap))
+
 /* The counters of a stream that tell events: neighbours. */
 #define EVENT_COUNTER_FIRST COUNTER_messages_broken
 #define EVENT_COUNTERS (COUNTER_psn_resyncs + 1 - EVENT_COUNTER_FIRST)

@@ -4,11 +4,6 @@
 
 #include "userspace/fault_list.h"
 
-/* What the counters of scope STREAM tell. */
-#define OF_THE_SEQUENCE                                                                                              \
-	(ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_resync) |      \
-	 ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap))
-
 bool fault_list_init(struct fault_list *l, size_t most)
 {
 	memset(l, 0, sizeof(*l));
@@ -25,7 +20,7 @@ __u32 fault_kinds(const struct analysis_seen *seen)
 	__u32 kinds = seen->event->kinds & ~(ROCE_EVENT(cnp) | ROCE_EVENT(ecn_ce));
 
 	if (!seen->stream || !seen->stream->trusted || snapshot_is_estimate(seen->stream))
-		kinds &= ~OF_THE_SEQUENCE;
+		kinds &= ~ROCE_EVENTS_OF_SEQUENCE;
 	return kinds;
 }
 

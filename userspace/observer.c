@@ -124,7 +124,7 @@ static const struct table *table_of_peer(const struct observer *o, const struct 
 	if (!o->shards || !roce_wants_peer(s, p))
 		return &o->table;
 	roce_peer_key(s, p, &key);
-	return &o->shards[table_hash(&key) >> (64 - OBSERVER_SHARD_BITS)].table;
+	return &o->shards[observer_shard_of(table_hash(&key))].table;
 }
 
 static void observe(struct observer *o, struct roce_stream *s, const struct observer_look *look, struct roce_event *event)

@@ -45,10 +45,16 @@ struct observer {
 #define OBSERVER_SHARD_BITS 6
 #define OBSERVER_SHARDS (1 << OBSERVER_SHARD_BITS)
 
+/* By table_hash() of its key. */
+static inline unsigned int observer_shard_of(__u64 hash)
+{
+	return hash >> (64 - OBSERVER_SHARD_BITS);
+}
+
 /* Frames without a stream may be anybody's. */
 static inline unsigned int observer_shard(const struct observer_look *look)
 {
-	return look->has_stream ? look->hash >> (64 - OBSERVER_SHARD_BITS) : 0;
+	return look->has_stream ? observer_shard_of(look->hash) : 0;
 }
 
 /* Parses the frame and verifies its ICRC. ports: what else to watch, may be NULL. */

@@ -19,11 +19,6 @@
 
 #define MAX_STREAMS 1000000 /* as analyze */
 
-/* What analyze takes for no fault where it is only an estimate: of UD, and before a stream's first good ICRC. */
-#define OF_THE_SEQUENCE                                                                                              \
-	(ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_resync) |      \
-	 ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap))
-
 /* A stream as its latest packet left it. */
 struct before {
 	__u64 messages;
@@ -90,7 +85,7 @@ static void conclude(struct finding *f, const struct observer_look *look, const 
 	if (has_place(&look->packet, look->icrc, s))
 		f->verdict = place(&f->event, f->event.expected == EVENT_NO_PSN);
 	if (!roce_is_totalled(s))
-		f->event.kinds &= ~OF_THE_SEQUENCE;
+		f->event.kinds &= ~ROCE_EVENTS_OF_SEQUENCE;
 	*b = (struct before){ .messages = messages, .provisional = !s->trusted && !s->mistrusted };
 }
 
