@@ -4,11 +4,11 @@ PROGRAMS += $(BUILD)/rocescope
 ROCESCOPE := $(filter-out userspace/udp_stream%,$(wildcard userspace/*.c)) $(wildcard pcap/*.c send/*.c)
 
 $(BUILD)/rocescope: $(patsubst %.c,$(BUILD)/%.o,$(ROCESCOPE)) $(BUILD)/libstream.a
-$(BUILD)/rocescope: LDLIBS += -lbpf -lpcap -lisal -lm $(STREAM_LDLIBS)
+$(BUILD)/rocescope: LDLIBS += -lbpf -lpcap -lsystemd -lisal -lm $(STREAM_LDLIBS)
 
 $(BUILD)/userspace/rocescope.o: CFLAGS += -DVERSION='"$(VERSION)"'
-$(BUILD)/userspace/cmd_monitor.o: CFLAGS += -iquote $(BUILD)
-$(BUILD)/userspace/cmd_monitor.o: $(BUILD)/bpf/monitor.skel.h
+$(BUILD)/userspace/monitor.o: CFLAGS += -iquote $(BUILD)
+$(BUILD)/userspace/monitor.o: $(BUILD)/bpf/monitor.skel.h
 $(BUILD)/userspace/taken.o: CFLAGS += -iquote $(BUILD)
 $(BUILD)/userspace/taken.o: $(BUILD)/bpf/capture.skel.h
 $(BUILD)/send/outlet_live.o: CFLAGS += -iquote $(BUILD)

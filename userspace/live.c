@@ -24,7 +24,7 @@ static bool verbose;
 
 #define INSIST_SECONDS 1
 
-/* Signals are taken by sigtimedwait(); this is for those that come while standard output blocks. */
+/* Signals come in only while we wait (live_wait_for()), or while standard output blocks. */
 static volatile sig_atomic_t told_to_stop;
 static bool insists;
 
@@ -343,20 +343,37 @@ void live_block(const struct live *l)
 	sigprocmask(SIG_BLOCK, &l->signals, NULL);
 }
 
-bool live_wait(const struct live *l, __u64 deadline)
+/* Signals come in between looking whether one has come and waiting for the next. */
+enum live_woken live_wait_for(const struct live *l, __u64 deadline, struct pollfd *fds, size_t count)
 {
+	sigset_t open;
+
+	sigprocmask(SIG_BLOCK, NULL, &open);
+	for (int signal = 1; signal < SIGRTMAX; signal++)
+		if (sigismember(&l->signals, signal) == 1)
+			sigdelset(&open, signal);
 	for (;;) {
 		__u64 now = now_ns(), left = deadline > now ? deadline - now : 0;
 		struct timespec timeout = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
-		int taken = told_to_stop ? 0 : sigtimedwait(&l->signals, NULL, &timeout);
+		int ready = told_to_stop ? 0 : ppoll(fds, count, &timeout, &open);
 
-		if (taken > 0)
-			on_signal(taken);
 		if (told_to_stop)
-			return false;
-		if (errno == EAGAIN)
-			return true;
+			return LIVE_STOP;
+		if (ready > 0)
+			return LIVE_READY;
+		if (!ready)
+			return LIVE_TIME;
+		if (errno != EINTR || count) { /* whoever reads a terminal wants to know that its size has changed */
+			for (size_t i = 0; i < count; i++)
+				fds[i].revents = 0;
+			return LIVE_READY;
+		}
 	}
+}
+
+bool live_wait(const struct live *l, __u64 deadline)
+{
+	return live_wait_for(l, deadline, NULL, 0) != LIVE_STOP;
 }
 
 bool live_poll(struct live *l)

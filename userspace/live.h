@@ -6,6 +6,7 @@
 #ifndef USERSPACE_LIVE_H
 #define USERSPACE_LIVE_H
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 
@@ -95,6 +96,10 @@ int live_map(const struct live *l, const char *name);
 
 /* Until then (ns, monotonic), or a signal. false: told to stop. */
 bool live_wait(const struct live *l, __u64 deadline);
+
+/* The same, or until one of the descriptors is ready, as poll() tells, or a signal came that is somebody else's (SIGWINCH). */
+enum live_woken { LIVE_STOP, LIVE_TIME, LIVE_READY };
+enum live_woken live_wait_for(const struct live *l, __u64 deadline, struct pollfd *fds, size_t count);
 
 /* While output may block, signals must be able to end it. */
 void live_unblock(const struct live *l);

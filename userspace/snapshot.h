@@ -11,10 +11,14 @@
 #include "roce/stream.h"
 
 struct fault_list;
+struct host_owner;
+struct roce_dialogue;
 
 struct snapshot_stream {
 	struct roce_key key;
 	struct roce_stream stream;
+	const struct roce_dialogue *dialogue; /* of a request stream whose responses are seen as well; NULL: there is none */
+	const struct host_owner *owner;	      /* who it belongs to on this machine (host/host.h); NULL: nobody looked */
 };
 
 struct snapshot_interface {

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which streams are wanted: `--filter`, and `/` in the table. Terms, all of which must hold, `or` between alternatives,
+ * `not` (or !) before a term, and parentheses:
+ *
+ *     10.9.0.1                 source or destination; also a prefix, 10.9.0.0/24, and IPv6
+ *     src 10.9.0.1  dst ...    only that side
+ *     17  qpn 17  qpn 0x11     destination QPN, UD's source QPN, or the peer's QPN
+ *     rc uc ud xrc udp         the service;  request, response: the side
+ *     faulty                   any fault of faults_default(), a gap, a NAK, a lint, or not trusted
+ *     lost icrc broken ...     a counter's name, or one of its usual words: more than 0
+ *     NAME<N NAME>=N ...       a counter's name compared with a number
+ */
+#ifndef USERSPACE_FILTER_H
+#define USERSPACE_FILTER_H
+
+#include "userspace/snapshot.h"
+
+#define FILTER_MISTAKE 160
+
+struct filter;
+
+/* NULL, and what is wrong in `mistake`, in words with the place: the text is no filter. An empty one wants everything. */
+struct filter *filter_parse(const char *text, char mistake[FILTER_MISTAKE]);
+
+/* f may be NULL: everything is wanted. */
+bool filter_wants(const struct filter *f, const struct snapshot_stream *s);
+
+void filter_free(struct filter *f);
+
+#endif

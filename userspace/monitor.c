@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/abi.h"
+#include "bpf/monitor.skel.h"
+#include "host/host.h"
+#include "lib/clock.h"
+#include "prometheus/exporter.h"
+#include "prometheus/metrics.h"
+#include "screen/screen.h"
+#include "userspace/commands.h"
+#include "userspace/events.h"
+#include "userspace/history.h"
+#include "userspace/monitor.h"
+#include "userspace/service.h"
+#include "userspace/taken.h"
+
+#define EVENTS_PAUSE 100000000 /* ns from reading events to reading */
+#define TICK 1000000000	       /* ns: others want to be called so often */
+
+struct monitor {
+	const struct monitor_options *options;
+	struct monitor_bpf *bpf; /* without events */
+	struct taken taken;	 /* with them */
+	struct live live;
+	FILE *out;
+	struct snapshot now, previous;
+	bool has_previous;
+	bool takes; /* events are had */
+	struct history *history;
+	struct events *events;
+	struct host *host;
+	struct screen *screen;
+	struct exporter *exporter;
+	int error; /* of printing events */
+};
+
+/* ---- what is shown ---- */
+
+static struct screen_source source(const struct monitor *m)
+{
+	return (struct screen_source){
+		.now = &m->previous, /* the newest that is complete */
+		.history = m->history,
+		.host = m->host,
+		.events_lost = m->takes ? taken_lost(&m->taken) : 0,
+		.events_suppressed = m->takes ? taken_suppressed(&m->taken) : 0,
+	};
+}
+
+static bool say_output(int error)
+{
+	fprintf(stderr, "rocescope: standard output: %s\n", strerror(error));
+	return false;
+}
+
+/* 0 or an errno. A reader that has stopped reading must not hold us when we are told to stop. */
+static int print_snapshot(const struct monitor *m)
+{
+	const struct snapshot *previous = m->has_previous ? &m->previous : NULL;
+	int error = 0;
+
+	live_unblock(&m->live);
+	if ((m->options->json ? view_json : view_lines)(m->out, &m->now, previous, m->options->streams) ||
+	    fflush(m->out))
+		error = errno;
+	live_block(&m->live);
+	return error;
+}
+
+static bool take_snapshot(struct monitor *m)
+{
+	snapshot_free(&m->now);
+	m->now = (struct snapshot){ 0 };
+	if (!live_snapshot(&m->live, &m->now))
+		return false;
+	if (m->host)
+		host_look(m->host, &m->live, &m->now);
+	return true;
+}
+
+static void keep_snapshot(struct monitor *m)
+{
+	snapshot_free(&m->previous);
+	m->previous = m->now;
+	m->has_previous = true;
+	m->now = (struct snapshot){ 0 };
+}
+
+/* Between the first and the last, where events are printed or nobody looks, snapshots are not printed. */
+static bool show(struct monitor *m, bool last)
+{
+	struct screen_source s = source(m);
+	int error = 0;
+
+	if (!take_snapshot(m))
+		return false;
+	if (m->screen) {
+		s.now = &m->now;
+		s.previous = m->has_previous ? &m->previous : NULL;
+		screen_show(m->screen, &s);
+	} else if (last ? !m->options->quiet : !m->options->quiet && !m->options->events) {
+		error = print_snapshot(m);
+	}
+	keep_snapshot(m);
+	return !error || say_output(error);
+}
+
+/* ---- the run ---- */
+
+static bool fill_metrics(void *context, FILE *out)
+{
+	struct monitor *m = context;
+	struct metrics_options o = { .streams = m->options->prometheus_streams, .filter = m->options->filter };
+
+	return take_snapshot(m) && !metrics_write(out, &m->now, m->host, &o);
+}
+
+static void on_taken(void *context, const struct taken_packet *p)
+{
+	struct monitor *m = context;
+	const struct roce_ports *ports = &m->options->live.settings.ports;
+	struct roce_packet packet;
+	struct roce_key key;
+
+	if (m->events && !m->error)
+		m->error = events_see(m->events, p);
+	if (!m->history)
+		return;
+	roce_parse(p->bytes, p->captured, p->length, ports, &packet);
+	if (packet.kind != ROCE_PACKET && packet.kind != ROCE_UDP)
+		return;
+	roce_stream_key(&packet, &key);
+	history_add(m->history, &key, &p->record->event, p->time, p->interface);
+}
+
+static bool read_events(struct monitor *m)
+{
+	if (!m->takes)
+		return true;
+	if (!taken_read(&m->taken))
+		return false;
+	if (m->events)
+		events_tick(m->events);
+	return !m->error || say_output(m->error);
+}
+
+/* Whatever came in: keys, a scrape. false: told to end. */
+static bool serve(struct monitor *m)
+{
+	struct screen_source s = source(m);
+
+	if (m->exporter)
+		exporter_run(m->exporter);
+	return !m->screen || screen_key(m->screen, &s);
+}
+
+/* Until `deadline` (ns, monotonic). false: the end. */
+static bool wait_until(struct monitor *m, __u64 deadline, bool *good)
+{
+	struct pollfd fds[2];
+	size_t count = 0;
+
+	if (m->screen)
+		fds[count++] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
+	if (m->exporter)
+		fds[count++] = (struct pollfd){ .fd = exporter_fd(m->exporter), .events = POLLIN };
+	for (;;) {
+		__u64 now = now_ns(), pause = now + (m->takes ? EVENTS_PAUSE : TICK);
+		enum live_woken woken = live_wait_for(&m->live, pause < deadline ? pause : deadline, fds, count);
+
+		*good = read_events(m);
+		if (!*good || woken == LIVE_STOP || !serve(m))
+			return false;
+		service_alive();
+		if (now_ns() >= deadline)
+			return true;
+	}
+}
+
+/* Snapshots until the end, but the final one. false: something failed. */
+static bool watch(struct monitor *m)
+{
+	const struct live_options *o = &m->options->live;
+	__u64 interval = seconds_to_ns(o->interval), next = m->live.start + interval;
+	__u64 end = o->duration ? m->live.start + seconds_to_ns(o->duration) : UINT64_MAX;
+	bool good = true;
+
+	while (wait_until(m, next < end ? next : end, &good) && next < end) {
+		if (!live_poll(&m->live))
+			return true;
+		if (!show(m, false))
+			return false;
+		do
+			next += interval;
+		while (next < now_ns()); /* a slow reader gets fewer snapshots, not late ones */
+	}
+	return good;
+}
+
+/* Off the interfaces first, so that the final snapshot has everything that was counted. */
+static bool finish(struct monitor *m)
+{
+	bool read;
+
+	service_stopping();
+	screen_end(m->screen);
+	m->screen = NULL;
+	live_detach(&m->live);
+	read = !m->takes || taken_read_rest(&m->taken);
+	return show(m, true) && read;
+}
+
+/* ---- the beginning ---- */
+
+static int begin_counting(struct monitor *m)
+{
+	struct live_programs programs = { .frags = "watch_frags", .plain = "watch_plain", .old = "watch_old",
+					  .egress = "watch_egress" };
+
+	m->bpf = monitor_bpf__open();
+	if (!m->bpf) {
+		live_say_refused(errno, "5.10");
+		return EXIT_COULD_NOT;
+	}
+	programs.object = m->bpf->obj;
+	programs.settings = (struct monitor_settings *)&m->bpf->rodata->settings;
+	programs.tables = (struct fold_tables *)&m->bpf->rodata->fold_tables;
+	return live_begin(&m->live, &programs);
+}
+
+/* With events: the programs of bpf/capture.bpf.c, which count the same and hand out faulty packets; their headers will do. */
+static int begin_taking(struct monitor *m)
+{
+	struct taken_options wanted = {
+		.capture = { .kinds = ~(ROCE_EVENT(cnp) | ROCE_EVENT(ecn_ce)), .snaplen = ROCE_WINDOW_BYTES,
+			     .limit = m->options->event_limit },
+		.buffer = 1 << 22,
+	};
+
+	return taken_begin(&m->taken, &m->live, &wanted, on_taken, m);
+}
+
+static bool wants_screen(const struct monitor_options *o)
+{
+	return !o->json && !o->plain && !o->quiet && !o->events && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+/* What is beside the counting. */
+static bool begin_others(struct monitor *m)
+{
+	const struct monitor_options *o = m->options;
+	struct events_options events = { .print = o->events, .json = o->json, .command = o->on_fault,
+					 .filter = o->filter, .interfaces = o->live.interface };
+
+	m->host = host_open(&m->live);
+	if (m->takes)
+		m->history = history_new();
+	if (o->events || o->on_fault)
+		m->events = events_begin(&events, m->out);
+	if (o->prometheus) {
+		m->exporter = exporter_start(o->prometheus, fill_metrics, m);
+		if (!m->exporter)
+			return false;
+	}
+	if (wants_screen(o))
+		m->screen = screen_begin(o->filter_text);
+	return true;
+}
+
+static int run(struct monitor *m)
+{
+	int status;
+
+	m->takes = m->options->events || m->options->on_fault || wants_screen(m->options);
+	status = m->takes ? begin_taking(m) : begin_counting(m);
+	if (status)
+		return status;
+	if (!begin_others(m))
+		return EXIT_COULD_NOT;
+	service_ready("watching");
+	if (!watch(m) || !finish(m) || !m->live.left)
+		return EXIT_COULD_NOT;
+	if (m->options->exit_code && faults_seen(&m->options->faults, &m->previous.totals))
+		return EXIT_FAULTS;
+	return EXIT_RAN;
+}
+
+static void end(struct monitor *m)
+{
+	screen_end(m->screen);
+	exporter_stop(m->exporter);
+	events_end(m->events);
+	__fpurge(m->out); /* what could not be written */
+	fclose(m->out);
+	live_end(&m->live);
+	host_close(m->host);
+	history_free(m->history);
+	snapshot_free(&m->now);
+	snapshot_free(&m->previous);
+	if (m->takes)
+		taken_end(&m->taken);
+	monitor_bpf__destroy(m->bpf);
+}
+
+int monitor_run(const struct monitor_options *o)
+{
+	struct monitor m = { .options = o };
+	int status;
+
+	live_prepare(&m.live, &o->live);
+	m.out = live_output(&m.live);
+	if (!m.out)
+		return EXIT_COULD_NOT;
+	status = run(&m);
+	end(&m);
+	return status;
+}

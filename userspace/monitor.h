@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The run of `rocescope monitor`: the kernel counts, and whoever wants to know is told each interval. */
+#ifndef USERSPACE_MONITOR_H
+#define USERSPACE_MONITOR_H
+
+#include "userspace/faults.h"
+#include "userspace/filter.h"
+#include "userspace/live.h"
+#include "userspace/view.h"
+
+struct monitor_options {
+	struct live_options live;
+	enum view_streams streams;
+	struct faults faults;
+	struct filter *filter; /* NULL: all */
+	const char *filter_text;
+	const char *prometheus; /* ADDR:PORT, NULL */
+	size_t prometheus_streams;
+	const char *on_fault; /* command, NULL */
+	__u64 event_limit;    /* of a stream and second */
+	bool json, plain, quiet, events, exit_code;
+};
+
+/* Until the end. Returns the exit status; what went wrong was said. */
+int monitor_run(const struct monitor_options *o);
+
+#endif
