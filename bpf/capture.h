@@ -5,6 +5,7 @@
 
 #include "bpf/abi.h"
 #include "roce/event.h"
+#include "roce/focus.h"
 
 /* Of each stream the headers of the last packets are remembered: Ethernet, VLAN, IPv6, UDP, BTH, RETH and ImmDt fit. */
 #define RECENT_HEADERS 4
@@ -64,6 +65,16 @@ struct recent {
 	struct capture_second second;
 	struct recent_header header[RECENT_HEADERS];
 };
+
+/* Value of the map `focus`, which user space maps into its memory. Only a stream's own guard guards what is counted. */
+struct focus_value {
+	__u32 on; /* 0: `key` is not to be looked at */
+	__u32 reserved;
+	struct roce_key key;
+	__u64 pad[2]; /* what every packet looks at is in a cache line that nobody writes */
+	struct roce_focus seen;
+};
+_Static_assert(offsetof(struct focus_value, seen) == 64, "a cache line");
 
 /* Set before the program is loaded. */
 struct capture_settings {

@@ -8,6 +8,7 @@
 #include "userspace/snapshot.h"
 
 struct host;
+struct focus;
 
 /* What there is to be shown; what may be NULL is marked. Only valid during the call. */
 struct screen_source {
@@ -15,6 +16,7 @@ struct screen_source {
 	const struct snapshot *previous; /* of the interval before; NULL */
 	const struct history *history;	 /* NULL: no events are had */
 	const struct host *host;	 /* NULL */
+	struct focus *focus;		 /* userspace/focus.h: for the stream that is open; NULL: not to be had */
 	__u64 events_lost, events_suppressed;
 };
 
