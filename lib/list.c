@@ -31,9 +31,10 @@ static void print_words(const char *words, int column)
 
 void list_entry(const char *name, const char *words)
 {
-	printf("  %-*s", COLUMN - 2, name);
-	if (strlen(name) > COLUMN - 3)
-		printf("\n%*s", COLUMN, "");
+	if (strlen(name) > COLUMN - 4) /* two blanks are the least between them */
+		printf("  %s\n%*s", name, COLUMN, "");
+	else
+		printf("  %-*s", COLUMN - 2, name);
 	print_words(words, COLUMN);
 }
 

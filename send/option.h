@@ -20,6 +20,7 @@ struct option_word {
 	const char *name;
 	const char *value; /* as --help has it; NULL: a flag */
 	const char *help;
+	char letter; /* that stands for it on the command line as well; 0: none */
 	void (*take)(struct option_parser *p, const struct option_word *w, const char *text);
 	size_t at, bytes;
 	uint64_t least, most;

@@ -54,8 +54,8 @@ static const struct option_word words[] = {
 	{ "fault", "KIND[:KEY=VALUE,...]", "as often as needed; '--help faults' lists them", OTHER(take_fault) },
 	{ "truth", "FILE", "what a perfect observer can conclude goes there (rocescope.truth/1)", TEXT(truth) },
 	{ .help = "Where" },
-	{ "out", "WAY", "auto (default), live (BPF), xdp (AF_XDP), packet (AF_PACKET)", CHOICE(out, outs) },
-	{ "write", "FILE", "-w FILE: a pcap file instead of an interface, - for standard output", TEXT(file) },
+	{ "out", "auto|live|xdp|packet", "by what packets leave: BPF, AF_XDP, AF_PACKET (auto)", CHOICE(out, outs) },
+	{ "write", "FILE", "a pcap file instead of an interface, - for standard output", 'w', TEXT(file) },
 	{ "dst", "IP", "the receiver", OTHER(take_address), AT(plan.dst), GIVEN(has_dst) },
 	{ "src", "IP", "the sender (default: the interface's own address)", OTHER(take_address), AT(plan.src), GIVEN(has_src) },
 	{ "dst-mac", "MAC", "its Ethernet address, or the router's (default: from the table of neighbours)",
@@ -71,7 +71,7 @@ static const struct option_word words[] = {
 	{ "flow-label", "N", "of IPv6 (0)",
 	  NUMBER(flow_label, 0, 0xfffff), GIVEN(has_flow_label) },
 	{ "df", "on|off", "IPv4's don't-fragment bit (on)", CHOICE(dont_fragment, off_on) },
-	{ "ports", "POLICY", "UDP source ports: one (default), qp (one a QP), random", CHOICE(ports, port_policies) },
+	{ "ports", "one|qp|random", "UDP source ports: one, one a QP, a new one each packet (one)", CHOICE(ports, port_policies) },
 	{ "port", "N", "the source port, or QP 0's (49152)", NUMBER(port, 1, 65535) },
 	{ "udp-checksum", NULL, "compute it instead of sending 0", OTHER(take_flag), AT(plan.udp_checksum) },
 	{ "pkey", "N", "P_Key (0xffff)", NUMBER(pkey, 0, 0xffff) },
@@ -90,6 +90,14 @@ static const struct option_word words[] = {
 };
 
 #define WORDS (sizeof(words) / sizeof(words[0]))
+
+static const char examples[] =
+	"  # a thousand messages of 8 QPs into a file; one packet in a thousand is missing, and which ones says truth.json\n"
+	"  rocescope send -w run.pcap --qps 8 --messages 1000 --fault drop:p=1e-3 --truth truth.json\n"
+	"  # 10 Gbit/s of a known sender's packets for half a minute\n"
+	"  rocescope send roce0 --dst 10.9.0.2 --preset lofar --rate 10Gbit --duration 30\n"
+	"  # ICRCs whose bytes stand the wrong way round, now and then\n"
+	"  rocescope send -w run.pcap --messages 100 --fault icrc-swapped:every=10\n";
 
 static void take(struct option_parser *p, const struct option_word *w, const char *text)
 {
@@ -117,7 +125,7 @@ void option_take(struct option_parser *p, const char *name, const char *value)
 
 static void print_help(void)
 {
-	char name[60];
+	char name[60], letter[8];
 
 	printf("usage: rocescope send IFACE|-w FILE --dst IP [OPTIONS]\n\n"
 	       "A software FPGA: RoCE packets by plan, faults by plan, the truth to a file.\n");
@@ -126,7 +134,8 @@ static void print_help(void)
 			printf("\n%s:\n", w->help);
 			continue;
 		}
-		snprintf(name, sizeof(name), "--%s%s%s", w->name, w->value ? " " : "", w->value ?: "");
+		snprintf(letter, sizeof(letter), "-%c, ", w->letter);
+		snprintf(name, sizeof(name), "%s--%s%s%s", w->letter ? letter : "", w->name, w->value ? " " : "", w->value ?: "");
 		list_entry(name, w->help);
 	}
 	printf("\n");
@@ -135,6 +144,7 @@ static void print_help(void)
 	printf("  --version\n");
 	printf("\nPresets; what stands behind one on the line wins over it:\n");
 	presets_list();
+	printf("\nExamples:\n%s", examples);
 }
 
 static void __attribute__((noreturn)) help(const char *topic)

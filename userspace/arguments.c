@@ -10,7 +10,7 @@
 static __attribute__((noreturn)) void help(const struct arguments *a, const char *topic)
 {
 	if (!topic || !a->help || !a->help(topic))
-		fputs(a->usage, stdout);
+		printf("%s\nExamples:\n%s", a->usage, a->examples);
 	exit(EXIT_RAN);
 }
 

@@ -13,6 +13,7 @@
 struct arguments {
 	const char *command;
 	const char *usage;	      /* what --help prints */
+	const char *examples;	      /* and behind it: lines of words, "  # ...", and of commands, "  rocescope ..." */
 	const char *letters;	      /* short options beside h, as getopt() wants them */
 	const struct option *options; /* ends with a zero entry; values of those without a letter from OPTION_OWN on */
 	/* name: the long option's; "" for a letter */

@@ -43,7 +43,7 @@ static const char usage[] =
 	"  -j, --json               print one rocescope.snapshot/1 object\n"
 	"  --streams all|none       which streams are shown  (20, the worst; with -j all)\n"
 	"  --faults N               list the first N packets with faults              (100)\n"
-	"  --plot FILE.svg|FILE.png draw rates and PSNs over time, by gnuplot\n"
+	"  --plot FILE.svg|FILE.png  draw rates and PSNs over time, by gnuplot\n"
 	"  --expect FILE            connections, one a line: which streams answer which\n"
 	"  --link file|ethernet|ip|bth\n"
 	"                           what frames begin with: as the file says, or that  (file)\n"
@@ -52,6 +52,16 @@ static const char usage[] =
 	"  --exit-code              exit status 3 if a fault was seen\n"
 	"  --fail-on COUNTER,...    what is a fault, instead of the usual set; implies --exit-code\n"
 	"  -h, --help, --version\n";
+
+static const char examples[] =
+	"  # what a capture shows\n"
+	"  rocescope analyze run.pcap\n"
+	"  # as JSON, all streams, exit status 3 if anything was lost or broken\n"
+	"  rocescope analyze -j --exit-code run.pcap\n"
+	"  # what another program captures, compressed or not\n"
+	"  gzip -c run.pcap | rocescope analyze -\n"
+	"  # rates and PSNs over time as a picture\n"
+	"  rocescope analyze run.pcap --plot run.svg\n";
 
 enum { OPT_STREAMS = OPTION_OWN, OPT_FAULTS, OPT_PLOT, OPT_EXPECT, OPT_LINK, OPT_THREADS, OPT_UDP, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_LATER };
 
@@ -128,6 +138,7 @@ static void take_option(void *options, int value, char *text, const char *name)
 static const struct arguments arguments = {
 	.command = "analyze",
 	.usage = usage,
+	.examples = examples,
 	.letters = "j",
 	.options = long_options,
 	.take = take_option,

@@ -69,6 +69,14 @@ static const char usage[] =
 	"  -v, --verbose             also what libbpf and the kernel's verifier say\n"
 	"  -h, --help, --version\n";
 
+static const char examples[] =
+	"  # the faulty packets of an interface, each with its context\n"
+	"  rocescope capture roce0 -w faults.pcapng\n"
+	"  # for weeks: the newest 24 files of an hour each\n"
+	"  rocescope capture roce0 -w faults.pcapng --file-seconds 3600 --files 24\n"
+	"  # only lost packets and wrong ICRCs, straight into Wireshark's command line\n"
+	"  rocescope capture roce0 -w - --reason psn,icrc | tshark -r -\n";
+
 enum {
 	OPT_LIVE = OPTION_OWN, OPT_REASON, OPT_CONTEXT, OPT_SNAPLEN, OPT_LIMIT, OPT_FILE_SIZE, OPT_FILE_SECONDS, OPT_FILES,
 	OPT_BUFFER,
@@ -178,6 +186,7 @@ static void check_options(const struct options *o)
 static const struct arguments arguments = {
 	.command = "capture",
 	.usage = usage,
+	.examples = examples,
 	.letters = "w:jv",
 	.options = long_options,
 	.take = take_option,

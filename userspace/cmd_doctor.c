@@ -44,6 +44,14 @@ static const char usage[] =
 	"  --exit-code              exit status 3 if there is a finding\n"
 	"  -h, --help, --version    (--help findings: every finding there is)\n";
 
+static const char examples[] =
+	"  # what is wrong with the sender in this capture\n"
+	"  rocescope doctor run.pcap\n"
+	"  # with the sender in this port, for half a minute\n"
+	"  rocescope doctor roce0 --duration 30\n"
+	"  # every mistake it knows\n"
+	"  rocescope doctor --help findings\n";
+
 enum { OPT_EXPECT = OPTION_OWN, OPT_LINK, OPT_LIVE, OPT_EXIT_CODE };
 
 static const struct option long_options[] = {
@@ -121,6 +129,7 @@ static void take_arguments(struct options *o)
 static const struct arguments arguments = {
 	.command = "doctor",
 	.usage = usage,
+	.examples = examples,
 	.letters = "jv",
 	.options = long_options,
 	.take = take_option,

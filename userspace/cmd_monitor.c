@@ -28,6 +28,20 @@ static const char usage[] =
 	"  -v, --verbose             also what libbpf and the kernel's verifier say\n"
 	"  -h, --help, --version\n";
 
+static const char examples[] =
+	"  # what passes an interface, per queue pair\n"
+	"  rocescope monitor roce0\n"
+	"  # a host that is an end itself: what leaves it as well, and only the streams with faults\n"
+	"  rocescope monitor roce0 --direction both --filter faulty\n"
+	"  # for a script: JSON for ten seconds, exit status 3 if anything was lost or broken\n"
+	"  rocescope monitor roce0 -j --duration 10 --exit-code\n"
+	"  # two ports a switch mirrors to, which only listen\n"
+	"  rocescope monitor mirror0 mirror1 --drop\n"
+	"  # for Prometheus, nothing on the terminal\n"
+	"  rocescope monitor roce0 --quiet --prometheus 127.0.0.1:9795\n"
+	"  # a line each time something goes wrong\n"
+	"  rocescope monitor roce0 --events\n";
+
 enum {
 	OPT_LIVE = OPTION_OWN, OPT_STREAMS, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_PLAIN, OPT_QUIET, OPT_FILTER, OPT_EVENTS,
 	OPT_ON_FAULT, OPT_EVENT_LIMIT, OPT_PROMETHEUS, OPT_PROMETHEUS_STREAMS, OPT_LATER
@@ -122,6 +136,7 @@ static void take_option(void *options, int value, char *text, const char *name)
 static const struct arguments arguments = {
 	.command = "monitor",
 	.usage = usage,
+	.examples = examples,
 	.letters = "jv",
 	.options = long_options,
 	.take = take_option,

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/list.h"
 #include "userspace/commands.h"
+#include "userspace/event_text.h"
 
 /* A command without a function is one of the plan that is not built yet. */
 static const struct command {
@@ -22,13 +24,58 @@ static const struct command {
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-static int help(void)
+/* ---- lists of what the .def files have ---- */
+
+static void list_counters(void)
 {
+#define COUNTER(name, unit, kind, scope, words) list_entry(#name, words);
+#include "roce/counters.def"
+#undef COUNTER
+}
+
+static void list_events(void)
+{
+	for (int i = 0; i < ROCE_EVENTS; i++) {
+		char words[200];
+
+		snprintf(words, sizeof(words), "(%s) %s", event_reasons[i], event_words[i]);
+		list_entry(event_names[i], words);
+	}
+}
+
+static void list_lints(void)
+{
+	for (int i = 0; i < ROCE_LINTS; i++)
+		list_entry(lint_names[i], lint_words[i]);
+}
+
+static const struct topic {
+	const char *name;
+	void (*list)(void);
+	const char *words;
+} topics[] = {
+	{ "counters", list_counters, "every counter, as --fail-on, JSON and Prometheus call it" },
+	{ "events", list_events, "what a packet can show, and the word of capture --reason that stands for it" },
+	{ "lints", list_lints, "mistakes in headers" },
+};
+
+#define TOPICS (sizeof(topics) / sizeof(topics[0]))
+
+static int help(const char *topic)
+{
+	for (size_t i = 0; topic && i < TOPICS; i++)
+		if (!strcmp(topic, topics[i].name)) {
+			topics[i].list();
+			return EXIT_RAN;
+		}
 	printf("usage: rocescope COMMAND [ARGUMENTS]      (rocescope COMMAND --help tells more)\n\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (commands[i].run)
 			printf("  %-9s %s\n", commands[i].name, commands[i].words);
-	printf("\n  --help, --version\n");
+	printf("\nrocescope --help TOPIC lists\n\n");
+	for (size_t i = 0; i < TOPICS; i++)
+		printf("  %-9s %s\n", topics[i].name, topics[i].words);
+	printf("\n  -h, --help, --version\n");
 	return EXIT_RAN;
 }
 
@@ -46,7 +93,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[i], "--version"))
 			return printf("rocescope " VERSION "\n") < 0 ? EXIT_COULD_NOT : EXIT_RAN;
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
-		return help();
+		return help(argc > 2 ? argv[2] : NULL);
 	for (size_t i = 0; argc > 1 && i < COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return run(&commands[i], argc - 1, argv + 1);
