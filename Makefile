@@ -31,7 +31,7 @@ PROGRAMS   :=
 UNIT_TESTS :=
 TESTS      := $(sort $(wildcard */*.test))
 # These need files and CPU only, and so do unit tests; all others have interfaces, guests or a clock, and run alone.
-SIDE_BY_SIDE := $(patsubst %,tests/%.test,analyze analyze_threads compare_unit doctor doctor_icrc golden ng_writer reader \
+SIDE_BY_SIDE := $(patsubst %,tests/%.test,analyze analyze_threads compare_unit doctor doctor_icrc golden help ng_writer reader \
 		report send_faults send_file send_presets send_usage)
 PROVE      := prove --timer --failures --comments --exec tests/run
 
