@@ -12,7 +12,8 @@
 
 #define PAIR_NO_PSN 0xffffffffu
 
-enum roce_pair_from { PAIR_UNKNOWN, PAIR_EXPECT, PAIR_CM };
+/* Who says so. This machine's RDMA netlink knows a connection at any time, not only its beginning. */
+enum roce_pair_from { PAIR_UNKNOWN, PAIR_EXPECT, PAIR_CM, PAIR_NETLINK };
 
 /* No padding: maps compare the bytes. */
 struct roce_pair_key {

@@ -415,14 +415,24 @@ roce_inline void roce_pair_key(const struct roce_packet *p, struct roce_pair_key
 
 /*
  * What was found: a pair, or NULL. One that the stream did not know begins another connection, also where QPNs are used
- * again: its sequence starts anew. To be guarded as roce_observe() is.
+ * again: its sequence starts anew. Not so by netlink, which tells who the peer is and not that anything has begun. To be
+ * guarded as roce_observe() is.
  */
 roce_inline void roce_adopt(struct roce_stream *s, const struct roce_pair *pair, __u32 generation)
 {
 	struct roce_pair *own = &s->pair;
 
 	s->pair_generation = generation;
-	if (!pair || (pair->from == own->from && pair->connection == own->connection))
+	if (!pair)
+		return;
+	if (pair->from == PAIR_NETLINK) {
+		if (!own->from || own->peer_qpn != pair->peer_qpn)
+			*own = *pair;
+		if (!s->path_mtu)
+			s->path_mtu = pair->path_mtu;
+		return;
+	}
+	if (pair->from == own->from && pair->connection == own->connection)
 		return;
 	*own = *pair;
 	s->met = false;
