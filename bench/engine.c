@@ -210,7 +210,7 @@ static void prove_batch(struct batch *b)
 {
 	struct snapshot s = { 0 };
 
-	if (maps_read_streams(bpf_map__fd(b->bpf->maps.table_states), bpf_map__fd(b->bpf->maps.streams), &s))
+	if (maps_read_streams(bpf_map__fd(b->bpf->maps.table_states), bpf_map__fd(b->bpf->maps.streams), -1, &s))
 		die("streams", errno);
 	for (int i = 0; i < b->count; i++)
 		if (b->measures[i].kind->does & DOES_STREAMS)

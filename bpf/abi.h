@@ -5,7 +5,7 @@
 
 #include <linux/bpf.h>
 
-#include "roce/stream.h"
+#include "roce/dialogue.h"
 
 /* The longest frame whose ICRC is computed: MTU 9216 with Ethernet and two VLAN tags. */
 #define FRAME_MAX 9280
@@ -99,7 +99,7 @@ struct scratch {
 	__u64 now;     /* ns, CLOCK_MONOTONIC, as it was then */
 	__u32 place;   /* 1 + that of the packet's stream, 0: it has none */
 	__u8 wanted;  /* its ICRC is to be verified */
-	__u8 icrc;    /* watch_observe_old(): enum icrc_verdict */
+	__u8 icrc;    /* for functions apart from what has verified it: enum icrc_verdict */
 	__u8 linear;  /* it can be read where it is; else it is here, all of it if its ICRC is wanted */
 };
 
@@ -108,6 +108,7 @@ struct monitor_settings {
 	struct roce_ports ports;
 	__u32 icrc_every; /* the ICRC of one frame out of so many, drawn at random, is verified; 0: of none */
 	__u32 drop;	  /* 1: what came in is dropped after it was counted */
+	__u32 dialogues;  /* 1: requests and answers are both seen here, and met; the map `dialogues` has room for them */
 	__u32 max_streams;
 	__u32 bucket_mask;  /* number of buckets, a power of two, less one */
 	__u32 idle_ticks;   /* a stream that had no packet for so long may be evicted */

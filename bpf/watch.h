@@ -6,6 +6,7 @@
 #ifndef BPF_WATCH_H
 #define BPF_WATCH_H
 
+#include "bpf/dialogues.h"
 #include "bpf/pairs.h"
 #include "bpf/scratch.h"
 #include "roce/checksum.h"
@@ -317,10 +318,12 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		return;
 	if (roce_is_management(p) && icrc != ICRC_BAD)
 		pairs_learn();
-	if (what & (WATCH_OLD | WATCH_CAPTURE))
+	if (what & (WATCH_OLD | WATCH_CAPTURE) || settings.dialogues)
 		s->icrc = icrc;
 	if (!(what & WATCH_OLD)) {
 		watch_stream(ctx, s, icrc, what);
+		if (settings.dialogues)
+			dialogues_see();
 		return;
 	}
 	watch_pair_old(s);

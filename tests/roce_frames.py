@@ -10,8 +10,8 @@ UC_WRITE_ONLY, UC_WRITE_ONLY_IMM = 0x2a, 0x2b
 RC_SEND_ONLY, RC_ACK, UD_SEND_ONLY, CNP = 0x04, 0x11, 0x64, 0x81
 
 
-def bth(opcode, dqpn, psn, pad=0):
-    return struct.pack("!BBHII", opcode, 0x40 | pad << 4, 0xffff, dqpn, psn & 0xffffff)
+def bth(opcode, dqpn, psn, pad=0, ackreq=False):
+    return struct.pack("!BBHII", opcode, 0x40 | pad << 4, 0xffff, dqpn, ackreq << 31 | psn & 0xffffff)
 
 
 def reth(va, rkey, length):

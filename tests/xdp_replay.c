@@ -359,7 +359,7 @@ static int compare_way(struct way *w)
 	int differ = 0;
 
 	user.streams = table_take(&w->table, &user.stream_count);
-	if (maps_read_streams(bpf_map__fd(w->bpf->maps.table_states), bpf_map__fd(w->bpf->maps.streams), &bpf))
+	if (maps_read_streams(bpf_map__fd(w->bpf->maps.table_states), bpf_map__fd(w->bpf->maps.streams), -1, &bpf))
 		die("BPF map", strerror(errno));
 	snapshot_finish(&bpf);
 	snapshot_finish(&user);

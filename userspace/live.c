@@ -196,6 +196,9 @@ static bool load_programs(struct live *l)
 	fold_make_tables(p->tables);
 	set_entries(l, "buckets", p->settings->bucket_mask + 1);
 	set_entries(l, "streams", p->settings->max_streams);
+	p->settings->dialogues = l->options->both;
+	if (l->options->both)
+		set_entries(l, "dialogues", p->settings->max_streams);
 	/* twice: this kind of map may push something out before it is full */
 	if (l->expected.count * 2 > PAIRS_MAX)
 		set_entries(l, "pairs", l->expected.count * 2);
@@ -427,12 +430,13 @@ static bool fill_interfaces(const struct live *l, struct snapshot *s)
 static bool read_counters(const struct live *l, struct snapshot *s)
 {
 	int scratches = live_map(l, "scratches"), table = live_map(l, "table_states"), streams = live_map(l, "streams");
+	int dialogues = l->options->both ? live_map(l, "dialogues") : -1;
 	struct roce_counters after;
 
 	for (int i = 0; i < READ_TRIES; i++) {
 		s->totals = after = (struct roce_counters){ 0 };
 		s->stream_count = 0;
-		if (maps_read_totals(scratches, &s->totals) || maps_read_streams(table, streams, s) ||
+		if (maps_read_totals(scratches, &s->totals) || maps_read_streams(table, streams, dialogues, s) ||
 		    maps_read_totals(scratches, &after))
 			return false;
 		if (EVICTED(s->totals) == EVICTED(after))

@@ -60,10 +60,11 @@ int maps_read_totals(int scratches_map, struct roce_counters *totals)
 #define COPY_PAUSE 100 /* tries after which the stream's packets may have to be waited out */
 
 /*
- * A copy of the stream as it was at one moment: no CPU was at work on it before, nor has been since. Should its packets
- * come so thick that this is never so, the last try has to do.
+ * A copy of the stream and its dialogue (NULL: none) as they were at one moment: no CPU was at work on them before, nor has
+ * been since. Should their packets come so thick that this is never so, the last try has to do.
  */
-static void copy_stream(const struct stream_value *from, struct stream_value *to)
+static void copy_stream(const struct stream_value *from, struct stream_value *to, const struct roce_dialogue *dialogue,
+			struct roce_dialogue *copy)
 {
 	__u32 before, tries = 0;
 
@@ -72,43 +73,82 @@ static void copy_stream(const struct stream_value *from, struct stream_value *to
 			nanosleep(&(struct timespec){ .tv_nsec = 1000 }, NULL);
 		before = __atomic_load_n(&from->sequence, __ATOMIC_ACQUIRE);
 		memcpy(to, from, sizeof(*to));
+		if (dialogue)
+			memcpy(copy, dialogue, sizeof(*copy));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while ((before & 1 || before != __atomic_load_n(&from->sequence, __ATOMIC_RELAXED)) && ++tries < COPY_TRIES);
 }
 
-static int append(struct snapshot *s, const struct stream_value *values, __u32 count)
+/* Whether this is the dialogue of that stream, and answers were seen. If so, time goes on in it until now. */
+static bool is_dialogue(struct roce_dialogue *d, const struct stream_value *v)
+{
+	if (v->key.kind != KEY_CONNECTED || v->key.side != SIDE_REQUEST || !d->heard || d->begun != v->stream.first_seen)
+		return false;
+	dialogue_wait(d, now_ns());
+	return true;
+}
+
+/* dialogues: beside the values; NULL: there are none. */
+static int append(struct snapshot *s, const struct stream_value *values, const struct roce_dialogue *dialogues, __u32 count)
 {
 	struct snapshot_stream *grown = realloc(s->streams, (s->stream_count + count) * sizeof(*grown));
+	struct roce_dialogue *d = NULL;
 	struct stream_value v;
 
 	if (!grown)
 		return -1;
 	s->streams = grown;
+	if (dialogues) {
+		free(s->dialogues);
+		s->dialogues = d = malloc(count * sizeof(*d));
+		if (!d)
+			return -1;
+	}
 	for (__u32 i = 0; i < count; i++) {
-		copy_stream(&values[i], &v);
-		if (v.key.kind != KEY_NONE && v.stream.used) /* not one that is being made, or was evicted */
-			s->streams[s->stream_count++] = (struct snapshot_stream){ .key = v.key, .stream = v.stream };
+		struct snapshot_stream *to = &s->streams[s->stream_count];
+
+		copy_stream(&values[i], &v, dialogues ? &dialogues[i] : NULL, d);
+		if (v.key.kind == KEY_NONE || !v.stream.used) /* one that is being made, or was evicted */
+			continue;
+		*to = (struct snapshot_stream){ .key = v.key, .stream = v.stream };
+		if (dialogues && is_dialogue(d, &v))
+			to->dialogue = d++;
+		s->stream_count++;
 	}
 	return 0;
 }
 
-int maps_read_streams(int table_map, int streams_map, struct snapshot *s)
+static const void *map_memory(int map, size_t bytes)
 {
+	const void *memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED, map, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void unmap_memory(const void *memory, size_t bytes)
+{
+	if (memory)
+		munmap((void *)memory, bytes);
+}
+
+int maps_read_streams(int table_map, int streams_map, int dialogues_map, struct snapshot *s)
+{
+	const struct roce_dialogue *dialogues = NULL;
+	const struct stream_value *values;
 	struct table_state table;
 	__u32 zero = 0;
-	size_t bytes;
-	void *values;
-	int result;
+	int result = -1;
 
 	if (bpf_map_lookup_elem(table_map, &zero, &table))
 		return -1;
-	bytes = table.given * sizeof(struct stream_value);
-	if (!bytes)
+	if (!table.given)
 		return 0;
-	values = mmap(NULL, bytes, PROT_READ, MAP_SHARED, streams_map, 0);
-	if (values == MAP_FAILED)
-		return -1;
-	result = append(s, values, table.given);
-	munmap(values, bytes);
+	values = map_memory(streams_map, table.given * sizeof(*values));
+	if (dialogues_map >= 0)
+		dialogues = map_memory(dialogues_map, table.given * sizeof(*dialogues));
+	if (values && (dialogues || dialogues_map < 0))
+		result = append(s, values, dialogues, table.given);
+	unmap_memory(values, table.given * sizeof(*values));
+	unmap_memory(dialogues, table.given * sizeof(*dialogues));
 	return result;
 }

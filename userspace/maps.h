@@ -15,7 +15,10 @@ void maps_complete_settings(struct monitor_settings *s, double interval);
 /* The sum over all CPUs, by the map `scratches`. 0, or -1 with errno. */
 int maps_read_totals(int scratches_map, struct roce_counters *totals);
 
-/* Appends every stream to s->streams, each as it was at one moment. 0, or -1 with errno. */
-int maps_read_streams(int table_map, int streams_map, struct snapshot *s);
+/*
+ * Appends every stream to s->streams, each as it was at one moment, with its dialogue if its answers were seen.
+ * dialogues_map: -1 where there are none. 0, or -1 with errno.
+ */
+int maps_read_streams(int table_map, int streams_map, int dialogues_map, struct snapshot *s);
 
 #endif

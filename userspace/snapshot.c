@@ -95,4 +95,5 @@ void snapshot_free(struct snapshot *s)
 {
 	free(s->interfaces);
 	free(s->streams);
+	free(s->dialogues);
 }

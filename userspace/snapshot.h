@@ -38,6 +38,7 @@ struct snapshot {
 	size_t interface_count;
 	struct snapshot_stream *streams; /* sorted by snapshot_finish() */
 	size_t stream_count;
+	struct roce_dialogue *dialogues; /* those that streams point to; NULL: there are none */
 	__u64 realtime_offset; /* ns to add to a stream's first_seen/last_seen for CLOCK_REALTIME */
 	const struct fault_list *faults; /* finished; NULL: nobody listed them */
 };
@@ -69,7 +70,7 @@ struct snapshot_rank snapshot_rank(const struct roce_stream *s);
 /* < 0: a is worse, or as bad and busier. */
 int snapshot_compare_ranks(const struct snapshot_rank *a, const struct snapshot_rank *b);
 
-/* Frees interfaces and streams; the struct itself is the caller's. */
+/* Frees interfaces, streams and dialogues; the struct itself is the caller's. */
 void snapshot_free(struct snapshot *s);
 
 #endif

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "userspace/address.h"
+#include "userspace/dialogue_json.h"
 #include "userspace/event_text.h"
 #include "userspace/fault_list.h"
 #include "userspace/view.h"
@@ -144,15 +145,19 @@ static json_t *stream_identity(const struct roce_key *key, const __u8 dst[16], _
 	return o;
 }
 
-static json_t *stream_object(const struct snapshot_stream *s, __u64 realtime_offset)
+/* Who says who the peer is. */
+static const char *const pair_names[] = { [PAIR_EXPECT] = "expect", [PAIR_CM] = "cm", [PAIR_NETLINK] = "netlink" };
+
+static json_t *stream_object(const struct snapshot_stream *s, const struct snapshot *now, const struct snapshot *previous)
 {
+	__u64 realtime_offset = now->realtime_offset;
 	const struct roce_stream *stream = &s->stream;
 	const struct roce_pair *pair = &stream->pair;
 	bool acknowledges = s->key.side == SIDE_RESPONSE && stream->service != SERVICE_CNP;
 	json_t *o = stream_identity(&s->key, stream->dst, stream->dqpn, stream->service);
 
 	json_object_set_new(o, "peer_qpn", number_or_null(pair->from, pair->peer_qpn));
-	json_object_set_new(o, "peer_from", pair->from ? json_string(pair->from == PAIR_CM ? "cm" : "expect") : json_null());
+	json_object_set_new(o, "peer_from", pair->from ? json_string(pair_names[pair->from]) : json_null());
 	json_object_set_new(o, "icrc_trusted", json_boolean(stream->trusted));
 	json_object_set_new(o, "estimate", json_boolean(snapshot_is_estimate(stream)));
 	json_object_set_new(o, "path_mtu", number_or_null(stream->path_mtu, stream->path_mtu));
@@ -165,6 +170,8 @@ static json_t *stream_object(const struct snapshot_stream *s, __u64 realtime_off
 			json_object_set_new(o, counters[i].name, number(stream->counters.value[i]));
 	json_object_set_new(o, "lint", lint_object(stream));
 	json_object_set_new(o, "last", last_object(&stream->last));
+	if (s->dialogue)
+		json_object_set_new(o, "dialogue", dialogue_json(s, now, previous));
 	return o;
 }
 
@@ -230,7 +237,7 @@ static bool print_streams(FILE *out, const struct snapshot *now, const struct sn
 		if (!first)
 			fputc(',', out);
 		first = false;
-		if (!print(out, stream_object(s, now->realtime_offset), 0))
+		if (!print(out, stream_object(s, now, previous), 0))
 			return false;
 	}
 	return true;
