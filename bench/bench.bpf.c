@@ -12,6 +12,7 @@
 #include "bench/rewrite.bpf.h"
 #include "bench/slice8.h"
 #include "bpf/watch.h"
+#include "bpf/recent.h"
 
 const volatile struct slice8_tables slice8_tables;
 
@@ -82,6 +83,8 @@ PROGRAMS(parse, untracked, watch_xdp(ctx, frags, 0))
 PROGRAMS(streams, tracked, watch_xdp(ctx, frags, WATCH_STREAMS))
 PROGRAMS(icrc, untracked, watch_xdp(ctx, frags, WATCH_ICRC))
 PROGRAMS(all, tracked, watch_xdp(ctx, frags, WATCH_STREAMS | WATCH_ICRC))
+/* no packet is faulty: what is done to find that out */
+PROGRAMS(events, tracked, watch_xdp(ctx, frags, WATCH_STREAMS | WATCH_ICRC | WATCH_CAPTURE))
 PROGRAMS(copy, untracked, watch_xdp(ctx, frags, 0); check_by_reference(ctx, COPY))
 PROGRAMS(icrc_slice8, untracked, watch_xdp(ctx, frags, 0); check_by_reference(ctx, SLICE8))
 PROGRAMS(icrc_table, untracked, watch_xdp(ctx, frags, 0); check_by_reference(ctx, TABLE))

@@ -20,7 +20,7 @@
 #include "bench/frame.h"
 #include "bench/pin.h"
 #include "bench/slice8.h"
-#include "bpf/abi.h"
+#include "bpf/capture.h"
 #include "lib/clock.h"
 #include "lib/options.h"
 #include "userspace/maps.h"
@@ -274,6 +274,8 @@ static void load(struct batch *b)
 	settings->max_streams = STREAMS_MAX;
 	maps_complete_settings(settings, 1);
 	fold_make_tables((struct fold_tables *)&b->bpf->rodata->fold_tables);
+	*(struct capture_settings *)&b->bpf->rodata->capture =
+		(struct capture_settings){ .kinds = ~0u, .snaplen = ROCE_WINDOW_BYTES, .limit = 10 };
 	slice8_make((struct slice8_tables *)&b->bpf->rodata->slice8_tables);
 	bpf_map__set_max_entries(b->bpf->maps.buckets, settings->bucket_mask + 1);
 	bpf_map__set_max_entries(b->bpf->maps.streams, settings->max_streams);
@@ -340,6 +342,7 @@ static const struct kind empty = { "empty", "empty", DOES_REWRITE, NULL };
 static const struct kind empty_bare = { "empty-bare", "empty_bare", 0, NULL };
 static const struct kind streams = { "streams", "streams", IN_KERNEL | DOES_STREAMS, NULL };
 static const struct kind all = { "all", "all", IN_KERNEL | DOES_STREAMS | DOES_ICRC, NULL };
+static const struct kind events = { "events", "events", IN_KERNEL | DOES_STREAMS | DOES_ICRC, NULL };
 static const struct kind flood = { "flood", "flood", IN_KERNEL | DOES_STREAMS | DOES_ICRC | DOES_FLOOD, NULL };
 static const struct kind without_streams[] = {
 	{ "parse", "parse", IN_KERNEL, NULL },
@@ -377,6 +380,8 @@ static void choose(struct batch *b)
 	if (!b->flood)
 		add(b, &streams);
 	add(b, &all);
+	if (!b->flood)
+		add(b, &events);
 	if (b->flood)
 		add(b, &flood);
 }

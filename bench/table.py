@@ -2,7 +2,7 @@
 """The figures as Markdown that also reads well on a terminal."""
 from bench import machine
 
-ORDER = ("empty", "empty-bare", "parse", "streams", "icrc", "all", "copy", "icrc-slice8", "icrc-table", "user-zlib",
+ORDER = ("empty", "empty-bare", "parse", "streams", "icrc", "all", "events", "copy", "icrc-slice8", "icrc-table", "user-zlib",
          "user-isal")
 
 

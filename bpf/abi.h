@@ -101,6 +101,8 @@ struct scratch {
 	__u8 wanted;  /* its ICRC is to be verified */
 	__u8 icrc;    /* for functions apart from what has verified it: enum icrc_verdict */
 	__u8 linear;  /* it can be read where it is; else it is here, all of it if its ICRC is wanted */
+	__u8 trusted; /* with WATCH_CAPTURE, of the stream before the packet: struct roce_before has them */
+	__u32 expected;
 };
 
 /* Set before the program is loaded; maps_complete_settings() sees to what is below max_streams. */

@@ -55,14 +55,23 @@ struct capture_second {
 	__u64 faults;
 };
 
-/* Value of the map `recents`, of the stream at the same place of `streams`. */
+/* Value of the map `recents`, of the stream at the same place of `streams`: first what every packet needs. */
 struct recent {
-	__u32 next;	/* where the next header goes, modulo RECENT_HEADERS */
-	__u32 kept;	/* headers that are remembered and were not taken */
-	__u32 after;	/* so many packets are taken because of the fault before */
-	__u32 sampled;
+	__u64 shown;	/* roce_shown() behind the last packet */
 	__u64 fault;	/* id of the last one */
 	struct capture_second second;
+	__u32 after;	/* so many packets are taken because of the fault before */
+	__u32 sampled;
+	__u64 pad[3];
+	struct roce_before before; /* as `shown` */
+	__u8 rest[63 - (64 + sizeof(struct roce_before) + 63) % 64];
+};
+_Static_assert(offsetof(struct recent, before) == 64 && sizeof(struct recent) % 64 == 0, "lines of one stream are of no other");
+
+/* Value of the map `headers`, likewise; with capture_settings.before only. */
+struct recent_headers {
+	__u32 next;	/* where the next header goes, modulo RECENT_HEADERS */
+	__u32 kept;	/* headers that are remembered and were not taken */
 	struct recent_header header[RECENT_HEADERS];
 };
 
@@ -93,8 +102,7 @@ struct capture_interface {
 
 /* Value of the per-CPU map `captures`. */
 struct capture_cpu {
-	struct roce_before before; /* the stream as it was before the packet that is looked at */
-	struct roce_event event;   /* what that has shown */
+	struct roce_event event;   /* what the packet that is looked at has shown */
 	struct capture_origin origin;
 	struct capture_second second; /* of packets without stream */
 	struct capture_interface interface[CAPTURE_INTERFACES];

@@ -29,6 +29,13 @@ struct {
 } recents SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, struct recent_headers);
+} headers SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
@@ -52,6 +59,12 @@ static __always_inline struct scratch *capture_scratch(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&scratches, &zero);
+}
+
+/* Packets without fault may be taken as well; a constant. */
+static __always_inline bool capture_has_context(void)
+{
+	return capture.before || capture.after || capture.sample;
 }
 
 /* Unique because each CPU counts the frames it sees. */
@@ -157,10 +170,15 @@ static __always_inline void capture_whole(const struct capture_hook *h, struct s
 /* ---- the stream's last headers ---- */
 
 static __always_inline void capture_remember(const struct capture_hook *h, const struct scratch *s,
-					     const struct capture_cpu *c, struct recent *r)
+					     const struct capture_cpu *c)
 {
-	struct recent_header *header = &r->header[r->next % RECENT_HEADERS];
+	__u32 place = s->place - 1;
+	struct recent_headers *r = bpf_map_lookup_elem(&headers, &place);
+	struct recent_header *header;
 
+	if (!r)
+		return;
+	header = &r->header[r->next % RECENT_HEADERS];
 	header->origin = c->origin;
 	header->captured = capture_header(h, s, header->bytes);
 	r->next++;
@@ -174,12 +192,12 @@ __noinline int capture_send_recent(void)
 	struct scratch *s = capture_scratch();
 	struct capture_cpu *c = capture_own();
 	__u32 place, count, first;
-	struct recent *r;
+	struct recent_headers *r;
 
 	if (!s || !c)
 		return 0;
 	place = s->place - 1;
-	r = bpf_map_lookup_elem(&recents, &place);
+	r = bpf_map_lookup_elem(&headers, &place);
 	if (!r)
 		return 0;
 	count = r->kept < capture.before ? r->kept : capture.before;
@@ -219,8 +237,10 @@ static __always_inline void capture_of_stream(const struct capture_hook *h, stru
 {
 	bool faulty = c->event.kinds & capture.kinds;
 
+	capture_locate(h, s, &c->origin);
 	if (faulty && capture_admits(&r->second, c->origin.time)) {
-		capture_send_recent();
+		if (capture.before)
+			capture_send_recent();
 		r->after = capture.after;
 		r->fault = c->origin.id;
 		capture_whole(h, s, c, CAPTURE_FAULT, r->fault);
@@ -237,22 +257,51 @@ static __always_inline void capture_of_stream(const struct capture_hook *h, stru
 		return;
 	}
 	if (capture.before)
-		capture_remember(h, s, c, r);
-}
-
-/* What a place remembers of an earlier stream is forgotten. */
-static __always_inline void capture_forget(struct recent *r)
-{
-	r->next = r->kept = r->after = r->sampled = 0;
-	r->fault = r->second.begin = r->second.faults = 0;
+		capture_remember(h, s, c);
 }
 
 /* As watch_find(): asks for memory that will be needed when the ICRC is ready. */
-__noinline int capture_touch(void)
+__noinline int capture_touch(__u32 place)
+{
+	const struct stream_value *v = bpf_map_lookup_elem(&streams, &place);
+	const struct recent *r = bpf_map_lookup_elem(&recents, &place);
+
+	if (r)
+		*(volatile __u64 *)&r->shown;
+	if (!v)
+		return 0;
+	*(volatile __u64 *)&v->stream.counters.value[EVENT_COUNTER_FIRST];
+	*(volatile __u32 *)&v->stream.lint[0];
+	*(volatile __u32 *)&v->stream.lint[ROCE_LINTS - 1];
+	return 0;
+}
+
+/* The stream in the scratch is new: what its place remembers of an earlier one is forgotten. */
+__noinline int capture_meet(void)
+{
+	struct scratch *s = capture_scratch();
+	struct recent_headers *h;
+	struct recent *r;
+	__u32 place;
+
+	if (!s)
+		return 0;
+	place = s->place - 1;
+	r = bpf_map_lookup_elem(&recents, &place);
+	if (r)
+		*r = (struct recent){ 0 };
+	h = bpf_map_lookup_elem(&headers, &place);
+	if (h)
+		h->next = h->kept = 0;
+	return 0;
+}
+
+/* The stream as it is now is what it will be compared with. */
+__noinline int capture_look(void)
 {
 	struct scratch *s = capture_scratch();
 	const struct stream_value *v;
-	const struct recent *r;
+	struct recent *r;
 	__u32 place;
 
 	if (!s)
@@ -262,15 +311,13 @@ __noinline int capture_touch(void)
 	r = bpf_map_lookup_elem(&recents, &place);
 	if (!v || !r)
 		return 0;
-	*(volatile __u32 *)&r->next;
-	*(volatile __u64 *)&v->stream.counters.value[EVENT_COUNTER_FIRST];
-	*(volatile __u32 *)&v->stream.lint[0];
-	*(volatile __u32 *)&v->stream.lint[ROCE_LINTS - 1];
+	roce_look(&v->stream, &r->before);
+	r->shown = roce_shown(&v->stream);
 	return 0;
 }
 
-/* The stream in the scratch as it is now, before it observes the packet. */
-__noinline int capture_look(void)
+/* Something was shown: what. kinds: what the packet itself says. */
+__noinline int capture_events(__u32 kinds)
 {
 	struct scratch *s = capture_scratch();
 	struct capture_cpu *c = capture_own();
@@ -285,28 +332,43 @@ __noinline int capture_look(void)
 	r = bpf_map_lookup_elem(&recents, &place);
 	if (!v || !r)
 		return 0;
-	if (!v->stream.used)
-		capture_forget(r);
-	roce_look(&v->stream, &c->before);
+	if (!roce_tell(&v->stream, &r->before, &s->packet, kinds, &c->event))
+		c->event = (struct roce_event){ .expected = s->expected, .seen = s->packet.number };
 	return 0;
 }
 
-/* The same stream, after: what the packet has shown. */
+/*
+ * What the packet has shown, by its stream as it is now, after it, and as it was when something was shown last: of a packet
+ * without fault, only that nothing was counted. Whether there is more to be done with it.
+ */
 __noinline int capture_tell(void)
 {
 	struct scratch *s = capture_scratch();
 	struct capture_cpu *c = capture_own();
 	const struct stream_value *v;
-	__u32 place;
+	__u32 place, kinds;
+	struct recent *r;
+	__u64 shown;
 
 	if (!s || !c)
 		return 0;
-	c->event = (struct roce_event){ .expected = c->before.expected, .seen = s->packet.number };
 	place = s->place - 1;
 	v = bpf_map_lookup_elem(&streams, &place);
-	if (v)
-		roce_tell(&v->stream, &c->before, &s->packet, roce_packet_events(&s->packet, s->icrc), &c->event);
-	return 0;
+	r = bpf_map_lookup_elem(&recents, &place);
+	if (!v || !r)
+		return 0;
+	kinds = roce_packet_events(&s->packet, s->icrc);
+	shown = roce_shown(&v->stream);
+	c->event.kinds = 0;
+	c->event.expected = s->expected;
+	c->event.seen = s->packet.number;
+	if (kinds || shown != r->shown || (v->stream.trusted && !s->trusted)) {
+		r->before.expected = s->expected;
+		r->before.trusted = s->trusted;
+		capture_events(kinds);
+		capture_look();
+	}
+	return c->event.kinds & capture.kinds || capture_has_context();
 }
 
 static __always_inline int capture_packet(const struct capture_hook *h)
@@ -320,11 +382,8 @@ static __always_inline int capture_packet(const struct capture_hook *h)
 		return 0;
 	place = s->place - 1;
 	r = bpf_map_lookup_elem(&recents, &place);
-	if (!r)
-		return 0;
-	capture_tell();
-	capture_locate(h, s, &c->origin);
-	capture_of_stream(h, s, c, r);
+	if (r)
+		capture_of_stream(h, s, c, r);
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "bpf/pairs.h"
 #include "bpf/scratch.h"
 #include "roce/checksum.h"
+#include "roce/event.h"
 
 const volatile struct fold_tables fold_tables;
 
@@ -24,8 +25,9 @@ enum {
 };
 
 /* Where WATCH_CAPTURE is, bpf/recent.h is. */
-int capture_touch(void);
-int capture_look(void);
+int capture_meet(void);
+int capture_tell(void);
+int capture_touch(__u32 place);
 int capture_inward(struct xdp_md *ctx);
 int capture_inward_alone(struct xdp_md *ctx);
 int capture_outward(struct __sk_buff *skb);
@@ -220,10 +222,21 @@ static __always_inline void watch_pair_old(struct scratch *s)
 	watch_pair(s, bpf_map_lookup_elem(&streams, &place), true);
 }
 
+/* What the packet will be compared with. A new stream's place may have been another's. The stream is guarded. */
+static __always_inline void watch_look(struct scratch *s, const struct stream_value *v, __u32 what)
+{
+	if (!(what & WATCH_CAPTURE))
+		return;
+	s->expected = event_expected(&v->stream);
+	s->trusted = event_trusted(&v->stream);
+	if (!v->stream.used)
+		capture_meet();
+}
+
 /* Packets that are worth it are taken. The stream is guarded. */
 static __always_inline void watch_take(struct xdp_md *ctx, __u32 what)
 {
-	if (!(what & WATCH_CAPTURE))
+	if (!(what & WATCH_CAPTURE) || !capture_tell())
 		return;
 	if (what & WATCH_OUTWARD)
 		capture_outward((struct __sk_buff *)ctx);
@@ -254,8 +267,7 @@ static __always_inline void watch_stream(struct xdp_md *ctx, struct scratch *s, 
 		watch_pair(s, v, false);
 	if (v && guard_take(v, &g)) {
 		if (table_same_key(&v->key, &s->key)) {
-			if (what & WATCH_CAPTURE)
-				capture_look();
+			watch_look(s, v, what);
 			roce_observe(&v->stream, &s->packet, icrc, s->now, &s->told);
 			watch_take(ctx, what);
 			observed = true;
@@ -310,7 +322,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 	if (what & WATCH_STREAMS)
 		watch_find(s, what & WATCH_OLD);
 	if (what & WATCH_CAPTURE)
-		capture_touch();
+		capture_touch(s->place - 1);
 	if (what & WATCH_ICRC)
 		icrc = watch_icrc(ctx, s, place);
 	roce_count_packet(&s->totals, p, icrc);

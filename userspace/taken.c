@@ -80,6 +80,7 @@ static void set(struct taken *t, const struct taken_options *o)
 		c->limit = UINT64_MAX;
 	bpf_map__set_max_entries(t->bpf->maps.taken, round_up(o->buffer ?: TAKEN_BUFFER));
 	bpf_map__set_max_entries(t->bpf->maps.recents, t->live->options->settings.max_streams);
+	bpf_map__set_max_entries(t->bpf->maps.headers, c->before ? t->live->options->settings.max_streams : 1);
 }
 
 int taken_begin(struct taken *t, struct live *l, const struct taken_options *o, taken_see *see, void *context)
