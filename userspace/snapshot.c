@@ -32,6 +32,52 @@ __u64 snapshot_lost(const struct roce_counters *c)
 	return skipped > recovered ? skipped - recovered : 0;
 }
 
+bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter)
+{
+	bool udp = s->key.kind == KEY_UDP, response = s->key.side == SIDE_RESPONSE;
+
+	if (scopes[counter] == FRAME)
+		return false;
+	switch (counter) {
+	case COUNTER_ring_missed:
+		return false;
+	case COUNTER_udp_packets:
+		return udp;
+	case COUNTER_rocev1_packets:
+	case COUNTER_rocev1_icrc_checked:
+		return s->stream.counters.value[COUNTER_rocev1_packets];
+	case COUNTER_bytes:
+	case COUNTER_payload_bytes:
+	case COUNTER_ecn_ce:
+		return true;
+	case COUNTER_acks:
+	case COUNTER_rnr_naks:
+	case COUNTER_naks:
+	case COUNTER_nak_psn_sequence:
+	case COUNTER_nak_invalid_request:
+	case COUNTER_nak_remote_access:
+	case COUNTER_nak_remote_operational:
+	case COUNTER_cnps:
+		return response;
+	case COUNTER_messages:
+	case COUNTER_messages_broken:
+		return !udp && s->stream.service != SERVICE_CNP;
+	case COUNTER_imm_gaps:
+	case COUNTER_imm_skipped:
+		return !udp && !response;
+	case COUNTER_psn_gaps:
+	case COUNTER_psn_skipped:
+	case COUNTER_psn_recovered:
+	case COUNTER_psn_lost:
+	case COUNTER_psn_duplicates:
+	case COUNTER_psn_resyncs:
+		/* foreign UDP flows have no sequence */
+		return udp ? s->stream.met : s->stream.service != SERVICE_CNP;
+	default:
+		return !udp;
+	}
+}
+
 bool snapshot_is_estimate(const struct roce_stream *s)
 {
 	return s->service == SERVICE_UD;

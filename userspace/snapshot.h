@@ -55,6 +55,9 @@ const struct snapshot_stream *snapshot_find(const struct snapshot *s, const stru
 /* psn_skipped - psn_recovered, never below 0 */
 __u64 snapshot_lost(const struct roce_counters *c);
 
+/* Whether a counter says anything of such a stream: what it lacks is left out, and not shown as 0. */
+bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter);
+
 /* Nobody checks the PSN of UD: its figures are estimates and stay out of totals. */
 bool snapshot_is_estimate(const struct roce_stream *s);
 

@@ -15,13 +15,8 @@
 
 #define NSEC 1000000000u
 
-enum scope { FRAME, PACKET, STREAM, REPORT };
-
-static const struct {
-	const char *name;
-	enum scope scope;
-} counters[ROCE_COUNTERS] = {
-#define COUNTER(name, unit, kind, scope, words) [COUNTER_##name] = { #name, scope },
+static const char *const counters[ROCE_COUNTERS] = {
+#define COUNTER(name, unit, kind, scope, words) [COUNTER_##name] = #name,
 #include "roce/counters.def"
 #undef COUNTER
 };
@@ -58,53 +53,6 @@ static json_t *rfc3339(__u64 ns)
 static json_t *mac(const __u8 m[6])
 {
 	return json_sprintf("%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
-}
-
-/* Whether a counter says anything of such a stream. */
-static bool makes_sense(int counter, const struct snapshot_stream *s)
-{
-	bool udp = s->key.kind == KEY_UDP, response = s->key.side == SIDE_RESPONSE;
-
-	if (counters[counter].scope == FRAME)
-		return false;
-	switch (counter) {
-	case COUNTER_ring_missed:
-		return false;
-	case COUNTER_udp_packets:
-		return udp;
-	case COUNTER_rocev1_packets:
-	case COUNTER_rocev1_icrc_checked:
-		return s->stream.counters.value[COUNTER_rocev1_packets];
-	case COUNTER_bytes:
-	case COUNTER_payload_bytes:
-	case COUNTER_ecn_ce:
-		return true;
-	case COUNTER_acks:
-	case COUNTER_rnr_naks:
-	case COUNTER_naks:
-	case COUNTER_nak_psn_sequence:
-	case COUNTER_nak_invalid_request:
-	case COUNTER_nak_remote_access:
-	case COUNTER_nak_remote_operational:
-	case COUNTER_cnps:
-		return response;
-	case COUNTER_messages:
-	case COUNTER_messages_broken:
-		return !udp && s->stream.service != SERVICE_CNP;
-	case COUNTER_imm_gaps:
-	case COUNTER_imm_skipped:
-		return !udp && !response;
-	case COUNTER_psn_gaps:
-	case COUNTER_psn_skipped:
-	case COUNTER_psn_recovered:
-	case COUNTER_psn_lost:
-	case COUNTER_psn_duplicates:
-	case COUNTER_psn_resyncs:
-		/* foreign UDP flows have no sequence */
-		return udp ? s->stream.met : s->stream.service != SERVICE_CNP;
-	default:
-		return !udp;
-	}
 }
 
 static json_t *lint_object(const struct roce_stream *s)
@@ -166,8 +114,8 @@ static json_t *stream_object(const struct snapshot_stream *s, const struct snaps
 	json_object_set_new(o, "first_seen", rfc3339(stream->first_seen + realtime_offset));
 	json_object_set_new(o, "last_seen", rfc3339(stream->last_seen + realtime_offset));
 	for (int i = 0; i < ROCE_COUNTERS; i++)
-		if (makes_sense(i, s))
-			json_object_set_new(o, counters[i].name, number(stream->counters.value[i]));
+		if (snapshot_has(s, i))
+			json_object_set_new(o, counters[i], number(stream->counters.value[i]));
 	json_object_set_new(o, "lint", lint_object(stream));
 	json_object_set_new(o, "last", last_object(&stream->last));
 	if (s->dialogue)
@@ -196,7 +144,7 @@ static json_t *totals_object(const struct roce_counters *totals)
 	json_t *o = json_object();
 
 	for (int i = 0; i < ROCE_COUNTERS; i++)
-		json_object_set_new(o, counters[i].name, number(totals->value[i]));
+		json_object_set_new(o, counters[i], number(totals->value[i]));
 	return o;
 }
 
