@@ -415,6 +415,7 @@ static bool fill_interfaces(const struct live *l, struct snapshot *s)
 		memcpy(to->name, from->name, sizeof(from->name));
 		to->mode = from->mode;
 		to->direction = l->options->both ? "both" : "in";
+		to->gone = from->gone;
 		to->ring_missed = from->missed;
 	}
 	return true;

@@ -25,6 +25,7 @@ struct snapshot_interface {
 	char name[64];	       /* device, or capture file */
 	const char *mode;      /* "native", "native-frags", "generic", ..., "file" */
 	const char *direction; /* "in", "out", "both" */
+	bool gone;	       /* it is no longer there */
 	__u64 ring_missed;
 };
 
