@@ -2,3 +2,5 @@
 # What `monitor --prometheus` answers; all part of the one command.
 $(BUILD)/rocescope: $(patsubst %.c,$(BUILD)/%.o,$(wildcard prometheus/*.c))
 $(BUILD)/rocescope: LDLIBS += -lmicrohttpd
+
+$(BUILD)/prometheus/metrics.o: CFLAGS += -DVERSION='"$(VERSION)"'

@@ -13,7 +13,21 @@ struct host;
 struct metrics_options {
 	size_t streams;		     /* so many of the worst and busiest get series of their own; 0: none */
 	const struct filter *filter; /* among these; may be NULL */
+	const struct snapshot *known; /* an earlier one, whose streams' owners hold; may be NULL */
+	__u64 room;		     /* for so many streams */
+	bool events;		     /* they are had, */
+	__u64 events_suppressed;     /* ... but for those beyond the limit */
+	__u64 took;		     /* ns, to take the snapshot */
 };
+
+/* counters.def, in Prometheus's words; name: with _total behind what only rises. */
+struct metrics_counter {
+	const char *name, *type, *words;
+};
+
+extern const struct metrics_counter metrics_counters[ROCE_COUNTERS];
+
+#define METRICS_STREAMS 10000 /* at most: some 3 KB of text each */
 
 /* host may be NULL. 0, or -1 with errno when it cannot be written. */
 int metrics_write(FILE *out, const struct snapshot *s, const struct host *host, const struct metrics_options *o);

@@ -3,6 +3,8 @@
 #include <stdio.h>
 
 #include "lib/options.h"
+#include "prometheus/exporter.h"
+#include "prometheus/metrics.h"
 #include "userspace/arguments.h"
 #include "userspace/commands.h"
 #include "userspace/events.h"
@@ -21,7 +23,7 @@ static const char usage[] =
 	"  --events                  a line (-j: an object) a fault, and the final snapshot, instead of snapshots\n"
 	"  --on-fault COMMAND        the shell runs it for each fault, with the event as JSON on its standard input\n"
 	"  --event-limit N           events a stream and second; 0: no limit          (10)\n"
-	"  --prometheus ADDR:PORT    answers GET /metrics there, e.g. 127.0.0.1:9795\n"
+	"  --prometheus ADDR:PORT    answers GET /metrics there; 9795 alone: 127.0.0.1:9795, :9795: all addresses\n"
 	"  --prometheus-streams N    series of their own for so many streams, the worst and busiest  (0)\n"
 	"  --exit-code               exit status 3 if a fault was seen\n"
 	"  --fail-on COUNTER,...     what is a fault, instead of the usual set; implies --exit-code\n"
@@ -123,10 +125,12 @@ static void take_option(void *options, int value, char *text, const char *name)
 		o->event_limit = argument_number("monitor", name, text, 0, UINT32_MAX);
 		break;
 	case OPT_PROMETHEUS:
+		if (!exporter_is_address(text))
+			usage_error("monitor: --prometheus %s: neither ADDR:PORT nor PORT, e.g. 127.0.0.1:9795 or [::1]:9795", text);
 		o->prometheus = text;
 		break;
 	case OPT_PROMETHEUS_STREAMS:
-		o->prometheus_streams = argument_number("monitor", name, text, 0, UINT32_MAX);
+		o->prometheus_streams = argument_number("monitor", name, text, 0, METRICS_STREAMS);
 		break;
 	case OPT_LATER:
 		usage_error("monitor: --%s: not built yet", name);

@@ -113,12 +113,26 @@ static bool show(struct monitor *m, bool last)
 
 /* ---- the run ---- */
 
+/* One of its own, and without the host: what the snapshot that is shown knows of owners has to stay. */
 static bool fill_metrics(void *context, FILE *out)
 {
 	struct monitor *m = context;
-	struct metrics_options o = { .streams = m->options->prometheus_streams, .filter = m->options->filter };
+	struct metrics_options o = {
+		.streams = m->options->prometheus_streams,
+		.filter = m->options->filter,
+		.known = m->has_previous ? &m->previous : NULL,
+		.room = m->options->live.settings.max_streams,
+		.events = m->takes,
+		.events_suppressed = m->takes ? taken_suppressed(&m->taken) : 0,
+	};
+	struct snapshot now;
+	__u64 begin = now_ns();
+	bool good = live_snapshot(&m->live, &now);
 
-	return take_snapshot(m) && !metrics_write(out, &m->now, m->host, &o);
+	o.took = now_ns() - begin;
+	good = good && !metrics_write(out, &now, m->host, &o);
+	snapshot_free(&now);
+	return good;
 }
 
 static void on_taken(void *context, const struct taken_packet *p)
@@ -252,7 +266,7 @@ static bool wants_screen(const struct monitor_options *o)
 }
 
 /* What is beside the counting. */
-static bool begin_others(struct monitor *m)
+static void begin_others(struct monitor *m)
 {
 	const struct monitor_options *o = m->options;
 	struct events_options events = { .print = o->events, .json = o->json, .command = o->on_fault,
@@ -263,26 +277,31 @@ static bool begin_others(struct monitor *m)
 		m->history = history_new();
 	if (o->events || o->on_fault)
 		m->events = events_begin(&events, m->out);
-	if (o->prometheus) {
-		m->exporter = exporter_start(o->prometheus, fill_metrics, m);
-		if (!m->exporter)
-			return false;
-	}
+	if (m->exporter)
+		fprintf(stderr, "rocescope: metrics at %s\n", exporter_url(m->exporter));
 	if (wants_screen(o))
 		m->screen = screen_begin(o->filter_text);
-	return true;
+}
+
+/* Before anything is attached: an address that is taken is a mistake on the command line. */
+static bool begin_exporter(struct monitor *m)
+{
+	if (m->options->prometheus)
+		m->exporter = exporter_start(m->options->prometheus, fill_metrics, m);
+	return m->exporter || !m->options->prometheus;
 }
 
 static int run(struct monitor *m)
 {
 	int status;
 
+	if (!begin_exporter(m))
+		return EXIT_COULD_NOT;
 	m->takes = m->options->events || m->options->on_fault || wants_screen(m->options);
 	status = m->takes ? begin_taking(m) : begin_counting(m);
 	if (status)
 		return status;
-	if (!begin_others(m))
-		return EXIT_COULD_NOT;
+	begin_others(m);
 	service_ready("watching");
 	if (!watch(m) || !finish(m) || !m->live.left)
 		return EXIT_COULD_NOT;
