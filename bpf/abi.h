@@ -7,6 +7,12 @@
 
 #include "roce/dialogue.h"
 
+/*
+ * What maps hold may outlive the build that made them (userspace/pin.h). Changed types are noticed; to be counted up where
+ * the same types come to mean something else: how a key is hashed, in what unit something is counted.
+ */
+#define ABI_MEANING 1
+
 /* The longest frame whose ICRC is computed: MTU 9216 with Ethernet and two VLAN tags. */
 #define FRAME_MAX 9280
 _Static_assert(FRAME_MAX <= FOLD_MAX, "the work area holds it");

@@ -3,6 +3,7 @@
 #include <ifaddrs.h>
 #include <linux/if_link.h>
 #include <netpacket/packet.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -13,6 +14,7 @@
 #include <bpf/libbpf.h>
 
 #include "userspace/attach.h"
+#include "userspace/pin.h"
 
 /*
  * What a native driver without multi-buffer support takes: a page less XDP_PACKET_HEADROOM, the skb_shared_info (320)
@@ -27,16 +29,22 @@
 #define FILTER_HANDLE 0x726f6365 /* "roce" */
 #define FILTER_PRIORITY 47910
 
-static bool say(const struct attachment *a, const char *words)
+__attribute__((format(printf, 2, 3))) static bool say(const struct attachment *a, const char *format, ...)
 {
-	fprintf(stderr, "rocescope: %s: %s\n", a->name, words);
+	char words[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(words, sizeof(words), format, arguments);
+	va_end(arguments);
+	if (!a->hushed)
+		fprintf(stderr, "rocescope: %s: %s\n", a->name, words);
 	return false;
 }
 
 static bool say_error(const struct attachment *a, const char *what, int error)
 {
-	fprintf(stderr, "rocescope: %s: %s: %s\n", a->name, what, strerror(error));
-	return false;
+	return say(a, "%s: %s", what, strerror(error));
 }
 
 static int get_mtu(const char name[IF_NAMESIZE])
@@ -58,8 +66,12 @@ static bool say_held(const struct attachment *a)
 	LIBBPF_OPTS(bpf_xdp_query_opts, query);
 	struct bpf_prog_info info = { 0 };
 	__u32 length = sizeof(info);
+	char name[NAME_MAX + 1];
 	int fd;
 
+	if (pin_find(a->name, name))
+		return say(a, "counted by what is pinned as %s: go on with `rocescope monitor --pin %s`, or end it with "
+			   "`rocescope monitor --unpin %s`", name, name, name);
 	if (!bpf_xdp_query(a->ifindex, 0, &query)) {
 		__u32 id = query.prog_id ?: query.drv_prog_id ?: query.skb_prog_id;
 
@@ -68,10 +80,8 @@ static bool say_held(const struct attachment *a)
 			bpf_obj_get_info_by_fd(fd, &info, &length);
 			close(fd);
 		}
-		fprintf(stderr, "rocescope: %s: held by another XDP program (%s, id %u): end the program that put it "
-			"there, or try `ip link set dev %s xdp off`\n", a->name, info.name[0] ? info.name : "unnamed",
-			id, a->name);
-		return false;
+		return say(a, "held by another XDP program (%s, id %u): end the program that put it there, or try "
+			   "`ip link set dev %s xdp off`", info.name[0] ? info.name : "unnamed", id, a->name);
 	}
 	return say(a, "held by another XDP program: end the program that put it there");
 }
@@ -108,18 +118,79 @@ static bool say_no_native(const struct attachment *a, bool frags, int error)
 
 	if (error == EOPNOTSUPP && mtu <= PLAIN_MTU)
 		return say(a, "this driver has no native XDP: use --mode generic");
-	if (mtu > PLAIN_MTU) {
-		fprintf(stderr, "rocescope: %s: MTU %d needs multi-buffer XDP, which this %s does not have: lower the MTU "
-			"to %d or use --mode generic\n", a->name, mtu, frags ? "driver" : "kernel", PLAIN_MTU);
-		return false;
-	}
+	if (mtu > PLAIN_MTU)
+		return say(a, "MTU %d needs multi-buffer XDP, which this %s does not have: lower the MTU to %d or use --mode "
+			   "generic", mtu, frags ? "driver" : "kernel", PLAIN_MTU);
 	return say_error(a, "the driver refuses native XDP (--mode generic may do)", error);
 }
+
+/* ---- what is pinned ---- */
+
+/* Where a link is at work, 0: nowhere any more. */
+static unsigned int link_ifindex(int link)
+{
+	struct bpf_link_info info = { 0 };
+	__u32 length = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(link, &info, &length))
+		return 0;
+	return info.xdp.ifindex; /* of tcx it stands at the same place */
+}
+
+/* A pinned link of this interface with our program in it, -1: there is none now. */
+static int take_over(const struct attachment *a, const char *kind, int program, bool fits)
+{
+	char path[PATH_MAX];
+	int link;
+
+	pin_link_path(a->pin, kind, a->name, path);
+	link = bpf_obj_get(path);
+	if (link < 0)
+		return -1;
+	if (fits && link_ifindex(link) == a->ifindex && !bpf_link_update(link, program, NULL))
+		return link;
+	close(link);
+	pin_release(path);
+	return -1;
+}
+
+static bool pin_link(const struct attachment *a, const char *kind, int link)
+{
+	char path[PATH_MAX];
+
+	if (!a->pin)
+		return true;
+	pin_link_path(a->pin, kind, a->name, path);
+	return !bpf_obj_pin(link, path) || say_error(a, "its link cannot be pinned", errno);
+}
+
+/* The mode that an XDP program is in. */
+static enum attach_mode mode_now(const struct attachment *a)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, query);
+
+	if (bpf_xdp_query(a->ifindex, 0, &query))
+		return ATTACH_AUTO;
+	return query.attach_mode == XDP_ATTACHED_SKB ? ATTACH_GENERIC : ATTACH_NATIVE;
+}
+
+static bool take_over_xdp(struct attachment *a, const struct attach_programs *programs, enum attach_mode mode)
+{
+	enum attach_mode now = mode_now(a);
+
+	a->xdp_link = take_over(a, "xdp", programs->xdp, mode == ATTACH_AUTO || mode == now);
+	a->mode = now == ATTACH_GENERIC ? "generic" : programs->frags ? "native-frags" : "native";
+	return a->xdp_link >= 0;
+}
+
+/* ---- XDP ---- */
 
 static bool attach_xdp(struct attachment *a, const struct attach_programs *programs, enum attach_mode mode)
 {
 	int error = EOPNOTSUPP;
 
+	if (a->pin && take_over_xdp(a, programs, mode))
+		return true;
 	if (mode != ATTACH_GENERIC)
 		error = attach_native(a, programs);
 	if (error && !is_held(error)) {
@@ -129,82 +200,119 @@ static bool attach_xdp(struct attachment *a, const struct attach_programs *progr
 	}
 	if (is_held(error))
 		return say_held(a);
-	return !error || say_error(a, "cannot attach the XDP program", error);
+	return error ? say_error(a, "cannot attach the XDP program", error) : pin_link(a, "xdp", a->xdp_link);
 }
 
-/* Takes away a filter of ours that an earlier process left behind. */
-static void remove_stale_filter(const struct attachment *a)
+/* ---- egress ---- */
+
+void attach_remove_filter(unsigned int ifindex, bool qdisc)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = a->ifindex, .attach_point = BPF_TC_EGRESS);
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex, .attach_point = BPF_TC_EGRESS);
 	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = FILTER_PRIORITY);
 
 	bpf_tc_detach(&hook, &filter);
+	hook.attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS;
+	if (qdisc)
+		bpf_tc_hook_destroy(&hook);
 }
 
+/* In place of one that an earlier process left behind. */
 static bool attach_filter(struct attachment *a, int program)
 {
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = a->ifindex, .attach_point = BPF_TC_EGRESS);
-	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = FILTER_PRIORITY, .prog_fd = program);
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = FILTER_PRIORITY, .prog_fd = program,
+		    .flags = BPF_TC_F_REPLACE);
 	int error = -bpf_tc_hook_create(&hook);
 
 	if (error && error != EEXIST)
 		return say_error(a, "cannot add the clsact qdisc", error);
-	a->qdisc = !error;
+	a->qdisc |= !error;
 	error = -bpf_tc_attach(&hook, &filter);
 	if (error)
 		return say_error(a, "cannot attach the egress filter", error);
 	a->filter = true;
-	say(a, "egress by a clsact filter (kernel before 6.6): if this process is killed, the filter stays until the next "
-	       "`rocescope monitor` on this interface");
+	if (!a->pin)
+		say(a, "egress by a clsact filter (kernel before 6.6): if this process is killed, the filter stays until the "
+		       "next `rocescope monitor` on this interface");
 	return true;
 }
 
+/* A filter of ours that an earlier process left behind is replaced where we need one, and else taken away. */
 static bool attach_egress(struct attachment *a, int program)
 {
-	remove_stale_filter(a);
-	if (program < 0)
+	if (a->pin)
+		a->egress_link = take_over(a, "egress", program, program >= 0);
+	if (a->egress_link >= 0)
 		return true;
-	a->egress_link = bpf_link_create(program, a->ifindex, TCX_EGRESS, NULL);
-	return a->egress_link >= 0 || attach_filter(a, program);
+	if (program >= 0)
+		a->egress_link = bpf_link_create(program, a->ifindex, TCX_EGRESS, NULL);
+	if (program >= 0 && a->egress_link < 0)
+		return attach_filter(a, program);
+	attach_remove_filter(a->ifindex, false);
+	return program < 0 || pin_link(a, "egress", a->egress_link);
 }
+
+/* ---- an interface ---- */
 
 bool attach_find(struct attachment *a, const char *name)
 {
-	*a = (struct attachment){ .xdp_link = -1, .egress_link = -1 };
+	*a = (struct attachment){ .xdp_link = -1, .egress_link = -1, .mode = "away" };
 	snprintf(a->name, sizeof(a->name), "%s", name);
 	a->ifindex = if_nametoindex(name);
-	return a->ifindex || say(a, "no such interface here (`ip link` lists them)");
+	a->gone = !a->ifindex;
+	return a->ifindex;
+}
+
+void attach_say_missing(const struct attachment *a)
+{
+	say(a, "no such interface here (`ip link` lists them)");
+}
+
+/* What it has missed until now is not ours to tell. */
+static void begin_missed(struct attachment *a)
+{
+	__u64 missed = a->missed;
+
+	attach_poll(a, 1);
+	a->missed = missed;
 }
 
 bool attach(struct attachment *a, const struct attach_programs *programs, enum attach_mode mode)
 {
 	if (attach_xdp(a, programs, mode) && attach_egress(a, programs->egress)) {
-		attach_poll(a, 1);
-		a->missed = 0;
+		if (!a->missed_known)
+			begin_missed(a);
+		a->missed_known = true;
 		return true;
 	}
-	attach_end(a);
+	attach_end(a, true);
 	return false;
 }
 
-static void remove_filter(const struct attachment *a)
+static void release(const struct attachment *a, const char *kind)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = a->ifindex, .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
+	char path[PATH_MAX];
 
-	remove_stale_filter(a);
-	if (a->qdisc)
-		bpf_tc_hook_destroy(&hook);
+	pin_link_path(a->pin, kind, a->name, path);
+	pin_release(path);
 }
 
-void attach_end(struct attachment *a)
+void attach_end(struct attachment *a, bool keep)
 {
+	keep = keep && a->pin;
 	if (a->xdp_link >= 0)
 		close(a->xdp_link);
 	if (a->egress_link >= 0)
 		close(a->egress_link);
-	if (a->filter || a->qdisc)
-		remove_filter(a);
 	a->xdp_link = a->egress_link = -1;
+	if (keep)
+		return;
+	if (a->pin) {
+		release(a, "xdp");
+		release(a, "egress");
+	}
+	if (a->filter || a->qdisc)
+		attach_remove_filter(a->ifindex, a->qdisc);
 	a->filter = a->qdisc = false;
 }
 
@@ -225,6 +333,12 @@ static bool poll_one(struct attachment *a, const struct ifaddrs *all)
 	return false;
 }
 
+/* The index may be another interface's by now. */
+static bool is_attached(const struct attachment *a)
+{
+	return a->xdp_link < 0 || link_ifindex(a->xdp_link) == a->ifindex;
+}
+
 /* By getifaddrs(), because sysfs may belong to another network namespace than this process. */
 size_t attach_poll(struct attachment *list, size_t count)
 {
@@ -236,7 +350,7 @@ size_t attach_poll(struct attachment *list, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		struct attachment *a = &list[i];
 
-		if (!a->gone && !poll_one(a, all)) {
+		if (!a->gone && (!poll_one(a, all) || !is_attached(a))) {
 			a->gone = true;
 			say(a, "the interface has gone; what it has counted stays");
 		}
@@ -244,4 +358,36 @@ size_t attach_poll(struct attachment *list, size_t count)
 	}
 	freeifaddrs(all);
 	return left;
+}
+
+/* The same one as before, out of another network namespace, has its links still. */
+static bool attach_again(struct attachment *a, const struct attach_programs *programs, enum attach_mode mode)
+{
+	unsigned int ifindex = if_nametoindex(a->name);
+
+	if (!ifindex)
+		return a->hushed = false;
+	if (a->xdp_link >= 0 && link_ifindex(a->xdp_link) == ifindex) {
+		a->ifindex = ifindex;
+	} else {
+		attach_end(a, false);
+		a->ifindex = ifindex;
+		a->missed_known = false;
+		if (!attach(a, programs, mode)) {
+			a->hushed = true;
+			return false;
+		}
+	}
+	a->gone = a->hushed = false;
+	say(a, "there again (%s)", a->mode);
+	return true;
+}
+
+size_t attach_returned(struct attachment *list, size_t count, const struct attach_programs *programs, enum attach_mode mode)
+{
+	size_t back = 0;
+
+	for (size_t i = 0; i < count; i++)
+		back += list[i].gone && attach_again(&list[i], programs, mode);
+	return back;
 }

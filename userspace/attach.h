@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How the kernel's programs get onto an interface, and off it again. By bpf_links, which go with the process however
- * it ends; only egress on kernels before 6.6 needs a clsact filter, which stays when the process is killed.
+ * it ends, unless they are pinned; only egress on kernels before 6.6 needs a clsact filter, which stays when the process is
+ * killed.
  */
 #ifndef USERSPACE_ATTACH_H
 #define USERSPACE_ATTACH_H
@@ -21,32 +22,52 @@ struct attach_programs {
 	int egress; /* tc; -1: inward only */
 };
 
+struct pin;
+
 struct attachment {
 	char name[IF_NAMESIZE];
 	unsigned int ifindex;
-	const char *mode; /* "native-frags", "native", "generic" */
-	bool gone;	  /* the interface is no longer there */
+	const char *mode; /* "native-frags", "native", "generic"; "away" while it is gone and waited for */
+	const struct pin *pin; /* where its links are pinned; NULL: nowhere */
+	bool gone;	  /* the interface is no longer there, or not yet */
+	bool hushed;	  /* what hinders was said already */
 	__u64 missed;	  /* frames that the interface missed before XDP, since the start */
 	__u32 missed_raw; /* the kernel's counter, 32 bits of it */
+	bool missed_known; /* missed_raw is this interface's */
 	int xdp_link;	  /* -1: not attached */
 	int egress_link;
 	bool filter; /* egress is a clsact filter */
 	bool qdisc;  /* and the clsact qdisc is ours as well */
 };
 
-/* Fills in `a` for the interface of that name, attached to nothing yet. false, and one line on stderr: there is none. */
+/* Fills in `a` for the interface of that name, attached to nothing yet. false: there is none, and a->gone is set. */
 bool attach_find(struct attachment *a, const char *name);
 
-/* Attaches the programs. What hinders is said in one line on stderr; false: nothing is left attached. */
+/* That, in one line on stderr. */
+void attach_say_missing(const struct attachment *a);
+
+/*
+ * Attaches the programs; a link that is pinned gets them in place of those it has, so that no frame is missed. What hinders
+ * is said in one line on stderr; false: nothing is left attached, but what was pinned.
+ */
 bool attach(struct attachment *a, const struct attach_programs *programs, enum attach_mode mode);
 
-/* May be called at any time after attach_find(), and more than once. */
-void attach_end(struct attachment *a);
+/* May be called at any time after attach_find(), and more than once. keep: what is pinned goes on counting. */
+void attach_end(struct attachment *a, bool keep);
 
 /*
  * Looks which of the interfaces are still there and what they missed. One that has gone is reported on stderr, once.
  * Returns how many are left.
  */
 size_t attach_poll(struct attachment *list, size_t count);
+
+/*
+ * Those that are gone and came back are attached again. A failure is said once, and the next call tries again. Returns how
+ * many are back.
+ */
+size_t attach_returned(struct attachment *list, size_t count, const struct attach_programs *programs, enum attach_mode mode);
+
+/* A filter of ours that stands in for a link (kernel before 6.6); and its qdisc. */
+void attach_remove_filter(unsigned int ifindex, bool qdisc);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rocescope monitor: watches interfaces live. Its command line; the run is monitor.c. */
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/options.h"
 #include "prometheus/exporter.h"
@@ -25,6 +26,9 @@ static const char usage[] =
 	"  --event-limit N           events a stream and second; 0: no limit          (10)\n"
 	"  --prometheus ADDR:PORT    answers GET /metrics there; 9795 alone: 127.0.0.1:9795, :9795: all addresses\n"
 	"  --prometheus-streams N    series of their own for so many streams, the worst and busiest  (0)\n"
+	"  --wait                    for interfaces that are not there, and for those that went to come back\n"
+	"  --pin NAME                counting goes on without us, and with the next --pin NAME from where we were\n"
+	"  --unpin NAME              end that, and nothing else\n"
 	"  --exit-code               exit status 3 if a fault was seen\n"
 	"  --fail-on COUNTER,...     what is a fault, instead of the usual set; implies --exit-code\n"
 	"  -v, --verbose             also what libbpf and the kernel's verifier say\n"
@@ -46,7 +50,8 @@ static const char examples[] =
 
 enum {
 	OPT_LIVE = OPTION_OWN, OPT_STREAMS, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_PLAIN, OPT_QUIET, OPT_FILTER, OPT_EVENTS,
-	OPT_ON_FAULT, OPT_EVENT_LIMIT, OPT_PROMETHEUS, OPT_PROMETHEUS_STREAMS, OPT_LATER
+	OPT_ON_FAULT, OPT_EVENT_LIMIT, OPT_PROMETHEUS, OPT_PROMETHEUS_STREAMS, OPT_WAIT, OPT_PIN,
+	OPT_UNPIN, OPT_LATER
 };
 
 static const struct option long_options[] = {
@@ -65,6 +70,9 @@ static const struct option long_options[] = {
 	{ "event-limit", required_argument, NULL, OPT_EVENT_LIMIT },
 	{ "prometheus", required_argument, NULL, OPT_PROMETHEUS },
 	{ "prometheus-streams", required_argument, NULL, OPT_PROMETHEUS_STREAMS },
+	{ "wait", no_argument, NULL, OPT_WAIT },
+	{ "pin", required_argument, NULL, OPT_PIN },
+	{ "unpin", required_argument, NULL, OPT_UNPIN },
 	{ "share", no_argument, NULL, OPT_LATER },
 	{ "detach", no_argument, NULL, OPT_LATER },
 	{ 0 },
@@ -79,6 +87,14 @@ static void take_filter(struct monitor_options *o, const char *text)
 	o->filter_text = text;
 	if (!o->filter)
 		usage_error("monitor: --filter %s: %s", text, mistake);
+}
+
+/* It becomes a file's. */
+static const char *pin_name(const char *option, const char *text)
+{
+	if (!*text || strchr(text, '/') || strlen(text) > PIN_NAME_MAX)
+		usage_error("monitor: --%s %s: a name of up to %d characters without slashes", option, text, PIN_NAME_MAX);
+	return text;
 }
 
 static void take_option(void *options, int value, char *text, const char *name)
@@ -132,6 +148,15 @@ static void take_option(void *options, int value, char *text, const char *name)
 	case OPT_PROMETHEUS_STREAMS:
 		o->prometheus_streams = argument_number("monitor", name, text, 0, METRICS_STREAMS);
 		break;
+	case OPT_WAIT:
+		o->live.wait = true;
+		break;
+	case OPT_PIN:
+		o->live.pin = pin_name(name, text);
+		break;
+	case OPT_UNPIN:
+		o->unpin = pin_name(name, text);
+		break;
 	case OPT_LATER:
 		usage_error("monitor: --%s: not built yet", name);
 	}
@@ -154,7 +179,7 @@ static void parse_options(struct monitor_options *o, int argc, char **argv)
 	first = arguments_parse(&arguments, o, argc, argv);
 	for (; first < argc; first++)
 		live_take_interface(&o->live, argv[first]);
-	if (!o->live.interface_count)
+	if (!o->live.interface_count && !o->unpin)
 		usage_error("monitor: which interface?");
 }
 
@@ -164,6 +189,8 @@ int cmd_monitor(int argc, char **argv)
 	int status;
 
 	parse_options(&o, argc, argv);
+	if (o.unpin)
+		return pin_remove(o.unpin) ? EXIT_RAN : EXIT_COULD_NOT;
 	status = monitor_run(&o);
 	filter_free(o.filter);
 	return status;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <linux/rtnetlink.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -202,13 +204,15 @@ static bool load_programs(struct live *l)
 	/* twice: this kind of map may push something out before it is full */
 	if (l->expected.count * 2 > PAIRS_MAX)
 		set_entries(l, "pairs", l->expected.count * 2);
-	if (!has_memory(l))
+	if (!l->pin.resumed && !has_memory(l))
+		return false;
+	if (!pin_resume(&l->pin, p->object, p->settings))
 		return false;
 	choose_programs(l);
 	error = -bpf_object__load(p->object);
 	if (error)
 		live_say_refused(error, !p->old ? "5.18" : l->options->both ? "5.17" : "5.10");
-	return !error;
+	return !error && pin_maps(&l->pin, p->object, p->settings);
 }
 
 int live_map(const struct live *l, const char *name)
@@ -216,49 +220,128 @@ int live_map(const struct live *l, const char *name)
 	return bpf_object__find_map_fd_by_name(l->programs.object, name);
 }
 
+/* Messages about interfaces that come and go. Without them it takes until the next interval to notice. */
+static int open_links(void)
+{
+	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 static bool find_all(struct live *l)
 {
-	for (; l->interface_count < l->options->interface_count; l->interface_count++)
-		if (!attach_find(&l->interface[l->interface_count], l->options->interface[l->interface_count]))
+	for (; l->interface_count < l->options->interface_count; l->interface_count++) {
+		struct attachment *a = &l->interface[l->interface_count];
+
+		if (attach_find(a, l->options->interface[l->interface_count]))
+			continue;
+		if (!l->options->wait) {
+			attach_say_missing(a);
 			return false;
+		}
+		fprintf(stderr, "rocescope: %s: not there yet: waiting for it\n", a->name);
+	}
+	if (l->options->wait)
+		l->links = open_links();
 	return true;
 }
 
-static bool attach_all(struct live *l)
+static struct attach_programs loaded_programs(const struct live *l)
 {
 	struct bpf_program *egress = bpf_object__find_program_by_name(l->programs.object, l->programs.egress);
-	struct attach_programs programs = {
+
+	return (struct attach_programs){
 		.xdp = bpf_program__fd(l->xdp),
 		.frags = l->frags,
 		.egress = l->options->both ? bpf_program__fd(egress) : -1,
 	};
+}
 
-	for (; l->left < l->interface_count; l->left++)
-		if (!attach(&l->interface[l->left], &programs, l->options->mode))
+/* ---- what an earlier agent knew of an interface, and the next one will ---- */
+
+static void recall(struct live *l, struct attachment *a)
+{
+	const struct pin_interface *known = pin_interface(&l->pin, a->name);
+
+	a->pin = &l->pin;
+	if (!known)
+		return;
+	a->missed = known->missed;
+	if (known->ifindex != a->ifindex)
+		return;
+	a->missed_raw = known->missed_raw;
+	a->missed_known = true;
+	a->filter = known->filter;
+	a->qdisc = known->qdisc;
+}
+
+static void remember(struct live *l)
+{
+	for (size_t i = 0; l->pin.state && i < l->interface_count; i++) {
+		const struct attachment *a = &l->interface[i];
+		struct pin_interface *known = pin_interface(&l->pin, a->name);
+
+		if (!known)
+			continue;
+		known->ifindex = a->missed_known ? a->ifindex : 0;
+		known->missed = a->missed;
+		known->missed_raw = a->missed_raw;
+		known->filter = a->filter;
+		known->qdisc = a->qdisc;
+	}
+}
+
+static bool attach_all(struct live *l)
+{
+	struct attach_programs programs = loaded_programs(l);
+
+	for (size_t i = 0; i < l->interface_count; i++) {
+		struct attachment *a = &l->interface[i];
+
+		if (l->pin.name)
+			recall(l, a);
+		if (!a->gone && !attach(a, &programs, l->options->mode))
 			return false;
+		l->left += !a->gone;
+	}
+	pin_release_others(&l->pin, l->options->interface, l->interface_count);
+	remember(l);
 	return true;
 }
 
 static void detach_all(struct live *l)
 {
 	for (size_t i = 0; i < l->interface_count; i++)
-		attach_end(&l->interface[i]);
+		attach_end(&l->interface[i], l->pin.keep);
 }
 
 /* --expect */
 static bool tell_expected(const struct live *l)
 {
-	int pairs = live_map(l, "pairs");
+	int pairs = live_map(l, "pairs"), flags = l->pin.resumed ? BPF_NOEXIST : BPF_ANY;
 
 	for (size_t i = 0; i < l->expected.count; i++) {
 		const struct expected_pair *e = &l->expected.entries[i];
 
-		if (!bpf_map_update_elem(pairs, &e->key, &e->pair, BPF_ANY))
+		/* what an earlier agent was told has had its first PSN, and may have been corrected since */
+		if (!bpf_map_update_elem(pairs, &e->key, &e->pair, flags) || errno == EEXIST)
 			continue;
 		fprintf(stderr, "rocescope: the kernel does not take what --expect says: %s\n", strerror(errno));
 		return false;
 	}
 	return true;
+}
+
+static const char *mode_of(const struct live *l, size_t interface)
+{
+	const struct attachment *a = &l->interface[interface];
+
+	return a->gone && l->options->wait ? "away" : a->mode;
 }
 
 /* One line, in one piece: whoever drives us waits for it. */
@@ -269,15 +352,19 @@ static void say_ready(const struct live *l)
 
 	for (size_t i = 0; i < l->interface_count; i++)
 		length += snprintf(line + length, sizeof(line) - length, "%s%s (%s, %s)", i ? ", " : "",
-				   l->interface[i].name, l->interface[i].mode, l->options->both ? "in+out" : "in");
-	fprintf(stderr, "rocescope: watching %s\n", line);
+				   l->interface[i].name, mode_of(l, i), l->options->both ? "in+out" : "in");
+	if (!l->pin.resumed)
+		fprintf(stderr, "rocescope: watching %s\n", line);
+	else
+		fprintf(stderr, "rocescope: watching %s, where %s was left %.0f s after its start\n", line, l->pin.name,
+			(l->start - l->since) / 1e9);
 }
 
 void live_prepare(struct live *l, const struct live_options *o)
 {
 	struct sigaction stop = { .sa_handler = on_signal }; /* without SA_RESTART */
 
-	*l = (struct live){ .options = o };
+	*l = (struct live){ .options = o, .links = -1, .pin.lock = -1 };
 	libbpf_set_print(libbpf_says);
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&l->signals);
@@ -295,9 +382,10 @@ int live_begin(struct live *l, const struct live_programs *p)
 	if (status)
 		return status;
 	l->programs = *p;
-	if (!find_all(l) || !load_programs(l) || !tell_expected(l) || !attach_all(l))
+	if (!find_all(l) || !pin_open(&l->pin, l->options->pin) || !load_programs(l) || !tell_expected(l) || !attach_all(l))
 		return EXIT_COULD_NOT;
 	l->start = now_ns();
+	l->since = pin_since(&l->pin, l->start);
 	say_ready(l);
 	return EXIT_RAN;
 }
@@ -379,17 +467,43 @@ bool live_wait(const struct live *l, __u64 deadline)
 	return live_wait_for(l, deadline, NULL, 0) != LIVE_STOP;
 }
 
+int live_links(const struct live *l)
+{
+	return l->links;
+}
+
+/* What they say is looked up. */
+static void drain_links(const struct live *l)
+{
+	char message[1 << 15];
+
+	while (l->links >= 0 && (recv(l->links, message, sizeof(message), 0) > 0 || errno == ENOBUFS))
+		;
+}
+
 bool live_poll(struct live *l)
 {
+	drain_links(l);
 	l->left = attach_poll(l->interface, l->interface_count);
-	if (!l->left)
-		fprintf(stderr, "rocescope: no interface is left to watch\n");
-	return l->left;
+	if (l->options->wait && l->left < l->interface_count) {
+		struct attach_programs programs = loaded_programs(l);
+
+		l->left += attach_returned(l->interface, l->interface_count, &programs, l->options->mode);
+	}
+	remember(l);
+	if (l->left || l->options->wait)
+		return true;
+	fprintf(stderr, "rocescope: no interface is left to watch\n");
+	return false;
 }
 
 void live_detach(struct live *l)
 {
 	l->left = attach_poll(l->interface, l->interface_count);
+	remember(l);
+	if (l->pin.name)
+		fprintf(stderr, "rocescope: counting goes on: `rocescope monitor --pin %s` goes on from here, `--unpin %s` "
+			"ends it\n", l->pin.name, l->pin.name);
 	detach_all(l);
 	/* A program that ran when it was detached may still count: this waits for an RCU grace period. */
 	syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
@@ -398,6 +512,9 @@ void live_detach(struct live *l)
 void live_end(struct live *l)
 {
 	detach_all(l);
+	pin_close(&l->pin);
+	if (l->links >= 0)
+		close(l->links);
 	expect_free(&l->expected);
 }
 
@@ -413,7 +530,7 @@ static bool fill_interfaces(const struct live *l, struct snapshot *s)
 		const struct attachment *from = &l->interface[i];
 
 		memcpy(to->name, from->name, sizeof(from->name));
-		to->mode = from->mode;
+		to->mode = mode_of(l, i);
 		to->direction = l->options->both ? "both" : "in";
 		to->gone = from->gone;
 		to->ring_missed = from->missed;
@@ -452,7 +569,7 @@ bool live_snapshot(const struct live *l, struct snapshot *s)
 
 	*s = (struct snapshot){ .complete = l->left == l->interface_count };
 	clock_gettime(CLOCK_REALTIME, &s->time);
-	s->seconds = (now - l->start) / 1e9;
+	s->seconds = (now - l->since) / 1e9;
 	s->realtime_offset = realtime_offset_ns();
 	if (!fill_interfaces(l, s) || !read_counters(l, s)) {
 		fprintf(stderr, "rocescope: cannot read the counters: %s\n", strerror(errno));

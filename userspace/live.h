@@ -15,6 +15,7 @@
 #include "bpf/abi.h"
 #include "userspace/attach.h"
 #include "userspace/expect.h"
+#include "userspace/pin.h"
 #include "userspace/snapshot.h"
 
 #define LIVE_INTERFACES 16
@@ -29,6 +30,8 @@ struct live_options {
 	double interval; /* s */
 	double duration; /* s; 0: until told to stop */
 	bool both;	 /* outward as well */
+	bool wait;	 /* for interfaces that are not there, or went */
+	const char *pin; /* what is counted there outlives us; NULL */
 };
 
 /* To be opened and not loaded yet, all of one object, which stays the caller's. */
@@ -49,7 +52,10 @@ struct live {
 	struct expected expected;
 	size_t interface_count;
 	size_t left; /* interfaces still there */
+	struct pin pin;
+	int links;   /* tells of interfaces that come and go, -1: nobody waits for any */
 	__u64 start; /* ns, monotonic */
+	__u64 since; /* ns, monotonic: counted since then, maybe by an earlier agent */
 	sigset_t signals;
 };
 
@@ -114,10 +120,16 @@ void live_insist(struct live *l);
 /* live_insist(), and standard output, which then fails if its reader takes nothing between two signals. NULL: no memory. */
 FILE *live_output(struct live *l);
 
-/* Looks which interfaces are still there. false: none is, which is said. */
+/*
+ * Looks which interfaces are still there, and, where they are waited for, which are there again. false: none is, which is
+ * said, and nobody waits.
+ */
 bool live_poll(struct live *l);
 
-/* Off the interfaces. What is counted afterwards is final. */
+/* Ready for reading (POLLIN) when live_poll() is worth calling before its time; -1: never. */
+int live_links(const struct live *l);
+
+/* Off the interfaces: what is counted afterwards is final. Where it is pinned, it goes on counting. */
 void live_detach(struct live *l);
 
 /* false: it cannot be read, which is said. To be freed in any case. */

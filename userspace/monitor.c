@@ -177,13 +177,15 @@ static bool serve(struct monitor *m)
 /* Until `deadline` (ns, monotonic). false: the end. */
 static bool wait_until(struct monitor *m, __u64 deadline, bool *good)
 {
-	struct pollfd fds[2];
+	struct pollfd fds[3];
 	size_t count = 0;
 
 	if (m->screen)
 		fds[count++] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
 	if (m->exporter)
 		fds[count++] = (struct pollfd){ .fd = exporter_fd(m->exporter), .events = POLLIN };
+	if (live_links(&m->live) >= 0)
+		fds[count++] = (struct pollfd){ .fd = live_links(&m->live), .events = POLLIN };
 	for (;;) {
 		__u64 now = now_ns(), pause = now + (m->takes ? EVENTS_PAUSE : TICK);
 		enum live_woken woken = live_wait_for(&m->live, pause < deadline ? pause : deadline, fds, count);
@@ -192,6 +194,8 @@ static bool wait_until(struct monitor *m, __u64 deadline, bool *good)
 		if (!*good || woken == LIVE_STOP || !serve(m))
 			return false;
 		service_alive();
+		if (live_links(&m->live) >= 0 && fds[count - 1].revents && woken == LIVE_READY)
+			live_poll(&m->live);
 		if (now_ns() >= deadline)
 			return true;
 	}
@@ -303,7 +307,7 @@ static int run(struct monitor *m)
 		return status;
 	begin_others(m);
 	service_ready("watching");
-	if (!watch(m) || !finish(m) || !m->live.left)
+	if (!watch(m) || !finish(m) || (!m->live.left && !m->options->live.wait))
 		return EXIT_COULD_NOT;
 	if (m->options->exit_code && faults_seen(&m->options->faults, &m->previous.totals))
 		return EXIT_FAULTS;

@@ -17,6 +17,7 @@ struct monitor_options {
 	const char *prometheus; /* ADDR:PORT, NULL */
 	size_t prometheus_streams;
 	const char *on_fault; /* command, NULL */
+	const char *unpin;    /* that is all there is to do, NULL */
 	__u64 event_limit;    /* of a stream and second */
 	bool json, plain, quiet, events, exit_code;
 };
