@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Unit tests of the engine and of what stores its streams, with the address and undefined-behaviour sanitizers on.
-ENGINE_TESTS := $(addprefix $(BUILD)/tests/unit/test_,opcode parse icrc psn model message lint stream pair table event_text fault_list plot_row)
+ENGINE_TESTS := $(addprefix $(BUILD)/tests/unit/test_,opcode parse icrc psn model message lint stream pair table event_text fault_list plot_row filter)
 UNIT_TESTS   += $(ENGINE_TESTS)
 
-# The last three include their sources. private: the command's own objects, which test_table links, stay as they are
+# The last four include their sources. private: the command's own objects, which test_table links, stay as they are
 $(ENGINE_TESTS) $(ENGINE_TESTS:%=%.o): private CFLAGS += $(SANITIZE)
 $(ENGINE_TESTS): LDLIBS += -lz
 $(ENGINE_TESTS): $(BUILD)/%: $(BUILD)/%.o
 $(BUILD)/tests/unit/test_table: $(addprefix $(BUILD)/userspace/,table.o snapshot.o faults.o)
+$(BUILD)/tests/unit/test_filter: $(addprefix $(BUILD)/,lib/options.o userspace/snapshot.o)
+$(BUILD)/tests/unit/test_fault_list: $(addprefix $(BUILD)/,lib/options.o userspace/filter.o)
+$(BUILD)/tests/unit/test_filter $(BUILD)/tests/unit/test_fault_list: LDLIBS += -lm
 $(BUILD)/tests/unit/test_pair: $(BUILD)/userspace/pairs.o
 
 # The analysis of captures on several threads, all of it once more with the thread sanitizer.

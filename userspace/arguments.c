@@ -87,3 +87,13 @@ void argument_faults(const char *command, const char *list, struct faults *fault
 	if (!faults_parse(faults, list, &bad))
 		usage_error("%s: --fail-on: no counter is called '%.*s'", command, (int)strcspn(bad, ","), bad);
 }
+
+struct filter *argument_filter(const char *command, const char *text)
+{
+	char mistake[FILTER_MISTAKE];
+	struct filter *f = filter_parse(text, mistake);
+
+	if (!f)
+		usage_error("%s: --filter %s: %s", command, text, mistake);
+	return f;
+}

@@ -8,6 +8,7 @@
 #include "pcap/reader.h"
 #include "roce/parse.h"
 #include "userspace/faults.h"
+#include "userspace/filter.h"
 
 /* A command's options. */
 struct arguments {
@@ -38,5 +39,8 @@ void argument_ports(const char *command, const char *list, struct roce_ports *po
 
 /* --fail-on COUNTER,... */
 void argument_faults(const char *command, const char *list, struct faults *faults);
+
+/* --filter EXPR: the caller's to free. */
+struct filter *argument_filter(const char *command, const char *text);
 
 #endif

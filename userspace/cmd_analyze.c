@@ -24,7 +24,8 @@ struct options {
 	size_t file_count;
 	struct analysis_settings analysis;
 	const char *expect;
-	enum view_streams streams;
+	struct view view;
+	struct filter *filter; /* may be NULL */
 	struct faults faults;
 	size_t listed; /* packets with faults, at most */
 	const char *plot; /* may be NULL */
@@ -42,6 +43,7 @@ static const char usage[] =
 	"Several files are one capture, in this order; - is standard input.\n\n"
 	"  -j, --json               print one rocescope.snapshot/1 object\n"
 	"  --streams all|none       which streams are shown  (20, the worst; with -j all)\n"
+	"  --filter EXPR            only these streams, in the table and the list of faults: an IP, a QPN, faulty, ...\n"
 	"  --faults N               list the first N packets with faults              (100)\n"
 	"  --plot FILE.svg|FILE.png  draw rates and PSNs over time, by gnuplot\n"
 	"  --expect FILE            connections, one a line: which streams answer which\n"
@@ -60,10 +62,12 @@ static const char examples[] =
 	"  rocescope analyze -j --exit-code run.pcap\n"
 	"  # what another program captures, compressed or not\n"
 	"  gzip -c run.pcap | rocescope analyze -\n"
+	"  # only streams that lost more than ten packets\n"
+	"  rocescope analyze run.pcap --filter 'lost>10'\n"
 	"  # rates and PSNs over time as a picture\n"
 	"  rocescope analyze run.pcap --plot run.svg\n";
 
-enum { OPT_STREAMS = OPTION_OWN, OPT_FAULTS, OPT_PLOT, OPT_EXPECT, OPT_LINK, OPT_THREADS, OPT_UDP, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_LATER };
+enum { OPT_STREAMS = OPTION_OWN, OPT_FAULTS, OPT_PLOT, OPT_EXPECT, OPT_LINK, OPT_THREADS, OPT_UDP, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_FILTER };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, 'j' },
@@ -76,8 +80,8 @@ static const struct option long_options[] = {
 	{ "udp", required_argument, NULL, OPT_UDP },
 	{ "exit-code", no_argument, NULL, OPT_EXIT_CODE },
 	{ "fail-on", required_argument, NULL, OPT_FAIL_ON },
+	{ "filter", required_argument, NULL, OPT_FILTER },
 	{ "help", no_argument, NULL, 'h' },
-	{ "filter", required_argument, NULL, OPT_LATER },
 	{ 0 },
 };
 
@@ -101,7 +105,7 @@ static void take_option(void *options, int value, char *text, const char *name)
 		o->json = true;
 		break;
 	case OPT_STREAMS:
-		o->streams = argument_choice("analyze", name, text, streams) ? STREAMS_NONE : STREAMS_ALL;
+		o->view.streams = argument_choice("analyze", name, text, streams) ? STREAMS_NONE : STREAMS_ALL;
 		break;
 	case OPT_FAULTS:
 		o->listed = argument_number("analyze", name, text, 0, FAULT_LIST_MOST);
@@ -130,8 +134,9 @@ static void take_option(void *options, int value, char *text, const char *name)
 		argument_faults("analyze", text, &o->faults);
 		o->exit_code = true;
 		break;
-	case OPT_LATER:
-		usage_error("analyze: --%s: not built yet", name);
+	case OPT_FILTER:
+		filter_free(o->filter);
+		o->view.filter = o->filter = argument_filter("analyze", text);
 	}
 }
 
@@ -149,7 +154,7 @@ static void parse_options(struct options *o, int argc, char **argv)
 	int first;
 
 	*o = (struct options){
-		.streams = STREAMS_WORST,
+		.view = { .streams = STREAMS_WORST },
 		.faults = faults_default(),
 		.listed = 100,
 		.analysis = { .max_streams = MAX_STREAMS, .threads = usual_threads(), .progress = isatty(STDERR_FILENO),
@@ -185,7 +190,7 @@ static bool print(const struct options *o, struct snapshot *s)
 	errno = ENOMEM;
 	if (!fill_interfaces(o, s))
 		return false;
-	return !(o->json ? view_json : view_lines)(stdout, s, NULL, o->streams) && !fflush(stdout);
+	return !(o->json ? view_json : view_lines)(stdout, s, NULL, &o->view) && !fflush(stdout);
 }
 
 /* The title: "run.pcap and 2 more: 12 s, 30000 RoCE packets, 2000 streams". */
@@ -234,7 +239,7 @@ static int run(const struct options *o, struct watchers *w)
 	settings.context = w;
 	stop_on_interrupt();
 	w->plot = o->plot ? calloc(1, sizeof(*w->plot)) : NULL;
-	if (fault_list_init(&w->faults, o->listed) && (w->plot || !o->plot))
+	if (fault_list_init(&w->faults, o->listed, o->filter) && (w->plot || !o->plot))
 		opened = analysis_run(&settings, o->files, o->file_count, &s);
 	fault_list_finish(&w->faults);
 	s.faults = &w->faults;
@@ -265,5 +270,6 @@ int cmd_analyze(int argc, char **argv)
 	if (!status)
 		status = run(&o, &watchers);
 	expect_free(&expected);
+	filter_free(o.filter);
 	return status;
 }

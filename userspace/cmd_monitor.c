@@ -78,17 +78,6 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
-static void take_filter(struct monitor_options *o, const char *text)
-{
-	char mistake[FILTER_MISTAKE];
-
-	filter_free(o->filter);
-	o->filter = filter_parse(text, mistake);
-	o->filter_text = text;
-	if (!o->filter)
-		usage_error("monitor: --filter %s: %s", text, mistake);
-}
-
 /* It becomes a file's. */
 static const char *pin_name(const char *option, const char *text)
 {
@@ -129,7 +118,9 @@ static void take_option(void *options, int value, char *text, const char *name)
 		o->quiet = true;
 		break;
 	case OPT_FILTER:
-		take_filter(o, text);
+		filter_free(o->filter);
+		o->filter = argument_filter("monitor", text);
+		o->filter_text = text;
 		break;
 	case OPT_EVENTS:
 		o->events = true;

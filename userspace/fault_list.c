@@ -4,11 +4,12 @@
 
 #include "userspace/fault_list.h"
 
-bool fault_list_init(struct fault_list *l, size_t most)
+bool fault_list_init(struct fault_list *l, size_t most, const struct filter *filter)
 {
 	memset(l, 0, sizeof(*l));
 	pthread_mutex_init(&l->lock, NULL);
 	l->most = most;
+	l->filter = filter;
 	l->bound = most ? ~0ull : 0;
 	/* twice as many: they are sorted once for every `most` that come */
 	l->faults = calloc(most ? 2 * most : 1, sizeof(*l->faults));
@@ -57,6 +58,16 @@ static void fill(struct fault *f, const struct analysis_seen *seen, __u32 kinds)
 	memcpy(f->dst, p->dst, sizeof(p->dst));
 }
 
+static bool wants(const struct fault_list *l, const struct analysis_seen *seen)
+{
+	struct fault f;
+
+	if (!l->filter)
+		return true;
+	fill(&f, seen, 0);
+	return filter_wants_stream(l->filter, &f.key, seen->stream);
+}
+
 static void count(struct fault_count *c, __u32 kinds)
 {
 	c->packets++;
@@ -68,7 +79,7 @@ void fault_list_see(struct fault_list *l, const struct analysis_seen *seen)
 {
 	__u32 kinds = seen->event->kinds ? fault_kinds(seen) : 0;
 
-	if (!kinds)
+	if (!kinds || !wants(l, seen))
 		return;
 	count(&l->shard[seen->shard], kinds);
 	/* the bound only falls: an old one lets in what the next cut throws out */

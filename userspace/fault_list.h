@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include "userspace/analysis.h"
+#include "userspace/filter.h"
 
 #define FAULT_LIST_MOST 1000000
 
@@ -29,6 +30,7 @@ struct fault_list {
 	struct fault *faults; /* fault_list_finish() has sorted them */
 	size_t count;
 	size_t most;
+	const struct filter *filter; /* only of streams it wants, as they are behind the packet; NULL: of all */
 	__u64 packets; /* with a fault, listed or not */
 	__u64 kind[ROCE_EVENTS]; /* how many of them had which; one packet may have several */
 	/* its own */
@@ -39,8 +41,8 @@ struct fault_list {
 	} shard[ANALYSIS_SHARDS];
 };
 
-/* most: up to FAULT_LIST_MOST. false: no memory. */
-bool fault_list_init(struct fault_list *l, size_t most);
+/* most: up to FAULT_LIST_MOST. filter: may be NULL. false: no memory. */
+bool fault_list_init(struct fault_list *l, size_t most, const struct filter *filter);
 
 /* What of its event is a fault, as a set of ROCE_EVENT(). */
 __u32 fault_kinds(const struct analysis_seen *seen);

@@ -5,11 +5,12 @@
  *
  *     10.9.0.1                 source or destination; also a prefix, 10.9.0.0/24, and IPv6
  *     src 10.9.0.1  dst ...    only that side
- *     17  qpn 17  qpn 0x11     destination QPN, UD's source QPN, or the peer's QPN
+ *     17  qpn 17  qpn 0x11     destination QPN, UD's source QPN, or the peer's QPN; of --udp the flow
  *     rc uc ud xrc udp         the service;  request, response: the side
- *     faulty                   any fault of faults_default(), a gap, a NAK, a lint, or not trusted
- *     lost icrc broken ...     a counter's name, or one of its usual words: more than 0
- *     NAME<N NAME>=N ...       a counter's name compared with a number
+ *     faulty                   what the tables call a stream with faults (snapshot_rank()), or not trusted
+ *     untrusted                no right ICRC was seen
+ *     lost icrc broken ...     a counter's name, or one of its usual words, or a lint's name: more than 0
+ *     NAME<N NAME>=N ...       a counter or lint compared with a number;  packets: of whatever kind
  */
 #ifndef USERSPACE_FILTER_H
 #define USERSPACE_FILTER_H
@@ -25,6 +26,15 @@ struct filter *filter_parse(const char *text, char mistake[FILTER_MISTAKE]);
 
 /* f may be NULL: everything is wanted. */
 bool filter_wants(const struct filter *f, const struct snapshot_stream *s);
+
+/*
+ * The same of a stream as it is in the engine's hands. s: NULL for a packet that belongs to none, of which nothing but the
+ * addresses in `key` is known: no other term holds.
+ */
+bool filter_wants_stream(const struct filter *f, const struct roce_key *key, const struct roce_stream *s);
+
+/* What it was parsed from. */
+const char *filter_text(const struct filter *f);
 
 void filter_free(struct filter *f);
 

@@ -63,11 +63,11 @@ static bool say_output(int error)
 static int print_snapshot(const struct monitor *m)
 {
 	const struct snapshot *previous = m->has_previous ? &m->previous : NULL;
+	const struct view view = { .streams = m->options->streams, .filter = m->options->filter };
 	int error = 0;
 
 	live_unblock(&m->live);
-	if ((m->options->json ? view_json : view_lines)(m->out, &m->now, previous, m->options->streams) ||
-	    fflush(m->out))
+	if ((m->options->json ? view_json : view_lines)(m->out, &m->now, previous, &view) || fflush(m->out))
 		error = errno;
 	live_block(&m->live);
 	return error;

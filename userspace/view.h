@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "userspace/filter.h"
 #include "userspace/page.h"
 #include "userspace/snapshot.h"
 
@@ -13,20 +14,29 @@ enum view_streams { STREAMS_ALL, STREAMS_CHANGED, STREAMS_NONE, STREAMS_WORST };
 
 #define VIEW_WORST 20
 
+/* What of a snapshot is shown, whoever shows it. */
+struct view {
+	enum view_streams streams;
+	const struct filter *filter; /* NULL: every stream; the totals are those of all, whatever it says */
+};
+
 /* Whether a stream may be shown. CHANGED: it has seen a packet since `previous` (NULL: since ever). */
-bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous, enum view_streams which);
+bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous, const struct view *v);
+
+/* How many the filter wants. */
+size_t view_filtered(const struct snapshot *now, const struct view *v);
 
 /*
  * One rocescope.snapshot/1 object on one line. previous: the snapshot of the interval before, for STREAMS_CHANGED (a
  * stream is shown if it has seen a packet since), may be NULL. Returns 0, or -1 with errno when it cannot be written.
  */
-int view_json(FILE *out, const struct snapshot *now, const struct snapshot *previous, enum view_streams streams);
+int view_json(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v);
 
 /*
  * For people: a line of totals and a line a stream, with rates since `previous` (NULL: over the whole time), and
  * now->faults. Colour only on a terminal and without NO_COLOR.
  */
-int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *previous, enum view_streams streams);
+int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v);
 
 /* The part of it about now->faults, which are there. */
 void view_faults(const struct page *page, const struct snapshot *now);

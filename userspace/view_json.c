@@ -172,15 +172,14 @@ json_t *view_json_head(const struct snapshot *s, const char *schema)
 }
 
 /* Streams one by one: a million of them as one JSON document would take gigabytes. */
-static bool print_streams(FILE *out, const struct snapshot *now, const struct snapshot *previous,
-			  enum view_streams which)
+static bool print_streams(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v)
 {
 	bool first = true;
 
 	for (size_t i = 0; i < now->stream_count; i++) {
 		const struct snapshot_stream *s = &now->streams[i];
 
-		if (!view_wants(s, previous, which))
+		if (!view_wants(s, previous, v))
 			continue;
 		if (!first)
 			fputc(',', out);
@@ -238,13 +237,26 @@ static bool print_faults(FILE *out, const struct fault_list *l, __u64 realtime_o
 		     JSON_EMBED);
 }
 
-int view_json(FILE *out, const struct snapshot *now, const struct snapshot *previous, enum view_streams streams)
+/* What was wanted, how many streams that is, and of how many. The text may be no UTF-8. */
+static json_t *filter_object(const struct snapshot *now, const struct view *v)
 {
+	json_t *text = json_string(filter_text(v->filter));
+
+	return json_pack("{s:o, s:o, s:o}", "text", text ?: json_string("?"), "streams", number(view_filtered(now, v)),
+			 "of", number(now->stream_count));
+}
+
+int view_json(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v)
+{
+	json_t *head = view_json_head(now, "rocescope.snapshot/1");
+
+	if (v->filter)
+		json_object_set_new(head, "filter", filter_object(now, v));
 	fputc('{', out);
-	if (!print(out, view_json_head(now, "rocescope.snapshot/1"), JSON_EMBED))
+	if (!print(out, head, JSON_EMBED))
 		return -1;
 	fputs(",\"streams\":[", out);
-	if (!print_streams(out, now, previous, streams))
+	if (!print_streams(out, now, previous, v))
 		return -1;
 	fputc(']', out);
 	if (now->faults && !print_faults(out, now->faults, now->realtime_offset))

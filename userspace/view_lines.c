@@ -264,9 +264,10 @@ static const struct column {
 
 struct table_view {
 	const struct snapshot *now, *previous;
-	enum view_streams which;
+	const struct view *view;
 	const struct snapshot_stream *worst[VIEW_WORST]; /* of STREAMS_WORST, in this order */
 	size_t count; /* of them, or of the snapshot */
+	size_t wanted; /* by the filter */
 	size_t faulty; /* of STREAMS_WORST: streams with any fault, however small */
 	int width[COLUMNS]; /* 0: left out */
 };
@@ -280,6 +281,8 @@ static void choose_worst(struct table_view *t)
 		struct snapshot_rank new = snapshot_rank(&t->now->streams[i].stream);
 		size_t at = t->count;
 
+		if (!filter_wants(t->view->filter, &t->now->streams[i]))
+			continue;
 		t->faulty += new.faults || new.lesser;
 		for (; at && snapshot_compare_ranks(&new, &rank[at - 1]) < 0; at--) {
 			rank[at] = rank[at - 1];
@@ -293,13 +296,14 @@ static void choose_worst(struct table_view *t)
 		t->count += t->count < VIEW_WORST;
 	}
 	/* where some of many have faults, the others need no line */
-	if (t->now->stream_count > VIEW_WORST && t->faulty && t->faulty < t->count)
+	if (t->wanted > VIEW_WORST && t->faulty && t->faulty < t->count)
 		t->count = t->faulty;
 }
 
 static void choose(struct table_view *t)
 {
-	if (t->which == STREAMS_WORST)
+	t->wanted = view_filtered(t->now, t->view);
+	if (t->view->streams == STREAMS_WORST)
 		choose_worst(t);
 	else
 		t->count = t->now->stream_count;
@@ -308,7 +312,7 @@ static void choose(struct table_view *t)
 /* The i-th that was chosen; false: it is not to be shown. */
 static bool get_row(const struct table_view *t, size_t i, struct row *r)
 {
-	const struct snapshot_stream *s = t->which == STREAMS_WORST ? t->worst[i] : &t->now->streams[i];
+	const struct snapshot_stream *s = t->view->streams == STREAMS_WORST ? t->worst[i] : &t->now->streams[i];
 	const struct snapshot_stream *before = snapshot_find(t->previous, &s->key);
 
 	*r = (struct row){
@@ -316,7 +320,7 @@ static bool get_row(const struct table_view *t, size_t i, struct row *r)
 		.before = before ? &before->stream.counters : NULL,
 		.seconds = t->now->seconds - (t->previous ? t->previous->seconds : 0),
 	};
-	return view_wants(s, t->previous, t->which);
+	return view_wants(s, t->previous, t->view);
 }
 
 /* The widths the cells need; returns the number of rows. */
@@ -406,7 +410,7 @@ static void print_meanings(const struct page *page, const struct table_view *t)
 	for (size_t i = 0; i < t->now->stream_count; i++) {
 		const struct roce_stream *s = &t->now->streams[i].stream;
 
-		if (!view_wants(&t->now->streams[i], t->previous, t->which))
+		if (!view_wants(&t->now->streams[i], t->previous, t->view))
 			continue;
 		untrusted |= !s->trusted;
 		estimate |= snapshot_is_estimate(s);
@@ -422,12 +426,22 @@ static void print_meanings(const struct page *page, const struct table_view *t)
 			print_lint(page, l, lint[l]);
 }
 
-/* What the table of STREAMS_WORST shows, above it, ... */
-static void print_count(const struct page *page, const struct table_view *t)
+/* The table is not of all that the totals are of. */
+static void print_filter(const struct page *page, const struct table_view *t)
 {
 	size_t streams = t->now->stream_count;
 
-	if (t->which != STREAMS_WORST)
+	if (t->view->filter)
+		fprintf(page->out, "  filter    %zu of %zu stream%s: %s (the totals are of all)\n", t->wanted, streams,
+			streams == 1 ? "" : "s", filter_text(t->view->filter));
+}
+
+/* What the table of STREAMS_WORST shows, above it, ... */
+static void print_count(const struct page *page, const struct table_view *t)
+{
+	size_t streams = t->wanted;
+
+	if (t->view->streams != STREAMS_WORST)
 		return;
 	fprintf(page->out, "\n%zu stream%s", streams, streams == 1 ? "" : "s");
 	if (t->faulty && t->faulty == t->count && streams > t->count)
@@ -441,19 +455,20 @@ static void print_count(const struct page *page, const struct table_view *t)
 /* ... and what it leaves out, below. */
 static void print_rest(const struct page *page, const struct table_view *t)
 {
-	size_t rest = t->now->stream_count - t->count;
+	size_t rest = t->wanted - t->count;
 
-	if (rest)
+	if (t->view->streams == STREAMS_WORST && rest)
 		fprintf(page->out, "... and %zu more: --streams all\n", rest);
 }
 
-int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *previous, enum view_streams streams)
+int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v)
 {
-	struct table_view t = { .now = now, .previous = previous, .which = streams };
+	struct table_view t = { .now = now, .previous = previous, .view = v };
 	struct page page = page_open(out);
 
 	print_head(&page, now, previous);
 	choose(&t);
+	print_filter(&page, &t);
 	if (measure(&t)) {
 		leave_out(&t, page.width);
 		print_count(&page, &t);

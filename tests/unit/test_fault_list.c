@@ -56,16 +56,16 @@ static void test_order(void **state)
 
 	(void)state;
 	for (size_t m = 0; m < ROCE_ARRAY_SIZE(mosts); m++) {
-		assert_true(fault_list_init(&l, mosts[m]));
+		assert_true(fault_list_init(&l, mosts[m], NULL));
 		for (int i = 1; i <= FRAMES; i++)
 			see_some(&l, i);
 		check(&l, mosts[m]);
 		/* backwards, and in leaps */
-		assert_true(fault_list_init(&l, mosts[m]));
+		assert_true(fault_list_init(&l, mosts[m], NULL));
 		for (int i = FRAMES; i; i--)
 			see_some(&l, i);
 		check(&l, mosts[m]);
-		assert_true(fault_list_init(&l, mosts[m]));
+		assert_true(fault_list_init(&l, mosts[m], NULL));
 		for (int i = 0; i < FRAMES; i++)
 			see_some(&l, i * 1237 % FRAMES + 1);
 		check(&l, mosts[m]);
@@ -78,7 +78,7 @@ static void test_what_is_none(void **state)
 	struct fault_list l;
 
 	(void)state;
-	assert_true(fault_list_init(&l, 10));
+	assert_true(fault_list_init(&l, 10, NULL));
 	see(&l, 1, ROCE_EVENT(psn_gap) | ROCE_EVENT(message_broken), &untrusted);
 	see(&l, 2, ROCE_EVENT(psn_gap) | ROCE_EVENT(imm_gap), &datagrams);
 	see(&l, 3, ROCE_EVENT(psn_resync), NULL);
@@ -96,11 +96,39 @@ static void test_what_is_none(void **state)
 	fault_list_free(&l);
 }
 
+/* Of the streams a filter wants; a packet without stream by its addresses. */
+static void test_filter(void **state)
+{
+	static const char *const texts[] = { "17", "uc", "18", "not 17", "lost" };
+	static const __u64 packets[] = { 4, 3, 0, 0, 1 };
+	struct roce_stream lossy = trusted;
+	char mistake[FILTER_MISTAKE];
+	struct fault_list l;
+
+	(void)state;
+	lossy.counters.value[COUNTER_psn_skipped] = 1;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(texts); i++) {
+		struct filter *f = filter_parse(texts[i], mistake);
+
+		assert_true(fault_list_init(&l, 2, f));
+		see(&l, 1, ROCE_EVENT(icrc_bad), &untrusted);
+		see(&l, 2, ROCE_EVENT(icrc_bad), &datagrams);
+		see(&l, 3, ROCE_EVENT(nak), &trusted);
+		see(&l, 4, ROCE_EVENT(psn_gap), &lossy);
+		fault_list_finish(&l);
+		assert_int_equal(l.packets, packets[i]);
+		assert_int_equal(l.count, packets[i] < 2 ? packets[i] : 2);
+		fault_list_free(&l);
+		filter_free(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_what_is_none),
+		cmocka_unit_test(test_filter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
