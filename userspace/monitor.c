@@ -63,7 +63,7 @@ static bool say_output(int error)
 static int print_snapshot(const struct monitor *m)
 {
 	const struct snapshot *previous = m->has_previous ? &m->previous : NULL;
-	const struct view view = { .streams = m->options->streams, .filter = m->options->filter };
+	const struct view view = { .streams = m->options->streams, .filter = m->options->filter, .live = true };
 	int error = 0;
 
 	live_unblock(&m->live);

@@ -22,20 +22,19 @@ struct rates rates_of(const struct roce_counters *now, const struct roce_counter
 	};
 }
 
-struct rates rates_of_totals(const struct snapshot *now, const struct snapshot *previous)
+static double interval(const struct snapshot *now, const struct snapshot *previous)
 {
-	return rates_of(&now->totals, previous ? &previous->totals : NULL,
-			now->seconds - (previous ? previous->seconds : 0));
+	return now->seconds - (previous ? previous->seconds : 0);
 }
 
-/* A stream that is new is as old as its first packet: in seconds of the run that is when the snapshot is taken, less its age. */
+struct rates rates_of_totals(const struct snapshot *now, const struct snapshot *previous)
+{
+	return rates_of(&now->totals, previous ? &previous->totals : NULL, interval(now, previous));
+}
+
 struct rates rates_of_stream(const struct snapshot_stream *s, const struct snapshot *now, const struct snapshot *previous)
 {
 	const struct snapshot_stream *before = snapshot_find(previous, &s->key);
-	__u64 taken = (__u64)now->time.tv_sec * 1000000000 + now->time.tv_nsec - now->realtime_offset;
-	double seconds = taken > s->stream.first_seen ? (taken - s->stream.first_seen) / 1e9 : 0;
 
-	if (before)
-		seconds = now->seconds - previous->seconds;
-	return rates_of(&s->stream.counters, before ? &before->stream.counters : NULL, seconds);
+	return rates_of(&s->stream.counters, before ? &before->stream.counters : NULL, interval(now, previous));
 }

@@ -16,7 +16,7 @@ struct rates {
 /* before: counters at the earlier moment, NULL: all zero. seconds <= 0: all rates are 0. A counter that fell counts as 0. */
 struct rates rates_of(const struct roce_counters *now, const struct roce_counters *before, double seconds);
 
-/* Of a stream of `now`, since `previous` (NULL: since the start, or since the stream was met if that was later). */
+/* Of a stream of `now`, since `previous` (NULL: since the start), also if it was met later: so streams sum up to the totals. */
 struct rates rates_of_stream(const struct snapshot_stream *s, const struct snapshot *now, const struct snapshot *previous);
 
 /* Of the totals. */

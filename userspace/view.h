@@ -18,6 +18,7 @@ enum view_streams { STREAMS_ALL, STREAMS_CHANGED, STREAMS_NONE, STREAMS_WORST };
 struct view {
 	enum view_streams streams;
 	const struct filter *filter; /* NULL: every stream; the totals are those of all, whatever it says */
+	bool live; /* rates mean something: a snapshot belongs to an interval, and not to a capture */
 };
 
 /* Whether a stream may be shown. CHANGED: it has seen a packet since `previous` (NULL: since ever). */
@@ -27,8 +28,9 @@ bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous
 size_t view_filtered(const struct snapshot *now, const struct view *v);
 
 /*
- * One rocescope.snapshot/1 object on one line. previous: the snapshot of the interval before, for STREAMS_CHANGED (a
- * stream is shown if it has seen a packet since), may be NULL. Returns 0, or -1 with errno when it cannot be written.
+ * One rocescope.snapshot/1 object on one line. previous: the snapshot of the interval before, for rates and for
+ * STREAMS_CHANGED (a stream is shown if it has seen a packet since), may be NULL. Returns 0, or -1 with errno when it
+ * cannot be written.
  */
 int view_json(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v);
 

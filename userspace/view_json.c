@@ -10,6 +10,7 @@
 #include "userspace/dialogue_json.h"
 #include "userspace/event_text.h"
 #include "userspace/fault_list.h"
+#include "userspace/rates.h"
 #include "userspace/view.h"
 #include "userspace/view_json.h"
 
@@ -93,6 +94,12 @@ static json_t *stream_identity(const struct roce_key *key, const __u8 dst[16], _
 	return o;
 }
 
+static json_t *rates_object(const struct rates *r)
+{
+	return json_pack("{s:f, s:f, s:f, s:f, s:f}", "gbps", r->gbps, "packets", r->packets, "messages", r->messages,
+			 "lost", r->lost, "icrc_bad", r->icrc_bad);
+}
+
 /* Who says who the peer is. */
 static const char *const pair_names[] = { [PAIR_EXPECT] = "expect", [PAIR_CM] = "cm", [PAIR_NETLINK] = "netlink" };
 
@@ -171,6 +178,19 @@ json_t *view_json_head(const struct snapshot *s, const char *schema)
 	return o;
 }
 
+static json_t *shown_object(const struct snapshot_stream *s, const struct snapshot *now, const struct snapshot *previous,
+			    const struct view *v)
+{
+	json_t *o = stream_object(s, now, previous);
+	struct rates rates;
+
+	if (v->live) {
+		rates = rates_of_stream(s, now, previous);
+		json_object_set_new(o, "rates", rates_object(&rates));
+	}
+	return o;
+}
+
 /* Streams one by one: a million of them as one JSON document would take gigabytes. */
 static bool print_streams(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v)
 {
@@ -184,7 +204,7 @@ static bool print_streams(FILE *out, const struct snapshot *now, const struct sn
 		if (!first)
 			fputc(',', out);
 		first = false;
-		if (!print(out, stream_object(s, now, previous), 0))
+		if (!print(out, shown_object(s, now, previous, v), 0))
 			return false;
 	}
 	return true;
@@ -249,7 +269,10 @@ static json_t *filter_object(const struct snapshot *now, const struct view *v)
 int view_json(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v)
 {
 	json_t *head = view_json_head(now, "rocescope.snapshot/1");
+	struct rates rates = rates_of_totals(now, previous);
 
+	if (v->live)
+		json_object_set_new(head, "rates", rates_object(&rates));
 	if (v->filter)
 		json_object_set_new(head, "filter", filter_object(now, v));
 	fputc('{', out);

@@ -6,26 +6,15 @@
 
 #include "userspace/address.h"
 #include "userspace/event_text.h"
+#include "userspace/rates.h"
 #include "userspace/view.h"
 
 #define CELL 160 /* bytes of a cell, the end included */
 
-/* One stream, and how long its rates are over. */
 struct row {
 	const struct snapshot_stream *now;
-	const struct roce_counters *before; /* NULL: nothing before */
-	double seconds;
+	struct rates rates;
 };
-
-static __u64 since(const struct row *r, enum roce_counter c)
-{
-	return r->now->stream.counters.value[c] - (r->before ? r->before->value[c] : 0);
-}
-
-static double per_second(double n, double seconds)
-{
-	return seconds > 0 ? n / seconds : 0;
-}
 
 /* ---- totals ---- */
 
@@ -98,17 +87,11 @@ static void print_totals(const struct page *page, const char *title, const struc
 
 static void print_head(const struct page *page, const struct snapshot *now, const struct snapshot *previous)
 {
+	struct rates rates = rates_of_totals(now, previous);
 	const struct roce_counters *c = &now->totals;
-	double seconds = now->seconds - (previous ? previous->seconds : 0);
-	const struct roce_counters *before = previous ? &previous->totals : &(const struct roce_counters){ 0 };
-	double packets = c->value[COUNTER_roce_packets] - before->value[COUNTER_roce_packets] +
-			 c->value[COUNTER_rocev1_packets] - before->value[COUNTER_rocev1_packets] +
-			 c->value[COUNTER_udp_packets] - before->value[COUNTER_udp_packets];
-	double bytes = c->value[COUNTER_bytes] - before->value[COUNTER_bytes];
 
 	fprintf(page->out, "%.*f s%s: %.3f Gbit/s, %.1f kpps%s; %llu frames: %llu RoCE", now->seconds < 1 ? 6 : 1, now->seconds,
-		now->complete ? "" : " (incomplete)", per_second(bytes, seconds) * 8 / 1e9,
-		per_second(packets, seconds) / 1e3, c->value[COUNTER_udp_packets] ? " with watched UDP" : "",
+		now->complete ? "" : " (incomplete)", rates.gbps, rates.packets / 1e3, c->value[COUNTER_udp_packets] ? " with watched UDP" : "",
 		c->value[COUNTER_frames], c->value[COUNTER_roce_packets]);
 	print_totals(page, ", ", c, frames_line, ROCE_ARRAY_SIZE(frames_line));
 	print_totals(page, "  ICRC      ", c, icrc_line, ROCE_ARRAY_SIZE(icrc_line));
@@ -171,15 +154,13 @@ static bool cell_packets(char *to, const struct row *r)
 
 static bool cell_gbit(char *to, const struct row *r)
 {
-	cell(to, "%.3f", per_second(since(r, COUNTER_bytes), r->seconds) * 8 / 1e9);
+	cell(to, "%.3f", r->rates.gbps);
 	return false;
 }
 
 static bool cell_kpps(char *to, const struct row *r)
 {
-	double packets = since(r, COUNTER_roce_packets) + since(r, COUNTER_rocev1_packets) + since(r, COUNTER_udp_packets);
-
-	cell(to, "%.1f", per_second(packets, r->seconds) / 1e3);
+	cell(to, "%.1f", r->rates.packets / 1e3);
 	return false;
 }
 
@@ -313,13 +294,8 @@ static void choose(struct table_view *t)
 static bool get_row(const struct table_view *t, size_t i, struct row *r)
 {
 	const struct snapshot_stream *s = t->view->streams == STREAMS_WORST ? t->worst[i] : &t->now->streams[i];
-	const struct snapshot_stream *before = snapshot_find(t->previous, &s->key);
 
-	*r = (struct row){
-		.now = s,
-		.before = before ? &before->stream.counters : NULL,
-		.seconds = t->now->seconds - (t->previous ? t->previous->seconds : 0),
-	};
+	*r = (struct row){ .now = s, .rates = rates_of_stream(s, t->now, t->previous) };
 	return view_wants(s, t->previous, t->view);
 }
 
