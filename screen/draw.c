@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <ncurses.h>
+#include <string.h>
+
+#include "screen/state.h"
+
+static attr_t attributes[STYLES] = {
+	[STYLE_TITLE] = A_BOLD, [STYLE_HEADER] = A_REVERSE, [STYLE_SORTED] = A_REVERSE | A_BOLD | A_UNDERLINE,
+	[STYLE_FAULT] = A_BOLD, [STYLE_HINT] = A_BOLD, [STYLE_DIM] = A_DIM,
+};
+
+void draw_begin(bool colour)
+{
+	if (!colour)
+		return;
+	init_pair(1, COLOR_RED, -1);
+	init_pair(2, COLOR_YELLOW, -1);
+	init_pair(3, COLOR_CYAN, -1);
+	attributes[STYLE_FAULT] = COLOR_PAIR(1) | A_BOLD;
+	attributes[STYLE_HINT] = COLOR_PAIR(2);
+	attributes[STYLE_BARS] = COLOR_PAIR(3);
+}
+
+void draw_text(int y, int x, int width, enum style style, const char *text, bool selected)
+{
+	if (x + width > COLS)
+		width = COLS - x;
+	if (y < 0 || y >= LINES || x < 0 || width <= 0)
+		return;
+	attrset(attributes[style] | (selected ? A_REVERSE : 0));
+	/* bars are made to measure, and have more bytes than columns */
+	if (style == STYLE_BARS)
+		mvaddstr(y, x, text);
+	else
+		mvprintw(y, x, "%.*s", width, text);
+	attrset(A_NORMAL);
+}
+
+int page_room(void)
+{
+	return LINES > 2 ? LINES - 2 : 1; /* a line of blanks above the keys */
+}
+
+void draw_page(const struct screen *s)
+{
+	for (int i = 0; i < page_room() && s->scroll + i < s->lines.count; i++) {
+		const struct line *line = &s->lines.line[s->scroll + i];
+
+		draw_text(i, 0, COLS, line->style, line->text, false);
+	}
+}
+
+static const char *keys_of(const struct screen *s)
+{
+	switch (s->page) {
+	case PAGE_TABLE:
+		return "?help q quit  Enter open  </> sort  r reverse  / filter  p pause  z zero  i host";
+	case PAGE_STREAM:
+		return "q back  </> previous, next stream  arrows scroll  p pause  z zero  ? help";
+	default:
+		return "q back  arrows scroll";
+	}
+}
+
+void draw_foot(const struct screen *s)
+{
+	char more[64] = "";
+
+	if (s->typing) {
+		char text[TEXT + 16];
+		int visible = COLS > 12 ? COLS - 10 : 2, length = strlen(s->typed);
+
+		snprintf(text, sizeof(text), "filter: %s_", length > visible ? s->typed + length - visible : s->typed);
+		draw_text(LINES - 1, 0, COLS, STYLE_TITLE, text, false);
+		if (s->message[0]) {
+			mvhline(LINES - 2, 0, ' ', COLS);
+			draw_text(LINES - 2, 0, COLS, STYLE_FAULT, s->message, false);
+		}
+		return;
+	}
+	if (s->page != PAGE_TABLE && s->lines.count > (size_t)page_room())
+		snprintf(more, sizeof(more), "%zu-%zu of %zu  ", s->scroll + 1,
+			 s->scroll + page_room() < s->lines.count ? s->scroll + page_room() : s->lines.count, s->lines.count);
+	draw_text(LINES - 1, 0, COLS, STYLE_DIM, more, false);
+	if (s->message[0])
+		draw_text(LINES - 1, strlen(more), COLS, STYLE_HINT, s->message, false);
+	else
+		draw_text(LINES - 1, strlen(more), COLS, STYLE_DIM, keys_of(s), false);
+}
