@@ -36,6 +36,7 @@ struct monitor {
 	struct events *events;
 	struct host *host;
 	struct screen *screen;
+	bool had_screen; /* what is left on the terminal is to fit there */
 	struct exporter *exporter;
 	int error; /* of printing events */
 };
@@ -62,8 +63,9 @@ static bool say_output(int error)
 /* 0 or an errno. A reader that has stopped reading must not hold us when we are told to stop. */
 static int print_snapshot(const struct monitor *m)
 {
-	const struct snapshot *previous = m->has_previous ? &m->previous : NULL;
-	const struct view view = { .streams = m->options->streams, .filter = m->options->filter, .live = true };
+	const struct snapshot *previous = m->has_previous && !m->had_screen ? &m->previous : NULL;
+	const struct view view = { .streams = m->had_screen ? STREAMS_WORST : m->options->streams,
+				   .filter = m->options->filter, .live = true };
 	int error = 0;
 
 	live_unblock(&m->live);
@@ -227,6 +229,7 @@ static bool finish(struct monitor *m)
 	bool read;
 
 	service_stopping();
+	m->had_screen = m->screen;
 	screen_end(m->screen);
 	m->screen = NULL;
 	live_detach(&m->live);
