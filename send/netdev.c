@@ -2,10 +2,8 @@
 #include <linux/ethtool.h>
 #include <linux/if_ether.h>
 #include <linux/rtnetlink.h>
-#include <linux/sockios.h>
 #include <net/if.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -15,6 +13,7 @@
 #include <netlink/genl/genl.h>
 
 #include "lib/clock.h"
+#include "lib/ethtool.h"
 #include "send/netdev.h"
 #include "send/netlink.h"
 
@@ -128,27 +127,6 @@ static bool of_lost_redirects(const char *name)
 	       (strstr(name, "err") || strstr(name, "drop") || strstr(name, "full"));
 }
 
-static bool ethtool(int fd, const char *name, void *command)
-{
-	struct ifreq request = { .ifr_data = command };
-
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
-	return !ioctl(fd, SIOCETHTOOL, &request);
-}
-
-/* All zero where the driver tells nothing. */
-static void driver_info(unsigned int ifindex, struct ethtool_drvinfo *info)
-{
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	char name[IF_NAMESIZE];
-
-	*info = (struct ethtool_drvinfo){ .cmd = ETHTOOL_GDRVINFO };
-	if (fd < 0 || !if_indextoname(ifindex, name) || !ethtool(fd, name, info))
-		*info = (struct ethtool_drvinfo){ 0 };
-	if (fd >= 0)
-		close(fd);
-}
-
 static bool is_veth(const struct ethtool_drvinfo *info)
 {
 	return !strcmp(info->driver, "veth");
@@ -156,45 +134,19 @@ static bool is_veth(const struct ethtool_drvinfo *info)
 
 bool netdev_is_veth(unsigned int ifindex)
 {
-	struct ethtool_drvinfo info;
+	struct ethtool_drvinfo info = { 0 };
+	char name[IF_NAMESIZE];
 
-	driver_info(ifindex, &info);
+	if (if_indextoname(ifindex, name))
+		ethtool_driver(name, &info);
 	return is_veth(&info);
 }
 
-static uint64_t sum_lost_redirects(int fd, const char *device, uint32_t count)
+static void add_lost_redirect(void *context, const char *name, uint64_t value)
 {
-	struct ethtool_gstrings *names = calloc(1, sizeof(*names) + (size_t)count * ETH_GSTRING_LEN);
-	struct ethtool_stats *values = calloc(1, sizeof(*values) + (size_t)count * sizeof(values->data[0]));
-	char name[ETH_GSTRING_LEN + 1] = "";
-	uint64_t sum = 0;
+	uint64_t *sum = context;
 
-	if (names && values) {
-		*names = (struct ethtool_gstrings){ .cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_STATS, .len = count };
-		*values = (struct ethtool_stats){ .cmd = ETHTOOL_GSTATS, .n_stats = count };
-		if (ethtool(fd, device, names) && ethtool(fd, device, values) && names->len <= count &&
-		    values->n_stats <= count)
-			for (uint32_t i = 0; i < names->len && i < values->n_stats; i++) {
-				memcpy(name, names->data + i * ETH_GSTRING_LEN, ETH_GSTRING_LEN);
-				sum += of_lost_redirects(name) ? values->data[i] : 0;
-			}
-	}
-	free(names);
-	free(values);
-	return sum;
-}
-
-static uint64_t lost_redirects(unsigned int ifindex, const struct ethtool_drvinfo *info)
-{
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	char name[IF_NAMESIZE];
-	uint64_t sum = 0;
-
-	if (fd >= 0 && if_indextoname(ifindex, name))
-		sum = sum_lost_redirects(fd, name, info->n_stats);
-	if (fd >= 0)
-		close(fd);
-	return sum;
+	*sum += of_lost_redirects(name) ? value : 0;
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -205,14 +157,19 @@ static uint64_t larger(uint64_t a, uint64_t b)
 bool netdev_counters(unsigned int ifindex, struct netdev_counters *c)
 {
 	struct rtnl_link_stats64 s = { 0 };
-	struct ethtool_drvinfo info;
+	struct ethtool_drvinfo info = { 0 };
+	uint64_t lost_redirects = 0;
+	char name[IF_NAMESIZE];
 
 	if (!link_statistics(ifindex, &s))
 		return false;
-	driver_info(ifindex, &info);
+	if (if_indextoname(ifindex, name)) {
+		ethtool_driver(name, &info);
+		ethtool_statistics(name, add_lost_redirect, &lost_redirects);
+	}
 	c->sent = s.tx_packets;
 	c->sent_exact = is_veth(&info);
-	c->dropped = larger(s.tx_dropped, lost_redirects(ifindex, &info));
+	c->dropped = larger(s.tx_dropped, lost_redirects);
 	c->errors = larger(s.tx_errors, s.tx_carrier_errors + s.tx_aborted_errors + s.tx_fifo_errors + s.tx_heartbeat_errors +
 						s.tx_window_errors);
 	return true;
