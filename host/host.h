@@ -27,11 +27,17 @@ struct host_qp {
 	__u32 rq_psn;	/* expected of the peer's next request; HOST_NO_PSN */
 	__u32 sq_psn;	/* of the next request of its own; HOST_NO_PSN */
 	__u8 type;	/* enum ib_qp_type */
-	__u8 state;	/* enum ib_qp_state */
+	__u8 state;	/* enum ib_qp_state, or HOST_QP_GONE: it was there */
 	__u32 pid;	/* 0: the kernel's own */
 	char program[32]; /* of that process, or of the kernel's user; "" unknown */
 };
 #define HOST_NO_PSN 0xffffffffu
+
+#define HOST_QP_GONE 0xff
+
+/* "RC", "UD", ...; "RESET", "RTS", ..., "GONE". "?": none that is known. */
+const char *host_type_name(__u8 type);
+const char *host_state_name(__u8 state);
 
 /* Who a stream belongs to. */
 struct host_owner {
@@ -49,6 +55,14 @@ struct host_counter {
 	bool dropped;	       /* it counts what was lost at this place: to be compared with what we saw lost */
 };
 
+/* What a snapshot tells of the machine. */
+struct host_report {
+	const struct host_counter *counters; /* as host_counters() has them */
+	size_t counter_count;
+	const char *const *hints; /* as host_hints() has them */
+	size_t hint_count;
+};
+
 struct host;
 
 /* Of the interfaces watched. Never fails for good: what cannot be had is said in host_hints(). NULL: no memory. */
@@ -57,8 +71,8 @@ void host_close(struct host *h);
 
 /*
  * Looks again: QPs, counters, hints; to be called once an interval, behind live_snapshot() and before views. Fills in
- * s->streams[].owner, valid until the next call; and tells the kernel's program which pairs the machine knows
- * (map `pairs`, PAIR_NETLINK).
+ * s->streams[].owner, which lives as long as the snapshot, and s->host, which is that of the newest call; and tells the
+ * kernel's program which pairs the machine knows (map `pairs`, PAIR_NETLINK).
  */
 void host_look(struct host *h, const struct live *l, struct snapshot *s);
 
