@@ -22,7 +22,7 @@ $(BUILD)/tests/fuzz/fuzz_table: $(FUZZED)/userspace/table.o
 $(BUILD)/tests/fuzz/fuzz_capture: $(CAPTURE_READER:%.c=$(FUZZED)/%.o)
 $(BUILD)/tests/fuzz/fuzz_capture: LDLIBS += -Wl,--wrap=read,--wrap=lseek $(CAPTURE_LDLIBS)
 # the command without what watches interfaces or sends; its CRC the target has
-FUZZ_READER := $(CAPTURE_READER) lib/options.c lib/stop.c userspace/cmd_analyze.c $(filter-out $(addprefix userspace/,rocescope.c cmd_% \
+FUZZ_READER := $(CAPTURE_READER) host/names.c lib/options.c lib/stop.c userspace/cmd_analyze.c $(filter-out $(addprefix userspace/,rocescope.c cmd_% \
 	       send_report.c attach.c doctor_live.c events.c monitor.c service.c findings_% kernel.c layout.c live.c maps.c pin.c taken.c udp_stream%),$(wildcard userspace/*.c))
 $(BUILD)/tests/fuzz/fuzz_reader: $(FUZZ_READER:%.c=$(FUZZED)/%.o)
 $(BUILD)/tests/fuzz/fuzz_reader: LDLIBS += -Wl,--wrap=capture_read $(CAPTURE_LDLIBS) -ljansson -lm

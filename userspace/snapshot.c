@@ -142,4 +142,5 @@ void snapshot_free(struct snapshot *s)
 	free(s->interfaces);
 	free(s->streams);
 	free(s->dialogues);
+	free(s->owners);
 }

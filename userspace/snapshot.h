@@ -12,6 +12,7 @@
 
 struct fault_list;
 struct host_owner;
+struct host_report;
 struct roce_dialogue;
 
 struct snapshot_stream {
@@ -42,6 +43,8 @@ struct snapshot {
 	struct roce_dialogue *dialogues; /* those that streams point to; NULL: there are none */
 	__u64 realtime_offset; /* ns to add to a stream's first_seen/last_seen for CLOCK_REALTIME */
 	const struct fault_list *faults; /* finished; NULL: nobody listed them */
+	const struct host_report *host;	 /* NULL: nobody looked */
+	void *owners;			 /* memory of streams[].owner */
 };
 
 /*

@@ -43,4 +43,7 @@ int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *pre
 /* The part of it about now->faults, which are there. */
 void view_faults(const struct page *page, const struct snapshot *now);
 
+/* The part of it about now->host, which is there: whose QPs, what was dropped, hints. */
+void view_host(const struct page *page, const struct snapshot *now, const struct snapshot *previous, const struct view *v);
+
 #endif

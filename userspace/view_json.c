@@ -127,6 +127,8 @@ static json_t *stream_object(const struct snapshot_stream *s, const struct snaps
 	json_object_set_new(o, "last", last_object(&stream->last));
 	if (s->dialogue)
 		json_object_set_new(o, "dialogue", dialogue_json(s, now, previous));
+	if (s->owner)
+		json_object_set_new(o, "owner", view_json_owner(s->owner));
 	return o;
 }
 
@@ -282,6 +284,11 @@ int view_json(FILE *out, const struct snapshot *now, const struct snapshot *prev
 	if (!print_streams(out, now, previous, v))
 		return -1;
 	fputc(']', out);
+	if (now->host) {
+		fputs(",\"host\":", out);
+		if (!print(out, view_json_host(now->host), 0))
+			return -1;
+	}
 	if (now->faults && !print_faults(out, now->faults, now->realtime_offset))
 		return -1;
 	fputs("}\n", out);

@@ -454,6 +454,8 @@ int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *pre
 		if (!previous)
 			print_meanings(&page, &t);
 	}
+	if (now->host)
+		view_host(&page, now, previous, v);
 	if (now->faults)
 		view_faults(&page, now);
 	return ferror(out) ? -1 : 0;
