@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Unit tests of the engine and of what stores its streams, with the address and undefined-behaviour sanitizers on.
-ENGINE_TESTS := $(addprefix $(BUILD)/tests/unit/test_,opcode parse icrc psn model message lint stream pair table event_text fault_list plot_row filter)
+ENGINE_TESTS := $(addprefix $(BUILD)/tests/unit/test_,opcode parse icrc psn model message lint stream pair dialogue table event_text fault_list plot_row filter)
 UNIT_TESTS   += $(ENGINE_TESTS)
 
 # The last four include their sources. private: the command's own objects, which test_table links, stay as they are
@@ -12,6 +12,7 @@ $(BUILD)/tests/unit/test_filter: $(addprefix $(BUILD)/,lib/options.o userspace/s
 $(BUILD)/tests/unit/test_fault_list: $(addprefix $(BUILD)/,lib/options.o userspace/filter.o)
 $(BUILD)/tests/unit/test_filter $(BUILD)/tests/unit/test_fault_list: LDLIBS += -lm
 $(BUILD)/tests/unit/test_pair: $(BUILD)/userspace/pairs.o
+$(BUILD)/tests/unit/test_dialogue: $(addprefix $(BUILD)/userspace/,limit.o snapshot.o)
 
 # The analysis of captures on several threads, all of it once more with the thread sanitizer.
 UNIT_TESTS += $(BUILD)/tests/unit/test_analysis

@@ -3,6 +3,11 @@
 #include "userspace/limit.h"
 
 #define SILENCE 1000000000 /* ns without any answer: more than a path has, or a receiver lets wait (RNR: 655 ms, IBTA table 46) */
+/*
+ * With a full window for one part in so many of the time in which it waits. A sender that keeps its own pace looks like that
+ * in one part of ten: where its next packet is due just behind an answer.
+ */
+#define FULL_PART 4
 
 const char *const limit_names[LIMITS] = {
 	[LIMIT_UNKNOWN] = "unknown",	      [LIMIT_IDLE] = "idle",
@@ -57,5 +62,5 @@ enum limit limit_of(const struct snapshot_stream *now, const struct snapshot *sn
 		return LIMIT_RECEIVER;
 	if (loss)
 		return LIMIT_LOSS;
-	return (d->full_ns - b->full_ns) * 2 > d->waiting_ns - b->waiting_ns ? LIMIT_WINDOW : LIMIT_SENDER;
+	return (d->full_ns - b->full_ns) * FULL_PART > d->waiting_ns - b->waiting_ns ? LIMIT_WINDOW : LIMIT_SENDER;
 }

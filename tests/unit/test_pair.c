@@ -341,6 +341,38 @@ static void first_message(void **state)
 	}
 }
 
+/* Netlink tells who the peer is, at any time: the sequence goes on. Only who else said so knows of a beginning. */
+static void netlink(void **state)
+{
+	struct roce_pair told = { .from = PAIR_NETLINK, .peer_qpn = 18, .path_mtu = 2048, .first_psn = PAIR_NO_PSN };
+	struct roce_pair cm = { .from = PAIR_CM, .connection = 1, .peer_qpn = 18, .first_psn = 100, .path_mtu = 1024 };
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	observe(&s, packet(RC_ONLY, 100));
+	s.path_mtu = 0;
+	roce_adopt(&s, &told, 1);
+	assert_int_equal(s.pair.from, PAIR_NETLINK);
+	assert_int_equal(s.pair_generation, 1);
+	assert_int_equal(s.path_mtu, 2048);
+	observe(&s, packet(RC_ONLY, 102));
+	assert_int_equal(COUNT(&s, psn_skipped), 1);
+	told.peer_qpn = 19;
+	roce_adopt(&s, &told, 2);
+	assert_int_equal(s.pair.peer_qpn, 19);
+	roce_adopt(&s, &cm, 3);
+	assert_int_equal(s.pair.from, PAIR_CM);
+	assert_false(s.met);
+	told.peer_qpn = 18;
+	observe(&s, packet(RC_ONLY, 101));
+	roce_adopt(&s, &told, 4);
+	assert_int_equal(s.pair.from, PAIR_CM); /* who knows more is not forgotten */
+	assert_int_equal(s.pair.first_psn, 100);
+	assert_int_equal(s.path_mtu, 1024);
+	observe(&s, packet(RC_ONLY, 103));
+	assert_int_equal(COUNT(&s, psn_skipped), 3);
+}
+
 /* ---- responses ---- */
 
 struct exchange {
@@ -592,6 +624,7 @@ int main(void)
 		cmocka_unit_test(first_psn), cmocka_unit_test(first_psn_untrusted), cmocka_unit_test(first_message),
 		cmocka_unit_test(lost_first), cmocka_unit_test(lost_whole), cmocka_unit_test(nothing_lost),
 		cmocka_unit_test(forgotten), cmocka_unit_test(lost_at_start), cmocka_unit_test(path_mtu_of_peer),
+		cmocka_unit_test(netlink),
 		cmocka_unit_test(model),
 	};
 
