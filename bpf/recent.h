@@ -36,6 +36,14 @@ struct {
 } headers SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct focus_value);
+} focus SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
@@ -296,6 +304,25 @@ __noinline int capture_meet(void)
 	return 0;
 }
 
+/* The stream of the packet is in focus. A place that has been given to another stream is none of it. */
+static __always_inline bool capture_is_in_focus(const struct scratch *s, const struct focus_value *f)
+{
+	return *(volatile __u32 *)&f->on && table_same_key(&f->key, &s->key);
+}
+
+/* A packet of that stream, which has shown so much. Verified by itself. */
+__noinline int capture_focus(__u32 kinds)
+{
+	struct scratch *s = capture_scratch();
+	struct focus_value *f;
+	__u32 zero = 0;
+
+	f = bpf_map_lookup_elem(&focus, &zero);
+	if (s && f)
+		roce_focus_on(&f->seen, &s->packet, kinds, bpf_ktime_get_ns());
+	return 0;
+}
+
 /* The stream as it is now is what it will be compared with. */
 __noinline int capture_look(void)
 {
@@ -346,7 +373,8 @@ __noinline int capture_tell(void)
 	struct scratch *s = capture_scratch();
 	struct capture_cpu *c = capture_own();
 	const struct stream_value *v;
-	__u32 place, kinds;
+	const struct focus_value *f;
+	__u32 place, kinds, zero = 0;
 	struct recent *r;
 	__u64 shown;
 
@@ -355,7 +383,8 @@ __noinline int capture_tell(void)
 	place = s->place - 1;
 	v = bpf_map_lookup_elem(&streams, &place);
 	r = bpf_map_lookup_elem(&recents, &place);
-	if (!v || !r)
+	f = bpf_map_lookup_elem(&focus, &zero);
+	if (!v || !r || !f)
 		return 0;
 	kinds = roce_packet_events(&s->packet, s->icrc);
 	shown = roce_shown(&v->stream);
@@ -368,6 +397,8 @@ __noinline int capture_tell(void)
 		capture_events(kinds);
 		capture_look();
 	}
+	if (capture_is_in_focus(s, f))
+		capture_focus(c->event.kinds);
 	return c->event.kinds & capture.kinds || capture_has_context();
 }
 
