@@ -36,8 +36,10 @@ struct capture_record {
 	__u64 fault;	  /* id of the faulty packet that it belongs to */
 	__u64 suppressed; /* faulty packets beyond the limit, until now */
 	__u64 lost;	  /* records that found no room, until now */
+	__u64 left_out;	  /* of CAPTURE_FAULT: faulty packets of this stream beyond the limit, since the one before */
 	__u32 captured;
-	__u32 what;
+	__u16 what;
+	__u16 trusted;	  /* the stream, behind the packet; not for CAPTURE_BEFORE */
 	struct roce_event event; /* empty for CAPTURE_BEFORE */
 };
 _Static_assert(sizeof(struct capture_record) % 8 == 0, "as the ring buffer aligns them");
@@ -53,6 +55,7 @@ struct recent_header {
 struct capture_second {
 	__u64 begin;
 	__u64 faults;
+	__u64 left_out; /* beyond the limit, and not told yet */
 };
 
 /* Value of the map `recents`, of the stream at the same place of `streams`: first what every packet needs. */
@@ -62,7 +65,7 @@ struct recent {
 	struct capture_second second;
 	__u32 after;	/* so many packets are taken because of the fault before */
 	__u32 sampled;
-	__u64 pad[3];
+	__u64 pad[2];
 	struct roce_before before; /* as `shown` */
 	__u8 rest[63 - (64 + sizeof(struct roce_before) + 63) % 64];
 };

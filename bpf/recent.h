@@ -235,6 +235,7 @@ static __always_inline bool capture_admits(struct capture_second *second, __u64 
 	}
 	if (second->faults++ < capture.limit)
 		return true;
+	second->left_out++;
 	__sync_fetch_and_add(&capture_suppressed, 1);
 	return false;
 }
@@ -251,6 +252,8 @@ static __always_inline void capture_of_stream(const struct capture_hook *h, stru
 			capture_send_recent();
 		r->after = capture.after;
 		r->fault = c->origin.id;
+		c->record.left_out = r->second.left_out;
+		r->second.left_out = 0;
 		capture_whole(h, s, c, CAPTURE_FAULT, r->fault);
 		return;
 	}
@@ -391,6 +394,7 @@ __noinline int capture_tell(void)
 	c->event.kinds = 0;
 	c->event.expected = s->expected;
 	c->event.seen = s->packet.number;
+	c->record.trusted = v->stream.trusted;
 	if (kinds || shown != r->shown || (v->stream.trusted && !s->trusted)) {
 		r->before.expected = s->expected;
 		r->before.trusted = s->trusted;
@@ -432,8 +436,12 @@ static __always_inline int capture_alone(const struct capture_hook *h)
 		return 0;
 	c->event = (struct roce_event){ .kinds = kinds, .expected = EVENT_NO_PSN, .seen = s->packet.number };
 	capture_locate(h, s, &c->origin);
-	if (capture_admits(&c->second, c->origin.time))
-		capture_whole(h, s, c, CAPTURE_FAULT, c->origin.id);
+	if (!capture_admits(&c->second, c->origin.time))
+		return 0;
+	c->record.trusted = false;
+	c->record.left_out = c->second.left_out;
+	c->second.left_out = 0;
+	capture_whole(h, s, c, CAPTURE_FAULT, c->origin.id);
 	return 0;
 }
 
