@@ -20,7 +20,8 @@ struct history_fault {
 struct history_stream {
 	struct roce_key key;
 	__u64 faults;	   /* in all */
-	__u64 suppressed;  /* of them by the limit of events a second, as far as known */
+	__u64 suppressed;  /* and so many that were left out by the limit of events a second, as far as known */
+	__u32 interface;   /* of the last one: its place in live_options */
 	struct history_fault last[HISTORY_FAULTS]; /* the newest is last[(faults_kept - 1) % HISTORY_FAULTS] */
 	__u64 kept;
 	__u64 burst[HISTORY_BURSTS];
@@ -35,8 +36,12 @@ struct history;
 struct history *history_new(void); /* NULL: no memory */
 void history_free(struct history *h);
 
-/* time: ns since 1970. interface: its place in live_options. Only kinds that are faults (not cnp, ecn_ce) are kept. */
-void history_add(struct history *h, const struct roce_key *key, const struct roce_event *event, __u64 time, __u32 interface);
+/*
+ * time: ns since 1970, hardly falling. interface: its place in live_options. suppressed: so many faults of the stream were left
+ * out before this one. Only kinds that are faults (not cnp, ecn_ce) are kept.
+ */
+void history_add(struct history *h, const struct roce_key *key, const struct roce_event *event, __u64 time, __u32 interface,
+		 __u64 suppressed);
 
 /* NULL: it had no fault. Valid until the next history_add(). */
 const struct history_stream *history_of(const struct history *h, const struct roce_key *key);

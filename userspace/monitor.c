@@ -15,7 +15,9 @@
 #include "screen/screen.h"
 #include "userspace/commands.h"
 #include "userspace/events.h"
+#include "userspace/focus.h"
 #include "userspace/history.h"
+#include "userspace/kernel.h"
 #include "userspace/monitor.h"
 #include "userspace/service.h"
 #include "userspace/taken.h"
@@ -34,6 +36,7 @@ struct monitor {
 	bool takes; /* events are had */
 	struct history *history;
 	struct events *events;
+	struct focus *focus;
 	struct host *host;
 	struct screen *screen;
 	bool had_screen; /* what is left on the terminal is to fit there */
@@ -49,6 +52,7 @@ static struct screen_source source(const struct monitor *m)
 		.now = &m->previous, /* the newest that is complete */
 		.history = m->history,
 		.host = m->host,
+		.focus = m->focus,
 		.events_lost = m->takes ? taken_lost(&m->taken) : 0,
 		.events_suppressed = m->takes ? taken_suppressed(&m->taken) : 0,
 	};
@@ -81,6 +85,8 @@ static bool take_snapshot(struct monitor *m)
 	m->now = (struct snapshot){ 0 };
 	if (!live_snapshot(&m->live, &m->now))
 		return false;
+	if (m->takes)
+		m->now.events = (struct snapshot_events){ true, taken_lost(&m->taken), taken_suppressed(&m->taken) };
 	if (m->host)
 		host_look(m->host, &m->live, &m->now);
 	return true;
@@ -141,28 +147,44 @@ static void on_taken(void *context, const struct taken_packet *p)
 {
 	struct monitor *m = context;
 	const struct roce_ports *ports = &m->options->live.settings.ports;
+	const struct snapshot_stream *known = NULL;
+	struct roce_event event = p->record->event;
 	struct roce_packet packet;
 	struct roce_key key;
+	bool stream;
 
-	if (m->events && !m->error)
-		m->error = events_see(m->events, p);
-	if (!m->history)
-		return;
 	roce_parse(p->bytes, p->captured, p->length, ports, &packet);
-	if (packet.kind != ROCE_PACKET && packet.kind != ROCE_UDP)
-		return;
-	roce_stream_key(&packet, &key);
-	history_add(m->history, &key, &p->record->event, p->time, p->interface);
+	stream = packet.kind == ROCE_PACKET || packet.kind == ROCE_UDP;
+	if (stream) {
+		roce_stream_key(&packet, &key);
+		known = snapshot_find(m->has_previous ? &m->previous : NULL, &key);
+	}
+	event.kinds = events_faults(p, &packet);
+	if (stream && m->history)
+		history_add(m->history, &key, &event, p->time, p->interface, p->record->left_out);
+	if (m->events && !m->error)
+		m->error = events_see(m->events, p, &packet, known);
+}
+
+/* While they are printed, as print_snapshot() does. */
+static bool take_events(struct monitor *m, bool (*take)(struct taken *t), bool last)
+{
+	bool read;
+
+	live_unblock(&m->live);
+	read = take(&m->taken);
+	if (m->events && !m->error)
+		m->error = events_tick(m->events, taken_suppressed(&m->taken), taken_lost(&m->taken), last);
+	live_block(&m->live);
+	return read;
 }
 
 static bool read_events(struct monitor *m)
 {
 	if (!m->takes)
 		return true;
-	if (!taken_read(&m->taken))
+	if (!take_events(m, taken_read, false))
 		return false;
-	if (m->events)
-		events_tick(m->events);
 	return !m->error || say_output(m->error);
 }
 
@@ -233,7 +255,9 @@ static bool finish(struct monitor *m)
 	screen_end(m->screen);
 	m->screen = NULL;
 	live_detach(&m->live);
-	read = !m->takes || taken_read_rest(&m->taken);
+	read = !m->takes || take_events(m, taken_read_rest, true);
+	if (m->error)
+		return say_output(m->error);
 	return show(m, true) && read;
 }
 
@@ -277,11 +301,13 @@ static void begin_others(struct monitor *m)
 {
 	const struct monitor_options *o = m->options;
 	struct events_options events = { .print = o->events, .json = o->json, .command = o->on_fault,
-					 .filter = o->filter, .interfaces = o->live.interface };
+					 .filter = o->filter, .interfaces = o->live.interface, .quiet = wants_screen(o) };
 
 	m->host = host_open(&m->live);
-	if (m->takes)
+	if (m->takes) {
 		m->history = history_new();
+		m->focus = focus_open(live_map(&m->live, "focus"));
+	}
 	if (o->events || o->on_fault)
 		m->events = events_begin(&events, m->out);
 	if (m->exporter)
@@ -304,7 +330,8 @@ static int run(struct monitor *m)
 
 	if (!begin_exporter(m))
 		return EXIT_COULD_NOT;
-	m->takes = m->options->events || m->options->on_fault || wants_screen(m->options);
+	/* without events the table lacks what faults were like, and nothing else */
+	m->takes = m->options->events || m->options->on_fault || (wants_screen(m->options) && kernel_has_frags());
 	status = m->takes ? begin_taking(m) : begin_counting(m);
 	if (status)
 		return status;
@@ -327,6 +354,7 @@ static void end(struct monitor *m)
 	live_end(&m->live);
 	host_close(m->host);
 	history_free(m->history);
+	focus_close(m->focus);
 	snapshot_free(&m->now);
 	snapshot_free(&m->previous);
 	if (m->takes)

@@ -30,6 +30,12 @@ struct snapshot_interface {
 	__u64 ring_missed;
 };
 
+/* What is told of faults one by one, beside the counters. */
+struct snapshot_events {
+	bool had; /* false: nobody asks for them */
+	__u64 lost, suppressed; /* faulty packets for want of room, and by --event-limit */
+};
+
 struct snapshot {
 	struct timespec time; /* CLOCK_REALTIME of the snapshot, or of the capture's last packet */
 	double seconds;	      /* since the start */
@@ -42,6 +48,7 @@ struct snapshot {
 	size_t stream_count;
 	struct roce_dialogue *dialogues; /* those that streams point to; NULL: there are none */
 	__u64 realtime_offset; /* ns to add to a stream's first_seen/last_seen for CLOCK_REALTIME */
+	struct snapshot_events events;
 	const struct fault_list *faults; /* finished; NULL: nobody listed them */
 	const struct host_report *host;	 /* NULL: nobody looked */
 	void *owners;			 /* memory of streams[].owner */

@@ -1,5 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <time.h>
+
 #include "userspace/view.h"
+
+#define NSEC 1000000000u
+
+struct view_time view_time(__u64 ns)
+{
+	time_t seconds = ns / NSEC;
+	struct view_time t;
+	struct tm tm;
+	size_t length;
+
+	gmtime_r(&seconds, &tm);
+	length = strftime(t.text, sizeof(t.text), "%FT%T", &tm);
+	snprintf(t.text + length, sizeof(t.text) - length, ".%09lluZ", ns % NSEC);
+	return t;
+}
 
 static __u64 packets(const struct snapshot_stream *s)
 {

@@ -14,6 +14,13 @@ enum view_streams { STREAMS_ALL, STREAMS_CHANGED, STREAMS_NONE, STREAMS_WORST };
 
 #define VIEW_WORST 20
 
+/* RFC 3339 in UTC, of ns since 1970. */
+struct view_time {
+	char text[sizeof("2000-01-01T00:00:00.000000000Z")];
+};
+
+struct view_time view_time(__u64 ns);
+
 /* What of a snapshot is shown, whoever shows it. */
 struct view {
 	enum view_streams streams;

@@ -4,7 +4,6 @@
 #include <jansson.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "userspace/address.h"
 #include "userspace/dialogue_json.h"
@@ -39,16 +38,9 @@ static json_t *hexadecimal(bool known, __u64 n)
 	return known ? json_sprintf("0x%llx", n) : json_null();
 }
 
-/* RFC 3339 in UTC. */
 static json_t *rfc3339(__u64 ns)
 {
-	time_t seconds = ns / NSEC;
-	char text[sizeof("2000-01-01T00:00:00")];
-	struct tm tm;
-
-	gmtime_r(&seconds, &tm);
-	strftime(text, sizeof(text), "%FT%T", &tm);
-	return json_sprintf("%s.%09lluZ", text, ns % NSEC);
+	return json_string(view_time(ns).text);
 }
 
 static json_t *mac(const __u8 m[6])
@@ -77,8 +69,7 @@ static json_t *last_object(const struct roce_last *l)
 			 "vlan", number_or_null(l->vlan_tags, l->vlan), "dscp", l->tos >> 2, "ttl", l->ttl);
 }
 
-/* Who the stream is. dst, dqpn: of a packet, since UD's are not in the key. */
-static json_t *stream_identity(const struct roce_key *key, const __u8 dst[16], __u32 dqpn, __u8 service)
+json_t *view_json_stream(const struct roce_key *key, const __u8 dst[16], __u32 dqpn, __u8 service)
 {
 	bool datagram = key->kind == KEY_DATAGRAM;
 	json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:s, s:s}",
@@ -109,7 +100,7 @@ static json_t *stream_object(const struct snapshot_stream *s, const struct snaps
 	const struct roce_stream *stream = &s->stream;
 	const struct roce_pair *pair = &stream->pair;
 	bool acknowledges = s->key.side == SIDE_RESPONSE && stream->service != SERVICE_CNP;
-	json_t *o = stream_identity(&s->key, stream->dst, stream->dqpn, stream->service);
+	json_t *o = view_json_stream(&s->key, stream->dst, stream->dqpn, stream->service);
 
 	json_object_set_new(o, "peer_qpn", number_or_null(pair->from, pair->peer_qpn));
 	json_object_set_new(o, "peer_from", pair->from ? json_string(pair_names[pair->from]) : json_null());
@@ -232,7 +223,7 @@ static json_t *fault_object(const struct fault *f, __u64 realtime_offset)
 	event_text(e, text);
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",
 			 "frame", number(f->number), "time", rfc3339(f->time + realtime_offset),
-			 "stream", packet ? stream_identity(&f->key, f->dst, f->dqpn, f->service) : json_null(),
+			 "stream", packet ? view_json_stream(&f->key, f->dst, f->dqpn, f->service) : json_null(),
 			 "kinds", names_array(e->kinds, event_names, ROCE_EVENTS),
 			 "lints", names_array(e->kinds & ROCE_EVENT(lint) ? e->lints : 0, lint_names, ROCE_LINTS),
 			 "expected", number_or_null(packet && e->expected != EVENT_NO_PSN, e->expected & PSN_MASK),
@@ -275,6 +266,9 @@ int view_json(FILE *out, const struct snapshot *now, const struct snapshot *prev
 
 	if (v->live)
 		json_object_set_new(head, "rates", rates_object(&rates));
+	if (now->events.had)
+		json_object_set_new(head, "events", json_pack("{s:o, s:o}", "lost", number(now->events.lost), "suppressed",
+							      number(now->events.suppressed)));
 	if (v->filter)
 		json_object_set_new(head, "filter", filter_object(now, v));
 	fputc('{', out);

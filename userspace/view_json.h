@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "userspace/snapshot.h"
+#include "userspace/view.h"
 
 /* How documents are written. */
 #define VIEW_JSON (JSON_COMPACT | JSON_REAL_PRECISION(15))
@@ -19,5 +20,8 @@ struct host_report;
 /* What the machine knows (userspace/view_host.c): who a stream belongs to, null if it is nobody here; counters and hints. */
 json_t *view_json_owner(const struct host_owner *owner);
 json_t *view_json_host(const struct host_report *r);
+
+/* Who the stream is. dst, dqpn: of a packet, since UD's are not in the key. */
+json_t *view_json_stream(const struct roce_key *key, const __u8 dst[16], __u32 dqpn, __u8 service);
 
 #endif
