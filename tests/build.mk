@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Unit tests of the engine and of what stores its streams, with the address and undefined-behaviour sanitizers on.
-ENGINE_TESTS := $(addprefix $(BUILD)/tests/unit/test_,opcode parse icrc psn model message lint stream pair dialogue table event_text fault_list plot_row filter)
+ENGINE_TESTS := $(addprefix $(BUILD)/tests/unit/test_,opcode parse icrc psn model message lint stream pair dialogue table event_text fault_list plot_row filter focus history)
 UNIT_TESTS   += $(ENGINE_TESTS)
 
-# The last four include their sources. private: the command's own objects, which test_table links, stay as they are
+# The last six include their sources. private: the command's own objects, which test_table links, stay as they are
 $(ENGINE_TESTS) $(ENGINE_TESTS:%=%.o): private CFLAGS += $(SANITIZE)
 $(ENGINE_TESTS): LDLIBS += -lz
 $(ENGINE_TESTS): $(BUILD)/%: $(BUILD)/%.o
@@ -11,6 +11,7 @@ $(BUILD)/tests/unit/test_table: $(addprefix $(BUILD)/userspace/,table.o snapshot
 $(BUILD)/tests/unit/test_filter: $(addprefix $(BUILD)/,lib/options.o userspace/snapshot.o)
 $(BUILD)/tests/unit/test_fault_list: $(addprefix $(BUILD)/,lib/options.o userspace/filter.o)
 $(BUILD)/tests/unit/test_filter $(BUILD)/tests/unit/test_fault_list: LDLIBS += -lm
+$(BUILD)/tests/unit/test_history: $(BUILD)/userspace/table.o
 $(BUILD)/tests/unit/test_pair: $(BUILD)/userspace/pairs.o
 $(BUILD)/tests/unit/test_dialogue: $(addprefix $(BUILD)/userspace/,limit.o snapshot.o)
 
