@@ -4,7 +4,7 @@
  *
  * Runs every frame of a capture (- : standard input) through the kernel's programs (BPF_PROG_TEST_RUN) and through the
  * engine in user space, and compares: the ICRC verdict frame by frame, all totals and the whole state of all streams at
- * the end. Each way through the kernel has maps of its own:
+ * the end, and of their dialogues what is no time (but on the way `old`, which has none). Each way through the kernel has maps of its own:
  *     plain   the program for drivers without multi-buffer XDP: frames that fit one buffer
  *     frags   the multi-buffer program: longer ones are fragmented
  *     split   the same with every frame cut in two somewhere, where the kernel can be told so (6.18, and 6.1.x of late)
@@ -64,6 +64,7 @@ struct way {
 	struct roce_counters totals; /* user space's */
 	struct table table;
 	struct pairs pairs;
+	struct roce_dialogue *dialogues; /* by the place of the stream in the table; NULL: this way has none */
 };
 
 static struct way ways[] = {
@@ -109,6 +110,34 @@ static enum icrc_verdict judge(const __u8 *data, __u32 length, struct roce_packe
 	return r == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
 }
 
+/* The stream of requests that the packet of `stream` belongs to or answers, NULL. */
+static struct roce_stream *requests_of(struct way *w, struct roce_stream *stream, const struct roce_packet *p)
+{
+	struct roce_key key;
+
+	if (!(p->op & OP_RESPONSE))
+		return stream;
+	roce_peer_key(stream, p, &key);
+	w->table.max = w->table.count;
+	return stream->pair.from ? table_find(&w->table, &key) : NULL;
+}
+
+/* Behind roce_observe(). */
+static void user_dialogue(struct way *w, struct roce_stream *stream, const struct roce_packet *p)
+{
+	struct roce_stream *requests = dialogue_wants(p) ? requests_of(w, stream, p) : NULL;
+	struct roce_dialogue *d;
+
+	if (!requests)
+		return;
+	d = &w->dialogues[(struct snapshot_stream *)((char *)requests - offsetof(struct snapshot_stream, stream)) -
+			  w->table.streams];
+	if (p->op & OP_RESPONSE)
+		dialogue_response(d, requests, p, 1);
+	else
+		dialogue_request(d, requests, p, 1);
+}
+
 /* untracked: the program had no room for this packet's stream; which streams that hits is its table's business. */
 static void user_run(struct way *w, const struct roce_packet *p, enum icrc_verdict icrc, bool untracked)
 {
@@ -129,6 +158,8 @@ static void user_run(struct way *w, const struct roce_packet *p, enum icrc_verdi
 		pairs_find(&w->pairs, stream, p);
 		told = table_ask(&w->table, stream, p);
 		roce_observe(stream, p, icrc, 1, &told);
+		if (w->dialogues && icrc != ICRC_BAD)
+			user_dialogue(w, stream, p);
 	} else if (untracked) {
 		w->totals.value[COUNTER_untracked_packets]++;
 	} else {
@@ -180,6 +211,8 @@ static void go_way(struct way *w)
 	struct bpf_program *program;
 
 	w->bpf = monitor_bpf__open();
+	if (strcmp(w->name, "old"))
+		w->dialogues = calloc(STREAMS, sizeof(*w->dialogues));
 	if (!w->bpf)
 		die("BPF", strerror(errno));
 	bpf_object__for_each_program(program, w->bpf->obj)
@@ -187,6 +220,10 @@ static void go_way(struct way *w)
 	w->bpf->rodata->settings.icrc_every = 1;
 	w->bpf->rodata->settings.ports = ports;
 	w->bpf->rodata->settings.max_streams = STREAMS;
+	if (w->dialogues) {
+		w->bpf->rodata->settings.dialogues = 1;
+		bpf_map__set_max_entries(w->bpf->maps.dialogues, STREAMS);
+	}
 	maps_complete_settings((struct monitor_settings *)&w->bpf->rodata->settings, NEVER);
 	fold_make_tables((struct fold_tables *)&w->bpf->rodata->fold_tables);
 	if (monitor_bpf__load(w->bpf))
@@ -198,6 +235,8 @@ static void leave_way(struct way *w)
 {
 	monitor_bpf__destroy(w->bpf);
 	w->bpf = NULL;
+	free(w->dialogues);
+	w->dialogues = NULL;
 }
 
 static struct roce_counters bpf_totals(const struct way *w)
@@ -353,13 +392,39 @@ static int compare_stream(const char *way, struct snapshot_stream *bpf, struct s
 	return 1;
 }
 
+/* All but times. */
+static bool same_dialogue(const struct roce_dialogue *a, const struct roce_dialogue *b)
+{
+	bool same = a->outstanding == b->outstanding && a->outstanding_most == b->outstanding_most &&
+		    a->reads == b->reads && a->reads_most == b->reads_most && a->back_packets == b->back_packets;
+
+	return same && !memcmp(a->back, b->back, sizeof(a->back)) && a->sent == b->sent && a->answered == b->answered &&
+	       a->next == b->next && a->again == b->again && a->negative == b->negative && a->ack.count == b->ack.count &&
+	       a->read.count == b->read.count && a->acks.end == b->acks.end && a->responses.end == b->responses.end;
+}
+
+static int compare_dialogue(const char *way, const struct snapshot_stream *bpf, const struct snapshot_stream *us, bool show)
+{
+	if (!bpf->dialogue && !us->dialogue)
+		return 0;
+	if (bpf->dialogue && us->dialogue && same_dialogue(bpf->dialogue, us->dialogue))
+		return 0;
+	if (show)
+		printf("%s: dialogue of QPN %u differs\n", way, us->key.qpn);
+	return 1;
+}
+
 static int compare_way(struct way *w)
 {
 	struct snapshot bpf = { .totals = bpf_totals(w) }, user = { .totals = w->totals };
-	int differ = 0;
+	int dialogues = w->dialogues ? bpf_map__fd(w->bpf->maps.dialogues) : -1, differ = 0;
+	size_t met = 0;
 
 	user.streams = table_take(&w->table, &user.stream_count);
-	if (maps_read_streams(bpf_map__fd(w->bpf->maps.table_states), bpf_map__fd(w->bpf->maps.streams), -1, &bpf))
+	for (size_t i = 0; w->dialogues && i < user.stream_count; i++)
+		if (w->dialogues[i].heard)
+			user.streams[i].dialogue = &w->dialogues[i];
+	if (maps_read_streams(bpf_map__fd(w->bpf->maps.table_states), bpf_map__fd(w->bpf->maps.streams), dialogues, &bpf))
 		die("BPF map", strerror(errno));
 	snapshot_finish(&bpf);
 	snapshot_finish(&user);
@@ -370,9 +435,13 @@ static int compare_way(struct way *w)
 	}
 	for (size_t i = 0; i < bpf.stream_count && i < user.stream_count; i++)
 		differ += compare_stream(w->name, &bpf.streams[i], &user.streams[i], differ < SHOWN);
-	printf("%s: %" PRIu64 " frames, %zu streams, %" PRIu64 " packets untracked\n", w->name,
+	for (size_t i = 0; i < bpf.stream_count && i < user.stream_count; i++) {
+		differ += compare_dialogue(w->name, &bpf.streams[i], &user.streams[i], differ < SHOWN);
+		met += !!user.streams[i].dialogue;
+	}
+	printf("%s: %" PRIu64 " frames, %zu streams, %" PRIu64 " packets untracked, %zu dialogues\n", w->name,
 	       (uint64_t)user.totals.value[COUNTER_frames], user.stream_count,
-	       (uint64_t)user.totals.value[COUNTER_untracked_packets]);
+	       (uint64_t)user.totals.value[COUNTER_untracked_packets], met);
 	snapshot_free(&bpf);
 	snapshot_free(&user);
 	return differ;
