@@ -7,6 +7,8 @@
 #include "userspace/event_text.h"
 
 #define NUMBER 7      /* columns of a number, format.h */
+#define RECENT 10000000000ull /* ns: a fault that is shown as one */
+#define ELASTIC_LEAST 12
 #define PATH_LEAST 23 /* so much of "stream" stays, however little room there is */
 
 const struct column_words column_words[COLUMNS] = {
@@ -85,7 +87,7 @@ static bool fill_number(char *to, __u64 n, bool fault)
 	return fault && n;
 }
 
-bool column_fill(enum column c, char to[CELL], const struct row *r, __u64 time, size_t width)
+bool column_fill(enum column c, char to[CELL], const struct rows *rows, const struct row *r, size_t width)
 {
 	bool sequence = r->trusted && !r->estimate; /* its PSNs and messages count */
 	char number[CELL];
@@ -101,10 +103,10 @@ bool column_fill(enum column c, char to[CELL], const struct row *r, __u64 time, 
 		fill_service(to, r);
 		return !r->trusted;
 	case COLUMN_GBIT:
-		format_rate(to, r->rates.gbps, 3);
+		format_rate(to, r->rates.gbps, rows->gbps_digits);
 		return false;
 	case COLUMN_KPPS:
-		format_rate(to, r->rates.packets / 1e3, 1);
+		format_rate(to, r->rates.packets / 1e3, rows->kpps_digits);
 		return false;
 	case COLUMN_LOST:
 		if (!r->estimate)
@@ -117,8 +119,8 @@ bool column_fill(enum column c, char to[CELL], const struct row *r, __u64 time, 
 	case COLUMN_BROKEN:
 		return fill_number(to, r->broken, sequence);
 	case COLUMN_FAULT:
-		fill_fault(to, r, time);
-		return r->last_fault && time - r->last_fault < 10000000000ull;
+		fill_fault(to, r, rows->time);
+		return r->last_fault && (rows->time < r->last_fault || rows->time - r->last_fault < RECENT);
 	case COLUMN_LIMIT:
 		fill_limit(to, r);
 		return r->limit == LIMIT_STALLED || r->limit == LIMIT_LOSS;
@@ -126,7 +128,7 @@ bool column_fill(enum column c, char to[CELL], const struct row *r, __u64 time, 
 		snprintf(to, CELL, "%s", r->owner);
 		return false;
 	case COLUMN_MESSAGES:
-		format_rate(to, r->rates.messages, 1);
+		format_rate(to, r->rates.messages, rows->messages_digits);
 		return false;
 	case COLUMN_RECOVERED:
 		return fill_number(to, r->recovered, false);
@@ -205,7 +207,7 @@ int column_compare(enum column c, const struct row *x, const struct row *y)
 
 /* ---- which of them, and how wide ---- */
 
-void column_measure(struct layout *need, const struct row *r)
+void column_measure(struct layout *need, const struct rows *rows, const struct row *r)
 {
 	static const enum column texts[] = { COLUMN_STREAM, COLUMN_QPN, COLUMN_SERVICE, COLUMN_OWNER, COLUMN_LINT };
 	char text[CELL];
@@ -213,7 +215,7 @@ void column_measure(struct layout *need, const struct row *r)
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(texts); i++) {
 		enum column c = texts[i];
 
-		column_fill(c, text, r, 0, CELL - 1);
+		column_fill(c, text, rows, r, CELL - 1);
 		if (strlen(text) > need->width[c])
 			need->width[c] = strlen(text);
 	}
@@ -244,44 +246,62 @@ static bool is_wanted(enum column c, const struct rows *r)
 	return (c != COLUMN_LIMIT || r->has_limits) && (c != COLUMN_OWNER || r->has_owners);
 }
 
+/* Those that are still something when they are cut. */
+static bool is_elastic(int c)
+{
+	return c == COLUMN_OWNER || c == COLUMN_LINT;
+}
+
+static void leave_out(struct layout *l, size_t *used, int c)
+{
+	*used -= l->width[c] ? l->width[c] + 1 : 0;
+	l->width[c] = 0;
+}
+
+/* From column `last` down to `first`, until the rest fits. */
+static void leave_out_some(struct layout *l, size_t *used, size_t room, int last, int first, int sorted)
+{
+	for (int c = last; c >= first && *used > room; c--)
+		if (c != sorted)
+			leave_out(l, used, c);
+}
+
+/* Gives what room is left to those that were cut. */
+static void widen(struct layout *l, const struct layout *need, size_t room, size_t used)
+{
+	for (int c = 0; c < COLUMNS && used < room; c++) {
+		size_t lacks = is_elastic(c) && l->width[c] ? natural_width(c, need) - l->width[c] : 0;
+
+		if (lacks > room - used)
+			lacks = room - used;
+		l->width[c] += lacks;
+		used += lacks;
+	}
+}
+
 struct layout columns_choose(const struct layout *need, const struct rows *r, size_t room, int sorted)
 {
 	struct layout l = { 0 };
-	size_t used = 0, least;
+	size_t used = 0, more;
 
 	for (int c = 0; c < COLUMNS; c++) {
 		if (!is_wanted(c, r) && c != sorted)
 			continue;
 		l.width[c] = natural_width(c, need);
+		if (is_elastic(c) && l.width[c] > ELASTIC_LEAST)
+			l.width[c] = ELASTIC_LEAST;
 		used += l.width[c] + 1;
 	}
 	used--; /* no blank behind the last */
-	for (int c = COLUMNS - 1; c > COLUMN_BAD && used > room; c--) {
-		if (!l.width[c] || c == sorted)
-			continue;
-		/* rather half an owner or a lint than none */
-		if ((c == COLUMN_LINT || c == COLUMN_OWNER) && used - l.width[c] + NUMBER <= room) {
-			l.width[c] -= used - room;
-			return l;
-		}
-		used -= l.width[c] + 1;
-		l.width[c] = 0;
-	}
+	leave_out_some(&l, &used, room, COLUMNS - 1, COLUMN_BAD + 1, sorted);
 	/* long addresses are cut before what makes the table one is left out */
-	least = l.width[COLUMN_STREAM] < PATH_LEAST ? l.width[COLUMN_STREAM] : PATH_LEAST;
+	more = l.width[COLUMN_STREAM] > PATH_LEAST ? l.width[COLUMN_STREAM] - PATH_LEAST : 0;
 	if (used > room) {
-		size_t cut = used - room < l.width[COLUMN_STREAM] - least ? used - room : l.width[COLUMN_STREAM] - least;
-
-		l.width[COLUMN_STREAM] -= cut;
-		used -= cut;
+		more = used - room < more ? used - room : more;
+		l.width[COLUMN_STREAM] -= more;
+		used -= more;
 	}
-	for (int c = COLUMN_BAD; c > COLUMN_STREAM && used > room; c--) {
-		if (c == sorted)
-			continue;
-		used -= l.width[c] + 1;
-		l.width[c] = 0;
-	}
-	if (used > room && sorted == COLUMN_LINT && l.width[COLUMN_LINT] > used - room + 3)
-		l.width[COLUMN_LINT] -= used - room;
+	leave_out_some(&l, &used, room, COLUMN_BAD, COLUMN_STREAM + 1, sorted);
+	widen(&l, need, room, used);
 	return l;
 }

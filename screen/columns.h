@@ -25,7 +25,7 @@ struct column_words {
 extern const struct column_words column_words[COLUMNS];
 
 /* The cell as text; `width` is what the column has. true: it shows a fault. */
-bool column_fill(enum column c, char to[CELL], const struct row *r, __u64 time, size_t width);
+bool column_fill(enum column c, char to[CELL], const struct rows *rows, const struct row *r, size_t width);
 
 /* < 0: x comes first. Numbers: the higher first, and the latest fault; texts and QPNs: the lower first. */
 int column_compare(enum column c, const struct row *x, const struct row *y);
@@ -41,7 +41,7 @@ struct layout {
  */
 struct layout columns_choose(const struct layout *need, const struct rows *r, size_t room, int sorted);
 
-/* Widens text columns of *need to what these rows need; the others have their width by nature. */
-void column_measure(struct layout *need, const struct row *r);
+/* Widens text columns of *need to what this row needs; the others have their width by nature. */
+void column_measure(struct layout *need, const struct rows *rows, const struct row *r);
 
 #endif

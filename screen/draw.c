@@ -54,36 +54,82 @@ static const char *keys_of(const struct screen *s)
 {
 	switch (s->page) {
 	case PAGE_TABLE:
-		return "?help q quit  Enter open  </> sort  r reverse  / filter  p pause  z zero  i host";
+		return "? help  q quit  Enter open  < > sort  / filter  p pause  r reverse  z zero  i host";
 	case PAGE_STREAM:
-		return "q back  </> previous, next stream  arrows scroll  p pause  z zero  ? help";
+		return "q back  < > next stream  arrows scroll  p pause  z zero  ? help";
 	default:
 		return "q back  arrows scroll";
 	}
 }
 
+static void draw_typing(const struct screen *s)
+{
+	int visible = COLS > 12 ? COLS - 10 : 2, length = strlen(s->typed);
+	char text[TEXT + 16];
+
+	snprintf(text, sizeof(text), "filter: %s_", length > visible ? s->typed + length - visible : s->typed);
+	draw_text(LINES - 1, 0, COLS, STYLE_TITLE, text, false);
+	if (!s->message[0])
+		return;
+	mvhline(LINES - 2, 0, ' ', COLS);
+	draw_text(LINES - 2, 0, COLS, STYLE_FAULT, s->message, false);
+}
+
+/* What makes it other than all streams, since the start, now. Returns how wide it is. */
+static int draw_state(const struct screen *s)
+{
+	char text[TEXT];
+	int x = 0;
+
+	if (s->paused) {
+		draw_text(LINES - 1, x, COLS, STYLE_HEADER, "PAUSED", false);
+		x += 8;
+	}
+	if (s->base.held) {
+		char clock[CELL];
+
+		format_clock(clock, s->base.snapshot.seconds);
+		snprintf(text, sizeof(text), "since %.20s  ", clock);
+		draw_text(LINES - 1, x, COLS, STYLE_HINT, text, false);
+		x += strlen(text);
+	}
+	if (s->page != PAGE_TABLE)
+		return x;
+	snprintf(text, sizeof(text), "by %s%s  ", s->sorted == COLUMN_WORST ? "worst" : column_words[s->sorted].title,
+		 s->reversed ? ", reversed" : "");
+	draw_text(LINES - 1, x, COLS, STYLE_PLAIN, text, false);
+	x += strlen(text);
+	if (!s->filter)
+		return x;
+	snprintf(text, sizeof(text), "%zu shown: %.*s  ", screen_shown(s)->rows.shown_count, COLS / 2, s->filter_text);
+	draw_text(LINES - 1, x, COLS, STYLE_HINT, text, false);
+	return x + strlen(text);
+}
+
+/* Where one is on a page that is longer than the terminal. */
+static int draw_place(const struct screen *s, int x)
+{
+	size_t end = s->scroll + page_room();
+	char text[64];
+
+	if (s->page == PAGE_TABLE || s->lines.count <= (size_t)page_room())
+		return x;
+	snprintf(text, sizeof(text), "%zu-%zu of %zu  ", s->scroll + 1, end < s->lines.count ? end : s->lines.count, s->lines.count);
+	draw_text(LINES - 1, x, COLS, STYLE_PLAIN, text, false);
+	return x + strlen(text);
+}
+
 void draw_foot(const struct screen *s)
 {
-	char more[64] = "";
+	int x;
 
 	if (s->typing) {
-		char text[TEXT + 16];
-		int visible = COLS > 12 ? COLS - 10 : 2, length = strlen(s->typed);
-
-		snprintf(text, sizeof(text), "filter: %s_", length > visible ? s->typed + length - visible : s->typed);
-		draw_text(LINES - 1, 0, COLS, STYLE_TITLE, text, false);
-		if (s->message[0]) {
-			mvhline(LINES - 2, 0, ' ', COLS);
-			draw_text(LINES - 2, 0, COLS, STYLE_FAULT, s->message, false);
-		}
+		draw_typing(s);
 		return;
 	}
-	if (s->page != PAGE_TABLE && s->lines.count > (size_t)page_room())
-		snprintf(more, sizeof(more), "%zu-%zu of %zu  ", s->scroll + 1,
-			 s->scroll + page_room() < s->lines.count ? s->scroll + page_room() : s->lines.count, s->lines.count);
-	draw_text(LINES - 1, 0, COLS, STYLE_DIM, more, false);
+	x = draw_place(s, draw_state(s));
 	if (s->message[0])
-		draw_text(LINES - 1, strlen(more), COLS, STYLE_HINT, s->message, false);
+		draw_text(LINES - 1, x, COLS, STYLE_HINT, s->message, false);
 	else
-		draw_text(LINES - 1, strlen(more), COLS, STYLE_DIM, keys_of(s), false);
+		draw_text(LINES - 1, x, COLS, STYLE_DIM, keys_of(s), false);
 }

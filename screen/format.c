@@ -30,6 +30,15 @@ void format_rate(char to[CELL], double rate, int digits)
 		format_count(to, rate < 1.8e19 ? rate : -1ull);
 }
 
+int format_digits(double rate, int least)
+{
+	int digits = least;
+
+	for (rate *= pow(10, least); rate > 0 && rate < 1000 && digits < 5; rate *= 10)
+		digits++;
+	return digits;
+}
+
 void format_ago(char to[CELL], double seconds)
 {
 	static const struct {

@@ -15,6 +15,9 @@ void format_count(char to[CELL], __u64 n);
 /* A rate in 7 columns at most, with as many digits behind the point as fit, but no more than `digits`. */
 void format_rate(char to[CELL], double rate, int digits);
 
+/* How many digits behind the point tell four of a rate, but no fewer than `least`, and no more than fit. */
+int format_digits(double rate, int least);
+
 /* How long ago, 4 columns at most: now, 12s, 5m, 3h, 12d. */
 void format_ago(char to[CELL], double seconds);
 

@@ -19,7 +19,8 @@ static void fill_interfaces(struct head *h, const struct snapshot *now)
 		const struct snapshot_interface *f = &now->interfaces[i];
 		char text[TEXT];
 
-		snprintf(text, sizeof(text), "%s%s (%s, %s)", i ? ", " : "", f->name, f->mode ?: "away", f->direction ?: "in");
+		snprintf(text, sizeof(text), "%s%s (%s, %s)", i ? ", " : "", f->name, f->gone ? "gone" : f->mode,
+			 f->direction);
 		format_safe(h->interfaces + length, sizeof(h->interfaces) - length, text);
 		length += strlen(h->interfaces + length);
 	}
@@ -105,7 +106,7 @@ static void say_figures(struct writer *w, const struct roce_counters *c, const s
 
 /* ---- lines ---- */
 
-static void draw_first(const struct screen *s, const struct shown *v)
+static void draw_first(const struct shown *v)
 {
 	const struct rows *r = &v->rows;
 	struct writer w = { 0 };
@@ -118,14 +119,6 @@ static void draw_first(const struct screen *s, const struct shown *v)
 	say(&w, STYLE_PLAIN, "  %s  %zu stream%s", clock, r->count, r->count == 1 ? "" : "s");
 	if (r->faulty)
 		say(&w, STYLE_FAULT, ", %zu with faults", r->faulty);
-	say(&w, STYLE_DIM, "  by %s%s", s->sorted == COLUMN_WORST ? "worst" : column_words[s->sorted].title,
-	    s->reversed ? ", reversed" : "");
-	if (s->filter)
-		say(&w, STYLE_HINT, "  %zu shown: %s", r->shown_count, s->filter_text);
-	if (s->base.held)
-		say(&w, STYLE_HINT, "  since %.0f s", s->base.snapshot.seconds);
-	if (s->paused)
-		say(&w, STYLE_HINT, "  PAUSED");
 	if (w.x + 10 <= COLS)
 		draw_text(0, COLS - 8, 8, STYLE_PLAIN, time, false);
 }
@@ -137,7 +130,7 @@ static void draw_rate(const struct screen *s, int y, int x, int width, const cha
 	char number[CELL], text[32], bars[3 * SPARK_SAMPLES + 1];
 	int room = width - 10 - 8 - 2;
 
-	format_rate(number, rate, digits);
+	format_rate(number, rate, format_digits(rate, digits));
 	draw_text(y, x, 10, STYLE_DIM, label, false);
 	snprintf(text, sizeof(text), "%7.7s", number);
 	draw_text(y, x + 10, 8, fault && rate > 0 ? STYLE_FAULT : STYLE_TITLE, text, false);
@@ -247,7 +240,7 @@ void head_draw(const struct screen *s)
 {
 	const struct shown *v = screen_shown(s);
 
-	draw_first(s, v);
+	draw_first(v);
 	if (head_height(s) == 1)
 		return;
 	draw_rates(s, &v->head, 1);

@@ -12,7 +12,7 @@ static const struct {
 	{ "< >", "in the table: order by the column before, behind; on a stream's page: the stream above, below (also Left, Right)" },
 	{ "w", "order as at the beginning: the worst first, then the busiest" },
 	{ "r", "the other way round" },
-	{ "/", "a filter: 10.9.0.1, 10.9.0.0/24, qpn 17, rc, uc, faulty, lost>10, not, or; an empty one shows all again" },
+	{ "/", "a filter: 10.9.0.1, 10.9.0.0/24, src ..., qpn 17, rc, uc, request, faulty, untrusted, lost>10, not, or, parentheses; an empty one shows all again" },
 	{ "p", "pauses what is shown, not what is counted; again: goes on" },
 	{ "z", "shows counters since now; Z since the start again. What is counted, and what others are told, stays" },
 	{ "i", "what this machine says: hints, and counters of devices that have moved" },

@@ -13,15 +13,14 @@ static void *copy(const void *from, size_t bytes)
 	return to;
 }
 
-static bool hold_dialogues(struct hold *h)
+static bool hold_dialogues(struct snapshot *s)
 {
-	struct snapshot *s = &h->snapshot;
 	size_t count = 0, at = 0;
 
 	for (size_t i = 0; i < s->stream_count; i++)
 		count += s->streams[i].dialogue != NULL;
-	h->dialogues = calloc(count ?: 1, sizeof(*h->dialogues));
-	if (!h->dialogues)
+	s->dialogues = calloc(count ?: 1, sizeof(*s->dialogues));
+	if (!s->dialogues)
 		return false;
 	for (size_t i = 0; i < s->stream_count; i++) {
 		struct snapshot_stream *stream = &s->streams[i];
@@ -29,8 +28,8 @@ static bool hold_dialogues(struct hold *h)
 		stream->owner = NULL;
 		if (!stream->dialogue)
 			continue;
-		h->dialogues[at] = *stream->dialogue;
-		stream->dialogue = &h->dialogues[at++];
+		s->dialogues[at] = *stream->dialogue;
+		stream->dialogue = &s->dialogues[at++];
 	}
 	return true;
 }
@@ -50,7 +49,7 @@ bool hold_take(struct hold *h, const struct snapshot *from)
 	s->interfaces = copy(from->interfaces, from->interface_count * sizeof(*from->interfaces));
 	s->stream_count = from->stream_count;
 	s->streams = copy(from->streams, from->stream_count * sizeof(*from->streams));
-	h->held = s->interfaces && s->streams && hold_dialogues(h);
+	h->held = s->interfaces && s->streams && hold_dialogues(s);
 	if (!h->held)
 		hold_release(h);
 	return h->held;
@@ -59,7 +58,6 @@ bool hold_take(struct hold *h, const struct snapshot *from)
 void hold_release(struct hold *h)
 {
 	snapshot_free(&h->snapshot);
-	free(h->dialogues);
 	*h = (struct hold){ 0 };
 }
 

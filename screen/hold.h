@@ -9,7 +9,6 @@
 struct hold {
 	bool held;
 	struct snapshot snapshot; /* without owners and faults, which belong to others */
-	struct roce_dialogue *dialogues;
 };
 
 /* Instead of what was held. false: no memory, nothing is held. */

@@ -40,7 +40,7 @@ static void add_interfaces(struct lines *l, const struct snapshot *now)
 		const struct snapshot_interface *f = &now->interfaces[i];
 
 		lines_add(l, f->ring_missed ? STYLE_FAULT : STYLE_PLAIN, f->name, "%s, %s; %llu frames missed before they could be seen",
-			  f->mode ?: "away", f->direction ?: "in", f->ring_missed);
+			  f->gone ? "gone" : f->mode, f->direction, f->ring_missed);
 	}
 }
 

@@ -132,11 +132,11 @@ static bool move_key(struct screen *s, int key)
 		cursor_move(s, 1);
 		return true;
 	case KEY_PPAGE:
-		cursor_move(s, -table_room(s));
+		cursor_page(s, -1);
 		return true;
 	case KEY_NPAGE:
 	case ' ':
-		cursor_move(s, table_room(s));
+		cursor_page(s, 1);
 		return true;
 	case KEY_HOME:
 	case 'g':

@@ -96,6 +96,7 @@ int table_room(const struct screen *s); /* rows of streams that fit */
 void table_draw(struct screen *s);
 void cursor_settle(struct screen *s); /* behind any change of the rows */
 void cursor_move(struct screen *s, long by);
+void cursor_page(struct screen *s, int pages);
 
 /* pages */
 void stream_page(struct screen *s, const struct screen_source *source);

@@ -85,18 +85,19 @@ static void tell_owner(const struct telling *t, const struct opened *o)
 
 static void tell_rates(const struct telling *t, const struct opened *o, bool utf8)
 {
-	char bars[3 * SPARK_SAMPLES + LINES_LABEL + 1], gbit[CELL], kpps[CELL], messages[CELL];
+	char bars[3 * SPARK_SAMPLES + LINES_LABEL + 1], gbit[CELL], kpps[CELL], messages[CELL], highest[CELL];
 	size_t room = t->l->width > LINES_LABEL + 1 ? t->l->width - LINES_LABEL - 1 : 1;
 	double most;
 
 	if (!t->row)
 		return;
-	format_rate(gbit, t->row->rates.gbps, 3);
-	format_rate(kpps, t->row->rates.packets / 1e3, 1);
-	format_rate(messages, t->row->rates.messages, 1);
+	format_rate(gbit, t->row->rates.gbps, format_digits(t->row->rates.gbps, 3));
+	format_rate(kpps, t->row->rates.packets / 1e3, format_digits(t->row->rates.packets / 1e3, 1));
+	format_rate(messages, t->row->rates.messages, format_digits(t->row->rates.messages, 1));
 	snprintf(bars, LINES_LABEL + 1, "%*s", LINES_LABEL, "");
 	most = spark_text(&o->gbps, room, utf8, bars + LINES_LABEL);
-	tell(t, "now", "%s Gbit/s, %s kpps, %s messages/s; the highest bar is %.3f Gbit/s", gbit, kpps, messages, most);
+	format_rate(highest, most, format_digits(most, 3));
+	tell(t, "now", "%s Gbit/s, %s kpps, %s messages/s; the highest bar is %s Gbit/s", gbit, kpps, messages, highest);
 	lines_raw(t->l, STYLE_BARS, bars);
 }
 
@@ -221,15 +222,35 @@ static void tell_last(const struct telling *t)
 
 /* ---- requests and answers ---- */
 
-static void tell_latency(const struct telling *t, const char *label, const char *words, const struct roce_latency *latency)
+/* One line of a histogram. */
+static void tell_bar(const struct telling *t, const char *label, __u64 n, __u64 most)
 {
-	char mean[CELL], most[CELL];
+	static const char bar[] = "########################";
+	int length = most ? (n * BAR + most - 1) / most : 0;
+
+	tell(t, NULL, "%*s %10llu  %.*s", 24, label, n, length, bar);
+}
+
+static void tell_latency(const struct telling *t, const char *words, const struct roce_latency *latency)
+{
+	char half[CELL], late[CELL], most_ns[CELL], label[CELL];
+	__u64 most = 0;
 
 	if (!latency->count)
 		return;
-	format_latency(mean, latency->sum / latency->count);
-	format_latency(most, latency->most);
-	tell(t, label, "%s: mean %s, at most %s, of %llu", words, mean, most, latency->count);
+	format_latency(half, dialogue_quantile(latency, 0.5));
+	format_latency(late, dialogue_quantile(latency, 0.99));
+	format_latency(most_ns, latency->most);
+	tell(t, "latency", "%s: half within %s, 99 %% within %s, %s at most, of %llu", words, half, late, most_ns, latency->count);
+	for (int i = 0; i < DIALOGUE_BUCKETS; i++)
+		most = latency->bucket[i] > most ? latency->bucket[i] : most;
+	for (int i = 0; i < DIALOGUE_BUCKETS; i++) {
+		if (!latency->bucket[i])
+			continue;
+		format_latency(half, dialogue_bucket(i));
+		snprintf(label, CELL, "%.40s on", half);
+		tell_bar(t, label, latency->bucket[i], most);
+	}
 }
 
 static void tell_dialogue(const struct telling *t)
@@ -245,22 +266,13 @@ static void tell_dialogue(const struct telling *t)
 	tell(t, "outstanding", "%u PSNs now, %u at most; READs and atomics: %u now, %u at most", d->outstanding, d->outstanding_most,
 	     d->reads, d->reads_most);
 	tell(t, "waiting", "%.3f s for answers, %.3f s of that with a full window", d->waiting_ns / 1e9, d->full_ns / 1e9);
-	tell_latency(t, "latency", "request to acknowledgement", &d->ack);
-	tell_latency(t, "latency", "READ to its first answer", &d->read);
 	tell(t, "went back", "%llu times for a gap, %llu for a NAK, %llu not ready, %llu timeouts; %llu packets again",
 	     d->back[DIALOGUE_GAP], d->back[DIALOGUE_NAK], d->back[DIALOGUE_RNR], d->back[DIALOGUE_TIMEOUT], d->back_packets);
+	tell_latency(t, "request to acknowledgement", &d->ack);
+	tell_latency(t, "READ to its first answer", &d->read);
 }
 
 /* ---- faults as they came ---- */
-
-/* One line of a histogram. */
-static void tell_bar(const struct telling *t, const char *label, __u64 n, __u64 most)
-{
-	static const char bar[] = "########################";
-	int length = most ? (n * BAR + most - 1) / most : 0;
-
-	tell(t, NULL, "%*s %10llu  %.*s", 24, label, n, length, bar);
-}
 
 static void tell_bursts(const struct telling *t, const struct history_stream *h)
 {

@@ -60,6 +60,15 @@ void cursor_move(struct screen *s, long by)
 	c->follows = true;
 }
 
+void cursor_page(struct screen *s, int pages)
+{
+	struct cursor *c = &s->cursor;
+	long top = (long)c->top + (long)pages * table_room(s);
+
+	c->top = top < 0 ? 0 : top;
+	cursor_move(s, (long)pages * table_room(s));
+}
+
 /* ---- drawing ---- */
 
 static void draw_cell(int y, int x, size_t width, bool left, enum style style, const char *text, bool selected)
@@ -90,7 +99,6 @@ static void draw_header(const struct screen *s, const struct layout *l, int y)
 
 static void draw_row(const struct screen *s, const struct layout *l, const struct row *row, int y, bool selected)
 {
-	__u64 time = screen_shown(s)->rows.time;
 	char text[CELL];
 	int x = 0;
 
@@ -99,7 +107,7 @@ static void draw_row(const struct screen *s, const struct layout *l, const struc
 
 		if (!l->width[c])
 			continue;
-		fault = column_fill(c, text, row, time, l->width[c]);
+		fault = column_fill(c, text, &screen_shown(s)->rows, row, l->width[c]);
 		draw_cell(y, x, l->width[c], column_words[c].left, fault ? STYLE_FAULT : STYLE_PLAIN, text, selected);
 		x += l->width[c];
 		draw_text(y, x++, 1, STYLE_PLAIN, " ", selected);
@@ -126,7 +134,7 @@ void table_draw(struct screen *s)
 
 	keep_in_sight(s, r->shown_count); /* the terminal may be another size now */
 	for (int i = 0; i < room && s->cursor.top + i < r->shown_count; i++)
-		column_measure(&s->need, &r->row[r->shown[s->cursor.top + i]]);
+		column_measure(&s->need, r, &r->row[r->shown[s->cursor.top + i]]);
 	l = columns_choose(&s->need, r, COLS, s->sorted);
 	draw_header(s, &l, y++);
 	for (int i = 0; i < room && s->cursor.top + i < r->shown_count; i++) {
