@@ -8,6 +8,7 @@
 
 #define NUMBER 7      /* columns of a number, format.h */
 #define RECENT 10000000000ull /* ns: a fault that is shown as one */
+#define RATE 6
 #define ELASTIC_LEAST 12
 #define PATH_LEAST 23 /* so much of "stream" stays, however little room there is */
 
@@ -15,8 +16,8 @@ const struct column_words column_words[COLUMNS] = {
 	[COLUMN_STREAM] = { "stream", "who sends to whom", true },
 	[COLUMN_QPN] = { "QPN", "the destination's; UD: the source's; --udp: port/flow", false },
 	[COLUMN_SERVICE] = { "svc", "service; resp: its answers; ?: no packet had a right ICRC, so it is in no PSN total", true },
-	[COLUMN_GBIT] = { "Gbit/s", "of whole frames, in the last interval", false },
-	[COLUMN_KPPS] = { "kpps", "thousand packets a second, in the last interval", false },
+	[COLUMN_BITS] = { "bit/s", "bits of whole frames a second, in the last interval: 1.234G is 1.234 Gbit/s", false },
+	[COLUMN_RATE] = { "pkt/s", "packets a second, in the last interval", false },
 	[COLUMN_LOST] = { "lost", "PSNs skipped that have not come; ~: UD, an estimate", false },
 	[COLUMN_BAD] = { "badICRC", "packets with a wrong ICRC", false },
 	[COLUMN_BROKEN] = { "broken", "messages of which a part was seen, but not the whole in order", false },
@@ -102,11 +103,11 @@ bool column_fill(enum column c, char to[CELL], const struct rows *rows, const st
 	case COLUMN_SERVICE:
 		fill_service(to, r);
 		return !r->trusted;
-	case COLUMN_GBIT:
-		format_rate(to, r->rates.gbps, rows->gbps_digits);
+	case COLUMN_BITS:
+		format_rate(to, r->rates.gbps * 1e9);
 		return false;
-	case COLUMN_KPPS:
-		format_rate(to, r->rates.packets / 1e3, rows->kpps_digits);
+	case COLUMN_RATE:
+		format_rate(to, r->rates.packets);
 		return false;
 	case COLUMN_LOST:
 		if (!r->estimate)
@@ -128,7 +129,7 @@ bool column_fill(enum column c, char to[CELL], const struct rows *rows, const st
 		snprintf(to, CELL, "%s", r->owner);
 		return false;
 	case COLUMN_MESSAGES:
-		format_rate(to, r->rates.messages, rows->messages_digits);
+		format_rate(to, r->rates.messages);
 		return false;
 	case COLUMN_RECOVERED:
 		return fill_number(to, r->recovered, false);
@@ -173,9 +174,9 @@ int column_compare(enum column c, const struct row *x, const struct row *y)
 		return less_first(x->key.port, y->key.port) ?: less_first(x->key.qpn, y->key.qpn);
 	case COLUMN_SERVICE:
 		return less_first(x->service, y->service) ?: less_first(x->key.side, y->key.side);
-	case COLUMN_GBIT:
+	case COLUMN_BITS:
 		return more_first(x->rates.gbps, y->rates.gbps);
-	case COLUMN_KPPS:
+	case COLUMN_RATE:
 		return more_first(x->rates.packets, y->rates.packets);
 	case COLUMN_LOST:
 		return more_first(x->lost, y->lost);
@@ -236,6 +237,10 @@ static size_t natural_width(enum column c, const struct layout *need)
 		return 4;
 	case COLUMN_LIMIT:
 		return 8;
+	case COLUMN_BITS:
+	case COLUMN_RATE:
+	case COLUMN_MESSAGES:
+		return RATE;
 	default:
 		return NUMBER;
 	}

@@ -21,22 +21,18 @@ void format_count(char to[CELL], __u64 n)
 	snprintf(to, CELL, "%.*f%c", m < 9.9995 ? 3 : m < 99.995 ? 2 : 1, m, units[unit]);
 }
 
-void format_rate(char to[CELL], double rate, int digits)
+void format_rate(char to[CELL], double rate)
 {
-	do
-		snprintf(to, CELL, "%.*f", digits, rate);
-	while (strlen(to) > 7 && digits-- > 0);
-	if (strlen(to) > 7)
-		format_count(to, rate < 1.8e19 ? rate : -1ull);
-}
+	static const char units[] = "\0kMGTPE";
+	int unit = 0;
 
-int format_digits(double rate, int least)
-{
-	int digits = least;
-
-	for (rate *= pow(10, least); rate > 0 && rate < 1000 && digits < 5; rate *= 10)
-		digits++;
-	return digits;
+	if (rate < 0.0005) {
+		strcpy(to, "0");
+		return;
+	}
+	for (; rate >= 999.95 && unit < 6; unit++)
+		rate /= 1e3;
+	snprintf(to, CELL, "%.*f%.1s", rate < 9.9995 ? 3 : rate < 99.995 ? 2 : 1, fmin(rate, 999.9), units + unit);
 }
 
 void format_ago(char to[CELL], double seconds)

@@ -12,11 +12,8 @@
 /* 7 columns at most: 9999999, then 12.35M, 1.234G, ... */
 void format_count(char to[CELL], __u64 n);
 
-/* A rate in 7 columns at most, with as many digits behind the point as fit, but no more than `digits`. */
-void format_rate(char to[CELL], double rate, int digits);
-
-/* How many digits behind the point tell four of a rate, but no fewer than `least`, and no more than fit. */
-int format_digits(double rate, int least);
+/* A rate in 6 columns at most: four digits, and k, M, G, ... for thousands of them: 0, 0.250, 13.14, 1.234G. */
+void format_rate(char to[CELL], double rate);
 
 /* How long ago, 4 columns at most: now, 12s, 5m, 3h, 12d. */
 void format_ago(char to[CELL], double seconds);

@@ -124,13 +124,13 @@ static void draw_first(const struct shown *v)
 }
 
 /* A rate and its history, in `width` columns. */
-static void draw_rate(const struct screen *s, int y, int x, int width, const char *label, double rate, int digits,
+static void draw_rate(const struct screen *s, int y, int x, int width, const char *label, double rate,
 		      const struct spark *spark, bool fault)
 {
 	char number[CELL], text[32], bars[3 * SPARK_SAMPLES + 1];
 	int room = width - 10 - 8 - 2;
 
-	format_rate(number, rate, format_digits(rate, digits));
+	format_rate(number, rate);
 	draw_text(y, x, 10, STYLE_DIM, label, false);
 	snprintf(text, sizeof(text), "%7.7s", number);
 	draw_text(y, x + 10, 8, fault && rate > 0 ? STYLE_FAULT : STYLE_TITLE, text, false);
@@ -144,10 +144,10 @@ static void draw_rates(const struct screen *s, const struct head *h, int y)
 {
 	int half = COLS / 2;
 
-	draw_rate(s, y, 0, half, "Gbit/s", h->rates.gbps, 3, &h->gbps, false);
-	draw_rate(s, y, half, COLS - half, "kpps", h->rates.packets / 1e3, 1, &h->packets, false);
-	draw_rate(s, y + 1, 0, half, "skipped/s", h->rates.lost, 1, &h->lost, true);
-	draw_rate(s, y + 1, half, COLS - half, "badICRC/s", h->rates.icrc_bad, 1, &h->icrc_bad, true);
+	draw_rate(s, y, 0, half, "bit/s", h->rates.gbps * 1e9, &h->gbps, false);
+	draw_rate(s, y, half, COLS - half, "pkt/s", h->rates.packets, &h->packets, false);
+	draw_rate(s, y + 1, 0, half, "skipped/s", h->rates.lost, &h->lost, true);
+	draw_rate(s, y + 1, half, COLS - half, "badICRC/s", h->rates.icrc_bad, &h->icrc_bad, true);
 }
 
 static void draw_psn(const struct head *h, int y)

@@ -133,7 +133,6 @@ static void fill_rows(struct rows *r, const struct rows_source *source, const st
 {
 	struct walk previous = { .snapshot = source->previous }, base = { .snapshot = source->base };
 	__u64 earlier = time_of(source->previous);
-	struct rates most = { 0 };
 
 	for (size_t i = 0; i < r->count; i++) {
 		const struct snapshot_stream *s = &source->now->streams[i];
@@ -148,13 +147,7 @@ static void fill_rows(struct rows *r, const struct rows_source *source, const st
 		r->faulty += row->rank.faults || row->rank.lesser;
 		r->has_limits |= row->limit != LIMIT_UNKNOWN;
 		r->has_owners |= row->owner[0] != '\0';
-		most.gbps = row->rates.gbps > most.gbps ? row->rates.gbps : most.gbps;
-		most.packets = row->rates.packets > most.packets ? row->rates.packets : most.packets;
-		most.messages = row->rates.messages > most.messages ? row->rates.messages : most.messages;
 	}
-	r->gbps_digits = format_digits(most.gbps, 3);
-	r->kpps_digits = format_digits(most.packets / 1e3, 1);
-	r->messages_digits = format_digits(most.messages, 1);
 }
 
 bool rows_update(struct rows *r, const struct rows_source *source)

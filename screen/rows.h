@@ -34,7 +34,6 @@ struct rows {
 	size_t shown_count;
 	size_t faulty;	   /* rows with any fault, however small */
 	bool has_limits, has_owners;
-	int gbps_digits, kpps_digits, messages_digits; /* behind the point, the same for all rows */
 	__u64 time; /* ns since 1970, of the snapshot */
 };
 

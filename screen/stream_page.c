@@ -85,19 +85,19 @@ static void tell_owner(const struct telling *t, const struct opened *o)
 
 static void tell_rates(const struct telling *t, const struct opened *o, bool utf8)
 {
-	char bars[3 * SPARK_SAMPLES + LINES_LABEL + 1], gbit[CELL], kpps[CELL], messages[CELL], highest[CELL];
+	char bars[3 * SPARK_SAMPLES + LINES_LABEL + 1], bits[CELL], packets[CELL], messages[CELL], highest[CELL];
 	size_t room = t->l->width > LINES_LABEL + 1 ? t->l->width - LINES_LABEL - 1 : 1;
 	double most;
 
 	if (!t->row)
 		return;
-	format_rate(gbit, t->row->rates.gbps, format_digits(t->row->rates.gbps, 3));
-	format_rate(kpps, t->row->rates.packets / 1e3, format_digits(t->row->rates.packets / 1e3, 1));
-	format_rate(messages, t->row->rates.messages, format_digits(t->row->rates.messages, 1));
+	format_rate(bits, t->row->rates.gbps * 1e9);
+	format_rate(packets, t->row->rates.packets);
+	format_rate(messages, t->row->rates.messages);
 	snprintf(bars, LINES_LABEL + 1, "%*s", LINES_LABEL, "");
 	most = spark_text(&o->gbps, room, utf8, bars + LINES_LABEL);
-	format_rate(highest, most, format_digits(most, 3));
-	tell(t, "now", "%s Gbit/s, %s kpps, %s messages/s; the highest bar is %s Gbit/s", gbit, kpps, messages, highest);
+	format_rate(highest, most * 1e9);
+	tell(t, "now", "%s bit/s, %s packets/s, %s messages/s; the highest bar is %s bit/s", bits, packets, messages, highest);
 	lines_raw(t->l, STYLE_BARS, bars);
 }
 
@@ -299,7 +299,7 @@ static void tell_bursts(const struct telling *t, const struct history_stream *h)
 static void tell_faults(const struct telling *t, const struct history *history)
 {
 	const struct history_stream *h = history ? history_of(history, &t->s->key) : NULL;
-	char words[HISTORY_WORDS], text[EVENT_TEXT], time[CELL];
+	char words[HISTORY_WORDS], text[EVENT_TEXT], time[CELL], suppressed[CELL] = "";
 	__u64 kept;
 
 	if (!h || !h->kept)
@@ -310,8 +310,9 @@ static void tell_faults(const struct telling *t, const struct history *history)
 		lines_add(t->l, STYLE_HINT, "pattern", "%s", words);
 	tell_bursts(t, h);
 	kept = h->kept < HISTORY_FAULTS ? h->kept : HISTORY_FAULTS;
-	tell(t, "faults", "%llu since the start, and %llu told of by none because of the limit; the last %llu, newest first:", h->faults,
-	     h->suppressed, kept);
+	if (h->suppressed)
+		snprintf(suppressed, CELL, ", and %llu beyond --event-limit", h->suppressed);
+	tell(t, "faults", "%llu since the start%s; the last %llu, newest first:", h->faults, suppressed, kept);
 	for (__u64 i = 0; i < kept; i++) {
 		const struct history_fault *f = &h->last[(h->kept - 1 - i) % HISTORY_FAULTS];
 
@@ -347,8 +348,10 @@ static void tell_addresses(const struct telling *t, const struct roce_focus *f)
 	format_bytes(bytes, f->high - f->low);
 	tell(t, "memory", "0x%llx to 0x%llx (%s), rkey 0x%08x%s", f->low, f->high, bytes, f->rkey,
 	     f->rkeys > 1 ? ", and others" : "");
-	tell(t, "", "%llu RETHs: %llu go on where the one before ended, %llu begin where it began, %llu leave something out, %llu "
-	     "go back", f->reths, f->step[FOCUS_ON], f->step[FOCUS_SAME], f->step[FOCUS_AHEAD], f->step[FOCUS_BACK]);
+	if (f->reths == 1)
+		return;
+	tell(t, "", "%llu RETHs behind another: %llu go on where the one before ended, %llu begin where it began, %llu leave something out, %llu "
+	     "go back", f->reths - 1, f->step[FOCUS_ON], f->step[FOCUS_SAME], f->step[FOCUS_AHEAD], f->step[FOCUS_BACK]);
 }
 
 static void tell_sizes(const struct telling *t, const struct roce_focus *f)
