@@ -4,7 +4,8 @@
  *
  * Runs every frame of captures of Ethernet through each of bpf/capture.bpf.c's programs (BPF_PROG_TEST_RUN) and through
  * userspace/observer.c, and compares what is told of it: a packet with an event is taken, once, with all its bytes and the
- * very same struct roce_event; of others nothing comes.
+ * very same struct roce_event; of others nothing comes. And, of one stream after the other, what is counted in focus, but for
+ * the clock.
  *
  * Prints a line for each difference, and in the end what was compared. Exit status 1 if anything differs, 2 if it could
  * not be run.
@@ -20,6 +21,7 @@
 #include "bpf/capture.skel.h"
 #include "pcap/reader.h"
 #include "userspace/event_text.h"
+#include "userspace/focus.h"
 #include "userspace/maps.h"
 #include "userspace/observer.h"
 
@@ -28,6 +30,7 @@
 #define STREAMS 65536
 #define NEVER 3600 /* s after which a stream counts as idle */
 #define SHOWN 20   /* differences that are described */
+#define FOCUSED 1000 /* frames for which a stream is in focus */
 
 /* What came from the kernel of one frame. */
 struct taken {
@@ -46,7 +49,10 @@ struct way {
 	struct taken taken;
 	struct observer observer;
 	__u64 untracked; /* packets, until now */
-	unsigned long frames, events, differences;
+	struct focus *focus;
+	struct roce_key focused;
+	struct roce_focus seen; /* of it, by user space */
+	unsigned long frames, events, differences, in_focus, messages;
 };
 
 static struct way ways[] = { { .name = "capture_frags" }, { .name = "capture_egress", .outward = true } };
@@ -91,8 +97,9 @@ static void load(struct way *w)
 		die(w->name, strerror(errno));
 	w->program = bpf_program__fd(bpf_object__find_program_by_name(w->bpf->obj, w->name));
 	w->ring = ring_buffer__new(bpf_map__fd(w->bpf->maps.taken), on_record, &w->taken, NULL);
-	if (!w->ring)
-		die("ring buffer", strerror(errno));
+	w->focus = focus_open(bpf_map__fd(w->bpf->maps.focus));
+	if (!w->ring || !w->focus)
+		die("ring buffer and focus", strerror(errno));
 }
 
 /* false: the kernel does not take such a frame. untracked: it had no room for its stream. */
@@ -125,7 +132,48 @@ static void run_user(struct way *w, const struct capture_frame *f, bool untracke
 	if (w->outward)
 		look.packet.udp_checksum_wrong = false;
 	w->observer.table.max = untracked ? w->observer.table.count : SIZE_MAX;
-	observer_follow(&w->observer, &frame, &look, 1, event);
+	if (observer_follow(&w->observer, &frame, &look, 1, event) && !memcmp(&look.key, &w->focused, sizeof(look.key)))
+		roce_focus_on(&w->seen, &look.packet, event->kinds, 1);
+}
+
+/* ---- the stream in focus ---- */
+
+/* What is left of it without the clock, whose part must be right in itself. */
+static bool take_clock_away(struct roce_focus *f)
+{
+	__u64 gaps = 0;
+	bool good;
+
+	for (int i = 0; i < FOCUS_GAPS; i++) {
+		gaps += f->gap[i];
+		f->gap[i] = 0;
+	}
+	good = gaps == f->gaps && f->gap_sum == f->last - f->begin && f->gap_least <= f->gap_most && f->gap_most <= f->gap_sum;
+	f->gap_sum = f->gap_least = f->gap_most = f->begin = f->last = 0;
+	return good && f->gaps + !!f->packets == f->packets;
+}
+
+/* Compares what was counted of the stream that was in focus, and goes on with that of this frame. */
+static void turn_focus(struct way *w, const struct capture_frame *f, unsigned long number)
+{
+	struct observer_frame frame = { .bytes = f->bytes, .captured = f->captured, .wire = f->captured };
+	struct observer_look look;
+	struct roce_focus kernel;
+	bool good;
+
+	focus_read(w->focus, &kernel);
+	w->in_focus += kernel.packets;
+	w->messages += kernel.messages;
+	good = take_clock_away(&kernel) & take_clock_away(&w->seen);
+	if ((!good || memcmp(&kernel, &w->seen, sizeof(kernel))) && w->differences++ < SHOWN)
+		printf("%s: frame %lu: what was counted in focus differs: %llu packets, %llu messages, %llu bytes, %llu RETHs; "
+		       "user space: %llu, %llu, %llu, %llu; the clock is %s\n", w->name, number, kernel.packets,
+		       kernel.messages, kernel.size_sum, kernel.reths, w->seen.packets, w->seen.messages, w->seen.size_sum,
+		       w->seen.reths, good ? "right" : "wrong");
+	observer_look(&frame, &ports, &look);
+	w->focused = look.has_stream ? look.key : (struct roce_key){ 0 };
+	w->seen = (struct roce_focus){ 0 };
+	focus_set(w->focus, look.has_stream ? &w->focused : NULL);
 }
 
 /* ---- frame by frame ---- */
@@ -164,6 +212,8 @@ static void compare(struct way *w, const char *file, unsigned long number, const
 	const char *what;
 	bool untracked;
 
+	if (w->frames % FOCUSED == 0)
+		turn_focus(w, f, number);
 	if (!run_kernel(w, f, &untracked))
 		return;
 	run_user(w, f, untracked, &event);
@@ -212,8 +262,11 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(ways); i++) {
 		struct way *w = &ways[i];
 
-		printf("%s: %lu frames, %lu events, %lu differences\n", w->name, w->frames, w->events, w->differences);
+		turn_focus(w, &(struct capture_frame){ 0 }, w->frames);
+		printf("%s: %lu frames, %lu events, %lu differences; in focus %lu packets, %lu messages\n", w->name, w->frames,
+		       w->events, w->differences, w->in_focus, w->messages);
 		differences += w->differences;
+		focus_close(w->focus);
 		ring_buffer__free(w->ring);
 		capture_bpf__destroy(w->bpf);
 		observer_free(&w->observer);
