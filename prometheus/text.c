@@ -42,7 +42,7 @@ void text_label(struct text_labels *l, const char *name, const char *value)
 {
 	char *to = l->text + strlen(l->text), *end = l->text + sizeof(l->text) - sizeof("\\\"\"");
 
-	if ((size_t)(end - to) < strlen(name) + sizeof(",=\""))
+	if (to + strlen(name) + sizeof(",=\"") > end)
 		return;
 	to += sprintf(to, "%s%s=\"", to > l->text ? "," : "", name);
 	for (; *value && to < end; value++) {
