@@ -49,7 +49,7 @@ all: $(PROGRAMS)
 # The build itself never installs anything; compare and test first see to the packages. They call make again
 # because what the fragments ask pkg-config for exists only afterwards.
 deps: $(DEPS)
-$(DEPS): packaging/apt.txt packaging/requirements.txt packaging/deps
+$(DEPS): packaging/apt.txt packaging/requirements.txt packaging/deps packaging/prometheus
 	@packaging/deps $(BUILD)
 	@touch $@
 
