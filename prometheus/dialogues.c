@@ -11,7 +11,7 @@ static const char *const causes[DIALOGUE_CAUSES] = {
 	[DIALOGUE_NAK] = "nak", [DIALOGUE_RNR] = "rnr", [DIALOGUE_GAP] = "gap", [DIALOGUE_TIMEOUT] = "timeout",
 };
 
-/* Words that follow a name, in every dialogue. */
+/* What is one number of a dialogue. */
 static const struct number {
 	const char *name, *type, *help;
 	size_t offset;
@@ -67,12 +67,6 @@ static void write_causes(FILE *out, const char *prefix, const struct dialogue_se
 	}
 }
 
-/* ns from which on a latency is in that bucket, by DIALOGUE_BUCKETS's rule. */
-static __u64 bucket_from(int bucket)
-{
-	return (bucket & 1 ? 3ull << 8 : 2ull << 8) << bucket / 2;
-}
-
 /* Cumulative, as Prometheus has them. The last bucket has all beyond, and no upper bound. */
 static void write_latency(FILE *out, const char *name, const char *labels, const struct roce_latency *latency, int merged)
 {
@@ -83,7 +77,7 @@ static void write_latency(FILE *out, const char *name, const char *labels, const
 		count += latency->bucket[i];
 		if (i % merged == merged - 1 && i < DIALOGUE_BUCKETS - 1)
 			fprintf(out, "rocescope_%s_bucket{%s%sle=\"%.10g\"} %llu\n", name, labels, comma,
-				bucket_from(i + 1) / 1e9, count);
+				dialogue_bucket(i + 1) / 1e9, count);
 	}
 	fprintf(out, "rocescope_%s_bucket{%s%sle=\"+Inf\"} %llu\n", name, labels, comma, count);
 	fprintf(out, "rocescope_%s_sum%s%s%s %.9f\n", name, open, labels, close, latency->sum / 1e9);

@@ -152,12 +152,12 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 {
 	struct exporter *e = context;
 	int fd = socket_of(connection);
-	struct client *c;
+	bool begins = what == MHD_CONNECTION_NOTIFY_STARTED;
+	struct client *c = find_client(e, begins ? -1 : fd);
 
 	(void)own;
-	c = find_client(e, what == MHD_CONNECTION_NOTIFY_STARTED ? -1 : fd);
 	if (c)
-		*c = (struct client){ .fd = what == MHD_CONNECTION_NOTIFY_STARTED ? fd : -1, .since = now_ns() };
+		*c = (struct client){ .fd = begins ? fd : -1, .since = now_ns() };
 }
 
 /* The daemon has a limit for silence only. It closes what it finds shut down. */
@@ -254,7 +254,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 
 /* ---- the server ---- */
 
-static bool add(int epoll, int fd)
+static bool wait_for(int epoll, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -282,7 +282,7 @@ static bool start_daemon(struct exporter *e, int listener)
 	info = MHD_get_daemon_info(e->daemon, MHD_DAEMON_INFO_EPOLL_FD);
 	e->wait = epoll_create1(EPOLL_CLOEXEC);
 	e->more = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	return info && e->wait >= 0 && e->more >= 0 && add(e->wait, info->epoll_fd) && add(e->wait, e->more);
+	return info && e->wait >= 0 && e->more >= 0 && wait_for(e->wait, info->epoll_fd) && wait_for(e->wait, e->more);
 }
 
 struct exporter *exporter_start(const char *address, exporter_fill *fill, void *context)

@@ -10,6 +10,7 @@
 #include "prometheus/streams.h"
 #include "prometheus/text.h"
 #include "userspace/event_text.h"
+#include "userspace/limit.h"
 
 const struct metrics_counter metrics_counters[ROCE_COUNTERS] = {
 #define COUNT "_total", "counter"
@@ -44,6 +45,22 @@ static void write_lints(FILE *out, const struct snapshot *s)
 			sum += s->streams[i].stream.lint[lint];
 		text_label(&l, "lint", lint_names[lint]);
 		text_count(out, "lint_packets_total", l.text, sum);
+	}
+}
+
+static void write_limits(FILE *out, const struct metrics_options *o)
+{
+	__u64 count[LIMITS] = { 0 };
+
+	for (size_t i = 0; i < o->known->stream_count; i++)
+		if (o->known->streams[i].dialogue)
+			count[o->limits[i]]++;
+	text_family(out, "streams_limited", "gauge", "request streams by what held them back in the last interval");
+	for (int limit = 0; limit < LIMITS; limit++) {
+		struct text_labels l = { "" };
+
+		text_label(&l, "limit", limit_names[limit]);
+		text_count(out, "streams_limited", l.text, count[limit]);
 	}
 }
 
@@ -139,6 +156,8 @@ int metrics_write(FILE *out, const struct snapshot *s, const struct host *host, 
 	write_totals(out, s);
 	write_lints(out, s);
 	dialogues_write_totals(out, s);
+	if (o->known && o->limits)
+		write_limits(out, o);
 	write_interfaces(out, s);
 	write_health(out, s, o);
 	if (host)

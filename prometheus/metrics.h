@@ -13,7 +13,8 @@ struct host;
 struct metrics_options {
 	size_t streams;		     /* so many of the worst and busiest get series of their own; 0: none */
 	const struct filter *filter; /* among these; may be NULL */
-	const struct snapshot *known; /* an earlier one, whose streams' owners hold; may be NULL */
+	const struct snapshot *known; /* the one of the last interval, whose streams' owners hold; may be NULL */
+	const __u8 *limits;	     /* enum limit of each of its streams; NULL: nobody asked */
 	__u64 room;		     /* for so many streams */
 	bool events;		     /* they are had, */
 	__u64 events_suppressed;     /* ... but for those beyond the limit */

@@ -8,6 +8,7 @@
 #include "prometheus/text.h"
 #include "userspace/address.h"
 #include "userspace/event_text.h"
+#include "userspace/limit.h"
 
 #define MERGED 4 /* buckets of a histogram: a stream's has one for two octaves */
 
@@ -96,7 +97,7 @@ static bool choose(struct chosen *c, const struct snapshot *s, const struct metr
 
 /* ---- what of them ---- */
 
-static void write_counter(FILE *out, const struct chosen *c, enum roce_counter counter)
+static void write_own_counter(FILE *out, const struct chosen *c, enum roce_counter counter)
 {
 	const struct metrics_counter *about = &metrics_counters[counter];
 	bool first = true;
@@ -115,7 +116,7 @@ static void write_counter(FILE *out, const struct chosen *c, enum roce_counter c
 	}
 }
 
-static void write_lints(FILE *out, const struct chosen *c)
+static void write_own_lints(FILE *out, const struct chosen *c)
 {
 	bool first = true;
 
@@ -145,6 +146,28 @@ static void write_owner(struct text_labels *l, const struct snapshot_stream *kno
 	text_label(l, "program", owner->qp->program);
 }
 
+/* What held it back in the last interval. */
+static enum limit limit_known(const struct metrics_options *o, const struct snapshot_stream *s)
+{
+	const struct snapshot_stream *known = snapshot_find(o->known, &s->key);
+
+	return known && o->limits ? o->limits[known - o->known->streams] : LIMIT_UNKNOWN;
+}
+
+/* Of each stream only what holds: an alert is for that. */
+static void write_limit(FILE *out, const struct chosen *c, const struct metrics_options *o)
+{
+	text_family(out, "stream_limit", "gauge", "what held a requester back in the last interval; always 1");
+	for (size_t i = 0; i < c->count; i++) {
+		struct text_labels l = c->streams[i].labels;
+
+		if (!c->streams[i].s->dialogue)
+			continue;
+		text_label(&l, "limit", limit_names[limit_known(o, c->streams[i].s)]);
+		text_count(out, "stream_limit", l.text, 1);
+	}
+}
+
 static void write_info(FILE *out, const struct chosen *c, const struct snapshot *known)
 {
 	text_family(out, "stream_info", "gauge", "what else is known of a stream; always 1");
@@ -172,7 +195,7 @@ static void write_state(FILE *out, const struct chosen *c, const struct snapshot
 			     c->streams[i].s->stream.last_seen + s->realtime_offset);
 }
 
-static int write_dialogues(FILE *out, const struct chosen *c)
+static int write_dialogues(FILE *out, const struct chosen *c, const struct metrics_options *o)
 {
 	struct dialogue_series *series = calloc(c->count, sizeof(*series));
 	size_t count = 0;
@@ -182,8 +205,10 @@ static int write_dialogues(FILE *out, const struct chosen *c)
 	for (size_t i = 0; i < c->count; i++)
 		if (c->streams[i].s->dialogue)
 			series[count++] = (struct dialogue_series){ c->streams[i].s->dialogue, c->streams[i].labels.text };
-	if (count)
+	if (count) {
 		dialogues_write(out, "stream_", series, count, MERGED);
+		write_limit(out, c, o);
+	}
 	free(series);
 	return 0;
 }
@@ -193,11 +218,11 @@ static int write_chosen(FILE *out, const struct chosen *c, const struct snapshot
 	if (!c->count)
 		return 0;
 	for (int i = 0; i < ROCE_COUNTERS; i++)
-		write_counter(out, c, i);
-	write_lints(out, c);
+		write_own_counter(out, c, i);
+	write_own_lints(out, c);
 	write_info(out, c, o->known);
 	write_state(out, c, s);
-	return write_dialogues(out, c);
+	return write_dialogues(out, c, o);
 }
 
 int streams_write(FILE *out, const struct snapshot *s, const struct metrics_options *o)

@@ -18,6 +18,7 @@
 #include "userspace/focus.h"
 #include "userspace/history.h"
 #include "userspace/kernel.h"
+#include "userspace/limit.h"
 #include "userspace/monitor.h"
 #include "userspace/service.h"
 #include "userspace/taken.h"
@@ -33,6 +34,7 @@ struct monitor {
 	FILE *out;
 	struct snapshot now, previous;
 	bool has_previous;
+	__u8 *limits; /* enum limit of each of its streams, for the metrics; NULL: nobody asks */
 	bool takes; /* events are had */
 	struct history *history;
 	struct events *events;
@@ -92,8 +94,19 @@ static bool take_snapshot(struct monitor *m)
 	return true;
 }
 
+/* What held each stream back since the snapshot before, while that is still there. */
+static void keep_limits(struct monitor *m)
+{
+	free(m->limits);
+	m->limits = calloc(m->now.stream_count ?: 1, sizeof(*m->limits));
+	for (size_t i = 0; m->limits && i < m->now.stream_count; i++)
+		m->limits[i] = limit_of(&m->now.streams[i], &m->now, m->has_previous ? &m->previous : NULL);
+}
+
 static void keep_snapshot(struct monitor *m)
 {
+	if (m->exporter && m->options->live.both)
+		keep_limits(m);
 	snapshot_free(&m->previous);
 	m->previous = m->now;
 	m->has_previous = true;
@@ -129,6 +142,7 @@ static bool fill_metrics(void *context, FILE *out)
 		.streams = m->options->prometheus_streams,
 		.filter = m->options->filter,
 		.known = m->has_previous ? &m->previous : NULL,
+		.limits = m->limits,
 		.room = m->options->live.settings.max_streams,
 		.events = m->takes,
 		.events_suppressed = m->takes ? taken_suppressed(&m->taken) : 0,
@@ -357,6 +371,7 @@ static void end(struct monitor *m)
 	focus_close(m->focus);
 	snapshot_free(&m->now);
 	snapshot_free(&m->previous);
+	free(m->limits);
 	if (m->takes)
 		taken_end(&m->taken);
 	monitor_bpf__destroy(m->bpf);
