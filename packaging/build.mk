@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# make install     the command, and what belongs to it on a machine; nothing is started or enabled
+#                  PREFIX=/usr/local, and DESTDIR= for whoever packs it
+# make uninstall   takes it away again
+PREFIX  ?= /usr/local
+BINDIR  ?= $(PREFIX)/bin
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+USERDIR ?= $(PREFIX)/lib/sysusers.d
+
+.PHONY: install uninstall
+install: $(BUILD)/rocescope
+	install -D -m 0755 $(BUILD)/rocescope $(DESTDIR)$(BINDIR)/rocescope
+	sed 's,/usr/local/bin,$(BINDIR),' 'packaging/rocescope@.service' | \
+		install -D -m 0644 /dev/stdin '$(DESTDIR)$(UNITDIR)/rocescope@.service'
+	install -D -m 0644 packaging/rocescope.sysusers $(DESTDIR)$(USERDIR)/rocescope.conf
+
+uninstall:
+	rm -f $(DESTDIR)$(BINDIR)/rocescope '$(DESTDIR)$(UNITDIR)/rocescope@.service' $(DESTDIR)$(USERDIR)/rocescope.conf
