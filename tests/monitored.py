@@ -15,11 +15,11 @@ from project import ROCESCOPE
 BPF_TCX_EGRESS = 47
 
 
-def own_namespace():
-    """Runs this test again in an unnamed network namespace, which goes when the test ends."""
+def own_namespace(*more):
+    """Runs this test again in an unnamed network namespace, which goes when the test ends; more: options of unshare."""
     if os.environ.get("TEST_NAMESPACE") != str(os.getppid()):
         os.environ["TEST_NAMESPACE"] = str(os.getpid())
-        os.execvp("unshare", ["unshare", "--net", "--fork", "--kill-child", sys.executable] + sys.argv)
+        os.execvp("unshare", ["unshare", "--net", *more, "--fork", "--kill-child", sys.executable] + sys.argv)
     with open("/proc/sys/net/ipv6/conf/default/disable_ipv6", "w") as f:
         f.write("1")  # no frames but ours
 
