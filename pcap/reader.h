@@ -34,6 +34,7 @@ struct capture_frame {
 	__u64 time;	/* ns since 1970 */
 	__u32 interface; /* pcapng: which of its interfaces */
 	bool no_icrc;	/* what the ICRC covers is not in the file (bare headers) */
+	bool cut;	/* it was in a tunnel (roce/decap.h): a mirror may have cut it before `wire`; the reader leaves it false */
 };
 
 #define CAPTURE_FRAME_MAX (1 << 18)

@@ -87,6 +87,7 @@ struct roce_cursor {
 	__u32 offset;	 /* of the next header */
 	__u32 end;	 /* of the IP datagram, once known */
 	__u32 proto;	 /* Ethertype, then IP protocol of the next header */
+	bool cut;	 /* the frame may have been longer on the wire than is known */
 };
 
 /* The next `need` bytes, or NULL when they are not in the window. Does not move the cursor. */
@@ -346,6 +347,8 @@ roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 
 {
 	const __u8 *h = cursor_peek(c, sizeof(struct wire_bth));
 
+	if (c->cut && c->end > p->frame_bytes)
+		p->frame_bytes = c->end;
 	if (c->end > p->frame_bytes || c->offset + sizeof(struct wire_bth) + WIRE_ICRC_LEN > c->end) {
 		p->kind = p->rocev1 ? ROCE_V1 : ROCE_MALFORMED;
 		return;
@@ -388,13 +391,14 @@ roce_inline bool parse_udp(struct roce_cursor *c, struct roce_packet *p, const s
 
 /*
  * window: see above. captured: bytes of the frame that are there (its length, unless a capture cut it).
- * wire_bytes: the frame's length on the wire, without FCS. ports: what else to watch, may be NULL.
+ * wire_bytes: the frame's length on the wire, without FCS. cut: a mirror may have cut it before that; then a RoCE packet is as
+ * long as its IP length says. ports: what else to watch, may be NULL.
  * Fills in *p completely; p->kind says what it is. No input makes it read outside the window.
  */
-roce_inline void roce_parse(const __u8 *window, __u32 captured, __u32 wire_bytes, const struct roce_ports *ports,
-			    struct roce_packet *p)
+roce_inline void roce_parse_frame(const __u8 *window, __u32 captured, __u32 wire_bytes, bool cut,
+				  const struct roce_ports *ports, struct roce_packet *p)
 {
-	struct roce_cursor c = { .window = window, .available = captured };
+	struct roce_cursor c = { .window = window, .available = captured, .cut = cut };
 	bool transport = false;
 
 	__builtin_memset(p, 0, sizeof(*p));
@@ -419,6 +423,13 @@ roce_inline void roce_parse(const __u8 *window, __u32 captured, __u32 wire_bytes
 	if (!p->rocev1 && !parse_udp(&c, p, ports))
 		return;
 	parse_roce(&c, p, captured);
+}
+
+/* The same of a frame that came by the wire. */
+roce_inline void roce_parse(const __u8 *window, __u32 captured, __u32 wire_bytes, const struct roce_ports *ports,
+			    struct roce_packet *p)
+{
+	roce_parse_frame(window, captured, wire_bytes, false, ports, p);
 }
 
 #endif

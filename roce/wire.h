@@ -25,6 +25,24 @@
 #define WIRE_PROTO_IBA 0x1b /* next header of a GRH before a BTH, IBTA 8.3.4 */
 #define WIRE_ROCEV2_PORT 4791 /* IBTA annex A17 */
 
+/* Tunnels, see roce/decap.h. */
+#define WIRE_PROTO_GRE 47
+#define WIRE_GRE_LEN 4 /* without what its flags add */
+#define WIRE_GRE_CHECKSUM 0x8000
+#define WIRE_GRE_ROUTING 0x4000
+#define WIRE_GRE_KEY 0x2000
+#define WIRE_GRE_SEQUENCE 0x1000
+#define WIRE_GRE_VERSION 0x0007
+#define WIRE_GRE_ETHERNET 0x6558 /* what is in it */
+#define WIRE_GRE_ERSPAN 0x88be	 /* types I and II */
+#define WIRE_GRE_ERSPAN_III 0x22eb
+#define WIRE_ERSPAN_II_LEN 8
+#define WIRE_ERSPAN_III_LEN 12
+#define WIRE_ERSPAN_III_PLATFORM_LEN 8 /* if the last bit before it says so */
+#define WIRE_VXLAN_PORT 4789
+#define WIRE_VXLAN_LEN 8
+#define WIRE_VXLAN_VALID 0x08 /* its identifier is: the one flag that must be set */
+
 /* Base Transport Header, IBTA 9.2. */
 struct wire_bth {
 	__u8 opcode;

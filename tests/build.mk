@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Unit tests of the engine and of what stores its streams, with the address and undefined-behaviour sanitizers on.
-ENGINE_TESTS := $(addprefix $(BUILD)/tests/unit/test_,opcode parse icrc psn model message lint stream pair dialogue table event_text fault_list plot_row filter focus history)
+ENGINE_TESTS := $(addprefix $(BUILD)/tests/unit/test_,opcode parse icrc psn model message lint stream pair dialogue table decap event_text fault_list plot_row filter focus history)
 UNIT_TESTS   += $(ENGINE_TESTS)
 
 # The last six include their sources. private: the command's own objects, which test_table links, stay as they are

@@ -10,6 +10,7 @@ import zlib
 
 import capture_files
 import roce_frames as rf
+import tunnels
 
 V6 = {"src": "fd00::1", "dst": "fd00::2"}
 ATOMIC = struct.pack("!QIQQ", 0x1000, 7, 1, 2)
@@ -61,6 +62,13 @@ def frames():
 def parse_seeds():
     for i, frame in enumerate(frames()):
         yield struct.pack("!BBH", i % 4, 37 * i % 256, 100) + frame
+
+
+def decap_seeds():
+    for i, kind in enumerate(tunnels.KINDS):
+        for outer in ("ipv4", "ipv6"):
+            yield struct.pack("!H", i % 3) + tunnels.wrap(rf.uc_write(i), kind, outer, ((), (7,), (7, 8))[i % 3],
+                                                          keep=(None, 100, 40)[i % 3])
 
 
 def mask_seeds():
@@ -222,7 +230,7 @@ def doctor_seeds():
 
 def write(folder):
     """A folder of seeds for each target."""
-    for name, seeds in (("parse", parse_seeds), ("mask", mask_seeds), ("stream", stream_seeds),
+    for name, seeds in (("parse", parse_seeds), ("decap", decap_seeds), ("mask", mask_seeds), ("stream", stream_seeds),
                         ("table", table_seeds), ("reader", reader_seeds), ("capture", capture_seeds),
                         ("doctor", doctor_seeds)):
         os.makedirs(os.path.join(folder, name), exist_ok=True)

@@ -15,7 +15,7 @@ import fuzz_seeds
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAMS = "build/tests/fuzz"  # relative: the commands that are printed are for the project's folder
 KEPT = "build/fuzz"
-INPUT_BYTES = {"parse": 512, "stream": 600, "mask": 512, "reader": 4096, "table": 256, "capture": 4096,
+INPUT_BYTES = {"parse": 512, "decap": 400, "stream": 600, "mask": 512, "reader": 4096, "table": 256, "capture": 4096,
                "doctor": 8192}  # at most
 TELLING = re.compile(r"must hold|runtime error|^==\d+==\s*ERROR|^SUMMARY|libFuzzer: timeout|Failure description")
 

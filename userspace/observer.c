@@ -36,7 +36,7 @@ static bool look_at_headers(const struct observer_frame *frame, const struct roc
 {
 	struct roce_packet *p = &look->packet;
 
-	roce_parse(frame->bytes, frame->captured, frame->wire, ports, p);
+	roce_parse_frame(frame->bytes, frame->captured, frame->wire, frame->cut, ports, p);
 	look->icrc = ICRC_UNCHECKED;
 	look->has_stream = p->kind == ROCE_PACKET || p->kind == ROCE_UDP;
 	if (look->has_stream) {

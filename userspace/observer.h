@@ -18,6 +18,7 @@ struct observer_frame {
 	__u32 captured;	   /* bytes there are */
 	__u32 wire;	   /* bytes there were on the wire, never less */
 	bool no_icrc;	   /* what the ICRC covers is not all there: not to be verified */
+	bool cut;	   /* a mirror may have cut it before `wire` (roce_parse_frame()) */
 };
 
 /* What the frame itself says. */

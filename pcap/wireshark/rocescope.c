@@ -275,14 +275,16 @@ static bool take(tvbuff_t *tvb, packet_info *pinfo, struct observer_frame *frame
 	if (link == LINK_UNKNOWN || f.captured > CAPTURE_FRAME_MAX - LINK_MADE_UP)
 		return false;
 	if (link == LINK_ETHERNET && f.captured >= OBSERVER_READABLE) {
-		*frame = (struct observer_frame){ tvb_get_ptr(tvb, 0, f.captured), f.captured, MAX(f.wire, f.captured), false };
+		*frame = (struct observer_frame){ .bytes = tvb_get_ptr(tvb, 0, f.captured), .captured = f.captured,
+						  .wire = MAX(f.wire, f.captured) };
 		return true;
 	}
 	f.bytes = (__u8 *)wmem_alloc0(pinfo->pool, LINK_MADE_UP + f.captured + CAPTURE_SLACK) + LINK_MADE_UP;
 	tvb_memcpy(tvb, f.bytes, 0, f.captured);
 	made_up = wmem_alloc0(pinfo->pool, LINK_MADE_UP + f.captured + CAPTURE_SLACK);
 	link_to_ethernet(link, &f, &made_up, &links);
-	*frame = (struct observer_frame){ f.bytes, f.captured, MAX(f.wire, f.captured), f.no_icrc };
+	*frame = (struct observer_frame){ .bytes = f.bytes, .captured = f.captured, .wire = MAX(f.wire, f.captured),
+					  .no_icrc = f.no_icrc };
 	return true;
 }
 

@@ -25,7 +25,7 @@ unsigned int crc32_gzip_refl(unsigned int crc, const unsigned char *bytes, uint6
 static void give(struct doctor *d, struct observer *o, __u8 *bytes, __u32 length, __u32 what, __u64 number)
 {
 	__u32 captured = what & CUT ? length / 2 : length;
-	struct observer_frame frame = { bytes, captured, length, what & BARE };
+	struct observer_frame frame = { .bytes = bytes, .captured = captured, .wire = length, .no_icrc = what & BARE };
 	struct doctor_packet p = { .number = number, .frame = &frame, .apart = what & APART };
 	struct observer_look look;
 	struct roce_event event;

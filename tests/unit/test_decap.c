@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Tunnels that were built by their RFCs around frames: found, cut at every length, lying, and random bytes. */
+#include "roce/decap.h"
+#include "tests/unit/cmocka_includes.h"
+#include "tests/unit/frame.h"
+
+enum tunnel { GRE, GRE_KEY, GRE_ALL, ERSPAN_1, ERSPAN_2, ERSPAN_3, ERSPAN_3_PLATFORM, VXLAN, TUNNELS };
+
+struct wrapped {
+	uint8_t bytes[FRAME_ROOM];
+	int length;
+	int ip, proto, tunnel, offset; /* where IP, its protocol field, what is behind IP, and the inner frame begin */
+};
+
+static uint8_t *put_gre(uint8_t *p, enum tunnel kind)
+{
+	static const uint16_t flags[] = { [GRE_KEY] = 0x2000, [GRE_ALL] = 0xb000, [ERSPAN_2] = 0x1000, [ERSPAN_3] = 0x1000,
+					  [ERSPAN_3_PLATFORM] = 0x1000, [VXLAN] = 0 };
+
+	p = put(p, flags[kind], 2);
+	p = put(p, kind < ERSPAN_1 ? 0x6558 : kind < ERSPAN_3 ? 0x88be : 0x22eb, 2);
+	for (int bit = 0x8000; bit >= 0x1000; bit >>= 1)
+		if (flags[kind] & bit)
+			p = put(p, 0x01020304, 4);
+	if (kind == ERSPAN_2)
+		p = put(p, 0x10071805deadbeef, 8);
+	if (kind == ERSPAN_3 || kind == ERSPAN_3_PLATFORM)
+		p = put(put(p, 0x20071805deadbeef, 8), kind == ERSPAN_3 ? 0x00008034 : 0x00008035, 4);
+	if (kind == ERSPAN_3_PLATFORM)
+		p = put(p, 0x4000000000000000, 8);
+	return p;
+}
+
+/* options: bytes of IPv4's; trailer: what Ethernet pads. */
+static struct wrapped wrap(const uint8_t *inner, int length, enum tunnel kind, int tags, bool ipv6, int options, int trailer)
+{
+	struct wrapped w = { 0 };
+	uint8_t headers[64], *h = headers, *p = w.bytes + 12;
+	int payload;
+
+	h = kind == VXLAN ? put(put(put(h, 0xc00012b5, 4), (uint64_t)(length + 16) << 16, 4), 0x0800000000100000, 8) :
+			    put_gre(h, kind);
+	payload = h - headers + length;
+	for (int i = 0; i < tags; i++)
+		p = put(put(p, i ? 0x8100 : 0x88a8, 2), 100 + i, 2);
+	p = put(p, ipv6 ? 0x86dd : 0x0800, 2);
+	w.ip = p - w.bytes;
+	w.proto = w.ip + (ipv6 ? 6 : 9);
+	if (ipv6) {
+		p = put(put(p, 0x60000000, 4), payload, 2);
+		p = put(put(p, kind == VXLAN ? 17 : 47, 1), 64, 1) + 32;
+	} else {
+		p = put(put(put(p, 0x45 + options / 4, 1), 0, 1), 20 + options + payload, 2);
+		p = put(put(put(p, 0x4000, 4), 64, 1), kind == VXLAN ? 17 : 47, 1) + 10 + options;
+	}
+	w.tunnel = p - w.bytes;
+	memcpy(p, headers, h - headers);
+	w.offset = w.tunnel + (h - headers);
+	memcpy(w.bytes + w.offset, inner, length);
+	w.length = w.offset + length + trailer;
+	return w;
+}
+
+/* In memory that ends with what was captured. */
+static bool decap(const uint8_t *bytes, int captured, int wire, struct roce_inner *inner)
+{
+	uint8_t *window = malloc(captured ?: 1);
+	bool found;
+
+	memcpy(window, bytes, captured);
+	found = roce_decap(window, captured, wire, inner);
+	free(window);
+	if (found) {
+		assert_true(inner->captured >= WIRE_ETH_LEN && inner->captured <= inner->wire);
+		assert_true((int)(inner->offset + inner->captured) <= captured && (int)(inner->offset + inner->wire) <= wire);
+	}
+	return found;
+}
+
+static bool is_tunnel(const struct wrapped *w)
+{
+	struct roce_inner inner;
+
+	return decap(w->bytes, w->length, w->length, &inner);
+}
+
+static struct frame an_inner(void)
+{
+	static const struct frame_spec spec = { .opcode = 0x2a, .dqpn = 17, .psn = 5, .payload = 256, .dma_length = 256 };
+	struct frame f;
+
+	frame_build(&f, &spec);
+	return f;
+}
+
+static void check_all(const struct frame *f, const struct wrapped *w)
+{
+	struct roce_inner inner;
+	struct roce_packet p;
+
+	assert_true(decap(w->bytes, w->length, w->length, &inner));
+	assert_int_equal(inner.offset, w->offset);
+	assert_int_equal(inner.wire, f->length);
+	assert_int_equal(inner.captured, f->length);
+	roce_parse_frame(w->bytes + inner.offset, inner.captured, inner.wire, true, NULL, &p);
+	assert_int_equal(p.kind, ROCE_PACKET);
+	assert_int_equal(p.number, 5);
+	assert_false(p.truncated);
+	/* whatever of it a capture keeps */
+	for (int captured = 0; captured <= w->length; captured++) {
+		int left = captured - w->offset;
+
+		assert_int_equal(decap(w->bytes, captured, w->length, &inner), left >= WIRE_ETH_LEN);
+		if (left < WIRE_ETH_LEN)
+			continue;
+		assert_int_equal(inner.wire, f->length);
+		assert_int_equal(inner.captured, left < f->length ? left : f->length);
+	}
+}
+
+static void every_kind(void **state)
+{
+	struct frame f = an_inner();
+
+	(void)state;
+	for (enum tunnel kind = 0; kind < TUNNELS; kind++)
+		for (int tags = 0; tags < 3; tags++)
+			for (int shape = 0; shape < 4; shape++) {
+				static const int options[] = { 0, 4, 40, 0 };
+				struct wrapped w = wrap(f.bytes, f.length, kind, tags, shape == 3, options[shape], kind % 2 * 7);
+
+				check_all(&f, &w);
+			}
+}
+
+/* What a mirror has cut off was on the wire before: truncated, not malformed, and as many bytes as the IP length says. */
+static void cut_by_the_mirror(void **state)
+{
+	struct frame f = an_inner();
+
+	(void)state;
+	for (int keep = 0; keep <= f.length; keep++) {
+		struct wrapped w = wrap(f.bytes, keep, ERSPAN_2, 0, false, 0, 0);
+		struct roce_inner inner;
+		struct roce_packet p;
+		uint8_t *window;
+
+		assert_int_equal(decap(w.bytes, w.length, w.length, &inner), keep >= WIRE_ETH_LEN);
+		if (keep < WIRE_ETH_LEN)
+			continue;
+		assert_int_equal(inner.wire, keep);
+		window = frame_window(&f, inner.captured, ROCE_WINDOW_BYTES);
+		roce_parse_frame(window, inner.captured, inner.wire, true, NULL, &p);
+		free(window);
+		if (keep < f.payload) {
+			assert_int_equal(p.kind, ROCE_OTHER);
+			continue;
+		}
+		assert_int_equal(p.kind, ROCE_PACKET);
+		assert_int_equal(p.truncated, keep < f.end);
+		assert_int_equal(p.frame_bytes, f.end > keep ? f.end : keep);
+		assert_int_equal(p.payload_bytes, 256);
+	}
+}
+
+/* What no tunnel that we know is left as it is. */
+static void others(void **state)
+{
+	struct frame f = an_inner();
+	struct wrapped w;
+
+	(void)state;
+	assert_false(decap(f.bytes, f.length, f.length, &(struct roce_inner){ 0 }));
+#define WITHOUT(kind, ipv6, at, value)                                          \
+	do {                                                                    \
+		w = wrap(f.bytes, f.length, kind, 0, ipv6, 0, 0);               \
+		assert_true(is_tunnel(&w));                                     \
+		w.bytes[at] = value;                                            \
+		assert_false(is_tunnel(&w));                                    \
+	} while (0)
+	WITHOUT(GRE, false, w.ip, 0x35);	      /* IP's version, ... */
+	WITHOUT(GRE, false, w.ip, 0x44);	      /* ... header length */
+	WITHOUT(GRE, false, w.ip + 6, 0x20);	      /* ... more fragments */
+	WITHOUT(GRE, false, w.ip + 7, 1);	      /* ... offset of a fragment */
+	WITHOUT(GRE, false, w.proto, 6);
+	WITHOUT(GRE, false, w.tunnel, 0x40);	      /* GRE's routing, ... */
+	WITHOUT(GRE, false, w.tunnel + 1, 1);	      /* ... version */
+	WITHOUT(GRE, false, w.tunnel + 2, 0x08);      /* ... payload: none that is Ethernet */
+	WITHOUT(GRE, true, w.ip, 0x40);
+	WITHOUT(GRE, true, w.proto, 60);
+	WITHOUT(ERSPAN_2, false, w.tunnel + 8, 0x20); /* ERSPAN's version, ... */
+	WITHOUT(ERSPAN_3, false, w.tunnel + 8, 0x10);
+	WITHOUT(ERSPAN_3, false, w.tunnel + 18, 0x88); /* ... an IP packet inside */
+	WITHOUT(VXLAN, false, w.tunnel + 3, 0xb6);    /* UDP to another port, ... */
+	WITHOUT(VXLAN, false, w.tunnel + 8, 0);	      /* ... without an identifier */
+	w = wrap(f.bytes, f.length, GRE, 3, false, 0, 0);
+	assert_false(is_tunnel(&w));
+	/* IP is shorter than the tunnel's headers, or longer than the frame */
+	w = wrap(f.bytes, 13, GRE, 0, false, 0, 40);
+	assert_false(is_tunnel(&w));
+	w = wrap(f.bytes, f.length, GRE, 0, false, 0, 0);
+	put(w.bytes + w.ip + 2, 0xffff, 2);
+	assert_true(is_tunnel(&w));
+}
+
+/* The same frame with bytes changed, and bytes that are no frame: decap() checks what comes out. */
+static void random_bytes(void **state)
+{
+	struct frame f = an_inner();
+	struct wrapped w;
+	int found = 0;
+
+	(void)state;
+	srand(8);
+	for (int i = 0; i < 300000; i++) {
+		struct roce_inner inner;
+		int wire, captured;
+
+		if (i % 1000 == 0)
+			w = wrap(f.bytes, f.length, rand() % TUNNELS, rand() % 3, rand() % 2, rand() % 11 * 4, rand() % 9);
+		w.bytes[12 + rand() % 110] = rand();
+		if (i % 7 == 0)
+			w = wrap(f.bytes, rand() % f.length, rand() % TUNNELS, rand() % 3, rand() % 2, rand() % 11 * 4, rand() % 9);
+		wire = w.length + (rand() % 3 ? 0 : rand() % 2000);
+		captured = rand() % 3 ? w.length : rand() % (w.length + 1);
+		found += decap(w.bytes, captured, wire, &inner);
+	}
+	assert_in_range(found, 20000, 290000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_kind),
+		cmocka_unit_test(cut_by_the_mirror),
+		cmocka_unit_test(others),
+		cmocka_unit_test(random_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
