@@ -16,6 +16,15 @@ int capture_frags(struct xdp_md *ctx)
 	return settings.drop ? XDP_DROP : XDP_PASS;
 }
 
+/* --decap */
+SEC("xdp.frags")
+int capture_decap(struct xdp_md *ctx)
+{
+	capture_count(ctx->ingress_ifindex);
+	watch_mirrored(ctx, WATCH_ALL | WATCH_CAPTURE);
+	return settings.drop ? XDP_DROP : XDP_PASS;
+}
+
 /* As watch_egress(). */
 SEC("tc")
 int capture_egress(struct __sk_buff *skb)

@@ -35,6 +35,14 @@ int watch_frags(struct xdp_md *ctx)
 	return verdict();
 }
 
+/* --decap */
+SEC("xdp.frags")
+int watch_decap(struct xdp_md *ctx)
+{
+	watch_mirrored(ctx, WATCH_ALL);
+	return verdict();
+}
+
 /* The outermost VLAN tag may still be in the skb's metadata, to be written by the hardware. */
 SEC("tc")
 int watch_egress(struct __sk_buff *skb)

@@ -94,17 +94,15 @@ static __always_inline void capture_locate(const struct capture_hook *h, const s
 {
 	o->time = bpf_ktime_get_ns();
 	o->id = capture_id(s);
-	o->length = s->length;
+	o->length = s->packet.frame_bytes; /* with the tag, and what a mirror cut off */
 	o->tag = 0;
 	o->outward = h->outward;
 	if (h->outward) {
 		o->ifindex = h->skb->ifindex;
 		o->queue = 0;
 		o->verdict = 0;
-		if (s->tag) {
+		if (s->tag)
 			o->tag = __builtin_bswap16(h->skb->vlan_proto) << 16 | h->skb->vlan_tci;
-			o->length += WIRE_VLAN_LEN;
-		}
 		return;
 	}
 	o->ifindex = h->xdp->ingress_ifindex;
@@ -113,7 +111,8 @@ static __always_inline void capture_locate(const struct capture_hook *h, const s
 }
 
 /* So many bytes of the frame, at least an Ethernet header and at most `room` (a constant). false: they cannot be read. */
-static __always_inline bool capture_load(const struct capture_hook *h, __u8 *to, __u32 length, __u32 room)
+static __always_inline bool capture_load(const struct capture_hook *h, const struct scratch *s, __u8 *to, __u32 length,
+					 __u32 room)
 {
 	roce_opaque(length);
 	if (length < WIRE_ETH_LEN)
@@ -123,7 +122,7 @@ static __always_inline bool capture_load(const struct capture_hook *h, __u8 *to,
 		return false;
 	if (h->outward)
 		return !bpf_skb_load_bytes(h->skb, 0, to, length);
-	return !bpf_xdp_load_bytes(h->xdp, 0, to, length);
+	return !bpf_xdp_load_bytes(h->xdp, s->skipped, to, length);
 }
 
 /* The frame's first RECENT_BYTES: by words where they are at hand, since this is done for every packet. */
@@ -131,7 +130,7 @@ static __always_inline __u32 capture_header(const struct capture_hook *h, const 
 {
 	__u32 length = s->length < RECENT_BYTES ? s->length : RECENT_BYTES;
 
-	if (!h->outward) {
+	if (!h->outward && !s->skipped) {
 		const __u8 *data = (const __u8 *)(long)h->xdp->data, *data_end = (const __u8 *)(long)h->xdp->data_end;
 
 		if (data + RECENT_BYTES <= data_end) {
@@ -140,7 +139,7 @@ static __always_inline __u32 capture_header(const struct capture_hook *h, const 
 			return RECENT_BYTES;
 		}
 	}
-	return capture_load(h, to, length, RECENT_BYTES) ? length : 0;
+	return capture_load(h, s, to, length, RECENT_BYTES) ? length : 0;
 }
 
 /* ---- to user space ---- */
@@ -171,7 +170,7 @@ static __always_inline void capture_whole(const struct capture_hook *h, struct s
 	c->record.event = c->event;
 	c->record.what = what;
 	c->record.fault = fault;
-	if (capture_load(h, c->bytes, length, FRAME_MAX))
+	if (capture_load(h, s, c->bytes, length, FRAME_MAX))
 		capture_send(s, c, length);
 }
 

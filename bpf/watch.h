@@ -10,6 +10,7 @@
 #include "bpf/pairs.h"
 #include "bpf/scratch.h"
 #include "roce/checksum.h"
+#include "roce/decap.h"
 #include "roce/event.h"
 
 const volatile struct fold_tables fold_tables;
@@ -22,6 +23,7 @@ enum {
 	WATCH_OLD = 1 << 2, /* nothing that Linux 5.10 does not have */
 	WATCH_OUTWARD = 1 << 3, /* a UDP checksum may still be the hardware's to complete, a datagram its to cut: not judged */
 	WATCH_CAPTURE = 1 << 4, /* packets that are worth it are handed to user space; not with WATCH_OLD */
+	WATCH_DECAP = 1 << 5, /* the frame may have been in a tunnel; only with PLACE_SCRATCH */
 };
 
 /* Where WATCH_CAPTURE is, bpf/recent.h is. */
@@ -301,7 +303,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 	struct roce_packet *p = &s->packet;
 
 	roce_opaque(ports); /* as for the tables */
-	roce_parse(s->work.frame, s->length, s->length, ports, p);
+	roce_parse_frame(s->work.frame, s->length, s->length, what & WATCH_DECAP && s->cut, ports, p);
 	if (s->tag) {
 		if (!p->vlan_tags)
 			p->vlan = s->tag & 0xfff;
@@ -315,7 +317,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		watch_take_alone(ctx, what);
 	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
 		return;
-	if (p->kind == ROCE_UDP)
+	if (p->kind == ROCE_UDP || (what & WATCH_DECAP && p->truncated))
 		s->wanted = false;
 	if (what & WATCH_ICRC)
 		watch_prepare(ctx, s, place, what);
@@ -404,6 +406,42 @@ static __always_inline void watch_fragmented(struct xdp_md *ctx, __u32 what)
 	else if (!WATCH_CAN_COPY(copied) || bpf_xdp_load_bytes(ctx, 0, s->work.frame, copied))
 		return;
 	watch(ctx, s, PLACE_EITHER, what);
+}
+
+/* The frame inside, if the one whose headers are in the scratch is a tunnel's. Global, as watch_insert(). */
+__noinline int watch_look_through(void)
+{
+	struct scratch *s = watch_scratch();
+	struct roce_inner inner;
+
+	if (!s)
+		return 0;
+	s->cut = roce_decap(s->work.frame, s->length, s->length, &inner);
+	s->skipped = 0;
+	if (s->cut) {
+		s->skipped = inner.offset;
+		s->length = inner.wire;
+	}
+	return 0;
+}
+
+/* Frames that a switch mirrors: those in a tunnel stand for what is in it. All are copied. */
+static __always_inline void watch_mirrored(struct xdp_md *ctx, __u32 what)
+{
+	struct scratch *s = watch_begin(bpf_xdp_get_buff_len(ctx), 0, 0);
+	__u32 copied;
+
+	if (!s)
+		return;
+	copied = watch_copied(s);
+	if (!WATCH_CAN_COPY(copied) || bpf_xdp_load_bytes(ctx, 0, s->work.frame, copied))
+		return;
+	watch_look_through();
+	s->wanted = watch_is_wanted(s->length);
+	copied = watch_copied(s);
+	if (!WATCH_CAN_COPY(copied) || bpf_xdp_load_bytes(ctx, s->skipped, s->work.frame, copied))
+		return;
+	watch(ctx, s, PLACE_SCRATCH, what | WATCH_DECAP);
 }
 
 /* A frame by XDP. frags: the driver may hand out fragments; a constant. */

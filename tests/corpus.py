@@ -3,10 +3,11 @@
 """
 Writes frames of every kind, with the right verdict on the ICRC of each, by nothing but struct and zlib:
 
-    corpus.py all|lengths|streams FILE.pcap FILE.truth [--seed N] [--count N]
+    corpus.py all|tunnels|lengths|streams FILE.pcap FILE.truth [--seed N] [--count N]
 
 all      opcodes x shapes (IPv4 with options, IPv6 with extension headers, RoCEv1; VLAN tags) x sizes x faults, and flows
          with lost, late, repeated and broken packets, READs, acknowledgements, CM datagrams, and UDP streams to UDP_PORT
+tunnels  the same in tunnels of all kinds, a quarter of them cut by the mirror; the verdict is on what is inside
 lengths  every payload length from 0 to `count`: one frame with a right ICRC, one with a flipped bit
 streams  `count` streams of three packets each
 The truth is a line a frame: good, bad, unchecked (too long), other (no RoCE packet, as docs/rules.md has it), - (it depends on how far into a
@@ -21,6 +22,7 @@ import zlib
 
 import oracle
 import roce_frames as rf
+import tunnels
 
 UDP_PORT = 7471
 # Every length around the places where code for the ICRC changes its way: the shortest frames, the end of the parsed window,
@@ -450,6 +452,23 @@ def everything(r):
 
 # ---- others ----
 
+def verdict_inside(frame, verdict, keep):
+    """Of a frame in a tunnel, of which so many bytes are left: what is missing up to the IP length is the mirror's cut."""
+    kind, packet = oracle.classify(frame)
+    if packet and keep < packet["end"]:
+        return UNKNOWN if verdict == UNKNOWN else UNCHECKED
+    lying = kind in ("malformed", "rocev1") and not packet  # lengths beyond the frame may be a cut here
+    return UNKNOWN if lying or keep < len(frame) and not packet else verdict
+
+
+def tunnelled(r, frames):
+    for frame, verdict in frames:
+        keep = r.randrange(160, len(frame)) if r.random() < 0.25 and len(frame) > 160 else len(frame)
+        outer = r.choice(("ipv4", "ipv6"))
+        yield (tunnels.wrap(frame, r.choice(tuple(tunnels.KINDS)), outer, r.choice(((), (5,), (6, 7))),
+                            b"\x01" * 4 * r.choice((0, 0, 1, 10)), keep), verdict_inside(frame, verdict, keep))
+
+
 def lengths(r, longest):
     """Each payload length with a right ICRC, and with one bit of header, payload or ICRC flipped."""
     noise = r.randbytes(longest + 1)
@@ -489,14 +508,15 @@ def write(frames, pcap, truth):
 
 def main():
     parser = argparse.ArgumentParser(description="writes generated frames and the right verdicts on them")
-    parser.add_argument("what", choices=("all", "lengths", "streams"))
+    parser.add_argument("what", choices=("all", "tunnels", "lengths", "streams"))
     parser.add_argument("pcap")
     parser.add_argument("truth")
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--count", type=int)
     a = parser.parse_args()
     r = random.Random(a.seed)
-    frames = {"all": lambda: everything(r), "lengths": lambda: lengths(r, a.count or 9000),
+    frames = {"all": lambda: everything(r), "tunnels": lambda: tunnelled(r, everything(r)),
+              "lengths": lambda: lengths(r, a.count or 9000),
               "streams": lambda: many_streams(r, a.count or 70000)}[a.what]()
     print(", ".join(f"{n} {verdict}" for verdict, n in sorted(write(frames, a.pcap, a.truth).items())), file=sys.stderr)
 

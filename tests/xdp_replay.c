@@ -10,6 +10,7 @@
  *     split   the same with every frame cut in two somewhere, where the kernel can be told so (6.18, and 6.1.x of late)
  *     egress  the tc program: frames that fit one buffer
  *     old     as plain, the program for kernels before 5.17
+ *     decap   the multi-buffer program that looks through tunnels: a frame in one stands for what is in it
  * --way: only these. --plain: --way old, for kernels without multi-buffer XDP. --udp: a port to be watched.
  * --truth: a file with the right verdict on each frame, a line each; - where it is not known.
  *
@@ -31,6 +32,7 @@
 #include "bpf/abi.h"
 #include "bpf/monitor.skel.h"
 #include "roce/checksum.h"
+#include "roce/decap.h"
 #include "tests/slice8.h"
 #include "userspace/maps.h"
 #include "userspace/pairs.h"
@@ -59,6 +61,7 @@ struct way {
 	int program;
 	bool one_buffer, split;
 	bool outward; /* judges no UDP checksum */
+	bool decap;
 	bool chosen;
 	struct roce_counters before; /* the program's totals until now */
 	struct roce_counters totals; /* user space's */
@@ -73,6 +76,7 @@ static struct way ways[] = {
 	{ .name = "split", .split = true },
 	{ .name = "egress", .one_buffer = true, .outward = true },
 	{ .name = "old", .one_buffer = true },
+	{ .name = "decap", .decap = true },
 };
 
 static struct slice8 slice8;
@@ -94,20 +98,45 @@ static enum verdict to_verdict(const struct roce_packet *p, enum icrc_verdict ic
 	return icrc == ICRC_UNCHECKED ? UNCHECKED : icrc == ICRC_GOOD ? GOOD : BAD;
 }
 
-static __u8 frame[FRAME_MAX + ROCE_WINDOW_BYTES]; /* the one that judge() was given last */
+/* What is to be found, whichever way a frame goes. */
+struct judged {
+	__u8 frame[FRAME_MAX + ROCE_WINDOW_BYTES];
+	struct roce_packet packet;
+	enum icrc_verdict icrc;
+};
 
-static enum icrc_verdict judge(const __u8 *data, __u32 length, struct roce_packet *p)
+static struct judged as_it_is, inside;
+
+static void judge_frame(struct judged *j, const __u8 *data, __u32 length, bool cut)
 {
+	struct roce_packet *p = &j->packet;
 	__u32 r;
 
-	memcpy(frame, data, length < FRAME_MAX ? length : FRAME_MAX);
-	roce_parse(frame, length, length, &ports, p);
-	if (p->kind != ROCE_PACKET || length > FRAME_MAX)
-		return ICRC_UNCHECKED;
-	roce_take_whole(p, frame, FRAME_MAX);
-	icrc_mask(frame, p);
-	r = slice8_register(&slice8, ICRC_REGISTER, frame, p->l3_offset, p->icrc_offset + WIRE_ICRC_LEN);
-	return r == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
+	memcpy(j->frame, data, length < FRAME_MAX ? length : FRAME_MAX);
+	roce_parse_frame(j->frame, length, length, cut, &ports, p);
+	j->icrc = ICRC_UNCHECKED;
+	if (p->kind != ROCE_PACKET || length > FRAME_MAX || p->truncated)
+		return;
+	roce_take_whole(p, j->frame, FRAME_MAX);
+	icrc_mask(j->frame, p);
+	r = slice8_register(&slice8, ICRC_REGISTER, j->frame, p->l3_offset, p->icrc_offset + WIRE_ICRC_LEN);
+	j->icrc = r == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
+}
+
+static void judge(const __u8 *data, __u32 length)
+{
+	struct roce_inner inner;
+
+	judge_frame(&as_it_is, data, length, false);
+	if (roce_decap(data, length, length, &inner))
+		judge_frame(&inside, data + inner.offset, inner.captured, true);
+	else
+		judge_frame(&inside, data, length, false);
+}
+
+static struct judged *judged_of(const struct way *w)
+{
+	return w->decap ? &inside : &as_it_is;
 }
 
 /* The stream of requests that the packet of `stream` belongs to or answers, NULL. */
@@ -139,18 +168,21 @@ static void user_dialogue(struct way *w, struct roce_stream *stream, const struc
 }
 
 /* untracked: the program had no room for this packet's stream; which streams that hits is its table's business. */
-static void user_run(struct way *w, const struct roce_packet *p, enum icrc_verdict icrc, bool untracked)
+static void user_run(struct way *w, const struct judged *j, bool untracked)
 {
+	struct roce_packet judged = j->packet, *p = &judged;
+	enum icrc_verdict icrc = j->icrc;
 	struct roce_stream *stream;
 	struct roce_told told;
 	struct roce_key key;
 
+	p->udp_checksum_wrong &= !w->outward;
 	roce_count_frame(&w->totals, p);
 	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
 		return;
 	roce_count_packet(&w->totals, p, icrc);
 	if (roce_is_management(p) && icrc != ICRC_BAD)
-		pairs_learn(&w->pairs, p, frame, p->frame_bytes);
+		pairs_learn(&w->pairs, p, j->frame, p->frame_bytes);
 	roce_stream_key(p, &key);
 	w->table.max = untracked ? w->table.count : SIZE_MAX;
 	stream = table_find(&w->table, &key);
@@ -173,7 +205,7 @@ static const struct bpf_program *program_of(const struct way *w)
 {
 	const struct bpf_program *const programs[] = {
 		w->bpf->progs.watch_plain, w->bpf->progs.watch_frags, w->bpf->progs.watch_frags,
-		w->bpf->progs.watch_egress, w->bpf->progs.watch_old,
+		w->bpf->progs.watch_egress, w->bpf->progs.watch_old, w->bpf->progs.watch_decap,
 	};
 
 	_Static_assert(ROCE_ARRAY_SIZE(programs) == ROCE_ARRAY_SIZE(ways), "one each");
@@ -198,11 +230,11 @@ static bool test_run(const struct way *w, const __u8 *data, __u32 length, __u32 
 static bool can_split(struct way *w)
 {
 	static const __u8 nothing[64];
-	struct roce_packet p;
 
 	if (!test_run(w, nothing, sizeof(nothing), WIRE_ETH_LEN))
 		return false;
-	user_run(w, &p, judge(nothing, sizeof(nothing), &p), false); /* it counts as a frame */
+	judge(nothing, sizeof(nothing));
+	user_run(w, judged_of(w), false); /* it counts as a frame */
 	return true;
 }
 
@@ -283,32 +315,32 @@ static enum verdict bpf_run(struct way *w, unsigned long n, const __u8 *data, __
 
 /* ---- frame by frame ---- */
 
-/* The verdict that all ways agree on: REFUSED if none took the frame; else `differ` says who found what. */
+/*
+ * The verdict of user space: REFUSED if no way took the frame; where a way finds something else, `differ` says who found what.
+ * Of a tunnel it is the one on what is inside, if that is what was looked at.
+ */
 static enum verdict run_ways(unsigned long n, const __u8 *data, __u32 length, char *differ, size_t size)
 {
 	enum verdict each[ROCE_ARRAY_SIZE(ways)] = { 0 }, common = REFUSED;
-	enum icrc_verdict icrc;
-	struct roce_packet p;
-	bool same = true, wrong;
+	bool same = true;
 
-	icrc = judge(data, length, &p);
-	wrong = p.udp_checksum_wrong;
+	judge(data, length);
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(ways); i++) {
+		const struct judged *j = judged_of(&ways[i]);
 		bool untracked = false;
 
 		if (ways[i].bpf)
 			each[i] = bpf_run(&ways[i], n, data, length, &untracked);
 		if (each[i] == REFUSED) /* what the kernel did not see is nothing to compare */
 			continue;
-		p.udp_checksum_wrong = wrong && !ways[i].outward;
-		user_run(&ways[i], &p, icrc, untracked);
-		same = same && (common == REFUSED || each[i] == common);
-		common = each[i];
+		user_run(&ways[i], j, untracked);
+		common = to_verdict(&j->packet, j->icrc);
+		same = same && each[i] == common;
 	}
-	if (common != REFUSED && !(same && common == to_verdict(&p, icrc)))
+	if (!same)
 		for (size_t i = 0, at = 0; i < ROCE_ARRAY_SIZE(ways); i++)
 			at += snprintf(differ + at, size - at, " %s=%s", ways[i].name, verdict_names[each[i]]);
-	return common == REFUSED ? REFUSED : to_verdict(&p, icrc);
+	return common;
 }
 
 static bool is_true(enum verdict verdict, FILE *truth, unsigned long n)

@@ -88,6 +88,8 @@ void live_option(struct live_options *o, const char *name, char *text)
 		o->mode = argument_choice(o->command, name, text, modes);
 	else if (!strcmp(name, "direction"))
 		o->both = argument_choice(o->command, name, text, directions);
+	else if (!strcmp(name, "decap"))
+		o->decap = true;
 	else if (!strcmp(name, "drop"))
 		o->settings.drop = 1;
 	else if (!strcmp(name, "expect"))
@@ -133,7 +135,9 @@ static void choose_programs(struct live *l)
 
 	l->frags = kernel_has_frags();
 	name = l->frags ? p->frags : kernel_has_loop() ? p->plain : p->old;
-	if (!name)
+	if (l->options->decap)
+		name = p->decap;
+	else if (!name)
 		name = p->frags; /* the kernel says whether it is too old, or we may not load anything */
 	bpf_object__for_each_program(program, p->object) {
 		bool egress = !strcmp(bpf_program__name(program), p->egress);
@@ -211,7 +215,7 @@ static bool load_programs(struct live *l)
 	choose_programs(l);
 	error = -bpf_object__load(p->object);
 	if (error)
-		live_say_refused(error, !p->old ? "5.18" : l->options->both ? "5.17" : "5.10");
+		live_say_refused(error, !p->old || l->options->decap ? "5.18" : l->options->both ? "5.17" : "5.10");
 	return !error && pin_maps(&l->pin, p->object, p->settings);
 }
 

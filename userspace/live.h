@@ -32,6 +32,7 @@ struct live_options {
 	bool both;	 /* outward as well */
 	bool wait;	 /* for interfaces that are not there, or went */
 	const char *pin; /* what is counted there outlives us; NULL */
+	bool decap;	 /* what comes in in a tunnel stands for the frame inside (roce/decap.h) */
 };
 
 /* To be opened and not loaded yet, all of one object, which stays the caller's. */
@@ -40,6 +41,7 @@ struct live_programs {
 	struct monitor_settings *settings; /* these are in its read-only data */
 	struct fold_tables *tables;
 	const char *frags, *plain, *old; /* for kernels from 5.18, from 5.17, and before; NULL: those cannot have it */
+	const char *decap; /* from 5.18 on */
 	const char *egress;
 };
 
@@ -69,6 +71,7 @@ struct live {
 	{ "drop", no_argument, NULL, value }, \
 	{ "expect", required_argument, NULL, value }, \
 	{ "udp", required_argument, NULL, value }, \
+	{ "decap", no_argument, NULL, value }, \
 	{ "max-streams", required_argument, NULL, value }
 #define LIVE_USAGE \
 	"  --icrc all|off|1/N        which packets' ICRC is verified; 1/N: drawn at random  (all)\n" \
@@ -76,6 +79,7 @@ struct live {
 	"  --direction in|both       also what leaves the interface                   (in)\n" \
 	"  --drop                    drop what came in, on a port that only listens\n" \
 	"  --expect FILE             connections, one a line: which streams answer which\n" \
+	"  --decap                   look through GRE, ERSPAN and VXLAN, in which switches mirror\n" \
 	"  --udp PORT,...            also count UDP flows to these ports, up to 4\n" \
 	"  --max-streams N           room for so many                                 (65536)\n"
 

@@ -280,7 +280,7 @@ static bool finish(struct monitor *m)
 static int begin_counting(struct monitor *m)
 {
 	struct live_programs programs = { .frags = "watch_frags", .plain = "watch_plain", .old = "watch_old",
-					  .egress = "watch_egress" };
+					  .decap = "watch_decap", .egress = "watch_egress" };
 
 	m->bpf = monitor_bpf__open();
 	if (!m->bpf) {

@@ -85,7 +85,8 @@ static void set(struct taken *t, const struct taken_options *o)
 
 int taken_begin(struct taken *t, struct live *l, const struct taken_options *o, taken_see *see, void *context)
 {
-	struct live_programs programs = { .frags = "capture_frags", .egress = "capture_egress" };
+	struct live_programs programs = { .frags = "capture_frags", .decap = "capture_decap",
+					  .egress = "capture_egress" };
 	int status;
 
 	*t = (struct taken){ .live = l, .bpf = capture_bpf__open(), .see = see, .context = context };
