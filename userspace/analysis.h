@@ -29,6 +29,7 @@ struct analysis_seen {
 struct analysis_settings {
 	struct roce_ports ports;
 	enum capture_link link;
+	bool decap; /* frames in tunnels stand for those inside (roce/decap.h) */
 	const struct expected *expected; /* --expect, may be NULL */
 	size_t max_streams;   /* each shard has its part of them */
 	unsigned int threads; /* 1: every frame is seen in the order of the file; at most ANALYSIS_THREADS are used */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <stdlib.h>
 
+#include "roce/decap.h"
 #include "userspace/analysis_part.h"
 
 static void free_room(struct analysis_part *p)
@@ -26,14 +27,32 @@ bool analysis_part_reserve(struct analysis_part *p)
 
 _Static_assert(CAPTURE_SLACK >= OBSERVER_READABLE, "frames are looked at where they are");
 
+/* From now on it is the frame inside its tunnel, if it has one. */
+static void look_through(struct capture_frame *f)
+{
+	struct roce_inner inner;
+
+	if (!roce_decap(f->bytes, f->captured, f->wire, &inner))
+		return;
+	f->bytes += inner.offset;
+	f->captured = inner.captured;
+	f->wire = inner.wire;
+	f->cut = true;
+}
+
 /* Frames from `from` on, as many as are looked at together. Returns the next one. */
 static size_t look_at_some(const struct analysis_settings *settings, struct analysis_part *p, size_t from)
 {
 	struct observer_frame frames[OBSERVER_BATCH];
 	size_t count = 0;
 
-	for (; count < OBSERVER_BATCH && from + count < p->piece.count; count++)
-		frames[count] = analysis_frame(&p->piece.frames[from + count]);
+	for (; count < OBSERVER_BATCH && from + count < p->piece.count; count++) {
+		struct capture_frame *f = &p->piece.frames[from + count];
+
+		if (settings->decap)
+			look_through(f);
+		frames[count] = analysis_frame(f);
+	}
 	observer_look_at(frames, count, &settings->ports, &p->looks[from]);
 	for (size_t i = 0; i < count; i++)
 		p->management |= roce_is_management(&p->looks[from + i].packet);

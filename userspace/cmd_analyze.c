@@ -49,6 +49,7 @@ static const char usage[] =
 	"  --expect FILE            connections, one a line: which streams answer which\n"
 	"  --link file|ethernet|ip|bth\n"
 	"                           what frames begin with: as the file says, or that  (file)\n"
+	"  --decap                  look through GRE, ERSPAN and VXLAN, in which switches mirror\n"
 	"  --threads N              the report is the same for any number   (the CPUs it may use)\n"
 	"  --udp PORT,...           also count UDP flows to these ports, up to 4\n"
 	"  --exit-code              exit status 3 if a fault was seen\n"
@@ -67,7 +68,7 @@ static const char examples[] =
 	"  # rates and PSNs over time as a picture\n"
 	"  rocescope analyze run.pcap --plot run.svg\n";
 
-enum { OPT_STREAMS = OPTION_OWN, OPT_FAULTS, OPT_PLOT, OPT_EXPECT, OPT_LINK, OPT_THREADS, OPT_UDP, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_FILTER };
+enum { OPT_STREAMS = OPTION_OWN, OPT_FAULTS, OPT_PLOT, OPT_EXPECT, OPT_LINK, OPT_THREADS, OPT_UDP, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_FILTER, OPT_DECAP };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, 'j' },
@@ -76,6 +77,7 @@ static const struct option long_options[] = {
 	{ "plot", required_argument, NULL, OPT_PLOT },
 	{ "expect", required_argument, NULL, OPT_EXPECT },
 	{ "link", required_argument, NULL, OPT_LINK },
+	{ "decap", no_argument, NULL, OPT_DECAP },
 	{ "threads", required_argument, NULL, OPT_THREADS },
 	{ "udp", required_argument, NULL, OPT_UDP },
 	{ "exit-code", no_argument, NULL, OPT_EXIT_CODE },
@@ -120,6 +122,9 @@ static void take_option(void *options, int value, char *text, const char *name)
 		break;
 	case OPT_LINK:
 		o->analysis.link = argument_link("analyze", text);
+		break;
+	case OPT_DECAP:
+		o->analysis.decap = true;
 		break;
 	case OPT_THREADS:
 		o->analysis.threads = argument_number("analyze", name, text, 1, ANALYSIS_THREADS);

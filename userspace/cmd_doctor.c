@@ -37,6 +37,7 @@ static const char usage[] =
 	"  --expect FILE            connections, one a line: which streams answer which, with which PSN they begin\n"
 	"  --link file|ethernet|ip|bth\n"
 	"                           what frames begin with: as the file says, or that  (file)\n"
+	"  --decap                  look through GRE, ERSPAN and VXLAN, in which switches mirror\n"
 	"  --duration SECONDS       how long an interface is watched                  (10)\n"
 	"  --mode auto|native|generic  how XDP is attached to it                      (auto)\n"
 	"  --direction in|both      also what leaves it                               (in)\n"
@@ -52,12 +53,13 @@ static const char examples[] =
 	"  # every mistake it knows\n"
 	"  rocescope doctor --help findings\n";
 
-enum { OPT_EXPECT = OPTION_OWN, OPT_LINK, OPT_LIVE, OPT_EXIT_CODE };
+enum { OPT_EXPECT = OPTION_OWN, OPT_LINK, OPT_DECAP, OPT_LIVE, OPT_EXIT_CODE };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, 'j' },
 	{ "expect", required_argument, NULL, OPT_EXPECT },
 	{ "link", required_argument, NULL, OPT_LINK },
+	{ "decap", no_argument, NULL, OPT_DECAP },
 	{ "duration", required_argument, NULL, OPT_LIVE },
 	{ "mode", required_argument, NULL, OPT_LIVE },
 	{ "direction", required_argument, NULL, OPT_LIVE },
@@ -93,6 +95,9 @@ static void take_option(void *options, int value, char *text, const char *name)
 	case OPT_EXPECT:
 		o->expect = text;
 		o->live.expect = text;
+		break;
+	case OPT_DECAP:
+		o->analysis.decap = o->live.decap = true;
 		break;
 	case OPT_LINK:
 		o->analysis.link = argument_link("doctor", text);
