@@ -6,11 +6,12 @@
 #include "userspace/address.h"
 #include "userspace/event_text.h"
 
-#define NUMBER 7      /* columns of a number, format.h */
-#define RECENT 10000000000ull /* ns: a fault that is shown as one */
+#define NUMBER 7	 /* columns of a number, and of a rate: format.h */
 #define RATE 6
-#define ELASTIC_LEAST 12
-#define PATH_LEAST 23 /* so much of "stream" stays, however little room there is */
+#define ELASTIC_LEAST 12 /* of what is still something when it is cut */
+#define PATH_GOOD 45	 /* so much of "stream" tells most addresses from each other, */
+#define PATH_LEAST 23	 /* and so much stays, however little room there is */
+#define RECENT 10000000000ull /* ns: a fault that is shown as one */
 
 const struct column_words column_words[COLUMNS] = {
 	[COLUMN_STREAM] = { "stream", "who sends to whom", true },
@@ -251,7 +252,6 @@ static bool is_wanted(enum column c, const struct rows *r)
 	return (c != COLUMN_LIMIT || r->has_limits) && (c != COLUMN_OWNER || r->has_owners);
 }
 
-/* Those that are still something when they are cut. */
 static bool is_elastic(int c)
 {
 	return c == COLUMN_OWNER || c == COLUMN_LINT;
@@ -271,6 +271,17 @@ static void leave_out_some(struct layout *l, size_t *used, size_t room, int last
 			leave_out(l, used, c);
 }
 
+static void cut_path(struct layout *l, size_t *used, size_t room, size_t least)
+{
+	size_t width = l->width[COLUMN_STREAM], most = width > least ? width - least : 0;
+	size_t cut = *used > room ? *used - room : 0;
+
+	if (cut > most)
+		cut = most;
+	l->width[COLUMN_STREAM] -= cut;
+	*used -= cut;
+}
+
 /* Gives what room is left to those that were cut. */
 static void widen(struct layout *l, const struct layout *need, size_t room, size_t used)
 {
@@ -287,7 +298,7 @@ static void widen(struct layout *l, const struct layout *need, size_t room, size
 struct layout columns_choose(const struct layout *need, const struct rows *r, size_t room, int sorted)
 {
 	struct layout l = { 0 };
-	size_t used = 0, more;
+	size_t used = 0;
 
 	for (int c = 0; c < COLUMNS; c++) {
 		if (!is_wanted(c, r) && c != sorted)
@@ -298,14 +309,11 @@ struct layout columns_choose(const struct layout *need, const struct rows *r, si
 		used += l.width[c] + 1;
 	}
 	used--; /* no blank behind the last */
-	leave_out_some(&l, &used, room, COLUMNS - 1, COLUMN_BAD + 1, sorted);
 	/* long addresses are cut before what makes the table one is left out */
-	more = l.width[COLUMN_STREAM] > PATH_LEAST ? l.width[COLUMN_STREAM] - PATH_LEAST : 0;
-	if (used > room) {
-		more = used - room < more ? used - room : more;
-		l.width[COLUMN_STREAM] -= more;
-		used -= more;
-	}
+	leave_out_some(&l, &used, room, COLUMNS - 1, COLUMN_FAULT + 1, sorted);
+	cut_path(&l, &used, room, PATH_GOOD);
+	leave_out_some(&l, &used, room, COLUMN_FAULT, COLUMN_BAD + 1, sorted);
+	cut_path(&l, &used, room, PATH_LEAST);
 	leave_out_some(&l, &used, room, COLUMN_BAD, COLUMN_STREAM + 1, sorted);
 	widen(&l, need, room, used);
 	return l;
