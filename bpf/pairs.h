@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Pairs in the kernel: learnt from CM packets, and put here by user space before it attaches (--expect). */
+/*
+ * Pairs in the kernel: learnt from CM packets, and put here by user space, before it attaches (--expect) and while it watches
+ * (host/pairs.c).
+ */
 #ifndef BPF_PAIRS_H
 #define BPF_PAIRS_H
 
@@ -23,8 +26,8 @@ struct {
 	__type(value, struct roce_pair);
 } pair_requests SEC(".maps");
 
-/* Of the pairs, as pair_generation of struct roce_stream has it. */
-static volatile __u32 pairs_generation = 1;
+/* Of the pairs, as pair_generation of struct roce_stream has it. Not static: user space, which also puts pairs here, maps it. */
+volatile __u32 pairs_generation = 1;
 
 /* A repeated REP is no news. */
 static __always_inline void pairs_put(const struct roce_pair_key *key, const struct roce_pair *pair)

@@ -181,7 +181,7 @@ struct host *host_open(const struct live *l)
 		return NULL;
 	h->rdma = rdma_open();
 	h->hidden = is_in_container();
-	pairs_find_map(&h->teller, l);
+	pairs_begin(&h->teller, l);
 	ask_around(h, l); /* from here on counters move */
 	h->again = 0;
 	return h;
@@ -191,6 +191,7 @@ void host_close(struct host *h)
 {
 	if (!h)
 		return;
+	pairs_end(&h->teller);
 	rdma_close(h->rdma);
 	known_qps_free(&h->qps);
 	places_free(&h->places);

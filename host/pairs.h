@@ -8,12 +8,15 @@
 struct live;
 
 struct pair_teller {
-	int map;	     /* -1: none */
-	__u32 *generation;   /* pairs_generation of bpf/pairs.h, in the programs' memory; NULL: not found */
+	int map;
+	void *data; /* the programs' variables, in our memory */
+	size_t bytes;
+	__u32 *generation; /* pairs_generation of bpf/pairs.h, one of them; NULL: it cannot be had, nothing is told */
 	bool news;
 };
 
-void pairs_find_map(struct pair_teller *t, const struct live *l);
+void pairs_begin(struct pair_teller *t, const struct live *l);
+void pairs_end(struct pair_teller *t);
 
 /* If the kernel does not know it, or knows otherwise. */
 void pairs_tell(struct pair_teller *t, const struct owner_pair *p);
