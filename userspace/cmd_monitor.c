@@ -167,6 +167,7 @@ static void parse_options(struct monitor_options *o, int argc, char **argv)
 	int first;
 
 	*o = (struct monitor_options){ .live = live_options("monitor"), .faults = faults_default(), .event_limit = EVENTS_LIMIT };
+	o->live.settings.dialogues = 1;
 	first = arguments_parse(&arguments, o, argc, argv);
 	for (; first < argc; first++)
 		live_take_interface(&o->live, argv[first]);

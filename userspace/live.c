@@ -192,6 +192,11 @@ static bool has_memory(const struct live *l)
 	return false;
 }
 
+static bool has_dialogues(const struct live *l)
+{
+	return l->options->settings.dialogues && l->options->both;
+}
+
 static bool load_programs(struct live *l)
 {
 	const struct live_programs *p = &l->programs;
@@ -202,8 +207,8 @@ static bool load_programs(struct live *l)
 	fold_make_tables(p->tables);
 	set_entries(l, "buckets", p->settings->bucket_mask + 1);
 	set_entries(l, "streams", p->settings->max_streams);
-	p->settings->dialogues = l->options->both;
-	if (l->options->both)
+	p->settings->dialogues = has_dialogues(l);
+	if (has_dialogues(l))
 		set_entries(l, "dialogues", p->settings->max_streams);
 	/* twice: this kind of map may push something out before it is full */
 	if (l->expected.count * 2 > PAIRS_MAX)
@@ -552,7 +557,7 @@ static bool fill_interfaces(const struct live *l, struct snapshot *s)
 static bool read_counters(const struct live *l, struct snapshot *s)
 {
 	int scratches = live_map(l, "scratches"), table = live_map(l, "table_states"), streams = live_map(l, "streams");
-	int dialogues = l->options->both ? live_map(l, "dialogues") : -1;
+	int dialogues = has_dialogues(l) ? live_map(l, "dialogues") : -1;
 	struct roce_counters after;
 
 	for (int i = 0; i < READ_TRIES; i++) {

@@ -24,7 +24,7 @@ struct live_options {
 	const char *command; /* in what is said of mistakes */
 	const char *interface[LIVE_INTERFACES];
 	size_t interface_count;
-	struct monitor_settings settings;
+	struct monitor_settings settings; /* dialogues: they are wanted, where both directions are seen */
 	const char *expect;
 	enum attach_mode mode;
 	double interval; /* s */
