@@ -4,6 +4,8 @@
 # make test       every test               make deps       install packages and the Python environment only
 # make bench      what the engine costs
 # make fuzz       the fuzz targets, longer (tests/fuzz.mk)
+# make soak       an hour of faults, flaps and restarts (tests/soak.test)
+# make install    the command and its service (packaging/build.mk)
 #
 # Each folder says what it builds in its own build.mk.
 

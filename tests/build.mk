@@ -21,3 +21,10 @@ $(BUILD)/tests/unit/test_analysis: $(patsubst %.c,$(BUILD)/raced/%.o,tests/unit/
 	$(filter-out pcap/ng_% pcap/writer.c,$(wildcard pcap/*.c)) \
 	$(addprefix userspace/,analysis.c analysis_files.c analysis_part.c observer.c table.c pairs.c snapshot.c))
 $(BUILD)/tests/unit/test_analysis: LDLIBS += -fsanitize=thread -lisal -lz $(CAPTURE_LDLIBS)
+
+# The soak (tests/soak.test) for as long as one wants; `make test` has a minute of it.
+SOAK_SECONDS ?= 3600
+.PHONY: soak
+soak: deps
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	+@SOAK_SECONDS=$(SOAK_SECONDS) exec tests/soak.test
