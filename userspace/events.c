@@ -212,24 +212,33 @@ static void tell_object(struct events *e, json_t *o, bool print)
 
 /* ---- what comes ---- */
 
+/* 0, or the errno of what was written just now. */
+static int output_error(const struct events *e)
+{
+	return ferror(e->out) ? errno ?: EIO : 0;
+}
+
 int events_see(struct events *e, const struct taken_packet *p, const struct roce_packet *packet,
 	       const struct snapshot_stream *known)
 {
 	const struct events_options *o = &e->options;
 	__u32 kinds = events_faults(p, packet);
+	int error;
 
 	if (!is_wanted(e, p, packet, kinds, known))
 		return 0;
+	errno = 0;
 	if (o->print && !o->json)
 		print_line(e, p, packet, kinds);
 	if (!e->hook && !(o->print && o->json))
-		return 0;
+		return output_error(e);
 	for (int kind = 0; kind < ROCE_EVENTS; kind++)
 		if (kinds >> kind & 1)
 			tell_object(e, event_object(e, p, packet, kind), o->print && o->json);
+	error = output_error(e);
 	if (e->hook)
 		hook_run(e->hook);
-	return 0;
+	return error;
 }
 
 /* ---- what was left out ---- */
@@ -264,7 +273,7 @@ int events_tick(struct events *e, __u64 suppressed, __u64 lost, bool last)
 	if (e->hook)
 		hook_run(e->hook);
 	errno = 0;
-	return fflush(e->out) || ferror(e->out) ? errno ?: EIO : 0;
+	return fflush(e->out) ? errno ?: EIO : output_error(e);
 }
 
 void events_end(struct events *e)
