@@ -10,7 +10,7 @@ $(ENGINE_TESTS): $(BUILD)/%: $(BUILD)/%.o
 $(BUILD)/tests/unit/test_table: $(addprefix $(BUILD)/userspace/,table.o snapshot.o faults.o)
 $(BUILD)/tests/unit/test_filter: $(addprefix $(BUILD)/,lib/options.o userspace/snapshot.o)
 $(BUILD)/tests/unit/test_fault_list: $(addprefix $(BUILD)/,lib/options.o userspace/filter.o)
-$(BUILD)/tests/unit/test_filter $(BUILD)/tests/unit/test_fault_list: LDLIBS += -lm
+$(BUILD)/tests/unit/test_filter $(BUILD)/tests/unit/test_fault_list $(BUILD)/tests/unit/test_history: LDLIBS += -lm
 $(BUILD)/tests/unit/test_history: $(BUILD)/userspace/table.o
 $(BUILD)/tests/unit/test_pair: $(BUILD)/userspace/pairs.o
 $(BUILD)/tests/unit/test_dialogue: $(addprefix $(BUILD)/userspace/,limit.o snapshot.o)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ struct gap {
 struct port {
 	struct gap gap[RECENT];
 	__u64 gaps;
+	__u64 first, last; /* ns: when */
 };
 
 struct history {
@@ -176,7 +178,10 @@ static void place_gap(struct history *h, __u32 place, __u64 time, __u32 interfac
 		s->together++;
 	}
 	*own = (struct gap){ .time = time, .place = place, .evicted = h->evicted, .together = together };
-	port->gaps++;
+	if (!port->gaps++)
+		port->first = time;
+	if (time > port->last)
+		port->last = time;
 	*(together ? &h->entries[place].stream.together : &h->entries[place].stream.alone) += 1;
 }
 
@@ -221,31 +226,65 @@ const struct history_stream *history_of(const struct history *h, const struct ro
 
 /* ---- words ---- */
 
-/* How many streams of that interface lose mostly at moments when others do. */
-static __u32 count_together(const struct history *h, __u32 interface)
-{
-	__u32 count = 0;
+/* The streams of one interface that lose. */
+struct losers {
+	__u64 streams;
+	__u64 gaps;
+	__u64 together;	 /* of the gaps */
+};
 
-	for (__u32 i = 0; i < h->count; i++)
-		count += h->entries[i].stream.interface == interface && h->entries[i].stream.together > h->entries[i].stream.alone;
-	return count;
+static struct losers losers_of(const struct history *h, __u32 interface)
+{
+	struct losers l = { 0 };
+
+	for (__u32 i = 0; i < h->count; i++) {
+		const struct history_stream *s = &h->entries[i].stream;
+
+		if (s->interface != interface || !(s->together + s->alone))
+			continue;
+		l.streams++;
+		l.gaps += s->together + s->alone;
+		l.together += s->together;
+	}
+	return l;
 }
+
+/*
+ * The part of the stream's gaps that would have one of another stream's at their side if each lost by itself: gaps of others come
+ * at a rate, and so many fall into HISTORY_TOGETHER before and behind (Poisson).
+ */
+static double chance(const struct port *p, const struct losers *l, const struct history_stream *s)
+{
+	double seen = p->last - p->first, others = l->gaps - (s->together + s->alone);
+
+	return seen > 0 ? 1 - exp(-others * 2 * HISTORY_TOGETHER / seen) : 1;
+}
+
+/* Events that make a pattern: as few may be luck. */
+#define ENOUGH 5
 
 void history_words(const struct history *h, const struct history_stream *s, char words[HISTORY_WORDS])
 {
+	const struct port *p = &h->port[s->interface % INTERFACES];
+	struct losers l = losers_of(h, s->interface);
 	__u64 gaps = s->together + s->alone;
+	double by_chance, together;
 
 	words[0] = '\0';
-	if (!gaps)
+	if (gaps < ENOUGH)
 		return;
-	if (s->together * 10 >= gaps * 8)
-		snprintf(words, HISTORY_WORDS, "%llu of %llu gaps came within 10 ms of other streams', as those of %u streams of this "
-			 "interface do: a port, a link or a host loses, not one QP", s->together, gaps,
-			 count_together(h, s->interface));
-	else if (s->alone * 10 >= gaps * 8)
-		snprintf(words, HISTORY_WORDS, "%llu of %llu gaps came while no other stream of this interface had one: look at "
-			 "this QP, its sender and its path", s->alone, gaps);
+	by_chance = chance(p, &l, s);
+	together = (double)s->together / gaps;
+	if (gaps >= 0.9 * l.gaps)
+		snprintf(words, HISTORY_WORDS, "%llu of the %llu gaps of this interface are this stream's: look at this QP, its sender "
+			 "and its path", gaps, l.gaps);
+	else if (together >= 0.5 && together >= 2 * by_chance)
+		snprintf(words, HISTORY_WORDS, "%.0f %% of its gaps came within 10 ms of other streams', by chance it would be %.0f %%; "
+			 "%llu streams lose: a port, a link or a host loses, not one QP", together * 100, by_chance * 100, l.streams);
+	else if (by_chance > 0.5)
+		snprintf(words, HISTORY_WORDS, "%llu streams of this interface lose so often that it is chance which of them lose at "
+			 "the same moments", l.streams);
 	else
-		snprintf(words, HISTORY_WORDS, "%llu of %llu gaps came within 10 ms of other streams': no clear pattern",
-			 s->together, gaps);
+		snprintf(words, HISTORY_WORDS, "%llu streams of this interface lose, each at its own moments: single packets are lost "
+			 "on what they share, or each QP for itself", l.streams);
 }

@@ -46,7 +46,10 @@ void history_add(struct history *h, const struct roce_key *key, const struct roc
 /* NULL: it had no fault. Valid until the next history_add(). */
 const struct history_stream *history_of(const struct history *h, const struct roce_key *key);
 
-/* Whether loss hits one QP or the port, in words for people ("all 14 QPs of eth0 lose at the same moments: ..."); "" if there is none. */
+/*
+ * Whether loss hits one QP or the port, in words for people: the latter only where streams lose at the same moments far more often
+ * than by chance. "" if there are too few gaps for either.
+ */
 #define HISTORY_WORDS 200
 void history_words(const struct history *h, const struct history_stream *s, char words[HISTORY_WORDS]);
 

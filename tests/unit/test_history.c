@@ -168,37 +168,66 @@ static void no_faults(void **state)
 	history_free(NULL);
 }
 
+static const char *words_of(struct history *h, __u32 stream)
+{
+	static char words[HISTORY_WORDS];
+	struct roce_key key = key_of(stream);
+
+	history_words(h, history_of(h, &key), words);
+	return words;
+}
+
+static void add_gap(struct history *h, __u32 stream, __u64 time)
+{
+	struct added a = gap_of(stream, time);
+
+	add(h, &a);
+}
+
+#define SECOND 1000000000ull
+
 static void says_who_loses(void **state)
 {
 	struct history *h = history_new();
-	struct roce_key key = key_of(2);
-	char words[HISTORY_WORDS];
 	(void)state;
 
 	for (__u32 i = 0; i < 10; i++)
-		for (__u32 stream = 1; stream <= 3; stream++) {
-			struct added a = gap_of(stream, i * 1000000000ull + stream);
-
-			add(h, &a);
-		}
-	history_words(h, history_of(h, &key), words);
-	assert_non_null(strstr(words, "10 of 10 gaps came within 10 ms of other streams', as those of 3 streams"));
-	for (__u32 i = 0; i < 100; i++) {
-		struct added a = gap_of(4, 1000000000ull * (20 + i));
-
-		add(h, &a);
-	}
-	key = key_of(4);
-	history_words(h, history_of(h, &key), words);
-	assert_non_null(strstr(words, "100 of 100 gaps came while no other stream"));
+		for (__u32 stream = 1; stream <= 3; stream++)
+			add_gap(h, stream, i * SECOND + stream);
+	assert_non_null(strstr(words_of(h, 2), "100 % of its gaps came within 10 ms of other streams'"));
+	assert_non_null(strstr(words_of(h, 2), "; 3 streams lose: a port"));
+	add_gap(h, 5, 10 * SECOND);
+	assert_string_equal(words_of(h, 5), ""); /* one gap says nothing */
+	for (__u32 i = 0; i < 1000; i++)
+		add_gap(h, 4, SECOND * (20 + i));
+	assert_non_null(strstr(words_of(h, 4), "1000 of the 1031 gaps of this interface are this stream's"));
 	history_free(h);
+}
+
+/* Each stream by itself, at random: rarely, and so often that they meet. */
+static void knows_chance(void **state)
+{
+	const __u64 seconds[] = { 10000, 10 };
+	const char *const want[] = { "each at its own moments", "it is chance which" };
+	uint64_t r = 3;
+	(void)state;
+
+	for (int often = 0; often < 2; often++) {
+		struct history *h = history_new();
+
+		for (__u32 i = 0; i < 2000; i++)
+			add_gap(h, random_next(&r) % 50, SECOND * seconds[often] / 2000 * i + random_next(&r) % 1000000);
+		for (__u32 stream = 0; stream < 50; stream++)
+			assert_non_null(strstr(words_of(h, stream), want[often]));
+		history_free(h);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(against_all), cmocka_unit_test(is_bounded), cmocka_unit_test(no_faults),
-		cmocka_unit_test(says_who_loses),
+		cmocka_unit_test(says_who_loses), cmocka_unit_test(knows_chance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
