@@ -14,6 +14,7 @@
 #include <bpf/libbpf.h>
 
 #include "userspace/attach.h"
+#include "userspace/kernel.h"
 #include "userspace/pin.h"
 
 /*
@@ -28,6 +29,8 @@
 /* Marks the clsact filter as ours, so that one left behind by a killed process is found and replaced. */
 #define FILTER_HANDLE 0x726f6365 /* "roce" */
 #define FILTER_PRIORITY 47910
+
+#define DISPATCHER "xdp_dispatcher" /* libxdp's */
 
 __attribute__((format(printf, 2, 3))) static bool say(const struct attachment *a, const char *format, ...)
 {
@@ -80,19 +83,28 @@ static bool say_held(const struct attachment *a)
 			bpf_obj_get_info_by_fd(fd, &info, &length);
 			close(fd);
 		}
+		if (!strcmp(info.name, DISPATCHER))
+			return say(a, "held by another XDP program (%s, id %u): it shares: use --share, or --detach if a killed "
+				   "rocescope left it there", info.name, id);
 		return say(a, "held by another XDP program (%s, id %u): end the program that put it there, or try "
 			   "`ip link set dev %s xdp off`", info.name[0] ? info.name : "unnamed", id, a->name);
 	}
 	return say(a, "held by another XDP program: end the program that put it there");
 }
 
-/* 0 or an errno; what is attached by a netlink call and what by a link are refused alike. */
-static int link_xdp(struct attachment *a, int program, __u32 flags)
+/* 0, an errno or SHARE_WHY; what is attached by a netlink call and what by a link are refused alike. */
+static int link_xdp(struct attachment *a, const struct attach_programs *programs, __u32 flags)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = flags);
+	int error;
 
-	a->xdp_link = bpf_link_create(program, a->ifindex, BPF_XDP, &options);
-	return a->xdp_link < 0 ? errno : 0;
+	if (!programs->share) {
+		a->xdp_link = bpf_link_create(bpf_program__fd(programs->xdp), a->ifindex, BPF_XDP, &options);
+		return a->xdp_link < 0 ? errno : 0;
+	}
+	error = share_attach(programs->share, a->name, a->ifindex, flags & XDP_FLAGS_SKB_MODE);
+	a->share = error ? NULL : programs->share;
+	return error;
 }
 
 static bool is_held(int error)
@@ -102,25 +114,29 @@ static bool is_held(int error)
 
 static int attach_native(struct attachment *a, const struct attach_programs *programs)
 {
-	a->mode = programs->frags ? "native-frags" : "native";
-	return link_xdp(a, programs->xdp, XDP_FLAGS_DRV_MODE);
+	int error = link_xdp(a, programs, XDP_FLAGS_DRV_MODE);
+
+	a->mode = programs->frags && (!a->share || share_has_frags(a->ifindex)) ? "native-frags" : "native";
+	return error;
 }
 
 static int attach_generic(struct attachment *a, const struct attach_programs *programs)
 {
 	a->mode = "generic";
-	return link_xdp(a, programs->xdp, XDP_FLAGS_SKB_MODE);
+	return link_xdp(a, programs, XDP_FLAGS_SKB_MODE);
 }
 
-static bool say_no_native(const struct attachment *a, bool frags, int error)
+static bool say_no_native(const struct attachment *a, const struct attach_programs *programs, int error)
 {
 	int mtu = get_mtu(a->name);
 
+	if (error == EOPNOTSUPP && programs->share)
+		return say(a, "the driver has no native XDP, or what shares it is attached in generic mode: use --mode generic");
 	if (error == EOPNOTSUPP && mtu <= PLAIN_MTU)
 		return say(a, "this driver has no native XDP: use --mode generic");
 	if (mtu > PLAIN_MTU)
 		return say(a, "MTU %d needs multi-buffer XDP, which this %s does not have: lower the MTU to %d or use --mode "
-			   "generic", mtu, frags ? "driver" : "kernel", PLAIN_MTU);
+			   "generic", mtu, programs->frags ? "driver" : "kernel", PLAIN_MTU);
 	return say_error(a, "the driver refuses native XDP (--mode generic may do)", error);
 }
 
@@ -178,7 +194,7 @@ static bool take_over_xdp(struct attachment *a, const struct attach_programs *pr
 {
 	enum attach_mode now = mode_now(a);
 
-	a->xdp_link = take_over(a, "xdp", programs->xdp, mode == ATTACH_AUTO || mode == now);
+	a->xdp_link = take_over(a, "xdp", bpf_program__fd(programs->xdp), mode == ATTACH_AUTO || mode == now);
 	a->mode = now == ATTACH_GENERIC ? "generic" : programs->frags ? "native-frags" : "native";
 	return a->xdp_link >= 0;
 }
@@ -193,14 +209,16 @@ static bool attach_xdp(struct attachment *a, const struct attach_programs *progr
 		return true;
 	if (mode != ATTACH_GENERIC)
 		error = attach_native(a, programs);
-	if (error && !is_held(error)) {
+	if (error && error != SHARE_WHY && !is_held(error)) {
 		if (mode == ATTACH_NATIVE)
-			return say_no_native(a, programs->frags, error);
+			return say_no_native(a, programs, error);
 		error = attach_generic(a, programs);
 	}
+	if (error == SHARE_WHY)
+		return say(a, "%s", share_why(programs->share));
 	if (is_held(error))
 		return say_held(a);
-	return error ? say_error(a, "cannot attach the XDP program", error) : pin_link(a, "xdp", a->xdp_link);
+	return error ? say_error(a, "cannot attach the XDP program", error) : a->share || pin_link(a, "xdp", a->xdp_link);
 }
 
 /* ---- egress ---- */
@@ -214,6 +232,23 @@ void attach_remove_filter(unsigned int ifindex, bool qdisc)
 	hook.attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS;
 	if (qdisc)
 		bpf_tc_hook_destroy(&hook);
+}
+
+/* The program of a filter of ours, whoever put it there; 0: there is none. */
+static __u32 filter_program(unsigned int ifindex)
+{
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex, .attach_point = BPF_TC_EGRESS);
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = FILTER_PRIORITY);
+
+	return bpf_tc_query(&hook, &filter) ? 0 : filter.prog_id;
+}
+
+/* Another rocescope shares the interface with us, and has its filter there. */
+static bool is_anothers_filter(unsigned int ifindex)
+{
+	__u32 program = filter_program(ifindex);
+
+	return program && kernel_program_holder(program);
 }
 
 /* In place of one that an earlier process left behind. */
@@ -233,19 +268,23 @@ static bool attach_filter(struct attachment *a, int program)
 	a->filter = true;
 	if (!a->pin)
 		say(a, "egress by a clsact filter (kernel before 6.6): if this process is killed, the filter stays until the "
-		       "next `rocescope monitor` on this interface");
+		       "next `rocescope monitor` on this interface, or its --detach");
 	return true;
 }
 
 /* A filter of ours that an earlier process left behind is replaced where we need one, and else taken away. */
-static bool attach_egress(struct attachment *a, int program)
+static bool attach_egress(struct attachment *a, const struct bpf_program *wanted)
 {
+	int program = wanted ? bpf_program__fd(wanted) : -1;
+
 	if (a->pin)
 		a->egress_link = take_over(a, "egress", program, program >= 0);
 	if (a->egress_link >= 0)
 		return true;
 	if (program >= 0)
 		a->egress_link = bpf_link_create(program, a->ifindex, TCX_EGRESS, NULL);
+	if (a->share && a->egress_link < 0 && is_anothers_filter(a->ifindex))
+		return program < 0 || say(a, "what leaves is watched by another rocescope: before kernel 6.6 there is room for one");
 	if (program >= 0 && a->egress_link < 0)
 		return attach_filter(a, program);
 	attach_remove_filter(a->ifindex, false);
@@ -302,6 +341,9 @@ void attach_end(struct attachment *a, bool keep)
 	keep = keep && a->pin;
 	if (a->xdp_link >= 0)
 		close(a->xdp_link);
+	if (a->share)
+		share_detach(a->share, a->ifindex);
+	a->share = NULL;
 	if (a->egress_link >= 0)
 		close(a->egress_link);
 	a->xdp_link = a->egress_link = -1;
@@ -314,6 +356,29 @@ void attach_end(struct attachment *a, bool keep)
 	if (a->filter || a->qdisc)
 		attach_remove_filter(a->ifindex, a->qdisc);
 	a->filter = a->qdisc = false;
+}
+
+bool attach_clear(const struct attachment *a)
+{
+	char name[NAME_MAX + 1];
+	int programs;
+	bool filter;
+
+	if (pin_find(a->name, name)) {
+		say(a, "counted by what is pinned as %s: `rocescope monitor --unpin %s` ends that", name, name);
+		return true;
+	}
+	programs = share_clear(a->name, a->ifindex, true);
+	filter = filter_program(a->ifindex) && !is_anothers_filter(a->ifindex);
+	if (filter)
+		attach_remove_filter(a->ifindex, false);
+	if (programs > 0)
+		say(a, "%d XDP program%s taken away", programs, programs > 1 ? "s" : "");
+	if (filter)
+		say(a, "the egress filter is taken away");
+	if (!programs && !filter)
+		say(a, "no killed rocescope has left anything there");
+	return programs >= 0;
 }
 
 static bool poll_one(struct attachment *a, const struct ifaddrs *all)
@@ -336,6 +401,8 @@ static bool poll_one(struct attachment *a, const struct ifaddrs *all)
 /* The index may be another interface's by now. */
 static bool is_attached(const struct attachment *a)
 {
+	if (a->share)
+		return share_is_attached(a->share, a->ifindex);
 	return a->xdp_link < 0 || link_ifindex(a->xdp_link) == a->ifindex;
 }
 
@@ -352,7 +419,8 @@ size_t attach_poll(struct attachment *list, size_t count)
 
 		if (!a->gone && (!poll_one(a, all) || !is_attached(a))) {
 			a->gone = true;
-			say(a, "the interface has gone; what it has counted stays");
+			say(a, "%s; what it has counted stays", a->share && if_nametoindex(a->name) == a->ifindex ?
+			    "our program was taken off the interface" : "the interface has gone");
 		}
 		left += !a->gone;
 	}

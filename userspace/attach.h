@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How the kernel's programs get onto an interface, and off it again. By bpf_links, which go with the process however
- * it ends, unless they are pinned; only egress on kernels before 6.6 needs a clsact filter, which stays when the process is
- * killed.
+ * it ends, unless they are pinned; only egress on kernels before 6.6 needs a clsact filter, and --share libxdp's dispatcher,
+ * which both stay when the process is killed.
  */
 #ifndef USERSPACE_ATTACH_H
 #define USERSPACE_ATTACH_H
@@ -12,14 +12,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "userspace/share.h"
+
 /* contract: --mode */
 enum attach_mode { ATTACH_AUTO, ATTACH_NATIVE, ATTACH_GENERIC };
 
-/* File descriptors of the loaded programs. */
 struct attach_programs {
-	int xdp;
+	const struct bpf_program *xdp;
 	bool frags; /* that one is for multi-buffer frames too */
-	int egress; /* tc; -1: inward only */
+	const struct bpf_program *egress; /* tc; NULL: inward only */
+	struct share *share; /* beside other XDP programs; loads these, if need be. NULL: alone, and they are loaded */
 };
 
 struct pin;
@@ -34,7 +36,8 @@ struct attachment {
 	__u64 missed;	  /* frames that the interface missed before XDP, since the start */
 	__u32 missed_raw; /* the kernel's counter, 32 bits of it */
 	bool missed_known; /* missed_raw is this interface's */
-	int xdp_link;	  /* -1: not attached */
+	int xdp_link;	  /* -1: not attached, or shared */
+	struct share *share; /* NULL: not shared */
 	int egress_link;
 	bool filter; /* egress is a clsact filter */
 	bool qdisc;  /* and the clsact qdisc is ours as well */
@@ -54,6 +57,9 @@ bool attach(struct attachment *a, const struct attach_programs *programs, enum a
 
 /* May be called at any time after attach_find(), and more than once. keep: what is pinned goes on counting. */
 void attach_end(struct attachment *a, bool keep);
+
+/* --detach: takes away, and says, what a killed process of ours has left there. false: that cannot be, which is said. */
+bool attach_clear(const struct attachment *a);
 
 /*
  * Looks which of the interfaces are still there and what they missed. One that has gone is reported on stderr, once.

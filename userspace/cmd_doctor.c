@@ -41,6 +41,7 @@ static const char usage[] =
 	"  --duration SECONDS       how long an interface is watched                  (10)\n"
 	"  --mode auto|native|generic  how XDP is attached to it                      (auto)\n"
 	"  --direction in|both      also what leaves it                               (in)\n"
+	"  --share                  beside other XDP programs, by libxdp's dispatcher\n"
 	"  -v, --verbose            also what libbpf and the kernel's verifier say\n"
 	"  --exit-code              exit status 3 if there is a finding\n"
 	"  -h, --help, --version    (--help findings: every finding there is)\n";
@@ -63,6 +64,7 @@ static const struct option long_options[] = {
 	{ "duration", required_argument, NULL, OPT_LIVE },
 	{ "mode", required_argument, NULL, OPT_LIVE },
 	{ "direction", required_argument, NULL, OPT_LIVE },
+	{ "share", no_argument, NULL, OPT_LIVE },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "exit-code", no_argument, NULL, OPT_EXIT_CODE },
 	{ "help", no_argument, NULL, 'h' },

@@ -29,6 +29,7 @@ static const char usage[] =
 	"  --wait                    for interfaces that are not there, and for those that went to come back\n"
 	"  --pin NAME                counting goes on without us, and with the next --pin NAME from where we were\n"
 	"  --unpin NAME              end that, and nothing else\n"
+	"  --detach                  take away what a killed --share, or a filter, has left there, and nothing else\n"
 	"  --exit-code               exit status 3 if a fault was seen\n"
 	"  --fail-on COUNTER,...     what is a fault, instead of the usual set; implies --exit-code\n"
 	"  -v, --verbose             also what libbpf and the kernel's verifier say\n"
@@ -43,6 +44,10 @@ static const char examples[] =
 	"  rocescope monitor roce0 -j --duration 10 --exit-code\n"
 	"  # two ports a switch mirrors to, which only listen\n"
 	"  rocescope monitor mirror0 mirror1 --drop\n"
+	"  # an interface that another XDP program has as well, both under libxdp's dispatcher\n"
+	"  rocescope monitor roce0 --share\n"
+	"  # what a --share that was killed has left behind\n"
+	"  rocescope monitor --detach roce0\n"
 	"  # for Prometheus, nothing on the terminal\n"
 	"  rocescope monitor roce0 --quiet --prometheus 127.0.0.1:9795\n"
 	"  # a line each time something goes wrong\n"
@@ -51,7 +56,7 @@ static const char examples[] =
 enum {
 	OPT_LIVE = OPTION_OWN, OPT_STREAMS, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_PLAIN, OPT_QUIET, OPT_FILTER, OPT_EVENTS,
 	OPT_ON_FAULT, OPT_EVENT_LIMIT, OPT_PROMETHEUS, OPT_PROMETHEUS_STREAMS, OPT_WAIT, OPT_PIN,
-	OPT_UNPIN, OPT_LATER
+	OPT_UNPIN, OPT_DETACH
 };
 
 static const struct option long_options[] = {
@@ -73,8 +78,7 @@ static const struct option long_options[] = {
 	{ "wait", no_argument, NULL, OPT_WAIT },
 	{ "pin", required_argument, NULL, OPT_PIN },
 	{ "unpin", required_argument, NULL, OPT_UNPIN },
-	{ "share", no_argument, NULL, OPT_LATER },
-	{ "detach", no_argument, NULL, OPT_LATER },
+	{ "detach", no_argument, NULL, OPT_DETACH },
 	{ 0 },
 };
 
@@ -148,8 +152,9 @@ static void take_option(void *options, int value, char *text, const char *name)
 	case OPT_UNPIN:
 		o->unpin = pin_name(name, text);
 		break;
-	case OPT_LATER:
-		usage_error("monitor: --%s: not built yet", name);
+	case OPT_DETACH:
+		o->detach = true;
+		break;
 	}
 }
 
@@ -173,6 +178,8 @@ static void parse_options(struct monitor_options *o, int argc, char **argv)
 		live_take_interface(&o->live, argv[first]);
 	if (!o->live.interface_count && !o->unpin)
 		usage_error("monitor: which interface?");
+	if (o->live.share && o->live.pin)
+		usage_error("monitor: --share and --pin do not go together: one interface's programs are pinned by libxdp or by us");
 }
 
 int cmd_monitor(int argc, char **argv)
@@ -183,7 +190,7 @@ int cmd_monitor(int argc, char **argv)
 	parse_options(&o, argc, argv);
 	if (o.unpin)
 		return pin_remove(o.unpin) ? EXIT_RAN : EXIT_COULD_NOT;
-	status = monitor_run(&o);
+	status = o.detach ? live_clear(&o.live) : monitor_run(&o);
 	filter_free(o.filter);
 	return status;
 }

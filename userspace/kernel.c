@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -24,4 +28,45 @@ bool kernel_has_frags(void)
 bool kernel_has_loop(void)
 {
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_XDP, BPF_FUNC_loop, NULL) == 1;
+}
+
+static bool has_open(const char *pid, __u32 id)
+{
+	char path[PATH_MAX], line[80];
+	const struct dirent *fd;
+	unsigned int found;
+	bool has = false;
+	DIR *fds;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/fdinfo", pid);
+	fds = opendir(path);
+	while (fds && !has && (fd = readdir(fds))) {
+		snprintf(path, sizeof(path), "/proc/%s/fdinfo/%s", pid, fd->d_name);
+		f = fopen(path, "re");
+		while (f && fgets(line, sizeof(line), f))
+			has |= sscanf(line, "prog_id: %u", &found) == 1 && found == id;
+		if (f)
+			fclose(f);
+	}
+	if (fds)
+		closedir(fds);
+	return has;
+}
+
+/* The kernel counts who holds a program, but does not say who; /proc does. */
+pid_t kernel_program_holder(__u32 id)
+{
+	DIR *processes = opendir("/proc");
+	const struct dirent *process;
+	pid_t pid, holder = 0;
+
+	while (processes && !holder && (process = readdir(processes))) {
+		pid = atoi(process->d_name);
+		if (pid > 0 && pid != getpid() && has_open(process->d_name, id))
+			holder = pid;
+	}
+	if (processes)
+		closedir(processes);
+	return holder;
 }

@@ -3,7 +3,9 @@
 #ifndef USERSPACE_KERNEL_H
 #define USERSPACE_KERNEL_H
 
+#include <linux/types.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /*
  * Multi-buffer XDP, that is programs of the section xdp.frags: Linux 5.18. Where it is, the programs of the section xdp are not
@@ -13,5 +15,8 @@ bool kernel_has_frags(void);
 
 /* bpf_loop(): Linux 5.17. */
 bool kernel_has_loop(void);
+
+/* Another process that has the BPF program of that id open; 0: none that we may look into. */
+pid_t kernel_program_holder(__u32 id);
 
 #endif

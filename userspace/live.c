@@ -43,6 +43,11 @@ static int libbpf_says(enum libbpf_print_level level, const char *format, va_lis
 	return verbose && level != LIBBPF_DEBUG ? vfprintf(stderr, format, arguments) : 0;
 }
 
+static int libxdp_says(enum libxdp_print_level level, const char *format, va_list arguments)
+{
+	return verbose && level != LIBXDP_DEBUG ? vfprintf(stderr, format, arguments) : 0;
+}
+
 /* ---- the command line ---- */
 
 struct live_options live_options(const char *command)
@@ -90,6 +95,8 @@ void live_option(struct live_options *o, const char *name, char *text)
 		o->both = argument_choice(o->command, name, text, directions);
 	else if (!strcmp(name, "decap"))
 		o->decap = true;
+	else if (!strcmp(name, "share"))
+		o->share = true;
 	else if (!strcmp(name, "drop"))
 		o->settings.drop = 1;
 	else if (!strcmp(name, "expect"))
@@ -218,6 +225,10 @@ static bool load_programs(struct live *l)
 	if (!pin_resume(&l->pin, p->object, p->settings))
 		return false;
 	choose_programs(l);
+	if (l->options->share) { /* loaded when the first interface has its dispatcher */
+		l->share = share_new(p->object, l->xdp, l->frags);
+		return l->share;
+	}
 	error = -bpf_object__load(p->object);
 	if (error)
 		live_say_refused(error, !p->old || l->options->decap ? "5.18" : l->options->both ? "5.17" : "5.10");
@@ -265,9 +276,10 @@ static struct attach_programs loaded_programs(const struct live *l)
 	struct bpf_program *egress = bpf_object__find_program_by_name(l->programs.object, l->programs.egress);
 
 	return (struct attach_programs){
-		.xdp = bpf_program__fd(l->xdp),
+		.xdp = l->xdp,
 		.frags = l->frags,
-		.egress = l->options->both ? bpf_program__fd(egress) : -1,
+		.egress = l->options->both ? egress : NULL,
+		.share = l->share,
 	};
 }
 
@@ -346,6 +358,14 @@ static bool tell_expected(const struct live *l)
 	return true;
 }
 
+/* With --share there are maps only when an interface has been there. */
+static bool is_loaded(const struct live *l)
+{
+	if (!l->left)
+		fputs("rocescope: --share needs one of the interfaces to be there when it begins\n", stderr);
+	return l->left;
+}
+
 static const char *mode_of(const struct live *l, size_t interface)
 {
 	const struct attachment *a = &l->interface[interface];
@@ -375,6 +395,7 @@ void live_prepare(struct live *l, const struct live_options *o)
 
 	*l = (struct live){ .options = o, .links = -1, .pin.lock = -1 };
 	libbpf_set_print(libbpf_says);
+	libxdp_set_print(libxdp_says);
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&l->signals);
 	sigaddset(&l->signals, SIGINT);
@@ -391,12 +412,32 @@ int live_begin(struct live *l, const struct live_programs *p)
 	if (status)
 		return status;
 	l->programs = *p;
-	if (!find_all(l) || !pin_open(&l->pin, l->options->pin) || !load_programs(l) || !tell_expected(l) || !attach_all(l))
+	if (!find_all(l) || !pin_open(&l->pin, l->options->pin) || !load_programs(l))
+		return EXIT_COULD_NOT;
+	if (l->share ? !attach_all(l) || !is_loaded(l) || !tell_expected(l) : !tell_expected(l) || !attach_all(l))
 		return EXIT_COULD_NOT;
 	l->start = now_ns();
 	l->since = pin_since(&l->pin, l->start);
 	say_ready(l);
 	return EXIT_RAN;
+}
+
+int live_clear(const struct live_options *o)
+{
+	struct attachment a;
+	bool good = true;
+
+	libbpf_set_print(libbpf_says);
+	libxdp_set_print(libxdp_says);
+	for (size_t i = 0; i < o->interface_count; i++) {
+		if (attach_find(&a, o->interface[i])) {
+			good &= attach_clear(&a);
+			continue;
+		}
+		attach_say_missing(&a);
+		good = false;
+	}
+	return good ? EXIT_RAN : EXIT_COULD_NOT;
 }
 
 /* ---- the run ---- */
@@ -521,6 +562,8 @@ void live_detach(struct live *l)
 void live_end(struct live *l)
 {
 	detach_all(l);
+	share_free(l->share);
+	l->share = NULL;
 	pin_close(&l->pin);
 	if (l->links >= 0)
 		close(l->links);

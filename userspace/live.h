@@ -30,6 +30,7 @@ struct live_options {
 	double interval; /* s */
 	double duration; /* s; 0: until told to stop */
 	bool both;	 /* outward as well */
+	bool share;	 /* beside other XDP programs */
 	bool wait;	 /* for interfaces that are not there, or went */
 	const char *pin; /* what is counted there outlives us; NULL */
 	bool decap;	 /* what comes in in a tunnel stands for the frame inside (roce/decap.h) */
@@ -50,6 +51,7 @@ struct live {
 	struct live_programs programs;
 	struct bpf_program *xdp; /* the one that is loaded */
 	bool frags;		 /* it is for multi-buffer frames too */
+	struct share *share;	 /* NULL: alone on the interfaces */
 	struct attachment interface[LIVE_INTERFACES];
 	struct expected expected;
 	size_t interface_count;
@@ -68,6 +70,7 @@ struct live {
 	{ "icrc", required_argument, NULL, value }, \
 	{ "mode", required_argument, NULL, value }, \
 	{ "direction", required_argument, NULL, value }, \
+	{ "share", no_argument, NULL, value }, \
 	{ "drop", no_argument, NULL, value }, \
 	{ "expect", required_argument, NULL, value }, \
 	{ "udp", required_argument, NULL, value }, \
@@ -77,6 +80,7 @@ struct live {
 	"  --icrc all|off|1/N        which packets' ICRC is verified; 1/N: drawn at random  (all)\n" \
 	"  --mode auto|native|generic  how XDP is attached                            (auto)\n" \
 	"  --direction in|both       also what leaves the interface                   (in)\n" \
+	"  --share                   beside other XDP programs, by libxdp's dispatcher\n" \
 	"  --drop                    drop what came in, on a port that only listens\n" \
 	"  --expect FILE             connections, one a line: which streams answer which\n" \
 	"  --decap                   look through GRE, ERSPAN and VXLAN, in which switches mirror\n" \
@@ -100,6 +104,9 @@ void live_prepare(struct live *l, const struct live_options *o);
 
 /* Loads and attaches, until frames are counted. Returns EXIT_RAN, or another status and one line was said on stderr. */
 int live_begin(struct live *l, const struct live_programs *p);
+
+/* --detach: takes away what killed processes have left on the interfaces. Returns the exit status. */
+int live_clear(const struct live_options *o);
 
 /* The map of that name. */
 int live_map(const struct live *l, const char *name);

@@ -20,6 +20,7 @@ struct monitor_options {
 	const char *unpin;    /* that is all there is to do, NULL */
 	__u64 event_limit;    /* of a stream and second */
 	bool json, plain, quiet, events, exit_code;
+	bool detach; /* nothing but that: live_clear() */
 };
 
 /* Until the end. Returns the exit status; what went wrong was said. */
