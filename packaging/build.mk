@@ -7,6 +7,7 @@ PREFIX  ?= /usr/local
 BINDIR  ?= $(PREFIX)/bin
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 USERDIR ?= $(PREFIX)/lib/sysusers.d
+FILEDIR ?= $(PREFIX)/lib/tmpfiles.d
 
 .PHONY: install uninstall
 install: $(BUILD)/rocescope
@@ -14,6 +15,8 @@ install: $(BUILD)/rocescope
 	sed 's,/usr/local/bin,$(BINDIR),' 'packaging/rocescope@.service' | \
 		install -D -m 0644 /dev/stdin '$(DESTDIR)$(UNITDIR)/rocescope@.service'
 	install -D -m 0644 packaging/rocescope.sysusers $(DESTDIR)$(USERDIR)/rocescope.conf
+	install -D -m 0644 packaging/rocescope.tmpfiles $(DESTDIR)$(FILEDIR)/rocescope.conf
 
 uninstall:
-	rm -f $(DESTDIR)$(BINDIR)/rocescope '$(DESTDIR)$(UNITDIR)/rocescope@.service' $(DESTDIR)$(USERDIR)/rocescope.conf
+	rm -f $(DESTDIR)$(BINDIR)/rocescope '$(DESTDIR)$(UNITDIR)/rocescope@.service' \
+		$(DESTDIR)$(USERDIR)/rocescope.conf $(DESTDIR)$(FILEDIR)/rocescope.conf

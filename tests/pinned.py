@@ -23,7 +23,7 @@ def own_bpffs(path=BPFFS):
 
 
 def as_the_unit_has_it(folder):
-    """As ExecStartPre=, TemporaryFileSystem= and BindPaths= leave it: of bpffs only the user's own directory."""
+    """As packaging/rocescope.tmpfiles, TemporaryFileSystem= and BindPaths= leave it: of bpffs only the user's own directory."""
     hidden = os.path.join(folder, "bpffs")
     os.mkdir(hidden)
     run("mount", "-t", "bpf", "-o", "mode=0700", "bpf", hidden)
