@@ -16,7 +16,9 @@ install: $(BUILD)/rocescope
 		install -D -m 0644 /dev/stdin '$(DESTDIR)$(UNITDIR)/rocescope@.service'
 	install -D -m 0644 packaging/rocescope.sysusers $(DESTDIR)$(USERDIR)/rocescope.conf
 	install -D -m 0644 packaging/rocescope.tmpfiles $(DESTDIR)$(FILEDIR)/rocescope.conf
+	for f in $(INSTALL_DATA); do install -D -m 0644 $${f%%:*} $(DESTDIR)$(PREFIX)/$${f#*:} || exit 1; done
 
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/rocescope '$(DESTDIR)$(UNITDIR)/rocescope@.service' \
 		$(DESTDIR)$(USERDIR)/rocescope.conf $(DESTDIR)$(FILEDIR)/rocescope.conf
+	for f in $(INSTALL_DATA); do rm -f $(DESTDIR)$(PREFIX)/$${f#*:}; done

@@ -4,7 +4,7 @@ MAN_PAGE     := $(BUILD)/packaging/rocescope.8
 INSTALL_DATA := $(MAN_PAGE):share/man/man8/rocescope.8 \
 		packaging/rocescope.bash:share/bash-completion/completions/rocescope
 
-all: $(MAN_PAGE)
+all install: $(MAN_PAGE)
 $(MAN_PAGE): packaging/rocescope.8.in packaging/manpage packaging/helptext.py $(BUILD)/rocescope
 	$(call say,MAN,$@)
 	@mkdir -p $(@D)
