@@ -447,7 +447,7 @@ static bool attach_again(struct attachment *a, const struct attach_programs *pro
 		}
 	}
 	a->gone = a->hushed = false;
-	say(a, "there again (%s)", a->mode);
+	say(a, "there now (%s)", a->mode);
 	return true;
 }
 
