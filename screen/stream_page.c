@@ -115,47 +115,47 @@ static void tell_amount(const struct telling *t)
 	     strcmp(ago, "now") ? " ago" : "");
 }
 
-/* What is missing now, the nearest first. */
+#define MISSING 6 /* ranges that are named */
+
+struct missing {
+	char text[MISSING * 32];
+	size_t length, ranges;
+};
+
+static void add_missing(struct missing *m, __u64 begin, __u64 end)
+{
+	if (m->ranges++ >= MISSING)
+		return;
+	m->length += snprintf(m->text + m->length, sizeof(m->text) - m->length, "%s0x%06llx", m->length ? ", " : "", begin & PSN_MASK);
+	if (end - begin > 1)
+		m->length += snprintf(m->text + m->length, sizeof(m->text) - m->length, "-0x%06llx", (end - 1) & PSN_MASK);
+}
+
+/* What is missing now, the nearest first: in the window, then what fell out of it. */
 static void tell_missing(const struct telling *t)
 {
 	const struct roce_psn *psn = &t->s->stream.psn;
-	char text[512] = "";
-	size_t length = 0, ranges = 0, told = 0;
-	__u64 end = 0, begin = 0;
+	struct missing m = { .length = 0 };
+	__u64 end = 0;
 
 	if (!t->s->stream.met || snapshot_lost(&t->s->stream.counters) == 0)
 		return;
-	/* in the window, backwards; then what fell out of it */
-	for (__u64 d = 1; d <= PSN_WINDOW + PSN_HOLES + 1; d++) {
-		bool missing = false;
+	for (__u64 d = 1; d <= PSN_WINDOW; d++) {
+		__u64 n = psn->next - d;
+		bool missing = !(psn->seen[n % PSN_WINDOW / 64] >> n % 64 & 1);
 
-		if (d <= PSN_WINDOW) {
-			__u64 n = psn->next - d;
-
-			missing = !(psn->seen[n % PSN_WINDOW / 64] >> n % 64 & 1);
-			if (missing && !end)
-				end = n + 1;
-			if (missing)
-				begin = n;
-			if (missing && d < PSN_WINDOW)
-				continue;
-		} else if (d > PSN_WINDOW && d <= PSN_WINDOW + PSN_HOLES && psn->hole[d - PSN_WINDOW - 1].count) {
-			begin = psn->hole[d - PSN_WINDOW - 1].from;
-			end = begin + psn->hole[d - PSN_WINDOW - 1].count;
-		}
-		if (!end)
+		if (missing && !end)
+			end = n + 1;
+		if (!end || (missing && d < PSN_WINDOW))
 			continue;
-		ranges++;
-		if (told < 6) {
-			length += snprintf(text + length, sizeof(text) - length, "%s0x%06llx", told ? ", " : "", begin & PSN_MASK);
-			if (end - begin > 1)
-				length += snprintf(text + length, sizeof(text) - length, "-0x%06llx", (end - 1) & PSN_MASK);
-			told++;
-		}
+		add_missing(&m, missing ? n : n + 1, end);
 		end = 0;
 	}
-	if (ranges)
-		tell(t, "missing now", "%s%s", text, ranges > told ? ", and others before" : "");
+	for (int i = 0; i < PSN_HOLES; i++)
+		if (psn->hole[i].count)
+			add_missing(&m, psn->hole[i].from, psn->hole[i].from + psn->hole[i].count);
+	if (m.ranges)
+		tell(t, "missing now", "%s%s", m.text, m.ranges > MISSING ? ", and others before" : "");
 }
 
 static void tell_psn(const struct telling *t)
@@ -220,37 +220,64 @@ static void tell_last(const struct telling *t)
 		tell(t, "path MTU", "%u bytes", s->path_mtu);
 }
 
-/* ---- requests and answers ---- */
+/* ---- histograms ---- */
 
-/* One line of a histogram. */
-static void tell_bar(const struct telling *t, const char *label, __u64 n, __u64 most)
+static void label_latency(char to[CELL], int i)
+{
+	format_latency(to, dialogue_bucket(i));
+	strcat(to, " on");
+}
+
+static void label_size(char to[CELL], int i)
+{
+	format_bytes(to, focus_size_begin(i));
+	strcat(to, " on");
+}
+
+static void label_gap(char to[CELL], int i)
+{
+	format_latency(to, focus_gap_begin(i));
+	strcat(to, " on");
+}
+
+static void label_burst(char to[CELL], int i)
+{
+	if (i)
+		snprintf(to, CELL, "%u-%u PSNs", 1u << i, (2u << i) - 1);
+	else
+		snprintf(to, CELL, "1 PSN");
+}
+
+/* The buckets that are not empty, each with a bar. */
+static void tell_histogram(const struct telling *t, const __u32 *bucket, int count, void (*label)(char to[CELL], int i))
 {
 	static const char bar[] = "########################";
-	int length = most ? (n * BAR + most - 1) / most : 0;
+	char words[CELL];
+	__u64 most = 0;
 
-	tell(t, NULL, "%*s %10llu  %.*s", 24, label, n, length, bar);
+	for (int i = 0; i < count; i++)
+		most = bucket[i] > most ? bucket[i] : most;
+	for (int i = 0; i < count; i++) {
+		if (!bucket[i])
+			continue;
+		label(words, i);
+		tell(t, NULL, "%*s %10u  %.*s", 24, words, bucket[i], (int)((bucket[i] * BAR + most - 1) / most), bar);
+	}
 }
+
+/* ---- requests and answers ---- */
 
 static void tell_latency(const struct telling *t, const char *words, const struct roce_latency *latency)
 {
-	char half[CELL], late[CELL], most_ns[CELL], label[CELL];
-	__u64 most = 0;
+	char half[CELL], late[CELL], most[CELL];
 
 	if (!latency->count)
 		return;
 	format_latency(half, dialogue_quantile(latency, 0.5));
 	format_latency(late, dialogue_quantile(latency, 0.99));
-	format_latency(most_ns, latency->most);
-	tell(t, "latency", "%s: half within %s, 99 %% within %s, %s at most, of %llu", words, half, late, most_ns, latency->count);
-	for (int i = 0; i < DIALOGUE_BUCKETS; i++)
-		most = latency->bucket[i] > most ? latency->bucket[i] : most;
-	for (int i = 0; i < DIALOGUE_BUCKETS; i++) {
-		if (!latency->bucket[i])
-			continue;
-		format_latency(half, dialogue_bucket(i));
-		snprintf(label, CELL, "%.40s on", half);
-		tell_bar(t, label, latency->bucket[i], most);
-	}
+	format_latency(most, latency->most);
+	tell(t, "latency", "%s: half within %s, 99 %% within %s, %s at most, of %llu", words, half, late, most, latency->count);
+	tell_histogram(t, latency->bucket, DIALOGUE_BUCKETS, label_latency);
 }
 
 static void tell_dialogue(const struct telling *t)
@@ -276,24 +303,11 @@ static void tell_dialogue(const struct telling *t)
 
 static void tell_bursts(const struct telling *t, const struct history_stream *h)
 {
-	__u64 most = 0;
-	char label[CELL];
-
-	for (int i = 0; i < HISTORY_BURSTS; i++)
-		most = h->burst[i] > most ? h->burst[i] : most;
-	if (!most)
+	if (!h->together && !h->alone)
 		return;
 	tell(t, "gaps by", "how many PSNs were missing in a row; %llu came together with those of other streams, %llu alone",
 	     h->together, h->alone);
-	for (int i = 0; i < HISTORY_BURSTS; i++) {
-		if (!h->burst[i])
-			continue;
-		if (i)
-			snprintf(label, CELL, "%u-%u PSNs", 1u << i, (2u << i) - 1);
-		else
-			snprintf(label, CELL, "1 PSN");
-		tell_bar(t, label, h->burst[i], most);
-	}
+	tell_histogram(t, h->burst, HISTORY_BURSTS, label_burst);
 }
 
 static void tell_faults(const struct telling *t, const struct history *history)
@@ -356,49 +370,29 @@ static void tell_addresses(const struct telling *t, const struct roce_focus *f)
 
 static void tell_sizes(const struct telling *t, const struct roce_focus *f)
 {
-	char least[CELL], most_bytes[CELL], label[CELL];
-	__u64 most = 0;
+	char least[CELL], most[CELL];
 
 	if (!f->messages)
 		return;
 	format_bytes(least, f->size_least);
-	format_bytes(most_bytes, f->size_most);
-	tell(t, "sizes", "of %llu messages: %s to %s%s", f->messages, least, most_bytes,
+	format_bytes(most, f->size_most);
+	tell(t, "sizes", "of %llu messages: %s to %s%s", f->messages, least, most,
 	     f->unsized ? "; of others the beginning is missing" : "");
-	for (int i = 0; i < FOCUS_SIZES; i++)
-		most = f->size[i] > most ? f->size[i] : most;
-	for (int i = 0; i < FOCUS_SIZES; i++) {
-		if (!f->size[i])
-			continue;
-		format_bytes(least, focus_size_begin(i));
-		snprintf(label, CELL, "%.40s on", least);
-		tell_bar(t, label, f->size[i], most);
-	}
+	tell_histogram(t, f->size, FOCUS_SIZES, label_size);
 }
 
 static void tell_gaps(const struct telling *t, const struct roce_focus *f)
 {
-	char least[CELL], half[CELL], late[CELL], most_ns[CELL];
-	__u64 most = 0;
+	char least[CELL], half[CELL], late[CELL], most[CELL];
 
 	if (!f->gaps)
 		return;
 	format_latency(least, f->gap_least);
 	format_latency(half, focus_gap_quantile(f, 0.5));
 	format_latency(late, focus_gap_quantile(f, 0.99));
-	format_latency(most_ns, f->gap_most);
-	tell(t, "arrival", "from packet to packet: %s at least, half within %s, 99 %% within %s, %s at most", least, half, late, most_ns);
-	for (int i = 0; i < FOCUS_GAPS; i++)
-		most = f->gap[i] > most ? f->gap[i] : most;
-	for (int i = 0; i < FOCUS_GAPS; i++) {
-		char label[CELL];
-
-		if (!f->gap[i])
-			continue;
-		format_latency(least, focus_gap_begin(i));
-		snprintf(label, CELL, "%.40s on", least);
-		tell_bar(t, label, f->gap[i], most);
-	}
+	format_latency(most, f->gap_most);
+	tell(t, "arrival", "from packet to packet: %s at least, half within %s, 99 %% within %s, %s at most", least, half, late, most);
+	tell_histogram(t, f->gap, FOCUS_GAPS, label_gap);
 }
 
 static void tell_focus(const struct telling *t, const struct focus *focus)

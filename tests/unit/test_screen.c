@@ -470,12 +470,49 @@ static void opened(void **state)
 	free(s);
 }
 
+/* A bar is as long as its part of the longest, and none is empty. */
+static void histograms(void **state)
+{
+	struct screen *s = calloc(1, sizeof(*s));
+	struct roce_dialogue dialogue = { 0 };
+	struct history *history = history_new();
+	struct snapshot now;
+	struct screen_source source = { .now = &now, .history = history };
+	struct roce_event event = { .kinds = ROCE_EVENT(psn_gap) };
+
+	(void)state;
+	make_snapshot(&now, 1);
+	for (int i = 0; i < 48; i++)
+		latency_add(&dialogue.ack, 1500);
+	for (int i = 0; i < 11; i++)
+		latency_add(&dialogue.ack, 2 << 20);
+	latency_add(&dialogue.ack, 3ull << 20);
+	now.streams[2].dialogue = &dialogue;
+	for (event.skipped = 1; event.skipped < 8; event.skipped++)
+		history_add(history, &now.streams[2].key, &event, event.skipped * SECOND, 0, 0);
+	s->lines.width = 200;
+	stream_open(s, &source, &now.streams[2].key);
+	stream_page(s, &source);
+	assert_string_equal(line_with(&s->lines, "1.0 us on"), "               1.0 us on         48  ########################");
+	assert_string_equal(line_with(&s->lines, "2.10 ms on"), "              2.10 ms on         11  ######");
+	assert_string_equal(line_with(&s->lines, "3.15 ms on"), "              3.15 ms on          1  #");
+	assert_string_equal(line_with(&s->lines, " 1 PSN "), "                   1 PSN          1  ######");
+	assert_string_equal(line_with(&s->lines, "2-3 PSNs"), "                2-3 PSNs          2  ############");
+	assert_string_equal(line_with(&s->lines, "4-7 PSNs"), "                4-7 PSNs          4  ########################");
+	assert_string_equal(line_with(&s->lines, "8-15 PSNs"), "");
+	lines_clear(&s->lines);
+	history_free(history);
+	snapshot_free(&now);
+	free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts),  cmocka_unit_test(rates),    cmocka_unit_test(times),	 cmocka_unit_test(names),
 		cmocka_unit_test(bars),	   cmocka_unit_test(figures),  cmocka_unit_test(orders), cmocka_unit_test(filters),
 		cmocka_unit_test(since),   cmocka_unit_test(columns),  cmocka_unit_test(wrapping), cmocka_unit_test(opened),
+		cmocka_unit_test(histograms),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
