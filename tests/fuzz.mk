@@ -23,7 +23,7 @@ $(BUILD)/tests/fuzz/fuzz_capture: $(CAPTURE_READER:%.c=$(FUZZED)/%.o)
 $(BUILD)/tests/fuzz/fuzz_capture: LDLIBS += -Wl,--wrap=read,--wrap=lseek $(CAPTURE_LDLIBS)
 # the command without what watches interfaces or sends; its CRC the target has
 FUZZ_READER := $(CAPTURE_READER) host/names.c lib/options.c lib/stop.c userspace/cmd_analyze.c $(filter-out $(addprefix userspace/,rocescope.c cmd_% \
-	       send_report.c attach.c doctor_live.c events.c hook.c monitor.c service.c share.c findings_% kernel.c layout.c live.c maps.c pin.c taken.c udp_stream%),$(wildcard userspace/*.c))
+	       send_report.c attach.c doctor_live.c events.c hook.c monitor.c service.c share.c findings_% kernel.c layout.c live% maps.c pin.c taken.c udp_stream%),$(wildcard userspace/*.c))
 $(BUILD)/tests/fuzz/fuzz_reader: $(FUZZ_READER:%.c=$(FUZZED)/%.o)
 $(BUILD)/tests/fuzz/fuzz_reader: LDLIBS += -Wl,--wrap=capture_read $(CAPTURE_LDLIBS) -ljansson -lm
 $(BUILD)/tests/fuzz/fuzz_doctor: $(patsubst %.c,$(FUZZED)/%.o,$(wildcard doctor/*.c) $(addprefix userspace/,observer.c pairs.c table.c))

@@ -13,30 +13,12 @@
 #include <bpf/bpf.h>
 
 #include "lib/clock.h"
-#include "lib/options.h"
-#include "userspace/arguments.h"
 #include "userspace/commands.h"
 #include "userspace/kernel.h"
 #include "userspace/live.h"
 #include "userspace/maps.h"
 
-#define MAX_STREAMS (1 << 24)
-
 static bool verbose;
-
-#define INSIST_SECONDS 1
-
-/* Signals come in only while we wait (live_wait_for()), or while standard output blocks. */
-static volatile sig_atomic_t told_to_stop;
-static bool insists;
-
-static void on_signal(int signal)
-{
-	(void)signal;
-	told_to_stop = 1;
-	if (insists)
-		alarm(INSIST_SECONDS);
-}
 
 static int libbpf_says(enum libbpf_print_level level, const char *format, va_list arguments)
 {
@@ -48,77 +30,11 @@ static int libxdp_says(enum libxdp_print_level level, const char *format, va_lis
 	return verbose && level != LIBXDP_DEBUG ? vfprintf(stderr, format, arguments) : 0;
 }
 
-/* ---- the command line ---- */
-
-struct live_options live_options(const char *command)
+static void set_verbose(bool wanted)
 {
-	return (struct live_options){ .command = command, .settings = { .icrc_every = 1, .max_streams = 65536 },
-				      .interval = 1 };
-}
-
-static __u32 parse_icrc(const char *command, const char *text)
-{
-	uint64_t n;
-
-	if (!strcmp(text, "all"))
-		return 1;
-	if (!strcmp(text, "off"))
-		return 0;
-	if (strncmp(text, "1/", 2) || !parse_number(text + 2, UINT32_MAX, &n) || !n)
-		usage_error("%s: --icrc %s: neither all nor off nor 1/N", command, text);
-	return n;
-}
-
-static double parse_positive_seconds(const char *command, const char *option, const char *text)
-{
-	double seconds;
-
-	if (!parse_seconds(text, &seconds) || seconds < 0.001)
-		usage_error("%s: --%s %s: not a number of seconds of at least 0.001", command, option, text);
-	return seconds;
-}
-
-void live_option(struct live_options *o, const char *name, char *text)
-{
-	static const char *const modes[] = { "auto", "native", "generic", NULL };
-	static const char *const directions[] = { "in", "both", NULL };
-
-	if (!strcmp(name, "interval"))
-		o->interval = parse_positive_seconds(o->command, name, text);
-	else if (!strcmp(name, "duration"))
-		o->duration = parse_positive_seconds(o->command, name, text);
-	else if (!strcmp(name, "icrc"))
-		o->settings.icrc_every = parse_icrc(o->command, text);
-	else if (!strcmp(name, "mode"))
-		o->mode = argument_choice(o->command, name, text, modes);
-	else if (!strcmp(name, "direction"))
-		o->both = argument_choice(o->command, name, text, directions);
-	else if (!strcmp(name, "decap"))
-		o->decap = true;
-	else if (!strcmp(name, "share"))
-		o->share = true;
-	else if (!strcmp(name, "drop"))
-		o->settings.drop = 1;
-	else if (!strcmp(name, "expect"))
-		o->expect = text;
-	else if (!strcmp(name, "udp"))
-		argument_ports(o->command, text, &o->settings.ports);
-	else if (!strcmp(name, "max-streams"))
-		o->settings.max_streams = argument_number(o->command, name, text, 1, MAX_STREAMS);
-	else if (!strcmp(name, "verbose"))
-		verbose = true;
-}
-
-void live_take_interface(struct live_options *o, const char *name)
-{
-	if (o->interface_count == LIVE_INTERFACES)
-		usage_error("%s: at most %d interfaces", o->command, LIVE_INTERFACES);
-	if (strlen(name) >= IF_NAMESIZE)
-		usage_error("%s: %s: too long for the name of an interface", o->command, name);
-	for (size_t i = 0; i < o->interface_count; i++)
-		if (!strcmp(o->interface[i], name))
-			usage_error("%s: %s: named twice", o->command, name);
-	o->interface[o->interface_count++] = name;
+	verbose = wanted;
+	libbpf_set_print(libbpf_says);
+	libxdp_set_print(libxdp_says);
 }
 
 /* ---- the kernel's programs ---- */
@@ -391,18 +307,9 @@ static void say_ready(const struct live *l)
 
 void live_prepare(struct live *l, const struct live_options *o)
 {
-	struct sigaction stop = { .sa_handler = on_signal }; /* without SA_RESTART */
-
 	*l = (struct live){ .options = o, .links = -1, .pin.lock = -1 };
-	libbpf_set_print(libbpf_says);
-	libxdp_set_print(libxdp_says);
-	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&l->signals);
-	sigaddset(&l->signals, SIGINT);
-	sigaddset(&l->signals, SIGTERM);
-	live_block(l);
-	sigaction(SIGINT, &stop, NULL);
-	sigaction(SIGTERM, &stop, NULL);
+	set_verbose(o->verbose);
+	live_catch_signals(l);
 }
 
 int live_begin(struct live *l, const struct live_programs *p)
@@ -427,8 +334,7 @@ int live_clear(const struct live_options *o)
 	struct attachment a;
 	bool good = true;
 
-	libbpf_set_print(libbpf_says);
-	libxdp_set_print(libxdp_says);
+	set_verbose(o->verbose);
 	for (size_t i = 0; i < o->interface_count; i++) {
 		if (attach_find(&a, o->interface[i])) {
 			good &= attach_clear(&a);
@@ -441,81 +347,6 @@ int live_clear(const struct live_options *o)
 }
 
 /* ---- the run ---- */
-
-void live_unblock(const struct live *l)
-{
-	sigprocmask(SIG_UNBLOCK, &l->signals, NULL);
-}
-
-void live_insist(struct live *l)
-{
-	insists = true;
-	sigaddset(&l->signals, SIGALRM);
-	live_block(l);
-	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_signal }, NULL);
-}
-
-/* As the pcapng writer does: a reader that is only slow gets everything. */
-static ssize_t write_out(void *cookie, const char *bytes, size_t length)
-{
-	bool interrupted = false;
-	size_t done = 0;
-
-	(void)cookie;
-	while (done < length) {
-		ssize_t n = write(STDOUT_FILENO, bytes + done, length - done);
-
-		if (n < 0 && (errno != EINTR || interrupted))
-			break;
-		interrupted = n < 0;
-		done += n > 0 ? n : 0;
-	}
-	return done;
-}
-
-FILE *live_output(struct live *l)
-{
-	live_insist(l);
-	return fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_out });
-}
-
-void live_block(const struct live *l)
-{
-	sigprocmask(SIG_BLOCK, &l->signals, NULL);
-}
-
-/* Signals come in between looking whether one has come and waiting for the next. */
-enum live_woken live_wait_for(const struct live *l, __u64 deadline, struct pollfd *fds, size_t count)
-{
-	sigset_t open;
-
-	sigprocmask(SIG_BLOCK, NULL, &open);
-	for (int signal = 1; signal < SIGRTMAX; signal++)
-		if (sigismember(&l->signals, signal) == 1)
-			sigdelset(&open, signal);
-	for (;;) {
-		__u64 now = now_ns(), left = deadline > now ? deadline - now : 0;
-		struct timespec timeout = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
-		int ready = told_to_stop ? 0 : ppoll(fds, count, &timeout, &open);
-
-		if (told_to_stop)
-			return LIVE_STOP;
-		if (ready > 0)
-			return LIVE_READY;
-		if (!ready)
-			return LIVE_TIME;
-		if (errno != EINTR || count) { /* whoever reads a terminal wants to know that its size has changed */
-			for (size_t i = 0; i < count; i++)
-				fds[i].revents = 0;
-			return LIVE_READY;
-		}
-	}
-}
-
-bool live_wait(const struct live *l, __u64 deadline)
-{
-	return live_wait_for(l, deadline, NULL, 0) != LIVE_STOP;
-}
 
 int live_links(const struct live *l)
 {

@@ -31,6 +31,7 @@ struct live_options {
 	double duration; /* s; 0: until told to stop */
 	bool both;	 /* outward as well */
 	bool share;	 /* beside other XDP programs */
+	bool verbose;	 /* also what libraries and the verifier say */
 	bool wait;	 /* for interfaces that are not there, or went */
 	const char *pin; /* what is counted there outlives us; NULL */
 	bool decap;	 /* what comes in in a tunnel stands for the frame inside (roce/decap.h) */
@@ -110,6 +111,9 @@ int live_clear(const struct live_options *o);
 
 /* The map of that name. */
 int live_map(const struct live *l, const char *name);
+
+/* For live_prepare(): SIGINT and SIGTERM end the waiting, from here on. */
+void live_catch_signals(struct live *l);
 
 /* Until then (ns, monotonic), or a signal. false: told to stop. */
 bool live_wait(const struct live *l, __u64 deadline);
