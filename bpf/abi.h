@@ -109,6 +109,7 @@ struct scratch {
 	__u8 linear;  /* it can be read where it is; else it is here, all of it if its ICRC is wanted */
 	__u8 cut;     /* WATCH_DECAP: it was in a tunnel, and a mirror may have cut it before `length` */
 	__u8 trusted; /* with WATCH_CAPTURE, of the stream before the packet: struct roce_before has them */
+	__u8 unknown; /* with WATCH_CAPTURE: nobody has looked at the stream yet */
 	__u32 expected;
 	__u32 skipped; /* bytes of the tunnel in front of it */
 };

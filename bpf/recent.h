@@ -270,20 +270,21 @@ static __always_inline void capture_of_stream(const struct capture_hook *h, stru
 		capture_remember(h, s, c);
 }
 
-/* As watch_find(): asks for memory that will be needed when the ICRC is ready. */
+/*
+ * As watch_find(): asks for memory that will be needed when the ICRC is ready. 1: the place is known to `streams` alone, if it
+ * is a stream's.
+ */
 __noinline int capture_touch(__u32 place)
 {
 	const struct stream_value *v = bpf_map_lookup_elem(&streams, &place);
 	const struct recent *r = bpf_map_lookup_elem(&recents, &place);
 
-	if (r)
-		*(volatile __u64 *)&r->shown;
-	if (!v)
+	if (!r || !v)
 		return 0;
 	*(volatile __u64 *)&v->stream.counters.value[EVENT_COUNTER_FIRST];
 	*(volatile __u32 *)&v->stream.lint[0];
 	*(volatile __u32 *)&v->stream.lint[ROCE_LINTS - 1];
-	return 0;
+	return !r->known;
 }
 
 /* The stream in the scratch is new: what its place remembers of an earlier one is forgotten. */
@@ -299,7 +300,7 @@ __noinline int capture_meet(void)
 	place = s->place - 1;
 	r = bpf_map_lookup_elem(&recents, &place);
 	if (r)
-		*r = (struct recent){ 0 };
+		*r = (struct recent){ .known = 1 };
 	h = bpf_map_lookup_elem(&headers, &place);
 	if (h)
 		h->next = h->kept = 0;
@@ -342,6 +343,7 @@ __noinline int capture_look(void)
 		return 0;
 	roce_look(&v->stream, &r->before);
 	r->shown = roce_shown(&v->stream);
+	r->known = 1;
 	return 0;
 }
 

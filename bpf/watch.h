@@ -27,6 +27,7 @@ enum {
 };
 
 /* Where WATCH_CAPTURE is, bpf/recent.h is. */
+int capture_look(void);
 int capture_meet(void);
 int capture_tell(void);
 int capture_touch(__u32 place);
@@ -224,7 +225,10 @@ static __always_inline void watch_pair_old(struct scratch *s)
 	watch_pair(s, bpf_map_lookup_elem(&streams, &place), true);
 }
 
-/* What the packet will be compared with. A new stream's place may have been another's. The stream is guarded. */
+/*
+ * What the packet will be compared with. A new stream's place may have been another's, and a known one's packets may have been
+ * counted by a program that takes none. The stream is guarded.
+ */
 static __always_inline void watch_look(struct scratch *s, const struct stream_value *v, __u32 what)
 {
 	if (!(what & WATCH_CAPTURE))
@@ -233,6 +237,8 @@ static __always_inline void watch_look(struct scratch *s, const struct stream_va
 	s->trusted = event_trusted(&v->stream);
 	if (!v->stream.used)
 		capture_meet();
+	else if (s->unknown)
+		capture_look();
 }
 
 /* Packets that are worth it are taken. The stream is guarded. */
@@ -324,7 +330,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 	if (what & WATCH_STREAMS)
 		watch_find(s, what & WATCH_OLD);
 	if (what & WATCH_CAPTURE)
-		capture_touch(s->place - 1);
+		s->unknown = capture_touch(s->place - 1);
 	if (what & WATCH_ICRC)
 		icrc = watch_icrc(ctx, s, place);
 	roce_count_packet(&s->totals, p, icrc);
