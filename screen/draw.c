@@ -54,12 +54,23 @@ static const char *keys_of(const struct screen *s)
 {
 	switch (s->page) {
 	case PAGE_TABLE:
-		return "? help  q quit  Enter open  < > sort  / filter  p pause  r reverse  z zero  i host";
+		return "? help  q quit  Enter open  < > sort  / filter  p pause  i host  z zero  r reverse";
 	case PAGE_STREAM:
 		return "q back  < > next stream  arrows scroll  p pause  z zero  ? help";
 	default:
 		return "q back  arrows scroll";
 	}
+}
+
+/* As many of them as there is room for, each whole. */
+static void draw_keys(const struct screen *s, int x)
+{
+	const char *keys = keys_of(s);
+	int length = strlen(keys);
+
+	while (length > 0 && (length > COLS - x || (keys[length] && strncmp(keys + length, "  ", 2))))
+		length--;
+	draw_text(LINES - 1, x, length, STYLE_DIM, keys, false);
 }
 
 static void draw_typing(const struct screen *s)
@@ -131,5 +142,5 @@ void draw_foot(const struct screen *s)
 	if (s->message[0])
 		draw_text(LINES - 1, x, COLS, STYLE_HINT, s->message, false);
 	else
-		draw_text(LINES - 1, x, COLS, STYLE_DIM, keys_of(s), false);
+		draw_keys(s, x);
 }

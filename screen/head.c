@@ -87,19 +87,30 @@ struct figure {
 	bool always, fault;
 };
 
-/* Those that have something to say, with commas, behind what `w` has said already. */
-static void say_figures(struct writer *w, const struct roce_counters *c, const struct figure *figure, size_t count, bool first)
+/* With a comma, behind what `w` has said already. It is never cut: half a number is a wrong one. */
+static void say_figure(struct writer *w, __u64 n, const char *words, bool fault, bool first)
 {
 	char number[CELL];
 
+	format_count(number, n);
+	if (w->x + strlen(number) + strlen(words) + strlen(",  ...") > (size_t)COLS) {
+		say(w, STYLE_PLAIN, " ...");
+		w->x = COLS;
+		return;
+	}
+	say(w, STYLE_PLAIN, "%s", first ? "" : ", ");
+	say(w, fault && n ? STYLE_FAULT : STYLE_PLAIN, "%s %s", number, words);
+}
+
+/* Those that have something to say. */
+static void say_figures(struct writer *w, const struct roce_counters *c, const struct figure *figure, size_t count, bool first)
+{
 	for (size_t i = 0; i < count; i++) {
 		__u64 n = c->value[figure[i].counter];
 
 		if (!n && !figure[i].always)
 			continue;
-		format_count(number, n);
-		say(w, STYLE_PLAIN, "%s", first ? "" : ", ");
-		say(w, figure[i].fault && n ? STYLE_FAULT : STYLE_PLAIN, "%s %s", number, figure[i].words);
+		say_figure(w, n, figure[i].words, figure[i].fault, first);
 		first = false;
 	}
 }
@@ -110,15 +121,22 @@ static void draw_first(const struct shown *v)
 {
 	const struct rows *r = &v->rows;
 	struct writer w = { 0 };
-	char clock[CELL], time[CELL];
+	char clock[CELL], time[CELL], streams[64], faults[64] = "";
+	int room;
 
 	format_clock(clock, v->head.seconds);
 	format_time(time, v->head.time);
 	time[8] = '\0';
-	say(&w, STYLE_TITLE, "%s", v->head.interfaces);
-	say(&w, STYLE_PLAIN, "  %s  %zu stream%s", clock, r->count, r->count == 1 ? "" : "s");
+	snprintf(streams, sizeof(streams), "  %.20s  %zu stream%s", clock, r->count, r->count == 1 ? "" : "s");
 	if (r->faulty)
-		say(&w, STYLE_FAULT, ", %zu with faults", r->faulty);
+		snprintf(faults, sizeof(faults), ", %zu with faults", r->faulty);
+	room = COLS - (int)strlen(streams) - (int)strlen(faults);
+	if ((int)strlen(v->head.interfaces) > room)
+		say(&w, STYLE_TITLE, "%.*s...", room > 3 ? room - 3 : 0, v->head.interfaces);
+	else
+		say(&w, STYLE_TITLE, "%s", v->head.interfaces);
+	say(&w, STYLE_PLAIN, "%s", streams);
+	say(&w, STYLE_FAULT, "%s", faults);
 	if (w.x + 10 <= COLS)
 		draw_text(0, COLS - 8, 8, STYLE_PLAIN, time, false);
 }
@@ -168,12 +186,25 @@ static void draw_psn(const struct head *h, int y)
 
 static void draw_messages(const struct head *h, int y)
 {
-	static const struct figure messages[] = {
+	static const struct figure figures[] = {
 		{ COUNTER_messages, "complete", true, false },
 		{ COUNTER_messages_broken, "broken", true, true },
 		{ COUNTER_imm_skipped, "left out", false, true },
 	};
-	static const struct figure icrc[] = {
+	struct writer w = line(y, "messages");
+
+	say_figures(&w, &h->totals, figures, ROCE_ARRAY_SIZE(figures), true);
+}
+
+static bool misses(const struct head *h)
+{
+	return h->totals.value[COUNTER_ring_missed] || h->totals.value[COUNTER_untracked_packets] ||
+	       h->totals.value[COUNTER_streams_evicted] || h->events_lost || h->events_suppressed;
+}
+
+static void draw_icrc(const struct head *h, int y)
+{
+	static const struct figure figures[] = {
 		{ COUNTER_icrc_bad, "bad of", true, true },
 		{ COUNTER_icrc_checked, "checked", true, false },
 		{ COUNTER_icrc_unchecked, "unchecked", false, false },
@@ -181,13 +212,14 @@ static void draw_messages(const struct head *h, int y)
 		{ COUNTER_unknown_opcodes, "unknown opcodes", false, true },
 		{ COUNTER_ip_fragments, "IP fragments", false, true },
 	};
-	struct writer w = line(y, "messages");
+	static const char nothing[] = "   nothing is known to be missed";
+	struct writer w = line(y, "ICRC");
 
-	say_figures(&w, &h->totals, messages, ROCE_ARRAY_SIZE(messages), true);
-	say(&w, STYLE_DIM, "   ICRC ");
-	say_figures(&w, &h->totals, icrc, 1, true);
+	say_figures(&w, &h->totals, figures, 1, true);
 	say(&w, STYLE_PLAIN, " ");
-	say_figures(&w, &h->totals, icrc + 1, ROCE_ARRAY_SIZE(icrc) - 1, true);
+	say_figures(&w, &h->totals, figures + 1, ROCE_ARRAY_SIZE(figures) - 1, true);
+	if (!misses(h) && w.x + (int)strlen(nothing) <= COLS)
+		say(&w, STYLE_DIM, "%s", nothing);
 }
 
 static void draw_unseen(const struct head *h, int y)
@@ -199,19 +231,12 @@ static void draw_unseen(const struct head *h, int y)
 	};
 	struct writer w = line(y, "not seen");
 	int begin = w.x;
-	char number[CELL];
 
 	say_figures(&w, &h->totals, figures, ROCE_ARRAY_SIZE(figures), true);
-	if (h->events_lost) {
-		format_count(number, h->events_lost);
-		say(&w, STYLE_FAULT, "%s%s events lost", w.x > begin ? ", " : "", number);
-	}
-	if (h->events_suppressed) {
-		format_count(number, h->events_suppressed);
-		say(&w, STYLE_PLAIN, "%s%s events beyond the limit", w.x > begin ? ", " : "", number);
-	}
-	if (w.x == begin)
-		say(&w, STYLE_DIM, "nothing is known to be missed");
+	if (h->events_lost)
+		say_figure(&w, h->events_lost, "events lost", true, w.x == begin);
+	if (h->events_suppressed)
+		say_figure(&w, h->events_suppressed, "events beyond the limit", false, w.x == begin);
 }
 
 static void draw_hint(const struct head *h, int y)
@@ -233,12 +258,13 @@ int head_height(const struct screen *s)
 {
 	if (LINES < LEAST_HEIGHT)
 		return 1;
-	return screen_shown(s)->head.hints ? 7 : 6;
+	return 6 + misses(&screen_shown(s)->head) + !!screen_shown(s)->head.hints;
 }
 
 void head_draw(const struct screen *s)
 {
 	const struct shown *v = screen_shown(s);
+	int y = 6;
 
 	draw_first(v);
 	if (head_height(s) == 1)
@@ -246,7 +272,9 @@ void head_draw(const struct screen *s)
 	draw_rates(s, &v->head, 1);
 	draw_psn(&v->head, 3);
 	draw_messages(&v->head, 4);
-	draw_unseen(&v->head, 5);
+	draw_icrc(&v->head, 5);
+	if (misses(&v->head))
+		draw_unseen(&v->head, y++);
 	if (v->head.hints)
-		draw_hint(&v->head, 6);
+		draw_hint(&v->head, y);
 }
