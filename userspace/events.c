@@ -130,7 +130,8 @@ static void print_line(const struct events *e, const struct taken_packet *p, con
 	}
 	fprintf(e->out, " %s", text);
 	if (p->record->left_out)
-		fprintf(e->out, " (%llu faulty packets of it were left out before this one)", p->record->left_out);
+		fprintf(e->out, " (%llu faulty packet%s of it left out before this one)", p->record->left_out,
+			p->record->left_out == 1 ? "" : "s");
 	fputc('\n', e->out);
 }
 
@@ -248,7 +249,8 @@ static void say_left_out(struct events *e, const char *kind, __u64 count, const 
 	struct view_time now = view_time(clock_ns(CLOCK_REALTIME));
 	char text[EVENT_TEXT];
 
-	snprintf(text, sizeof(text), "reason=%s count=%llu: %llu %s", kind, count, count, words);
+	snprintf(text, sizeof(text), "reason=%s count=%llu: %llu faulty packet%s %s", kind, count, count,
+		 count == 1 ? " was" : "s were", words);
 	if (e->options.print && !e->options.json)
 		fprintf(e->out, "%s %s\n", now.text, text);
 	tell_object(e, json_pack("{s:s, s:s, s:n, s:s, s:n, s:n, s:o, s:s, s:n}", "schema", "rocescope.event/1", "time", now.text,
@@ -263,9 +265,9 @@ int events_tick(struct events *e, __u64 suppressed, __u64 lost, bool last)
 	if (last || now >= e->next) {
 		if (suppressed > e->suppressed)
 			say_left_out(e, "suppressed", suppressed - e->suppressed,
-				     "faulty packets were left out: more of a stream than --event-limit lets through in a second");
+				     "left out: more of a stream than --event-limit lets through in a second");
 		if (lost > e->lost)
-			say_left_out(e, "lost", lost - e->lost, "faulty packets were LOST between kernel and rocescope");
+			say_left_out(e, "lost", lost - e->lost, "LOST between kernel and rocescope");
 		e->suppressed = suppressed;
 		e->lost = lost;
 		e->next = now + PERIOD;

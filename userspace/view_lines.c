@@ -99,8 +99,8 @@ static void print_head(const struct page *page, const struct snapshot *now, cons
 	print_totals(page, "  messages  ", c, message_line, ROCE_ARRAY_SIZE(message_line));
 	print_totals(page, "  not seen  ", c, unseen_line, ROCE_ARRAY_SIZE(unseen_line));
 	if (now->events.suppressed)
-		fprintf(page->out, "  events    %llu faulty packets were left out: more of a stream than --event-limit lets through in a second\n",
-			now->events.suppressed);
+		fprintf(page->out, "  events    %llu faulty packet%s left out: more of a stream than --event-limit lets through in a second\n",
+			now->events.suppressed, now->events.suppressed == 1 ? " was" : "s were");
 }
 
 /* ---- the table's columns ---- */
