@@ -180,6 +180,8 @@ static void parse_options(struct monitor_options *o, int argc, char **argv)
 		usage_error("monitor: which interface?");
 	if (o->live.share && o->live.pin)
 		usage_error("monitor: --share and --pin do not go together: one interface's programs are pinned by libxdp or by us");
+	if (o->prometheus_streams && !o->prometheus)
+		usage_error("monitor: --prometheus-streams needs --prometheus ADDR:PORT");
 }
 
 int cmd_monitor(int argc, char **argv)
