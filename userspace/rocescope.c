@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rocescope: watches RoCEv2 on the wire. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/list.h"
 #include "userspace/commands.h"
@@ -87,8 +89,17 @@ static int run(const struct command *c, int argc, char **argv)
 	return EXIT_USAGE;
 }
 
+/* Where one is closed, what we open next would be taken for it, and what we print would go there: a device the wrong way round. */
+static void occupy_standard_files(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
+	occupy_standard_files();
 	for (int i = 1; i < argc && i < 3; i++)
 		if (!strcmp(argv[i], "--version"))
 			return printf("rocescope " VERSION "\n") < 0 ? EXIT_COULD_NOT : EXIT_RAN;
