@@ -81,7 +81,7 @@ bool terminal_said(char *line, size_t size)
 
 /* ---- a crash ---- */
 
-static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGQUIT, SIGHUP };
+static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGQUIT };
 
 /* Only what is async-signal-safe: endwin() is not. */
 static void on_crash(int signal)

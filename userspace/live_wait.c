@@ -21,6 +21,18 @@ static void on_signal(int signal)
 		alarm(INSIST_SECONDS);
 }
 
+/* Not for whoever asked us to outlive the terminal (nohup). */
+static void stop_with_terminal(struct live *l, const struct sigaction *stop)
+{
+	struct sigaction before;
+
+	if (sigaction(SIGHUP, NULL, &before) || before.sa_handler == SIG_IGN)
+		return;
+	sigaddset(&l->signals, SIGHUP);
+	live_block(l);
+	sigaction(SIGHUP, stop, NULL);
+}
+
 void live_catch_signals(struct live *l)
 {
 	struct sigaction stop = { .sa_handler = on_signal }; /* without SA_RESTART */
@@ -32,6 +44,7 @@ void live_catch_signals(struct live *l)
 	live_block(l);
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
+	stop_with_terminal(l, &stop);
 }
 
 void live_unblock(const struct live *l)
