@@ -16,6 +16,9 @@ bool kernel_has_frags(void);
 /* bpf_loop(): Linux 5.17. */
 bool kernel_has_loop(void);
 
+/* CAP_PERFMON, or CAP_SYS_ADMIN, which has it: without it the verifier refuses (EACCES) what it lets pass with it. */
+bool kernel_trusts_us(void);
+
 /* Another process that has the BPF program of that id open; 0: none that we may look into. */
 pid_t kernel_program_holder(__u32 id);
 

@@ -41,7 +41,7 @@ static void set_verbose(bool wanted)
 
 void live_say_refused(int error, const char *kernel)
 {
-	if (error == EPERM)
+	if (error == EPERM || (error == EACCES && !kernel_trusts_us()))
 		fprintf(stderr, "rocescope: no permission to load BPF programs: run as root (or with CAP_BPF, "
 			"CAP_PERFMON and CAP_NET_ADMIN)\n");
 	else
