@@ -226,8 +226,10 @@ roce_inline void dialogue_request(struct roce_dialogue *d, const struct roce_str
 		dialogue_clear(d);
 		d->begun = s->first_seen;
 	}
-	if (!d->met || d->connection != s->pair.connection || d->resyncs != v[COUNTER_psn_resyncs])
+	if (!d->met || d->connection != s->pair.connection || d->resyncs != v[COUNTER_psn_resyncs]) {
+		dialogue_wait(d, now); /* until now it was waited for, which readers have been told */
 		dialogue_restart(d, s, p->number);
+	}
 	number = d->sent + psn_distance(d->sent & PSN_MASK, p->number);
 	end = number + stream_span(s, p);
 	duplicate = d->duplicates != v[COUNTER_psn_duplicates];

@@ -79,12 +79,15 @@ static void copy_stream(const struct stream_value *from, struct stream_value *to
 	} while ((before & 1 || before != __atomic_load_n(&from->sequence, __ATOMIC_RELAXED)) && ++tries < COPY_TRIES);
 }
 
-/* Whether this is the dialogue of that stream, and answers were seen. If so, time goes on in it until now. */
-static bool is_dialogue(struct roce_dialogue *d, const struct stream_value *v)
+/*
+ * Whether this is the dialogue of that stream, and answers were seen. If so, time goes on in it until `now`, which is before it
+ * was copied: what is sent or answered meanwhile ends no waiting that we have counted.
+ */
+static bool is_dialogue(struct roce_dialogue *d, const struct stream_value *v, __u64 now)
 {
 	if (v->key.kind != KEY_CONNECTED || v->key.side != SIDE_REQUEST || !d->heard || d->begun != v->stream.first_seen)
 		return false;
-	dialogue_wait(d, now_ns());
+	dialogue_wait(d, now);
 	return true;
 }
 
@@ -94,6 +97,7 @@ static int append(struct snapshot *s, const struct stream_value *values, const s
 	struct snapshot_stream *grown = realloc(s->streams, (s->stream_count + count) * sizeof(*grown));
 	struct roce_dialogue *d = NULL;
 	struct stream_value v;
+	__u64 now = now_ns();
 
 	if (!grown)
 		return -1;
@@ -111,7 +115,7 @@ static int append(struct snapshot *s, const struct stream_value *values, const s
 		if (v.key.kind == KEY_NONE || !v.stream.used) /* one that is being made, or was evicted */
 			continue;
 		*to = (struct snapshot_stream){ .key = v.key, .stream = v.stream };
-		if (dialogues && is_dialogue(d, &v))
+		if (dialogues && is_dialogue(d, &v, now))
 			to->dialogue = d++;
 		s->stream_count++;
 	}

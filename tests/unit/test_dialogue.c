@@ -224,8 +224,11 @@ static void beginnings(void **state)
 	assert_int_equal(t.d.outstanding, 2); /* 100 was before its time */
 	answer(&t, ACKNOWLEDGE, 102, ACK);
 	assert_int_equal(t.d.outstanding, 0);
+	write_to(&t, 103);
 	sent = t.d.sent;
-	write_to(&t, 0x700000); /* elsewhere */
+	t.now += SECOND;
+	write_to(&t, 0x700000); /* elsewhere; what it has waited it has */
+	assert_int_equal(t.d.waiting_ns, SECOND);
 	assert_int_equal(COUNT(&t.s.stream, psn_resyncs), 1);
 	assert_int_equal(t.d.outstanding, 1);
 	assert_true(t.d.sent > sent);
@@ -235,6 +238,7 @@ static void beginnings(void **state)
 	write_to(&t, 0x700001);
 	assert_int_equal(t.d.outstanding, 1);
 	assert_int_equal(t.d.ack.count, 2);
+	assert_int_equal(t.d.waiting_ns, SECOND);
 	/* another stream at the same place */
 	t.s.stream = (struct roce_stream){ .pair = t.s.stream.pair };
 	t.now++;
