@@ -4,6 +4,11 @@
 
 #define SILENCE 1000000000 /* ns without any answer: more than a path has, or a receiver lets wait (RNR: 655 ms, IBTA table 46) */
 /*
+ * ns without a request or an answer: it has given up. While it has not it sends again, within 4 x 4.096 us x 2^timeout (IBTA 9.7.6.1.3):
+ * timeouts in use are of 14 to 21.
+ */
+#define GIVEN_UP (60 * 1000000000ull)
+/*
  * With a full window for one part in so many of the time in which it waits. A sender that keeps its own pace looks like that
  * in one part of ten: where its next packet is due just behind an answer.
  */
@@ -21,11 +26,17 @@ static __u64 monotonic(const struct snapshot *s)
 	return (__u64)s->time.tv_sec * 1000000000 + s->time.tv_nsec - s->realtime_offset;
 }
 
-static bool is_stalled(const struct roce_dialogue *d, const struct snapshot *snapshot)
+static __u64 since(__u64 then, __u64 now)
 {
-	__u64 now = monotonic(snapshot);
+	return now > then ? now - then : 0;
+}
 
-	return d->outstanding && now > d->silent_since && now - d->silent_since >= SILENCE;
+/* Something is outstanding that it has asked an answer for, or sends again; without AckReq none need come. */
+static bool is_waiting(const struct roce_dialogue *d, __u64 now)
+{
+	bool asked = d->acks.begin != d->acks.end || d->reads || d->again;
+
+	return d->outstanding && asked && (since(d->last_sent, now) < GIVEN_UP || since(d->silent_since, now) < GIVEN_UP);
 }
 
 static __u64 packets(const struct snapshot_stream *s)
@@ -46,14 +57,16 @@ enum limit limit_of(const struct snapshot_stream *now, const struct snapshot *sn
 	const struct roce_dialogue *d = now->dialogue, *b;
 	const struct snapshot_stream *then;
 	__u64 back[DIALOGUE_CAUSES], loss;
+	bool waiting;
 
 	if (!d)
 		return LIMIT_UNKNOWN;
-	if (is_stalled(d, snapshot))
+	waiting = is_waiting(d, monotonic(snapshot));
+	if (waiting && since(d->silent_since, monotonic(snapshot)) >= SILENCE)
 		return LIMIT_STALLED;
 	then = snapshot_find(previous, &now->key);
 	b = before(now, then);
-	if (!d->outstanding && then && then->stream.first_seen == now->stream.first_seen && packets(then) == packets(now))
+	if (!waiting && then && then->stream.first_seen == now->stream.first_seen && packets(then) == packets(now))
 		return LIMIT_IDLE;
 	for (int i = 0; i < DIALOGUE_CAUSES; i++)
 		back[i] = d->back[i] - b->back[i];

@@ -7,12 +7,12 @@
 
 enum limit {
 	LIMIT_UNKNOWN,	/* no dialogue: one direction only is seen, or the pair is not known */
-	LIMIT_IDLE,	/* nothing outstanding, nothing sent */
+	LIMIT_IDLE,	/* nothing sent, and no answer waited for, or no longer */
 	LIMIT_SENDER,	/* nothing holds it back but itself: the window is never full */
 	LIMIT_WINDOW,	/* it waits with a full window: 128 PSNs of rxe, 16 READs of an HCA */
 	LIMIT_RECEIVER, /* the receiver was not ready (RNR) */
 	LIMIT_LOSS,	/* it went back because of loss */
-	LIMIT_STALLED,	/* something is outstanding, and nothing answers */
+	LIMIT_STALLED,	/* it waits for an answer, and nothing answers */
 	LIMITS
 };
 

@@ -391,12 +391,70 @@ static void limits(void **state)
 	assert_int_equal(limit(&t, &before), LIMIT_SENDER); /* it was idle, and has just begun */
 }
 
+/* A peer that does not answer any more: stalled while it is asked, and until the requester has given up. */
+static void silence(void **state)
+{
+	struct talk t = talk_begin(), before;
+
+	(void)state;
+	write_to(&t, 100);
+	answer(&t, ACKNOWLEDGE, 100, ACK);
+	for (int i = 0; i < 3; i++)
+		request(&t, packet(WRITE_ONLY, 101)); /* without AckReq, until it is sent again */
+	before = t;
+	t.now += 59 * SECOND;
+	assert_int_equal(limit(&t, &before), LIMIT_STALLED);
+	t.now += SECOND;
+	assert_int_equal(limit(&t, &before), LIMIT_IDLE);
+	assert_int_equal(t.d.outstanding, 1);
+	request(&t, packet(WRITE_ONLY, 101));
+	assert_int_equal(limit(&t, &before), LIMIT_STALLED);
+}
+
+/* Without AckReq a receiver need not answer, nor is anything wrong if it does not. */
+static void unasked(void **state)
+{
+	struct talk t = talk_begin(), before;
+
+	(void)state;
+	write_to(&t, 100);
+	answer(&t, ACKNOWLEDGE, 100, ACK);
+	before = t;
+	request(&t, packet(WRITE_ONLY, 101));
+	t.now += 2 * SECOND;
+	assert_int_equal(limit(&t, &before), LIMIT_SENDER);
+	before = t;
+	assert_int_equal(limit(&t, &before), LIMIT_IDLE);
+	request(&t, read_request(102, 10));
+	t.now += 2 * SECOND;
+	assert_int_equal(limit(&t, &before), LIMIT_STALLED);
+}
+
+/* A READ that takes minutes; then its responses stop. */
+static void long_read(void **state)
+{
+	struct talk t = talk_begin(), before;
+
+	(void)state;
+	request(&t, read_request(100, 1000 * 1024));
+	answer(&t, READ_FIRST, 100, ACK);
+	before = t;
+	for (int psn = 101; psn < 300; psn++) {
+		t.now += SECOND - 1;
+		answer(&t, READ_MIDDLE, psn, 0);
+	}
+	assert_int_equal(limit(&t, &before), LIMIT_SENDER);
+	t.now += SECOND;
+	assert_int_equal(limit(&t, &before), LIMIT_STALLED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buckets), cmocka_unit_test(quantiles), cmocka_unit_test(late_clock),
 		cmocka_unit_test(outstanding), cmocka_unit_test(many), cmocka_unit_test(reads), cmocka_unit_test(unknown_span),
 		cmocka_unit_test(beginnings), cmocka_unit_test(back), cmocka_unit_test(late), cmocka_unit_test(limits),
+		cmocka_unit_test(silence), cmocka_unit_test(unasked), cmocka_unit_test(long_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
