@@ -26,6 +26,7 @@ struct rdma {
 	struct nl_sock *socket;
 	struct list devices; /* struct rdma_host_device */
 	struct list qps;     /* struct host_qp */
+	struct rdma_counters counters; /* of one device */
 };
 
 /* ---- asking ---- */
@@ -55,6 +56,7 @@ void rdma_close(struct rdma *r)
 	nl_socket_free(r->socket);
 	free(r->devices.items);
 	free(r->qps.items);
+	free(r->counters.items);
 	free(r);
 }
 
@@ -292,30 +294,73 @@ size_t rdma_qps(struct rdma *r, const struct host_qp **list)
 
 /* ---- counters ---- */
 
-struct counters {
-	const struct rdma_host_device *device;
-	rdma_take_counter *take;
-	void *context;
-};
+/* Ports name theirs alike, in the same order. */
+static struct rdma_counter *find_counter(struct rdma_counters *c, const char *name)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct rdma_counter *found = &c->items[(c->next + i) % c->count];
 
-static int take_counters(struct nl_msg *m, void *context)
+		if (!strcmp(found->name, name)) {
+			c->next = found - c->items + 1;
+			return found;
+		}
+	}
+	return NULL;
+}
+
+static void add_counter(struct rdma_counters *c, const char *name, __u64 value)
+{
+	struct rdma_counter *known = find_counter(c, name);
+	struct list l = { c->items, c->count, c->room };
+
+	if (known) {
+		known->value += value;
+		return;
+	}
+	if (!grow(&l, sizeof(*c->items)))
+		return;
+	c->items = l.items;
+	c->room = l.room;
+	known = &c->items[c->count++];
+	known->value = value;
+	snprintf(known->name, sizeof(known->name), "%s", name);
+}
+
+void rdma_add_counters(const struct nlmsghdr *message, struct rdma_counters *c)
 {
 	struct nlattr *a[RDMA_NLDEV_ATTR_MAX], *entry[RDMA_NLDEV_ATTR_MAX], *nested;
-	const struct counters *c = context;
-	char name[HOST_NAME];
 	int left;
 
-	if (!parse(nlmsg_hdr(m), a) || !a[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS])
-		return NL_OK;
+	if (!parse(message, a) || !a[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS])
+		return;
 	nla_for_each_nested(nested, a[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS], left) {
+		char name[HOST_NAME] = "";
+
 		if (nla_parse_nested(entry, RDMA_NLDEV_ATTR_MAX - 1, nested, NULL) ||
 		    !entry[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME] ||
 		    !has(entry[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE], sizeof(__u64)))
 			continue;
 		copy_text(name, sizeof(name), entry[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME]);
-		c->take(c->context, c->device->name, name, nla_get_u64(entry[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE]));
+		add_counter(c, name, nla_get_u64(entry[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE]));
 	}
+}
+
+static int take_counters(struct nl_msg *m, void *context)
+{
+	rdma_add_counters(nlmsg_hdr(m), context);
 	return NL_OK;
+}
+
+/* Without an answer for each port there is no sum. */
+static bool ask_counters(struct rdma *r, const struct rdma_host_device *d)
+{
+	struct question q = { .command = RDMA_NLDEV_CMD_STAT_GET, .device = d };
+
+	r->counters.count = 0;
+	for (q.port = 1; q.port <= d->ports && q.port <= RDMA_PORTS; q.port++)
+		if (!ask(r, &q, take_counters, &r->counters))
+			return false;
+	return true;
 }
 
 void rdma_counters(struct rdma *r, rdma_take_counter *take, void *context)
@@ -323,10 +368,9 @@ void rdma_counters(struct rdma *r, rdma_take_counter *take, void *context)
 	const struct rdma_host_device *d = r->devices.items;
 
 	for (size_t i = 0; i < r->devices.count; i++, d++) {
-		struct counters c = { .device = d, .take = take, .context = context };
-
-		for (__u32 port = 1; port <= c.device->ports && port <= RDMA_PORTS; port++)
-			ask(r, &(struct question){ .command = RDMA_NLDEV_CMD_STAT_GET, .device = c.device, .port = port },
-			    take_counters, &c);
+		if (!ask_counters(r, d))
+			continue;
+		for (size_t c = 0; c < r->counters.count; c++)
+			take(context, d->name, r->counters.items[c].name, r->counters.items[c].value);
 	}
 }

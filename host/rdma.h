@@ -40,4 +40,18 @@ void rdma_counters(struct rdma *r, rdma_take_counter *take, void *context);
 /* The QPs that are nested in one message, their device not filled in. For rdma.c and its test. */
 void rdma_parse_qps(const struct nlmsghdr *message, void (*take)(void *context, const struct host_qp *qp), void *context);
 
+struct rdma_counter {
+	char name[HOST_NAME];
+	__u64 value;
+};
+
+/* All zero at first; whoever has it frees the items. */
+struct rdma_counters {
+	struct rdma_counter *items;
+	size_t count, room, next; /* next: where the next one is likely to be */
+};
+
+/* What one message tells of a port, added to what others have told of further ports. For rdma.c and its test. */
+void rdma_add_counters(const struct nlmsghdr *message, struct rdma_counters *c);
+
 #endif

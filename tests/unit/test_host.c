@@ -106,6 +106,42 @@ static void test_cut_messages(void **state)
 	nlmsg_free(m);
 }
 
+static struct nl_msg *port(__u64 sent)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_STAT_GET), 0);
+	struct nlattr *table = nla_nest_start(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+
+	for (__u64 i = 0; i < 30; i++) {
+		struct nlattr *entry = nla_nest_start(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY);
+		char name[16];
+
+		snprintf(name, sizeof(name), "counter_%llu", i);
+		nla_put_string(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name);
+		nla_put_u64(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, sent + i);
+		nla_nest_end(m, entry);
+	}
+	nla_nest_end(m, table);
+	return m;
+}
+
+/* Those of a device's ports are one. */
+static void test_ports(void **state)
+{
+	struct nl_msg *first = port(100), *second = port(5000);
+	struct rdma_counters c = { 0 };
+
+	(void)state;
+	rdma_add_counters(nlmsg_hdr(first), &c);
+	rdma_add_counters(nlmsg_hdr(second), &c);
+	assert_int_equal(c.count, 30);
+	for (size_t i = 0; i < c.count; i++)
+		assert_int_equal(c.items[i].value, 5100 + 2 * i);
+	assert_string_equal(c.items[29].name, "counter_29");
+	free(c.items);
+	nlmsg_free(first);
+	nlmsg_free(second);
+}
+
 /* ---- owners ---- */
 
 static const struct rdma_host_device device = { .name = "rxe0", .software = true, .driver = "rxe", .interface = { 2 } };
@@ -411,7 +447,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_cut_messages),
+		cmocka_unit_test(test_cut_messages), cmocka_unit_test(test_ports),
 		cmocka_unit_test_setup_teardown(test_owners, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pairs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
