@@ -13,6 +13,7 @@
 
 static const char usage[] =
 	"usage: rocescope monitor IFACE... [OPTIONS]\n\n"
+	"On a terminal a table, in which ? is help; elsewhere and with --plain a line a stream, each interval.\n\n"
 	"  -j, --json                print a rocescope.snapshot/1 object a line\n"
 	"  --interval SECONDS        between two snapshots                            (1)\n"
 	"  --duration SECONDS        end by itself; the last snapshot is the final one\n"
@@ -51,7 +52,11 @@ static const char examples[] =
 	"  # for Prometheus, nothing on the terminal\n"
 	"  rocescope monitor roce0 --quiet --prometheus 127.0.0.1:9795\n"
 	"  # a line each time something goes wrong\n"
-	"  rocescope monitor roce0 --events\n";
+	"  rocescope monitor roce0 --events\n"
+	"  # a port to which a switch mirrors through a tunnel\n"
+	"  rocescope monitor mirror0 --decap --drop\n"
+	"  # for weeks: counting goes on when the command ends, until --unpin roce0\n"
+	"  rocescope monitor roce0 --pin roce0\n";
 
 enum {
 	OPT_LIVE = OPTION_OWN, OPT_STREAMS, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_PLAIN, OPT_QUIET, OPT_FILTER, OPT_EVENTS,
