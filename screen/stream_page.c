@@ -320,7 +320,7 @@ static void tell_faults(const struct telling *t, const struct history *history)
 		return;
 	lines_raw(t->l, STYLE_PLAIN, "");
 	history_words(history, h, words);
-	if (words[0])
+	if (words[0] && t->snapshot->stream_count > 1) /* there is nothing to compare a single one with */
 		lines_add(t->l, STYLE_HINT, "pattern", "%s", words);
 	tell_bursts(t, h);
 	kept = h->kept < HISTORY_FAULTS ? h->kept : HISTORY_FAULTS;
