@@ -73,8 +73,8 @@ static bool say_held(const struct attachment *a)
 	int fd;
 
 	if (pin_find(a->name, name))
-		return say(a, "counted by what is pinned as %s: go on with `rocescope monitor --pin %s`, or end it with "
-			   "`rocescope monitor --unpin %s`", name, name, name);
+		return say(a, "counted by what is pinned as %s: go on with `rocescope monitor %s --pin %s` (and whatever other "
+			   "interfaces it has), or end it with `rocescope monitor --unpin %s`", name, a->name, name, name);
 	if (!bpf_xdp_query(a->ifindex, 0, &query)) {
 		__u32 id = query.prog_id ?: query.drv_prog_id ?: query.skb_prog_id;
 

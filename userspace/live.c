@@ -378,13 +378,21 @@ bool live_poll(struct live *l)
 	return false;
 }
 
+/* With all interfaces: one that is not named the next time is let go. */
+static void say_pinned(const struct live *l)
+{
+	fprintf(stderr, "rocescope: counting goes on: `rocescope monitor");
+	for (size_t i = 0; i < l->interface_count; i++)
+		fprintf(stderr, " %s", l->interface[i].name);
+	fprintf(stderr, " --pin %s` goes on from here, `rocescope monitor --unpin %s` ends it\n", l->pin.name, l->pin.name);
+}
+
 void live_detach(struct live *l)
 {
 	l->left = attach_poll(l->interface, l->interface_count);
 	remember(l);
 	if (l->pin.name)
-		fprintf(stderr, "rocescope: counting goes on: `rocescope monitor --pin %s` goes on from here, `--unpin %s` "
-			"ends it\n", l->pin.name, l->pin.name);
+		say_pinned(l);
 	detach_all(l);
 	/* A program that ran when it was detached may still count: this waits for an RCU grace period. */
 	syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
