@@ -79,7 +79,7 @@ static int take_link(struct nl_msg *m, void *context)
 	l->index = i->ifi_index;
 	take_below(l, a);
 	l->master = number(a[IFLA_MASTER]);
-	l->promiscuous = number(a[IFLA_PROMISCUITY]) || i->ifi_flags & IFF_PROMISC;
+	l->promiscuous = number(a[IFLA_PROMISCUITY]) || i->ifi_flags & (IFF_PROMISC | IFF_LOOPBACK);
 	l->up = i->ifi_flags & IFF_UP;
 	if (a[IFLA_IFNAME])
 		nla_strlcpy(l->name, a[IFLA_IFNAME], sizeof(l->name));

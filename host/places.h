@@ -13,7 +13,7 @@ struct place_link {
 	unsigned int below;  /* the interface of which it is a VLAN (or macvlan, ...); 0: none */
 	unsigned int master; /* a bond or bridge; 0: none */
 	__u8 mac[6];	     /* zero: none */
-	bool promiscuous;    /* it takes frames for other MACs as well, whoever wants that */
+	bool promiscuous;    /* it takes frames for other MACs as well, whoever wants that (or has none: lo) */
 	bool up, vlan;
 	__u64 devices;	     /* RDMA devices that have the addresses of this interface: bit i, the i-th */
 };
