@@ -17,7 +17,7 @@ struct roce_latency {
 	__u64 count;
 	__u64 sum; /* ns */
 	__u64 most; /* ns */
-	__u32 bucket[DIALOGUE_BUCKETS];
+	__u64 bucket[DIALOGUE_BUCKETS]; /* a million a second would be too many for 32 bits within 72 minutes */
 };
 
 /* Why a requester sends again what it had sent before. */

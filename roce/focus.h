@@ -41,12 +41,12 @@ struct roce_focus {
 
 	__u64 gaps; /* packets - 1: the sum of gap[] */
 	__u64 gap_sum, gap_least, gap_most; /* ns */
-	__u32 gap[FOCUS_GAPS];
+	__u64 gap[FOCUS_GAPS];
 
 	__u64 messages; /* whose size is known: the sum of size[] */
 	__u64 unsized;	/* messages that ended without one: their beginning was not seen, or a packet is missing */
 	__u64 size_sum, size_least, size_most; /* bytes */
-	__u32 size[FOCUS_SIZES];
+	__u64 size[FOCUS_SIZES];
 
 	__u64 reths;
 	__u64 low, high; /* addresses: from `low` to one behind the last byte; 0, 0: no RETH */

@@ -249,7 +249,7 @@ static void label_burst(char to[CELL], int i)
 }
 
 /* The buckets that are not empty, each with a bar. */
-static void tell_histogram(const struct telling *t, const __u32 *bucket, int count, void (*label)(char to[CELL], int i))
+static void tell_histogram(const struct telling *t, const __u64 *bucket, int count, void (*label)(char to[CELL], int i))
 {
 	static const char bar[] = "########################";
 	char words[CELL];
@@ -261,7 +261,7 @@ static void tell_histogram(const struct telling *t, const __u32 *bucket, int cou
 		if (!bucket[i])
 			continue;
 		label(words, i);
-		tell(t, NULL, "%*s %10u  %.*s", 24, words, bucket[i], (int)((bucket[i] * BAR + most - 1) / most), bar);
+		tell(t, NULL, "%*s %10llu  %.*s", 24, words, bucket[i], (int)((bucket[i] * BAR + most - 1) / most), bar);
 	}
 }
 

@@ -24,7 +24,7 @@ struct history_stream {
 	__u32 interface;   /* of the last one: its place in live_options */
 	struct history_fault last[HISTORY_FAULTS]; /* the newest is last[(faults_kept - 1) % HISTORY_FAULTS] */
 	__u64 kept;
-	__u32 burst[HISTORY_BURSTS];
+	__u64 burst[HISTORY_BURSTS];
 	__u64 together;	   /* gaps that other streams of the interface had within HISTORY_TOGETHER as well */
 	__u64 alone;	   /* and those they had not */
 };

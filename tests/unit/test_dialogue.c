@@ -91,6 +91,11 @@ static void quantiles(void **state)
 
 		assert_true(is > q * 10000 * 0.98 && is < q * 10000 * 1.02); /* they are even */
 	}
+	l.bucket[0] = l.count = 5000000000; /* hours of messages */
+	assert_true(dialogue_quantile(&l, 0.99) < dialogue_bucket(1));
+	l = (struct roce_latency){ 0 };
+	for (int i = 1; i <= 10000; i++)
+		latency_add(&l, i * US);
 	assert_int_equal(dialogue_quantile(&l, 1), 10000 * US);
 	assert_int_equal(dialogue_mean(&l), 5000500);
 }
