@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "prometheus/dialogues.h"
+#include "prometheus/memory.h"
 #include "prometheus/text.h"
 #include "roce/dialogue.h"
 
@@ -136,7 +137,15 @@ static void add(struct roce_dialogue *to, const struct roce_dialogue *from)
 	add_latency(&to->read, &from->read);
 }
 
-void dialogues_write_totals(FILE *out, const struct snapshot *s)
+static void remember(struct metrics_memory *memory, struct roce_dialogue *sum)
+{
+	__u64 *rising = &sum->waiting_ns;
+
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(memory->dialogue); i++)
+		rising[i] = memory_add(&memory->dialogue[i], rising[i]);
+}
+
+void dialogues_write_totals(FILE *out, const struct snapshot *s, struct metrics_memory *memory)
 {
 	struct roce_dialogue sum = { 0 };
 	struct dialogue_series all = { .dialogue = &sum, .labels = "" };
@@ -148,6 +157,8 @@ void dialogues_write_totals(FILE *out, const struct snapshot *s)
 		add(&sum, s->streams[i].dialogue);
 		count++;
 	}
+	if (memory)
+		remember(memory, &sum);
 	if (!count)
 		return;
 	text_gauge(out, "dialogues", "request streams whose responses are seen as well", count);

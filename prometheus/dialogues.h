@@ -16,7 +16,9 @@ struct dialogue_series {
 /* prefix: of the names, "" or "stream_". The buckets of histograms are merged by so many. */
 void dialogues_write(FILE *out, const char *prefix, const struct dialogue_series *series, size_t count, int merged);
 
-/* Those of all streams as one. Nothing where there are none. */
-void dialogues_write_totals(FILE *out, const struct snapshot *s);
+struct metrics_memory;
+
+/* Those of all streams as one. Nothing where there are none. memory: may be NULL. */
+void dialogues_write_totals(FILE *out, const struct snapshot *s, struct metrics_memory *memory);
 
 #endif

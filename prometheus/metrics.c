@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "host/host.h"
 #include "lib/clock.h"
 #include "prometheus/dialogues.h"
+#include "prometheus/memory.h"
 #include "prometheus/metrics.h"
 #include "prometheus/streams.h"
 #include "prometheus/text.h"
@@ -26,15 +28,18 @@ const struct metrics_counter metrics_counters[ROCE_COUNTERS] = {
 #undef COUNT
 };
 
-static void write_totals(FILE *out, const struct snapshot *s)
+static void write_totals(FILE *out, const struct snapshot *s, struct metrics_memory *memory)
 {
 	for (int i = 0; i < ROCE_COUNTERS; i++) {
+		bool rises = memory && !strcmp(metrics_counters[i].type, "counter");
+
 		text_family(out, metrics_counters[i].name, metrics_counters[i].type, metrics_counters[i].words);
-		text_count(out, metrics_counters[i].name, "", s->totals.value[i]);
+		text_count(out, metrics_counters[i].name, "",
+			   rises ? memory_most(&memory->totals[i], s->totals.value[i]) : s->totals.value[i]);
 	}
 }
 
-static void write_lints(FILE *out, const struct snapshot *s)
+static void write_lints(FILE *out, const struct snapshot *s, struct metrics_memory *memory)
 {
 	text_family(out, "lint_packets_total", "counter", "packets that show a mistake in headers, by its name");
 	for (int lint = 0; lint < ROCE_LINTS; lint++) {
@@ -44,7 +49,7 @@ static void write_lints(FILE *out, const struct snapshot *s)
 		for (size_t i = 0; i < s->stream_count; i++)
 			sum += s->streams[i].stream.lint[lint];
 		text_label(&l, "lint", lint_names[lint]);
-		text_count(out, "lint_packets_total", l.text, sum);
+		text_count(out, "lint_packets_total", l.text, memory ? memory_add(&memory->lints[lint], sum) : sum);
 	}
 }
 
@@ -153,9 +158,9 @@ static void write_host(FILE *out, const struct host *host)
 
 int metrics_write(FILE *out, const struct snapshot *s, const struct host *host, const struct metrics_options *o)
 {
-	write_totals(out, s);
-	write_lints(out, s);
-	dialogues_write_totals(out, s);
+	write_totals(out, s, o->memory);
+	write_lints(out, s, o->memory);
+	dialogues_write_totals(out, s, o->memory);
 	if (o->known && o->limits)
 		write_limits(out, o);
 	write_interfaces(out, s);

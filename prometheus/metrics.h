@@ -9,6 +9,7 @@
 #include "userspace/snapshot.h"
 
 struct host;
+struct metrics_memory;
 
 struct metrics_options {
 	size_t streams;		     /* so many of the worst and busiest get series of their own; 0: none */
@@ -19,6 +20,7 @@ struct metrics_options {
 	bool events;		     /* they are had, */
 	__u64 events_suppressed;     /* ... but for those beyond the limit */
 	__u64 took;		     /* ns, to take the snapshot */
+	struct metrics_memory *memory; /* the same each time; NULL: this is the only time */
 };
 
 /* counters.def, in Prometheus's words; name: with _total behind what only rises. */

@@ -11,6 +11,7 @@
 #include "host/host.h"
 #include "lib/clock.h"
 #include "prometheus/exporter.h"
+#include "prometheus/memory.h"
 #include "prometheus/metrics.h"
 #include "screen/screen.h"
 #include "userspace/commands.h"
@@ -43,6 +44,7 @@ struct monitor {
 	struct screen *screen;
 	bool had_screen; /* what is left on the terminal is to fit there */
 	struct exporter *exporter;
+	struct metrics_memory told; /* to those who ask it */
 	int error; /* of printing events */
 };
 
@@ -146,6 +148,7 @@ static bool fill_metrics(void *context, FILE *out)
 		.room = m->options->live.settings.max_streams,
 		.events = m->takes,
 		.events_suppressed = m->takes ? taken_suppressed(&m->taken) : 0,
+		.memory = &m->told,
 	};
 	struct snapshot now;
 	__u64 begin = now_ns();

@@ -122,6 +122,52 @@ static void test_totals(void **state)
 	free(s.streams);
 }
 
+/* Streams that are evicted, or turn out to be none, take nothing back. */
+static void test_memory(void **state)
+{
+	struct roce_dialogue d[2] = { { .waiting_ns = 2000000000, .back = { [DIALOGUE_NAK] = 5 } }, { .waiting_ns = 1000000000 } };
+	struct metrics_memory memory = { 0 };
+	struct metrics_options o = { .memory = &memory };
+	struct snapshot s = filled();
+	char *text;
+
+	(void)state;
+	s.totals.value[COUNTER_psn_gaps] = 100;
+	s.totals.value[COUNTER_psn_lost] = 100;
+	for (int i = 0; i < 2; i++) {
+		latency_add(&d[i].ack, 1000000);
+		s.streams[i].dialogue = &d[i];
+		s.streams[i].stream.lint[LINT_tver] = 10 - i;
+	}
+	text = written(&s, &o);
+	has(text, "rocescope_lint_packets_total{lint=\"tver\"} 19");
+	has(text, "rocescope_waiting_seconds_total 3.000000000");
+	has(text, "rocescope_ack_seconds_count 2");
+	free(text);
+	s.totals.value[COUNTER_psn_gaps] = s.totals.value[COUNTER_psn_lost] = 90;
+	s.streams[0].stream.lint[LINT_tver] = 0;
+	s.streams[0].dialogue = NULL;
+	s.streams[1].stream.lint[LINT_tver]++;
+	latency_add(&d[1].ack, 1000000);
+	text = written(&s, &o);
+	has(text, "rocescope_psn_gaps_total 100");
+	has(text, "rocescope_psn_lost 90");
+	has(text, "rocescope_lint_packets_total{lint=\"tver\"} 19");
+	has(text, "rocescope_waiting_seconds_total 3.000000000");
+	has(text, "rocescope_back_total{cause=\"nak\"} 5");
+	has(text, "rocescope_ack_seconds_count 2");
+	free(text);
+	s.streams[1].stream.lint[LINT_tver]++;
+	d[1].waiting_ns += 500000000;
+	latency_add(&d[1].ack, 1000000);
+	text = written(&s, &o);
+	has(text, "rocescope_lint_packets_total{lint=\"tver\"} 20");
+	has(text, "rocescope_waiting_seconds_total 3.500000000");
+	has(text, "rocescope_ack_seconds_bucket{le=\"+Inf\"} 3");
+	free(text);
+	free(s.streams);
+}
+
 static void test_worst(void **state)
 {
 	struct snapshot s = filled();
@@ -337,7 +383,7 @@ static void test_answers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_totals),	   cmocka_unit_test(test_worst),     cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_totals),	   cmocka_unit_test(test_memory), cmocka_unit_test(test_worst),     cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_no_streams), cmocka_unit_test(test_dialogues), cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_addresses),  cmocka_unit_test(test_answers),
 	};
