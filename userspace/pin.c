@@ -115,14 +115,16 @@ static void remove_files(const struct pin *p, bool links)
 }
 
 /* Before Linux 6.6 egress is no link but a filter. */
+static void remove_filter(const struct pin_interface *known)
+{
+	if (known->filter && if_nametoindex(known->name) == known->ifindex)
+		attach_remove_filter(known->ifindex, known->qdisc);
+}
+
 static void remove_filters(const struct pin *p)
 {
-	for (int i = 0; p->state && i < PIN_INTERFACES; i++) {
-		const struct pin_interface *known = &p->state->interface[i];
-
-		if (known->filter && if_nametoindex(known->name) == known->ifindex)
-			attach_remove_filter(known->ifindex, known->qdisc);
-	}
+	for (int i = 0; p->state && i < PIN_INTERFACES; i++)
+		remove_filter(&p->state->interface[i]);
 }
 
 static void remove_all(const struct pin *p)
@@ -425,7 +427,16 @@ __u64 pin_since(struct pin *p, __u64 now)
 
 /* ---- links ---- */
 
-static bool is_among(const char *file, const char *const *names, size_t count)
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+/* The same of the name that a link has. */
+static bool is_link_among(const char *file, const char *const *names, size_t count)
 {
 	char path[PATH_MAX];
 
@@ -437,6 +448,19 @@ static bool is_among(const char *file, const char *const *names, size_t count)
 	return false;
 }
 
+/* There is room for so many names only. */
+static void forget_others(const struct pin *p, const char *const *names, size_t count)
+{
+	for (int i = 0; p->state && i < PIN_INTERFACES; i++) {
+		struct pin_interface *known = &p->state->interface[i];
+
+		if (!known->name[0] || is_among(known->name, names, count))
+			continue;
+		remove_filter(known);
+		*known = (struct pin_interface){ 0 };
+	}
+}
+
 void pin_release_others(const struct pin *p, const char *const *names, size_t count)
 {
 	DIR *all = p->name ? opendir(p->directory) : NULL;
@@ -444,13 +468,14 @@ void pin_release_others(const struct pin *p, const char *const *names, size_t co
 	struct dirent *e;
 
 	while (all && (e = readdir(all))) {
-		if (!is_link(e->d_name) || is_among(e->d_name, names, count))
+		if (!is_link(e->d_name) || is_link_among(e->d_name, names, count))
 			continue;
 		join(path, p->directory, "", e->d_name);
 		pin_release(path);
 	}
 	if (all)
 		closedir(all);
+	forget_others(p, names, count);
 }
 
 bool pin_find(const char *interface, char name[NAME_MAX + 1])

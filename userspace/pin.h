@@ -80,7 +80,7 @@ __u64 pin_since(struct pin *p, __u64 now);
 /* The file of an interface's link. kind: "xdp", "egress". */
 void pin_link_path(const struct pin *p, const char *kind, const char *interface, char path[PATH_MAX]);
 
-/* Takes links off interfaces that are not among the `count` of `names`. */
+/* Takes links and filters off interfaces that are not among the `count` of `names`, and forgets those. */
 void pin_release_others(const struct pin *p, const char *const *names, size_t count);
 
 /* The state's entry for this interface, made where there is none. NULL: no room. */
