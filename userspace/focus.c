@@ -22,10 +22,12 @@ struct focus *focus_open(int map)
 	if (!f)
 		return NULL;
 	f->value = mmap(NULL, sizeof(*f->value), PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
-	if (f->value != MAP_FAILED)
-		return f;
-	free(f);
-	return NULL;
+	if (f->value == MAP_FAILED) {
+		free(f);
+		return NULL;
+	}
+	focus_set(f, NULL); /* with --pin, what an agent that was killed looked at */
+	return f;
 }
 
 void focus_set(struct focus *f, const struct roce_key *key)
