@@ -166,8 +166,8 @@ static void tell_psn(const struct telling *t)
 	if (!s->met)
 		return;
 	lines_add(t->l, snapshot_lost(&s->counters) && s->trusted ? STYLE_FAULT : STYLE_PLAIN, "lost",
-		  "%llu PSNs (skipped %llu, in %llu jumps; %llu came later)", snapshot_lost(&s->counters),
-		  v[COUNTER_psn_skipped], v[COUNTER_psn_gaps], v[COUNTER_psn_recovered]);
+		  "PSNs %llu: skipped %llu, came later %llu; jumps %llu", snapshot_lost(&s->counters),
+		  v[COUNTER_psn_skipped], v[COUNTER_psn_recovered], v[COUNTER_psn_gaps]);
 	tell(t, "", "seen before %llu, jumps too large to be loss %llu", v[COUNTER_psn_duplicates], v[COUNTER_psn_resyncs]);
 	if (t->s->key.kind == KEY_UDP)
 		return;
@@ -186,7 +186,7 @@ static void tell_checks(const struct telling *t)
 	lines_add(t->l, v[COUNTER_messages_broken] && s->trusted ? STYLE_FAULT : STYLE_PLAIN, "messages",
 		  "%llu complete, %llu broken", v[COUNTER_messages], v[COUNTER_messages_broken]);
 	if (v[COUNTER_imm_gaps])
-		lines_add(t->l, STYLE_FAULT, "immediate", "leaves out %llu values in %llu jumps", v[COUNTER_imm_skipped],
+		lines_add(t->l, STYLE_FAULT, "immediate", "values left out %llu, jumps %llu", v[COUNTER_imm_skipped],
 			  v[COUNTER_imm_gaps]);
 	lines_add(t->l, v[COUNTER_icrc_bad] ? STYLE_FAULT : STYLE_PLAIN, "ICRC", "%llu bad, %llu checked, %llu unchecked",
 		  v[COUNTER_icrc_bad], v[COUNTER_icrc_checked] + v[COUNTER_rocev1_icrc_checked], v[COUNTER_icrc_unchecked]);
