@@ -60,18 +60,22 @@ void live_insist(struct live *l)
 	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_signal }, NULL);
 }
 
-/* As the pcapng writer does: a reader that is only slow gets everything. */
+/* As the pcapng writer does: a reader that is only slow gets everything. One that was waited for in vain is not again. */
 static ssize_t write_out(void *cookie, const char *bytes, size_t length)
 {
+	static bool given_up;
 	bool interrupted = false;
 	size_t done = 0;
 
 	(void)cookie;
-	while (done < length) {
+	if (given_up)
+		errno = EINTR;
+	while (done < length && !given_up) {
 		ssize_t n = write(STDOUT_FILENO, bytes + done, length - done);
 
-		if (n < 0 && (errno != EINTR || interrupted))
+		if (n < 0 && errno != EINTR)
 			break;
+		given_up = n < 0 && interrupted;
 		interrupted = n < 0;
 		done += n > 0 ? n : 0;
 	}
