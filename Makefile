@@ -32,9 +32,11 @@ export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 PROGRAMS   :=
 UNIT_TESTS :=
 TESTS      := $(sort $(wildcard */*.test))
-# These need files and CPU only, and so do unit tests; all others have interfaces, guests or a clock, and run alone.
+# These need files and CPU only, and so do unit tests.
 SIDE_BY_SIDE := $(patsubst %,tests/%.test,analyze analyze_threads compare_unit doctor doctor_icrc golden help ng_writer reader \
 		report send_faults send_file send_presets send_usage)
+# These have interfaces in namespaces of their own, mostly wait, and ask nothing of the clock. All others run alone.
+PATIENT    := $(patsubst %,tests/%.test,events prometheus screen service soak)
 PROVE      := prove --timer --failures --comments --exec tests/run
 
 .DEFAULT_GOAL := all
@@ -63,7 +65,8 @@ test: $(DEPS)
 	@$(MAKE) --no-print-directory -j$(JOBS) all unit-tests
 	@status=0; \
 	$(PROVE) --jobs $(JOBS) $(UNIT_TESTS) $(SIDE_BY_SIDE) || status=1; \
-	$(PROVE) $(filter-out $(SIDE_BY_SIDE),$(TESTS)) || status=1; \
+	$(PROVE) --jobs 2 $(PATIENT) || status=1; \
+	$(PROVE) $(filter-out $(SIDE_BY_SIDE) $(PATIENT),$(TESTS)) || status=1; \
 	exit $$status
 
 .PHONY: unit-tests
