@@ -35,8 +35,9 @@ TESTS      := $(sort $(wildcard */*.test))
 # These need files and CPU only, and so do unit tests.
 SIDE_BY_SIDE := $(patsubst %,tests/%.test,analyze analyze_threads compare_unit doctor doctor_icrc golden help ng_writer reader \
 		report send_faults send_file send_presets send_usage)
-# These have interfaces in namespaces of their own, mostly wait, and ask nothing of the clock. All others run alone.
-PATIENT    := $(patsubst %,tests/%.test,events prometheus screen service soak)
+# These have interfaces in namespaces of their own, or one guest, mostly wait or keep one CPU busy, and ask nothing of the clock:
+# two at a time, the longest first. All others run alone.
+PATIENT    := $(patsubst %,tests/%.test,kernels monitor_guest share soak service prometheus events screen)
 PROVE      := prove --timer --failures --comments --exec tests/run
 
 .DEFAULT_GOAL := all
