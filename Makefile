@@ -35,9 +35,11 @@ TESTS      := $(sort $(wildcard */*.test))
 # These need files and CPU only, and so do unit tests.
 SIDE_BY_SIDE := $(patsubst %,tests/%.test,analyze analyze_threads compare_unit doctor doctor_icrc golden help ng_writer reader \
 		report send_faults send_file send_presets send_usage)
-# These have interfaces in namespaces of their own, or one guest, mostly wait or keep one CPU busy, and ask nothing of the clock:
-# two at a time, the longest first. All others run alone.
-PATIENT    := $(patsubst %,tests/%.test,kernels monitor_guest share soak service prometheus events screen)
+# These have interfaces in namespaces of their own, or guests that mostly wait, and ask nothing of the clock: two at a time, the
+# longest first. All others run alone.
+PATIENT    := $(patsubst %,%.test,rxe_tests/dialogue $(addprefix tests/,kernels monitor_guest share soak) rxe_tests/watched \
+		$(addprefix tests/,service prometheus wireshark corpus monitor_basic events doctor_live screen dialogue monitor_replay \
+		capture_replay budget))
 PROVE      := prove --timer --failures --comments --exec tests/run
 
 .DEFAULT_GOAL := all
