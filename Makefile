@@ -38,6 +38,7 @@ SIDE_BY_SIDE := $(patsubst %,tests/%.test,analyze analyze_threads compare_unit d
 # These have interfaces in namespaces of their own, or guests that mostly wait, and ask nothing of the clock: two at a time, the
 # longest first. All others run alone.
 PATIENT    := $(patsubst %,%.test,rxe_tests/dialogue $(addprefix tests/,kernels monitor_guest share soak) rxe_tests/watched \
+		tests/lab_basic rxe_tests/send tests/rdma_stream \
 		$(addprefix tests/,service prometheus wireshark corpus monitor_basic events doctor_live screen dialogue monitor_replay \
 		capture_replay budget))
 PROVE      := prove --timer --failures --comments --exec tests/run
