@@ -30,7 +30,7 @@ static const struct snapshot_stream *walk_find(struct walk *w, const struct roce
 
 static __u64 time_of(const struct snapshot *s)
 {
-	return s ? (__u64)s->time.tv_sec * 1000000000 + s->time.tv_nsec : 0;
+	return s ? snapshot_time(s) : 0;
 }
 
 /* The row that was made of a stream of the previous snapshot. */

@@ -23,7 +23,7 @@ const char *const limit_names[LIMITS] = {
 
 static __u64 monotonic(const struct snapshot *s)
 {
-	return (__u64)s->time.tv_sec * 1000000000 + s->time.tv_nsec - s->realtime_offset;
+	return snapshot_time(s) - s->realtime_offset;
 }
 
 static __u64 since(__u64 then, __u64 now)

@@ -370,7 +370,7 @@ void plot_draw(FILE *out, struct plot_picture *picture)
 		.out = out,
 		.picture = picture,
 		.height = HEAD + RATE + (strips ? BETWEEN + strips * (STRIP + GAP) - GAP : 0) + FOOT,
-		.end = (__u64)now->time.tv_sec * NSEC + now->time.tv_nsec,
+		.end = snapshot_time(now),
 	};
 	struct strip strip[PLOT_STREAMS] = { 0 };
 	unsigned int any = 0;

@@ -54,6 +54,12 @@ struct snapshot {
 	void *owners;			 /* memory of streams[].owner */
 };
 
+/* When it was taken, ns since 1970; less realtime_offset it is by the clock of the streams. */
+static inline __u64 snapshot_time(const struct snapshot *s)
+{
+	return (__u64)s->time.tv_sec * 1000000000 + s->time.tv_nsec;
+}
+
 /*
  * Adds to the totals what only streams count (scope STREAM, trusted ones that are no estimate), computes psn_lost, sums
  * ring_missed, and sorts the streams (source, destination, QPN, side). To be called once, after everything is filled in.

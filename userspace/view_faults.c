@@ -34,7 +34,7 @@ static void print_time(char to[CELL], __s64 since)
 
 static void fill(struct cells *c, const struct snapshot *now, const struct fault *f)
 {
-	__u64 start = (__u64)now->time.tv_sec * NSEC + now->time.tv_nsec - llround(now->seconds * NSEC);
+	__u64 start = snapshot_time(now) - llround(now->seconds * NSEC);
 	bool ip = memcmp(f->dst, (__u8[16]){ 0 }, sizeof(f->dst));
 
 	*c = (struct cells){ 0 };

@@ -13,8 +13,6 @@
 #include "userspace/view.h"
 #include "userspace/view_json.h"
 
-#define NSEC 1000000000u
-
 static const char *const counters[ROCE_COUNTERS] = {
 #define COUNTER(name, unit, kind, scope, words) [COUNTER_##name] = #name,
 #include "roce/counters.def"
@@ -162,7 +160,7 @@ static bool print(FILE *out, json_t *o, size_t flags)
 json_t *view_json_head(const struct snapshot *s, const char *schema)
 {
 	json_t *o = json_pack("{s:s, s:o, s:f, s:b, s:o, s:o}", "schema", schema,
-			      "time", rfc3339((__u64)s->time.tv_sec * NSEC + s->time.tv_nsec),
+			      "time", rfc3339(snapshot_time(s)),
 			      "seconds", s->seconds, "complete", s->complete,
 			      "interfaces", interfaces_array(s), "totals", totals_object(&s->totals));
 
