@@ -7,7 +7,7 @@
 # make soak       an hour of faults, flaps and restarts (tests/soak.test)
 # make install    the command and its service (packaging/build.mk)
 #
-# Each folder says what it builds in its own build.mk.
+# rooms.mk makes an archive of each room; what is built of them, each folder says in its own build.mk.
 
 BUILD    := build
 CC       ?= gcc
@@ -20,8 +20,9 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unk
 
 # -iquote and never -I.: bpf/ and pcap/ would shadow the system's <bpf/...> and <pcap/...>.
 CFLAGS   ?= -O2 -g
-CFLAGS   += -std=gnu11 -Wall -Wextra -Werror -iquote . -D_GNU_SOURCE
-SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+INCLUDES := -iquote . -iquote $(BUILD) $(shell $(PKG) --cflags libnl-genl-3.0)
+WARNINGS := -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE
+CFLAGS   += $(WARNINGS) $(INCLUDES)
 # Quiet lines by default, whole commands with V=1.
 Q        := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s %s\n' $(1) $(2))
@@ -47,7 +48,7 @@ PROVE      := prove --timer --failures --comments --exec tests/run
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-include $(sort $(wildcard */*.mk))
+include rooms.mk $(sort $(wildcard */*.mk */*/*.mk))
 
 DEPS := $(BUILD)/.deps
 
@@ -79,28 +80,10 @@ unit-tests: $(UNIT_TESTS)
 clean:
 	rm -rf $(BUILD)
 
-define compile
-$(call say,CC,$@)
-@mkdir -p $(@D)
-$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
-endef
-
-$(BUILD)/%.o: %.c
-	$(compile)
-
-# For tests, beside the programs' own objects: with the address and undefined-behaviour sanitizers, and with the thread's.
-$(BUILD)/sanitized/%.o: %.c
-	$(compile)
-$(BUILD)/raced/%.o: %.c
-	$(compile)
-$(BUILD)/sanitized/%.o: private CFLAGS += $(SANITIZE)
-$(BUILD)/raced/%.o: private CFLAGS += -fsanitize=thread
-
-$(PROGRAMS) $(UNIT_TESTS):
+$(PROGRAMS): LINK ?= $(CC) $(CFLAGS)
+$(PROGRAMS):
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
+	$(Q)$(LINK) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
-$(UNIT_TESTS): LDLIBS += -lcmocka
-
--include $(foreach kind,. sanitized raced fuzzed wireshark,$(wildcard $(addprefix $(BUILD)/$(kind)/*/,*.d unit/*.d fuzz/*.d wireshark/*.d)))
+-include $(shell find $(BUILD) -name debian -prune -o -name venv -prune -o -name '*.d' -type f -print 2>/dev/null)

@@ -11,8 +11,8 @@
 #include "bench/finding.h"
 #include "bench/rewrite.bpf.h"
 #include "bench/slice8.h"
-#include "bpf/watch.h"
 #include "bpf/recent.h"
+#include "bpf/watch.h"
 
 const volatile struct slice8_tables slice8_tables;
 

@@ -11,12 +11,10 @@ $(BENCH)/%.skel.h: $(BENCH)/%.bpf.o
 	$(call say,SKELETON,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
-$(BENCH)/engine.o: CFLAGS += -iquote $(BUILD)
 $(BENCH)/engine.o: $(BENCH)/bench.skel.h
-$(BENCH)/engine: $(addprefix $(BUILD)/,bench/engine.o bench/frame.o userspace/maps.o userspace/snapshot.o) $(BUILD)/libstream.a
-$(BENCH)/engine: LDLIBS += -lbpf -lz -lisal $(STREAM_LDLIBS)
+$(BENCH)/engine: $(BENCH)/engine.o $(BENCH)/frame.o $(call rooms,,userspace/live)
+$(BENCH)/engine: LDLIBS += $(ROOM_LDLIBS)
 
-$(BENCH)/live.o: CFLAGS += -iquote $(BUILD)
 $(BENCH)/live.o: $(BENCH)/live.skel.h
 $(BENCH)/live: $(BENCH)/live.o $(BENCH)/frame.o
 $(BENCH)/live: LDLIBS += -lbpf -lz
@@ -27,11 +25,6 @@ $(BENCH)/unchanged: LDLIBS += -lxdp -lbpf -lz
 PROGRAMS += $(BENCH)/read_crc
 $(BENCH)/read_crc: $(BENCH)/read_crc.o
 $(BENCH)/read_crc: LDLIBS += -lisal
-
-# The rewritten packets' ICRCs against zlib's.
-UNIT_TESTS += $(BUILD)/tests/unit/test_rewrite
-$(BUILD)/tests/unit/test_rewrite: $(BUILD)/tests/unit/test_rewrite.o $(BENCH)/frame.o
-$(BUILD)/tests/unit/test_rewrite: LDLIBS += -lz
 
 .PHONY: bench
 bench: $(DEPS)

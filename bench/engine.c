@@ -23,7 +23,7 @@
 #include "bpf/capture.h"
 #include "lib/clock.h"
 #include "lib/options.h"
-#include "userspace/maps.h"
+#include "userspace/live/maps.h"
 
 #include "bench/bench.skel.h" /* knows the types above */
 

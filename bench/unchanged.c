@@ -3,7 +3,7 @@
  * unchanged packet|xdp IFACE PAYLOAD SECONDS CPU
  *
  * Sends one packet again and again, by AF_PACKET or AF_XDP, with the options and by the steps of the sender's ways out of those
- * names (send/outlet_packet.c, send/outlet_xdp.c), but writes it only once. Prints { "packets", "seconds" } of what the kernel
+ * names (userspace/send/outlet_packet.c, userspace/send/outlet_xdp.c), but writes it only once. Prints { "packets", "seconds" } of what the kernel
  * took. It is the bench's own: it trusts its arguments.
  */
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "roce/dialogue.h"
 
 /*
- * What maps hold may outlive the build that made them (userspace/pin.h). Changed types are noticed; to be counted up where
+ * What maps hold may outlive the build that made them (userspace/live/pin.h). Changed types are noticed; to be counted up where
  * the same types come to mean something else: how a key is hashed, in what unit something is counted.
  */
 #define ABI_MEANING 1

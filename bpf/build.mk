@@ -3,6 +3,8 @@
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -iquote . \
 	      -I/usr/include/$(shell $(CC) -print-multiarch)
 
+SKELETONS := $(patsubst %,$(BUILD)/bpf/%.skel.h,monitor capture send)
+
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 	$(call say,CLANG,$@)
 	@mkdir -p $(@D)
@@ -11,3 +13,6 @@ $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call say,SKELETON,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+# The skeletons of the kernel's programs are made before what may include them.
+$(foreach v,$(VARIANTS),$(foreach room,live send command,$(patsubst %.c,$(BUILD)/$(call variant,$v)%.o,$(wildcard userspace/$(room)/*.c)))): | $(SKELETONS)

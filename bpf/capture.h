@@ -65,7 +65,7 @@ struct recent {
 	struct capture_second second;
 	__u32 after;	/* so many packets are taken because of the fault before */
 	__u32 sampled;
-	__u32 known;	/* what is above and below is the stream's; 0: another program has counted it (userspace/pin.h) */
+	__u32 known;	/* what is above and below is the stream's; 0: another program has counted it (userspace/live/pin.h) */
 	__u32 reserved;
 	__u64 pad;
 	struct roce_before before; /* as `shown` */

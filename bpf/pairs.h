@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Pairs in the kernel: learnt from CM packets, and put here by user space, before it attaches (--expect) and while it watches
- * (host/pairs.c).
+ * (userspace/host/pairs.c).
  */
 #ifndef BPF_PAIRS_H
 #define BPF_PAIRS_H

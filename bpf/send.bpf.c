@@ -8,7 +8,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "send/slot.h"
+#include "bpf/slot.h"
 
 #define INLINE_PAYLOAD 64 /* up to here a copy word by word is cheaper than the helper */
 

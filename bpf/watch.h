@@ -361,7 +361,7 @@ static __always_inline struct scratch *watch_begin(__u32 length, __u32 tag, __u3
 	s->tag = tag;
 	s->wanted = what & WATCH_ICRC && watch_is_wanted(length);
 	if (what & WATCH_CAPTURE)
-		s->skipped = 0; /* the scratch may be of a run with --decap (userspace/pin.h) */
+		s->skipped = 0; /* the scratch may be of a run with --decap (userspace/live/pin.h) */
 	return s;
 }
 

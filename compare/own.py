@@ -9,7 +9,7 @@ from lab.lab import ROOT
 
 # A packet carries PACKET_PAYLOAD whatever the transport: the UDP transports split by an MTU that makes it so.
 UDP_MTU = PACKET_PAYLOAD + 20 + 8
-END_MARKER = 48     # lib/stream_header.h
+END_MARKER = 48     # roce/stream_header.h
 READY_S = 30
 IDLE_S = 10         # without a packet: a guest may not be scheduled for seconds
 SETUP_S = 60        # beyond the run's own time: an emulated CPU starts DPDK slowly

@@ -10,7 +10,7 @@
 
 #include "dpdk_udp/dpdk_stream.h"
 #include "lib/stop.h"
-#include "lib/stream_header.h"
+#include "roce/stream_header.h"
 
 enum { OPT_SRC = OPTION_OWN, OPT_DST, OPT_DST_MAC, OPT_MTU };
 

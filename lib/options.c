@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/options.h"
+#include "version.h"
 
 #define MAX_OPTIONS	64
 #define MAX_SECONDS	1e9

@@ -15,7 +15,7 @@
 #include "lib/histogram.h"
 #include "lib/options.h"
 #include "lib/report.h"
-#include "lib/stream_header.h"
+#include "roce/stream_header.h"
 
 /* How long after all end markers stragglers (and repeated end markers) are still taken in. */
 #define RECEIVER_LINGER_NS	(300 * NSEC_PER_MSEC)

@@ -12,7 +12,7 @@
 #include "lib/options.h"
 #include "lib/pacing.h"
 #include "lib/report.h"
-#include "lib/stream_header.h"
+#include "roce/stream_header.h"
 
 /*
  * End markers leave 200, 400 and 800 ms after the last packet: by then the receiver's buffer has room. One that is dropped

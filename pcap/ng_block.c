@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 
 #include "pcap/ng_block.h"
+#include "version.h"
 
 #define BYTE_ORDER_MAGIC 0x1a2b3c4d
 #define VERSION_MAJOR 1

@@ -12,8 +12,7 @@ WIRESHARK_SERIES  = $(shell $(PKG) --modversion wireshark | cut -d. -f1,2)
 WIRESHARK_PLUGIN  = $(WIRESHARK)/plugins/$(WIRESHARK_SERIES)/epan/rocescope.so
 
 # what else goes in, compiled anew as a shared object wants it
-WIRESHARK_OBJECTS := $(patsubst %.c,$(WIRESHARK)/%.o,$(wildcard pcap/wireshark/*.c pcap/link*.c) \
-		     $(addprefix userspace/,observer.c table.c pairs.c snapshot.c event_text.c))
+WIRESHARK_OBJECTS := $(patsubst %.c,$(WIRESHARK)/%.o,$(wildcard pcap/wireshark/*.c))
 
 .PHONY: wireshark wireshark-install wireshark-install-lua wireshark-profile .wireshark-version
 wireshark: $(WIRESHARK)/.linked
@@ -25,17 +24,17 @@ $(WIRESHARK)/.version: .wireshark-version
 		echo "wireshark: no headers of Wireshark: apt-get install libwireshark-dev libglib2.0-dev" >&2; exit 1; }
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
-$(WIRESHARK)/.linked: $(WIRESHARK_OBJECTS)
+$(WIRESHARK)/.linked: $(WIRESHARK_OBJECTS) $(call rooms,wireshark/,userspace/model)
 	$(call say,LINK,$(WIRESHARK_PLUGIN))
 	@mkdir -p $(dir $(WIRESHARK_PLUGIN))
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -o $(WIRESHARK_PLUGIN) $^ -lisal \
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -o $(WIRESHARK_PLUGIN) $^ -Wl,--as-needed $(ROOM_LDLIBS) \
 		$(shell $(PKG) --libs wireshark)
 	@touch $@
 
-$(WIRESHARK_OBJECTS): CFLAGS += -fPIC -fvisibility=hidden -DVERSION='"$(VERSION)"' \
-	$(patsubst -I%,-isystem %,$(shell $(PKG) --cflags wireshark))
+$(WIRESHARK)/%.o: CFLAGS += -fPIC -fvisibility=hidden
+$(WIRESHARK_OBJECTS): CFLAGS += $(patsubst -I%,-isystem %,$(shell $(PKG) --cflags wireshark))
 
-$(WIRESHARK)/%.o: %.c $(WIRESHARK)/.version
+$(WIRESHARK)/%.o: %.c $(WIRESHARK)/.version | $(BUILD)/version.h
 	$(compile)
 
 wireshark-install: wireshark wireshark-profile

@@ -8,7 +8,7 @@
 #ifndef ROCE_PARSE_H
 #define ROCE_PARSE_H
 
-#include "lib/stream_header.h"
+#include "roce/stream_header.h"
 #include "roce/opcode.h"
 #include "roce/wire.h"
 
@@ -246,7 +246,7 @@ roce_inline bool parse_is_watched(const struct roce_ports *ports, __u32 port)
 	return watched;
 }
 
-/* The stream programs' header (lib/stream_header.h); a datagram without it belongs to a foreign flow. */
+/* The stream programs' header (roce/stream_header.h); a datagram without it belongs to a foreign flow. */
 roce_inline void parse_stream_header(struct roce_cursor *c, struct roce_packet *p)
 {
 	const __u8 *h = cursor_peek(c, sizeof(struct stream_header));

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/stop.h"
-#include "lib/stream_header.h"
+#include "roce/stream_header.h"
 #include "rxe_tests/rdma_stream.h"
 
 enum {

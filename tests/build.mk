@@ -1,26 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Unit tests of the engine and of what stores its streams, with the address and undefined-behaviour sanitizers on.
-ENGINE_TESTS := $(addprefix $(BUILD)/tests/unit/test_,opcode parse icrc psn model message lint stream pair dialogue table decap event_text fault_list plot_row filter focus history)
-UNIT_TESTS   += $(ENGINE_TESTS)
+# A unit test lies in the folder of the room it tests, and links its archive and those below, with the sanitizers.
+UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/test_*.c))
+unit_room   = $(or $(filter %/$(notdir $(patsubst %/,%,$(dir $1))),$(addprefix /,$(ROOMS))),/userspace/model)
+# These are compiled otherwise: several threads, and a million ICRCs.
+RACED_TESTS := $(BUILD)/tests/unit/offline/test_analysis
+PLAIN_TESTS := $(BUILD)/tests/unit/doctor/test_icrc_random
 
-# The last six include their sources. private: the command's own objects, which test_table links, stay as they are
-$(ENGINE_TESTS) $(ENGINE_TESTS:%=%.o): private CFLAGS += $(SANITIZE)
-$(ENGINE_TESTS): LDLIBS += -lz
-$(ENGINE_TESTS): $(BUILD)/%: $(BUILD)/%.o
-$(BUILD)/tests/unit/test_table: $(addprefix $(BUILD)/userspace/,table.o snapshot.o faults.o)
-$(BUILD)/tests/unit/test_filter: $(addprefix $(BUILD)/,lib/options.o userspace/snapshot.o)
-$(BUILD)/tests/unit/test_fault_list: $(addprefix $(BUILD)/,lib/options.o userspace/filter.o)
-$(BUILD)/tests/unit/test_filter $(BUILD)/tests/unit/test_fault_list $(BUILD)/tests/unit/test_history: LDLIBS += -lm
-$(BUILD)/tests/unit/test_history: $(BUILD)/userspace/table.o
-$(BUILD)/tests/unit/test_pair: $(BUILD)/userspace/pairs.o
-$(BUILD)/tests/unit/test_dialogue: $(addprefix $(BUILD)/userspace/,limit.o snapshot.o)
+define unit_test
+$1: $(BUILD)/$2$(1:$(BUILD)/%=%).o $(call rooms,$2,$(patsubst /%,%,$(call unit_room,$1)))
+endef
+$(foreach t,$(filter-out $(RACED_TESTS) $(PLAIN_TESTS),$(UNIT_TESTS)),$(eval $(call unit_test,$t,sanitized/)))
+$(foreach t,$(RACED_TESTS),$(eval $(call unit_test,$t,raced/)))
+$(foreach t,$(PLAIN_TESTS),$(eval $(call unit_test,$t,)))
 
-# The analysis of captures on several threads, all of it once more with the thread sanitizer.
-UNIT_TESTS += $(BUILD)/tests/unit/test_analysis
-$(BUILD)/tests/unit/test_analysis: $(patsubst %.c,$(BUILD)/raced/%.o,tests/unit/test_analysis.c \
-	$(filter-out pcap/ng_% pcap/writer.c,$(wildcard pcap/*.c)) \
-	$(addprefix userspace/,analysis.c analysis_files.c analysis_part.c observer.c table.c pairs.c snapshot.c))
-$(BUILD)/tests/unit/test_analysis: LDLIBS += -fsanitize=thread -lisal -lz $(CAPTURE_LDLIBS)
+$(UNIT_TESTS): LINK := $(CLANG) $(SANITIZE)
+$(RACED_TESTS): LINK := $(CC) -fsanitize=thread
+$(PLAIN_TESTS): LINK := $(CC)
+$(UNIT_TESTS): LDLIBS += $(ROOM_LDLIBS) -lcmocka
+$(UNIT_TESTS):
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o %.a,$^) $(LDLIBS)
+
+# The rewritten packets' ICRCs against zlib's.
+$(BUILD)/tests/unit/bench/test_rewrite: $(BUILD)/sanitized/bench/frame.o
 
 # The soak (tests/soak.test) for as long as one wants; `make test` has a minute of it.
 SOAK_SECONDS ?= 3600

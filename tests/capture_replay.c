@@ -3,7 +3,7 @@
  * capture_replay [--udp PORT] FILE...
  *
  * Runs every frame of captures of Ethernet through each of bpf/capture.bpf.c's programs (BPF_PROG_TEST_RUN) and through
- * userspace/observer.c, and compares what is told of it: a packet with an event is taken, once, with all its bytes and the
+ * userspace/model/observer.c, and compares what is told of it: a packet with an event is taken, once, with all its bytes and the
  * very same struct roce_event; of others nothing comes. And, of one stream after the other, what is counted in focus, but for
  * the clock.
  *
@@ -20,10 +20,10 @@
 #include "bpf/capture.h"
 #include "bpf/capture.skel.h"
 #include "pcap/reader.h"
-#include "userspace/event_text.h"
-#include "userspace/focus.h"
-#include "userspace/maps.h"
-#include "userspace/observer.h"
+#include "userspace/live/focus.h"
+#include "userspace/live/maps.h"
+#include "userspace/model/event_text.h"
+#include "userspace/model/observer.h"
 
 /* What test runs put into one buffer: a page without XDP's headroom and struct skb_shared_info (net/bpf/test_run.c). */
 #define LINEAR_MAX (4096 - 256 - 320)

@@ -6,42 +6,16 @@
 FUZZ_TARGETS := parse decap stream mask reader table capture doctor
 FUZZ_SECONDS ?= 120
 FUZZERS      ?= $(FUZZ_TARGETS)
-FUZZED       := $(BUILD)/fuzzed
 FUZZ         := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/fuzz_%)
-FUZZ_SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
-FUZZ_CFLAGS  := -O1 -g -fno-omit-frame-pointer -std=gnu11 -Wall -Wextra -Werror -iquote . -D_GNU_SOURCE \
-		-fsanitize=fuzzer-no-link $(FUZZ_SANITIZE)
 
-$(FUZZ): $(BUILD)/tests/fuzz/%: $(FUZZED)/tests/fuzz/%.o
+$(FUZZ): $(BUILD)/tests/fuzz/%: $(BUILD)/sanitized/tests/fuzz/%.o $(call rooms,sanitized/,userspace/command)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) -fsanitize=fuzzer $(FUZZ_SANITIZE) -o $@ $(filter %.o,$^) $(LDLIBS)
+	$(Q)$(CLANG) -fsanitize=fuzzer $(SANITIZE) -Wl,--as-needed -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
-$(BUILD)/tests/fuzz/fuzz_mask: LDLIBS += -lz
-$(BUILD)/tests/fuzz/fuzz_table: $(FUZZED)/userspace/table.o
-$(BUILD)/tests/fuzz/fuzz_capture: $(CAPTURE_READER:%.c=$(FUZZED)/%.o)
-$(BUILD)/tests/fuzz/fuzz_capture: LDLIBS += -Wl,--wrap=read,--wrap=lseek $(CAPTURE_LDLIBS)
-# the command without what watches interfaces or sends; its CRC the target has
-FUZZ_READER := $(CAPTURE_READER) host/names.c lib/options.c lib/stop.c userspace/cmd_analyze.c $(filter-out $(addprefix userspace/,rocescope.c cmd_% \
-	       send_report.c attach.c doctor_live.c events.c hook.c monitor.c service.c share.c findings_% kernel.c layout.c live% maps.c pin.c taken.c udp_stream%),$(wildcard userspace/*.c))
-$(BUILD)/tests/fuzz/fuzz_reader: $(FUZZ_READER:%.c=$(FUZZED)/%.o)
-$(BUILD)/tests/fuzz/fuzz_reader: LDLIBS += -Wl,--wrap=capture_read $(CAPTURE_LDLIBS) -ljansson -lm
-$(BUILD)/tests/fuzz/fuzz_doctor: $(patsubst %.c,$(FUZZED)/%.o,$(wildcard doctor/*.c) $(addprefix userspace/,observer.c pairs.c table.c))
-$(BUILD)/tests/fuzz/fuzz_doctor: LDLIBS += -lz -lm -lisal
-$(FUZZED)/lib/options.o: FUZZ_CFLAGS += -DVERSION='"$(VERSION)"'
-
-$(FUZZED)/%.o: %.c $(FUZZED)/.libfuzzer
-	$(call say,CLANG,$@)
-	@mkdir -p $(@D)
-	$(Q)$(CLANG) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
-
-# Without clang's runtime libraries nothing links: say it once, in words.
-$(FUZZED)/.libfuzzer:
-	@mkdir -p $(@D)
-	@echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }' | \
-		$(CLANG) -fsanitize=fuzzer $(FUZZ_SANITIZE) -x c -o $@ - 2>$@.log || \
-		{ echo "fuzz: $(CLANG) has no libFuzzer with sanitizers: install libclang-rt-dev (or run 'make deps');" \
-		       "details: $@.log" >&2; exit 1; }
+$(FUZZ): LDLIBS += $(ROOM_LDLIBS)
+$(BUILD)/tests/fuzz/fuzz_capture: LDLIBS += -Wl,--wrap=read,--wrap=lseek
+$(BUILD)/tests/fuzz/fuzz_reader: LDLIBS += -Wl,--wrap=capture_read
 
 .PHONY: fuzz fuzzers
 fuzzers: $(FUZZ)

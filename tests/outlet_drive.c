@@ -28,8 +28,8 @@
 
 #include "lib/clock.h"
 #include "lib/stop.h"
-#include "send/netdev.h"
-#include "send/outlet.h"
+#include "userspace/send/netdev.h"
+#include "userspace/send/outlet.h"
 
 #define SIZES 64
 #define HEADERS 54

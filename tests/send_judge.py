@@ -420,7 +420,7 @@ ICRC_MISTAKES = {
 }
 
 
-# ---- faults, by the words of send/fault.def ----
+# ---- faults, by the words of userspace/send/fault.def ----
 
 class Fault:
     """One mistake. Each function is given what it needs by name; what is not given stays as it is."""

@@ -14,7 +14,7 @@
 #include "bpf/capture.h"
 #include "bpf/capture.skel.h"
 #include "bpf/monitor.skel.h"
-#include "userspace/maps.h"
+#include "userspace/live/maps.h"
 
 #define LOG_STATISTICS 4 /* linux/bpf_verifier.h: BPF_LOG_STATS */
 

@@ -34,9 +34,9 @@
 #include "roce/checksum.h"
 #include "roce/decap.h"
 #include "tests/slice8.h"
-#include "userspace/maps.h"
-#include "userspace/pairs.h"
-#include "userspace/table.h"
+#include "userspace/live/maps.h"
+#include "userspace/model/pairs.h"
+#include "userspace/model/table.h"
 
 /* What test runs put into one buffer: a page without XDP's headroom and struct skb_shared_info (net/bpf/test_run.c). */
 #define LINEAR_MAX (4096 - 256 - 320)

@@ -14,8 +14,9 @@
 
 #include "pcap/link.h"
 #include "pcap/wireshark/rocescope.h"
-#include "userspace/address.h"
-#include "userspace/event_text.h"
+#include "userspace/model/address.h"
+#include "userspace/model/event_text.h"
+#include "version.h"
 
 #define MAX_STREAMS 1000000 /* as analyze */
 

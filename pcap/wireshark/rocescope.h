@@ -3,7 +3,7 @@
 #ifndef PCAP_WIRESHARK_ROCESCOPE_H
 #define PCAP_WIRESHARK_ROCESCOPE_H
 
-#include "userspace/observer.h"
+#include "userspace/model/observer.h"
 
 #define NO_STREAM 0xffffffffu
 

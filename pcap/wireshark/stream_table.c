@@ -10,7 +10,7 @@
 #include <epan/tap.h>
 
 #include "pcap/wireshark/rocescope.h"
-#include "userspace/address.h"
+#include "userspace/model/address.h"
 
 enum { WHO, WHOM, QPN, SERVICE, SIDE, PACKETS, LOST, DUPLICATES, BAD_ICRC, MESSAGES, BROKEN, COLUMNS };
 

@@ -5,8 +5,8 @@
  */
 #include <zlib.h>
 
-#include "doctor/doctor.h"
 #include "tests/fuzz/must.h"
+#include "userspace/doctor/doctor.h"
 
 enum { MAKE_RIGHT = 1, CUT = 2, BARE = 4, APART = 8, HEADERS = 16 };
 

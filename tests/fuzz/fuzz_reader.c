@@ -9,8 +9,8 @@
 
 #include "pcap/reader.h"
 #include "tests/fuzz/must.h"
-#include "userspace/commands.h"
-#include "userspace/faults.h"
+#include "userspace/command/commands.h"
+#include "userspace/model/faults.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int __real_capture_read(struct capture *c, struct capture_piece *piece);

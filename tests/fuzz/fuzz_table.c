@@ -4,7 +4,7 @@
  * key or a run of keys.
  */
 #include "tests/fuzz/must.h"
-#include "userspace/table.h"
+#include "userspace/model/table.h"
 
 #define MODEL_MAX 256
 

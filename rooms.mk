@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The rooms, lowest first. A room includes only itself and rooms before it (tests/rooms.test), and is linked in this order:
+# what a lower room would need of a higher one is not found. roce/ and bpf/ have no C files of user space.
+ROOMS := roce lib bpf pcap $(addprefix userspace/,model offline live host doctor send output screen prometheus command)
+
+# What they need of other libraries. Each program links those it uses (--as-needed).
+ROOM_LDLIBS := -lbpf -lxdp -lpcap -lz -llzma -lzstd -lisal -lnl-genl-3 -lnl-3 -ljansson -lmicrohttpd -lncursesw -lsystemd -lm
+
+# $(call rooms,VARIANT,ROOM): the archives of a room and of all before it, as they are linked.
+sources = $(filter-out %.bpf.c,$(wildcard $1/*.c))
+reverse = $(if $1,$(call reverse,$(wordlist 2,$(words $1),$1)) $(firstword $1))
+up_to   = $(if $(filter $2,$(firstword $1)),$2,$(firstword $1) $(call up_to,$(wordlist 2,$(words $1),$1),$2))
+rooms   = $(patsubst %,$(BUILD)/$1%.a,$(call reverse,$(foreach room,$(call up_to,$(ROOMS),$2),$(if $(call sources,$(room)),$(room)))))
+
+# Each room once for the programs; once with clang's address and undefined-behaviour sanitizers, for unit tests and fuzzers;
+# once with the thread sanitizer; once for Wireshark's plugin.
+VARIANTS := programs sanitized raced wireshark
+variant   = $(if $(filter-out programs,$1),$1/)
+
+define archive
+$(BUILD)/$1$2.a: $(patsubst %.c,$(BUILD)/$1%.o,$(call sources,$2))
+endef
+$(foreach v,$(VARIANTS),$(foreach room,$(ROOMS),$(eval $(call archive,$(call variant,$v),$(room)))))
+
+$(BUILD)/%.a:
+	$(call say,AR,$@)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+define compile
+$(call say,CC,$@)
+@mkdir -p $(@D)
+$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+endef
+
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
+
+$(BUILD)/%.o: %.c | $(BUILD)/version.h
+	$(compile)
+$(BUILD)/raced/%.o: CFLAGS += -fsanitize=thread
+$(BUILD)/raced/%.o: %.c | $(BUILD)/version.h
+	$(compile)
+# fuzzer-no-link: what the fuzzers are guided by; a unit test takes no notice of it
+$(BUILD)/sanitized/%.o: %.c | $(BUILD)/version.h $(BUILD)/sanitized/.libfuzzer
+	$(call say,CLANG,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -O1 -g -fno-omit-frame-pointer $(WARNINGS) $(INCLUDES) -fsanitize=fuzzer-no-link $(SANITIZE) -MMD -MP -c -o $@ $<
+
+$(BUILD)/sanitized/.libfuzzer:
+	@mkdir -p $(@D)
+	@echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }' | \
+		$(CLANG) -fsanitize=fuzzer $(SANITIZE) -x c -o $@ - 2>$@.log || \
+		{ echo "$(CLANG) has no libFuzzer with sanitizers: run 'make deps' (details: $@.log)" >&2; exit 1; }
+
+# Made anew only when it differs, and what includes it then as well.
+.PHONY: .version
+$(BUILD)/version.h: .version
+	@mkdir -p $(@D)
+	@echo '#define VERSION "$(VERSION)"' | cmp -s - $@ || echo '#define VERSION "$(VERSION)"' >$@

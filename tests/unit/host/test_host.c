@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What RDMA netlink says becomes QPs, owners and pairs; counters become words. The messages are made by hand, as nldev.c does. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+#include <rdma/rdma_netlink.h>
+
+#include "tests/unit/cmocka_includes.h"
+
+#include "userspace/host/hints.h"
+#include "userspace/model/address.h"
+
+/* of include/rdma/ib_verbs.h; what userspace/host/owners.c has of its own */
+#define TYPE_RC 2
+#define STATE_RTS 3
+#define STATE_ERR 6
+#define REMEMBERED_NS (600 * 1000000000ull)
+
+#define QPN 18
+#define PEER_QPN 17
+
+/* ---- messages ---- */
+
+static struct host_qp taken[8];
+static size_t taken_count;
+
+static void take(void *context, const struct host_qp *qp)
+{
+	(void)context;
+	taken[taken_count++] = *qp;
+}
+
+static void put_qp(struct nl_msg *m, __u32 qpn, bool connected)
+{
+	struct nlattr *entry = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
+
+	nla_put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+	nla_put_u32(m, RDMA_NLDEV_ATTR_RES_LQPN, qpn);
+	if (connected) {
+		nla_put_u32(m, RDMA_NLDEV_ATTR_RES_RQPN, PEER_QPN);
+		nla_put_u32(m, RDMA_NLDEV_ATTR_RES_RQ_PSN, 0x123456);
+		nla_put_u32(m, RDMA_NLDEV_ATTR_RES_PID, 4711);
+	} else {
+		nla_put_string(m, RDMA_NLDEV_ATTR_RES_KERN_NAME, "ib_core");
+	}
+	nla_put_u32(m, RDMA_NLDEV_ATTR_RES_SQ_PSN, 5);
+	nla_put_u8(m, RDMA_NLDEV_ATTR_RES_TYPE, connected ? TYPE_RC : 1);
+	nla_put_u8(m, RDMA_NLDEV_ATTR_RES_STATE, STATE_RTS);
+	nla_nest_end(m, entry);
+}
+
+static struct nl_msg *answer(void)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_QP_GET), 0);
+	struct nlattr *table;
+
+	nla_put_u32(m, RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	nla_put_string(m, RDMA_NLDEV_ATTR_DEV_NAME, "rxe0");
+	table = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_QP);
+	put_qp(m, QPN, true);
+	put_qp(m, 1, false);
+	nla_nest_end(m, table);
+	return m;
+}
+
+static void test_messages(void **state)
+{
+	struct nl_msg *m = answer();
+
+	(void)state;
+	taken_count = 0;
+	rdma_parse_qps(nlmsg_hdr(m), take, NULL);
+	assert_int_equal(taken_count, 2);
+	assert_int_equal(taken[0].qpn, QPN);
+	assert_int_equal(taken[0].peer_qpn, PEER_QPN);
+	assert_int_equal(taken[0].rq_psn, 0x123456);
+	assert_int_equal(taken[0].sq_psn, 5);
+	assert_int_equal(taken[0].pid, 4711);
+	assert_string_equal(host_type_name(taken[0].type), "RC");
+	assert_string_equal(host_state_name(taken[0].state), "RTS");
+	assert_int_equal(taken[1].rq_psn, HOST_NO_PSN);
+	assert_int_equal(taken[1].peer_qpn, 0);
+	assert_string_equal(taken[1].program, "ib_core");
+	nlmsg_free(m);
+}
+
+/* Cut anywhere, in memory of just that size, it is read without harm. */
+static void test_cut_messages(void **state)
+{
+	struct nl_msg *m = answer();
+	__u32 whole = nlmsg_hdr(m)->nlmsg_len;
+
+	(void)state;
+	for (__u32 length = sizeof(struct nlmsghdr); length < whole; length++) {
+		struct nlmsghdr *cut = malloc(length);
+
+		memcpy(cut, nlmsg_hdr(m), length);
+		cut->nlmsg_len = length;
+		taken_count = 0;
+		rdma_parse_qps(cut, take, NULL);
+		assert_in_range(taken_count, 0, 2);
+		free(cut);
+	}
+	nlmsg_free(m);
+}
+
+static struct nl_msg *port(__u64 sent)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_STAT_GET), 0);
+	struct nlattr *table = nla_nest_start(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+
+	for (__u64 i = 0; i < 30; i++) {
+		struct nlattr *entry = nla_nest_start(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY);
+		char name[16];
+
+		snprintf(name, sizeof(name), "counter_%llu", i);
+		nla_put_string(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name);
+		nla_put_u64(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, sent + i);
+		nla_nest_end(m, entry);
+	}
+	nla_nest_end(m, table);
+	return m;
+}
+
+/* Those of a device's ports are one. */
+static void test_ports(void **state)
+{
+	struct nl_msg *first = port(100), *second = port(5000);
+	struct rdma_counters c = { 0 };
+
+	(void)state;
+	rdma_add_counters(nlmsg_hdr(first), &c);
+	rdma_add_counters(nlmsg_hdr(second), &c);
+	assert_int_equal(c.count, 30);
+	for (size_t i = 0; i < c.count; i++)
+		assert_int_equal(c.items[i].value, 5100 + 2 * i);
+	assert_string_equal(c.items[29].name, "counter_29");
+	free(c.items);
+	nlmsg_free(first);
+	nlmsg_free(second);
+}
+
+/* ---- owners ---- */
+
+static const struct rdma_host_device device = { .name = "rxe0", .software = true, .driver = "rxe", .interface = { 2 } };
+static struct place_link link = { .name = "eth0", .index = 2, .mac = { 2, 0, 0, 0, 0, 1 }, .up = true, .devices = 1 };
+static struct place_address here = { .interface = 2, .devices = 1 };
+static const struct places places = { .links = &link, .link_count = 1, .addresses = &here, .address_count = 1 };
+
+/* The only address here is 10.9.0.1 (tests link no rtnetlink). */
+bool places_has(const struct places *p, const __u8 address[16], __u64 *devices)
+{
+	*devices = 1;
+	return !memcmp(p->addresses[0].address, address, 16);
+}
+
+const struct place_link *places_link(const struct places *p, unsigned int index)
+{
+	return index == 2 ? &p->links[0] : NULL;
+}
+
+static struct host_qp qp_of(__u32 qpn, __u32 peer_qpn, __u32 rq_psn)
+{
+	return (struct host_qp){ .device = "rxe0", .qpn = qpn, .peer_qpn = peer_qpn, .rq_psn = rq_psn, .type = TYPE_RC,
+				 .state = STATE_RTS, .pid = 1, .program = "prog" };
+}
+
+static struct snapshot_stream stream_of(const char *src, const char *dst, __u32 qpn, __u32 last_psn, __u64 last_seen)
+{
+	struct snapshot_stream s = { .key = { .kind = KEY_CONNECTED, .qpn = qpn },
+				     .stream = { .trusted = 1, .met = 1, .last_psn = last_psn, .last_seen = last_seen } };
+
+	address_parse(src, s.key.src);
+	address_parse(dst, s.key.dst);
+	s.stream.last.dst_mac[0] = 2;
+	s.stream.last.dst_mac[5] = 1;
+	return s;
+}
+
+static struct known_qps known;
+
+static void update(const struct host_qp *qps, size_t count, __u64 time)
+{
+	assert_true(known_qps_update(&known, qps, count, &device, 1, time));
+}
+
+static struct host_qp found;
+
+static struct host_owner owner_of(const struct snapshot_stream *s)
+{
+	struct owner_facts f = { .places = &places, .qps = &known, .rdma = true };
+	struct host_owner o;
+
+	owner_find(&f, s, &o, &found);
+	return o;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	known_qps_free(&known);
+	address_parse("10.9.0.1", here.address);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	known_qps_free(&known);
+	return 0;
+}
+
+static void test_owners(void **state)
+{
+	struct snapshot_stream in = stream_of("10.9.0.2", "10.9.0.1", QPN, 99, 50), none = in, other = in;
+	struct snapshot_stream out = stream_of("10.9.0.1", "10.9.0.2", PEER_QPN, 7, 50);
+	struct host_qp qps[] = { qp_of(QPN, PEER_QPN, 100), qp_of(QPN + 1, PEER_QPN + 1, 0) };
+	struct host_owner o;
+
+	(void)state;
+	update(qps, 2, 100);
+	o = owner_of(&in);
+	assert_true(o.local && !o.outward && o.qp && o.qp->qpn == QPN && !o.words[0]);
+	o = owner_of(&out);
+	assert_true(o.local && o.outward && o.qp && o.qp->qpn == QPN && !o.words[0]);
+	none.key.qpn = 77;
+	o = owner_of(&none);
+	assert_true(o.local && !o.qp);
+	assert_string_equal(o.words, "no such QP here");
+	address_parse("10.9.0.3", other.key.dst);
+	o = owner_of(&other);
+	assert_false(o.local || o.qp);
+
+	/* two QPs whose peers have one number: only the pair tells */
+	qps[1].peer_qpn = PEER_QPN;
+	update(qps, 2, 200);
+	o = owner_of(&out);
+	assert_true(o.local && !o.qp);
+	out.stream.pair = (struct roce_pair){ .from = PAIR_NETLINK, .peer_qpn = QPN + 1 };
+	o = owner_of(&out);
+	assert_int_equal(o.qp->qpn, QPN + 1);
+}
+
+static void test_pairs(void **state)
+{
+	struct snapshot_stream in = stream_of("10.9.0.2", "10.9.0.1", QPN, 99, 50);
+	struct host_qp qp = qp_of(QPN, PEER_QPN, 100);
+	struct owner_pair pairs[2];
+	struct host_owner o;
+
+	(void)state;
+	update(&qp, 1, 100);
+	o = owner_of(&in);
+	assert_int_equal(owner_pairs(&in, &o, pairs), 2);
+	assert_int_equal(pairs[0].key.number, QPN);
+	assert_int_equal(pairs[0].pair.peer_qpn, PEER_QPN);
+	assert_memory_equal(pairs[0].key.src, in.key.src, 16);
+	assert_int_equal(pairs[1].key.number, PEER_QPN);
+	assert_int_equal(pairs[1].pair.peer_qpn, QPN);
+	assert_memory_equal(pairs[1].key.src, in.key.dst, 16);
+	assert_int_equal(pairs[1].pair.from, PAIR_NETLINK);
+	assert_int_equal(pairs[1].pair.first_psn, PAIR_NO_PSN);
+	/* a phantom teaches nothing, nor does a QP that has gone */
+	in.stream.trusted = 0;
+	assert_int_equal(owner_pairs(&in, &o, pairs), 0);
+	in.stream.trusted = 1;
+	update(NULL, 0, 200);
+	o = owner_of(&in);
+	assert_true(o.qp);
+	assert_int_equal(owner_pairs(&in, &o, pairs), 0);
+}
+
+static void test_gone(void **state)
+{
+	struct snapshot_stream in = stream_of("10.9.0.2", "10.9.0.1", QPN, 99, 150);
+	struct host_qp qp = qp_of(QPN, PEER_QPN, 100);
+	struct host_owner o;
+
+	(void)state;
+	update(&qp, 1, 100);
+	update(NULL, 0, 200);
+	o = owner_of(&in);
+	assert_string_equal(o.words, "the QP has gone");
+	assert_string_equal(o.qp->program, "prog");
+	assert_string_equal(host_state_name(o.qp->state), "GONE");
+	in.stream.last_seen = 250;
+	o = owner_of(&in);
+	assert_string_equal(o.words, "the QP has gone, and packets still come");
+	update(NULL, 0, 200 + REMEMBERED_NS);
+	o = owner_of(&in);
+	assert_false(o.qp);
+	in.stream.last_seen = 150;
+	o = owner_of(&in);
+	assert_string_equal(o.words, "no such QP here any more");
+	/* the number is used again */
+	qp.pid = 2;
+	update(&qp, 1, 201 + REMEMBERED_NS);
+	o = owner_of(&in);
+	assert_true(o.qp && o.qp->pid == 2 && !o.words[0]);
+}
+
+static void test_psn(void **state)
+{
+	struct snapshot_stream in = stream_of("10.9.0.2", "10.9.0.1", QPN, 0x200000, 50);
+	struct host_qp qp = qp_of(QPN, PEER_QPN, 0);
+	struct host_owner o;
+
+	(void)state;
+	update(&qp, 1, 100);
+	o = owner_of(&in);
+	assert_string_equal(o.words, "PSN on the wire 0x200000, the QP expects 0x0");
+	/* near: the QP may only not have got to it, ... */
+	in.stream.last_psn = 20;
+	o = owner_of(&in);
+	assert_string_equal(o.words, "");
+	/* ... until it has not moved while packets came */
+	in.stream.last_seen = 150;
+	update(&qp, 1, 200);
+	o = owner_of(&in);
+	assert_string_equal(o.words, "PSN on the wire 0x14, the QP expects 0x0");
+	/* nothing came since */
+	update(&qp, 1, 300);
+	o = owner_of(&in);
+	assert_string_equal(o.words, "");
+	/* it moves; behind 2^24 it is 0 again */
+	in.stream = (struct roce_stream){ .met = 1, .trusted = 1, .last_psn = 0xffffff, .last_seen = 350 };
+	update(&qp, 1, 400);
+	o = owner_of(&in);
+	assert_string_equal(o.words, "");
+	qp.state = STATE_ERR;
+	in.stream.last_seen = 450;
+	update(&qp, 1, 500);
+	o = owner_of(&in);
+	assert_string_equal(o.words, "the QP is in state ERR and takes nothing");
+}
+
+/* ---- counters ---- */
+
+static void test_book(void **state)
+{
+	struct book b = { 0 };
+
+	(void)state;
+	for (__u64 n = 1000; n <= 1010; n += 10) {
+		book_add(&b, "eth0", "     rx_out_of_buffer", n);
+		book_add(&b, "eth0", "rx_queue_0_packets", n * 300);
+		book_add(&b, "eth0", "rx_queue_1_packets", n);
+		book_add(&b, "eth0", "rx_queue_0_xdp_drops", n * 5);
+		book_add(&b, "eth0", "tx_dropped", n);
+		book_add(&b, "mlx5_0", "out_of_sequence", n / 2);
+	}
+	book_add(&b, "mlx5_0", "out_of_sequence", 0); /* set back */
+	book_add(&b, "mlx5_0", "out_of_sequence", 2);
+	book_close(&b);
+	assert_int_equal(b.moved_count, 3);
+	assert_string_equal(b.moved[0].name, "rx_out_of_buffer");
+	assert_int_equal(b.moved[0].value, 10);
+	assert_true(b.moved[0].dropped);
+	assert_string_equal(b.moved[1].name, "tx_dropped");
+	assert_false(b.moved[1].dropped);
+	assert_string_equal(b.moved[2].name, "out_of_sequence");
+	assert_int_equal(b.moved[2].value, 5 + 2);
+	assert_int_equal(book_queues(&b, "eth0").count, 2);
+	assert_int_equal(book_queues(&b, "eth0").packets, 3010);
+	assert_int_equal(book_queues(&b, "eth0").most, 3000);
+	assert_true(book_tells_losses(&b, "eth0"));
+	assert_false(book_tells_losses(&b, "mlx5_0"));
+	book_free(&b);
+}
+
+/* ---- hints ---- */
+
+static bool says(const struct hint_facts *f, const char *words)
+{
+	struct hints h = { 0 };
+	bool said = false;
+
+	hints_make(&h, f);
+	for (size_t i = 0; i < h.count; i++)
+		said |= !!strstr(h.lines[i], words);
+	hints_free(&h);
+	return said;
+}
+
+static void test_hints(void **state)
+{
+	static const struct rdma_host_device nic = { .name = "mlx5_0", .driver = "mlx5", .interface = { 2 } };
+	struct snapshot_stream in[] = { stream_of("10.9.0.2", "10.9.0.1", QPN, 1, 1),
+					stream_of("10.9.0.2", "10.9.0.1", QPN + 1, 1, 1) };
+	struct host_owner owner = { .local = true };
+	struct snapshot s = { .seconds = 3 };
+	struct hint_interface interface = { .name = "eth0", .index = 2 };
+	struct book b = { 0 };
+	struct hint_facts f = { .snapshot = &s, .places = &places, .qps = &known, .book = &b, .devices = &nic,
+				.device_count = 1, .interfaces = &interface, .interface_count = 1 };
+
+	(void)state;
+	assert_true(says(&f, "promisc on"));
+	book_add(&b, "mlx5_0", "rx_write_requests", 1);
+	assert_false(says(&f, "mirror port of the switch"));
+	book_add(&b, "mlx5_0", "rx_write_requests", 11);
+	assert_true(says(&f, "its counters move (rx_write_requests: 10)"));
+	assert_true(says(&f, "mirror port of the switch"));
+	f.devices = &device; /* rxe does not hide anything */
+	assert_false(says(&f, "mirror port of the switch"));
+
+	s.totals.value[COUNTER_roce_packets] = 10000;
+	assert_false(says(&f, "promisc on"));
+	s.totals.value[COUNTER_psn_lost] = 5;
+	assert_false(says(&f, "lost before")); /* the driver tells nothing */
+	book_add(&b, "eth0", "rx_dropped", 0);
+	assert_true(says(&f, "they were lost before"));
+	book_add(&b, "eth0", "rx_dropped", 7);
+	assert_true(says(&f, "eth0 says that it dropped 7 frames (rx_dropped); 5 PSNs are lost"));
+
+	for (__u64 n = 0; n <= 5000; n += 5000) {
+		book_add(&b, "eth0", "rx_queue_0_packets", n);
+		book_add(&b, "eth0", "rx_queue_1_packets", n / 100);
+	}
+	assert_true(says(&f, "99 % of 5050 packets came by queue 0 of 2"));
+	assert_false(says(&f, "rx-flow-hash"));
+	in[0].owner = in[1].owner = &owner;
+	in[1].stream.last.udp_source_port = 1;
+	s.streams = in;
+	s.stream_count = 2;
+	assert_true(says(&f, "rx-flow-hash"));
+
+	assert_false(says(&f, "not its own"));
+	in[1].stream.last.dst_mac[5] = 9;
+	assert_true(says(&f, "1 stream comes from 10.9.0.2 to this machine's address 10.9.0.1, but to the MAC 02:00:00:00:00:09"));
+	in[1].stream.last.dst_mac[0] = 1; /* a group's */
+	assert_false(says(&f, "not its own"));
+	f.device_count = 0;
+	assert_true(says(&f, "no RDMA device"));
+	interface.lro = interface.vlan_stripped = true;
+	assert_true(says(&f, "LRO is on"));
+	assert_false(says(&f, "VLAN"));
+	link.promiscuous = true;
+	assert_true(says(&f, "takes VLAN tags off"));
+	link.promiscuous = false;
+	book_free(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_cut_messages), cmocka_unit_test(test_ports),
+		cmocka_unit_test_setup_teardown(test_owners, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pairs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_psn, setup, teardown),
+		cmocka_unit_test(test_book),
+		cmocka_unit_test_setup_teardown(test_hints, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

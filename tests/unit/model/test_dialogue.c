@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What requests and answers say together, and what holds a requester back. */
+#include "roce/dialogue.h"
+#include "tests/unit/cmocka_includes.h"
+#include "tests/unit/packets.h"
+#include "userspace/model/limit.h"
+
+enum { WRITE_FIRST = 0x06, WRITE_MIDDLE = 0x07, WRITE_LAST = 0x08, WRITE_ONLY = 0x0a, READ_FIRST = 0x0d, READ_MIDDLE = 0x0e,
+       READ_LAST = 0x0f, READ_ONLY = 0x10, ACKNOWLEDGE = 0x11, ATOMIC_ACK = 0x12, FETCH_ADD = 0x14 };
+enum { ACK = 0x1f, RNR = 0x2e, NAK = 0x60 };
+
+#define US 1000ull
+#define SECOND 1000000000ull
+
+/* Both ends of one connection, as they are seen at one place. */
+struct talk {
+	struct snapshot_stream s;
+	struct roce_dialogue d;
+	__u64 now;
+};
+
+static struct talk talk_begin(void)
+{
+	struct talk t = { .now = 5 * SECOND };
+
+	t.s.key = (struct roce_key){ .kind = KEY_CONNECTED, .qpn = 17 };
+	t.s.stream.pair = (struct roce_pair){ .from = PAIR_EXPECT, .peer_qpn = 18, .first_psn = PAIR_NO_PSN, .path_mtu = 1024 };
+	t.s.stream.path_mtu = 1024;
+	return t;
+}
+
+static void request(struct talk *t, struct roce_packet p)
+{
+	assert_true(dialogue_wants(&p));
+	roce_observe(&t->s.stream, &p, ICRC_GOOD, t->now, NULL);
+	dialogue_request(&t->d, &t->s.stream, &p, t->now);
+	t->s.dialogue = &t->d;
+}
+
+/* A message of one packet that asks for an acknowledgement. */
+static void write_to(struct talk *t, __u32 psn)
+{
+	struct roce_packet p = packet(WRITE_ONLY, psn);
+
+	p.ackreq = 1;
+	request(t, p);
+}
+
+static void answer(struct talk *t, __u8 opcode, __u32 psn, __u8 syndrome)
+{
+	struct roce_packet p = packet(opcode, psn);
+
+	p.syndrome = syndrome;
+	assert_true(dialogue_wants(&p));
+	dialogue_response(&t->d, &t->s.stream, &p, t->now);
+}
+
+/* ---- latencies ---- */
+
+static void buckets(void **state)
+{
+	(void)state;
+	assert_int_equal(dialogue_bucket(0), 0);
+	assert_int_equal(dialogue_bucket(1), 768);
+	assert_int_equal(dialogue_bucket(2), 1024);
+	assert_int_equal(dialogue_bucket(3), 1536);
+	for (int i = 0; i < DIALOGUE_BUCKETS; i++) {
+		struct roce_latency l = { 0 };
+
+		latency_add(&l, dialogue_bucket(i));
+		latency_add(&l, dialogue_bucket(i + 1) - 1);
+		assert_int_equal(l.bucket[i], 2);
+		assert_int_equal(l.most, dialogue_bucket(i + 1) - 1);
+		assert_int_equal(l.sum, dialogue_bucket(i) + dialogue_bucket(i + 1) - 1);
+		latency_add(&l, ~0ull >> 24);
+		assert_int_equal(l.bucket[DIALOGUE_BUCKETS - 1], i == DIALOGUE_BUCKETS - 1 ? 3 : 1);
+	}
+}
+
+static void quantiles(void **state)
+{
+	struct roce_latency l = { 0 };
+
+	(void)state;
+	assert_int_equal(dialogue_quantile(&l, 0.5), 0);
+	assert_int_equal(dialogue_mean(&l), 0);
+	for (int i = 1; i <= 10000; i++)
+		latency_add(&l, i * US);
+	for (double q = 0.01; q < 1; q += 0.01) {
+		double is = dialogue_quantile(&l, q) / 1e3;
+
+		assert_true(is > q * 10000 * 0.98 && is < q * 10000 * 1.02); /* they are even */
+	}
+	l.bucket[0] = l.count = 5000000000; /* hours of messages */
+	assert_true(dialogue_quantile(&l, 0.99) < dialogue_bucket(1));
+	l = (struct roce_latency){ 0 };
+	for (int i = 1; i <= 10000; i++)
+		latency_add(&l, i * US);
+	assert_int_equal(dialogue_quantile(&l, 1), 10000 * US);
+	assert_int_equal(dialogue_mean(&l), 5000500);
+}
+
+/* The time has 40 bits of ns where it waits. */
+static void late_clock(void **state)
+{
+	struct talk t = talk_begin();
+
+	(void)state;
+	t.now = (1ull << 40) - 10 * US;
+	write_to(&t, 100);
+	t.now += 30 * US;
+	answer(&t, ACKNOWLEDGE, 100, ACK);
+	assert_int_equal(t.d.ack.most, 30 * US);
+	assert_int_equal(t.d.ack.count, 1);
+}
+
+/* ---- numbers ---- */
+
+/* Messages of three packets over the end of the PSNs; an acknowledgement of two of them at once. */
+static void outstanding(void **state)
+{
+	struct talk t = talk_begin();
+	__u32 psn = 0xfffffe;
+
+	(void)state;
+	for (int i = 0; i < 4; i++, psn += 3) {
+		struct roce_packet last = packet(WRITE_LAST, psn + 2);
+
+		last.ackreq = 1;
+		request(&t, packet(WRITE_FIRST, psn));
+		request(&t, packet(WRITE_MIDDLE, psn + 1));
+		request(&t, last);
+		t.now += 10 * US;
+	}
+	assert_false(t.d.heard);
+	assert_int_equal(t.d.outstanding, 12);
+	answer(&t, ACKNOWLEDGE, 0xfffffe + 5, ACK);
+	assert_int_equal(t.d.outstanding, 6);
+	assert_int_equal(t.d.ack.count, 2);
+	assert_int_equal(t.d.ack.sum, 70 * US);
+	answer(&t, ACKNOWLEDGE, 0xfffffe + 2, ACK); /* an old one */
+	answer(&t, ACKNOWLEDGE, 0x800000, ACK); /* nobody's */
+	assert_int_equal(t.d.outstanding, 6);
+	answer(&t, ACKNOWLEDGE, 0xfffffe + 11, ACK);
+	assert_int_equal(t.d.outstanding, 0);
+	assert_int_equal(t.d.outstanding_most, 12);
+	assert_int_equal(t.d.ack.count, 4);
+	assert_int_equal(t.d.waiting_ns, 40 * US);
+}
+
+/* More than are remembered: some are not timed, all are counted. */
+static void many(void **state)
+{
+	struct talk t = talk_begin();
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		write_to(&t, i);
+	for (int i = 0; i < 100; i++)
+		answer(&t, ACKNOWLEDGE, i, ACK);
+	assert_int_equal(t.d.outstanding_most, 100);
+	assert_int_equal(t.d.ack.count, DIALOGUE_PENDING);
+	write_to(&t, 100);
+	answer(&t, ACKNOWLEDGE, 100, ACK);
+	assert_int_equal(t.d.ack.count, DIALOGUE_PENDING + 1);
+}
+
+static void reads(void **state)
+{
+	struct talk t = talk_begin();
+
+	(void)state;
+	request(&t, read_request(100, 3000));
+	request(&t, packet(FETCH_ADD, 103));
+	request(&t, read_request(104, 10));
+	assert_int_equal(t.d.outstanding, 5);
+	assert_int_equal(t.d.reads, 3);
+	t.now += 10 * US;
+	answer(&t, READ_FIRST, 100, ACK);
+	t.now += 10 * US;
+	answer(&t, READ_MIDDLE, 101, 0);
+	assert_int_equal(t.d.reads, 3);
+	answer(&t, READ_LAST, 102, ACK);
+	assert_int_equal(t.d.reads, 2);
+	assert_int_equal(t.d.outstanding, 2);
+	answer(&t, READ_ONLY, 104, ACK); /* the atomic's answer is lost */
+	assert_int_equal(t.d.reads, 0);
+	assert_int_equal(t.d.reads_most, 3);
+	assert_int_equal(t.d.read.count, 2);
+	assert_int_equal(t.d.read.sum, 30 * US);
+	assert_int_equal(t.d.ack.count, 0);
+}
+
+/* The path MTU is not known: the answers tell how far a READ reaches. */
+static void unknown_span(void **state)
+{
+	struct talk t = talk_begin();
+
+	(void)state;
+	t.s.stream.path_mtu = t.s.stream.pair.path_mtu = 0;
+	request(&t, read_request(100, 3000));
+	assert_int_equal(t.d.outstanding, 1);
+	answer(&t, READ_FIRST, 100, ACK);
+	answer(&t, READ_MIDDLE, 101, 0);
+	answer(&t, READ_LAST, 102, ACK);
+	assert_int_equal(t.d.outstanding, 0);
+	write_to(&t, 103);
+	assert_int_equal(t.d.outstanding, 1);
+}
+
+/* ---- beginnings ---- */
+
+static void beginnings(void **state)
+{
+	struct roce_packet bad = packet(WRITE_ONLY, 7), cnp = packet(0x81, 0), uc = packet(0x2a, 0);
+	struct talk t = talk_begin();
+	__u64 sent;
+
+	(void)state;
+	assert_false(dialogue_wants(&cnp) || dialogue_wants(&uc));
+	answer(&t, ACKNOWLEDGE, 99, ACK); /* of requests that were not seen */
+	assert_false(t.d.heard);
+	t.s.stream.pair.from = PAIR_UNKNOWN;
+	write_to(&t, 100);
+	assert_false(t.d.met);
+	t.s.stream.pair.from = PAIR_NETLINK;
+	write_to(&t, 101);
+	write_to(&t, 102);
+	assert_int_equal(t.d.outstanding, 2); /* 100 was before its time */
+	answer(&t, ACKNOWLEDGE, 102, ACK);
+	assert_int_equal(t.d.outstanding, 0);
+	write_to(&t, 103);
+	sent = t.d.sent;
+	t.now += SECOND;
+	write_to(&t, 0x700000); /* elsewhere; what it has waited it has */
+	assert_int_equal(t.d.waiting_ns, SECOND);
+	assert_int_equal(COUNT(&t.s.stream, psn_resyncs), 1);
+	assert_int_equal(t.d.outstanding, 1);
+	assert_true(t.d.sent > sent);
+	t.s.stream.pair.connection = 5; /* another connection: its answers are no longer those of the old one */
+	answer(&t, ACKNOWLEDGE, 0x700000, ACK);
+	assert_int_equal(t.d.outstanding, 1);
+	write_to(&t, 0x700001);
+	assert_int_equal(t.d.outstanding, 1);
+	assert_int_equal(t.d.ack.count, 2);
+	assert_int_equal(t.d.waiting_ns, SECOND);
+	/* another stream at the same place */
+	t.s.stream = (struct roce_stream){ .pair = t.s.stream.pair };
+	t.now++;
+	roce_observe(&t.s.stream, &bad, ICRC_BAD, t.now, NULL);
+	dialogue_request(&t.d, &t.s.stream, &bad, t.now);
+	assert_int_equal(t.d.ack.count, 2); /* not trusted: nothing begins */
+	write_to(&t, 7);
+	assert_int_equal(t.d.ack.count, 0);
+	assert_int_equal(t.d.outstanding, 1);
+	assert_false(t.d.heard);
+}
+
+/* ---- going back ---- */
+
+static void back_is(const struct talk *t, int nak, int rnr, int gap, int timeout, int packets)
+{
+	assert_int_equal(t->d.back[DIALOGUE_NAK], nak);
+	assert_int_equal(t->d.back[DIALOGUE_RNR], rnr);
+	assert_int_equal(t->d.back[DIALOGUE_GAP], gap);
+	assert_int_equal(t->d.back[DIALOGUE_TIMEOUT], timeout);
+	assert_int_equal(t->d.back_packets, packets);
+}
+
+static void back(void **state)
+{
+	struct talk t = talk_begin();
+
+	(void)state;
+	for (int psn = 100; psn < 110; psn++)
+		write_to(&t, psn);
+	answer(&t, ACKNOWLEDGE, 104, NAK);
+	assert_int_equal(t.d.outstanding, 6); /* it acknowledges what is before */
+	for (int psn = 104; psn < 112; psn++)
+		write_to(&t, psn);
+	back_is(&t, 1, 0, 0, 0, 6);
+	answer(&t, ACKNOWLEDGE, 111, ACK);
+	write_to(&t, 112);
+	write_to(&t, 113);
+	for (int i = 0; i < 3; i++) {
+		answer(&t, ACKNOWLEDGE, 112, RNR);
+		write_to(&t, 112);
+		write_to(&t, 113);
+	}
+	back_is(&t, 1, 3, 0, 0, 12);
+	for (int i = 0; i < 2; i++) {
+		write_to(&t, 112);
+		write_to(&t, 113);
+	}
+	back_is(&t, 1, 3, 0, 2, 16);
+	answer(&t, ACKNOWLEDGE, 113, ACK);
+	assert_int_equal(t.d.ack.count, 14);
+	request(&t, read_request(114, 4096));
+	answer(&t, READ_FIRST, 114, ACK);
+	answer(&t, READ_LAST, 117, ACK);
+	request(&t, read_request(115, 3072));
+	back_is(&t, 1, 3, 1, 2, 17);
+	assert_int_equal(t.d.outstanding, 0);
+	/* an acknowledgement clears what was said before it */
+	write_to(&t, 118);
+	answer(&t, ACKNOWLEDGE, 118, RNR);
+	answer(&t, ACKNOWLEDGE, 118, ACK);
+	write_to(&t, 119);
+	write_to(&t, 119);
+	back_is(&t, 1, 3, 1, 3, 18);
+}
+
+/* Packets that come late are none that were sent again; behind a loss before us some of those look like it. */
+static void late(void **state)
+{
+	struct talk t = talk_begin();
+
+	(void)state;
+	write_to(&t, 100);
+	write_to(&t, 102);
+	write_to(&t, 101);
+	write_to(&t, 103);
+	back_is(&t, 0, 0, 0, 0, 0);
+	assert_int_equal(t.d.outstanding, 4);
+	write_to(&t, 105); /* 104 was lost */
+	write_to(&t, 106);
+	answer(&t, ACKNOWLEDGE, 104, NAK);
+	for (int psn = 104; psn < 108; psn++)
+		write_to(&t, psn);
+	back_is(&t, 1, 0, 0, 0, 2);
+}
+
+/* ---- what holds it back ---- */
+
+static enum limit limit(struct talk *t, struct talk *before)
+{
+	struct snapshot now = { .streams = &t->s, .stream_count = 1, .time.tv_sec = t->now / SECOND,
+				.time.tv_nsec = t->now % SECOND };
+	struct snapshot previous = { .streams = &before->s, .stream_count = 1 };
+
+	t->s.dialogue = &t->d;
+	before->s.dialogue = &before->d;
+	return limit_of(&t->s, &now, &previous);
+}
+
+/* A window of so many packets, of which each that is answered lets another one go after `reaction`, or by its own pace. */
+static enum limit run(int window, __u64 reaction, __u64 pace)
+{
+	struct talk t = talk_begin(), before;
+	int sent = 0;
+
+	before = t;
+	for (; sent < window; sent++, t.now += pace)
+		write_to(&t, sent);
+	before = t;
+	for (int i = 0; i < 1000; i++) {
+		if (!pace)
+			t.now += 1000 * US / window;
+		answer(&t, ACKNOWLEDGE, sent - window, ACK);
+		t.now += pace ? pace / 2 : reaction;
+		write_to(&t, sent++);
+		t.now += pace - pace / 2;
+	}
+	return limit(&t, &before);
+}
+
+static void limits(void **state)
+{
+	struct talk t = talk_begin(), before;
+
+	(void)state;
+	t.s.dialogue = NULL;
+	assert_int_equal(limit_of(&t.s, NULL, NULL), LIMIT_UNKNOWN);
+	assert_int_equal(run(1, US, 0), LIMIT_WINDOW);
+	assert_int_equal(run(16, US, 0), LIMIT_WINDOW);
+	assert_int_equal(run(1, 900 * US, 0), LIMIT_SENDER);
+	assert_int_equal(run(1, 0, 1000 * US), LIMIT_SENDER);
+	assert_int_equal(run(16, 0, 1000 * US), LIMIT_SENDER);
+
+	write_to(&t, 100);
+	before = t;
+	t.now += SECOND - 1;
+	assert_int_not_equal(limit(&t, &before), LIMIT_STALLED);
+	t.now++;
+	assert_int_equal(limit(&t, &before), LIMIT_STALLED);
+	answer(&t, ACKNOWLEDGE, 100, RNR); /* it lives */
+	write_to(&t, 100);
+	assert_int_equal(limit(&t, &before), LIMIT_RECEIVER);
+	write_to(&t, 100);
+	assert_int_equal(limit(&t, &before), LIMIT_LOSS);
+	answer(&t, ACKNOWLEDGE, 100, ACK);
+	before = t;
+	assert_int_equal(limit(&t, &before), LIMIT_IDLE);
+	t.now += 100 * SECOND;
+	write_to(&t, 101);
+	assert_int_equal(limit(&t, &before), LIMIT_SENDER); /* it was idle, and has just begun */
+}
+
+/* A peer that does not answer any more: stalled while it is asked, and until the requester has given up. */
+static void silence(void **state)
+{
+	struct talk t = talk_begin(), before;
+
+	(void)state;
+	write_to(&t, 100);
+	answer(&t, ACKNOWLEDGE, 100, ACK);
+	for (int i = 0; i < 3; i++)
+		request(&t, packet(WRITE_ONLY, 101)); /* without AckReq, until it is sent again */
+	before = t;
+	t.now += 59 * SECOND;
+	assert_int_equal(limit(&t, &before), LIMIT_STALLED);
+	t.now += SECOND;
+	assert_int_equal(limit(&t, &before), LIMIT_IDLE);
+	assert_int_equal(t.d.outstanding, 1);
+	request(&t, packet(WRITE_ONLY, 101));
+	assert_int_equal(limit(&t, &before), LIMIT_STALLED);
+}
+
+/* Without AckReq a receiver need not answer, nor is anything wrong if it does not. */
+static void unasked(void **state)
+{
+	struct talk t = talk_begin(), before;
+
+	(void)state;
+	write_to(&t, 100);
+	answer(&t, ACKNOWLEDGE, 100, ACK);
+	before = t;
+	request(&t, packet(WRITE_ONLY, 101));
+	t.now += 2 * SECOND;
+	assert_int_equal(limit(&t, &before), LIMIT_SENDER);
+	before = t;
+	assert_int_equal(limit(&t, &before), LIMIT_IDLE);
+	request(&t, read_request(102, 10));
+	t.now += 2 * SECOND;
+	assert_int_equal(limit(&t, &before), LIMIT_STALLED);
+}
+
+/* A READ that takes minutes; then its responses stop. */
+static void long_read(void **state)
+{
+	struct talk t = talk_begin(), before;
+
+	(void)state;
+	request(&t, read_request(100, 1000 * 1024));
+	answer(&t, READ_FIRST, 100, ACK);
+	before = t;
+	for (int psn = 101; psn < 300; psn++) {
+		t.now += SECOND - 1;
+		answer(&t, READ_MIDDLE, psn, 0);
+	}
+	assert_int_equal(limit(&t, &before), LIMIT_SENDER);
+	t.now += SECOND;
+	assert_int_equal(limit(&t, &before), LIMIT_STALLED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(buckets), cmocka_unit_test(quantiles), cmocka_unit_test(late_clock),
+		cmocka_unit_test(outstanding), cmocka_unit_test(many), cmocka_unit_test(reads), cmocka_unit_test(unknown_span),
+		cmocka_unit_test(beginnings), cmocka_unit_test(back), cmocka_unit_test(late), cmocka_unit_test(limits),
+		cmocka_unit_test(silence), cmocka_unit_test(unasked), cmocka_unit_test(long_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The line of an event: every kind and lint has its name and words, numbers are singular or plural, nothing overflows. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/cmocka_includes.h"
+#include "userspace/model/event_text.c"
+
+#define check(want, ...) check_line(&(const struct roce_event){ __VA_ARGS__ }, want, __FILE__, __LINE__)
+
+/* Into exactly as many bytes as there may be. */
+static void check_line(const struct roce_event *e, const char *want, const char *file, int line)
+{
+	char *text = malloc(EVENT_TEXT);
+	size_t length = event_text(e, text);
+
+	if (strcmp(text, want) || length != strlen(want)) {
+		print_error("%s\nexpected\n%s\n", text, want);
+		_fail(file, line);
+	}
+	free(text);
+}
+
+static void test_lines(void **state)
+{
+	(void)state;
+	check("reason=psn-gap expected=0x001234 seen=0x001240 skipped=12: 12 packets are missing before this one",
+	      .kinds = ROCE_EVENT(psn_gap), .expected = 0x1234, .seen = 0x1240, .skipped = 12);
+	check("reason=psn-gap expected=0xffffff seen=0x000000 skipped=1: 1 packet is missing before this one",
+	      .kinds = ROCE_EVENT(psn_gap), .expected = 0xffffff, .seen = 0, .skipped = 1);
+	check("reason=psn-recovered expected=0x000009 seen=0x000004 recovered=1: "
+	      "its PSN was skipped before: it comes late, or again",
+	      .kinds = ROCE_EVENT(psn_recovered), .expected = 9, .seen = 4, .recovered = 1);
+	check("reason=psn-recovered expected=0x000009 seen=0x000004 recovered=3: "
+	      "its 3 PSNs were skipped before: it comes late, or again",
+	      .kinds = ROCE_EVENT(psn_recovered), .expected = 9, .seen = 4, .recovered = 3);
+	check("reason=psn-duplicate expected=0x000009 seen=0x000004: its PSN was seen before",
+	      .kinds = ROCE_EVENT(psn_duplicate), .expected = 9, .seen = 4);
+	check("reason=icrc-bad,lint lint=udp_length: the ICRC is wrong; UDP length is not the IP payload's length",
+	      .kinds = ROCE_EVENT(icrc_bad) | ROCE_EVENT(lint), .lints = 1u << LINT_udp_length, .expected = 3, .seen = 3);
+	check("reason=message-broken,imm-gap expected=0x000003 seen=0x000003 broken=2 imm-skipped=1: 2 messages are broken: "
+	      "a part of each was seen, but not the whole in order; the immediate data leaves out 1 value",
+	      .kinds = ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap), .expected = 3, .seen = 3, .broken = 2,
+	      .imm_skipped = 1);
+	check("reason=message-broken,imm-gap seen=0x000003 broken=1 imm-skipped=7: a message is broken: "
+	      "a part of it was seen, but not the whole in order; the immediate data leaves out 7 values",
+	      .kinds = ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap), .expected = EVENT_NO_PSN, .seen = 3, .broken = 1,
+	      .imm_skipped = 7);
+	check("reason=malformed: its lengths contradict each other", .kinds = ROCE_EVENT(malformed),
+	      .expected = EVENT_NO_PSN);
+	check("reason=nak,ecn-ce: a NAK; marked Congestion Experienced on its way",
+	      .kinds = ROCE_EVENT(nak) | ROCE_EVENT(ecn_ce), .expected = EVENT_NO_PSN);
+	check("", .kinds = 0);
+}
+
+/* Those of the .def files, each alone. */
+static void test_all_kinds(void **state)
+{
+	char text[EVENT_TEXT], name[64];
+
+	(void)state;
+	for (int i = 0; i < ROCE_EVENTS; i++) {
+		struct roce_event e = { .kinds = 1u << i, .expected = EVENT_NO_PSN, .skipped = 2, .recovered = 1,
+					.broken = 1, .imm_skipped = 2 };
+
+		assert_true(event_text(&e, text) < EVENT_TEXT);
+		snprintf(name, sizeof(name), "reason=%s", event_names[i]);
+		assert_memory_equal(text, name, strlen(name));
+		assert_null(strchr(event_names[i], '_'));
+		if (i != EVENT_imm_gap) /* its number stands amid the words */
+			assert_non_null(strstr(text, event_words[i]));
+	}
+	for (int i = 0; i < ROCE_LINTS; i++) {
+		struct roce_event e = { .kinds = ROCE_EVENT(lint), .lints = 1u << i };
+
+		assert_true(event_text(&e, text) < EVENT_TEXT);
+		snprintf(name, sizeof(name), "reason=lint lint=%s: ", lint_names[i]);
+		assert_memory_equal(text, name, strlen(name));
+		assert_string_equal(text + strlen(name), lint_words[i]);
+	}
+}
+
+/* The keys of everything at once still fit, whatever the numbers. */
+static void test_longest(void **state)
+{
+	struct roce_event e = { ~0u >> (32 - ROCE_EVENTS), ~0u >> (32 - ROCE_LINTS), PSN_MASK, PSN_MASK, ~0u, ~0u, ~0u, ~0u };
+	char *text = malloc(EVENT_TEXT);
+	size_t length = event_text(&e, text);
+
+	(void)state;
+	assert_int_equal(length, strlen(text));
+	assert_int_equal(strlen(text), EVENT_TEXT - 1);
+	assert_non_null(strstr(text, ",icrc_all_bad: 4294967295 packets are missing"));
+	free(text);
+}
+
+static void test_reasons(void **state)
+{
+	static const char bad_word[] = "psn,sleet", bad_end[] = "psn,";
+	const char *bad;
+	__u32 kinds;
+
+	(void)state;
+	assert_true(event_parse_reasons("psn", &kinds, &bad));
+	assert_int_equal(kinds, ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate) |
+				ROCE_EVENT(psn_resync));
+	assert_true(event_parse_reasons("psn-gap,nak,rnr-nak", &kinds, &bad));
+	assert_int_equal(kinds, ROCE_EVENT(psn_gap) | ROCE_EVENT(nak) | ROCE_EVENT(rnr_nak));
+	assert_true(event_parse_reasons("lint", &kinds, &bad));
+	assert_int_equal(kinds, ROCE_EVENT(lint) | ROCE_EVENT(unknown_opcode));
+	assert_false(event_parse_reasons(bad_word, &kinds, &bad));
+	assert_ptr_equal(bad, bad_word + 4);
+	assert_false(event_parse_reasons(bad_end, &kinds, &bad));
+	assert_ptr_equal(bad, bad_end + 4);
+	assert_false(event_parse_reasons("", &kinds, &bad));
+	assert_false(event_parse_reasons("psn_gap", &kinds, &bad));
+	assert_false(event_parse_reasons("ps", &kinds, &bad));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_all_kinds),
+		cmocka_unit_test(test_longest),
+		cmocka_unit_test(test_reasons),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Filters: what each term means, what is no filter, and random ones against what they were made to mean. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/cmocka_includes.h"
+#include "userspace/model/filter.c"
+
+/* An RC request stream 10.9.0.1 > 10.9.0.2, QPN 17. */
+static struct snapshot_stream rc_stream(void)
+{
+	struct snapshot_stream s = { .key = { .qpn = 17, .kind = KEY_CONNECTED },
+				     .stream = { .trusted = true, .service = SERVICE_RC, .dqpn = 17 } };
+
+	assert_true(address_parse("10.9.0.1", s.key.src) && address_parse("10.9.0.2", s.key.dst));
+	return s;
+}
+
+static bool wants(const char *text, const struct snapshot_stream *s)
+{
+	char mistake[FILTER_MISTAKE];
+	struct filter *f = filter_parse(text, mistake);
+	bool wanted;
+
+	if (!f)
+		fail_msg("%s: %s", text, mistake);
+	assert_string_equal(filter_text(f), text);
+	wanted = filter_wants(f, s);
+	filter_free(f);
+	return wanted;
+}
+
+static void check(const struct snapshot_stream *s, bool want, const char *const *texts)
+{
+	for (; *texts; texts++)
+		if (wants(*texts, s) != want)
+			fail_msg("%s: %swanted", *texts, want ? "un" : "");
+}
+
+#define WANTED(s, ...) check(s, true, (const char *const[]){ __VA_ARGS__, NULL })
+#define UNWANTED(s, ...) check(s, false, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void terms(void **state)
+{
+	struct snapshot_stream s = rc_stream();
+
+	(void)state;
+	WANTED(&s, "", "  ", "10.9.0.1", "10.9.0.2", "src 10.9.0.1", "dst 10.9.0.2", "10.9.0.0/24", "src 10.0.0.0/8", "0.0.0.0/0",
+	       "10.9.0.3/30", "dst 10.9.0.3/31", "10.9.0.1/32", "17", "qpn 17", "qpn 0x11", "0x11", "rc", "RC", "request",
+	       "packets=0", "lost<1", "lost<=0", "lost==0", "lost!=1", "lost>=0", "psn_lost = 0", "icrc_bad < 5", "udp_length=0",
+	       "!uc", "not uc", "! not rc", "!!rc", "(rc)", "((rc))", "(rc)(17)", "rc and 17", "rc(17)", "uc or rc", "rc or uc");
+	UNWANTED(&s, "10.9.0.3", "src 10.9.0.2", "dst 10.9.0.1", "10.9.1.0/24", "src 10.9.0.2/31", "::/96", "::ffff:0:0", "18",
+		 "qpn 0x12", "0", "uc", "ud", "xrc", "udp", "response", "faulty", "untrusted", "lost", "icrc", "lint", "udp_length",
+		 "packets", "lost>0", "lost<0", "lost>=1", "lost!=0", "not rc", "!(rc or uc)", "rc uc", "rc and not 17",
+		 "uc or ud or 18", "rc 18 or uc 17");
+	/* `and` binds closer than `or` */
+	WANTED(&s, "uc 18 or rc 17", "rc or uc 18", "uc or (rc 17)", "lost or rc and 17");
+	UNWANTED(&s, "(rc or uc) 18", "(uc or rc)18", "not rc or not 17");
+}
+
+static void faults(void **state)
+{
+	struct snapshot_stream s = rc_stream();
+	__u64 *v = s.stream.counters.value;
+
+	(void)state;
+	v[COUNTER_roce_packets] = 1000;
+	v[COUNTER_rocev1_packets] = 7;
+	WANTED(&s, "packets=1007", "packets>1006", "roce_packets==1000");
+	v[COUNTER_psn_gaps] = 3;
+	v[COUNTER_psn_skipped] = 10;
+	v[COUNTER_psn_recovered] = 10;
+	WANTED(&s, "gaps=3", "gap", "faulty", "skipped recovered lost=0");
+	UNWANTED(&s, "lost", "icrc or broken");
+	v[COUNTER_psn_recovered] = 4; /* as in a stream that no snapshot has finished */
+	WANTED(&s, "lost", "psn_lost=6", "lost>5 lost<7", "LOST>0X5");
+	s = rc_stream();
+	s.stream.lint[LINT_udp_length] = 2;
+	WANTED(&s, "lint", "lint=2", "udp_length", "udp_length>=2", "faulty", "not tver");
+	s = rc_stream();
+	s.stream.trusted = false;
+	WANTED(&s, "untrusted", "faulty", "not lost");
+}
+
+static void other_streams(void **state)
+{
+	struct snapshot_stream s = { .key = { .qpn = 40, .kind = KEY_DATAGRAM, .side = SIDE_REQUEST },
+				     .stream = { .trusted = true, .service = SERVICE_UD, .dqpn = 50 } };
+
+	(void)state;
+	assert_true(address_parse("fd00::1", s.key.src) && address_parse("fd00::2", s.stream.dst));
+	s.stream.counters.value[COUNTER_psn_lost] = s.stream.counters.value[COUNTER_psn_skipped] = 4;
+	WANTED(&s, "ud", "40", "50", "fd00::1", "dst fd00::2", "fd00::/8", "dst fd00::2/127", "::/0", "lost=4");
+	UNWANTED(&s, "17", "dst fd00::1", "::ffff:0:0/96", "faulty"); /* nobody checks the PSN of UD */
+	s = rc_stream();
+	s.key.side = SIDE_RESPONSE;
+	UNWANTED(&s, "request", "99");
+	s.stream.pair = (struct roce_pair){ .from = PAIR_CM, .peer_qpn = 99 };
+	WANTED(&s, "response", "99", "17 99");
+	s = (struct snapshot_stream){ .key = { .qpn = 3, .port = 5001, .kind = KEY_UDP }, .stream = { .service = SERVICE_UDP } };
+	WANTED(&s, "udp", "3");
+	UNWANTED(&s, "rc", "5001");
+	assert_true(filter_wants(NULL, &s));
+}
+
+/* All that is known of it are its addresses. */
+static void no_stream(void **state)
+{
+	static const struct { const char *text; bool want; } cases[] = {
+		{ "", true }, { "10.9.0.1", true }, { "dst 10.9.0.2", true }, { "src 10.9.0.2", false }, { "rc", false },
+		{ "17", false }, { "0", false }, { "request", false }, { "lost=0", false }, { "not uc", true }, { "untrusted", false },
+	};
+	struct snapshot_stream s = rc_stream();
+	char mistake[FILTER_MISTAKE];
+
+	(void)state;
+	s.key.kind = KEY_NONE;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(cases); i++) {
+		struct filter *f = filter_parse(cases[i].text, mistake);
+
+		assert_int_equal(filter_wants_stream(f, &s.key, NULL), cases[i].want);
+		filter_free(f);
+	}
+}
+
+static void mistakes(void **state)
+{
+	static const struct { const char *text, *mistake; } cases[] = {
+		{ "nonsense", "at character 1: 'nonsense' is no IP address, QPN, service or counter" },
+		{ "rc  10.9.0", "at character 5: '10.9.0' is no IP address, QPN, service or counter" },
+		{ "rc or", "at character 6: a term is missing at the end" },
+		{ "rc and", "at character 7: a term is missing at the end" },
+		{ "not", "at character 4: a term is missing at the end" },
+		{ "()", "at character 2: a term is missing here" },
+		{ "or rc", "at character 1: 'or' is no IP address, QPN, service or counter" },
+		{ "(rc", "at character 1: this parenthesis is not closed" },
+		{ "rc ( uc or (17)", "at character 4: this parenthesis is not closed" },
+		{ "rc)", "at character 3: a parenthesis is closed that was not opened" },
+		{ "lost >", "at character 7: what stands here is no number to compare with" },
+		{ "lost > x", "at character 8: 'x' is no number to compare with" },
+		{ "lost>-1", "at character 6: '-1' is no number to compare with" },
+		{ "lost > > 1", "at character 8: what stands here is no number to compare with" },
+		{ "lost > 99999999999999999999", "at character 8: '99999999999999999999' is no number to compare with" },
+		{ "rc > 1", "at character 4: a term is missing here" },
+		{ "10.9.0.0/33", "at character 1: '10.9.0.0/33' is no prefix: its length is 0 to 32" },
+		{ "fd00::/129", "at character 1: 'fd00::/129' is no prefix: its length is 0 to 128" },
+		{ "10.9.0.0/", "at character 1: '10.9.0.0/' is no prefix: its length is 0 to 32" },
+		{ "src", "at character 4: what stands here is no IP address" },
+		{ "src rc", "at character 5: 'rc' is no IP address" },
+		{ "dst 17", "at character 5: '17' is no IP address" },
+		{ "qpn 10.9.0.1", "at character 5: '10.9.0.1' is no QPN" },
+		{ "0x1000000", "at character 1: '0x1000000' is no QPN: those have 24 bits" },
+		{ "frames", "at character 1: 'frames' is no IP address, QPN, service or counter" },
+	};
+	char mistake[FILTER_MISTAKE];
+
+	(void)state;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(cases); i++) {
+		assert_null(filter_parse(cases[i].text, mistake));
+		assert_string_equal(mistake, cases[i].mistake);
+	}
+}
+
+static void long_ones(void **state)
+{
+	struct snapshot_stream s = rc_stream();
+	char mistake[FILTER_MISTAKE], text[40000] = "";
+
+	(void)state;
+	for (int i = 0; i < NESTING; i++)
+		strcat(text, "uc or rc (");
+	strcat(text, "rc");
+	for (int i = 0; i < NESTING; i++)
+		strcat(text, ")");
+	WANTED(&s, text);
+	memmove(text + 1, text, strlen(text) + 1);
+	text[0] = '(';
+	assert_null(filter_parse(text, mistake));
+	assert_non_null(strstr(mistake, "too many parentheses"));
+	text[0] = 0;
+	for (int i = 0; i < 5000; i++)
+		memcpy(text + 4 * i, "not ", 5);
+	strcat(text, "rc");
+	WANTED(&s, text);
+	memset(text, 'x', 200);
+	text[200] = 0;
+	assert_null(filter_parse(text, mistake));
+	assert_string_equal(mistake, "at character 1: too long a word");
+}
+
+/* ---- random ones ---- */
+
+struct made {
+	char text[4096];
+	size_t length;
+};
+
+static void write_text(struct made *m, const char *text)
+{
+	m->length += snprintf(m->text + m->length, sizeof(m->text) - m->length, "%s%s", rand() % 3 ? "" : "  ", text);
+	assert_true(m->length < sizeof(m->text));
+}
+
+/* Writes what is true or false of rc_stream(), and says which. */
+static bool make_term(struct made *m, int depth);
+
+static bool make_and(struct made *m, int depth)
+{
+	bool all = true;
+
+	for (int n = 1 + rand() % 3; n; n--) {
+		all &= make_term(m, depth);
+		write_text(m, n > 1 && rand() % 2 ? " and " : " ");
+	}
+	return all;
+}
+
+static bool make_or(struct made *m, int depth)
+{
+	bool any = make_and(m, depth);
+
+	for (int n = rand() % 3; n; n--) {
+		write_text(m, " or ");
+		any |= make_and(m, depth);
+	}
+	return any;
+}
+
+static bool make_term(struct made *m, int depth)
+{
+	static const char *const is[] = { "rc", "17", "10.9.0.1", "dst 10.9.0.2", "lost<1", "request", "packets == 0" };
+	static const char *const no[] = { "uc", "qpn 18", "10.9.0.3", "src 10.9.0.2", "lost", "faulty", "icrc>0", "lint" };
+	bool not = rand() % 4 == 0, yes = rand() % 2;
+
+	if (not)
+		write_text(m, rand() % 2 ? "not " : "!");
+	if (depth && rand() % 3 == 0) {
+		write_text(m, "(");
+		yes = make_or(m, depth - 1);
+		write_text(m, ")");
+	} else {
+		write_text(m, yes ? is[rand() % ROCE_ARRAY_SIZE(is)] : no[rand() % ROCE_ARRAY_SIZE(no)]);
+	}
+	return yes != not;
+}
+
+static void random_filters(void **state)
+{
+	struct snapshot_stream s = rc_stream();
+	int wanted = 0;
+
+	(void)state;
+	srand(6);
+	for (int i = 0; i < 20000; i++) {
+		struct made m = { 0 };
+		bool want = make_or(&m, 3);
+
+		wanted += want;
+		check(&s, want, (const char *const[]){ m.text, NULL });
+	}
+	assert_in_range(wanted, 2000, 18000);
+}
+
+/* Whatever is typed: no crash, and a mistake that is told; half of it made of what filters are made of. */
+static void random_text(void **state)
+{
+	static const char *const pieces[] = { "(", ")", "!", "not ", " or ", " and ", "rc", "lost", "<", ">=", "!=", "17", "0x",
+					      "10.9.0.1", "/", "::", "src ", "qpn ", "\t", "99999999999999999999", "\xff" };
+	struct snapshot_stream s = rc_stream();
+	char text[200], mistake[FILTER_MISTAKE];
+
+	(void)state;
+	srand(7);
+	for (int i = 0; i < 200000; i++) {
+		size_t length = 0;
+		struct filter *f;
+
+		text[0] = 0;
+		for (int n = rand() % 12; n; n--)
+			length += sprintf(text + length, "%s", pieces[rand() % ROCE_ARRAY_SIZE(pieces)]);
+		if (i % 2 && length)
+			text[rand() % length] = rand() % 256;
+		mistake[0] = 0;
+		f = filter_parse(text, mistake);
+		if (f)
+			filter_wants(f, &s);
+		else
+			assert_memory_equal(mistake, "at character ", 13);
+		filter_free(f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(terms),
+		cmocka_unit_test(faults),
+		cmocka_unit_test(other_streams),
+		cmocka_unit_test(no_stream),
+		cmocka_unit_test(mistakes),
+		cmocka_unit_test(long_ones),
+		cmocka_unit_test(random_filters),
+		cmocka_unit_test(random_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

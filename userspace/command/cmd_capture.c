@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* rocescope capture: the faulty packets of interfaces, each with its context, into pcapng files. */
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "lib/options.h"
+#include "pcap/ng_writer.h"
+#include "userspace/command/arguments.h"
+#include "userspace/command/commands.h"
+#include "userspace/live/live.h"
+#include "userspace/live/taken.h"
+#include "userspace/model/event_text.h"
+#include "userspace/output/view_json.h"
+
+#define CONTEXT_MOST 1000000
+
+struct options {
+	struct live_options live;
+	struct taken_options taken;
+	const char *path;
+	const char *reasons;
+	struct ng_rotation rotation;
+	bool json;
+};
+
+struct capture {
+	const struct options *options;
+	struct live live;
+	struct taken taken;
+	struct ng_writer *writer;
+	bool failed;	/* not all that was taken could be written */
+	__u64 seen[CAPTURE_SAMPLE + 1]; /* packets that came from the kernel, by enum capture_what */
+	__u64 kinds[ROCE_EVENTS];	/* of the faulty ones */
+	__u64 lost_before;		/* capture_record.lost of the last one */
+	__u64 taken_of[LIVE_INTERFACES];
+	__u64 written_of[LIVE_INTERFACES];
+	__u64 start; /* ns since 1970 */
+	__u64 lost, suppressed; /* in the end */
+	__u64 written;
+	__u32 files;
+	char *last_path;
+	struct snapshot final;
+};
+
+static const char usage[] =
+	"usage: rocescope capture IFACE... -w FILE.pcapng [OPTIONS]\n\n"
+	"  -w FILE                   where the packets go; -: standard output\n"
+	"  --reason LIST             of psn, message, icrc, lint, malformed, nak, cnp, or events by\n"
+	"                            name (psn-gap)                          (all but cnp)\n"
+	"  --context N               up to 4 headers before, N packets after a faulty one        (4)\n"
+	"  --snaplen BYTES           of each packet                                     (all)\n"
+	"  --limit N                 faulty packets of a stream and second; 0: no limit (1000)\n"
+	"  --file-size SIZE          then the next file: FILE-00001.pcapng, FILE-00002.pcapng ...\n"
+	"  --file-seconds SECONDS    likewise\n"
+	"  --files N                 keep only the newest N of them\n"
+	"  --buffer SIZE             between kernel and file                            (64M)\n"
+	"  -j, --json                print a rocescope.capture/1 object at the end\n"
+	"  --interval SECONDS        between two lines on the terminal                  (1)\n"
+	"  --duration SECONDS        end by itself\n"
+	LIVE_USAGE
+	"  -v, --verbose             also what libbpf and the kernel's verifier say\n"
+	"  -h, --help, --version\n";
+
+static const char examples[] =
+	"  # the faulty packets of an interface, each with its context\n"
+	"  rocescope capture roce0 -w faults.pcapng\n"
+	"  # for weeks: the newest 24 files of an hour each\n"
+	"  rocescope capture roce0 -w faults.pcapng --file-seconds 3600 --files 24\n"
+	"  # only lost packets and wrong ICRCs, straight into Wireshark's command line\n"
+	"  rocescope capture roce0 -w - --reason psn,icrc | tshark -r -\n";
+
+enum {
+	OPT_LIVE = OPTION_OWN, OPT_REASON, OPT_CONTEXT, OPT_SNAPLEN, OPT_LIMIT, OPT_FILE_SIZE, OPT_FILE_SECONDS, OPT_FILES,
+	OPT_BUFFER,
+};
+
+static const struct option long_options[] = {
+	{ "reason", required_argument, NULL, OPT_REASON },
+	{ "context", required_argument, NULL, OPT_CONTEXT },
+	{ "snaplen", required_argument, NULL, OPT_SNAPLEN },
+	{ "limit", required_argument, NULL, OPT_LIMIT },
+	{ "file-size", required_argument, NULL, OPT_FILE_SIZE },
+	{ "file-seconds", required_argument, NULL, OPT_FILE_SECONDS },
+	{ "files", required_argument, NULL, OPT_FILES },
+	{ "buffer", required_argument, NULL, OPT_BUFFER },
+	{ "json", no_argument, NULL, 'j' },
+	LIVE_OPTIONS(OPT_LIVE),
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+/* ---- the command line ---- */
+
+static uint64_t parse_bytes(const char *name, const char *text, uint64_t least, uint64_t most)
+{
+	uint64_t bytes;
+
+	if (!parse_size(text, &bytes) || bytes < least || bytes > most)
+		usage_error("capture: --%s %s: not a size from %ju to %ju bytes", name, text, (uintmax_t)least,
+			    (uintmax_t)most);
+	return bytes;
+}
+
+static void take_reasons(struct options *o, const char *list)
+{
+	const char *bad;
+
+	if (!event_parse_reasons(list, &o->taken.capture.kinds, &bad))
+		usage_error("capture: --reason: neither reason nor event is called '%.*s'", (int)strcspn(bad, ","), bad);
+	o->reasons = list;
+}
+
+static void take_option(void *options, int value, char *text, const char *name)
+{
+	struct options *o = options;
+	struct capture_settings *c = &o->taken.capture;
+
+	switch (value) {
+	case 'w':
+		o->path = text;
+		break;
+	case 'j':
+		o->json = true;
+		break;
+	case 'v':
+		live_option(&o->live, "verbose", NULL);
+		break;
+	case OPT_LIVE:
+		live_option(&o->live, name, text);
+		break;
+	case OPT_REASON:
+		take_reasons(o, text);
+		break;
+	case OPT_CONTEXT:
+		c->before = c->after = argument_number("capture", name, text, 0, CONTEXT_MOST);
+		break;
+	case OPT_SNAPLEN:
+		c->snaplen = argument_number("capture", name, text, 14, 262144);
+		break;
+	case OPT_LIMIT:
+		c->limit = argument_number("capture", name, text, 0, UINT32_MAX);
+		break;
+	case OPT_FILE_SIZE:
+		o->rotation.file_bytes = parse_bytes(name, text, 4096, INT64_MAX);
+		break;
+	case OPT_FILE_SECONDS:
+		if (!parse_seconds(text, &o->rotation.file_seconds))
+			usage_error("capture: --%s %s: not a number of seconds", name, text);
+		break;
+	case OPT_FILES:
+		o->rotation.files = argument_number("capture", name, text, 1, 1000000);
+		break;
+	case OPT_BUFFER:
+		o->taken.buffer = parse_bytes(name, text, TAKEN_BUFFER_LEAST, TAKEN_BUFFER_MOST);
+		break;
+	}
+}
+
+static void check_options(const struct options *o)
+{
+	bool rotates = o->rotation.file_bytes || o->rotation.file_seconds;
+
+	if (!o->live.interface_count)
+		usage_error("capture: which interface?");
+	if (!o->path)
+		usage_error("capture: -w FILE.pcapng says where the packets go");
+	if (!strcmp(o->path, "-") && o->json)
+		usage_error("capture: packets and JSON cannot both go to standard output");
+	if (!strcmp(o->path, "-") && isatty(STDOUT_FILENO))
+		usage_error("capture: -w -: standard output is a terminal");
+	if (!strcmp(o->path, "-") && rotates)
+		usage_error("capture: standard output cannot be rotated");
+	if (o->rotation.files && !rotates)
+		usage_error("capture: --files needs --file-size or --file-seconds");
+}
+
+static const struct arguments arguments = {
+	.command = "capture",
+	.usage = usage,
+	.examples = examples,
+	.letters = "w:jv",
+	.options = long_options,
+	.take = take_option,
+};
+
+static void parse_options(struct options *o, int argc, char **argv)
+{
+	int first;
+
+	*o = (struct options){
+		.live = live_options("capture"),
+		.taken.capture = { .before = RECENT_HEADERS, .after = RECENT_HEADERS, .limit = 1000 },
+	};
+	take_reasons(o, "psn,message,icrc,lint,malformed,nak");
+	first = arguments_parse(&arguments, o, argc, argv);
+	for (; first < argc; first++)
+		live_take_interface(&o->live, argv[first]);
+	check_options(o);
+}
+
+/* ---- packets ---- */
+
+static void comment_on(const struct taken_packet *p, char text[EVENT_TEXT])
+{
+	const struct capture_record *r = p->record;
+
+	if (r->what == CAPTURE_BEFORE)
+		snprintf(text, EVENT_TEXT, "reason=before fault=%llu: its stream's last packets before that one, "
+			 "headers only", r->fault);
+	else if (r->what == CAPTURE_AFTER)
+		snprintf(text, EVENT_TEXT, "reason=after fault=%llu: its stream's next packets after that one", r->fault);
+	else
+		event_text(&r->event, text);
+}
+
+/* Said once; what comes is still counted. */
+static void say_failed(struct capture *c)
+{
+	if (!c->failed)
+		fprintf(stderr, "rocescope: %s: %s: writing has ended, counting goes on\n",
+			strcmp(ng_path(c->writer), "-") ? ng_path(c->writer) : "standard output", ng_error(c->writer));
+	c->failed = true;
+}
+
+static void count(struct capture *c, const struct taken_packet *p)
+{
+	const struct capture_record *r = p->record;
+
+	c->seen[r->what]++;
+	c->taken_of[p->interface]++;
+	if (r->what == CAPTURE_FAULT)
+		for (__u32 kind = 0; kind < ROCE_EVENTS; kind++)
+			c->kinds[kind] += r->event.kinds >> kind & 1;
+}
+
+static void on_packet(void *context, const struct taken_packet *p)
+{
+	const struct capture_origin *o = &p->record->origin;
+	struct capture *c = context;
+	char comment[EVENT_TEXT];
+	struct ng_packet packet = {
+		.interface = p->interface,
+		.time = p->time,
+		.bytes = p->bytes,
+		.captured = p->captured,
+		.wire = p->length,
+		.comment = comment,
+		.direction = o->outward ? NG_OUTWARD : NG_INWARD,
+		.queue = o->outward ? -1 : (__s64)o->queue,
+		.verdict = o->outward ? -1 : o->verdict,
+		.id = o->id,
+	};
+
+	count(c, p);
+	if (p->record->lost > c->lost_before) { /* two CPUs' records may have changed places */
+		packet.dropped = p->record->lost - c->lost_before;
+		c->lost_before = p->record->lost;
+	}
+	comment_on(p, comment);
+	if (ng_put(c->writer, &packet))
+		c->written_of[p->interface]++;
+	else
+		say_failed(c);
+}
+
+static void tell_statistics(struct capture *c)
+{
+	struct ng_statistics all[LIVE_INTERFACES];
+
+	for (__u32 i = 0; i < c->live.interface_count; i++) {
+		struct capture_interface seen = taken_interface(&c->taken, i);
+
+		all[i] = (struct ng_statistics){
+			.start = c->start,
+			.end = clock_ns(CLOCK_REALTIME),
+			.received = seen.frames,
+			.dropped = c->live.interface[i].missed,
+			.accepted = c->taken_of[i] + seen.lost,
+			.os_dropped = seen.lost,
+			.delivered = c->written_of[i],
+		};
+	}
+	ng_tell(c->writer, all);
+}
+
+/* ---- the run ---- */
+
+static bool open_file(struct capture *c)
+{
+	struct ng_interface interfaces[LIVE_INTERFACES];
+	const struct options *o = c->options;
+	char error[NG_ERROR], filter[256];
+
+	snprintf(filter, sizeof(filter), "rocescope capture --reason %s --context %u", o->reasons, o->taken.capture.after);
+	for (size_t i = 0; i < o->live.interface_count; i++)
+		interfaces[i] = (struct ng_interface){ .name = o->live.interface[i], .filter = filter,
+						       .snaplen = o->taken.capture.snaplen };
+	live_unblock(&c->live); /* a named pipe waits for its reader */
+	c->writer = ng_open(o->path, interfaces, o->live.interface_count, &o->rotation, error);
+	live_block(&c->live);
+	if (!c->writer)
+		fprintf(stderr, "rocescope: %s: %s\n", o->path, error);
+	return c->writer;
+}
+
+/*
+ * Looked at before anything is attached. The file is opened only then, since what stands in it would be lost where nothing
+ * can be attached.
+ */
+static bool can_write(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[PATH_MAX] = ".";
+
+	if (!strcmp(path, "-") || !access(path, W_OK))
+		return true;
+	if (errno == ENOENT) {
+		if (slash)
+			snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path) + 1, path);
+		if (!access(folder, W_OK | X_OK))
+			return true;
+	}
+	fprintf(stderr, "rocescope: %s: %s\n", path, strerror(errno));
+	return false;
+}
+
+static __u64 file_size(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) ? 0 : s.st_size;
+}
+
+/* Once an interval, for people who watch. */
+static void show_progress(const struct capture *c)
+{
+	const __u64 *seen = c->seen;
+	const char *path = ng_path(c->writer);
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, "%.0f s: %llu faulty packets, %llu written, %llu beyond --limit, %llu lost; %s %.1f MB\n",
+		(now_ns() - c->live.start) / 1e9, seen[CAPTURE_FAULT],
+		seen[CAPTURE_FAULT] + seen[CAPTURE_BEFORE] + seen[CAPTURE_AFTER], taken_suppressed(&c->taken),
+		taken_lost(&c->taken), path, file_size(path) / 1e6);
+}
+
+/* A reader that has stopped reading must not hold us when we are told to stop. */
+static bool read_packets(struct capture *c, bool (*read)(struct taken *t))
+{
+	bool good;
+
+	live_unblock(&c->live);
+	good = read(&c->taken);
+	live_block(&c->live);
+	return good;
+}
+
+static void flush_file(struct capture *c)
+{
+	live_unblock(&c->live);
+	if (!c->failed && !ng_flush(c->writer))
+		say_failed(c);
+	live_block(&c->live);
+}
+
+/* false: something failed. */
+static bool each_interval(struct capture *c)
+{
+	tell_statistics(c);
+	flush_file(c);
+	show_progress(c);
+	return live_poll(&c->live);
+}
+
+static bool watch(struct capture *c)
+{
+	const struct live_options *o = &c->options->live;
+	__u64 interval = seconds_to_ns(o->interval), next = c->live.start + interval;
+	__u64 end = o->duration ? c->live.start + seconds_to_ns(o->duration) : UINT64_MAX;
+
+	for (;;) {
+		__u64 now = now_ns(), pause = now + TAKEN_PAUSE;
+
+		if (!live_wait(&c->live, pause < end ? pause : end) || now >= end)
+			return true;
+		if (!read_packets(c, taken_read))
+			return false;
+		if (now < next)
+			continue;
+		if (!each_interval(c))
+			return true;
+		next = now + interval;
+	}
+}
+
+/* Off the interfaces first, so that nothing comes any more. */
+static bool finish(struct capture *c)
+{
+	char error[NG_ERROR];
+	bool read, closed;
+
+	live_detach(&c->live);
+	read = read_packets(c, taken_read_rest) && live_snapshot(&c->live, &c->final);
+	tell_statistics(c);
+	c->lost = taken_lost(&c->taken);
+	c->suppressed = taken_suppressed(&c->taken);
+	flush_file(c);
+	c->written = ng_written(c->writer);
+	c->files = ng_files(c->writer);
+	c->last_path = strdup(ng_path(c->writer));
+	live_unblock(&c->live);
+	closed = ng_close(c->writer, error);
+	live_block(&c->live);
+	if (!closed && !c->failed) {
+		fprintf(stderr, "rocescope: %s: %s\n", c->options->path, error);
+		c->failed = true;
+	}
+	c->writer = NULL;
+	return read && c->last_path;
+}
+
+/* ---- what it came to ---- */
+
+static json_t *kinds_as_json(const struct capture *c)
+{
+	json_t *kinds = json_object();
+
+	for (__u32 kind = 0; kind < ROCE_EVENTS; kind++)
+		if (c->kinds[kind])
+			json_object_set_new(kinds, event_names[kind], json_integer(c->kinds[kind]));
+	return kinds;
+}
+
+static bool print_json(const struct capture *c)
+{
+	json_t *o = view_json_head(&c->final, "rocescope.capture/1");
+	json_t *own = json_pack("{s:b, s:{s:s, s:I}, s:{s:I, s:I, s:I, s:I}, s:o, s:I, s:I}",
+				"complete", c->final.complete && !c->failed,
+				"files", "last", c->last_path, "begun", (json_int_t)c->files,
+				"packets", "fault", (json_int_t)c->seen[CAPTURE_FAULT], "before",
+				(json_int_t)c->seen[CAPTURE_BEFORE], "after", (json_int_t)c->seen[CAPTURE_AFTER], "written",
+				(json_int_t)c->written, "reasons", kinds_as_json(c),
+				"suppressed", (json_int_t)c->suppressed, "lost", (json_int_t)c->lost);
+	bool good = !json_object_update(o, own) && !json_dumpf(o, stdout, VIEW_JSON) && putchar('\n') != EOF && !fflush(stdout);
+
+	json_decref(own);
+	json_decref(o);
+	return good;
+}
+
+static bool print_lines(const struct capture *c)
+{
+	FILE *out = strcmp(c->options->path, "-") ? stdout : stderr;
+	const __u64 *v = c->final.totals.value;
+	const char *between = " (";
+
+	fprintf(out, "%.3g s: %llu frames seen, %llu RoCE packets\n", c->final.seconds, v[COUNTER_frames],
+		v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets]);
+	fprintf(out, "%llu faulty packets", c->seen[CAPTURE_FAULT]);
+	for (__u32 kind = 0; kind < ROCE_EVENTS; kind++)
+		if (c->kinds[kind]) {
+			fprintf(out, "%s%s %llu", between, event_names[kind], c->kinds[kind]);
+			between = ", ";
+		}
+	fprintf(out, "%s, %llu headers before and %llu packets after them\n", c->seen[CAPTURE_FAULT] ? ")" : "",
+		c->seen[CAPTURE_BEFORE], c->seen[CAPTURE_AFTER]);
+	if (c->suppressed)
+		fprintf(out, "%llu faulty packets more than --limit lets through\n", c->suppressed);
+	if (c->lost)
+		fprintf(out, "%llu packets LOST between kernel and file: a larger --buffer, or a lower --limit\n", c->lost);
+	fprintf(out, "%llu packets in ", c->written);
+	if (c->files > 1)
+		fprintf(out, "%u files, the last one is %s\n", c->files, c->last_path);
+	else
+		fprintf(out, "%s\n", strcmp(c->last_path, "-") ? c->last_path : "standard output");
+	return !ferror(out) && !fflush(out);
+}
+
+static bool report(const struct capture *c)
+{
+	if (c->options->json ? print_json(c) : print_lines(c))
+		return true;
+	fprintf(stderr, "rocescope: capture: the summary cannot be written\n");
+	return false;
+}
+
+static int run(struct capture *c)
+{
+	int status;
+	bool good;
+
+	if (!can_write(c->options->path))
+		return EXIT_COULD_NOT;
+	c->start = clock_ns(CLOCK_REALTIME);
+	status = taken_begin(&c->taken, &c->live, &c->options->taken, on_packet, c);
+	if (status)
+		return status;
+	if (!open_file(c))
+		return EXIT_COULD_NOT;
+	good = watch(c);
+	good &= finish(c);
+	good &= report(c);
+	return good && !c->failed && c->live.left ? EXIT_RAN : EXIT_COULD_NOT;
+}
+
+int cmd_capture(int argc, char **argv)
+{
+	struct capture *c = calloc(1, sizeof(*c));
+	char error[NG_ERROR];
+	struct options o;
+	int status;
+
+	parse_options(&o, argc, argv);
+	if (!c)
+		return EXIT_COULD_NOT;
+	c->options = &o;
+	live_prepare(&c->live, &o.live);
+	live_insist(&c->live);
+	signal(SIGXFSZ, SIG_IGN); /* an error of a write */
+	status = run(c);
+	live_end(&c->live);
+	taken_end(&c->taken);
+	if (c->writer)
+		ng_close(c->writer, error);
+	snapshot_free(&c->final);
+	free(c->last_path);
+	free(c);
+	return status;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The subcommands of rocescope; each lives in cmd_NAME.c. */
+#ifndef USERSPACE_COMMAND_COMMANDS_H
+#define USERSPACE_COMMAND_COMMANDS_H
+
+#include "lib/exit.h"
+
+/* argv[0] is the subcommand's name. They return the exit status (EXIT_*). */
+int cmd_monitor(int argc, char **argv);
+int cmd_analyze(int argc, char **argv);
+int cmd_capture(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_send(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
+
+#endif

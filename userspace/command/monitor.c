@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/abi.h"
+#include "bpf/monitor.skel.h"
+#include "lib/clock.h"
+#include "userspace/command/commands.h"
+#include "userspace/command/monitor.h"
+#include "userspace/command/service.h"
+#include "userspace/host/host.h"
+#include "userspace/live/focus.h"
+#include "userspace/live/kernel.h"
+#include "userspace/live/taken.h"
+#include "userspace/model/history.h"
+#include "userspace/model/limit.h"
+#include "userspace/output/events.h"
+#include "userspace/prometheus/exporter.h"
+#include "userspace/prometheus/memory.h"
+#include "userspace/prometheus/metrics.h"
+#include "userspace/screen/screen.h"
+
+#define EVENTS_PAUSE 100000000 /* ns from reading events to reading */
+#define TICK 1000000000	       /* ns: others want to be called so often */
+
+struct monitor {
+	const struct monitor_options *options;
+	struct monitor_bpf *bpf; /* without events */
+	struct taken taken;	 /* with them */
+	struct live live;
+	FILE *out;
+	struct snapshot now, previous;
+	bool has_previous;
+	__u8 *limits; /* enum limit of each of its streams, for the metrics; NULL: nobody asks */
+	bool takes; /* events are had */
+	struct history *history;
+	struct events *events;
+	struct focus *focus;
+	struct host *host;
+	struct screen *screen;
+	bool had_screen; /* what is left on the terminal is to fit there */
+	struct exporter *exporter;
+	struct metrics_memory told; /* to those who ask it */
+	int error; /* of printing events */
+};
+
+/* ---- what is shown ---- */
+
+static struct screen_source source(const struct monitor *m)
+{
+	return (struct screen_source){
+		.now = &m->previous, /* the newest that is complete */
+		.history = m->history,
+		.host = m->host,
+		.focus = m->focus,
+		.events_lost = m->takes ? taken_lost(&m->taken) : 0,
+		.events_suppressed = m->takes ? taken_suppressed(&m->taken) : 0,
+	};
+}
+
+static bool say_output(int error)
+{
+	fprintf(stderr, "rocescope: standard output: %s\n", strerror(error));
+	return false;
+}
+
+/* 0 or an errno. A reader that has stopped reading must not hold us when we are told to stop. */
+static int print_snapshot(const struct monitor *m)
+{
+	const struct snapshot *previous = m->has_previous && !m->had_screen ? &m->previous : NULL;
+	const struct view view = { .streams = m->had_screen ? STREAMS_WORST : m->options->streams,
+				   .filter = m->options->filter, .live = true };
+	int error = 0;
+
+	live_unblock(&m->live);
+	if ((m->options->json ? view_json : view_lines)(m->out, &m->now, previous, &view) || fflush(m->out))
+		error = errno;
+	live_block(&m->live);
+	return error;
+}
+
+static bool take_snapshot(struct monitor *m)
+{
+	snapshot_free(&m->now);
+	m->now = (struct snapshot){ 0 };
+	if (!live_snapshot(&m->live, &m->now))
+		return false;
+	if (m->takes)
+		m->now.events = (struct snapshot_events){ true, taken_lost(&m->taken), taken_suppressed(&m->taken) };
+	if (m->host)
+		host_look(m->host, &m->live, &m->now);
+	return true;
+}
+
+/* What held each stream back since the snapshot before, while that is still there. */
+static void keep_limits(struct monitor *m)
+{
+	free(m->limits);
+	m->limits = calloc(m->now.stream_count ?: 1, sizeof(*m->limits));
+	for (size_t i = 0; m->limits && i < m->now.stream_count; i++)
+		m->limits[i] = limit_of(&m->now.streams[i], &m->now, m->has_previous ? &m->previous : NULL);
+}
+
+static void keep_snapshot(struct monitor *m)
+{
+	if (m->exporter && m->options->live.both)
+		keep_limits(m);
+	snapshot_free(&m->previous);
+	m->previous = m->now;
+	m->has_previous = true;
+	m->now = (struct snapshot){ 0 };
+}
+
+/* Between the first and the last, where events are printed or nobody looks, snapshots are not printed. */
+static bool show(struct monitor *m, bool last)
+{
+	struct screen_source s = source(m);
+	int error = 0;
+
+	if (!take_snapshot(m))
+		return false;
+	if (m->screen) {
+		s.now = &m->now;
+		s.previous = m->has_previous ? &m->previous : NULL;
+		screen_show(m->screen, &s);
+	} else if (last ? !m->options->quiet : !m->options->quiet && !m->options->events) {
+		error = print_snapshot(m);
+	}
+	keep_snapshot(m);
+	return !error || say_output(error);
+}
+
+/* ---- the run ---- */
+
+/* One of its own, and without the host: what the snapshot that is shown knows of owners has to stay. */
+static bool fill_metrics(void *context, FILE *out)
+{
+	struct monitor *m = context;
+	struct metrics_options o = {
+		.streams = m->options->prometheus_streams,
+		.filter = m->options->filter,
+		.known = m->has_previous ? &m->previous : NULL,
+		.limits = m->limits,
+		.room = m->options->live.settings.max_streams,
+		.events = m->takes,
+		.events_suppressed = m->takes ? taken_suppressed(&m->taken) : 0,
+		.memory = &m->told,
+	};
+	struct snapshot now;
+	__u64 begin = now_ns();
+	bool good = live_snapshot(&m->live, &now);
+
+	o.took = now_ns() - begin;
+	good = good && !metrics_write(out, &now, m->host, &o);
+	snapshot_free(&now);
+	return good;
+}
+
+static void on_taken(void *context, const struct taken_packet *p)
+{
+	struct monitor *m = context;
+	const struct roce_ports *ports = &m->options->live.settings.ports;
+	const struct snapshot_stream *known = NULL;
+	struct roce_event event = p->record->event;
+	struct roce_packet packet;
+	struct roce_key key;
+	bool stream;
+
+	roce_parse(p->bytes, p->captured, p->length, ports, &packet);
+	stream = packet.kind == ROCE_PACKET || packet.kind == ROCE_UDP;
+	if (stream) {
+		roce_stream_key(&packet, &key);
+		known = snapshot_find(m->has_previous ? &m->previous : NULL, &key);
+	}
+	event.kinds = events_faults(p, &packet);
+	if (stream && m->history)
+		history_add(m->history, &key, &event, p->time, p->interface, p->record->left_out);
+	if (m->events && !m->error)
+		m->error = events_see(m->events, p, &packet, known);
+}
+
+/* While they are printed, as print_snapshot() does. */
+static bool take_events(struct monitor *m, bool (*take)(struct taken *t), bool last)
+{
+	bool read;
+
+	live_unblock(&m->live);
+	read = take(&m->taken);
+	if (m->events && !m->error)
+		m->error = events_tick(m->events, taken_suppressed(&m->taken), taken_lost(&m->taken), last);
+	live_block(&m->live);
+	return read;
+}
+
+static bool read_events(struct monitor *m)
+{
+	if (!m->takes)
+		return true;
+	if (!take_events(m, taken_read, false))
+		return false;
+	return !m->error || say_output(m->error);
+}
+
+/* Whatever came in: keys, a scrape. false: told to end. */
+static bool serve(struct monitor *m)
+{
+	struct screen_source s = source(m);
+
+	if (m->exporter)
+		exporter_run(m->exporter);
+	return !m->screen || screen_key(m->screen, &s);
+}
+
+/* Until `deadline` (ns, monotonic). false: the end. */
+static bool wait_until(struct monitor *m, __u64 deadline, bool *good)
+{
+	struct pollfd fds[3];
+	size_t count = 0;
+
+	if (m->screen)
+		fds[count++] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
+	if (m->exporter)
+		fds[count++] = (struct pollfd){ .fd = exporter_fd(m->exporter), .events = POLLIN };
+	if (live_links(&m->live) >= 0)
+		fds[count++] = (struct pollfd){ .fd = live_links(&m->live), .events = POLLIN };
+	for (;;) {
+		__u64 now = now_ns(), pause = now + (m->takes ? EVENTS_PAUSE : TICK);
+		enum live_woken woken = live_wait_for(&m->live, pause < deadline ? pause : deadline, fds, count);
+
+		*good = read_events(m);
+		if (!*good || woken == LIVE_STOP || !serve(m))
+			return false;
+		service_alive();
+		if (live_links(&m->live) >= 0 && fds[count - 1].revents && woken == LIVE_READY)
+			live_poll(&m->live);
+		if (now_ns() >= deadline)
+			return true;
+	}
+}
+
+/* Snapshots until the end, but the final one. false: something failed. */
+static bool watch(struct monitor *m)
+{
+	const struct live_options *o = &m->options->live;
+	__u64 interval = seconds_to_ns(o->interval), next = m->live.start + interval;
+	__u64 end = o->duration ? m->live.start + seconds_to_ns(o->duration) : UINT64_MAX;
+	bool good = true;
+
+	while (wait_until(m, next < end ? next : end, &good) && next < end) {
+		if (!live_poll(&m->live))
+			return true;
+		if (!show(m, false))
+			return false;
+		do
+			next += interval;
+		while (next < now_ns()); /* a slow reader gets fewer snapshots, not late ones */
+	}
+	return good;
+}
+
+/* Off the interfaces first, so that the final snapshot has everything that was counted. */
+static bool finish(struct monitor *m)
+{
+	bool read;
+
+	service_stopping();
+	m->had_screen = m->screen;
+	screen_end(m->screen);
+	m->screen = NULL;
+	live_detach(&m->live);
+	read = !m->takes || take_events(m, taken_read_rest, true);
+	if (m->error)
+		return say_output(m->error);
+	return show(m, true) && read;
+}
+
+/* ---- the beginning ---- */
+
+static int begin_counting(struct monitor *m)
+{
+	struct live_programs programs = { .frags = "watch_frags", .plain = "watch_plain", .old = "watch_old",
+					  .decap = "watch_decap", .egress = "watch_egress" };
+
+	m->bpf = monitor_bpf__open();
+	if (!m->bpf) {
+		live_say_refused(errno, "5.10");
+		return EXIT_COULD_NOT;
+	}
+	programs.object = m->bpf->obj;
+	programs.settings = (struct monitor_settings *)&m->bpf->rodata->settings;
+	programs.tables = (struct fold_tables *)&m->bpf->rodata->fold_tables;
+	return live_begin(&m->live, &programs);
+}
+
+/* With events: the programs of bpf/capture.bpf.c, which count the same and hand out faulty packets; their headers will do. */
+static int begin_taking(struct monitor *m)
+{
+	struct taken_options wanted = {
+		.capture = { .kinds = ~(ROCE_EVENT(cnp) | ROCE_EVENT(ecn_ce)), .snaplen = ROCE_WINDOW_BYTES,
+			     .limit = m->options->event_limit },
+		.buffer = 1 << 22,
+	};
+
+	return taken_begin(&m->taken, &m->live, &wanted, on_taken, m);
+}
+
+static bool wants_screen(const struct monitor_options *o)
+{
+	return !o->json && !o->plain && !o->quiet && !o->events && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+/* What is beside the counting. */
+static void begin_others(struct monitor *m)
+{
+	const struct monitor_options *o = m->options;
+	struct events_options events = { .print = o->events, .json = o->json, .command = o->on_fault,
+					 .filter = o->filter, .interfaces = o->live.interface, .quiet = wants_screen(o) };
+
+	m->host = host_open(&m->live);
+	if (m->takes) {
+		m->history = history_new();
+		m->focus = focus_open(live_map(&m->live, "focus"));
+	}
+	if (o->events || o->on_fault)
+		m->events = events_begin(&events, m->out);
+	if (m->exporter)
+		fprintf(stderr, "rocescope: metrics at %s\n", exporter_url(m->exporter));
+	if (wants_screen(o))
+		m->screen = screen_begin(o->filter_text);
+}
+
+/* Before anything is attached: an address that is taken is a mistake on the command line. */
+static bool begin_exporter(struct monitor *m)
+{
+	if (m->options->prometheus)
+		m->exporter = exporter_start(m->options->prometheus, fill_metrics, m);
+	return m->exporter || !m->options->prometheus;
+}
+
+static int run(struct monitor *m)
+{
+	int status;
+
+	if (!begin_exporter(m))
+		return EXIT_COULD_NOT;
+	/* without events the table lacks what faults were like, and nothing else */
+	m->takes = m->options->events || m->options->on_fault || (wants_screen(m->options) && kernel_has_frags());
+	status = m->takes ? begin_taking(m) : begin_counting(m);
+	if (status)
+		return status;
+	begin_others(m);
+	service_ready("watching");
+	if (!watch(m) || !finish(m) || (!m->live.left && !m->options->live.wait))
+		return EXIT_COULD_NOT;
+	if (m->options->exit_code && faults_seen(&m->options->faults, &m->previous.totals))
+		return EXIT_FAULTS;
+	return EXIT_RAN;
+}
+
+static void end(struct monitor *m)
+{
+	screen_end(m->screen);
+	exporter_stop(m->exporter);
+	events_end(m->events);
+	__fpurge(m->out); /* what could not be written */
+	fclose(m->out);
+	live_end(&m->live);
+	host_close(m->host);
+	history_free(m->history);
+	focus_close(m->focus);
+	snapshot_free(&m->now);
+	snapshot_free(&m->previous);
+	free(m->limits);
+	if (m->takes)
+		taken_end(&m->taken);
+	monitor_bpf__destroy(m->bpf);
+}
+
+int monitor_run(const struct monitor_options *o)
+{
+	struct monitor m = { .options = o };
+	int status;
+
+	live_prepare(&m.live, &o->live);
+	m.out = live_output(&m.live);
+	if (!m.out)
+		return EXIT_COULD_NOT;
+	status = run(&m);
+	end(&m);
+	return status;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What a receiver answers is evidence against its sender. */
+#include <string.h>
+
+#include "userspace/doctor/chart.h"
+
+/* The requests that are answered here: by the pair, where it is known, else those that were sent last. NULL: not seen. */
+static struct chart *answered(struct doctor *d, const struct doctor_packet *doctor)
+{
+	const struct roce_packet *p = &doctor->look->packet;
+	__u8 key[32];
+	struct path *path;
+
+	if (doctor->stream && doctor->stream->pair.from) {
+		struct roce_key requests;
+
+		roce_peer_key(doctor->stream, p, &requests);
+		return index_find(&d->charts, &requests);
+	}
+	memcpy(key, p->dst, 16);
+	memcpy(key + 16, p->src, 16);
+	path = index_find(&d->paths, key);
+	return path ? path->requests : NULL;
+}
+
+static bool between(__u32 psn, __u32 from, __u32 end)
+{
+	return ((psn - from) & PSN_MASK) < ((end - from) & PSN_MASK);
+}
+
+/* Whether the capture shows as well that this PSN is missing. */
+static bool is_missing(const struct chart *c, __u32 psn)
+{
+	const struct step *w = &c->waiting;
+
+	if (between(psn, c->loss.missing_from, c->loss.missing_end))
+		return true;
+	return c->waits && w->event.kinds & ROCE_EVENT(psn_gap) && between(psn, w->event.expected, w->psn);
+}
+
+/* Packets have come late or again here. */
+static bool is_disordered(const struct chart *c)
+{
+	const __u32 disorder = ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate);
+
+	return c->loss.recovered || c->loss.again || (c->waits && c->waiting.event.kinds & disorder);
+}
+
+static void refuse_psn(struct chart *requests, const struct doctor_packet *doctor)
+{
+	__u32 first = requests->psn.met ? requests->psn.first : requests->waiting.psn;
+	const struct roce_packet *p = &doctor->look->packet;
+	struct evidence *e;
+
+	if (is_missing(requests, p->number))
+		return;
+	if (!requests->refused++) {
+		requests->wanted = p->number;
+		requests->wanted_frame = doctor->number;
+	}
+	/* what passed before the capture began, or came in disorder already, needs no loss behind this place */
+	if (psn_distance(first, p->number) < 0 ||
+	    (is_disordered(requests) && !signs_find(&requests->signs, KIND_psn_refused)))
+		return;
+	e = signs_add(&requests->signs, KIND_psn_refused, doctor->number);
+	if (!e)
+		return;
+	SAY(e->expected, "PSN 0x%06llx wanted", p->number);
+	SAY(e->found, "PSN 0x%06x sent last", requests->waiting.psn);
+}
+
+static void refuse(struct chart *requests, struct chart *response, enum finding_kind kind, const struct doctor_packet *doctor)
+{
+	struct chart *c = requests ?: response;
+	struct evidence *e = signs_add(&c->signs, kind, doctor->number);
+	struct sign *sign = signs_find(&c->signs, kind);
+
+	if (e) {
+		SAY(e->expected, "ACK");
+		SAY(e->found, "NAK 0x%02x for PSN 0x%06llx", doctor->look->packet.syndrome, doctor->look->packet.number);
+	}
+	if (sign && sign->packets == 1 && c->reth.known)
+		SAY(sign->figures, "The RETH before it had rkey 0x%08x, address 0x%llx, DMA length %u.", c->reth.rkey, c->reth.va,
+		    c->reth.dma_length);
+}
+
+void answer_take(struct doctor *d, struct chart *response, const struct doctor_packet *doctor)
+{
+	static const enum finding_kind naks[] = { KIND_psn_refused, KIND_nak_invalid_request, KIND_nak_remote_access,
+						  KIND_nak_remote_operational };
+	const struct roce_packet *p = &doctor->look->packet;
+	__u32 code = p->syndrome & 31, type = p->syndrome >> 5 & 3;
+	struct chart *requests;
+
+	if (p->op & OP_CNP) {
+		signs_add(&response->signs, KIND_congestion, doctor->number);
+		return;
+	}
+	if (!(p->op & OP_AETH))
+		return;
+	requests = answered(d, doctor);
+	if (type == 0 && requests)
+		requests->acked++;
+	if (!(p->op & OP_ACK))
+		return;
+	if (type == 1)
+		refuse(requests, response, KIND_rnr, doctor);
+	else if (type == 3 && !code && requests)
+		refuse_psn(requests, doctor);
+	else if (type == 3 && code && code < ROCE_ARRAY_SIZE(naks))
+		refuse(requests, response, naks[code], doctor);
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <isa-l/crc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/doctor/chart.h"
+
+#define CHARTS 32768 /* streams, */
+#define SENDERS 4096 /* source addresses, */
+#define PATHS 16384  /* and directions that are remembered */
+#define CONTENT 256  /* bytes of a payload that tell one packet from another */
+
+struct doctor *doctor_new(void)
+{
+	struct doctor *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->charts = (struct index){ .max = CHARTS, .key_size = sizeof(struct roce_key), .entry_size = sizeof(struct chart) };
+	d->senders = (struct index){ .max = SENDERS, .key_size = 16, .entry_size = sizeof(struct sender) };
+	d->paths = (struct index){ .max = PATHS, .key_size = 32, .entry_size = sizeof(struct path) };
+	return d;
+}
+
+static struct chart *chart_at(const struct doctor *d, size_t i)
+{
+	return d->charts.entries[i];
+}
+
+void doctor_free(struct doctor *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->charts.count; i++) {
+		icrc_study_free(chart_at(d, i)->icrc);
+		signs_free(&chart_at(d, i)->signs);
+	}
+	index_free(&d->charts);
+	index_free(&d->senders);
+	index_free(&d->paths);
+	pairs_free(&d->pairs);
+	signs_free(&d->loose);
+	free(d);
+}
+
+bool doctor_expect(struct doctor *d, const struct expected *e)
+{
+	for (size_t i = 0; i < e->count; i++)
+		if (!pairs_put(&d->pairs, &e->entries[i].key, &e->entries[i].pair))
+			return false;
+	return true;
+}
+
+void doctor_selection(struct doctor *d)
+{
+	d->selection = true;
+}
+
+/* ---- the sequence of a stream ---- */
+
+/* Losses of several streams at a time are not a QP's fault. */
+static void take_loss(struct doctor *d, struct chart *c, __u64 frame)
+{
+	if (!d->burst || frame - d->burst_frame > burst_frames(d)) {
+		d->burst++;
+		d->burst_frame = frame;
+		d->burst_streams = d->burst_gaps = 0;
+	}
+	d->gaps++;
+	d->burst_gaps++;
+	if (c->burst == d->burst)
+		return;
+	c->burst = d->burst;
+	d->burst_streams++;
+	if (d->burst_streams >= 3 && 2 * d->burst_streams >= d->charts.count) {
+		d->gaps_together += d->burst_gaps;
+		d->burst_gaps = 0;
+	}
+}
+
+static void settle(struct doctor *d, struct chart *c, const struct step *next)
+{
+	const struct step *p = &c->waiting;
+	enum psn_how how;
+
+	if (!c->waits)
+		return;
+	c->waits = false;
+	how = psn_study_take(&c->psn, &c->signs, p, next);
+	if (loss_take(&c->loss, &c->signs, p, how) && !p->apart)
+		take_loss(d, c, p->frame);
+	message_study_take(&c->message, &c->loss, &c->signs, p, how);
+}
+
+void doctor_settle(struct doctor *d, struct chart *c)
+{
+	settle(d, c, NULL);
+}
+
+/* Forgets what the sequence was: another connection, or the stream's first good ICRC. */
+static void begin_anew(struct chart *c)
+{
+	c->waits = false;
+	c->psn.met = c->psn.begun = false;
+	c->psn.ones = c->psn.zeroes = 0;
+	c->message.open = c->message.met = c->message.counts = false;
+	c->start = NO_PSN;
+}
+
+/* What was seen of it before its first good ICRC may have been anybody's. */
+static void trust(struct chart *c)
+{
+	c->trusted = true;
+	if (!c->bad)
+		return;
+	signs_free(&c->signs);
+	c->psn = (struct psn_study){ 0 };
+	c->message = (struct message_study){ 0 };
+	c->loss = (struct loss){ 0 };
+	c->lint = (struct lint_study){ 0 };
+	begin_anew(c);
+}
+
+/* Which first PSNs are known of its connection. */
+static void look_up_start(const struct doctor *d, struct chart *c, const struct roce_packet *p)
+{
+	struct roce_pair_key key;
+	const struct roce_pair *pair;
+
+	c->start = c->other_start = NO_PSN;
+	if (c->key.kind != KEY_CONNECTED || c->key.side != SIDE_REQUEST)
+		return;
+	pair_key(&key, p->src, p->dst, p->dqpn);
+	pair = pairs_get(&d->pairs, &key);
+	if (!pair)
+		return;
+	c->start = pair->first_psn;
+	c->started |= c->start != NO_PSN;
+	pair_key(&key, p->dst, p->src, pair->peer_qpn);
+	pair = pairs_get(&d->pairs, &key);
+	if (pair)
+		c->other_start = pair->first_psn;
+}
+
+/* Of everything behind the BTH, without the ICRC. */
+static __u32 content(const struct doctor_packet *doctor)
+{
+	const struct roce_packet *p = &doctor->look->packet;
+	__u32 from = p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN) + sizeof(struct wire_bth);
+	__u32 end = p->icrc_offset < doctor->frame->captured ? p->icrc_offset : doctor->frame->captured;
+
+	if (end > from + CONTENT)
+		end = from + CONTENT;
+	return crc32_gzip_refl(p->opcode, doctor->frame->bytes + from, end > from ? end - from : 0);
+}
+
+/* READs and atomics are answered without it. */
+static void take_ackreq(struct chart *c, const struct doctor_packet *doctor)
+{
+	const struct roce_packet *p = &doctor->look->packet;
+
+	c->ackreqs += p->ackreq || p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMICETH);
+	if (c->ackreqs || !(p->op & OP_LAST))
+		return;
+	if (!c->silent++)
+		c->silent_frame = doctor->number;
+}
+
+static void take_step(struct doctor *d, struct chart *c, const struct doctor_packet *doctor)
+{
+	const struct roce_packet *p = &doctor->look->packet;
+	struct step step = {
+		.frame = doctor->number, .event = *doctor->event, .psn = p->number, .op = p->op, .content = content(doctor),
+		.payload = p->payload_bytes, .dma_length = p->dma_length, .immediate = p->immediate, .opcode = p->opcode,
+		.service = p->service, .damaged = c->trusted && doctor->look->icrc == ICRC_BAD,
+		.apart = doctor->apart,
+	};
+
+	if (doctor->stream->pair.from && doctor->stream->pair.connection != c->connection) {
+		settle(d, c, NULL);
+		begin_anew(c);
+		c->connection = doctor->stream->pair.connection;
+	}
+	settle(d, c, &step);
+	if (!c->psn.met && !step.damaged)
+		look_up_start(d, c, p);
+	c->waiting = step;
+	c->waits = true;
+	if (step.damaged)
+		return;
+	c->asked += p->ackreq || p->op & OP_LAST;
+	take_ackreq(c, doctor);
+	if (p->op & OP_RETH) {
+		c->reth.known = true;
+		c->reth.va = p->va;
+		c->reth.rkey = p->rkey;
+		c->reth.dma_length = p->dma_length;
+	}
+}
+
+/* ---- packets ---- */
+
+static void take_icrc(struct chart *c, struct sender *s, const struct doctor_packet *doctor)
+{
+	static const struct icrc_before none;
+	struct icrc_case bad = { doctor->number, doctor->frame, &doctor->look->packet, &c->before, s ? &s->before : &none };
+
+	if (doctor->look->icrc == ICRC_GOOD) {
+		c->good++;
+		if (c->icrc)
+			icrc_study_good(c->icrc, 1);
+		return;
+	}
+	if (!c->icrc) {
+		c->icrc = icrc_study_new();
+		if (!c->icrc)
+			return;
+		icrc_study_good(c->icrc, c->good);
+	}
+	icrc_study_take(c->icrc, &c->key, &bad);
+	if (c->bad < FINDING_EVIDENCE) {
+		c->bad_shown[c->bad].frame = doctor->number;
+		c->bad_shown[c->bad].expected = observer_icrc(&doctor->look->packet, doctor->frame->bytes);
+		c->bad_shown[c->bad].found = doctor->look->packet.icrc;
+	}
+	c->bad++;
+}
+
+static void remember(struct icrc_before *b, const struct observer_frame *frame, const struct roce_packet *p, const __u32 *right)
+{
+	__u32 bytes = frame->captured < sizeof(b->header) ? frame->captured : sizeof(b->header);
+
+	b->packet = *p;
+	memcpy(b->header, frame->bytes, bytes);
+	b->whole = right;
+	b->right = right ? *right : 0;
+}
+
+void doctor_remember(struct doctor *d, const struct observer_frame *frame, const struct roce_packet *p)
+{
+	struct sender *sender = index_get(&d->senders, p->src);
+	struct roce_key key;
+	struct chart *c;
+
+	roce_stream_key(p, &key);
+	c = index_find(&d->charts, &key);
+	if (c)
+		remember(&c->before, frame, p, NULL);
+	if (sender)
+		remember(&sender->before, frame, p, NULL);
+}
+
+static struct path *take_path(struct doctor *d, const struct roce_packet *p)
+{
+	__u8 key[32];
+	struct path *path;
+
+	memcpy(key, p->src, 16);
+	memcpy(key + 16, p->dst, 16);
+	path = index_get(&d->paths, key);
+	if (!path)
+		return NULL;
+	path->packets++;
+	path->responses += p->kind == ROCE_PACKET && p->op & OP_RESPONSE && !(p->op & OP_CNP);
+	return path;
+}
+
+static void take_packet(struct doctor *d, struct chart *c, struct path *path, const struct doctor_packet *doctor)
+{
+	const struct roce_packet *p = &doctor->look->packet;
+	bool bad = doctor->look->icrc == ICRC_BAD, sequence = p->op && !(p->op & (OP_ACK | OP_CNP));
+	struct sender *sender = index_get(&d->senders, p->src);
+	__u32 icrc, *right;
+
+	c->packets++;
+	if (doctor->stream->trusted && !c->trusted)
+		trust(c);
+	if (doctor->look->icrc != ICRC_UNCHECKED)
+		take_icrc(c, sender, doctor);
+	icrc = bad ? observer_icrc(p, doctor->frame->bytes) : p->icrc;
+	right = doctor->look->icrc == ICRC_UNCHECKED ? NULL : &icrc;
+	remember(&c->before, doctor->frame, p, right);
+	if (sender)
+		remember(&sender->before, doctor->frame, p, right);
+	if (p->truncated)
+		signs_add(&c->signs, KIND_hint_truncated, doctor->number);
+	if (doctor->frame->no_icrc)
+		signs_add(&c->signs, KIND_hint_bare, doctor->number);
+	/* nobody checks the PSNs of management datagrams, and several programs may send them */
+	if (c->key.kind == KEY_DATAGRAM && c->key.qpn < 2)
+		sequence = false;
+	if (sequence)
+		take_step(d, c, doctor);
+	if (bad && c->trusted)
+		return;
+	if (p->op && !(p->op & OP_CNP))
+		c->service = p->service;
+	if (path && sequence && !(p->op & OP_RESPONSE))
+		path->requests = c;
+	if (doctor->event->kinds & ROCE_EVENT(ecn_ce))
+		signs_add(&c->signs, KIND_congestion, doctor->number);
+	lint_study_take(&c->lint, &c->signs, doctor);
+	if (p->op & OP_RESPONSE)
+		answer_take(d, c, doctor);
+}
+
+static void take_frame(struct doctor *d, const struct doctor_packet *p)
+{
+	enum finding_kind kind = lint_frame(&d->loose, p);
+
+	if (kind == FINDING_KINDS || d->loose_key[kind].kind)
+		return;
+	roce_stream_key(&p->look->packet, &d->loose_key[kind]);
+}
+
+void doctor_take(struct doctor *d, const struct doctor_packet *doctor)
+{
+	const struct roce_packet *p = &doctor->look->packet;
+	struct path *path = p->ip_version ? take_path(d, p) : NULL;
+	struct roce_key key;
+	struct chart *c;
+
+	if (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT)
+		take_frame(d, doctor);
+	if (p->kind != ROCE_PACKET)
+		return;
+	roce_stream_key(p, &key);
+	c = doctor->stream ? index_get(&d->charts, &key) : NULL;
+	if (!c) {
+		d->left_out++;
+		return;
+	}
+	d->packets++;
+	d->latest = doctor->number;
+	if (roce_is_management(p) && doctor->look->icrc != ICRC_BAD)
+		pairs_learn(&d->pairs, p, doctor->frame->bytes,
+			    doctor->frame->captured < ROCE_WINDOW_BYTES ? doctor->frame->captured : ROCE_WINDOW_BYTES);
+	take_packet(d, c, path, doctor);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "lib/exit.h"
+#include "userspace/doctor/doctor_live.h"
+#include "userspace/live/taken.h"
+
+#define SAMPLE 64  /* packets of each stream's beginning */
+#define CONTEXT 4  /* packets before and behind a faulty one */
+#define LIMIT 200  /* faulty packets of a stream and second */
+#define STREAMS 65536
+
+struct watch {
+	struct doctor *doctor;
+	struct live live;
+	struct taken taken;
+	struct observer observer; /* of the packets that were taken */
+	__u64 number;
+};
+
+/* Whether packets of its stream passed since the last one that was taken: the kernel expects another PSN. */
+static bool is_apart(const struct roce_event *kernels, const struct roce_event *own)
+{
+	return kernels->expected != own->expected;
+}
+
+static void on_packet(void *context, const struct taken_packet *taken)
+{
+	struct watch *w = context;
+	struct observer_frame frame = { .bytes = taken->bytes, .captured = taken->captured, .wire = taken->length };
+	struct doctor_packet p = { .frame = &frame, .event = &taken->record->event };
+	struct observer_look look;
+	struct roce_event own;
+
+	observer_look(&frame, NULL, &look);
+	if (taken->record->what == CAPTURE_BEFORE) {
+		if (look.packet.kind == ROCE_PACKET)
+			doctor_remember(w->doctor, &frame, &look.packet);
+		return;
+	}
+	p.look = &look;
+	p.number = ++w->number;
+	p.stream = observer_follow(&w->observer, &frame, &look, taken->time, &own);
+	p.apart = is_apart(p.event, &own);
+	doctor_take(w->doctor, &p);
+}
+
+/* Once a second, for people who watch. */
+static void show_progress(const struct watch *w, const struct live_options *o)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[K%.0f of %g s: %llu packets looked at", (now_ns() - w->live.start) / 1e9, o->duration,
+			w->number);
+}
+
+/* false: it failed. */
+static bool watch(struct watch *w, const struct live_options *o)
+{
+	__u64 end = w->live.start + seconds_to_ns(o->duration), next = w->live.start + NSEC_PER_SEC;
+
+	for (;;) {
+		__u64 now = now_ns(), pause = now + TAKEN_PAUSE;
+
+		if (now >= end || !live_wait(&w->live, pause < end ? pause : end))
+			return true;
+		if (!taken_read(&w->taken))
+			return false;
+		if (now < next)
+			continue;
+		next += NSEC_PER_SEC;
+		show_progress(w, o);
+		if (!live_poll(&w->live))
+			return true;
+	}
+}
+
+static void say_left_out(const struct watch *w)
+{
+	__u64 beyond = taken_suppressed(&w->taken), lost = taken_lost(&w->taken);
+
+	if (beyond)
+		fprintf(stderr, "rocescope: %llu faulty packets more than %d a stream and second were counted, but not looked at\n",
+			beyond, LIMIT);
+	if (lost)
+		fprintf(stderr, "rocescope: %llu packets came faster than they could be looked at\n", lost);
+}
+
+static int run(struct watch *w, const struct live_options *o, struct snapshot *s)
+{
+	const struct taken_options wanted = {
+		.capture = { .kinds = ~0u, .before = CONTEXT, .after = CONTEXT, .limit = LIMIT, .sample = SAMPLE },
+	};
+	int status = taken_begin(&w->taken, &w->live, &wanted, on_packet, w);
+	bool good;
+
+	if (status)
+		return status;
+	good = watch(w, o);
+	live_detach(&w->live);
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	good &= taken_read_rest(&w->taken);
+	say_left_out(w);
+	return live_snapshot(&w->live, s) && good ? EXIT_RAN : EXIT_COULD_NOT;
+}
+
+int doctor_live(struct doctor *d, const struct live_options *o, struct snapshot *s)
+{
+	struct watch *w = calloc(1, sizeof(*w));
+	int status;
+
+	if (!w) {
+		fputs("rocescope: there is not enough memory\n", stderr);
+		return EXIT_COULD_NOT;
+	}
+	w->doctor = d;
+	w->observer.table.max = STREAMS;
+	live_prepare(&w->live, o);
+	status = run(w, o, s);
+	live_end(&w->live);
+	taken_end(&w->taken);
+	observer_free(&w->observer);
+	free(w);
+	return status;
+}

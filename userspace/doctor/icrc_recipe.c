@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <string.h>
+
+#include "userspace/doctor/icrc_recipe.h"
+
+/* What the specification asks for: IBTA volume 1, 7.8.1 and annex A17.3.3 (RoCEv2). */
+#define ASKS_WHOLE                                                                                                         \
+	"IBTA 7.8.1, A17.3.3: the CRC of eight bytes 0xff and the packet from its IP header to its pad, with ones for what " \
+	"may change on the way"
+#define ASKS_ORDER "IBTA 7.8.1: the CRC goes out like Ethernet's FCS: the coefficient of x^31 first, which is bit 0 of the first byte"
+#define ASKS_COMPLEMENT "IBTA 7.8.1: the CRC is the complement of the remainder, as in Ethernet's FCS"
+#define ASKS_BITS "IBTA 7.8.1: each byte goes in least significant bit first, as with Ethernet's FCS"
+#define ASKS_POLYNOMIAL "IBTA 7.8.1: the polynomial is that of Ethernet's FCS, 0x04c11db7"
+#define ASKS_SEED "IBTA 7.8.1: the CRC register begins with 0xffffffff"
+#define ASKS_ONES "A17.3.3: 64 bits of one stand in front of the IP header, where InfiniBand has its LRH"
+#define ASKS_BEGIN "A17.3.3: behind 64 bits of one follow the IP header, UDP, BTH, the extension headers and the payload; not Ethernet"
+#define ASKS_MASK                                                                                                          \
+	"IBTA 7.8.1, A17.3.3: ones stand for TOS, TTL and checksum of IPv4, or traffic class, flow label and hop limit of " \
+	"IPv6; for the UDP checksum; and for byte 4 of the BTH"
+#define ASKS_OWN "IBTA 7.8.1, A17.3.3: the CRC covers the headers of the same packet, as they are sent, but for what is masked"
+#define ASKS_LENGTHS "A17.3.3: the lengths are not masked; they count all that follows, the ICRC included"
+#define ASKS_END "IBTA 7.8.1: the CRC covers the packet up to its pad, which is included, and nothing behind it"
+#define ASKS_WIRE "IBTA 7.8.1: the CRC covers the payload in the order of its bytes on the wire"
+
+#define FILLED(bytes, from)                                                                                               \
+	"the last word of a bus of " bytes " bytes goes in whole, filled up with zeroes (words counted from the " from ")"
+#define FIX_FILLED "feed only the valid bytes of the last word (AXI: tkeep)"
+#define CUT(bytes, from)                                                                                                  \
+	"the last word of a bus of " bytes " bytes is left out where it is not full (words counted from the " from ")"
+#define FIX_CUT "feed the valid bytes of the last word as well (AXI: tkeep)"
+
+static const struct mistake_words words[MISTAKES] = {
+#define MISTAKE(name, change, words, asks, fix) { #name, words, asks, fix },
+#include "userspace/doctor/icrc_mistake.def"
+#undef MISTAKE
+};
+
+const char mistake_asks_all[] = ASKS_WHOLE;
+
+static void add(__u8 set[2], enum part part)
+{
+	set[part / 8] |= 1 << part % 8;
+}
+
+
+static void make_mistake(struct recipe *r, enum mistake m)
+{
+	switch (m) {
+#define MISTAKE(name, change, words, asks, fix)                                                                           \
+	case MISTAKE_##name:                                                                                              \
+		change;                                                                                                   \
+		break;
+#include "userspace/doctor/icrc_mistake.def"
+#undef MISTAKE
+	case MISTAKES:
+		break;
+	}
+}
+
+static void forget(__u8 set[2], const enum part *parts, int count)
+{
+	for (int i = 0; i < count; i++)
+		set[parts[i] / 8] &= ~(1 << parts[i] % 8);
+}
+
+/* What is wrong with a header that does not go in, or is replaced whole, makes no difference. */
+static void normalise_part(struct front *f, const enum part *parts, int count)
+{
+	forget(f->stale, parts, count);
+	forget(f->stale_sender, parts, count);
+	forget(f->zero, parts, count);
+}
+
+static void normalise(struct recipe *r)
+{
+	static const enum part ip[] = { PART_IP_ID }, udp[] = { PART_SOURCE_PORT }, lengths[] = { PART_LENGTHS };
+	static const enum part bth[] = { PART_PSN, PART_OPCODE, PART_DQPN, PART_BTH, PART_EXTENSIONS };
+	struct front *f = &r->front;
+
+	if (r->end.zero) {
+		memset(r, 0, sizeof(*r));
+		r->end.zero = 1;
+		return;
+	}
+	if (r->end.of) {
+		__u8 of = r->end.of;
+
+		memset(r, 0, sizeof(*r));
+		r->end.of = of;
+		return;
+	}
+	if (f->headers & WITHOUT_IP) {
+		f->field[FIELD_TOS] = f->field[FIELD_TTL] = f->field[FIELD_IP_CHECKSUM] = f->field[FIELD_FLOW_LABEL] = 0;
+		normalise_part(f, ip, 1);
+	}
+	if (f->headers & WITHOUT_UDP) {
+		f->field[FIELD_UDP_CHECKSUM] = 0;
+		normalise_part(f, udp, 1);
+	}
+	if ((f->headers & (WITHOUT_IP | WITHOUT_UDP)) == (WITHOUT_IP | WITHOUT_UDP)) {
+		f->short_lengths = 0;
+		normalise_part(f, lengths, 1);
+	}
+	if (f->headers & WITHOUT_TRANSPORT) {
+		static const enum part all[] = { PART_HEADERS };
+
+		f->field[FIELD_RESV8A] = 0;
+		if (f->headers & WITHOUT_IP && f->headers & WITHOUT_UDP)
+			f->swap = 0;
+		f->next_psn = f->toggled_ackreq = 0;
+		normalise_part(f, bth, sizeof(bth) / sizeof(*bth));
+		normalise_part(f, all, 1);
+	}
+	if (r->body.tail == TAIL_HEADERS)
+		r->body.swap = 0;
+}
+
+void recipe_make(struct recipe *r, enum mistake first, enum mistake second)
+{
+	memset(r, 0, sizeof(*r));
+	make_mistake(r, first);
+	make_mistake(r, second);
+	normalise(r);
+}
+
+const struct mistake_words *mistake_words(enum mistake m)
+{
+	return &words[m];
+}
+
+/* Its place in a list of `count`, where it is put if it is new. */
+static __u32 place(void *list, __u32 *count, const void *one, size_t size)
+{
+	__u32 i;
+
+	for (i = 0; i < *count; i++)
+		if (!memcmp((char *)list + i * size, one, size))
+			return i;
+	memcpy((char *)list + i * size, one, size);
+	return (*count)++;
+}
+
+static struct explanations all;
+
+static void look_up(const struct recipe *r, struct explanation *x)
+{
+	x->front = place(all.fronts, &all.front_count, &r->front, sizeof(r->front));
+	x->body = place(all.bodies, &all.body_count, &r->body, sizeof(r->body));
+	x->end = place(all.ends, &all.end_count, &r->end, sizeof(r->end));
+}
+
+/* Unless it is the right recipe, or one that is there. */
+static void add_explanation(enum mistake first, enum mistake second)
+{
+	struct explanation x = { .first = first, .second = second };
+	struct recipe r;
+
+	recipe_make(&r, first, second);
+	look_up(&r, &x);
+	if (!x.front && !x.body && !x.end)
+		return;
+	for (__u32 i = 0; i < all.count; i++)
+		if (all.list[i].front == x.front && all.list[i].body == x.body && all.list[i].end == x.end)
+			return;
+	all.list[all.count++] = x;
+}
+
+const struct explanations *explanations(void)
+{
+	struct explanation right = {};
+	struct recipe r;
+
+	if (all.count)
+		return &all;
+	crc_make_tables();
+	recipe_make(&r, NO_MISTAKE, NO_MISTAKE);
+	look_up(&r, &right);
+	for (int a = 0; a < MISTAKES; a++)
+		add_explanation(a, NO_MISTAKE);
+	for (int a = 0; a < MISTAKES; a++)
+		for (int b = a + 1; b < MISTAKES; b++)
+			add_explanation(a, b);
+	return &all;
+}
+

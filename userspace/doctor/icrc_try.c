@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Three thousand recipes a packet, of which each would be a CRC of the whole packet: but the CRC is linear, so the register
+ * behind the headers is moved behind the payload by a table, and the payload goes in once for each way in which it can.
+ */
+#include <string.h>
+
+#include "userspace/doctor/icrc_try.h"
+
+#define HEADERS_MOST 256 /* bytes of all headers: 128 that the parser looks at, and the longest behind them */
+#define LEAD_BYTES 8
+
+/* A packet's headers: a copy of its beginning, and where in it they are. */
+struct headers {
+	__u32 ip, udp, bth, extensions, payload; /* offsets; udp: as bth, if there is none (RoCEv1) */
+	bool ipv6;
+	__u8 bytes[HEADERS_MOST];
+};
+
+/* No more than is there: it is done a thousand times a packet. */
+static void copy_headers(struct headers *to, const struct headers *from)
+{
+	memcpy(to, from, offsetof(struct headers, bytes) + from->payload);
+}
+
+/* Where a part of a header is. */
+struct place {
+	__u32 at, bytes;
+};
+
+static bool read_headers(struct headers *h, const __u8 *frame, const struct roce_packet *p)
+{
+	if (p->kind != ROCE_PACKET)
+		return false;
+	h->ip = p->l3_offset;
+	h->udp = p->l4_offset;
+	h->bth = p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN);
+	h->extensions = h->bth + sizeof(struct wire_bth);
+	h->payload = p->icrc_offset - p->pad - p->payload_bytes;
+	h->ipv6 = p->ip_version != 4;
+	if (h->payload > HEADERS_MOST)
+		return false;
+	memcpy(h->bytes, frame, h->payload);
+	return true;
+}
+
+/* Up to two places; unused ones are of no bytes. */
+static void find_part(const struct headers *h, enum part part, struct place to[2])
+{
+	bool udp = h->udp != h->bth;
+
+	to[0] = to[1] = (struct place){};
+	switch (part) {
+	case PART_HEADERS:
+		to[0] = (struct place){ h->ip, h->payload - h->ip };
+		break;
+	case PART_BTH:
+		to[0] = (struct place){ h->bth, sizeof(struct wire_bth) };
+		break;
+	case PART_EXTENSIONS:
+		to[0] = (struct place){ h->extensions, h->payload - h->extensions };
+		break;
+	case PART_PSN:
+		to[0] = (struct place){ h->bth + offsetof(struct wire_bth, psn), 3 };
+		break;
+	case PART_LENGTHS:
+		to[0] = (struct place){ h->ip + (h->ipv6 ? 4 : 2), 2 };
+		to[1] = (struct place){ h->udp + 4, udp ? 2 : 0 };
+		break;
+	case PART_IP_ID:
+		to[0] = (struct place){ h->ip + 4, h->ipv6 ? 0 : 2 };
+		break;
+	case PART_OPCODE:
+		to[0] = (struct place){ h->bth, 1 };
+		break;
+	case PART_DQPN:
+		to[0] = (struct place){ h->bth + offsetof(struct wire_bth, dqpn), 3 };
+		break;
+	case PART_SOURCE_PORT:
+		to[0] = (struct place){ h->udp, udp ? 2 : 0 };
+		break;
+	case PARTS:
+		break;
+	}
+}
+
+static bool has(const __u8 set[2], enum part part)
+{
+	return set[part / 8] >> part % 8 & 1;
+}
+
+/* What is not of the same size in both stays as it is: no register could hold it. */
+static void replace_part(struct headers *h, const struct headers *before, enum part part)
+{
+	struct place to[2], from[2];
+
+	find_part(h, part, to);
+	find_part(before, part, from);
+	for (int i = 0; i < 2; i++)
+		if (to[i].bytes == from[i].bytes)
+			memcpy(h->bytes + to[i].at, before->bytes + from[i].at, to[i].bytes);
+}
+
+static void replace(struct headers *h, const __u8 parts[2], const struct headers *before)
+{
+	if (!(parts[0] | parts[1]) || !before)
+		return;
+	if (has(parts, PART_HEADERS)) {
+		copy_headers(h, before);
+		return;
+	}
+	for (int part = 0; part < PARTS; part++)
+		if (has(parts, part))
+			replace_part(h, before, part);
+}
+
+static void make_zero(struct headers *h, const __u8 parts[2])
+{
+	struct place at[2];
+
+	if (!(parts[0] | parts[1]))
+		return;
+	for (int part = 0; part < PARTS; part++) {
+		if (!has(parts, part))
+			continue;
+		find_part(h, part, at);
+		memset(h->bytes + at[0].at, 0, at[0].bytes);
+		memset(h->bytes + at[1].at, 0, at[1].bytes);
+	}
+}
+
+static void add_to(__u8 *field, int bytes, int what)
+{
+	for (int i = bytes - 1; i >= 0; i--, what >>= 8)
+		field[i] = what += field[i];
+}
+
+static void change(struct headers *h, const struct front *f)
+{
+	struct place at[2];
+
+	if (f->short_lengths) {
+		find_part(h, PART_LENGTHS, at);
+		add_to(h->bytes + at[0].at, at[0].bytes, -WIRE_ICRC_LEN);
+		add_to(h->bytes + at[1].at, at[1].bytes, -WIRE_ICRC_LEN);
+	}
+	if (f->next_psn)
+		add_to(h->bytes + h->bth + offsetof(struct wire_bth, psn), 3, 1);
+	if (f->toggled_ackreq)
+		h->bytes[h->bth + offsetof(struct wire_bth, ackreq)] ^= 0x80;
+}
+
+static void mask_bits(__u8 *byte, __u8 bits, __u8 how)
+{
+	if (how == FIELD_ONES)
+		*byte |= bits;
+	else if (how == FIELD_ZERO)
+		*byte &= ~bits;
+}
+
+static void mask(struct headers *h, const __u8 how[FIELDS])
+{
+	__u8 *ip = h->bytes + h->ip, *udp = h->bytes + h->udp;
+
+	if (h->ipv6) {
+		mask_bits(ip, 0x0f, how[FIELD_TOS]);
+		mask_bits(ip + 1, 0xf0, how[FIELD_TOS]);
+		mask_bits(ip + 1, 0x0f, how[FIELD_FLOW_LABEL]);
+		mask_bits(ip + 2, 0xff, how[FIELD_FLOW_LABEL]);
+		mask_bits(ip + 3, 0xff, how[FIELD_FLOW_LABEL]);
+		mask_bits(ip + 7, 0xff, how[FIELD_TTL]);
+	} else {
+		mask_bits(ip + 1, 0xff, how[FIELD_TOS]);
+		mask_bits(ip + 8, 0xff, how[FIELD_TTL]);
+		mask_bits(ip + 10, 0xff, how[FIELD_IP_CHECKSUM]);
+		mask_bits(ip + 11, 0xff, how[FIELD_IP_CHECKSUM]);
+	}
+	if (h->udp != h->bth) {
+		mask_bits(udp + 6, 0xff, how[FIELD_UDP_CHECKSUM]);
+		mask_bits(udp + 7, 0xff, how[FIELD_UDP_CHECKSUM]);
+	}
+	mask_bits(h->bytes + h->bth + offsetof(struct wire_bth, resv8a), 0xff, how[FIELD_RESV8A]);
+}
+
+/* The bytes that go in, in their order. */
+struct feed {
+	__u8 bytes[LEAD_BYTES + HEADERS_MOST];
+	__u32 count;
+};
+
+static void feed(struct feed *to, const __u8 *from, __u32 count)
+{
+	memcpy(to->bytes + to->count, from, count);
+	to->count += count;
+}
+
+static void feed_lead(struct feed *to, __u8 lead)
+{
+	if (lead == LEAD_NONE)
+		return;
+	memset(to->bytes, lead == LEAD_ONES ? 0xff : 0, LEAD_BYTES);
+	to->count = LEAD_BYTES;
+}
+
+#define TWO_ADDRESSES 12 /* bytes in front of tags and Ethertype */
+
+static void feed_headers(struct feed *to, const struct headers *h, __u8 which)
+{
+	if (which & WITH_TAGS) {
+		feed(to, h->bytes, h->ip);
+	} else if (which & WITH_ETHERNET) {
+		feed(to, h->bytes, TWO_ADDRESSES);
+		feed(to, h->bytes + h->ip - 2, 2);
+	}
+	if (!(which & WITHOUT_IP))
+		feed(to, h->bytes + h->ip, h->udp - h->ip);
+	if (!(which & WITHOUT_UDP))
+		feed(to, h->bytes + h->udp, h->bth - h->udp);
+	if (!(which & WITHOUT_TRANSPORT))
+		feed(to, h->bytes + h->bth, h->payload - h->bth);
+}
+
+static void reverse_bits(__u8 *bytes, __u32 count)
+{
+	__u64 w;
+
+	for (__u32 i = 0; i < count; i += 8) {
+		memcpy(&w, bytes + i, 8);
+		w = crc_reverse_bits(w);
+		memcpy(bytes + i, &w, 8);
+	}
+}
+
+static void swap_words(__u8 *bytes, __u32 count, __u8 swap)
+{
+	for (__u32 i = 0; swap == SWAP_4 && i + 4 <= count; i += 4) {
+		__u32 w;
+
+		memcpy(&w, bytes + i, 4);
+		w = __builtin_bswap32(w);
+		memcpy(bytes + i, &w, 4);
+	}
+	for (__u32 i = 0; swap == SWAP_8 && i + 8 <= count; i += 8) {
+		__u64 w;
+
+		memcpy(&w, bytes + i, 8);
+		w = __builtin_bswap64(w);
+		memcpy(bytes + i, &w, 8);
+	}
+}
+
+/* What all recipes of one packet use. */
+struct packet {
+	struct headers own, of_stream, of_sender;
+	bool has_stream, has_sender;
+	const __u8 *payload; /* and pad */
+	__u32 payload_bytes, pad;
+	__u32 ip, end; /* offsets of the IP header and of the ICRC in the frame */
+};
+
+/* The register behind the headers. */
+static __u32 front_register(const struct packet *p, const struct front *f)
+{
+	struct headers h;
+	struct feed go;
+
+	go.count = 0;
+	copy_headers(&h, &p->own);
+	replace(&h, f->stale, p->has_stream ? &p->of_stream : NULL);
+	replace(&h, f->stale_sender, p->has_sender ? &p->of_sender : NULL);
+	change(&h, f);
+	make_zero(&h, f->zero);
+	mask(&h, f->field);
+	feed_lead(&go, f->lead);
+	feed_headers(&go, &h, f->headers);
+	swap_words(go.bytes, go.count, f->swap);
+	if (f->engine.msb_first)
+		reverse_bits(go.bytes, go.count);
+	return crc_register(f->engine.polynomial, f->seed_zero ? 0 : ~0u, go.bytes, go.count);
+}
+
+#define CHUNK 512
+
+/* The register behind so many bytes of the payload, of 0 in front of it. What is no whole word at its end stays as it is. */
+static __u32 payload_register(const __u8 *bytes, __u32 count, const struct body *b, __u32 r)
+{
+	__u8 chunk[CHUNK];
+
+	if (!b->swap && !b->engine.msb_first)
+		return crc_register(b->engine.polynomial, r, bytes, count);
+	while (count) {
+		__u32 now = count < CHUNK ? count : CHUNK;
+
+		memcpy(chunk, bytes, now);
+		swap_words(chunk, now, b->swap);
+		if (b->engine.msb_first)
+			reverse_bits(chunk, now);
+		r = crc_register(b->engine.polynomial, r, chunk, now);
+		bytes += now;
+		count -= now;
+	}
+	return r;
+}
+
+/* Of what stands behind the headers: a recipe that leaves out more is none. */
+static void leave_out(__u32 *bytes, __u32 count)
+{
+	*bytes -= count < *bytes ? count : *bytes;
+}
+
+/* How many bytes of payload and pad, and of zeroes behind them, it ends with. */
+static void find_tail(const struct packet *p, __u8 tail, __u32 *bytes, __u32 *zeroes)
+{
+	*bytes = p->payload_bytes + p->pad;
+	*zeroes = 0;
+	if (tail == TAIL_PAYLOAD)
+		*bytes = p->payload_bytes;
+	else if (tail == TAIL_HEADERS)
+		*bytes = 0;
+	else if (tail == TAIL_ICRC)
+		*zeroes = WIRE_ICRC_LEN;
+	else if (tail == TAIL_SHORT)
+		leave_out(bytes, WIRE_ICRC_LEN);
+	else if (tail == TAIL_PAD_ZEROED)
+		leave_out(bytes, *zeroes = p->pad);
+	else if (tail >= TAIL_CUT_IP_8)
+		leave_out(bytes, (p->end - p->ip) & ((8u << (tail - TAIL_CUT_IP_8)) - 1));
+	else if (tail >= TAIL_CUT_FRAME_8)
+		leave_out(bytes, p->end & ((8u << (tail - TAIL_CUT_FRAME_8)) - 1));
+	else if (tail >= TAIL_IP_8)
+		*zeroes = (p->ip - p->end) & ((8u << (tail - TAIL_IP_8)) - 1);
+	else if (tail >= TAIL_FRAME_8)
+		*zeroes = -p->end & ((8u << (tail - TAIL_FRAME_8)) - 1);
+}
+
+/* Kept, since packets of a stream are mostly of one length. */
+static const struct crc_advance *find_advance(enum crc_polynomial p, __u8 tail, __u32 bytes)
+{
+	static _Thread_local struct {
+		bool made;
+		__u32 bytes;
+		struct crc_advance advance;
+	} known[CRC_POLYNOMIALS][TAILS], *k;
+
+	k = &known[p][tail];
+	if (!k->made || k->bytes != bytes)
+		crc_make_advance(&k->advance, p, bytes);
+	k->made = true;
+	k->bytes = bytes;
+	return &k->advance;
+}
+
+/* What a body does to the register in front of it. */
+struct body_register {
+	__u32 register_of_zero;
+	const struct crc_advance *advance;
+};
+
+/* base: the register behind base_bytes of the payload, which have gone in already for another tail. */
+static void body_register(const struct packet *p, const struct body *b, __u32 base, __u32 base_bytes,
+			  struct body_register *to)
+{
+	static const __u8 nothing[64];
+	__u32 bytes, zeroes, r = 0;
+
+	find_tail(p, b->tail, &bytes, &zeroes);
+	if (bytes)
+		r = payload_register(p->payload + base_bytes, bytes - base_bytes, b, base);
+	to->register_of_zero = crc_register(b->engine.polynomial, r, nothing, zeroes);
+	to->advance = find_advance(b->engine.polynomial, b->tail, bytes + zeroes);
+}
+
+/* The register that would have become the value on the wire. */
+static __u32 end_register(__u32 wire, const struct end *e)
+{
+	switch (e->order) {
+	case ORDER_SWAPPED:
+		wire = __builtin_bswap32(wire);
+		break;
+	case ORDER_BITS:
+		wire = crc_reverse_bits(wire);
+		break;
+	case ORDER_HALVES:
+		wire = wire >> 16 | wire << 16;
+		break;
+	}
+	if (e->msb_first)
+		wire = crc_reverse_bits(wire);
+	return e->not_complemented ? wire : ~wire;
+}
+
+static void read_packet(struct packet *p, const struct icrc_case *c)
+{
+	const struct roce_packet *r = c->packet;
+
+	read_headers(&p->own, c->frame->bytes, r);
+	p->has_stream = c->of_stream && read_headers(&p->of_stream, c->of_stream->header, &c->of_stream->packet);
+	p->has_sender = c->of_sender && read_headers(&p->of_sender, c->of_sender->header, &c->of_sender->packet);
+	p->payload = c->frame->bytes + p->own.payload;
+	p->payload_bytes = r->payload_bytes;
+	p->pad = r->pad;
+	p->ip = r->l3_offset;
+	p->end = r->icrc_offset;
+}
+
+/* Of one packet; large, and only needed while it is looked at. */
+struct registers {
+	__u32 front[EXPLANATIONS_MOST], end[ENDS_MOST];
+	struct body_register body[BODIES_MOST];
+};
+
+static __u32 through(const struct body_register *b, __u32 front)
+{
+	return crc_advance(b->advance, front) ^ b->register_of_zero;
+}
+
+#define TAIL_BYTES 64 /* that some tail leaves out, at most */
+
+static void compute_bodies(struct registers *r, const struct packet *p, const struct explanations *all)
+{
+	__u32 base[CRC_POLYNOMIALS][2][SWAPS], whole = p->payload_bytes < TAIL_BYTES ? 0 : (p->payload_bytes - TAIL_BYTES) & ~7u;
+	bool known[CRC_POLYNOMIALS][2][SWAPS] = {};
+
+	for (__u32 i = 0; i < all->body_count; i++) {
+		const struct body *b = &all->bodies[i];
+		__u32 *k = &base[b->engine.polynomial][b->engine.msb_first][b->swap];
+		bool *is_known = &known[b->engine.polynomial][b->engine.msb_first][b->swap];
+
+		if (!*is_known)
+			*k = payload_register(p->payload, whole, b, 0);
+		*is_known = true;
+		body_register(p, b, *k, whole, &r->body[i]);
+	}
+}
+
+static bool is_icrc_of(const struct icrc_before *b, __u32 icrc)
+{
+	return b && b->packet.kind == ROCE_PACKET && b->whole && b->right == icrc;
+}
+
+/* The right register, step by step. */
+static void follow_register(const struct packet *p, __u32 behind[ICRC_STEPS])
+{
+	static const __u8 right[FIELDS], ones[LEAD_BYTES] = { 255, 255, 255, 255, 255, 255, 255, 255 };
+	struct headers h;
+	const __u32 ends[] = { p->own.udp, p->own.bth, p->own.extensions, p->own.payload };
+	__u32 r = crc_register(CRC_IEEE, ~0u, ones, sizeof(ones)), at = p->own.ip;
+
+	copy_headers(&h, &p->own);
+	mask(&h, right);
+	for (int i = 0; i < ICRC_STEPS - 1; i++) {
+		behind[i] = r = crc_register(CRC_IEEE, r, h.bytes + at, ends[i] - at);
+		at = ends[i];
+	}
+	behind[ICRC_STEPS - 1] = crc_register(CRC_IEEE, r, p->payload, p->payload_bytes + p->pad);
+}
+
+void icrc_try(const struct icrc_case *c, struct icrc_attempt *a)
+{
+	static _Thread_local struct registers r;
+	const struct explanations *all = explanations();
+	struct packet p;
+
+	memset(a, 0, sizeof(*a));
+	a->found = roce_load(__u32, c->frame->bytes + c->packet->icrc_offset);
+	read_packet(&p, c);
+	follow_register(&p, a->behind);
+	for (__u32 i = 0; i < all->front_count; i++)
+		r.front[i] = front_register(&p, &all->fronts[i]);
+	compute_bodies(&r, &p, all);
+	for (__u32 i = 0; i < all->end_count; i++)
+		r.end[i] = end_register(a->found, &all->ends[i]);
+	a->right = ~through(&r.body[0], r.front[0]);
+	for (__u32 i = 0; i < all->count; i++) {
+		const struct explanation *x = &all->list[i];
+		bool fits = through(&r.body[x->body], r.front[x->front]) == r.end[x->end];
+
+		if (all->ends[x->end].zero)
+			fits = !a->found;
+		else if (all->ends[x->end].of)
+			fits = is_icrc_of(all->ends[x->end].of == OF_STREAM ? c->of_stream : c->of_sender, a->found);
+		a->fitting += fits;
+		a->fits[i / 64] |= (__u64)fits << i % 64;
+	}
+}

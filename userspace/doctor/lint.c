@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "roce/checksum.h"
+#include "userspace/doctor/lint.h"
+#include "userspace/doctor/message.h"
+
+#define MOST_PAYLOAD 4096
+#define MERGED_LEAST 32 /* bytes between two BTHs of a merged frame, at least */
+
+/* Those that are told here; of the others other rules know more. */
+static const struct {
+	enum roce_lint lint;
+	enum finding_kind kind;
+} told[] = {
+	{ LINT_ip_checksum, KIND_lint_ip_checksum },
+	{ LINT_df_unset, KIND_lint_df_unset },
+	{ LINT_udp_length, KIND_lint_udp_length },
+	{ LINT_udp_checksum, KIND_lint_udp_checksum },
+	{ LINT_tver, KIND_lint_tver },
+	{ LINT_pkey_invalid, KIND_lint_pkey_invalid },
+	{ LINT_reserved_bits, KIND_lint_reserved_bits },
+	{ LINT_pad_count, KIND_lint_pad_count },
+	{ LINT_payload_not_path_mtu, KIND_lint_payload_not_path_mtu },
+	{ LINT_payload_mixed, KIND_lint_payload_mixed },
+	{ LINT_payload_beyond_mtu, KIND_lint_payload_beyond_mtu },
+	{ LINT_qpn_management, KIND_lint_qpn_management },
+	{ LINT_service_mixed, KIND_lint_service_mixed },
+};
+
+static __u32 ip_checksum(const struct doctor_packet *p)
+{
+	const __u8 *ip = p->frame->bytes + p->look->packet.l3_offset;
+	__u32 sum = 0;
+
+	for (int i = 0; i < (ip[0] & 15) * 4; i += 2)
+		sum += i == 10 ? 0 : roce_be16(ip + i);
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return ~sum & 0xffff;
+}
+
+static __u32 udp_checksum(const struct doctor_packet *p)
+{
+	const struct fold_source whole = { .frame = p->frame->bytes };
+	const struct roce_packet *packet = &p->look->packet;
+	__u32 sum = checksum_fold(checksum_pseudo_header(packet) + roce_udp_sum(&whole, packet, 1 << 17));
+
+	/* the field was in the sum: it is taken out again */
+	sum = sum + (~__builtin_bswap16(packet->udp_checksum) & 0xffff);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return __builtin_bswap16(~sum) ?: 0xffff;
+}
+
+static void show(struct evidence *e, enum roce_lint lint, const struct lint_study *l, const struct doctor_packet *doctor)
+{
+	const struct roce_packet *p = &doctor->look->packet;
+	__u32 mtu = l->partial ?: MOST_PAYLOAD;
+	const __u8 *bth = doctor->frame->bytes + p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN);
+
+	switch (lint) {
+	case LINT_ip_checksum:
+		SAY(e->expected, "checksum 0x%04x", ip_checksum(doctor));
+		SAY(e->found, "checksum 0x%04x", roce_be16(doctor->frame->bytes + p->l3_offset + 10));
+		break;
+	case LINT_df_unset:
+		SAY(e->expected, "DF 1");
+		SAY(e->found, "DF 0");
+		break;
+	case LINT_udp_length:
+		SAY(e->expected, "UDP length %u", p->ip_payload);
+		SAY(e->found, "UDP length %u", p->udp_length);
+		break;
+	case LINT_udp_checksum:
+		SAY(e->expected, "checksum 0x0000 or 0x%04x", udp_checksum(doctor));
+		SAY(e->found, "checksum 0x%04x", p->udp_checksum);
+		break;
+	case LINT_tver:
+		SAY(e->expected, "TVer 0");
+		SAY(e->found, "TVer %u", p->tver);
+		break;
+	case LINT_pkey_invalid:
+		SAY(e->expected, "P_Key 0xffff");
+		SAY(e->found, "P_Key 0x%04x", p->pkey);
+		break;
+	case LINT_reserved_bits:
+		SAY(e->expected, "bytes 4 and 8 of the BTH: %02x %02x", bth[4] & 0xc0, bth[8] & 0x80);
+		SAY(e->found, "%02x %02x", bth[4], bth[8]);
+		break;
+	case LINT_pad_count:
+		SAY(e->expected, "payload + pad a multiple of 4");
+		SAY(e->found, "payload %u + pad %u", p->payload_bytes, p->pad);
+		break;
+	case LINT_payload_not_path_mtu:
+	case LINT_payload_mixed:
+		SAY(e->expected, l->partial && roce_is_path_mtu(l->partial) ? "payload %u" : "payload of a path MTU", mtu);
+		SAY(e->found, "payload %u", p->payload_bytes);
+		break;
+	case LINT_payload_beyond_mtu:
+		SAY(e->expected, "payload %u at most", mtu);
+		SAY(e->found, "payload %u", p->payload_bytes);
+		break;
+	case LINT_qpn_management:
+		SAY(e->expected, "the receiver's QPN");
+		SAY(e->found, "QPN %u", p->dqpn);
+		break;
+	case LINT_service_mixed:
+		SAY(e->expected, "%s", l->met ? roce_service_name(l->service) : "one service");
+		SAY(e->found, "%s, opcode 0x%02x", roce_service_name(p->service), p->opcode);
+		break;
+	default:
+		break;
+	}
+}
+
+/* A second BTH, to the same QP, with the next PSN, inside the payload: what receive offload makes of several packets. */
+static bool is_merged(const struct doctor_packet *doctor)
+{
+	const struct roce_packet *p = &doctor->look->packet;
+	const __u8 *bth = doctor->frame->bytes + p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN);
+	const __u8 *end = doctor->frame->bytes + p->icrc_offset - sizeof(struct wire_bth);
+	__u32 next = (p->number + 1) & PSN_MASK;
+
+	if (p->truncated || p->payload_bytes <= 256)
+		return false;
+	for (const __u8 *b = bth + MERGED_LEAST; b <= end; b += 2)
+		if (roce_be24(b + 5) == p->dqpn && roce_be16(b + 2) == p->pkey && roce_be24(b + 9) == next && roce_opcodes[*b])
+			return true;
+	return false;
+}
+
+void lint_study_take(struct lint_study *l, struct signs *signs, const struct doctor_packet *doctor)
+{
+	const struct roce_packet *p = &doctor->look->packet;
+	__u32 lints = doctor->event->lints;
+	bool odd = l->partial && !roce_is_path_mtu(l->partial);
+	struct evidence *e;
+
+	if (!doctor->event->kinds)
+		lints = 0;
+	/* what stands beside a size that is none is no second mistake */
+	if (lints & 1u << LINT_payload_not_path_mtu || odd)
+		lints &= ~(1u << LINT_payload_mixed);
+	if (message_judges_size(p->op, p->payload_bytes))
+		lints &= ~(1u << LINT_payload_not_path_mtu);
+	if (odd)
+		lints &= ~(1u << LINT_payload_beyond_mtu);
+	if (lints & (1u << LINT_payload_not_path_mtu | 1u << LINT_payload_beyond_mtu) && is_merged(doctor)) {
+		signs_add(signs, KIND_hint_merged, doctor->number);
+		lints &= ~(1u << LINT_payload_not_path_mtu | 1u << LINT_payload_beyond_mtu | 1u << LINT_payload_mixed);
+	}
+	for (size_t i = 0; lints && i < ROCE_ARRAY_SIZE(told); i++) {
+		if (!(lints >> told[i].lint & 1))
+			continue;
+		e = signs_add(signs, told[i].kind, doctor->number);
+		if (e)
+			show(e, told[i].lint, l, doctor);
+	}
+	if (!p->op && (e = signs_add(signs, KIND_unknown_opcode, doctor->number))) {
+		SAY(e->expected, "an opcode of the table");
+		SAY(e->found, "opcode 0x%02x", p->opcode);
+	}
+	/* bare transport headers have no TTL: that of the IP header in front of them is made up */
+	if (!p->ttl && !doctor->frame->no_icrc && (e = signs_add(signs, KIND_ttl_zero, doctor->number))) {
+		SAY(e->expected, "TTL 64");
+		SAY(e->found, "TTL 0");
+	}
+	if (!(p->op & (OP_FIRST | OP_MIDDLE | OP_LAST)))
+		return;
+	if (roce_is_partial(p)) {
+		l->partial = p->payload_bytes;
+		l->short_of_icrc += roce_is_path_mtu(p->payload_bytes + WIRE_ICRC_LEN);
+	}
+	l->service = p->service;
+	l->met = true;
+}
+
+enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *doctor)
+{
+	const struct roce_packet *p = &doctor->look->packet;
+	__u32 need, have = p->ip_payload, ip = doctor->frame->wire - p->l4_offset;
+	enum finding_kind kind;
+	struct evidence *e;
+
+	/* a flipped bit on the way: the header checksum tells */
+	if (p->ip_checksum_wrong)
+		return FINDING_KINDS;
+	if (p->kind == ROCE_FRAGMENT) {
+		e = signs_add(signs, KIND_ip_fragment, doctor->number);
+		if (e)
+			SAY(e->found, "a fragment of %u bytes", doctor->frame->wire - p->l3_offset);
+		return KIND_ip_fragment;
+	}
+	if (p->kind != ROCE_MALFORMED)
+		return FINDING_KINDS;
+	need = WIRE_UDP_LEN + sizeof(struct wire_bth) + parse_extension_bytes(p->op) + p->pad + WIRE_ICRC_LEN;
+	if (have > ip)
+		kind = KIND_malformed_ip_length;
+	else if (have + WIRE_ICRC_LEN == need && p->op)
+		kind = KIND_icrc_absent;
+	else
+		kind = KIND_malformed_short;
+	e = signs_add(signs, kind, doctor->number);
+	if (!e)
+		return kind;
+	if (have > ip)
+		SAY(e->expected, "at most %u bytes behind IP", ip);
+	else
+		SAY(e->expected, "%u bytes behind IP, opcode 0x%02x", need, p->opcode);
+	SAY(e->found, "%u", have);
+	return kind;
+}
+
+void lint_say_icrc(char text[48], __u32 icrc)
+{
+	snprintf(text, 48, "icrc %02x %02x %02x %02x", icrc & 0xff, icrc >> 8 & 0xff, icrc >> 16 & 0xff, icrc >> 24);
+}

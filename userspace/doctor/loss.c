@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "userspace/doctor/loss.h"
+
+static void show(struct signs *signs, enum finding_kind kind, const struct loss_gap *g)
+{
+	struct evidence *e = signs_add(signs, kind, g->frame);
+
+	if (!e)
+		return;
+	SAY(e->expected, "PSN 0x%06x", g->expected);
+	SAY(e->found, "PSN 0x%06x", g->seen);
+}
+
+static void hold(struct loss_held *h, const struct loss_gap *g)
+{
+	if (h->gaps < FINDING_EVIDENCE)
+		h->gap[h->gaps] = *g;
+	h->gaps++;
+	h->skipped += g->skipped;
+	if (g->skipped > h->largest)
+		h->largest = g->skipped;
+}
+
+/* All that is held there is missing, or was leapt over. */
+static void settle(struct loss *l, struct signs *signs, struct loss_held *h, bool missing)
+{
+	enum finding_kind kind = missing ? KIND_loss : KIND_psn_skip;
+	struct sign *sign;
+
+	if (!h->gaps)
+		return;
+	for (__u64 i = 0; i < h->gaps && i < FINDING_EVIDENCE; i++)
+		show(signs, kind, &h->gap[i]);
+	sign = signs_find(signs, kind);
+	if (sign && h->gaps > FINDING_EVIDENCE)
+		sign->packets += h->gaps - FINDING_EVIDENCE;
+	if (missing) {
+		l->gaps += h->gaps;
+		l->skipped += h->skipped;
+		if (h->largest > l->largest)
+			l->largest = h->largest;
+	}
+	*h = (struct loss_held){ 0 };
+}
+
+void loss_begins(struct loss *l, struct signs *signs, bool unended)
+{
+	settle(l, signs, &l->between, true);
+	if (unended)
+		settle(l, signs, &l->inside, true);
+	/* what is left is the gap before this packet */
+	l->between = l->inside;
+	l->inside = (struct loss_held){ 0 };
+}
+
+void loss_judge(struct loss *l, struct signs *signs, bool whole, bool all, __u32 packets)
+{
+	settle(l, signs, &l->inside, !all && (!whole || l->inside.skipped % packets == 0));
+	settle(l, signs, &l->between, !all);
+}
+
+static void take_gap(struct loss *l, const struct step *p, __u32 skipped)
+{
+	struct loss_gap g = { p->frame, p->event.expected, p->psn, skipped };
+	__u64 since = l->packets - l->last;
+
+	l->missing_from = p->event.expected;
+	l->missing_end = p->psn;
+	if (l->last) {
+		l->periodic = !l->period || (l->periodic && since + skipped == l->period);
+		l->period = since + skipped;
+	}
+	l->last = l->packets;
+	hold(&l->inside, &g);
+}
+
+__u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum psn_how how)
+{
+	__u32 kinds = p->event.kinds, skipped = 0;
+	struct loss_gap g = { p->frame, p->event.expected, p->psn, 0 };
+
+	l->packets++;
+	if (p->damaged) {
+		l->damaged++;
+		return 0;
+	}
+	if (how == PSN_TAKEN || how == PSN_RESUMES)
+		return 0;
+	/* what is left out before the first one is judged by where it should begin */
+	if (kinds & ROCE_EVENT(psn_gap) && how != PSN_FIRST) {
+		__u64 healed = l->damaged < p->event.skipped ? l->damaged : p->event.skipped;
+
+		l->healed += healed;
+		skipped = p->event.skipped - healed;
+		if (skipped)
+			take_gap(l, p, skipped);
+	}
+	l->damaged = 0;
+	/* what is sent again goes on with what was seen before: then the one before was not overtaken either */
+	if (l->late && kinds & ROCE_EVENT(psn_duplicate) && p->psn == (l->late & PSN_MASK))
+		signs_take_back(signs, KIND_reorder);
+	l->late = 0;
+	if (kinds & ROCE_EVENT(psn_recovered)) {
+		l->recovered += p->event.recovered;
+		l->late = p->psn + 1;
+		show(signs, KIND_reorder, &g);
+	}
+	if (kinds & ROCE_EVENT(psn_duplicate)) {
+		l->again++;
+		show(signs, KIND_duplicates, &g);
+	}
+	if (kinds & ROCE_EVENT(psn_resync)) {
+		l->jumps++;
+		show(signs, KIND_psn_jump, &g);
+	}
+	return skipped;
+}
+
+/* The evidence of one kind becomes that of another. */
+static void rename_sign(struct signs *signs, enum finding_kind from, enum finding_kind to)
+{
+	struct sign *sign = signs_find(signs, from);
+
+	if (sign)
+		sign->kind = to;
+}
+
+void loss_conclude(struct loss *l, struct signs *signs, bool reliable)
+{
+	struct sign *sign;
+	__u64 lost;
+
+	settle(l, signs, &l->between, true);
+	settle(l, signs, &l->inside, true);
+	lost = l->skipped > l->recovered ? l->skipped - l->recovered : 0;
+	sign = signs_find(signs, KIND_loss);
+	if (sign)
+		sign->packets = lost;
+	if (!lost)
+		signs_drop(signs, KIND_loss);
+	if (!reliable)
+		return;
+	rename_sign(signs, KIND_duplicates, KIND_retransmission);
+}

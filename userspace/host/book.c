@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/host/book.h"
+
+/* ---- what a counter's name tells ---- */
+
+static bool has_word(const char *name, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strstr(name, words[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Every driver has its own names: rx_discards_phy, rx_out_of_buffer, rx_missed_errors, rx_queue_3_drops, rx_no_buffer_count,
+ * rx_fifo_errors, rx_crc_errors, ... What XDP dropped was our own program's (--drop), or is counted as a failure to send.
+ */
+static bool is_loss(const char *name)
+{
+	static const char *const losses[] = { "drop", "discard", "missed", "no_buf", "nobuf", "out_of_buffer", "overflow",
+					      "overrun", "fifo_err", "crc_err", "rx_errors", "alloc_fail", "no_dma" };
+	static const char *const others[] = { "xdp", "tx", "xmit" };
+
+	return has_word(name, losses, sizeof(losses) / sizeof(losses[0])) &&
+	       !has_word(name, others, sizeof(others) / sizeof(others[0]));
+}
+
+/*
+ * rx_queue_3_packets (virtio_net, igb, ixgbe), rx3_packets (mlx5), rx-3.packets (i40e), rx_queue_3_xdp_packets (veth),
+ * [3]: rx_ucast_packets (bnxt_en)
+ */
+static enum book_queue queue_of(const char *name, unsigned int *number)
+{
+	char rest[HOST_NAME];
+
+	if (sscanf(name, "rx_queue_%u_%63s", number, rest) != 2 && sscanf(name, "rx%u_%63s", number, rest) != 2 &&
+	    sscanf(name, "rx-%u.%63s", number, rest) != 2 && sscanf(name, "[%u]: rx_%63s", number, rest) != 2)
+		return BOOK_NO_QUEUE;
+	if (!strcmp(rest, "xdp_packets"))
+		return BOOK_XDP_PACKETS;
+	return strcmp(rest, "packets") && strcmp(rest, "ucast_packets") && strcmp(rest, "rx_packets") ? BOOK_NO_QUEUE :
+													 BOOK_PACKETS;
+}
+
+/* Whether it is of one queue: a number follows rx or tx. */
+static bool is_of_queue(const char *name)
+{
+	const char *digit = strpbrk(name, "0123456789");
+
+	return digit && (name[0] == '[' || ((!strncmp(name, "rx", 2) || !strncmp(name, "tx", 2)) &&
+					    (digit == name + 2 || strchr("_-", digit[-1]))));
+}
+
+/* ---- the book ---- */
+
+static struct book_entry *find(struct book *b, const char *where, const char *name)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		struct book_entry *e = &b->entries[(b->next + i) % b->count];
+
+		if (!strcmp(e->counter.name, name) && !strcmp(e->counter.where, where)) {
+			b->next = e - b->entries + 1;
+			return e;
+		}
+	}
+	return NULL;
+}
+
+static bool grow(struct book *b)
+{
+	size_t room = b->room ? b->room * 2 : 64;
+	struct book_entry *moved;
+
+	if (b->count < b->room)
+		return true;
+	moved = realloc(b->entries, room * sizeof(*moved));
+	if (!moved)
+		return false;
+	b->entries = moved;
+	b->room = room;
+	return true;
+}
+
+void book_add(struct book *b, const char *where, const char *name, __u64 value)
+{
+	struct book_entry *e;
+	char text[HOST_NAME];
+
+	/* some drivers indent */
+	snprintf(text, sizeof(text), "%s", name + strspn(name, " "));
+	e = find(b, where, text);
+	if (e) {
+		/* one that was set back goes on from there */
+		if (value > e->last)
+			e->counter.value += value - e->last;
+		e->last = value;
+		return;
+	}
+	if (!grow(b))
+		return;
+	e = &b->entries[b->count++];
+	*e = (struct book_entry){ .last = value };
+	b->next = b->count;
+	snprintf(e->counter.where, sizeof(e->counter.where), "%s", where);
+	memcpy(e->counter.name, text, sizeof(text));
+	e->counter.dropped = is_loss(text);
+	e->queue = queue_of(text, &e->queue_number);
+}
+
+static void copy_moved(struct book *b, bool dropped)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		const struct host_counter *c = &b->entries[i].counter;
+
+		if (c->value && c->dropped == dropped && (dropped || !is_of_queue(c->name)))
+			b->moved[b->moved_count++] = *c;
+	}
+}
+
+void book_close(struct book *b)
+{
+	b->moved_count = 0;
+	if (b->moved_room < b->count) {
+		free(b->moved);
+		b->moved = calloc(b->count, sizeof(*b->moved));
+		b->moved_room = b->moved ? b->count : 0;
+	}
+	if (b->moved_room < b->count)
+		return;
+	copy_moved(b, true);
+	copy_moved(b, false);
+}
+
+const struct host_counter *book_worst(const struct book *b, const char *where, bool lost)
+{
+	const struct host_counter *worst = NULL;
+
+	for (size_t i = 0; i < b->count; i++) {
+		const struct host_counter *c = &b->entries[i].counter;
+
+		if (!strcmp(c->where, where) && c->value && (c->dropped || !lost) && (!worst || c->value > worst->value))
+			worst = c;
+	}
+	return worst;
+}
+
+bool book_tells_losses(const struct book *b, const char *where)
+{
+	for (size_t i = 0; i < b->count; i++)
+		if (b->entries[i].counter.dropped && !strcmp(b->entries[i].counter.where, where))
+			return true;
+	return false;
+}
+
+static struct book_queues add_queues(const struct book *b, const char *where, enum book_queue kind)
+{
+	struct book_queues q = { 0 };
+
+	for (size_t i = 0; i < b->count; i++) {
+		const struct book_entry *e = &b->entries[i];
+
+		if (e->queue != kind || strcmp(e->counter.where, where))
+			continue;
+		q.count = e->queue_number >= q.count ? e->queue_number + 1 : q.count;
+		q.packets += e->counter.value;
+		if (e->counter.value > q.most) {
+			q.most = e->counter.value;
+			q.busiest = e->queue_number;
+		}
+	}
+	return q;
+}
+
+struct book_queues book_queues(const struct book *b, const char *where)
+{
+	struct book_queues q = add_queues(b, where, BOOK_PACKETS);
+
+	return q.packets ? q : add_queues(b, where, BOOK_XDP_PACKETS);
+}
+
+void book_free(struct book *b)
+{
+	free(b->entries);
+	free(b->moved);
+	*b = (struct book){ 0 };
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/host/hints.h"
+#include "userspace/model/address.h"
+
+#define QUIET_SECONDS 2	   /* without a RoCE packet */
+#define QUEUE_PACKETS 1000 /* from so many on it is no accident by which queues they come */
+#define SILENT_LINES 4	   /* neighbours that do not answer */
+
+static void add(struct hints *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct hints *h, const char *format, ...)
+{
+	va_list arguments;
+	char *line;
+	int length;
+
+	if (h->count == h->room) {
+		size_t room = h->room ? h->room * 2 : 16;
+		char **moved = realloc(h->lines, room * sizeof(*moved));
+
+		if (!moved)
+			return;
+		h->lines = moved;
+		h->room = room;
+	}
+	va_start(arguments, format);
+	length = vasprintf(&line, format, arguments);
+	va_end(arguments);
+	if (length >= 0)
+		h->lines[h->count++] = line;
+}
+
+static __u64 total(const struct hint_facts *f, enum roce_counter c)
+{
+	return f->snapshot->totals.value[c];
+}
+
+static bool saw_nothing(const struct hint_facts *f)
+{
+	return !total(f, COUNTER_roce_packets) && !total(f, COUNTER_rocev1_packets) && !total(f, COUNTER_udp_packets);
+}
+
+static __u64 devices_of(const struct hint_facts *f, const struct hint_interface *i)
+{
+	const struct place_link *l = places_link(f->places, i->index);
+
+	return l ? l->devices : 0;
+}
+
+/* ---- nothing to be seen ---- */
+
+static unsigned int connected_qps(const struct hint_facts *f, size_t device)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < f->qps->connected; i++)
+		n += f->qps->by_peer[i]->device >> device & 1;
+	return n;
+}
+
+/* The NIC ends RoCE itself: what it takes never comes by XDP. */
+static bool hint_offloaded(struct hints *h, const struct hint_facts *f, const struct hint_interface *i)
+{
+	bool any = false;
+
+	for (size_t d = 0; d < f->device_count && d < 64; d++) {
+		const struct rdma_host_device *device = &f->devices[d];
+		const struct host_counter *moved = book_worst(f->book, device->name, false);
+		unsigned int qps = connected_qps(f, d);
+		char evidence[2 * HOST_NAME + 64];
+
+		if (device->software || !(devices_of(f, i) >> d & 1) || (!moved && !qps))
+			continue;
+		if (moved)
+			snprintf(evidence, sizeof(evidence), "its counters move (%s: %llu)", moved->name, moved->value);
+		else
+			snprintf(evidence, sizeof(evidence), "%u of its QPs are connected", qps);
+		add(h, "%s: the NIC ends RoCE itself (RDMA device %s, driver %s): %s, and no RoCE packet came by here, since XDP "
+		    "does not see what the NIC's own QPs take. Places that work: a mirror port of the switch, into another NIC; RoCE "
+		    "off in this NIC and rxe on it (`rdma link add rxe0 type rxe netdev %s`); a capture, on the switch or by "
+		    "`tcpdump -i %s` where libpcap and the driver can, for `rocescope analyze`",
+		    i->name, device->name, device->driver, evidence, i->name, device->name);
+		any = true;
+	}
+	return any;
+}
+
+static void hint_quiet(struct hints *h, const struct hint_facts *f, const struct hint_interface *i)
+{
+	const struct place_link *l = places_link(f->places, i->index);
+
+	if (!l || f->snapshot->seconds < QUIET_SECONDS)
+		return;
+	if (!l->up)
+		add(h, "%s is down: `ip link set dev %s up`", i->name, i->name);
+	else if (!l->promiscuous)
+		add(h, "%s: no RoCE packet so far. A NIC hands on frames for its own MAC only: if this is a mirror port, `ip link set "
+		    "dev %s promisc on`", i->name, i->name);
+}
+
+/* ---- what is seen, but not as it was on the wire ---- */
+
+static bool has_vlan_above(const struct hint_facts *f, unsigned int index)
+{
+	for (size_t i = 0; i < f->places->link_count; i++)
+		if (f->places->links[i].vlan && f->places->links[i].below == index)
+			return true;
+	return false;
+}
+
+static bool saw_vlan(const struct snapshot *s)
+{
+	for (size_t i = 0; i < s->stream_count; i++)
+		if (s->streams[i].stream.last.vlan_tags)
+			return true;
+	return false;
+}
+
+static void hint_offloads(struct hints *h, const struct hint_facts *f, const struct hint_interface *i)
+{
+	const struct place_link *l = places_link(f->places, i->index);
+
+	/* where no tags are to be expected, it would only be noise */
+	if (i->vlan_stripped && l && (l->promiscuous || has_vlan_above(f, i->index)) && !saw_vlan(f->snapshot))
+		add(h, "%s: the NIC takes VLAN tags off before XDP looks, so that streams have none: `ethtool -K %s rxvlan off`",
+		    i->name, i->name);
+	if (i->lro)
+		add(h, "%s: LRO is on, which merges frames before they are looked at: `ethtool -K %s lro off`", i->name, i->name);
+}
+
+/* Streams that came in, as far as UDP source ports tell them apart. */
+static bool has_several_ports(const struct snapshot *s)
+{
+	const struct roce_stream *first = NULL;
+
+	for (size_t i = 0; i < s->stream_count; i++) {
+		const struct roce_stream *stream = &s->streams[i].stream;
+		const struct host_owner *owner = s->streams[i].owner;
+
+		if (owner && owner->outward)
+			continue;
+		if (first && first->last.udp_source_port != stream->last.udp_source_port)
+			return true;
+		first = stream;
+	}
+	return false;
+}
+
+static void hint_queue(struct hints *h, const struct hint_facts *f, const struct hint_interface *i)
+{
+	struct book_queues q = book_queues(f->book, i->name);
+	unsigned int percent = q.packets ? (unsigned int)(q.most * 100 / q.packets) : 0;
+
+	if (q.count < 2 || q.packets < QUEUE_PACKETS || percent < 90)
+		return;
+	if (has_several_ports(f->snapshot))
+		add(h, "%s: %u %% of %llu packets came by queue %u of %u, so that one CPU does all the work: `ethtool -N %s rx-flow-hash "
+		    "udp4 sdfn` spreads QPs by their UDP source ports", i->name, percent, q.packets, q.busiest, q.count, i->name);
+	else
+		add(h, "%s: %u %% of %llu packets came by queue %u of %u, so that one CPU does all the work: a QP (a UDP source port) is "
+		    "one queue; more of them spread the load", i->name, percent, q.packets, q.busiest, q.count);
+}
+
+/* ---- who cannot be reached ---- */
+
+static bool is_ours(const struct places *p, const __u8 mac[6])
+{
+	for (size_t i = 0; i < p->link_count; i++)
+		if (!memcmp(p->links[i].mac, mac, 6))
+			return true;
+	return false;
+}
+
+struct example {
+	const struct snapshot_stream *stream;
+	size_t count;
+};
+
+static void note(struct example *e, const struct snapshot_stream *s)
+{
+	if (!e->count++)
+		e->stream = s;
+}
+
+static const __u8 *destination(const struct snapshot_stream *s)
+{
+	return s->key.kind == KEY_DATAGRAM ? s->stream.dst : s->key.dst;
+}
+
+static void hint_macs(struct hints *h, const struct hint_facts *f)
+{
+	struct example wrong_mac = { 0 }, wrong_ip = { 0 };
+
+	for (size_t i = 0; i < f->snapshot->stream_count; i++) {
+		const struct snapshot_stream *s = &f->snapshot->streams[i];
+		const __u8 *mac = s->stream.last.dst_mac;
+
+		if (!s->owner || s->key.kind == KEY_UDP || mac[0] & 1 || s->owner->outward)
+			continue;
+		if (s->owner->local && !is_ours(f->places, mac))
+			note(&wrong_mac, s);
+		else if (!s->owner->local && is_ours(f->places, mac))
+			note(&wrong_ip, s);
+	}
+	if (wrong_mac.count) {
+		const __u8 *m = wrong_mac.stream->stream.last.dst_mac;
+
+		add(h, "%zu stream%s from %s to this machine's address %s, but to the MAC %02x:%02x:%02x:%02x:%02x:%02x, which is not "
+		    "its own: what is not for its MAC is dropped behind XDP. Correct the sender's ARP entry", wrong_mac.count,
+		    wrong_mac.count == 1 ? " comes" : "s come, such as", address_text(wrong_mac.stream->key.src).text,
+		    address_text(destination(wrong_mac.stream)).text, m[0], m[1], m[2], m[3], m[4], m[5]);
+	}
+	if (wrong_ip.count)
+		add(h, "%zu stream%s from %s to this machine's MAC, but to the address %s, which it does not have: unless it routes, the "
+		    "packets are dropped behind XDP", wrong_ip.count, wrong_ip.count == 1 ? " comes" : "s come, such as",
+		    address_text(wrong_ip.stream->key.src).text, address_text(destination(wrong_ip.stream)).text);
+}
+
+static void hint_nobody(struct hints *h, const struct hint_facts *f)
+{
+	size_t streams = 0;
+
+	for (size_t i = 0; i < f->snapshot->stream_count; i++) {
+		const struct snapshot_stream *s = &f->snapshot->streams[i];
+
+		streams += s->owner && s->owner->local && !s->owner->outward && s->key.kind != KEY_UDP;
+	}
+	if (streams && !f->device_count)
+		add(h, "%zu stream%s to this machine, which has no RDMA device to take %s (in this network namespace): `rdma link add rxe0 "
+		    "type rxe netdev %s` makes one", streams, streams == 1 ? " comes" : "s come", streams == 1 ? "it" : "them",
+		    f->interface_count ? f->interfaces[0].name : "IFACE");
+}
+
+static bool sends_to_us(const struct snapshot *s, const __u8 address[16])
+{
+	for (size_t i = 0; i < s->stream_count; i++)
+		if (!memcmp(s->streams[i].key.src, address, 16))
+			return true;
+	return false;
+}
+
+/* Neighbours of the interfaces watched, and of what is stacked on them. */
+static bool is_watched(const struct hint_facts *f, unsigned int index)
+{
+	const struct place_link *l = places_link(f->places, index);
+
+	for (size_t i = 0; i < f->interface_count; i++) {
+		const struct place_link *own = places_link(f->places, f->interfaces[i].index);
+
+		if (index == f->interfaces[i].index || (l && l->below == f->interfaces[i].index) || (own && own->master == index))
+			return true;
+	}
+	return false;
+}
+
+static void hint_silent(struct hints *h, const struct hint_facts *f)
+{
+	size_t lines = 0, more = 0;
+
+	for (size_t i = 0; i < f->places->silent_count; i++) {
+		const struct place_silent *n = &f->places->silent[i];
+		const struct place_link *l = places_link(f->places, n->interface);
+
+		if (!l || !is_watched(f, n->interface))
+			continue;
+		if (lines++ >= SILENT_LINES)
+			more++;
+		else
+			add(h, "%s does not answer %s on %s: nothing can be sent to it%s. Is it up, in this VLAN and subnet? Without ARP, as "
+			    "many FPGAs are: `ip neigh replace %s lladdr MAC dev %s`", address_text(n->address).text,
+			    address_is_ipv4(n->address) ? "ARP" : "neighbour discovery", l->name,
+			    sends_to_us(f->snapshot, n->address) ? ", no acknowledgement either of what comes from it" : "",
+			    address_text(n->address).text, l->name);
+	}
+	if (more)
+		add(h, "%zu more neighbours do not answer: `ip neigh show nud failed nud incomplete`", more);
+}
+
+/* ---- where it was lost ---- */
+
+static const struct host_counter *worst(const struct hint_facts *f, bool *tells)
+{
+	const struct host_counter *found = NULL;
+
+	*tells = f->interface_count;
+	for (size_t i = 0; i < f->interface_count; i++) {
+		const struct host_counter *c = book_worst(f->book, f->interfaces[i].name, true);
+
+		*tells &= book_tells_losses(f->book, f->interfaces[i].name);
+		if (c && (!found || c->value > found->value))
+			found = c;
+	}
+	return found;
+}
+
+static void hint_lost(struct hints *h, const struct hint_facts *f)
+{
+	__u64 lost = total(f, COUNTER_psn_lost), missed = total(f, COUNTER_ring_missed);
+	bool tells;
+	const struct host_counter *c = worst(f, &tells);
+
+	if (c)
+		add(h, "%s says that it dropped %llu frames (%s); %llu PSNs are lost as we see it%s", c->where, c->value, c->name, lost,
+		    !lost ? ": it was other traffic, or it was sent again" :
+		    c->value >= lost ? ": they may all have been dropped here (more or larger rings, `ethtool -G`, help)" :
+				       ": some of them at least were lost before");
+	else if (lost && !missed && tells)
+		add(h, "%llu PSNs are lost, and no counter of %s says that anything was dropped here: they were lost before, on the way "
+		    "or by the sender", lost, f->interface_count == 1 ? f->interfaces[0].name : "the interfaces");
+}
+
+void hints_make(struct hints *h, const struct hint_facts *f)
+{
+	hints_free(h);
+	for (size_t i = 0; i < f->interface_count; i++) {
+		const struct hint_interface *interface = &f->interfaces[i];
+
+		if (saw_nothing(f) && !hint_offloaded(h, f, interface))
+			hint_quiet(h, f, interface);
+		hint_offloads(h, f, interface);
+		hint_queue(h, f, interface);
+	}
+	hint_nobody(h, f);
+	hint_macs(h, f);
+	hint_silent(h, f);
+	hint_lost(h, f);
+}
+
+void hints_free(struct hints *h)
+{
+	for (size_t i = 0; i < h->count; i++)
+		free(h->lines[i]);
+	free(h->lines);
+	*h = (struct hints){ 0 };
+}

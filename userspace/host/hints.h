@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What may be silently wrong, in words, from what is known of interfaces, devices, neighbours and streams. */
+#ifndef USERSPACE_HOST_HINTS_H
+#define USERSPACE_HOST_HINTS_H
+
+#include "userspace/host/book.h"
+#include "userspace/host/owners.h"
+
+/* An interface that is watched. */
+struct hint_interface {
+	const char *name;
+	unsigned int index;
+	bool vlan_stripped; /* the NIC takes VLAN tags off (rx-vlan-offload) */
+	bool lro;
+};
+
+struct hint_facts {
+	const struct snapshot *snapshot; /* with owners */
+	const struct places *places;
+	const struct known_qps *qps;
+	const struct book *book;
+	const struct rdma_host_device *devices;
+	size_t device_count;
+	const struct hint_interface *interfaces;
+	size_t interface_count;
+};
+
+struct hints {
+	char **lines;
+	size_t count, room;
+};
+
+/* Anew. Where memory is short, lines are missing. */
+void hints_make(struct hints *h, const struct hint_facts *f);
+void hints_free(struct hints *h);
+
+#endif

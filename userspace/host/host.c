@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <linux/ethtool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/clock.h"
+#include "lib/ethtool.h"
+#include "userspace/host/book.h"
+#include "userspace/host/hints.h"
+#include "userspace/host/host.h"
+#include "userspace/host/owners.h"
+#include "userspace/host/pairs.h"
+#include "userspace/live/live.h"
+
+#define SHARE 5 /* looking takes at most one part in so many of the time */
+#define INIT_PID_NAMESPACE 0xeffffffc /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
+
+struct host {
+	struct rdma *rdma;
+	const struct rdma_host_device *devices;
+	size_t device_count;
+	struct known_qps qps;
+	struct places places;
+	struct book book;
+	struct hints hints;
+	struct pair_teller teller;
+	bool hidden; /* QPs of other PID namespaces are */
+	__u64 again; /* ns, monotonic: before then nobody is asked again */
+	struct host_report report;
+};
+
+/* nldev.c shows QPs only to those who can see the process, and the kernel's own only to the first PID namespace. */
+static bool is_in_container(void)
+{
+	struct stat s;
+
+	return !stat("/proc/self/ns/pid", &s) && s.st_ino != INIT_PID_NAMESPACE;
+}
+
+/* ---- asking around ---- */
+
+static void take_rdma_counter(void *context, const char *device, const char *name, __u64 value)
+{
+	struct host *h = context;
+
+	book_add(&h->book, device, name, value);
+}
+
+struct driver_counters {
+	struct book *book;
+	const char *where;
+};
+
+static void take_driver_counter(void *context, const char *name, uint64_t value)
+{
+	const struct driver_counters *c = context;
+
+	book_add(c->book, c->where, name, value);
+}
+
+static void ask_counters(struct host *h, const struct live *l)
+{
+	if (h->rdma)
+		rdma_counters(h->rdma, take_rdma_counter, h);
+	for (size_t i = 0; i < l->interface_count; i++)
+		ethtool_statistics(l->interface[i].name, take_driver_counter,
+				   &(struct driver_counters){ &h->book, l->interface[i].name });
+	book_close(&h->book);
+}
+
+static void ask_qps(struct host *h, __u64 now)
+{
+	const struct host_qp *list;
+	size_t count;
+
+	if (!h->rdma)
+		return;
+	h->device_count = rdma_devices(h->rdma, &h->devices);
+	count = rdma_qps(h->rdma, &list);
+	known_qps_update(&h->qps, list, count, h->devices, h->device_count, now);
+}
+
+/* false: we asked a moment ago, and it takes long. */
+static bool ask_around(struct host *h, const struct live *l)
+{
+	__u64 now = now_ns(), took;
+
+	if (now < h->again)
+		return false;
+	ask_qps(h, now);
+	places_look(&h->places, h->devices, h->device_count);
+	ask_counters(h, l);
+	took = now_ns() - now;
+	h->again = now + took * SHARE; /* hardware is asked by its firmware's commands */
+	return true;
+}
+
+/* ---- owners ---- */
+
+/* Of those streams that have an end here; the others share one. They live as long as the snapshot. */
+struct owners {
+	struct host_owner owner;
+	struct host_qp qp;
+};
+
+static void find_owners(struct host *h, struct snapshot *s)
+{
+	static const struct host_owner nobody;
+	struct owner_facts facts = { .places = &h->places, .qps = &h->qps, .rdma = h->device_count, .hidden = h->hidden };
+	struct owners *o;
+	size_t count = 0;
+	__u64 devices;
+
+	for (size_t i = 0; i < s->stream_count; i++) {
+		const struct snapshot_stream *stream = &s->streams[i];
+		const __u8 *dst = stream->key.kind == KEY_DATAGRAM ? stream->stream.dst : stream->key.dst;
+
+		count += places_has(&h->places, dst, &devices) || places_has(&h->places, stream->key.src, &devices);
+	}
+	s->owners = o = calloc(count + 1, sizeof(*o));
+	if (!o)
+		return;
+	for (size_t i = 0; i < s->stream_count; i++) {
+		struct owner_pair pairs[2];
+		size_t found;
+
+		if (!owner_find(&facts, &s->streams[i], &o->owner, &o->qp)) {
+			s->streams[i].owner = &nobody;
+			continue;
+		}
+		s->streams[i].owner = &o->owner;
+		found = owner_pairs(&s->streams[i], &o->owner, pairs);
+		for (size_t p = 0; p < found; p++)
+			pairs_tell(&h->teller, &pairs[p]);
+		o++;
+	}
+	pairs_told(&h->teller);
+}
+
+/* ---- hints ---- */
+
+static void ask_offloads(struct hint_interface *i)
+{
+	struct ethtool_value flags = { .cmd = ETHTOOL_GFLAGS };
+
+	if (!ethtool(i->name, &flags))
+		return;
+	i->vlan_stripped = flags.data & ETH_FLAG_RXVLAN;
+	i->lro = flags.data & ETH_FLAG_LRO;
+}
+
+static void find_hints(struct host *h, const struct live *l, const struct snapshot *s)
+{
+	struct hint_interface interfaces[LIVE_INTERFACES] = { 0 };
+	struct hint_facts facts = {
+		.snapshot = s, .places = &h->places, .qps = &h->qps, .book = &h->book, .devices = h->devices,
+		.device_count = h->device_count, .interfaces = interfaces,
+	};
+
+	for (size_t i = 0; i < l->interface_count; i++) {
+		struct hint_interface *to = &interfaces[facts.interface_count];
+
+		if (l->interface[i].gone)
+			continue;
+		*to = (struct hint_interface){ .name = l->interface[i].name, .index = l->interface[i].ifindex };
+		ask_offloads(to);
+		facts.interface_count++;
+	}
+	hints_make(&h->hints, &facts);
+}
+
+/* ---- what others call ---- */
+
+struct host *host_open(const struct live *l)
+{
+	struct host *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return NULL;
+	h->rdma = rdma_open();
+	h->hidden = is_in_container();
+	pairs_begin(&h->teller, l);
+	ask_around(h, l); /* from here on counters move */
+	h->again = 0;
+	return h;
+}
+
+void host_close(struct host *h)
+{
+	if (!h)
+		return;
+	pairs_end(&h->teller);
+	rdma_close(h->rdma);
+	known_qps_free(&h->qps);
+	places_free(&h->places);
+	book_free(&h->book);
+	hints_free(&h->hints);
+	free(h);
+}
+
+void host_look(struct host *h, const struct live *l, struct snapshot *s)
+{
+	bool news = ask_around(h, l);
+
+	find_owners(h, s);
+	if (news)
+		find_hints(h, l, s);
+	h->report = (struct host_report){
+		.counters = h->book.moved, .counter_count = h->book.moved_count,
+		.hints = (const char *const *)h->hints.lines, .hint_count = h->hints.count,
+	};
+	s->host = &h->report;
+}
+
+size_t host_counters(const struct host *h, const struct host_counter **counters)
+{
+	*counters = h ? h->report.counters : NULL;
+	return h ? h->report.counter_count : 0;
+}
+
+size_t host_hints(const struct host *h, const char *const **lines)
+{
+	*lines = h ? h->report.hints : NULL;
+	return h ? h->report.hint_count : 0;
+}

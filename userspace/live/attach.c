@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
+#include <ifaddrs.h>
+#include <linux/if_link.h>
+#include <netpacket/packet.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "userspace/live/attach.h"
+#include "userspace/live/kernel.h"
+#include "userspace/live/pin.h"
+
+/*
+ * What a native driver without multi-buffer support takes: a page less XDP_PACKET_HEADROOM, the skb_shared_info (320)
+ * and Ethernet with two VLAN tags (22).
+ */
+#define PLAIN_MTU (4096 - 256 - 320 - 22)
+
+/* BPF_TCX_EGRESS, which Debian 12's headers do not have. */
+#define TCX_EGRESS ((enum bpf_attach_type)47)
+
+/* Marks the clsact filter as ours, so that one left behind by a killed process is found and replaced. */
+#define FILTER_HANDLE 0x726f6365 /* "roce" */
+#define FILTER_PRIORITY 47910
+
+#define DISPATCHER "xdp_dispatcher" /* libxdp's */
+
+__attribute__((format(printf, 2, 3))) static bool say(const struct attachment *a, const char *format, ...)
+{
+	char words[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(words, sizeof(words), format, arguments);
+	va_end(arguments);
+	if (!a->hushed)
+		fprintf(stderr, "rocescope: %s: %s\n", a->name, words);
+	return false;
+}
+
+static bool say_error(const struct attachment *a, const char *what, int error)
+{
+	return say(a, "%s: %s", what, strerror(error));
+}
+
+static int get_mtu(const char name[IF_NAMESIZE])
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq request = { 0 };
+	int mtu = 0;
+
+	memcpy(request.ifr_name, name, IF_NAMESIZE);
+	if (fd >= 0 && !ioctl(fd, SIOCGIFMTU, &request))
+		mtu = request.ifr_mtu;
+	if (fd >= 0)
+		close(fd);
+	return mtu;
+}
+
+static bool say_held(const struct attachment *a)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, query);
+	struct bpf_prog_info info = { 0 };
+	__u32 length = sizeof(info);
+	char name[NAME_MAX + 1];
+	int fd;
+
+	if (pin_find(a->name, name))
+		return say(a, "counted by what is pinned as %s: go on with `rocescope monitor %s --pin %s` (and whatever other "
+			   "interfaces it has), or end it with `rocescope monitor --unpin %s`", name, a->name, name, name);
+	if (!bpf_xdp_query(a->ifindex, 0, &query)) {
+		__u32 id = query.prog_id ?: query.drv_prog_id ?: query.skb_prog_id;
+
+		fd = bpf_prog_get_fd_by_id(id);
+		if (fd >= 0) {
+			bpf_obj_get_info_by_fd(fd, &info, &length);
+			close(fd);
+		}
+		if (!strcmp(info.name, DISPATCHER))
+			return say(a, "held by another XDP program (%s, id %u): it shares: use --share, or --detach if a killed "
+				   "rocescope left it there", info.name, id);
+		return say(a, "held by another XDP program (%s, id %u): end the program that put it there, or try "
+			   "`ip link set dev %s xdp off`", info.name[0] ? info.name : "unnamed", id, a->name);
+	}
+	return say(a, "held by another XDP program: end the program that put it there");
+}
+
+/* 0, an errno or SHARE_WHY; what is attached by a netlink call and what by a link are refused alike. */
+static int link_xdp(struct attachment *a, const struct attach_programs *programs, __u32 flags)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = flags);
+	int error;
+
+	if (!programs->share) {
+		a->xdp_link = bpf_link_create(bpf_program__fd(programs->xdp), a->ifindex, BPF_XDP, &options);
+		return a->xdp_link < 0 ? errno : 0;
+	}
+	error = share_attach(programs->share, a->name, a->ifindex, flags & XDP_FLAGS_SKB_MODE);
+	a->share = error ? NULL : programs->share;
+	return error;
+}
+
+static bool is_held(int error)
+{
+	return error == EBUSY || error == EEXIST;
+}
+
+static int attach_native(struct attachment *a, const struct attach_programs *programs)
+{
+	int error = link_xdp(a, programs, XDP_FLAGS_DRV_MODE);
+
+	a->mode = programs->frags && (!a->share || share_has_frags(a->ifindex)) ? "native-frags" : "native";
+	return error;
+}
+
+static int attach_generic(struct attachment *a, const struct attach_programs *programs)
+{
+	a->mode = "generic";
+	return link_xdp(a, programs, XDP_FLAGS_SKB_MODE);
+}
+
+static bool say_no_native(const struct attachment *a, const struct attach_programs *programs, int error)
+{
+	int mtu = get_mtu(a->name);
+
+	if (error == EOPNOTSUPP && programs->share)
+		return say(a, "the driver has no native XDP, or what shares it is attached in generic mode: use --mode generic");
+	if (error == EOPNOTSUPP && mtu <= PLAIN_MTU)
+		return say(a, "this driver has no native XDP: use --mode generic");
+	if (mtu > PLAIN_MTU)
+		return say(a, "MTU %d needs multi-buffer XDP, which this %s does not have: lower the MTU to %d or use --mode "
+			   "generic", mtu, programs->frags ? "driver" : "kernel", PLAIN_MTU);
+	return say_error(a, "the driver refuses native XDP (--mode generic may do)", error);
+}
+
+/* ---- what is pinned ---- */
+
+/* Where a link is at work, 0: nowhere any more. */
+static unsigned int link_ifindex(int link)
+{
+	struct bpf_link_info info = { 0 };
+	__u32 length = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(link, &info, &length))
+		return 0;
+	return info.xdp.ifindex; /* of tcx it stands at the same place */
+}
+
+/* A pinned link of this interface with our program in it, -1: there is none now. */
+static int take_over(const struct attachment *a, const char *kind, int program, bool fits)
+{
+	char path[PATH_MAX];
+	int link;
+
+	pin_link_path(a->pin, kind, a->name, path);
+	link = bpf_obj_get(path);
+	if (link < 0)
+		return -1;
+	if (fits && link_ifindex(link) == a->ifindex && !bpf_link_update(link, program, NULL))
+		return link;
+	close(link);
+	pin_release(path);
+	return -1;
+}
+
+static bool pin_link(const struct attachment *a, const char *kind, int link)
+{
+	char path[PATH_MAX];
+
+	if (!a->pin)
+		return true;
+	pin_link_path(a->pin, kind, a->name, path);
+	return !bpf_obj_pin(link, path) || say_error(a, "its link cannot be pinned", errno);
+}
+
+/* The mode that an XDP program is in. */
+static enum attach_mode mode_now(const struct attachment *a)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, query);
+
+	if (bpf_xdp_query(a->ifindex, 0, &query))
+		return ATTACH_AUTO;
+	return query.attach_mode == XDP_ATTACHED_SKB ? ATTACH_GENERIC : ATTACH_NATIVE;
+}
+
+static bool take_over_xdp(struct attachment *a, const struct attach_programs *programs, enum attach_mode mode)
+{
+	enum attach_mode now = mode_now(a);
+
+	a->xdp_link = take_over(a, "xdp", bpf_program__fd(programs->xdp), mode == ATTACH_AUTO || mode == now);
+	a->mode = now == ATTACH_GENERIC ? "generic" : programs->frags ? "native-frags" : "native";
+	return a->xdp_link >= 0;
+}
+
+/* ---- XDP ---- */
+
+static bool attach_xdp(struct attachment *a, const struct attach_programs *programs, enum attach_mode mode)
+{
+	int error = EOPNOTSUPP;
+
+	if (a->pin && take_over_xdp(a, programs, mode))
+		return true;
+	if (mode != ATTACH_GENERIC)
+		error = attach_native(a, programs);
+	if (error && error != SHARE_WHY && !is_held(error)) {
+		if (mode == ATTACH_NATIVE)
+			return say_no_native(a, programs, error);
+		error = attach_generic(a, programs);
+	}
+	if (error == SHARE_WHY)
+		return say(a, "%s", share_why(programs->share));
+	if (is_held(error))
+		return say_held(a);
+	return error ? say_error(a, "cannot attach the XDP program", error) : a->share || pin_link(a, "xdp", a->xdp_link);
+}
+
+/* ---- egress ---- */
+
+void attach_remove_filter(unsigned int ifindex, bool qdisc)
+{
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex, .attach_point = BPF_TC_EGRESS);
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = FILTER_PRIORITY);
+
+	bpf_tc_detach(&hook, &filter);
+	hook.attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS;
+	if (qdisc)
+		bpf_tc_hook_destroy(&hook);
+}
+
+/* The program of a filter of ours, whoever put it there; 0: there is none. */
+static __u32 filter_program(unsigned int ifindex)
+{
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex, .attach_point = BPF_TC_EGRESS);
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = FILTER_PRIORITY);
+
+	return bpf_tc_query(&hook, &filter) ? 0 : filter.prog_id;
+}
+
+/* Another rocescope shares the interface with us, and has its filter there. */
+static bool is_anothers_filter(unsigned int ifindex)
+{
+	__u32 program = filter_program(ifindex);
+
+	return program && kernel_program_holder(program);
+}
+
+/* In place of one that an earlier process left behind. */
+static bool attach_filter(struct attachment *a, int program)
+{
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = a->ifindex, .attach_point = BPF_TC_EGRESS);
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = FILTER_PRIORITY, .prog_fd = program,
+		    .flags = BPF_TC_F_REPLACE);
+	int error = -bpf_tc_hook_create(&hook);
+
+	if (error && error != EEXIST)
+		return say_error(a, "cannot add the clsact qdisc", error);
+	a->qdisc |= !error;
+	error = -bpf_tc_attach(&hook, &filter);
+	if (error)
+		return say_error(a, "cannot attach the egress filter", error);
+	a->filter = true;
+	if (!a->pin)
+		say(a, "egress by a clsact filter (kernel before 6.6): if this process is killed, the filter stays until the "
+		       "next `rocescope monitor` on this interface, or its --detach");
+	return true;
+}
+
+/* A filter of ours that an earlier process left behind is replaced where we need one, and else taken away. */
+static bool attach_egress(struct attachment *a, const struct bpf_program *wanted)
+{
+	int program = wanted ? bpf_program__fd(wanted) : -1;
+
+	if (a->pin)
+		a->egress_link = take_over(a, "egress", program, program >= 0);
+	if (a->egress_link >= 0)
+		return true;
+	if (program >= 0)
+		a->egress_link = bpf_link_create(program, a->ifindex, TCX_EGRESS, NULL);
+	if (a->share && a->egress_link < 0 && is_anothers_filter(a->ifindex))
+		return program < 0 || say(a, "what leaves is watched by another rocescope: before kernel 6.6 there is room for one");
+	if (program >= 0 && a->egress_link < 0)
+		return attach_filter(a, program);
+	attach_remove_filter(a->ifindex, false);
+	return program < 0 || pin_link(a, "egress", a->egress_link);
+}
+
+/* ---- an interface ---- */
+
+bool attach_find(struct attachment *a, const char *name)
+{
+	*a = (struct attachment){ .xdp_link = -1, .egress_link = -1, .mode = "away" };
+	snprintf(a->name, sizeof(a->name), "%s", name);
+	a->ifindex = if_nametoindex(name);
+	a->gone = !a->ifindex;
+	return a->ifindex;
+}
+
+void attach_say_missing(const struct attachment *a)
+{
+	say(a, "no such interface here (`ip link` lists them)");
+}
+
+/* What it has missed until now is not ours to tell. */
+static void begin_missed(struct attachment *a)
+{
+	__u64 missed = a->missed;
+
+	attach_poll(a, 1);
+	a->missed = missed;
+}
+
+bool attach(struct attachment *a, const struct attach_programs *programs, enum attach_mode mode)
+{
+	if (attach_xdp(a, programs, mode) && attach_egress(a, programs->egress)) {
+		if (!a->missed_known)
+			begin_missed(a);
+		a->missed_known = true;
+		return true;
+	}
+	attach_end(a, true);
+	return false;
+}
+
+static void release(const struct attachment *a, const char *kind)
+{
+	char path[PATH_MAX];
+
+	pin_link_path(a->pin, kind, a->name, path);
+	pin_release(path);
+}
+
+void attach_end(struct attachment *a, bool keep)
+{
+	keep = keep && a->pin;
+	if (a->xdp_link >= 0)
+		close(a->xdp_link);
+	if (a->share)
+		share_detach(a->share, a->ifindex);
+	a->share = NULL;
+	if (a->egress_link >= 0)
+		close(a->egress_link);
+	a->xdp_link = a->egress_link = -1;
+	if (keep)
+		return;
+	if (a->pin) {
+		release(a, "xdp");
+		release(a, "egress");
+	}
+	if (a->filter || a->qdisc)
+		attach_remove_filter(a->ifindex, a->qdisc);
+	a->filter = a->qdisc = false;
+}
+
+bool attach_clear(const struct attachment *a)
+{
+	char name[NAME_MAX + 1];
+	int programs;
+	bool filter;
+
+	if (pin_find(a->name, name)) {
+		say(a, "counted by what is pinned as %s: `rocescope monitor --unpin %s` ends that", name, name);
+		return true;
+	}
+	programs = share_clear(a->name, a->ifindex, true);
+	filter = filter_program(a->ifindex) && !is_anothers_filter(a->ifindex);
+	if (filter)
+		attach_remove_filter(a->ifindex, false);
+	if (programs > 0)
+		say(a, "%d XDP program%s taken away", programs, programs > 1 ? "s" : "");
+	if (filter)
+		say(a, "the egress filter is taken away");
+	if (!programs && !filter)
+		say(a, "no killed rocescope has left anything there");
+	return programs >= 0;
+}
+
+static bool poll_one(struct attachment *a, const struct ifaddrs *all)
+{
+	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
+		const struct sockaddr_ll *address = (const void *)i->ifa_addr;
+		const struct rtnl_link_stats *statistics = i->ifa_data;
+
+		if (!address || address->sll_family != AF_PACKET || address->sll_ifindex != (int)a->ifindex)
+			continue;
+		if (statistics) {
+			a->missed += statistics->rx_missed_errors - a->missed_raw;
+			a->missed_raw = statistics->rx_missed_errors;
+		}
+		return true;
+	}
+	return false;
+}
+
+/* The index may be another interface's by now. */
+static bool is_attached(const struct attachment *a)
+{
+	if (a->share)
+		return share_is_attached(a->share, a->ifindex);
+	return a->xdp_link < 0 || link_ifindex(a->xdp_link) == a->ifindex;
+}
+
+/* By getifaddrs(), because sysfs may belong to another network namespace than this process. */
+size_t attach_poll(struct attachment *list, size_t count)
+{
+	struct ifaddrs *all;
+	size_t left = 0;
+
+	if (getifaddrs(&all))
+		return count;
+	for (size_t i = 0; i < count; i++) {
+		struct attachment *a = &list[i];
+
+		if (!a->gone && (!poll_one(a, all) || !is_attached(a))) {
+			a->gone = true;
+			say(a, "%s; what it has counted stays", a->share && if_nametoindex(a->name) == a->ifindex ?
+			    "our program was taken off the interface" : "the interface has gone");
+		}
+		left += !a->gone;
+	}
+	freeifaddrs(all);
+	return left;
+}
+
+/* The same one as before, out of another network namespace, has its links still. */
+static bool attach_again(struct attachment *a, const struct attach_programs *programs, enum attach_mode mode)
+{
+	unsigned int ifindex = if_nametoindex(a->name);
+
+	if (!ifindex)
+		return a->hushed = false;
+	if (a->xdp_link >= 0 && link_ifindex(a->xdp_link) == ifindex) {
+		a->ifindex = ifindex;
+	} else {
+		attach_end(a, false);
+		a->ifindex = ifindex;
+		a->missed_known = false;
+		if (!attach(a, programs, mode)) {
+			a->hushed = true;
+			return false;
+		}
+	}
+	a->gone = a->hushed = false;
+	say(a, "there now (%s)", a->mode);
+	return true;
+}
+
+size_t attach_returned(struct attachment *list, size_t count, const struct attach_programs *programs, enum attach_mode mode)
+{
+	size_t back = 0;
+
+	for (size_t i = 0; i < count; i++)
+		back += list[i].gone && attach_again(&list[i], programs, mode);
+	return back;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <dirent.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "userspace/live/kernel.h"
+
+/* A driver without multi-buffer support takes such programs too: they see only what is in one buffer, as plain ones do. */
+bool kernel_has_frags(void)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, options, .prog_flags = BPF_F_XDP_HAS_FRAGS);
+	const struct bpf_insn pass[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = XDP_PASS },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_XDP, "probe", "GPL", pass, sizeof(pass) / sizeof(*pass), &options);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+bool kernel_has_loop(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_XDP, BPF_FUNC_loop, NULL) == 1;
+}
+
+bool kernel_trusts_us(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	syscall(SYS_capget, &header, data);
+	return data[CAP_TO_INDEX(CAP_PERFMON)].effective & CAP_TO_MASK(CAP_PERFMON) ||
+	       data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective & CAP_TO_MASK(CAP_SYS_ADMIN);
+}
+
+static bool has_open(const char *pid, __u32 id)
+{
+	char path[PATH_MAX], line[80];
+	const struct dirent *fd;
+	unsigned int found;
+	bool has = false;
+	DIR *fds;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/fdinfo", pid);
+	fds = opendir(path);
+	while (fds && !has && (fd = readdir(fds))) {
+		snprintf(path, sizeof(path), "/proc/%s/fdinfo/%s", pid, fd->d_name);
+		f = fopen(path, "re");
+		while (f && fgets(line, sizeof(line), f))
+			has |= sscanf(line, "prog_id: %u", &found) == 1 && found == id;
+		if (f)
+			fclose(f);
+	}
+	if (fds)
+		closedir(fds);
+	return has;
+}
+
+/* The kernel counts who holds a program, but does not say who; /proc does. */
+pid_t kernel_program_holder(__u32 id)
+{
+	DIR *processes = opendir("/proc");
+	const struct dirent *process;
+	pid_t pid, holder = 0;
+
+	while (processes && !holder && (process = readdir(processes))) {
+		pid = atoi(process->d_name);
+		if (pid > 0 && pid != getpid() && has_open(process->d_name, id))
+			holder = pid;
+	}
+	if (processes)
+		closedir(processes);
+	return holder;
+}

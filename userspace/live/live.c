@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <linux/rtnetlink.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "lib/clock.h"
+#include "lib/exit.h"
+#include "userspace/live/kernel.h"
+#include "userspace/live/live.h"
+#include "userspace/live/maps.h"
+
+static bool verbose;
+
+static int libbpf_says(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	return verbose && level != LIBBPF_DEBUG ? vfprintf(stderr, format, arguments) : 0;
+}
+
+static int libxdp_says(enum libxdp_print_level level, const char *format, va_list arguments)
+{
+	return verbose && level != LIBXDP_DEBUG ? vfprintf(stderr, format, arguments) : 0;
+}
+
+static void set_verbose(bool wanted)
+{
+	verbose = wanted;
+	libbpf_set_print(libbpf_says);
+	libxdp_set_print(libxdp_says);
+}
+
+/* ---- the kernel's programs ---- */
+
+void live_say_refused(int error, const char *kernel)
+{
+	if (error == EPERM || (error == EACCES && !kernel_trusts_us()))
+		fprintf(stderr, "rocescope: no permission to load BPF programs: run as root (or with CAP_BPF, "
+			"CAP_PERFMON and CAP_NET_ADMIN)\n");
+	else
+		fprintf(stderr, "rocescope: the kernel does not take the BPF programs: %s (kernel %s or newer is needed; "
+			"--verbose tells more)\n", strerror(error), kernel);
+}
+
+/* Of the XDP programs only the one that the kernel needs: loading is most of the time until we watch. */
+static void choose_programs(struct live *l)
+{
+	const struct live_programs *p = &l->programs;
+	const char *name;
+	struct bpf_program *program;
+
+	l->frags = kernel_has_frags();
+	name = l->frags ? p->frags : kernel_has_loop() ? p->plain : p->old;
+	if (l->options->decap)
+		name = p->decap;
+	else if (!name)
+		name = p->frags; /* the kernel says whether it is too old, or we may not load anything */
+	bpf_object__for_each_program(program, p->object) {
+		bool egress = !strcmp(bpf_program__name(program), p->egress);
+
+		if (!strcmp(bpf_program__name(program), name))
+			l->xdp = program;
+		bpf_program__set_autoload(program, program == l->xdp || (egress && l->options->both));
+	}
+}
+
+static void set_entries(const struct live *l, const char *map, __u32 entries)
+{
+	bpf_map__set_max_entries(bpf_object__find_map_by_name(l->programs.object, map), entries);
+}
+
+/* Bytes of the maps, without those that are small in any case. */
+static __u64 memory_needed(const struct live *l)
+{
+	const struct bpf_map *map;
+	__u64 bytes = 0;
+
+	bpf_object__for_each_map(map, l->programs.object)
+		if (bpf_map__type(map) == BPF_MAP_TYPE_ARRAY)
+			bytes += (__u64)bpf_map__value_size(map) * bpf_map__max_entries(map);
+	return bytes;
+}
+
+/* Of the machine; UINT64_MAX: nobody says. */
+static __u64 memory_available(void)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	__u64 kilobytes = UINT64_MAX >> 10;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kilobytes << 10;
+}
+
+/* The kernel would give what it has, and then end other programs to have more. */
+static bool has_memory(const struct live *l)
+{
+	__u64 needed = memory_needed(l), available = memory_available();
+
+	if (needed <= available)
+		return true;
+	fprintf(stderr, "rocescope: room for %u streams takes %.1f GB of memory, and %.1f GB are left: a smaller --max-streams\n",
+		l->options->settings.max_streams, needed / 1e9, available / 1e9);
+	return false;
+}
+
+static bool has_dialogues(const struct live *l)
+{
+	return l->options->settings.dialogues && l->options->both;
+}
+
+static bool load_programs(struct live *l)
+{
+	const struct live_programs *p = &l->programs;
+	int error;
+
+	*p->settings = l->options->settings;
+	maps_complete_settings(p->settings, l->options->interval);
+	fold_make_tables(p->tables);
+	set_entries(l, "buckets", p->settings->bucket_mask + 1);
+	set_entries(l, "streams", p->settings->max_streams);
+	p->settings->dialogues = has_dialogues(l);
+	if (has_dialogues(l))
+		set_entries(l, "dialogues", p->settings->max_streams);
+	/* twice: this kind of map may push something out before it is full */
+	if (l->expected.count * 2 > PAIRS_MAX)
+		set_entries(l, "pairs", l->expected.count * 2);
+	if (!l->pin.resumed && !has_memory(l))
+		return false;
+	if (!pin_resume(&l->pin, p->object, p->settings))
+		return false;
+	choose_programs(l);
+	if (l->options->share) { /* loaded when the first interface has its dispatcher */
+		l->share = share_new(p->object, l->xdp, l->frags);
+		return l->share;
+	}
+	error = -bpf_object__load(p->object);
+	if (error)
+		live_say_refused(error, !p->old || l->options->decap ? "5.18" : l->options->both ? "5.17" : "5.10");
+	return !error && pin_maps(&l->pin, p->object, p->settings);
+}
+
+int live_map(const struct live *l, const char *name)
+{
+	return bpf_object__find_map_fd_by_name(l->programs.object, name);
+}
+
+/* Messages about interfaces that come and go. Without them it takes until the next interval to notice. */
+static int open_links(void)
+{
+	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static bool find_all(struct live *l)
+{
+	for (; l->interface_count < l->options->interface_count; l->interface_count++) {
+		struct attachment *a = &l->interface[l->interface_count];
+
+		if (attach_find(a, l->options->interface[l->interface_count]))
+			continue;
+		if (!l->options->wait) {
+			attach_say_missing(a);
+			return false;
+		}
+		fprintf(stderr, "rocescope: %s: not there yet: waiting for it\n", a->name);
+	}
+	if (l->options->wait)
+		l->links = open_links();
+	return true;
+}
+
+static struct attach_programs loaded_programs(const struct live *l)
+{
+	struct bpf_program *egress = bpf_object__find_program_by_name(l->programs.object, l->programs.egress);
+
+	return (struct attach_programs){
+		.xdp = l->xdp,
+		.frags = l->frags,
+		.egress = l->options->both ? egress : NULL,
+		.share = l->share,
+	};
+}
+
+/* ---- what an earlier agent knew of an interface, and the next one will ---- */
+
+static void recall(struct live *l, struct attachment *a)
+{
+	const struct pin_interface *known = pin_interface(&l->pin, a->name);
+
+	a->pin = &l->pin;
+	if (!known)
+		return;
+	a->missed = known->missed;
+	if (known->ifindex != a->ifindex)
+		return;
+	a->missed_raw = known->missed_raw;
+	a->missed_known = true;
+	a->filter = known->filter;
+	a->qdisc = known->qdisc;
+}
+
+static void remember(struct live *l)
+{
+	for (size_t i = 0; l->pin.state && i < l->interface_count; i++) {
+		const struct attachment *a = &l->interface[i];
+		struct pin_interface *known = pin_interface(&l->pin, a->name);
+
+		if (!known)
+			continue;
+		known->ifindex = a->missed_known ? a->ifindex : 0;
+		known->missed = a->missed;
+		known->missed_raw = a->missed_raw;
+		known->filter = a->filter;
+		known->qdisc = a->qdisc;
+	}
+}
+
+static bool attach_all(struct live *l)
+{
+	struct attach_programs programs = loaded_programs(l);
+
+	for (size_t i = 0; i < l->interface_count; i++) {
+		struct attachment *a = &l->interface[i];
+
+		if (l->pin.name)
+			recall(l, a);
+		if (!a->gone && !attach(a, &programs, l->options->mode))
+			return false;
+		l->left += !a->gone;
+	}
+	pin_release_others(&l->pin, l->options->interface, l->interface_count);
+	remember(l);
+	return true;
+}
+
+static void detach_all(struct live *l)
+{
+	for (size_t i = 0; i < l->interface_count; i++)
+		attach_end(&l->interface[i], l->pin.keep);
+}
+
+/* --expect */
+static bool tell_expected(const struct live *l)
+{
+	int pairs = live_map(l, "pairs"), flags = l->pin.resumed ? BPF_NOEXIST : BPF_ANY;
+
+	for (size_t i = 0; i < l->expected.count; i++) {
+		const struct expected_pair *e = &l->expected.entries[i];
+
+		/* what an earlier agent was told has had its first PSN, and may have been corrected since */
+		if (!bpf_map_update_elem(pairs, &e->key, &e->pair, flags) || errno == EEXIST)
+			continue;
+		fprintf(stderr, "rocescope: the kernel does not take what --expect says: %s\n", strerror(errno));
+		return false;
+	}
+	return true;
+}
+
+/* With --share there are maps only when an interface has been there. */
+static bool is_loaded(const struct live *l)
+{
+	if (!l->left)
+		fputs("rocescope: --share needs one of the interfaces to be there when it begins\n", stderr);
+	return l->left;
+}
+
+static const char *mode_of(const struct live *l, size_t interface)
+{
+	const struct attachment *a = &l->interface[interface];
+
+	return a->gone && l->options->wait ? "away" : a->mode;
+}
+
+/* One line, in one piece: whoever drives us waits for it. */
+static void say_ready(const struct live *l)
+{
+	char line[LIVE_INTERFACES * 64];
+	size_t length = 0;
+
+	for (size_t i = 0; i < l->interface_count; i++)
+		length += snprintf(line + length, sizeof(line) - length, "%s%s (%s, %s)", i ? ", " : "",
+				   l->interface[i].name, mode_of(l, i), l->options->both ? "in+out" : "in");
+	if (!l->pin.resumed)
+		fprintf(stderr, "rocescope: watching %s\n", line);
+	else
+		fprintf(stderr, "rocescope: watching %s, where %s was left %.0f s after its start\n", line, l->pin.name,
+			(l->start - l->since) / 1e9);
+}
+
+void live_prepare(struct live *l, const struct live_options *o)
+{
+	*l = (struct live){ .options = o, .links = -1, .pin.lock = -1 };
+	set_verbose(o->verbose);
+	live_catch_signals(l);
+}
+
+int live_begin(struct live *l, const struct live_programs *p)
+{
+	int status = l->options->expect ? expect_read(l->options->expect, &l->expected) : EXIT_RAN;
+
+	if (status)
+		return status;
+	l->programs = *p;
+	if (!find_all(l) || !pin_open(&l->pin, l->options->pin) || !load_programs(l))
+		return EXIT_COULD_NOT;
+	if (l->share ? !attach_all(l) || !is_loaded(l) || !tell_expected(l) : !tell_expected(l) || !attach_all(l))
+		return EXIT_COULD_NOT;
+	l->start = now_ns();
+	l->since = pin_since(&l->pin, l->start);
+	say_ready(l);
+	return EXIT_RAN;
+}
+
+int live_clear(const struct live_options *o)
+{
+	struct attachment a;
+	bool good = true;
+
+	set_verbose(o->verbose);
+	for (size_t i = 0; i < o->interface_count; i++) {
+		if (attach_find(&a, o->interface[i])) {
+			good &= attach_clear(&a);
+			continue;
+		}
+		attach_say_missing(&a);
+		good = false;
+	}
+	return good ? EXIT_RAN : EXIT_COULD_NOT;
+}
+
+/* ---- the run ---- */
+
+int live_links(const struct live *l)
+{
+	return l->links;
+}
+
+/* What they say is looked up. */
+static void drain_links(const struct live *l)
+{
+	char message[1 << 15];
+
+	while (l->links >= 0 && (recv(l->links, message, sizeof(message), 0) > 0 || errno == ENOBUFS))
+		;
+}
+
+bool live_poll(struct live *l)
+{
+	drain_links(l);
+	l->left = attach_poll(l->interface, l->interface_count);
+	if (l->options->wait && l->left < l->interface_count) {
+		struct attach_programs programs = loaded_programs(l);
+
+		l->left += attach_returned(l->interface, l->interface_count, &programs, l->options->mode);
+	}
+	remember(l);
+	if (l->left || l->options->wait)
+		return true;
+	fprintf(stderr, "rocescope: no interface is left to watch\n");
+	return false;
+}
+
+/* With all interfaces: one that is not named the next time is let go. */
+static void say_pinned(const struct live *l)
+{
+	fprintf(stderr, "rocescope: counting goes on: `rocescope monitor");
+	for (size_t i = 0; i < l->interface_count; i++)
+		fprintf(stderr, " %s", l->interface[i].name);
+	fprintf(stderr, " --pin %s` goes on from here, `rocescope monitor --unpin %s` ends it\n", l->pin.name, l->pin.name);
+}
+
+void live_detach(struct live *l)
+{
+	l->left = attach_poll(l->interface, l->interface_count);
+	remember(l);
+	if (l->pin.name)
+		say_pinned(l);
+	detach_all(l);
+	/* A program that ran when it was detached may still count: this waits for an RCU grace period. */
+	syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+void live_end(struct live *l)
+{
+	detach_all(l);
+	share_free(l->share);
+	l->share = NULL;
+	pin_close(&l->pin);
+	if (l->links >= 0)
+		close(l->links);
+	expect_free(&l->expected);
+}
+
+/* ---- snapshots ---- */
+
+static bool fill_interfaces(const struct live *l, struct snapshot *s)
+{
+	s->interfaces = calloc(l->interface_count, sizeof(*s->interfaces));
+	if (!s->interfaces)
+		return false;
+	for (size_t i = 0; i < l->interface_count; i++) {
+		struct snapshot_interface *to = &s->interfaces[s->interface_count++];
+		const struct attachment *from = &l->interface[i];
+
+		memcpy(to->name, from->name, sizeof(from->name));
+		to->mode = mode_of(l, i);
+		to->direction = l->options->both ? "both" : "in";
+		to->gone = from->gone;
+		to->ring_missed = from->missed;
+	}
+	return true;
+}
+
+#define EVICTED(totals) ((totals).value[COUNTER_streams_evicted])
+#define READ_TRIES 3
+
+/*
+ * Totals and streams of one moment: what a stream that is evicted had counted moves from one to the other, and must not be
+ * missed between them. Where streams are evicted all the time it may be, until the next snapshot.
+ */
+static bool read_counters(const struct live *l, struct snapshot *s)
+{
+	int scratches = live_map(l, "scratches"), table = live_map(l, "table_states"), streams = live_map(l, "streams");
+	int dialogues = has_dialogues(l) ? live_map(l, "dialogues") : -1;
+	struct roce_counters after;
+
+	for (int i = 0; i < READ_TRIES; i++) {
+		s->totals = after = (struct roce_counters){ 0 };
+		s->stream_count = 0;
+		if (maps_read_totals(scratches, &s->totals) || maps_read_streams(table, streams, dialogues, s) ||
+		    maps_read_totals(scratches, &after))
+			return false;
+		if (EVICTED(s->totals) == EVICTED(after))
+			break;
+	}
+	return true;
+}
+
+bool live_snapshot(const struct live *l, struct snapshot *s)
+{
+	__u64 now = now_ns();
+
+	*s = (struct snapshot){ .complete = l->left == l->interface_count };
+	clock_gettime(CLOCK_REALTIME, &s->time);
+	s->seconds = (now - l->since) / 1e9;
+	s->realtime_offset = realtime_offset_ns();
+	if (!fill_interfaces(l, s) || !read_counters(l, s)) {
+		fprintf(stderr, "rocescope: cannot read the counters: %s\n", strerror(errno));
+		return false;
+	}
+	snapshot_finish(s);
+	return true;
+}

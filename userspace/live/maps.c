@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bpf/abi.h"
+#include "lib/clock.h"
+#include "userspace/live/maps.h"
+
+#define IDLE_MAX (1 << 21) /* s: 24 days, half of what the ticks count before they wrap */
+#define JIFFY_TICKS 10	   /* HZ is 100 at the least */
+
+void maps_complete_settings(struct monitor_settings *s, double interval)
+{
+	__u32 buckets = 1;
+
+	while (buckets < TABLE_BUCKETS_FOR(s->max_streams))
+		buckets *= 2;
+	s->bucket_mask = buckets - 1;
+	/*
+	 * Rounded up, and one for the part of a tick that had passed. A CPU reads the clock once a jiffy, of 10 ms at the
+	 * most: a packet may be that much younger than it looks.
+	 */
+	s->idle_ticks = (interval < IDLE_MAX ? interval : IDLE_MAX) * 1e9 / (1 << TICK_SHIFT) + 2 + JIFFY_TICKS;
+#ifdef __x86_64__
+	s->plain_release = 1;
+#endif
+	if (getrandom(&s->hash_seed, sizeof(s->hash_seed), 0) != sizeof(s->hash_seed))
+		s->hash_seed = now_ns(); /* as good as it gets */
+}
+
+int maps_read_totals(int scratches_map, struct roce_counters *totals)
+{
+	int cpus = libbpf_num_possible_cpus(), result;
+	struct scratch *each;
+	__u32 zero = 0;
+
+	if (cpus < 0) {
+		errno = -cpus;
+		return -1;
+	}
+	each = calloc(cpus, sizeof(*each));
+	if (!each)
+		return -1;
+	result = bpf_map_lookup_elem(scratches_map, &zero, each);
+	for (int cpu = 0; !result && cpu < cpus; cpu++)
+		for (int c = 0; c < ROCE_COUNTERS; c++)
+			totals->value[c] += each[cpu].totals.value[c];
+	free(each);
+	return result ? -1 : 0;
+}
+
+#define COPY_TRIES 10000
+#define COPY_PAUSE 100 /* tries after which the stream's packets may have to be waited out */
+
+/*
+ * A copy of the stream and its dialogue (NULL: none) as they were at one moment: no CPU was at work on them before, nor has
+ * been since. Should their packets come so thick that this is never so, the last try has to do.
+ */
+static void copy_stream(const struct stream_value *from, struct stream_value *to, const struct roce_dialogue *dialogue,
+			struct roce_dialogue *copy)
+{
+	__u32 before, tries = 0;
+
+	do {
+		if (tries % COPY_PAUSE == COPY_PAUSE - 1)
+			nanosleep(&(struct timespec){ .tv_nsec = 1000 }, NULL);
+		before = __atomic_load_n(&from->sequence, __ATOMIC_ACQUIRE);
+		memcpy(to, from, sizeof(*to));
+		if (dialogue)
+			memcpy(copy, dialogue, sizeof(*copy));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while ((before & 1 || before != __atomic_load_n(&from->sequence, __ATOMIC_RELAXED)) && ++tries < COPY_TRIES);
+}
+
+/*
+ * Whether this is the dialogue of that stream, and answers were seen. If so, time goes on in it until `now`, which is before it
+ * was copied: what is sent or answered meanwhile ends no waiting that we have counted.
+ */
+static bool is_dialogue(struct roce_dialogue *d, const struct stream_value *v, __u64 now)
+{
+	if (v->key.kind != KEY_CONNECTED || v->key.side != SIDE_REQUEST || !d->heard || d->begun != v->stream.first_seen)
+		return false;
+	dialogue_wait(d, now);
+	return true;
+}
+
+/* dialogues: beside the values; NULL: there are none. */
+static int append(struct snapshot *s, const struct stream_value *values, const struct roce_dialogue *dialogues, __u32 count)
+{
+	struct snapshot_stream *grown = realloc(s->streams, (s->stream_count + count) * sizeof(*grown));
+	struct roce_dialogue *d = NULL;
+	struct stream_value v;
+	__u64 now = now_ns();
+
+	if (!grown)
+		return -1;
+	s->streams = grown;
+	if (dialogues) {
+		free(s->dialogues);
+		s->dialogues = d = malloc(count * sizeof(*d));
+		if (!d)
+			return -1;
+	}
+	for (__u32 i = 0; i < count; i++) {
+		struct snapshot_stream *to = &s->streams[s->stream_count];
+
+		copy_stream(&values[i], &v, dialogues ? &dialogues[i] : NULL, d);
+		if (v.key.kind == KEY_NONE || !v.stream.used) /* one that is being made, or was evicted */
+			continue;
+		*to = (struct snapshot_stream){ .key = v.key, .stream = v.stream };
+		if (dialogues && is_dialogue(d, &v, now))
+			to->dialogue = d++;
+		s->stream_count++;
+	}
+	return 0;
+}
+
+static const void *map_memory(int map, size_t bytes)
+{
+	const void *memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED, map, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void unmap_memory(const void *memory, size_t bytes)
+{
+	if (memory)
+		munmap((void *)memory, bytes);
+}
+
+int maps_read_streams(int table_map, int streams_map, int dialogues_map, struct snapshot *s)
+{
+	const struct roce_dialogue *dialogues = NULL;
+	const struct stream_value *values;
+	struct table_state table;
+	__u32 zero = 0;
+	int result = -1;
+
+	if (bpf_map_lookup_elem(table_map, &zero, &table))
+		return -1;
+	if (!table.given)
+		return 0;
+	values = map_memory(streams_map, table.given * sizeof(*values));
+	if (dialogues_map >= 0)
+		dialogues = map_memory(dialogues_map, table.given * sizeof(*dialogues));
+	if (values && (dialogues || dialogues_map < 0))
+		result = append(s, values, dialogues, table.given);
+	unmap_memory(values, table.given * sizeof(*values));
+	unmap_memory(dialogues, table.given * sizeof(*dialogues));
+	return result;
+}

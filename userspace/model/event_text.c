@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "userspace/model/event_text.h"
+
+#define EVENT_NAME 24 /* bytes of a name, the end included */
+
+/* From the .def file's identifiers, which cannot have a -. */
+static char names[ROCE_EVENTS][EVENT_NAME] = {
+#define EVENT(name, reason, words) [EVENT_##name] = #name,
+#include "roce/event.def"
+#undef EVENT
+};
+
+#define EVENT(name, reason, words) _Static_assert(sizeof(#name) <= EVENT_NAME, "its end fits as well");
+#include "roce/event.def"
+#undef EVENT
+
+__attribute__((constructor)) static void spell_names(void)
+{
+	for (int i = 0; i < ROCE_EVENTS; i++)
+		for (char *c = names[i]; *c; c++)
+			if (*c == '_')
+				*c = '-';
+}
+
+const char *const event_names[ROCE_EVENTS] = {
+#define EVENT(name, reason, words) [EVENT_##name] = names[EVENT_##name],
+#include "roce/event.def"
+#undef EVENT
+};
+
+const char *const event_reasons[ROCE_EVENTS] = {
+#define EVENT(name, reason, words) [EVENT_##name] = #reason,
+#include "roce/event.def"
+#undef EVENT
+};
+
+const char *const event_words[ROCE_EVENTS] = {
+#define EVENT(name, reason, words) [EVENT_##name] = words,
+#include "roce/event.def"
+#undef EVENT
+};
+
+const char *const lint_names[ROCE_LINTS] = {
+#define LINT(name, test, words) [LINT_##name] = #name,
+#include "roce/lint.def"
+#undef LINT
+};
+
+const char *const lint_words[ROCE_LINTS] = {
+#define LINT(name, test, words) [LINT_##name] = words,
+#include "roce/lint.def"
+#undef LINT
+};
+
+/* ---- reasons ---- */
+
+static bool is_word(const char *at, size_t length, const char *word)
+{
+	return strlen(word) == length && !memcmp(at, word, length);
+}
+
+bool event_parse_reasons(const char *list, __u32 *kinds, const char **bad)
+{
+	*kinds = 0;
+	for (const char *at = list;; at++) {
+		size_t length = strcspn(at, ",");
+		__u32 found = 0;
+
+		for (int i = 0; i < ROCE_EVENTS; i++)
+			if (is_word(at, length, event_reasons[i]) || is_word(at, length, event_names[i]))
+				found |= 1u << i;
+		*bad = at;
+		if (!found)
+			return false;
+		*kinds |= found;
+		at += length;
+		if (!*at)
+			return true;
+	}
+}
+
+/* ---- the line ---- */
+
+struct line {
+	char *text;
+	size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *l, const char *format, ...)
+{
+	size_t room = EVENT_TEXT - l->length;
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(l->text + l->length, room, format, arguments);
+	va_end(arguments);
+	if (length > 0)
+		l->length += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+/* The names of a set, between commas. */
+static void add_names(struct line *l, const char *key, __u32 set, const char *const *name, int count)
+{
+	const char *before = key;
+
+	for (int i = 0; i < count; i++) {
+		if (!(set >> i & 1))
+			continue;
+		add(l, "%s%s", before, name[i]);
+		before = ",";
+	}
+}
+
+/* A place in the sequence means something where the packet was compared with it. */
+static bool has_place(__u32 kinds)
+{
+	return kinds & (ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_resync) |
+			ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap));
+}
+
+static void add_keys(struct line *l, const struct roce_event *e)
+{
+	add_names(l, "reason=", e->kinds, event_names, ROCE_EVENTS);
+	if (has_place(e->kinds)) {
+		if (e->expected != EVENT_NO_PSN)
+			add(l, " expected=0x%06x", e->expected & PSN_MASK);
+		add(l, " seen=0x%06x", e->seen & PSN_MASK);
+	}
+	if (e->kinds & ROCE_EVENT(psn_gap))
+		add(l, " skipped=%u", e->skipped);
+	if (e->kinds & ROCE_EVENT(psn_recovered))
+		add(l, " recovered=%u", e->recovered);
+	if (e->kinds & ROCE_EVENT(message_broken))
+		add(l, " broken=%u", e->broken);
+	if (e->kinds & ROCE_EVENT(imm_gap))
+		add(l, " imm-skipped=%u", e->imm_skipped);
+	if (e->kinds & ROCE_EVENT(lint))
+		add_names(l, " lint=", e->lints, lint_names, ROCE_LINTS);
+}
+
+static void add_lint_words(struct line *l, __u32 lints)
+{
+	const char *before = "";
+
+	for (int i = 0; i < ROCE_LINTS; i++) {
+		if (!(lints >> i & 1))
+			continue;
+		add(l, "%s%s", before, lint_words[i]);
+		before = "; ";
+	}
+}
+
+/* event.def's words, with the number where there is one. */
+static void add_words(struct line *l, int kind, const struct roce_event *e)
+{
+	if (kind == EVENT_psn_gap && e->skipped == 1)
+		add(l, "1 packet is missing before this one");
+	else if (kind == EVENT_psn_gap)
+		add(l, "%u %s", e->skipped, event_words[kind]);
+	else if (kind == EVENT_psn_recovered && e->recovered > 1)
+		add(l, "its %u PSNs were skipped before: it comes late, or again", e->recovered);
+	else if (kind == EVENT_message_broken && e->broken > 1)
+		add(l, "%u messages are broken: a part of each was seen, but not the whole in order", e->broken);
+	else if (kind == EVENT_imm_gap)
+		add(l, "the immediate data leaves out %u value%s", e->imm_skipped, e->imm_skipped == 1 ? "" : "s");
+	else if (kind == EVENT_lint && e->lints)
+		add_lint_words(l, e->lints);
+	else
+		add(l, "%s", event_words[kind]);
+}
+
+size_t event_text(const struct roce_event *e, char text[EVENT_TEXT])
+{
+	struct line l = { .text = text };
+	const char *before = ": ";
+
+	text[0] = 0;
+	add_keys(&l, e);
+	for (int i = 0; i < ROCE_EVENTS; i++) {
+		if (!(e->kinds >> i & 1))
+			continue;
+		add(&l, "%s", before);
+		add_words(&l, i, e);
+		before = "; ";
+	}
+	return l.length;
+}

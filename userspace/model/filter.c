@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A filter is kept as its terms in reverse Polish notation: nothing recurses where streams are judged. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/options.h"
+#include "userspace/model/address.h"
+#include "userspace/model/filter.h"
+
+#define NESTING 20 /* of parentheses; each level has at most two values waiting, and all of them are bits of a word */
+
+enum kind { AND, OR, NOT, ALWAYS, ADDRESS, QPN, SERVICE, SIDE, FAULTY, UNTRUSTED, COUNTER, LINT, PACKETS };
+enum { END_SRC = 1, END_DST = 2 };
+enum comparison { LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL, UNEQUAL };
+
+struct term {
+	enum kind kind;
+	union {
+		struct {
+			__u8 bytes[16];
+			int bits; /* of its 128 */
+			int ends;
+		} address;
+		int word; /* service, side */
+		struct {
+			int which; /* counter, lint (ROCE_LINTS: any) */
+			enum comparison comparison;
+			__u64 than;
+		} number;
+		__u32 qpn;
+	};
+};
+
+struct filter {
+	char *text;
+	struct term *terms;
+	size_t count;
+};
+
+/* ---- words ---- */
+
+static const struct word {
+	const char *text;
+	enum kind kind;
+	int value;
+} words[] = {
+	{ "rc", SERVICE, SERVICE_RC }, { "uc", SERVICE, SERVICE_UC }, { "rd", SERVICE, SERVICE_RD },
+	{ "ud", SERVICE, SERVICE_UD }, { "xrc", SERVICE, SERVICE_XRC }, { "udp", SERVICE, SERVICE_UDP },
+	{ "request", SIDE, SIDE_REQUEST }, { "response", SIDE, SIDE_RESPONSE },
+	{ "faulty", FAULTY, 0 }, { "untrusted", UNTRUSTED, 0 }, { "packets", PACKETS, 0 }, { "lint", LINT, ROCE_LINTS },
+	{ "lost", COUNTER, COUNTER_psn_lost }, { "gap", COUNTER, COUNTER_psn_gaps }, { "gaps", COUNTER, COUNTER_psn_gaps },
+	{ "skipped", COUNTER, COUNTER_psn_skipped }, { "recovered", COUNTER, COUNTER_psn_recovered },
+	{ "dup", COUNTER, COUNTER_psn_duplicates }, { "duplicate", COUNTER, COUNTER_psn_duplicates },
+	{ "duplicates", COUNTER, COUNTER_psn_duplicates }, { "resync", COUNTER, COUNTER_psn_resyncs },
+	{ "resyncs", COUNTER, COUNTER_psn_resyncs }, { "icrc", COUNTER, COUNTER_icrc_bad },
+	{ "badicrc", COUNTER, COUNTER_icrc_bad }, { "broken", COUNTER, COUNTER_messages_broken },
+	{ "imm", COUNTER, COUNTER_imm_gaps }, { "ack", COUNTER, COUNTER_acks }, { "nak", COUNTER, COUNTER_naks },
+	{ "rnr", COUNTER, COUNTER_rnr_naks }, { "cnp", COUNTER, COUNTER_cnps }, { "ecn", COUNTER, COUNTER_ecn_ce },
+	{ "ce", COUNTER, COUNTER_ecn_ce }, { "unknown", COUNTER, COUNTER_unknown_opcodes },
+#define LINT(name, test, words) { #name, LINT, LINT_##name },
+#include "roce/lint.def"
+#undef LINT
+	{ "psn_lost", COUNTER, COUNTER_psn_lost },
+	/* those of a snapshot as a whole are no stream's */
+#define FRAME(name)
+#define PACKET(name) { #name, COUNTER, COUNTER_##name },
+#define STREAM(name) { #name, COUNTER, COUNTER_##name },
+#define REPORT(name)
+#define COUNTER(name, unit, kind, scope, words) scope(name)
+#include "roce/counters.def"
+#undef COUNTER
+#undef FRAME
+#undef PACKET
+#undef STREAM
+#undef REPORT
+};
+
+static const struct {
+	const char *text;
+	enum comparison comparison;
+} comparisons[] = { /* a longer one before its beginning */
+	{ "<=", LESS_EQUAL }, { ">=", GREATER_EQUAL }, { "==", EQUAL }, { "!=", UNEQUAL },
+	{ "<", LESS }, { ">", GREATER }, { "=", EQUAL },
+};
+
+/* ---- from text to terms ---- */
+
+struct parser {
+	struct filter *filter;
+	const char *text, *at;
+	char *mistake;
+	char word[80]; /* the next one, in small letters; empty: none, or a bracket or comparison at `at` */
+	int depth;
+	bool failed;
+};
+
+/* The first mistake is the one that is told. */
+static void refuse(struct parser *p, const char *where, const char *why)
+{
+	if (!p->failed)
+		snprintf(p->mistake, FILTER_MISTAKE, "at character %zu: %s", where - p->text + 1, why);
+	p->failed = true;
+}
+
+/* The word that was looked at is none of those that may stand there. */
+static void refuse_word(struct parser *p, const char *why)
+{
+	char what[FILTER_MISTAKE - 32];
+
+	if (p->word[0])
+		snprintf(what, sizeof(what), "'%s' is %s", p->word, why);
+	else
+		snprintf(what, sizeof(what), "what stands here is %s", why);
+	refuse(p, p->at, what);
+}
+
+static bool ends_word(char c)
+{
+	return !c || isspace((unsigned char)c) || strchr("()<>=!", c);
+}
+
+/* Looks at what comes next; returns how long its word is. */
+static size_t look(struct parser *p)
+{
+	size_t length = 0;
+
+	while (isspace((unsigned char)*p->at))
+		p->at++;
+	while (!ends_word(p->at[length]))
+		length++;
+	p->word[0] = 0;
+	if (length >= sizeof(p->word))
+		refuse(p, p->at, "too long a word");
+	else
+		for (size_t i = 0; i <= length; i++)
+			p->word[i] = i < length ? tolower((unsigned char)p->at[i]) : 0;
+	return length;
+}
+
+static void add(struct parser *p, const struct term *term)
+{
+	struct filter *f = p->filter;
+	struct term *terms;
+
+	if (p->failed)
+		return;
+	terms = realloc(f->terms, (f->count + 1) * sizeof(*terms));
+	if (!terms) {
+		refuse(p, p->at, "not enough memory");
+		return;
+	}
+	f->terms = terms;
+	f->terms[f->count++] = *term;
+}
+
+static void add_operator(struct parser *p, enum kind kind)
+{
+	add(p, &(struct term){ .kind = kind });
+}
+
+/* An address, or a prefix. false: the word is none. */
+static bool parse_address(struct parser *p, int ends)
+{
+	struct term t = { .kind = ADDRESS, .address = { .bits = 128, .ends = ends } };
+	char *slash = strchr(p->word, '/');
+	uint64_t bits;
+	int most;
+
+	if (slash)
+		*slash = 0;
+	if (!address_parse(p->word, t.address.bytes)) {
+		if (slash)
+			*slash = '/';
+		return false;
+	}
+	most = strchr(p->word, ':') ? 128 : 32;
+	if (slash) {
+		*slash = '/';
+		if (parse_number(slash + 1, most, &bits))
+			t.address.bits = 128 - most + bits;
+		else
+			refuse_word(p, most == 32 ? "no prefix: its length is 0 to 32" : "no prefix: its length is 0 to 128");
+	}
+	add(p, &t);
+	return true;
+}
+
+static bool parse_qpn(struct parser *p)
+{
+	uint64_t n;
+	char *end;
+
+	if (!parse_whole(p->word, &n, &end) || *end)
+		return false;
+	if (n > PSN_MASK)
+		refuse_word(p, "no QPN: those have 24 bits");
+	add(p, &(struct term){ .kind = QPN, .qpn = n });
+	return true;
+}
+
+/* What may stand behind a counter; without it, it is to be more than 0. */
+static void parse_comparison(struct parser *p, struct term *t)
+{
+	uint64_t than = 0;
+	size_t length;
+	char *end;
+
+	t->number.comparison = GREATER;
+	t->number.than = 0;
+	look(p);
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(comparisons); i++) {
+		if (strncmp(p->at, comparisons[i].text, strlen(comparisons[i].text)))
+			continue;
+		p->at += strlen(comparisons[i].text);
+		length = look(p);
+		if (!parse_whole(p->word, &than, &end) || *end)
+			refuse_word(p, "no number to compare with");
+		t->number.comparison = comparisons[i].comparison;
+		t->number.than = than;
+		p->at += length;
+		return;
+	}
+}
+
+static bool parse_word(struct parser *p, size_t length)
+{
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(words); i++) {
+		struct term t = { .kind = words[i].kind };
+
+		if (strcmp(p->word, words[i].text))
+			continue;
+		p->at += length;
+		if (t.kind == COUNTER || t.kind == LINT || t.kind == PACKETS) {
+			t.number.which = words[i].value;
+			parse_comparison(p, &t);
+		} else {
+			t.word = words[i].value;
+		}
+		add(p, &t);
+		return true;
+	}
+	return false;
+}
+
+/* src, dst and qpn, and what they want behind them. */
+static bool parse_named(struct parser *p, size_t length)
+{
+	bool src = !strcmp(p->word, "src"), dst = !strcmp(p->word, "dst");
+
+	if (!src && !dst && strcmp(p->word, "qpn"))
+		return false;
+	p->at += length;
+	length = look(p);
+	if (!(src || dst ? parse_address(p, src ? END_SRC : END_DST) : parse_qpn(p)))
+		refuse_word(p, src || dst ? "no IP address" : "no QPN");
+	p->at += length;
+	return true;
+}
+
+static void parse_alternatives(struct parser *p);
+
+static void parse_brackets(struct parser *p)
+{
+	const char *opened = p->at++;
+
+	if (++p->depth > NESTING) {
+		refuse(p, opened, "too many parentheses");
+		return;
+	}
+	parse_alternatives(p);
+	p->depth--;
+	look(p);
+	if (*p->at == ')')
+		p->at++;
+	else
+		refuse(p, opened, "this parenthesis is not closed");
+}
+
+static void parse_term(struct parser *p)
+{
+	bool not = false;
+	size_t length;
+
+	while (length = look(p), !strcmp(p->word, "not") || *p->at == '!') {
+		not = !not;
+		p->at += length ?: 1;
+	}
+	if (*p->at == '(') {
+		parse_brackets(p);
+	} else if (!length) {
+		refuse(p, p->at, *p->at ? "a term is missing here" : "a term is missing at the end");
+	} else if (parse_address(p, END_SRC | END_DST) || parse_qpn(p)) {
+		p->at += length;
+	} else if (!parse_word(p, length) && !parse_named(p, length)) {
+		refuse_word(p, "no IP address, QPN, service or counter");
+	}
+	if (not)
+		add_operator(p, NOT);
+}
+
+/* Up to `or`, a closing bracket or the end. */
+static void parse_terms(struct parser *p)
+{
+	bool first = true;
+
+	for (;; first = false) {
+		size_t length = look(p);
+
+		if (!first && !strcmp(p->word, "and"))
+			p->at += length;
+		else if (!first && (!strcmp(p->word, "or") || *p->at == ')' || !*p->at))
+			return;
+		parse_term(p);
+		if (p->failed)
+			return;
+		if (!first)
+			add_operator(p, AND);
+	}
+}
+
+static void parse_alternatives(struct parser *p)
+{
+	parse_terms(p);
+	while (!p->failed) {
+		size_t length = look(p);
+
+		if (strcmp(p->word, "or"))
+			return;
+		p->at += length;
+		parse_terms(p);
+		add_operator(p, OR);
+	}
+}
+
+struct filter *filter_parse(const char *text, char mistake[FILTER_MISTAKE])
+{
+	struct parser p = { .filter = calloc(1, sizeof(*p.filter)), .text = text, .at = text, .mistake = mistake };
+
+	snprintf(mistake, FILTER_MISTAKE, "not enough memory");
+	if (!p.filter)
+		return NULL;
+	p.filter->text = strdup(text);
+	look(&p);
+	if (!*p.at)
+		add_operator(&p, ALWAYS);
+	else
+		parse_alternatives(&p);
+	if (!p.failed && *p.at)
+		refuse(&p, p.at, "a parenthesis is closed that was not opened");
+	if (!p.failed && p.filter->text)
+		return p.filter;
+	filter_free(p.filter);
+	return NULL;
+}
+
+/* ---- streams ---- */
+
+static bool has_prefix(const __u8 address[16], const __u8 prefix[16], int bits)
+{
+	int rest = bits % 8;
+
+	if (memcmp(address, prefix, bits / 8))
+		return false;
+	return !rest || !((address[bits / 8] ^ prefix[bits / 8]) >> (8 - rest));
+}
+
+static bool has_address(const struct term *t, const struct roce_key *key, const struct roce_stream *s)
+{
+	const __u8 *dst = s && key->kind == KEY_DATAGRAM ? s->dst : key->dst;
+
+	return (t->address.ends & END_SRC && has_prefix(key->src, t->address.bytes, t->address.bits)) ||
+	       (t->address.ends & END_DST && has_prefix(dst, t->address.bytes, t->address.bits));
+}
+
+static bool has_qpn(__u32 qpn, const struct roce_key *key, const struct roce_stream *s)
+{
+	return key->qpn == qpn || (key->kind == KEY_DATAGRAM && s->dqpn == qpn) || (s->pair.from && s->pair.peer_qpn == qpn);
+}
+
+static bool is_faulty(const struct roce_stream *s)
+{
+	struct snapshot_rank rank = snapshot_rank(s);
+
+	return rank.faults || rank.lesser || !s->trusted;
+}
+
+static __u64 lints(const struct roce_stream *s, int which)
+{
+	__u64 sum = 0;
+
+	if (which < ROCE_LINTS)
+		return s->lint[which];
+	for (int i = 0; i < ROCE_LINTS; i++)
+		sum += s->lint[i];
+	return sum;
+}
+
+static __u64 value(const struct term *t, const struct roce_stream *s)
+{
+	const __u64 *v = s->counters.value;
+
+	if (t->kind == LINT)
+		return lints(s, t->number.which);
+	if (t->kind == PACKETS)
+		return v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] + v[COUNTER_udp_packets];
+	/* only a finished snapshot has it */
+	return t->number.which == COUNTER_psn_lost ? snapshot_lost(&s->counters) : v[t->number.which];
+}
+
+static bool compares(const struct term *t, __u64 n)
+{
+	switch (t->number.comparison) {
+	case LESS:
+		return n < t->number.than;
+	case LESS_EQUAL:
+		return n <= t->number.than;
+	case GREATER:
+		return n > t->number.than;
+	case GREATER_EQUAL:
+		return n >= t->number.than;
+	case EQUAL:
+		return n == t->number.than;
+	default:
+		return n != t->number.than;
+	}
+}
+
+static bool holds(const struct term *t, const struct roce_key *key, const struct roce_stream *s)
+{
+	if (t->kind == ADDRESS)
+		return has_address(t, key, s);
+	if (t->kind == ALWAYS || !s)
+		return t->kind == ALWAYS;
+	switch (t->kind) {
+	case QPN:
+		return has_qpn(t->qpn, key, s);
+	case SERVICE:
+		return s->service == t->word;
+	case SIDE:
+		return key->side == t->word;
+	case FAULTY:
+		return is_faulty(s);
+	case UNTRUSTED:
+		return !s->trusted;
+	case COUNTER:
+	case LINT:
+	case PACKETS:
+		return compares(t, value(t, s));
+	default:
+		return false; /* an operator */
+	}
+}
+
+bool filter_wants_stream(const struct filter *f, const struct roce_key *key, const struct roce_stream *s)
+{
+	__u64 values = 1; /* a stack of bits, its top the lowest */
+
+	if (!f)
+		return true;
+	for (size_t i = 0; i < f->count; i++) {
+		const struct term *t = &f->terms[i];
+
+		if (t->kind == NOT)
+			values ^= 1;
+		else if (t->kind == AND)
+			values = values >> 1 & (values | ~1ull);
+		else if (t->kind == OR)
+			values = values >> 1 | (values & 1);
+		else
+			values = values << 1 | holds(t, key, s);
+	}
+	return values & 1;
+}
+
+bool filter_wants(const struct filter *f, const struct snapshot_stream *s)
+{
+	return filter_wants_stream(f, &s->key, &s->stream);
+}
+
+const char *filter_text(const struct filter *f)
+{
+	return f->text;
+}
+
+void filter_free(struct filter *f)
+{
+	if (!f)
+		return;
+	free(f->text);
+	free(f->terms);
+	free(f);
+}

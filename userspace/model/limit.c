@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "roce/dialogue.h"
+#include "userspace/model/limit.h"
+
+#define SILENCE 1000000000 /* ns without any answer: more than a path has, or a receiver lets wait (RNR: 655 ms, IBTA table 46) */
+/*
+ * ns without a request or an answer: it has given up. While it has not it sends again, within 4 x 4.096 us x 2^timeout (IBTA 9.7.6.1.3):
+ * timeouts in use are of 14 to 21.
+ */
+#define GIVEN_UP (60 * 1000000000ull)
+/*
+ * With a full window for one part in so many of the time in which it waits. A sender that keeps its own pace looks like that
+ * in one part of ten: where its next packet is due just behind an answer.
+ */
+#define FULL_PART 4
+
+const char *const limit_names[LIMITS] = {
+	[LIMIT_UNKNOWN] = "unknown",	      [LIMIT_IDLE] = "idle",
+	[LIMIT_SENDER] = "sender-limited",    [LIMIT_WINDOW] = "window-limited",
+	[LIMIT_RECEIVER] = "receiver-limited", [LIMIT_LOSS] = "lossy",
+	[LIMIT_STALLED] = "stalled",
+};
+
+static __u64 monotonic(const struct snapshot *s)
+{
+	return snapshot_time(s) - s->realtime_offset;
+}
+
+static __u64 since(__u64 then, __u64 now)
+{
+	return now > then ? now - then : 0;
+}
+
+/* Something is outstanding that it has asked an answer for, or sends again; without AckReq none need come. */
+static bool is_waiting(const struct roce_dialogue *d, __u64 now)
+{
+	bool asked = d->acks.begin != d->acks.end || d->reads || d->again;
+
+	return d->outstanding && asked && (since(d->last_sent, now) < GIVEN_UP || since(d->silent_since, now) < GIVEN_UP);
+}
+
+static __u64 packets(const struct snapshot_stream *s)
+{
+	return s->stream.counters.value[COUNTER_roce_packets] + s->stream.counters.value[COUNTER_rocev1_packets];
+}
+
+/* What a moment ago there was: nothing, if that was another stream, or its dialogue had not begun. */
+static const struct roce_dialogue *before(const struct snapshot_stream *now, const struct snapshot_stream *then)
+{
+	static const struct roce_dialogue none;
+
+	return then && then->dialogue && then->dialogue->begun == now->dialogue->begun ? then->dialogue : &none;
+}
+
+enum limit limit_of(const struct snapshot_stream *now, const struct snapshot *snapshot, const struct snapshot *previous)
+{
+	const struct roce_dialogue *d = now->dialogue, *b;
+	const struct snapshot_stream *then;
+	__u64 back[DIALOGUE_CAUSES], loss;
+	bool waiting;
+
+	if (!d)
+		return LIMIT_UNKNOWN;
+	waiting = is_waiting(d, monotonic(snapshot));
+	if (waiting && since(d->silent_since, monotonic(snapshot)) >= SILENCE)
+		return LIMIT_STALLED;
+	then = snapshot_find(previous, &now->key);
+	b = before(now, then);
+	if (!waiting && then && then->stream.first_seen == now->stream.first_seen && packets(then) == packets(now))
+		return LIMIT_IDLE;
+	for (int i = 0; i < DIALOGUE_CAUSES; i++)
+		back[i] = d->back[i] - b->back[i];
+	loss = back[DIALOGUE_NAK] + back[DIALOGUE_GAP] + back[DIALOGUE_TIMEOUT];
+	if (back[DIALOGUE_RNR] > loss)
+		return LIMIT_RECEIVER;
+	if (loss)
+		return LIMIT_LOSS;
+	return (d->full_ns - b->full_ns) * FULL_PART > d->waiting_ns - b->waiting_ns ? LIMIT_WINDOW : LIMIT_SENDER;
+}

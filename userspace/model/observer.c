@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <isa-l/crc.h>
+#include <string.h>
+
+#include "roce/checksum.h"
+#include "userspace/model/observer.h"
+
+#define DATAGRAM_MOST (1 << 17) /* where an IP datagram of 64 KiB ends at the latest */
+
+/* The register after what the ICRC covers, up to `end`, by a masked copy of the headers. */
+static __u32 covered(const struct roce_packet *p, const __u8 *frame, __u32 end)
+{
+	__u32 split = end < ROCE_WINDOW_BYTES ? end : ROCE_WINDOW_BYTES;
+	__u32 crc = ~ICRC_REGISTER; /* the library inverts before and after */
+	__u8 window[ROCE_WINDOW_BYTES];
+
+	memcpy(window, frame, sizeof(window));
+	icrc_mask(window, p);
+	crc = crc32_gzip_refl(crc, window + p->l3_offset, split - p->l3_offset);
+	crc = crc32_gzip_refl(crc, frame + split, end - split);
+	return ~crc;
+}
+
+static enum icrc_verdict verdict(__u32 reg)
+{
+	return reg == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
+}
+
+__u32 observer_icrc(const struct roce_packet *p, const __u8 *frame)
+{
+	return ~covered(p, frame, p->icrc_offset);
+}
+
+/* Whether there is an ICRC to be verified. */
+static bool look_at_headers(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_look *look)
+{
+	struct roce_packet *p = &look->packet;
+
+	roce_parse_frame(frame->bytes, frame->captured, frame->wire, frame->cut, ports, p);
+	look->icrc = ICRC_UNCHECKED;
+	look->has_stream = p->kind == ROCE_PACKET || p->kind == ROCE_UDP;
+	if (look->has_stream) {
+		roce_stream_key(p, &look->key);
+		look->hash = table_hash(&look->key);
+	}
+	if (p->kind != ROCE_PACKET || p->truncated)
+		return false;
+	roce_take_whole(p, frame->bytes, DATAGRAM_MOST);
+	return !frame->no_icrc;
+}
+
+void observer_look(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_look *look)
+{
+	if (look_at_headers(frame, ports, look))
+		look->icrc = verdict(covered(&look->packet, frame->bytes, icrc_end(&look->packet)));
+}
+
+/* What icrc_mask() may change of a frame. */
+struct masked {
+	__u64 l3;
+	__u32 l3_rest;
+	__u16 udp_checksum;
+	__u8 resv8a;
+};
+
+static __u32 resv8a_offset(const struct roce_packet *p)
+{
+	return p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN) + offsetof(struct wire_bth, resv8a);
+}
+
+static void mask(struct masked *m, __u8 *frame, const struct roce_packet *p)
+{
+	m->l3 = roce_load(__u64, frame + p->l3_offset);
+	m->l3_rest = roce_load(__u32, frame + p->l3_offset + 8);
+	m->udp_checksum = roce_load(__u16, frame + p->l4_offset + 6);
+	m->resv8a = frame[resv8a_offset(p)];
+	icrc_mask(frame, p);
+}
+
+static void unmask(const struct masked *m, __u8 *frame, const struct roce_packet *p)
+{
+	roce_store(__u64, frame + p->l3_offset, m->l3);
+	roce_store(__u32, frame + p->l3_offset + 8, m->l3_rest);
+	roce_store(__u16, frame + p->l4_offset + 6, m->udp_checksum);
+	frame[resv8a_offset(p)] = m->resv8a;
+}
+
+/*
+ * A second call for the headers would take as long as the CRC itself. And the CPU waits when it is to load in one piece
+ * what was just stored by bytes: therefore several frames are masked before the first CRC.
+ */
+void observer_look_at(const struct observer_frame frames[], size_t count, const struct roce_ports *ports,
+		      struct observer_look looks[])
+{
+	struct masked masked[OBSERVER_BATCH];
+	bool wanted[OBSERVER_BATCH];
+
+	for (size_t i = 0; i < count; i++) {
+		wanted[i] = look_at_headers(&frames[i], ports, &looks[i]);
+		if (wanted[i])
+			mask(&masked[i], (__u8 *)frames[i].bytes, &looks[i].packet);
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct roce_packet *p = &looks[i].packet;
+
+		if (!wanted[i])
+			continue;
+		looks[i].icrc = verdict(~crc32_gzip_refl(~ICRC_REGISTER, frames[i].bytes + p->l3_offset,
+							 icrc_end(p) - p->l3_offset));
+		unmask(&masked[i], (__u8 *)frames[i].bytes, p);
+	}
+}
+
+static struct pairs *pairs_of(struct observer *o)
+{
+	return o->shards ? &o->shards[0].pairs : &o->pairs;
+}
+
+/* Where the stream is that may be asked of this packet. */
+static const struct table *table_of_peer(const struct observer *o, const struct roce_stream *s, const struct roce_packet *p)
+{
+	struct roce_key key;
+
+	if (!o->shards || !roce_wants_peer(s, p))
+		return &o->table;
+	roce_peer_key(s, p, &key);
+	return &o->shards[observer_shard_of(table_hash(&key))].table;
+}
+
+static void observe(struct observer *o, struct roce_stream *s, const struct observer_look *look, struct roce_event *event)
+{
+	const struct roce_packet *p = &look->packet;
+	struct roce_before before;
+	struct roce_told told;
+
+	pairs_find(pairs_of(o), s, p);
+	told = table_ask(table_of_peer(o, s, p), s, p);
+	roce_look(s, &before);
+	event->expected = before.expected;
+	roce_observe(s, p, look->icrc, o->now, &told);
+	roce_tell(s, &before, p, event->kinds, event);
+}
+
+const struct roce_stream *observer_follow(struct observer *o, const struct observer_frame *frame,
+					  const struct observer_look *look, __u64 time, struct roce_event *event)
+{
+	const struct roce_packet *p = &look->packet;
+	struct roce_stream *s;
+
+	if (time > o->now)
+		o->now = time;
+	*event = (struct roce_event){ .kinds = roce_packet_events(p, look->icrc), .expected = EVENT_NO_PSN,
+				      .seen = p->number };
+	roce_count_frame(&o->totals, p);
+	if (!look->has_stream)
+		return NULL;
+	roce_count_packet(&o->totals, p, look->icrc);
+	if (roce_is_management(p) && look->icrc != ICRC_BAD)
+		pairs_learn(pairs_of(o), p, frame->bytes,
+			    frame->captured < ROCE_WINDOW_BYTES ? frame->captured : ROCE_WINDOW_BYTES);
+	s = table_find_hashed(&o->table, &look->key, look->hash);
+	if (!s) {
+		o->totals.value[COUNTER_untracked_packets]++;
+		return NULL;
+	}
+	observe(o, s, look, event);
+	return s;
+}
+
+void observer_free(struct observer *o)
+{
+	pairs_free(&o->pairs);
+	table_free(&o->table);
+}

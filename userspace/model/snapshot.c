@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/model/snapshot.h"
+
+enum scope { FRAME, PACKET, STREAM, REPORT };
+
+static const enum scope scopes[ROCE_COUNTERS] = {
+#define COUNTER(name, unit, kind, scope, words) [COUNTER_##name] = scope,
+#include "roce/counters.def"
+#undef COUNTER
+};
+
+/* Of keys; that of a snapshot_stream is its first member. */
+static int compare_keys(const void *a, const void *b)
+{
+	const struct roce_key *x = a, *y = b;
+	int order = memcmp(x->src, y->src, sizeof(x->src) + sizeof(x->dst));
+
+	if (order)
+		return order;
+	if (x->qpn != y->qpn)
+		return x->qpn < y->qpn ? -1 : 1;
+	return memcmp(&x->port, &y->port, sizeof(*x) - offsetof(struct roce_key, port));
+}
+
+__u64 snapshot_lost(const struct roce_counters *c)
+{
+	__u64 skipped = c->value[COUNTER_psn_skipped], recovered = c->value[COUNTER_psn_recovered];
+
+	return skipped > recovered ? skipped - recovered : 0;
+}
+
+bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter)
+{
+	bool udp = s->key.kind == KEY_UDP, response = s->key.side == SIDE_RESPONSE;
+
+	if (scopes[counter] == FRAME)
+		return false;
+	switch (counter) {
+	case COUNTER_ring_missed:
+		return false;
+	case COUNTER_udp_packets:
+		return udp;
+	case COUNTER_rocev1_packets:
+	case COUNTER_rocev1_icrc_checked:
+		return s->stream.counters.value[COUNTER_rocev1_packets];
+	case COUNTER_bytes:
+	case COUNTER_payload_bytes:
+	case COUNTER_ecn_ce:
+		return true;
+	case COUNTER_acks:
+	case COUNTER_rnr_naks:
+	case COUNTER_naks:
+	case COUNTER_nak_psn_sequence:
+	case COUNTER_nak_invalid_request:
+	case COUNTER_nak_remote_access:
+	case COUNTER_nak_remote_operational:
+	case COUNTER_cnps:
+		return response;
+	case COUNTER_messages:
+	case COUNTER_messages_broken:
+		return !udp && s->stream.service != SERVICE_CNP;
+	case COUNTER_imm_gaps:
+	case COUNTER_imm_skipped:
+		return !udp && !response;
+	case COUNTER_psn_gaps:
+	case COUNTER_psn_skipped:
+	case COUNTER_psn_recovered:
+	case COUNTER_psn_lost:
+	case COUNTER_psn_duplicates:
+	case COUNTER_psn_resyncs:
+		/* foreign UDP flows have no sequence */
+		return udp ? s->stream.met : s->stream.service != SERVICE_CNP;
+	default:
+		return !udp;
+	}
+}
+
+bool snapshot_is_estimate(const struct roce_stream *s)
+{
+	return s->service == SERVICE_UD;
+}
+
+struct snapshot_rank snapshot_rank(const struct roce_stream *s)
+{
+	const __u64 *v = s->counters.value;
+	struct snapshot_rank r = {
+		.faults = v[COUNTER_icrc_bad] + v[COUNTER_unknown_opcodes],
+		.lesser = v[COUNTER_naks] + v[COUNTER_rnr_naks],
+		.packets = v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] + v[COUNTER_udp_packets],
+	};
+
+	for (int i = 0; i < ROCE_LINTS; i++)
+		r.lesser += s->lint[i];
+	if (!s->trusted || snapshot_is_estimate(s))
+		return r;
+	r.faults += snapshot_lost(&s->counters) + v[COUNTER_messages_broken] + v[COUNTER_psn_resyncs];
+	r.lesser += v[COUNTER_psn_gaps] + v[COUNTER_psn_duplicates] + v[COUNTER_imm_gaps];
+	return r;
+}
+
+static int more_first(__u64 a, __u64 b)
+{
+	return a > b ? -1 : a < b;
+}
+
+int snapshot_compare_ranks(const struct snapshot_rank *a, const struct snapshot_rank *b)
+{
+	return more_first(a->faults, b->faults) ?: more_first(a->lesser, b->lesser) ?: more_first(a->packets, b->packets);
+}
+
+void snapshot_finish(struct snapshot *s)
+{
+	for (size_t i = 0; i < s->stream_count; i++) {
+		struct roce_stream *stream = &s->streams[i].stream;
+
+		stream->counters.value[COUNTER_psn_lost] = snapshot_lost(&stream->counters);
+		if (!roce_is_totalled(stream))
+			continue;
+		for (int c = 0; c < ROCE_COUNTERS; c++)
+			if (scopes[c] == STREAM)
+				s->totals.value[c] += stream->counters.value[c];
+	}
+	s->totals.value[COUNTER_psn_lost] = snapshot_lost(&s->totals);
+	for (size_t i = 0; i < s->interface_count; i++)
+		s->totals.value[COUNTER_ring_missed] += s->interfaces[i].ring_missed;
+	if (s->stream_count)
+		qsort(s->streams, s->stream_count, sizeof(*s->streams), compare_keys);
+}
+
+const struct snapshot_stream *snapshot_find(const struct snapshot *s, const struct roce_key *key)
+{
+	if (!s || !s->stream_count)
+		return NULL;
+	return bsearch(key, s->streams, s->stream_count, sizeof(*s->streams), compare_keys);
+}
+
+void snapshot_free(struct snapshot *s)
+{
+	free(s->interfaces);
+	free(s->streams);
+	free(s->dialogues);
+	free(s->owners);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/model/table.h"
+
+#define TABLE_FIRST 64 /* streams there is room for at first */
+
+/* Multiply and fold, word by word; the multiplier is the fraction of the golden ratio, 2^64 / phi. */
+__u64 table_hash(const struct roce_key *key)
+{
+	__u64 h = 0;
+
+	for (size_t i = 0; i < sizeof(*key); i += 8) {
+		h = (h ^ roce_load(__u64, (const __u8 *)key + i)) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 32;
+	}
+	return h;
+}
+
+/* The slot that holds the key, or the free one where it belongs. */
+static __u32 *find_slot(const struct table *t, const struct roce_key *key, __u64 hash)
+{
+	for (;; hash++) {
+		__u32 *slot = &t->slots[hash & (t->slot_count - 1)];
+
+		if (!*slot || !memcmp(&t->streams[*slot - 1].key, key, sizeof(*key)))
+			return slot;
+	}
+}
+
+/* Twice the room, and twice as many slots as there is room, so that they are never more than half full. */
+static bool grow(struct table *t)
+{
+	size_t room = t->room ? t->room * 2 : TABLE_FIRST;
+	__u32 *slots = calloc(room * 2, sizeof(*slots));
+	struct snapshot_stream *streams = realloc(t->streams, room * sizeof(*streams));
+
+	if (streams)
+		t->streams = streams;
+	if (!slots || !streams) {
+		free(slots);
+		return false;
+	}
+	free(t->slots);
+	t->slots = slots;
+	t->slot_count = room * 2;
+	t->room = room;
+	for (size_t i = 0; i < t->count; i++)
+		*find_slot(t, &t->streams[i].key, table_hash(&t->streams[i].key)) = i + 1;
+	return true;
+}
+
+struct roce_stream *table_find_hashed(struct table *t, const struct roce_key *key, __u64 hash)
+{
+	struct snapshot_stream *s;
+	__u32 *slot;
+
+	if (!t->slot_count && !grow(t))
+		return NULL;
+	slot = find_slot(t, key, hash);
+	if (*slot)
+		return &t->streams[*slot - 1].stream;
+	if (t->count >= t->max)
+		return NULL;
+	if (t->count == t->room) {
+		if (!grow(t))
+			return NULL;
+		slot = find_slot(t, key, hash);
+	}
+	s = &t->streams[t->count++];
+	*slot = t->count;
+	memset(s, 0, sizeof(*s));
+	s->key = *key;
+	return &s->stream;
+}
+
+struct roce_stream *table_find(struct table *t, const struct roce_key *key)
+{
+	return table_find_hashed(t, key, table_hash(key));
+}
+
+/* The stream of this key, or NULL. */
+static const struct roce_stream *table_look(const struct table *t, const struct roce_key *key)
+{
+	const __u32 *slot = t->slot_count ? find_slot(t, key, table_hash(key)) : NULL;
+
+	return slot && *slot ? &t->streams[*slot - 1].stream : NULL;
+}
+
+struct roce_told table_ask(const struct table *t, const struct roce_stream *s, const struct roce_packet *p)
+{
+	struct roce_told told = { .valid = false };
+	const struct roce_stream *peer;
+	struct roce_key key;
+
+	if (!roce_wants_peer(s, p))
+		return told;
+	roce_peer_key(s, p, &key);
+	peer = table_look(t, &key);
+	if (peer)
+		roce_ask(s, peer, p, &told);
+	return told;
+}
+
+struct snapshot_stream *table_take(struct table *t, size_t *count)
+{
+	struct snapshot_stream *streams = t->streams;
+
+	*count = t->count;
+	t->streams = NULL;
+	table_free(t);
+	return streams;
+}
+
+void table_free(struct table *t)
+{
+	free(t->streams);
+	free(t->slots);
+	*t = (struct table){ .max = t->max };
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* rocescope.findings/1, as the contract has it. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdint.h>
+
+#include "userspace/model/address.h"
+#include "userspace/output/findings_view.h"
+
+static json_t *number(__u64 n)
+{
+	return json_integer(n <= INT64_MAX ? (json_int_t)n : INT64_MAX);
+}
+
+static json_t *stream_object(const struct roce_key *k)
+{
+	bool datagram = k->kind == KEY_DATAGRAM;
+
+	if (!k->kind)
+		return json_null();
+	return json_pack("{s:s, s:o, s:o, s:o, s:s}", "src", address_text(k->src).text,
+			 "dst", datagram ? json_null() : json_string(address_text(k->dst).text),
+			 "dqpn", datagram ? json_null() : number(k->qpn), "sqpn", datagram ? number(k->qpn) : json_null(),
+			 "side", k->side == SIDE_RESPONSE ? "response" : "request");
+}
+
+static json_t *evidence_array(const struct finding *f)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < f->evidence_count; i++) {
+		const struct evidence *e = &f->evidence[i];
+
+		json_array_append_new(array, json_pack("{s:o, s:s, s:s}", "frame", number(e->frame), "expected", e->expected,
+						       "found", e->found));
+	}
+	return array;
+}
+
+static json_t *finding_object(const struct finding *f)
+{
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s}", "kind", f->kind, "certainty",
+			 f->certain ? "finding" : "candidate", "packets", number(f->packets), "streams", number(f->streams),
+			 "stream", stream_object(&f->stream), "evidence", evidence_array(f), "text", f->text, "asks",
+			 f->asks ?: "", "fix", f->fix);
+}
+
+static json_t *hint_object(const struct finding *f)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:s, s:s}", "kind", f->kind, "packets", number(f->packets), "streams",
+			 number(f->streams), "stream", stream_object(&f->stream), "text", f->text, "fix", f->fix);
+}
+
+static json_t *checked_object(const struct doctor_checked *c)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "packets", number(c->packets), "streams", number(c->streams),
+			 "icrcs", number(c->icrcs), "sequences", number(c->sequences), "messages", number(c->messages),
+			 "first_psns", number(c->starts));
+}
+
+int findings_json(FILE *out, const struct findings_report *r)
+{
+	json_t *findings = json_array(), *hints = json_array(), *o;
+	int failed;
+
+	for (size_t i = 0; i < r->findings->count; i++) {
+		const struct finding *f = &r->findings->list[i];
+
+		json_array_append_new(f->hint ? hints : findings, f->hint ? hint_object(f) : finding_object(f));
+	}
+	o = json_pack("{s:s, s:b, s:o, s:o, s:o}", "schema", "rocescope.findings/1", "complete", r->complete, "findings", findings,
+		      "hints", hints, "checked", checked_object(&r->checked));
+	errno = ENOMEM;
+	failed = !o || json_dumpf(o, out, JSON_COMPACT) || fputc('\n', out) == EOF;
+	json_decref(o);
+	return failed ? -1 : 0;
+}

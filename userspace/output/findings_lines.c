@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Findings for people. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "userspace/doctor/icrc_recipe.h"
+#include "userspace/doctor/sign.h"
+#include "userspace/model/address.h"
+#include "userspace/output/findings_view.h"
+
+#define BOLD "\033[1m"
+#define PLAIN "\033[0m"
+#define WIDTH 100 /* where there is no terminal */
+#define WIDTH_LEAST 40
+#define INDENT 3
+
+struct page {
+	FILE *out;
+	int width;
+	bool bold;
+};
+
+static struct page open_page(FILE *out)
+{
+	const char *no_colour = getenv("NO_COLOR");
+	struct page page = { .out = out, .width = WIDTH };
+	struct winsize size;
+
+	if (!isatty(fileno(out)))
+		return page;
+	page.bold = !no_colour || !*no_colour;
+	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col)
+		page.width = size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col;
+	return page;
+}
+
+/* Words, wrapped; first: what stands before them, the next lines begin as far to the right. */
+static void paragraph(const struct page *p, const char *first, int indent, bool bold, const char *text)
+{
+	int column = fprintf(p->out, "%*s%s", indent, "", first), left = column;
+
+	if (bold && p->bold)
+		fputs(BOLD, p->out);
+	while (*text) {
+		int length = strcspn(text, " ");
+
+		if (column > left && column + 1 + length > p->width) {
+			fprintf(p->out, "\n%*s", left, "");
+			column = left;
+		}
+		if (column > left)
+			column += fprintf(p->out, " ");
+		column += fprintf(p->out, "%.*s", length, text);
+		text += length + (text[length] == ' ');
+	}
+	if (bold && p->bold)
+		fputs(PLAIN, p->out);
+	fputc('\n', p->out);
+}
+
+__attribute__((format(printf, 3, 4))) static void line(const struct page *p, const char *first, const char *format, ...)
+{
+	char text[1024];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	paragraph(p, first, INDENT, false, text);
+}
+
+static const char *plural(__u64 n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void show_stream(const struct page *p, const struct finding *f)
+{
+	const struct roce_key *k = &f->stream;
+	char stream[2 * INET6_ADDRSTRLEN + 64] = "frames of no stream", others[64] = "", frames[64] = "";
+
+	if (k->kind == KEY_DATAGRAM)
+		snprintf(stream, sizeof(stream), "%s QPN %u (0x%x, source)", address_text(k->src).text, k->qpn, k->qpn);
+	else if (k->kind)
+		snprintf(stream, sizeof(stream), "%s > %s QPN %u (0x%x)%s", address_text(k->src).text, address_text(k->dst).text, k->qpn, k->qpn,
+			 k->side == SIDE_RESPONSE ? " (responses)" : "");
+	if (f->hint && !k->kind)
+		return;
+	if (f->streams > 1)
+		snprintf(others, sizeof(others), " and %zu more stream%s", f->streams - 1, plural(f->streams - 1));
+	if (f->packets)
+		snprintf(frames, sizeof(frames), ": %llu packet%s", f->packets, plural(f->packets));
+	line(p, "", "%s%s%s", stream, others, frames);
+}
+
+/* The first sentence is the title, which has no full stop. */
+static void show_title(const struct page *p, const char *number, const struct finding *f)
+{
+	char title[FINDING_TEXT + FINDING_KIND + 8];
+	const char *end = f->text, *rest;
+
+	while (*end && !((*end == '.' || *end == ';') && (end[1] == ' ' || !end[1])))
+		end++;
+	rest = *end && end[1] ? end + 2 : "";
+	snprintf(title, sizeof(title), "%c%.*s (%s)", toupper(f->text[0]), (int)(end - f->text) - 1, f->text + 1, f->kind);
+	paragraph(p, number, 0, true, title);
+	if (*rest)
+		line(p, "", "%c%s", toupper(*rest), rest + 1);
+}
+
+static void show_evidence(const struct page *p, const struct finding *f)
+{
+	char frame[32], all[32 * FINDING_EVIDENCE] = "";
+
+	for (size_t i = 0; i < f->evidence_count; i++) {
+		const struct evidence *e = &f->evidence[i];
+
+		snprintf(frame, sizeof(frame), "frame %llu: ", e->frame);
+		if (*e->expected)
+			line(p, frame, "expected %s, found %s", e->expected, e->found);
+		else if (*e->found)
+			line(p, frame, "found %s", e->found);
+		else if (e->frame)
+			snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%llu", *all ? ", " : "", e->frame);
+	}
+	if (*all)
+		line(p, "frames ", "%s", all);
+}
+
+static void show_finding(const struct page *p, size_t number, const struct finding *f)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%zu. ", number);
+	show_title(p, text, f);
+	show_stream(p, f);
+	show_evidence(p, f);
+	if (f->asks && *f->asks)
+		line(p, "asks: ", "%s", f->asks);
+	if (*f->fix)
+		line(p, "fix:  ", "%s", f->fix);
+	fputc('\n', p->out);
+}
+
+static void show_part(const struct page *p, const struct findings *f, bool certain, bool hint, const char *title)
+{
+	size_t number = 0;
+
+	for (size_t i = 0; i < f->count; i++) {
+		const struct finding *one = &f->list[i];
+
+		if (one->hint != hint || (!hint && one->certain != certain))
+			continue;
+		if (!number++ && title)
+			fprintf(p->out, "%s\n\n", title);
+		show_finding(p, number, one);
+	}
+}
+
+static size_t count(const struct findings *f, bool certain)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->count; i++)
+		n += !f->list[i].hint && f->list[i].certain == certain;
+	return n;
+}
+
+static void show_checked(const struct page *p, const struct findings_report *r, bool nothing)
+{
+	__u64 passed = r->totals.value[COUNTER_roce_packets] + r->totals.value[COUNTER_rocev1_packets];
+	const struct doctor_checked *c = &r->checked;
+	char text[600], of[64] = "", starts[96] = "";
+
+	if (!c->packets) {
+		paragraph(p, "", 0, false, "There was no RoCE packet: nothing was checked.");
+		return;
+	}
+	if (c->starts && c->starts >= c->sequences)
+		snprintf(starts, sizeof(starts), ", the first ones as well");
+	else if (c->starts)
+		snprintf(starts, sizeof(starts), " (the first one of %llu; for the others' see --expect FILE)", c->starts);
+	else if (c->sequences)
+		snprintf(starts, sizeof(starts), " (not the first ones: see --expect FILE)");
+	if (passed > c->packets)
+		snprintf(of, sizeof(of), " (of %llu that passed)", passed);
+	snprintf(text, sizeof(text),
+		 "%s %llu packet%s%s of %llu stream%s. Checked: %llu ICRC%s; the PSNs of %llu stream%s%s; order, sizes and "
+		 "DMA lengths of %llu message%s; headers, lengths and checksums of every packet; what receivers answered.",
+		 nothing ? "Nothing wrong was found in" : "That is what was found in", c->packets, plural(c->packets), of,
+		 c->streams, plural(c->streams), c->icrcs, plural(c->icrcs), c->sequences, plural(c->sequences), starts, c->messages,
+		 plural(c->messages));
+	paragraph(p, "", 0, false, text);
+}
+
+int findings_lines(FILE *out, const struct findings_report *r)
+{
+	size_t certain = count(r->findings, true), candidates = count(r->findings, false);
+	struct page p = open_page(out);
+
+	show_part(&p, r->findings, true, false, NULL);
+	show_part(&p, r->findings, false, false, "Candidates, for which fewer than three packets speak, or which nothing explains:");
+	show_part(&p, r->findings, false, true, "What could not be judged:");
+	show_checked(&p, r, !certain && !candidates);
+	return ferror(out) ? -1 : 0;
+}
+
+static void list(const struct page *p, const char *begin, const char *name, const char *words)
+{
+	char first[2 * FINDING_KIND];
+
+	snprintf(first, sizeof(first), "%s%-*s ", begin, 28 - (int)strlen(begin), name);
+	for (char *c = first; *c; c++)
+		*c = *c == '_' ? '-' : *c;
+	paragraph(p, first, 2, false, words);
+}
+
+void findings_list_kinds(FILE *out)
+{
+	struct page p = open_page(out);
+
+	fputs("What is wrong with ICRCs; two of these at once are found as well (icrc-swapped+no-ones):\n", out);
+	for (enum mistake m = 0; m < MISTAKES; m++)
+		list(&p, "icrc-", mistake_words(m)->name, mistake_words(m)->words);
+	list(&p, "icrc-", "constant", "the ICRC field holds always the same");
+	list(&p, "icrc-", "bit-flip", "always the same bit is flipped behind the ICRC");
+	list(&p, "icrc-", "lane", "always the same bit of each bus word is flipped behind the ICRC");
+	list(&p, "icrc-", "unexplained", "none of these, nor any two of them");
+	fputs("\nEverything else, most important first; hint- stands for what could not be judged:\n", out);
+	for (enum finding_kind k = 0; k < FINDING_KINDS; k++) {
+		char name[FINDING_KIND];
+
+		finding_name(k, name);
+		list(&p, "", name, finding_rules[k].words);
+	}
+	for (int m = 0; m < MISTAKES; m++) {
+		char first[FINDING_KIND + 8];
+		size_t length = snprintf(first, sizeof(first), "icrc-%-21s ", mistake_words(m)->name);
+
+		for (size_t i = 0; i < length; i++)
+			first[i] = first[i] == '_' ? '-' : first[i];
+		paragraph(&p, first, 2, false, mistake_words(m)->words);
+	}
+}

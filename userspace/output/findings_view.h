@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Ways to show what the doctor has found. */
+#ifndef USERSPACE_OUTPUT_FINDINGS_VIEW_H
+#define USERSPACE_OUTPUT_FINDINGS_VIEW_H
+
+#include <stdio.h>
+
+#include "userspace/doctor/doctor.h"
+
+struct findings_report {
+	const struct findings *findings;
+	struct doctor_checked checked;
+	struct roce_counters totals; /* of everything that was seen */
+	bool complete;
+};
+
+/* One rocescope.findings/1 object. Returns 0, or -1 with errno. */
+int findings_json(FILE *out, const struct findings_report *r);
+
+/* For people; as wide as the terminal, bold only there and without NO_COLOR. Returns 0, or -1 with errno. */
+int findings_lines(FILE *out, const struct findings_report *r);
+
+/* Every finding there is. */
+void findings_list_kinds(FILE *out);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A picture of a capture: the rate over time, and PSNs over time of the streams with most faults (of the busiest, if none
+ * has one), by gnuplot. Memory depends neither on the capture's length nor on its streams: of each shard PLOT_TRACKS
+ * streams are followed. When another one has more than twice as many faults, or packets, as the least of them, it takes its
+ * place.
+ */
+#ifndef USERSPACE_OUTPUT_PLOT_H
+#define USERSPACE_OUTPUT_PLOT_H
+
+#include "userspace/offline/analysis.h"
+#include "userspace/output/plot_row.h"
+
+#define PLOT_TRACKS 16
+#define PLOT_STREAMS 8 /* drawn */
+
+struct plot_track {
+	struct roce_key key;
+	struct snapshot_rank rank;
+	struct plot_row row;
+};
+
+struct plot {
+	struct plot_row *rate[ANALYSIS_SHARDS]; /* NULL: nothing was seen */
+	struct plot_track *track[ANALYSIS_SHARDS][PLOT_TRACKS];
+	__u32 failed; /* there was no memory for a part of it */
+};
+
+/* Whether the name ends with .svg or .png. */
+bool plot_is_name(const char *path);
+
+/* p is all zero before the first frame. To be called for every frame, by any thread, as analysis_settings.see is. */
+void plot_see(struct plot *p, const struct analysis_seen *seen);
+
+/*
+ * Draws into a file. s: finished; title: stands above. false: it could not, which was said in one line on stderr.
+ */
+bool plot_write(struct plot *p, const struct snapshot *s, const char *title, const char *path);
+
+void plot_free(struct plot *p);
+
+/* ---- by plot_draw.c ---- */
+
+struct plot_picture {
+	const struct snapshot *snapshot;
+	const char *title;
+	bool svg;
+	struct plot_row rate;
+	struct plot_track *track[PLOT_STREAMS];
+	const struct snapshot_stream *stream[PLOT_STREAMS];
+	size_t tracks;
+	bool faulty; /* they were chosen by their faults */
+};
+
+/* gnuplot's commands for it. */
+void plot_draw(FILE *out, struct plot_picture *picture);
+
+#endif

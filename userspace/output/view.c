@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <time.h>
+
+#include "userspace/output/view.h"
+
+#define NSEC 1000000000u
+
+struct view_time view_time(__u64 ns)
+{
+	time_t seconds = ns / NSEC;
+	struct view_time t;
+	struct tm tm;
+	size_t length;
+
+	gmtime_r(&seconds, &tm);
+	length = strftime(t.text, sizeof(t.text), "%FT%T", &tm);
+	snprintf(t.text + length, sizeof(t.text) - length, ".%09lluZ", ns % NSEC);
+	return t;
+}
+
+static __u64 packets(const struct snapshot_stream *s)
+{
+	const __u64 *v = s->stream.counters.value;
+
+	return v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] + v[COUNTER_udp_packets];
+}
+
+bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous, const struct view *v)
+{
+	const struct snapshot_stream *before;
+
+	if (v->streams == STREAMS_NONE || !filter_wants(v->filter, s))
+		return false;
+	if (v->streams != STREAMS_CHANGED)
+		return true;
+	before = snapshot_find(previous, &s->key);
+	return !before || packets(before) != packets(s);
+}
+
+size_t view_filtered(const struct snapshot *now, const struct view *v)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < now->stream_count; i++)
+		count += filter_wants(v->filter, &now->streams[i]);
+	return count;
+}

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A snapshot for people: lines of totals, a table of streams, and what its marks and lints mean. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/model/address.h"
+#include "userspace/model/event_text.h"
+#include "userspace/model/rates.h"
+#include "userspace/output/view.h"
+
+#define CELL 160 /* bytes of a cell, the end included */
+
+struct row {
+	const struct snapshot_stream *now;
+	struct rates rates;
+};
+
+/* ---- totals ---- */
+
+struct total {
+	enum roce_counter counter;
+	const char *words;
+	bool always; /* also when it is 0 */
+	bool fault;
+};
+
+/* Lines of totals. */
+static const struct total frames_line[] = {
+	{ COUNTER_other_frames, "other", true, false },
+	{ COUNTER_udp_packets, "of them watched UDP", false, false },
+	{ COUNTER_rocev1_packets, "RoCEv1", false, false },
+	{ COUNTER_ip_fragments, "IP fragments", false, true },
+	{ COUNTER_malformed, "malformed", false, true },
+};
+static const struct total icrc_line[] = {
+	{ COUNTER_icrc_checked, "checked", true, false },
+	{ COUNTER_icrc_bad, "bad", true, true },
+	{ COUNTER_icrc_unchecked, "unchecked", false, false },
+	{ COUNTER_rocev1_icrc_checked, "RoCEv1 checked", false, false },
+	{ COUNTER_truncated, "cut by the capture", false, false },
+	{ COUNTER_unknown_opcodes, "unknown opcodes", false, true },
+};
+static const struct total psn_line[] = {
+	{ COUNTER_psn_lost, "lost", true, true },
+	{ COUNTER_psn_skipped, "skipped", true, false },
+	{ COUNTER_psn_recovered, "recovered", true, false },
+	{ COUNTER_psn_duplicates, "duplicates", true, false },
+	{ COUNTER_psn_resyncs, "resyncs", false, true },
+};
+static const struct total message_line[] = {
+	{ COUNTER_messages, "complete", true, false },
+	{ COUNTER_messages_broken, "broken", true, true },
+	{ COUNTER_imm_skipped, "left out by the immediate data", false, true },
+	{ COUNTER_acks, "ACKs", false, false },
+	{ COUNTER_naks, "NAKs", false, false },
+	{ COUNTER_rnr_naks, "RNR NAKs", false, false },
+	{ COUNTER_cnps, "CNPs", false, false },
+	{ COUNTER_ecn_ce, "CE marks", false, false },
+};
+static const struct total unseen_line[] = {
+	{ COUNTER_ring_missed, "frames missed by the interface", false, true },
+	{ COUNTER_untracked_packets, "packets of streams without room", false, true },
+	{ COUNTER_streams_evicted, "streams evicted", false, true },
+	{ COUNTER_events_lost, "events lost", false, true },
+};
+
+/* `title`, then the counters that have something to say; nothing at all if none has. */
+static void print_totals(const struct page *page, const char *title, const struct roce_counters *c,
+			 const struct total *line, size_t count)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < count; i++) {
+		__u64 n = c->value[line[i].counter];
+		bool red = page->colour && n && line[i].fault;
+
+		if (!n && !line[i].always)
+			continue;
+		fprintf(page->out, "%s%s%llu %s%s", any ? ", " : title, red ? PAGE_RED : "", n, line[i].words,
+			red ? PAGE_PLAIN : "");
+		any = true;
+	}
+	if (any)
+		fputc('\n', page->out);
+}
+
+static void print_head(const struct page *page, const struct snapshot *now, const struct snapshot *previous)
+{
+	struct rates rates = rates_of_totals(now, previous);
+	const struct roce_counters *c = &now->totals;
+
+	fprintf(page->out, "%.*f s%s: %.3f Gbit/s, %.1f kpps%s; %llu frames: %llu RoCE", now->seconds < 1 ? 6 : 1, now->seconds,
+		now->complete ? "" : " (incomplete)", rates.gbps, rates.packets / 1e3, c->value[COUNTER_udp_packets] ? " with watched UDP" : "",
+		c->value[COUNTER_frames], c->value[COUNTER_roce_packets]);
+	print_totals(page, ", ", c, frames_line, ROCE_ARRAY_SIZE(frames_line));
+	print_totals(page, "  ICRC      ", c, icrc_line, ROCE_ARRAY_SIZE(icrc_line));
+	print_totals(page, "  PSN       ", c, psn_line, ROCE_ARRAY_SIZE(psn_line));
+	print_totals(page, "  messages  ", c, message_line, ROCE_ARRAY_SIZE(message_line));
+	print_totals(page, "  not seen  ", c, unseen_line, ROCE_ARRAY_SIZE(unseen_line));
+	if (now->events.suppressed)
+		fprintf(page->out, "  events    %llu faulty packet%s left out: more of a stream than --event-limit lets through in a second\n",
+			now->events.suppressed, now->events.suppressed == 1 ? " was" : "s were");
+}
+
+/* ---- the table's columns ---- */
+
+static void cell(char *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void cell(char *to, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(to, CELL, format, arguments);
+	va_end(arguments);
+}
+
+/* Each fills one cell and says whether it shows a fault. */
+static bool cell_path(char *to, const struct row *r)
+{
+	const struct roce_key *key = &r->now->key;
+	const __u8 *dst = key->kind == KEY_DATAGRAM ? r->now->stream.dst : key->dst;
+
+	cell(to, "%s > %s", address_text(key->src).text, address_text(dst).text);
+	return false;
+}
+
+/* The number that tells it from others: destination's, for UD source's; of UDP port and flow. */
+static bool cell_qpn(char *to, const struct row *r)
+{
+	const struct roce_key *key = &r->now->key;
+
+	if (key->kind == KEY_UDP)
+		cell(to, "%u/%u", key->port, key->qpn);
+	else
+		cell(to, "%u", key->qpn);
+	return false;
+}
+
+static bool cell_service(char *to, const struct row *r)
+{
+	const struct roce_stream *s = &r->now->stream;
+	bool response = r->now->key.side == SIDE_RESPONSE && s->service != SERVICE_CNP;
+
+	cell(to, "%s%s%s", roce_service_name(s->service), response ? " resp" : "", s->trusted ? "" : "?");
+	return false;
+}
+
+static bool cell_packets(char *to, const struct row *r)
+{
+	const __u64 *v = r->now->stream.counters.value;
+
+	cell(to, "%llu", v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] + v[COUNTER_udp_packets]);
+	return false;
+}
+
+static bool cell_gbit(char *to, const struct row *r)
+{
+	cell(to, "%.3f", r->rates.gbps);
+	return false;
+}
+
+static bool cell_kpps(char *to, const struct row *r)
+{
+	cell(to, "%.1f", r->rates.packets / 1e3);
+	return false;
+}
+
+static bool cell_counter(char *to, const struct row *r, enum roce_counter c, bool fault)
+{
+	__u64 n = r->now->stream.counters.value[c];
+
+	cell(to, "%llu", n);
+	return fault && n;
+}
+
+static bool cell_lost(char *to, const struct row *r)
+{
+	const struct roce_stream *s = &r->now->stream;
+
+	if (!snapshot_is_estimate(s))
+		return cell_counter(to, r, COUNTER_psn_lost, s->trusted);
+	cell(to, "~%llu", s->counters.value[COUNTER_psn_lost]);
+	return false;
+}
+
+static bool cell_bad(char *to, const struct row *r)
+{
+	return cell_counter(to, r, COUNTER_icrc_bad, true);
+}
+
+static bool cell_recovered(char *to, const struct row *r)
+{
+	return cell_counter(to, r, COUNTER_psn_recovered, false);
+}
+
+static bool cell_duplicates(char *to, const struct row *r)
+{
+	return cell_counter(to, r, COUNTER_psn_duplicates, false);
+}
+
+static bool cell_messages(char *to, const struct row *r)
+{
+	return cell_counter(to, r, COUNTER_messages, false);
+}
+
+static bool cell_broken(char *to, const struct row *r)
+{
+	return cell_counter(to, r, COUNTER_messages_broken, true);
+}
+
+static bool cell_lints(char *to, const struct row *r)
+{
+	size_t length = 0;
+
+	to[0] = 0;
+	for (int i = 0; i < ROCE_LINTS && length < CELL; i++)
+		if (r->now->stream.lint[i])
+			length += snprintf(to + length, CELL - length, "%s%s", length ? "," : "", lint_names[i]);
+	return length;
+}
+
+/* In the order in which they stand. Those that are not essential are left out from the end on, until the rest fits. */
+static const struct column {
+	const char *title;
+	bool (*fill)(char *to, const struct row *r);
+	bool essential, left;
+} columns[] = {
+	{ "stream", cell_path, true, true },
+	{ "QPN", cell_qpn, true, false },
+	{ "service", cell_service, true, true },
+	{ "packets", cell_packets, true, false },
+	{ "Gbit/s", cell_gbit, true, false },
+	{ "lost", cell_lost, true, false },
+	{ "badICRC", cell_bad, true, false },
+	{ "broken", cell_broken, false, false },
+	{ "recovered", cell_recovered, false, false },
+	{ "dup", cell_duplicates, false, false },
+	{ "messages", cell_messages, false, false },
+	{ "kpps", cell_kpps, false, false },
+	{ "lint", cell_lints, false, true },
+};
+
+#define COLUMNS ROCE_ARRAY_SIZE(columns)
+
+/* ---- the table ---- */
+
+struct table_view {
+	const struct snapshot *now, *previous;
+	const struct view *view;
+	const struct snapshot_stream *worst[VIEW_WORST]; /* of STREAMS_WORST, in this order */
+	size_t count; /* of them, or of the snapshot */
+	size_t wanted; /* by the filter */
+	size_t faulty; /* of STREAMS_WORST: streams with any fault, however small */
+	int width[COLUMNS]; /* 0: left out */
+};
+
+/* Keeps those that are worst, each before those that are less so; among equals the snapshot's order stays. */
+static void choose_worst(struct table_view *t)
+{
+	struct snapshot_rank rank[VIEW_WORST + 1];
+
+	for (size_t i = 0; i < t->now->stream_count; i++) {
+		struct snapshot_rank new = snapshot_rank(&t->now->streams[i].stream);
+		size_t at = t->count;
+
+		if (!filter_wants(t->view->filter, &t->now->streams[i]))
+			continue;
+		t->faulty += new.faults || new.lesser;
+		for (; at && snapshot_compare_ranks(&new, &rank[at - 1]) < 0; at--) {
+			rank[at] = rank[at - 1];
+			if (at < VIEW_WORST)
+				t->worst[at] = t->worst[at - 1];
+		}
+		if (at == VIEW_WORST)
+			continue;
+		rank[at] = new;
+		t->worst[at] = &t->now->streams[i];
+		t->count += t->count < VIEW_WORST;
+	}
+	/* where some of many have faults, the others need no line */
+	if (t->wanted > VIEW_WORST && t->faulty && t->faulty < t->count)
+		t->count = t->faulty;
+}
+
+static void choose(struct table_view *t)
+{
+	t->wanted = view_filtered(t->now, t->view);
+	if (t->view->streams == STREAMS_WORST)
+		choose_worst(t);
+	else
+		t->count = t->now->stream_count;
+}
+
+/* The i-th that was chosen; false: it is not to be shown. */
+static bool get_row(const struct table_view *t, size_t i, struct row *r)
+{
+	const struct snapshot_stream *s = t->view->streams == STREAMS_WORST ? t->worst[i] : &t->now->streams[i];
+
+	*r = (struct row){ .now = s, .rates = rates_of_stream(s, t->now, t->previous) };
+	return view_wants(s, t->previous, t->view);
+}
+
+/* The widths the cells need; returns the number of rows. */
+static size_t measure(struct table_view *t)
+{
+	size_t rows = 0;
+	char text[CELL];
+	struct row r;
+
+	for (size_t c = 0; c < COLUMNS; c++)
+		t->width[c] = strlen(columns[c].title);
+	for (size_t i = 0; i < t->count; i++) {
+		if (!get_row(t, i, &r))
+			continue;
+		rows++;
+		for (size_t c = 0; c < COLUMNS; c++) {
+			int width;
+
+			columns[c].fill(text, &r);
+			width = strlen(text);
+			if (width > t->width[c])
+				t->width[c] = width;
+		}
+	}
+	return rows;
+}
+
+static void leave_out(struct table_view *t, int room)
+{
+	int used = -1; /* a space before each but the first */
+
+	for (size_t c = 0; c < COLUMNS; c++)
+		used += t->width[c] + 1;
+	for (size_t c = COLUMNS; c-- > 0 && used > room;) {
+		if (columns[c].essential)
+			continue;
+		used -= t->width[c] + 1;
+		t->width[c] = 0;
+	}
+}
+
+static void print_cell(const struct page *page, const struct table_view *t, size_t c, const char *text, bool fault)
+{
+	bool red = fault && page->colour;
+	int width = columns[c].left ? -t->width[c] : t->width[c];
+
+	if (c == COLUMNS - 1 && columns[c].left && width)
+		width = 1; /* nothing stands behind it: no blanks */
+	if (width)
+		fprintf(page->out, "%s%s%*s%s", c ? " " : "", red ? PAGE_RED : "", width, text, red ? PAGE_PLAIN : "");
+}
+
+static void print_rows(const struct page *page, const struct table_view *t)
+{
+	char text[CELL];
+	struct row r;
+
+	for (size_t c = 0; c < COLUMNS; c++)
+		print_cell(page, t, c, columns[c].title, false);
+	fputc('\n', page->out);
+	for (size_t i = 0; i < t->count; i++) {
+		if (!get_row(t, i, &r))
+			continue;
+		for (size_t c = 0; c < COLUMNS; c++) {
+			bool fault = columns[c].fill(text, &r);
+
+			print_cell(page, t, c, text, fault);
+		}
+		fputc('\n', page->out);
+	}
+}
+
+/* ---- what it means ---- */
+
+static void print_lint(const struct page *page, int lint, __u64 packets)
+{
+	int at = fprintf(page->out, "lint %s, %llu packet%s: ", lint_names[lint], packets, packets == 1 ? "" : "s");
+
+	page_words(page, lint_words[lint], at, 2, false);
+}
+
+static void print_meanings(const struct page *page, const struct table_view *t)
+{
+	bool untrusted = false, estimate = false;
+	__u64 lint[ROCE_LINTS] = { 0 };
+
+	for (size_t i = 0; i < t->now->stream_count; i++) {
+		const struct roce_stream *s = &t->now->streams[i].stream;
+
+		if (!view_wants(&t->now->streams[i], t->previous, t->view))
+			continue;
+		untrusted |= !s->trusted;
+		estimate |= snapshot_is_estimate(s);
+		for (int l = 0; l < ROCE_LINTS; l++)
+			lint[l] += s->lint[l];
+	}
+	if (untrusted)
+		fputs("?: no packet had a right ICRC: not in the PSN and message totals\n", page->out);
+	if (estimate)
+		fputs("~: nobody checks the PSN of UD: an estimate, not in the totals\n", page->out);
+	for (int l = 0; l < ROCE_LINTS; l++)
+		if (lint[l])
+			print_lint(page, l, lint[l]);
+}
+
+/* The table is not of all that the totals are of. */
+static void print_filter(const struct page *page, const struct table_view *t)
+{
+	size_t streams = t->now->stream_count;
+
+	if (t->view->filter)
+		fprintf(page->out, "  filter    %zu of %zu stream%s: %s (the totals are of all)\n", t->wanted, streams,
+			streams == 1 ? "" : "s", filter_text(t->view->filter));
+}
+
+/* What the table of STREAMS_WORST shows, above it, ... */
+static void print_count(const struct page *page, const struct table_view *t)
+{
+	size_t streams = t->wanted;
+
+	if (t->view->streams != STREAMS_WORST)
+		return;
+	fprintf(page->out, "\n%zu stream%s", streams, streams == 1 ? "" : "s");
+	if (t->faulty && t->faulty == t->count && streams > t->count)
+		fprintf(page->out, "; the %zu with faults:\n", t->faulty);
+	else if (t->faulty)
+		fprintf(page->out, ", %zu with faults%s:\n", t->faulty, streams > t->count ? "; the worst" : "");
+	else
+		fprintf(page->out, ", none with faults%s:\n", streams > t->count ? "; the busiest" : "");
+}
+
+/* ... and what it leaves out, below. */
+static void print_rest(const struct page *page, const struct table_view *t)
+{
+	size_t rest = t->wanted - t->count;
+
+	if (t->view->streams == STREAMS_WORST && rest)
+		fprintf(page->out, "... and %zu more: --streams all\n", rest);
+}
+
+int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v)
+{
+	struct table_view t = { .now = now, .previous = previous, .view = v };
+	struct page page = page_open(out);
+
+	print_head(&page, now, previous);
+	choose(&t);
+	print_filter(&page, &t);
+	if (measure(&t)) {
+		leave_out(&t, page.width);
+		print_count(&page, &t);
+		print_rows(&page, &t);
+		print_rest(&page, &t);
+		/* beneath each interval's table they would only be in the way */
+		if (!previous)
+			print_meanings(&page, &t);
+	}
+	if (now->host)
+		view_host(&page, now, previous, v);
+	if (now->faults)
+		view_faults(&page, now);
+	return ferror(out) ? -1 : 0;
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "lib/options.h"
+#include "userspace/prometheus/exporter.h"
+
+#define CLIENTS 32		       /* connections at a time */
+#define CLIENTS_OF_ADDRESS 8	       /* ... of one address, so that it cannot keep out the others */
+#define CLIENT_MEMORY 16384	       /* bytes for a request's line and headers */
+#define IDLE_SECONDS 10		       /* without a byte */
+#define LIFE (20 * NSEC_PER_SEC)       /* of a connection, however it trickles */
+#define FRESH NSEC_PER_SEC	       /* so long the text is handed out again */
+#define TURN (20 * NSEC_PER_MSEC)      /* then the caller has other things to do */
+#define CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
+#define URL 96
+
+struct client {
+	int fd; /* -1: none */
+	uint64_t since;
+};
+
+struct exporter {
+	exporter_fill *fill;
+	void *context;
+	struct MHD_Daemon *daemon;
+	int wait; /* epoll: the daemon's own, and `more` */
+	int more; /* eventfd: a turn was over before the work was */
+	struct MHD_Response *metrics; /* of that moment; NULL: none */
+	uint64_t made;
+	struct client clients[CLIENTS];
+	char url[URL];
+};
+
+/* ---- the address ---- */
+
+/* "HOST:PORT", in which HOST has its brackets taken off and may be empty. false: it is something else. */
+static bool split(const char *text, char host[URL], const char **port)
+{
+	const char *colon = strrchr(text, ':');
+	size_t length = colon ? colon - text : 0;
+	bool brackets = length >= 2 && text[0] == '[' && colon[-1] == ']';
+	uint64_t number;
+
+	*port = colon ? colon + 1 : text;
+	if (length >= URL || !parse_number(*port, UINT16_MAX, &number))
+		return false;
+	snprintf(host, URL, "%.*s", (int)length - 2 * brackets, text + brackets);
+	if (!colon || !strcmp(host, "localhost"))
+		strcpy(host, "127.0.0.1");
+	return brackets == !!strchr(host, ':');
+}
+
+/* NULL: it is none. */
+static struct addrinfo *parse_address(const char *text)
+{
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE, .ai_socktype = SOCK_STREAM };
+	struct addrinfo *found = NULL;
+	const char *port;
+	char host[URL];
+
+	if (!split(text, host, &port) || getaddrinfo(*host ? host : "::", port, &hints, &found))
+		return NULL;
+	return found;
+}
+
+bool exporter_is_address(const char *text)
+{
+	struct addrinfo *a = parse_address(text);
+
+	if (a)
+		freeaddrinfo(a);
+	return a;
+}
+
+static int listen_on(const struct addrinfo *a)
+{
+	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1, off = 0, error;
+
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (a->ai_family == AF_INET6) /* all addresses are IPv4's as well */
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (!bind(fd, a->ai_addr, a->ai_addrlen) && !listen(fd, CLIENTS))
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+/* -1, which was said. A machine without IPv6 has no ::, but all addresses still. */
+static int open_listener(const char *text)
+{
+	struct addrinfo *a = parse_address(text);
+	int fd = a ? listen_on(a) : -1;
+
+	if (a)
+		freeaddrinfo(a);
+	if (fd < 0 && *text == ':' && (errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL)) {
+		char ipv4[URL];
+
+		snprintf(ipv4, sizeof(ipv4), "0.0.0.0%s", text);
+		return open_listener(ipv4);
+	}
+	if (fd < 0)
+		fprintf(stderr, "rocescope: --prometheus %s: cannot listen there: %s\n", text, a ? strerror(errno) : "no address");
+	return fd;
+}
+
+static void name_url(struct exporter *e, int fd)
+{
+	struct sockaddr_storage address;
+	char host[64] = "?", port[8] = "?";
+	socklen_t length = sizeof(address);
+
+	if (!getsockname(fd, (struct sockaddr *)&address, &length))
+		getnameinfo((struct sockaddr *)&address, length, host, sizeof(host), port, sizeof(port),
+			    NI_NUMERICHOST | NI_NUMERICSERV);
+	snprintf(e->url, sizeof(e->url), strchr(host, ':') ? "http://[%s]:%s/metrics" : "http://%s:%s/metrics", host, port);
+}
+
+/* ---- connections ---- */
+
+static int socket_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : -1;
+}
+
+/* The client of that socket, or, for -1, a free place. NULL: there is none. */
+static struct client *find_client(struct exporter *e, int fd)
+{
+	for (int i = 0; i < CLIENTS; i++)
+		if (e->clients[i].fd == fd)
+			return &e->clients[i];
+	return NULL;
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection, void **own,
+			  enum MHD_ConnectionNotificationCode what)
+{
+	struct exporter *e = context;
+	int fd = socket_of(connection);
+	bool begins = what == MHD_CONNECTION_NOTIFY_STARTED;
+	struct client *c = find_client(e, begins ? -1 : fd);
+
+	(void)own;
+	if (c)
+		*c = (struct client){ .fd = begins ? fd : -1, .since = now_ns() };
+}
+
+/* The daemon has a limit for silence only. It closes what it finds shut down. */
+static void hang_up(struct exporter *e)
+{
+	uint64_t now = now_ns();
+
+	for (int i = 0; i < CLIENTS; i++)
+		if (e->clients[i].fd >= 0 && now - e->clients[i].since > LIFE)
+			shutdown(e->clients[i].fd, SHUT_RDWR);
+}
+
+/* ---- answers ---- */
+
+static const char welcome[] =
+	"<!DOCTYPE html><html><head><title>rocescope</title></head><body><h1>rocescope</h1>"
+	"<p><a href=\"/metrics\">Metrics</a></p></body></html>\n";
+
+/* text: static, or to be freed. NULL: no memory. */
+static struct MHD_Response *response(const char *text, size_t length, enum MHD_ResponseMemoryMode memory, const char *type)
+{
+	struct MHD_Response *r = MHD_create_response_from_buffer(length, (void *)text, memory);
+
+	if (!r)
+		return NULL;
+	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	MHD_add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close");
+	return r;
+}
+
+static enum MHD_Result answer_words(struct MHD_Connection *connection, unsigned int status, const char *words)
+{
+	struct MHD_Response *r = response(words, strlen(words), MHD_RESPMEM_PERSISTENT,
+					  status == MHD_HTTP_OK ? "text/html; charset=utf-8" : "text/plain; charset=utf-8");
+	enum MHD_Result result;
+
+	if (!r)
+		return MHD_NO;
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	result = MHD_queue_response(connection, status, r);
+	MHD_destroy_response(r);
+	return result;
+}
+
+static void forget_metrics(struct exporter *e)
+{
+	if (e->metrics)
+		MHD_destroy_response(e->metrics); /* it stays until the last one has read it */
+	e->metrics = NULL;
+}
+
+/* NULL: they cannot be had. */
+static struct MHD_Response *make_metrics(struct exporter *e)
+{
+	struct MHD_Response *r = NULL;
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	bool good = out && e->fill(e->context, out);
+
+	if (out && !fclose(out) && good)
+		r = response(text, length, MHD_RESPMEM_MUST_FREE, CONTENT_TYPE);
+	if (!r)
+		free(text);
+	return r;
+}
+
+static enum MHD_Result answer_metrics(struct exporter *e, struct MHD_Connection *connection)
+{
+	if (!e->metrics || now_ns() - e->made >= FRESH) {
+		forget_metrics(e);
+		e->metrics = make_metrics(e);
+		e->made = now_ns();
+	}
+	if (!e->metrics)
+		return answer_words(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "the counters cannot be read\n");
+	return MHD_queue_response(connection, MHD_HTTP_OK, e->metrics);
+}
+
+/* Before any body of the request is read: nobody has one to send. */
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *path, const char *method,
+				  const char *version, const char *body, size_t *body_bytes, void **own)
+{
+	(void)version, (void)body, (void)body_bytes, (void)own;
+	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
+		return answer_words(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+	if (!strcmp(path, "/metrics"))
+		return answer_metrics(context, connection);
+	if (!strcmp(path, "/"))
+		return answer_words(connection, MHD_HTTP_OK, welcome);
+	return answer_words(connection, MHD_HTTP_NOT_FOUND, "not here: see /metrics\n");
+}
+
+/* ---- the server ---- */
+
+static bool wait_for(int epoll, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return !epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* Takes over the listener if it succeeds. */
+static bool start_daemon(struct exporter *e, int listener)
+{
+	const union MHD_DaemonInfo *info;
+
+	e->daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, on_request, e,
+				     MHD_OPTION_LISTEN_SOCKET, listener,
+				     MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CLIENTS,
+				     MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned int)CLIENTS_OF_ADDRESS,
+				     MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CLIENT_MEMORY,
+				     MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS,
+				     MHD_OPTION_STRICT_FOR_CLIENT, 1,
+				     MHD_OPTION_NOTIFY_CONNECTION, on_connection, e,
+				     MHD_OPTION_END);
+	if (!e->daemon) {
+		close(listener);
+		return false;
+	}
+	info = MHD_get_daemon_info(e->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	e->wait = epoll_create1(EPOLL_CLOEXEC);
+	e->more = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	return info && e->wait >= 0 && e->more >= 0 && wait_for(e->wait, info->epoll_fd) && wait_for(e->wait, e->more);
+}
+
+struct exporter *exporter_start(const char *address, exporter_fill *fill, void *context)
+{
+	int listener = open_listener(address);
+	struct exporter *e;
+
+	if (listener < 0)
+		return NULL;
+	e = malloc(sizeof(*e));
+	if (!e) {
+		close(listener);
+		fprintf(stderr, "rocescope: --prometheus: no memory\n");
+		return NULL;
+	}
+	*e = (struct exporter){ .fill = fill, .context = context, .wait = -1, .more = -1 };
+	for (int i = 0; i < CLIENTS; i++)
+		e->clients[i].fd = -1;
+	name_url(e, listener);
+	if (start_daemon(e, listener))
+		return e;
+	fprintf(stderr, "rocescope: --prometheus: cannot start the server: %s\n", strerror(errno));
+	exporter_stop(e);
+	return NULL;
+}
+
+const char *exporter_url(const struct exporter *e)
+{
+	return e->url;
+}
+
+int exporter_fd(const struct exporter *e)
+{
+	return e->wait;
+}
+
+static bool has_more(struct exporter *e)
+{
+	MHD_UNSIGNED_LONG_LONG timeout;
+
+	return MHD_get_timeout(e->daemon, &timeout) == MHD_YES && !timeout;
+}
+
+void exporter_run(struct exporter *e)
+{
+	uint64_t end = now_ns() + TURN;
+	eventfd_t told;
+	bool more;
+
+	eventfd_read(e->more, &told);
+	hang_up(e);
+	do {
+		MHD_run(e->daemon);
+		more = has_more(e);
+	} while (more && now_ns() < end);
+	if (more)
+		eventfd_write(e->more, 1);
+	if (now_ns() - e->made >= FRESH)
+		forget_metrics(e);
+}
+
+void exporter_stop(struct exporter *e)
+{
+	if (!e)
+		return;
+	forget_metrics(e);
+	if (e->daemon)
+		MHD_stop_daemon(e->daemon);
+	if (e->wait >= 0)
+		close(e->wait);
+	if (e->more >= 0)
+		close(e->more);
+	free(e);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/screen/hold.h"
+
+static void *copy(const void *from, size_t bytes)
+{
+	void *to = malloc(bytes ?: 1);
+
+	if (to && bytes)
+		memcpy(to, from, bytes);
+	return to;
+}
+
+static bool hold_dialogues(struct snapshot *s)
+{
+	size_t count = 0, at = 0;
+
+	for (size_t i = 0; i < s->stream_count; i++)
+		count += s->streams[i].dialogue != NULL;
+	s->dialogues = calloc(count ?: 1, sizeof(*s->dialogues));
+	if (!s->dialogues)
+		return false;
+	for (size_t i = 0; i < s->stream_count; i++) {
+		struct snapshot_stream *stream = &s->streams[i];
+
+		stream->owner = NULL;
+		if (!stream->dialogue)
+			continue;
+		s->dialogues[at] = *stream->dialogue;
+		stream->dialogue = &s->dialogues[at++];
+	}
+	return true;
+}
+
+bool hold_take(struct hold *h, const struct snapshot *from)
+{
+	struct snapshot *s = &h->snapshot;
+
+	hold_release(h);
+	s->time = from->time;
+	s->seconds = from->seconds;
+	s->complete = from->complete;
+	s->selection = from->selection;
+	s->totals = from->totals;
+	s->realtime_offset = from->realtime_offset;
+	s->interface_count = from->interface_count;
+	s->interfaces = copy(from->interfaces, from->interface_count * sizeof(*from->interfaces));
+	s->stream_count = from->stream_count;
+	s->streams = copy(from->streams, from->stream_count * sizeof(*from->streams));
+	h->held = s->interfaces && s->streams && hold_dialogues(s);
+	if (!h->held)
+		hold_release(h);
+	return h->held;
+}
+
+void hold_release(struct hold *h)
+{
+	snapshot_free(&h->snapshot);
+	*h = (struct hold){ 0 };
+}
+
+void counters_since(const struct roce_counters *c, const struct roce_counters *base, struct roce_counters *since)
+{
+	*since = *c;
+	for (int i = 0; base && i < ROCE_COUNTERS; i++)
+		since->value[i] -= base->value[i] < c->value[i] ? base->value[i] : c->value[i];
+	if (base)
+		since->value[COUNTER_psn_lost] = snapshot_lost(since);
+}
+
+static __u64 packets(const struct roce_stream *s)
+{
+	const __u64 *v = s->counters.value;
+
+	return v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] + v[COUNTER_udp_packets];
+}
+
+void stream_since(const struct roce_stream *s, const struct roce_stream *base, struct roce_stream *since)
+{
+	*since = *s;
+	if (!base || base->first_seen != s->first_seen || packets(base) > packets(s))
+		return;
+	counters_since(&s->counters, &base->counters, &since->counters);
+	for (int i = 0; i < ROCE_LINTS; i++)
+		since->lint[i] -= base->lint[i] < s->lint[i] ? base->lint[i] : s->lint[i];
+}

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* One stream, opened: everything that is known of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "roce/focus.h"
+#include "userspace/live/focus.h"
+#include "userspace/model/address.h"
+#include "userspace/model/event_text.h"
+#include "userspace/screen/state.h"
+
+#define BAR 24 /* columns of the longest bar of a histogram */
+
+/* A stream, as the page tells of it. */
+struct telling {
+	struct lines *l;
+	const struct snapshot_stream *s;
+	const struct roce_stream *since; /* its counters are those since the base */
+	const struct snapshot *snapshot;
+	const struct row *row; /* NULL: the filter leaves it out */
+	__u64 time; /* ns since 1970 */
+};
+
+#define tell(t, label, ...) lines_add((t)->l, STYLE_PLAIN, label, __VA_ARGS__)
+
+/* ---- who it is ---- */
+
+static const char *from_words(__u32 from)
+{
+	switch (from) {
+	case PAIR_EXPECT:
+		return "of --expect";
+	case PAIR_CM:
+		return "of the connection's beginning";
+	default:
+		return "of this machine";
+	}
+}
+
+static void tell_title(const struct telling *t)
+{
+	const struct roce_key *key = &t->s->key;
+	const struct roce_stream *s = &t->s->stream;
+	const __u8 *dst = key->kind == KEY_DATAGRAM ? s->dst : key->dst;
+	char number[CELL], peer[CELL] = "";
+
+	if (key->kind == KEY_UDP)
+		snprintf(number, CELL, "port %u, flow %u", key->port, key->qpn);
+	else if (key->kind == KEY_DATAGRAM)
+		snprintf(number, CELL, "source QPN %u (0x%x), to QPN %u", key->qpn, key->qpn, s->dqpn);
+	else
+		snprintf(number, CELL, "QPN %u (0x%x)", key->qpn, key->qpn);
+	if (s->pair.from)
+		snprintf(peer, CELL, ", from QPN %u (%s)", s->pair.peer_qpn, from_words(s->pair.from));
+	lines_add(t->l, STYLE_TITLE, NULL, "%s > %s  %s%s  %s %s", address_text(key->src).text, address_text(dst).text, number, peer,
+		  roce_service_name(s->service), key->side == SIDE_RESPONSE ? "answers" : "requests");
+	if (!s->trusted)
+		lines_add(t->l, STYLE_FAULT, NULL, "No packet of it had a right ICRC: it may be nobody's, and is in no PSN and message total.");
+	if (snapshot_is_estimate(s))
+		lines_add(t->l, STYLE_HINT, NULL, "Nobody checks the PSN of UD: its PSN figures are estimates, and in no total.");
+	lines_raw(t->l, STYLE_PLAIN, "");
+}
+
+static void tell_owner(const struct telling *t, const struct opened *o)
+{
+	const struct host_qp *qp = &o->qp;
+	char psn[CELL] = "";
+
+	if (!o->has_owner) {
+		if (t->row && t->row->owner[0])
+			tell(t, "owner", "%s", t->row->owner);
+		return;
+	}
+	if (o->owner.qp) {
+		if (qp->rq_psn != HOST_NO_PSN)
+			snprintf(psn, CELL, ", expects PSN 0x%06x", qp->rq_psn);
+		tell(t, "owner", "%s%s process %u: QP %u of %s port %u, peer QPN %u, state %u%s", qp->program,
+		     qp->program[0] ? "," : "", qp->pid, qp->qpn, qp->device, qp->port, qp->peer_qpn, qp->state, psn);
+	}
+	if (o->owner.words[0])
+		lines_add(t->l, STYLE_FAULT, "", "%s", o->owner.words);
+}
+
+/* ---- counters ---- */
+
+static void tell_rates(const struct telling *t, const struct opened *o, bool utf8)
+{
+	char bars[3 * SPARK_SAMPLES + LINES_LABEL + 1], bits[CELL], packets[CELL], messages[CELL], highest[CELL];
+	size_t room = t->l->width > LINES_LABEL + 1 ? t->l->width - LINES_LABEL - 1 : 1;
+	double most;
+
+	if (!t->row)
+		return;
+	format_rate(bits, t->row->rates.gbps * 1e9);
+	format_rate(packets, t->row->rates.packets);
+	format_rate(messages, t->row->rates.messages);
+	snprintf(bars, LINES_LABEL + 1, "%*s", LINES_LABEL, "");
+	most = spark_text(&o->gbps, room, utf8, bars + LINES_LABEL);
+	format_rate(highest, most * 1e9);
+	tell(t, "now", "%s bit/s, %s packets/s, %s messages/s; the highest bar is %s bit/s", bits, packets, messages, highest);
+	lines_raw(t->l, STYLE_BARS, bars);
+}
+
+static void tell_amount(const struct telling *t)
+{
+	const struct roce_stream *s = t->since;
+	const __u64 *v = s->counters.value;
+	char bytes[CELL], first[CELL], ago[CELL];
+	__u64 met = s->first_seen + t->snapshot->realtime_offset, last = s->last_seen + t->snapshot->realtime_offset;
+
+	format_bytes(bytes, v[COUNTER_payload_bytes]);
+	format_time(first, met);
+	format_ago(ago, t->time > last ? (t->time - last) / 1e9 : 0);
+	tell(t, "seen", "%llu packets, %s of payload; met at %s, last seen %s%s", snapshot_rank(s).packets, bytes, first, ago,
+	     strcmp(ago, "now") ? " ago" : "");
+}
+
+#define MISSING 6 /* ranges that are named */
+
+struct missing {
+	char text[MISSING * 32];
+	size_t length, ranges;
+};
+
+static void add_missing(struct missing *m, __u64 begin, __u64 end)
+{
+	if (m->ranges++ >= MISSING)
+		return;
+	m->length += snprintf(m->text + m->length, sizeof(m->text) - m->length, "%s0x%06llx", m->length ? ", " : "", begin & PSN_MASK);
+	if (end - begin > 1)
+		m->length += snprintf(m->text + m->length, sizeof(m->text) - m->length, "-0x%06llx", (end - 1) & PSN_MASK);
+}
+
+/* What is missing now, the nearest first: in the window, then what fell out of it. */
+static void tell_missing(const struct telling *t)
+{
+	const struct roce_psn *psn = &t->s->stream.psn;
+	struct missing m = { .length = 0 };
+	__u64 end = 0;
+
+	if (!t->s->stream.met || snapshot_lost(&t->s->stream.counters) == 0)
+		return;
+	for (__u64 d = 1; d <= PSN_WINDOW; d++) {
+		__u64 n = psn->next - d;
+		bool missing = !(psn->seen[n % PSN_WINDOW / 64] >> n % 64 & 1);
+
+		if (missing && !end)
+			end = n + 1;
+		if (!end || (missing && d < PSN_WINDOW))
+			continue;
+		add_missing(&m, missing ? n : n + 1, end);
+		end = 0;
+	}
+	for (int i = 0; i < PSN_HOLES; i++)
+		if (psn->hole[i].count)
+			add_missing(&m, psn->hole[i].from, psn->hole[i].from + psn->hole[i].count);
+	if (m.ranges)
+		tell(t, "missing now", "%s%s", m.text, m.ranges > MISSING ? ", and others before" : "");
+}
+
+static void tell_psn(const struct telling *t)
+{
+	const struct roce_stream *s = t->since;
+	const __u64 *v = s->counters.value;
+
+	if (!s->met)
+		return;
+	lines_add(t->l, snapshot_lost(&s->counters) && s->trusted ? STYLE_FAULT : STYLE_PLAIN, "lost",
+		  "PSNs %llu: skipped %llu, came later %llu; jumps %llu", snapshot_lost(&s->counters),
+		  v[COUNTER_psn_skipped], v[COUNTER_psn_recovered], v[COUNTER_psn_gaps]);
+	tell(t, "", "seen before %llu, jumps too large to be loss %llu", v[COUNTER_psn_duplicates], v[COUNTER_psn_resyncs]);
+	if (t->s->key.kind == KEY_UDP)
+		return;
+	tell(t, "PSN", "first 0x%06llx, last 0x%06llx, next expected 0x%06llx", s->first_psn & PSN_MASK, s->last_psn & PSN_MASK,
+	     s->psn.next & PSN_MASK);
+	tell_missing(t);
+}
+
+static void tell_checks(const struct telling *t)
+{
+	const struct roce_stream *s = t->since;
+	const __u64 *v = s->counters.value;
+
+	if (t->s->key.kind == KEY_UDP)
+		return;
+	lines_add(t->l, v[COUNTER_messages_broken] && s->trusted ? STYLE_FAULT : STYLE_PLAIN, "messages",
+		  "%llu complete, %llu broken", v[COUNTER_messages], v[COUNTER_messages_broken]);
+	if (v[COUNTER_imm_gaps])
+		lines_add(t->l, STYLE_FAULT, "immediate", "values left out %llu, jumps %llu", v[COUNTER_imm_skipped],
+			  v[COUNTER_imm_gaps]);
+	lines_add(t->l, v[COUNTER_icrc_bad] ? STYLE_FAULT : STYLE_PLAIN, "ICRC", "%llu bad, %llu checked, %llu unchecked",
+		  v[COUNTER_icrc_bad], v[COUNTER_icrc_checked] + v[COUNTER_rocev1_icrc_checked], v[COUNTER_icrc_unchecked]);
+	if (t->s->key.side == SIDE_RESPONSE)
+		tell(t, "answers", "%llu ACKs, %llu NAKs (%llu PSN sequence, %llu invalid request, %llu remote access, %llu remote "
+		     "operational), %llu RNR NAKs, %llu CNPs", v[COUNTER_acks], v[COUNTER_naks], v[COUNTER_nak_psn_sequence],
+		     v[COUNTER_nak_invalid_request], v[COUNTER_nak_remote_access], v[COUNTER_nak_remote_operational],
+		     v[COUNTER_rnr_naks], v[COUNTER_cnps]);
+	if (v[COUNTER_ecn_ce])
+		tell(t, "congestion", "%llu packets marked on their way", v[COUNTER_ecn_ce]);
+	if (v[COUNTER_unknown_opcodes])
+		lines_add(t->l, STYLE_FAULT, "opcodes", "%llu unknown", v[COUNTER_unknown_opcodes]);
+}
+
+static void tell_last(const struct telling *t)
+{
+	const struct roce_stream *s = &t->s->stream;
+	const struct roce_last *l = &s->last;
+	const __u8 *a = l->src_mac, *b = l->dst_mac;
+	char vlan[CELL] = "none", length[CELL];
+
+	if (l->vlan_tags)
+		snprintf(vlan, CELL, "%u%s", l->vlan & 0xfff, l->vlan_tags > 1 ? " (the inner of two)" : "");
+	tell(t, "last packet", "%02x:%02x:%02x:%02x:%02x:%02x > %02x:%02x:%02x:%02x:%02x:%02x, VLAN %s, DSCP %u, ECN %u, TTL %u, "
+	     "UDP source port %u", a[0], a[1], a[2], a[3], a[4], a[5], b[0], b[1], b[2], b[3], b[4], b[5], vlan, l->tos >> 2,
+	     l->tos & 3, l->ttl, l->udp_source_port);
+	format_bytes(length, l->dma_length);
+	if (l->va || l->rkey || l->dma_length)
+		tell(t, "last RETH", "address 0x%llx, rkey 0x%08x, %u bytes (%s)", l->va, l->rkey, l->dma_length, length);
+	if (s->path_mtu)
+		tell(t, "path MTU", "%u bytes", s->path_mtu);
+}
+
+/* ---- histograms ---- */
+
+static void label_latency(char to[CELL], int i)
+{
+	format_latency(to, dialogue_bucket(i));
+	strcat(to, " on");
+}
+
+static void label_size(char to[CELL], int i)
+{
+	format_bytes(to, focus_size_begin(i));
+	strcat(to, " on");
+}
+
+static void label_gap(char to[CELL], int i)
+{
+	format_latency(to, focus_gap_begin(i));
+	strcat(to, " on");
+}
+
+static void label_burst(char to[CELL], int i)
+{
+	if (i)
+		snprintf(to, CELL, "%u-%u PSNs", 1u << i, (2u << i) - 1);
+	else
+		snprintf(to, CELL, "1 PSN");
+}
+
+/* The buckets that are not empty, each with a bar. */
+static void tell_histogram(const struct telling *t, const __u64 *bucket, int count, void (*label)(char to[CELL], int i))
+{
+	static const char bar[] = "########################";
+	char words[CELL];
+	__u64 most = 0;
+
+	for (int i = 0; i < count; i++)
+		most = bucket[i] > most ? bucket[i] : most;
+	for (int i = 0; i < count; i++) {
+		if (!bucket[i])
+			continue;
+		label(words, i);
+		tell(t, NULL, "%*s %10llu  %.*s", 24, words, bucket[i], (int)((bucket[i] * BAR + most - 1) / most), bar);
+	}
+}
+
+/* ---- requests and answers ---- */
+
+static void tell_latency(const struct telling *t, const char *words, const struct roce_latency *latency)
+{
+	char half[CELL], late[CELL], most[CELL];
+
+	if (!latency->count)
+		return;
+	format_latency(half, dialogue_quantile(latency, 0.5));
+	format_latency(late, dialogue_quantile(latency, 0.99));
+	format_latency(most, latency->most);
+	tell(t, "latency", "%s: half within %s, 99 %% within %s, %s at most, of %llu", words, half, late, most, latency->count);
+	tell_histogram(t, latency->bucket, DIALOGUE_BUCKETS, label_latency);
+}
+
+static void tell_dialogue(const struct telling *t)
+{
+	const struct roce_dialogue *d = t->s->dialogue;
+
+	if (!d)
+		return;
+	lines_raw(t->l, STYLE_PLAIN, "");
+	if (t->row)
+		lines_add(t->l, t->row->limit == LIMIT_STALLED || t->row->limit == LIMIT_LOSS ? STYLE_FAULT : STYLE_PLAIN, "limit", "%s",
+			  limit_names[t->row->limit]);
+	tell(t, "outstanding", "%u PSNs now, %u at most; READs and atomics: %u now, %u at most", d->outstanding, d->outstanding_most,
+	     d->reads, d->reads_most);
+	tell(t, "waiting", "%.3f s for answers, %.3f s of that with a full window", d->waiting_ns / 1e9, d->full_ns / 1e9);
+	tell(t, "went back", "%llu times for a gap, %llu for a NAK, %llu not ready, %llu timeouts; %llu packets again",
+	     d->back[DIALOGUE_GAP], d->back[DIALOGUE_NAK], d->back[DIALOGUE_RNR], d->back[DIALOGUE_TIMEOUT], d->back_packets);
+	tell_latency(t, "request to acknowledgement", &d->ack);
+	tell_latency(t, "READ to its first answer", &d->read);
+}
+
+/* ---- faults as they came ---- */
+
+static void tell_bursts(const struct telling *t, const struct history_stream *h)
+{
+	if (!h->together && !h->alone)
+		return;
+	tell(t, "gaps by", "how many PSNs were missing in a row; %llu came together with those of other streams, %llu alone",
+	     h->together, h->alone);
+	tell_histogram(t, h->burst, HISTORY_BURSTS, label_burst);
+}
+
+static void tell_faults(const struct telling *t, const struct history *history)
+{
+	const struct history_stream *h = history ? history_of(history, &t->s->key) : NULL;
+	char words[HISTORY_WORDS], text[EVENT_TEXT], time[CELL], suppressed[CELL] = "";
+	__u64 kept;
+
+	if (!h || !h->kept)
+		return;
+	lines_raw(t->l, STYLE_PLAIN, "");
+	history_words(history, h, words);
+	if (words[0] && t->snapshot->stream_count > 1) /* there is nothing to compare a single one with */
+		lines_add(t->l, STYLE_HINT, "pattern", "%s", words);
+	tell_bursts(t, h);
+	kept = h->kept < HISTORY_FAULTS ? h->kept : HISTORY_FAULTS;
+	if (h->suppressed)
+		snprintf(suppressed, CELL, ", and %llu beyond --event-limit", h->suppressed);
+	tell(t, "faults", "%llu since the start%s; the last %llu, newest first:", h->faults, suppressed, kept);
+	for (__u64 i = 0; i < kept; i++) {
+		const struct history_fault *f = &h->last[(h->kept - 1 - i) % HISTORY_FAULTS];
+
+		event_text(&f->event, text);
+		format_time(time, f->time);
+		tell(t, time, "%s", text);
+	}
+}
+
+static void tell_lints(const struct telling *t)
+{
+	bool any = false;
+
+	for (int i = 0; i < ROCE_LINTS; i++) {
+		if (!t->since->lint[i])
+			continue;
+		if (!any)
+			lines_raw(t->l, STYLE_PLAIN, "");
+		lines_add(t->l, STYLE_FAULT, any ? "" : "mistakes", "%s, in %u packet%s: %s", lint_names[i], t->since->lint[i],
+			  t->since->lint[i] == 1 ? "" : "s", lint_words[i]);
+		any = true;
+	}
+}
+
+/* ---- what is only counted of the stream that is open ---- */
+
+static void tell_addresses(const struct telling *t, const struct roce_focus *f)
+{
+	char bytes[CELL];
+
+	if (!f->reths)
+		return;
+	format_bytes(bytes, f->high - f->low);
+	tell(t, "memory", "0x%llx to 0x%llx (%s), rkey 0x%08x%s", f->low, f->high, bytes, f->rkey,
+	     f->rkeys > 1 ? ", and others" : "");
+	if (f->reths == 1)
+		return;
+	tell(t, "", "%llu RETHs behind another: %llu go on where the one before ended, %llu begin where it began, %llu leave something out, %llu "
+	     "go back", f->reths - 1, f->step[FOCUS_ON], f->step[FOCUS_SAME], f->step[FOCUS_AHEAD], f->step[FOCUS_BACK]);
+}
+
+static void tell_sizes(const struct telling *t, const struct roce_focus *f)
+{
+	char least[CELL], most[CELL];
+
+	if (!f->messages)
+		return;
+	format_bytes(least, f->size_least);
+	format_bytes(most, f->size_most);
+	tell(t, "sizes", "of %llu messages: %s to %s%s", f->messages, least, most,
+	     f->unsized ? "; of others the beginning is missing" : "");
+	tell_histogram(t, f->size, FOCUS_SIZES, label_size);
+}
+
+static void tell_gaps(const struct telling *t, const struct roce_focus *f)
+{
+	char least[CELL], half[CELL], late[CELL], most[CELL];
+
+	if (!f->gaps)
+		return;
+	format_latency(least, f->gap_least);
+	format_latency(half, focus_gap_quantile(f, 0.5));
+	format_latency(late, focus_gap_quantile(f, 0.99));
+	format_latency(most, f->gap_most);
+	tell(t, "arrival", "from packet to packet: %s at least, half within %s, 99 %% within %s, %s at most", least, half, late, most);
+	tell_histogram(t, f->gap, FOCUS_GAPS, label_gap);
+}
+
+static void tell_focus(const struct telling *t, const struct focus *focus)
+{
+	struct roce_focus seen;
+
+	if (!focus || !focus_read(focus, &seen) || memcmp(focus_key(focus), &t->s->key, sizeof(t->s->key)))
+		return;
+	lines_raw(t->l, STYLE_PLAIN, "");
+	tell(t, "since opened", "%llu packets", seen.packets);
+	tell_addresses(t, &seen);
+	tell_sizes(t, &seen);
+	tell_gaps(t, &seen);
+}
+
+/* ---- the page ---- */
+
+static const struct row *row_of(const struct screen *s, const struct roce_key *key)
+{
+	const struct rows *r = &screen_shown(s)->rows;
+	size_t at = rows_find(r, key);
+
+	return at < r->shown_count ? &r->row[r->shown[at]] : NULL;
+}
+
+void stream_page(struct screen *s, const struct screen_source *source)
+{
+	const struct roce_key *key = &s->opened.key;
+	const struct snapshot *snapshot = screen_snapshot(s, source);
+	const struct snapshot_stream *found = snapshot_find(snapshot, key);
+	const struct snapshot_stream *base = s->base.held ? snapshot_find(&s->base.snapshot, key) : NULL;
+	struct roce_stream since;
+	struct telling t = { .l = &s->lines, .s = found, .since = &since, .snapshot = snapshot, .row = row_of(s, key),
+			     .time = screen_shown(s)->rows.time };
+
+	if (!found) {
+		lines_add(&s->lines, STYLE_HINT, NULL, "This stream is not tracked any more: it was idle, and made room for others.");
+		return;
+	}
+	stream_since(&found->stream, base ? &base->stream : NULL, &since);
+	tell_title(&t);
+	tell_rates(&t, &s->opened, s->utf8);
+	tell_amount(&t);
+	tell_psn(&t);
+	tell_checks(&t);
+	tell_last(&t);
+	tell_owner(&t, &s->opened);
+	tell_dialogue(&t);
+	tell_lints(&t);
+	tell_faults(&t, source->history);
+	tell_focus(&t, source->focus);
+}
+
+void stream_open(struct screen *s, const struct screen_source *source, const struct roce_key *key)
+{
+	if (s->page == PAGE_STREAM && !memcmp(&s->opened.key, key, sizeof(*key)))
+		return;
+	s->opened = (struct opened){ .key = *key };
+	s->page = PAGE_STREAM;
+	s->scroll = 0;
+	if (source->focus)
+		focus_set(source->focus, key);
+}
+
+void stream_close(struct screen *s, const struct screen_source *source)
+{
+	s->page = PAGE_TABLE;
+	if (source->focus)
+		focus_set(source->focus, NULL);
+}
+
+void stream_look(struct screen *s, const struct screen_source *source)
+{
+	struct opened *o = &s->opened;
+	const struct snapshot_stream *found;
+
+	if (s->page != PAGE_STREAM && s->behind != PAGE_STREAM)
+		return;
+	found = snapshot_find(source->now, &o->key);
+	if (!found)
+		return;
+	spark_add(&o->gbps, rates_of_stream(found, source->now, source->previous).gbps);
+	o->has_owner = found->owner && (found->owner->qp || found->owner->words[0]);
+	if (!o->has_owner)
+		return;
+	o->owner = *found->owner;
+	if (o->owner.qp)
+		o->qp = *o->owner.qp;
+}

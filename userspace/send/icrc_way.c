@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Each way of userspace/send/icrc_way.def is a small change to the recipe of a right ICRC. */
+#include <isa-l/crc.h>
+#include <string.h>
+
+#include "userspace/send/bytes.h"
+#include "userspace/send/icrc_way.h"
+
+/* crc: over the bytes before, 0 at first; complemented when it comes in and when it goes out, as zlib's crc32(). */
+typedef uint32_t crc_function(uint32_t crc, const __u8 *bytes, uint32_t length);
+
+struct recipe {
+	const struct frame *frame, *before;
+	uint32_t value;
+
+	/* what goes in: bytes of ones; from `from` to `to` of the headers, masked; payload and pad */
+	uint32_t ones;
+	__u8 headers[CELL_BYTES];
+	uint32_t from, to;
+	const __u8 *payload;
+	uint32_t payload_bytes;
+	__u8 swapped[CELL_BYTES]; /* the payload of ICRC_WAY_words_swapped */
+
+	/* what is made of it */
+	crc_function *crc;
+	uint32_t flipped; /* bits of the CRC that are inverted behind its end */
+	bool msb_first;	  /* the field's byte order */
+	bool constant;	  /* the field holds `value` instead */
+};
+
+static uint32_t crc32_lsb_first(uint32_t crc, const __u8 *bytes, uint32_t length)
+{
+	return crc32_gzip_refl(crc, bytes, length);
+}
+
+static uint32_t crc32_msb_first(uint32_t crc, const __u8 *bytes, uint32_t length)
+{
+	return crc32_ieee(crc, bytes, length);
+}
+
+/* ISA-L's does not complement, and does not change the bytes either. */
+static uint32_t crc32c(uint32_t crc, const __u8 *bytes, uint32_t length)
+{
+	return ~crc32_iscsi((unsigned char *)bytes, length, ~crc);
+}
+
+/* Of a copy of the frame's headers: what may change on the way becomes ones (IBTA 7.8.1 for IPv6, as the GRH; A17.3.3). */
+static void mask(__u8 *headers, const struct frame *f)
+{
+	__u8 *ip = headers + f->ip, *udp = headers + f->udp, *bth = headers + f->bth;
+
+	if (f->ipv6) {
+		ip[0] |= 0x0f;
+		memset(ip + 1, 0xff, 3); /* traffic class, flow label */
+		ip[7] = 0xff;		 /* hop limit */
+	} else {
+		ip[1] = 0xff;		  /* TOS */
+		ip[8] = 0xff;		  /* TTL */
+		memset(ip + 10, 0xff, 2); /* checksum */
+	}
+	memset(udp + 6, 0xff, 2); /* checksum */
+	bth[4] = 0xff;		  /* FECN, BECN, resv8a */
+}
+
+static void way_zero(struct recipe *r)
+{
+	r->constant = true;
+	r->value = 0;
+}
+
+static void way_constant(struct recipe *r)
+{
+	r->constant = true;
+	r->msb_first = true;
+}
+
+static void way_swapped(struct recipe *r)
+{
+	r->msb_first = true;
+}
+
+static void way_not_complemented(struct recipe *r)
+{
+	r->flipped = ~0u;
+}
+
+static void way_no_ones(struct recipe *r)
+{
+	r->ones = 0;
+}
+
+/* Takes bytes of a header as they are sent; mask: the bits of each. */
+static void unmask(struct recipe *r, uint32_t at, uint32_t bytes, __u8 mask)
+{
+	for (uint32_t i = at; i < at + bytes; i++)
+		r->headers[i] = (r->headers[i] & ~mask) | (r->frame->bytes[i] & mask);
+}
+
+static void way_unmasked_tos(struct recipe *r)
+{
+	if (r->frame->ipv6) {
+		unmask(r, r->frame->ip, 1, 0x0f);
+		unmask(r, r->frame->ip + 1, 1, 0xf0);
+	} else {
+		unmask(r, r->frame->ip + 1, 1, 0xff);
+	}
+}
+
+static void way_unmasked_ttl(struct recipe *r)
+{
+	unmask(r, r->frame->ip + (r->frame->ipv6 ? 7 : 8), 1, 0xff);
+}
+
+static void way_unmasked_ip_checksum(struct recipe *r)
+{
+	if (!r->frame->ipv6)
+		unmask(r, r->frame->ip + 10, 2, 0xff);
+}
+
+/* It covers the ICRC, so it cannot be known before it. */
+static void way_unmasked_udp_checksum(struct recipe *r)
+{
+	memset(r->headers + r->frame->udp + 6, 0, 2);
+}
+
+static void way_unmasked_resv8a(struct recipe *r)
+{
+	unmask(r, r->frame->bth + 4, 1, 0xff);
+}
+
+static void way_unmasked_flow_label(struct recipe *r)
+{
+	if (!r->frame->ipv6)
+		return;
+	unmask(r, r->frame->ip + 1, 1, 0x0f);
+	unmask(r, r->frame->ip + 2, 2, 0xff);
+}
+
+static void way_with_ethernet(struct recipe *r)
+{
+	r->from = 0;
+}
+
+static void way_without_ip(struct recipe *r)
+{
+	r->from = r->frame->udp;
+}
+
+static void way_msb_first(struct recipe *r)
+{
+	r->crc = crc32_msb_first;
+	r->msb_first = true;
+}
+
+static void way_crc32c(struct recipe *r)
+{
+	r->crc = crc32c;
+}
+
+/* The header that stands in the register is the one before, whatever its length. */
+static void way_previous_header(struct recipe *r)
+{
+	if (!r->before)
+		return;
+	memcpy(r->headers, r->before->bytes, r->before->payload);
+	mask(r->headers, r->before);
+	r->from = r->before->ip;
+	r->to = r->before->payload;
+}
+
+static void way_stale_psn(struct recipe *r)
+{
+	if (r->before)
+		memcpy(r->headers + r->frame->bth + 9, r->before->bytes + r->before->bth + 9, 3);
+}
+
+static __u8 *ip_length(__u8 *headers, const struct frame *f)
+{
+	return headers + f->ip + (f->ipv6 ? 4 : 2);
+}
+
+static __u8 *udp_length(__u8 *headers, const struct frame *f)
+{
+	return headers + f->udp + 4;
+}
+
+static void way_stale_length(struct recipe *r)
+{
+	const struct frame *b = r->before;
+
+	if (!b)
+		return;
+	memcpy(ip_length(r->headers, r->frame), ip_length((__u8 *)b->bytes, b), 2);
+	memcpy(udp_length(r->headers, r->frame), udp_length((__u8 *)b->bytes, b), 2);
+}
+
+static void way_no_pad(struct recipe *r)
+{
+	uint32_t pad = r->frame->bytes[r->frame->bth + 1] >> 4 & 3; /* IBTA 9.2.5 */
+
+	r->payload_bytes -= pad < r->payload_bytes ? pad : r->payload_bytes;
+}
+
+static void shorten(__u8 *length)
+{
+	put16(length, get16(length) - ICRC_FIELD);
+}
+
+static void way_short_lengths(struct recipe *r)
+{
+	shorten(ip_length(r->headers, r->frame));
+	shorten(udp_length(r->headers, r->frame));
+}
+
+/* A word that is not whole stays as it is. */
+static void way_words_swapped(struct recipe *r)
+{
+	uint32_t whole = r->payload_bytes / 4 * 4;
+
+	for (uint32_t i = 0; i < whole; i++)
+		r->swapped[i] = r->payload[i ^ 3];
+	memcpy(r->swapped + whole, r->payload + whole, r->payload_bytes - whole);
+	r->payload = r->swapped;
+}
+
+static void (*const ways[ICRC_WAYS])(struct recipe *r) = {
+#define ICRC_WAY(name, words) [ICRC_WAY_##name] = way_##name,
+#include "userspace/send/icrc_way.def"
+#undef ICRC_WAY
+};
+
+static void right_recipe(struct recipe *r, const struct frame *f)
+{
+	uint32_t end = f->length > ICRC_FIELD ? f->length - ICRC_FIELD : 0;
+
+	r->frame = f;
+	r->ones = 8;
+	r->from = f->ip;
+	r->to = f->payload < end ? f->payload : end;
+	/* masked whole, also if the frame ends within */
+	memcpy(r->headers, f->bytes, f->payload);
+	mask(r->headers, f);
+	r->payload = f->bytes + r->to;
+	r->payload_bytes = end - r->to;
+	r->crc = crc32_lsb_first;
+	r->flipped = 0;
+	r->msb_first = r->constant = false;
+}
+
+static uint32_t follow(const struct recipe *r)
+{
+	static const __u8 ones[8] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+	uint32_t crc;
+
+	if (r->constant)
+		return r->value;
+	crc = r->crc(0, ones, r->ones);
+	if (r->from < r->to)
+		crc = r->crc(crc, r->headers + r->from, r->to - r->from);
+	return r->crc(crc, r->payload, r->payload_bytes) ^ r->flipped;
+}
+
+void icrc_make(const struct frame *f, enum icrc_way way, uint32_t value, const struct frame *before, __u8 field[ICRC_FIELD])
+{
+	struct recipe r;
+	uint32_t icrc;
+
+	right_recipe(&r, f);
+	r.value = value;
+	r.before = before;
+	if (ways[way])
+		ways[way](&r);
+	icrc = follow(&r);
+	for (int i = 0; i < ICRC_FIELD; i++)
+		field[i] = icrc >> 8 * (r.msb_first ? ICRC_FIELD - 1 - i : i);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The ICRC in its right way and in each wrong one of userspace/send/icrc_way.def. None of it is the engine's code, so that each can be
+ * held against the other.
+ */
+#ifndef USERSPACE_SEND_ICRC_WAY_H
+#define USERSPACE_SEND_ICRC_WAY_H
+
+#include "userspace/send/packet.h"
+
+#define ICRC_FIELD 4
+
+/*
+ * The field's bytes for the frame as it is now; the frame's last four bytes are taken for the field and not looked at.
+ * value: of ICRC_WAY_constant; before: the QP's frame before this one, or NULL.
+ */
+void icrc_make(const struct frame *f, enum icrc_way way, uint32_t value, const struct frame *before, __u8 field[ICRC_FIELD]);
+
+#endif

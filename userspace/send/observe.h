@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What an observer reads of a frame that mistakes have gone through: any of its bytes may be wrong. Not the engine's code. */
+#ifndef USERSPACE_SEND_OBSERVE_H
+#define USERSPACE_SEND_OBSERVE_H
+
+#include "userspace/send/packet.h"
+#include "userspace/send/truth.h"
+
+struct truth_packet frame_observed(const struct frame *f);
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Plan files, and presets, which are plan files that are built in. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/send/option.h"
+
+#define BLANKS " \t\r\n"
+#define LINE_BYTES (1 << 20) /* a hundred thousand weights */
+#define LINES_MOST (2 * QPS_MOST)
+
+/* The line is changed. # begins a comment at the line's beginning or behind a blank. */
+static void parse_line(struct option_parser *p, char *line)
+{
+	char *name = line + strspn(line, BLANKS), *value, *end;
+
+	for (char *c = name; *c; c++)
+		if (*c == '#' && (c == line || strchr(BLANKS, c[-1]))) {
+			*c = 0;
+			break;
+		}
+	for (end = name + strlen(name); end > name && strchr(BLANKS, end[-1]);)
+		*--end = 0;
+	if (!*name)
+		return;
+	value = name + strcspn(name, BLANKS);
+	if (*value) {
+		*value++ = 0;
+		value += strspn(value, BLANKS);
+	}
+	option_take(p, name, value < end ? value : NULL);
+}
+
+static void read_plan(struct option_parser *p, FILE *f)
+{
+	char *line = option_memory(malloc(LINE_BYTES));
+
+	while (fgets(line, LINE_BYTES, f)) {
+		if (++p->line > LINES_MOST)
+			usage_error("send: %s: more than %d lines", p->path, LINES_MOST);
+		if (!strchr(line, '\n') && !feof(f))
+			usage_error("send: %s:%u: this line is too long, or no text", p->path, p->line);
+		parse_line(p, line);
+	}
+	free(line);
+}
+
+void take_plan(struct option_parser *p, const struct option_word *w, const char *text)
+{
+	struct option_parser inside = { .o = p->o, .path = text };
+	FILE *f;
+
+	if (p->path)
+		option_wrong(p, w, text, "a plan file cannot name another one");
+	f = fopen(text, "r");
+	if (f)
+		read_plan(&inside, f);
+	if (!f || ferror(f))
+		option_wrong(p, w, text, "%s", strerror(errno));
+	fclose(f);
+}
+
+void take_preset(struct option_parser *p, const struct option_word *w, const char *text)
+{
+	const struct preset *preset = presets;
+	char *lines, *rest, *line, name[40];
+	struct option_parser inside = { .o = p->o, .path = name };
+
+	if (!strcmp(text, "list")) {
+		presets_list();
+		exit(0);
+	}
+	while (preset->name && strcmp(preset->name, text))
+		preset++;
+	if (!preset->name)
+		option_wrong(p, w, text, "no such preset ('--preset list' lists them)");
+	snprintf(name, sizeof(name), "preset %s", text);
+	lines = rest = option_memory(strdup(preset->text));
+	while ((line = strsep(&rest, "\n"))) {
+		inside.line++;
+		parse_line(&inside, line);
+	}
+	free(lines);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Which way out. */
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "userspace/send/netdev.h"
+#include "userspace/send/outlet.h"
+
+/* Not every program has the kernel's part. */
+extern const struct outlet_kind outlet_live __attribute__((weak));
+
+/* The fastest one first. AF_XDP that copies is no faster than AF_PACKET, and is not taken unless it is asked for. */
+static const struct outlet_kind *const ways[] = { &outlet_live, &outlet_xdp, &outlet_packet };
+
+/* Frames that are redirected to a device which cannot take them vanish without a trace in any counter. */
+static bool takes_redirected(struct outlet *o)
+{
+	unsigned int ifindex = if_nametoindex(o->plan->interface);
+	uint64_t features;
+
+	if (!netdev_features(ifindex, &features)) {
+		snprintf(o->said, sizeof(o->said),
+			 "this kernel does not tell whether the driver takes redirected frames (Linux 6.3)");
+		return o->plan->out == OUT_LIVE;
+	}
+	if (features & NETDEV_NDO_XMIT)
+		return true;
+	snprintf(o->said, sizeof(o->said), "the driver takes no redirected frames%s",
+		 netdev_is_veth(ifindex) ? " (the veth's peer has neither an XDP program nor GRO)" : "");
+	return false;
+}
+
+static bool try(struct outlet *o, const struct outlet_kind *kind)
+{
+	o->said[0] = '\0';
+	o->own = NULL;
+	o->memory = NULL;
+	o->kind = kind;
+	return (kind != &outlet_live || takes_redirected(o)) && kind->open(o);
+}
+
+/* Behind `name: `, if the text begins with it: the line has it already. */
+static const char *behind(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(text, name, length) && !strncmp(text + length, ": ", 2) ? text + length + 2 : text;
+}
+
+static const char *reason(const struct outlet *o)
+{
+	return behind(behind(o->said, o->plan->file ?: o->plan->interface), o->kind ? o->kind->words : "");
+}
+
+static bool first_of_all(struct outlet *o)
+{
+	char reasons[1024] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (!ways[i])
+			continue;
+		if (try(o, ways[i])) {
+			fprintf(stderr, "rocescope: send: %s: sending by %s%s\n", o->plan->interface, ways[i]->words, reasons);
+			return true;
+		}
+		used += snprintf(reasons + used, sizeof(reasons) - used, "%s not by %s: %s", used ? ";" : " -", ways[i]->words,
+				 reason(o));
+	}
+	fprintf(stderr, "rocescope: send: %s: there is no way out%s\n", o->plan->interface, reasons);
+	return false;
+}
+
+bool outlet_open(struct outlet *o)
+{
+	static const struct outlet_kind *const chosen[] = {
+		[OUT_LIVE] = &outlet_live, [OUT_XDP] = &outlet_xdp, [OUT_PACKET] = &outlet_packet, [OUT_FILE] = &outlet_file,
+	};
+	const struct plan *plan = o->plan;
+	const struct outlet_kind *kind = chosen[plan->file ? OUT_FILE : plan->out];
+
+	snprintf(o->said, sizeof(o->said), "this program has no live frames");
+	if (plan->file || netdev_ready(plan->interface, o->frame_most, plan->tagged, o->said, sizeof(o->said))) {
+		if (!plan->file && plan->out == OUT_AUTO)
+			return first_of_all(o);
+		if (kind && try(o, kind))
+			return true;
+	}
+	fprintf(stderr, "rocescope: send: %s: %s\n", plan->file ?: plan->interface, reason(o));
+	return false;
+}

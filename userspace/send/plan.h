@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is to be sent, as the command line, plan files and presets say it. Numbers are in host byte order. */
+#ifndef USERSPACE_SEND_PLAN_H
+#define USERSPACE_SEND_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/types.h>
+
+#include "lib/options.h"
+
+struct fault;
+
+/* contract: --op */
+enum send_op {
+	SEND_UC_WRITE_IMM, SEND_UC_WRITE, SEND_UC_SEND, SEND_RC_WRITE, SEND_RC_SEND, SEND_UD_SEND, SEND_READ_RESPONSE,
+	SEND_ACK, SEND_CNP,
+};
+
+enum send_ports { PORTS_ONE, PORTS_PER_QP, PORTS_RANDOM };
+enum send_order { ORDER_MESSAGE, ORDER_PACKET, ORDER_WEIGHTS, ORDER_SEQUENCE };
+enum send_pattern { PATTERN_COUNTER, PATTERN_LFSR, PATTERN_FILE };
+enum send_out { OUT_AUTO, OUT_LIVE, OUT_XDP, OUT_PACKET, OUT_FILE };
+
+/* What --qp says of one QP, the k-th --qp of QP k. */
+struct plan_qp {
+	uint32_t qpn, psn, rkey;
+	uint64_t va;
+};
+
+struct plan {
+	/* out */
+	const char *interface; /* or NULL */
+	const char *file;      /* -w; "-": standard output */
+	const char *truth;     /* file, or NULL */
+	enum send_out out;
+
+	/* the path */
+	bool ipv6;
+	__u8 src[16], dst[16]; /* IPv4 as ::ffff:a.b.c.d, as the engine has them */
+	__u8 src_mac[6], dst_mac[6];
+	bool tagged;
+	uint16_t vlan;
+	uint8_t pcp, tos /* DSCP and ECN */, ttl;
+	uint32_t flow_label;
+	bool dont_fragment;
+	enum send_ports ports;
+	uint16_t port;	       /* of the source, or of QP 0 */
+	bool udp_checksum;
+
+	/* the QPs */
+	enum send_op op;
+	uint32_t qps, first_qpn, first_psn;
+	uint16_t pkey;
+	uint32_t rkey;
+	uint64_t va;	       /* of QP 0's first region */
+	uint32_t regions;      /* of each QP, used in turn, one a message */
+	uint64_t region_bytes; /* from one region to the next; QP k + 1's follow QP k's */
+	uint32_t immediate;    /* of each QP's first message; counts up */
+	struct plan_qp *qp;    /* NULL, or [qps] */
+	uint32_t other_psn;    /* where the other side's sequence begins, for the mistake of that name */
+
+	/* messages */
+	uint64_t message;      /* bytes of payload */
+	uint32_t mtu;	       /* payload of First and Middle packets: any size */
+	uint64_t messages;     /* over all QPs; 0: no limit */
+	double duration;       /* s; 0: no limit */
+	enum send_order order;
+	uint32_t *turn;	       /* ORDER_WEIGHTS: packets of each QP's turn; ORDER_SEQUENCE: QP indexes */
+	size_t turns;
+	enum send_pattern pattern;
+	const char *pattern_file;
+
+	/* departures */
+	struct rate rate;      /* frame bits without FCS, or packets; 0: as fast as it goes */
+	uint32_t burst;	       /* packets that leave back to back; 1: none */
+	uint64_t seed;
+
+	struct fault *faults;
+	size_t fault_count;
+};
+
+/* Of QP k: what was said of it, or what follows from the plan. */
+static inline struct plan_qp plan_qp(const struct plan *plan, uint32_t k)
+{
+	if (plan->qp)
+		return plan->qp[k];
+	return (struct plan_qp){
+		.qpn = plan->first_qpn + k, .psn = plan->first_psn, .rkey = plan->rkey,
+		.va = plan->va + k * plan->region_bytes * plan->regions,
+	};
+}
+
+#endif

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <err.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/clock.h"
+#include "lib/stop.h"
+#include "roce/parse.h"
+#include "roce/wire.h"
+#include "userspace/send/compose.h"
+#include "userspace/send/fault.h"
+#include "userspace/send/held.h"
+#include "userspace/send/hits.h"
+#include "userspace/send/observe.h"
+#include "userspace/send/order.h"
+#include "userspace/send/planner.h"
+#include "userspace/send/qp.h"
+
+#define PUBLISH 32		/* packets between two looks of the way out at what there is, unpaced */
+#define FULL_NS (50 * NSEC_PER_USEC) /* how long to wait where the ring is full */
+#define LEAD_NS (250 * NSEC_PER_MSEC) /* from a packet's making to its departure, at most */
+#define FILE_RATE 10e9		/* bits a second of a file whose plan states no rate */
+
+struct planner {
+	struct plan *plan;
+	struct send_memory *memory;
+	struct composer *composer;
+	struct order order;
+	struct send_qp *qps;
+	struct packet *before;	/* [qps], each QP's last one, where a fault needs it; number 0: none */
+	struct truth *truth;
+	struct frame frame, before_frame;
+
+	uint64_t random;
+	struct hits hits;
+
+	uint64_t produced;	/* published or not */
+	uint64_t consumed;	/* as last seen: looking takes the line away from the way out */
+	uint64_t left_bits;	/* of the packets that left, and how many */
+	uint64_t left;
+	uint64_t made_when_left; /* packets that had been made when the last one left */
+	uint64_t departure, end; /* ns */
+	uint64_t near;		/* departures up to this one are near; not paced: all */
+	bool timed;		/* departures are reckoned */
+	uint64_t cell_user[CELLS]; /* position behind the slot that used it last */
+	uint64_t cells;		/* used so far */
+	atomic_bool abandoned;
+};
+
+static bool is_over(const struct planner *p)
+{
+	return stop || atomic_load_explicit(&p->abandoned, memory_order_relaxed);
+}
+
+static void publish(struct planner *p)
+{
+	__atomic_store_n(&p->memory->produced, p->produced, __ATOMIC_RELEASE);
+}
+
+/* Until the way out has taken the packet before this position. */
+static void wait_consumed(struct planner *p, uint64_t position)
+{
+	struct timespec nap = { .tv_nsec = FULL_NS };
+
+	if (p->consumed >= position)
+		return;
+	while ((p->consumed = __atomic_load_n(&p->memory->consumed, __ATOMIC_ACQUIRE)) < position && !atomic_load(&p->abandoned)) {
+		publish(p);
+		nanosleep(&nap, NULL);
+	}
+}
+
+static struct slot *free_slot(struct planner *p)
+{
+	if (p->produced >= RING_SLOTS)
+		wait_consumed(p, p->produced - RING_SLOTS + 1);
+	return &p->memory->ring[p->produced & (RING_SLOTS - 1)];
+}
+
+static double per_second(const struct plan *plan)
+{
+	return plan->rate.per_second ?: FILE_RATE;
+}
+
+/* Else bits. */
+static bool counts_packets(const struct plan *plan)
+{
+	return plan->rate.per_second && plan->rate.unit == RATE_PACKETS;
+}
+
+/* When the next packet leaves: the mean rate is exact, a burst leaves at its first packet's time. */
+static uint64_t next_departure(const struct planner *p)
+{
+	if (!p->timed || p->left % p->plan->burst)
+		return p->departure;
+	return (counts_packets(p->plan) ? p->left : p->left_bits) * 1e9 / per_second(p->plan);
+}
+
+/*
+ * Paced packets are made shortly before they leave, since those that are made leave even when somebody stops us. false: it
+ * happened.
+ */
+static bool wait_until_near(struct planner *p)
+{
+	struct timespec nap = { .tv_nsec = LEAD_NS / 100 };
+	uint64_t departure = next_departure(p);
+
+	while (departure > p->near) {
+		uint64_t start = __atomic_load_n(&p->memory->start, __ATOMIC_RELAXED), now = now_ns();
+
+		if (is_over(p))
+			return false;
+		p->near = (start && now > start ? now - start : 0) + LEAD_NS;
+		if (departure <= p->near)
+			return true;
+		publish(p);
+		nanosleep(&nap, NULL);
+	}
+	return true;
+}
+
+static void leave(struct planner *p, struct slot *s, bool soon)
+{
+	s->departure = p->departure = next_departure(p);
+	p->left_bits += 8ull * s->frame_bytes;
+	p->left++;
+	p->made_when_left = p->hits.packets;
+	p->produced++;
+	if (soon || p->produced % PUBLISH == 0)
+		publish(p);
+}
+
+static void leave_slot(struct planner *p, const struct packet *packet)
+{
+	struct truth_packet told = {
+		.opcode = packet->opcode, .icrc_good = true, .dqpn = packet->dqpn, .sqpn = packet->sqpn, .psn = packet->psn,
+		.dma_length = packet->dma_length,
+		/* whose reserved bytes are headers to the composer only */
+		.payload_bytes = p->plan->op == SEND_CNP ? CNP_RESERVED : packet->payload_bytes,
+	};
+	struct slot *s = free_slot(p);
+
+	compose_slot(p->composer, packet, s);
+	told.frame_bytes = s->frame_bytes;
+	truth_observe(p->truth, packet->qp->truth, &told);
+	leave(p, s, p->plan->rate.per_second);
+}
+
+/* The payload memory's cell is free once the packet that used it last has left. */
+static uint32_t free_cell(struct planner *p)
+{
+	uint32_t cell = p->cells++ % CELLS;
+
+	wait_consumed(p, p->cell_user[cell]);
+	p->cell_user[cell] = p->produced + 1;
+	return cell;
+}
+
+/* The last one that was made of the QP; NULL: no fault needs it. */
+static struct packet *made_before(const struct planner *p, const struct send_qp *qp)
+{
+	return p->before ? &p->before[qp->index] : NULL;
+}
+
+static const struct frame *frame_before(struct planner *p, const struct packet *before)
+{
+	if (!before || !before->number)
+		return NULL;
+	compose_frame(p->composer, before, &p->before_frame);
+	return &p->before_frame;
+}
+
+static uint32_t constant_icrc(const struct planner *p, uint64_t faults)
+{
+	for (; faults; faults &= faults - 1) {
+		const struct fault *f = hits_first(&p->hits, faults);
+
+		if (f->kind == FAULT_icrc_constant)
+			return f->value;
+	}
+	return 0;
+}
+
+/* What is drawn for a packet's bytes depends on nothing but the seed and the packet: its copies are alike. */
+static uint64_t random_of(const struct planner *p, const struct packet *packet)
+{
+	uint64_t state = p->plan->seed * 0x9e3779b97f4a7c15ull ^ (uint64_t)packet->qp->index << 40 ^ packet->number;
+
+	state |= 1ull << 63;
+	fault_random(&state);
+	return state;
+}
+
+static void leave_frame(struct planner *p, const struct packet *packet, const struct packet *before, uint64_t faults)
+{
+	uint64_t random = random_of(p, packet);
+	struct frame *f = &p->frame;
+	struct truth_packet told;
+	struct slot *s;
+
+	compose_frame(p->composer, packet, f);
+	for (uint64_t left = faults; left; left &= left - 1) {
+		const struct fault *fault = hits_first(&p->hits, left);
+
+		if (fault_stage(fault->kind) == FAULT_FRAME || fault_stage(fault->kind) == FAULT_ICRC)
+			fault_frame(fault, packet, f);
+	}
+	frame_seal(f, p->plan, constant_icrc(p, faults), frame_before(p, before));
+	for (uint64_t left = faults; left; left &= left - 1) {
+		const struct fault *fault = hits_first(&p->hits, left);
+
+		if (fault_stage(fault->kind) == FAULT_AFTER)
+			fault_after(fault, f, &random);
+	}
+	s = free_slot(p);
+	frame_slot(f, p->memory->payload, free_cell(p), s);
+	told = frame_observed(f);
+	truth_observe(p->truth, packet->qp->truth, &told);
+	leave(p, s, p->plan->rate.per_second);
+}
+
+static void leave_packet(struct planner *p, const struct packet *packet, const struct packet *before, uint64_t faults)
+{
+	if (faults)
+		leave_frame(p, packet, before, faults);
+	else
+		leave_slot(p, packet);
+}
+
+static void leave_held(struct planner *p, struct send_qp *qp, uint64_t number)
+{
+	for (struct held *h; (h = held_due(qp, number)); free(h))
+		leave_packet(p, &h->packet, &h->before, h->faults);
+}
+
+/* What the QP still holds at its end. false: somebody stopped us before all of it was near. */
+static bool leave_rest(struct planner *p, struct send_qp *qp)
+{
+	while (qp->held) {
+		struct held *h;
+
+		if (!wait_until_near(p))
+			return false;
+		h = held_due(qp, UINT64_MAX);
+		leave_packet(p, &h->packet, &h->before, h->faults);
+		free(h);
+	}
+	return true;
+}
+
+static uint32_t later_by(struct planner *p, const struct fault *f)
+{
+	return f->by + (f->by_most > f->by ? fault_random(&p->random) % (f->by_most - f->by + 1) : 0);
+}
+
+static void hold(const struct packet *packet, const struct packet *before, uint64_t faults, uint64_t due)
+{
+	if (!held_add(packet->qp, packet, before, faults, due))
+		err(1, "no memory for packets that leave later");
+}
+
+/* A packet that some faults hit. false: it is not made, and takes no PSN. */
+static bool make_faulty(struct planner *p, struct packet *packet, uint64_t hits)
+{
+	const struct packet *before = made_before(p, packet->qp);
+	bool drop = false, again = false;
+	uint32_t by = 0, again_by = 0;
+	uint64_t bytes = 0; /* faults for later */
+
+	for (uint64_t left = hits; left; left &= left - 1) {
+		struct fault *f = hits_first(&p->hits, left);
+
+		if (f->kind == FAULT_drop) {
+			drop = true;
+		} else if (f->kind == FAULT_duplicate) {
+			again = true;
+			again_by = later_by(p, f);
+		} else if (f->kind == FAULT_reorder) {
+			by = later_by(p, f);
+		} else {
+			bytes |= left & -left;
+			if (fault_stage(f->kind) == FAULT_PACKET && !fault_packet(f, p->plan, packet)) {
+				f->hits++; /* the others hit nothing */
+				return false;
+			}
+		}
+	}
+	for (uint64_t left = hits; left; left &= left - 1)
+		hits_first(&p->hits, left)->hits++;
+	if (drop)
+		return true;
+	if (again && (by || again_by))
+		hold(packet, before, bytes, packet->number + by + again_by);
+	if (by)
+		hold(packet, before, bytes, packet->number + by);
+	else
+		leave_packet(p, packet, before, bytes);
+	if (again && !by && !again_by)
+		leave_packet(p, packet, before, bytes);
+	return true;
+}
+
+static void make_one(struct planner *p, struct send_qp *qp)
+{
+	struct packet packet;
+	uint32_t psn = qp->psn;
+	uint64_t hits;
+	bool made;
+
+	qp_packet(p->plan, qp, &packet);
+	hits = hits_of(&p->hits, &packet, &p->random);
+	if (!hits) {
+		leave_slot(p, &packet);
+		made = true;
+	} else {
+		made = make_faulty(p, &packet, hits);
+	}
+	order_made(&p->order, qp, packet.place & AT_LAST);
+	if (!made)
+		qp_take_back(qp, psn);
+	else if (p->before)
+		*made_before(p, qp) = packet;
+	if (!qp->held)
+		return;
+	if (packet.place & AT_LAST && !qp->messages_left)
+		leave_rest(p, qp);
+	else if (made)
+		leave_held(p, qp, packet.number);
+}
+
+/* When the next packet would leave if what does not leave took its time as well: a plan may drop all that it makes. */
+static double reached_ns(const struct planner *p)
+{
+	uint64_t without = p->hits.packets - p->made_when_left;
+
+	if (!without)
+		return next_departure(p);
+	if (!counts_packets(p->plan))
+		without *= 8ull * plan_longest_frame(p->plan);
+	return next_departure(p) + without * 1e9 / per_second(p->plan);
+}
+
+static bool time_is_up(const struct planner *p, uint64_t begun)
+{
+	if (!p->end)
+		return false;
+	if (p->timed)
+		return reached_ns(p) >= p->end;
+	return p->hits.packets % 256 == 0 && now_ns() - begun >= p->end;
+}
+
+void planner_run(struct planner *p)
+{
+	uint64_t begun = now_ns();
+	struct send_qp *qp;
+
+	while (!is_over(p) && !time_is_up(p, begun) && wait_until_near(p) && (qp = order_next(&p->order)))
+		make_one(p, qp);
+	for (uint32_t i = 0; i < p->plan->qps && leave_rest(p, &p->qps[i]); i++)
+		;
+	publish(p);
+	__atomic_store_n(&p->memory->ended, 1, __ATOMIC_RELEASE);
+}
+
+void planner_abandon(struct planner *p)
+{
+	atomic_store(&p->abandoned, true);
+}
+
+struct truth *planner_truth(const struct planner *p)
+{
+	return p->truth;
+}
+
+/* What is late is caught up at twice the rate at most, so that no bursts leave which the plan does not have. */
+static uint64_t spacing_ns(const struct plan *plan)
+{
+	/* bytes of the shortest packet */
+	uint32_t last = plan->message ? plan->message % plan->mtu ?: plan->mtu : 0;
+	double units = plan->rate.unit == RATE_PACKETS ? 1 : 8.0 * (WIRE_ETH_LEN + WIRE_IPV4_LEN + last);
+
+	return plan->rate.per_second && plan->burst == 1 ? units * 1e9 / plan->rate.per_second / 2 : 0;
+}
+
+static void prepare_faults(struct planner *p)
+{
+	const struct plan *plan = p->plan;
+	bool stale = false;
+
+	if (plan->fault_count > FAULTS_MOST)
+		errx(1, "at most %d faults in one plan", FAULTS_MOST);
+	hits_start(&p->hits, plan, &p->random);
+	for (size_t i = 0; i < plan->fault_count; i++)
+		stale |= fault_stage(plan->faults[i].kind) == FAULT_ICRC;
+	p->before = stale ? calloc(plan->qps, sizeof(*p->before)) : NULL;
+	if (stale && !p->before)
+		err(1, "no memory for %u QPs", plan->qps);
+}
+
+struct planner *planner_new(struct plan *plan, struct send_memory *memory)
+{
+	struct planner *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		err(1, "no memory");
+	p->plan = plan;
+	p->memory = memory;
+	p->random = plan->seed * 2 + 1;
+	for (int i = 0; i < 8; i++) /* neighbouring seeds begin far apart */
+		fault_random(&p->random);
+	memory->spacing = spacing_ns(plan);
+	p->timed = plan->file || plan->rate.per_second;
+	p->end = plan->duration * 1e9;
+	p->near = plan->rate.per_second && !plan->file ? 0 : UINT64_MAX;
+	p->composer = composer_new(plan, memory->payload);
+	p->qps = qps_new(plan, &p->random);
+	p->truth = truth_new(plan);
+	if (!p->qps || !p->truth)
+		err(1, "no memory for %u QPs", plan->qps);
+	for (uint32_t i = 0; i < plan->qps; i++)
+		p->qps[i].truth = truth_of_qp(p->truth, &p->qps[i]);
+	prepare_faults(p);
+	order_start(&p->order, plan, p->qps);
+	return p;
+}
+
+void planner_free(struct planner *p)
+{
+	for (uint32_t i = 0; i < p->plan->qps; i++)
+		for (struct held *h; (h = held_due(&p->qps[i], UINT64_MAX)); )
+			free(h);
+	truth_free(p->truth);
+	composer_free(p->composer);
+	free(p->before);
+	free(p->qps);
+	free(p);
+}
+
+uint32_t plan_longest_frame(const struct plan *plan)
+{
+	uint32_t payload = plan->message < plan->mtu ? plan->message : plan->mtu, growth = 0;
+
+	for (size_t i = 0; i < plan->fault_count; i++)
+		growth += fault_growth(&plan->faults[i], plan);
+	return WIRE_ETH_LEN + (plan->tagged ? WIRE_VLAN_LEN : 0) + (plan->ipv6 ? WIRE_IPV6_LEN : WIRE_IPV4_LEN) + WIRE_UDP_LEN +
+	       sizeof(struct wire_bth) + qp_extension_bytes(plan) + ((payload + 3) & ~3u) + WIRE_ICRC_LEN + growth;
+}

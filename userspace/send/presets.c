@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Senders that are described in print. What the source does not say is left at its default, or is marked as ours. */
+#include <stddef.h>
+
+#include "lib/list.h"
+#include "userspace/send/options.h"
+
+/*
+ * W.M. de Laat, "The Application of RDMA over Converged Ethernet Data Transport for Radio-Astronomy Systems", TU Delft and
+ * ASTRON, 2022: Coyote on an Alveo U55C and U280.
+ *   6.4.1  packets leave with the DF flag unset; Table 6.1: RC WRITE up to 1024 bytes a message
+ *   6.4.2  the FPGA puts its own QP's PSN into packets, not the remote QP's; the ICRC is off by default, a default value is
+ *          in its place
+ *   C.3    QPN 0 at both ends; PSN 0x6ec530 here, 0x5970f6 at the remote end, its buffer of 0x200000 bytes at 0x7f528e800000
+ * The default value is not in the thesis: 0xdeadbeef of fpgasystems/fpga-network-stack, hls/crc/crc.cpp, which Coyote is
+ * based on. The thesis's path MTU is 4096, no packet beyond 1024 bytes arrived.
+ */
+static const char coyote_2022[] =
+	"op rc-write\n"
+	"message 1024\n"
+	"mtu 1024\n"
+	"first-qpn 0\n"
+	"first-psn 0x5970f6\n"
+	"other-psn 0x6ec530\n"
+	"va 0x7f528e800000\n"
+	"regions 2048\n"
+	"region-bytes 1024\n"
+	"fault psn-other-side\n"
+	"fault icrc-constant:value=0xdeadbeef\n"
+	"fault df-unset\n";
+
+/*
+ * T. Song, "RoCE based 100Gbps RDMA network stack on FPGA hardware", TU Delft, 2021: Vitis_RoCE on an Alveo U280.
+ *   4      RC; packets of 1408 bytes of payload, a multiple of the data path's 64; UDP ports are 0x12b7 on both sides
+ *   5      messages of 64 bytes to 4 MB (here 64 KiB, ours)
+ *   5.3    "the ICRC inside the rocev2 IP is ignored in our implementation": sent here without the field
+ *   Tab. 5.1  QPN 0, PSN 0 and R_Key 0, as board 1 is told to send (board 0, which asks in the measurements, has QPN 0x100000
+ *          and PSN 0x200000)
+ */
+static const char vitis_1408[] =
+	"op rc-write\n"
+	"message 64K\n"
+	"mtu 1408\n"
+	"port 4791\n"
+	"first-qpn 0\n"
+	"first-psn 0\n"
+	"rkey 0\n"
+	"fault icrc-absent\n";
+
+/*
+ * de Laat 2022 (see above), what LOFAR's stations would send to one receiver.
+ *   3.5.3  at most 1627 QPs a node, 2000 with some margin, one a subband and sending FPGA, 45 Mbit/s each (--rate 90Gbit
+ *          in all); messages of 16 KiB
+ *   2.3, 2.5  UC, RDMA WRITE with immediate
+ *   3.3    path MTU 4096
+ *   Tab. B.2  10 memory regions a QP, each of 100 messages: here as 1000 regions of one message
+ * In which order the QPs' packets leave could not be seen (5.3.3); packet by packet is what 7.2 wants of an FPGA.
+ */
+static const char lofar[] =
+	"op uc-write-imm\n"
+	"qps 2000\n"
+	"message 16K\n"
+	"mtu 4096\n"
+	"regions 1000\n"
+	"region-bytes 16K\n"
+	"interleave packet\n";
+
+/*
+ * M.-E. Vasile et al., "Improvements for the implementation of RDMA on FPGA devices", TWEPP 2024 (slides): the hardware
+ * sender, full streaming.
+ *   messages of 8192 bytes, continuous, into a ring of 1000000 of them; 10.653 GB/s on average (--rate 85Gbit)
+ * The slides name neither operation nor path MTU: RC WRITE, packets of 4096 and one QP are ours.
+ */
+static const char twepp[] =
+	"op rc-write\n"
+	"qps 1\n"
+	"message 8K\n"
+	"mtu 4096\n"
+	"regions 1000000\n"
+	"region-bytes 8K\n";
+
+const struct preset presets[] = {
+	{ "coyote-2022", "Coyote to a NIC: the other side's PSN, a constant ICRC, DF unset", coyote_2022 },
+	{ "vitis-1408", "Vitis_RoCE: 1408 bytes a packet, no ICRC, QPN 0", vitis_1408 },
+	{ "lofar", "2000 QPs, 16 KiB UC WRITE with immediate, packets of 4096", lofar },
+	{ "twepp", "8 KiB messages streamed into a ring of a million", twepp },
+	{ 0 },
+};
+
+void presets_list(void)
+{
+	for (const struct preset *p = presets; p->name; p++)
+		list_entry(p->name, p->words);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdlib.h>
+
+#include "roce/parse.h"
+#include "roce/psn.h"
+#include "userspace/send/compose.h"
+#include "userspace/send/fault.h"
+#include "userspace/send/qp.h"
+
+#define DYNAMIC_PORT 0xc000 /* RoCEv2's source ports: 49152 and up (IBTA A17) */
+#define SYNDROME_ACK 0x1f   /* ACK, credits not told (IBTA 9.7.5.2.1, table 44) */
+
+/* Opcodes of an operation, by a packet's place in its message; a lone packet's is `only`. */
+static const struct operation {
+	uint8_t first, middle, last, only;
+	bool acknowledged; /* its last packet asks for it */
+} operations[] = {
+	[SEND_UC_WRITE_IMM] = { 0x26, 0x27, 0x29, 0x2b, false },
+	[SEND_UC_WRITE] = { 0x26, 0x27, 0x28, 0x2a, false },
+	[SEND_UC_SEND] = { 0x20, 0x21, 0x22, 0x24, false },
+	[SEND_RC_WRITE] = { 0x06, 0x07, 0x08, 0x0a, true },
+	[SEND_RC_SEND] = { 0x00, 0x01, 0x02, 0x04, true },
+	[SEND_UD_SEND] = { .only = 0x64 },
+	[SEND_READ_RESPONSE] = { 0x0d, 0x0e, 0x0f, 0x10, false },
+	[SEND_ACK] = { .only = 0x11 },
+	[SEND_CNP] = { .only = 0x81 },
+};
+
+static uint16_t source_port(const struct plan *plan, uint32_t index, uint64_t *random)
+{
+	switch (plan->ports) {
+	case PORTS_PER_QP:
+		return plan->port + index % (0x10000 - plan->port);
+	case PORTS_RANDOM:
+		return DYNAMIC_PORT | (fault_random(random) >> 50);
+	default:
+		return plan->port;
+	}
+}
+
+struct send_qp *qps_new(const struct plan *plan, uint64_t *random)
+{
+	struct send_qp *qps = calloc(plan->qps, sizeof(*qps));
+
+	for (uint32_t i = 0; qps && i < plan->qps; i++) {
+		const struct plan_qp told = plan_qp(plan, i);
+
+		qps[i] = (struct send_qp){
+			.index = i,
+			.qpn = told.qpn,
+			.psn = told.psn,
+			.rkey = told.rkey,
+			.va = told.va,
+			.immediate = plan->immediate,
+			.port = source_port(plan, i, random),
+			.messages_left = plan->messages ? plan->messages / plan->qps + (i < plan->messages % plan->qps) :
+							  UINT64_MAX,
+		};
+	}
+	return qps;
+}
+
+static uint8_t opcode(const struct operation *o, uint8_t place)
+{
+	switch (place) {
+	case AT_FIRST | AT_LAST:
+		return o->only;
+	case AT_FIRST:
+		return o->first;
+	case AT_LAST:
+		return o->last;
+	default:
+		return o->middle;
+	}
+}
+
+void qp_packet(const struct plan *plan, struct send_qp *qp, struct packet *p)
+{
+	uint64_t rest = plan->message - qp->offset;
+	uint8_t place = (qp->offset ? 0 : AT_FIRST) | (rest <= plan->mtu ? AT_LAST : 0);
+
+	*p = (struct packet){
+		.qp = qp,
+		.number = ++qp->packets,
+		.message = qp->messages,
+		.va = qp->va + qp->messages % plan->regions * plan->region_bytes,
+		.dqpn = qp->qpn,
+		.sqpn = qp->qpn,
+		.psn = plan->op == SEND_CNP ? 0 : qp->psn,
+		.rkey = qp->rkey,
+		.dma_length = plan->message,
+		.immediate = qp->immediate,
+		.offset = qp->offset,
+		.payload = (qp->messages * plan->message + qp->offset) % PAYLOAD_PATTERN,
+		.payload_bytes = rest <= plan->mtu ? rest : plan->mtu,
+		.port = qp->port,
+		.opcode = opcode(&operations[plan->op], place),
+		.place = place,
+		.syndrome = SYNDROME_ACK,
+		.msn = (qp->messages + 1) & PSN_MASK,
+	};
+	p->pad = -p->payload_bytes & 3;
+	p->ackreq = place & AT_LAST && operations[plan->op].acknowledged;
+	qp->psn = (qp->psn + 1) & PSN_MASK;
+	qp->offset += p->payload_bytes;
+	if (place & AT_LAST) {
+		qp->offset = 0;
+		qp->messages++;
+		qp->messages_left--;
+		qp->immediate++;
+	}
+}
+
+void qp_take_back(struct send_qp *qp, uint32_t psn)
+{
+	qp->psn = psn;
+	qp->packets--;
+}
+
+uint32_t qp_extension_bytes(const struct plan *plan)
+{
+	const struct operation *o = &operations[plan->op];
+	const uint8_t all[] = { o->first, o->middle, o->last, o->only };
+	uint32_t most = plan->op == SEND_CNP ? CNP_RESERVED : 0;
+
+	for (size_t i = 0; i < sizeof(all); i++) {
+		uint32_t bytes = parse_extension_bytes(roce_opcodes[all[i]]);
+
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}

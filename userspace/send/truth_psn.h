@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The section "PSNs" of docs/rules.md: the PSNs of one stream as positions that never wrap, and the ranges that are missing. */
+#ifndef USERSPACE_SEND_TRUTH_PSN_H
+#define USERSPACE_SEND_TRUTH_PSN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TRUTH_PSN_MASK 0xffffff
+
+/* How a packet's PSN comes, seen from those before it. */
+enum arrival {
+	IN_ORDER,
+	AFTER_GAP,
+	RECOVERED, /* it had been skipped */
+	AGAIN,
+	ELSEWHERE, /* a resync */
+};
+
+struct psn_range {
+	uint64_t begin, end; /* positions; end: the first behind it */
+};
+
+struct truth_psn {
+	uint64_t next; /* position of the PSN to come: its low 24 bits are that PSN */
+	uint64_t gaps, skipped, recovered, duplicates, resyncs;
+	struct psn_range *missing; /* oldest first: [first .. first + count - 1] */
+	uint32_t first, count, room;
+};
+
+/* Forgets what is missing and starts at this PSN; the figures are the caller's to forget. */
+void truth_psn_start(struct truth_psn *s, uint32_t psn);
+
+/*
+ * A PSN that is not the next one. free_jump: a jump forward means nothing; reliable: old PSNs are sent again. *position is
+ * where the packet stands.
+ */
+enum arrival truth_psn_jump(struct truth_psn *s, uint32_t psn, bool free_jump, bool reliable, uint64_t *position);
+
+static inline enum arrival truth_psn_take(struct truth_psn *s, uint32_t psn, bool free_jump, bool reliable, uint64_t *position)
+{
+	if (psn == (s->next & TRUTH_PSN_MASK)) {
+		*position = s->next++;
+		return IN_ORDER;
+	}
+	return truth_psn_jump(s, psn, free_jump, reliable, position);
+}
+
+#endif

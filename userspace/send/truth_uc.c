@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "userspace/send/truth_uc.h"
+
+/* The packet is farther in the sequence than all before it, or begins it anew. */
+static bool newest(const struct truth_part *p)
+{
+	return p->arrival == IN_ORDER || p->arrival == AFTER_GAP || p->arrival == ELSEWHERE;
+}
+
+/* A message whose First nobody saw is going on, and not to be counted. */
+void truth_uc_start(struct truth_uc *u)
+{
+	*u = (struct truth_uc){ .unended = true, .more = UINT64_MAX };
+}
+
+/* The receiver gives up what it has open. */
+static void give_up(struct truth_uc *u)
+{
+	if (u->open && !u->late)
+		u->broken++;
+	u->open = false;
+}
+
+/* How many packets are to follow a First, as its DMA length has it. */
+static uint64_t following(const struct truth_part *p)
+{
+	if (!(p->op & OP_RETH) || !p->dma_length || !p->payload_bytes)
+		return UINT64_MAX;
+	return (p->dma_length - 1) / p->payload_bytes;
+}
+
+void truth_uc_first(struct truth_uc *u, const struct truth_part *p)
+{
+	bool only = p->op & OP_LAST;
+	uint32_t behind = (p->psn + 1) & TRUTH_PSN_MASK;
+
+	if (only || !u->open || !u->only_first || u->expected != behind) { /* else the same First once more */
+		give_up(u);
+		u->open = u->only_first = !only;
+		u->messages += only;
+		u->late = !newest(p);
+		u->expected = behind;
+	}
+	if (newest(p)) {
+		u->unended = !only;
+		u->first = p->position;
+		u->more = following(p);
+	} else if (!only && u->more == UINT64_MAX && following(p) != UINT64_MAX &&
+		   p->newest - p->position <= following(p)) {
+		u->first = p->position; /* the newest message's own First */
+		u->more = following(p);
+	}
+}
+
+void truth_uc_mismatch(struct truth_uc *u, const struct truth_part *p)
+{
+	bool another;
+
+	give_up(u);
+	if (!newest(p))
+		return;
+	another = !u->unended || (p->arrival != IN_ORDER && p->position - u->first > u->more);
+	if (another) {
+		u->broken++;
+		u->more = UINT64_MAX;
+	}
+	u->unended = !(p->op & OP_LAST);
+}

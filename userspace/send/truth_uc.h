@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The section "Messages" of docs/rules.md for UC. Two things are followed: the receiver, which has at most one message open and
+ * drops what does not continue it (IBTA 9.8.2.2), and the newest message, that of the packet farthest in the sequence, which
+ * may be broken for the receiver but is to be counted once.
+ */
+#ifndef USERSPACE_SEND_TRUTH_UC_H
+#define USERSPACE_SEND_TRUTH_UC_H
+
+#include "roce/opcode.h"
+#include "userspace/send/truth_psn.h"
+
+struct truth_uc {
+	/* the receiver's */
+	bool open;
+	bool only_first; /* nothing but its First has come */
+	bool late;	 /* that First came late: should it break, it was counted when its PSNs were skipped */
+	uint32_t expected; /* PSN */
+	/* the newest message */
+	bool unended;	 /* neither its Last nor an Only has come; if it is not the open one, it is broken and counted */
+	uint64_t first;	 /* position of its First, */
+	uint64_t more;	 /* and how many packets follow it; UINT64_MAX: not known */
+	uint64_t messages, broken;
+};
+
+struct truth_part {
+	uint32_t op;	 /* roce_opcodes[] */
+	uint32_t psn;
+	uint64_t position;
+	uint64_t newest; /* position of the packet farthest in the sequence */
+	enum arrival arrival;
+	uint32_t dma_length, payload_bytes;
+};
+
+/* Any packet of a stream, from its first one on. */
+void truth_uc_start(struct truth_uc *u);
+void truth_uc_first(struct truth_uc *u, const struct truth_part *p);
+void truth_uc_mismatch(struct truth_uc *u, const struct truth_part *p);
+
+static inline void truth_uc_take(struct truth_uc *u, const struct truth_part *p)
+{
+	if (p->op & OP_FIRST) {
+		truth_uc_first(u, p);
+	} else if (!u->open || p->psn != u->expected) {
+		truth_uc_mismatch(u, p);
+	} else {
+		u->expected = (u->expected + 1) & TRUTH_PSN_MASK;
+		u->only_first = false;
+		u->open = !(p->op & OP_LAST);
+		u->messages += !u->open;
+		if (!u->late || p->arrival == IN_ORDER)
+			u->unended = u->open;
+	}
+}
+
+#endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <err.h>
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "lib/clock.h"
+#include "lib/receiver.h"
+#include "userspace/udp_stream/udp_stream.h"
+
+#define BUFFER_BYTES	65536	/* the largest UDP datagram, and the largest run that UDP_GRO makes */
+#define WAKE_US		20000	/* how often to look whether the run is over */
+
+struct batch {
+	struct mmsghdr message[UDP_BATCH];
+	struct iovec iov[UDP_BATCH];
+	char control[UDP_BATCH][CMSG_SPACE(sizeof(int))];
+	char buffer[UDP_BATCH][BUFFER_BYTES];
+};
+
+static int listen_on(const char *address, uint16_t port)
+{
+	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_DGRAM, .ai_flags = AI_PASSIVE };
+	struct addrinfo *found;
+	char service[8];
+	int fd, error, off = 0;
+
+	snprintf(service, sizeof(service), "%u", port);
+	error = getaddrinfo(address ? address : "::", service, &hints, &found);
+	if (error)
+		errx(1, "--bind %s: %s", address, gai_strerror(error));
+	fd = socket(found->ai_family, SOCK_DGRAM, 0);
+	if (fd < 0 && !address && errno == EAFNOSUPPORT) {
+		freeaddrinfo(found);
+		return listen_on("0.0.0.0", port);
+	}
+	if (fd < 0)
+		err(1, "socket");
+	if (!address)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (bind(fd, found->ai_addr, found->ai_addrlen))
+		err(1, "UDP port %u", port);
+	freeaddrinfo(found);
+	return fd;
+}
+
+static int open_socket(const struct udp_options *o)
+{
+	struct timeval wake = { .tv_usec = WAKE_US };
+	int fd = listen_on(o->bind, o->common.port), on = 1;
+
+	udp_set_buffer(fd, SO_RCVBUF, SO_RCVBUFFORCE, o->rcvbuf);
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wake, sizeof(wake)))
+		err(1, "SO_RCVTIMEO");
+	if (o->gro && setsockopt(fd, SOL_UDP, UDP_GRO, &on, sizeof(on)))
+		err(1, "--gro: UDP_GRO (Linux 5.0)");
+	return fd;
+}
+
+/*
+ * The socket's drop counter, the one SO_RXQ_OVFL tells of: asked for like this it also has what was dropped after the
+ * last packet that got through.
+ */
+static uint32_t socket_drops(int fd)
+{
+	uint32_t info[SK_MEMINFO_VARS] = {};
+	socklen_t length = sizeof(info);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, info, &length))
+		return 0;
+	return info[SK_MEMINFO_DROPS];
+}
+
+/* With UDP_GRO the kernel counts a dropped run of packets as one, so the figure cannot be compared with packets. */
+static void report_socket_drops(struct stream_report *report, const struct udp_options *o, uint64_t drops)
+{
+	if (o->gro)
+		report_extra(report, "socket_receive_buffer_runs", drops);
+	else
+		report_drop(report, "socket_receive_buffer", drops);
+}
+
+static void reset(struct batch *b)
+{
+	for (int i = 0; i < UDP_BATCH; i++) {
+		b->iov[i] = (struct iovec){ b->buffer[i], BUFFER_BYTES };
+		b->message[i].msg_hdr = (struct msghdr){
+			.msg_iov = &b->iov[i], .msg_iovlen = 1,
+			.msg_control = b->control[i], .msg_controllen = sizeof(b->control[i]),
+		};
+	}
+}
+
+/* UDP_GRO merges packets of one size (the last may be smaller) and says that size; 0: one packet. */
+static size_t segment_size(struct msghdr *message)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+		int size;
+
+		if (c->cmsg_level != SOL_UDP || c->cmsg_type != UDP_GRO)
+			continue;
+		memcpy(&size, CMSG_DATA(c), sizeof(size));
+		return size;
+	}
+	return 0;
+}
+
+static void take_buffer(struct receiver *r, struct mmsghdr *m, uint64_t now, uint64_t realtime)
+{
+	const char *at = m->msg_hdr.msg_iov->iov_base;
+	size_t left = m->msg_len, segment = segment_size(&m->msg_hdr);
+
+	do {
+		size_t length = segment && segment < left ? segment : left;
+
+		receiver_take(r, at, length, now, realtime);
+		at += length;
+		left -= length;
+	} while (left);
+}
+
+int udp_receive(const struct udp_options *o)
+{
+	struct stream_report report = { .transport = "udp" };
+	struct receiver *r = receiver_new(&o->common);
+	struct batch *b = malloc(sizeof(*b));
+	int fd = open_socket(o);
+	uint64_t now;
+
+	if (!b)
+		err(1, "no memory");
+	receiver_ready(r);
+	for (now = now_ns(); !receiver_over(r, now); now = now_ns()) {
+		int n;
+
+		reset(b);
+		n = recvmmsg(fd, b->message, UDP_BATCH, MSG_WAITFORONE, NULL);
+		if (n < 0 && errno != EAGAIN && errno != EINTR) {
+			report.error = strerror(errno);
+			break;
+		}
+		now = now_ns();
+		for (int i = 0; i < n; i++)
+			take_buffer(r, &b->message[i], now, o->common.latency ? clock_ns(CLOCK_REALTIME) : 0);
+		report_progress(now, r->packets, r->bytes);
+	}
+	receiver_report(r, &report);
+	report_socket_drops(&report, o, socket_drops(fd));
+	report_print(&report, o->common.json);
+	return receiver_status(r, &report);
+}
