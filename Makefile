@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # make            build everything         make compare    the comparison (installs what it needs first)
-# make test       every test               make deps       install packages and the Python environment only
+# make check      tests without guests     make deps       install packages and the Python environment only
+# make test       the tests; T='NAME PATTERN*': only these
+# make test-long  what is too long for make test
 # make bench      what the engine costs
 # make fuzz       the fuzz targets, longer (tests/fuzz.mk)
 # make soak       an hour of faults, flaps and restarts (tests/soak.test)
@@ -33,17 +35,6 @@ export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 PROGRAMS   :=
 UNIT_TESTS :=
 TESTS      := $(sort $(wildcard */*.test))
-# These need files and CPU only, and so do unit tests.
-SIDE_BY_SIDE := $(patsubst %,tests/%.test,analyze analyze_threads compare_unit doctor doctor_icrc golden help ng_writer reader \
-		report send_faults send_file send_presets send_usage)
-# These have interfaces in namespaces of their own, or guests that mostly wait, and ask nothing of the clock: two at a time, the
-# longest first. All others run alone.
-PATIENT    := $(patsubst %,%.test,rxe_tests/dialogue $(addprefix tests/,kernels monitor_guest share soak) rxe_tests/watched \
-		tests/lab_basic rxe_tests/send tests/rdma_stream \
-		$(addprefix tests/,service prometheus wireshark corpus monitor_basic events doctor_live screen dialogue monitor_replay \
-		capture_replay budget))
-PROVE      := prove --timer --failures --comments --exec tests/run
-
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -52,7 +43,7 @@ include rooms.mk $(sort $(wildcard */*.mk */*/*.mk))
 
 DEPS := $(BUILD)/.deps
 
-.PHONY: all deps compare test clean
+.PHONY: all deps compare check test test-long clean
 all: $(PROGRAMS)
 
 # The build itself never installs anything; compare and test first see to the packages. They call make again
@@ -66,13 +57,10 @@ compare: $(DEPS)
 	@$(MAKE) --no-print-directory -j$(JOBS) all
 	+@exec compare/compare --output $(BUILD)/compare $(ARGS)
 
-test: $(DEPS)
+# Which tests there are, their names say; what each needs, its first lines (tests/run). T='NAME PATTERN*': only these.
+check test test-long: $(DEPS)
 	@$(MAKE) --no-print-directory -j$(JOBS) all unit-tests
-	@status=0; \
-	$(PROVE) --jobs $(JOBS) $(UNIT_TESTS) $(SIDE_BY_SIDE) || status=1; \
-	$(PROVE) --jobs 2 $(PATIENT) || status=1; \
-	$(PROVE) $(filter-out $(SIDE_BY_SIDE) $(PATIENT),$(TESTS)) || status=1; \
-	exit $$status
+	@tests/run $@ $(T:%='--only=%') $(UNIT_TESTS) $(TESTS)
 
 .PHONY: unit-tests
 unit-tests: $(UNIT_TESTS)

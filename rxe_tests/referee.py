@@ -3,12 +3,10 @@
 import json
 import os
 import signal
-import sys
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [ROOT, os.path.join(ROOT, "tests")]
-import oracle  # noqa: E402
+from support.project import ROOT
+from support import oracle
 
 ROCESCOPE = os.path.join(ROOT, "build", "rocescope")
 REPLAY = os.path.join(ROOT, "build", "tests", "xdp_replay")

@@ -23,4 +23,4 @@ unit-tests: $(FUZZ)
 
 fuzz: deps
 	@$(MAKE) --no-print-directory -j$(JOBS) fuzzers
-	+@exec tests/fuzzers.py --seconds $(FUZZ_SECONDS) $(FUZZERS)
+	+@cd tests && exec $(PYTHON) -m support.fuzzers --seconds $(FUZZ_SECONDS) $(FUZZERS)

@@ -9,7 +9,8 @@ import sys
 import tempfile
 import time
 
-BUILD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.environ.get("BUILD", "build"))
+from .project import ROOT
+
 NEAR, FAR = "10.9.0.1", "10.9.0.2"
 NEAR6, FAR6 = "fd09::1", "fd09::2"
 ENTERED = "STREAM_PAIR_ENTERED"
@@ -98,7 +99,7 @@ class Stream:
 
 
 def program(name):
-    return os.path.join(BUILD, name)
+    return os.path.join(ROOT, os.environ.get("BUILD", "build"), name)
 
 
 def failing(argv):

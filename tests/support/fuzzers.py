@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Runs the libFuzzer targets of tests/fuzz/. What is found stays in build/fuzz/NAME: corpus/, log, crash-*."""
 import argparse
@@ -10,9 +9,9 @@ import subprocess
 import sys
 import time
 
-import fuzz_seeds
+from . import fuzz_seeds
+from .project import ROOT
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAMS = "build/tests/fuzz"  # relative: the commands that are printed are for the project's folder
 KEPT = "build/fuzz"
 INPUT_BYTES = {"parse": 512, "decap": 400, "stream": 600, "mask": 512, "reader": 4096, "table": 256, "capture": 4096,

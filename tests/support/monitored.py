@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from project import ROCESCOPE
+from .project import ROCESCOPE
 
 BPF_TCX_EGRESS = 47
 

@@ -2,7 +2,8 @@
 """The counts of verifier_cost against bpf/budget."""
 import os
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from .project import ROOT
+
 VERIFIER_COST = os.path.join(ROOT, "build", "tests", "verifier_cost")
 BUDGET = os.path.join(ROOT, "bpf", "budget")
 TOO_LARGE = 1.3

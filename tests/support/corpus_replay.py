@@ -9,9 +9,9 @@ import os
 import random
 import tempfile
 
-import corpus
+from . import corpus
+from .project import ROOT
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 XDP_REPLAY = os.path.join(ROOT, "build", "tests", "xdp_replay")
 SEED = 3
 BLOCK = 100  # frames in sequence

@@ -14,7 +14,7 @@ import struct
 import subprocess
 import zlib
 
-from roce_frames import internet_checksum
+from .roce_frames import internet_checksum
 
 PATTERN = 1 << 20  # bytes that the payload repeats after
 ROCE = 4791

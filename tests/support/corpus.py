@@ -1,9 +1,8 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
 Writes frames of every kind, with the right verdict on the ICRC of each, by nothing but struct and zlib:
 
-    corpus.py all|tunnels|lengths|streams FILE.pcap FILE.truth [--seed N] [--count N]
+    python3 -m support.corpus all|tunnels|lengths|streams FILE.pcap FILE.truth [--seed N] [--count N]
 
 all      opcodes x shapes (IPv4 with options, IPv6 with extension headers, RoCEv1; VLAN tags) x sizes x faults, and flows
          with lost, late, repeated and broken packets, READs, acknowledgements, CM datagrams, and UDP streams to UDP_PORT
@@ -20,9 +19,7 @@ import struct
 import sys
 import zlib
 
-import oracle
-import roce_frames as rf
-import tunnels
+from . import oracle, roce_frames as rf, tunnels
 
 UDP_PORT = 7471
 # Every length around the places where code for the ICRC changes its way: the shortest frames, the end of the parsed window,
@@ -506,6 +503,15 @@ def write(frames, pcap, truth):
     return found
 
 
+def generate(what, pcap, truth, seed=3, count=None):
+    """Writes both files. What may be, and what count means, is said above. How many frames there are of each verdict."""
+    r = random.Random(seed)
+    frames = {"all": lambda: everything(r), "tunnels": lambda: tunnelled(r, everything(r)),
+              "lengths": lambda: lengths(r, count or 9000),
+              "streams": lambda: many_streams(r, count or 70000)}[what]()
+    return write(frames, pcap, truth)
+
+
 def main():
     parser = argparse.ArgumentParser(description="writes generated frames and the right verdicts on them")
     parser.add_argument("what", choices=("all", "tunnels", "lengths", "streams"))
@@ -514,11 +520,8 @@ def main():
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--count", type=int)
     a = parser.parse_args()
-    r = random.Random(a.seed)
-    frames = {"all": lambda: everything(r), "tunnels": lambda: tunnelled(r, everything(r)),
-              "lengths": lambda: lengths(r, a.count or 9000),
-              "streams": lambda: many_streams(r, a.count or 70000)}[a.what]()
-    print(", ".join(f"{n} {verdict}" for verdict, n in sorted(write(frames, a.pcap, a.truth).items())), file=sys.stderr)
+    found = generate(a.what, a.pcap, a.truth, a.seed, a.count)
+    print(", ".join(f"{n} {verdict}" for verdict, n in sorted(found.items())), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ Frames in the tunnels by which switches mirror, made without any code of the pro
 import socket
 import struct
 
-import roce_frames as rf
+from . import roce_frames as rf
 
 GRE, UDP = 47, 17
 

@@ -5,10 +5,10 @@ import os
 import subprocess
 import tempfile
 
-import oracle
-from project import ROCESCOPE
-from send_judge import Plan
-from tap import Tap
+from . import oracle
+from .project import ROCESCOPE
+from .send_judge import Plan
+from .tap import Tap
 
 START = 946684800 * 10**9  # 2000-01-01T00:00:00Z, of every file's first packet
 

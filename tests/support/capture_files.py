@@ -3,7 +3,7 @@
 import struct
 import zlib
 
-import roce_frames as rf
+from . import roce_frames as rf
 
 ETHERNET, RAW, IPV4, IPV6, NULL, LOOP, SLL, SLL2, INFINIBAND, USER0, WIFI = 1, 101, 228, 229, 0, 108, 113, 276, 247, 147, 105
 START = 1763724000  # seconds

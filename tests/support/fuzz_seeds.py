@@ -8,9 +8,8 @@ import struct
 import subprocess
 import zlib
 
-import capture_files
-import roce_frames as rf
-import tunnels
+from . import capture_files, roce_frames as rf, tunnels
+from .project import ROOT
 
 V6 = {"src": "fd00::1", "dst": "fd00::2"}
 ATOMIC = struct.pack("!QIQQ", 0x1000, 7, 1, 2)
@@ -82,7 +81,7 @@ def mask_seeds():
 
 def opcode_places():
     """Where each opcode stands in tests/unit/ibta.h: the target names it by that."""
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "unit", "ibta.h"), encoding="ascii") as f:
+    with open(os.path.join(ROOT, "tests", "unit", "ibta.h"), encoding="ascii") as f:
         rows = [part[:4] for line in f if line.startswith("\t{ 0x") for part in line.split("{ ")[1:]]
     return {int(row, 16): place for place, row in enumerate(rows)}
 

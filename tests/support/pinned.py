@@ -3,8 +3,8 @@
 import os
 import shutil
 
-from monitored import run
-from project import ROCESCOPE
+from .monitored import run
+from .project import ROCESCOPE
 
 BPFFS = "/sys/fs/bpf"
 PINNED = f"{BPFFS}/rocescope"

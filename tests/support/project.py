@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Where things are, and how much of a test is to be run."""
+import os
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+ROCESCOPE = os.path.join(ROOT, "build", "rocescope")
+LONG = os.environ.get("TEST_LONG") == "1"   # make test-long: whole grids
