@@ -1,22 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A wire to watch (a veth pair in a network namespace of its own), and rocescope monitor on it."""
 import ctypes
+import fcntl
 import json
 import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
-import time
+import termios
 
+from .patience import PATIENCE, settle, until
 from .project import ROCESCOPE
+from .tap import Tap
 
 BPF_TCX_EGRESS = 47
 
 
 def own_namespace(*more):
     """Runs this test again in an unnamed network namespace, which goes when the test ends; more: options of unshare."""
+    if os.geteuid():
+        Tap().skip_all("needs root (network namespaces)")
     if os.environ.get("TEST_NAMESPACE") != str(os.getppid()):
         os.environ["TEST_NAMESPACE"] = str(os.getpid())
         os.execvp("unshare", ["unshare", "--net", *more, "--fork", "--kill-child", sys.executable] + sys.argv)
@@ -43,7 +49,12 @@ def send(interface, frames):
         s.bind((interface, 0))
         for frame in frames:
             s.send(frame)
-    time.sleep(0.05)  # veth hands them over in softirq
+    settle()
+
+
+def waiting_bytes(pipe):
+    """How many have been written into it and not been read."""
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
 
 
 def attached(interface):
@@ -63,10 +74,19 @@ class Monitor:
                                         text=True, **how)
         self.err = ""
         while "watching" not in self.err:
-            line = self.process.stderr.readline()
-            if not line:
+            if not self.line():
                 break
-            self.err += line
+
+    def line(self):
+        """The next line on standard error, which is in self.err from then on. Byte by byte: communicate() finds the rest."""
+        line = b""
+        while not line.endswith(b"\n"):
+            byte = os.read(self.process.stderr.fileno(), 1)
+            if not byte:
+                break
+            line += byte
+        self.err += line.decode()
+        return line.decode()
 
     def __enter__(self):
         return self
@@ -79,11 +99,16 @@ class Monitor:
         """number: a signal; 0: it ends by itself."""
         if number:
             self.process.send_signal(number)
-        self.out, err = self.process.communicate(timeout=30)
+        self.out, err = self.process.communicate(timeout=PATIENCE)
         self.err += err
         self.status = self.process.returncode
         lines = self.out.splitlines()
         self.last = json.loads(lines[-1]) if lines and lines[-1].startswith("{") else None
+
+    def next_snapshot(self):
+        """Until it has printed more than until now; what it prints is read in the end."""
+        before = waiting_bytes(self.process.stdout)
+        until(lambda: waiting_bytes(self.process.stdout) > before)
 
     def stream(self, **match):
         """The one stream of the final snapshot with these fields; {} when it is not there."""

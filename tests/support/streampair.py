@@ -7,8 +7,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
+from .patience import PATIENCE, until
 from .project import ROOT
 
 NEAR, FAR = "10.9.0.1", "10.9.0.2"
@@ -76,17 +76,15 @@ class Stream:
         self.errors.seek(0)
         return self.errors.read()
 
-    def wait_ready(self, seconds=20):
-        limit = time.monotonic() + seconds
-        while "ready\n" not in self.error_text():
-            if time.monotonic() > limit or self.process.poll() is not None:
-                raise RuntimeError("never ready: " + self.error_text())
-            time.sleep(.02)
+    def wait_ready(self):
+        until(lambda: "ready\n" in self.error_text() or self.process.poll() is not None)
+        if "ready\n" not in self.error_text():
+            raise RuntimeError("never ready: " + self.error_text())
 
     def signal(self, number):
         self.process.send_signal(number)
 
-    def wait(self, seconds=60):
+    def wait(self, seconds=PATIENCE):
         try:
             out = self.process.communicate(timeout=seconds)[0]
         except subprocess.TimeoutExpired:
@@ -104,7 +102,7 @@ def program(name):
 
 def failing(argv):
     """Exit status, stdout and stderr of a program that is to fail at once."""
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=30)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -112,7 +110,20 @@ def one_line(text):
     return text.endswith("\n") and text.count("\n") == 1
 
 
-def stopped_for(stream, seconds):
+def sent_packets():
+    """How many have left by v0, of this namespace."""
+    with open("/proc/net/dev", encoding="ascii") as file:
+        return sum(int(line.split()[10]) for line in file if line.split()[0] == "v0:")
+
+
+def wait_for_packets(count):
+    """Until so many more have left by v0."""
+    begin = sent_packets()
+    until(lambda: sent_packets() >= begin + count)
+
+
+def stopped(stream, packets):
+    """While so many packets leave."""
     stream.signal(signal.SIGSTOP)
-    time.sleep(seconds)
+    wait_for_packets(packets)
     stream.signal(signal.SIGCONT)
