@@ -2,15 +2,13 @@
 """Runs rows in a lab that is up: programs on both ends, the referee between them, counters before and after."""
 import time
 
-from compare import foreign, hardware, join, own
+from compare import join
 from compare.counters import Counters
 from compare.inject import Injection
-from compare.outcome import UDP_PORT, RunFailed
-from compare.plan import PACKET_PAYLOAD
 from compare.referee import Referee
+from compare.transport import PACKET_PAYLOAD, UDP_PORT, RunFailed
 from lab import LabError
 
-RDMA = ("rc", "uc", "ud")
 # After the programs have ended: stragglers in queues have time to come out.
 QUIET_S = 0.3
 
@@ -32,21 +30,25 @@ class Bench:
         if row.why:
             return record(row, "skipped", row.why)
         try:
-            runs = self._in_hardware(row) if row.device else self._in_lab(row)
+            runs = self._in_lab(row) if row.transport.driver else self._elsewhere(row)
         except Exception as error:  # whatever a tool did: the other rows are kept
             return record(row, "failed", failure(error))
         return record(row, "ok", None, runs)
 
     def _in_lab(self, row):
-        self._give_nic_to("dpdk" if row.transport == "dpdk-udp" else "kernel")
+        self._give_nic_to(row.transport.driver)
         self.injection.begin(self._lab)
         try:
             return [self._run_once(row) for _ in range(self._runs)]
         finally:
             self.injection.end(self._lab)
 
-    def _in_hardware(self, row):
-        return [unwatched(own.run(row, hardware.Host(), self._own_s, Injection())) for _ in range(self._runs)]
+    def _elsewhere(self, row):
+        return [unwatched(self._programs(row, Injection())) for _ in range(self._runs)]
+
+    def _programs(self, row, injection):
+        """One run of the row's pair of programs: their Outcome."""
+        return row.tool.run(row, row.transport.path(self._lab), self._own_s if row.own else self._foreign_s, injection)
 
     def _give_nic_to(self, driver):
         if driver == self._driver:
@@ -64,14 +66,11 @@ class Bench:
         lab = self._lab
         with Referee(lab, UDP_PORT, self._icrc) as referee:
             before = Counters.read(lab)
-            if row.own:
-                outcome = own.run(row, lab, self._own_s, self.injection)
-            else:
-                outcome = foreign.run(row, lab, self._foreign_s)
+            outcome = self._programs(row, self.injection)
             time.sleep(QUIET_S)
             did = Counters.read(lab) - before
         self.referee_modes = referee.modes
-        places = did.places(lab.nic, lab.port("A"), lab.port("B"))
+        places = did.places(nic=lab.nic, sender_port=lab.port("A"), receiver_port=lab.port("B"))
         return reckon(row, outcome, did, referee.seen, places)
 
 
@@ -92,43 +91,22 @@ def unwatched(outcome):
 def reckon(row, outcome, did, seen, places):
     """One run's counts, for join.merge(). Pure. did: Counters of the run; seen: {"A", "B"}: Sightings."""
     run = {**unwatched(outcome), "retransmitted": 0}
-    count = _count_rdma if row.transport in RDMA else _count_udp
-    run.update(count(row, outcome, did, seen))
+    run.update(row.transport.count(row, outcome, did, seen))
     run["places"] = {**places, **outcome.places}
+    unknown = set(outcome.places) - set(row.transport.places)
+    if unknown:
+        raise RunFailed(f"{row.tool.name} lost packets at '{unknown.pop()}', which none of its Places describes")
     for end, name in (("A", "on_wire"), ("B", "left_wire")):
         if not seen[end].complete:
             run[name] = None    # the referee missed frames: its counts prove nothing
     return run
 
 
-def _count_udp(row, outcome, _did, seen):
-    size = min(row.size, PACKET_PAYLOAD)
-    return {"on_wire": seen["A"].udp_packets(size, outcome.other_datagram),
-            "left_wire": seen["B"].udp_packets(size, outcome.other_datagram)}
-
-
-def _count_rdma(row, outcome, did, seen):
-    """
-    What the programs do not count is rxe's to say. Its packets also include those of the other side of a QP pair:
-    responses that A sent are not requests, and neither are those that B received.
-    """
-    sent = join.difference(did.rxe("A", "sent_pkts"), seen["A"].roce_packets("A", "response"))
-    rcvd = join.difference(did.rxe("B", "rcvd_pkts"), seen["B"].roce_packets("A", "response"))
-    run = {"sent": sent if outcome.sent is None else outcome.sent,
-           "received": rcvd if outcome.received is None else outcome.received,
-           "on_wire": seen["A"].roce_packets("A", "request"), "left_wire": seen["B"].roce_packets("A", "request")}
-    if row.transport == "rc":   # nothing else sends anything again
-        run["retransmitted"] = join.retransmitted(run["sent"], run["on_wire"], seen["A"].duplicates())
-    run["rxe_agrees"] = join.agreement({"sender": did.rxe("A", "sent_pkts"), "receiver": did.rxe("B", "sent_pkts")},
-                                       {"sender": seen["A"].roce_packets("A"), "receiver": seen["B"].roce_packets("B")})
-    return run
-
-
 def record(row, status, why, runs=None):
-    fields = {"transport": row.transport, "tool": row.tool, "operation": row.operation, "size": row.size,
+    fields = {"transport": row.transport.name, "tool": row.tool.name, "operation": row.tool.operation, "size": row.size,
               "flows": row.flows, "rate": row.rate, "runs": len(runs or ()), "status": status, "why": why}
     if runs:
-        fields.update(join.merge(runs))
+        fields.update(join.merge(runs, row.transport.places))
         fields["packet_payload"] = min(row.size, PACKET_PAYLOAD)
         fields["goodput_at"] = runs[0]["goodput_at"]
     return fields

@@ -4,6 +4,7 @@ import json
 import os
 import re
 
+from compare import join
 from lab import LabError
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "counters.sh")
@@ -79,19 +80,7 @@ class Counters:
         """None without an rxe device."""
         return self._flat[where].get(f"rxe.{name}")
 
-    def places(self, nic, sender_port, receiver_port):
-        """{PLACE: n} of join.PLACES, for packets that go from A to B."""
-        return {
-            "sender_qdisc": self.get("A", f"{nic}.qdisc"),
-            "sender_nic": self.get("A", f"{nic}.tx_dropped", f"{nic}.tx_errors"),
-            "sender_port": self.get("wire", f"{sender_port}.rx_dropped", f"{sender_port}.rx_errors"),
-            "wire_filter": self.get("wire", f"{sender_port}.clsact"),
-            "receiver_port": self.get("wire", f"{receiver_port}.tx_dropped", f"{receiver_port}.tx_errors",
-                                      f"{receiver_port}.qdisc"),
-            "receiver_nic": self.get("B", f"{nic}.rx_dropped", f"{nic}.rx_errors", f"{nic}.rx_missed_errors"),
-            "softnet": self.get("B", "softnet.dropped"),
-            "ip": self.get("B", "Ip.InDiscards", "Ip.InHdrErrors", "Ip.InAddrErrors"),
-            "udp_checksum": self.get("B", "Udp.InCsumErrors"),
-            "receive_buffer": self.get("B", "Udp.RcvbufErrors", "Udp.MemErrors"),
-            "no_listener": self.get("B", "Udp.NoPorts"),
-        }
+    def places(self, **devices):
+        """{PLACE: n} of join.PLACES, for packets from A to B. devices: the names of nic, sender_port and receiver_port."""
+        return {name: self.get(place.where, *(counter.format(**devices) for counter in place.counters))
+                for name, place in join.PLACES.items() if place.counters}

@@ -9,30 +9,48 @@ A loss is the difference of two counts. Where it happened is said by the counter
 nothing else; what they do not explain is `unexplained`.
 """
 import math
+from typing import NamedTuple
 
 STRETCHES = ("before_wire", "on_wire", "at_receiver")
 LOST = {"before_wire": "lost_before_wire", "on_wire": "lost_on_wire", "at_receiver": "lost_at_receiver"}
 
-# Every place that can lose a packet: the stretch it is on, and words for people.
-PLACES = {
-    "send_errors":    ("before_wire", "sender's socket"),
-    "tx_errors":      ("before_wire", "DPDK transmit"),
-    "sender_qdisc":   ("before_wire", "sender's qdisc"),
-    "sender_nic":     ("before_wire", "sender's NIC"),
-    "sender_port":    ("before_wire", "sender's tap"),
-    "wire_filter":    ("on_wire", "filter on the wire"),
-    "receiver_port":  ("at_receiver", "receiver's tap queue"),
-    "receiver_nic":   ("at_receiver", "receiver's NIC"),
-    "imissed":        ("at_receiver", "DPDK imissed"),
-    "rx_nombuf":      ("at_receiver", "DPDK buffers"),
-    "ierrors":        ("at_receiver", "DPDK receive errors"),
-    "softnet":        ("at_receiver", "receiver's softnet queue"),
-    "ip":             ("at_receiver", "receiver's IP"),
-    "udp_checksum":   ("at_receiver", "UDP checksum"),
-    "receive_buffer": ("at_receiver", "receive buffer"),
-    "no_listener":    ("at_receiver", "nobody listening"),
-    "late":           ("at_receiver", "too late for the receiver"),
+
+class Place(NamedTuple):
+    """One that can lose a packet."""
+    stretch: str
+    words: str              # for people
+    where: str = None       # "A", "B" or "wire": who counts there; None: the programs do
+    counters: tuple = ()    # names in counters.Counters, to be summed; {nic}, {sender_port} and {receiver_port} are filled in
+
+
+# Between the program that sends and the kernel that receives, in the order a packet passes them.
+_WAY = {
+    "sender_qdisc": Place("before_wire", "sender's qdisc", "A", ("{nic}.qdisc",)),
+    "sender_nic": Place("before_wire", "sender's NIC", "A", ("{nic}.tx_dropped", "{nic}.tx_errors")),
+    "sender_port": Place("before_wire", "sender's tap", "wire", ("{sender_port}.rx_dropped", "{sender_port}.rx_errors")),
+    "wire_filter": Place("on_wire", "filter on the wire", "wire", ("{sender_port}.clsact",)),
+    "receiver_port": Place("at_receiver", "receiver's tap queue", "wire",
+                           ("{receiver_port}.tx_dropped", "{receiver_port}.tx_errors", "{receiver_port}.qdisc")),
+    "receiver_nic": Place("at_receiver", "receiver's NIC", "B",
+                          ("{nic}.rx_dropped", "{nic}.rx_errors", "{nic}.rx_missed_errors")),
 }
+_RECEIVER = {
+    "softnet": Place("at_receiver", "receiver's softnet queue", "B", ("softnet.dropped",)),
+    "ip": Place("at_receiver", "receiver's IP", "B", ("Ip.InDiscards", "Ip.InHdrErrors", "Ip.InAddrErrors")),
+    "udp_checksum": Place("at_receiver", "UDP checksum", "B", ("Udp.InCsumErrors",)),
+    "receive_buffer": Place("at_receiver", "receive buffer", "B", ("Udp.RcvbufErrors", "Udp.MemErrors")),
+    "no_listener": Place("at_receiver", "nobody listening", "B", ("Udp.NoPorts",)),
+    "late": Place("at_receiver", "too late for the receiver"),
+}
+
+
+def places(own):
+    """{PLACE: Place} with own ones of a transport: those of its sender come first, those of its receiver behind the NIC."""
+    sender = {name: place for name, place in own.items() if place.stretch == "before_wire"}
+    return {**sender, **_WAY, **own, **_RECEIVER}
+
+
+PLACES = places({})
 
 
 def difference(a, b):
@@ -45,20 +63,20 @@ def add(values):
     return None if not values or any(v is None for v in values) else sum(values)
 
 
-def account(sent, on_wire, left_wire, received, places):
+def account(sent, on_wire, left_wire, received, lost, known=PLACES):
     """
-    The packet fields of a row. Counts are packets of the row's data direction, None: not known. `places`: {PLACE: n},
-    packets that the place's own counter says it lost.
+    The packet fields of a row. Counts are packets of the row's data direction, None: not known. lost: {PLACE: n}, packets
+    that the place's own counter says it lost. known: the Places that those are among.
     """
     row = {
         "unit": "packet", "sent": sent, "on_wire": on_wire, "received": received,
         "lost_before_wire": difference(sent, on_wire),
         "lost_on_wire": difference(on_wire, left_wire),
         "lost_at_receiver": difference(left_wire, received),
-        "losses": {place: n for place, n in places.items() if n},
+        "losses": {place: n for place, n in lost.items() if n},
     }
     by_stretch = {stretch: difference(row[LOST[stretch]],
-                                      sum(n for place, n in places.items() if PLACES[place][0] == stretch))
+                                      sum(n for place, n in lost.items() if known[place].stretch == stretch))
                   for stretch in STRETCHES}
     row["unexplained"] = add(by_stretch.values())
     # Too much on one stretch must not hide too little on another.
@@ -102,13 +120,16 @@ def mean(values):
     return mean_std(values)["mean"]
 
 
-def merge(runs):
-    """One row of several runs of it: counts are summed, goodput and cores averaged, latency of the slowest run."""
+def merge(runs, known=PLACES):
+    """
+    One row of several runs of it: counts are summed, goodput and cores averaged, latency of the slowest run. known: the
+    Places of the row's transport.
+    """
     def cores(side):
         return {kind: mean([run[side][kind] for run in runs]) for kind in ("process", "system")}
 
     row = account(*(add(run[name] for run in runs) for name in ("sent", "on_wire", "left_wire", "received")),
-                  _sum_places([run["places"] for run in runs]))
+                  _sum_places([run["places"] for run in runs], known), known)
     row["retransmitted"] = add(run["retransmitted"] for run in runs)
     row["messages"] = {name: add(run["messages"][name] for run in runs) for name in ("sent", "received", "lost")}
     row["goodput_gbps"] = mean_std([run["goodput_gbps"] for run in runs])
@@ -119,8 +140,8 @@ def merge(runs):
     return row
 
 
-def _sum_places(dicts):
-    return {place: sum(d.get(place, 0) for d in dicts) for place in PLACES if any(place in d for d in dicts)}
+def _sum_places(dicts, known):
+    return {place: sum(d.get(place, 0) for d in dicts) for place in known if any(place in d for d in dicts)}
 
 
 def agreement(rxe, referee):

@@ -1,85 +1,51 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Which rows a comparison has, and in which order they run: pure, no lab."""
-import dataclasses
+"""The transports there are, which rows a comparison of them has, and in which order they run: no lab."""
 import fnmatch
-from typing import Optional
+import functools
+import importlib
+import pkgutil
 
-# The RDMA path MTU; the datagrams of the UDP transports carry the same, so that a packet is a packet everywhere.
-PACKET_PAYLOAD = 4096
+from compare import transports as folder
+from compare.transport import Transport
 
-# Of the row in hardware, in bytes.
-HARDWARE_MESSAGE = 65536
-
-KERNEL_TRANSPORTS = ("udp", "rc", "uc", "ud")
-TRANSPORTS = KERNEL_TRANSPORTS + ("dpdk-udp",)
-OWN = "rocescope"
-TODAY = {"udp": ("iperf3", "qperf"), "dpdk-udp": ("testpmd",),
-         "rc": ("perftest", "qperf"), "uc": ("perftest", "qperf"), "ud": ("perftest", "qperf")}
-RATE_CONTROL = (OWN, "iperf3", "perftest")
-
-OPERATIONS = {
-    ("udp", OWN): "udp_stream", ("dpdk-udp", OWN): "dpdk_stream",
-    ("rc", OWN): "RDMA WRITE with immediate", ("uc", OWN): "RDMA WRITE with immediate", ("ud", OWN): "SEND",
-    ("udp", "iperf3"): "iperf3 -u", ("udp", "qperf"): "udp_bw", ("dpdk-udp", "testpmd"): "txonly to rxonly",
-    ("rc", "perftest"): "ib_write_bw", ("uc", "perftest"): "ib_write_bw", ("ud", "perftest"): "ib_send_bw",
-    ("rc", "qperf"): "rc_rdma_write_bw", ("uc", "qperf"): "uc_rdma_write_bw", ("ud", "qperf"): "ud_bw",
-}
+# Rows run in this order of their transports' drivers: the NICs change hands once.
+DRIVERS = ("kernel", "dpdk", None)
 
 
-@dataclasses.dataclass(frozen=True)
-class Row:
-    transport: str
-    tool: str
-    operation: str
-    size: Optional[int]
-    rate: Optional[str]         # None: as fast as it goes
-    why: Optional[str] = None   # it cannot run, and why
-    flows: int = 1
-    device: Optional[str] = None    # the RNIC; in the lab there is one RDMA device only
-
-    @property
-    def own(self):
-        return self.tool == OWN
-
-    @property
-    def name(self):
-        """What --rows patterns are matched with."""
-        return "/".join((self.transport, self.tool, str(self.size or "-"), self.rate or "full"))
+@functools.cache
+def transports():
+    """Every transport in compare/transports/, in the table's order."""
+    found = {}
+    for module in pkgutil.iter_modules(folder.__path__, folder.__name__ + "."):
+        here = [kind() for kind in vars(importlib.import_module(module.name)).values() if _is_transport(kind, module.name)]
+        if not here:
+            raise TypeError(f"{module.name}: no subclass of Transport with a name")
+        for transport in here:
+            _check(transport)
+            if found.setdefault(transport.name, transport) is not transport:
+                raise TypeError(f"{module.name}: there is another transport '{transport.name}'")
+    return sorted(found.values(), key=lambda transport: transport.order)
 
 
-def cannot(transport, tool, size, rate):
-    """Why a tool people use today has no such row; None: it has."""
-    if rate and tool not in RATE_CONTROL:
-        return "no rate control"
-    if tool == "qperf" and transport in ("uc", "ud"):
-        return "it takes no GID index, which RoCEv2 needs (its RC goes by rdma_cm)"
-    if size <= PACKET_PAYLOAD:
-        return None
-    if transport in ("udp", "ud"):
-        clamps = "; it clamps to that" if (transport, tool) == ("ud", "perftest") else ""
-        return f"one message is one datagram, which must fit the path MTU of {PACKET_PAYLOAD}{clamps}"
-    if transport == "dpdk-udp":
-        return "sends packets, knows no larger message"
-    return None
+def _is_transport(kind, module):
+    """A class of that module with a name of its own: what several have in common has none."""
+    return isinstance(kind, type) and issubclass(kind, Transport) and kind.__module__ == module and "name" in vars(kind)
 
 
-def hardware_row(rnics):
-    """rnics: names of this machine's RNICs."""
-    why = None if rnics else "no RNIC on this machine (/sys/class/infiniband has none)"
-    size = HARDWARE_MESSAGE if rnics else None
-    return Row("hardware-rc", OWN, OPERATIONS["rc", OWN], size, None, why, device=rnics[0] if rnics else None)
+def _check(transport):
+    """What is missing must show before a lab boots."""
+    if not all((transport.words, transport.tools, *(word for tool in transport.tools for word in (tool.name, tool.operation)))):
+        raise TypeError(f"transport '{transport.name}' needs words and tools, and each tool a name and an operation")
 
 
-def all_rows(sizes, rate, rnics=()):
-    """In the order they run: DPDK last, because it takes the NIC from the guests' kernels."""
-    rows = []
-    for transport in TRANSPORTS:
-        for size in sizes:
-            for r in (None, rate):
-                for tool in (OWN,) + TODAY[transport]:
-                    why = None if tool == OWN else cannot(transport, tool, size, r)
-                    rows.append(Row(transport, tool, OPERATIONS[transport, tool], size, r, why))
-    return rows + [hardware_row(rnics)]
+def transport(name):
+    return next(each for each in transports() if each.name == name)
+
+
+def all_rows(sizes, rate):
+    """In the order they run."""
+    return [row for each in sorted(transports(), key=lambda each: DRIVERS.index(each.driver))
+            for row in each.rows(sizes, rate)]
 
 
 def matching(rows, patterns):

@@ -3,10 +3,9 @@
 import re
 import textwrap
 
-from compare.join import LOST, PLACES, STRETCHES
+from compare import plan
+from compare.join import LOST, STRETCHES
 
-TRANSPORTS = {"udp": "kernel UDP", "dpdk-udp": "DPDK UDP", "rc": "SoftRoCE RC", "uc": "SoftRoCE UC",
-              "ud": "SoftRoCE UD", "hardware-rc": "RNIC RC"}
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 MIN_WIDTH = 80
@@ -14,7 +13,7 @@ MIN_WIDTH = 80
 # transport, tool, goodput, its bar, packets on the wire, losses, cores of the sender and of the receiver
 HEADINGS = (("", "", "Gbit/s", "", "packets", "", "sender's", "receiver's"),
             ("transport", "tool", "", "goodput", "on wire", "lost, where", "cores", "cores"))
-FIXED = (11, 9, 7, None, 9, None, 9, 10)
+FIXED = (None, None, 7, None, 9, None, 9, 10)
 ALIGN = "<<><><>>"
 GAP = "  "
 FOOTNOTES = ("Goodput as the receiver counts it; ^ as the sender does, who does not know what arrived.",
@@ -58,23 +57,25 @@ def _path_words(path):
 
 def _sections(rows):
     """[(title, rows)] by size and rate, in the order met; the transports inside in the table's order."""
-    order = list(TRANSPORTS)
+    order = [transport.name for transport in plan.transports()]
     groups = {}
     for row in rows:
-        # its figures are of another path: no bar of the others' is measured by it
-        in_hardware = row["transport"].startswith("hardware-")
-        groups.setdefault((None, None) if in_hardware else (row["size"], row["rate"]), []).append(row)
-    for (size, rate), group in sorted(groups.items(), key=lambda item: (item[0][0] is None, item[0][1] is not None,
-                                                                        item[0][0] or 0)):
-        title = f"Messages of {size_words(size)}, {rate_words(rate)}" if size else "In hardware"
+        # Figures of another path have a section of their own: no bar of the others is measured by them.
+        section = plan.transport(row["transport"]).section
+        groups.setdefault((section, None, None) if section else ("", row["size"], row["rate"]), []).append(row)
+    for (section, size, rate), group in sorted(groups.items(), key=lambda item: (item[0][0], item[0][2] is not None,
+                                                                                 item[0][1] or 0)):
+        title = section or f"Messages of {size_words(size)}, {rate_words(rate)}"
         yield title, sorted(group, key=lambda row: order.index(row["transport"]))
 
 
 def _widths(width):
-    """Bar and losses share what the others leave; the bar goes first when that is little."""
-    free = width - sum(w for w in FIXED if w) - len(GAP) * (len(FIXED) - 1)
+    """The names have what the longest needs. Bar and losses share what is left; the bar goes first when that is little."""
+    names = (max(len(each.words) for each in plan.transports()),
+             max(len(tool.name) for each in plan.transports() for tool in each.tools))
+    free = width - sum(names) - sum(w for w in FIXED if w) - len(GAP) * (len(FIXED) - 1)
     bar = free // 3 if free >= 24 else 0
-    return FIXED[:3] + (bar,) + FIXED[4:5] + (free - bar,) + FIXED[6:]
+    return names + FIXED[2:3] + (bar,) + FIXED[4:5] + (free - bar,) + FIXED[6:]
 
 
 def _line(cells, widths):
@@ -82,7 +83,7 @@ def _line(cells, widths):
 
 
 def _row_lines(row, widths, best, first, paint):
-    name = TRANSPORTS[row["transport"]] if first else ""
+    name = plan.transport(row["transport"]).words if first else ""
     style = "bold" if row["tool"] == "rocescope" else None
     if row["status"] != "ok":
         lead = _line((name, row["tool"]), widths[:2])
@@ -116,7 +117,8 @@ def bar(value, best, width):
 def loss_words(row):
     """'none', or how much of what was sent, where, and what no counter explains."""
     if any(row[LOST[stretch]] is None for stretch in STRETCHES):
-        known = ", ".join(f"{PLACES[place][1]} {_count(n)}" for place, n in row["losses"].items())
+        places = plan.transport(row["transport"]).places
+        known = ", ".join(f"{places[place].words} {_count(n)}" for place, n in row["losses"].items())
         return f"{known}; the rest is not known" if known else "not known"
     lost = sum(row[LOST[stretch]] for stretch in STRETCHES)
     words = []
@@ -134,10 +136,11 @@ def loss_words(row):
 
 def _places_words(row):
     """To follow the sum of the losses: one place has all of it, several have each their share."""
-    places = sorted(row["losses"].items(), key=lambda item: -item[1])
-    if len(places) < 2:
-        return "".join(f" {PLACES[place][1]}" for place, _ in places)
-    return ": " + ", ".join(f"{PLACES[place][1]} {_share(n, row['sent'])}" for place, n in places)
+    places = plan.transport(row["transport"]).places
+    losses = sorted(row["losses"].items(), key=lambda item: -item[1])
+    if len(losses) < 2:
+        return "".join(f" {places[place].words}" for place, _ in losses)
+    return ": " + ", ".join(f"{places[place].words} {_share(n, row['sent'])}" for place, n in losses)
 
 
 def _share(part, whole):

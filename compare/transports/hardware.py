@@ -8,8 +8,13 @@ import subprocess
 import threading
 import time
 
+from compare.transport import Row, Transport
+from compare.transports.softroce import WRITE, RdmaStream
 from lab import child
 from lab.process import Result
+
+MESSAGE = 65536     # bytes
+NO_RNIC = "no RNIC on this machine (/sys/class/infiniband has none)"
 
 
 def devices(folder="/sys/class/infiniband"):
@@ -70,7 +75,7 @@ class HostProcess:
 
 
 class Host:
-    """This machine as both ends: what own.run() needs of a lab."""
+    """This machine as both ends: what StreamProgram needs of a path."""
 
     def address(self, _end):
         return "127.0.0.1"
@@ -80,3 +85,21 @@ class Host:
 
     def exec(self, end, argv, timeout):
         return self.start(end, argv, timeout).wait()
+
+
+class HardwareRc(Transport):
+    name, words, order = "hardware-rc", "RNIC RC", 40
+    driver, section = None, "In hardware"
+    tools = (RdmaStream("rc", WRITE),)
+
+    def rows(self, sizes, rate):
+        return [self.row(devices())]
+
+    def row(self, rnics):
+        """rnics: names of this machine's RNICs; the first one is used."""
+        if not rnics:
+            return Row(self, self.tools[0], None, None, NO_RNIC)
+        return Row(self, RdmaStream("rc", WRITE, device=rnics[0]), MESSAGE, None)
+
+    def path(self, lab):
+        return Host()

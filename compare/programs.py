@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""How a pair of programs is run and read: our stream programs, and programs of others under a CPU meter.
+
+A tool of a transport is a subclass of StreamProgram (ours), of ServerAndClient, or of TheirProgram.
+"""
+import json
+import os
+import re
+import signal
+import time
+
+from compare.transport import OWN, Outcome, RunFailed, Tool
+from lab.lab import ROOT
+
+SETUP_S = 60        # beyond the run's own time: an emulated CPU starts DPDK slowly
+
+
+def last_line(*texts):
+    """The last line that any of them has: why something failed, in the program's own words."""
+    for text in texts:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if lines:
+            return lines[-1]
+    return "it said nothing"
+
+
+def ended_well(who, result, words=None):
+    """words: its last line, if that is not simply the last it wrote."""
+    if result.timed_out:
+        raise RunFailed(f"{who} did not end")
+    if result.rc:
+        raise RunFailed(f"{who}: {words or last_line(result.stderr, result.stdout)} (status {result.rc})")
+
+
+# --- ours
+
+class StreamProgram(Tool):
+    """build/PROGRAM send and recv. Their reports are rocescope.stream/1."""
+    name = OWN
+    program = None
+    drops = {}                  # {a drop's name in the report: PLACE}
+    counts_packets = True       # False: the transport makes the packets, not the program
+
+    READY_S = 30
+    IDLE_S = 10                 # without a packet: a guest may not be scheduled for seconds
+    END_MARKER = 48             # bytes of a stream header alone
+
+    def receiver_options(self, row, path, injection):
+        """What this program needs behind the options that all have."""
+        raise NotImplementedError
+
+    def sender_options(self, row, path):
+        raise NotImplementedError
+
+    def commands(self, row, path, seconds, injection):
+        """(receiver's, sender's) command lines."""
+        receiver = ["recv", "--json", "--wait", SETUP_S, "--idle", self.IDLE_S,
+                    *self.receiver_options(row, path, injection)]
+        sender = ["send", "--json", "--size", row.size, "--duration", seconds, *(["--rate", row.rate] if row.rate else []),
+                  *self.sender_options(row, path)]
+        program = os.path.join(ROOT, "build", self.program)
+        return [program, *map(str, receiver)], [program, *map(str, sender)]
+
+    def run(self, row, path, seconds, injection):
+        receive, send = self.commands(row, path, seconds, injection)
+        limit = seconds + SETUP_S
+        receiver = path.start("B", receive, timeout=limit + SETUP_S)
+        try:
+            if not receiver.expect("ready", self.READY_S):
+                raise RunFailed(f"the receiver did not start: {last_line(receiver.stderr)}")
+            sent = path.exec("A", send, timeout=limit)
+            ended_well("sender", sent)
+            received = receiver.wait()
+            ended_well("receiver", received)
+        finally:
+            receiver.kill()
+        return self.outcome(_report("sender", sent), _report("receiver", received))
+
+    def outcome(self, sent, received):
+        """Pure: of the sender's and the receiver's report."""
+        if received.get("end_seen") is False:
+            raise RunFailed("the sender's end markers never came: what was lost at the end is not known")
+        messages = {"sent": sent["messages"], "received": received["messages"],
+                    "lost": sent["messages"] - received["messages"]}
+        packets = (sent["packets"], received["packets"]) if self.counts_packets else (None, None)
+        return Outcome(
+            goodput_gbps=received["goodput_gbps"], goodput_at="receiver", messages=messages,
+            places=self._lost(sent, received), sent=packets[0], received=packets[1],
+            sender_cores=_cores(sent), receiver_cores=_cores(received), latency_us=received["latency_us"],
+            other_datagram=self.END_MARKER)
+
+    def _lost(self, sent, received):
+        # After the end markers only more of them come: a packet without a listener is then no packet of the row.
+        lost = {"no_listener": 0}
+        for name, n in (*sent["drops"].items(), *received["drops"].items()):
+            if name in self.drops:
+                lost[self.drops[name]] = lost.get(self.drops[name], 0) + n
+        if received.get("late"):
+            lost["late"] = received["late"]
+        return lost
+
+
+def _report(who, result):
+    try:
+        return json.loads(result.stdout)
+    except ValueError:
+        raise RunFailed(f"{who}: no report: {last_line(result.stderr, result.stdout)}") from None
+
+
+def _cores(report):
+    return {"process": report["cpu"]["process_cores"], "system": report["cpu"]["system_cores"]}
+
+
+# --- those of others
+
+class TheirProgram(Tool):
+    """A program that does not measure its CPU: it runs under meter.sh."""
+
+    def seconds(self, wanted):
+        """These tools know whole seconds only."""
+        return max(1, round(wanted))
+
+    def run(self, row, path, seconds, injection):
+        return self.measure(row, path, self.seconds(seconds))
+
+    def measure(self, row, path, seconds):
+        """Runs the pair: an Outcome."""
+        raise NotImplementedError
+
+
+class ServerAndClient(TheirProgram):
+    """A server on B that listens on a TCP port when it is ready, and a client on A that sends to it and ends."""
+    port = None
+    daemon = False      # it serves in a child process, until it is told to end
+
+    READY_S = 20
+
+    def server(self, row, path, seconds):
+        """Its command line; the client's is client()."""
+        raise NotImplementedError
+
+    def client(self, row, path, seconds):
+        raise NotImplementedError
+
+    def outcome(self, client, server, cores):
+        """Pure: of what both wrote. cores: Outcome's fields of that name."""
+        raise NotImplementedError
+
+    def measure(self, row, path, seconds):
+        limit = seconds + SETUP_S
+        command = self.client(row, path, seconds)
+        server = start_metered(path, "B", self.server(row, path, seconds), limit)
+        try:
+            self._await_ready(path, server)
+            client = start_metered(path, "A", command, limit)
+            ended_well(command[0], client.wait(), said(client))
+            if self.daemon:
+                server.kill(signal.SIGTERM)
+            server.wait()
+        finally:
+            server.kill()
+        cores = {"sender_cores": metered_cores(client.stderr), "receiver_cores": metered_cores(server.stderr)}
+        if self.daemon:
+            cores["receiver_cores"]["process"] = None
+        return self.outcome(client.stdout, server.stdout, cores)
+
+    def _await_ready(self, path, server):
+        """Not every server says when it is ready."""
+        wanted, deadline = f":{self.port:04X} ", time.monotonic() + self.READY_S
+        while time.monotonic() < deadline:
+            if server.poll() is not None:
+                raise RunFailed(f"the server did not start: {said(server)}")
+            sockets = path.exec("B", ["cat", "/proc/net/tcp", "/proc/net/tcp6"], timeout=10).stdout
+            if any(wanted in line and " 0A " in line for line in sockets.splitlines()):
+                return
+            time.sleep(0.1)
+        raise RunFailed(f"the server does not listen on TCP port {self.port}")
+
+
+class Qperf(ServerAndClient):
+    """operation: its test. options: for its client. Tests other than udp_bw say a bandwidth only."""
+    name, port, daemon = "qperf", 19765, True
+    rate_control = False
+
+    def __init__(self, operation, options=(), never=None):
+        self.operation, self.options, self.never = operation, options, never
+
+    def server(self, row, path, seconds):
+        return ["qperf"]
+
+    def client(self, row, path, seconds):
+        return ["qperf", path.address("B"), *self.options, "-t", seconds, "-m", row.size, "-e", "12", "-uu", "-vvs", "-vvu",
+                self.operation]
+
+    def outcome(self, client, server, cores):
+        figures = dict(re.findall(r"^\s+(\w+)\s+=\s+([\d.,]+)", client, re.M))
+        try:
+            return self.read(figures, cores)
+        except (KeyError, ValueError) as error:
+            raise RunFailed(f"qperf: {last_line(client)} ({error!r})") from None
+
+    def read(self, figures, cores):
+        """figures: {name: text}; KeyError or ValueError where one is missing or no number."""
+        return Outcome(goodput_gbps=float(figures["bw"]) * 8 / 1e9, goodput_at="receiver", **cores)
+
+
+# --- the CPU meter
+
+METER = os.path.join(ROOT, "compare", "meter.sh")
+TICKS_PER_S = 100
+# Fewer packets between two samples are the program's greetings, not its traffic.
+TRAFFIC_PACKETS = 50
+
+
+def start_metered(path, end, command, limit):
+    """limit: s, then it is killed."""
+    return path.start(end, ["sh", METER, path.nic, *map(str, command)], timeout=limit)
+
+
+def said(process):
+    """The last line the program wrote; the meter's lines are left out."""
+    return last_line(split_metered(process.stderr)[1], process.stdout)
+
+
+def split_metered(stderr):
+    """(meter's samples, the program's own lines). Pure."""
+    samples, rest = [], []
+    for line in stderr.splitlines():
+        if line.startswith("meter "):
+            samples.append([float(word) for word in line.split()[1:]])
+        else:
+            rest.append(line)
+    return samples, "\n".join(rest)
+
+
+def metered_cores(stderr):
+    """{"process", "system"} while the traffic flowed; None where nothing was sampled. Pure."""
+    samples, _ = split_metered(stderr)
+    seconds = system = process = 0
+    for before, after in zip(samples, samples[1:]):
+        if len(after) == len(before) == 4 and after[3] - before[3] < TRAFFIC_PACKETS:
+            continue
+        seconds += after[0] - before[0]
+        system += after[1] - before[1]
+        process += after[2] - before[2]
+    if not seconds:
+        return {"process": None, "system": None}
+    return {"process": process / TICKS_PER_S / seconds, "system": system / TICKS_PER_S / seconds}

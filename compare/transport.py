@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What a transport is, and a tool of it.
+
+Each file in compare/transports/ has the classes of one family. plan.py finds them there; no list names them.
+"""
+import dataclasses
+import re
+from typing import Optional
+
+from compare import join
+
+# The RDMA path MTU. The datagrams of the UDP transports carry the same, so that a packet is a packet everywhere.
+PACKET_PAYLOAD = 4096
+UDP_MTU = PACKET_PAYLOAD + 20 + 8
+UDP_PORT = 7471     # the referee counts datagrams to it; our RDMA program listens on it
+OWN = "rocescope"   # the name of our stream programs among the tools
+
+
+class RunFailed(Exception):
+    """One line: what went wrong."""
+
+
+def no_cores():
+    return {"process": None, "system": None}
+
+
+def no_messages():
+    return {"sent": None, "received": None, "lost": None}
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What a pair of programs says of one run."""
+    goodput_gbps: Optional[float]
+    goodput_at: str                     # whose figure that is: receiver, or a sender that does not know what arrived
+    sent: Optional[int] = None          # packets, by the programs; None: they do not say
+    received: Optional[int] = None
+    messages: dict = dataclasses.field(default_factory=no_messages)
+    places: dict = dataclasses.field(default_factory=dict)      # {PLACE: n} the programs know better than the machine
+    sender_cores: dict = dataclasses.field(default_factory=no_cores)
+    receiver_cores: dict = dataclasses.field(default_factory=no_cores)
+    latency_us: Optional[dict] = None
+    other_datagram: int = 0             # UDP payload of the datagrams on the wire that are no packets of the row
+
+
+class Tool:
+    """A program that sends and receives over a transport. A transport has one instance for each."""
+    name = None             # in the report and for --rows
+    operation = None        # what it does, in the report
+    rate_control = True     # can it send at a fixed rate?
+    never = None            # why it cannot use this transport at all
+    one_packet = None       # why its messages cannot be larger than PACKET_PAYLOAD
+    places = {}             # {PLACE: join.Place} for losses that only this tool counts
+
+    @property
+    def own(self):
+        return self.name == OWN
+
+    def cannot(self, size, rate):
+        """Why it has no such row; None: it has."""
+        if rate and not self.rate_control:
+            return "no rate control"
+        return self.never or (self.one_packet if size > PACKET_PAYLOAD else None)
+
+    def run(self, row, path, seconds, injection):
+        """
+        One run: its Outcome, or RunFailed. path starts programs on its ends, "A" (sender) and "B" (receiver), and knows
+        their addresses: a lab.Lab, or what Transport.path() returns. injection: an inject.Injection.
+        """
+        raise NotImplementedError
+
+
+class Transport:
+    """One transport, with the tools that can use it."""
+    name = None             # in the report and for --rows
+    words = None            # in the table
+    order = 100             # in the table: smaller ones come first
+    driver = "kernel"       # who must hold the NICs of the lab: "kernel" or "dpdk". None: it does not run in the lab,
+                            # and no referee sees its packets
+    section = None          # the table's section for it, if its figures are of another path
+    tools = ()              # ours first
+
+    def rows(self, sizes, rate):
+        """Every row: each size at full speed, then at the rate. What cannot run is a row that says why."""
+        return [Row(self, tool, size, r, tool.cannot(size, r))
+                for size in sizes for r in (None, rate) for tool in self.tools]
+
+    def path(self, lab):
+        """Where its rows run."""
+        return lab
+
+    def count(self, row, outcome, did, seen):
+        """
+        The packets of one run, as join.merge() takes them: here datagrams, which the referee counts at both ports. did:
+        Counters of the run; seen: {"A", "B"}: Sightings. `sent` and `received` are the programs' unless set here. Pure.
+        """
+        size = min(row.size, PACKET_PAYLOAD)
+        return {"on_wire": seen["A"].udp_packets(size, outcome.other_datagram),
+                "left_wire": seen["B"].udp_packets(size, outcome.other_datagram)}
+
+    @property
+    def places(self):
+        """Every place that can lose its packets: {PLACE: join.Place}, in the order a packet passes them."""
+        return join.places({name: place for tool in self.tools for name, place in tool.places.items()})
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    transport: Transport
+    tool: Tool
+    size: Optional[int]         # of a message, in bytes
+    rate: Optional[str]         # None: as fast as it goes
+    why: Optional[str] = None   # it cannot run, and why
+    flows: int = 1
+
+    @property
+    def own(self):
+        return self.tool.own
+
+    @property
+    def name(self):
+        """What --rows patterns are matched with."""
+        return "/".join((self.transport.name, self.tool.name, str(self.size or "-"), self.rate or "full"))
+
+
+def bits_per_second(rate):
+    """'50Mbit' -> 50000000.0"""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG]?)bit", rate)
+    if not match or not float(match[1]):
+        raise ValueError(f"{rate}: not a rate such as 100Mbit or 1Gbit")
+    return float(match[1]) * {"": 1, "K": 1e3, "M": 1e6, "G": 1e9}[match[2]]

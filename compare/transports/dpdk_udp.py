@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""UDP by DPDK's poll-mode driver of the NIC, past the kernel."""
+import re
+import signal
+import time
+
+from compare.join import Place
+from compare.programs import (SETUP_S, StreamProgram, TheirProgram, ended_well, last_line, metered_cores, said,
+                              start_metered)
+from compare.transport import PACKET_PAYLOAD, UDP_MTU, UDP_PORT, Outcome, RunFailed, Transport
+
+FRAME_HEADERS = 14 + 20 + 8     # Ethernet, IPv4, UDP
+
+
+class DpdkStream(StreamProgram):
+    program = operation = "dpdk_stream"
+    drops = {"oerrors": "tx_errors", "tx_abandoned": "tx_errors", "imissed": "imissed", "rx_nombuf": "rx_nombuf",
+             "ierrors": "ierrors"}
+    places = {"tx_errors": Place("before_wire", "DPDK transmit"),
+              "imissed": Place("at_receiver", "DPDK imissed"),
+              "rx_nombuf": Place("at_receiver", "DPDK buffers"),
+              "ierrors": Place("at_receiver", "DPDK receive errors")}
+
+    def receiver_options(self, row, path, injection):
+        return ["--mtu", path.mtu, *self._eal(path)]
+
+    def sender_options(self, row, path):
+        return ["--src-ip", path.address("A"), "--dst-ip", path.address("B"), "--dst-mac", path.mac("B"), "--mtu", UDP_MTU,
+                *self._eal(path)]
+
+    def _eal(self, path):
+        return ["--", "-l", "0", "--in-memory", "-m", "128", "-a", path.pci("A")]
+
+
+class Testpmd(TheirProgram):
+    name, operation = "testpmd", "txonly to rxonly"
+    rate_control = False
+    one_packet = "sends packets, knows no larger message"
+
+    # The virtio driver's: testpmd takes the difference to its MTU for overhead.
+    MAX_FRAME = 9728
+
+    def measure(self, row, path, seconds):
+        running = {}
+        try:
+            for end, command in (("B", self._receiver(path)), ("A", self._sender(row, path))):
+                running[end] = start_metered(path, end, command, seconds + 2 * SETUP_S)
+                if not running[end].expect("Port statistics", SETUP_S):
+                    raise RunFailed(f"testpmd on {end}: {said(running[end])}")
+            time.sleep(seconds)
+            for end in ("A", "B"):      # the sender first; then what is under way arrives
+                running[end].kill(signal.SIGTERM)
+                ended_well(f"testpmd on {end}", running[end].wait(), said(running[end]))
+        finally:
+            for process in running.values():
+                process.kill()
+        return self.outcome(running["A"].stdout, running["B"].stdout,
+                            {"sender_cores": metered_cores(running["A"].stderr),
+                             "receiver_cores": metered_cores(running["B"].stderr)})
+
+    def _receiver(self, path):
+        return [*self._both(path), "--forward-mode=rxonly"]
+
+    def _sender(self, row, path):
+        return [*self._both(path), "--forward-mode=txonly", f"--eth-peer=0,{path.mac('B')}",
+                f"--tx-ip={path.address('A')},{path.address('B')}", f"--tx-udp={UDP_PORT},{UDP_PORT}",
+                f"--txpkts={row.size + FRAME_HEADERS}"]
+
+    def _both(self, path):
+        return ["dpdk-testpmd", "-l", "0-1", "--in-memory", "-m", "128", "-a", path.pci("A"), "--", "--stats-period=1",
+                "--mbuf-size=8192", "--total-num-mbufs=4096", "--nb-cores=1", f"--max-pkt-len={self.MAX_FRAME}"]
+
+    def outcome(self, sender, receiver, cores):
+        """Pure: of what both wrote."""
+        try:
+            sent = int(re.findall(r"TX-packets: (\d+)", sender)[-1])
+            received = int(re.findall(r"RX-packets: (\d+)", receiver)[-1])
+        except IndexError:
+            raise RunFailed(f"testpmd: {last_line(sender)}") from None
+        # Rates over a second each, of frames; the first and the last second were not whole.
+        rates = [int(bits) for bits in re.findall(r"Rx-bps:\s+(\d+)", receiver) if int(bits)]
+        rates = rates[1:-1] or rates
+        payload = PACKET_PAYLOAD / (PACKET_PAYLOAD + FRAME_HEADERS)
+        return Outcome(goodput_gbps=sum(rates) / len(rates) * payload / 1e9 if rates else None, goodput_at="receiver",
+                       sent=sent, received=received,
+                       messages={"sent": sent, "received": received, "lost": sent - received}, **cores)
+
+
+class DpdkUdp(Transport):
+    name, words, order = "dpdk-udp", "DPDK UDP", 20
+    driver = "dpdk"
+    tools = (DpdkStream(), Testpmd())

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""RoCE by the kernel's rxe (SoftRoCE): RC, UC and UD."""
+import re
+
+from compare import join
+from compare.programs import Qperf, ServerAndClient, StreamProgram, last_line
+from compare.transport import PACKET_PAYLOAD, UDP_PORT, Outcome, RunFailed, Transport, bits_per_second
+from compare.transports.udp import ONE_DATAGRAM
+
+WRITE = "RDMA WRITE with immediate"
+NO_GID = "it takes no GID index, which RoCEv2 needs (its RC goes by rdma_cm)"
+
+
+class RdmaStream(StreamProgram):
+    """service: rc, uc or ud. device: None where there is one RDMA device only."""
+    program = "rdma_stream"
+
+    def __init__(self, service, operation, device=None):
+        self.service, self.operation, self.device = service, operation, device
+        self.counts_packets = service == "ud"
+
+    def receiver_options(self, row, path, injection):
+        return [*self._both(), "--control", f":{UDP_PORT}"]
+
+    def sender_options(self, row, path):
+        return [*self._both(), "--control", f"{path.address('B')}:{UDP_PORT}"]
+
+    def _both(self):
+        return ["--transport", self.service, "--path-mtu", PACKET_PAYLOAD, *(["--device", self.device] if self.device else [])]
+
+
+class Perftest(ServerAndClient):
+    name, port = "perftest", 18515
+    MARGIN_S = 1            # at both ends of the run, not measured
+    BURST_BYTES = 65536
+
+    def __init__(self, service, operation, one_packet=None):
+        self.service, self.operation, self.one_packet = service, operation, one_packet
+
+    def seconds(self, wanted):
+        seconds = super().seconds(wanted)
+        return seconds if seconds > 2 * self.MARGIN_S else seconds + 2 * self.MARGIN_S
+
+    def server(self, row, path, seconds):
+        return [self.operation, "-c", self.service.upper(), "-d", "rxe0", "-x", "1", "-m", PACKET_PAYLOAD, "-F", "-s",
+                row.size, "-D", seconds, "-f", self.MARGIN_S, "--report_gbits"]
+
+    def client(self, row, path, seconds):
+        rate = ["--rate_limit", bits_per_second(row.rate) / 1e9, "--rate_limit_type", "SW", "--burst_size",
+                max(1, self.BURST_BYTES // row.size)] if row.rate else []
+        return [*self.server(row, path, seconds), *rate, path.address("B")]
+
+    def outcome(self, client, server, cores):
+        """RC: what was acknowledged arrived. UD: the server counts. UC WRITE: nobody at the receiver does."""
+        figure = self._figure(server if self.service == "ud" else client)
+        return Outcome(goodput_gbps=figure, goodput_at="sender" if self.service == "uc" else "receiver", **cores)
+
+    def _figure(self, text):
+        rows = re.findall(r"^\s*\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+\s*$", text, re.M)
+        if not rows:
+            raise RunFailed(f"perftest: {last_line(text)}")
+        return float(rows[-1])
+
+
+class SoftRoce(Transport):
+    """What RC, UC and UD have in common."""
+
+    def count(self, row, outcome, did, seen):
+        """
+        What the programs do not count is rxe's to say. Its packets also include those of the other side of a QP pair:
+        responses that A sent are not requests, and neither are those that B received.
+        """
+        sent = join.difference(did.rxe("A", "sent_pkts"), seen["A"].roce_packets("A", "response"))
+        rcvd = join.difference(did.rxe("B", "rcvd_pkts"), seen["B"].roce_packets("A", "response"))
+        agrees = join.agreement({"sender": did.rxe("A", "sent_pkts"), "receiver": did.rxe("B", "sent_pkts")},
+                                {"sender": seen["A"].roce_packets("A"), "receiver": seen["B"].roce_packets("B")})
+        return {"sent": sent if outcome.sent is None else outcome.sent,
+                "received": rcvd if outcome.received is None else outcome.received,
+                "on_wire": seen["A"].roce_packets("A", "request"), "left_wire": seen["B"].roce_packets("A", "request"),
+                "rxe_agrees": agrees}
+
+
+class Rc(SoftRoce):
+    name, words, order = "rc", "SoftRoCE RC", 30
+    tools = (RdmaStream("rc", WRITE), Perftest("rc", "ib_write_bw"), Qperf("rc_rdma_write_bw", ("-cm1",)))
+
+    def count(self, row, outcome, did, seen):
+        """Nothing else sends anything again."""
+        run = super().count(row, outcome, did, seen)
+        return {**run, "retransmitted": join.retransmitted(run["sent"], run["on_wire"], seen["A"].duplicates())}
+
+
+class Uc(SoftRoce):
+    name, words, order = "uc", "SoftRoCE UC", 31
+    tools = (RdmaStream("uc", WRITE), Perftest("uc", "ib_write_bw"), Qperf("uc_rdma_write_bw", never=NO_GID))
+
+
+class Ud(SoftRoce):
+    name, words, order = "ud", "SoftRoCE UD", 32
+    tools = (RdmaStream("ud", "SEND"), Perftest("ud", "ib_send_bw", f"{ONE_DATAGRAM}; it clamps to that"),
+             Qperf("ud_bw", never=NO_GID))

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""UDP by the kernel's sockets."""
+import json
+
+from compare.join import Place
+from compare.programs import Qperf, ServerAndClient, StreamProgram
+from compare.transport import PACKET_PAYLOAD, UDP_MTU, UDP_PORT, Outcome, RunFailed, Transport, bits_per_second
+
+ONE_DATAGRAM = f"one message is one datagram, which must fit the path MTU of {PACKET_PAYLOAD}"
+
+
+class UdpStream(StreamProgram):
+    program = operation = "udp_stream"
+    drops = {"send_errors": "send_errors", "socket_receive_buffer": "receive_buffer"}
+    places = {"send_errors": Place("before_wire", "sender's socket")}
+
+    def receiver_options(self, row, path, injection):
+        return ["--rcvbuf", injection.receive_buffer] if injection.receive_buffer else []
+
+    def sender_options(self, row, path):
+        return ["--dst", path.address("B"), "--mtu", UDP_MTU]
+
+
+class Iperf3(ServerAndClient):
+    name, operation, port = "iperf3", "iperf3 -u", UDP_PORT
+    one_packet = ONE_DATAGRAM
+    HELLO = 4       # bytes of the datagram that opens its stream
+
+    def server(self, row, path, seconds):
+        return ["iperf3", "-s", "-1", "-J", "-p", UDP_PORT]
+
+    def client(self, row, path, seconds):
+        rate = f"{bits_per_second(row.rate):.0f}" if row.rate else "0"
+        return ["iperf3", "-u", "-J", "-c", path.address("B"), "-p", UDP_PORT, "-b", rate, "-l", row.size, "-t", seconds]
+
+    def outcome(self, client, server, cores):
+        """Its receiver learns of a loss from a later packet only, so of none at the end: received is what it took."""
+        try:
+            sent = json.loads(client)["end"]["sum_sent"]["packets"]
+            got = json.loads(server)["end"]["sum_received"]
+            received = got["packets"] - got["lost_packets"]
+        except (ValueError, KeyError) as error:
+            raise RunFailed(f"iperf3: its report cannot be read ({error!r})") from None
+        return Outcome(goodput_gbps=got["bits_per_second"] / 1e9, goodput_at="receiver", sent=sent, received=received,
+                       messages={"sent": sent, "received": received, "lost": sent - received},
+                       other_datagram=self.HELLO, **cores)
+
+
+class UdpQperf(Qperf):
+    one_packet = ONE_DATAGRAM
+
+    def read(self, figures, cores):
+        sent, received = int(float(figures["send_msgs"])), int(float(figures["recv_msgs"]))
+        return Outcome(goodput_gbps=float(figures["recv_bw"]) * 8 / 1e9, goodput_at="receiver", sent=sent,
+                       received=received, messages={"sent": sent, "received": received, "lost": sent - received}, **cores)
+
+
+class Udp(Transport):
+    name, words, order = "udp", "kernel UDP", 10
+    tools = (UdpStream(), Iperf3(), UdpQperf("udp_bw", ("-ip", UDP_PORT)))
