@@ -42,6 +42,11 @@ def transport(name):
     return next(each for each in transports() if each.name == name)
 
 
+def programs():
+    """The names of our stream programs that the transports run."""
+    return list(dict.fromkeys(tool.program for each in transports() for tool in each.tools if tool.own))
+
+
 def all_rows(sizes, rate):
     """In the order they run."""
     return [row for each in sorted(transports(), key=lambda each: DRIVERS.index(each.driver))

@@ -9,7 +9,7 @@ import re
 import signal
 import time
 
-from compare.transport import OWN, Outcome, RunFailed, Tool
+from compare.transport import Outcome, RunFailed, Tool
 from lab.lab import ROOT
 
 SETUP_S = 60        # beyond the run's own time: an emulated CPU starts DPDK slowly
@@ -36,8 +36,7 @@ def ended_well(who, result, words=None):
 
 class StreamProgram(Tool):
     """build/PROGRAM send and recv. Their reports are rocescope.stream/1."""
-    name = OWN
-    program = None
+    name = "rocescope"
     drops = {}                  # {a drop's name in the report: PLACE}
     counts_packets = True       # False: the transport makes the packets, not the program
 

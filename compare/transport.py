@@ -13,7 +13,6 @@ from compare import join
 PACKET_PAYLOAD = 4096
 UDP_MTU = PACKET_PAYLOAD + 20 + 8
 UDP_PORT = 7471     # the referee counts datagrams to it; our RDMA program listens on it
-OWN = "rocescope"   # the name of our stream programs among the tools
 
 
 class RunFailed(Exception):
@@ -47,6 +46,7 @@ class Tool:
     """A program that sends and receives over a transport. A transport has one instance for each."""
     name = None             # in the report and for --rows
     operation = None        # what it does, in the report
+    program = None          # of build/, if it is ours
     rate_control = True     # can it send at a fixed rate?
     never = None            # why it cannot use this transport at all
     one_packet = None       # why its messages cannot be larger than PACKET_PAYLOAD
@@ -54,7 +54,7 @@ class Tool:
 
     @property
     def own(self):
-        return self.name == OWN
+        return self.program is not None
 
     def cannot(self, size, rate):
         """Why it has no such row; None: it has."""
