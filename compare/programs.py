@@ -42,7 +42,7 @@ class StreamProgram(Tool):
 
     READY_S = 30
     IDLE_S = 10                 # without a packet: a guest may not be scheduled for seconds
-    END_MARKER = 48             # bytes of a stream header alone
+    END_MARKER = 48             # bytes: a stream header alone (roce/stream_header.h)
 
     def receiver_options(self, row, path, injection):
         """What this program needs behind the options that all have."""
