@@ -4,7 +4,7 @@ import json
 import os
 import re
 
-from compare import join
+from compare import PATIENCE_S, join
 from lab import LabError
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "counters.sh")
@@ -58,7 +58,7 @@ class Counters:
     @classmethod
     def read(cls, lab):
         wheres = {"A": [lab.nic], "B": [lab.nic], "wire": [lab.port("A"), lab.port("B")]}
-        running = {where: lab.start(where, ["sh", SCRIPT, *devices], timeout=20) for where, devices in wheres.items()}
+        running = {where: lab.start(where, ["sh", SCRIPT, *devices], timeout=PATIENCE_S) for where, devices in wheres.items()}
         flat = {}
         for where, process in running.items():
             result = process.wait()

@@ -10,6 +10,7 @@ import os
 import struct
 from typing import Optional
 
+from compare import PATIENCE_S
 from lab import LabError
 from lab.lab import ROOT
 
@@ -39,15 +40,15 @@ class Injection:
 
     def begin(self, lab):
         if self.sender_qdisc:
-            lab.check("A", ["sh", "-ec", _netem(lab.nic, self.sender_qdisc)], timeout=20)
+            lab.check("A", ["sh", "-ec", _netem(lab.nic, self.sender_qdisc)], timeout=PATIENCE_S)
         if self.wire:
             _drop_on_wire(lab, lab.port("A"), round(1 / self.wire))
 
     def end(self, lab):
         if self.sender_qdisc:
-            lab.check("A", ["tc", "qdisc", "del", "dev", lab.nic, "root"], timeout=20)
+            lab.check("A", ["tc", "qdisc", "del", "dev", lab.nic, "root"], timeout=PATIENCE_S)
         if self.wire:
-            lab.check("wire", ["tc", "filter", "del", "dev", lab.port("A"), "ingress", "pref", PREFERENCE], timeout=20)
+            lab.check("wire", ["tc", "filter", "del", "dev", lab.port("A"), "ingress", "pref", PREFERENCE], timeout=PATIENCE_S)
 
 
 def _netem(nic, share):
@@ -60,9 +61,9 @@ tc filter add dev {nic} parent 1: protocol ip u32 match ip protocol 17 0xff matc
 
 def _drop_on_wire(lab, port, every):
     """Behind the referee's first look (XDP) and before its second (the other port)."""
-    lab.wire(["tc", "qdisc", "add", "dev", port, "clsact"], timeout=20)     # it may be there already
+    lab.wire(["tc", "qdisc", "add", "dev", port, "clsact"], timeout=PATIENCE_S)     # it may be there already
     lab.check("wire", ["tc", "filter", "add", "dev", port, "ingress", "pref", PREFERENCE, "bpf", "da", "obj", OBJECT,
-                       "sec", "tc"], timeout=20)
+                       "sec", "tc"], timeout=PATIENCE_S)
     shown = json.loads(lab.check("wire", ["tc", "-j", "filter", "show", "dev", port, "ingress", "pref", PREFERENCE]))
     program = next(f["options"]["prog"]["id"] for f in shown if f.get("options", {}).get("prog"))
     maps = json.loads(lab.check("wire", ["bpftool", "-j", "prog", "show", "id", program]))["map_ids"]

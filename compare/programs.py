@@ -9,10 +9,9 @@ import re
 import signal
 import time
 
+from compare import PATIENCE_S
 from compare.transport import Outcome, RunFailed, Tool
 from lab.lab import ROOT
-
-SETUP_S = 60        # beyond the run's own time: an emulated CPU starts DPDK slowly
 
 
 def last_line(*texts):
@@ -40,7 +39,6 @@ class StreamProgram(Tool):
     drops = {}                  # {a drop's name in the report: PLACE}
     counts_packets = True       # False: the transport makes the packets, not the program
 
-    READY_S = 30
     IDLE_S = 10                 # without a packet: a guest may not be scheduled for seconds
     END_MARKER = 48             # bytes: a stream header alone (roce/stream_header.h)
 
@@ -53,7 +51,7 @@ class StreamProgram(Tool):
 
     def commands(self, row, path, seconds, injection):
         """(receiver's, sender's) command lines."""
-        receiver = ["recv", "--json", "--wait", SETUP_S, "--idle", self.IDLE_S,
+        receiver = ["recv", "--json", "--wait", PATIENCE_S, "--idle", self.IDLE_S,
                     *self.receiver_options(row, path, injection)]
         sender = ["send", "--json", "--size", row.size, "--duration", seconds, *(["--rate", row.rate] if row.rate else []),
                   *self.sender_options(row, path)]
@@ -62,10 +60,10 @@ class StreamProgram(Tool):
 
     def run(self, row, path, seconds, injection):
         receive, send = self.commands(row, path, seconds, injection)
-        limit = seconds + SETUP_S
-        receiver = path.start("B", receive, timeout=limit + SETUP_S)
+        limit = seconds + PATIENCE_S
+        receiver = path.start("B", receive, timeout=limit + PATIENCE_S)
         try:
-            if not receiver.expect("ready", self.READY_S):
+            if not receiver.expect("ready", PATIENCE_S):
                 raise RunFailed(f"the receiver did not start: {last_line(receiver.stderr)}")
             sent = path.exec("A", send, timeout=limit)
             ended_well("sender", sent)
@@ -132,8 +130,6 @@ class ServerAndClient(TheirProgram):
     port = None
     daemon = False      # it serves in a child process, until it is told to end
 
-    READY_S = 20
-
     def server(self, row, path, seconds):
         """Its command line; the client's is client()."""
         raise NotImplementedError
@@ -146,7 +142,7 @@ class ServerAndClient(TheirProgram):
         raise NotImplementedError
 
     def measure(self, row, path, seconds):
-        limit = seconds + SETUP_S
+        limit = seconds + PATIENCE_S
         command = self.client(row, path, seconds)
         server = start_metered(path, "B", self.server(row, path, seconds), limit)
         try:
@@ -165,7 +161,7 @@ class ServerAndClient(TheirProgram):
 
     def _await_ready(self, path, server):
         """Not every server says when it is ready."""
-        wanted, deadline = f":{self.port:04X} ", time.monotonic() + self.READY_S
+        wanted, deadline = f":{self.port:04X} ", time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             if server.poll() is not None:
                 raise RunFailed(f"the server did not start: {said(server)}")

@@ -7,14 +7,13 @@ import json
 import os
 import signal
 
-from compare import join
+from compare import PATIENCE_S, join
 from lab import LabError
 from lab.lab import ROOT
 
 COMMAND = os.path.join(ROOT, "build", "rocescope")
 # No snapshot is wanted but the final one.
 INTERVAL_S = 3600
-READY_S = 20
 
 
 class Referee:
@@ -30,7 +29,7 @@ class Referee:
         self._running = {end: self._lab.start("wire", [COMMAND, "monitor", self._lab.port(end), *self._options])
                          for end in ("A", "B")}
         for process in self._running.values():
-            if not process.expect("watching", READY_S):
+            if not process.expect("watching", PATIENCE_S):
                 self._end()
                 raise LabError(f"the referee did not start: {_last_line(process.stderr)}")
         return self
@@ -42,7 +41,7 @@ class Referee:
         for process in self._running.values():
             process.kill(signal.SIGINT)
         for end, process in self._running.items():
-            result = process.wait(READY_S)
+            result = process.wait(PATIENCE_S)
             if result.rc == 0:
                 snapshot = json.loads(result.stdout.splitlines()[-1])
                 self.seen[end] = Sightings(snapshot, self._lab.address("A"), self._lab.address("B"))

@@ -4,9 +4,9 @@ import re
 import signal
 import time
 
+from compare import PATIENCE_S
 from compare.join import Place
-from compare.programs import (SETUP_S, StreamProgram, TheirProgram, ended_well, last_line, metered_cores, said,
-                              start_metered)
+from compare.programs import StreamProgram, TheirProgram, ended_well, last_line, metered_cores, said, start_metered
 from compare.transport import PACKET_PAYLOAD, UDP_MTU, UDP_PORT, Outcome, RunFailed, Transport
 
 FRAME_HEADERS = 14 + 20 + 8     # Ethernet, IPv4, UDP
@@ -44,8 +44,8 @@ class Testpmd(TheirProgram):
         running = {}
         try:
             for end, command in (("B", self._receiver(path)), ("A", self._sender(row, path))):
-                running[end] = start_metered(path, end, command, seconds + 2 * SETUP_S)
-                if not running[end].expect("Port statistics", SETUP_S):
+                running[end] = start_metered(path, end, command, seconds + 2 * PATIENCE_S)
+                if not running[end].expect("Port statistics", PATIENCE_S):
                     raise RunFailed(f"testpmd on {end}: {said(running[end])}")
             time.sleep(seconds)
             for end in ("A", "B"):      # the sender first; then what is under way arrives
