@@ -351,7 +351,7 @@ def frame(plan, p, memory):
 
 # ---- mistakes in the ICRC: the four bytes that then stand there ----
 
-def _le(crc):
+def le(crc):
     return struct.pack("<I", crc & 0xffffffff)
 
 
@@ -392,7 +392,7 @@ def _no_pad(f, _):
 
 
 def _unmasked(what):
-    return lambda f, _: _le(zlib.crc32(b"".join(f.masked({what}))))
+    return lambda f, _: le(zlib.crc32(b"".join(f.masked({what}))))
 
 
 # (frame, the QP's frame before) -> the ICRC
@@ -400,17 +400,17 @@ ICRC_MISTAKES = {
     "zero": lambda f, _: bytes(4),
     "swapped": lambda f, _: f.right_icrc()[::-1],
     "not-complemented": lambda f, _: bytes(b ^ 0xff for b in f.right_icrc()),
-    "no-ones": lambda f, _: _le(zlib.crc32(b"".join(f.masked()[1:]))),
+    "no-ones": lambda f, _: le(zlib.crc32(b"".join(f.masked()[1:]))),
     "unmasked-tos": _unmasked("tos"),
     "unmasked-ttl": _unmasked("ttl"),
     "unmasked-ip-checksum": _unmasked("ip_checksum"),
     "unmasked-udp-checksum": _unmasked("udp_checksum"),
     "unmasked-resv8a": _unmasked("resv8a"),
     "unmasked-flow-label": _unmasked("flow_label"),
-    "with-ethernet": lambda f, _: _le(zlib.crc32(b"\xff" * 8 + f.eth + b"".join(f.masked()[1:]))),
-    "without-ip": lambda f, _: _le(zlib.crc32(b"\xff" * 8 + b"".join(f.masked()[2:]))),
+    "with-ethernet": lambda f, _: le(zlib.crc32(b"\xff" * 8 + f.eth + b"".join(f.masked()[1:]))),
+    "without-ip": lambda f, _: le(zlib.crc32(b"\xff" * 8 + b"".join(f.masked()[2:]))),
     "msb-first": lambda f, _: struct.pack(">I", ~crc32_msb_first(b"".join(f.masked())) & 0xffffffff),
-    "crc32c": lambda f, _: _le(~crc32_bitwise(b"".join(f.masked()), 0x82f63b78)),
+    "crc32c": lambda f, _: le(~crc32_bitwise(b"".join(f.masked()), 0x82f63b78)),
     "previous-header": lambda f, before: _headers_of(before, f).right_icrc(),
     "stale-psn": _stale_psn,
     "stale-length": _stale_length,

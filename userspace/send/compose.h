@@ -36,7 +36,7 @@ void frame_insert(struct frame *f, uint32_t at, uint32_t bytes);
 void frame_remove(struct frame *f, uint32_t at, uint32_t bytes);
 
 /*
- * The ICRC in f->icrc's way, if the frame has one, and the UDP checksum if the plan has one. value: of icrc-constant; before:
+ * The ICRC in f->icrc's ways, if the frame has one, and the UDP checksum if the plan has one. value: of icrc-constant; before:
  * the frame of the QP's packet before, or NULL.
  */
 void frame_seal(struct frame *f, const struct plan *plan, uint32_t value, const struct frame *before);

@@ -8,6 +8,7 @@
 #include "userspace/send/bytes.h"
 #include "userspace/send/compose.h"
 #include "userspace/send/fault_kinds.h"
+#include "userspace/send/icrc_way.h"
 
 #define MTU_LEAST 256 /* path MTUs are powers of two (IBTA 9.2) */
 #define MTU_MOST 4096
@@ -299,9 +300,9 @@ static void mistake_bth(const struct fault *f, struct frame *frame)
 static void mistake_icrc_way(const struct fault *f, struct frame *frame)
 {
 	switch (f->kind) {
-#define ICRC_WAY(name, words)                    \
-	case FAULT_icrc_##name:                  \
-		frame->icrc = ICRC_WAY_##name;   \
+#define ICRC_WAY(name, words)                            \
+	case FAULT_icrc_##name:                          \
+		icrc_add(&frame->icrc, ICRC_WAY_##name); \
 		break;
 #include "userspace/send/icrc_way.def"
 #undef ICRC_WAY

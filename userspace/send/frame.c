@@ -67,7 +67,7 @@ static void udp_checksum(struct frame *f)
 void frame_seal(struct frame *f, const struct plan *plan, uint32_t value, const struct frame *before)
 {
 	if (!f->without_icrc && f->length >= ICRC_FIELD)
-		icrc_make(f, f->icrc, value, before, f->bytes + f->length - ICRC_FIELD);
+		icrc_make(f, &f->icrc, value, before, f->bytes + f->length - ICRC_FIELD);
 	if (plan->udp_checksum)
 		udp_checksum(f);
 }
@@ -78,7 +78,7 @@ bool frame_icrc_good(const struct frame *f)
 
 	if (f->length < ICRC_FIELD)
 		return false;
-	icrc_make(f, ICRC_WAY_RIGHT, 0, NULL, right);
+	icrc_make(f, &(struct icrc_ways){ 0 }, 0, NULL, right);
 	return !memcmp(right, f->bytes + f->length - ICRC_FIELD, ICRC_FIELD);
 }
 

@@ -25,7 +25,9 @@ struct recipe {
 	crc_function *crc;
 	uint32_t flipped; /* bits of the CRC that are inverted behind its end */
 	bool msb_first;	  /* the field's byte order */
-	bool constant;	  /* the field holds `value` instead */
+	bool exchanged;	  /* ... is the other one */
+	bool constant;	  /* the field holds `field` instead */
+	uint32_t field;
 };
 
 static uint32_t crc32_lsb_first(uint32_t crc, const __u8 *bytes, uint32_t length)
@@ -65,18 +67,19 @@ static void mask(__u8 *headers, const struct frame *f)
 static void way_zero(struct recipe *r)
 {
 	r->constant = true;
-	r->value = 0;
+	r->field = 0;
 }
 
 static void way_constant(struct recipe *r)
 {
 	r->constant = true;
+	r->field = r->value;
 	r->msb_first = true;
 }
 
 static void way_swapped(struct recipe *r)
 {
-	r->msb_first = true;
+	r->exchanged = true;
 }
 
 static void way_not_complemented(struct recipe *r)
@@ -155,6 +158,7 @@ static void way_msb_first(struct recipe *r)
 static void way_crc32c(struct recipe *r)
 {
 	r->crc = crc32c;
+	r->msb_first = false;
 }
 
 /* The header that stands in the register is the one before, whatever its length. */
@@ -244,7 +248,7 @@ static void right_recipe(struct recipe *r, const struct frame *f)
 	r->payload_bytes = end - r->to;
 	r->crc = crc32_lsb_first;
 	r->flipped = 0;
-	r->msb_first = r->constant = false;
+	r->msb_first = r->exchanged = r->constant = false;
 }
 
 static uint32_t follow(const struct recipe *r)
@@ -253,14 +257,20 @@ static uint32_t follow(const struct recipe *r)
 	uint32_t crc;
 
 	if (r->constant)
-		return r->value;
+		return r->field;
 	crc = r->crc(0, ones, r->ones);
 	if (r->from < r->to)
 		crc = r->crc(crc, r->headers + r->from, r->to - r->from);
 	return r->crc(crc, r->payload, r->payload_bytes) ^ r->flipped;
 }
 
-void icrc_make(const struct frame *f, enum icrc_way way, uint32_t value, const struct frame *before, __u8 field[ICRC_FIELD])
+void icrc_add(struct icrc_ways *ways, enum icrc_way way)
+{
+	if (way != ICRC_WAY_RIGHT && !memchr(ways->way, way, ways->count))
+		ways->way[ways->count++] = way;
+}
+
+void icrc_make(const struct frame *f, const struct icrc_ways *made, uint32_t value, const struct frame *before, __u8 field[ICRC_FIELD])
 {
 	struct recipe r;
 	uint32_t icrc;
@@ -268,9 +278,9 @@ void icrc_make(const struct frame *f, enum icrc_way way, uint32_t value, const s
 	right_recipe(&r, f);
 	r.value = value;
 	r.before = before;
-	if (ways[way])
-		ways[way](&r);
+	for (int i = 0; i < made->count; i++)
+		ways[made->way[i]](&r);
 	icrc = follow(&r);
 	for (int i = 0; i < ICRC_FIELD; i++)
-		field[i] = icrc >> 8 * (r.msb_first ? ICRC_FIELD - 1 - i : i);
+		field[i] = icrc >> 8 * (r.msb_first != r.exchanged ? ICRC_FIELD - 1 - i : i);
 }

@@ -58,6 +58,12 @@ enum icrc_way {
 	ICRC_WAYS
 };
 
+/* Those that are made of one packet's ICRC, in this order, each once. None: it is right. */
+struct icrc_ways {
+	uint8_t count;
+	uint8_t way[ICRC_WAYS]; /* enum icrc_way */
+};
+
 /*
  * A frame as bytes, with room behind and between to make mistakes in. Offsets in bytes; whoever inserts or removes bytes
  * keeps them right (frame_insert(), frame_remove()).
@@ -68,7 +74,7 @@ struct frame {
 	uint16_t ip, udp, bth, extension /* behind the BTH */, payload /* behind its extension headers */;
 	bool ipv6;
 	bool without_icrc;     /* there is none: the frame ends with the pad */
-	enum icrc_way icrc;
+	struct icrc_ways icrc;
 };
 
 #endif

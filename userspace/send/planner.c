@@ -172,15 +172,18 @@ static const struct frame *frame_before(struct planner *p, const struct packet *
 	return &p->before_frame;
 }
 
+/* Of several, the last one's. */
 static uint32_t constant_icrc(const struct planner *p, uint64_t faults)
 {
+	uint32_t value = 0;
+
 	for (; faults; faults &= faults - 1) {
 		const struct fault *f = hits_first(&p->hits, faults);
 
 		if (f->kind == FAULT_icrc_constant)
-			return f->value;
+			value = f->value;
 	}
-	return 0;
+	return value;
 }
 
 /* What is drawn for a packet's bytes depends on nothing but the seed and the packet: its copies are alike. */

@@ -214,13 +214,21 @@ static struct form form_of(int k, uint32_t payload)
 
 #define FORMS 12
 
+static struct icrc_ways only(enum icrc_way way)
+{
+	struct icrc_ways ways = { 0 };
+
+	icrc_add(&ways, way);
+	return ways;
+}
+
 static void check_way(const struct form *form, struct frame *f, int way, const struct form *old,
 		      const struct frame *before, bool checksum)
 {
 	struct frame copy = *f;
 	__u8 field[4], right[4];
 
-	f->icrc = way;
+	f->icrc = only(way);
 	frame_seal(f, checksum ? &with_checksum : &plain, VALUE, before);
 	expect(form, f, way, old, before, field);
 	expect(form, f, ICRC_WAY_RIGHT, old, before, right);
@@ -230,7 +238,7 @@ static void check_way(const struct form *form, struct frame *f, int way, const s
 	if (checksum)
 		memcpy(copy.bytes + f->udp + 6, f->bytes + f->udp + 6, 2);
 	memcpy(copy.bytes + f->length - 4, field, 4);
-	copy.icrc = way;
+	copy.icrc = only(way);
 	assert_memory_equal(f, &copy, sizeof(copy));
 }
 
@@ -282,8 +290,9 @@ static void ways_differ(void **state)
 		make(&f, &form);
 		for (int way = 0; way < ICRC_WAYS; way++) {
 			bool other_version = way == (ipv6 ? ICRC_WAY_unmasked_ip_checksum : ICRC_WAY_unmasked_flow_label);
+			struct icrc_ways ways = only(way);
 
-			icrc_make(&f, way, VALUE, &before, (__u8 *)&seen[way]);
+			icrc_make(&f, &ways, VALUE, &before, (__u8 *)&seen[way]);
 			for (int i = 0; i < way; i++)
 				assert_int_equal(seen[i] == seen[way], other_version && i == ICRC_WAY_RIGHT);
 		}
@@ -299,13 +308,13 @@ static void no_difference(void **state)
 	(void)state;
 	make(&f, &form);
 	for (int i = 0; i < 3; i++) {
-		f.icrc = stale[i];
+		f.icrc = only(stale[i]);
 		frame_seal(&f, &plain, 0, NULL);
 		assert_true(frame_icrc_good(&f));
 		f.bytes[f.length - 2] ^= 1;
 		assert_false(frame_icrc_good(&f));
 	}
-	f.icrc = ICRC_WAY_unmasked_ttl;
+	f.icrc = only(ICRC_WAY_unmasked_ttl);
 	frame_seal(&f, &plain, 0, NULL);
 	assert_false(frame_icrc_good(&f));
 	f.bytes[f.ip + 8] = 0xff;
@@ -349,7 +358,7 @@ static void by_the_engine(void **state)
 		assert_false(p.udp_checksum_wrong);
 		assert_int_equal(!!p.udp_checksum, k / FORMS % 2);
 		for (int way = ICRC_WAY_RIGHT + 1; way < ICRC_WAYS; way++) {
-			f.icrc = way;
+			f.icrc = only(way);
 			frame_seal(&f, k / FORMS % 2 ? &with_checksum : &plain, VALUE, NULL);
 			engine(&f, &p, &icrc_good);
 			assert_int_equal(icrc_good, frame_icrc_good(&f));
@@ -496,7 +505,7 @@ static void remove_from_within(void **state)
 			assert_int_equal(g.payload, after_removal(f.payload, at, bytes));
 			/* no ICRC can be wanted of what is left of it, but none may reach outside */
 			for (int way = 0; way < ICRC_WAYS; way += bytes % 7 ? 5 : 1) {
-				g.icrc = way;
+				g.icrc = only(way);
 				frame_seal(&g, &plain, 0, &f);
 			}
 		}
