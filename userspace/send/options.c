@@ -71,7 +71,7 @@ static const struct option_word words[] = {
 	{ "flow-label", "N", "of IPv6 (0)",
 	  NUMBER(flow_label, 0, 0xfffff), GIVEN(has_flow_label) },
 	{ "df", "on|off", "IPv4's don't-fragment bit (on)", CHOICE(dont_fragment, off_on) },
-	{ "ports", "one|qp|random", "UDP source ports: one, one a QP, a new one each packet (one)", CHOICE(ports, port_policies) },
+	{ "ports", "one|qp|random", "UDP source ports: one for all, one a QP by its index, a random one a QP (one)", CHOICE(ports, port_policies) },
 	{ "port", "N", "the source port, or QP 0's (49152)", NUMBER(port, 1, 65535) },
 	{ "udp-checksum", NULL, "compute it instead of sending 0", OTHER(take_flag), AT(plan.udp_checksum) },
 	{ "pkey", "N", "P_Key (0xffff)", NUMBER(pkey, 0, 0xffff) },
