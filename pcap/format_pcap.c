@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* pcap (draft-ietf-opsawg-pcap): a header, then records of four words and a frame. */
+/* pcap (draft-ietf-opsawg-pcap): a header, then records of four words and a frame, and maybe another file behind. */
 #include <stdlib.h>
 
 #include "pcap/format.h"
@@ -39,7 +39,8 @@ static ssize_t start(struct capture *c, const __u8 *bytes, size_t length)
 	if (format_16(bytes + 4, c->swapped) != 2)
 		return format_fail(c, "pcap of the unknown version %u", format_16(bytes + 4, c->swapped));
 	type = format_32(bytes + 20, c->swapped) & LINK_TYPE;
-	c->interfaces = calloc(1, sizeof(*c->interfaces));
+	if (!c->interfaces)
+		c->interfaces = calloc(1, sizeof(*c->interfaces));
 	if (!c->interfaces)
 		return format_fail(c, "no memory");
 	c->interfaces->link = link_find(type, c->link);
@@ -50,6 +51,16 @@ static ssize_t start(struct capture *c, const __u8 *bytes, size_t length)
 	return HEADER;
 }
 
+/* Of another pcap file, where a record would begin: as a record it would be an empty frame. */
+static bool is_header(const __u8 *bytes)
+{
+	bool swapped;
+
+	return is(bytes, &swapped) && format_16(bytes + 4, swapped) == 2 && format_16(bytes + 6, swapped) == 4 &&
+	       !format_64(bytes + 8, swapped);
+}
+
+/* Until there is no whole record any more, or (1) there is a file header instead of one. */
 static inline int walk_order(struct capture *c, struct run *r, const bool swapped)
 {
 	const __u32 record = c->record, unit = c->unit;
@@ -63,6 +74,8 @@ static inline int walk_order(struct capture *c, struct run *r, const bool swappe
 			return 0;
 		}
 		captured = format_32(r->at + 8, swapped);
+		if (!captured && is_header(r->at))
+			return 1;
 		if (captured > CAPTURE_FRAME_MAX)
 			return format_damaged(c, "a frame of %u bytes", captured);
 		if (left < record + captured) {
@@ -75,9 +88,22 @@ static inline int walk_order(struct capture *c, struct run *r, const bool swappe
 	}
 }
 
+/* Several files behind each other (`cat a.pcap.gz b.pcap.gz`): each is read as its own header says. */
 static int walk(struct capture *c, struct run *r)
 {
-	return c->swapped ? walk_order(c, r, true) : walk_order(c, r, false);
+	int result;
+
+	while ((result = c->swapped ? walk_order(c, r, true) : walk_order(c, r, false)) > 0) {
+		if (r->end - r->at < HEADER) {
+			r->need = HEADER;
+			return 0;
+		}
+		is(r->at, &c->swapped);
+		if (start(c, r->at, HEADER) < 0)
+			return -1;
+		r->at += HEADER;
+	}
+	return result;
 }
 
 static int finish(struct capture *c)

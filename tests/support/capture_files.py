@@ -112,6 +112,19 @@ class Pcap(File):
         return self
 
 
+class Several(File):
+    """Files one behind the other, as cat makes them."""
+
+    def __init__(self, *files):
+        super().__init__()
+        self.first = files[0].first
+        for f in files:
+            base = len(self.data)
+            self.frames += [(base + end, fields) for end, fields in f.frames]
+            self.ends |= {base + end for end in f.ends}
+            self.data += f.data
+
+
 class Pcapng(File):
     def __init__(self, order="<"):
         super().__init__()
@@ -220,6 +233,10 @@ def samples():
         yield f"pcap-bth{len(icrc)}", "bth", f.add(bare(_bare()[0], icrc), captured=40)
     yield "pcap-as-ip", "ip", Pcap(USER0).add(of_link(RAW, _frames()[0])).add(of_link(RAW, _frames()[2]))
     yield "pcap-as-ethernet", "ethernet", Pcap(USER0).add(of_link(ETHERNET, _frames()[0]))
+    a, b = (Pcap(ETHERNET, order, magic).add(of_link(ETHERNET, _frames()[0])).add(of_link(ETHERNET, _frames()[1]), fraction=5)
+            for order, magic in (("<", 0xa1b2c3d4), (">", 0xa1b23c4d)))
+    old, raw, empty = Pcap(magic=0xa1b2cd34).add(of_link(ETHERNET, _frames()[2])), Pcap(RAW).add(of_link(RAW, _frames()[0])), Pcap()
+    yield "pcap-several", "file", Several(a, b, empty, old, raw, a, Pcap(order=">"))
     yield from (("pcapng-" + name, "file", f) for name, f in pcapng_samples())
 
 
