@@ -9,10 +9,20 @@ static void set_stop(int signal)
 	stop = 1;
 }
 
+/* The terminal's end does not end whoever was told to outlive it (nohup). */
+static void stop_on_hangup(const struct sigaction *action)
+{
+	struct sigaction before;
+
+	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, action, NULL);
+}
+
 void stop_on_signals(void)
 {
 	struct sigaction action = { .sa_handler = set_stop };
 
+	stop_on_hangup(&action);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 }

@@ -7,7 +7,10 @@
 /* Set by the signals that end a run. */
 extern volatile sig_atomic_t stop;
 
-/* From now on SIGINT and SIGTERM end the run instead of the process; they interrupt system calls (EINTR). */
+/*
+ * From now on SIGINT, SIGTERM and SIGHUP (unless it is ignored) end the run instead of the process; they interrupt system
+ * calls (EINTR).
+ */
 void stop_on_signals(void);
 
 /* From now on the first SIGINT ends the run; the second one ends the process, should the first one be waited for in vain. */

@@ -50,6 +50,7 @@ static sigset_t block_signals(void)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &signals, &old);
 	return old;
 }
@@ -210,11 +211,13 @@ static int finish(struct sender *s, uint64_t begun)
 		s->report.complete = false;
 	}
 	count_losses(s);
+	if (s->report.interrupted)
+		complain("interrupted: not all of the plan was sent");
 	old = block_signals();
 	written = write_truth(s);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	written &= report(s);
-	return written && send_report_exact(&s->report) ? EXIT_RAN : EXIT_COULD_NOT;
+	return written && send_report_exact(&s->report) && !s->report.interrupted ? EXIT_RAN : EXIT_COULD_NOT;
 }
 
 static int run(struct sender *s)
@@ -238,6 +241,7 @@ static int run(struct sender *s)
 	}
 	s->report.complete = let_leave(s);
 	pthread_join(thread, NULL);
+	s->report.interrupted = stop && !planner_whole(s->planner);
 	status = finish(s, begun);
 	planner_free(s->planner);
 	return status;

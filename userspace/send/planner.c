@@ -47,6 +47,7 @@ struct planner {
 	uint64_t cell_user[CELLS]; /* position behind the slot that used it last */
 	uint64_t cells;		/* used so far */
 	atomic_bool abandoned;
+	bool whole;		/* all of the plan was made, and nothing is held back */
 };
 
 static bool is_over(const struct planner *p)
@@ -357,14 +358,22 @@ static bool time_is_up(const struct planner *p, uint64_t begun)
 void planner_run(struct planner *p)
 {
 	uint64_t begun = now_ns();
-	struct send_qp *qp;
+	uint32_t empty = 0; /* QPs that hold nothing back */
+	struct send_qp *qp = NULL;
 
-	while (!is_over(p) && !time_is_up(p, begun) && wait_until_near(p) && (qp = order_next(&p->order)))
+	while (!time_is_up(p, begun) && (qp = order_next(&p->order)) && !is_over(p) && wait_until_near(p))
 		make_one(p, qp);
-	for (uint32_t i = 0; i < p->plan->qps && leave_rest(p, &p->qps[i]); i++)
-		;
+	p->whole = time_is_up(p, begun) || !qp;
+	while (empty < p->plan->qps && leave_rest(p, &p->qps[empty]))
+		empty++;
+	p->whole &= empty == p->plan->qps;
 	publish(p);
 	__atomic_store_n(&p->memory->ended, 1, __ATOMIC_RELEASE);
+}
+
+bool planner_whole(const struct planner *p)
+{
+	return p->whole;
 }
 
 void planner_abandon(struct planner *p)

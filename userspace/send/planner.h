@@ -18,7 +18,10 @@ void planner_run(struct planner *p);
 /* From another thread: the way out cannot go on, planner_run() ends. */
 void planner_abandon(struct planner *p);
 
-/* After planner_run(). */
+/* After planner_run(): whether it made all of the plan; false: `stop` or planner_abandon() ended it before. */
+bool planner_whole(const struct planner *p);
+
+/* Also after planner_run(). */
 struct truth *planner_truth(const struct planner *p);
 void planner_free(struct planner *p);
 

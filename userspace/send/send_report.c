@@ -50,7 +50,7 @@ static bool print_json(const struct send_report *r, FILE *to)
 	json_t *object = json_pack("{s:s, s:b, s:s, s:s?, s:s?, s:I, s:I, s:I, s:f, s:f, s:f, s:I, s:I, s:b, s:s?, s:o, s:o, "
 				   "s:o}",
 		"schema", "rocescope.send/1",
-		"complete", r->complete,
+		"complete", r->complete && !r->interrupted,
 		"out", r->out,
 		"interface", plan->interface,
 		"file", plan->file,

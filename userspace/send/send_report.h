@@ -13,7 +13,8 @@
 struct send_report {
 	const struct send_options *options;
 	const char *out, *out_words;   /* the way out, for programs and for people */
-	bool complete;		       /* all that was planned, until the end or Ctrl-C, has left */
+	bool complete;		       /* all that was planned, until the end or a signal, has left */
+	bool interrupted;	       /* a signal ended it before the plan did */
 	uint64_t packets, bytes;       /* that left; frames without FCS */
 	double seconds;		       /* between the first and the last of them */
 	uint64_t refused, lost;	       /* by the way out, by the device behind it */
@@ -21,7 +22,7 @@ struct send_report {
 	uint64_t late_p50, late_p99, late_max; /* ns; paced only */
 };
 
-/* Whether nobody who counts knows of a packet that was planned, until the end or Ctrl-C, and did not get out. */
+/* Whether nobody who counts knows of a packet that was planned, until the end or a signal, and did not get out. */
 static inline bool send_report_exact(const struct send_report *r)
 {
 	return r->complete && !r->refused && !r->lost;
