@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ struct own_file {
 
 struct ng_writer {
 	int fd; /* -1: writing has ended */
+	bool broken; /* ... since the pipe has no reader any more */
 	bool rotates;
 	struct ng_rotation rotation;
 	char *name; /* as it was given */
@@ -48,6 +50,7 @@ static bool fail(struct ng_writer *w, int error)
 {
 	if (!*w->error)
 		snprintf(w->error, sizeof(w->error), "%s", strerror(error));
+	w->broken |= error == EPIPE;
 	return false;
 }
 
@@ -87,6 +90,13 @@ static bool close_file(struct ng_writer *w)
 
 	w->fd = -1;
 	return !close(fd) || fail(w, errno);
+}
+
+bool ng_broken(const struct ng_writer *w)
+{
+	struct pollfd file = { .fd = w->fd };
+
+	return w->broken || (w->fd >= 0 && poll(&file, 1, 0) > 0 && file.revents & POLLERR);
 }
 
 /* How much of the buffer could be written; else why not all of it is in errno. */

@@ -82,6 +82,9 @@ const char *ng_path(const struct ng_writer *w);
 __u32 ng_files(const struct ng_writer *w);
 const char *ng_error(const struct ng_writer *w);
 
+/* Whether it is a pipe that nobody reads any more. It shows without anything being written. */
+bool ng_broken(const struct ng_writer *w);
+
 /* Packets that are in files, with those that were deleted since; not those that a full disk left in the buffer. */
 __u64 ng_written(const struct ng_writer *w);
 

@@ -222,12 +222,19 @@ static void comment_on(const struct taken_packet *p, char text[EVENT_TEXT])
 		event_text(&r->event, text);
 }
 
-/* Said once; what comes is still counted. */
+static const char *name_of(const char *path)
+{
+	return strcmp(path, "-") ? path : "standard output";
+}
+
+/* Said once. Where a disk is full, what comes is still counted; where a pipe's reader has gone, watch() ends. */
 static void say_failed(struct capture *c)
 {
+	bool broken = ng_broken(c->writer);
+
 	if (!c->failed)
-		fprintf(stderr, "rocescope: %s: %s: writing has ended, counting goes on\n",
-			strcmp(ng_path(c->writer), "-") ? ng_path(c->writer) : "standard output", ng_error(c->writer));
+		fprintf(stderr, "rocescope: %s: %s%s\n", name_of(ng_path(c->writer)),
+			broken ? strerror(EPIPE) : ng_error(c->writer), broken ? "" : ": writing has ended, counting goes on");
 	c->failed = true;
 }
 
@@ -308,7 +315,7 @@ static bool open_file(struct capture *c)
 	c->writer = ng_open(o->path, interfaces, o->live.interface_count, &o->rotation, error);
 	live_block(&c->live);
 	if (!c->writer)
-		fprintf(stderr, "rocescope: %s: %s\n", o->path, error);
+		fprintf(stderr, "rocescope: %s: %s\n", name_of(o->path), error);
 	return c->writer;
 }
 
@@ -393,6 +400,10 @@ static bool watch(struct capture *c)
 
 		if (!live_wait(&c->live, pause < end ? pause : end) || now >= end)
 			return true;
+		if (ng_broken(c->writer)) {
+			say_failed(c);
+			return true;
+		}
 		if (!read_packets(c, taken_read))
 			return false;
 		if (now < next)
@@ -422,7 +433,7 @@ static bool finish(struct capture *c)
 	closed = ng_close(c->writer, error);
 	live_block(&c->live);
 	if (!closed && !c->failed) {
-		fprintf(stderr, "rocescope: %s: %s\n", c->options->path, error);
+		fprintf(stderr, "rocescope: %s: %s\n", name_of(c->options->path), error);
 		c->failed = true;
 	}
 	c->writer = NULL;
@@ -482,7 +493,7 @@ static bool print_lines(const struct capture *c)
 	if (c->files > 1)
 		fprintf(out, "%u files, the last one is %s\n", c->files, c->last_path);
 	else
-		fprintf(out, "%s\n", strcmp(c->last_path, "-") ? c->last_path : "standard output");
+		fprintf(out, "%s\n", name_of(c->last_path));
 	return !ferror(out) && !fflush(out);
 }
 
