@@ -311,6 +311,8 @@ static void take_frame(struct doctor *d, const struct doctor_packet *p)
 	if (kind == FINDING_KINDS || d->loose_key[kind].kind)
 		return;
 	roce_stream_key(&p->look->packet, &d->loose_key[kind]);
+	if (!p->look->packet.op)
+		d->loose_key[kind].qpn = FINDING_NO_QPN;
 }
 
 void doctor_take(struct doctor *d, const struct doctor_packet *doctor)

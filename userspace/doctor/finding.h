@@ -3,6 +3,8 @@
 #ifndef USERSPACE_DOCTOR_FINDING_H
 #define USERSPACE_DOCTOR_FINDING_H
 
+#include <stdint.h>
+
 #include "roce/stream.h"
 
 #define FINDING_EVIDENCE 5 /* frames that are shown for it */
@@ -11,6 +13,8 @@
 
 /* A finding needs so many packets that agree; fewer are a candidate. */
 #define FINDING_PACKETS 3
+
+#define FINDING_NO_QPN UINT32_MAX /* the packet ends, or its lengths lie, before its BTH */
 
 struct evidence {
 	__u64 frame;	   /* number, see struct doctor_packet */
@@ -25,7 +29,7 @@ struct finding {
 	int weight;    /* how important: see userspace/doctor/finding.def */
 	__u64 packets; /* that show it */
 	size_t streams; /* that show it */
-	struct roce_key stream; /* the first of them */
+	struct roce_key stream; /* the first of them; its qpn may be FINDING_NO_QPN */
 	struct evidence evidence[FINDING_EVIDENCE];
 	size_t evidence_count;
 	char text[FINDING_TEXT]; /* what is wrong, in words, with its figures */

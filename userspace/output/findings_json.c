@@ -14,13 +14,13 @@ static json_t *number(__u64 n)
 
 static json_t *stream_object(const struct roce_key *k)
 {
-	bool datagram = k->kind == KEY_DATAGRAM;
+	bool datagram = k->kind == KEY_DATAGRAM, known = k->qpn != FINDING_NO_QPN;
 
 	if (!k->kind)
 		return json_null();
 	return json_pack("{s:s, s:o, s:o, s:o, s:s}", "src", address_text(k->src).text,
 			 "dst", datagram ? json_null() : json_string(address_text(k->dst).text),
-			 "dqpn", datagram ? json_null() : number(k->qpn), "sqpn", datagram ? number(k->qpn) : json_null(),
+			 "dqpn", datagram || !known ? json_null() : number(k->qpn), "sqpn", datagram ? number(k->qpn) : json_null(),
 			 "side", k->side == SIDE_RESPONSE ? "response" : "request");
 }
 

@@ -85,6 +85,8 @@ static void show_stream(const struct page *p, const struct finding *f)
 
 	if (k->kind == KEY_DATAGRAM)
 		snprintf(stream, sizeof(stream), "%s QPN %u (0x%x, source)", address_text(k->src).text, k->qpn, k->qpn);
+	else if (k->kind && k->qpn == FINDING_NO_QPN)
+		snprintf(stream, sizeof(stream), "%s > %s, QPN not read", address_text(k->src).text, address_text(k->dst).text);
 	else if (k->kind)
 		snprintf(stream, sizeof(stream), "%s > %s QPN %u (0x%x)%s", address_text(k->src).text, address_text(k->dst).text, k->qpn, k->qpn,
 			 k->side == SIDE_RESPONSE ? " (responses)" : "");
@@ -173,9 +175,16 @@ static size_t count(const struct findings *f, bool certain)
 static void show_checked(const struct page *p, const struct findings_report *r, bool nothing)
 {
 	__u64 passed = r->totals.value[COUNTER_roce_packets] + r->totals.value[COUNTER_rocev1_packets];
+	__u64 unread = r->totals.value[COUNTER_malformed] + r->totals.value[COUNTER_ip_fragments];
 	const struct doctor_checked *c = &r->checked;
 	char text[600], of[64] = "", starts[96] = "";
 
+	if (!c->packets && unread) {
+		snprintf(text, sizeof(text), "No RoCE packet could be read: %llu frame%s malformed or fragments. Nothing else was "
+			 "checked.", unread, unread == 1 ? " is" : "s are");
+		paragraph(p, "", 0, false, text);
+		return;
+	}
 	if (!c->packets) {
 		paragraph(p, "", 0, false, "There was no RoCE packet: nothing was checked.");
 		return;
