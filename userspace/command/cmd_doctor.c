@@ -116,8 +116,14 @@ static bool is_interface(const char *name)
 	return strcmp(name, "-") && access(name, F_OK) && if_nametoindex(name);
 }
 
-/* All of them are files, or all are interfaces. */
-static void take_arguments(struct options *o)
+static bool say_missing(const char *name)
+{
+	fprintf(stderr, "rocescope: doctor: %s: neither a file nor an interface\n", name);
+	return false;
+}
+
+/* All of them are files, or all are interfaces. false: there is no such thing. */
+static bool take_arguments(struct options *o)
 {
 	if (!o->file_count)
 		usage_error("doctor: which file, or which interface?");
@@ -127,10 +133,11 @@ static void take_arguments(struct options *o)
 		if (is_interface(name))
 			live_take_interface(&o->live, name);
 		else if (strcmp(name, "-") && access(name, F_OK) && errno == ENOENT)
-			usage_error("doctor: %s: neither a file nor an interface", name);
+			return say_missing(name);
 	}
 	if (o->live.interface_count && o->live.interface_count != o->file_count)
 		usage_error("doctor: files and interfaces are not looked at together");
+	return true;
 }
 
 static const struct arguments arguments = {
@@ -143,7 +150,7 @@ static const struct arguments arguments = {
 	.help = help,
 };
 
-static void parse_options(struct options *o, int argc, char **argv)
+static bool parse_options(struct options *o, int argc, char **argv)
 {
 	int first;
 
@@ -156,7 +163,7 @@ static void parse_options(struct options *o, int argc, char **argv)
 	first = arguments_parse(&arguments, o, argc, argv);
 	o->files = argv + first;
 	o->file_count = argc - first;
-	take_arguments(o);
+	return take_arguments(o);
 }
 
 static void see(void *context, const struct analysis_seen *seen)
@@ -244,7 +251,8 @@ int cmd_doctor(int argc, char **argv)
 	struct options o;
 	int status = EXIT_RAN;
 
-	parse_options(&o, argc, argv);
+	if (!parse_options(&o, argc, argv))
+		return EXIT_COULD_NOT;
 	if (o.expect) {
 		status = expect_read(o.expect, &expected);
 		o.analysis.expected = &expected;

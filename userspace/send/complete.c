@@ -271,10 +271,10 @@ static void complete_sequence(struct plan *plan, const char *path)
 	plan->turn = calloc(TURNS_MOST, sizeof(*plan->turn));
 	plan->turns = 0;
 	if (!f || !named || !plan->turn)
-		usage_error("send: --interleave sequence=%s: %s", path, strerror(errno));
+		could_not(path, strerror(errno));
 	read_sequence(plan, path, f, named);
 	if (ferror(f))
-		usage_error("send: %s: %s", path, strerror(errno));
+		could_not(path, strerror(errno));
 	for (uint32_t k = 0; k < plan->qps; k++)
 		if (!named[k])
 			usage_error("send: %s: QP %u never has its turn: name each of the %u, or lower --qps", path, k,

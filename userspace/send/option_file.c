@@ -57,8 +57,10 @@ void take_plan(struct option_parser *p, const struct option_word *w, const char 
 	f = fopen(text, "r");
 	if (f)
 		read_plan(&inside, f);
-	if (!f || ferror(f))
-		option_wrong(p, w, text, "%s", strerror(errno));
+	if (!f || ferror(f)) { /* no mistake of the command line: as everywhere where a file cannot be read */
+		fprintf(stderr, "rocescope: send: --plan %s: %s\n", text, strerror(errno));
+		exit(1);
+	}
 	fclose(f);
 }
 

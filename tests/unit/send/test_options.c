@@ -82,13 +82,18 @@ static int status(char **argv)
 	return WEXITSTATUS(result);
 }
 
-/* One line, exit status 2, these words in it. */
-static void refused(const char *words, char **argv)
+/* One line, that exit status, these words in it. */
+static void ended(int wanted, const char *words, char **argv)
 {
 	int s = status(argv);
 
-	if (s != 2 || !strstr(said, words) || strchr(said, '\n') != said + strlen(said) - 1)
-		fail_msg("exit status %d, not 2 with '%s': %s", s, words, said);
+	if (s != wanted || !strstr(said, words) || strchr(said, '\n') != said + strlen(said) - 1)
+		fail_msg("exit status %d, not %d with '%s': %s", s, wanted, words, said);
+}
+
+static void refused(const char *words, char **argv)
+{
+	ended(2, words, argv);
 }
 
 static char *text_file(const char *text)
@@ -225,7 +230,7 @@ static void test_order(void **state)
 	refused("no QP 2: there are 2", TO_FILE("--qps", "2", "--interleave", words));
 	refused("QP 3 never", TO_FILE("--qps", "4", "--interleave", words));
 	unlink(path);
-	refused("No such file", TO_FILE("--interleave", words));
+	ended(1, "No such file", TO_FILE("--interleave", words));
 	path = text_file("0\n0 x\n");
 	snprintf(words, sizeof(words), "sequence=%s", path);
 	refused(":2: wants QP indexes", TO_FILE("--interleave", words));
@@ -314,9 +319,9 @@ static void test_plan_files(void **state)
 	unlink(path);
 	path = text_file("plan x");
 	refused("cannot name another", TO_FILE("--plan", path));
-	refused("No such file", TO_FILE("--plan", "/nonexistent"));
+	ended(1, "No such file", TO_FILE("--plan", "/nonexistent"));
 	refused("too long", TO_FILE("--plan", "/dev/zero"));
-	refused("", TO_FILE("--plan", "/tmp"));
+	ended(1, "", TO_FILE("--plan", "/tmp"));
 	unlink(path);
 }
 
