@@ -98,6 +98,7 @@ static int run(struct watch *w, const struct live_options *o, struct snapshot *s
 
 	if (status)
 		return status;
+	fprintf(stderr, "rocescope: doctor: watches for %g s (--duration), then says what it has found\n", o->duration);
 	good = watch(w, o);
 	live_detach(&w->live);
 	if (isatty(STDERR_FILENO))
