@@ -6,7 +6,7 @@ import signal
 import time
 
 from support.project import ROOT
-from support import oracle
+from support import oracle, schema
 
 ROCESCOPE = os.path.join(ROOT, "build", "rocescope")
 REPLAY = os.path.join(ROOT, "build", "tests", "xdp_replay")
@@ -46,6 +46,7 @@ class Referee:
         self.captured = self._tcpdump.wait(20).stderr
         if kind is None:
             self.snapshot = json.loads(lines[-1])
+            schema.validate("snapshot", self.snapshot)
 
 
 def perftest(lab, tool, *options, seconds=60):

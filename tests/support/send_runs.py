@@ -5,7 +5,7 @@ import os
 import subprocess
 import tempfile
 
-from . import oracle
+from . import oracle, schema
 from .project import ROCESCOPE
 from .send_judge import Plan
 from .tap import Tap
@@ -24,6 +24,7 @@ class Run:
         self.frames, self.times = [f for _, _, f in packets], [ns - START for ns, _, _ in packets]
         with open(truth) as f:
             self.truth = json.load(f)
+        schema.validate("truth", self.truth)
 
 
 class Sender:

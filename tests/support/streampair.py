@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 
+from . import schema
 from .patience import PATIENCE, until
 from .project import ROOT
 
@@ -93,6 +94,8 @@ class Stream:
         self.status = self.process.returncode
         with contextlib.suppress(json.JSONDecodeError):
             self.object = json.loads(out)
+        if self.object is not None:
+            schema.validate("stream", self.object)
         return self.object
 
 

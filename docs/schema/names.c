@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Prints names.schema.json: the part of the JSON schemas that comes from .def files. A new counter, lint, event, finding or
+ * fault is in the schemas as soon as it is in its .def file.
+ */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define NAME 64
+#define HINT "hint_"
+
+enum scope { FRAME, PACKET, STREAM, REPORT };
+
+static const struct {
+	const char *name, *words, *unit;
+	enum scope scope;
+} counters[] = {
+#define COUNTER(name, unit, kind, scope, words) { #name, words, #unit, scope },
+#include "roce/counters.def"
+#undef COUNTER
+};
+
+static const struct {
+	const char *name, *words;
+} lints[] = {
+#define LINT(name, test, words) { #name, words },
+#include "roce/lint.def"
+#undef LINT
+};
+
+static const char *const events[] = {
+#define EVENT(name, reason, words) #name,
+#include "roce/event.def"
+#undef EVENT
+};
+
+static const char *const findings[] = {
+#define FINDING(name, class, weight, words, asks, fix) #name,
+#include "userspace/doctor/finding.def"
+#undef FINDING
+};
+
+static const char *const mistakes[] = {
+#define MISTAKE(name, change, words, asks, fix) #name,
+#include "userspace/doctor/icrc_mistake.def"
+#undef MISTAKE
+};
+
+static const char *const faults[] = {
+#define FAULT(name, unit, stage, needs, keys, words) #name,
+#include "userspace/send/fault.def"
+#undef FAULT
+};
+
+/* In JSON these names have - for _. */
+static json_t *spelled(const char *name)
+{
+	char text[NAME];
+	size_t i = 0;
+
+	for (; name[i] && i < NAME - 1; i++)
+		text[i] = name[i] == '_' ? '-' : name[i];
+	text[i] = 0;
+	return json_string(text);
+}
+
+static json_t *enumeration(const char *const *names, size_t count)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, spelled(names[i]));
+	return json_pack("{s:o}", "enum", list);
+}
+
+/* The doctor's hints, or what it finds. */
+static json_t *kinds(bool hints)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < ARRAY_SIZE(findings); i++)
+		if (!strncmp(findings[i], HINT, strlen(HINT)) == hints)
+			json_array_append_new(list, spelled(findings[i]));
+	return json_pack("{s:o}", "enum", list);
+}
+
+/* icrc-MISTAKE, or icrc-MISTAKE+MISTAKE for two at once */
+static json_t *mistake_kinds(void)
+{
+	char names[ARRAY_SIZE(mistakes) * NAME], *at = names;
+
+	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++) {
+		json_t *name = spelled(mistakes[i]);
+
+		at += sprintf(at, "%s%s", i ? "|" : "", json_string_value(name));
+		json_decref(name);
+	}
+	return json_pack("{s:s, s:o}", "type", "string", "pattern", json_sprintf("^icrc-(%s)(\\+(%s))?$", names, names));
+}
+
+static json_t *lint_names(void)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < ARRAY_SIZE(lints); i++)
+		json_array_append_new(list, json_string(lints[i].name));
+	return json_pack("{s:o}", "enum", list);
+}
+
+static json_t *lint_counts(void)
+{
+	json_t *counts = json_object();
+
+	for (size_t i = 0; i < ARRAY_SIZE(lints); i++)
+		json_object_set_new(counts, lints[i].name, json_pack("{s:s, s:i, s:s}", "type", "integer", "minimum", 1,
+								     "description", lints[i].words));
+	return json_pack("{s:s, s:o, s:b}", "type", "object", "properties", counts, "additionalProperties", false);
+}
+
+static json_t *counter(size_t i)
+{
+	return json_pack("{s:s, s:i, s:o}", "type", "integer", "minimum", 0, "description",
+			 json_sprintf("%s (%s)", counters[i].words, counters[i].unit));
+}
+
+/* The totals have every counter. */
+static json_t *totals(void)
+{
+	json_t *counts = json_object(), *required = json_array();
+
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
+		json_object_set_new(counts, counters[i].name, counter(i));
+		json_array_append_new(required, json_string(counters[i].name));
+	}
+	return json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", counts, "required", required,
+			 "additionalProperties", false);
+}
+
+/* A stream has those that say something of it, and never ring_missed, which is the interface's. */
+static json_t *stream_counters(void)
+{
+	json_t *counts = json_object();
+
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
+		if (counters[i].scope != FRAME && strcmp(counters[i].name, "ring_missed"))
+			json_object_set_new(counts, counters[i].name, counter(i));
+	return json_pack("{s:s, s:o}", "type", "object", "properties", counts);
+}
+
+int main(void)
+{
+	json_t *o = json_pack("{s:s, s:s, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}}",
+			      "$schema", "https://json-schema.org/draft/2020-12/schema",
+			      "$comment", "Made from the .def files by docs/schema/names.c.", "$defs",
+			      "totals", totals(), "stream_counters", stream_counters(), "lint_counts", lint_counts(),
+			      "lint", lint_names(), "event", enumeration(events, ARRAY_SIZE(events)),
+			      "finding", kinds(false), "hint", kinds(true), "icrc_mistake", mistake_kinds(),
+			      "fault", enumeration(faults, ARRAY_SIZE(faults)));
+
+	return !o || json_dumpf(o, stdout, JSON_INDENT(1)) || putchar('\n') == EOF || fflush(stdout);
+}

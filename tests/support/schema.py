@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What the programs print, against the JSON schemas (docs/json.md)."""
+import functools
+import json
+import pathlib
+import re
+
+import jsonschema
+from .project import ROOT
+
+FOLDER = pathlib.Path(ROOT, "build", "schema")
+SUFFIX = ".schema.json"
+NOT_DOCUMENTS = ("common", "names")     # what the others refer to
+
+
+@functools.cache
+def files():
+    """{address: schema}. Schemas refer to each other by file name: all are in one folder."""
+    schemas = {}
+    for path in FOLDER.glob("*" + SUFFIX):
+        schemas[path.as_uri()] = json.loads(path.read_text(encoding="utf-8"))
+    return schemas
+
+
+def names():
+    """Every NAME of a rocescope.NAME/1."""
+    found = {path.name.removesuffix(SUFFIX) for path in FOLDER.glob("*" + SUFFIX)}
+    return sorted(found - set(NOT_DOCUMENTS))
+
+
+@functools.cache
+def validator(name):
+    address = (FOLDER / (name + SUFFIX)).as_uri()
+    return jsonschema.Draft202012Validator(files()[address], resolver=jsonschema.RefResolver(address, files()[address], files()),
+                                           format_checker=jsonschema.FormatChecker(("ipv4", "ipv6")))
+
+
+def errors(name, document):
+    """What is wrong with the document, each with its place. Empty: it is valid."""
+    return [f"{error.json_path}: {error.message[:500]}" for error in validator(name).iter_errors(document)]
+
+
+def validate(name, document):
+    """Raises AssertionError if the document is no rocescope.NAME/1."""
+    found = errors(name, document)
+    assert not found, f"no rocescope.{name}/1:\n" + "\n".join(found[:10])
+
+
+# ---- does a schema refuse anything? ----
+
+# What a document may lack: pattern of the place.
+MAY_LACK = {
+    "snapshot": r"selection|rates|events|filter|host|streams\.(rates|dialogue|owner)|(streams\.lint|fault_kinds)\..*",
+    "event": "",
+    "capture": r"reasons\..*",
+    "stream": r"drops\..*|end_seen|error|mtu|path_mtu|packets_per_message|pacing_slipped_us|ring_full|duplicates|late|foreign|"
+              r"socket_receive_buffer_runs|messages_not_completed|packets_not_completed|hw_counters(\..*)?|qps",
+    "compare": r"path\.referee\.[AB]|rows\.losses\..*",
+    "bench": r"machine\.mitigations\..*|refused\.(qps|icrc|apart|out|tool)",
+}
+# A stream lacks the counters that say nothing of it, but never these.
+STREAM_HAS = ("bytes", "payload_bytes", "ecn_ce", "roce_packets", "icrc_checked", "icrc_unchecked", "icrc_bad", "truncated",
+              "unknown_opcodes")
+
+
+def may_lack(name, place):
+    counters = files()[(FOLDER / ("names" + SUFFIX)).as_uri()]["$defs"]["stream_counters"]["properties"]
+    if name == "snapshot" and place.startswith("streams.") and place[8:] in set(counters) - set(STREAM_HAS):
+        return True
+    return re.fullmatch(MAY_LACK.get(name, ""), place) is not None
+
+
+def keys(value, place=""):
+    """(place, the object, its key) of each place once: the elements of a list are one place."""
+    found, inner = {}, []
+    if isinstance(value, list):
+        inner = [(place, element) for element in value]
+    elif isinstance(value, dict):
+        found = {f"{place}{key}": (value, key) for key in value}
+        inner = [(f"{place}{key}.", element) for key, element in value.items()]
+    for where, element in inner:
+        for deeper, at in keys(element, where).items():
+            found.setdefault(deeper, at)
+    return found
+
+
+def accepted_mistakes(name, document):
+    """What the schema takes for right after one key of the document was renamed, left out, or given a value of another type."""
+    accepted = []
+    for place, (found, key) in keys(document).items():
+        before = dict(found)
+        value = before[key]
+        for mistake, instead in (("renamed", {f"{key} renamed": value}), ("left out", {}),
+                                 ("of another type", {key: "text" if isinstance(value, dict) else {"an": "object"}})):
+            found.clear()
+            found.update({k: v for k, v in before.items() if k != key}, **instead)
+            if not (mistake == "left out" and may_lack(name, place)) and validator(name).is_valid(document):
+                accepted.append(f"{place} {mistake}")
+        found.clear()
+        found.update(before)
+    return accepted
