@@ -44,7 +44,7 @@ enum {
 };
 
 struct kind {
-	const char *name; /* contract: "Program names" */
+	const char *name; /* docs/json.md, Bench */
 	const char *symbol; /* in bench.bpf.c, without _plain or _frags */
 	__u32 does;
 	__u32 (*crc)(const __u8 *bytes, __u32 length); /* in user space */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The options all stream programs have (contract: `PROG send|recv OPTIONS`), and how a program adds its own. */
+/* The options all stream programs have (`PROG send|recv OPTIONS`, docs/json.md), and how a program adds its own. */
 #ifndef LIB_OPTIONS_H
 #define LIB_OPTIONS_H
 

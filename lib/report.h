@@ -32,7 +32,7 @@ struct stream_report {
 /* Packets dropped at a place that has a counter of its own. */
 void report_drop(struct stream_report *report, const char *place, uint64_t count);
 
-/* A field beyond those of the contract. */
+/* A field that only some programs have: docs/json.md and docs/schema/stream.schema.json list it as optional. */
 void report_extra(struct stream_report *report, const char *name, uint64_t value);
 
 /* To stdout, as one JSON object or for people; frees drops and extra. */

@@ -16,7 +16,7 @@ enum roce_service {
 	SERVICE_UD = 3,
 	SERVICE_CNP = 4,
 	SERVICE_XRC = 5,
-	SERVICE_UDP = 8, /* no opcode: a flow of our own stream header (contract: --udp) */
+	SERVICE_UDP = 8, /* no opcode: a flow of our own stream header (monitor --udp) */
 };
 
 /* What an opcode is. 0 = reserved or a manufacturer's: an unknown opcode. */

@@ -272,7 +272,7 @@ roce_inline __u32 stream_span(const struct roce_stream *s, const struct roce_pac
 }
 
 /*
- * PSN rules of the design: d ahead of the expected number is a gap of d; behind it the window and the remembered holes
+ * PSN rules (docs/rules.md): d ahead of the expected number is a gap of d; behind it the window and the remembered holes
  * decide; too far either way is another place in the sequence. begins: a message, or the stream: how far a response that
  * does so is ahead means nothing. Returns where the packet stands; psn_forward() may have to follow.
  */

@@ -471,7 +471,7 @@ def lints(paths):
 
 
 def totals(paths):
-    """How many frames there are of each kind, by the names of the contract."""
+    """How many frames there are of each kind, by the names of roce/counters.def."""
     names = {"other": "other_frames", "rocev1": "rocev1_packets", "fragment": "ip_fragments", "malformed": "malformed",
              "roce": "roce_packets"}
     t = dict.fromkeys(["frames", "icrc_checked", "icrc_unchecked", "icrc_bad", "unknown_opcodes", *names.values()], 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the doctor found: contract rocescope.findings/1. */
+/* What the doctor found. As JSON: rocescope.findings/1 (docs/json.md). */
 #ifndef USERSPACE_DOCTOR_FINDING_H
 #define USERSPACE_DOCTOR_FINDING_H
 

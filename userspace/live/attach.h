@@ -14,7 +14,7 @@
 
 #include "userspace/live/share.h"
 
-/* contract: --mode */
+/* --mode */
 enum attach_mode { ATTACH_AUTO, ATTACH_NATIVE, ATTACH_GENERIC };
 
 struct attach_programs {

@@ -9,7 +9,7 @@
 #include "userspace/model/snapshot.h"
 #include "userspace/output/page.h"
 
-/* contract: --streams; WORST: all for programs; for people at most VIEW_WORST, those with faults if there are */
+/* --streams. WORST: programs get all streams, people at most VIEW_WORST: those with faults if there are any. */
 enum view_streams { STREAMS_ALL, STREAMS_CHANGED, STREAMS_NONE, STREAMS_WORST };
 
 #define VIEW_WORST 20

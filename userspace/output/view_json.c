@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* rocescope.snapshot/1, as the contract has it. */
+/* rocescope.snapshot/1 (docs/json.md, docs/schema/snapshot.schema.json) */
 #include <errno.h>
 #include <jansson.h>
 #include <stdint.h>

@@ -13,7 +13,7 @@
 
 struct fault;
 
-/* contract: --op */
+/* --op */
 enum send_op {
 	SEND_UC_WRITE_IMM, SEND_UC_WRITE, SEND_UC_SEND, SEND_RC_WRITE, SEND_RC_SEND, SEND_UD_SEND, SEND_READ_RESPONSE,
 	SEND_ACK, SEND_CNP,
