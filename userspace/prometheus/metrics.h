@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A snapshot as Prometheus reads it (text format 0.0.4). Names are those of roce/counters.def: rocescope_NAME[_total] (docs/json.md). */
+/*
+ * A snapshot as Prometheus reads it (text format 0.0.4). Names are those of roce/counters.def: rocescope_NAME[_total]
+ * (docs/json.md).
+ */
 #ifndef USERSPACE_PROMETHEUS_METRICS_H
 #define USERSPACE_PROMETHEUS_METRICS_H
 
