@@ -2,6 +2,7 @@
 """rocescope send -w, run again and again, and what its truth files say, held against tests/oracle.py and rocescope analyze."""
 import json
 import os
+import re
 import subprocess
 import tempfile
 
@@ -25,6 +26,17 @@ class Run:
         with open(truth) as f:
             self.truth = json.load(f)
         schema.validate("truth", self.truth)
+
+
+def listed_faults():
+    """The name of every fault, as --help lists them."""
+    out = subprocess.run([ROCESCOPE, "send", "--help", "faults"], capture_output=True, text=True).stdout
+    return re.findall(r"^  ([a-z][a-z0-9-]+)(?=[ \n])", out, re.MULTILINE)
+
+
+def listed_icrc_mistakes():
+    """Those in ICRCs that the packets have, without icrc-."""
+    return [name[len("icrc-"):] for name in listed_faults() if name.startswith("icrc-") and name != "icrc-absent"]
 
 
 class Sender:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Why an ICRC is wrong: every known mistake of userspace/doctor/icrc_mistake.def, and combinations of two, are tried until one gives
+ * Why an ICRC is wrong: every known mistake of roce/icrc_mistake.def, and combinations of two, are tried until one gives
  * the value on the wire; where none does, the CRC's linearity says whether flipped bits explain it, and which.
  * None of this is userspace/send/icrc_way.c's code: each is the other's judge.
  */

@@ -30,9 +30,8 @@
 #define FIX_CUT "feed the valid bytes of the last word as well (AXI: tkeep)"
 
 static const struct mistake_words words[MISTAKES] = {
-#define MISTAKE(name, change, words, asks, fix) { #name, words, asks, fix },
-#include "userspace/doctor/icrc_mistake.def"
-#undef MISTAKE
+#define MISTAKE(name, tried, words, asks, fix) { #name, words, asks, fix },
+#include "roce/icrc_mistake.def"
 };
 
 const char mistake_asks_all[] = ASKS_WHOLE;
@@ -46,12 +45,11 @@ static void add(__u8 set[2], enum part part)
 static void make_mistake(struct recipe *r, enum mistake m)
 {
 	switch (m) {
-#define MISTAKE(name, change, words, asks, fix)                                                                           \
+#define MISTAKE(name, tried, words, asks, fix)                                                                           \
 	case MISTAKE_##name:                                                                                              \
-		change;                                                                                                   \
+		tried;                                                                                                    \
 		break;
-#include "userspace/doctor/icrc_mistake.def"
-#undef MISTAKE
+#include "roce/icrc_mistake.def"
 	case MISTAKES:
 		break;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How an ICRC is made, as a recipe of which the right one is all zeroes. A mistake changes the recipe in one point; two
- * mistakes do so one after the other, in the order of userspace/doctor/icrc_mistake.def. What makes the same recipe is the same
+ * mistakes do so one after the other, in the order of roce/icrc_mistake.def. What makes the same recipe is the same
  * explanation, so what contradicts itself or adds nothing is not in the list.
  */
 #ifndef USERSPACE_DOCTOR_ICRC_RECIPE_H
@@ -105,9 +105,8 @@ struct recipe {
 };
 
 enum mistake {
-#define MISTAKE(name, change, words, asks, fix) MISTAKE_##name,
-#include "userspace/doctor/icrc_mistake.def"
-#undef MISTAKE
+#define MISTAKE(name, tried, words, asks, fix) MISTAKE_##name,
+#include "roce/icrc_mistake.def"
 	MISTAKES,
 	NO_MISTAKE = MISTAKES
 };

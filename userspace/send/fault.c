@@ -300,12 +300,14 @@ static void mistake_bth(const struct fault *f, struct frame *frame)
 static void mistake_icrc_way(const struct fault *f, struct frame *frame)
 {
 	switch (f->kind) {
-#define ICRC_WAY(name, words)                            \
+#define MISTAKE_MADE(name, ...)                          \
 	case FAULT_icrc_##name:                          \
 		icrc_add(&frame->icrc, ICRC_WAY_##name); \
 		break;
-#include "userspace/send/icrc_way.def"
-#undef ICRC_WAY
+#include "roce/icrc_mistake.def"
+	case FAULT_icrc_constant:
+		icrc_add(&frame->icrc, ICRC_WAY_constant);
+		break;
 	default:
 		break;
 	}

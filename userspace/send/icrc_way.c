@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Each way of userspace/send/icrc_way.def is a small change to the recipe of a right ICRC. */
+/* Each mistake that send makes (roce/icrc_mistake.def) is a small change to the recipe of a right ICRC. */
 #include <isa-l/crc.h>
 #include <string.h>
 
@@ -228,9 +228,9 @@ static void way_words_swapped(struct recipe *r)
 }
 
 static void (*const ways[ICRC_WAYS])(struct recipe *r) = {
-#define ICRC_WAY(name, words) [ICRC_WAY_##name] = way_##name,
-#include "userspace/send/icrc_way.def"
-#undef ICRC_WAY
+	[ICRC_WAY_constant] = way_constant,
+#define MISTAKE_MADE(name, ...) [ICRC_WAY_##name] = way_##name,
+#include "roce/icrc_mistake.def"
 };
 
 static void right_recipe(struct recipe *r, const struct frame *f)

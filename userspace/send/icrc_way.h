@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The ICRC in its right way and in each wrong one of userspace/send/icrc_way.def. None of it is the engine's code, so that each can be
- * held against the other.
+ * The right ICRC, and a wrong one for each mistake that send makes (roce/icrc_mistake.def). None of it is the engine's or the
+ * doctor's code, so that each can be held against the other.
  */
 #ifndef USERSPACE_SEND_ICRC_WAY_H
 #define USERSPACE_SEND_ICRC_WAY_H

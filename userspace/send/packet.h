@@ -52,9 +52,9 @@ struct packet {
 /* ICRC mistakes: what is done otherwise. The next packet's ICRC is right again. */
 enum icrc_way {
 	ICRC_WAY_RIGHT,
-#define ICRC_WAY(name, words) ICRC_WAY_##name,
-#include "userspace/send/icrc_way.def"
-#undef ICRC_WAY
+	ICRC_WAY_constant, /* any number in the field */
+#define MISTAKE_MADE(name, ...) ICRC_WAY_##name,
+#include "roce/icrc_mistake.def"
 	ICRC_WAYS
 };
 

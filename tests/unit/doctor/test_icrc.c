@@ -161,7 +161,7 @@ static void free_studies(struct icrc_study *s[], int count)
 		icrc_study_free(s[i]);
 }
 
-/* The names of kind "icrc-a+b", as userspace/doctor/icrc_mistake.def has them. */
+/* The names of kind "icrc-a+b", as roce/icrc_mistake.def has them. */
 static void split_kind(const char *kind, char names[2][48])
 {
 	char *plus;

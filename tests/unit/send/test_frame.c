@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Whole frames of `rocescope send`: the ICRC in each of its ways against CRCs made bit by bit from the words of
- * userspace/send/icrc_way.def, the right way also against zlib, the engine and two packets whose ICRC others published.
+ * roce/icrc_mistake.def, the right way also against zlib, the engine and two packets whose ICRC others published.
  */
 #include "userspace/send/frame.c"
 #include "userspace/send/icrc_way.c"
