@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 --
--- The Lua twin of the Wireshark plugin (rocescope.c), for those who cannot build it: whether ICRCs are right, and where in
--- its sequence each packet stands, by the same rules and under the same names. What it leaves out: docs/wireshark.md.
+-- The Lua twin of the Wireshark plugin (rocescope.c), for those who cannot build it. It decodes packets and verifies ICRCs as
+-- the plugin does. Of PSNs it says which one it expected next, and no more: docs/wireshark.md has what it leaves out.
 --
 -- If the plugin is there as well, this does nothing.
 
@@ -36,14 +36,12 @@ local e = {
 	icrc = ProtoExpert.new("rocescope.icrc_bad", "the ICRC is wrong", expert.group.CHECKSUM, expert.severity.ERROR),
 	gap = ProtoExpert.new("rocescope.psn_gap", "packets are missing before this one", expert.group.SEQUENCE,
 		expert.severity.WARN),
-	recovered = ProtoExpert.new("rocescope.psn_recovered", "its PSN was skipped before: it comes late, or again",
+	behind = ProtoExpert.new("rocescope.psn_behind", "its PSN is behind the expected one: it comes late, or again",
 		expert.group.SEQUENCE, expert.severity.NOTE),
-	duplicate = ProtoExpert.new("rocescope.psn_duplicate", "its PSN was seen before", expert.group.SEQUENCE,
-		expert.severity.NOTE),
 	resync = ProtoExpert.new("rocescope.psn_resync", "its PSN is elsewhere in the sequence, too far for a loss",
 		expert.group.SEQUENCE, expert.severity.WARN),
 }
-roce.experts = { e.icrc, e.gap, e.recovered, e.duplicate, e.resync }
+roce.experts = { e.icrc, e.gap, e.behind, e.resync }
 
 local frame_encapsulation = Field.new("frame.encap_type")
 local ETHERNET = 1
@@ -51,38 +49,38 @@ local ETHERNET = 1
 ---- opcodes (roce/opcode.h) ----
 
 -- By code: what it is; extension: bytes of headers behind the BTH, of which the first `needed` have to be in the window.
+-- first: of a message or response, or its only packet.
 local opcodes = {}
 
-local function opcode(code, needed, extension, more)
+local function opcode(code, needed, extension, ...)
 	local op = { needed = needed, extension = extension }
-	for _, key in ipairs(more) do op[key] = true end
+	for _, key in ipairs({ ... }) do op[key] = true end
 	opcodes[code] = op
 end
 
--- SEND and RDMA WRITE. needed, extra: bytes of headers that the service puts in front.
+-- SEND and RDMA WRITE, each First, Middle, Last, Last with immediate, Only, Only with immediate. needed, extra: bytes of headers
+-- that the service puts in front.
 local function sends_and_writes(code, needed, extra)
-	local places = { { "first" }, { "middle" }, { "last" }, { "last" }, { "first", "last" }, { "first", "last" } }
 	for kind = 0, 1 do
-		for i, place in ipairs(places) do
-			local reth, immdt = kind == 1 and place[1] == "first" and 16 or 0, (i == 4 or i == 6) and 4 or 0
+		for i = 0, 5 do
+			local first = (i == 0 or i >= 4) and "first" or nil
+			local reth, immdt = kind == 1 and first and 16 or 0, (i == 3 or i == 5) and 4 or 0
 			local bytes = extra + reth + immdt
-			opcode(code + 6 * kind + i - 1, reth + immdt > 0 and bytes or needed, bytes, place)
+			opcode(code + 6 * kind + i, reth + immdt > 0 and bytes or needed, bytes, first)
 		end
 	end
 end
 
 local function reads_and_atomics(code, needed, request, response)
-	local only = { "first", "last" }
-	opcode(code + 0x0c, request + 16, request + 16, { "first", "last", "read" })
-	opcodes[code + 0x0c].reth = request
-	opcode(code + 0x0d, response + 4, response + 4, { "response", "first" })
-	opcode(code + 0x0e, 0, response, { "response", "middle" })
-	opcode(code + 0x0f, response + 4, response + 4, { "response", "last" })
-	opcode(code + 0x10, response + 4, response + 4, { "response", "first", "last" })
-	opcode(code + 0x11, response + 4, response + 4, { "response", "ack" })
-	opcode(code + 0x12, response + 4, response + 12, { "response", "first", "last" })
-	opcode(code + 0x13, needed, request + 28, only)
-	opcode(code + 0x14, needed, request + 28, only)
+	opcode(code + 0x0c, request + 16, request + 16, "first", "read")
+	opcode(code + 0x0d, response + 4, response + 4, "response", "first")
+	opcode(code + 0x0e, 0, response, "response")
+	opcode(code + 0x0f, response + 4, response + 4, "response")
+	opcode(code + 0x10, response + 4, response + 4, "response", "first")
+	opcode(code + 0x11, response + 4, response + 4, "response", "ack")
+	opcode(code + 0x12, response + 4, response + 12, "response", "first")
+	opcode(code + 0x13, needed, request + 28, "first")
+	opcode(code + 0x14, needed, request + 28, "first")
 end
 
 sends_and_writes(0x00, 0, 0)
@@ -92,16 +90,16 @@ sends_and_writes(0xa0, 0, 4) -- XRC: XRCETH
 reads_and_atomics(0x00, 0, 0, 0)
 reads_and_atomics(0x40, 12, 12, 4)
 reads_and_atomics(0xa0, 0, 4, 0)
-opcode(0x16, 0, 4, { "last" }) -- SEND with invalidate
-opcode(0x17, 0, 4, { "first", "last" })
-opcode(0xb6, 0, 8, { "last" })
-opcode(0xb7, 0, 8, { "first", "last" })
-opcode(0x1c, 20, 20, { "first", "last" }) -- FLUSH
-opcode(0x1d, 16, 16, { "first", "last" }) -- ATOMIC WRITE
-opcode(0x55, 12, 12, {}) -- RD RESYNC
-opcode(0x64, 8, 8, { "first", "last", "deth" })
-opcode(0x65, 12, 12, { "first", "last", "deth" })
-opcode(0x81, 0, 0, { "response", "cnp" })
+opcode(0x16, 0, 4) -- SEND with invalidate
+opcode(0x17, 0, 4, "first")
+opcode(0xb6, 0, 8)
+opcode(0xb7, 0, 8, "first")
+opcode(0x1c, 20, 20, "first") -- FLUSH
+opcode(0x1d, 16, 16, "first") -- ATOMIC WRITE
+opcode(0x55, 12, 12) -- RD RESYNC
+opcode(0x64, 8, 8, "first", "deth")
+opcode(0x65, 12, 12, "first", "deth")
+opcode(0x81, 0, 0, "response", "cnp")
 local UNKNOWN = { needed = 0, extension = 0, unknown = true }
 
 ---- frames (roce/parse.h) ----
@@ -174,12 +172,7 @@ local function parse(tvb)
 	p.qpn = tvb(p.bth + 5, 3):uint()
 	p.psn = tvb(p.bth + 9, 3):uint()
 	if p.op.deth then p.source_qpn = tvb(at + 5, 3):uint() end
-	if p.op.read then
-		p.address = tvb(at + p.op.reth, 8):uint64()
-		p.length = tvb(at + p.op.reth + 12, 4):uint()
-	end
 	p.icrc = p.finish - 4
-	p.payload = p.icrc - at - p.op.extension - pad
 	p.truncated = captured < p.finish
 	return p
 end
@@ -227,10 +220,10 @@ local function icrc(tvb, p)
 	return value
 end
 
----- streams (roce/stream.h, roce/psn.h) ----
+---- streams ----
 
 local streams, verdicts = {}, {}
-local WINDOW_PSNS, HOLES, GAP_MOST = 1024, 20, 65535
+local FAR = 65535 -- PSNs: further off is no loss and no packet that comes late, but another place in the sequence
 
 -- Signed distance from a to b, positive when b comes after a.
 local function distance(a, b)
@@ -242,148 +235,30 @@ local function stream_of(p)
 	local side = p.op.response and "response" or "request"
 	local key = p.op.deth and "datagram " .. p.source .. p.source_qpn
 		or side .. p.source .. p.destination .. p.qpn
-	streams[key] = streams[key] or { bad = 0, checked = 0 }
+	streams[key] = streams[key] or {}
 	return streams[key]
 end
 
-local function is_path_mtu(bytes)
-	return bytes == 256 or bytes == 512 or bytes == 1024 or bytes == 2048 or bytes == 4096
+-- Where a packet stands that is d ahead of the expected PSN. ACKs take PSNs and are not followed: a response may begin ahead.
+local function place(p, d)
+	if d < -FAR or d > FAR then return "resync" end
+	if d < 0 then return "behind" end
+	if d > 0 and not (p.op.response and p.op.first) then return "gap" end
+	return "in order"
 end
 
--- Numbers are PSNs counted on beyond 24 bits, so that only their differences matter.
-local function start(s, number)
-	s.next = number
-	s.holes = {} -- ranges of numbers that were skipped and have not come, nearest first; no two touch
-end
-
--- The first good ICRC: what was made of PSNs until now may have been anybody's.
-local function trust(s)
-	s.trusted = true
-	s.met, s.after_read, s.mtu, s.guess = false, nil, nil, nil
-	s.least = 0
-end
-
--- Beyond the window only so many holes are remembered.
-local function forget(s)
-	local holes = s.holes
-	while #holes > HOLES and holes[#holes - HOLES].from < s.next - WINDOW_PSNS do holes[#holes] = nil end
-end
-
--- n numbers came late. Returns how many of them had been missing, as far as they lie behind the expected one.
-local function recover(s, from, n)
-	local finish, found, holes = from + math.min(n, s.next - from), 0, {}
-	for _, h in ipairs(s.holes) do
-		local first, last = math.max(from, h.from), math.min(finish, h.finish)
-		if first >= last then
-			holes[#holes + 1] = h
-		else
-			found = found + last - first
-			if last < h.finish then holes[#holes + 1] = { from = last, finish = h.finish } end
-			if h.from < first then holes[#holes + 1] = { from = h.from, finish = first } end
-		end
-	end
-	s.holes = holes
-	forget(s)
-	return found
-end
-
-local function span(s, p)
-	if not p.op.read or not s.mtu or p.length <= s.mtu then return 1 end
-	return math.floor((p.length - 1) / s.mtu) + 1
-end
-
--- Behind a READ whose span was not known: how many PSNs from the expected one on are its own.
-local function behind_read(s, p, d)
-	local again = p.op.read and p.length > 0 and p.address + p.length == s.read_end
-	local fits, mtu = 0, nil
-	if d < 0 and not s.mtu then return 0 end
-	local m = 256
-	while m <= 4096 and not s.mtu do
-		if again and (d + 1) * m + p.length == s.after_read then s.mtu = m end
-		if m >= s.least and math.floor((s.after_read + m - 1) / m) == d + 1 then
-			fits = fits + 1
-			mtu = m
-		end
-		m = m * 2
-	end
-	if not s.mtu and d == 0 then
-		if s.after_read > s.least and s.after_read <= 4096 then s.least = s.after_read end
-		return 0
-	end
-	if fits == 1 and s.guess == mtu and not s.mtu then s.mtu = mtu end
-	s.guess = fits == 1 and mtu or nil
-	if not s.mtu then return fits > 0 and d or 0 end
-	local own = math.floor((s.after_read - 1) / s.mtu)
-	s.after_read = nil
-	return own
-end
-
--- Moves over `own` numbers that count as seen, `skipped` ones that are missing, and `take`.
-local function forward(s, own, skipped, take)
-	local from = s.next + own
-	if skipped > 0 then table.insert(s.holes, 1, { from = from, finish = from + skipped }) end
-	s.next = from + skipped + take
-	forget(s)
-end
-
--- Where a packet d ahead of the expected PSN stands, and how many are missing before it.
-local function place(s, p, d, begins)
-	local service = rshift(p.code, 5)
-	local reliable = service == 0 or service == 2 or service == 5
-	local own, found, skipped = 0, 0, 0
-	local verdict = "in order"
-	if d < 0 then found = recover(s, s.next + d, span(s, p)) end
-	if s.after_read then own = behind_read(s, p, d) end
-	local take = span(s, p)
-	if d < own then
-		verdict = found > 0 and "recovered" or (reliable or d >= -WINDOW_PSNS) and "duplicate" or "resync"
-	elseif begins and p.op.response then
-		own = d
-	elseif d - own <= GAP_MOST then
-		skipped = d - own
-		if skipped > 0 then verdict = "gap" end
-	else
-		verdict = "resync"
-	end
-	if verdict == "resync" then
-		start(s, s.next + d)
-		own = 0
-	end
-	if verdict == "recovered" or verdict == "duplicate" then
-		take = 0
-	elseif p.op.read and not s.mtu then
-		s.after_read = p.length > 0 and p.length or nil
-		s.read_end = p.address + p.length
-	else
-		s.after_read = nil
-	end
-	forward(s, own, skipped, take)
-	return verdict, skipped
-end
-
--- { psn, expected, verdict, skipped } of a packet that has a place in its stream's sequence, else nil.
+-- { psn, expected, verdict, skipped } of a packet that has a place in its stream's sequence, else nil. The PSN behind the one
+-- that is furthest ahead is expected. Behind a READ request none is: how many PSNs it takes depends on the path MTU.
 local function follow(p, status)
 	local s = stream_of(p)
-	s.checked = s.checked + (status ~= UNVERIFIED and 1 or 0)
-	s.bad = s.bad + (status == BAD and 1 or 0)
-	if status == BAD and s.trusted then
-		if s.bad ~= s.checked then return end
-		s.trusted, s.mistrusted = false, true
-	end
-	if not s.trusted and (status == GOOD or s.bad == 0) then
-		if s.mistrusted then s.trusted = true else trust(s) end
-		s.mistrusted = false
-	end
-	if (p.op.first or p.op.middle) and not p.op.last and is_path_mtu(p.payload) then s.mtu = p.payload end
+	if status == BAD and s.good then return end
+	if status == GOOD and not s.good then s.good, s.next = true, nil end -- what came before may have been anybody's
 	if p.op.unknown or p.op.cnp or p.op.ack then return end
-	local begins, expected, verdict, skipped = p.op.first or not s.met, s.met and s.next % TWO_24 or nil
-	s.least = s.least or 0
-	if not s.met then
-		s.met = true
-		start(s, p.psn)
-	end
-	verdict, skipped = place(s, p, distance(s.next % TWO_24, p.psn), begins)
-	return { psn = p.psn, expected = expected, verdict = not expected and "first" or verdict, skipped = skipped }
+	local d = s.next and distance(s.next, p.psn)
+	local v = { psn = p.psn, expected = s.next, verdict = d and place(p, d) or "first", skipped = d }
+	if v.verdict == "behind" then return v end
+	s.next = not p.op.read and (p.psn + 1) % TWO_24 or nil
+	return v
 end
 
 ---- what is shown ----
