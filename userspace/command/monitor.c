@@ -300,7 +300,7 @@ static int begin_counting(struct monitor *m)
 static int begin_taking(struct monitor *m)
 {
 	struct taken_options wanted = {
-		.capture = { .kinds = ~(ROCE_EVENT(cnp) | ROCE_EVENT(ecn_ce)), .snaplen = ROCE_WINDOW_BYTES,
+		.capture = { .kinds = FAULT_EVENTS, .snaplen = ROCE_WINDOW_BYTES,
 			     .limit = m->options->event_limit },
 		.buffer = 1 << 22,
 	};

@@ -2,6 +2,66 @@
 #include <string.h>
 
 #include "userspace/model/faults.h"
+#include "userspace/model/snapshot.h"
+
+/* Nobody can tell of such a stream what is missing, so what its sequence says is no fault. */
+static bool is_judged(bool trusted, enum roce_service service)
+{
+	return trusted && service != SERVICE_UD;
+}
+
+/* ---- events ---- */
+
+__u32 faults_of_event(__u32 kinds, bool trusted, enum roce_service service)
+{
+	kinds &= FAULT_EVENTS;
+	return is_judged(trusted, service) ? kinds : kinds & ~ROCE_EVENTS_OF_SEQUENCE;
+}
+
+void faults_count(struct roce_stream *s, const struct roce_event *e, __u32 kinds)
+{
+	__u64 *v = s->counters.value;
+
+#define ADD(event, counter, n) v[COUNTER_##counter] += kinds & ROCE_EVENT(event) ? (n) : 0
+	ADD(psn_gap, psn_gaps, 1);
+	ADD(psn_gap, psn_skipped, e->skipped);
+	ADD(psn_gap, psn_lost, e->skipped);
+	ADD(psn_recovered, psn_recovered, e->recovered);
+	ADD(psn_duplicate, psn_duplicates, 1);
+	ADD(psn_resync, psn_resyncs, 1);
+	ADD(message_broken, messages_broken, e->broken);
+	ADD(imm_gap, imm_gaps, 1);
+	ADD(imm_gap, imm_skipped, e->imm_skipped);
+	ADD(icrc_bad, icrc_bad, 1);
+	ADD(unknown_opcode, unknown_opcodes, 1);
+	ADD(nak, naks, 1);
+	ADD(rnr_nak, rnr_naks, 1);
+#undef ADD
+	for (int i = 0; i < ROCE_LINTS; i++)
+		s->lint[i] += kinds & ROCE_EVENT(lint) && e->lints >> i & 1;
+}
+
+/* ---- counters ---- */
+
+/* Every counter that tells of faults. */
+static const struct fault_counter {
+	enum roce_counter counter;
+	enum { FAULT, LESSER, SIGN /* that there was one, which another counter has already */ } weight;
+	bool sequence; /* only of streams that are judged */
+} table[] = {
+	{ COUNTER_psn_lost, FAULT, true },
+	{ COUNTER_messages_broken, FAULT, true },
+	{ COUNTER_psn_resyncs, FAULT, true },
+	{ COUNTER_icrc_bad, FAULT, false },
+	{ COUNTER_unknown_opcodes, FAULT, false },
+	{ COUNTER_malformed, FAULT, false },
+	{ COUNTER_psn_gaps, LESSER, true },
+	{ COUNTER_psn_duplicates, LESSER, true },
+	{ COUNTER_imm_gaps, LESSER, true },
+	{ COUNTER_naks, LESSER, false },
+	{ COUNTER_rnr_naks, LESSER, false },
+	{ COUNTER_psn_recovered, SIGN, true },
+};
 
 static const char *const names[ROCE_COUNTERS] = {
 #define COUNTER(name, unit, kind, scope, words) #name,
@@ -11,14 +71,11 @@ static const char *const names[ROCE_COUNTERS] = {
 
 struct faults faults_default(void)
 {
-	return (struct faults){ .counter = {
-		[COUNTER_psn_lost] = true,
-		[COUNTER_messages_broken] = true,
-		[COUNTER_icrc_bad] = true,
-		[COUNTER_malformed] = true,
-		[COUNTER_unknown_opcodes] = true,
-		[COUNTER_psn_resyncs] = true,
-	} };
+	struct faults f = { 0 };
+
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(table); i++)
+		f.counter[table[i].counter] = table[i].weight == FAULT;
+	return f;
 }
 
 static int find_counter(const char *name, size_t length)
@@ -52,4 +109,50 @@ bool faults_seen(const struct faults *f, const struct roce_counters *totals)
 		if (f->counter[i] && totals->value[i])
 			return true;
 	return false;
+}
+
+bool faults_rose(const struct roce_stream *s, const struct roce_stream *before)
+{
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(table); i++) {
+		enum roce_counter c = table[i].counter;
+
+		if (s->counters.value[c] > (before ? before->counters.value[c] : 0))
+			return true;
+	}
+	for (int i = 0; i < ROCE_LINTS; i++)
+		if (s->lint[i] > (before ? before->lint[i] : 0))
+			return true;
+	return false;
+}
+
+/* ---- streams ---- */
+
+struct fault_rank fault_rank(const struct roce_stream *s)
+{
+	struct fault_rank r = { .packets = snapshot_packets(s) };
+	bool judged = is_judged(s->trusted, s->service);
+
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(table); i++) {
+		enum roce_counter c = table[i].counter;
+		/* that one is up to date only once the snapshot is finished */
+		__u64 n = c == COUNTER_psn_lost ? snapshot_lost(&s->counters) : s->counters.value[c];
+
+		if (table[i].sequence && !judged)
+			continue;
+		r.faults += table[i].weight == FAULT ? n : 0;
+		r.lesser += table[i].weight == LESSER ? n : 0;
+	}
+	for (int i = 0; i < ROCE_LINTS; i++)
+		r.lesser += s->lint[i];
+	return r;
+}
+
+static int more_first(__u64 a, __u64 b)
+{
+	return a > b ? -1 : a < b;
+}
+
+int fault_rank_compare(const struct fault_rank *a, const struct fault_rank *b)
+{
+	return more_first(a->faults, b->faults) ?: more_first(a->lesser, b->lesser) ?: more_first(a->packets, b->packets);
 }

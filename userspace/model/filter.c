@@ -7,6 +7,7 @@
 
 #include "lib/options.h"
 #include "userspace/model/address.h"
+#include "userspace/model/faults.h"
 #include "userspace/model/filter.h"
 
 #define NESTING 20 /* of parentheses; each level has at most two values waiting, and all of them are bits of a word */
@@ -381,9 +382,9 @@ static bool has_qpn(__u32 qpn, const struct roce_key *key, const struct roce_str
 
 static bool is_faulty(const struct roce_stream *s)
 {
-	struct snapshot_rank rank = snapshot_rank(s);
+	struct fault_rank rank = fault_rank(s);
 
-	return rank.faults || rank.lesser || !s->trusted;
+	return fault_rank_any(&rank) || !s->trusted;
 }
 
 static __u64 lints(const struct roce_stream *s, int which)
@@ -399,14 +400,12 @@ static __u64 lints(const struct roce_stream *s, int which)
 
 static __u64 value(const struct term *t, const struct roce_stream *s)
 {
-	const __u64 *v = s->counters.value;
-
 	if (t->kind == LINT)
 		return lints(s, t->number.which);
 	if (t->kind == PACKETS)
-		return v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] + v[COUNTER_udp_packets];
+		return snapshot_packets(s);
 	/* only a finished snapshot has it */
-	return t->number.which == COUNTER_psn_lost ? snapshot_lost(&s->counters) : v[t->number.which];
+	return t->number.which == COUNTER_psn_lost ? snapshot_lost(&s->counters) : s->counters.value[t->number.which];
 }
 
 static bool compares(const struct term *t, __u64 n)

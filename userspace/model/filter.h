@@ -7,7 +7,7 @@
  *     src 10.9.0.1  dst ...    only that side
  *     17  qpn 17  qpn 0x11     destination QPN, UD's source QPN, or the peer's QPN; of --udp the flow
  *     rc uc ud xrc udp         the service;  request, response: the side
- *     faulty                   what the tables call a stream with faults (snapshot_rank()), or not trusted
+ *     faulty                   what the tables call a stream with faults (userspace/model/faults.h), or not trusted
  *     untrusted                no right ICRC was seen
  *     lost icrc broken ...     a counter's name, or one of its usual words, or a lint's name: more than 0
  *     NAME<N NAME>=N ...       a counter or lint compared with a number;  packets: of whatever kind

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/model/faults.h"
 #include "userspace/model/history.h"
 #include "userspace/model/table.h"
 
@@ -199,7 +200,7 @@ void history_add(struct history *h, const struct roce_key *key, const struct roc
 	struct history_stream *s;
 	__u32 place, burst;
 
-	kept.kinds &= ~(ROCE_EVENT(cnp) | ROCE_EVENT(ecn_ce));
+	kept.kinds &= FAULT_EVENTS;
 	if (!kept.kinds)
 		return;
 	place = find_or_make(h, key);

@@ -38,7 +38,7 @@ void history_free(struct history *h);
 
 /*
  * time: ns since 1970, hardly falling. interface: its place in live_options. suppressed: so many faults of the stream were left
- * out before this one. Only kinds that are faults (not cnp, ecn_ce) are kept.
+ * out before this one. Only FAULT_EVENTS are kept.
  */
 void history_add(struct history *h, const struct roce_key *key, const struct roce_event *event, __u64 time, __u32 interface,
 		 __u64 suppressed);

@@ -83,32 +83,11 @@ bool snapshot_is_estimate(const struct roce_stream *s)
 	return s->service == SERVICE_UD;
 }
 
-struct snapshot_rank snapshot_rank(const struct roce_stream *s)
+__u64 snapshot_packets(const struct roce_stream *s)
 {
 	const __u64 *v = s->counters.value;
-	struct snapshot_rank r = {
-		.faults = v[COUNTER_icrc_bad] + v[COUNTER_unknown_opcodes],
-		.lesser = v[COUNTER_naks] + v[COUNTER_rnr_naks],
-		.packets = v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] + v[COUNTER_udp_packets],
-	};
 
-	for (int i = 0; i < ROCE_LINTS; i++)
-		r.lesser += s->lint[i];
-	if (!s->trusted || snapshot_is_estimate(s))
-		return r;
-	r.faults += snapshot_lost(&s->counters) + v[COUNTER_messages_broken] + v[COUNTER_psn_resyncs];
-	r.lesser += v[COUNTER_psn_gaps] + v[COUNTER_psn_duplicates] + v[COUNTER_imm_gaps];
-	return r;
-}
-
-static int more_first(__u64 a, __u64 b)
-{
-	return a > b ? -1 : a < b;
-}
-
-int snapshot_compare_ranks(const struct snapshot_rank *a, const struct snapshot_rank *b)
-{
-	return more_first(a->faults, b->faults) ?: more_first(a->lesser, b->lesser) ?: more_first(a->packets, b->packets);
+	return v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] + v[COUNTER_udp_packets];
 }
 
 void snapshot_finish(struct snapshot *s)

@@ -78,17 +78,8 @@ bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter);
 /* Nobody checks the PSN of UD: its figures are estimates and stay out of totals. */
 bool snapshot_is_estimate(const struct roce_stream *s);
 
-/* How bad a stream is, the most important first. */
-struct snapshot_rank {
-	__u64 faults;  /* what --exit-code calls one by default, as far as it counts in the totals */
-	__u64 lesser;  /* mistakes in headers, and what heals: gaps, duplicates, NAKs */
-	__u64 packets;
-};
-
-struct snapshot_rank snapshot_rank(const struct roce_stream *s);
-
-/* < 0: a is worse, or as bad and busier. */
-int snapshot_compare_ranks(const struct snapshot_rank *a, const struct snapshot_rank *b);
+/* Its packets, of whatever kind. */
+__u64 snapshot_packets(const struct roce_stream *s);
 
 /* Frees interfaces, streams and dialogues; the struct itself is the caller's. */
 void snapshot_free(struct snapshot *s);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "userspace/offline/fault_list.h"
+#include "userspace/model/faults.h"
 
 bool fault_list_init(struct fault_list *l, size_t most, const struct filter *filter)
 {
@@ -18,11 +19,9 @@ bool fault_list_init(struct fault_list *l, size_t most, const struct filter *fil
 
 __u32 fault_kinds(const struct analysis_seen *seen)
 {
-	__u32 kinds = seen->event->kinds & ~(ROCE_EVENT(cnp) | ROCE_EVENT(ecn_ce));
+	const struct roce_stream *s = seen->stream;
 
-	if (!seen->stream || !seen->stream->trusted || snapshot_is_estimate(seen->stream))
-		kinds &= ~ROCE_EVENTS_OF_SEQUENCE;
-	return kinds;
+	return faults_of_event(seen->event->kinds, s && s->trusted, s ? s->service : seen->look->packet.service);
 }
 
 static int compare_numbers(const void *a, const void *b)

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The first faults of a capture, by frame number, in memory that does not grow with it, and how many packets had which
- * fault. A fault is an event (roce/event.def) that is a mistake or a loss, or follows one:
- * - not cnp and ecn_ce, by which a network at work says that it is full;
- * - what concerns sequence and messages only where it is in the snapshot's figures as well: not of UD, whose PSNs nobody
- *   checks, nor of streams that have not had a right ICRC.
+ * fault (userspace/model/faults.h).
  */
 #ifndef USERSPACE_OFFLINE_FAULT_LIST_H
 #define USERSPACE_OFFLINE_FAULT_LIST_H

@@ -8,6 +8,7 @@
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
 #include "userspace/output/events.h"
+#include "userspace/model/faults.h"
 #include "userspace/output/hook.h"
 #include "userspace/output/view_json.h"
 
@@ -42,11 +43,7 @@ struct events *events_begin(const struct events_options *o, FILE *out)
 
 __u32 events_faults(const struct taken_packet *p, const struct roce_packet *packet)
 {
-	__u32 kinds = p->record->event.kinds & ~(ROCE_EVENT(cnp) | ROCE_EVENT(ecn_ce));
-
-	if (!p->record->trusted || packet->service == SERVICE_UD)
-		kinds &= ~ROCE_EVENTS_OF_SEQUENCE;
-	return kinds;
+	return faults_of_event(p->record->event.kinds, p->record->trusted, packet->service);
 }
 
 static bool has_stream(const struct roce_packet *packet)
@@ -57,30 +54,6 @@ static bool has_stream(const struct roce_packet *packet)
 static bool has_addresses(const struct roce_packet *packet)
 {
 	return packet->ip_version;
-}
-
-/* What the event has counted, since the last snapshot may not know of it. */
-static void count(struct roce_stream *s, const struct roce_event *e, __u32 kinds)
-{
-	__u64 *v = s->counters.value;
-
-#define ADD(event, counter, n) v[COUNTER_##counter] += kinds & ROCE_EVENT(event) ? (n) : 0
-	ADD(psn_gap, psn_gaps, 1);
-	ADD(psn_gap, psn_skipped, e->skipped);
-	ADD(psn_gap, psn_lost, e->skipped);
-	ADD(psn_recovered, psn_recovered, e->recovered);
-	ADD(psn_duplicate, psn_duplicates, 1);
-	ADD(psn_resync, psn_resyncs, 1);
-	ADD(message_broken, messages_broken, e->broken);
-	ADD(imm_gap, imm_gaps, 1);
-	ADD(imm_gap, imm_skipped, e->imm_skipped);
-	ADD(icrc_bad, icrc_bad, 1);
-	ADD(unknown_opcode, unknown_opcodes, 1);
-	ADD(nak, naks, 1);
-	ADD(rnr_nak, rnr_naks, 1);
-#undef ADD
-	for (int i = 0; i < ROCE_LINTS; i++)
-		s->lint[i] += kinds & ROCE_EVENT(lint) && e->lints >> i & 1;
 }
 
 /* By the stream as it was in the last snapshot, and this event. */
@@ -106,7 +79,7 @@ static bool is_wanted(const struct events *e, const struct taken_packet *p, cons
 		s.stream.trusted = p->record->trusted;
 		s.stream.counters.value[COUNTER_roce_packets] = 1;
 	}
-	count(&s.stream, &p->record->event, kinds);
+	faults_count(&s.stream, &p->record->event, kinds); /* the last snapshot may not know of it */
 	return filter_wants(e->options.filter, &s);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * `monitor --events` and `--on-fault`: every fault as a line or as rocescope.event/1 objects, and a command that is told.
- * What is a fault is what analyze lists as one (userspace/offline/fault_list.h).
+ * What is a fault is what analyze lists as one (userspace/model/faults.h).
  */
 #ifndef USERSPACE_OUTPUT_EVENTS_H
 #define USERSPACE_OUTPUT_EVENTS_H

@@ -41,7 +41,7 @@ static bool has_psn(const struct roce_packet *p)
 }
 
 /* Small differences are not worth to begin anew in the middle. */
-static bool is_much_worse(const struct snapshot_rank *a, const struct snapshot_rank *b)
+static bool is_much_worse(const struct fault_rank *a, const struct fault_rank *b)
 {
 	if (a->faults || b->faults)
 		return a->faults > 2 * b->faults;
@@ -50,31 +50,31 @@ static bool is_much_worse(const struct snapshot_rank *a, const struct snapshot_r
 	return a->packets > 2 * b->packets;
 }
 
-/* No packet of the stream before this one was at fault. */
-static bool is_first_fault(const struct snapshot_rank *rank, const struct roce_event *e, __u32 kinds)
+/* No packet of the stream before this one was at fault: all of its rank is what this packet counted. */
+static bool is_first_fault(const struct roce_stream *s, const struct fault_rank *rank, const struct roce_event *e,
+			   __u32 kinds)
 {
-	const __u32 one = ROCE_EVENT(psn_resync) | ROCE_EVENT(icrc_bad) | ROCE_EVENT(unknown_opcode);
-	const __u32 lesser = ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_duplicate) | ROCE_EVENT(imm_gap);
+	struct roce_stream only = { .trusted = s->trusted, .service = s->service };
+	struct fault_rank own;
 
-	if (!kinds)
-		return !rank->faults && !rank->lesser;
-	return rank->faults <= (__u64)e->skipped + e->broken + __builtin_popcount(kinds & one) &&
-	       rank->lesser <= (__u64)__builtin_popcount(e->lints) + __builtin_popcount(kinds & lesser);
+	faults_count(&only, e, kinds);
+	own = fault_rank(&only);
+	return rank->faults <= own.faults && rank->lesser <= own.lesser;
 }
 
 /* A line from the stream's first packet to this one, if nothing went wrong between them; else it begins here. */
-static void begin(struct plot_track *t, const struct analysis_seen *seen, const struct snapshot_rank *rank, __u32 kinds)
+static void begin(struct plot_track *t, const struct analysis_seen *seen, const struct fault_rank *rank, __u32 kinds)
 {
 	const struct roce_stream *s = seen->stream;
 
 	memset(t, 0, sizeof(*t));
 	t->key = seen->look->key;
-	if (s->met && is_first_fault(rank, seen->event, kinds))
+	if (s->met && is_first_fault(s, rank, seen->event, kinds))
 		plot_row_at(&t->row, s->first_seen)->psn = s->first_psn + 1;
 }
 
 /* The track of this packet's stream; NULL: others are worth more. */
-static struct plot_track *find_track(struct plot *p, const struct analysis_seen *seen, const struct snapshot_rank *rank,
+static struct plot_track *find_track(struct plot *p, const struct analysis_seen *seen, const struct fault_rank *rank,
 				     __u32 kinds)
 {
 	struct plot_track **track = p->track[seen->shard], *least = NULL;
@@ -87,7 +87,7 @@ static struct plot_track *find_track(struct plot *p, const struct analysis_seen 
 		}
 		if (!memcmp(&track[i]->key, key, sizeof(*key)))
 			return track[i];
-		if (!least || snapshot_compare_ranks(&track[i]->rank, &least->rank) > 0)
+		if (!least || fault_rank_compare(&track[i]->rank, &least->rank) > 0)
 			least = track[i];
 	}
 	if (!least || (least->row.used && !is_much_worse(rank, &least->rank)))
@@ -108,7 +108,7 @@ static void see_stream(struct plot *p, const struct analysis_seen *seen)
 {
 	const struct roce_packet *packet = &seen->look->packet;
 	const struct roce_stream *s = seen->stream;
-	struct snapshot_rank rank = snapshot_rank(s);
+	struct fault_rank rank = fault_rank(s);
 	__u32 kinds = fault_kinds(seen);
 	struct plot_track *t;
 	struct plot_cell *cell;
@@ -158,9 +158,9 @@ static void choose(struct plot_picture *picture, struct plot_track *t)
 
 	if (!s)
 		return;
-	t->rank = snapshot_rank(&s->stream);
+	t->rank = fault_rank(&s->stream);
 	for (; at; at--) {
-		int order = snapshot_compare_ranks(&t->rank, &picture->track[at - 1]->rank);
+		int order = fault_rank_compare(&t->rank, &picture->track[at - 1]->rank);
 
 		if (order > 0 || (!order && s > picture->stream[at - 1]))
 			break;
@@ -178,7 +178,7 @@ static void choose(struct plot_picture *picture, struct plot_track *t)
 
 static bool is_faulty(const struct plot_track *t)
 {
-	return t->rank.faults || t->rank.lesser;
+	return fault_rank_any(&t->rank);
 }
 
 static void compose(struct plot *p, struct plot_picture *picture)

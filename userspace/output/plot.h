@@ -9,6 +9,7 @@
 #define USERSPACE_OUTPUT_PLOT_H
 
 #include "userspace/offline/analysis.h"
+#include "userspace/model/faults.h"
 #include "userspace/output/plot_row.h"
 
 #define PLOT_TRACKS 16
@@ -16,7 +17,7 @@
 
 struct plot_track {
 	struct roce_key key;
-	struct snapshot_rank rank;
+	struct fault_rank rank;
 	struct plot_row row;
 };
 

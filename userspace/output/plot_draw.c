@@ -238,7 +238,7 @@ static void describe(char *to, size_t size, const struct snapshot_stream *s)
 	const struct roce_key *key = &s->key;
 	const __u8 *dst = key->kind == KEY_DATAGRAM ? s->stream.dst : key->dst;
 	const char *side = key->side == SIDE_RESPONSE ? " responses" : "";
-	__u64 packets = snapshot_rank(&s->stream).packets, lints = 0;
+	__u64 packets = snapshot_packets(&s->stream), lints = 0;
 	int length;
 
 	length = snprintf(to, size, "%s > %s  QPN %u  %s%s: %llu packet%s", address_text(key->src).text, address_text(dst).text,

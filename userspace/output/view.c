@@ -18,13 +18,6 @@ struct view_time view_time(__u64 ns)
 	return t;
 }
 
-static __u64 packets(const struct snapshot_stream *s)
-{
-	const __u64 *v = s->stream.counters.value;
-
-	return v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] + v[COUNTER_udp_packets];
-}
-
 bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous, const struct view *v)
 {
 	const struct snapshot_stream *before;
@@ -34,7 +27,7 @@ bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous
 	if (v->streams != STREAMS_CHANGED)
 		return true;
 	before = snapshot_find(previous, &s->key);
-	return !before || packets(before) != packets(s);
+	return !before || snapshot_packets(&before->stream) != snapshot_packets(&s->stream);
 }
 
 size_t view_filtered(const struct snapshot *now, const struct view *v)

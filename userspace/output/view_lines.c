@@ -6,6 +6,7 @@
 
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
+#include "userspace/model/faults.h"
 #include "userspace/model/rates.h"
 #include "userspace/output/view.h"
 
@@ -149,9 +150,7 @@ static bool cell_service(char *to, const struct row *r)
 
 static bool cell_packets(char *to, const struct row *r)
 {
-	const __u64 *v = r->now->stream.counters.value;
-
-	cell(to, "%llu", v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] + v[COUNTER_udp_packets]);
+	cell(to, "%llu", snapshot_packets(&r->now->stream));
 	return false;
 }
 
@@ -259,16 +258,16 @@ struct table_view {
 /* Keeps those that are worst, each before those that are less so; among equals the snapshot's order stays. */
 static void choose_worst(struct table_view *t)
 {
-	struct snapshot_rank rank[VIEW_WORST + 1];
+	struct fault_rank rank[VIEW_WORST + 1];
 
 	for (size_t i = 0; i < t->now->stream_count; i++) {
-		struct snapshot_rank new = snapshot_rank(&t->now->streams[i].stream);
+		struct fault_rank new = fault_rank(&t->now->streams[i].stream);
 		size_t at = t->count;
 
 		if (!filter_wants(t->view->filter, &t->now->streams[i]))
 			continue;
-		t->faulty += new.faults || new.lesser;
-		for (; at && snapshot_compare_ranks(&new, &rank[at - 1]) < 0; at--) {
+		t->faulty += fault_rank_any(&new);
+		for (; at && fault_rank_compare(&new, &rank[at - 1]) < 0; at--) {
 			rank[at] = rank[at - 1];
 			if (at < VIEW_WORST)
 				t->worst[at] = t->worst[at - 1];

@@ -2,18 +2,18 @@
 #include <stdlib.h>
 
 #include "lib/clock.h"
-#include "userspace/host/host.h"
-#include "userspace/model/address.h"
-#include "userspace/model/event_text.h"
-#include "userspace/model/limit.h"
 #include "userspace/prometheus/dialogues.h"
 #include "userspace/prometheus/streams.h"
 #include "userspace/prometheus/text.h"
+#include "userspace/model/address.h"
+#include "userspace/model/event_text.h"
+#include "userspace/model/faults.h"
+#include "userspace/model/limit.h"
 
 #define MERGED 4 /* buckets of a histogram: a stream's has one for two octaves */
 
 struct ranked {
-	struct snapshot_rank rank;
+	struct fault_rank rank;
 	const struct snapshot_stream *s;
 };
 
@@ -35,7 +35,7 @@ static int worst_first(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 
-	return snapshot_compare_ranks(&x->rank, &y->rank) ?: x->s < y->s ? -1 : x->s > y->s;
+	return fault_rank_compare(&x->rank, &y->rank) ?: x->s < y->s ? -1 : x->s > y->s;
 }
 
 /* Nothing but the key, and what hardly ever changes for it: a series is only one as long as its labels stay. */
@@ -81,7 +81,7 @@ static bool choose(struct chosen *c, const struct snapshot *s, const struct metr
 	if (!all)
 		return false;
 	for (size_t i = 0; i < s->stream_count; i++) {
-		struct snapshot_rank rank = snapshot_rank(&s->streams[i].stream);
+		struct fault_rank rank = fault_rank(&s->streams[i].stream);
 
 		c->untrusted += !s->streams[i].stream.trusted;
 		c->faulty += rank.faults > 0;

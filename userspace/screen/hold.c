@@ -70,17 +70,10 @@ void counters_since(const struct roce_counters *c, const struct roce_counters *b
 		since->value[COUNTER_psn_lost] = snapshot_lost(since);
 }
 
-static __u64 packets(const struct roce_stream *s)
-{
-	const __u64 *v = s->counters.value;
-
-	return v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] + v[COUNTER_udp_packets];
-}
-
 void stream_since(const struct roce_stream *s, const struct roce_stream *base, struct roce_stream *since)
 {
 	*since = *s;
-	if (!base || base->first_seen != s->first_seen || packets(base) > packets(s))
+	if (!base || base->first_seen != s->first_seen || snapshot_packets(base) > snapshot_packets(s))
 		return;
 	counters_since(&s->counters, &base->counters, &since->counters);
 	for (int i = 0; i < ROCE_LINTS; i++)

@@ -62,7 +62,7 @@ static void fill_counters_of(struct row *row, const struct roce_stream *s)
 {
 	const __u64 *v = s->counters.value;
 
-	row->rank = snapshot_rank(s);
+	row->rank = fault_rank(s);
 	row->packets = row->rank.packets;
 	row->lost = snapshot_lost(&s->counters);
 	row->recovered = v[COUNTER_psn_recovered];
@@ -85,24 +85,6 @@ static void fill_counters(struct row *row, const struct snapshot_stream *s, cons
 	if (base)
 		stream_since(&s->stream, &base->stream, &since);
 	fill_counters_of(row, base ? &since : &s->stream);
-}
-
-/* Whatever has become worse was a fault of this interval. What came before the first snapshot came just now. */
-static bool has_new_faults(const struct snapshot_stream *s, const struct snapshot_stream *before)
-{
-	const __u64 *v = s->stream.counters.value, *w = before ? before->stream.counters.value : NULL;
-	static const enum roce_counter faults[] = {
-		COUNTER_psn_gaps, COUNTER_psn_duplicates, COUNTER_psn_resyncs, COUNTER_psn_recovered, COUNTER_messages_broken,
-		COUNTER_imm_gaps, COUNTER_icrc_bad, COUNTER_unknown_opcodes, COUNTER_naks, COUNTER_rnr_naks,
-	};
-
-	for (size_t i = 0; i < ROCE_ARRAY_SIZE(faults); i++)
-		if (v[faults[i]] > (w ? w[faults[i]] : 0))
-			return true;
-	for (int i = 0; i < ROCE_LINTS; i++)
-		if (s->stream.lint[i] > (before ? before->stream.lint[i] : 0))
-			return true;
-	return false;
 }
 
 static __u64 last_fault(const struct row *row, const struct history *history, const struct row *old)
@@ -142,9 +124,10 @@ static void fill_rows(struct rows *r, const struct rows_source *source, const st
 		fill_row(row, s, source, before, walk_find(&base, &s->key));
 		row->place = i;
 		row->last_fault = last_fault(row, source->history, old_row(old, source->previous, before));
-		if (row->last_fault <= earlier && has_new_faults(s, before))
+		/* whatever has become worse was a fault of this interval; what came before the first snapshot came just now */
+		if (row->last_fault <= earlier && faults_rose(&s->stream, before ? &before->stream : NULL))
 			row->last_fault = r->time;
-		r->faulty += row->rank.faults || row->rank.lesser;
+		r->faulty += fault_rank_any(&row->rank);
 		r->has_limits |= row->limit != LIMIT_UNKNOWN;
 		r->has_owners |= row->owner[0] != '\0';
 	}
@@ -180,7 +163,7 @@ void rows_rebase(struct rows *r, const struct snapshot *now, const struct snapsh
 		struct row *row = &r->row[i];
 
 		fill_counters(row, &now->streams[i], walk_find(&walk, &row->key));
-		r->faulty += row->rank.faults || row->rank.lesser;
+		r->faulty += fault_rank_any(&row->rank);
 	}
 }
 
@@ -204,7 +187,7 @@ static int compare_shown(const void *a, const void *b, void *context)
 {
 	const struct order *o = context;
 	const struct row *x = &o->row[*(const __u32 *)a], *y = &o->row[*(const __u32 *)b];
-	int order = o->column == COLUMN_WORST ? snapshot_compare_ranks(&x->rank, &y->rank) : column_compare(o->column, x, y);
+	int order = o->column == COLUMN_WORST ? fault_rank_compare(&x->rank, &y->rank) : column_compare(o->column, x, y);
 
 	if (o->reversed)
 		order = -order;

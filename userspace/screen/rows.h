@@ -4,6 +4,7 @@
 #define USERSPACE_SCREEN_ROWS_H
 
 #include "userspace/host/host.h"
+#include "userspace/model/faults.h"
 #include "userspace/model/filter.h"
 #include "userspace/model/history.h"
 #include "userspace/model/limit.h"
@@ -16,7 +17,7 @@ struct row {
 	struct roce_key key;
 	__u8 dst[16]; /* of UD too, as seen last */
 	struct rates rates;
-	struct snapshot_rank rank;
+	struct fault_rank rank;
 	__u64 packets, lost, recovered, duplicates, broken, icrc_bad;
 	__u64 last_fault; /* ns since 1970; 0: none is known */
 	__u32 lints;	  /* 1 << LINT_* */

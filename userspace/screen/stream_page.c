@@ -111,7 +111,7 @@ static void tell_amount(const struct telling *t)
 	format_bytes(bytes, v[COUNTER_payload_bytes]);
 	format_time(first, met);
 	format_ago(ago, t->time > last ? (t->time - last) / 1e9 : 0);
-	tell(t, "seen", "%llu packets, %s of payload; met at %s, last seen %s%s", snapshot_rank(s).packets, bytes, first, ago,
+	tell(t, "seen", "%llu packets, %s of payload; met at %s, last seen %s%s", snapshot_packets(s), bytes, first, ago,
 	     strcmp(ago, "now") ? " ago" : "");
 }
 

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What is a fault: events, counters and ranks of streams agree. */
+#include <string.h>
+
+#include "tests/unit/cmocka_includes.h"
+#include "userspace/model/faults.h"
+
+static const char *const event_name[] = {
+#define EVENT(name, reason, words) #name,
+#include "roce/event.def"
+#undef EVENT
+};
+
+/* One event of this kind, with one of everything. */
+static struct roce_stream stream_with(int kind, bool trusted, enum roce_service service)
+{
+	const struct roce_event e = { .kinds = 1u << kind, .lints = 1, .skipped = 1, .recovered = 1, .broken = 1, .imm_skipped = 1 };
+	struct roce_stream s = { .trusted = trusted, .service = service };
+
+	faults_count(&s, &e, e.kinds);
+	return s;
+}
+
+/* No stream counts these. */
+static bool has_no_stream(int kind)
+{
+	return kind == EVENT_malformed || kind == EVENT_ip_fragment;
+}
+
+static void events_and_counters(void **state)
+{
+	const struct roce_stream none = { 0 };
+
+	(void)state;
+	for (int kind = 0; kind < ROCE_EVENTS; kind++) {
+		bool fault = kind != EVENT_cnp && kind != EVENT_ecn_ce;
+		struct roce_stream s = stream_with(kind, true, SERVICE_UC);
+		struct fault_rank rank = fault_rank(&s);
+
+		if (!!faults_of_event(1u << kind, true, SERVICE_UC) != fault)
+			fail_msg("%s is %s fault", event_name[kind], fault ? "no" : "a");
+		if (faults_rose(&s, NULL) != (fault && !has_no_stream(kind)) || faults_rose(&s, &none) != faults_rose(&s, NULL))
+			fail_msg("%s: counters that tell of faults are said to have %s", event_name[kind], fault ? "stayed" : "risen");
+		/* a gap is what lost it, and comes before what recovers it */
+		if (fault_rank_any(&rank) != (faults_rose(&s, NULL) && kind != EVENT_psn_recovered))
+			fail_msg("%s: rank %llu, %llu", event_name[kind], rank.faults, rank.lesser);
+		assert_false(faults_rose(&s, &s));
+	}
+}
+
+/* What is no fault of a stream that nobody can judge is none in its rank either. */
+static void not_judged(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < ROCE_EVENTS; kind++) {
+		bool sequence = ROCE_EVENTS_OF_SEQUENCE >> kind & 1;
+
+		for (int untrusted = 0; untrusted < 2; untrusted++) {
+			enum roce_service service = untrusted ? SERVICE_RC : SERVICE_UD;
+			struct roce_stream s = stream_with(kind, !untrusted, service);
+			struct fault_rank rank = fault_rank(&s);
+			__u32 kinds = faults_of_event(1u << kind, !untrusted, service);
+
+			assert_int_equal(kinds, sequence ? 0 : (1u << kind) & FAULT_EVENTS);
+			if (fault_rank_any(&rank) != (kinds && !has_no_stream(kind)))
+				fail_msg("%s: rank %llu, %llu", event_name[kind], rank.faults, rank.lesser);
+		}
+	}
+}
+
+static void usual(void **state)
+{
+	static const enum roce_counter want[] = { COUNTER_psn_lost, COUNTER_messages_broken, COUNTER_icrc_bad, COUNTER_malformed,
+						  COUNTER_unknown_opcodes, COUNTER_psn_resyncs };
+	struct faults f = faults_default();
+	size_t count = 0;
+
+	(void)state;
+	for (int c = 0; c < ROCE_COUNTERS; c++)
+		count += f.counter[c];
+	assert_int_equal(count, ROCE_ARRAY_SIZE(want));
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(want); i++) {
+		struct roce_counters totals = { 0 };
+
+		totals.value[want[i]] = 1;
+		assert_true(faults_seen(&f, &totals));
+	}
+}
+
+static void worst_first(void **state)
+{
+	/* worse and worse */
+	static const struct roce_stream streams[] = {
+		{ .trusted = true },
+		{ .trusted = true, .counters.value[COUNTER_udp_packets] = 9 },
+		{ .trusted = true, .counters.value[COUNTER_naks] = 1 },
+		{ .trusted = true, .lint[0] = 2 },
+		{ .trusted = true, .counters.value = { [COUNTER_psn_gaps] = 3, [COUNTER_psn_skipped] = 2, [COUNTER_psn_recovered] = 2 } },
+		{ .trusted = true, .counters.value = { [COUNTER_psn_gaps] = 1, [COUNTER_psn_skipped] = 3, [COUNTER_psn_recovered] = 2 } },
+		{ .counters.value[COUNTER_icrc_bad] = 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(streams); i++) {
+		for (size_t k = 0; k < ROCE_ARRAY_SIZE(streams); k++) {
+			struct fault_rank a = fault_rank(&streams[i]), b = fault_rank(&streams[k]);
+			int order = fault_rank_compare(&a, &b);
+
+			assert_int_equal(order < 0 ? -1 : order > 0, i > k ? -1 : i < k);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(events_and_counters), cmocka_unit_test(not_judged), cmocka_unit_test(usual),
+		cmocka_unit_test(worst_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
