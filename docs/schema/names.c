@@ -44,9 +44,8 @@ static const char *const findings[] = {
 };
 
 static const char *const mistakes[] = {
-#define MISTAKE(name, change, words, asks, fix) #name,
-#include "userspace/doctor/icrc_mistake.def"
-#undef MISTAKE
+#define MISTAKE(name, ...) #name,
+#include "roce/icrc_mistake.def"
 };
 
 static const char *const faults[] = {

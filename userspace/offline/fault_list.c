@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/offline/fault_list.h"
 #include "userspace/model/faults.h"
+#include "userspace/offline/fault_list.h"
 
 bool fault_list_init(struct fault_list *l, size_t most, const struct filter *filter)
 {

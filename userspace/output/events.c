@@ -7,8 +7,8 @@
 #include "lib/clock.h"
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
-#include "userspace/output/events.h"
 #include "userspace/model/faults.h"
+#include "userspace/output/events.h"
 #include "userspace/output/hook.h"
 #include "userspace/output/view_json.h"
 

@@ -8,8 +8,8 @@
 #ifndef USERSPACE_OUTPUT_PLOT_H
 #define USERSPACE_OUTPUT_PLOT_H
 
-#include "userspace/offline/analysis.h"
 #include "userspace/model/faults.h"
+#include "userspace/offline/analysis.h"
 #include "userspace/output/plot_row.h"
 
 #define PLOT_TRACKS 16

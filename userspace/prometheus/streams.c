@@ -2,13 +2,14 @@
 #include <stdlib.h>
 
 #include "lib/clock.h"
-#include "userspace/prometheus/dialogues.h"
-#include "userspace/prometheus/streams.h"
-#include "userspace/prometheus/text.h"
+#include "userspace/host/host.h"
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
 #include "userspace/model/limit.h"
+#include "userspace/prometheus/dialogues.h"
+#include "userspace/prometheus/streams.h"
+#include "userspace/prometheus/text.h"
 
 #define MERGED 4 /* buckets of a histogram: a stream's has one for two octaves */
 

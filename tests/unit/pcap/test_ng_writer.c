@@ -99,7 +99,7 @@ static void section(void **state)
 	if (u32_at(fixed) == BYTE_ORDER_MAGIC)
 		assert_memory_equal(block.bytes + 8, fixed, sizeof(fixed));
 	assert_option(24, 2, system.machine, strlen(system.machine));
-	assert_option(24, 4, "rocescope 0", 11);
+	assert_option(24, 4, "rocescope " VERSION, strlen("rocescope " VERSION));
 }
 
 static void interface(void **state)
