@@ -62,6 +62,11 @@ class Bench:
                 self._lab.rxe_up(end)
         self._driver = driver
 
+    def give_back(self):
+        """The NICs to the guests' kernels, for others that use the lab."""
+        if self._driver:
+            self._give_nic_to("kernel")
+
     def _run_once(self, row):
         lab = self._lab
         with Referee(lab, UDP_PORT, self._icrc) as referee:

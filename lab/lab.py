@@ -97,11 +97,14 @@ class Lab:
         self._know()
         self._progress(f"up after {self.boot_seconds} s, kernel {self.kernel}")
 
-    def leave(self):
-        """Lets the lab go on after this program's end, until somebody's down()."""
-        self._lifeline.sendall(b"+")
+    def leave(self, keeper=None):
+        """Lets the lab go on after this program's end, until somebody's down(); keeper: or until the process of that pid ends."""
+        process = [os.pidfd_open(keeper)] if keeper else []
+        socket.send_fds(self._lifeline, [b"+"], process)
+        for fd in process:
+            os.close(fd)
         self._lifeline.close()
-        self._lifeline = None
+        self._process = self._lifeline = None
 
     def down(self):
         """Ends everything in the lab; returns when nothing is left."""
@@ -199,6 +202,9 @@ class Lab:
         """SoftRoCE on the NIC: the device's name. GID index 1 is RoCEv2 on its IPv4 address."""
         self._script(end, nic.rxe_up())
         return nic.RXE
+
+    def rxe_down(self, end):
+        self._script(end, nic.rxe_down())
 
     def dpdk_bind(self, end):
         """Takes the NIC from the guest's kernel, for DPDK: its PCI address. Sets hugepages; run with --in-memory."""

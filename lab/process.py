@@ -89,7 +89,7 @@ class Process:
                 raise TimeoutError(f"still running after {timeout} s")
         return Result(self._exit["rc"], self.stdout, self.stderr, self._exit["timed_out"])
 
-    def expect(self, text, timeout=30):
+    def expect(self, text, timeout=120):
         """Waits until it has written that text, to either stream. False if it ended without, or after the timeout."""
         def seen():
             return text in self.stdout or text in self.stderr

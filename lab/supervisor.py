@@ -4,11 +4,12 @@
 
 supervisor.py CONFIG, in the lab's folder. CONFIG (JSON) has besides the settings `lifeline`, a socket to the program
 that brought the lab up: progress and the outcome go out by it as JSON lines, and when that program ends, so does the
-lab, unless it has written a byte. Programs talk to the socket `control` in the folder: a connection for each command.
+lab, unless it has written a byte; with the byte may come a process (a pidfd), at whose end the lab ends. Programs talk to the socket `control` in the folder: a connection for each command.
 """
 import json
 import os
 import queue
+import select
 import signal
 import socket
 import subprocess
@@ -138,9 +139,13 @@ def own_filesystems():
 
 
 def watch(lifeline):
-    """A byte lets the lab live on without the program that started it; the end of the stream ends it."""
-    if not lifeline.recv(1):
-        os._exit(1)
+    """A byte lets the lab live on without the program that started it; the end of the stream ends it, or of a process."""
+    byte, processes, *_ = socket.recv_fds(lifeline, 1, 1)
+    if byte and not processes:
+        return
+    if byte:
+        select.select(processes, [], [])
+    os._exit(1)
 
 
 def main():

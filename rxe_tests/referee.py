@@ -2,16 +2,17 @@
 """What the tests with real SoftRoCE traffic share: a referee on the wire, and perftest between the guests."""
 import json
 import os
+import re
 import signal
 import time
 
-from support.project import ROOT
+from support.patience import PATIENCE, until
+from support.project import ROCESCOPE, ROOT
 from support import oracle, schema
 
-ROCESCOPE = os.path.join(ROOT, "build", "rocescope")
 REPLAY = os.path.join(ROOT, "build", "tests", "xdp_replay")
-# A killed sender's last packets are still on their way, and tcpdump does not drain its ring when it is interrupted.
-QUIET_S = 1.5
+PERFTEST_S = 300    # then it is killed
+QUIET_S = 0.5   # a wire without a frame for so long is quiet: a killed sender's last packets have come
 FIGURES = ("psn_gaps", "psn_skipped", "psn_recovered", "psn_lost", "psn_duplicates", "psn_resyncs", "icrc_bad")
 RXE_COUNTERS = "/sys/class/infiniband/rxe0/ports/1/hw_counters"
 
@@ -39,33 +40,68 @@ class Referee:
         return self
 
     def __exit__(self, kind, *_):
-        time.sleep(QUIET_S)
+        until(self._quiet)
+        until(self._written)
         for process in (self._monitor, self._tcpdump):
             process.kill(signal.SIGINT)
-        lines = self._monitor.wait(20).stdout.splitlines()
-        self.captured = self._tcpdump.wait(20).stderr
+        lines = self._monitor.wait(PATIENCE).stdout.splitlines()
+        self.captured = self._tcpdump.wait(PATIENCE).stderr
         if kind is None:
             self.snapshot = json.loads(lines[-1])
             schema.validate("snapshot", self.snapshot)
 
+    def _quiet(self):
+        before = self._frames()
+        time.sleep(QUIET_S)
+        return self._frames() == before
 
-def perftest(lab, tool, *options, seconds=60):
-    """Client on A, server on B. Returns (whether both ended well, what they said); killed after so many seconds."""
+    def _frames(self):
+        statistics = f"/sys/class/net/{self.lab.port('A')}/statistics"
+        return self.lab.wire(["cat", f"{statistics}/rx_packets", f"{statistics}/tx_packets"]).stdout
+
+    def _written(self):
+        """tcpdump says so when it is asked; when it is interrupted, it leaves what is still in its ring."""
+        self._tcpdump.kill(signal.SIGUSR1)
+        time.sleep(0.1)
+        said = re.findall(r"(\d+) packets? captured, (\d+) packets? received by filter, (\d+) packets? dropped", self._tcpdump.stderr)
+        captured, received, dropped = map(int, said[-1]) if said else (0, 0, -1)
+        return captured + dropped == received
+
+
+def perftest(lab, tool, *options, server="B", packets=None):
+    """
+    The client is on A. Returns (whether both ended well, what they said). packets: of a service that loses, and whose server then
+    waits for ever: both are killed when A has sent so many.
+    """
     common = [tool, "-d", "rxe0", "-x", "1", "-F", *options]
-    server = lab.start("B", common, timeout=seconds)
-    # perftest says nothing when it listens on its TCP port
-    lab.exec("B", ["sh", "-c", "for i in $(seq 100); do grep -q ':4853 ' /proc/net/tcp* && exit; sleep 0.1; done"], 20)
-    client = lab.exec("A", [*common, lab.address("B")], timeout=seconds)
-    if client.rc:
-        server.kill()
-    served = server.wait()
-    said = "\n".join((client.stdout, client.stderr, served.stdout, served.stderr))
-    return client.rc == 0 and served.rc == 0, said
+    sent = rxe_counters(lab, "A")["sent_pkts"] if packets else 0
+    serving = lab.start(server, common, timeout=PERFTEST_S)
+    until(lambda: serving.poll() is not None or listens(lab, server))
+    client = lab.start("A", [*common, lab.address(server)], timeout=PERFTEST_S)
+    if packets:
+        until(lambda: client.poll() is not None or rxe_counters(lab, "A")["sent_pkts"] >= sent + packets)
+        client.kill()
+    if client.wait().rc:
+        serving.kill()
+    served, asked = serving.wait(), client.wait()
+    said = "\n".join((asked.stdout, asked.stderr, served.stdout, served.stderr))
+    return asked.rc == 0 and served.rc == 0, said
+
+
+def listens(lab, end):
+    """perftest does not say when it listens, on TCP or, with -R, by rdma_cm."""
+    return not lab.exec(end, ["sh", "-c", "grep -Eq ':4853 0+:0000 0A ' /proc/net/tcp* || rdma resource show cm_id | grep -q LISTEN"],
+                        timeout=PATIENCE).rc
+
+
+def different_numbers(lab):
+    """QPs of A's own, so that from here on the two ends of a connection have different numbers."""
+    perftest(lab, "ib_send_bw", "-n", 5, server="A")
 
 
 def rxe_counters(lab, end):
     """rxe's own hw_counters of a guest, by name."""
-    said = lab.check(end, ["sh", "-c", f"cd {RXE_COUNTERS} && grep . *"], timeout=20)
+    said = lab.check(end, ["sh", "-c", f"cd {RXE_COUNTERS} && grep . *"], timeout=PATIENCE)
     return {name: int(value) for name, value in (line.split(":") for line in said.splitlines())}
 
 

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+Two guests for a test, and the wire between them:
+
+    with Tap() as t, guests(t) as lab:
+
+A test that is run alone gets a lab of its own. Under tests/run tests take turns with one lab, or with two where two tests run at a
+time: booting takes longer than most tests. These labs end with tests/run, however it ends.
+"""
+import contextlib
+import fcntl
+import itertools
+import json
+import os
+import re
+
+from lab import LabError
+from lab.lab import FOLDER, Lab
+
+from .patience import until
+
+# What a test has to leave as it found it. A network device that was given to DPDK comes back by another index; an empty clsact
+# does nothing.
+STATE = """
+{ ip -o link; ip -o address; } | sed 's/^[0-9]*: //; s/ valid_lft.*//'
+tc qdisc show | grep -v clsact
+ls /sys/class/infiniband
+cat /proc/mounts /proc/sys/vm/nr_hugepages
+head -vc 40 /proc/[0-9]*/cmdline
+"""
+
+
+@contextlib.contextmanager
+def guests(t):
+    """The lab. After a test that failed, or left something behind, the next one gets a new one."""
+    runner = os.environ.get("TEST_RUNNER")
+    if not runner:
+        with Lab(progress=t.note) as lab:
+            yield lab
+        return
+    with _turn() as (number, file):
+        lab, state = _take(t, f"tests-{runner}-{number}", int(runner), file)
+        try:
+            yield lab
+            tidy = not t.failed and _is_tidy(t, lab, state)
+        except BaseException:
+            lab.down()
+            raise
+        if not tidy:
+            lab.down()
+            return
+        json.dump({"name": lab.name, "state": state}, file)
+
+
+@contextlib.contextmanager
+def _turn():
+    """The first number that no other test has, and its file, in which the last one says what it gave back."""
+    os.makedirs(FOLDER, exist_ok=True)
+    for number in itertools.count():
+        with open(os.path.join(FOLDER, f"turn-{number}"), "a+", encoding="ascii") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            yield number, file
+            return
+
+
+def _take(t, name, runner, file):
+    """A lab that was given back, or a new one: (the lab, its state as it is after boot)."""
+    file.seek(0)
+    said = file.read()
+    file.truncate(0)
+    given = json.loads(said) if said else {}
+    with contextlib.suppress(LabError):
+        lab = Lab.attach(name)
+        if given.get("name") == name:
+            return lab, given["state"]
+        lab.down()  # of a test that was killed
+    lab = Lab(name, progress=t.note)
+    lab.up()
+    lab.leave(runner)
+    return lab, _state(lab)
+
+
+def _is_tidy(t, lab, state):
+    """Processes that were killed need a moment to end."""
+    for end in "AB":
+        lab.rxe_down(end)
+    now = {}
+
+    def same():
+        now.update(_state(lab))
+        return now == state
+
+    if not until(same, 60):
+        t.note("not left as it was found: " + "; ".join(f"{where}: {sorted(set(now[where]) ^ set(state[where]))}" for where in state))
+    return now == state
+
+
+def _state(lab):
+    """{where: lines}"""
+    return {where: _lines(lab.exec(where, ["sh", "-c", STATE], timeout=60).stdout) for where in ("A", "B", "wire")}
+
+
+def _lines(text):
+    """Sorted, without numbers of processes, without kernel threads, and without what looks."""
+    text = re.sub(r"==> /proc/\d+/cmdline <==\n", "process ", text)
+    return sorted(line for line in text.splitlines() if line not in ("", "process ") and "cmdline" not in line)
