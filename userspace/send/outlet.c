@@ -7,9 +7,6 @@
 #include "userspace/send/netdev.h"
 #include "userspace/send/outlet.h"
 
-/* Not every program has the kernel's part. */
-extern const struct outlet_kind outlet_live __attribute__((weak));
-
 /* The fastest one first. AF_XDP that copies is no faster than AF_PACKET, and is not taken unless it is asked for. */
 static const struct outlet_kind *const ways[] = { &outlet_live, &outlet_xdp, &outlet_packet };
 
@@ -59,8 +56,6 @@ static bool first_of_all(struct outlet *o)
 	size_t used = 0;
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		if (!ways[i])
-			continue;
 		if (try(o, ways[i])) {
 			fprintf(stderr, "rocescope: send: %s: sending by %s%s\n", o->plan->interface, ways[i]->words, reasons);
 			return true;
@@ -80,11 +75,11 @@ bool outlet_open(struct outlet *o)
 	const struct plan *plan = o->plan;
 	const struct outlet_kind *kind = chosen[plan->file ? OUT_FILE : plan->out];
 
-	snprintf(o->said, sizeof(o->said), "this program has no live frames");
+	o->said[0] = '\0';
 	if (plan->file || netdev_ready(plan->interface, o->frame_most, plan->tagged, o->said, sizeof(o->said))) {
 		if (!plan->file && plan->out == OUT_AUTO)
 			return first_of_all(o);
-		if (kind && try(o, kind))
+		if (try(o, kind))
 			return true;
 	}
 	fprintf(stderr, "rocescope: send: %s: %s\n", plan->file ?: plan->interface, reason(o));
