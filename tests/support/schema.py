@@ -6,11 +6,12 @@ import pathlib
 import re
 
 import jsonschema
+
 from .project import ROOT
 
 FOLDER = pathlib.Path(ROOT, "build", "schema")
 SUFFIX = ".schema.json"
-NOT_DOCUMENTS = ("common", "names")     # what the others refer to
+SHARED = "common"   # what several of them refer to
 
 
 @functools.cache
@@ -24,8 +25,8 @@ def files():
 
 def names():
     """Every NAME of a rocescope.NAME/1."""
-    found = {path.name.removesuffix(SUFFIX) for path in FOLDER.glob("*" + SUFFIX)}
-    return sorted(found - set(NOT_DOCUMENTS))
+    found = {path.name.removesuffix(SUFFIX) for path in pathlib.Path(ROOT, "docs", "schema").glob("*" + SUFFIX)}
+    return sorted(found - {SHARED})
 
 
 @functools.cache
