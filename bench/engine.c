@@ -22,7 +22,8 @@
 #include "bench/slice8.h"
 #include "bpf/capture.h"
 #include "lib/clock.h"
-#include "lib/options.h"
+#include "lib/number.h"
+#include "lib/option.h"
 #include "userspace/live/maps.h"
 
 #include "bench/bench.skel.h" /* knows the types above */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* dpdk_stream: udp_stream's messages and packets, sent and received by DPDK instead of the kernel. */
-#include <arpa/inet.h>
 #include <err.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -10,61 +9,44 @@
 
 #include "dpdk_udp/dpdk_stream.h"
 #include "lib/stop.h"
-#include "roce/stream_header.h"
-
-enum { OPT_SRC = OPTION_OWN, OPT_DST, OPT_DST_MAC, OPT_MTU };
 
 #define MIN_MTU		576	/* RFC 791 */
 #define MAX_MTU		9600
 
-static const struct option own[] = {
-	{ "src", required_argument, NULL, OPT_SRC },
-	{ "src-ip", required_argument, NULL, OPT_SRC },
-	{ "dst", required_argument, NULL, OPT_DST },
-	{ "dst-ip", required_argument, NULL, OPT_DST },
-	{ "dst-mac", required_argument, NULL, OPT_DST_MAC },
-	{ "mtu", required_argument, NULL, OPT_MTU },
-	{}
+static const struct option_entry entries[] = {
+	{ "mtu", "BYTES", "size of the IP packets, and MTU of the port; larger messages are split",
+	  OPTION_SIZE(struct dpdk_options, mtu, MIN_MTU, MAX_MTU), .usual = "1500" },
+	{ 0 },
 };
 
-static const char usage[] =
-	"  --mtu BYTES         of the IP packets and of the port; larger messages are split (1500)\n"
-	"send:\n"
-	"  --src IPV4  --dst IPV4  --dst-mac MAC    (also --src-ip, --dst-ip)\n"
-	"Arguments for EAL come last, behind --. A NIC taken from the kernel, or one the kernel keeps:\n"
-	"  dpdk_stream recv -- -l 0 --in-memory -m 128 -a 0000:00:03.0\n"
-	"  dpdk_stream recv -- -l 0 --no-huge -m 256 --no-shconf --no-pci --vdev=net_af_packet0,iface=eth0\n";
+static const struct option_entry send_entries[] = {
+	{ "src", "IPV4", "the sender", OPTION_ADDRESS(struct dpdk_options, src) },
+	{ "dst", "IPV4", "the receiver", OPTION_ADDRESS(struct dpdk_options, dst) },
+	{ "dst-mac", "MAC", "Ethernet address of the receiver, or of the router to it", OPTION_MAC(struct dpdk_options, dst_mac) },
+	{ "src-ip", "IPV4", "as --src", OPTION_ADDRESS(struct dpdk_options, src), .hidden = true },
+	{ "dst-ip", "IPV4", "as --dst", OPTION_ADDRESS(struct dpdk_options, dst), .hidden = true },
+	{ 0 },
+};
 
-static struct dpdk_options options = { .mtu = 1500 };
+static const struct option_table tables[] = {
+	{ "Both", stream_entries, offsetof(struct dpdk_options, common) },
+	{ NULL, entries, 0 },
+	{ "send", send_entries, 0 },
+	{ 0 },
+};
 
-static uint32_t address(const char *name, const char *text)
-{
-	struct in_addr a;
+static const struct command command = {
+	.arguments = STREAM_ARGUMENTS " [-- EAL-ARGUMENTS]",
+	.prose = "Arguments for DPDK's EAL come last, behind --.",
+	.tables = tables,
+	.examples =
+		"  # a NIC that was taken from the kernel\n"
+		"  dpdk_stream recv -- -l 0 --in-memory -m 128 -a 0000:00:03.0\n"
+		"  # a NIC that the kernel keeps\n"
+		"  dpdk_stream recv -- -l 0 --no-huge -m 256 --no-shconf --no-pci --vdev=net_af_packet0,iface=eth0\n",
+};
 
-	if (inet_pton(AF_INET, text, &a) != 1)
-		usage_error("--%s %s: not an IPv4 address", name, text);
-	return a.s_addr;
-}
-
-static void take(int value, const char *text)
-{
-	switch (value) {
-	case OPT_SRC:
-		options.src = address("src", text);
-		break;
-	case OPT_DST:
-		options.dst = address("dst", text);
-		break;
-	case OPT_DST_MAC:
-		if (rte_ether_unformat_addr(text, &options.dst_mac))
-			usage_error("--dst-mac %s: not a MAC address", text);
-		break;
-	case OPT_MTU:
-		if (!parse_size(text, &options.mtu) || options.mtu < MIN_MTU || options.mtu > MAX_MTU)
-			usage_error("--mtu %s: not a number from %d to %d", text, MIN_MTU, MAX_MTU);
-		break;
-	}
-}
+static struct dpdk_options options;
 
 static void require_addresses(void)
 {
@@ -95,10 +77,7 @@ static void start_eal(int first, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	static const struct stream_program program = {
-		.usage = usage, .own = own, .take = take, .port = STREAM_UDP_PORT,
-	};
-	int first = options_parse(&options.common, &program, argc, argv), status;
+	int first = stream_parse(&command, &options, &options.common, argc, argv), status;
 	struct dpdk_port port;
 
 	if (options.common.send)

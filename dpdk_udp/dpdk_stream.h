@@ -6,7 +6,7 @@
 #include <rte_mempool.h>
 #include <stdint.h>
 
-#include "lib/options.h"
+#include "lib/stream_options.h"
 
 #define DPDK_BURST		32
 

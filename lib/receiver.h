@@ -13,7 +13,7 @@
 #include "lib/cpu.h"
 #include "lib/gaps.h"
 #include "lib/histogram.h"
-#include "lib/options.h"
+#include "lib/stream_options.h"
 #include "lib/report.h"
 #include "roce/stream_header.h"
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/options.h"
+#include "lib/stream_options.h"
 #include "lib/pacing.h"
 #include "lib/report.h"
 #include "roce/stream_header.h"

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The man page, made of what the program says of itself, and what is installed beside the program: FILE:WHERE, below PREFIX.
+# The man page and the completion, made of what the program says of itself, and what is installed beside the program:
+# FILE:WHERE, below PREFIX.
 MAN_PAGE     := $(BUILD)/packaging/rocescope.8
-INSTALL_DATA := $(MAN_PAGE):share/man/man8/rocescope.8 \
-		packaging/rocescope.bash:share/bash-completion/completions/rocescope
+COMPLETION   := $(BUILD)/packaging/rocescope.bash
+INSTALL_DATA := $(MAN_PAGE):share/man/man8/rocescope.8 $(COMPLETION):share/bash-completion/completions/rocescope
 
-all install: $(MAN_PAGE)
+all install: $(MAN_PAGE) $(COMPLETION)
 $(MAN_PAGE): packaging/rocescope.8.in packaging/manpage packaging/helptext.py $(BUILD)/rocescope
 	$(call say,MAN,$@)
 	@mkdir -p $(@D)
 	$(Q)$(PYTHON) -B packaging/manpage $(BUILD)/rocescope $$(git log -1 --format=%cs 2>/dev/null || date +%F) <$< >$@
+$(COMPLETION): packaging/rocescope.bash.in packaging/completion packaging/helptext.py $(BUILD)/rocescope
+	$(call say,BASH,$@)
+	@mkdir -p $(@D)
+	$(Q)$(PYTHON) -B packaging/completion $(BUILD)/rocescope <$< >$@

@@ -11,7 +11,6 @@
 
 #include <linux/types.h>
 
-#define STREAM_UDP_PORT		7471
 #define STREAM_MAGIC		0x52435353	/* "RCSS" */
 #define STREAM_VERSION		1
 

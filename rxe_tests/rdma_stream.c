@@ -3,144 +3,83 @@
  * rdma_stream: a stream of messages over RDMA verbs: RC or UC RDMA WRITE with immediate, or UD SEND split by the
  * program. The immediate data is the message's number (UD: the packet's), so that the receiver knows what is missing.
  */
-#include <arpa/inet.h>
-#include <string.h>
-
 #include "lib/stop.h"
-#include "roce/stream_header.h"
 #include "rxe_tests/rdma_stream.h"
 
-enum {
-	OPT_TRANSPORT = OPTION_OWN, OPT_DEVICE, OPT_GID_INDEX, OPT_PATH_MTU, OPT_CONTROL, OPT_PSN, OPT_WINDOW, OPT_DEPTH,
-	OPT_POLL, OPT_PEER_ADDRESS, OPT_PEER_PSN, OPT_PEER_QPN, OPT_TELL, OPT_DUMP,
-};
+static const enum ibv_qp_type services[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD };
+static const char *const service_names[] = { "rc", "uc", "ud", NULL };
 
-static const struct option own[] = {
-	{ "transport", required_argument, NULL, OPT_TRANSPORT },
-	{ "device", required_argument, NULL, OPT_DEVICE },
-	{ "gid-index", required_argument, NULL, OPT_GID_INDEX },
-	{ "path-mtu", required_argument, NULL, OPT_PATH_MTU },
-	{ "control", required_argument, NULL, OPT_CONTROL },
-	{ "psn", required_argument, NULL, OPT_PSN },
-	{ "window", required_argument, NULL, OPT_WINDOW },
-	{ "depth", required_argument, NULL, OPT_DEPTH },
-	{ "poll", no_argument, NULL, OPT_POLL },
-	{ "peer-address", required_argument, NULL, OPT_PEER_ADDRESS },
-	{ "peer-psn", required_argument, NULL, OPT_PEER_PSN },
-	{ "peer-qpn", required_argument, NULL, OPT_PEER_QPN },
-	{ "tell", required_argument, NULL, OPT_TELL },
-	{ "dump", required_argument, NULL, OPT_DUMP },
-	{}
-};
-
-static const char usage[] =
-	"  --transport SERVICE rc, uc (RDMA WRITE with immediate) or ud (SEND)      (rc; recv: the sender's)\n"
-	"  --device NAME       RDMA device                                          (the first)\n"
-	"  --gid-index N                                                            (first RoCEv2 GID of an IPv4 address)\n"
-	"  --path-mtu BYTES    256, 512, 1024, 2048 or 4096                         (the port's, the smaller of both ends)\n"
-	"  --poll              spin on the completion queue                         (sleep for its events)\n"
-	"send:\n"
-	"  --control HOST[:PORT]  the receiver's TCP control connection (--port is its default port)\n"
-	"  --psn N             first PSN of each QP                                 (random)\n"
-	"  --window N          messages (UD: packets) outstanding on each QP        (64)\n"
-	"recv:\n"
-	"  --control [HOST]:PORT  listen there for the control connection           (everywhere, --port)\n"
-	"  --depth N           receives posted on each QP                           (1024)\n"
-	"recv from a sender without a control connection (RC, UC; --flows, --size: at most; --messages: that end it):\n"
-	"  --peer-address IP   the sender's\n"
-	"  --peer-psn N        PSN of the first packet to each QP                   (0)\n"
-	"  --peer-qpn N        the sender's first QP: where acknowledgements go     (1; the next ones count up)\n"
-	"  --tell FILE         a JSON line with what the sender must know           (-: standard output)\n"
-	"  --dump FILE         the buffers at the end: of each QP those of WRITEs, then those of SENDs\n";
-
-static struct rdma_options options = {
-	.gid_index = -1, .psn = -1, .window = 64, .depth = 1024, .peer_qpn = 1,
-	.peer_gid.raw = { [10] = 0xff, [11] = 0xff },
-};
-
-static uint64_t number(const char *name, const char *text, uint64_t min, uint64_t max)
+static void take_service(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	uint64_t n;
+	struct rdma_options *o = p->options;
 
-	if (!parse_number(text, max, &n) || n < min)
-		usage_error("--%s %s: not a number from %llu to %llu", name, text, (unsigned long long)min,
-			    (unsigned long long)max);
-	return n;
+	option_choice(p, e, text);
+	o->service = services[o->service];
 }
 
-static enum ibv_qp_type service(const char *text)
+static void take_path_mtu(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	if (!strcmp(text, "rc"))
-		return IBV_QPT_RC;
-	if (!strcmp(text, "uc"))
-		return IBV_QPT_UC;
-	if (!strcmp(text, "ud"))
-		return IBV_QPT_UD;
-	usage_error("--transport %s: not rc, uc or ud", text);
+	struct rdma_options *o = p->options;
+
+	option_number(p, e, text);
+	if (o->path_mtu & (o->path_mtu - 1))
+		option_wrong(p, e, text, "not 256, 512, 1024, 2048 or 4096");
 }
 
-static void take_peer(const char *text)
-{
-	uint8_t *raw = options.peer_gid.raw;
+#define NUMBER(member, low, high) OPTION_NUMBER(struct rdma_options, member, low, high)
+#define TEXT(member) OPTION_TEXT(struct rdma_options, member)
 
-	options.told = true;
-	if (inet_pton(AF_INET, text, raw + 12) != 1 && inet_pton(AF_INET6, text, raw) != 1)
-		usage_error("--peer-address %s: no IPv4 or IPv6 address", text);
-}
+static const struct option_entry entries[] = {
+	{ "transport", "SERVICE", "RDMA WRITE with immediate (rc, uc) or SEND (ud); without it rc, recv: the sender's",
+	  .take = take_service, OPTION_AT(struct rdma_options, service), .choices = service_names },
+	{ "device", "NAME", "RDMA device; without it the first", TEXT(device) },
+	{ "gid-index", "N", "without it the first RoCEv2 GID of an IPv4 address", NUMBER(gid_index, 0, 255) },
+	{ "path-mtu", "BYTES", "256, 512, 1024, 2048 or 4096; without it the smaller one of both ports",
+	  .take = take_path_mtu, OPTION_AT(struct rdma_options, path_mtu), .least = 256, .most = 4096 },
+	{ "poll", NULL, "spin on the completion queue instead of sleeping for its events",
+	  OPTION_FLAG(struct rdma_options, poll) },
+	{ "control", "[HOST][:PORT]", "send: the receiver's TCP control connection; recv: where to listen for it (default: everywhere, "
+	  "--port)", TEXT(control) },
+	{ 0 },
+};
+
+static const struct option_entry send_entries[] = {
+	{ "psn", "N", "first PSN of each QP (default: random)", NUMBER(psn, 0, 0xffffff) },
+	{ "window", "N", "messages (ud: packets) outstanding on each QP", NUMBER(window, 1, 16384), .usual = "64" },
+	{ 0 },
+};
+
+static const struct option_entry recv_entries[] = {
+	{ "depth", "N", "receives posted on each QP", NUMBER(depth, 1, 16384), .usual = "1024" },
+	{ 0 },
+};
+
+static const struct option_entry told_entries[] = {
+	{ "peer-address", "IP", "address of the sender",
+	  OPTION_ADDRESS(struct rdma_options, peer_gid), OPTION_GIVEN(struct rdma_options, told) },
+	{ "peer-psn", "N", "PSN of the first packet to each QP", NUMBER(peer_psn, 0, 0xffffff), .usual = "0" },
+	{ "peer-qpn", "N", "the sender's first QPN, where acknowledgements go; the next ones count up",
+	  NUMBER(peer_qpn, 1, 0xffffff), .usual = "1" },
+	{ "tell", "FILE", "a JSON line with what the sender must know (- is standard output, the default)", TEXT(tell) },
+	{ "dump", "FILE", "the buffers at the end: of each QP those of WRITEs, then those of SENDs", TEXT(dump) },
+	{ 0 },
+};
+
+static const struct option_table tables[] = {
+	{ "Both", stream_entries, offsetof(struct rdma_options, common) },
+	{ NULL, entries, 0 },
+	{ "send", send_entries, 0 },
+	{ "recv", recv_entries, 0 },
+	{ "recv from a sender without a control connection (rc, uc; --flows and --size: at most; --messages: then it ends)", told_entries, 0 },
+	{ 0 },
+};
+static const struct command command = { .arguments = STREAM_ARGUMENTS, .tables = tables };
+
+static struct rdma_options options = { .gid_index = -1, .psn = -1, .peer_gid.raw = { [10] = 0xff, [11] = 0xff } };
 
 const char *rdma_service_name(enum ibv_qp_type type)
 {
 	return type == IBV_QPT_UD ? "ud" : type == IBV_QPT_UC ? "uc" : "rc";
-}
-
-static void take(int value, const char *text)
-{
-	switch (value) {
-	case OPT_TRANSPORT:
-		options.service = service(text);
-		break;
-	case OPT_DEVICE:
-		options.device = text;
-		break;
-	case OPT_GID_INDEX:
-		options.gid_index = number("gid-index", text, 0, 255);
-		break;
-	case OPT_PATH_MTU:
-		options.path_mtu = number("path-mtu", text, 256, 4096);
-		if (options.path_mtu & (options.path_mtu - 1))
-			usage_error("--path-mtu %s: not 256, 512, 1024, 2048 or 4096", text);
-		break;
-	case OPT_CONTROL:
-		options.control = text;
-		break;
-	case OPT_PSN:
-		options.psn = number("psn", text, 0, 0xffffff);
-		break;
-	case OPT_WINDOW:
-		options.window = number("window", text, 1, 16384);
-		break;
-	case OPT_DEPTH:
-		options.depth = number("depth", text, 1, 16384);
-		break;
-	case OPT_POLL:
-		options.poll = true;
-		break;
-	case OPT_PEER_ADDRESS:
-		take_peer(text);
-		break;
-	case OPT_PEER_PSN:
-		options.peer_psn = number("peer-psn", text, 0, 0xffffff);
-		break;
-	case OPT_PEER_QPN:
-		options.peer_qpn = number("peer-qpn", text, 1, 0xffffff);
-		break;
-	case OPT_TELL:
-		options.tell = text;
-		break;
-	case OPT_DUMP:
-		options.dump = text;
-		break;
-	}
 }
 
 static void check_told(void)
@@ -161,11 +100,7 @@ static void check_told(void)
 
 int main(int argc, char **argv)
 {
-	static const struct stream_program program = {
-		.usage = usage, .own = own, .take = take, .port = STREAM_UDP_PORT,
-	};
-
-	if (options_parse(&options.common, &program, argc, argv) < argc)
+	if (stream_parse(&command, &options, &options.common, argc, argv) < argc)
 		usage_error("nothing may follow --");
 	check_told();
 	if (options.common.send && !options.control)

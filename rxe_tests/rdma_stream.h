@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "lib/options.h"
+#include "lib/stream_options.h"
 
 #define RDMA_PORT	1	/* of the device; RoCE devices have one each */
 #define RDMA_GRH	40	/* bytes before each UD payload at the receiver (IBTA, 11.4.1.2) */

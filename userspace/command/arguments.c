@@ -1,68 +1,95 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "lib/options.h"
+#include "lib/number.h"
 #include "userspace/command/arguments.h"
-#include "userspace/command/commands.h"
 
-static __attribute__((noreturn)) void help(const struct arguments *a, const char *topic)
+#define MAX_STREAMS (1 << 24)
+
+/* ---- live ---- */
+
+const struct option_entry arguments_interval[] = {
+	{ "interval", "SECONDS", "time between two reports", OPTION_SECONDS(struct live_options, interval, 1), .usual = "1" },
+	{ "duration", "SECONDS", "end after this time; without it on Ctrl-C", OPTION_SECONDS(struct live_options, duration, 1) },
+	{ 0 },
+};
+
+static const char *const modes[] = { [ATTACH_AUTO] = "auto", [ATTACH_NATIVE] = "native", [ATTACH_GENERIC] = "generic", NULL };
+static const char *const directions[] = { [false] = "in", [true] = "both", NULL };
+
+const struct option_entry arguments_attach[] = {
+	{ "mode", NULL, "how XDP is attached: by the driver (native) or by the kernel's stack (generic)",
+	  OPTION_CHOICE(struct live_options, mode, modes), .usual = "auto" },
+	{ "direction", NULL, "both: count what leaves the interface, too", OPTION_CHOICE(struct live_options, both, directions),
+	  .usual = "in" },
+	{ "share", NULL, "share the interface with other XDP programs, by libxdp's dispatcher",
+	  OPTION_FLAG(struct live_options, share) },
+	{ 0 },
+};
+
+static void take_icrc(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	if (!topic || !a->help || !a->help(topic))
-		printf("%s\nExamples:\n%s", a->usage, a->examples);
-	exit(EXIT_RAN);
+	uint64_t n = !strcmp(text, "all");
+
+	if (!n && strcmp(text, "off") &&
+	    (strncmp(text, "1/", 2) || !parse_number(text + 2, UINT32_MAX, &n) || !n))
+		option_wrong(p, e, text, "neither all nor off nor 1/N");
+	*(__u32 *)option_member(p, e) = n;
 }
 
-int arguments_parse(const struct arguments *a, void *context, int argc, char **argv)
-{
-	char letters[32];
-	int value, index;
+const struct option_entry arguments_count[] = {
+	{ "icrc", "all|off|1/N", "which packets' ICRC is verified; 1/N: one of N, drawn at random", .take = take_icrc,
+	  OPTION_AT(struct live_options, settings.icrc_every), .usual = "all" },
+	{ "drop", NULL, "drop what came in, on a port that only listens", OPTION_FLAG(struct live_options, settings.drop) },
+	{ "max-streams", "N", "room for so many streams", OPTION_NUMBER(struct live_options, settings.max_streams, 1, MAX_STREAMS),
+	  .usual = "65536" },
+	{ 0 },
+};
 
-	snprintf(letters, sizeof(letters), ":h%s", a->letters);
-	opterr = 0;
-	while (index = -1, (value = getopt_long(argc, argv, letters, a->options, &index)) != -1) {
-		if (value == '?' || value == ':')
-			usage_error("%s: %s: %s", a->command, argv[optind - 1],
-				    value == '?' ? "no such option" : "needs a value");
-		if (value == 'h')
-			help(a, argv[optind]);
-		a->take(context, value, optarg, index < 0 ? "" : a->options[index].name);
+const struct option_entry arguments_verbose[] = {
+	{ "verbose", NULL, "print what libbpf and the kernel's verifier say", .take = option_flag, OPTION_SELF(bool),
+	  .letter = 'v' },
+	{ 0 },
+};
+
+void arguments_interfaces(const struct command *c, struct live_options *o, char **names, size_t count)
+{
+	if (count > LIVE_INTERFACES)
+		usage_error("%s: at most %d interfaces", c->name, LIVE_INTERFACES);
+	for (size_t k = 0; k < count; k++) {
+		if (strlen(names[k]) >= IF_NAMESIZE)
+			usage_error("%s: %s: too long for the name of an interface", c->name, names[k]);
+		for (size_t i = 0; i < k; i++)
+			if (!strcmp(names[i], names[k]))
+				usage_error("%s: %s: named twice", c->name, names[k]);
+		o->interface[k] = names[k];
 	}
-	return optind;
+	o->interface_count = count;
 }
 
-int argument_choice(const char *command, const char *option, const char *text, const char *const *words)
+/* ---- what frames are ---- */
+
+static const char *const links[] = {
+	[CAPTURE_LINK_FILE] = "file", [CAPTURE_LINK_ETHERNET] = "ethernet", [CAPTURE_LINK_IP] = "ip", [CAPTURE_LINK_BTH] = "bth", NULL
+};
+
+const struct option_entry arguments_link[] = {
+	{ "link", NULL, "what a frame begins with; file: what the file says", .take = option_choice,
+	  OPTION_SELF(enum capture_link), .choices = links, .usual = "file" },
+	{ 0 },
+};
+
+const struct option_entry arguments_decap[] = {
+	{ "decap", NULL, "look into GRE, ERSPAN and VXLAN, by which switches mirror", .take = option_flag, OPTION_SELF(bool) },
+	{ 0 },
+};
+
+static void take_ports(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	for (int i = 0; words[i]; i++)
-		if (!strcmp(text, words[i]))
-			return i;
-	usage_error("%s: --%s %s: no such choice", command, option, text);
-}
-
-uint64_t argument_number(const char *command, const char *option, const char *text, uint64_t least, uint64_t most)
-{
-	uint64_t n;
-
-	if (!parse_number(text, most, &n) || n < least)
-		usage_error("%s: --%s %s: not a number from %ju to %ju", command, option, text, (uintmax_t)least,
-			    (uintmax_t)most);
-	return n;
-}
-
-enum capture_link argument_link(const char *command, const char *text)
-{
-	static const char *const links[] = { "file", "ethernet", "ip", "bth", NULL }; /* enum capture_link */
-
-	return argument_choice(command, "link", text, links);
-}
-
-void argument_ports(const char *command, const char *list, struct roce_ports *ports)
-{
+	struct roce_ports ports = { 0 };
 	size_t count = 0;
 
-	*ports = (struct roce_ports){ 0 };
-	for (const char *at = list;; at++) {
+	for (const char *at = text;; at++) {
 		size_t length = strcspn(at, ",");
 		char word[8] = "";
 		uint64_t port;
@@ -70,30 +97,58 @@ void argument_ports(const char *command, const char *list, struct roce_ports *po
 		if (length < sizeof(word))
 			memcpy(word, at, length);
 		if (!parse_number(word, 65535, &port) || !port || port == WIRE_ROCEV2_PORT)
-			usage_error("%s: --udp %s: wants UDP ports, 4791 not among them", command, list);
+			option_wrong(p, e, text, "wants UDP ports from 1 to 65535, but not 4791");
 		if (count == ROCE_UDP_PORTS)
-			usage_error("%s: --udp %s: at most %d ports", command, list, ROCE_UDP_PORTS);
-		ports->port[count++] = port;
+			option_wrong(p, e, text, "at most %d ports", ROCE_UDP_PORTS);
+		ports.port[count++] = port;
 		at += length;
 		if (!*at)
-			return;
+			break;
 	}
+	*(struct roce_ports *)option_member(p, e) = ports;
 }
 
-void argument_faults(const char *command, const char *list, struct faults *faults)
+const struct option_entry arguments_udp[] = {
+	{ "udp", "PORT,...", "count UDP flows to these ports as well, up to 4", .take = take_ports },
+	{ 0 },
+};
+
+const struct option_entry arguments_expect[] = {
+	{ "expect", "FILE", "connections, one a line: which streams answer which ('--help expect' has the format)",
+	  .take = option_text },
+	{ 0 },
+};
+
+/* ---- what is shown, and what is a fault ---- */
+
+static void take_filter(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	struct filter **to = option_member(p, e);
+	char mistake[FILTER_MISTAKE];
+
+	filter_free(*to);
+	*to = filter_parse(text, mistake);
+	if (!*to)
+		option_wrong(p, e, text, "%s", mistake);
+}
+
+const struct option_entry arguments_filter[] = {
+	{ "filter", "EXPR", "only these streams: an IP, a QPN, a service, faulty, ... ('--help filter' has them all)",
+	  .take = take_filter },
+	{ 0 },
+};
+
+static void take_fail_on(struct option_parser *p, const struct option_entry *e, const char *text)
 {
 	const char *bad;
 
-	if (!faults_parse(faults, list, &bad))
-		usage_error("%s: --fail-on: no counter is called '%.*s'", command, (int)strcspn(bad, ","), bad);
+	if (!faults_parse(option_member(p, e), text, &bad))
+		option_wrong(p, e, text, "no counter is called '%.*s' ('--help counters' lists them)", (int)strcspn(bad, ","), bad);
 }
 
-struct filter *argument_filter(const char *command, const char *text)
-{
-	char mistake[FILTER_MISTAKE];
-	struct filter *f = filter_parse(text, mistake);
-
-	if (!f)
-		usage_error("%s: --filter %s: %s", command, text, mistake);
-	return f;
-}
+const struct option_entry arguments_fail[] = {
+	{ "exit-code", NULL, "exit status 3 if a fault was seen", OPTION_FLAG(struct fault_exit, wanted) },
+	{ "fail-on", "COUNTER,...", "these counters are the faults, instead of the usual ones; implies --exit-code",
+	  .take = take_fail_on, OPTION_AT(struct fault_exit, faults), OPTION_GIVEN(struct fault_exit, wanted), .topic = "counters" },
+	{ 0 },
+};

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/options.h"
 #include "lib/stop.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
@@ -26,65 +25,16 @@ struct options {
 	const char *expect;
 	struct view view;
 	struct filter *filter; /* may be NULL */
-	struct faults faults;
+	struct fault_exit fail;
 	size_t listed; /* packets with faults, at most */
 	const char *plot; /* may be NULL */
-	bool json, exit_code;
+	bool json;
 };
 
 /* Who looks at each frame as well. */
 struct watchers {
 	struct fault_list faults;
 	struct plot *plot; /* may be NULL */
-};
-
-static const char usage[] =
-	"usage: rocescope analyze FILE... [OPTIONS]\n\n"
-	"Several files are one capture, in this order; - is standard input.\n\n"
-	"  -j, --json               print one rocescope.snapshot/1 object\n"
-	"  --streams all|none       which streams are shown  (20, the worst; with -j all)\n"
-	"  --filter EXPR            only these streams, in the table and the list of faults: an IP, a QPN, faulty, ...\n"
-	"  --faults N               list the first N packets with faults              (100)\n"
-	"  --plot FILE.svg|FILE.png  draw rates and PSNs over time, by gnuplot\n"
-	"  --expect FILE            connections, one a line: which streams answer which\n"
-	"  --link file|ethernet|ip|bth\n"
-	"                           what frames begin with: as the file says, or that  (file)\n"
-	"  --decap                  look through GRE, ERSPAN and VXLAN, in which switches mirror\n"
-	"  --threads N              the report is the same for any number   (the CPUs it may use)\n"
-	"  --udp PORT,...           also count UDP flows to these ports, up to 4\n"
-	"  --exit-code              exit status 3 if a fault was seen\n"
-	"  --fail-on COUNTER,...    what is a fault, instead of the usual set; implies --exit-code\n"
-	"  -h, --help, --version\n";
-
-static const char examples[] =
-	"  # what a capture shows\n"
-	"  rocescope analyze run.pcap\n"
-	"  # as JSON, all streams, exit status 3 if anything was lost or broken\n"
-	"  rocescope analyze -j --exit-code run.pcap\n"
-	"  # what another program captures, compressed or not\n"
-	"  gzip -c run.pcap | rocescope analyze -\n"
-	"  # only streams that lost more than ten packets\n"
-	"  rocescope analyze run.pcap --filter 'lost>10'\n"
-	"  # rates and PSNs over time as a picture\n"
-	"  rocescope analyze run.pcap --plot run.svg\n";
-
-enum { OPT_STREAMS = OPTION_OWN, OPT_FAULTS, OPT_PLOT, OPT_EXPECT, OPT_LINK, OPT_THREADS, OPT_UDP, OPT_EXIT_CODE, OPT_FAIL_ON, OPT_FILTER, OPT_DECAP };
-
-static const struct option long_options[] = {
-	{ "json", no_argument, NULL, 'j' },
-	{ "streams", required_argument, NULL, OPT_STREAMS },
-	{ "faults", required_argument, NULL, OPT_FAULTS },
-	{ "plot", required_argument, NULL, OPT_PLOT },
-	{ "expect", required_argument, NULL, OPT_EXPECT },
-	{ "link", required_argument, NULL, OPT_LINK },
-	{ "decap", no_argument, NULL, OPT_DECAP },
-	{ "threads", required_argument, NULL, OPT_THREADS },
-	{ "udp", required_argument, NULL, OPT_UDP },
-	{ "exit-code", no_argument, NULL, OPT_EXIT_CODE },
-	{ "fail-on", required_argument, NULL, OPT_FAIL_ON },
-	{ "filter", required_argument, NULL, OPT_FILTER },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
 };
 
 /* ---- the command line ---- */
@@ -97,61 +47,74 @@ static unsigned int usual_threads(void)
 	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
 }
 
-static void take_option(void *options, int value, char *text, const char *name)
+static void take_streams(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	struct options *o = options;
-	static const char *const streams[] = { "all", "none", NULL };
+	struct options *o = p->options;
 
-	switch (value) {
-	case 'j':
-		o->json = true;
-		break;
-	case OPT_STREAMS:
-		o->view.streams = argument_choice("analyze", name, text, streams) ? STREAMS_NONE : STREAMS_ALL;
-		break;
-	case OPT_FAULTS:
-		o->listed = argument_number("analyze", name, text, 0, FAULT_LIST_MOST);
-		break;
-	case OPT_PLOT:
-		if (!plot_is_name(text))
-			usage_error("analyze: --plot %s: a picture's name ends with .svg or .png", text);
-		o->plot = text;
-		break;
-	case OPT_EXPECT:
-		o->expect = text;
-		break;
-	case OPT_LINK:
-		o->analysis.link = argument_link("analyze", text);
-		break;
-	case OPT_DECAP:
-		o->analysis.decap = true;
-		break;
-	case OPT_THREADS:
-		o->analysis.threads = argument_number("analyze", name, text, 1, ANALYSIS_THREADS);
-		break;
-	case OPT_UDP:
-		argument_ports("analyze", text, &o->analysis.ports);
-		break;
-	case OPT_EXIT_CODE:
-		o->exit_code = true;
-		break;
-	case OPT_FAIL_ON:
-		argument_faults("analyze", text, &o->faults);
-		o->exit_code = true;
-		break;
-	case OPT_FILTER:
-		filter_free(o->filter);
-		o->view.filter = o->filter = argument_filter("analyze", text);
-	}
+	option_choice(p, e, text);
+	o->view.streams = o->view.streams ? STREAMS_NONE : STREAMS_ALL;
 }
 
-static const struct arguments arguments = {
-	.command = "analyze",
-	.usage = usage,
-	.examples = examples,
-	.letters = "j",
-	.options = long_options,
-	.take = take_option,
+static void take_plot(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	if (!plot_is_name(text))
+		option_wrong(p, e, text, "the name of a picture ends with .svg or .png");
+	option_text(p, e, text);
+}
+
+static const char *const streams[] = { "all", "none", NULL };
+
+static const struct option_entry printed[] = {
+	{ "json", NULL, "print one rocescope.snapshot/1 object", OPTION_FLAG(struct options, json), .letter = 'j' },
+	{ "streams", NULL, "which streams are shown; without it the worst 20, with -j all", .take = take_streams,
+	  OPTION_AT(struct options, view.streams), .choices = streams },
+	{ "faults", "N", "list the first N packets with faults", OPTION_NUMBER(struct options, listed, 0, FAULT_LIST_MOST),
+	  .usual = "100" },
+	{ "plot", "FILE.svg|FILE.png", "draw rates and PSNs over time, by gnuplot", .take = take_plot,
+	  OPTION_AT(struct options, plot) },
+	{ 0 },
+};
+
+static const struct option_entry threads[] = {
+	{ "threads", "N", "number of threads; the report is the same for any number (default: the CPUs it may use)",
+	  OPTION_NUMBER(struct options, analysis.threads, 1, ANALYSIS_THREADS) },
+	{ 0 },
+};
+
+static const struct option_table tables[] = {
+	{ "What is printed", printed, 0 },
+	{ NULL, arguments_filter, offsetof(struct options, filter) },
+	{ NULL, arguments_fail, offsetof(struct options, fail) },
+	{ "What is read", arguments_link, offsetof(struct options, analysis.link) },
+	{ NULL, arguments_decap, offsetof(struct options, analysis.decap) },
+	{ NULL, arguments_udp, offsetof(struct options, analysis.ports) },
+	{ NULL, arguments_expect, offsetof(struct options, expect) },
+	{ NULL, threads, 0 },
+	{ 0 },
+};
+
+static const struct option_topic *const topics[] = {
+	&topic_counters, &topic_events, &topic_lints, &topic_filter, &topic_expect, NULL
+};
+
+const struct command analyze_command = {
+	.name = "analyze",
+	.words = "the same verdicts from capture files",
+	.arguments = "FILE... [OPTIONS]",
+	.prose = "Several files are one capture, in this order; - is standard input.",
+	.tables = tables,
+	.topics = topics,
+	.examples =
+		"  # what a capture shows\n"
+		"  rocescope analyze run.pcap\n"
+		"  # as JSON, all streams, exit status 3 if anything was lost or broken\n"
+		"  rocescope analyze -j --exit-code run.pcap\n"
+		"  # what another program captures, compressed or not\n"
+		"  gzip -c run.pcap | rocescope analyze -\n"
+		"  # only streams that lost more than ten packets\n"
+		"  rocescope analyze run.pcap --filter 'lost>10'\n"
+		"  # rates and PSNs over time as a picture\n"
+		"  rocescope analyze run.pcap --plot run.svg\n",
 };
 
 static void parse_options(struct options *o, int argc, char **argv)
@@ -160,12 +123,12 @@ static void parse_options(struct options *o, int argc, char **argv)
 
 	*o = (struct options){
 		.view = { .streams = STREAMS_WORST },
-		.faults = faults_default(),
-		.listed = 100,
+		.fail.faults = faults_default(),
 		.analysis = { .max_streams = MAX_STREAMS, .threads = usual_threads(), .progress = isatty(STDERR_FILENO),
 			      .stop = &stop },
 	};
-	first = arguments_parse(&arguments, o, argc, argv);
+	first = command_parse(&analyze_command, o, argc, argv);
+	o->view.filter = o->filter;
 	o->files = argv + first;
 	o->file_count = argc - first;
 	if (!o->file_count)
@@ -222,7 +185,7 @@ static int report(const struct options *o, struct watchers *w, struct snapshot *
 		return EXIT_COULD_NOT;
 	if (!printed || !s->complete)
 		return EXIT_COULD_NOT;
-	return o->exit_code && faults_seen(&o->faults, &s->totals) ? EXIT_FAULTS : EXIT_RAN;
+	return o->fail.wanted && faults_seen(&o->fail.faults, &s->totals) ? EXIT_FAULTS : EXIT_RAN;
 }
 
 static void see(void *context, const struct analysis_seen *seen)

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
-#include "lib/options.h"
 #include "pcap/ng_writer.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
@@ -50,120 +49,83 @@ struct capture {
 	struct snapshot final;
 };
 
-static const char usage[] =
-	"usage: rocescope capture IFACE... -w FILE.pcapng [OPTIONS]\n\n"
-	"  -w FILE                   where the packets go; -: standard output\n"
-	"  --reason LIST             of psn, message, icrc, lint, malformed, nak, cnp, or events by\n"
-	"                            name (psn-gap)                          (all but cnp)\n"
-	"  --context N               up to 4 headers before, N packets after a faulty one        (4)\n"
-	"  --snaplen BYTES           of each packet                                     (all)\n"
-	"  --limit N                 faulty packets of a stream and second; 0: no limit (1000)\n"
-	"  --file-size SIZE          then the next file: FILE-00001.pcapng, FILE-00002.pcapng ...\n"
-	"  --file-seconds SECONDS    likewise\n"
-	"  --files N                 keep only the newest N of them\n"
-	"  --buffer SIZE             between kernel and file                            (64M)\n"
-	"  -j, --json                print a rocescope.capture/1 object at the end\n"
-	"  --interval SECONDS        between two lines on the terminal                  (1)\n"
-	"  --duration SECONDS        end by itself\n"
-	LIVE_USAGE
-	"  -v, --verbose             also what libbpf and the kernel's verifier say\n"
-	"  -h, --help, --version\n";
-
-static const char examples[] =
-	"  # the faulty packets of an interface, each with its context\n"
-	"  rocescope capture roce0 -w faults.pcapng\n"
-	"  # for weeks: the newest 24 files of an hour each\n"
-	"  rocescope capture roce0 -w faults.pcapng --file-seconds 3600 --files 24\n"
-	"  # only lost packets and wrong ICRCs, straight into Wireshark's command line\n"
-	"  rocescope capture roce0 -w - --reason psn,icrc | tshark -r -\n";
-
-enum {
-	OPT_LIVE = OPTION_OWN, OPT_REASON, OPT_CONTEXT, OPT_SNAPLEN, OPT_LIMIT, OPT_FILE_SIZE, OPT_FILE_SECONDS, OPT_FILES,
-	OPT_BUFFER,
-};
-
-static const struct option long_options[] = {
-	{ "reason", required_argument, NULL, OPT_REASON },
-	{ "context", required_argument, NULL, OPT_CONTEXT },
-	{ "snaplen", required_argument, NULL, OPT_SNAPLEN },
-	{ "limit", required_argument, NULL, OPT_LIMIT },
-	{ "file-size", required_argument, NULL, OPT_FILE_SIZE },
-	{ "file-seconds", required_argument, NULL, OPT_FILE_SECONDS },
-	{ "files", required_argument, NULL, OPT_FILES },
-	{ "buffer", required_argument, NULL, OPT_BUFFER },
-	{ "json", no_argument, NULL, 'j' },
-	LIVE_OPTIONS(OPT_LIVE),
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
-
 /* ---- the command line ---- */
 
-static uint64_t parse_bytes(const char *name, const char *text, uint64_t least, uint64_t most)
+static void take_reasons(struct option_parser *p, const struct option_entry *e, const char *list)
 {
-	uint64_t bytes;
-
-	if (!parse_size(text, &bytes) || bytes < least || bytes > most)
-		usage_error("capture: --%s %s: not a size from %ju to %ju bytes", name, text, (uintmax_t)least,
-			    (uintmax_t)most);
-	return bytes;
-}
-
-static void take_reasons(struct options *o, const char *list)
-{
+	struct options *o = p->options;
 	const char *bad;
 
 	if (!event_parse_reasons(list, &o->taken.capture.kinds, &bad))
-		usage_error("capture: --reason: neither reason nor event is called '%.*s'", (int)strcspn(bad, ","), bad);
+		option_wrong(p, e, list, "neither reason nor event is called '%.*s' ('--help events' lists them)",
+			     (int)strcspn(bad, ","), bad);
 	o->reasons = list;
 }
 
-static void take_option(void *options, int value, char *text, const char *name)
+static void take_context(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	struct options *o = options;
-	struct capture_settings *c = &o->taken.capture;
+	struct options *o = p->options;
 
-	switch (value) {
-	case 'w':
-		o->path = text;
-		break;
-	case 'j':
-		o->json = true;
-		break;
-	case 'v':
-		live_option(&o->live, "verbose", NULL);
-		break;
-	case OPT_LIVE:
-		live_option(&o->live, name, text);
-		break;
-	case OPT_REASON:
-		take_reasons(o, text);
-		break;
-	case OPT_CONTEXT:
-		c->before = c->after = argument_number("capture", name, text, 0, CONTEXT_MOST);
-		break;
-	case OPT_SNAPLEN:
-		c->snaplen = argument_number("capture", name, text, 14, 262144);
-		break;
-	case OPT_LIMIT:
-		c->limit = argument_number("capture", name, text, 0, UINT32_MAX);
-		break;
-	case OPT_FILE_SIZE:
-		o->rotation.file_bytes = parse_bytes(name, text, 4096, INT64_MAX);
-		break;
-	case OPT_FILE_SECONDS:
-		if (!parse_seconds(text, &o->rotation.file_seconds))
-			usage_error("capture: --%s %s: not a number of seconds", name, text);
-		break;
-	case OPT_FILES:
-		o->rotation.files = argument_number("capture", name, text, 1, 1000000);
-		break;
-	case OPT_BUFFER:
-		o->taken.buffer = parse_bytes(name, text, TAKEN_BUFFER_LEAST, TAKEN_BUFFER_MOST);
-		break;
-	}
+	option_number(p, e, text);
+	o->taken.capture.before = o->taken.capture.after;
 }
+
+#define NUMBER(member, low, high) OPTION_NUMBER(struct options, member, low, high)
+#define SIZE(member, low, high) OPTION_SIZE(struct options, member, low, high)
+
+static const struct option_entry packets[] = {
+	{ "reason", "LIST", "which packets are faulty: psn, message, icrc, lint, malformed, nak, cnp, or events by name (psn-gap)",
+	  .take = take_reasons, .topic = "events", .usual = "psn,message,icrc,lint,malformed,nak" },
+	{ "context", "N", "up to 4 headers before, N packets after a faulty one", .take = take_context,
+	  OPTION_AT(struct options, taken.capture.after), .least = 0, .most = CONTEXT_MOST, .usual = "4" },
+	{ "snaplen", "BYTES", "of each packet; without it all", NUMBER(taken.capture.snaplen, 14, 262144) },
+	{ "limit", "N", "faulty packets of a stream and second; 0: no limit", NUMBER(taken.capture.limit, 0, UINT32_MAX),
+	  .usual = "1000" },
+	{ "buffer", "SIZE", "memory between kernel and file", SIZE(taken.buffer, TAKEN_BUFFER_LEAST, TAKEN_BUFFER_MOST),
+	  .usual = "64M" },
+	{ 0 },
+};
+
+static const struct option_entry files[] = {
+	{ "write", "FILE", "the file for the packets; - is standard output", OPTION_TEXT(struct options, path), .letter = 'w' },
+	{ "file-size", "SIZE", "size of a file; then the next one begins: FILE-00001.pcapng, FILE-00002.pcapng, ...",
+	  SIZE(rotation.file_bytes, 4096, INT64_MAX) },
+	{ "file-seconds", "SECONDS", "time of a file; then the next one begins",
+	  OPTION_SECONDS(struct options, rotation.file_seconds, 0) },
+	{ "files", "N", "keep only the newest N files", NUMBER(rotation.files, 1, 1000000) },
+	{ "json", NULL, "print a rocescope.capture/1 object at the end", OPTION_FLAG(struct options, json), .letter = 'j' },
+	{ 0 },
+};
+
+static const struct option_table tables[] = {
+	{ "Files", files, 0 },
+	{ "Packets", packets, 0 },
+	{ NULL, arguments_count, offsetof(struct options, live) },
+	{ NULL, arguments_udp, offsetof(struct options, live.settings.ports) },
+	{ NULL, arguments_decap, offsetof(struct options, live.decap) },
+	{ NULL, arguments_expect, offsetof(struct options, live.expect) },
+	{ "Interfaces", arguments_attach, offsetof(struct options, live) },
+	{ NULL, arguments_interval, offsetof(struct options, live) },
+	{ NULL, arguments_verbose, offsetof(struct options, live.verbose) },
+	{ 0 },
+};
+
+static const struct option_topic *const topics[] = { &topic_events, &topic_expect, NULL };
+
+const struct command capture_command = {
+	.name = "capture",
+	.words = "write only the faulty packets to a file, with context",
+	.arguments = "IFACE... -w FILE.pcapng [OPTIONS]",
+	.tables = tables,
+	.topics = topics,
+	.examples =
+		"  # the faulty packets of an interface, each with its context\n"
+		"  rocescope capture roce0 -w faults.pcapng\n"
+		"  # for weeks: the newest 24 files of an hour each\n"
+		"  rocescope capture roce0 -w faults.pcapng --file-seconds 3600 --files 24\n"
+		"  # only lost packets and wrong ICRCs, straight into Wireshark's command line\n"
+		"  rocescope capture roce0 -w - --reason psn,icrc | tshark -r -\n",
+};
 
 static void check_options(const struct options *o)
 {
@@ -183,27 +145,13 @@ static void check_options(const struct options *o)
 		usage_error("capture: --files needs --file-size or --file-seconds");
 }
 
-static const struct arguments arguments = {
-	.command = "capture",
-	.usage = usage,
-	.examples = examples,
-	.letters = "w:jv",
-	.options = long_options,
-	.take = take_option,
-};
-
 static void parse_options(struct options *o, int argc, char **argv)
 {
 	int first;
 
-	*o = (struct options){
-		.live = live_options("capture"),
-		.taken.capture = { .before = RECENT_HEADERS, .after = RECENT_HEADERS, .limit = 1000 },
-	};
-	take_reasons(o, "psn,message,icrc,lint,malformed,nak");
-	first = arguments_parse(&arguments, o, argc, argv);
-	for (; first < argc; first++)
-		live_take_interface(&o->live, argv[first]);
+	*o = (struct options){ 0 };
+	first = command_parse(&capture_command, o, argc, argv);
+	arguments_interfaces(&capture_command, &o->live, argv + first, argc - first);
 	check_options(o);
 }
 

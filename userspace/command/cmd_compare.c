@@ -10,6 +10,12 @@
 
 #define COMPARATOR "/../compare/compare"
 
+const struct command compare_command = {
+	.name = "compare",
+	.words = "compare RoCE, UDP and SoftRoCE on one path (make compare)",
+	.arguments = "[ARGUMENTS]", /* the comparator has its own --help */
+};
+
 int cmd_compare(int argc, char **argv)
 {
 	char path[PATH_MAX + sizeof(COMPARATOR)];

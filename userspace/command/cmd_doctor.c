@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/options.h"
 #include "lib/stop.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
@@ -17,7 +16,7 @@
 #include "userspace/output/findings_view.h"
 
 #define MAX_STREAMS 1000000
-#define DURATION 10 /* s, of an interface */
+#define LIVE_STREAMS 65536 /* of interfaces */
 
 struct options {
 	char **files; /* or interfaces */
@@ -28,87 +27,55 @@ struct options {
 	bool json, exit_code;
 };
 
-static const char usage[] =
-	"usage: rocescope doctor FILE... | IFACE... [OPTIONS]\n\n"
-	"Says what a sender of RoCE packets does wrong: most important first, with the frames that show it, what the\n"
-	"specification asks for, and how to fix it. Several files are one capture, in this order; - is standard input.\n"
-	"Of an interface the first packets of each stream and the faulty ones are looked at.\n\n"
-	"  -j, --json               print one rocescope.findings/1 object\n"
-	"  --expect FILE            connections, one a line: which streams answer which, with which PSN they begin\n"
-	"  --link file|ethernet|ip|bth\n"
-	"                           what frames begin with: as the file says, or that  (file)\n"
-	"  --decap                  look through GRE, ERSPAN and VXLAN, in which switches mirror\n"
-	"  --duration SECONDS       how long an interface is watched                  (10)\n"
-	"  --mode auto|native|generic  how XDP is attached to it                      (auto)\n"
-	"  --direction in|both      also what leaves it                               (in)\n"
-	"  --share                  beside other XDP programs, by libxdp's dispatcher\n"
-	"  -v, --verbose            also what libbpf and the kernel's verifier say\n"
-	"  --exit-code              exit status 3 if there is a finding\n"
-	"  -h, --help, --version    (--help findings: every finding there is)\n";
-
-static const char examples[] =
-	"  # what is wrong with the sender in this capture\n"
-	"  rocescope doctor run.pcap\n"
-	"  # with the sender in this port, for half a minute\n"
-	"  rocescope doctor roce0 --duration 30\n"
-	"  # every mistake it knows\n"
-	"  rocescope doctor --help findings\n";
-
-enum { OPT_EXPECT = OPTION_OWN, OPT_LINK, OPT_DECAP, OPT_LIVE, OPT_EXIT_CODE };
-
-static const struct option long_options[] = {
-	{ "json", no_argument, NULL, 'j' },
-	{ "expect", required_argument, NULL, OPT_EXPECT },
-	{ "link", required_argument, NULL, OPT_LINK },
-	{ "decap", no_argument, NULL, OPT_DECAP },
-	{ "duration", required_argument, NULL, OPT_LIVE },
-	{ "mode", required_argument, NULL, OPT_LIVE },
-	{ "direction", required_argument, NULL, OPT_LIVE },
-	{ "share", no_argument, NULL, OPT_LIVE },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "exit-code", no_argument, NULL, OPT_EXIT_CODE },
-	{ "help", no_argument, NULL, 'h' },
+static const struct option_entry printed[] = {
+	{ "json", NULL, "print one rocescope.findings/1 object", OPTION_FLAG(struct options, json), .letter = 'j' },
+	{ "exit-code", NULL, "exit status 3 if there is a finding", OPTION_FLAG(struct options, exit_code) },
 	{ 0 },
 };
 
-static bool help(const char *topic)
-{
-	bool known = !strcmp(topic, "findings");
+static const struct option_entry watched[] = {
+	{ "duration", "SECONDS", "how long an interface is watched", OPTION_SECONDS(struct options, live.duration, 1), .usual = "10" },
+	{ 0 },
+};
 
-	if (known)
-		findings_list_kinds(stdout);
-	return known;
+static const struct option_table tables[] = {
+	{ "What is printed", printed, 0 },
+	{ "What is read", arguments_link, offsetof(struct options, analysis.link) },
+	{ NULL, arguments_decap, offsetof(struct options, analysis.decap) },
+	{ NULL, arguments_expect, offsetof(struct options, expect) },
+	{ "Interfaces", watched, 0 },
+	{ NULL, arguments_attach, offsetof(struct options, live) },
+	{ NULL, arguments_verbose, offsetof(struct options, live.verbose) },
+	{ 0 },
+};
+
+static void list_findings(void)
+{
+	findings_list_kinds(stdout);
 }
 
-static void take_option(void *options, int value, char *text, const char *name)
-{
-	struct options *o = options;
+const struct option_topic topic_findings = { "findings", "what doctor can find", list_findings };
 
-	switch (value) {
-	case 'j':
-		o->json = true;
-		break;
-	case 'v':
-		live_option(&o->live, "verbose", NULL);
-		break;
-	case OPT_LIVE:
-		live_option(&o->live, name, text);
-		break;
-	case OPT_EXPECT:
-		o->expect = text;
-		o->live.expect = text;
-		break;
-	case OPT_DECAP:
-		o->analysis.decap = o->live.decap = true;
-		break;
-	case OPT_LINK:
-		o->analysis.link = argument_link("doctor", text);
-		break;
-	case OPT_EXIT_CODE:
-		o->exit_code = true;
-		break;
-	}
-}
+static const struct option_topic *const topics[] = { &topic_findings, &topic_expect, NULL };
+
+const struct command doctor_command = {
+	.name = "doctor",
+	.words = "say in words what a sender does wrong",
+	.arguments = "FILE... | IFACE... [OPTIONS]",
+	.prose =
+		"Says what a sender of RoCE packets does wrong: the most important first, with the frames that show it, what the "
+		"specification asks for, and how to fix it. Several files are one capture, in this order; - is standard input. "
+		"An interface is watched for a while: the first packets of each stream, and the faulty ones.",
+	.tables = tables,
+	.topics = topics,
+	.examples =
+		"  # what is wrong with the sender in this capture\n"
+		"  rocescope doctor run.pcap\n"
+		"  # with the sender in this port, for half a minute\n"
+		"  rocescope doctor roce0 --duration 30\n"
+		"  # every mistake it knows\n"
+		"  rocescope doctor --help findings\n",
+};
 
 /* An interface's name, where there is no file of it. */
 static bool is_interface(const char *name)
@@ -125,30 +92,23 @@ static bool say_missing(const char *name)
 /* All of them are files, or all are interfaces. false: there is no such thing. */
 static bool take_arguments(struct options *o)
 {
+	size_t interfaces = 0;
+
 	if (!o->file_count)
 		usage_error("doctor: which file, or which interface?");
 	for (size_t i = 0; i < o->file_count; i++) {
 		const char *name = o->files[i];
 
 		if (is_interface(name))
-			live_take_interface(&o->live, name);
+			interfaces++;
 		else if (strcmp(name, "-") && access(name, F_OK) && errno == ENOENT)
 			return say_missing(name);
 	}
-	if (o->live.interface_count && o->live.interface_count != o->file_count)
+	if (interfaces && interfaces != o->file_count)
 		usage_error("doctor: files and interfaces are not looked at together");
+	arguments_interfaces(&doctor_command, &o->live, o->files, interfaces);
 	return true;
 }
-
-static const struct arguments arguments = {
-	.command = "doctor",
-	.usage = usage,
-	.examples = examples,
-	.letters = "jv",
-	.options = long_options,
-	.take = take_option,
-	.help = help,
-};
 
 static bool parse_options(struct options *o, int argc, char **argv)
 {
@@ -157,10 +117,11 @@ static bool parse_options(struct options *o, int argc, char **argv)
 	*o = (struct options){
 		/* one thread: a stream's answers are judged in the order of the file */
 		.analysis = { .max_streams = MAX_STREAMS, .threads = 1, .progress = isatty(STDERR_FILENO), .stop = &stop },
-		.live = live_options("doctor"),
+		.live = { .settings = { .icrc_every = 1, .max_streams = LIVE_STREAMS }, .interval = 1 },
 	};
-	o->live.duration = DURATION;
-	first = arguments_parse(&arguments, o, argc, argv);
+	first = command_parse(&doctor_command, o, argc, argv);
+	o->live.expect = o->expect;
+	o->live.decap = o->analysis.decap;
 	o->files = argv + first;
 	o->file_count = argc - first;
 	return take_arguments(o);

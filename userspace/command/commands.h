@@ -4,6 +4,13 @@
 #define USERSPACE_COMMAND_COMMANDS_H
 
 #include "lib/exit.h"
+#include "lib/option.h"
+#include "userspace/send/options.h"
+
+extern const struct command monitor_command, analyze_command, capture_command, doctor_command, compare_command;
+
+/* What --help lists of one command only. */
+extern const struct option_topic topic_findings;
 
 /* argv[0] is the subcommand's name. They return the exit status (EXIT_*). */
 int cmd_monitor(int argc, char **argv);

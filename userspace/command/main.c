@@ -6,88 +6,96 @@
 #include <unistd.h>
 
 #include "lib/list.h"
+#include "lib/option_dump.h"
+#include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
 #include "userspace/model/event_text.h"
 #include "version.h"
 
-/* A command without a function is one of the plan that is not built yet. */
-static const struct command {
-	const char *name;
+static const struct {
+	const struct command *command;
 	int (*run)(int argc, char **argv);
-	const char *words;
 } commands[] = {
-	{ "monitor", cmd_monitor, "count what passes interfaces: per queue pair PSNs, messages, ICRCs" },
-	{ "analyze", cmd_analyze, "the same verdicts from capture files" },
-	{ "capture", cmd_capture, "write only the faulty packets to a file, with context" },
-	{ "doctor", cmd_doctor, "say in words what a sender does wrong" },
-	{ "send", cmd_send, "send RoCE packets by plan, and faults by plan" },
-	{ "path", NULL, "look at the path to another machine" },
-	{ "compare", cmd_compare, "compare RoCE, UDP and SoftRoCE on one path (make compare)" },
+	{ &monitor_command, cmd_monitor },
+	{ &analyze_command, cmd_analyze },
+	{ &capture_command, cmd_capture },
+	{ &doctor_command, cmd_doctor },
+	{ &send_command, cmd_send },
+	{ &compare_command, cmd_compare },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-/* ---- lists of what the .def files have ---- */
-
-static void list_counters(void)
-{
-#define COUNTER(name, unit, kind, scope, words) list_entry(#name, words);
-#include "roce/counters.def"
-#undef COUNTER
-}
-
-static void list_events(void)
-{
-	for (int i = 0; i < ROCE_EVENTS; i++) {
-		char words[200];
-
-		snprintf(words, sizeof(words), "(%s) %s", event_reasons[i], event_words[i]);
-		list_entry(event_names[i], words);
-	}
-}
-
-static void list_lints(void)
-{
-	for (int i = 0; i < ROCE_LINTS; i++)
-		list_entry(lint_names[i], lint_words[i]);
-}
-
-static const struct topic {
-	const char *name;
-	void (*list)(void);
-	const char *words;
-} topics[] = {
-	{ "counters", list_counters, "every counter, as --fail-on, JSON and Prometheus call it" },
-	{ "events", list_events, "what a packet can show, and the word of capture --reason that stands for it" },
-	{ "lints", list_lints, "mistakes in headers" },
+static const struct option_topic *const topics[] = {
+	&topic_counters, &topic_events, &topic_lints, &topic_filter, &topic_expect, &topic_findings, &topic_faults, &topic_presets,
+	NULL
 };
 
-#define TOPICS (sizeof(topics) / sizeof(topics[0]))
-
-static int help(const char *topic)
+static void help(void)
 {
-	for (size_t i = 0; topic && i < TOPICS; i++)
-		if (!strcmp(topic, topics[i].name)) {
-			topics[i].list();
-			return EXIT_RAN;
-		}
 	printf("usage: rocescope COMMAND [ARGUMENTS]      (rocescope COMMAND --help tells more)\n\n");
 	for (size_t i = 0; i < COMMANDS; i++)
-		if (commands[i].run)
-			printf("  %-9s %s\n", commands[i].name, commands[i].words);
+		printf("  %-9s %s\n", commands[i].command->name, commands[i].command->words);
 	printf("\nrocescope --help TOPIC lists\n\n");
-	for (size_t i = 0; i < TOPICS; i++)
-		printf("  %-9s %s\n", topics[i].name, topics[i].words);
+	for (size_t i = 0; topics[i]; i++)
+		printf("  %-9s %s\n", topics[i]->name, topics[i]->words);
 	printf("\n  -h, --help, --version\n");
-	return EXIT_RAN;
 }
 
-static int run(const struct command *c, int argc, char **argv)
+static json_t *dump_counters(void)
 {
-	if (c->run)
-		return c->run(argc, argv);
-	fprintf(stderr, "rocescope: %s: not built yet\n", c->name);
-	return EXIT_USAGE;
+	json_t *list = json_array();
+
+#define COUNTER(name, unit, kind, scope, words) \
+	json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", #name, "unit", #unit, "kind", #kind, "words", words));
+#include "roce/counters.def"
+#undef COUNTER
+	return list;
+}
+
+static json_t *dump_names(const char *const *names, size_t count)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, json_pack("{s:s}", "name", names[i]));
+	return list;
+}
+
+/*
+ * Every command's options, the topics of --help, and the names of counters, events and lints, as one JSON object: for the man
+ * page, the completion and tests.
+ */
+static void dump(void)
+{
+	json_t *all = json_pack("{s:s, s:[], s:[], s:o, s:o, s:o}", "version", VERSION, "commands", "topics", "counters",
+				dump_counters(), "events", dump_names(event_names, ROCE_EVENTS), "lints",
+				dump_names(lint_names, ROCE_LINTS));
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		json_array_append_new(json_object_get(all, "commands"), command_dump(commands[i].command));
+	for (size_t i = 0; topics[i]; i++)
+		json_array_append_new(json_object_get(all, "topics"),
+				      json_pack("{s:s, s:s}", "name", topics[i]->name, "words", topics[i]->words));
+	json_dumpf(all, stdout, JSON_INDENT(1));
+	printf("\n");
+	json_decref(all);
+}
+
+/* What the program itself answers; false: nothing of that. */
+static bool answer(const char *word, const char *topic)
+{
+	if (!strcmp(word, "--version"))
+		printf("rocescope " VERSION "\n");
+	else if (!strcmp(word, "--dump-options"))
+		dump();
+	else if (strcmp(word, "--help") && strcmp(word, "-h"))
+		return false;
+	else if (topic)
+		option_help_topic(NULL, topics, topic);
+	else
+		help();
+	return true;
 }
 
 /* Where one is closed, what we open next would be taken for it, and what we print would go there: a device the wrong way round. */
@@ -101,14 +109,13 @@ static void occupy_standard_files(void)
 int main(int argc, char **argv)
 {
 	occupy_standard_files();
-	for (int i = 1; i < argc && i < 3; i++)
-		if (!strcmp(argv[i], "--version"))
-			return printf("rocescope " VERSION "\n") < 0 ? EXIT_COULD_NOT : EXIT_RAN;
-	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
-		return help(argc > 2 ? argv[2] : NULL);
+	if (argc > 1 && answer(argv[1], argc > 2 ? argv[2] : NULL))
+		return fflush(stdout) ? EXIT_COULD_NOT : EXIT_RAN;
+	if (argc > 2 && !strcmp(argv[2], "--version"))
+		return answer(argv[2], NULL) && fflush(stdout) ? EXIT_COULD_NOT : EXIT_RAN;
 	for (size_t i = 0; argc > 1 && i < COMMANDS; i++)
-		if (!strcmp(argv[1], commands[i].name))
-			return run(&commands[i], argc - 1, argv + 1);
+		if (!strcmp(argv[1], commands[i].command->name))
+			return commands[i].run(argc - 1, argv + 1);
 	fprintf(stderr, "rocescope: %s (rocescope --help lists the commands)\n",
 		argc > 1 ? "no such command" : "no command given");
 	return EXIT_USAGE;

@@ -330,7 +330,7 @@ static void begin_others(struct monitor *m)
 	if (m->exporter)
 		fprintf(stderr, "rocescope: metrics at %s\n", exporter_url(m->exporter));
 	if (wants_screen(o))
-		m->screen = screen_begin(o->filter_text);
+		m->screen = screen_begin(o->filter ? filter_text(o->filter) : NULL);
 }
 
 /* Before anything is attached: an address that is taken is a mistake on the command line. */
@@ -356,7 +356,7 @@ static int run(struct monitor *m)
 	service_ready("watching");
 	if (!watch(m) || !finish(m) || (!m->live.left && !m->options->live.wait))
 		return EXIT_COULD_NOT;
-	if (m->options->exit_code && faults_seen(&m->options->faults, &m->previous.totals))
+	if (m->options->fail.wanted && faults_seen(&m->options->fail.faults, &m->previous.totals))
 		return EXIT_FAULTS;
 	return EXIT_RAN;
 }

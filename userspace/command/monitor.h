@@ -11,15 +11,14 @@
 struct monitor_options {
 	struct live_options live;
 	enum view_streams streams;
-	struct faults faults;
+	struct fault_exit fail;
 	struct filter *filter; /* NULL: all */
-	const char *filter_text;
 	const char *prometheus; /* ADDR:PORT, NULL */
 	size_t prometheus_streams;
 	const char *on_fault; /* command, NULL */
 	const char *unpin;    /* that is all there is to do, NULL */
 	__u64 event_limit;    /* of a stream and second */
-	bool json, plain, quiet, events, exit_code;
+	bool json, plain, quiet, events;
 	bool detach; /* nothing but that: live_clear() */
 };
 

@@ -21,7 +21,6 @@
 #define LIVE_INTERFACES 16
 
 struct live_options {
-	const char *command; /* in what is said of mistakes */
 	const char *interface[LIVE_INTERFACES];
 	size_t interface_count;
 	struct monitor_settings settings; /* dialogues: they are wanted, where both directions are seen */
@@ -63,39 +62,6 @@ struct live {
 	__u64 since; /* ns, monotonic: counted since then, maybe by an earlier agent */
 	sigset_t signals;
 };
-
-/* Of commands that have them all: rows of their table of options, and of their --help. */
-#define LIVE_OPTIONS(value) \
-	{ "interval", required_argument, NULL, value }, \
-	{ "duration", required_argument, NULL, value }, \
-	{ "icrc", required_argument, NULL, value }, \
-	{ "mode", required_argument, NULL, value }, \
-	{ "direction", required_argument, NULL, value }, \
-	{ "share", no_argument, NULL, value }, \
-	{ "drop", no_argument, NULL, value }, \
-	{ "expect", required_argument, NULL, value }, \
-	{ "udp", required_argument, NULL, value }, \
-	{ "decap", no_argument, NULL, value }, \
-	{ "max-streams", required_argument, NULL, value }
-#define LIVE_USAGE \
-	"  --icrc all|off|1/N        which packets' ICRC is verified; 1/N: drawn at random  (all)\n" \
-	"  --mode auto|native|generic  how XDP is attached                            (auto)\n" \
-	"  --direction in|both       also what leaves the interface                   (in)\n" \
-	"  --share                   beside other XDP programs, by libxdp's dispatcher\n" \
-	"  --drop                    drop what came in, on a port that only listens\n" \
-	"  --expect FILE             connections, one a line: which streams answer which\n" \
-	"  --decap                   look through GRE, ERSPAN and VXLAN, in which switches mirror\n" \
-	"  --udp PORT,...            also count UDP flows to these ports, up to 4\n" \
-	"  --max-streams N           room for so many                                 (65536)\n"
-
-/* What is set where nothing is said. */
-struct live_options live_options(const char *command);
-
-/* Takes a long option, by its name: one of LIVE_OPTIONS, or verbose. What is wrong with its value is said, exit status 2. */
-void live_option(struct live_options *o, const char *name, char *text);
-
-/* What stands on the command line beside options. */
-void live_take_interface(struct live_options *o, const char *name);
 
 /* Why the kernel does not take the programs, in one line on stderr. kernel: the version from which on it can. */
 void live_say_refused(int error, const char *kernel);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/exit.h"
-#include "lib/options.h"
+#include "lib/number.h"
 #include "userspace/model/address.h"
 #include "userspace/model/expect.h"
 

@@ -30,6 +30,12 @@ struct faults {
 	bool counter[ROCE_COUNTERS];
 };
 
+/* --exit-code and --fail-on */
+struct fault_exit {
+	struct faults faults;
+	bool wanted; /* exit status 3 where one of them was seen */
+};
+
 /* psn_lost, messages_broken, icrc_bad, malformed, unknown_opcodes, psn_resyncs. */
 struct faults faults_default(void);
 

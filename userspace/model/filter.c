@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/options.h"
+#include "lib/number.h"
 #include "userspace/model/address.h"
 #include "userspace/model/faults.h"
 #include "userspace/model/filter.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
-#include "lib/options.h"
+#include "lib/number.h"
 #include "userspace/prometheus/exporter.h"
 
 #define CLIENTS 32		       /* connections at a time */

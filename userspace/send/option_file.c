@@ -30,12 +30,12 @@ static void parse_line(struct option_parser *p, char *line)
 		*value++ = 0;
 		value += strspn(value, BLANKS);
 	}
-	option_take(p, name, value < end ? value : NULL);
+	option_parse(p, name, value < end ? value : NULL);
 }
 
 static void read_plan(struct option_parser *p, FILE *f)
 {
-	char *line = option_memory(malloc(LINE_BYTES));
+	static char line[LINE_BYTES]; /* no plan file names another one */
 
 	while (fgets(line, LINE_BYTES, f)) {
 		if (++p->line > LINES_MOST)
@@ -44,16 +44,15 @@ static void read_plan(struct option_parser *p, FILE *f)
 			usage_error("send: %s:%u: this line is too long, or no text", p->path, p->line);
 		parse_line(p, line);
 	}
-	free(line);
 }
 
-void take_plan(struct option_parser *p, const struct option_word *w, const char *text)
+void take_plan(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	struct option_parser inside = { .o = p->o, .path = text };
+	struct option_parser inside = { .command = p->command, .options = p->options, .path = text };
 	FILE *f;
 
 	if (p->path)
-		option_wrong(p, w, text, "a plan file cannot name another one");
+		option_wrong(p, e, text, "a plan file cannot name another one");
 	f = fopen(text, "r");
 	if (f)
 		read_plan(&inside, f);
@@ -64,11 +63,11 @@ void take_plan(struct option_parser *p, const struct option_word *w, const char 
 	fclose(f);
 }
 
-void take_preset(struct option_parser *p, const struct option_word *w, const char *text)
+void take_preset(struct option_parser *p, const struct option_entry *e, const char *text)
 {
 	const struct preset *preset = presets;
 	char *lines, *rest, *line, name[40];
-	struct option_parser inside = { .o = p->o, .path = name };
+	struct option_parser inside = { .command = p->command, .options = p->options, .path = name };
 
 	if (!strcmp(text, "list")) {
 		presets_list();
@@ -77,7 +76,7 @@ void take_preset(struct option_parser *p, const struct option_word *w, const cha
 	while (preset->name && strcmp(preset->name, text))
 		preset++;
 	if (!preset->name)
-		option_wrong(p, w, text, "no such preset ('--preset list' lists them)");
+		option_wrong(p, e, text, "no such preset ('--preset list' lists them)");
 	snprintf(name, sizeof(name), "preset %s", text);
 	lines = rest = option_memory(strdup(preset->text));
 	while ((line = strsep(&rest, "\n"))) {

@@ -4,45 +4,72 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/number.h"
 #include "userspace/send/fault.h"
 #include "userspace/send/hits.h"
 #include "userspace/send/option.h"
 
-void take_vlan(struct option_parser *p, const struct option_word *w, const char *text)
+static struct plan *plan_of(const struct option_parser *p)
 {
-	take_number(p, w, text);
-	p->o->plan.tagged = true;
+	return &((struct send_options *)p->options)->plan;
 }
 
-void take_dscp(struct option_parser *p, const struct option_word *w, const char *text)
+void *option_memory(void *memory)
 {
-	p->o->plan.tos = (p->o->plan.tos & 3) | option_number(p, w, text, 0, 63) << 2;
+	if (memory)
+		return memory;
+	fprintf(stderr, "rocescope: send: out of memory\n");
+	exit(1);
 }
 
-void take_ecn(struct option_parser *p, const struct option_word *w, const char *text)
+void option_store_text(const char **to, const char *text)
 {
-	p->o->plan.tos = (p->o->plan.tos & ~3) | option_number(p, w, text, 0, 3);
+	free((char *)*to);
+	*to = option_memory(strdup(text));
+}
+
+void take_copy(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	option_store_text(option_member(p, e), text);
+}
+
+void take_vlan(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	option_hex(p, e, text);
+	plan_of(p)->tagged = true;
+}
+
+void take_dscp(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	plan_of(p)->tos = (plan_of(p)->tos & 3) | option_whole(p, e, text, 0, 63) << 2;
+}
+
+void take_ecn(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	plan_of(p)->tos = (plan_of(p)->tos & ~3) | option_whole(p, e, text, 0, 3);
 }
 
 /* An ACK's preset may have messages; who asks for some has misunderstood. */
-void take_message(struct option_parser *p, const struct option_word *w, const char *text)
+void take_message(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	take_size(p, w, text);
-	p->o->has_message = !p->path;
+	option_size(p, e, text);
+	((struct send_options *)p->options)->has_message = !p->path;
 }
 
-void take_first_psn(struct option_parser *p, const struct option_word *w, const char *text)
+void take_first_psn(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	p->o->random_psn = !strcmp(text, "random");
-	if (!p->o->random_psn)
-		take_number(p, w, text);
+	struct send_options *o = p->options;
+
+	o->random_psn = !strcmp(text, "random");
+	if (!o->random_psn)
+		option_hex(p, e, text);
 }
 
-void take_rate(struct option_parser *p, const struct option_word *w, const char *text)
+void take_rate(struct option_parser *p, const struct option_entry *e, const char *text)
 {
 	/* the lower end: departures are 64-bit ns */
-	if (!parse_rate(text, &p->o->plan.rate) || p->o->plan.rate.per_second < 0.001)
-		option_wrong(p, w, text, "not a rate like 10Gbit or 2Mpps");
+	if (!parse_rate(text, &plan_of(p)->rate) || plan_of(p)->rate.per_second < 0.001)
+		option_wrong(p, e, text, "not a rate like 10Gbit or 2Mpps");
 }
 
 static bool parse_time(const char *text, double *seconds)
@@ -64,18 +91,18 @@ static bool parse_time(const char *text, double *seconds)
 }
 
 /* N, or N/T: N packets every T. */
-void take_burst(struct option_parser *p, const struct option_word *w, const char *text)
+void take_burst(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	struct plan *plan = &p->o->plan;
+	struct plan *plan = plan_of(p);
 	uint64_t n;
 	double seconds;
 	char *end;
 
-	if (!parse_whole(text, &n, &end) || n < w->least || n > w->most || (*end && *end != '/'))
-		option_wrong(p, w, text, "not a number of packets from 1 to %d, nor N/T like 32/100us", (int)w->most);
+	if (!parse_whole(text, &n, &end) || n < e->least || n > e->most || (*end && *end != '/'))
+		option_wrong(p, e, text, "not a number of packets from 1 to %d, nor N/T like 32/100us", (int)e->most);
 	if (*end) {
 		if (!parse_time(end + 1, &seconds))
-			option_wrong(p, w, text, "not a time like 100us behind the / (ns, us, ms, s; 1000s at most)");
+			option_wrong(p, e, text, "not a time like 100us behind the / (ns, us, ms, s; 1000s at most)");
 		plan->rate = (struct rate){ .per_second = n / seconds, .unit = RATE_PACKETS };
 	}
 	plan->burst = n;
@@ -90,22 +117,22 @@ static void forget_order(struct send_options *o)
 	o->sequence = NULL;
 }
 
-static void take_weights(struct option_parser *p, const struct option_word *w, const char *text)
+static void take_weights(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	struct plan *plan = &p->o->plan;
+	struct plan *plan = plan_of(p);
 	size_t room = 1;
 
 	for (const char *c = text; *c; c++)
 		room += *c == ',';
 	if (room > TURNS_MOST)
-		option_wrong(p, w, text, "at most %d weights", TURNS_MOST);
+		option_wrong(p, e, text, "at most %d weights", TURNS_MOST);
 	plan->turn = option_memory(calloc(room, sizeof(*plan->turn)));
 	for (const char *at = text;; at++) {
 		uint64_t n;
 		char *end;
 
 		if (!parse_whole(at, &n, &end) || !n || n > 1000000 || (*end && *end != ','))
-			option_wrong(p, w, text, "weights are numbers from 1 to 1000000 with commas between them");
+			option_wrong(p, e, text, "weights are numbers from 1 to 1000000 with commas between them");
 		plan->turn[plan->turns++] = n;
 		at = end;
 		if (!*at)
@@ -113,9 +140,9 @@ static void take_weights(struct option_parser *p, const struct option_word *w, c
 	}
 }
 
-void take_interleave(struct option_parser *p, const struct option_word *w, const char *text)
+void take_interleave(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	struct send_options *o = p->o;
+	struct send_options *o = p->options;
 
 	forget_order(o);
 	if (!strcmp(text, "message")) {
@@ -124,18 +151,18 @@ void take_interleave(struct option_parser *p, const struct option_word *w, const
 		o->plan.order = ORDER_PACKET;
 	} else if (!strncmp(text, "weights=", 8)) {
 		o->plan.order = ORDER_WEIGHTS;
-		take_weights(p, w, text + 8);
+		take_weights(p, e, text + 8);
 	} else if (!strncmp(text, "sequence=", 9) && text[9]) {
 		o->plan.order = ORDER_SEQUENCE;
 		option_store_text(&o->sequence, text + 9);
 	} else {
-		option_wrong(p, w, text, "no such choice: message, packet, weights=3,1,..., sequence=FILE");
+		option_wrong(p, e, text, "no such choice; choices are message, packet, weights=3,1,..., sequence=FILE");
 	}
 }
 
-void take_payload(struct option_parser *p, const struct option_word *w, const char *text)
+void take_payload(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	struct plan *plan = &p->o->plan;
+	struct plan *plan = plan_of(p);
 
 	if (!strcmp(text, "counter")) {
 		plan->pattern = PATTERN_COUNTER;
@@ -145,46 +172,46 @@ void take_payload(struct option_parser *p, const struct option_word *w, const ch
 		plan->pattern = PATTERN_FILE;
 		option_store_text(&plan->pattern_file, text + 5);
 	} else {
-		option_wrong(p, w, text, "no such choice: counter, lfsr, file=FILE");
+		option_wrong(p, e, text, "no such choice; choices are counter, lfsr, file=FILE");
 	}
 }
 
-static void take_qp_key(struct option_parser *p, const struct option_word *w, const char *text, char *key, struct qp_words *qp)
+static void take_qp_key(struct option_parser *p, const struct option_entry *e, const char *text, char *key, struct qp_words *qp)
 {
 	char *value = strchr(key, '=');
 
 	if (value)
 		*value++ = 0;
 	if (!value) {
-		option_wrong(p, w, text, "%s: wants qpn=N,psn=N,rkey=N,va=N, or some of these", key);
+		option_wrong(p, e, text, "%s: wants qpn=N,psn=N,rkey=N,va=N, or some of these", key);
 	} else if (!strcmp(key, "qpn")) {
-		qp->qp.qpn = option_number(p, w, value, 0, 0xffffff);
+		qp->qp.qpn = option_whole(p, e, value, 0, 0xffffff);
 		qp->qpn = true;
 	} else if (!strcmp(key, "psn")) {
-		qp->qp.psn = option_number(p, w, value, 0, 0xffffff);
+		qp->qp.psn = option_whole(p, e, value, 0, 0xffffff);
 		qp->psn = true;
 	} else if (!strcmp(key, "rkey")) {
-		qp->qp.rkey = option_number(p, w, value, 0, 0xffffffff);
+		qp->qp.rkey = option_whole(p, e, value, 0, 0xffffffff);
 		qp->rkey = true;
 	} else if (!strcmp(key, "va")) {
-		qp->qp.va = option_number(p, w, value, 0, UINT64_MAX);
+		qp->qp.va = option_whole(p, e, value, 0, UINT64_MAX);
 		qp->va = true;
 	} else {
-		option_wrong(p, w, text, "%s: no such key: qpn, psn, rkey, va", key);
+		option_wrong(p, e, text, "%s: no such key: qpn, psn, rkey, va", key);
 	}
 }
 
-void take_qp(struct option_parser *p, const struct option_word *w, const char *text)
+void take_qp(struct option_parser *p, const struct option_entry *e, const char *text)
 {
 	char *words = option_memory(strdup(text)), *rest = words, *key;
-	struct send_options *o = p->o;
+	struct send_options *o = p->options;
 	struct qp_words qp = { 0 };
 
 	while ((key = strsep(&rest, ",")))
-		take_qp_key(p, w, text, key, &qp);
+		take_qp_key(p, e, text, key, &qp);
 	free(words);
 	if (o->qp_count == QPS_MOST)
-		option_wrong(p, w, text, "at most %d QPs", QPS_MOST);
+		option_wrong(p, e, text, "at most %d QPs", QPS_MOST);
 	/* room for a power of two of them */
 	if (!(o->qp_count & (o->qp_count - 1)))
 		o->qp = option_memory(realloc(o->qp, (o->qp_count ? o->qp_count * 2 : 1) * sizeof(*o->qp)));
@@ -192,17 +219,17 @@ void take_qp(struct option_parser *p, const struct option_word *w, const char *t
 	o->plan.qps = o->qp_count;
 }
 
-void take_fault(struct option_parser *p, const struct option_word *w, const char *text)
+void take_fault(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	struct send_options *o = p->o;
+	struct send_options *o = p->options;
 	size_t before = o->plan.fault_count;
 	const char *error;
 
 	if (before == FAULTS_MOST)
-		option_wrong(p, w, text, "at most %d faults", FAULTS_MOST);
+		option_wrong(p, e, text, "at most %d faults", FAULTS_MOST);
 	error = fault_parse(&o->plan, text);
 	if (error)
-		option_wrong(p, w, text, "%s; see --help faults", error);
+		option_wrong(p, e, text, "%s; see --help faults", error);
 	o->faults = option_memory(realloc(o->faults, o->plan.fault_count * sizeof(*o->faults)));
 	for (size_t i = before; i < o->plan.fault_count; i++)
 		o->faults[i] = option_memory(strdup(text));

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bpf/slot.h"
-#include "lib/list.h"
 #include "userspace/send/fault.h"
 #include "userspace/send/option.h"
 
@@ -20,184 +16,133 @@ static const char *const outs[] = {
 };
 static const char *const off_on[] = { "off", "on", NULL };
 
-#define AT(member) .at = offsetof(struct send_options, member), .bytes = sizeof(((struct send_options *)0)->member)
-#define GIVEN(member) .given = offsetof(struct send_options, member)
-#define NUMBER(member, low, high) .take = take_number, AT(plan.member), .least = low, .most = high
-#define COUNT(member, low, high) .take = take_count, AT(plan.member), .least = low, .most = high
-#define SIZE(member, low, high) .take = take_size, AT(plan.member), .least = low, .most = high
-#define CHOICE(member, list) .take = take_choice, AT(plan.member), .choices = list
-#define TEXT(member) .take = take_text, AT(plan.member)
+#define AT(member) OPTION_AT(struct send_options, member)
+#define GIVEN(member) OPTION_GIVEN(struct send_options, member)
+#define NUMBER(member, low, high) OPTION_NUMBER(struct send_options, plan.member, low, high)
+#define HEX(member, low, high) OPTION_HEX(struct send_options, plan.member, low, high)
+#define SIZE(member, low, high) OPTION_SIZE(struct send_options, plan.member, low, high)
+#define CHOICE(member, list) OPTION_CHOICE(struct send_options, plan.member, list)
+#define SECONDS(member) OPTION_SECONDS(struct send_options, plan.member, 0)
+#define FLAG(member) OPTION_FLAG(struct send_options, plan.member)
+#define ADDRESS(member) OPTION_ADDRESS(struct send_options, plan.member)
+#define MAC(member) OPTION_MAC(struct send_options, plan.member)
+#define COPY(member) OTHER(take_copy), AT(plan.member)
 #define OTHER(function) .take = function
 
-/* In --help an entry without a name is a heading. */
-static const struct option_word words[] = {
-	{ .help = "What and how much" },
-	{ "op", "OP", "uc-write-imm (default), uc-write, uc-send, rc-write, rc-send, ud-send, "
-	  "read-response, ack, cnp", CHOICE(op, ops) },
-	{ "message", "BYTES[K|M]", "payload of a message (4096)",
-	  OTHER(take_message), AT(plan.message), .least = 0, .most = 1u << 31 },
-	{ "mtu", "BYTES[K]", "payload of First and Middle packets, any size (1024)", SIZE(mtu, 1, PAYLOAD_MOST) },
-	{ "qps", "N", "QPs that send (1)", COUNT(qps, 1, QPS_MOST) },
-	{ "messages", "N", "how many, over all QPs", COUNT(messages, 1, UINT64_MAX >> 16) },
-	{ "duration", "SECONDS", "how long to send (10, if --messages is not given)",
-	  OTHER(take_seconds), AT(plan.duration) },
-	{ "rate", "RATE", "10Gbit (bits of frames without FCS) or 2Mpps (default: as fast as it goes)", OTHER(take_rate) },
+static const struct option_entry amounts[] = {
+	{ "op", "OP", "what is sent", CHOICE(op, ops), .usual = "uc-write-imm" },
+	{ "message", "BYTES[K|M]", "payload of a message", OTHER(take_message), AT(plan.message), .least = 0, .most = 1u << 31,
+	  .usual = "4096" },
+	{ "mtu", "BYTES[K]", "payload of First and Middle packets, any size", SIZE(mtu, 1, PAYLOAD_MOST), .usual = "1024" },
+	{ "qps", "N", "number of QPs that send", NUMBER(qps, 1, QPS_MOST), .usual = "1" },
+	{ "messages", "N", "number of messages, over all QPs", NUMBER(messages, 1, UINT64_MAX >> 16) },
+	{ "duration", "SECONDS", "how long to send; 10 without --messages", SECONDS(duration) },
+	{ "rate", "RATE", "10Gbit (bits of frames without FCS) or 2Mpps; without it as fast as possible", OTHER(take_rate) },
 	{ "burst", "N[/T]", "N packets back to back, at --rate on average; 32/100us: every 100 us",
-	  OTHER(take_burst), .least = 1, .most = 1000000 },
-	{ "interleave", "HOW", "message (default), packet, weights=3,1,... (packets of each QP's turn), "
-	  "sequence=FILE (QP indexes from 0, a packet each)", OTHER(take_interleave) },
-	{ "payload", "PATTERN", "counter (default), lfsr, file=FILE", OTHER(take_payload) },
-	{ "preset", "NAME", "a sender known from print; 'list' lists them", OTHER(take_preset) },
-	{ "plan", "FILE", "these options without dashes, one a line; # begins a comment", OTHER(take_plan) },
-	{ "seed", "N", "of all that is random (1): same plan, same packets", COUNT(seed, 0, INT64_MAX) },
-	{ .help = "What goes wrong" },
-	{ "fault", "KIND[:KEY=VALUE,...]", "as often as needed; '--help faults' lists them", OTHER(take_fault) },
-	{ "truth", "FILE", "what a perfect observer can conclude goes there (rocescope.truth/1)", TEXT(truth) },
-	{ .help = "Where" },
-	{ "out", "auto|live|xdp|packet", "by what packets leave: BPF, AF_XDP, AF_PACKET (auto)", CHOICE(out, outs) },
-	{ "write", "FILE", "a pcap file instead of an interface, - for standard output", 'w', TEXT(file) },
-	{ "dst", "IP", "the receiver", OTHER(take_address), AT(plan.dst), GIVEN(has_dst) },
-	{ "src", "IP", "the sender (default: the interface's own address)", OTHER(take_address), AT(plan.src), GIVEN(has_src) },
-	{ "dst-mac", "MAC", "its Ethernet address, or the router's (default: from the table of neighbours)",
-	  OTHER(take_mac), AT(plan.dst_mac), GIVEN(has_dst_mac) },
-	{ "src-mac", "MAC", "the sender's (default: the interface's own)",
-	  OTHER(take_mac), AT(plan.src_mac), GIVEN(has_src_mac) },
-	{ .help = "Headers (numbers may be hexadecimal: 0x...)" },
-	{ "vlan", "N", "an 802.1Q tag", OTHER(take_vlan), AT(plan.vlan), .least = 0, .most = 4094 },
-	{ "pcp", "N", "its priority; without --vlan VLAN 0", NUMBER(pcp, 0, 7), GIVEN(has_pcp) },
-	{ "dscp", "N", "0 to 63 (0)", OTHER(take_dscp) },
-	{ "ecn", "N", "0 to 3 (0)", OTHER(take_ecn) },
-	{ "ttl", "N", "TTL, or hop limit of IPv6 (64)", NUMBER(ttl, 1, 255) },
-	{ "flow-label", "N", "of IPv6 (0)",
-	  NUMBER(flow_label, 0, 0xfffff), GIVEN(has_flow_label) },
-	{ "df", "on|off", "IPv4's don't-fragment bit (on)", CHOICE(dont_fragment, off_on) },
-	{ "ports", "one|qp|random", "UDP source ports: one for all, one a QP by its index, a random one a QP (one)", CHOICE(ports, port_policies) },
-	{ "port", "N", "the source port, or QP 0's (49152)", NUMBER(port, 1, 65535) },
-	{ "udp-checksum", NULL, "compute it instead of sending 0", OTHER(take_flag), AT(plan.udp_checksum) },
-	{ "pkey", "N", "P_Key (0xffff)", NUMBER(pkey, 0, 0xffff) },
-	{ "first-qpn", "N", "destination QPN of QP 0; the others follow (0x100)", NUMBER(first_qpn, 0, 0xffffff) },
-	{ "first-psn", "N|random", "of each QP's first packet (0)",
-	  OTHER(take_first_psn), AT(plan.first_psn), .least = 0, .most = 0xffffff },
-	{ "other-psn", "N", "where the other side's PSNs begin, for psn-other-side (0x800000)",
-	  NUMBER(other_psn, 0, 0xffffff) },
-	{ "rkey", "N", "R_Key (0)", NUMBER(rkey, 0, 0xffffffff) },
-	{ "va", "N", "address of QP 0's first region (0)", NUMBER(va, 0, UINT64_MAX) },
-	{ "regions", "N", "of each QP, used in turn, one a message (1)", COUNT(regions, 1, UINT32_MAX) },
-	{ "region-bytes", "BYTES[K|M]", "from one region to the next (default: as --message)",
-	  SIZE(region_bytes, 1, UINT32_MAX), GIVEN(has_region_bytes) },
-	{ "immediate", "N", "of each QP's first message; counts up (0)", NUMBER(immediate, 0, 0xffffffff) },
-	{ "qp", "qpn=N,psn=N,rkey=N,va=N", "QP 0's own; the next --qp is QP 1's, and so on; sets --qps", OTHER(take_qp) },
+	  OTHER(take_burst), .least = 1, .most = 1000000, .usual = "1" },
+	{ "interleave", "HOW", "when the next QP has its turn: after a message, after a packet, after 3,1,... packets "
+	  "(weights=3,1,...), or as a file says, which lists QP indexes from 0 (sequence=FILE)", OTHER(take_interleave),
+	  .usual = "message" },
+	{ "payload", "PATTERN", "counter, lfsr, or file=FILE", OTHER(take_payload), .usual = "counter" },
+	{ "preset", "NAME", "a sender known from print; 'list' lists them", OTHER(take_preset), .topic = "presets" },
+	{ "plan", "FILE", "a file of these options, one a line without dashes; # begins a comment", OTHER(take_plan) },
+	{ "seed", "N", "begins all random numbers: same seed, same packets", NUMBER(seed, 0, INT64_MAX), .usual = "1" },
+	{ 0 },
 };
 
-#define WORDS (sizeof(words) / sizeof(words[0]))
+static const struct option_entry mistakes[] = {
+	{ "fault", "KIND[:KEY=VALUE,...]", "what goes wrong, and when; more than one is possible ('--help faults' lists them)",
+	  OTHER(take_fault), .topic = "faults" },
+	{ "truth", "FILE", "write what a perfect observer can conclude there (rocescope.truth/1)", COPY(truth) },
+	{ 0 },
+};
 
-static const char examples[] =
-	"  # a thousand messages of 8 QPs into a file; one packet in a thousand is missing, and which ones says truth.json\n"
-	"  rocescope send -w run.pcap --qps 8 --messages 1000 --fault drop:p=1e-3 --truth truth.json\n"
-	"  # 10 Gbit/s of a known sender's packets for half a minute\n"
-	"  rocescope send roce0 --dst 10.9.0.2 --preset lofar --rate 10Gbit --duration 30\n"
-	"  # ICRCs whose bytes stand the wrong way round, now and then\n"
-	"  rocescope send -w run.pcap --messages 100 --fault icrc-swapped:every=10\n";
+static const struct option_entry path[] = {
+	{ "out", NULL, "how packets leave: by BPF (live), AF_XDP or AF_PACKET", CHOICE(out, outs), .usual = "auto" },
+	{ "write", "FILE", "write a pcap file instead of sending; - is standard output", COPY(file), .letter = 'w' },
+	{ "dst", "IP", "the receiver", ADDRESS(dst), GIVEN(has_dst) },
+	{ "src", "IP", "the sender; without it the address of the interface", ADDRESS(src), GIVEN(has_src) },
+	{ "dst-mac", "MAC", "Ethernet address of the receiver, or of the router to it; without it from the neighbour table",
+	  MAC(dst_mac), GIVEN(has_dst_mac) },
+	{ "src-mac", "MAC", "Ethernet address of the sender; without it that of the interface", MAC(src_mac), GIVEN(has_src_mac) },
+	{ 0 },
+};
 
-static void take(struct option_parser *p, const struct option_word *w, const char *text)
-{
-	w->take(p, w, text);
-	if (w->given)
-		*(bool *)option_field(p, w->given) = true;
-}
+static const struct option_entry headers[] = {
+	{ "vlan", "N", "VLAN ID of an 802.1Q tag", OTHER(take_vlan), AT(plan.vlan), .least = 0, .most = 4094 },
+	{ "pcp", "N", "priority in the tag; without --vlan the VLAN ID is 0", HEX(pcp, 0, 7), GIVEN(has_pcp) },
+	{ "dscp", "N", "DSCP, 0 to 63", OTHER(take_dscp), .usual = "0" },
+	{ "ecn", "N", "ECN bits, 0 to 3", OTHER(take_ecn), .usual = "0" },
+	{ "ttl", "N", "TTL, or hop limit of IPv6", HEX(ttl, 1, 255), .usual = "64" },
+	{ "flow-label", "N", "flow label of IPv6; without it 0", HEX(flow_label, 0, 0xfffff), GIVEN(has_flow_label) },
+	{ "df", NULL, "don't-fragment bit of IPv4", CHOICE(dont_fragment, off_on), .usual = "on" },
+	{ "ports", NULL, "UDP source ports: one for all QPs, one for each QP, counting up (qp), or a random one for each QP",
+	  CHOICE(ports, port_policies), .usual = "one" },
+	{ "port", "N", "UDP source port, of QP 0 where each has one", HEX(port, 1, 65535), .usual = "49152" },
+	{ "udp-checksum", NULL, "compute the UDP checksum instead of sending 0", FLAG(udp_checksum) },
+	{ "pkey", "N", "P_Key", HEX(pkey, 0, 0xffff), .usual = "0xffff" },
+	{ "first-qpn", "N", "destination QPN of QP 0; the others follow", HEX(first_qpn, 0, 0xffffff), .usual = "0x100" },
+	{ "first-psn", "N|random", "PSN of the first packet of each QP",
+	  OTHER(take_first_psn), AT(plan.first_psn), .least = 0, .most = 0xffffff, .usual = "0" },
+	{ "other-psn", "N", "first PSN of the other side, for the fault psn-other-side", HEX(other_psn, 0, 0xffffff),
+	  .usual = "0x800000" },
+	{ "rkey", "N", "R_Key", HEX(rkey, 0, 0xffffffff), .usual = "0" },
+	{ "va", "N", "address of the first region of QP 0", HEX(va, 0, UINT64_MAX), .usual = "0" },
+	{ "regions", "N", "memory regions of each QP; each message uses the next one", NUMBER(regions, 1, UINT32_MAX), .usual = "1" },
+	{ "region-bytes", "BYTES[K|M]", "from one region to the next; without it as --message",
+	  SIZE(region_bytes, 1, UINT32_MAX), GIVEN(has_region_bytes) },
+	{ "immediate", "N", "immediate data of the first message of each QP; counts up", HEX(immediate, 0, 0xffffffff), .usual = "0" },
+	{ "qp", "qpn=N,psn=N,rkey=N,va=N", "numbers of QP 0; the next --qp is about QP 1, and so on; sets --qps", OTHER(take_qp) },
+	{ 0 },
+};
 
-void option_take(struct option_parser *p, const char *name, const char *value)
-{
-	for (const struct option_word *w = words; w < words + WORDS; w++) {
-		if (!w->name || strcmp(name, w->name))
-			continue;
-		if (!w->value == !!value)
-			usage_error("send: %s:%u: %s: %s", p->path, p->line, name,
-				    value ? "takes no value" : "needs a value behind it");
-		take(p, w, value);
-		return;
-	}
-	usage_error("send: %s:%u: %.60s: no such option (they are those of the command line, without dashes)", p->path,
-		    p->line, name);
-}
+static const struct option_entry report[] = {
+	{ "json", NULL, "print one rocescope.send/1 object instead of the summary", OPTION_FLAG(struct send_options, json),
+	  .letter = 'j' },
+	{ 0 },
+};
 
-/* ---- the command line ---- */
+static const struct option_table tables[] = {
+	{ "What and how much", amounts, 0 },
+	{ "What goes wrong", mistakes, 0 },
+	{ "Where", path, 0 },
+	{ "Headers (numbers may be hexadecimal: 0x...)", headers, 0 },
+	{ "What is printed", report, 0 },
+	{ 0 },
+};
 
-static void print_help(void)
-{
-	char name[60], letter[8];
+const struct option_topic topic_faults = { "faults", "what can go wrong on purpose, for send --fault", fault_help };
+const struct option_topic topic_presets = { "presets", "senders known from print, for send --preset", presets_list };
 
-	printf("usage: rocescope send IFACE|-w FILE --dst IP [OPTIONS]\n\n"
-	       "A software FPGA: RoCE packets by plan, faults by plan, the truth to a file.\n");
-	for (const struct option_word *w = words; w < words + WORDS; w++) {
-		if (!w->name) {
-			printf("\n%s:\n", w->help);
-			continue;
-		}
-		snprintf(letter, sizeof(letter), "-%c, ", w->letter);
-		snprintf(name, sizeof(name), "%s--%s%s%s", w->letter ? letter : "", w->name, w->value ? " " : "", w->value ?: "");
-		list_entry(name, w->help);
-	}
-	printf("\n");
-	list_entry("-j, --json", "one rocescope.send/1 object instead of the summary");
-	list_entry("-h, --help [faults]", "this list, or that of what can go wrong");
-	printf("  --version\n");
-	printf("\nPresets; what stands behind one on the line wins over it:\n");
-	presets_list();
-	printf("\nExamples:\n%s", examples);
-}
+static const struct option_topic *const topics[] = { &topic_faults, &topic_presets, NULL };
 
-static void __attribute__((noreturn)) help(const char *topic)
-{
-	if (topic && !strcmp(topic, "faults"))
-		fault_help();
-	else
-		print_help();
-	exit(0);
-}
-
-static void set_defaults(struct send_options *o)
-{
-	*o = (struct send_options){ .plan = {
-		.message = 4096, .mtu = 1024, .qps = 1, .burst = 1, .seed = 1, .ttl = 64, .dont_fragment = true, .port = 49152,
-		.pkey = 0xffff, .first_qpn = 0x100, .other_psn = 0x800000, .regions = 1,
-	} };
-}
-
-static void parse_command_line(struct send_options *o, int argc, char **argv)
-{
-	struct option all[WORDS + 3] = { { "json", no_argument, NULL, 'j' }, { "help", no_argument, NULL, 'h' } };
-	struct option_parser p = { .o = o };
-	int value, count = 2;
-
-	for (size_t i = 0; i < WORDS; i++)
-		if (words[i].name)
-			all[count++] = (struct option){ words[i].name, words[i].value ? required_argument : no_argument, NULL,
-							OPTION_OWN + i };
-	opterr = 0;
-	while ((value = getopt_long(argc, argv, ":jhw:", all, NULL)) != -1) {
-		if (value == '?' || value == ':')
-			usage_error("send: %s: %s", argv[optind - 1],
-				    value == '?' ? "no such option" : "needs a value");
-		if (value == 'h')
-			help(argv[optind]);
-		else if (value == 'j')
-			o->json = true;
-		else if (value == 'w')
-			option_store_text(&o->plan.file, optarg);
-		else
-			take(&p, &words[value - OPTION_OWN], optarg);
-	}
-	if (argc - optind > 1)
-		usage_error("send: %s: one interface is enough", argv[optind + 1]);
-	if (optind < argc)
-		option_store_text(&o->plan.interface, argv[optind]);
-}
+const struct command send_command = {
+	.name = "send",
+	.words = "send RoCE packets by plan, and faults by plan",
+	.arguments = "IFACE|-w FILE --dst IP [OPTIONS]",
+	.prose = "A software FPGA: RoCE packets by plan, faults by plan, the truth to a file. Of two options that contradict each "
+		 "other the later one wins; --preset and --plan stand for the options that they contain.",
+	.tables = tables,
+	.topics = topics,
+	.examples =
+		"  # a thousand messages of 8 QPs into a file; one packet in a thousand is missing, and which ones says truth.json\n"
+		"  rocescope send -w run.pcap --qps 8 --messages 1000 --fault drop:p=1e-3 --truth truth.json\n"
+		"  # 10 Gbit/s of a known sender's packets for half a minute\n"
+		"  rocescope send roce0 --dst 10.9.0.2 --preset lofar --rate 10Gbit --duration 30\n"
+		"  # ICRCs whose bytes stand the wrong way round, now and then\n"
+		"  rocescope send -w run.pcap --messages 100 --fault icrc-swapped:every=10\n",
+};
 
 void options_parse_send(struct send_options *o, int argc, char **argv)
 {
-	set_defaults(o);
-	parse_command_line(o, argc, argv);
+	int first;
+
+	*o = (struct send_options){ 0 };
+	first = command_parse(&send_command, o, argc, argv);
+	if (argc - first > 1)
+		usage_error("send: %s: one interface is enough", argv[first + 1]);
+	if (first < argc)
+		option_store_text(&o->plan.interface, argv[first]);
 	options_complete(o);
 }
 

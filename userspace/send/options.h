@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/option.h"
 #include "userspace/send/plan.h"
 
 /* What --qp said; the rest follows from the plan. */
@@ -28,6 +29,9 @@ struct send_options {
 	size_t qp_count;
 	const char *sequence;  /* file of ORDER_SEQUENCE */
 };
+
+extern const struct command send_command;
+extern const struct option_topic topic_faults, topic_presets;
 
 /*
  * The whole command line. What is wrong with it, or with a plan file, is said in one line, exit status 2; --help and lists are

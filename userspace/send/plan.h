@@ -9,7 +9,7 @@
 
 #include <linux/types.h>
 
-#include "lib/options.h"
+#include "lib/number.h"
 
 struct fault;
 

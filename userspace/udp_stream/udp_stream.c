@@ -8,67 +8,29 @@
 #include "roce/stream_header.h"
 #include "userspace/udp_stream/udp_stream.h"
 
-enum { OPT_DST = OPTION_OWN, OPT_BIND, OPT_MTU, OPT_SNDBUF, OPT_RCVBUF, OPT_GSO, OPT_GRO };
-
-static const struct option own[] = {
-	{ "dst", required_argument, NULL, OPT_DST },
-	{ "bind", required_argument, NULL, OPT_BIND },
-	{ "mtu", required_argument, NULL, OPT_MTU },
-	{ "sndbuf", required_argument, NULL, OPT_SNDBUF },
-	{ "rcvbuf", required_argument, NULL, OPT_RCVBUF },
-	{ "gso", no_argument, NULL, OPT_GSO },
-	{ "gro", no_argument, NULL, OPT_GRO },
-	{}
+static const struct option_entry send_entries[] = {
+	{ "dst", "HOST", "the receiver: name, IPv4 or IPv6 address", OPTION_TEXT(struct udp_options, dst) },
+	{ "mtu", "BYTES", "size of the IP packets; larger messages are split (default: the MTU of the route)",
+	  OPTION_SIZE(struct udp_options, mtu, 1, INT_MAX / 2) },
+	{ "sndbuf", "BYTES", "SO_SNDBUF", OPTION_SIZE(struct udp_options, sndbuf, 1, INT_MAX / 2) },
+	{ "gso", NULL, "hand up to 64 packets at once to the kernel (UDP_SEGMENT)", OPTION_FLAG(struct udp_options, gso) },
+	{ 0 },
 };
 
-static const char usage[] =
-	"send:\n"
-	"  --dst HOST          whom to send to: name, IPv4 or IPv6 address\n"
-	"  --mtu BYTES         of the IP packets; larger messages are split         (the route's)\n"
-	"  --sndbuf BYTES      SO_SNDBUF\n"
-	"  --gso               hand up to 64 packets at once to the kernel (UDP_SEGMENT)\n"
-	"recv:\n"
-	"  --bind ADDRESS      listen there only                                    (everywhere)\n"
-	"  --rcvbuf BYTES      SO_RCVBUF\n"
-	"  --gro               take several packets at once from the kernel (UDP_GRO)\n";
+static const struct option_entry recv_entries[] = {
+	{ "bind", "ADDRESS", "listen on this address only", OPTION_TEXT(struct udp_options, bind) },
+	{ "rcvbuf", "BYTES", "SO_RCVBUF", OPTION_SIZE(struct udp_options, rcvbuf, 1, INT_MAX / 2) },
+	{ "gro", NULL, "take several packets at once from the kernel (UDP_GRO)", OPTION_FLAG(struct udp_options, gro) },
+	{ 0 },
+};
 
-static struct udp_options options;
-
-static uint64_t size(const char *name, const char *text)
-{
-	uint64_t bytes;
-
-	if (!parse_size(text, &bytes) || bytes > INT_MAX / 2)
-		usage_error("--%s %s: not a size in bytes", name, text);
-	return bytes;
-}
-
-static void take(int value, const char *text)
-{
-	switch (value) {
-	case OPT_DST:
-		options.dst = text;
-		break;
-	case OPT_BIND:
-		options.bind = text;
-		break;
-	case OPT_MTU:
-		options.mtu = size("mtu", text);
-		break;
-	case OPT_SNDBUF:
-		options.sndbuf = size("sndbuf", text);
-		break;
-	case OPT_RCVBUF:
-		options.rcvbuf = size("rcvbuf", text);
-		break;
-	case OPT_GSO:
-		options.gso = true;
-		break;
-	case OPT_GRO:
-		options.gro = true;
-		break;
-	}
-}
+static const struct option_table tables[] = {
+	{ "Both", stream_entries, offsetof(struct udp_options, common) },
+	{ "send", send_entries, 0 },
+	{ "recv", recv_entries, 0 },
+	{ 0 },
+};
+static const struct command command = { .arguments = STREAM_ARGUMENTS, .tables = tables };
 
 void udp_set_buffer(int fd, int option, int forced_option, uint64_t bytes)
 {
@@ -83,11 +45,9 @@ void udp_set_buffer(int fd, int option, int forced_option, uint64_t bytes)
 
 int main(int argc, char **argv)
 {
-	static const struct stream_program program = {
-		.usage = usage, .own = own, .take = take, .port = STREAM_UDP_PORT,
-	};
+	struct udp_options options = { 0 };
 
-	if (options_parse(&options.common, &program, argc, argv) < argc)
+	if (stream_parse(&command, &options, &options.common, argc, argv) < argc)
 		usage_error("nothing may follow --");
 	if (options.common.send && !options.dst)
 		usage_error("send: --dst is missing");

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/options.h"
+#include "lib/stream_options.h"
 
 #define UDP_BATCH	32	/* system call entries at once */
 

@@ -54,7 +54,6 @@ static void parse(struct send_options *o, char **argv)
 
 	while (argv[argc])
 		argc++;
-	optind = 0;
 	options_parse_send(o, argc, argv);
 }
 
@@ -246,7 +245,7 @@ static void test_order(void **state)
 	refused("weights are", TO_FILE("--interleave", "weights=1,,1"));
 	refused("weights are", TO_FILE("--interleave", "weights=0"));
 	refused("weights are", TO_FILE("--interleave", "weights="));
-	refused("no such choice: message", TO_FILE("--interleave", "random"));
+	refused("no such choice; choices are message", TO_FILE("--interleave", "random"));
 	refused("", TO_FILE("--interleave", "sequence=/dev/zero"));
 }
 
@@ -294,7 +293,7 @@ static void test_messages(void **state)
 	refused("0 to 3", TO_FILE("--ecn", "4"));
 	refused("1 to 255", TO_FILE("--ttl", "0"));
 	refused("0 to 4094", TO_FILE("--vlan", "4095"));
-	refused("no such choice: uc-write-imm", TO_FILE("--op", "uc-read"));
+	refused("no such choice; choices are uc-write-imm", TO_FILE("--op", "uc-read"));
 }
 
 static void test_plan_files(void **state)

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* --help: what the table of options says, for people. For programs: option_dump.c. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/list.h"
+#include "lib/option.h"
+
+/* Appends to text of `room` bytes; what does not fit is cut off. */
+#define append(text, ...) snprintf(text + strlen(text), sizeof(text) - strlen(text), __VA_ARGS__)
+
+bool option_value(const struct option_entry *e, struct option_value *v)
+{
+	v->text[0] = 0;
+	if (e->argument)
+		append(v->text, "%s", e->argument);
+	for (size_t i = 0; !e->argument && e->choices && e->choices[i]; i++)
+		append(v->text, "%s%s", i ? "|" : "", e->choices[i]);
+	return v->text[0];
+}
+
+struct option_words option_words(const struct option_entry *e)
+{
+	struct option_words w = { "" };
+
+	append(w.text, "%s", e->words);
+	for (size_t i = 0; e->argument && e->choices && e->choices[i]; i++)
+		append(w.text, "%s%s", i ? ", " : ": ", e->choices[i]);
+	if (e->usual)
+		append(w.text, " (default: %s)", e->usual);
+	return w;
+}
+
+static void print_option(const struct option_entry *e)
+{
+	char name[300] = "";
+	struct option_value v;
+
+	if (e->letter)
+		append(name, "-%c, ", e->letter);
+	append(name, "--%s", e->name);
+	if (option_value(e, &v))
+		append(name, " %s", v.text);
+	list_entry(name, option_words(e).text);
+}
+
+/* Paragraphs, each a line of the text. */
+static void print_prose(const char *prose)
+{
+	char paragraph[1000];
+
+	while (*prose) {
+		size_t length = strcspn(prose, "\n");
+
+		snprintf(paragraph, sizeof(paragraph), "%.*s", (int)length, prose);
+		printf("\n");
+		list_words(paragraph);
+		prose += length;
+		prose += strspn(prose, "\n");
+	}
+}
+
+static void print_general(const struct command *c)
+{
+	char words[300] = "this text";
+
+	for (size_t i = 0; c->topics && c->topics[i]; i++)
+		append(words, "%s%s", i ? ", " : ", or a list: ", c->topics[i]->name);
+	printf("\n");
+	list_entry(c->topics ? "-h, --help [TOPIC]" : "-h, --help", words);
+	list_entry("--version", "the version of the program");
+}
+
+void command_help(const struct command *c)
+{
+	printf("usage: %s%s%s %s\n", program_invocation_short_name, c->name ? " " : "", c->name ?: "", c->arguments);
+	if (c->prose)
+		print_prose(c->prose);
+	for (const struct option_table *t = c->tables; t && t->entries; t++) {
+		if (t->heading || t == c->tables)
+			printf("\n%s%s", t->heading ?: "", t->heading ? ":\n" : "");
+		for (const struct option_entry *e = t->entries; e->name; e++)
+			if (!e->hidden)
+				print_option(e);
+	}
+	print_general(c);
+	if (c->examples)
+		printf("\nExamples:\n%s", c->examples);
+}
+
+void option_help_topic(const char *command, const struct option_topic *const *topics, const char *name)
+{
+	char all[300] = "";
+
+	for (size_t i = 0; topics && topics[i]; i++) {
+		if (!strcmp(topics[i]->name, name)) {
+			topics[i]->print();
+			return;
+		}
+		append(all, "%s%s", i ? ", " : "; topics are ", topics[i]->name);
+	}
+	usage_error("%s%s--help %.60s: no such topic%s", command ?: "", command ? ": " : "", name, all);
+}

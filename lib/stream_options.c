@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <string.h>
+
+#include "lib/stream_options.h"
+
+#define MAX_FLOWS 65535 /* the flow number has 16 bits in the stream header */
+
+static void take_rate(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	if (!parse_rate(text, option_member(p, e)))
+		option_wrong(p, e, text, "not a rate like 100Mbit, 1.5Gbit or 2Mpps");
+}
+
+const struct option_entry stream_entries[] = {
+	{ "size", "BYTES[K|M]", "size of a message; the receiver learns it from the sender",
+	  OPTION_SIZE(struct stream_options, size, 1, UINT32_MAX), .usual = "4096" },
+	{ "rate", "RATE", "100Mbit (message bits a second) or 2Mpps (packets); without it as fast as possible", .take = take_rate,
+	  OPTION_AT(struct stream_options, rate) },
+	{ "duration", "SECONDS", "how long to send (10, without --messages); a receiver ends so long after its first packet",
+	  OPTION_SECONDS(struct stream_options, duration, 0) },
+	{ "messages", "N", "how many to send, over all flows",
+	  OPTION_NUMBER(struct stream_options, messages, 1, UINT64_MAX >> 16) },
+	{ "flows", "N", "number of sockets or QPs", OPTION_NUMBER(struct stream_options, flows, 1, MAX_FLOWS), .usual = "1" },
+	{ "port", "N", "UDP port, or TCP port of the control connection", OPTION_NUMBER(struct stream_options, port, 1, 65535),
+	  .usual = "7471" },
+	{ "idle", "SECONDS", "a receiver ends after so long without a packet", OPTION_SECONDS(struct stream_options, idle, 0),
+	  .usual = "2" },
+	{ "wait", "SECONDS", "a receiver gives up when nothing has come for so long",
+	  OPTION_SECONDS(struct stream_options, wait, 0), .usual = "30" },
+	{ "latency", NULL, "receiver: one-way times; both ends must have one clock", OPTION_FLAG(struct stream_options, latency) },
+	{ "json", NULL, "print one rocescope.stream/1 object", OPTION_FLAG(struct stream_options, json) },
+	{ 0 },
+};
+
+/* The first argument: send or recv; only --help and --version do without. */
+static bool take_role(struct stream_options *o, int argc, char **argv)
+{
+	if (argc < 2)
+		usage_error("say 'send' or 'recv' first");
+	o->send = !strcmp(argv[1], "send");
+	if (o->send || !strcmp(argv[1], "recv"))
+		return true;
+	if (strcmp(argv[1], "--help") && strcmp(argv[1], "-h") && strcmp(argv[1], "--version"))
+		usage_error("'%s': say 'send' or 'recv' first", argv[1]);
+	return false;
+}
+
+int stream_parse(const struct command *c, void *options, struct stream_options *common, int argc, char **argv)
+{
+	int dashes = argc, role = take_role(common, argc, argv), first;
+
+	for (int i = argc - 1; i > 0; i--)
+		if (!strcmp(argv[i], "--"))
+			dashes = i;
+	first = command_parse(c, options, dashes - role, argv + role) + role;
+	if (first < dashes)
+		usage_error("'%s' is too much", argv[first]);
+	if (common->send && !common->duration && !common->messages)
+		common->duration = 10;
+	return dashes < argc ? dashes + 1 : argc;
+}

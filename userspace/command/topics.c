@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What --help TOPIC prints, of topics that several commands have. */
+#include <stdio.h>
+
+#include "lib/list.h"
+#include "roce/counters.h"
+#include "userspace/command/arguments.h"
+#include "userspace/model/event_text.h"
+
+static void list_counters(void)
+{
+#define COUNTER(name, unit, kind, scope, words) list_entry(#name, words);
+#include "roce/counters.def"
+#undef COUNTER
+}
+
+static void list_events(void)
+{
+	for (int i = 0; i < ROCE_EVENTS; i++) {
+		char words[200];
+
+		snprintf(words, sizeof(words), "(%s) %s", event_reasons[i], event_words[i]);
+		list_entry(event_names[i], words);
+	}
+}
+
+static void list_lints(void)
+{
+	for (int i = 0; i < ROCE_LINTS; i++)
+		list_entry(lint_names[i], lint_words[i]);
+}
+
+static void explain_expect(void)
+{
+	printf("A file for --expect has a connection a line, both ends of it with their IP addresses:\n\n"
+	       "  ADDRESS qpn N [psn N] <-> ADDRESS qpn N [psn N] [mtu N]\n\n");
+	list_entry("qpn N", "number of the QP at this end, from 2 on");
+	list_entry("psn N", "PSN of the first request that this end sends");
+	list_entry("mtu N", "path MTU: 256, 512, 1024, 2048 or 4096");
+	printf("\n");
+	list_words("Numbers are decimal, or hexadecimal with 0x. Both addresses are IPv4, or both IPv6. An address and a QPN have "
+		   "one peer only. # begins a comment. For example:");
+	printf("\n"
+	       "  # the FPGA at 10.9.0.1\n"
+	       "  10.9.0.1 qpn 17 psn 0x100 <-> 10.9.0.2 qpn 18 psn 0 mtu 4096\n"
+	       "  fd00::1 qpn 0x21 <-> fd00::2 qpn 0x22\n");
+}
+
+static void explain_filter(void)
+{
+	printf("Terms of --filter; a stream is shown where all of them hold:\n\n");
+	list_entry("10.9.0.1", "source or destination; also a prefix, 10.9.0.0/24, and IPv6");
+	list_entry("src ADDRESS, dst ADDRESS", "only this side");
+	list_entry("17, qpn 17, qpn 0x11", "destination QPN, source QPN (UD), QPN of the peer, or flow (--udp)");
+	list_entry("rc, uc, ud, xrc, udp", "the service");
+	list_entry("request, response", "the side");
+	list_entry("faulty", "streams with faults, and those whose ICRCs were never right");
+	list_entry("untrusted", "no right ICRC was seen");
+	list_entry("NAME", "a counter or lint ('--help counters', '--help lints') above 0");
+	list_entry("NAME<N, NAME>=N, ...", "a counter or lint compared with a number");
+	list_entry("not TERM, !TERM", "the term does not hold");
+	list_entry("TERM or TERM, (...)", "alternatives; parentheses keep terms together");
+	printf("\nFor example:\n\n"
+	       "  10.9.0.0/24 rc lost>10\n"
+	       "  faulty not (uc or dst fd00::2)\n");
+}
+
+const struct option_topic topic_counters = {
+	"counters", "every counter, by its name in --fail-on, --filter, JSON and Prometheus", list_counters
+};
+const struct option_topic topic_events = {
+	"events", "what a packet can show, and in brackets its word for capture --reason", list_events
+};
+const struct option_topic topic_lints = { "lints", "mistakes in headers", list_lints };
+const struct option_topic topic_expect = { "expect", "the format of the file of --expect", explain_expect };
+const struct option_topic topic_filter = { "filter", "the terms of --filter", explain_filter };
