@@ -22,17 +22,16 @@ TELLING = re.compile(r"must hold|runtime error|^==\d+==\s*ERROR|^SUMMARY|libFuzz
 class Fuzzer:
     """One run of one target."""
 
-    def __init__(self, name, seconds, corpus, seed=0):
-        """corpus: a folder that grows; seed 0: another one each time."""
+    def __init__(self, name, corpus, seed=0, seconds=0, inputs=-1):
+        """corpus: a folder that grows; seed 0: another one each time; it ends after so many seconds (0: never) or inputs."""
         self.name = name
-        self.seconds = seconds
         self.folder = f"{KEPT}/{name}"
         self.program = f"{PROGRAMS}/fuzz_{name}"
         self.log = f"{self.folder}/log"
         os.makedirs(os.path.join(ROOT, self.folder), exist_ok=True)
         os.makedirs(os.path.join(ROOT, corpus), exist_ok=True)
-        self.command = [self.program, f"-max_total_time={seconds}", f"-max_len={INPUT_BYTES[name]}", f"-seed={seed}",
-                        "-timeout=30", "-rss_limit_mb=1500", "-print_final_stats=1",
+        self.command = [self.program, f"-max_total_time={seconds}", f"-runs={inputs}", f"-max_len={INPUT_BYTES[name]}", f"-seed={seed}",
+                        "-timeout=300", "-rss_limit_mb=1500", "-print_final_stats=1",
                         f"-artifact_prefix={self.folder}/", corpus, f"{KEPT}/seeds/{name}"]
         self.process = None
 
@@ -84,7 +83,7 @@ def run(fuzzers, jobs, show=lambda fuzzers: None):
                 active.append(waiting.pop(0))
                 active[-1].start()
             show(active)
-            time.sleep(0.5)
+            time.sleep(0.1)
     finally:
         for f in fuzzers:
             f.stop()
@@ -139,7 +138,7 @@ def main():
         sys.exit(f"fuzz: not built: {', '.join(missing(names))}: make fuzzers")
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))
     prepare()
-    fuzzers = [Fuzzer(name, o.seconds, f"{KEPT}/{name}/corpus") for name in names]
+    fuzzers = [Fuzzer(name, f"{KEPT}/{name}/corpus", seconds=o.seconds) for name in names]
     progress = Progress(o.seconds, len(names), o.jobs)
     try:
         run(fuzzers, o.jobs, progress)

@@ -8,10 +8,12 @@
 
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
+#include "tests/unit/long.h"
 #include "userspace/offline/analysis.h"
 
-enum { FRAMES = 60000, QPS = 50 };
+enum { FRAMES_LONG = 60000, FRAMES_SHORT = 12000, QPS = 50 };
 #define START 1700000000ull /* s */
+#define FRAMES (test_long() ? FRAMES_LONG : FRAMES_SHORT)
 
 /* What was seen; not guarded: the analysis must see to that. */
 struct seen_shard {
