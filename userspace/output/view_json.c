@@ -10,6 +10,7 @@
 #include "userspace/model/rates.h"
 #include "userspace/offline/fault_list.h"
 #include "userspace/output/dialogue_json.h"
+#include "userspace/output/json_text.h"
 #include "userspace/output/view.h"
 #include "userspace/output/view_json.h"
 
@@ -30,57 +31,103 @@ static json_t *number_or_null(bool known, __u64 n)
 	return known ? number(n) : json_null();
 }
 
-/* Addresses and keys of memory: hexadecimal, since many readers of JSON have no 64-bit integers. */
-static json_t *hexadecimal(bool known, __u64 n)
-{
-	return known ? json_sprintf("0x%llx", n) : json_null();
-}
-
 static json_t *rfc3339(__u64 ns)
 {
 	return json_string(view_time(ns).text);
 }
 
-static json_t *mac(const __u8 m[6])
+static void string(struct json_text *t, const char *key, const char *text)
 {
-	return json_sprintf("%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
+	json_text_key(t, key);
+	json_text_string(t, text);
 }
 
-static json_t *lint_object(const struct roce_stream *s)
+static void count(struct json_text *t, const char *key, __u64 n)
 {
-	json_t *o = json_object();
+	json_text_key(t, key);
+	json_text_number(t, n);
+}
 
+static void count_or_null(struct json_text *t, const char *key, bool known, __u64 n)
+{
+	json_text_key(t, key);
+	json_text_number_or_null(t, known, n);
+}
+
+static void boolean(struct json_text *t, const char *key, bool value)
+{
+	json_text_key(t, key);
+	json_text_bool(t, value);
+}
+
+/* Addresses and keys of memory: hexadecimal, since many readers of JSON have no 64-bit integers. */
+static void hexadecimal_or_null(struct json_text *t, const char *key, bool known, __u64 n)
+{
+	json_text_key(t, key);
+	if (known)
+		json_text_hexadecimal(t, n);
+	else
+		json_text_null(t);
+}
+
+static void mac(struct json_text *t, const char *key, const __u8 m[6])
+{
+	json_text_key(t, key);
+	json_text_mac(t, m);
+}
+
+static void put_lint(struct json_text *t, const struct roce_stream *s)
+{
+	json_text_key(t, "lint");
+	json_text_open(t, '{');
 	for (int i = 0; i < ROCE_LINTS; i++)
 		if (s->lint[i])
-			json_object_set_new(o, lint_names[i], number(s->lint[i]));
-	return o;
+			count(t, lint_names[i], s->lint[i]);
+	json_text_close(t, '}');
 }
 
-static json_t *last_object(const struct roce_last *l)
+static void put_last(struct json_text *t, const struct roce_last *l)
 {
 	bool reth = l->va || l->rkey || l->dma_length;
 
-	return json_pack("{s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:i, s:i}",
-			 "va", hexadecimal(reth, l->va), "rkey", hexadecimal(reth, l->rkey),
-			 "dma_length", number_or_null(reth, l->dma_length), "udp_source_port", l->udp_source_port,
-			 "src_mac", mac(l->src_mac), "dst_mac", mac(l->dst_mac),
-			 "vlan", number_or_null(l->vlan_tags, l->vlan), "dscp", l->tos >> 2, "ttl", l->ttl);
+	json_text_key(t, "last");
+	json_text_open(t, '{');
+	hexadecimal_or_null(t, "va", reth, l->va);
+	hexadecimal_or_null(t, "rkey", reth, l->rkey);
+	count_or_null(t, "dma_length", reth, l->dma_length);
+	count(t, "udp_source_port", l->udp_source_port);
+	mac(t, "src_mac", l->src_mac);
+	mac(t, "dst_mac", l->dst_mac);
+	count_or_null(t, "vlan", l->vlan_tags, l->vlan);
+	count(t, "dscp", l->tos >> 2);
+	count(t, "ttl", l->ttl);
+	json_text_close(t, '}');
+}
+
+/* Who the stream is: the first fields of its object. */
+static void put_identity(struct json_text *t, const struct roce_key *key, const __u8 dst[16], __u32 dqpn, __u8 service)
+{
+	bool datagram = key->kind == KEY_DATAGRAM;
+
+	string(t, "src", address_text(key->src).text);
+	string(t, "dst", address_text(datagram ? dst : key->dst).text);
+	count(t, "dqpn", datagram ? dqpn : key->qpn);
+	count_or_null(t, "sqpn", datagram, key->qpn);
+	string(t, "service", roce_service_name(service));
+	string(t, "side", key->side == SIDE_RESPONSE ? "response" : "request");
+	if (key->kind == KEY_UDP)
+		count(t, "udp_port", key->port);
 }
 
 json_t *view_json_stream(const struct roce_key *key, const __u8 dst[16], __u32 dqpn, __u8 service)
 {
-	bool datagram = key->kind == KEY_DATAGRAM;
-	json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:s, s:s}",
-			      "src", address_text(key->src).text,
-			      "dst", address_text(datagram ? dst : key->dst).text,
-			      "dqpn", number(datagram ? dqpn : key->qpn),
-			      "sqpn", number_or_null(datagram, key->qpn),
-			      "service", roce_service_name(service),
-			      "side", key->side == SIDE_RESPONSE ? "response" : "request");
+	struct json_text t;
 
-	if (key->kind == KEY_UDP)
-		json_object_set_new(o, "udp_port", json_integer(key->port));
-	return o;
+	json_text_begin(&t, NULL);
+	json_text_open(&t, '{');
+	put_identity(&t, key, dst, dqpn, service);
+	json_text_close(&t, '}');
+	return json_loadb(t.bytes, t.length, 0, NULL);
 }
 
 static json_t *rates_object(const struct rates *r)
@@ -89,36 +136,55 @@ static json_t *rates_object(const struct rates *r)
 			 "lost", r->lost, "icrc_bad", r->icrc_bad);
 }
 
+static void put_rates(struct json_text *t, const struct rates *r)
+{
+	const struct { const char *name; double value; } all[] = {
+		{ "gbps", r->gbps }, { "packets", r->packets }, { "messages", r->messages }, { "lost", r->lost },
+		{ "icrc_bad", r->icrc_bad },
+	};
+
+	json_text_key(t, "rates");
+	json_text_open(t, '{');
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		json_text_key(t, all[i].name);
+		json_text_real(t, all[i].value);
+	}
+	json_text_close(t, '}');
+}
+
 /* Who says who the peer is. */
 static const char *const pair_names[] = { [PAIR_EXPECT] = "expect", [PAIR_CM] = "cm", [PAIR_NETLINK] = "netlink" };
 
-static json_t *stream_object(const struct snapshot_stream *s, const struct snapshot *now, const struct snapshot *previous)
+static void put_peer(struct json_text *t, const struct roce_pair *pair)
+{
+	count_or_null(t, "peer_qpn", pair->from, pair->peer_qpn);
+	json_text_key(t, "peer_from");
+	if (pair->from)
+		json_text_string(t, pair_names[pair->from]);
+	else
+		json_text_null(t);
+}
+
+static void put_stream(struct json_text *t, const struct snapshot_stream *s, const struct snapshot *now)
 {
 	__u64 realtime_offset = now->realtime_offset;
 	const struct roce_stream *stream = &s->stream;
-	const struct roce_pair *pair = &stream->pair;
 	bool acknowledges = s->key.side == SIDE_RESPONSE && stream->service != SERVICE_CNP;
-	json_t *o = view_json_stream(&s->key, stream->dst, stream->dqpn, stream->service);
 
-	json_object_set_new(o, "peer_qpn", number_or_null(pair->from, pair->peer_qpn));
-	json_object_set_new(o, "peer_from", pair->from ? json_string(pair_names[pair->from]) : json_null());
-	json_object_set_new(o, "icrc_trusted", json_boolean(stream->trusted));
-	json_object_set_new(o, "estimate", json_boolean(snapshot_is_estimate(stream)));
-	json_object_set_new(o, "path_mtu", number_or_null(stream->path_mtu, stream->path_mtu));
-	json_object_set_new(o, "first_psn", number_or_null(stream->met, stream->first_psn));
-	json_object_set_new(o, "last_psn", number_or_null(stream->met || acknowledges, stream->last_psn));
-	json_object_set_new(o, "first_seen", rfc3339(stream->first_seen + realtime_offset));
-	json_object_set_new(o, "last_seen", rfc3339(stream->last_seen + realtime_offset));
+	put_identity(t, &s->key, stream->dst, stream->dqpn, stream->service);
+	put_peer(t, &stream->pair);
+	boolean(t, "icrc_trusted", stream->trusted);
+	boolean(t, "estimate", snapshot_is_estimate(stream));
+	count_or_null(t, "path_mtu", stream->path_mtu, stream->path_mtu);
+	count_or_null(t, "first_psn", stream->met, stream->first_psn);
+	count_or_null(t, "last_psn", stream->met || acknowledges, stream->last_psn);
+	string(t, "first_seen", view_time(stream->first_seen + realtime_offset).text);
+	string(t, "last_seen", view_time(stream->last_seen + realtime_offset).text);
 	for (int i = 0; i < ROCE_COUNTERS; i++)
 		if (snapshot_has(s, i))
-			json_object_set_new(o, counters[i], number(stream->counters.value[i]));
-	json_object_set_new(o, "lint", lint_object(stream));
-	json_object_set_new(o, "last", last_object(&stream->last));
-	if (s->dialogue)
-		json_object_set_new(o, "dialogue", dialogue_json(s, now, previous));
-	if (s->owner)
-		json_object_set_new(o, "owner", view_json_owner(s->owner));
-	return o;
+			count(t, counters[i], stream->counters.value[i]);
+	put_lint(t, stream);
+	put_last(t, &stream->last);
 }
 
 static json_t *interfaces_array(const struct snapshot *s)
@@ -169,36 +235,42 @@ json_t *view_json_head(const struct snapshot *s, const char *schema)
 	return o;
 }
 
-static json_t *shown_object(const struct snapshot_stream *s, const struct snapshot *now, const struct snapshot *previous,
-			    const struct view *v)
+/* What few streams have, and whose texts may be anything. */
+static void put_value(struct json_text *t, const char *key, json_t *value)
 {
-	json_t *o = stream_object(s, now, previous);
-	struct rates rates;
-
-	if (v->live) {
-		rates = rates_of_stream(s, now, previous);
-		json_object_set_new(o, "rates", rates_object(&rates));
-	}
-	return o;
+	json_text_key(t, key);
+	json_text_value(t, value, VIEW_JSON);
+	json_decref(value);
 }
 
-/* Streams one by one: a million of them as one JSON document would take gigabytes. */
+static void put_shown(struct json_text *t, const struct snapshot_stream *s, const struct snapshot *now,
+		      const struct snapshot *previous, const struct view *v)
+{
+	struct rates rates;
+
+	json_text_open(t, '{');
+	put_stream(t, s, now);
+	if (s->dialogue)
+		put_value(t, "dialogue", dialogue_json(s, now, previous));
+	if (s->owner)
+		put_value(t, "owner", view_json_owner(s->owner));
+	if (v->live) {
+		rates = rates_of_stream(s, now, previous);
+		put_rates(t, &rates);
+	}
+	json_text_close(t, '}');
+}
+
+/* Streams one by one, as text: as one JSON document a million of them would take gigabytes, and each some 50 us. */
 static bool print_streams(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v)
 {
-	bool first = true;
+	struct json_text t;
 
-	for (size_t i = 0; i < now->stream_count; i++) {
-		const struct snapshot_stream *s = &now->streams[i];
-
-		if (!view_wants(s, previous, v))
-			continue;
-		if (!first)
-			fputc(',', out);
-		first = false;
-		if (!print(out, shown_object(s, now, previous, v), 0))
-			return false;
-	}
-	return true;
+	json_text_begin(&t, out);
+	for (size_t i = 0; i < now->stream_count && !t.error; i++)
+		if (view_wants(&now->streams[i], previous, v))
+			put_shown(&t, &now->streams[i], now, previous, v);
+	return json_text_end(&t);
 }
 
 /* Names of a set. */
