@@ -44,6 +44,7 @@ struct monitor {
 	struct screen *screen;
 	bool had_screen; /* what is left on the terminal is to fit there */
 	struct exporter *exporter;
+	struct live_meanwhile meanwhile; /* while a reader of standard output has stalled */
 	struct metrics_memory told; /* to those who ask it */
 	int error; /* of printing events */
 };
@@ -215,6 +216,16 @@ static bool serve(struct monitor *m)
 	return !m->screen || screen_key(m->screen, &s);
 }
 
+/* Scrapes and the service manager do not wait for a reader of standard output. */
+static void serve_meanwhile(void *context)
+{
+	struct monitor *m = context;
+
+	if (m->exporter)
+		exporter_run(m->exporter);
+	service_alive();
+}
+
 /* Until `deadline` (ns, monotonic). false: the end. */
 static bool wait_until(struct monitor *m, __u64 deadline, bool *good)
 {
@@ -338,6 +349,8 @@ static bool begin_exporter(struct monitor *m)
 {
 	if (m->options->prometheus)
 		m->exporter = exporter_start(m->options->prometheus, fill_metrics, m);
+	if (m->exporter)
+		m->meanwhile.fd = exporter_fd(m->exporter);
 	return m->exporter || !m->options->prometheus;
 }
 
@@ -386,7 +399,8 @@ int monitor_run(const struct monitor_options *o)
 	int status;
 
 	live_prepare(&m.live, &o->live);
-	m.out = live_output(&m.live);
+	m.meanwhile = (struct live_meanwhile){ .fd = -1, .run = serve_meanwhile, .context = &m };
+	m.out = live_output(&m.live, &m.meanwhile);
 	if (!m.out)
 		return EXIT_COULD_NOT;
 	status = run(&m);

@@ -98,8 +98,18 @@ void live_block(const struct live *l);
  */
 void live_insist(struct live *l);
 
-/* live_insist(), and standard output, which then fails if its reader takes nothing between two signals. NULL: no memory. */
-FILE *live_output(struct live *l);
+/* What is to be done while a reader takes nothing: when `fd` is ready for reading (-1: never), and once a second. */
+struct live_meanwhile {
+	int fd;
+	void (*run)(void *context); /* writes nothing there */
+	void *context;
+};
+
+/*
+ * live_insist(), and standard output, which then fails if its reader takes nothing between two signals. NULL: no memory.
+ * meanwhile: as it is when something is written.
+ */
+FILE *live_output(struct live *l, const struct live_meanwhile *meanwhile);
 
 /*
  * Looks which interfaces are still there, and, where they are waited for, which are there again. false: none is, which is

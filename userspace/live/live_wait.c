@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Waiting, and the signals that end it. */
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -8,6 +10,7 @@
 #include "userspace/live/live.h"
 
 #define INSIST_SECONDS 1
+#define MEANWHILE_MS 1000
 
 /* Signals come in only while we wait (live_wait_for()), or while standard output blocks. */
 static volatile sig_atomic_t told_to_stop;
@@ -60,18 +63,35 @@ void live_insist(struct live *l)
 	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_signal }, NULL);
 }
 
-/* As the pcapng writer does: a reader that is only slow gets everything. One that was waited for in vain is not again. */
+/* Until the reader of standard output takes something. false: EINTR. */
+static bool await_reader(const struct live_meanwhile *meanwhile)
+{
+	for (;;) {
+		struct pollfd fds[] = { { .fd = STDOUT_FILENO, .events = POLLOUT }, { .fd = meanwhile->fd, .events = POLLIN } };
+
+		if (poll(fds, 2, MEANWHILE_MS) < 0)
+			return false;
+		if (fds[0].revents)
+			return true;
+		meanwhile->run(meanwhile->context);
+	}
+}
+
+/*
+ * As the pcapng writer does: a reader that is only slow gets everything. One that was waited for in vain is not again. A pipe
+ * that is ready takes PIPE_BUF bytes without waiting.
+ */
 static ssize_t write_out(void *cookie, const char *bytes, size_t length)
 {
 	static bool given_up;
 	bool interrupted = false;
 	size_t done = 0;
 
-	(void)cookie;
 	if (given_up)
 		errno = EINTR;
 	while (done < length && !given_up) {
-		ssize_t n = write(STDOUT_FILENO, bytes + done, length - done);
+		size_t part = length - done < PIPE_BUF ? length - done : PIPE_BUF;
+		ssize_t n = await_reader(cookie) ? write(STDOUT_FILENO, bytes + done, part) : -1;
 
 		if (n < 0 && errno != EINTR)
 			break;
@@ -82,10 +102,10 @@ static ssize_t write_out(void *cookie, const char *bytes, size_t length)
 	return done;
 }
 
-FILE *live_output(struct live *l)
+FILE *live_output(struct live *l, const struct live_meanwhile *meanwhile)
 {
 	live_insist(l);
-	return fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_out });
+	return fopencookie((void *)meanwhile, "w", (cookie_io_functions_t){ .write = write_out });
 }
 
 void live_block(const struct live *l)
