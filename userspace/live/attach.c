@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <linux/if_link.h>
+#include <net/if_arp.h>
 #include <netpacket/packet.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,46 +51,96 @@ static bool say_error(const struct attachment *a, const char *what, int error)
 	return say(a, "%s: %s", what, strerror(error));
 }
 
-static int get_mtu(const char name[IF_NAMESIZE])
+/* One of the kernel's SIOCGIF* questions. Zeroes: it has no answer. */
+static struct ifreq ask_interface(const char name[IF_NAMESIZE], unsigned long question)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq request = { 0 };
-	int mtu = 0;
 
 	memcpy(request.ifr_name, name, IF_NAMESIZE);
-	if (fd >= 0 && !ioctl(fd, SIOCGIFMTU, &request))
-		mtu = request.ifr_mtu;
+	if (fd < 0 || ioctl(fd, question, &request))
+		request = (struct ifreq){ 0 };
 	if (fd >= 0)
 		close(fd);
-	return mtu;
+	return request;
+}
+
+static int get_mtu(const char name[IF_NAMESIZE])
+{
+	return ask_interface(name, SIOCGIFMTU).ifr_mtu;
+}
+
+/* The engine reads Ethernet. Frames of a tun, which begin with IP, would all be `other_frames`. */
+static void warn_of_link(const struct attachment *a)
+{
+	unsigned short type = ask_interface(a->name, SIOCGIFHWADDR).ifr_hwaddr.sa_family;
+
+	if (type != ARPHRD_ETHER && type != ARPHRD_LOOPBACK)
+		say(a, "its frames have no Ethernet header: no RoCE is found in them; watch the interface that carries them");
+}
+
+/* Whether it is there by a bpf_link, which `ip link set dev IFACE xdp off` cannot take away. false also where nobody says. */
+static bool is_linked(unsigned int ifindex)
+{
+	struct bpf_link_info info;
+	bool linked = false;
+	__u32 id = 0;
+
+	while (!linked && !bpf_link_get_next_id(id, &id)) {
+		__u32 length = sizeof(info);
+		int fd = bpf_link_get_fd_by_id(id);
+
+		memset(&info, 0, sizeof(info));
+		linked = fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &length) && info.type == BPF_LINK_TYPE_XDP &&
+			 info.xdp.ifindex == ifindex;
+		if (fd >= 0)
+			close(fd);
+	}
+	return linked;
+}
+
+static bool say_holder(const struct attachment *a, const char *program, __u32 id)
+{
+	pid_t holder = kernel_program_holder(id);
+	char name[16] = "";
+
+	if (holder)
+		kernel_process_name(holder, name);
+	if (!strcmp(name, "rocescope"))
+		return say(a, "held by rocescope (process %d): end it, or start both with --share", holder);
+	if (holder)
+		return say(a, "held by another XDP program (%s, id %u) of %s (process %d): end it, or see --share", program, id, name,
+			   holder);
+	if (is_linked(a->ifindex))
+		return say(a, "held by another XDP program (%s, id %u), by a bpf_link of a process that cannot be seen here, or one that "
+			   "is pinned: `bpftool link` lists it", program, id);
+	return say(a, "held by another XDP program (%s, id %u): end the program that put it there, or try "
+		   "`ip link set dev %s xdp off`", program, id, a->name);
 }
 
 static bool say_held(const struct attachment *a)
 {
 	LIBBPF_OPTS(bpf_xdp_query_opts, query);
 	struct bpf_prog_info info = { 0 };
-	__u32 length = sizeof(info);
+	__u32 length = sizeof(info), id;
 	char name[NAME_MAX + 1];
 	int fd;
 
 	if (pin_find(a->name, name))
 		return say(a, "counted by what is pinned as %s: go on with `rocescope monitor %s --pin %s` (and whatever other "
 			   "interfaces it has), or end it with `rocescope monitor --unpin %s`", name, a->name, name, name);
-	if (!bpf_xdp_query(a->ifindex, 0, &query)) {
-		__u32 id = query.prog_id ?: query.drv_prog_id ?: query.skb_prog_id;
-
-		fd = bpf_prog_get_fd_by_id(id);
-		if (fd >= 0) {
-			bpf_obj_get_info_by_fd(fd, &info, &length);
-			close(fd);
-		}
-		if (!strcmp(info.name, DISPATCHER))
-			return say(a, "held by another XDP program (%s, id %u): it shares: use --share, or --detach if a killed "
-				   "rocescope left it there", info.name, id);
-		return say(a, "held by another XDP program (%s, id %u): end the program that put it there, or try "
-			   "`ip link set dev %s xdp off`", info.name[0] ? info.name : "unnamed", id, a->name);
+	if (bpf_xdp_query(a->ifindex, 0, &query))
+		return say(a, "held by another XDP program: end the program that put it there");
+	id = query.prog_id ?: query.drv_prog_id ?: query.skb_prog_id;
+	fd = bpf_prog_get_fd_by_id(id);
+	if (fd >= 0) {
+		bpf_obj_get_info_by_fd(fd, &info, &length);
+		close(fd);
 	}
-	return say(a, "held by another XDP program: end the program that put it there");
+	if (!strcmp(info.name, DISPATCHER))
+		return say(a, "held by another XDP program (%s, id %u): it shares: use --share, or --detach if a killed "
+			   "rocescope left it there", info.name, id);
+	return say_holder(a, info.name[0] ? info.name : "unnamed", id);
 }
 
 /* 0, an errno or SHARE_WHY; what is attached by a netlink call and what by a link are refused alike. */
@@ -319,6 +370,7 @@ static void begin_missed(struct attachment *a)
 bool attach(struct attachment *a, const struct attach_programs *programs, enum attach_mode mode)
 {
 	if (attach_xdp(a, programs, mode) && attach_egress(a, programs->egress)) {
+		warn_of_link(a);
 		if (!a->missed_known)
 			begin_missed(a);
 		a->missed_known = true;
@@ -381,13 +433,22 @@ bool attach_clear(const struct attachment *a)
 	return programs >= 0;
 }
 
+/* An interface has one entry of AF_PACKET, or, if it has no MAC (tun), one without an address. 0: it is another entry. */
+static unsigned int entry_ifindex(const struct ifaddrs *i)
+{
+	const struct sockaddr_ll *address = (const void *)i->ifa_addr;
+
+	if (!address)
+		return if_nametoindex(i->ifa_name);
+	return address->sll_family == AF_PACKET ? address->sll_ifindex : 0;
+}
+
 static bool poll_one(struct attachment *a, const struct ifaddrs *all)
 {
 	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
-		const struct sockaddr_ll *address = (const void *)i->ifa_addr;
 		const struct rtnl_link_stats *statistics = i->ifa_data;
 
-		if (!address || address->sll_family != AF_PACKET || address->sll_ifindex != (int)a->ifindex)
+		if (entry_ifindex(i) != a->ifindex)
 			continue;
 		if (statistics) {
 			a->missed += statistics->rx_missed_errors - a->missed_raw;

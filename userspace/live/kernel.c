@@ -4,6 +4,7 @@
 #include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -64,6 +65,20 @@ static bool has_open(const char *pid, __u32 id)
 	if (fds)
 		closedir(fds);
 	return has;
+}
+
+void kernel_process_name(pid_t pid, char name[16])
+{
+	char path[40];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	f = fopen(path, "re");
+	if (!f || !fgets(name, 16, f))
+		name[0] = 0;
+	name[strcspn(name, "\n")] = 0;
+	if (f)
+		fclose(f);
 }
 
 /* The kernel counts who holds a program, but does not say who; /proc does. */

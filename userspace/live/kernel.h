@@ -22,4 +22,7 @@ bool kernel_trusts_us(void);
 /* Another process that has the BPF program of that id open; 0: none that we may look into. */
 pid_t kernel_program_holder(__u32 id);
 
+/* What a process is called (/proc/PID/comm); empty: it cannot be seen. */
+void kernel_process_name(pid_t pid, char name[16]);
+
 #endif
