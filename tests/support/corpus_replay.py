@@ -15,7 +15,7 @@ from .project import ROOT
 XDP_REPLAY = os.path.join(ROOT, "build", "tests", "xdp_replay")
 SEED = 3
 BLOCK = 100  # frames in sequence
-TIMEOUT = 600
+TIMEOUT = 1800
 
 
 class Corpus:
