@@ -17,7 +17,7 @@ import re
 from lab import LabError
 from lab.lab import FOLDER, Lab
 
-from .patience import until
+from .patience import PATIENCE, until
 
 # What a test has to leave as it found it. A network device that was given to DPDK comes back by another index; an empty clsact
 # does nothing.
@@ -26,7 +26,7 @@ STATE = """
 tc qdisc show | grep -v clsact
 ls /sys/class/infiniband
 cat /proc/mounts /proc/sys/vm/nr_hugepages
-head -vc 40 /proc/[0-9]*/cmdline
+head -vc 40 /proc/[0-9]*/cmdline 2>/dev/null; true
 """
 
 
@@ -100,7 +100,7 @@ def _is_tidy(t, lab, state):
 
 def _state(lab):
     """{where: lines}"""
-    return {where: _lines(lab.exec(where, ["sh", "-c", STATE], timeout=60).stdout) for where in ("A", "B", "wire")}
+    return {where: _lines(lab.check(where, ["sh", "-c", STATE], timeout=PATIENCE)) for where in ("A", "B", "wire")}
 
 
 def _lines(text):
