@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Folding, slicing by eight and the masks: against zlib, and against two packets whose ICRC others published. */
 #include "roce/icrc.h"
-#include "tests/slice8.h"
+#include "tests/support/slice8.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 

@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "roce/checksum.h"
-#include "tests/slice8.h"
+#include "tests/support/slice8.h"
 #include "tests/unit/cmocka_includes.h"
 
 #define VALUE 0xdeadbeef

@@ -33,7 +33,7 @@
 #include "bpf/monitor.skel.h"
 #include "roce/checksum.h"
 #include "roce/decap.h"
-#include "tests/slice8.h"
+#include "tests/support/slice8.h"
 #include "userspace/live/maps.h"
 #include "userspace/model/pairs.h"
 #include "userspace/model/table.h"

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Programs that the tests run: build/tests/NAME, of one source in tests/support/.
+# $(call test_program,NAME,SOURCE,ROOM,VARIANT): links the archives up to that room.
+define test_program
+PROGRAMS += $(BUILD)/tests/$1
+$(BUILD)/tests/$1: $(BUILD)/$4tests/support/$2.o $(call rooms,$4,$3)
+$(BUILD)/tests/$1: LDLIBS += $(ROOM_LDLIBS)
+$(if $4,$(BUILD)/tests/$1: LINK := $(CLANG) $(SANITIZE))
+endef
+$(eval $(call test_program,blast,blast,lib))
+$(eval $(call test_program,outlet_drive,outlet_drive,userspace/send))
+$(eval $(call test_program,ng_drive,ng_drive,pcap,sanitized/))
+# The reader of capture files: for what it reads, and for how fast it is.
+$(eval $(call test_program,capture_dump,capture_dump,pcap,sanitized/))
+$(eval $(call test_program,capture_speed,capture_dump,pcap))
+# The kernel's programs, run by BPF_PROG_TEST_RUN or only loaded.
+$(eval $(call test_program,xdp_replay,xdp_replay,userspace/live))
+$(eval $(call test_program,capture_replay,capture_replay,userspace/live))
+$(eval $(call test_program,verifier_cost,verifier_cost,userspace/live))
+$(addprefix $(BUILD)/tests/support/,xdp_replay.o verifier_cost.o): $(BUILD)/bpf/monitor.skel.h
+$(addprefix $(BUILD)/tests/support/,capture_replay.o verifier_cost.o): $(BUILD)/bpf/capture.skel.h
+
+.PHONY: budget
+budget: $(BUILD)/tests/verifier_cost
+	@tests/budget.test
+
+# The XDP programs beside ours in tests/share.test, which xdp-loader loads.
+NEIGHBOUR := $(BUILD)/tests/neighbour.bpf.o
+all: $(NEIGHBOUR)
+$(NEIGHBOUR): tests/support/neighbour.bpf.c
+	$(call say,CLANG,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
