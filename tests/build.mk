@@ -25,7 +25,7 @@ $(UNIT_TESTS):
 # The rewritten packets' ICRCs against zlib's.
 $(BUILD)/tests/unit/bench/test_rewrite: $(BUILD)/sanitized/bench/frame.o
 
-# The soak (tests/soak.test) for as long as one wants; `make test` has a minute of it.
+# The soak (tests/soak.test) for as long as one wants; `make test` has twenty seconds of it.
 SOAK_SECONDS ?= 3600
 .PHONY: soak
 soak: deps

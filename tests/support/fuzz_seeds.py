@@ -6,7 +6,6 @@ import os
 import shutil
 import struct
 import subprocess
-import zlib
 
 from . import capture_files, roce_frames as rf, tunnels
 from .project import ROOT
@@ -27,13 +26,6 @@ TRANSPORTS = [
 ]
 
 
-def rocev1(transport):
-    """A BTH and what follows it behind a GRH: made like IPv6's header, and its ICRC without a UDP header."""
-    grh = struct.pack("!IHBB", 6 << 28, len(transport) + 4, 0x1b, 64) + bytes(15) + b"\x01" + bytes(15) + b"\x02"
-    masked = b"\x6f\xff\xff\xff" + grh[4:7] + b"\xff" + grh[8:] + transport[:4] + b"\xff" + transport[5:]
-    return rf.ethernet(0x8915) + grh + transport + struct.pack("<I", zlib.crc32(b"\xff" * 8 + masked))
-
-
 def frames():
     """Of every kind of roce_parse(), and around every way of getting to the BTH."""
     made = [rf.roce(rf.bth(opcode, 17, n, pad=n % 4) + headers + bytes(16 + n % 4))
@@ -51,7 +43,7 @@ def frames():
         rf.ethernet(0x0806) + bytes(46), rf.ethernet(0x0800) + rf.ipv4("10.9.0.1", "10.9.0.2", 40, fragment=0x2000)
         + bytes(40),
     ]
-    made += [rocev1(send), rocev1(rf.bth(0x27, 17, 2) + bytes(256)), rocev1(rf.bth(0x11, 17, 2) + rf.aeth(0))[:-3]]
+    made += [rf.rocev1(send), rf.rocev1(rf.bth(0x27, 17, 2) + bytes(256)), rf.rocev1(rf.bth(0x11, 17, 2) + rf.aeth(0))[:-3]]
     whole = rf.ipv6("fd00::1", "fd00::2", 8 + len(send) + 4, fragment)
     made.append(rf.ethernet(0x86dd) + whole[:6] + b"\x2c" + whole[7:]
                 + struct.pack("!HHHH", 49152, 4791, 8 + len(send) + 4, 0) + send + bytes(4))

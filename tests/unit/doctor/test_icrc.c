@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// needs: files, 15 s, long 600 s
 /* Why ICRCs are wrong: each mistake and each two of them, flipped bits, lanes, and values that mean nothing. */
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// needs: files, 4 s, long 60 s
 /*
  * ICRCs that mean nothing give no finding, however many there are: 10,000 streams of one sender, and 2,000 senders (a thousand and
  * 400, but for `make test-long`). Without sanitizers, since it takes seconds.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// needs: files, 5 s
 /* Filters: what each term means, what is no filter, and random ones against what they were made to mean. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// needs: files, 4 s
 /* The history of faults against all that was ever added, looked through from beginning to end. */
 #include <stdint.h>
 #include <stdlib.h>

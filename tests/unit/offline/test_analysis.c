@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// needs: files, 8 s, long 40 s
 /*
  * A capture analysed by one thread and by several: the same streams, totals and events, frames of one shard in their order
  * and one at a time. Everything is compiled with the thread sanitizer, which watches who writes what.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// needs: files, 7 s
 /*
  * The PSN rules against an obvious model: every range of numbers that is missing, in one sorted list. Random senders on
  * random wires; after each packet the engine's counters and remembered holes must be the model's.

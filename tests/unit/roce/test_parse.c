@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// needs: files, 5 s
 /* The parser against frames that were built by the specification: whole, cut at every length, lying, and random. */
 #include "roce/stream.h"
 #include "tests/unit/cmocka_includes.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// needs: files, 8 s
 /*
  * Faults: their text, when they hit, and what they make of packets. The last is told by the engine, which has to find the lint
  * that a mistake is named for and no other, in packets that are made as the planner makes them.

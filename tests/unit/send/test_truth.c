@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// needs: files, 8 s
 /*
  * The truth beside the engine: random senders with random mistakes, random paths; after each packet every counter of every
  * stream must be the same. What differs is reduced to a sequence of which no packet can be left out, and printed.
