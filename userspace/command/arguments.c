@@ -24,6 +24,8 @@ const struct option_entry arguments_attach[] = {
 	  .usual = "in" },
 	{ "share", NULL, "share the interface with other XDP programs, by libxdp's dispatcher",
 	  OPTION_FLAG(struct live_options, share) },
+	{ "ready", "FILE", "write a line there when the programs are attached; a named pipe does as well",
+	  OPTION_TEXT(struct live_options, ready) },
 	{ 0 },
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <linux/rtnetlink.h>
 #include <stdarg.h>
@@ -289,8 +290,32 @@ static const char *mode_of(const struct live *l, size_t interface)
 	return a->gone && l->options->wait ? "away" : a->mode;
 }
 
+/*
+ * --ready: opened before anything is attached, and closed with us, so that whoever reads a named pipe has the line, or its end if
+ * we fail. For reading as well: a pipe that nobody reads yet can be opened at once, and keeps the line.
+ */
+static bool open_ready(struct live *l)
+{
+	const char *path = l->options->ready;
+
+	if (!path)
+		return true;
+	l->ready = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	if (l->ready < 0)
+		fprintf(stderr, "rocescope: --ready %s: %s\n", path, strerror(errno));
+	return l->ready >= 0;
+}
+
+static bool tell_ready(const struct live *l, const char *interfaces)
+{
+	if (l->ready < 0 || dprintf(l->ready, "watching %s\n", interfaces) > 0)
+		return true;
+	fprintf(stderr, "rocescope: --ready %s: %s\n", l->options->ready, strerror(errno));
+	return false;
+}
+
 /* One line, in one piece: whoever drives us waits for it. */
-static void say_ready(const struct live *l)
+static bool say_ready(const struct live *l)
 {
 	char line[LIVE_INTERFACES * 64];
 	size_t length = 0;
@@ -303,11 +328,12 @@ static void say_ready(const struct live *l)
 	else
 		fprintf(stderr, "rocescope: watching %s, where %s was left %.0f s after its start\n", line, l->pin.name,
 			(l->start - l->since) / 1e9);
+	return tell_ready(l, line);
 }
 
 void live_prepare(struct live *l, const struct live_options *o)
 {
-	*l = (struct live){ .options = o, .links = -1, .pin.lock = -1 };
+	*l = (struct live){ .options = o, .ready = -1, .links = -1, .pin.lock = -1 };
 	set_verbose(o->verbose);
 	live_catch_signals(l);
 }
@@ -319,14 +345,13 @@ int live_begin(struct live *l, const struct live_programs *p)
 	if (status)
 		return status;
 	l->programs = *p;
-	if (!find_all(l) || !pin_open(&l->pin, l->options->pin) || !load_programs(l))
+	if (!open_ready(l) || !find_all(l) || !pin_open(&l->pin, l->options->pin) || !load_programs(l))
 		return EXIT_COULD_NOT;
 	if (l->share ? !attach_all(l) || !is_loaded(l) || !tell_expected(l) : !tell_expected(l) || !attach_all(l))
 		return EXIT_COULD_NOT;
 	l->start = now_ns();
 	l->since = pin_since(&l->pin, l->start);
-	say_ready(l);
-	return EXIT_RAN;
+	return say_ready(l) ? EXIT_RAN : EXIT_COULD_NOT;
 }
 
 int live_clear(const struct live_options *o)
@@ -406,6 +431,8 @@ void live_end(struct live *l)
 	pin_close(&l->pin);
 	if (l->links >= 0)
 		close(l->links);
+	if (l->ready >= 0)
+		close(l->ready);
 	expect_free(&l->expected);
 }
 

@@ -30,6 +30,7 @@ struct live_options {
 	double duration; /* s; 0: until told to stop */
 	bool both;	 /* outward as well */
 	bool share;	 /* beside other XDP programs */
+	const char *ready; /* file that is told when they are attached; NULL */
 	bool verbose;	 /* also what libraries and the verifier say */
 	bool wait;	 /* for interfaces that are not there, or went */
 	const char *pin; /* what is counted there outlives us; NULL */
@@ -57,6 +58,7 @@ struct live {
 	size_t interface_count;
 	size_t left; /* interfaces still there */
 	struct pin pin;
+	int ready;   /* options->ready, open until the end; -1: nobody asks */
 	int links;   /* tells of interfaces that come and go, -1: nobody waits for any */
 	__u64 start; /* ns, monotonic */
 	__u64 since; /* ns, monotonic: counted since then, maybe by an earlier agent */
