@@ -217,7 +217,11 @@ static int finish(struct sender *s, uint64_t begun)
 	written = write_truth(s);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	written &= report(s);
-	return written && send_report_exact(&s->report) && !s->report.interrupted ? EXIT_RAN : EXIT_COULD_NOT;
+	if (send_report_slow(&s->report))
+		complain("the rate was not kept: this machine, or the way out, was too slow for it");
+	if (!written || !send_report_exact(&s->report) || s->report.interrupted)
+		return EXIT_COULD_NOT;
+	return s->options->strict_rate && send_report_slow(&s->report) ? EXIT_COULD_NOT : EXIT_RAN;
 }
 
 static int run(struct sender *s)

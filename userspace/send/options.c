@@ -38,6 +38,7 @@ static const struct option_entry amounts[] = {
 	{ "messages", "N", "number of messages, over all QPs", NUMBER(messages, 1, UINT64_MAX >> 16) },
 	{ "duration", "SECONDS", "how long to send; 10 without --messages", SECONDS(duration) },
 	{ "rate", "RATE", "10Gbit (bits of frames without FCS) or 2Mpps; without it as fast as possible", OTHER(take_rate) },
+	{ "strict-rate", NULL, "exit status 1 if --rate was not kept", OPTION_FLAG(struct send_options, strict_rate) },
 	{ "burst", "N[/T]", "N packets back to back, at --rate on average; 32/100us: every 100 us",
 	  OTHER(take_burst), .least = 1, .most = 1000000, .usual = "1" },
 	{ "interleave", "HOW", "when the next QP has its turn: after a message, after a packet, after 3,1,... packets "

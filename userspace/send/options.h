@@ -21,6 +21,7 @@ struct qp_words {
 struct send_options {
 	struct plan plan;
 	bool json;
+	bool strict_rate; /* a rate that was not kept is a failure */
 	char **faults; /* the words of each --fault, in the order of plan.faults */
 
 	/* what the plan is completed from */

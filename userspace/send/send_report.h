@@ -28,6 +28,12 @@ static inline bool send_report_exact(const struct send_report *r)
 	return r->complete && !r->refused && !r->lost;
 }
 
+/* Whether packets left by a rate that this machine did not keep. */
+static inline bool send_report_slow(const struct send_report *r)
+{
+	return r->paced && !r->kept_rate;
+}
+
 /* As one JSON object (rocescope.send/1), or for people. false with errno. */
 bool send_report_print(const struct send_report *r, FILE *to);
 
