@@ -5,7 +5,6 @@
  * --spoil, for the tests: a look at packets with wrong ICRCs or a jump of the PSN, which must not become figures.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <isa-l/crc.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -22,7 +21,6 @@
 #include "bench/slice8.h"
 #include "bpf/capture.h"
 #include "lib/clock.h"
-#include "lib/number.h"
 #include "lib/option.h"
 #include "userspace/live/maps.h"
 
@@ -409,36 +407,46 @@ static const struct { __u32 payload, qps; bool quick, flood; } plan[] = {
 	{ 1024, 65536, false, false }, { 1024, 65536, false, true },
 };
 
+/* What is made wrong, to see that the benchmark notices. */
+enum spoil { SPOIL_NOTHING, SPOIL_ICRC, SPOIL_PSN };
+static const char *const spoils[] = { [SPOIL_NOTHING] = "nothing", [SPOIL_ICRC] = "icrc", [SPOIL_PSN] = "psn", NULL };
+
+struct options {
+	bool quick;
+	enum spoil spoil;
+	__u32 cpu;
+};
+
+static const struct option_entry entries[] = {
+	{ "quick", NULL, "fewer packets and shorter runs", OPTION_FLAG(struct options, quick) },
+	{ "spoil", NULL, "run once with packets whose result is wrong", OPTION_CHOICE(struct options, spoil, spoils), .usual = "nothing" },
+	{ "cpu", "N", "the CPU to run on; without it the last one", OPTION_NUMBER(struct options, cpu, 0, CPU_SETSIZE - 1) },
+	{ 0 },
+};
+
+static const struct option_table tables[] = { { NULL, entries, 0 }, { 0 } };
+static const struct command command = { .arguments = "[OPTIONS]", .tables = tables };
+
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "quick", no_argument, NULL, 'q' }, { "spoil", required_argument, NULL, 's' }, { "cpu", required_argument, NULL, 'c' }, { 0 }
-	};
+	struct options o = { .cpu = sysconf(_SC_NPROCESSORS_ONLN) - 1 };
 	static struct batch batch;
 	json_t *result = json_pack("{s:[], s:[], s:[]}", "program", "flood", "refused");
-	uint64_t cpu = sysconf(_SC_NPROCESSORS_ONLN) - 1;
-	const char *spoil = "";
-	bool quick = false;
-	int option;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (option == '?' || (option == 'c' && !parse_number(optarg, CPU_SETSIZE - 1, &cpu)))
-			usage_error("engine [--quick] [--spoil icrc|psn] [--cpu N]");
-		if (option == 's')
-			spoil = optarg;
-		quick |= option == 'q' || option == 's';
-	}
-	if (!pin(cpu))
+	if (command_parse(&command, &o, argc, argv) < argc)
+		usage_error("it takes options only");
+	o.quick |= o.spoil;
+	if (!pin(o.cpu))
 		die("CPU", errno);
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(plan); i++) {
-		if (quick && !plan[i].quick)
+		if (o.quick && !plan[i].quick)
 			continue;
 		batch = (struct batch){ .payload = plan[i].payload, .qps = plan[i].qps, .flood = plan[i].flood,
-					.runs = quick ? 3 : 17, .run_ns = quick ? 4000000 : 30000000 };
-		batch.spoil_icrc = !strcmp(spoil, "icrc");
-		batch.spoil_psn = !strcmp(spoil, "psn");
+					.runs = o.quick ? 3 : 17, .run_ns = o.quick ? 4000000 : 30000000 };
+		batch.spoil_icrc = o.spoil == SPOIL_ICRC;
+		batch.spoil_psn = o.spoil == SPOIL_PSN;
 		run_batch(&batch, result);
-		if (*spoil)
+		if (o.spoil)
 			break;
 	}
 	json_dumpf(result, stdout, JSON_INDENT(1));

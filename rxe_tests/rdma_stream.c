@@ -70,10 +70,15 @@ static const struct option_table tables[] = {
 	{ NULL, entries, 0 },
 	{ "send", send_entries, 0 },
 	{ "recv", recv_entries, 0 },
-	{ "recv from a sender without a control connection (rc, uc; --flows and --size: at most; --messages: then it ends)", told_entries, 0 },
+	{ "recv from a sender without a control connection (rc, uc)", told_entries, 0 },
 	{ 0 },
 };
-static const struct command command = { .arguments = STREAM_ARGUMENTS, .tables = tables };
+static const struct command command = {
+	.arguments = STREAM_ARGUMENTS,
+	.prose = "From a sender without a control connection recv takes at most --flows QPs and messages of at most --size; after "
+		 "--messages it ends.",
+	.tables = tables,
+};
 
 static struct rdma_options options = { .gid_index = -1, .psn = -1, .peer_gid.raw = { [10] = 0xff, [11] = 0xff } };
 

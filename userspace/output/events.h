@@ -11,7 +11,6 @@
 #include "userspace/live/taken.h"
 #include "userspace/model/filter.h"
 
-#define EVENTS_LIMIT 10 /* of a stream and second, where nothing is said */
 #define EVENTS_WAITING (1 << 20) /* bytes of JSON that wait for the command at most */
 
 struct events_options {
