@@ -419,7 +419,8 @@ struct options {
 
 static const struct option_entry entries[] = {
 	{ "quick", NULL, "fewer packets and shorter runs", OPTION_FLAG(struct options, quick) },
-	{ "spoil", NULL, "run once with packets whose result is wrong", OPTION_CHOICE(struct options, spoil, spoils), .usual = "nothing" },
+	{ "spoil", NULL, "run once with packets whose result is wrong",
+	  OPTION_CHOICE(struct options, spoil, spoils), .usual = "nothing" },
 	{ "cpu", "N", "the CPU to run on; without it the last one", OPTION_NUMBER(struct options, cpu, 0, CPU_SETSIZE - 1) },
 	{ 0 },
 };

@@ -22,7 +22,8 @@ static const struct option_entry entries[] = {
 static const struct option_entry send_entries[] = {
 	{ "src", "IPV4", "the sender", OPTION_ADDRESS(struct dpdk_options, src) },
 	{ "dst", "IPV4", "the receiver", OPTION_ADDRESS(struct dpdk_options, dst) },
-	{ "dst-mac", "MAC", "Ethernet address of the receiver, or of the router to it", OPTION_MAC(struct dpdk_options, dst_mac) },
+	{ "dst-mac", "MAC", "Ethernet address of the receiver, or of the router to it",
+	  OPTION_MAC(struct dpdk_options, dst_mac) },
 	{ "src-ip", "IPV4", "as --src", OPTION_ADDRESS(struct dpdk_options, src), .hidden = true },
 	{ "dst-ip", "IPV4", "as --dst", OPTION_ADDRESS(struct dpdk_options, dst), .hidden = true },
 	{ 0 },

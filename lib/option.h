@@ -123,7 +123,8 @@ static inline void *option_member(const struct option_parser *p, const struct op
 }
 
 /* A whole number, decimal or hexadecimal with 0x, of a value that has parts. */
-uint64_t option_whole(const struct option_parser *p, const struct option_entry *e, const char *text, uint64_t least, uint64_t most);
+uint64_t option_whole(const struct option_parser *p, const struct option_entry *e, const char *text, uint64_t least,
+		      uint64_t most);
 
 /* Says what is wrong with the value of an option. */
 void option_wrong(const struct option_parser *p, const struct option_entry *e, const char *text, const char *format, ...)

@@ -39,7 +39,8 @@ static json_t *dump_sections(const struct command *c)
 	for (const struct option_table *t = c->tables; t && t->entries; t++) {
 		if (t->heading || !options) {
 			options = json_array();
-			json_array_append_new(sections, json_pack("{s:s, s:o}", "heading", t->heading ?: "", "options", options));
+			json_array_append_new(sections, json_pack("{s:s, s:o}", "heading", t->heading ?: "", "options",
+								  options));
 		}
 		for (const struct option_entry *e = t->entries; e->name; e++)
 			json_array_append_new(options, dump_option(e));

@@ -40,7 +40,8 @@ void option_number(struct option_parser *p, const struct option_entry *e, const 
 	store(p, e, number);
 }
 
-uint64_t option_whole(const struct option_parser *p, const struct option_entry *e, const char *text, uint64_t least, uint64_t most)
+uint64_t option_whole(const struct option_parser *p, const struct option_entry *e, const char *text, uint64_t least,
+		      uint64_t most)
 {
 	const char *form = most > 65535 ? "not a number from %#llx to %#llx" : "not a number from %llu to %llu";
 	char *end, words[100];

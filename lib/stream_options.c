@@ -14,7 +14,8 @@ static void take_rate(struct option_parser *p, const struct option_entry *e, con
 const struct option_entry stream_entries[] = {
 	{ "size", "BYTES[K|M]", "size of a message; the receiver learns it from the sender",
 	  OPTION_SIZE(struct stream_options, size, 1, UINT32_MAX), .usual = "4096" },
-	{ "rate", "RATE", "100Mbit (message bits a second) or 2Mpps (packets); without it as fast as possible", .take = take_rate,
+	{ "rate", "RATE", "100Mbit (message bits a second) or 2Mpps (packets); without it as fast as possible",
+	  .take = take_rate,
 	  OPTION_AT(struct stream_options, rate) },
 	{ "duration", "SECONDS", "how long to send (10, without --messages); a receiver ends so long after its first packet",
 	  OPTION_SECONDS(struct stream_options, duration, 0) },
@@ -27,7 +28,8 @@ const struct option_entry stream_entries[] = {
 	  .usual = "2" },
 	{ "wait", "SECONDS", "a receiver gives up when nothing has come for so long",
 	  OPTION_SECONDS(struct stream_options, wait, 0), .usual = "30" },
-	{ "latency", NULL, "receiver: one-way times; both ends must have one clock", OPTION_FLAG(struct stream_options, latency) },
+	{ "latency", NULL, "receiver: one-way times; both ends must have one clock",
+	  OPTION_FLAG(struct stream_options, latency) },
 	{ "json", NULL, "print one rocescope.stream/1 object", OPTION_FLAG(struct stream_options, json) },
 	{ 0 },
 };

@@ -38,8 +38,8 @@ static const struct option_entry entries[] = {
 	  .take = take_path_mtu, OPTION_AT(struct rdma_options, path_mtu), .least = 256, .most = 4096 },
 	{ "poll", NULL, "spin on the completion queue instead of sleeping for its events",
 	  OPTION_FLAG(struct rdma_options, poll) },
-	{ "control", "[HOST][:PORT]", "send: the receiver's TCP control connection; recv: where to listen for it (default: everywhere, "
-	  "--port)", TEXT(control) },
+	{ "control", "[HOST][:PORT]", "send: the receiver's TCP control connection; recv: where to listen for it "
+	  "(default: everywhere, --port)", TEXT(control) },
 	{ 0 },
 };
 

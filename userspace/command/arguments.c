@@ -10,7 +10,8 @@
 
 const struct option_entry arguments_interval[] = {
 	{ "interval", "SECONDS", "time between two reports", OPTION_SECONDS(struct live_options, interval, 1), .usual = "1" },
-	{ "duration", "SECONDS", "end after this time; without it on Ctrl-C", OPTION_SECONDS(struct live_options, duration, 1) },
+	{ "duration", "SECONDS", "end after this time; without it on Ctrl-C",
+	  OPTION_SECONDS(struct live_options, duration, 1) },
 	{ 0 },
 };
 
@@ -43,7 +44,8 @@ const struct option_entry arguments_count[] = {
 	{ "icrc", "all|off|1/N", "which packets' ICRC is verified; 1/N: one of N, drawn at random", .take = take_icrc,
 	  OPTION_AT(struct live_options, settings.icrc_every), .usual = "all" },
 	{ "drop", NULL, "drop what came in, on a port that only listens", OPTION_FLAG(struct live_options, settings.drop) },
-	{ "max-streams", "N", "room for so many streams", OPTION_NUMBER(struct live_options, settings.max_streams, 1, MAX_STREAMS),
+	{ "max-streams", "N", "room for so many streams",
+	  OPTION_NUMBER(struct live_options, settings.max_streams, 1, MAX_STREAMS),
 	  .usual = "65536" },
 	{ 0 },
 };
@@ -72,7 +74,8 @@ void arguments_interfaces(const struct command *c, struct live_options *o, char 
 /* ---- what frames are ---- */
 
 static const char *const links[] = {
-	[CAPTURE_LINK_FILE] = "file", [CAPTURE_LINK_ETHERNET] = "ethernet", [CAPTURE_LINK_IP] = "ip", [CAPTURE_LINK_BTH] = "bth", NULL
+	[CAPTURE_LINK_FILE] = "file", [CAPTURE_LINK_ETHERNET] = "ethernet", [CAPTURE_LINK_IP] = "ip",
+	[CAPTURE_LINK_BTH] = "bth", NULL
 };
 
 const struct option_entry arguments_link[] = {
@@ -145,12 +148,14 @@ static void take_fail_on(struct option_parser *p, const struct option_entry *e, 
 	const char *bad;
 
 	if (!faults_parse(option_member(p, e), text, &bad))
-		option_wrong(p, e, text, "no counter is called '%.*s' ('--help counters' lists them)", (int)strcspn(bad, ","), bad);
+		option_wrong(p, e, text, "no counter is called '%.*s' ('--help counters' lists them)",
+			     (int)strcspn(bad, ","), bad);
 }
 
 const struct option_entry arguments_fail[] = {
 	{ "exit-code", NULL, "exit status 3 if a fault was seen", OPTION_FLAG(struct fault_exit, wanted) },
 	{ "fail-on", "COUNTER,...", "these counters are the faults, instead of the usual ones; implies --exit-code",
-	  .take = take_fail_on, OPTION_AT(struct fault_exit, faults), OPTION_GIVEN(struct fault_exit, wanted), .topic = "counters" },
+	  .take = take_fail_on, OPTION_AT(struct fault_exit, faults), OPTION_GIVEN(struct fault_exit, wanted),
+	  .topic = "counters" },
 	{ 0 },
 };

@@ -34,7 +34,8 @@ static const struct option_entry printed[] = {
 };
 
 static const struct option_entry watched[] = {
-	{ "duration", "SECONDS", "how long an interface is watched", OPTION_SECONDS(struct options, live.duration, 1), .usual = "10" },
+	{ "duration", "SECONDS", "how long an interface is watched",
+	  OPTION_SECONDS(struct options, live.duration, 1), .usual = "10" },
 	{ 0 },
 };
 

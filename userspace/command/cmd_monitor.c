@@ -28,7 +28,8 @@ static const char *const streams[] = {
 };
 
 static const struct option_entry printed[] = {
-	{ "json", NULL, "print a rocescope.snapshot/1 object a line", OPTION_FLAG(struct monitor_options, json), .letter = 'j' },
+	{ "json", NULL, "print a rocescope.snapshot/1 object a line",
+	  OPTION_FLAG(struct monitor_options, json), .letter = 'j' },
 	{ "plain", NULL, "print lines on a terminal, too, instead of the table", OPTION_FLAG(struct monitor_options, plain) },
 	{ "quiet", NULL, "print nothing (for --prometheus and --on-fault)", OPTION_FLAG(struct monitor_options, quiet) },
 	{ "streams", NULL, "which streams are shown", OPTION_CHOICE(struct monitor_options, streams, streams), .usual = "all" },
@@ -59,7 +60,8 @@ static const struct option_entry service[] = {
 	  OPTION_NUMBER(struct monitor_options, prometheus_streams, 0, METRICS_STREAMS), .usual = "0" },
 	{ "pin", "NAME", "keep counting after the command has ended; the next --pin NAME goes on from there",
 	  .take = take_pin, OPTION_AT(struct monitor_options, live.pin) },
-	{ "unpin", "NAME", "stop counting for --pin NAME, and end", .take = take_pin, OPTION_AT(struct monitor_options, unpin) },
+	{ "unpin", "NAME", "stop counting for --pin NAME, and end",
+	  .take = take_pin, OPTION_AT(struct monitor_options, unpin) },
 	{ 0 },
 };
 

@@ -27,8 +27,8 @@ static const struct {
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static const struct option_topic *const topics[] = {
-	&topic_counters, &topic_events, &topic_lints, &topic_filter, &topic_expect, &topic_findings, &topic_faults, &topic_presets,
-	NULL
+	&topic_counters, &topic_events, &topic_lints, &topic_filter, &topic_expect, &topic_findings, &topic_faults,
+	&topic_presets, NULL
 };
 
 static void help(void)
@@ -47,7 +47,8 @@ static json_t *dump_counters(void)
 	json_t *list = json_array();
 
 #define COUNTER(name, unit, kind, scope, words) \
-	json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", #name, "unit", #unit, "kind", #kind, "words", words));
+	json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", #name, "unit", #unit, "kind", #kind, \
+					      "words", words));
 #include "roce/counters.def"
 #undef COUNTER
 	return list;

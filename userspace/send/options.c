@@ -65,7 +65,8 @@ static const struct option_entry path[] = {
 	{ "src", "IP", "the sender; without it the address of the interface", ADDRESS(src), GIVEN(has_src) },
 	{ "dst-mac", "MAC", "Ethernet address of the receiver, or of the router to it; without it from the neighbour table",
 	  MAC(dst_mac), GIVEN(has_dst_mac) },
-	{ "src-mac", "MAC", "Ethernet address of the sender; without it that of the interface", MAC(src_mac), GIVEN(has_src_mac) },
+	{ "src-mac", "MAC", "Ethernet address of the sender; without it that of the interface",
+	  MAC(src_mac), GIVEN(has_src_mac) },
 	{ 0 },
 };
 
@@ -89,11 +90,14 @@ static const struct option_entry headers[] = {
 	  .usual = "0x800000" },
 	{ "rkey", "N", "R_Key", HEX(rkey, 0, 0xffffffff), .usual = "0" },
 	{ "va", "N", "address of the first region of QP 0", HEX(va, 0, UINT64_MAX), .usual = "0" },
-	{ "regions", "N", "memory regions of each QP; each message uses the next one", NUMBER(regions, 1, UINT32_MAX), .usual = "1" },
+	{ "regions", "N", "memory regions of each QP; each message uses the next one",
+	  NUMBER(regions, 1, UINT32_MAX), .usual = "1" },
 	{ "region-bytes", "BYTES[K|M]", "from one region to the next; without it as --message",
 	  SIZE(region_bytes, 1, UINT32_MAX), GIVEN(has_region_bytes) },
-	{ "immediate", "N", "immediate data of the first message of each QP; counts up", HEX(immediate, 0, 0xffffffff), .usual = "0" },
-	{ "qp", "qpn=N,psn=N,rkey=N,va=N", "numbers of QP 0; the next --qp is about QP 1, and so on; sets --qps", OTHER(take_qp) },
+	{ "immediate", "N", "immediate data of the first message of each QP; counts up",
+	  HEX(immediate, 0, 0xffffffff), .usual = "0" },
+	{ "qp", "qpn=N,psn=N,rkey=N,va=N", "numbers of QP 0; the next --qp is about QP 1, and so on; sets --qps",
+	  OTHER(take_qp) },
 	{ 0 },
 };
 

@@ -70,7 +70,8 @@ static const struct option_entry others[] = {
 
 static const struct option_entry shared_entries[] = {
 	{ "loud", NULL, "a flag", OPTION_FLAG(struct shared, loud), .letter = 'l' },
-	{ "ttl", "N", "a number", OPTION_NUMBER(struct shared, ttl, 1, 255), OPTION_GIVEN(struct shared, has_ttl), .usual = "64" },
+	{ "ttl", "N", "a number",
+	  OPTION_NUMBER(struct shared, ttl, 1, 255), OPTION_GIVEN(struct shared, has_ttl), .usual = "64" },
 	{ 0 },
 };
 
