@@ -25,7 +25,7 @@ budget: $(BUILD)/tests/verifier_cost
 	@tests/budget.test
 
 # The XDP programs beside ours in tests/share.test, which xdp-loader loads.
-NEIGHBOUR := $(BUILD)/tests/neighbour.bpf.o
+NEIGHBOUR := $(BUILD)/tests/support/neighbour.bpf.o
 all: $(NEIGHBOUR)
 $(NEIGHBOUR): tests/support/neighbour.bpf.c
 	$(call say,CLANG,$@)
