@@ -31,8 +31,8 @@ struct ng_writer {
 	struct own_file *kept;
 	__u32 kept_count;
 	size_t interfaces;
-	__u32 snaplen[NG_INTERFACES];
-	struct ng_statistics statistics[NG_INTERFACES];
+	__u32 snaplen[INTERFACES_MOST];
+	struct ng_statistics statistics[INTERFACES_MOST];
 	bool told;
 	__u64 size;    /* bytes of this file, those in the buffer as well */
 	__u64 packets; /* in this file, likewise */

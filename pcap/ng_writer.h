@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define NG_INTERFACES 16
+#include "lib/interfaces.h"
+
 
 struct ng_interface {
 	const char *name;
@@ -60,7 +61,7 @@ struct ng_writer;
 /*
  * path: "-" is standard output (no rotation). With rotation NAME.pcapng becomes NAME-00001.pcapng, NAME-00002.pcapng ...,
  * and NAME becomes NAME-00001; names that exist are left out. Without rotation a file that exists is overwritten.
- * count: 1 to NG_INTERFACES. SIGPIPE and SIGXFSZ are the caller's to ignore.
+ * count: 1 to INTERFACES_MOST. SIGPIPE and SIGXFSZ are the caller's to ignore.
  * NULL and one line in `error` (without the name): it cannot be written.
  */
 #define NG_ERROR 256

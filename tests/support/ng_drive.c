@@ -70,15 +70,15 @@ static const char *parse(int argc, char **argv)
 		case 'F': flush_every = atoi(optarg); break;
 		case '?': exit(2);
 		}
-	if (optind + 1 != argc || !size_count || interfaces < 1 || interfaces > NG_INTERFACES || comment_bytes > COMMENT_MOST)
+	if (optind + 1 != argc || !size_count || interfaces < 1 || interfaces > INTERFACES_MOST || comment_bytes > COMMENT_MOST)
 		exit(2);
 	return argv[optind];
 }
 
 static struct ng_writer *open_writer(const char *path, char error[NG_ERROR])
 {
-	static char names[NG_INTERFACES][16];
-	struct ng_interface all[NG_INTERFACES];
+	static char names[INTERFACES_MOST][16];
+	struct ng_interface all[INTERFACES_MOST];
 
 	for (unsigned int i = 0; i < interfaces; i++) {
 		snprintf(names[i], sizeof(names[i]), "port%u", i);
@@ -120,7 +120,7 @@ static bool put(struct ng_writer *w, unsigned int n)
 
 static void tell(struct ng_writer *w, unsigned int n)
 {
-	struct ng_statistics s[NG_INTERFACES];
+	struct ng_statistics s[INTERFACES_MOST];
 
 	for (unsigned int i = 0; i < interfaces; i++)
 		s[i] = (struct ng_statistics){ START, START + n * every, 1000 + n, 1, 100 + n, 2, n };

@@ -58,8 +58,8 @@ const struct option_entry arguments_verbose[] = {
 
 void arguments_interfaces(const struct command *c, struct live_options *o, char **names, size_t count)
 {
-	if (count > LIVE_INTERFACES)
-		usage_error("%s: at most %d interfaces", c->name, LIVE_INTERFACES);
+	if (count > INTERFACES_MOST)
+		usage_error("%s: at most %d interfaces", c->name, INTERFACES_MOST);
 	for (size_t k = 0; k < count; k++) {
 		if (strlen(names[k]) >= IF_NAMESIZE)
 			usage_error("%s: %s: too long for the name of an interface", c->name, names[k]);

@@ -39,8 +39,8 @@ struct capture {
 	__u64 seen[CAPTURE_SAMPLE + 1]; /* packets that came from the kernel, by enum capture_what */
 	__u64 kinds[ROCE_EVENTS];	/* of the faulty ones */
 	__u64 lost_before;		/* capture_record.lost of the last one */
-	__u64 taken_of[LIVE_INTERFACES];
-	__u64 written_of[LIVE_INTERFACES];
+	__u64 taken_of[INTERFACES_MOST];
+	__u64 written_of[INTERFACES_MOST];
 	__u64 start; /* ns since 1970 */
 	__u64 lost, suppressed; /* in the end */
 	__u64 written;
@@ -229,7 +229,7 @@ static void on_packet(void *context, const struct taken_packet *p)
 
 static void tell_statistics(struct capture *c)
 {
-	struct ng_statistics all[LIVE_INTERFACES];
+	struct ng_statistics all[INTERFACES_MOST];
 
 	for (__u32 i = 0; i < c->live.interface_count; i++) {
 		struct capture_interface seen = taken_interface(&c->taken, i);
@@ -251,7 +251,7 @@ static void tell_statistics(struct capture *c)
 
 static bool open_file(struct capture *c)
 {
-	struct ng_interface interfaces[LIVE_INTERFACES];
+	struct ng_interface interfaces[INTERFACES_MOST];
 	const struct options *o = c->options;
 	char error[NG_ERROR], filter[256];
 

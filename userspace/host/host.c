@@ -153,7 +153,7 @@ static void ask_offloads(struct hint_interface *i)
 
 static void find_hints(struct host *h, const struct live *l, const struct snapshot *s)
 {
-	struct hint_interface interfaces[LIVE_INTERFACES] = { 0 };
+	struct hint_interface interfaces[INTERFACES_MOST] = { 0 };
 	struct hint_facts facts = {
 		.snapshot = s, .places = &h->places, .qps = &h->qps, .book = &h->book, .devices = h->devices,
 		.device_count = h->device_count, .interfaces = interfaces,

@@ -317,7 +317,7 @@ static bool tell_ready(const struct live *l, const char *interfaces)
 /* One line, in one piece: whoever drives us waits for it. */
 static bool say_ready(const struct live *l)
 {
-	char line[LIVE_INTERFACES * 64];
+	char line[INTERFACES_MOST * 64];
 	size_t length = 0;
 
 	for (size_t i = 0; i < l->interface_count; i++)

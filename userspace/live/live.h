@@ -13,15 +13,14 @@
 #include <bpf/libbpf.h>
 
 #include "bpf/abi.h"
+#include "lib/interfaces.h"
 #include "userspace/live/attach.h"
 #include "userspace/live/pin.h"
 #include "userspace/model/expect.h"
 #include "userspace/model/snapshot.h"
 
-#define LIVE_INTERFACES 16
-
 struct live_options {
-	const char *interface[LIVE_INTERFACES];
+	const char *interface[INTERFACES_MOST];
 	size_t interface_count;
 	struct monitor_settings settings; /* dialogues: they are wanted, where both directions are seen */
 	const char *expect;
@@ -53,7 +52,7 @@ struct live {
 	struct bpf_program *xdp; /* the one that is loaded */
 	bool frags;		 /* it is for multi-buffer frames too */
 	struct share *share;	 /* NULL: alone on the interfaces */
-	struct attachment interface[LIVE_INTERFACES];
+	struct attachment interface[INTERFACES_MOST];
 	struct expected expected;
 	size_t interface_count;
 	size_t left; /* interfaces still there */

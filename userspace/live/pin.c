@@ -123,7 +123,7 @@ static void remove_filter(const struct pin_interface *known)
 
 static void remove_filters(const struct pin *p)
 {
-	for (int i = 0; p->state && i < PIN_INTERFACES; i++)
+	for (int i = 0; p->state && i < INTERFACES_MOST; i++)
 		remove_filter(&p->state->interface[i]);
 }
 
@@ -212,7 +212,7 @@ struct pin_interface *pin_interface(struct pin *p, const char *name)
 {
 	struct pin_interface *unused = NULL;
 
-	for (int i = 0; p->state && i < PIN_INTERFACES; i++) {
+	for (int i = 0; p->state && i < INTERFACES_MOST; i++) {
 		struct pin_interface *known = &p->state->interface[i];
 
 		if (!strcmp(known->name, name))
@@ -451,7 +451,7 @@ static bool is_link_among(const char *file, const char *const *names, size_t cou
 /* There is room for so many names only. */
 static void forget_others(const struct pin *p, const char *const *names, size_t count)
 {
-	for (int i = 0; p->state && i < PIN_INTERFACES; i++) {
+	for (int i = 0; p->state && i < INTERFACES_MOST; i++) {
 		struct pin_interface *known = &p->state->interface[i];
 
 		if (!known->name[0] || is_among(known->name, names, count))

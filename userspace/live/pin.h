@@ -16,10 +16,10 @@
 #include <net/if.h>
 
 #include "bpf/abi.h"
+#include "lib/interfaces.h"
 
 #define PIN_ROOT "/sys/fs/bpf/rocescope"
 #define PIN_NAME_MAX 64
-#define PIN_INTERFACES 16
 #define PIN_MAPS 24
 #define PIN_WORD 32
 #define PIN_VERSION 1
@@ -48,7 +48,7 @@ struct pin_state {
 	__u32 max_streams;
 	__u32 bucket_mask;
 	struct pin_map map[PIN_MAPS];
-	struct pin_interface interface[PIN_INTERFACES];
+	struct pin_interface interface[INTERFACES_MOST];
 };
 
 struct pin {

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/interfaces.h"
 #include "userspace/model/faults.h"
 #include "userspace/model/history.h"
 #include "userspace/model/table.h"
 
 #define FIRST_ROOM 16
 #define BUCKETS 16384 /* a power of two */
-#define INTERFACES 16 /* LIVE_INTERFACES; those beyond share a place */
 #define RECENT 64     /* gaps of an interface that are remembered, to find others at their side; a power of two */
 #define NOBODY UINT32_MAX
 
@@ -41,7 +41,7 @@ struct history {
 	__u32 oldest, newest;
 	__u32 bucket[BUCKETS];
 	__u64 evicted;
-	struct port port[INTERFACES];
+	struct port port[INTERFACES_MOST];
 };
 
 struct history *history_new(void)
@@ -159,7 +159,7 @@ static bool is_there(const struct history *h, const struct gap *g)
 /* Counts a gap as alone, until another one of the interface is near. */
 static void place_gap(struct history *h, __u32 place, __u64 time, __u32 interface)
 {
-	struct port *port = &h->port[interface % INTERFACES];
+	struct port *port = &h->port[interface % INTERFACES_MOST];
 	struct gap *own = &port->gap[port->gaps % RECENT];
 	__u64 kept = port->gaps < RECENT ? port->gaps : RECENT - 1;
 	bool together = false;
@@ -266,7 +266,7 @@ static double chance(const struct port *p, const struct losers *l, const struct 
 
 void history_words(const struct history *h, const struct history_stream *s, char words[HISTORY_WORDS])
 {
-	const struct port *p = &h->port[s->interface % INTERFACES];
+	const struct port *p = &h->port[s->interface % INTERFACES_MOST];
 	struct losers l = losers_of(h, s->interface);
 	__u64 gaps = s->together + s->alone;
 	double by_chance, together;
