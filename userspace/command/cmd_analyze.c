@@ -128,7 +128,6 @@ static void parse_options(struct options *o, int argc, char **argv)
 			      .stop = &stop },
 	};
 	first = command_parse(&analyze_command, o, argc, argv);
-	o->view.filter = o->filter;
 	o->files = argv + first;
 	o->file_count = argc - first;
 	if (!o->file_count)
@@ -166,12 +165,14 @@ static bool draw(const struct options *o, struct plot *plot, const struct snapsh
 {
 	const char *name = strrchr(o->files[0], '/') ? strrchr(o->files[0], '/') + 1 : o->files[0];
 	__u64 packets = s->totals.value[COUNTER_roce_packets] + s->totals.value[COUNTER_rocev1_packets];
-	char more[40] = "", title[200];
+	char more[40] = "", of[30] = "", title[200];
 
 	if (o->file_count > 1)
 		snprintf(more, sizeof(more), " and %zu more", o->file_count - 1);
-	snprintf(title, sizeof(title), "%.60s%s: %.3g s, %llu RoCE packet%s, %zu stream%s", name, more, s->seconds, packets,
-		 packets == 1 ? "" : "s", s->stream_count, s->stream_count == 1 ? "" : "s");
+	if (s->filter)
+		snprintf(of, sizeof(of), "%zu of ", snapshot_shown_count(s));
+	snprintf(title, sizeof(title), "%.60s%s: %.3g s, %llu RoCE packet%s, %s%zu stream%s", name, more, s->seconds, packets,
+		 packets == 1 ? "" : "s", of, s->stream_count, s->stream_count == 1 ? "" : "s");
 	return plot_write(plot, s, title, o->plot);
 }
 
@@ -206,9 +207,11 @@ static int run(const struct options *o, struct watchers *w)
 	settings.see = see;
 	settings.context = w;
 	stop_on_interrupt();
-	w->plot = o->plot ? calloc(1, sizeof(*w->plot)) : NULL;
+	w->plot = o->plot ? plot_new(o->filter) : NULL;
 	if (fault_list_init(&w->faults, o->listed, o->filter) && (w->plot || !o->plot))
 		opened = analysis_run(&settings, o->files, o->file_count, &s);
+	if (opened > 0 && !filter_snapshot(o->filter, &s))
+		opened = -1;
 	fault_list_finish(&w->faults);
 	s.faults = &w->faults;
 	if (opened < 0)
@@ -217,9 +220,7 @@ static int run(const struct options *o, struct watchers *w)
 		status = report(o, w, &s);
 	snapshot_free(&s);
 	fault_list_free(&w->faults);
-	if (w->plot)
-		plot_free(w->plot);
-	free(w->plot);
+	plot_free(w->plot);
 	return status;
 }
 

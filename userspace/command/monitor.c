@@ -73,8 +73,7 @@ static bool say_output(int error)
 static int print_snapshot(const struct monitor *m)
 {
 	const struct snapshot *previous = m->has_previous && !m->had_screen ? &m->previous : NULL;
-	const struct view view = { .streams = m->had_screen ? STREAMS_WORST : m->options->streams,
-				   .filter = m->options->filter, .live = true };
+	const struct view view = { .streams = m->had_screen ? STREAMS_WORST : m->options->streams, .live = true };
 	int error = 0;
 
 	live_unblock(&m->live);
@@ -84,11 +83,20 @@ static int print_snapshot(const struct monitor *m)
 	return error;
 }
 
+/* What is shown of it. */
+static bool choose_streams(const struct monitor *m, struct snapshot *s)
+{
+	if (filter_snapshot(m->options->filter, s))
+		return true;
+	fputs("rocescope: there is not enough memory\n", stderr);
+	return false;
+}
+
 static bool take_snapshot(struct monitor *m)
 {
 	snapshot_free(&m->now);
 	m->now = (struct snapshot){ 0 };
-	if (!live_snapshot(&m->live, &m->now))
+	if (!live_snapshot(&m->live, &m->now) || !choose_streams(m, &m->now))
 		return false;
 	if (m->takes)
 		m->now.events = (struct snapshot_events){ true, taken_lost(&m->taken), taken_suppressed(&m->taken) };
@@ -143,7 +151,6 @@ static bool fill_metrics(void *context, FILE *out)
 	struct monitor *m = context;
 	struct metrics_options o = {
 		.streams = m->options->prometheus_streams,
-		.filter = m->options->filter,
 		.known = m->has_previous ? &m->previous : NULL,
 		.limits = m->limits,
 		.room = m->options->live.settings.max_streams,
@@ -153,7 +160,7 @@ static bool fill_metrics(void *context, FILE *out)
 	};
 	struct snapshot now;
 	__u64 begin = now_ns();
-	bool good = live_snapshot(&m->live, &now);
+	bool good = live_snapshot(&m->live, &now) && choose_streams(m, &now);
 
 	o.took = now_ns() - begin;
 	good = good && !metrics_write(out, &now, m->host, &o);

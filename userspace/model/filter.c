@@ -478,6 +478,20 @@ bool filter_wants(const struct filter *f, const struct snapshot_stream *s)
 	return filter_wants_stream(f, &s->key, &s->stream);
 }
 
+bool filter_snapshot(const struct filter *f, struct snapshot *s)
+{
+	if (!f)
+		return true;
+	s->filter = filter_text(f);
+	s->shown = malloc((s->stream_count ?: 1) * sizeof(*s->shown));
+	if (!s->shown)
+		return false;
+	for (size_t i = 0; i < s->stream_count; i++)
+		if (filter_wants(f, &s->streams[i]))
+			s->shown[s->shown_count++] = i;
+	return true;
+}
+
 const char *filter_text(const struct filter *f)
 {
 	return f->text;

@@ -33,6 +33,12 @@ bool filter_wants(const struct filter *f, const struct snapshot_stream *s);
  */
 bool filter_wants_stream(const struct filter *f, const struct roce_key *key, const struct roce_stream *s);
 
+/*
+ * Chooses what views show of a finished snapshot: the streams that f wants. The totals stay those of all streams. f: NULL for
+ * all; else it has to live as long as the snapshot. false: no memory.
+ */
+bool filter_snapshot(const struct filter *f, struct snapshot *s);
+
 /* What it was parsed from. */
 const char *filter_text(const struct filter *f);
 

@@ -116,10 +116,25 @@ const struct snapshot_stream *snapshot_find(const struct snapshot *s, const stru
 	return bsearch(key, s->streams, s->stream_count, sizeof(*s->streams), compare_keys);
 }
 
+static int compare_places(const void *a, const void *b)
+{
+	const __u32 *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+bool snapshot_is_shown(const struct snapshot *snapshot, const struct snapshot_stream *s)
+{
+	__u32 place = s - snapshot->streams;
+
+	return !snapshot->shown || bsearch(&place, snapshot->shown, snapshot->shown_count, sizeof(place), compare_places);
+}
+
 void snapshot_free(struct snapshot *s)
 {
 	free(s->interfaces);
 	free(s->streams);
+	free(s->shown);
 	free(s->dialogues);
 	free(s->owners);
 }

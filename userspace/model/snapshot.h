@@ -46,6 +46,9 @@ struct snapshot {
 	size_t interface_count;
 	struct snapshot_stream *streams; /* sorted by snapshot_finish() */
 	size_t stream_count;
+	const char *filter;  /* filter_snapshot(): what chose the streams that are shown; NULL: all of them are */
+	__u32 *shown;	     /* their places in streams, rising; NULL: all */
+	size_t shown_count;
 	struct roce_dialogue *dialogues; /* those that streams point to; NULL: there are none */
 	__u64 realtime_offset; /* ns to add to a stream's first_seen/last_seen for CLOCK_REALTIME */
 	struct snapshot_events events;
@@ -59,6 +62,20 @@ static inline __u64 snapshot_time(const struct snapshot *s)
 {
 	return (__u64)s->time.tv_sec * 1000000000 + s->time.tv_nsec;
 }
+
+/* The streams that views show: the i-th of snapshot_shown_count(). */
+static inline size_t snapshot_shown_count(const struct snapshot *s)
+{
+	return s->shown ? s->shown_count : s->stream_count;
+}
+
+static inline const struct snapshot_stream *snapshot_shown(const struct snapshot *s, size_t i)
+{
+	return &s->streams[s->shown ? s->shown[i] : i];
+}
+
+/* Whether it is among them; s: of its streams. */
+bool snapshot_is_shown(const struct snapshot *snapshot, const struct snapshot_stream *s);
 
 /*
  * Adds to the totals what only streams count (scope STREAM, trusted ones that are no estimate), computes psn_lost, sums
@@ -81,7 +98,7 @@ bool snapshot_is_estimate(const struct roce_stream *s);
 /* Its packets, of whatever kind. */
 __u64 snapshot_packets(const struct roce_stream *s);
 
-/* Frees interfaces, streams and dialogues; the struct itself is the caller's. */
+/* Frees what it points to; the struct itself is the caller's. */
 void snapshot_free(struct snapshot *s);
 
 #endif

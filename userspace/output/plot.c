@@ -23,6 +23,15 @@ bool plot_is_name(const char *path)
 	return length > 4 && (!strcmp(path + length - 4, ".svg") || !strcmp(path + length - 4, ".png"));
 }
 
+struct plot *plot_new(const struct filter *filter)
+{
+	struct plot *p = calloc(1, sizeof(*p));
+
+	if (p)
+		p->filter = filter;
+	return p;
+}
+
 /* ---- frames ---- */
 
 static void *take_memory(struct plot *p, size_t size)
@@ -73,9 +82,12 @@ static void begin(struct plot_track *t, const struct analysis_seen *seen, const 
 		plot_row_at(&t->row, s->first_seen)->psn = s->first_psn + 1;
 }
 
-/* The track of this packet's stream; NULL: others are worth more. */
+/*
+ * The track of this packet's stream; NULL: others are worth more. rank: the stream's; worth: what it is worth here, nothing if the
+ * filter does not want it.
+ */
 static struct plot_track *find_track(struct plot *p, const struct analysis_seen *seen, const struct fault_rank *rank,
-				     __u32 kinds)
+				     const struct fault_rank *worth, __u32 kinds)
 {
 	struct plot_track **track = p->track[seen->shard], *least = NULL;
 	const struct roce_key *key = &seen->look->key;
@@ -90,7 +102,7 @@ static struct plot_track *find_track(struct plot *p, const struct analysis_seen 
 		if (!least || fault_rank_compare(&track[i]->rank, &least->rank) > 0)
 			least = track[i];
 	}
-	if (!least || (least->row.used && !is_much_worse(rank, &least->rank)))
+	if (!least || (least->row.used && !is_much_worse(worth, &least->rank)))
 		return NULL;
 	begin(least, seen, rank, kinds);
 	return least;
@@ -108,17 +120,19 @@ static void see_stream(struct plot *p, const struct analysis_seen *seen)
 {
 	const struct roce_packet *packet = &seen->look->packet;
 	const struct roce_stream *s = seen->stream;
-	struct fault_rank rank = fault_rank(s);
+	struct fault_rank rank = fault_rank(s), worth = rank;
 	__u32 kinds = fault_kinds(seen);
 	struct plot_track *t;
 	struct plot_cell *cell;
 
 	if (!s->trusted && rank.packets < UNTRUSTED_PACKETS)
 		return;
-	t = find_track(p, seen, &rank, kinds);
+	if (!filter_wants_stream(p->filter, &seen->look->key, s))
+		worth = (struct fault_rank){ 0 };
+	t = find_track(p, seen, &rank, &worth, kinds);
 	if (!t)
 		return;
-	t->rank = rank;
+	t->rank = worth;
 	cell = plot_row_at(&t->row, seen->time);
 	mark(cell, kinds);
 	if (seen->look->icrc == ICRC_BAD && s->trusted)
@@ -156,7 +170,7 @@ static void choose(struct plot_picture *picture, struct plot_track *t)
 	const struct snapshot_stream *s = snapshot_find(picture->snapshot, &t->key);
 	size_t at = picture->tracks;
 
-	if (!s)
+	if (!s || !snapshot_is_shown(picture->snapshot, s))
 		return;
 	t->rank = fault_rank(&s->stream);
 	for (; at; at--) {
@@ -341,9 +355,12 @@ bool plot_write(struct plot *p, const struct snapshot *s, const char *title, con
 
 void plot_free(struct plot *p)
 {
+	if (!p)
+		return;
 	for (int s = 0; s < ANALYSIS_SHARDS; s++) {
 		free(p->rate[s]);
 		for (int i = 0; i < PLOT_TRACKS; i++)
 			free(p->track[s][i]);
 	}
+	free(p);
 }

@@ -9,6 +9,7 @@
 #define USERSPACE_OUTPUT_PLOT_H
 
 #include "userspace/model/faults.h"
+#include "userspace/model/filter.h"
 #include "userspace/offline/analysis.h"
 #include "userspace/output/plot_row.h"
 
@@ -22,6 +23,7 @@ struct plot_track {
 };
 
 struct plot {
+	const struct filter *filter; /* streams that it does not want make room for others; NULL: all */
 	struct plot_row *rate[ANALYSIS_SHARDS]; /* NULL: nothing was seen */
 	struct plot_track *track[ANALYSIS_SHARDS][PLOT_TRACKS];
 	__u32 failed; /* there was no memory for a part of it */
@@ -30,14 +32,18 @@ struct plot {
 /* Whether the name ends with .svg or .png. */
 bool plot_is_name(const char *path);
 
-/* p is all zero before the first frame. To be called for every frame, by any thread, as analysis_settings.see is. */
+/* filter: may be NULL; else it has to live as long. NULL: no memory. */
+struct plot *plot_new(const struct filter *filter);
+
+/* To be called for every frame, by any thread, as analysis_settings.see is. */
 void plot_see(struct plot *p, const struct analysis_seen *seen);
 
 /*
- * Draws into a file. s: finished; title: stands above. false: it could not, which was said in one line on stderr.
+ * Draws into a file: the rate of all that was seen, and streams of those that snapshot_shown() has. s: finished; title: stands above. false: it could not, which was said in one line on stderr.
  */
 bool plot_write(struct plot *p, const struct snapshot *s, const char *title, const char *path);
 
+/* p: may be NULL. */
 void plot_free(struct plot *p);
 
 /* ---- by plot_draw.c ---- */

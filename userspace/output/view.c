@@ -22,19 +22,10 @@ bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous
 {
 	const struct snapshot_stream *before;
 
-	if (v->streams == STREAMS_NONE || !filter_wants(v->filter, s))
+	if (v->streams == STREAMS_NONE)
 		return false;
 	if (v->streams != STREAMS_CHANGED)
 		return true;
 	before = snapshot_find(previous, &s->key);
 	return !before || snapshot_packets(&before->stream) != snapshot_packets(&s->stream);
-}
-
-size_t view_filtered(const struct snapshot *now, const struct view *v)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < now->stream_count; i++)
-		count += filter_wants(v->filter, &now->streams[i]);
-	return count;
 }

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#include "userspace/model/filter.h"
 #include "userspace/model/snapshot.h"
 #include "userspace/output/page.h"
 
@@ -21,18 +20,14 @@ struct view_time {
 
 struct view_time view_time(__u64 ns);
 
-/* What of a snapshot is shown, whoever shows it. */
+/* Which of the streams that snapshot_shown() has are shown, whoever shows them. */
 struct view {
 	enum view_streams streams;
-	const struct filter *filter; /* NULL: every stream; the totals are those of all, whatever it says */
 	bool live; /* rates mean something: a snapshot belongs to an interval, and not to a capture */
 };
 
-/* Whether a stream may be shown. CHANGED: it has seen a packet since `previous` (NULL: since ever). */
+/* Whether a stream of those that snapshot_shown() has is shown. CHANGED: it has seen a packet since `previous` (NULL: since ever). */
 bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous, const struct view *v);
-
-/* How many the filter wants. */
-size_t view_filtered(const struct snapshot *now, const struct view *v);
 
 /*
  * One rocescope.snapshot/1 object on one line. previous: the snapshot of the interval before, for rates and for

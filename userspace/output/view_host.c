@@ -86,8 +86,8 @@ static void print_owners(const struct page *page, const struct snapshot *now, co
 {
 	size_t shown = 0, more = 0;
 
-	for (size_t i = 0; i < now->stream_count; i++) {
-		const struct snapshot_stream *s = &now->streams[i];
+	for (size_t i = 0; i < snapshot_shown_count(now); i++) {
+		const struct snapshot_stream *s = snapshot_shown(now, i);
 
 		if (!s->owner || (!s->owner->qp && !s->owner->words[0]) || !view_wants(s, previous, v))
 			continue;

@@ -267,9 +267,9 @@ static bool print_streams(FILE *out, const struct snapshot *now, const struct sn
 	struct json_text t;
 
 	json_text_begin(&t, out);
-	for (size_t i = 0; i < now->stream_count && !t.error; i++)
-		if (view_wants(&now->streams[i], previous, v))
-			put_shown(&t, &now->streams[i], now, previous, v);
+	for (size_t i = 0; i < snapshot_shown_count(now) && !t.error; i++)
+		if (view_wants(snapshot_shown(now, i), previous, v))
+			put_shown(&t, snapshot_shown(now, i), now, previous, v);
 	return json_text_end(&t);
 }
 
@@ -321,11 +321,11 @@ static bool print_faults(FILE *out, const struct fault_list *l, __u64 realtime_o
 }
 
 /* What was wanted, how many streams that is, and of how many. The text may be no UTF-8. */
-static json_t *filter_object(const struct snapshot *now, const struct view *v)
+static json_t *filter_object(const struct snapshot *now)
 {
-	json_t *text = json_string(filter_text(v->filter));
+	json_t *text = json_string(now->filter);
 
-	return json_pack("{s:o, s:o, s:o}", "text", text ?: json_string("?"), "streams", number(view_filtered(now, v)),
+	return json_pack("{s:o, s:o, s:o}", "text", text ?: json_string("?"), "streams", number(snapshot_shown_count(now)),
 			 "of", number(now->stream_count));
 }
 
@@ -339,8 +339,8 @@ int view_json(FILE *out, const struct snapshot *now, const struct snapshot *prev
 	if (now->events.had)
 		json_object_set_new(head, "events", json_pack("{s:o, s:o}", "lost", number(now->events.lost), "suppressed",
 							      number(now->events.suppressed)));
-	if (v->filter)
-		json_object_set_new(head, "filter", filter_object(now, v));
+	if (now->filter)
+		json_object_set_new(head, "filter", filter_object(now));
 	fputc('{', out);
 	if (!print(out, head, JSON_EMBED))
 		return -1;

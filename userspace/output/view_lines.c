@@ -249,8 +249,8 @@ struct table_view {
 	const struct snapshot *now, *previous;
 	const struct view *view;
 	const struct snapshot_stream *worst[VIEW_WORST]; /* of STREAMS_WORST, in this order */
-	size_t count; /* of them, or of the snapshot */
-	size_t wanted; /* by the filter */
+	size_t count; /* of them, or of all that snapshot_shown() has */
+	size_t wanted; /* all that snapshot_shown() has */
 	size_t faulty; /* of STREAMS_WORST: streams with any fault, however small */
 	int width[COLUMNS]; /* 0: left out */
 };
@@ -260,12 +260,11 @@ static void choose_worst(struct table_view *t)
 {
 	struct fault_rank rank[VIEW_WORST + 1];
 
-	for (size_t i = 0; i < t->now->stream_count; i++) {
-		struct fault_rank new = fault_rank(&t->now->streams[i].stream);
+	for (size_t i = 0; i < t->wanted; i++) {
+		const struct snapshot_stream *s = snapshot_shown(t->now, i);
+		struct fault_rank new = fault_rank(&s->stream);
 		size_t at = t->count;
 
-		if (!filter_wants(t->view->filter, &t->now->streams[i]))
-			continue;
 		t->faulty += fault_rank_any(&new);
 		for (; at && fault_rank_compare(&new, &rank[at - 1]) < 0; at--) {
 			rank[at] = rank[at - 1];
@@ -275,7 +274,7 @@ static void choose_worst(struct table_view *t)
 		if (at == VIEW_WORST)
 			continue;
 		rank[at] = new;
-		t->worst[at] = &t->now->streams[i];
+		t->worst[at] = s;
 		t->count += t->count < VIEW_WORST;
 	}
 	/* where some of many have faults, the others need no line */
@@ -285,17 +284,17 @@ static void choose_worst(struct table_view *t)
 
 static void choose(struct table_view *t)
 {
-	t->wanted = view_filtered(t->now, t->view);
+	t->wanted = snapshot_shown_count(t->now);
 	if (t->view->streams == STREAMS_WORST)
 		choose_worst(t);
 	else
-		t->count = t->now->stream_count;
+		t->count = t->wanted;
 }
 
 /* The i-th that was chosen; false: it is not to be shown. */
 static bool get_row(const struct table_view *t, size_t i, struct row *r)
 {
-	const struct snapshot_stream *s = t->view->streams == STREAMS_WORST ? t->worst[i] : &t->now->streams[i];
+	const struct snapshot_stream *s = t->view->streams == STREAMS_WORST ? t->worst[i] : snapshot_shown(t->now, i);
 
 	*r = (struct row){ .now = s, .rates = rates_of_stream(s, t->now, t->previous) };
 	return view_wants(s, t->previous, t->view);
@@ -385,15 +384,15 @@ static void print_meanings(const struct page *page, const struct table_view *t)
 	bool untrusted = false, estimate = false;
 	__u64 lint[ROCE_LINTS] = { 0 };
 
-	for (size_t i = 0; i < t->now->stream_count; i++) {
-		const struct roce_stream *s = &t->now->streams[i].stream;
+	for (size_t i = 0; i < t->wanted; i++) {
+		const struct snapshot_stream *s = snapshot_shown(t->now, i);
 
-		if (!view_wants(&t->now->streams[i], t->previous, t->view))
+		if (!view_wants(s, t->previous, t->view))
 			continue;
-		untrusted |= !s->trusted;
-		estimate |= snapshot_is_estimate(s);
+		untrusted |= !s->stream.trusted;
+		estimate |= snapshot_is_estimate(&s->stream);
 		for (int l = 0; l < ROCE_LINTS; l++)
-			lint[l] += s->lint[l];
+			lint[l] += s->stream.lint[l];
 	}
 	if (untrusted)
 		fputs("?: no packet had a right ICRC: not in the PSN and message totals\n", page->out);
@@ -409,9 +408,9 @@ static void print_filter(const struct page *page, const struct table_view *t)
 {
 	size_t streams = t->now->stream_count;
 
-	if (t->view->filter)
+	if (t->now->filter)
 		fprintf(page->out, "  filter    %zu of %zu stream%s: %s (the totals are of all)\n", t->wanted, streams,
-			streams == 1 ? "" : "s", filter_text(t->view->filter));
+			streams == 1 ? "" : "s", t->now->filter);
 }
 
 /* What the table of STREAMS_WORST shows, above it, ... */

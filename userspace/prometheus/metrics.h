@@ -8,15 +8,13 @@
 
 #include <stdio.h>
 
-#include "userspace/model/filter.h"
 #include "userspace/model/snapshot.h"
 
 struct host;
 struct metrics_memory;
 
 struct metrics_options {
-	size_t streams;		     /* so many of the worst and busiest get series of their own; 0: none */
-	const struct filter *filter; /* among these; may be NULL */
+	size_t streams;		     /* of those that snapshot_shown() has so many, the worst and busiest, get series of their own */
 	const struct snapshot *known; /* the one of the last interval, whose streams' owners hold; may be NULL */
 	const __u8 *limits;	     /* enum limit of each of its streams; NULL: nobody asked */
 	__u64 room;		     /* for so many streams */

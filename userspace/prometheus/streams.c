@@ -86,8 +86,11 @@ static bool choose(struct chosen *c, const struct snapshot *s, const struct metr
 
 		c->untrusted += !s->streams[i].stream.trusted;
 		c->faulty += rank.faults > 0;
-		if (filter_wants(o->filter, &s->streams[i]))
-			all[c->wanted++] = (struct ranked){ rank, &s->streams[i] };
+	}
+	for (; c->wanted < snapshot_shown_count(s); c->wanted++) {
+		const struct snapshot_stream *one = snapshot_shown(s, c->wanted);
+
+		all[c->wanted] = (struct ranked){ fault_rank(&one->stream), one };
 	}
 	if (o->streams)
 		qsort(all, c->wanted, sizeof(*all), worst_first);
