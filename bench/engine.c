@@ -108,11 +108,11 @@ static __u32 run_user(struct batch *b, struct measure *m)
 
 /* ---- in the kernel ---- */
 
-static struct roce_counters read_totals(const struct batch *b)
+static struct roce_totals read_totals(const struct batch *b)
 {
-	struct roce_counters totals = { 0 };
+	struct roce_totals totals = { 0 };
 
-	if (maps_read_totals(bpf_map__fd(b->bpf->maps.scratches), &totals))
+	if (maps_read_totals(bpf_map__fd(b->bpf->maps.totals), &totals))
 		die("counters", errno);
 	return totals;
 }
@@ -132,7 +132,7 @@ static void expect(struct measure *m, const char *what, __u64 got, __u64 want)
 }
 
 /* Whether the engine saw all packets of a run, and found them right. */
-static void prove_run(struct measure *m, const struct roce_counters *before, const struct roce_counters *after)
+static void prove_run(struct measure *m, const struct roce_totals *before, const struct roce_totals *after)
 {
 	__u32 does = m->kind->does, icrc = does & DOES_ICRC ? m->repeat : 0;
 
@@ -160,7 +160,7 @@ static __u32 run_program(struct batch *b, struct measure *m)
 		    .repeat = m->repeat);
 	struct bench_bpf__bss *bss = b->bpf->bss;
 	struct rewrite_position *at = is_tracked(m) ? &bss->tracked : &bss->untracked, from = *at;
-	struct roce_counters before = read_totals(b), after;
+	struct roce_totals before = read_totals(b), after;
 	__u64 good = bss->reference_good;
 
 	if (bpf_prog_test_run_opts(m->program, &run))

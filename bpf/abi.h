@@ -90,7 +90,17 @@ struct table_cpu {
 	struct table_victim victim; /* here and not on the stack: the verifier would follow each that could be */
 };
 
-/* Value of the per-CPU map `scratches`: what a CPU has for itself, and its part of the totals. */
+/* Value of the map `totals`: what one CPU has counted of all frames. */
+struct totals_value {
+	struct roce_totals totals;
+	__u8 pad[63 - (sizeof(struct roce_totals) + 63) % 64]; /* no CPU writes to another's cache lines */
+};
+_Static_assert(sizeof(struct totals_value) % 64 == 0, "lines of one CPU are of no other");
+
+/* One for each CPU, and one for user space: what it has carried over from maps of another layout (userspace/live/carry.h). */
+#define TOTALS_ENTRIES_FOR(cpus) ((cpus) + 1)
+
+/* Value of the per-CPU map `scratches`: what a CPU has for itself. Nothing in it outlives a packet but the clock and the table's hand. */
 struct scratch {
 	struct fold_work work; /* the frame's beginning, or all of it */
 	/* not on the stack, where verification would follow every value each of them can have */
@@ -98,7 +108,7 @@ struct scratch {
 	struct roce_key key;
 	struct roce_told told;
 	struct table_cpu table;
-	struct roce_counters totals;
+	__u32 cpu;    /* 1 + its number, 0: not asked for yet */
 	__u32 length; /* of the frame on the wire */
 	__u32 tag;    /* VLAN tag that the frame has lost already, with bit 16 set; 0: none */
 	__u64 jiffies; /* when the clock was read last */

@@ -19,6 +19,31 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
+/*
+ * One value a CPU, and the last one for user space. Not a per-CPU map: before Linux 6.10 looking into
+ * one is a call.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TOTALS_ENTRIES_FOR(256));
+	__type(key, __u32);
+	__type(value, struct totals_value);
+} totals SEC(".maps");
+
+/* This CPU's. */
+static __always_inline struct roce_totals *scratch_totals(struct scratch *s)
+{
+	struct totals_value *own;
+	__u32 cpu;
+
+	if (!s->cpu)
+		s->cpu = bpf_get_smp_processor_id() + 1;
+	cpu = s->cpu - 1;
+	own = bpf_map_lookup_elem(&totals, &cpu);
+	return own ? &own->totals : NULL;
+}
+
 /* Bytes of the frame that can be accessed directly. Opaque, or the compiler keeps packet pointers in half a register. */
 static __always_inline __u32 scratch_linear(struct xdp_md *ctx)
 {

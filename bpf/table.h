@@ -144,7 +144,7 @@ static __always_inline void table_look(struct table_victim *victim, __u32 bucket
 }
 
 /* Whether the victim's place is the caller's now. What it had counted is moved to `total`. */
-static __always_inline bool table_evict(const struct table_victim *victim, __u32 tick, struct roce_counters *total,
+static __always_inline bool table_evict(const struct table_victim *victim, __u32 tick, struct roce_totals *total,
 					const struct guard *g)
 {
 	__u32 bucket = victim->bucket, place = victim->place, way = victim->way;
@@ -174,7 +174,7 @@ static __always_inline bool table_evict(const struct table_victim *victim, __u32
 }
 
 /* 1 + a place for a newcomer, 0: there is no room. */
-static __always_inline __u32 table_place(struct table_cpu *cpu, __u32 tick, struct roce_counters *total,
+static __always_inline __u32 table_place(struct table_cpu *cpu, __u32 tick, struct roce_totals *total,
 					 const struct guard *g)
 {
 	struct table_victim *victim = &cpu->victim;
@@ -222,7 +222,7 @@ static __always_inline __u32 table_await(const struct table_bucket *b, __u32 way
  * so that only one CPU makes it. What is counted of others, which have to go, is moved to `total`.
  */
 static __always_inline __u32 table_insert(const struct roce_key *key, __u32 tick, struct table_cpu *cpu,
-					  struct roce_counters *total, const struct guard *g)
+					  struct roce_totals *total, const struct guard *g)
 {
 	struct table_hash h = table_hash(key);
 	struct table_bucket *b = bpf_map_lookup_elem(&buckets, &h.bucket);

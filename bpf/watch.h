@@ -156,9 +156,13 @@ static __always_inline int watch_insert_by(bool old)
 {
 	struct scratch *s = watch_scratch();
 	struct guard g = guard_of(old);
+	struct roce_totals *t;
 
-	if (s)
-		s->place = table_insert(&s->key, s->now >> TICK_SHIFT, &s->table, &s->totals, &g);
+	if (!s)
+		return 0;
+	t = scratch_totals(s);
+	if (t)
+		s->place = table_insert(&s->key, s->now >> TICK_SHIFT, &s->table, t, &g);
 	return 0;
 }
 
@@ -283,7 +287,10 @@ static __always_inline void watch_stream(struct xdp_md *ctx, struct scratch *s, 
 		guard_release(v, &g);
 	}
 	if (!observed) {
-		s->totals.value[COUNTER_untracked_packets]++;
+		struct roce_totals *t = scratch_totals(s);
+
+		if (t)
+			t->value[COUNTER_untracked_packets]++;
 		watch_take_alone(ctx, what);
 	}
 }
@@ -306,8 +313,11 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 {
 	const struct roce_ports *ports = (const struct roce_ports *)&settings.ports;
 	enum icrc_verdict icrc = ICRC_UNCHECKED;
+	struct roce_totals *t = scratch_totals(s);
 	struct roce_packet *p = &s->packet;
 
+	if (!t)
+		return;
 	roce_opaque(ports); /* as for the tables */
 	roce_parse_frame(s->work.frame, s->length, s->length, what & WATCH_DECAP && s->cut, ports, p);
 	if (s->tag) {
@@ -316,7 +326,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		p->vlan_tags++;
 		p->frame_bytes += WIRE_VLAN_LEN;
 	}
-	roce_count_frame(&s->totals, p);
+	roce_count_frame(t, p);
 	if (what & WATCH_CAPTURE)
 		s->icrc = ICRC_UNCHECKED;
 	if (what & WATCH_CAPTURE && (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT))
@@ -333,7 +343,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		s->unknown = capture_touch(s->place - 1);
 	if (what & WATCH_ICRC)
 		icrc = watch_icrc(ctx, s, place);
-	roce_count_packet(&s->totals, p, icrc);
+	roce_count_packet(&t->counters, p, icrc);
 	if (!(what & WATCH_STREAMS))
 		return;
 	if (roce_is_management(p) && icrc != ICRC_BAD)
@@ -361,7 +371,7 @@ static __always_inline struct scratch *watch_begin(__u32 length, __u32 tag, __u3
 	s->tag = tag;
 	s->wanted = what & WATCH_ICRC && watch_is_wanted(length);
 	if (what & WATCH_CAPTURE)
-		s->skipped = 0; /* the scratch may be of a run with --decap (userspace/live/pin.h) */
+		s->skipped = 0; /* a frame that came in with --decap may have left another */
 	return s;
 }
 

@@ -1,19 +1,56 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* counters.def as an enumeration; a set of counters is an array of __u64 indexed by it. */
+/*
+ * counters.def as an enumeration, by which sets of counters are indexed. Those that streams have come first, whatever
+ * their place in the file, so that a stream has memory for no others.
+ */
 #ifndef ROCE_COUNTERS_H
 #define ROCE_COUNTERS_H
 
 #include "roce/base.h"
 
 enum roce_counter {
-#define COUNTER(name, unit, kind, scope, words) COUNTER_##name,
+#define COUNTER(name, unit, kind, scope, words) COUNTER_OF_##scope(COUNTER_##name)
+#define COUNTER_OF_FRAME(name)
+#define COUNTER_OF_PACKET(name) name,
+#define COUNTER_OF_STREAM(name) name,
+#define COUNTER_OF_REPORT(name) name,
 #include "roce/counters.def"
+	ROCE_STREAM_COUNTERS,
+	COUNTER_BEFORE_FRAMES = ROCE_STREAM_COUNTERS - 1, /* the next one goes on from here */
+#undef COUNTER_OF_FRAME
+#undef COUNTER_OF_PACKET
+#undef COUNTER_OF_STREAM
+#undef COUNTER_OF_REPORT
+#define COUNTER_OF_FRAME(name) name,
+#define COUNTER_OF_PACKET(name)
+#define COUNTER_OF_STREAM(name)
+#define COUNTER_OF_REPORT(name)
+#include "roce/counters.def"
+#undef COUNTER_OF_FRAME
+#undef COUNTER_OF_PACKET
+#undef COUNTER_OF_STREAM
+#undef COUNTER_OF_REPORT
 #undef COUNTER
 	ROCE_COUNTERS
 };
 
+/* Of a stream. */
 struct roce_counters {
-	__u64 value[ROCE_COUNTERS];
+	__u64 value[ROCE_STREAM_COUNTERS];
+};
+
+/* 0 for what is no stream's. */
+roce_inline __u64 roce_counter(const struct roce_counters *c, enum roce_counter counter)
+{
+	return counter < ROCE_STREAM_COUNTERS ? c->value[counter] : 0;
+}
+
+/* Of all that was seen. */
+struct roce_totals {
+	union {
+		__u64 value[ROCE_COUNTERS];
+		struct roce_counters counters;
+	};
 };
 
 #endif

@@ -75,9 +75,10 @@ struct roce_stream {
 	__u8 dst[16];	/* UD: of the packet seen last */
 	__u64 first_seen;
 	__u64 first_psn;
-	struct roce_counters counters; /* those of scope PACKET and STREAM */
-	__u32 lint[ROCE_LINTS];
 	struct roce_pair pair;
+	__u64 unused; /* what each packet counts shall be in one cache line (bpf/abi.h) */
+	struct roce_counters counters;
+	__u32 lint[ROCE_LINTS];
 	struct roce_asked asked; /* requests only */
 };
 
@@ -167,7 +168,7 @@ roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_pa
 }
 
 /* Counters of scope FRAME: what kind of frame it was. (And RoCEv1 that roce_count_packet() will not see.) */
-roce_inline void roce_count_frame(struct roce_counters *c, const struct roce_packet *p)
+roce_inline void roce_count_frame(struct roce_totals *c, const struct roce_packet *p)
 {
 	__u64 *v = c->value;
 
@@ -539,7 +540,7 @@ roce_inline bool roce_is_totalled(const struct roce_stream *s)
 }
 
 /* Keeps in the totals what a stream that is evicted had counted; the rest is there already. */
-roce_inline void roce_keep_evicted(struct roce_counters *total, const struct roce_stream *s)
+roce_inline void roce_keep_evicted(struct roce_totals *total, const struct roce_stream *s)
 {
 	enum { FRAME, PACKET, STREAM, REPORT };
 

@@ -14,11 +14,11 @@ static inline void engine_parse(const __u8 *window, __u32 captured, __u32 wire, 
 }
 
 /* One packet, as a caller counts it for the snapshot: scopes FRAME and PACKET. */
-static inline void engine_count(struct roce_counters *totals, const struct roce_packet *p, enum icrc_verdict icrc)
+static inline void engine_count(struct roce_totals *totals, const struct roce_packet *p, enum icrc_verdict icrc)
 {
 	roce_count_frame(totals, p);
 	if (p->kind == ROCE_PACKET || p->kind == ROCE_UDP)
-		roce_count_packet(totals, p, icrc);
+		roce_count_packet(&totals->counters, p, icrc);
 }
 
 static inline void engine_observe(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc,

@@ -157,7 +157,7 @@ static void check_kind(const uint8_t *frame, size_t captured, size_t wire, const
 
 static void check_counters(const struct roce_packet *p, enum icrc_verdict icrc)
 {
-	struct roce_counters c = { 0 };
+	struct roce_totals c = { 0 };
 	const __u64 *v = c.value;
 
 	engine_count(&c, p, icrc);

@@ -117,7 +117,7 @@ static void check_step(const struct roce_stream *was, const struct roce_stream *
 {
 	bool restarted = is->trusted && !was->trusted && !was->mistrusted;
 
-	for (int c = 0; c < ROCE_COUNTERS; c++) {
+	for (int c = 0; c < ROCE_STREAM_COUNTERS; c++) {
 		__u64 before = was->counters.value[c], after = is->counters.value[c];
 
 		if (!(traits[c] & (PACKET_SCOPE | STREAM_SCOPE)))

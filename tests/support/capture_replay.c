@@ -106,12 +106,12 @@ static void load(struct way *w)
 static bool run_kernel(struct way *w, const struct capture_frame *f, bool *untracked)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = f->bytes, .data_size_in = f->captured, .repeat = 1);
-	struct roce_counters totals = { 0 };
+	struct roce_totals totals = { 0 };
 
 	w->taken.count = 0;
 	if ((w->outward && f->captured > LINEAR_MAX) || bpf_prog_test_run_opts(w->program, &run))
 		return false;
-	if (ring_buffer__consume(w->ring) < 0 || maps_read_totals(bpf_map__fd(w->bpf->maps.scratches), &totals))
+	if (ring_buffer__consume(w->ring) < 0 || maps_read_totals(bpf_map__fd(w->bpf->maps.totals), &totals))
 		die("BPF map", strerror(errno));
 	*untracked = totals.value[COUNTER_untracked_packets] != w->untracked;
 	w->untracked = totals.value[COUNTER_untracked_packets];

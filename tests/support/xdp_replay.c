@@ -48,12 +48,6 @@ enum verdict { REFUSED, OTHER, UNCHECKED, GOOD, BAD };
 
 static const char *const verdict_names[] = { "refused", "other", "unchecked", "good", "bad" };
 
-static const char *const counter_names[ROCE_COUNTERS] = {
-#define COUNTER(name, ...) [COUNTER_##name] = #name,
-#include "roce/counters.def"
-#undef COUNTER
-};
-
 /* A way through the kernel, and what user space made of the same frames. */
 struct way {
 	const char *name;
@@ -63,8 +57,8 @@ struct way {
 	bool outward; /* judges no UDP checksum */
 	bool decap;
 	bool chosen;
-	struct roce_counters before; /* the program's totals until now */
-	struct roce_counters totals; /* user space's */
+	struct roce_totals before; /* the program's totals until now */
+	struct roce_totals totals; /* user space's */
 	struct table table;
 	struct pairs pairs;
 	struct roce_dialogue *dialogues; /* by the place of the stream in the table; NULL: this way has none */
@@ -180,7 +174,7 @@ static void user_run(struct way *w, const struct judged *j, bool untracked)
 	roce_count_frame(&w->totals, p);
 	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
 		return;
-	roce_count_packet(&w->totals, p, icrc);
+	roce_count_packet(&w->totals.counters, p, icrc);
 	if (roce_is_management(p) && icrc != ICRC_BAD)
 		pairs_learn(&w->pairs, p, j->frame, p->frame_bytes);
 	roce_stream_key(p, &key);
@@ -271,11 +265,11 @@ static void leave_way(struct way *w)
 	w->dialogues = NULL;
 }
 
-static struct roce_counters bpf_totals(const struct way *w)
+static struct roce_totals bpf_totals(const struct way *w)
 {
-	struct roce_counters totals = { 0 };
+	struct roce_totals totals = { 0 };
 
-	if (maps_read_totals(bpf_map__fd(w->bpf->maps.scratches), &totals))
+	if (maps_read_totals(bpf_map__fd(w->bpf->maps.totals), &totals))
 		die("BPF map", strerror(errno));
 	return totals;
 }
@@ -293,7 +287,7 @@ static __u32 split_point(unsigned long n, __u32 length)
 
 static enum verdict bpf_run(struct way *w, unsigned long n, const __u8 *data, __u32 length, bool *untracked)
 {
-	struct roce_counters now;
+	struct roce_totals now;
 	const __u64 *a = w->before.value, *b = now.value;
 	enum verdict verdict = OTHER;
 
@@ -380,16 +374,16 @@ static int replay(pcap_t *capture, FILE *truth)
 
 /* ---- totals and streams ---- */
 
-static int compare_counters(const char *of, const struct roce_counters *bpf, const struct roce_counters *us)
+static int compare_counters(const char *of, const __u64 *bpf, const __u64 *us, int count)
 {
 	int differ = 0;
 
-	for (int c = 0; c < ROCE_COUNTERS; c++) {
-		if (bpf->value[c] == us->value[c])
+	for (int c = 0; c < count; c++) {
+		if (bpf[c] == us[c])
 			continue;
 		differ++;
-		printf("%s: %s bpf=%" PRIu64 " user=%" PRIu64 "\n", of, counter_names[c], (uint64_t)bpf->value[c],
-		       (uint64_t)us->value[c]);
+		printf("%s: %s bpf=%" PRIu64 " user=%" PRIu64 "\n", of, counter_names[c], (uint64_t)bpf[c],
+		       (uint64_t)us[c]);
 	}
 	return differ;
 }
@@ -418,7 +412,7 @@ static int compare_stream(const char *way, struct snapshot_stream *bpf, struct s
 	if (!memcmp(&bpf->stream, &us->stream, sizeof(us->stream)))
 		return 0;
 	snprintf(of, sizeof(of), "%s: stream of QPN %u side %u", way, us->key.qpn, us->key.side);
-	if (show && !compare_counters(of, &bpf->stream.counters, &us->stream.counters))
+	if (show && !compare_counters(of, bpf->stream.counters.value, us->stream.counters.value, ROCE_STREAM_COUNTERS))
 		printf("%s: same counters, other state from byte %zu on\n", of,
 		       first_difference(&bpf->stream, &us->stream));
 	return 1;
@@ -460,7 +454,7 @@ static int compare_way(struct way *w)
 		die("BPF map", strerror(errno));
 	snapshot_finish(&bpf);
 	snapshot_finish(&user);
-	differ += compare_counters(w->name, &bpf.totals, &user.totals);
+	differ += compare_counters(w->name, bpf.totals.value, user.totals.value, ROCE_COUNTERS);
 	if (bpf.stream_count != user.stream_count) {
 		printf("%s: streams: bpf=%zu user=%zu\n", w->name, bpf.stream_count, user.stream_count);
 		differ++;

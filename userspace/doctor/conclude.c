@@ -233,7 +233,7 @@ static bool add_signs(struct findings *f, const struct signs *s, const struct ro
 }
 
 /* How packets are lost says where. */
-static void say_loss(const struct doctor *d, const struct roce_counters *totals, struct findings *f)
+static void say_loss(const struct doctor *d, const struct roce_totals *totals, struct findings *f)
 {
 	__u64 gaps = 0, lost = 0, largest = 0, streams = 0, losing = 0, period = 0;
 	bool periodic = true;
@@ -326,7 +326,7 @@ struct doctor_checked doctor_checked(const struct doctor *d)
 	return checked;
 }
 
-bool doctor_conclude(struct doctor *d, const struct roce_counters *totals, struct findings *f)
+bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct findings *f)
 {
 	static const struct roce_key nobody;
 	bool added = !d->loose.failed;

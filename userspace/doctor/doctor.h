@@ -41,7 +41,7 @@ void doctor_remember(struct doctor *d, const struct observer_frame *frame, const
  * What is wrong, most important first; findings_free() it. totals: of everything that was seen. Afterwards no more packets can be taken. false: no memory; what
  * is in f is right then, but not all.
  */
-bool doctor_conclude(struct doctor *d, const struct roce_counters *totals, struct findings *f);
+bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct findings *f);
 
 /* How much was looked at. */
 struct doctor_checked {

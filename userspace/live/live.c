@@ -131,6 +131,7 @@ static bool load_programs(struct live *l)
 	fold_make_tables(p->tables);
 	set_entries(l, "buckets", p->settings->bucket_mask + 1);
 	set_entries(l, "streams", p->settings->max_streams);
+	set_entries(l, "totals", TOTALS_ENTRIES_FOR(libbpf_num_possible_cpus()));
 	p->settings->dialogues = has_dialogues(l);
 	if (has_dialogues(l))
 		set_entries(l, "dialogues", p->settings->max_streams);
@@ -465,15 +466,15 @@ static bool fill_interfaces(const struct live *l, struct snapshot *s)
  */
 static bool read_counters(const struct live *l, struct snapshot *s)
 {
-	int scratches = live_map(l, "scratches"), table = live_map(l, "table_states"), streams = live_map(l, "streams");
+	int totals = live_map(l, "totals"), table = live_map(l, "table_states"), streams = live_map(l, "streams");
 	int dialogues = has_dialogues(l) ? live_map(l, "dialogues") : -1;
-	struct roce_counters after;
+	struct roce_totals after;
 
 	for (int i = 0; i < READ_TRIES; i++) {
-		s->totals = after = (struct roce_counters){ 0 };
+		s->totals = after = (struct roce_totals){ 0 };
 		s->stream_count = 0;
-		if (maps_read_totals(scratches, &s->totals) || maps_read_streams(table, streams, dialogues, s) ||
-		    maps_read_totals(scratches, &after))
+		if (maps_read_totals(totals, &s->totals) || maps_read_streams(table, streams, dialogues, s) ||
+		    maps_read_totals(totals, &after))
 			return false;
 		if (EVICTED(s->totals) == EVICTED(after))
 			break;

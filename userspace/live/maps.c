@@ -35,25 +35,21 @@ void maps_complete_settings(struct monitor_settings *s, double interval)
 		s->hash_seed = now_ns(); /* as good as it gets */
 }
 
-int maps_read_totals(int scratches_map, struct roce_counters *totals)
+int maps_read_totals(int totals_map, struct roce_totals *sum)
 {
-	int cpus = libbpf_num_possible_cpus(), result;
-	struct scratch *each;
-	__u32 zero = 0;
+	struct bpf_map_info info = { 0 };
+	__u32 length = sizeof(info);
+	struct totals_value each;
 
-	if (cpus < 0) {
-		errno = -cpus;
+	if (bpf_obj_get_info_by_fd(totals_map, &info, &length))
 		return -1;
-	}
-	each = calloc(cpus, sizeof(*each));
-	if (!each)
-		return -1;
-	result = bpf_map_lookup_elem(scratches_map, &zero, each);
-	for (int cpu = 0; !result && cpu < cpus; cpu++)
+	for (__u32 i = 0; i < info.max_entries; i++) {
+		if (bpf_map_lookup_elem(totals_map, &i, &each))
+			return -1;
 		for (int c = 0; c < ROCE_COUNTERS; c++)
-			totals->value[c] += each[cpu].totals.value[c];
-	free(each);
-	return result ? -1 : 0;
+			sum->value[c] += each.totals.value[c];
+	}
+	return 0;
 }
 
 #define COPY_TRIES 10000

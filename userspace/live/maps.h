@@ -12,8 +12,8 @@
  */
 void maps_complete_settings(struct monitor_settings *s, double interval);
 
-/* The sum over all CPUs, by the map `scratches`. 0, or -1 with errno. */
-int maps_read_totals(int scratches_map, struct roce_counters *totals);
+/* Adds the sum over the map's entries to *sum. 0, or -1 with errno. */
+int maps_read_totals(int totals_map, struct roce_totals *sum);
 
 /*
  * Appends every stream to s->streams, each as it was at one moment, with its dialogue if its answers were seen.

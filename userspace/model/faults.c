@@ -63,12 +63,6 @@ static const struct fault_counter {
 	{ COUNTER_psn_recovered, SIGN, true },
 };
 
-static const char *const names[ROCE_COUNTERS] = {
-#define COUNTER(name, unit, kind, scope, words) #name,
-#include "roce/counters.def"
-#undef COUNTER
-};
-
 struct faults faults_default(void)
 {
 	struct faults f = { 0 };
@@ -81,7 +75,7 @@ struct faults faults_default(void)
 static int find_counter(const char *name, size_t length)
 {
 	for (int i = 0; i < ROCE_COUNTERS; i++)
-		if (strlen(names[i]) == length && !memcmp(names[i], name, length))
+		if (strlen(counter_names[i]) == length && !memcmp(counter_names[i], name, length))
 			return i;
 	return -1;
 }
@@ -103,7 +97,7 @@ bool faults_parse(struct faults *f, const char *list, const char **bad)
 	}
 }
 
-bool faults_seen(const struct faults *f, const struct roce_counters *totals)
+bool faults_seen(const struct faults *f, const struct roce_totals *totals)
 {
 	for (int i = 0; i < ROCE_COUNTERS; i++)
 		if (f->counter[i] && totals->value[i])
@@ -116,7 +110,7 @@ bool faults_rose(const struct roce_stream *s, const struct roce_stream *before)
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(table); i++) {
 		enum roce_counter c = table[i].counter;
 
-		if (s->counters.value[c] > (before ? before->counters.value[c] : 0))
+		if (roce_counter(&s->counters, c) > (before ? roce_counter(&before->counters, c) : 0))
 			return true;
 	}
 	for (int i = 0; i < ROCE_LINTS; i++)
@@ -135,7 +129,7 @@ struct fault_rank fault_rank(const struct roce_stream *s)
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(table); i++) {
 		enum roce_counter c = table[i].counter;
 		/* that one is up to date only once the snapshot is finished */
-		__u64 n = c == COUNTER_psn_lost ? snapshot_lost(&s->counters) : s->counters.value[c];
+		__u64 n = c == COUNTER_psn_lost ? snapshot_lost(&s->counters) : roce_counter(&s->counters, c);
 
 		if (table[i].sequence && !judged)
 			continue;

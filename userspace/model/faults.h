@@ -43,7 +43,7 @@ struct faults faults_default(void);
 bool faults_parse(struct faults *f, const char *list, const char **bad);
 
 /* Whether any counter of the set is above zero in the totals. */
-bool faults_seen(const struct faults *f, const struct roce_counters *totals);
+bool faults_seen(const struct faults *f, const struct roce_totals *totals);
 
 /* Whether the stream has more of any fault, also of the lesser ones, than before. before: NULL for none. */
 bool faults_rose(const struct roce_stream *s, const struct roce_stream *before);

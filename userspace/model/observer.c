@@ -154,7 +154,7 @@ const struct roce_stream *observer_follow(struct observer *o, const struct obser
 	roce_count_frame(&o->totals, p);
 	if (!look->has_stream)
 		return NULL;
-	roce_count_packet(&o->totals, p, look->icrc);
+	roce_count_packet(&o->totals.counters, p, look->icrc);
 	if (roce_is_management(p) && look->icrc != ICRC_BAD)
 		pairs_learn(pairs_of(o), p, frame->bytes,
 			    frame->captured < ROCE_WINDOW_BYTES ? frame->captured : ROCE_WINDOW_BYTES);

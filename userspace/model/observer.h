@@ -33,7 +33,7 @@ struct observer_look {
 struct observer {
 	struct table table; /* .max is the caller's to set */
 	struct pairs pairs;
-	struct roce_counters totals;
+	struct roce_totals totals;
 	__u64 now; /* ns: the time of the latest frame: the clock that streams see never goes back */
 	/*
 	 * NULL: all streams are its own. Else it is one of OBSERVER_SHARDS, of which each follows the frames that

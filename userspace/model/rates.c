@@ -29,7 +29,7 @@ static double interval(const struct snapshot *now, const struct snapshot *previo
 
 struct rates rates_of_totals(const struct snapshot *now, const struct snapshot *previous)
 {
-	return rates_of(&now->totals, previous ? &previous->totals : NULL, interval(now, previous));
+	return rates_of(&now->totals.counters, previous ? &previous->totals.counters : NULL, interval(now, previous));
 }
 
 struct rates rates_of_stream(const struct snapshot_stream *s, const struct snapshot *now, const struct snapshot *previous)

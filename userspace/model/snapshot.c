@@ -12,6 +12,18 @@ static const enum scope scopes[ROCE_COUNTERS] = {
 #undef COUNTER
 };
 
+const enum roce_counter counter_order[ROCE_COUNTERS] = {
+#define COUNTER(name, unit, kind, scope, words) COUNTER_##name,
+#include "roce/counters.def"
+#undef COUNTER
+};
+
+const char *const counter_names[ROCE_COUNTERS] = {
+#define COUNTER(name, unit, kind, scope, words) [COUNTER_##name] = #name,
+#include "roce/counters.def"
+#undef COUNTER
+};
+
 /* Of keys; that of a snapshot_stream is its first member. */
 static int compare_keys(const void *a, const void *b)
 {
@@ -39,8 +51,6 @@ bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter)
 	if (scopes[counter] == FRAME)
 		return false;
 	switch (counter) {
-	case COUNTER_ring_missed:
-		return false;
 	case COUNTER_udp_packets:
 		return udp;
 	case COUNTER_rocev1_packets:
@@ -98,11 +108,11 @@ void snapshot_finish(struct snapshot *s)
 		stream->counters.value[COUNTER_psn_lost] = snapshot_lost(&stream->counters);
 		if (!roce_is_totalled(stream))
 			continue;
-		for (int c = 0; c < ROCE_COUNTERS; c++)
+		for (int c = 0; c < ROCE_STREAM_COUNTERS; c++)
 			if (scopes[c] == STREAM)
 				s->totals.value[c] += stream->counters.value[c];
 	}
-	s->totals.value[COUNTER_psn_lost] = snapshot_lost(&s->totals);
+	s->totals.value[COUNTER_psn_lost] = snapshot_lost(&s->totals.counters);
 	for (size_t i = 0; i < s->interface_count; i++)
 		s->totals.value[COUNTER_ring_missed] += s->interfaces[i].ring_missed;
 	if (s->stream_count)

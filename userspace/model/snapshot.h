@@ -15,6 +15,10 @@ struct host_owner;
 struct host_report;
 struct roce_dialogue;
 
+/* counters.def: in its order, in which counters are shown; and by counter. */
+extern const enum roce_counter counter_order[ROCE_COUNTERS];
+extern const char *const counter_names[ROCE_COUNTERS];
+
 struct snapshot_stream {
 	struct roce_key key;
 	struct roce_stream stream;
@@ -41,7 +45,7 @@ struct snapshot {
 	double seconds;	      /* since the start */
 	bool complete;	      /* false: a capture was cut short */
 	bool selection;	      /* a capture is one of chosen packets (capture_is_selection()): what it lacks is no loss */
-	struct roce_counters totals;
+	struct roce_totals totals;
 	struct snapshot_interface *interfaces;
 	size_t interface_count;
 	struct snapshot_stream *streams; /* sorted by snapshot_finish() */

@@ -10,7 +10,7 @@
 struct findings_report {
 	const struct findings *findings;
 	struct doctor_checked checked;
-	struct roce_counters totals; /* of everything that was seen */
+	struct roce_totals totals; /* of everything that was seen */
 	bool complete;
 };
 

@@ -14,12 +14,6 @@
 #include "userspace/output/view.h"
 #include "userspace/output/view_json.h"
 
-static const char *const counters[ROCE_COUNTERS] = {
-#define COUNTER(name, unit, kind, scope, words) [COUNTER_##name] = #name,
-#include "roce/counters.def"
-#undef COUNTER
-};
-
 /* JSON's integers are signed here; what does not fit is no count that was ever reached. */
 static json_t *number(__u64 n)
 {
@@ -181,8 +175,8 @@ static void put_stream(struct json_text *t, const struct snapshot_stream *s, con
 	string(t, "first_seen", view_time(stream->first_seen + realtime_offset).text);
 	string(t, "last_seen", view_time(stream->last_seen + realtime_offset).text);
 	for (int i = 0; i < ROCE_COUNTERS; i++)
-		if (snapshot_has(s, i))
-			count(t, counters[i], stream->counters.value[i]);
+		if (snapshot_has(s, counter_order[i]))
+			count(t, counter_names[counter_order[i]], stream->counters.value[counter_order[i]]);
 	put_lint(t, stream);
 	put_last(t, &stream->last);
 }
@@ -203,12 +197,12 @@ static json_t *interfaces_array(const struct snapshot *s)
 	return array;
 }
 
-static json_t *totals_object(const struct roce_counters *totals)
+static json_t *totals_object(const struct roce_totals *totals)
 {
 	json_t *o = json_object();
 
 	for (int i = 0; i < ROCE_COUNTERS; i++)
-		json_object_set_new(o, counters[i], number(totals->value[i]));
+		json_object_set_new(o, counter_names[counter_order[i]], number(totals->value[counter_order[i]]));
 	return o;
 }
 

@@ -67,7 +67,7 @@ static const struct total unseen_line[] = {
 };
 
 /* `title`, then the counters that have something to say; nothing at all if none has. */
-static void print_totals(const struct page *page, const char *title, const struct roce_counters *c,
+static void print_totals(const struct page *page, const char *title, const struct roce_totals *c,
 			 const struct total *line, size_t count)
 {
 	bool any = false;
@@ -89,7 +89,7 @@ static void print_totals(const struct page *page, const char *title, const struc
 static void print_head(const struct page *page, const struct snapshot *now, const struct snapshot *previous)
 {
 	struct rates rates = rates_of_totals(now, previous);
-	const struct roce_counters *c = &now->totals;
+	const struct roce_totals *c = &now->totals;
 
 	fprintf(page->out, "%.*f s%s: %.3f Gbit/s, %.1f kpps%s; %llu frames: %llu RoCE", now->seconds < 1 ? 6 : 1, now->seconds,
 		now->complete ? "" : " (incomplete)", rates.gbps, rates.packets / 1e3, c->value[COUNTER_udp_packets] ? " with watched UDP" : "",

@@ -31,7 +31,8 @@ const struct metrics_counter metrics_counters[ROCE_COUNTERS] = {
 
 static void write_totals(FILE *out, const struct snapshot *s, struct metrics_memory *memory)
 {
-	for (int i = 0; i < ROCE_COUNTERS; i++) {
+	for (int at = 0; at < ROCE_COUNTERS; at++) {
+		enum roce_counter i = counter_order[at];
 		bool rises = memory && !strcmp(metrics_counters[i].type, "counter");
 
 		text_family(out, metrics_counters[i].name, metrics_counters[i].type, metrics_counters[i].words);

@@ -222,7 +222,7 @@ static int write_chosen(FILE *out, const struct chosen *c, const struct snapshot
 	if (!c->count)
 		return 0;
 	for (int i = 0; i < ROCE_COUNTERS; i++)
-		write_own_counter(out, c, i);
+		write_own_counter(out, c, counter_order[i]);
 	write_own_lints(out, c);
 	write_info(out, c, o->known);
 	write_state(out, c, s);

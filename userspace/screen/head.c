@@ -45,7 +45,7 @@ void head_fill(struct screen *s, const struct screen_source *source)
 	fill_hints(h, source->host);
 	h->seconds = now->seconds;
 	h->time = s->live.rows.time;
-	counters_since(&now->totals, s->base.held ? &s->base.snapshot.totals : NULL, &h->totals);
+	totals_since(&now->totals, s->base.held ? &s->base.snapshot.totals : NULL, &h->totals);
 	h->events_lost = source->events_lost - s->base_lost;
 	h->events_suppressed = source->events_suppressed - s->base_suppressed;
 	h->rates = rates_of_totals(now, source->previous);
@@ -103,7 +103,7 @@ static void say_figure(struct writer *w, __u64 n, const char *words, bool fault,
 }
 
 /* Those that have something to say. */
-static void say_figures(struct writer *w, const struct roce_counters *c, const struct figure *figure, size_t count, bool first)
+static void say_figures(struct writer *w, const struct roce_totals *c, const struct figure *figure, size_t count, bool first)
 {
 	for (size_t i = 0; i < count; i++) {
 		__u64 n = c->value[figure[i].counter];

@@ -61,13 +61,20 @@ void hold_release(struct hold *h)
 	*h = (struct hold){ 0 };
 }
 
-void counters_since(const struct roce_counters *c, const struct roce_counters *base, struct roce_counters *since)
+/* Takes off `base` what was counted before. */
+static void subtract(__u64 *v, const __u64 *base, int count)
 {
-	*since = *c;
-	for (int i = 0; base && i < ROCE_COUNTERS; i++)
-		since->value[i] -= base->value[i] < c->value[i] ? base->value[i] : c->value[i];
-	if (base)
-		since->value[COUNTER_psn_lost] = snapshot_lost(since);
+	for (int i = 0; i < count; i++)
+		v[i] -= base[i] < v[i] ? base[i] : v[i];
+}
+
+void totals_since(const struct roce_totals *t, const struct roce_totals *base, struct roce_totals *since)
+{
+	*since = *t;
+	if (!base)
+		return;
+	subtract(since->value, base->value, ROCE_COUNTERS);
+	since->value[COUNTER_psn_lost] = snapshot_lost(&since->counters);
 }
 
 void stream_since(const struct roce_stream *s, const struct roce_stream *base, struct roce_stream *since)
@@ -75,7 +82,8 @@ void stream_since(const struct roce_stream *s, const struct roce_stream *base, s
 	*since = *s;
 	if (!base || base->first_seen != s->first_seen || snapshot_packets(base) > snapshot_packets(s))
 		return;
-	counters_since(&s->counters, &base->counters, &since->counters);
+	subtract(since->counters.value, base->counters.value, ROCE_STREAM_COUNTERS);
+	since->counters.value[COUNTER_psn_lost] = snapshot_lost(&since->counters);
 	for (int i = 0; i < ROCE_LINTS; i++)
 		since->lint[i] -= base->lint[i] < s->lint[i] ? base->lint[i] : s->lint[i];
 }

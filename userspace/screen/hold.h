@@ -22,7 +22,7 @@ void hold_release(struct hold *h);
  */
 void stream_since(const struct roce_stream *s, const struct roce_stream *base, struct roce_stream *since);
 
-/* The same of counters; psn_lost is what is lost of those skipped since. */
-void counters_since(const struct roce_counters *c, const struct roce_counters *base, struct roce_counters *since);
+/* The same of the totals; psn_lost is what is lost of those skipped since. */
+void totals_since(const struct roce_totals *t, const struct roce_totals *base, struct roce_totals *since);
 
 #endif

@@ -92,7 +92,7 @@ static void rebase(struct screen *s, const struct screen_source *source, bool se
 	s->base_suppressed = s->base.held ? v->head.events_suppressed : 0;
 	v->head.events_lost -= s->base_lost;
 	v->head.events_suppressed -= s->base_suppressed;
-	counters_since(&shown->totals, s->base.held ? &s->base.snapshot.totals : NULL, &v->head.totals);
+	totals_since(&shown->totals, s->base.held ? &s->base.snapshot.totals : NULL, &v->head.totals);
 	rows_rebase(&v->rows, shown, s->base.held ? &s->base.snapshot : NULL);
 	screen_reorder(s);
 }

@@ -15,7 +15,7 @@ struct head {
 	char interfaces[TEXT];
 	double seconds;
 	__u64 time; /* ns since 1970 */
-	struct roce_counters totals;
+	struct roce_totals totals;
 	struct rates rates;
 	__u64 events_lost, events_suppressed;
 	char hint[HOST_WORDS];

@@ -79,7 +79,7 @@ static void finish_sums(void **state)
 
 static void fault_lists(void **state)
 {
-	struct roce_counters totals = { 0 };
+	struct roce_totals totals = { 0 };
 	struct faults f = faults_default();
 	const char *bad;
 

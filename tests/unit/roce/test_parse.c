@@ -174,7 +174,7 @@ static void rocev1(void **state)
 {
 	struct frame_spec s = { .grh = true, .opcode = 0x2b, .psn = 99, .dqpn = 17, .payload = 61, .pad = 3,
 				.dma_length = 61, .immediate = 5 };
-	struct roce_counters c = { 0 };
+	struct roce_totals c = { 0 };
 	struct roce_packet p;
 	struct frame f;
 
@@ -194,7 +194,7 @@ static void rocev1(void **state)
 		assert_int_equal(p.src[15], 1);
 		assert_int_equal(p.dst[15], 2);
 		roce_count_frame(&c, &p);
-		roce_count_packet(&c, &p, ICRC_BAD);
+		roce_count_packet(&c.counters, &p, ICRC_BAD);
 		for (int captured = 14 + 4 * s.tags; captured < f.length; captured++)
 			assert_int_equal(parse(&f, captured, captured).kind, ROCE_V1);
 		f.bytes[f.l3] = 0x40; /* another IP version */
@@ -216,7 +216,7 @@ static void rocev1(void **state)
 }
 
 /* Each frame is of one kind, and kinds and verdicts add up, whatever comes. */
-static void check_identities(const struct roce_counters *c)
+static void check_identities(const struct roce_totals *c)
 {
 	const __u64 *v = c->value;
 
@@ -232,7 +232,7 @@ static void random_damage(void **state)
 {
 	struct roce_ports ports = { .port = { 4791, 7471, 1, 65535 } };
 	uint64_t r = 20251121;
-	struct roce_counters totals = { 0 };
+	struct roce_totals totals = { 0 };
 	struct roce_stream stream = { 0 };
 
 	(void)state;
@@ -265,7 +265,7 @@ static void random_damage(void **state)
 		if (p.kind == ROCE_PACKET || p.kind == ROCE_UDP) {
 			enum icrc_verdict icrc = random_next(&r) % 3;
 
-			roce_count_packet(&totals, &p, icrc);
+			roce_count_packet(&totals.counters, &p, icrc);
 			roce_observe(&stream, &p, icrc, i, NULL);
 		}
 		free(window);
@@ -276,7 +276,7 @@ static void random_damage(void **state)
 
 static void random_bytes(void **state)
 {
-	struct roce_counters totals = { 0 };
+	struct roce_totals totals = { 0 };
 	uint64_t r = 4791;
 
 	(void)state;
@@ -292,7 +292,7 @@ static void random_bytes(void **state)
 		roce_parse(window, captured, captured, NULL, &p);
 		roce_count_frame(&totals, &p);
 		if (p.kind == ROCE_PACKET)
-			roce_count_packet(&totals, &p, ICRC_BAD);
+			roce_count_packet(&totals.counters, &p, ICRC_BAD);
 		free(window);
 	}
 	check_identities(&totals);
