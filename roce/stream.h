@@ -444,6 +444,21 @@ roce_inline void roce_adopt(struct roce_stream *s, const struct roce_pair *pair,
 	__builtin_memset(&s->asked, 0, sizeof(s->asked));
 }
 
+/*
+ * The stream was not followed for a while, or it is not known where its sequence stands: that begins anew with the next packet.
+ * What was counted stays, and what is known of the connection.
+ */
+roce_inline void roce_begin_anew(struct roce_stream *s)
+{
+	s->met = false;
+	s->after_read = 0;
+	s->pair.first_psn = PAIR_NO_PSN; /* that was at its beginning */
+	__builtin_memset(&s->psn, 0, sizeof(s->psn));
+	__builtin_memset(&s->message, 0, sizeof(s->message));
+	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
+	__builtin_memset(&s->asked, 0, sizeof(s->asked));
+}
+
 /* Whether roce_observe() can use what the peer tells (roce_ask()) of this packet. */
 roce_inline bool roce_wants_peer(const struct roce_stream *s, const struct roce_packet *p)
 {

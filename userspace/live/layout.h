@@ -1,15 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Whether two builds of the kernel's programs mean the same by the bytes of a map. */
+/*
+ * What the bytes of a map's values mean, as text, so that another build can tell what it has in common with this one:
+ *
+ *     meaning 1                            ABI_MEANING of bpf/abi.h
+ *     size 4 1280                          bytes of a key and of a value
+ *     stream.last_seen 48 8 1              a field: offset, size, how many of them
+ *     stream.counters.icrc_bad 896 8 1     counters and lints by their names
+ *     stream.psn.hole[] 192 16 20          structs in an array, and, counted from the first one, ...
+ *     stream.psn.hole[].from 0 8 1         ... what is in each
+ */
 #ifndef USERSPACE_LIVE_LAYOUT_H
 #define USERSPACE_LIVE_LAYOUT_H
 
 #include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Prints the layout of the map's values, by the types that its object has in BTF. */
+void layout_print(FILE *out, const struct bpf_object *object, const struct bpf_map *map);
+
+/* The same in memory, to be freed; NULL: none is left. */
+char *layout_of_map(const struct bpf_object *object, const struct bpf_map *map);
 
 /*
- * A hash of the types of the map's keys and values, member by member, and of what their arrays are indexed by (counters,
- * lints). Equal in two builds: one can go on with the other's map, as far as types tell; what they do not tell is
- * ABI_MEANING in bpf/abi.h.
+ * Whether values of layout `old` can be used as values of layout `now`: it has all that was there before in its place. What
+ * was added stands where nothing was (a kind of event).
  */
-__u64 layout_of_map(const struct bpf_object *object, const struct bpf_map *map);
+bool layout_reads(const char *old, const char *now);
+
+/* Bytes that a value of one layout and a value of another have in common. */
+struct layout_move {
+	__u32 from, to;
+	__u32 bytes;
+};
+
+/* Whether both have the same fields whose names begin so, wherever they stand. */
+bool layout_shares(const char *old, const char *now, const char *begin);
+
+/*
+ * The moves from `old` to `now`, field by field, by name; structs in an array only if they are alike. To be freed; *count: 0 if
+ * the two have nothing in common, or mean something else by it. NULL: no memory.
+ */
+struct layout_move *layout_moves(const char *old, const char *now, size_t *count);
+
+/* Moves one value. */
+void layout_move(const struct layout_move *moves, size_t count, const void *from, void *to);
 
 #endif

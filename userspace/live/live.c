@@ -246,6 +246,8 @@ static bool attach_all(struct live *l)
 			recall(l, a);
 		if (!a->gone && !attach(a, &programs, l->options->mode))
 			return false;
+		if (a->gone && l->pin.changed) /* in another namespace an old program may count on, into maps nobody reads */
+			attach_end(a, false);
 		l->left += !a->gone;
 	}
 	pin_release_others(&l->pin, l->options->interface, l->interface_count);
@@ -334,7 +336,7 @@ static bool say_ready(const struct live *l)
 
 void live_prepare(struct live *l, const struct live_options *o)
 {
-	*l = (struct live){ .options = o, .ready = -1, .links = -1, .pin.lock = -1 };
+	*l = (struct live){ .options = o, .ready = -1, .links = -1, .pin = { .lock = -1, .carry = CARRY_NONE } };
 	set_verbose(o->verbose);
 	live_catch_signals(l);
 }
@@ -349,6 +351,8 @@ int live_begin(struct live *l, const struct live_programs *p)
 	if (!open_ready(l) || !find_all(l) || !pin_open(&l->pin, l->options->pin) || !load_programs(l))
 		return EXIT_COULD_NOT;
 	if (l->share ? !attach_all(l) || !is_loaded(l) || !tell_expected(l) : !tell_expected(l) || !attach_all(l))
+		return EXIT_COULD_NOT;
+	if (!pin_commit(&l->pin, l->programs.object))
 		return EXIT_COULD_NOT;
 	l->start = now_ns();
 	l->since = pin_since(&l->pin, l->start);

@@ -55,24 +55,42 @@ int maps_read_totals(int totals_map, struct roce_totals *sum)
 #define COPY_TRIES 10000
 #define COPY_PAUSE 100 /* tries after which the stream's packets may have to be waited out */
 
+struct piece {
+	const void *from;
+	void *to;
+	size_t bytes;
+};
+
 /*
- * A copy of the stream and its dialogue (NULL: none) as they were at one moment: no CPU was at work on them before, nor has
- * been since. Should their packets come so thick that this is never so, the last try has to do.
+ * Copies pieces that a stream guards as they were at one moment: no CPU was at work on them before, nor has been since. Should
+ * the stream's packets come so thick that this is never so, the last try has to do.
  */
-static void copy_stream(const struct stream_value *from, struct stream_value *to, const struct roce_dialogue *dialogue,
-			struct roce_dialogue *copy)
+static void copy_guarded(const __u32 *sequence, const struct piece *piece, size_t count)
 {
 	__u32 before, tries = 0;
 
 	do {
 		if (tries % COPY_PAUSE == COPY_PAUSE - 1)
 			nanosleep(&(struct timespec){ .tv_nsec = 1000 }, NULL);
-		before = __atomic_load_n(&from->sequence, __ATOMIC_ACQUIRE);
-		memcpy(to, from, sizeof(*to));
-		if (dialogue)
-			memcpy(copy, dialogue, sizeof(*copy));
+		before = __atomic_load_n(sequence, __ATOMIC_ACQUIRE);
+		for (size_t i = 0; i < count; i++)
+			memcpy(piece[i].to, piece[i].from, piece[i].bytes);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	} while ((before & 1 || before != __atomic_load_n(&from->sequence, __ATOMIC_RELAXED)) && ++tries < COPY_TRIES);
+	} while ((before & 1 || before != __atomic_load_n(sequence, __ATOMIC_RELAXED)) && ++tries < COPY_TRIES);
+}
+
+void maps_copy_stream(const void *from, void *to, size_t bytes)
+{
+	copy_guarded(from, &(struct piece){ from, to, bytes }, 1);
+}
+
+/* The stream and its dialogue (NULL: none). */
+static void copy_stream(const struct stream_value *from, struct stream_value *to, const struct roce_dialogue *dialogue,
+			struct roce_dialogue *copy)
+{
+	const struct piece pieces[] = { { from, to, sizeof(*to) }, { dialogue, copy, sizeof(*copy) } };
+
+	copy_guarded(&from->sequence, pieces, dialogue ? 2 : 1);
 }
 
 /*

@@ -21,4 +21,10 @@ int maps_read_totals(int totals_map, struct roce_totals *sum);
  */
 int maps_read_streams(int table_map, int streams_map, int dialogues_map, struct snapshot *s);
 
+/*
+ * Copies a value of the map `streams`, of any layout that begins with its sequence, as it was at one moment. bytes: of
+ * the value.
+ */
+void maps_copy_stream(const void *from, void *to, size_t bytes);
+
 #endif

@@ -16,7 +16,6 @@
 #include <bpf/bpf.h>
 
 #include "userspace/live/attach.h"
-#include "userspace/live/layout.h"
 #include "userspace/live/pin.h"
 
 static bool say(const char *name, const char *words)
@@ -25,16 +24,9 @@ static bool say(const char *name, const char *words)
 	return false;
 }
 
-static bool say_error(const char *name, const char *what, int error)
+bool pin_say_error(const char *name, const char *what, int error)
 {
 	fprintf(stderr, "rocescope: --pin %s: %s: %s\n", name, what, strerror(error));
-	return false;
-}
-
-static bool say_other_layout(const char *name)
-{
-	fprintf(stderr, "rocescope: --pin %s: what is pinned there was counted by another build of rocescope, which stores it "
-		"otherwise: read it with that one, or begin anew after `rocescope monitor --unpin %s`\n", name, name);
 	return false;
 }
 
@@ -59,26 +51,12 @@ void pin_link_path(const struct pin *p, const char *kind, const char *interface,
 	join(path, p->directory, prefix, interface);
 }
 
-static void map_path(const struct pin *p, const char *name, char path[PATH_MAX])
+void pin_path(const struct pin *p, const char *prefix, const char *name, char path[PATH_MAX])
 {
-	join(path, p->directory, "", name);
+	join(path, p->directory, prefix, name);
 }
 
-/* Of the data of a program, "monitor_.data", what stands behind the dot: the name of another program is another. */
-static const char *map_name(const struct bpf_map *map)
-{
-	const char *name = bpf_map__name(map), *dot = strrchr(name, '.');
-
-	return dot ? dot + 1 : name;
-}
-
-/* Read-only data is not: each program's settings are its own. */
-static bool is_pinned(const struct bpf_map *map)
-{
-	return !(bpf_map__map_flags(map) & BPF_F_RDONLY_PROG);
-}
-
-static bool is_link(const char *file)
+bool pin_is_link(const char *file)
 {
 	return !strncmp(file, "xdp-", 4) || !strncmp(file, "egress-", 7);
 }
@@ -102,7 +80,7 @@ static void remove_files(const struct pin *p, bool links)
 	struct dirent *e;
 
 	while (all && (e = readdir(all))) {
-		if (e->d_name[0] == '.' || is_link(e->d_name) != links)
+		if (e->d_name[0] == '.' || pin_is_link(e->d_name) != links)
 			continue;
 		join(path, p->directory, "", e->d_name);
 		if (links)
@@ -152,7 +130,7 @@ static int open_state(struct pin *p)
 	char path[PATH_MAX];
 	int map, error = 0;
 
-	map_path(p, "state", path);
+	pin_path(p, "", "state", path);
 	map = bpf_obj_get(path);
 	if (map < 0)
 		return errno;
@@ -163,17 +141,27 @@ static int open_state(struct pin *p)
 	else if (!(p->state = map_state(map)))
 		error = errno;
 	close(map);
-	return error ?: p->state->version == PIN_VERSION ? 0 : EPROTO;
+	return error ?: p->state->version == PIN_VERSION || p->state->version == PIN_VERSION_1 ? 0 : EPROTO;
 }
 
+static void forget_state(struct pin *p)
+{
+	if (p->state)
+		munmap(p->state, sizeof(*p->state));
+	p->state = NULL;
+}
+
+/* What cannot be understood is begun anew: a service that stood still would count nothing. */
 static bool find_state(struct pin *p)
 {
 	int error = open_state(p);
 
-	p->resumed = p->keep = error != ENOENT;
-	if (!error || error == ENOENT)
-		return true;
-	return error == EPROTO ? say_other_layout(p->name) : say_error(p->name, "cannot be read", error);
+	p->resumed = p->keep = error != ENOENT && error != EPROTO;
+	if (error == EPROTO) {
+		say(p->name, "begun by a build that this one knows nothing of: all it has counted is lost");
+		forget_state(p);
+	}
+	return !error || !p->resumed || pin_say_error(p->name, "cannot be read", error);
 }
 
 /* The map, which is pinned last; -1. */
@@ -184,7 +172,7 @@ static int make_state(struct pin *p, const struct monitor_settings *s)
 
 	p->state = map < 0 ? NULL : map_state(map);
 	if (!p->state) {
-		say_error(p->name, "no room for its state", errno);
+		pin_say_error(p->name, "no room for its state", errno);
 		if (map >= 0)
 			close(map);
 		return -1;
@@ -192,20 +180,6 @@ static int make_state(struct pin *p, const struct monitor_settings *s)
 	*p->state = (struct pin_state){ .version = PIN_VERSION, .hash_seed = s->hash_seed, .max_streams = s->max_streams,
 					.bucket_mask = s->bucket_mask };
 	return map;
-}
-
-/* Entry for a map, made where there is none. */
-static struct pin_map *known_map(struct pin_state *state, const char *name)
-{
-	for (int i = 0; i < PIN_MAPS; i++) {
-		struct pin_map *m = &state->map[i];
-
-		if (!m->name[0])
-			snprintf(m->name, sizeof(m->name), "%s", name);
-		if (!strcmp(m->name, name))
-			return m;
-	}
-	return NULL;
 }
 
 struct pin_interface *pin_interface(struct pin *p, const char *name)
@@ -245,7 +219,7 @@ static bool make_directory(const struct pin *p)
 				    "(docs/service.md)");
 	if (made ? !is_bpffs(PIN_ROOT) : !is_bpffs("/sys/fs/bpf"))
 		return say(p->name, "no bpffs at /sys/fs/bpf: `mount -t bpf bpf /sys/fs/bpf`");
-	return say_error(p->name, "cannot make its directory in " PIN_ROOT, errno);
+	return pin_say_error(p->name, "cannot make its directory in " PIN_ROOT, errno);
 }
 
 /* 0, or an errno; EWOULDBLOCK: an agent is at work on it. */
@@ -266,7 +240,7 @@ static int lock_directory(struct pin *p)
 
 static void name_it(struct pin *p, const char *name)
 {
-	*p = (struct pin){ .name = name, .lock = -1 };
+	*p = (struct pin){ .name = name, .lock = -1, .carry = CARRY_NONE };
 	if (name)
 		join(p->directory, PIN_ROOT, "", name);
 }
@@ -284,10 +258,12 @@ bool pin_open(struct pin *p, const char *name)
 	if (error == EWOULDBLOCK)
 		return say(name, "another rocescope monitor is at work on it: end that one first, or take another name");
 	if (error)
-		return say_error(name, "its directory cannot be opened", error);
+		return pin_say_error(name, "its directory cannot be opened", error);
 	if (!find_state(p))
 		return false;
-	if (!p->resumed) { /* what there may be is a beginning that failed */
+	if (p->resumed) {
+		pin_drop_pending(p);
+	} else { /* what there may be is a beginning that failed */
 		remove_files(p, true);
 		remove_files(p, false);
 	}
@@ -296,34 +272,8 @@ bool pin_open(struct pin *p, const char *name)
 
 /* ---- maps ---- */
 
-static bool reuse(struct pin *p, const struct bpf_object *object, struct bpf_map *map)
-{
-	const struct pin_map *known = known_map(p->state, map_name(map));
-	struct bpf_map_info info = { 0 };
-	__u32 length = sizeof(info);
-	char path[PATH_MAX];
-	int fd, error;
-
-	map_path(p, map_name(map), path);
-	fd = bpf_obj_get(path);
-	if (fd < 0)
-		return errno == ENOENT || say_error(p->name, "a map cannot be opened", errno);
-	if (!known || known->layout != layout_of_map(object, map)) {
-		close(fd);
-		return say_other_layout(p->name);
-	}
-	error = bpf_obj_get_info_by_fd(fd, &info, &length) ? errno : 0;
-	/* of other size by this run's options: made anew, and what was in it forgotten; never so with what is counted */
-	if (!error && info.max_entries == bpf_map__max_entries(map))
-		error = -bpf_map__reuse_fd(map, fd);
-	close(fd);
-	return !error || say_error(p->name, "a map cannot be used again", error);
-}
-
 bool pin_resume(struct pin *p, struct bpf_object *object, struct monitor_settings *s)
 {
-	struct bpf_map *map;
-
 	if (!p->resumed)
 		return true;
 	if (s->max_streams != p->state->max_streams) {
@@ -333,68 +283,14 @@ bool pin_resume(struct pin *p, struct bpf_object *object, struct monitor_setting
 	}
 	s->hash_seed = p->state->hash_seed;
 	s->bucket_mask = p->state->bucket_mask;
-	bpf_object__for_each_map(map, object)
-		if (is_pinned(map) && !reuse(p, object, map))
-			return false;
-	return true;
-}
-
-static bool is_same(int map, const char *path)
-{
-	struct bpf_map_info a = { 0 }, b = { 0 };
-	__u32 length = sizeof(a);
-	int pinned = bpf_obj_get(path);
-	bool same = pinned >= 0 && !bpf_obj_get_info_by_fd(map, &a, &length) &&
-		    !bpf_obj_get_info_by_fd(pinned, &b, &length) && a.id == b.id;
-
-	if (pinned >= 0)
-		close(pinned);
-	return same;
-}
-
-static bool pin_map(struct pin *p, const struct bpf_object *object, const struct bpf_map *map)
-{
-	struct pin_map *known = known_map(p->state, map_name(map));
-	char path[PATH_MAX];
-
-	map_path(p, map_name(map), path);
-	if (is_same(bpf_map__fd(map), path))
-		return true;
-	unlink(path);
-	if (!known)
-		return say(p->name, "too many maps");
-	known->layout = layout_of_map(object, map);
-	return !bpf_obj_pin(bpf_map__fd(map), path) || say_error(p->name, "a map cannot be pinned", errno);
-}
-
-static bool is_of(const struct bpf_object *object, const char *file)
-{
-	const struct bpf_map *map;
-
-	bpf_object__for_each_map(map, object)
-		if (is_pinned(map) && !strcmp(map_name(map), file))
-			return true;
-	return false;
-}
-
-/* What another kind of program had (that of --events) would be out of date when it is there again. */
-static void remove_unused_maps(const struct pin *p, const struct bpf_object *object)
-{
-	for (int i = 0; i < PIN_MAPS && p->state->map[i].name[0]; i++) {
-		char path[PATH_MAX];
-
-		map_path(p, p->state->map[i].name, path);
-		if (!is_of(object, p->state->map[i].name))
-			unlink(path);
-	}
+	return pin_resume_maps(p, object);
 }
 
 bool pin_maps(struct pin *p, const struct bpf_object *object, const struct monitor_settings *s)
 {
-	const struct bpf_map *map;
 	char path[PATH_MAX];
 	int state = -1;
-	bool good = true;
+	bool good;
 
 	if (!p->name)
 		return true;
@@ -403,16 +299,13 @@ bool pin_maps(struct pin *p, const struct bpf_object *object, const struct monit
 		if (state < 0)
 			return false;
 	}
-	bpf_object__for_each_map(map, object)
-		good = good && (!is_pinned(map) || pin_map(p, object, map));
 	p->state->agent = getpid();
-	if (p->resumed) {
-		remove_unused_maps(p, object);
+	good = pin_new_maps(p, object);
+	if (p->resumed)
 		return good;
-	}
-	map_path(p, "state", path);
+	pin_path(p, "", "state", path);
 	if (good && bpf_obj_pin(state, path))
-		good = say_error(p->name, "cannot be pinned", errno);
+		good = pin_say_error(p->name, "cannot be pinned", errno);
 	close(state);
 	return good;
 }
@@ -468,7 +361,7 @@ void pin_release_others(const struct pin *p, const char *const *names, size_t co
 	struct dirent *e;
 
 	while (all && (e = readdir(all))) {
-		if (!is_link(e->d_name) || is_link_among(e->d_name, names, count))
+		if (!pin_is_link(e->d_name) || is_link_among(e->d_name, names, count))
 			continue;
 		join(path, p->directory, "", e->d_name);
 		pin_release(path);
@@ -498,8 +391,11 @@ void pin_close(struct pin *p)
 {
 	if (p->name && p->lock >= 0 && !p->keep)
 		remove_all(p);
-	if (p->state)
-		munmap(p->state, sizeof(*p->state));
+	forget_state(p);
+	carry_free(&p->carry);
+	free(p->layouts);
+	for (int i = 0; i < PIN_MAPS; i++)
+		free(p->own[i]);
 	if (p->lock >= 0)
 		close(p->lock);
 	name_it(p, NULL);

@@ -5,8 +5,13 @@
  * maps with programs of its own.
  *
  *     /sys/fs/bpf/rocescope/NAME/state         struct pin_state; made last: without it the rest is a beginning that failed
- *                               /streams, ...  a map each, but the read-only data, which each agent's program has its own of
+ *                               /streams, ...  a map each, but for those that hold nothing worth keeping
+ *                               /layouts       text: of each map its name, its id and its layout (live/layout.h)
+ *                               /+streams, ... a map that takes the place of one of another layout once all programs use it
  *                               /xdp-IFACE, /egress-IFACE   the links; a dot in a name is a colon there
+ *
+ * An agent of another build goes on with the maps whose layout it shares, and carries over what the others have counted
+ * (live/carry.h).
  */
 #ifndef USERSPACE_LIVE_PIN_H
 #define USERSPACE_LIVE_PIN_H
@@ -17,12 +22,14 @@
 
 #include "bpf/abi.h"
 #include "lib/interfaces.h"
+#include "userspace/live/carry.h"
 
 #define PIN_ROOT "/sys/fs/bpf/rocescope"
 #define PIN_NAME_MAX 64
 #define PIN_MAPS 24
 #define PIN_WORD 32
-#define PIN_VERSION 1
+#define PIN_VERSION 2
+#define PIN_VERSION_1 1 /* without `layouts`, with hashes in their place */
 
 /* What the next agent must know of an interface. */
 struct pin_interface {
@@ -36,7 +43,7 @@ struct pin_interface {
 
 struct pin_map {
 	char name[PIN_WORD]; /* its file */
-	__u64 layout;	     /* userspace/live/layout.h */
+	__u64 layout;	     /* a hash (live/layout_1.h) */
 };
 
 /* The one value of the map `state`, which an agent has in its memory: what it writes here outlives its being killed. */
@@ -47,7 +54,7 @@ struct pin_state {
 	__u64 hash_seed;
 	__u32 max_streams;
 	__u32 bucket_mask;
-	struct pin_map map[PIN_MAPS];
+	struct pin_map map[PIN_MAPS]; /* of version 1 */
 	struct pin_interface interface[INTERFACES_MOST];
 };
 
@@ -56,9 +63,33 @@ struct pin {
 	char directory[PATH_MAX];
 	int lock;	  /* the directory, of which one agent at a time has the lock */
 	struct pin_state *state; /* NULL: to be made by pin_maps() */
+	char *layouts;	  /* that the maps have which are pinned; NULL: nobody says */
+	char *own[PIN_MAPS]; /* layouts of this build's maps, in their order; NULL: not pinned */
+	struct carry carry;
+	unsigned int lost; /* what could not be carried over: 1 << of each in a table of pin.c */
+	bool changed;	  /* some map takes the place of one of another layout */
 	bool resumed;	  /* there was something to go on from */
 	bool keep;	  /* it stays when we end */
 };
+
+/* ---- between pin.c and pin_maps.c ---- */
+
+/* A file of the directory; a dot in its name is a colon there. */
+void pin_path(const struct pin *p, const char *prefix, const char *name, char path[PATH_MAX]);
+
+/* Whether a file of the directory is a link. */
+bool pin_is_link(const char *file);
+
+/* Always false. */
+bool pin_say_error(const char *name, const char *what, int error);
+
+bool pin_resume_maps(struct pin *p, struct bpf_object *object);
+bool pin_new_maps(struct pin *p, const struct bpf_object *object);
+
+/* Removes what an agent has left that was ended between pin_maps() and pin_commit(). */
+void pin_drop_pending(const struct pin *p);
+
+/* ---- for whoever watches ---- */
 
 /* All of them: false after one line on stderr. */
 
@@ -71,8 +102,14 @@ bool pin_open(struct pin *p, const char *name);
  */
 bool pin_resume(struct pin *p, struct bpf_object *object, struct monitor_settings *s);
 
-/* Behind loading it: what is not pinned yet is. s: what the maps were made with. */
+/* Behind loading it: what is not pinned yet is, maps of another layout begin to be carried over. s: what the maps were made with. */
 bool pin_maps(struct pin *p, const struct bpf_object *object, const struct monitor_settings *s);
+
+/*
+ * Behind attaching all programs: the maps they use take the place of those of another layout, and one line on stderr says what
+ * was kept and what was lost of these.
+ */
+bool pin_commit(struct pin *p, const struct bpf_object *object);
 
 /* Behind attaching it: since when is counted, now (ns, monotonic) or by an earlier agent. From here on what is pinned stays. */
 __u64 pin_since(struct pin *p, __u64 now);

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "userspace/live/carry.h"
+#include "userspace/live/maps.h"
+
+#define GUARD_TRIES 100000000 /* some tenths of a second: a CPU holds the guard for less than a microsecond */
+
+struct carry_base {
+	struct roce_counters counters;
+	__u32 lint[ROCE_LINTS];
+};
+
+static bool get_info(int map, struct bpf_map_info *info)
+{
+	__u32 length = sizeof(*info);
+
+	*info = (struct bpf_map_info){ 0 };
+	return !bpf_obj_get_info_by_fd(map, info, &length);
+}
+
+/* Where there is an old map. false: no memory. */
+static bool find_moves(struct carry_map *m)
+{
+	if (m->old < 0)
+		return true;
+	m->moves = layout_moves(m->old_layout, m->layout, &m->move_count);
+	return m->moves;
+}
+
+/* ---- totals ---- */
+
+static void add(struct roce_totals *to, const struct roce_totals *more)
+{
+	for (int c = 0; c < ROCE_COUNTERS; c++)
+		to->value[c] += more->value[c];
+}
+
+/* All entries of the old map, each of which a per-CPU map has once a CPU. */
+static bool add_old(const struct carry_map *m, struct roce_totals *sum)
+{
+	struct bpf_map_info info;
+	size_t each, values;
+	char *memory;
+	bool good = true;
+
+	if (!get_info(m->old, &info))
+		return false;
+	each = (info.value_size + 7) / 8 * 8;
+	values = info.type == BPF_MAP_TYPE_PERCPU_ARRAY ? libbpf_num_possible_cpus() : 1;
+	memory = malloc(values * each);
+	for (__u32 i = 0; memory && good && i < info.max_entries; i++) {
+		good = !bpf_map_lookup_elem(m->old, &i, memory);
+		for (size_t v = 0; good && v < values; v++) {
+			struct totals_value value = { 0 };
+
+			layout_move(m->moves, m->move_count, memory + v * each, &value);
+			add(sum, &value.totals);
+		}
+	}
+	free(memory);
+	return memory && good;
+}
+
+/* To the entry that no CPU counts in. */
+static bool put_totals(int map, const struct roce_totals *more)
+{
+	struct totals_value value;
+	struct bpf_map_info info;
+	__u32 last;
+
+	if (!get_info(map, &info))
+		return false;
+	last = info.max_entries - 1;
+	if (bpf_map_lookup_elem(map, &last, &value))
+		return false;
+	add(&value.totals, more);
+	return !bpf_map_update_elem(map, &last, &value, BPF_ANY);
+}
+
+/* ---- streams ---- */
+
+/* How many places were given out. */
+static bool count_given(const struct carry *c, __u32 *given)
+{
+	struct table_state state;
+	struct bpf_map_info info;
+	__u32 zero = 0;
+
+	if (!get_info(c->table, &info))
+		return false;
+	if (info.value_size != sizeof(state)) { /* another build's: all of them, and some are not in use */
+		if (!get_info(c->streams.old, &info))
+			return false;
+		*given = info.max_entries;
+		return true;
+	}
+	if (bpf_map_lookup_elem(c->table, &zero, &state))
+		return false;
+	*given = state.given;
+	return true;
+}
+
+struct memory {
+	char *bytes;
+	size_t value, length;
+};
+
+static bool map_memory(int map, __u32 count, int protection, struct memory *m)
+{
+	struct bpf_map_info info;
+
+	*m = (struct memory){ 0 };
+	if (!count)
+		return true;
+	if (!get_info(map, &info))
+		return false;
+	m->value = (info.value_size + 7) / 8 * 8;
+	m->length = m->value * count;
+	m->bytes = mmap(NULL, m->length, protection, MAP_SHARED, map, 0);
+	return m->bytes != MAP_FAILED;
+}
+
+static void unmap_memory(const struct memory *m)
+{
+	if (m->length && m->bytes && m->bytes != MAP_FAILED)
+		munmap(m->bytes, m->length);
+}
+
+/* A stream of the old map as it was at one moment, in this build's layout. buffer: room for an old value. */
+static void read_old(const struct carry *c, const struct memory *old, __u32 place, void *buffer, struct stream_value *to)
+{
+	*to = (struct stream_value){ 0 };
+	maps_copy_stream(old->bytes + place * old->value, buffer, old->value);
+	layout_move(c->streams.moves, c->streams.move_count, buffer, to);
+}
+
+static bool is_used(const struct stream_value *v)
+{
+	return v->key.kind != KEY_NONE && v->stream.used;
+}
+
+/* Into a place that no program looks at yet. */
+static void copy_one(struct stream_value *from, struct stream_value *to, struct carry_base *base)
+{
+	*base = (struct carry_base){ .counters = from->stream.counters };
+	memcpy(base->lint, from->stream.lint, sizeof(base->lint));
+	if (!is_used(from))
+		return;
+	roce_begin_anew(&from->stream);
+	to->key = from->key;
+	to->stream = from->stream;
+}
+
+/* Members of struct roce_stream that roce_begin_anew() empties. */
+static bool has_same_sequence(const struct carry_map *m)
+{
+	static const char *const members[] = { "stream.psn.", "stream.message.", "stream.lint_state.", "stream.asked." };
+	bool same = true;
+
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(members); i++)
+		same &= layout_shares(m->old_layout, m->layout, members[i]);
+	return same;
+}
+
+bool carry_begin(struct carry *c)
+{
+	struct memory old = { 0 }, now = { 0 };
+	struct stream_value value;
+	void *buffer = NULL;
+	bool good;
+
+	if (!find_moves(&c->totals) || !find_moves(&c->streams))
+		return false;
+	if (!c->in_place || !c->streams.move_count)
+		return true;
+	c->same_sequence = has_same_sequence(&c->streams);
+	if (!count_given(c, &c->copied))
+		return false;
+	good = map_memory(c->streams.old, c->copied, PROT_READ, &old) &&
+	       map_memory(c->streams.now, c->copied, PROT_READ | PROT_WRITE, &now);
+	c->base = calloc(c->copied + 1, sizeof(*c->base));
+	buffer = malloc(old.value + 1);
+	good = good && c->base && buffer;
+	for (__u32 i = 0; good && i < c->copied; i++) {
+		read_old(c, &old, i, buffer, &value);
+		copy_one(&value, (struct stream_value *)(now.bytes + i * now.value), &c->base[i]);
+	}
+	free(buffer);
+	unmap_memory(&old);
+	unmap_memory(&now);
+	return good;
+}
+
+/* As bpf/guard.h does. false: it was not to be had. */
+static bool guard_take(struct stream_value *v)
+{
+	for (int i = 0; i < GUARD_TRIES; i++) {
+		__u32 sequence = __atomic_load_n(&v->sequence, __ATOMIC_RELAXED);
+
+		if (!(sequence & 1) && __atomic_compare_exchange_n(&v->sequence, &sequence, sequence + 1, false, __ATOMIC_ACQ_REL,
+								    __ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+static void guard_release(struct stream_value *v)
+{
+	__atomic_store_n(&v->sequence, v->sequence + 1, __ATOMIC_RELEASE);
+}
+
+static bool same_key(const struct roce_key *a, const struct roce_key *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+/* A trust that has begun since has set counters back: then nothing was counted in between that would stay. */
+static __u64 risen(__u64 now, __u64 before)
+{
+	return now > before ? now - before : 0;
+}
+
+static void add_since(struct roce_stream *to, const struct roce_stream *last, const struct carry_base *base)
+{
+	for (int c = 0; c < ROCE_STREAM_COUNTERS; c++)
+		to->counters.value[c] += risen(last->counters.value[c], base->counters.value[c]);
+	for (int i = 0; i < ROCE_LINTS; i++)
+		to->lint[i] += risen(last->lint[i], base->lint[i]);
+}
+
+/*
+ * last: the old stream, as the old programs have left it; base: as it was copied. false: its sequence begins anew, or has when
+ * new programs saw a packet of it.
+ */
+static bool complete_one(const struct carry *c, struct stream_value *last, struct stream_value *to, const struct carry_base *base)
+{
+	bool untouched;
+
+	if (!guard_take(to))
+		return false;
+	untouched = to->sequence == 1; /* nobody but us had the guard */
+	if (untouched) {
+		if (!c->same_sequence)
+			roce_begin_anew(&last->stream);
+		to->key = last->key;
+		to->stream = last->stream;
+	} else if (same_key(&to->key, &last->key)) {
+		add_since(&to->stream, &last->stream, base);
+	}
+	guard_release(to);
+	return untouched && c->same_sequence;
+}
+
+/* Streams that have their places. */
+static bool complete(struct carry *c, __u32 given)
+{
+	static const struct carry_base none;
+	struct memory old, now = { 0 };
+	struct stream_value last;
+	bool good = map_memory(c->streams.old, given, PROT_READ, &old) &&
+		    map_memory(c->streams.now, given, PROT_READ | PROT_WRITE, &now);
+	void *buffer = malloc(old.value + 1);
+
+	good = good && buffer;
+	for (__u32 i = 0; good && i < given; i++) {
+		const struct carry_base *base = i < c->copied ? &c->base[i] : &none;
+
+		read_old(c, &old, i, buffer, &last);
+		if (!is_used(&last))
+			continue;
+		c->kept++;
+		c->begun += !complete_one(c, &last, (struct stream_value *)(now.bytes + i * now.value), base);
+	}
+	free(buffer);
+	unmap_memory(&old);
+	unmap_memory(&now);
+	return good;
+}
+
+/* Streams that lose theirs: what they have counted stays in the totals, as if they had been evicted. */
+static bool keep_in_totals(struct carry *c, __u32 given, struct roce_totals *totals)
+{
+	struct memory old;
+	struct stream_value last;
+	bool good = map_memory(c->streams.old, given, PROT_READ, &old);
+	void *buffer = malloc(old.value + 1);
+
+	good = good && buffer;
+	for (__u32 i = 0; good && i < given; i++) {
+		read_old(c, &old, i, buffer, &last);
+		if (is_used(&last))
+			roce_keep_evicted(totals, &last.stream);
+		c->begun += is_used(&last);
+	}
+	free(buffer);
+	unmap_memory(&old);
+	return good;
+}
+
+bool carry_end(struct carry *c)
+{
+	struct roce_totals totals = { 0 };
+	__u32 given = 0;
+
+	/* A program that ran when it was replaced may still count: this waits for an RCU grace period. */
+	syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	if (c->totals.old >= 0 && !add_old(&c->totals, &totals))
+		return false;
+	if (c->streams.old >= 0 && !count_given(c, &given))
+		return false;
+	if (c->streams.old >= 0 && c->streams.move_count &&
+	    !(c->in_place ? complete(c, given) : keep_in_totals(c, given, &totals)))
+		return false;
+	return put_totals(c->totals.now, &totals);
+}
+
+static void free_map(struct carry_map *m)
+{
+	if (m->old >= 0)
+		close(m->old);
+	free(m->old_layout);
+	free(m->layout);
+	free(m->moves);
+}
+
+void carry_free(struct carry *c)
+{
+	free_map(&c->totals);
+	free_map(&c->streams);
+	free(c->base);
+	if (c->table >= 0)
+		close(c->table);
+	*c = CARRY_NONE;
+}
