@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// needs: files, 8 s
+// needs: files, 4 s, long 16 s
 /*
  * The truth beside the engine: random senders with random mistakes, random paths; after each packet every counter of every
  * stream must be the same. What differs is reduced to a sequence of which no packet can be left out, and printed.
@@ -16,6 +16,7 @@
 
 #include <arpa/inet.h>
 #include "tests/unit/cmocka_includes.h"
+#include "tests/unit/long.h"
 #include "tests/unit/packets.h"
 #include "userspace/send/fault.h"
 #include "userspace/send/truth.c"
@@ -376,7 +377,7 @@ static void test_against_engine(void **state)
 
 	(void)state;
 	for (int kind = 0; kind < KINDS; kind++) {
-		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		for (uint64_t seed = 1; seed <= (test_long() ? SEEDS : SEEDS / 4); seed++) {
 			if ((only_seed && seed != only_seed) || (only_kind >= 0 && kind != only_kind))
 				continue;
 			s->kind = kind;
