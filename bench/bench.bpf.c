@@ -11,7 +11,7 @@
 #include "bench/finding.h"
 #include "bench/rewrite.bpf.h"
 #include "bench/slice8.h"
-#include "bpf/recent.h"
+#include "bpf/capture.h"
 #include "bpf/watch.h"
 
 const volatile struct slice8_tables slice8_tables;

@@ -19,7 +19,7 @@
 #include "bench/frame.h"
 #include "bench/pin.h"
 #include "bench/slice8.h"
-#include "bpf/capture.h"
+#include "bpf/capture_abi.h"
 #include "lib/clock.h"
 #include "lib/option.h"
 #include "userspace/live/maps.h"

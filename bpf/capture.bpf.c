@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counts every frame of an interface as bpf/monitor.bpf.c does, and hands the faulty ones to user space. Linux 5.18. */
+/*
+ * Counts every frame of an interface as bpf/monitor.bpf.c does, and hands the faulty ones to user space (bpf/capture.h;
+ * userspace/live/taken.c reads them). Linux 5.18. `monitor` runs this program where its table, --events or --on-fault wants
+ * faults one by one, which is the default on a terminal; `capture` and the live `doctor` always do.
+ */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/watch.h"
-#include "bpf/recent.h"
+#include "bpf/capture.h"
 
 SEC("xdp.frags")
 int capture_frags(struct xdp_md *ctx)

@@ -1,120 +1,490 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the kernel's program and user space share of capturing: packets that were chosen, and by what they are. */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which packets are taken, and how they get to user space: the faulty ones, with what their stream had and has before and
+ * after. All that concerns a stream is done while it is guarded, so that its packets come in their order; the guard is none
+ * of the verifier's (WATCH_OLD has no captures). Global functions, which the verifier looks at once.
+ */
 #ifndef BPF_CAPTURE_H
 #define BPF_CAPTURE_H
 
-#include "bpf/abi.h"
-#include "roce/event.h"
-#include "roce/focus.h"
+#include <linux/bpf.h>
 
-/* Of each stream the headers of the last packets are remembered: Ethernet, VLAN, IPv6, UDP, BTH, RETH and ImmDt fit. */
-#define RECENT_HEADERS 4
-#define RECENT_BYTES 112
+#include <bpf/bpf_helpers.h>
 
-/* A power of two. Interfaces have a place by their index, modulo this. */
-#define CAPTURE_INTERFACES 256
+#include "bpf/capture_abi.h"
+#include "bpf/scratch.h"
 
-/* Why a packet was taken. */
-enum capture_what { CAPTURE_FAULT, CAPTURE_BEFORE, CAPTURE_AFTER, CAPTURE_SAMPLE };
+#define CAPTURE_SECOND 1000000000ull
 
-/* Where a packet was seen. */
-struct capture_origin {
-	__u64 time; /* ns, CLOCK_MONOTONIC; of one stream never falling */
-	__u64 id;   /* of no other packet of the run */
-	__u32 ifindex;
-	__u32 queue;  /* inward only */
-	__u32 length; /* on the wire, with the tag */
-	__u32 tag;    /* the VLAN tag that is missing in the bytes (TPID and TCI), 0: none */
-	__u8 outward;
-	__u8 verdict; /* of XDP, inward only */
-	__u8 reserved[6];
+const volatile struct capture_settings capture;
+
+/* User space maps them as the program's data. */
+__u64 capture_suppressed, capture_lost;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, struct recent);
+} recents SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, struct recent_headers);
+} headers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct focus_value);
+} focus SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct capture_cpu);
+} captures SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 26);
+} taken SEC(".maps");
+
+static __always_inline struct capture_cpu *capture_own(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&captures, &zero);
+}
+
+static __always_inline struct scratch *capture_scratch(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&scratches, &zero);
+}
+
+/* Packets without fault may be taken as well; a constant. */
+static __always_inline bool capture_has_context(void)
+{
+	return capture.before || capture.after || capture.sample;
+}
+
+/* Unique because each CPU counts the frames it sees. */
+static __always_inline __u64 capture_id(struct scratch *s)
+{
+	const struct roce_totals *t = scratch_totals(s);
+
+	return (t ? t->value[COUNTER_frames] : 0) << 12 | (bpf_get_smp_processor_id() & 0xfff);
+}
+
+/* ---- bytes of the frame: from either hook ---- */
+
+/* A hook's frame; a constant tells which. */
+struct capture_hook {
+	bool outward;
+	struct xdp_md *xdp;
+	struct __sk_buff *skb;
 };
 
-/* What is in the ring buffer; so many bytes of the frame follow. */
-struct capture_record {
-	struct capture_origin origin;
-	__u64 fault;	  /* id of the faulty packet that it belongs to */
-	__u64 suppressed; /* faulty packets beyond the limit, until now */
-	__u64 lost;	  /* records that found no room, until now */
-	__u64 left_out;	  /* of CAPTURE_FAULT: faulty packets of this stream beyond the limit, since the one before */
-	__u32 captured;
-	__u16 what;
-	__u16 trusted;	  /* the stream, behind the packet; not for CAPTURE_BEFORE */
-	struct roce_event event; /* empty for CAPTURE_BEFORE */
-};
-_Static_assert(sizeof(struct capture_record) % 8 == 0, "as the ring buffer aligns them");
+static __always_inline void capture_locate(const struct capture_hook *h, struct scratch *s, struct capture_origin *o)
+{
+	o->time = bpf_ktime_get_ns();
+	o->id = capture_id(s);
+	o->length = s->packet.frame_bytes; /* with the tag, and what a mirror cut off */
+	o->tag = 0;
+	o->outward = h->outward;
+	if (h->outward) {
+		o->ifindex = h->skb->ifindex;
+		o->queue = 0;
+		o->verdict = 0;
+		if (s->tag)
+			o->tag = __builtin_bswap16(h->skb->vlan_proto) << 16 | h->skb->vlan_tci;
+		return;
+	}
+	o->ifindex = h->xdp->ingress_ifindex;
+	o->queue = h->xdp->rx_queue_index;
+	o->verdict = settings.drop ? XDP_DROP : XDP_PASS;
+}
 
-struct recent_header {
-	struct capture_origin origin;
-	__u32 captured;
-	__u32 reserved;
-	__u8 bytes[RECENT_BYTES];
-};
+/* So many bytes of the frame, at least an Ethernet header and at most `room` (a constant). false: they cannot be read. */
+static __always_inline bool capture_load(const struct capture_hook *h, const struct scratch *s, __u8 *to, __u32 length,
+					 __u32 room)
+{
+	roce_opaque(length);
+	if (length < WIRE_ETH_LEN)
+		return false;
+	roce_opaque(length);
+	if (length > room)
+		return false;
+	if (h->outward)
+		return !bpf_skb_load_bytes(h->skb, 0, to, length);
+	return !bpf_xdp_load_bytes(h->xdp, s->skipped, to, length);
+}
 
-/* How many faulty packets there were in this second. */
-struct capture_second {
-	__u64 begin;
-	__u64 faults;
-	__u64 left_out; /* beyond the limit, and not told yet */
-};
+/* The frame's first RECENT_BYTES: by words where they are at hand, since this is done for every packet. */
+static __always_inline __u32 capture_header(const struct capture_hook *h, const struct scratch *s, __u8 *to)
+{
+	__u32 length = s->length < RECENT_BYTES ? s->length : RECENT_BYTES;
 
-/* Value of the map `recents`, of the stream at the same place of `streams`: first what every packet needs. */
-struct recent {
-	__u64 shown;	/* roce_shown() behind the last packet */
-	__u64 fault;	/* id of the last one */
-	struct capture_second second;
-	__u32 after;	/* so many packets are taken because of the fault before */
-	__u32 sampled;
-	__u32 known;	/* what is above and below is the stream's; 0: another program has counted it (userspace/live/pin.h) */
-	__u32 reserved;
-	__u64 pad;
-	struct roce_before before; /* as `shown` */
-	__u8 rest[63 - (64 + sizeof(struct roce_before) + 63) % 64];
-};
-_Static_assert(offsetof(struct recent, before) == 64 && sizeof(struct recent) % 64 == 0, "lines of one stream are of no other");
+	if (!h->outward && !s->skipped) {
+		const __u8 *data = (const __u8 *)(long)h->xdp->data, *data_end = (const __u8 *)(long)h->xdp->data_end;
 
-/* Value of the map `headers`, likewise; with capture_settings.before only. */
-struct recent_headers {
-	__u32 next;	/* where the next header goes, modulo RECENT_HEADERS */
-	__u32 kept;	/* headers that are remembered and were not taken */
-	struct recent_header header[RECENT_HEADERS];
-};
+		if (data + RECENT_BYTES <= data_end) {
+			for (__u32 i = 0; i < RECENT_BYTES; i += 8)
+				roce_store(__u64, to + i, roce_load(__u64, data + i));
+			return RECENT_BYTES;
+		}
+	}
+	return capture_load(h, s, to, length, RECENT_BYTES) ? length : 0;
+}
 
-/* Value of the map `focus`, which user space maps into its memory. Only a stream's own guard guards what is counted. */
-struct focus_value {
-	__u32 on; /* 0: `key` is not to be looked at */
-	__u32 reserved;
-	struct roce_key key;
-	__u64 pad[2]; /* what every packet looks at is in a cache line that nobody writes */
-	struct roce_focus seen;
-};
-_Static_assert(offsetof(struct focus_value, seen) == 64, "a cache line");
+/* ---- to user space ---- */
 
-/* Set before the program is loaded. */
-struct capture_settings {
-	__u32 kinds;   /* ROCE_EVENT() of those that make a packet faulty */
-	__u32 before;  /* headers, RECENT_HEADERS at most */
-	__u32 after;   /* packets */
-	__u32 snaplen; /* bytes of a packet that are taken, WIRE_ETH_LEN to FRAME_MAX; 0: as many */
-	__u64 limit;   /* faulty packets of a stream and second; 0: no limit, but in the kernel */
-	__u32 sample;  /* so many packets of each stream are taken whatever they are */
-};
+/* c->record and so many bytes behind it. */
+static __always_inline void capture_send(struct scratch *s, struct capture_cpu *c, __u32 captured)
+{
+	struct roce_totals *t = scratch_totals(s);
 
-struct capture_interface {
-	__u64 frames; /* that were seen */
-	__u64 lost;   /* records */
-};
+	roce_opaque(captured);
+	if (captured > FRAME_MAX)
+		return;
+	c->record.captured = captured;
+	c->record.suppressed = *(volatile __u64 *)&capture_suppressed;
+	c->record.lost = *(volatile __u64 *)&capture_lost;
+	if (!bpf_ringbuf_output(&taken, &c->record, sizeof(c->record) + captured, BPF_RB_NO_WAKEUP))
+		return;
+	__sync_fetch_and_add(&capture_lost, 1);
+	if (t)
+		t->value[COUNTER_events_lost]++;
+	c->interface[c->origin.ifindex % CAPTURE_INTERFACES].lost++;
+}
 
-/* Value of the per-CPU map `captures`. */
-struct capture_cpu {
-	struct roce_event event;   /* what the packet that is looked at has shown */
-	struct capture_origin origin;
-	struct capture_second second; /* of packets without stream */
-	struct capture_interface interface[CAPTURE_INTERFACES];
-	struct capture_record record;
-	__u8 bytes[(FRAME_MAX + 63) / 64 * 64];
-};
-_Static_assert(offsetof(struct capture_cpu, bytes) ==
-	       offsetof(struct capture_cpu, record) + sizeof(struct capture_record), "one piece");
+/* The packet itself. */
+static __always_inline void capture_whole(const struct capture_hook *h, struct scratch *s, struct capture_cpu *c,
+					  enum capture_what what, __u64 fault)
+{
+	__u32 length = s->length < capture.snaplen ? s->length : capture.snaplen;
+
+	c->record.origin = c->origin;
+	c->record.event = c->event;
+	c->record.what = what;
+	c->record.fault = fault;
+	if (capture_load(h, s, c->bytes, length, FRAME_MAX))
+		capture_send(s, c, length);
+}
+
+/* ---- the stream's last headers ---- */
+
+static __always_inline void capture_remember(const struct capture_hook *h, const struct scratch *s,
+					     const struct capture_cpu *c)
+{
+	__u32 place = s->place - 1;
+	struct recent_headers *r = bpf_map_lookup_elem(&headers, &place);
+	struct recent_header *header;
+
+	if (!r)
+		return;
+	header = &r->header[r->next % RECENT_HEADERS];
+	header->origin = c->origin;
+	header->captured = capture_header(h, s, header->bytes);
+	r->next++;
+	if (r->kept < RECENT_HEADERS)
+		r->kept++;
+}
+
+/* Those of the stream in the scratch that were not taken yet, oldest first. */
+__noinline int capture_send_recent(void)
+{
+	struct scratch *s = capture_scratch();
+	struct capture_cpu *c = capture_own();
+	__u32 place, count, first;
+	struct recent_headers *r;
+
+	if (!s || !c)
+		return 0;
+	place = s->place - 1;
+	r = bpf_map_lookup_elem(&headers, &place);
+	if (!r)
+		return 0;
+	count = r->kept < capture.before ? r->kept : capture.before;
+	first = r->next - count;
+	r->kept = 0;
+	c->record.event = (struct roce_event){ 0 };
+	c->record.what = CAPTURE_BEFORE;
+	c->record.fault = c->origin.id;
+	for (__u32 i = 0; i < RECENT_HEADERS && i < count; i++) {
+		const struct recent_header *header = &r->header[(first + i) % RECENT_HEADERS];
+
+		c->record.origin = header->origin;
+		for (__u32 k = 0; k < RECENT_BYTES; k += 8)
+			roce_store(__u64, c->bytes + k, roce_load(__u64, header->bytes + k));
+		capture_send(s, c, header->captured);
+	}
+	return 0;
+}
+
+/* ---- what is taken ---- */
+
+static __always_inline bool capture_admits(struct capture_second *second, __u64 time)
+{
+	if (time - second->begin >= CAPTURE_SECOND) {
+		second->begin = time;
+		second->faults = 0;
+	}
+	if (second->faults++ < capture.limit)
+		return true;
+	second->left_out++;
+	__sync_fetch_and_add(&capture_suppressed, 1);
+	return false;
+}
+
+/* A packet of a stream; c->event is its event. */
+static __always_inline void capture_of_stream(const struct capture_hook *h, struct scratch *s, struct capture_cpu *c,
+					      struct recent *r)
+{
+	bool faulty = c->event.kinds & capture.kinds;
+
+	capture_locate(h, s, &c->origin);
+	if (faulty && capture_admits(&r->second, c->origin.time)) {
+		if (capture.before)
+			capture_send_recent();
+		r->after = capture.after;
+		r->fault = c->origin.id;
+		c->record.left_out = r->second.left_out;
+		r->second.left_out = 0;
+		capture_whole(h, s, c, CAPTURE_FAULT, r->fault);
+		return;
+	}
+	if (r->sampled < capture.sample) {
+		r->sampled++;
+		capture_whole(h, s, c, CAPTURE_SAMPLE, 0);
+		return;
+	}
+	if (!faulty && r->after) {
+		r->after--;
+		capture_whole(h, s, c, CAPTURE_AFTER, r->fault);
+		return;
+	}
+	if (capture.before)
+		capture_remember(h, s, c);
+}
+
+/*
+ * As watch_find(): asks for memory that will be needed when the ICRC is ready. 1: the place is known to `streams` alone, if it
+ * is a stream's.
+ */
+__noinline int capture_touch(__u32 place)
+{
+	const struct stream_value *v = bpf_map_lookup_elem(&streams, &place);
+	const struct recent *r = bpf_map_lookup_elem(&recents, &place);
+
+	if (!r || !v)
+		return 0;
+	*(volatile __u64 *)&v->stream.counters.value[EVENT_COUNTER_FIRST];
+	*(volatile __u32 *)&v->stream.lint[0];
+	*(volatile __u32 *)&v->stream.lint[ROCE_LINTS - 1];
+	return !r->known;
+}
+
+/* The stream in the scratch is new: what its place remembers of an earlier one is forgotten. */
+__noinline int capture_meet(void)
+{
+	struct scratch *s = capture_scratch();
+	struct recent_headers *h;
+	struct recent *r;
+	__u32 place;
+
+	if (!s)
+		return 0;
+	place = s->place - 1;
+	r = bpf_map_lookup_elem(&recents, &place);
+	if (r)
+		*r = (struct recent){ .known = 1 };
+	h = bpf_map_lookup_elem(&headers, &place);
+	if (h)
+		h->next = h->kept = 0;
+	return 0;
+}
+
+/* The stream of the packet is in focus. A place that has been given to another stream is none of it. */
+static __always_inline bool capture_is_in_focus(const struct scratch *s, const struct focus_value *f)
+{
+	return *(volatile __u32 *)&f->on && table_same_key(&f->key, &s->key);
+}
+
+/* A packet of that stream, which has shown so much. Verified by itself. */
+__noinline int capture_focus(__u32 kinds)
+{
+	struct scratch *s = capture_scratch();
+	struct focus_value *f;
+	__u32 zero = 0;
+
+	f = bpf_map_lookup_elem(&focus, &zero);
+	if (s && f)
+		roce_focus_on(&f->seen, &s->packet, kinds, bpf_ktime_get_ns());
+	return 0;
+}
+
+/* The stream as it is now is what it will be compared with. */
+__noinline int capture_look(void)
+{
+	struct scratch *s = capture_scratch();
+	const struct stream_value *v;
+	struct recent *r;
+	__u32 place;
+
+	if (!s)
+		return 0;
+	place = s->place - 1;
+	v = bpf_map_lookup_elem(&streams, &place);
+	r = bpf_map_lookup_elem(&recents, &place);
+	if (!v || !r)
+		return 0;
+	roce_look(&v->stream, &r->before);
+	r->shown = roce_shown(&v->stream);
+	r->known = 1;
+	return 0;
+}
+
+/* Something was shown: what. kinds: what the packet itself says. */
+__noinline int capture_events(__u32 kinds)
+{
+	struct scratch *s = capture_scratch();
+	struct capture_cpu *c = capture_own();
+	const struct stream_value *v;
+	struct recent *r;
+	__u32 place;
+
+	if (!s || !c)
+		return 0;
+	place = s->place - 1;
+	v = bpf_map_lookup_elem(&streams, &place);
+	r = bpf_map_lookup_elem(&recents, &place);
+	if (!v || !r)
+		return 0;
+	if (!roce_tell(&v->stream, &r->before, &s->packet, kinds, &c->event))
+		c->event = (struct roce_event){ .expected = s->expected, .seen = s->packet.number };
+	return 0;
+}
+
+/*
+ * What the packet has shown, by its stream as it is now, after it, and as it was when something was shown last: of a packet
+ * without fault, only that nothing was counted. Whether there is more to be done with it.
+ */
+__noinline int capture_tell(void)
+{
+	struct scratch *s = capture_scratch();
+	struct capture_cpu *c = capture_own();
+	const struct stream_value *v;
+	const struct focus_value *f;
+	__u32 place, kinds, zero = 0;
+	struct recent *r;
+	__u64 shown;
+
+	if (!s || !c)
+		return 0;
+	place = s->place - 1;
+	v = bpf_map_lookup_elem(&streams, &place);
+	r = bpf_map_lookup_elem(&recents, &place);
+	f = bpf_map_lookup_elem(&focus, &zero);
+	if (!v || !r || !f)
+		return 0;
+	kinds = roce_packet_events(&s->packet, s->icrc);
+	shown = roce_shown(&v->stream);
+	c->event.kinds = 0;
+	c->event.expected = s->expected;
+	c->event.seen = s->packet.number;
+	c->record.trusted = v->stream.trusted;
+	if (kinds || shown != r->shown || (v->stream.trusted && !s->trusted)) {
+		r->before.expected = s->expected;
+		r->before.trusted = s->trusted;
+		capture_events(kinds);
+		capture_look();
+	}
+	if (capture_is_in_focus(s, f))
+		capture_focus(c->event.kinds);
+	return c->event.kinds & capture.kinds || capture_has_context();
+}
+
+static __always_inline int capture_packet(const struct capture_hook *h)
+{
+	struct scratch *s = capture_scratch();
+	struct capture_cpu *c = capture_own();
+	struct recent *r;
+	__u32 place;
+
+	if (!s || !c)
+		return 0;
+	place = s->place - 1;
+	r = bpf_map_lookup_elem(&recents, &place);
+	if (r)
+		capture_of_stream(h, s, c, r);
+	return 0;
+}
+
+/* A packet without stream. */
+static __always_inline int capture_alone(const struct capture_hook *h)
+{
+	struct scratch *s = capture_scratch();
+	struct capture_cpu *c = capture_own();
+	__u32 kinds;
+
+	if (!s || !c)
+		return 0;
+	kinds = roce_packet_events(&s->packet, s->icrc);
+	if (!(kinds & capture.kinds))
+		return 0;
+	c->event = (struct roce_event){ .kinds = kinds, .expected = EVENT_NO_PSN, .seen = s->packet.number };
+	capture_locate(h, s, &c->origin);
+	if (!capture_admits(&c->second, c->origin.time))
+		return 0;
+	c->record.trusted = false;
+	c->record.left_out = c->second.left_out;
+	c->second.left_out = 0;
+	capture_whole(h, s, c, CAPTURE_FAULT, c->origin.id);
+	return 0;
+}
+
+__noinline int capture_inward(struct xdp_md *ctx)
+{
+	struct capture_hook h = { .xdp = ctx };
+
+	return capture_packet(&h);
+}
+
+__noinline int capture_outward(struct __sk_buff *skb)
+{
+	struct capture_hook h = { .outward = true, .skb = skb };
+
+	return capture_packet(&h);
+}
+
+__noinline int capture_inward_alone(struct xdp_md *ctx)
+{
+	struct capture_hook h = { .xdp = ctx };
+
+	return capture_alone(&h);
+}
+
+__noinline int capture_outward_alone(struct __sk_buff *skb)
+{
+	struct capture_hook h = { .outward = true, .skb = skb };
+
+	return capture_alone(&h);
+}
+
+static __always_inline void capture_count(__u32 ifindex)
+{
+	struct capture_cpu *c = capture_own();
+
+	if (c)
+		c->interface[ifindex % CAPTURE_INTERFACES].frames++;
+}
 
 #endif

@@ -26,7 +26,7 @@ enum {
 	WATCH_DECAP = 1 << 5, /* the frame may have been in a tunnel; only with PLACE_SCRATCH */
 };
 
-/* Where WATCH_CAPTURE is, bpf/recent.h is. */
+/* Where WATCH_CAPTURE is, bpf/capture.h is. */
 int capture_look(void);
 int capture_meet(void);
 int capture_tell(void);

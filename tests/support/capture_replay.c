@@ -17,7 +17,7 @@
 
 #include <bpf/bpf.h>
 
-#include "bpf/capture.h"
+#include "bpf/capture_abi.h"
 #include "bpf/capture.skel.h"
 #include "pcap/reader.h"
 #include "userspace/live/focus.h"

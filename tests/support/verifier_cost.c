@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/capture.h"
+#include "bpf/capture_abi.h"
 #include "bpf/capture.skel.h"
 #include "bpf/monitor.skel.h"
 #include "userspace/live/maps.h"

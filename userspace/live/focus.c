@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "bpf/capture.h"
+#include "bpf/capture_abi.h"
 #include "userspace/live/focus.h"
 
 struct focus {

@@ -6,7 +6,7 @@
 
 #include <bpf/bpf.h>
 
-#include "bpf/capture.h"
+#include "bpf/capture_abi.h"
 #include "bpf/capture.skel.h"
 #include "lib/clock.h"
 #include "lib/exit.h"

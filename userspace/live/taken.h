@@ -16,7 +16,7 @@
 #ifndef USERSPACE_LIVE_TAKEN_H
 #define USERSPACE_LIVE_TAKEN_H
 
-#include "bpf/capture.h"
+#include "bpf/capture_abi.h"
 #include "userspace/live/live.h"
 
 #define TAKEN_PAUSE 5000000 /* ns from reading to reading */
