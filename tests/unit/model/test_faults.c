@@ -80,7 +80,7 @@ static void usual(void **state)
 		count += f.counter[c];
 	assert_int_equal(count, ROCE_ARRAY_SIZE(want));
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(want); i++) {
-		struct roce_counters totals = { 0 };
+		struct roce_totals totals = { 0 };
 
 		totals.value[want[i]] = 1;
 		assert_true(faults_seen(&f, &totals));
