@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a receiver answers is evidence against its sender. */
+/* The receiver's answers (ACK, NAK, CNP) are evidence about the sender. */
 #include <string.h>
 
 #include "userspace/doctor/chart.h"
 
-/* The requests that are answered here: by the pair, where it is known, else those that were sent last. NULL: not seen. */
+/*
+ * The stream of requests that this packet answers: that of the pair if it is known, else the latest one to this host. NULL: not
+ * seen.
+ */
 static struct chart *answered(struct doctor *d, const struct doctor_packet *doctor)
 {
 	const struct roce_packet *p = &doctor->look->packet;
@@ -28,7 +31,7 @@ static bool between(__u32 psn, __u32 from, __u32 end)
 	return ((psn - from) & PSN_MASK) < ((end - from) & PSN_MASK);
 }
 
-/* Whether the capture shows as well that this PSN is missing. */
+/* Whether the capture has a gap at this PSN too. */
 static bool is_missing(const struct chart *c, __u32 psn)
 {
 	const struct step *w = &c->waiting;
@@ -38,7 +41,7 @@ static bool is_missing(const struct chart *c, __u32 psn)
 	return c->waits && w->event.kinds & ROCE_EVENT(psn_gap) && between(psn, w->event.expected, w->psn);
 }
 
-/* Packets have come late or again here. */
+/* Whether packets of this stream came late or twice. */
 static bool is_disordered(const struct chart *c)
 {
 	const __u32 disorder = ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate);
@@ -58,7 +61,10 @@ static void refuse_psn(struct chart *requests, const struct doctor_packet *docto
 		requests->wanted = p->number;
 		requests->wanted_frame = doctor->number;
 	}
-	/* what passed before the capture began, or came in disorder already, needs no loss behind this place */
+	/*
+	 * A NAK for a PSN before the capture, or in a stream that is already out of order, does not show a loss behind this
+	 * point.
+	 */
 	if (psn_distance(first, p->number) < 0 ||
 	    (is_disordered(requests) && !signs_find(&requests->signs, KIND_psn_refused)))
 		return;

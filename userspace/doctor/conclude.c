@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* From signs of streams to findings. */
+/* Turns the signs of streams into findings. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "userspace/doctor/chart.h"
 
-#define ACKREQ_LEAST 16 /* messages in a row of which one at least ought to ask for an acknowledgement */
-#define LOSS_FEW 64 /* so many packets missing at a stream's beginning may be lost as well */
+#define ACKREQ_LEAST 16 /* messages in a row of which at least one should ask for an ACK */
+#define LOSS_FEW 64 /* up to this many packets missing at the beginning of a stream may be lost */
 
 static struct chart *chart_at(const struct doctor *d, size_t i)
 {
 	return d->charts.entries[i];
 }
 
-/* A stream that a flipped bit made of another's packets; where all are so small none is. */
+/* Whether a flipped bit made this stream of another stream's packet. If all streams are that small, none is a phantom. */
 static bool is_phantom(const struct doctor *d, const struct chart *c)
 {
 	return d->large && !c->trusted && c->bad == c->packets && c->packets < PHANTOM;
@@ -63,7 +63,7 @@ static void say_start(struct chart *c, const char *text)
 		SAY(sign->figures, "%s", text);
 }
 
-/* The first PSN against what the pair says. */
+/* Compares the first PSN with the one known from connection management or --expect. */
 static void conclude_start(struct chart *c)
 {
 	__s32 off = psn_distance(c->start, c->psn.first);
@@ -75,7 +75,7 @@ static void conclude_start(struct chart *c)
 		show_start(c, KIND_psn_other_side, c->start, packets);
 		return;
 	}
-	if (off > 0 && off <= LOSS_FEW) /* one fact, with another explanation */
+	if (off > 0 && off <= LOSS_FEW) /* lost packets explain it as well: count it once */
 		packets = 1;
 	show_start(c, KIND_psn_start, c->start, packets);
 	if (__builtin_bswap32(c->psn.first << 8) == c->start)
@@ -84,7 +84,7 @@ static void conclude_start(struct chart *c)
 		say_start(c, "Or the first packets are lost, or were sent before the capture began.");
 }
 
-/* The first PSN against what the receiver asked for, if it has never acknowledged anything. */
+/* Compares the first PSN with the one that the NAK asks for, if the receiver has not acknowledged anything. */
 static void conclude_refused(struct chart *c)
 {
 	char text[SIGN_FIGURES];
@@ -99,7 +99,7 @@ static void conclude_refused(struct chart *c)
 	say_start(c, text);
 }
 
-/* The other direction; NULL: not in the capture. */
+/* The opposite direction. NULL: not in the capture. */
 static const struct path *way_back(const struct doctor *d, const struct chart *c)
 {
 	__u8 key[32];
@@ -117,7 +117,7 @@ static void conclude_response(const struct doctor *d, struct chart *c)
 	if (c->key.kind != KEY_CONNECTED || c->key.side != SIDE_REQUEST || c->acked ||
 	    (c->service != SERVICE_RC && c->service != SERVICE_XRC) || c->asked < FINDING_PACKETS)
 		return;
-	/* with one address at both ends, as bare transport headers have it, nobody knows whether the other direction is there */
+	/* bare transport headers have one address at both ends: the opposite direction cannot be told from this one */
 	if (!memcmp(c->key.src, c->key.dst, 16))
 		return;
 	if (!back || back->responses)
@@ -129,7 +129,7 @@ static void conclude_response(const struct doctor *d, struct chart *c)
 	SAY(sign->figures, "%llu packets asked for it.", c->asked);
 }
 
-/* Nothing answers where nobody asks; a sender that asks now and then is met in between. */
+/* Without AckReq there are no ACKs. ACKREQ_LEAST messages without one rule out a sender that asks only now and then. */
 static void conclude_ackreq(const struct doctor *d, struct chart *c)
 {
 	const struct path *back = way_back(d, c);
@@ -148,7 +148,7 @@ static void conclude_ackreq(const struct doctor *d, struct chart *c)
 	SAY(sign->evidence[0].found, "none");
 }
 
-/* Where the last four bytes of a First or Middle packet are missing at its path MTU, they went into the ICRC's place. */
+/* If First and Middle packets are four bytes short of the path MTU, the end of their payload was read as the ICRC. */
 static void conclude_absent(struct chart *c)
 {
 	if (all_bad(c) && c->lint.short_of_icrc >= FINDING_PACKETS && !signs_find(&c->signs, KIND_icrc_absent))
@@ -179,7 +179,7 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 
 /* ---- all streams ---- */
 
-/* NULL: there is none of that kind. */
+/* NULL: none of that kind. */
 static struct finding *find(const struct findings *f, enum finding_kind kind)
 {
 	char wanted[FINDING_KIND];
@@ -232,7 +232,7 @@ static bool add_signs(struct findings *f, const struct signs *s, const struct ro
 	return added;
 }
 
-/* How packets are lost says where. */
+/* Words the finding of loss: which streams lose, when, and how many packets at a time. */
 static void say_loss(const struct doctor *d, const struct roce_totals *totals, struct findings *f)
 {
 	__u64 gaps = 0, lost = 0, largest = 0, streams = 0, losing = 0, period = 0;
@@ -275,7 +275,6 @@ static void say_loss(const struct doctor *d, const struct roce_totals *totals, s
 			 streams, where);
 }
 
-/* Why ICRCs are wrong. */
 static bool conclude_icrcs(struct doctor *d, struct findings *f)
 {
 	struct icrc_study **studies = calloc(d->charts.count + 1, sizeof(*studies));
@@ -292,7 +291,7 @@ static bool conclude_icrcs(struct doctor *d, struct findings *f)
 	return added;
 }
 
-/* Wrong ICRCs of streams of which nothing else is known are damage where others' are right. */
+/* If other streams have good ICRCs, the bad ICRCs of phantoms are damage on the path. */
 static bool conclude_phantoms(struct doctor *d, struct findings *f)
 {
 	bool added = true, trusted = false;

@@ -5,10 +5,10 @@
 
 #include "userspace/doctor/chart.h"
 
-#define CHARTS 32768 /* streams, */
-#define SENDERS 4096 /* source addresses, */
-#define PATHS 16384  /* and directions that are remembered */
-#define CONTENT 256  /* bytes of a payload that tell one packet from another */
+#define CHARTS 32768 /* most streams remembered */
+#define SENDERS 4096 /* most source addresses remembered */
+#define PATHS 16384  /* most directions remembered */
+#define CONTENT 256  /* bytes of payload that identify a packet */
 
 struct doctor *doctor_new(void)
 {
@@ -58,7 +58,7 @@ void doctor_selection(struct doctor *d)
 
 /* ---- the sequence of a stream ---- */
 
-/* Losses of several streams at a time are not a QP's fault. */
+/* Several streams that lose at the same time share a cause outside their QPs. */
 static void take_loss(struct doctor *d, struct chart *c, __u64 frame)
 {
 	if (!d->burst || frame - d->burst_frame > burst_frames(d)) {
@@ -97,7 +97,7 @@ void doctor_settle(struct doctor *d, struct chart *c)
 	settle(d, c, NULL);
 }
 
-/* Forgets what the sequence was: another connection, or the stream's first good ICRC. */
+/* Forgets the sequence: a new connection begins, or the stream has its first good ICRC. */
 static void begin_anew(struct chart *c)
 {
 	c->waits = false;
@@ -107,7 +107,7 @@ static void begin_anew(struct chart *c)
 	c->start = NO_PSN;
 }
 
-/* What was seen of it before its first good ICRC may have been anybody's. */
+/* Drops what was seen before the first good ICRC: those packets may belong to another stream. */
 static void trust(struct chart *c)
 {
 	c->trusted = true;
@@ -121,7 +121,7 @@ static void trust(struct chart *c)
 	begin_anew(c);
 }
 
-/* Which first PSNs are known of its connection. */
+/* Looks up the first PSNs of this connection and of its opposite direction. */
 static void look_up_start(const struct doctor *d, struct chart *c, const struct roce_packet *p)
 {
 	struct roce_pair_key key;
@@ -142,7 +142,7 @@ static void look_up_start(const struct doctor *d, struct chart *c, const struct 
 		c->other_start = pair->first_psn;
 }
 
-/* Of everything behind the BTH, without the ICRC. */
+/* Hash of the packet after the BTH, without the ICRC. */
 static __u32 content(const struct doctor_packet *doctor)
 {
 	const struct roce_packet *p = &doctor->look->packet;
@@ -154,7 +154,7 @@ static __u32 content(const struct doctor_packet *doctor)
 	return crc32_gzip_refl(p->opcode, doctor->frame->bytes + from, end > from ? end - from : 0);
 }
 
-/* READs and atomics are answered without it. */
+/* READs and atomics are answered without AckReq. */
 static void take_ackreq(struct chart *c, const struct doctor_packet *doctor)
 {
 	const struct roce_packet *p = &doctor->look->packet;
@@ -286,7 +286,7 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 		signs_add(&c->signs, KIND_hint_truncated, doctor->number);
 	if (doctor->frame->no_icrc)
 		signs_add(&c->signs, KIND_hint_bare, doctor->number);
-	/* nobody checks the PSNs of management datagrams, and several programs may send them */
+	/* no receiver checks the PSNs of management datagrams, and several programs may send them */
 	if (c->key.kind == KEY_DATAGRAM && c->key.qpn < 2)
 		sequence = false;
 	if (sequence)

@@ -8,20 +8,20 @@
 #include "userspace/doctor/doctor_live.h"
 #include "userspace/live/taken.h"
 
-#define SAMPLE 64  /* packets of each stream's beginning */
-#define CONTEXT 4  /* packets before and behind a faulty one */
-#define LIMIT 200  /* faulty packets of a stream and second */
+#define SAMPLE 64  /* packets taken at the beginning of each stream */
+#define CONTEXT 4  /* packets taken before and after a faulty one */
+#define LIMIT 200  /* faulty packets taken per stream and second */
 #define STREAMS 65536
 
 struct watch {
 	struct doctor *doctor;
 	struct live live;
 	struct taken taken;
-	struct observer observer; /* of the packets that were taken */
+	struct observer observer; /* observes the packets that were taken */
 	__u64 number;
 };
 
-/* Whether packets of its stream passed since the last one that was taken: the kernel expects another PSN. */
+/* Whether packets of this stream passed without being taken: the kernel's engine then expects another PSN than ours. */
 static bool is_apart(const struct roce_event *kernels, const struct roce_event *own)
 {
 	return kernels->expected != own->expected;
@@ -48,7 +48,7 @@ static void on_packet(void *context, const struct taken_packet *taken)
 	doctor_take(w->doctor, &p);
 }
 
-/* Once a second, for people who watch. */
+/* Prints the progress once a second. */
 static void show_progress(const struct watch *w, const struct live_options *o)
 {
 	if (isatty(STDERR_FILENO))
@@ -56,7 +56,7 @@ static void show_progress(const struct watch *w, const struct live_options *o)
 			w->number);
 }
 
-/* false: it failed. */
+/* Returns false if it failed. */
 static bool watch(struct watch *w, const struct live_options *o)
 {
 	__u64 end = w->live.start + seconds_to_ns(o->duration), next = w->live.start + NSEC_PER_SEC;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is the consequence of what. */
+/* Which sign or finding is a consequence of another. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "userspace/doctor/chart.h"
 
-/* A kind's signs explain those of another in the same stream. */
+/* If a stream has signs of `cause`, its signs of `consequence` are dropped. */
 static const struct {
 	enum finding_kind cause, consequence;
 } explains[] = {
@@ -44,7 +44,7 @@ static void drop_class(struct signs *s, enum finding_class class)
 			signs_drop(s, s->list[i].kind);
 }
 
-/* The ways to count wrong that are in every packet. */
+/* Whether every PSN is counted wrong. */
 static bool counts_wrong(const struct signs *s)
 {
 	for (enum finding_kind k = KIND_psn_constant; k <= KIND_psn_wrap; k++)
@@ -80,7 +80,7 @@ void explain_chart(struct chart *c)
 		signs_drop(s, KIND_psn_skip);
 		signs_drop(s, KIND_psn_start);
 	}
-	/* several QPs may have become one stream */
+	/* packets of several QPs may be in this one stream */
 	if (signs_find(s, KIND_lint_qpn_management)) {
 		drop_class(s, CLASS_LOSS);
 		drop_class(s, CLASS_GRAMMAR);
@@ -107,7 +107,7 @@ void explain_selection(struct chart *c)
 		signs_drop(&c->signs, needs_all[i]);
 }
 
-/* NULL: there is none. */
+/* NULL: none of that kind. */
 static struct finding *find(const struct findings *f, const char *kind)
 {
 	for (size_t i = 0; i < f->count; i++)
@@ -126,7 +126,7 @@ static void drop(struct findings *f, const char *kind)
 	f->count = kept;
 }
 
-/* The packets that findings about ICRCs explain; of flips those of one place. */
+/* Packets explained by certain findings about ICRCs. */
 static __u64 explained(const struct findings *f)
 {
 	__u64 packets = 0;
@@ -137,7 +137,9 @@ static __u64 explained(const struct findings *f)
 	return packets;
 }
 
-/* Random flips agree here and there by chance: what fewer than half of those that were looked into show is no rule. */
+/*
+ * Random flips agree now and then by chance. A finding that explains less than half of the packets studied becomes a candidate.
+ */
 static void doubt_flips(struct findings *f, const struct finding *corruption)
 {
 	__u64 looked_into = corruption->packets < ICRC_STUDIED ? corruption->packets : ICRC_STUDIED;
@@ -147,7 +149,7 @@ static void doubt_flips(struct findings *f, const struct finding *corruption)
 			f->list[i].certain = false;
 }
 
-/* Damage in so few packets that it is a candidate: what explains one of them says more. */
+/* If damage is only a candidate, a finding that explains one of its packets says more. */
 static bool is_named(const struct findings *f, const struct finding *corruption)
 {
 	for (size_t i = 0; !corruption->certain && i < f->count; i++)
@@ -161,17 +163,17 @@ void explain_findings(struct findings *f)
 	const struct finding *wrong_qpn = find(f, "lint-qpn-management"), *corruption = find(f, "corruption");
 	const struct finding *unexplained = find(f, "icrc-unexplained");
 
-	/* the packets that are missing elsewhere went to the wrong QPN */
+	/* the packets missing elsewhere went to the wrong QPN */
 	if (wrong_qpn && wrong_qpn->certain)
 		drop(f, "loss");
 	if (corruption)
 		doubt_flips(f, corruption);
-	/* one or two packets of a sender that is nobody's: damage made it of another's */
+	/* One or two packets of an unknown sender: damage changed the address of another sender's packets. */
 	if (corruption && unexplained && unexplained->packets < FINDING_PACKETS)
 		drop(f, "icrc-unexplained");
 	corruption = find(f, "corruption");
 	unexplained = find(f, "icrc-unexplained");
-	/* no path damages most of what it carries */
+	/* no path damages most of its packets */
 	if (corruption && unexplained && unexplained->packets >= corruption->packets)
 		drop(f, "corruption");
 	corruption = find(f, "corruption");

@@ -23,7 +23,7 @@ void icrc_study_good(struct icrc_study *s, __u64 packets)
 	s->good += packets;
 }
 
-/* Without memory the packet counts as one that nothing explains. */
+/* If there is no memory, nothing explains the packet. */
 static void keep(struct icrc_studied *to, const struct icrc_attempt *a, const struct flips *f)
 {
 	if (!a->fitting && !f->count)

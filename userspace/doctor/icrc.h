@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Why an ICRC is wrong: every known mistake of roce/icrc_mistake.def, and combinations of two, are tried until one gives
- * the value on the wire; where none does, the CRC's linearity says whether flipped bits explain it, and which.
- * None of this is userspace/send/icrc_way.c's code: each is the other's judge.
+ * Why an ICRC is wrong. Every known mistake of roce/icrc_mistake.def, and every pair of them, is tried until one gives the
+ * value on the wire. If none does, the linearity of the CRC tells which flipped bits explain it. This shares no code with
+ * userspace/send/icrc_way.c, so that each can test the other.
  */
 #ifndef USERSPACE_DOCTOR_ICRC_H
 #define USERSPACE_DOCTOR_ICRC_H
@@ -11,40 +11,40 @@
 #include "userspace/model/observer.h"
 
 #define ICRC_STEPS 5
-#define ICRC_HEADER 160 /* bytes of the packet before that are remembered: all its headers */
+#define ICRC_HEADER 160 /* most bytes remembered of the packet before: all its headers */
 
-/* The packet before, as the mistakes with stale headers need it. */
+/* The packet before. Mistakes with stale headers need it. */
 struct icrc_before {
-	struct roce_packet packet; /* kind ROCE_OTHER: there was none */
+	struct roce_packet packet; /* kind ROCE_OTHER: there is none */
 	__u8 header[ICRC_HEADER + OBSERVER_READABLE];
-	bool whole; /* it was seen as a whole, so that ... */
-	__u32 right; /* ... its ICRC is known, as it ought to be; the first byte lowest */
+	bool whole; /* it was captured as a whole, so */
+	__u32 right; /* its correct ICRC is known (first byte on the wire in the lowest bits) */
 };
 
 struct icrc_case {
-	__u64 number; /* of the frame */
+	__u64 number; /* frame number */
 	const struct observer_frame *frame;
 	const struct roce_packet *packet; /* its verdict is ICRC_BAD */
 	const struct icrc_before *of_stream; /* the packet before of the same stream, whatever its ICRC */
-	const struct icrc_before *of_sender; /* ... of the same source address: a pipeline that is shared by all QPs */
+	const struct icrc_before *of_sender; /* the packet before of the same source address: all QPs may share a pipeline */
 };
 
-/* What is known of one stream's (or one sender's) bad ICRCs. All zero at first. Of fixed size. */
+/* The bad ICRCs of one stream or one sender. All zero at first, of fixed size. */
 struct icrc_study;
 
 /* NULL: no memory. */
 struct icrc_study *icrc_study_new(void);
 
-/* Looks into one bad packet. After the first ICRC_STUDIED packets it only counts, so that a flood costs nothing. */
+/* Studies one bad packet. After ICRC_STUDIED packets it only counts, so that a flood costs nothing. */
 #define ICRC_STUDIED 16
 void icrc_study_take(struct icrc_study *s, const struct roce_key *stream, const struct icrc_case *c);
 
-/* Packets of the same stream whose ICRC was right. */
+/* Adds packets of the same stream with a good ICRC. */
 void icrc_study_good(struct icrc_study *s, __u64 packets);
 
 /*
- * Adds what it has found. Studies of several streams (all of one capture) are handed in together, so that what is the same
- * in many streams is one finding. false: no memory.
+ * Adds the findings of the studies to *f. Pass all studies of a capture at once: what many streams share is one finding. false:
+ * no memory.
  */
 bool icrc_study_conclude(struct icrc_study *const *studies, size_t count, struct findings *f);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * From what explains each bad packet to what is wrong with a sender: what explains the most of its packets is found, then
- * what explains the most of the others, and so on. Packets that are the same (sent again) are one piece of evidence.
+ * From the explanations of each bad packet to the mistakes of a sender. The explanation of most packets is taken first, then
+ * that of most of the remaining packets, and so on. Identical packets (retransmissions) count once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "userspace/doctor/icrc_sender.h"
 
-/* Mistakes, and bits that are always the same, by how many packets agree; of as many: mistakes first. */
+/* Takes mistakes and constant bits by the number of packets that agree. If equal: mistakes first. */
 static bool tell_agreed(struct icrc_sender *s)
 {
 	static _Thread_local __u32 votes[EXPLANATIONS_MOST];
@@ -38,11 +38,11 @@ static bool tell_agreed(struct icrc_sender *s)
 struct unexplained {
 	__u64 packets;
 	size_t streams;
-	bool good; /* some are right */
-	bool some; /* of a sender's packets: of others something is said */
+	bool good; /* some packets have a good ICRC */
+	bool some; /* only some packets of a sender; its others have findings */
 	struct roce_key stream;
 	struct evidence evidence;
-	__u32 behind[ICRC_STEPS]; /* of that frame */
+	__u32 behind[ICRC_STEPS]; /* CRC register of that frame after each step */
 };
 
 static bool conclude_sender(struct icrc_sender *s)
@@ -89,7 +89,7 @@ static __u32 count_different(const struct icrc_sender *s)
 	return count;
 }
 
-/* Senders of whose ICRCs most are wrong (damage on the path is rarer), and most of those explained by nothing. */
+/* Adds senders with mostly bad ICRCs (damage on the path is rarer) of which most are unexplained. */
 static void add_unexplained(struct unexplained *u, const struct icrc_sender *s, size_t streams)
 {
 	if (s->good > s->bad || !s->open || 2 * s->open < count_different(s))
@@ -136,7 +136,7 @@ static bool tell_unexplained(const struct unexplained *u, struct findings *to)
 	return true;
 }
 
-/* Bits of a packet. */
+/* Mean size of a packet, in bits. */
 static double mean_bits(const struct icrc_sender *s)
 {
 	double bits = 0;
@@ -146,7 +146,7 @@ static double mean_bits(const struct icrc_sender *s)
 	return bits / s->count;
 }
 
-/* Studies of one sender: `count` of them. others: senders there are. */
+/* Concludes from `count` studies of one sender. others: number of senders. */
 static bool conclude_studies(struct icrc_study **studies, size_t count, size_t others, struct findings *to,
 			     __u32 *round, struct unexplained *u)
 {

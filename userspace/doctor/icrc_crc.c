@@ -8,7 +8,7 @@ static const __u32 polynomials[CRC_POLYNOMIALS] = {
 	[CRC_IEEE] = 0xedb88320, [CRC_CASTAGNOLI] = 0x82f63b78, [CRC_NOT_REFLECTED] = 0x04c11db7,
 };
 
-/* What a byte does to the register with 0 to 7 bytes behind it. */
+/* What a byte followed by 0 to 7 other bytes does to the register. */
 static __u32 slices[CRC_POLYNOMIALS][8][256];
 static __u32 backwards[256];
 
@@ -35,7 +35,7 @@ void crc_make_tables(void)
 {
 	for (int p = 0; p < CRC_POLYNOMIALS; p++)
 		make_slices(p);
-	/* the polynomial has x^32 and x^0, so a set bit 31 tells that it was subtracted */
+	/* the polynomial has x^32 and x^0: a set bit 31 shows that it was subtracted */
 	for (__u32 i = 0; i < 256; i++) {
 		__u32 r = i << 24;
 
@@ -71,9 +71,9 @@ static __u32 slice(enum crc_polynomial p, __u32 r, const __u8 *bytes, size_t cou
 __u32 crc_register(enum crc_polynomial p, __u32 r, const __u8 *bytes, size_t count)
 {
 	if (p == CRC_IEEE)
-		return ~crc32_gzip_refl(~r, bytes, count); /* the library inverts before and after */
+		return ~crc32_gzip_refl(~r, bytes, count); /* the library complements before and after */
 	if (p == CRC_CASTAGNOLI)
-		return crc32_iscsi((unsigned char *)bytes, count, r); /* which it does not change */
+		return crc32_iscsi((unsigned char *)bytes, count, r); /* the library does not change the bytes */
 	return slice(p, r, bytes, count);
 }
 

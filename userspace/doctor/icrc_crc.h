@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * CRCs as registers, with the polynomials that come instead of the right one. Reflected: bit 31 of a polynomial stands for
- * x^0, bytes go in least significant bit first. A CRC is linear: what a byte does to the register depends only on how many
- * bytes follow it.
+ * CRC registers with the right polynomial and those used by mistake. Reflected: bit 31 of a polynomial is x^0, and bytes go in
+ * least significant bit first. A CRC is linear: what a byte does to the register depends only on the number of bytes after it.
  */
 #ifndef USERSPACE_DOCTOR_ICRC_CRC_H
 #define USERSPACE_DOCTOR_ICRC_CRC_H
@@ -15,17 +14,17 @@
 enum crc_polynomial {
 	CRC_IEEE,	   /* 0x04c11db7 */
 	CRC_CASTAGNOLI,	   /* 0x1edc6f41 */
-	CRC_NOT_REFLECTED, /* 0x04c11db7 as it is written, but shifted to the right */
+	CRC_NOT_REFLECTED, /* 0x04c11db7 not reflected, but shifted to the right */
 	CRC_POLYNOMIALS
 };
 
-/* To be called before all others. */
+/* Call it before all other functions. */
 void crc_make_tables(void);
 
-/* The register after the bytes; r: before them, complemented neither before nor after. */
+/* Returns the register after the bytes. r: the register before them. Neither is complemented. */
 __u32 crc_register(enum crc_polynomial p, __u32 r, const __u8 *bytes, size_t count);
 
-/* What so many zero bytes make of any register. */
+/* What a fixed number of zero bytes makes of any register. */
 struct crc_advance {
 	__u32 by[4][256];
 };
@@ -37,10 +36,10 @@ static inline __u32 crc_advance(const struct crc_advance *a, __u32 r)
 	return a->by[0][r & 0xff] ^ a->by[1][r >> 8 & 0xff] ^ a->by[2][r >> 16 & 0xff] ^ a->by[3][r >> 24];
 }
 
-/* The register eight bits of zeroes ago (CRC_IEEE). */
+/* The register before eight zero bits (CRC_IEEE). */
 __u32 crc_back(__u32 r);
 
-/* Each byte's bits in the other order. */
+/* Reverses the bits of each byte. */
 static inline __u64 crc_reverse_bits(__u64 v)
 {
 	v = (v >> 1 & 0x5555555555555555) | (v & 0x5555555555555555) << 1;

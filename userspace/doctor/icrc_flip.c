@@ -6,11 +6,11 @@
 
 enum origin { OF_ONES, OF_IPV4, OF_IPV6, OF_UDP, OF_BTH, OF_EXTENSION, OF_PAYLOAD, OF_PAD, OF_ICRC };
 
-/* Extension headers by the opcode's flag; 0: any packet. In the order in which they follow each other. */
+/* Fields of extension headers, by the opcode's flag (0: any packet), in the order of the headers. */
 static const struct field {
 	const char *name;
 	__u8 origin;
-	__u8 offset, bytes; /* of the header; bytes 0: to its end */
+	__u8 offset, bytes; /* in the header; bytes 0: up to its end */
 	__u32 op;
 } fields[] = {
 	{ "the eight bytes 0xff in front of the IP header", OF_ONES, 0, 0, 0 },
@@ -73,7 +73,7 @@ static __u32 payload_offset(const struct roce_packet *p)
 	return p->icrc_offset - p->pad - p->payload_bytes;
 }
 
-/* Which header the byte is in, and where that begins. */
+/* The header that contains byte `at`, and where that header begins. */
 static enum origin find_origin(const struct roce_packet *p, __s32 at, __s32 *begin)
 {
 	__s32 ip = p->l3_offset, l4 = p->l4_offset, bth = l4 + (p->rocev1 ? 0 : WIRE_UDP_LEN);
@@ -93,7 +93,7 @@ static enum origin find_origin(const struct roce_packet *p, __s32 at, __s32 *beg
 	return origins[i].origin;
 }
 
-/* The extension header of the packet that the field is of begins so many bytes behind the BTH. */
+/* Offset behind the BTH of the extension header that the field belongs to. */
 static __u32 extension_offset(__u32 op, __u32 of)
 {
 	return parse_extension_bytes(op & (of - 1));
@@ -130,7 +130,7 @@ static int highest(__u32 bits)
 	return 31 - __builtin_clz(bits);
 }
 
-/* Shorter ones before longer ones; the longest make room for shorter ones. */
+/* Keeps the shortest bursts: a longer one gives way to a shorter one. */
 static void keep(struct flips *f, const struct flip *flip)
 {
 	__u32 i = f->count < FLIPS_MOST ? f->count++ : FLIPS_MOST;
@@ -143,12 +143,12 @@ static void keep(struct flips *f, const struct flip *flip)
 }
 
 /*
- * r: the difference if its last flipped bit were in the byte `at`, which is the register's uppermost byte then, and the byte
- * before is the next one.
+ * Looks for a burst whose last flipped bit is in byte `at`. r: the difference of the registers there. Its upper byte is byte
+ * `at`, the next one the byte before.
  */
 static void look(const struct roce_packet *p, __u32 r, __s32 at, struct flips *f)
 {
-	__u32 bits = r >> 24 << 8 | (r >> 16 & 0xff); /* of the byte before, of this byte */
+	__u32 bits = r >> 24 << 8 | (r >> 16 & 0xff); /* the byte before, and this byte */
 	struct flip flip = {};
 
 	if (r & 0xffff || !(bits >> 8))

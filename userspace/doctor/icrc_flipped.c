@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Flipped bits in which packets agree: of a lane of a bus, or of one place; and those that flip here and there. */
+/* Flipped bits that agree over packets, in a lane of a bus or in one place, and flipped bits at random places. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "userspace/doctor/icrc_sender.h"
 
-/* Packets that are explained by so many bits in a row, or fewer. */
+/* Packets explained by a burst of at most `span` bits. */
 static __u32 count_flipped(const struct icrc_sender *s, __u32 span)
 {
 	__u32 count = 0;
@@ -22,7 +22,7 @@ static __u32 count_flipped(const struct icrc_sender *s, __u32 span)
 }
 
 struct grouped {
-	__u64 key; /* the same: they agree */
+	__u64 key; /* packets with equal keys agree */
 	__s32 offset;
 	__u32 sample;
 	const struct flip *flip;
@@ -72,18 +72,18 @@ static __u32 group(const struct icrc_sender *s, enum icrc_agreement a, __u32 wid
 	return count;
 }
 
-/* Bursts of up to that span that begin at one bit. */
+/* Bursts of at most `span` bits that begin at one bit. */
 static double bursts(__u32 span)
 {
 	return 1u << (span - 1);
 }
 
-/* Where lanes and places are looked for: in 8 widths of a bus from two beginnings, and two ways to say a place. */
+/* Agreements that are tried: 8 widths of a bus from two beginnings, and two kinds of place. */
 #define AGREEMENTS_LOOKED_AT 18
 
 /*
- * How many groups of so many or more are to be expected, if each of `flipped` packets has a bit flipped anywhere in one of
- * `lanes`: a mistake is said to be in a lane only if flips at random would not be.
+ * Expected number of groups with at least `votes` packets, if each of `flipped` packets had a random bit flipped in one of
+ * `lanes`. A finding names a lane only if random flips do not explain it.
  */
 static double coincidence(__u32 flipped, __u32 votes, double lanes)
 {
@@ -92,7 +92,7 @@ static double coincidence(__u32 flipped, __u32 votes, double lanes)
 	return AGREEMENTS_LOOKED_AT * lanes * exp(choices - votes * log(lanes));
 }
 
-/* Packets and different offsets of a group, which begins at `from` and ends at *to. */
+/* Weighs the group from index `from` up to, but not including, `to`: its packets and its different offsets. */
 static void weigh(const struct icrc_sender *s, const struct grouped *g, __u32 from, __u32 to, __u32 flipped,
 		  struct icrc_flip_group *w)
 {
@@ -210,7 +210,7 @@ bool icrc_tell_group(struct icrc_sender *s, const struct icrc_flip_group *g)
 	return true;
 }
 
-/* The longest burst that is not to be expected by chance, in one packet or in as many as have one; 0: none is. */
+/* The longest burst that is not expected by chance, in one packet or in all packets with a burst. 0: none. */
 static __u32 find_longest(const struct icrc_sender *s)
 {
 	__u32 span = FLIP_SPAN;

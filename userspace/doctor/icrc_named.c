@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Mistakes that are known by name, by the votes of the packets that they explain; and the same value in all of them. */
+/* Mistakes with a name, by the number of packets that they explain, and ICRCs that are the same in all packets. */
 #include <stdio.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static void append_name(char *to, size_t room, const struct explanation *x)
 			*c = '-';
 }
 
-/* A pair of which one mistake alone explains the same has nothing to add. */
+/* Whether one mistake of the pair alone explains as many packets. */
 static bool is_redundant(const struct explanation *x, const __u32 votes[EXPLANATIONS_MOST], __u32 all)
 {
 	const struct explanations *e = explanations();
@@ -136,7 +136,10 @@ bool icrc_tell_rare_mistakes(struct icrc_sender *s)
 
 /* ---- one value ---- */
 
-/* Samples are in the order of what was found: behind the last one, from this one on, with the same value. */
+/*
+ * Samples are sorted by the ICRC found. Returns the end of those with the value of sample `from`. *different: how many of them
+ * count.
+ */
 static __u32 find_same(const struct icrc_sender *s, __u32 from, __u32 *different)
 {
 	__u32 i = from;
@@ -153,7 +156,7 @@ static void choose(struct icrc_sender *s, __u32 from, __u32 to)
 		s->samples[i].chosen = i >= from && i < to && !s->samples[i].done;
 }
 
-/* What people write into a field that they have not filled in yet. */
+/* What people write into a field that is not filled in yet. */
 static bool is_usual_constant(__u32 v)
 {
 	return v == (v & 0xff) * 0x01010101u || v == 0xdeadbeef || v == 0xefbeadde;

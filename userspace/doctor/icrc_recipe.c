@@ -61,7 +61,7 @@ static void forget(__u8 set[2], const enum part *parts, int count)
 		set[parts[i] / 8] &= ~(1 << parts[i] % 8);
 }
 
-/* What is wrong with a header that does not go in, or is replaced whole, makes no difference. */
+/* Drops differences in a header that is left out or replaced as a whole. */
 static void normalise_part(struct front *f, const enum part *parts, int count)
 {
 	forget(f->stale, parts, count);
@@ -126,7 +126,7 @@ const struct mistake_words *mistake_words(enum mistake m)
 	return &words[m];
 }
 
-/* Its place in a list of `count`, where it is put if it is new. */
+/* Index of *one in a list of `count` entries. Appends it if it is new. */
 static __u32 place(void *list, __u32 *count, const void *one, size_t size)
 {
 	__u32 i;
@@ -147,7 +147,7 @@ static void look_up(const struct recipe *r, struct explanation *x)
 	x->end = place(all.ends, &all.end_count, &r->end, sizeof(r->end));
 }
 
-/* Unless it is the right recipe, or one that is there. */
+/* Adds the explanation, unless it is the right recipe or already in the list. */
 static void add_explanation(enum mistake first, enum mistake second)
 {
 	struct explanation x = { .first = first, .second = second };

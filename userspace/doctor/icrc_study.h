@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What userspace/doctor/icrc.c keeps of the bad packets, and userspace/doctor/icrc_conclude.c concludes from. */
+/* What userspace/doctor/icrc.c keeps of the bad packets. userspace/doctor/icrc_conclude.c concludes from it. */
 #ifndef USERSPACE_DOCTOR_ICRC_STUDY_H
 #define USERSPACE_DOCTOR_ICRC_STUDY_H
 
 #include "userspace/doctor/icrc_flip.h"
 #include "userspace/doctor/icrc_try.h"
 
-/* What explains a packet: of most that are wrong by chance, nothing does. */
+/* The explanations of a packet. Most ICRCs that are wrong by chance have none. */
 struct icrc_detail {
 	struct flips flips;
-	__u64 fits[EXPLANATION_WORDS]; /* struct icrc_attempt */
+	__u64 fits[EXPLANATION_WORDS]; /* see struct icrc_attempt */
 };
 
 struct icrc_studied {
-	__u64 number;	     /* of the frame */
-	__u32 right, found;  /* the ICRC's bytes on the wire, the first one lowest */
-	__u32 behind[ICRC_STEPS]; /* struct icrc_attempt */
-	__u32 bits;	     /* of the packet, among which flipped ones were looked for */
-	__u32 fitting;	     /* explanations */
-	struct icrc_detail *detail; /* NULL: nothing explains it */
+	__u64 number;	     /* frame number */
+	__u32 right, found;  /* the ICRC's bytes on the wire, the first one in the lowest bits */
+	__u32 behind[ICRC_STEPS]; /* see struct icrc_attempt */
+	__u32 bits;	     /* bits of the packet in which flips were tried */
+	__u32 fitting;	     /* number of explanations */
+	struct icrc_detail *detail; /* NULL: no explanation */
 };
 
 struct icrc_study {
 	struct roce_key stream;
-	__u64 bad, good; /* packets */
-	__u32 count;	 /* studied */
-	__u32 counted;	 /* by the one who concludes: for which finding the stream has been counted */
+	__u64 bad, good; /* packets with a bad and with a good ICRC */
+	__u32 count;	 /* packets studied */
+	__u32 counted;	 /* number of the latest finding that counted this stream */
 	struct icrc_studied packet[ICRC_STUDIED];
 };
 

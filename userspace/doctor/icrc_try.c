@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Three thousand recipes a packet, of which each would be a CRC of the whole packet: but the CRC is linear, so the register
- * behind the headers is moved behind the payload by a table, and the payload goes in once for each way in which it can.
+ * Each packet is tried with three thousand recipes, and each recipe would need a CRC of the whole packet. But the CRC is
+ * linear: a table moves the register after the headers to the end of the payload, and the payload is computed once for each way
+ * it can go in.
  */
 #include <string.h>
 
 #include "userspace/doctor/icrc_try.h"
 
-#define HEADERS_MOST 256 /* bytes of all headers: 128 that the parser looks at, and the longest behind them */
+#define HEADERS_MOST 256 /* most bytes of headers: 128 that the parser reads, and the longest extension headers */
 #define LEAD_BYTES 8
 
-/* A packet's headers: a copy of its beginning, and where in it they are. */
+/* A copy of a packet's headers, and their offsets. */
 struct headers {
-	__u32 ip, udp, bth, extensions, payload; /* offsets; udp: as bth, if there is none (RoCEv1) */
+	__u32 ip, udp, bth, extensions, payload; /* offsets; RoCEv1: udp equals bth */
 	bool ipv6;
 	__u8 bytes[HEADERS_MOST];
 };
 
-/* No more than is there: it is done a thousand times a packet. */
+/* Copies only the bytes in use: this runs a thousand times per packet. */
 static void copy_headers(struct headers *to, const struct headers *from)
 {
 	memcpy(to, from, offsetof(struct headers, bytes) + from->payload);
 }
 
-/* Where a part of a header is. */
+/* Offset and size of a part of a header. */
 struct place {
 	__u32 at, bytes;
 };
@@ -44,7 +45,7 @@ static bool read_headers(struct headers *h, const __u8 *frame, const struct roce
 	return true;
 }
 
-/* Up to two places; unused ones are of no bytes. */
+/* Finds up to two places. Unused ones have 0 bytes. */
 static void find_part(const struct headers *h, enum part part, struct place to[2])
 {
 	bool udp = h->udp != h->bth;
@@ -89,7 +90,7 @@ static bool has(const __u8 set[2], enum part part)
 	return set[part / 8] >> part % 8 & 1;
 }
 
-/* What is not of the same size in both stays as it is: no register could hold it. */
+/* A part whose size differs in the two packets is not replaced: no hardware register could hold it. */
 static void replace_part(struct headers *h, const struct headers *before, enum part part)
 {
 	struct place to[2], from[2];
@@ -182,7 +183,7 @@ static void mask(struct headers *h, const __u8 how[FIELDS])
 	mask_bits(h->bytes + h->bth + offsetof(struct wire_bth, resv8a), 0xff, how[FIELD_RESV8A]);
 }
 
-/* The bytes that go in, in their order. */
+/* The bytes that go into the CRC, in order. */
 struct feed {
 	__u8 bytes[LEAD_BYTES + HEADERS_MOST];
 	__u32 count;
@@ -202,7 +203,7 @@ static void feed_lead(struct feed *to, __u8 lead)
 	to->count = LEAD_BYTES;
 }
 
-#define TWO_ADDRESSES 12 /* bytes in front of tags and Ethertype */
+#define TWO_ADDRESSES 12 /* bytes before tags and Ethertype */
 
 static void feed_headers(struct feed *to, const struct headers *h, __u8 which)
 {
@@ -253,12 +254,12 @@ static void swap_words(__u8 *bytes, __u32 count, __u8 swap)
 struct packet {
 	struct headers own, of_stream, of_sender;
 	bool has_stream, has_sender;
-	const __u8 *payload; /* and pad */
+	const __u8 *payload; /* payload and pad */
 	__u32 payload_bytes, pad;
 	__u32 ip, end; /* offsets of the IP header and of the ICRC in the frame */
 };
 
-/* The register behind the headers. */
+/* The register after the headers. */
 static __u32 front_register(const struct packet *p, const struct front *f)
 {
 	struct headers h;
@@ -281,7 +282,7 @@ static __u32 front_register(const struct packet *p, const struct front *f)
 
 #define CHUNK 512
 
-/* The register behind so many bytes of the payload, of 0 in front of it. What is no whole word at its end stays as it is. */
+/* The register after `count` bytes of payload that start from register r. A partial word at the end is not swapped. */
 static __u32 payload_register(const __u8 *bytes, __u32 count, const struct body *b, __u32 r)
 {
 	__u8 chunk[CHUNK];
@@ -302,13 +303,13 @@ static __u32 payload_register(const __u8 *bytes, __u32 count, const struct body 
 	return r;
 }
 
-/* Of what stands behind the headers: a recipe that leaves out more is none. */
+/* Leaves out `count` bytes, at most the whole payload: no recipe leaves out headers here. */
 static void leave_out(__u32 *bytes, __u32 count)
 {
 	*bytes -= count < *bytes ? count : *bytes;
 }
 
-/* How many bytes of payload and pad, and of zeroes behind them, it ends with. */
+/* How many bytes of payload and pad go in, and how many zeroes after them. */
 static void find_tail(const struct packet *p, __u8 tail, __u32 *bytes, __u32 *zeroes)
 {
 	*bytes = p->payload_bytes + p->pad;
@@ -333,7 +334,7 @@ static void find_tail(const struct packet *p, __u8 tail, __u32 *bytes, __u32 *ze
 		*zeroes = -p->end & ((8u << (tail - TAIL_FRAME_8)) - 1);
 }
 
-/* Kept, since packets of a stream are mostly of one length. */
+/* Cached, since most packets of a stream have the same length. */
 static const struct crc_advance *find_advance(enum crc_polynomial p, __u8 tail, __u32 bytes)
 {
 	static _Thread_local struct {
@@ -350,13 +351,13 @@ static const struct crc_advance *find_advance(enum crc_polynomial p, __u8 tail, 
 	return &k->advance;
 }
 
-/* What a body does to the register in front of it. */
+/* What a body does to the register before it. */
 struct body_register {
 	__u32 register_of_zero;
 	const struct crc_advance *advance;
 };
 
-/* base: the register behind base_bytes of the payload, which have gone in already for another tail. */
+/* base: the register after base_bytes of the payload, computed already for another tail. */
 static void body_register(const struct packet *p, const struct body *b, __u32 base, __u32 base_bytes,
 			  struct body_register *to)
 {
@@ -370,7 +371,7 @@ static void body_register(const struct packet *p, const struct body *b, __u32 ba
 	to->advance = find_advance(b->engine.polynomial, b->tail, bytes + zeroes);
 }
 
-/* The register that would have become the value on the wire. */
+/* The register that gives the value on the wire. */
 static __u32 end_register(__u32 wire, const struct end *e)
 {
 	switch (e->order) {
@@ -403,7 +404,7 @@ static void read_packet(struct packet *p, const struct icrc_case *c)
 	p->end = r->icrc_offset;
 }
 
-/* Of one packet; large, and only needed while it is looked at. */
+/* Work space for one packet. */
 struct registers {
 	__u32 front[EXPLANATIONS_MOST], end[ENDS_MOST];
 	struct body_register body[BODIES_MOST];
@@ -414,7 +415,7 @@ static __u32 through(const struct body_register *b, __u32 front)
 	return crc_advance(b->advance, front) ^ b->register_of_zero;
 }
 
-#define TAIL_BYTES 64 /* that some tail leaves out, at most */
+#define TAIL_BYTES 64 /* most bytes that a tail leaves out */
 
 static void compute_bodies(struct registers *r, const struct packet *p, const struct explanations *all)
 {
@@ -438,7 +439,7 @@ static bool is_icrc_of(const struct icrc_before *b, __u32 icrc)
 	return b && b->packet.kind == ROCE_PACKET && b->whole && b->right == icrc;
 }
 
-/* The right register, step by step. */
+/* The right register after each step. */
 static void follow_register(const struct packet *p, __u32 behind[ICRC_STEPS])
 {
 	static const __u8 right[FIELDS], ones[LEAD_BYTES] = { 255, 255, 255, 255, 255, 255, 255, 255 };

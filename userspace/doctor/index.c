@@ -65,7 +65,7 @@ void *index_get(struct index *x, const void *key)
 	if (!entry)
 		return NULL;
 	memcpy(entry, key, x->key_size);
-	*slot(x, key) = x->count + 1; /* its key is not compared before the entry stands there */
+	*slot(x, key) = x->count + 1; /* slot() compares keys only on the next call: the entry is stored by then */
 	x->entries[x->count++] = entry;
 	return entry;
 }

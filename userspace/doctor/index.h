@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Things that are found by a key, in the order in which they were met; they stay where they are in memory. */
+/* Entries that are found by a key. They keep the order of their insertion and do not move in memory. */
 #ifndef USERSPACE_DOCTOR_INDEX_H
 #define USERSPACE_DOCTOR_INDEX_H
 
 #include "roce/base.h"
 
-/* max, key_size (bytes, the first ones of an entry) and entry_size are the owner's to set, the rest is zero at first. */
+/* The owner sets max, key_size (bytes at the beginning of an entry) and entry_size. The rest is zero at first. */
 struct index {
 	size_t max, key_size, entry_size;
 	void **entries;
@@ -14,13 +14,13 @@ struct index {
 	size_t slot_count;
 };
 
-/* NULL: there is none. */
+/* NULL: no entry has this key. */
 void *index_find(const struct index *x, const void *key);
 
-/* Made, all zero behind the key, if there was none; NULL: no room, or no memory. */
+/* Finds the entry, or appends one that is zero after its key. NULL: no room, or no memory. */
 void *index_get(struct index *x, const void *key);
 
-/* Frees the entries; what they point to is the owner's. */
+/* Frees the entries. The owner frees what they point to. */
 void index_free(struct index *x);
 
 #endif

@@ -4,11 +4,11 @@
 #include "userspace/doctor/message.h"
 
 #define MOST_PAYLOAD 4096
-#define MERGED_LEAST 32 /* bytes between two BTHs of a merged frame, at least */
+#define MERGED_LEAST 32 /* least distance of two BTHs in a merged frame, in bytes */
 
 /*
- * What each lint is told as: by its own finding here, or elsewhere, by rules that know more. A lint that is not in the list does
- * not compile.
+ * The finding of each lint: one of the same name here, or a finding of other rules, which know more. If a lint is missing in
+ * the list, this does not compile.
  */
 #define HERE(lint) TOLD_##lint = KIND_lint_##lint
 #define ELSEWHERE(lint) TOLD_##lint = FINDING_KINDS
@@ -61,7 +61,7 @@ static __u32 udp_checksum(const struct doctor_packet *p)
 	const struct roce_packet *packet = &p->look->packet;
 	__u32 sum = checksum_fold(checksum_pseudo_header(packet) + roce_udp_sum(&whole, packet, 1 << 17));
 
-	/* the field was in the sum: it is taken out again */
+	/* the sum includes the checksum field: take it out */
 	sum = sum + (~__builtin_bswap16(packet->udp_checksum) & 0xffff);
 	sum = (sum & 0xffff) + (sum >> 16);
 	return __builtin_bswap16(~sum) ?: 0xffff;
@@ -132,11 +132,11 @@ static void show(struct evidence *e, enum roce_lint lint, const struct lint_stud
 	case LINT_icrc_constant:
 	case LINT_icrc_all_bad:
 	case ROCE_LINTS:
-		break; /* told elsewhere; without a default, so that the compiler asks for what a new lint shows */
+		break; /* other rules judge these; no default, so that the compiler warns about a new lint */
 	}
 }
 
-/* A second BTH, to the same QP, with the next PSN, inside the payload: what receive offload makes of several packets. */
+/* Whether the payload contains a BTH of the same QP with the next PSN. Receive offload merges packets like this. */
 static bool is_merged(const struct doctor_packet *doctor)
 {
 	const struct roce_packet *p = &doctor->look->packet;
@@ -161,7 +161,7 @@ void lint_study_take(struct lint_study *l, struct signs *signs, const struct doc
 
 	if (!doctor->event->kinds)
 		lints = 0;
-	/* what stands beside a size that is none is no second mistake */
+	/* a payload that is no path MTU is one mistake, not two */
 	if (lints & 1u << LINT_payload_not_path_mtu || odd)
 		lints &= ~(1u << LINT_payload_mixed);
 	if (message_judges_size(p->op, p->payload_bytes))
@@ -183,7 +183,7 @@ void lint_study_take(struct lint_study *l, struct signs *signs, const struct doc
 		SAY(e->expected, "an opcode of the table");
 		SAY(e->found, "opcode 0x%02x", p->opcode);
 	}
-	/* bare transport headers have no TTL: that of the IP header in front of them is made up */
+	/* bare transport headers have no TTL: the IP header in front of them is made up */
 	if (!p->ttl && !doctor->frame->no_icrc && (e = signs_add(signs, KIND_ttl_zero, doctor->number))) {
 		SAY(e->expected, "TTL 64");
 		SAY(e->found, "TTL 0");
@@ -205,7 +205,7 @@ enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *do
 	enum finding_kind kind;
 	struct evidence *e;
 
-	/* a flipped bit on the way: the header checksum tells */
+	/* the header checksum shows a bit flipped on the path */
 	if (p->ip_checksum_wrong)
 		return FINDING_KINDS;
 	if (p->kind == ROCE_FRAGMENT) {

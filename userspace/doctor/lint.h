@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Mistakes in headers: the lints of the engine, and what it has no lint for, with what was expected and found. */
+/* Mistakes in headers: the engine's lints and further checks, with what was expected and found. */
 #ifndef USERSPACE_DOCTOR_LINT_H
 #define USERSPACE_DOCTOR_LINT_H
 
@@ -8,15 +8,18 @@
 
 struct lint_study {
 	__u16 partial;	  /* payload of the First or Middle packet before; 0: none */
-	__u8 service;	  /* of the packet before */
+	__u8 service;	  /* service of the packet before */
 	bool met;
-	__u64 short_of_icrc; /* First and Middle packets that are 4 bytes short of a path MTU */
+	__u64 short_of_icrc; /* First and Middle packets 4 bytes short of a path MTU */
 };
 
-/* A packet of a stream whose ICRC is right, or none of whose ICRCs is. */
+/* Takes a packet of a stream whose ICRC is good, or of a stream without good ICRCs. */
 void lint_study_take(struct lint_study *l, struct signs *signs, const struct doctor_packet *p);
 
-/* A frame that is no packet: lengths in disagreement, a fragment. The sign it is of, FINDING_KINDS: of none. */
+/*
+ * Takes a frame that is no packet: its lengths disagree, or it is a fragment. Returns the kind of its sign; FINDING_KINDS:
+ * none.
+ */
 enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *p);
 
 /* "icrc 1a 2b 3c 4d", as on the wire. */

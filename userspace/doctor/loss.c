@@ -21,7 +21,7 @@ static void hold(struct loss_held *h, const struct loss_gap *g)
 		h->largest = g->skipped;
 }
 
-/* All that is held there is missing, or was leapt over. */
+/* Judges the gaps held as missing packets, or as a PSN that was skipped. */
 static void settle(struct loss *l, struct signs *signs, struct loss_held *h, bool missing)
 {
 	enum finding_kind kind = missing ? KIND_loss : KIND_psn_skip;
@@ -48,7 +48,7 @@ void loss_begins(struct loss *l, struct signs *signs, bool unended)
 	settle(l, signs, &l->between, true);
 	if (unended)
 		settle(l, signs, &l->inside, true);
-	/* what is left is the gap before this packet */
+	/* the gap before this packet */
 	l->between = l->inside;
 	l->inside = (struct loss_held){ 0 };
 }
@@ -86,7 +86,7 @@ __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum 
 	}
 	if (how == PSN_TAKEN || how == PSN_RESUMES)
 		return 0;
-	/* what is left out before the first one is judged by where it should begin */
+	/* conclude_start() judges a gap before the first packet */
 	if (kinds & ROCE_EVENT(psn_gap) && how != PSN_FIRST) {
 		__u64 healed = l->damaged < p->event.skipped ? l->damaged : p->event.skipped;
 
@@ -96,7 +96,7 @@ __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum 
 			take_gap(l, p, skipped);
 	}
 	l->damaged = 0;
-	/* what is sent again goes on with what was seen before: then the one before was not overtaken either */
+	/* A duplicate after a recovered packet is part of the same retransmission: the recovered packet was not reordered. */
 	if (l->late && kinds & ROCE_EVENT(psn_duplicate) && p->psn == (l->late & PSN_MASK))
 		signs_take_back(signs, KIND_reorder);
 	l->late = 0;
@@ -116,7 +116,7 @@ __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum 
 	return skipped;
 }
 
-/* The evidence of one kind becomes that of another. */
+/* Moves the evidence of one kind to another. */
 static void rename_sign(struct signs *signs, enum finding_kind from, enum finding_kind to)
 {
 	struct sign *sign = signs_find(signs, from);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What of a stream is missing, late, or comes again. PSNs that are left out are held until the message around them has
- * ended: if it is whole nevertheless, no packet is missing, but the sender's PSN has leapt.
+ * Packets of a stream that are missing, late or come again. Skipped PSNs are held until the message around them has ended. If
+ * the message is whole nevertheless, no packet is missing: the sender's PSN has jumped.
  */
 #ifndef USERSPACE_DOCTOR_LOSS_H
 #define USERSPACE_DOCTOR_LOSS_H
@@ -14,38 +14,41 @@ struct loss_gap {
 	__u32 expected, seen, skipped;
 };
 
-/* Gaps that are not judged yet. */
+/* Gaps not yet judged. */
 struct loss_held {
 	struct loss_gap gap[FINDING_EVIDENCE];
 	__u64 gaps, skipped, largest;
 };
 
 struct loss {
-	struct loss_held between, inside; /* before the open message's first packet, and behind it */
+	struct loss_held between, inside; /* before the first packet of the open message, and after it */
 	__u64 gaps, skipped, largest;
 	__u64 recovered, again, jumps;
-	__u32 late; /* PSN + 1 of the packet before, if that came late; 0: it did not */
-	__u64 healed;	    /* damaged packets that were a gap's reason */
-	__u64 damaged;	    /* since the last gap */
-	__u64 last, period; /* packets of the stream at the last gap, and between gaps; 0: not always the same */
+	__u32 late; /* PSN + 1 of the packet before if it came late, else 0 */
+	__u64 healed;	    /* skipped PSNs that damaged packets explain */
+	__u64 damaged;	    /* damaged packets since the last gap */
+	__u64 last, period; /* packets of the stream at the last gap, and between gaps; period 0: it varies */
 	__u64 packets;
 	bool periodic;
 	__u32 missing_from, missing_end; /* PSNs of the last gap */
 };
 
-/* Returns how many packets are newly missing before this one. */
+/* Returns the number of PSNs newly missing before this packet. */
 __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum psn_how how);
 
-/* A message begins; unended: the one before has not ended. */
+/* A message begins. unended: the message before has not ended. */
 void loss_begins(struct loss *l, struct signs *signs, bool unended);
 
 /*
- * A message of so many packets ends; whole: nothing of it is missing; all: nor is a message before it. Without the latter it may be
- * the beginning of one message and the end of another: so it is where as many PSNs are left out as whole messages have.
+ * A message of `packets` packets ends. whole: none of its packets is missing. all: no message before it is missing either. If
+ * it is whole, but `all` is not known, it may be the beginning of one message and the end of another. That is assumed if the
+ * skipped PSNs are a multiple of `packets`.
  */
 void loss_judge(struct loss *l, struct signs *signs, bool whole, bool all, __u32 packets);
 
-/* What is held is missing; the signs of what was counted get their packets. reliable: what comes again was sent again. */
+/*
+ * Judges the gaps still held as missing packets, and sets the packets of each sign. reliable: duplicates are retransmissions.
+ */
 void loss_conclude(struct loss *l, struct signs *signs, bool reliable);
 
 #endif

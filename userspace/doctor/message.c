@@ -3,7 +3,7 @@
 
 #include "userspace/doctor/message.h"
 
-/* First, Middle and Last of one message are of the same operation: SEND or WRITE, or READ response. */
+/* First, Middle and Last of one message belong to the same operation: SEND, WRITE or READ response. */
 static int operation(__u8 opcode)
 {
 	int o = opcode & 31;
@@ -56,7 +56,7 @@ static void count_mistake(struct dma_study *d, const struct message_study *m, co
 	d->count++;
 }
 
-/* on: its immediate data is the next one. */
+/* on: the immediate data is the previous one plus 1. */
 static enum dma_class dma_class(const struct message_study *m, const struct step *p, bool on)
 {
 	__s64 off = (__s64)m->bytes - m->dma_length;
@@ -78,7 +78,10 @@ static enum dma_class dma_class(const struct message_study *m, const struct step
 	return m->imm_steps ? DMA_MISSING_IMM : DMA_IMM;
 }
 
-/* Sizes that are wrong by themselves explain the sum: First and Middle packets of several sizes, a Last that is too large. */
+/*
+ * Counts a wrong DMA length, unless a wrong size explains it: First and Middle packets of several sizes, or a Last that is too
+ * large.
+ */
 static void dma_mistake(struct message_study *m, const struct step *p, bool on)
 {
 	enum dma_class class = dma_class(m, p, on);
@@ -94,7 +97,7 @@ static void dma_mistake(struct message_study *m, const struct step *p, bool on)
 	count_mistake(&m->dma[class], m, p);
 }
 
-/* The First is too short, and no RETH was missing. */
+/* The First is too short, but no RETH is missing. */
 static void settle_first(struct message_study *m, struct signs *signs)
 {
 	struct evidence *e;
@@ -109,7 +112,7 @@ static void settle_first(struct message_study *m, struct signs *signs)
 	m->short_first.frame = 0;
 }
 
-/* Whether immediate data counts on here. */
+/* Returns whether the immediate data is the previous one plus 1. */
 static bool take_immediate(struct message_study *m, struct signs *signs, const struct step *p)
 {
 	__u32 step = p->immediate - m->immediate;
@@ -167,7 +170,7 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 	bool follows = how == PSN_FOLLOWS || how == PSN_RESUMES;
 
 	m->disturbed |= how != PSN_FOLLOWS;
-	if (how == PSN_TAKEN) { /* what it was, if it was one of them at all, is not known */
+	if (how == PSN_TAKEN) { /* unknown whether this packet belongs to the message */
 		m->open = m->met = false;
 		return;
 	}
@@ -223,14 +226,17 @@ static enum finding_kind dma_kind(const struct message_study *m, enum dma_class 
 	case DMA_MISSING_IMM:
 		return KIND_missing_imm;
 	case DMA_IMM:
-		/* an ImmDt that is none does not count, and takes 4 bytes off a length that is round */
+		/*
+		 * If the ImmDt is missing, four bytes of payload are read as ImmDt: they do not count up, and the payload is no
+		 * longer round.
+		 */
 		return !m->imm_steps && d->finer ? KIND_missing_imm : KIND_lint_dma_immdt;
 	case DMA_MISSING_RETH:
 		return KIND_missing_reth;
 	case DMA_ABSENT:
 		return KIND_icrc_absent;
 	default:
-		/* what stands in the place of the RETH is payload, which differs */
+		/* if the RETH is missing, payload is read as RETH: the DMA length varies */
 		return d->varies ? KIND_missing_reth : KIND_lint_dma_length;
 	}
 }
@@ -240,7 +246,7 @@ static size_t shown(const struct dma_study *d)
 	return d->count < FINDING_EVIDENCE ? d->count : FINDING_EVIDENCE;
 }
 
-/* In words of so many bytes, the last one as a whole. */
+/* Whether the DMA lengths count words of `word` bytes, the last word rounded up. */
 static bool is_in_words(const struct dma_study *d, __u32 word)
 {
 	for (size_t i = 0; i < shown(d); i++)
@@ -265,7 +271,7 @@ static bool is_padded(const struct dma_study *d)
 	return true;
 }
 
-/* What the lengths are instead, where that is plain. */
+/* Says what the DMA lengths count instead, if that is plain. */
 static bool say_length(const struct dma_study *d, struct sign *sign, enum dma_class class)
 {
 	if (class == DMA_PAD && is_padded(d)) {
@@ -316,7 +322,7 @@ static void tell_mistakes(const struct message_study *m, struct signs *signs, en
 		SAY(sign->figures, "It is off by %lld each time.", d->off < 0 ? -d->off : d->off);
 }
 
-/* Those that a header too many has made so large are no mistake of their own. */
+/* An extra header made these packets too large: that is no mistake of its own. */
 static void take_back_extended(const struct message_study *m, struct signs *signs)
 {
 	struct sign *beyond = signs_find(signs, KIND_lint_payload_beyond_mtu);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Messages as the sender made them: in the order of its packets, whatever a receiver would make of them. A message that is
- * not whole is the sender's mistake only where no packet is missing.
+ * Follows messages in the order in which the sender made the packets, whatever a receiver would make of them. An incomplete
+ * message is the sender's mistake only if no packet is missing.
  */
 #ifndef USERSPACE_DOCTOR_MESSAGE_H
 #define USERSPACE_DOCTOR_MESSAGE_H
@@ -10,29 +10,29 @@
 #include "userspace/doctor/sign.h"
 #include "userspace/doctor/step.h"
 
-/* How the payload of a whole message is not its DMA length. */
+/* How the payload of a whole message differs from its DMA length. */
 enum dma_class {
 	DMA_PAD,	 /* by 1 to 3 bytes */
-	DMA_EXTRA_IMM,	 /* 4 more */
-	DMA_EXTRA_RETH,	 /* 16 more */
-	DMA_COUNTS_RETH, /* 16 fewer */
-	DMA_COUNTS_IMM,	 /* 4 fewer, and the immediate data is right, */
-	DMA_MISSING_IMM, /* is none, */
-	DMA_IMM,	 /* is not known */
+	DMA_EXTRA_IMM,	 /* 4 bytes more */
+	DMA_EXTRA_RETH,	 /* 16 bytes more */
+	DMA_COUNTS_RETH, /* 16 bytes fewer */
+	DMA_COUNTS_IMM,	 /* 4 bytes fewer; the immediate data counts up */
+	DMA_MISSING_IMM, /* the same; the immediate data does not count up */
+	DMA_IMM,	 /* the same; unknown whether it counts up */
 	DMA_MISSING_RETH,
 	DMA_OTHER,
-	DMA_ABSENT,	 /* 4 fewer a packet: counted beside the others */
+	DMA_ABSENT,	 /* 4 bytes fewer per packet: counted in addition to the other classes */
 	DMA_CLASSES,
 };
 
-/* Those of one class. */
+/* Wrong DMA lengths of one class. */
 struct dma_study {
 	__u64 count;
-	__s64 off;   /* payload - DMA length of the first */
-	__u64 bytes; /* its payload */
-	bool same;   /* off, of all */
-	bool varies; /* messages of the same payload have different DMA lengths */
-	bool finer;  /* the payload is less round than the DMA length, in all of them */
+	__s64 off;   /* payload - DMA length, of the first one */
+	__u64 bytes; /* payload of the first one */
+	bool same;   /* `off` is the same in all */
+	bool varies; /* equal payloads have different DMA lengths */
+	bool finer;  /* in all of them the payload is less round than the DMA length */
 	struct {
 		__u64 frame, bytes;
 		__u32 dma_length;
@@ -40,38 +40,38 @@ struct dma_study {
 };
 
 struct message_study {
-	bool met;   /* a message's beginning or end was seen */
+	bool met;   /* the beginning or the end of a message was seen */
 	bool open;
-	bool whole; /* nothing of the open one is missing, as far as its First tells */
-	bool reth;  /* and it gave a DMA length, of which is known: */
-	bool leapt; /* PSNs were left out inside it */
-	__u8 first; /* its first opcode */
+	bool whole; /* nothing of the open message is missing since its First */
+	bool reth;  /* its RETH gave a DMA length, namely: */
+	bool leapt; /* PSNs were skipped inside the message */
+	__u8 first; /* opcode of its first packet */
 	__u32 dma_length;
 	__u64 bytes;
 	__u32 packets;
-	__u32 partial;	   /* payload of its First or Middle packet before; 0: none, */
-	bool uneven;	   /* and they differ */
+	__u32 partial;	   /* payload of its First or Middle packet before; 0: none */
+	bool uneven;	   /* these payloads differ */
 	struct {
 		__u64 frame;
 		__u32 payload;
-	} short_first;	   /* its First, if that is short of a path MTU by a RETH: what of it is wrong is not known yet; frame 0: it is not */
-	__u64 extended;	   /* Lasts that a header too many made larger than the path MTU */
-	__u64 ended;	   /* messages, whole or not */
-	bool disturbed;	   /* not all packets since the latest immediate data were seen in order */
-	bool counts;	   /* immediate data was seen, */
-	__u32 immediate;   /* this one last, */
-	__u64 imm_steps;   /* so many steps of +1, */
-	__u64 imm_others;  /* and others */
-	__u64 mistakes;	   /* DMA lengths, of any class */
+	} short_first;	   /* its First, if it is short of a path MTU by a RETH: either may be wrong; frame 0: not short */
+	__u64 extended;	   /* Lasts that an extra header made larger than the path MTU */
+	__u64 ended;	   /* messages that ended, whole or not */
+	bool disturbed;	   /* some packet since the latest immediate data was missing or out of order */
+	bool counts;	   /* immediate data was seen */
+	__u32 immediate;   /* the latest immediate data */
+	__u64 imm_steps;   /* steps of +1 from one immediate data to the next */
+	__u64 imm_others;  /* other steps */
+	__u64 mistakes;	   /* wrong DMA lengths of any class */
 	struct dma_study dma[DMA_CLASSES];
 };
 
-/* Whether message_study_take() judges the size of this First. */
+/* Whether message_study_take() judges the size of this First, so that no lint need do so. */
 bool message_judges_size(__u32 op, __u32 payload);
 
 void message_study_take(struct message_study *m, struct loss *loss, struct signs *signs, const struct step *p, enum psn_how how);
 
-/* Names what is wrong with DMA lengths. all_bad: no ICRC of the stream is right. */
+/* Adds the signs of wrong DMA lengths. all_bad: no ICRC of the stream is right. */
 void message_study_conclude(const struct message_study *m, struct signs *signs, bool all_bad);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "userspace/doctor/psn.h"
 
-#define MOST(n, of) ((n) >= FINDING_PACKETS && (n) * 10 >= (of) * 9) /* losses may disturb a model here and there */
-#define WRAP_LEAST 4 /* bits of the narrowest counter, */
-#define WRAP_ONCE 8  /* and of one of which a single wrap is no chance */
+#define MOST(n, of) ((n) >= FINDING_PACKETS && (n) * 10 >= (of) * 9) /* loss may disturb a model now and then */
+#define WRAP_LEAST 4 /* bits of the narrowest counter */
+#define WRAP_ONCE 8  /* from this width on, one wrap is no coincidence */
 
 static __u32 after(__u32 psn)
 {
@@ -15,7 +15,7 @@ static __u32 swap(__u32 psn)
 	return __builtin_bswap32(psn << 8);
 }
 
-/* A counter of fewer bits went from all ones to 0, the bits above it stayed: how many bits; 0: it did not. */
+/* Width of a counter that went from all ones to 0 while the bits above it did not change. 0: none. */
 static __u32 early_wrap(__u32 before, __u32 now)
 {
 	__u32 changed = before ^ now;
@@ -68,16 +68,16 @@ static void count_models(struct psn_study *s, const struct step *p)
 	}
 }
 
-/* Whether the step from the packet before can be judged at all. */
+/* Whether the step from the packet before tells how the sender counts. */
 static bool is_step(const struct psn_study *s, const struct step *p)
 {
 	const struct step *b = &s->before;
 
-	if (b->op & OP_READ_REQUEST) /* the engine knows its span, or guesses */
+	if (b->op & OP_READ_REQUEST) /* its span is the engine's guess */
 		return false;
 	if (p->psn == b->psn)
-		return p->content != b->content; /* else it is sent again */
-	return !(p->op & OP_RESPONSE && p->op & OP_FIRST); /* between responses what was acknowledged is left out */
+		return p->content != b->content; /* if equal: a retransmission */
+	return !(p->op & OP_RESPONSE && p->op & OP_FIRST); /* a responder may skip acknowledged PSNs between responses */
 }
 
 static void take_outlier(struct psn_study *s, struct signs *signs, const struct step *p)
@@ -93,8 +93,8 @@ static void take_outlier(struct psn_study *s, struct signs *signs, const struct 
 }
 
 /*
- * The packet stands where another PSN belongs, and the next one goes on behind that. One that is only late, early or seen
- * before is none, wherever it stands.
+ * Whether the packet has a wrong PSN and the next packet continues as if it were right. A packet that is only late, early or a
+ * duplicate is no outlier.
  */
 static bool is_outlier(const struct psn_study *s, const struct step *p, bool goes_on)
 {
@@ -106,7 +106,7 @@ static bool is_outlier(const struct psn_study *s, const struct step *p, bool goe
 	       s->recent[p->psn % PSN_NEAR].content != p->content;
 }
 
-/* Where p stands behind the packet before; moves on over what took another's place. */
+/* Where p is in the sequence. Counts past a packet with a wrong PSN. */
 static enum psn_how follow(struct psn_study *s, struct signs *signs, const struct step *p, const struct step *next)
 {
 	bool goes_on = next && !next->apart && next->psn == ((s->counted + 2) & PSN_MASK);
@@ -184,7 +184,7 @@ static void say_figures(struct signs *signs, enum finding_kind kind, const char 
 		SAY(sign->figures, "%s", figures);
 }
 
-/* Counting in steps of N; in units of its payload, if that fits. */
+/* Steps of a constant N, or steps in units of the payload. */
 static bool conclude_steps(const struct psn_study *s, struct signs *signs)
 {
 	bool stride = s->stride > 1 && s->stride <= PSN_GAP_MAX && MOST(s->stride_seen, s->steps);
@@ -215,7 +215,7 @@ static bool conclude_wrap(const struct psn_study *s, struct signs *signs)
 	char text[SIGN_FIGURES];
 	__u64 agree = s->wrap_behind + (s->wraps > 1 ? s->wraps * (1u << s->wrap_bits) : 0);
 
-	/* the bits above the counter never move */
+	/* the bits above the counter never change */
 	if (!s->wraps || (s->ones & s->zeroes) >> s->wrap_bits || s->wrap_bits < WRAP_LEAST ||
 	    (s->wrap_bits < WRAP_ONCE && s->wraps < FINDING_PACKETS))
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What packets of one stream have shown, by kind: the signs from which findings are made. */
+/* What the packets of one stream show, by kind. Findings are made from these signs. */
 #ifndef USERSPACE_DOCTOR_SIGN_H
 #define USERSPACE_DOCTOR_SIGN_H
 
@@ -20,7 +20,7 @@ enum finding_class {
 };
 
 struct finding_rule {
-	const char *name; /* with _ */
+	const char *name; /* with _ between words */
 	enum finding_class class;
 	int weight;
 	const char *words, *asks, *fix;
@@ -28,36 +28,36 @@ struct finding_rule {
 
 extern const struct finding_rule finding_rules[FINDING_KINDS];
 
-/* As people read it: psn-constant. */
+/* The name as printed: psn-constant. */
 void finding_name(enum finding_kind kind, char name[FINDING_KIND]);
 
 #define SIGN_FIGURES 200
 
 struct sign {
 	enum finding_kind kind;
-	__u64 packets; /* that show it */
+	__u64 packets; /* packets that show it */
 	size_t shown;
 	struct evidence evidence[FINDING_EVIDENCE];
-	char figures[SIGN_FIGURES]; /* a sentence with what is special here, or empty */
+	char figures[SIGN_FIGURES]; /* a sentence with the figures of this case, or empty */
 };
 
-/* Grows with the kinds that are seen, so that a stream without mistakes has none. All zero at first. */
+/* Grows with the kinds seen: a stream without mistakes needs no memory. All zero at first. */
 struct signs {
 	struct sign *list;
 	size_t count;
-	bool failed; /* no memory: some were not remembered */
+	bool failed; /* no memory: some signs are missing */
 };
 
-/* The sign of that kind, made if there is none; NULL: no memory. Valid until the next call. */
+/* Finds or adds the sign of that kind. NULL: no memory. Valid until the next call. */
 struct sign *signs_get(struct signs *s, enum finding_kind kind);
 
-/* NULL: there is none. */
+/* NULL: no such sign. */
 struct sign *signs_find(const struct signs *s, enum finding_kind kind);
 
-/* One packet more that shows it. Returns where what it shows is to be written; NULL: there are enough. */
+/* Counts one more packet. Returns the evidence to fill in; NULL: there is enough evidence already. */
 struct evidence *signs_add(struct signs *s, enum finding_kind kind, __u64 frame);
 
-/* The latest packet that was added to that kind shows something else. */
+/* Takes back the latest packet that was added to that kind. */
 void signs_take_back(struct signs *s, enum finding_kind kind);
 
 void signs_drop(struct signs *s, enum finding_kind kind);

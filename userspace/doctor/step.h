@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One packet that has a place in its stream's sequence, as the rules for PSNs, messages and loss see it. It waits until the
- * next one has come, since that tells whether its PSN was out of place.
+ * One packet in the sequence of its stream, as the rules for PSNs, messages and loss see it. It waits for the next packet,
+ * which shows whether its PSN was out of place.
  */
 #ifndef USERSPACE_DOCTOR_STEP_H
 #define USERSPACE_DOCTOR_STEP_H
@@ -13,24 +13,24 @@ struct step {
 	struct roce_event event;
 	__u32 psn;
 	__u32 op; /* OP_* */
-	__u32 content; /* a hash of what is not its PSN */
+	__u32 content; /* hash of the packet without its PSN */
 	__u32 payload;
 	__u32 dma_length;
 	__u32 immediate;
 	__u8 opcode;
 	__u8 service;
-	bool apart;   /* the one before was not shown */
-	bool damaged; /* its ICRC is wrong although the stream's are right */
+	bool apart;   /* packets between this one and the one before were not shown */
+	bool damaged; /* its ICRC is wrong, but those of the stream are right */
 };
 
-/* How it follows the one before. */
+/* How a packet follows the one before. */
 enum psn_how {
-	PSN_FIRST,     /* none was before it */
+	PSN_FIRST,     /* no packet was before it */
 	PSN_FOLLOWS,
-	PSN_LEAPS,     /* PSNs are left out before it */
-	PSN_ELSEWHERE, /* late, again, or far away */
-	PSN_TAKEN,     /* its PSN or itself is wrong, but the sequence goes on as if it had been the next, */
-	PSN_RESUMES,   /* here: what the engine says of this packet's PSN is that one's fault */
+	PSN_LEAPS,     /* PSNs were skipped before it */
+	PSN_ELSEWHERE, /* late, a duplicate, or far away */
+	PSN_TAKEN,     /* the packet or its PSN is wrong, but the next packet continues the sequence */
+	PSN_RESUMES,   /* the first packet after that one: what the engine says of its PSN is not its own fault */
 };
 
 #endif
