@@ -31,16 +31,12 @@ struct {
 	__type(value, struct totals_value);
 } totals SEC(".maps");
 
-/* This CPU's. */
-static __always_inline struct roce_totals *scratch_totals(struct scratch *s)
+/* This CPU's; once watch_begin() has asked which it is. */
+static __always_inline struct roce_totals *scratch_totals(const struct scratch *s)
 {
-	struct totals_value *own;
-	__u32 cpu;
+	__u32 cpu = s->cpu - 1;
+	struct totals_value *own = bpf_map_lookup_elem(&totals, &cpu);
 
-	if (!s->cpu)
-		s->cpu = bpf_get_smp_processor_id() + 1;
-	cpu = s->cpu - 1;
-	own = bpf_map_lookup_elem(&totals, &cpu);
 	return own ? &own->totals : NULL;
 }
 

@@ -367,6 +367,8 @@ static __always_inline struct scratch *watch_begin(__u32 length, __u32 tag, __u3
 
 	if (!s)
 		return NULL;
+	if (!s->cpu)
+		s->cpu = bpf_get_smp_processor_id() + 1;
 	s->length = length;
 	s->tag = tag;
 	s->wanted = what & WATCH_ICRC && watch_is_wanted(length);
