@@ -17,7 +17,8 @@ static bool has_word(const char *name, const char *const *words, size_t count)
 
 /*
  * Every driver has its own names: rx_discards_phy, rx_out_of_buffer, rx_missed_errors, rx_queue_3_drops, rx_no_buffer_count,
- * rx_fifo_errors, rx_crc_errors, ... What XDP dropped was our own program's (--drop), or is counted as a failure to send.
+ * rx_fifo_errors, rx_crc_errors, ... XDP drops are left out: our own program made them (--drop), or they are counted as
+ * failures to send.
  */
 static bool is_loss(const char *name)
 {
@@ -30,8 +31,8 @@ static bool is_loss(const char *name)
 }
 
 /*
- * rx_queue_3_packets (virtio_net, igb, ixgbe), rx3_packets (mlx5), rx-3.packets (i40e), rx_queue_3_xdp_packets (veth),
- * [3]: rx_ucast_packets (bnxt_en)
+ * rx_queue_3_packets (virtio_net, igb, ixgbe), rx3_packets (mlx5), rx-3.packets (i40e), rx_queue_3_xdp_packets (veth), [3]:
+ * rx_ucast_packets (bnxt_en)
  */
 static enum book_queue queue_of(const char *name, unsigned int *number)
 {
@@ -46,7 +47,7 @@ static enum book_queue queue_of(const char *name, unsigned int *number)
 													 BOOK_PACKETS;
 }
 
-/* Whether it is of one queue: a number follows rx or tx. */
+/* Whether the counter is of one queue: a number follows rx or tx. */
 static bool is_of_queue(const char *name)
 {
 	const char *digit = strpbrk(name, "0123456789");
@@ -90,11 +91,11 @@ void book_add(struct book *b, const char *where, const char *name, __u64 value)
 	struct book_entry *e;
 	char text[HOST_NAME];
 
-	/* some drivers indent */
+	/* some drivers indent names */
 	snprintf(text, sizeof(text), "%s", name + strspn(name, " "));
 	e = find(b, where, text);
 	if (e) {
-		/* one that was set back goes on from there */
+		/* a counter that was reset continues from its new value */
 		if (value > e->last)
 			e->counter.value += value - e->last;
 		e->last = value;

@@ -7,9 +7,9 @@
 #include "userspace/host/hints.h"
 #include "userspace/model/address.h"
 
-#define QUIET_SECONDS 2	   /* without a RoCE packet */
-#define QUEUE_PACKETS 1000 /* from so many on it is no accident by which queues they come */
-#define SILENT_LINES 4	   /* neighbours that do not answer */
+#define QUIET_SECONDS 2	   /* seconds without a RoCE packet before a hint */
+#define QUEUE_PACKETS 1000 /* fewer packets say nothing about how they spread over queues */
+#define SILENT_LINES 4	   /* most neighbours listed */
 
 static void add(struct hints *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -63,7 +63,7 @@ static unsigned int connected_qps(const struct hint_facts *f, size_t device)
 	return n;
 }
 
-/* The NIC ends RoCE itself: what it takes never comes by XDP. */
+/* The NIC terminates RoCE itself: XDP does not see the packets that the NIC takes. */
 static bool hint_offloaded(struct hints *h, const struct hint_facts *f, const struct hint_interface *i)
 {
 	bool any = false;
@@ -125,7 +125,7 @@ static void hint_offloads(struct hints *h, const struct hint_facts *f, const str
 {
 	const struct place_link *l = places_link(f->places, i->index);
 
-	/* where no tags are to be expected, it would only be noise */
+	/* do not warn where no tags are expected */
 	if (i->vlan_stripped && l && (l->promiscuous || has_vlan_above(f, i->index)) && !saw_vlan(f->snapshot))
 		add(h, "%s: the NIC takes VLAN tags off before XDP looks, so that streams have none: `ethtool -K %s rxvlan off`",
 		    i->name, i->name);
@@ -133,7 +133,7 @@ static void hint_offloads(struct hints *h, const struct hint_facts *f, const str
 		add(h, "%s: LRO is on, which merges frames before they are looked at: `ethtool -K %s lro off`", i->name, i->name);
 }
 
-/* Streams that came in, as far as UDP source ports tell them apart. */
+/* Whether incoming streams have different UDP source ports. */
 static bool has_several_ports(const struct snapshot *s)
 {
 	const struct roce_stream *first = NULL;
@@ -244,7 +244,7 @@ static bool sends_to_us(const struct snapshot *s, const __u8 address[16])
 	return false;
 }
 
-/* Neighbours of the interfaces watched, and of what is stacked on them. */
+/* Whether the neighbours of this interface matter: it is watched, or stacked on an interface that is watched. */
 static bool is_watched(const struct hint_facts *f, unsigned int index)
 {
 	const struct place_link *l = places_link(f->places, index);

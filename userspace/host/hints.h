@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What may be silently wrong, in words, from what is known of interfaces, devices, neighbours and streams. */
+/* Warns of silent faults of the set-up, in words, from what is known of interfaces, devices, neighbours and streams. */
 #ifndef USERSPACE_HOST_HINTS_H
 #define USERSPACE_HOST_HINTS_H
 
@@ -10,7 +10,7 @@
 struct hint_interface {
 	const char *name;
 	unsigned int index;
-	bool vlan_stripped; /* the NIC takes VLAN tags off (rx-vlan-offload) */
+	bool vlan_stripped; /* the NIC strips VLAN tags (rx-vlan-offload) */
 	bool lro;
 };
 
@@ -30,7 +30,7 @@ struct hints {
 	size_t count, room;
 };
 
-/* Anew. Where memory is short, lines are missing. */
+/* Replaces all hints. Without memory, lines are missing. */
 void hints_make(struct hints *h, const struct hint_facts *f);
 void hints_free(struct hints *h);
 

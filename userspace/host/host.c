@@ -14,7 +14,7 @@
 #include "userspace/host/pairs.h"
 #include "userspace/live/live.h"
 
-#define SHARE 5 /* looking takes at most one part in so many of the time */
+#define SHARE 5 /* reading takes at most one part in SHARE of the time */
 #define INIT_PID_NAMESPACE 0xeffffffc /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
 
 struct host {
@@ -26,12 +26,12 @@ struct host {
 	struct book book;
 	struct hints hints;
 	struct pair_teller teller;
-	bool hidden; /* QPs of other PID namespaces are */
-	__u64 again; /* ns, monotonic: before then nobody is asked again */
+	bool hidden; /* QPs of other PID namespaces are hidden */
+	__u64 again; /* ns, monotonic: nothing is read again before this */
 	struct host_report report;
 };
 
-/* nldev.c shows QPs only to those who can see the process, and the kernel's own only to the first PID namespace. */
+/* nldev.c shows a QP only to those who can see its process, and the kernel's own QPs only to the first PID namespace. */
 static bool is_in_container(void)
 {
 	struct stat s;
@@ -82,7 +82,7 @@ static void ask_qps(struct host *h, __u64 now)
 	known_qps_update(&h->qps, list, count, h->devices, h->device_count, now);
 }
 
-/* false: we asked a moment ago, and it takes long. */
+/* Reads QPs, counters and places again. false: the last reading was a moment ago, and it takes long. */
 static bool ask_around(struct host *h, const struct live *l)
 {
 	__u64 now = now_ns(), took;
@@ -93,13 +93,13 @@ static bool ask_around(struct host *h, const struct live *l)
 	places_look(&h->places, h->devices, h->device_count);
 	ask_counters(h, l);
 	took = now_ns() - now;
-	h->again = now + took * SHARE; /* hardware is asked by its firmware's commands */
+	h->again = now + took * SHARE; /* firmware commands read the hardware's counters, which takes time */
 	return true;
 }
 
 /* ---- owners ---- */
 
-/* Of those streams that have an end here; the others share one. They live as long as the snapshot. */
+/* One owner for each stream with a local end. All other streams share one. They live as long as the snapshot. */
 struct owners {
 	struct host_owner owner;
 	struct host_qp qp;
@@ -182,7 +182,7 @@ struct host *host_open(const struct live *l)
 	h->rdma = rdma_open();
 	h->hidden = is_in_container();
 	pairs_begin(&h->teller, l);
-	ask_around(h, l); /* from here on counters move */
+	ask_around(h, l); /* counters move from here on */
 	h->again = 0;
 	return h;
 }

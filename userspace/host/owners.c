@@ -5,8 +5,8 @@
 
 #include "userspace/host/owners.h"
 
-#define REMEMBERED_NS (600 * 1000000000ull) /* for so long a QP that has gone */
-#define PSN_AHEAD 65536 /* packets: more than pass between reading our counters and the QP's */
+#define REMEMBERED_NS (600 * 1000000000ull) /* how long a QP is remembered after it has gone */
+#define PSN_AHEAD 65536 /* packets: more than pass between reading our counters and reading the QP */
 
 /* enum ib_qp_type, enum ib_qp_state (include/rdma/ib_verbs.h) */
 enum { TYPE_RC = 2, TYPE_UC = 3 };
@@ -44,7 +44,7 @@ static void sort_by_peer(struct known_qps *k)
 		qsort(k->by_peer, k->connected, sizeof(*k->by_peer), compare_peers);
 }
 
-/* Two sorted lists become one: what is there now, and what was. */
+/* Merges two sorted lists: the present QPs and the remembered ones. */
 bool known_qps_update(struct known_qps *k, const struct host_qp *now, size_t count, const struct rdma_host_device *devices,
 		      size_t device_count, __u64 time)
 {
@@ -89,7 +89,7 @@ void known_qps_free(struct known_qps *k)
 	*k = (struct known_qps){ 0 };
 }
 
-/* Of one of these devices, or, if it has gone, of any. */
+/* Finds a QP of one of these devices; if it is not there, one that has gone. */
 static const struct known_qp *find(const struct known_qps *k, __u32 qpn, __u64 devices)
 {
 	const struct known_qp *gone = NULL;
@@ -112,7 +112,7 @@ static const struct known_qp *find(const struct known_qps *k, __u32 qpn, __u64 d
 	return gone;
 }
 
-/* The only one whose peer has that number. */
+/* The QP connected to this peer QPN, if there is exactly one. */
 static const struct known_qp *find_by_peer(const struct known_qps *k, __u32 peer_qpn, __u64 devices)
 {
 	const struct known_qp *found = NULL;
@@ -143,7 +143,7 @@ static void say_missing(const struct owner_facts *f, const struct snapshot_strea
 	bool recent = s->stream.last_seen > f->qps->before;
 
 	if (!f->rdma)
-		return; /* of all alike: one hint says it */
+		return; /* the same for all streams: a hint says it once */
 	if (!devices)
 		snprintf(o->words, sizeof(o->words), "no RDMA device has this address");
 	else if (f->hidden)
@@ -165,12 +165,12 @@ static bool takes_requests(__u8 state)
 	return state == STATE_RTR || state == STATE_RTS || state == STATE_SQD || state == STATE_SQE;
 }
 
-/* Packets came since the QP was looked at before, and it has not moved; or it is too far away in any case. */
+/* Whether the QP did not take the stream's packets: its PSN has not moved since it was last read, or is too far away. */
 static bool is_elsewhere(const struct owner_facts *f, const struct known_qp *k, const struct roce_stream *s)
 {
 	__s64 d = psn_distance(k->qp.rq_psn, (s->last_psn + 1) & PSN_MASK);
 
-	if (s->last_seen > f->qps->time) /* they were looked at before the packet came */
+	if (s->last_seen > f->qps->time) /* the QP was read before this packet came */
 		return false;
 	if (k->rq_before == k->qp.rq_psn && s->last_seen > f->qps->before)
 		return d;
@@ -235,7 +235,7 @@ bool owner_find(const struct owner_facts *f, const struct snapshot_stream *s, st
 static void make_pair(struct owner_pair *to, const __u8 src[16], const __u8 dst[16], __u32 number, __u32 peer_qpn)
 {
 	pair_key(&to->key, src, dst, number);
-	/* the connection tells it from the next one on the same QPN */
+	/* it distinguishes this connection from the next one with the same QPN */
 	to->pair = (struct roce_pair){ .connection = peer_qpn, .peer_qpn = peer_qpn, .first_psn = PAIR_NO_PSN,
 				       .from = PAIR_NETLINK };
 }
@@ -249,7 +249,7 @@ size_t owner_pairs(const struct snapshot_stream *s, const struct host_owner *o, 
 	    !qp->peer_qpn || !takes_requests(qp->state))
 		return 0;
 	peer_qpn = o->outward ? qp->qpn : qp->peer_qpn;
-	/* another's QP of that number was meant, or the stream goes where the QP is not connected to */
+	/* the QPN belongs to another device's QP, or the QP is connected to another stream */
 	if (s->key.qpn != (o->outward ? qp->peer_qpn : qp->qpn))
 		return 0;
 	make_pair(&pairs[0], s->key.src, s->key.dst, s->key.qpn, peer_qpn);

@@ -9,7 +9,7 @@
 #include "userspace/host/pairs.h"
 #include "userspace/live/live.h"
 
-/* Where a static variable is in its section; SIZE_MAX: there is none. */
+/* Offset of a static variable in its section. SIZE_MAX: no such variable. */
 static size_t find_variable(const struct bpf_object *object, const char *section, const char *name)
 {
 	const struct btf *btf = bpf_object__btf(object);
@@ -32,7 +32,7 @@ void pairs_begin(struct pair_teller *t, const struct live *l)
 	*t = (struct pair_teller){ .map = live_map(l, "pairs"), .data = MAP_FAILED };
 	if (offset == SIZE_MAX)
 		return;
-	/* by hand: libbpf's own mapping of it is made where skeletons are loaded */
+	/* libbpf maps it only if a skeleton is loaded */
 	t->bytes = offset + sizeof(*t->generation);
 	t->data = mmap(NULL, t->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, live_map(l, ".data"), 0);
 	if (t->data != MAP_FAILED)
@@ -45,7 +45,7 @@ void pairs_end(struct pair_teller *t)
 		munmap(t->data, t->bytes);
 }
 
-/* What CM or --expect said stays, if it is the same: it has the beginning of the sequence and the path MTU too. */
+/* An equal pair from CM or --expect stays: it also has the first PSN and the path MTU. */
 void pairs_tell(struct pair_teller *t, const struct owner_pair *p)
 {
 	struct roce_pair known;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tells the kernel's programs which streams answer which: their map `pairs`. */
+/* Writes into the map `pairs` of the kernel programs which streams answer which. */
 #ifndef USERSPACE_HOST_PAIRS_H
 #define USERSPACE_HOST_PAIRS_H
 
@@ -9,19 +9,19 @@ struct live;
 
 struct pair_teller {
 	int map;
-	void *data; /* the programs' variables, in our memory */
+	void *data; /* the programs' variables, mapped */
 	size_t bytes;
-	__u32 *generation; /* pairs_generation of bpf/pairs.h, one of them; NULL: it cannot be had, nothing is told */
+	__u32 *generation; /* pairs_generation (bpf/pairs.h) among them; NULL: not available, and no pair is written */
 	bool news;
 };
 
 void pairs_begin(struct pair_teller *t, const struct live *l);
 void pairs_end(struct pair_teller *t);
 
-/* If the kernel does not know it, or knows otherwise. */
+/* Writes the pair, unless the kernel has the same one. */
 void pairs_tell(struct pair_teller *t, const struct owner_pair *p);
 
-/* Has streams look again, if there are news. */
+/* Makes streams look up their pairs again, if any pair is new. */
 void pairs_told(struct pair_teller *t);
 
 #endif

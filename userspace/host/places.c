@@ -13,13 +13,13 @@
 #include "userspace/host/places.h"
 #include "userspace/model/address.h"
 
-/* Where the kernel's answer is gathered. */
+/* Collects the kernel's answer. */
 struct gathering {
 	void *items;
 	size_t count, room, size;
 };
 
-/* A further item, all zero; NULL: no memory. */
+/* Appends an item, all zero. NULL: no memory. */
 static void *add(struct gathering *g)
 {
 	if (g->count == g->room) {
@@ -50,7 +50,7 @@ static unsigned int number(const struct nlattr *a)
 	return a && nla_len(a) >= (int)sizeof(__u32) ? nla_get_u32(a) : 0;
 }
 
-/* What it is stacked on. IFLA_LINK alone is not enough: that of a veth is its peer. */
+/* The interface below. IFLA_LINK alone is not enough: for a veth it is the peer. */
 static void take_below(struct place_link *l, struct nlattr *a[IFLA_MAX + 1])
 {
 	static const char *const stacked[] = { "vlan", "macvlan", "macvtap", "ipvlan" };
@@ -96,7 +96,7 @@ static int take_local(struct nl_msg *m, void *context)
 	__u8 address[16];
 
 	if (nlmsg_hdr(m)->nlmsg_type != RTM_NEWADDR || nlmsg_parse(nlmsg_hdr(m), sizeof(*i), a, IFA_MAX, NULL) ||
-	    /* IFA_ADDRESS is the peer's of a point-to-point link */
+	    /* on a point-to-point link IFA_ADDRESS is the peer's */
 	    !take_address(address, i->ifa_family, a[IFA_LOCAL] ?: a[IFA_ADDRESS]))
 		return NL_OK;
 	to = add(context);
@@ -149,7 +149,7 @@ const struct place_link *places_link(const struct places *p, unsigned int index)
 	return NULL;
 }
 
-/* A device has the addresses of its interface, of the VLANs on it, and of the bond or bridge above it (its GID table). */
+/* The GID table of a device has the addresses of its interface, of the VLANs on it, and of the bond or bridge above it. */
 static void spread_devices(struct places *p)
 {
 	bool spread = true;
@@ -217,7 +217,7 @@ bool places_has(const struct places *p, const __u8 address[16], __u64 *devices)
 	*devices = 0;
 	if (!found)
 		return false;
-	/* more than one interface may have it: link-local ones do */
+	/* several interfaces may have the same link-local address */
 	while (found > p->addresses && !compare_addresses(found - 1, &key))
 		found--;
 	for (; found < p->addresses + p->address_count && !compare_addresses(found, &key); found++)

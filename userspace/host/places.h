@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Where this machine is: its interfaces, addresses, and neighbours that do not answer, of this network namespace (rtnetlink). */
+/* The network set-up of this network namespace (rtnetlink): interfaces, addresses, and neighbours that do not answer. */
 #ifndef USERSPACE_HOST_PLACES_H
 #define USERSPACE_HOST_PLACES_H
 
@@ -10,12 +10,12 @@
 struct place_link {
 	char name[IF_NAMESIZE];
 	unsigned int index;
-	unsigned int below;  /* the interface of which it is a VLAN (or macvlan, ...); 0: none */
-	unsigned int master; /* a bond or bridge; 0: none */
+	unsigned int below;  /* the interface below a VLAN, macvlan, ...; 0: none */
+	unsigned int master; /* its bond or bridge; 0: none */
 	__u8 mac[6];	     /* zero: none */
-	bool promiscuous;    /* it takes frames for other MACs as well, whoever wants that (or has none: lo) */
+	bool promiscuous;    /* it takes frames for other MACs, for whatever reason (lo has no MAC) */
 	bool up, vlan;
-	__u64 devices;	     /* RDMA devices that have the addresses of this interface: bit i, the i-th */
+	__u64 devices;	     /* bit i: RDMA device i has the addresses of this interface */
 };
 
 struct place_address {
@@ -24,7 +24,7 @@ struct place_address {
 	__u64 devices; /* as above */
 };
 
-/* Nobody answers ARP or neighbour discovery for it. */
+/* A neighbour that does not answer ARP or neighbour discovery. */
 struct place_silent {
 	__u8 address[16];
 	unsigned int interface;
@@ -37,13 +37,13 @@ struct places {
 	size_t link_count, address_count, silent_count;
 };
 
-/* Looks again. What cannot be had is empty. */
+/* Reads the set-up again. What cannot be read is empty. */
 void places_look(struct places *p, const struct rdma_host_device *devices, size_t count);
 void places_free(struct places *p);
 
 const struct place_link *places_link(const struct places *p, unsigned int index);
 
-/* Which RDMA devices have that address; false: it is not this machine's. */
+/* Whether the address is local, and which RDMA devices have it. */
 bool places_has(const struct places *p, const __u8 address[16], __u64 *devices);
 
 #endif

@@ -14,8 +14,8 @@
 #include "roce/base.h"
 #include "userspace/host/rdma.h"
 
-#define UNKNOWN 0xfe /* type or state */
-#define ANSWER_SECONDS 1 /* the kernel answers at once: if not, we do without */
+#define UNKNOWN 0xfe /* type or state unknown */
+#define ANSWER_SECONDS 1 /* the kernel answers at once: after this there is no answer */
 
 struct list {
 	void *items;
@@ -43,7 +43,7 @@ struct rdma *rdma_open(void)
 		return NULL;
 	}
 	nl_socket_disable_auto_ack(r->socket);
-	/* an answer that came too late is not the one to the next question, and no reason to stop */
+	/* a late answer to an earlier question is skipped and is no error */
 	nl_socket_disable_seq_check(r->socket);
 	setsockopt(nl_socket_get_fd(r->socket), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	return r;
@@ -63,7 +63,7 @@ void rdma_close(struct rdma *r)
 struct question {
 	int command; /* enum rdma_nldev_command */
 	bool dump;
-	const struct rdma_host_device *device; /* NULL: none in particular */
+	const struct rdma_host_device *device; /* NULL: all devices */
 	__u32 port;			       /* 0: none */
 	const char *character;		       /* of GET_CHARDEV */
 };
@@ -75,7 +75,7 @@ static bool put(struct nl_msg *m, const struct question *q)
 	       (!q->character || !nla_put_string(m, RDMA_NLDEV_ATTR_CHARDEV_TYPE, q->character));
 }
 
-/* Each message of the answer goes to `take`. */
+/* Asks, and passes each message of the answer to `take`. */
 static bool ask(struct rdma *r, const struct question *q, nl_recvmsg_msg_cb_t take, void *context)
 {
 	int type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, q->command);
@@ -88,7 +88,7 @@ static bool ask(struct rdma *r, const struct question *q, nl_recvmsg_msg_cb_t ta
 	return good;
 }
 
-/* Room for one more at the end; false: no memory. */
+/* Makes room for one more item at the end. false: no memory. */
 static bool grow(struct list *l, size_t size)
 {
 	size_t larger = l->room ? l->room * 2 : 16;
@@ -150,14 +150,14 @@ static int take_device(struct nl_msg *m, void *context)
 	d = (struct rdma_host_device *)r->devices.items + r->devices.count++;
 	*d = (struct rdma_host_device){
 		.index = u32_of(a[RDMA_NLDEV_ATTR_DEV_INDEX], 0),
-		.ports = u32_of(a[RDMA_NLDEV_ATTR_PORT_INDEX], 0), /* of a device it is their number */
+		.ports = u32_of(a[RDMA_NLDEV_ATTR_PORT_INDEX], 0), /* for a device this attribute is the number of ports */
 		.driver = "?",
 	};
 	copy_text(d->name, sizeof(d->name), a[RDMA_NLDEV_ATTR_DEV_NAME]);
 	return NL_OK;
 }
 
-/* Of its character device for verbs, which is where the kernel tells the driver. */
+/* The kernel names the driver at the device's character device for verbs. */
 static int take_driver(struct nl_msg *m, void *context)
 {
 	struct nlattr *a[RDMA_NLDEV_ATTR_MAX];
@@ -294,7 +294,7 @@ size_t rdma_qps(struct rdma *r, const struct host_qp **list)
 
 /* ---- counters ---- */
 
-/* Ports name theirs alike, in the same order. */
+/* All ports have the same names in the same order. */
 static struct rdma_counter *find_counter(struct rdma_counters *c, const char *name)
 {
 	for (size_t i = 0; i < c->count; i++) {
@@ -351,7 +351,7 @@ static int take_counters(struct nl_msg *m, void *context)
 	return NL_OK;
 }
 
-/* Without an answer for each port there is no sum. */
+/* Adds up the ports' counters. If a port does not answer there is no sum. */
 static bool ask_counters(struct rdma *r, const struct rdma_host_device *d)
 {
 	struct question q = { .command = RDMA_NLDEV_CMD_STAT_GET, .device = d };
