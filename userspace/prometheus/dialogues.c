@@ -12,12 +12,12 @@ static const char *const causes[DIALOGUE_CAUSES] = {
 	[DIALOGUE_NAK] = "nak", [DIALOGUE_RNR] = "rnr", [DIALOGUE_GAP] = "gap", [DIALOGUE_TIMEOUT] = "timeout",
 };
 
-/* What is one number of a dialogue. */
+/* One number of a dialogue. */
 static const struct number {
 	const char *name, *type, *help;
 	size_t offset;
 	size_t bytes;
-	bool time; /* ns */
+	bool time; /* in ns */
 } numbers[] = {
 #define NUMBER(name, type, field, time, help) \
 	{ name, type, help, offsetof(struct roce_dialogue, field), sizeof(((struct roce_dialogue *)0)->field), time }
@@ -68,7 +68,7 @@ static void write_causes(FILE *out, const char *prefix, const struct dialogue_se
 	}
 }
 
-/* Cumulative, as Prometheus has them. The last bucket has all beyond, and no upper bound. */
+/* Writes cumulative buckets, as Prometheus wants them. The last bucket has no upper bound. */
 static void write_latency(FILE *out, const char *name, const char *labels, const struct roce_latency *latency, int merged)
 {
 	const char *comma = *labels ? "," : "", *open = *labels ? "{" : "", *close = *labels ? "}" : "";

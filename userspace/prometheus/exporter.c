@@ -13,13 +13,13 @@
 #include "lib/number.h"
 #include "userspace/prometheus/exporter.h"
 
-#define CLIENTS 32		       /* connections at a time */
-#define CLIENTS_OF_ADDRESS 8	       /* ... of one address, so that it cannot keep out the others */
+#define CLIENTS 32		       /* most connections at a time */
+#define CLIENTS_OF_ADDRESS 8	       /* most of one address, so that it cannot keep out the others */
 #define CLIENT_MEMORY 16384	       /* bytes for a request's line and headers */
-#define IDLE_SECONDS 10		       /* without a byte */
-#define LIFE (20 * NSEC_PER_SEC)       /* of a connection, however it trickles */
-#define FRESH NSEC_PER_SEC	       /* so long the text is handed out again */
-#define TURN (20 * NSEC_PER_MSEC)      /* then the caller has other things to do */
+#define IDLE_SECONDS 10		       /* most silence of a connection */
+#define LIFE (20 * NSEC_PER_SEC)       /* longest life of a connection, however slowly it sends */
+#define FRESH NSEC_PER_SEC	       /* how long the text is served again */
+#define TURN (20 * NSEC_PER_MSEC)      /* longest turn: the caller has other work */
 #define CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define URL 96
 
@@ -32,9 +32,9 @@ struct exporter {
 	exporter_fill *fill;
 	void *context;
 	struct MHD_Daemon *daemon;
-	int wait; /* epoll: the daemon's own, and `more` */
-	int more; /* eventfd: a turn was over before the work was */
-	struct MHD_Response *metrics; /* of that moment; NULL: none */
+	int wait; /* epoll: the daemon's epoll, and `more` */
+	int more; /* eventfd: work was left when the turn ended */
+	struct MHD_Response *metrics; /* of the time `made`; NULL: none */
 	uint64_t made;
 	struct client clients[CLIENTS];
 	char url[URL];
@@ -42,7 +42,7 @@ struct exporter {
 
 /* ---- the address ---- */
 
-/* "HOST:PORT", in which HOST has its brackets taken off and may be empty. false: it is something else. */
+/* Splits "HOST:PORT". HOST loses its brackets and may be empty. false: malformed. */
 static bool split(const char *text, char host[URL], const char **port)
 {
 	const char *colon = strrchr(text, ':');
@@ -59,7 +59,7 @@ static bool split(const char *text, char host[URL], const char **port)
 	return brackets == !!strchr(host, ':');
 }
 
-/* NULL: it is none. */
+/* NULL: no address. */
 static struct addrinfo *parse_address(const char *text)
 {
 	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE, .ai_socktype = SOCK_STREAM };
@@ -88,7 +88,7 @@ static int listen_on(const struct addrinfo *a)
 	if (fd < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (a->ai_family == AF_INET6) /* all addresses are IPv4's as well */
+	if (a->ai_family == AF_INET6) /* :: takes IPv4 too */
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 	if (!bind(fd, a->ai_addr, a->ai_addrlen) && !listen(fd, CLIENTS))
 		return fd;
@@ -98,7 +98,7 @@ static int listen_on(const struct addrinfo *a)
 	return -1;
 }
 
-/* -1, which was said. A machine without IPv6 has no ::, but all addresses still. */
+/* Returns -1 after an error message. Without IPv6 there is no ::, so listen on 0.0.0.0. */
 static int open_listener(const char *text)
 {
 	struct addrinfo *a = parse_address(text);
@@ -138,7 +138,7 @@ static int socket_of(struct MHD_Connection *c)
 	return info ? info->connect_fd : -1;
 }
 
-/* The client of that socket, or, for -1, a free place. NULL: there is none. */
+/* The client with that socket; -1: a free entry. NULL: none. */
 static struct client *find_client(struct exporter *e, int fd)
 {
 	for (int i = 0; i < CLIENTS; i++)
@@ -160,7 +160,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 		*c = (struct client){ .fd = begins ? fd : -1, .since = now_ns() };
 }
 
-/* The daemon has a limit for silence only. It closes what it finds shut down. */
+/* Ends connections that live too long: libmicrohttpd limits only their silence. It closes a socket that is shut down. */
 static void hang_up(struct exporter *e)
 {
 	uint64_t now = now_ns();
@@ -176,7 +176,7 @@ static const char welcome[] =
 	"<!DOCTYPE html><html><head><title>rocescope</title></head><body><h1>rocescope</h1>"
 	"<p><a href=\"/metrics\">Metrics</a></p></body></html>\n";
 
-/* text: static, or to be freed. NULL: no memory. */
+/* text: static or malloc()ed, as `memory` says. NULL: no memory. */
 static struct MHD_Response *response(const char *text, size_t length, enum MHD_ResponseMemoryMode memory, const char *type)
 {
 	struct MHD_Response *r = MHD_create_response_from_buffer(length, (void *)text, memory);
@@ -206,11 +206,11 @@ static enum MHD_Result answer_words(struct MHD_Connection *connection, unsigned 
 static void forget_metrics(struct exporter *e)
 {
 	if (e->metrics)
-		MHD_destroy_response(e->metrics); /* it stays until the last one has read it */
+		MHD_destroy_response(e->metrics); /* it lives until its last reader has it */
 	e->metrics = NULL;
 }
 
-/* NULL: they cannot be had. */
+/* NULL: the counters cannot be read, or no memory. */
 static struct MHD_Response *make_metrics(struct exporter *e)
 {
 	struct MHD_Response *r = NULL;
@@ -238,7 +238,7 @@ static enum MHD_Result answer_metrics(struct exporter *e, struct MHD_Connection 
 	return MHD_queue_response(connection, MHD_HTTP_OK, e->metrics);
 }
 
-/* Before any body of the request is read: nobody has one to send. */
+/* Answers before the body of the request is read: no valid request has one. */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *path, const char *method,
 				  const char *version, const char *body, size_t *body_bytes, void **own)
 {
@@ -261,7 +261,7 @@ static bool wait_for(int epoll, int fd)
 	return !epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* Takes over the listener if it succeeds. */
+/* Owns the listener from here on, even if it fails. */
 static bool start_daemon(struct exporter *e, int listener)
 {
 	const union MHD_DaemonInfo *info;

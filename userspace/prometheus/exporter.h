@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `monitor --prometheus ADDR:PORT`: a small HTTP server that answers GET /metrics, on the caller's own thread. Whoever can
- * reach it is taken for hostile: so many connections, so many of one address, each for one request and so long; and however
- * often it is asked, the metrics are made once a second at most.
+ * `monitor --prometheus ADDR:PORT`: a small HTTP server that answers GET /metrics on the caller's own thread. Clients are
+ * assumed to be hostile: connections are limited in all and for each address, each takes one request and has a limited life.
+ * The metrics are made at most once a second, however often they are asked for.
  */
 #ifndef USERSPACE_PROMETHEUS_EXPORTER_H
 #define USERSPACE_PROMETHEUS_EXPORTER_H
@@ -12,25 +12,22 @@
 
 struct exporter;
 
-/* Writes the metrics of this moment. false: it could not. */
+/* Writes the present metrics. false: it failed. */
 typedef bool exporter_fill(void *context, FILE *out);
 
 /*
- * Whether it can be listened on: "127.0.0.1:9795", "[::1]:9795", "localhost:9795", "9795" (of 127.0.0.1), ":9795" (all
- * addresses). Port 0: a free one.
+ * Whether the text is an address to listen on: "127.0.0.1:9795", "[::1]:9795", "localhost:9795", "9795" (of 127.0.0.1), ":9795"
+ * (all addresses). Port 0: any free port.
  */
 bool exporter_is_address(const char *text);
 
-/*
- * Listens; nobody is answered before exporter_run(), nor is `fill` called. NULL: it could not listen, which is said in one
- * line on stderr.
- */
+/* Listens. It answers nothing and does not call `fill` before exporter_run(). NULL: an error was printed on stderr. */
 struct exporter *exporter_start(const char *address, exporter_fill *fill, void *context);
 
-/* Where the metrics are, for people. */
+/* The URL of the metrics, for people. */
 const char *exporter_url(const struct exporter *e);
 
-/* To be waited for (POLLIN); then exporter_run(), which never blocks. It has to be called once a second as well. */
+/* Poll this descriptor for POLLIN, then call exporter_run(), which never blocks. Also call it once a second. */
 int exporter_fd(const struct exporter *e);
 void exporter_run(struct exporter *e);
 

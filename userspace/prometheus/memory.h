@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What Prometheus was told before, so that no counter falls: to it one that does, be it by one, began anew from 0, and all that
- * it ever had counts once more.
+ * Remembers what was exported, so that no counter falls. Prometheus takes a counter that falls by one for a restart from 0, and
+ * counts its whole value again.
  */
 #ifndef USERSPACE_PROMETHEUS_MEMORY_H
 #define USERSPACE_PROMETHEUS_MEMORY_H
 
 #include "roce/dialogue.h"
 
-/* The numbers of a dialogue that only rise: one after the other, words of 64 bits. */
+/* The numbers of a dialogue that only rise: consecutive 64-bit words. */
 #define DIALOGUE_RISING (offsetof(struct roce_dialogue, begun) - offsetof(struct roce_dialogue, waiting_ns))
 
-/* A sum over the streams of the table, as it was, and what it had of those that have left. */
+/* A sum over the streams in the table: its last value, and what streams that left had counted. */
 struct memory_sum {
 	__u64 last, left;
 };
@@ -23,7 +23,7 @@ struct metrics_memory {
 	struct memory_sum dialogue[DIALOGUE_RISING / sizeof(__u64)];
 };
 
-/* What is told of it, now. */
+/* Returns the value to export. */
 static inline __u64 memory_add(struct memory_sum *m, __u64 now)
 {
 	if (now < m->last)
@@ -33,8 +33,8 @@ static inline __u64 memory_add(struct memory_sum *m, __u64 now)
 }
 
 /*
- * Of totals, which have what evicted streams counted. They fall only where a stream turns out to be none, by its first ICRC that
- * was verified, and is back with all it had if it is one after all.
+ * For totals, which include evicted streams. They fall only if the first ICRC verified shows that a stream is none. If later
+ * ICRCs show that it is one, all its counts come back.
  */
 static inline __u64 memory_most(__u64 *most, __u64 now)
 {

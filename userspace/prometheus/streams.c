@@ -11,7 +11,7 @@
 #include "userspace/prometheus/streams.h"
 #include "userspace/prometheus/text.h"
 
-#define MERGED 4 /* buckets of a histogram: a stream's has one for two octaves */
+#define MERGED 4 /* a stream's histogram merges this many buckets into one, two octaves */
 
 struct ranked {
 	struct fault_rank rank;
@@ -26,12 +26,12 @@ struct one {
 struct chosen {
 	struct one *streams;
 	size_t count;
-	size_t wanted, faulty, faulty_chosen, untrusted; /* of all: by the filter, ... */
+	size_t wanted, faulty, faulty_chosen, untrusted; /* streams that the filter takes, and of these ... */
 };
 
 /* ---- which ---- */
 
-/* Of equals the one whose key comes first, so that the choice stays the same. */
+/* Equal streams are ordered by key, so that the choice does not change. */
 static int worst_first(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
@@ -39,7 +39,7 @@ static int worst_first(const void *a, const void *b)
 	return fault_rank_compare(&x->rank, &y->rank) ?: x->s < y->s ? -1 : x->s > y->s;
 }
 
-/* Nothing but the key, and what hardly ever changes for it: a series is only one as long as its labels stay. */
+/* Labels are the key and what hardly ever changes: a series ends when its labels change. */
 static void name_stream(struct one *one)
 {
 	const struct snapshot_stream *s = one->s;
@@ -150,7 +150,7 @@ static void write_owner(struct text_labels *l, const struct snapshot_stream *kno
 	text_label(l, "program", owner->qp->program);
 }
 
-/* What held it back in the last interval. */
+/* What limited the stream in the last interval. */
 static enum limit limit_known(const struct metrics_options *o, const struct snapshot_stream *s)
 {
 	const struct snapshot_stream *known = snapshot_find(o->known, &s->key);
@@ -158,7 +158,7 @@ static enum limit limit_known(const struct metrics_options *o, const struct snap
 	return known && o->limits ? o->limits[known - o->known->streams] : LIMIT_UNKNOWN;
 }
 
-/* Of each stream only what holds: an alert is for that. */
+/* Writes only the limits that hold, for alerts. */
 static void write_limit(FILE *out, const struct chosen *c, const struct metrics_options *o)
 {
 	text_family(out, "stream_limit", "gauge", "what held a requester back in the last interval; always 1");

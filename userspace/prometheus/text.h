@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Prometheus's text format 0.0.4, line by line. Names come without "rocescope_", which is put in front of each. */
+/* Prometheus's text format 0.0.4, line by line. "rocescope_" is put before each name. */
 #ifndef USERSPACE_PROMETHEUS_TEXT_H
 #define USERSPACE_PROMETHEUS_TEXT_H
 
@@ -7,12 +7,12 @@
 
 #include <linux/types.h>
 
-/* A family's two lines of comment. Its samples have to follow. */
+/* The two comment lines of a family. Its samples must follow. */
 void text_family(FILE *out, const char *name, const char *type, const char *help);
 
 /*
- * A sample. labels: struct text_labels' text, or "". Counts are whole numbers, times come
- * in ns and are written in seconds.
+ * A sample. labels: the text of struct text_labels, or "". Counts are whole numbers. Times are given in ns and written in
+ * seconds.
  */
 void text_count(FILE *out, const char *name, const char *labels, __u64 n);
 void text_seconds(FILE *out, const char *name, const char *labels, __u64 ns);
@@ -21,8 +21,8 @@ void text_seconds(FILE *out, const char *name, const char *labels, __u64 ns);
 void text_gauge(FILE *out, const char *name, const char *help, __u64 n);
 
 /*
- * Labels, one behind the other. Whoever chose a value (the name of a process) may want to deceive: what is not printable
- * ASCII becomes '?'. What there is no room for is left out; there is for all that we have.
+ * Labels, one after the other. Others choose some values (a process name), perhaps to deceive: bytes that are not printable
+ * ASCII become '?'. A label that does not fit is left out; all of ours fit.
  */
 struct text_labels {
 	char text[512];
