@@ -11,18 +11,18 @@
 #include "userspace/offline/analysis_files.h"
 #include "userspace/offline/analysis_part.h"
 
-#define ALONE_PIECES 16 /* before other threads are started: a short capture is read sooner than they are */
-#define SPINS 1000	/* before a thread sleeps that wants to read: being woken up takes longer than what it waits for */
+#define ALONE_PIECES 16 /* pieces read before other threads start: a short capture is read faster than threads start */
+#define SPINS 1000	/* tries before a thread that waits to read sleeps: waking up takes longer than most waits */
 
-/* How many frames ahead what following a frame needs is fetched into the cache. */
+/* How many frames ahead the memory for following a frame is prefetched. */
 #define SLOT_AHEAD 8
 #define STREAM_AHEAD 4
 
 /*
- * Shards are followed by groups, each of which takes the pieces in their order. No thread waits for its turn: who has looked
- * at a piece, and finds a group that nobody is at, follows all that is ready; else who is at it finds the piece.
+ * Shards are followed in groups. Each group takes the pieces in their order. No thread waits for its turn: a thread that has
+ * looked at a piece follows all that is ready in each free group. If a group is taken, the thread that has it finds the piece.
  */
-#define PARTS 3 /* pieces that a thread may have looked at before they are followed */
+#define PARTS 3 /* pieces of one thread that wait to be followed */
 #define RING 1024
 _Static_assert(PARTS * ANALYSIS_THREADS <= RING, "every piece has a place of its own");
 
@@ -33,44 +33,44 @@ struct worker {
 	pthread_t thread;
 };
 
-/* For pieces that are to be followed, by number. */
+/* An entry of the ring of pieces to be followed, by number. */
 struct place {
-	_Atomic __u64 number; /* + 1, of the piece that is there; 0: none was */
+	_Atomic __u64 number; /* number + 1 of the piece in it; 0: none yet */
 	struct analysis_part *part;
 };
 
 struct group {
 	pthread_mutex_t lock;
-	_Atomic __u64 next; /* number of the piece that it follows next */
+	_Atomic __u64 next; /* number of the next piece to follow */
 } __attribute__((aligned(64)));
 
 struct analysis {
 	const struct analysis_settings *settings;
 	struct observer *shards;
 
-	/* by `reading`: how far the files are read */
+	/* under `reading`: how far the files are read */
 	pthread_mutex_t reading;
 	struct analysis_files files;
 	bool out_of_memory;
 	__u64 pieces, frames; /* of all files */
-	__u64 tickets;	      /* given to threads that want to read: their pieces have that order */
-	bool unclaimed;	      /* somebody has one without bytes to fetch */
-	_Atomic __u64 turn;   /* the ticket whose piece is next */
+	__u64 tickets;	      /* given to threads that want to read: pieces are in the order of tickets */
+	bool unclaimed;	      /* a thread has a ticket without having claimed bytes to fetch */
+	_Atomic __u64 turn;   /* the ticket whose piece is read next */
 	__u64 first, latest;  /* times, ns */
 
 	/* following */
 	struct place ring[RING];
 	struct group groups[ANALYSIS_GROUPS];
-	_Atomic __u64 news; /* counts what may make a piece ready */
-	bool paired;	    /* pairs are known; by the locks of all groups */
-	_Atomic unsigned int asleep; /* threads that wait for one of their parts */
+	_Atomic __u64 news; /* counts events that may make a piece ready */
+	bool paired;	    /* pairs are known; changed under the locks of all groups */
+	_Atomic unsigned int asleep; /* threads that wait for a free part */
 	pthread_mutex_t sleeping;
 	pthread_cond_t freed;
 };
 
 /* ---- reading ---- */
 
-/* Tells the CPU that this is a loop which waits. */
+/* Hint to the CPU: this loop waits. */
 static void pause_cpu(void)
 {
 #ifdef __x86_64__
@@ -78,7 +78,7 @@ static void pause_cpu(void)
 #endif
 }
 
-/* By one thread at a time: gives the piece its number, unless it has no frames. false: there is no more. */
+/* Called by one thread at a time. Numbers the piece, unless it has no frames. false: no more pieces. */
 static bool read_part(struct analysis *a, struct analysis_part *p)
 {
 	if (a->out_of_memory || !analysis_files_next(&a->files, &p->piece))
@@ -100,7 +100,7 @@ static bool read_part(struct analysis *a, struct analysis_part *p)
 	return true;
 }
 
-/* A thread that sleeps comes back late: what it waits for takes others less. */
+/* Spins before it sleeps: the lock is free again sooner than a sleeping thread wakes up. */
 static void lock_soon(pthread_mutex_t *lock)
 {
 	for (int i = 0; i < SPINS; i++) {
@@ -133,7 +133,7 @@ static void follow_frame(const struct analysis *a, const struct analysis_part *p
 		settings->see(settings->context, &seen);
 }
 
-/* The i-th frame; order: NULL: the file's. */
+/* Index of frame i in this order. NULL: in the order of the file. */
 static size_t nth(const __u32 *order, size_t i)
 {
 	return order ? order[i] : i;
@@ -164,7 +164,7 @@ static void follow_all(struct analysis *a, struct analysis_part *p)
 
 /* ---- following on several threads ---- */
 
-/* So many groups have followed the piece. */
+/* `groups` more groups have followed the piece. */
 static void passed(struct analysis *a, struct analysis_part *p, unsigned int groups)
 {
 	if (atomic_fetch_sub(&p->left, groups) > groups || !a->asleep)
@@ -175,8 +175,8 @@ static void passed(struct analysis *a, struct analysis_part *p, unsigned int gro
 }
 
 /*
- * The piece that the group, whose lock is held, may follow now; NULL: none. Where pairs are known, or may be learnt from the
- * piece, the first group follows it for all of them, when all have come to it.
+ * The next piece that the group may follow; NULL: none. The caller holds the group's lock. If pairs are known, or may be learnt
+ * from the piece, the first group follows it for all groups, after all of them have reached it.
  */
 static struct analysis_part *ready(const struct analysis *a, unsigned int g)
 {
@@ -200,7 +200,7 @@ static void follow_group(struct analysis *a, unsigned int g, struct analysis_par
 	passed(a, p, 1);
 }
 
-/* By the first group's lock: with those of the others, who have nothing to do. */
+/* The caller holds the first group's lock. The other groups have no work: take their locks too. */
 static void follow_paired(struct analysis *a, struct analysis_part *p)
 {
 	for (unsigned int g = 1; g < ANALYSIS_GROUPS; g++)
@@ -214,7 +214,7 @@ static void follow_paired(struct analysis *a, struct analysis_part *p)
 	passed(a, p, ANALYSIS_GROUPS);
 }
 
-/* All that the group may follow, unless somebody is at it. */
+/* Follows all that is ready in the group, unless another thread has it. */
 static void try_group(struct analysis *a, unsigned int g)
 {
 	struct analysis_part *p;
@@ -232,8 +232,8 @@ static void try_group(struct analysis *a, unsigned int g)
 }
 
 /*
- * Follows what is ready. Who finds a group taken counts on its holder, who may just have found nothing ready: therefore
- * whoever was at one looks again if there was news since.
+ * Follows what is ready. A thread skips a group that another thread has; that thread may just have found nothing ready. So each
+ * thread looks again if `news` changed meanwhile.
  */
 static void follow_ready(struct worker *w)
 {
@@ -243,7 +243,7 @@ static void follow_ready(struct worker *w)
 	do {
 		before = news;
 		for (unsigned int g = 0; g < ANALYSIS_GROUPS; g++)
-			try_group(a, (w->index + g) % ANALYSIS_GROUPS); /* not all at the same one */
+			try_group(a, (w->index + g) % ANALYSIS_GROUPS); /* threads begin at different groups */
 		news = atomic_fetch_add(&a->news, 0);
 	} while (news != before);
 }
@@ -256,7 +256,7 @@ static struct analysis_part *free_part(struct worker *w)
 	return NULL;
 }
 
-/* One of its parts that is followed; others are at them. */
+/* A part that all groups have followed. Sleeps if there is none: other threads have them. */
 static struct analysis_part *await_part(struct worker *w)
 {
 	struct analysis *a = w->analysis;
@@ -285,7 +285,7 @@ static void publish(struct analysis *a, struct analysis_part *p)
 
 /* ---- threads ---- */
 
-/* A slow disk is not to be waited for by all CPUs. */
+/* Spin, then yield, then sleep: a slow disk must not keep all CPUs busy. */
 static void wait_a_little(int tries)
 {
 	static const struct timespec moment = { .tv_nsec = 200000 };
@@ -299,8 +299,8 @@ static void wait_a_little(int tries)
 }
 
 /*
- * Copying a plain file's bytes is much of the work: that is done by several at once, before their turn. Where nothing can be
- * claimed, only one thread has a ticket: what others would claim then lay before what it will read.
+ * Copying the bytes of a plain file is much of the work: several threads do it at once, before their turn. If bytes cannot be
+ * claimed, only one thread has a ticket: bytes that another thread claimed then would lie before those that this one will read.
  */
 static __u64 take_ticket(struct analysis *a, struct analysis_part *p)
 {
@@ -354,7 +354,7 @@ static void *run_thread(void *worker)
 	return NULL;
 }
 
-/* What is left to be read, on all threads; with those that can be had. The first one is the caller. */
+/* Reads the rest on up to `threads` threads, as many as can be created. The caller is the first. */
 static void run_threads(struct analysis *a, struct worker *workers, unsigned int threads)
 {
 	unsigned int count = 1;
@@ -370,7 +370,7 @@ static void run_threads(struct analysis *a, struct worker *workers, unsigned int
 		pthread_join(workers[count].thread, NULL);
 }
 
-/* Alone at first; then the threads, if there is more. */
+/* Reads the first pieces alone, and the rest, if any, with more threads. */
 static void run(struct analysis *a, struct worker *workers, unsigned int threads)
 {
 	struct analysis_part *p = &workers[0].parts[0];
@@ -428,7 +428,7 @@ static bool prepare(struct analysis *a)
 	return true;
 }
 
-/* Moves the streams of all shards into one array, and sums their totals. */
+/* Moves the streams of all shards into one array and sums their totals. */
 static bool collect(struct analysis *a, struct snapshot *s)
 {
 	size_t count = 0;

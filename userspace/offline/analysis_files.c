@@ -42,7 +42,7 @@ static void complain(struct analysis_files *f, const char *name, const char *why
 	f->complete = false;
 }
 
-/* Opens the next file that can be. false: there is none. */
+/* Opens the next file that can be opened. false: none is left. */
 static bool open_next(struct analysis_files *f)
 {
 	char error[CAPTURE_ERROR];
@@ -72,7 +72,7 @@ static void close_capture(struct analysis_files *f)
 	f->complained = false;
 }
 
-/* What was not read then makes the result incomplete. */
+/* If reading stopped early, the result is incomplete. */
 static bool is_stopped(struct analysis_files *f)
 {
 	bool stopped = f->settings->stop && *f->settings->stop;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The files of an analysis, one after the other, as one capture, and what is said of them on stderr. One thread at a time. */
+/*
+ * The files of an analysis, read one after the other as one capture, and the messages about them on stderr. For one thread at a
+ * time.
+ */
 #ifndef USERSPACE_OFFLINE_ANALYSIS_FILES_H
 #define USERSPACE_OFFLINE_ANALYSIS_FILES_H
 
@@ -7,13 +10,13 @@
 
 struct analysis_files {
 	const struct analysis_settings *settings;
-	char *const *names; /* of those that were not opened yet */
+	char *const *names; /* files not opened yet */
 	size_t count;
-	struct capture *capture; /* the open one, or NULL */
+	struct capture *capture; /* the open file, or NULL */
 	size_t opened;
-	bool complete;	/* what was to be read was read */
-	bool selection; /* one of them holds chosen packets only */
-	bool complained; /* of the open one */
+	bool complete;	/* all that should be read was read */
+	bool selection; /* some file contains selected packets only */
+	bool complained; /* about the open file */
 	bool progress_shown;
 	__u64 progress_next; /* ns, monotonic */
 };
@@ -21,15 +24,15 @@ struct analysis_files {
 struct analysis_files analysis_files(const struct analysis_settings *settings, char *const names[], size_t count);
 
 /*
- * The next piece of all files; one whose bytes were fetched may have no frames. false: there is none, or we are to stop.
- * Claims of the open file come before its end, so that nobody has one any more when it is closed.
+ * Gets the next piece of all files. A piece whose bytes were fetched may have no frames. false: no more pieces, or stopped. All
+ * claims of a file are made before it ends, so that no thread holds one when the file is closed.
  */
 bool analysis_files_next(struct analysis_files *f, struct capture_piece *piece);
 
-/* A line of progress, now and then, if the settings want it. frames: read so far. */
+/* Prints progress now and then, if the settings ask for it. frames: number read so far. */
 void analysis_files_show(struct analysis_files *f, __u64 frames);
 
-/* Also in the middle. */
+/* Closes the files, also before their end. */
 void analysis_files_end(struct analysis_files *f);
 
 #endif

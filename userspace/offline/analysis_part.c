@@ -27,7 +27,7 @@ bool analysis_part_reserve(struct analysis_part *p)
 
 _Static_assert(CAPTURE_SLACK >= OBSERVER_READABLE, "frames are looked at where they are");
 
-/* From now on it is the frame inside its tunnel, if it has one. */
+/* If the frame is in a tunnel, replaces it by the frame inside. */
 static void look_through(struct capture_frame *f)
 {
 	struct roce_inner inner;
@@ -40,7 +40,7 @@ static void look_through(struct capture_frame *f)
 	f->cut = true;
 }
 
-/* Frames from `from` on, as many as are looked at together. Returns the next one. */
+/* Looks at a batch of frames from index `from`. Returns the index after the batch. */
 static size_t look_at_some(const struct analysis_settings *settings, struct analysis_part *p, size_t from)
 {
 	struct observer_frame frames[OBSERVER_BATCH];
@@ -73,7 +73,7 @@ void analysis_part_look(struct analysis_part *p, const struct analysis_settings 
 	}
 }
 
-/* Shards of one group lie side by side, so that no two threads write to one cache line. */
+/* The shards of one group are adjacent, so that no two threads write to one cache line. */
 static unsigned int group_of(const struct observer_look *look)
 {
 	return observer_shard(look) / (ANALYSIS_SHARDS / ANALYSIS_GROUPS);

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A piece of an analysis on its way: what is known of its frames by themselves. Any thread, one at a time. */
+/* A piece of an analysis on its way through the steps, with what each frame shows by itself. Any thread, one at a time. */
 #ifndef USERSPACE_OFFLINE_ANALYSIS_PART_H
 #define USERSPACE_OFFLINE_ANALYSIS_PART_H
 
 #include "userspace/offline/analysis.h"
 
-#define ANALYSIS_GROUPS 4 /* of shards, which are followed together */
+#define ANALYSIS_GROUPS 4 /* groups of shards; the shards of a group are followed together */
 
 /* All zero at first. */
 struct analysis_part {
 	struct capture_piece piece;
 	__u64 number;	   /* of the piece, from 0 */
 	__u64 first_frame; /* number of its first frame over all files */
-	__u64 latest;	   /* time, ns, of all frames before it */
-	/* for each frame of the piece, as far as there is room */
+	__u64 latest;	   /* ns: the latest time of all frames before it */
+	/* for each frame of the piece; room: entries allocated */
 	struct observer_look *looks;
-	__u64 *now;   /* ns: the latest time up to it */
-	__u32 *order; /* of frames, by groups */
+	__u64 *now;   /* ns: the latest time up to this frame */
+	__u32 *order; /* frame indices, by group */
 	size_t room;
-	size_t group[ANALYSIS_GROUPS + 1]; /* where each begins in order[] */
-	bool management;	  /* a packet that may tell of a pair is in it */
+	size_t group[ANALYSIS_GROUPS + 1]; /* begin of each group in order[] */
+	bool management;	  /* some packet in it may announce a pair */
 	_Atomic unsigned int left; /* groups that have not followed it yet; 0: free */
 };
 
-/* Makes room for what is known of each frame of its piece. false: no memory. */
+/* Allocates memory for each frame of the piece. false: no memory. */
 bool analysis_part_reserve(struct analysis_part *p);
 
 /* Looks at every frame of the piece: parses it and verifies its ICRC. */
 void analysis_part_look(struct analysis_part *p, const struct analysis_settings *settings);
 
-/* Lists the frames by groups, in their order in each. */
+/* Sorts the frames by group; in each group they keep their order. */
 void analysis_part_sort(struct analysis_part *p);
 
 void analysis_part_free(struct analysis_part *p);

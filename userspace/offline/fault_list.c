@@ -12,7 +12,7 @@ bool fault_list_init(struct fault_list *l, size_t most, const struct filter *fil
 	l->most = most;
 	l->filter = filter;
 	l->bound = most ? ~0ull : 0;
-	/* twice as many: they are sorted once for every `most` that come */
+	/* room for twice as many: sorting is needed only once in `most` faults */
 	l->faults = calloc(most ? 2 * most : 1, sizeof(*l->faults));
 	return l->faults;
 }
@@ -31,7 +31,7 @@ static int compare_numbers(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Sorts, and keeps the first ones. */
+/* Sorts the faults and keeps the first `most`. */
 static void cut(struct fault_list *l)
 {
 	qsort(l->faults, l->count, sizeof(*l->faults), compare_numbers);
@@ -81,7 +81,7 @@ void fault_list_see(struct fault_list *l, const struct analysis_seen *seen)
 	if (!kinds || !wants(l, seen))
 		return;
 	count(&l->shard[seen->shard], kinds);
-	/* the bound only falls: an old one lets in what the next cut throws out */
+	/* the bound only falls: an old one admits faults that the next cut removes */
 	if (seen->number >= __atomic_load_n(&l->bound, __ATOMIC_RELAXED))
 		return;
 	pthread_mutex_lock(&l->lock);
