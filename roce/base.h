@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What the engine needs of its surroundings, in BPF and in user space alike: fixed-width types, byte order, bounds.
- */
+/* What the engine needs in BPF and in user space: fixed-width types, byte order, bounds. */
 #ifndef ROCE_BASE_H
 #define ROCE_BASE_H
 
@@ -9,25 +7,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Everything is inlined: BPF allows no call while a spin lock is held, and user space gains from it as well. */
+/* All functions are inlined: BPF allows no call while a spin lock is held, and user space runs faster. */
 #define roce_inline static inline __attribute__((always_inline))
 
 #define ROCE_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /*
- * Hides a value's origin from the compiler, so that the register which was compared with a bound is the one that is
- * used: the BPF verifier knows a bound only of the register it was checked on.
+ * Hides a value's origin from the compiler. The BPF verifier knows a bound only of the register that was compared, so the
+ * compiler must use that same register afterwards.
  */
 #define roce_opaque(x) __asm__ volatile("" : "+r"(x))
 
 /*
- * Makes the compiler read memory anew: bounds that the BPF verifier learnt of a value on one way stay with the register,
- * and would have it follow every way through what comes next as well.
+ * Makes the compiler read memory again. Bounds that the BPF verifier learnt on one path stay with the register, and the
+ * verifier would follow all later code once more for each of them.
  */
 #define roce_reload() __asm__ volatile("" ::: "memory")
 
 #ifdef __bpf__
-/* The verifier admits unaligned loads from packets and map values wherever the CPU does; memcpy would go by bytes. */
+/* The verifier admits unaligned loads from packets and map values wherever the CPU does. memcpy() would copy single bytes. */
 #define roce_load(type, p) (*(const type *)(p))
 #define roce_store(type, p, value) (*(type *)(p) = (value))
 #else
@@ -35,10 +33,10 @@
 #define roce_store(type, p, value) ({ type store_ = (value); __builtin_memcpy((p), &store_, sizeof(store_)); })
 #endif
 
-/* Whole, where the compiler would by itself go step by step: the steps' conditions are constants then. */
+/* Unrolls the loop completely, so that conditions on its index become constants. */
 #define roce_unroll _Pragma("GCC unroll 64")
 
-/* memcpy() of so many bytes of any alignment; in BPF it would go byte by byte. */
+/* memcpy() of 4 bytes (roce_copy16: 16) of any alignment. In BPF, memcpy() itself would copy single bytes. */
 roce_inline void roce_copy4(void *to, const void *from)
 {
 	roce_store(__u32, to, roce_load(__u32, from));
@@ -56,7 +54,7 @@ roce_inline void roce_copy16(void *to, const void *from)
 	roce_store(__u64, (__u8 *)to + 8, roce_load(__u64, (const __u8 *)from + 8));
 }
 
-/* Big-endian fields of the wire as host integers. No alignment is needed; the caller has checked the bounds. */
+/* Read a big-endian field as a host integer, at any alignment. The caller has checked the bounds. */
 roce_inline __u32 roce_be16(const __u8 *p)
 {
 	return __builtin_bswap16(roce_load(__u16, p));

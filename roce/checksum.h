@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The internet checksum (RFC 1071) of IPv4 headers and UDP datagrams. Words are added as they lie in memory: of a sum that
- * is compared with all ones the byte order does not matter, and folding may wait until the end.
+ * The internet checksum (RFC 1071) of IPv4 headers and UDP datagrams. Words are added in memory order: the sum is only compared
+ * with all ones, so byte order does not matter, and folding can wait until the end.
  */
 #ifndef ROCE_CHECKSUM_H
 #define ROCE_CHECKSUM_H
@@ -10,7 +10,7 @@
 
 #define CHECKSUM_STEP 64 /* bytes an iteration */
 
-/* The sum, not folded, of `count` steps from there on. */
+/* The unfolded sum of `count` steps, beginning at `from`. */
 roce_inline __u64 checksum_steps(const struct fold_source *s, __u32 from, __u32 count, __u32 most)
 {
 	const __u8 *p;
@@ -21,7 +21,7 @@ roce_inline __u64 checksum_steps(const struct fold_source *s, __u32 from, __u32 
 		return 0;
 	p = s->frame + from;
 	for (__u32 i = 0; i < most / CHECKSUM_STEP; i++) {
-		roce_opaque(p); /* the register that is compared is the one that is read by */
+		roce_opaque(p); /* read through the register that was compared */
 		if (i >= count || fold_beyond(s, p, CHECKSUM_STEP))
 			break;
 		for (__u32 k = 0; k < CHECKSUM_STEP; k += 4)
@@ -31,7 +31,7 @@ roce_inline __u64 checksum_steps(const struct fold_source *s, __u32 from, __u32 
 	return sum;
 }
 
-/* Of what is left, less than a step; the odd byte is padded with zero. */
+/* The unfolded sum of the last partial step. An odd byte is padded with zero. */
 roce_inline __u64 checksum_rest(const struct fold_source *s, __u32 from, __u32 bytes, __u32 most)
 {
 	const __u8 *p;
@@ -59,9 +59,9 @@ roce_inline __u64 checksum_rest(const struct fold_source *s, __u32 from, __u32 b
 }
 
 /*
- * The sum, not folded, of the packet's UDP header and what is behind it. s: where all of the frame is; of what is not
- * `limited` up to most + 2 * CHECKSUM_STEP bytes may be read as far as the verifier can tell, but nothing behind
- * the datagram is. most: a constant; a datagram that ends beyond it gives a wrong sum.
+ * The unfolded sum of the packet's UDP header and payload. s: the whole frame. If s is not `limited`, the verifier must see up
+ * to most + 2 * CHECKSUM_STEP readable bytes; nothing behind the datagram is read. most: a constant; a datagram that ends
+ * beyond it gives a wrong sum.
  */
 roce_inline __u64 roce_udp_sum(const struct fold_source *s, const struct roce_packet *p, __u32 most)
 {
@@ -74,7 +74,7 @@ roce_inline __u64 roce_udp_sum(const struct fold_source *s, const struct roce_pa
 	return sum + checksum_rest(s, from + bytes / CHECKSUM_STEP * CHECKSUM_STEP, bytes % CHECKSUM_STEP, most);
 }
 
-/* What UDP's checksum covers besides the datagram. The prefix of a mapped IPv4 address is all ones: nothing. */
+/* The pseudo header. A mapped IPv4 address begins with ten zero bytes and two of all ones, which add nothing to the sum. */
 roce_inline __u64 checksum_pseudo_header(const struct roce_packet *p)
 {
 	__u64 sum = __builtin_bswap16(WIRE_PROTO_UDP) + __builtin_bswap16(p->udp_length);
@@ -85,8 +85,8 @@ roce_inline __u64 checksum_pseudo_header(const struct roce_packet *p)
 }
 
 /*
- * Whether the checksum can be judged: 0 is none (IBTA A17.3.2.4 asks for it), lengths in disagreement are a mistake of
- * their own, and a routing header of IPv6 would put another address into the sum.
+ * Returns whether the checksum can be judged. It cannot if it is 0 (none, as IBTA A17.3.2.4 asks), if the lengths contradict
+ * each other (a mistake that is counted elsewhere), or if an IPv6 routing header changes the address in the sum.
  */
 roce_inline bool roce_has_udp_checksum(const struct roce_packet *p)
 {
@@ -95,9 +95,9 @@ roce_inline bool roce_has_udp_checksum(const struct roce_packet *p)
 }
 
 /*
- * Whether the UDP checksum is wrong, of a packet that roce_has_udp_checksum(). s, most: as for roce_udp_sum(); the
- * frame is not yet masked for the ICRC. Where a checksum was left to hardware that has not seen the frame yet (on the
- * sender, on veth, on a guest's tap), the field holds the pseudo header's sum: that is no mistake on a wire.
+ * Returns whether the UDP checksum is wrong. p: a packet for which roce_has_udp_checksum() holds. s, most: as for
+ * roce_udp_sum(); the frame is not yet masked for the ICRC. If hardware is to complete the checksum and has not seen the frame
+ * yet (on the sender, on veth, on a guest's tap), the field holds the pseudo header's sum: that is no mistake.
  */
 roce_inline bool roce_is_udp_checksum_wrong(const struct fold_source *s, const struct roce_packet *p,
 					    __u32 most)
@@ -110,8 +110,8 @@ roce_inline bool roce_is_udp_checksum_wrong(const struct fold_source *s, const s
 }
 
 /*
- * Fills in of *p what needs all of the packet: its ICRC's bytes, and whether the UDP checksum is wrong. For who has the
- * frame in memory, not masked; most: as for roce_udp_sum().
+ * Fills in the fields of *p that need the whole packet: the ICRC's bytes, and whether the UDP checksum is wrong. frame: in
+ * memory, not masked. most: as for roce_udp_sum().
  */
 roce_inline void roce_take_whole(struct roce_packet *p, const __u8 *frame, __u32 most)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Connection management: the two management datagrams (MADs) in which the ends of a connection tell each other their
- * QPNs. They go by UD to QPN 1. IBTA 12.6 and 12.7; the places are those of Linux' ibta_vol1_c12.h, and that the starting
- * PSN is the other end's is to be seen in its cm.c: cm_send_req() keeps it as rq_psn.
+ * Connection management: the two management datagrams (MADs) in which the ends of a connection tell each other their QPNs. They
+ * are UD packets to QPN 1. IBTA 12.6 and 12.7; the offsets are those of Linux' ibta_vol1_c12.h. The starting PSN is that of the
+ * other end's requests: cm_send_req() in Linux' cm.c stores it as rq_psn.
  */
 #ifndef ROCE_CM_H
 #define ROCE_CM_H
@@ -14,10 +14,10 @@
 #define CM_CLASS 0x07
 #define CM_REQUEST 0x0010 /* attribute identifiers, IBTA 16.7.3 */
 #define CM_REPLY 0x0013
-#define CM_MAD_BYTES 256 /* whatever it says, IBTA 13.4.2 */
+#define CM_MAD_BYTES 256 /* always, IBTA 13.4.2 */
 #define CM_BYTES (CM_MAD_HEADER + 51) /* of the MAD, up to the REQ's path MTU */
 
-/* Fields of the MAD. Behind its header REQ and REP differ. */
+/* Fields of the MAD. REQ and REP differ behind its header. */
 enum {
 	CM_AT_CLASS = 1,
 	CM_AT_ATTRIBUTE = 16,
@@ -30,25 +30,25 @@ enum {
 	CM_AT_REP_PSN = CM_MAD_HEADER + 20,
 };
 
-/* What the sender of a REQ or REP says. */
+/* What a REQ or REP says. */
 struct roce_cm {
 	__u32 attribute; /* CM_REQUEST or CM_REPLY */
 	__u32 local_id;	 /* communication ID of the sender */
-	__u32 remote_id; /* REP: that of the REQ which it answers */
+	__u32 remote_id; /* REP: communication ID of the REQ it answers */
 	__u32 qpn;	 /* the sender's */
-	__u32 psn;	 /* with which the other end's requests begin: each tells what it expects to receive */
+	__u32 psn;	 /* first PSN of the other end's requests: each end names the PSN it expects */
 	__u32 path_mtu;	 /* REQ: bytes, 0: a reserved value */
 };
 
-/* Whether the packet may be one: the only question that is asked of every packet. */
+/* Whether the packet may be a REQ or REP. Called for every packet. */
 roce_inline bool roce_is_management(const struct roce_packet *p)
 {
 	return p->dqpn == CM_QPN && p->op & OP_DETH && p->service == SERVICE_UD;
 }
 
 /*
- * window: as for roce_parse(), with so many bytes of the frame available. p: a packet for which
- * roce_is_management() holds. Returns whether it is a REQ or REP that lies in the window; its ICRC is the caller's concern.
+ * Parses a REQ or REP. window: as for roce_parse(), with `available` bytes of the frame. p: a packet for which
+ * roce_is_management() holds. Returns false if it is neither, or does not fit into the window. The caller checks the ICRC.
  */
 roce_inline bool roce_cm_parse(const __u8 *window, __u32 available, const struct roce_packet *p, struct roce_cm *cm)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * counters.def as an enumeration, by which sets of counters are indexed. Those that streams have come first, whatever
- * their place in the file, so that a stream has memory for no others.
+ * counters.def as an enumeration, the index of sets of counters. The counters of streams come first, whatever their place in
+ * the file, so that a stream has memory for no others.
  */
 #ifndef ROCE_COUNTERS_H
 #define ROCE_COUNTERS_H
@@ -16,7 +16,7 @@ enum roce_counter {
 #define COUNTER_OF_REPORT(name) name,
 #include "roce/counters.def"
 	ROCE_STREAM_COUNTERS,
-	COUNTER_BEFORE_FRAMES = ROCE_STREAM_COUNTERS - 1, /* the next one goes on from here */
+	COUNTER_BEFORE_FRAMES = ROCE_STREAM_COUNTERS - 1, /* so that the next one continues from here */
 #undef COUNTER_OF_FRAME
 #undef COUNTER_OF_PACKET
 #undef COUNTER_OF_STREAM
@@ -34,18 +34,18 @@ enum roce_counter {
 	ROCE_COUNTERS
 };
 
-/* Of a stream. */
+/* Counters of a stream. */
 struct roce_counters {
 	__u64 value[ROCE_STREAM_COUNTERS];
 };
 
-/* 0 for what is no stream's. */
+/* 0 for counters that streams do not have. */
 roce_inline __u64 roce_counter(const struct roce_counters *c, enum roce_counter counter)
 {
 	return counter < ROCE_STREAM_COUNTERS ? c->value[counter] : 0;
 }
 
-/* Of all that was seen. */
+/* Counters of all frames. */
 struct roce_totals {
 	union {
 		__u64 value[ROCE_COUNTERS];

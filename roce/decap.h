@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Through the tunnels in which switches send what they mirror, to the Ethernet frame inside: GRE with Ethernet in it
- * (RFC 1701, 2784, 2890, 7637), ERSPAN of types I, II and III (draft-foschiano-erspan-03), VXLAN (RFC 7348); over IPv4 or over
- * IPv6 without extension headers, under up to two VLAN tags. One tunnel, not one in another.
+ * Finds the Ethernet frame inside a switch's mirror tunnel: GRE with Ethernet (RFC 1701, 2784, 2890, 7637), ERSPAN types I, II
+ * and III (draft-foschiano-erspan-03), VXLAN (RFC 7348). The tunnel runs over IPv4, or over IPv6 without extension headers,
+ * under up to two VLAN tags. Tunnels inside tunnels are not followed.
  */
 #ifndef ROCE_DECAP_H
 #define ROCE_DECAP_H
 
 #include "roce/parse.h"
 
-/* The frame inside. What the tunnel has carried may have been cut by the mirror: see roce_parse_frame(). */
+/* The frame inside. The mirror may have cut it before it entered the tunnel: see roce_parse_frame(). */
 struct roce_inner {
 	__u32 offset;	/* of its Ethernet header */
-	__u32 captured; /* bytes of it there are */
-	__u32 wire;	/* bytes of it the tunnel has carried, never less */
+	__u32 captured; /* bytes present in the window's frame */
+	__u32 wire;	/* bytes carried by the tunnel, at least `captured` */
 };
 
 roce_inline bool decap_ethernet(struct roce_cursor *c)
@@ -34,7 +34,7 @@ roce_inline bool decap_ethernet(struct roce_cursor *c)
 	return false;
 }
 
-/* A fragment holds no whole frame. */
+/* false for a fragment, which holds no whole frame. */
 roce_inline bool decap_ipv4(struct roce_cursor *c)
 {
 	const __u8 *h = cursor_peek(c, WIRE_IPV4_LEN);
@@ -63,7 +63,7 @@ roce_inline bool decap_ipv6(struct roce_cursor *c)
 	return true;
 }
 
-/* A version that is not the type's, or an IP packet inside, is something else. */
+/* false if the version does not match the type, or if an IP packet is inside. */
 roce_inline bool decap_erspan(struct roce_cursor *c)
 {
 	bool third = c->proto == WIRE_GRE_ERSPAN_III;
@@ -78,7 +78,7 @@ roce_inline bool decap_erspan(struct roce_cursor *c)
 	return !(h[10] >> 2 & 31);
 }
 
-/* Version 0, without the routing of RFC 1701. */
+/* Version 0, without RFC 1701 routing. */
 roce_inline bool decap_gre(struct roce_cursor *c)
 {
 	const __u8 *h = cursor_peek(c, WIRE_GRE_LEN);
@@ -95,7 +95,7 @@ roce_inline bool decap_gre(struct roce_cursor *c)
 	if (c->proto == WIRE_GRE_ETHERNET)
 		return true;
 	if (c->proto == WIRE_GRE_ERSPAN && !(flags & WIRE_GRE_SEQUENCE))
-		return true; /* type I: nothing but GRE */
+		return true; /* type I has no header of its own */
 	return (c->proto == WIRE_GRE_ERSPAN || c->proto == WIRE_GRE_ERSPAN_III) && decap_erspan(c);
 }
 
@@ -110,8 +110,8 @@ roce_inline bool decap_vxlan(struct roce_cursor *c)
 }
 
 /*
- * window, captured, wire: as for roce_parse(). true: there is a tunnel, and at least an Ethernet header of a frame in it. false:
- * *inner has no meaning, and the frame is to be looked at as it is.
+ * Looks for a tunnel. window, captured, wire: as for roce_parse(). true: a tunnel, with at least an Ethernet header of the
+ * frame inside. false: *inner is undefined; parse the frame itself.
  */
 roce_inline bool roce_decap(const __u8 *window, __u32 captured, __u32 wire, struct roce_inner *inner)
 {
@@ -133,7 +133,7 @@ roce_inline bool roce_decap(const __u8 *window, __u32 captured, __u32 wire, stru
 		tunnel = decap_gre(&c);
 	else
 		tunnel = c.proto == WIRE_PROTO_UDP && decap_vxlan(&c);
-	end = c.end < wire ? c.end : wire; /* behind it is Ethernet's padding */
+	end = c.end < wire ? c.end : wire; /* Ethernet's padding may follow */
 	if (!tunnel || c.offset + WIRE_ETH_LEN > end || c.offset + WIRE_ETH_LEN > captured)
 		return false;
 	inner->offset = c.offset;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What requests and responses of a pair say together, where both are seen at one place: how long an answer takes, how many
- * PSNs are outstanding, how long the requester waits for answers, and why it went back (go-back-N). It belongs to the
- * request stream; its storage is the caller's, as the stream's is, and is guarded with it.
+ * What requests and responses of a pair show together, where both pass the same place: response latency, outstanding PSNs, the
+ * time a requester waits, and why it went back (go-back-N). A dialogue belongs to the stream of requests. The caller stores it
+ * and guards it with the stream.
  */
 #ifndef ROCE_DIALOGUE_H
 #define ROCE_DIALOGUE_H
 
 #include "roce/stream.h"
 
-/* Two buckets an octave: bucket 2n + h holds latencies from 2^(n+9) * (h ? 1.5 : 1) ns on; the first and last all beyond. */
+/* Two buckets an octave: bucket 2n + h begins at 2^(n+9) * (h ? 1.5 : 1) ns. The first and last also hold all values beyond. */
 #define DIALOGUE_BUCKETS 52
 #define DIALOGUE_FIRST 9 /* the first bucket ends at 1.5 * 2^9 ns */
 
@@ -17,70 +17,70 @@ struct roce_latency {
 	__u64 count;
 	__u64 sum; /* ns */
 	__u64 most; /* ns */
-	__u64 bucket[DIALOGUE_BUCKETS]; /* a million a second would be too many for 32 bits within 72 minutes */
+	__u64 bucket[DIALOGUE_BUCKETS]; /* 64 bits: at a million a second, 32 bits would overflow within 72 minutes */
 };
 
-/* Why a requester sends again what it had sent before. */
+/* Why a requester sends a request again. */
 enum dialogue_cause {
 	DIALOGUE_NAK,	  /* a NAK of a PSN sequence error */
 	DIALOGUE_RNR,	  /* the receiver was not ready */
-	DIALOGUE_GAP,	  /* responses to READs are missing: the requester's own conclusion */
-	DIALOGUE_TIMEOUT, /* nothing at all came */
+	DIALOGUE_GAP,	  /* READ responses are missing: the requester saw it itself */
+	DIALOGUE_TIMEOUT, /* no response came */
 	DIALOGUE_CAUSES
 };
 
-#define DIALOGUE_PENDING 16 /* so many requests are timed at a time; those beyond are left out of the latency */
+#define DIALOGUE_PENDING 16 /* requests timed at a time; further ones do not enter the latency */
 
-/* Requests whose answer is waited for, in the order of their PSNs. */
+/* Unanswered requests, ordered by PSN. */
 struct roce_pending {
-	__u64 entry[DIALOGUE_PENDING]; /* time (ns) << 24 | PSN: of 18 minutes, in which nothing goes unanswered */
-	__u32 begin, end; /* counted on: they are entry[begin % DIALOGUE_PENDING] ... */
+	__u64 entry[DIALOGUE_PENDING]; /* time (ns) << 24 | PSN; the time wraps after 18 minutes, longer than any request waits */
+	__u32 begin, end; /* free-running: entries begin .. end - 1, each modulo DIALOGUE_PENDING */
 };
 
-/* Numbers are PSNs counted on in 64 bits. All zero at first. */
+/* Numbers are PSNs extended to 64 bits. Starts as zeroes. */
 struct roce_dialogue {
-	__u64 sent;	   /* behind the newest PSN that was requested */
-	__u64 answered;	   /* behind the newest one that was acknowledged, or whose READ response came */
-	__u64 last_sent;   /* ns: any request, also one sent again */
-	__u64 last_answer; /* ns: that acknowledged something new */
-	__u64 silent_since; /* ns: since when something is outstanding, and not even a NAK has come */
+	__u64 sent;	   /* newest requested PSN + 1 */
+	__u64 answered;	   /* newest acknowledged PSN, or PSN of a READ response, + 1 */
+	__u64 last_sent;   /* ns: last request, repeated ones included */
+	__u64 last_answer; /* ns: last response that acknowledged something new */
+	__u64 silent_since; /* ns: something is outstanding since then, without any answer, not even a NAK */
 	__u32 outstanding; /* PSNs sent and not answered */
 	__u32 outstanding_most;
 	__u32 reads;	   /* READs and atomics sent and not answered */
 	__u32 reads_most;
-	__u64 waiting_ns;  /* time in which something was outstanding, until the last packet of either */
+	__u64 waiting_ns;  /* time with something outstanding, up to the last packet of either direction */
 	/*
-	 * Of that: in which nothing more was sent until an answer came, and then more was sent at once. A requester that has
-	 * something to send and may not does so: its window is full.
+	 * The part of waiting_ns in which the requester sent nothing more until a response came, and then sent at once. A
+	 * requester that has data but may not send does this: its window is full.
 	 */
 	__u64 full_ns;
-	__u64 back[DIALOGUE_CAUSES]; /* episodes of going back */
-	__u64 back_packets; /* sent again in them */
-	struct roce_latency ack;  /* from a request that asks for an acknowledgement, sent first, to what acknowledges it */
-	struct roce_latency read; /* from a READ or atomic request, sent first, to its first response packet */
+	__u64 back[DIALOGUE_CAUSES]; /* episodes of go-back-N */
+	__u64 back_packets; /* packets sent again in these episodes */
+	struct roce_latency ack;  /* ns: first transmission of a request with AckReq, to its acknowledgement */
+	struct roce_latency read; /* ns: first transmission of a READ or atomic request, to its first response packet */
 
-	/* for itself */
-	__u64 begun;	  /* the stream's first_seen: else this is of another one, which had its place before */
-	__u64 connection; /* the stream's, and its counters, ... */
+	/* internal */
+	__u64 begun;	  /* the stream's first_seen; if it differs, the place belonged to another stream before */
+	__u64 connection; /* the stream's connection and counters ... */
 	__u64 resyncs;
-	__u64 duplicates; /* ... when it was looked at last */
-	__u64 next;	  /* behind the request that was sent last */
-	__u8 met;	  /* a request was seen: there are numbers */
-	__u8 again;	  /* it goes back */
+	__u64 duplicates; /* ... at the last look */
+	__u64 next;	  /* PSN + 1 of the last request sent */
+	__u8 met;	  /* a request was seen: the numbers are valid */
+	__u8 again;	  /* the requester is going back */
 	__u8 negative;	  /* 1 + enum dialogue_cause of the last NAK, until the requester goes back */
-	__u8 heard;	  /* there was an answer: before, nobody knows whether answers come by here */
+	__u8 heard;	  /* a response was seen: before, responses may take another path */
 	__u8 reserved[4];
 	struct roce_pending acks, responses;
 };
 
-/* Whether the packet, whose ICRC is not bad, says something to a dialogue. */
+/* Whether a dialogue uses this packet. Its ICRC is not bad. */
 roce_inline bool dialogue_wants(const struct roce_packet *p)
 {
 	return p->kind == ROCE_PACKET && p->op && !(p->op & OP_CNP) &&
 	       (p->service == SERVICE_RC || p->service == SERVICE_XRC);
 }
 
-/* 0 .. 63: that of the highest bit of x | 1. Without branches, which the verifier would follow. */
+/* 0 .. 63: the highest bit of x | 1. Without branches, because the verifier follows each. */
 roce_inline __u32 dialogue_highest(__u64 x)
 {
 	return __builtin_popcountll(psn_below(x | 1)) - 1;
@@ -109,7 +109,7 @@ roce_inline void pending_add(struct roce_pending *q, __u64 number, __u64 now)
 		q->entry[q->end++ % DIALOGUE_PENDING] = now << 24 | (number & PSN_MASK);
 }
 
-/* Those before the number `behind` are answered. only: nothing but the request of this PSN is timed; behind it: all are. */
+/* Requests before the number `behind` are answered. only: time nothing but the request with this PSN; `behind`: time all. */
 roce_inline void pending_answer(struct roce_pending *q, __u64 behind, __u32 only, __u64 now, struct roce_latency *l)
 {
 	for (int i = 0; i < DIALOGUE_PENDING; i++) {
@@ -126,7 +126,7 @@ roce_inline void pending_answer(struct roce_pending *q, __u64 behind, __u32 only
 
 #define PENDING_ALL (PSN_MASK + 1)
 
-/* Time goes on, to this packet. */
+/* Accounts the time up to this packet. */
 roce_inline void dialogue_wait(struct roce_dialogue *d, __u64 now)
 {
 	__u64 last = d->last_sent > d->last_answer ? d->last_sent : d->last_answer;
@@ -141,12 +141,12 @@ roce_inline void dialogue_count(struct roce_dialogue *d)
 	if (d->outstanding > d->outstanding_most)
 		d->outstanding_most = d->outstanding;
 	if (!d->outstanding)
-		d->reads = 0; /* of a lost response the last packet may never have been seen */
+		d->reads = 0; /* the last packet of a lost response may never have been seen */
 	if (d->reads > d->reads_most)
 		d->reads_most = d->reads;
 }
 
-/* Other numbers than before, and larger ones: of another connection, or elsewhere in the sequence. */
+/* Starts again with new, larger numbers: another connection, or another place in the sequence. */
 roce_inline void dialogue_restart(struct roce_dialogue *d, const struct roce_stream *s, __u32 psn)
 {
 	const __u64 *v = s->counters.value;
@@ -163,14 +163,14 @@ roce_inline void dialogue_restart(struct roce_dialogue *d, const struct roce_str
 
 roce_inline void dialogue_clear(struct roce_dialogue *d)
 {
-	volatile __u64 *words = (__u64 *)d; /* else the compiler calls memset() for so many */
+	volatile __u64 *words = (__u64 *)d; /* without volatile the compiler calls memset() */
 
 	_Static_assert(sizeof(*d) % 8 == 0, "whole words");
 	for (__u32 i = 0; i < sizeof(*d) / 8; i++)
 		words[i] = 0;
 }
 
-/* A request that was sent before: a NAK was the cause, or the requester's own conclusion. */
+/* Why this request is sent again: a NAK, or the requester's own conclusion. */
 roce_inline enum dialogue_cause dialogue_why(const struct roce_dialogue *d, const struct roce_packet *p, __u64 number)
 {
 	if (d->negative)
@@ -210,8 +210,8 @@ roce_inline void dialogue_forth(struct roce_dialogue *d, const struct roce_packe
 }
 
 /*
- * One request packet, for which dialogue_wants() holds, of stream s, which has observed it. now: ns, by the clock of all
- * packets of both directions.
+ * Takes one request packet for which dialogue_wants() holds. s: its stream, after roce_observe(). now: ns; both directions use
+ * the same clock.
  */
 roce_inline void dialogue_request(struct roce_dialogue *d, const struct roce_stream *s, const struct roce_packet *p, __u64 now)
 {
@@ -219,7 +219,7 @@ roce_inline void dialogue_request(struct roce_dialogue *d, const struct roce_str
 	__u64 number, end;
 	bool duplicate;
 
-	/* what is sent before the pair is known, nobody saw answered */
+	/* answers to requests sent before the pair was known were not seen */
 	if (!s->trusted || !s->pair.from)
 		return;
 	if (d->begun != s->first_seen) {
@@ -227,7 +227,7 @@ roce_inline void dialogue_request(struct roce_dialogue *d, const struct roce_str
 		d->begun = s->first_seen;
 	}
 	if (!d->met || d->connection != s->pair.connection || d->resyncs != v[COUNTER_psn_resyncs]) {
-		dialogue_wait(d, now); /* until now it was waited for, which readers have been told */
+		dialogue_wait(d, now); /* readers have already been told of the time until now */
 		dialogue_restart(d, s, p->number);
 	}
 	number = d->sent + psn_distance(d->sent & PSN_MASK, p->number);
@@ -235,7 +235,7 @@ roce_inline void dialogue_request(struct roce_dialogue *d, const struct roce_str
 	duplicate = d->duplicates != v[COUNTER_psn_duplicates];
 	d->duplicates = v[COUNTER_psn_duplicates];
 	if ((__s64)(number - d->sent) < 0 && !duplicate)
-		return; /* only late */
+		return; /* late only */
 	dialogue_wait(d, now);
 	if ((__s64)(number - d->sent) >= 0)
 		dialogue_forth(d, p, number, now);
@@ -248,7 +248,7 @@ roce_inline void dialogue_request(struct roce_dialogue *d, const struct roce_str
 	dialogue_count(d);
 }
 
-/* What an answer says of the requests before and with its PSN: 0: it acknowledges them; else 1 + enum dialogue_cause. */
+/* What a response says of requests up to its PSN. 0: it acknowledges them; else 1 + enum dialogue_cause. */
 roce_inline __u8 dialogue_negative(const struct roce_packet *p)
 {
 	__u32 kind = p->op & OP_ACK ? p->syndrome >> 5 & 3 : 0; /* as in count_rare() */
@@ -267,12 +267,12 @@ roce_inline void dialogue_progress(struct roce_dialogue *d, const struct roce_pa
 	}
 	d->answered = behind;
 	if ((__s64)(behind - d->sent) > 0)
-		d->sent = behind; /* a READ's span that was not known */
+		d->sent = behind; /* a READ whose span was not known */
 	d->last_answer = now;
 	dialogue_count(d);
 }
 
-/* One response packet, for which dialogue_wants() holds, to stream s of requests: that of roce_peer_key(). */
+/* Takes one response packet for which dialogue_wants() holds. s: the stream of requests, found by roce_peer_key(). */
 roce_inline void dialogue_response(struct roce_dialogue *d, const struct roce_stream *s, const struct roce_packet *p, __u64 now)
 {
 	__u8 negative = dialogue_negative(p);
@@ -296,13 +296,13 @@ roce_inline void dialogue_response(struct roce_dialogue *d, const struct roce_st
 }
 
 #ifndef __bpf__
-/* The least latency (ns) that belongs into bucket i; of i = DIALOGUE_BUCKETS where the last octave ends. */
+/* Lower bound of bucket i, in ns. i = DIALOGUE_BUCKETS: the end of the last octave. */
 static inline __u64 dialogue_bucket(int i)
 {
 	return i ? (1ull << (i / 2 + DIALOGUE_FIRST)) + (i & 1 ? 1ull << (i / 2 + DIALOGUE_FIRST - 1) : 0) : 0;
 }
 
-/* The latency (ns) that a part q (0 .. 1) of all keep below: right to a bucket, within which they are taken to be even. 0: none. */
+/* Quantile q (0 .. 1) of the latency in ns, interpolated inside its bucket. 0: no values. */
 static inline __u64 dialogue_quantile(const struct roce_latency *l, double q)
 {
 	double rank = q * l->count;
@@ -320,7 +320,7 @@ static inline __u64 dialogue_quantile(const struct roce_latency *l, double q)
 	return l->most;
 }
 
-/* ns; 0: none. */
+/* Mean latency in ns. 0: no values. */
 static inline __u64 dialogue_mean(const struct roce_latency *l)
 {
 	return l->count ? l->sum / l->count : 0;

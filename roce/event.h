@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What one packet made of its stream. The counters stay the only judge: who wants to know looks at them before and after
- * roce_observe(), so that who does not pays nothing.
+ * Events of one packet. They are derived by comparing the stream's counters before and after roce_observe(). Callers that do
+ * not need events pay nothing.
  */
 #ifndef ROCE_EVENT_H
 #define ROCE_EVENT_H
@@ -18,37 +18,40 @@ enum roce_event_kind {
 #define ROCE_EVENT(name) (1u << EVENT_##name)
 _Static_assert(ROCE_EVENTS <= 32 && ROCE_LINTS <= 32, "sets of them are words");
 
-/* What counters of scope STREAM tell as well: where those stay out of the totals, it is only an estimate. */
+/*
+ * Events that counters of scope STREAM show as well. Where those counters stay out of the totals, the event is only an
+ * estimate.
+ */
 #define ROCE_EVENTS_OF_SEQUENCE                                                                                      \
 	(ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_resync) |      \
 	 ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap))
 
-/* The counters of a stream that tell events: neighbours. */
+/* The stream counters that show events. They are adjacent. */
 #define EVENT_COUNTER_FIRST COUNTER_messages_broken
 #define EVENT_COUNTERS (COUNTER_psn_resyncs + 1 - EVENT_COUNTER_FIRST)
 
 #define EVENT_NO_PSN 0xffffffffu
 
-/* A stream as it was before the packet. */
+/* A stream before the packet. */
 struct roce_before {
 	__u64 counter[EVENT_COUNTERS];
 	__u32 lint[ROCE_LINTS];
 	__u32 expected; /* PSN, or EVENT_NO_PSN */
-	__u32 trusted; /* or would be again: what was counted stays, whatever the packet */
+	__u32 trusted; /* also set if trust returns with this packet and keeps the counters */
 };
 
 struct roce_event {
 	__u32 kinds;	/* ROCE_EVENT() of each; 0: nothing */
 	__u32 lints;	/* 1 << LINT_* of each */
-	__u32 expected; /* PSN before the packet, EVENT_NO_PSN: none was; meant for kinds of reason psn, right for all */
+	__u32 expected; /* PSN expected before the packet, EVENT_NO_PSN: none. Used for kinds of reason psn, valid for all */
 	__u32 seen;	/* the packet's PSN */
-	__u32 skipped;	/* psn_gap: so many PSNs */
-	__u32 recovered; /* psn_recovered: so many; several for a READ */
-	__u32 broken;	/* message_broken: so many messages */
-	__u32 imm_skipped; /* imm_gap: so many values */
+	__u32 skipped;	/* psn_gap: number of PSNs */
+	__u32 recovered; /* psn_recovered: number of PSNs; a READ can recover several */
+	__u32 broken;	/* message_broken: number of messages */
+	__u32 imm_skipped; /* imm_gap: number of values */
 };
 
-/* As roce_look() takes them. */
+/* The PSN the stream expects, or EVENT_NO_PSN. */
 roce_inline __u32 event_expected(const struct roce_stream *s)
 {
 	return s->met ? s->psn.next & PSN_MASK : EVENT_NO_PSN;
@@ -59,7 +62,7 @@ roce_inline __u32 event_trusted(const struct roce_stream *s)
 	return s->trusted | s->mistrusted;
 }
 
-/* To be called before roce_observe(), guarded as that is. */
+/* Call before roce_observe(), under the same guard. */
 roce_inline void roce_look(const struct roce_stream *s, struct roce_before *b)
 {
 	for (__u32 i = 0; i < EVENT_COUNTERS; i++)
@@ -70,7 +73,7 @@ roce_inline void roce_look(const struct roce_stream *s, struct roce_before *b)
 	b->trusted = event_trusted(s);
 }
 
-/* One after the other: BPF's stack has no room for all at a time. Elsewhere several at a time are faster. */
+/* BPF reads one after the other: its stack cannot hold all. User space is faster with several at a time. */
 #ifdef __bpf__
 #define event_step(x) roce_opaque(x)
 #else
@@ -78,8 +81,9 @@ roce_inline void roce_look(const struct roce_stream *s, struct roce_before *b)
 #endif
 
 /*
- * Of a stream whose trust has not begun since, the same as long as nothing was counted that roce_tell() tells: whoever keeps it
- * needs not look before each packet. Counters only rise, and by little; lints go by two, which halves the work.
+ * A checksum of the counters that roce_tell() compares. While it stays equal and trust has not begun, no event has occurred, so
+ * a caller that keeps it need not look before each packet. Counters only rise, and by little. Lints are added in pairs, which
+ * halves the work.
  */
 roce_inline __u64 roce_shown(const struct roce_stream *s)
 {
@@ -96,7 +100,7 @@ roce_inline __u64 roce_shown(const struct roce_stream *s)
 	return sum;
 }
 
-/* What the packet itself says, whatever its stream: also of one that has no stream, or was not whole. */
+/* Events of the packet itself. Also for packets without a stream, or not whole. */
 roce_inline __u32 roce_packet_events(const struct roce_packet *p, enum icrc_verdict icrc)
 {
 	__u32 kinds = 0;
@@ -122,7 +126,7 @@ roce_inline __u32 roce_packet_events(const struct roce_packet *p, enum icrc_verd
 	return kinds;
 }
 
-/* Whether now > before, 0 or 1. Without a branch: there are so many of these that BPF's verifier could not follow them. */
+/* 1 if now > before, else 0. Without a branch: the BPF verifier could not follow that many. */
 roce_inline __u32 event_rose(__u32 now, __u32 before)
 {
 	__u64 difference = (__u64)before - now;
@@ -131,15 +135,15 @@ roce_inline __u32 event_rose(__u32 now, __u32 before)
 	return difference >> 63;
 }
 
-/* keep: 0 where the first good ICRC has set the counters back to 0, else all ones. */
+/* Increase of a counter. keep: all ones; 0 if the first good ICRC has reset the counters. */
 roce_inline __u32 event_since(const struct roce_stream *s, const struct roce_before *b, enum roce_counter c, __u64 keep)
 {
 	return s->counters.value[c] - (b->counter[c - EVENT_COUNTER_FIRST] & keep);
 }
 
 /*
- * To be called after roce_observe(), still guarded. kinds: of roce_packet_events(). Whether there is any event; if there
- * is none, only e->kinds is set.
+ * Call after roce_observe(), still under the guard. kinds: from roce_packet_events(). Returns whether there is any event; if
+ * not, only e->kinds is set.
  */
 roce_inline bool roce_tell(const struct roce_stream *s, const struct roce_before *b, const struct roce_packet *p,
 			   __u32 kinds, struct roce_event *e)

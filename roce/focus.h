@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is too much to be counted of every stream, and is counted of the one that somebody looks at: the gaps between its
- * packets by a precise clock, the sizes of its messages, the memory its RETHs walk through. Late and repeated packets count
- * as packets only; bad ICRCs do not count.
+ * Details that are too costly to count for every stream, counted for the one stream in focus: gaps between packets by a precise
+ * clock, sizes of messages, the memory its RETHs address. Late and repeated packets count as packets only. Packets with a bad
+ * ICRC do not count.
  */
 #ifndef ROCE_FOCUS_H
 #define ROCE_FOCUS_H
@@ -10,58 +10,58 @@
 #include "roce/event.h"
 
 /*
- * Two buckets an octave: 2n + h holds gaps from 2^(n+4) * (h ? 1.5 : 1) ns on; the first also all below (32 ns are bucket
- * 2), the last all beyond (51 s).
+ * Two buckets an octave: bucket 2n + h begins at 2^(n+4) * (h ? 1.5 : 1) ns (32 ns: bucket 2). The first also holds all shorter
+ * gaps, the last all longer ones (51 s).
  */
 #define FOCUS_GAPS 64
 #define FOCUS_GAP_SHIFT 4
 
-/* Bucket 0: messages without a byte; n: of 2^(n-1) to 2^n - 1 bytes. */
+/* Bucket 0: empty messages; bucket n: 2^(n-1) to 2^n - 1 bytes. */
 #define FOCUS_SIZES 33
 
-/* How the address of a RETH follows the one before. */
+/* Where a RETH's address lies relative to the RETH before. */
 enum focus_step {
-	FOCUS_ON,    /* where that ended */
-	FOCUS_SAME,  /* where that began */
-	FOCUS_AHEAD, /* beyond its end: something is left out */
-	FOCUS_BACK,  /* before its end: a ring's turn, or another buffer */
+	FOCUS_ON,    /* at the end of the one before */
+	FOCUS_SAME,  /* at the start of the one before */
+	FOCUS_AHEAD, /* beyond its end: memory is left out */
+	FOCUS_BACK,  /* before its end: a ring wrapped, or another buffer */
 	FOCUS_STEPS
 };
 
 enum focus_open {
 	FOCUS_NONE,
-	FOCUS_SIZED,  /* its RETH told how long it is */
+	FOCUS_SIZED,  /* its length is known from the RETH */
 	FOCUS_SUMMED,
 };
 
 struct roce_focus {
 	__u64 packets;
-	__u64 begin; /* ns, CLOCK_MONOTONIC: of the first packet */
-	__u64 last;  /* ns: of the last one */
+	__u64 begin; /* ns, CLOCK_MONOTONIC: first packet */
+	__u64 last;  /* ns: last packet */
 
 	__u64 gaps; /* packets - 1: the sum of gap[] */
 	__u64 gap_sum, gap_least, gap_most; /* ns */
 	__u64 gap[FOCUS_GAPS];
 
-	__u64 messages; /* whose size is known: the sum of size[] */
-	__u64 unsized;	/* messages that ended without one: their beginning was not seen, or a packet is missing */
+	__u64 messages; /* messages of known size: the sum of size[] */
+	__u64 unsized;	/* messages that ended with unknown size: their beginning was not seen, or a packet is missing */
 	__u64 size_sum, size_least, size_most; /* bytes */
 	__u64 size[FOCUS_SIZES];
 
 	__u64 reths;
-	__u64 low, high; /* addresses: from `low` to one behind the last byte; 0, 0: no RETH */
-	__u64 va, end;	 /* of the last RETH */
+	__u64 low, high; /* address range of all RETHs, `high` exclusive; 0, 0: no RETH */
+	__u64 va, end;	 /* range of the last RETH */
 	__u64 step[FOCUS_STEPS]; /* reths - 1 in all */
 	__u32 rkey;
-	__u32 rkeys; /* how often it was another than before, the first included */
+	__u32 rkeys; /* changes of the R_Key, the first one included */
 
-	/* the message that is open */
+	/* the open message */
 	__u64 bytes;
 	__u32 next; /* its next PSN */
 	__u32 open; /* enum focus_open */
 };
 
-/* The place of the highest bit that is set; 0 for 0 and 1. Without branches, each of which BPF's verifier would follow. */
+/* Index of the highest set bit; 0 for 0 and 1. Without branches, because the BPF verifier follows each. */
 roce_inline __u32 focus_log2(__u64 n)
 {
 	__u32 log = 0;
@@ -88,7 +88,7 @@ roce_inline __u32 focus_gap_bucket(__u64 gap)
 	return bucket < FOCUS_GAPS ? bucket : FOCUS_GAPS - 1;
 }
 
-/* Where the bucket begins, ns; the first: 0. */
+/* Lower bound of the bucket, ns; 0 for the first. */
 roce_inline __u64 focus_gap_begin(__u32 bucket)
 {
 	__u64 octave = 1ull << (bucket / 2 + FOCUS_GAP_SHIFT);
@@ -115,7 +115,7 @@ roce_inline void focus_gap(struct roce_focus *f, __u64 now)
 		f->begin = f->last = now;
 		return;
 	}
-	if ((__s64)gap < 0) /* clocks of two CPUs */
+	if ((__s64)gap < 0) /* CPU clocks may differ */
 		gap = bucket = 0;
 	else
 		f->last = now;
@@ -143,7 +143,7 @@ roce_inline void focus_size(struct roce_focus *f, __u64 bytes)
 		f->size[bucket]++;
 }
 
-/* WRITEs and READs say how long they are; what else there is must be seen from First to Last. Atomics have no size. */
+/* WRITE and READ carry their length. Other messages must be seen from First to Last. Atomics have no size. */
 roce_inline void focus_message(struct roce_focus *f, const struct roce_packet *p)
 {
 	if (p->op & (OP_ATOMICETH | OP_ATOMICACKETH) || !(p->op & (OP_FIRST | OP_MIDDLE | OP_LAST)))
@@ -189,7 +189,7 @@ roce_inline void focus_address(struct roce_focus *f, const struct roce_packet *p
 	f->rkey = p->rkey;
 }
 
-/* One packet of the stream. kinds: what it has shown (roce_tell()). now: ns, by a precise clock. */
+/* Takes one packet of the stream in focus. kinds: its events (roce_tell()). now: ns, by a precise clock. */
 roce_inline void roce_focus_on(struct roce_focus *f, const struct roce_packet *p, __u32 kinds, __u64 now)
 {
 	if (kinds & ROCE_EVENT(icrc_bad))

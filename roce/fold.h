@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * CRC-32 without a table look-up a byte, for code that has no carry-less multiplication (BPF).
+ * CRC-32 without a table look-up per byte, for code without carry-less multiplication (BPF).
  *
- * x^300 + x^155 + x^117 + x^89 + 1 is the multiple of weight five and least degree of the CRC-32 polynomial, on which the
- * 'Chorba' method of zlib-ng rests: a bit of the message may be taken away if it is added 145, 183, 211 and 300 bits
- * further on. Over GF(2) the same exponents hold for x^8 in place of x (Frobenius), and so for bytes as well: no shift is
- * needed, five unaligned loads, four exclusive ors and one store fold eight bytes. What is left, the last 304 bytes, is
- * folded by bits in registers down to five words, and these go through the tables of slicing by sixteen.
+ * x^300 + x^155 + x^117 + x^89 + 1 is the multiple of the CRC-32 polynomial with weight five and least degree. The 'Chorba'
+ * method of zlib-ng uses it: a bit of the message can be removed by adding it 145, 183, 211 and 300 bits further on. Over GF(2)
+ * the same exponents hold for x^8 in place of x (Frobenius), and so for bytes: without any shift, five unaligned loads, four
+ * exclusive ors and one store fold eight bytes. The last 304 bytes are folded by bits in registers down to five words. These go
+ * through the tables of slicing by sixteen.
  */
 #ifndef ROCE_FOLD_H
 #define ROCE_FOLD_H
@@ -15,16 +15,16 @@
 
 #define FOLD_POLYNOMIAL 0xedb88320u /* CRC-32 (IEEE 802.3), bit-reflected */
 
-#define FOLD_PAD 304  /* zero bytes before the work area: what lies before the message */
-#define FOLD_TAIL 304 /* bytes at the end of the message that nothing is folded out of by bytes: the reach of 300 */
-#define FOLD_STEP 64  /* bytes an iteration: one bound check */
-#define FOLD_HEAD 96  /* folding begins here or up to 63 bytes later, so that whole steps end at the tail */
-#define FOLD_COPIED (FOLD_HEAD + FOLD_STEP) /* so many bytes of the work area the caller has filled in */
-#define FOLD_LEAST (FOLD_HEAD + FOLD_TAIL)  /* a shorter message is all in the work area, and folded by words only */
-#define FOLD_STEPS 144 /* at most, of FOLD_STEP bytes */
+#define FOLD_PAD 304  /* zero bytes before the work area, in place of bytes before the message */
+#define FOLD_TAIL 304 /* the last bytes of the message are not folded by bytes: the reach of 300 */
+#define FOLD_STEP 64  /* bytes per iteration, with one bound check */
+#define FOLD_HEAD 96  /* folding begins 0 to 63 bytes behind this offset, so that whole steps end at the tail */
+#define FOLD_COPIED (FOLD_HEAD + FOLD_STEP) /* bytes of the work area that the caller fills in */
+#define FOLD_LEAST (FOLD_HEAD + FOLD_TAIL)  /* shorter messages lie completely in the work area and are folded by words only */
+#define FOLD_STEPS 144 /* at most */
 #define FOLD_MAX (FOLD_LEAST + FOLD_STEPS * FOLD_STEP) /* the end of the longest message */
 
-/* The shortest distance leads from the bytes before the first folded one to before the message: an Ethernet header. */
+/* The shortest distance, back from the last byte that is not folded, must end before the message: in the Ethernet header. */
 _Static_assert(FOLD_HEAD + FOLD_STEP - 2 - 145 < 14, "145: the shortest distance");
 
 /* Slicing (Kounavis and Berry): slice[k][b] is the register after byte b and k zero bytes. */
@@ -33,8 +33,8 @@ struct fold_tables {
 };
 
 /*
- * Zeroes, which must stay zero, and the frame: its beginning is put there by the caller, the rest is overwritten by what
- * is folded (or is the frame itself, which then is folded in place).
+ * Zeroes, which must stay zero, and the frame. The caller copies the frame's beginning; folding overwrites the rest. If the
+ * whole frame is here, it is folded in place.
  */
 struct fold_work {
 	__u8 zero[FOLD_PAD];
@@ -55,7 +55,7 @@ static inline void fold_make_tables(struct fold_tables *t)
 			t->slice[k][b] = t->slice[k - 1][b] >> 8 ^ t->slice[0][t->slice[k - 1][b] & 0xff];
 }
 
-/* What eight bytes, the first of them lowest, make of the register, with `zeroes` (a constant, 0 or 8) bytes behind them. */
+/* The register after eight bytes, lowest first, followed by `zeroes` zero bytes (a constant, 0 or 8). */
 roce_inline __u32 fold_eight(const struct fold_tables *t, __u64 w, int zeroes)
 {
 	const __u32(*slice)[256] = t->slice + zeroes;
@@ -64,7 +64,7 @@ roce_inline __u32 fold_eight(const struct fold_tables *t, __u64 w, int zeroes)
 	       slice[3][w >> 32 & 0xff] ^ slice[2][w >> 40 & 0xff] ^ slice[1][w >> 48 & 0xff] ^ slice[0][w >> 56];
 }
 
-/* The register after the last five words; two at a time, as only the first of them waits for the register. */
+/* The register after the last five words. Words are taken in pairs: only the first of each pair waits for the register. */
 roce_inline __u32 fold_last(const struct fold_tables *t, const __u64 w[5])
 {
 	__u32 r = fold_eight(t, w[0], 0);
@@ -73,12 +73,12 @@ roce_inline __u32 fold_last(const struct fold_tables *t, const __u64 w[5])
 	return fold_eight(t, w[3] ^ r, 8) ^ fold_eight(t, w[4], 0);
 }
 
-/* What the words before have added to the next five. */
+/* What earlier words have added to the next five. */
 struct fold_carry {
 	__u64 word[5];
 };
 
-/* Takes one word away: its bits are added 145, 183, 211 and 300 bits further on. */
+/* Removes one word: its bits are added 145, 183, 211 and 300 bits further on. */
 roce_inline void fold_word(struct fold_carry *c, __u64 bytes)
 {
 	__u64 w = bytes ^ c->word[0];
@@ -88,18 +88,18 @@ roce_inline void fold_word(struct fold_carry *c, __u64 bytes)
 	c->word[2] = c->word[3] ^ w >> 47 ^ w >> 9 ^ w << 19;
 	c->word[3] = c->word[4] ^ w >> 45 ^ w << 44;
 	c->word[4] = w >> 20;
-	/* One word after the other: moved together by the compiler, they do not fit into BPF's stack. */
+	/* Keep the order of words: if the compiler moves them together, they exceed BPF's stack. */
 	__asm__ volatile("" : "+r"(c->word[1]), "+r"(c->word[2]), "+r"(c->word[3]), "+r"(c->word[4]) : : "memory");
 }
 
-/* Folds the eight bytes of the message at `from` into the work area at `to`, which may be the same. */
+/* Folds eight bytes of the message at `from` into the work area at `to`. Both may be equal. */
 roce_inline void fold_bytes(__u8 *to, const __u8 *from)
 {
 	roce_store(__u64, to, roce_load(__u64, from) ^ roce_load(__u64, to - 145) ^ roce_load(__u64, to - 183) ^
 			      roce_load(__u64, to - 211) ^ roce_load(__u64, to - 300));
 }
 
-/* Word k of the tail, with what was folded out of the bytes before the tail. */
+/* Word k of the tail, plus what the folded bytes before the tail add to it. */
 roce_inline __u64 fold_gather(const __u8 *work, const __u8 *from, int k)
 {
 	__u64 w = roce_load(__u64, from + 8 * k);
@@ -113,7 +113,10 @@ roce_inline __u64 fold_gather(const __u8 *work, const __u8 *from, int k)
 	return w ^ roce_load(__u64, work + 8 * k - 300);
 }
 
-/* Memory that may be read. limited: up to `limit`, as the verifier wants it of a packet; a constant. Else it is large enough. */
+/*
+ * Memory to read from. limited (a constant): readable up to `limit`, as the verifier demands for packets. Otherwise the memory
+ * is large enough.
+ */
 struct fold_source {
 	const __u8 *frame;
 	const __u8 *limit;
@@ -126,9 +129,9 @@ roce_inline bool fold_beyond(const struct fold_source *s, const __u8 *p, __u32 b
 }
 
 /*
- * The register (begun with 0) after the message, which lies in the frame between `from` and `end` and is all in the work
- * area, with zeroes before it: words are counted back from its end, and what the first one has of those changes nothing.
- * The message has 40 bytes or more, and ends at FOLD_LEAST at most; else the register is wrong, but nothing is read outside.
+ * The register, begun with 0, after a message that lies between `from` and `end` of the frame, completely in the work area,
+ * with zeroes before it. Words are counted back from the end; zeroes in front of the first one change nothing. The message has
+ * at least 40 bytes and ends at FOLD_LEAST at most. Otherwise the register is wrong, but nothing is read out of bounds.
  */
 roce_inline __u32 fold_short(const struct fold_tables *t, const struct fold_work *w, __u32 from, __u32 end)
 {
@@ -143,15 +146,15 @@ roce_inline __u32 fold_short(const struct fold_tables *t, const struct fold_work
 		at += 8;
 	}
 	roce_opaque(at);
-	at &= 511; /* every way out of the loop is the same to the verifier */
+	at &= 511; /* so that each loop exit is the same to the verifier */
 	for (int k = 0; k < 5; k++)
 		c.word[k] ^= roce_load(__u64, w->frame + at + 8 * k);
 	return fold_last(t, c.word);
 }
 
 /*
- * The same for a message that ends between FOLD_LEAST and FOLD_MAX. s: where it lies, of which the first
- * FOLD_COPIED bytes are in the work area already, with zeroes before the message; or the work area itself.
+ * The register after a message that ends between FOLD_LEAST and FOLD_MAX. s: the frame, whose first FOLD_COPIED bytes are
+ * already in the work area, with zeroes before the message; or the work area itself.
  */
 roce_inline __u32 fold_long(const struct fold_tables *t, struct fold_work *w, const struct fold_source *s, __u32 end)
 {
@@ -166,7 +169,7 @@ roce_inline __u32 fold_long(const struct fold_tables *t, struct fold_work *w, co
 	p = s->frame + at;
 	f = w->frame + at;
 	for (int i = 0; i < FOLD_STEPS; i++) {
-		roce_opaque(p); /* the register that is compared is the one that is read by */
+		roce_opaque(p); /* read through the register that was compared */
 		roce_opaque(f);
 		if (at >= tail)
 			break;
@@ -178,7 +181,7 @@ roce_inline __u32 fold_long(const struct fold_tables *t, struct fold_work *w, co
 		p += FOLD_STEP;
 		f += FOLD_STEP;
 	}
-	/* anew: what the loop has told the verifier of it differs with every way out */
+	/* Reload: each loop exit leaves the verifier a different range. */
 	roce_opaque(end);
 	tail = end - FOLD_TAIL;
 	roce_opaque(tail);
@@ -194,7 +197,7 @@ roce_inline __u32 fold_long(const struct fold_tables *t, struct fold_work *w, co
 	for (int k = 0; k < 33; k++) {
 		__u64 word = fold_gather(f, p, k);
 
-		if (k == 0) /* nothing is folded out of the tail itself */
+		if (k == 0) /* the tail itself is not folded by bytes */
 			roce_store(__u64, f, 0);
 		fold_word(&c, word);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The invariant CRC (IBTA 7.8.1; RoCEv2: annex A17.3.3): CRC-32 over eight bytes 0xff, where InfiniBand has its LRH, and
- * the datagram from its IP header or GRH to the end of its pad, with what may change on the way replaced by ones; stored
- * least significant byte first. The IP length says where it ends, not the frame's.
+ * The invariant CRC (IBTA 7.8.1; RoCEv2: annex A17.3.3): CRC-32 over eight bytes 0xff in place of InfiniBand's LRH, and over
+ * the packet from its IP header or GRH to the end of its pad, with variant fields replaced by ones. It is sent least
+ * significant byte first. The IP length, not the frame's, gives the end of the packet.
  */
 #ifndef ROCE_ICRC_H
 #define ROCE_ICRC_H
@@ -10,14 +10,14 @@
 #include "roce/fold.h"
 #include "roce/parse.h"
 
-/* The CRC register after the eight leading 0xff, and again after a right ICRC has been taken in (CRC residue). */
+/* The CRC register after the eight leading 0xff bytes; also after a correct ICRC (the CRC residue). */
 #define ICRC_REGISTER 0xdebb20e3u
 
 enum icrc_verdict { ICRC_UNCHECKED, ICRC_GOOD, ICRC_BAD };
 
 /*
- * Replaces by ones, in place, what the ICRC leaves out. frame: the caller's copy of the frame's beginning, at least
- * ROCE_WINDOW_BYTES long; p: what roce_parse() made of it, of kind ROCE_PACKET.
+ * Replaces variant fields by ones, in place. frame: a copy of the frame's beginning, at least ROCE_WINDOW_BYTES long. p: the
+ * result of roce_parse(), of kind ROCE_PACKET.
  */
 roce_inline void icrc_mask(__u8 *frame, const struct roce_packet *p)
 {
@@ -49,10 +49,10 @@ roce_inline void icrc_mask_far_byte(struct fold_work *w, __u32 at, bool set)
 }
 
 /*
- * What fold_long() reads of a linear frame itself, from FOLD_HEAD on, is not masked. Headers reach there behind IPv6
- * extension headers only. What masking adds to such a byte is put 300 bytes before it among the zeroes, from where it is
- * added to that byte and to no other: the shorter distances lead to before FOLD_HEAD, where nothing is folded.
- * set: to be called before icrc_prepare(); else, afterwards, makes zeroes of it again.
+ * fold_long() reads a linear frame from FOLD_HEAD on without masking. Variant fields lie there only behind IPv6 extension
+ * headers. What masking adds to such a byte is stored 300 bytes before it, among the zeroes: folding then adds it to that byte
+ * and to no other, because the shorter distances end before FOLD_HEAD, where nothing is folded. set: true before
+ * icrc_prepare(); false afterwards, to restore the zeroes.
  */
 roce_inline void icrc_mask_far(struct fold_work *w, const struct roce_packet *p, bool set)
 {
@@ -61,7 +61,7 @@ roce_inline void icrc_mask_far(struct fold_work *w, const struct roce_packet *p,
 	roce_opaque(l4);
 	if (l4 + WIRE_UDP_LEN + offsetof(struct wire_bth, resv8a) < FOLD_HEAD)
 		return;
-	roce_opaque(l4); /* else both become one comparison of a difference, which bounds nothing to kernels before 6.18 */
+	roce_opaque(l4); /* otherwise the compiler compares a difference, from which kernels before 6.18 derive no bound */
 	if (l4 > ROCE_WINDOW)
 		return;
 	icrc_mask_far_byte(w, l4 + 6, set);
@@ -70,8 +70,8 @@ roce_inline void icrc_mask_far(struct fold_work *w, const struct roce_packet *p,
 }
 
 /*
- * Makes the frame's beginning in the work area what roce/fold.h asks for: masked, nothing but zeroes before the IP header,
- * and the register that the eight leading 0xff leave behind taken into its first bytes. p: of kind ROCE_PACKET.
+ * Prepares the frame's beginning in the work area for roce/fold.h: masks it, clears what lies before the IP header, and adds
+ * the register of the eight leading 0xff bytes to its first bytes. p: of kind ROCE_PACKET.
  */
 roce_inline void icrc_prepare(struct fold_work *w, const struct roce_packet *p)
 {
@@ -88,7 +88,7 @@ roce_inline void icrc_prepare(struct fold_work *w, const struct roce_packet *p)
 	roce_store(__u32, w->frame + l3, roce_load(__u32, w->frame + l3) ^ ICRC_REGISTER);
 }
 
-/* The end of what the ICRC of this packet covers, its own four bytes included, by the frame's beginning. */
+/* End of the bytes that the ICRC covers, plus its own four bytes, as an offset in the frame. */
 roce_inline __u32 icrc_end(const struct roce_packet *p)
 {
 	return p->icrc_offset + WIRE_ICRC_LEN;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the lints need to remember of a stream. Each rule errs towards silence: where a packet is missing, late, sent
- * again or wrong, what was remembered is dropped, so that only the sender can cause a lint.
+ * What the lints remember of a stream. Each rule errs towards silence: where a packet is missing, late, sent again or wrong,
+ * the remembered state is dropped, so that only the sender can cause a lint.
  */
 #ifndef ROCE_LINT_H
 #define ROCE_LINT_H
@@ -17,36 +17,36 @@ enum roce_lint {
 	ROCE_LINTS
 };
 
-#define LINT_ROW 4	   /* so many packets in a row with the same PSN or ICRC make it a constant */
-#define LINT_BAD_ROW 16	   /* ... with a bad ICRC and PSNs near each other make all of them bad */
-#define LINT_BAD_NEAR 1024 /* the phantoms that a flipped bit of the QPN makes are farther apart */
+#define LINT_ROW 4	   /* packets in a row with the same PSN or ICRC that make it a constant */
+#define LINT_BAD_ROW 16	   /* packets in a row with a bad ICRC and near PSNs that make all ICRCs bad */
+#define LINT_BAD_NEAR 1024 /* phantoms from a flipped QPN bit lie farther apart */
 
-/* What the payload of a whole RDMA WRITE says of its DMA length. */
+/* How the payload of a whole RDMA WRITE compares with its DMA length. */
 enum lint_dma {
-	LINT_DMA_RIGHT, /* or not to be judged */
+	LINT_DMA_RIGHT, /* or cannot be judged */
 	LINT_DMA_PAD,   /* 1 to 3 bytes more or less */
-	LINT_DMA_IMMDT, /* the size of an ImmDt */
+	LINT_DMA_IMMDT, /* differs by the size of an ImmDt */
 	LINT_DMA_RETH,
 	LINT_DMA_OTHER,
 };
 
 struct roce_lint_state {
-	__u32 dma_next;   /* PSN + 1 that continues the WRITE whose payload is being added up; 0: none */
-	__u32 dma_length; /* of that WRITE */
-	__u32 dma_bytes;  /* its payload until now */
-	__u16 partial;    /* payload of the First and Middle packets since the sequence was broken last; 0: none seen */
-	__u16 service;	  /* + 1, of the packet before; 0: not known */
-	__u32 psn;	  /* PSN + 1 that was repeated last */
-	__u32 psn_what;	  /* which packet did so */
+	__u32 dma_next;   /* PSN + 1 that continues the WRITE whose payload is added up; 0: none */
+	__u32 dma_length; /* DMA length of that WRITE */
+	__u32 dma_bytes;  /* its payload so far */
+	__u16 partial;    /* payload of First and Middle packets since the last break of the sequence; 0: none seen */
+	__u16 service;	  /* service + 1 of the packet before; 0: unknown */
+	__u32 psn;	  /* PSN + 1 of the last repetition */
+	__u32 psn_what;	  /* the packet that had it */
 	__u32 icrc;	  /* the last bad one */
 	__u8 psn_row;	  /* repetitions of psn by other packets */
 	__u8 icrc_row;	  /* packets with this ICRC */
 	__u8 bad_row;	  /* bad ICRCs in a row */
 };
 
-/* One packet as the tests of lint.def see it, besides the packet itself. */
+/* What the tests of lint.def see besides the packet. */
 struct lint_seen {
-	__u32 partial;	 /* as in roce_lint_state, before this packet */
+	__u32 partial;	 /* as in roce_lint_state, before the packet */
 	__u32 service;
 	__u32 dma;	 /* enum lint_dma */
 	bool psn_constant;
@@ -69,8 +69,8 @@ roce_inline enum lint_dma lint_dma_class(__u32 payload, __u32 dma_length)
 }
 
 /*
- * Adds up the payload of a WRITE from its First packet on, as long as each PSN follows. What is lost or late stops that
- * until it is sent again; what comes twice is passed over.
+ * Adds up the payload of a WRITE from its First packet on, as long as each PSN follows. A lost or late packet stops this until
+ * it is sent again. Duplicates are ignored.
  */
 roce_inline enum lint_dma lint_dma(struct roce_lint_state *l, const struct roce_packet *p)
 {
@@ -78,7 +78,7 @@ roce_inline enum lint_dma lint_dma(struct roce_lint_state *l, const struct roce_
 	__u32 psn = p->number;
 
 	if (p->op & OP_RETH) {
-		if (p->op & (OP_READ_REQUEST | OP_FETH)) /* the length of what is to be read or flushed */
+		if (p->op & (OP_READ_REQUEST | OP_FETH)) /* the length of a READ or FLUSH, not of this payload */
 			return LINT_DMA_RIGHT;
 	} else {
 		/* Middle and Last of a WRITE: 7, 8, 9 of each service's opcodes */
@@ -97,8 +97,8 @@ roce_inline enum lint_dma lint_dma(struct roce_lint_state *l, const struct roce_
 }
 
 /*
- * A packet with the PSN of the one before. Being sent again makes a packet no other: on the reliable services only its
- * transport headers tell (IP identification, and with it the ICRC, may be new), elsewhere the ICRC as well.
+ * A packet with the PSN of the one before. A retransmission is the same packet: on reliable services only its transport headers
+ * are compared, because the IP identification, and so the ICRC, may be new. On other services the ICRC is compared as well.
  */
 roce_inline bool lint_psn_repeated(struct roce_lint_state *l, const struct roce_packet *p)
 {
@@ -108,17 +108,17 @@ roce_inline bool lint_psn_repeated(struct roce_lint_state *l, const struct roce_
 	what = (what * 31 + p->dma_length) * 31 + p->immediate;
 	if (!resent)
 		what = what * 31 + p->icrc;
-	/* what was not verified was not read: equal packets cannot be told from others */
+	/* an ICRC that was not verified was not read, so equal packets cannot be recognized */
 	if (l->psn != (__u32)p->number + 1 || l->psn_what == what || (!resent && !p->icrc))
 		l->psn_row = 0;
-	else if (l->psn_row < LINT_ROW - 2) /* the first packet and its first repetition were not compared */
+	else if (l->psn_row < LINT_ROW - 2) /* the first packet was not compared with its first repetition */
 		l->psn_row++;
 	l->psn = p->number + 1;
 	l->psn_what = what;
 	return l->psn_row == LINT_ROW - 2;
 }
 
-/* A bad ICRC of a stream that never had a good one. CNPs are alike, and reserved opcodes nobody's. */
+/* A bad ICRC on a stream that never had a good one. CNPs are all alike, and reserved opcodes may be anything. */
 roce_inline void lint_bad_icrc(struct roce_lint_state *l, const struct roce_packet *p, __u32 last_psn,
 			       struct lint_seen *seen)
 {
@@ -135,13 +135,12 @@ roce_inline void lint_bad_icrc(struct roce_lint_state *l, const struct roce_pack
 	else if (l->bad_row < LINT_BAD_ROW)
 		l->bad_row++;
 	seen->icrc_constant = l->icrc_row == LINT_ROW;
-	seen->icrc_all_bad = l->bad_row == LINT_BAD_ROW && !seen->icrc_zero && !seen->icrc_constant; /* which say why */
+	seen->icrc_all_bad = l->bad_row == LINT_BAD_ROW && !seen->icrc_zero && !seen->icrc_constant; /* named above */
 }
 
 /*
- * One packet of the stream, before the stream takes it in. last_psn: of the packet before it, acknowledgements included;
- * met: one that has a place in the sequence was before it. A packet with a bad ICRC belongs here only as long as the
- * stream is not trusted.
+ * Takes one packet, before its stream does. last_psn: PSN of the packet before, acknowledgements included. met: an earlier
+ * packet had a place in the sequence. Pass packets with a bad ICRC only while the stream is not trusted.
  */
 roce_inline void lint_follow(struct roce_lint_state *l, const struct roce_packet *p, enum icrc_verdict icrc,
 			     __u32 last_psn, bool met, struct lint_seen *seen)
@@ -158,7 +157,7 @@ roce_inline void lint_follow(struct roce_lint_state *l, const struct roce_packet
 	} else if (p->number == last_psn && met) {
 		seen->psn_constant = lint_psn_repeated(l, p);
 	}
-	/* elsewhere in the sequence it may be another connection, with another path MTU */
+	/* another place in the sequence may be another connection, with another path MTU */
 	if (seen->service != service) {
 		l->service = service;
 		l->partial = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * First/Middle/Last grammar: which messages were completed on the wire, and which were broken.
+ * First/Middle/Last grammar: which messages completed on the wire, and which broke.
  *
- * UC follows its receiver (kernel: rxe_resp.c, check_psn): a First or Only is accepted whatever its PSN, and after a
- * mismatch everything up to the next First or Only is dropped. RC heals by retransmission: a message is complete when
- * its last packet is seen for the first time, and what never heals shows as psn_lost. Each UD packet is a message.
+ * UC follows its receiver (kernel: rxe_resp.c, check_psn): it accepts a First or Only with any PSN, and after a mismatch drops
+ * everything up to the next First or Only. RC heals by retransmission: a message is complete when its last packet is seen for
+ * the first time; what never heals shows as psn_lost. Each UD packet is a message.
  */
 #ifndef ROCE_MESSAGE_H
 #define ROCE_MESSAGE_H
@@ -13,37 +13,37 @@
 #include "roce/parse.h"
 #include "roce/psn.h"
 
-#define MESSAGE_IMM_STEPS 4    /* so many steps of +1 in a row make immediate data a counter */
-#define MESSAGE_IMM_GAP 65535  /* a larger step is another use of the field */
+#define MESSAGE_IMM_STEPS 4    /* steps of +1 in a row that make immediate data a counter */
+#define MESSAGE_IMM_GAP 65535  /* after a larger step the field has another meaning */
 
-/* What a receiver of UC has open. */
+/* What a UC receiver has open. */
 enum message_open {
-	MESSAGE_NONE,  /* nothing: it drops what comes until the next First */
-	MESSAGE_FIRST, /* a message of which only the First has come */
+	MESSAGE_NONE,  /* nothing: it drops packets until the next First */
+	MESSAGE_FIRST, /* a message of which only the First has arrived */
 	MESSAGE_MORE,
 };
 
 /*
- * UC: beside the message its receiver has open, the newest one is followed, that of the packet farthest in the sequence. Broken
- * or not, it is counted once; a late First opens another for the receiver, which changes nothing about the newest.
+ * UC: besides its receiver's open message, the newest message is followed: that of the packet farthest in the sequence. It is
+ * counted once, broken or not. A late First opens another message for the receiver; the newest stays.
  */
 struct roce_message {
-	__u32 next;	 /* UC: the PSN its receiver expects inside the open message */
+	__u32 next;	 /* UC: the PSN that the receiver expects inside the open message */
 	__u32 first;	 /* UC: the PSN of the newest message's First, */
-	__u32 bytes;	 /* the DMA length it gave (0: not known), */
-	__u32 payload;	 /* and its payload, which is the path MTU */
-	__u32 immediate; /* the last one seen */
-	__u32 skipped;	 /* psn_skipped when it was seen */
+	__u32 bytes;	 /* its DMA length (0: unknown), */
+	__u32 payload;	 /* and its First's payload, which is the path MTU */
+	__u32 immediate; /* the last value seen */
+	__u32 skipped;	 /* psn_skipped at that time */
 	__u8 open;
-	__u8 late;	 /* the open message was begun by a late First: if it breaks, that was counted already */
-	__u8 unended;	 /* the newest message's last packet has not come; if it is not the open one, it was counted as broken */
-	__u8 met; /* the stream has been seen at a message's beginning or end: nothing headless is the start any more */
+	__u8 late;	 /* a late First opened this message: it was already counted as broken */
+	__u8 unended;	 /* the newest message's last packet is missing; if it is not the open one, it was counted as broken */
+	__u8 met; /* a message's beginning or end was seen: from now on a headless message is broken */
 	__u8 imm_steps;
 };
 
 /*
- * Immediate data that counts up by one (radio astronomy's block number) says which blocks are missing. Not to be called
- * for a late packet. heals: PSNs that were skipped will be sent again, so that a jump beside them says nothing.
+ * Immediate data that counts up by one (radio astronomy's block number) shows which blocks are missing. Do not call for a late
+ * packet. heals: skipped PSNs will be sent again, so that a jump beside them means nothing.
  */
 roce_inline void message_immediate(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p, bool heals)
 {
@@ -64,7 +64,7 @@ roce_inline void message_immediate(struct roce_message *m, struct roce_counters 
 	}
 }
 
-/* Whether that PSN can be of the newest message, by what is known of its length. */
+/* Whether this PSN can belong to the newest message, given what is known of its length. */
 roce_inline bool message_reaches(const struct roce_message *m, __u32 number)
 {
 	if (!m->bytes)
@@ -72,18 +72,18 @@ roce_inline bool message_reaches(const struct roce_message *m, __u32 number)
 	return ((number - m->first) & PSN_MASK) <= (m->bytes - 1) / m->payload;
 }
 
-/* Its receiver has no use for this packet, which is no First. gap: PSNs were skipped before it. */
+/* The receiver drops this packet, which is no First. gap: PSNs were skipped before it. */
 roce_inline void message_dropped(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p, bool gap)
 {
 	if ((m->met && !m->unended) || (gap && !message_reaches(m, p->number))) {
-		c->value[COUNTER_messages_broken]++; /* another one, whose First is missing */
+		c->value[COUNTER_messages_broken]++; /* another message, whose First is missing */
 		m->bytes = 0;
 	}
 	m->unended = !(p->op & OP_LAST);
 	m->met |= !m->unended;
 }
 
-/* A First or Only. A late First tells something of the newest message only if that is its own. */
+/* A First or Only. A late First describes the newest message only if it is its own. */
 roce_inline void message_begins(struct roce_message *m, const struct roce_packet *p, bool late, __s64 d)
 {
 	__u32 bytes = p->op & OP_RETH && p->payload_bytes ? p->dma_length : 0;
@@ -95,7 +95,7 @@ roce_inline void message_begins(struct roce_message *m, const struct roce_packet
 	m->bytes = bytes;
 }
 
-/* One request packet of UC. d: its distance from the next PSN; late: that has been skipped, or seen. */
+/* Takes one UC request packet. d: its distance from the next PSN. late: its PSN was skipped or seen before. */
 roce_inline void message_uc(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p, bool late, __s64 d)
 {
 	bool last = p->op & OP_LAST, first = p->op & OP_FIRST;
@@ -126,7 +126,7 @@ roce_inline void message_uc(struct roce_message *m, struct roce_counters *c, con
 		message_immediate(m, c, p, false);
 }
 
-/* A packet of RC, XRC or UD, or a response, whose PSN was not seen before; late: it had been skipped. */
+/* Takes a packet of RC, XRC or UD, or a response, whose PSN is new. late: its PSN had been skipped. */
 roce_inline void message_acknowledged(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p,
 				      bool late)
 {

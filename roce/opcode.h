@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One table of opcodes (IBTA 9.2, table 38; CNP: annex A17.9.3; FLUSH, ATOMIC WRITE: annex A19): the transport
- * service, where in a message the packet stands, and which extension headers follow the BTH.
+ * One table of opcodes (IBTA 9.2, table 38; CNP: annex A17.9.3; FLUSH, ATOMIC WRITE: annex A19): the transport service, the
+ * packet's place in the message, and the extension headers behind the BTH.
  */
 #ifndef ROCE_OPCODE_H
 #define ROCE_OPCODE_H
@@ -16,10 +16,10 @@ enum roce_service {
 	SERVICE_UD = 3,
 	SERVICE_CNP = 4,
 	SERVICE_XRC = 5,
-	SERVICE_UDP = 8, /* no opcode: a flow of our own stream header (monitor --udp) */
+	SERVICE_UDP = 8, /* no opcode: a flow with our stream header (monitor --udp) */
 };
 
-/* What an opcode is. 0 = reserved or a manufacturer's: an unknown opcode. */
+/* Properties of an opcode. 0: unknown (reserved or a manufacturer's). */
 enum {
 	OP_KNOWN = 1 << 0,
 	OP_FIRST = 1 << 1, /* begins a message; with OP_LAST: the only packet of it */
@@ -43,7 +43,7 @@ enum {
 	OP_IETH = 1 << 17,
 };
 
-/* SEND and RDMA WRITE, the twelve opcodes that RC, UC, RD and XRC share; extra = headers of that service. */
+/* SEND and RDMA WRITE: the twelve opcodes that RC, UC, RD and XRC share. extra: headers of the service. */
 #define ROCE_SENDS_AND_WRITES(base, extra)                                                          \
 	[(base) + 0x00] = OP_KNOWN | (extra) | OP_FIRST,                     /* SEND First */        \
 	[(base) + 0x01] = OP_KNOWN | (extra) | OP_MIDDLE,                    /* SEND Middle */       \
@@ -58,7 +58,7 @@ enum {
 	[(base) + 0x0a] = OP_KNOWN | (extra) | OP_ONLY | OP_RETH,            /* WRITE Only */        \
 	[(base) + 0x0b] = OP_KNOWN | (extra) | OP_ONLY | OP_RETH | OP_IMMDT  /* ... with immediate */
 
-/* READ, atomics and acknowledgements, which RC, RD and XRC share; req, resp = headers of that service. */
+/* READ, atomics and acknowledgements, shared by RC, RD and XRC. req, resp: headers of the service. */
 #define ROCE_READS_AND_ATOMICS(base, req, resp)                                                      \
 	[(base) + 0x0c] = OP_KNOWN | (req) | OP_ONLY | OP_READ_REQUEST | OP_RETH,                     \
 	[(base) + 0x0d] = OP_KNOWN | (resp) | OP_RESPONSE | OP_FIRST | OP_AETH,                       \
@@ -92,7 +92,7 @@ static const __u32 roce_opcodes[256] = {
 	ROCE_SENDS_WITH_INVALIDATE(0xa0, OP_XRCETH),
 };
 
-/* The transport service's name as it stands in JSON and tables. */
+/* The transport service's name in JSON and tables. */
 static inline const char *roce_service_name(enum roce_service service)
 {
 	static const char *const names[] = {

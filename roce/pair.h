@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Pairs. A BTH names the destination's QPN only, so which stream answers which is not in the packets. A connection
- * (A, Qa) <-> (B, Qb) makes two pairs: what A sends to B towards Qb comes from Qa, and the other way round.
- * Whoever stores them hands them in: this file has the rules, and the READs a requester remembers for its peer.
+ * Pairs. A BTH carries the destination's QPN only, so packets do not say which stream answers which. A connection (A, Qa) <->
+ * (B, Qb) makes two pairs: packets from A to B towards Qb come from Qa, and the reverse. This file has the rules, and the READs
+ * that a requester remembers for its peer. The caller stores both.
  */
 #ifndef ROCE_PAIR_H
 #define ROCE_PAIR_H
@@ -12,21 +12,21 @@
 
 #define PAIR_NO_PSN 0xffffffffu
 
-/* Who says so. This machine's RDMA netlink knows a connection at any time, not only its beginning. */
+/* Source of a pair. RDMA netlink knows this machine's connections at any time, not only when they begin. */
 enum roce_pair_from { PAIR_UNKNOWN, PAIR_EXPECT, PAIR_CM, PAIR_NETLINK };
 
 /* No padding: maps compare the bytes. */
 struct roce_pair_key {
 	__u8 src[16];
 	__u8 dst[16];
-	__u32 number; /* of a pair: dst's QPN; of a REQ without its REP: src's communication ID */
+	__u32 number; /* a pair: dst's QPN; a REQ without REP: src's communication ID */
 };
 _Static_assert(sizeof(struct roce_pair_key) == 36, "no padding");
 
-/* What is known of the streams from src to dst towards that QPN. Of a REQ without its REP: what it says. */
+/* What is known of the streams from src to dst towards that QPN. For a REQ without REP: its contents. */
 struct roce_pair {
-	__u64 connection; /* tells one from the next on the same QPNs: both communication IDs; 0 without CM */
-	__u32 peer_qpn;	  /* of src */
+	__u64 connection; /* distinguishes successive connections on the same QPNs: both communication IDs; 0 without CM */
+	__u32 peer_qpn;	  /* src's QPN */
 	__u32 path_mtu;	  /* bytes, 0: unknown */
 	__u32 first_psn;  /* of src's requests (REQ: of dst's); PAIR_NO_PSN: unknown */
 	__u32 from;	  /* enum roce_pair_from */
@@ -40,7 +40,7 @@ roce_inline void pair_key(struct roce_pair_key *key, const __u8 src[16], const _
 	key->number = number;
 }
 
-/* A REQ: to be kept under `key` until its REP comes. */
+/* A REQ, to be stored under `key` until its REP arrives. */
 roce_inline void pair_request(const struct roce_packet *p, const struct roce_cm *cm, struct roce_pair_key *key,
 			      struct roce_pair *request)
 {
@@ -49,13 +49,13 @@ roce_inline void pair_request(const struct roce_packet *p, const struct roce_cm 
 				       .first_psn = cm->psn, .from = PAIR_CM };
 }
 
-/* A REP: under which key its REQ was kept. */
+/* Key of the REQ that this REP answers. */
 roce_inline void pair_request_key(const struct roce_packet *p, const struct roce_cm *cm, struct roce_pair_key *key)
 {
 	pair_key(key, p->dst, p->src, cm->remote_id);
 }
 
-/* REQ and REP: the pair of the streams which the REQ's sender sends. */
+/* The pair of the streams that the REQ's sender sends. p: the REP. */
 roce_inline void pair_forth(const struct roce_packet *p, const struct roce_cm *cm, const struct roce_pair *request,
 			    struct roce_pair_key *key, struct roce_pair *pair)
 {
@@ -65,7 +65,7 @@ roce_inline void pair_forth(const struct roce_packet *p, const struct roce_cm *c
 	pair->first_psn = cm->psn;
 }
 
-/* ... and of those which the REP's sender sends. */
+/* The pair of the streams that the REP's sender sends. */
 roce_inline void pair_back(const struct roce_packet *p, const struct roce_cm *cm, const struct roce_pair *request,
 			   struct roce_pair_key *key, struct roce_pair *pair)
 {
@@ -77,18 +77,18 @@ roce_inline void pair_back(const struct roce_packet *p, const struct roce_cm *cm
 
 /* ---- READ and atomic requests, which are answered by packets with a PSN ---- */
 
-#define ASKED 16 /* so many of a stream are remembered: as many as RNICs have outstanding */
+#define ASKED 16 /* requests remembered per stream: as many as RNICs have outstanding */
 #define ASKED_VALID (1ull << 63)
-#define ASKED_NUMBER 0x7fffffffull /* bits of the request's number, the PSN in the lower 24, that are kept */
-#define ASKED_OLD (1 << 22)	   /* so many PSNs ago is no longer outstanding */
+#define ASKED_NUMBER 0x7fffffffull /* bits of the request's number that are stored; the lower 24 are the PSN */
+#define ASKED_OLD (1 << 22)	   /* a request this many PSNs ago is no longer outstanding */
 
 /*
- * ASKED_VALID | number << 32 | DMA length (0: an atomic). One word each, so that the peer may read them while they are
- * written. The length and not the span, since the path MTU may be learnt later.
+ * ASKED_VALID | number << 32 | DMA length (0: an atomic). Each is one word, so that the peer may read it during a write. The
+ * length is stored, not the span, because the path MTU may be learnt later.
  */
 struct roce_asked {
 	__u64 entry[ASKED];
-	__u32 count; /* the next one is entry[count % ASKED] */
+	__u32 count; /* the next entry is entry[count % ASKED] */
 	__u32 unused;
 };
 
@@ -105,7 +105,7 @@ roce_inline void asked_add(struct roce_asked *a, const struct roce_packet *p, __
 	a->entry[a->count++ % ASKED] = ASKED_VALID | (number & ASKED_NUMBER) << 32 | length;
 }
 
-/* How often 2 a path MTU is. */
+/* log2 of the path MTU. */
 roce_inline __u32 asked_shift(__u32 path_mtu)
 {
 	__u32 m = path_mtu >> 8;
@@ -113,27 +113,27 @@ roce_inline __u32 asked_shift(__u32 path_mtu)
 	return 8 + (m >> 1 & 1) + (m >> 2 & 1) * 2 + (m >> 3 & 1) * 3 + (m >> 4 & 1) * 4;
 }
 
-/* All ones where a < b, else 0: of branches the verifier would follow each to the end of the program. */
+/* All ones if a < b, else 0. No branch, because the verifier would follow each to the end of the program. */
 roce_inline __s64 asked_less(__s64 a, __s64 b)
 {
 	__s64 difference = a - b;
 
-	roce_opaque(difference); /* or the compiler makes it a branch after all */
+	roce_opaque(difference); /* keep the compiler from making it a branch */
 	return difference >> 63;
 }
 
-/* What the peer tells of one packet. */
+/* What the peer tells about one packet. */
 struct roce_told {
-	__u64 from;	  /* the number that was expected then; all but the path MTU holds only while it still is */
-	__u64 begin, end; /* a response that is ahead leaves out no PSNs but these, counted from `from`, ... */
-	__u64 skipped;	  /* ... of which so many were asked for; the others were acknowledged */
+	__u64 from;	  /* the PSN expected at that time; if it has changed, only the path MTU is valid */
+	__u64 begin, end; /* PSNs left out before this response, counted from `from`, ... */
+	__u64 skipped;	  /* ... of which this many were requested; the others were acknowledged */
 	__u32 path_mtu;	  /* the peer's */
-	__u8 valid;	  /* it was asked at all */
-	__u8 wanted;	  /* the response itself was asked for */
+	__u8 valid;	  /* the peer was asked */
+	__u8 wanted;	  /* the response itself was requested */
 };
 
 /*
- * A response d > 0 ahead of the PSN `from`, which is expected. next: of the requester. A path MTU is one of 256..4096.
+ * Looks up a response d > 0 ahead of the expected PSN `from`. next: the requester's next PSN. path_mtu: 256 .. 4096 if valid.
  */
 roce_inline void asked_look(const struct roce_asked *a, __u64 next, __u32 path_mtu, __u32 from, __s64 d,
 			    struct roce_told *told)
@@ -146,7 +146,7 @@ roce_inline void asked_look(const struct roce_asked *a, __u64 next, __u32 path_m
 		__s64 valid = (__s64)entry >> 63 & asked_less((next - number) & ASKED_NUMBER, ASKED_OLD);
 		__s64 begin = psn_distance(from, number & PSN_MASK), end, some;
 
-		/* a request for nothing takes a PSN as well */
+		/* an empty request takes one PSN as well */
 		end = begin + ((length + (1ull << shift) - 1) >> shift) - asked_less(length, 1);
 		wanted |= valid & ~asked_less(d, begin) & asked_less(d, end);
 		begin &= ~asked_less(begin, 0);

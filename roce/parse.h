@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From the first bytes of a frame to a struct roce_packet. Every bound is checked here and nowhere else.
+ * Parses the first bytes of a frame into a struct roce_packet. All bounds are checked here.
  *
- * The caller gives a window: a buffer of which ROCE_WINDOW_BYTES may be read, whatever the frame's length; bytes
- * beyond the frame have no meaning and are never used.
+ * The caller passes a window: a buffer with ROCE_WINDOW_BYTES readable bytes, whatever the frame's length. Bytes beyond the
+ * frame are undefined and never used.
  */
 #ifndef ROCE_PARSE_H
 #define ROCE_PARSE_H
@@ -12,21 +12,21 @@
 #include "roce/opcode.h"
 #include "roce/wire.h"
 
-#define ROCE_WINDOW 128	      /* headers are looked for in the first so many bytes */
-#define ROCE_WINDOW_BYTES 192 /* the window plus the largest header, which lets bounds be checked after the offset */
+#define ROCE_WINDOW 128	      /* bytes that are searched for headers */
+#define ROCE_WINDOW_BYTES 192 /* the window plus the largest header, so that bounds can be checked after the offset */
 #define ROCE_UDP_PORTS 4      /* ports that --udp can name */
 #define ROCE_IPV6_EXTENSIONS 4 /* extension headers walked before UDP */
 
 enum roce_kind {
 	ROCE_OTHER, /* not RoCE, or cut inside the headers */
-	ROCE_V1, /* RoCEv1 whose headers cannot be followed; otherwise it is a ROCE_PACKET */
+	ROCE_V1, /* RoCEv1 whose headers cannot be followed; other RoCEv1 is a ROCE_PACKET */
 	ROCE_FRAGMENT,
 	ROCE_MALFORMED,
 	ROCE_PACKET,
 	ROCE_UDP, /* a datagram to a port of --udp */
 };
 
-/* What of a frame concerns us; host byte order, offsets in bytes from the frame's start. */
+/* A parsed frame. Host byte order, offsets in bytes from the frame's start. */
 struct roce_packet {
 	__u8 src[16]; /* IPv4 as ::ffff:a.b.c.d (RFC 4291, 2.5.5.2) */
 	__u8 dst[16];
@@ -41,26 +41,26 @@ struct roce_packet {
 	__u32 rkey;
 	__u32 dma_length;
 	__u32 immediate;
-	__u32 run;	   /* ROCE_UDP: which run of the sender the number belongs to */
+	__u32 run;	   /* ROCE_UDP: the sender's run, to which the number belongs */
 	__u32 ip_payload; /* bytes of IP payload after its extension headers */
 	__u32 payload_bytes;
 	__u16 l3_offset;
-	__u16 l4_offset; /* of UDP; RoCEv1: of the BTH */
-	__u32 icrc_offset; /* where the four bytes of the ICRC begin */
-	__u32 icrc;	   /* those bytes, first one lowest; the caller reads them where it verifies them */
+	__u16 l4_offset; /* UDP header; RoCEv1: BTH */
+	__u32 icrc_offset; /* first of the ICRC's four bytes */
+	__u32 icrc;	   /* those bytes, first one lowest; filled in by the caller that verifies it */
 	__u16 udp_source_port;
 	__u16 udp_port;
 	__u16 udp_length;
 	__u16 udp_checksum; /* 0: none */
 	__u16 pkey;
-	__u16 vlan; /* the innermost tag's identifier, meaningful if vlan_tags */
+	__u16 vlan; /* identifier of the innermost tag, valid if vlan_tags */
 	__u8 vlan_tags;
 	__u8 kind; /* enum roce_kind */
 	__u8 rocev1; /* a GRH instead of IP and UDP */
 	__u8 ip_version;
 	__u8 ip_df;
 	__u8 ip_checksum_wrong;	 /* IPv4 header */
-	__u8 udp_checksum_wrong; /* the caller says so if it has the whole datagram (roce/checksum.h) */
+	__u8 udp_checksum_wrong; /* filled in by a caller that has the whole datagram (roce/checksum.h) */
 	__u8 tos; /* traffic class: DSCP and ECN */
 	__u8 ttl; /* hop limit */
 	__u8 opcode;
@@ -72,25 +72,25 @@ struct roce_packet {
 	__u8 syndrome;	/* AETH */
 	__u8 truncated; /* cut by the capture behind the headers */
 	__u8 foreign;	/* ROCE_UDP without our stream header: it has no sequence */
-	__u8 stream_end; /* ROCE_UDP: an end marker, no packet of the sequence */
+	__u8 stream_end; /* ROCE_UDP: an end marker, not part of the sequence */
 };
 
-/* The UDP ports, besides RoCEv2's, whose flows are watched; 0: none. */
+/* UDP ports to watch besides RoCEv2's; 0: none. */
 struct roce_ports {
 	__u16 port[ROCE_UDP_PORTS];
 };
 
-/* What the steps of the parser hand to each other. */
+/* The parser's state between its steps. */
 struct roce_cursor {
 	const __u8 *window;
-	__u32 available; /* bytes of the frame that can be seen here, at most ROCE_WINDOW count for headers */
+	__u32 available; /* readable bytes of the frame, of which at most ROCE_WINDOW are searched for headers */
 	__u32 offset;	 /* of the next header */
 	__u32 end;	 /* of the IP datagram, once known */
 	__u32 proto;	 /* Ethertype, then IP protocol of the next header */
-	bool cut;	 /* the frame may have been longer on the wire than is known */
+	bool cut;	 /* the frame may have been longer on the wire than known */
 };
 
-/* The next `need` bytes, or NULL when they are not in the window. Does not move the cursor. */
+/* The next `need` bytes, or NULL if they are not in the window. Does not move the cursor. */
 roce_inline const __u8 *cursor_peek(const struct roce_cursor *c, __u32 need)
 {
 	__u32 offset = c->offset;
@@ -106,7 +106,7 @@ roce_inline bool roce_is_path_mtu(__u32 bytes)
 	return bytes >= 256 && bytes <= 4096 && !(bytes & (bytes - 1));
 }
 
-/* A packet that must be filled up to the path MTU: more of its message follows (IBTA 9.7.5.2.1). */
+/* Whether the packet must be filled up to the path MTU, because more of its message follows (IBTA 9.7.5.2.1). */
 roce_inline bool roce_is_partial(const struct roce_packet *p)
 {
 	return (p->op & (OP_FIRST | OP_MIDDLE)) && !(p->op & OP_LAST);
@@ -143,7 +143,7 @@ roce_inline void parse_map_ipv4(__u8 to[16], const __u8 *from)
 	roce_copy4(to + 12, from);
 }
 
-/* A one's complement sum of 32-bit words, carries added in: 16 bits. sum: below 2^48. */
+/* Folds a sum of 32-bit words (below 2^48) to a 16-bit one's complement sum. */
 roce_inline __u32 checksum_fold(__u64 sum)
 {
 	sum = (sum >> 32) + (__u32)sum;
@@ -152,7 +152,7 @@ roce_inline __u32 checksum_fold(__u64 sum)
 	return (sum >> 16) + (sum & 0xffff);
 }
 
-/* header: up to 60 bytes, which need not all be of the frame (then the packet is cut before its BTH). */
+/* header: up to 60 bytes. If some lie behind the frame, the packet is cut before its BTH anyway. */
 roce_inline bool parse_is_ipv4_checksum_wrong(const __u8 *header)
 {
 	__u32 options = (header[0] & 15) - WIRE_IPV4_LEN / 4; /* words */
@@ -161,12 +161,12 @@ roce_inline bool parse_is_ipv4_checksum_wrong(const __u8 *header)
 	roce_opaque(options);
 	for (__u32 i = 0; i < WIRE_IPV4_LEN / 4; i++)
 		sum += roce_load(__u32, header + 4 * i);
-	for (__u32 i = 0; options && i < 10; i++) /* all ones below `options`: no branch a word */
+	for (__u32 i = 0; options && i < 10; i++) /* mask instead of a branch per word: all ones below `options` */
 		sum += roce_load(__u32, header + WIRE_IPV4_LEN + 4 * i) & (__s32)(i - options) >> 31;
 	return checksum_fold(sum) != 0xffff;
 }
 
-/* Sets kind when the datagram is a fragment; false: nothing more to parse. */
+/* Sets kind for a fragment. false: nothing more to parse. */
 roce_inline bool parse_ipv4(struct roce_cursor *c, struct roce_packet *p)
 {
 	const __u8 *h = cursor_peek(c, WIRE_IPV4_LEN);
@@ -194,15 +194,15 @@ roce_inline bool parse_ipv4(struct roce_cursor *c, struct roce_packet *p)
 	return c->proto == WIRE_PROTO_UDP && p->kind == ROCE_OTHER;
 }
 
-/* Extension headers that a datagram to us may carry (RFC 8200, 4.1); not those that hide the rest (ESP). */
+/* Extension headers that may precede UDP (RFC 8200, 4.1), except those that hide the rest (ESP). */
 roce_inline bool parse_is_ipv6_extension(__u32 proto)
 {
 	return proto == 0 || proto == 43 || proto == 44 || proto == 60 || proto == 135 || proto == 139 || proto == 140;
 }
 
 /*
- * Also the GRH of RoCEv1, which is made like IPv6's header and has no extension headers; its length includes the ICRC
- * (IBTA 8.3).
+ * Also parses RoCEv1's GRH: it has the format of IPv6's header, no extension headers, and a length that includes the ICRC (IBTA
+ * 8.3).
  */
 roce_inline bool parse_ipv6(struct roce_cursor *c, struct roce_packet *p)
 {
@@ -278,7 +278,7 @@ roce_inline void parse_bth(const __u8 *h, struct roce_packet *p)
 	p->number = roce_be24(h + 9);
 }
 
-/* Bytes of the extension headers that follow the BTH, by OP_* of the opcode. */
+/* Total length of the extension headers behind the BTH, by OP_* of the opcode. */
 roce_inline __u32 parse_extension_bytes(__u32 op)
 {
 	return (op & OP_RDETH ? WIRE_RDETH_LEN : 0) + (op & OP_DETH ? sizeof(struct wire_deth) : 0) +
@@ -288,7 +288,7 @@ roce_inline __u32 parse_extension_bytes(__u32 op)
 	       (op & OP_IMMDT ? WIRE_IMMDT_LEN : 0) + (op & OP_IETH ? WIRE_IETH_LEN : 0);
 }
 
-/* Reads or steps over the extension headers the opcode asks for, in their order; false: the window ends first. */
+/* Parses or skips the opcode's extension headers, in their order. false: the window ends first. */
 roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
 {
 	const __u8 *h;
@@ -339,9 +339,9 @@ roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
 }
 
 /*
- * Behind UDP to port 4791, or a GRH: BTH, extension headers, payload, pad, ICRC. Lengths that contradict each other
- * make it malformed (not RoCEv1, whose packets count as such whatever they are); a frame the capture cut inside the
- * headers stays what it was, since that is not its sender's fault.
+ * Parses BTH, extension headers, payload, pad and ICRC, behind UDP to port 4791 or a GRH. Contradicting lengths make the packet
+ * malformed (except RoCEv1, which is counted as such in any case). A frame that the capture cut inside the headers keeps its
+ * kind: its sender is not at fault.
  */
 roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 captured)
 {
@@ -369,7 +369,7 @@ roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 
 	p->truncated = captured < c->end;
 }
 
-/* Whether it goes to RoCEv2's port; a datagram to one of `ports` is parsed here. */
+/* Returns whether the datagram goes to RoCEv2's port. Parses a datagram to one of `ports` itself. */
 roce_inline bool parse_udp(struct roce_cursor *c, struct roce_packet *p, const struct roce_ports *ports)
 {
 	const __u8 *h = cursor_peek(c, WIRE_UDP_LEN);
@@ -390,10 +390,11 @@ roce_inline bool parse_udp(struct roce_cursor *c, struct roce_packet *p, const s
 }
 
 /*
- * window: see above. captured: bytes of the frame that are there (its length, unless a capture cut it).
- * wire_bytes: the frame's length on the wire, without FCS. cut: a mirror may have cut it before that; then a RoCE packet is as
- * long as its IP length says. ports: what else to watch, may be NULL.
- * Fills in *p completely; p->kind says what it is. No input makes it read outside the window.
+ * window: see above. captured: bytes of the frame that are present (its length, unless a capture cut it). wire_bytes: the
+ * frame's length on the wire, without FCS. cut: a mirror may have cut the frame earlier; then the IP length gives the length of
+ * a RoCE packet. ports: further ports to watch, may be NULL.
+ *
+ * Fills in *p completely; p->kind is the kind of frame. No input makes it read outside the window.
  */
 roce_inline void roce_parse_frame(const __u8 *window, __u32 captured, __u32 wire_bytes, bool cut,
 				  const struct roce_ports *ports, struct roce_packet *p)
@@ -418,14 +419,14 @@ roce_inline void roce_parse_frame(const __u8 *window, __u32 captured, __u32 wire
 	if (!transport)
 		return;
 	p->l4_offset = c.offset;
-	/* by way of memory, of which the verifier knows nothing: all ways that lead here are one from now on */
+	/* Reload: memory hides the range from the verifier, so that all paths that lead here become one. */
 	c.offset = *(volatile __u16 *)&p->l4_offset;
 	if (!p->rocev1 && !parse_udp(&c, p, ports))
 		return;
 	parse_roce(&c, p, captured);
 }
 
-/* The same of a frame that came by the wire. */
+/* roce_parse_frame() for a frame that no mirror has cut. */
 roce_inline void roce_parse(const __u8 *window, __u32 captured, __u32 wire_bytes, const struct roce_ports *ports,
 			    struct roce_packet *p)
 {

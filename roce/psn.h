@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * 24-bit packet sequence numbers: the window that tells a late PSN from one seen before, and the holes that are
- * remembered beyond it (long paths have tens of thousands of PSNs in flight). The same serves the 64-bit packet numbers
- * of our own UDP streams: PSNs are counted on in 64 bits, and only differences of numbers matter.
+ * 24-bit packet sequence numbers: a window that distinguishes late PSNs from repeated ones, and a list of holes behind it (long
+ * paths have tens of thousands of PSNs in flight). Also used for the 64-bit packet numbers of our UDP streams: PSNs are
+ * extended to 64 bits, and only differences of numbers matter.
  */
 #ifndef ROCE_PSN_H
 #define ROCE_PSN_H
@@ -10,24 +10,24 @@
 #include "roce/base.h"
 
 #define PSN_MASK 0xffffffu
-#define PSN_WINDOW 1024	  /* how far back single PSNs are remembered */
+#define PSN_WINDOW 1024	  /* PSNs that are remembered one by one */
 #define PSN_WORDS (PSN_WINDOW / 64)
-#define PSN_HOLES 20	  /* ranges of unseen PSNs remembered beyond the window */
-#define PSN_GAP_MAX 65535 /* a larger jump forward is no loss but another place in the sequence */
+#define PSN_HOLES 20	  /* ranges of unseen PSNs remembered behind the window */
+#define PSN_GAP_MAX 65535 /* a larger jump forward is another place in the sequence, not a loss */
 
-/* Numbers that fell out of the window unseen. */
+/* Unseen numbers behind the window. */
 struct roce_hole {
 	__u64 from;
 	__u64 count; /* 0: no hole */
 };
 
 struct roce_psn {
-	__u64 next; /* the number expected next */
-	__u64 seen[PSN_WORDS];	 /* bit number % PSN_WINDOW: was it seen, for the last PSN_WINDOW numbers */
-	struct roce_hole hole[PSN_HOLES]; /* nearest first, then the free ones; no two touch */
+	__u64 next; /* the next expected number */
+	__u64 seen[PSN_WORDS];	 /* bit number % PSN_WINDOW of the last PSN_WINDOW numbers; 1: seen */
+	struct roce_hole hole[PSN_HOLES]; /* nearest first, then the free slots; no two holes touch */
 	/*
-	 * What the rare paths keep in memory, because values in registers the verifier would follow one by one: how far
-	 * psn_forward() shall move; psn_any(); psn_leave(); psn_recover_hole()
+	 * Variables of the rare paths: the arguments of psn_forward(), and those of psn_any(), psn_leave() and
+	 * psn_recover_hole(). They are in memory because the verifier would follow each value of a register.
 	 */
 	volatile __u64 move_seen, move_unseen, move_take;
 	volatile __u64 any;
@@ -36,7 +36,7 @@ struct roce_psn {
 };
 _Static_assert(sizeof(((struct roce_psn *)0)->hole) <= 400, "it is a large part of every stream");
 
-/* Signed distance from a to b on the 24-bit circle, -2^23 .. 2^23-1: positive when b comes after a. */
+/* Signed distance from a to b on the 24-bit circle, -2^23 .. 2^23-1. Positive if b comes after a. */
 roce_inline __s32 psn_distance(__u32 a, __u32 b)
 {
 	return (__s32)((b - a) << 8) >> 8;
@@ -47,17 +47,16 @@ roce_inline __u64 *psn_word(struct roce_psn *w, __u64 number)
 	return &w->seen[number % PSN_WINDOW / 64];
 }
 
-/*
- * The same value, of which the verifier knows nothing any more: it walks through what is rare and long once, and not for
- * each of the values that lead there.
- */
+/* Hides the value's range from the verifier, so that it explores this path once. */
 roce_inline __u64 psn_any(struct roce_psn *w, __u64 x)
 {
 	w->any = x;
 	return w->any;
 }
 
-/* All ones if a lies before b. No branch, and the compiler makes none of it: the verifier would follow both ways. */
+/*
+ * All ones if a < b, else 0. The code keeps the compiler from making it a branch, of which the verifier would follow both ways.
+ */
 roce_inline __u64 psn_before(__u64 a, __u64 b)
 {
 	__u64 ones = (__s64)(a - b) >> 63;
@@ -66,13 +65,13 @@ roce_inline __u64 psn_before(__u64 a, __u64 b)
 	return ones;
 }
 
-/* The bits of from..end-1, which are some, in the word of `from`. */
+/* The bits of from .. end - 1 (not empty) in the word of `from`. */
 roce_inline __u64 psn_bits(__u64 from, __u64 end)
 {
 	return ~0ull << from % 64 & (~(~0ull << end % 64) | psn_before(from | 63, end));
 }
 
-/* A stream met in the middle starts where it is met: earlier numbers count as seen. */
+/* A stream that is met in the middle starts there: earlier numbers count as seen. */
 roce_inline void psn_start(struct roce_psn *w, __u64 number)
 {
 	w->next = number;
@@ -82,7 +81,7 @@ roce_inline void psn_start(struct roce_psn *w, __u64 number)
 		w->hole[i].count = 0;
 }
 
-/* Marks from..end-1, of which only the last PSN_WINDOW matter. */
+/* Marks from .. end - 1 as seen or unseen. Only the last PSN_WINDOW of them matter. */
 roce_inline void psn_mark(struct roce_psn *w, __u64 from, __u64 end, bool as_seen)
 {
 	if (end - from > PSN_WINDOW)
@@ -100,7 +99,7 @@ roce_inline void psn_mark(struct roce_psn *w, __u64 from, __u64 end, bool as_see
 	}
 }
 
-/* x and all bits below its highest. */
+/* Sets all bits below the highest one of x. */
 roce_inline __u64 psn_below(__u64 x)
 {
 	x |= x >> 1;
@@ -111,7 +110,7 @@ roce_inline __u64 psn_below(__u64 x)
 	return x | x >> 32;
 }
 
-/* Makes n places free in the list of holes, from the at-th on; so many that were furthest behind are forgotten. */
+/* Inserts n free slots at index `at`. The n oldest holes are dropped. */
 roce_inline void psn_open(struct roce_psn *w, __u64 at, __u64 n)
 {
 	at = psn_any(w, at);
@@ -128,15 +127,15 @@ roce_inline void psn_open(struct roce_psn *w, __u64 at, __u64 n)
 }
 
 /*
- * The window is about to move on by n > 0: remembers what falls out of it unseen, and before that the hole of `count`
- * numbers `from` on, which the window will not reach (0: none).
+ * Call before the window moves by n > 0. Remembers the unseen numbers that fall out of the window, and before them the hole of
+ * `count` numbers at `from`, which lies in front of the window (count 0: none).
  */
 roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count)
 {
 	__u64 begin = w->next - PSN_WINDOW, end = begin + psn_any(w, n < PSN_WINDOW ? n : PSN_WINDOW), k = begin;
 	__u64 before = w->hole[0].count, holes = psn_any(w, count > 0), any = count, carry;
 
-	/* what falls out next may continue the hole that fell out last */
+	/* the hole that fell out last may continue */
 	before = psn_any(w, before && w->hole[0].from + before == begin ? before : 0);
 	carry = psn_any(w, before > 0);
 	for (int i = 0; i <= PSN_WORDS; i++) {
@@ -146,7 +145,7 @@ roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count)
 			break;
 		bits = ~*psn_word(w, k) & psn_bits(k, end);
 		any |= bits;
-		holes += __builtin_popcountll(bits & ~(bits << 1 | carry << k % 64)); /* their first numbers */
+		holes += __builtin_popcountll(bits & ~(bits << 1 | carry << k % 64)); /* first numbers of holes */
 		carry = bits >> 63;
 		k = (k | 63) + 1;
 	}
@@ -157,10 +156,10 @@ roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count)
 		w->hole[0].from = from;
 		w->hole[0].count = count;
 	}
-	w->at = count > 0; /* in memory, as the verifier must not know it */
+	w->at = count > 0; /* in memory, to hide it from the verifier */
 	from = psn_any(w, count ? from : end + 1);
 	count = psn_any(w, count);
-	/* Each word can be found empty once and be crossed by a hole once; then there are as many holes as have room. */
+	/* Each word is found empty once and crossed by a hole once, until all slots are used. */
 	for (int i = 0; i < 2 * (PSN_WORDS + 1) + PSN_HOLES; i++) {
 		__u64 base = (end - 1) & ~63ull, bits, rest, found, other, at;
 
@@ -168,11 +167,11 @@ roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count)
 			break;
 		bits = ~*psn_word(w, base) & ~0ull >> (63 - (end - 1) % 64);
 		bits &= ~0ull << begin % 64 | ~psn_before(base, begin);
-		rest = psn_below(psn_below(bits) & ~bits); /* what is below the highest hole */
+		rest = psn_below(psn_below(bits) & ~bits); /* bits below the highest hole */
 		bits = __builtin_popcountll(bits & ~rest);
 		end = base + __builtin_popcountll(rest);
 		found = psn_before(0, bits);
-		other = psn_before(end + bits, from) & found; /* not the one before, continued */
+		other = psn_before(end + bits, from) & found; /* a hole of its own, not the continuation of the one before */
 		from ^= (from ^ end) & found;
 		count = bits + (count & ~other);
 		w->at -= other;
@@ -187,8 +186,8 @@ roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count)
 }
 
 /*
- * Takes the next number, if that is all there is to do: the bit of the number that falls out of the window then serves
- * the new one. false: that number was missing, and psn_forward() has to remember it.
+ * Takes the next number, if nothing else is to be done: it reuses the bit of the number that falls out of the window. false:
+ * that number was unseen, and psn_forward() must remember it.
  */
 roce_inline bool psn_step(struct roce_psn *w)
 {
@@ -199,8 +198,8 @@ roce_inline bool psn_step(struct roce_psn *w)
 }
 
 /*
- * What psn_forward() shall do: move over `seen` numbers that count as seen, then over `unseen` ones, then take `take`.
- * Whoever can calls that as the very last, when the verifier has nothing else to keep apart.
+ * Plans psn_forward(): skip `seen` numbers that count as seen, then `unseen` ones, then take `take` numbers. Call psn_forward()
+ * as late as possible, when the verifier has no other state to distinguish.
  */
 roce_inline void psn_plan(struct roce_psn *w, __u64 seen, __u64 unseen, __u64 take)
 {
@@ -209,13 +208,13 @@ roce_inline void psn_plan(struct roce_psn *w, __u64 seen, __u64 unseen, __u64 ta
 	w->move_take = take;
 }
 
-/* Moves forward as planned. */
+/* Moves forward as planned by psn_plan(). */
 roce_inline void psn_forward(struct roce_psn *w)
 {
 	__u64 hole = w->next + w->move_seen, unseen = w->move_unseen, end = hole + unseen + w->move_take, beyond = 0;
 
 	psn_plan(w, 0, 0, 0);
-	if (end - hole > PSN_WINDOW) /* so many of the unseen are beyond the window at once */
+	if (end - hole > PSN_WINDOW) /* some unseen numbers lie behind the window at once */
 		beyond = unseen < end - hole - PSN_WINDOW ? unseen : end - hole - PSN_WINDOW;
 	beyond = psn_any(w, beyond);
 	psn_leave(w, end - w->next, hole, beyond);
@@ -224,7 +223,7 @@ roce_inline void psn_forward(struct roce_psn *w)
 	w->next = end;
 }
 
-/* psn_recover() for what lies beyond the window: holes vanish, shrink or split. Distances are those behind `next`. */
+/* psn_recover() for numbers behind the window: holes vanish, shrink or split. Distances are counted back from `next`. */
 roce_inline void psn_recover_hole(struct roce_psn *w, __u64 from, __u64 n)
 {
 	__u64 begin = w->next - from, end = begin - n, at;
@@ -276,8 +275,8 @@ roce_inline void psn_recover_hole(struct roce_psn *w, __u64 from, __u64 n)
 }
 
 /*
- * The n numbers from `from` on, which lies behind `next`, came late: they are seen now, as far as they lie behind `next`
- * as well. Returns how many of them had been missing: 0 for a duplicate.
+ * Takes n late numbers, beginning at `from`, which lies behind `next`. Only those behind `next` count. Returns how many had
+ * been missing; 0: a duplicate.
  */
 roce_inline __u64 psn_recover(struct roce_psn *w, __u64 from, __u64 n)
 {

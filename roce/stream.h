@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A stream is what has one sequence of PSNs. roce_observe() is what one packet does to it; whoever stores streams (a
- * BPF map, a hash table) finds the struct by roce_stream_key() and hands it in.
+ * A stream has one sequence of PSNs. roce_observe() takes one packet of it. The caller stores streams (a BPF map, a hash
+ * table), finds the struct by roce_stream_key() and passes it.
  */
 #ifndef ROCE_STREAM_H
 #define ROCE_STREAM_H
@@ -16,13 +16,12 @@
 
 enum roce_side { SIDE_REQUEST, SIDE_RESPONSE };
 
-/* Distinguishes what would otherwise share a number. */
+/* Separates numbers of different kinds. */
 enum roce_key_kind { KEY_NONE, KEY_CONNECTED, KEY_DATAGRAM, KEY_UDP };
 
 /*
- * RC, UC, XRC: source, destination, destination QPN, side. UD: source and source QPN (DETH), whatever the
- * destination. --udp: source, destination, port, flow. Neither VLAN nor interface is part of it. No padding: maps
- * compare the bytes.
+ * RC, UC, XRC: source, destination, destination QPN, side. UD: source and source QPN (DETH), for all destinations. --udp:
+ * source, destination, port, flow. VLAN and interface are not part of the key. No padding: maps compare the bytes.
  */
 struct roce_key {
 	__u8 src[16];
@@ -34,7 +33,7 @@ struct roce_key {
 };
 _Static_assert(sizeof(struct roce_key) == 40, "no padding");
 
-/* What was last seen of it, for people. */
+/* What was seen last, for display. */
 struct roce_last {
 	__u64 va;
 	__u32 rkey;
@@ -48,41 +47,44 @@ struct roce_last {
 	__u8 dst_mac[6];
 };
 
-/* In the order in which a packet needs it: where there are thousands of streams, cache lines are what a packet costs. */
+/* Fields are in the order in which a packet needs them: with thousands of streams, cache lines make up a packet's cost. */
 struct roce_stream {
-	__u64 last_seen; /* ns, by the clock of the caller */
+	__u64 last_seen; /* ns, the caller's clock */
 	struct roce_psn psn;
 	struct roce_message message;
 	struct roce_lint_state lint_state;
-	__u64 last_psn; /* of the packet seen last, also of an acknowledgement */
-	__u64 after_read; /* a READ request of unknown span was the last: its number of bytes, 0: none */
-	__u64 read_end;	  /* ... and the address behind them */
+	__u64 last_psn; /* PSN of the last packet, acknowledgements included */
+	__u64 after_read; /* the last packet was a READ request of unknown span: its bytes, 0: no */
+	__u64 read_end;	  /* ... and its end address */
 	__u32 path_mtu;	 /* bytes, learnt from First and Middle packets, READ spans or the pair; 0: not known */
-	__u32 mtu_least; /* what an in-order packet behind a READ proves of it */
-	__u32 mtu_guess; /* by the last jump behind a READ: a second one that agrees is believed */
-	__u32 dqpn;	/* UD: of the packet seen last */
+	__u32 mtu_least; /* lower bound, from an in-order packet behind a READ */
+	__u32 mtu_guess; /* from the last jump behind a READ: believed if a second jump agrees */
+	__u32 dqpn;	/* UD: of the last packet */
 	__u32 sqpn;	/* UD only, else 0 */
 	__u32 run;	/* --udp only */
 	__u8 service;	/* enum roce_service */
-	__u8 met;	/* a packet that has a place in the sequence was seen */
+	__u8 met;	/* a packet with a place in the sequence was seen */
 	__u8 trusted;	/* a good ICRC was seen, or ICRCs are not checked */
 	__u8 used;	/* any packet was seen */
-	/* Whoever stores pairs counts up, from 1, when one is learnt: a stream whose number is another looks again. */
+	/*
+	 * Generation of the pairs when this stream last looked for its own. The store of pairs counts up, from 1, when it
+	 * learns one; a stream with another number looks again.
+	 */
 	__u32 pair_generation;
-	__u8 mistrusted; /* it was trusted for packets that were not verified, until one was, and bad */
+	__u8 mistrusted; /* it was trusted without verification, until the first verified ICRC was bad */
 	__u8 reserved[7];
 	struct roce_last last;
-	__u8 dst[16];	/* UD: of the packet seen last */
+	__u8 dst[16];	/* UD: of the last packet */
 	__u64 first_seen;
 	__u64 first_psn;
 	struct roce_pair pair;
-	__u64 unused; /* what each packet counts shall be in one cache line (bpf/abi.h) */
+	__u64 unused; /* keeps the counters of each packet in one cache line (bpf/abi.h) */
 	struct roce_counters counters;
 	__u32 lint[ROCE_LINTS];
 	struct roce_asked asked; /* requests only */
 };
 
-/* Which stream the packet (kind ROCE_PACKET or ROCE_UDP) belongs to. */
+/* The key of the packet's stream. p: kind ROCE_PACKET or ROCE_UDP. */
 roce_inline void roce_stream_key(const struct roce_packet *p, struct roce_key *key)
 {
 	__builtin_memset(key, 0, sizeof(*key));
@@ -103,7 +105,7 @@ roce_inline void roce_stream_key(const struct roce_packet *p, struct roce_key *k
 	key->side = p->op & OP_RESPONSE ? SIDE_RESPONSE : SIDE_REQUEST;
 }
 
-/* What few packets are: acknowledgements, congestion notifications, unknown opcodes. */
+/* Counts rare packets: acknowledgements, CNPs, unknown opcodes. */
 roce_inline void count_rare(__u64 *v, const struct roce_packet *p)
 {
 	if (!p->op)
@@ -131,8 +133,8 @@ roce_inline void count_rare(__u64 *v, const struct roce_packet *p)
 }
 
 /*
- * Counters that one packet moves for the snapshot as a whole and, once its stream is found, for the stream. Bad ICRCs
- * count here and nowhere else. (Scope PACKET of counters.def.)
+ * Counts one packet, for the snapshot as a whole and, once its stream is found, for the stream (scope PACKET of counters.def).
+ * Bad ICRCs are counted here and nowhere else.
  */
 roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_packet *p, enum icrc_verdict icrc)
 {
@@ -142,7 +144,7 @@ roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_pa
 	if (p->kind == ROCE_UDP) {
 		v[COUNTER_udp_packets]++;
 	} else {
-		if (p->rocev1) { /* roce_packets and what adds up to it are RoCEv2's */
+		if (p->rocev1) { /* roce_packets and its parts count RoCEv2 only */
 			v[COUNTER_rocev1_packets]++;
 			v[COUNTER_rocev1_icrc_checked] += icrc != ICRC_UNCHECKED;
 			v[COUNTER_truncated] += p->truncated;
@@ -167,7 +169,7 @@ roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_pa
 		v[COUNTER_ecn_ce]++;
 }
 
-/* Counters of scope FRAME: what kind of frame it was. (And RoCEv1 that roce_count_packet() will not see.) */
+/* Counts the kind of frame (scope FRAME), and RoCEv1 frames that roce_count_packet() will not see. */
 roce_inline void roce_count_frame(struct roce_totals *c, const struct roce_packet *p)
 {
 	__u64 *v = c->value;
@@ -181,7 +183,7 @@ roce_inline void roce_count_frame(struct roce_totals *c, const struct roce_packe
 	v[COUNTER_malformed] += p->kind == ROCE_MALFORMED;
 }
 
-/* Mistakes are rare: only one of them makes the counters be looked at. s->last_psn is still that of the packet before. */
+/* Lints are rare, so the counters are only touched if there is one. s->last_psn is still that of the packet before. */
 roce_inline void stream_lint(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc)
 {
 	struct lint_seen seen = { 0 };
@@ -202,7 +204,7 @@ roce_inline void stream_describe(struct roce_stream *s, const struct roce_packet
 {
 	struct roce_last *l = &s->last;
 
-	/* a CNP comes amid the acknowledgements, and an unknown opcode says nothing of the service */
+	/* CNPs come between acknowledgements, and unknown opcodes have no service */
 	if (p->op && !(p->op & OP_CNP))
 		s->service = p->service;
 	s->dqpn = p->dqpn;
@@ -222,16 +224,15 @@ roce_inline void stream_describe(struct roce_stream *s, const struct roce_packet
 	}
 }
 
-/* Where a packet stands in the sequence. */
+/* A packet's place in the sequence. */
 enum psn_place { PSN_IN_ORDER, PSN_RECOVERED, PSN_DUPLICATE, PSN_RESYNC };
 
 /*
- * The last packet of the sequence was a READ whose span was not known. Returns how many PSNs from the next on are its
- * own, for a packet d PSNs further.
+ * The last packet was a READ request of unknown span. Returns how many PSNs from the next on belong to it. d: the distance of
+ * the packet that follows.
  *
- * A READ that is retried inside its span (same end, fewer bytes) tells the path MTU. Otherwise a jump may be the span
- * if it fits one path MTU; it may also be a loss that looks like the span of another one, so only two jumps in
- * agreement teach it.
+ * A READ that is retried inside its span (same end, fewer bytes) reveals the path MTU. Otherwise a jump may be the span, if it
+ * fits one path MTU. It may also be a loss that looks like the span for another path MTU, so two jumps must agree.
  */
 roce_inline __u64 stream_after_read(struct roce_stream *s, const struct roce_packet *p, __s64 d)
 {
@@ -240,7 +241,7 @@ roce_inline __u64 stream_after_read(struct roce_stream *s, const struct roce_pac
 
 	if (d < 0 && !s->path_mtu)
 		return 0;
-	/* the request itself took the first PSN of its span */
+	/* the request itself has taken the first PSN of its span */
 	for (__u32 m = 256; m <= 4096 && !s->path_mtu; m *= 2) {
 		if (again && (__u64)(d + 1) * m + p->dma_length == s->after_read)
 			s->path_mtu = m;
@@ -264,7 +265,7 @@ roce_inline __u64 stream_after_read(struct roce_stream *s, const struct roce_pac
 	return fits;
 }
 
-/* How many PSNs a request takes: a READ request as many as its response has packets (IBTA 9.4.4). */
+/* How many PSNs a request takes. A READ request takes one per response packet (IBTA 9.4.4). */
 roce_inline __u32 stream_span(const struct roce_stream *s, const struct roce_packet *p)
 {
 	if (!(p->op & OP_READ_REQUEST) || !s->path_mtu || p->dma_length <= s->path_mtu)
@@ -273,9 +274,9 @@ roce_inline __u32 stream_span(const struct roce_stream *s, const struct roce_pac
 }
 
 /*
- * PSN rules (docs/rules.md): d ahead of the expected number is a gap of d; behind it the window and the remembered holes
- * decide; too far either way is another place in the sequence. begins: a message, or the stream: how far a response that
- * does so is ahead means nothing. Returns where the packet stands; psn_forward() may have to follow.
+ * PSN rules (docs/rules.md): a packet d ahead of the expected number makes a gap of d; behind it, the window and the holes
+ * decide; too far either way is another place in the sequence. begins: the packet begins a message or the stream; how far such
+ * a response is ahead means nothing. Returns the packet's place; psn_forward() may have to follow.
  */
 roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce_packet *p, __s64 d, bool begins,
 					const struct roce_told *told)
@@ -297,7 +298,7 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 		v[COUNTER_psn_duplicates] += place == PSN_DUPLICATE;
 	} else if (d > 0 && p->op & OP_RESPONSE && told && told->valid && told->from == s->psn.next &&
 		   (begins || told->wanted)) {
-		/* what was acknowledged between those left out is not seen either, and never will be: it does no harm */
+		/* acknowledged PSNs between them count as unseen too, which is harmless */
 		own = told->begin;
 		skipped = told->end - own;
 		span += d - told->end;
@@ -330,7 +331,7 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 	return place;
 }
 
-/* Where a sequence begins: with the packet it is met with, or earlier if the first PSN of its requests is known. */
+/* The first number of a sequence: that of its first packet, or an earlier one if the first PSN of its requests is known. */
 roce_inline __u64 stream_begin(const struct roce_stream *requests, const struct roce_packet *p)
 {
 	const struct roce_pair *pair = &requests->pair;
@@ -339,7 +340,7 @@ roce_inline __u64 stream_begin(const struct roce_stream *requests, const struct 
 	return !pair->from || pair->first_psn == PAIR_NO_PSN || d < 0 || d > PSN_GAP_MAX ? p->number : pair->first_psn;
 }
 
-/* A packet that has a place in the sequence: everything but acknowledgements, CNPs and unknown opcodes. */
+/* Takes a packet with a place in the sequence: all but acknowledgements, CNPs and unknown opcodes. */
 roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet *p, const struct roce_told *told)
 {
 	bool begins = p->op & OP_FIRST || !s->met;
@@ -356,11 +357,11 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
 			psn_start(&s->psn, stream_begin(s, p));
 		else
 			psn_start(&s->psn, told && told->valid ? told->from : p->number);
-		/* a message that is headless although its beginning was to be seen is broken */
+		/* if the beginning of the sequence was seen, a headless message is broken */
 		s->message.met = s->pair.from && s->pair.first_psn != PAIR_NO_PSN &&
 				 psn_distance(s->pair.first_psn, s->psn.next & PSN_MASK) == 0;
 	}
-	if (p->kind == ROCE_UDP && s->run != p->run) { /* the sender was started anew */
+	if (p->kind == ROCE_UDP && s->run != p->run) { /* the sender was restarted */
 		s->run = p->run;
 		psn_start(&s->psn, p->number);
 	}
@@ -383,7 +384,7 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
 		psn_forward(&s->psn);
 }
 
-/* The first good ICRC: what was made of PSNs and messages until now may have been anybody's. */
+/* The first good ICRC. Earlier packets may have been anyone's, so what was counted of PSNs and messages is dropped. */
 roce_inline void stream_trust(struct roce_stream *s)
 {
 	__u64 *v = s->counters.value;
@@ -403,7 +404,7 @@ roce_inline void stream_trust(struct roce_stream *s)
 	v[COUNTER_psn_duplicates] = v[COUNTER_psn_resyncs] = 0;
 }
 
-/* Whether the pair is to be looked up anew (roce_pair_key()) before this packet is observed. generation: of the pairs. */
+/* Whether to look up the pair (roce_pair_key()) before observing this packet. generation: of the pairs. */
 roce_inline bool roce_wants_pair(const struct roce_stream *s, const struct roce_packet *p, __u32 generation)
 {
 	return s->pair_generation != generation && p->kind == ROCE_PACKET && !(p->op & OP_DETH);
@@ -415,9 +416,9 @@ roce_inline void roce_pair_key(const struct roce_packet *p, struct roce_pair_key
 }
 
 /*
- * What was found: a pair, or NULL. One that the stream did not know begins another connection, also where QPNs are used
- * again: its sequence starts anew. Not so by netlink, which tells who the peer is and not that anything has begun. To be
- * guarded as roce_observe() is.
+ * Takes the result of the look-up: a pair, or NULL. A new pair begins another connection, also where QPNs are reused: the
+ * sequence restarts. A pair from netlink does not: it names the peer, but nothing has begun. Call under the guard of
+ * roce_observe().
  */
 roce_inline void roce_adopt(struct roce_stream *s, const struct roce_pair *pair, __u32 generation)
 {
@@ -445,31 +446,31 @@ roce_inline void roce_adopt(struct roce_stream *s, const struct roce_pair *pair,
 }
 
 /*
- * The stream was not followed for a while, or it is not known where its sequence stands: that begins anew with the next packet.
- * What was counted stays, and what is known of the connection.
+ * Restarts the sequence with the next packet, because the stream was not followed for a while or its position is unknown.
+ * Counters and the connection stay.
  */
 roce_inline void roce_begin_anew(struct roce_stream *s)
 {
 	s->met = false;
 	s->after_read = 0;
-	s->pair.first_psn = PAIR_NO_PSN; /* that was at its beginning */
+	s->pair.first_psn = PAIR_NO_PSN; /* was valid at the beginning only */
 	__builtin_memset(&s->psn, 0, sizeof(s->psn));
 	__builtin_memset(&s->message, 0, sizeof(s->message));
 	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
 	__builtin_memset(&s->asked, 0, sizeof(s->asked));
 }
 
-/* Whether roce_observe() can use what the peer tells (roce_ask()) of this packet. */
+/* Whether roce_observe() can use the peer's answer (roce_ask()) for this packet. */
 roce_inline bool roce_wants_peer(const struct roce_stream *s, const struct roce_packet *p)
 {
-	/* what is in other cache lines comes last */
+	/* Touch other cache lines last. */
 	if (p->op & OP_RESPONSE)
 		return !(p->op & (OP_ACK | OP_CNP)) &&
 		       (!s->met || !s->trusted || p->number != (s->psn.next & PSN_MASK)) && s->pair.from;
 	return !s->path_mtu && (p->op & OP_READ_REQUEST || s->after_read) && s->pair.from;
 }
 
-/* The stream that answers this packet's, or that this one's answers. */
+/* The key of the stream that answers this packet's stream, or is answered by it. */
 roce_inline void roce_peer_key(const struct roce_stream *s, const struct roce_packet *p, struct roce_key *key)
 {
 	__builtin_memset(key, 0, sizeof(*key));
@@ -481,8 +482,8 @@ roce_inline void roce_peer_key(const struct roce_stream *s, const struct roce_pa
 }
 
 /*
- * Asks the peer, the stream of roce_peer_key(), of a packet for which roce_wants_peer() holds. It is read word by word and
- * needs no guard, nor does this stream: if another CPU brings it forward meanwhile, it will not believe what was told.
+ * Asks the peer, the stream of roce_peer_key(), about a packet for which roce_wants_peer() holds. The peer is read word by word
+ * and needs no guard. This stream needs none either: if another CPU moves it forward meanwhile, it ignores the answer.
  */
 roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream *peer, const struct roce_packet *p,
 			  struct roce_told *told)
@@ -499,9 +500,8 @@ roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream 
 }
 
 /*
- * One packet (kind ROCE_PACKET or ROCE_UDP) of this stream. s is all zero before its first packet. icrc: the verdict
- * on it; now: ns, any clock; told: by roce_ask() of this packet, or NULL. The caller keeps two CPUs from doing this to one
- * stream at a time.
+ * Takes one packet (kind ROCE_PACKET or ROCE_UDP) of this stream. s: all zero before the first packet. icrc: the ICRC's
+ * verdict. now: ns, any clock. told: from roce_ask() for this packet, or NULL. The caller guards the stream against other CPUs.
  */
 roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
 			      const struct roce_told *told)
@@ -518,14 +518,14 @@ roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p
 	if (icrc == ICRC_BAD && s->trusted) {
 		if (v[COUNTER_icrc_bad] != v[COUNTER_icrc_checked] + v[COUNTER_rocev1_icrc_checked])
 			return;
-		s->trusted = false; /* only some are verified: it was trusted for those that were not */
+		s->trusted = false; /* only some packets are verified: the others had made it trusted */
 		s->mistrusted = true;
 	}
-	if (now > s->last_seen) /* the clocks of two CPUs may differ by a tick */
+	if (now > s->last_seen) /* clocks of two CPUs may differ by a tick */
 		s->last_seen = now;
 	if (!s->trusted && (icrc == ICRC_GOOD || !v[COUNTER_icrc_bad])) {
 		if (s->mistrusted)
-			s->trusted = true; /* again: what was counted before was its own */
+			s->trusted = true; /* trusted again: earlier counts were its own */
 		else
 			stream_trust(s);
 		s->mistrusted = false;
@@ -548,13 +548,13 @@ roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p
 		stream_sequence(s, p, told);
 }
 
-/* Whether what only streams count (scope STREAM) goes into the totals: not of phantoms, nor where nobody checks the PSN. */
+/* Whether counters of scope STREAM enter the totals. Not those of phantoms, nor where the PSN is not checked. */
 roce_inline bool roce_is_totalled(const struct roce_stream *s)
 {
 	return s->trusted && s->service != SERVICE_UD && s->service != SERVICE_UDP;
 }
 
-/* Keeps in the totals what a stream that is evicted had counted; the rest is there already. */
+/* Adds an evicted stream's counters to the totals, except those that the totals have already. */
 roce_inline void roce_keep_evicted(struct roce_totals *total, const struct roce_stream *s)
 {
 	enum { FRAME, PACKET, STREAM, REPORT };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Headers as they are on the wire, all fields big-endian. The parser reads by the offsets of these structs, so that
- * every field has one definition. IBTA = InfiniBand Architecture Specification, volume 1.
+ * Headers as on the wire, all fields big-endian. The parser reads by the offsets of these structs, so that every field has one
+ * definition. IBTA = InfiniBand Architecture Specification, volume 1.
  */
 #ifndef ROCE_WIRE_H
 #define ROCE_WIRE_H
@@ -27,21 +27,21 @@
 
 /* Tunnels, see roce/decap.h. */
 #define WIRE_PROTO_GRE 47
-#define WIRE_GRE_LEN 4 /* without what its flags add */
+#define WIRE_GRE_LEN 4 /* without optional fields */
 #define WIRE_GRE_CHECKSUM 0x8000
 #define WIRE_GRE_ROUTING 0x4000
 #define WIRE_GRE_KEY 0x2000
 #define WIRE_GRE_SEQUENCE 0x1000
 #define WIRE_GRE_VERSION 0x0007
-#define WIRE_GRE_ETHERNET 0x6558 /* what is in it */
+#define WIRE_GRE_ETHERNET 0x6558 /* payload: Ethernet */
 #define WIRE_GRE_ERSPAN 0x88be	 /* types I and II */
 #define WIRE_GRE_ERSPAN_III 0x22eb
 #define WIRE_ERSPAN_II_LEN 8
 #define WIRE_ERSPAN_III_LEN 12
-#define WIRE_ERSPAN_III_PLATFORM_LEN 8 /* if the last bit before it says so */
+#define WIRE_ERSPAN_III_PLATFORM_LEN 8 /* if the last bit before it is set */
 #define WIRE_VXLAN_PORT 4789
 #define WIRE_VXLAN_LEN 8
-#define WIRE_VXLAN_VALID 0x08 /* its identifier is: the one flag that must be set */
+#define WIRE_VXLAN_VALID 0x08 /* the identifier is valid: the only flag, always set */
 
 /* Base Transport Header, IBTA 9.2. */
 struct wire_bth {
@@ -78,7 +78,7 @@ struct wire_deth {
 };
 _Static_assert(sizeof(struct wire_deth) == 8, "IBTA 9.3.2");
 
-/* Sizes of the extension headers that are only stepped over. */
+/* Sizes of the extension headers that are skipped. */
 #define WIRE_RDETH_LEN 4      /* IBTA 9.3.1 */
 #define WIRE_ATOMICETH_LEN 28 /* IBTA 9.3.4 */
 #define WIRE_ATOMICACKETH_LEN 8 /* IBTA 9.3.6 */
