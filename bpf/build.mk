@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The kernel programs, and the skeleton headers by which user space loads them.
+# The kernel programs, and the skeleton headers with which user space loads them.
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -iquote . \
 	      -I/usr/include/$(shell $(CC) -print-multiarch)
 
@@ -14,5 +14,5 @@ $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call say,SKELETON,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
-# The skeletons of the kernel's programs are made before what may include them.
+# Make the skeletons before the objects that may include them.
 $(foreach v,$(VARIANTS),$(foreach room,live send command,$(patsubst %.c,$(BUILD)/$(call variant,$v)%.o,$(wildcard userspace/$(room)/*.c)))): | $(SKELETONS)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which packets are taken, and how they get to user space: the faulty ones, with what their stream had and has before and
- * after. All that concerns a stream is done while it is guarded, so that its packets come in their order; the guard is none
- * of the verifier's (WATCH_OLD has no captures). Global functions, which the verifier looks at once.
+ * Selects packets and sends them to user space: faulty ones, and those of the same stream before and after. All work on a
+ * stream is done under its guard, which keeps its packets in order. The guard is not the verifier's spin lock (WATCH_OLD has no
+ * captures), so helpers may be called. Functions are global, because the verifier checks a global function once.
  */
 #ifndef BPF_CAPTURE_H
 #define BPF_CAPTURE_H
@@ -18,7 +18,7 @@
 
 const volatile struct capture_settings capture;
 
-/* User space maps them as the program's data. */
+/* User space maps these counters as the program's data. */
 __u64 capture_suppressed, capture_lost;
 
 struct {
@@ -69,13 +69,13 @@ static __always_inline struct scratch *capture_scratch(void)
 	return bpf_map_lookup_elem(&scratches, &zero);
 }
 
-/* Packets without fault may be taken as well; a constant. */
+/* Whether packets without fault may be taken as well. A constant. */
 static __always_inline bool capture_has_context(void)
 {
 	return capture.before || capture.after || capture.sample;
 }
 
-/* Unique because each CPU counts the frames it sees. */
+/* Unique, because each CPU numbers the frames it sees. */
 static __always_inline __u64 capture_id(struct scratch *s)
 {
 	const struct roce_totals *t = scratch_totals(s);
@@ -83,9 +83,9 @@ static __always_inline __u64 capture_id(struct scratch *s)
 	return (t ? t->value[COUNTER_frames] : 0) << 12 | (bpf_get_smp_processor_id() & 0xfff);
 }
 
-/* ---- bytes of the frame: from either hook ---- */
+/* ---- bytes of the frame, from either hook ---- */
 
-/* A hook's frame; a constant tells which. */
+/* The hook's frame. A constant selects XDP or tc. */
 struct capture_hook {
 	bool outward;
 	struct xdp_md *xdp;
@@ -96,7 +96,7 @@ static __always_inline void capture_locate(const struct capture_hook *h, struct 
 {
 	o->time = bpf_ktime_get_ns();
 	o->id = capture_id(s);
-	o->length = s->packet.frame_bytes; /* with the tag, and what a mirror cut off */
+	o->length = s->packet.frame_bytes; /* with the tag, and with bytes that a mirror cut off */
 	o->tag = 0;
 	o->outward = h->outward;
 	if (h->outward) {
@@ -112,7 +112,7 @@ static __always_inline void capture_locate(const struct capture_hook *h, struct 
 	o->verdict = settings.drop ? XDP_DROP : XDP_PASS;
 }
 
-/* So many bytes of the frame, at least an Ethernet header and at most `room` (a constant). false: they cannot be read. */
+/* Loads `length` bytes of the frame: at least an Ethernet header, at most `room` (a constant). false: they cannot be read. */
 static __always_inline bool capture_load(const struct capture_hook *h, const struct scratch *s, __u8 *to, __u32 length,
 					 __u32 room)
 {
@@ -127,7 +127,7 @@ static __always_inline bool capture_load(const struct capture_hook *h, const str
 	return !bpf_xdp_load_bytes(h->xdp, s->skipped, to, length);
 }
 
-/* The frame's first RECENT_BYTES: by words where they are at hand, since this is done for every packet. */
+/* Loads the frame's first RECENT_BYTES. Word by word where they are in direct reach, since every packet needs them. */
 static __always_inline __u32 capture_header(const struct capture_hook *h, const struct scratch *s, __u8 *to)
 {
 	__u32 length = s->length < RECENT_BYTES ? s->length : RECENT_BYTES;
@@ -146,7 +146,7 @@ static __always_inline __u32 capture_header(const struct capture_hook *h, const 
 
 /* ---- to user space ---- */
 
-/* c->record and so many bytes behind it. */
+/* Sends c->record and `captured` bytes behind it. */
 static __always_inline void capture_send(struct scratch *s, struct capture_cpu *c, __u32 captured)
 {
 	struct roce_totals *t = scratch_totals(s);
@@ -165,7 +165,7 @@ static __always_inline void capture_send(struct scratch *s, struct capture_cpu *
 	c->interface[c->origin.ifindex % CAPTURE_INTERFACES].lost++;
 }
 
-/* The packet itself. */
+/* Sends the packet itself. */
 static __always_inline void capture_whole(const struct capture_hook *h, struct scratch *s, struct capture_cpu *c,
 					  enum capture_what what, __u64 fault)
 {
@@ -198,7 +198,7 @@ static __always_inline void capture_remember(const struct capture_hook *h, const
 		r->kept++;
 }
 
-/* Those of the stream in the scratch that were not taken yet, oldest first. */
+/* Sends the remembered headers of the scratch's stream that were not sent yet, oldest first. */
 __noinline int capture_send_recent(void)
 {
 	struct scratch *s = capture_scratch();
@@ -229,7 +229,7 @@ __noinline int capture_send_recent(void)
 	return 0;
 }
 
-/* ---- what is taken ---- */
+/* ---- which packets are taken ---- */
 
 static __always_inline bool capture_admits(struct capture_second *second, __u64 time)
 {
@@ -244,7 +244,7 @@ static __always_inline bool capture_admits(struct capture_second *second, __u64 
 	return false;
 }
 
-/* A packet of a stream; c->event is its event. */
+/* Decides about a packet of a stream. c->event is its event. */
 static __always_inline void capture_of_stream(const struct capture_hook *h, struct scratch *s, struct capture_cpu *c,
 					      struct recent *r)
 {
@@ -276,8 +276,8 @@ static __always_inline void capture_of_stream(const struct capture_hook *h, stru
 }
 
 /*
- * As watch_find(): asks for memory that will be needed when the ICRC is ready. 1: the place is known to `streams` alone, if it
- * is a stream's.
+ * Prefetches, as watch_find() does, memory that is needed when the ICRC is ready. Returns 1 if `recents` knows nothing of the
+ * stream at this place.
  */
 __noinline int capture_touch(__u32 place)
 {
@@ -292,7 +292,7 @@ __noinline int capture_touch(__u32 place)
 	return !r->known;
 }
 
-/* The stream in the scratch is new: what its place remembers of an earlier one is forgotten. */
+/* The scratch's stream is new: forgets what its place holds of an earlier stream. */
 __noinline int capture_meet(void)
 {
 	struct scratch *s = capture_scratch();
@@ -312,13 +312,13 @@ __noinline int capture_meet(void)
 	return 0;
 }
 
-/* The stream of the packet is in focus. A place that has been given to another stream is none of it. */
+/* Whether the packet's stream is in focus. A place that another stream has taken over is not. */
 static __always_inline bool capture_is_in_focus(const struct scratch *s, const struct focus_value *f)
 {
 	return *(volatile __u32 *)&f->on && table_same_key(&f->key, &s->key);
 }
 
-/* A packet of that stream, which has shown so much. Verified by itself. */
+/* Counts a packet of the stream in focus. kinds: its events. Global, so that the verifier checks it once. */
 __noinline int capture_focus(__u32 kinds)
 {
 	struct scratch *s = capture_scratch();
@@ -331,7 +331,7 @@ __noinline int capture_focus(__u32 kinds)
 	return 0;
 }
 
-/* The stream as it is now is what it will be compared with. */
+/* Remembers the stream as it is now, for the next comparison. */
 __noinline int capture_look(void)
 {
 	struct scratch *s = capture_scratch();
@@ -352,7 +352,7 @@ __noinline int capture_look(void)
 	return 0;
 }
 
-/* Something was shown: what. kinds: what the packet itself says. */
+/* Finds the packet's events, given that there are some. kinds: events of the packet itself. */
 __noinline int capture_events(__u32 kinds)
 {
 	struct scratch *s = capture_scratch();
@@ -374,8 +374,8 @@ __noinline int capture_events(__u32 kinds)
 }
 
 /*
- * What the packet has shown, by its stream as it is now, after it, and as it was when something was shown last: of a packet
- * without fault, only that nothing was counted. Whether there is more to be done with it.
+ * Compares the stream now with the stream at the last event. For a packet without fault that is one comparison: no counter has
+ * changed. Returns whether the packet needs more work.
  */
 __noinline int capture_tell(void)
 {
@@ -428,7 +428,7 @@ static __always_inline int capture_packet(const struct capture_hook *h)
 	return 0;
 }
 
-/* A packet without stream. */
+/* A packet without a stream. */
 static __always_inline int capture_alone(const struct capture_hook *h)
 {
 	struct scratch *s = capture_scratch();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Requests and answers that meet here. Each stream of requests has its dialogue at the same place of another map, guarded by
- * the stream's guard; that costs a clock which is right to the nanosecond, and is done only where both directions are seen.
+ * Requests and responses that both pass here. A stream of requests has its dialogue at the same place of another map, under the
+ * stream's guard. A dialogue needs a clock of nanosecond precision, which is costly, so it is kept only where both directions
+ * are seen.
  */
 #ifndef BPF_DIALOGUES_H
 #define BPF_DIALOGUES_H
@@ -10,7 +11,7 @@
 
 #include "bpf/scratch.h"
 
-/* As many as `streams` has, where there are dialogues. */
+/* As many entries as `streams` if there are dialogues. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -19,7 +20,7 @@ struct {
 	__type(value, struct roce_dialogue);
 } dialogues SEC(".maps");
 
-/* The key and the place of the stream of requests that the packet belongs to, or answers. false: it is not known. */
+/* Finds the stream of requests to which the packet belongs, or which it answers: its key and place. false: unknown. */
 static __always_inline bool dialogues_find(const struct scratch *s, struct roce_key *key, __u32 *place)
 {
 	const struct stream_value *v;
@@ -38,8 +39,8 @@ static __always_inline bool dialogues_find(const struct scratch *s, struct roce_
 }
 
 /*
- * Behind roce_observe(): the packet in the scratch, whose ICRC is not bad. A global function, which the verifier looks at
- * once, and hardly where there are no dialogues.
+ * Call after roce_observe(), for the packet in the scratch, unless its ICRC is bad. Global, so that the verifier checks it
+ * once, and hardly at all where there are no dialogues.
  */
 __noinline int dialogues_see(void)
 {

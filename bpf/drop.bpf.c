@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A fault on the wire for the comparator's tests: drops every Nth packet of the row that enters a port. Packets of the
- * row are IPv4 UDP datagrams of 4096 to 8191 bytes; anything smaller (acknowledgements, end markers, TCP) passes. The
- * counter of what it dropped is clsact's own.
+ * A fault on the wire for the comparator's tests: drops every Nth packet of the row under test that enters a port. Packets of a
+ * row are IPv4 UDP datagrams of 4096 to 8191 bytes. Smaller packets (acknowledgements, end markers, TCP) pass. clsact itself
+ * counts the drops.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -14,7 +14,7 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
-/* [0]: N, 0: none is dropped; [1]: packets of the row until now */
+/* [0]: N, 0: drop none; [1]: packets of the row so far */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 2);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One CPU at a time at a stream. The queues of a NIC keep a stream on one CPU, so that the guard is nearly always free: a
- * compare-and-exchange in the stream's own line costs a fifth of bpf_spin_lock(), whose two calls and whose masking of
- * interrupts cost as much as all the rest. Kernels that lack what it needs (compare-and-exchange: 5.12; waiting by
- * bpf_loop(): 5.17) take one lock for all streams.
+ * Keeps two CPUs from working on a stream at the same time. The queues of a NIC keep a stream on one CPU, so the guard is
+ * nearly always free. A compare-and-exchange in the stream's own cache line costs a fifth of bpf_spin_lock(), whose two calls
+ * and masking of interrupts cost as much as all other work. Older kernels lack compare-and-exchange (before 5.12) or bpf_loop()
+ * to wait (before 5.17): there, one lock guards all streams.
  */
 #ifndef BPF_GUARD_H
 #define BPF_GUARD_H
@@ -14,13 +14,13 @@
 
 #include "bpf/abi.h"
 
-/* old: a constant, since a kernel rejects instructions it does not know even where they are never reached. */
+/* old: a constant, because kernels reject unknown instructions even where they are never reached. */
 struct guard {
 	bool old;
-	struct table_state *state; /* old: the lock's place */
+	struct table_state *state; /* old: contains the lock */
 };
 
-#define GUARD_TRIES (1 << 20) /* some ten milliseconds: longer than a hypervisor leaves a CPU out */
+#define GUARD_TRIES (1 << 20) /* some ten milliseconds: longer than a hypervisor suspends a CPU */
 
 const volatile struct monitor_settings settings;
 
@@ -64,7 +64,7 @@ static __always_inline struct guard guard_of(bool old)
 	return (struct guard){ .old = old, .state = old ? guard_state() : NULL };
 }
 
-/* false: not to be had. No helper may be called until guard_release(). */
+/* false: the guard could not be taken. Call no helper until guard_release(). */
 static __always_inline bool guard_take(struct stream_value *v, const struct guard *g)
 {
 	struct guard_wait wait = { .stream = v };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counts every frame of an interface, inward by XDP and outward by tc, and passes it on. */
+/* Counts every frame of an interface, incoming by XDP and outgoing by tc, and passes it on. */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 
@@ -12,7 +12,7 @@ static __always_inline int verdict(void)
 	return settings.drop ? XDP_DROP : XDP_PASS;
 }
 
-/* For Linux 5.17, which has no fragments yet. */
+/* For Linux 5.17, which has no XDP fragments yet. */
 SEC("xdp")
 int watch_plain(struct xdp_md *ctx)
 {
@@ -43,7 +43,7 @@ int watch_decap(struct xdp_md *ctx)
 	return verdict();
 }
 
-/* The outermost VLAN tag may still be in the skb's metadata, to be written by the hardware. */
+/* The outermost VLAN tag may still be in the skb's metadata: the hardware will insert it. */
 SEC("tc")
 int watch_egress(struct __sk_buff *skb)
 {
@@ -55,7 +55,7 @@ int watch_egress(struct __sk_buff *skb)
 		if (WATCH_CAN_COPY(copied) && !bpf_skb_load_bytes(skb, 0, s->work.frame, copied))
 			watch(NULL, s, PLACE_SCRATCH, WATCH_ALL | WATCH_OUTWARD);
 	}
-	return TC_ACT_UNSPEC; /* what comes after us decides */
+	return TC_ACT_UNSPEC; /* the programs behind this one decide */
 }
 
 char LICENSE[] SEC("license") = "GPL";

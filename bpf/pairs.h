@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pairs in the kernel: learnt from CM packets, and put here by user space, before it attaches (--expect) and while it watches
- * (userspace/host/pairs.c).
+ * Pairs in the kernel. The program learns them from CM packets. User space adds others: before it attaches (--expect), and
+ * while it watches (userspace/host/pairs.c).
  */
 #ifndef BPF_PAIRS_H
 #define BPF_PAIRS_H
@@ -10,7 +10,7 @@
 
 #include "bpf/scratch.h"
 
-/* Streams keep what they found, so a pair that is forgotten here costs only those which begin later. */
+/* Streams keep the pair they found. A pair evicted here is missing only for streams that begin later. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, PAIRS_MAX);
@@ -18,7 +18,7 @@ struct {
 	__type(value, struct roce_pair);
 } pairs SEC(".maps");
 
-/* REQs whose REP may come, or come again. */
+/* REQs whose REP may come, or be repeated. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -26,10 +26,13 @@ struct {
 	__type(value, struct roce_pair);
 } pair_requests SEC(".maps");
 
-/* Of the pairs, as pair_generation of struct roce_stream has it. Not static: user space, which also puts pairs here, maps it. */
+/*
+ * Generation of the pairs, see pair_generation in struct roce_stream. Not static: user space maps it, because it adds pairs
+ * too.
+ */
 volatile __u32 pairs_generation = 1;
 
-/* A repeated REP is no news. */
+/* Ignores a repeated REP. */
 static __always_inline void pairs_put(const struct roce_pair_key *key, const struct roce_pair *pair)
 {
 	const struct roce_pair *known = bpf_map_lookup_elem(&pairs, key);
@@ -41,8 +44,8 @@ static __always_inline void pairs_put(const struct roce_pair_key *key, const str
 }
 
 /*
- * Learns from the packet in the scratch, for which roce_is_management() holds and whose ICRC is not bad. This and what
- * follows are global functions, which the verifier looks at once and not at each way that leads to them.
+ * Learns from the packet in the scratch: roce_is_management() holds, and its ICRC is not bad. This function and those below are
+ * global, so that the verifier checks them once and not on every path.
  */
 __noinline int pairs_learn(void)
 {
@@ -71,10 +74,10 @@ __noinline int pairs_learn(void)
 	return 0;
 }
 
-/* Sees to it that the stream in the scratch knows its pair. */
+/* Makes the scratch's stream look up its pair. */
 static __always_inline int pairs_find_by(bool old)
 {
-	__u32 zero = 0, generation = pairs_generation, place; /* read first: what is learnt later is looked up later */
+	__u32 zero = 0, generation = pairs_generation, place; /* read first, so that pairs learnt later are looked up later */
 	const struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
 	struct guard g = guard_of(old);
 	struct roce_pair *pair;
@@ -92,7 +95,7 @@ static __always_inline int pairs_find_by(bool old)
 	if (table_same_key(&v->key, &s->key))
 		roce_adopt(&v->stream, pair, generation);
 	guard_release(v, &g);
-	/* once: the stream may be evicted, and come back in the middle */
+	/* use it once: the stream may be evicted, and return in the middle */
 	if (pair && !(s->packet.op & OP_RESPONSE))
 		pair->first_psn = PAIR_NO_PSN;
 	return 0;
@@ -108,7 +111,7 @@ __noinline int pairs_find_old(void)
 	return pairs_find_by(true);
 }
 
-/* Asks the stream that answers this packet's, or that this one's answers; it is read without its guard. */
+/* Asks the peer stream, without its guard. */
 __noinline int pairs_ask(void)
 {
 	__u32 zero = 0, place;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A CPU's own memory, and how a frame gets there. XDP and tc run with bottom halves disabled, so nothing comes between on
- * one CPU.
+ * A CPU's own memory, and how a frame is copied to it. XDP and tc run with bottom halves disabled, so that nothing interferes
+ * on one CPU.
  */
 #ifndef BPF_SCRATCH_H
 #define BPF_SCRATCH_H
@@ -19,10 +19,7 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
-/*
- * One value a CPU, and the last one for user space. Not a per-CPU map: before Linux 6.10 looking into
- * one is a call.
- */
+/* One value per CPU, and the last one for user space. Not a per-CPU map, where a look-up is a call before Linux 6.10. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -31,7 +28,7 @@ struct {
 	__type(value, struct totals_value);
 } totals SEC(".maps");
 
-/* This CPU's; once watch_begin() has asked which it is. */
+/* The totals of this CPU. watch_begin() has read its number. */
 static __always_inline struct roce_totals *scratch_totals(const struct scratch *s)
 {
 	__u32 cpu = s->cpu - 1;
@@ -40,7 +37,7 @@ static __always_inline struct roce_totals *scratch_totals(const struct scratch *
 	return own ? &own->totals : NULL;
 }
 
-/* Bytes of the frame that can be accessed directly. Opaque, or the compiler keeps packet pointers in half a register. */
+/* Number of bytes that can be read directly. Opaque: otherwise the compiler keeps packet pointers in 32-bit registers. */
 static __always_inline __u32 scratch_linear(struct xdp_md *ctx)
 {
 	const __u8 *data = (const __u8 *)(long)ctx->data, *data_end = (const __u8 *)(long)ctx->data_end;
@@ -51,8 +48,8 @@ static __always_inline __u32 scratch_linear(struct xdp_md *ctx)
 }
 
 /*
- * Copies words `from` to `to` - 1 of a linear frame, and its last eight bytes where it ends before. Direct access, because
- * bpf_xdp_load_bytes() costs as much as all of the parser (and is not in Linux 5.10).
+ * Copies words `from` to `until` - 1 of a linear frame; if the frame ends earlier, its last eight bytes instead. Direct access,
+ * because bpf_xdp_load_bytes() costs as much as the whole parser (and is not in Linux 5.10).
  */
 static __always_inline void scratch_copy(struct xdp_md *ctx, __u8 *to, __u32 from, __u32 until)
 {
@@ -64,7 +61,7 @@ static __always_inline void scratch_copy(struct xdp_md *ctx, __u8 *to, __u32 fro
 			break;
 		roce_store(__u64, to + 8 * i, roce_load(__u64, data + 8 * i));
 	}
-	/* read anew: what the loop has proved of these differs with every way out of it */
+	/* Reload: each loop exit leaves the verifier a different range. */
 	data = (const __u8 *)(long)ctx->data;
 	data_end = (const __u8 *)(long)ctx->data_end;
 	last = data_end - data - 8;
@@ -80,8 +77,8 @@ static __always_inline void scratch_copy(struct xdp_md *ctx, __u8 *to, __u32 fro
 #define SCRATCH_FOURS (FOLD_MAX / SCRATCH_LINE / 4)
 
 /*
- * Asks for the cache lines of a frame that may be RoCE, by fours, at once. What a NIC or another CPU has written is far
- * away; the folding has only a few lines under way at a time, and would wait for each of them.
+ * Prefetches the cache lines of a frame that may be RoCE, four at a time. Lines that a NIC or another CPU has written are far
+ * away. Folding has only a few lines in flight and would wait for each.
  */
 static __always_inline void scratch_touch(struct xdp_md *ctx)
 {
@@ -101,7 +98,7 @@ static __always_inline void scratch_touch(struct xdp_md *ctx)
 	}
 }
 
-/* The headers of a linear frame. */
+/* Copies the headers of a linear frame. */
 static __always_inline void scratch_headers(struct xdp_md *ctx, __u8 *to)
 {
 	const __u8 *data = (const __u8 *)(long)ctx->data, *data_end = (const __u8 *)(long)ctx->data_end;

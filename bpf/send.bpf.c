@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The fastest way out on a driver with native XDP: live frames of the kernel's test run go through `send`, each becomes the
- * next packet of the ring and is redirected into the interface. (Linux 5.18: BPF_F_TEST_XDP_LIVE_FRAMES.)
+ * The fastest transmission path for drivers with native XDP. `send` gets live frames from the kernel's test run, turns each
+ * into the next packet of the ring, and redirects it to the interface. (Linux 5.18: BPF_F_TEST_XDP_LIVE_FRAMES.)
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -10,16 +10,16 @@
 
 #include "bpf/slot.h"
 
-#define INLINE_PAYLOAD 64 /* up to here a copy word by word is cheaper than the helper */
+#define INLINE_PAYLOAD 64 /* up to this size a copy word by word is cheaper than the helper */
 
 struct send_memory memory;
-__u64 refused; /* packets that did not fit, which no plan should make */
-bool running;  /* it has looked, and found the ring empty */
+__u64 refused; /* packets that did not fit; no plan should make any */
+bool running;  /* the program has started, and found the ring empty */
 const volatile __u32 interface;	  /* index */
-const volatile __u32 frame_bytes; /* of the frames the test run hands in */
+const volatile __u32 frame_bytes; /* size of the test run's frames */
 const volatile bool paced;
 
-/* Whether it is time for the slot; counts how late it is. */
+/* Whether the slot's time has come. Counts how late it is. */
 static __always_inline bool due(const struct slot *s)
 {
 	__u64 start = *(volatile __u64 *)&memory.start, now = bpf_ktime_get_ns(), late = now - start - s->departure;
@@ -53,7 +53,7 @@ static __always_inline bool put_payload(struct xdp_md *ctx, const struct slot *s
 	}
 	if (!bytes)
 		return true;
-	/* the verifier of 6.1 does not conclude from `not 0` that it is 1 at least */
+	/* the verifier of 6.1 does not conclude from `not 0` that the value is at least 1 */
 	__asm__ volatile("" : "+r"(bytes));
 	bytes = ((bytes - 1) & 0x3fff) + 1;
 	if (bytes > CELL_BYTES)
@@ -61,7 +61,7 @@ static __always_inline bool put_payload(struct xdp_md *ctx, const struct slot *s
 	return !bpf_xdp_store_bytes(ctx, s->header_bytes, memory.payload + from, bytes);
 }
 
-/* Behind the payload, into a frame that has its own length. */
+/* Writes the tail behind the payload. The frame has its final length. */
 static __always_inline bool put_tail(struct xdp_md *ctx, const struct slot *s)
 {
 	__s32 more = s->frame_bytes - frame_bytes;
@@ -78,7 +78,7 @@ static __always_inline bool put_tail(struct xdp_md *ctx, const struct slot *s)
 	return true;
 }
 
-/* A run that finds nothing, or comes too early, drops its frame and another follows. */
+/* If no packet is ready or due, drops the frame; the test run passes the next one. */
 SEC("xdp")
 int send(struct xdp_md *ctx)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table of streams. BPF's hash maps cost a call, a jhash and a walk a packet, and cannot evict by idleness; array maps
- * are inlined by the JIT. A bucket's lock guards its ways, a stream's guard (bpf/guard.h) the stream and its key; no two
- * are ever held at a time. Readers of a bucket take no lock: the key is compared under the stream's guard.
+ * The table of streams. BPF's hash maps cost a call, a jhash and a walk per packet, and cannot evict idle entries. The JIT
+ * inlines array maps. A bucket's lock guards its ways. A stream's guard (bpf/guard.h) guards the stream and its key. The two
+ * are never held together. Readers of a bucket take no lock: they compare the key under the stream's guard.
  */
 #ifndef BPF_TABLE_H
 #define BPF_TABLE_H
@@ -13,8 +13,8 @@
 
 #include "bpf/guard.h"
 
-#define TABLE_SKEW 1024 /* ticks by which clocks of two CPUs may differ, at the very most */
-#define TABLE_SWEEP 8	/* buckets that a newcomer looks through for an idle stream */
+#define TABLE_SKEW 1024 /* upper bound of the ticks by which clocks of two CPUs differ */
+#define TABLE_SWEEP 8	/* buckets that a new stream searches for an idle one */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -32,13 +32,16 @@ struct {
 	__type(value, struct stream_value);
 } streams SEC(".maps");
 
-/* Where a key belongs. */
+/* A key's bucket and tag. */
 struct table_hash {
 	__u32 bucket;
 	__u32 tag; /* never 0 */
 };
 
-/* Two halves at once, which keeps the CPU's multiplier busy; each word meets the seed before it is multiplied. */
+/*
+ * Hashes two halves in parallel, which keeps the CPU's multiplier busy. Each word is mixed with the seed before the
+ * multiplication.
+ */
 static __always_inline struct table_hash table_hash(const struct roce_key *key)
 {
 	const __u64 *w = (const __u64 *)key;
@@ -71,7 +74,7 @@ static __always_inline void table_write(struct table_bucket *b, __u32 way, __u32
 	*(volatile __u64 *)&b->ways[way].word = (__u64)place << 32 | tag;
 }
 
-/* The way of this tag, TABLE_WAYS: there is none. */
+/* The way with this tag; TABLE_WAYS: none. */
 static __always_inline __u32 table_way_of(const struct table_bucket *b, __u32 tag)
 {
 	__u32 way;
@@ -79,14 +82,14 @@ static __always_inline __u32 table_way_of(const struct table_bucket *b, __u32 ta
 	for (way = 0; way < TABLE_WAYS; way++)
 		if ((__u32)table_read(b, way) == tag)
 			break;
-	roce_opaque(way); /* sixteen ways out of the loop are one to the verifier */
+	roce_opaque(way); /* make sixteen loop exits one for the verifier */
 	return way;
 }
 
-/* Empties the stream for this key. false: it could not be had. */
+/* Clears the stream for this key. false: its guard could not be taken. */
 static __always_inline bool table_clear(struct stream_value *v, const struct roce_key *key, const struct guard *g)
 {
-	volatile __u64 *words = (__u64 *)&v->key; /* else the compiler calls memset() for so many */
+	volatile __u64 *words = (__u64 *)&v->key; /* without volatile the compiler calls memset() */
 
 	if (!guard_take(v, g))
 		return false;
@@ -97,7 +100,7 @@ static __always_inline bool table_clear(struct stream_value *v, const struct roc
 	return true;
 }
 
-/* 1 + a place that nobody had yet, 0: all are given out. */
+/* 1 + a place that was never used, 0: none is left. */
 static __always_inline __u32 table_give(void)
 {
 	struct table_state *t = guard_state();
@@ -113,15 +116,15 @@ static __always_inline __u32 table_give(void)
 }
 
 /*
- * Each CPU reads the clock at its own moment of a jiffy: a stream may have been seen in the caller's future, and that is
- * not idle since the last wrap of the ticks.
+ * Each CPU reads the clock at its own moment of a jiffy, so a stream's last packet may lie in the caller's future. Such a
+ * stream is not idle since the last wrap of the ticks.
  */
 static __always_inline bool table_is_idle(const struct table_bucket *b, __u32 way, __u32 tick)
 {
 	return (__u32)table_read(b, way) && tick - b->ways[way].seen + TABLE_SKEW >= settings.idle_ticks + TABLE_SKEW;
 }
 
-/* Idle streams of this bucket: the first untrusted one is better than a trusted one. */
+/* Searches this bucket for idle streams. Untrusted ones are preferred to trusted ones. */
 static __always_inline void table_look(struct table_victim *victim, __u32 bucket, __u32 tick)
 {
 	const struct table_bucket *b = bpf_map_lookup_elem(&buckets, &bucket);
@@ -143,7 +146,7 @@ static __always_inline void table_look(struct table_victim *victim, __u32 bucket
 	}
 }
 
-/* Whether the victim's place is the caller's now. What it had counted is moved to `total`. */
+/* Takes over the victim's place, and moves its counters to `total`. false: the place is not free. */
 static __always_inline bool table_evict(const struct table_victim *victim, __u32 tick, struct roce_totals *total,
 					const struct guard *g)
 {
@@ -163,9 +166,9 @@ static __always_inline bool table_evict(const struct table_victim *victim, __u32
 	bpf_spin_unlock(&b->lock);
 	if (!taken)
 		return false;
-	/* a CPU that found the way before it was emptied may still be counting: from here on it no longer can */
+	/* a CPU that found the way before it was cleared may still be counting; the guard stops it from here on */
 	if (!guard_take(v, g))
-		return false; /* and the place is lost */
+		return false; /* the place is lost */
 	roce_keep_evicted(total, &v->stream);
 	v->key.kind = KEY_NONE;
 	guard_release(v, g);
@@ -173,7 +176,7 @@ static __always_inline bool table_evict(const struct table_victim *victim, __u32
 	return true;
 }
 
-/* 1 + a place for a newcomer, 0: there is no room. */
+/* 1 + a place for a new stream, 0: no room. */
 static __always_inline __u32 table_place(struct table_cpu *cpu, __u32 tick, struct roce_totals *total,
 					 const struct guard *g)
 {
@@ -207,7 +210,10 @@ static __noinline long table_again(__u32 i, void *context)
 	return (__u32)w->found != w->tag || w->found >> 32 != TABLE_PENDING;
 }
 
-/* 1 + the place of the stream that another CPU makes, 0: it had no room. A microsecond; old kernels cannot wait. */
+/*
+ * 1 + the place of a stream that another CPU is creating, 0: that CPU had no room. Takes about a microsecond; old kernels
+ * cannot wait.
+ */
 static __always_inline __u32 table_await(const struct table_bucket *b, __u32 way, __u32 tag, const struct guard *g)
 {
 	struct table_wait wait = { .bucket = b, .way = way, .tag = tag, .found = table_read(b, way) };
@@ -218,8 +224,8 @@ static __always_inline __u32 table_await(const struct table_bucket *b, __u32 way
 }
 
 /*
- * Makes the stream of this key, unless another CPU does: 1 + its place, 0: there is no room for it. The way is taken first,
- * so that only one CPU makes it. What is counted of others, which have to go, is moved to `total`.
+ * Creates the stream of this key, unless another CPU does. Returns 1 + its place, 0: no room. The way is taken first, so that
+ * only one CPU creates it. Counters of evicted streams move to `total`.
  */
 static __always_inline __u32 table_insert(const struct roce_key *key, __u32 tick, struct table_cpu *cpu,
 					  struct roce_totals *total, const struct guard *g)
@@ -244,7 +250,7 @@ static __always_inline __u32 table_insert(const struct roce_key *key, __u32 tick
 		}
 	}
 	bpf_spin_unlock(&b->lock);
-	*(volatile __u32 *)&cpu->way = way; /* or the verifier would go on with each of the sixteen */
+	*(volatile __u32 *)&cpu->way = way; /* hide the value from the verifier, which would follow each of sixteen */
 	way = *(volatile __u32 *)&cpu->way;
 	if (way >= TABLE_WAYS)
 		return 0;
@@ -259,13 +265,13 @@ static __always_inline __u32 table_insert(const struct roce_key *key, __u32 tick
 		table_write(b, way, 0, 0);
 		return 0;
 	}
-	table_write(b, way, h.tag, place); /* found from here on, and cleared before */
+	table_write(b, way, h.tag, place); /* visible from here on; the stream was cleared before */
 	return place + 1;
 }
 
 /*
- * 1 + the place of this key's stream, 0: it has none. The key must be compared under the stream's guard: it may have been
- * evicted since, or be of another key with the same tag.
+ * 1 + the place of this key's stream, 0: none. Compare the key under the stream's guard: the stream may have been evicted
+ * since, or another key may have the same tag.
  */
 static __always_inline __u32 table_find(const struct roce_key *key, __u32 tick)
 {
@@ -280,7 +286,7 @@ static __always_inline __u32 table_find(const struct roce_key *key, __u32 tick)
 	if (way >= TABLE_WAYS)
 		return 0;
 	found = table_read(b, way);
-	if ((__u32)found != h.tag) /* evicted in this moment */
+	if ((__u32)found != h.tag) /* evicted just now */
 		return 0;
 	if (b->ways[way].seen != tick)
 		b->ways[way].seen = tick;
