@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Numbers in network byte order at any address, and the internet checksum. (Not the engine's: see userspace/send/icrc_way.h.) */
+/*
+ * Numbers in network byte order at any address, and the internet checksum. The engine does not use them
+ * (userspace/send/icrc_way.h).
+ */
 #ifndef USERSPACE_SEND_BYTES_H
 #define USERSPACE_SEND_BYTES_H
 
@@ -29,7 +32,7 @@ static inline void put64(__u8 *to, uint64_t value)
 	memcpy(to, &(uint64_t){ __builtin_bswap64(value) }, 8);
 }
 
-/* RFC 1071: adds the 16-bit big-endian words, unfolded, of at most 64 KiB in all; an odd last byte with a zero. */
+/* RFC 1071: adds the 16-bit big-endian words, unfolded, of at most 64 KiB in all. An odd last byte is padded with a zero. */
 static inline uint32_t sum_add(uint32_t sum, const __u8 *bytes, uint32_t length)
 {
 	for (; length > 1; bytes += 2, length -= 2)
@@ -37,7 +40,7 @@ static inline uint32_t sum_add(uint32_t sum, const __u8 *bytes, uint32_t length)
 	return length ? sum + (bytes[0] << 8) : sum;
 }
 
-/* The sum, folded. */
+/* Folds the sum to 16 bits. */
 static inline uint16_t sum_fold(uint32_t sum)
 {
 	sum = (sum >> 16) + (sum & 0xffff);

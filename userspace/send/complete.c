@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the words of a plan leave open, and whether they go together. */
+/* Completes a plan from defaults and from this machine, and checks that its options go together. */
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "userspace/send/machine.h"
 #include "userspace/send/options.h"
 
-#define DURATION 10 /* s: as the stream programs */
+#define DURATION 10 /* s: the default of the stream programs */
 
 static void __attribute__((noreturn)) could_not(const char *what, const char *why)
 {
@@ -38,7 +38,7 @@ static void complete_outlet(struct plan *plan)
 		could_not(plan->interface, "no such interface");
 }
 
-/* Two ends that exist on paper only. */
+/* The two ends of a file need not exist. */
 static void complete_file_path(struct send_options *o)
 {
 	static const __u8 ipv4[16] = { [10] = 0xff, [11] = 0xff, 10, 9, 0 };
@@ -153,7 +153,7 @@ static struct plan_qp complete_qp(const struct send_options *o, uint32_t k, uint
 	return qp;
 }
 
-/* Streams are told apart by their QPN: none may come twice. */
+/* The receiver tells streams apart by their QPN, so each QPN may be used once. */
 static int compare_qpns(const void *a, const void *b)
 {
 	const uint32_t *x = a, *y = b;
@@ -179,7 +179,7 @@ static void check_qpns(const struct plan *plan)
 static void complete_qps(struct send_options *o)
 {
 	struct plan *plan = &o->plan;
-	/* not 0, and not the sequence that faults are drawn from */
+	/* not 0, and not the sequence that draws the faults */
 	uint64_t random = (plan->seed * 0x9e3779b97f4a7c15ull ^ 0x5053) | 1ull << 63;
 	struct plan_qp *all;
 
@@ -200,9 +200,9 @@ static void complete_qps(struct send_options *o)
 		check_qpns(plan);
 }
 
-/* ---- whose turn ---- */
+/* ---- order of the QPs ---- */
 
-/* Fewer weights than QPs: from the beginning again. */
+/* Fewer weights than QPs: start again from the first weight. */
 static void complete_weights(struct plan *plan)
 {
 	uint32_t *all = calloc(plan->qps, sizeof(*all));
@@ -218,7 +218,7 @@ static void complete_weights(struct plan *plan)
 	plan->turns = plan->qps;
 }
 
-/* The next number of the file; false at its end. Comments begin with #. */
+/* Reads the next number of the file; false at its end. # begins a comment. */
 static bool next_index(FILE *f, const char *path, unsigned int *line, uint32_t limit, uint32_t *index)
 {
 	uint64_t number = 0;

@@ -11,27 +11,27 @@
 #include "userspace/send/compose.h"
 #include "userspace/send/payload.h"
 
-#define QKEY 0x11111111 /* of every UD packet, as rdma_stream has it */
+#define QKEY 0x11111111 /* of every UD packet; the value of rdma_stream */
 #define MIGREQ 0x40
-#define BECN 0x40 /* of the first reserved byte */
-#define HEADERS_MOST 256 /* bytes, of any opcode */
+#define BECN 0x40 /* in the first reserved byte */
+#define HEADERS_MOST 256 /* bytes; the longest headers of any opcode */
 
-/* A packet's place in its message decides all but a few fields of its headers. */
+/* Packets at the same place in their messages have the same headers, except for a few fields. */
 struct shape {
 	bool made;
 	__u8 headers[SLOT_HEADERS];
 	__u8 resv8a;
 	uint32_t header_bytes, frame_bytes, payload_bytes, pad;
-	uint32_t udp, bth, reth, aeth, deth, immdt; /* offsets, 0: has none; bytes */
-	uint32_t crc;	       /* of the eight ones and the IP header */
+	uint32_t udp, bth, reth, aeth, deth, immdt; /* offsets and sizes in bytes; 0: the header is absent */
+	uint32_t crc;	       /* of the eight bytes of ones and the IP header */
 	uint32_t sum;	       /* of the UDP pseudo header (RFC 768, RFC 8200 8.1) */
-	uint32_t join[4][256]; /* what bytes 0 (lowest) to 3 of the headers' CRC are once the payload and pad went through */
+	uint32_t join[4][256]; /* bytes 0 (lowest) to 3 of the headers' CRC, carried through payload and pad */
 };
 
 struct composer {
 	const struct plan *plan;
 	struct pieces pieces;
-	struct shape shape[4]; /* by AT_* */
+	struct shape shape[4]; /* index: AT_* */
 };
 
 static uint32_t put_ethernet(const struct plan *plan, __u8 *to)
@@ -69,7 +69,7 @@ static uint32_t put_ip(const struct plan *plan, __u8 *to)
 	return WIRE_IPV4_LEN;
 }
 
-/* A CNP has BECN, and no MigReq (IBTA A17.9.3). */
+/* A CNP sets BECN and not MigReq (IBTA A17.9.3). */
 static void put_bth(const struct plan *plan, const struct packet *p, __u8 *to)
 {
 	bool cnp = roce_opcodes[p->opcode] & OP_CNP;
@@ -82,7 +82,7 @@ static void put_bth(const struct plan *plan, const struct packet *p, __u8 *to)
 	put32(to + 8, (uint32_t)p->ackreq << 31 | p->psn);
 }
 
-/* Those that the opcode asks for, in their order. */
+/* Writes the extension headers of the opcode, in their order. */
 static uint32_t put_extensions(const struct packet *p, __u8 *to)
 {
 	uint32_t op = roce_opcodes[p->opcode];
@@ -107,7 +107,7 @@ static uint32_t put_extensions(const struct packet *p, __u8 *to)
 		put32(at, p->immediate);
 		at += WIRE_IMMDT_LEN;
 	}
-	/* what a mistake may ask for and the plan itself never has: room of zeroes */
+	/* headers that only a fault asks for: zeroes */
 	at += parse_extension_bytes(op & ~(OP_DETH | OP_RETH | OP_AETH | OP_IMMDT));
 	if (op & OP_CNP)
 		at += CNP_RESERVED;
@@ -138,7 +138,7 @@ void compose_frame(struct composer *c, const struct packet *p, struct frame *f)
 	frame_lengths(f);
 }
 
-/* The CRC of the eight ones and of the IP header with what may change on the way as ones (IBTA A17.3.3). */
+/* The CRC of the eight bytes of ones and the IP header, with its variable fields as ones (IBTA A17.3.3). */
 static uint32_t crc_before_udp(const struct frame *f)
 {
 	__u8 covered[8 + WIRE_IPV6_LEN];
@@ -155,7 +155,7 @@ static uint32_t crc_before_udp(const struct frame *f)
 	return crc32_gzip_refl(0, covered, 8 + f->udp - f->ip);
 }
 
-/* crc(A then B) = join(crc(A)) ^ crc(B): what each bit of crc(A) becomes by going through as many bytes as B has. */
+/* crc(A then B) = join(crc(A)) ^ crc(B). join maps each bit of crc(A) to its effect after as many bytes as B has. */
 static void make_join(uint32_t join[4][256], const __u8 *payload, uint32_t bytes)
 {
 	uint32_t none = crc32_gzip_refl(0, payload, bytes);
@@ -198,7 +198,7 @@ static void make_shape(struct composer *c, struct shape *s, const struct packet 
 	s->immdt = op & OP_IMMDT ? at : 0;
 	s->crc = crc_before_udp(&f);
 	s->sum = pseudo_header_sum(&f);
-	/* the ICRC leaves these out: they are ones until it is made */
+	/* the ICRC masks these bytes: they stay ones until it is computed */
 	memset(s->headers + s->udp + 6, 0xff, 2);
 	s->resv8a = s->headers[s->bth + offsetof(struct wire_bth, resv8a)];
 	s->headers[s->bth + offsetof(struct wire_bth, resv8a)] = 0xff;
@@ -206,7 +206,7 @@ static void make_shape(struct composer *c, struct shape *s, const struct packet 
 	s->made = true;
 }
 
-/* The fields that differ from packet to packet. */
+/* Sets the fields that differ from packet to packet. */
 static void put_fields(const struct shape *t, const struct packet *p, __u8 *h)
 {
 	put16(h + t->udp, p->port);
@@ -224,7 +224,7 @@ static void put_fields(const struct shape *t, const struct packet *p, __u8 *h)
 		put32(h + t->immdt, p->immediate);
 }
 
-/* What the CRC of payload and pad is: the pad's zeroes go through by themselves. */
+/* The CRC of payload and pad. The pad is zeroes, so no bytes are read for it. */
 static uint32_t content_crc(const struct piece *piece, uint32_t pad)
 {
 	static const __u8 zero[3];
@@ -240,14 +240,14 @@ static uint32_t joined(const struct shape *t, uint32_t crc, uint32_t content)
 
 static uint16_t udp_checksum(const struct shape *t, const __u8 *h, const struct piece *piece, uint32_t icrc)
 {
-	/* the checksum field is 0 while it is summed; the ICRC's first byte is its lowest and stands first */
+	/* the checksum field counts as 0 in the sum; the ICRC is sent lowest byte first */
 	uint32_t sum = t->sum + piece->sum + htons(icrc & 0xffff) + htons(icrc >> 16);
 
 	sum = sum_add(sum, h + t->udp, t->header_bytes - t->udp);
 	return (uint16_t)~sum_fold(sum) ?: 0xffff;
 }
 
-/* The frame's last eight bytes: what of them stands before pad and ICRC is payload, or headers where there is none. */
+/* The frame's last eight bytes: the end of the payload (or of the headers, if there is no payload), then pad and ICRC. */
 static void put_tail(struct slot *s, const struct shape *t, const __u8 *content, uint32_t icrc)
 {
 	uint32_t before = SLOT_TAIL - WIRE_ICRC_LEN - t->pad;

@@ -8,11 +8,11 @@
 #include "userspace/send/departure.h"
 
 #define RUN_NS (5 * NSEC_PER_MSEC)
-#define SPIN_NS (50 * NSEC_PER_USEC) /* how late a sleep may end */
-#define BUSY_NS NSEC_PER_MSEC	     /* a device without room is asked again at once for so long, then now and then */
+#define SPIN_NS (50 * NSEC_PER_USEC) /* the most by which a sleep may end late */
+#define BUSY_NS NSEC_PER_MSEC	     /* a device without room is polled without a pause for this long, later with pauses */
 #define STUCK_NS (2 * NSEC_PER_SEC)
 #define NAP_NS (50 * NSEC_PER_USEC)
-#define BEHIND_NS (250 * NSEC_PER_MSEC) /* so late, the plan's rate is beyond the device: no pause explains it */
+#define BEHIND_NS (250 * NSEC_PER_MSEC) /* no pause makes a sender this late: the plan's rate is beyond the device */
 
 struct send_memory *departure_memory(void)
 {
@@ -49,7 +49,7 @@ void departure_left(struct send_memory *m, uint32_t count)
 	__atomic_store_n(&m->consumed, m->consumed + count, __ATOMIC_RELEASE);
 }
 
-/* When the slot may leave. */
+/* The slot's departure time. */
 static uint64_t due(const struct send_memory *m, const struct slot *s)
 {
 	uint64_t planned = m->start + s->departure, spaced = m->last + m->spacing;
@@ -57,7 +57,7 @@ static uint64_t due(const struct send_memory *m, const struct slot *s)
 	return planned > spaced ? planned : spaced;
 }
 
-/* false: it is not yet time when `until` comes. */
+/* Waits until `when`. false: `until` came first. */
 static bool wait_for(uint64_t when, uint64_t until)
 {
 	uint64_t now = now_ns(), end = when < until ? when : until;
@@ -70,7 +70,7 @@ static bool wait_for(uint64_t when, uint64_t until)
 	return now >= when;
 }
 
-/* How many slots to hand over: one by one as long as the rate can be kept, else as many as are far behind it. */
+/* How many slots to hand over: one while the rate is kept, else all that are far behind it. */
 static uint32_t at_once(const struct send_memory *m, uint32_t most, uint64_t now)
 {
 	uint32_t count = 0;
@@ -92,7 +92,7 @@ static void note_lateness(struct send_memory *m, uint32_t count, uint64_t now)
 	}
 }
 
-/* The device has no room, since `since`. */
+/* Waits for room. The device has had none since `since`. */
 static bool have_patience(struct outlet *o, uint64_t since, uint64_t now)
 {
 	if (now - since > STUCK_NS) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What each fault hits, and what it does there. */
+/* Which packets a fault hits, and what it changes in them. */
 #include <math.h>
 
 #include "roce/opcode.h"
@@ -12,7 +12,7 @@
 
 #define MTU_LEAST 256 /* path MTUs are powers of two (IBTA 9.2) */
 #define MTU_MOST 4096
-#define BEYOND 32     /* bytes of payload-beyond-mtu: more than a RETH, which would be another lint */
+#define BEYOND 32     /* payload-beyond-mtu exceeds the MTU by this many bytes: more than a RETH, which would be another lint */
 
 const struct fault_row fault_rows[FAULT_KINDS] = {
 #define FAULT(name, unit, stage, needs, keys, words) [FAULT_##name] = { #name, unit, stage, needs, keys },
@@ -51,7 +51,7 @@ bool fault_concerns(const struct fault *f, const struct packet *p, uint64_t *num
 		return p->place & AT_LAST;
 	case UNIT_FIRSTS:
 		return p->place == AT_FIRST;
-	case UNIT_MIDDLES: /* one packet as large as itself is before it */
+	case UNIT_MIDDLES: /* the middle follows a packet of its own size */
 		return !p->place && p->offset == p->payload_bytes;
 	case UNIT_LASTS:
 		return p->place == AT_LAST;
@@ -72,7 +72,7 @@ uint64_t fault_draw(const struct fault *f, uint64_t *random)
 
 /* ---- packets ---- */
 
-/* A path MTU other than the plan's; a smaller one if the message's Last is not larger, which would be another mistake. */
+/* A path MTU other than the plan's. A smaller one would be another mistake if the message's Last were larger than it. */
 static uint32_t other_mtu(const struct plan *plan)
 {
 	uint32_t smaller = 0, larger = MTU_LEAST;
@@ -86,7 +86,7 @@ static uint32_t other_mtu(const struct plan *plan)
 	return larger;
 }
 
-/* The payload that a fault of sizes gives its packet. */
+/* The payload size that a fault of sizes sets. */
 static uint32_t other_size(const struct fault *f, const struct plan *plan)
 {
 	uint64_t base = plan->mtu;
@@ -124,11 +124,11 @@ uint32_t fault_growth(const struct fault *f, const struct plan *plan)
 	case FAULT_extra_imm:
 		return WIRE_IMMDT_LEN;
 	default:
-		return size > usual ? size - usual + 3 : 0; /* with pad */
+		return size > usual ? size - usual + 3 : 0; /* with pad bytes */
 	}
 }
 
-/* Another payload; a RETH in the same packet tells of it. */
+/* Changes the payload's size. A RETH in the same packet announces the new size. */
 static void resize(struct packet *p, uint32_t bytes)
 {
 	p->dma_length += bytes - p->payload_bytes;
@@ -220,7 +220,7 @@ static void mend_ip_checksum(struct frame *frame)
 	put16(ip + 10, ~sum_fold(sum_add(0, ip, WIRE_IPV4_LEN)));
 }
 
-/* IP and UDP lengths for so many bytes more. Wrong ones stay as wrong as they are. */
+/* Adds `bytes` to the IP and UDP lengths. Wrong lengths stay wrong by the same amount. */
 static void lengthen(struct frame *frame, int bytes)
 {
 	__u8 *ip_length = frame->bytes + frame->ip + (frame->ipv6 ? 4 : 2), *udp_length = frame->bytes + frame->udp + 4;
@@ -230,7 +230,7 @@ static void lengthen(struct frame *frame, int bytes)
 	mend_ip_checksum(frame);
 }
 
-/* Zeroes between the headers and the payload. */
+/* Inserts zeroes between the headers and the payload. */
 static __u8 *insert_header(struct frame *frame, uint32_t at, uint32_t bytes)
 {
 	uint16_t extension = frame->extension, payload = frame->payload;
@@ -252,13 +252,13 @@ static void remove_header(struct frame *frame, uint32_t at, uint32_t bytes)
 	lengthen(frame, -(int)bytes);
 }
 
-/* Another fault may have taken them out of this packet already. */
+/* Another fault may already have removed the extension headers from this packet. */
 static bool has_extensions(const struct frame *frame, uint32_t bytes)
 {
 	return frame->payload >= frame->extension + bytes;
 }
 
-/* One pad byte more than brings it to a multiple of 4; three: none. */
+/* Adds one pad byte to make the length a multiple of 4; three pad bytes become none. */
 static void mistake_pad_count(struct frame *frame)
 {
 	uint32_t end = frame->length - (frame->without_icrc ? 0 : WIRE_ICRC_LEN);
@@ -364,7 +364,7 @@ void fault_frame(const struct fault *f, const struct packet *p, struct frame *fr
 static void mistake_udp_checksum(struct frame *frame)
 {
 	__u8 *udp = frame->bytes + frame->udp;
-	/* what hardware would still have to complete (roce/checksum.h): nobody could call it wrong */
+	/* the state before hardware offload completes the checksum (roce/checksum.h): nobody could call it wrong */
 	uint32_t pseudo = sum_fold(sum_add(WIRE_PROTO_UDP + get16(udp + 4),
 						     frame->bytes + frame->ip + (frame->ipv6 ? 8 : 12),
 						     frame->ipv6 ? 32 : 8));
@@ -380,7 +380,7 @@ static void mistake_udp_checksum(struct frame *frame)
 	put16(udp + 6, is);
 }
 
-/* The bits that `where` names: bytes from *from to before the returned one. */
+/* The bits that `where` names: the bytes from *from up to, but without, the returned offset. */
 static uint32_t corrupt_where(const struct fault *f, const struct frame *frame, uint32_t *from)
 {
 	uint32_t icrc = frame->without_icrc ? frame->length : frame->length - WIRE_ICRC_LEN;
@@ -406,7 +406,7 @@ static uint32_t corrupt_where(const struct fault *f, const struct frame *frame, 
 	}
 }
 
-/* The lowest bit of a byte is on the wire, and in the CRC, before its highest: a burst is one in both. */
+/* The wire and the CRC take a byte's lowest bit first, so a burst in this order is a burst in both. */
 static void corrupt(const struct fault *f, struct frame *frame, uint64_t *random)
 {
 	uint32_t from, bits = 8 * (corrupt_where(f, frame, &from) - from), burst = f->burst, first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* --fault: from text to struct fault, and what to say where that cannot be. */
+/* --fault: parses text into struct fault, and says what is wrong with it. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,13 +11,13 @@
 #include "roce/psn.h"
 #include "userspace/send/fault_kinds.h"
 
-#define TEXT_MOST 200	  /* characters of a --fault */
-#define OWN_KEYS 8	  /* bits of what was given: the keys that all faults have, from here on the kind's own */
-#define BY_MOST 65535	  /* packets that one may leave later */
+#define TEXT_MOST 200	  /* most characters of a --fault */
+#define OWN_KEYS 8	  /* bits of the keys given: first the keys that all faults have, from this bit on those of the kind */
+#define BY_MOST 65535	  /* the most packets that a packet may be delayed by */
 #define BURST_MOST (8 * CELL_BYTES)
 #define MIDDLE_MOST 9000  /* bytes of payload */
 
-/* What `value` may be; else 0 to PSN_MASK. */
+/* The range of `value`; 0 to PSN_MASK if there is no entry. */
 static const struct { uint64_t least, most; } values[FAULT_KINDS] = {
 	[FAULT_psn_skip] = { 1, PSN_MASK },
 	[FAULT_icrc_constant] = { 0, UINT32_MAX },
@@ -34,7 +34,7 @@ static const char *const wheres[] = {
 	[WHERE_HEADERS] = "headers", [WHERE_ANYWHERE] = "anywhere",
 };
 
-/* What is wrong, in words. */
+/* Formats the error message. */
 __attribute__((format(printf, 1, 2))) static const char *wrong(const char *format, ...)
 {
 	static char said[3 * TEXT_MOST];
@@ -46,7 +46,7 @@ __attribute__((format(printf, 1, 2))) static const char *wrong(const char *forma
 	return said;
 }
 
-/* Changes of a character that make one of the other (Levenshtein). */
+/* The number of single-character changes between two words (Levenshtein). */
 static size_t distance(const char *a, const char *b)
 {
 	size_t row[TEXT_MOST + 1], n = strlen(b);
@@ -68,7 +68,7 @@ static size_t distance(const char *a, const char *b)
 	return row[n];
 }
 
-/* The names nearest to what was meant, three at most. */
+/* Suggests the names nearest to the unknown one, three at most. */
 static const char *unknown_kind(const char *text)
 {
 	size_t off[FAULT_KINDS], last = strlen(text) / 3 + 1;
@@ -107,7 +107,7 @@ static bool probability(const char *text, double *p)
 	return !*end && *p > 0 && *p <= 1;
 }
 
-/* N or N-M. */
+/* Parses N or N-M. */
 static bool range(char *text, uint64_t least, uint64_t most, uint32_t *from, uint32_t *to)
 {
 	char *dash = strchr(text, '-');
@@ -148,7 +148,7 @@ static const char *set_where(struct fault *f, const char *text)
 	return "where is payload-or-icrc, payload, icrc, headers or anywhere";
 }
 
-/* A number from 0. */
+/* Parses a number from 0 on. */
 static bool set_index(const char *text, uint64_t most, int64_t *to)
 {
 	uint64_t n;
@@ -195,7 +195,7 @@ static const char *set_key(struct fault *f, const char *key, char *text)
 	return "there is no such key";
 }
 
-/* Which of the words in the list it is, from 0; -1: none of them. A word of the list may have =DEFAULT behind it. */
+/* The word's index in the list, from 0; -1: not in the list. An entry of the list may end with =DEFAULT. */
 static int word_of(const char *list, const char *word)
 {
 	size_t length = strlen(word);
@@ -210,7 +210,7 @@ static int word_of(const char *list, const char *word)
 	return -1;
 }
 
-/* KEY=VALUE each, `seen` of them before; defaults go the same way as what the user says. */
+/* Parses KEY=VALUE pairs after the `seen` that came before. Defaults are parsed the same way. */
 static const char *set_keys(struct fault *f, char *text, const char *between, uint32_t *seen)
 {
 	static const char *const common = "p every at qp";
@@ -253,7 +253,7 @@ static void set_defaults(struct fault *f)
 	f->has_value = false;
 }
 
-/* A fault that is parsed: whether its keys go together. */
+/* Checks that the keys of a parsed fault go together. */
 static const char *settle(struct fault *f, uint32_t seen)
 {
 	int when = !!f->p + !!f->every + !!f->at;
@@ -337,7 +337,7 @@ static bool has_messages(const struct plan *plan)
 	return plan->op != SEND_ACK && plan->op != SEND_CNP;
 }
 
-/* What of the plan the fault needs and does not have; NULL: nothing. */
+/* What the fault needs and the plan does not have; NULL: nothing. */
 static const char *missing(const struct plan *plan, unsigned int needs)
 {
 	bool uc = plan->op == SEND_UC_WRITE_IMM || plan->op == SEND_UC_WRITE || plan->op == SEND_UC_SEND;

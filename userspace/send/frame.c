@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is done to a whole frame, and how it becomes a slot. None of it is the engine's code (see userspace/send/icrc_way.h). */
+/* Operations on a whole frame, and its conversion to a slot. None of this is the engine's code (userspace/send/icrc_way.h). */
 #include <assert.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "userspace/send/compose.h"
 #include "userspace/send/icrc_way.h"
 
-#define IPV6_BYTES 40 /* without extension headers, which its length counts */
+#define IPV6_BYTES 40 /* without the extension headers, which its length field counts */
 
 void frame_lengths(struct frame *f)
 {
@@ -51,7 +51,7 @@ void frame_remove(struct frame *f, uint32_t at, uint32_t bytes)
 			*starts[i] = *starts[i] - at > bytes ? *starts[i] - bytes : at;
 }
 
-/* RFC 768, RFC 8200 8.1: over what the UDP length says, as far as it is there. */
+/* RFC 768, RFC 8200 8.1: covers as many bytes as the UDP length says and the frame has. */
 static void udp_checksum(struct frame *f)
 {
 	__u8 *ip = f->bytes + f->ip, *udp = f->bytes + f->udp;
@@ -61,7 +61,7 @@ static void udp_checksum(struct frame *f)
 	put16(udp + 6, 0);
 	sum = f->ipv6 ? sum_add(sum, ip + 8, 32) : sum_add(sum, ip + 12, 8);
 	sum = sum_fold(sum_add(sum, udp, length < there ? length : there));
-	put16(udp + 6, (uint16_t)~sum ?: 0xffff); /* 0 would say that there is none */
+	put16(udp + 6, (uint16_t)~sum ?: 0xffff); /* 0 would mean: no checksum */
 }
 
 void frame_seal(struct frame *f, const struct plan *plan, uint32_t value, const struct frame *before)

@@ -9,7 +9,7 @@ bool held_add(struct send_qp *qp, const struct packet *p, const struct packet *b
 
 	if (!h)
 		return false;
-	if (qp->held && qp->held_last->due <= due) /* most are: not through all of them */
+	if (qp->held && qp->held_last->due <= due) /* usually it belongs at the end: skip the search */
 		at = &qp->held_last->next;
 	while (*at && (*at)->due <= due)
 		at = &(*at)->next;

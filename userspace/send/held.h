@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Packets of a QP that leave later than their turn. */
+/* Packets of a QP that are delayed behind later ones. */
 #ifndef USERSPACE_SEND_HELD_H
 #define USERSPACE_SEND_HELD_H
 
@@ -7,15 +7,15 @@
 
 struct held {
 	struct held *next;
-	uint64_t due;	 /* leaves behind the place of its QP's packet of this number */
-	struct packet packet, before; /* before: the one made before it; number 0: none */
-	uint64_t faults; /* a bit each: those that are still to be applied */
+	uint64_t due;	 /* leaves after the QP's packet with this number */
+	struct packet packet, before; /* before: the QP's previous packet; its number is 0 if there is none */
+	uint64_t faults; /* set of the faults that are not yet applied (a bit each) */
 };
 
-/* Behind those of the QP that are due as early. before: or NULL. false: no memory. */
+/* Inserts the packet after those that are due no later. before: may be NULL. Returns false without memory. */
 bool held_add(struct send_qp *qp, const struct packet *p, const struct packet *before, uint64_t faults, uint64_t due);
 
-/* Takes out the first one, to be given to free(), if it is due by that number; NULL: there is none. */
+/* Removes and returns the first packet if it is due by that number, else NULL. The caller frees it. */
 struct held *held_due(struct send_qp *qp, uint64_t number);
 
 #endif

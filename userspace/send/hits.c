@@ -57,7 +57,7 @@ uint64_t hits_of(struct hits *h, const struct packet *p, uint64_t *random)
 	return hits;
 }
 
-/* Message-counted faults and those of one QP are not every packet's. */
+/* Faults that count messages, or one QP's packets, are not drawn from all packets. */
 static bool is_drawn_from_all(const struct fault *f)
 {
 	struct send_qp qp = { 0 };

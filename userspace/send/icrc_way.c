@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Each mistake that send makes (roce/icrc_mistake.def) is a small change to the recipe of a right ICRC. */
+/* Each ICRC mistake of send (roce/icrc_mistake.def) is a small change to the recipe of a right ICRC. */
 #include <isa-l/crc.h>
 #include <string.h>
 
 #include "userspace/send/bytes.h"
 #include "userspace/send/icrc_way.h"
 
-/* crc: over the bytes before, 0 at first; complemented when it comes in and when it goes out, as zlib's crc32(). */
+/* crc: of the bytes before, 0 at first. Complemented on entry and on return, like zlib's crc32(). */
 typedef uint32_t crc_function(uint32_t crc, const __u8 *bytes, uint32_t length);
 
 struct recipe {
 	const struct frame *frame, *before;
 	uint32_t value;
 
-	/* what goes in: bytes of ones; from `from` to `to` of the headers, masked; payload and pad */
+	/* input: bytes of ones; the masked headers from `from` to `to`; payload and pad */
 	uint32_t ones;
 	__u8 headers[CELL_BYTES];
 	uint32_t from, to;
 	const __u8 *payload;
 	uint32_t payload_bytes;
-	__u8 swapped[CELL_BYTES]; /* the payload of ICRC_WAY_words_swapped */
+	__u8 swapped[CELL_BYTES]; /* ICRC_WAY_words_swapped: its payload */
 
-	/* what is made of it */
+	/* the checksum function */
 	crc_function *crc;
-	uint32_t flipped; /* bits of the CRC that are inverted behind its end */
+	uint32_t flipped; /* bits to invert in the finished CRC */
 	bool msb_first;	  /* the field's byte order */
-	bool exchanged;	  /* ... is the other one */
+	bool exchanged;	  /* use the other byte order */
 	bool constant;	  /* the field holds `field` instead */
 	uint32_t field;
 };
@@ -40,13 +40,13 @@ static uint32_t crc32_msb_first(uint32_t crc, const __u8 *bytes, uint32_t length
 	return crc32_ieee(crc, bytes, length);
 }
 
-/* ISA-L's does not complement, and does not change the bytes either. */
+/* ISA-L's function neither complements nor changes the bytes, but does not declare them const. */
 static uint32_t crc32c(uint32_t crc, const __u8 *bytes, uint32_t length)
 {
 	return ~crc32_iscsi((unsigned char *)bytes, length, ~crc);
 }
 
-/* Of a copy of the frame's headers: what may change on the way becomes ones (IBTA 7.8.1 for IPv6, as the GRH; A17.3.3). */
+/* Sets the variable fields of a copy of the headers to ones (IBTA 7.8.1 for IPv6, as the GRH; A17.3.3). */
 static void mask(__u8 *headers, const struct frame *f)
 {
 	__u8 *ip = headers + f->ip, *udp = headers + f->udp, *bth = headers + f->bth;
@@ -92,7 +92,7 @@ static void way_no_ones(struct recipe *r)
 	r->ones = 0;
 }
 
-/* Takes bytes of a header as they are sent; mask: the bits of each. */
+/* Restores bytes of a header as they are sent. mask: the bits to restore in each byte. */
 static void unmask(struct recipe *r, uint32_t at, uint32_t bytes, __u8 mask)
 {
 	for (uint32_t i = at; i < at + bytes; i++)
@@ -120,7 +120,7 @@ static void way_unmasked_ip_checksum(struct recipe *r)
 		unmask(r, r->frame->ip + 10, 2, 0xff);
 }
 
-/* It covers the ICRC, so it cannot be known before it. */
+/* The UDP checksum covers the ICRC, so it is not known yet: use 0. */
 static void way_unmasked_udp_checksum(struct recipe *r)
 {
 	memset(r->headers + r->frame->udp + 6, 0, 2);
@@ -161,7 +161,7 @@ static void way_crc32c(struct recipe *r)
 	r->msb_first = false;
 }
 
-/* The header that stands in the register is the one before, whatever its length. */
+/* The register still holds the previous header, whatever its length. */
 static void way_previous_header(struct recipe *r)
 {
 	if (!r->before)
@@ -216,7 +216,7 @@ static void way_short_lengths(struct recipe *r)
 	shorten(udp_length(r->headers, r->frame));
 }
 
-/* A word that is not whole stays as it is. */
+/* An incomplete last word is left unchanged. */
 static void way_words_swapped(struct recipe *r)
 {
 	uint32_t whole = r->payload_bytes / 4 * 4;
@@ -241,7 +241,7 @@ static void right_recipe(struct recipe *r, const struct frame *f)
 	r->ones = 8;
 	r->from = f->ip;
 	r->to = f->payload < end ? f->payload : end;
-	/* masked whole, also if the frame ends within */
+	/* mask the whole headers, even if the frame ends within them */
 	memcpy(r->headers, f->bytes, f->payload);
 	mask(r->headers, f);
 	r->payload = f->bytes + r->to;

@@ -2,7 +2,7 @@
 #include "lib/clock.h"
 #include "userspace/send/lateness.h"
 
-#define LITTLE (100 * NSEC_PER_USEC) /* of a run so short that a percent of it is nothing */
+#define LITTLE (100 * NSEC_PER_USEC) /* tolerance for runs so short that one percent is too little */
 
 __u64 lateness_of_bucket(__u32 bucket)
 {

@@ -12,7 +12,7 @@
 #include "userspace/model/address.h"
 #include "userspace/send/machine.h"
 
-/* NUD_VALID of the kernel: the Ethernet address is there, however old */
+/* the kernel's NUD_VALID: the Ethernet address is known, however old */
 #define KNOWN (NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY)
 
 static bool is_link_local(const __u8 address[16])
@@ -20,7 +20,7 @@ static bool is_link_local(const __u8 address[16])
 	return address[0] == 0xfe && (address[1] & 0xc0) == 0x80;
 }
 
-/* false: another family than `to`, or another scope. */
+/* false: its family or its scope differs from that of `to`. */
 static bool take_address(const struct sockaddr *from, const __u8 to[16], __u8 address[16])
 {
 	if (from->sa_family == AF_INET && address_is_ipv4(to)) {

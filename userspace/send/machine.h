@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What this machine knows about an interface and who is behind it. false: it does not know. */
+/* What this machine knows about an interface and its neighbours. All return false if the value is unknown. */
 #ifndef USERSPACE_SEND_MACHINE_H
 #define USERSPACE_SEND_MACHINE_H
 
@@ -8,12 +8,12 @@
 #include <linux/types.h>
 
 /*
- * An address of the interface, IPv4 as ::ffff:a.b.c.d, of the family of `to`; of IPv6 addresses one that is link-local if `to`
- * is, and only then.
+ * An address of the interface in the family of `to`; IPv4 as ::ffff:a.b.c.d. An IPv6 address is link-local if and only if `to`
+ * is.
  */
 bool machine_address(const char *interface, const __u8 to[16], __u8 address[16]);
 
-/* Its Ethernet address. */
+/* The interface's Ethernet address. */
 bool machine_mac(const char *interface, __u8 mac[6]);
 
 /* The neighbour's Ethernet address, from the kernel's table. */

@@ -100,7 +100,7 @@ unsigned int netdev_ready(const char *name, uint32_t frame_bytes, bool tagged, c
 	return ifindex;
 }
 
-/* rtnl_link_stats64: nobody's ndo_get_stats64 is asked twice for one reading, as it would be by sysfs's files. */
+/* rtnl_link_stats64: calls the driver's ndo_get_stats64 once per reading. The files in sysfs call it once per counter. */
 static int take_statistics(struct nl_msg *msg, void *context)
 {
 	struct nlattr *found = nlmsg_find_attr(nlmsg_hdr(msg), sizeof(struct ifinfomsg), IFLA_STATS64);
@@ -118,8 +118,8 @@ static bool link_statistics(unsigned int ifindex, struct rtnl_link_stats64 *s)
 }
 
 /*
- * Whether the driver's counter is of redirected frames that did not leave: veth's tx_queue_0_xdp_xmit_errors, mlx5's tx_xdp_err
- * and tx_xdp_full, virtio_net's tx0_xdp_tx_drops, ...
+ * Whether the driver's counter counts redirected frames that did not leave: veth's tx_queue_0_xdp_xmit_errors, mlx5's
+ * tx_xdp_err and tx_xdp_full, virtio_net's tx0_xdp_tx_drops, ...
  */
 static bool of_lost_redirects(const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a network device can do, and what it says of frames that it dropped. */
+/* What a network device can do, and how many frames it dropped. */
 #ifndef USERSPACE_SEND_NETDEV_H
 #define USERSPACE_SEND_NETDEV_H
 
@@ -10,41 +10,41 @@
 /* enum netdev_xdp_act of the kernel's include/uapi/linux/netdev.h (Linux 6.3), which Debian 12's headers do not have. */
 enum {
 	NETDEV_REDIRECT = 1 << 1,
-	NETDEV_NDO_XMIT = 1 << 2,     /* takes redirected frames */
-	NETDEV_XSK_ZEROCOPY = 1 << 3, /* AF_XDP without a copy */
-	NETDEV_NDO_XMIT_SG = 1 << 6,  /* redirected frames of several buffers */
+	NETDEV_NDO_XMIT = 1 << 2,     /* accepts redirected frames */
+	NETDEV_XSK_ZEROCOPY = 1 << 3, /* AF_XDP with zero-copy */
+	NETDEV_NDO_XMIT_SG = 1 << 6,  /* accepts redirected frames of several buffers */
 };
 
-/* The device's XDP features as they are now (a veth's change with its peer). false: this kernel does not tell (before 6.3). */
+/* The device's XDP features now (a veth's change with its peer). false: the kernel does not report them (before 6.3). */
 bool netdev_features(unsigned int ifindex, uint64_t *features);
 
-/* By the name of its driver. */
+/* Decided by the driver's name. */
 bool netdev_is_veth(unsigned int ifindex);
 
 /*
- * Whether frames of that many bytes (without FCS) can be sent by the interface: it is there, up, and its MTU is large enough.
- * 0: no; said, room for `size` bytes, has the reason in one line. Otherwise its index.
+ * Whether the interface can send frames of that many bytes (without FCS): it exists, is up, and its MTU is large enough.
+ * Returns its index, or 0 with the reason in `said` (room for `size` bytes, one line).
  */
 unsigned int netdev_ready(const char *name, uint32_t frame_bytes, bool tagged, char *said, size_t size);
 
 /*
- * What the device's own counters say of frames on the way out since it was made, whoever sent them. What a veth's peer drops
- * behind its ring is the peer's loss and in none of them.
+ * The device's own counters of sent frames since it was created, whoever sent them. They do not include what a veth's peer
+ * drops behind its ring: that is the peer's loss.
  */
 struct netdev_counters {
 	uint64_t sent;	  /* tx_packets */
-	bool sent_exact;  /* that counts all frames, and soon: veth. NICs may be seconds behind, or leave redirected ones out */
-	uint64_t dropped; /* tx_dropped, or the driver's own counters of redirected frames where those are more */
-	uint64_t errors;  /* tx_errors, or those it is made of where they are more */
+	bool sent_exact;  /* tx_packets counts all frames, at once: veth. NICs may be seconds behind, or omit redirected frames */
+	uint64_t dropped; /* tx_dropped, or the driver's own counters of redirected frames if they are more */
+	uint64_t errors;  /* tx_errors, or the sum of its parts if that is more */
 };
 
-/* false: there is no such device any more. */
+/* false: the device no longer exists. */
 bool netdev_counters(unsigned int ifindex, struct netdev_counters *c);
 
 /*
- * Frames lost on the way out since `before`; 0: none that the device knows of. left: how many were handed to it; retried: how
- * many it refused that were then sent again, which it may have counted as dropped. Waits up to a second for a count that is
- * behind. false: there is no such device any more.
+ * Frames lost while sending since `before`, as far as the device knows. left: frames handed to it. retried: refused frames that
+ * were sent again, which the device may have counted as dropped. Waits up to a second for a count that is behind. false: the
+ * device no longer exists.
  */
 bool netdev_lost(unsigned int ifindex, const struct netdev_counters *before, uint64_t left, uint64_t retried, uint64_t *lost);
 

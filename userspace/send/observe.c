@@ -7,13 +7,13 @@
 #include "userspace/send/compose.h"
 #include "userspace/send/observe.h"
 
-#define IPV6_EXTENSIONS 4 /* so many an observer walks (docs/rules.md: RoCE has none) */
+#define IPV6_EXTENSIONS 4 /* the most that an observer walks (docs/rules.md: RoCE has none) */
 
-/* Where the reading stands; offsets in bytes. */
+/* State of the reader; offsets in bytes. */
 struct reader {
 	const __u8 *bytes;
 	uint32_t length, at;
-	uint32_t end;	/* of the IP datagram, by its length */
+	uint32_t end;	/* end of the IP datagram, by its length field */
 	bool fragment;
 };
 
@@ -31,7 +31,7 @@ static bool is_there(const struct reader *r, uint32_t bytes)
 	return r->at + bytes <= r->length;
 }
 
-/* The Ethertype; at then is what follows. */
+/* Reads the Ethertype; `at` then points behind it. */
 static uint32_t read_ethernet(struct reader *r)
 {
 	uint32_t type;
@@ -103,7 +103,7 @@ static bool read_udp(struct reader *r)
 	return get(udp + 2, 2) == WIRE_ROCEV2_PORT;
 }
 
-/* The extension headers that an opcode's packets have, bytes. */
+/* The bytes of extension headers that an opcode has. */
 static uint32_t extension_bytes(uint32_t op)
 {
 	static const struct { uint32_t op, bytes; } headers[] = {
@@ -119,7 +119,7 @@ static uint32_t extension_bytes(uint32_t op)
 	return bytes;
 }
 
-/* From the BTH on; false: its lengths contradict each other. */
+/* Reads from the BTH on. false: the lengths contradict each other. */
 static bool read_roce(const struct reader *r, struct truth_packet *p)
 {
 	const __u8 *bth = r->bytes + r->at, *extension = bth + sizeof(struct wire_bth);
@@ -136,7 +136,7 @@ static bool read_roce(const struct reader *r, struct truth_packet *p)
 	if (before > r->end)
 		return false;
 	p->payload_bytes = r->end - before;
-	if (op & OP_RDETH) /* reliable datagrams, which no plan has */
+	if (op & OP_RDETH) /* reliable datagram: no plan has it */
 		extension += WIRE_RDETH_LEN;
 	if (op & OP_DETH)
 		p->sqpn = get(extension + offsetof(struct wire_deth, sqpn), 3);
@@ -159,7 +159,7 @@ struct truth_packet frame_observed(const struct frame *f)
 		p.other = true;
 	else if (!read_roce(&r, &p))
 		p.malformed = true;
-	/* a datagram that ends or begins elsewhere has other bytes for its ICRC */
+	/* a datagram with another beginning or end has its ICRC at another place */
 	p.icrc_good = r.end == f->length && r.at == f->bth && frame_icrc_good(f);
 	return p;
 }

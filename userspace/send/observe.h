@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What an observer reads of a frame that mistakes have gone through: any of its bytes may be wrong. Not the engine's code. */
+/* What an observer reads from a frame after faults, which may have changed any byte. Not the engine's code. */
 #ifndef USERSPACE_SEND_OBSERVE_H
 #define USERSPACE_SEND_OBSERVE_H
 

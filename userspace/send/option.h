@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Options of `rocescope send` that have rules of their own. Private to send/option*.c; options.c has the table. */
+/* Options of `rocescope send` with rules of their own. Private to send/option*.c. options.c has the table. */
 #ifndef USERSPACE_SEND_OPTION_H
 #define USERSPACE_SEND_OPTION_H
 
 #include "lib/option.h"
 #include "userspace/send/options.h"
 
-/* A copy, instead of what *to points to: a plan file is gone when its text is used. */
+/* Replaces *to by a copy of text, which outlives the plan file that it was read from. */
 void option_store_text(const char **to, const char *text);
 
-/* What was allocated; there is none: exit status 1. */
+/* Checks an allocation: NULL ends the program with exit status 1. */
 void *option_memory(void *memory);
 
 /* option_rules.c */

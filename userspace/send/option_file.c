@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Plan files, and presets, which are plan files that are built in. */
+/* Plan files, and presets, which are built-in plan files. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "userspace/send/option.h"
 
 #define BLANKS " \t\r\n"
-#define LINE_BYTES (1 << 20) /* a hundred thousand weights */
+#define LINE_BYTES (1 << 20) /* room for a hundred thousand weights */
 #define LINES_MOST (2 * QPS_MOST)
 
-/* The line is changed. # begins a comment at the line's beginning or behind a blank. */
+/* Changes the line. # begins a comment at the line's beginning or after a blank. */
 static void parse_line(struct option_parser *p, char *line)
 {
 	char *name = line + strspn(line, BLANKS), *value, *end;
@@ -35,7 +35,7 @@ static void parse_line(struct option_parser *p, char *line)
 
 static void read_plan(struct option_parser *p, FILE *f)
 {
-	static char line[LINE_BYTES]; /* no plan file names another one */
+	static char line[LINE_BYTES]; /* static is safe: a plan file cannot name another one */
 
 	while (fgets(line, LINE_BYTES, f)) {
 		if (++p->line > LINES_MOST)
@@ -56,7 +56,7 @@ void take_plan(struct option_parser *p, const struct option_entry *e, const char
 	f = fopen(text, "r");
 	if (f)
 		read_plan(&inside, f);
-	if (!f || ferror(f)) { /* no mistake of the command line: as everywhere where a file cannot be read */
+	if (!f || ferror(f)) { /* exit status 1, as for every file that cannot be read, not that of a usage error */
 		fprintf(stderr, "rocescope: send: --plan %s: %s\n", text, strerror(errno));
 		exit(1);
 	}

@@ -49,7 +49,7 @@ void take_ecn(struct option_parser *p, const struct option_entry *e, const char 
 	plan_of(p)->tos = (plan_of(p)->tos & ~3) | option_whole(p, e, text, 0, 3);
 }
 
-/* An ACK's preset may have messages; who asks for some has misunderstood. */
+/* An ACK has no message. A preset may set one, but the user may not: he has misunderstood. */
 void take_message(struct option_parser *p, const struct option_entry *e, const char *text)
 {
 	option_size(p, e, text);
@@ -67,7 +67,7 @@ void take_first_psn(struct option_parser *p, const struct option_entry *e, const
 
 void take_rate(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	/* the lower end: departures are 64-bit ns */
+	/* the lower limit: departure times are 64-bit ns */
 	if (!parse_rate(text, &plan_of(p)->rate) || plan_of(p)->rate.per_second < 0.001)
 		option_wrong(p, e, text, "not a rate like 10Gbit or 2Mpps");
 }
@@ -90,7 +90,7 @@ static bool parse_time(const char *text, double *seconds)
 	return false;
 }
 
-/* N, or N/T: N packets every T. */
+/* Parses N, or N/T: N packets every T. */
 void take_burst(struct option_parser *p, const struct option_entry *e, const char *text)
 {
 	struct plan *plan = plan_of(p);
@@ -212,7 +212,7 @@ void take_qp(struct option_parser *p, const struct option_entry *e, const char *
 	free(words);
 	if (o->qp_count == QPS_MOST)
 		option_wrong(p, e, text, "at most %d QPs", QPS_MOST);
-	/* room for a power of two of them */
+	/* doubles the room at each power of two */
 	if (!(o->qp_count & (o->qp_count - 1)))
 		o->qp = option_memory(realloc(o->qp, (o->qp_count ? o->qp_count * 2 : 1) * sizeof(*o->qp)));
 	o->qp[o->qp_count++] = qp;

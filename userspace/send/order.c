@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "userspace/send/order.h"
 
-/* QPs that have something to send stand in a ring, in the order of their indexes. */
+/* QPs with packets left are in a ring, in the order of their indexes. */
 static void join(struct order *o, uint32_t qps)
 {
 	uint32_t first = qps, last = qps;
@@ -36,7 +36,7 @@ static uint32_t weight(const struct order *o)
 	return o->turn[o->current % o->turns];
 }
 
-/* A sequence that names only some QPs ends with theirs. */
+/* A sequence that names only some QPs ends when those QPs do. */
 static void count_named(struct order *o, const struct plan *plan)
 {
 	for (uint32_t i = 0; i < plan->qps; i++)

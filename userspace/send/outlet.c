@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Which way out. */
+/* Chooses the outlet. */
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 #include "userspace/send/netdev.h"
 #include "userspace/send/outlet.h"
 
-/* The fastest one first. AF_XDP that copies is no faster than AF_PACKET, and is not taken unless it is asked for. */
+/* The fastest first. AF_XDP without zero-copy is no faster than AF_PACKET, so it is used only if --out asks for it. */
 static const struct outlet_kind *const ways[] = { &outlet_live, &outlet_xdp, &outlet_packet };
 
-/* Frames that are redirected to a device which cannot take them vanish without a trace in any counter. */
+/* Frames redirected to a device that does not accept them are dropped without any counter. */
 static bool takes_redirected(struct outlet *o)
 {
 	unsigned int ifindex = if_nametoindex(o->plan->interface);
@@ -37,7 +37,7 @@ static bool try(struct outlet *o, const struct outlet_kind *kind)
 	return (kind != &outlet_live || takes_redirected(o)) && kind->open(o);
 }
 
-/* Behind `name: `, if the text begins with it: the line has it already. */
+/* Skips a leading `name: `, which the line already has. */
 static const char *behind(const char *text, const char *name)
 {
 	size_t length = strlen(name);

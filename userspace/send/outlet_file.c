@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Into a capture file, without waiting: each frame has the time at which it would have left. */
+/* Writes to a capture file without waiting: each frame's timestamp is the time at which it would have left. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static bool open_file(struct outlet *o)
 	return false;
 }
 
-/* Slots count as left when they are in the file. */
+/* Slots count as sent once they are in the file. */
 static bool flush(struct outlet *o, uint32_t slots)
 {
 	struct file *f = o->own;

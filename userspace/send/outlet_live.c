@@ -17,26 +17,26 @@
 #include "userspace/send/netdev.h"
 #include "userspace/send/outlet.h"
 
-#include "bpf/send.skel.h" /* knows struct send_memory */
+#include "bpf/send.skel.h" /* needs struct send_memory */
 
-#define BATCH 64	       /* packets between two hand-overs to the driver, as its NAPI does */
-#define LOOK_NS NSEC_PER_MSEC  /* how often user space looks at what the kernel does */
-#define ASK_NS (100 * NSEC_PER_MSEC) /* how often it looks whether the interface is still there */
+#define BATCH 64	       /* packets between two flushes to the driver, as NAPI does */
+#define LOOK_NS NSEC_PER_MSEC  /* how often user space polls the kernel's progress */
+#define ASK_NS (100 * NSEC_PER_MSEC) /* how often it checks that the interface still exists */
 #define KICK SIGUSR1	       /* ends a run */
 
 /*
- * A run begins and ends with a change of the kernel's XDP dispatcher, which waits for RCU: some 30 ms (net/bpf/test_run.c,
- * bpf_prog_change_xdp()). So there is only one, in a thread of its own, and it waits for packets by running on empty.
+ * Beginning and ending a run changes the kernel's XDP dispatcher, which waits for RCU: some 30 ms (net/bpf/test_run.c,
+ * bpf_prog_change_xdp()). So there is only one run. It has a thread of its own and keeps running while there are no packets.
  */
 struct live {
 	struct send_bpf *bpf;
 	pthread_t thread;
 	bool started;
-	cpu_set_t cpus;	/* the caller's, before */
+	cpu_set_t cpus;	/* of the caller, before the run */
 	atomic_bool stop, ended;
 	atomic_int error;
-	atomic_int cpu;	/* the thread's own; -1: it has none */
-	uint64_t asked; /* ns: when the interface was asked last */
+	atomic_int cpu;	/* of the thread; -1: none yet */
+	uint64_t asked; /* ns: the last check of the interface */
 };
 
 static bool refuse(struct outlet *o, const char *why)
@@ -45,7 +45,7 @@ static bool refuse(struct outlet *o, const char *why)
 	return false;
 }
 
-/* One run with nothing to send: 0, or errno. What the kernel refuses, it refuses now. */
+/* Makes one run with nothing to send: whatever the kernel refuses is known now. Returns 0 or errno. */
 static int try_run(struct send_bpf *bpf)
 {
 	static __u8 frame[4096];
@@ -72,13 +72,13 @@ static bool load(struct outlet *o, struct send_bpf *bpf)
 		return refuse(o, "frames of that length do not fit into one page of the kernel's test run");
 	if (error)
 		return refuse(o, "the kernel has no live frames (Linux 5.18 or newer)");
-	bpf->bss->running = false; /* it was only a try */
+	bpf->bss->running = false; /* the real run has not begun */
 	return true;
 }
 
 /*
- * The thread keeps to the CPU that it is on, and the caller, with what it starts from now on, to the others: the scheduler
- * cannot move a thread during a run, and for seconds leaves the one that makes the packets beside it.
+ * Pins the thread to its present CPU, and the caller, with threads it starts later, to the others. The scheduler cannot move a
+ * thread during a run, and would leave the thread that makes the packets on the same CPU for seconds.
  */
 static void keep_to_cpu(struct live *l)
 {
@@ -121,7 +121,7 @@ static void nothing(__attribute__((unused)) int signal)
 {
 }
 
-/* Only KICK comes to the thread. */
+/* Only this thread receives KICK. */
 static bool start_thread(struct live *l)
 {
 	struct sigaction kick = { .sa_handler = nothing };
@@ -139,7 +139,7 @@ static bool start_thread(struct live *l)
 	return l->started;
 }
 
-/* A kick that comes between two system calls is lost: there is another. */
+/* A signal between two system calls has no effect, so it is repeated. */
 static void stop_thread(struct live *l)
 {
 	atomic_store(&l->stop, true);
@@ -150,7 +150,7 @@ static void stop_thread(struct live *l)
 	pthread_join(l->thread, NULL);
 }
 
-/* false: the kernel did not take it. */
+/* false: the kernel refused the run. */
 static bool wait_running(const struct live *l)
 {
 	while (!__atomic_load_n(&l->bpf->bss->running, __ATOMIC_ACQUIRE) && !atomic_load(&l->error))
@@ -205,7 +205,7 @@ static bool live_open(struct outlet *o)
 	return good;
 }
 
-/* The kernel tells nobody that it redirects frames to where no interface is any more. */
+/* The kernel does not report that the interface it redirects to no longer exists. */
 static bool is_ready(struct outlet *o)
 {
 	struct live *l = o->own;
@@ -221,7 +221,7 @@ static bool is_ready(struct outlet *o)
 	return ifindex == l->bpf->rodata->interface;
 }
 
-/* The packets leave by themselves. */
+/* The packets leave without help; this only waits and checks. */
 static bool live_run(struct outlet *o)
 {
 	struct live *l = o->own;

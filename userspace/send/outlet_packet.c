@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * AF_PACKET with a ring (kernel: Documentation/networking/packet_mmap.rst), past the queueing discipline: whatever has an
- * interface can be sent by.
+ * AF_PACKET with a ring (kernel: Documentation/networking/packet_mmap.rst), which bypasses the queueing discipline. Works on
+ * every interface.
  */
 #include <errno.h>
 #include <linux/if_packet.h>
@@ -22,14 +22,14 @@
 #define BATCH 64
 #define BLOCK_BYTES (1 << 16)
 #define DATA_OFFSET (TPACKET2_HDRLEN - sizeof(struct sockaddr_ll)) /* tpacket_parse_header() */
-#define QUEUE_BYTES (32 << 20) /* more than the ring can hold: the ring is the limit */
+#define QUEUE_BYTES (32 << 20) /* more than the ring can hold, so that the ring is the limit */
 #define DRAIN_NS NSEC_PER_SEC
 
 struct packets {
 	int fd;
 	__u8 *ring;
-	uint32_t frame_bytes; /* of a place in the ring */
-	uint32_t next;	      /* place, which is the kernel's next as well */
+	uint32_t frame_bytes; /* of one slot of the ring */
+	uint32_t next;	      /* index of the next slot, the kernel's next as well */
 };
 
 static struct tpacket2_hdr *place(const struct packets *p, uint32_t behind)
@@ -79,7 +79,7 @@ static bool prepare_socket(struct outlet *o, struct packets *p)
 	struct sockaddr_ll to = { .sll_family = AF_PACKET, .sll_ifindex = if_nametoindex(o->plan->interface) };
 	int one = 1, room = QUEUE_BYTES;
 
-	/* protocol 0: nothing is received */
+	/* protocol 0: receive nothing */
 	p->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (p->fd < 0)
 		return fail(o, "a socket of AF_PACKET", errno);
@@ -123,7 +123,7 @@ static bool open_packets(struct outlet *o)
 	return false;
 }
 
-/* Returns how many frames there was room for. */
+/* Fills the ring with up to `count` frames. Returns how many fitted. */
 static uint32_t fill(struct outlet *o, uint32_t count)
 {
 	struct packets *p = o->own;
@@ -139,7 +139,7 @@ static uint32_t fill(struct outlet *o, uint32_t count)
 	return n;
 }
 
-/* What the kernel has not taken is taken back: it comes again, at the same place. Returns how many it has taken. */
+/* Takes back frames that the kernel has not taken: they are sent again from the same slot. Returns how many it has taken. */
 static uint32_t take_back(struct packets *p, uint32_t count)
 {
 	uint32_t taken = 0;
@@ -163,7 +163,7 @@ static int send_packets(struct outlet *o, uint32_t count)
 		error = errno;
 	taken = take_back(p, filled);
 	p->next = (p->next + taken) % FRAMES;
-	/* ENOBUFS: the driver dropped one, or its queue is stopped; EAGAIN: too much is under way */
+	/* ENOBUFS: the driver dropped a frame, or its queue is stopped. EAGAIN: too many frames are under way */
 	if (error == ENOBUFS)
 		o->retried++;
 	else if (error && error != EAGAIN && error != EINTR) {
@@ -180,7 +180,7 @@ static bool run(struct outlet *o)
 	return departure_run(o, BATCH, send_packets);
 }
 
-/* How many frames the device still holds, after some patience. */
+/* Waits a limited time for the device. Returns how many frames it still holds. */
 static uint32_t drain(const struct packets *p)
 {
 	uint64_t end = now_ns() + DRAIN_NS;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * AF_XDP, sending only (kernel: Documentation/networking/af_xdp.rst). Where the driver has no zero-copy the kernel copies each
- * frame and tells at once whether the driver took it, if frames are handed over singly: after -EBUSY of several it would not be
- * known which one was dropped (net/xdp/xsk.c, __xsk_generic_xmit()).
+ * AF_XDP, sending only (kernel: Documentation/networking/af_xdp.rst). Without zero-copy the kernel copies each frame and
+ * reports at once whether the driver took it. Frames are then handed over one by one: after -EBUSY for several it would be
+ * unknown which one was dropped (net/xdp/xsk.c, __xsk_generic_xmit()).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,26 +17,26 @@
 #include "lib/pacing.h"
 #include "userspace/send/departure.h"
 
-/* include/uapi/linux/if_xdp.h of Linux 6.6, which Debian 12's headers do not have: frames of several buffers. */
+/* include/uapi/linux/if_xdp.h of Linux 6.6, for frames of several buffers. Debian 12's headers do not have it. */
 #define USE_SG (1 << 4)	  /* XDP_USE_SG */
-#define PKT_CONTD (1 << 0) /* XDP_PKT_CONTD: the frame goes on in the next descriptor */
+#define PKT_CONTD (1 << 0) /* XDP_PKT_CONTD: the frame continues in the next descriptor */
 
 #define CHUNKS 2048
 #define CHUNK_BYTES 4096
 #define BATCH 64
 #define DRAIN_NS NSEC_PER_SEC
-#define OPEN_NS NSEC_PER_SEC /* a socket that was closed holds its queue a little longer (xp_release_deferred()) */
+#define OPEN_NS NSEC_PER_SEC /* a closed socket holds its queue a little longer (xp_release_deferred()) */
 
 struct xdp {
 	__u8 *area; /* CHUNKS of CHUNK_BYTES */
 	struct xsk_umem *umem;
 	struct xsk_socket *socket;
-	struct xsk_ring_prod fill, tx; /* the fill ring has to be there, no more */
+	struct xsk_ring_prod fill, tx; /* the kernel requires a fill ring; it stays empty */
 	struct xsk_ring_cons completion;
-	__u64 chunk[CHUNKS]; /* the `chunks` free ones */
+	__u64 chunk[CHUNKS]; /* the free chunks, `chunks` of them */
 	uint32_t chunks;
 	bool zerocopy;
-	bool offered; /* copied: the slot that waits longest is in the ring, and the kernel has not taken it yet */
+	bool offered; /* without zero-copy: the oldest slot is in the ring, and the kernel has not taken it yet */
 	__u8 frame[CELL_BYTES];
 };
 
@@ -52,7 +52,7 @@ static bool fail(struct outlet *o, const char *what, int error)
 	return false;
 }
 
-/* 0, or an errno. */
+/* Returns 0 or an errno. */
 static int make_umem(struct xdp *x)
 {
 	const struct xsk_umem_config config = { .fill_size = 64, .comp_size = CHUNKS, .frame_size = CHUNK_BYTES };
@@ -65,7 +65,7 @@ static int make_umem(struct xdp *x)
 	return -xsk_umem__create(&x->umem, x->area, CHUNKS * CHUNK_BYTES, &x->fill, &x->completion, &config);
 }
 
-/* 0, or an errno. */
+/* Returns 0 or an errno. */
 static int make_socket(const struct outlet *o, struct xdp *x)
 {
 	const struct xsk_socket_config config = {
@@ -154,7 +154,7 @@ static bool open_xdp(struct outlet *o)
 	return false;
 }
 
-/* Chunks whose frames have left become free. */
+/* Frees the chunks of frames that have left. */
 static void collect(struct xdp *x)
 {
 	__u32 at, count = xsk_ring_cons__peek(&x->completion, CHUNKS, &at);
@@ -164,12 +164,12 @@ static void collect(struct xdp *x)
 	xsk_ring_cons__release(&x->completion, count);
 }
 
-/* The frame into as many chunks as it needs. false: so many are not free. */
+/* Puts the frame into as many chunks as it needs. false: not enough free chunks. */
 static bool put(struct xdp *x, const struct send_memory *m, const struct slot *s)
 {
 	__u32 pieces = (s->frame_bytes + CHUNK_BYTES - 1) / CHUNK_BYTES, at, done = 0;
 
-	if (x->chunks < pieces || !x->zerocopy) /* a copied frame's chunks are free at once, and still in the cache */
+	if (x->chunks < pieces || !x->zerocopy) /* without zero-copy the chunks are free at once, and still in the cache */
 		collect(x);
 	if (x->chunks < pieces || !xsk_ring_prod__reserve(&x->tx, pieces, &at))
 		return false;
@@ -191,13 +191,13 @@ static bool put(struct xdp *x, const struct send_memory *m, const struct slot *s
 	return true;
 }
 
-/* 0, or an errno. */
+/* Returns 0 or an errno. */
 static int kick(struct xdp *x)
 {
 	return sendto(xsk_socket__fd(x->socket), NULL, 0, MSG_DONTWAIT, NULL, 0) < 0 ? errno : 0;
 }
 
-/* The kernel has taken the frame when it says so. */
+/* The kernel's answer says whether it has taken the frame. */
 static int send_copied(struct outlet *o)
 {
 	struct xdp *x = o->own;
@@ -206,7 +206,7 @@ static int send_copied(struct outlet *o)
 	if (!x->offered && !put(x, o->memory, departure_slot(o->memory, 0)))
 		return 0;
 	error = kick(x);
-	/* EAGAIN, ENOBUFS: it is in the ring still; EBUSY: the driver has dropped it (veth_xmit(): the peer's queue is full) */
+	/* EAGAIN, ENOBUFS: still in the ring; EBUSY: the driver dropped it (veth_xmit(): the peer's queue is full) */
 	x->offered = error == EAGAIN || error == ENOBUFS || error == EINTR;
 	o->retried += error == EBUSY;
 	if (!error)
@@ -218,7 +218,7 @@ static int send_copied(struct outlet *o)
 	return -1;
 }
 
-/* The driver takes them by itself; close_xdp() waits until they have left. */
+/* The driver fetches the frames without help. close_xdp() waits until they have left. */
 static int send_zerocopy(struct outlet *o, uint32_t count)
 {
 	struct xdp *x = o->own;
@@ -247,7 +247,7 @@ static bool run(struct outlet *o)
 	return departure_run(o, BATCH, send_xdp);
 }
 
-/* How many chunks the device still holds, after some patience. */
+/* Waits a limited time for the device. Returns how many chunks it still holds. */
 static uint32_t drain(struct xdp *x)
 {
 	uint64_t end = now_ns() + DRAIN_NS;

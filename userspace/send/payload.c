@@ -18,7 +18,7 @@ static void fill_counter(__u8 *to)
 
 static void fill_lfsr(__u8 *to, uint64_t seed)
 {
-	uint32_t state = (uint32_t)(seed ^ seed >> 32) ?: 1; /* it never leaves zero */
+	uint32_t state = (uint32_t)(seed ^ seed >> 32) ?: 1; /* an LFSR in state zero stays there */
 
 	for (size_t i = 0; i < PAYLOAD_PATTERN / 4; i++) {
 		put32(to + 4 * i, state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is to be sent, as the command line, plan files and presets say it. Numbers are in host byte order. */
+/* What to send, from the command line, plan files and presets. Numbers are in host byte order. */
 #ifndef USERSPACE_SEND_PLAN_H
 #define USERSPACE_SEND_PLAN_H
 
@@ -24,14 +24,14 @@ enum send_order { ORDER_MESSAGE, ORDER_PACKET, ORDER_WEIGHTS, ORDER_SEQUENCE };
 enum send_pattern { PATTERN_COUNTER, PATTERN_LFSR, PATTERN_FILE };
 enum send_out { OUT_AUTO, OUT_LIVE, OUT_XDP, OUT_PACKET, OUT_FILE };
 
-/* What --qp says of one QP, the k-th --qp of QP k. */
+/* The values of one --qp. The k-th --qp is for QP k. */
 struct plan_qp {
 	uint32_t qpn, psn, rkey;
 	uint64_t va;
 };
 
 struct plan {
-	/* out */
+	/* output */
 	const char *interface; /* or NULL */
 	const char *file;      /* -w; "-": standard output */
 	const char *truth;     /* file, or NULL */
@@ -50,17 +50,17 @@ struct plan {
 	uint16_t port;	       /* of the source, or of QP 0 */
 	bool udp_checksum;
 
-	/* the QPs */
+	/* QPs */
 	enum send_op op;
 	uint32_t qps, first_qpn, first_psn;
 	uint16_t pkey;
 	uint32_t rkey;
 	uint64_t va;	       /* of QP 0's first region */
-	uint32_t regions;      /* of each QP, used in turn, one a message */
-	uint64_t region_bytes; /* from one region to the next; QP k + 1's follow QP k's */
+	uint32_t regions;      /* per QP; used in turn, one per message */
+	uint64_t region_bytes; /* distance from one region to the next; the regions of QP k + 1 follow those of QP k */
 	uint32_t immediate;    /* of each QP's first message; counts up */
 	struct plan_qp *qp;    /* NULL, or [qps] */
-	uint32_t other_psn;    /* where the other side's sequence begins, for the mistake of that name */
+	uint32_t other_psn;    /* first PSN of the other side, for the fault that uses it */
 
 	/* messages */
 	uint64_t message;      /* bytes of payload */
@@ -74,15 +74,15 @@ struct plan {
 	const char *pattern_file;
 
 	/* departures */
-	struct rate rate;      /* frame bits without FCS, or packets; 0: as fast as it goes */
-	uint32_t burst;	       /* packets that leave back to back; 1: none */
+	struct rate rate;      /* frame bits without FCS, or packets; 0: as fast as possible */
+	uint32_t burst;	       /* packets that leave back to back; 1: no bursts */
 	uint64_t seed;
 
 	struct fault *faults;
 	size_t fault_count;
 };
 
-/* Of QP k: what was said of it, or what follows from the plan. */
+/* The values of QP k: from its --qp, or from the plan. */
 static inline struct plan_qp plan_qp(const struct plan *plan, uint32_t k)
 {
 	if (plan->qp)

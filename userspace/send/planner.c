@@ -18,10 +18,10 @@
 #include "userspace/send/planner.h"
 #include "userspace/send/qp.h"
 
-#define PUBLISH 32		/* packets between two looks of the way out at what there is, unpaced */
-#define FULL_NS (50 * NSEC_PER_USEC) /* how long to wait where the ring is full */
-#define LEAD_NS (250 * NSEC_PER_MSEC) /* from a packet's making to its departure, at most */
-#define FILE_RATE 10e9		/* bits a second of a file whose plan states no rate */
+#define PUBLISH 32		/* unpaced: packets made before the outlet sees them */
+#define FULL_NS (50 * NSEC_PER_USEC) /* pause while the ring is full */
+#define LEAD_NS (250 * NSEC_PER_MSEC) /* the longest time from making a packet to its departure */
+#define FILE_RATE 10e9		/* bits per second in a file if the plan has no rate */
 
 struct planner {
 	struct plan *plan;
@@ -29,25 +29,25 @@ struct planner {
 	struct composer *composer;
 	struct order order;
 	struct send_qp *qps;
-	struct packet *before;	/* [qps], each QP's last one, where a fault needs it; number 0: none */
+	struct packet *before;	/* [qps]: each QP's previous packet, if a fault needs it; number 0: none */
 	struct truth *truth;
 	struct frame frame, before_frame;
 
 	uint64_t random;
 	struct hits hits;
 
-	uint64_t produced;	/* published or not */
-	uint64_t consumed;	/* as last seen: looking takes the line away from the way out */
-	uint64_t left_bits;	/* of the packets that left, and how many */
+	uint64_t produced;	/* packets made, published or not */
+	uint64_t consumed;	/* the last value read; each read moves the cache line away from the outlet */
+	uint64_t left_bits;	/* bits of the packets that left, and their number */
 	uint64_t left;
-	uint64_t made_when_left; /* packets that had been made when the last one left */
+	uint64_t made_when_left; /* packets made by the time the last one left */
 	uint64_t departure, end; /* ns */
-	uint64_t near;		/* departures up to this one are near; not paced: all */
-	bool timed;		/* departures are reckoned */
-	uint64_t cell_user[CELLS]; /* position behind the slot that used it last */
-	uint64_t cells;		/* used so far */
+	uint64_t near;		/* departures up to this time are near; unpaced: all are */
+	bool timed;		/* departure times are computed */
+	uint64_t cell_user[CELLS]; /* position after the slot that used the cell last */
+	uint64_t cells;		/* cells used so far */
 	atomic_bool abandoned;
-	bool whole;		/* all of the plan was made, and nothing is held back */
+	bool whole;		/* the whole plan was made, and no packet is delayed any more */
 };
 
 static bool is_over(const struct planner *p)
@@ -60,7 +60,7 @@ static void publish(struct planner *p)
 	__atomic_store_n(&p->memory->produced, p->produced, __ATOMIC_RELEASE);
 }
 
-/* Until the way out has taken the packet before this position. */
+/* Waits until the outlet has taken the packet before this position. */
 static void wait_consumed(struct planner *p, uint64_t position)
 {
 	struct timespec nap = { .tv_nsec = FULL_NS };
@@ -85,13 +85,13 @@ static double per_second(const struct plan *plan)
 	return plan->rate.per_second ?: FILE_RATE;
 }
 
-/* Else bits. */
+/* Whether the rate counts packets; if not, it counts bits. */
 static bool counts_packets(const struct plan *plan)
 {
 	return plan->rate.per_second && plan->rate.unit == RATE_PACKETS;
 }
 
-/* When the next packet leaves: the mean rate is exact, a burst leaves at its first packet's time. */
+/* The next packet's departure time. The mean rate is exact; the packets of a burst share the time of its first. */
 static uint64_t next_departure(const struct planner *p)
 {
 	if (!p->timed || p->left % p->plan->burst)
@@ -99,10 +99,7 @@ static uint64_t next_departure(const struct planner *p)
 	return (counts_packets(p->plan) ? p->left : p->left_bits) * 1e9 / per_second(p->plan);
 }
 
-/*
- * Paced packets are made shortly before they leave, since those that are made leave even when somebody stops us. false: it
- * happened.
- */
+/* Paced packets are made shortly before they leave, because packets in the ring leave even after a stop. false: stopped. */
 static bool wait_until_near(struct planner *p)
 {
 	struct timespec nap = { .tv_nsec = LEAD_NS / 100 };
@@ -138,7 +135,7 @@ static void leave_slot(struct planner *p, const struct packet *packet)
 	struct truth_packet told = {
 		.opcode = packet->opcode, .icrc_good = true, .dqpn = packet->dqpn, .sqpn = packet->sqpn, .psn = packet->psn,
 		.dma_length = packet->dma_length,
-		/* whose reserved bytes are headers to the composer only */
+		/* the composer counts a CNP's reserved bytes as headers */
 		.payload_bytes = p->plan->op == SEND_CNP ? CNP_RESERVED : packet->payload_bytes,
 	};
 	struct slot *s = free_slot(p);
@@ -149,7 +146,7 @@ static void leave_slot(struct planner *p, const struct packet *packet)
 	leave(p, s, p->plan->rate.per_second);
 }
 
-/* The payload memory's cell is free once the packet that used it last has left. */
+/* A cell of the payload memory is free once the last packet that used it has left. */
 static uint32_t free_cell(struct planner *p)
 {
 	uint32_t cell = p->cells++ % CELLS;
@@ -159,7 +156,7 @@ static uint32_t free_cell(struct planner *p)
 	return cell;
 }
 
-/* The last one that was made of the QP; NULL: no fault needs it. */
+/* The QP's previous packet; NULL: no fault needs it. */
 static struct packet *made_before(const struct planner *p, const struct send_qp *qp)
 {
 	return p->before ? &p->before[qp->index] : NULL;
@@ -173,7 +170,7 @@ static const struct frame *frame_before(struct planner *p, const struct packet *
 	return &p->before_frame;
 }
 
-/* Of several, the last one's. */
+/* If several faults set a constant, the last one counts. */
 static uint32_t constant_icrc(const struct planner *p, uint64_t faults)
 {
 	uint32_t value = 0;
@@ -187,7 +184,7 @@ static uint32_t constant_icrc(const struct planner *p, uint64_t faults)
 	return value;
 }
 
-/* What is drawn for a packet's bytes depends on nothing but the seed and the packet: its copies are alike. */
+/* A packet's random bytes depend only on the seed and the packet, so its copies are equal. */
 static uint64_t random_of(const struct planner *p, const struct packet *packet)
 {
 	uint64_t state = p->plan->seed * 0x9e3779b97f4a7c15ull ^ (uint64_t)packet->qp->index << 40 ^ packet->number;
@@ -239,7 +236,7 @@ static void leave_held(struct planner *p, struct send_qp *qp, uint64_t number)
 		leave_packet(p, &h->packet, &h->before, h->faults);
 }
 
-/* What the QP still holds at its end. false: somebody stopped us before all of it was near. */
+/* Sends the packets that the QP still delays at its end. false: stopped before all of them were near. */
 static bool leave_rest(struct planner *p, struct send_qp *qp)
 {
 	while (qp->held) {
@@ -265,13 +262,13 @@ static void hold(const struct packet *packet, const struct packet *before, uint6
 		err(1, "no memory for packets that leave later");
 }
 
-/* A packet that some faults hit. false: it is not made, and takes no PSN. */
+/* Makes a packet that some faults hit. false: it is not made, and takes no PSN. */
 static bool make_faulty(struct planner *p, struct packet *packet, uint64_t hits)
 {
 	const struct packet *before = made_before(p, packet->qp);
 	bool drop = false, again = false;
 	uint32_t by = 0, again_by = 0;
-	uint64_t bytes = 0; /* faults for later */
+	uint64_t bytes = 0; /* faults of the later stages */
 
 	for (uint64_t left = hits; left; left &= left - 1) {
 		struct fault *f = hits_first(&p->hits, left);
@@ -286,7 +283,7 @@ static bool make_faulty(struct planner *p, struct packet *packet, uint64_t hits)
 		} else {
 			bytes |= left & -left;
 			if (fault_stage(f->kind) == FAULT_PACKET && !fault_packet(f, p->plan, packet)) {
-				f->hits++; /* the others hit nothing */
+				f->hits++; /* other faults of this stage have no effect here */
 				return false;
 			}
 		}
@@ -334,7 +331,7 @@ static void make_one(struct planner *p, struct send_qp *qp)
 		leave_held(p, qp, packet.number);
 }
 
-/* When the next packet would leave if what does not leave took its time as well: a plan may drop all that it makes. */
+/* The time reached if dropped packets took their time as well: a plan may drop all its packets. */
 static double reached_ns(const struct planner *p)
 {
 	uint64_t without = p->hits.packets - p->made_when_left;
@@ -358,7 +355,7 @@ static bool time_is_up(const struct planner *p, uint64_t begun)
 void planner_run(struct planner *p)
 {
 	uint64_t begun = now_ns();
-	uint32_t empty = 0; /* QPs that hold nothing back */
+	uint32_t empty = 0; /* QPs without delayed packets */
 	struct send_qp *qp = NULL;
 
 	while (!time_is_up(p, begun) && (qp = order_next(&p->order)) && !is_over(p) && wait_until_near(p))
@@ -386,10 +383,10 @@ struct truth *planner_truth(const struct planner *p)
 	return p->truth;
 }
 
-/* What is late is caught up at twice the rate at most, so that no bursts leave which the plan does not have. */
+/* Late packets catch up at twice the rate at most, so that no bursts leave which the plan does not have. */
 static uint64_t spacing_ns(const struct plan *plan)
 {
-	/* bytes of the shortest packet */
+	/* payload bytes of the shortest packet */
 	uint32_t last = plan->message ? plan->message % plan->mtu ?: plan->mtu : 0;
 	double units = plan->rate.unit == RATE_PACKETS ? 1 : 8.0 * (WIRE_ETH_LEN + WIRE_IPV4_LEN + last);
 
@@ -420,7 +417,7 @@ struct planner *planner_new(struct plan *plan, struct send_memory *memory)
 	p->plan = plan;
 	p->memory = memory;
 	p->random = plan->seed * 2 + 1;
-	for (int i = 0; i < 8; i++) /* neighbouring seeds begin far apart */
+	for (int i = 0; i < 8; i++) /* seeds that differ little must give sequences that differ much */
 		fault_random(&p->random);
 	memory->spacing = spacing_ns(plan);
 	p->timed = plan->file || plan->rate.per_second;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Makes the plan's packets, one after the other, into the ring. */
+/* Makes the plan's packets one after the other and puts them into the ring. */
 #ifndef USERSPACE_SEND_PLANNER_H
 #define USERSPACE_SEND_PLANNER_H
 
@@ -9,23 +9,23 @@
 
 struct planner;
 
-/* Errors (no memory, a payload file that cannot be read) end the program. */
+/* Errors end the program: no memory, or a payload file that cannot be read. */
 struct planner *planner_new(struct plan *plan, struct send_memory *memory);
 
-/* Until the plan ends or `stop` (lib/stop.h) is set; waits where the ring is full. To be run in a thread of its own. */
+/* Runs until the plan ends or `stop` (lib/stop.h) is set. Waits while the ring is full. Needs a thread of its own. */
 void planner_run(struct planner *p);
 
-/* From another thread: the way out cannot go on, planner_run() ends. */
+/* Ends planner_run() from another thread, because the outlet cannot continue. */
 void planner_abandon(struct planner *p);
 
-/* After planner_run(): whether it made all of the plan; false: `stop` or planner_abandon() ended it before. */
+/* After planner_run(): whether it made the whole plan. false: `stop` or planner_abandon() ended it early. */
 bool planner_whole(const struct planner *p);
 
-/* Also after planner_run(). */
+/* Stays valid after planner_run(). */
 struct truth *planner_truth(const struct planner *p);
 void planner_free(struct planner *p);
 
-/* Bytes of the longest frame the plan can make, its faults included. */
+/* Bytes of the longest frame that the plan can make, faults included. */
 uint32_t plan_longest_frame(const struct plan *plan);
 
 #endif

@@ -8,12 +8,12 @@
 #include "userspace/send/qp.h"
 
 #define DYNAMIC_PORT 0xc000 /* RoCEv2's source ports: 49152 and up (IBTA A17) */
-#define SYNDROME_ACK 0x1f   /* ACK, credits not told (IBTA 9.7.5.2.1, table 44) */
+#define SYNDROME_ACK 0x1f   /* ACK without credits (IBTA 9.7.5.2.1, table 44) */
 
-/* Opcodes of an operation, by a packet's place in its message; a lone packet's is `only`. */
+/* Opcodes of an operation, by the packet's place in its message. `only` is for messages of one packet. */
 static const struct operation {
 	uint8_t first, middle, last, only;
-	bool acknowledged; /* its last packet asks for it */
+	bool acknowledged; /* the last packet asks for an acknowledgement */
 } operations[] = {
 	[SEND_UC_WRITE_IMM] = { 0x26, 0x27, 0x29, 0x2b, false },
 	[SEND_UC_WRITE] = { 0x26, 0x27, 0x28, 0x2a, false },

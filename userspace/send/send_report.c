@@ -7,9 +7,9 @@
 #include "userspace/send/fault.h"
 #include "userspace/send/send_report.h"
 
-#define DIGITS 6 /* significant ones, of every real number */
+#define DIGITS 6 /* significant digits of real numbers */
 
-/* The first packet leaves at the beginning: between n of them are n - 1 distances. */
+/* The first packet leaves at time 0: n packets have n - 1 intervals. */
 static double per_second(const struct send_report *r, double amount)
 {
 	return r->packets > 1 && r->seconds > 0 ? amount / r->packets * (r->packets - 1) / r->seconds : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * docs/rules.md, sections "Streams", "Messages" and "ICRC and trust", as far as plans can ask for it: they have no READ
+ * Implements docs/rules.md, sections "Streams", "Messages" and "ICRC and trust", as far as plans need it: they have no READ
  * requests.
  */
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "userspace/send/truth_stream.h"
 
-#define STRAYS 65536 /* streams that only mistakes make */
+#define STRAYS 65536 /* the most streams that faults may add */
 
 static bool is_datagram(uint32_t op, uint8_t opcode)
 {
@@ -57,13 +57,13 @@ void truth_free(struct truth *t)
 	free(t);
 }
 
-/* A datagram's destination does not matter. */
+/* A datagram stream's key does not include the destination. */
 static bool is_of(const struct truth_stream *s, uint32_t key, const __u8 *src, const __u8 *dst)
 {
 	return s->key == key && !memcmp(s->src, src, 16) && (key & KEY_IS_DATAGRAM || !memcmp(s->dst, dst, 16));
 }
 
-/* The stream of that key, a new one if need be; where there is no room, that of untracked packets. */
+/* Finds or creates the stream of that key. Without room, returns the stream of untracked packets. */
 static struct truth_stream *stream_of(struct truth *t, uint32_t key, const __u8 *src, const __u8 *dst)
 {
 	uint32_t at = key * 0x9e3779b1u >> 8; /* Fibonacci hashing */
@@ -92,7 +92,7 @@ struct truth_stream *truth_of_qp(struct truth *t, const struct send_qp *qp)
 			 (op == SEND_UD_SEND ? KEY_IS_DATAGRAM : response ? KEY_IS_RESPONSE : 0), t->plan->src, t->plan->dst);
 }
 
-/* What the PSNs and messages of a stream said is forgotten. */
+/* Forgets the stream's PSNs and messages. */
 static void start_anew(struct truth_stream *s)
 {
 	struct truth_psn empty = { .missing = s->psn.missing, .room = s->psn.room };
@@ -125,7 +125,7 @@ static void follow(struct truth_stream *s, const struct truth_packet *p, uint32_
 		s->messages++;
 }
 
-/* Of a packet whose stream is known. */
+/* Judges a packet of a known stream. */
 static inline void judge(struct truth_stream *s, const struct truth_packet *p, uint32_t op)
 {
 	if (!s->packets++)
@@ -143,10 +143,10 @@ static inline void judge(struct truth_stream *s, const struct truth_packet *p, u
 	}
 	if (!(op & OP_KNOWN))
 		return;
-	if (!(op & OP_CNP)) /* which comes amid a connection's acknowledgements */
+	if (!(op & OP_CNP)) /* a CNP may come between a connection's acknowledgements */
 		s->service = p->opcode >> 5;
 	s->dqpn = p->dqpn;
-	if (!(op & (OP_ACK | OP_CNP))) /* those have no sequence */
+	if (!(op & (OP_ACK | OP_CNP))) /* ACKs and CNPs have no sequence */
 		follow(s, p, op);
 }
 

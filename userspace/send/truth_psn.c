@@ -6,12 +6,12 @@
 
 enum {
 	LARGEST_GAP = 65535,
-	WINDOW = 1024,		/* so near, a PSN that was not skipped is a duplicate on every service */
-	RANGES = 2048,		/* of missing PSNs, whatever lies between them */
+	WINDOW = 1024,		/* a PSN this close that was not skipped is a duplicate for every service */
+	RANGES = 2048,		/* most ranges of missing PSNs, whatever lies between them */
 	FIRST_RANGES = 16,
 };
 
-/* Positions begin so far up that none ever becomes negative. */
+/* Positions begin so high that none becomes negative. */
 #define POSITIONS (1ull << 40)
 
 void truth_psn_start(struct truth_psn *s, uint32_t psn)
@@ -20,7 +20,7 @@ void truth_psn_start(struct truth_psn *s, uint32_t psn)
 	s->count = 0;
 }
 
-/* Makes room for one range more, the oldest ones' if there is no other. */
+/* Makes room for one more range; forgets the oldest one if necessary. */
 static void make_room(struct truth_psn *s)
 {
 	struct psn_range *more;
@@ -51,7 +51,7 @@ static void make_room(struct truth_psn *s)
 	s->first = 0;
 }
 
-/* Takes a position out of the missing ones; whether it was one. */
+/* Removes a position from the missing ones. false: it was not missing. */
 static bool find(struct truth_psn *s, uint64_t position)
 {
 	struct psn_range *r, whole;
@@ -62,7 +62,7 @@ static bool find(struct truth_psn *s, uint64_t position)
 	make_room(s);
 	low = s->first;
 	high = s->first + s->count;
-	while (low < high) { /* the first range that ends behind it */
+	while (low < high) { /* the first range that ends after it */
 		uint32_t middle = (low + high) / 2;
 
 		if (s->missing[middle].end > position)

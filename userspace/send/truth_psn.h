@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The section "PSNs" of docs/rules.md: the PSNs of one stream as positions that never wrap, and the ranges that are missing. */
+/* The section "PSNs" of docs/rules.md: a stream's PSNs as positions that never wrap, and the ranges of missing ones. */
 #ifndef USERSPACE_SEND_TRUTH_PSN_H
 #define USERSPACE_SEND_TRUTH_PSN_H
 
@@ -8,32 +8,32 @@
 
 #define TRUTH_PSN_MASK 0xffffff
 
-/* How a packet's PSN comes, seen from those before it. */
+/* How a packet's PSN relates to the PSNs before it. */
 enum arrival {
 	IN_ORDER,
 	AFTER_GAP,
-	RECOVERED, /* it had been skipped */
+	RECOVERED, /* was skipped before */
 	AGAIN,
 	ELSEWHERE, /* a resync */
 };
 
 struct psn_range {
-	uint64_t begin, end; /* positions; end: the first behind it */
+	uint64_t begin, end; /* positions; end: the first one after the range */
 };
 
 struct truth_psn {
-	uint64_t next; /* position of the PSN to come: its low 24 bits are that PSN */
+	uint64_t next; /* position of the expected PSN; its low 24 bits are that PSN */
 	uint64_t gaps, skipped, recovered, duplicates, resyncs;
 	struct psn_range *missing; /* oldest first: [first .. first + count - 1] */
 	uint32_t first, count, room;
 };
 
-/* Forgets what is missing and starts at this PSN; the figures are the caller's to forget. */
+/* Forgets the missing PSNs and starts at this PSN. The caller resets the figures. */
 void truth_psn_start(struct truth_psn *s, uint32_t psn);
 
 /*
- * A PSN that is not the next one. free_jump: a jump forward means nothing; reliable: old PSNs are sent again. *position is
- * where the packet stands.
+ * Handles a PSN that is not the expected one. free_jump: a jump forward is no loss. reliable: old PSNs are retransmissions.
+ * Sets *position to the packet's position.
  */
 enum arrival truth_psn_jump(struct truth_psn *s, uint32_t psn, bool free_jump, bool reliable, uint64_t *position);
 

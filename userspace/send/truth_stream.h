@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What truth remembers, for its own files. */
+/* The state of truth, private to its files. */
 #ifndef USERSPACE_SEND_TRUTH_STREAM_H
 #define USERSPACE_SEND_TRUTH_STREAM_H
 
@@ -7,7 +7,7 @@
 #include "userspace/send/truth_psn.h"
 #include "userspace/send/truth_uc.h"
 
-/* A stream's key, beside its addresses: its QPN, and what it is of. */
+/* Part of a stream's key, beside its addresses: the QPN and the kind of stream. */
 #define KEY_IS_RESPONSE (1u << 24)
 #define KEY_IS_DATAGRAM (1u << 25) /* the QPN is the source's */
 
@@ -19,18 +19,18 @@ struct truth_stream {
 	bool trusted;  /* a good ICRC was seen */
 	uint8_t service;
 	uint64_t packets, bytes, payload_bytes, icrc_bad;
-	uint64_t messages; /* but for UC */
+	uint64_t messages; /* not for UC */
 	struct truth_uc uc;
 	struct truth_psn psn;
 };
 
 struct truth {
 	const struct plan *plan;
-	struct truth_stream **streams; /* in the order of meeting */
+	struct truth_stream **streams; /* in the order in which they appeared */
 	uint32_t count, most;
-	uint32_t *index;	       /* of keys: 1 + the place in streams[]; 0: free */
+	uint32_t *index;	       /* hash table of keys: 1 + index in streams[]; 0: free */
 	uint32_t index_mask;
-	struct truth_stream untracked; /* packets there was no room for */
+	struct truth_stream untracked; /* packets without room for a stream */
 	uint64_t malformed, fragments, others;
 };
 

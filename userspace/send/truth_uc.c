@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "userspace/send/truth_uc.h"
 
-/* The packet is farther in the sequence than all before it, or begins it anew. */
+/* Whether the packet is farther in the sequence than all before it, or starts it again. */
 static bool newest(const struct truth_part *p)
 {
 	return p->arrival == IN_ORDER || p->arrival == AFTER_GAP || p->arrival == ELSEWHERE;
 }
 
-/* A message whose First nobody saw is going on, and not to be counted. */
+/* A message is under way whose First was not seen. It does not count. */
 void truth_uc_start(struct truth_uc *u)
 {
 	*u = (struct truth_uc){ .unended = true, .more = UINT64_MAX };
 }
 
-/* The receiver gives up what it has open. */
+/* The receiver drops its open message. */
 static void give_up(struct truth_uc *u)
 {
 	if (u->open && !u->late)
@@ -21,7 +21,7 @@ static void give_up(struct truth_uc *u)
 	u->open = false;
 }
 
-/* How many packets are to follow a First, as its DMA length has it. */
+/* How many packets follow a First, by its DMA length. */
 static uint64_t following(const struct truth_part *p)
 {
 	if (!(p->op & OP_RETH) || !p->dma_length || !p->payload_bytes)
@@ -34,7 +34,7 @@ void truth_uc_first(struct truth_uc *u, const struct truth_part *p)
 	bool only = p->op & OP_LAST;
 	uint32_t behind = (p->psn + 1) & TRUTH_PSN_MASK;
 
-	if (only || !u->open || !u->only_first || u->expected != behind) { /* else the same First once more */
+	if (only || !u->open || !u->only_first || u->expected != behind) { /* else it is a duplicate of the open message's First */
 		give_up(u);
 		u->open = u->only_first = !only;
 		u->messages += only;
@@ -47,7 +47,7 @@ void truth_uc_first(struct truth_uc *u, const struct truth_part *p)
 		u->more = following(p);
 	} else if (!only && u->more == UINT64_MAX && following(p) != UINT64_MAX &&
 		   p->newest - p->position <= following(p)) {
-		u->first = p->position; /* the newest message's own First */
+		u->first = p->position; /* the First of the newest message */
 		u->more = following(p);
 	}
 }

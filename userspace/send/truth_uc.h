@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The section "Messages" of docs/rules.md for UC. Two things are followed: the receiver, which has at most one message open and
- * drops what does not continue it (IBTA 9.8.2.2), and the newest message, that of the packet farthest in the sequence, which
- * may be broken for the receiver but is to be counted once.
+ * The section "Messages" of docs/rules.md for UC. It follows two things. The receiver has at most one message open, and drops
+ * packets that do not continue it (IBTA 9.8.2.2). The newest message has the packet farthest in the sequence; it may be broken
+ * for the receiver, but counts once.
  */
 #ifndef USERSPACE_SEND_TRUTH_UC_H
 #define USERSPACE_SEND_TRUTH_UC_H
@@ -11,15 +11,15 @@
 #include "userspace/send/truth_psn.h"
 
 struct truth_uc {
-	/* the receiver's */
+	/* state of the receiver */
 	bool open;
-	bool only_first; /* nothing but its First has come */
-	bool late;	 /* that First came late: should it break, it was counted when its PSNs were skipped */
+	bool only_first; /* only its First has come */
+	bool late;	 /* that First came late: if the message breaks, it was counted when its PSNs were skipped */
 	uint32_t expected; /* PSN */
 	/* the newest message */
-	bool unended;	 /* neither its Last nor an Only has come; if it is not the open one, it is broken and counted */
-	uint64_t first;	 /* position of its First, */
-	uint64_t more;	 /* and how many packets follow it; UINT64_MAX: not known */
+	bool unended;	 /* neither its Last nor an Only has come; if it is not the open message, it is broken and counted */
+	uint64_t first;	 /* position of its First */
+	uint64_t more;	 /* how many packets follow the First; UINT64_MAX: unknown */
 	uint64_t messages, broken;
 };
 
@@ -32,7 +32,7 @@ struct truth_part {
 	uint32_t dma_length, payload_bytes;
 };
 
-/* Any packet of a stream, from its first one on. */
+/* Call it for the first packet of a stream. */
 void truth_uc_start(struct truth_uc *u);
 void truth_uc_first(struct truth_uc *u, const struct truth_part *p);
 void truth_uc_mismatch(struct truth_uc *u, const struct truth_part *p);

@@ -56,7 +56,7 @@ static bool has_sqpn(const struct truth_stream *s)
 	return s->key & KEY_IS_DATAGRAM;
 }
 
-/* Also what an unknown opcode alone calls a datagram. */
+/* True also for a datagram stream whose only evidence is an unknown opcode. */
 static bool is_estimate(const struct truth_stream *s)
 {
 	return s->service == SERVICE_UD;
@@ -108,7 +108,7 @@ static json_t *stream(const struct truth_stream *s)
 	return o;
 }
 
-/* A line, and the object is given up. */
+/* Writes one line and releases the object. */
 static bool put(FILE *f, const char *before, json_t *o, const char *behind)
 {
 	bool ok = o && fputs(before, f) >= 0 && json_dumpf(o, f, 0) == 0 && fputs(behind, f) >= 0;
@@ -132,7 +132,7 @@ static bool put_all(FILE *f, const struct truth *t, bool exact)
 	return ok && fputs("\n]}\n", f) >= 0;
 }
 
-/* Closes it whatever comes; what was not written shows here at the latest. */
+/* Closes the file in every case. The latest write errors appear here. */
 static bool finish(FILE *f, bool ok)
 {
 	int error = ok ? 0 : errno ? errno : ENOMEM;
@@ -143,7 +143,7 @@ static bool finish(FILE *f, bool ok)
 	return !error;
 }
 
-/* A new file beside it, open for writing, and its name, to be given to free(); -1: errno. */
+/* Opens a new file in the same folder. Sets *name, which the caller frees. -1: errno. */
 static int make_beside(const char *path, char **name)
 {
 	int fd;
@@ -163,7 +163,7 @@ static int make_beside(const char *path, char **name)
 	return fd;
 }
 
-/* A new file beside the old one takes its place when it is whole. */
+/* Writes a new file in the same folder, which replaces the old one when it is complete. */
 static bool write_beside(const struct truth *t, const char *path, bool exact)
 {
 	mode_t mask = umask(0);
@@ -189,7 +189,7 @@ static bool write_beside(const struct truth *t, const char *path, bool exact)
 	return ok;
 }
 
-/* It is replaced by a new file; else it is a device, a pipe, a link, and stays what it is. */
+/* Whether a new file replaces it. A device, a pipe or a link is written in place. */
 static bool is_replaced(const char *path)
 {
 	struct stat st;
@@ -205,7 +205,7 @@ bool truth_writable(const char *path)
 
 	if (!is_replaced(path)) {
 		errno = !stat(path, &st) && S_ISDIR(st.st_mode) ? EISDIR : 0;
-		/* what a link points to need not be there yet */
+		/* the target of a link need not exist yet */
 		return !errno && (!access(path, W_OK) || errno == ENOENT);
 	}
 	fd = make_beside(path, &beside);
