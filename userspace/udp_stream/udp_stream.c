@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* udp_stream: a stream of messages over kernel UDP, with packets and messages numbered. */
+/* udp_stream: sends and receives messages over kernel UDP, with packets and messages numbered. */
 #include <err.h>
 #include <limits.h>
 #include <sys/socket.h>

@@ -15,8 +15,8 @@
 #include "lib/receiver.h"
 #include "userspace/udp_stream/udp_stream.h"
 
-#define BUFFER_BYTES	65536	/* the largest UDP datagram, and the largest run that UDP_GRO makes */
-#define WAKE_US		20000	/* how often to look whether the run is over */
+#define BUFFER_BYTES	65536	/* the largest UDP datagram, and the largest run of UDP_GRO */
+#define WAKE_US		20000	/* how often to check for the end of the run */
 
 struct batch {
 	struct mmsghdr message[UDP_BATCH];
@@ -65,8 +65,8 @@ static int open_socket(const struct udp_options *o)
 }
 
 /*
- * The socket's drop counter, the one SO_RXQ_OVFL tells of: asked for like this it also has what was dropped after the
- * last packet that got through.
+ * Reads the socket's drop counter, which SO_RXQ_OVFL reports too. Read directly, it includes drops after the last packet
+ * received.
  */
 static uint32_t socket_drops(int fd)
 {
@@ -78,7 +78,7 @@ static uint32_t socket_drops(int fd)
 	return info[SK_MEMINFO_DROPS];
 }
 
-/* With UDP_GRO the kernel counts a dropped run of packets as one, so the figure cannot be compared with packets. */
+/* With UDP_GRO the kernel counts a dropped run of packets as one, so the counter cannot be compared with packets. */
 static void report_socket_drops(struct stream_report *report, const struct udp_options *o, uint64_t drops)
 {
 	if (o->gro)
@@ -98,7 +98,7 @@ static void reset(struct batch *b)
 	}
 }
 
-/* UDP_GRO merges packets of one size (the last may be smaller) and says that size; 0: one packet. */
+/* The size of the packets that UDP_GRO merged (the last may be smaller); 0: one packet. */
 static size_t segment_size(struct msghdr *message)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {

@@ -19,7 +19,7 @@
 #define IPV4_OVERHEAD	(20 + 8)
 #define IPV6_OVERHEAD	(40 + 8)
 
-/* What goes out in one sendmmsg(): entries of one packet each, or with UDP_SEGMENT of several. */
+/* The entries of one sendmmsg(): one packet each, or several with UDP_SEGMENT. */
 struct batch {
 	unsigned int entries, packets;
 	uint64_t packets_in[UDP_BATCH];
@@ -87,7 +87,7 @@ static uint64_t route_mtu(const struct udp_sender *u)
 	return mtu;
 }
 
-/* The MTU to split by: not above the route's, because nothing is left to IP fragmentation. */
+/* The MTU to split by. It is at most the route's, so that IP never fragments. */
 static uint32_t max_payload(struct udp_sender *u)
 {
 	uint64_t overhead = u->ipv6 ? IPV6_OVERHEAD : IPV4_OVERHEAD, route = route_mtu(u), payload;
@@ -110,7 +110,7 @@ static void enable_gso(struct udp_sender *u)
 			err(1, "--gso: UDP_SEGMENT (Linux 4.18)");
 }
 
-/* The next packet goes into the entry before it: only while all in that entry have full size. */
+/* Whether the next packet fits into the last entry: all its packets must have full size. */
 static bool fits_entry(const struct udp_sender *u, uint32_t entry_bytes, uint32_t last_length)
 {
 	const struct batch *b = u->b;
@@ -137,7 +137,7 @@ static void add_packet(struct udp_sender *u, bool join, uint32_t length)
 	b->packets_in[b->entries - 1]++;
 }
 
-/* As many of the flow's packets as may leave now. */
+/* Adds as many of the flow's packets as are due. */
 static void fill_batch(struct udp_sender *u, struct sender_flow *flow, uint64_t now)
 {
 	uint64_t realtime = clock_ns(CLOCK_REALTIME);
@@ -159,8 +159,8 @@ static void fill_batch(struct udp_sender *u, struct sender_flow *flow, uint64_t 
 }
 
 /*
- * ECONNREFUSED belongs to an earlier packet (an ICMP answer: nobody listens): try again. Any other error loses this
- * entry; it counts as sent and as dropped here. A shrunken path MTU cannot get better: false.
+ * ECONNREFUSED belongs to an earlier packet (ICMP: nobody listens): try again. Any other error loses this entry, which counts
+ * as sent and as dropped here. A smaller path MTU is permanent: returns false.
  */
 static bool after_error(struct udp_sender *u, unsigned int *entry)
 {
@@ -214,7 +214,10 @@ static bool send_all(struct udp_sender *u)
 	}
 }
 
-/* Without connection errors in the way, and after a pause in which the receiver's buffer can empty. */
+/*
+ * Each round begins with a pause in which the receiver's buffer can empty. ECONNREFUSED belongs to an earlier packet: try
+ * again.
+ */
 static void send_end_markers(struct udp_sender *u)
 {
 	struct stream_header header;
