@@ -3,7 +3,7 @@
 #ifndef TESTS_PACKETS_H
 #define TESTS_PACKETS_H
 
-#include "roce/stream.h"
+#include "tests/unit/engine.h"
 
 static inline struct roce_packet packet(__u8 opcode, __u32 psn)
 {
@@ -16,7 +16,7 @@ static inline struct roce_packet packet(__u8 opcode, __u32 psn)
 
 static inline void observe(struct roce_stream *s, struct roce_packet p)
 {
-	roce_observe(s, &p, ICRC_GOOD, 0, NULL);
+	engine_observe(s, &p, ICRC_GOOD, 0, NULL);
 }
 
 static inline struct roce_packet read_request(__u32 psn, __u32 dma_length)

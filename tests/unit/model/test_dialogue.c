@@ -32,7 +32,7 @@ static struct talk talk_begin(void)
 static void request(struct talk *t, struct roce_packet p)
 {
 	assert_true(dialogue_wants(&p));
-	roce_observe(&t->s.stream, &p, ICRC_GOOD, t->now, NULL);
+	engine_observe(&t->s.stream, &p, ICRC_GOOD, t->now, NULL);
 	dialogue_request(&t->d, &t->s.stream, &p, t->now);
 	t->s.dialogue = &t->d;
 }
@@ -247,7 +247,7 @@ static void beginnings(void **state)
 	/* another stream at the same place */
 	t.s.stream = (struct roce_stream){ .pair = t.s.stream.pair };
 	t.now++;
-	roce_observe(&t.s.stream, &bad, ICRC_BAD, t.now, NULL);
+	engine_observe(&t.s.stream, &bad, ICRC_BAD, t.now, NULL);
 	dialogue_request(&t.d, &t.s.stream, &bad, t.now);
 	assert_int_equal(t.d.ack.count, 2); /* not trusted: nothing begins */
 	write_to(&t, 7);

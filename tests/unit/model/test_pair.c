@@ -60,7 +60,7 @@ static void cm_fields(void **state)
 				bool enough = captured >= last;
 
 				window = frame_window(&f, captured, ROCE_WINDOW_BYTES);
-				roce_parse(window, captured, f.length, NULL, &p);
+				engine_parse(window, captured, f.length, NULL, &p);
 				if (p.kind == ROCE_PACKET) {
 					assert_true(roce_is_management(&p));
 					assert_int_equal(roce_cm_parse(window, captured, &p, &out), enough);
@@ -99,7 +99,7 @@ static void cm_others(void **state)
 		cm_build(&f, spec, &in);
 		if (i < ROCE_ARRAY_SIZE(changes))
 			f.bytes[f.payload + changes[i].at] = changes[i].value;
-		roce_parse(f.bytes, f.length, f.length, NULL, &p);
+		engine_parse(f.bytes, f.length, f.length, NULL, &p);
 		assert_int_equal(roce_cm_parse(f.bytes, f.length, &p, &out), i == ROCE_ARRAY_SIZE(changes));
 	}
 	p.payload_bytes = 255;
@@ -132,7 +132,7 @@ static void cm_damage(void **state)
 		for (int k = random_next(&r) % 4; k > 0; k--)
 			f.bytes[random_next(&r) % 100] = random_next(&r);
 		window = frame_window(&f, captured, ROCE_WINDOW_BYTES);
-		roce_parse(window, captured, f.length, NULL, &p);
+		engine_parse(window, captured, f.length, NULL, &p);
 		if (p.kind == ROCE_PACKET && roce_is_management(&p))
 			roce_cm_parse(window, captured, &p, &out);
 		/* and where the parser would not have let it pass */
@@ -150,7 +150,7 @@ static void learn(struct pairs *pairs, bool from_b, struct roce_cm cm)
 	struct frame f;
 
 	cm_build(&f, (struct frame_spec){ 0 }, &cm);
-	roce_parse(f.bytes, f.length, f.length, NULL, &p);
+	engine_parse(f.bytes, f.length, f.length, NULL, &p);
 	if (from_b) {
 		__u8 src[16];
 
@@ -319,7 +319,7 @@ static void first_psn_untrusted(void **state)
 	struct roce_packet bad = packet(RC_ONLY, 100);
 
 	(void)state;
-	roce_observe(&s, &bad, ICRC_BAD, 0, NULL);
+	engine_observe(&s, &bad, ICRC_BAD, 0, NULL);
 	observe(&s, packet(RC_ONLY, 101));
 	assert_int_equal(COUNT(&s, psn_skipped), 1);
 	assert_int_equal(s.path_mtu, 512);
@@ -385,7 +385,7 @@ static void ask(struct exchange *x, struct roce_packet p)
 
 	if (roce_wants_peer(&x->request, &p))
 		roce_ask(&x->request, &x->response, &p, &told);
-	roce_observe(&x->request, &p, ICRC_GOOD, 0, &told);
+	engine_observe(&x->request, &p, ICRC_GOOD, 0, &told);
 }
 
 static void answer_packet(struct exchange *x, struct roce_packet p)
@@ -394,7 +394,7 @@ static void answer_packet(struct exchange *x, struct roce_packet p)
 
 	if (roce_wants_peer(&x->response, &p))
 		roce_ask(&x->response, &x->request, &p, &told);
-	roce_observe(&x->response, &p, ICRC_GOOD, 0, &told);
+	engine_observe(&x->response, &p, ICRC_GOOD, 0, &told);
 }
 
 static void answer(struct exchange *x, __u8 opcode, __u32 psn)

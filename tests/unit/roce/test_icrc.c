@@ -3,6 +3,7 @@
 #include "roce/icrc.h"
 #include "tests/support/slice8.h"
 #include "tests/unit/cmocka_includes.h"
+#include "tests/unit/engine.h"
 #include "tests/unit/frame.h"
 
 #define LONGEST 9230 /* a 9000-byte payload under the longest headers */
@@ -94,7 +95,7 @@ static bool is_good(const struct frame *f)
 	struct frame copy = *f;
 	__u32 r;
 
-	roce_parse(copy.bytes, f->length, f->length, NULL, &p);
+	engine_parse(copy.bytes, f->length, f->length, NULL, &p);
 	assert_int_equal(p.kind, ROCE_PACKET);
 	icrc_mask(copy.bytes, &p);
 	r = slice8(ICRC_REGISTER, copy.bytes + p.l3_offset, icrc_end(&p) - p.l3_offset);
@@ -115,7 +116,7 @@ static void check_flips(struct frame *f, bool ipv6)
 
 		masked |= at == f->bth + 4 || (f->udp && (at == f->udp + 6 || at == f->udp + 7));
 		f->bytes[at] ^= 0x80 >> bit % 8;
-		roce_parse(f->bytes, length, length, NULL, &p);
+		engine_parse(f->bytes, length, length, NULL, &p);
 		/* a flip in a length or protocol makes it no packet at all */
 		if (p.kind == ROCE_PACKET)
 			assert_int_equal(is_good(f), masked || at >= f->end);

@@ -40,7 +40,7 @@ static struct roce_packet parse(const struct frame *f)
 	uint8_t *window = frame_window(f, f->length, ROCE_WINDOW_BYTES);
 	struct roce_packet p;
 
-	roce_parse(window, f->length, f->length, NULL, &p);
+	engine_parse(window, f->length, f->length, NULL, &p);
 	free(window);
 	assert_int_equal(p.kind, ROCE_PACKET);
 	return p;
@@ -447,7 +447,7 @@ static void bad(struct roce_stream *s, __u8 opcode, __u32 psn, __u32 icrc)
 	struct roce_packet p = sized(opcode, psn, 8, 0);
 
 	p.icrc = icrc;
-	roce_observe(s, &p, ICRC_BAD, 0, NULL);
+	engine_observe(s, &p, ICRC_BAD, 0, NULL);
 }
 
 static void bad_icrcs(void **state)
@@ -508,7 +508,7 @@ static void unchecked_icrcs(void **state)
 	for (int i = 0; i < 50; i++) {
 		struct roce_packet p = sized(SEND_ONLY, i, 8, 0);
 
-		roce_observe(&s, &p, i % 10 == 0 ? ICRC_GOOD : ICRC_UNCHECKED, 0, NULL);
+		engine_observe(&s, &p, i % 10 == 0 ? ICRC_GOOD : ICRC_UNCHECKED, 0, NULL);
 	}
 	expect_none(&s);
 }

@@ -197,7 +197,7 @@ static void come(struct pair *x, int64_t number, int64_t span)
 	if (x->packets == 0)
 		model_start(&x->m, p.number);
 	model_take(&x->m, p.number, span, free_jump);
-	roce_observe(&x->s, &p, x->kind == UDP ? ICRC_UNCHECKED : ICRC_GOOD, 0, NULL);
+	engine_observe(&x->s, &p, x->kind == UDP ? ICRC_UNCHECKED : ICRC_GOOD, 0, NULL);
 	compare(x);
 	x->packets++;
 }

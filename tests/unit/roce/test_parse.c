@@ -3,6 +3,7 @@
 /* The parser against frames that were built by the specification: whole, cut at every length, lying, and random. */
 #include "roce/stream.h"
 #include "tests/unit/cmocka_includes.h"
+#include "tests/unit/engine.h"
 #include "tests/unit/frame.h"
 
 static struct roce_packet parse(const struct frame *f, int captured, int wire)
@@ -11,7 +12,7 @@ static struct roce_packet parse(const struct frame *f, int captured, int wire)
 	uint8_t *window = frame_window(f, captured, ROCE_WINDOW_BYTES);
 	struct roce_packet p;
 
-	roce_parse(window, captured, wire, NULL, &p);
+	engine_parse(window, captured, wire, NULL, &p);
 	free(window);
 	return p;
 }
@@ -254,7 +255,7 @@ static void random_damage(void **state)
 		captured = random_next(&r) % 2 ? f.length : (int)(random_next(&r) % (f.length + 1));
 		wire = random_next(&r) % 2 ? f.length : captured;
 		window = frame_window(&f, captured, ROCE_WINDOW_BYTES);
-		roce_parse(window, captured, wire, &ports, &p);
+		engine_parse(window, captured, wire, &ports, &p);
 		roce_count_frame(&totals, &p);
 		if (p.kind == ROCE_PACKET) {
 			assert_true(p.icrc_offset + 4 <= p.frame_bytes);
@@ -266,7 +267,7 @@ static void random_damage(void **state)
 			enum icrc_verdict icrc = random_next(&r) % 3;
 
 			roce_count_packet(&totals.counters, &p, icrc);
-			roce_observe(&stream, &p, icrc, i, NULL);
+			engine_observe(&stream, &p, icrc, i, NULL);
 		}
 		free(window);
 	}
@@ -289,7 +290,7 @@ static void random_bytes(void **state)
 			window[k] = random_next(&r);
 		if (captured > 14 && i % 2)
 			put(window + 12, i % 4 == 1 ? 0x080045 : 0x86dd60, 3);
-		roce_parse(window, captured, captured, NULL, &p);
+		engine_parse(window, captured, captured, NULL, &p);
 		roce_count_frame(&totals, &p);
 		if (p.kind == ROCE_PACKET)
 			roce_count_packet(&totals.counters, &p, ICRC_BAD);
@@ -311,7 +312,7 @@ static void stream_header(void **state)
 	h = f.bytes + f.bth;
 	put(put(put(put(put(h, 0x52435353, 4), 1, 1), 0, 1), 3, 2), 0xabcd, 4);
 	put(h + 16, 77, 8);
-	roce_parse(f.bytes, f.length, f.length, &ports, &p);
+	engine_parse(f.bytes, f.length, f.length, &ports, &p);
 	assert_int_equal(p.kind, ROCE_UDP);
 	assert_false(p.foreign);
 	assert_false(p.stream_end);
@@ -319,13 +320,13 @@ static void stream_header(void **state)
 	assert_int_equal(p.run, 0xabcd);
 	assert_int_equal(p.number, 77);
 	h[5] = 1;
-	roce_parse(f.bytes, f.length, f.length, &ports, &p);
+	engine_parse(f.bytes, f.length, f.length, &ports, &p);
 	assert_true(p.stream_end);
 	h[0] = 0;
-	roce_parse(f.bytes, f.length, f.length, &ports, &p);
+	engine_parse(f.bytes, f.length, f.length, &ports, &p);
 	assert_int_equal(p.kind, ROCE_UDP);
 	assert_true(p.foreign);
-	roce_parse(f.bytes, f.length, f.length, NULL, &p);
+	engine_parse(f.bytes, f.length, f.length, NULL, &p);
 	assert_int_equal(p.kind, ROCE_OTHER);
 }
 

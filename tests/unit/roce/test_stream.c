@@ -47,7 +47,7 @@ static void keys(void **state)
 
 static void observe_icrc(struct roce_stream *s, struct roce_packet p, enum icrc_verdict icrc)
 {
-	roce_observe(s, &p, icrc, 0, NULL);
+	engine_observe(s, &p, icrc, 0, NULL);
 }
 
 /* Until the first good ICRC everything is provisional; from then on a bad one touches only icrc_bad. */
@@ -290,7 +290,7 @@ static void trust_by_sample(void **state)
 	for (__u32 psn = 0; psn < 100; psn++) {
 		struct roce_packet p = packet(RC_ONLY, psn);
 
-		roce_observe(&s, &p, psn % 10 == 9 ? ICRC_BAD : ICRC_UNCHECKED, psn + 1, NULL);
+		engine_observe(&s, &p, psn % 10 == 9 ? ICRC_BAD : ICRC_UNCHECKED, psn + 1, NULL);
 		assert_int_equal(s.trusted, psn < 9);
 	}
 	assert_int_equal(COUNT(&s, icrc_bad), 10);
@@ -308,7 +308,7 @@ static void trust_regained(void **state)
 
 		if (psn == 10)
 			continue;
-		roce_observe(&s, &p, psn == 50 ? ICRC_BAD : psn == 60 ? ICRC_GOOD : ICRC_UNCHECKED, psn + 1, NULL);
+		engine_observe(&s, &p, psn == 50 ? ICRC_BAD : psn == 60 ? ICRC_GOOD : ICRC_UNCHECKED, psn + 1, NULL);
 		assert_int_equal(s.trusted, psn < 50 || psn >= 60);
 	}
 	assert_int_equal(COUNT(&s, psn_gaps), 1);
