@@ -17,15 +17,15 @@ static inline uint64_t clock_ns(clockid_t clock)
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/* CLOCK_MONOTONIC, ns: for everything but the timestamps on the wire. */
+/* CLOCK_MONOTONIC, ns: for everything except timestamps on the wire. */
 static inline uint64_t now_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
 /*
- * What is to be added to now_ns() for CLOCK_REALTIME, ns: of a few pairs of readings the one that lay closest together, since
- * whoever is interrupted between two readings is wrong by as much.
+ * CLOCK_REALTIME minus now_ns(), ns. Takes the fastest of several readings of both clocks: an interruption between two readings
+ * adds its length to the error.
  */
 static inline uint64_t realtime_offset_ns(void)
 {
@@ -42,7 +42,7 @@ static inline uint64_t realtime_offset_ns(void)
 	return offset;
 }
 
-/* Until `when` (CLOCK_MONOTONIC, ns), or until a signal comes. */
+/* Sleeps until `when` (CLOCK_MONOTONIC, ns), or until a signal. */
 static inline void sleep_until_ns(uint64_t when)
 {
 	struct timespec ts = { .tv_sec = when / NSEC_PER_SEC, .tv_nsec = when % NSEC_PER_SEC };

@@ -16,7 +16,7 @@ static uint64_t process_ns(void)
 	       (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * NSEC_PER_USEC;
 }
 
-/* Of all CPUs together: idle, iowait and steal, in clock ticks (proc(5)). UINT64_MAX: cannot be read. */
+/* Idle, iowait and steal time of all CPUs together (proc(5)). UINT64_MAX: not readable. */
 static uint64_t idle_ns(void)
 {
 	unsigned long long idle, iowait, steal = 0;

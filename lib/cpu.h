@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * CPU used over a run, in cores: by this process (getrusage), and by the whole machine, because kernel UDP and rxe do
- * most of their work in softirq, charged to no process. The machine's is its CPUs less the idle, iowait and steal of
- * /proc/stat: the kernel measures idle time, but samples the others by timer ticks, which miss work that is woken by
- * timers, and are themselves missed in a virtual machine.
+ * CPU use of a run, in cores: of this process (getrusage), and of the whole machine, because kernel UDP and rxe do most of
+ * their work in softirqs, which are charged to no process. The machine's use is its CPUs minus the idle, iowait and steal time
+ * of /proc/stat. The kernel measures idle time, but samples the other times by timer ticks. Ticks miss work that timers wake,
+ * and a virtual machine misses ticks.
  */
 #ifndef LIB_CPU_H
 #define LIB_CPU_H
@@ -20,10 +20,10 @@ struct cpu_meter {
 
 void cpu_meter_start(struct cpu_meter *m);
 
-/* The run reaches at least until now; call it again as the run goes on. */
+/* Extends the run until now. Call again as the run continues. */
 void cpu_meter_mark(struct cpu_meter *m);
 
-/* 0 for a run without length; system_cores is negative when /proc/stat cannot be read. */
+/* 0 for a run of no length. The system's is negative if /proc/stat cannot be read. */
 double cpu_process_cores(const struct cpu_meter *m);
 double cpu_system_cores(const struct cpu_meter *m);
 

@@ -43,7 +43,7 @@ bool ethtool_statistics(const char *interface, void (*take)(void *context, const
 
 	ethtool_driver(interface, &info);
 	count = info.n_stats;
-	/* twice: the kernel fills in as many as there are by then, and queues may be added meanwhile */
+	/* twice the size: the kernel fills in the current number, and queues may be added meanwhile */
 	names = calloc(1, sizeof(*names) + 2 * (size_t)count * ETH_GSTRING_LEN);
 	values = calloc(1, sizeof(*values) + 2 * (size_t)count * sizeof(values->data[0]));
 	good = count && names && values;

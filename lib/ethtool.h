@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What drivers tell through ethtool's ioctl: needs no privilege. */
+/* Queries of drivers by ethtool's ioctl. They need no privilege. */
 #ifndef LIB_ETHTOOL_H
 #define LIB_ETHTOOL_H
 
@@ -8,13 +8,13 @@
 
 struct ethtool_drvinfo;
 
-/* One command of <linux/ethtool.h> to that interface. false: there is none, or its driver cannot. */
+/* Sends a command of <linux/ethtool.h> to the interface. false: no such interface, or its driver does not support it. */
 bool ethtool(const char *interface, void *command);
 
-/* All zero where the driver tells nothing. */
+/* All zero if the driver gives no information. */
 void ethtool_driver(const char *interface, struct ethtool_drvinfo *info);
 
-/* The driver's own counters (`ethtool -S`), one after the other, always in the same order. false: it has none. */
+/* Passes the driver's own counters (`ethtool -S`) to `take`, always in the same order. false: it has none. */
 bool ethtool_statistics(const char *interface, void (*take)(void *context, const char *name, uint64_t value), void *context);
 
 #endif

@@ -40,7 +40,7 @@ enum gaps_verdict gaps_see(struct gaps *g, uint64_t number)
 	return GAPS_NEW;
 }
 
-/* From the end: in order, the last number is the one still missing. */
+/* Searches backwards: with packets in order, the last number is the missing one. */
 bool gaps_all_seen(const struct gaps *g, uint64_t first, uint64_t count)
 {
 	if (first + count > g->next || g->next - first > GAPS_WINDOW)

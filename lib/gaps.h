@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which numbers of a sequence 0, 1, 2, ... have come: exact under loss, reordering and duplication, as long as
- * nothing comes more than GAPS_WINDOW numbers late. Fixed memory: one bit a number of the window.
+ * Tracks which numbers of a sequence 0, 1, 2, ... were seen. Exact under loss, reordering and duplication, unless a number
+ * comes more than GAPS_WINDOW numbers late. Fixed memory: one bit per number of the window.
  */
 #ifndef LIB_GAPS_H
 #define LIB_GAPS_H
@@ -13,9 +13,9 @@
 
 struct gaps {
 	uint64_t next;		/* highest number seen + 1 */
-	uint64_t seen;		/* different numbers seen */
+	uint64_t seen;		/* distinct numbers seen */
 	uint64_t duplicates;
-	uint64_t late;		/* older than the window: new or seen before, nobody knows; not in `seen` */
+	uint64_t late;		/* older than the window: new or duplicate is unknown; not in `seen` */
 	uint64_t bits[GAPS_WINDOW / 64];
 };
 
@@ -24,13 +24,13 @@ enum gaps_verdict { GAPS_NEW, GAPS_DUPLICATE, GAPS_LATE };
 /* `g` starts as zeroes. */
 enum gaps_verdict gaps_see(struct gaps *g, uint64_t number);
 
-/* All of first .. first + count - 1 seen? false if they reach back beyond the window. */
+/* Whether all of first .. first + count - 1 were seen. false if they reach back beyond the window. */
 bool gaps_all_seen(const struct gaps *g, uint64_t first, uint64_t count);
 
-/* How many of 0 .. total - 1 never came. Nobody knows the total: pass 0, what was lost at the end is then not in it. */
+/* How many of 0 .. total - 1 were not seen. total: 0 if unknown; then losses at the end are not counted. */
 uint64_t gaps_lost(const struct gaps *g, uint64_t total);
 
-/* The number near `g->next` whose low 32 bits are `low`: for numbers that travel as 32 bits. */
+/* The number nearest `g->next` with these low 32 bits, for numbers that are sent as 32 bits. */
 uint64_t gaps_widen(const struct gaps *g, uint32_t low);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "lib/histogram.h"
 
-/* Values below HISTOGRAM_STEPS have a bucket each; above, the exponent and the next five bits choose it. */
+/* Values below HISTOGRAM_STEPS have a bucket each. Above, the exponent and the next five bits select the bucket. */
 static unsigned int bucket_of(uint64_t value)
 {
 	unsigned int shift;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Log-linear histogram of 64-bit values: 32 steps to each power of two, so a quantile is at most 1/32 above the true
- * value; fixed memory.
+ * Log-linear histogram of 64-bit values in fixed memory. 32 steps per power of two: a quantile is at most 1/32 above the true
+ * value.
  */
 #ifndef LIB_HISTOGRAM_H
 #define LIB_HISTOGRAM_H
@@ -20,7 +20,7 @@ struct histogram {
 /* `h` starts as zeroes. */
 void histogram_add(struct histogram *h, uint64_t value);
 
-/* The smallest value that at least the fraction q (0..1) of all values do not exceed; 0 when empty. */
+/* The smallest value that at least the fraction q (0..1) of all values does not exceed. 0: empty. */
 uint64_t histogram_quantile(const struct histogram *h, double q);
 
 #endif

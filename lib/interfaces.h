@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How many interfaces a command watches, a capture file of ours has, and pinned state remembers, at most. */
+/* Upper bound of the interfaces that a command watches, one of our capture files lists, or pinned state remembers. */
 #ifndef LIB_INTERFACES_H
 #define LIB_INTERFACES_H
 

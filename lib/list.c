@@ -5,9 +5,9 @@
 #include "lib/list.h"
 
 #define WIDTH 80
-#define COLUMN 29 /* of the words */
+#define COLUMN 29 /* where the words begin */
 
-/* So much of it as fits into a line, up to a blank; a word that never fits stays whole. */
+/* Length of the words that fit into `room`, up to a blank. A word that is too long stays whole. */
 static size_t line_of(const char *words, size_t room)
 {
 	size_t length = strcspn(words, " ");
@@ -31,7 +31,7 @@ static void print_words(const char *words, int column)
 
 void list_entry(const char *name, const char *words)
 {
-	if (strlen(name) > COLUMN - 4) /* two blanks are the least between them */
+	if (strlen(name) > COLUMN - 4) /* keep two blanks between name and words */
 		printf("  %s\n%*s", name, COLUMN, "");
 	else
 		printf("  %-*s", COLUMN - 2, name);

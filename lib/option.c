@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Command lines, and files of options. The kinds of values are in option_value.c, --help in option_help.c. */
+/* Parses command lines and files of options. Kinds of values are in option_value.c, --help is in option_help.c. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 #include "lib/option.h"
 #include "version.h"
 
-/* What getopt_long() returns for long options. Short ones are their letter. */
-enum { LONG_HELP = 0x100, LONG_VERSION, LONG_ENTRY /* and the index of the entry */ };
+/* Values that getopt_long() returns for long options. Short options return their letter. */
+enum { LONG_HELP = 0x100, LONG_VERSION, LONG_ENTRY /* plus the index of the entry */ };
 
 void usage_error(const char *format, ...)
 {
@@ -25,7 +25,7 @@ void usage_error(const char *format, ...)
 	exit(2);
 }
 
-/* "monitor: ", or nothing. */
+/* "monitor: ", or "". */
 static const char *prefix(const struct command *c, char room[40])
 {
 	room[0] = 0;
@@ -91,7 +91,7 @@ static void take_defaults(const struct command *c, void *options)
 	}
 }
 
-/* What getopt_long() found: an entry's index, or its letter. */
+/* found: getopt_long()'s value, an entry's index or its letter. */
 static void take_found(struct option_parser *p, int found, const char *text)
 {
 	int index = LONG_ENTRY;
@@ -102,10 +102,10 @@ static void take_found(struct option_parser *p, int found, const char *text)
 			return;
 		}
 	}
-	abort(); /* getopt_long() knows the entries only */
+	abort(); /* getopt_long() returns known entries only */
 }
 
-/* For getopt_long(): both arrays end with an empty one. The caller frees *all. */
+/* Makes getopt_long()'s arguments. The caller frees *all. */
 static void list_options(const struct command *c, struct option **all, char letters[64])
 {
 	int entries = 0, used = 2;
@@ -136,7 +136,7 @@ static void __attribute__((noreturn)) help(const struct command *c, const char *
 	exit(0);
 }
 
-/* What getopt_long() does not take: `found` is ? or :, word the argument in which it is. */
+/* Reports what getopt_long() rejects. found: ? or :. word: the argument that contains it. */
 static void __attribute__((noreturn)) refuse(const struct command *c, int found, const char *word)
 {
 	const char *words = found == ':' ? "needs a value" : optopt >= LONG_HELP ? "takes no value" : "no such option";
@@ -157,7 +157,7 @@ int command_parse(const struct command *c, void *options, int argc, char **argv)
 	take_defaults(c, options);
 	list_options(c, &all, letters);
 	opterr = 0;
-	optind = 0; /* glibc: from the beginning */
+	optind = 0; /* glibc: start over */
 	while ((found = getopt_long(argc, argv, letters, all, NULL)) != -1) {
 		if (found == '?' || found == ':')
 			refuse(c, found, argv[optind - 1]);

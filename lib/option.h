@@ -2,7 +2,7 @@
 /*
  * The options of a command. Each option is one entry of a table: its name, the kind of its value, the member of the command's
  * struct that it sets, its range, its default and its words. The command line's parser, --help, error messages, the man page,
- * the completion and plan files all come from the table. To add an option is to add one entry, and to use the member.
+ * the completion and plan files all use the table. To add an option, add one entry and use the member.
  *
  *     struct options { double interval; bool json; };
  *
@@ -20,7 +20,7 @@
  *
  *     first = command_parse(&command, &options, argc, argv);
  *
- * What is wrong with the command line ends the program: one line on stderr, exit status 2.
+ * A mistake in the command line ends the program, with one line on stderr and exit status 2.
  */
 #ifndef LIB_OPTION_H
 #define LIB_OPTION_H
@@ -31,36 +31,36 @@
 
 struct option_entry;
 
-/* Where a value comes from, and where it goes. */
+/* The source of a value, and where it is stored. */
 struct option_parser {
 	const struct command *command;
 	void *options;	   /* the command's struct */
-	void *to;	   /* the struct in it that the entry's table is about */
-	const char *path;  /* of a file of options; NULL: the command line */
-	unsigned int line; /* of that file */
+	void *to;	   /* the part of it that the entry's table fills in */
+	const char *path;  /* the file of options; NULL: the command line */
+	unsigned int line; /* in that file */
 };
 
-/* Takes the value of an option; of a flag, text is NULL. */
+/* Stores the value of an option. text: NULL for a flag. */
 typedef void option_take(struct option_parser *p, const struct option_entry *e, const char *text);
 
 struct option_entry {
-	const char *name;     /* without dashes; NULL: the table ends */
-	const char *argument; /* the value as --help calls it; NULL: a flag, or one of `choices` */
+	const char *name;     /* without dashes; NULL ends the table */
+	const char *argument; /* name of the value in --help; NULL: a flag, or one of `choices` */
 	const char *words;    /* what the option does */
 	option_take *take;
 	size_t at, bytes;     /* the member it sets */
 	uint64_t least, most; /* OPTION_SECONDS: in ms, most is not used */
 	const char *const *choices; /* ends with NULL */
-	const char *usual;    /* the default: taken before the command line, and shown by --help; NULL: none */
-	const char *topic;    /* `--help TOPIC` lists the values there are */
-	size_t given;	      /* a bool that is set as well, unless it is the default; 0: none */
-	char letter;	      /* a short name; 0: none */
+	const char *usual;    /* the default, set before the command line is parsed and shown by --help; NULL: none */
+	const char *topic;    /* `--help TOPIC` lists the possible values */
+	size_t given;	      /* offset of a bool that is also set, except for the default; 0: none */
+	char letter;	      /* the short name; 0: none */
 	bool hidden;	      /* not in --help */
 };
 
-/* Entries, and where the struct that they set lies in the command's. Several commands may share the entries. */
+/* Entries, and the offset of the struct that they fill in. Several commands may share entries. */
 struct option_table {
-	const char *heading; /* in --help; NULL: the section before goes on */
+	const char *heading; /* in --help; NULL: continues the section before */
 	const struct option_entry *entries;
 	size_t at;
 };
@@ -68,22 +68,22 @@ struct option_table {
 /* What `--help NAME` prints. */
 struct option_topic {
 	const char *name;
-	const char *words; /* what the list is of */
+	const char *words; /* what is listed */
 	void (*print)(void);
 };
 
 struct command {
 	const char *name;      /* NULL: the program itself */
-	const char *words;     /* what it does, in one line */
-	const char *arguments; /* as the usage line has them: "IFACE... [OPTIONS]" */
-	const char *prose;     /* paragraphs, with an empty line between them; may be NULL */
-	const struct option_table *tables; /* end with an empty one */
-	const struct option_topic *const *topics; /* end with NULL; may be NULL */
+	const char *words;     /* what it does, one line */
+	const char *arguments; /* for the usage line: "IFACE... [OPTIONS]" */
+	const char *prose;     /* paragraphs, separated by empty lines; may be NULL */
+	const struct option_table *tables; /* ends with an empty one */
+	const struct option_topic *const *topics; /* ends with NULL; may be NULL */
 	const char *examples;  /* pairs of lines: "  # words" and "  command"; may be NULL */
 };
 
 #define OPTION_AT(type, member) .at = offsetof(type, member), .bytes = sizeof(((type *)0)->member)
-#define OPTION_SELF(type) .at = 0, .bytes = sizeof(type) /* the table is about one value and no struct */
+#define OPTION_SELF(type) .at = 0, .bytes = sizeof(type) /* the table fills in a single value instead of a struct */
 #define OPTION_GIVEN(type, member) .given = offsetof(type, member)
 
 #define OPTION_FLAG(type, member) .take = option_flag, OPTION_AT(type, member)
@@ -96,24 +96,24 @@ struct command {
 #define OPTION_ADDRESS(type, member) .take = option_address, OPTION_AT(type, member)
 #define OPTION_MAC(type, member) .take = option_mac, OPTION_AT(type, member)
 
-/* The kinds of values. Numbers and choices are stored in as many bytes as the member has. */
+/* Kinds of values. Numbers and choices are stored with the member's size. */
 option_take option_flag;    /* sets a bool, or a number to 1 */
 option_take option_number;  /* decimal */
 option_take option_hex;	    /* decimal, or hexadecimal with 0x */
 option_take option_size;    /* bytes, with K or M (powers of 1024) */
 option_take option_seconds; /* double, above 0 */
-option_take option_text;    /* const char *: the argument itself, which must stay */
+option_take option_text;    /* const char *: the argument itself, which must stay valid */
 option_take option_choice;  /* the index in `choices` */
 option_take option_address; /* 16 bytes: IPv6, or IPv4 as ::ffff:a.b.c.d; 4 bytes: IPv4. Network byte order */
 option_take option_mac;	    /* 6 bytes */
 
 /*
- * Sets the defaults, then what argv says; argv[0] is not looked at. --help and --version are answered, exit status 0. Returns
- * the index of the first argument that is no option: those are moved behind the options.
+ * Sets the defaults, then the options of argv; argv[0] is ignored. Answers --help and --version, with exit status 0. Moves
+ * arguments that are no options behind the options, and returns the index of the first.
  */
 int command_parse(const struct command *c, void *options, int argc, char **argv);
 
-/* One option of a file, without dashes. value: NULL if there is none. p->path and p->line say where it stands. */
+/* Parses one option of a file. name: without dashes. value: NULL if there is none. p->path and p->line: where the option is. */
 void option_parse(struct option_parser *p, const char *name, const char *value);
 
 /* The member that the entry sets. */
@@ -122,27 +122,30 @@ static inline void *option_member(const struct option_parser *p, const struct op
 	return (char *)p->to + e->at;
 }
 
-/* A whole number, decimal or hexadecimal with 0x, of a value that has parts. */
+/* Parses a whole number, decimal or hexadecimal with 0x: a part of a composite value. */
 uint64_t option_whole(const struct option_parser *p, const struct option_entry *e, const char *text, uint64_t least,
 		      uint64_t most);
 
-/* Says what is wrong with the value of an option. */
+/* Reports a wrong value of an option. */
 void option_wrong(const struct option_parser *p, const struct option_entry *e, const char *text, const char *format, ...)
 	__attribute__((noreturn, format(printf, 4, 5)));
 
-/* Prints the topic of that name; topics end with NULL. command: in what is said where there is no such topic; may be NULL. */
+/*
+ * Prints the topic with that name. topics: ends with NULL. command: for the error message if there is no such topic; may be
+ * NULL.
+ */
 void option_help_topic(const char *command, const struct option_topic *const *topics, const char *name);
 
-/* --help: how the command is called, its options and examples. */
+/* Prints --help: usage, options and examples. */
 void command_help(const struct command *c);
 
-/* As --help shows the value: "SECONDS", "auto|native|generic". false: a flag. */
+/* The value's notation in --help: "SECONDS", "auto|native|generic". false: a flag. */
 struct option_value {
 	char text[200];
 };
 bool option_value(const struct option_entry *e, struct option_value *v);
 
-/* As --help says what it does: its words, the choices and the default. */
+/* The option's text in --help: words, choices and default. */
 struct option_words {
 	char text[1000];
 };
@@ -152,7 +155,7 @@ struct option_words option_words(const struct option_entry *e);
 	for (const struct option_table *t = (c)->tables; t && t->entries; t++) \
 		for (const struct option_entry *e = t->entries; e->name; e++)
 
-/* One line on stderr, exit status 2. */
+/* Prints one line to stderr and exits with status 2. */
 __attribute__((noreturn, format(printf, 1, 2))) void usage_error(const char *format, ...);
 
 #endif

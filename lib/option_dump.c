@@ -27,7 +27,7 @@ static json_t *dump_option(const struct option_entry *e)
 	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o, s:o}", "name", e->name, "letter",
 			 text(e->letter ? letter : NULL), "argument", text(valued ? v.text : NULL), "choices", dump_choices(e),
 			 "default", text(e->usual), "topic", text(e->topic), "words", option_words(e).text, "hidden", e->hidden,
-			 /* in words: most of them go beyond JSON's integers */
+			 /* as strings: most of them exceed JSON's integers */
 			 "least", ranged ? json_sprintf("%ju", (uintmax_t)e->least) : json_null(),
 			 "most", ranged ? json_sprintf("%ju", (uintmax_t)e->most) : json_null());
 }
@@ -48,7 +48,7 @@ static json_t *dump_sections(const struct command *c)
 	return sections;
 }
 
-/* Lines, or paragraphs, without what is before and behind them. */
+/* Splits a text into lines or paragraphs, trimmed. */
 static json_t *dump_lines(const char *lines)
 {
 	json_t *list = json_array();
@@ -72,7 +72,7 @@ static json_t *dump_topics(const struct command *c)
 	return list;
 }
 
-/* "  # words" and "  command" by turns. */
+/* Alternately "  # words" and "  command". */
 static json_t *dump_examples(const struct command *c)
 {
 	json_t *lines = dump_lines(c->examples), *pairs = json_array();

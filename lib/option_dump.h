@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The tables of options for programs: the man page, the completion and tests are made of it. */
+/* The tables of options as JSON, from which the man page, the completion and tests are made. */
 #ifndef LIB_OPTION_DUMP_H
 #define LIB_OPTION_DUMP_H
 
@@ -11,7 +11,7 @@
  * { "name", "words", "arguments", "prose": [ paragraph ], "examples": [ [words, command] ], "topics": [ name ],
  *   "sections": [ { "heading", "options": [ { "name", "letter", "argument", "choices", "default", "least", "most", "topic",
  *                                             "words", "hidden" } ] } ] }
- * Words are those of --help. What an option does not have is null; least and most are there for numbers and sizes.
+ * Words are those of --help. Missing values are null. Only numbers and sizes have least and most.
  */
 json_t *command_dump(const struct command *c);
 

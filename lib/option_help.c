@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* --help: what the table of options says, for people. For programs: option_dump.c. */
+/* --help: the table of options as text. As JSON: option_dump.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "lib/list.h"
 #include "lib/option.h"
 
-/* Appends to text of `room` bytes; what does not fit is cut off. */
+/* Appends to an array. Text that does not fit is cut off. */
 #define append(text, ...) snprintf(text + strlen(text), sizeof(text) - strlen(text), __VA_ARGS__)
 
 bool option_value(const struct option_entry *e, struct option_value *v)
@@ -45,7 +45,7 @@ static void print_option(const struct option_entry *e)
 	list_entry(name, option_words(e).text);
 }
 
-/* Paragraphs, each a line of the text. */
+/* Prints paragraphs, one per line of the text. */
 static void print_prose(const char *prose)
 {
 	char paragraph[1000];

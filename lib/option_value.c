@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The kinds of values that an option has. */
+/* The kinds of option values. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void store(const struct option_parser *p, const struct option_entry *e, u
 	else if (e->bytes == 8)
 		*(uint64_t *)to = number;
 	else
-		abort(); /* the entry says no member */
+		abort(); /* the entry has no member */
 }
 
 void option_flag(struct option_parser *p, const struct option_entry *e, const char *text)

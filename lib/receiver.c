@@ -93,8 +93,8 @@ static void take_latency(struct receiver *r, uint64_t sent, uint64_t received)
 }
 
 /*
- * The first packet's run is the one that counts. A run of which only end markers came may be the stragglers of an
- * earlier one: it gives way to one that has packets.
+ * Accepts packets of the first packet's run. A run with end markers only may consist of stragglers of an earlier run, so it is
+ * replaced by a run with packets.
  */
 static bool of_this_run(struct receiver *r, const struct stream_header *h)
 {
@@ -143,7 +143,7 @@ bool receiver_end_seen(const struct receiver *r)
 	return r->flows_sent && r->flows_ended == r->flows_sent;
 }
 
-/* The CPU meter covers the time in which packets came, to 100 ms: not the wait for the end. */
+/* Ends the CPU meter's period with the last packet, to 100 ms: the wait for the end is not included. */
 static void mark_cpu(struct receiver *r, uint64_t now)
 {
 	if (!r->packets || now - r->marked_ns < CPU_MARK_NS || now - r->last_ns > CPU_MARK_NS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The receiving side of the datagram transports, without the transport: counts packets and messages, and what is
- * missing of them, flow by flow; says when the run is over, also when its last packets never come.
+ * The receiver of datagram transports, independent of the transport. Counts received and missing packets and messages per flow,
+ * and decides when the run is over, even if its last packets are lost.
  */
 #ifndef LIB_RECEIVER_H
 #define LIB_RECEIVER_H
@@ -17,12 +17,12 @@
 #include "lib/report.h"
 #include "roce/stream_header.h"
 
-/* How long after all end markers stragglers (and repeated end markers) are still taken in. */
+/* How long stragglers and repeated end markers are accepted after all end markers. */
 #define RECEIVER_LINGER_NS	(300 * NSEC_PER_MSEC)
 
 struct receiver_flow {
 	bool ended;
-	uint64_t total_packets, total_messages;		/* of the sender, by the end marker */
+	uint64_t total_packets, total_messages;		/* sent, by the end marker */
 	uint64_t messages;				/* complete */
 	uint64_t next_message;				/* highest seen + 1 */
 	struct gaps packets;
@@ -31,11 +31,11 @@ struct receiver_flow {
 struct receiver {
 	const struct stream_options *options;
 	uint32_t run;
-	unsigned int flows_sent;			/* by the end markers; 0: not known yet */
+	unsigned int flows_sent;			/* by the end markers; 0: unknown */
 	unsigned int flows_seen, flows_ended;
 	uint32_t message_size;
 	uint64_t packets, messages, bytes, duplicates;
-	uint64_t foreign;				/* not ours, or of another run */
+	uint64_t foreign;				/* other datagrams, and those of another run */
 	uint64_t ready_ns, first_ns, last_ns, last_any_ns, marked_ns;
 	struct cpu_meter cpu;
 	struct histogram latency;
@@ -44,10 +44,10 @@ struct receiver {
 
 struct receiver *receiver_new(const struct stream_options *options);
 
-/* Prints `ready`: from now on the program hears what comes. */
+/* Prints `ready`: the program receives from now on. */
 void receiver_ready(struct receiver *r);
 
-/* What a stream header says, in host byte order. */
+/* A stream header in host byte order. */
 struct stream_packet {
 	uint16_t flow;
 	uint64_t packet, message;
@@ -55,28 +55,30 @@ struct stream_packet {
 	uint32_t bytes;
 };
 
-/* A packet of this run has come. Returns false if it came before (or too late to know). */
+/* Counts a packet of this run. Returns false if it is a duplicate (or too late to know). */
 bool receiver_count(struct receiver *r, const struct stream_packet *p, uint64_t now);
 
-/* The flow's sender says it has sent that many, on that many flows. */
+/* Takes a flow's end marker: the numbers of packets, messages and flows sent. */
 void receiver_end(struct receiver *r, uint16_t flow, uint64_t packets, uint64_t messages, unsigned int flows);
 
-/* A flow's packet number of which only the low 32 bits travelled. */
+/* A flow's packet number, from its low 32 bits. */
 uint64_t receiver_widen(const struct receiver *r, uint16_t flow, uint32_t low);
 
-/* One datagram's payload, received now (ns; `realtime` as in the header's timestamp, 0: latency not wanted). */
+/*
+ * Takes one datagram's payload, received now (ns). realtime: by the clock of the header's timestamp, 0: latency is not wanted.
+ */
 void receiver_take(struct receiver *r, const void *payload, size_t length, uint64_t now, uint64_t realtime);
 
-/* Over: all flows ended, or nothing comes any more, or told to stop. */
+/* Whether the run is over: all flows ended, no packets arrive any more, or a signal came. */
 bool receiver_over(struct receiver *r, uint64_t now);
 
-/* Did every flow's end marker come? If not, what was lost at the end is unknown. */
+/* Whether every flow's end marker came. If not, losses at the end are unknown. */
 bool receiver_end_seen(const struct receiver *r);
 
-/* What the receiver knows of the report; drops and more are the program's. */
+/* Fills in the receiver's part of the report. The program adds drops and extra fields. */
 void receiver_report(const struct receiver *r, struct stream_report *report);
 
-/* The exit status: 1, and one line on stderr, if nothing came although nobody stopped the program, or on an error. */
+/* The exit status. 1, with one line on stderr, on an error, or if nothing was received and no signal came. */
 int receiver_status(const struct receiver *r, const struct stream_report *report);
 
 #endif

@@ -6,7 +6,7 @@
 #include "lib/clock.h"
 #include "lib/report.h"
 
-#define DIGITS	6	/* significant ones, of every real number */
+#define DIGITS	6	/* significant digits of real numbers */
 
 static const struct { const char *name; double q; } quantiles[] = {
 	{ "min", 0 }, { "p50", .5 }, { "p90", .9 }, { "p99", .99 }, { "p999", .999 }, { "max", 1 },

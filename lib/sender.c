@@ -10,7 +10,7 @@
 #include "lib/sender.h"
 #include "lib/stop.h"
 
-/* Half the receiver's window, so that two messages that overtake each other can still be told complete. */
+/* Half the receiver's window, so that two messages that overtake each other can still be recognized as complete. */
 #define MAX_PACKETS_PER_MESSAGE	(GAPS_WINDOW / 2)
 
 static void split(struct sender *s, uint64_t size, uint32_t max_payload)
@@ -28,7 +28,7 @@ static void split(struct sender *s, uint64_t size, uint32_t max_payload)
 			    max_payload);
 }
 
-/* What the pacer counts: bytes, or packets on the wire. */
+/* Rate in the pacer's units: bytes, or packets on the wire. */
 static double pacer_rate(const struct rate *rate)
 {
 	return rate->unit == RATE_BITS ? rate->per_second / 8 : rate->per_second;

@@ -9,7 +9,7 @@ static void set_stop(int signal)
 	stop = 1;
 }
 
-/* The terminal's end does not end whoever was told to outlive it (nohup). */
+/* Under nohup, SIGHUP stays ignored. */
 static void stop_on_hangup(const struct sigaction *action)
 {
 	struct sigaction before;

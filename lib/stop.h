@@ -4,16 +4,16 @@
 
 #include <signal.h>
 
-/* Set by the signals that end a run. */
+/* Set by signals that end the run. */
 extern volatile sig_atomic_t stop;
 
 /*
- * From now on SIGINT, SIGTERM and SIGHUP (unless it is ignored) end the run instead of the process; they interrupt system
- * calls (EINTR).
+ * From now on SIGINT, SIGTERM and SIGHUP (unless it is ignored) end the run, not the process. They interrupt system calls
+ * (EINTR).
  */
 void stop_on_signals(void);
 
-/* From now on the first SIGINT ends the run; the second one ends the process, should the first one be waited for in vain. */
+/* From now on the first SIGINT ends the run, and a second one the process, in case the run does not end. */
 void stop_on_interrupt(void);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "lib/stream_options.h"
 
-#define MAX_FLOWS 65535 /* the flow number has 16 bits in the stream header */
+#define MAX_FLOWS 65535 /* the stream header's flow number has 16 bits */
 
 static void take_rate(struct option_parser *p, const struct option_entry *e, const char *text)
 {
@@ -34,7 +34,7 @@ const struct option_entry stream_entries[] = {
 	{ 0 },
 };
 
-/* The first argument: send or recv; only --help and --version do without. */
+/* Takes the first argument: send or recv. Not needed for --help and --version. */
 static bool take_role(struct stream_options *o, int argc, char **argv)
 {
 	if (argc < 2)

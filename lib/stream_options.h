@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The options that all stream programs have: `PROGRAM send|recv OPTIONS` (docs/json.md). */
+/* The options of all stream programs: `PROGRAM send|recv OPTIONS` (docs/json.md). */
 #ifndef LIB_STREAM_OPTIONS_H
 #define LIB_STREAM_OPTIONS_H
 
@@ -9,13 +9,13 @@
 struct stream_options {
 	bool send;
 	uint64_t size;		/* bytes of a message */
-	struct rate rate;	/* bits of messages, or packets; 0: as fast as it goes */
+	struct rate rate;	/* bits of messages, or packets; 0: unlimited */
 	double duration;	/* s; 0: not given */
 	uint64_t messages;	/* over all flows; 0: not given */
 	unsigned int flows;
 	bool json;
 	uint16_t port;
-	double idle;		/* s without a packet after which a receiver ends */
+	double idle;		/* s without packets after which a receiver ends */
 	double wait;		/* s a receiver waits for its first packet */
 	bool latency;
 };
@@ -27,7 +27,7 @@ extern const struct option_entry stream_entries[];
 #define STREAM_ARGUMENTS "send|recv [OPTIONS]"
 
 /*
- * Fills `options`, the program's struct, of which `common` is a part. What is wrong is said in one line, exit status 2. Returns
+ * Fills in `options`, the program's struct, which contains `common`. A mistake prints one line and exits with status 2. Returns
  * the index of the first argument behind `--` (argc if there is none).
  */
 int stream_parse(const struct command *c, void *options, struct stream_options *common, int argc, char **argv);
