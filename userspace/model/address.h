@@ -20,7 +20,7 @@ static inline bool address_is_ipv4(const __u8 address[16])
 	return !memcmp(address, address_ipv4_prefix, sizeof(address_ipv4_prefix));
 }
 
-/* For people. */
+/* As text, for display. */
 static inline struct address_text address_text(const __u8 address[16])
 {
 	struct address_text a;
@@ -38,7 +38,7 @@ static inline void address_from_ipv4(__u8 address[16], const void *ipv4)
 	memcpy(address + sizeof(address_ipv4_prefix), ipv4, 4);
 }
 
-/* false: text is no address. */
+/* false: text is not an address. */
 static inline bool address_parse(const char *text, __u8 address[16])
 {
 	struct in_addr ipv4;

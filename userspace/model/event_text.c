@@ -5,9 +5,9 @@
 
 #include "userspace/model/event_text.h"
 
-#define EVENT_NAME 24 /* bytes of a name, the end included */
+#define EVENT_NAME 24 /* bytes of a name, with the end */
 
-/* From the .def file's identifiers, which cannot have a -. */
+/* Copied from the .def file's identifiers, which cannot contain a -. */
 static char names[ROCE_EVENTS][EVENT_NAME] = {
 #define EVENT(name, reason, words) [EVENT_##name] = #name,
 #include "roce/event.def"
@@ -103,7 +103,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct line *l, const char
 		l->length += (size_t)length < room ? (size_t)length : room - 1;
 }
 
-/* The names of a set, between commas. */
+/* Appends the names of a set, separated by commas. */
 static void add_names(struct line *l, const char *key, __u32 set, const char *const *name, int count)
 {
 	const char *before = key;
@@ -116,7 +116,7 @@ static void add_names(struct line *l, const char *key, __u32 set, const char *co
 	}
 }
 
-/* A place in the sequence means something where the packet was compared with it. */
+/* Whether a PSN means anything: the packet was compared with its place in the sequence. */
 static bool has_place(__u32 kinds)
 {
 	return kinds & (ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_resync) |
@@ -155,7 +155,7 @@ static void add_lint_words(struct line *l, __u32 lints)
 	}
 }
 
-/* event.def's words, with the number where there is one. */
+/* Appends event.def's words, with the number if there is one. */
 static void add_words(struct line *l, int kind, const struct roce_event *e)
 {
 	if (kind == EVENT_psn_gap && e->skipped == 1)

@@ -17,7 +17,7 @@
 struct end {
 	__u8 address[16];
 	bool ipv6;
-	__u32 qpn, psn; /* UNSET: not said */
+	__u32 qpn, psn; /* UNSET: not given */
 };
 
 struct line {
@@ -29,7 +29,7 @@ struct line {
 
 static bool wrong(const struct line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What is wrong with the line; false. */
+/* Reports the mistake in a line. Returns false. */
 static bool wrong(const struct line *l, const char *format, ...)
 {
 	va_list arguments;
@@ -68,7 +68,7 @@ static bool is_path_mtu(__u32 bytes)
 	return bytes == UNSET || roce_is_path_mtu(bytes);
 }
 
-/* The words of a line, which is not empty. */
+/* Parses the words of a line that is not empty. */
 static bool parse_words(struct line *l, char *word, char **rest)
 {
 	struct end *end = l->end;
@@ -88,7 +88,7 @@ static bool parse_words(struct line *l, char *word, char **rest)
 		}
 		if (!strcmp(word, "qpn")) {
 			to = &end->qpn;
-			least = 2; /* the others are for management */
+			least = 2; /* QPNs 0 and 1 are for management */
 		} else if (!strcmp(word, "psn")) {
 			to = &end->psn;
 		} else if (!strcmp(word, "mtu")) {
@@ -110,7 +110,7 @@ static bool parse_words(struct line *l, char *word, char **rest)
 	return true;
 }
 
-/* What src sends to dst. */
+/* The pair of the streams from src to dst. */
 static struct expected_pair make_pair(const struct line *l, const struct end *src, const struct end *dst)
 {
 	struct expected_pair e = {
@@ -126,7 +126,7 @@ static struct expected_pair make_pair(const struct line *l, const struct end *sr
 
 static bool add(struct expected *e, const struct line *l)
 {
-	/* room for a power of two of them */
+	/* grow at each power of two */
 	if (!(e->count & (e->count - 1))) {
 		void *grown = realloc(e->entries, (e->count ? e->count * 2 : 2) * sizeof(*e->entries));
 
@@ -147,7 +147,7 @@ static int compare(const void *a, const void *b)
 	return order ?: (x->line > y->line) - (x->line < y->line);
 }
 
-/* A QPN has one peer. */
+/* Checks that each QPN has one peer. */
 static bool check_unique(const char *path, struct expected *e)
 {
 	if (e->count)

@@ -4,7 +4,7 @@
 #include "userspace/model/faults.h"
 #include "userspace/model/snapshot.h"
 
-/* Nobody can tell of such a stream what is missing, so what its sequence says is no fault. */
+/* Whether sequence events are faults. They are not where missing packets cannot be recognized. */
 static bool is_judged(bool trusted, enum roce_service service)
 {
 	return trusted && service != SERVICE_UD;
@@ -43,11 +43,11 @@ void faults_count(struct roce_stream *s, const struct roce_event *e, __u32 kinds
 
 /* ---- counters ---- */
 
-/* Every counter that tells of faults. */
+/* All counters of faults. */
 static const struct fault_counter {
 	enum roce_counter counter;
-	enum { FAULT, LESSER, SIGN /* that there was one, which another counter has already */ } weight;
-	bool sequence; /* only of streams that are judged */
+	enum { FAULT, LESSER, SIGN /* SIGN: another counter already counts the fault itself */ } weight;
+	bool sequence; /* only for streams that are judged */
 } table[] = {
 	{ COUNTER_psn_lost, FAULT, true },
 	{ COUNTER_messages_broken, FAULT, true },
@@ -128,7 +128,7 @@ struct fault_rank fault_rank(const struct roce_stream *s)
 
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(table); i++) {
 		enum roce_counter c = table[i].counter;
-		/* that one is up to date only once the snapshot is finished */
+		/* the counter is up to date only in a finished snapshot */
 		__u64 n = c == COUNTER_psn_lost ? snapshot_lost(&s->counters) : roce_counter(&s->counters, c);
 
 		if (table[i].sequence && !judged)

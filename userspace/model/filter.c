@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A filter is kept as its terms in reverse Polish notation: nothing recurses where streams are judged. */
+/* Filters by stream. A filter is stored as terms in reverse Polish notation, so that evaluation needs no recursion. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "userspace/model/faults.h"
 #include "userspace/model/filter.h"
 
-#define NESTING 20 /* of parentheses; each level has at most two values waiting, and all of them are bits of a word */
+#define NESTING 20 /* nested parentheses; each level keeps at most two values, and all values are bits of one word */
 
 enum kind { AND, OR, NOT, ALWAYS, ADDRESS, QPN, SERVICE, SIDE, FAULTY, UNTRUSTED, COUNTER, LINT, PACKETS };
 enum { END_SRC = 1, END_DST = 2 };
@@ -21,12 +21,12 @@ struct term {
 	union {
 		struct {
 			__u8 bytes[16];
-			int bits; /* of its 128 */
+			int bits; /* prefix length, of 128 bits */
 			int ends;
 		} address;
 		int word; /* service, side */
 		struct {
-			int which; /* counter, lint (ROCE_LINTS: any) */
+			int which; /* a counter or a lint (ROCE_LINTS: any) */
 			enum comparison comparison;
 			__u64 than;
 		} number;
@@ -64,7 +64,7 @@ static const struct word {
 #include "roce/lint.def"
 #undef LINT
 	{ "psn_lost", COUNTER, COUNTER_psn_lost },
-	/* those of a snapshot as a whole are no stream's */
+	/* counters of scope FRAME do not belong to streams */
 #define FRAME(name)
 #define PACKET(name) { #name, COUNTER, COUNTER_##name },
 #define STREAM(name) { #name, COUNTER, COUNTER_##name },
@@ -81,23 +81,23 @@ static const struct word {
 static const struct {
 	const char *text;
 	enum comparison comparison;
-} comparisons[] = { /* a longer one before its beginning */
+} comparisons[] = { /* longer ones before their prefixes */
 	{ "<=", LESS_EQUAL }, { ">=", GREATER_EQUAL }, { "==", EQUAL }, { "!=", UNEQUAL },
 	{ "<", LESS }, { ">", GREATER }, { "=", EQUAL },
 };
 
-/* ---- from text to terms ---- */
+/* ---- parsing ---- */
 
 struct parser {
 	struct filter *filter;
 	const char *text, *at;
 	char *mistake;
-	char word[80]; /* the next one, in small letters; empty: none, or a bracket or comparison at `at` */
+	char word[80]; /* the next word in lower case; empty: none, or a bracket or comparison at `at` */
 	int depth;
 	bool failed;
 };
 
-/* The first mistake is the one that is told. */
+/* Reports a mistake. Only the first one is kept. */
 static void refuse(struct parser *p, const char *where, const char *why)
 {
 	if (!p->failed)
@@ -105,7 +105,7 @@ static void refuse(struct parser *p, const char *where, const char *why)
 	p->failed = true;
 }
 
-/* The word that was looked at is none of those that may stand there. */
+/* Reports that the current word is not allowed here. */
 static void refuse_word(struct parser *p, const char *why)
 {
 	char what[FILTER_MISTAKE - 32];
@@ -122,7 +122,7 @@ static bool ends_word(char c)
 	return !c || isspace((unsigned char)c) || strchr("()<>=!", c);
 }
 
-/* Looks at what comes next; returns how long its word is. */
+/* Reads the next word. Returns its length. */
 static size_t look(struct parser *p)
 {
 	size_t length = 0;
@@ -161,7 +161,7 @@ static void add_operator(struct parser *p, enum kind kind)
 	add(p, &(struct term){ .kind = kind });
 }
 
-/* An address, or a prefix. false: the word is none. */
+/* Parses an address or prefix. false: the word is neither. */
 static bool parse_address(struct parser *p, int ends)
 {
 	struct term t = { .kind = ADDRESS, .address = { .bits = 128, .ends = ends } };
@@ -201,7 +201,7 @@ static bool parse_qpn(struct parser *p)
 	return true;
 }
 
-/* What may stand behind a counter; without it, it is to be more than 0. */
+/* Parses the comparison behind a counter. The default is > 0. */
 static void parse_comparison(struct parser *p, struct term *t)
 {
 	uint64_t than = 0;
@@ -245,7 +245,7 @@ static bool parse_word(struct parser *p, size_t length)
 	return false;
 }
 
-/* src, dst and qpn, and what they want behind them. */
+/* Parses src, dst and qpn with their values. */
 static bool parse_named(struct parser *p, size_t length)
 {
 	bool src = !strcmp(p->word, "src"), dst = !strcmp(p->word, "dst");
@@ -301,7 +301,7 @@ static void parse_term(struct parser *p)
 		add_operator(p, NOT);
 }
 
-/* Up to `or`, a closing bracket or the end. */
+/* Parses up to `or`, a closing bracket or the end. */
 static void parse_terms(struct parser *p)
 {
 	bool first = true;
@@ -356,7 +356,7 @@ struct filter *filter_parse(const char *text, char mistake[FILTER_MISTAKE])
 	return NULL;
 }
 
-/* ---- streams ---- */
+/* ---- evaluation ---- */
 
 static bool has_prefix(const __u8 address[16], const __u8 prefix[16], int bits)
 {
@@ -404,7 +404,7 @@ static __u64 value(const struct term *t, const struct roce_stream *s)
 		return lints(s, t->number.which);
 	if (t->kind == PACKETS)
 		return snapshot_packets(s);
-	/* only a finished snapshot has it */
+	/* valid only in a finished snapshot */
 	return t->number.which == COUNTER_psn_lost ? snapshot_lost(&s->counters) : s->counters.value[t->number.which];
 }
 
@@ -454,7 +454,7 @@ static bool holds(const struct term *t, const struct roce_key *key, const struct
 
 bool filter_wants_stream(const struct filter *f, const struct roce_key *key, const struct roce_stream *s)
 {
-	__u64 values = 1; /* a stack of bits, its top the lowest */
+	__u64 values = 1; /* a stack of bits; the lowest is its top */
 
 	if (!f)
 		return true;

@@ -12,10 +12,10 @@
 
 #define FIRST_ROOM 16
 #define BUCKETS 16384 /* a power of two */
-#define RECENT 64     /* gaps of an interface that are remembered, to find others at their side; a power of two */
+#define RECENT 64     /* gaps remembered per interface, to be compared with gaps of other streams; a power of two */
 #define NOBODY UINT32_MAX
 
-/* A stream, in the chain of its bucket and in the list by the time of the last fault. */
+/* A stream, linked into its bucket's chain and into a list ordered by the last fault. */
 struct entry {
 	struct history_stream stream;
 	__u32 chain;
@@ -24,15 +24,15 @@ struct entry {
 
 struct gap {
 	__u64 time;
-	__u32 place;	/* of its stream */
-	__u64 evicted;	/* as many streams had made room then: a place may have changed hands since */
+	__u32 place;	/* of the gap's stream */
+	__u64 evicted;	/* number of evictions at that time: later the place may belong to another stream */
 	bool together;
 };
 
 struct port {
 	struct gap gap[RECENT];
 	__u64 gaps;
-	__u64 first, last; /* ns: when */
+	__u64 first, last; /* ns */
 };
 
 struct history {
@@ -98,7 +98,7 @@ static void list_newest(struct history *h, __u32 place)
 	h->newest = place;
 }
 
-/* The place of the stream whose last fault is oldest. */
+/* Frees the place of the stream with the oldest last fault. */
 static __u32 evict(struct history *h)
 {
 	__u32 place = h->oldest, *link = bucket_of(h, &h->entries[place].stream.key);
@@ -148,15 +148,15 @@ static __u32 find_or_make(struct history *h, const struct roce_key *key)
 	return place;
 }
 
-/* ---- together or alone ---- */
+/* ---- loss together or alone ---- */
 
-/* Its stream is still at its place. */
+/* Whether the gap's stream is still at its place. */
 static bool is_there(const struct history *h, const struct gap *g)
 {
 	return g->evicted == h->evicted;
 }
 
-/* Counts a gap as alone, until another one of the interface is near. */
+/* Counts a gap as alone until a gap of another stream of the interface is near. */
 static void place_gap(struct history *h, __u32 place, __u64 time, __u32 interface)
 {
 	struct port *port = &h->port[interface % INTERFACES_MOST];
@@ -225,13 +225,13 @@ const struct history_stream *history_of(const struct history *h, const struct ro
 	return place == NOBODY ? NULL : &h->entries[place].stream;
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
-/* The streams of one interface that lose. */
+/* The losing streams of one interface. */
 struct losers {
 	__u64 streams;
 	__u64 gaps;
-	__u64 together;	 /* of the gaps */
+	__u64 together;	 /* of their gaps */
 };
 
 static struct losers losers_of(const struct history *h, __u32 interface)
@@ -251,8 +251,8 @@ static struct losers losers_of(const struct history *h, __u32 interface)
 }
 
 /*
- * The part of the stream's gaps that would have one of another stream's at their side if each lost by itself: gaps of others come
- * at a rate, and so many fall into HISTORY_TOGETHER before and behind (Poisson).
+ * The expected part of the stream's gaps that have one of another stream near, if each stream lost on its own. Gaps of other
+ * streams are a Poisson process, counted within HISTORY_TOGETHER before and after.
  */
 static double chance(const struct port *p, const struct losers *l, const struct history_stream *s)
 {
@@ -261,7 +261,7 @@ static double chance(const struct port *p, const struct losers *l, const struct 
 	return seen > 0 ? 1 - exp(-others * 2 * HISTORY_TOGETHER / seen) : 1;
 }
 
-/* Events that make a pattern: as few may be luck. */
+/* Fewer events may be chance. */
 #define ENOUGH 5
 
 void history_words(const struct history *h, const struct history_stream *s, char words[HISTORY_WORDS])

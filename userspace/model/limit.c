@@ -2,15 +2,15 @@
 #include "roce/dialogue.h"
 #include "userspace/model/limit.h"
 
-#define SILENCE 1000000000 /* ns without any answer: more than a path has, or a receiver lets wait (RNR: 655 ms, IBTA table 46) */
+#define SILENCE 1000000000 /* ns without any response; paths and receivers need less (RNR: 655 ms, IBTA table 46) */
 /*
- * ns without a request or an answer: it has given up. While it has not it sends again, within 4 x 4.096 us x 2^timeout (IBTA 9.7.6.1.3):
- * timeouts in use are of 14 to 21.
+ * ns without a request or response, after which the requester has given up. A requester that has not repeats its request within
+ * 4 x 4.096 us x 2^timeout (IBTA 9.7.6.1.3). Timeouts in use are 14 to 21.
  */
 #define GIVEN_UP (60 * 1000000000ull)
 /*
- * With a full window for one part in so many of the time in which it waits. A sender that keeps its own pace looks like that
- * in one part of ten: where its next packet is due just behind an answer.
+ * The window counts as the limit if it was full for 1/4 of the waiting time. A sender that paces itself shows a full window for
+ * 1/10 of it, where its next packet is due just behind a response.
  */
 #define FULL_PART 4
 
@@ -31,7 +31,7 @@ static __u64 since(__u64 then, __u64 now)
 	return now > then ? now - then : 0;
 }
 
-/* Something is outstanding that it has asked an answer for, or sends again; without AckReq none need come. */
+/* Whether something is outstanding that needs a response: a request with AckReq, or one sent again. */
 static bool is_waiting(const struct roce_dialogue *d, __u64 now)
 {
 	bool asked = d->acks.begin != d->acks.end || d->reads || d->again;
@@ -44,7 +44,7 @@ static __u64 packets(const struct snapshot_stream *s)
 	return s->stream.counters.value[COUNTER_roce_packets] + s->stream.counters.value[COUNTER_rocev1_packets];
 }
 
-/* What a moment ago there was: nothing, if that was another stream, or its dialogue had not begun. */
+/* The stream's dialogue in the earlier snapshot. NULL if the stream was another one, or had no dialogue yet. */
 static const struct roce_dialogue *before(const struct snapshot_stream *now, const struct snapshot_stream *then)
 {
 	static const struct roce_dialogue none;

@@ -5,9 +5,9 @@
 #include "roce/checksum.h"
 #include "userspace/model/observer.h"
 
-#define DATAGRAM_MOST (1 << 17) /* where an IP datagram of 64 KiB ends at the latest */
+#define DATAGRAM_MOST (1 << 17) /* upper bound of the end of a 64 KiB IP datagram */
 
-/* The register after what the ICRC covers, up to `end`, by a masked copy of the headers. */
+/* The CRC register over the covered bytes up to `end`, with the headers masked in a copy. */
 static __u32 covered(const struct roce_packet *p, const __u8 *frame, __u32 end)
 {
 	__u32 split = end < ROCE_WINDOW_BYTES ? end : ROCE_WINDOW_BYTES;
@@ -31,7 +31,7 @@ __u32 observer_icrc(const struct roce_packet *p, const __u8 *frame)
 	return ~covered(p, frame, p->icrc_offset);
 }
 
-/* Whether there is an ICRC to be verified. */
+/* Parses the headers. Returns whether there is an ICRC to verify. */
 static bool look_at_headers(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_look *look)
 {
 	struct roce_packet *p = &look->packet;
@@ -55,7 +55,7 @@ void observer_look(const struct observer_frame *frame, const struct roce_ports *
 		look->icrc = verdict(covered(&look->packet, frame->bytes, icrc_end(&look->packet)));
 }
 
-/* What icrc_mask() may change of a frame. */
+/* The bytes of a frame that icrc_mask() may change. */
 struct masked {
 	__u64 l3;
 	__u32 l3_rest;
@@ -86,8 +86,8 @@ static void unmask(const struct masked *m, __u8 *frame, const struct roce_packet
 }
 
 /*
- * A second call for the headers would take as long as the CRC itself. And the CPU waits when it is to load in one piece
- * what was just stored by bytes: therefore several frames are masked before the first CRC.
+ * Separate CRC calls for the headers would take as long as the CRC itself. Loading a word right after its bytes were stored
+ * stalls the CPU, so several frames are masked before the first CRC.
  */
 void observer_look_at(const struct observer_frame frames[], size_t count, const struct roce_ports *ports,
 		      struct observer_look looks[])
@@ -116,7 +116,7 @@ static struct pairs *pairs_of(struct observer *o)
 	return o->shards ? &o->shards[0].pairs : &o->pairs;
 }
 
-/* Where the stream is that may be asked of this packet. */
+/* The table of the peer stream of this packet. */
 static const struct table *table_of_peer(const struct observer *o, const struct roce_stream *s, const struct roce_packet *p)
 {
 	struct roce_key key;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The engine on frames in memory: for user space what bpf/watch.h is in the kernel. In two steps, of which the first knows
- * nothing but the frame and may be done on any thread, and the second, which knows the streams, in the frames' order.
+ * The engine for frames in memory: user space's counterpart of bpf/watch.h. It works in two steps. The first looks at the frame
+ * alone and may run on any thread. The second updates streams, in the frames' order.
  */
 #ifndef USERSPACE_MODEL_OBSERVER_H
 #define USERSPACE_MODEL_OBSERVER_H
@@ -10,35 +10,35 @@
 #include "userspace/model/pairs.h"
 #include "userspace/model/table.h"
 
-/* So many bytes behind a frame's first one may be read whatever its length; those behind its end have no meaning. */
+/* Bytes that must be readable from a frame's first byte on, whatever its length. Those behind its end are undefined. */
 #define OBSERVER_READABLE ROCE_WINDOW_BYTES
 
 struct observer_frame {
 	const __u8 *bytes; /* from the Ethernet header on, see OBSERVER_READABLE */
-	__u32 captured;	   /* bytes there are */
-	__u32 wire;	   /* bytes there were on the wire, never less */
-	bool no_icrc;	   /* what the ICRC covers is not all there: not to be verified */
-	bool cut;	   /* a mirror may have cut it before `wire` (roce_parse_frame()) */
+	__u32 captured;	   /* bytes present */
+	__u32 wire;	   /* bytes on the wire, at least `captured` */
+	bool no_icrc;	   /* bytes that the ICRC covers are missing: do not verify it */
+	bool cut;	   /* a mirror may have cut the frame below `wire` (roce_parse_frame()) */
 };
 
-/* What the frame itself says. */
+/* The result of the first step. */
 struct observer_look {
 	struct roce_packet packet;
 	enum icrc_verdict icrc;
-	bool has_stream;     /* and this one: */
+	bool has_stream;     /* the packet belongs to a stream, with this key: */
 	struct roce_key key;
-	__u64 hash;	     /* table_hash() of it */
+	__u64 hash;	     /* table_hash() of the key */
 };
 
 struct observer {
-	struct table table; /* .max is the caller's to set */
+	struct table table; /* the caller sets .max */
 	struct pairs pairs;
 	struct roce_totals totals;
-	__u64 now; /* ns: the time of the latest frame: the clock that streams see never goes back */
+	__u64 now; /* ns: time of the latest frame, so that streams never see the clock go back */
 	/*
-	 * NULL: all streams are its own. Else it is one of OBSERVER_SHARDS, of which each follows the frames that
-	 * observer_shard() says. Several threads may do so, each with another shard, as long as no pair is known: who asks
-	 * his peer, or learns a pair, must be alone. Pairs are those of shards[0].
+	 * NULL: one observer has all streams. Otherwise it is one of OBSERVER_SHARDS, and follows the frames that
+	 * observer_shard() assigns to it. Several threads may do so, each with its own shard, as long as no pair is known: a
+	 * packet that asks its peer or teaches a pair must run alone. shards[0] has the pairs.
 	 */
 	struct observer *shards;
 };
@@ -46,38 +46,38 @@ struct observer {
 #define OBSERVER_SHARD_BITS 6
 #define OBSERVER_SHARDS (1 << OBSERVER_SHARD_BITS)
 
-/* By table_hash() of its key. */
+/* By table_hash() of the key. */
 static inline unsigned int observer_shard_of(__u64 hash)
 {
 	return hash >> (64 - OBSERVER_SHARD_BITS);
 }
 
-/* Frames without a stream may be anybody's. */
+/* Frames without a stream may go to any shard. */
 static inline unsigned int observer_shard(const struct observer_look *look)
 {
 	return look->has_stream ? observer_shard_of(look->hash) : 0;
 }
 
-/* Parses the frame and verifies its ICRC. ports: what else to watch, may be NULL. */
+/* Parses the frame and verifies its ICRC. ports: further ports to watch, may be NULL. */
 void observer_look(const struct observer_frame *frame, const struct roce_ports *ports, struct observer_look *look);
 
 /*
- * The same for up to OBSERVER_BATCH frames, in less time. They lie in memory that may be written to: what the ICRC leaves
- * out is masked there meanwhile. That one frame lies in what another one has behind its end does no harm.
+ * Like observer_look(), for up to OBSERVER_BATCH frames, faster. Their memory must be writable: it is masked for the ICRC
+ * meanwhile. A frame may lie in the bytes behind another one's end.
  */
 #define OBSERVER_BATCH 16
 void observer_look_at(const struct observer_frame frames[], size_t count, const struct roce_ports *ports,
 		      struct observer_look looks[]);
 
 /*
- * What the ICRC of a packet should be, first byte lowest. p: what roce_parse() made of that frame, of kind ROCE_PACKET, not
+ * The correct ICRC of a packet, first byte lowest. p: the result of roce_parse() for that frame, of kind ROCE_PACKET, not
  * truncated.
  */
 __u32 observer_icrc(const struct roce_packet *p, const __u8 *frame);
 
 /*
- * Asks for memory which observer_follow() will want of this frame, that of thousands of streams not being in the fastest
- * caches: first for the slot in the table, some frames later for the stream that it names.
+ * Prefetches memory that observer_follow() needs for this frame, because with thousands of streams it is not in the fastest
+ * caches. Call first for the table's slot, then, some frames later, for the stream.
  */
 static inline void observer_want_slot(const struct observer *o, const struct observer_look *look)
 {
@@ -101,9 +101,9 @@ static inline void observer_want_stream(const struct observer *o, const struct o
 }
 
 /*
- * What that frame does to its stream and to the totals. time: of the frame, ns. event: what it has shown, event->kinds is 0:
- * nothing, but for the PSNs expected and seen. Returns its stream as it is now, until the next call; NULL: it has none, or there
- * was no room for it.
+ * The second step: updates the frame's stream and the totals. time: of the frame, ns. event: the packet's events; if
+ * event->kinds is 0, only the expected and the seen PSN are set. Returns the stream, valid until the next call; NULL: the frame
+ * has none, or there was no room.
  */
 const struct roce_stream *observer_follow(struct observer *o, const struct observer_frame *frame,
 					  const struct observer_look *look, __u64 time, struct roce_event *event);

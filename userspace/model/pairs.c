@@ -5,9 +5,9 @@
 #include "userspace/model/pairs.h"
 
 #define ROOM_FIRST 64
-#define ROOM_MAX (1 << 21) /* entries of which half are used at most */
+#define ROOM_MAX (1 << 21) /* entries, of which at most half are used */
 
-/* Multiply and fold, as userspace/model/table.c does. */
+/* Multiply and fold, as in userspace/model/table.c. */
 static __u64 hash(const struct roce_pair_key *key)
 {
 	__u64 words[(sizeof(*key) + 7) / 8] = { 0 }, h = 0;
@@ -20,7 +20,7 @@ static __u64 hash(const struct roce_pair_key *key)
 	return h;
 }
 
-/* The entry of this key, or the free one where it belongs; NULL: the table is empty. */
+/* The entry of this key, or the free entry for it. NULL: the table is empty. */
 static struct pairs_entry *find(const struct pairs_table *t, const struct roce_pair_key *key)
 {
 	for (size_t i = hash(key); t->room; i++) {
@@ -64,7 +64,7 @@ static bool put(struct pairs_table *t, const struct roce_pair_key *key, const st
 	return true;
 }
 
-/* A repeated REP is no news. */
+/* Ignores a repeated REP. */
 bool pairs_put(struct pairs *p, const struct roce_pair_key *key, const struct roce_pair *pair)
 {
 	const struct pairs_entry *known = find(&p->known, key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Pairs of streams in user space: what bpf/pairs.h is in the kernel. */
+/* Pairs of streams in user space: the counterpart of bpf/pairs.h. */
 #ifndef USERSPACE_MODEL_PAIRS_H
 #define USERSPACE_MODEL_PAIRS_H
 
@@ -17,25 +17,25 @@ struct pairs_table {
 	size_t count;
 };
 
-/* All zero at first. */
+/* Starts as zeroes. */
 struct pairs {
 	struct pairs_table known, requests;
-	__u32 news; /* how often a pair was learnt */
+	__u32 news; /* number of pairs learnt */
 };
 
-/* One that is known beforehand. false: no room. */
+/* Adds a pair that is known beforehand. false: no room. */
 bool pairs_put(struct pairs *p, const struct roce_pair_key *key, const struct roce_pair *pair);
 
 /*
  * Learns from a packet for which roce_is_management() holds and whose ICRC is not bad. window: as for roce_parse(), with
- * so many bytes of the frame available. What there is no room for is not learnt.
+ * `available` bytes of the frame. Drops pairs for which there is no room.
  */
 void pairs_learn(struct pairs *p, const struct roce_packet *packet, const __u8 *window, __u32 available);
 
-/* NULL: it is not known. Until the next one is put or learnt. */
+/* NULL: unknown. Valid until the next pair is added. */
 const struct roce_pair *pairs_get(const struct pairs *p, const struct roce_pair_key *key);
 
-/* Sees to it that the stream knows its pair, before roce_observe(). */
+/* Looks up the stream's pair, before roce_observe(). */
 void pairs_find(const struct pairs *p, struct roce_stream *s, const struct roce_packet *packet);
 
 void pairs_free(struct pairs *p);

@@ -24,7 +24,7 @@ const char *const counter_names[ROCE_COUNTERS] = {
 #undef COUNTER
 };
 
-/* Of keys; that of a snapshot_stream is its first member. */
+/* Compares keys. A snapshot_stream begins with its key. */
 static int compare_keys(const void *a, const void *b)
 {
 	const struct roce_key *x = a, *y = b;

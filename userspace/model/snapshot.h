@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What was seen until now, whoever saw it: `monitor` fills it from the BPF maps, `analyze` from its own table. The
- * views (lines, JSON) know nothing else.
+ * All counts up to a moment, from any source: `monitor` fills it from the BPF maps, `analyze` from its own table. The views
+ * (lines, JSON) use nothing else.
  */
 #ifndef USERSPACE_MODEL_SNAPSHOT_H
 #define USERSPACE_MODEL_SNAPSHOT_H
@@ -15,59 +15,59 @@ struct host_owner;
 struct host_report;
 struct roce_dialogue;
 
-/* counters.def: in its order, in which counters are shown; and by counter. */
+/* counters.def: the counters in display order, and their names. */
 extern const enum roce_counter counter_order[ROCE_COUNTERS];
 extern const char *const counter_names[ROCE_COUNTERS];
 
 struct snapshot_stream {
 	struct roce_key key;
 	struct roce_stream stream;
-	const struct roce_dialogue *dialogue; /* of a request stream whose responses are seen as well; NULL: there is none */
-	const struct host_owner *owner;	      /* who it belongs to on this machine (userspace/host/host.h); NULL: nobody looked */
+	const struct roce_dialogue *dialogue; /* of a stream of requests whose responses are seen; NULL: none */
+	const struct host_owner *owner;	      /* its owner on this machine (userspace/host/host.h); NULL: not looked up */
 };
 
 struct snapshot_interface {
 	char name[64];	       /* device, or capture file */
 	const char *mode;      /* "native", "native-frags", "generic", ..., "file" */
 	const char *direction; /* "in", "out", "both" */
-	bool gone;	       /* it is no longer there */
+	bool gone;	       /* the interface has gone */
 	__u64 ring_missed;
 };
 
-/* What is told of faults one by one, beside the counters. */
+/* State of the list of single faults. */
 struct snapshot_events {
-	bool had; /* false: nobody asks for them */
-	__u64 lost, suppressed; /* faulty packets for want of room, and by --event-limit */
+	bool had; /* false: not wanted */
+	__u64 lost, suppressed; /* faulty packets not reported: no room; above --event-limit */
 };
 
 struct snapshot {
 	struct timespec time; /* CLOCK_REALTIME of the snapshot, or of the capture's last packet */
 	double seconds;	      /* since the start */
 	bool complete;	      /* false: a capture was cut short */
-	bool selection;	      /* a capture is one of chosen packets (capture_is_selection()): what it lacks is no loss */
+	bool selection;	      /* a capture of selected packets (capture_is_selection()): missing packets are no loss */
 	struct roce_totals totals;
 	struct snapshot_interface *interfaces;
 	size_t interface_count;
 	struct snapshot_stream *streams; /* sorted by snapshot_finish() */
 	size_t stream_count;
-	const char *filter;  /* filter_snapshot(): what chose the streams that are shown; NULL: all of them are */
-	__u32 *shown;	     /* their places in streams, rising; NULL: all */
+	const char *filter;  /* text of the filter that selected the shown streams; NULL: all */
+	__u32 *shown;	     /* their indexes in streams, ascending; NULL: all */
 	size_t shown_count;
-	struct roce_dialogue *dialogues; /* those that streams point to; NULL: there are none */
+	struct roce_dialogue *dialogues; /* memory of streams[].dialogue; NULL: none */
 	__u64 realtime_offset; /* ns to add to a stream's first_seen/last_seen for CLOCK_REALTIME */
 	struct snapshot_events events;
-	const struct fault_list *faults; /* finished; NULL: nobody listed them */
-	const struct host_report *host;	 /* NULL: nobody looked */
+	const struct fault_list *faults; /* finished; NULL: none was made */
+	const struct host_report *host;	 /* NULL: not looked up */
 	void *owners;			 /* memory of streams[].owner */
 };
 
-/* When it was taken, ns since 1970; less realtime_offset it is by the clock of the streams. */
+/* When it was taken, ns since 1970. Minus realtime_offset: by the streams' clock. */
 static inline __u64 snapshot_time(const struct snapshot *s)
 {
 	return (__u64)s->time.tv_sec * 1000000000 + s->time.tv_nsec;
 }
 
-/* The streams that views show: the i-th of snapshot_shown_count(). */
+/* The streams that views show: index i of snapshot_shown_count(). */
 static inline size_t snapshot_shown_count(const struct snapshot *s)
 {
 	return s->shown ? s->shown_count : s->stream_count;
@@ -78,31 +78,31 @@ static inline const struct snapshot_stream *snapshot_shown(const struct snapshot
 	return &s->streams[s->shown ? s->shown[i] : i];
 }
 
-/* Whether it is among them; s: of its streams. */
+/* Whether views show the stream s of this snapshot. */
 bool snapshot_is_shown(const struct snapshot *snapshot, const struct snapshot_stream *s);
 
 /*
- * Adds to the totals what only streams count (scope STREAM, trusted ones that are no estimate), computes psn_lost, sums
- * ring_missed, and sorts the streams (source, destination, QPN, side). To be called once, after everything is filled in.
+ * Adds stream counters to the totals (scope STREAM, of trusted streams that are no estimate), computes psn_lost, sums
+ * ring_missed, and sorts the streams (source, destination, QPN, side). Call once, after all else is filled in.
  */
 void snapshot_finish(struct snapshot *s);
 
-/* The stream of this key in a finished snapshot; NULL: it has none (or s is NULL). */
+/* The stream of this key in a finished snapshot. NULL: none (or s is NULL). */
 const struct snapshot_stream *snapshot_find(const struct snapshot *s, const struct roce_key *key);
 
 /* psn_skipped - psn_recovered, never below 0 */
 __u64 snapshot_lost(const struct roce_counters *c);
 
-/* Whether a counter says anything of such a stream: what it lacks is left out, and not shown as 0. */
+/* Whether a counter applies to the stream. Views leave out others, instead of showing 0. */
 bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter);
 
-/* Nobody checks the PSN of UD: its figures are estimates and stay out of totals. */
+/* UD's PSNs are not checked, so counters of its sequence are estimates and stay out of the totals. */
 bool snapshot_is_estimate(const struct roce_stream *s);
 
-/* Its packets, of whatever kind. */
+/* Packets of all kinds. */
 __u64 snapshot_packets(const struct roce_stream *s);
 
-/* Frees what it points to; the struct itself is the caller's. */
+/* Frees all memory except the struct itself. */
 void snapshot_free(struct snapshot *s);
 
 #endif

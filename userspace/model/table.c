@@ -4,9 +4,9 @@
 
 #include "userspace/model/table.h"
 
-#define TABLE_FIRST 64 /* streams there is room for at first */
+#define TABLE_FIRST 64 /* initial room, streams */
 
-/* Multiply and fold, word by word; the multiplier is the fraction of the golden ratio, 2^64 / phi. */
+/* Multiply and fold, word by word. The multiplier is the fraction of the golden ratio, 2^64 / phi. */
 __u64 table_hash(const struct roce_key *key)
 {
 	__u64 h = 0;
@@ -18,7 +18,7 @@ __u64 table_hash(const struct roce_key *key)
 	return h;
 }
 
-/* The slot that holds the key, or the free one where it belongs. */
+/* The slot with this key, or the free slot for it. */
 static __u32 *find_slot(const struct table *t, const struct roce_key *key, __u64 hash)
 {
 	for (;; hash++) {
@@ -29,7 +29,7 @@ static __u32 *find_slot(const struct table *t, const struct roce_key *key, __u64
 	}
 }
 
-/* Twice the room, and twice as many slots as there is room, so that they are never more than half full. */
+/* Doubles the room. There are twice as many slots, so that at most half are used. */
 static bool grow(struct table *t)
 {
 	size_t room = t->room ? t->room * 2 : TABLE_FIRST;
