@@ -19,15 +19,15 @@
 #include "userspace/live/pin.h"
 
 /*
- * What a native driver without multi-buffer support takes: a page less XDP_PACKET_HEADROOM, the skb_shared_info (320)
+ * The largest MTU of a native driver without multi-buffer support: a page minus XDP_PACKET_HEADROOM, the skb_shared_info (320)
  * and Ethernet with two VLAN tags (22).
  */
 #define PLAIN_MTU (4096 - 256 - 320 - 22)
 
-/* BPF_TCX_EGRESS, which Debian 12's headers do not have. */
+/* BPF_TCX_EGRESS, which Debian 12's headers lack. */
 #define TCX_EGRESS ((enum bpf_attach_type)47)
 
-/* Marks the clsact filter as ours, so that one left behind by a killed process is found and replaced. */
+/* Marks the clsact filter as ours, to find and replace one that a killed process left. */
 #define FILTER_HANDLE 0x726f6365 /* "roce" */
 #define FILTER_PRIORITY 47910
 
@@ -51,7 +51,7 @@ static bool say_error(const struct attachment *a, const char *what, int error)
 	return say(a, "%s: %s", what, strerror(error));
 }
 
-/* One of the kernel's SIOCGIF* questions. Zeroes: it has no answer. */
+/* Asks the kernel one of its SIOCGIF* questions. Zeroes: no answer. */
 static struct ifreq ask_interface(const char name[IF_NAMESIZE], unsigned long question)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -70,7 +70,7 @@ static int get_mtu(const char name[IF_NAMESIZE])
 	return ask_interface(name, SIOCGIFMTU).ifr_mtu;
 }
 
-/* The engine reads Ethernet. Frames of a tun, which begin with IP, would all be `other_frames`. */
+/* The engine parses Ethernet. Frames of a tun begin with IP, so all would count as `other_frames`. */
 static void warn_of_link(const struct attachment *a)
 {
 	unsigned short type = ask_interface(a->name, SIOCGIFHWADDR).ifr_hwaddr.sa_family;
@@ -79,7 +79,7 @@ static void warn_of_link(const struct attachment *a)
 		say(a, "its frames have no Ethernet header: no RoCE is found in them; watch the interface that carries them");
 }
 
-/* Whether it is there by a bpf_link, which `ip link set dev IFACE xdp off` cannot take away. false also where nobody says. */
+/* Whether the program is attached by a bpf_link, which `ip link set dev IFACE xdp off` cannot detach. false if unknown. */
 static bool is_linked(unsigned int ifindex)
 {
 	struct bpf_link_info info;
@@ -143,7 +143,10 @@ static bool say_held(const struct attachment *a)
 	return say_holder(a, info.name[0] ? info.name : "unnamed", id);
 }
 
-/* 0, an errno or SHARE_WHY; what is attached by a netlink call and what by a link are refused alike. */
+/*
+ * Returns 0, an errno or SHARE_WHY. The kernel refuses a link beside a program attached by netlink, and beside another link, in
+ * the same way.
+ */
 static int link_xdp(struct attachment *a, const struct attach_programs *programs, __u32 flags)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = flags);
@@ -191,9 +194,9 @@ static bool say_no_native(const struct attachment *a, const struct attach_progra
 	return say_error(a, "the driver refuses native XDP (--mode generic may do)", error);
 }
 
-/* ---- what is pinned ---- */
+/* ---- pinned links ---- */
 
-/* Where a link is at work, 0: nowhere any more. */
+/* The interface to which a link is attached, 0: none any more. */
 static unsigned int link_ifindex(int link)
 {
 	struct bpf_link_info info = { 0 };
@@ -201,10 +204,10 @@ static unsigned int link_ifindex(int link)
 
 	if (bpf_obj_get_info_by_fd(link, &info, &length))
 		return 0;
-	return info.xdp.ifindex; /* of tcx it stands at the same place */
+	return info.xdp.ifindex; /* of tcx, the field has the same offset */
 }
 
-/* A pinned link of this interface with our program in it, -1: there is none now. */
+/* Takes over a pinned link of this interface, with our program. -1: there is none now. */
 static int take_over(const struct attachment *a, const char *kind, int program, bool fits)
 {
 	char path[PATH_MAX];
@@ -231,7 +234,7 @@ static bool pin_link(const struct attachment *a, const char *kind, int link)
 	return !bpf_obj_pin(link, path) || say_error(a, "its link cannot be pinned", errno);
 }
 
-/* The mode that an XDP program is in. */
+/* The mode of the attached XDP program. */
 static enum attach_mode mode_now(const struct attachment *a)
 {
 	LIBBPF_OPTS(bpf_xdp_query_opts, query);
@@ -285,7 +288,7 @@ void attach_remove_filter(unsigned int ifindex, bool qdisc)
 		bpf_tc_hook_destroy(&hook);
 }
 
-/* The program of a filter of ours, whoever put it there; 0: there is none. */
+/* The program of our filter, of any process; 0: there is none. */
 static __u32 filter_program(unsigned int ifindex)
 {
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex, .attach_point = BPF_TC_EGRESS);
@@ -294,7 +297,7 @@ static __u32 filter_program(unsigned int ifindex)
 	return bpf_tc_query(&hook, &filter) ? 0 : filter.prog_id;
 }
 
-/* Another rocescope shares the interface with us, and has its filter there. */
+/* Whether the filter is that of another rocescope that shares the interface. */
 static bool is_anothers_filter(unsigned int ifindex)
 {
 	__u32 program = filter_program(ifindex);
@@ -302,7 +305,7 @@ static bool is_anothers_filter(unsigned int ifindex)
 	return program && kernel_program_holder(program);
 }
 
-/* In place of one that an earlier process left behind. */
+/* Replaces a filter that an earlier process left. */
 static bool attach_filter(struct attachment *a, int program)
 {
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = a->ifindex, .attach_point = BPF_TC_EGRESS);
@@ -323,7 +326,7 @@ static bool attach_filter(struct attachment *a, int program)
 	return true;
 }
 
-/* A filter of ours that an earlier process left behind is replaced where we need one, and else taken away. */
+/* Attaches egress if wanted. A filter left by an earlier process is replaced or else removed. */
 static bool attach_egress(struct attachment *a, const struct bpf_program *wanted)
 {
 	int program = wanted ? bpf_program__fd(wanted) : -1;
@@ -358,7 +361,7 @@ void attach_say_missing(const struct attachment *a)
 	say(a, "no such interface here (`ip link` lists them)");
 }
 
-/* What it has missed until now is not ours to tell. */
+/* Frames that were missed before now are not reported. */
 static void begin_missed(struct attachment *a)
 {
 	__u64 missed = a->missed;
@@ -433,7 +436,7 @@ bool attach_clear(const struct attachment *a)
 	return programs >= 0;
 }
 
-/* An interface has one entry of AF_PACKET, or, if it has no MAC (tun), one without an address. 0: it is another entry. */
+/* The interface of an AF_PACKET entry, or of an entry without address (tun has no MAC): one per interface. 0: another entry. */
 static unsigned int entry_ifindex(const struct ifaddrs *i)
 {
 	const struct sockaddr_ll *address = (const void *)i->ifa_addr;
@@ -459,7 +462,7 @@ static bool poll_one(struct attachment *a, const struct ifaddrs *all)
 	return false;
 }
 
-/* The index may be another interface's by now. */
+/* Checks the attachment, because the index may belong to another interface by now. */
 static bool is_attached(const struct attachment *a)
 {
 	if (a->share)
@@ -467,7 +470,7 @@ static bool is_attached(const struct attachment *a)
 	return a->xdp_link < 0 || link_ifindex(a->xdp_link) == a->ifindex;
 }
 
-/* By getifaddrs(), because sysfs may belong to another network namespace than this process. */
+/* Uses getifaddrs(), because sysfs may show another network namespace. */
 size_t attach_poll(struct attachment *list, size_t count)
 {
 	struct ifaddrs *all;
@@ -489,7 +492,7 @@ size_t attach_poll(struct attachment *list, size_t count)
 	return left;
 }
 
-/* The same one as before, out of another network namespace, has its links still. */
+/* Attaches an interface that came back. If it only was in another network namespace, it still has its links. */
 static bool attach_again(struct attachment *a, const struct attach_programs *programs, enum attach_mode mode)
 {
 	unsigned int ifindex = if_nametoindex(a->name);

@@ -12,7 +12,7 @@
 #include "userspace/live/carry.h"
 #include "userspace/live/maps.h"
 
-#define GUARD_TRIES 100000000 /* some tenths of a second: a CPU holds the guard for less than a microsecond */
+#define GUARD_TRIES 100000000 /* some tenths of a second; a CPU holds the guard for less than a microsecond */
 
 struct carry_base {
 	struct roce_counters counters;
@@ -27,7 +27,7 @@ static bool get_info(int map, struct bpf_map_info *info)
 	return !bpf_obj_get_info_by_fd(map, info, &length);
 }
 
-/* Where there is an old map. false: no memory. */
+/* Finds the moves of a map, if there is an old one. false: no memory. */
 static bool find_moves(struct carry_map *m)
 {
 	if (m->old < 0)
@@ -44,7 +44,7 @@ static void add(struct roce_totals *to, const struct roce_totals *more)
 		to->value[c] += more->value[c];
 }
 
-/* All entries of the old map, each of which a per-CPU map has once a CPU. */
+/* Sums all entries of the old map. An entry of a per-CPU map has one value per CPU. */
 static bool add_old(const struct carry_map *m, struct roce_totals *sum)
 {
 	struct bpf_map_info info;
@@ -70,7 +70,7 @@ static bool add_old(const struct carry_map *m, struct roce_totals *sum)
 	return memory && good;
 }
 
-/* To the entry that no CPU counts in. */
+/* Adds to the entry in which no CPU counts. */
 static bool put_totals(int map, const struct roce_totals *more)
 {
 	struct totals_value value;
@@ -88,7 +88,7 @@ static bool put_totals(int map, const struct roce_totals *more)
 
 /* ---- streams ---- */
 
-/* How many places were given out. */
+/* The number of places in use. */
 static bool count_given(const struct carry *c, __u32 *given)
 {
 	struct table_state state;
@@ -97,7 +97,7 @@ static bool count_given(const struct carry *c, __u32 *given)
 
 	if (!get_info(c->table, &info))
 		return false;
-	if (info.value_size != sizeof(state)) { /* another build's: all of them, and some are not in use */
+	if (info.value_size != sizeof(state)) { /* another build's: takes all places, although some are unused */
 		if (!get_info(c->streams.old, &info))
 			return false;
 		*given = info.max_entries;
@@ -135,7 +135,7 @@ static void unmap_memory(const struct memory *m)
 		munmap(m->bytes, m->length);
 }
 
-/* A stream of the old map as it was at one moment, in this build's layout. buffer: room for an old value. */
+/* A consistent copy of a stream of the old map, in this build's layout. buffer: room for an old value. */
 static void read_old(const struct carry *c, const struct memory *old, __u32 place, void *buffer, struct stream_value *to)
 {
 	*to = (struct stream_value){ 0 };
@@ -148,7 +148,7 @@ static bool is_used(const struct stream_value *v)
 	return v->key.kind != KEY_NONE && v->stream.used;
 }
 
-/* Into a place that no program looks at yet. */
+/* Copies to a place that no program uses yet. */
 static void copy_one(struct stream_value *from, struct stream_value *to, struct carry_base *base)
 {
 	*base = (struct carry_base){ .counters = from->stream.counters };
@@ -160,7 +160,7 @@ static void copy_one(struct stream_value *from, struct stream_value *to, struct 
 	to->stream = from->stream;
 }
 
-/* Members of struct roce_stream that roce_begin_anew() empties. */
+/* Compares the members of struct roce_stream that roce_begin_anew() clears. */
 static bool has_same_sequence(const struct carry_map *m)
 {
 	static const char *const members[] = { "stream.psn.", "stream.message.", "stream.lint_state.", "stream.asked." };
@@ -200,7 +200,7 @@ bool carry_begin(struct carry *c)
 	return good;
 }
 
-/* As bpf/guard.h does. false: it was not to be had. */
+/* As in bpf/guard.h. false: the guard could not be taken. */
 static bool guard_take(struct stream_value *v)
 {
 	for (int i = 0; i < GUARD_TRIES; i++) {
@@ -223,7 +223,7 @@ static bool same_key(const struct roce_key *a, const struct roce_key *b)
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* A trust that has begun since has set counters back: then nothing was counted in between that would stay. */
+/* 0 if trust has begun since and reset the counters: then the old counts are void. */
 static __u64 risen(__u64 now, __u64 before)
 {
 	return now > before ? now - before : 0;
@@ -238,8 +238,8 @@ static void add_since(struct roce_stream *to, const struct roce_stream *last, co
 }
 
 /*
- * last: the old stream, as the old programs have left it; base: as it was copied. false: its sequence begins anew, or has when
- * new programs saw a packet of it.
+ * last: the old stream, as the old programs left it. base: its counts when it was copied. false: the sequence restarts, or did
+ * so when the new programs saw a packet.
  */
 static bool complete_one(const struct carry *c, struct stream_value *last, struct stream_value *to, const struct carry_base *base)
 {
@@ -247,7 +247,7 @@ static bool complete_one(const struct carry *c, struct stream_value *last, struc
 
 	if (!guard_take(to))
 		return false;
-	untouched = to->sequence == 1; /* nobody but us had the guard */
+	untouched = to->sequence == 1; /* no CPU has taken the guard before */
 	if (untouched) {
 		if (!c->same_sequence)
 			roce_begin_anew(&last->stream);
@@ -260,7 +260,7 @@ static bool complete_one(const struct carry *c, struct stream_value *last, struc
 	return untouched && c->same_sequence;
 }
 
-/* Streams that have their places. */
+/* Completes streams that keep their places. */
 static bool complete(struct carry *c, __u32 given)
 {
 	static const struct carry_base none;
@@ -286,7 +286,7 @@ static bool complete(struct carry *c, __u32 given)
 	return good;
 }
 
-/* Streams that lose theirs: what they have counted stays in the totals, as if they had been evicted. */
+/* Adds the counts of streams that lose their places to the totals, as if they had been evicted. */
 static bool keep_in_totals(struct carry *c, __u32 given, struct roce_totals *totals)
 {
 	struct memory old;
@@ -311,7 +311,7 @@ bool carry_end(struct carry *c)
 	struct roce_totals totals = { 0 };
 	__u32 given = 0;
 
-	/* A program that ran when it was replaced may still count: this waits for an RCU grace period. */
+	/* A replaced program may still be running and counting. membarrier() waits for an RCU grace period. */
 	syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	if (c->totals.old >= 0 && !add_old(&c->totals, &totals))
 		return false;

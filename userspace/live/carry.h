@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What another build has counted in maps of another layout, carried over into the maps of this one without a frame unseen:
+ * Carries the counts of another build, in maps of another layout, over into this build's maps. No frame is missed:
  *
- *     carry_begin()    the new programs are loaded and attached nowhere; the old ones count. Each stream is copied, field by
- *                      field, to its place in the new map, but for its PSN sequence: where that will stand when the
- *                      programs change places nobody can know.
- *     (bpf_link_update() puts new programs in the place of old ones, one interface after the other)
- *     carry_end()      nothing counts in the old maps any more. Guarded as a CPU does, each stream is completed: one of which
- *                      the new programs have seen no packet yet becomes what the old ones have left; another one, whose
- *                      sequence has begun anew, gets added what they have counted since it was copied. Old totals go to the
- *                      entry of the new ones that no CPU counts in.
+ *     carry_begin()    The new programs are loaded but not attached; the old ones count. Each stream is copied, field by field,
+ *                      to its place in the new map, without its PSN sequence: its state at the time of the replacement is
+ *                      not known yet.
+ *     (bpf_link_update() replaces old programs by new ones, one interface after the other)
+ *     carry_end()      The old maps no longer change. Each stream is completed under its guard. If the new programs have
+ *                      seen no packet of it yet, it becomes what the old ones have left. Otherwise its sequence has
+ *                      restarted, and the old counts since the copy are added. Old totals go to the entry of the new
+ *                      ones in which no CPU counts.
  *
- * At worst, of the milliseconds between: a loss is not noticed, packets of a stream that was new are untracked, and a fault is
- * told twice by --events. Where streams cannot keep their places (the table itself has another layout, a kernel before Linux 5.17), what
- * they have counted stays in the totals and the streams begin anew.
+ * At worst, in the milliseconds between, a loss is not noticed, packets of a new stream are untracked, and --events reports a
+ * fault twice. If streams cannot keep their places (another layout of the table itself, a kernel before Linux 5.17), their
+ * counts stay in the totals and the streams restart.
  */
 #ifndef USERSPACE_LIVE_CARRY_H
 #define USERSPACE_LIVE_CARRY_H
@@ -21,34 +21,34 @@
 #include "bpf/abi.h"
 #include "userspace/live/layout.h"
 
-/* An old map, and what this build has in its place. */
+/* An old map, and this build's map in its place. */
 struct carry_map {
-	int old, now;	/* descriptors; old -1: there is nothing to carry */
-	char *old_layout, *layout; /* to be freed by carry_free() */
+	int old, now;	/* descriptors; old -1: nothing to carry over */
+	char *old_layout, *layout; /* freed by carry_free() */
 	struct layout_move *moves;
 	size_t move_count;
 };
 
-/* What a stream had counted when it was copied. */
+/* A stream's counts when it was copied. */
 struct carry_base;
 
 struct carry {
 	struct carry_map totals, streams;
-	int table;	      /* the map `table_states` that tells how many streams the old map has; -1 */
-	bool same_sequence;   /* what streams know of their sequences means the same in both; by carry_begin() */
-	bool in_place;	      /* the streams keep their places: the old map's table is the new one's as well */
-	struct carry_base *base; /* one a stream, to be freed by carry_free() */
+	int table;	      /* the map `table_states`, which has the number of streams of the old map; -1 */
+	bool same_sequence;   /* the PSN state of streams is the same in both layouts; set by carry_begin() */
+	bool in_place;	      /* the streams keep their places: the new map uses the old map's table */
+	struct carry_base *base; /* one per stream, freed by carry_free() */
 	__u32 copied;	      /* streams */
-	__u32 kept, begun;    /* streams that were carried; those whose sequence begins anew; known after carry_end() */
+	__u32 kept, begun;    /* streams carried over; streams whose sequence restarts; valid after carry_end() */
 };
 
 #define CARRY_NONE ((struct carry){ .totals.old = -1, .streams.old = -1, .table = -1 })
 
-/* Both: false with errno. */
+/* Both return false with errno on failure. */
 bool carry_begin(struct carry *c);
 bool carry_end(struct carry *c);
 
-/* Closes the old descriptors as well. */
+/* Also closes the old descriptors. */
 void carry_free(struct carry *c);
 
 #endif

@@ -10,7 +10,7 @@
 #include "userspace/live/focus.h"
 
 struct focus {
-	struct focus_value *value; /* of the map, in our memory */
+	struct focus_value *value; /* the map's value, mapped into our memory */
 	bool on;
 	struct roce_key key;
 };
@@ -26,7 +26,7 @@ struct focus *focus_open(int map)
 		free(f);
 		return NULL;
 	}
-	focus_set(f, NULL); /* with --pin, what an agent that was killed looked at */
+	focus_set(f, NULL); /* with --pin, clears the focus of a killed agent */
 	return f;
 }
 
@@ -36,7 +36,7 @@ void focus_set(struct focus *f, const struct roce_key *key)
 	f->on = key;
 	if (!key)
 		return;
-	/* a program that saw it on may still count: this waits for an RCU grace period */
+	/* A program that saw the focus may still be counting. membarrier() waits for an RCU grace period. */
 	syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	memset(&f->value->seen, 0, sizeof(f->value->seen));
 	f->key = f->value->key = *key;
@@ -62,7 +62,7 @@ __u64 focus_gap_quantile(const struct roce_focus *seen, double part)
 	__u64 sum = 0, counted = 0;
 	__u32 i;
 
-	/* gap[] itself, which may be ahead of `gaps` */
+	/* sum gap[] itself: it may be ahead of `gaps` */
 	for (i = 0; i < FOCUS_GAPS; i++)
 		sum += seen->gap[i];
 	for (i = 0; i < FOCUS_GAPS - 1; i++) {

@@ -13,7 +13,10 @@
 
 #include "userspace/live/kernel.h"
 
-/* A driver without multi-buffer support takes such programs too: they see only what is in one buffer, as plain ones do. */
+/*
+ * A driver without multi-buffer support accepts such programs too. They then see single-buffer frames only, as plain programs
+ * do.
+ */
 bool kernel_has_frags(void)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .prog_flags = BPF_F_XDP_HAS_FRAGS);
@@ -81,7 +84,7 @@ void kernel_process_name(pid_t pid, char name[16])
 		fclose(f);
 }
 
-/* The kernel counts who holds a program, but does not say who; /proc does. */
+/* The kernel counts the holders of a program, but only /proc names them. */
 pid_t kernel_program_holder(__u32 id)
 {
 	DIR *processes = opendir("/proc");

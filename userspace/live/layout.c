@@ -20,7 +20,7 @@ static const struct btf_type *resolve(const struct btf *btf, __u32 id)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);
 
-	/* they say nothing of bytes */
+	/* they do not change the size */
 	while (type && (btf_is_mod(type) || btf_is_typedef(type)))
 		type = btf__type_by_id(btf, type->type);
 	return type;
@@ -41,7 +41,7 @@ static void print_field(FILE *out, const char *name, __u32 offset, __u32 size, _
 	fprintf(out, "%s %u %u %u\n", name, offset, size, count);
 }
 
-/* An array whose elements have names. */
+/* Prints an array whose elements have names. */
 static void print_named(FILE *out, const char *path, __u32 offset, __u32 size, const char *const *names, __u32 count)
 {
 	char name[NAME];
@@ -52,7 +52,7 @@ static void print_named(FILE *out, const char *path, __u32 offset, __u32 size, c
 	}
 }
 
-/* A union by its first member: the others are other views of it. */
+/* Prints a union by its first member. The others are other views of it. */
 static void print_members(FILE *out, const struct btf *btf, const struct btf_type *type, const char *path, __u32 offset)
 {
 	const struct btf_member *member = btf_members(type);
@@ -100,7 +100,7 @@ static void print_array(FILE *out, const struct btf *btf, const struct btf_type 
 	}
 }
 
-/* Variables: .data and .bss are maps as well. */
+/* Prints variables, because .data and .bss are maps as well. */
 static void print_variables(FILE *out, const struct btf *btf, const struct btf_type *type)
 {
 	const struct btf_var_secinfo *variable = btf_var_secinfos(type);
@@ -128,14 +128,14 @@ static void print_type(FILE *out, const struct btf *btf, __u32 id, const char *n
 		print_field(out, name, offset, type->size, 1);
 }
 
-/* What bits of an event stand for. */
+/* Prints the meaning of an event's bits. */
 static void print_bits(FILE *out, const char *of, const char *const *names, __u32 count)
 {
 	for (__u32 i = 0; i < count; i++)
 		fprintf(out, "%s %s is bit %u\n", of, names[i], i);
 }
 
-/* A ring buffer has no type of its own: it is full of records. */
+/* A ring buffer has no type. It holds records. */
 static void print_records(FILE *out, const struct btf *btf)
 {
 	print_type(out, btf, btf__find_by_name_kind(btf, "capture_record", BTF_KIND_STRUCT), "record", 0);
@@ -171,7 +171,7 @@ char *layout_of_map(const struct bpf_object *object, const struct bpf_map *map)
 
 /* ---- comparing ---- */
 
-/* The line that begins with these characters; NULL: there is none. */
+/* The line that begins with `begin`. NULL: none. */
 static const char *find_line(const char *text, const char *begin, size_t length)
 {
 	for (const char *line = text; *line; line = strchrnul(line, '\n') + 1) {
@@ -197,7 +197,7 @@ struct field {
 	__u32 offset, size, count;
 };
 
-/* The field of a line, and how many characters its name has with the space behind. 0: it is none, or a part of one. */
+/* Reads the field of a line. Returns the length of its name with the space behind it. 0: not a field, or part of one. */
 static size_t read_field(const char *line, struct field *f)
 {
 	size_t name = strcspn(line, " \n");
@@ -221,10 +221,10 @@ static size_t count_lines(const char *text, const char *begin, size_t length)
 	return count;
 }
 
-/* Of an array of structs ("hole[] ", with the space), whether what is in it is the same: the lines of its parts. */
+/* Whether the structs of an array ("hole[] ", with the space) have the same members in both layouts. */
 static bool same_parts(const char *old, const char *now, const char *name, size_t length)
 {
-	size_t begin = length - 1; /* "hole[]": its own line and those of its parts */
+	size_t begin = length - 1; /* "hole[]": the array's own line and those of its members */
 
 	if (name[begin - 1] != ']')
 		return true;
@@ -234,7 +234,10 @@ static bool same_parts(const char *old, const char *now, const char *name, size_
 	return count_lines(old, name, begin) == count_lines(now, name, begin);
 }
 
-/* What is narrower was, as these machines order bytes, the lower part of what is wider; what is wider has no room. */
+/*
+ * On these little-endian machines a narrower field was the lower part of a wider one. A wider field does not fit into a
+ * narrower one.
+ */
 static __u32 bytes_moved(const struct field *from, const struct field *to)
 {
 	if (from->size == to->size)

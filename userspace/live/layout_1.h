@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Layouts of maps that were pinned before maps had their layouts beside them (PIN_VERSION_1), by the hash that those builds have
- * pinned instead: what layout_of_map() says of them. Of `scratches` only the totals are here, which no longer are in it.
- * Never to be changed; to be removed when nobody has such a build any more.
+ * Layouts of maps that were pinned before each map had its layout stored beside it (PIN_VERSION_1). Each is found by the hash
+ * that those builds pinned instead, and is what layout_of_map() would print. Of `scratches` only the totals are here, which
+ * have since left it. Never change these. Remove them when no such build is in use any more.
  */
 #ifndef USERSPACE_LIVE_LAYOUT_1_H
 #define USERSPACE_LIVE_LAYOUT_1_H

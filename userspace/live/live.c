@@ -50,7 +50,7 @@ void live_say_refused(int error, const char *kernel)
 			"--verbose tells more)\n", strerror(error), kernel);
 }
 
-/* Of the XDP programs only the one that the kernel needs: loading is most of the time until we watch. */
+/* Selects the one XDP program that the kernel needs, because loading takes most of the startup time. */
 static void choose_programs(struct live *l)
 {
 	const struct live_programs *p = &l->programs;
@@ -62,7 +62,7 @@ static void choose_programs(struct live *l)
 	if (l->options->decap)
 		name = p->decap;
 	else if (!name)
-		name = p->frags; /* the kernel says whether it is too old, or we may not load anything */
+		name = p->frags; /* the kernel reports whether it is too old, or loading is not permitted */
 	bpf_object__for_each_program(program, p->object) {
 		bool egress = !strcmp(bpf_program__name(program), p->egress);
 
@@ -77,7 +77,7 @@ static void set_entries(const struct live *l, const char *map, __u32 entries)
 	bpf_map__set_max_entries(bpf_object__find_map_by_name(l->programs.object, map), entries);
 }
 
-/* Bytes of the maps, without those that are small in any case. */
+/* Bytes of the large maps. */
 static __u64 memory_needed(const struct live *l)
 {
 	const struct bpf_map *map;
@@ -89,7 +89,7 @@ static __u64 memory_needed(const struct live *l)
 	return bytes;
 }
 
-/* Of the machine; UINT64_MAX: nobody says. */
+/* Memory of the machine. UINT64_MAX: unknown. */
 static __u64 memory_available(void)
 {
 	FILE *f = fopen("/proc/meminfo", "re");
@@ -104,7 +104,7 @@ static __u64 memory_available(void)
 	return kilobytes << 10;
 }
 
-/* The kernel would give what it has, and then end other programs to have more. */
+/* Checks before loading, because the kernel would end other programs to get more memory. */
 static bool has_memory(const struct live *l)
 {
 	__u64 needed = memory_needed(l), available = memory_available();
@@ -135,7 +135,7 @@ static bool load_programs(struct live *l)
 	p->settings->dialogues = has_dialogues(l);
 	if (has_dialogues(l))
 		set_entries(l, "dialogues", p->settings->max_streams);
-	/* twice: this kind of map may push something out before it is full */
+	/* twice: this kind of map may evict before it is full */
 	if (l->expected.count * 2 > PAIRS_MAX)
 		set_entries(l, "pairs", l->expected.count * 2);
 	if (!l->pin.resumed && !has_memory(l))
@@ -158,7 +158,7 @@ int live_map(const struct live *l, const char *name)
 	return bpf_object__find_map_fd_by_name(l->programs.object, name);
 }
 
-/* Messages about interfaces that come and go. Without them it takes until the next interval to notice. */
+/* Opens the kernel's messages about interfaces. Without them, changes are noticed at the next interval. */
 static int open_links(void)
 {
 	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK };
@@ -201,7 +201,7 @@ static struct attach_programs loaded_programs(const struct live *l)
 	};
 }
 
-/* ---- what an earlier agent knew of an interface, and the next one will ---- */
+/* ---- state of interfaces, kept for the next agent ---- */
 
 static void recall(struct live *l, struct attachment *a)
 {
@@ -246,7 +246,7 @@ static bool attach_all(struct live *l)
 			recall(l, a);
 		if (!a->gone && !attach(a, &programs, l->options->mode))
 			return false;
-		if (a->gone && l->pin.changed) /* in another namespace an old program may count on, into maps nobody reads */
+		if (a->gone && l->pin.changed) /* in another namespace an old program may still count, into unread maps */
 			attach_end(a, false);
 		l->left += !a->gone;
 	}
@@ -261,7 +261,7 @@ static void detach_all(struct live *l)
 		attach_end(&l->interface[i], l->pin.keep);
 }
 
-/* --expect */
+/* Adds the connections of --expect. */
 static bool tell_expected(const struct live *l)
 {
 	int pairs = live_map(l, "pairs"), flags = l->pin.resumed ? BPF_NOEXIST : BPF_ANY;
@@ -269,7 +269,7 @@ static bool tell_expected(const struct live *l)
 	for (size_t i = 0; i < l->expected.count; i++) {
 		const struct expected_pair *e = &l->expected.entries[i];
 
-		/* what an earlier agent was told has had its first PSN, and may have been corrected since */
+		/* the first PSN of a known pair has passed already, and the pair may have been corrected since */
 		if (!bpf_map_update_elem(pairs, &e->key, &e->pair, flags) || errno == EEXIST)
 			continue;
 		fprintf(stderr, "rocescope: the kernel does not take what --expect says: %s\n", strerror(errno));
@@ -278,7 +278,7 @@ static bool tell_expected(const struct live *l)
 	return true;
 }
 
-/* With --share there are maps only when an interface has been there. */
+/* With --share, maps exist only after the first interface has appeared. */
 static bool is_loaded(const struct live *l)
 {
 	if (!l->left)
@@ -294,8 +294,8 @@ static const char *mode_of(const struct live *l, size_t interface)
 }
 
 /*
- * --ready: opened before anything is attached, and closed with us, so that whoever reads a named pipe has the line, or its end if
- * we fail. For reading as well: a pipe that nobody reads yet can be opened at once, and keeps the line.
+ * --ready: opened before the programs are attached, and closed at the end. The reader of a named pipe gets the line, or end of
+ * file if the start fails. Opened for reading as well: so a pipe without a reader can be opened at once, and keeps the line.
  */
 static bool open_ready(struct live *l)
 {
@@ -317,7 +317,7 @@ static bool tell_ready(const struct live *l, const char *interfaces)
 	return false;
 }
 
-/* One line, in one piece: whoever drives us waits for it. */
+/* One line in one write, because another program waits for it. */
 static bool say_ready(const struct live *l)
 {
 	char line[INTERFACES_MOST * 64];
@@ -383,7 +383,7 @@ int live_links(const struct live *l)
 	return l->links;
 }
 
-/* What they say is looked up. */
+/* Discards the messages; the interfaces are looked up instead. */
 static void drain_links(const struct live *l)
 {
 	char message[1 << 15];
@@ -408,7 +408,7 @@ bool live_poll(struct live *l)
 	return false;
 }
 
-/* With all interfaces: one that is not named the next time is let go. */
+/* Lists all interfaces, because one that is not named the next time is released. */
 static void say_pinned(const struct live *l)
 {
 	fprintf(stderr, "rocescope: counting goes on: `rocescope monitor");
@@ -424,7 +424,7 @@ void live_detach(struct live *l)
 	if (l->pin.name)
 		say_pinned(l);
 	detach_all(l);
-	/* A program that ran when it was detached may still count: this waits for an RCU grace period. */
+	/* A detached program may still be running and counting. membarrier() waits for an RCU grace period. */
 	syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
@@ -465,8 +465,8 @@ static bool fill_interfaces(const struct live *l, struct snapshot *s)
 #define READ_TRIES 3
 
 /*
- * Totals and streams of one moment: what a stream that is evicted had counted moves from one to the other, and must not be
- * missed between them. Where streams are evicted all the time it may be, until the next snapshot.
+ * Reads totals and streams consistently: an evicted stream's counts move from one to the other and must not be missed. If
+ * streams are evicted all the time, some may be missing until the next snapshot.
  */
 static bool read_counters(const struct live *l, struct snapshot *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kernel's programs at work on interfaces: what every command that watches live has in common. Which programs they are
- * is the command's business; they share bpf/watch.h and its maps.
+ * The kernel's programs on live interfaces: the common part of all commands that watch live. Each command chooses its programs,
+ * which share bpf/watch.h and its maps.
  */
 #ifndef USERSPACE_LIVE_LIVE_H
 #define USERSPACE_LIVE_LIVE_H
@@ -22,112 +22,112 @@
 struct live_options {
 	const char *interface[INTERFACES_MOST];
 	size_t interface_count;
-	struct monitor_settings settings; /* dialogues: they are wanted, where both directions are seen */
+	struct monitor_settings settings; /* dialogues: 1 if wanted where both directions are seen */
 	const char *expect;
 	enum attach_mode mode;
 	double interval; /* s */
-	double duration; /* s; 0: until told to stop */
-	bool both;	 /* outward as well */
-	bool share;	 /* beside other XDP programs */
-	const char *ready; /* file that is told when they are attached; NULL */
-	bool verbose;	 /* also what libraries and the verifier say */
-	bool wait;	 /* for interfaces that are not there, or went */
-	const char *pin; /* what is counted there outlives us; NULL */
-	bool decap;	 /* what comes in in a tunnel stands for the frame inside (roce/decap.h) */
+	double duration; /* s; 0: until a signal */
+	bool both;	 /* outgoing as well */
+	bool share;	 /* share interfaces with other XDP programs */
+	const char *ready; /* file that gets a line when the programs are attached; NULL: none */
+	bool verbose;	 /* print messages of libraries and of the verifier too */
+	bool wait;	 /* wait for interfaces that do not exist (any more) */
+	const char *pin; /* name under which counting continues after the end; NULL: none */
+	bool decap;	 /* look into tunnels (roce/decap.h) */
 };
 
-/* To be opened and not loaded yet, all of one object, which stays the caller's. */
+/* Programs of one object, opened but not loaded. The object belongs to the caller. */
 struct live_programs {
 	struct bpf_object *object;
-	struct monitor_settings *settings; /* these are in its read-only data */
+	struct monitor_settings *settings; /* in the object's read-only data */
 	struct fold_tables *tables;
-	const char *frags, *plain, *old; /* for kernels from 5.18, from 5.17, and before; NULL: those cannot have it */
-	const char *decap; /* from 5.18 on */
+	const char *frags, *plain, *old; /* for kernels from 5.18, from 5.17, and before; NULL: not available there */
+	const char *decap; /* from 5.18 */
 	const char *egress;
 };
 
 struct live {
 	const struct live_options *options;
 	struct live_programs programs;
-	struct bpf_program *xdp; /* the one that is loaded */
+	struct bpf_program *xdp; /* the loaded one */
 	bool frags;		 /* it is for multi-buffer frames too */
-	struct share *share;	 /* NULL: alone on the interfaces */
+	struct share *share;	 /* NULL: not shared */
 	struct attachment interface[INTERFACES_MOST];
 	struct expected expected;
 	size_t interface_count;
-	size_t left; /* interfaces still there */
+	size_t left; /* interfaces that still exist */
 	struct pin pin;
-	int ready;   /* options->ready, open until the end; -1: nobody asks */
-	int links;   /* tells of interfaces that come and go, -1: nobody waits for any */
+	int ready;   /* options->ready, open until the end; -1: none */
+	int links;   /* messages about interfaces that come and go; -1: not waiting for any */
 	__u64 start; /* ns, monotonic */
-	__u64 since; /* ns, monotonic: counted since then, maybe by an earlier agent */
+	__u64 since; /* ns, monotonic: start of the counts, maybe by an earlier agent */
 	sigset_t signals;
 };
 
-/* Why the kernel does not take the programs, in one line on stderr. kernel: the version from which on it can. */
+/* Prints one line on stderr about why the kernel rejected the programs. kernel: the oldest version that accepts them. */
 void live_say_refused(int error, const char *kernel);
 
-/* From here on signals are waited for: before live_begin(). `l` is emptied. */
+/* Initializes `l`, and begins to handle signals. Call before live_begin(). */
 void live_prepare(struct live *l, const struct live_options *o);
 
-/* Loads and attaches, until frames are counted. Returns EXIT_RAN, or another status and one line was said on stderr. */
+/* Loads and attaches; frames are counted from then on. Returns EXIT_RAN, or another status after one line on stderr. */
 int live_begin(struct live *l, const struct live_programs *p);
 
-/* --detach: takes away what killed processes have left on the interfaces. Returns the exit status. */
+/* --detach: removes what killed processes left on the interfaces. Returns the exit status. */
 int live_clear(const struct live_options *o);
 
-/* The map of that name. */
+/* The map with that name. */
 int live_map(const struct live *l, const char *name);
 
-/* For live_prepare(): SIGINT and SIGTERM end the waiting, from here on. */
+/* For live_prepare(): from here on SIGINT and SIGTERM end the waiting. */
 void live_catch_signals(struct live *l);
 
-/* Until then (ns, monotonic), or a signal. false: told to stop. */
+/* Waits until `deadline` (ns, monotonic), or a signal. false: a signal ended the run. */
 bool live_wait(const struct live *l, __u64 deadline);
 
-/* The same, or until one of the descriptors is ready, as poll() tells, or a signal came that is somebody else's (SIGWINCH). */
+/* live_wait() that also ends when one of the descriptors is ready, as in poll(), or on another signal (SIGWINCH). */
 enum live_woken { LIVE_STOP, LIVE_TIME, LIVE_READY };
 enum live_woken live_wait_for(const struct live *l, __u64 deadline, struct pollfd *fds, size_t count);
 
-/* While output may block, signals must be able to end it. */
+/* Lets signals interrupt output that may block. */
 void live_unblock(const struct live *l);
 void live_block(const struct live *l);
 
 /*
- * Who writes may have begun to wait just behind the signal, or after a part was written, and the next one might never come:
- * from now on, when it is told to stop, it is interrupted every second.
+ * After a signal to stop, interrupts the process every second. A single signal could arrive just before a write begins to
+ * block, or after a part was written.
  */
 void live_insist(struct live *l);
 
-/* What is to be done while a reader takes nothing: when `fd` is ready for reading (-1: never), and once a second. */
+/* Work to do while the reader accepts no output: when `fd` is ready for reading (-1: never), and once a second. */
 struct live_meanwhile {
 	int fd;
-	void (*run)(void *context); /* writes nothing there */
+	void (*run)(void *context); /* writes nothing to that output */
 	void *context;
 };
 
 /*
- * live_insist(), and standard output, which then fails if its reader takes nothing between two signals. NULL: no memory.
- * meanwhile: as it is when something is written.
+ * Calls live_insist(), and returns standard output. A write fails if the reader accepts nothing between two signals. NULL: no
+ * memory. meanwhile: read at each write.
  */
 FILE *live_output(struct live *l, const struct live_meanwhile *meanwhile);
 
 /*
- * Looks which interfaces are still there, and, where they are waited for, which are there again. false: none is, which is
- * said, and nobody waits.
+ * Checks which interfaces still exist, and which waited-for ones are back. false: none exists, which is reported, and none is
+ * waited for.
  */
 bool live_poll(struct live *l);
 
-/* Ready for reading (POLLIN) when live_poll() is worth calling before its time; -1: never. */
+/* A descriptor that is ready for reading (POLLIN) when live_poll() should be called early; -1: none. */
 int live_links(const struct live *l);
 
-/* Off the interfaces: what is counted afterwards is final. Where it is pinned, it goes on counting. */
+/* Detaches. Counts are final afterwards, unless they are pinned: those continue. */
 void live_detach(struct live *l);
 
-/* false: it cannot be read, which is said. To be freed in any case. */
+/* false: reading failed, which is reported. Free `s` in any case. */
 bool live_snapshot(const struct live *l, struct snapshot *s);
 
-/* Whatever has been begun. The object stays the caller's. */
+/* Ends everything that was begun. The object stays the caller's. */
 void live_end(struct live *l);
 
 #endif

@@ -12,7 +12,7 @@
 #define INSIST_SECONDS 1
 #define MEANWHILE_MS 1000
 
-/* Signals come in only while we wait (live_wait_for()), or while standard output blocks. */
+/* Signals are delivered only while waiting (live_wait_for()), or while standard output blocks. */
 static volatile sig_atomic_t told_to_stop;
 static bool insists;
 
@@ -24,7 +24,7 @@ static void on_signal(int signal)
 		alarm(INSIST_SECONDS);
 }
 
-/* Not for whoever asked us to outlive the terminal (nohup). */
+/* Ignored under nohup. */
 static void stop_with_terminal(struct live *l, const struct sigaction *stop)
 {
 	struct sigaction before;
@@ -63,7 +63,7 @@ void live_insist(struct live *l)
 	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_signal }, NULL);
 }
 
-/* Until the reader of standard output takes something. false: EINTR. */
+/* Waits until the reader of standard output accepts something. false: EINTR. */
 static bool await_reader(const struct live_meanwhile *meanwhile)
 {
 	for (;;) {
@@ -78,8 +78,8 @@ static bool await_reader(const struct live_meanwhile *meanwhile)
 }
 
 /*
- * As the pcapng writer does: a reader that is only slow gets everything. One that was waited for in vain is not again. A pipe
- * that is ready takes PIPE_BUF bytes without waiting.
+ * Like the pcapng writer: a slow reader gets everything, but after a reader has timed out once, it is not waited for again. A
+ * pipe that is ready accepts PIPE_BUF bytes without blocking.
  */
 static ssize_t write_out(void *cookie, const char *bytes, size_t length)
 {
@@ -113,7 +113,7 @@ void live_block(const struct live *l)
 	sigprocmask(SIG_BLOCK, &l->signals, NULL);
 }
 
-/* Signals come in between looking whether one has come and waiting for the next. */
+/* Signals are unblocked only while waiting, so that none is lost between the check and the wait. */
 enum live_woken live_wait_for(const struct live *l, __u64 deadline, struct pollfd *fds, size_t count)
 {
 	sigset_t open;
@@ -133,7 +133,7 @@ enum live_woken live_wait_for(const struct live *l, __u64 deadline, struct pollf
 			return LIVE_READY;
 		if (!ready)
 			return LIVE_TIME;
-		if (errno != EINTR || count) { /* whoever reads a terminal wants to know that its size has changed */
+		if (errno != EINTR || count) { /* the reader of a terminal must see that its size has changed */
 			for (size_t i = 0; i < count; i++)
 				fds[i].revents = 0;
 			return LIVE_READY;

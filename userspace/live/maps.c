@@ -13,8 +13,8 @@
 #include "lib/clock.h"
 #include "userspace/live/maps.h"
 
-#define IDLE_MAX (1 << 21) /* s: 24 days, half of what the ticks count before they wrap */
-#define JIFFY_TICKS 10	   /* HZ is 100 at the least */
+#define IDLE_MAX (1 << 21) /* s: 24 days, half the period of the ticks */
+#define JIFFY_TICKS 10	   /* HZ is at least 100 */
 
 void maps_complete_settings(struct monitor_settings *s, double interval)
 {
@@ -24,15 +24,15 @@ void maps_complete_settings(struct monitor_settings *s, double interval)
 		buckets *= 2;
 	s->bucket_mask = buckets - 1;
 	/*
-	 * Rounded up, and one for the part of a tick that had passed. A CPU reads the clock once a jiffy, of 10 ms at the
-	 * most: a packet may be that much younger than it looks.
+	 * Rounded up, plus one for the partial tick. A CPU reads the clock once a jiffy (10 ms at most), so a packet may be
+	 * that much younger than its tick.
 	 */
 	s->idle_ticks = (interval < IDLE_MAX ? interval : IDLE_MAX) * 1e9 / (1 << TICK_SHIFT) + 2 + JIFFY_TICKS;
 #ifdef __x86_64__
 	s->plain_release = 1;
 #endif
 	if (getrandom(&s->hash_seed, sizeof(s->hash_seed), 0) != sizeof(s->hash_seed))
-		s->hash_seed = now_ns(); /* as good as it gets */
+		s->hash_seed = now_ns(); /* the best that is left */
 }
 
 int maps_read_totals(int totals_map, struct roce_totals *sum)
@@ -53,7 +53,7 @@ int maps_read_totals(int totals_map, struct roce_totals *sum)
 }
 
 #define COPY_TRIES 10000
-#define COPY_PAUSE 100 /* tries after which the stream's packets may have to be waited out */
+#define COPY_PAUSE 100 /* tries after which to wait for a gap between the stream's packets */
 
 struct piece {
 	const void *from;
@@ -62,8 +62,8 @@ struct piece {
 };
 
 /*
- * Copies pieces that a stream guards as they were at one moment: no CPU was at work on them before, nor has been since. Should
- * the stream's packets come so thick that this is never so, the last try has to do.
+ * Copies pieces of a guarded stream consistently: no CPU worked on them from before the copy until after it. If the stream's
+ * packets never leave such a gap, the last try is used.
  */
 static void copy_guarded(const __u32 *sequence, const struct piece *piece, size_t count)
 {
@@ -84,7 +84,7 @@ void maps_copy_stream(const void *from, void *to, size_t bytes)
 	copy_guarded(from, &(struct piece){ from, to, bytes }, 1);
 }
 
-/* The stream and its dialogue (NULL: none). */
+/* Copies the stream and its dialogue (NULL: none). */
 static void copy_stream(const struct stream_value *from, struct stream_value *to, const struct roce_dialogue *dialogue,
 			struct roce_dialogue *copy)
 {
@@ -94,8 +94,8 @@ static void copy_stream(const struct stream_value *from, struct stream_value *to
 }
 
 /*
- * Whether this is the dialogue of that stream, and answers were seen. If so, time goes on in it until `now`, which is before it
- * was copied: what is sent or answered meanwhile ends no waiting that we have counted.
+ * Whether this dialogue belongs to the stream, with responses seen. If so, accounts its time up to `now`, which is before the
+ * copy: later packets cannot end a wait that was counted.
  */
 static bool is_dialogue(struct roce_dialogue *d, const struct stream_value *v, __u64 now)
 {
@@ -105,7 +105,7 @@ static bool is_dialogue(struct roce_dialogue *d, const struct stream_value *v, _
 	return true;
 }
 
-/* dialogues: beside the values; NULL: there are none. */
+/* dialogues: parallel to the values; NULL: none. */
 static int append(struct snapshot *s, const struct stream_value *values, const struct roce_dialogue *dialogues, __u32 count)
 {
 	struct snapshot_stream *grown = realloc(s->streams, (s->stream_count + count) * sizeof(*grown));
@@ -126,7 +126,7 @@ static int append(struct snapshot *s, const struct stream_value *values, const s
 		struct snapshot_stream *to = &s->streams[s->stream_count];
 
 		copy_stream(&values[i], &v, dialogues ? &dialogues[i] : NULL, d);
-		if (v.key.kind == KEY_NONE || !v.stream.used) /* one that is being made, or was evicted */
+		if (v.key.kind == KEY_NONE || !v.stream.used) /* being created, or evicted */
 			continue;
 		*to = (struct snapshot_stream){ .key = v.key, .stream = v.stream };
 		if (dialogues && is_dialogue(d, &v, now))

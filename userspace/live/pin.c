@@ -32,7 +32,7 @@ bool pin_say_error(const char *name, const char *what, int error)
 
 /* ---- files ---- */
 
-/* bpffs keeps names with dots for itself, and no interface has a colon. */
+/* bpffs reserves names with dots. No interface name contains a colon. */
 static void join(char path[PATH_MAX], const char *folder, const char *kind, const char *name)
 {
 	size_t length = snprintf(path, PATH_MAX, "%s/", folder);
@@ -66,13 +66,13 @@ void pin_release(const char *path)
 	int link = bpf_obj_get(path);
 
 	if (link >= 0) {
-		bpf_link_detach(link); /* by itself the kernel would do it when it has time */
+		bpf_link_detach(link); /* the kernel would do it later on its own */
 		close(link);
 	}
 	unlink(path);
 }
 
-/* Links first: from then on nothing counts. */
+/* Removes links first: nothing counts afterwards. */
 static void remove_files(const struct pin *p, bool links)
 {
 	DIR *all = opendir(p->directory);
@@ -92,7 +92,7 @@ static void remove_files(const struct pin *p, bool links)
 		closedir(all);
 }
 
-/* Before Linux 6.6 egress is no link but a filter. */
+/* Before Linux 6.6 egress uses a filter instead of a link. */
 static void remove_filter(const struct pin_interface *known)
 {
 	if (known->filter && if_nametoindex(known->name) == known->ifindex)
@@ -122,7 +122,7 @@ static struct pin_state *map_state(int map)
 	return state == MAP_FAILED ? NULL : state;
 }
 
-/* 0, ENOENT: there is none, EPROTO: it is another build's, or an errno. */
+/* 0; ENOENT: no state; EPROTO: another build's; or an errno. */
 static int open_state(struct pin *p)
 {
 	struct bpf_map_info info = { 0 };
@@ -151,7 +151,7 @@ static void forget_state(struct pin *p)
 	p->state = NULL;
 }
 
-/* What cannot be understood is begun anew: a service that stood still would count nothing. */
+/* A state that cannot be read is replaced, because a service that does not start would count nothing. */
 static bool find_state(struct pin *p)
 {
 	int error = open_state(p);
@@ -164,7 +164,7 @@ static bool find_state(struct pin *p)
 	return !error || !p->resumed || pin_say_error(p->name, "cannot be read", error);
 }
 
-/* The map, which is pinned last; -1. */
+/* The state's map, which is pinned last; -1 on failure. */
 static int make_state(struct pin *p, const struct monitor_settings *s)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
@@ -222,7 +222,7 @@ static bool make_directory(const struct pin *p)
 	return pin_say_error(p->name, "cannot make its directory in " PIN_ROOT, errno);
 }
 
-/* 0, or an errno; EWOULDBLOCK: an agent is at work on it. */
+/* 0 or an errno. EWOULDBLOCK: another agent uses the directory. */
 static int lock_directory(struct pin *p)
 {
 	int error = 0;
@@ -263,7 +263,7 @@ bool pin_open(struct pin *p, const char *name)
 		return false;
 	if (p->resumed) {
 		pin_drop_pending(p);
-	} else { /* what there may be is a beginning that failed */
+	} else { /* leftovers of a failed start */
 		remove_files(p, true);
 		remove_files(p, false);
 	}
@@ -328,7 +328,7 @@ static bool is_among(const char *name, const char *const *names, size_t count)
 	return false;
 }
 
-/* The same of the name that a link has. */
+/* As is_among(), for the name in a link's file. */
 static bool is_link_among(const char *file, const char *const *names, size_t count)
 {
 	char path[PATH_MAX];
@@ -341,7 +341,7 @@ static bool is_link_among(const char *file, const char *const *names, size_t cou
 	return false;
 }
 
-/* There is room for so many names only. */
+/* Frees entries, because the state has room for a limited number of names. */
 static void forget_others(const struct pin *p, const char *const *names, size_t count)
 {
 	for (int i = 0; p->state && i < INTERFACES_MOST; i++) {

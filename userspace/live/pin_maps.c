@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The maps of what is pinned: which of them the next agent goes on with, and what becomes of the others. */
+/* Pinned maps: which of them the next agent reuses, and what becomes of the others. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,10 +17,10 @@
 #define PENDING "+"
 #define LAYOUTS "layouts"
 
-/* Made anew by each agent: what a CPU works with, and what a program can do without. */
+/* Each agent makes these again: a CPU's working memory, and state that a program can do without. */
 static const char *const scratchpads[] = { "scratches", "captures", "recents", "headers", "focus" };
 
-/* What is lost with a map, in the line that says so. */
+/* What is lost with a map, for the message. */
 static const struct {
 	const char *map, *words;
 } losses[] = {
@@ -40,7 +40,7 @@ static void lose(struct pin *p, const char *map)
 
 /* ---- names ---- */
 
-/* Of the data of a program, "monitor_.data", what stands behind the dot: the name of another program is another. */
+/* For the data of a program ("monitor_.data"), the part from the dot on, because another program has another name. */
 static const char *map_name(const struct bpf_map *map)
 {
 	const char *name = bpf_map__name(map), *dot = strrchr(name, '.');
@@ -48,7 +48,7 @@ static const char *map_name(const struct bpf_map *map)
 	return dot ? dot + 1 : name;
 }
 
-/* Read-only data is not: each program's settings are its own. */
+/* Read-only data is not pinned: each program has its own settings. */
 static bool is_pinned(const struct bpf_map *map)
 {
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(scratchpads); i++)
@@ -95,13 +95,13 @@ static __u32 map_id(int map)
 
 /* ---- the layouts of pinned maps ---- */
 
-/* "=NAME ID", then the map's layout: in several steps no map can be taken for another. */
+/* Prints "=NAME ID", then the map's layout. The id tells maps of one name apart while they are replaced in steps. */
 static void print_layout(FILE *out, const char *name, int map, const char *layout)
 {
 	fprintf(out, "=%s %u\n%s", name, map_id(map), layout);
 }
 
-/* Before any map is used again: from then on libbpf has for it the types that the old map's object had. */
+/* Call before any map is reused: afterwards libbpf has the types of the old map's object. */
 static bool describe_maps(struct pin *p, const struct bpf_object *object)
 {
 	const struct bpf_map *map;
@@ -139,7 +139,7 @@ static char *copy_section(const char *text)
 	return end ? strndup(text, end == text ? 0 : end + 1 - text) : strdup(text);
 }
 
-/* What version 1 had, by the hash of it that the state has. NULL: another build's. */
+/* The layout of a version 1 map, by the hash in the state. NULL: another build's. */
 static const char *layout_1_of(const struct pin *p, const char *name)
 {
 	for (int i = 0; p->state->version == PIN_VERSION_1 && i < PIN_MAPS; i++)
@@ -150,7 +150,7 @@ static const char *layout_1_of(const struct pin *p, const char *name)
 	return NULL;
 }
 
-/* Of a pinned map, to be freed; empty: nobody knows it. NULL: no memory. */
+/* The layout of a pinned map, to be freed. Empty: unknown. NULL: no memory. */
 static char *old_layout(const struct pin *p, const char *name, int map)
 {
 	const char *first = layout_1_of(p, name), *found;
@@ -181,7 +181,7 @@ static char *read_layouts(const struct pin *p)
 	return text;
 }
 
-/* Those of the object's maps, and of the ones they take the place of: until all is renamed either may be found. */
+/* The layouts of the object's maps, and of those they replace: until all are renamed, either may be found. */
 static char *all_layouts(const struct pin *p, const struct bpf_object *object)
 {
 	const struct bpf_map *map;
@@ -224,7 +224,7 @@ static bool pin_layouts(const struct pin *p, const struct bpf_object *object)
 	return good;
 }
 
-/* ---- going on with what is there ---- */
+/* ---- reusing maps ---- */
 
 static bool fits(const struct pin *p, const struct bpf_object *object, const struct bpf_map *map)
 {
@@ -245,7 +245,7 @@ static bool fits_by_name(const struct pin *p, const struct bpf_object *object, c
 	return map && fits(p, object, map);
 }
 
-/* A map that the object goes on with. */
+/* Makes the object reuse the pinned map. false: failed, which is reported. */
 static bool reuse(const struct pin *p, struct bpf_map *map)
 {
 	struct bpf_map_info info = { 0 };
@@ -255,14 +255,14 @@ static bool reuse(const struct pin *p, struct bpf_map *map)
 	if (fd < 0)
 		return pin_say_error(p->name, "a map cannot be opened", errno);
 	error = bpf_obj_get_info_by_fd(fd, &info, &length) ? errno : 0;
-	/* of other size by this run's options: made anew, and what was in it forgotten; never so with what is counted */
+	/* another size, by this run's options: made again, and its contents dropped; never for counters */
 	if (!error && info.max_entries == bpf_map__max_entries(map))
 		error = -bpf_map__reuse_fd(map, fd);
 	close(fd);
 	return !error || pin_say_error(p->name, "a map cannot be used again", error);
 }
 
-/* What is in the old map is to be carried over to this one. file: of the old map; descriptors are closed by carry_free(). */
+/* Sets the old map aside, so that its contents are carried over. file: the old map's. carry_free() closes the descriptors. */
 static bool set_aside(const struct pin *p, const struct bpf_object *object, const struct bpf_map *map, const char *file,
 		      struct carry_map *m)
 {
@@ -282,7 +282,7 @@ static bool is_among(const char *name, const char *const *names, size_t count)
 	return false;
 }
 
-/* The map is made anew. */
+/* Makes the map again. */
 static bool replace(struct pin *p, const struct bpf_object *object, const struct bpf_map *map)
 {
 	struct bpf_map_info info = { 0 };
@@ -294,7 +294,7 @@ static bool replace(struct pin *p, const struct bpf_object *object, const struct
 		bpf_obj_get_info_by_fd(old, &info, &length);
 		close(old);
 	}
-	if (!strcmp(name, "totals")) /* in version 1 they were in the scratchpad */
+	if (!strcmp(name, "totals")) /* version 1 had them in the scratchpad */
 		return set_aside(p, object, map, old < 0 ? "scratches" : name, &p->carry.totals);
 	if (old < 0)
 		return true;
@@ -306,7 +306,7 @@ static bool replace(struct pin *p, const struct bpf_object *object, const struct
 	return true;
 }
 
-/* What depends on the places of streams. */
+/* Maps that depend on the places of streams. */
 static const char *const of_places[] = { "streams", "buckets", "table_states", "dialogues" };
 
 bool pin_resume_maps(struct pin *p, struct bpf_object *object)
@@ -327,7 +327,7 @@ bool pin_resume_maps(struct pin *p, struct bpf_object *object)
 		if (!table && is_among(map_name(map), of_places, ROCE_ARRAY_SIZE(of_places)))
 			keeps = false;
 		if (!streams && !strcmp(map_name(map), "dialogues"))
-			keeps = false; /* their sequences begin anew */
+			keeps = false; /* their sequences restart */
 		if (is_pinned(map))
 			good = good && (keeps ? reuse(p, map) : replace(p, object, map));
 	}
@@ -346,7 +346,7 @@ static bool is_same(int map, const char *path)
 	return same;
 }
 
-/* Where an earlier one may stay until no program uses it any more, beside it. */
+/* If an earlier map must stay until no program uses it, pins the new one beside it. */
 static bool pin_map(const struct pin *p, const struct bpf_map *map)
 {
 	char path[PATH_MAX];
@@ -359,7 +359,7 @@ static bool pin_map(const struct pin *p, const struct bpf_map *map)
 	return !bpf_obj_pin(bpf_map__fd(map), path) || pin_say_error(p->name, "a map cannot be pinned", errno);
 }
 
-/* Nothing is worth standing still for: what cannot be carried over is lost, and said. */
+/* Failures do not stop the agent: what cannot be carried over is lost, and reported. */
 static void begin_to_carry(struct pin *p, const struct bpf_object *object)
 {
 	struct carry *c = &p->carry;
@@ -386,7 +386,7 @@ bool pin_new_maps(struct pin *p, const struct bpf_object *object)
 	return good && (p->resumed || pin_layouts(p, object));
 }
 
-/* ---- the change ---- */
+/* ---- the replacement ---- */
 
 void pin_drop_pending(const struct pin *p)
 {
@@ -425,7 +425,7 @@ static bool rename_pending(const struct pin *p, const struct bpf_object *object)
 	return true;
 }
 
-/* What another kind of program had (that of --events) would be out of date when it is there again. */
+/* Removes maps of another kind of program (that of --events): they would be out of date when it returns. */
 static void remove_unused(const struct pin *p, const struct bpf_object *object)
 {
 	DIR *all = opendir(p->directory);
@@ -443,7 +443,7 @@ static void remove_unused(const struct pin *p, const struct bpf_object *object)
 		closedir(all);
 }
 
-/* ", " between words, nothing before the first. */
+/* Prints ", " before all words but the first. */
 static void say_word(FILE *out, bool *any, const char *words)
 {
 	fprintf(out, "%s%s", *any ? ", " : "", words);
@@ -483,7 +483,7 @@ static void say_lost(FILE *out, const struct pin *p)
 	}
 }
 
-/* One line, in one piece. */
+/* One line, in one write. */
 static void say_changed(const struct pin *p)
 {
 	char *line = NULL;

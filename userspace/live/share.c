@@ -12,12 +12,12 @@
 #include "userspace/live/kernel.h"
 #include "userspace/live/share.h"
 
-#define PRIORITY 5 /* lower ones come first; libxdp's default is 50, xdp-filter has 10 */
+#define PRIORITY 5 /* lower ones run first; libxdp's default is 50, xdp-filter has 10 */
 #define DISPATCHER "xdp_dispatcher"
-#define PROGRAMS 10 /* a dispatcher's room */
+#define PROGRAMS 10 /* the maximum of a dispatcher */
 #define TRIES 3
 #define TRY_PAUSE 20000 /* us */
-#define OURS "roce_stream" /* a type that our programs' BTF knows */
+#define OURS "roce_stream" /* a type in the BTF of our programs */
 
 struct share {
 	struct xdp_program *program;
@@ -47,7 +47,7 @@ static bool has_bpffs(void)
 	return !statfs(bpffs(), &fs) && fs.f_type == BPF_FS_MAGIC;
 }
 
-/* What programs there are only who has CAP_SYS_ADMIN is told. */
+/* Only CAP_SYS_ADMIN may list programs. */
 static bool is_admin(void)
 {
 	__u32 id;
@@ -55,7 +55,7 @@ static bool is_admin(void)
 	return !bpf_prog_get_next_id(0, &id) || errno != EPERM;
 }
 
-/* libxdp goes on without a dispatcher where it cannot have one; so what it needs is asked for before. */
+/* Checks libxdp's requirements first, because libxdp silently continues without a dispatcher. */
 static bool is_possible(void)
 {
 	if (!is_admin())
@@ -90,7 +90,7 @@ struct share *share_new(struct bpf_object *object, const struct bpf_program *pro
 	return s;
 }
 
-/* What is attached; NULL: nothing, or it cannot be asked for. To be closed. */
+/* The attached programs, to be closed. NULL: none, or unknown. */
 static struct xdp_multiprog *attached(unsigned int ifindex)
 {
 	struct xdp_multiprog *m = xdp_multiprog__get_from_ifindex(ifindex);
@@ -98,7 +98,7 @@ static struct xdp_multiprog *attached(unsigned int ifindex)
 	return libxdp_get_error(m) ? NULL : m;
 }
 
-/* A dispatcher whose programs are not in this BPF file system, but in another one or one that is no longer there. */
+/* Whether the dispatcher's programs are in another BPF file system, or in one that no longer exists. */
 static bool is_lost(const struct xdp_multiprog *m)
 {
 	return m && xdp_multiprog__is_legacy(m) && !strcmp(xdp_program__name(xdp_multiprog__main_prog(m)), DISPATCHER);
@@ -110,7 +110,7 @@ static void describe_lost(char *why, size_t room, const char *name)
 		 bpffs(), name);
 }
 
-/* Where libxdp could not have a dispatcher, the program is alone on the interface, and keeps others off. */
+/* Without a dispatcher, libxdp attaches the program alone, which would keep other programs off. */
 static int check_dispatcher(struct share *s, unsigned int ifindex)
 {
 	struct xdp_multiprog *m = attached(ifindex);
@@ -142,13 +142,13 @@ int share_attach(struct share *s, const char *name, unsigned int ifindex, bool g
 		describe_lost(s->why, sizeof(s->why), name);
 	if (held)
 		return lost ? SHARE_WHY : EBUSY;
-	if (there != mode) /* the kernel has one or the other */
+	if (there != mode) /* the kernel allows one mode at a time */
 		return generic ? because(s, "what it is shared with is attached natively: --mode native") : EOPNOTSUPP;
 	error = -xdp_program__attach(s->program, ifindex, mode, 0);
 	return error ?: check_dispatcher(s, ifindex);
 }
 
-/* While somebody else comes or goes there is a moment in which the dispatcher's programs cannot be read. */
+/* The dispatcher's programs cannot be read for a moment while others are attached or detached. */
 bool share_is_attached(const struct share *s, unsigned int ifindex)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -179,7 +179,7 @@ void share_detach(struct share *s, unsigned int ifindex)
 	xdp_multiprog__close(m);
 }
 
-/* ---- what others have left ---- */
+/* ---- leftovers of other processes ---- */
 
 static bool is_ours(const struct xdp_program *p)
 {

@@ -24,7 +24,7 @@ static __u32 interface_of(const struct live *l, __u32 ifindex)
 	return i;
 }
 
-/* The tag goes back to where the wire had it. */
+/* Inserts the VLAN tag where it was on the wire. */
 static __u32 put_tag(__u8 *to, const __u8 *from, __u32 length, __u32 tag)
 {
 	__u32 big = __builtin_bswap32(tag), addresses = WIRE_ETH_LEN - 2;
@@ -133,7 +133,7 @@ bool taken_read_rest(struct taken *t)
 	return read_until(t, UINT64_MAX);
 }
 
-/* The program's own variables; they are read by a call, because only a skeleton's own loading maps them. */
+/* The program's variables. Read by a system call, because only a skeleton's own loading maps them. */
 static struct capture_bpf__bss variables(const struct taken *t)
 {
 	struct capture_bpf__bss found = { 0 };

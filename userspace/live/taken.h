@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Packets that bpf/capture.bpf.c has taken off interfaces: the faulty ones with their context, or the first ones of every
- * stream. For `capture`, and for the live `doctor`:
+ * Reads packets that bpf/capture.bpf.c has selected: faulty ones with their context, or the first ones of each stream. For
+ * `capture` and the live `doctor`:
  *
  *     live_prepare(&live, &options);
  *     if (!taken_begin(&taken, &live, &wanted, see, context))
@@ -19,14 +19,14 @@
 #include "bpf/capture_abi.h"
 #include "userspace/live/live.h"
 
-#define TAKEN_PAUSE 5000000 /* ns from reading to reading */
-#define TAKEN_TURN 100000000 /* ns that one reading lasts at most */
+#define TAKEN_PAUSE 5000000 /* ns between two readings */
+#define TAKEN_TURN 100000000 /* ns, the maximum of one reading */
 
 #define TAKEN_BUFFER (1 << 26)
 #define TAKEN_BUFFER_LEAST (1 << 16)
 #define TAKEN_BUFFER_MOST (1 << 30)
 
-/* What is taken; before, after and snaplen are cut down to what is possible. */
+/* Which packets to take. before, after and snaplen are limited to what is possible. */
 struct taken_options {
 	struct capture_settings capture;
 	__u64 buffer; /* bytes, 0: TAKEN_BUFFER; rounded up to a power of two */
@@ -34,11 +34,11 @@ struct taken_options {
 
 struct taken_packet {
 	const struct capture_record *record;
-	const __u8 *bytes; /* with the VLAN tag; readable for ROCE_WINDOW_BYTES */
+	const __u8 *bytes; /* with the VLAN tag; ROCE_WINDOW_BYTES are readable */
 	__u32 captured;
 	__u32 length;	 /* on the wire */
 	__u64 time;	 /* ns since 1970 */
-	__u32 interface; /* as they stand in live_options */
+	__u32 interface; /* index in live_options */
 };
 
 typedef void taken_see(void *context, const struct taken_packet *p);
@@ -49,28 +49,28 @@ struct taken {
 	struct ring_buffer *ring;
 	taken_see *see;
 	void *context;
-	__u64 until; /* ns, monotonic: when this reading ends */
-	__u64 realtime_offset; /* ns to add to CLOCK_MONOTONIC; one for the whole run, so that no stream goes back */
+	__u64 until; /* ns, monotonic: end of this reading */
+	__u64 realtime_offset; /* CLOCK_REALTIME minus CLOCK_MONOTONIC, ns; constant, so that time never goes back */
 	__u8 bytes[FRAME_MAX + WIRE_VLAN_LEN + ROCE_WINDOW_BYTES];
 };
 
-/* Does what live_begin() does, and returns what that returns. `see` is called by taken_read(). To be ended in any case. */
+/* Calls live_begin(), and returns its result. taken_read() calls `see`. Call taken_end() in any case. */
 int taken_begin(struct taken *t, struct live *l, const struct taken_options *o, taken_see *see, void *context);
 
 /*
- * Hands over what has come until now, each stream's packets in their order, for TAKEN_TURN at most: packets may come faster
- * than they are handed over. false: it cannot be read, which is said.
+ * Passes the packets so far to `see`, each stream's in order, for at most TAKEN_TURN, because packets may arrive faster. false:
+ * reading failed, which is reported.
  */
 bool taken_read(struct taken *t);
 
-/* The same until there are none any more: behind live_detach(). */
+/* Passes all remaining packets. Call after live_detach(). */
 bool taken_read_rest(struct taken *t);
 
-/* Since the start: faulty packets beyond the limit, and records that found no room in the buffer. */
+/* Since the start: faulty packets above the limit, and records for which the buffer had no room. */
 __u64 taken_suppressed(const struct taken *t);
 __u64 taken_lost(const struct taken *t);
 
-/* What was seen on one interface, and how many records of it were lost. */
+/* The packets seen on one interface, and the records of it that were lost. */
 struct capture_interface taken_interface(const struct taken *t, __u32 interface);
 
 void taken_end(struct taken *t);
