@@ -224,7 +224,7 @@ static void put_fields(const struct shape *t, const struct packet *p, __u8 *h)
 		put32(h + t->immdt, p->immediate);
 }
 
-/* The CRC of payload and pad. The pad is zeroes, so no bytes are read for it. */
+/* The CRC of the payload and its pad of zeroes. */
 static uint32_t content_crc(const struct piece *piece, uint32_t pad)
 {
 	static const __u8 zero[3];
