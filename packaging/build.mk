@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# make install     the command, and what belongs to it on a machine; nothing is started or enabled
-#                  PREFIX=/usr/local, and DESTDIR= for whoever packs it
-# make uninstall   takes it away again
+# make install     installs the command and its files on the machine; starts and enables nothing
+#                  PREFIX=/usr/local; DESTDIR= for packages
+# make uninstall   removes these files
 PREFIX  ?= /usr/local
 BINDIR  ?= $(PREFIX)/bin
 UNITDIR ?= $(PREFIX)/lib/systemd/system

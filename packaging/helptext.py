@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What rocescope says of its options: `rocescope --dump-options`. The man page and the completion are made of it."""
+"""Reads the options of rocescope from `rocescope --dump-options`. The man page and the completion are generated from it."""
 import json
 import re
 import subprocess
 
-COLUMN = 16     # words that go on in the next line begin at least there
+COLUMN = 16     # a continuation line begins its words at this column or later
 ENTRY = re.compile(r"  (\S.*?)(?:  +(\S.*))?$")
 
 
@@ -13,17 +13,17 @@ def ask(program, *words):
 
 
 def dump(program):
-    """All of it; lib/option_dump.h says what a command has."""
+    """The whole dump. lib/option_dump.h describes what a command has."""
     return json.loads(ask(program, "--dump-options"))
 
 
 def commands(program):
-    """Those with options: {name: what the dump has of it}."""
+    """The commands with options: {name: their part of the dump}."""
     return {c["name"]: c for c in dump(program)["commands"] if c["sections"]}
 
 
 def options(command):
-    """Each option of a command in the dump that --help shows."""
+    """The options of a command that --help shows."""
     return [o for section in command["sections"] for o in section["options"] if not o["hidden"]]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The man page and the completion, made of what the program says of itself, and what is installed beside the program:
-# FILE:WHERE, below PREFIX.
+# The man page and the completion, generated from the program's own dump, and the other files to install: FILE:WHERE, below
+# PREFIX.
 MAN_PAGE     := $(BUILD)/packaging/rocescope.8
 COMPLETION   := $(BUILD)/packaging/rocescope.bash
 INSTALL_DATA := $(MAN_PAGE):share/man/man8/rocescope.8 $(COMPLETION):share/bash-completion/completions/rocescope
