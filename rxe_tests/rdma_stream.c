@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * rdma_stream: a stream of messages over RDMA verbs: RC or UC RDMA WRITE with immediate, or UD SEND split by the
- * program. The immediate data is the message's number (UD: the packet's), so that the receiver knows what is missing.
+ * rdma_stream: sends and receives messages over RDMA verbs. RC and UC use RDMA WRITE with immediate; for UD the program splits
+ * messages into SENDs. The immediate data is the number of the message (UD: of the packet), so that the receiver finds what is
+ * missing.
  */
 #include "lib/stop.h"
 #include "rxe_tests/rdma_stream.h"

@@ -15,7 +15,7 @@
 #include "lib/stop.h"
 #include "rxe_tests/rdma_stream.h"
 
-#define ANSWER_SECONDS	20	/* how long the other end may take to set up its QPs */
+#define ANSWER_SECONDS	20	/* the longest time in which the other end sets up its QPs */
 
 static struct addrinfo *resolve(const struct rdma_options *o, bool passive)
 {
@@ -44,7 +44,7 @@ static struct addrinfo *resolve(const struct rdma_options *o, bool passive)
 	return found;
 }
 
-/* Reading takes ANSWER_SECONDS at most, and a peer that vanished without a word is found out. */
+/* A read takes ANSWER_SECONDS at most. Keepalive detects a peer that vanished without closing the connection. */
 static void set_timeouts(int fd)
 {
 	struct timeval limit = { .tv_sec = ANSWER_SECONDS };
@@ -99,7 +99,10 @@ FILE *control_connect(const struct rdma_options *o)
 	return fdopen(fd, "r+");
 }
 
-/* Reading and writing one FILE by turns needs a seek in between (C11 7.21.5.3), which a socket cannot: write past it. */
+/*
+ * Alternating reads and writes on one FILE need a seek in between (C11 7.21.5.3), which a socket cannot do. So write to its
+ * descriptor.
+ */
 void control_send(FILE *control, json_t *message)
 {
 	char *text = json_dumps(message, JSON_COMPACT);
@@ -115,7 +118,7 @@ void control_send(FILE *control, json_t *message)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			break;	/* whoever reads next finds out */
+			break;	/* the next read fails */
 		done += n;
 	}
 	free(text);

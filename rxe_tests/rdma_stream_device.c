@@ -14,7 +14,7 @@
 #define HOP_LIMIT	64
 #define MIN_RNR_TIMER	12	/* 0.64 ms */
 #define TIMEOUT		14	/* 4.096 us * 2^14 = 67 ms */
-#define RETRIES		7	/* for RNR: for ever */
+#define RETRIES		7	/* for RNR: without limit */
 #define WRITE_REGION	(4u << 20)
 #define MAX_WRITE_SLOTS	64
 
@@ -49,7 +49,7 @@ static bool is_link_local(const union ibv_gid *gid)
 	return gid->raw[0] == 0xfe && (gid->raw[1] & 0xc0) == 0x80;
 }
 
-/* Whether packets can go from one to the other, as far as their kinds tell. */
+/* Whether packets can go from one to the other, as far as the kinds of their addresses tell. */
 static bool alike(const union ibv_gid *a, const union ibv_gid *b)
 {
 	return is_ipv4(a) == is_ipv4(b) && is_link_local(a) == is_link_local(b);
@@ -282,7 +282,7 @@ static void sleep_for_event(struct rdma_device *d, uint64_t timeout_ns, int fd)
 		ibv_ack_cq_events(d->cq, events);
 }
 
-/* Armed before the second look, so that what comes in between wakes the sleep. */
+/* Armed before the second poll, so that a completion in between ends the sleep. */
 int rdma_completions(struct rdma_device *d, struct ibv_wc *wc, uint64_t timeout_ns, int fd)
 {
 	int n = ibv_poll_cq(d->cq, RDMA_CQ_BATCH, wc);

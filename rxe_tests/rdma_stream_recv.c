@@ -10,7 +10,7 @@
 #include "lib/stop.h"
 #include "rxe_tests/rdma_stream.h"
 
-#define NAP_NS		(20 * NSEC_PER_MSEC)	/* how often to look whether the run is over */
+#define NAP_NS		(20 * NSEC_PER_MSEC)	/* how often to check for the end of the run */
 
 struct rdma_receiver {
 	const struct rdma_options *o;
@@ -32,7 +32,7 @@ static size_t datagram_room(const struct rdma_receiver *u)
 	return RDMA_GRH + u->self.path_mtu;
 }
 
-/* wr_id: flow * depth + place of the buffer. An RDMA WRITE with immediate consumes a receive without using a buffer. */
+/* wr_id: flow * depth + index of the buffer. An RDMA WRITE with immediate consumes a receive but does not use its buffer. */
 static void post_receive(struct rdma_receiver *u, uint64_t wr_id)
 {
 	struct ibv_sge sge = {
@@ -58,7 +58,7 @@ static void make_buffers(struct rdma_receiver *u)
 		post_receive(u, i);
 }
 
-/* Takes over what the sender says; the smaller path MTU counts. */
+/* Takes the sender's parameters. The smaller path MTU counts. */
 static void adopt(struct rdma_receiver *u)
 {
 	if (u->o->service && u->o->service != u->peer.service) {
@@ -75,7 +75,7 @@ static void adopt(struct rdma_receiver *u)
 		u->self.path_mtu = u->peer.path_mtu;
 }
 
-/* false: nobody came. */
+/* false: no sender came. */
 static bool meet(struct rdma_receiver *u)
 {
 	int listener = control_listen(u->o);
@@ -159,7 +159,7 @@ static int take_completions(struct rdma_receiver *u)
 	return n;
 }
 
-/* The control connection is a sign of life: as long as it is there the sender will say how much it has sent. */
+/* While the control connection is open the run continues: the sender will send its totals. */
 static void receive_all(struct rdma_receiver *u)
 {
 	while (!u->error && !receiver_over(u->r, now_ns())) {
@@ -172,8 +172,8 @@ static void receive_all(struct rdma_receiver *u)
 }
 
 /*
- * RC and UC split messages by themselves: here a "packet" was a message, and packets are reckoned from it. So
- * packets_lost are those of the messages lost, some of which may well have come.
+ * RC and UC split messages themselves. Here each "packet" was a message, and packets are computed from messages. So
+ * packets_lost counts all packets of the lost messages, and some of them may have arrived.
  */
 static void correct_report(struct rdma_receiver *u, struct stream_report *report)
 {
@@ -185,13 +185,13 @@ static void correct_report(struct rdma_receiver *u, struct stream_report *report
 }
 
 /*
- * What came to this device and not to us: packets of messages that were broken by a loss (UC), or that found no receive
- * posted. Where the device counts packets (rxe), and as far as it serves nobody else; RC's repetitions make it
- * meaningless there.
+ * Packets that arrived at this device but were not delivered to this program: parts of messages that a loss broke (UC), or
+ * packets without a posted receive. Valid where the device counts packets (rxe) and serves no other program. RC's
+ * retransmissions make it meaningless.
  *
- * With rxe's UC all of it may be lost from the first loss on: do_class_d1e_error() (rxe_resp.c, seen in 6.1) forgets a
- * broken message only if it has a receive in hand, which an RDMA WRITE has not before its last packet; then every later
- * first packet is taken for the same mistake again.
+ * With rxe's UC everything may be lost from the first loss on: do_class_d1e_error() (rxe_resp.c, seen in 6.1) forgets a broken
+ * message only if it holds a receive. An RDMA WRITE holds none before its last packet, so every later first packet is taken for
+ * the same error again.
  */
 static void report_discarded(const struct rdma_receiver *u, struct stream_report *report, json_t *counters)
 {

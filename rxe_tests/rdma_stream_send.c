@@ -10,8 +10,8 @@
 #include "lib/stop.h"
 #include "rxe_tests/rdma_stream.h"
 
-#define NAP_NS		(100 * NSEC_PER_MSEC)	/* how often to look for the end of the run at least */
-#define STALL_NS	(5 * NSEC_PER_SEC)	/* without a completion: rxe takes retry_cnt 7 for endless, and never gives up */
+#define NAP_NS		(100 * NSEC_PER_MSEC)	/* the longest time between checks for the end of the run */
+#define STALL_NS	(5 * NSEC_PER_SEC)	/* give up without a completion for so long: rxe takes retry_cnt 7 as endless */
 
 struct rdma_flow {
 	uint64_t posted, completed;
@@ -29,7 +29,7 @@ struct rdma_sender {
 	unsigned int slots;
 	uint64_t outstanding;		/* posted, not completed */
 	uint64_t progress_ns;		/* the last completion, or the first post after a pause */
-	struct histogram latency;	/* posting to completion: RC's includes the acknowledgement */
+	struct histogram latency;	/* from posting to completion; for RC this includes the acknowledgement */
 	const char *error;
 };
 
@@ -38,7 +38,7 @@ static bool is_ud(const struct rdma_sender *u)
 	return u->self.service == IBV_QPT_UD;
 }
 
-/* Agrees with the receiver on everything: the smaller path MTU counts. */
+/* Agrees with the receiver on all parameters. The smaller path MTU counts. */
 static void meet(struct rdma_sender *u)
 {
 	const struct rdma_options *o = u->o;
@@ -91,7 +91,7 @@ static void post(struct rdma_sender *u, struct ibv_send_wr *wr, unsigned int num
 		u->error = "the QP takes no more work requests";
 }
 
-/* One message by RDMA WRITE: the immediate data is its number. */
+/* Posts one message as RDMA WRITE. The immediate data is its number. */
 static void post_write(struct rdma_sender *u, struct sender_flow *flow, uint64_t now)
 {
 	const struct rdma_qp_address *to = &u->peer.qp[flow->number];
@@ -108,7 +108,7 @@ static void post_write(struct rdma_sender *u, struct sender_flow *flow, uint64_t
 		post(u, &wr, flow->number, now);
 }
 
-/* One packet by UD SEND, the stream header in front; the immediate data is the packet's number. */
+/* Posts one packet as UD SEND, which begins with the stream header. The immediate data is the packet's number. */
 static void post_datagram(struct rdma_sender *u, struct sender_flow *flow, uint64_t now, uint64_t realtime)
 {
 	size_t slot = flow->number * (size_t)u->o->window + flow->packet % u->o->window;
@@ -129,7 +129,7 @@ static void post_datagram(struct rdma_sender *u, struct sender_flow *flow, uint6
 	post(u, &wr, flow->number, now);
 }
 
-/* A flow with something to send and room in its window; *over: no flow has anything to send any more. */
+/* A flow with something to send and room in its window. *over: all flows have sent everything. */
 static struct sender_flow *ready_flow(struct rdma_sender *u, uint64_t now, bool *over)
 {
 	for (unsigned int i = 0; i < u->self.flows; i++) {
@@ -144,7 +144,7 @@ static struct sender_flow *ready_flow(struct rdma_sender *u, uint64_t now, bool 
 	return NULL;
 }
 
-/* What may leave now and has room: how long to wait for completions afterwards, ns. */
+/* Posts what is due and has room. Returns how long to wait for completions afterwards, in ns. */
 static uint64_t post_due(struct rdma_sender *u, bool *over)
 {
 	uint64_t now = now_ns(), realtime = is_ud(u) ? clock_ns(CLOCK_REALTIME) : 0, departure;
@@ -204,7 +204,7 @@ static void send_all(struct rdma_sender *u)
 		take_completions(u, NAP_NS);
 }
 
-/* The totals, so that the receiver knows what was lost at the end; its answer means that the QPs may go. */
+/* Sends the totals, from which the receiver computes the losses. After its answer the QPs may be destroyed. */
 static void send_totals(struct rdma_sender *u)
 {
 	json_t *flows = json_array();
@@ -216,7 +216,7 @@ static void send_totals(struct rdma_sender *u)
 	json_decref(control_receive(u->control));
 }
 
-/* After an error only what completed is known to have arrived (RC) or left (UC, UD). */
+/* After an error, only what completed is known to have arrived (RC) or left (UC, UD). */
 static void correct_report(struct rdma_sender *u, struct stream_report *report)
 {
 	uint64_t missing = u->outstanding;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * recv --peer-address: the receiver of a sender that has no control connection, such as an FPGA or a program that only makes
- * packets. It is told where they come from and with which PSN they begin, and tells QPNs, rkeys and addresses.
+ * recv --peer-address: receives from a sender without a control connection, such as an FPGA or a program that only makes
+ * packets. The options give the sender's address and first PSN. The receiver prints its QPNs, rkeys and addresses.
  *
- * Each QP has two regions of `slots` places, each of them for a message: RDMA WRITEs go to the one that is told, SEND number
- * k goes to place k % slots of the other. An RDMA WRITE with immediate uses up a receive, and so such a place, too.
+ * Each QP has two regions of `slots` slots, one message each. RDMA WRITEs use the region that is printed. SEND number k uses
+ * slot k % slots of the other one. An RDMA WRITE with immediate consumes a receive, and so such a slot, too.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -15,12 +15,12 @@
 #include "lib/receiver.h"
 #include "rxe_tests/rdma_stream.h"
 
-#define NAP_NS		(20 * NSEC_PER_MSEC)	/* how often to look whether the run is over */
-#define SETTLE_NS	(100 * NSEC_PER_MSEC)	/* from the last completion to the counters: its acknowledgement leaves later */
+#define NAP_NS		(20 * NSEC_PER_MSEC)	/* how often to check for the end of the run */
+#define SETTLE_NS	(100 * NSEC_PER_MSEC)	/* before the counters are read: acknowledgements leave after completions */
 
 struct told_qp {
 	uint64_t completions;
-	const char *error;	/* of its first completion that is one: nothing comes to it any more */
+	const char *error;	/* status of its first failed completion: it receives nothing any more */
 };
 
 struct told {
@@ -28,7 +28,7 @@ struct told {
 	struct rdma_device d;
 	struct rdma_end self, peer;
 	unsigned int slots;
-	uint64_t region;	/* bytes of one */
+	uint64_t region;	/* bytes of one region */
 	struct told_qp *qp;
 	struct receiver *r;
 	uint64_t completions, packets;
@@ -62,7 +62,7 @@ static void make_buffers(struct told *u)
 	}
 }
 
-/* To RTR, which is enough of a responder: the PSNs are those that come, not those that leave. */
+/* Moves the QPs to RTR, which is enough for a responder: the PSNs are those of incoming packets. */
 static void prepare(struct told *u)
 {
 	u->self.service = u->o->service;
@@ -95,7 +95,7 @@ static void tell(const struct told *u)
 	json_decref(what);
 }
 
-/* A message's number is its immediate data; one without has the number of messages that came before. */
+/* A message's number is its immediate data. Without immediate data it is the number of messages before it. */
 static void take_message(struct told *u, unsigned int flow, const struct ibv_wc *wc, uint64_t now)
 {
 	struct stream_packet p = { .flow = flow, .packets_in_message = 1, .bytes = wc->byte_len };
@@ -136,7 +136,7 @@ static bool over(struct told *u, uint64_t now)
 	return receiver_over(u->r, now);
 }
 
-/* A QP that broke does not end the run: the others go on. */
+/* A broken QP does not end the run: the others continue. */
 static void receive_all(struct told *u)
 {
 	receiver_ready(u->r);
@@ -159,7 +159,7 @@ static bool dump(const struct told *u)
 	return whole;
 }
 
-/* What each QP took, and what broke it. */
+/* What each QP received, and the error that broke it. */
 static json_t *qps_json(struct told *u)
 {
 	json_t *qps = json_array();
@@ -189,7 +189,7 @@ int rdma_receive_told(const struct rdma_options *o)
 	receiver_report(u.r, &report);
 	report.flows = u.self.flows;
 	report.packets = u.packets;
-	report.packets_lost = STREAM_UNKNOWN;	/* how long a lost message was, nobody said */
+	report.packets_lost = STREAM_UNKNOWN;	/* the length of a lost message is unknown */
 	report.end_seen = STREAM_NOT_ASKED;
 	report_extra(&report, "path_mtu", u.self.path_mtu);
 	json_object_set_new(report.extra, "hw_counters", rdma_counters_since(&u.d, counters));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the tests with real SoftRoCE traffic share: a referee on the wire, and perftest between the guests."""
+"""Shared by the tests with real SoftRoCE traffic: a referee on the wire, and perftest between the guests."""
 import json
 import os
 import re
@@ -11,16 +11,16 @@ from support.project import ROCESCOPE, ROOT
 from support import oracle, schema
 
 REPLAY = os.path.join(ROOT, "build", "tests", "xdp_replay")
-PERFTEST_S = 300    # then it is killed
-QUIET_S = 0.5   # a wire without a frame for so long is quiet: a killed sender's last packets have come
+PERFTEST_S = 300    # the longest run of perftest
+QUIET_S = 0.5   # a wire without a frame for this long is quiet: a killed sender's last packets have arrived
 FIGURES = ("psn_gaps", "psn_skipped", "psn_recovered", "psn_lost", "psn_duplicates", "psn_resyncs", "icrc_bad")
 RXE_COUNTERS = "/sys/class/infiniband/rxe0/ports/1/hw_counters"
 
 
 class Referee:
     """
-    with Referee(lab, "name") as r: traffic...; afterwards r.snapshot is the monitor's last word on guest A's port, and
-    r.capture a file with every frame of that port, both directions: each frame on the wire once.
+    with Referee(lab, "name") as r: traffic...; afterwards r.snapshot is the monitor's last snapshot of guest A's port, and
+    r.capture a file with every frame of that port in both directions: each frame on the wire once.
     """
 
     def __init__(self, lab, name):
@@ -60,7 +60,7 @@ class Referee:
         return self.lab.wire(["cat", f"{statistics}/rx_packets", f"{statistics}/tx_packets"]).stdout
 
     def _written(self):
-        """tcpdump says so when it is asked; when it is interrupted, it leaves what is still in its ring."""
+        """tcpdump prints its counters on a signal. When it is interrupted, it drops the packets that are still in its ring."""
         self._tcpdump.kill(signal.SIGUSR1)
         time.sleep(0.1)
         said = re.findall(r"(\d+) packets? captured, (\d+) packets? received by filter, (\d+) packets? dropped", self._tcpdump.stderr)
@@ -70,8 +70,8 @@ class Referee:
 
 def perftest(lab, tool, *options, server="B", packets=None):
     """
-    The client is on A. Returns (whether both ended well, what they said). packets: of a service that loses, and whose server then
-    waits for ever: both are killed when A has sent so many.
+    Runs perftest with the client on A. Returns (whether both ended well, their output). packets: for a service that loses
+    messages, whose server then waits for ever: both are killed when A has sent that many.
     """
     common = [tool, "-d", "rxe0", "-x", "1", "-F", *options]
     sent = rxe_counters(lab, "A")["sent_pkts"] if packets else 0
@@ -89,24 +89,24 @@ def perftest(lab, tool, *options, server="B", packets=None):
 
 
 def listens(lab, end):
-    """perftest does not say when it listens, on TCP or, with -R, by rdma_cm."""
+    """perftest does not report when it listens, on TCP or, with -R, by rdma_cm."""
     return not lab.exec(end, ["sh", "-c", "grep -Eq ':4853 0+:0000 0A ' /proc/net/tcp* || rdma resource show cm_id | grep -q LISTEN"],
                         timeout=PATIENCE).rc
 
 
 def different_numbers(lab):
-    """QPs of A's own, so that from here on the two ends of a connection have different numbers."""
+    """Creates QPs on A, so that later connections have different numbers at their two ends."""
     perftest(lab, "ib_send_bw", "-n", 5, server="A")
 
 
 def rxe_counters(lab, end):
-    """rxe's own hw_counters of a guest, by name."""
+    """rxe's hw_counters of a guest, by name."""
     said = lab.check(end, ["sh", "-c", f"cd {RXE_COUNTERS} && grep . *"], timeout=PATIENCE)
     return {name: int(value) for name, value in (line.split(":") for line in said.splitlines())}
 
 
 def compare_streams(t, name, referee):
-    """Every stream that the monitor or the independent script knows. Returns the script's figures."""
+    """Compares every stream that the monitor or the independent script knows. Returns the script's figures."""
     seen = {stream_key(s): {f: s[f] for f in FIGURES} for s in referee.snapshot["streams"]}
     want = {key: {f: figures[f] for f in FIGURES} for key, figures in oracle.streams(referee.capture).items()}
     differing = {key: (seen.get(key), want.get(key)) for key in {*seen, *want} if seen.get(key) != want.get(key)}
@@ -115,7 +115,7 @@ def compare_streams(t, name, referee):
 
 
 def stream_key(stream):
-    """As tests/oracle.py names streams."""
+    """The stream's key, as tests/oracle.py names streams."""
     if stream["service"] == "UD":
         return (stream["src"], stream["sqpn"])
     return (stream["src"], stream["dst"], stream["dqpn"], stream["side"])
