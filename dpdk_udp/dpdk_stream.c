@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* dpdk_stream: udp_stream's messages and packets, sent and received by DPDK instead of the kernel. */
+/* dpdk_stream: sends and receives udp_stream's messages and packets by DPDK instead of the kernel. */
 #include <err.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -58,8 +58,8 @@ static void require_addresses(void)
 }
 
 /*
- * EAL wants a program name in front of its arguments; ours are behind `--`, whose place is just right. What EAL
- * says goes to stderr: stdout is for the report.
+ * EAL expects a program name before its arguments. Ours follow `--`, so that word serves as the name. EAL's output goes to
+ * stderr: stdout is for the report.
  */
 static void start_eal(int first, int argc, char **argv)
 {

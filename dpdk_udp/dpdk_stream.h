@@ -14,19 +14,19 @@ struct dpdk_options {
 	struct stream_options common;
 	uint32_t src, dst;		/* IPv4 addresses, network byte order */
 	struct rte_ether_addr dst_mac;
-	uint64_t mtu;			/* of the IP packets, and of the port */
+	uint64_t mtu;			/* of the IP packets and of the port */
 };
 
 struct dpdk_port {
 	uint16_t id;
-	struct rte_mempool *pool;	/* every mbuf holds a whole frame */
+	struct rte_mempool *pool;	/* each mbuf holds a whole frame */
 };
 
-/* The first port EAL has, started with one queue each way; errors are said in one line, exit status 1. */
+/* Starts EAL's first port with one queue each way. Errors are reported in one line, exit status 1. */
 void dpdk_port_start(struct dpdk_port *port, const struct dpdk_options *options);
 void dpdk_port_stop(struct dpdk_port *port);
 
-/* Each runs to the end, prints the object and returns the exit status. */
+/* Both run to the end, print the JSON object and return the exit status. */
 int dpdk_send(struct dpdk_port *port, const struct dpdk_options *options);
 int dpdk_receive(struct dpdk_port *port, const struct dpdk_options *options);
 

@@ -7,8 +7,8 @@
 
 #include "dpdk_udp/dpdk_stream.h"
 
-#define DESCRIPTORS	1024	/* of each ring; a driver may want fewer */
-#define POOL_MBUFS	4095	/* both rings, bursts under way, and the cache; 2^n - 1 fills a mempool best */
+#define DESCRIPTORS	1024	/* per ring; a driver may allow fewer */
+#define POOL_MBUFS	4095	/* for both rings, bursts under way, and the cache; 2^n - 1 uses a mempool best */
 #define POOL_CACHE	256
 #define JUMBO_ROOM	9728	/* a frame with an MTU of 9600 */
 
@@ -18,8 +18,8 @@ static void fail(const char *what, int error)
 }
 
 /*
- * Room for the largest frame a driver may be given, not just the MTU's: net_af_packet asks for its framesz= (2048 unless
- * told otherwise). But not more than needed: AF_XDP's chunks, mbuf and all, must fit into a page.
+ * An mbuf has room for the largest frame that a driver may receive, not only for the MTU's: net_af_packet needs its framesz=
+ * (2048 by default). It is not larger than needed: an AF_XDP chunk with its mbuf must fit into a page.
  */
 static struct rte_mempool *make_pool(uint64_t mtu)
 {
@@ -33,8 +33,8 @@ static struct rte_mempool *make_pool(uint64_t mtu)
 }
 
 /*
- * net_af_packet claims a frame limit of 1518 bytes, whatever its framesz= is; its interface's MTU is the kernel's. (And
- * rte_eth_dev_set_mtu() would change the kernel's interface for good, so nobody calls that.)
+ * net_af_packet reports a frame limit of 1518 bytes, whatever its framesz= is. The MTU of its interface is the kernel's.
+ * rte_eth_dev_set_mtu() is not called, because it would change the kernel's interface for good.
  */
 static bool mtu_is_the_kernels(uint16_t id)
 {

@@ -8,9 +8,7 @@
 #include "lib/clock.h"
 #include "lib/receiver.h"
 
-/*
- * The payload of a UDP datagram to our port, and its length; NULL for any other frame. Frames lie whole in one mbuf.
- */
+/* The payload of a UDP datagram to our port, and its length; NULL for any other frame. A frame is always in one mbuf. */
 static const void *payload_of(const struct rte_mbuf *m, uint16_t port, size_t *length)
 {
 	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, const struct rte_ether_hdr *);

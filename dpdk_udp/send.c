@@ -11,7 +11,7 @@
 #include "lib/sender.h"
 #include "lib/stop.h"
 
-#define FIRST_SOURCE_PORT	49152	/* of flow 0; RFC 6335's dynamic ports */
+#define FIRST_SOURCE_PORT	49152	/* of flow 0; the dynamic ports of RFC 6335 */
 #define SOURCE_PORTS		(65536 - FIRST_SOURCE_PORT)
 #define STUCK_NS		(2 * NSEC_PER_SEC)
 
@@ -32,11 +32,11 @@ struct dpdk_sender {
 	struct headers template;
 	struct rte_mbuf *frames[DPDK_BURST];
 	uint16_t count;
-	uint64_t ring_full;	/* times the ring did not take all */
-	uint64_t abandoned;	/* packets the ring never took, because the run was stopped */
+	uint64_t ring_full;	/* how often the ring did not take all packets */
+	uint64_t abandoned;	/* packets that the ring had not taken when the run was stopped */
 };
 
-/* Payloads never change: zeroed once for every mbuf, so that only headers are written per packet. */
+/* Zeroes the payload of each mbuf once. Payloads never change, so only headers are written for each packet. */
 static void clear_frame(struct rte_mempool *pool, void *context, void *object, unsigned int index)
 {
 	struct rte_mbuf *m = object;
@@ -65,7 +65,7 @@ static void make_template(struct dpdk_sender *d)
 		errx(1, "port %u has no MAC address", d->port->id);
 }
 
-/* The frame's headers; behind them `payload` bytes, the stream header included. */
+/* Writes the frame's headers. `payload` bytes follow them, including the stream header. */
 static void write_headers(const struct dpdk_sender *d, struct rte_mbuf *m, const struct stream_header *stream,
 			  uint32_t payload)
 {
@@ -82,8 +82,8 @@ static void write_headers(const struct dpdk_sender *d, struct rte_mbuf *m, const
 }
 
 /*
- * As many of the flow's packets as may leave now. Mbufs come first: without one no number is given out, so a full
- * ring makes the sender wait and never lose.
+ * Adds as many of the flow's packets as are due. A packet takes a number only when it has an mbuf, so a full ring makes the
+ * sender wait and never lose.
  */
 static void fill_burst(struct dpdk_sender *d, struct sender_flow *flow, uint64_t now)
 {
@@ -109,7 +109,7 @@ static void fill_burst(struct dpdk_sender *d, struct sender_flow *flow, uint64_t
 	d->count = used;
 }
 
-/* false: the port has taken nothing for long. */
+/* false: the port has taken nothing for a long time. */
 static bool send_burst(struct dpdk_sender *d)
 {
 	uint64_t since = now_ns();
