@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the bench times. Every program but empty_bare rewrites the packet first, so that an empty program's time can be
- * taken off. Each is there twice, NAME_plain and, multi-buffer, NAME_frags.
+ * The programs that the bench times. All but empty_bare rewrite the packet first, so that an empty program's time can be
+ * subtracted. Each exists twice: NAME_plain and, for multi-buffer packets, NAME_frags.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -16,7 +16,10 @@
 
 const volatile struct slice8_tables slice8_tables;
 
-/* Programs that keep streams go on where another of them stopped; those that do not have a position of their own. */
+/*
+ * Programs that keep streams share one position, so that each continues the sequence of the one before. The others share the
+ * second one.
+ */
 struct rewrite_position tracked, untracked;
 
 __u64 reference_good; /* packets whose ICRC slice8 or table found right, or whose stream was found */
@@ -38,13 +41,13 @@ static __always_inline __u32 reference_crc(struct reference *r, __u32 covered, e
 {
 	const struct slice8_tables *t = (const struct slice8_tables *)&slice8_tables;
 
-	roce_opaque(t); /* else the compiler takes the zeroes it sees for their value */
+	roce_opaque(t); /* else the compiler uses the zeroes that it sees as their value */
 	if (core == SLICE8)
 		return slice8_crc(t, TABLE_RESIDUE, r->frame + FRAME_IP, covered);
 	return crc_table_crc(&t->slice[0], TABLE_RESIDUE, r->frame + FRAME_IP, 0, covered);
 }
 
-/* The whole packet to the scratch, masked (it is known to be IPv4 without options), and the CRC over that. */
+/* Copies the whole packet to the scratch, masked (it is IPv4 without options), and computes the CRC of that. */
 static __always_inline void check_by_reference(struct xdp_md *ctx, enum reference_core core)
 {
 	__u32 zero = 0, length = bpf_xdp_get_buff_len(ctx);
@@ -83,12 +86,12 @@ PROGRAMS(parse, untracked, watch_xdp(ctx, frags, 0))
 PROGRAMS(streams, tracked, watch_xdp(ctx, frags, WATCH_STREAMS))
 PROGRAMS(icrc, untracked, watch_xdp(ctx, frags, WATCH_ICRC))
 PROGRAMS(all, tracked, watch_xdp(ctx, frags, WATCH_STREAMS | WATCH_ICRC))
-/* no packet is faulty: what is done to find that out */
+/* no packet is faulty: measures the cost of finding that out */
 PROGRAMS(events, tracked, watch_xdp(ctx, frags, WATCH_STREAMS | WATCH_ICRC | WATCH_CAPTURE))
 PROGRAMS(copy, untracked, watch_xdp(ctx, frags, 0); check_by_reference(ctx, COPY))
 PROGRAMS(icrc_slice8, untracked, watch_xdp(ctx, frags, 0); check_by_reference(ctx, SLICE8))
 PROGRAMS(icrc_table, untracked, watch_xdp(ctx, frags, 0); check_by_reference(ctx, TABLE))
-/* random QPNs, each new: what a flood of forged packets would cost */
+/* random QPNs, each new: the cost of a flood of forged packets */
 PROGRAMS(flood, untracked, watch_xdp(ctx, frags, WATCH_STREAMS | WATCH_ICRC))
 PROGRAM(find_hash_plain, "xdp", false, untracked, reference_good += find_by_hash(ctx))
 PROGRAM(find_array_plain, "xdp", false, untracked, reference_good += find_by_array(ctx))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * engine [--quick] [--spoil icrc|psn] [--cpu N]: ns a packet of the engine's parts, by the kernel's test run, and of CRCs in user
- * space over the same bytes. One JSON object on stdout: { "program": rows, "flood": rows, "refused": rows without proof }.
- * --spoil, for the tests: a look at packets with wrong ICRCs or a jump of the PSN, which must not become figures.
+ * engine [--quick] [--spoil icrc|psn] [--cpu N]: times the engine's parts by the kernel's test run, and CRCs in user space over
+ * the same bytes, in ns a packet. Prints one JSON object: { "program": rows, "flood": rows, "refused": rows without proof }.
+ * --spoil, for the tests: times packets with wrong ICRCs or a jump of the PSN, which must be refused.
  */
 #include <errno.h>
 #include <isa-l/crc.h>
@@ -24,14 +24,14 @@
 #include "lib/option.h"
 #include "userspace/live/maps.h"
 
-#include "bench/bench.skel.h" /* knows the types above */
+#include "bench/bench.skel.h" /* needs the types above */
 
 #define MEASURES 20
 #define RUNS_MAX 41
 #define STREAMS_MAX 65536 /* the monitor's default */
-#define CRC_RESIDUE (~TABLE_RESIDUE) /* of any message with its CRC behind it, by zlib's convention */
+#define CRC_RESIDUE (~TABLE_RESIDUE) /* the CRC of any message followed by its CRC, by zlib's convention */
 
-/* What a program does beside rewriting, and thus what it has to prove. */
+/* What a program does besides rewriting, and so what it must prove. */
 enum {
 	DOES_REWRITE = 1,
 	DOES_WATCH = 2,
@@ -46,17 +46,17 @@ struct kind {
 	const char *name; /* docs/json.md, Bench */
 	const char *symbol; /* in bench.bpf.c, without _plain or _frags */
 	__u32 does;
-	__u32 (*crc)(const __u8 *bytes, __u32 length); /* in user space */
+	__u32 (*crc)(const __u8 *bytes, __u32 length); /* set for programs in user space */
 };
 
 struct measure {
 	const struct kind *kind;
 	int program;
 	__u32 repeat;  /* packets a run */
-	__u64 packets; /* in all runs, also those that are not sampled */
+	__u64 packets; /* packets of all runs, including those that are not sampled */
 	__u32 samples[RUNS_MAX]; /* ns a packet */
 	int count;
-	char refused[160]; /* why the row is not to be believed; empty: proved */
+	char refused[160]; /* why the row is not valid; empty: proved */
 };
 
 struct batch {
@@ -81,7 +81,7 @@ static void die(const char *what, int error)
 
 /* ---- user space ---- */
 
-/* Both begin with the register that eight bytes of ones leave behind. */
+/* Both start with the register after eight bytes of ones. */
 static __u32 by_zlib(const __u8 *bytes, __u32 length)
 {
 	return crc32(CRC_RESIDUE, bytes, length);
@@ -92,7 +92,7 @@ static __u32 by_isal(const __u8 *bytes, __u32 length)
 	return crc32_gzip_refl(CRC_RESIDUE, bytes, length);
 }
 
-/* By the thread's own clock: the kernel's test run stops its clock as well while others have the CPU. */
+/* Uses the thread's own clock. The kernel's test run also stops its clock while others have the CPU. */
 static __u32 run_user(struct batch *b, struct measure *m)
 {
 	__u32 wrong = 0;
@@ -117,7 +117,7 @@ static struct roce_totals read_totals(const struct batch *b)
 	return totals;
 }
 
-/* Packets from one position to a later one, less than a turn of all PSNs. */
+/* Packets between two positions, less than one cycle of all PSNs. */
 static __u64 passed(const struct rewrite_position *from, const struct rewrite_position *to)
 {
 	__u32 qps = from->qps ?: 1;
@@ -131,7 +131,7 @@ static void expect(struct measure *m, const char *what, __u64 got, __u64 want)
 		snprintf(m->refused, sizeof(m->refused), "%s: %llu, expected %llu", what, got, want);
 }
 
-/* Whether the engine saw all packets of a run, and found them right. */
+/* Whether the engine saw all packets of a run and found them right. */
 static void prove_run(struct measure *m, const struct roce_totals *before, const struct roce_totals *after)
 {
 	__u32 does = m->kind->does, icrc = does & DOES_ICRC ? m->repeat : 0;
@@ -148,7 +148,7 @@ static void prove_run(struct measure *m, const struct roce_totals *before, const
 #undef GREW
 }
 
-/* Goes on in the streams' own sequence. */
+/* Continues the streams' own sequence. */
 static bool is_tracked(const struct measure *m)
 {
 	return (m->kind->does & (DOES_STREAMS | DOES_FLOOD)) == DOES_STREAMS;
@@ -179,9 +179,9 @@ static __u32 run_once(struct batch *b, struct measure *m)
 	return m->kind->does & DOES_USER ? run_user(b, m) : run_program(b, m);
 }
 
-/* ---- a batch: programs that are timed in turn ---- */
+/* ---- a batch: programs timed in turn ---- */
 
-/* Every QP was seen, with all its packets and without a fault: what the programs that keep streams have to prove. */
+/* Checks the programs that keep streams: every QP was seen, with all its packets and without a fault. */
 static void prove_streams(struct batch *b, struct measure *m, const struct snapshot *s)
 {
 	__u64 streams = 0, packets = 0, messages = 0, faults = 0, want = 0;
@@ -217,13 +217,13 @@ static void prove_batch(struct batch *b)
 	snapshot_free(&s);
 }
 
-/* A round is every QP once; runs are whole rounds. */
+/* A round is one packet of every QP. Runs are whole rounds. */
 static void calibrate(struct batch *b, struct measure *m)
 {
 	__u32 round = m->kind->does & DOES_USER ? 1 : b->qps, ns, wanted;
 
 	m->repeat = (20000 + round - 1) / round * round;
-	run_once(b, m); /* streams are made and caches warmed */
+	run_once(b, m); /* creates the streams and warms the caches */
 	ns = run_once(b, m) ?: 1;
 	wanted = b->run_ns / ns;
 	m->repeat = (wanted + round - 1) / round * round;
@@ -234,7 +234,7 @@ static void time_batch(struct batch *b)
 	for (int i = 0; i < b->count; i++)
 		calibrate(b, &b->measures[i]);
 	b->bpf->bss->tracked.psn += b->spoil_psn;
-	/* in turn, so that a disturbance of the machine hits all alike */
+	/* in turn, so that a disturbance affects all programs equally */
 	for (int run = 0; run < b->runs; run++)
 		for (int i = 0; i < b->count; i++) {
 			struct measure *m = &b->measures[i];
@@ -254,7 +254,7 @@ static struct bpf_program *find_program(const struct batch *b, const struct kind
 	return bpf_object__find_program_by_name(b->bpf->obj, name);
 }
 
-/* Only what this batch times goes through the verifier. */
+/* Loads only the programs that this batch times. */
 static void load(struct batch *b)
 {
 	struct monitor_settings *settings;
@@ -329,7 +329,7 @@ static void add_rows(struct batch *b, json_t *result)
 			json_array_append_new(json_object_get(result, "refused"), why);
 			json_decref(row);
 		} else if (b->flood && !flood) {
-			json_decref(row); /* keeps the table busy, or is taken off */
+			json_decref(row); /* only fills the table, or is subtracted from the others */
 		} else {
 			json_array_append_new(json_object_get(result, flood ? "flood" : "program"), row);
 		}
@@ -353,7 +353,7 @@ static const struct kind without_streams[] = {
 	{ "user-isal", NULL, DOES_USER, by_isal },
 };
 
-/* Beside streams less parse: finding and locking by the kernel's maps. */
+/* Besides streams less parse: finding and locking by the kernel's maps. */
 static const struct kind finding[] = {
 	{ "find-hash", "find_hash", DOES_REWRITE | DOES_REFERENCE, NULL },
 	{ "find-array", "find_array", DOES_REWRITE | DOES_REFERENCE, NULL },
@@ -364,7 +364,7 @@ static void add(struct batch *b, const struct kind *kind)
 	b->measures[b->count++] = (struct measure){ .kind = kind };
 }
 
-/* The empty program comes first. */
+/* The empty program is the first. */
 static void choose(struct batch *b)
 {
 	add(b, &empty);
@@ -407,7 +407,7 @@ static const struct { __u32 payload, qps; bool quick, flood; } plan[] = {
 	{ 1024, 65536, false, false }, { 1024, 65536, false, true },
 };
 
-/* What is made wrong, to see that the benchmark notices. */
+/* Which errors to make, to check that the benchmark notices them. */
 enum spoil { SPOIL_NOTHING, SPOIL_ICRC, SPOIL_PSN };
 static const char *const spoils[] = { [SPOIL_NOTHING] = "nothing", [SPOIL_ICRC] = "icrc", [SPOIL_PSN] = "psn", NULL };
 

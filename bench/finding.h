@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What it costs to find a stream's state and to keep other CPUs off it, by BPF's own maps: without parser or accounting,
- * at the fixed offsets of the bench's packet.
+ * Times finding a stream's state and locking out other CPUs with BPF's own maps, without parsing or accounting. Reads at the
+ * fixed offsets of the bench's packet.
  */
 #ifndef BENCH_FINDING_H
 #define BENCH_FINDING_H
@@ -50,7 +50,7 @@ static __always_inline bool finding_count(struct finding_value *v, __u32 psn)
 	return true;
 }
 
-/* A hash map: a call, a hash and a walk, whatever the QPN. */
+/* A hash map: a call, a hash and a walk, for any QPN. */
 static __always_inline bool find_by_hash(struct xdp_md *ctx)
 {
 	__u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
@@ -70,7 +70,7 @@ static __always_inline bool find_by_hash(struct xdp_md *ctx)
 	return finding_count(v, *(__u32 *)(data + FRAME_BTH + 8));
 }
 
-/* An array map: as cheap as it can be, but the QPN has to be the index. */
+/* An array map: the cheapest, but the QPN must be the index. */
 static __always_inline bool find_by_array(struct xdp_md *ctx)
 {
 	__u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What engine, sender and reader have to reach, all of it as ratios of rows of one run. Whether they hold is told, never asserted."""
+"""The floors of engine, sender and reader, as ratios between rows of one run. The result is reported, never asserted."""
 
 AT_LEAST, AT_MOST = "at least", "at most"
 
 
 def net(result, name, payload, qps=1):
-    """ns a packet, net of the empty program's; None: there is no such row."""
+    """ns a packet, less the empty program's; None: no such row."""
     for row in result["program"]:
         if (row["name"], row["payload"], row["qps"]) == (name, payload, qps):
             return row["net_ns"]
@@ -20,7 +20,7 @@ def live(result, payload, icrc, apart, qps=1):
 
 
 def judge(result):
-    """[{ name, ratio, floor, kind, holds }] of those whose rows are there."""
+    """[{ name, ratio, floor, kind, holds }] for the rows that exist."""
     rows = [_floor(*each) for each in _engine(result) + _live(result) + _send(result) + _offline(result)]
     return [row for row in rows if row]
 
@@ -30,7 +30,7 @@ def _engine(result):
         return net(result, what, payload), net(result, than, payload)
 
     def slice8(payload):
-        """Without its copy of the packet, which a slice-8 on the packet itself would not need."""
+        """Less the copy of the packet, which a slice-8 on the packet itself would not need."""
         times = [net(result, name, payload) for name in ("icrc-slice8", "copy", "parse")]
         return None if None in times else times[0] - times[1] + times[2], net(result, "icrc", payload)
 
@@ -38,7 +38,7 @@ def _engine(result):
         return net(result, name, 1024, qps), net(result, name, 1024)
 
     def alone(payload):
-        """The ICRC itself: without finding and parsing the packet."""
+        """The ICRC only: less finding and parsing the packet."""
         times = net(result, "icrc", payload), net(result, "parse", payload)
         return None if None in times else times[0] - times[1]
 
@@ -77,14 +77,14 @@ def _live(result):
 
 
 def _send(result):
-    """Each row against the same way out in that row; the way that auto chooses, and those it does not."""
+    """Each row relative to the bare outlet of that row: the outlet that auto chooses, and the others."""
     return [(f"send by {row['out']} / one unchanged packet, {row['payload']} B, {row['qps']} QPs", row["send_mpps"],
              row["unchanged_mpps"], AT_LEAST, {64: 0.85, 4096: 0.8}[row["payload"]])
             for row in result["send"] if row["qps"] > 1 and row["payload"] in (64, 4096)]
 
 
 def _offline(result):
-    """`analyze`, all of it, against what others do with the same file."""
+    """All of `analyze`, relative to other programs on the same file."""
     rates = {(row["file"], row["tool"]): row for row in result["offline"]}
     rows = []
     for file in sorted({file for file, _ in rates}):

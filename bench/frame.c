@@ -67,7 +67,7 @@ void frame_make(struct frame *f, __u32 payload)
 	put16(b + FRAME_UDP + 2, WIRE_ROCEV2_PORT);
 	put16(b + FRAME_UDP + 4, f->length - FRAME_UDP);
 	b[FRAME_BTH] = send ? OPCODE_UC_SEND_ONLY : OPCODE_UC_WRITE_ONLY;
-	b[FRAME_BTH + 1] = 0x40; /* MigReq, as rxe and most hardware send it */
+	b[FRAME_BTH + 1] = 0x40; /* MigReq, as set by rxe and most hardware */
 	put16(b + FRAME_BTH + 2, 0xffff);
 	if (!send)
 		put_reth(b + FRAME_RETH, payload);
@@ -106,7 +106,7 @@ void frame_rewrite(struct frame *f, const struct rewrite_tables *t, __u32 qpn, _
 	memcpy(f->bytes + f->length - 4, &icrc, 4);
 }
 
-/* The CRC is linear: a bit of the message always flips the same bits of it, whatever the others are. */
+/* The CRC is linear: a bit of the message always flips the same bits of the CRC, whatever the other bits are. */
 void frame_tables(const struct frame *f, struct rewrite_tables *t)
 {
 	struct frame copy = *f;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The live measurement's two ends: `drop`, the emptiest receiver there is, and what live frames of the test run go through:
- * `send`, by which each becomes the next packet of its QP and is sent into the wire, and `unchanged`, the fastest sender there
- * is.
+ * The two ends of the live measurement. `drop` is the smallest receiver. The sender's end runs on the live frames of the test
+ * run: `send` turns each into the next packet of its QP and redirects it into the wire, and `unchanged` redirects it only,
+ * which is the fastest sender.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -11,9 +11,9 @@
 
 #include "bench/rewrite.bpf.h"
 
-const volatile __u32 wire;	/* interface index of the end that is sent into */
+const volatile __u32 wire;	/* interface index of the sender's end */
 struct rewrite_position position;
-__u64 packets, first; /* sent, and when the first of them was, ns */
+__u64 packets, first; /* packets sent, and the time of the first, ns */
 
 static __always_inline int sent(void)
 {

@@ -2,10 +2,10 @@
 /*
  * live send IFACE PAYLOAD QPS SECONDS CPU   sends RoCE packets into IFACE as fast as the CPU can; prints
  *                                           { "packets", "seconds" } of what was handed to the interface
- * live unchanged IFACE PAYLOAD SECONDS CPU  the same with one packet, again and again, which nobody touches
- * live drop IFACE                           attaches an XDP program that drops everything, until it is told to stop
+ * live unchanged IFACE PAYLOAD SECONDS CPU  the same with one packet, again and again, unchanged
+ * live drop IFACE                           attaches an XDP program that drops everything, until a signal
  *
- * All are the bench's own: they trust their arguments.
+ * They trust their arguments, because only the bench calls them.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -23,9 +23,9 @@
 #include "bench/pin.h"
 #include "lib/clock.h"
 
-#include "bench/live.skel.h" /* knows the types above */
+#include "bench/live.skel.h" /* needs the types above */
 
-#define BATCH 64 /* packets the kernel runs before it flushes them to the interface, as a driver's NAPI does */
+#define BATCH 64 /* packets that the kernel runs before it flushes them to the interface, as a driver's NAPI does */
 
 static void die(const char *what, int error)
 {
@@ -58,8 +58,8 @@ static struct timeval timeval(double seconds)
 }
 
 /*
- * One run, from the program's first packet to the alarm: between two there are pauses of some 30 ms, in which the kernel waits
- * for RCU (net/bpf/test_run.c, bpf_prog_change_xdp()).
+ * One run, from the program's first packet to the alarm. There is only one, because a pause of some 30 ms separates two, in
+ * which the kernel waits for RCU (net/bpf/test_run.c, bpf_prog_change_xdp()).
  */
 static void run(struct live_bpf *bpf, const struct bpf_program *sender, const struct frame *f, double seconds)
 {

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the figures were obtained on: without it they mean nothing."""
+"""The machine that produced the figures. Without it they mean nothing."""
 import datetime
 import os
 import platform
 import subprocess
 
 VULNERABILITIES = "/sys/devices/system/cpu/vulnerabilities"
-SLOW_CALLS = ("retbleed", "spec_rstack_overflow", "spectre_v2")   # their mitigations cost at every call and return
+SLOW_CALLS = ("retbleed", "spec_rstack_overflow", "spectre_v2")   # their mitigations slow down every call and return
 
 
 def describe(root):

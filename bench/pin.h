@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <stdbool.h>
 
-/* The thread runs on that CPU only. false with errno. */
+/* Restricts the thread to that CPU. false with errno. */
 static inline bool pin(int cpu)
 {
 	cpu_set_t set;

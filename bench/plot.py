@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Pictures of the figures, by gnuplot."""
+"""Plots the figures by gnuplot."""
 import os
 import subprocess
 
 TERMINALS = {"svg": "svg size 760,480 font 'sans-serif,13' background 'white'", "png": "pngcairo size 1140,720 font 'Sans,13'"}
 
-# program, words, gnuplot's line style
+# program, title, gnuplot's line style
 CURVES = (("icrc-table", "ICRC, byte table in BPF", "lc rgb '#bbbbbb' pt 4"),
           ("icrc-slice8", "ICRC, slice-8 in BPF", "lc rgb '#888888' pt 6"),
           ("user-zlib", "zlib in user space", "lc rgb '#000000' pt 8 dt 2"),
@@ -17,7 +17,7 @@ CURVES = (("icrc-table", "ICRC, byte table in BPF", "lc rgb '#bbbbbb' pt 4"),
 
 
 def draw(folder, result):
-    """programs, live and send, each as .svg and .png."""
+    """Plots programs, live and send, each as .svg and .png."""
     for kind, terminal in TERMINALS.items():
         _gnuplot(folder, f"programs.{kind}", terminal, _programs(result["program"]))
         _gnuplot(folder, f"live.{kind}", terminal, _live(result["live"]))
@@ -50,7 +50,7 @@ def _programs(program):
 
 
 def _bars(lines, titles):
-    """lines: words in quotes, and a number for each of titles."""
+    """lines: titles in quotes, and a number for each."""
     colours = ("#bbbbbb", "#2471a3", "#c0392b")
     columns = [f"{'$bars' if not i else repr('')} using {i + 2}{':xtic(1)' if not i else ''} lc rgb '{colours[i]}' title '{title}'"
                for i, title in enumerate(titles)]

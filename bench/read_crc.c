@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The least that must be done with a capture file to have verified its packets: read_crc FILE reads it by plain read() into
- * a buffer that stays in the cache, and computes ISA-L's CRC of every packet. What `analyze` is measured against. Only for
- * pcap files of this machine's byte order. Prints { "packets", "bytes", "crc" }.
+ * read_crc FILE: the least work that verifies the packets of a capture file. Reads it by plain read() into a buffer that stays
+ * in the cache, and computes ISA-L's CRC of every packet. `analyze` is compared with it. Only for pcap files of this machine's
+ * byte order. Prints { "packets", "bytes", "crc" }.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 	}
 	if (more < 0)
 		err(1, "%s", argv[1]);
-	/* the CRCs are told so that they are computed */
+	/* the CRC is printed so that the compiler cannot leave it out */
 	printf("{\"packets\": %zu, \"bytes\": %zu, \"crc\": %u}\n", packets, bytes, crcs);
 	return 0;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Rewriting in the kernel: see rewrite.h. Linear packets directly, the ICRC of a multi-buffer one by a helper. */
+/*
+ * Rewriting in the kernel, see rewrite.h. Linear packets are changed directly, the ICRC of a multi-buffer packet by a helper.
+ */
 #ifndef BENCH_REWRITE_BPF_H
 #define BENCH_REWRITE_BPF_H
 
@@ -11,7 +13,7 @@
 #include "bench/frame.h"
 
 struct rewrite_tables rewrite_tables;
-__u32 icrc_offset; /* from the frame's start, bytes */
+__u32 icrc_offset; /* bytes from the frame's beginning */
 
 static __always_inline bool put_icrc(struct xdp_md *ctx, bool frags, __u32 icrc)
 {
@@ -26,7 +28,7 @@ static __always_inline bool put_icrc(struct xdp_md *ctx, bool frags, __u32 icrc)
 	return true;
 }
 
-/* frags: the packet may be a multi-buffer one. false: not a packet of ours. */
+/* frags: the packet may be a multi-buffer one. false: not a packet of the bench. */
 static __always_inline bool rewrite(struct xdp_md *ctx, bool frags, struct rewrite_position *at)
 {
 	__u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kernel's test run gives a program the same packet again and again. So that every one is another, with its own
- * QPN, PSN and right ICRC, the programs rewrite it first. The ICRC follows by six look-ups, because a CRC is linear.
+ * The kernel's test run gives a program the same packet again and again. The programs rewrite it first, so that each packet has
+ * its own QPN, PSN and right ICRC. Six look-ups give the ICRC, because a CRC is linear.
  */
 #ifndef BENCH_REWRITE_H
 #define BENCH_REWRITE_H
 
 #include <linux/types.h>
 
-/* ICRC as a little-endian integer, which is how it lies on the wire. */
+/* The ICRC as a little-endian integer, its byte order on the wire. */
 struct rewrite_tables {
-	__u32 base;		/* with QPN and PSN 0 */
-	__u32 of_qpn[3][256];	/* what a value of byte 0 (the least significant) to 2 changes of it */
+	__u32 base;		/* the ICRC with QPN and PSN 0 */
+	__u32 of_qpn[3][256];	/* change of the ICRC for each value of byte 0 (the least significant) to 2 */
 	__u32 of_psn[3][256];
 };
 
-/* Where in the stream of packets a program is. */
+/* A program's position in the stream of packets. */
 struct rewrite_position {
-	__u32 qps;   /* QPNs REWRITE_QPN .. + qps - 1 in turn; 0: a random one of the upper half each time */
-	__u32 index; /* of the QP whose turn it is */
-	__u32 psn;   /* of all QPs in this turn */
+	__u32 qps;   /* QPNs REWRITE_QPN .. + qps - 1 in turn; 0: a random QPN of the upper half each time */
+	__u32 index; /* of the next packet's QP */
+	__u32 psn;   /* of all QPs in this round */
 };
 
 #define REWRITE_QPN 0x100
 #define REWRITE_FLOOD 0x800000 /* random QPNs start here */
 
-/* resv8a, QPN, AckReq, PSN: eight bytes from this offset of the BTH, in one store so that loads of it are forwarded */
+/* resv8a, QPN, AckReq, PSN: eight bytes from this offset of the BTH, written in one store so that loads of it are forwarded */
 #define REWRITE_WORD 4
 
 static inline __attribute__((always_inline)) __u64 rewrite_word(__u32 qpn, __u32 psn)

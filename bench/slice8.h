@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Slicing-by-8 (Kounavis and Berry), the usual fast CRC in software, as the reference that folding is measured against.
- */
+/* Slicing-by-8 (Kounavis and Berry), the usual fast CRC in software: the reference for folding. */
 #ifndef BENCH_SLICE8_H
 #define BENCH_SLICE8_H
 
@@ -29,7 +27,7 @@ roce_inline __u32 slice8_eight(const struct slice8_tables *t, __u32 r, const __u
 	       t->slice[1].of[w >> 48 & 0xff] ^ t->slice[0].of[w >> 56];
 }
 
-/* The register r after bytes 0..length-1 of bytes, which may be read up to TABLE_BYTES. */
+/* The register r after bytes 0..length-1 of `bytes`, of which up to TABLE_BYTES are readable. */
 roce_inline __u32 slice8_crc(const struct slice8_tables *t, __u32 r, const __u8 *bytes, __u32 length)
 {
 	__u32 at = 0;

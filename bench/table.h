@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The CRC by one table of 256 words, a byte at a time: the textbook's, and the slowest thing that anybody would use. */
+/* The CRC by one table of 256 words, a byte at a time: the textbook's, and the slowest in use. */
 #ifndef BENCH_TABLE_H
 #define BENCH_TABLE_H
 
 #include "roce/base.h"
 
-#define TABLE_BYTES 4224 /* the longest that is taken: 4096 bytes of payload with headers */
-#define TABLE_RESIDUE 0xdebb20e3u /* the register after 8 bytes 0xff, and again behind a right CRC */
+#define TABLE_BYTES 4224 /* the longest packet: 4096 bytes of payload with headers */
+#define TABLE_RESIDUE 0xdebb20e3u /* the register after 8 bytes 0xff, and also after a right CRC */
 
 struct crc_table {
 	__u32 of[256];
@@ -28,7 +28,7 @@ roce_inline __u32 crc_table_byte(const struct crc_table *t, __u32 r, __u8 byte)
 	return r >> 8 ^ t->of[(r ^ byte) & 0xff];
 }
 
-/* The register r after bytes at..to-1 of bytes, which may be read up to TABLE_BYTES. */
+/* The register r after bytes at..to-1 of `bytes`, of which up to TABLE_BYTES are readable. */
 roce_inline __u32 crc_table_crc(const struct crc_table *t, __u32 r, const __u8 *bytes, __u32 at, __u32 to)
 {
 	for (int i = 0; i < TABLE_BYTES / 16; i++) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The figures as Markdown that also reads well on a terminal."""
+"""The figures as Markdown that is also readable on a terminal."""
 from bench import machine
 
 ORDER = ("empty", "empty-bare", "parse", "streams", "icrc", "all", "events", "copy", "icrc-slice8", "icrc-table", "user-zlib",
@@ -25,7 +25,7 @@ def _table(title, head, rows):
 
 
 def _cell(row):
-    """The empty programs' own time is what others are net of."""
+    """The time of the empty programs, which is subtracted from the others."""
     return row["ns"] if row["name"].startswith("empty") else row["net_ns"]
 
 
@@ -69,7 +69,7 @@ def _send(rows):
 
 
 def _offline(rows):
-    """Beside the least that has to be done with the same file."""
+    """Compared with the least work for the same file."""
     least = {row["file"]: row["bytes_per_s"] for row in rows if row["tool"] == "reference"}
     return _table("Capture files in the page cache (median):",
                   ["file", "tool", "CPUs", "packets", "Mpps", "GB/s", "of the reference"],

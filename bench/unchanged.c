@@ -2,9 +2,9 @@
 /*
  * unchanged packet|xdp IFACE PAYLOAD SECONDS CPU
  *
- * Sends one packet again and again, by AF_PACKET or AF_XDP, with the options and by the steps of the sender's ways out of those
- * names (userspace/send/outlet_packet.c, userspace/send/outlet_xdp.c), but writes it only once. Prints { "packets", "seconds" } of what the kernel
- * took. It is the bench's own: it trusts its arguments.
+ * Sends one packet again and again, by AF_PACKET or AF_XDP. Uses the options and steps of the sender's outlets of those names
+ * (userspace/send/outlet_packet.c, userspace/send/outlet_xdp.c), but writes the packet only once. Prints { "packets", "seconds"
+ * } of what the kernel took. It trusts its arguments, because only the bench calls it.
  */
 #include <errno.h>
 #include <linux/if_packet.h>
@@ -52,7 +52,7 @@ static void report(__u64 packets, __u64 start)
 struct packets {
 	int fd;
 	__u8 *ring;
-	__u32 bytes; /* of a place */
+	__u32 bytes; /* of one slot */
 	__u32 next;
 };
 
@@ -98,7 +98,7 @@ static void open_packets(struct packets *p, const char *interface)
 	}
 }
 
-/* Returns how many of a batch the kernel took; the others are taken back. */
+/* Returns how many of a batch the kernel took. Takes the others back. */
 static __u32 send_batch(struct packets *p)
 {
 	__u32 filled = 0, taken = 0;
@@ -129,7 +129,7 @@ static void send_by_packet(const char *interface, double seconds)
 	report(packets, start);
 }
 
-/* ---- AF_XDP, copied: every frame is the same one of the memory ---- */
+/* ---- AF_XDP with a copy: all frames are the same one in memory ---- */
 
 struct xdp {
 	__u8 *area;
@@ -151,7 +151,7 @@ static void open_xdp(struct xdp *x, const char *interface)
 	x->area = mmap(NULL, CHUNKS * CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (x->area == MAP_FAILED)
 		die("AF_XDP", errno);
-	/* a socket that was closed holds the queue a little longer (xp_release_deferred()) */
+	/* a closed socket holds the queue a little longer (xp_release_deferred()) */
 	for (int tries = 0; tries < 50; tries++) {
 		error = -xsk_umem__create(&x->umem, x->area, CHUNKS * CHUNK_BYTES, &x->fill, &x->completion, &memory);
 		if (error)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A veth pair in a network namespace of this process, which goes with it, and a program that receives at its end."""
+"""A veth pair in a network namespace of this process, which ends with the process, and a program that receives at its end."""
 import ctypes
 import json
 import os
@@ -14,7 +14,7 @@ LIVE = os.path.join(sys.path[0], "build/bench/live")
 ROCESCOPE = os.path.join(sys.path[0], "build/rocescope")
 CLONE_NEWNET, CLONE_NEWNS = 0x40000000, 0x00020000
 SENDER_CPU, RECEIVER_CPU = 1, 0
-PORT, WIRE = f"port{os.getpid()}", f"wire{os.getpid()}"     # named so that the port's kernel thread is known as ours
+PORT, WIRE = f"port{os.getpid()}", f"wire{os.getpid()}"     # the name identifies the port's kernel thread as ours
 
 
 def run(*command):
@@ -30,11 +30,11 @@ def own_namespaces():
     if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET | CLONE_NEWNS):
         sys.exit(f"bench: namespaces for the live measurement: {os.strerror(ctypes.get_errno())}")
     run("mount", "--make-rprivate", "/")
-    run("mount", "-t", "sysfs", "sysfs", "/sys")    # the one that knows this namespace's interfaces
+    run("mount", "-t", "sysfs", "sysfs", "/sys")    # a sysfs that shows this namespace's interfaces
 
 
 def make_wire(mtu=1500):
-    write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")  # no frames but ours
+    write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")  # no frames but the bench's
     run("ip", "link", "add", WIRE, "type", "veth", "peer", "name", PORT)
     for interface in (WIRE, PORT):
         run("ip", "link", "set", interface, "mtu", str(mtu), "up")
@@ -45,7 +45,7 @@ def statistic(interface, name):
 
 
 def port_packets():
-    """What came to the port: to its program, or dropped before it."""
+    """Packets that reached the port: in its program, or dropped before it."""
     return statistic(PORT, r"queue_\d+_xdp_packets") + statistic(PORT, r"queue_\d+_drops")
 
 
@@ -68,7 +68,7 @@ class Receiver:
 
 
 def doubt(icrc, runs):
-    """Why a row is not to be believed; None: it proved itself."""
+    """Why a row is not valid; None: it proved itself."""
     for each in runs:
         c = each["totals"]
         want = c["frames"] if icrc == "all" else 0
