@@ -7,7 +7,7 @@
 #include "roce/wire.h"
 #include "userspace/send/bytes.h"
 #include "userspace/send/compose.h"
-#include "userspace/send/fault_kinds.h"
+#include "userspace/send/fault.h"
 #include "userspace/send/icrc_way.h"
 
 #define MTU_LEAST 256 /* path MTUs are powers of two (IBTA 9.2) */

@@ -106,4 +106,27 @@ static inline uint64_t fault_random(uint64_t *state)
 	return *state * 0x2545f4914f6cdd1dull;
 }
 
+/* ---- fault.def as a table ---- */
+
+/* What a fault needs in the plan. */
+enum {
+	NEEDS_IPV4 = 1 << 0,
+	NEEDS_IPV6 = 1 << 1,
+	NEEDS_PAD = 1 << 2,	  /* payload that is not a multiple of 4 */
+	NEEDS_RETH = 1 << 3,
+	NEEDS_IMM = 1 << 4,
+	NEEDS_REQUEST = 1 << 5,	  /* UC or RC */
+	NEEDS_CONNECTED = 1 << 6, /* no datagrams */
+};
+
+struct fault_row {
+	const char *name; /* with _ for - */
+	enum fault_unit unit;
+	enum fault_stage stage;
+	unsigned int needs;
+	const char *keys;
+};
+
+extern const struct fault_row fault_rows[FAULT_KINDS];
+
 #endif

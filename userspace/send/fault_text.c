@@ -9,7 +9,7 @@
 #include "lib/list.h"
 #include "roce/base.h"
 #include "roce/psn.h"
-#include "userspace/send/fault_kinds.h"
+#include "userspace/send/fault.h"
 
 #define TEXT_MOST 200	  /* most characters of a --fault */
 #define OWN_KEYS 8	  /* bits of the keys given: first the keys that all faults have, from this bit on those of the kind */

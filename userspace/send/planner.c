@@ -11,7 +11,6 @@
 #include "roce/wire.h"
 #include "userspace/send/compose.h"
 #include "userspace/send/fault.h"
-#include "userspace/send/held.h"
 #include "userspace/send/hits.h"
 #include "userspace/send/observe.h"
 #include "userspace/send/order.h"
@@ -22,6 +21,14 @@
 #define FULL_NS (50 * NSEC_PER_USEC) /* pause while the ring is full */
 #define LEAD_NS (250 * NSEC_PER_MSEC) /* the longest time from making a packet to its departure */
 #define FILE_RATE 10e9		/* bits per second in a file if the plan has no rate */
+
+/* A packet of a QP that is delayed behind later ones. */
+struct held {
+	struct held *next;
+	uint64_t due;	 /* leaves after the QP's packet with this number */
+	struct packet packet, before; /* before: the QP's previous packet; its number is 0 if there is none */
+	uint64_t faults; /* set of the faults that are not yet applied (a bit each) */
+};
 
 struct planner {
 	struct plan *plan;
@@ -228,6 +235,37 @@ static void leave_packet(struct planner *p, const struct packet *packet, const s
 		leave_frame(p, packet, before, faults);
 	else
 		leave_slot(p, packet);
+}
+
+/* Inserts the packet after those that are due no later. before: may be NULL. Returns false without memory. */
+static bool held_add(struct send_qp *qp, const struct packet *p, const struct packet *before, uint64_t faults, uint64_t due)
+{
+	struct held **at = &qp->held, *h = malloc(sizeof(*h));
+
+	if (!h)
+		return false;
+	if (qp->held && qp->held_last->due <= due) /* usually it belongs at the end: skip the search */
+		at = &qp->held_last->next;
+	while (*at && (*at)->due <= due)
+		at = &(*at)->next;
+	*h = (struct held){ .next = *at, .due = due, .packet = *p, .faults = faults };
+	if (before)
+		h->before = *before;
+	*at = h;
+	if (!h->next)
+		qp->held_last = h;
+	return true;
+}
+
+/* Removes and returns the first packet if it is due by that number, else NULL. The caller frees it. */
+static struct held *held_due(struct send_qp *qp, uint64_t number)
+{
+	struct held *h = qp->held;
+
+	if (!h || h->due > number)
+		return NULL;
+	qp->held = h->next;
+	return h;
 }
 
 static void leave_held(struct planner *p, struct send_qp *qp, uint64_t number)
