@@ -3,10 +3,10 @@
 #ifndef USERSPACE_OUTPUT_VIEW_H
 #define USERSPACE_OUTPUT_VIEW_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "userspace/model/snapshot.h"
-#include "userspace/output/page.h"
 
 /* --streams. WORST: programs get all streams, people at most VIEW_WORST: those with faults if there are any. */
 enum view_streams { STREAMS_ALL, STREAMS_CHANGED, STREAMS_NONE, STREAMS_WORST };
@@ -36,16 +36,33 @@ bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous
  */
 int view_json(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v);
 
+/* ---- text for people ---- */
+
+#define PAGE_RED "\033[31m"
+#define PAGE_PLAIN "\033[0m"
+
+/* Where text for people goes: a terminal of some width, with colour, or a file, with neither bounds nor colour. */
+struct page {
+	FILE *out;
+	bool colour; /* a terminal, and NO_COLOR is not set */
+	int width;   /* columns; of what is no terminal, more than any line needs */
+};
+
+struct page page_open(FILE *out);
+
+/*
+ * One line of words, broken at blanks where the terminal ends, behind what already fills columns 0 .. at - 1; further lines
+ * begin at column `indent`. red: the first word. With the newline.
+ */
+void page_words(const struct page *page, const char *text, int at, int indent, bool red);
+
 /*
  * For people: a line of totals and a line a stream, with rates since `previous` (NULL: over the whole time), and
  * now->faults. Colour only on a terminal and without NO_COLOR.
  */
 int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v);
 
-/* The part of it about now->faults, which are there. */
-void view_faults(const struct page *page, const struct snapshot *now);
-
-/* The part of it about now->host, which is there: whose QPs, what was dropped, hints. */
-void view_host(const struct page *page, const struct snapshot *now, const struct snapshot *previous, const struct view *v);
+/* The part of it about streams: a table, how many of them it shows, and what its marks and lints mean. */
+void view_table(const struct page *page, const struct snapshot *now, const struct snapshot *previous, const struct view *v);
 
 #endif

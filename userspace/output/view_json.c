@@ -5,11 +5,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "roce/dialogue.h"
+#include "userspace/host/host.h"
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
+#include "userspace/model/limit.h"
 #include "userspace/model/rates.h"
 #include "userspace/offline/fault_list.h"
-#include "userspace/output/dialogue_json.h"
 #include "userspace/output/json_text.h"
 #include "userspace/output/view.h"
 #include "userspace/output/view_json.h"
@@ -237,6 +239,72 @@ static void put_value(struct json_text *t, const char *key, json_t *value)
 	json_decref(value);
 }
 
+static json_t *microseconds(bool known, __u64 ns)
+{
+	return known ? json_real(ns / 1e3) : json_null();
+}
+
+/* Those that are not empty. */
+static json_t *buckets(const struct roce_latency *l)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < DIALOGUE_BUCKETS; i++)
+		if (l->bucket[i])
+			json_array_append_new(array, json_pack("[f, I]", dialogue_bucket(i) / 1e3,
+							       (json_int_t)l->bucket[i]));
+	return array;
+}
+
+static json_t *latency(const struct roce_latency *l)
+{
+	bool known = l->count;
+
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "count", (json_int_t)l->count,
+			 "p50", microseconds(known, dialogue_quantile(l, 0.5)),
+			 "p90", microseconds(known, dialogue_quantile(l, 0.9)),
+			 "p99", microseconds(known, dialogue_quantile(l, 0.99)),
+			 "max", microseconds(known, l->most), "mean", microseconds(known, dialogue_mean(l)),
+			 "buckets", buckets(l));
+}
+
+static json_t *dialogue_object(const struct snapshot_stream *s, const struct snapshot *now, const struct snapshot *previous)
+{
+	const struct roce_dialogue *d = s->dialogue;
+	json_t *back = json_pack("{s:I, s:I, s:I, s:I}", "nak", (json_int_t)d->back[DIALOGUE_NAK],
+				 "rnr", (json_int_t)d->back[DIALOGUE_RNR], "gap", (json_int_t)d->back[DIALOGUE_GAP],
+				 "timeout", (json_int_t)d->back[DIALOGUE_TIMEOUT]);
+
+	return json_pack("{s:I, s:I, s:I, s:I, s:s, s:o, s:I, s:f, s:f, s:o, s:o}",
+			 "outstanding", (json_int_t)d->outstanding, "outstanding_most", (json_int_t)d->outstanding_most,
+			 "reads", (json_int_t)d->reads, "reads_most", (json_int_t)d->reads_most,
+			 "limit", limit_names[limit_of(s, now, previous)], "back", back,
+			 "back_packets", (json_int_t)d->back_packets, "waiting_seconds", d->waiting_ns / 1e9,
+			 "full_seconds", d->full_ns / 1e9, "ack_us", latency(&d->ack), "read_us", latency(&d->read));
+}
+
+static json_t *text_or_null(const char *text)
+{
+	json_t *o = text && text[0] ? json_string(text) : NULL;
+
+	return o ?: json_null();
+}
+
+static json_t *owner_object(const struct host_owner *owner)
+{
+	const struct host_qp *qp = owner->qp;
+
+	if (!owner->local)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device", text_or_null(qp ? qp->device : NULL),
+			 "port", number_or_null(qp && qp->port, qp ? qp->port : 0), "qpn", number_or_null(qp, qp ? qp->qpn : 0),
+			 "peer_qpn", number_or_null(qp && qp->peer_qpn, qp ? qp->peer_qpn : 0),
+			 "state", text_or_null(qp ? host_state_name(qp->state) : NULL),
+			 "expected_psn", number_or_null(qp && qp->rq_psn != HOST_NO_PSN, qp ? qp->rq_psn : 0),
+			 "pid", number_or_null(qp && qp->pid, qp ? qp->pid : 0),
+			 "program", text_or_null(qp ? qp->program : NULL), "words", text_or_null(owner->words));
+}
+
 static void put_shown(struct json_text *t, const struct snapshot_stream *s, const struct snapshot *now,
 		      const struct snapshot *previous, const struct view *v)
 {
@@ -245,9 +313,9 @@ static void put_shown(struct json_text *t, const struct snapshot_stream *s, cons
 	json_text_open(t, '{');
 	put_stream(t, s, now);
 	if (s->dialogue)
-		put_value(t, "dialogue", dialogue_json(s, now, previous));
+		put_value(t, "dialogue", dialogue_object(s, now, previous));
 	if (s->owner)
-		put_value(t, "owner", view_json_owner(s->owner));
+		put_value(t, "owner", owner_object(s->owner));
 	if (v->live) {
 		rates = rates_of_stream(s, now, previous);
 		put_rates(t, &rates);
@@ -314,6 +382,22 @@ static bool print_faults(FILE *out, const struct fault_list *l, __u64 realtime_o
 		     JSON_EMBED);
 }
 
+static json_t *host_object(const struct host_report *r)
+{
+	json_t *counters = json_array(), *hints = json_array();
+
+	for (size_t i = 0; i < r->counter_count; i++) {
+		const struct host_counter *c = &r->counters[i];
+
+		json_array_append_new(counters, json_pack("{s:o, s:o, s:o, s:b}", "where", text_or_null(c->where),
+							  "name", text_or_null(c->name), "value", number_or_null(true, c->value),
+							  "dropped", c->dropped));
+	}
+	for (size_t i = 0; i < r->hint_count; i++)
+		json_array_append_new(hints, text_or_null(r->hints[i]));
+	return json_pack("{s:o, s:o}", "counters", counters, "hints", hints);
+}
+
 /* What was wanted, how many streams that is, and of how many. The text may be no UTF-8. */
 static json_t *filter_object(const struct snapshot *now)
 {
@@ -344,7 +428,7 @@ int view_json(FILE *out, const struct snapshot *now, const struct snapshot *prev
 	fputc(']', out);
 	if (now->host) {
 		fputs(",\"host\":", out);
-		if (!print(out, view_json_host(now->host), 0))
+		if (!print(out, host_object(now->host), 0))
 			return -1;
 	}
 	if (now->faults && !print_faults(out, now->faults, now->realtime_offset))

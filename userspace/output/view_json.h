@@ -14,13 +14,6 @@
 /* schema, time, seconds, complete, interfaces, totals; selection if it is one. The caller's to free; NULL: no memory. */
 json_t *view_json_head(const struct snapshot *s, const char *schema);
 
-struct host_owner;
-struct host_report;
-
-/* What the machine knows (userspace/output/view_host.c): who a stream belongs to, null if it is nobody here; counters and hints. */
-json_t *view_json_owner(const struct host_owner *owner);
-json_t *view_json_host(const struct host_report *r);
-
 /* Who the stream is. dst, dqpn: of a packet, since UD's are not in the key. */
 json_t *view_json_stream(const struct roce_key *key, const __u8 dst[16], __u32 dqpn, __u8 service);
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A snapshot for people: lines of totals, a table of streams, and what its marks and lints mean. */
-#include <stdarg.h>
+/* A snapshot for people: lines of totals, the table of streams, what the machine itself knows, and the faults of a capture. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/host/host.h"
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
-#include "userspace/model/faults.h"
 #include "userspace/model/rates.h"
+#include "userspace/offline/fault_list.h"
 #include "userspace/output/view.h"
 
-#define CELL 160 /* bytes of a cell, the end included */
-
-struct row {
-	const struct snapshot_stream *now;
-	struct rates rates;
-};
+#define NSEC 1000000000ll
+#define COUNTERS_SHOWN 8 /* of the machine */
+#define CELL 112 /* bytes of a cell of the list of faults, the end included */
+#define INDENT 4
+#define WORDS 60 /* columns that the words want beside the rest; else they get lines of their own */
 
 /* ---- totals ---- */
 
@@ -104,360 +104,223 @@ static void print_head(const struct page *page, const struct snapshot *now, cons
 			now->events.suppressed, now->events.suppressed == 1 ? " was" : "s were");
 }
 
-/* ---- the table's columns ---- */
+/* ---- the machine ---- */
 
-static void cell(char *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void cell(char *to, const char *format, ...)
+static void print_owner(FILE *out, const struct snapshot_stream *s)
 {
-	va_list arguments;
+	bool datagram = s->key.kind == KEY_DATAGRAM, response = s->key.side == SIDE_RESPONSE;
+	const struct host_owner *o = s->owner;
+	const struct host_qp *qp = o->qp;
 
-	va_start(arguments, format);
-	vsnprintf(to, CELL, format, arguments);
-	va_end(arguments);
-}
-
-/* Each fills one cell and says whether it shows a fault. */
-static bool cell_path(char *to, const struct row *r)
-{
-	const struct roce_key *key = &r->now->key;
-	const __u8 *dst = key->kind == KEY_DATAGRAM ? r->now->stream.dst : key->dst;
-
-	cell(to, "%s > %s", address_text(key->src).text, address_text(dst).text);
-	return false;
-}
-
-/* The number that tells it from others: destination's, for UD source's; of UDP port and flow. */
-static bool cell_qpn(char *to, const struct row *r)
-{
-	const struct roce_key *key = &r->now->key;
-
-	if (key->kind == KEY_UDP)
-		cell(to, "%u/%u", key->port, key->qpn);
-	else
-		cell(to, "%u", key->qpn);
-	return false;
-}
-
-static bool cell_service(char *to, const struct row *r)
-{
-	const struct roce_stream *s = &r->now->stream;
-	bool response = r->now->key.side == SIDE_RESPONSE && s->service != SERVICE_CNP;
-
-	cell(to, "%s%s%s", roce_service_name(s->service), response ? " resp" : "", s->trusted ? "" : "?");
-	return false;
-}
-
-static bool cell_packets(char *to, const struct row *r)
-{
-	cell(to, "%llu", snapshot_packets(&r->now->stream));
-	return false;
-}
-
-static bool cell_gbit(char *to, const struct row *r)
-{
-	cell(to, "%.3f", r->rates.gbps);
-	return false;
-}
-
-static bool cell_kpps(char *to, const struct row *r)
-{
-	cell(to, "%.1f", r->rates.packets / 1e3);
-	return false;
-}
-
-static bool cell_counter(char *to, const struct row *r, enum roce_counter c, bool fault)
-{
-	__u64 n = r->now->stream.counters.value[c];
-
-	cell(to, "%llu", n);
-	return fault && n;
-}
-
-static bool cell_lost(char *to, const struct row *r)
-{
-	const struct roce_stream *s = &r->now->stream;
-
-	if (!snapshot_is_estimate(s))
-		return cell_counter(to, r, COUNTER_psn_lost, s->trusted);
-	cell(to, "~%llu", s->counters.value[COUNTER_psn_lost]);
-	return false;
-}
-
-static bool cell_bad(char *to, const struct row *r)
-{
-	return cell_counter(to, r, COUNTER_icrc_bad, true);
-}
-
-static bool cell_recovered(char *to, const struct row *r)
-{
-	return cell_counter(to, r, COUNTER_psn_recovered, false);
-}
-
-static bool cell_duplicates(char *to, const struct row *r)
-{
-	return cell_counter(to, r, COUNTER_psn_duplicates, false);
-}
-
-static bool cell_messages(char *to, const struct row *r)
-{
-	return cell_counter(to, r, COUNTER_messages, false);
-}
-
-static bool cell_broken(char *to, const struct row *r)
-{
-	return cell_counter(to, r, COUNTER_messages_broken, true);
-}
-
-static bool cell_lints(char *to, const struct row *r)
-{
-	size_t length = 0;
-
-	to[0] = 0;
-	for (int i = 0; i < ROCE_LINTS && length < CELL; i++)
-		if (r->now->stream.lint[i])
-			length += snprintf(to + length, CELL - length, "%s%s", length ? "," : "", lint_names[i]);
-	return length;
-}
-
-/* In the order in which they stand. Those that are not essential are left out from the end on, until the rest fits. */
-static const struct column {
-	const char *title;
-	bool (*fill)(char *to, const struct row *r);
-	bool essential, left;
-} columns[] = {
-	{ "stream", cell_path, true, true },
-	{ "QPN", cell_qpn, true, false },
-	{ "service", cell_service, true, true },
-	{ "packets", cell_packets, true, false },
-	{ "Gbit/s", cell_gbit, true, false },
-	{ "lost", cell_lost, true, false },
-	{ "badICRC", cell_bad, true, false },
-	{ "broken", cell_broken, false, false },
-	{ "recovered", cell_recovered, false, false },
-	{ "dup", cell_duplicates, false, false },
-	{ "messages", cell_messages, false, false },
-	{ "kpps", cell_kpps, false, false },
-	{ "lint", cell_lints, false, true },
-};
-
-#define COLUMNS ROCE_ARRAY_SIZE(columns)
-
-/* ---- the table ---- */
-
-struct table_view {
-	const struct snapshot *now, *previous;
-	const struct view *view;
-	const struct snapshot_stream *worst[VIEW_WORST]; /* of STREAMS_WORST, in this order */
-	size_t count; /* of them, or of all that snapshot_shown() has */
-	size_t wanted; /* all that snapshot_shown() has */
-	size_t faulty; /* of STREAMS_WORST: streams with any fault, however small */
-	int width[COLUMNS]; /* 0: left out */
-};
-
-/* Keeps those that are worst, each before those that are less so; among equals the snapshot's order stays. */
-static void choose_worst(struct table_view *t)
-{
-	struct fault_rank rank[VIEW_WORST + 1];
-
-	for (size_t i = 0; i < t->wanted; i++) {
-		const struct snapshot_stream *s = snapshot_shown(t->now, i);
-		struct fault_rank new = fault_rank(&s->stream);
-		size_t at = t->count;
-
-		t->faulty += fault_rank_any(&new);
-		for (; at && fault_rank_compare(&new, &rank[at - 1]) < 0; at--) {
-			rank[at] = rank[at - 1];
-			if (at < VIEW_WORST)
-				t->worst[at] = t->worst[at - 1];
-		}
-		if (at == VIEW_WORST)
-			continue;
-		rank[at] = new;
-		t->worst[at] = s;
-		t->count += t->count < VIEW_WORST;
+	fprintf(out, "  %s > %s QPN %u%s: ", address_text(s->key.src).text,
+		address_text(datagram ? s->stream.dst : s->key.dst).text, datagram ? s->stream.dqpn : s->key.qpn,
+		response ? " resp" : "");
+	if (qp) {
+		fprintf(out, "%s QP %u", qp->device, qp->qpn);
+		if (qp->peer_qpn)
+			fprintf(out, " (peer %u)", qp->peer_qpn);
+		fprintf(out, " %s %s", host_type_name(qp->type), host_state_name(qp->state));
+		if (qp->program[0])
+			fprintf(out, ", %s", qp->program);
+		if (qp->pid)
+			fprintf(out, "[%u]", qp->pid);
+		if (qp->rq_psn != HOST_NO_PSN && !o->outward && !response && qp->state != HOST_QP_GONE)
+			fprintf(out, ", expects PSN %u", qp->rq_psn);
 	}
-	/* where some of many have faults, the others need no line */
-	if (t->wanted > VIEW_WORST && t->faulty && t->faulty < t->count)
-		t->count = t->faulty;
+	fprintf(out, "%s%s\n", qp && o->words[0] ? ": " : "", o->words);
 }
 
-static void choose(struct table_view *t)
+static void print_owners(const struct page *page, const struct snapshot *now, const struct snapshot *previous,
+			 const struct view *v)
 {
-	t->wanted = snapshot_shown_count(t->now);
-	if (t->view->streams == STREAMS_WORST)
-		choose_worst(t);
-	else
-		t->count = t->wanted;
-}
+	size_t shown = 0, more = 0;
 
-/* The i-th that was chosen; false: it is not to be shown. */
-static bool get_row(const struct table_view *t, size_t i, struct row *r)
-{
-	const struct snapshot_stream *s = t->view->streams == STREAMS_WORST ? t->worst[i] : snapshot_shown(t->now, i);
+	for (size_t i = 0; i < snapshot_shown_count(now); i++) {
+		const struct snapshot_stream *s = snapshot_shown(now, i);
 
-	*r = (struct row){ .now = s, .rates = rates_of_stream(s, t->now, t->previous) };
-	return view_wants(s, t->previous, t->view);
-}
-
-/* The widths the cells need; returns the number of rows. */
-static size_t measure(struct table_view *t)
-{
-	size_t rows = 0;
-	char text[CELL];
-	struct row r;
-
-	for (size_t c = 0; c < COLUMNS; c++)
-		t->width[c] = strlen(columns[c].title);
-	for (size_t i = 0; i < t->count; i++) {
-		if (!get_row(t, i, &r))
+		if (!s->owner || (!s->owner->qp && !s->owner->words[0]) || !view_wants(s, previous, v))
 			continue;
-		rows++;
-		for (size_t c = 0; c < COLUMNS; c++) {
-			int width;
-
-			columns[c].fill(text, &r);
-			width = strlen(text);
-			if (width > t->width[c])
-				t->width[c] = width;
+		if (v->streams == STREAMS_WORST && shown == VIEW_WORST) {
+			more++;
+			continue;
 		}
+		if (!shown++)
+			fputs("\nQPs of this machine\n", page->out);
+		print_owner(page->out, s);
 	}
-	return rows;
+	if (more)
+		fprintf(page->out, "  ... and %zu more: --streams all\n", more);
 }
 
-static void leave_out(struct table_view *t, int room)
+static void print_counters(const struct page *page, const struct host_report *r)
 {
-	int used = -1; /* a space before each but the first */
+	size_t shown = 0;
 
-	for (size_t c = 0; c < COLUMNS; c++)
-		used += t->width[c] + 1;
-	for (size_t c = COLUMNS; c-- > 0 && used > room;) {
-		if (columns[c].essential)
-			continue;
-		used -= t->width[c] + 1;
-		t->width[c] = 0;
-	}
-}
-
-static void print_cell(const struct page *page, const struct table_view *t, size_t c, const char *text, bool fault)
-{
-	bool red = fault && page->colour;
-	int width = columns[c].left ? -t->width[c] : t->width[c];
-
-	if (c == COLUMNS - 1 && columns[c].left && width)
-		width = 1; /* nothing stands behind it: no blanks */
-	if (width)
-		fprintf(page->out, "%s%s%*s%s", c ? " " : "", red ? PAGE_RED : "", width, text, red ? PAGE_PLAIN : "");
-}
-
-static void print_rows(const struct page *page, const struct table_view *t)
-{
-	char text[CELL];
-	struct row r;
-
-	for (size_t c = 0; c < COLUMNS; c++)
-		print_cell(page, t, c, columns[c].title, false);
-	fputc('\n', page->out);
-	for (size_t i = 0; i < t->count; i++) {
-		if (!get_row(t, i, &r))
-			continue;
-		for (size_t c = 0; c < COLUMNS; c++) {
-			bool fault = columns[c].fill(text, &r);
-
-			print_cell(page, t, c, text, fault);
-		}
+	for (; shown < r->counter_count && shown < COUNTERS_SHOWN && r->counters[shown].dropped; shown++)
+		fprintf(page->out, "%s%s %s %llu", shown ? ", " : "  dropped   ", r->counters[shown].where,
+			r->counters[shown].name, r->counters[shown].value);
+	if (shown)
 		fputc('\n', page->out);
+}
+
+static void print_host(const struct page *page, const struct snapshot *now, const struct snapshot *previous,
+		       const struct view *v)
+{
+	print_owners(page, now, previous, v);
+	print_counters(page, now->host);
+	for (size_t i = 0; i < now->host->hint_count; i++) {
+		int at = fprintf(page->out, "hint: ");
+
+		page_words(page, now->host->hints[i], at, 2, false);
 	}
 }
 
-/* ---- what it means ---- */
+/* ---- the faults of a capture: how many of which kind, and what that is; and the first ones, frame by frame ---- */
 
-static void print_lint(const struct page *page, int lint, __u64 packets)
+enum { FRAME, TIME, STREAM, QPN, SERVICE, COLUMNS };
+
+struct cells {
+	char text[COLUMNS][CELL];
+};
+
+static const struct cells titles = { { "frame", "after s", "stream", "QPN", "service" } };
+static const bool left[COLUMNS] = { [STREAM] = true, [SERVICE] = true };
+
+/* ns since the capture's first frame; a frame may be older. */
+static void print_time(char to[CELL], __s64 since)
 {
-	int at = fprintf(page->out, "lint %s, %llu packet%s: ", lint_names[lint], packets, packets == 1 ? "" : "s");
+	long long ns = llabs(since);
 
-	page_words(page, lint_words[lint], at, 2, false);
+	snprintf(to, CELL, "%s%lld.%09lld", since < 0 ? "-" : "", ns / NSEC, ns % NSEC);
 }
 
-static void print_meanings(const struct page *page, const struct table_view *t)
+static void fill(struct cells *c, const struct snapshot *now, const struct fault *f)
 {
-	bool untrusted = false, estimate = false;
-	__u64 lint[ROCE_LINTS] = { 0 };
+	__u64 start = snapshot_time(now) - llround(now->seconds * NSEC);
+	bool ip = memcmp(f->dst, (__u8[16]){ 0 }, sizeof(f->dst));
 
-	for (size_t i = 0; i < t->wanted; i++) {
-		const struct snapshot_stream *s = snapshot_shown(t->now, i);
-
-		if (!view_wants(s, t->previous, t->view))
-			continue;
-		untrusted |= !s->stream.trusted;
-		estimate |= snapshot_is_estimate(&s->stream);
-		for (int l = 0; l < ROCE_LINTS; l++)
-			lint[l] += s->stream.lint[l];
-	}
-	if (untrusted)
-		fputs("?: no packet had a right ICRC: not in the PSN and message totals\n", page->out);
-	if (estimate)
-		fputs("~: nobody checks the PSN of UD: an estimate, not in the totals\n", page->out);
-	for (int l = 0; l < ROCE_LINTS; l++)
-		if (lint[l])
-			print_lint(page, l, lint[l]);
-}
-
-/* The table is not of all that the totals are of. */
-static void print_filter(const struct page *page, const struct table_view *t)
-{
-	size_t streams = t->now->stream_count;
-
-	if (t->now->filter)
-		fprintf(page->out, "  filter    %zu of %zu stream%s: %s (the totals are of all)\n", t->wanted, streams,
-			streams == 1 ? "" : "s", t->now->filter);
-}
-
-/* What the table of STREAMS_WORST shows, above it, ... */
-static void print_count(const struct page *page, const struct table_view *t)
-{
-	size_t streams = t->wanted;
-
-	if (t->view->streams != STREAMS_WORST)
+	*c = (struct cells){ 0 };
+	snprintf(c->text[FRAME], CELL, "%llu", f->number);
+	print_time(c->text[TIME], f->time - start);
+	snprintf(c->text[STREAM], CELL, "%s > %s", ip ? address_text(f->key.src).text : "?", ip ? address_text(f->dst).text : "?");
+	if (f->key.kind == KEY_NONE)
 		return;
-	fprintf(page->out, "\n%zu stream%s", streams, streams == 1 ? "" : "s");
-	if (t->faulty && t->faulty == t->count && streams > t->count)
-		fprintf(page->out, "; the %zu with faults:\n", t->faulty);
-	else if (t->faulty)
-		fprintf(page->out, ", %zu with faults%s:\n", t->faulty, streams > t->count ? "; the worst" : "");
+	if (f->key.kind == KEY_UDP)
+		snprintf(c->text[QPN], CELL, "%u/%u", f->key.port, f->key.qpn);
 	else
-		fprintf(page->out, ", none with faults%s:\n", streams > t->count ? "; the busiest" : "");
+		snprintf(c->text[QPN], CELL, "%u", f->key.qpn);
+	snprintf(c->text[SERVICE], CELL, "%s%s", roce_service_name(f->service),
+		 f->key.side == SIDE_RESPONSE && f->service != SERVICE_CNP ? " resp" : "");
 }
 
-/* ... and what it leaves out, below. */
-static void print_rest(const struct page *page, const struct table_view *t)
+static void print_cells(const struct page *page, const int width[COLUMNS], const struct cells *c)
 {
-	size_t rest = t->wanted - t->count;
+	for (int i = 0; i < COLUMNS - 1; i++)
+		fprintf(page->out, "%*s  ", left[i] ? -width[i] : width[i], c->text[i]);
+	fputs(c->text[COLUMNS - 1], page->out);
+}
 
-	if (t->view->streams == STREAMS_WORST && rest)
-		fprintf(page->out, "... and %zu more: --streams all\n", rest);
+/* What stands behind them, in a column of its own or on the next line. Returns where it begins. */
+static int print_behind(const struct page *page, const int width[COLUMNS], bool beside, const struct cells *c)
+{
+	int at = 2 * COLUMNS;
+
+	if (!beside)
+		return fprintf(page->out, "\n%*s", INDENT, "") - 1;
+	for (int i = 0; i < COLUMNS; i++)
+		at += width[i];
+	fprintf(page->out, "%*s", width[COLUMNS - 1] - (int)strlen(c->text[COLUMNS - 1]) + 2, "");
+	return at;
+}
+
+static void measure(int width[COLUMNS], const struct cells *c)
+{
+	for (int i = 0; i < COLUMNS; i++)
+		if ((int)strlen(c->text[i]) > width[i])
+			width[i] = strlen(c->text[i]);
+}
+
+static void print_fault(const struct page *page, const int width[COLUMNS], bool beside, const struct cells *c,
+			const struct fault *f)
+{
+	char text[EVENT_TEXT];
+	int at;
+
+	event_text(&f->event, text);
+	text[strcspn(text, ":")] = 0; /* the words stand above, once */
+	print_cells(page, width, c);
+	at = print_behind(page, width, beside, c);
+	page_words(page, text + strlen("reason="), at, at, true);
+}
+
+static void print_kinds(const struct page *page, const struct fault_list *l)
+{
+	int digits = snprintf(NULL, 0, "%llu", l->packets), name = 0;
+
+	for (int i = 0; i < ROCE_EVENTS; i++)
+		if (l->kind[i] && (int)strlen(event_names[i]) > name)
+			name = strlen(event_names[i]);
+	fprintf(page->out, "\n%llu packet%s with faults:\n", l->packets, l->packets == 1 ? "" : "s");
+	for (int i = 0; i < ROCE_EVENTS; i++) {
+		int at;
+
+		if (!l->kind[i])
+			continue;
+		at = fprintf(page->out, "  %*llu %-*s  ", digits, l->kind[i], name, event_names[i]);
+		page_words(page, event_words[i], at, at, false);
+	}
+}
+
+static void print_list(const struct page *page, const struct snapshot *now, const struct fault_list *l)
+{
+	int width[COLUMNS] = { 0 }, room = page->width;
+	struct cells c;
+	bool beside;
+
+	measure(width, &titles);
+	for (size_t i = 0; i < l->count; i++) {
+		fill(&c, now, &l->faults[i]);
+		measure(width, &c);
+	}
+	for (int i = 0; i < COLUMNS; i++)
+		room -= width[i] + 2;
+	beside = room >= WORDS;
+	print_cells(page, width, &titles);
+	if (beside)
+		print_behind(page, width, beside, &titles);
+	fputs(beside ? "fault\n" : "\n", page->out);
+	for (size_t i = 0; i < l->count; i++) {
+		fill(&c, now, &l->faults[i]);
+		print_fault(page, width, beside, &c, &l->faults[i]);
+	}
+}
+
+static void print_faults(const struct page *page, const struct snapshot *now)
+{
+	const struct fault_list *l = now->faults;
+
+	if (!l->packets) {
+		fputs("\nno packet with a fault\n", page->out);
+		return;
+	}
+	print_kinds(page, l);
+	if (!l->count)
+		return;
+	fputc('\n', page->out);
+	print_list(page, now, l);
+	if (l->packets > l->count)
+		fprintf(page->out, "... and %llu more: --faults N lists the first N\n", l->packets - l->count);
 }
 
 int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v)
 {
-	struct table_view t = { .now = now, .previous = previous, .view = v };
 	struct page page = page_open(out);
 
 	print_head(&page, now, previous);
-	choose(&t);
-	print_filter(&page, &t);
-	if (measure(&t)) {
-		leave_out(&t, page.width);
-		print_count(&page, &t);
-		print_rows(&page, &t);
-		print_rest(&page, &t);
-		/* beneath each interval's table they would only be in the way */
-		if (!previous)
-			print_meanings(&page, &t);
-	}
+	view_table(&page, now, previous, v);
 	if (now->host)
-		view_host(&page, now, previous, v);
+		print_host(&page, now, previous, v);
 	if (now->faults)
-		view_faults(&page, now);
+		print_faults(&page, now);
 	return ferror(out) ? -1 : 0;
 }
