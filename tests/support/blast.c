@@ -56,7 +56,7 @@ static struct {
 } plan = { .streams = 1, .packets = 1, .message = 1, .cpus = 1, .lead = 64, .qpn = 1 };
 
 struct cpu {
-	_Alignas(64) _Atomic uint64_t sent; /* so many of its own packets */
+	_Alignas(64) _Atomic uint64_t sent; /* packets that this CPU has sent */
 	pthread_t thread;
 	unsigned int number;
 	uint64_t random;
@@ -138,10 +138,10 @@ static void make(struct cpu *c, uint8_t *frame, uint64_t n)
 	bth[4] = 0xff;
 	crc = crc32(plan.crc, bth, covered);
 	bth[4] = reserved;
-	memcpy(bth + covered, &crc, ICRC_BYTES); /* its lowest byte comes first, as this host's does */
+	memcpy(bth + covered, &crc, ICRC_BYTES); /* lowest byte first, the order of this host */
 }
 
-/* A full ring of the receiver's is no loss: the packet is sent again. */
+/* A full ring at the receiver loses nothing: the packet is sent again. */
 static void flush(struct cpu *c, int fd, unsigned int count)
 {
 	unsigned int done = 0;
@@ -155,7 +155,7 @@ static void flush(struct cpu *c, int fd, unsigned int count)
 	}
 }
 
-/* Until no other CPU has sent so much less. */
+/* Waits until no other CPU is too far behind. */
 static void keep_step(const struct cpu *c, uint64_t sent)
 {
 	for (uint64_t i = 0; i < plan.cpus; i++)
@@ -169,7 +169,7 @@ static int open_socket(void)
 	struct sockaddr_ll to = { .sll_family = AF_PACKET, .sll_ifindex = plan.interface };
 	int fd = socket(AF_PACKET, SOCK_RAW, 0), one = 1;
 
-	/* the queue is then that of the sender's CPU */
+	/* the queue then follows the sender's CPU */
 	if (fd < 0 || setsockopt(fd, SOL_PACKET, PACKET_QDISC_BYPASS, &one, sizeof(one)) ||
 	    bind(fd, (struct sockaddr *)&to, sizeof(to)))
 		die("packet socket");

@@ -34,7 +34,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* Where each frame's line goes. */
+/* Receives each frame's line. */
 typedef void (*line_function)(void *context, const char *line, size_t length);
 
 static void print_line(void *context, const char *line, size_t length)
@@ -60,7 +60,7 @@ static void check_piece(const struct capture_piece *p, __u64 expected)
 	if (!p->count || p->first != expected)
 		abort();
 	for (size_t i = 0; i < p->count; i++) {
-		/* may be read: the sanitizer would say otherwise */
+		/* must be readable: the sanitizer checks it */
 		memcpy(slack, p->frames[i].bytes + p->frames[i].captured, sizeof(slack));
 		__asm__ volatile("" : : "r"(slack) : "memory");
 		if (p->frames[i].time > p->latest)
@@ -68,7 +68,7 @@ static void check_piece(const struct capture_piece *p, __u64 expected)
 	}
 }
 
-/* All of it; what is said at its end. */
+/* Reads the whole file; returns the message at its end. */
 static void read_all(const char *path, const struct options *o, struct capture_piece *piece, line_function put, void *context,
 		     char said[CAPTURE_ERROR])
 {
@@ -106,7 +106,7 @@ static void digest_line(void *context, const char *line, size_t length)
 	d->lines++;
 }
 
-/* The longest first: what is behind the end in the reader's memory then is what the file really had there. */
+/* The longest first: the reader's memory behind the end then holds the bytes that the file really had there. */
 static void cut(const char *path, const struct options *o)
 {
 	int from = open(path, O_RDONLY), to = memfd_create("cut", 0);
@@ -213,7 +213,7 @@ static void time_reader(const char *path, const struct options *o, __u64 *frames
 	capture_close(c);
 }
 
-/* Of this program: what getrusage() tells begins with what its parent had. */
+/* Of this program only: getrusage()'s peak includes that of the parent before exec. */
 static long peak_kib(void)
 {
 	FILE *status = fopen("/proc/self/status", "r");

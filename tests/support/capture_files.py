@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Capture files of every format and link type, made by struct, and what a reader has to make of each of their frames."""
+"""Capture files of every format and link type, made with struct, and the expected result for each of their frames."""
 import struct
 import zlib
 
@@ -10,15 +10,15 @@ START = 1763724000  # seconds
 
 
 class Frame:
-    """As a file of a link type has it, and as it is to be presented."""
+    """A frame in the form of a link type, and the expected form."""
 
     def __init__(self, raw, made, dropped=0, added=0, no_icrc=False, is_ip=False):
-        """The first `dropped` bytes of raw became the first `added` ones of made. is_ip: whose version tells the Ethertype."""
+        """The first `dropped` bytes of raw became the first `added` ones of made. is_ip: the IP version gives the Ethertype."""
         self.raw, self.made, self.dropped, self.added = raw, made, dropped, added
         self.no_icrc, self.is_ip = no_icrc, is_ip
 
     def cut(self, captured):
-        """The first so many bytes of the file's, in the presented form."""
+        """The first bytes of the file's form, in the expected form."""
         if captured < self.dropped:
             return b""
         if self.is_ip and captured == self.dropped:
@@ -36,12 +36,12 @@ def grh(length):
 
 
 def lrh(following, length):
-    """following: 3 a GRH, 2 a BTH; length: of all that comes, with ICRC."""
+    """following: 3 a GRH, 2 a BTH; length: of everything after this header, with ICRC."""
     return struct.pack("!BBHHH", 0, following, 5, (8 + length) // 4, 6)
 
 
 def of_link(link, frame, mac=rf.MAC_A):
-    """An Ethernet frame, or one of RoCEv1, as another link type has it."""
+    """An Ethernet or RoCEv1 frame in the form of another link type."""
     ethertype, packet = frame[12:14], frame[14:]
     bare = ethernet(ethertype)
     if link == ETHERNET:
@@ -67,13 +67,15 @@ def of_link(link, frame, mac=rf.MAC_A):
 
 
 def bare(transport, icrc):
-    """From the BTH on; icrc: its four bytes, or none."""
+    """The frame from the BTH on; icrc: its four bytes, or none."""
     made = ethernet(b"\x89\x15") + grh(len(transport) + 4) + transport + (icrc or bytes(4))
     return Frame(transport + icrc, made, 0, 54, True)
 
 
 class File:
-    """data: the file; frames: (offset behind it, its fields as capture_dump prints them); ends: where it may end as well."""
+    """
+    data: the file; frames: (end offset, its fields as capture_dump prints them); ends: further offsets at which it may end.
+    """
 
     def __init__(self):
         self.data, self.frames, self.ends = bytearray(), [], set()
@@ -84,7 +86,7 @@ class File:
         self.data += head + raw + tail
         wire = max(wire, len(raw))
         if made or len(raw) >= frame.dropped and frame.made:
-            grown = len(frame.made) - len(frame.raw) + (frame.dropped - frame.added)  # an ICRC that was not there
+            grown = len(frame.made) - len(frame.raw) + (frame.dropped - frame.added)  # an ICRC that the frame did not have
             if wire == len(raw):
                 made = frame.made
             wire += frame.added - frame.dropped + grown
@@ -92,7 +94,7 @@ class File:
         self.ends.add(len(self.data))
 
     def lines(self, length=None):
-        """capture_dump's, of the file's first bytes."""
+        """The lines of capture_dump for the file's first bytes."""
         return [f"{i + 1} {fields}\n" for i, (end, fields) in enumerate(self.frames) if length is None or end <= length]
 
 
@@ -113,7 +115,7 @@ class Pcap(File):
 
 
 class Several(File):
-    """Files one behind the other, as cat makes them."""
+    """Joins files as cat does."""
 
     def __init__(self, *files):
         super().__init__()
@@ -181,7 +183,7 @@ class Pcapng(File):
         return self._packet(frame, interface, units, captured, wire, 2, options)
 
     def simple(self, frame):
-        """Its time is the latest so far."""
+        """Uses the latest time so far."""
         snaplen = self.interfaces[0][0]
         captured = min(len(frame.raw), snaplen or len(frame.raw))
         tail = bytes(-captured % 4)
@@ -221,7 +223,7 @@ def samples():
         for frame in _frames():
             if frame[12:14] != b"\x89\x15" or link in (SLL, SLL2, INFINIBAND):
                 f.add(of_link(link, frame))
-        if link == INFINIBAND:  # only IPv4 has its BTH there
+        if link == INFINIBAND:  # the BTH is at this place only with IPv4
             f = Pcap(link).add(of_link(link, _frames()[0])).add(of_link(link, _frames()[3]))
         for captured in (0, 3, 8, 15, 17, 19, 30, 50):
             f.add(of_link(link, _frames()[0]), captured=captured)

@@ -32,26 +32,26 @@
 #define SHOWN 20   /* differences that are described */
 #define FOCUSED 1000 /* frames for which a stream is in focus */
 
-/* What came from the kernel of one frame. */
+/* The kernel's output for one frame. */
 struct taken {
 	unsigned int count;
 	struct capture_record record;
 	__u8 bytes[FRAME_MAX];
 };
 
-/* A program, and what user space knows of the same frames. */
+/* A program, and user space's state for the same frames. */
 struct way {
 	const char *name;
-	bool outward; /* takes frames of one buffer, and judges no UDP checksum */
+	bool outward; /* takes frames of one buffer, and does not judge UDP checksums */
 	struct capture_bpf *bpf;
 	int program;
 	struct ring_buffer *ring;
 	struct taken taken;
 	struct observer observer;
-	__u64 untracked; /* packets, until now */
+	__u64 untracked; /* packets so far */
 	struct focus *focus;
 	struct roce_key focused;
-	struct roce_focus seen; /* of it, by user space */
+	struct roce_focus seen; /* counted by user space */
 	unsigned long frames, events, differences, in_focus, messages;
 };
 
@@ -102,7 +102,7 @@ static void load(struct way *w)
 		die("ring buffer and focus", strerror(errno));
 }
 
-/* false: the kernel does not take such a frame. untracked: it had no room for its stream. */
+/* false: the kernel refused the frame. untracked: it had no room for the stream. */
 static bool run_kernel(struct way *w, const struct capture_frame *f, bool *untracked)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = f->bytes, .data_size_in = f->captured, .repeat = 1);
@@ -127,7 +127,7 @@ static void run_user(struct way *w, const struct capture_frame *f, bool untracke
 	struct observer_look look;
 
 	observer_look(&frame, &ports, &look);
-	if (frame.no_icrc) /* nor what else needs all of it */
+	if (frame.no_icrc) /* and no check that needs the whole frame */
 		roce_parse(frame.bytes, frame.captured, frame.wire, &ports, &look.packet);
 	if (w->outward)
 		look.packet.udp_checksum_wrong = false;
@@ -138,7 +138,7 @@ static void run_user(struct way *w, const struct capture_frame *f, bool untracke
 
 /* ---- the stream in focus ---- */
 
-/* What is left of it without the clock, whose part must be right in itself. */
+/* Removes the clock's part, which must be consistent in itself. */
 static bool take_clock_away(struct roce_focus *f)
 {
 	__u64 gaps = 0;
@@ -153,7 +153,7 @@ static bool take_clock_away(struct roce_focus *f)
 	return good && f->gaps + !!f->packets == f->packets;
 }
 
-/* Compares what was counted of the stream that was in focus, and goes on with that of this frame. */
+/* Compares the counters of the stream in focus, then moves the focus to this frame's stream. */
 static void turn_focus(struct way *w, const struct capture_frame *f, unsigned long number)
 {
 	struct observer_frame frame = { .bytes = f->bytes, .captured = f->captured, .wire = f->captured };

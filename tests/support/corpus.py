@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-Writes frames of every kind, with the right verdict on the ICRC of each, by nothing but struct and zlib:
+Writes frames of every kind, with the right ICRC verdict for each, using only struct and zlib:
 
-    python3 -m support.corpus all|tunnels|lengths|streams FILE.pcap FILE.truth [--seed N] [--count N]
+  python3 -m support.corpus all|tunnels|lengths|streams FILE.pcap FILE.truth [--seed N] [--count N]
 
 all      opcodes x shapes (IPv4 with options, IPv6 with extension headers, RoCEv1; VLAN tags) x sizes x faults, and flows
          with lost, late, repeated and broken packets, READs, acknowledgements, CM datagrams, and UDP streams to UDP_PORT
-tunnels  the same in tunnels of all kinds, a quarter of them cut by the mirror; the verdict is on what is inside
+tunnels  the same in tunnels of all kinds, a quarter of them cut by the mirror; the verdict is on the inner frame
 lengths  every payload length from 0 to `count`: one frame with a right ICRC, one with a flipped bit
 streams  `count` streams of three packets each
-The truth is a line a frame: good, bad, unchecked (too long), other (no RoCE packet, as docs/rules.md has it), - (it depends on how far into a
-frame headers are looked for). The same seed gives the same files.
+The truth file has a line for each frame: good, bad, unchecked (too long), other (not a RoCE packet by docs/rules.md), -
+(depends
+on how far into a frame headers are looked for). The same seed gives the same files.
 """
 import argparse
 import operator
@@ -22,14 +23,14 @@ import zlib
 from . import oracle, roce_frames as rf, tunnels
 
 UDP_PORT = 7471
-# Every length around the places where code for the ICRC changes its way: the shortest frames, the end of the parsed window,
+# Every length around the places where the ICRC's code takes another branch: the shortest frames, the end of the parsed window,
 # the shortest folded ones, the largest linear buffer, path MTUs, the longest frames.
 SIZES = sorted({*range(0, 21), *range(100, 141), *range(180, 201), *range(255, 258), *range(290, 311), *range(390, 461),
                 *range(1000, 1031), 1408, *range(2046, 2051), *range(3440, 3531), *range(4000, 4201), *range(8990, 9001)})
 V4, V6, GID = ("10.9.0.1", "10.9.0.2"), ("fd00::1", "fd00::2"), ("fe80::1", "fe80::2")
 OTHER, GOOD, BAD, UNCHECKED, UNKNOWN = "other", "good", "bad", "unchecked", "-"
 FRAME_MAX = 9280  # longer ones are not verified
-# IP packets whose ICRC others made: scapy's UC SEND Only (test/contrib/roce.uts), a ConnectX-4 Lx's congestion notification
+# IP packets with published ICRCs: scapy's UC SEND Only (test/contrib/roce.uts), a ConnectX-4 Lx's congestion notification
 PUBLISHED = [bytes.fromhex(text) for text in (
     "4501004004784000401100 00 c0a80007 c0a80007 c00012b7002c0000 2460ffff000000d300cf1710"
     "4630818be28935d90e9a95505401be885e500000 78f353f3",
@@ -37,7 +38,7 @@ PUBLISHED = [bytes.fromhex(text) for text in (
 
 
 def ipv6_extensions(*lengths, atomic_fragment=False):
-    """Destination options of so many bytes each; optionally a fragment header that fragments nothing. ("first", bytes)"""
+    """Destination options of these sizes, optionally with a fragment header of an unfragmented packet. ("first", bytes)"""
     kinds = [60] * len(lengths) + [44] * atomic_fragment + [17]
     body = b""
     for following, length in zip(kinds[1:], lengths):
@@ -46,7 +47,7 @@ def ipv6_extensions(*lengths, atomic_fragment=False):
 
 
 class Shape:
-    """What stands before the BTH."""
+    """The headers before the BTH."""
 
     def __init__(self, kind, tags=0, options=b"", extensions=(17, b"")):
         self.kind, self.tags, self.options, self.extensions = kind, tags, options, extensions
@@ -57,7 +58,7 @@ class Shape:
         return rf.MAC_B + rf.MAC_A + tags + {"ipv4": b"\x08\x00", "ipv6": b"\x86\xdd", "grh": b"\x89\x15"}[self.kind]
 
     def ip(self, r, length, addresses):
-        """Fields that the ICRC leaves out are random."""
+        """Fields that the ICRC does not cover are random."""
         if self.kind == "grh":
             return rf.grh(*addresses, length, r.randrange(256), r.randrange(1 << 20), r.randrange(1, 256))
         if self.kind == "ipv4":
@@ -81,7 +82,7 @@ PLAIN = [Shape("ipv4"), Shape("ipv6"), Shape("grh"), Shape("ipv4", 1)]
 
 
 class Packet:
-    """The parts of a frame, so that any of them can be made wrong."""
+    """A frame in parts, so that each part can be made wrong."""
 
     def __init__(self, r, shape, transport, reverse=False):
         self.shape, self.transport = shape, bytearray(transport)
@@ -103,7 +104,7 @@ class Packet:
 
 
 def headers(r, opcode, dma_length=None, sqpn=2, syndrome=None, immediate=None):
-    """Extension headers of an opcode: the fields that mean something are chosen, the rest is random."""
+    """The extension headers of an opcode. Fields with a meaning are chosen, the others are random."""
     size, low, service = oracle.EXTENSION.get(opcode, 0), opcode & 31, opcode >> 5
     data = bytearray(r.randbytes(size))
     if opcode in (0x64, 0x65):
@@ -128,7 +129,7 @@ def transport(r, opcode, size, qpn=17, psn=0, pad=None, **fields):
 # ---- frames one by one ----
 
 class Psn:
-    """PSNs of streams that are met again and again: mostly in order."""
+    """PSNs of streams that appear again and again, mostly in order."""
 
     def __init__(self, r):
         self._r, self._next = r, {}
@@ -151,7 +152,7 @@ COMMON = (0x00, 0x02, 0x04, 0x06, 0x07, 0x08, 0x0a, 0x0d, 0x0e, 0x10, 0x20, 0x26
 
 
 def broken_icrc(r, packet):
-    """One wrong ICRC or another."""
+    """A wrong ICRC of some kind."""
     kind = r.randrange(6)
     right = packet.icrc
     if kind == 0:
@@ -164,7 +165,7 @@ def broken_icrc(r, packet):
         packet.icrc = right[::-1]  # the wrong byte order
     elif kind == 4:  # nothing masked
         packet.icrc = struct.pack("<I", zlib.crc32(b"\xff" * 8 + packet.ip + packet.udp + packet.transport))
-    else:  # a flipped bit of what the ICRC covers and nobody needs to read the packet
+    else:  # a flipped bit that the ICRC covers and that does not change how the packet is read
         i = r.randrange(12 + 28, len(packet.transport)) if len(packet.transport) > 40 else 11
         packet.transport[i] ^= 1 << r.randrange(8)
     return bytes(packet), BAD if kind == 5 or packet.icrc != right else GOOD
@@ -188,7 +189,7 @@ def sizes(r, psn):
 
 
 def jumbo(r, psn):
-    """Around the longest frame that is verified."""
+    """Around the longest frame whose ICRC is verified."""
     for length in (*range(FRAME_MAX - 20, FRAME_MAX + 20), 12000, 16000):
         for shape in PLAIN:
             head = len(bytes(Packet(r, shape, transport(r, 0x27, 0))))
@@ -204,10 +205,10 @@ def published(r, _):
             yield frame[:35] + flipped(r, frame[35:36]) + frame[36:], BAD  # in the UDP source port
 
 
-# ---- faults, each a function of a whole packet: (frame, verdict) ----
+# ---- faults: each function takes a whole packet and yields (frame, verdict) ----
 
 def trailing(r, packet):
-    """Behind the IP datagram: Ethernet padding, a kept FCS, anything."""
+    """Adds bytes after the IP datagram: Ethernet padding, a kept FCS, anything."""
     return bytes(packet) + r.choice((bytes(r.randrange(1, 47)), r.randbytes(4), r.randbytes(r.randrange(1, 400)))), GOOD
 
 
@@ -217,7 +218,7 @@ def cut(r, packet):
 
 
 def masked_bits(r, packet):
-    """What a router may change."""
+    """Changes the fields that a router may change."""
     ip = packet.ip
     if packet.shape.kind == "ipv4":
         ip[r.choice((1, 8, 10, 11))] ^= 1 << r.randrange(8)
@@ -231,7 +232,7 @@ def masked_bits(r, packet):
 
 
 def ip_length(r, packet):
-    """It says where the packet ends."""
+    """A wrong length field, which decides where the packet ends."""
     ip = packet.ip
     at = 2 if packet.shape.kind == "ipv4" else 4
     length, = struct.unpack_from("!H", ip, at)
@@ -264,7 +265,7 @@ def fragment(r, packet):
 
 
 def another_header(r, packet):
-    """Not the IP version, header length, protocol or port that it ought to have."""
+    """A wrong IP version, header length, protocol or port."""
     kind = packet.shape.kind
     fault = r.randrange(3 if packet.udp else 1)
     if fault == 0:
@@ -278,7 +279,7 @@ def another_header(r, packet):
 
 
 def pads(r, packet):
-    """Any pad count, also one that does not fit the payload."""
+    """Any pad count, including those that do not fit the payload."""
     packet.transport[1] = packet.transport[1] & 0xcf | r.randrange(4) << 4
     packet.seal()
     return bytes(packet), by_oracle(bytes(packet))
@@ -313,7 +314,7 @@ def faults(r, psn):
 
 
 def long_headers(r, psn):
-    """Extension headers up to and beyond what is looked at."""
+    """Extension headers up to the limit that is read, and beyond."""
     for tags in (0, 1, 2):
         for count in range(1, 7):
             for length in (8, 16, 24, 40):
@@ -325,7 +326,7 @@ def long_headers(r, psn):
 # ---- flows ----
 
 def read(r, psn, mtu):
-    """A READ request and its response, which uses as many PSNs."""
+    """A READ request and its response, which uses the same PSNs."""
     length = r.choice((1, mtu, mtu + 1, 5 * mtu, 7 * mtu - 3, 20 * mtu))
     packets = -(-length // mtu)
     yield psn, 0x0c, 0, {"dma_length": length}, False
@@ -352,7 +353,7 @@ def message(r, base, psn, mtu, immediate):
 
 
 def flow(r, service, count):
-    """Packets of one QP: [PSN, opcode, payload bytes, fields, is it the other direction's]."""
+    """Packets of one QP: [PSN, opcode, payload bytes, fields, whether it goes in the other direction]."""
     base = {"RC": 0x00, "UC": 0x20, "RD": 0x40, "XRC": 0xa0}.get(service, 0)
     psn, mtu, immediate = r.choice((0, 100, 0xffff00)), r.choice((256, 256, 512, 1024)), r.randrange(1 << 32)
     packets = []
@@ -380,12 +381,12 @@ def flow(r, service, count):
         if r.random() < 0.05:
             packets.append((0, 0x81, 16, {}, True))
         if r.random() < 0.02:
-            psn += r.choice((70000, 1 << 22, 1 << 23))  # the QP is used anew
+            psn += r.choice((70000, 1 << 22, 1 << 23))  # the QP is reused
     return packets
 
 
 def disordered(r, packets):
-    """Some lost, some again, some late: by a few places or by hundreds."""
+    """Loses, repeats and delays packets, by a few places or by hundreds."""
     late, out = [], []
     for i, packet in enumerate(packets):
         fate = r.random()
@@ -410,7 +411,7 @@ def cm_mad(r):
 
 
 def flows(r, _):
-    """Several at once, packets of one amid those of the others."""
+    """Several flows at once, their packets mixed."""
     queues = []
     for qpn, service in enumerate(("RC", "UC", "UD", "XRC", "RD") * 4, 100):
         shape = r.choice(PLAIN)
@@ -450,11 +451,13 @@ def everything(r):
 # ---- others ----
 
 def verdict_inside(frame, verdict, keep):
-    """Of a frame in a tunnel, of which so many bytes are left: what is missing up to the IP length is the mirror's cut."""
+    """
+    The verdict on a frame in a tunnel of which the mirror left that many bytes: the rest, up to the IP length, is its cut.
+    """
     kind, packet = oracle.classify(frame)
     if packet and keep < packet["end"]:
         return UNKNOWN if verdict == UNKNOWN else UNCHECKED
-    lying = kind in ("malformed", "rocev1") and not packet  # lengths beyond the frame may be a cut here
+    lying = kind in ("malformed", "rocev1") and not packet  # a length beyond the frame may be the mirror's cut here
     return UNKNOWN if lying or keep < len(frame) and not packet else verdict
 
 
@@ -475,13 +478,13 @@ def lengths(r, longest):
         yield bytes(packet), GOOD
         frame = bytearray(bytes(packet))
         begin = len(packet.ethernet + packet.ip + packet.udp)
-        # not of the BTH's first eight bytes: one is masked, others would make it another packet
+        # not in the BTH's first eight bytes: one is masked, others would change the kind of packet
         frame[r.randrange(begin + 8, len(frame))] ^= 1 << r.randrange(8)
         yield bytes(frame), BAD
 
 
 def many_streams(r, count):
-    """In order, then a gap; first all of them once, then in another order."""
+    """Packets in order, then a gap. First all streams once, then in another order."""
     order = list(range(count))
     for i, psn in enumerate((1, 5)):
         for n in order:
@@ -492,7 +495,7 @@ def many_streams(r, count):
 
 
 def write(frames, pcap, truth):
-    """How many frames there are of each verdict."""
+    """The number of frames of each verdict."""
     found = {}
     with open(pcap, "wb") as p, open(truth, "w") as t:
         p.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, 1))
@@ -504,7 +507,7 @@ def write(frames, pcap, truth):
 
 
 def generate(what, pcap, truth, seed=3, count=None):
-    """Writes both files. What may be, and what count means, is said above. How many frames there are of each verdict."""
+    """Writes both files. The module's comment describes `what` and `count`. Returns the number of frames of each verdict."""
     r = random.Random(seed)
     frames = {"all": lambda: everything(r), "tunnels": lambda: tunnelled(r, everything(r)),
               "lengths": lambda: lengths(r, count or 9000),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-The corpus through the programs of a guest's kernel and through the engine in user space:
+Runs the corpus through the programs of a guest's kernel and through the engine in user space:
 
-    with Corpus() as corpus:
-        corpus.check(t, lab.kernel, corpus.replay(lab, "--way", "frags"))
+  with Corpus() as corpus:
+      corpus.check(t, lab.kernel, corpus.replay(lab, "--way", "frags"))
 """
 import os
 import random
@@ -19,13 +19,13 @@ TIMEOUT = 1800
 
 
 class Corpus:
-    """By default one block of frames out of eight: an emulated CPU needs a millisecond or two for a test run."""
+    """By default one block of frames out of eight: on an emulated CPU a test run takes a millisecond or two."""
 
     def __init__(self, one_of=8):
         self._one_of = one_of
 
     def __enter__(self):
-        """In the project, where guests can read it."""
+        """In the project's folder, which guests can read."""
         self._folder = tempfile.TemporaryDirectory(prefix="corpus-", dir=os.path.join(ROOT, "build"))
         self._pcap, self._truth = (os.path.join(self._folder.name, f"corpus.{kind}") for kind in ("pcap", "truth"))
         frames = enumerate(corpus.everything(random.Random(SEED)))
@@ -36,7 +36,7 @@ class Corpus:
         self._folder.cleanup()
 
     def replay(self, lab, *ways):
-        """On guest A."""
+        """Runs it on guest A."""
         command = [XDP_REPLAY, "-q", *ways, "--udp", str(corpus.UDP_PORT), "--truth", self._truth, self._pcap]
         return lab.exec("A", command, timeout=TIMEOUT)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the fuzz targets begin from: small inputs in each target's own form (their first comments say which)."""
+"""Seeds of the fuzz targets: small inputs in each target's own format (see its first comment)."""
 import gzip
 import lzma
 import os
@@ -13,7 +13,7 @@ from .project import ROOT
 V6 = {"src": "fd00::1", "dst": "fd00::2"}
 ATOMIC = struct.pack("!QIQQ", 0x1000, 7, 1, 2)
 
-# Opcode and the extension headers behind its BTH: each header, and each place in a message, at least once.
+# Opcode and the extension headers behind its BTH: each header and each place in a message at least once.
 TRANSPORTS = [
     (0x00, b""), (0x01, b""), (0x02, b""), (0x03, rf.immediate(5)), (0x04, b""), (0x05, rf.immediate(6)),
     (0x06, rf.reth(0x1000, 7, 1024)), (0x0b, rf.reth(0x1000, 7, 256) + rf.immediate(7)),
@@ -27,7 +27,7 @@ TRANSPORTS = [
 
 
 def frames():
-    """Of every kind of roce_parse(), and around every way of getting to the BTH."""
+    """Frames of every kind of roce_parse(), with every sequence of headers before the BTH."""
     made = [rf.roce(rf.bth(opcode, 17, n, pad=n % 4) + headers + bytes(16 + n % 4))
             for n, (opcode, headers) in enumerate(TRANSPORTS)]
     send = rf.bth(4, 17, 1) + bytes(64)
@@ -65,14 +65,14 @@ def decap_seeds():
 def mask_seeds():
     for i, frame in enumerate(frames()):
         yield struct.pack("!HH", (0, 300, 1082, 4154, 9018)[i % 5], 8 * (i + 40)) + frame
-    # folded from byte 96 on, where the BTH's masked byte is still to come
+    # folded from byte 96 on, before the masked byte of the BTH
     yield bytes(4) + rf.roce(rf.bth(4, 17, 1) + bytes(284), vlans=(7, 8), options=bytes([17, 3, 1, 28]) + bytes(28), **V6)
 
 
 # ---- streams ----
 
 def opcode_places():
-    """Where each opcode stands in tests/unit/ibta.h: the target names it by that."""
+    """The opcode's index in tests/unit/ibta.h, by which the target names it."""
     with open(os.path.join(ROOT, "tests", "unit", "ibta.h"), encoding="ascii") as f:
         rows = [part[:4] for line in f if line.startswith("\t{ 0x") for part in line.split("{ ")[1:]]
     return {int(row, 16): place for place, row in enumerate(rows)}
@@ -85,7 +85,7 @@ def stream_seeds():
         return bytes([places.get(opcode, len(places)) if opcode != "udp" else len(places) + 1,
                       icrc | qp << 2 | payload << 4 | noise << 7, distance & 0xff, lengths])
 
-    start = bytes.fromhex("fffff0800000")  # the PSN wraps soon; the shifted one elsewhere
+    start = bytes.fromhex("fffff0800000")  # the PSN wraps soon, the shifted one elsewhere
     uc = [packet(0x26, lengths=0xa1), packet(0x27), packet(0x29)]
     rc = [packet(0x00), packet(0x01), packet(0x02)]
     only = packet(0x2b)
@@ -104,7 +104,7 @@ def stream_seeds():
         [packet("udp"), packet("udp", distance=3), packet("udp", distance=-2), packet("udp", lengths=0x40)],
         [packet(0x04, distance=120), packet(0x04, distance=-120), packet(0x04, distance=-110)],
         [packet(0x04, qp=n % 4) for n in range(16)],
-        # holes far behind the newest PSN, and packets into them
+        # holes far behind the newest PSN, and packets that fill them
         [packet(0x04), packet(0x04, distance=50), packet(0x04, distance=101), packet(0x04, distance=-127)] * 2,
         [packet(0x2b), packet(0x2b, distance=101), packet(0x2b, distance=-127), packet(0x2b, distance=-126)],
     ):

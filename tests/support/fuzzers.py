@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Runs the libFuzzer targets of tests/fuzz/. What is found stays in build/fuzz/NAME: corpus/, log, crash-*."""
+"""Runs the libFuzzer targets of tests/fuzz/. The results stay in build/fuzz/NAME: corpus/, log, crash-*."""
 import argparse
 import os
 import re
@@ -12,10 +12,10 @@ import time
 from . import fuzz_seeds
 from .project import ROOT
 
-PROGRAMS = "build/tests/fuzz"  # relative: the commands that are printed are for the project's folder
+PROGRAMS = "build/tests/fuzz"  # relative: the printed commands are for the project's folder
 KEPT = "build/fuzz"
 INPUT_BYTES = {"parse": 512, "decap": 400, "stream": 600, "mask": 512, "reader": 4096, "table": 256, "capture": 4096,
-               "doctor": 8192}  # at most
+               "doctor": 8192}  # the largest input, if not the default
 TELLING = re.compile(r"must hold|runtime error|^==\d+==\s*ERROR|^SUMMARY|libFuzzer: timeout|Failure description")
 
 
@@ -23,7 +23,7 @@ class Fuzzer:
     """One run of one target."""
 
     def __init__(self, name, corpus, seed=0, seconds=0, inputs=-1):
-        """corpus: a folder that grows; seed 0: another one each time; it ends after so many seconds (0: never) or inputs."""
+        """corpus: a folder that grows; seed 0: a different one each time; ends after that many seconds (0: never) or inputs."""
         self.name = name
         self.folder = f"{KEPT}/{name}"
         self.program = f"{PROGRAMS}/fuzz_{name}"
@@ -53,7 +53,7 @@ class Fuzzer:
             return f.read().splitlines()
 
     def progress(self):
-        """Inputs tried, parts of the code covered, inputs kept: of libFuzzer's latest line."""
+        """Inputs tried, parts of the code covered, inputs kept, from libFuzzer's latest line."""
         for line in reversed(self.lines()):
             m = re.match(r"#(\d+)\s.*cov: (\d+) .*corp: (\d+)", line)
             if m:
@@ -64,7 +64,7 @@ class Fuzzer:
         return self.process.returncode != 0
 
     def report(self):
-        """Of a failure: what was wrong, and how to see it again."""
+        """A failure's error, and how to reproduce it."""
         lines = self.lines()
         told = [line for line in lines if TELLING.search(line)]
         found = re.findall(r"Test unit written to (\S+)", "\n".join(lines))
@@ -73,7 +73,7 @@ class Fuzzer:
 
 
 def run(fuzzers, jobs, show=lambda fuzzers: None):
-    """All of them, so many at a time; show is called twice a second. None outlives this."""
+    """Runs all targets, that many at a time. Calls show twice a second. Ends all of them when it returns."""
     waiting = list(fuzzers)
     active = []
     try:
@@ -90,7 +90,7 @@ def run(fuzzers, jobs, show=lambda fuzzers: None):
 
 
 def missing(names):
-    """Programs that are not built; an empty list is what one wants."""
+    """The programs that are not built."""
     return [name for name in names if not os.access(os.path.join(ROOT, PROGRAMS, f"fuzz_{name}"), os.X_OK)]
 
 

@@ -2,10 +2,10 @@
 """
 Two guests for a test, and the wire between them:
 
-    with Tap() as t, guests(t) as lab:
+  with Tap() as t, guests(t) as lab:
 
-A test that is run alone gets a lab of its own. Under tests/run tests take turns with one lab, or with two where two tests run at a
-time: booting takes longer than most tests. These labs end with tests/run, however it ends.
+A test that is run alone gets its own lab. Under tests/run the tests take turns with one lab, or with two if two tests run at a
+time, because booting takes longer than most tests. These labs end with tests/run, however it ends.
 """
 import contextlib
 import fcntl
@@ -19,8 +19,8 @@ from lab.lab import FOLDER, Lab
 
 from .patience import PATIENCE, until
 
-# What a test has to leave as it found it. A network device that was given to DPDK comes back by another index; an empty clsact
-# does nothing.
+# The state that a test must restore. A network device that DPDK has used returns with another index, and an empty clsact has no
+# effect.
 STATE = """
 { ip -o link; ip -o address; } | sed 's/^[0-9]*: //; s/ valid_lft.*//'
 tc qdisc show | grep -v clsact
@@ -32,7 +32,7 @@ head -vc 40 /proc/[0-9]*/cmdline 2>/dev/null; true
 
 @contextlib.contextmanager
 def guests(t):
-    """The lab. After a test that failed, or left something behind, the next one gets a new one."""
+    """The lab. If a test failed or left something behind, the next test gets a new lab."""
     runner = os.environ.get("TEST_RUNNER")
     if not runner:
         with Lab(progress=t.note) as lab:
@@ -54,7 +54,7 @@ def guests(t):
 
 @contextlib.contextmanager
 def _turn():
-    """The first number that no other test has, and its file, in which the last one says what it gave back."""
+    """The first number that no other test uses, and its file, in which the last test described the lab that it gave back."""
     os.makedirs(FOLDER, exist_ok=True)
     for number in itertools.count():
         with open(os.path.join(FOLDER, f"turn-{number}"), "a+", encoding="ascii") as file:
@@ -67,7 +67,7 @@ def _turn():
 
 
 def _take(t, name, runner, file):
-    """A lab that was given back, or a new one: (the lab, its state as it is after boot)."""
+    """A lab that was given back, or a new one: (the lab, its state after boot)."""
     file.seek(0)
     said = file.read()
     file.truncate(0)
@@ -84,7 +84,7 @@ def _take(t, name, runner, file):
 
 
 def _is_tidy(t, lab, state):
-    """Processes that were killed need a moment to end."""
+    """Killed processes need a moment to end."""
     for end in "AB":
         lab.rxe_down(end)
     now = {}
@@ -104,6 +104,6 @@ def _state(lab):
 
 
 def _lines(text):
-    """Sorted, without numbers of processes, without kernel threads, and without what looks."""
+    """Sorted lines without process numbers, kernel threads and the observing processes."""
     text = re.sub(r"==> /proc/\d+/cmdline <==\n", "process ", text)
     return sorted(line for line in text.splitlines() if line not in ("", "process ") and "cmdline" not in line)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What is there of a lab on this machine: processes that name its folder, and whoever is in their namespaces."""
+"""The traces of a lab on this machine: processes that name its folder, and all processes in their namespaces."""
 import os
 import time
 
@@ -24,7 +24,7 @@ def _namespaces(pid):
 
 
 class Traces:
-    """Of the lab with that folder. look() before the kill, remaining() after it."""
+    """The traces of the lab with that folder. Call look() before the kill, remaining() after it."""
 
     def __init__(self, folder):
         self._folder = folder + "/"
@@ -32,14 +32,14 @@ class Traces:
         self._own = _namespaces(os.getpid())
 
     def look(self):
-        """Remembers its namespaces; returns {pid: command line}."""
+        """Remembers its namespaces. Returns {pid: command line}."""
         found = {pid: _command(pid) for pid in _processes() if self._folder in _command(pid) and pid != os.getpid()}
         for pid in found:
             self._spaces |= _namespaces(pid) - self._own
         return found
 
     def remaining(self, patience=10):
-        """Waits until nothing is left, at most so many seconds: (what is left, seconds it took)."""
+        """Waits until nothing is left, at most that many seconds: (what is left, seconds it took)."""
         begun = time.monotonic()
         while True:
             left = self.look()

@@ -20,14 +20,14 @@ BPF_TCX_EGRESS = 47
 
 
 def own_namespace(*more):
-    """Runs this test again in an unnamed network namespace, which goes when the test ends; more: options of unshare."""
+    """Runs this test again in an unnamed network namespace, which ends with the test; more: options of unshare."""
     if os.geteuid():
         Tap().skip_all("needs root (network namespaces)")
     if os.environ.get("TEST_NAMESPACE") != str(os.getppid()):
         os.environ["TEST_NAMESPACE"] = str(os.getpid())
         os.execvp("unshare", ["unshare", "--net", *more, "--fork", "--kill-child", sys.executable] + sys.argv)
     with open("/proc/sys/net/ipv6/conf/default/disable_ipv6", "w") as f:
-        f.write("1")  # no frames but ours
+        f.write("1")  # only the test's own frames
 
 
 def run(*command, check=True):
@@ -53,12 +53,12 @@ def send(interface, frames):
 
 
 def waiting_bytes(pipe):
-    """How many have been written into it and not been read."""
+    """The bytes that are written to the pipe and not yet read."""
     return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
 
 
 def attached(interface):
-    """How many programs are attached to the interface: (XDP, tcx egress)."""
+    """The number of programs attached to the interface: (XDP, tcx egress)."""
     xdp = len(re.findall(r"prog/xdp id \d+", run("ip", "-d", "link", "show", interface).stdout))
     count = ctypes.c_uint32(0)
     query = ctypes.CDLL("libbpf.so.1").bpf_prog_query  # bpftool of Debian 12 does not know tcx
@@ -78,7 +78,7 @@ class Monitor:
                 break
 
     def line(self):
-        """The next line on standard error, which is in self.err from then on. Byte by byte: communicate() finds the rest."""
+        """The next line of standard error; adds it to self.err. Reads byte by byte, so that communicate() finds the rest."""
         line = b""
         while not line.endswith(b"\n"):
             byte = os.read(self.process.stderr.fileno(), 1)
@@ -96,7 +96,7 @@ class Monitor:
             self.end(signal.SIGINT)
 
     def end(self, number):
-        """number: a signal; 0: it ends by itself."""
+        """Ends the monitor. number: a signal; 0: it ends without one."""
         if number:
             self.process.send_signal(number)
         self.out, err = self.process.communicate(timeout=PATIENCE)
@@ -106,11 +106,11 @@ class Monitor:
         self.last = json.loads(lines[-1]) if lines and lines[-1].startswith("{") else None
 
     def next_snapshot(self):
-        """Until it has printed more than until now; what it prints is read in the end."""
+        """Waits until it has printed more than so far. The output itself is read at the end."""
         before = waiting_bytes(self.process.stdout)
         until(lambda: waiting_bytes(self.process.stdout) > before)
 
     def stream(self, **match):
-        """The one stream of the final snapshot with these fields; {} when it is not there."""
+        """The one stream of the final snapshot with these fields; {}: there is none."""
         found = [s for s in self.last["streams"] if all(s.get(k) == v for k, v in match.items())]
         return found[0] if len(found) == 1 else {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Other XDP programs on an interface, which tests/share.test lets share it with ours: they count frames, and pass or drop them. */
+/* Other XDP programs that share an interface with ours in tests/share.test: they count frames, and pass or drop them. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
@@ -33,7 +33,7 @@ int drops(struct xdp_md *ctx __attribute__((unused)))
 	return count(XDP_DROP);
 }
 
-/* A dispatcher has multi-buffer frames only if all of its programs do. */
+/* A dispatcher supports multi-buffer frames only if all its programs do. */
 SEC("xdp")
 int plain(struct xdp_md *ctx __attribute__((unused)))
 {

@@ -2,18 +2,20 @@
 /*
  * outlet_drive --out auto|live|xdp|packet IFACE | -w FILE    [OPTIONS]
  *
- * Sends numbered frames through an outlet of rocescope send, without the planner: a thread makes them, as the planner would.
- * Frame n is Ethernet of type 0x88b5 (IEEE 802: for experiments), n, the offset of its payload in the pattern and its length
- * (4 bytes each, big-endian), zeroes up to byte 54, the pattern from the offset on, and five bytes of ones; a frame of fewer than
- * 59 bytes has less of the zeroes. Byte k of the pattern is the highest of k * 2654435761 modulo 2^32.
+ * Sends numbered frames through an outlet of rocescope send. A thread makes them in place of the planner. Frame n is Ethernet
+ * of
+ * type 0x88b5 (IEEE 802: for experiments), n, the offset of its payload in the pattern and its length (4 bytes each,
+ * big-endian),
+ * zeroes up to byte 54, the pattern from the offset on, and five bytes of ones; a frame of fewer than 59 bytes has less of the
+ * zeroes. Byte k of the pattern is the highest of k * 2654435761 modulo 2^32.
  *
- *     --frames N       so many of them (1)
+ *     --frames N       number of frames (1)
  *     --sizes N,...    bytes, in turn (64)
- *     --every NS       paced: frame n leaves at n times so many nanoseconds (0: not paced)
- *     --spacing NS     between two frames at least
+ *     --every NS       paced: frame n leaves at n times NS (0: not paced)
+ *     --spacing NS     least distance between two frames
  *     --endless        no end; SIGINT ends it
- *     --reuse          every slot of the ring is made once and sent again and again: for rates
- *     --seconds S      ends after so long
+ *     --reuse          makes every slot of the ring once and sends it again and again: for rates
+ *     --seconds S      ends after S seconds
  *
  * Prints { "outlet", "sent", "bytes", "refused", "retried", "seconds", "late_max", "lost": by the device's counters or null }.
  */

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Waiting for what is to happen. A slow or busy machine takes longer for it, and that is no failure."""
+"""Waits for conditions. A slow or busy machine needs more time, which is no failure."""
 import glob
 import time
 
-PATIENCE = 120  # s; what works does not take longer anywhere
-SETTLED = 5     # s; a CPU may have work in softirq for other reasons
+PATIENCE = 120  # s; more than any machine needs for what works
+SETTLED = 5     # s; a CPU may have other work in softirq
 
 
 def until(condition, seconds=PATIENCE):
-    """Until condition() is true, for so long at most. Returns what it was last."""
+    """Waits until condition() is true, at most that long. Returns its last value."""
     limit = time.monotonic() + seconds
     while not (found := condition()) and time.monotonic() < limit:
         time.sleep(0.02)
@@ -16,7 +16,7 @@ def until(condition, seconds=PATIENCE):
 
 
 def settle():
-    """Until packets that were sent have come through: a veth hands them over in softirq, and a busy CPU leaves that to a thread."""
+    """Waits until sent packets have arrived: veth delivers them in softirq, which a busy CPU leaves to a kernel thread."""
     time.sleep(0.05)
     until(lambda: not _softirq_at_work(), SETTLED)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Reading pcapng as draft-ietf-opsawg-pcapng has it: what rocescope capture writes, and no code of the project."""
+"""Reads pcapng as draft-ietf-opsawg-pcapng defines it: the files of rocescope capture, without any code of the project."""
 import struct
 
 SECTION, INTERFACE, STATISTICS, PACKET = 0x0a0d0d0a, 1, 5, 6
@@ -30,7 +30,7 @@ class Packet:
 
     @property
     def fault(self):
-        """The id of the packet that it is context of."""
+        """The id of the packet that this one is context for."""
         return int(self.comment.split("fault=")[1].split(":")[0]) if "fault=" in self.comment else None
 
 
@@ -39,7 +39,7 @@ def _number(options, code):
 
 
 def _options(data):
-    """{code: value}; the last of each."""
+    """{code: value}; if a code repeats, its last value."""
     found, at = {}, 0
     while at + 4 <= len(data):
         code, length = struct.unpack_from("<HH", data, at)
@@ -51,7 +51,7 @@ def _options(data):
 
 
 class Capture:
-    """packets; interfaces, statistics: [options] each. A file that is cut, or not as it should be, is an AssertionError."""
+    """packets; interfaces, statistics: [options] each. AssertionError: the file is cut or invalid."""
 
     def __init__(self, path):
         self.packets, self.interfaces, self.statistics = [], [], []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A bpffs of the test's own, and the user that packaging/rocescope@.service runs as, made by hand as systemd would."""
+"""A bpffs for the test, and the user of packaging/rocescope@.service, set up by hand as systemd would."""
 import os
 import shutil
 
@@ -18,12 +18,14 @@ AS_USER = ("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "-
 
 
 def own_bpffs(path=BPFFS):
-    """Ours because the mount namespace is; what is pinned there goes with it."""
+    """The mount namespace is the test's own, so the pins end with it."""
     run("mount", "-t", "bpf", "-o", "mode=0700", "bpf", path)
 
 
 def as_the_unit_has_it(folder):
-    """As packaging/rocescope.tmpfiles, TemporaryFileSystem= and BindPaths= leave it: of bpffs only the user's own directory."""
+    """
+    As packaging/rocescope.tmpfiles, TemporaryFileSystem= and BindPaths= set it up: only the user's own directory of bpffs.
+    """
     hidden = os.path.join(folder, "bpffs")
     os.mkdir(hidden)
     run("mount", "-t", "bpf", "-o", "mode=0700", "bpf", hidden)
@@ -35,6 +37,6 @@ def as_the_unit_has_it(folder):
 
 
 def readable_command(folder):
-    """A copy of the command where every user may read it."""
+    """A copy of the command that every user can read."""
     os.chmod(folder, 0o755)
     return shutil.copy(ROCESCOPE, os.path.join(folder, "rocescope"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""RoCEv2 frames for tests, made without any code of the project: the ICRC is zlib's."""
+"""RoCEv2 frames for tests, made without any code of the project. The ICRC is zlib's."""
 import socket
 import struct
 import zlib
@@ -31,7 +31,7 @@ def deth(sqpn):
 
 
 def icrc(ip, udp, transport):
-    """IBTA A17.3.3: eight bytes of ones, then the datagram with what may change on the way as ones."""
+    """IBTA A17.3.3: eight bytes of ones, then the datagram with its variable fields as ones."""
     ip, udp, transport = bytearray(ip), bytearray(udp), bytearray(transport)
     if ip[0] >> 4 == 4:
         ip[1] = ip[8] = ip[10] = ip[11] = 0xff
@@ -44,7 +44,7 @@ def icrc(ip, udp, transport):
 
 
 def internet_checksum(data):
-    """RFC 1071; 0 over data that holds its own right one."""
+    """RFC 1071; 0 if the data includes its right checksum."""
     total = sum(struct.unpack(f"!{(len(data) + 1) // 2}H", bytes(data) + b"\0" * (len(data) % 2)))
     return ~(total % 0xffff or total and 0xffff) & 0xffff
 
@@ -62,7 +62,7 @@ def ipv6(src, dst, length, extension=b""):
 
 
 def grh(source, destination, length, traffic_class=0, flow=0, hops=1):
-    """RoCEv1's (IBTA 8.3); length: from the BTH on, with the ICRC; GIDs in the form of IPv6 addresses."""
+    """RoCEv1's GRH (IBTA 8.3); length: from the BTH on, with the ICRC; GIDs in the form of IPv6 addresses."""
     return struct.pack("!IHBB", 6 << 28 | traffic_class << 20 | flow, length, 0x1b, hops) + \
         socket.inet_pton(socket.AF_INET6, source) + socket.inet_pton(socket.AF_INET6, destination)
 
@@ -74,7 +74,7 @@ def ethernet(ethertype, vlans=()):
 
 def roce(transport, src="10.9.0.1", dst="10.9.0.2", vlans=(), options=b"", bad_icrc=False, sport=49152, tos=0,
          dport=4791, checksum=None):
-    """A whole frame: `transport` is the BTH, its extension headers, payload and pad. checksum: UDP's "right" or "wrong"."""
+    """A whole frame: `transport` is the BTH, its extension headers, payload and pad. checksum: "right" or "wrong" for UDP."""
     udp = struct.pack("!HHHH", sport, dport, 8 + len(transport) + 4, 0)
     if ":" in src:
         ip, ethertype = ipv6(src, dst, len(udp) + len(transport) + 4, options), 0x86dd
@@ -83,7 +83,7 @@ def roce(transport, src="10.9.0.1", dst="10.9.0.2", vlans=(), options=b"", bad_i
     crc = icrc(ip, udp, transport)
     if bad_icrc:
         crc = bytes([crc[0] ^ 1]) + crc[1:]
-    if checksum:  # the ICRC leaves it out
+    if checksum:  # the ICRC does not cover it
         addresses = ip[8:40] if ":" in src else ip[12:20]
         whole = addresses + struct.pack("!HH", 17, len(udp) + len(transport) + 4) + udp + transport + crc
         udp = udp[:6] + struct.pack("!H", (internet_checksum(whole) or 0xffff) ^ (checksum == "wrong"))
@@ -103,7 +103,7 @@ def datagram(payload, dport, src="10.9.0.1", dst="10.9.0.2", sport=40000):
 
 
 def uc_write(psn, payload=bytes(256), imm=None, dqpn=17, opcode=None, dma=None, **how):
-    """One packet of a UC RDMA WRITE; by default a whole message. dma: its length, if this is its First."""
+    """One packet of a UC RDMA WRITE; by default a whole message. dma: its length, in a First or Only."""
     opcode = opcode or (UC_WRITE_ONLY if imm is None else UC_WRITE_ONLY_IMM)
     headers = bth(opcode, dqpn, psn)
     if opcode in (UC_WRITE_FIRST, UC_WRITE_ONLY, UC_WRITE_ONLY_IMM):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the programs print, against the JSON schemas (docs/json.md)."""
+"""Checks the programs' output by the JSON schemas (docs/json.md)."""
 import functools
 import json
 import pathlib
@@ -11,7 +11,7 @@ from .project import ROOT
 
 FOLDER = pathlib.Path(ROOT, "build", "schema")
 SUFFIX = ".schema.json"
-SHARED = "common"   # what several of them refer to
+SHARED = "common"   # definitions that several schemas use
 
 
 @functools.cache
@@ -37,19 +37,19 @@ def validator(name):
 
 
 def errors(name, document):
-    """What is wrong with the document, each with its place. Empty: it is valid."""
+    """The errors in the document, each with its place. Empty: the document is valid."""
     return [f"{error.json_path}: {error.message[:500]}" for error in validator(name).iter_errors(document)]
 
 
 def validate(name, document):
-    """Raises AssertionError if the document is no rocescope.NAME/1."""
+    """Raises AssertionError if the document is not a rocescope.NAME/1."""
     found = errors(name, document)
     assert not found, f"no rocescope.{name}/1:\n" + "\n".join(found[:10])
 
 
 # ---- does a schema refuse anything? ----
 
-# What a document may lack: pattern of the place.
+# Keys that a document may lack: pattern of the place.
 MAY_LACK = {
     "snapshot": r"selection|rates|events|filter|host|streams\.(rates|dialogue|owner)|(streams\.lint|fault_kinds)\..*",
     "event": "",
@@ -59,7 +59,7 @@ MAY_LACK = {
     "compare": r"path\.referee\.[AB]|rows\.losses\..*",
     "bench": r"machine\.mitigations\..*|refused\.(qps|icrc|apart|out|tool)",
 }
-# A stream lacks the counters that say nothing of it, but never these.
+# A stream lacks counters that do not apply to it, but never these.
 STREAM_HAS = ("bytes", "payload_bytes", "ecn_ce", "roce_packets", "icrc_checked", "icrc_unchecked", "icrc_bad", "truncated",
               "unknown_opcodes")
 
@@ -72,7 +72,7 @@ def may_lack(name, place):
 
 
 def keys(value, place=""):
-    """(place, the object, its key) of each place once: the elements of a list are one place."""
+    """(place, the object, its key) of each place once. The elements of a list are one place."""
     found, inner = {}, []
     if isinstance(value, list):
         inner = [(place, element) for element in value]
@@ -86,7 +86,9 @@ def keys(value, place=""):
 
 
 def accepted_mistakes(name, document):
-    """What the schema takes for right after one key of the document was renamed, left out, or given a value of another type."""
+    """
+    The changes that the schema does not refuse: one key of the document renamed, removed, or with a value of another type.
+    """
     accepted = []
     for place, (found, key) in keys(document).items():
         before = dict(found)

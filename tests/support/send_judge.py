@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What a plan of `rocescope send` ought to put on the wire, made again from its words and from none of its code.
+"""
+The packets that a plan of `rocescope send` must put on the wire, made from its options and without its code.
 
-    plan = Plan(op="uc-write-imm", qps=3, message=5000, mtu=1408, messages=9)
-    plan.options()      the command line
-    packets(plan)       its packets in the order of making, each a Packet
-    frame(plan, p)      the packet's bytes in their parts, a Frame: change parts, then seal() and bytes()
+  plan = Plan(op="uc-write-imm", qps=3, message=5000, mtu=1408, messages=9)
+  plan.options()      the command line
+  packets(plan)       its packets in the order of making, each a Packet
+  frame(plan, p)      the packet's bytes in their parts, a Frame: change parts, then seal() and bytes()
 
 Headers from IBTA volume 1 chapter 9 and annex A17 (RoCEv2), RFC 791, 8200, 768; ICRCs by zlib or bit by bit.
 """
@@ -16,7 +17,7 @@ import zlib
 
 from .roce_frames import internet_checksum
 
-PATTERN = 1 << 20  # bytes that the payload repeats after
+PATTERN = 1 << 20  # the payload repeats after so many bytes
 ROCE = 4791
 
 # First, Middle, Last, Last with immediate, Only, Only with immediate
@@ -33,7 +34,7 @@ HAS_DETH = {0x64}
 
 @dataclasses.dataclass
 class Plan:
-    """A plan with the defaults of `rocescope send -w`; the names are those of its options, with _ for -."""
+    """A plan with the defaults of `rocescope send -w`. The names are those of its options, with _ for -."""
     op: str = "uc-write-imm"
     message: int = 4096
     mtu: int = 1024
@@ -66,12 +67,12 @@ class Plan:
     rkey: int = 0
     va: int = 0
     regions: int = 1
-    region_bytes: int = None    # as message
+    region_bytes: int = None    # default: message
     immediate: int = 0
-    qp: list = None             # of {qpn, psn, rkey, va}, each or some
+    qp: list = None             # dicts with qpn, psn, rkey, va, or some of these
 
     def options(self):
-        """The command line, without what is default."""
+        """The command line, without defaults."""
         words = []
         for field in dataclasses.fields(self):
             value, name = getattr(self, field.name), "--" + field.name.replace("_", "-")
@@ -106,8 +107,8 @@ class Plan:
 @dataclasses.dataclass
 class Packet:
     qp: int          # index
-    number: int      # the k-th of its QP, from 1
-    message: int     # of its QP, from 0
+    number: int      # counts the QP's packets from 1
+    message: int     # counts the QP's messages from 0
     first: bool
     last: bool
     opcode: int
@@ -124,13 +125,13 @@ class Packet:
     syndrome: int = 0
     sqpn: int = 0
     port: int = 0
-    middle: int = 0  # the k-th packet of its message, from 0
+    middle: int = 0  # counts the packets of its message from 0
 
 
 # ---- the ICRC ----
 
 def crc32_bitwise(data, polynomial=0xedb88320, crc=0xffffffff):
-    """Least significant bit first; without the last complement."""
+    """Least significant bit first, without the last complement."""
     for byte in data:
         crc ^= byte
         for _ in range(8):
@@ -139,7 +140,7 @@ def crc32_bitwise(data, polynomial=0xedb88320, crc=0xffffffff):
 
 
 def crc32_msb_first(data, polynomial=0x04c11db7, crc=0xffffffff):
-    """Most significant bit first; without the last complement."""
+    """Most significant bit first, without the last complement."""
     for byte in data:
         crc ^= byte << 24
         for _ in range(8):
@@ -168,7 +169,7 @@ class Frame:
         return self.bth + self.ext + self.payload + self.pad
 
     def set_lengths(self, icrc=4):
-        """IP and UDP lengths and the IPv4 header checksum, of what there is."""
+        """Sets IP and UDP lengths and the IPv4 header checksum for the present parts."""
         length = 8 + len(self.transport()) + icrc
         self.udp[4:6] = struct.pack("!H", length)
         if self.v4:
@@ -183,7 +184,7 @@ class Frame:
         self.ip[10:12] = struct.pack("!H", internet_checksum(self.ip))
 
     def masked(self, unmasked=()):
-        """What the ICRC is over, in parts: ones, IP, UDP, transport."""
+        """The bytes that the ICRC covers, in parts: ones, IP, UDP, transport."""
         ip, udp, transport = bytearray(self.ip), bytearray(self.udp), self.transport()
         if self.v4:
             if "tos" not in unmasked:
@@ -201,7 +202,7 @@ class Frame:
             struct.pack_into("!I", ip, 0, word)
             if "ttl" not in unmasked:
                 ip[7] = 0xff
-        # not known yet when the ICRC is made: it covers it
+        # unknown when the ICRC is computed, because the checksum covers the ICRC
         udp[6:8] = b"\0\0" if "udp_checksum" in unmasked else b"\xff\xff"
         if "resv8a" not in unmasked:
             transport[4] = 0xff
@@ -211,14 +212,14 @@ class Frame:
         return struct.pack("<I", zlib.crc32(b"".join(self.masked())))
 
     def seal(self, checksum=False, icrc=None):
-        """The ICRC, a right one or the one given, and over it the UDP checksum."""
+        """Sets the ICRC, right or as given, then the UDP checksum."""
         self.icrc = self.right_icrc() if icrc is None else icrc
         if checksum:
             self.set_udp_checksum()
         return self
 
     def set_udp_checksum(self):
-        """Of what the UDP length says is the datagram."""
+        """Covers the datagram as the UDP length defines it."""
         self.udp[6:8] = b"\0\0"
         addresses = self.ip[12:20] if self.v4 else self.ip[8:40]
         datagram = (self.udp + self.transport() + self.icrc)[:int.from_bytes(self.udp[4:6], "big")]
@@ -231,7 +232,7 @@ class Frame:
 # ---- packets ----
 
 def pattern(plan):
-    """One repetition of the payload memory."""
+    """One period of the payload memory."""
     if plan.payload == "counter":
         return struct.pack(f">{PATTERN // 8}Q", *range(PATTERN // 8))
     if plan.payload == "lfsr":
@@ -272,7 +273,7 @@ def shares(plan):
 
 
 def turns(plan):
-    """Whose turn it is, packets or a whole message (None) at a time, again and again."""
+    """The QP of each turn: a number of packets, or a whole message (None), again and again."""
     kind, _, words = plan.interleave.partition("=")
     if kind == "sequence":
         with open(words) as f:
@@ -299,11 +300,11 @@ def packets(plan):
 
 def leaving(made, fates):
     """
-    What leaves, in its order: made, with fates {(qp, number): (fate, by)}; fate: drop, duplicate, reorder. Late ones leave
-    right behind the place of the packet so many numbers later, or at the end of their QP.
+    The packets in the order of leaving, with fates {(qp, number): (fate, by)}; fate: drop, duplicate, reorder. Late packets
+    leave right behind the place of the packet `by` numbers later, or at the end of their QP.
     """
     last = {p.qp: p.number for p in made}
-    late, out = {}, []  # (qp, number) of the place: what leaves behind it
+    late, out = {}, []  # (qp, number) of the place: packets that leave behind it
     for p in made:
         fate, by = fates.get((p.qp, p.number), (None, 0))
         if fate in ("duplicate", "reorder"):
@@ -333,7 +334,7 @@ def frame(plan, p, memory):
         ip = struct.pack("!BBHHHBBH", 0x45, tos, 0, 0, 0x4000 if plan.df == "on" else 0, plan.ttl, 17, 0) + src + dst
     udp = struct.pack("!HHHH", p.port, ROCE, 0, 0)
     pad = bytes(-p.size % 4)
-    cnp = p.opcode == 0x81  # its BECN is set, its MigReq is not (A17.9.3)
+    cnp = p.opcode == 0x81  # a CNP sets BECN and not MigReq (A17.9.3)
     bth = struct.pack("!BBHII", p.opcode, (0 if cnp else 0x40) | len(pad) << 4, plan.pkey, cnp << 30 | p.dqpn,
                       p.ackreq << 31 | p.psn)
     ext = b""
@@ -349,14 +350,14 @@ def frame(plan, p, memory):
     return Frame(eth, ip, udp, bth, ext, payload, pad).set_lengths().seal(plan.udp_checksum)
 
 
-# ---- mistakes in the ICRC: the four bytes that then stand there ----
+# ---- mistakes in the ICRC: the four bytes of the field ----
 
 def le(crc):
     return struct.pack("<I", crc & 0xffffffff)
 
 
 def _headers_of(before, f):
-    """f's payload behind the headers of the packet before."""
+    """f's payload behind the previous packet's headers."""
     g = before.copy()
     g.payload, g.pad = f.payload, f.pad
     return g
@@ -395,7 +396,7 @@ def _unmasked(what):
     return lambda f, _: le(zlib.crc32(b"".join(f.masked({what}))))
 
 
-# (frame, the QP's frame before) -> the ICRC
+# (frame, the QP's previous frame) -> the ICRC
 ICRC_MISTAKES = {
     "zero": lambda f, _: bytes(4),
     "swapped": lambda f, _: f.right_icrc()[::-1],
@@ -420,26 +421,26 @@ ICRC_MISTAKES = {
 }
 
 
-# ---- faults, by the words of userspace/send/fault.def ----
+# ---- faults, as userspace/send/fault.def describes them ----
 
 class Fault:
-    """One mistake. Each function is given what it needs by name; what is not given stays as it is."""
+    """One mistake. Each function gets its arguments by name. Without a function, that part does not change."""
 
     def __init__(self, counts="packets", psn=None, lasting=None, field=None, touch=None, icrc=None, after=None, gone=False,
                  value=None, needs=None):
         self.counts = counts      # what at and every count: packets, or messages by the packet that is hit
-        self.psn = psn            # (p, first PSN, value, plan) -> the PSN of this packet alone
-        self.lasting = lasting    # (value) -> (what this packet's PSN is higher by, and all later ones of its QP)
+        self.psn = psn            # (p, first PSN, value, plan) -> the PSN of this packet only
+        self.lasting = lasting    # (value) -> the increase of this packet's PSN, and of all later ones of its QP
         self.field = field        # (p, value, plan) -> changed fields
-        self.touch = touch        # (frame, p, value): changes bytes before the ICRC is made
-        self.icrc = icrc          # (frame, the QP's frame before, or this one, value) -> ICRC
-        self.after = after        # (frame): changes bytes behind that
+        self.touch = touch        # (frame, p, value): changes bytes before the ICRC is computed
+        self.icrc = icrc          # (frame, the QP's previous frame, or this one, value) -> ICRC
+        self.after = after        # (frame): changes bytes after the ICRC is computed
         self.gone = gone          # the packet is not made, and takes no PSN
         self.value = value        # default, or None
-        self.needs = needs or {}  # of the plan: the version of IP
+        self.needs = needs or {}  # required values of the plan, such as the IP version
 
     def concerns(self, p):
-        """The number by which at and every count this packet; 0: not at all."""
+        """The number of this packet for at and every; 0: it does not count."""
         if self.counts == "packets":
             return p.number
         place = {"begin": p.first, "end": p.last, "first": p.first and not p.last, "last": p.last and not p.first,
@@ -448,7 +449,7 @@ class Fault:
 
 
 def apply(plan, fault, hit, value=None, memory=None):
-    """(packet, frame or None where it is not made, whether it was hit) of each packet of the plan; hit(number, p)."""
+    """(packet, frame or None if it is not made, whether it was hit) of each packet of the plan; hit(number, p)."""
     value = fault.value if value is None else value
     memory = memory or pattern(plan)
     shift, before, out = {}, {}, []
@@ -499,7 +500,7 @@ def _udp_length(f, p, value):
 
 
 def _pad_count(f, p, value):
-    """One more than right; where that is four, none."""
+    """One more than the right pad count; 0 instead of four."""
     f.pad = bytes((len(f.pad) + 1) % 4)
     f.bth[1] = f.bth[1] & ~0x30 | len(f.pad) << 4
     f.set_lengths()
@@ -581,12 +582,12 @@ TSHARK_FIELDS = {
 
 
 def tshark(path):
-    """What Wireshark sees in each frame: [{field: text}]; a field that is not there is empty, a flag is 0 or 1."""
+    """Wireshark's fields of each frame: [{field: text}]. An absent field is empty, a flag is 0 or 1."""
     command = ["tshark", "-n", "-r", path, "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE",
                "--disable-protocol", "rpcordma", "-T", "fields", "-E", "occurrence=f"]
     for field in TSHARK_FIELDS.values():
         command += ["-e", field]
     ran = subprocess.run(command, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
-    flags = {"False": "0", "True": "1"}  # as Wireshark 4.2 and newer print them
+    flags = {"False": "0", "True": "1"}  # the values of Wireshark 4.2 and newer
     return [dict(zip(TSHARK_FIELDS, (flags.get(text, text) for text in line.split("\t")))) for line in ran.stdout.splitlines()]

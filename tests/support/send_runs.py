@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""rocescope send -w, run again and again, and what its truth files say, held against tests/oracle.py and rocescope analyze."""
+"""Runs rocescope send -w repeatedly and compares its truth files with tests/oracle.py and rocescope analyze."""
 import json
 import os
 import re
@@ -11,7 +11,7 @@ from .project import ROCESCOPE
 from .send_judge import Plan
 from .tap import Tap
 
-START = 946684800 * 10**9  # 2000-01-01T00:00:00Z, of every file's first packet
+START = 946684800 * 10**9  # 2000-01-01T00:00:00Z: time of every file's first packet
 
 BASE = Plan(op="uc-write-imm", qps=3, message=3001, messages=8, interleave="packet", first_qpn=0x20, first_psn=0xfffffa,
             rkey=0x77, va=0x7f0000000000, regions=3, region_bytes=0x4000, immediate=0xfffffffe)
@@ -35,12 +35,12 @@ def listed_faults():
 
 
 def listed_icrc_mistakes():
-    """Those in ICRCs that the packets have, without icrc-."""
+    """The ICRC mistakes that apply to these packets, without icrc-."""
     return [name[len("icrc-"):] for name in listed_faults() if name.startswith("icrc-") and name != "icrc-absent"]
 
 
 class Sender:
-    """Runs into one directory; remembers the runs, so that their truth files are judged."""
+    """Runs into one directory. Remembers the runs, so that their truth files can be judged."""
 
     def __init__(self, tmp):
         self.tmp, self.runs, self.count = tmp, [], 0
@@ -62,7 +62,7 @@ class Sender:
 
 
 def first_difference(got, want):
-    """In words; None: none."""
+    """The difference in words; None: no difference."""
     for i, (g, w) in enumerate(zip(got, want)):
         if g != w:
             at = next((k for k, (a, b) in enumerate(zip(g, w)) if a != b), min(len(g), len(w)))
@@ -83,12 +83,12 @@ def analyzed(path):
 
 
 def stream_key(s):
-    """As oracle.key() has it."""
+    """The key in the form of oracle.key()."""
     return (s["src"], s["sqpn"]) if s["sqpn"] is not None else (s["src"], s["dst"], s["dqpn"], s["side"])
 
 
 def truth_differs(words, run):
-    """In words, at most a few."""
+    """A few of the differences, in words."""
     found = []
     snapshot, streams, totals = analyzed(run.path), oracle.streams(run.path), oracle.totals(run.path)
     told = {stream_key(s): s for s in run.truth["streams"]}
@@ -97,7 +97,7 @@ def truth_differs(words, run):
         found.append("streams twice, the wrong schema, or not exact")
     if set(told) != set(seen) or set(told) != set(streams):
         found.append(f"other streams: {(set(told) ^ set(seen)) | (set(told) ^ set(streams))}")
-    mixed = any("service-mixed" in word for word in words)  # the oracle takes each stream for one service's
+    mixed = any("service-mixed" in word for word in words)  # the oracle assumes that a stream has one service
     for k, s in told.items():
         for name in PER_STREAM + ("icrc_trusted",):
             if not mixed and name in ORACLES and k in streams and streams[k][ORACLES[name]] != s[name]:
@@ -120,7 +120,7 @@ def truths(t, send):
 
 
 def judge_files(*parts):
-    """A whole test program: each part with the same Sender; in the end the truth of every file they made."""
+    """A whole test program. All parts share the Sender; at the end the truth files of all runs are judged."""
     with Tap() as t:
         if not os.path.exists(ROCESCOPE):
             t.skip_all("no build/rocescope: run make")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Two unnamed network namespaces with a veth between them, and a sender and a receiver of a stream in them."""
+"""Two unnamed network namespaces with a veth between them, with a sender and a receiver of a stream."""
 import contextlib
 import json
 import os
@@ -18,7 +18,7 @@ ENTERED = "STREAM_PAIR_ENTERED"
 
 
 def enter_namespaces():
-    """Runs this program again in namespaces that end with it, however it ends; comes back only in there."""
+    """Runs this program again in namespaces that end with it, however it ends. Returns only inside them."""
     if os.environ.get(ENTERED):
         subprocess.run(["mount", "-t", "tmpfs", "none", "/run"], check=True)    # DPDK leaves a folder there
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
@@ -50,7 +50,7 @@ class Pair:
     def __exit__(self, *_):
         self.holder.kill()
         self.holder.wait()
-        # The veth goes with the other namespace, a moment later.
+        # The veth ends with the other namespace, a moment later.
         subprocess.run(["ip", "link", "del", "v0"], stderr=subprocess.DEVNULL)
 
     def far(self):
@@ -66,7 +66,7 @@ class Pair:
 
 
 class Stream:
-    """One program that was started; its object when it has ended."""
+    """A started program. Returns its JSON object when it has ended."""
 
     def __init__(self, argv):
         self.errors = tempfile.TemporaryFile("w+")
@@ -104,7 +104,7 @@ def program(name):
 
 
 def failing(argv):
-    """Exit status, stdout and stderr of a program that is to fail at once."""
+    """Exit status, stdout and stderr of a program that must fail at once."""
     done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
     return done.returncode, done.stdout, done.stderr
 
@@ -114,19 +114,19 @@ def one_line(text):
 
 
 def sent_packets():
-    """How many have left by v0, of this namespace."""
+    """The number of packets that have left by v0, of this namespace."""
     with open("/proc/net/dev", encoding="ascii") as file:
         return sum(int(line.split()[10]) for line in file if line.split()[0] == "v0:")
 
 
 def wait_for_packets(count):
-    """Until so many more have left by v0."""
+    """Waits until that many more packets have left by v0."""
     begin = sent_packets()
     until(lambda: sent_packets() >= begin + count)
 
 
 def stopped(stream, packets):
-    """While so many packets leave."""
+    """For as long as it takes that many packets to leave."""
     stream.signal(signal.SIGSTOP)
     wait_for_packets(packets)
     stream.signal(signal.SIGCONT)

@@ -10,7 +10,7 @@ class Tap:
         print("TAP version 13", flush=True)
 
     def ok(self, condition, words, diag=None):
-        """One result; diag (any object) is printed when it failed. Returns the condition."""
+        """One result. Prints diag (any object) if it failed. Returns the condition."""
         self.count += 1
         self.failed += not condition
         print(f"{'ok' if condition else 'not ok'} {self.count} - {words}", flush=True)
@@ -41,7 +41,7 @@ class Tap:
         return self
 
     def __exit__(self, kind, value, trace):
-        """`with Tap() as t:` ends the test; an exception is a failed result and its trace a diagnostic."""
+        """`with Tap() as t:` ends the test. An exception is a failed result with its trace as a diagnostic."""
         if kind is SystemExit:
             return False
         if kind is not None:

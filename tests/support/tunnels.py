@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-Frames in the tunnels by which switches mirror, made without any code of the project:
+Frames in the tunnels that switches use for mirroring, made without any code of the project:
 
-    wrap(frame, "erspan2", outer="ipv6", vlans=(7,), keep=128)      keep: the mirror cuts it to so many bytes
+  wrap(frame, "erspan2", outer="ipv6", vlans=(7,), keep=128)      keep: the mirror cuts the frame to that many bytes
 """
 import socket
 import struct
@@ -13,7 +13,7 @@ GRE, UDP = 47, 17
 
 
 def _gre(protocol, key=None, sequence=None, checksum=False):
-    """RFC 2784 and 2890; the checksum is nobody's, since only receivers of the tunnel look at it."""
+    """RFC 2784 and 2890. The checksum may be wrong, because only receivers of the tunnel check it."""
     flags = (checksum and 0x8000) | (0x2000 if key is not None else 0) | (0x1000 if sequence is not None else 0)
     return struct.pack("!HH", flags, protocol) + (bytes(4) if checksum else b"") + \
         b"".join(struct.pack("!I", word) for word in (key, sequence) if word is not None)
@@ -28,7 +28,7 @@ def _erspan3(session=5, vlan=7, cut=False, platform=False):
         (b"\x40" + bytes(7) if platform else b"")
 
 
-# name: (IP protocol, what stands between IP and the frame)
+# name: (IP protocol, the bytes between IP and the frame)
 KINDS = {
     "gre": lambda cut: (GRE, _gre(0x6558)),
     "gre-key": lambda cut: (GRE, _gre(0x6558, key=0x00123401)),  # NVGRE (RFC 7637)
@@ -53,7 +53,7 @@ def ip(protocol, payload, outer="ipv4", options=b""):
 
 
 def wrap(frame, kind, outer="ipv4", vlans=(), options=b"", keep=None):
-    """Short frames are padded, as Ethernet wants them."""
+    """Short frames are padded, as Ethernet requires."""
     protocol, headers = KINDS[kind](keep is not None and keep < len(frame))
     payload = headers + frame[:keep]
     if protocol == UDP:

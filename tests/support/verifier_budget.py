@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The counts of verifier_cost against bpf/budget."""
+"""Compares the counts of verifier_cost with bpf/budget."""
 import os
 
 from .project import ROOT
@@ -10,7 +10,7 @@ TOO_LARGE = 1.3
 
 
 def _read():
-    """{program: {kernel: instructions, None: the kernel cannot have it}}"""
+    """{program: {kernel: instructions, None: the kernel cannot load it}}"""
     with open(BUDGET, encoding="ascii") as file:
         lines = file.read().splitlines()
     kernels = next(line.split()[2:] for line in lines if line.startswith("# program"))
@@ -23,7 +23,7 @@ def _number(word):
 
 
 def check(t, release, result):
-    """result: of verifier_cost on the kernel of that release."""
+    """result: output of verifier_cost on the kernel of that release."""
     budget = _read()
     kernel = ".".join(release.split(".")[:2])
     why = {words.split(":")[0]: words for words in result.stderr.split("verifier_cost: ")}

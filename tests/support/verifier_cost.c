@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * verifier_cost: loads each program of bpf/monitor.bpf.c and bpf/capture.bpf.c, with everything switched on that costs
- * instructions, and prints a line
+ * verifier_cost: loads each program of bpf/monitor.bpf.c and bpf/capture.bpf.c, with every feature that costs instructions,
+ * and prints a line for each:
  *     PROGRAM INSTRUCTIONS
- * for it: how many the verifier walked through, by its own count, which must stay below a million; -: the kernel does not
- * take the program, and on standard error is why. Exit status 1 if it takes none.
+ * INSTRUCTIONS is the verifier's own count of what it walked through, which must stay below a million. -: the kernel refused
+ * the
+ * program; the reason is on standard error. Exit status 1 if it refused all of them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ static __attribute__((noreturn)) void die(const char *what, const char *why)
 	exit(1);
 }
 
-/* Skeletons have no type in common. */
+/* Skeletons have no common type. */
 struct opened {
 	struct bpf_object *object;
 	struct monitor_settings *settings;
@@ -67,7 +68,7 @@ static struct bpf_object *open_all(struct opened (*open)(void))
 	return bpf.object;
 }
 
-/* 0: it did not take it */
+/* 0: the kernel refused it */
 static unsigned long load(struct bpf_object *object, const char *name)
 {
 	const char *count;
@@ -90,7 +91,7 @@ static unsigned long load(struct bpf_object *object, const char *name)
 	return instructions;
 }
 
-/* How many were taken. */
+/* Returns how many were loaded. */
 static int load_each(struct opened (*open)(void))
 {
 	struct bpf_object *all = open_all(open);

@@ -48,20 +48,20 @@ enum verdict { REFUSED, OTHER, UNCHECKED, GOOD, BAD };
 
 static const char *const verdict_names[] = { "refused", "other", "unchecked", "good", "bad" };
 
-/* A way through the kernel, and what user space made of the same frames. */
+/* A way through the kernel, and user space's state for the same frames. */
 struct way {
 	const char *name;
-	struct monitor_bpf *bpf; /* NULL: this way is not gone */
+	struct monitor_bpf *bpf; /* NULL: this way is not used */
 	int program;
 	bool one_buffer, split;
-	bool outward; /* judges no UDP checksum */
+	bool outward; /* does not judge UDP checksums */
 	bool decap;
 	bool chosen;
-	struct roce_totals before; /* the program's totals until now */
+	struct roce_totals before; /* the program's previous totals */
 	struct roce_totals totals; /* user space's */
 	struct table table;
 	struct pairs pairs;
-	struct roce_dialogue *dialogues; /* by the place of the stream in the table; NULL: this way has none */
+	struct roce_dialogue *dialogues; /* by the stream's index in the table; NULL: this way has none */
 };
 
 static struct way ways[] = {
@@ -92,7 +92,7 @@ static enum verdict to_verdict(const struct roce_packet *p, enum icrc_verdict ic
 	return icrc == ICRC_UNCHECKED ? UNCHECKED : icrc == ICRC_GOOD ? GOOD : BAD;
 }
 
-/* What is to be found, whichever way a frame goes. */
+/* User space's result for a frame, the same for every way. */
 struct judged {
 	__u8 frame[FRAME_MAX + ROCE_WINDOW_BYTES];
 	struct roce_packet packet;
@@ -133,7 +133,7 @@ static struct judged *judged_of(const struct way *w)
 	return w->decap ? &inside : &as_it_is;
 }
 
-/* The stream of requests that the packet of `stream` belongs to or answers, NULL. */
+/* The stream of requests to which the packet of `stream` belongs or responds; NULL: none. */
 static struct roce_stream *requests_of(struct way *w, struct roce_stream *stream, const struct roce_packet *p)
 {
 	struct roce_key key;
@@ -145,7 +145,7 @@ static struct roce_stream *requests_of(struct way *w, struct roce_stream *stream
 	return stream->pair.from ? table_find(&w->table, &key) : NULL;
 }
 
-/* Behind roce_observe(). */
+/* Call it after roce_observe(). */
 static void user_dialogue(struct way *w, struct roce_stream *stream, const struct roce_packet *p)
 {
 	struct roce_stream *requests = dialogue_wants(p) ? requests_of(w, stream, p) : NULL;
@@ -161,7 +161,7 @@ static void user_dialogue(struct way *w, struct roce_stream *stream, const struc
 		dialogue_request(d, requests, p, 1);
 }
 
-/* untracked: the program had no room for this packet's stream; which streams that hits is its table's business. */
+/* untracked: the program had no room for this packet's stream. Which streams lack room depends on its table. */
 static void user_run(struct way *w, const struct judged *j, bool untracked)
 {
 	struct roce_packet judged = j->packet, *p = &judged;
@@ -206,7 +206,7 @@ static const struct bpf_program *program_of(const struct way *w)
 	return programs[w - ways];
 }
 
-/* linear: bytes of the first buffer, where frames are split. Whether it was done so. */
+/* linear: bytes of the first buffer of a split frame. Returns whether the kernel ran it that way. */
 static bool test_run(const struct way *w, const __u8 *data, __u32 length, __u32 linear)
 {
 	struct xdp_md before = { .data_end = linear }, after = { 0 };
@@ -220,7 +220,7 @@ static bool test_run(const struct way *w, const __u8 *data, __u32 length, __u32 
 	return !bpf_prog_test_run_opts(w->program, &run) && after.data_end - after.data == linear;
 }
 
-/* Test runs used to take no linear part that is shorter than the frame. */
+/* Older kernels refuse test runs with a linear part shorter than the frame. */
 static bool can_split(struct way *w)
 {
 	static const __u8 nothing[64];
@@ -274,7 +274,7 @@ static struct roce_totals bpf_totals(const struct way *w)
 	return totals;
 }
 
-/* Anywhere, but mostly near either end: in the headers and in what the ICRC's code does last. */
+/* Any place, but mostly near either end: in the headers, and in the bytes that the ICRC's code handles last. */
 static __u32 split_point(unsigned long n, __u32 length)
 {
 	__u32 random = n * 2654435761u >> 8, most = length < LINEAR_MAX ? length : LINEAR_MAX;
@@ -310,8 +310,8 @@ static enum verdict bpf_run(struct way *w, unsigned long n, const __u8 *data, __
 /* ---- frame by frame ---- */
 
 /*
- * The verdict of user space: REFUSED if no way took the frame; where a way finds something else, `differ` says who found what.
- * Of a tunnel it is the one on what is inside, if that is what was looked at.
+ * User space's verdict: REFUSED if no way took the frame. If the ways disagree, `differ` names their verdicts. For a tunnel
+ * that was looked through, it is the verdict on the inner frame.
  */
 static enum verdict run_ways(unsigned long n, const __u8 *data, __u32 length, char *differ, size_t size)
 {
@@ -325,7 +325,7 @@ static enum verdict run_ways(unsigned long n, const __u8 *data, __u32 length, ch
 
 		if (ways[i].bpf)
 			each[i] = bpf_run(&ways[i], n, data, length, &untracked);
-		if (each[i] == REFUSED) /* what the kernel did not see is nothing to compare */
+		if (each[i] == REFUSED) /* the kernel did not see it: nothing to compare */
 			continue;
 		user_run(&ways[i], j, untracked);
 		common = to_verdict(&j->packet, j->icrc);
@@ -388,7 +388,7 @@ static int compare_counters(const char *of, const __u64 *bpf, const __u64 *us, i
 	return differ;
 }
 
-/* Where two states begin to differ. */
+/* The first byte at which two states differ. */
 static size_t first_difference(const struct roce_stream *a, const struct roce_stream *b)
 {
 	size_t at = 0;
@@ -418,7 +418,7 @@ static int compare_stream(const char *way, struct snapshot_stream *bpf, struct s
 	return 1;
 }
 
-/* All but times. */
+/* Compares everything but times. */
 static bool same_dialogue(const struct roce_dialogue *a, const struct roce_dialogue *b)
 {
 	bool same = a->outstanding == b->outstanding && a->outstanding_most == b->outstanding_most &&
