@@ -10,7 +10,6 @@
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/limit.h"
-#include "userspace/model/rates.h"
 #include "userspace/offline/fault_list.h"
 #include "userspace/output/json_text.h"
 #include "userspace/output/view.h"

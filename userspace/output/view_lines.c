@@ -7,7 +7,6 @@
 #include "userspace/host/host.h"
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
-#include "userspace/model/rates.h"
 #include "userspace/offline/fault_list.h"
 #include "userspace/output/view.h"
 

@@ -7,7 +7,6 @@
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
-#include "userspace/model/rates.h"
 #include "userspace/output/view.h"
 
 #define CELL 160 /* bytes of a cell, the end included */

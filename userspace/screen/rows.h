@@ -8,7 +8,6 @@
 #include "userspace/model/filter.h"
 #include "userspace/model/history.h"
 #include "userspace/model/limit.h"
-#include "userspace/model/rates.h"
 #include "userspace/model/snapshot.h"
 
 #define ROW_OWNER 40
