@@ -12,14 +12,14 @@
 #include "userspace/output/hook.h"
 #include "userspace/output/view_json.h"
 
-#define PERIOD 1000000000 /* ns from saying what was left out to saying it */
+#define PERIOD 1000000000 /* ns between two reports of what was left out */
 
 struct events {
 	struct events_options options;
 	FILE *out;
 	struct hook *hook; /* NULL: no command */
-	__u64 next; /* ns, monotonic: when it is said again what was left out */
-	__u64 suppressed, lost; /* of which was said */
+	__u64 next; /* ns, monotonic: when to report next what was left out */
+	__u64 suppressed, lost; /* already reported */
 };
 
 struct events *events_begin(const struct events_options *o, FILE *out)
@@ -39,7 +39,7 @@ struct events *events_begin(const struct events_options *o, FILE *out)
 	return e;
 }
 
-/* ---- which are told ---- */
+/* ---- which events are reported ---- */
 
 __u32 events_faults(const struct taken_packet *p, const struct roce_packet *packet)
 {
@@ -56,7 +56,7 @@ static bool has_addresses(const struct roce_packet *packet)
 	return packet->ip_version;
 }
 
-/* By the stream as it was in the last snapshot, and this event. */
+/* Applies the filter to the stream as it was in the last snapshot (`known`), plus this event. */
 static bool is_wanted(const struct events *e, const struct taken_packet *p, const struct roce_packet *packet, __u32 kinds,
 		      const struct snapshot_stream *known)
 {
@@ -79,7 +79,7 @@ static bool is_wanted(const struct events *e, const struct taken_packet *p, cons
 		s.stream.trusted = p->record->trusted;
 		s.stream.counters.value[COUNTER_roce_packets] = 1;
 	}
-	faults_count(&s.stream, &p->record->event, kinds); /* the last snapshot may not know of it */
+	faults_count(&s.stream, &p->record->event, kinds); /* the last snapshot may be older than this event */
 	return filter_wants(e->options.filter, &s);
 }
 
@@ -152,7 +152,7 @@ static json_t *lints_array(__u32 lints)
 	return array;
 }
 
-/* One kind of the event. */
+/* The object for one kind of the event. */
 static json_t *event_object(const struct events *e, const struct taken_packet *p, const struct roce_packet *packet, int kind)
 {
 	struct roce_event event = p->record->event;
@@ -184,9 +184,9 @@ static void tell_object(struct events *e, json_t *o, bool print)
 	json_decref(o);
 }
 
-/* ---- what comes ---- */
+/* ---- events ---- */
 
-/* 0, or the errno of what was written just now. */
+/* 0, or the errno of the last write. */
 static int output_error(const struct events *e)
 {
 	return ferror(e->out) ? errno ?: EIO : 0;

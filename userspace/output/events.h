@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `monitor --events` and `--on-fault`: every fault as a line or as rocescope.event/1 objects, and a command that is told.
- * What is a fault is what analyze lists as one (userspace/model/faults.h).
+ * `monitor --events` and `--on-fault`: prints every fault as a line or as rocescope.event/1 objects, and runs a command that
+ * receives the objects on its standard input. A fault is what `analyze` lists as one (userspace/model/faults.h).
  */
 #ifndef USERSPACE_OUTPUT_EVENTS_H
 #define USERSPACE_OUTPUT_EVENTS_H
@@ -11,38 +11,40 @@
 #include "userspace/live/taken.h"
 #include "userspace/model/filter.h"
 
-#define EVENTS_WAITING (1 << 20) /* bytes of JSON that wait for the command at most */
+#define EVENTS_WAITING (1 << 20) /* bytes of JSON that wait for the command, at most */
 
 struct events_options {
 	bool print, json;
-	const char *command; /* run by the shell, with events as JSON on its standard input, one a line; NULL */
-	bool quiet; /* the terminal is a table's: nothing is said before events_end(), and the command's output is dropped */
+	const char *command; /* run by the shell; its standard input has one JSON object a line; NULL: none */
+	bool quiet; /* the table is on the terminal: no message before events_end(), and the command's output is dropped */
 	const struct filter *filter;
-	const char *const *interfaces; /* their names, by their place in live_options */
+	const char *const *interfaces; /* their names, by index in live_options */
 };
 
 struct events;
 
-/* out: where they are printed. NULL: no memory. */
+/* out: where events are printed. NULL: no memory. */
 struct events *events_begin(const struct events_options *o, FILE *out);
 
-/* What of a packet's event is a fault, as a set of ROCE_EVENT(). packet: its bytes, parsed. */
+/* The faults among a packet's events, as a set of ROCE_EVENT(). packet: the parsed bytes of `p`. */
 __u32 events_faults(const struct taken_packet *p, const struct roce_packet *packet);
 
 /*
- * One packet that was taken. known: its stream as it was in the last snapshot, NULL. It is printed; the command is run, one at
- * a time: what comes while it runs waits, and is told to the next one together. 0, or an errno of printing.
+ * Reports the faults of one packet: prints them, and passes them to the command. Only one command runs at a time. Faults that
+ * come while it runs wait, and the next one gets them together. known: the packet's stream in the last snapshot; NULL: it has
+ * none. Returns 0, or the errno of a failed write.
  */
 int events_see(struct events *e, const struct taken_packet *p, const struct roce_packet *packet,
 	       const struct snapshot_stream *known);
 
 /*
- * To be called some times a second, and a last time: what was printed is written, what the command did is looked at, and once
- * a second what was left out is told: by the limit (taken_suppressed()), and for want of room (taken_lost()). 0, or an errno.
+ * Call it several times a second, and once at the end with `last`. Flushes the output and checks on the command. Once a second
+ * it reports packets that were left out: by the limit (taken_suppressed()), and for lack of room (taken_lost()). Returns 0, or
+ * an errno.
  */
 int events_tick(struct events *e, __u64 suppressed, __u64 lost, bool last);
 
-/* Waits a second for the command, and says how it went. May be NULL. */
+/* Waits a second for the command, and reports its failures. e: may be NULL. */
 void events_end(struct events *e);
 
 #endif

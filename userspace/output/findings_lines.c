@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Findings for people. */
+/* Prints findings for people. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #define BOLD "\033[1m"
 #define PLAIN "\033[0m"
-#define WIDTH 100 /* where there is no terminal */
+#define WIDTH 100 /* columns of a file */
 #define WIDTH_LEAST 40
 #define INDENT 3
 
@@ -38,7 +38,7 @@ static struct page open_page(FILE *out)
 	return page;
 }
 
-/* Words, wrapped; first: what stands before them, the next lines begin as far to the right. */
+/* Prints `first` and then words, wrapped. The next lines begin below the first word. */
 static void paragraph(const struct page *p, const char *first, int indent, bool bold, const char *text)
 {
 	int column = fprintf(p->out, "%*s%s", indent, "", first), left = column;
@@ -99,7 +99,7 @@ static void show_stream(const struct page *p, const struct finding *f)
 	line(p, "", "%s%s%s", stream, others, frames);
 }
 
-/* The first sentence is the title, which has no full stop. */
+/* Prints the first sentence as the title, without its full stop, and then the other sentences. */
 static void show_title(const struct page *p, const char *number, const struct finding *f)
 {
 	char title[FINDING_TEXT + FINDING_KIND + 8];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Ways to show what the doctor has found. */
+/* Prints the findings of the doctor. */
 #ifndef USERSPACE_OUTPUT_FINDINGS_VIEW_H
 #define USERSPACE_OUTPUT_FINDINGS_VIEW_H
 
@@ -10,17 +10,17 @@
 struct findings_report {
 	const struct findings *findings;
 	struct doctor_checked checked;
-	struct roce_totals totals; /* of everything that was seen */
+	struct roce_totals totals; /* of all packets */
 	bool complete;
 };
 
-/* One rocescope.findings/1 object. Returns 0, or -1 with errno. */
+/* Prints one rocescope.findings/1 object. Returns 0, or -1 with errno. */
 int findings_json(FILE *out, const struct findings_report *r);
 
-/* For people; as wide as the terminal, bold only there and without NO_COLOR. Returns 0, or -1 with errno. */
+/* Prints findings for people, as wide as the terminal. Bold only there and without NO_COLOR. Returns 0, or -1 with errno. */
 int findings_lines(FILE *out, const struct findings_report *r);
 
-/* Every finding there is. */
+/* Lists every kind of finding. */
 void findings_list_kinds(FILE *out);
 
 #endif

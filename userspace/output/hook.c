@@ -13,20 +13,20 @@
 #include "lib/clock.h"
 #include "userspace/output/hook.h"
 
-#define PATIENCE 1000000000 /* ns that the end waits */
-#define LOOK 10000000	    /* ns between looking whether the command has ended */
+#define PATIENCE 1000000000 /* ns that hook_end() waits */
+#define LOOK 10000000	    /* ns between two checks whether the command has ended */
 
 extern char **environ;
 
 struct hook {
 	const char *command;
 	bool quiet;
-	char *lines; /* that wait */
+	char *lines; /* lines that wait for the command */
 	size_t length, most;
-	pid_t running; /* 0: none is */
+	pid_t running; /* process of the command; 0: none is running */
 	unsigned long runs, failed, left_out; /* left_out: lines */
-	int status; /* of the last one that failed */
-	int error;  /* why it could not be run, the last time; 0 */
+	int status; /* wait status of the last command that failed */
+	int error;  /* errno of the last command if it could not be run; 0: it could */
 };
 
 struct hook *hook_new(const char *command, size_t most, bool quiet)
@@ -42,7 +42,7 @@ struct hook *hook_new(const char *command, size_t most, bool quiet)
 	return NULL;
 }
 
-/* ---- how it went ---- */
+/* ---- failures ---- */
 
 static void say_failed(const struct hook *h)
 {
@@ -54,7 +54,7 @@ static void say_failed(const struct hook *h)
 		fprintf(stderr, "rocescope: --on-fault: the command ended with exit status %d\n", WEXITSTATUS(h->status));
 }
 
-/* The first time; the rest is said in the end. */
+/* Reports the first failure. hook_end() reports the number of the others. */
 static void count_failure(struct hook *h)
 {
 	if (!h->failed++ && !h->quiet)
@@ -91,7 +91,7 @@ void hook_tell(struct hook *h, const char *line)
 	h->length += length + 1;
 }
 
-/* A file in memory, read from its beginning: unlike a pipe it takes all at once, and does not mind who does not read. -1: errno */
+/* A file in memory that holds the lines. Unlike a pipe it never blocks, even if the command does not read. -1: see errno. */
 static int open_lines(const struct hook *h)
 {
 	int fd = memfd_create("faults", MFD_CLOEXEC);
@@ -103,7 +103,7 @@ static int open_lines(const struct hook *h)
 	return -1;
 }
 
-/* In a process group of its own, so that what ends us by the keyboard does not end it; with signals as they usually are. */
+/* Runs the command with default signals, in its own process group, so that Ctrl-C does not end it. 0 or an errno. */
 static int spawn(struct hook *h, int lines)
 {
 	char *argv[] = { "sh", "-c", (char *)h->command, NULL };

@@ -5,8 +5,8 @@
 
 #include "userspace/output/json_text.h"
 
-#define LONGEST 512 /* bytes of one call at most */
-#define DIGITS 15   /* of real numbers (VIEW_JSON) */
+#define LONGEST 512 /* bytes that one call writes, at most */
+#define DIGITS 15   /* digits of a real number, as in VIEW_JSON */
 
 void json_text_begin(struct json_text *t, FILE *out)
 {
@@ -42,7 +42,7 @@ static void put_character(struct json_text *t, char c)
 	t->bytes[t->length++] = c;
 }
 
-/* Room for one call, and the comma before it. */
+/* Makes room for one call and writes the comma before it. comma_behind: the next call writes one, too. */
 static void begin(struct json_text *t, bool comma_behind)
 {
 	if (t->length > JSON_TEXT_BYTES - LONGEST)
@@ -85,7 +85,7 @@ void json_text_string(struct json_text *t, const char *text)
 	put_string(t, text);
 }
 
-/* Digits to any base up to 16, no zeros before them. */
+/* Writes n to any base up to 16, without leading zeros. */
 static void put_digits(struct json_text *t, __u64 n, unsigned int base)
 {
 	char digits[20], *first = digits + sizeof(digits);
@@ -102,7 +102,7 @@ void json_text_number(struct json_text *t, __u64 n)
 	put_digits(t, n <= INT64_MAX ? n : INT64_MAX, 10);
 }
 
-/* jansson's: a real number shows as one, and its exponent has neither + nor zeros in front. */
+/* As jansson writes it: a real number has a '.' or an exponent, and the exponent has neither a '+' nor leading zeros. */
 static void put_real(struct json_text *t, double n)
 {
 	char text[40], *exponent, *from, *to;

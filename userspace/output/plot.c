@@ -15,7 +15,7 @@
 
 #define SHIFT_FIRST 10 /* bins of 1.024 us */
 
-/* Of a stream without a right ICRC, before it is followed: flipped bits make many that are none (docs/rules.md). */
+/* Packets that a stream without a right ICRC needs before it is followed: flipped bits make false streams (docs/rules.md). */
 #define UNTRUSTED_PACKETS 16
 
 bool plot_is_name(const char *path)
@@ -41,7 +41,7 @@ struct plot_cell *plot_row_cell(struct plot_row *r, __u64 number)
 	return &r->cell[number % PLOT_BINS];
 }
 
-/* from: later than what is in `to`. */
+/* from: not earlier than `to`. */
 static void add_cell(struct plot_cell *to, const struct plot_cell *from)
 {
 	to->packets += from->packets;
@@ -107,13 +107,13 @@ static void *take_memory(struct plot *p, size_t size)
 	return memory;
 }
 
-/* It has a place in the sequence (as in roce_observe()). */
+/* Whether the packet takes a place in its stream's sequence (as in roce_observe()). */
 static bool has_psn(const struct roce_packet *p)
 {
 	return p->kind == ROCE_UDP ? !p->foreign && !p->stream_end : p->op && !(p->op & (OP_ACK | OP_CNP));
 }
 
-/* Small differences are not worth to begin anew in the middle. */
+/* A new track begins in the middle of its stream, so a small difference is not worth it. */
 static bool is_much_worse(const struct fault_rank *a, const struct fault_rank *b)
 {
 	if (a->faults || b->faults)
@@ -123,7 +123,7 @@ static bool is_much_worse(const struct fault_rank *a, const struct fault_rank *b
 	return a->packets > 2 * b->packets;
 }
 
-/* No packet of the stream before this one was at fault: all of its rank is what this packet counted. */
+/* Whether no earlier packet of the stream was faulty: then this packet's faults are the stream's whole rank. */
 static bool is_first_fault(const struct roce_stream *s, const struct fault_rank *rank, const struct roce_event *e,
 			   __u32 kinds)
 {
@@ -135,7 +135,7 @@ static bool is_first_fault(const struct roce_stream *s, const struct fault_rank 
 	return rank->faults <= own.faults && rank->lesser <= own.lesser;
 }
 
-/* A line from the stream's first packet to this one, if nothing went wrong between them; else it begins here. */
+/* Begins a track. Its line starts at the stream's first packet if there was no fault before this one, else at this packet. */
 static void begin(struct plot_track *t, const struct analysis_seen *seen, const struct fault_rank *rank, __u32 kinds)
 {
 	const struct roce_stream *s = seen->stream;
@@ -147,8 +147,8 @@ static void begin(struct plot_track *t, const struct analysis_seen *seen, const 
 }
 
 /*
- * The track of this packet's stream; NULL: others are worth more. rank: the stream's; worth: what it is worth here, nothing if the
- * filter does not want it.
+ * The track of this packet's stream. NULL: the shard's tracks are worth more. rank: the stream's rank. worth: the same, or zero
+ * if the filter leaves the stream out.
  */
 static struct plot_track *find_track(struct plot *p, const struct analysis_seen *seen, const struct fault_rank *rank,
 				     const struct fault_rank *worth, __u32 kinds)
@@ -200,7 +200,7 @@ static void see_stream(struct plot *p, const struct analysis_seen *seen)
 	cell = plot_row_at(&t->row, seen->time);
 	mark(cell, kinds);
 	if (seen->look->icrc == ICRC_BAD && s->trusted)
-		return; /* its PSN may be the wrong one */
+		return; /* its PSN may be wrong */
 	if (packet->kind == ROCE_UDP)
 		cell->psn = packet->number + 1;
 	else if (!(kinds & (ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate))))
@@ -228,7 +228,7 @@ void plot_see(struct plot *p, const struct analysis_seen *seen)
 
 /* ---- the picture ---- */
 
-/* Keeps the worst, each before those that are less so; among equals the snapshot's order. */
+/* Inserts a track in order, the worst first. Equal tracks keep the order of the snapshot. */
 static void choose(struct plot_picture *picture, struct plot_track *t)
 {
 	const struct snapshot_stream *s = snapshot_find(picture->snapshot, &t->key);
@@ -267,7 +267,7 @@ static void compose(struct plot *p, struct plot_picture *picture)
 		for (int i = 0; i < PLOT_TRACKS && p->track[s][i]; i++)
 			choose(picture, p->track[s][i]);
 	}
-	/* where some have faults, the others are not asked for */
+	/* If some streams have faults, the others are not drawn. */
 	picture->faulty = picture->tracks && is_faulty(picture->track[0]);
 	while (picture->faulty && !is_faulty(picture->track[picture->tracks - 1]))
 		picture->tracks--;
@@ -277,10 +277,10 @@ static void compose(struct plot *p, struct plot_picture *picture)
 
 enum { SCRIPT, PICTURE, COMPLAINT, FILES };
 
-/* Its exit status; -1: it could not be started, errno. */
+/* Returns the exit status of gnuplot; -1 with errno: it could not be run. */
 static int run_gnuplot(const int fd[FILES])
 {
-	char *const arguments[] = { "gnuplot", "-d", NULL }; /* -d: nothing of ~/.gnuplot */
+	char *const arguments[] = { "gnuplot", "-d", NULL }; /* -d: ignore ~/.gnuplot */
 	posix_spawn_file_actions_t actions;
 	int status;
 	pid_t pid;
@@ -299,7 +299,7 @@ static int run_gnuplot(const int fd[FILES])
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-/* What it wrote, from the beginning. */
+/* The size of a file; rewinds it. -1: see errno. */
 static ssize_t size_of(int fd)
 {
 	struct stat s;
@@ -339,7 +339,7 @@ static bool copy(int from, int to)
 	return !size;
 }
 
-/* Only a whole picture is left there. */
+/* Writes the picture to its file. An incomplete file is removed. */
 static bool save(const char *path, int picture)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), error;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A picture of a capture: the rate over time, and PSNs over time of the streams with most faults (of the busiest, if none
- * has one), by gnuplot. Memory depends neither on the capture's length nor on its streams: of each shard PLOT_TRACKS
- * streams are followed. When another one has more than twice as many faults, or packets, as the least of them, it takes its
- * place.
+ * A picture of a capture, drawn by gnuplot: the rate over time, and PSNs over time of the streams with most faults. Without
+ * faults it shows the busiest streams. Memory depends neither on the length of the capture nor on the number of streams: each
+ * shard follows PLOT_TRACKS streams. Another stream replaces the least of them when it has more than twice as many faults, or
+ * packets.
  */
 #ifndef USERSPACE_OUTPUT_PLOT_H
 #define USERSPACE_OUTPUT_PLOT_H
@@ -22,37 +22,37 @@ enum plot_mark { MARK_LOST, MARK_AGAIN, MARK_RESYNC, MARK_BAD, PLOT_MARKS };
 
 struct plot_cell {
 	__u64 packets, bytes;
-	__u64 psn; /* + 1, counted on beyond 24 bits, of the last packet that went forward; 0: none */
-	__u32 mark[PLOT_MARKS]; /* so many packets */
+	__u64 psn; /* PSN + 1 of the last packet that went forward, counted beyond 24 bits; 0: none */
+	__u32 mark[PLOT_MARKS]; /* packets */
 };
 
 /*
- * What happened when, in memory that does not grow with time: PLOT_BINS bins of equal width, a power of two of ns. When a
- * time does not fit in, each two bins become one. What is in them then depends on the frames and their times alone.
+ * Figures over time in memory that does not grow: PLOT_BINS bins of equal width, a power of two of ns. When a time does not
+ * fit, each two bins become one. The content of the bins depends on the frames and their times only.
  */
 struct plot_row {
-	__u64 first, last; /* numbers of bins: time >> shift */
+	__u64 first, last; /* numbers of the first and the last bin in use: time >> shift */
 	unsigned int shift;
 	bool used;
-	struct plot_cell cell[PLOT_BINS]; /* by number % PLOT_BINS; those outside first .. last are zero */
+	struct plot_cell cell[PLOT_BINS]; /* by number % PLOT_BINS; bins outside first .. last are zero */
 };
 
-/* The bin of this time, ns. */
+/* The bin of a time. time: ns. */
 struct plot_cell *plot_row_at(struct plot_row *r, __u64 time);
 
-/* Bin `number` of first .. last. */
+/* The bin of a number from first to last. */
 struct plot_cell *plot_row_cell(struct plot_row *r, __u64 number);
 
-/* Each two bins become one. */
+/* Doubles the width: each two bins become one. */
 void plot_row_coarsen(struct plot_row *r);
 
-/* Adds what another row holds. */
+/* Adds all bins of `from`. Widens either row as needed. */
 void plot_row_add(struct plot_row *to, struct plot_row *from);
 
 /* ---- the plot ---- */
 
 #define PLOT_TRACKS 16
-#define PLOT_STREAMS 8 /* drawn */
+#define PLOT_STREAMS 8 /* streams that are drawn */
 
 struct plot_track {
 	struct roce_key key;
@@ -61,30 +61,31 @@ struct plot_track {
 };
 
 struct plot {
-	const struct filter *filter; /* streams that it does not want make room for others; NULL: all */
-	struct plot_row *rate[ANALYSIS_SHARDS]; /* NULL: nothing was seen */
+	const struct filter *filter; /* streams that it leaves out are replaced first; NULL: all streams count */
+	struct plot_row *rate[ANALYSIS_SHARDS]; /* NULL: the shard had no packet */
 	struct plot_track *track[ANALYSIS_SHARDS][PLOT_TRACKS];
-	__u32 failed; /* there was no memory for a part of it */
+	__u32 failed; /* an allocation failed */
 };
 
 /* Whether the name ends with .svg or .png. */
 bool plot_is_name(const char *path);
 
-/* filter: may be NULL; else it has to live as long. NULL: no memory. */
+/* filter: may be NULL; must live as long as the plot. Returns NULL: no memory. */
 struct plot *plot_new(const struct filter *filter);
 
-/* To be called for every frame, by any thread, as analysis_settings.see is. */
+/* Takes one frame. Any thread may call it, as analysis_settings.see. */
 void plot_see(struct plot *p, const struct analysis_seen *seen);
 
 /*
- * Draws into a file: the rate of all that was seen, and streams of those that snapshot_shown() has. s: finished; title: stands above. false: it could not, which was said in one line on stderr.
+ * Draws a file: the rate of all packets, and streams of snapshot_shown(). s: finished. title: printed above the picture. false:
+ * it failed, and one line on stderr says why.
  */
 bool plot_write(struct plot *p, const struct snapshot *s, const char *title, const char *path);
 
 /* p: may be NULL. */
 void plot_free(struct plot *p);
 
-/* ---- by plot_draw.c ---- */
+/* ---- plot_draw.c ---- */
 
 struct plot_picture {
 	const struct snapshot *snapshot;
@@ -94,10 +95,10 @@ struct plot_picture {
 	struct plot_track *track[PLOT_STREAMS];
 	const struct snapshot_stream *stream[PLOT_STREAMS];
 	size_t tracks;
-	bool faulty; /* they were chosen by their faults */
+	bool faulty; /* the streams were chosen by their faults */
 };
 
-/* gnuplot's commands for it. */
+/* Writes gnuplot's commands for the picture. */
 void plot_draw(FILE *out, struct plot_picture *picture);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What gnuplot is told: the rate above, a strip for each stream below, all over the same time. */
+/* Writes commands for gnuplot: the rate at the top, and a strip for each stream below, all on the same time axis. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,19 +10,19 @@
 
 #define NSEC 1000000000ll
 
-/* Sizes in pixels of the SVG picture; PNG has half as many again. */
+/* Sizes of the SVG picture in pixels. A PNG picture is 1.5 times as large. */
 #define WIDTH 1000
 #define LEFT 80
 #define RIGHT 80
 #define HEAD 72 /* title and legend */
 #define RATE 200
-#define BETWEEN 90 /* with the heading of the strips */
+#define BETWEEN 90 /* between rate and strips, with their heading */
 #define STRIP 84
-#define GAP 34 /* with the name of the next one */
+#define GAP 34 /* between strips, with the name of the next one */
 #define FOOT 60
-#define LONG 125 /* characters of a strip's name that fit */
+#define LONG 125 /* characters that fit in the name of a strip */
 
-/* By Okabe and Ito, whom colour-blind readers can tell apart; the marks differ by their shape as well. */
+/* Colours by Okabe and Ito, which colour-blind readers can tell apart. The marks differ in shape as well. */
 #define BLUE "#0072B2"
 #define SKY "#9FD3F0"
 #define ORANGE "#D55E00"
@@ -32,8 +32,8 @@
 #define GREY "#666666"
 
 static const struct {
-	const char *words, *style; /* gnuplot's point */
-	double lift; /* of the strip's height, so that marks of one bin do not hide each other */
+	const char *words, *style; /* gnuplot's point style */
+	double lift; /* fraction of the strip's height, so that marks of one bin do not hide each other */
 } marks[PLOT_MARKS] = {
 	[MARK_LOST] = { "PSNs missing", "pt 11 ps 1.1 lc rgb '" ORANGE "'", 0.12 },
 	[MARK_AGAIN] = { "late or seen before", "pt 6 ps 0.8 lw 1.5 lc rgb '" GREEN "'", -0.12 },
@@ -46,17 +46,17 @@ struct unit {
 	const char *name;
 };
 
-/* The picture on its way to gnuplot. */
+/* The picture while it is written. */
 struct sheet {
 	FILE *out;
 	struct plot_picture *picture;
 	int height;
-	__u64 start, end; /* of the capture, ns */
+	__u64 start, end; /* of the capture; ns */
 	struct unit time; /* size in ns */
 	double bits, packets; /* the highest rates, a second */
 };
 
-/* The largest unit of which there is at least one. */
+/* The largest unit that is not larger than n. */
 static struct unit choose_unit(double n, const struct unit *units)
 {
 	while (units[1].name && n < units->size)
@@ -117,7 +117,7 @@ static void print_span(struct sheet *s, const struct span *span)
 	s->packets = fmax(s->packets, packets);
 }
 
-/* A bin of which the capture has less than half says little: it is added to its neighbour. */
+/* A bin that the capture covers by less than half says little, so it is added to its neighbour. */
 static void print_rates(struct sheet *s)
 {
 	struct plot_row *r = &s->picture->rate;
@@ -127,7 +127,7 @@ static void print_rates(struct sheet *s)
 	fputs("$rate << EOD\n", s->out);
 	for (__u64 i = r->first; r->used && i <= r->last; i++)
 		packets += plot_row_cell(r, i)->packets;
-	/* few packets a bin would show bins, and no rate; more bins than this nobody can tell apart */
+	/* Bins with few packets would hide the rate, and more than 256 bins cannot be told apart. */
 	while (r->used && (r->last - r->first >= 256 || (r->last - r->first > 32 && packets < 100 * (r->last - r->first))))
 		plot_row_coarsen(r);
 	half = 1ull << r->shift >> 1;
@@ -151,7 +151,7 @@ static void print_rates(struct sheet *s)
 struct strip {
 	double least, most; /* PSNs since the stream's first */
 	unsigned int points;
-	unsigned int marks; /* which there are, bits of enum plot_mark */
+	unsigned int marks; /* marks in the strip, bits of enum plot_mark */
 };
 
 static void print_track(struct sheet *s, int t, struct strip *strip)
@@ -175,7 +175,7 @@ static void print_track(struct sheet *s, int t, struct strip *strip)
 	fputs("EOD\n", s->out);
 }
 
-/* Where the marks stand: at the PSN the stream had come to. */
+/* Prints the marks, each at the PSN that the stream had reached. */
 static void print_marks(struct sheet *s, int t, struct strip *strip)
 {
 	struct plot_row *r = &s->picture->track[t]->row;
@@ -202,7 +202,7 @@ static void print_marks(struct sheet *s, int t, struct strip *strip)
 
 /* ---- words ---- */
 
-/* In quotes, with nothing that gnuplot or a reader of SVG could take for its own. */
+/* Prints text in quotes, without characters that have a meaning for gnuplot or SVG. */
 static void print_quoted(FILE *out, const char *text)
 {
 	fputc('\'', out);
@@ -221,7 +221,7 @@ static void print_label(const struct sheet *s, double x, int y, const char *styl
 	fprintf(s->out, " at screen %.5f,%.5f %s\n", x / WIDTH, 1 - (double)y / s->height, style);
 }
 
-/* Who a stream is, and what happened to it. */
+/* The name of a stream and its faults in words. */
 static void describe(char *to, size_t size, const struct snapshot_stream *s)
 {
 	static const struct {
@@ -260,7 +260,7 @@ static void describe(char *to, size_t size, const struct snapshot_stream *s)
 
 /* ---- panels ---- */
 
-/* A place on the sheet, from `top` down, in pixels. */
+/* Places the next panel. top, height: pixels; top counts from the upper edge. */
 static void place(const struct sheet *s, int top, int height)
 {
 	fprintf(s->out, "set lmargin at screen %.5f\nset rmargin at screen %.5f\n", (double)LEFT / WIDTH, 1 - (double)RIGHT / WIDTH);
@@ -268,7 +268,7 @@ static void place(const struct sheet *s, int top, int height)
 		1 - (double)(top + height) / s->height);
 }
 
-/* Up to four round numbers on each side of 0, in the unit that they have in common. */
+/* Prints tics: up to four round numbers on each side of 0, all in one unit. */
 static void print_tics(FILE *out, double least, double most)
 {
 	double size = fmax(most, -least), step = pow(10, floor(log10(size / 4)));
@@ -291,7 +291,7 @@ static void draw_rates(const struct sheet *s)
 	double most_bits = s->bits > 0 ? s->bits / bits.size : 1, most_packets = s->packets > 0 ? s->packets / packets.size : 1;
 
 	place(s, HEAD, RATE);
-	/* the scales differ, so that packets of one size do not hide behind their bytes */
+	/* The scales differ, so that the two lines do not cover each other when all packets have one size. */
 	fprintf(s->out, "set border 11\nset yrange [0:%.6g]\nset y2range [0:%.6g]\nset xtics nomirror\n", most_bits * 1.1,
 		most_packets * 1.3);
 	fprintf(s->out, "set ytics nomirror autofreq\nset y2tics autofreq\nset grid ytics lc rgb '#dddddd'\n");

@@ -42,7 +42,7 @@ struct page page_open(FILE *out)
 	struct page page = { .out = out, .width = 10000 };
 	struct winsize size;
 
-	/* not a terminal: whoever reads it has room for every column */
+	/* A file has room for every column. */
 	if (!isatty(fileno(out)))
 		return page;
 	page.colour = !no_colour || !*no_colour;

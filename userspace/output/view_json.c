@@ -15,7 +15,7 @@
 #include "userspace/output/view.h"
 #include "userspace/output/view_json.h"
 
-/* JSON's integers are signed here; what does not fit is no count that was ever reached. */
+/* jansson's integers are signed. No counter ever reaches INT64_MAX. */
 static json_t *number(__u64 n)
 {
 	return json_integer(n <= INT64_MAX ? (json_int_t)n : INT64_MAX);
@@ -55,7 +55,7 @@ static void boolean(struct json_text *t, const char *key, bool value)
 	json_text_bool(t, value);
 }
 
-/* Addresses and keys of memory: hexadecimal, since many readers of JSON have no 64-bit integers. */
+/* Memory addresses and keys are hexadecimal strings, since many readers of JSON have no 64-bit integers. */
 static void hexadecimal_or_null(struct json_text *t, const char *key, bool known, __u64 n)
 {
 	json_text_key(t, key);
@@ -99,7 +99,7 @@ static void put_last(struct json_text *t, const struct roce_last *l)
 	json_text_close(t, '}');
 }
 
-/* Who the stream is: the first fields of its object. */
+/* The first fields of a stream's object: its identity. */
 static void put_identity(struct json_text *t, const struct roce_key *key, const __u8 dst[16], __u32 dqpn, __u8 service)
 {
 	bool datagram = key->kind == KEY_DATAGRAM;
@@ -147,7 +147,7 @@ static void put_rates(struct json_text *t, const struct rates *r)
 	json_text_close(t, '}');
 }
 
-/* Who says who the peer is. */
+/* Where the peer's QPN is known from. */
 static const char *const pair_names[] = { [PAIR_EXPECT] = "expect", [PAIR_CM] = "cm", [PAIR_NETLINK] = "netlink" };
 
 static void put_peer(struct json_text *t, const struct roce_pair *pair)
@@ -190,7 +190,7 @@ static json_t *interfaces_array(const struct snapshot *s)
 		const struct snapshot_interface *f = &s->interfaces[i];
 		json_t *name = json_string(f->name);
 
-		/* a file's name may be no UTF-8 */
+		/* the name of a file may not be UTF-8 */
 		json_array_append_new(array, json_pack("{s:o, s:s, s:s, s:o}", "name", name ?: json_string("?"),
 						       "mode", f->mode, "direction", f->direction,
 						       "ring_missed", number(f->ring_missed)));
@@ -207,7 +207,7 @@ static json_t *totals_object(const struct roce_totals *totals)
 	return o;
 }
 
-/* Prints and frees an object; without its braces if `flags` has JSON_EMBED. */
+/* Prints and frees an object. JSON_EMBED in `flags` leaves out its braces. */
 static bool print(FILE *out, json_t *o, size_t flags)
 {
 	bool failed = !o || json_dumpf(o, out, flags | VIEW_JSON);
@@ -230,7 +230,7 @@ json_t *view_json_head(const struct snapshot *s, const char *schema)
 	return o;
 }
 
-/* What few streams have, and whose texts may be anything. */
+/* Writes a value that few streams have, and that may hold any text. */
 static void put_value(struct json_text *t, const char *key, json_t *value)
 {
 	json_text_key(t, key);
@@ -243,7 +243,7 @@ static json_t *microseconds(bool known, __u64 ns)
 	return known ? json_real(ns / 1e3) : json_null();
 }
 
-/* Those that are not empty. */
+/* The buckets that are not empty. */
 static json_t *buckets(const struct roce_latency *l)
 {
 	json_t *array = json_array();
@@ -322,7 +322,7 @@ static void put_shown(struct json_text *t, const struct snapshot_stream *s, cons
 	json_text_close(t, '}');
 }
 
-/* Streams one by one, as text: as one JSON document a million of them would take gigabytes, and each some 50 us. */
+/* Prints streams one by one as text. One jansson document of a million streams would take gigabytes, and 50 us for each. */
 static bool print_streams(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v)
 {
 	struct json_text t;
@@ -334,7 +334,7 @@ static bool print_streams(FILE *out, const struct snapshot *now, const struct sn
 	return json_text_end(&t);
 }
 
-/* Names of a set. */
+/* The names of the bits in `set`. */
 static json_t *names_array(__u32 set, const char *const *name, int count)
 {
 	json_t *array = json_array();
@@ -397,7 +397,7 @@ static json_t *host_object(const struct host_report *r)
 	return json_pack("{s:o, s:o}", "counters", counters, "hints", hints);
 }
 
-/* What was wanted, how many streams that is, and of how many. The text may be no UTF-8. */
+/* The filter's text, the number of streams that it lets through, and of all. The text may not be UTF-8. */
 static json_t *filter_object(const struct snapshot *now)
 {
 	json_t *text = json_string(now->filter);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A snapshot for people: lines of totals, the table of streams, what the machine itself knows, and the faults of a capture. */
+/* Prints a snapshot for people: totals, the table of streams, what this machine knows, and the faults of a capture. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,21 +11,20 @@
 #include "userspace/output/view.h"
 
 #define NSEC 1000000000ll
-#define COUNTERS_SHOWN 8 /* of the machine */
+#define COUNTERS_SHOWN 8 /* counters of this machine, at most */
 #define CELL 112 /* bytes of a cell of the list of faults, the end included */
 #define INDENT 4
-#define WORDS 60 /* columns that the words want beside the rest; else they get lines of their own */
+#define WORDS 60 /* least room, in columns, for the words in their own column; with less they go on the next line */
 
 /* ---- totals ---- */
 
 struct total {
 	enum roce_counter counter;
 	const char *words;
-	bool always; /* also when it is 0 */
+	bool always; /* printed even if it is 0 */
 	bool fault;
 };
 
-/* Lines of totals. */
 static const struct total frames_line[] = {
 	{ COUNTER_other_frames, "other", true, false },
 	{ COUNTER_udp_packets, "of them watched UDP", false, false },
@@ -65,7 +64,7 @@ static const struct total unseen_line[] = {
 	{ COUNTER_events_lost, "events lost", false, true },
 };
 
-/* `title`, then the counters that have something to say; nothing at all if none has. */
+/* Prints `title` and the counters that are not 0 or that are always printed. Prints nothing if there is no such counter. */
 static void print_totals(const struct page *page, const char *title, const struct roce_totals *c,
 			 const struct total *line, size_t count)
 {
@@ -103,7 +102,7 @@ static void print_head(const struct page *page, const struct snapshot *now, cons
 			now->events.suppressed, now->events.suppressed == 1 ? " was" : "s were");
 }
 
-/* ---- the machine ---- */
+/* ---- this machine ---- */
 
 static void print_owner(FILE *out, const struct snapshot_stream *s)
 {
@@ -174,7 +173,7 @@ static void print_host(const struct page *page, const struct snapshot *now, cons
 	}
 }
 
-/* ---- the faults of a capture: how many of which kind, and what that is; and the first ones, frame by frame ---- */
+/* ---- faults of a capture: the number of each kind, and a list of the first ones ---- */
 
 enum { FRAME, TIME, STREAM, QPN, SERVICE, COLUMNS };
 
@@ -185,7 +184,7 @@ struct cells {
 static const struct cells titles = { { "frame", "after s", "stream", "QPN", "service" } };
 static const bool left[COLUMNS] = { [STREAM] = true, [SERVICE] = true };
 
-/* ns since the capture's first frame; a frame may be older. */
+/* since: ns from the capture's first frame; negative if the frame is older. */
 static void print_time(char to[CELL], __s64 since)
 {
 	long long ns = llabs(since);
@@ -219,7 +218,7 @@ static void print_cells(const struct page *page, const int width[COLUMNS], const
 	fputs(c->text[COLUMNS - 1], page->out);
 }
 
-/* What stands behind them, in a column of its own or on the next line. Returns where it begins. */
+/* Moves to the place of the words: a column of their own, or the next line. Returns the column. */
 static int print_behind(const struct page *page, const int width[COLUMNS], bool beside, const struct cells *c)
 {
 	int at = 2 * COLUMNS;
@@ -246,7 +245,7 @@ static void print_fault(const struct page *page, const int width[COLUMNS], bool 
 	int at;
 
 	event_text(&f->event, text);
-	text[strcspn(text, ":")] = 0; /* the words stand above, once */
+	text[strcspn(text, ":")] = 0; /* print_kinds() has printed the words */
 	print_cells(page, width, c);
 	at = print_behind(page, width, beside, c);
 	page_words(page, text + strlen("reason="), at, at, true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The streams of a snapshot for people: a table, and what its marks and lints mean. */
+/* The table of a snapshot's streams for people, and the meaning of its marks and lints. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void cell(char *to, const char *format, ...)
 	va_end(arguments);
 }
 
-/* Each fills one cell and says whether it shows a fault. */
+/* Each of these fills one cell. They return true if the cell shows a fault. */
 static bool cell_path(char *to, const struct row *r)
 {
 	const struct roce_key *key = &r->now->key;
@@ -39,7 +39,7 @@ static bool cell_path(char *to, const struct row *r)
 	return false;
 }
 
-/* The number that tells it from others: destination's, for UD source's; of UDP port and flow. */
+/* The destination QPN; of UD the source QPN; of UDP the port and the flow. */
 static bool cell_qpn(char *to, const struct row *r)
 {
 	const struct roce_key *key = &r->now->key;
@@ -132,7 +132,7 @@ static bool cell_lints(char *to, const struct row *r)
 	return length;
 }
 
-/* In the order in which they stand. Those that are not essential are left out from the end on, until the rest fits. */
+/* Columns from left to right. Where the terminal is narrow, those that are not essential are left out, the last one first. */
 static const struct column {
 	const char *title;
 	bool (*fill)(char *to, const struct row *r);
@@ -160,14 +160,14 @@ static const struct column {
 struct table_view {
 	const struct snapshot *now, *previous;
 	const struct view *view;
-	const struct snapshot_stream *worst[VIEW_WORST]; /* of STREAMS_WORST, in this order */
-	size_t count; /* of them, or of all that snapshot_shown() has */
-	size_t wanted; /* all that snapshot_shown() has */
-	size_t faulty; /* of STREAMS_WORST: streams with any fault, however small */
+	const struct snapshot_stream *worst[VIEW_WORST]; /* the streams of STREAMS_WORST, the worst first */
+	size_t count; /* rows: streams in worst[], or all of snapshot_shown() */
+	size_t wanted; /* streams of snapshot_shown() */
+	size_t faulty; /* STREAMS_WORST: streams with any fault, however small */
 	int width[COLUMNS]; /* 0: left out */
 };
 
-/* Keeps those that are worst, each before those that are less so; among equals the snapshot's order stays. */
+/* Fills worst[], the worst stream first. Equal streams keep the order of the snapshot. */
 static void choose_worst(struct table_view *t)
 {
 	struct fault_rank rank[VIEW_WORST + 1];
@@ -189,7 +189,7 @@ static void choose_worst(struct table_view *t)
 		t->worst[at] = s;
 		t->count += t->count < VIEW_WORST;
 	}
-	/* where some of many have faults, the others need no line */
+	/* If some of many streams have faults, only those are shown. */
 	if (t->wanted > VIEW_WORST && t->faulty && t->faulty < t->count)
 		t->count = t->faulty;
 }
@@ -203,7 +203,7 @@ static void choose(struct table_view *t)
 		t->count = t->wanted;
 }
 
-/* The i-th that was chosen; false: it is not to be shown. */
+/* The i-th of t->count rows. false: the stream is not shown. */
 static bool get_row(const struct table_view *t, size_t i, struct row *r)
 {
 	const struct snapshot_stream *s = t->view->streams == STREAMS_WORST ? t->worst[i] : snapshot_shown(t->now, i);
@@ -212,7 +212,7 @@ static bool get_row(const struct table_view *t, size_t i, struct row *r)
 	return view_wants(s, t->previous, t->view);
 }
 
-/* The widths the cells need; returns the number of rows. */
+/* Finds the width that each column needs. Returns the number of rows that are shown. */
 static size_t measure(struct table_view *t)
 {
 	size_t rows = 0;
@@ -239,7 +239,7 @@ static size_t measure(struct table_view *t)
 
 static void leave_out(struct table_view *t, int room)
 {
-	int used = -1; /* a space before each but the first */
+	int used = -1; /* a space is before each column but the first */
 
 	for (size_t c = 0; c < COLUMNS; c++)
 		used += t->width[c] + 1;
@@ -257,7 +257,7 @@ static void print_cell(const struct page *page, const struct table_view *t, size
 	int width = columns[c].left ? -t->width[c] : t->width[c];
 
 	if (c == COLUMNS - 1 && columns[c].left && width)
-		width = 1; /* nothing stands behind it: no blanks */
+		width = 1; /* the last column needs no blanks after its text */
 	if (width)
 		fprintf(page->out, "%s%s%*s%s", c ? " " : "", red ? PAGE_RED : "", width, text, red ? PAGE_PLAIN : "");
 }
@@ -282,7 +282,7 @@ static void print_rows(const struct page *page, const struct table_view *t)
 	}
 }
 
-/* ---- what it means ---- */
+/* ---- what marks and lints mean ---- */
 
 static void print_lint(const struct page *page, int lint, __u64 packets)
 {
@@ -315,7 +315,7 @@ static void print_meanings(const struct page *page, const struct table_view *t)
 			print_lint(page, l, lint[l]);
 }
 
-/* The table is not of all that the totals are of. */
+/* The table has only the filtered streams; the totals have all. */
 static void print_filter(const struct page *page, const struct table_view *t)
 {
 	size_t streams = t->now->stream_count;
@@ -325,7 +325,7 @@ static void print_filter(const struct page *page, const struct table_view *t)
 			streams == 1 ? "" : "s", t->now->filter);
 }
 
-/* What the table of STREAMS_WORST shows, above it, ... */
+/* The line above a table of STREAMS_WORST says which streams the table shows. */
 static void print_count(const struct page *page, const struct table_view *t)
 {
 	size_t streams = t->wanted;
@@ -341,7 +341,7 @@ static void print_count(const struct page *page, const struct table_view *t)
 		fprintf(page->out, ", none with faults%s:\n", streams > t->count ? "; the busiest" : "");
 }
 
-/* ... and what it leaves out, below. */
+/* The line below says how many streams it leaves out. */
 static void print_rest(const struct page *page, const struct table_view *t)
 {
 	size_t rest = t->wanted - t->count;
@@ -362,7 +362,7 @@ void view_table(const struct page *page, const struct snapshot *now, const struc
 	print_count(page, &t);
 	print_rows(page, &t);
 	print_rest(page, &t);
-	/* beneath each interval's table they would only be in the way */
+	/* A live run prints a table each interval: the meanings are printed under the first one only. */
 	if (!previous)
 		print_meanings(page, &t);
 }
