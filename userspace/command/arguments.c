@@ -71,7 +71,7 @@ void arguments_interfaces(const struct command *c, struct live_options *o, char 
 	o->interface_count = count;
 }
 
-/* ---- what frames are ---- */
+/* ---- the format of frames ---- */
 
 static const char *const links[] = {
 	[CAPTURE_LINK_FILE] = "file", [CAPTURE_LINK_ETHERNET] = "ethernet", [CAPTURE_LINK_IP] = "ip",
@@ -124,7 +124,7 @@ const struct option_entry arguments_expect[] = {
 	{ 0 },
 };
 
-/* ---- what is shown, and what is a fault ---- */
+/* ---- which streams are shown, and what is a fault ---- */
 
 static void take_filter(struct option_parser *p, const struct option_entry *e, const char *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Options that several commands share. Each table is about the type that its comment names; a command says where in its own
- * struct that lies (lib/option.h). The tables have no headings: they go on with the section before.
+ * Options that several commands share. Each table fills the type that its comment names. A command gives the offset of that
+ * type in its own struct (lib/option.h). The tables have no headings: they continue the section before.
  */
 #ifndef USERSPACE_COMMAND_ARGUMENTS_H
 #define USERSPACE_COMMAND_ARGUMENTS_H
@@ -13,7 +13,7 @@
 #include "userspace/model/filter.h"
 
 extern const struct option_entry arguments_interval[]; /* struct live_options: --interval, --duration */
-extern const struct option_entry arguments_attach[];   /* struct live_options: --mode, --direction, --share */
+extern const struct option_entry arguments_attach[];   /* struct live_options: --mode, --direction, --share, --ready */
 extern const struct option_entry arguments_count[];    /* struct live_options: --icrc, --drop, --max-streams */
 extern const struct option_entry arguments_verbose[];  /* bool: --verbose */
 extern const struct option_entry arguments_link[];     /* enum capture_link: --link */
@@ -23,10 +23,10 @@ extern const struct option_entry arguments_expect[];   /* const char *: --expect
 extern const struct option_entry arguments_filter[];   /* struct filter *, which the caller frees: --filter */
 extern const struct option_entry arguments_fail[];     /* struct fault_exit: --exit-code, --fail-on */
 
-/* What `--help TOPIC` lists. */
+/* The topics of `--help TOPIC`. */
 extern const struct option_topic topic_counters, topic_events, topic_lints, topic_expect, topic_filter;
 
-/* The interfaces that the command line names. */
+/* Checks the names of interfaces on the command line and stores them. Ends the program if one is wrong. */
 void arguments_interfaces(const struct command *c, struct live_options *o, char **names, size_t count);
 
 #endif

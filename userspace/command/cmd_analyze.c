@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* rocescope analyze: the same verdicts as live, from capture files. */
+/* rocescope analyze: gives the verdicts of `monitor` for capture files. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -26,12 +26,12 @@ struct options {
 	struct view view;
 	struct filter *filter; /* may be NULL */
 	struct fault_exit fail;
-	size_t listed; /* packets with faults, at most */
+	size_t listed; /* packets with faults that are listed, at most */
 	const char *plot; /* may be NULL */
 	bool json;
 };
 
-/* Who looks at each frame as well. */
+/* What else looks at each frame. */
 struct watchers {
 	struct fault_list faults;
 	struct plot *plot; /* may be NULL */
@@ -151,7 +151,7 @@ static bool fill_interfaces(const struct options *o, struct snapshot *s)
 	return true;
 }
 
-/* false, with errno. */
+/* false: it failed, see errno. */
 static bool print(const struct options *o, struct snapshot *s)
 {
 	errno = ENOMEM;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* rocescope capture: the faulty packets of interfaces, each with its context, into pcapng files. */
+/* rocescope capture: writes the faulty packets of interfaces, with their context, to pcapng files. */
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
@@ -35,14 +35,14 @@ struct capture {
 	struct live live;
 	struct taken taken;
 	struct ng_writer *writer;
-	bool failed;	/* not all that was taken could be written */
-	__u64 seen[CAPTURE_SAMPLE + 1]; /* packets that came from the kernel, by enum capture_what */
-	__u64 kinds[ROCE_EVENTS];	/* of the faulty ones */
-	__u64 lost_before;		/* capture_record.lost of the last one */
+	bool failed;	/* a packet could not be written */
+	__u64 seen[CAPTURE_SAMPLE + 1]; /* packets from the kernel, by enum capture_what */
+	__u64 kinds[ROCE_EVENTS];	/* faulty packets with this event */
+	__u64 lost_before;		/* capture_record.lost of the last packet */
 	__u64 taken_of[INTERFACES_MOST];
 	__u64 written_of[INTERFACES_MOST];
 	__u64 start; /* ns since 1970 */
-	__u64 lost, suppressed; /* in the end */
+	__u64 lost, suppressed; /* set at the end */
 	__u64 written;
 	__u32 files;
 	char *last_path;
@@ -175,7 +175,7 @@ static const char *name_of(const char *path)
 	return strcmp(path, "-") ? path : "standard output";
 }
 
-/* Said once. Where a disk is full, what comes is still counted; where a pipe's reader has gone, watch() ends. */
+/* Reports the first failure. On a full disk the command goes on counting; without a reader of the pipe watch() ends. */
 static void say_failed(struct capture *c)
 {
 	bool broken = ng_broken(c->writer);
@@ -216,7 +216,7 @@ static void on_packet(void *context, const struct taken_packet *p)
 	};
 
 	count(c, p);
-	if (p->record->lost > c->lost_before) { /* two CPUs' records may have changed places */
+	if (p->record->lost > c->lost_before) { /* records of two CPUs may come in the wrong order */
 		packet.dropped = p->record->lost - c->lost_before;
 		c->lost_before = p->record->lost;
 	}
@@ -259,7 +259,7 @@ static bool open_file(struct capture *c)
 	for (size_t i = 0; i < o->live.interface_count; i++)
 		interfaces[i] = (struct ng_interface){ .name = o->live.interface[i], .filter = filter,
 						       .snaplen = o->taken.capture.snaplen };
-	live_unblock(&c->live); /* a named pipe waits for its reader */
+	live_unblock(&c->live); /* opening a named pipe waits for its reader */
 	c->writer = ng_open(o->path, interfaces, o->live.interface_count, &o->rotation, error);
 	live_block(&c->live);
 	if (!c->writer)
@@ -268,8 +268,8 @@ static bool open_file(struct capture *c)
 }
 
 /*
- * Looked at before anything is attached. The file is opened only then, since what stands in it would be lost where nothing
- * can be attached.
+ * Checks the path before anything is attached. The file itself is opened after that: opening truncates it, and an attach that
+ * fails must not cost its content.
  */
 static bool can_write(const char *path)
 {
@@ -295,7 +295,7 @@ static __u64 file_size(const char *path)
 	return stat(path, &s) ? 0 : s.st_size;
 }
 
-/* Once an interval, for people who watch. */
+/* Prints progress once an interval, on a terminal only. */
 static void show_progress(const struct capture *c)
 {
 	const __u64 *seen = c->seen;
@@ -309,7 +309,7 @@ static void show_progress(const struct capture *c)
 		taken_lost(&c->taken), path, file_size(path) / 1e6);
 }
 
-/* A reader that has stopped reading must not hold us when we are told to stop. */
+/* A signal must end us even if the reader of the file has stopped reading. */
 static bool read_packets(struct capture *c, bool (*read)(struct taken *t))
 {
 	bool good;
@@ -362,7 +362,7 @@ static bool watch(struct capture *c)
 	}
 }
 
-/* Off the interfaces first, so that nothing comes any more. */
+/* Detaches first, so that no more packets come. */
 static bool finish(struct capture *c)
 {
 	char error[NG_ERROR];
@@ -388,7 +388,7 @@ static bool finish(struct capture *c)
 	return read && c->last_path;
 }
 
-/* ---- what it came to ---- */
+/* ---- the summary ---- */
 
 static json_t *kinds_as_json(const struct capture *c)
 {
@@ -485,7 +485,7 @@ int cmd_capture(int argc, char **argv)
 	c->options = &o;
 	live_prepare(&c->live, &o.live);
 	live_insist(&c->live);
-	signal(SIGXFSZ, SIG_IGN); /* an error of a write */
+	signal(SIGXFSZ, SIG_IGN); /* then the write fails */
 	status = run(c);
 	live_end(&c->live);
 	taken_end(&c->taken);

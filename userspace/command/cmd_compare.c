@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* rocescope compare: the comparator of the source tree in whose build/ this program is. */
+/* rocescope compare: runs the comparator of the source tree whose build/ holds this program. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

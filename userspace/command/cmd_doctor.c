@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* rocescope doctor: what a sender does wrong, in words. */
+/* rocescope doctor: says in words what a sender does wrong. */
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -16,13 +16,13 @@
 #include "userspace/output/findings_view.h"
 
 #define MAX_STREAMS 1000000
-#define LIVE_STREAMS 65536 /* of interfaces */
+#define LIVE_STREAMS 65536 /* where interfaces are watched */
 
 struct options {
 	char **files; /* or interfaces */
 	size_t file_count;
 	struct analysis_settings analysis;
-	struct live_options live; /* without interfaces: files */
+	struct live_options live; /* no interfaces: the command reads files */
 	const char *expect;
 	bool json, exit_code;
 };
@@ -78,7 +78,7 @@ const struct command doctor_command = {
 		"  rocescope doctor --help findings\n",
 };
 
-/* An interface's name, where there is no file of it. */
+/* Whether it is the name of an interface. A file of that name comes first. */
 static bool is_interface(const char *name)
 {
 	return strcmp(name, "-") && access(name, F_OK) && if_nametoindex(name);
@@ -90,7 +90,7 @@ static bool say_missing(const char *name)
 	return false;
 }
 
-/* All of them are files, or all are interfaces. false: there is no such thing. */
+/* Arguments are all files, or all interfaces. false: one of them does not exist. */
 static bool take_arguments(struct options *o)
 {
 	size_t interfaces = 0;
@@ -116,7 +116,7 @@ static bool parse_options(struct options *o, int argc, char **argv)
 	int first;
 
 	*o = (struct options){
-		/* one thread: a stream's answers are judged in the order of the file */
+		/* one thread: the answers of a stream are judged in the order of the file */
 		.analysis = { .max_streams = MAX_STREAMS, .threads = 1, .progress = isatty(STDERR_FILENO), .stop = &stop },
 		.live = { .settings = { .icrc_every = 1, .max_streams = LIVE_STREAMS }, .interval = 1 },
 	};
@@ -135,7 +135,7 @@ static void see(void *context, const struct analysis_seen *seen)
 	doctor_take(context, &p);
 }
 
-/* Whether there is a finding; candidates are none. */
+/* Whether there is a finding. Candidates do not count. */
 static bool any(const struct findings *f)
 {
 	return f->count && f->list[0].certain;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* rocescope monitor: watches interfaces live. Its command line; the run is monitor.c. */
+/* rocescope monitor: watches interfaces live. This is its command line; monitor.c runs it. */
 #include <string.h>
 
 #include "userspace/command/arguments.h"
@@ -15,7 +15,7 @@ static void take_prometheus(struct option_parser *p, const struct option_entry *
 	option_text(p, e, text);
 }
 
-/* It becomes the name of a file. */
+/* The name becomes the name of a file. */
 static void take_pin(struct option_parser *p, const struct option_entry *e, const char *text)
 {
 	if (!*text || strchr(text, '/') || strlen(text) > PIN_NAME_MAX)

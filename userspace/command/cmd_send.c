@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* rocescope send: a software FPGA. One thread makes packets, this one lets them leave. */
+/* rocescope send: a software FPGA. One thread makes packets, and the main thread sends them. */
 #include <errno.h>
 #include <net/if.h>
 #include <pthread.h>
@@ -17,8 +17,8 @@
 #include "userspace/send/planner.h"
 #include "userspace/send/send_report.h"
 
-#define NAP_NS (20 * NSEC_PER_USEC) /* where there is nothing to send yet */
-#define LEAD_NS NSEC_PER_MSEC	    /* from the first packet's making to its departure */
+#define NAP_NS (20 * NSEC_PER_USEC) /* the pause when there is nothing to send yet */
+#define LEAD_NS NSEC_PER_MSEC	    /* from when the first packet is ready to its departure */
 
 struct sender {
 	struct send_options *options;
@@ -42,7 +42,7 @@ static void *make_packets(void *planner)
 	return NULL;
 }
 
-/* Those that end a run. What was blocked before. */
+/* Blocks the signals that end a run. Returns the mask from before. */
 static sigset_t block_signals(void)
 {
 	sigset_t signals, old;
@@ -55,7 +55,7 @@ static sigset_t block_signals(void)
 	return old;
 }
 
-/* Signals are this thread's, so that they interrupt what it waits for. */
+/* Starts the other thread with signals blocked, so that they interrupt the waits of this one. */
 static bool start_planner(struct sender *s, pthread_t *thread)
 {
 	sigset_t old = block_signals();
@@ -78,7 +78,7 @@ static bool all_left(const struct send_memory *m)
 	return __atomic_load_n(&m->ended, __ATOMIC_ACQUIRE) && !waiting(m);
 }
 
-/* Until the plan ends or somebody stops it; what is in the ring leaves in any case. false: the way out cannot go on. */
+/* Sends until the plan ends or a signal comes. The rest of the ring is always sent. false: the output failed. */
 static bool let_leave(struct sender *s)
 {
 	struct send_memory *m = s->outlet.memory;
@@ -92,7 +92,7 @@ static bool let_leave(struct sender *s)
 			continue;
 		}
 		if (s->report.paced && !m->start)
-			__atomic_store_n(&m->start, now + LEAD_NS, __ATOMIC_RELAXED); /* the planner looks at it */
+			__atomic_store_n(&m->start, now + LEAD_NS, __ATOMIC_RELAXED); /* the planner reads it */
 		if (!s->outlet.kind->run(&s->outlet)) {
 			planner_abandon(s->planner);
 			complain(s->outlet.said);
@@ -104,7 +104,7 @@ static bool let_leave(struct sender *s)
 	return true;
 }
 
-/* ---- what it came to ---- */
+/* ---- the summary ---- */
 
 static double seconds_of(const struct sender *s, uint64_t begun)
 {
@@ -119,7 +119,7 @@ static double seconds_of(const struct sender *s, uint64_t begun)
 	return (now_ns() - begun) / 1e9;
 }
 
-/* ns from a burst to the next one. */
+/* ns from one burst to the next. 0: packets do not leave in bursts. */
 static uint64_t between_bursts(const struct plan *plan, const struct send_memory *m)
 {
 	double units = plan->rate.unit == RATE_PACKETS ? 1 : 8.0 * m->bytes / m->consumed;
@@ -127,7 +127,7 @@ static uint64_t between_bursts(const struct plan *plan, const struct send_memory
 	return plan->burst > 1 ? plan->burst * units * 1e9 / plan->rate.per_second : 0;
 }
 
-/* While the memory is still there. */
+/* Call it before the outlet is closed, which frees the memory. */
 static void measure(struct sender *s, uint64_t begun)
 {
 	const struct send_memory *m = s->outlet.memory;
@@ -147,7 +147,7 @@ static void measure(struct sender *s, uint64_t begun)
 	}
 }
 
-/* After the way out is closed: what it held has left, or has not. */
+/* Call it after the outlet is closed: by then each of its packets has left or is lost. */
 static void count_losses(struct sender *s)
 {
 	struct send_report *r = &s->report;
@@ -156,7 +156,7 @@ static void count_losses(struct sender *s)
 	if (s->options->plan.file)
 		return;
 	if (!netdev_lost(s->ifindex, &s->before, r->packets, s->outlet.retried, &r->lost)) {
-		if (r->complete) /* or it has been said */
+		if (r->complete) /* else the reason was already printed */
 			complain("the interface has gone");
 		r->complete = false;
 	}
@@ -168,7 +168,7 @@ static bool cannot_write(const char *path)
 	return false;
 }
 
-/* Better now than after an hour. */
+/* Checks the path of the truth before the run, which may take an hour. */
 static bool can_write_truth(const struct plan *plan)
 {
 	return !plan->truth || truth_writable(plan->truth) || cannot_write(plan->truth);
@@ -198,7 +198,7 @@ static bool report(const struct sender *s)
 	return false;
 }
 
-/* Truth and summary, come what may: a second Ctrl-C waits until the truth is written. */
+/* Always writes truth and summary. A second Ctrl-C waits until the truth is written. */
 static int finish(struct sender *s, uint64_t begun)
 {
 	sigset_t old;
@@ -206,7 +206,7 @@ static int finish(struct sender *s, uint64_t begun)
 
 	measure(s, begun);
 	if (!s->outlet.kind->close(&s->outlet)) {
-		if (s->report.complete) /* or it has been said */
+		if (s->report.complete) /* else the reason was already printed */
 			complain(s->outlet.said);
 		s->report.complete = false;
 	}
@@ -264,7 +264,7 @@ int cmd_send(int argc, char **argv)
 		usage_error("send: with its faults a frame may have %u bytes, at most %d are possible: lower --mtu",
 			    s.outlet.frame_most, CELL_BYTES);
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* both are errors of a write, and the truth is still to be written */
+	signal(SIGXFSZ, SIG_IGN); /* then a write fails instead, and the truth is still written */
 	stop_on_signals();
 	status = run(&s);
 	options_free(&o);

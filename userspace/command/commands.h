@@ -9,10 +9,10 @@
 
 extern const struct command monitor_command, analyze_command, capture_command, doctor_command, compare_command;
 
-/* What --help lists of one command only. */
+/* A topic of --help that only one command has. */
 extern const struct option_topic topic_findings;
 
-/* argv[0] is the subcommand's name. They return the exit status (EXIT_*). */
+/* Run a subcommand. argv[0]: its name. They return the exit status (EXIT_*). */
 int cmd_monitor(int argc, char **argv);
 int cmd_analyze(int argc, char **argv);
 int cmd_capture(int argc, char **argv);

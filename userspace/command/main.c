@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* rocescope: watches RoCEv2 on the wire. */
+/* rocescope: the command line and its subcommands. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,8 +64,8 @@ static json_t *dump_names(const char *const *names, size_t count)
 }
 
 /*
- * Every command's options, the topics of --help, and the names of counters, events and lints, as one JSON object: for the man
- * page, the completion and tests.
+ * Prints every command's options, the topics of --help, and the names of counters, events and lints as one JSON object. The man
+ * page, the completion and tests use it.
  */
 static void dump(void)
 {
@@ -83,7 +83,7 @@ static void dump(void)
 	json_decref(all);
 }
 
-/* What the program itself answers; false: nothing of that. */
+/* Answers --help and the like. false: the word is none of them. */
 static bool answer(const char *word, const char *topic)
 {
 	if (!strcmp(word, "--version"))
@@ -99,7 +99,10 @@ static bool answer(const char *word, const char *topic)
 	return true;
 }
 
-/* Where one is closed, what we open next would be taken for it, and what we print would go there: a device the wrong way round. */
+/*
+ * If a standard file is closed, the next file that we open would take its number and get our output. /dev/null, opened for the
+ * other direction, takes it instead, so that reads and writes fail.
+ */
 static void occupy_standard_files(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

@@ -24,37 +24,37 @@
 #include "userspace/prometheus/metrics.h"
 #include "userspace/screen/screen.h"
 
-#define EVENTS_PAUSE 100000000 /* ns from reading events to reading */
-#define TICK 1000000000	       /* ns: others want to be called so often */
+#define EVENTS_PAUSE 100000000 /* ns between two reads of events */
+#define TICK 1000000000	       /* ns: the longest wait, since others need regular calls */
 
 struct monitor {
 	const struct monitor_options *options;
-	struct monitor_bpf *bpf; /* without events */
-	struct taken taken;	 /* with them */
+	struct monitor_bpf *bpf; /* if no events are read */
+	struct taken taken;	 /* if events are read */
 	struct live live;
 	FILE *out;
 	struct snapshot now, previous;
 	bool has_previous;
-	__u8 *limits; /* enum limit of each of its streams, for the metrics; NULL: nobody asks */
-	bool takes; /* events are had */
+	__u8 *limits; /* enum limit of each stream of `previous`, for the metrics; NULL: not needed */
+	bool takes; /* events are read */
 	struct history *history;
 	struct events *events;
 	struct focus *focus;
 	struct host *host;
 	struct screen *screen;
-	bool had_screen; /* what is left on the terminal is to fit there */
+	bool had_screen; /* the final report goes to the terminal and has to fit */
 	struct exporter *exporter;
-	struct live_meanwhile meanwhile; /* while a reader of standard output has stalled */
-	struct metrics_memory told; /* to those who ask it */
-	int error; /* of printing events */
+	struct live_meanwhile meanwhile; /* what runs while a reader of standard output has stalled */
+	struct metrics_memory told; /* what earlier scrapes have got */
+	int error; /* errno of printing events; 0: none */
 };
 
-/* ---- what is shown ---- */
+/* ---- output ---- */
 
 static struct screen_source source(const struct monitor *m)
 {
 	return (struct screen_source){
-		.now = &m->previous, /* the newest that is complete */
+		.now = &m->previous, /* the newest complete snapshot */
 		.history = m->history,
 		.host = m->host,
 		.focus = m->focus,
@@ -69,7 +69,7 @@ static bool say_output(int error)
 	return false;
 }
 
-/* 0 or an errno. A reader that has stopped reading must not hold us when we are told to stop. */
+/* Returns 0 or an errno. A signal must end us even if the reader has stopped reading. */
 static int print_snapshot(const struct monitor *m)
 {
 	const struct snapshot *previous = m->has_previous && !m->had_screen ? &m->previous : NULL;
@@ -83,7 +83,7 @@ static int print_snapshot(const struct monitor *m)
 	return error;
 }
 
-/* What is shown of it. */
+/* Applies the filter. */
 static bool choose_streams(const struct monitor *m, struct snapshot *s)
 {
 	if (filter_snapshot(m->options->filter, s))
@@ -105,7 +105,7 @@ static bool take_snapshot(struct monitor *m)
 	return true;
 }
 
-/* What held each stream back since the snapshot before, while that is still there. */
+/* Stores what held each stream back since the previous snapshot, before that one is freed. */
 static void keep_limits(struct monitor *m)
 {
 	free(m->limits);
@@ -124,7 +124,7 @@ static void keep_snapshot(struct monitor *m)
 	m->now = (struct snapshot){ 0 };
 }
 
-/* Between the first and the last, where events are printed or nobody looks, snapshots are not printed. */
+/* Takes a snapshot and shows it. With --events only the last one is printed, with --quiet none. */
 static bool show(struct monitor *m, bool last)
 {
 	struct screen_source s = source(m);
@@ -145,7 +145,7 @@ static bool show(struct monitor *m, bool last)
 
 /* ---- the run ---- */
 
-/* One of its own, and without the host: what the snapshot that is shown knows of owners has to stay. */
+/* A scrape takes its own snapshot, without host_look(): the snapshot on the screen points to the owners of the last call. */
 static bool fill_metrics(void *context, FILE *out)
 {
 	struct monitor *m = context;
@@ -191,7 +191,7 @@ static void on_taken(void *context, const struct taken_packet *p)
 		m->error = events_see(m->events, p, &packet, known);
 }
 
-/* While they are printed, as print_snapshot() does. */
+/* Reads and prints events. Signals are unblocked as in print_snapshot(). */
 static bool take_events(struct monitor *m, bool (*take)(struct taken *t), bool last)
 {
 	bool read;
@@ -213,7 +213,7 @@ static bool read_events(struct monitor *m)
 	return !m->error || say_output(m->error);
 }
 
-/* Whatever came in: keys, a scrape. false: told to end. */
+/* Handles keys and scrapes. false: the user wants to quit. */
 static bool serve(struct monitor *m)
 {
 	struct screen_source s = source(m);
@@ -233,7 +233,7 @@ static void serve_meanwhile(void *context)
 	service_alive();
 }
 
-/* Until `deadline` (ns, monotonic). false: the end. */
+/* Waits until `deadline` (ns, monotonic), and serves meanwhile. false: the run ends. */
 static bool wait_until(struct monitor *m, __u64 deadline, bool *good)
 {
 	struct pollfd fds[3];
@@ -260,7 +260,7 @@ static bool wait_until(struct monitor *m, __u64 deadline, bool *good)
 	}
 }
 
-/* Snapshots until the end, but the final one. false: something failed. */
+/* Takes all snapshots but the final one. false: something failed. */
 static bool watch(struct monitor *m)
 {
 	const struct live_options *o = &m->options->live;
@@ -275,12 +275,12 @@ static bool watch(struct monitor *m)
 			return false;
 		do
 			next += interval;
-		while (next < now_ns()); /* a slow reader gets fewer snapshots, not late ones */
+		while (next < now_ns()); /* a slow reader gets fewer snapshots, but no old ones */
 	}
 	return good;
 }
 
-/* Off the interfaces first, so that the final snapshot has everything that was counted. */
+/* Detaches first, so that the final snapshot has everything that was counted. */
 static bool finish(struct monitor *m)
 {
 	bool read;
@@ -314,7 +314,7 @@ static int begin_counting(struct monitor *m)
 	return live_begin(&m->live, &programs);
 }
 
-/* With events: the programs of bpf/capture.bpf.c, which count the same and hand out faulty packets; their headers will do. */
+/* With events: the programs of bpf/capture.bpf.c count the same, and pass on the headers of faulty packets. */
 static int begin_taking(struct monitor *m)
 {
 	struct taken_options wanted = {
@@ -331,7 +331,7 @@ static bool wants_screen(const struct monitor_options *o)
 	return !o->json && !o->plain && !o->quiet && !o->events && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-/* What is beside the counting. */
+/* Begins everything but the counting. */
 static void begin_others(struct monitor *m)
 {
 	const struct monitor_options *o = m->options;
@@ -351,7 +351,7 @@ static void begin_others(struct monitor *m)
 		m->screen = screen_begin(o->filter ? filter_text(o->filter) : NULL);
 }
 
-/* Before anything is attached: an address that is taken is a mistake on the command line. */
+/* Call it before anything is attached: an address in use is a mistake on the command line. */
 static bool begin_exporter(struct monitor *m)
 {
 	if (m->options->prometheus)
@@ -367,7 +367,7 @@ static int run(struct monitor *m)
 
 	if (!begin_exporter(m))
 		return EXIT_COULD_NOT;
-	/* without events the table lacks what faults were like, and nothing else */
+	/* without events the table lacks only the details of faults */
 	m->takes = m->options->events || m->options->on_fault || (wants_screen(m->options) && kernel_has_frags());
 	status = m->takes ? begin_taking(m) : begin_counting(m);
 	if (status)
@@ -386,7 +386,7 @@ static void end(struct monitor *m)
 	screen_end(m->screen);
 	exporter_stop(m->exporter);
 	events_end(m->events);
-	__fpurge(m->out); /* what could not be written */
+	__fpurge(m->out); /* drop what could not be written */
 	fclose(m->out);
 	live_end(&m->live);
 	host_close(m->host);

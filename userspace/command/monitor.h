@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The run of `rocescope monitor`: the kernel counts, and whoever wants to know is told each interval. */
+/* Runs `rocescope monitor`: the kernel counts, and each interval the counters are read and shown. */
 #ifndef USERSPACE_COMMAND_MONITOR_H
 #define USERSPACE_COMMAND_MONITOR_H
 
@@ -12,17 +12,17 @@ struct monitor_options {
 	struct live_options live;
 	enum view_streams streams;
 	struct fault_exit fail;
-	struct filter *filter; /* NULL: all */
-	const char *prometheus; /* ADDR:PORT, NULL */
+	struct filter *filter; /* NULL: all streams */
+	const char *prometheus; /* ADDR:PORT; NULL: none */
 	size_t prometheus_streams;
-	const char *on_fault; /* command, NULL */
-	const char *unpin;    /* that is all there is to do, NULL */
-	__u64 event_limit;    /* of a stream and second */
+	const char *on_fault; /* command; NULL: none */
+	const char *unpin;    /* remove this pin and do nothing else; NULL: no */
+	__u64 event_limit;    /* events of one stream in a second */
 	bool json, plain, quiet, events;
-	bool detach; /* nothing but that: live_clear() */
+	bool detach; /* call live_clear() and do nothing else */
 };
 
-/* Until the end. Returns the exit status; what went wrong was said. */
+/* Runs until the end. Returns the exit status. Errors are printed. */
 int monitor_run(const struct monitor_options *o);
 
 #endif

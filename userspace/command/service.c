@@ -5,7 +5,7 @@
 #include "lib/clock.h"
 #include "userspace/command/service.h"
 
-static __u64 pause_ns; /* between two signs of life, 0: nobody waits for any */
+static __u64 pause_ns; /* between two messages to the watchdog; 0: there is none */
 static __u64 next;
 
 void service_ready(const char *words)
@@ -13,7 +13,7 @@ void service_ready(const char *words)
 	uint64_t watchdog_us;
 
 	if (sd_watchdog_enabled(0, &watchdog_us) > 0)
-		pause_ns = watchdog_us * NSEC_PER_USEC / 4; /* sd_watchdog_enabled(3) wants half */
+		pause_ns = watchdog_us * NSEC_PER_USEC / 4; /* sd_watchdog_enabled(3) recommends half */
 	sd_notifyf(0, "READY=1\nSTATUS=%s", words);
 }
 

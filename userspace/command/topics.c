@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What --help TOPIC prints, of topics that several commands have. */
+/* The topics of --help that several commands share. */
 #include <stdio.h>
 
 #include "lib/list.h"

@@ -6,12 +6,12 @@
 #include "userspace/model/event_text.h"
 #include "userspace/screen/columns.h"
 
-#define NUMBER 7	 /* columns of a number, and of a rate: format.h */
-#define RATE 6
-#define ELASTIC_LEAST 12 /* of what is still something when it is cut */
-#define PATH_GOOD 45	 /* so much of "stream" tells most addresses from each other, */
-#define PATH_LEAST 23	 /* and so much stays, however little room there is */
-#define RECENT 10000000000ull /* ns: a fault that is shown as one */
+#define NUMBER 7	 /* width of a number (format.h) */
+#define RATE 6		 /* width of a rate (format.h) */
+#define ELASTIC_LEAST 12 /* least width of a column whose text may be cut */
+#define PATH_GOOD 45	 /* width of "stream" that tells most addresses apart */
+#define PATH_LEAST 23	 /* least width of "stream" */
+#define RECENT 10000000000ull /* ns: a fault is highlighted for this long */
 
 const struct column_words column_words[COLUMNS] = {
 	[COLUMN_STREAM] = { "stream", "who sends to whom", true },
@@ -64,7 +64,7 @@ static void fill_fault(char *to, const struct row *r, __u64 time)
 		format_ago(to, time > r->last_fault ? (time - r->last_fault) / 1e9 : 0);
 }
 
-/* limit.h's words end in "-limited", as the column does. */
+/* The names of limit.h, without "-limited": the column's title says it. */
 static void fill_limit(char *to, const struct row *r)
 {
 	const char *name = limit_names[r->limit];
@@ -91,7 +91,7 @@ static bool fill_number(char *to, __u64 n, bool fault)
 
 bool column_fill(enum column c, char to[CELL], const struct rows *rows, const struct row *r, size_t width)
 {
-	bool sequence = r->trusted && !r->estimate; /* its PSNs and messages count */
+	bool sequence = r->trusted && !r->estimate; /* its PSNs and messages are part of the totals */
 	char number[CELL];
 
 	switch (c) {
@@ -160,7 +160,7 @@ static int less_first(__u64 a, __u64 b)
 	return a < b ? -1 : a > b;
 }
 
-/* What is not known comes last. */
+/* Unknown (empty) text comes last. */
 static int text_first(const char *a, const char *b)
 {
 	return !*a - !*b ?: strcmp(a, b);
@@ -207,7 +207,7 @@ int column_compare(enum column c, const struct row *x, const struct row *y)
 	return 0;
 }
 
-/* ---- which of them, and how wide ---- */
+/* ---- choice and widths ---- */
 
 void column_measure(struct layout *need, const struct rows *rows, const struct row *r)
 {
@@ -263,7 +263,7 @@ static void leave_out(struct layout *l, size_t *used, int c)
 	l->width[c] = 0;
 }
 
-/* From column `last` down to `first`, until the rest fits. */
+/* Leaves out columns from `last` down to `first` until the rest fits. */
 static void leave_out_some(struct layout *l, size_t *used, size_t room, int last, int first, int sorted)
 {
 	for (int c = last; c >= first && *used > room; c--)
@@ -282,7 +282,7 @@ static void cut_path(struct layout *l, size_t *used, size_t room, size_t least)
 	*used -= cut;
 }
 
-/* Gives what room is left to those that were cut. */
+/* Gives the remaining room to columns that were cut. */
 static void widen(struct layout *l, const struct layout *need, size_t room, size_t used)
 {
 	for (int c = 0; c < COLUMNS && used < room; c++) {
@@ -308,8 +308,8 @@ struct layout columns_choose(const struct layout *need, const struct rows *r, si
 			l.width[c] = ELASTIC_LEAST;
 		used += l.width[c] + 1;
 	}
-	used--; /* no blank behind the last */
-	/* long addresses are cut before what makes the table one is left out */
+	used--; /* no blank after the last column */
+	/* Long addresses are cut before the most important columns are left out. */
 	leave_out_some(&l, &used, room, COLUMNS - 1, COLUMN_FAULT + 1, sorted);
 	cut_path(&l, &used, room, PATH_GOOD);
 	leave_out_some(&l, &used, room, COLUMN_FAULT, COLUMN_BAD + 1, sorted);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The table's columns: what stands in them, which of them fit, how rows are put in order by them. */
+/* The columns of the table: their cells, which of them fit, and how they order rows. */
 #ifndef USERSPACE_SCREEN_COLUMNS_H
 #define USERSPACE_SCREEN_COLUMNS_H
 
 #include "userspace/screen/format.h"
 #include "userspace/screen/rows.h"
 
-/* In the order in which they stand: the most important first, since those at the right are left out where room is short. */
+/* Columns from left to right, the most important first: where room is short, those at the right are left out. */
 enum column {
 	COLUMN_STREAM, COLUMN_QPN, COLUMN_SERVICE, COLUMN_BITS, COLUMN_RATE, COLUMN_LOST, COLUMN_BAD, COLUMN_BROKEN,
 	COLUMN_FAULT, COLUMN_LIMIT, COLUMN_OWNER, COLUMN_MESSAGES, COLUMN_RECOVERED, COLUMN_DUPLICATES, COLUMN_PACKETS,
@@ -14,34 +14,34 @@ enum column {
 	COLUMNS
 };
 
-#define COLUMN_WORST COLUMNS /* no column, an order: the worst first, then the busiest */
+#define COLUMN_WORST COLUMNS /* an order without a column: the worst stream first, then the busiest */
 
 struct column_words {
 	const char *title;
 	const char *words; /* for the help page */
-	bool left;	   /* text, at the left of its cell */
+	bool left;	   /* text is aligned left in its cell, numbers right */
 };
 
 extern const struct column_words column_words[COLUMNS];
 
-/* The cell as text; `width` is what the column has. true: it shows a fault. */
+/* Fills a cell. width: columns of the terminal that it has. Returns true if the cell shows a fault. */
 bool column_fill(enum column c, char to[CELL], const struct rows *rows, const struct row *r, size_t width);
 
-/* < 0: x comes first. Numbers: the higher first, and the latest fault; texts and QPNs: the lower first. */
+/* < 0: x comes first. Higher numbers and later faults come first, and of texts and QPNs the lower ones. */
 int column_compare(enum column c, const struct row *x, const struct row *y);
 
-/* How wide each column is; 0: it is left out. A blank is between two columns. */
+/* The width of each column; 0: it is left out. A blank is between two columns. */
 struct layout {
 	size_t width[COLUMNS];
 };
 
 /*
- * Of a table of `room` columns. need: the widths that rows need, which were measured by column_measure() for text. sorted:
- * that column is shown in any case.
+ * Chooses columns for a table that is `room` columns wide. need: the widths that text needs, by column_measure(). sorted: this
+ * column is always shown.
  */
 struct layout columns_choose(const struct layout *need, const struct rows *r, size_t room, int sorted);
 
-/* Widens text columns of *need to what this row needs; the others have their width by nature. */
+/* Widens the text columns of *need to what this row needs. Columns of numbers have a fixed width. */
 void column_measure(struct layout *need, const struct rows *rows, const struct row *r);
 
 #endif

@@ -28,7 +28,7 @@ void draw_text(int y, int x, int width, enum style style, const char *text, bool
 	if (y < 0 || y >= LINES || x < 0 || width <= 0)
 		return;
 	attrset(attributes[style] | (selected ? A_REVERSE : 0));
-	/* bars are made to measure, and have more bytes than columns */
+	/* Bars already fit. They have more bytes than columns. */
 	if (style == STYLE_BARS)
 		mvaddstr(y, x, text);
 	else
@@ -38,7 +38,7 @@ void draw_text(int y, int x, int width, enum style style, const char *text, bool
 
 int page_room(void)
 {
-	return LINES > 2 ? LINES - 2 : 1; /* a line of blanks above the keys */
+	return LINES > 2 ? LINES - 2 : 1; /* one for the keys, and an empty line above them */
 }
 
 void draw_page(const struct screen *s)
@@ -62,7 +62,7 @@ static const char *keys_of(const struct screen *s)
 	}
 }
 
-/* As many of them as there is room for, each whole. */
+/* Draws as many keys as fit, without cutting one. */
 static void draw_keys(const struct screen *s, int x)
 {
 	const char *keys = keys_of(s);
@@ -86,7 +86,7 @@ static void draw_typing(const struct screen *s)
 	draw_text(LINES - 2, 0, COLS, STYLE_FAULT, s->message, false);
 }
 
-/* What makes it other than all streams, since the start, now. Returns how wide it is. */
+/* Draws what differs from the usual view: pause, zero, order, filter. Returns its width. */
 static int draw_state(const struct screen *s)
 {
 	char text[TEXT];
@@ -117,7 +117,7 @@ static int draw_state(const struct screen *s)
 	return x + strlen(text);
 }
 
-/* Where one is on a page that is longer than the terminal. */
+/* Draws which lines are visible if the page is longer than the terminal. */
 static int draw_place(const struct screen *s, int x)
 {
 	size_t end = s->scroll + page_room();

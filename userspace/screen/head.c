@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Above the table: where and how long, totals with rates and their history, and what was not seen. */
+/* The head above the table: interfaces and time, totals, rates and their history, and what was not seen. */
 #include <ncurses.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "userspace/screen/state.h"
 
-#define LEAST_HEIGHT 16 /* lower terminals have only the first line */
+#define LEAST_HEIGHT 16 /* terminals with fewer lines show only the first line of the head */
 
 /* ---- figures ---- */
 
@@ -87,7 +87,7 @@ struct figure {
 	bool always, fault;
 };
 
-/* With a comma, behind what `w` has said already. It is never cut: half a number is a wrong one. */
+/* Adds text after a comma if it fits. It is never cut, since half a number is a wrong number. */
 static void say_figure(struct writer *w, __u64 n, const char *words, bool fault, bool first)
 {
 	char number[CELL];
@@ -102,7 +102,7 @@ static void say_figure(struct writer *w, __u64 n, const char *words, bool fault,
 	say(w, fault && n ? STYLE_FAULT : STYLE_PLAIN, "%s %s", number, words);
 }
 
-/* Those that have something to say. */
+/* Adds the counters that are not 0, and those that are always shown. */
 static void say_figures(struct writer *w, const struct roce_totals *c, const struct figure *figure, size_t count, bool first)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -141,7 +141,7 @@ static void draw_first(const struct shown *v)
 		draw_text(0, COLS - 8, 8, STYLE_PLAIN, time, false);
 }
 
-/* A rate and its history, in `width` columns. */
+/* Draws a rate and its history in `width` columns. */
 static void draw_rate(const struct screen *s, int y, int x, int width, const char *label, double rate,
 		      const struct spark *spark, bool fault)
 {

@@ -61,7 +61,7 @@ void hold_release(struct hold *h)
 	*h = (struct hold){ 0 };
 }
 
-/* Takes off `base` what was counted before. */
+/* Subtracts `base`, but never below 0. */
 static void subtract(__u64 *v, const __u64 *base, int count)
 {
 	for (int i = 0; i < count; i++)

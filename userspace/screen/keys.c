@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What each key does. */
+/* The effect of each key. */
 #include <ncurses.h>
 #include <string.h>
 
@@ -76,7 +76,7 @@ static void pause_or_go_on(struct screen *s, const struct screen_source *source)
 	screen_reorder(s);
 }
 
-/* Counters are shown since now (set), or since the start. */
+/* Shows counters since now (set), or since the start. */
 static void rebase(struct screen *s, const struct screen_source *source, bool set)
 {
 	const struct snapshot *shown = screen_snapshot(s, source);

@@ -22,7 +22,7 @@ void lines_raw(struct lines *l, enum style style, const char *text)
 		l->count++;
 }
 
-/* How much of `text` goes into `room` columns: up to a blank, or, of a word that is longer than a line, what there is room for. */
+/* The length of `text` that fits in `room` columns: it ends at a blank. A word that is longer than a line is cut. */
 static size_t portion(const char *text, size_t room)
 {
 	size_t length = strlen(text), end = room;

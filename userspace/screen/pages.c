@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The pages of text beside a stream's: keys and columns, and what this machine says. */
+/* The pages of text: help, and what this machine knows. stream_page.c has the page of a stream. */
 #include "userspace/screen/state.h"
 
 /* ---- help ---- */
@@ -40,7 +40,7 @@ void help_page(struct screen *s)
 		  "the highest of them as high as can be.");
 }
 
-/* ---- the machine ---- */
+/* ---- this machine ---- */
 
 static void add_hints(struct lines *l, const struct host *host)
 {
@@ -71,7 +71,7 @@ static void add_counters(struct lines *l, const struct host *host)
 	lines_raw(l, STYLE_PLAIN, "");
 }
 
-/* All interfaces with all digits: the head has room for little. */
+/* Lists all interfaces with all digits. The head has no room for that. */
 static void add_interfaces(struct lines *l, const struct snapshot *now)
 {
 	lines_add(l, STYLE_TITLE, NULL, "Interfaces");

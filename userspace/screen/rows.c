@@ -8,7 +8,7 @@
 #include "userspace/screen/hold.h"
 #include "userspace/screen/rows.h"
 
-/* Both snapshots are in the same order: what is looked for next mostly stands behind what was found last. */
+/* Both snapshots have the same order, so the next stream is mostly right after the last one found. */
 struct walk {
 	const struct snapshot *snapshot;
 	size_t next;
@@ -33,7 +33,7 @@ static __u64 time_of(const struct snapshot *s)
 	return s ? snapshot_time(s) : 0;
 }
 
-/* The row that was made of a stream of the previous snapshot. */
+/* The row of this stream in the previous snapshot. */
 static const struct row *old_row(const struct rows *old, const struct snapshot *previous, const struct snapshot_stream *before)
 {
 	const struct row *row;
@@ -44,7 +44,7 @@ static const struct row *old_row(const struct rows *old, const struct snapshot *
 	return memcmp(&row->key, &before->key, sizeof(row->key)) ? NULL : row;
 }
 
-/* The process it belongs to, or what is odd about it. */
+/* The process that owns the QP, or what is odd about it. */
 static void fill_owner(struct row *row, const struct host_owner *owner)
 {
 	char text[ROW_OWNER] = "";
@@ -124,7 +124,7 @@ static void fill_rows(struct rows *r, const struct rows_source *source, const st
 		fill_row(row, s, source, before, walk_find(&base, &s->key));
 		row->place = i;
 		row->last_fault = last_fault(row, source->history, old_row(old, source->previous, before));
-		/* whatever has become worse was a fault of this interval; what came before the first snapshot came just now */
+		/* A rise of fault counters came in this interval, or before the first snapshot: take this time for both. */
 		if (row->last_fault <= earlier && faults_rose(&s->stream, before ? &before->stream : NULL))
 			row->last_fault = r->time;
 		r->faulty += fault_rank_any(&row->rank);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The streams as the table shows them: figures worked out once an interval, filtered and put in order. */
+/* The rows of the table: their figures are computed once an interval, filtered and ordered. */
 #ifndef USERSPACE_SCREEN_ROWS_H
 #define USERSPACE_SCREEN_ROWS_H
 
@@ -14,23 +14,23 @@
 
 struct row {
 	struct roce_key key;
-	__u8 dst[16]; /* of UD too, as seen last */
+	__u8 dst[16]; /* destination; of a UD stream the last one */
 	struct rates rates;
 	struct fault_rank rank;
 	__u64 packets, lost, recovered, duplicates, broken, icrc_bad;
-	__u64 last_fault; /* ns since 1970; 0: none is known */
+	__u64 last_fault; /* ns since 1970; 0: none */
 	__u32 lints;	  /* 1 << LINT_* */
-	__u32 place;	  /* in the snapshot */
+	__u32 place;	  /* index in the snapshot */
 	__u8 service;
 	__u8 limit; /* enum limit */
 	bool trusted, estimate;
-	char owner[ROW_OWNER]; /* safe to be shown; "" unknown */
+	char owner[ROW_OWNER]; /* printable ASCII; "": unknown */
 };
 
 struct rows {
 	struct row *row; /* in the snapshot's order */
 	size_t count;
-	__u32 *shown; /* which rows are wanted, in the table's order */
+	__u32 *shown; /* indexes of rows that pass the filter, in the table's order */
 	size_t shown_count;
 	size_t faulty;	   /* rows with any fault, however small */
 	bool has_limits, has_owners;
@@ -43,22 +43,22 @@ struct rows_source {
 	const struct filter *filter;		      /* NULL */
 };
 
-/* Anew, of a snapshot. Which faults were seen earlier is kept. false: no memory, and the rows are as before. */
+/* Makes new rows of a snapshot, and keeps the times of earlier faults. false: no memory, and the rows are unchanged. */
 bool rows_update(struct rows *r, const struct rows_source *source);
 
-/* Another filter for the same rows; `now` is the snapshot they were made of. */
+/* Applies another filter to the same rows. now: the snapshot that they were made of. */
 void rows_filter(struct rows *r, const struct snapshot *now, const struct filter *filter);
 
-/* Counters since another `base` (NULL: all of them) for the same rows; `now` is the snapshot they were made of. */
+/* Shows counters since another `base` (NULL: since the start) in the same rows. now: the snapshot that they were made of. */
 void rows_rebase(struct rows *r, const struct snapshot *now, const struct snapshot *base);
 
-/* By a column of userspace/screen/columns.h, or COLUMN_WORST. */
+/* Orders the rows. column: of userspace/screen/columns.h, or COLUMN_WORST. */
 void rows_order(struct rows *r, int column, bool reversed);
 
-/* Where the stream stands in shown[]; shown_count: it does not. */
+/* The stream's index in shown[]; shown_count: it is not there. */
 size_t rows_find(const struct rows *r, const struct roce_key *key);
 
-/* false: no memory, *to is empty. */
+/* false: no memory, and *to is empty. */
 bool rows_copy(struct rows *to, const struct rows *from);
 
 void rows_free(struct rows *r);

@@ -23,7 +23,7 @@ static void make_page(struct screen *s, const struct screen_source *source)
 static void draw(struct screen *s, const struct screen_source *source)
 {
 	if (!terminal_takes())
-		return; /* the next time; we must not be held up */
+		return; /* draw later: the terminal must not block us */
 	erase();
 	if (s->page == PAGE_TABLE) {
 		head_draw(s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `monitor` on a terminal: a table that is kept open (ncurses). */
+/* `monitor` on a terminal: a table that stays on the screen (ncurses). */
 #ifndef USERSPACE_SCREEN_SCREEN_H
 #define USERSPACE_SCREEN_SCREEN_H
 
@@ -10,31 +10,31 @@
 struct host;
 struct focus;
 
-/* What there is to be shown; what may be NULL is marked. Only valid during the call. */
+/* What the screen shows. It is valid only during the call. */
 struct screen_source {
 	const struct snapshot *now;
-	const struct snapshot *previous; /* of the interval before; NULL */
-	const struct history *history;	 /* NULL: no events are had */
-	const struct host *host;	 /* NULL */
-	struct focus *focus;		 /* userspace/live/focus.h: for the stream that is open; NULL: not to be had */
+	const struct snapshot *previous; /* of the interval before; may be NULL */
+	const struct history *history;	 /* NULL: no events are read */
+	const struct host *host;	 /* may be NULL */
+	struct focus *focus;		 /* for the open stream (userspace/live/focus.h); NULL: not available */
 	__u64 events_lost, events_suppressed;
 };
 
 struct screen;
 
 /*
- * Takes the terminal (standard input and output). filter: text of --filter, NULL; it is known to be right. NULL: this terminal
- * cannot do it, and a line on stderr says why.
+ * Takes the terminal (standard input and output). filter: the text of --filter, already checked; NULL: none. Returns NULL if the
+ * terminal cannot show a table, and a line on stderr says why.
  */
 struct screen *screen_begin(const char *filter);
 
-/* Every interval. Draws, unless it is paused. */
+/* Call it each interval. Draws the table unless it is paused. */
 void screen_show(struct screen *s, const struct screen_source *source);
 
-/* Keys are there, or the size has changed. Draws what that changes, of the same source as before. false: it is to end. */
+/* Call it when keys came or the size has changed. source: as in the last screen_show(). false: the user quits. */
 bool screen_key(struct screen *s, const struct screen_source *source);
 
-/* Gives the terminal back as it was. May be NULL, and be called twice; also what a signal's end needs. */
+/* Restores the terminal and frees the screen. s: may be NULL. */
 void screen_end(struct screen *s);
 
 #endif

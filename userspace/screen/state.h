@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the files of the screen share. */
+/* The state that the files of the screen share. */
 #ifndef USERSPACE_SCREEN_STATE_H
 #define USERSPACE_SCREEN_STATE_H
 
@@ -8,7 +8,7 @@
 #include "userspace/screen/lines.h"
 #include "userspace/screen/screen.h"
 
-#define TEXT 256 /* bytes of a line that is typed or told */
+#define TEXT 256 /* bytes of a typed line or a message */
 
 /* The figures above the table. */
 struct head {
@@ -23,7 +23,7 @@ struct head {
 	struct spark gbps, packets, lost, icrc_bad;
 };
 
-/* Everything that stands still while it is paused. */
+/* What does not change while the table is paused. */
 struct shown {
 	struct head head;
 	struct rows rows;
@@ -31,30 +31,30 @@ struct shown {
 
 enum page { PAGE_TABLE, PAGE_STREAM, PAGE_HELP, PAGE_HOST };
 
-/* Where one is in the table. */
+/* The position in the table. */
 struct cursor {
 	size_t top;	 /* the first row that is drawn */
-	size_t selected; /* in rows.shown[] */
-	bool follows;	 /* it stays at the stream `key`, wherever that goes; else it stays on top */
+	size_t selected; /* index in rows.shown[] */
+	bool follows;	 /* the cursor follows the stream `key`; else it stays at the top */
 	struct roce_key key;
 };
 
-/* The stream that is open. */
+/* The stream whose page is open. */
 struct opened {
 	struct roce_key key;
 	struct spark gbps;
 	bool has_owner;
-	struct host_owner owner; /* as it was at the last snapshot */
+	struct host_owner owner; /* as of the last snapshot */
 	struct host_qp qp;
 };
 
 struct screen {
 	struct shown live, frozen;
-	bool begun; /* there was a snapshot */
+	bool begun; /* a snapshot was shown */
 	bool paused;
-	struct hold held; /* what is shown while it is paused */
-	struct hold base; /* counters are shown since then */
-	__u64 base_lost, base_suppressed; /* events */
+	struct hold held; /* the snapshot that a paused table shows */
+	struct hold base; /* counters are shown since this snapshot */
+	__u64 base_lost, base_suppressed; /* events, in the same way */
 
 	int sorted; /* enum column, or COLUMN_WORST */
 	bool reversed;
@@ -63,13 +63,13 @@ struct screen {
 
 	struct filter *filter;
 	char filter_text[TEXT];
-	bool typing; /* a filter */
+	bool typing; /* the user is typing a filter */
 	char typed[TEXT];
-	char message[TEXT]; /* instead of the keys, until the next key */
+	char message[TEXT]; /* shown instead of the keys until the next key */
 
-	enum page page, behind; /* behind: a help or host page */
+	enum page page, behind; /* behind: the page to which a help or host page returns */
 	struct opened opened;
-	struct lines lines; /* of a page that is no table */
+	struct lines lines; /* of a page of text */
 	size_t scroll;
 
 	bool utf8;
@@ -80,7 +80,7 @@ static inline const struct shown *screen_shown(const struct screen *s)
 	return s->paused ? &s->frozen : &s->live;
 }
 
-/* The snapshot that is shown. */
+/* The snapshot on the screen. */
 static inline const struct snapshot *screen_snapshot(const struct screen *s, const struct screen_source *source)
 {
 	return s->paused ? &s->held.snapshot : source->now;
@@ -94,7 +94,7 @@ void head_draw(const struct screen *s);
 /* table.c */
 int table_room(const struct screen *s); /* rows of streams that fit */
 void table_draw(struct screen *s);
-void cursor_settle(struct screen *s); /* behind any change of the rows */
+void cursor_settle(struct screen *s); /* call it after any change of the rows */
 void cursor_move(struct screen *s, long by);
 void cursor_page(struct screen *s, int pages);
 
@@ -102,21 +102,21 @@ void cursor_page(struct screen *s, int pages);
 void stream_page(struct screen *s, const struct screen_source *source);
 void stream_open(struct screen *s, const struct screen_source *source, const struct roce_key *key);
 void stream_close(struct screen *s, const struct screen_source *source);
-void stream_look(struct screen *s, const struct screen_source *source); /* each interval, while it is open */
+void stream_look(struct screen *s, const struct screen_source *source); /* call it each interval while the page is open */
 void help_page(struct screen *s);
 void host_page(struct screen *s, const struct screen_source *source);
 
-/* draw.c: everything that stands on the terminal goes through it; text is clipped at `width` columns */
+/* draw.c: all output on the terminal; text is clipped at `width` columns */
 void draw_begin(bool colour);
 void draw_text(int y, int x, int width, enum style style, const char *text, bool selected);
 void draw_page(const struct screen *s);
 void draw_foot(const struct screen *s);
 int page_room(void); /* lines of a page that fit */
 
-/* keys.c: one key (of ncurses). false: it is to end. */
+/* keys.c: one key (of ncurses). false: the user wants to quit. */
 bool key_take(struct screen *s, const struct screen_source *source, int key);
 
-/* screen.c: what follows from another order, filter or base */
+/* screen.c: call it after a change of order, filter or base */
 void screen_reorder(struct screen *s);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* One stream, opened: everything that is known of it. */
+/* The page of one stream: everything that is known of it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,15 +9,15 @@
 #include "userspace/model/event_text.h"
 #include "userspace/screen/state.h"
 
-#define BAR 24 /* columns of the longest bar of a histogram */
+#define BAR 24 /* columns of the longest bar in a histogram */
 
-/* A stream, as the page tells of it. */
+/* What the page is made of. */
 struct telling {
 	struct lines *l;
 	const struct snapshot_stream *s;
-	const struct roce_stream *since; /* its counters are those since the base */
+	const struct roce_stream *since; /* with the counters since the base */
 	const struct snapshot *snapshot;
-	const struct row *row; /* NULL: the filter leaves it out */
+	const struct row *row; /* NULL: the filter leaves the stream out */
 	__u64 time; /* ns since 1970 */
 };
 
@@ -115,7 +115,7 @@ static void tell_amount(const struct telling *t)
 	     strcmp(ago, "now") ? " ago" : "");
 }
 
-#define MISSING 6 /* ranges that are named */
+#define MISSING 6 /* ranges that are listed */
 
 struct missing {
 	char text[MISSING * 32];
@@ -131,7 +131,7 @@ static void add_missing(struct missing *m, __u64 begin, __u64 end)
 		m->length += snprintf(m->text + m->length, sizeof(m->text) - m->length, "-0x%06llx", (end - 1) & PSN_MASK);
 }
 
-/* What is missing now, the nearest first: in the window, then what fell out of it. */
+/* Lists the PSNs that are missing now, the nearest first: in the window, then before it. */
 static void tell_missing(const struct telling *t)
 {
 	const struct roce_psn *psn = &t->s->stream.psn;
@@ -248,7 +248,7 @@ static void label_burst(char to[CELL], int i)
 		snprintf(to, CELL, "1 PSN");
 }
 
-/* The buckets that are not empty, each with a bar. */
+/* Adds a bar for each bucket that is not empty. */
 static void tell_histogram(const struct telling *t, const __u64 *bucket, int count, void (*label)(char to[CELL], int i))
 {
 	static const char bar[] = "########################";
@@ -299,7 +299,7 @@ static void tell_dialogue(const struct telling *t)
 	tell_latency(t, "READ to its first answer", &d->read);
 }
 
-/* ---- faults as they came ---- */
+/* ---- faults ---- */
 
 static void tell_bursts(const struct telling *t, const struct history_stream *h)
 {
@@ -320,7 +320,7 @@ static void tell_faults(const struct telling *t, const struct history *history)
 		return;
 	lines_raw(t->l, STYLE_PLAIN, "");
 	history_words(history, h, words);
-	if (words[0] && t->snapshot->stream_count > 1) /* there is nothing to compare a single one with */
+	if (words[0] && t->snapshot->stream_count > 1) /* a single stream cannot be compared with others */
 		lines_add(t->l, STYLE_HINT, "pattern", "%s", words);
 	tell_bursts(t, h);
 	kept = h->kept < HISTORY_FAULTS ? h->kept : HISTORY_FAULTS;
@@ -351,7 +351,7 @@ static void tell_lints(const struct telling *t)
 	}
 }
 
-/* ---- what is only counted of the stream that is open ---- */
+/* ---- what is counted only while the page is open ---- */
 
 static void tell_addresses(const struct telling *t, const struct roce_focus *f)
 {

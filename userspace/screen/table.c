@@ -6,7 +6,7 @@
 
 int table_room(const struct screen *s)
 {
-	int room = LINES - head_height(s) - 2; /* its header, and the keys */
+	int room = LINES - head_height(s) - 2; /* for its header and the keys */
 
 	return room > 1 ? room : 1;
 }
@@ -132,7 +132,7 @@ void table_draw(struct screen *s)
 	int y = head_height(s), room = table_room(s);
 	struct layout l;
 
-	keep_in_sight(s, r->shown_count); /* the terminal may be another size now */
+	keep_in_sight(s, r->shown_count); /* the size of the terminal may have changed */
 	for (int i = 0; i < room && s->cursor.top + i < r->shown_count; i++)
 		column_measure(&s->need, r, &r->row[r->shown[s->cursor.top + i]]);
 	l = columns_choose(&s->need, r, COLS, s->sorted);

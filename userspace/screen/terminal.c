@@ -13,19 +13,19 @@
 
 #include "userspace/screen/terminal.h"
 
-#define KEPT (1 << 16) /* bytes of standard error that are kept, at least */
+#define KEPT (1 << 16) /* the file that keeps standard error is emptied beyond this many bytes */
 
 static struct {
 	SCREEN *screen;
 	struct termios before;
-	char restore[256]; /* what makes it usable again */
+	char restore[256]; /* sequences that restore the terminal */
 	size_t restore_length;
-	int said; /* a file in memory in the place of standard error; -1: standard error is somewhere else */
-	int real; /* standard error */
-	off_t read; /* until there, terminal_said() has told it */
+	int said; /* a file in memory that replaces standard error; -1: standard error is not replaced */
+	int real; /* the real standard error */
+	off_t read; /* terminal_said() has returned everything before this offset */
 } terminal = { .said = -1, .real = -1 };
 
-/* ---- what is said on standard error ---- */
+/* ---- standard error ---- */
 
 static void keep_stderr(void)
 {
@@ -38,7 +38,7 @@ static void keep_stderr(void)
 		dup2(terminal.said, STDERR_FILENO);
 }
 
-/* Async-signal-safe, as a crash does it too. */
+/* Async-signal-safe, since on_crash() calls it. */
 static void give_stderr_back(void)
 {
 	char bytes[512];
@@ -83,14 +83,14 @@ bool terminal_said(char *line, size_t size)
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGQUIT };
 
-/* Only what is async-signal-safe: endwin() is not. */
+/* Calls only async-signal-safe functions, and endwin() is not. */
 static void on_crash(int signal)
 {
 	if (write(STDOUT_FILENO, terminal.restore, terminal.restore_length) < 0)
 		signal += 0;
 	tcsetattr(STDIN_FILENO, TCSANOW, &terminal.before);
 	give_stderr_back();
-	raise(signal); /* SA_RESETHAND: now it does what it does otherwise */
+	raise(signal); /* SA_RESETHAND has restored its default action */
 }
 
 static void watch_crashes(bool watch)
@@ -106,7 +106,7 @@ static void watch_crashes(bool watch)
 	}
 }
 
-/* A capability without the delays that only tubes needed ($<5>). */
+/* Adds a capability without its delays ($<5>), which only old terminals need. */
 static void add_restore(const char *name)
 {
 	const char *text = tigetstr(name);
@@ -151,7 +151,7 @@ static bool can_do_it(void)
 	return can;
 }
 
-/* Ctrl-S would stop all of us, while we are to count, serve and end. */
+/* Turns Ctrl-S off: it would stop the whole program, which has to count, serve and end. */
 static void unstoppable(void)
 {
 	struct termios now;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The terminal: taken and given back, whatever happens. What is said on standard error meanwhile is kept, if that is the
- * terminal as well, and said when the terminal is given back.
+ * Takes the terminal and restores it, whatever happens. If standard error is a terminal as well, messages on it are kept
+ * meanwhile and printed when the terminal is restored.
  */
 #ifndef USERSPACE_SCREEN_TERMINAL_H
 #define USERSPACE_SCREEN_TERMINAL_H
@@ -9,19 +9,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* false: it cannot, and a line on stderr says why. */
+/* false: the terminal cannot show a table, and a line on stderr says why. */
 bool terminal_begin(bool *utf8, bool *colour);
 
-/* Whether there is room for what we would write: nobody has stopped it. */
+/* Whether a write would not block: nobody has stopped the output. */
 bool terminal_takes(void);
 
-/* Whether it is gone. */
+/* Whether the terminal has gone. */
 bool terminal_gone(void);
 
-/* The last line that was said on standard error since the last call. false: none. */
+/* The last line on standard error since the last call. false: there was none. */
 bool terminal_said(char *line, size_t size);
 
-/* May be called twice. */
+/* Restores the terminal. It may be called twice. */
 void terminal_end(void);
 
 #endif
