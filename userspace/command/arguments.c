@@ -10,7 +10,7 @@
 
 const struct option_entry arguments_interval[] = {
 	{ "interval", "SECONDS", "time between two reports", OPTION_SECONDS(struct live_options, interval, 1), .usual = "1" },
-	{ "duration", "SECONDS", "end after this time; without it on Ctrl-C",
+	{ "duration", "SECONDS", "end after this time; without it, end on Ctrl-C",
 	  OPTION_SECONDS(struct live_options, duration, 1) },
 	{ 0 },
 };
@@ -21,11 +21,11 @@ static const char *const directions[] = { [false] = "in", [true] = "both", NULL 
 const struct option_entry arguments_attach[] = {
 	{ "mode", NULL, "how XDP is attached: by the driver (native) or by the kernel's stack (generic)",
 	  OPTION_CHOICE(struct live_options, mode, modes), .usual = "auto" },
-	{ "direction", NULL, "both: count what leaves the interface, too", OPTION_CHOICE(struct live_options, both, directions),
+	{ "direction", NULL, "both: also count what leaves the interface", OPTION_CHOICE(struct live_options, both, directions),
 	  .usual = "in" },
-	{ "share", NULL, "share the interface with other XDP programs, by libxdp's dispatcher",
+	{ "share", NULL, "share the interface with other XDP programs through libxdp's dispatcher",
 	  OPTION_FLAG(struct live_options, share) },
-	{ "ready", "FILE", "write a line there when the programs are attached; a named pipe does as well",
+	{ "ready", "FILE", "write a line to this file (or named pipe) when the programs are attached",
 	  OPTION_TEXT(struct live_options, ready) },
 	{ 0 },
 };
@@ -41,10 +41,11 @@ static void take_icrc(struct option_parser *p, const struct option_entry *e, con
 }
 
 const struct option_entry arguments_count[] = {
-	{ "icrc", "all|off|1/N", "which packets' ICRC is verified; 1/N: one of N, drawn at random", .take = take_icrc,
+	{ "icrc", "all|off|1/N", "packets whose ICRC is verified; 1/N: one of N packets, at random", .take = take_icrc,
 	  OPTION_AT(struct live_options, settings.icrc_every), .usual = "all" },
-	{ "drop", NULL, "drop what came in, on a port that only listens", OPTION_FLAG(struct live_options, settings.drop) },
-	{ "max-streams", "N", "room for so many streams",
+	{ "drop", NULL, "drop all packets that come in, on a port that only listens",
+	  OPTION_FLAG(struct live_options, settings.drop) },
+	{ "max-streams", "N", "count at most N streams at a time",
 	  OPTION_NUMBER(struct live_options, settings.max_streams, 1, MAX_STREAMS),
 	  .usual = "65536" },
 	{ 0 },
@@ -79,13 +80,14 @@ static const char *const links[] = {
 };
 
 const struct option_entry arguments_link[] = {
-	{ "link", NULL, "what a frame begins with; file: what the file says", .take = option_choice,
+	{ "link", NULL, "the first header of a frame; file: as the file says", .take = option_choice,
 	  OPTION_SELF(enum capture_link), .choices = links, .usual = "file" },
 	{ 0 },
 };
 
 const struct option_entry arguments_decap[] = {
-	{ "decap", NULL, "look into GRE, ERSPAN and VXLAN, by which switches mirror", .take = option_flag, OPTION_SELF(bool) },
+	{ "decap", NULL, "look into GRE, ERSPAN and VXLAN, the tunnels of switches that mirror", .take = option_flag,
+	  OPTION_SELF(bool) },
 	{ 0 },
 };
 
@@ -114,12 +116,12 @@ static void take_ports(struct option_parser *p, const struct option_entry *e, co
 }
 
 const struct option_entry arguments_udp[] = {
-	{ "udp", "PORT,...", "count UDP flows to these ports as well, up to 4", .take = take_ports },
+	{ "udp", "PORT,...", "also count UDP flows to these ports, up to 4", .take = take_ports },
 	{ 0 },
 };
 
 const struct option_entry arguments_expect[] = {
-	{ "expect", "FILE", "connections, one a line: which streams answer which ('--help expect' has the format)",
+	{ "expect", "FILE", "a file with one connection a line, to pair its streams ('--help expect' has the format)",
 	  .take = option_text },
 	{ 0 },
 };
@@ -138,7 +140,7 @@ static void take_filter(struct option_parser *p, const struct option_entry *e, c
 }
 
 const struct option_entry arguments_filter[] = {
-	{ "filter", "EXPR", "only these streams: an IP, a QPN, a service, faulty, ... ('--help filter' has them all)",
+	{ "filter", "EXPR", "show only these streams: an IP, a QPN, a service, faulty, ... ('--help filter' has all terms)",
 	  .take = take_filter },
 	{ 0 },
 };
@@ -154,7 +156,7 @@ static void take_fail_on(struct option_parser *p, const struct option_entry *e, 
 
 const struct option_entry arguments_fail[] = {
 	{ "exit-code", NULL, "exit status 3 if a fault was seen", OPTION_FLAG(struct fault_exit, wanted) },
-	{ "fail-on", "COUNTER,...", "these counters are the faults, instead of the usual ones; implies --exit-code",
+	{ "fail-on", "COUNTER,...", "count these counters as faults, instead of the usual ones; implies --exit-code",
 	  .take = take_fail_on, OPTION_AT(struct fault_exit, faults), OPTION_GIVEN(struct fault_exit, wanted),
 	  .topic = "counters" },
 	{ 0 },

@@ -66,11 +66,11 @@ static const char *const streams[] = { "all", "none", NULL };
 
 static const struct option_entry printed[] = {
 	{ "json", NULL, "print one rocescope.snapshot/1 object", OPTION_FLAG(struct options, json), .letter = 'j' },
-	{ "streams", NULL, "which streams are shown; without it the worst 20, with -j all", .take = take_streams,
+	{ "streams", NULL, "streams that are shown; without it the worst 20, with -j all", .take = take_streams,
 	  OPTION_AT(struct options, view.streams), .choices = streams },
 	{ "faults", "N", "list the first N packets with faults", OPTION_NUMBER(struct options, listed, 0, FAULT_LIST_MOST),
 	  .usual = "100" },
-	{ "plot", "FILE.svg|FILE.png", "draw rates and PSNs over time, by gnuplot", .take = take_plot,
+	{ "plot", "FILE.svg|FILE.png", "draw rates and PSNs over time, with gnuplot", .take = take_plot,
 	  OPTION_AT(struct options, plot) },
 	{ 0 },
 };
@@ -101,7 +101,7 @@ const struct command analyze_command = {
 	.name = "analyze",
 	.words = "the same verdicts from capture files",
 	.arguments = "FILE... [OPTIONS]",
-	.prose = "Several files are one capture, in this order; - is standard input.",
+	.prose = "Several files are read as one capture, in this order. - is standard input.",
 	.tables = tables,
 	.topics = topics,
 	.examples =

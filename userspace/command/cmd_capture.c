@@ -76,11 +76,12 @@ static void take_context(struct option_parser *p, const struct option_entry *e, 
 static const struct option_entry packets[] = {
 	{ "reason", "LIST", "which packets are faulty: psn, message, icrc, lint, malformed, nak, cnp, or events by name (psn-gap)",
 	  .take = take_reasons, .topic = "events", .usual = "psn,message,icrc,lint,malformed,nak" },
-	{ "context", "N", "up to 4 headers before, N packets after a faulty one", .take = take_context,
+	{ "context", "N", "write up to 4 headers before a faulty packet and N packets after it", .take = take_context,
 	  OPTION_AT(struct options, taken.capture.after), .least = 0, .most = CONTEXT_MOST, .usual = "4" },
-	{ "snaplen", "BYTES", "of each packet; without it all", NUMBER(taken.capture.snaplen, 14, 262144) },
-	{ "limit", "N", "faulty packets of a stream and second; 0: no limit", NUMBER(taken.capture.limit, 0, UINT32_MAX),
-	  .usual = "1000" },
+	{ "snaplen", "BYTES", "write this many bytes of each packet; without it, all",
+	  NUMBER(taken.capture.snaplen, 14, 262144) },
+	{ "limit", "N", "at most N faulty packets of each stream in a second; 0: no limit",
+	  NUMBER(taken.capture.limit, 0, UINT32_MAX), .usual = "1000" },
 	{ "buffer", "SIZE", "memory between kernel and file", SIZE(taken.buffer, TAKEN_BUFFER_LEAST, TAKEN_BUFFER_MOST),
 	  .usual = "64M" },
 	{ 0 },
@@ -88,9 +89,9 @@ static const struct option_entry packets[] = {
 
 static const struct option_entry files[] = {
 	{ "write", "FILE", "the file for the packets; - is standard output", OPTION_TEXT(struct options, path), .letter = 'w' },
-	{ "file-size", "SIZE", "size of a file; then the next one begins: FILE-00001.pcapng, FILE-00002.pcapng, ...",
+	{ "file-size", "SIZE", "begin the next file after this size: FILE-00001.pcapng, FILE-00002.pcapng, ...",
 	  SIZE(rotation.file_bytes, 4096, INT64_MAX) },
-	{ "file-seconds", "SECONDS", "time of a file; then the next one begins",
+	{ "file-seconds", "SECONDS", "begin the next file after this time",
 	  OPTION_SECONDS(struct options, rotation.file_seconds, 0) },
 	{ "files", "N", "keep only the newest N files", NUMBER(rotation.files, 1, 1000000) },
 	{ "json", NULL, "print a rocescope.capture/1 object at the end", OPTION_FLAG(struct options, json), .letter = 'j' },
@@ -134,7 +135,7 @@ static void check_options(const struct options *o)
 	if (!o->live.interface_count)
 		usage_error("capture: which interface?");
 	if (!o->path)
-		usage_error("capture: -w FILE.pcapng says where the packets go");
+		usage_error("capture: which file? -w FILE.pcapng");
 	if (!strcmp(o->path, "-") && o->json)
 		usage_error("capture: packets and JSON cannot both go to standard output");
 	if (!strcmp(o->path, "-") && isatty(STDOUT_FILENO))
@@ -434,7 +435,7 @@ static bool print_lines(const struct capture *c)
 	fprintf(out, "%s, %llu headers before and %llu packets after them\n", c->seen[CAPTURE_FAULT] ? ")" : "",
 		c->seen[CAPTURE_BEFORE], c->seen[CAPTURE_AFTER]);
 	if (c->suppressed)
-		fprintf(out, "%llu faulty packets more than --limit lets through\n", c->suppressed);
+		fprintf(out, "%llu faulty packets left out by --limit\n", c->suppressed);
 	if (c->lost)
 		fprintf(out, "%llu packets LOST between kernel and file: a larger --buffer, or a lower --limit\n", c->lost);
 	fprintf(out, "%llu packets in ", c->written);

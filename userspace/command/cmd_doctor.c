@@ -65,8 +65,9 @@ const struct command doctor_command = {
 	.arguments = "FILE... | IFACE... [OPTIONS]",
 	.prose =
 		"Says what a sender of RoCE packets does wrong: the most important first, with the frames that show it, what the "
-		"specification asks for, and how to fix it. Several files are one capture, in this order; - is standard input. "
-		"An interface is watched for a while: the first packets of each stream, and the faulty ones.",
+		"specification asks for, and how to fix it. Several files are read as one capture, in this order. "
+		"- is standard input. An interface is watched for a while: the first packets "
+		"of each stream, and the faulty ones.",
 	.tables = tables,
 	.topics = topics,
 	.examples =
@@ -74,7 +75,7 @@ const struct command doctor_command = {
 		"  rocescope doctor run.pcap\n"
 		"  # with the sender in this port, for half a minute\n"
 		"  rocescope doctor roce0 --duration 30\n"
-		"  # every mistake it knows\n"
+		"  # every finding there is\n"
 		"  rocescope doctor --help findings\n",
 };
 

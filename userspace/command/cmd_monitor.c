@@ -28,20 +28,20 @@ static const char *const streams[] = {
 };
 
 static const struct option_entry printed[] = {
-	{ "json", NULL, "print a rocescope.snapshot/1 object a line",
+	{ "json", NULL, "print one rocescope.snapshot/1 object on each line",
 	  OPTION_FLAG(struct monitor_options, json), .letter = 'j' },
-	{ "plain", NULL, "print lines on a terminal, too, instead of the table", OPTION_FLAG(struct monitor_options, plain) },
+	{ "plain", NULL, "print lines instead of the table, even on a terminal", OPTION_FLAG(struct monitor_options, plain) },
 	{ "quiet", NULL, "print nothing (for --prometheus and --on-fault)", OPTION_FLAG(struct monitor_options, quiet) },
-	{ "streams", NULL, "which streams are shown", OPTION_CHOICE(struct monitor_options, streams, streams), .usual = "all" },
+	{ "streams", NULL, "streams that are shown", OPTION_CHOICE(struct monitor_options, streams, streams), .usual = "all" },
 	{ 0 },
 };
 
 static const struct option_entry faults[] = {
-	{ "events", NULL, "print a line (with -j an object) a fault, and the final snapshot",
+	{ "events", NULL, "print a line for each fault (with -j an object), and the final snapshot",
 	  OPTION_FLAG(struct monitor_options, events) },
 	{ "on-fault", "COMMAND", "run a shell command for each fault; its standard input is the event as JSON",
 	  OPTION_TEXT(struct monitor_options, on_fault) },
-	{ "event-limit", "N", "events of a stream and second; 0: no limit",
+	{ "event-limit", "N", "at most N events of each stream in a second; 0: no limit",
 	  OPTION_NUMBER(struct monitor_options, event_limit, 0, UINT32_MAX), .usual = "10" },
 	{ 0 },
 };
@@ -54,9 +54,9 @@ static const struct option_entry interfaces[] = {
 };
 
 static const struct option_entry service[] = {
-	{ "prometheus", "ADDR:PORT", "answer GET /metrics there; 9795 alone: 127.0.0.1:9795, :9795: all addresses",
+	{ "prometheus", "ADDR:PORT", "answer GET /metrics at this address; 9795 means 127.0.0.1:9795, :9795 means all addresses",
 	  .take = take_prometheus, OPTION_AT(struct monitor_options, prometheus) },
-	{ "prometheus-streams", "N", "series of their own for so many streams, the worst and the busiest",
+	{ "prometheus-streams", "N", "export N streams as series of their own: the worst and the busiest",
 	  OPTION_NUMBER(struct monitor_options, prometheus_streams, 0, METRICS_STREAMS), .usual = "0" },
 	{ "pin", "NAME", "keep counting after the command has ended; the next --pin NAME goes on from there",
 	  .take = take_pin, OPTION_AT(struct monitor_options, live.pin) },
@@ -90,21 +90,23 @@ const struct command monitor_command = {
 	.name = "monitor",
 	.words = "count what passes interfaces: per queue pair PSNs, messages, ICRCs",
 	.arguments = "IFACE... [OPTIONS]",
-	.prose = "On a terminal a table, in which ? is help. Elsewhere, and with --plain, a line a stream each interval.",
+	.prose =
+		"On a terminal it shows a table; ? is help. Elsewhere, and with --plain, it prints a line for each "
+		"stream each interval.",
 	.tables = tables,
 	.topics = topics,
 	.examples =
 		"  # what passes an interface, per queue pair\n"
 		"  rocescope monitor roce0\n"
-		"  # a host that is an end itself: what leaves it as well, and only the streams with faults\n"
+		"  # on a host that sends and receives: also what leaves it, and only streams with faults\n"
 		"  rocescope monitor roce0 --direction both --filter faulty\n"
 		"  # for a script: JSON for ten seconds, exit status 3 if anything was lost or broken\n"
 		"  rocescope monitor roce0 -j --duration 10 --exit-code\n"
 		"  # two ports a switch mirrors to, which only listen\n"
 		"  rocescope monitor mirror0 mirror1 --drop\n"
-		"  # an interface that another XDP program has as well, both under libxdp's dispatcher\n"
+		"  # an interface with another XDP program, both under libxdp's dispatcher\n"
 		"  rocescope monitor roce0 --share\n"
-		"  # what a --share that was killed has left behind\n"
+		"  # remove what a killed --share left behind\n"
 		"  rocescope monitor --detach roce0\n"
 		"  # for Prometheus, nothing on the terminal\n"
 		"  rocescope monitor roce0 --quiet --prometheus 127.0.0.1:9795\n"
@@ -126,7 +128,7 @@ static void parse_options(struct monitor_options *o, int argc, char **argv)
 	if (!o->live.interface_count && !o->unpin)
 		usage_error("monitor: which interface?");
 	if (o->live.share && o->live.pin)
-		usage_error("monitor: --share and --pin do not go together: one interface's programs are pinned by libxdp or by us");
+		usage_error("monitor: --share and --pin do not go together: either libxdp or rocescope pins the programs");
 	if (o->prometheus_streams && !o->prometheus)
 		usage_error("monitor: --prometheus-streams needs --prometheus ADDR:PORT");
 }

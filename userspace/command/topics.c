@@ -32,14 +32,14 @@ static void list_lints(void)
 
 static void explain_expect(void)
 {
-	printf("A file for --expect has a connection a line, both ends of it with their IP addresses:\n\n"
+	printf("A file for --expect has one connection on each line, with the IP addresses of both ends:\n\n"
 	       "  ADDRESS qpn N [psn N] <-> ADDRESS qpn N [psn N] [mtu N]\n\n");
 	list_entry("qpn N", "number of the QP at this end, from 2 on");
 	list_entry("psn N", "PSN of the first request that this end sends");
 	list_entry("mtu N", "path MTU: 256, 512, 1024, 2048 or 4096");
 	printf("\n");
-	list_words("Numbers are decimal, or hexadecimal with 0x. Both addresses are IPv4, or both IPv6. An address and a QPN have "
-		   "one peer only. # begins a comment. For example:");
+	list_words("Numbers are decimal, or hexadecimal with 0x. Both addresses are IPv4, or both IPv6. An address and a QPN "
+		   "have only one peer. # begins a comment. For example:");
 	printf("\n"
 	       "  # the FPGA at 10.9.0.1\n"
 	       "  10.9.0.1 qpn 17 psn 0x100 <-> 10.9.0.2 qpn 18 psn 0 mtu 4096\n"
@@ -48,7 +48,7 @@ static void explain_expect(void)
 
 static void explain_filter(void)
 {
-	printf("Terms of --filter; a stream is shown where all of them hold:\n\n");
+	printf("Terms of --filter. A stream is shown if all of them hold:\n\n");
 	list_entry("10.9.0.1", "source or destination; also a prefix, 10.9.0.0/24, and IPv6");
 	list_entry("src ADDRESS, dst ADDRESS", "only this side");
 	list_entry("17, qpn 17, qpn 0x11", "destination QPN, source QPN (UD), QPN of the peer, or flow (--udp)");
@@ -69,7 +69,7 @@ const struct option_topic topic_counters = {
 	"counters", "every counter, by its name in --fail-on, --filter, JSON and Prometheus", list_counters
 };
 const struct option_topic topic_events = {
-	"events", "what a packet can show, and in brackets its word for capture --reason", list_events
+	"events", "every event, and in brackets its word for capture --reason", list_events
 };
 const struct option_topic topic_lints = { "lints", "mistakes in headers", list_lints };
 const struct option_topic topic_expect = { "expect", "the format of the file of --expect", explain_expect };

@@ -232,14 +232,14 @@ void findings_list_kinds(FILE *out)
 {
 	struct page p = open_page(out);
 
-	fputs("What is wrong with ICRCs; two of these at once are found as well (icrc-swapped+no-ones):\n", out);
+	fputs("Mistakes in ICRCs. Two of them at once are found as well (icrc-swapped+no-ones):\n", out);
 	for (enum mistake m = 0; m < MISTAKES; m++)
 		list(&p, "icrc-", mistake_words(m)->name, mistake_words(m)->words);
-	list(&p, "icrc-", "constant", "the ICRC field holds always the same");
-	list(&p, "icrc-", "bit-flip", "always the same bit is flipped behind the ICRC");
-	list(&p, "icrc-", "lane", "always the same bit of each bus word is flipped behind the ICRC");
+	list(&p, "icrc-", "constant", "the ICRC field always has the same value");
+	list(&p, "icrc-", "bit-flip", "the same bit of the packet is always flipped after the ICRC was computed");
+	list(&p, "icrc-", "lane", "the same bit of each bus word is always flipped after the ICRC was computed");
 	list(&p, "icrc-", "unexplained", "none of these, nor any two of them");
-	fputs("\nEverything else, most important first; hint- stands for what could not be judged:\n", out);
+	fputs("\nAll other findings, the most important first. hint-: could not be judged:\n", out);
 	for (enum finding_kind k = 0; k < FINDING_KINDS; k++) {
 		char name[FINDING_KIND];
 

@@ -83,7 +83,7 @@ void hook_tell(struct hook *h, const char *line)
 
 	if (h->length + length + 1 > h->most) {
 		if (!h->left_out++ && !h->quiet)
-			fprintf(stderr, "rocescope: --on-fault: faults come faster than the command ends: it is not told all\n");
+			fprintf(stderr, "rocescope: --on-fault: the command is too slow: some faults are dropped\n");
 		return;
 	}
 	memcpy(h->lines + h->length, line, length);
@@ -185,7 +185,8 @@ void hook_end(struct hook *h)
 	if (h->failed && h->quiet)
 		say_failed(h);
 	if (h->left_out)
-		fprintf(stderr, "rocescope: --on-fault: %lu faults were not told to the command, which is too slow\n", h->left_out);
+		fprintf(stderr, "rocescope: --on-fault: %lu faults were dropped, because the command is too slow\n",
+			h->left_out);
 	if (h->running)
 		fprintf(stderr, "rocescope: --on-fault: the command is still running (process %d)\n", (int)h->running);
 	free(h->lines);

@@ -383,7 +383,7 @@ static bool draw(const int fd[FILES], struct plot_picture *picture, const char *
 		return complain(path);
 	status = run_gnuplot(fd);
 	if (status < 0 && errno == ENOENT) {
-		fprintf(stderr, "rocescope: %s: gnuplot draws pictures, and is missing: install gnuplot-nox\n", path);
+		fprintf(stderr, "rocescope: %s: gnuplot is missing, which draws pictures: install gnuplot-nox\n", path);
 		return false;
 	}
 	if (status < 0)

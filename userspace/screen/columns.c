@@ -15,21 +15,22 @@
 
 const struct column_words column_words[COLUMNS] = {
 	[COLUMN_STREAM] = { "stream", "who sends to whom", true },
-	[COLUMN_QPN] = { "QPN", "the destination's; UD: the source's; --udp: port/flow", false },
-	[COLUMN_SERVICE] = { "svc", "service; resp: its answers; ?: no packet had a right ICRC, so it is in no PSN total", true },
-	[COLUMN_BITS] = { "bit/s", "bits of whole frames a second, in the last interval: 1.234G is 1.234 Gbit/s", false },
+	[COLUMN_QPN] = { "QPN", "the destination QPN; UD: the source QPN; --udp: port/flow", false },
+	[COLUMN_SERVICE] = { "svc", "service; resp: responses; ?: no packet had a right ICRC: totals of PSNs leave it out",
+			     true },
+	[COLUMN_BITS] = { "bit/s", "bits of whole frames a second in the last interval: 1.234G is 1.234 Gbit/s", false },
 	[COLUMN_RATE] = { "pkt/s", "packets a second, in the last interval", false },
-	[COLUMN_LOST] = { "lost", "PSNs skipped that have not come; ~: UD, an estimate", false },
+	[COLUMN_LOST] = { "lost", "PSNs that were skipped and have not come; ~: an estimate (UD)", false },
 	[COLUMN_BAD] = { "badICRC", "packets with a wrong ICRC", false },
-	[COLUMN_BROKEN] = { "broken", "messages of which a part was seen, but not the whole in order", false },
-	[COLUMN_FAULT] = { "ago", "since its last fault, of whatever kind", false },
-	[COLUMN_LIMIT] = { "limit", "what holds it back (--direction both)", true },
-	[COLUMN_OWNER] = { "owner", "program/process that has the QP on this machine", true },
+	[COLUMN_BROKEN] = { "broken", "messages that were seen, but not whole and in order", false },
+	[COLUMN_FAULT] = { "ago", "time since the last fault of any kind", false },
+	[COLUMN_LIMIT] = { "limit", "what holds the stream back (--direction both)", true },
+	[COLUMN_OWNER] = { "owner", "program/process that owns the QP on this machine", true },
 	[COLUMN_MESSAGES] = { "msg/s", "messages completed a second, in the last interval", false },
 	[COLUMN_RECOVERED] = { "recover", "skipped PSNs that came later: late, or sent again", false },
 	[COLUMN_DUPLICATES] = { "dup", "PSNs seen before", false },
-	[COLUMN_PACKETS] = { "packets", "of it in all", false },
-	[COLUMN_LINT] = { "lint", "mistakes in its headers; in words on its own page", true },
+	[COLUMN_PACKETS] = { "packets", "all packets of the stream", false },
+	[COLUMN_LINT] = { "lint", "mistakes in headers; the stream's page explains them", true },
 };
 
 /* ---- cells ---- */

@@ -7,19 +7,21 @@
 static const struct {
 	const char *keys, *words;
 } keys[] = {
-	{ "q", "ends; on a page: back to the table" },
-	{ "Up Down", "choose a stream, which the cursor then follows wherever it goes (also j, k)" },
-	{ "PgUp PgDn", "a terminal further (also Space)" },
-	{ "Home End", "the top, where the cursor stays; the bottom (also g, G)" },
-	{ "Enter", "opens the stream: its faults, loss pattern, PSNs, last headers, message sizes and more" },
-	{ "< >", "in the table: order by the column before, behind; on a stream's page: the stream above, below (also Left, Right)" },
-	{ "w", "order as at the beginning: the worst first, then the busiest" },
-	{ "r", "the other way round" },
-	{ "/", "a filter: 10.9.0.1, 10.9.0.0/24, src ..., qpn 17, rc, uc, request, faulty, untrusted, lost>10, not, or, parentheses; an empty one shows all again" },
-	{ "p", "pauses what is shown, not what is counted; again: goes on" },
-	{ "z", "shows counters since now; Z since the start again. What is counted, and what others are told, stays" },
-	{ "i", "what this machine says: hints, and counters of devices that have moved" },
-	{ "Ctrl-L", "draws all of it anew" },
+	{ "q", "quit; on a page: back to the table" },
+	{ "Up Down", "choose a stream; the cursor follows it when the order changes (also j, k)" },
+	{ "PgUp PgDn", "one page up or down (also Space)" },
+	{ "Home End", "the top, where the cursor then stays, or the bottom (also g, G)" },
+	{ "Enter", "open the stream: its faults, loss pattern, PSNs, last headers, message sizes and more" },
+	{ "< >", "in the table: order by the previous or next column; on a stream's page: the previous or next stream "
+	  "(also Left, Right)" },
+	{ "w", "the first order: the worst stream first, then the busiest" },
+	{ "r", "reverse the order" },
+	{ "/", "filter: 10.9.0.1, 10.9.0.0/24, src ..., qpn 17, rc, uc, request, faulty, untrusted, lost>10, "
+	  "not, or, parentheses; an empty filter shows all" },
+	{ "p", "pause the screen, or go on; counting never pauses" },
+	{ "z", "show counters since now; Z: since the start again. Only the screen changes, not what is counted or exported" },
+	{ "i", "what this machine knows: hints, and counters of devices that have moved" },
+	{ "Ctrl-L", "redraw the screen" },
 	{ "? F1", "this page" },
 };
 
@@ -31,13 +33,13 @@ void help_page(struct screen *s)
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(keys); i++)
 		lines_add(l, STYLE_PLAIN, keys[i].keys, "%s", keys[i].words);
 	lines_raw(l, STYLE_PLAIN, "");
-	lines_add(l, STYLE_TITLE, NULL, "Columns, of which those at the right are left out where the terminal is narrow");
+	lines_add(l, STYLE_TITLE, NULL, "Columns; a narrow terminal leaves out those at the right");
 	for (int c = 0; c < COLUMNS; c++)
 		lines_add(l, STYLE_PLAIN, column_words[c].title, "%s", column_words[c].words);
 	lines_raw(l, STYLE_PLAIN, "");
-	lines_add(l, STYLE_PLAIN, NULL, "Counters are since the start (z: since then), rates are those of the last interval. 12.35M "
-		  "is 12.35 million; a stream's page has all digits. The bars are the last intervals, the newest at the right, "
-		  "the highest of them as high as can be.");
+	lines_add(l, STYLE_PLAIN, NULL, "Counters are since the start (or since z), rates are of the last interval. 12.35M is "
+		  "12.35 million; a stream's page has all digits. The bars show the last intervals, the newest at the right. "
+		  "The highest bar is full.");
 }
 
 /* ---- this machine ---- */
@@ -51,7 +53,7 @@ static void add_hints(struct lines *l, const struct host *host)
 	for (size_t i = 0; i < count; i++)
 		lines_add(l, STYLE_HINT, "hint", "%s", hints[i]);
 	if (!count)
-		lines_add(l, STYLE_DIM, NULL, "Nothing that this machine knows of.");
+		lines_add(l, STYLE_DIM, NULL, "No hints.");
 	lines_raw(l, STYLE_PLAIN, "");
 }
 
@@ -60,7 +62,7 @@ static void add_counters(struct lines *l, const struct host *host)
 	const struct host_counter *counters;
 	size_t count = host ? host_counters(host, &counters) : 0;
 
-	lines_add(l, STYLE_TITLE, NULL, "Counters of devices that have moved since the start, those of losses first");
+	lines_add(l, STYLE_TITLE, NULL, "Counters of devices that have moved since the start, losses first");
 	for (size_t i = 0; i < count; i++) {
 		const struct host_counter *c = &counters[i];
 

@@ -55,9 +55,11 @@ static void tell_title(const struct telling *t)
 	lines_add(t->l, STYLE_TITLE, NULL, "%s > %s  %s%s  %s %s", address_text(key->src).text, address_text(dst).text, number, peer,
 		  roce_service_name(s->service), key->side == SIDE_RESPONSE ? "answers" : "requests");
 	if (!s->trusted)
-		lines_add(t->l, STYLE_FAULT, NULL, "No packet of it had a right ICRC: it may be nobody's, and is in no PSN and message total.");
+		lines_add(t->l, STYLE_FAULT, NULL, "No packet had a right ICRC: the stream may not exist, and "
+			  "the totals of PSNs and messages leave it out.");
 	if (snapshot_is_estimate(s))
-		lines_add(t->l, STYLE_HINT, NULL, "Nobody checks the PSN of UD: its PSN figures are estimates, and in no total.");
+		lines_add(t->l, STYLE_HINT, NULL, "Nobody checks the PSN of UD: its PSN figures are estimates, "
+			  "and the totals leave them out.");
 	lines_raw(t->l, STYLE_PLAIN, "");
 }
 
@@ -364,8 +366,8 @@ static void tell_addresses(const struct telling *t, const struct roce_focus *f)
 	     f->rkeys > 1 ? ", and others" : "");
 	if (f->reths == 1)
 		return;
-	tell(t, "", "%llu RETHs behind another: %llu go on where the one before ended, %llu begin where it began, %llu leave something out, %llu "
-	     "go back", f->reths - 1, f->step[FOCUS_ON], f->step[FOCUS_SAME], f->step[FOCUS_AHEAD], f->step[FOCUS_BACK]);
+	tell(t, "", "%llu RETHs after another one: %llu continue where it ended, %llu begin where it began, %llu leave a gap, "
+	     "%llu go back", f->reths - 1, f->step[FOCUS_ON], f->step[FOCUS_SAME], f->step[FOCUS_AHEAD], f->step[FOCUS_BACK]);
 }
 
 static void tell_sizes(const struct telling *t, const struct roce_focus *f)
@@ -377,7 +379,7 @@ static void tell_sizes(const struct telling *t, const struct roce_focus *f)
 	format_bytes(least, f->size_least);
 	format_bytes(most, f->size_most);
 	tell(t, "sizes", "of %llu messages: %s to %s%s", f->messages, least, most,
-	     f->unsized ? "; of others the beginning is missing" : "");
+	     f->unsized ? "; others lack their beginning" : "");
 	tell_histogram(t, f->size, FOCUS_SIZES, label_size);
 }
 
@@ -429,7 +431,8 @@ void stream_page(struct screen *s, const struct screen_source *source)
 			     .time = screen_shown(s)->rows.time };
 
 	if (!found) {
-		lines_add(&s->lines, STYLE_HINT, NULL, "This stream is not tracked any more: it was idle, and made room for others.");
+		lines_add(&s->lines, STYLE_HINT, NULL,
+			  "This stream is no longer tracked: it was idle, and others took its place.");
 		return;
 	}
 	stream_since(&found->stream, base ? &base->stream : NULL, &since);

@@ -119,11 +119,11 @@ static void draw_row(const struct screen *s, const struct layout *l, const struc
 static void draw_nothing(const struct screen *s, int y)
 {
 	if (!s->begun)
-		draw_text(y, 0, COLS, STYLE_DIM, "The first figures come with the first interval.", false);
+		draw_text(y, 0, COLS, STYLE_DIM, "The first interval has not ended yet.", false);
 	else if (screen_shown(s)->rows.count)
-		draw_text(y, 0, COLS, STYLE_DIM, "No stream is what the filter wants (/ changes it).", false);
+		draw_text(y, 0, COLS, STYLE_DIM, "No stream passes the filter (/ changes it).", false);
 	else
-		draw_text(y, 0, COLS, STYLE_DIM, "No RoCE packet was seen yet (i: what this machine says of itself).", false);
+		draw_text(y, 0, COLS, STYLE_DIM, "No RoCE packet was seen yet (i: what this machine knows).", false);
 }
 
 void table_draw(struct screen *s)

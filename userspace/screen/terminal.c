@@ -140,13 +140,13 @@ static bool can_do_it(void)
 	bool can;
 
 	if (setupterm(NULL, STDOUT_FILENO, &error) != OK) {
-		fprintf(stderr, "rocescope: TERM=%s is %s: lines instead of the table\n", type,
-			error < 0 ? "not to be looked up (no terminfo here)" : "no terminal that is known, or a dumb one");
+		fprintf(stderr, "rocescope: TERM=%s is %s: printing lines instead of the table\n", type,
+			error < 0 ? "unknown (no terminfo is installed)" : "unknown, or a dumb terminal");
 		return false;
 	}
 	can = tigetstr("cup") && tigetstr("cup") != (char *)-1;
 	if (!can)
-		fprintf(stderr, "rocescope: the cursor of TERM=%s cannot be moved: lines instead of the table\n", type);
+		fprintf(stderr, "rocescope: TERM=%s cannot move its cursor: printing lines instead of the table\n", type);
 	del_curterm(cur_term);
 	return can;
 }
@@ -174,7 +174,7 @@ bool terminal_begin(bool *utf8, bool *colour)
 	tcgetattr(STDIN_FILENO, &terminal.before);
 	terminal.screen = newterm(NULL, stdout, stdin);
 	if (!terminal.screen) {
-		fprintf(stderr, "rocescope: the terminal cannot be taken: lines instead of the table\n");
+		fprintf(stderr, "rocescope: the terminal cannot be used: printing lines instead of the table\n");
 		return false;
 	}
 	learn_restore();
