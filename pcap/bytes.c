@@ -12,18 +12,18 @@
 #include "pcap/decoder.h"
 
 #define INPUT_BYTES (1 << 16)
-#define LOOK_MS 100 /* how often who waits for a pipe looks whether it shall stop: any thread may have got the signal */
+#define LOOK_MS 100 /* how often a thread that waits for a pipe checks `stop`: any thread may have got the signal */
 
 struct bytes {
 	int fd;
 	__u64 position, size;
 	const volatile sig_atomic_t *stop; /* may be NULL */
-	off_t begin; /* of a plain file: where it is read from, by position; -1: it has no positions */
-	const struct decoder *decoder; /* NULL: plain */
+	off_t begin; /* plain file: offset from which it is read; -1: it cannot seek */
+	const struct decoder *decoder; /* NULL: not compressed */
 	void *state;
-	enum decoder_result result; /* the latest */
+	enum decoder_result result; /* the latest result */
 	char error[BYTES_ERROR];
-	/* what was read and not handed out yet: compressed bytes; of a plain pipe what its format was found by */
+	/* bytes read and not handed out yet: compressed ones, or those of a plain pipe that told its format */
 	const __u8 *at;
 	size_t left;
 	__u8 input[INPUT_BYTES];
@@ -43,7 +43,7 @@ static ssize_t fail_decoding(struct bytes *b, const char *why)
 
 /* ---- the file as it is ---- */
 
-/* Of a pipe: until there is something, or its end. false: told to stop. */
+/* Waits until a pipe has bytes or has ended. false: stopped. */
 static bool await(const struct bytes *b)
 {
 	struct pollfd file = { .fd = b->fd, .events = POLLIN };
@@ -123,7 +123,7 @@ bool bytes_fetch(const struct bytes *b, __u64 offset, void *to, size_t count)
 
 /* ---- decompressed ---- */
 
-/* Several may follow each other (as `cat a.gz b.gz` makes them), with zero bytes between and behind them. */
+/* Compressed members may follow each other (`cat a.gz b.gz`), with zero bytes between and after them. */
 static int begin_next(struct bytes *b)
 {
 	while (b->left && !*b->at) {
@@ -136,7 +136,7 @@ static int begin_next(struct bytes *b)
 	return b->decoder->again(b->state) ? fail(b, strerror(ENOMEM)) : 0;
 }
 
-/* What it returns is an error only if nothing came out before it. */
+/* An error is returned only if no byte was decoded before it. */
 static ssize_t decode(struct bytes *b, void *to, size_t room)
 {
 	struct decoder_io io = { b->at, b->left, to, room };
@@ -159,7 +159,7 @@ static ssize_t read_decoded(struct bytes *b, void *to, size_t room)
 	for (;;) {
 		if (b->result == DECODER_END && begin_next(b))
 			return -1;
-		/* also without input: the decoder may hold what had no room the last time */
+		/* also without input: the decoder may hold bytes that did not fit before */
 		n = b->result == DECODER_END ? 0 : decode(b, to, room);
 		if (n)
 			return n;
@@ -193,7 +193,7 @@ static int open_file(struct bytes *b, const char *path)
 	return 0;
 }
 
-/* As many bytes as tell what it is; they are read again, where that is possible. */
+/* Reads the first bytes to find the format. They are read again if the file can seek. */
 static int look(struct bytes *b)
 {
 	ssize_t n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The bytes of a file or a pipe, one after the other, decompressed if they are compressed (gzip, xz, zstd: by their magic
- * number, whatever the file is called).
+ * The bytes of a file or a pipe in order, decompressed if they are compressed (gzip, xz, zstd). The magic number decides, not
+ * the name.
  */
 #ifndef PCAP_BYTES_H
 #define PCAP_BYTES_H
@@ -16,28 +16,28 @@
 
 struct bytes;
 
-/* path: "-" is standard input. NULL: it cannot be read, and why is in `error`, without the name. */
+/* path: "-" is standard input. NULL: it cannot be read; the reason is in `error`, without the name. */
 struct bytes *bytes_open(const char *path, char error[BYTES_ERROR]);
 
 /*
- * How many bytes were put at `to`, as many as are there without waiting for more, at most room; 0: the end; -1: the rest
- * cannot be read (bytes_error()), what came before was right.
+ * Reads at most `room` bytes, those that are there without waiting for more. Returns their number; 0: the end; -1: the rest
+ * cannot be read (bytes_error()), but earlier bytes were right.
  */
 ssize_t bytes_read(struct bytes *b, void *to, size_t room);
 const char *bytes_error(const struct bytes *b);
 
-/* From now on bytes_read() fails instead of waiting for a pipe when that is set, by a signal. */
+/* From now on bytes_read() fails instead of waiting for a pipe once *stop is set, by a signal. */
 void bytes_heed(struct bytes *b, const volatile sig_atomic_t *stop);
 
 /*
- * The next `count` bytes of a plain file, to be read by bytes_fetch(): by any thread, in any order, while others are claimed or
- * read. false: so many are not sure to be there, or it is no plain file; then bytes_read() goes on behind what was claimed.
+ * Claims the next `count` bytes of a plain file for bytes_fetch(). Any thread may fetch them, in any order, while others claim
+ * or read. false: they may not be there, or it is no plain file. bytes_read() continues after the claimed bytes.
  */
 bool bytes_claim(struct bytes *b, size_t count, __u64 *offset);
-/* false: the file does not have them any more. */
+/* false: the file no longer has these bytes. */
 bool bytes_fetch(const struct bytes *b, __u64 offset, void *to, size_t count);
 
-/* How many bytes of the file were read, compressed as they are, and how many it has; 0: not known (a pipe). */
+/* How many bytes of the file were read (compressed ones, if it is compressed), and its size. 0: unknown (a pipe). */
 __u64 bytes_position(const struct bytes *b);
 __u64 bytes_size(const struct bytes *b);
 

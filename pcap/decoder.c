@@ -10,7 +10,7 @@
 
 /* ---- gzip (RFC 1952) ---- */
 
-#define GZIP_ONLY (15 + 16) /* zlib.h, inflateInit2(): the largest window, with gzip's header */
+#define GZIP_ONLY (15 + 16) /* zlib.h, inflateInit2(): the largest window, with a gzip header */
 
 static void *gzip_begin(void)
 {
@@ -64,7 +64,7 @@ static void xz_end(void *state)
 
 static void *xz_begin(void)
 {
-	lzma_stream *x = calloc(1, sizeof(*x)); /* as LZMA_STREAM_INIT */
+	lzma_stream *x = calloc(1, sizeof(*x)); /* all zero, like LZMA_STREAM_INIT */
 
 	if (x && !xz_again(x))
 		return x;
@@ -99,7 +99,7 @@ static enum decoder_result xz_decode(void *state, struct decoder_io *io)
 
 /* ---- zstd (RFC 8878) ---- */
 
-/* The library allows windows of 2^ZSTD_WINDOWLOG_LIMIT_DEFAULT bytes, which are 128 MiB, unless it is told otherwise. */
+/* By default the library allows windows of 2^ZSTD_WINDOWLOG_LIMIT_DEFAULT bytes, which is 128 MiB. */
 static void *zstd_begin(void)
 {
 	return ZSTD_createDStream();

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Decompression, as a stream: what it needs of memory does not depend on what it is given. */
+/* Decompression of a stream. Its memory does not depend on the input. */
 #ifndef PCAP_DECODER_H
 #define PCAP_DECODER_H
 
 #include <linux/types.h>
 #include <stddef.h>
 
-#define DECODER_MAGIC 6		     /* bytes by which decoder_find() knows */
-#define DECODER_MEMORY (128u << 20) /* bytes that compressed data may ask for; what `xz -9` and `zstd -19` make needs less */
+#define DECODER_MAGIC 6		     /* bytes that decoder_find() needs */
+#define DECODER_MEMORY (128u << 20) /* most bytes to decompress with; output of `xz -9` and `zstd -19` needs less */
 
-/* Both move on by what was used up and filled. */
+/* `in` and `out` move past the bytes used and filled. */
 struct decoder_io {
 	const __u8 *in;
 	size_t in_left;
@@ -18,10 +18,10 @@ struct decoder_io {
 };
 
 enum decoder_result {
-	DECODER_MORE,	 /* out is full, or in is used up */
-	DECODER_END,	 /* of what was compressed at once; more may follow */
+	DECODER_MORE,	 /* out is full, or in is empty */
+	DECODER_END,	 /* the end of one compressed member; more may follow */
 	DECODER_DAMAGED,
-	DECODER_TOO_LARGE, /* needs more than DECODER_MEMORY */
+	DECODER_TOO_LARGE, /* it needs more than DECODER_MEMORY */
 };
 
 struct decoder {
@@ -30,11 +30,11 @@ struct decoder {
 	size_t magic_length;
 	void *(*begin)(void); /* NULL: no memory */
 	enum decoder_result (*decode)(void *state, struct decoder_io *io);
-	int (*again)(void *state); /* behind DECODER_END: from the start; 0 or -1 */
+	int (*again)(void *state); /* after DECODER_END: starts again; 0 or -1 */
 	void (*end)(void *state);
 };
 
-/* By a file's first bytes; NULL: they are not compressed. */
+/* Finds the decoder by the first bytes of a file. NULL: not compressed. */
 const struct decoder *decoder_find(const __u8 *bytes, size_t length);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Inside the reader: an open file, and how its format finds frames in a run of the file's bytes. */
+/* Inside the reader: an open file, and how its format finds frames in a run of its bytes. */
 #ifndef PCAP_FORMAT_H
 #define PCAP_FORMAT_H
 
@@ -7,35 +7,35 @@
 #include "pcap/link.h"
 #include "pcap/reader.h"
 
-/* The bytes of a file that are at hand. */
+/* Bytes of a file that were read. */
 struct run {
-	__u8 *at, *end; /* a format moves `at` behind what it has used */
-	size_t need;	/* bytes from `at` on that it needs to go on, more than there are */
-	struct capture_piece *piece; /* has room for RUN_FRAMES(bytes at hand) more frames */
-	__u8 *copies; /* where frames go whose made-up headers have no room before them; RUN_COPIES(bytes at hand) */
+	__u8 *at, *end; /* a format moves `at` past what it has used */
+	size_t need;	/* bytes from `at` on that the format needs to continue, if there are fewer */
+	struct capture_piece *piece; /* has room for RUN_FRAMES(bytes of the run) more frames */
+	__u8 *copies; /* room for frames that must be copied to get a header; RUN_COPIES(bytes of the run) */
 };
 
-#define RUN_RECORD 16 /* bytes of the file that a frame takes at least */
+#define RUN_RECORD 16 /* least bytes of the file for one frame */
 #define RUN_FRAMES(bytes) ((bytes) / RUN_RECORD + 1)
 #define RUN_COPIES(bytes) (RUN_FRAMES(bytes) * LINK_MADE_UP + (bytes))
 
 struct capture_interface {
 	enum link_kind link;
 	__u32 snaplen;	/* 0: none */
-	__u64 second;	/* units of its times in a second */
-	__u64 offset;	/* seconds to be added, modulo 2^64 */
+	__u64 second;	/* units of time in a second */
+	__u64 offset;	/* seconds to add, modulo 2^64 */
 };
 
-#define FORMAT_HEADER 28 /* bytes of a file's beginning that say what it is */
+#define FORMAT_HEADER 28 /* bytes at the beginning of a file that tell its format */
 
 struct format {
-	/* Whether the file is of this format, by its first four bytes, and whether it has the other byte order. */
+	/* Whether the first four bytes are of this format, and whether its byte order is swapped. */
 	bool (*is)(const __u8 *bytes, bool *swapped);
-	/* How many of its first bytes, FORMAT_HEADER or all there are, are behind us now; -1: c->error. */
+	/* Starts with the first bytes, FORMAT_HEADER or all there are. Returns how many of them it used; -1: see c->error. */
 	ssize_t (*start)(struct capture *c, const __u8 *bytes, size_t length);
-	/* Frames go into r->piece until there are no whole ones any more. -1: c->error, for what begins at r->at. */
+	/* Puts frames into r->piece until no whole one is left. -1: c->error says what is wrong at r->at. */
 	int (*walk)(struct capture *c, struct run *r);
-	/* The file has ended behind what walk() has used. -1: c->error. */
+	/* The file has ended after the bytes that walk() used. -1: see c->error. */
 	int (*finish)(struct capture *c);
 };
 
@@ -46,31 +46,31 @@ struct capture {
 	struct bytes *bytes;
 	enum capture_link link;
 	const struct format *format;
-	bool swapped; /* the file, or this section of it, has the other byte order */
-	bool ended;   /* c->error, if there is one, has been or is to be said */
+	bool swapped; /* the file, or this section, has the other byte order */
+	bool ended;   /* c->error, if set, was returned or will be next */
 	__u64 count;  /* frames so far */
 	__u64 latest; /* ns */
 	struct link_memory memory;
-	/* the bytes behind the last whole frame, which begin the next piece, and how many of them are needed to go on */
+	/* the bytes after the last whole frame, for the next piece; need: how many are needed to continue */
 	__u8 *rest;
 	size_t rest_length, rest_room, need;
-	/* pcap has one; pcapng: those of this section, and how many those before it had */
+	/* pcap: one interface; pcapng: those of this section, and the number in the sections before */
 	struct capture_interface *interfaces;
 	__u32 interface_count, interface_room, interfaces_before;
-	/* pcap: bytes in front of each frame, and ns of its times' smaller unit */
+	/* pcap: bytes before each frame, and ns in the smaller unit of time */
 	__u32 record, unit;
-	/* pcapng: bytes that are of no interest, and behind those the length of their block once more; 0: none */
+	/* pcapng: bytes to skip, and the block length after them; 0: none */
 	__u64 skip;
 	__u32 trailer;
 	bool selection; /* capture_is_selection() */
-	bool any_known; /* an interface of a known link type, else the latest unknown one */
+	bool any_known; /* some interface has a known link type; else `unknown` is the latest type */
 	__u32 unknown;
 	char error[CAPTURE_ERROR];
 };
 
-/* -1, with that line in c->error. */
+/* Returns -1 and sets c->error to this line. */
 int format_fail(struct capture *c, const char *line, ...) __attribute__((format(printf, 2, 3)));
-/* The same for what is wrong behind the beginning. */
+/* The same for damage after the beginning of the file. */
 int format_damaged(struct capture *c, const char *why, ...) __attribute__((format(printf, 2, 3)));
 int format_unknown_link(struct capture *c, __u32 type);
 
@@ -98,7 +98,7 @@ static inline __u64 format_64(const __u8 *p, bool swapped)
 	return swapped ? __builtin_bswap64(v) : v;
 }
 
-/* A frame, whose bytes in the file are at `bytes`. */
+/* Adds a frame. Its bytes in the file are at `bytes`. */
 static inline void format_put(struct capture *c, struct run *r, __u32 interface, __u8 *bytes, __u32 captured, __u32 wire,
 			      __u64 time)
 {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* pcap (draft-ietf-opsawg-pcap): a header, then records of four words and a frame, and maybe another file behind. */
+/* pcap (draft-ietf-opsawg-pcap): a header, then records of four words and a frame. Another file may follow. */
 #include <stdlib.h>
 
 #include "pcap/format.h"
 
 #define HEADER 24
-#define LINK_TYPE 0x03ffffff /* the other bits: whether frames end with a FCS */
+#define LINK_TYPE 0x03ffffff /* the other bits say whether frames end with an FCS */
 
 static const struct kind {
 	__u32 magic, unit, record;
 } kinds[] = {
 	{ 0xa1b2c3d4, 1000, 16 },
 	{ 0xa1b23c4d, 1, 16 },
-	{ 0xa1b2cd34, 1000, 24 }, /* of a libpcap for Linux 2.0 (Kuznetzov): two more words, of no interest here */
+	{ 0xa1b2cd34, 1000, 24 }, /* libpcap for Linux 2.0 (Kuznetzov): two more words, which are not needed */
 };
 
 static const struct kind *find(__u32 magic)
@@ -51,7 +51,7 @@ static ssize_t start(struct capture *c, const __u8 *bytes, size_t length)
 	return HEADER;
 }
 
-/* Of another pcap file, where a record would begin: as a record it would be an empty frame. */
+/* Whether another pcap file begins at a record's place. As a record this would be an empty frame. */
 static bool is_header(const __u8 *bytes)
 {
 	bool swapped;
@@ -60,7 +60,7 @@ static bool is_header(const __u8 *bytes)
 	       !format_64(bytes + 8, swapped);
 }
 
-/* Until there is no whole record any more, or (1) there is a file header instead of one. */
+/* Reads records until no whole one is left. 1: a file header is next. */
 static inline int walk_order(struct capture *c, struct run *r, const bool swapped)
 {
 	const __u32 record = c->record, unit = c->unit;
@@ -88,7 +88,7 @@ static inline int walk_order(struct capture *c, struct run *r, const bool swappe
 	}
 }
 
-/* Several files behind each other (`cat a.pcap.gz b.pcap.gz`): each is read as its own header says. */
+/* Several files may follow each other (`cat a.pcap.gz b.pcap.gz`). Each is read by its own header. */
 static int walk(struct capture *c, struct run *r)
 {
 	int result;

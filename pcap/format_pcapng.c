@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* pcapng (draft-ietf-opsawg-pcapng): sections of blocks, each with its length in front and behind. */
+/* pcapng (draft-ietf-opsawg-pcapng): sections of blocks. Each block has its length at both ends. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,12 +16,12 @@ enum block {
 #define ORDER 0x1a2b3c4d
 #define ORDER_SWAPPED 0x4d3c2b1a
 
-#define LEAST 12 /* bytes of the smallest block: type, length, and the length once more */
+#define LEAST 12 /* bytes of the smallest block: type, length, length again */
 #define TRAILER 4
-#define LONGEST (2 * CAPTURE_FRAME_MAX) /* of blocks that are looked at: what they have besides frames are small options */
-#define INTERFACES 65536 /* of a section; so many the old packet block can name */
+#define LONGEST (2 * CAPTURE_FRAME_MAX) /* most bytes of a block that is parsed: besides a frame it has small options only */
+#define INTERFACES 65536 /* most in a section: the old packet block has 16 bits for the number */
 
-/* Where what a block has begins, and how many bytes those with a fixed part have at least. */
+/* Offsets in blocks, and the least size of blocks with a fixed part. */
 #define SECTION_ORDER 8
 #define SECTION_VERSION 12
 #define SECTION_LEAST 28
@@ -31,7 +31,7 @@ enum block {
 
 enum option { OPTION_END, OPTION_TSRESOL = 9, OPTION_FILTER = 11, OPTION_TSOFFSET = 14 };
 
-/* How if_filter begins where rocescope capture has chosen packets: the code of a filter in words, and that. */
+/* The beginning of if_filter in a file of rocescope capture: the code of a filter in words, and these words. */
 static const char selection[] = "\0rocescope capture";
 
 static bool is(const __u8 *bytes, bool *swapped)
@@ -48,12 +48,12 @@ static ssize_t start(struct capture *c, const __u8 *bytes, size_t length)
 		return format_fail(c, "neither pcap nor pcapng");
 	if (length < SECTION_LEAST)
 		return format_fail(c, "cut inside the file header");
-	return 0; /* it is a block as others are */
+	return 0; /* a block like others */
 }
 
 /* ---- interfaces ---- */
 
-/* Units in a second: a power of ten or, with the highest bit, of two. */
+/* Units in a second: a power of ten, or of two if the highest bit is set. */
 static int take_resolution(struct capture *c, struct capture_interface *i, __u8 value)
 {
 	__u8 exponent = value & 0x7f;
@@ -147,7 +147,7 @@ static __u64 nanoseconds(const struct capture_interface *i, __u64 units)
 	return seconds * 1000000000 + units;
 }
 
-/* The enhanced packet block, and the obsolete one, which differs in how wide the interface's number is. */
+/* The enhanced packet block, and the obsolete one, whose interface number has another width. */
 static inline int take_packet(struct capture *c, struct run *r, __u32 length, bool obsolete, bool swapped)
 {
 	__u8 *block = r->at;
@@ -168,7 +168,7 @@ static inline int take_packet(struct capture *c, struct run *r, __u32 length, bo
 	return 0;
 }
 
-/* It has no time: the latest of those before it will do. How much was captured follows from the other lengths. */
+/* It has no time: use the latest time before it. The captured length follows from the other lengths. */
 static int take_simple(struct capture *c, struct run *r, __u32 length)
 {
 	__u32 wire, captured;
@@ -201,7 +201,7 @@ static int take_section(struct capture *c, const __u8 *block, __u32 length)
 	return 0;
 }
 
-/* The section's byte order is needed to know its block's length. */
+/* Finds the section's byte order, which the length of its block needs. */
 static int take_order(struct capture *c, const __u8 *block)
 {
 	__u32 order = format_32(block + SECTION_ORDER, false);
@@ -242,7 +242,7 @@ static bool at_hand(struct run *r, size_t need)
 	return (size_t)(r->end - r->at) >= need;
 }
 
-/* What is of no interest, as far as it is at hand: 1: all of it. */
+/* Skips bytes that are not needed, as far as they were read. 1: all of them. */
 static int skip(struct capture *c, struct run *r)
 {
 	size_t left = r->end - r->at, n = c->skip < left ? c->skip : left;
@@ -258,7 +258,7 @@ static int skip(struct capture *c, struct run *r)
 	return 1;
 }
 
-/* 1: a block is behind us; 0: more bytes are needed; -1: damaged. */
+/* 1: one block was read; 0: more bytes are needed; -1: damaged. */
 static inline int step(struct capture *c, struct run *r)
 {
 	__u32 type, length;
@@ -305,7 +305,7 @@ static int finish(struct capture *c)
 {
 	if (c->trailer)
 		return format_damaged(c, "the file ends inside a block");
-	/* without them there is nothing to be said of it */
+	/* without packets an unknown link type does not matter */
 	return c->count && !c->any_known ? format_unknown_link(c, c->unknown) : 0;
 }
 

@@ -5,7 +5,7 @@
 
 enum { TYPE_IPV4 = 0x0800, TYPE_IPV6 = 0x86dd };
 
-/* https://www.tcpdump.org/linktypes.html; IP has three numbers, of different systems */
+/* https://www.tcpdump.org/linktypes.html; raw IP has three numbers, from different systems */
 static const struct {
 	__u32 type;
 	enum link_kind kind;
@@ -49,7 +49,7 @@ void link_put_ethernet(struct capture_frame *f, __u16 ethertype)
 	f->bytes[13] = ethertype;
 }
 
-/* Of what is neither version the header says nothing (a length of 0, IEEE 802.3). */
+/* The header of other IP versions tells nothing (a length of 0, IEEE 802.3). */
 static void from_ip(struct capture_frame *f)
 {
 	switch (f->captured ? f->bytes[0] >> 4 : 0) {
@@ -65,8 +65,8 @@ static void from_ip(struct capture_frame *f)
 }
 
 /*
- * Linux' cooked captures: https://www.tcpdump.org/linktypes/LINKTYPE_LINUX_SLL.html and _SLL2. They have a source address
- * (of six bytes, on Ethernet) and the Ethertype.
+ * Linux cooked captures: https://www.tcpdump.org/linktypes/LINKTYPE_LINUX_SLL.html and _SLL2. They have a source address (of
+ * six bytes, on Ethernet) and the Ethertype.
  */
 static void from_cooked(struct capture_frame *f, __u32 header, __u32 type_at, __u32 length_at, __u32 address_at)
 {
@@ -77,7 +77,7 @@ static void from_cooked(struct capture_frame *f, __u32 header, __u32 type_at, __
 		return;
 	}
 	memcpy(type, f->bytes + type_at, sizeof(type));
-	if (f->bytes[length_at] == sizeof(address)) /* its lower byte, or its only one */
+	if (f->bytes[length_at] == sizeof(address)) /* the lower byte of the length, or its only one */
 		memcpy(address, f->bytes + address_at, sizeof(address));
 	link_move(f, -(int)header);
 	link_put_ethernet(f, type[0] << 8 | type[1]);

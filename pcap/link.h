@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Frames of other link types than Ethernet, made into frames of Ethernet. */
+/* Turns frames of other link types into Ethernet frames. */
 #ifndef PCAP_LINK_H
 #define PCAP_LINK_H
 
@@ -12,37 +12,37 @@ enum link_kind {
 	LINK_SLL,
 	LINK_SLL2,
 	LINK_NULL,	 /* four bytes of address family, then IP */
-	LINK_INFINIBAND, /* from the local route header on */
+	LINK_INFINIBAND, /* begins with the local route header */
 	LINK_BTH,
 };
 
 #define LINK_ETHERNET_BYTES 14
 #define LINK_GRH_BYTES 40
 #define LINK_ICRC_BYTES 4
-/* By so much a frame may grow that is copied. */
+/* Most bytes that a copied frame may grow. */
 #define LINK_MADE_UP (LINK_ETHERNET_BYTES + LINK_GRH_BYTES + LINK_ICRC_BYTES)
 
-/* What the frames so far have shown, where one alone does not say it. */
+/* What earlier frames have shown that one frame alone does not show. */
 struct link_memory {
-	bool no_icrc; /* bare transport headers: their packets end without one */
+	bool no_icrc; /* bare transport headers: the packets have no ICRC */
 };
 
 /* type: LINKTYPE_ of a file. */
 enum link_kind link_find(__u32 type, enum capture_link wanted);
 
 /*
- * The frame as the file has it becomes one of Ethernet: with its new header in the 14 bytes before it, which the reader is
- * done with, or at *copies, which moves behind it. A frame that is cut inside its own header: captured is 0.
+ * Turns the frame into an Ethernet frame. The new header goes into the 14 bytes before the frame, which the reader no longer
+ * needs, or the frame is copied to *copies, which moves past it. If the frame is cut inside its own header, captured becomes 0.
  */
 void link_to_ethernet(enum link_kind link, struct capture_frame *f, __u8 **copies, struct link_memory *memory);
 
-/* The same for what has no IP: LINK_INFINIBAND and LINK_BTH become RoCEv1. */
+/* The same for frames without IP: LINK_INFINIBAND and LINK_BTH become RoCEv1. */
 void link_from_infiniband(struct capture_frame *f, __u8 **copies);
 void link_from_bth(struct capture_frame *f, __u8 **copies, struct link_memory *memory);
 
-/* `more` bytes, any, in front of the frame; below 0: so many less of it. */
+/* Adds `more` bytes of any value before the frame. Negative: removes bytes. */
 void link_move(struct capture_frame *f, int more);
-/* A header without addresses in front of it. */
+/* Puts a header without addresses before the frame. */
 void link_put_ethernet(struct capture_frame *f, __u16 ethertype);
 
 #endif

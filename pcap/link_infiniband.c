@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What begins with InfiniBand's own headers becomes RoCEv1, whose headers from the GRH on are the same. */
+/* Turns frames with InfiniBand headers into RoCEv1, which has the same headers from the GRH on. */
 #include <string.h>
 
 #include "pcap/link.h"
@@ -7,7 +7,7 @@
 
 #define LRH 8
 
-/* Of the LRH (IBTA 7.7): what comes next, and where the packet's ICRC ends, in words from the LRH on. */
+/* LRH (IBTA 7.7): the next header, and the end of the packet's ICRC, in words from the LRH. */
 enum { LNH = 3, LNH_BTH = 2, LNH_GRH = 3 };
 
 static __u32 lrh_bytes(const __u8 *lrh)
@@ -16,8 +16,8 @@ static __u32 lrh_bytes(const __u8 *lrh)
 }
 
 /*
- * To *copies, with Ethernet header and a GRH without addresses. length: of what follows, to the ICRC's end. missing: bytes
- * of zero to be put behind it, if it is all there.
+ * Copies to *copies, with an Ethernet header and a GRH without addresses. length: of the rest, up to the end of the ICRC.
+ * missing: zero bytes to append if the rest is complete.
  */
 static void copy_behind_grh(struct capture_frame *f, __u8 **copies, __u32 length, __u32 missing)
 {
@@ -41,7 +41,7 @@ static void copy_behind_grh(struct capture_frame *f, __u8 **copies, __u32 length
 	link_put_ethernet(f, WIRE_ETHERTYPE_ROCEV1);
 }
 
-/* Its ICRC counts the LRH, and RoCEv1's does not. */
+/* Sets no_icrc: the ICRC of the packet covers the LRH, that of RoCEv1 does not. */
 void link_from_infiniband(struct capture_frame *f, __u8 **copies)
 {
 	__u8 next = f->captured < LRH ? 0 : f->bytes[1] & LNH;
@@ -60,7 +60,7 @@ void link_from_infiniband(struct capture_frame *f, __u8 **copies)
 		copy_behind_grh(f, copies, bytes < LRH ? 0 : bytes - LRH, 0);
 }
 
-/* Of a packet with `left` bytes behind its headers: those before the ICRC, if its opcode says; else -1. */
+/* Bytes before the ICRC of a packet with `left` bytes after its headers, if its opcode tells; else -1. */
 static __s64 payload_bytes(const __u8 *bth, __u32 op, __u32 left)
 {
 	__u32 reth_end = sizeof(struct wire_bth) + parse_extension_bytes(op & (OP_RDETH | OP_DETH | OP_XRCETH | OP_RETH));
@@ -78,7 +78,7 @@ static __s64 payload_bytes(const __u8 *bth, __u32 op, __u32 left)
 	return roce_is_path_mtu(left - LINK_ICRC_BYTES) ? (__s64)left - LINK_ICRC_BYTES : -1;
 }
 
-/* Whether it ends without ICRC; where it does not show, it is as with those before it. */
+/* Whether the packet has no ICRC. If it does not show, the answer for earlier packets holds. */
 static bool is_without_icrc(const __u8 *bth, __u32 captured, __u32 wire, bool before)
 {
 	__u32 op = captured < sizeof(struct wire_bth) ? 0 : roce_opcodes[bth[0]], headers, left;
@@ -95,7 +95,7 @@ static bool is_without_icrc(const __u8 *bth, __u32 captured, __u32 wire, bool be
 	return left == payload + LINK_ICRC_BYTES ? false : before;
 }
 
-/* The lengths count an ICRC: where there is none, it is 0. */
+/* The lengths include an ICRC. If there is none, it is taken as 0. */
 void link_from_bth(struct capture_frame *f, __u8 **copies, struct link_memory *memory)
 {
 	__u32 missing;

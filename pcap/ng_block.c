@@ -12,7 +12,7 @@
 #define NANOSECONDS 9	    /* if_tsresol: 10^-9 */
 #define FILTER_IN_WORDS 0   /* first octet of if_filter */
 #define VERDICT_LINUX_XDP 2 /* first octet of epb_verdict */
-#define STRING_MOST 1024    /* of what describes a section or an interface */
+#define STRING_MOST 1024    /* most bytes of text about a section or an interface */
 
 enum { OPT_END = 0, OPT_COMMENT = 1 };
 enum { SHB_HARDWARE = 2, SHB_OS = 3, SHB_USERAPPL = 4 };
@@ -25,10 +25,10 @@ static __u32 lesser(__u32 a, __u32 b)
 	return a < b ? a : b;
 }
 
-/* Whatever has no multiple of 4 bytes is followed by zeroes. */
+/* Appends bytes, padded with zeroes to a multiple of 4. */
 static void put(struct ng_block *b, const void *bytes, __u32 length)
 {
-	if (length) /* there may be no bytes then */
+	if (length) /* bytes may be NULL then */
 		memcpy(b->bytes + b->length, bytes, length);
 	b->length += length;
 	while (b->length % 4)
@@ -40,7 +40,7 @@ static void put32(struct ng_block *b, __u32 value)
 	put(b, &value, sizeof(value));
 }
 
-/* Times: the higher half first, in either byte order. */
+/* Times: the upper half first, in either byte order. */
 static void put_time(struct ng_block *b, __u64 time)
 {
 	put32(b, time >> 32);
@@ -69,7 +69,7 @@ static void option64(struct ng_block *b, __u16 code, __u64 value)
 	option(b, code, &value, sizeof(value));
 }
 
-/* A kind's code and 64 bits in the section's byte order, as Wireshark reads them. */
+/* The kind of verdict and 64 bits in the section's byte order, as Wireshark reads them. */
 static void option_verdict(struct ng_block *b, __u64 verdict)
 {
 	__u8 value[9] = { VERDICT_LINUX_XDP };
@@ -90,7 +90,7 @@ static void begin(struct ng_block *b, enum ng_block_type type)
 	put32(b, 0);
 }
 
-/* The whole length stands at both ends. */
+/* A block has its whole length at both ends. */
 static void end(struct ng_block *b)
 {
 	option(b, OPT_END, NULL, 0);

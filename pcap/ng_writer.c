@@ -13,7 +13,7 @@
 #define BUFFER_BYTES (1 << 20)
 #define NUMBER_CHARACTERS 12 /* "-4294967295" */
 
-/* A file that this run began: its name could be another one's by now, and so could its inode. */
+/* A file that this run began. Its name or its inode may be another file's by now. */
 struct own_file {
 	__u32 number;
 	struct statx was;
@@ -21,27 +21,27 @@ struct own_file {
 
 struct ng_writer {
 	int fd; /* -1: writing has ended */
-	bool broken; /* ... since the pipe has no reader any more */
+	bool broken; /* the reader of the pipe has gone */
 	bool rotates;
 	struct ng_rotation rotation;
-	char *name; /* as it was given */
-	char *path;	  /* of the file that is being written */
-	__u32 number;	  /* in its name */
-	__u32 begun;	  /* files */
+	char *name; /* as given by the user */
+	char *path;	  /* of the open file */
+	__u32 number;	  /* the number in its name */
+	__u32 begun;	  /* files begun */
 	struct own_file *kept;
 	__u32 kept_count;
 	size_t interfaces;
 	__u32 snaplen[INTERFACES_MOST];
 	struct ng_statistics statistics[INTERFACES_MOST];
 	bool told;
-	__u64 size;    /* bytes of this file, those in the buffer as well */
-	__u64 packets; /* in this file, likewise */
-	__u64 first, last; /* of their times */
-	__u64 written; /* packets that are in files */
+	__u64 size;    /* bytes of this file, with those in the buffer */
+	__u64 packets; /* the same, in packets */
+	__u64 first, last; /* times of its packets */
+	__u64 written; /* packets in files */
 	char error[NG_ERROR];
-	__u8 *head; /* what every file begins with */
+	__u8 *head; /* the beginning of every file */
 	size_t head_bytes;
-	size_t buffered; /* whole blocks */
+	size_t buffered; /* bytes of whole blocks */
 	struct ng_block block;
 	__u8 buffer[BUFFER_BYTES];
 };
@@ -59,7 +59,7 @@ static void copy_error(char to[NG_ERROR], const struct ng_writer *w)
 	snprintf(to, NG_ERROR, "%s", w->error);
 }
 
-/* Bytes of the whole blocks among the first `length` ones of the buffer; the packets among them are counted as written. */
+/* Bytes of the whole blocks among the first `length` bytes of the buffer. Counts their packets as written. */
 static size_t whole_blocks(struct ng_writer *w, size_t length)
 {
 	size_t whole = 0;
@@ -74,7 +74,7 @@ static size_t whole_blocks(struct ng_writer *w, size_t length)
 	return whole;
 }
 
-/* The last `bytes` of the file are none. Of what is no regular file nothing can be taken back. */
+/* Removes the last `bytes` of the file. Only a regular file can be shortened. */
 static void take_back(struct ng_writer *w, size_t bytes)
 {
 	off_t end = lseek(w->fd, 0, SEEK_CUR) - (off_t)bytes;
@@ -83,7 +83,7 @@ static void take_back(struct ng_writer *w, size_t bytes)
 		lseek(w->fd, end, SEEK_SET);
 }
 
-/* What a file system only tells when a file is closed (NFS) counts as well. */
+/* Errors that a file system (NFS) reports only on close count too. */
 static bool close_file(struct ng_writer *w)
 {
 	int fd = w->fd;
@@ -99,7 +99,7 @@ bool ng_broken(const struct ng_writer *w)
 	return w->broken || (w->fd >= 0 && poll(&file, 1, 0) > 0 && file.revents & POLLERR);
 }
 
-/* How much of the buffer could be written; else why not all of it is in errno. */
+/* Returns how much of the buffer was written. If not all: see errno. */
 static size_t write_buffer(struct ng_writer *w)
 {
 	bool interrupted = false;
@@ -132,7 +132,7 @@ static bool flush(struct ng_writer *w)
 	return false;
 }
 
-/* Behind what is buffered; not counted as the file's. */
+/* Appends to the buffer. The bytes do not count as part of the file yet. */
 static bool append(struct ng_writer *w, const void *bytes, size_t length)
 {
 	if (w->buffered + length > BUFFER_BYTES && !flush(w))
@@ -171,13 +171,13 @@ static int open_next(struct ng_writer *w)
 
 		name_file(w, ++w->number);
 		fd = open(w->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		/* a number that another run has taken is left to it */
+		/* another run has taken this number */
 		if (fd >= 0 || errno != EEXIST)
 			return fd;
 	}
 }
 
-/* File systems without a time of birth say 0. */
+/* File systems without a birth time give 0. */
 static bool same_file(const struct statx *a, const struct statx *b)
 {
 	return a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor && a->stx_ino == b->stx_ino &&
@@ -201,7 +201,7 @@ static void forget_oldest(struct ng_writer *w)
 	memmove(f, f + 1, --w->kept_count * sizeof(*f));
 }
 
-/* Makes room first, so that there is never more on the disk than there may be. */
+/* Deletes old files first, so that the disk never holds more than allowed. */
 static bool remember(struct ng_writer *w)
 {
 	struct own_file *kept;
@@ -217,7 +217,7 @@ static bool remember(struct ng_writer *w)
 	return true;
 }
 
-/* A file that has not even a whole head is none. */
+/* Begins a file. A file without its whole head is removed. */
 static bool begin_file(struct ng_writer *w)
 {
 	struct statx s;
@@ -253,7 +253,7 @@ static bool end_file(struct ng_writer *w)
 	return flush(w) && close_file(w);
 }
 
-/* Every file begins with the same blocks. */
+/* Builds the blocks at the beginning of every file. */
 static bool make_head(struct ng_writer *w, const struct ng_interface *interfaces)
 {
 	size_t room = (1 + w->interfaces) * 8192;

@@ -7,9 +7,9 @@
 #include "pcap/format.h"
 
 #define PAGE 4096
-#define PIECE_BYTES (256 << 10) /* of the file: with its frames it stays in a core's second cache */
-#define FRONT 64		/* bytes before the first frame's, which may be written */
-#define REST_BYTES (16 << 10)	/* room before what is fetched, for the rest of the piece before: a jumbo frame */
+#define PIECE_BYTES (256 << 10) /* of the file: a piece and its frames stay in a core's L2 cache */
+#define FRONT 64		/* writable bytes before the first frame */
+#define REST_BYTES (16 << 10)	/* room before fetched bytes for the rest of the piece before: a jumbo frame */
 
 /* ---- errors ---- */
 
@@ -48,8 +48,8 @@ static size_t round_up(size_t n)
 }
 
 /*
- * One room for all that a piece has: its frames, the bytes of the file, and frames that had to be copied. Only those pages
- * are ever touched that are needed, so each part has what it may need at most. capture_piece.room: bytes of the file.
+ * One mapping for a piece: its frames, bytes of the file, and copied frames. Pages that are not touched cost nothing, so each
+ * part has room for the most it may need. capture_piece.room: bytes of the file.
  */
 static size_t frames_bytes(size_t room)
 {
@@ -77,8 +77,8 @@ void capture_piece_free(struct capture_piece *piece)
 }
 
 /*
- * Puts the `left` bytes at `from` into the piece, with room for those that are needed with them. The file's next bytes get
- * the place in a page that they have in the file, which the kernel copies fastest.
+ * Puts `left` bytes from `from` into the piece, with room for those needed next. The next bytes of the file keep their offset
+ * within a page: the kernel copies fastest then.
  */
 static int place(struct capture *c, struct run *r, const __u8 *from, size_t left)
 {
@@ -108,7 +108,7 @@ static __u8 *room_end(const struct capture_piece *p)
 	return file_bytes(p) + p->room;
 }
 
-/* What is behind the last whole frame, for the next piece. */
+/* Keeps the bytes after the last whole frame for the next piece. */
 static int keep_rest(struct capture *c, const struct run *r)
 {
 	size_t left = r->end - r->at;
@@ -128,7 +128,7 @@ static int keep_rest(struct capture *c, const struct run *r)
 	return 0;
 }
 
-/* Behind r->end. 1; 0: the end of the file; -1: c->error. */
+/* Reads at r->end. 1: read; 0: the end of the file; -1: see c->error. */
 static int read_more(struct capture *c, struct run *r)
 {
 	ssize_t n;
@@ -145,7 +145,7 @@ static int read_more(struct capture *c, struct run *r)
 	return r->at < r->end ? format_damaged(c, "the file ends inside a frame") : c->format->finish(c);
 }
 
-/* At least one frame, as long as there is one. 1: there may be more; 0: the end; -1: c->error. */
+/* Finds at least one frame, if there is one. 1: there may be more; 0: the end; -1: see c->error. */
 static int fill(struct capture *c, struct run *r)
 {
 	int more;
@@ -165,7 +165,7 @@ static int fill(struct capture *c, struct run *r)
 
 /* ---- pieces whose bytes are fetched before their turn ---- */
 
-/* Where they begin: as place() has it, in the place in a page that they have in the file. */
+/* Where the claimed bytes begin: at the same offset within a page as in the file, see place(). */
 static __u8 *claimed_bytes(const struct capture_piece *p)
 {
 	return file_bytes(p) + REST_BYTES + p->claim % PAGE;
@@ -188,7 +188,7 @@ void capture_fetch(const struct capture *c, struct capture_piece *piece)
 	piece->fetched = piece->memory && bytes_fetch(c->bytes, piece->claim, claimed_bytes(piece), PIECE_BYTES);
 }
 
-/* A rest that is larger than its room: both into a piece with more. */
+/* The rest does not fit before the claimed bytes: moves both into a larger piece. */
 static int join(struct capture *c, struct run *r)
 {
 	struct capture_piece *p = r->piece, old = *p;
@@ -204,7 +204,7 @@ static int join(struct capture *c, struct run *r)
 	return 0;
 }
 
-/* Its frames, by the rest of the piece before. */
+/* Finds the frames of a claimed piece, together with the rest of the piece before. */
 static int take_claimed(struct capture *c, struct run *r)
 {
 	struct capture_piece *p = r->piece;
@@ -258,7 +258,7 @@ static int fail_strange(struct capture *c)
 	return format_fail(c, c->rest_length ? "neither pcap nor pcapng" : "the file is empty");
 }
 
-/* The bytes that tell the format, as far as the file has them. */
+/* Reads the bytes that tell the format, as far as the file has them. */
 static int read_header(struct capture *c)
 {
 	ssize_t n;

@@ -19,7 +19,7 @@ static int fail(struct writer *w, int error)
 	return -1;
 }
 
-/* What stdio has not written is not to be written later, when the file is closed. */
+/* Drops what stdio has buffered, so that closing the file does not write it. */
 static void release(struct writer *w)
 {
 	__fpurge(w->file);
@@ -31,7 +31,7 @@ static void release(struct writer *w)
 static void cut(struct writer *w)
 {
 	__fpurge(w->file);
-	/* of what is no regular file nothing can be taken back */
+	/* only a regular file can be shortened */
 	if (w->good >= 0 && !ftruncate(fileno(w->file), w->good))
 		lseek(fileno(w->file), w->good, SEEK_SET);
 }
@@ -77,7 +77,7 @@ int writer_open(struct writer *w, const char *path)
 	signal(SIGPIPE, SIG_IGN);
 	w->buffer = malloc(BUFFER_BYTES);
 	w->pcap = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, LONGEST, PCAP_TSTAMP_PRECISION_NANO);
-	/* a buffer of stdio's own would not have the size it is asked to have */
+	/* a buffer that stdio allocates would not have this size */
 	if (w->buffer && w->pcap && !setvbuf(w->file, w->buffer, _IOFBF, BUFFER_BYTES))
 		w->dumper = pcap_dump_fopen(w->pcap, w->file);
 	if (!w->dumper) {
@@ -101,7 +101,7 @@ int writer_has_room(const struct writer *w, __u32 bytes)
 void writer_put(struct writer *w, __u64 time, const __u8 *bytes, __u32 length)
 {
 	struct pcap_pkthdr h = {
-		/* of nanoseconds, by the file's precision */
+		/* in nanoseconds, the precision of the file */
 		.ts = { .tv_sec = time / 1000000000u, .tv_usec = time % 1000000000u }, .caplen = length, .len = length,
 	};
 
@@ -113,7 +113,7 @@ int writer_close(struct writer *w)
 {
 	int result = writer_flush(w), fd;
 
-	/* what a file system only tells when a file is closed (NFS), which libpcap does not hand on */
+	/* NFS reports some errors only on close, and libpcap does not pass them on */
 	fd = result ? -1 : dup(fileno(w->file));
 	if (fd >= 0 && close(fd))
 		result = fail(w, errno);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Writing a capture file: pcap of Ethernet, with nanoseconds. Frames gather in a buffer of fixed size; the file always ends
- * with a whole frame, also when the disk is full.
+ * Writes pcap of Ethernet with nanoseconds. Frames are collected in a buffer of fixed size. The file always ends with a whole
+ * frame, even when the disk is full.
  */
 #ifndef PCAP_WRITER_H
 #define PCAP_WRITER_H
@@ -16,29 +16,28 @@ struct writer {
 	FILE *file;
 	char *buffer;
 	size_t buffered; /* bytes */
-	off_t good;	 /* where in the file the last frame that is safe ends; -1: it is no file (a pipe) */
-	char error[64]; /* one line without the name, set when a call failed */
+	off_t good;	 /* end of the last frame written to the file; -1: no regular file (a pipe) */
+	char error[64]; /* after a failed call: one line without the name */
 };
 
 /*
- * path: "-" is standard output. 0, or -1 with w->error, and then there is nothing to close. A broken pipe is an error from
+ * path: "-" is standard output. Returns 0, or -1 with w->error; nothing need be closed then. A broken pipe is an error from
  * then on.
  */
 int writer_open(struct writer *w, const char *path);
 
-/* Whether a frame of that many bytes fits into the buffer; else writer_flush() it first. */
+/* Whether a frame of this size fits into the buffer. If not, call writer_flush() first. */
 int writer_has_room(const struct writer *w, __u32 bytes);
 
 /* time: ns since 1970 */
 void writer_put(struct writer *w, __u64 time, const __u8 *bytes, __u32 length);
 
 /*
- * 0: all frames put so far are in the file. -1 (w->error): those since the last flush are not, and the file was cut behind
- * it.
+ * 0: all frames put so far are in the file. -1 (w->error): those since the last flush are not, and the file ends before them.
  */
 int writer_flush(struct writer *w);
 
-/* Flushes as well. */
+/* Flushes too. */
 int writer_close(struct writer *w);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Wireshark post-dissector: the verdicts of `rocescope analyze` beside what Wireshark shows by itself. The same engine is
- * run over the frames in the file's order when they are first dissected; later dissections show what was found then.
+ * Wireshark post-dissector: adds the verdicts of `rocescope analyze` to Wireshark's fields. The same engine sees the frames in
+ * the order of the file when they are first dissected. Later dissections show what it found then.
  */
 #include <string.h>
 
@@ -20,10 +20,10 @@
 
 #define MAX_STREAMS 1000000 /* as analyze */
 
-/* A stream as its latest packet left it. */
+/* A stream after its latest packet. */
 struct before {
 	__u64 messages;
-	bool provisional; /* the first good ICRC was still to come */
+	bool provisional; /* before the first good ICRC */
 };
 
 static struct observer observer;
@@ -61,7 +61,7 @@ static enum psn_verdict place(const struct roce_event *e, bool first)
 	return first ? VERDICT_FIRST : VERDICT_IN_ORDER;
 }
 
-/* Whether the packet was held against its stream's sequence. */
+/* Whether the packet was judged by its stream's sequence. */
 static bool has_place(const struct roce_packet *p, enum icrc_verdict icrc, const struct roce_stream *s)
 {
 	return p->op && !(p->op & (OP_ACK | OP_CNP)) && !(icrc == ICRC_BAD && s->trusted);
@@ -114,7 +114,7 @@ static void show_icrc(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo, const
 		      const struct observer_look *look)
 {
 	const struct roce_packet *p = &look->packet;
-	__u32 at = p->icrc_offset - frame->captured + tvb_captured_length(tvb); /* the Ethernet header may be made up */
+	__u32 at = p->icrc_offset - frame->captured + tvb_captured_length(tvb); /* not in tvb: a made-up header */
 	proto_item *item;
 	__u32 computed;
 
@@ -122,11 +122,11 @@ static void show_icrc(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo, const
 		add_generated(proto_tree_add_uint(tree, hf_icrc_status, tvb, 0, 0, PROTO_CHECKSUM_E_UNVERIFIED));
 		return;
 	}
-	/* as Wireshark shows infiniband.invariant.crc: the first byte on the wire is the highest */
+	/* like infiniband.invariant.crc of Wireshark: the first byte on the wire is the highest */
 	computed = __builtin_bswap32(observer_icrc(p, frame->bytes));
 	item = proto_tree_add_checksum(tree, tvb, at, hf_icrc, hf_icrc_status, NULL, pinfo, computed,
 				       ENC_BIG_ENDIAN, PROTO_CHECKSUM_VERIFY);
-	if (look->icrc == ICRC_BAD) /* not Wireshark's words, which are others for each value */
+	if (look->icrc == ICRC_BAD) /* Wireshark's own text differs for each value */
 		expert_add_info(pinfo, item, &ei[EVENT_icrc_bad]);
 	add_generated(proto_tree_add_uint(tree, hf_icrc_computed, tvb, at, WIRE_ICRC_LEN, computed));
 }
@@ -179,7 +179,7 @@ static void show_lints(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo, __u3
 	}
 }
 
-/* The others were shown with what they belong to. */
+/* Shows the events that no other item has shown. */
 static void show_events(proto_item *item, packet_info *pinfo, const struct roce_event *e)
 {
 	for (int i = 0; i < ROCE_EVENTS; i++)
@@ -200,7 +200,7 @@ static void show_event(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo, cons
 	show_events(item, pinfo, &f->event);
 }
 
-/* What the packet list shows behind the protocol's own words. */
+/* Appends events to the packet list's column. */
 static void append_column(packet_info *pinfo, const struct roce_event *e)
 {
 	const char *before = " [";
@@ -241,13 +241,13 @@ static void show(proto_tree *parent, tvbuff_t *tvb, packet_info *pinfo, const st
 
 /* ---- frames ---- */
 
-/* Fragments of any UDP datagram may be RoCE's; they are of interest only where there is some. */
+/* A fragment of any UDP datagram may be RoCE. Fragments are shown only in files with RoCE. */
 static bool concerns(const struct roce_packet *p)
 {
 	return p->kind == ROCE_PACKET || p->kind == ROCE_MALFORMED || (p->kind == ROCE_FRAGMENT && observer.table.count);
 }
 
-/* What Wireshark's own numbers are in files; its function for that is not exported. */
+/* Wireshark's own numbers of link types, for those of files. Wireshark does not export its function for that. */
 static enum link_kind link_of(const wtap_rec *rec)
 {
 	static const struct {
@@ -266,7 +266,7 @@ static enum link_kind link_of(const wtap_rec *rec)
 	return LINK_UNKNOWN;
 }
 
-/* The frame, as one of Ethernet; false: of a link type that is not known. */
+/* The frame as an Ethernet frame. false: unknown link type. */
 static bool take(tvbuff_t *tvb, packet_info *pinfo, struct observer_frame *frame)
 {
 	struct capture_frame f = { .captured = tvb_captured_length(tvb), .wire = tvb_reported_length(tvb) };
@@ -354,7 +354,7 @@ static void register_fields(void)
 	proto_register_subtree_array(trees, G_N_ELEMENTS(trees));
 }
 
-/* By the reasons of event.def. */
+/* The groups of event.def's reasons. */
 #define GROUP_psn PI_SEQUENCE
 #define GROUP_message PI_SEQUENCE
 #define GROUP_icrc PI_CHECKSUM
@@ -411,7 +411,7 @@ void plugin_register(void)
 	proto_register_plugin(&plugin);
 }
 
-/* Asked for from 4.2 on: 1 is WS_PLUGIN_DESC_DISSECTOR of wsutil/plugins.h, which is not installed everywhere. */
+/* Called since 4.2. 1 is WS_PLUGIN_DESC_DISSECTOR of wsutil/plugins.h, which is not installed everywhere. */
 uint32_t plugin_describe(void)
 {
 	return 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the parts of the Wireshark plugin share. */
+/* Shared by the files of the Wireshark plugin. */
 #ifndef PCAP_WIRESHARK_ROCESCOPE_H
 #define PCAP_WIRESHARK_ROCESCOPE_H
 
@@ -10,7 +10,7 @@
 enum psn_verdict { VERDICT_NONE, VERDICT_FIRST, VERDICT_IN_ORDER, VERDICT_GAP, VERDICT_RECOVERED, VERDICT_DUPLICATE,
 		   VERDICT_RESYNC };
 
-/* What a frame did to its stream: found out once, in the file's order, and shown as often as anybody looks. */
+/* What a frame did to its stream. Found once, in the order of the file, and shown at every dissection. */
 struct finding {
 	struct roce_event event;
 	__u32 stream; /* index, or NO_STREAM */
@@ -18,10 +18,10 @@ struct finding {
 	bool completes, breaks; /* a message */
 };
 
-/* The streams of the file, in the order in which they were met, as the last frame left them. */
+/* The streams of the file in order of appearance, after the last frame. */
 const struct snapshot_stream *rocescope_stream(__u32 index);
 
-/* The table 'RoCE streams'. It listens to the tap "rocescope", whose data is a struct finding. */
+/* The table 'RoCE streams'. It listens to the tap "rocescope"; the tap's data is a struct finding. */
 void register_stream_table(void);
 
 #endif

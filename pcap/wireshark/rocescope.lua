@@ -7,7 +7,7 @@
 
 if pcall(Field.new, "rocescope.icrc.status") then return end
 
--- Lua 5.1 and 5.2 have no operators for bits, later ones may have no library for them. Results may be negative.
+-- Lua 5.1 and 5.2 have no bit operators, and later versions may lack the library. Results may be negative.
 local bit = bit or load([[return {
 	band = function(a, b) return a & b end, bxor = function(a, b) return a ~ b end,
 	bor = function(a, b) return a | b end, rshift = function(a, n) return (a & 0xffffffff) >> n end }]])()
@@ -48,8 +48,8 @@ local ETHERNET = 1
 
 ---- opcodes (roce/opcode.h) ----
 
--- By code: what it is; extension: bytes of headers behind the BTH, of which the first `needed` have to be in the window.
--- first: of a message or response, or its only packet.
+-- By code: its name; extension: bytes of headers after the BTH, of which the first `needed` must be in the window. first: the
+-- first packet of a message or response, or its only one.
 local opcodes = {}
 
 local function opcode(code, needed, extension, ...)
@@ -58,8 +58,8 @@ local function opcode(code, needed, extension, ...)
 	opcodes[code] = op
 end
 
--- SEND and RDMA WRITE, each First, Middle, Last, Last with immediate, Only, Only with immediate. needed, extra: bytes of headers
--- that the service puts in front.
+-- SEND and RDMA WRITE: First, Middle, Last, Last with immediate, Only, Only with immediate. needed, extra: bytes of the headers
+-- that the service puts first.
 local function sends_and_writes(code, needed, extra)
 	for kind = 0, 1 do
 		for i = 0, 5 do
@@ -104,12 +104,12 @@ local UNKNOWN = { needed = 0, extension = 0, unknown = true }
 
 ---- frames (roce/parse.h) ----
 
-local WINDOW = 128 -- headers are looked for in the first so many bytes
+local WINDOW = 128 -- headers are parsed in this many bytes
 local EXTENSIONS = { [0] = true, [43] = true, [44] = true, [60] = true, [135] = true, [139] = true, [140] = true }
 
-local MAPPED = ("\0"):rep(10) .. "\255\255" -- in front of an IPv4 address as an IPv6 one (RFC 4291)
+local MAPPED = ("\0"):rep(10) .. "\255\255" -- before an IPv4 address written as IPv6 (RFC 4291)
 
--- Where UDP begins behind IP, or the BTH behind a GRH; nil: neither. p.source, p.destination, p.finish are set.
+-- Offset of UDP after IP, or of the BTH after a GRH; nil: neither. Sets p.source, p.destination, p.finish.
 local function parse_ip(tvb, available, p, ethertype)
 	local at = p.l3
 	if ethertype == 0x0800 then
@@ -142,7 +142,7 @@ local function parse_ip(tvb, available, p, ethertype)
 	return protocol == 17 and at or nil
 end
 
--- What of a frame concerns us; nil: it is no RoCE packet, or none whose headers can be followed.
+-- Parses a frame. nil: no RoCE packet, or its headers cannot be followed.
 local function parse(tvb)
 	local captured, wire = tvb:captured_len(), tvb:reported_len()
 	local available = math.min(captured, WINDOW)
@@ -190,11 +190,11 @@ for i = 0, 255 do
 	crc_table[i] = crc
 end
 
-local AFTER_EIGHT_ONES = 0xdebb20e3 -- the register, after the eight bytes that stand for InfiniBand's LRH
+local AFTER_EIGHT_ONES = 0xdebb20e3 -- the register after the eight bytes 0xff in place of InfiniBand's LRH
 
--- What it should be, its first byte on the wire highest.
+-- The right value. Its first byte on the wire is the highest.
 local function icrc(tvb, p)
-	local mask = { [p.bth + 4] = 0xff } -- by offset: the bits that may change on the way
+	local mask = { [p.bth + 4] = 0xff } -- by offset: bits that may change on the path
 	if p.ipv4 then
 		for _, offset in ipairs({ 1, 8, 10, 11 }) do mask[p.l3 + offset] = 0xff end
 	else
@@ -223,7 +223,7 @@ end
 ---- streams ----
 
 local streams, verdicts = {}, {}
-local FAR = 65535 -- PSNs: further off is no loss and no packet that comes late, but another place in the sequence
+local FAR = 65535 -- PSNs: a packet further off is neither lost nor late, but elsewhere in the sequence
 
 -- Signed distance from a to b, positive when b comes after a.
 local function distance(a, b)
@@ -239,7 +239,7 @@ local function stream_of(p)
 	return streams[key]
 end
 
--- Where a packet stands that is d ahead of the expected PSN. ACKs take PSNs and are not followed: a response may begin ahead.
+-- How a packet d ahead of the expected PSN is judged. ACKs take PSNs and are not followed: a response may begin ahead.
 local function place(p, d)
 	if d < -FAR or d > FAR then return "resync" end
 	if d < 0 then return "behind" end
@@ -247,12 +247,12 @@ local function place(p, d)
 	return "in order"
 end
 
--- { psn, expected, verdict, skipped } of a packet that has a place in its stream's sequence, else nil. The PSN behind the one
--- that is furthest ahead is expected. Behind a READ request none is: how many PSNs it takes depends on the path MTU.
+-- { psn, expected, verdict, skipped } of a packet in its stream's sequence, else nil. Expected is the PSN after the highest one
+-- so far. After a READ request none is expected: it takes a number of PSNs that depends on the path MTU.
 local function follow(p, status)
 	local s = stream_of(p)
 	if status == BAD and s.good then return end
-	if status == GOOD and not s.good then s.good, s.next = true, nil end -- what came before may have been anybody's
+	if status == GOOD and not s.good then s.good, s.next = true, nil end -- earlier packets may be of another stream
 	if p.op.unknown or p.op.cnp or p.op.ack then return end
 	local d = s.next and distance(s.next, p.psn)
 	local v = { psn = p.psn, expected = s.next, verdict = d and place(p, d) or "first", skipped = d }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * 'RoCE streams': of each stream what `rocescope analyze` says. A filter chooses which streams are listed, by a packet of
- * theirs; the numbers are always those of the whole stream.
+ * 'RoCE streams': the figures of `rocescope analyze` for each stream. A filter lists the streams with a matching packet; the
+ * figures are always those of the whole stream.
  */
 #include <stdio.h>
 
@@ -14,7 +14,7 @@
 
 enum { WHO, WHOM, QPN, SERVICE, SIDE, PACKETS, LOST, DUPLICATES, BAD_ICRC, MESSAGES, BROKEN, COLUMNS };
 
-/* by table: which row a stream has, +1 */
+/* by table: the row of each stream, + 1 */
 static GHashTable *tables;
 
 static void set_text(stat_tap_table_item_type *item, const char *text)
@@ -62,7 +62,7 @@ static void free_item(stat_tap_table *table G_GNUC_UNUSED, guint row G_GNUC_UNUS
 	item->type = TABLE_ITEM_NONE;
 }
 
-/* Rows have no gaps: what draws the table stops at the first one. */
+/* Rows must have no gaps: Wireshark stops drawing at the first one. */
 static guint find_row(const stat_tap_table *table, __u32 stream)
 {
 	GHashTable *rows = g_hash_table_lookup(tables, table);
