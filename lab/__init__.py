@@ -3,9 +3,9 @@
 
 
 class LabError(Exception):
-    """What cannot be done, in one line that says what to do."""
+    """An error, in one line that says what to do."""
 
 
 def child(command):
-    """The command so that it does not outlive the thread that starts it, however that ends."""
+    """Makes the command end together with the thread that starts it."""
     return ["setpriv", "--pdeathsig", "KILL", "--", *command]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Hardware virtualisation or emulation: what boots here. /dev/kvm alone says little: nested, it may hang."""
+"""Chooses virtualisation or emulation by trying to boot. /dev/kvm alone says little: nested, it may hang."""
 import hashlib
 import os
 import platform
@@ -12,7 +12,7 @@ PROBE_S = 10
 
 
 def choose(folder, image, progress):
-    """'kvm' or 'tcg'. The probe is done once for a host kernel, CPU and QEMU (the caller holds a lock)."""
+    """'kvm' or 'tcg'. Tried once per host kernel, CPU and QEMU. The caller holds a lock."""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
     answer = os.path.join(folder, f"accel-{_key()}")
@@ -39,7 +39,7 @@ def _key():
 
 
 def _boots(image):
-    """A kernel without a root file system panics when it has come as far as it can: that is a boot."""
+    """Boots without a root file system. The kernel panics there, which counts as a boot."""
     command = ["qemu-system-x86_64", "-accel", "kvm", "-cpu", "host", "-smp", "2", "-m", "512M", "-nodefaults",
                "-display", "none", "-no-reboot", "-serial", "stdio", "-kernel", image,
                "-append", "console=ttyS0 panic=-1"]

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Runs in a guest, as its first and only program: commands come by a virtio serial port, and their output goes back.
+"""The first and only program of a guest: takes commands from a virtio serial port and sends their output back.
 
-The port is not the measured NIC, which DPDK takes away from the guest's kernel. Imports are few: under emulation each
-costs a tenth of a second.
+The port is not the measured NIC, since DPDK takes that NIC from the guest's kernel. There are few imports: under
+emulation each costs a tenth of a second.
 """
 import json
 import os

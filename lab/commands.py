@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Runs commands for frames: in a guest for its agent, and on the wire for the supervisor."""
+"""Runs commands that come as frames: in a guest for its agent, on the wire for the supervisor."""
 import json
 import os
 import signal
@@ -8,12 +8,12 @@ import threading
 
 from lab import frames
 
-# How long output may still come from children that a finished command left behind.
+# How long children that outlive their command may still write.
 LINGER_S = 1
 
 
 class Commands:
-    """send(kind, channel, payload) is called from several threads."""
+    """Several threads call send(kind, channel, payload)."""
 
     def __init__(self, send):
         self._send = send

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Boots one guest with virtme-ng, and carries frames to and from its agent. Runs in the lab's namespaces."""
+"""Boots one guest with virtme-ng and passes frames to and from its agent. Runs in the lab's namespaces."""
 import json
 import os
 import shlex
@@ -10,26 +10,26 @@ import time
 
 from lab import LabError, frames, nic
 
-# An emulated boot takes 10 s, and 80 on a machine that has ten times too much to do.
+# An emulated boot takes 10 s, and 80 s on a machine with ten times too much to do.
 BOOT_S = 600
 
-# Half of an emulated boot would go into these. The guest has three devices: the lab loads their drivers, devtmpfs makes
-# the nodes. They are masked in a mount namespace of this guest's QEMU, whose root the guest sees.
+# These would take half of an emulated boot. The guest has three devices: the lab loads their drivers, and devtmpfs makes the
+# nodes. They are masked in a mount namespace of this guest's QEMU, whose root the guest sees.
 MASKED = ("/usr/lib/systemd/systemd-udevd", "/usr/bin/udevadm", "/usr/bin/systemd-tmpfiles")
 
-# The emulated CPUs' time stamp counters agree, and a kernel that doubts it leaves the emulation at every look at the
-# clock. Mitigations protect nothing in a guest of our own, and cost an emulated CPU much. On a busy machine too few timer
-# interrupts arrive while the kernel tests the timer, and it gives up ('8254 timer not connected to IO-APIC').
+# The emulated CPUs' time stamp counters agree. A kernel that doubts this leaves the emulation at every reading of the clock.
+# Mitigations protect nothing in our own guest and cost an emulated CPU much. On a busy machine too few timer interrupts arrive
+# while the kernel tests the timer, and it gives up ('8254 timer not connected to IO-APIC').
 KERNEL_OPTIONS = {"kvm": "", "tcg": "tsc=reliable mitigations=off no_timer_check"}
 
-# The wire carries what a wire carries: no checksum left open, no segment above the MTU, in neither direction.
+# Frames are as on a real wire: checksums filled in, no segment above the MTU, in both directions.
 NO_OFFLOADS = ",".join(f"{name}=off" for name in (
     "csum", "gso", "guest_csum", "guest_tso4", "guest_tso6", "guest_ecn", "guest_ufo",
     "host_tso4", "host_tso6", "host_ecn", "host_ufo"))
 
 
 class Guest:
-    """on_frame(kind, channel, payload) gets what the agent sends, and None once when the guest has ended."""
+    """Calls on_frame(kind, channel, payload) with what the agent sends, and once with None when the guest has ended."""
 
     def __init__(self, end, config, on_frame):
         self.end = end
@@ -40,7 +40,7 @@ class Guest:
         self._writer = None
 
     def boot(self):
-        """Returns when the agent in the guest waits for commands."""
+        """Boots. Returns when the agent waits for commands."""
         deadline = time.monotonic() + BOOT_S
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
             listener.bind(f"{self.end}.port")
@@ -63,7 +63,7 @@ class Guest:
         try:
             self._writer.send(kind, channel, payload)
         except OSError:
-            pass    # it has ended, which _relay tells
+            pass    # it has ended: _relay reports that
 
     def _relay(self, stream):
         try:
@@ -89,7 +89,7 @@ class Guest:
 
     def _spawn(self):
         masks = "".join(f"[ ! -e {path} ] || mount --bind /bin/true {path}; " for path in MASKED)
-        # HOME and TMPDIR: no virtme-ng settings of the user's, and its temporary files go with the lab.
+        # HOME and TMPDIR: the user's virtme-ng settings are not used, and temporary files vanish with the lab.
         environment = {**os.environ, "HOME": os.getcwd(), "TMPDIR": os.getcwd(),
                        "PATH": f"{os.path.dirname(self._config['vng'])}:{os.environ.get('PATH', os.defpath)}"}
         with open(self._log, "wb") as log:
@@ -111,8 +111,8 @@ class Guest:
 
     def _mounts(self):
         """
-        virtme-ng covers some folders (/var/tmp, say) with empty ones: a project in one of them is mounted again. 9p without
-        a cache reads ahead nothing, and so fetches programs page by page.
+        Folders to mount again: virtme-ng covers some (such as /var/tmp) with empty ones. 9p without a cache does not
+        read ahead, and so fetches programs page by page.
         """
         root, share = (shlex.quote(self._config[name]) for name in ("root", "share"))
         mount = "mount -t 9p -o trans=virtio,version=9p2000.L,msize=524288"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The guests' kernel: a package of the distribution, or of another Debian suite, unpacked under build/lab, never installed."""
+"""The guests' kernel: a package of this distribution or of a Debian suite, unpacked under build/lab and never installed."""
 import glob
 import lzma
 import os
@@ -11,28 +11,28 @@ from concurrent import futures
 
 from lab import LabError, child
 
-# Debian's, and Ubuntu's (untested): rdma_rxe and sch_netem are among the extra modules there.
+# Debian's, and Ubuntu's (untested), where the extra modules have rdma_rxe and sch_netem.
 METAPACKAGES = ("linux-image-amd64", "linux-image-generic")
 _KERNEL_PACKAGE = re.compile(r"linux-(image|modules|modules-extra)-\d\S*")
 
-# Kernels that can be asked for by version, the oldest first, and Debian's suites that have them; the first suite that can
-# be reached is taken. Suites that have grown old vanish from the mirrors.
+# Kernels by version, the oldest first, and the Debian suites that have them. The first suite that can be reached is used. Old
+# suites vanish from the mirrors.
 SUITES = {"5.10": ("bullseye",), "6.1": ("bookworm",), "6.12": ("bookworm-backports", "trixie")}
 MIRROR = "http://deb.debian.org/debian"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
-# A third of the modules, for devices that no guest has.
+# A third of the modules: for devices that no guest has.
 UNUSED = ("sound", "drivers/gpu", "drivers/media", "drivers/usb", "drivers/net/wireless")
 
 
 class Unreachable(LabError):
-    """No suite has it any more, or there is no network."""
+    """No suite has it any more, or the network is down."""
 
 
 def fetch(folder, progress, version=None):
     """
-    The path of vmlinuz, its modules beside it as virtme-ng expects; done once (the caller holds a lock). Of the machine's
-    own suite, or the version of SUITES.
+    The path of vmlinuz, with its modules beside it as virtme-ng expects. Fetched once; the caller holds a lock.
+    version: of SUITES; None: the kernel of the machine's own suite.
     """
     tree = os.path.join(folder, f"kernel-{version}" if version else "kernel")
     if not os.path.isdir(tree):
@@ -58,7 +58,7 @@ def _fetch_own(work, progress):
     apt = Apt(progress)
     try:
         apt.unpack(work)
-    except LabError:    # the package lists are old, or there are none
+    except LabError:    # the package lists are old or missing
         progress("refreshing the package lists")
         apt.update()
         apt.unpack(work)
@@ -81,7 +81,10 @@ def _fetch_version(version, work, progress):
 
 
 class Apt:
-    """The machine's, or one for another Debian suite, of which the machine's knows nothing: its lists are in the work folder."""
+    """
+    apt of this machine, or with its own lists in the work folder for another Debian suite, which this machine does not
+    know.
+    """
 
     def __init__(self, progress, suite=None, work=None):
         self._progress = progress
@@ -98,7 +101,7 @@ class Apt:
         settings = {"Dir::State": f"{folder}/state", "Dir::State::status": "/dev/null", "Dir::Cache": f"{folder}/cache",
                     "Dir::Etc::sourcelist": f"{folder}/sources.list", "Dir::Etc::sourceparts": "/dev/null",
                     "Dir::Etc::preferences": "/dev/null", "Dir::Etc::preferencesparts": "/dev/null",
-                    # what could not be fetched is an error, not a warning
+                    # a failed download is an error, not a warning
                     "APT::Update::Error-Mode": "any"}
         return [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
 
@@ -106,7 +109,7 @@ class Apt:
         _run(["apt-get", *self._options, "update"], "apt-get update failed")
 
     def unpack(self, work, version=""):
-        """Into work/tree."""
+        """Unpacks into work/tree."""
         for package in self._packages(version):
             size = re.search(r"^Size: (\d+)", self._cache("show", "--no-all-versions", package), re.M)
             self._progress(f"downloading {package} ({round(int(size[1]) / 1e6)} MB)" if size else f"downloading {package}")
@@ -137,8 +140,8 @@ class Apt:
 
 def _arrange(tree, progress):
     """
-    The modules where virtme-ng looks for them. It puts some into an initramfs, where nothing can decompress .ko.xz; and an
-    emulated CPU would need long for it.
+    Puts the modules where virtme-ng looks for them, decompressed. virtme-ng puts some into an initramfs, where nothing
+    can decompress .ko.xz; an emulated CPU would need long for it anyway.
     """
     modules = os.path.join(tree, "lib", "modules")
     if not os.path.isdir(modules):

@@ -7,8 +7,8 @@
         print(lab.exec("A", ["iperf3", "-c", lab.address("B")], timeout=30).stdout)
         print(lab.wire(["ip", "-s", "link", "show", lab.port("A")]).stdout)
 
-"A" and "B" are the guests, "wire" is this machine inside the lab's namespaces. The machine's root file system is the
-guests' as well, but what they write stays with them, except in `lab.share`. However the program ends, its lab ends too.
+"A" and "B" are the guests, "wire" is this machine inside the lab's namespaces. The guests see the machine's root file
+system, but what they write is lost with them, except in `lab.share`. However the program ends, its lab ends too.
 """
 import fcntl
 import itertools
@@ -26,7 +26,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, "build", "lab")
 RUN = os.path.join(FOLDER, "run")
 VNG = os.path.join(ROOT, "build", "venv", "bin", "vng")
-# The programs that the lab, or virtme-ng in it, runs on this machine, and their packages.
+# Programs that the lab, and virtme-ng in it, run on this machine, and their packages.
 TOOLS = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static", "ip": "iproute2", "modprobe": "kmod",
          "file": "file", "unshare": "util-linux", "setpriv": "util-linux"}
 _numbers = itertools.count(1)
@@ -38,9 +38,9 @@ def progress_to_stderr(words):
 
 class Lab:
     """
-    name: by default one that no other lab has. memory, cpus: of each guest. acceleration: auto, kvm or tcg. kernel: by
-    default that of this machine's suite, or a version of kernel.SUITES ("6.12"). ends: "A" alone has nobody to talk to,
-    and boots in little more than half the time.
+    name: default: one that no other lab has. memory, cpus: of each guest. acceleration: auto, kvm or tcg. kernel:
+    default: this machine's suite; or a version of kernel.SUITES ("6.12"). ends: "A" alone has no peer and boots in
+    little more than half the time.
     """
 
     def __init__(self, name=None, mtu=4500, memory="1G", cpus=2, acceleration="auto", progress=progress_to_stderr,
@@ -61,7 +61,7 @@ class Lab:
 
     @classmethod
     def attach(cls, name):
-        """A lab that is up, whoever brought it up; only down() ends it."""
+        """Uses a running lab, whoever started it. Only down() ends it."""
         lab = cls(name)
         connect(lab.folder).close()
         lab._know()
@@ -77,7 +77,7 @@ class Lab:
         self.down()
 
     def up(self):
-        """Boots; LabError says why not. Until leave() or down() the lab lives as long as this program."""
+        """Boots, or raises LabError with the reason. The lab lives as long as this program, until leave() or down()."""
         _require()
         os.makedirs(RUN, exist_ok=True)
         with _locked(os.path.join(FOLDER, "lock")):
@@ -98,7 +98,7 @@ class Lab:
         self._progress(f"up after {self.boot_seconds} s, kernel {self.kernel}")
 
     def leave(self, keeper=None):
-        """Lets the lab go on after this program's end, until somebody's down(); keeper: or until the process of that pid ends."""
+        """Lets the lab outlive this program, until down(). keeper: or until the process with this pid ends."""
         process = [os.pidfd_open(keeper)] if keeper else []
         socket.send_fds(self._lifeline, [b"+"], process)
         for fd in process:
@@ -107,7 +107,7 @@ class Lab:
         self._process = self._lifeline = None
 
     def down(self):
-        """Ends everything in the lab; returns when nothing is left."""
+        """Ends everything in the lab and waits until nothing is left."""
         if self._process:
             self._end()
             return
@@ -128,7 +128,7 @@ class Lab:
         return lock
 
     def _spawn(self, settings, lock):
-        """The lock is held by what it starts, and so tells for how long anything of the lab is left."""
+        """The processes started here inherit the lock: it is held as long as any of them is left."""
         self._lifeline, theirs = socket.socketpair()
         settings["lifeline"] = theirs.fileno()
         with theirs, lock, open(os.path.join(self.folder, "supervisor.log"), "wb") as log:
@@ -165,18 +165,18 @@ class Lab:
     # --- commands
 
     def start(self, where, argv, **options):
-        """A Process; options: timeout (seconds, then it is killed there), cwd, env (added), on_output."""
+        """Starts a Process. options: timeout (seconds, then it is killed), cwd, env (added), on_output."""
         return Process(self.folder, where, argv, **options)
 
     def exec(self, where, argv, timeout=None, **options):
-        """Runs it to its end: a Result. A guest needs seconds where this machine needs tenths."""
+        """Runs a command to its end and returns a Result. A guest needs seconds where this machine needs tenths."""
         return self.start(where, argv, timeout=timeout, **options).wait()
 
     def wire(self, argv, timeout=None, **options):
         return self.exec("wire", argv, timeout, **options)
 
     def check(self, where, argv, timeout=None):
-        """As exec, but what fails is a LabError. Returns its standard output."""
+        """Like exec, but a failure is a LabError. Returns standard output."""
         result = self.exec(where, argv, timeout)
         if result.rc:
             why = (result.stderr or result.stdout).strip().splitlines()
@@ -192,14 +192,14 @@ class Lab:
         return nic.mac(end)
 
     def port(self, end):
-        """The device in "wire" through which that guest's frames come and go."""
+        """The device in "wire" that carries this guest's frames."""
         return nic.port(end)
 
     def pci(self, _end):
         return nic.PCI
 
     def rxe_up(self, end):
-        """SoftRoCE on the NIC: the device's name. GID index 1 is RoCEv2 on its IPv4 address."""
+        """Puts SoftRoCE on the NIC and returns the device's name. GID index 1 is RoCEv2 on its IPv4 address."""
         self._script(end, nic.rxe_up())
         return nic.RXE
 
@@ -207,12 +207,15 @@ class Lab:
         self._script(end, nic.rxe_down())
 
     def dpdk_bind(self, end):
-        """Takes the NIC from the guest's kernel, for DPDK: its PCI address. Sets hugepages; run with --in-memory."""
+        """
+        Takes the NIC from the guest's kernel for DPDK and returns its PCI address. Reserves hugepages; run DPDK with
+        --in-memory.
+        """
         self._script(end, nic.rxe_down() + "\n" + nic.to_dpdk())
         return nic.PCI
 
     def dpdk_unbind(self, end):
-        """Gives it back, with its addresses and neighbours; returns the hugepages."""
+        """Gives the NIC back to the kernel, with its addresses and neighbours, and frees the hugepages."""
         self._script(end, nic.to_kernel(end, self.mtu))
 
     def _script(self, end, script):
@@ -234,7 +237,7 @@ def _require():
 
 
 def _remove_dead():
-    """Removes the folders whose lock nobody holds: of killed labs. The caller holds the lock under which they are made."""
+    """Removes the folders of killed labs: nobody holds their lock. The caller holds the lock for creating folders."""
     for name in os.listdir(RUN):
         folder = os.path.join(RUN, name)
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The measured NIC of a guest: its names and addresses, and the scripts that hand it from one owner to the next.
+"""The measured NIC of a guest: its names and addresses, and the scripts that give it from one driver to the next.
 
 The scripts run in the guest under `sh -e`.
 """
@@ -26,12 +26,12 @@ def mac(end):
 
 
 def port(end):
-    """The tap on the host that is this NIC's end of the wire."""
+    """The tap on the host at this NIC's end of the wire."""
     return f"tap{end}"
 
 
 def configure(end, mtu):
-    """Neighbours are static and IPv6 asks nothing: no frame on the wire that nobody sent, none that waits for another."""
+    """Neighbours are static and IPv6 is quiet: no unexpected frame is on the wire, and none waits for an answer."""
     other = peer(end)
     return f"""
 modprobe virtio_net
@@ -57,7 +57,7 @@ END
 
 
 def prepare(end, mtu):
-    """Once after boot: socket buffers large enough to be asked for, the loopback, the NIC."""
+    """Runs once after boot: allows large socket buffers, and sets up the loopback and the NIC."""
     return f"""
 ip link set dev lo up
 echo {64 << 20} >/proc/sys/net/core/rmem_max
@@ -85,7 +85,7 @@ echo 0 >/proc/sys/vm/nr_hugepages
 
 
 def _give(driver):
-    """To the driver of that name, or to the one the kernel picks by itself ("")."""
+    """Binds the NIC to this driver, or with "" to the one that the kernel chooses."""
     return f"""
 device=/sys/bus/pci/devices/{PCI}
 echo '{driver}' >$device/driver_override
@@ -96,7 +96,7 @@ echo {PCI} >/sys/bus/pci/drivers_probe
 
 
 def rxe_up():
-    """GID index 1 is the RoCEv2 one of the IPv4 address: 0 is made of the MAC."""
+    """GID index 1 is the RoCEv2 one of the IPv4 address; index 0 derives from the MAC."""
     return f"""
 modprobe -a rdma_rxe ib_uverbs rdma_ucm
 [ -e /sys/class/infiniband/{RXE} ] || rdma link add {RXE} type rxe netdev {NAME}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A command that runs in a lab, seen from the program that started it."""
+"""A command that runs in a lab, as the program that started it sees it."""
 import json
 import os
 import signal
@@ -13,7 +13,7 @@ from lab import LabError, frames
 
 @dataclass
 class Result:
-    """rc as in subprocess (negative: a signal's number); timed_out: killed by its timeout, with what it wrote until then."""
+    """rc as in subprocess (negative: a signal). timed_out: killed by its timeout; its output until then is kept."""
     rc: int
     stdout: str
     stderr: str
@@ -21,7 +21,10 @@ class Result:
 
 
 def connect(folder):
-    """The control socket of the lab in that folder. A path through /proc, for a socket's may have 107 bytes only."""
+    """
+    The control socket of the lab in this folder. The path leads through /proc, since a socket's path has at most 107
+    bytes.
+    """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         directory = os.open(folder, os.O_PATH)
@@ -37,7 +40,7 @@ def connect(folder):
 
 
 class Process:
-    """on_output(kind, data), if given, gets the output as it comes, from a thread; it is then not kept."""
+    """on_output(kind, data): called from a thread as output comes. The output is then not kept."""
 
     def __init__(self, folder, where, argv, timeout=None, cwd=None, env=None, on_output=None):
         spec = {"where": where, "argv": [str(arg) for arg in argv], "timeout": timeout, "cwd": cwd, "env": env}
@@ -71,7 +74,7 @@ class Process:
 
     @property
     def stdout(self):
-        """What it has written so far."""
+        """The output so far."""
         return self._output[frames.STDOUT].decode(errors="replace")
 
     @property
@@ -83,14 +86,14 @@ class Process:
         return self._exit["rc"] if self._exit else None
 
     def wait(self, timeout=None):
-        """The Result; TimeoutError (and it runs on) when it has not ended after that many seconds."""
+        """The Result. Raises TimeoutError if the command has not ended by then; it keeps running."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._exit, timeout):
                 raise TimeoutError(f"still running after {timeout} s")
         return Result(self._exit["rc"], self.stdout, self.stderr, self._exit["timed_out"])
 
     def expect(self, text, timeout=120):
-        """Waits until it has written that text, to either stream. False if it ended without, or after the timeout."""
+        """Waits until this text is in either output. False: the command ended without it, or the timeout passed."""
         def seen():
             return text in self.stdout or text in self.stderr
         with self._changed:
@@ -98,7 +101,7 @@ class Process:
         return seen()
 
     def kill(self, number=signal.SIGKILL):
-        """Signals its process group, if it still runs."""
+        """Sends a signal to its process group, if it still runs."""
         try:
             self._writer.send(frames.KILL, 0, b"%d" % number)
         except OSError:

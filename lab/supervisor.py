@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Process 1 of a lab's PID, network and mount namespaces: when it ends, the kernel ends all the others.
 
-supervisor.py CONFIG, in the lab's folder. CONFIG (JSON) has besides the settings `lifeline`, a socket to the program
-that brought the lab up: progress and the outcome go out by it as JSON lines, and when that program ends, so does the
-lab, unless it has written a byte; with the byte may come a process (a pidfd), at whose end the lab ends. Programs talk to the socket `control` in the folder: a connection for each command.
+supervisor.py CONFIG, in the lab's folder. CONFIG is JSON: the settings, and `lifeline`, a socket to the program that
+started the lab. Progress and the outcome are written to it as JSON lines. When that program ends, so does the lab,
+unless the program has written a byte. With the byte it may pass a process (a pidfd): the lab ends with that process.
+Programs connect to the socket `control` in the folder, once for each command.
 """
 import json
 import os
@@ -34,7 +35,7 @@ class Supervisor:
             self._ends[end] = Guest(end, config, lambda *frame, end=end: self._from_guest(end, *frame))
 
     def up(self):
-        """The wire, then the guests at the same time. Returns what users of the lab want to know."""
+        """Sets up the wire, then boots the guests at the same time. Returns what users of the lab need to know."""
         wire.up(self.config["mtu"])
         failures = []
         boots = [threading.Thread(target=self._boot, args=(end, failures)) for end in self.config["ends"]]
@@ -61,7 +62,7 @@ class Supervisor:
             threading.Thread(target=self._converse, args=(connection,), daemon=True).start()
 
     def _converse(self, connection):
-        """One command: a START from the program, then perhaps KILLs; when the program goes, so does the command."""
+        """Serves one command: a START from the program, then perhaps KILLs. If the program ends, so does the command."""
         with connection, connection.makefile("rb") as stream:
             frame = frames.read(stream)
             if not frame:
@@ -95,7 +96,7 @@ class Supervisor:
             pass
 
     def _run(self, where, argv):
-        """For the supervisor's own use: the command's status and errors."""
+        """Runs a command for the supervisor itself. Returns its status and errors."""
         channel, output = self._open(where)
         self._ends[where].handle(frames.START, channel, json.dumps({"argv": argv}).encode())
         errors = b""
@@ -117,7 +118,7 @@ class Supervisor:
             return self._channels.pop(channel, None)
 
     def _deliver(self, kind, channel, payload):
-        """A frame without a channel is what children of a finished command still write."""
+        """Frames without a channel come from children of a finished command: they are dropped."""
         entry = self._close(channel) if kind == frames.EXIT else self._channels.get(channel)
         if entry:
             entry[1].put((kind, channel, payload))
@@ -133,13 +134,16 @@ class Supervisor:
 
 
 def own_filesystems():
-    """/sys as this network namespace sees it, and a bpffs, which is not inherited."""
+    """Mounts /sys of this network namespace, and a bpffs, which is not inherited."""
     for kind, path in (("sysfs", "/sys"), ("bpf", "/sys/fs/bpf")):
         subprocess.run(["mount", "-t", kind, kind, path], check=False)
 
 
 def watch(lifeline):
-    """A byte lets the lab live on without the program that started it; the end of the stream ends it, or of a process."""
+    """
+    Waits on the lifeline. A byte lets the lab outlive its program. The lab ends with the stream, or with the process
+    passed to it.
+    """
     byte, processes, *_ = socket.recv_fds(lifeline, 1, 1)
     if byte and not processes:
         return

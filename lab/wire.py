@@ -6,12 +6,12 @@ import subprocess
 from lab import nic
 
 BRIDGE = "wire0"
-# Frames that wait in a tap for its guest; beyond, the tap drops them and counts them (tx_dropped).
+# Most frames that wait in a tap for its guest. The tap drops and counts further ones (tx_dropped).
 QUEUE = 1000
 
 
 def up(mtu):
-    """Nothing here sends a frame of its own: no STP, no multicast snooping, no IPv6."""
+    """Sets up the bridge. It sends no frame of its own: no STP, no multicast snooping, no IPv6."""
     _sysctl("net/ipv6/conf/default/disable_ipv6", 1)
     ports = [nic.port(end) for end in nic.ENDS]
     lines = ["link set dev lo up",
@@ -21,7 +21,7 @@ def up(mtu):
                   f"link set dev {port} mtu {mtu} txqueuelen {QUEUE} master {BRIDGE} up"]
     lines.append(f"link set dev {BRIDGE} mtu {mtu} up")
     subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), text=True, check=True)
-    # Where br_netfilter is loaded, no firewall of the host shall see the wire.
+    # If br_netfilter is loaded, the host's firewall must not see the wire.
     for family in ("ip", "ip6", "arp"):
         _sysctl(f"net/bridge/bridge-nf-call-{family}tables", 0)
 
