@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The comparator: every transport over one path, with rocescope as the referee on the wire."""
+"""The comparator: runs every transport over one path, with rocescope as the referee on the wire."""
 
-# The limit of what takes a second or two on a quiet machine. A busy one that also emulates the guests' CPUs may need a minute.
+# Limit for commands that take a second or two on a quiet machine. A busy machine that also emulates the guests' CPUs may need a
+# minute.
 PATIENCE_S = 180

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Runs rows in a lab that is up: programs on both ends, the referee between them, counters before and after."""
+"""Runs rows in a running lab: programs on both ends, the referee between them, and counters before and after."""
 import time
 
 from compare import join
@@ -9,12 +9,12 @@ from compare.referee import Referee
 from compare.transport import PACKET_PAYLOAD, UDP_PORT, RunFailed
 from lab import LabError
 
-# After the programs have ended: stragglers in queues have time to come out.
+# Time after the end of the programs in which queues drain.
 QUIET_S = 0.3
 
 
 class Bench:
-    """duration: (s of our programs, s of the others). icrc: as in `rocescope monitor`."""
+    """duration: (seconds for our programs, seconds for the others). icrc: as in `rocescope monitor`."""
 
     def __init__(self, lab, duration, runs=1, icrc="off", injection=Injection()):
         self._lab = lab
@@ -26,12 +26,12 @@ class Bench:
         self.referee_modes = {}
 
     def run(self, row):
-        """The row's record (a row of rocescope.compare/1); a failure is a record too."""
+        """The row's record (a row of rocescope.compare/1). A failure is a record too."""
         if row.why:
             return record(row, "skipped", row.why)
         try:
             runs = self._in_lab(row) if row.transport.driver else self._elsewhere(row)
-        except Exception as error:  # whatever a tool did: the other rows are kept
+        except Exception as error:  # whatever a tool did, keep the other rows
             return record(row, "failed", failure(error))
         return record(row, "ok", None, runs)
 
@@ -47,7 +47,7 @@ class Bench:
         return [unwatched(self._programs(row, Injection())) for _ in range(self._runs)]
 
     def _programs(self, row, injection):
-        """One run of the row's pair of programs: their Outcome."""
+        """Runs the row's pair of programs once and returns their Outcome."""
         return row.tool.run(row, row.transport.path(self._lab), self._own_s if row.own else self._foreign_s, injection)
 
     def _give_nic_to(self, driver):
@@ -63,7 +63,7 @@ class Bench:
         self._driver = driver
 
     def give_back(self):
-        """The NICs to the guests' kernels, for others that use the lab."""
+        """Gives the NICs back to the guests' kernels, for other users of the lab."""
         if self._driver:
             self._give_nic_to("kernel")
 
@@ -80,13 +80,13 @@ class Bench:
 
 
 def failure(error):
-    """One line. Ours say what to do; of any other the kind helps to find it."""
+    """One line. Our own errors say what to do; for others the exception's type helps."""
     words = " ".join(str(error).split())
     return words if isinstance(error, (RunFailed, LabError)) else f"{type(error).__name__}: {words}"
 
 
 def unwatched(outcome):
-    """A run for join.merge() of which only its programs have spoken. Pure."""
+    """A run for join.merge() that has the programs' own figures only. Pure."""
     return {"goodput_gbps": outcome.goodput_gbps, "goodput_at": outcome.goodput_at, "messages": outcome.messages,
             "sender_cores": outcome.sender_cores, "receiver_cores": outcome.receiver_cores,
             "latency_us": outcome.latency_us, "retransmitted": None, "rxe_agrees": None, "sent": outcome.sent,
@@ -94,7 +94,7 @@ def unwatched(outcome):
 
 
 def reckon(row, outcome, did, seen, places):
-    """One run's counts, for join.merge(). Pure. did: Counters of the run; seen: {"A", "B"}: Sightings."""
+    """The counts of one run, for join.merge(). Pure. did: Counters of the run; seen: {"A", "B"}: Sightings."""
     run = {**unwatched(outcome), "retransmitted": 0}
     run.update(row.transport.count(row, outcome, did, seen))
     run["places"] = {**places, **outcome.places}
@@ -103,7 +103,7 @@ def reckon(row, outcome, did, seen, places):
         raise RunFailed(f"{row.tool.name} lost packets at '{unknown.pop()}', which none of its Places describes")
     for end, name in (("A", "on_wire"), ("B", "left_wire")):
         if not seen[end].complete:
-            run[name] = None    # the referee missed frames: its counts prove nothing
+            run[name] = None    # the referee missed frames, so its counts prove nothing
     return run
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The counters of both guests and of the wire, read before and after a row while nothing is under way."""
+"""The counters of both guests and of the wire, read before and after a row while no packet is on its way."""
 import json
 import os
 import re
@@ -11,7 +11,7 @@ SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "counters.sh")
 
 
 def parse(text):
-    """What counters.sh printed, as flat {name: n}."""
+    """The output of counters.sh as flat {name: n}."""
     flat = {}
     for path, body in re.findall(r"^==> (.*?) <==\n(.*?)(?=^==> |\Z)", text, re.M | re.S):
         if path == "tc":
@@ -39,7 +39,7 @@ def _snmp(body):
 
 
 def _qdiscs(body):
-    """Drops of a device's root qdisc, which has those of its children in it, and of clsact (filters on ingress)."""
+    """Drops of a device's root qdisc, which include those of its children, and of clsact (filters on ingress)."""
     flat = {}
     for qdisc in json.loads(body or "[]"):
         if qdisc.get("root"):
@@ -50,7 +50,7 @@ def _qdiscs(body):
 
 
 class Counters:
-    """One reading of A, B and the wire; read(lab) makes one, and later - earlier is what a row did."""
+    """One reading of the counters of A, B and the wire, made by read(lab). later - earlier is what a row did."""
 
     def __init__(self, flat):
         self._flat = flat
@@ -68,12 +68,12 @@ class Counters:
         return cls(flat)
 
     def __sub__(self, earlier):
-        """A counter that was not there before began at 0."""
+        """A counter that is missing in the earlier reading began at 0."""
         return Counters({where: {name: n - earlier._flat[where].get(name, 0) for name, n in flat.items()}
                          for where, flat in self._flat.items()})
 
     def get(self, where, *names):
-        """The sum of those; 0 where there is none (a NIC that DPDK holds has no counters here)."""
+        """The sum of these counters. A missing one is 0 (a NIC that DPDK holds has none here)."""
         return sum(self._flat[where].get(name, 0) for name in names)
 
     def rxe(self, where, name):
@@ -81,6 +81,6 @@ class Counters:
         return self._flat[where].get(f"rxe.{name}")
 
     def places(self, **devices):
-        """{PLACE: n} of join.PLACES, for packets from A to B. devices: the names of nic, sender_port and receiver_port."""
+        """{PLACE: n} of join.PLACES for packets from A to B. devices: the names of nic, sender_port and receiver_port."""
         return {name: self.get(place.where, *(counter.format(**devices) for counter in place.counters))
                 for name, place in join.PLACES.items() if place.counters}

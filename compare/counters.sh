@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Every counter of this end that can tell of a lost packet, as compare/counters.py reads them. Few processes: an emulated
-# CPU starts them slowly. What is not there (DPDK holds the NIC, no rxe) is not printed.
+# Prints every counter of this end that may count lost packets, for compare/counters.py. It starts few processes, since
+# that is slow on an emulated CPU. Missing counters (DPDK holds the NIC, no rxe) are not printed.
 #   counters.sh INTERFACE...
 set -- "$@" --
 files="/proc/net/snmp /proc/net/softnet_stat"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Faults put in on purpose, each at one place, to see that the accounting finds them there.
+"""Faults injected on purpose, each at one place, to test that the accounting finds them there.
 
-They take only packets of the row (IPv4 datagrams of 4096 to 8191 bytes), no end marker and nobody's control traffic, so
-that what they take is what is missing.
+They drop only packets of the row (IPv4 datagrams of 4096 to 8191 bytes), no end markers and no control traffic: what
+they drop is what is missing.
 """
 import dataclasses
 import json
@@ -15,7 +15,7 @@ from lab import LabError
 from lab.lab import ROOT
 
 OBJECT = os.path.join(ROOT, "build", "bpf", "drop.bpf.o")
-PREFERENCE = 49     # of the filter on the wire
+PREFERENCE = 49     # priority of the filter on the wire
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,8 +60,8 @@ tc filter add dev {nic} parent 1: protocol ip u32 match ip protocol 17 0xff matc
 
 
 def _drop_on_wire(lab, port, every):
-    """Behind the referee's first look (XDP) and before its second (the other port)."""
-    lab.wire(["tc", "qdisc", "add", "dev", port, "clsact"], timeout=PATIENCE_S)     # it may be there already
+    """Drops packets after the referee's first look (XDP) and before its second (the other port)."""
+    lab.wire(["tc", "qdisc", "add", "dev", port, "clsact"], timeout=PATIENCE_S)     # it may exist already
     lab.check("wire", ["tc", "filter", "add", "dev", port, "ingress", "pref", PREFERENCE, "bpf", "da", "obj", OBJECT,
                        "sec", "tc"], timeout=PATIENCE_S)
     shown = json.loads(lab.check("wire", ["tc", "-j", "filter", "show", "dev", port, "ingress", "pref", PREFERENCE]))

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What sender, referee and receiver counted becomes the accounting of one row: pure, no lab.
+"""Makes the accounting of one row from the counts of sender, referee and receiver. Pure, no lab.
 
-The packets' way has three stretches, each between two counts of packets, and on each the places that can lose some:
+The packets' path has three stretches. Each lies between two counts of packets and has places that can lose packets:
 
     sender --- before the wire --- sender's port --- wire --- receiver's port --- at the receiver --- receiver
 
-A loss is the difference of two counts. Where it happened is said by the counters of the places on that stretch and by
-nothing else; what they do not explain is `unexplained`.
+A loss is the difference of two counts. Only the counters of the places on that stretch say where it happened. What they
+do not explain is `unexplained`.
 """
 import math
 from typing import NamedTuple
@@ -16,14 +16,14 @@ LOST = {"before_wire": "lost_before_wire", "on_wire": "lost_on_wire", "at_receiv
 
 
 class Place(NamedTuple):
-    """One that can lose a packet."""
+    """A place that can lose a packet."""
     stretch: str
     words: str              # for people
-    where: str = None       # "A", "B" or "wire": who counts there; None: the programs do
-    counters: tuple = ()    # names in counters.Counters, to be summed; {nic}, {sender_port} and {receiver_port} are filled in
+    where: str = None       # "A", "B" or "wire": whose counters; None: the programs' own
+    counters: tuple = ()    # names in counters.Counters to be summed; {nic}, {sender_port} and {receiver_port} are filled in
 
 
-# Between the program that sends and the kernel that receives, in the order a packet passes them.
+# From the sending program to the receiving kernel, in the order a packet passes them.
 _WAY = {
     "sender_qdisc": Place("before_wire", "sender's qdisc", "A", ("{nic}.qdisc",)),
     "sender_nic": Place("before_wire", "sender's NIC", "A", ("{nic}.tx_dropped", "{nic}.tx_errors")),
@@ -45,7 +45,7 @@ _RECEIVER = {
 
 
 def places(own):
-    """{PLACE: Place} with own ones of a transport: those of its sender come first, those of its receiver behind the NIC."""
+    """{PLACE: Place} with a transport's own places: those of its sender come first, those of its receiver after the NIC."""
     sender = {name: place for name, place in own.items() if place.stretch == "before_wire"}
     return {**sender, **_WAY, **own, **_RECEIVER}
 
@@ -58,15 +58,15 @@ def difference(a, b):
 
 
 def add(values):
-    """The sum; None as soon as one is unknown."""
+    """The sum, or None if any value is unknown."""
     values = list(values)
     return None if not values or any(v is None for v in values) else sum(values)
 
 
 def account(sent, on_wire, left_wire, received, lost, known=PLACES):
     """
-    The packet fields of a row. Counts are packets of the row's data direction, None: not known. lost: {PLACE: n}, packets
-    that the place's own counter says it lost. known: the Places that those are among.
+    The packet fields of a row. Counts are packets of the row's data direction; None: unknown. lost: {PLACE: n}, packets
+    that the place's own counter says it lost. known: the Places of the row.
     """
     row = {
         "unit": "packet", "sent": sent, "on_wire": on_wire, "received": received,
@@ -79,20 +79,20 @@ def account(sent, on_wire, left_wire, received, lost, known=PLACES):
                                       sum(n for place, n in lost.items() if known[place].stretch == stretch))
                   for stretch in STRETCHES}
     row["unexplained"] = add(by_stretch.values())
-    # Too much on one stretch must not hide too little on another.
+    # too much on one stretch must not hide too little on another
     row["unexplained_by_stretch"] = by_stretch
     return row
 
 
 def explained(row):
-    """Is every loss of the row explained by counters of its own stretch?"""
+    """Whether counters of the same stretch explain every loss of the row."""
     return all(n == 0 for n in row["unexplained_by_stretch"].values())
 
 
 def sequence_packets(packets, payload_bytes, size, other_size):
     """
-    Of `packets` datagrams with `payload_bytes` in all, those of `size` bytes; the rest are of `other_size` (end markers,
-    a tool's hello). None when the figures do not add up that way.
+    Of `packets` datagrams with `payload_bytes` in all, the number that have `size` bytes. The others have `other_size`
+    (end markers, a tool's hello). None if the figures do not add up that way.
     """
     if size == other_size or packets == 0:
         return packets
@@ -101,12 +101,12 @@ def sequence_packets(packets, payload_bytes, size, other_size):
 
 
 def retransmitted(sent, on_wire, duplicates_on_wire):
-    """RC: what was sent more than once. What was on the wire less the PSNs seen before is every PSN once."""
+    """RC: packets sent more than once. Every PSN was sent once: the packets on the wire that are no duplicates."""
     return difference(sent, difference(on_wire, duplicates_on_wire))
 
 
 def mean_std(values):
-    """Mean and sample standard deviation (None for fewer than two); both None without values."""
+    """Mean and sample standard deviation (None for fewer than two values). Both None without values."""
     values = [v for v in values if v is not None]
     if not values:
         return {"mean": None, "std": None}
@@ -122,8 +122,8 @@ def mean(values):
 
 def merge(runs, known=PLACES):
     """
-    One row of several runs of it: counts are summed, goodput and cores averaged, latency of the slowest run. known: the
-    Places of the row's transport.
+    One row from several runs of it: counts are summed, goodput and cores are averaged, latency is that of the slowest
+    run. known: the Places of the row's transport.
     """
     def cores(side):
         return {kind: mean([run[side][kind] for run in runs]) for kind in ("process", "system")}
@@ -146,8 +146,8 @@ def _sum_places(dicts, known):
 
 def agreement(rxe, referee):
     """
-    Do rxe's hw_counters (sent_pkts of both ends) say what the referee counted? {end: packets} each; None where one is
-    not known.
+    Whether rxe's hw_counters (sent_pkts of both ends) equal the referee's counts, {end: packets} each. None if one is
+    unknown.
     """
     if any(n is None for n in (*rxe.values(), *referee.values())):
         return None
@@ -155,7 +155,7 @@ def agreement(rxe, referee):
 
 
 def _agreements(each):
-    """Of all runs: they agree if every single one does."""
+    """Over all runs: they agree if each run does."""
     if any(a is None for a in each):
         return None, None
     counts = {who: {end: sum(a[who][end] for a in each) for end in each[0][who]} for who in ("rxe", "referee")}

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Runs a program that does not measure its CPU as ours do: while it runs, lines on stderr with the time (s), the machine's
-# busy time, the program's (both in ticks of 10 ms) and the packets that the interface sent and received (nothing when
-# DPDK holds it). Ends with the program's status; SIGTERM goes to the program.
+# Runs a program that does not measure its own CPU. While it runs, lines on stderr give the time (s), the busy time of the
+# machine and of the program (both in ticks of 10 ms), and the packets that the interface sent and received (nothing if
+# DPDK holds it). Ends with the program's status. Passes SIGTERM to the program.
 #   meter.sh INTERFACE PROGRAM ARGS...
 nic=/sys/class/net/$1/statistics
 shift

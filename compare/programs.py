@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""How a pair of programs is run and read: our stream programs, and programs of others under a CPU meter.
+"""Runs a pair of programs and reads their output: our stream programs, and programs of others under a CPU meter.
 
 A tool of a transport is a subclass of StreamProgram (ours), of ServerAndClient, or of TheirProgram.
 """
@@ -15,7 +15,7 @@ from lab.lab import ROOT
 
 
 def last_line(*texts):
-    """The last line that any of them has: why something failed, in the program's own words."""
+    """The last line of these texts that is not empty: the program's own reason of a failure."""
     for text in texts:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if lines:
@@ -24,7 +24,7 @@ def last_line(*texts):
 
 
 def ended_well(who, result, words=None):
-    """words: its last line, if that is not simply the last it wrote."""
+    """words: the last line to report, if it is not simply the last one written."""
     if result.timed_out:
         raise RunFailed(f"{who} did not end")
     if result.rc:
@@ -36,14 +36,14 @@ def ended_well(who, result, words=None):
 class StreamProgram(Tool):
     """build/PROGRAM send and recv. Their reports are rocescope.stream/1."""
     name = "rocescope"
-    drops = {}                  # {a drop's name in the report: PLACE}
+    drops = {}                  # {name of a drop in the report: PLACE}
     counts_packets = True       # False: the transport makes the packets, not the program
 
-    IDLE_S = 10                 # without a packet: a guest may not be scheduled for seconds
-    END_MARKER = 48             # bytes: a stream header alone (roce/stream_header.h)
+    IDLE_S = 10                 # seconds without a packet: a guest may not be scheduled for seconds
+    END_MARKER = 48             # bytes: only a stream header (roce/stream_header.h)
 
     def receiver_options(self, row, path, injection):
-        """What this program needs behind the options that all have."""
+        """Options of this program after those that all programs have."""
         raise NotImplementedError
 
     def sender_options(self, row, path):
@@ -74,7 +74,7 @@ class StreamProgram(Tool):
         return self.outcome(_report("sender", sent), _report("receiver", received))
 
     def outcome(self, sent, received):
-        """Pure: of the sender's and the receiver's report."""
+        """The Outcome of the sender's and the receiver's report. Pure."""
         if received.get("end_seen") is False:
             raise RunFailed("the sender's end markers never came: what was lost at the end is not known")
         messages = {"sent": sent["messages"], "received": received["messages"],
@@ -87,7 +87,7 @@ class StreamProgram(Tool):
             other_datagram=self.END_MARKER)
 
     def _lost(self, sent, received):
-        # After the end markers only more of them come: a packet without a listener is then no packet of the row.
+        # after the first end marker only more of them come: a packet without a listener is then no packet of the row
         lost = {"no_listener": 0}
         for name, n in (*sent["drops"].items(), *received["drops"].items()):
             if name in self.drops:
@@ -111,34 +111,34 @@ def _cores(report):
 # --- those of others
 
 class TheirProgram(Tool):
-    """A program that does not measure its CPU: it runs under meter.sh."""
+    """A program that does not measure its own CPU: it runs under meter.sh."""
 
     def seconds(self, wanted):
-        """These tools know whole seconds only."""
+        """These tools take whole seconds only."""
         return max(1, round(wanted))
 
     def run(self, row, path, seconds, injection):
         return self.measure(row, path, self.seconds(seconds))
 
     def measure(self, row, path, seconds):
-        """Runs the pair: an Outcome."""
+        """Runs the pair and returns an Outcome."""
         raise NotImplementedError
 
 
 class ServerAndClient(TheirProgram):
-    """A server on B that listens on a TCP port when it is ready, and a client on A that sends to it and ends."""
+    """A server on B that listens on a TCP port when it is ready, and a client on A that sends to it and then ends."""
     port = None
-    daemon = False      # it serves in a child process, until it is told to end
+    daemon = False      # the server works in a child process until it is killed
 
     def server(self, row, path, seconds):
-        """Its command line; the client's is client()."""
+        """The server's command line. client() returns the client's."""
         raise NotImplementedError
 
     def client(self, row, path, seconds):
         raise NotImplementedError
 
     def outcome(self, client, server, cores):
-        """Pure: of what both wrote. cores: Outcome's fields of that name."""
+        """The Outcome of what both wrote. Pure. cores: the Outcome's fields of that name."""
         raise NotImplementedError
 
     def measure(self, row, path, seconds):
@@ -160,7 +160,7 @@ class ServerAndClient(TheirProgram):
         return self.outcome(client.stdout, server.stdout, cores)
 
     def _await_ready(self, path, server):
-        """Not every server says when it is ready."""
+        """Waits for the listening port: not every server says when it is ready."""
         wanted, deadline = f":{self.port:04X} ", time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             if server.poll() is not None:
@@ -173,7 +173,7 @@ class ServerAndClient(TheirProgram):
 
 
 class Qperf(ServerAndClient):
-    """operation: its test. options: for its client. Tests other than udp_bw say a bandwidth only."""
+    """operation: qperf's test. options: for the client. Tests other than udp_bw report a bandwidth only."""
     name, port, daemon = "qperf", 19765, True
     rate_control = False
 
@@ -195,7 +195,7 @@ class Qperf(ServerAndClient):
             raise RunFailed(f"qperf: {last_line(client)} ({error!r})") from None
 
     def read(self, figures, cores):
-        """figures: {name: text}; KeyError or ValueError where one is missing or no number."""
+        """figures: {name: text}. Raises KeyError or ValueError if one is missing or no number."""
         return Outcome(goodput_gbps=float(figures["bw"]) * 8 / 1e9, goodput_at="receiver", **cores)
 
 
@@ -203,17 +203,17 @@ class Qperf(ServerAndClient):
 
 METER = os.path.join(ROOT, "compare", "meter.sh")
 TICKS_PER_S = 100
-# Fewer packets between two samples are the program's greetings, not its traffic.
+# Fewer packets between two samples are the programs' set-up, not traffic.
 TRAFFIC_PACKETS = 50
 
 
 def start_metered(path, end, command, limit):
-    """limit: s, then it is killed."""
+    """limit: seconds, after which the program is killed."""
     return path.start(end, ["sh", METER, path.nic, *map(str, command)], timeout=limit)
 
 
 def said(process):
-    """The last line the program wrote; the meter's lines are left out."""
+    """The last line that the program wrote, without the meter's lines."""
     return last_line(split_metered(process.stderr)[1], process.stdout)
 
 
@@ -229,7 +229,7 @@ def split_metered(stderr):
 
 
 def metered_cores(stderr):
-    """{"process", "system"} while the traffic flowed; None where nothing was sampled. Pure."""
+    """{"process", "system"} while traffic flowed; None without samples. Pure."""
     samples, _ = split_metered(stderr)
     seconds = system = process = 0
     for before, after in zip(samples, samples[1:]):

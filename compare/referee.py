@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""`rocescope monitor` on both ports of the wire, in both directions: what entered the wire, and what left it.
+"""`rocescope monitor` on both ports of the wire, in both directions: what entered the wire and what left it.
 
-A process for each port: interfaces of one process share a stream table, and here each packet passes both ports.
+Each port has its own process: interfaces of one process share a stream table, and here each packet passes both ports.
 """
 import json
 import os
@@ -12,12 +12,12 @@ from lab import LabError
 from lab.lab import ROOT
 
 COMMAND = os.path.join(ROOT, "build", "rocescope")
-# No snapshot is wanted but the final one.
+# Only the final snapshot is needed.
 INTERVAL_S = 3600
 
 
 class Referee:
-    """with Referee(lab, udp_port) as referee: (traffic); then referee.seen["A"] and ["B"]: Sightings at the ports."""
+    """with Referee(lab, udp_port) as referee: (traffic); then referee.seen["A"] and ["B"] are Sightings at the ports."""
 
     def __init__(self, lab, udp_port, icrc):
         self._lab = lab
@@ -55,7 +55,7 @@ def _last_line(text):
 
 
 class Sightings:
-    """What one port saw, between the guests with those addresses. Pure: made of a rocescope.snapshot/1."""
+    """What one port saw between the guests with these addresses. Pure: made from a rocescope.snapshot/1."""
 
     def __init__(self, snapshot, sender, receiver):
         self._totals = snapshot["totals"]
@@ -65,11 +65,11 @@ class Sightings:
 
     @property
     def complete(self):
-        """Did it see and place every frame? If not its counts prove nothing."""
+        """Whether it saw and judged every frame. If not, its counts prove nothing."""
         return not any(self._totals.get(name) for name in ("ring_missed", "untracked_packets", "malformed"))
 
     def roce_packets(self, end="A", side=None):
-        """From guest A or B; side: request, response, or both."""
+        """Packets from guest A or B. side: request, response, or None for both."""
         address = self._sender if end == "A" else self._receiver
         return sum(s.get("roce_packets", 0) for s in self._streams[address]
                    if s["service"] != "UDP" and side in (None, s["side"]))
@@ -80,7 +80,7 @@ class Sightings:
                    if s["service"] != "UDP" and s["side"] == "request")
 
     def udp_packets(self, size, other_size):
-        """Datagrams from A with `size` bytes of payload; others are of `other_size`. None: it does not add up."""
+        """Datagrams from A with `size` bytes of payload, others having `other_size`. None: the figures do not add up."""
         flows = [s for s in self._streams[self._sender] if s["service"] == "UDP" and s["dst"] == self._receiver]
         return join.sequence_packets(sum(s["udp_packets"] for s in flows), sum(s["payload_bytes"] for s in flows),
                                      size, other_size)

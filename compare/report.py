@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""report.json and report.csv in a dated folder, and the link `latest`; each file is whole or not there."""
+"""Writes report.json and report.csv into a dated folder, and the link `latest`. Each file is complete or absent."""
 import csv
 import datetime
 import json
@@ -19,7 +19,7 @@ def document(path, rows, begun, seconds, complete):
 
 
 def flatten(row, prefix=""):
-    """{'a': {'b': 1}} -> {'a.b': 1}; what is unknown is empty in CSV."""
+    """{'a': {'b': 1}} -> {'a.b': 1}; an unknown value is empty in CSV."""
     flat = {}
     for name, value in row.items():
         if isinstance(value, dict):
@@ -32,7 +32,7 @@ def flatten(row, prefix=""):
 def write_csv(file, rows):
     flat = [flatten(row) for row in rows]
     columns = list(dict.fromkeys(name for row in flat for name in row))
-    # nulls are columns of their own where another row has an object there
+    # a null needs no column where another row has an object
     columns = [c for c in columns if not any(other.startswith(c + ".") for other in columns)]
     writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
@@ -64,7 +64,7 @@ def write(output, report, begun):
 
 
 def _new_folder(output, stamp):
-    """Two runs that begin in the same second get folders of their own."""
+    """Two runs that begin in the same second get different folders."""
     os.makedirs(output, exist_ok=True)
     number = 1
     while True:

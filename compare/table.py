@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The report for people who look rather than read: a section for each size and rate, a bar for each goodput."""
+"""The report as a table: a section for each size and rate, a bar for each goodput."""
 import re
 import textwrap
 
@@ -56,11 +56,11 @@ def _path_words(path):
 
 
 def _sections(rows):
-    """[(title, rows)] by size and rate, in the order met; the transports inside in the table's order."""
+    """[(title, rows)] by size and rate, in order of appearance, with the transports in the table's order."""
     order = [transport.name for transport in plan.transports()]
     groups = {}
     for row in rows:
-        # Figures of another path have a section of their own: no bar of the others is measured by them.
+        # Figures of another path have a section of their own, since their bars cannot be compared.
         section = plan.transport(row["transport"]).section
         groups.setdefault((section, None, None) if section else ("", row["size"], row["rate"]), []).append(row)
     for (section, size, rate), group in sorted(groups.items(), key=lambda item: (item[0][0], item[0][2] is not None,
@@ -70,7 +70,7 @@ def _sections(rows):
 
 
 def _widths(width):
-    """The names have what the longest needs. Bar and losses share what is left; the bar goes first when that is little."""
+    """Names get the width of the longest. The bar and the losses share the rest; the bar is dropped first."""
     names = (max(len(each.words) for each in plan.transports()),
              max(len(tool.name) for each in plan.transports() for tool in each.tools))
     free = width - sum(names) - sum(w for w in FIXED if w) - len(GAP) * (len(FIXED) - 1)
@@ -107,7 +107,7 @@ def _row_lines(row, widths, best, first, paint):
 
 
 def bar(value, best, width):
-    """In eighths of a character; what is not nothing shows."""
+    """In eighths of a character. A value above 0 always shows."""
     if best <= 0 or value <= 0:
         return ""
     eighths = max(1, round(value / best * width * 8))
@@ -115,7 +115,7 @@ def bar(value, best, width):
 
 
 def loss_words(row):
-    """'none', or how much of what was sent, where, and what no counter explains."""
+    """'none', or which share of the packets was lost, where, and what no counter explains."""
     if any(row[LOST[stretch]] is None for stretch in STRETCHES):
         places = plan.transport(row["transport"]).places
         known = ", ".join(f"{places[place].words} {_count(n)}" for place, n in row["losses"].items())
@@ -135,7 +135,7 @@ def loss_words(row):
 
 
 def _places_words(row):
-    """To follow the sum of the losses: one place has all of it, several have each their share."""
+    """Continues the sum of losses: one place has all of it, or each of several has its share."""
     places = plan.transport(row["transport"]).places
     losses = sorted(row["losses"].items(), key=lambda item: -item[1])
     if len(losses) < 2:

@@ -9,7 +9,7 @@ from typing import Optional
 
 from compare import join
 
-# The RDMA path MTU. The datagrams of the UDP transports carry the same, so that a packet is a packet everywhere.
+# The RDMA path MTU. Datagrams of the UDP transports carry as many bytes, so that all packets are equal.
 PACKET_PAYLOAD = 4096
 UDP_MTU = PACKET_PAYLOAD + 20 + 8
 UDP_PORT = 7471     # the referee counts datagrams to it; our RDMA program listens on it
@@ -29,43 +29,44 @@ def no_messages():
 
 @dataclasses.dataclass
 class Outcome:
-    """What a pair of programs says of one run."""
+    """The figures of a pair of programs for one run."""
     goodput_gbps: Optional[float]
-    goodput_at: str                     # whose figure that is: receiver, or a sender that does not know what arrived
-    sent: Optional[int] = None          # packets, by the programs; None: they do not say
+    goodput_at: str                     # where it was measured: at the receiver, or at a sender that does not know what arrived
+    sent: Optional[int] = None          # packets, by the programs; None: unknown
     received: Optional[int] = None
     messages: dict = dataclasses.field(default_factory=no_messages)
-    places: dict = dataclasses.field(default_factory=dict)      # {PLACE: n} the programs know better than the machine
+    places: dict = dataclasses.field(default_factory=dict)      # {PLACE: n} that the programs know better than the machine
     sender_cores: dict = dataclasses.field(default_factory=no_cores)
     receiver_cores: dict = dataclasses.field(default_factory=no_cores)
     latency_us: Optional[dict] = None
-    other_datagram: int = 0             # UDP payload of the datagrams on the wire that are no packets of the row
+    other_datagram: int = 0             # UDP payload of datagrams on the wire that are no packets of the row
 
 
 class Tool:
-    """A program that sends and receives over a transport. A transport has one instance for each."""
+    """A program that sends and receives over a transport. Each transport has its own instance."""
     name = None             # in the report and for --rows
-    operation = None        # what it does, in the report
-    program = None          # of build/, if it is ours
-    rate_control = True     # can it send at a fixed rate?
+    operation = None        # its operation, in the report
+    program = None          # its name in build/, if it is ours
+    rate_control = True     # whether it can send at a fixed rate
     never = None            # why it cannot use this transport at all
     one_packet = None       # why its messages cannot be larger than PACKET_PAYLOAD
-    places = {}             # {PLACE: join.Place} for losses that only this tool counts
+    places = {}             # {PLACE: join.Place} of losses that only this tool counts
 
     @property
     def own(self):
         return self.program is not None
 
     def cannot(self, size, rate):
-        """Why it has no such row; None: it has."""
+        """Why it cannot run this row. None: it can."""
         if rate and not self.rate_control:
             return "no rate control"
         return self.never or (self.one_packet if size > PACKET_PAYLOAD else None)
 
     def run(self, row, path, seconds, injection):
         """
-        One run: its Outcome, or RunFailed. path starts programs on its ends, "A" (sender) and "B" (receiver), and knows
-        their addresses: a lab.Lab, or what Transport.path() returns. injection: an inject.Injection.
+        Runs once: returns an Outcome or raises RunFailed. path starts programs on its ends, "A" (sender) and "B"
+        (receiver), and knows their addresses: a lab.Lab, or what Transport.path() returns. injection: an
+        inject.Injection.
         """
         raise NotImplementedError
 
@@ -74,14 +75,14 @@ class Transport:
     """One transport, with the tools that can use it."""
     name = None             # in the report and for --rows
     words = None            # in the table
-    order = 100             # in the table: smaller ones come first
-    driver = "kernel"       # who must hold the NICs of the lab: "kernel" or "dpdk". None: it does not run in the lab,
+    order = 100             # in the table: small numbers come first
+    driver = "kernel"       # driver of the lab's NICs that it needs: "kernel" or "dpdk". None: it does not run in the lab,
                             # and no referee sees its packets
-    section = None          # the table's section for it, if its figures are of another path
-    tools = ()              # ours first
+    section = None          # the section of the table for figures of another path
+    tools = ()              # our tools first
 
     def rows(self, sizes, rate):
-        """Every row: each size at full speed, then at the rate. What cannot run is a row that says why."""
+        """All rows: each size at full speed, then at the rate. A row that cannot run says why."""
         return [Row(self, tool, size, r, tool.cannot(size, r))
                 for size in sizes for r in (None, rate) for tool in self.tools]
 
@@ -91,8 +92,8 @@ class Transport:
 
     def count(self, row, outcome, did, seen):
         """
-        The packets of one run, as join.merge() takes them: here datagrams, which the referee counts at both ports. did:
-        Counters of the run; seen: {"A", "B"}: Sightings. `sent` and `received` are the programs' unless set here. Pure.
+        The packets of one run for join.merge(): here datagrams, which the referee counts at both ports. did: Counters
+        of the run; seen: {"A", "B"}: Sightings. `sent` and `received` are the programs' figures unless set here. Pure.
         """
         size = min(row.size, PACKET_PAYLOAD)
         return {"on_wire": seen["A"].udp_packets(size, outcome.other_datagram),
@@ -100,7 +101,7 @@ class Transport:
 
     @property
     def places(self):
-        """Every place that can lose its packets: {PLACE: join.Place}, in the order a packet passes them."""
+        """All places that can lose its packets, {PLACE: join.Place}, in the order a packet passes them."""
         return join.places({name: place for tool in self.tools for name, place in tool.places.items()})
 
 
@@ -109,8 +110,8 @@ class Row:
     transport: Transport
     tool: Tool
     size: Optional[int]         # of a message, in bytes
-    rate: Optional[str]         # None: as fast as it goes
-    why: Optional[str] = None   # it cannot run, and why
+    rate: Optional[str]         # None: as fast as possible
+    why: Optional[str] = None   # why it cannot run
     flows: int = 1
 
     @property
@@ -119,7 +120,7 @@ class Row:
 
     @property
     def name(self):
-        """What --rows patterns are matched with."""
+        """The name that --rows patterns match."""
         return "/".join((self.transport.name, self.tool.name, str(self.size or "-"), self.rate or "full"))
 
 

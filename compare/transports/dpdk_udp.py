@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""UDP by DPDK's poll-mode driver of the NIC, past the kernel."""
+"""UDP by DPDK's poll-mode driver, which bypasses the kernel."""
 import re
 import signal
 import time
@@ -37,7 +37,7 @@ class Testpmd(TheirProgram):
     rate_control = False
     one_packet = "sends packets, knows no larger message"
 
-    # The virtio driver's: testpmd takes the difference to its MTU for overhead.
+    # Limit of the virtio driver: testpmd takes the difference to its MTU as overhead.
     MAX_FRAME = 9728
 
     def measure(self, row, path, seconds):
@@ -48,7 +48,7 @@ class Testpmd(TheirProgram):
                 if not running[end].expect("Port statistics", PATIENCE_S):
                     raise RunFailed(f"testpmd on {end}: {said(running[end])}")
             time.sleep(seconds)
-            for end in ("A", "B"):      # the sender first; then what is under way arrives
+            for end in ("A", "B"):      # the sender first, so that packets on their way still arrive
                 running[end].kill(signal.SIGTERM)
                 ended_well(f"testpmd on {end}", running[end].wait(), said(running[end]))
         finally:
@@ -71,13 +71,13 @@ class Testpmd(TheirProgram):
                 "--mbuf-size=8192", "--total-num-mbufs=4096", "--nb-cores=1", f"--max-pkt-len={self.MAX_FRAME}"]
 
     def outcome(self, sender, receiver, cores):
-        """Pure: of what both wrote."""
+        """The Outcome of what both wrote. Pure."""
         try:
             sent = int(re.findall(r"TX-packets: (\d+)", sender)[-1])
             received = int(re.findall(r"RX-packets: (\d+)", receiver)[-1])
         except IndexError:
             raise RunFailed(f"testpmd: {last_line(sender)}") from None
-        # Rates over a second each, of frames; the first and the last second were not whole.
+        # Each rate is of frames over a second. The first and the last second were not complete.
         rates = [int(bits) for bits in re.findall(r"Rx-bps:\s+(\d+)", receiver) if int(bits)]
         rates = rates[1:-1] or rates
         payload = PACKET_PAYLOAD / (PACKET_PAYLOAD + FRAME_HEADERS)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""
-RoCE by an RNIC of this machine, when there is one: both ends on the machine, looped inside the RNIC, and no referee,
-because XDP does not see what an RNIC terminates. None was at hand when this was written: it was never run on one.
-"""
+"""RoCE by an RNIC of this machine, if there is one. Both ends are on the machine, looped inside the RNIC. There is no
+referee, because XDP does not see what an RNIC terminates. No RNIC was at hand: this was never run on one."""
 import os
 import subprocess
 import threading
@@ -18,7 +16,7 @@ NO_RNIC = "no RNIC on this machine (/sys/class/infiniband has none)"
 
 
 def devices(folder="/sys/class/infiniband"):
-    """RNICs: looked for, not assumed. A device of rxe or siw is a virtual one, on no bus."""
+    """RNICs of this machine. A device of rxe or siw is virtual, on no bus."""
     try:
         return sorted(name for name in os.listdir(folder) if os.path.exists(os.path.join(folder, name, "device")))
     except FileNotFoundError:
@@ -26,7 +24,7 @@ def devices(folder="/sys/class/infiniband"):
 
 
 class HostProcess:
-    """As lab.process.Process, on this machine."""
+    """Like lab.process.Process, on this machine."""
 
     def __init__(self, argv, timeout):
         self._timeout = timeout
@@ -96,7 +94,7 @@ class HardwareRc(Transport):
         return [self.row(devices())]
 
     def row(self, rnics):
-        """rnics: names of this machine's RNICs; the first one is used."""
+        """rnics: names of this machine's RNICs. The first one is used."""
         if not rnics:
             return Row(self, self.tools[0], None, None, NO_RNIC)
         return Row(self, RdmaStream("rc", WRITE, device=rnics[0]), MESSAGE, None)

@@ -12,7 +12,7 @@ NO_GID = "it takes no GID index, which RoCEv2 needs (its RC goes by rdma_cm)"
 
 
 class RdmaStream(StreamProgram):
-    """service: rc, uc or ud. device: None where there is one RDMA device only."""
+    """service: rc, uc or ud. device: None if there is only one RDMA device."""
     program = "rdma_stream"
 
     def __init__(self, service, operation, device=None):
@@ -31,7 +31,7 @@ class RdmaStream(StreamProgram):
 
 class Perftest(ServerAndClient):
     name, port = "perftest", 18515
-    MARGIN_S = 1            # at both ends of the run, not measured
+    MARGIN_S = 1            # seconds at both ends of the run that are not measured
     BURST_BYTES = 65536
 
     def __init__(self, service, operation, one_packet=None):
@@ -51,7 +51,7 @@ class Perftest(ServerAndClient):
         return [*self.server(row, path, seconds), *rate, path.address("B")]
 
     def outcome(self, client, server, cores):
-        """RC: what was acknowledged arrived. UD: the server counts. UC WRITE: nobody at the receiver does."""
+        """RC: acknowledged packets arrived. UD: the server counts them. UC WRITE: the receiver counts nothing."""
         figure = self._figure(server if self.service == "ud" else client)
         return Outcome(goodput_gbps=figure, goodput_at="sender" if self.service == "uc" else "receiver", **cores)
 
@@ -63,11 +63,11 @@ class Perftest(ServerAndClient):
 
 
 class SoftRoce(Transport):
-    """What RC, UC and UD have in common."""
+    """Common to RC, UC and UD."""
 
     def count(self, row, outcome, did, seen):
         """
-        What the programs do not count is rxe's to say. Its packets also include those of the other side of a QP pair:
+        What the programs do not count comes from rxe. rxe's packets include those of the other stream of a pair:
         responses that A sent are not requests, and neither are those that B received.
         """
         sent = join.difference(did.rxe("A", "sent_pkts"), seen["A"].roce_packets("A", "response"))
@@ -85,7 +85,7 @@ class Rc(SoftRoce):
     tools = (RdmaStream("rc", WRITE), Perftest("rc", "ib_write_bw"), Qperf("rc_rdma_write_bw", ("-cm1",)))
 
     def count(self, row, outcome, did, seen):
-        """Nothing else sends anything again."""
+        """no other service sends packets again"""
         run = super().count(row, outcome, did, seen)
         return {**run, "retransmitted": join.retransmitted(run["sent"], run["on_wire"], seen["A"].duplicates())}
 

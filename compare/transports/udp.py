@@ -34,7 +34,7 @@ class Iperf3(ServerAndClient):
         return ["iperf3", "-u", "-J", "-c", path.address("B"), "-p", UDP_PORT, "-b", rate, "-l", row.size, "-t", seconds]
 
     def outcome(self, client, server, cores):
-        """Its receiver learns of a loss from a later packet only, so of none at the end: received is what it took."""
+        """The receiver learns of a loss only from a later packet, so not of losses at the end. Received is what it took."""
         try:
             sent = json.loads(client)["end"]["sum_sent"]["packets"]
             got = json.loads(server)["end"]["sum_received"]
