@@ -80,10 +80,11 @@ static bool hint_offloaded(struct hints *h, const struct hint_facts *f, const st
 			snprintf(evidence, sizeof(evidence), "its counters move (%s: %llu)", moved->name, moved->value);
 		else
 			snprintf(evidence, sizeof(evidence), "%u of its QPs are connected", qps);
-		add(h, "%s: the NIC ends RoCE itself (RDMA device %s, driver %s): %s, and no RoCE packet came by here, since XDP "
-		    "does not see what the NIC's own QPs take. Places that work: a mirror port of the switch, into another NIC; RoCE "
-		    "off in this NIC and rxe on it (`rdma link add rxe0 type rxe netdev %s`); a capture, on the switch or by "
-		    "`tcpdump -i %s` where libpcap and the driver can, for `rocescope analyze`",
+		add(h, "%s: the NIC terminates RoCE itself (RDMA device %s, driver %s): %s, but XDP saw no RoCE packet, since "
+		    "packets for the NIC's own QPs do not pass XDP. Packets can be seen on a mirror port of the switch, with "
+		    "another NIC; with RoCE off in this NIC and rxe on it (`rdma link add rxe0 type rxe netdev %s`); or in a "
+		    "capture for `rocescope analyze`, from the switch or from `tcpdump -i %s` if libpcap and the driver "
+		    "support it",
 		    i->name, device->name, device->driver, evidence, i->name, device->name);
 		any = true;
 	}
@@ -99,7 +100,7 @@ static void hint_quiet(struct hints *h, const struct hint_facts *f, const struct
 	if (!l->up)
 		add(h, "%s is down: `ip link set dev %s up`", i->name, i->name);
 	else if (!l->promiscuous)
-		add(h, "%s: no RoCE packet so far. A NIC hands on frames for its own MAC only: if this is a mirror port, `ip link set "
+		add(h, "%s: no RoCE packet so far. A NIC drops frames for other MACs: if this is a mirror port, `ip link set "
 		    "dev %s promisc on`", i->name, i->name);
 }
 
@@ -127,10 +128,10 @@ static void hint_offloads(struct hints *h, const struct hint_facts *f, const str
 
 	/* do not warn where no tags are expected */
 	if (i->vlan_stripped && l && (l->promiscuous || has_vlan_above(f, i->index)) && !saw_vlan(f->snapshot))
-		add(h, "%s: the NIC takes VLAN tags off before XDP looks, so that streams have none: `ethtool -K %s rxvlan off`",
+		add(h, "%s: the NIC strips VLAN tags before XDP, so streams show none: `ethtool -K %s rxvlan off`",
 		    i->name, i->name);
 	if (i->lro)
-		add(h, "%s: LRO is on, which merges frames before they are looked at: `ethtool -K %s lro off`", i->name, i->name);
+		add(h, "%s: LRO is on and merges frames before XDP: `ethtool -K %s lro off`", i->name, i->name);
 }
 
 /* Whether incoming streams have different UDP source ports. */
@@ -159,11 +160,13 @@ static void hint_queue(struct hints *h, const struct hint_facts *f, const struct
 	if (q.count < 2 || q.packets < QUEUE_PACKETS || percent < 90)
 		return;
 	if (has_several_ports(f->snapshot))
-		add(h, "%s: %u %% of %llu packets came by queue %u of %u, so that one CPU does all the work: `ethtool -N %s rx-flow-hash "
-		    "udp4 sdfn` spreads QPs by their UDP source ports", i->name, percent, q.packets, q.busiest, q.count, i->name);
+		add(h, "%s: %u %% of %llu packets came by queue %u of %u, so one CPU does all the work: `ethtool -N %s "
+		    "rx-flow-hash udp4 sdfn` spreads QPs by their UDP source ports", i->name, percent, q.packets, q.busiest,
+		    q.count, i->name);
 	else
-		add(h, "%s: %u %% of %llu packets came by queue %u of %u, so that one CPU does all the work: a QP (a UDP source port) is "
-		    "one queue; more of them spread the load", i->name, percent, q.packets, q.busiest, q.count);
+		add(h, "%s: %u %% of %llu packets came by queue %u of %u, so one CPU does all the work: packets of one QP (one "
+		    "UDP source port) use one queue; more QPs spread the load", i->name, percent, q.packets, q.busiest,
+		    q.count);
 }
 
 /* ---- who cannot be reached ---- */
@@ -210,15 +213,18 @@ static void hint_macs(struct hints *h, const struct hint_facts *f)
 	if (wrong_mac.count) {
 		const __u8 *m = wrong_mac.stream->stream.last.dst_mac;
 
-		add(h, "%zu stream%s from %s to this machine's address %s, but to the MAC %02x:%02x:%02x:%02x:%02x:%02x, which is not "
-		    "its own: what is not for its MAC is dropped behind XDP. Correct the sender's ARP entry", wrong_mac.count,
-		    wrong_mac.count == 1 ? " comes" : "s come, such as", address_text(wrong_mac.stream->key.src).text,
-		    address_text(destination(wrong_mac.stream)).text, m[0], m[1], m[2], m[3], m[4], m[5]);
+		add(h, "%zu stream%s addressed to this host's IP %s, but to MAC %02x:%02x:%02x:%02x:%02x:%02x, which is not "
+		    "its own (%s %s): the kernel drops the packets after XDP. Correct the sender's ARP entry", wrong_mac.count,
+		    wrong_mac.count == 1 ? " is" : "s are", address_text(destination(wrong_mac.stream)).text, m[0], m[1], m[2],
+		        m[3],
+		    m[4], m[5], wrong_mac.count == 1 ? "from" : "for example from",
+		        address_text(wrong_mac.stream->key.src).text);
 	}
 	if (wrong_ip.count)
-		add(h, "%zu stream%s from %s to this machine's MAC, but to the address %s, which it does not have: unless it routes, the "
-		    "packets are dropped behind XDP", wrong_ip.count, wrong_ip.count == 1 ? " comes" : "s come, such as",
-		    address_text(wrong_ip.stream->key.src).text, address_text(destination(wrong_ip.stream)).text);
+		add(h, "%zu stream%s addressed to this host's MAC, but not to its IP (%s %s to %s): the kernel drops the "
+		    "packets after XDP, unless this host routes them", wrong_ip.count, wrong_ip.count == 1 ? " is" : "s are",
+		    wrong_ip.count == 1 ? "from" : "for example from", address_text(wrong_ip.stream->key.src).text,
+		    address_text(destination(wrong_ip.stream)).text);
 }
 
 static void hint_nobody(struct hints *h, const struct hint_facts *f)
@@ -231,8 +237,8 @@ static void hint_nobody(struct hints *h, const struct hint_facts *f)
 		streams += s->owner && s->owner->local && !s->owner->outward && s->key.kind != KEY_UDP;
 	}
 	if (streams && !f->device_count)
-		add(h, "%zu stream%s to this machine, which has no RDMA device to take %s (in this network namespace): `rdma link add rxe0 "
-		    "type rxe netdev %s` makes one", streams, streams == 1 ? " comes" : "s come", streams == 1 ? "it" : "them",
+		add(h, "%zu stream%s addressed to this host, but it has no RDMA device (in this network namespace): `rdma link "
+		    "add rxe0 type rxe netdev %s` makes one", streams, streams == 1 ? " is" : "s are",
 		    f->interface_count ? f->interfaces[0].name : "IFACE");
 }
 
@@ -271,10 +277,11 @@ static void hint_silent(struct hints *h, const struct hint_facts *f)
 		if (lines++ >= SILENT_LINES)
 			more++;
 		else
-			add(h, "%s does not answer %s on %s: nothing can be sent to it%s. Is it up, in this VLAN and subnet? Without ARP, as "
-			    "many FPGAs are: `ip neigh replace %s lladdr MAC dev %s`", address_text(n->address).text,
+			add(h, "%s does not answer %s on %s: nothing can be sent to it%s. Is it up, in this VLAN and subnet? "
+			    "If it has no ARP, like many FPGAs: `ip neigh replace %s lladdr MAC dev %s`",
+			    address_text(n->address).text,
 			    address_is_ipv4(n->address) ? "ARP" : "neighbour discovery", l->name,
-			    sends_to_us(f->snapshot, n->address) ? ", no acknowledgement either of what comes from it" : "",
+			    sends_to_us(f->snapshot, n->address) ? ", not even acknowledgements for its packets" : "",
 			    address_text(n->address).text, l->name);
 	}
 	if (more)
@@ -305,13 +312,13 @@ static void hint_lost(struct hints *h, const struct hint_facts *f)
 	const struct host_counter *c = worst(f, &tells);
 
 	if (c)
-		add(h, "%s says that it dropped %llu frames (%s); %llu PSNs are lost as we see it%s", c->where, c->value, c->name, lost,
-		    !lost ? ": it was other traffic, or it was sent again" :
-		    c->value >= lost ? ": they may all have been dropped here (more or larger rings, `ethtool -G`, help)" :
-				       ": some of them at least were lost before");
+		add(h, "%s says that it dropped %llu frames (%s); %llu PSNs are lost%s", c->where, c->value, c->name, lost,
+		    !lost ? ": the frames were other traffic, or were sent again" :
+		    c->value >= lost ? ": all of them may have been dropped here (larger rings help: `ethtool -G`)" :
+				       ": at least some of them were lost before");
 	else if (lost && !missed && tells)
-		add(h, "%llu PSNs are lost, and no counter of %s says that anything was dropped here: they were lost before, on the way "
-		    "or by the sender", lost, f->interface_count == 1 ? f->interfaces[0].name : "the interfaces");
+		add(h, "%llu PSNs are lost, but no counter of %s shows a drop here: they were lost before, on the path or in "
+		    "the sender", lost, f->interface_count == 1 ? f->interfaces[0].name : "the interfaces");
 }
 
 void hints_make(struct hints *h, const struct hint_facts *f)

@@ -63,8 +63,8 @@ static void close_capture(struct analysis_files *f)
 {
 	if (capture_is_selection(f->capture)) {
 		clear(f);
-		fprintf(stderr, "rocescope: %s: holds chosen packets only (rocescope capture): what is missing between them is "
-			"no loss\n", capture_name(f->capture));
+		fprintf(stderr, "rocescope: %s: contains selected packets only (rocescope capture): PSNs missing between them "
+			"are not counted as loss\n", capture_name(f->capture));
 		f->selection = true;
 	}
 	capture_close(f->capture);

@@ -429,7 +429,7 @@ static void test_hints(void **state)
 
 	assert_false(says(&f, "not its own"));
 	in[1].stream.last.dst_mac[5] = 9;
-	assert_true(says(&f, "1 stream comes from 10.9.0.2 to this machine's address 10.9.0.1, but to the MAC 02:00:00:00:00:09"));
+	assert_true(says(&f, "1 stream is addressed to this host's IP 10.9.0.1, but to MAC 02:00:00:00:00:09"));
 	in[1].stream.last.dst_mac[0] = 1; /* a group's */
 	assert_false(says(&f, "not its own"));
 	f.device_count = 0;
@@ -438,7 +438,7 @@ static void test_hints(void **state)
 	assert_true(says(&f, "LRO is on"));
 	assert_false(says(&f, "VLAN"));
 	link.promiscuous = true;
-	assert_true(says(&f, "takes VLAN tags off"));
+	assert_true(says(&f, "strips VLAN tags"));
 	link.promiscuous = false;
 	book_free(&b);
 }
