@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where a frame's transport header is, by IEEE 802.1Q, RFC 791, RFC 8200, and IBTA 8.3 (RoCEv1's GRH), without anything
- * of the engine.
+ * Finds a frame's transport header, by IEEE 802.1Q, RFC 791, RFC 8200, and IBTA 8.3 (RoCEv1's GRH), without any code of the
+ * engine.
  */
 #ifndef FUZZ_DATAGRAM_H
 #define FUZZ_DATAGRAM_H
@@ -12,12 +12,12 @@
 #include <string.h>
 
 struct datagram {
-	size_t ip, udp; /* offsets of the headers; ip: also of a GRH; udp: there without meaning */
-	size_t bth;	/* behind UDP or GRH, whatever is there */
-	size_t end;	/* of the IP datagram, as its length field says */
+	size_t ip, udp; /* offsets of the headers; ip: IP or GRH; udp: meaningless with a GRH */
+	size_t bth;	/* behind UDP or GRH */
+	size_t end;	/* of the IP datagram, by its length field */
 	unsigned int tags;
 	unsigned int ethertype; /* behind the tags */
-	bool ipv6, rocev1, fragment; /* ipv6: also a GRH, which is made like it */
+	bool ipv6, rocev1, fragment; /* ipv6: also for a GRH, which has the same form */
 };
 
 static inline unsigned int big16(const uint8_t *p)
@@ -37,7 +37,7 @@ static inline bool datagram_ipv4(const uint8_t *f, size_t n, struct datagram *d)
 	return true;
 }
 
-/* Up to four of hop-by-hop, routing, fragment, destination options, mobility, HIP and Shim6 headers. */
+/* Skips up to four hop-by-hop, routing, fragment, destination options, mobility, HIP and Shim6 headers. */
 static inline bool datagram_ipv6(const uint8_t *f, size_t n, struct datagram *d)
 {
 	static const uint8_t extensions[] = { 0, 43, 44, 60, 135, 139, 140 };
@@ -52,7 +52,7 @@ static inline bool datagram_ipv6(const uint8_t *f, size_t n, struct datagram *d)
 	next = ip[6];
 	for (int i = 0; i < 4 && memchr(extensions, next, sizeof(extensions)); i++) {
 		const uint8_t *header = f + d->udp;
-		bool fragment_header = next == 44; /* always 8 bytes; where others have their length, it has none */
+		bool fragment_header = next == 44; /* always 8 bytes; it has no length field */
 
 		if (n < d->udp + 8)
 			return false;
@@ -63,7 +63,7 @@ static inline bool datagram_ipv6(const uint8_t *f, size_t n, struct datagram *d)
 	return next == 17;
 }
 
-/* A global route header in front of a BTH. */
+/* A global route header before a BTH. */
 static inline bool datagram_grh(const uint8_t *f, size_t n, struct datagram *d)
 {
 	const uint8_t *grh = f + d->ip;
@@ -76,7 +76,7 @@ static inline bool datagram_grh(const uint8_t *f, size_t n, struct datagram *d)
 	return true;
 }
 
-/* false: the first n bytes of the frame show neither UDP nor GRH. A fragment may show something that looks like UDP. */
+/* false: the first n bytes of the frame have neither UDP nor a GRH. A fragment may contain bytes that look like UDP. */
 static inline bool datagram_find(const uint8_t *f, size_t n, struct datagram *d)
 {
 	*d = (struct datagram){ .ip = 14 };

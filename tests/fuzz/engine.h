@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The engine as the fuzz targets call it, each entry once: what changes its arguments changes this file only. */
+/* The engine's interface for the fuzz targets, each function once: a change of its arguments changes only this file. */
 #ifndef FUZZ_ENGINE_H
 #define FUZZ_ENGINE_H
 
 #include "roce/stream.h"
 #include "tests/fuzz/must.h"
 
-/* window: ROCE_WINDOW_BYTES of it may be read. */
+/* window: ROCE_WINDOW_BYTES of it must be readable. */
 static inline void engine_parse(const __u8 *window, __u32 captured, __u32 wire, const struct roce_ports *ports,
 				struct roce_packet *p)
 {
 	roce_parse(window, captured, wire, ports, p);
 }
 
-/* One packet, as a caller counts it for the snapshot: scopes FRAME and PACKET. */
+/* Counts one packet as a caller does for the snapshot: scopes FRAME and PACKET. */
 static inline void engine_count(struct roce_totals *totals, const struct roce_packet *p, enum icrc_verdict icrc)
 {
 	roce_count_frame(totals, p);
@@ -27,15 +27,15 @@ static inline void engine_observe(struct roce_stream *s, const struct roce_packe
 	roce_observe(s, p, icrc, now, NULL);
 }
 
-/* How many numbers the sequence has moved since its start, modulo 2^24. */
+/* How far the sequence has moved since its start, modulo 2^24. */
 static inline __u32 engine_moved(const struct roce_stream *s)
 {
 	return s->met ? (s->psn.next - s->first_psn) & PSN_MASK : 0;
 }
 
 /*
- * The engine's verdict on the ICRC of a whole frame of that length, of kind ROCE_PACKET. copied: all of the frame is put
- * into the work area first, as fragments are; else only what the kernel's program copies of a linear frame.
+ * The engine's ICRC verdict on a whole frame of that length, of kind ROCE_PACKET. copied: the whole frame is copied into the
+ * work area first, like fragments; else only the part that the kernel's program copies of a linear frame.
  */
 static inline bool engine_icrc_is_good(const __u8 *frame, __u32 length, const struct roce_packet *p, bool copied)
 {
@@ -47,7 +47,7 @@ static inline bool engine_icrc_is_good(const __u8 *frame, __u32 length, const st
 
 	if (!tables.slice[0][1])
 		fold_make_tables(&tables);
-	memset(work, 0xa5, sizeof(*work)); /* what the frame before has left there */
+	memset(work, 0xa5, sizeof(*work)); /* old bytes from the frame before */
 	memset(work->zero, 0, sizeof(work->zero));
 	memcpy(work->frame, frame, copied || length < head ? length : head);
 	if (!copied)

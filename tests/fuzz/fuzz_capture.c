@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The reader of capture files: whatever is in a file, its frames do not depend on how the bytes arrive, and those of its
- * beginning are the beginning of its frames. How much of damaged compressed data can be had depends on how much a decoder
- * gets at once.
+ * The reader of capture files, on any file. Its frames do not depend on how the bytes arrive. The frames of a file's beginning
+ * are the first frames of the whole file. For damaged compressed data this does not hold: how much of it can be read depends on
+ * how much a decoder gets at once.
  *
- * Input: a byte for --link (2 bits) and for how many bytes a read() gives in the second run (1 << 0..15), one for how many
- * are cut off in the third; then the file.
+ * Input: a byte for --link (2 bits) and for the bytes per read() in the second run (1 << 0..15), a byte for how many bytes are
+ * cut off in the third; then the file.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -15,14 +15,14 @@
 #include "pcap/reader.h"
 #include "tests/fuzz/must.h"
 
-#define FRAMES 65536 /* that are compared */
+#define FRAMES 65536 /* the most that are compared */
 
 ssize_t __real_read(int file, void *to, size_t room);
 ssize_t __wrap_read(int file, void *to, size_t room);
 off_t __real_lseek(int file, off_t offset, int whence);
 off_t __wrap_lseek(int file, off_t offset, int whence);
 
-static size_t most = SIZE_MAX; /* that a read() gives */
+static size_t most = SIZE_MAX; /* bytes per read() */
 static bool pipe_like;
 
 ssize_t __wrap_read(int file, void *to, size_t room)
@@ -62,12 +62,12 @@ static void take_frame(struct seen *s, const struct capture_frame *f)
 	s->count++;
 	if (f->time > s->latest)
 		s->latest = f->time;
-	memset(f->bytes, 0xa5, f->captured); /* the reader is done with it */
+	memset(f->bytes, 0xa5, f->captured); /* the reader no longer uses them */
 }
 
 static void take(const char *path, enum capture_link link, struct seen *s)
 {
-	static struct capture_piece piece; /* with what the input before has left in it */
+	static struct capture_piece piece; /* with old data from the input before */
 	struct capture *c = capture_open(path, link, s->said);
 	int more;
 
@@ -87,7 +87,7 @@ static void take(const char *path, enum capture_link link, struct seen *s)
 	capture_close(c);
 }
 
-/* The frames that both have. */
+/* Compares the frames that both have. */
 static void check_beginning(const struct seen *whole, const struct seen *part)
 {
 	size_t count = part->count < whole->count ? part->count : whole->count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * roce_decap() on any frame: reads nothing beyond it, and what is inside is a part of it, of which the parser says what may
- * be said of a frame that was cut. Input: bytes on the wire beyond the frame's (2), frame.
+ * roce_decap() on any frame: it reads nothing beyond the frame. The inner frame is a part of it, and the parser judges it as a
+ * frame that was cut. Input: bytes on the wire beyond the frame's (2), frame.
  */
 #include "roce/decap.h"
 #include "tests/fuzz/must.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The doctor on frames of whatever kind: it reads nothing but them, and what it finds is fit to be told. Input, a frame:
- * what is done to it (1 byte, see give()), its length (2 bytes, up to 1023 of them count), its bytes.
+ * The doctor on frames of any kind: it reads nothing beyond them, and its findings can be printed. Input, a frame: changes to
+ * make (1 byte, see give()), its length (2 bytes, up to 1023 of them count), its bytes.
  */
 #include <zlib.h>
 
@@ -10,7 +10,7 @@
 
 enum { MAKE_RIGHT = 1, CUT = 2, BARE = 4, APART = 8, HEADERS = 16 };
 
-/* In the place of ISA-L's, whose assembler the address sanitizer does not see: every byte is read here first. */
+/* Replaces ISA-L's, whose assembler the address sanitizer does not see: this reads every byte in C first. */
 unsigned int crc32_gzip_refl(unsigned int crc, const unsigned char *bytes, uint64_t length)
 {
 	volatile unsigned char seen;
@@ -21,7 +21,7 @@ unsigned int crc32_gzip_refl(unsigned int crc, const unsigned char *bytes, uint6
 	return crc32(crc, bytes, length);
 }
 
-/* bytes: exactly what may be read. */
+/* bytes: exactly the readable ones. */
 static void give(struct doctor *d, struct observer *o, __u8 *bytes, __u32 length, __u32 what, __u64 number)
 {
 	__u32 captured = what & CUT ? length / 2 : length;

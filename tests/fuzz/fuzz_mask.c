@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * icrc_mask() sets to ones what the ICRC leaves out and nothing else, and the engine finds right the ICRC that zlib makes.
- * Input: wanted length of the frame (2 bytes, 0: as it is), a place to flip a bit at (2), frame.
+ * icrc_mask() sets to ones exactly the bits that the ICRC does not cover, and the engine accepts the ICRC that zlib computes.
+ * Input: wanted length of the frame (2 bytes, 0: unchanged), place of a bit to flip (2), frame.
  */
 #include <zlib.h>
 
@@ -49,7 +49,7 @@ static uint32_t zlib_icrc(const uint8_t *masked, const struct datagram *d)
 	return crc32(crc32(0, ones, 8), masked + d->ip, d->end - 4 - d->ip);
 }
 
-/* Lengthens the frame with bytes made of itself and lets the IP length agree; false: it has no datagram. */
+/* Lengthens the frame with copies of its bytes and adjusts the IP length. false: it has no datagram. */
 static bool resize(uint8_t *frame, size_t *size, size_t wanted)
 {
 	struct datagram d;
@@ -81,7 +81,7 @@ static void check_mask(const uint8_t *frame, size_t size, const struct datagram 
 	free(window);
 }
 
-/* By every way in which the engine reads a frame; and in a room of the frame's size. */
+/* Tries every way in which the engine reads a frame, and memory of exactly the frame's size. */
 static bool engine_good(const uint8_t *frame, size_t size, const struct roce_packet *p)
 {
 	uint8_t *exact = malloc(size);
@@ -117,14 +117,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	must(datagram_find(frame, length, &d) && p.icrc_offset == d.end - 4);
 
-	/* zlib's ICRC is right, */
+	/* zlib's ICRC is right ... */
 	mask_whole(masked, &d);
 	crc = zlib_icrc(masked, &d);
 	for (int i = 0; i < 4; i++)
 		frame[d.end - 4 + i] = crc >> 8 * i;
 	check_mask(frame, length, &d, &p);
 	must(engine_good(frame, length, &p));
-	/* and one flipped bit makes it wrong, unless it may change on the way or lies outside. */
+	/* ... and a flipped bit makes it wrong, unless the bit is variable or not covered. */
 	flip %= length * 8;
 	frame[flip / 8] ^= 1 << flip % 8;
 	outside = flip / 8 < d.ip || flip / 8 >= d.end || variant_bits(&d, flip / 8) >> flip % 8 & 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * roce_parse() on any frame: reads nothing beyond its window, uses nothing beyond the frame, and says of a packet what
- * the specification says. Input: flags, how much a capture keeps (1/256), bytes on the wire beyond the frame's (2), frame.
+ * roce_parse() on any frame: it reads nothing beyond its window, uses nothing beyond the frame, and parses a packet as the
+ * specification says. Input: flags, how much a capture keeps (1/256), bytes on the wire beyond the frame's (2), frame.
  */
 #include "tests/fuzz/datagram.h"
 #include "tests/fuzz/engine.h"
@@ -12,11 +12,11 @@ enum { WATCH_PORTS = 1, LONGER_ON_THE_WIRE = 2 };
 
 static const struct roce_ports watched = { .port = { 7471, 0, 5001 } };
 
-/* fill: what stands behind the frame. */
+/* fill: the value of the bytes behind the frame. */
 static struct roce_packet parse(const uint8_t *frame, size_t captured, size_t wire, const struct roce_ports *ports,
 				uint8_t fill)
 {
-	/* exactly the bytes that may be read, so that the address sanitizer sees any read beyond */
+	/* exactly the readable bytes, so that the address sanitizer sees any read beyond them */
 	uint8_t *window = malloc(ROCE_WINDOW_BYTES);
 	struct roce_packet p;
 
@@ -28,13 +28,13 @@ static struct roce_packet parse(const uint8_t *frame, size_t captured, size_t wi
 	return p;
 }
 
-/* Only of these is more than the kind of any use. */
+/* Only these kinds have more fields than the kind. */
 static bool has_stream(const struct roce_packet *p)
 {
 	return p->kind == ROCE_PACKET || p->kind == ROCE_UDP;
 }
 
-/* Every field of the extension headers, where the independent table of opcodes has them. */
+/* Checks every field of the extension headers, at the offsets of the independent table of opcodes. */
 static void check_extensions(const struct ibta_opcode *o, const uint8_t *at, const struct roce_packet *p)
 {
 	__u64 va = 0;
@@ -95,7 +95,7 @@ static void check_udp(const uint8_t *udp, const struct datagram *d, const struct
 	must(p->ip_payload == (d->end > d->udp ? d->end - d->udp : 0));
 }
 
-/* What holds of a packet or a watched datagram; d: where its headers are. */
+/* Checks a packet or a watched datagram; d: where its headers are. */
 static void check_headers(const uint8_t *frame, const struct datagram *d, const struct roce_packet *p)
 {
 	must(!d->fragment);
@@ -126,7 +126,7 @@ static void check_packet(const uint8_t *frame, size_t captured, size_t wire, con
 	check_extensions(o, bth + 12, p);
 }
 
-/* Datagrams whose headers show: a packet, unless its lengths contradict each other. */
+/* Datagrams with complete headers are packets, unless their lengths contradict each other. */
 static void check_kind(const uint8_t *frame, size_t captured, size_t wire, const struct datagram *d,
 		       const struct roce_packet *p)
 {
@@ -192,7 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	must(p.kind == again.kind && (!has_stream(&p) || !memcmp(&p, &again, sizeof(p))));
 	must(p.kind <= ROCE_UDP && p.frame_bytes == wire);
-	/* a capture's cut accuses nobody */
+	/* a frame that a capture cut is never malformed */
 	must(cut.kind == p.kind || cut.kind == ROCE_OTHER || (d.ethertype == 0x8915 && cut.kind == ROCE_V1));
 	must(!has_stream(&p) || found);
 	must(p.kind != ROCE_UDP || (ports && !d.rocev1));

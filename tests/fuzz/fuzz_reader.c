@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * `rocescope analyze` on a hostile capture: it ends, leaks nothing, and what it prints adds up. Input: the file.
- */
+/* `rocescope analyze` on a hostile capture: it ends, leaks nothing, and its figures add up. Input: the file. */
 #include <jansson.h>
 #include <sys/mman.h>
 #include <zlib.h>
@@ -15,11 +13,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 int __real_capture_read(struct capture *c, struct capture_piece *piece);
 int __wrap_capture_read(struct capture *c, struct capture_piece *piece);
 
-static __u8 filling; /* of what may be read behind a frame */
-static __u8 **rooms; /* of this run's frames */
+static __u8 filling; /* value of the readable bytes behind a frame */
+static __u8 **rooms; /* copies of this run's frames */
 static size_t room_count;
 
-/* Around the reader's own (ld --wrap): each frame in a room of its size, where the sanitizer sees its end. */
+/*
+ * Wraps the reader's function (ld --wrap): copies each frame into memory of its own size, so that the sanitizer sees its end.
+ */
 int __wrap_capture_read(struct capture *c, struct capture_piece *piece)
 {
 	int more = __real_capture_read(c, piece);
@@ -46,7 +46,7 @@ static void free_rooms(void)
 		free(rooms[--room_count]);
 }
 
-/* In the place of ISA-L's, whose assembler the address sanitizer does not see: every byte is read here first. */
+/* Replaces ISA-L's, whose assembler the address sanitizer does not see: this reads every byte in C first. */
 unsigned int crc32_gzip_refl(unsigned int crc, const unsigned char *bytes, uint64_t length)
 {
 	volatile unsigned char seen;
@@ -57,7 +57,7 @@ unsigned int crc32_gzip_refl(unsigned int crc, const unsigned char *bytes, uint6
 	return crc32(crc, bytes, length);
 }
 
-/* Never below 0. A stream has those counters only that say something of it; for the others 0 is as good. */
+/* Never below 0. A stream lacks counters that do not apply to it: they read as 0. */
 static json_int_t number(const json_t *object, const char *name)
 {
 	const json_t *value = json_object_get(object, name);
@@ -118,7 +118,7 @@ static void check_json(const char *text, int status)
 		roce += number(stream, "roce_packets");
 		udp += number(stream, "udp_packets");
 	}
-	must(!number(totals, "untracked_packets")); /* so many do not fit into the file */
+	must(!number(totals, "untracked_packets")); /* the file is too small for so many streams */
 	must(roce == number(totals, "roce_packets") && udp == number(totals, "udp_packets"));
 	if (!json_is_true(json_object_get(snapshot, "complete")))
 		must(status == EXIT_COULD_NOT);
@@ -127,7 +127,7 @@ static void check_json(const char *text, int status)
 	json_decref(snapshot);
 }
 
-/* But for the time, which is that of the run if there are no frames. */
+/* Ignores the time, which is that of the run if there are no frames. */
 static void check_same(const char *text, const char *other)
 {
 	json_t *a = json_loads(text, 0, NULL), *b = json_loads(other, 0, NULL);
@@ -139,7 +139,7 @@ static void check_same(const char *text, const char *other)
 	json_decref(b);
 }
 
-/* The command with its standard output in memory; the caller frees *output. */
+/* Runs the command with its standard output in memory. The caller frees *output. */
 static int analyze(char *path, char *view, char **output)
 {
 	char *arguments[] = { "analyze", path, view, "--udp", "7471", "--exit-code", NULL };
@@ -160,7 +160,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;
-	stderr = fopen("/dev/null", "w"); /* the command complains of every damaged file */
+	stderr = fopen("/dev/null", "w"); /* the command reports every damaged file */
 	return 0;
 }
 

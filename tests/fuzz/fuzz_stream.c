@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What holds of a stream's counters behind every packet, whatever the packets are; and that a sequence counts the same
- * wherever on the 24-bit circle it stands: each packet is also given to a second set of streams, its PSN shifted.
- * Input: first PSN (3 bytes), shift (3), then four bytes a packet: opcode, which (see struct step), PSN, lengths.
+ * Checks a stream's counters after every packet, for any packets. Also checks that a sequence counts the same at every place of
+ * the 24-bit circle: each packet goes to a second set of streams as well, with its PSN shifted. Input: first PSN (3 bytes),
+ * shift (3), then four bytes per packet: opcode, stream and ICRC (see struct step), PSN, lengths.
  */
 #include "tests/fuzz/engine.h"
 #include "tests/fuzz/must.h"
@@ -10,11 +10,11 @@
 
 #define QPS 4
 #define STREAMS (QPS * 4) /* request, response, datagrams, --udp */
-#define SEQUENCE_64 (1ull << 40) /* where the numbers of --udp begin */
+#define SEQUENCE_64 (1ull << 40) /* where the numbers of --udp start */
 
 enum { PACKET_SCOPE = 1, STREAM_SCOPE = 2, RISES = 4 };
 
-/* Of each counter: who counts it, and whether it only rises. */
+/* For each counter: who counts it, and whether it only rises. */
 static const __u8 traits[ROCE_COUNTERS] = {
 #define FRAME 0
 #define PACKET PACKET_SCOPE
@@ -36,9 +36,9 @@ static const __u8 traits[ROCE_COUNTERS] = {
 struct place {
 	struct roce_key key;
 	struct roce_stream stream, shifted;
-	__u64 packets, good, lasts; /* what it was given */
-	__u64 sequenced;	    /* what of it has a place in the sequence, since the stream's start */
-	bool leaps;		    /* had what moves the sequence by more than a packet: READs, responses, new runs */
+	__u64 packets, good, lasts; /* packets given to the stream */
+	__u64 sequenced;	    /* of these, the ones with a place in the sequence since the stream's start */
+	bool leaps;		    /* had packets that move the sequence by more than one: READs, responses, new runs */
 	__u32 run;
 };
 
@@ -70,19 +70,19 @@ static void check_stream(const struct place *at)
 	must(v[COUNTER_psn_gaps] <= v[COUNTER_psn_skipped]);
 	must(v[COUNTER_psn_skipped] <= v[COUNTER_psn_gaps] * PSN_GAP_MAX);
 	must(v[COUNTER_psn_gaps] + v[COUNTER_psn_duplicates] + v[COUNTER_psn_resyncs] <= at->packets);
-	/* every message, whole or broken, has a packet of its own; a whole one has a Last */
+	/* every message, whole or broken, has at least one packet; a whole one has a Last */
 	must(v[COUNTER_messages] + v[COUNTER_messages_broken] <= at->packets);
 	must(v[COUNTER_messages] <= at->lasts);
 	must(v[COUNTER_imm_gaps] <= v[COUNTER_imm_skipped] && v[COUNTER_imm_gaps] <= v[COUNTER_messages]);
 	must(v[COUNTER_nak_psn_sequence] + v[COUNTER_nak_invalid_request] + v[COUNTER_nak_remote_access] +
 	     v[COUNTER_nak_remote_operational] <= v[COUNTER_naks]);
-	/* trusted by a good ICRC; or by none at all, as long as no bad one was seen */
+	/* trusted after a good ICRC, or without any as long as none was bad */
 	must(s->trusted == (at->good || !v[COUNTER_icrc_bad]));
 	must(!s->path_mtu || roce_is_path_mtu(s->path_mtu));
 	must(s->first_seen <= s->last_seen || !s->last_seen);
 }
 
-/* Every number the sequence has moved over was seen or skipped, and every packet has one place. */
+/* Every number that the sequence has passed was seen or skipped, and every packet has one place. */
 static void check_sequence(const struct place *at)
 {
 	const __u64 *v = at->stream.counters.value;
@@ -94,13 +94,13 @@ static void check_sequence(const struct place *at)
 					    v[COUNTER_psn_skipped]) & PSN_MASK));
 }
 
-/* Counts for check_sequence() what has a place in the sequence: no CNP, acknowledgement or packet without a number. */
+/* Counts, for check_sequence(), packets with a place in the sequence: not CNPs, acknowledgements and packets without number. */
 static void note_sequence(struct place *at, const struct roce_stream *was, const struct roce_packet *p,
 			  enum icrc_verdict icrc)
 {
 	bool numbered = p->kind == ROCE_UDP ? !p->foreign && !p->stream_end : p->op && !(p->op & (OP_CNP | OP_ACK));
 
-	if (at->stream.trusted && !was->trusted && !was->mistrusted) { /* it starts anew */
+	if (at->stream.trusted && !was->trusted && !was->mistrusted) { /* the sequence starts again */
 		at->sequenced = 0;
 		at->leaps = false;
 		at->run = p->run;
@@ -112,7 +112,7 @@ static void note_sequence(struct place *at, const struct roce_stream *was, const
 	at->leaps |= p->op & (OP_READ_REQUEST | OP_RESPONSE) || p->run != at->run;
 }
 
-/* What one packet did; was: the stream before it. */
+/* Checks the effect of one packet; was: the stream before it. */
 static void check_step(const struct roce_stream *was, const struct roce_stream *is, enum icrc_verdict icrc)
 {
 	bool restarted = is->trusted && !was->trusted && !was->mistrusted;
@@ -121,15 +121,15 @@ static void check_step(const struct roce_stream *was, const struct roce_stream *
 		__u64 before = was->counters.value[c], after = is->counters.value[c];
 
 		if (!(traits[c] & (PACKET_SCOPE | STREAM_SCOPE)))
-			must(!after); /* no stream counts it */
+			must(!after); /* not counted by streams */
 		else if (traits[c] & RISES && !(restarted && traits[c] & STREAM_SCOPE))
 			must(after >= before);
 		if (icrc == ICRC_BAD && was->trusted && is->trusted && traits[c] & STREAM_SCOPE)
-			must(after == before); /* a bad packet of a trusted stream touches nothing else */
+			must(after == before); /* a bad packet of a trusted stream changes nothing else */
 	}
 }
 
-/* The same but for where it stands. */
+/* Compares the two streams, which differ only in their place on the circle. */
 static void check_shifted(const struct place *at)
 {
 	const struct roce_stream *s = &at->stream, *shifted = &at->shifted;
@@ -165,12 +165,12 @@ struct step {
 	__u8 icrc;    /* 0, 1: good; 2: bad; 3: unchecked */
 	__u8 qp;      /* 2 bits */
 	__u8 payload; /* 3 bits: index of payloads[] */
-	bool plain;   /* immediate data counts up; else it is noise, and so are P_Key, DF and ECN */
+	bool plain;   /* immediate data counts up; if not plain it is random, like P_Key, DF and ECN */
 };
 
 static const __u16 payloads[8] = { 0, 256, 1024, 4096, 1408, 100, 512, 2048 };
 
-/* How far from the expected PSN: exactly so far near it, farther in rougher steps, then anywhere (3 more bytes). */
+/* The distance from the expected PSN: exact if small, in coarser steps if larger, then anywhere (3 more bytes). */
 static __s32 take_distance(struct input *in)
 {
 	__s32 d = (__s8)input_byte(in);
@@ -196,7 +196,7 @@ static struct roce_packet take_packet(struct input *in, enum icrc_verdict *icrc)
 	};
 
 	*icrc = verdicts[step.icrc];
-	if (opcode > IBTA_OPCODES) { /* one of --udp: neither opcode nor ICRC */
+	if (opcode > IBTA_OPCODES) { /* a packet of --udp: no opcode and no ICRC */
 		p.kind = ROCE_UDP;
 		p.service = SERVICE_UDP;
 		p.foreign = !step.plain;

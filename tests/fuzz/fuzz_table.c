@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The stream table of user space against a list. Input: room for how many streams (1 byte), then steps: what (1), and a
- * key or a run of keys.
+ * The stream table of user space compared with a list. Input: number of streams it has room for (1 byte), then steps: what (1),
+ * and a key or a run of keys.
  */
 #include "tests/fuzz/must.h"
 #include "userspace/model/table.h"
 
 #define MODEL_MAX 256
 
-/* The keys in the order in which they were met; a stream carries its place in it. */
+/* The keys in the order in which they came. A stream stores its key's index. */
 static struct {
 	struct roce_key key[MODEL_MAX];
 	size_t count;
 } model;
 
-/* Not memcmp(), which libFuzzer traces: this is called too often for that. */
+/* memcmp() is traced by libFuzzer, which is too slow for so many calls. */
 static bool equal(const struct roce_key *a, const struct roce_key *b)
 {
 	__u64 differ = 0;
@@ -33,7 +33,7 @@ static size_t model_find(const struct roce_key *key)
 	return i;
 }
 
-/* place: of the key in the model; model.count: it is new. */
+/* place: the key's index in the model; model.count: it is new. */
 static void find_at(struct table *t, const struct roce_key *key, size_t place)
 {
 	static const struct roce_stream unused;
@@ -49,7 +49,7 @@ static void find_at(struct table *t, const struct roce_key *key, size_t place)
 		model.key[model.count++] = *key;
 		s->used = true;
 		s->dqpn = place;
-		s->last_seen = ~0ull; /* the stream's whole room is there */
+		s->last_seen = ~0ull; /* the stream's memory is complete */
 	}
 	must(s->used && s->dqpn == place);
 	must(t->count == model.count && t->count <= t->max);
@@ -67,7 +67,7 @@ static void check_all(struct snapshot_stream *streams, size_t count)
 		must(equal(&streams[i].key, &model.key[i]) && streams[i].stream.dqpn == i);
 }
 
-/* Everybody's streams again, then the table is emptied and serves on. */
+/* Checks all streams again, then empties the table and continues to use it. */
 static void take(struct table *t)
 {
 	size_t count;
@@ -79,7 +79,7 @@ static void take(struct table *t)
 	model.count = 0;
 }
 
-/* A key of which most bytes are equal to other keys': neighbours differ in one field only. */
+/* A key that shares most bytes with others: neighbours differ in one field only. */
 static struct roce_key near_key(struct input *in)
 {
 	struct roce_key key = { 0 };
@@ -121,12 +121,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			key = near_key(&in);
 			find(&t, &key);
 			break;
-		case 2: /* QPNs in a row, as NICs give them out */
+		case 2: /* consecutive QPNs, as NICs assign them */
 			key = (struct roce_key){ .qpn = input_number(&in, 2) };
 			for (int n = input_byte(&in) % 64; n; n--, key.qpn++)
 				find(&t, &key);
 			break;
-		case 3: /* all that were met */
+		case 3: /* all keys so far */
 			for (size_t i = 0; i < model.count; i++)
 				find_at(&t, &model.key[i], i);
 			break;

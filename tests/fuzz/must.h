@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* To the descriptor and not to stderr, which a target may have silenced. */
+/* Writes to the descriptor, because a target may have silenced stderr. */
 #define must(condition)                                                                                 \
 	do {                                                                                            \
 		if (!(condition)) {                                                                     \
@@ -23,7 +23,7 @@ struct input {
 	size_t left;
 };
 
-/* The next byte; 0 behind the end. */
+/* The next byte; 0 after the end. */
 static inline uint32_t input_byte(struct input *in)
 {
 	if (!in->left)

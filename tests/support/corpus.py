@@ -2,16 +2,15 @@
 """
 Writes frames of every kind, with the right ICRC verdict for each, using only struct and zlib:
 
-  python3 -m support.corpus all|tunnels|lengths|streams FILE.pcap FILE.truth [--seed N] [--count N]
+    python3 -m support.corpus all|tunnels|lengths|streams FILE.pcap FILE.truth [--seed N] [--count N]
 
 all      opcodes x shapes (IPv4 with options, IPv6 with extension headers, RoCEv1; VLAN tags) x sizes x faults, and flows
          with lost, late, repeated and broken packets, READs, acknowledgements, CM datagrams, and UDP streams to UDP_PORT
 tunnels  the same in tunnels of all kinds, a quarter of them cut by the mirror; the verdict is on the inner frame
 lengths  every payload length from 0 to `count`: one frame with a right ICRC, one with a flipped bit
 streams  `count` streams of three packets each
-The truth file has a line for each frame: good, bad, unchecked (too long), other (not a RoCE packet by docs/rules.md), -
-(depends
-on how far into a frame headers are looked for). The same seed gives the same files.
+The truth file has a line for each frame: good, bad, unchecked (too long), other (not a RoCE packet by docs/rules.md), - (depends on
+how far into a frame headers are looked for). The same seed gives the same files.
 """
 import argparse
 import operator

@@ -2,8 +2,8 @@
 """
 Runs the corpus through the programs of a guest's kernel and through the engine in user space:
 
-  with Corpus() as corpus:
-      corpus.check(t, lab.kernel, corpus.replay(lab, "--way", "frags"))
+    with Corpus() as corpus:
+        corpus.check(t, lab.kernel, corpus.replay(lab, "--way", "frags"))
 """
 import os
 import random

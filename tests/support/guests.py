@@ -2,7 +2,7 @@
 """
 Two guests for a test, and the wire between them:
 
-  with Tap() as t, guests(t) as lab:
+    with Tap() as t, guests(t) as lab:
 
 A test that is run alone gets its own lab. Under tests/run the tests take turns with one lab, or with two if two tests run at a
 time, because booting takes longer than most tests. These labs end with tests/run, however it ends.

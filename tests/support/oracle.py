@@ -18,10 +18,10 @@ import sys
 import zlib
 
 ROCE_PORT = 4791
-WINDOW = 1024       # how far back every skipped PSN is remembered
-RANGES = 20         # so many ranges of skipped PSNs are remembered beyond that
-ASKED = 16          # so many READs and atomics of a stream are remembered for its responses
-GAP_MAX = 65535     # a longer jump is another place in the sequence
+WINDOW = 1024       # every skipped PSN this far back is remembered
+RANGES = 20         # beyond that, this many ranges of skipped PSNs are remembered
+ASKED = 16          # READs and atomics of a stream that are remembered for its responses
+GAP_MAX = 65535     # a longer jump is a resync
 
 # Bytes of the extension headers behind the BTH, IBTA volume 1 tables 38ff. and annexes A14, A17, A19.
 RDETH, DETH, XRCETH, FETH, RETH, ATOMIC, AETH, ATOMICACK, IMM, IETH = 4, 8, 4, 4, 16, 28, 4, 8, 4, 4
@@ -41,7 +41,7 @@ _LAST_OR_ONLY = {2, 3, 4, 5, 8, 9, 10, 11, 12, 15, 16, 18, 19, 20, 0x16, 0x17, 0
 
 
 def read_pcap(path):
-    """(ns since 1970, length on the wire, bytes) of each frame; a last record that is cut short ends it."""
+    """(ns since 1970, length on the wire, bytes) of each frame. An incomplete last record ends the file."""
     with open(path, "rb") as f:
         head = f.read(24)
         magic = head[:4]
@@ -58,7 +58,7 @@ def read_pcap(path):
 
 
 def _ipv6_extensions(frame, at, protocol):
-    """Steps over extension headers; (offset, protocol, is it a fragment)."""
+    """Skips extension headers; (offset, protocol, is it a fragment)."""
     fragment = False
     for _ in range(4):
         if protocol not in (0, 43, 44, 60, 135, 139, 140):
@@ -92,7 +92,7 @@ def classify(frame, wire_len=None):
         length, _, flags = struct.unpack_from("!HHH", frame, l3 + 2)
         protocol, end, l4 = frame[l3 + 9], l3 + length, l3 + 4 * (frame[l3] & 15)
         src, dst, fragment = frame[l3 + 12:l3 + 16], frame[l3 + 16:l3 + 20], bool(flags & 0x3fff)
-    elif ethertype == 0x86dd or v1:  # a GRH is made like IPv6's header
+    elif ethertype == 0x86dd or v1:  # a GRH has the form of IPv6's header
         if len(frame) < l3 + 40 or frame[l3] >> 4 != 6:
             return "rocev1" if v1 else "other", None
         length, = struct.unpack_from("!H", frame, l3 + 4)
@@ -116,13 +116,13 @@ def classify(frame, wire_len=None):
 
 
 def _transport(frame, wire_len, l3, l4, sport, bth, end, src, dst, vlan):
-    """From the BTH on, as classify()."""
+    """Parses from the BTH on, as classify()."""
     if end > wire_len or bth + 12 + 4 > end:
         return "malformed", None
     if len(frame) < bth + 12:
         return "other", None
     opcode, flags, pkey, dqpn, psn = struct.unpack_from("!BBHII", frame, bth)
-    dqpn, psn = dqpn & 0xffffff, psn & 0xffffff  # under them reserved bits and AckReq
+    dqpn, psn = dqpn & 0xffffff, psn & 0xffffff  # the bits above them are reserved, or AckReq
     pad, extension = flags >> 4 & 3, EXTENSION.get(opcode, 0)
     if bth + 12 + extension + pad + 4 > end:
         return "malformed", None
@@ -143,7 +143,7 @@ def _transport(frame, wire_len, l3, l4, sport, bth, end, src, dst, vlan):
     }
     if known and service == "UD":
         p["sqpn"] = int.from_bytes(frame[bth + 17:bth + 20], "big")
-    if known and service != "UD" and low in (6, 10, 12):  # a RETH, last of its headers
+    if known and service != "UD" and low in (6, 10, 12):  # the RETH is the last of its headers
         p["dma_length"], = struct.unpack_from("!I", frame, bth + 12 + extension - 4)
     return "roce", p
 
@@ -154,7 +154,7 @@ def parse(frame, wire_len=None):
 
 
 def icrc(frame, p):
-    """The four bytes that ought to stand at the packet's end."""
+    """The four bytes of the right ICRC."""
     data = bytearray(frame[p["l3"]:p["end"] - 4])
     udp = p["l4"] - p["l3"]
     if data[0] >> 4 == 4:
@@ -170,7 +170,7 @@ def icrc(frame, p):
 
 
 def icrc_ok(frame, p=None):
-    """Whether the ICRC is right; None: no RoCE packet, or cut."""
+    """Whether the ICRC is right; None: not a RoCE packet, or cut."""
     p = p or parse(frame)
     if not p or p["truncated"]:
         return None
@@ -192,7 +192,7 @@ def _ones_sum(data):
 
 
 def packet_lints(frame, p):
-    """The header mistakes of one packet by itself, by the names of roce/lint.def."""
+    """The header mistakes that one packet shows, by the names of roce/lint.def."""
     l3, l4, bth = p["l3"], p["l4"], p["l4"] + 8
     ipv4 = frame[l3] >> 4 == 4
     udp_length, udp_checksum = struct.unpack_from("!HH", frame, l4 + 4)
@@ -204,7 +204,7 @@ def packet_lints(frame, p):
         "ip_checksum": ipv4 and _ones_sum(frame[l3:l4]) != 0xffff,
         "df_unset": ipv4 and not frame[l3 + 6] & 0x40,
         "udp_length": udp_length != len(datagram) and not p["truncated"],
-        # the pseudo header's sum alone is left by who lets hardware complete it
+        # a sender with checksum offload leaves only the pseudo header's sum
         "udp_checksum": (udp_checksum and not p["truncated"] and udp_length == len(datagram)
                          and (ipv4 or l4 - l3 == 40) and udp_checksum != pseudo
                          and _ones_sum(struct.pack("!H", pseudo) + datagram) != 0xffff),
@@ -218,15 +218,15 @@ def packet_lints(frame, p):
 
 
 class Sequence:
-    """What the PSNs of one stream say: `next`, the set of those that were jumped over, and the ranges of older ones."""
+    """State of one stream's PSNs: `next`, the set of skipped ones, and the ranges of older ones."""
 
     def __init__(self):
         self.number = None  # of the packet taken last
-        self.next, self.missing, self.ranges = None, set(), []  # ranges: (first, behind the last), oldest first
+        self.next, self.missing, self.ranges = None, set(), []  # ranges: (first, first after the range), oldest first
         self.figures = dict.fromkeys(("psn_gaps", "psn_skipped", "psn_recovered", "psn_duplicates", "psn_resyncs"), 0)
 
     def _age(self):
-        """Moves what is older than the window from the set to the ranges."""
+        """Moves PSNs older than the window from the set to the ranges."""
         for n in sorted(n for n in self.missing if n < self.next - WINDOW):
             self.missing.remove(n)
             if self.ranges and self.ranges[-1][1] == n:
@@ -236,7 +236,7 @@ class Sequence:
         del self.ranges[:-RANGES]
 
     def _find(self, begin, end):
-        """How many of begin..end-1 were missing; they no longer are."""
+        """Counts the missing ones among begin..end-1 and removes them."""
         late = {n for n in self.missing if begin <= n < end}
         self.missing -= late
         found, ranges = len(late), []
@@ -248,8 +248,8 @@ class Sequence:
 
     def take(self, psn, span=1, free=False, reliable=False, asked=None):
         """
-        One packet which uses `span` PSNs. free: a jump forward means nothing. asked: but for these PSNs, of a response's
-        requests. Returns whether it is new.
+        Takes one packet that uses `span` PSNs. free: a jump forward is no loss. asked: of a response's jump, only these PSNs,
+        those of its requests, are a loss. Returns whether the packet is new.
         """
         f = self.figures
         if self.next is None:
@@ -277,7 +277,7 @@ class Sequence:
 
 
 class UcMessage:
-    """What is known of one message: whether it counts as broken already, whether its last packet came, its DMA length."""
+    """State of one message: whether it was counted as broken, whether its last packet came, its DMA length."""
 
     def __init__(self, counted):
         self.counted, self.ended, self.within = counted, False, None  # within: the numbers of its packets, if known
@@ -288,13 +288,13 @@ class UcMessage:
 
 class UcReceiver:
     """
-    What a receiver of UC does (kernel: rxe check_psn and check_op_seq): counts the messages it would accept. And the broken
-    ones, each once: `newest` is the message of the packet farthest in the sequence, broken or not.
+    Follows a receiver of UC (kernel: rxe check_psn and check_op_seq) and counts the messages that it would accept. Counts each
+    broken message once: `newest` is the message of the packet farthest in the sequence, broken or not.
     """
 
     def __init__(self):
         self.expected, self.open, self.messages, self.broken = None, None, 0, 0
-        self.last, self.newest = None, UcMessage(counted=True)  # it began before we looked
+        self.last, self.newest = None, UcMessage(counted=True)  # it began before the first packet seen
         self.only_first = False
 
     def _give_up(self):
@@ -304,22 +304,22 @@ class UcReceiver:
         self.open = None
 
     def take(self, p, number, late):
-        """number: its place in the sequence; late: there were packets farther in it."""
+        """number: the packet's place in the sequence; late: there were packets farther in it."""
         if p["first"]:
             if p["last"] or not self.open or not self.only_first or self.expected != (p["psn"] + 1) % 2**24:
                 self._give_up()
-                self.open = UcMessage(counted=late)  # a late one was counted when its PSNs were skipped
+                self.open = UcMessage(counted=late)  # a late message was counted when its PSNs were skipped
             if p["dma_length"] and p["payload"]:
                 self.open.within = range(number, number - (-p["dma_length"] // p["payload"]))
                 if late and not p["last"] and self.newest.within is None and self.last in self.open.within:
-                    self.newest.within = self.open.within  # it is the newest message's own First
+                    self.newest.within = self.open.within  # the First of the newest message itself
             self.only_first = True
         elif self.open and p["psn"] == self.expected:
             self.only_first = False
         else:
             self._give_up()
             if not late and (self.newest.ended or number - 1 != self.last and not self.newest.holds(number)):
-                self.broken += 1  # and its First was lost
+                self.broken += 1  # its First was lost
                 self.newest = UcMessage(counted=True)
             self.newest.ended |= p["last"] and not late
         if not late:
@@ -332,7 +332,7 @@ class UcReceiver:
 
 
 def _path_mtus(packets):
-    """Path MTU by (src, dst) of the packets that are filled up to it, either direction of a READ."""
+    """The path MTU for (src, dst), from the full packets in either direction of a READ."""
     mtus = {}
     for p, _ in packets:
         if p["known"] and not p["last"] and p["opcode"] != 0x81 and not p["ack"] and p["service"] != "UD":
@@ -349,20 +349,20 @@ def _span(p, mtus):
 
 
 def _requests(packets, mtus):
-    """What asks for a response in a stream: [(number in the capture, first PSN, behind the last)]."""
+    """The requests of a stream that ask for a response: [(number in the capture, first PSN, first PSN after it)]."""
     return [(p["number"], p["psn"], p["psn"] + _span(p, mtus)) for p, ok in packets
             if ok is not False and (p["read"] or p["atomic"])]
 
 
 def _judge(packets, mtus, requests=None, first=None):
     """
-    The figures of one stream; packets: [(packet, icrc verdict)]. requests: of a response's peer, if that is known; first:
-    the PSN with which the connection's requests in this direction begin.
+    The figures of one stream; packets: [(packet, icrc verdict)]. requests: of a response's peer, if known; first: the first PSN
+    of the connection's requests in this direction.
     """
     good = [p for p, ok in packets if ok is not False]
     sequence, receiver, messages = Sequence(), UcReceiver(), 0
     service, asked = None, collections.deque(maxlen=ASKED)
-    # once a good ICRC was seen bad ones touch nothing, and what was before it is forgotten: so only good ones count
+    # after a good ICRC bad ones have no effect, and what came before is forgotten: so only good packets count
     for p in good or [p for p, _ in packets]:
         if not p["known"] or p["opcode"] == 0x81:
             continue
@@ -398,7 +398,7 @@ def _frames(paths):
 
 
 def _management(frame, p):
-    """(message, what it says) of a connection management datagram (IBTA 12.6.5 REQ, 12.6.8 REP), or (None, None)."""
+    """(message, its fields) of a connection management datagram (IBTA 12.6.5 REQ, 12.6.8 REP), or (None, None)."""
     if p["service"] != "UD" or p["dqpn"] != 1 or p["payload"] != 256 or icrc_ok(frame, p) is False:
         return None, None
     mad = frame[p["l4"] + 8 + 12 + 8:]
@@ -414,7 +414,7 @@ def _management(frame, p):
 
 
 def pairs(paths):
-    """See above. The starting PSN that an end tells is the one it wants to receive."""
+    """See above. The starting PSN in a message is the one that its sender expects to receive."""
     known, requests = {}, {}
     for _, wire_len, frame in _frames(paths):
         p = parse(frame, wire_len)
@@ -428,7 +428,7 @@ def pairs(paths):
 
 
 def streams(paths, expected=None):
-    """{key: figures} of one capture, or of several as one. expected: pairs that are known beforehand."""
+    """{key: figures} of one capture, or of several as one. expected: pairs known beforehand."""
     by_key = {}
     for number, (_, wire_len, frame) in enumerate(_frames(paths)):
         p = parse(frame, wire_len)
@@ -441,7 +441,7 @@ def streams(paths, expected=None):
 
 
 def _told(k, by_key, known, mtus):
-    """What a stream's pair tells it, for _judge()."""
+    """The peer's requests and the first PSN of a stream, for _judge()."""
     if len(k) != 4 or k[:3] not in known:
         return None, None
     src, dst, _, side = k
@@ -457,7 +457,10 @@ PACKET_LINTS = ("ip_checksum", "df_unset", "udp_length", "udp_checksum", "tver",
 
 
 def lints(paths):
-    """{key: {lint: packets}} of packets with a good ICRC or, where there is none, of all; only what a packet shows by itself."""
+    """
+    {key: {lint: packets}} of the packets with a good ICRC or, if there is none, of all; only lints that a packet shows by
+    itself.
+    """
     by_key = {}
     for _, wire_len, frame in _frames(paths):
         p = parse(frame, wire_len)
@@ -471,7 +474,7 @@ def lints(paths):
 
 
 def totals(paths):
-    """How many frames there are of each kind, by the names of roce/counters.def."""
+    """The number of frames of each kind, by the names of roce/counters.def."""
     names = {"other": "other_frames", "rocev1": "rocev1_packets", "fragment": "ip_fragments", "malformed": "malformed",
              "roce": "roce_packets"}
     t = dict.fromkeys(["frames", "icrc_checked", "icrc_unchecked", "icrc_bad", "unknown_opcodes", *names.values()], 0)

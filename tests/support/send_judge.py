@@ -2,10 +2,10 @@
 """
 The packets that a plan of `rocescope send` must put on the wire, made from its options and without its code.
 
-  plan = Plan(op="uc-write-imm", qps=3, message=5000, mtu=1408, messages=9)
-  plan.options()      the command line
-  packets(plan)       its packets in the order of making, each a Packet
-  frame(plan, p)      the packet's bytes in their parts, a Frame: change parts, then seal() and bytes()
+    plan = Plan(op="uc-write-imm", qps=3, message=5000, mtu=1408, messages=9)
+    plan.options()      the command line
+    packets(plan)       its packets in the order of making, each a Packet
+    frame(plan, p)      the packet's bytes in their parts, a Frame: change parts, then seal() and bytes()
 
 Headers from IBTA volume 1 chapter 9 and annex A17 (RoCEv2), RFC 791, 8200, 768; ICRCs by zlib or bit by bit.
 """

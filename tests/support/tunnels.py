@@ -2,7 +2,7 @@
 """
 Frames in the tunnels that switches use for mirroring, made without any code of the project:
 
-  wrap(frame, "erspan2", outer="ipv6", vlans=(7,), keep=128)      keep: the mirror cuts the frame to that many bytes
+    wrap(frame, "erspan2", outer="ipv6", vlans=(7,), keep=128)      keep: the mirror cuts the frame to that many bytes
 """
 import socket
 import struct

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* cmocka wants these before itself. */
+/* cmocka needs these before its own header. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

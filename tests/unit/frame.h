@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Builds RoCE frames for the unit tests by the specification, with nothing of the engine but the code under test. */
+/* Builds RoCE frames for the unit tests by the specification, without the engine. */
 #ifndef TESTS_FRAME_H
 #define TESTS_FRAME_H
 
@@ -14,19 +14,19 @@
 #define FRAME_ROOM 16384
 
 struct frame_spec {
-	int tags;	   /* VLAN tags, 0..2; more make it unreadable */
+	int tags;	   /* VLAN tags, 0..2; the engine cannot read more */
 	bool ipv6;
-	bool grh;	   /* RoCEv1: a GRH, and no UDP */
+	bool grh;	   /* RoCEv1: a GRH instead of IP and UDP */
 	int ip_options;	   /* bytes of IPv4 options, a multiple of 4 up to 40 */
 	int extensions;	   /* IPv6 extension headers before UDP, of 8, 16, 24... bytes */
-	bool atomic_fragment; /* IPv6: a fragment header that fragments nothing */
-	uint16_t fragment; /* IPv4: the flags and offset field instead of DF; IPv6: of a fragment header */
+	bool atomic_fragment; /* IPv6: a fragment header of an unfragmented packet */
+	uint16_t fragment; /* IPv4: flags and offset field, replaces DF; IPv6: of a fragment header */
 	uint8_t opcode;
 	uint32_t dqpn, psn, sqpn;
 	uint32_t dma_length, immediate;
 	uint8_t syndrome;
 	int payload, pad;
-	int trailer;	   /* bytes behind the IP datagram, as Ethernet pads */
+	int trailer;	   /* bytes behind the IP datagram, like Ethernet's padding */
 	bool bad_icrc;
 	uint8_t tos;
 	uint16_t port;	   /* 0: 4791 */
@@ -35,7 +35,7 @@ struct frame_spec {
 struct frame {
 	uint8_t bytes[FRAME_ROOM];
 	int length;
-	int l3, udp, bth, payload, icrc, end; /* offsets; end: of the IP datagram; udp: 0 where there is none */
+	int l3, udp, bth, payload, icrc, end; /* offsets; end: of the IP datagram; udp: 0 if there is none */
 };
 
 static inline uint8_t *put(uint8_t *p, uint64_t value, int bytes)
@@ -45,7 +45,7 @@ static inline uint8_t *put(uint8_t *p, uint64_t value, int bytes)
 	return p;
 }
 
-/* A window as roce_parse() wants it: what was captured, then garbage. The caller frees it. */
+/* A window for roce_parse(): the captured bytes, then garbage. The caller frees it. */
 static inline uint8_t *frame_window(const struct frame *f, int captured, int window_bytes)
 {
 	uint8_t *window = malloc(window_bytes);
@@ -87,7 +87,7 @@ static inline uint8_t *frame_extension_headers(uint8_t *p, const struct frame_sp
 	return p;
 }
 
-/* RFC 1071, of `bytes` bytes, on top of `sum`. */
+/* RFC 1071, over `bytes` bytes, added to `sum`. */
 static inline uint16_t frame_checksum(const uint8_t *p, int bytes, uint32_t sum)
 {
 	for (int i = 0; i < bytes; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the tests hold the engine's opcode table against: every opcode of the IBTA specification (volume 1, tables 38 to
- * 40; annexes A14 XRC, A17 CNP, A19 FLUSH and ATOMIC WRITE), written out one by one.
+ * The tests compare the engine's opcode table with this one: every opcode of the IBTA specification (volume 1, tables 38 to 40;
+ * annexes A14 XRC, A17 CNP, A19 FLUSH and ATOMIC WRITE), written out one by one.
  */
 #ifndef TESTS_IBTA_H
 #define TESTS_IBTA_H

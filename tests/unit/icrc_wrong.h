@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Wrong ICRCs for the doctor's tests, by their names and with nothing of the doctor's code: all bytes that go in are put
- * together and their CRC is zlib's, or is made bit by bit.
+ * Wrong ICRCs for the doctor's tests, by their names and without the doctor's code. All input bytes are joined, and their CRC
+ * is computed by zlib or bit by bit.
  */
 #ifndef TESTS_ICRC_WRONG_H
 #define TESTS_ICRC_WRONG_H
@@ -10,17 +10,17 @@
 
 struct wrong {
 	const struct frame *f, *of_stream, *of_sender; /* the last two may be NULL */
-	struct frame h; /* whose headers go in */
+	struct frame h; /* the headers that are used */
 	const char *lead; /* "ones", "zeroes", "" */
 	bool ethernet, tags, no_ip, no_udp, no_transport;
 	char tos, ttl, ip_checksum, udp_checksum, resv8a, flow_label; /* 'o'nes, 's'ent, 'z'ero */
 	bool only_headers, no_pad, with_icrc, zero_pad;
-	int fill, fill_from_ip; /* bytes of the bus */
+	int fill, fill_from_ip; /* bytes of the bus, filled in */
 	int cut, cut_from_ip;
-	int less; /* bytes at the end */
+	int less; /* bytes missing at the end */
 	int swap;
 	bool swap_headers;
-	const struct frame *late; /* whose ICRC it is */
+	const struct frame *late; /* the frame whose ICRC is sent */
 	uint32_t polynomial, seed;
 	bool msb_first, not_complemented, zero;
 	char order; /* 'r'ight, 's'wapped, 'b'its, 'h'alves */
@@ -126,14 +126,14 @@ static inline void wrong_unmasked(struct wrong *w, const char *what)
 		w->flow_label = 's';
 }
 
-/* Of several ends the last one named counts. */
+/* If several ends are named, the last one counts. */
 static inline void wrong_end(struct wrong *w)
 {
 	w->only_headers = w->no_pad = w->with_icrc = w->zero_pad = false;
 	w->fill = w->cut = w->less = 0;
 }
 
-/* false: no such name. */
+/* false: unknown name. */
 static inline bool wrong_do(struct wrong *w, const char *name)
 {
 	struct frame *h = &w->h;
@@ -290,9 +290,7 @@ static inline uint32_t wrong_mirror(uint32_t v)
 	return to;
 }
 
-/*
- * The four bytes on the wire of one mistake or two (second NULL or ""), in this order. false: there is no such name.
- */
+/* The four bytes on the wire for one mistake, or for two in this order (second: NULL or "" for one). false: unknown name. */
 static inline bool wrong_icrc(const struct frame *f, const struct frame *of_stream, const struct frame *of_sender,
 			      const char *first, const char *second, uint8_t icrc[4])
 {

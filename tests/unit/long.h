@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How much of a test is to be run. */
+/* How much of a test to run. */
 #ifndef TESTS_LONG_H
 #define TESTS_LONG_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The bench's packets: what rewriting makes of the ICRC is what zlib says. */
+/* The bench's packets: after rewriting, the ICRC is zlib's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static void try_payload(__u32 payload)
 		frame_rewrite(&f, &tables, qpn, psn);
 		assert_int_equal(f.bytes[47] << 16 | f.bytes[48] << 8 | f.bytes[49], qpn);
 		assert_int_equal(f.bytes[51] << 16 | f.bytes[52] << 8 | f.bytes[53], psn);
-		assert_int_equal(f.bytes[46] | f.bytes[50], 0); /* resv8a and AckReq stay */
+		assert_int_equal(f.bytes[46] | f.bytes[50], 0); /* resv8a and AckReq do not change */
 		assert_int_equal(field(&f), frame_icrc(&f));
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files, 15 s, long 600 s
-/* Why ICRCs are wrong: each mistake and each two of them, flipped bits, lanes, and values that mean nothing. */
+/* Finds why ICRCs are wrong: each mistake, each pair of mistakes, flipped bits, lanes, and meaningless values. */
 #include <stdio.h>
 
 #include "tests/unit/cmocka_includes.h"
@@ -11,14 +11,14 @@
 #define PACKETS 10 /* of each of two QPs */
 #define QPS 2
 
-/* What the sender's packets are like. */
+/* The properties of the sender's packets. */
 struct traffic {
 	const char *name;
 	bool ipv6;
 	int tags;
 	uint8_t service; /* upper bits of the opcode */
-	int mtu, last; /* payload of the packets, and of the last one of each message */
-	bool plain; /* as most senders: no UDP checksum, no FECN; TOS, IP identification and flow label 0 */
+	int mtu, last; /* payload of the packets, and of each message's last one */
+	bool plain; /* like most senders: no UDP checksum, no FECN; TOS, IP identification and flow label 0 */
 };
 
 static const struct traffic traffics[] = {
@@ -65,10 +65,10 @@ static void make_packet(const struct traffic *t, struct frame *f, int qp, int k)
 	put(f->bytes + f->udp, 0xc000 + qp, 2);
 }
 
-/* The packets of both QPs by turns, two of each at a time. */
+/* Both QPs' packets, alternating by two. */
 struct capture {
 	struct frame f[QPS * PACKETS];
-	int of_stream[QPS * PACKETS]; /* the packet before, -1: there was none */
+	int of_stream[QPS * PACKETS]; /* the QP's previous packet, -1: none */
 	int count;
 };
 
@@ -105,7 +105,7 @@ static void remember(struct icrc_before *b, const struct frame *f)
 	b->right = frame_icrc(f);
 }
 
-/* What the doctor would do with a frame. Returns whether the ICRC was bad. */
+/* Handles a frame as the doctor does. Returns whether the ICRC was bad. */
 static bool take(struct icrc_study *s, const struct frame *f, const struct frame *of_stream, const struct frame *of_sender,
 		 uint64_t number)
 {
@@ -121,7 +121,7 @@ static bool take(struct icrc_study *s, const struct frame *f, const struct frame
 		icrc_study_good(s, 1);
 		return false;
 	}
-	/* exactly what may be read */
+	/* exactly the readable bytes */
 	bytes = malloc(f->length > OBSERVER_READABLE ? f->length : OBSERVER_READABLE);
 	memcpy(bytes, f->bytes, f->length > OBSERVER_READABLE ? f->length : OBSERVER_READABLE);
 	frame = (struct observer_frame){ .bytes = bytes, .captured = f->length, .wire = f->length };
@@ -137,7 +137,7 @@ static bool take(struct icrc_study *s, const struct frame *f, const struct frame
 	return true;
 }
 
-/* All of a capture's packets with that mistake. Returns the number of bad ones. */
+/* Takes all packets of a capture with that mistake. Returns the number of bad ones. */
 static int take_all(struct capture *c, struct icrc_study *s[QPS], const char *first, const char *second)
 {
 	int bad = 0;
@@ -163,7 +163,7 @@ static void free_studies(struct icrc_study *s[], int count)
 		icrc_study_free(s[i]);
 }
 
-/* The names of kind "icrc-a+b", as roce/icrc_mistake.def has them. */
+/* Splits kind "icrc-a+b" into the names of roce/icrc_mistake.def. */
 static void split_kind(const char *kind, char names[2][48])
 {
 	char *plus;
@@ -179,7 +179,7 @@ static void split_kind(const char *kind, char names[2][48])
 			*at = *at == '-' ? '_' : *at;
 }
 
-/* Whether these names give what the capture's bad packets carry. */
+/* Whether these names give the ICRCs of the capture's bad packets. */
 static bool is_same(const struct capture *c, char names[2][48])
 {
 	for (int i = 0; i < c->count; i++) {
@@ -212,8 +212,8 @@ static const char *kind_of(const char *first, const char *second)
 }
 
 /*
- * What was made is said to be the same as what is named; unless it is a pair of which one mistake makes no difference, so that
- * the other one is named or said to be the same; or more are the same than are named.
+ * The finding must list the mistake that was made as equivalent to the one it names. Exceptions: in a pair one mistake makes no
+ * difference, so that the other is named or listed; or there are more equivalents than the finding lists.
  */
 static bool is_told(const struct finding *f, char names[2][48], const char *first, const char *second)
 {
@@ -233,7 +233,7 @@ static bool is_told(const struct finding *f, char names[2][48], const char *firs
 	return false;
 }
 
-/* One finding, of all bad packets, that gives what is there; returns whether it is the one that was made. */
+/* Expects one finding for all bad packets, which explains them. Returns whether it names the mistake that was made. */
 static bool check_explanation(const struct traffic *t, const struct explanation *x)
 {
 	const char *first = name_of(x->first), *second = name_of(x->second);
@@ -271,7 +271,7 @@ static bool check_explanation(const struct traffic *t, const struct explanation 
 	return named && bad >= FINDING_PACKETS;
 }
 
-/* Every one, or of the pairs one in `step`, another one for each kind of traffic. */
+/* Checks every explanation; of the pairs only one in `step`, different ones for each kind of traffic. */
 static void check_all(const struct traffic *t, bool pairs, __u32 step)
 {
 	int named = 0, count = 0;
@@ -287,7 +287,7 @@ static void check_all(const struct traffic *t, bool pairs, __u32 step)
 	print_message("%s: %d of %d %s are named as they were made\n", t->name, named, count, pairs ? "pairs" : "mistakes");
 }
 
-/* Each with each kind of traffic in `make test-long`, else with one of them. */
+/* Each mistake with each kind of traffic in `make test-long`, otherwise with one of them. */
 static void singles(void **state)
 {
 	(void)state;
@@ -295,7 +295,7 @@ static void singles(void **state)
 		check_all(&traffics[t], false, test_long() ? 1 : TRAFFICS);
 }
 
-/* Each pair with each kind of traffic: for `make test-long`. */
+/* Each pair with each kind of traffic: only in `make test-long`. */
 static void pairs(void **state)
 {
 	(void)state;
@@ -305,7 +305,7 @@ static void pairs(void **state)
 
 /* ---- flipped bits ---- */
 
-/* Of UC, a payload of random bytes. */
+/* A UC packet with a payload of random bytes. */
 static void make_plain(struct frame *f, int payload, uint32_t psn)
 {
 	struct frame_spec s = { .opcode = 0x2a, .dqpn = 0x11, .psn = psn, .dma_length = payload, .payload = payload };
@@ -316,7 +316,7 @@ static void make_plain(struct frame *f, int payload, uint32_t psn)
 	put(f->bytes + f->icrc, __builtin_bswap32(frame_icrc(f)), 4);
 }
 
-/* The ICRC of the frame as it is with these bits flipped; in the ICRC itself: the right one with them flipped. */
+/* Sets the ICRC of the frame with these bits flipped. For bits of the ICRC itself, flips them in the right one. */
 static void flip(struct frame *f, int at, uint16_t bits)
 {
 	struct frame copy = *f;
@@ -334,7 +334,7 @@ static void flip(struct frame *f, int at, uint16_t bits)
 		f->bytes[f->icrc + i] ^= icrc >> 8 * i;
 }
 
-/* What is found in so many packets of one stream. */
+/* The finding for that many packets of one stream. */
 static struct finding conclude(struct icrc_study *s, size_t findings)
 {
 	struct findings f = {};
@@ -369,7 +369,10 @@ static bool is_masked(const struct frame *f, int at)
 	return ip == 1 || ip == 8 || ip == 10 || ip == 11 || at == f->udp + 6 || at == f->udp + 7 || at == f->bth + 4;
 }
 
-/* One packet, one bit: where it is. The mistake of a known name may be the same. Returns whether it was called a flip. */
+/*
+ * One packet with one flipped bit: finds its place. A known mistake may give the same ICRC. Returns whether the finding was a
+ * flip.
+ */
 static bool check_flip(struct frame *f, int at, int bit)
 {
 	struct icrc_study *s = icrc_study_new();
@@ -398,11 +401,11 @@ static void every_byte(void **state)
 
 	(void)state;
 	make_plain(&f, 4096, 0x123456);
-	/* but for the IP version, which says what is masked */
+	/* except the IP version, which decides what is masked */
 	for (int at = f.l3 + 1; at < f.end; at += test_long() || at < f.payload + 20 || at >= f.icrc - 9 ? 1 : 7)
 		if (!is_masked(&f, at))
 			other += !check_flip(&f, at, random_next(&seed) >> 61);
-	/* AckReq and the like */
+	/* AckReq and similar bits */
 	assert_in_range(other, 0, 3);
 }
 
@@ -448,7 +451,7 @@ static void fields(void **state)
 	}
 }
 
-/* Three packets agree in a burst of up to eight bits. */
+/* Three packets with the same burst of up to eight bits. */
 static void bursts_(void **state)
 {
 	static struct frame f;
@@ -476,7 +479,7 @@ static void bursts_(void **state)
 	}
 }
 
-/* The same bit of each so many bytes, from the beginning of the frame or of the payload. */
+/* Flips the same bit at every `width` bytes, from the beginning of the frame or of the payload. */
 static void lanes(void **state)
 {
 	static struct frame f;
@@ -506,7 +509,7 @@ static void lanes(void **state)
 			assert_true(found.certain);
 			assert_string_equal(found.kind, "icrc-lane");
 			expect_text(&found, "bit %d of byte ", bit, 0);
-			/* both beginnings say the same where they are a whole number of words apart */
+			/* the two beginnings give the same ICRC if they are a whole number of words apart */
 			if (!of_payload || width > 16) {
 				expect_text(&found, "of byte %d of each %d,", byte, width);
 				assert_non_null(strstr(found.text, of_payload ? "beginning of the payload" : "beginning of the frame"));
@@ -515,7 +518,7 @@ static void lanes(void **state)
 	}
 }
 
-/* One flipped bit in each packet, anywhere: no lane, however many of them. */
+/* One flipped bit at a random place in each packet: never a lane, however many packets there are. */
 static void flips_anywhere(void **state)
 {
 	static struct frame f;
@@ -533,11 +536,11 @@ static void flips_anywhere(void **state)
 			take(s[i % streams], &f, NULL, NULL, i + 1);
 		}
 		assert_true(icrc_study_conclude(s, streams, &found));
-		assert_true(found.list[found.count - 1].certain); /* not sorted: mistakes of one packet come before */
+		assert_true(found.list[found.count - 1].certain); /* not sorted: mistakes in one packet come first */
 		for (size_t i = 0; i < found.count; i++) {
 			bool flips = !strcmp(found.list[i].kind, "icrc-bit-flip");
 
-			/* one of them may be what a mistake does as well */
+			/* some flips may equal a known mistake */
 			if (found.list[i].certain && !flips)
 				print_error("%s: %s\n", found.list[i].kind, found.list[i].text);
 			assert_true(!found.list[i].certain || flips);
@@ -549,7 +552,7 @@ static void flips_anywhere(void **state)
 	}
 }
 
-/* One flipped bit of the PSN in one packet is no two mistakes. */
+/* One flipped bit of the PSN in one packet is not reported as two mistakes. */
 static void flip_before_pair(void **state)
 {
 	static struct frame f, before;
@@ -559,14 +562,14 @@ static void flip_before_pair(void **state)
 	(void)state;
 	make_plain(&before, 64, 0x0f);
 	make_plain(&f, 64, 0x12);
-	flip(&f, f.bth + 11, 1 << 1); /* 0x10: the one before, counted up */
+	flip(&f, f.bth + 11, 1 << 1); /* 0x10: the previous ICRC's packet, counted up */
 	take(s, &f, &before, &before, 2);
 	assert_true(s->packet[0].fitting);
 	found = conclude(s, 1);
 	assert_string_equal(found.kind, "icrc-bit-flip");
 }
 
-/* ---- what else there is ---- */
+/* ---- other findings ---- */
 
 static void constant(void **state)
 {
@@ -587,7 +590,7 @@ static void constant(void **state)
 	assert_int_equal(found.packets, 5);
 }
 
-/* One packet, or one that is sent again and again, is a candidate; and what was right is said. */
+/* A single packet, or one that is repeated, gives a candidate only. Checks the reported right value. */
 static void candidate(void **state)
 {
 	static struct frame f;
@@ -610,7 +613,7 @@ static void candidate(void **state)
 	assert_non_null(strstr(found.text, "other packets of these streams have a right ICRC"));
 }
 
-/* Over three streams of one sender; another sender's is another finding. */
+/* One finding for three streams of one sender. Another sender gives another finding. */
 static void several_streams(void **state)
 {
 	static struct frame f;
@@ -641,7 +644,7 @@ static void several_streams(void **state)
 	free_studies(s, 6);
 }
 
-/* A mistake in most packets, a lane in some, a value that means nothing in one. */
+/* A mistake in most packets, a lane in some, a meaningless value in one. */
 static void mixed(void **state)
 {
 	static struct frame f;
@@ -669,7 +672,7 @@ static void mixed(void **state)
 	icrc_study_free(s);
 }
 
-/* Where two are the same on every packet, the other one is named as well. */
+/* If two mistakes give the same ICRC on every packet, the finding names the other as well. */
 static void same(void **state)
 {
 	static struct frame f;
@@ -708,10 +711,10 @@ static void unexplained(void **state)
 	assert_string_equal(found.kind, "icrc-unexplained");
 	assert_int_equal(found.packets, 30);
 	snprintf(text, sizeof(text), "0x%08x the pad", ~first);
-	assert_non_null(strstr(found.fix, text)); /* what the ICRC is the complement of */
+	assert_non_null(strstr(found.fix, text)); /* the value before the last complement */
 }
 
-/* One that is explained by chance, or another way, does not hide that nothing explains the others. */
+/* A packet that is explained by chance, or in another way, does not hide that the others have no explanation. */
 static void most_unexplained(void **state)
 {
 	static struct frame f;
@@ -735,7 +738,7 @@ static void most_unexplained(void **state)
 	icrc_study_free(s);
 }
 
-/* Headers of all sorts, one behind the other and with flipped bits: nothing is read that is not there, right is right. */
+/* Random headers with flipped bits: nothing beyond them is read, and right ICRCs are accepted. */
 static void any_headers(void **state)
 {
 	static struct frame f, before, sender;
@@ -776,7 +779,7 @@ static void any_headers(void **state)
 	assert_true(taken > count / 2);
 }
 
-/* All kinds fit where they are written to, each is different. */
+/* All names fit into their buffer, and all differ. */
 static void names(void **state)
 {
 	const struct explanations *e = explanations();

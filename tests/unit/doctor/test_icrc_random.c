@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files, 4 s, long 60 s
 /*
- * ICRCs that mean nothing give no finding, however many there are: 10,000 streams of one sender, and 2,000 senders (a thousand and
- * 400, but for `make test-long`). Without sanitizers, since it takes seconds.
+ * Random ICRCs give no finding, however many there are: 10,000 streams of one sender, and 2,000 senders (1,000 and 400 without
+ * `make test-long`). Without sanitizers, because it takes seconds.
  */
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What RDMA netlink says becomes QPs, owners and pairs; counters become words. The messages are made by hand, as nldev.c does. */
+/*
+ * RDMA netlink messages become QPs, owners and pairs; counters become words. The messages are built by hand, as nldev.c does.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +14,7 @@
 #include "userspace/host/hints.h"
 #include "userspace/model/address.h"
 
-/* of include/rdma/ib_verbs.h; what userspace/host/owners.c has of its own */
+/* from include/rdma/ib_verbs.h; userspace/host/owners.c has its own copy */
 #define TYPE_RC 2
 #define STATE_RTS 3
 #define STATE_ERR 6
@@ -86,7 +88,7 @@ static void test_messages(void **state)
 	nlmsg_free(m);
 }
 
-/* Cut anywhere, in memory of just that size, it is read without harm. */
+/* Messages cut at any place, in memory of exactly that size, are read without harm. */
 static void test_cut_messages(void **state)
 {
 	struct nl_msg *m = answer();
@@ -124,7 +126,7 @@ static struct nl_msg *port(__u64 sent)
 	return m;
 }
 
-/* Those of a device's ports are one. */
+/* The ports of a device are summed. */
 static void test_ports(void **state)
 {
 	struct nl_msg *first = port(100), *second = port(5000);
@@ -233,7 +235,7 @@ static void test_owners(void **state)
 	o = owner_of(&other);
 	assert_false(o.local || o.qp);
 
-	/* two QPs whose peers have one number: only the pair tells */
+	/* two QPs whose peers have the same number: only the pair distinguishes them */
 	qps[1].peer_qpn = PEER_QPN;
 	update(qps, 2, 200);
 	o = owner_of(&out);
@@ -262,7 +264,7 @@ static void test_pairs(void **state)
 	assert_memory_equal(pairs[1].key.src, in.key.dst, 16);
 	assert_int_equal(pairs[1].pair.from, PAIR_NETLINK);
 	assert_int_equal(pairs[1].pair.first_psn, PAIR_NO_PSN);
-	/* a phantom teaches nothing, nor does a QP that has gone */
+	/* an untrusted stream, or a QP that no longer exists, changes nothing */
 	in.stream.trusted = 0;
 	assert_int_equal(owner_pairs(&in, &o, pairs), 0);
 	in.stream.trusted = 1;
@@ -294,7 +296,7 @@ static void test_gone(void **state)
 	in.stream.last_seen = 150;
 	o = owner_of(&in);
 	assert_string_equal(o.words, "no such QP here any more");
-	/* the number is used again */
+	/* the number is reused */
 	qp.pid = 2;
 	update(&qp, 1, 201 + REMEMBERED_NS);
 	o = owner_of(&in);
@@ -311,7 +313,7 @@ static void test_psn(void **state)
 	update(&qp, 1, 100);
 	o = owner_of(&in);
 	assert_string_equal(o.words, "PSN on the wire 0x200000, the QP expects 0x0");
-	/* near: the QP may only not have got to it, ... */
+	/* close: the QP may not have processed the packet yet ... */
 	in.stream.last_psn = 20;
 	o = owner_of(&in);
 	assert_string_equal(o.words, "");
@@ -320,11 +322,11 @@ static void test_psn(void **state)
 	update(&qp, 1, 200);
 	o = owner_of(&in);
 	assert_string_equal(o.words, "PSN on the wire 0x14, the QP expects 0x0");
-	/* nothing came since */
+	/* no packets since */
 	update(&qp, 1, 300);
 	o = owner_of(&in);
 	assert_string_equal(o.words, "");
-	/* it moves; behind 2^24 it is 0 again */
+	/* it moves; after 2^24 it is 0 again */
 	in.stream = (struct roce_stream){ .met = 1, .trusted = 1, .last_psn = 0xffffff, .last_seen = 350 };
 	update(&qp, 1, 400);
 	o = owner_of(&in);
@@ -351,7 +353,7 @@ static void test_book(void **state)
 		book_add(&b, "eth0", "tx_dropped", n);
 		book_add(&b, "mlx5_0", "out_of_sequence", n / 2);
 	}
-	book_add(&b, "mlx5_0", "out_of_sequence", 0); /* set back */
+	book_add(&b, "mlx5_0", "out_of_sequence", 0); /* was reset */
 	book_add(&b, "mlx5_0", "out_of_sequence", 2);
 	book_close(&b);
 	assert_int_equal(b.moved_count, 3);
@@ -403,13 +405,13 @@ static void test_hints(void **state)
 	book_add(&b, "mlx5_0", "rx_write_requests", 11);
 	assert_true(says(&f, "its counters move (rx_write_requests: 10)"));
 	assert_true(says(&f, "mirror port of the switch"));
-	f.devices = &device; /* rxe does not hide anything */
+	f.devices = &device; /* rxe hides no packets from XDP */
 	assert_false(says(&f, "mirror port of the switch"));
 
 	s.totals.value[COUNTER_roce_packets] = 10000;
 	assert_false(says(&f, "promisc on"));
 	s.totals.value[COUNTER_psn_lost] = 5;
-	assert_false(says(&f, "lost before")); /* the driver tells nothing */
+	assert_false(says(&f, "lost before")); /* the driver reports nothing */
 	book_add(&b, "eth0", "rx_dropped", 0);
 	assert_true(says(&f, "they were lost before"));
 	book_add(&b, "eth0", "rx_dropped", 7);
@@ -430,7 +432,7 @@ static void test_hints(void **state)
 	assert_false(says(&f, "not its own"));
 	in[1].stream.last.dst_mac[5] = 9;
 	assert_true(says(&f, "1 stream is addressed to this host's IP 10.9.0.1, but to MAC 02:00:00:00:00:09"));
-	in[1].stream.last.dst_mac[0] = 1; /* a group's */
+	in[1].stream.last.dst_mac[0] = 1; /* a multicast group's */
 	assert_false(says(&f, "not its own"));
 	f.device_count = 0;
 	assert_true(says(&f, "no RDMA device"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The gap tracker against an array of what has come, under random loss, duplication and reordering. */
+/* The gap tracker compared with an array of received numbers, under random loss, duplication and reordering. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

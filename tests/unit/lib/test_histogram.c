@@ -16,7 +16,7 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Against sorted values of all magnitudes: never below the true quantile, at most 1/32 above. */
+/* Compared with sorted values of all magnitudes: never below the true quantile, at most 1/32 above. */
 static void test_quantiles_against_sorting(void **state)
 {
 	static const double quantiles[] = { .001, .1, .5, .9, .99, .999, 1 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The table of options: every kind of value, what is refused and in which words, --help, files and the dump. */
+/* The table of options: every kind of value, the errors and their words, --help, files and the dump. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,7 +115,7 @@ static int parse(struct options *o, char **argv)
 	return parse_as(&command, o, argv);
 }
 
-/* What a process of its own printed, and its exit status; 99: the parser returned. */
+/* The output of a child process, and its exit status; 99: the parser returned. */
 static char said[16384];
 
 static int status_of(const struct command *c, char **argv, const char *name, const char *value)
@@ -147,7 +147,7 @@ static int status_of(const struct command *c, char **argv, const char *name, con
 	return WEXITSTATUS(result);
 }
 
-/* One line that begins with the program's name and ends with these words, exit status 2. */
+/* Expects one line that begins with the program's name and ends with these words, and exit status 2. */
 static void judge(int status, const char *words)
 {
 	char line[1000];
@@ -210,7 +210,7 @@ static void test_arguments(void **state)
 	assert_true(o.shared.loud);
 	assert_string_equal(o.name, "file");
 	parse(&o, LINE("--port", "1", "--port", "2", "--colo", "red"));
-	assert_true(o.port == 2 && o.colour == RED); /* the last one wins; as much of a name as tells it apart */
+	assert_true(o.port == 2 && o.colour == RED); /* the last option wins; unambiguous prefixes are accepted */
 }
 
 static void test_refused(void **state)
@@ -312,7 +312,7 @@ static void test_help(void **state)
 	assert_non_null(strstr(said, "test_option "));
 }
 
-/* The dump has all that the table has. */
+/* The dump contains the whole table. */
 static void test_dump(void **state)
 {
 	json_t *dump = command_dump(&command), *sections = json_object_get(dump, "sections"), *want, *options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The pacer on a clock of the test's own. */
+/* The pacer with a simulated clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #define START	(5 * NSEC_PER_SEC)
 
-/* Sends units of `size` from START until `end`, waking `late` ns after each departure. Returns how many went. */
+/* Sends units of `size` from START until `end`, and wakes `late` ns after each departure. Returns the number of units. */
 static uint64_t run(struct pacer *p, uint64_t size, uint64_t end, uint64_t late)
 {
 	uint64_t now = START, count = 0;
@@ -69,7 +69,7 @@ static void test_mean_rate_survives_late_wakeups(void **state)
 	}
 }
 
-/* 100 ms overslept: caught up in about 100 ms more, no millisecond sees more than 2 ms' worth beyond twice the rate. */
+/* After 100 ms overslept, catches up within about 100 ms. No millisecond has more than 2 ms' worth beyond twice the rate. */
 static void test_catches_up_without_burst(void **state)
 {
 	uint64_t at = START + 1100 * NSEC_PER_MSEC, in_this_ms = 0, ms = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the sender numbers, through a bad network in memory, into the receiver; against counting by hand. */
+/* Sends numbered packets through a bad network in memory into the receiver, and compares with counting by hand. */
 #include <endian.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "lib/receiver.h"
 #include "lib/sender.h"
 
-/* The programs end with their memory: what they leave is no leak. */
+/* The programs exit without freeing their memory: that is no leak. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -86,7 +86,7 @@ static void receive_ends(const struct sender *s, struct receiver *r)
 	}
 }
 
-/* How many messages miss a packet; *lost: how many packets are lost. */
+/* How many messages lack a packet; *lost: the number of lost packets. */
 static uint64_t broken_messages(unsigned int count, uint64_t *lost)
 {
 	static bool broken[MAX_FLOWS][MAX_PACKETS];
@@ -105,7 +105,7 @@ static uint64_t broken_messages(unsigned int count, uint64_t *lost)
 	return n;
 }
 
-/* Reordered, some lost, some twice; of the last 100 packets none arrives: only the end markers tell of them. */
+/* Reordered, some lost, some twice. None of the last 100 packets arrives: only the end markers show their loss. */
 static void test_bad_network(void **state)
 {
 	struct sender *s = make_sender(10000, 2000, 7);
@@ -185,7 +185,7 @@ static void test_all_lost_but_the_end(void **state)
 	assert_int_equal(got.run_ns, 0);
 }
 
-/* Without an end marker it is over after the idle time; without anything, after the waiting time. */
+/* Without an end marker the run ends after the idle time. Without any packet it ends after the waiting time. */
 static void test_never_hangs(void **state)
 {
 	struct sender *s = make_sender(100, 1, 1);

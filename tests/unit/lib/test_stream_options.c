@@ -53,7 +53,7 @@ static void test_whole_lines(void **state)
 	assert_int_equal(o.common.flows, 3);
 }
 
-/* The exit status of stream_parse() in a process of its own; 99: it returned. */
+/* The exit status of stream_parse() in a child process; 99: it returned. */
 static int status(char **argv)
 {
 	struct options o;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is counted of the stream in focus: buckets, sizes of messages, the walk through memory; and the map's side. */
+/* The counters of the stream in focus: buckets, sizes of messages, the walk through memory; and the map's side. */
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -71,7 +71,7 @@ static void gaps(void **state)
 	assert_int_equal(f.gap_least, 0);
 	assert_int_equal(f.gap_most, 1000000000);
 	assert_int_equal(f.gap_sum, 100 + 999 + 1000000000);
-	assert_int_equal(f.gap[0], 2); /* the same moment, and one that the clock of another CPU put before it */
+	assert_int_equal(f.gap[0], 2); /* the same moment, and an earlier one by another CPU's clock */
 	assert_int_equal(f.gap[focus_gap_bucket(100)], 1);
 	assert_int_equal(focus_gap_quantile(&f, 0.4), focus_gap_begin(1));
 	assert_int_equal(focus_gap_quantile(&f, 0.5), focus_gap_begin(focus_gap_bucket(100) + 1));
@@ -101,7 +101,7 @@ static void sizes(void **state)
 	assert_int_equal(f.unsized, 2);
 	see(&f, with_reth(WRITE_FIRST, 20, 0, 0, 100000));
 	see(&f, packet(WRITE_MIDDLE, 21, 4096));
-	see(&f, packet(WRITE_LAST, 23, 4096)); /* as well, but it is known how long the message is */
+	see(&f, packet(WRITE_LAST, 23, 4096)); /* here too, but the message's length is known */
 	see(&f, with_reth(READ_REQUEST, 24, 0, 0, 7));
 	assert_int_equal(f.messages, 5);
 	assert_int_equal(f.unsized, 2);
@@ -148,7 +148,7 @@ static void addresses(void **state)
 	assert_int_equal(f.rkeys, 2);
 }
 
-/* A file stands for the map. */
+/* A file replaces the map. */
 static void is_set(void **state)
 {
 	int fd = memfd_create("focus", MFD_CLOEXEC);
@@ -165,7 +165,7 @@ static void is_set(void **state)
 	assert_non_null(f);
 	assert_null(focus_key(f));
 	assert_false(focus_read(f, &seen));
-	map->seen.packets = 5; /* of one before */
+	map->seen.packets = 5; /* of an earlier stream */
 	focus_set(f, &key);
 	assert_true(map->on);
 	assert_memory_equal(&map->key, &key, sizeof(key));

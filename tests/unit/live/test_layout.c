@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Layouts of maps as text: what two builds have in common. */
+/* Layouts of maps as text: the fields that two builds share. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void by_name(void **state)
 	moves_are("", OLD, NULL, 0);
 }
 
-/* What became wider is filled up, what became narrower may not fit; of arrays as many as both have. */
+/* Wider fields are padded, narrower ones may be too small. Of arrays, the elements that both have are copied. */
 static void by_size(void **state)
 {
 	const struct layout_move wider[] = { { 0, 0, 4 } }, fewer[] = { { 4, 0, 4 } };
@@ -91,7 +91,7 @@ static void reading(void **state)
 	assert_false(layout_reads("meaning 1\na 0 4 1", "meaning 1\na 0 4 11\n"));
 }
 
-/* All of version 1 that is carried over has a name that this build knows or knew. */
+/* Every name that is carried over from version 1 is, or was, a name of this build. */
 static void version_1(void **state)
 {
 	(void)state;

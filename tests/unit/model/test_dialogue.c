@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What requests and answers say together, and what holds a requester back. */
+/* What requests and responses show together, and what limits a requester. */
 #include "roce/dialogue.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/packets.h"
@@ -12,7 +12,7 @@ enum { ACK = 0x1f, RNR = 0x2e, NAK = 0x60 };
 #define US 1000ull
 #define SECOND 1000000000ull
 
-/* Both ends of one connection, as they are seen at one place. */
+/* Both ends of one connection, observed at one place. */
 struct talk {
 	struct snapshot_stream s;
 	struct roce_dialogue d;
@@ -89,7 +89,7 @@ static void quantiles(void **state)
 	for (double q = 0.01; q < 1; q += 0.01) {
 		double is = dialogue_quantile(&l, q) / 1e3;
 
-		assert_true(is > q * 10000 * 0.98 && is < q * 10000 * 1.02); /* they are even */
+		assert_true(is > q * 10000 * 0.98 && is < q * 10000 * 1.02); /* evenly distributed */
 	}
 	l.bucket[0] = l.count = 5000000000; /* hours of messages */
 	assert_true(dialogue_quantile(&l, 0.99) < dialogue_bucket(1));
@@ -100,7 +100,7 @@ static void quantiles(void **state)
 	assert_int_equal(dialogue_mean(&l), 5000500);
 }
 
-/* The time has 40 bits of ns where it waits. */
+/* A waiting request's time has 40 bits of ns. */
 static void late_clock(void **state)
 {
 	struct talk t = talk_begin();
@@ -116,7 +116,7 @@ static void late_clock(void **state)
 
 /* ---- numbers ---- */
 
-/* Messages of three packets over the end of the PSNs; an acknowledgement of two of them at once. */
+/* Messages of three packets past the wrap of the PSN; one acknowledgement for two of them. */
 static void outstanding(void **state)
 {
 	struct talk t = talk_begin();
@@ -139,7 +139,7 @@ static void outstanding(void **state)
 	assert_int_equal(t.d.ack.count, 2);
 	assert_int_equal(t.d.ack.sum, 70 * US);
 	answer(&t, ACKNOWLEDGE, 0xfffffe + 2, ACK); /* an old one */
-	answer(&t, ACKNOWLEDGE, 0x800000, ACK); /* nobody's */
+	answer(&t, ACKNOWLEDGE, 0x800000, ACK); /* belongs to no request */
 	assert_int_equal(t.d.outstanding, 6);
 	answer(&t, ACKNOWLEDGE, 0xfffffe + 11, ACK);
 	assert_int_equal(t.d.outstanding, 0);
@@ -183,7 +183,7 @@ static void reads(void **state)
 	answer(&t, READ_LAST, 102, ACK);
 	assert_int_equal(t.d.reads, 2);
 	assert_int_equal(t.d.outstanding, 2);
-	answer(&t, READ_ONLY, 104, ACK); /* the atomic's answer is lost */
+	answer(&t, READ_ONLY, 104, ACK); /* the atomic's response is lost */
 	assert_int_equal(t.d.reads, 0);
 	assert_int_equal(t.d.reads_most, 3);
 	assert_int_equal(t.d.read.count, 2);
@@ -191,7 +191,7 @@ static void reads(void **state)
 	assert_int_equal(t.d.ack.count, 0);
 }
 
-/* The path MTU is not known: the answers tell how far a READ reaches. */
+/* The path MTU is unknown: the responses show how many PSNs a READ uses. */
 static void unknown_span(void **state)
 {
 	struct talk t = talk_begin();
@@ -218,7 +218,7 @@ static void beginnings(void **state)
 
 	(void)state;
 	assert_false(dialogue_wants(&cnp) || dialogue_wants(&uc));
-	answer(&t, ACKNOWLEDGE, 99, ACK); /* of requests that were not seen */
+	answer(&t, ACKNOWLEDGE, 99, ACK); /* of requests before the first packet seen */
 	assert_false(t.d.heard);
 	t.s.stream.pair.from = PAIR_UNKNOWN;
 	write_to(&t, 100);
@@ -226,18 +226,18 @@ static void beginnings(void **state)
 	t.s.stream.pair.from = PAIR_NETLINK;
 	write_to(&t, 101);
 	write_to(&t, 102);
-	assert_int_equal(t.d.outstanding, 2); /* 100 was before its time */
+	assert_int_equal(t.d.outstanding, 2); /* 100 was before the first packet seen */
 	answer(&t, ACKNOWLEDGE, 102, ACK);
 	assert_int_equal(t.d.outstanding, 0);
 	write_to(&t, 103);
 	sent = t.d.sent;
 	t.now += SECOND;
-	write_to(&t, 0x700000); /* elsewhere; what it has waited it has */
+	write_to(&t, 0x700000); /* a resync; its earlier waiting time is kept */
 	assert_int_equal(t.d.waiting_ns, SECOND);
 	assert_int_equal(COUNT(&t.s.stream, psn_resyncs), 1);
 	assert_int_equal(t.d.outstanding, 1);
 	assert_true(t.d.sent > sent);
-	t.s.stream.pair.connection = 5; /* another connection: its answers are no longer those of the old one */
+	t.s.stream.pair.connection = 5; /* another connection: responses of the old one no longer count */
 	answer(&t, ACKNOWLEDGE, 0x700000, ACK);
 	assert_int_equal(t.d.outstanding, 1);
 	write_to(&t, 0x700001);
@@ -249,7 +249,7 @@ static void beginnings(void **state)
 	t.now++;
 	engine_observe(&t.s.stream, &bad, ICRC_BAD, t.now, NULL);
 	dialogue_request(&t.d, &t.s.stream, &bad, t.now);
-	assert_int_equal(t.d.ack.count, 2); /* not trusted: nothing begins */
+	assert_int_equal(t.d.ack.count, 2); /* not trusted: nothing starts */
 	write_to(&t, 7);
 	assert_int_equal(t.d.ack.count, 0);
 	assert_int_equal(t.d.outstanding, 1);
@@ -275,7 +275,7 @@ static void back(void **state)
 	for (int psn = 100; psn < 110; psn++)
 		write_to(&t, psn);
 	answer(&t, ACKNOWLEDGE, 104, NAK);
-	assert_int_equal(t.d.outstanding, 6); /* it acknowledges what is before */
+	assert_int_equal(t.d.outstanding, 6); /* it acknowledges the packets before it */
 	for (int psn = 104; psn < 112; psn++)
 		write_to(&t, psn);
 	back_is(&t, 1, 0, 0, 0, 6);
@@ -301,7 +301,7 @@ static void back(void **state)
 	request(&t, read_request(115, 3072));
 	back_is(&t, 1, 3, 1, 2, 17);
 	assert_int_equal(t.d.outstanding, 0);
-	/* an acknowledgement clears what was said before it */
+	/* an acknowledgement ends the effect of earlier NAKs */
 	write_to(&t, 118);
 	answer(&t, ACKNOWLEDGE, 118, RNR);
 	answer(&t, ACKNOWLEDGE, 118, ACK);
@@ -310,7 +310,7 @@ static void back(void **state)
 	back_is(&t, 1, 3, 1, 3, 18);
 }
 
-/* Packets that come late are none that were sent again; behind a loss before us some of those look like it. */
+/* Late packets are no retransmissions. Behind a loss before the observer, some of them look like it. */
 static void late(void **state)
 {
 	struct talk t = talk_begin();
@@ -330,7 +330,7 @@ static void late(void **state)
 	back_is(&t, 1, 0, 0, 0, 2);
 }
 
-/* ---- what holds it back ---- */
+/* ---- limits ---- */
 
 static enum limit limit(struct talk *t, struct talk *before)
 {
@@ -343,7 +343,7 @@ static enum limit limit(struct talk *t, struct talk *before)
 	return limit_of(&t->s, &now, &previous);
 }
 
-/* A window of so many packets, of which each that is answered lets another one go after `reaction`, or by its own pace. */
+/* A window of `window` packets. Each acknowledged packet lets the next one leave after `reaction`, or at its own pace. */
 static enum limit run(int window, __u64 reaction, __u64 pace)
 {
 	struct talk t = talk_begin(), before;
@@ -383,7 +383,7 @@ static void limits(void **state)
 	assert_int_not_equal(limit(&t, &before), LIMIT_STALLED);
 	t.now++;
 	assert_int_equal(limit(&t, &before), LIMIT_STALLED);
-	answer(&t, ACKNOWLEDGE, 100, RNR); /* it lives */
+	answer(&t, ACKNOWLEDGE, 100, RNR); /* the peer responds */
 	write_to(&t, 100);
 	assert_int_equal(limit(&t, &before), LIMIT_RECEIVER);
 	write_to(&t, 100);
@@ -393,10 +393,10 @@ static void limits(void **state)
 	assert_int_equal(limit(&t, &before), LIMIT_IDLE);
 	t.now += 100 * SECOND;
 	write_to(&t, 101);
-	assert_int_equal(limit(&t, &before), LIMIT_SENDER); /* it was idle, and has just begun */
+	assert_int_equal(limit(&t, &before), LIMIT_SENDER); /* it was idle and has just started */
 }
 
-/* A peer that does not answer any more: stalled while it is asked, and until the requester has given up. */
+/* A peer that no longer responds: stalled while requests wait, and until the requester has given up. */
 static void silence(void **state)
 {
 	struct talk t = talk_begin(), before;
@@ -405,7 +405,7 @@ static void silence(void **state)
 	write_to(&t, 100);
 	answer(&t, ACKNOWLEDGE, 100, ACK);
 	for (int i = 0; i < 3; i++)
-		request(&t, packet(WRITE_ONLY, 101)); /* without AckReq, until it is sent again */
+		request(&t, packet(WRITE_ONLY, 101)); /* without AckReq, until it is retransmitted */
 	before = t;
 	t.now += 59 * SECOND;
 	assert_int_equal(limit(&t, &before), LIMIT_STALLED);
@@ -416,7 +416,7 @@ static void silence(void **state)
 	assert_int_equal(limit(&t, &before), LIMIT_STALLED);
 }
 
-/* Without AckReq a receiver need not answer, nor is anything wrong if it does not. */
+/* Without AckReq a receiver need not respond, and no response is no fault. */
 static void unasked(void **state)
 {
 	struct talk t = talk_begin(), before;

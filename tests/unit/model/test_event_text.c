@@ -9,7 +9,7 @@
 
 #define check(want, ...) check_line(&(const struct roce_event){ __VA_ARGS__ }, want, __FILE__, __LINE__)
 
-/* Into exactly as many bytes as there may be. */
+/* Writes into a buffer of exactly the needed size. */
 static void check_line(const struct roce_event *e, const char *want, const char *file, int line)
 {
 	char *text = malloc(EVENT_TEXT);
@@ -54,7 +54,7 @@ static void test_lines(void **state)
 	check("", .kinds = 0);
 }
 
-/* Those of the .def files, each alone. */
+/* Every kind and lint of the .def files, each alone. */
 static void test_all_kinds(void **state)
 {
 	char text[EVENT_TEXT], name[64];
@@ -68,7 +68,7 @@ static void test_all_kinds(void **state)
 		snprintf(name, sizeof(name), "reason=%s", event_names[i]);
 		assert_memory_equal(text, name, strlen(name));
 		assert_null(strchr(event_names[i], '_'));
-		if (i != EVENT_imm_gap) /* its number stands amid the words */
+		if (i != EVENT_imm_gap) /* its number is within the words */
 			assert_non_null(strstr(text, event_words[i]));
 	}
 	for (int i = 0; i < ROCE_LINTS; i++) {
@@ -81,7 +81,7 @@ static void test_all_kinds(void **state)
 	}
 }
 
-/* The keys of everything at once still fit, whatever the numbers. */
+/* The keys of everything at once still fit, for any numbers. */
 static void test_longest(void **state)
 {
 	struct roce_event e = { ~0u >> (32 - ROCE_EVENTS), ~0u >> (32 - ROCE_LINTS), PSN_MASK, PSN_MASK, ~0u, ~0u, ~0u, ~0u };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is a fault: events, counters and ranks of streams agree. */
+/* Faults: events, counters and ranks of streams agree. */
 #include <string.h>
 
 #include "tests/unit/cmocka_includes.h"
@@ -11,7 +11,7 @@ static const char *const event_name[] = {
 #undef EVENT
 };
 
-/* One event of this kind, with one of everything. */
+/* A stream with one event of this kind, counted once. */
 static struct roce_stream stream_with(int kind, bool trusted, enum roce_service service)
 {
 	const struct roce_event e = { .kinds = 1u << kind, .lints = 1, .skipped = 1, .recovered = 1, .broken = 1, .imm_skipped = 1 };
@@ -21,7 +21,7 @@ static struct roce_stream stream_with(int kind, bool trusted, enum roce_service 
 	return s;
 }
 
-/* No stream counts these. */
+/* Kinds that no stream counts. */
 static bool has_no_stream(int kind)
 {
 	return kind == EVENT_malformed || kind == EVENT_ip_fragment;
@@ -41,14 +41,14 @@ static void events_and_counters(void **state)
 			fail_msg("%s is %s fault", event_name[kind], fault ? "no" : "a");
 		if (faults_rose(&s, NULL) != (fault && !has_no_stream(kind)) || faults_rose(&s, &none) != faults_rose(&s, NULL))
 			fail_msg("%s: counters that tell of faults are said to have %s", event_name[kind], fault ? "stayed" : "risen");
-		/* a gap is what lost it, and comes before what recovers it */
+		/* the gap caused the loss, and comes before what recovers it */
 		if (fault_rank_any(&rank) != (faults_rose(&s, NULL) && kind != EVENT_psn_recovered))
 			fail_msg("%s: rank %llu, %llu", event_name[kind], rank.faults, rank.lesser);
 		assert_false(faults_rose(&s, &s));
 	}
 }
 
-/* What is no fault of a stream that nobody can judge is none in its rank either. */
+/* Events that are no fault of an untrusted stream do not raise its rank either. */
 static void not_judged(void **state)
 {
 	(void)state;
@@ -89,7 +89,7 @@ static void usual(void **state)
 
 static void worst_first(void **state)
 {
-	/* worse and worse */
+	/* in rising order of faults */
 	static const struct roce_stream streams[] = {
 		{ .trusted = true },
 		{ .trusted = true, .counters.value[COUNTER_udp_packets] = 9 },

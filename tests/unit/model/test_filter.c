@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files, 5 s
-/* Filters: what each term means, what is no filter, and random ones against what they were made to mean. */
+/* Filters: the meaning of each term, invalid filters, and random filters compared with their intended meaning. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +73,7 @@ static void faults(void **state)
 	v[COUNTER_psn_recovered] = 10;
 	WANTED(&s, "gaps=3", "gap", "faulty", "skipped recovered lost=0");
 	UNWANTED(&s, "lost", "icrc or broken");
-	v[COUNTER_psn_recovered] = 4; /* as in a stream that no snapshot has finished */
+	v[COUNTER_psn_recovered] = 4; /* as in a stream before the snapshot is finished */
 	WANTED(&s, "lost", "psn_lost=6", "lost>5 lost<7", "LOST>0X5");
 	s = rc_stream();
 	s.stream.lint[LINT_udp_length] = 2;
@@ -92,7 +92,7 @@ static void other_streams(void **state)
 	assert_true(address_parse("fd00::1", s.key.src) && address_parse("fd00::2", s.stream.dst));
 	s.stream.counters.value[COUNTER_psn_lost] = s.stream.counters.value[COUNTER_psn_skipped] = 4;
 	WANTED(&s, "ud", "40", "50", "fd00::1", "dst fd00::2", "fd00::/8", "dst fd00::2/127", "::/0", "lost=4");
-	UNWANTED(&s, "17", "dst fd00::1", "::ffff:0:0/96", "faulty"); /* nobody checks the PSN of UD */
+	UNWANTED(&s, "17", "dst fd00::1", "::ffff:0:0/96", "faulty"); /* the PSN of UD is not checked */
 	s = rc_stream();
 	s.key.side = SIDE_RESPONSE;
 	UNWANTED(&s, "request", "99");
@@ -104,7 +104,7 @@ static void other_streams(void **state)
 	assert_true(filter_wants(NULL, &s));
 }
 
-/* All that is known of it are its addresses. */
+/* Only its addresses are known. */
 static void no_stream(void **state)
 {
 	static const struct { const char *text; bool want; } cases[] = {
@@ -202,7 +202,7 @@ static void write_text(struct made *m, const char *text)
 	assert_true(m->length < sizeof(m->text));
 }
 
-/* Writes what is true or false of rc_stream(), and says which. */
+/* Writes a term that is true or false for rc_stream(), and returns which. */
 static bool make_term(struct made *m, int depth);
 
 static bool make_and(struct made *m, int depth)
@@ -262,7 +262,7 @@ static void random_filters(void **state)
 	assert_in_range(wanted, 2000, 18000);
 }
 
-/* Whatever is typed: no crash, and a mistake that is told; half of it made of what filters are made of. */
+/* Any text: no crash, and every error is reported. Half of the texts consist of parts of filters. */
 static void random_text(void **state)
 {
 	static const char *const pieces[] = { "(", ")", "!", "not ", " or ", " and ", "rc", "lost", "<", ">=", "!=", "17", "0x",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files, 4 s
-/* The history of faults against all that was ever added, looked through from beginning to end. */
+/* The history of faults compared with a full search through everything that was added. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void add(struct history *h, const struct added *a)
 	history_add(h, &key, &a->event, a->time, a->port, a->suppressed);
 }
 
-/* Some at almost the same moments, most far apart; the clock of a CPU may be behind. */
+/* Some at nearly the same moments, most far apart; a CPU's clock may be behind. */
 static void make(uint64_t *r)
 {
 	__u64 time = 1;
@@ -127,7 +127,7 @@ static struct added gap_of(__u32 stream, __u64 time)
 	return (struct added){ .stream = stream, .time = time, .event = { .kinds = ROCE_EVENT(psn_gap), .skipped = 1 } };
 }
 
-/* Whose last fault is oldest makes room, whoever came first. */
+/* The stream with the oldest last fault makes room, whichever came first. */
 static void is_bounded(void **state)
 {
 	struct history *h = history_new();
@@ -152,7 +152,7 @@ static void is_bounded(void **state)
 	history_free(h);
 }
 
-/* cnp and ecn_ce are none. */
+/* cnp and ecn_ce are no faults. */
 static void no_faults(void **state)
 {
 	struct history *h = history_new();
@@ -198,14 +198,14 @@ static void says_who_loses(void **state)
 	assert_non_null(strstr(words_of(h, 2), "100 % of its gaps came within 10 ms of other streams'"));
 	assert_non_null(strstr(words_of(h, 2), "; 3 streams lose: a port"));
 	add_gap(h, 5, 10 * SECOND);
-	assert_string_equal(words_of(h, 5), ""); /* one gap says nothing */
+	assert_string_equal(words_of(h, 5), ""); /* one gap is too few for a pattern */
 	for (__u32 i = 0; i < 1000; i++)
 		add_gap(h, 4, SECOND * (20 + i));
 	assert_non_null(strstr(words_of(h, 4), "1000 of the 1031 gaps of this interface are this stream's"));
 	history_free(h);
 }
 
-/* Each stream by itself, at random: rarely, and so often that they meet. */
+/* Streams at random and independent: rare faults, and faults so frequent that they coincide. */
 static void knows_chance(void **state)
 {
 	const __u64 seconds[] = { 10000, 10 };
