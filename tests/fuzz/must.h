@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What every fuzz target needs: an assertion that libFuzzer takes for a crash, and the input byte by byte. */
+/* Shared by the fuzz targets: an assertion that libFuzzer reports as a crash, and the input byte by byte. */
 #ifndef FUZZ_MUST_H
 #define FUZZ_MUST_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Packets as roce_parse() would make them, for tests of what comes behind it. */
+/* Packets as roce_parse() returns them, for tests of the code after it. */
 #ifndef TESTS_PACKETS_H
 #define TESTS_PACKETS_H
 

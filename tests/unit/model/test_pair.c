@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Connection management, pairs, and what a response stream learns of its requests. */
+/* Connection management, pairs, and what a response stream takes from its requests. */
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 #include "tests/unit/packets.h"
@@ -11,7 +11,7 @@ enum { RC_FIRST = 0x06, RC_MIDDLE = 0x07, RC_LAST = 0x08, RC_ONLY = 0x0a, READ_F
 
 /* ---- connection management ---- */
 
-/* A MAD by the tables of IBTA 12.6 and 13.4.3; what no test looks at is not zero. */
+/* A MAD by the tables of IBTA 12.6 and 13.4.3. The fields that no test reads are not zero. */
 static void cm_build(struct frame *f, struct frame_spec spec, const struct roce_cm *cm)
 {
 	uint8_t *m;
@@ -32,7 +32,7 @@ static void cm_build(struct frame *f, struct frame_spec spec, const struct roce_
 	} else {
 		put(m + 24 + 32, cm->qpn, 3);
 		put(m + 24 + 44, cm->psn, 3);
-		put(m + 24 + 50, cm->path_mtu << 4 | 5, 1); /* here as its code */
+		put(m + 24 + 50, cm->path_mtu << 4 | 5, 1); /* as its code */
 	}
 }
 
@@ -83,7 +83,7 @@ static void cm_fields(void **state)
 	}
 }
 
-/* Other classes and attributes, another QPN, another service, a MAD that is too short. */
+/* Other classes and attributes, another QPN, another service, and a MAD that is too short. */
 static void cm_others(void **state)
 {
 	static const struct {
@@ -111,7 +111,7 @@ static void cm_others(void **state)
 	assert_false(roce_is_management(&p));
 }
 
-/* Any MAD in any place reads nothing outside the window. */
+/* A MAD with any damage causes no read outside the window. */
 static void cm_damage(void **state)
 {
 	uint64_t r = 7;
@@ -135,7 +135,7 @@ static void cm_damage(void **state)
 		engine_parse(window, captured, f.length, NULL, &p);
 		if (p.kind == ROCE_PACKET && roce_is_management(&p))
 			roce_cm_parse(window, captured, &p, &out);
-		/* and where the parser would not have let it pass */
+		/* and at offsets that the parser would have refused */
 		p.l4_offset = random_next(&r);
 		roce_cm_parse(window, captured, &p, &out);
 		free(window);
@@ -161,7 +161,7 @@ static void learn(struct pairs *pairs, bool from_b, struct roce_cm cm)
 	pairs_learn(pairs, &p, f.bytes, f.length);
 }
 
-/* A, 10.9.0.1 in frames, has QPN 0x11, and B 0x22. Each says with which PSN the other shall begin. */
+/* A, 10.9.0.1 in frames, has QPN 0x11, and B 0x22. Each tells the other its first PSN. */
 static void learn_connection(struct pairs *pairs, __u32 id, __u32 psn_a, __u32 psn_b)
 {
 	struct roce_cm req = { .attribute = 0x10, .local_id = id, .qpn = 0x11, .psn = psn_b, .path_mtu = 3 };
@@ -190,7 +190,7 @@ static void learnt(void **state)
 	struct roce_key key, peer;
 
 	(void)state;
-	learn(&pairs, true, (struct roce_cm){ .attribute = 0x13, .remote_id = 5, .qpn = 0x22 }); /* nobody asked */
+	learn(&pairs, true, (struct roce_cm){ .attribute = 0x13, .remote_id = 5, .qpn = 0x22 }); /* a REP without a REQ */
 	assert_int_equal(pairs.news, 0);
 	learn_connection(&pairs, 5, 100, 200);
 	assert_int_equal(pairs.news, 2);
@@ -205,7 +205,7 @@ static void learnt(void **state)
 	assert_int_equal(b.pair.peer_qpn, 0x22);
 	assert_int_equal(b.pair.first_psn, 200);
 	assert_int_equal(b.path_mtu, 1024);
-	/* what B answers to A's requests comes towards A's QPN */
+	/* B's responses to A's requests have A's QPN as destination */
 	roce_peer_key(&a, &forth, &peer);
 	back.op = roce_opcodes[READ_ONLY];
 	roce_stream_key(&back, &key);
@@ -213,7 +213,7 @@ static void learnt(void **state)
 	roce_peer_key(&b, &back, &peer);
 	roce_stream_key(&forth, &key);
 	assert_memory_equal(&key, &peer, sizeof(key));
-	/* others, and what has no pairs */
+	/* other streams, and streams that have no pair */
 	forth.dqpn = 0x23;
 	pairs_find(&pairs, &stranger, &forth);
 	assert_int_equal(stranger.pair.from, PAIR_UNKNOWN);
@@ -224,7 +224,7 @@ static void learnt(void **state)
 	pairs_free(&pairs);
 }
 
-/* A new connection on the same QPNs starts the sequence anew, whatever its PSNs are. */
+/* A new connection on the same QPNs starts a new sequence, whatever its PSNs are. */
 static void reused(void **state)
 {
 	struct pairs pairs = { 0 };
@@ -232,7 +232,7 @@ static void reused(void **state)
 
 	(void)state;
 	for (int connection = 0; connection < 4; connection++) {
-		__u32 psn = 5000 - 1000 * connection; /* each would be duplicates of the one before */
+		__u32 psn = 5000 - 1000 * connection; /* otherwise each would be a duplicate of the one before */
 
 		learn_connection(&pairs, connection + 1, psn, 9);
 		for (int i = 0; i < 100; i++) {
@@ -247,7 +247,7 @@ static void reused(void **state)
 	pairs_free(&pairs);
 }
 
-/* Many of them, over all sizes of the table. */
+/* Many pairs, at all sizes of the table. */
 static void many(void **state)
 {
 	struct pairs pairs = { 0 };
@@ -312,7 +312,7 @@ static void first_psn(void **state)
 	}
 }
 
-/* What was lost at the start stays lost when the first good ICRC starts the sequence anew. */
+/* Losses at the beginning stay lost when the first good ICRC restarts the sequence. */
 static void first_psn_untrusted(void **state)
 {
 	struct roce_stream s = paired(PAIR_CM, 100, 512);
@@ -325,7 +325,10 @@ static void first_psn_untrusted(void **state)
 	assert_int_equal(s.path_mtu, 512);
 }
 
-/* UC: a message whose First is missing at the connection's start is broken, elsewhere it may have begun before. */
+/*
+ * UC: a message without First is broken at the beginning of the connection. Elsewhere it may have begun before the first packet
+ * seen.
+ */
 static void first_message(void **state)
 {
 	(void)state;
@@ -341,7 +344,7 @@ static void first_message(void **state)
 	}
 }
 
-/* Netlink tells who the peer is, at any time: the sequence goes on. Only who else said so knows of a beginning. */
+/* Netlink may report the peer at any time: the sequence continues. Only another source of the pair reports a new connection. */
 static void netlink(void **state)
 {
 	struct roce_pair told = { .from = PAIR_NETLINK, .peer_qpn = 18, .path_mtu = 2048, .first_psn = PAIR_NO_PSN };
@@ -366,7 +369,7 @@ static void netlink(void **state)
 	told.peer_qpn = 18;
 	observe(&s, packet(RC_ONLY, 101));
 	roce_adopt(&s, &told, 4);
-	assert_int_equal(s.pair.from, PAIR_CM); /* who knows more is not forgotten */
+	assert_int_equal(s.pair.from, PAIR_CM); /* a source with more information is kept */
 	assert_int_equal(s.pair.first_psn, 100);
 	assert_int_equal(s.path_mtu, 1024);
 	observe(&s, packet(RC_ONLY, 103));
@@ -423,7 +426,7 @@ static void check_skipped(const struct roce_stream *s, __u64 gaps, __u64 skipped
 	assert_int_equal(COUNT(s, psn_resyncs) + COUNT(s, psn_duplicates), 0);
 }
 
-/* The First is lost: it alone, and not the acknowledged PSNs before it. */
+/* The First is lost: only that PSN is missing, not the acknowledged PSNs before it. */
 static void lost_first(void **state)
 {
 	struct exchange x = exchange(1024);
@@ -469,7 +472,7 @@ static void lost_whole(void **state)
 	check_skipped(&x.response, 1, 6, 6);
 }
 
-/* Nothing is lost: no jump is a gap, and none a resync; neither where the peer is not known or has forgotten. */
+/* Nothing is lost: no jump is a gap or a resync, even if the peer is unknown or has forgotten the request. */
 static void nothing_lost(void **state)
 {
 	struct exchange x = exchange(4096);
@@ -491,14 +494,14 @@ static void nothing_lost(void **state)
 	check_skipped(&x.response, 0, 0, 0);
 }
 
-/* A READ that is older than half the circle is not ahead, where it seems to be. */
+/* A READ older than half the circle seems to be ahead, but is not. */
 static void forgotten(void **state)
 {
 	struct exchange x = exchange(1024);
 
 	(void)state;
 	ask(&x, read_request(50, 1024));
-	x.request.psn.next += 0xffff00; /* so many WRITEs later */
+	x.request.psn.next += 0xffff00; /* that many WRITEs later */
 	ask(&x, read_request(0xfffff0, 1024));
 	x.response = paired(PAIR_EXPECT, PAIR_NO_PSN, 1024);
 	answer(&x, READ_ONLY, 0xfffff1);
@@ -507,7 +510,7 @@ static void forgotten(void **state)
 	assert_int_equal(COUNT(&x.response, psn_skipped), 0);
 }
 
-/* The connection's first response is lost: its PSN is the requests' first one. */
+/* The connection's first response is lost: its PSN is the first PSN of the requests. */
 static void lost_at_start(void **state)
 {
 	struct exchange x = { paired(PAIR_CM, 100, 1024), paired(PAIR_CM, 900, 1024) };
@@ -517,14 +520,14 @@ static void lost_at_start(void **state)
 	ask(&x, read_request(103, 4096));
 	answer(&x, READ_MIDDLE, 105);
 	check_skipped(&x.response, 1, 2, 0);
-	x = exchange(1024); /* the same where the first PSN is not known: it starts where it is met */
+	x = exchange(1024); /* the same with an unknown first PSN: the stream starts at the first packet seen */
 	writes(&x, 100, 3);
 	ask(&x, read_request(103, 4096));
 	answer(&x, READ_MIDDLE, 105);
 	check_skipped(&x.response, 0, 0, 0);
 }
 
-/* The response's First tells the request stream its path MTU. */
+/* The response's First gives the request stream its path MTU. */
 static void path_mtu_of_peer(void **state)
 {
 	struct exchange x = exchange(0);
@@ -536,7 +539,7 @@ static void path_mtu_of_peer(void **state)
 	ask(&x, packet(RC_ONLY, 5 + 98 + 2));
 	assert_int_equal(x.request.path_mtu, 1024);
 	assert_int_equal(COUNT(&x.request, psn_skipped), 2);
-	/* while it is not known: retried inside its span, no gap */
+	/* while the path MTU is unknown: a retry from inside the span, which is no gap */
 	x = exchange(0);
 	ask(&x, read_request(5, 100000));
 	answer(&x, READ_FIRST, 5);
@@ -548,12 +551,12 @@ static void path_mtu_of_peer(void **state)
 }
 
 /*
- * Random requests, few outstanding, and random loss and repetition of the responses' packets, against a set: skipped are
- * exactly the PSNs of READs and atomics that were left out.
+ * Random requests, few of them outstanding, with random loss and repetition of response packets, compared with a set: exactly
+ * the PSNs of lost READ and atomic responses are skipped.
  */
 static void model(void **state)
 {
-	static __u8 fate[1 << 24]; /* of a PSN: 0 nobody's response, 1 seen, 2 skipped */
+	static __u8 fate[1 << 24]; /* by PSN: 0 no response, 1 seen, 2 skipped */
 	uint64_t r = 2024;
 
 	(void)state;
@@ -579,7 +582,7 @@ static void model(void **state)
 				__u32 number = (psn + k) & PSN_MASK;
 
 				fate[number] = 2;
-				if (met && random_next(&r) % 5 == 0) { /* lost; it may come again later */
+				if (met && random_next(&r) % 5 == 0) { /* lost; may be sent again later */
 					if (pendings < ROCE_ARRAY_SIZE(pending))
 						pending[pendings++] = number;
 					continue;
@@ -589,13 +592,13 @@ static void model(void **state)
 				a.payload_bytes = opcode == READ_ONLY || opcode == ATOMIC_ACK ? 8 : mtu;
 				answer_packet(&x, a);
 				fate[number] = 1;
-				/* everything asked for between the response before and this one */
+				/* everything requested between the previous response and this one */
 				for (__u32 n = met ? met : number; n != number; n = (n + 1) & PSN_MASK)
 					skipped += fate[n] == 2;
 				met = (number + 1) & PSN_MASK ?: 1u << 24;
 				met &= PSN_MASK;
 				if (!met)
-					goto next_run; /* 0 stands for not met */
+					goto next_run; /* 0 means: none seen yet */
 			}
 			psn = (psn + packets) & PSN_MASK;
 			if (pendings && random_next(&r) % 3 == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The stream table of user space: every stream found again, growth, its bound, and what becomes of it. */
+/* The stream table of user space: every stream is found again; growth, its limit, and evicted streams. */
 #include <stdlib.h>
 
 #include "tests/unit/cmocka_includes.h"
@@ -8,7 +8,7 @@
 
 static struct roce_key key_of(__u32 i)
 {
-	/* neighbours differ in one field only, and not always in the same */
+	/* neighbours differ in one field only, not always the same one */
 	struct roce_key key = { .qpn = i / 8, .side = i & 1, .kind = i >> 1 & 1 };
 
 	key.dst[15] = i >> 2 & 1;
@@ -50,7 +50,7 @@ static void grows_and_finds(void **state)
 	snapshot_free(&s);
 }
 
-/* Totals take what trusted connected streams counted, and nothing of the others. */
+/* Totals include the counters of trusted connected streams, and of no others. */
 static void finish_sums(void **state)
 {
 	static const __u8 services[] = { SERVICE_RC, SERVICE_UC, SERVICE_UD, SERVICE_UDP, SERVICE_UC };
@@ -66,7 +66,7 @@ static void finish_sums(void **state)
 		stream->trusted = i < 4;
 		stream->counters.value[COUNTER_psn_skipped] = 10;
 		stream->counters.value[COUNTER_psn_recovered] = 4;
-		stream->counters.value[COUNTER_roce_packets] = 100; /* counted for the whole elsewhere */
+		stream->counters.value[COUNTER_roce_packets] = 100; /* counted for all streams at another place */
 	}
 	s.streams = table_take(&t, &s.stream_count);
 	snapshot_finish(&s);

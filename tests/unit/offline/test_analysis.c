@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files, 8 s, long 40 s
 /*
- * A capture analysed by one thread and by several: the same streams, totals and events, frames of one shard in their order
- * and one at a time. Everything is compiled with the thread sanitizer, which watches who writes what.
+ * A capture analysed by one thread and by several: the same streams, totals and events. The frames of a shard come in their
+ * order and one at a time. Everything is compiled with the thread sanitizer, which checks concurrent accesses.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ enum { FRAMES_LONG = 60000, FRAMES_SHORT = 12000, QPS = 50 };
 #define START 1700000000ull /* s */
 #define FRAMES (test_long() ? FRAMES_LONG : FRAMES_SHORT)
 
-/* What was seen; not guarded: the analysis must see to that. */
+/* What was seen. It has no lock: the analysis must make that safe. */
 struct seen_shard {
 	__u64 frames, last, digest;
 };
@@ -45,7 +45,7 @@ static void see(void *context, const struct analysis_seen *seen)
 		fail_msg("frame %llu instead of %llu", seen->number, all->last);
 }
 
-/* Losses, bad ICRCs, other traffic, and times that do not only rise. */
+/* Losses, bad ICRCs, other traffic, and times that do not always rise. */
 static struct frame_spec nth_frame(int i)
 {
 	struct frame_spec spec = { .opcode = 0x24, .dqpn = 0x100 + i % QPS, .psn = i / QPS + i / 977, .payload = 64 };
@@ -56,7 +56,7 @@ static struct frame_spec nth_frame(int i)
 	return spec;
 }
 
-/* mad: the number of a frame that is a management datagram; FRAMES: none is. */
+/* mad: the number of the frame that is a management datagram; FRAMES: none. */
 static void make_capture(char *path, int mad)
 {
 	const __u32 header[] = { 0xa1b2c3d4, 4 << 16 | 2, 0, 0, 262144, 1 };
@@ -86,7 +86,7 @@ static void analyse(const char *path, const struct expected *expected, size_t ma
 					      .see = see, .context = all };
 
 	*all = (struct seen_all){ .in_order = expected || threads == 1 };
-	/* as two files: frames are numbered over both */
+	/* as two files: frame numbers continue from one to the other */
 	assert_int_equal(analysis_run(&settings, (char *const[]){ (char *)path, (char *)path }, 2, s), 2);
 	assert_true(s->complete);
 	assert_int_equal(s->totals.value[COUNTER_frames], 2 * FRAMES);
@@ -135,7 +135,7 @@ static void with_pairs(void **state)
 	unlink(path);
 }
 
-/* In the middle, where several threads are at work. */
+/* In the middle, while several threads work. */
 static void with_a_management_datagram(void **state)
 {
 	char path[] = "/tmp/test_analysis.XXXXXX";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The first faults are the same in whichever order the shards bring them, and all are counted. */
+/* The first faults are the same for every order of the shards, and all faults are counted. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static void see(struct fault_list *l, __u64 number, __u32 kinds, const struct ro
 						   .shard = number % ANALYSIS_SHARDS });
 }
 
-/* Each third frame has a fault. */
+/* Every third frame has a fault. */
 static void see_some(struct fault_list *l, __u64 number)
 {
 	see(l, number, number % 3 ? ROCE_EVENT(ecn_ce) : number % 2 ? ROCE_EVENT(psn_gap) | ROCE_EVENT(cnp) : ROCE_EVENT(icrc_bad),
@@ -60,7 +60,7 @@ static void test_order(void **state)
 		for (int i = 1; i <= FRAMES; i++)
 			see_some(&l, i);
 		check(&l, mosts[m]);
-		/* backwards, and in leaps */
+		/* backwards, and in jumps */
 		assert_true(fault_list_init(&l, mosts[m], NULL));
 		for (int i = FRAMES; i; i--)
 			see_some(&l, i);
@@ -72,7 +72,7 @@ static void test_order(void **state)
 	}
 }
 
-/* PSNs count where they count in the totals. */
+/* PSNs count as faults where the totals count them. */
 static void test_what_is_none(void **state)
 {
 	struct fault_list l;
@@ -96,7 +96,7 @@ static void test_what_is_none(void **state)
 	fault_list_free(&l);
 }
 
-/* Of the streams a filter wants; a packet without stream by its addresses. */
+/* The faults of the streams that a filter selects. A packet without stream is selected by its addresses. */
 static void test_filter(void **state)
 {
 	static const char *const texts[] = { "17", "uc", "18", "not 17", "lost" };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* JSON as text is byte for byte what jansson makes of the same values. */
+/* JSON as text is byte for byte jansson's output for the same values. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static __u64 random_bits(void)
 	return state;
 }
 
-/* What was written, against the value, which is freed. */
+/* Compares the text with the value, and frees the value. */
 static void same(struct json_text *t, json_t *value)
 {
 	char *text = json_dumps(value, VIEW_JSON | JSON_ENCODE_ANY);
@@ -52,7 +52,7 @@ static void real_numbers(void **unused)
 		else
 			memcpy(&n, &bits, sizeof(n));
 		if (n != n || n - n != 0)
-			continue; /* JSON has none of these */
+			continue; /* JSON has no such number */
 		json_text_begin(&t, NULL);
 		json_text_real(&t, n);
 		same(&t, json_real(n));
@@ -108,7 +108,7 @@ static void objects(void **unused)
 			   "02:ff:00:9a:10:01", "g"));
 }
 
-/* More than its memory, and values of jansson's between. */
+/* More than fits into its buffer, with jansson's values in between. */
 static void long_ones(void **unused)
 {
 	json_t *all = json_array(), *odd = json_pack("{s:s}", "name", "\"\\\n\xc3\xa9");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Bins of time: nothing is lost when they widen, and shards that are put together are what one would have been. */
+/* Bins of time: nothing is lost when they widen, and merged shards equal a single one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static void check_equal(struct plot_row *a, struct plot_row *b)
 		assert_memory_equal(plot_row_cell(a, i), plot_row_cell(b, i), sizeof(struct plot_cell));
 }
 
-/* base: the first time; range: how much later all the others are. */
+/* base: the first time; range: the most by which the others are later. */
 static void run(__u64 base, __u64 range, int packets)
 {
 	struct plot_row *all = calloc(1, sizeof(*all)), *sum = calloc(1, sizeof(*sum)), *back = calloc(1, sizeof(*back));
@@ -88,7 +88,7 @@ static void test_shards(void **state)
 	run(~0ull - 1000, 1000, 1000);
 }
 
-/* The last PSN of what is put together is the later one. */
+/* After a merge the last PSN is the later one. */
 static void test_psn(void **state)
 {
 	struct plot_row *r = calloc(1, sizeof(*r));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* pcapng as it is written: every block walked, files that rotate, and writing that ends at any byte. */
+/* The pcapng writer: every block is walked, files rotate, and writing ends at any byte. */
 #include "pcap/ng_block.c"
 #include "pcap/ng_writer.c"
 
@@ -210,11 +210,11 @@ static void statistics(void **state)
 /* ---- files ---- */
 
 struct found {
-	bool exists, ended; /* with figures */
+	bool exists, ended; /* with statistics */
 	__u64 size, packets, first;
 };
 
-/* Fails if the file has anything but whole blocks in their order. */
+/* Fails if the file has anything but complete blocks in their order. */
 static struct found walk(const char *path)
 {
 	static __u8 whole[4 << 20];
@@ -311,7 +311,7 @@ static void no_packets(void **state)
 	unlink(path);
 }
 
-/* A block that the buffer has no room for any more, and one that it has never room for a second time. */
+/* A block that the buffer no longer has room for, and one that never fits twice. */
 static void large_packets(void **state)
 {
 	const char *path = in_folder("large.pcapng");
@@ -331,7 +331,7 @@ static void large_packets(void **state)
 	unlink(path);
 }
 
-/* Any bound: no file is larger, unless it has one packet; none has fewer packets than it might have. */
+/* Any limit: no file is larger, unless it has only one packet. No file has fewer packets than fit. */
 static void rotation_by_size(void **state)
 {
 	enum { PACKETS = 60 };
@@ -360,7 +360,7 @@ static void rotation_by_size(void **state)
 			assert_true(f.size <= bound || f.packets == 1);
 			packets += f.packets;
 			unlink(in_folder(name));
-			/* the next one's first packet had no room: at most 300 bytes, if the figures that were told stand behind it */
+			/* the next file's first packet did not fit: at most 300 bytes, after the statistics */
 			assert_true(k == files || f.size + 2 * NG_STATISTICS_BYTES + 300 > bound);
 		}
 		assert_int_equal(packets, PACKETS);
@@ -377,7 +377,7 @@ static void rotation_by_time(void **state)
 	for (__u32 n = 0; n < 20; n++) {
 		struct ng_packet p = packet_of(n, 60);
 
-		p.time -= n % 5 == 1 ? 250000000 : 0; /* a time that is earlier is none of the next file */
+		p.time -= n % 5 == 1 ? 250000000 : 0; /* the next file's bounds ignore a time before its first packet */
 		assert_true(ng_put(w, &p));
 	}
 	assert_int_equal(ng_files(w), 4);
@@ -413,7 +413,7 @@ static bool is_foreign(const char *name)
 	return !strcmp(text, "foreign");
 }
 
-/* Only what this run began is deleted, and never more than `files` are there. */
+/* Deletes only files of this run, and keeps at most `files`. */
 static void bounded_files(void **state)
 {
 	enum { FILES = 3, PACKETS = 12 };
@@ -434,8 +434,8 @@ static void bounded_files(void **state)
 			there += !access(in_folder(name), F_OK) && !is_foreign(name);
 		}
 		assert_true(there <= FILES);
-		if (n == 4) { /* files 2, 3, 5, 6, 7, of which the last three are there: somebody puts his own in 6's place */
-			usleep(20000); /* file systems count time in ticks */
+		if (n == 4) { /* files 2, 3, 5, 6, 7, of which the last three exist: another file replaces 6 */
+			usleep(20000); /* file times have the resolution of a tick */
 			unlink(in_folder("few-00006.x"));
 			touch("few-00006.x");
 		}
@@ -481,7 +481,7 @@ static void limit(rlim_t bytes_most)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
 }
 
-/* Writing ends at every byte, with and without files that rotate; `flushes`: after each packet. */
+/* Writing ends at every byte, with and without rotation; `flushes`: after each packet. */
 static void ends_at(rlim_t most, bool flushes, const struct ng_rotation *rotation)
 {
 	const char *path = in_folder("full.pcapng");
@@ -567,7 +567,7 @@ static void reader_has_gone(void **state)
 	assert_string_equal(error, strerror(EPIPE));
 }
 
-/* What stood in a file that is appended to stays there. */
+/* An append keeps the old content. */
 static void appended(void **state)
 {
 	int fd, stdout_kept = dup(STDOUT_FILENO);

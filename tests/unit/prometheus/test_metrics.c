@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What Prometheus is told of a snapshot, and by which addresses it can ask; with the sanitizers. */
+/* The metrics of a snapshot, and the addresses that Prometheus can scrape; with the sanitizers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static size_t times(const char *text, const char *what)
 	return count;
 }
 
-/* QPNs 0 .. STREAMS - 1; each loses as many PSNs as its number. */
+/* QPNs 0 .. STREAMS - 1. Each loses as many PSNs as its index. */
 static struct snapshot filled(void)
 {
 	static struct snapshot_interface interfaces[2];
@@ -117,7 +117,7 @@ static void test_totals(void **state)
 	free(s.streams);
 }
 
-/* Streams that are evicted, or turn out to be none, take nothing back. */
+/* Totals do not fall when streams are evicted, or turn out to be phantoms. */
 static void test_memory(void **state)
 {
 	struct roce_dialogue d[2] = { { .waiting_ns = 2000000000, .back = { [DIALOGUE_NAK] = 5 } }, { .waiting_ns = 1000000000 } };
@@ -215,7 +215,7 @@ static void test_kinds(void **state)
 	has(text, "rocescope_lint_packets_total{lint=\"tver\"} 6");
 	has(text, "rocescope_stream_info{src=\"fd00::1\",sqpn=\"77\",service=\"UD\",side=\"request\",path_mtu=\"4096\","
 		  "device=\"mlx5_0\",program=\"\\\"} 1?evil 2\"} 1");
-	/* a request has no ACKs */
+	/* a request stream has no ACKs */
 	assert_int_equal(times(text, "rocescope_stream_acks_total"), 0);
 	free(text);
 	free(s.streams);
@@ -246,7 +246,7 @@ static void test_dialogues(void **state)
 
 	(void)state;
 	latency_add(&d[0].ack, 1);	    /* the first bucket */
-	latency_add(&d[0].ack, 1024);	    /* the third begins here */
+	latency_add(&d[0].ack, 1024);	    /* the lower bound of the third bucket */
 	latency_add(&d[1].ack, 1ull << 60); /* the last */
 	s.streams[299].dialogue = &d[0];
 	s.streams[298].dialogue = &d[1];
@@ -289,7 +289,7 @@ static void test_labels(void **state)
 	text_label(&l, "a", longest);
 	assert_true(strlen(l.text) < sizeof(l.text));
 	assert_int_equal(l.text[strlen(l.text) - 1], '"');
-	/* there is no room for another */
+	/* the buffer is too small for another one */
 	text_label(&l, "b", "x");
 	assert_null(strstr(l.text, "b="));
 }
@@ -325,7 +325,7 @@ static bool fill(void *context, FILE *out)
 	return *count != 2;
 }
 
-/* What the server says, which runs on this thread as well. */
+/* The server's answer. The server runs on this thread as well. */
 static void ask(struct exporter *e, int port, const char *request, char answer[4096])
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = { htonl(INADDR_LOOPBACK) } };
@@ -362,7 +362,7 @@ static void test_answers(void **state)
 	ask(e, port, get, answer);
 	assert_non_null(strstr(answer, "200 OK"));
 	assert_non_null(strstr(answer, "\r\n\r\nanswer 1\n"));
-	/* the same one, for a second; what cannot be made is not kept */
+	/* the same text is served for a second; a failed one is not kept */
 	ask(e, port, get, answer);
 	assert_non_null(strstr(answer, "\r\n\r\nanswer 1\n"));
 	e->made -= FRESH;

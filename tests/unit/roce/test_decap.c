@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Tunnels that were built by their RFCs around frames: found, cut at every length, lying, and random bytes. */
+/* Tunnels built by their RFCs around frames: found, cut at every length, with false fields, and random bytes. */
 #include "roce/decap.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
@@ -9,7 +9,7 @@ enum tunnel { GRE, GRE_KEY, GRE_ALL, ERSPAN_1, ERSPAN_2, ERSPAN_3, ERSPAN_3_PLAT
 struct wrapped {
 	uint8_t bytes[FRAME_ROOM];
 	int length;
-	int ip, proto, tunnel, offset; /* where IP, its protocol field, what is behind IP, and the inner frame begin */
+	int ip, proto, tunnel, offset; /* offsets of IP, its protocol field, the header after IP, and the inner frame */
 };
 
 static uint8_t *put_gre(uint8_t *p, enum tunnel kind)
@@ -31,7 +31,7 @@ static uint8_t *put_gre(uint8_t *p, enum tunnel kind)
 	return p;
 }
 
-/* options: bytes of IPv4's; trailer: what Ethernet pads. */
+/* options: bytes of IPv4 options; trailer: bytes of Ethernet padding. */
 static struct wrapped wrap(const uint8_t *inner, int length, enum tunnel kind, int tags, bool ipv6, int options, int trailer)
 {
 	struct wrapped w = { 0 };
@@ -61,7 +61,7 @@ static struct wrapped wrap(const uint8_t *inner, int length, enum tunnel kind, i
 	return w;
 }
 
-/* In memory that ends with what was captured. */
+/* Calls it with memory that ends with the captured bytes. */
 static bool decap(const uint8_t *bytes, int captured, int wire, struct roce_inner *inner)
 {
 	uint8_t *window = malloc(captured ?: 1);
@@ -106,7 +106,7 @@ static void check_all(const struct frame *f, const struct wrapped *w)
 	assert_int_equal(p.kind, ROCE_PACKET);
 	assert_int_equal(p.number, 5);
 	assert_false(p.truncated);
-	/* whatever of it a capture keeps */
+	/* for every length that a capture may keep */
 	for (int captured = 0; captured <= w->length; captured++) {
 		int left = captured - w->offset;
 
@@ -133,7 +133,7 @@ static void every_kind(void **state)
 			}
 }
 
-/* What a mirror has cut off was on the wire before: truncated, not malformed, and as many bytes as the IP length says. */
+/* A frame cut by the mirror is truncated, not malformed. Its length is what the IP length says. */
 static void cut_by_the_mirror(void **state)
 {
 	struct frame f = an_inner();
@@ -163,7 +163,7 @@ static void cut_by_the_mirror(void **state)
 	}
 }
 
-/* What no tunnel that we know is left as it is. */
+/* Frames without a known tunnel are left unchanged. */
 static void others(void **state)
 {
 	struct frame f = an_inner();
@@ -185,7 +185,7 @@ static void others(void **state)
 	WITHOUT(GRE, false, w.proto, 6);
 	WITHOUT(GRE, false, w.tunnel, 0x40);	      /* GRE's routing, ... */
 	WITHOUT(GRE, false, w.tunnel + 1, 1);	      /* ... version */
-	WITHOUT(GRE, false, w.tunnel + 2, 0x08);      /* ... payload: none that is Ethernet */
+	WITHOUT(GRE, false, w.tunnel + 2, 0x08);      /* ... a payload that is not Ethernet */
 	WITHOUT(GRE, true, w.ip, 0x40);
 	WITHOUT(GRE, true, w.proto, 60);
 	WITHOUT(ERSPAN_2, false, w.tunnel + 8, 0x20); /* ERSPAN's version, ... */
@@ -195,7 +195,7 @@ static void others(void **state)
 	WITHOUT(VXLAN, false, w.tunnel + 8, 0);	      /* ... without an identifier */
 	w = wrap(f.bytes, f.length, GRE, 3, false, 0, 0);
 	assert_false(is_tunnel(&w));
-	/* IP is shorter than the tunnel's headers, or longer than the frame */
+	/* IP shorter than the tunnel's headers, or longer than the frame */
 	w = wrap(f.bytes, 13, GRE, 0, false, 0, 40);
 	assert_false(is_tunnel(&w));
 	w = wrap(f.bytes, f.length, GRE, 0, false, 0, 0);
@@ -203,7 +203,7 @@ static void others(void **state)
 	assert_true(is_tunnel(&w));
 }
 
-/* The same frame with bytes changed, and bytes that are no frame: decap() checks what comes out. */
+/* The same frame with changed bytes, and random bytes; decap() checks the result. */
 static void random_bytes(void **state)
 {
 	struct frame f = an_inner();

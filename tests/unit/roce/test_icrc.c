@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Folding, slicing by eight and the masks: against zlib, and against two packets whose ICRC others published. */
+/* Folding, slicing by eight and the masks: compared with zlib, and with two packets with published ICRCs. */
 #include "roce/icrc.h"
 #include "tests/support/slice8.h"
 #include "tests/unit/cmocka_includes.h"
@@ -7,7 +7,7 @@
 #include "tests/unit/frame.h"
 
 #define LONGEST 9230 /* a 9000-byte payload under the longest headers */
-#define SHORTEST 40  /* what fold_short() asks for; the shortest RoCE packet covers 44 */
+#define SHORTEST 40  /* the least length for fold_short(); the shortest RoCE packet covers 44 */
 
 static struct slice8 tables;
 static struct fold_tables folding;
@@ -19,8 +19,8 @@ static __u32 slice8(__u32 r, const __u8 *p, int length)
 }
 
 /*
- * The register after bytes from..to-1 of the frame, begun with `r`, by the engine's folding as the XDP program does it.
- * in_place: as with a frame that was copied whole. from: the end of an Ethernet header.
+ * The register after bytes from..to-1 of the frame, starting with `r`, by the engine's folding as in the XDP program. in_place:
+ * as for a frame that was copied whole. from: the end of an Ethernet header.
  */
 static __u32 folded(__u32 r, const __u8 *frame, __u32 from, __u32 to, bool in_place)
 {
@@ -50,7 +50,7 @@ static void every_length(void **state)
 	}
 }
 
-/* Behind every Ethernet header, linear (in memory that ends with the frame) and copied. */
+/* After every Ethernet header, linear (in memory that ends with the frame) and copied. */
 static void every_length_folded(void **state)
 {
 	uint64_t r = 11;
@@ -82,7 +82,7 @@ static void registers(void **state)
 
 	(void)state;
 	assert_int_equal(slice8(~0u, ones, 8), ICRC_REGISTER);
-	/* behind any bytes, their CRC least significant byte first leads back to the same register */
+	/* after any bytes followed by their CRC, least significant byte first, the register is the same */
 	crc = ~slice8(ICRC_REGISTER, (const __u8 *)"packet", 6);
 	for (int i = 0; i < 4; i++)
 		wire[i] = crc >> 8 * i;
@@ -103,7 +103,7 @@ static bool is_good(const struct frame *f)
 	return r == ICRC_REGISTER;
 }
 
-/* Every flipped bit is seen, but for those of the fields that may change on the way. */
+/* Every flipped bit is detected, except in variable fields. */
 static void check_flips(struct frame *f, bool ipv6)
 {
 	int length = f->length;
@@ -117,7 +117,7 @@ static void check_flips(struct frame *f, bool ipv6)
 		masked |= at == f->bth + 4 || (f->udp && (at == f->udp + 6 || at == f->udp + 7));
 		f->bytes[at] ^= 0x80 >> bit % 8;
 		engine_parse(f->bytes, length, length, NULL, &p);
-		/* a flip in a length or protocol makes it no packet at all */
+		/* a flip in a length or protocol can make it something else than a packet */
 		if (p.kind == ROCE_PACKET)
 			assert_int_equal(is_good(f), masked || at >= f->end);
 		f->bytes[at] ^= 0x80 >> bit % 8;
@@ -158,7 +158,7 @@ static struct frame bare_ipv4(uint16_t length, uint16_t id, uint8_t tos, uint32_
 }
 
 /*
- * The UC SEND Only of scapy's RoCE tests: its fields, and the ICRC they give for it (wire bytes 78 f3 53 f3).
+ * The UC SEND Only of scapy's RoCE tests: its fields, and the ICRC that they give for it (wire bytes 78 f3 53 f3).
  * https://github.com/secdev/scapy/blob/master/test/contrib/roce.uts
  */
 static void golden_send(void **state)
@@ -178,7 +178,7 @@ static void golden_send(void **state)
 	assert_true(is_good(&f));
 }
 
-/* The congestion notification they captured on a ConnectX-4 Lx (wire bytes 82 fd 00 2a). */
+/* The congestion notification that scapy's tests captured on a ConnectX-4 Lx (wire bytes 82 fd 00 2a). */
 static void golden_cnp(void **state)
 {
 	struct frame f = bare_ipv4(60, 0x718c, 0xc2, 0x0a001101, 0x0a001201, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Each lint: what has just that mistake shows just that lint, and what a right sender and a bad path make shows none. */
+/* Each lint: a packet with one mistake gives exactly that lint. A right sender gives none, even on a bad path. */
 #include "roce/checksum.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
@@ -17,7 +17,7 @@ static const char *const names[ROCE_LINTS] = {
 #undef LINT
 };
 
-/* Just this lint (ROCE_LINTS: none), so many times. */
+/* Expects only this lint (ROCE_LINTS: none), that many times. */
 static void check(const struct roce_stream *s, enum roce_lint lint, __u32 count, const char *file, int line)
 {
 	for (__u32 l = 0; l < ROCE_LINTS; l++) {
@@ -46,7 +46,7 @@ static struct roce_packet parse(const struct frame *f)
 	return p;
 }
 
-/* As analyze does it, but that nothing behind the frame may be read. */
+/* As analyze does, but nothing behind the frame is readable. */
 static struct roce_packet parse_all(const struct frame *f)
 {
 	struct roce_packet p = parse(f);
@@ -60,7 +60,7 @@ static struct roce_packet parse_all(const struct frame *f)
 	return p;
 }
 
-/* The stream behind one frame. */
+/* The stream after one frame. */
 static struct roce_stream alone(const struct frame *f)
 {
 	struct roce_stream s = { 0 };
@@ -79,7 +79,7 @@ static void headers(void **state)
 {
 	static const struct {
 		enum roce_lint lint;
-		int at, bytes; /* what of the frame is overwritten, 0: nothing */
+		int at, bytes; /* the overwritten bytes of the frame, 0: none */
 		uint64_t value;
 		uint8_t opcode;
 		int payload, pad;
@@ -119,7 +119,7 @@ static void headers(void **state)
 	}
 }
 
-/* Every flipped bit of an IPv4 header, with options and without, that leaves it readable. */
+/* Every flipped bit of an IPv4 header, with and without options, that leaves it readable. */
 static void ip_checksum(void **state)
 {
 	(void)state;
@@ -135,7 +135,7 @@ static void ip_checksum(void **state)
 		for (int bit = 0; bit < (20 + options) * 8; bit++) {
 			uint8_t *byte = f.bytes + f.l3 + bit / 8;
 
-			/* version, lengths, fragment and protocol make it another packet */
+			/* version, lengths, fragment and protocol make it another kind of packet */
 			if (bit < 8 || (bit >= 16 && bit < 32) || (bit >= 48 && bit < 64) || (bit >= 72 && bit < 80))
 				continue;
 			*byte ^= 1 << bit % 8;
@@ -146,7 +146,7 @@ static void ip_checksum(void **state)
 	}
 }
 
-/* The frame's UDP checksum by RFC 768; of all of the datagram, or of its pseudo header only. */
+/* The frame's UDP checksum by RFC 768: of the whole datagram, or of its pseudo header only. */
 static uint16_t udp_checksum(const struct frame *f, bool ipv6, bool partial)
 {
 	const uint8_t *addresses = f->bytes + f->l3 + (ipv6 ? 8 : 12);
@@ -177,19 +177,19 @@ static void udp_checksums(void **state)
 		put(f.bytes + f.udp + 6, udp_checksum(&f, spec.ipv6, false) ^ 0x0101, 2);
 		s = alone(&f);
 		expect(&s, udp_checksum, 1);
-		/* one that hardware is still to complete */
+		/* one that hardware has yet to complete */
 		put(f.bytes + f.udp + 6, 0, 2);
 		put(f.bytes + f.udp + 6, udp_checksum(&f, spec.ipv6, true), 2);
 		s = alone(&f);
 		expect_none(&s);
-		/* none at all */
+		/* no checksum */
 		put(f.bytes + f.udp + 6, 0, 2);
 		s = alone(&f);
 		expect_none(&s);
 	}
 }
 
-/* Whole datagrams up to the largest packet; an odd number of bytes, which no RoCE packet should have; other lengths. */
+/* Whole datagrams up to the largest packet; an odd length, which is no valid RoCE packet; other lengths. */
 static void udp_checksum_lengths(void **state)
 {
 	static const int payloads[] = { 1, 3, 1001, 4096, 8999, 9000 };
@@ -207,7 +207,7 @@ static void udp_checksum_lengths(void **state)
 		f.bytes[f.end - 1] ^= 1;
 		s = alone(&f);
 		assert_int_equal(s.lint[LINT_udp_checksum], 1);
-		put(f.bytes + f.udp + 4, 100, 2); /* a mistake of its own */
+		put(f.bytes + f.udp + 4, 100, 2); /* another mistake */
 		s = alone(&f);
 		assert_int_equal(s.lint[LINT_udp_checksum], 0);
 		assert_int_equal(s.lint[LINT_udp_length], 1);
@@ -216,7 +216,7 @@ static void udp_checksum_lengths(void **state)
 
 /* ---- packets in sequence ---- */
 
-/* Of so many bytes, padded as it should be. */
+/* A packet with that payload, padded correctly. */
 static struct roce_packet sized(__u8 opcode, __u32 psn, __u32 payload, __u32 dma_length)
 {
 	struct roce_packet p = packet(opcode, psn);
@@ -263,7 +263,7 @@ static void payload_sizes(void **state)
 	see(&s, WRITE_LAST, 3, 184, 0);
 	expect(&s, payload_not_path_mtu, 2);
 
-	/* the same QPN anew, with another path MTU */
+	/* the same QPN reused, with another path MTU */
 	s = (struct roce_stream){ 0 };
 	see(&s, SEND_FIRST, 1, 1024, 0);
 	see(&s, SEND_LAST, 2, 7, 0);
@@ -272,7 +272,7 @@ static void payload_sizes(void **state)
 	see(&s, SEND_LAST, 800002, 3000, 0);
 	expect_none(&s);
 
-	/* READ responses, with acknowledgements and CNPs among them */
+	/* READ responses, with acknowledgements and CNPs between them */
 	s = (struct roce_stream){ 0 };
 	see(&s, READ_FIRST, 10, 2048, 0);
 	see(&s, READ_MIDDLE, 11, 2048, 0);
@@ -286,7 +286,7 @@ static void payload_sizes(void **state)
 	expect(&s, payload_mixed, 1);
 }
 
-/* The lint that a WRITE of 2500 bytes shows whose payload is off by so much. */
+/* The lint of a WRITE of 2500 bytes with a payload of the wrong length by `off`. */
 static enum roce_lint dma_lint(int off)
 {
 	int much = abs(off);
@@ -318,16 +318,16 @@ static void dma_length(void **state)
 	}
 }
 
-/* Where packets are missing, late or seen twice, nothing wrong is said; a retransmission is judged as a whole. */
+/* With missing, late or duplicate packets there is no false lint. A retransmission is judged as a whole. */
 static void dma_length_damaged(void **state)
 {
 	static const int orders[][12] = {
 		{ 0, 1, 3, 4, -1 },			/* one lost */
 		{ 0, 2, 1, 3, 4, -1 },			/* late */
 		{ 0, 1, 1, 2, 3, 3, 4, 4, -1 },		/* twice */
-		{ 1, 2, 3, 4, -1 },			/* met in the middle */
+		{ 1, 2, 3, 4, -1 },			/* first packet seen in the middle */
 		{ 0, 1, 3, 4, 2, 3, 4, -1 },		/* gone back from the gap */
-		{ 0, 1, 3, 4, 0, 1, 2, 3, 4, -1 },	/* all of it again */
+		{ 0, 1, 3, 4, 0, 1, 2, 3, 4, -1 },	/* all of it sent again */
 		{ 0, 1, 2, 3, -1 },			/* its Last lost, another message follows */
 		{ 0, -1 },
 	};
@@ -341,9 +341,9 @@ static void dma_length_damaged(void **state)
 			for (const int *k = orders[i]; *k >= 0; k++)
 				see(&s, *k == 0 ? WRITE_FIRST : *k == 4 ? WRITE_LAST : WRITE_MIDDLE, psn + *k,
 				    *k == 4 ? 10 : 1024, *k == 0 ? 4106 + 300 * wrong : 0);
-			/* orders 2, 4 and 5 have it whole */
+			/* orders 2, 4 and 5 contain the whole message */
 			check(&s, LINT_dma_length, wrong && (i == 2 || i == 4 || i == 5), __FILE__, __LINE__);
-			/* the PSNs that the message would have gone on with, 2^24 later, are a SEND's */
+			/* 2^24 later, the PSNs that the message would have continued with belong to a SEND */
 			for (__u32 k = 1; k <= 5; k++)
 				see(&s, SEND_MIDDLE, psn + k, 1024, 0);
 			see(&s, WRITE_FIRST, psn += 6, 1024, 1124);
@@ -353,7 +353,7 @@ static void dma_length_damaged(void **state)
 	}
 }
 
-/* A length that is not the packet's own: READ requests, FLUSH. */
+/* Lengths that are not the packet's own: READ requests, FLUSH. */
 static void dma_length_of_others(void **state)
 {
 	struct roce_stream s = { 0 };
@@ -376,7 +376,7 @@ static void services(void **state)
 	see(&s, UC + SEND_ONLY, 2, 8, 0);
 	see(&s, UC + SEND_ONLY, 3, 8, 0);
 	expect(&s, service_mixed, 1);
-	/* the QPN is another QP's now; CNPs and reserved opcodes are of no service */
+	/* the QPN now belongs to another QP; CNPs and reserved opcodes have no service */
 	s = (struct roce_stream){ 0 };
 	see(&s, SEND_ONLY, 1, 8, 0);
 	see(&s, CNP, 0, 16, 0);
@@ -409,7 +409,9 @@ static void psn_constant(void **state)
 	}
 	expect(&s, psn_constant, 10 - (LINT_ROW - 1));
 
-	/* RC sends one packet again and again, each time with another IP identification; a capture has each packet six times */
+	/*
+	 * RC sends one packet again and again, each time with another IP identification; the capture has each packet six times
+	 */
 	s = (struct roce_stream){ 0 };
 	for (int i = 0; i < 40; i++) {
 		struct roce_packet p = sized(WRITE_ONLY, i / 10, 8, 8);
@@ -429,7 +431,7 @@ static void psn_constant(void **state)
 	}
 	expect_none(&s);
 
-	/* three different ones, such as acknowledgements between which READ responses repeat themselves */
+	/* three different packets, such as acknowledgements between READ responses that are repeated */
 	s = (struct roce_stream){ 0 };
 	for (int i = 0; i < 3; i++) {
 		struct roce_packet p = sized(UC + SEND_ONLY, 5, 8, 0);
@@ -468,38 +470,38 @@ static void bad_icrcs(void **state)
 	for (int i = 0; i < 30; i++)
 		bad(&s, SEND_ONLY, i, i * 77 + 1);
 	expect(&s, icrc_all_bad, 30 - (LINT_BAD_ROW - 1));
-	observe(&s, sized(SEND_ONLY, 31, 8, 0)); /* it was not the computation then */
+	observe(&s, sized(SEND_ONLY, 31, 8, 0)); /* so the computation was not the cause */
 	expect_none(&s);
 	for (int i = 40; i < 80; i++)
 		bad(&s, SEND_ONLY, i, 0);
 	expect_none(&s);
 
-	/* the same packet again and again has the same ICRC; but so few bad ones may be the path's */
+	/* the same packet repeated has the same ICRC; but so few bad ones may come from the path */
 	s = (struct roce_stream){ 0 };
 	for (int i = 0; i < LINT_BAD_ROW - 1; i++)
 		bad(&s, SEND_ONLY, 5, 0xdeadbeef);
 	expect_none(&s);
 
-	/* a phantom by a flipped bit of the QPN: PSNs far apart */
+	/* a phantom from a flipped bit of the QPN: PSNs far apart */
 	s = (struct roce_stream){ 0 };
 	for (int i = 0; i < 100; i++)
 		bad(&s, SEND_ONLY, i * 5000, i * 77 + 1);
 	expect_none(&s);
 
-	/* its acknowledgements */
+	/* the acknowledgements of that stream */
 	s = (struct roce_stream){ 0 };
 	for (int i = 0; i < 30; i++)
 		bad(&s, ACK, i * 16, i * 77 + 1);
 	expect(&s, icrc_all_bad, 30 - (LINT_BAD_ROW - 1));
 
-	/* CNPs are all alike */
+	/* all CNPs are equal */
 	s = (struct roce_stream){ 0 };
 	for (int i = 0; i < 30; i++)
 		bad(&s, CNP, 0, 0xdeadbeef);
 	expect_none(&s);
 }
 
-/* ICRCs that are not checked are not judged; of those that are only the bad ones. */
+/* Unchecked ICRCs are not judged. Of the checked ones, only the bad ones are. */
 static void unchecked_icrcs(void **state)
 {
 	struct roce_stream s = { 0 };

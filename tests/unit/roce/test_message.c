@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* UC messages against a model of the receiver (kernel: rxe_resp.c, check_psn and check_op_seq), and immediate data. */
+/* UC messages compared with a model of the receiver (kernel: rxe_resp.c, check_psn and check_op_seq), and immediate data. */
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 #include "tests/unit/packets.h"
@@ -9,14 +9,14 @@
 
 enum { FIRST = 0x26, MIDDLE = 0x27, LAST = 0x28, ONLY = 0x2a, ONLY_IMM = 0x2b };
 
-/* What was sent: which message each packet belongs to. PSN = index. */
+/* The sent packets: the message of each. PSN = index. */
 struct sent {
 	__u8 opcode;
 	int message;
-	int packets; /* of the message, if its First tells the DMA length, else 0 */
+	int packets; /* of the message, if its First has the DMA length, else 0 */
 };
 
-/* One message in `unknown` does not tell its length. */
+/* One message in `unknown` does not carry its length. */
 static int send_all(struct sent *sent, int longest, int unknown, uint64_t *r)
 {
 	int count = 0;
@@ -34,12 +34,12 @@ static int send_all(struct sent *sent, int longest, int unknown, uint64_t *r)
 	return count;
 }
 
-/* The receiver: what it takes for a whole message. */
+/* The receiver: decides which messages are whole. */
 struct receiver {
 	int expected; /* PSN */
 	bool dropping, in_message;
 	int delivered;
-	bool *was_delivered; /* by message */
+	bool *was_delivered; /* index: message */
 };
 
 static void receiver_take(struct receiver *x, const struct sent *p, int psn)
@@ -60,7 +60,7 @@ static void receiver_take(struct receiver *x, const struct sent *p, int psn)
 	}
 }
 
-/* A wire: the indexes of packets in the order in which they come. */
+/* A wire: the indexes of packets in the order of arrival. */
 static int damage_drop(int *wire, int count, int one_in, uint64_t *r)
 {
 	int n = 0;
@@ -71,7 +71,7 @@ static int damage_drop(int *wire, int count, int one_in, uint64_t *r)
 	return n;
 }
 
-/* Neighbours change places. */
+/* Swaps neighbours. */
 static int damage_swap(int *wire, int count, int one_in, uint64_t *r)
 {
 	for (int i = 0; i < count; i++)
@@ -86,7 +86,7 @@ static int damage_swap(int *wire, int count, int one_in, uint64_t *r)
 	return count;
 }
 
-/* A packet comes again, some packets later. */
+/* Repeats a packet some packets later. */
 static int damage_duplicate(int *wire, int count, int one_in, uint64_t *r)
 {
 	int n = 0;
@@ -99,7 +99,7 @@ static int damage_duplicate(int *wire, int count, int one_in, uint64_t *r)
 	return n;
 }
 
-/* All three. */
+/* Drops, swaps and repeats. */
 static int damage_all(int *wire, int count, int one_in, uint64_t *r)
 {
 	int n = 0;
@@ -123,15 +123,16 @@ static int damage_all(int *wire, int count, int one_in, uint64_t *r)
 }
 
 struct outcome {
-	int delivered; /* by the receiver, repetitions included */
-	int partial;   /* messages of which something was on the wire, but which were never delivered */
-	int fewest;    /* messages that explain the partial ones, if packets were only dropped */
+	int delivered; /* by the receiver, including repetitions */
+	int partial;   /* messages with some packets on the wire that were never delivered */
+	int fewest;    /* the fewest messages that explain the partial ones, if packets were only dropped */
 	__u64 messages, broken;
 };
 
 /*
- * Of what is a partial message the observer sees some packets in order. Those of the next one may be of the same one for
- * all he knows, if neither the Last was seen between, nor the First of either, which begins a message or tells its end.
+ * The observer sees some packets of each partial message in order. Packets of the next message may belong to the same one, as
+ * far as the observer knows. They do not if the Last was seen in between, or the First of either message, which starts a
+ * message or gives its length.
  */
 static int fewest_messages(const struct sent *sent, int count, const bool *came, const bool *delivered)
 {
@@ -187,7 +188,7 @@ static struct outcome run(int (*damage)(int *, int, int, uint64_t *), int longes
 	return o;
 }
 
-/* Rare faults stand alone: every message the receiver lost is counted, and once. */
+/* Isolated faults: every message that the receiver lost is counted exactly once. */
 static void alone(void **state)
 {
 	int (*const damages[])(int *, int, int, uint64_t *) = { damage_drop, damage_swap, damage_duplicate };
@@ -204,7 +205,7 @@ static void alone(void **state)
 	}
 }
 
-/* Faults in heaps: the receiver's messages exactly, and never more broken ones than there were. */
+/* Dense faults: the receiver's messages are exact. The broken ones are never more than there were. */
 static void in_heaps(void **state)
 {
 	int (*const damages[])(int *, int, int, uint64_t *) = {
@@ -223,7 +224,7 @@ static void in_heaps(void **state)
 	}
 }
 
-/* Heaps of lost packets, and messages some, most or none of which tell their length: the fewest that explain it. */
+/* Dense losses, with lengths in some, most or none of the messages: the fewest messages that explain the losses. */
 static void lengths(void **state)
 {
 	int told = 0, hidden = 0;
@@ -239,10 +240,10 @@ static void lengths(void **state)
 			hidden += unknown == 1 ? o.fewest : 0;
 		}
 	}
-	assert_true(told > hidden + 1000); /* the length says more */
+	assert_true(told > hidden + 1000); /* lengths reveal more */
 }
 
-/* With lengths also when packets are late or come twice: never more than there were. */
+/* With lengths, also for late and repeated packets: never more than there were. */
 static void lengths_in_heaps(void **state)
 {
 	int (*const damages[])(int *, int, int, uint64_t *) = {
@@ -271,28 +272,28 @@ static __u64 broken_of(const char *names, const int *psns)
 	return COUNT(&s, messages_broken);
 }
 
-/* The cases one by one; each row is what comes on the wire. */
+/* Single cases. Each row is the order on the wire. */
 static void by_hand(void **state)
 {
 	(void)state;
 	assert_int_equal(broken_of("OFML", (int[]){ 9, 10, 11, 12 }), 0);
-	assert_int_equal(broken_of("MLO", (int[]){ 9, 10, 11 }), 0); /* met in the middle */
+	assert_int_equal(broken_of("MLO", (int[]){ 9, 10, 11 }), 0); /* first packet seen in the middle */
 	assert_int_equal(broken_of("OFM", (int[]){ 9, 10, 11 }), 0); /* still open at the end */
 	assert_int_equal(broken_of("OFLO", (int[]){ 9, 10, 12, 13 }), 1); /* a Middle lost */
 	assert_int_equal(broken_of("OFMO", (int[]){ 9, 10, 11, 13 }), 1); /* the Last lost */
 	assert_int_equal(broken_of("OMLO", (int[]){ 9, 11, 12, 13 }), 1); /* the First lost */
-	assert_int_equal(broken_of("OO", (int[]){ 9, 13 }), 0); /* vanished whole */
+	assert_int_equal(broken_of("OO", (int[]){ 9, 13 }), 0); /* lost as a whole */
 	assert_int_equal(broken_of("OMFLO", (int[]){ 9, 11, 10, 12, 13 }), 1); /* the First late */
 	assert_int_equal(broken_of("OFLMO", (int[]){ 9, 10, 12, 11, 13 }), 1); /* the Middle late */
 	assert_int_equal(broken_of("OFFLML", (int[]){ 9, 10, 12, 11, 13, 14 }), 2); /* the Last late, into the next */
 	assert_int_equal(broken_of("OFLFLML", (int[]){ 9, 10, 11, 12, 11, 13, 14 }), 1); /* a Last repeated */
 	assert_int_equal(broken_of("OFOML", (int[]){ 9, 10, 9, 11, 12 }), 1); /* an Only repeated */
 	assert_int_equal(broken_of("OFMFML", (int[]){ 9, 10, 11, 10, 12, 13 }), 1); /* a First repeated */
-	assert_int_equal(broken_of("OFFLO", (int[]){ 9, 10, 10, 11, 12 }), 0); /* ... at once: it still completes */
+	assert_int_equal(broken_of("OFFLO", (int[]){ 9, 10, 10, 11, 12 }), 0); /* ... immediately: the message still completes */
 	assert_int_equal(broken_of("OFMMLO", (int[]){ 9, 10, 11, 11, 12, 13 }), 1); /* a Middle repeated */
 	assert_int_equal(broken_of("OMLFML", (int[]){ 9, 11, 12, 10, 14, 15 }), 2); /* F10 late, then F13 lost */
-	assert_int_equal(broken_of("MFML", (int[]){ 19, 10, 20, 21 }), 0); /* met in the middle, and a First late */
-	assert_int_equal(broken_of("OFMFML", (int[]){ 9, 10, 11, 11, 12, 13 }), 1); /* F11 is no repetition of F10 */
+	assert_int_equal(broken_of("MFML", (int[]){ 19, 10, 20, 21 }), 0); /* first packet seen in the middle, and a First late */
+	assert_int_equal(broken_of("OFMFML", (int[]){ 9, 10, 11, 11, 12, 13 }), 1); /* F11 does not repeat F10 */
 }
 
 static void observe_imm(struct roce_stream *s, __u8 opcode, __u32 psn, __u32 immediate)
@@ -317,18 +318,18 @@ static void immediate_gaps(void **state)
 	observe_imm(&s, ONLY_IMM, psn++, block++);
 	assert_int_equal(COUNT(&s, imm_gaps), 1);
 	assert_int_equal(COUNT(&s, imm_skipped), 3);
-	observe_imm(&s, ONLY_IMM, psn - 2, block - 2); /* one of them late: nothing more is missing */
+	observe_imm(&s, ONLY_IMM, psn - 2, block - 2); /* one of them late: no further loss */
 	observe_imm(&s, ONLY_IMM, psn++, block++);
 	assert_int_equal(COUNT(&s, imm_gaps), 1);
-	observe_imm(&s, ONLY_IMM, psn++, 0x40000000); /* another use of the field */
+	observe_imm(&s, ONLY_IMM, psn++, 0x40000000); /* the field is used otherwise */
 	observe_imm(&s, ONLY_IMM, psn++, 0x40000003);
 	assert_int_equal(COUNT(&s, imm_gaps), 1);
 	for (int i = 0; i < 10; i++)
-		observe_imm(&s, ONLY_IMM, psn++, 42); /* and one that does not count at all */
+		observe_imm(&s, ONLY_IMM, psn++, 42); /* and a value that is no counter */
 	assert_int_equal(COUNT(&s, imm_gaps), 1);
 }
 
-/* RC sends again what was lost: no block is missing, whatever the wire's order. */
+/* RC retransmits losses: no block is missing, whatever the order on the wire. */
 static void immediate_heals(void **state)
 {
 	enum { RC_ONLY_IMM = 0x05 };
@@ -339,17 +340,17 @@ static void immediate_heals(void **state)
 		observe_imm(&s, RC_ONLY_IMM, i, i);
 	for (__u32 i = 12; i < 15; i++) /* 10 and 11 lost */
 		observe_imm(&s, RC_ONLY_IMM, i, i);
-	for (__u32 i = 10; i < 20; i++) /* go back */
+	for (__u32 i = 10; i < 20; i++) /* goes back */
 		observe_imm(&s, RC_ONLY_IMM, i, i);
 	assert_int_equal(COUNT(&s, psn_lost) + COUNT(&s, psn_skipped) - COUNT(&s, psn_recovered), 0);
 	assert_int_equal(COUNT(&s, messages), 20);
 	assert_int_equal(COUNT(&s, imm_gaps), 0);
-	observe_imm(&s, RC_ONLY_IMM, 20, 23); /* the application leaves three out */
+	observe_imm(&s, RC_ONLY_IMM, 20, 23); /* the application skips three */
 	assert_int_equal(COUNT(&s, imm_gaps), 1);
 	assert_int_equal(COUNT(&s, imm_skipped), 3);
 }
 
-/* What never came again on RC hides no later jump. */
+/* On RC, a block that never comes again hides no later jump. */
 static void immediate_after_loss(void **state)
 {
 	enum { RC_ONLY_IMM = 0x05 };

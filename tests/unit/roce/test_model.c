@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files, 7 s
 /*
- * The PSN rules against an obvious model: every range of numbers that is missing, in one sorted list. Random senders on
- * random wires; after each packet the engine's counters and remembered holes must be the model's.
+ * The PSN rules compared with a simple model: every missing range of numbers, in one sorted list. Random senders on random
+ * wires. After each packet the engine's counters and remembered holes must equal the model's.
  *
  *     test_model [SEED]    only that seed
  */
@@ -18,7 +18,7 @@ static const char *const kind_names[] = { "RC", "UC", "UD", "XRC", "responses", 
 /* ---- the model ---- */
 
 struct range {
-	int64_t begin, end; /* end: the first number behind it */
+	int64_t begin, end; /* end: the first number after it */
 };
 
 struct model {
@@ -27,7 +27,7 @@ struct model {
 	struct range missing[4096]; /* oldest first */
 	int count;
 	uint64_t gaps, skipped, recovered, duplicates, resyncs;
-	uint64_t recovered_far; /* beyond REACH, so that tests can tell whether they were worth it */
+	uint64_t recovered_far; /* beyond REACH, so that the test can check that this happened */
 	uint64_t forgotten;
 };
 
@@ -47,7 +47,7 @@ static void model_insert(struct model *m, int i, struct range r)
 	m->count++;
 }
 
-/* How many of begin..end-1 are missing; they are no longer. */
+/* Counts the missing numbers among begin..end-1 and removes them. */
 static int64_t model_find(struct model *m, int64_t begin, int64_t end)
 {
 	int64_t found = 0;
@@ -69,7 +69,7 @@ static int64_t model_find(struct model *m, int64_t begin, int64_t end)
 	return found;
 }
 
-/* At most RANGES of what is missing lie, in whole or in part, further back than REACH. */
+/* Keeps at most RANGES missing ranges that lie, in whole or in part, further back than REACH. */
 static void model_forget(struct model *m)
 {
 	int far = 0;
@@ -86,7 +86,7 @@ static void model_start(struct model *m, int64_t number)
 	m->count = 0;
 }
 
-/* free_jump: a jump forward is none. */
+/* free_jump: a jump forward is no loss. */
 static void model_take(struct model *m, uint64_t number, int64_t span, bool free_jump)
 {
 	int64_t d = (int64_t)(number - (uint64_t)m->next), at, found;
@@ -127,9 +127,9 @@ struct pair {
 	struct model m;
 	struct roce_stream s;
 	enum kind kind;
-	uint64_t r; /* of the random numbers */
+	uint64_t r; /* state of the random numbers */
 	uint64_t seed;
-	int64_t sent; /* the next new number of the sender */
+	int64_t sent; /* the sender's next new number */
 	uint32_t run;
 	int packets;
 };
@@ -175,7 +175,7 @@ static uint64_t below(struct pair *x, uint64_t n)
 	return random_next(&x->r) % n;
 }
 
-/* A packet of that number comes, a READ request if span > 1. */
+/* A packet with that number arrives, a READ request if span > 1. */
 static void come(struct pair *x, int64_t number, int64_t span)
 {
 	static const __u8 opcodes[] = { [RC] = 0x04, [UC] = 0x24, [UD] = 0x64, [XRC] = 0xa4, [RESPONSES] = 0x10 };
@@ -202,7 +202,7 @@ static void come(struct pair *x, int64_t number, int64_t span)
 	x->packets++;
 }
 
-/* How much of something: mostly little, sometimes more than a window, rarely more than can be in flight. */
+/* A random amount: usually small, sometimes more than a window, rarely more than can be in flight. */
 static int64_t much(struct pair *x)
 {
 	switch (below(x, 12)) {
@@ -218,7 +218,7 @@ static bool has_reads(const struct pair *x)
 	return x->kind == RC || x->kind == XRC;
 }
 
-/* ---- what senders and wires do ---- */
+/* ---- behaviour of senders and wires ---- */
 
 static void in_order(struct pair *x)
 {
@@ -232,7 +232,7 @@ static void lose(struct pair *x)
 	come(x, x->sent++, 1);
 }
 
-/* Every other one, or so: many holes. */
+/* Loses about every second packet: many holes. */
 static void lose_many(struct pair *x)
 {
 	int one_in = 2 + below(x, 6);
@@ -250,7 +250,7 @@ static void repeat(struct pair *x)
 		come(x, x->sent - back, 1);
 }
 
-/* Something that is missing comes, the one or the other way round. */
+/* Missing packets arrive, in either order. */
 static void find(struct pair *x)
 {
 	for (int64_t n = 1 + below(x, 20); n && x->m.count; n--) {
@@ -271,7 +271,7 @@ static void swap(struct pair *x)
 	come(x, held, 1);
 }
 
-/* The sender goes back and sends all again; some of it is lost again. */
+/* The sender goes back and sends everything again, of which some is lost again. */
 static void go_back(struct pair *x)
 {
 	int64_t step = 1 + (below(x, 3) ? 0 : much(x) % 500), from = x->sent - 1 - much(x);
@@ -287,7 +287,7 @@ static void send_read(struct pair *x)
 
 	if (!has_reads(x))
 		return;
-	if (below(x, 4)) { /* it comes, and perhaps again, whole or from inside its span */
+	if (below(x, 4)) { /* it arrives, perhaps twice, whole or from inside its span */
 		come(x, x->sent, span);
 		x->sent += span;
 		if (below(x, 3) == 0) {
@@ -296,7 +296,7 @@ static void send_read(struct pair *x)
 		}
 		return;
 	}
-	at = x->sent; /* it comes late, whole or from inside its span */
+	at = x->sent; /* it arrives late, whole or from inside its span */
 	x->sent += span;
 	for (int64_t n = 1 + much(x) % 3000; n; n--)
 		come(x, x->sent++, 1);
@@ -334,9 +334,9 @@ static struct model run(enum kind kind, uint64_t seed)
 	x->m.reliable = kind == RC || kind == XRC || kind == RESPONSES;
 	x->m.circle = kind != UDP;
 	x->sent = random_next(&x->r) & PSN_MASK;
-	if (below(x, 2)) /* soon round the circle */
+	if (below(x, 2)) /* wraps soon */
 		x->sent |= 0xfff000;
-	if (has_reads(x)) { /* a First, which tells the path MTU */
+	if (has_reads(x)) { /* a First, which gives the path MTU */
 		observe(&x->s, packet(kind == RC ? 0x00 : 0xa0, x->sent));
 		model_start(&x->m, x->sent++);
 		model_take(&x->m, x->m.next, 1, false);
@@ -347,7 +347,7 @@ static struct model run(enum kind kind, uint64_t seed)
 			restart(x);
 		else
 			actions[below(x, ROCE_ARRAY_SIZE(actions))](x);
-		x->sent = x->m.next; /* RC takes what is far behind for a repetition: then it stays where it was */
+		x->sent = x->m.next; /* RC takes a packet far behind for a duplicate: then the sequence stays where it was */
 	}
 	m = x->m;
 	free(x);
@@ -368,7 +368,7 @@ static void run_kind(enum kind kind)
 		duplicates += m.duplicates;
 		resyncs += m.resyncs;
 	}
-	/* what was to be tested did happen */
+	/* the cases to be tested did occur */
 	assert_true(only_seed || (recovered_far > 1000 && forgotten > 1000 && duplicates > 1000 && resyncs > 50));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The opcode table, each of 256 opcodes, against one written from the specification. */
+/* The opcode table for all 256 opcodes, compared with one written from the specification. */
 #include <string.h>
 
 #include "roce/parse.h"

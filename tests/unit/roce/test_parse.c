@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files, 5 s
-/* The parser against frames that were built by the specification: whole, cut at every length, lying, and random. */
+/* The parser on frames built by the specification: whole, cut at every length, with false fields, and random. */
 #include "roce/stream.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/engine.h"
@@ -8,7 +8,7 @@
 
 static struct roce_packet parse(const struct frame *f, int captured, int wire)
 {
-	/* exactly the bytes that may be read, so that the address sanitizer sees any read beyond */
+	/* exactly the readable bytes, so that the address sanitizer sees any read beyond them */
 	uint8_t *window = frame_window(f, captured, ROCE_WINDOW_BYTES);
 	struct roce_packet p;
 
@@ -17,7 +17,7 @@ static struct roce_packet parse(const struct frame *f, int captured, int wire)
 	return p;
 }
 
-/* Where headers are looked for: beyond the window the parser gives up, by design. */
+/* Whether all headers are within the window. The parser does not look beyond it. */
 static bool fits_window(const struct frame *f)
 {
 	return f->payload <= ROCE_WINDOW;
@@ -52,7 +52,7 @@ static void check_whole(const struct frame *f, const struct frame_spec *s)
 	assert_true(p.va == (o && strchr(o->what, 'R') ? 0xfedcba9876543210 : 0));
 }
 
-/* Of a frame that a capture cut: never malformed, a packet as soon as its headers are whole. */
+/* A frame that a capture cut is never malformed, and a packet as soon as its headers are complete. */
 static void check_cut(const struct frame *f)
 {
 	for (int captured = 0; captured < f->length; captured++) {
@@ -67,7 +67,7 @@ static void check_cut(const struct frame *f)
 	}
 }
 
-/* Of a frame whose own length is too short for what its IP header says: malformed once its port can be seen. */
+/* A frame that is shorter than its IP header says is malformed, once its port is visible. */
 static void check_short(const struct frame *f)
 {
 	for (int length = 0; length < f->end; length++) {
@@ -77,7 +77,7 @@ static void check_short(const struct frame *f)
 	}
 }
 
-/* IP headers that say less than the opcode needs. */
+/* IP lengths too short for the opcode. */
 static void check_too_short_for_opcode(const struct frame *f, const struct frame_spec *s)
 {
 	struct frame copy = *f;
@@ -170,7 +170,7 @@ static void ipv4_is_mapped(void **state)
 	assert_int_equal(p.dst[15], 2);
 }
 
-/* RoCEv1 is followed when its GRH and BTH make sense, and counts by itself whatever they are. */
+/* RoCEv1 is parsed if its GRH and BTH are plausible, and always has its own counter. */
 static void rocev1(void **state)
 {
 	struct frame_spec s = { .grh = true, .opcode = 0x2b, .psn = 99, .dqpn = 17, .payload = 61, .pad = 3,
@@ -216,7 +216,7 @@ static void rocev1(void **state)
 	assert_int_equal(c.value[COUNTER_roce_packets] + c.value[COUNTER_icrc_checked] + c.value[COUNTER_icrc_unchecked], 0);
 }
 
-/* Each frame is of one kind, and kinds and verdicts add up, whatever comes. */
+/* Each frame has one kind, and kinds and verdicts add up, for any frames. */
 static void check_identities(const struct roce_totals *c)
 {
 	const __u64 *v = c->value;
@@ -228,7 +228,7 @@ static void check_identities(const struct roce_totals *c)
 				       v[COUNTER_nak_remote_access] + v[COUNTER_nak_remote_operational]);
 }
 
-/* Valid frames with random bytes changed, and lengths that fit nothing. */
+/* Valid frames with random changes, and wrong lengths. */
 static void random_damage(void **state)
 {
 	struct roce_ports ports = { .port = { 4791, 7471, 1, 65535 } };

@@ -27,7 +27,7 @@ static void forward(struct roce_psn *w, __u64 seen, __u64 unseen, __u64 take)
 	psn_forward(w);
 }
 
-/* The window against one flag a number; what is remembered beyond it is test_model's. */
+/* The window compared with one flag per number. test_model checks the memory beyond it. */
 static void window(void **state)
 {
 	bool flags[PSN_WINDOW]; /* by number % PSN_WINDOW */
@@ -66,7 +66,7 @@ static void window(void **state)
 	}
 }
 
-/* Beyond the window, by hand: holes coalesce, shrink, split, vanish, and those furthest behind are forgotten. */
+/* Beyond the window, by hand: holes merge, shrink, split and disappear, and the oldest ones are forgotten. */
 static void holes(void **state)
 {
 	struct roce_psn w;

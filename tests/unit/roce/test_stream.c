@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What one packet does to its stream: keys, trust, READ spans, responses, CNPs, acknowledgements. */
+/* The effect of one packet on its stream: keys, trust, READ spans, responses, CNPs, acknowledgements. */
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 #include "tests/unit/packets.h"
@@ -21,14 +21,14 @@ static void keys(void **state)
 	assert_int_equal(a.side, SIDE_REQUEST);
 	roce_stream_key(&ack, &b);
 	assert_int_equal(b.side, SIDE_RESPONSE);
-	/* neither VLAN nor source port nor MAC is part of it */
+	/* VLAN, source port and MAC are not part of the key */
 	p.vlan_tags = 1;
 	p.vlan = 7;
 	p.udp_source_port = 99;
 	p.src_mac[0] = 2;
 	roce_stream_key(&p, &b);
 	assert_memory_equal(&a, &b, sizeof(a));
-	/* UD: whatever the destination */
+	/* UD: for any destination */
 	ud.src[15] = 1;
 	ud.sqpn = 0x42;
 	roce_stream_key(&ud, &a);
@@ -50,7 +50,7 @@ static void observe_icrc(struct roce_stream *s, struct roce_packet p, enum icrc_
 	engine_observe(s, &p, icrc, 0, NULL);
 }
 
-/* Until the first good ICRC everything is provisional; from then on a bad one touches only icrc_bad. */
+/* Until the first good ICRC everything is provisional. After it, a bad one changes only icrc_bad. */
 static void trust(void **state)
 {
 	struct roce_stream s = { 0 }, before;
@@ -70,7 +70,7 @@ static void trust(void **state)
 	assert_int_equal(COUNT(&s, messages), 1);
 	assert_int_equal(s.first_psn, 7000);
 	before = s;
-	bad.pkey = 0; /* and lints are the packet's own word as well */
+	bad.pkey = 0; /* lints, too, depend on the packet's content */
 	observe_icrc(&s, bad, ICRC_BAD);
 	assert_int_equal(COUNT(&s, icrc_bad), 11);
 	before.counters.value[COUNTER_icrc_bad]++;
@@ -82,7 +82,7 @@ static void trust(void **state)
 	assert_int_equal(COUNT(&s, psn_gaps), 0);
 }
 
-/* Where ICRCs are not checked, a stream is trusted at once. */
+/* If ICRCs are not checked, a stream is trusted at once. */
 static void trust_unchecked(void **state)
 {
 	struct roce_stream s = { 0 };
@@ -112,14 +112,14 @@ static void read_span_known(void **state)
 	observe(&s, read_request(24, 1024));
 	observe(&s, packet(RC_ONLY, 25));
 	assert_int_equal(COUNT(&s, psn_gaps), 0);
-	observe(&s, read_request(15, 8 * 1024)); /* again, from inside its span */
+	observe(&s, read_request(15, 8 * 1024)); /* sent again, from inside its span */
 	assert_int_equal(COUNT(&s, psn_duplicates), 1);
 	assert_int_equal(COUNT(&s, psn_gaps), 0);
 	observe(&s, packet(RC_ONLY, 26));
 	assert_int_equal(COUNT(&s, psn_gaps), 0);
 }
 
-/* A READ that was lost and comes again recovers all of its span. */
+/* A READ that was lost and is sent again recovers its whole span. */
 static void read_span_late(void **state)
 {
 	struct roce_stream s = { 0 };
@@ -137,7 +137,7 @@ static void read_span_late(void **state)
 	assert_int_equal(COUNT(&s, psn_gaps), 1);
 }
 
-/* While the path MTU is unknown, two jumps behind READs tell it, if they agree and only one explains each. */
+/* While the path MTU is unknown, two jumps after READs determine it, if they agree and each has only one explanation. */
 static void read_span_unknown(void **state)
 {
 	(void)state;
@@ -173,7 +173,7 @@ static struct roce_packet read_at(__u32 psn, __u64 va, __u32 dma_length)
 	return p;
 }
 
-/* A READ that is retried inside its span tells the path MTU: it is a duplicate, and what follows the span is no gap. */
+/* A READ retried from inside its span determines the path MTU: it is a duplicate, and the packet after the span is no gap. */
 static void read_span_retried(void **state)
 {
 	(void)state;
@@ -195,7 +195,7 @@ static void read_span_retried(void **state)
 	}
 }
 
-/* The same bytes read again, or others that end elsewhere, are READs of their own. */
+/* A READ of the same bytes, or of bytes with another end, is a READ of its own. */
 static void read_span_not_retried(void **state)
 {
 	struct roce_stream s = { 0 };
@@ -209,7 +209,7 @@ static void read_span_not_retried(void **state)
 	assert_int_equal(COUNT(&s, messages), 3);
 }
 
-/* A path MTU that becomes known behind a READ says how much of the jump was its span. */
+/* A path MTU learnt after a READ decides how much of the jump was its span. */
 static void read_span_settled(void **state)
 {
 	static const struct {
@@ -222,7 +222,7 @@ static void read_span_settled(void **state)
 		struct roce_packet first = packet(RC_FIRST, next[i].psn);
 
 		first.payload_bytes = 4096;
-		observe(&s, read_request(0, 8192)); /* two PSNs, as it turns out */
+		observe(&s, read_request(0, 8192)); /* two PSNs, by the path MTU learnt later */
 		observe(&s, first);
 		assert_int_equal(COUNT(&s, psn_skipped), next[i].skipped);
 		assert_int_equal(COUNT(&s, psn_duplicates), next[i].duplicates);
@@ -235,7 +235,7 @@ static void read_span_settled(void **state)
 	}
 }
 
-/* Tens of thousands in flight: what was lost far behind is recovered when the sender goes back. */
+/* Tens of thousands in flight: losses far behind are recovered when the sender goes back. */
 static void go_back_far(void **state)
 {
 	struct roce_stream s = { 0 };
@@ -253,7 +253,7 @@ static void go_back_far(void **state)
 	assert_int_equal(COUNT(&s, psn_gaps), 2);
 }
 
-/* READs of one packet each, every tenth lost: the gap behind a READ is no span of a smaller path MTU. */
+/* READs of one packet each, every tenth lost: the gap after a READ does not mean a smaller path MTU. */
 static void read_span_lost(void **state)
 {
 	struct roce_stream s = { 0 };
@@ -281,7 +281,7 @@ static void read_span_large(void **state)
 	assert_int_equal(COUNT(&s, psn_resyncs) + COUNT(&s, psn_gaps) + COUNT(&s, psn_duplicates), 0);
 }
 
-/* --icrc 1/N: what was not verified trusts a stream only until the first verdict, if that is bad. */
+/* --icrc 1/N: an unverified packet trusts a stream only until the first verdict, if that is bad. */
 static void trust_by_sample(void **state)
 {
 	struct roce_stream s = { 0 };
@@ -297,7 +297,7 @@ static void trust_by_sample(void **state)
 	assert_int_equal(COUNT(&s, psn_skipped), 0);
 }
 
-/* ... and is so again: what it has lost meanwhile is not forgotten, and nothing is invented. */
+/* ... and is trusted again: losses in between are kept, and none are invented. */
 static void trust_regained(void **state)
 {
 	struct roce_stream s = { 0 };
@@ -316,7 +316,7 @@ static void trust_regained(void **state)
 	assert_int_equal(COUNT(&s, messages), 99);
 }
 
-/* Responses: contiguous inside a message; between messages the requests of the other side use PSNs. */
+/* Responses: contiguous within a message. Between messages, requests of the other side use PSNs. */
 static void responses(void **state)
 {
 	struct roce_stream s = { 0 };
@@ -333,12 +333,12 @@ static void responses(void **state)
 	observe(&s, packet(READ_LAST, 200003));
 	assert_int_equal(COUNT(&s, psn_gaps), 1);
 	assert_int_equal(COUNT(&s, psn_skipped), 2);
-	observe(&s, packet(READ_FIRST, 200001)); /* asked for again */
+	observe(&s, packet(READ_FIRST, 200001)); /* requested again */
 	assert_int_equal(COUNT(&s, psn_recovered), 1);
 	assert_int_equal(COUNT(&s, messages), 3);
 }
 
-/* ACKs, NAKs and CNPs on the response side touch no sequence; the service stays what it is. */
+/* ACKs, NAKs and CNPs on the response side do not change a sequence or the service. */
 static void acknowledgements(void **state)
 {
 	static const __u8 syndromes[] = { 0x00, 0x1f, 0x20, 0x3f, 0x60, 0x61, 0x62, 0x63, 0x64 };
@@ -386,7 +386,7 @@ static void unknown_opcodes(void **state)
 	assert_int_equal(s.last_psn, 2);
 }
 
-/* Streams of --udp: 64-bit numbers, a new run is no resync, end markers and foreign datagrams no sequence. */
+/* Streams of --udp: 64-bit numbers. A new run is no resync; end markers and foreign datagrams have no sequence. */
 static void udp_streams(void **state)
 {
 	struct roce_stream s = { 0 };

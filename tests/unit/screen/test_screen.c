@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the table of `monitor` shows, before any terminal: numbers, columns, order, counters since a moment, the page of a stream. */
+/* The content of `monitor`'s table, without a terminal: numbers, columns, order, counters since a moment, a stream's page. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +164,7 @@ static void bars(void **state)
 
 enum { STREAMS = 8 };
 
-/* QPN 100 + i, all from 10.9.0.1 to 10.9.0.2, that have been there from the start. */
+/* QPNs 100 + i, all from 10.9.0.1 to 10.9.0.2, seen from the start. */
 static void make_snapshot(struct snapshot *s, double seconds)
 {
 	*s = (struct snapshot){ .seconds = seconds, .time = { .tv_sec = 1000 + (time_t)seconds }, .stream_count = STREAMS };
@@ -330,9 +330,9 @@ static void since(void **state)
 	assert_ptr_not_equal(base.snapshot.streams[1].dialogue, &dialogue);
 	make_snapshot(&second, 2);
 	counters(&second, 2)[COUNTER_psn_skipped] = 12;
-	counters(&second, 2)[COUNTER_psn_recovered] = 6; /* more than was skipped since */
+	counters(&second, 2)[COUNTER_psn_recovered] = 6; /* more than were skipped since then */
 	second.streams[3].stream.lint[LINT_tver] = 5;
-	counters(&second, 4)[COUNTER_roce_packets] = 3; /* another one of this key */
+	counters(&second, 4)[COUNTER_roce_packets] = 3; /* another stream with this key */
 	second.streams[4].stream.first_seen = SECOND;
 	update(&r, &second, &first, &base.snapshot);
 	assert_int_equal(r.row[0].packets, 1000);
@@ -391,7 +391,7 @@ static void columns(void **state)
 			check_columns(room, sorted, 79, true);
 		}
 	l = columns_choose(&need, &r, 300, COLUMN_WORST);
-	assert_false(l.width[COLUMN_OWNER] || l.width[COLUMN_LIMIT]); /* nothing would stand there */
+	assert_false(l.width[COLUMN_OWNER] || l.width[COLUMN_LIMIT]); /* the columns would be empty */
 	assert_true(l.width[COLUMN_LINT]);
 }
 
@@ -427,7 +427,7 @@ static const char *line_with(const struct lines *l, const char *words)
 	return "";
 }
 
-/* What is missing, newest first, from the window and from the holes beyond it. */
+/* The missing PSNs, newest first, from the window and from the holes beyond it. */
 static void opened(void **state)
 {
 	struct screen *s = calloc(1, sizeof(*s));
@@ -439,7 +439,7 @@ static void opened(void **state)
 	make_snapshot(&now, 1);
 	stream = &now.streams[2].stream;
 	psn_start(&stream->psn, 0xfffff0);
-	for (int i = 0; i < 5; i++) { /* gaps of 3 PSNs, each behind 400 */
+	for (int i = 0; i < 5; i++) { /* gaps of 3 PSNs, each after 400 */
 		psn_plan(&stream->psn, 400, 3, 1);
 		psn_forward(&stream->psn);
 	}
@@ -463,14 +463,14 @@ static void opened(void **state)
 	lines_clear(&s->lines);
 	now.stream_count = 2;
 	stream_page(s, &source);
-	assert_int_equal(s->lines.count, 1); /* it is gone */
+	assert_int_equal(s->lines.count, 1); /* the stream no longer exists */
 	lines_clear(&s->lines);
 	rows_free(&s->live.rows);
 	snapshot_free(&now);
 	free(s);
 }
 
-/* A bar is as long as its part of the longest, and none is empty. */
+/* A bar's length is proportional to the longest. No bar is empty. */
 static void histograms(void **state)
 {
 	struct screen *s = calloc(1, sizeof(*s));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The sender's two ways from a packet to bytes give the same ones: headers from a template with the ICRC joined from known
- * CRCs, and whole frames that are sealed.
+ * The sender's two ways of composing a packet give the same bytes: a template of headers with an ICRC joined from known CRCs,
+ * and whole frames that are sealed.
  */
 #include "userspace/send/compose.c"
 
@@ -19,7 +19,7 @@ static uint64_t draw(void)
 	return seed;
 }
 
-/* As who sends it does: headers whole, then the payload, then the tail. */
+/* Rebuilds the frame as an outlet does: all headers, then the payload, then the tail. */
 static void rebuild(const struct slot *s, __u8 *frame)
 {
 	memcpy(frame, s->headers, SLOT_HEADERS);
@@ -38,7 +38,7 @@ static struct plan plan_of(int form)
 	};
 }
 
-/* What differs from packet to packet of one place in a message. */
+/* Random values for the fields that differ between packets at one place in a message. */
 static struct packet draw_packet(uint8_t opcode, uint8_t place, uint32_t payload_bytes)
 {
 	return (struct packet){
@@ -91,13 +91,13 @@ static void same_bytes(void **state)
 					struct packet p = draw_packet(opcodes[o], AT_FIRST | AT_LAST, payloads[i]);
 
 					check(c, &plan, &p);
-					check(c, &plan, &p); /* its piece is known now */
+					check(c, &plan, &p); /* its piece is in the cache now */
 				}
 				composer_free(c);
 			}
 }
 
-/* One composer makes packets of all places by turns. */
+/* One composer makes packets of all places in turn. */
 static void places(void **state)
 {
 	struct plan plan = plan_of(1);
@@ -109,7 +109,7 @@ static void places(void **state)
 		static const uint32_t payloads[] = { [0] = 1024, [AT_FIRST] = 1024, [AT_LAST] = 77, [AT_FIRST | AT_LAST] = 9 };
 		struct packet p = draw_packet(opcodes[k % 4], k % 4, payloads[k % 4]);
 
-		p.payload = k % 8 < 4 ? p.payload : PAYLOAD_PATTERN - 8; /* over the pattern's end */
+		p.payload = k % 8 < 4 ? p.payload : PAYLOAD_PATTERN - 8; /* across the end of the pattern */
 		check(c, &plan, &p);
 	}
 	composer_free(c);

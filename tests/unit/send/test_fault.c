@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files, 8 s
 /*
- * Faults: their text, when they hit, and what they make of packets. The last is told by the engine, which has to find the lint
- * that a mistake is named for and no other, in packets that are made as the planner makes them.
+ * Faults: parsing, which packets they hit, and their effect. The engine judges the effect: for a mistake named after a lint it
+ * must find that lint and no other, in packets made as the planner makes them.
  */
 #include "tests/unit/cmocka_includes.h"
 
@@ -140,7 +140,7 @@ static void text_refused(void **state)
 	}
 }
 
-/* Whatever stands there: taken or refused, never worse. */
+/* Random text: accepted or refused, without harm. */
 static void text_random(void **state)
 {
 	static const char *const words[] = { "drop", "corrupt", "reorder", ":", ",", "=", "-", "p", "at", "by", "where", "icrc", "byte",
@@ -176,7 +176,7 @@ static void text_help(void **state)
 
 		snprintf(line, sizeof(line), "\n  %.40s", fault_name(k));
 		for (found = strstr(help, line); found; found = strstr(found + 1, line))
-			if (strchr(" \n", found[strlen(line)])) /* a long name stands alone in its line */
+			if (strchr(" \n", found[strlen(line)])) /* a long name has a line of its own */
 				break;
 		if (!found)
 			fail_msg("%s is not in the help", fault_name(k));
@@ -184,7 +184,7 @@ static void text_help(void **state)
 	free(help);
 }
 
-/* ---- when ---- */
+/* ---- which packets ---- */
 
 static void draws(void **state)
 {
@@ -229,12 +229,12 @@ struct sent {
 	bool icrc_good, hit;
 };
 
-/* What a plan's first QP sends, and what the engine makes of it. */
+/* The packets of a plan's first QP, and the engine's result. */
 struct run {
 	struct plan plan;
 	struct sent sent[PACKETS];
 	size_t count;
-	struct roce_stream stream, other; /* other: of another QPN */
+	struct roce_stream stream, other; /* other: with another QPN */
 	uint64_t hits;
 };
 
@@ -250,7 +250,7 @@ static struct plan plan_of(enum send_op op, uint64_t message, uint32_t mtu)
 
 static struct send_memory *memory;
 
-/* As the planner does with a fault that at or every names, or neither. */
+/* As the planner does for a fault with at, with every, or with neither. */
 static bool hits(const struct fault *f, const struct packet *p)
 {
 	uint64_t number;
@@ -324,7 +324,7 @@ static struct run *run(struct plan plan, const char *faults, uint64_t packets)
 	static struct run r;
 	uint64_t random = 99;
 	char text[TEXT_MOST], *all = text, *one;
-	static struct composer *c; /* of r.plan, whatever that is at the time */
+	static struct composer *c; /* for r.plan, whatever its present value */
 	struct send_qp *qp;
 	const char *why;
 
@@ -391,7 +391,7 @@ static void psns(void **state)
 	}
 }
 
-/* Beyond its first 65536 PSNs, and each QP by its own first one. */
+/* Beyond the first 65536 PSNs, and for each QP with its own first PSN. */
 static void psns_of_qps(void **state)
 {
 	struct plan_qp own[] = { { .psn = 10 }, { .psn = 2000 } };
@@ -420,7 +420,7 @@ static void psns_of_qps(void **state)
 
 struct wanted_lint {
 	enum roce_lint lint;
-	uint32_t count; /* 0: the end */
+	uint32_t count; /* 0: end of the list */
 };
 
 struct header_case {
@@ -450,7 +450,7 @@ static void expect_lints(const char *fault, const struct roce_stream *s, const s
 	}
 }
 
-/* In the third packet or message, of UC and RC, by IPv4 and IPv6, with UDP checksums and without. */
+/* In the third packet or message, for UC and RC, IPv4 and IPv6, with and without UDP checksums. */
 static const struct header_case header_cases[] = {
 	{ "ip-checksum:at=3", SEND_UC_WRITE, 2500, 1024, { { LINT_ip_checksum, 1 } } },
 	{ "df-unset:at=3", SEND_UC_WRITE, 2500, 1024, { { LINT_df_unset, 1 } } },
@@ -463,7 +463,7 @@ static const struct header_case header_cases[] = {
 	{ "pkey-invalid:value=0x8000,every=3", SEND_RC_SEND, 2500, 1024, { { LINT_pkey_invalid, 4 } } },
 	{ "reserved-bits:at=3", SEND_UC_WRITE, 2500, 1024, { { LINT_reserved_bits, 1 } } },
 	{ "reserved-bits:value=127,at=3", SEND_RC_WRITE, 2500, 1024, { { LINT_reserved_bits, 1 } } },
-	{ "service-mixed:at=3", SEND_UC_WRITE_IMM, 1000, 1024, { { LINT_service_mixed, 2 } } }, /* and back */
+	{ "service-mixed:at=3", SEND_UC_WRITE_IMM, 1000, 1024, { { LINT_service_mixed, 2 } } }, /* there and back */
 	{ "service-mixed:at=3", SEND_RC_SEND, 1000, 1024, { { LINT_service_mixed, 2 } } },
 	{ "pad-count:at=3", SEND_UC_WRITE, 2500, 1024, { { LINT_pad_count, 1 } } },
 	{ "pad-count", SEND_UC_WRITE, 2501, 1024, { { LINT_pad_count, 12 } } },
@@ -472,7 +472,7 @@ static const struct header_case header_cases[] = {
 	{ "pad-count:at=2", SEND_READ_RESPONSE, 2503, 1024, { { LINT_pad_count, 1 } } },
 	{ "payload-not-path-mtu:at=3", SEND_UC_WRITE, 2500, 1024,
 	  { { LINT_payload_not_path_mtu, 1 }, { LINT_payload_mixed, 2 } } },
-	{ "payload-not-path-mtu", SEND_UC_WRITE, 1500, 1024, { { LINT_payload_not_path_mtu, 6 } } }, /* never another size */
+	{ "payload-not-path-mtu", SEND_UC_WRITE, 1500, 1024, { { LINT_payload_not_path_mtu, 6 } } }, /* always the same size */
 	{ "payload-not-path-mtu:at=3", SEND_UC_SEND, 4096 * 2, 4096,
 	  { { LINT_payload_not_path_mtu, 1 }, { LINT_payload_mixed, 2 } } },
 	{ "payload-mixed:at=3", SEND_UC_WRITE, 2500, 1024, { { LINT_payload_mixed, 2 } } }, /* there and back */
@@ -540,7 +540,7 @@ static void headers(void **state)
 	}
 }
 
-/* Of a message's packets the right one, and no other. */
+/* Hits the right packet of a message, and no other. */
 static void messages(void **state)
 {
 	static const struct { const char *fault; size_t packet; } hit[] = {
@@ -580,7 +580,7 @@ static void qpn(void **state)
 	}
 }
 
-/* A message so short that the packet without its RETH or ImmDt is none: the lengths contradict each other. */
+/* In a message this short, a packet without its RETH or ImmDt is malformed: the lengths contradict each other. */
 static void malformed(void **state)
 {
 	struct run *r = run(plan_of(SEND_UC_WRITE, 3, 1024), "missing-reth:at=2", 3);
@@ -619,7 +619,7 @@ static void icrc_absent(void **state)
 	assert_int_equal(r->sent[1].seen.ip_payload, r->sent[0].seen.ip_payload - 4);
 	assert_int_equal(r->sent[1].seen.udp_length, r->sent[1].seen.ip_payload);
 	assert_false(r->sent[1].seen.ip_checksum_wrong);
-	/* every byte behind the RETH is payload */
+	/* everything behind the RETH is payload */
 	assert_memory_equal(r->sent[1].frame.bytes + r->sent[1].frame.length - 8, memory->payload + 1000 - 8, 8);
 }
 
@@ -687,7 +687,7 @@ static void corruption(void **state)
 			if (f.where != WHERE_HEADERS && f.where != WHERE_ANYWHERE)
 				assert_false(frame_icrc_good(&frame));
 		}
-		/* bit and byte as they are told; beyond the end: the last byte */
+		/* bit and byte as given; beyond the end: the last byte */
 		for (f.byte = 0; f.byte < right->length + 50; f.byte++) {
 			uint32_t first, last = 0;
 
@@ -703,7 +703,7 @@ static void corruption(void **state)
 	}
 }
 
-/* Whatever is corrupted, what the truth is told of the frame is what the engine makes of it. */
+/* For any corruption, the truth's reading of the frame equals the engine's. */
 static void observed(void **state)
 {
 	static struct frame frame;
@@ -780,7 +780,7 @@ static void check(void **state)
 	}
 }
 
-/* No frame is longer than what its plan's longest and the fault's growth come to. */
+/* No frame is longer than the plan's longest plus the fault's growth. */
 static void growth(void **state)
 {
 	static const uint64_t sizes[] = { 1, 255, 256, 1000, 1024, 1025, 1408, 2048, 4097, 9000 };

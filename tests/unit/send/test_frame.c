@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Whole frames of `rocescope send`: the ICRC in each of its ways against CRCs made bit by bit from the words of
- * roce/icrc_mistake.def, the right way also against zlib, the engine and two packets whose ICRC others published.
+ * Whole frames of `rocescope send`. Each way of computing the ICRC is compared with CRCs made bit by bit from the words of
+ * roce/icrc_mistake.def; the right way also with zlib, the engine and two packets with published ICRCs.
  */
 #include "userspace/send/frame.c"
 #include "userspace/send/icrc_way.c"
@@ -42,7 +42,7 @@ static __u8 *put(__u8 *p, uint64_t value, int bytes)
 	return p;
 }
 
-/* Random bytes under plausible headers, lengths right; garbage where the ICRC goes. */
+/* Random bytes under plausible headers with right lengths; garbage in the ICRC field. */
 static void make(struct frame *f, const struct form *form)
 {
 	__u8 *p = f->bytes;
@@ -78,8 +78,9 @@ static void make(struct frame *f, const struct form *form)
 }
 
 /*
- * The field by the bit: the register begins with ones; each bit in turn is added to what falls out of it, and that to the
- * polynomial's places; then it is complemented and leaves by the same side, bits in the order in which they came.
+ * Computes the field bit by bit. The register starts with ones. Each data bit is added to the bit shifted out; if the sum is 1,
+ * the polynomial is added. The register is then complemented and shifted out at the same end, bits in the order in which they
+ * came in.
  */
 static void crc_field(const __u8 *bytes, size_t length, uint32_t polynomial, bool lsb_first, __u8 field[4])
 {
@@ -109,7 +110,7 @@ static __u8 *append(__u8 *to, const __u8 *from, size_t bytes)
 	return to + bytes;
 }
 
-/* The IP header as the CRC takes it in. */
+/* Appends the IP header as the CRC covers it. */
 static __u8 *append_ip(__u8 *to, const struct form *form, const __u8 *ip, int way, const __u8 *lengths)
 {
 	__u8 *h = to;
@@ -135,7 +136,7 @@ static __u8 *append_ip(__u8 *to, const struct form *form, const __u8 *ip, int wa
 	return to;
 }
 
-/* What goes into the CRC: all of it by the specification and the words of the way. Returns its length. */
+/* The input of the CRC, by the specification and the words of the way. Returns its length. */
 static size_t message(__u8 *to, const struct form *form, const struct frame *f, int way, const struct form *old,
 		      const struct frame *before)
 {
@@ -157,7 +158,7 @@ static size_t message(__u8 *to, const struct form *form, const struct frame *f, 
 	if (way == ICRC_WAY_with_ethernet)
 		p = append(p, from, link);
 	if (way == ICRC_WAY_previous_header) {
-		/* all that the right ICRC of that packet covers, less its payload and pad */
+		/* everything that the right ICRC of that packet covers, without its payload and pad */
 		p = to + message(to, old, before, ICRC_WAY_RIGHT, old, before) - old->payload - old->pad;
 	} else {
 		if (way != ICRC_WAY_without_ip)
@@ -234,7 +235,7 @@ static void check_way(const struct form *form, struct frame *f, int way, const s
 	expect(form, f, ICRC_WAY_RIGHT, old, before, right);
 	assert_memory_equal(f->bytes + f->length - 4, field, 4);
 	assert_int_equal(frame_icrc_good(f), !memcmp(field, right, 4));
-	/* nothing else is touched, in the frame or behind it */
+	/* nothing else changes, in the frame or behind it */
 	if (checksum)
 		memcpy(copy.bytes + f->udp + 6, f->bytes + f->udp + 6, 2);
 	memcpy(copy.bytes + f->length - 4, field, 4);
@@ -251,7 +252,7 @@ static void every_way(void **state)
 	for (size_t i = 0; i < sizeof(payloads) / sizeof(payloads[0]); i++)
 		for (int k = 0; k < FORMS; k++) {
 			struct form form = form_of(k, payloads[i]);
-			/* another tag, other extension headers and another length, but every fifth time the same ones */
+			/* another tag, other extension headers and another length; every fifth time the same ones */
 			struct form old = form_of((k + (i % 5 ? 6 : 0)) % FORMS, payloads[i] + (i % 5 ? 9 : 0));
 
 			make(&before, &old);
@@ -270,12 +271,12 @@ static void longest(void **state)
 	form.pad = 1;
 	form.payload = CELL_BYTES - 2 - (ETHERNET + TAG + 40 + 8 + 12 + 20 + form.pad + 4);
 	make(&f, &form);
-	assert_int_equal(f.length, CELL_BYTES - 2); /* without the Ethernet header, a multiple of 4 */
+	assert_int_equal(f.length, CELL_BYTES - 2); /* without the Ethernet header a multiple of 4 */
 	for (int way = 0; way < ICRC_WAYS; way++)
 		check_way(&form, &f, way, &form, &f, way % 2);
 }
 
-/* On a packet where all of them make a difference, no two are the same. */
+/* On a packet for which all of them matter, no two ways give the same ICRC. */
 static void ways_differ(void **state)
 {
 	static struct frame f, before;
@@ -367,7 +368,7 @@ static void by_the_engine(void **state)
 	}
 }
 
-/* Four bytes of options, put in as a fault would do it: the ICRC covers them as they are. */
+/* Four bytes of IP options, inserted as a fault does: the ICRC covers them unchanged. */
 static void ip_options(void **state)
 {
 	static struct frame f;
@@ -407,7 +408,7 @@ static void without_icrc(void **state)
 		assert_memory_equal(f.bytes + f.length - 4, last, 4);
 		assert_int_equal(f.length, f.payload + 64);
 		assert_false(frame_icrc_good(&f));
-		/* what it lacks to all ones among the data makes the checksum 0, which is sent as all ones (RFC 768) */
+		/* these data bytes make the checksum 0, which is sent as all ones (RFC 768) */
 		udp = f.bytes + f.udp;
 		memcpy(f.bytes + f.payload, udp + 6, 2);
 		frame_seal(&f, &with_checksum, 0, NULL);
@@ -415,7 +416,7 @@ static void without_icrc(void **state)
 	}
 }
 
-/* Where the UDP length is wrong on purpose, the checksum is that of what it says, as far as there is any. */
+/* With a deliberately wrong UDP length, the checksum covers the bytes that this length names, as far as they exist. */
 static void checksum_follows_length(void **state)
 {
 	static struct frame f;
@@ -431,7 +432,7 @@ static void checksum_follows_length(void **state)
 		ip = f.bytes + f.ip;
 		length = f.length - f.udp + more;
 		put(udp + 4, length, 2);
-		memset(f.bytes + f.length, 0xa5, 16); /* behind the frame's end: not to be looked at */
+		memset(f.bytes + f.length, 0xa5, 16); /* behind the frame's end: must not be read */
 		frame_seal(&f, &with_checksum, 0, NULL);
 		sum = 17 + length;
 		for (uint32_t i = 12; i < 20; i++)
@@ -442,7 +443,7 @@ static void checksum_follows_length(void **state)
 	}
 }
 
-/* What of a frame begins behind `at` moves. */
+/* The parts of a frame behind `at` move. */
 static void insert_and_remove(void **state)
 {
 	static struct frame f, g;
@@ -503,7 +504,7 @@ static void remove_from_within(void **state)
 			assert_int_equal(g.bth, after_removal(f.bth, at, bytes));
 			assert_int_equal(g.extension, after_removal(f.extension, at, bytes));
 			assert_int_equal(g.payload, after_removal(f.payload, at, bytes));
-			/* no ICRC can be wanted of what is left of it, but none may reach outside */
+			/* the rest has no meaningful ICRC, but no way may access bytes outside */
 			for (int way = 0; way < ICRC_WAYS; way += bytes % 7 ? 5 : 1) {
 				g.icrc = only(way);
 				frame_seal(&g, &plain, 0, &f);
@@ -511,7 +512,7 @@ static void remove_from_within(void **state)
 		}
 }
 
-/* As who sends it does: headers whole, then the payload, then the tail. */
+/* Rebuilds the frame as an outlet does: all headers, then the payload, then the tail. */
 static uint32_t rebuild(const struct slot *s, const __u8 *memory, __u8 *frame)
 {
 	memcpy(frame, s->headers, s->frame_bytes < SLOT_HEADERS ? s->frame_bytes : SLOT_HEADERS);
@@ -552,7 +553,7 @@ static void slots(void **state)
 		make(&f, &form);
 		check_slot(&f, k % 3 ? k : CELLS - 1);
 	}
-	/* up to headers longer than a slot has room for */
+	/* up to headers longer than a slot can hold */
 	for (int more = 1; more < 40; more++) {
 		frame_insert(&f, f.payload, 1);
 		check_slot(&f, 0);
@@ -560,7 +561,7 @@ static void slots(void **state)
 	assert_true(f.payload > SLOT_HEADERS + 20);
 	frame_insert(&f, f.length, CELL_BYTES - f.length);
 	check_slot(&f, CELLS - 1);
-	/* cut within its headers */
+	/* cut within the headers */
 	f.length = 60;
 	check_slot(&f, 3);
 	frame_remove(&f, 50, f.length - 50);
@@ -569,7 +570,7 @@ static void slots(void **state)
 	check_slot(&f, 4);
 }
 
-/* IPv4 and UDP headers in front of what follows; MAC addresses do not matter. */
+/* IPv4 and UDP headers before the given bytes. MAC addresses do not matter. */
 static struct frame bare_ipv4(uint32_t id_flags, uint16_t tos, uint64_t addresses, uint16_t port, uint32_t length)
 {
 	struct frame f = { .length = length, .ip = 14, .udp = 34, .bth = 42, .extension = 54, .payload = 54 };
@@ -583,7 +584,7 @@ static struct frame bare_ipv4(uint32_t id_flags, uint16_t tos, uint64_t addresse
 }
 
 /*
- * The UC SEND Only of scapy's RoCE tests: its fields, and what they give for its checksums and ICRC.
+ * The UC SEND Only of scapy's RoCE tests: its fields, and the checksums and ICRC that they give.
  * https://github.com/secdev/scapy/blob/master/test/contrib/roce.uts
  */
 static void golden_send(void **state)
@@ -607,7 +608,7 @@ static void golden_send(void **state)
 	assert_true(frame_icrc_good(&f));
 }
 
-/* The congestion notification they captured on a ConnectX-4 Lx. */
+/* The congestion notification that scapy's tests captured on a ConnectX-4 Lx. */
 static void golden_cnp(void **state)
 {
 	static const __u8 ip_checksum[2] = { 0x91, 0x61 }, icrc[4] = { 0x82, 0xfd, 0x00, 0x2a };

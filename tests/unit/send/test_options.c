@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* `rocescope send`'s words. The faults' own parser is tested with the faults: here one stands in that takes anything. */
+/* The options of `rocescope send`. The parser of faults has its own test: here a stub accepts any text. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "userspace/send/lateness.h"
 #include "userspace/send/options.h"
 
-/* The programs end with their memory: what they leave is no leak. */
+/* The programs exit without freeing their memory: that is no leak. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -57,10 +57,10 @@ static void parse(struct send_options *o, char **argv)
 	options_parse_send(o, argc, argv);
 }
 
-/* What a line that is refused says. */
+/* The message for a refused command line. */
 static char said[16384];
 
-/* The exit status of a parse in a process of its own; 99: it returned. */
+/* The exit status of a parse in a child process; 99: it returned. */
 static int status(char **argv)
 {
 	struct send_options o;
@@ -88,7 +88,7 @@ static int status(char **argv)
 	return WEXITSTATUS(result);
 }
 
-/* One line, that exit status, these words in it. */
+/* Expects one line with these words, and that exit status. */
 static void ended(int wanted, const char *words, char **argv)
 {
 	int s = status(argv);
@@ -367,7 +367,7 @@ static void test_usage(void **state)
 	assert_string_equal(said, "faults\n");
 }
 
-/* Each lateness lies in its bucket, whose end is at most a quarter above it. */
+/* Each lateness lies in its bucket, whose end is at most a quarter larger. */
 static void test_lateness(void **state)
 {
 	static struct send_memory m;
@@ -389,7 +389,7 @@ static void test_lateness(void **state)
 	m.late[late_bucket(NSEC_PER_SEC / 100)] = 1001;
 	m.late_max = NSEC_PER_SEC / 100;
 	assert_false(lateness_kept_rate(&m, 0));
-	assert_true(lateness_kept_rate(&m, NSEC_PER_SEC / 40)); /* but they leave before the next burst */
+	assert_true(lateness_kept_rate(&m, NSEC_PER_SEC / 40)); /* but they leave before the next burst is due */
 	assert_false(lateness_kept_rate(&m, NSEC_PER_SEC / 60));
 }
 

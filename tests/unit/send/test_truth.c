@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files, 4 s, long 16 s
 /*
- * The truth beside the engine: random senders with random mistakes, random paths; after each packet every counter of every
- * stream must be the same. What differs is reduced to a sequence of which no packet can be left out, and printed.
+ * The truth compared with the engine: random senders with random mistakes, random paths. After each packet every counter of
+ * every stream must be equal. A difference is reduced to a sequence in which every packet is needed, and printed.
  *
  *     test_send_truth [SEED [KIND]]    only that seed (and kind, from 0)
  */
@@ -26,7 +26,7 @@
 
 enum { SEEDS = 200, PACKETS = 4000, QPS = 3, STREAMS = 8, FIRST_QPN = 0x11, MTU = 1024 };
 
-/* What a QP sends, for the first opcode of each; RANDOM: any opcode that any service has. */
+/* The packets of a QP, with the first opcode of each kind; RANDOM: any opcode of any service. */
 enum kind { UC_WRITE, UC_WRITE_IMM, UC_SEND, RC_WRITE, RC_SEND, UD_SEND, READ_RESPONSE, ACK, CNP, RANDOM, KINDS };
 static const enum send_op ops[KINDS] = {
 	SEND_UC_WRITE, SEND_UC_WRITE_IMM, SEND_UC_SEND, SEND_RC_WRITE, SEND_RC_SEND, SEND_UD_SEND, SEND_READ_RESPONSE, SEND_ACK,
@@ -41,9 +41,9 @@ static const struct { uint8_t first, middle, last, only; } opcodes[KINDS] = {
 
 /* ---- both observers ---- */
 
-/* What this stream's packets were, as far as the engine's limits depend on it. */
+/* The stream's packets so far, as far as the engine's limits depend on them. */
 struct past {
-	uint64_t forgotten; /* position: what was missing before it may be forgotten */
+	uint64_t forgotten; /* position: missing PSNs before it may be forgotten */
 	uint64_t resyncs;
 };
 
@@ -78,7 +78,7 @@ static void run_free(struct run *r)
 	free(r);
 }
 
-/* The key of its stream, as truth has it, too. */
+/* The key of its stream, as in truth. */
 static uint32_t stream_key(const struct truth_packet *p)
 {
 	uint32_t op = roce_opcodes[p->opcode];
@@ -129,7 +129,8 @@ static uint64_t position(const struct truth_psn *s, uint32_t psn)
 }
 
 /*
- * The engine remembers 1024 PSNs and 20 ranges beyond (docs/rules.md): whether this packet recovers a PSN that it had to forget.
+ * The engine remembers 1024 PSNs and 20 ranges beyond (docs/rules.md). Whether this packet recovers a PSN that it had to
+ * forget.
  */
 static bool beyond_memory(const struct truth_psn *s, const struct truth_packet *p, struct past *past)
 {
@@ -179,7 +180,7 @@ struct sequence {
 	struct truth_packet packet[2 * PACKETS + 64];
 };
 
-/* How many packets until something differs, and what; 0: nothing does. */
+/* The number of packets until the first difference, and the difference; 0: none. */
 static uint32_t differs_after(const struct sequence *s, struct difference *d)
 {
 	struct run *r = run_new(s->kind);
@@ -192,7 +193,7 @@ static uint32_t differs_after(const struct sequence *s, struct difference *d)
 	return d->name ? i : 0;
 }
 
-/* Leaves out what is not needed for a difference. */
+/* Removes packets that the difference does not need. */
 static void reduce(struct sequence *s)
 {
 	struct sequence *try = malloc(sizeof(*try));
@@ -241,12 +242,12 @@ static bool happens(struct sequence *s, double p)
 }
 
 /*
- * How often what goes wrong. The engine remembers 1024 PSNs and 20 ranges beyond: where packets come later than that, less is
- * lost meanwhile than twenty ranges.
+ * The frequency of each mistake. The engine remembers 1024 PSNs and 20 ranges beyond: if packets are later than that, fewer
+ * than twenty ranges are lost meanwhile.
  */
 struct mistakes {
 	double drop, duplicate, reorder, corrupt, jump, grammar, flip;
-	uint32_t by; /* at most so much later */
+	uint32_t by; /* at most so many packets later */
 	bool all_bad;
 };
 
@@ -269,7 +270,7 @@ static struct mistakes any_mistakes(struct sequence *s)
 
 struct sender {
 	uint32_t psn, packets /* of a message */, at, dma_length;
-	uint32_t all; /* packets of all messages, or 0: at random */
+	uint32_t all; /* packets of every message, or 0: random */
 	uint64_t made;
 };
 
@@ -336,7 +337,7 @@ static void generate(struct sequence *s)
 	for (int i = 0; i < QPS; i++) {
 		sender[i].psn = below(s, 2) ? (1 << 24) - 1 - below(s, PACKETS / QPS) : below(s, 1 << 24);
 		sender[i].all = one_size;
-		sender[i].at = below(s, 3) ? 0 : 1; /* from its middle on */
+		sender[i].at = below(s, 3) ? 0 : 1; /* starting in its middle */
 		sender[i].packets = 1 + sender[i].at + below(s, 5);
 		sender[i].dma_length = sender[i].packets * MTU;
 	}
@@ -393,8 +394,8 @@ static void test_against_engine(void **state)
 /* ---- the rules of UC messages, by hand ---- */
 
 /*
- * A sequence in words: F first, M middle, L last, O only, each with its PSN; F0:3 tells the DMA length of three packets (a WRITE;
- * without it, a SEND).
+ * A sequence in words: F first, M middle, L last, O only, each with its PSN. F0:3 carries the DMA length of three packets (a
+ * WRITE; without it, a SEND).
  */
 static const struct { const char *packets; uint64_t messages, broken; } by_hand[] = {
 	{ "F0 M1 L2 O3", 2, 0 },
@@ -404,32 +405,32 @@ static const struct { const char *packets; uint64_t messages, broken; } by_hand[
 	{ "F0 F1 L2", 1, 1 },			     /* a missing Last */
 	{ "F0 L1 M2 L3 M4 L5 F6 L7", 2, 2 },	     /* a missing First, twice */
 	{ "F0 L1 M3 L4 F5 L6", 2, 1 },		     /* F2 lost */
-	{ "F0 L1 F6 L7", 2, 0 },		     /* a message that vanished whole */
+	{ "F0 L1 F6 L7", 2, 0 },		     /* a message lost as a whole */
 	{ "F0:4 M2 M6 L7", 0, 2 },		     /* M6 is beyond the length */
-	{ "F0 M2 M6 L7", 0, 1 },		     /* no length: the same message */
-	{ "F0 M2 L3 M6 L7", 0, 2 },		     /* but not behind its Last */
-	{ "F0:4 M6 M12 L13", 0, 2 },		     /* one that we know the length of, one that we do not */
+	{ "F0 M2 M6 L7", 0, 1 },		     /* without length: the same message */
+	{ "F0 M2 L3 M6 L7", 0, 2 },		     /* but not after its Last */
+	{ "F0:4 M6 M12 L13", 0, 2 },		     /* one message with a known length, one without */
 	{ "F0:4 M1 M2 M3 L4", 1, 0 },		     /* a wrong length breaks nothing */
 	{ "F0 F0 M1 L2", 1, 0 },		     /* the same First twice */
 	{ "F0 F0 F0 L1", 1, 0 },
-	{ "F0:3 F0:3 L5", 0, 2 },		     /* is the same message, of the same length */
+	{ "F0:3 F0:3 L5", 0, 2 },		     /* the same message, with the same length */
 	{ "F0 M1 M1 L2", 0, 1 },
-	{ "F0 M1 F0 L2", 0, 1 },		     /* the second F0 opens a message that was counted */
-	{ "F0 M1 F0 M1 L2", 1, 1 },		     /* which the receiver may complete */
+	{ "F0 M1 F0 L2", 0, 1 },		     /* the second F0 opens a message that was already counted */
+	{ "F0 M1 F0 M1 L2", 1, 1 },		     /* and that the receiver may complete */
 	{ "F0 M1 L2 L2 F3 L4", 2, 0 },
 	{ "F0 M1 L2 L2 M4 L5", 1, 1 },		     /* F3 lost */
 	{ "F0 M1 L2 F0 F3 L4", 2, 0 },
-	{ "F0 M1 L2 F0 M4 L5", 1, 1 },		     /* M4 cannot be of the message that F0 opened again */
+	{ "F0 M1 L2 F0 M4 L5", 1, 1 },		     /* M4 cannot belong to the message that F0 opened again */
 	{ "O0 O0 O1", 3, 0 },			     /* an Only twice is two messages */
 	{ "F2 M3 O0 L4", 1, 1 },		     /* an Only amid a message */
 	{ "F0 L1 F4 F2 L3 L5", 2, 1 },		     /* F2 and L3 late: complete, and F4 breaks for it */
 	{ "F0 L1 M3 F2 L4", 1, 1 },		     /* M3 before F2: once */
 	{ "F0 L1 F4 L5 F2 F6 L7", 3, 0 },	     /* F2 late and L3 lost: as when its PSNs were skipped */
 	{ "F0:9 F20 O21", 1, 2 },
-	{ "F3:7 M5 F0 M6 M11", 0, 2 },		     /* a late First changes nothing about the newest message's length */
-	{ "F0 L1 M3 F2:3 M3 M9", 1, 2 },	     /* unless it is its own */
+	{ "F3:7 M5 F0 M6 M11", 0, 2 },		     /* a late First does not change the newest message's length */
+	{ "F0 L1 M3 F2:3 M3 M9", 1, 2 },	     /* unless it is that message's First */
 	{ "F0 L1 M3 F2 M3 M9", 1, 1 },
-	{ "F16777214 M16777215 L0 F1 L2", 2, 0 },    /* around the circle */
+	{ "F16777214 M16777215 L0 F1 L2", 2, 0 },    /* wraps */
 	{ "F16777214:3 M16777215 M1 L2", 0, 2 },
 };
 
@@ -482,7 +483,7 @@ static void test_bounded(void **state)
 	for (p.psn = 1; p.psn < 3 * RANGES; p.psn += 2)
 		truth_observe(r->truth, s, &p);
 	assert_int_equal(s->psn.skipped, 3 * RANGES / 2 - 1);
-	assert_int_equal(s->psn.recovered, RANGES - 1); /* looking for one makes room, too */
+	assert_int_equal(s->psn.recovered, RANGES - 1); /* a lookup makes room, too */
 	for (p.dqpn = FIRST_QPN + QPS; p.dqpn < FIRST_QPN + QPS + STRAYS + 5; p.dqpn++)
 		truth_observe(r->truth, s, &p);
 	assert_int_equal(r->truth->count, QPS + STRAYS);
@@ -507,7 +508,7 @@ static int remove_directory(void **state)
 {
 	(void)state;
 	unlink(path);
-	assert_int_equal(rmdir(directory), 0); /* nothing else was left in it */
+	assert_int_equal(rmdir(directory), 0); /* no other file was left */
 	return 0;
 }
 
@@ -599,7 +600,7 @@ static void test_written(void **state)
 		write_and_check(kind, kind + 2);
 }
 
-/* A file that cannot become whole leaves the one that was there. */
+/* A file that cannot be completed leaves the old one in place. */
 static void test_not_written(void **state)
 {
 	struct rlimit unlimited, short_ = { 0 };
