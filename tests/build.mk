@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# A unit test lies in the folder of the room it tests, and links its archive and those below, with the sanitizers.
+# A unit test is in the folder of its room. It links the room's archive and those below, with the sanitizers.
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/test_*.c))
 unit_room   = $(or $(filter %/$(notdir $(patsubst %/,%,$(dir $1))),$(addprefix /,$(ROOMS))),/userspace/model)
-# These are compiled otherwise: several threads, and a million ICRCs.
+# These have other flags, because of several threads, and of a million ICRCs.
 RACED_TESTS := $(BUILD)/tests/unit/offline/test_analysis
 PLAIN_TESTS := $(BUILD)/tests/unit/doctor/test_icrc_random
 
@@ -22,10 +22,10 @@ $(UNIT_TESTS):
 	@mkdir -p $(@D)
 	$(Q)$(LINK) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
-# The rewritten packets' ICRCs against zlib's.
+# Compares the rewritten packets' ICRCs with zlib's.
 $(BUILD)/tests/unit/bench/test_rewrite: $(BUILD)/sanitized/bench/frame.o
 
-# The soak (tests/soak.test) for as long as one wants; `make test` has twenty seconds of it.
+# The soak (tests/soak.test) for any time; `make test` runs twenty seconds of it.
 SOAK_SECONDS ?= 3600
 .PHONY: soak
 soak: deps

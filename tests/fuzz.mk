@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# libFuzzer targets: everything they run is compiled once more by clang, with its sanitizers, into build/fuzzed/.
+# libFuzzer targets: clang compiles all their code once more, with its sanitizers, into build/fuzzed/.
 #
-# make fuzz        each target for FUZZ_SECONDS (120), as many at a time as there are CPUs;
+# make fuzz        runs each target for FUZZ_SECONDS (120), as many at a time as there are CPUs;
 #                  FUZZERS='parse stream' only those
 FUZZ_TARGETS := parse decap stream mask reader table capture doctor
 FUZZ_SECONDS ?= 120

@@ -10,7 +10,7 @@ endef
 $(eval $(call test_program,blast,blast,lib))
 $(eval $(call test_program,outlet_drive,outlet_drive,userspace/send))
 $(eval $(call test_program,ng_drive,ng_drive,pcap,sanitized/))
-# The reader of capture files: for what it reads, and for how fast it is.
+# The reader of capture files: one program checks its output, one its speed.
 $(eval $(call test_program,capture_dump,capture_dump,pcap,sanitized/))
 $(eval $(call test_program,capture_speed,capture_dump,pcap))
 # The kernel's programs, run by BPF_PROG_TEST_RUN or only loaded.
@@ -24,7 +24,7 @@ $(addprefix $(BUILD)/tests/support/,capture_replay.o verifier_cost.o): $(BUILD)/
 budget: $(BUILD)/tests/verifier_cost
 	@tests/budget.test
 
-# The XDP programs beside ours in tests/share.test, which xdp-loader loads.
+# The XDP programs that xdp-loader loads beside ours in tests/share.test.
 NEIGHBOUR := $(BUILD)/tests/support/neighbour.bpf.o
 all: $(NEIGHBOUR)
 $(NEIGHBOUR): tests/support/neighbour.bpf.c
