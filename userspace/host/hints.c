@@ -216,9 +216,8 @@ static void hint_macs(struct hints *h, const struct hint_facts *f)
 		add(h, "%zu stream%s addressed to this host's IP %s, but to MAC %02x:%02x:%02x:%02x:%02x:%02x, which is not "
 		    "its own (%s %s): the kernel drops the packets after XDP. Correct the sender's ARP entry", wrong_mac.count,
 		    wrong_mac.count == 1 ? " is" : "s are", address_text(destination(wrong_mac.stream)).text, m[0], m[1], m[2],
-		        m[3],
-		    m[4], m[5], wrong_mac.count == 1 ? "from" : "for example from",
-		        address_text(wrong_mac.stream->key.src).text);
+		    m[3], m[4], m[5], wrong_mac.count == 1 ? "from" : "for example from",
+		    address_text(wrong_mac.stream->key.src).text);
 	}
 	if (wrong_ip.count)
 		add(h, "%zu stream%s addressed to this host's MAC, but not to its IP (%s %s to %s): the kernel drops the "
