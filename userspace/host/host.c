@@ -225,27 +225,3 @@ size_t host_hints(const struct host *h, const char *const **lines)
 	*lines = h ? h->report.hints : NULL;
 	return h ? h->report.hint_count : 0;
 }
-
-/* ---- names ---- */
-
-static const char *name(const char *const *names, size_t count, size_t i)
-{
-	return i < count && names[i] ? names[i] : "?";
-}
-
-/* include/rdma/ib_verbs.h, enum ib_qp_type */
-const char *host_type_name(__u8 type)
-{
-	static const char *const names[] = { "SMI", "GSI", "RC", "UC", "UD", "RAW_IPV6", "RAW_ETHERTYPE", [8] = "RAW_PACKET",
-					     "XRC_INI", "XRC_TGT" };
-
-	return name(names, ROCE_ARRAY_SIZE(names), type);
-}
-
-/* enum ib_qp_state */
-const char *host_state_name(__u8 state)
-{
-	static const char *const names[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
-
-	return state == HOST_QP_GONE ? "GONE" : name(names, ROCE_ARRAY_SIZE(names), state);
-}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "userspace/host/host.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+static const char *name(const char *const *names, size_t count, size_t i)
+{
+	return i < count && names[i] ? names[i] : "?";
+}
+
+/* include/rdma/ib_verbs.h, enum ib_qp_type */
+const char *host_type_name(__u8 type)
+{
+	static const char *const names[] = { "SMI", "GSI", "RC", "UC", "UD", "RAW_IPV6", "RAW_ETHERTYPE", [8] = "RAW_PACKET",
+					     "XRC_INI", "XRC_TGT" };
+
+	return name(names, ARRAY_SIZE(names), type);
+}
+
+/* enum ib_qp_state */
+const char *host_state_name(__u8 state)
+{
+	static const char *const names[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
+
+	return state == HOST_QP_GONE ? "GONE" : name(names, ARRAY_SIZE(names), state);
+}
