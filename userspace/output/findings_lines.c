@@ -246,12 +246,4 @@ void findings_list_kinds(FILE *out)
 		finding_name(k, name);
 		list(&p, "", name, finding_rules[k].words);
 	}
-	for (int m = 0; m < MISTAKES; m++) {
-		char first[FINDING_KIND + 8];
-		size_t length = snprintf(first, sizeof(first), "icrc-%-21s ", mistake_words(m)->name);
-
-		for (size_t i = 0; i < length; i++)
-			first[i] = first[i] == '_' ? '-' : first[i];
-		paragraph(&p, first, 2, false, mistake_words(m)->words);
-	}
 }
