@@ -118,6 +118,7 @@ struct scratch {
 	__u32 tag;    /* VLAN tag that the frame has lost already, with bit 16 set; 0: none */
 	__u64 jiffies; /* when the clock was read last */
 	__u64 now;     /* ns, CLOCK_MONOTONIC, as it was then */
+	__u64 frames; /* that this CPU has counted, this one included; for programs that capture */
 	__u32 place;   /* 1 + that of the packet's stream, 0: it has none */
 	__u8 wanted;  /* its ICRC is to be verified */
 	__u8 icrc;    /* for functions apart from what has verified it: enum icrc_verdict */

@@ -76,11 +76,9 @@ static __always_inline bool capture_has_context(void)
 }
 
 /* Unique, because each CPU numbers the frames it sees. */
-static __always_inline __u64 capture_id(struct scratch *s)
+static __always_inline __u64 capture_id(const struct scratch *s)
 {
-	const struct roce_totals *t = scratch_totals(s);
-
-	return (t ? t->value[COUNTER_frames] : 0) << 12 | (bpf_get_smp_processor_id() & 0xfff);
+	return s->frames << 12 | (bpf_get_smp_processor_id() & 0xfff);
 }
 
 /* ---- bytes of the frame, from either hook ---- */
@@ -92,7 +90,7 @@ struct capture_hook {
 	struct __sk_buff *skb;
 };
 
-static __always_inline void capture_locate(const struct capture_hook *h, struct scratch *s, struct capture_origin *o)
+static __always_inline void capture_locate(const struct capture_hook *h, const struct scratch *s, struct capture_origin *o)
 {
 	o->time = bpf_ktime_get_ns();
 	o->id = capture_id(s);
@@ -149,7 +147,7 @@ static __always_inline __u32 capture_header(const struct capture_hook *h, const 
 /* Sends c->record and `captured` bytes behind it. */
 static __always_inline void capture_send(struct scratch *s, struct capture_cpu *c, __u32 captured)
 {
-	struct roce_totals *t = scratch_totals(s);
+	struct roce_totals *t;
 
 	roce_opaque(captured);
 	if (captured > FRAME_MAX)
@@ -160,6 +158,7 @@ static __always_inline void capture_send(struct scratch *s, struct capture_cpu *
 	if (!bpf_ringbuf_output(&taken, &c->record, sizeof(c->record) + captured, BPF_RB_NO_WAKEUP))
 		return;
 	__sync_fetch_and_add(&capture_lost, 1);
+	t = scratch_totals(s);
 	if (t)
 		t->value[COUNTER_events_lost]++;
 	c->interface[c->origin.ifindex % CAPTURE_INTERFACES].lost++;
