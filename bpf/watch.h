@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is done with a frame, by whichever hook it comes. Linear frames are read where they are: only their headers are
- * copied, to be masked. Others (fragments, outgoing frames) are copied whole.
+ * Processes a frame from any hook. Linear frames are read in place; only their headers are copied, to be masked. Other frames
+ * (fragments, outgoing frames) are copied completely.
  */
 #ifndef BPF_WATCH_H
 #define BPF_WATCH_H
@@ -15,18 +15,18 @@
 
 const volatile struct fold_tables fold_tables;
 
-/* Parts of the work, of which the benchmark leaves out some; constants, so that nothing is decided at run time. */
+/* Parts of the work. The benchmark leaves some out. Constants, so that nothing is decided at run time. */
 enum {
 	WATCH_STREAMS = 1 << 0,
 	WATCH_ICRC = 1 << 1,
 	WATCH_ALL = WATCH_STREAMS | WATCH_ICRC,
-	WATCH_OLD = 1 << 2, /* nothing that Linux 5.10 does not have */
-	WATCH_OUTWARD = 1 << 3, /* a UDP checksum may still be the hardware's to complete, a datagram its to cut: not judged */
-	WATCH_CAPTURE = 1 << 4, /* packets that are worth it are handed to user space; not with WATCH_OLD */
+	WATCH_OLD = 1 << 2, /* use only what Linux 5.10 has */
+	WATCH_OUTWARD = 1 << 3, /* outgoing: hardware may still complete UDP checksum and datagram: not judged */
+	WATCH_CAPTURE = 1 << 4, /* selected packets are sent to user space; not with WATCH_OLD */
 	WATCH_DECAP = 1 << 5, /* the frame may have been in a tunnel; only with PLACE_SCRATCH */
 };
 
-/* Where WATCH_CAPTURE is, bpf/capture.h is. */
+/* bpf/capture.h is included wherever WATCH_CAPTURE is set. */
 int capture_look(void);
 int capture_meet(void);
 int capture_tell(void);
@@ -36,10 +36,10 @@ int capture_inward_alone(struct xdp_md *ctx);
 int capture_outward(struct __sk_buff *skb);
 int capture_outward_alone(struct __sk_buff *skb);
 
-/* Where the frame is: known beforehand, or by `linear` of the scratch. */
+/* Where the frame lies: known at compile time, or by `linear` of the scratch. */
 enum watch_place { PLACE_LINEAR, PLACE_SCRATCH, PLACE_EITHER };
 
-/* Drawn, not counted off: packets and their acknowledgements alternate. */
+/* Random instead of every nth packet, because packets and their acknowledgements alternate. */
 static __always_inline bool watch_is_wanted(__u32 length)
 {
 	if (!settings.icrc_every || length > FRAME_MAX)
@@ -47,7 +47,7 @@ static __always_inline bool watch_is_wanted(__u32 length)
 	return settings.icrc_every == 1 || bpf_get_prandom_u32() % settings.icrc_every == 0;
 }
 
-/* What the lints need of the end of the packet and of all its bytes. source: the frame, not masked. */
+/* Fills in what the lints need of the whole packet. source: the frame, not masked. */
 static __always_inline void watch_whole(struct roce_packet *p, const struct fold_source *source, __u32 what)
 {
 	const __u8 *icrc;
@@ -91,7 +91,7 @@ static __always_inline __u32 watch_crc(struct xdp_md *ctx, struct scratch *s, en
 	struct fold_source here = { .frame = s->work.frame };
 	__u32 l3 = s->packet.l3_offset, end = icrc_end(&s->packet);
 
-	roce_opaque(tables); /* else the compiler takes the zeroes it sees for their value */
+	roce_opaque(tables); /* otherwise the compiler takes the initial zeroes for constants */
 	if (end >= FOLD_LEAST && !linear)
 		return fold_long(tables, &s->work, &here, end);
 	if (end >= FOLD_LEAST) {
@@ -108,7 +108,9 @@ static __always_inline __u32 watch_crc(struct xdp_md *ctx, struct scratch *s, en
 	return fold_short(tables, &s->work, l3, end);
 }
 
-/* Masks the headers for the ICRC, some time before it is computed: what was stored by bytes cannot be loaded by words at once. */
+/*
+ * Masks the headers for the ICRC, well before it is computed: bytes that were stored singly cannot be loaded as words at once.
+ */
 static __always_inline void watch_prepare(struct xdp_md *ctx, struct scratch *s, enum watch_place place, __u32 what)
 {
 	if (!s->wanted)
@@ -131,8 +133,8 @@ static __always_inline enum icrc_verdict watch_icrc(struct xdp_md *ctx, struct s
 }
 
 /*
- * ns, CLOCK_MONOTONIC, as it was at the first packet of this tick of the kernel. bpf_jiffies64() is a load; a clock that
- * is right to the nanosecond would cost a tenth of the budget.
+ * ns, CLOCK_MONOTONIC, at the first packet of this jiffy. bpf_jiffies64() is a load. A clock of nanosecond precision would cost
+ * a tenth of the budget.
  */
 static __always_inline __u64 watch_now(struct scratch *s)
 {
@@ -166,7 +168,7 @@ static __always_inline int watch_insert_by(bool old)
 	return 0;
 }
 
-/* A new stream. Global functions, which the verifier looks at once and not at each way that leads to them. */
+/* Creates the stream. Global, as are the functions below, so that the verifier checks it once and not on every path. */
 __noinline int watch_insert(void)
 {
 	return watch_insert_by(false);
@@ -178,8 +180,8 @@ __noinline int watch_insert_old(void)
 }
 
 /*
- * Finds the packet's stream before its ICRC is computed, and asks for its memory: where there are thousands of them, it has
- * come from a slower cache when the ICRC is ready.
+ * Finds the packet's stream before its ICRC is computed, and prefetches its memory: with thousands of streams, it arrives from
+ * a slower cache while the ICRC is computed.
  */
 static __always_inline void watch_find(struct scratch *s, bool old)
 {
@@ -207,7 +209,7 @@ static __always_inline void watch_find(struct scratch *s, bool old)
 	*(volatile __u64 *)&v->stream.counters.value[COUNTER_roce_packets];
 }
 
-/* What is to be known of the stream's pair before it observes the packet. */
+/* Looks up the stream's pair, if needed, before the stream observes the packet. */
 static __always_inline void watch_pair(struct scratch *s, const struct stream_value *v, bool old)
 {
 	s->told.valid = false;
@@ -221,7 +223,7 @@ static __always_inline void watch_pair(struct scratch *s, const struct stream_va
 		pairs_ask();
 }
 
-/* The same from outside watch_observe_old(), on whose stack there is no room for more calls. */
+/* watch_pair() for callers outside watch_observe_old(), whose stack has no room for more calls. */
 static __always_inline void watch_pair_old(struct scratch *s)
 {
 	__u32 place = s->place - 1;
@@ -230,8 +232,8 @@ static __always_inline void watch_pair_old(struct scratch *s)
 }
 
 /*
- * What the packet will be compared with. A new stream's place may have been another's, and a known one's packets may have been
- * counted by a program that takes none. The stream is guarded.
+ * Remembers the stream for the comparison after the packet. A new stream's place may have been another's, and another program
+ * may have counted a known stream's packets. Call under the stream's guard.
  */
 static __always_inline void watch_look(struct scratch *s, const struct stream_value *v, __u32 what)
 {
@@ -245,7 +247,7 @@ static __always_inline void watch_look(struct scratch *s, const struct stream_va
 		capture_look();
 }
 
-/* Packets that are worth it are taken. The stream is guarded. */
+/* Takes the packet if it is selected. Call under the stream's guard. */
 static __always_inline void watch_take(struct xdp_md *ctx, __u32 what)
 {
 	if (!(what & WATCH_CAPTURE) || !capture_tell())
@@ -256,7 +258,7 @@ static __always_inline void watch_take(struct xdp_md *ctx, __u32 what)
 		capture_inward(ctx);
 }
 
-/* The same of packets that have no stream. */
+/* Takes a packet without a stream. */
 static __always_inline void watch_take_alone(struct xdp_md *ctx, __u32 what)
 {
 	if (!(what & WATCH_CAPTURE))
@@ -303,7 +305,7 @@ static __always_inline void watch_stream(struct xdp_md *ctx, struct scratch *s, 
 	}
 }
 
-/* As watch_insert(): each way to the lock is one of its own to old verifiers, and they would walk the engine for each. */
+/* Global, as watch_insert(): old verifiers would walk the engine once for each path to the lock. */
 __noinline int watch_observe_old(void)
 {
 	struct scratch *s = watch_scratch();
@@ -314,8 +316,8 @@ __noinline int watch_observe_old(void)
 }
 
 /*
- * The frame that watch_begin() was told of, now in the scratch. ctx is not looked at where place is PLACE_SCRATCH, but for
- * WATCH_CAPTURE; with WATCH_OUTWARD it is an __sk_buff.
+ * Processes the frame in the scratch, for which watch_begin() was called. ctx: an __sk_buff with WATCH_OUTWARD; with
+ * PLACE_SCRATCH, used by WATCH_CAPTURE only.
  */
 static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum watch_place place, __u32 what)
 {
@@ -373,7 +375,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 	watch_observe_old();
 }
 
-/* The scratch of this CPU, for a frame of so many bytes. */
+/* Prepares this CPU's scratch for a frame of `length` bytes. */
 static __always_inline struct scratch *watch_begin(__u32 length, __u32 tag, __u32 what)
 {
 	struct scratch *s = watch_scratch();
@@ -386,13 +388,13 @@ static __always_inline struct scratch *watch_begin(__u32 length, __u32 tag, __u3
 	s->tag = tag;
 	s->wanted = what & WATCH_ICRC && watch_is_wanted(length);
 	if (what & WATCH_CAPTURE)
-		s->skipped = 0; /* a frame that came in with --decap may have left another */
+		s->skipped = 0; /* a frame with --decap may have set it */
 	return s;
 }
 
 /*
- * How many bytes of a frame that is not linear are copied. The verifier wants the bounds of the very register that is handed
- * to the helper (Linux 6.1 knows no lower bound from a comparison with 0).
+ * Number of bytes to copy of a frame that is not linear. The verifier needs both bounds on the register that is passed to the
+ * helper (Linux 6.1 derives no lower bound from a comparison with 0).
  */
 static __always_inline __u32 watch_copied(const struct scratch *s)
 {
@@ -409,7 +411,7 @@ static __always_inline __u32 watch_copied(const struct scratch *s)
 	}						\
 	can_; })
 
-/* The frame of a hook that hands out linear frames only. */
+/* Processes a frame of a hook that has linear frames only. */
 static __always_inline void watch_linear(struct xdp_md *ctx, __u32 what)
 {
 	struct scratch *s = watch_begin(scratch_linear(ctx), 0, what);
@@ -422,7 +424,7 @@ static __always_inline void watch_linear(struct xdp_md *ctx, __u32 what)
 	watch(ctx, s, PLACE_LINEAR, what);
 }
 
-/* The frame of a hook that may hand out fragments: those are copied, others read where they are. */
+/* Processes a frame of a hook that may have fragments. Those are copied, other frames are read in place. */
 static __always_inline void watch_fragmented(struct xdp_md *ctx, __u32 what)
 {
 	struct scratch *s = watch_begin(bpf_xdp_get_buff_len(ctx), 0, what);
@@ -441,7 +443,7 @@ static __always_inline void watch_fragmented(struct xdp_md *ctx, __u32 what)
 	watch(ctx, s, PLACE_EITHER, what);
 }
 
-/* The frame inside, if the one whose headers are in the scratch is a tunnel's. Global, as watch_insert(). */
+/* Looks for a tunnel in the scratch's headers: finds the frame inside. Global, as watch_insert(). */
 __noinline int watch_look_through(void)
 {
 	struct scratch *s = watch_scratch();
@@ -458,7 +460,7 @@ __noinline int watch_look_through(void)
 	return 0;
 }
 
-/* Frames that a switch mirrors: those in a tunnel stand for what is in it. All are copied. */
+/* Processes frames that a switch mirrors: a frame in a tunnel is replaced by the frame inside. All are copied. */
 static __always_inline void watch_mirrored(struct xdp_md *ctx, __u32 what)
 {
 	struct scratch *s = watch_begin(bpf_xdp_get_buff_len(ctx), 0, 0);
@@ -477,7 +479,7 @@ static __always_inline void watch_mirrored(struct xdp_md *ctx, __u32 what)
 	watch(ctx, s, PLACE_SCRATCH, what | WATCH_DECAP);
 }
 
-/* A frame by XDP. frags: the driver may hand out fragments; a constant. */
+/* Processes a frame from XDP. frags: the driver may have fragments; a constant. */
 static __always_inline void watch_xdp(struct xdp_md *ctx, bool frags, __u32 what)
 {
 	if (frags)
