@@ -86,6 +86,7 @@ static void load(struct way *w)
 		die("BPF", strerror(errno));
 	bpf_object__for_each_program(program, w->bpf->obj)
 		bpf_program__set_autoload(program, !strcmp(bpf_program__name(program), w->name));
+	bpf_map__set_max_entries(w->bpf->maps.totals, TOTALS_ENTRIES_FOR(libbpf_num_possible_cpus()));
 	w->bpf->rodata->settings.icrc_every = 1;
 	w->bpf->rodata->settings.ports = ports;
 	w->bpf->rodata->settings.max_streams = STREAMS;

@@ -243,6 +243,7 @@ static void go_way(struct way *w)
 		die("BPF", strerror(errno));
 	bpf_object__for_each_program(program, w->bpf->obj)
 		bpf_program__set_autoload(program, program == program_of(w));
+	bpf_map__set_max_entries(w->bpf->maps.totals, TOTALS_ENTRIES_FOR(libbpf_num_possible_cpus()));
 	w->bpf->rodata->settings.icrc_every = 1;
 	w->bpf->rodata->settings.ports = ports;
 	w->bpf->rodata->settings.max_streams = STREAMS;
