@@ -21,7 +21,7 @@ JOBS     := $(shell nproc)
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 # What is built without make deps before it needs these; the shell's 'No such file or directory' would not say what to do.
-ifeq ($(filter deps compare check test test-long soak fuzz clean uninstall,$(MAKECMDGOALS)),)
+ifeq ($(filter deps compare check test test-long bench soak fuzz clean uninstall,$(MAKECMDGOALS)),)
 MISSING := $(foreach tool,$(firstword $(CC)) $(firstword $(CLANG)) $(BPFTOOL) $(PKG),$(if $(shell command -v $(tool)),,$(tool)))
 $(if $(strip $(MISSING)),$(error not found: $(strip $(MISSING)). `make deps` installs what the build needs (once, as root)))
 endif
