@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/offline/fault_list.c"
-#include "userspace/model/snapshot.c"
+#include "userspace/offline/fault_list.h"
 
 #define FRAMES 5000
 

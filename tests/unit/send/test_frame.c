@@ -3,15 +3,14 @@
  * Whole frames of `rocescope send`. Each way of computing the ICRC is compared with CRCs made bit by bit from the words of
  * roce/icrc_mistake.def; the right way also with zlib, the engine and two packets with published ICRCs.
  */
-#include "userspace/send/frame.c"
-#include "userspace/send/icrc_way.c"
-
 #include <stdlib.h>
 #include <zlib.h>
 
 #include "roce/checksum.h"
 #include "tests/support/slice8.h"
 #include "tests/unit/cmocka_includes.h"
+#include "userspace/send/compose.h"
+#include "userspace/send/icrc_way.h"
 
 #define VALUE 0xdeadbeef
 #define ETHERNET 14
