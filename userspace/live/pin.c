@@ -276,13 +276,12 @@ bool pin_resume(struct pin *p, struct bpf_object *object, struct monitor_setting
 {
 	if (!p->resumed)
 		return true;
-	if (s->max_streams != p->state->max_streams) {
-		fprintf(stderr, "rocescope: --pin %s: begun with --max-streams %u: the same again, or begin anew after "
-			"`rocescope monitor --unpin %s`\n", p->name, p->state->max_streams, p->name);
-		return false;
-	}
+	p->resized = s->max_streams != p->state->max_streams;
 	s->hash_seed = p->state->hash_seed;
-	s->bucket_mask = p->state->bucket_mask;
+	if (!p->resized)
+		s->bucket_mask = p->state->bucket_mask;
+	p->max_streams = s->max_streams;
+	p->bucket_mask = s->bucket_mask;
 	return pin_resume_maps(p, object);
 }
 

@@ -68,6 +68,8 @@ struct pin {
 	unsigned int lost; /* what could not be carried over: bits, by the index in a table of pin_maps.c */
 	bool changed;	  /* some map replaces one of another layout */
 	bool resumed;	  /* an earlier agent's state was found */
+	bool resized;	  /* --max-streams differs from the state's */
+	__u32 max_streams, bucket_mask; /* of this run, for the state */
 	bool keep;	  /* stays at the end */
 };
 

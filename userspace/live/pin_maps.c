@@ -318,7 +318,7 @@ bool pin_resume_maps(struct pin *p, struct bpf_object *object)
 		return false;
 	p->layouts = read_layouts(p);
 	streams = fits_by_name(p, object, "streams");
-	table = fits_by_name(p, object, "buckets") && fits_by_name(p, object, "table_states") && (streams || kernel_has_loop());
+	table = !p->resized && fits_by_name(p, object, "buckets") && fits_by_name(p, object, "table_states") && (streams || kernel_has_loop());
 	p->carry.in_place = table;
 	p->carry.table = open_map(p, "table_states");
 	bpf_object__for_each_map(map, object) {
@@ -492,7 +492,10 @@ static void say_changed(const struct pin *p)
 
 	if (!out)
 		return;
-	fprintf(out, "rocescope: --pin %s: begun by another build, which stores it otherwise; kept: ", p->name);
+	if (p->resized)
+		fprintf(out, "rocescope: --pin %s: begun with --max-streams %u; kept: ", p->name, p->state->max_streams);
+	else
+		fprintf(out, "rocescope: --pin %s: begun by another build, which stores it otherwise; kept: ", p->name);
 	say_kept(out, p);
 	say_lost(out, p);
 	if (!fclose(out))
@@ -525,10 +528,13 @@ bool pin_commit(struct pin *p, const struct bpf_object *object)
 	good = pin_layouts(p, object) && rename_pending(p, object);
 	if (!good)
 		return false;
-	p->state->version = PIN_VERSION;
 	remove_unused(p, object);
 	if (carries || p->lost)
 		say_changed(p);
+	p->state->version = PIN_VERSION;
+	p->state->max_streams = p->max_streams;
+	p->state->bucket_mask = p->bucket_mask;
+	p->resized = false;
 	carry_free(&p->carry);
 	p->changed = false;
 	return true;
