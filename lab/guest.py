@@ -22,6 +22,10 @@ MASKED = ("/usr/lib/systemd/systemd-udevd", "/usr/bin/udevadm", "/usr/bin/system
 # while the kernel tests the timer, and it gives up ('8254 timer not connected to IO-APIC').
 KERNEL_OPTIONS = {"kvm": "", "tcg": "tsc=reliable mitigations=off no_timer_check"}
 
+# An emulated CPU copies by `rep movsb` one byte at a time. So the kernel must not believe that this is fast. Five levels of page
+# tables, and checks against the kernel's own mistakes, cost time as well.
+EMULATED_CPU = "max,erms=off,fsrm=off,smap=off,la57=off"
+
 # Frames are as on a real wire: checksums filled in, no segment above the MTU, in both directions.
 NO_OFFLOADS = ",".join(f"{name}=off" for name in (
     "csum", "gso", "guest_csum", "guest_tso4", "guest_tso6", "guest_ecn", "guest_ufo",
@@ -103,28 +107,37 @@ class Guest:
                    "--memory", config["memory"], "--cpus", str(config["cpus"]), "--cwd", "/",
                    "--force-9p", "--disable-microvm", "--verbose",
                    "--append", f"loglevel=4 {KERNEL_OPTIONS[config['accel']]}",
-                   f"--qemu-opts={shlex.join(self._devices())}"]
+                   f"--qemu-opts={shlex.join(self._cpu() + self._devices())}"]
         if config["accel"] == "tcg":
-            command.append("--disable-kvm")
+            command.append("--disable-kvm")     # its choice of a CPU comes before ours, and QEMU takes the last one
         start = f"{self._mounts()}; exec /usr/bin/python3 -S -s -E {shlex.quote(agent)}"
         return [*command, "--", start]
 
     def _mounts(self):
         """
-        Folders to mount again: virtme-ng covers some (such as /var/tmp) with empty ones. 9p without a cache does not
-        read ahead, and so fetches programs page by page.
+        Folders to mount again: virtme-ng covers some (such as /var/tmp) with empty ones. 9p without a cache asks the host at
+        every look at a path, and fetches programs page by page. So /usr, which does not change meanwhile, has a cache, and the
+        others read ahead. The guest's kernel modules, which virtme-ng put below /usr, stay there.
         """
         root, share = (shlex.quote(self._config[name]) for name in ("root", "share"))
         mount = "mount -t 9p -o trans=virtio,version=9p2000.L,msize=524288"
         return (f"[ -e {root}/lab/agent.py ] || {{ mkdir -p {root}; {mount},ro root {root}; }}; "
-                f"{mount},access=any share {share}; cd {root}; "
+                f"{mount},access=any share {share}; "
+                "mkdir -p /run/usr/read /run/usr/written/lib/modules /run/usr/work /run/modules; "
+                f"mount --rbind /usr/lib/modules /run/modules; {mount},ro,cache=loose usr /run/usr/read; "
+                "mount -t overlay -o lowerdir=/run/usr/read,upperdir=/run/usr/written,workdir=/run/usr/work usr /usr; "
+                f"mount --move /run/modules /usr/lib/modules; cd {root}; "
                 "for f in /sys/class/bdi/9p*/read_ahead_kb; do echo 1024 >$f; done")
+
+    def _cpu(self):
+        return ["-cpu", EMULATED_CPU] if self._config["accel"] == "tcg" else []
 
     def _devices(self):
         port, mtu = nic.port(self.end), self._config["mtu"]
         slot = nic.PCI.split(":")[2].split(".")[0]
-        folders = [argument for name, access in (("root", ",readonly=on"), ("share", "")) for argument in
-                   ("-fsdev", f"local,id={name},path={self._config[name]},security_model=none,multidevs=remap{access}",
+        paths = {"root": f"{self._config['root']},readonly=on", "share": self._config["share"], "usr": "/usr,readonly=on"}
+        folders = [argument for name, path in paths.items() for argument in
+                   ("-fsdev", f"local,id={name},path={path},security_model=none,multidevs=remap",
                     "-device", f"virtio-9p-pci,fsdev={name},mount_tag={name}")]
         return [*folders, "-device", "virtio-serial-pci,id=lab", "-chardev", f"socket,id=control,path={self.end}.port",
                 "-device", "virtserialport,bus=lab.0,chardev=control,name=lab.control",
