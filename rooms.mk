@@ -42,11 +42,12 @@ $(BUILD)/%.o: %.c | $(BUILD)/version.h
 $(BUILD)/raced/%.o: CFLAGS += -fsanitize=thread
 $(BUILD)/raced/%.o: %.c | $(BUILD)/version.h
 	$(compile)
+$(BUILD)/sanitized/%.o: OPTIMIZE := -O1
 # fuzzer-no-link: what the fuzzers are guided by; a unit test takes no notice of it
 $(BUILD)/sanitized/%.o: %.c | $(BUILD)/version.h $(BUILD)/sanitized/.libfuzzer
 	$(call say,CLANG,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) -O1 -g -fno-omit-frame-pointer $(WARNINGS) $(INCLUDES) -fsanitize=fuzzer-no-link $(SANITIZE) -MMD -MP -c -o $@ $<
+	$(Q)$(CLANG) $(OPTIMIZE) -g -fno-omit-frame-pointer $(WARNINGS) $(INCLUDES) -fsanitize=fuzzer-no-link $(SANITIZE) -MMD -MP -c -o $@ $<
 
 $(BUILD)/sanitized/.libfuzzer:
 	@mkdir -p $(@D)

@@ -6,6 +6,10 @@ unit_room   = $(or $(filter %/$(notdir $(patsubst %/,%,$(dir $1))),$(addprefix /
 RACED_TESTS := $(BUILD)/tests/unit/offline/test_analysis
 PLAIN_TESTS := $(BUILD)/tests/unit/doctor/test_icrc_random
 
+# These would be compiled longer than they run.
+SHORT_TESTS := doctor/test_icrc model/test_dialogue model/test_pair roce/test_decap roce/test_lint roce/test_stream
+$(SHORT_TESTS:%=$(BUILD)/sanitized/tests/unit/%.o): OPTIMIZE := -O0
+
 define unit_test
 $1: $(BUILD)/$2$(1:$(BUILD)/%=%).o $(call rooms,$2,$(patsubst /%,%,$(call unit_room,$1)))
 endef

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# libFuzzer targets: clang compiles all their code once more, with its sanitizers, into build/fuzzed/.
+# libFuzzer targets, of the archives with sanitizers.
 #
 # make fuzz        runs each target for FUZZ_SECONDS (120), as many at a time as there are CPUs;
 #                  FUZZERS='parse stream' only those
