@@ -4,12 +4,11 @@ Two guests for a test, and the wire between them:
 
     with Tap() as t, guests(t) as lab:
 
-A test that is run alone gets its own lab. Under tests/run the tests take turns with one lab, or with two if two tests run at a
-time, because booting takes longer than most tests. These labs end with tests/run, however it ends.
+A test that is run alone gets its own lab. Under tests/run the tests take turns with one lab, because booting takes longer than
+many tests. It ends with tests/run, however that ends.
 """
 import contextlib
 import fcntl
-import itertools
 import json
 import os
 import re
@@ -38,8 +37,8 @@ def guests(t):
         with Lab(progress=t.note) as lab:
             yield lab
         return
-    with _turn() as (number, file):
-        lab, state = _take(t, f"tests-{runner}-{number}", int(runner), file)
+    with _turn() as file:
+        lab, state = _take(t, f"tests-{runner}", int(runner), file)
         try:
             yield lab
             tidy = not t.failed and _is_tidy(t, lab, state)
@@ -54,16 +53,11 @@ def guests(t):
 
 @contextlib.contextmanager
 def _turn():
-    """The first number that no other test uses, and its file, in which the last test described the lab that it gave back."""
+    """The file in which the last test described the lab that it gave back. One test at a time has it."""
     os.makedirs(FOLDER, exist_ok=True)
-    for number in itertools.count():
-        with open(os.path.join(FOLDER, f"turn-{number}"), "a+", encoding="ascii") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            yield number, file
-            return
+    with open(os.path.join(FOLDER, "turn"), "a+", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
 
 
 def _take(t, name, runner, file):
