@@ -12,6 +12,7 @@ Written from the InfiniBand specification and docs/rules.md, slowly and obviousl
     oracle.lints(path)      {key: {lint: packets}}, those that a packet shows by itself
 """
 import collections
+import functools
 import ipaddress
 import struct
 import sys
@@ -55,6 +56,11 @@ def read_pcap(path):
             if len(data) < captured:
                 return
             yield seconds * 10**9 + fraction * scale, wire, data
+
+
+@functools.lru_cache
+def _address(octets):
+    return str(ipaddress.ip_address(octets))
 
 
 def _ipv6_extensions(frame, at, protocol):
@@ -132,7 +138,7 @@ def _transport(frame, wire_len, l3, l4, sport, bth, end, src, dst, vlan):
     known = opcode in EXTENSION
     connected = known and service in ("RC", "RD", "XRC")
     p = {
-        "src": str(ipaddress.ip_address(src)), "dst": str(ipaddress.ip_address(dst)), "vlan": vlan, "sport": sport,
+        "src": _address(src), "dst": _address(dst), "vlan": vlan, "sport": sport,
         "opcode": opcode, "service": service, "known": known, "pkey": pkey, "dqpn": dqpn, "psn": psn, "pad": pad,
         "l3": l3, "l4": l4, "end": end, "payload": end - 4 - pad - (bth + 12 + extension),
         "response": opcode == 0x81 or (connected and low in _RESPONSES),

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 
 from . import oracle, schema
-from .project import ROCESCOPE
+from .project import LONG, ROCESCOPE
 from .send_judge import Plan
 from .tap import Tap
 
@@ -19,13 +19,14 @@ V6 = {"src": "fd00:9::1", "dst": "fd00:9::2"}
 
 
 class Run:
-    def __init__(self, path, truth, stdout, stderr):
+    def __init__(self, path, truth, stdout, stderr, validate):
         self.path, self.stdout, self.stderr = path, stdout, stderr
         packets = list(oracle.read_pcap(path))
         self.frames, self.times = [f for _, _, f in packets], [ns - START for ns, _, _ in packets]
         with open(truth) as f:
             self.truth = json.load(f)
-        schema.validate("truth", self.truth)
+        if validate:
+            schema.validate("truth", self.truth)
 
 
 def listed_faults():
@@ -55,7 +56,7 @@ class Sender:
         ran = subprocess.run(command, capture_output=True, text=True, timeout=60)
         if ran.returncode:
             raise RuntimeError(f"{' '.join(command[1:])}: status {ran.returncode}: {ran.stderr}")
-        run = Run(name + ".pcap", name + ".truth", ran.stdout, ran.stderr)
+        run = Run(name + ".pcap", name + ".truth", ran.stdout, ran.stderr, LONG or self.count % 8 == 1)   # it takes longer than the run
         if remember:
             self.runs.append((words, run))
         return run
