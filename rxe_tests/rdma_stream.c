@@ -55,9 +55,9 @@ static const struct option_entry recv_entries[] = {
 	{ 0 },
 };
 
-static const struct option_entry told_entries[] = {
+static const struct option_entry manual_entries[] = {
 	{ "peer-address", "IP", "address of the sender",
-	  OPTION_ADDRESS(struct rdma_options, peer_gid), OPTION_GIVEN(struct rdma_options, told) },
+	  OPTION_ADDRESS(struct rdma_options, peer_gid), OPTION_GIVEN(struct rdma_options, manual) },
 	{ "peer-psn", "N", "PSN of the first packet to each QP", NUMBER(peer_psn, 0, 0xffffff), .usual = "0" },
 	{ "peer-qpn", "N", "the sender's first QPN, where acknowledgements go; the next ones count up",
 	  NUMBER(peer_qpn, 1, 0xffffff), .usual = "1" },
@@ -71,7 +71,7 @@ static const struct option_table tables[] = {
 	{ NULL, entries, 0 },
 	{ "send", send_entries, 0 },
 	{ "recv", recv_entries, 0 },
-	{ "recv from a sender without a control connection (rc, uc)", told_entries, 0 },
+	{ "recv from a sender without a control connection (rc, uc)", manual_entries, 0 },
 	{ 0 },
 };
 static const struct command command = {
@@ -88,11 +88,11 @@ const char *rdma_service_name(enum ibv_qp_type type)
 	return type == IBV_QPT_UD ? "ud" : type == IBV_QPT_UC ? "uc" : "rc";
 }
 
-static void check_told(void)
+static void check_manual(void)
 {
-	if (!options.told && (options.tell || options.dump || options.peer_psn || options.peer_qpn != 1))
+	if (!options.manual && (options.tell || options.dump || options.peer_psn || options.peer_qpn != 1))
 		usage_error("--peer-psn, --peer-qpn, --tell and --dump want --peer-address");
-	if (!options.told)
+	if (!options.manual)
 		return;
 	if (options.common.send)
 		usage_error("send: --peer-address is for recv");
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 {
 	if (stream_parse(&command, &options, &options.common, argc, argv) < argc)
 		usage_error("nothing may follow --");
-	check_told();
+	check_manual();
 	if (options.common.send && !options.control)
 		usage_error("send: --control HOST is missing");
 	if (options.common.send && !options.service)
@@ -116,5 +116,5 @@ int main(int argc, char **argv)
 	stop_on_signals();
 	if (options.common.send)
 		return rdma_send(&options);
-	return options.told ? rdma_receive_told(&options) : rdma_receive(&options);
+	return options.manual ? rdma_receive_manual(&options) : rdma_receive(&options);
 }

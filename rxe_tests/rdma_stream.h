@@ -28,7 +28,7 @@ struct rdma_options {
 	bool poll;			/* spin on the completion queue instead of sleeping for its events */
 
 	/* recv, for a sender without a control connection */
-	bool told;
+	bool manual;			/* --peer-address: both ends get the parameters by hand */
 	union ibv_gid peer_gid;		/* of --peer-address; IPv4 as ::ffff:a.b.c.d, also by default */
 	uint32_t peer_psn;		/* first PSN that the sender sends to each QP */
 	uint32_t peer_qpn;		/* of the first QP; counts up */
@@ -114,6 +114,6 @@ json_t *control_receive(FILE *control);			/* NULL: the peer has closed it */
 /* Both run to the end, print the JSON object and return the exit status. */
 int rdma_send(const struct rdma_options *o);
 int rdma_receive(const struct rdma_options *o);
-int rdma_receive_told(const struct rdma_options *o);
+int rdma_receive_manual(const struct rdma_options *o);
 
 #endif

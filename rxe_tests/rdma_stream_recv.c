@@ -113,7 +113,7 @@ static void take_totals(struct rdma_receiver *u)
 	json_decref(message);
 }
 
-static bool control_says_something(const struct rdma_receiver *u)
+static bool control_readable(const struct rdma_receiver *u)
 {
 	struct pollfd p = { .fd = fileno(u->control), .events = POLLIN };
 
@@ -165,7 +165,7 @@ static void receive_all(struct rdma_receiver *u)
 	while (!u->error && !receiver_over(u->r, now_ns())) {
 		if (u->control_open)
 			u->r->last_any_ns = now_ns();
-		if (!take_completions(u) && control_says_something(u))
+		if (!take_completions(u) && control_readable(u))
 			take_totals(u);
 		report_progress(now_ns(), u->r->packets, u->r->bytes);
 	}

@@ -18,24 +18,24 @@
 #define NAP_NS		(20 * NSEC_PER_MSEC)	/* how often to check for the end of the run */
 #define SETTLE_NS	(100 * NSEC_PER_MSEC)	/* before the counters are read: acknowledgements leave after completions */
 
-struct told_qp {
+struct manual_qp {
 	uint64_t completions;
 	const char *error;	/* status of its first failed completion: it receives nothing any more */
 };
 
-struct told {
+struct manual_receiver {
 	const struct rdma_options *o;
 	struct rdma_device d;
 	struct rdma_end self, peer;
 	unsigned int slots;
 	uint64_t region;	/* bytes of one region */
-	struct told_qp *qp;
+	struct manual_qp *qp;
 	struct receiver *r;
 	uint64_t completions, packets;
 	const char *error;
 };
 
-static void post_receive(struct told *u, uint64_t wr_id)
+static void post_receive(struct manual_receiver *u, uint64_t wr_id)
 {
 	uint64_t flow = wr_id / u->o->depth, place = wr_id % u->o->depth % u->slots;
 	struct ibv_sge sge = {
@@ -47,7 +47,7 @@ static void post_receive(struct told *u, uint64_t wr_id)
 		u->error = "the QP takes no more receives";
 }
 
-static void make_buffers(struct told *u)
+static void make_buffers(struct manual_receiver *u)
 {
 	u->slots = rdma_write_slots(u->self.size);
 	if (u->slots > u->o->depth)
@@ -63,7 +63,7 @@ static void make_buffers(struct told *u)
 }
 
 /* Moves the QPs to RTR, which is enough for a responder: the PSNs are those of incoming packets. */
-static void prepare(struct told *u)
+static void prepare(struct manual_receiver *u)
 {
 	u->self.service = u->o->service;
 	u->self.size = u->o->common.size;
@@ -82,7 +82,7 @@ static void prepare(struct told *u)
 	rdma_connect(&u->d, &u->self, &u->peer, false);
 }
 
-static void tell(const struct told *u)
+static void write_parameters(const struct manual_receiver *u)
 {
 	FILE *file = strcmp(u->o->tell, "-") ? fopen(u->o->tell, "w") : stdout;
 	json_t *what = rdma_end_json(&u->self);
@@ -96,7 +96,7 @@ static void tell(const struct told *u)
 }
 
 /* A message's number is its immediate data. Without immediate data it is the number of messages before it. */
-static void take_message(struct told *u, unsigned int flow, const struct ibv_wc *wc, uint64_t now)
+static void take_message(struct manual_receiver *u, unsigned int flow, const struct ibv_wc *wc, uint64_t now)
 {
 	struct stream_packet p = { .flow = flow, .packets_in_message = 1, .bytes = wc->byte_len };
 
@@ -108,7 +108,7 @@ static void take_message(struct told *u, unsigned int flow, const struct ibv_wc 
 	u->packets += wc->byte_len ? (wc->byte_len + u->self.path_mtu - 1) / u->self.path_mtu : 1;
 }
 
-static void take_completions(struct told *u)
+static void take_completions(struct manual_receiver *u)
 {
 	struct ibv_wc wc[RDMA_CQ_BATCH];
 	int n = rdma_completions(&u->d, wc, NAP_NS, -1);
@@ -129,7 +129,7 @@ static void take_completions(struct told *u)
 	}
 }
 
-static bool over(struct told *u, uint64_t now)
+static bool over(struct manual_receiver *u, uint64_t now)
 {
 	if (u->o->common.messages && u->completions >= u->o->common.messages)
 		return now - u->r->last_any_ns >= SETTLE_NS;
@@ -137,7 +137,7 @@ static bool over(struct told *u, uint64_t now)
 }
 
 /* A broken QP does not end the run: the others continue. */
-static void receive_all(struct told *u)
+static void receive_all(struct manual_receiver *u)
 {
 	receiver_ready(u->r);
 	while (!u->error && !over(u, now_ns())) {
@@ -146,7 +146,7 @@ static void receive_all(struct told *u)
 	}
 }
 
-static bool dump(const struct told *u)
+static bool dump(const struct manual_receiver *u)
 {
 	size_t regions = 2 * u->self.flows;
 	FILE *file = fopen(u->o->dump, "w");
@@ -160,7 +160,7 @@ static bool dump(const struct told *u)
 }
 
 /* What each QP received, and the error that broke it. */
-static json_t *qps_json(struct told *u)
+static json_t *qps_json(struct manual_receiver *u)
 {
 	json_t *qps = json_array();
 
@@ -173,9 +173,9 @@ static json_t *qps_json(struct told *u)
 	return qps;
 }
 
-int rdma_receive_told(const struct rdma_options *o)
+int rdma_receive_manual(const struct rdma_options *o)
 {
-	struct told u = { .o = o };
+	struct manual_receiver u = { .o = o };
 	struct stream_report report = { .transport = rdma_service_name(o->service) };
 	json_t *counters;
 	bool dumped;
@@ -184,7 +184,7 @@ int rdma_receive_told(const struct rdma_options *o)
 	u.r = receiver_new(&o->common);
 	prepare(&u);
 	counters = rdma_counters(&u.d);
-	tell(&u);
+	write_parameters(&u);
 	receive_all(&u);
 	receiver_report(u.r, &report);
 	report.flows = u.self.flows;
