@@ -110,7 +110,7 @@ struct scratch {
 	/* not on the stack, where the verifier would follow each possible value */
 	struct roce_packet packet;
 	struct roce_key key;
-	struct roce_told told;
+	struct roce_peer_info peer_info;
 	struct table_cpu table;
 	__u32 cpu;    /* 1 + the CPU's number, 0: not read yet */
 	__u32 length; /* of the frame, on the wire */

@@ -367,7 +367,7 @@ __noinline int capture_events(__u32 kinds)
 	r = bpf_map_lookup_elem(&recents, &place);
 	if (!v || !r)
 		return 0;
-	if (!roce_tell(&v->stream, &r->before, &s->packet, kinds, &c->event))
+	if (!roce_find_events(&v->stream, &r->before, &s->packet, kinds, &c->event))
 		c->event = (struct roce_event){ .expected = s->expected, .seen = s->packet.number };
 	return 0;
 }
@@ -376,7 +376,7 @@ __noinline int capture_events(__u32 kinds)
  * Compares the stream now with the stream at the last event. For a packet without fault that is one comparison: no counter has
  * changed. Returns whether the packet needs more work.
  */
-__noinline int capture_tell(void)
+__noinline int capture_compare(void)
 {
 	struct scratch *s = capture_scratch();
 	struct capture_cpu *c = capture_own();

@@ -129,7 +129,7 @@ __noinline int pairs_ask(void)
 	place = table_find(&key, s->now >> TICK_SHIFT) - 1;
 	peer = bpf_map_lookup_elem(&streams, &place);
 	if (peer && table_same_key(&peer->key, &key))
-		roce_ask(&v->stream, &peer->stream, &s->packet, &s->told);
+		roce_ask(&v->stream, &peer->stream, &s->packet, &s->peer_info);
 	return 0;
 }
 

@@ -29,7 +29,7 @@ enum {
 /* bpf/capture.h is included wherever WATCH_CAPTURE is set. */
 int capture_look(void);
 int capture_meet(void);
-int capture_tell(void);
+int capture_compare(void);
 int capture_touch(__u32 place);
 int capture_inward(struct xdp_md *ctx);
 int capture_inward_alone(struct xdp_md *ctx);
@@ -212,7 +212,7 @@ static __always_inline void watch_find(struct scratch *s, bool old)
 /* Looks up the stream's pair, if needed, before the stream observes the packet. */
 static __always_inline void watch_pair(struct scratch *s, const struct stream_value *v, bool old)
 {
-	s->told.valid = false;
+	s->peer_info.valid = false;
 	if (v && roce_wants_pair(&v->stream, &s->packet, pairs_generation)) {
 		if (old)
 			pairs_find_old();
@@ -250,7 +250,7 @@ static __always_inline void watch_look(struct scratch *s, const struct stream_va
 /* Takes the packet if it is selected. Call under the stream's guard. */
 static __always_inline void watch_take(struct xdp_md *ctx, __u32 what)
 {
-	if (!(what & WATCH_CAPTURE) || !capture_tell())
+	if (!(what & WATCH_CAPTURE) || !capture_compare())
 		return;
 	if (what & WATCH_OUTWARD)
 		capture_outward((struct __sk_buff *)ctx);
@@ -293,7 +293,7 @@ static __always_inline void watch_stream(struct xdp_md *ctx, struct scratch *s, 
 	if (v && guard_take(v, &g)) {
 		if (table_same_key(&v->key, &s->key)) {
 			watch_look(s, v, what);
-			roce_observe(&v->stream, &s->packet, icrc, s->now, &s->told);
+			roce_observe(&v->stream, &s->packet, icrc, s->now, &s->peer_info);
 			watch_take(ctx, what);
 			observed = true;
 		}

@@ -81,9 +81,9 @@ roce_inline void roce_look(const struct roce_stream *s, struct roce_before *b)
 #endif
 
 /*
- * A checksum of the counters that roce_tell() compares. While it stays equal and trust has not begun, no event has occurred, so
- * a caller that keeps it need not look before each packet. Counters only rise, and by little. Lints are added in pairs, which
- * halves the work.
+ * A checksum of the counters that roce_find_events() compares. While it stays equal and trust has not begun, no event has
+ * occurred, so a caller that keeps it need not look before each packet. Counters only rise, and by little. Lints are added in
+ * pairs, which halves the work.
  */
 roce_inline __u64 roce_shown(const struct roce_stream *s)
 {
@@ -145,8 +145,8 @@ roce_inline __u32 event_since(const struct roce_stream *s, const struct roce_bef
  * Call after roce_observe(), still under the guard. kinds: from roce_packet_events(). Returns whether there is any event; if
  * not, only e->kinds is set.
  */
-roce_inline bool roce_tell(const struct roce_stream *s, const struct roce_before *b, const struct roce_packet *p,
-			   __u32 kinds, struct roce_event *e)
+roce_inline bool roce_find_events(const struct roce_stream *s, const struct roce_before *b, const struct roce_packet *p,
+				  __u32 kinds, struct roce_event *e)
 {
 	__u64 moved = 0, keep;
 	__u32 lints = 0;

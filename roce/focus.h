@@ -189,7 +189,7 @@ roce_inline void focus_address(struct roce_focus *f, const struct roce_packet *p
 	f->rkey = p->rkey;
 }
 
-/* Takes one packet of the stream in focus. kinds: its events (roce_tell()). now: ns, by a precise clock. */
+/* Takes one packet of the stream in focus. kinds: its events (roce_find_events()). now: ns, by a precise clock. */
 roce_inline void roce_focus_on(struct roce_focus *f, const struct roce_packet *p, __u32 kinds, __u64 now)
 {
 	if (kinds & ROCE_EVENT(icrc_bad))

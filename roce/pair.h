@@ -123,7 +123,7 @@ roce_inline __s64 asked_less(__s64 a, __s64 b)
 }
 
 /* What the peer tells about one packet. */
-struct roce_told {
+struct roce_peer_info {
 	__u64 from;	  /* the PSN expected at that time; if it has changed, only the path MTU is valid */
 	__u64 begin, end; /* PSNs left out before this response, counted from `from`, ... */
 	__u64 skipped;	  /* ... of which this many were requested; the others were acknowledged */
@@ -136,7 +136,7 @@ struct roce_told {
  * Looks up a response d > 0 ahead of the expected PSN `from`. next: the requester's next PSN. path_mtu: 256 .. 4096 if valid.
  */
 roce_inline void asked_look(const struct roce_asked *a, __u64 next, __u32 path_mtu, __u32 from, __s64 d,
-			    struct roce_told *told)
+			    struct roce_peer_info *info)
 {
 	__u32 shift = asked_shift(path_mtu);
 	__s64 first = d, last = 0, skipped = 0, wanted = 0;
@@ -156,10 +156,10 @@ roce_inline void asked_look(const struct roce_asked *a, __u64 next, __u32 path_m
 		first += (begin - first) & some & asked_less(begin, first);
 		last += (end - last) & some & asked_less(last, end);
 	}
-	told->wanted = wanted & 1;
-	told->skipped = skipped;
-	told->begin = first;
-	told->end = last + ((d - last) & asked_less(skipped, 1));
+	info->wanted = wanted & 1;
+	info->skipped = skipped;
+	info->begin = first;
+	info->end = last + ((d - last) & asked_less(skipped, 1));
 }
 
 #endif

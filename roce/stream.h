@@ -279,7 +279,7 @@ roce_inline __u32 stream_span(const struct roce_stream *s, const struct roce_pac
  * a response is ahead means nothing. Returns the packet's place; psn_forward() may have to follow.
  */
 roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce_packet *p, __s64 d, bool begins,
-					const struct roce_told *told)
+					const struct roce_peer_info *info)
 {
 	bool reliable = p->service == SERVICE_RC || p->service == SERVICE_XRC || p->service == SERVICE_RD;
 	__u64 number = s->psn.next + d, own = 0, skipped = 0, found = 0;
@@ -296,14 +296,14 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 		v[COUNTER_psn_recovered] += found;
 		place = found ? PSN_RECOVERED : reliable || d >= -PSN_WINDOW ? PSN_DUPLICATE : PSN_RESYNC;
 		v[COUNTER_psn_duplicates] += place == PSN_DUPLICATE;
-	} else if (d > 0 && p->op & OP_RESPONSE && told && told->valid && told->from == s->psn.next &&
-		   (begins || told->wanted)) {
+	} else if (d > 0 && p->op & OP_RESPONSE && info && info->valid && info->from == s->psn.next &&
+		   (begins || info->wanted)) {
 		/* acknowledged PSNs between them count as unseen too, which is harmless */
-		own = told->begin;
-		skipped = told->end - own;
-		span += d - told->end;
-		v[COUNTER_psn_gaps] += told->skipped > 0;
-		v[COUNTER_psn_skipped] += told->skipped;
+		own = info->begin;
+		skipped = info->end - own;
+		span += d - info->end;
+		v[COUNTER_psn_gaps] += info->skipped > 0;
+		v[COUNTER_psn_skipped] += info->skipped;
 	} else if (begins && p->op & OP_RESPONSE) {
 		own = d;
 	} else if (d - own <= PSN_GAP_MAX) {
@@ -341,7 +341,7 @@ roce_inline __u64 stream_begin(const struct roce_stream *requests, const struct 
 }
 
 /* Takes a packet with a place in the sequence: all but acknowledgements, CNPs and unknown opcodes. */
-roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet *p, const struct roce_told *told)
+roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
 {
 	bool begins = p->op & OP_FIRST || !s->met;
 	enum psn_place place;
@@ -356,7 +356,7 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
 		if (!(p->op & OP_RESPONSE))
 			psn_start(&s->psn, stream_begin(s, p));
 		else
-			psn_start(&s->psn, told && told->valid ? told->from : p->number);
+			psn_start(&s->psn, info && info->valid ? info->from : p->number);
 		/* if the beginning of the sequence was seen, a headless message is broken */
 		s->message.met = s->pair.from && s->pair.first_psn != PAIR_NO_PSN &&
 				 psn_distance(s->pair.first_psn, s->psn.next & PSN_MASK) == 0;
@@ -365,12 +365,12 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
 		s->run = p->run;
 		psn_start(&s->psn, p->number);
 	}
-	if (!s->path_mtu && told && told->valid)
-		s->path_mtu = told->path_mtu;
+	if (!s->path_mtu && info && info->valid)
+		s->path_mtu = info->path_mtu;
 	d = p->kind == ROCE_UDP ? (__s64)(p->number - s->psn.next)
 				: psn_distance(s->psn.next & PSN_MASK, p->number);
 	number = s->psn.next + d;
-	place = stream_place(s, p, d, begins, told);
+	place = stream_place(s, p, d, begins, info);
 	if (roce_is_answered(p) && place != PSN_DUPLICATE)
 		asked_add(&s->asked, p, number);
 	late = place == PSN_RECOVERED || place == PSN_DUPLICATE;
@@ -486,25 +486,25 @@ roce_inline void roce_peer_key(const struct roce_stream *s, const struct roce_pa
  * and needs no guard. This stream needs none either: if another CPU moves it forward meanwhile, it ignores the answer.
  */
 roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream *peer, const struct roce_packet *p,
-			  struct roce_told *told)
+			  struct roce_peer_info *info)
 {
 	__s64 d;
 
-	told->path_mtu = peer->path_mtu;
-	told->from = s->met && s->trusted ? s->psn.next : stream_begin(peer, p);
-	d = psn_distance(told->from & PSN_MASK, p->number);
+	info->path_mtu = peer->path_mtu;
+	info->from = s->met && s->trusted ? s->psn.next : stream_begin(peer, p);
+	d = psn_distance(info->from & PSN_MASK, p->number);
 	if (p->op & OP_RESPONSE && d > 0)
-		asked_look(&peer->asked, peer->psn.next, s->path_mtu ?: peer->path_mtu ?: 4096, told->from & PSN_MASK, d,
-			   told);
-	told->valid = true;
+		asked_look(&peer->asked, peer->psn.next, s->path_mtu ?: peer->path_mtu ?: 4096, info->from & PSN_MASK, d,
+			   info);
+	info->valid = true;
 }
 
 /*
  * Takes one packet (kind ROCE_PACKET or ROCE_UDP) of this stream. s: all zero before the first packet. icrc: the ICRC's
- * verdict. now: ns, any clock. told: from roce_ask() for this packet, or NULL. The caller guards the stream against other CPUs.
+ * verdict. now: ns, any clock. info: from roce_ask() for this packet, or NULL. The caller guards the stream against other CPUs.
  */
 roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
-			      const struct roce_told *told)
+			      const struct roce_peer_info *info)
 {
 	const __u64 *v = s->counters.value;
 
@@ -545,7 +545,7 @@ roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p
 		return;
 	s->last_psn = p->number;
 	if (!(p->op & OP_ACK))
-		stream_sequence(s, p, told);
+		stream_sequence(s, p, info);
 }
 
 /* Whether counters of scope STREAM enter the totals. Not those of phantoms, nor where the PSN is not checked. */

@@ -167,7 +167,7 @@ static void user_run(struct way *w, const struct judged *j, bool untracked)
 	struct roce_packet judged = j->packet, *p = &judged;
 	enum icrc_verdict icrc = j->icrc;
 	struct roce_stream *stream;
-	struct roce_told told;
+	struct roce_peer_info info;
 	struct roce_key key;
 
 	p->udp_checksum_wrong &= !w->outward;
@@ -182,8 +182,8 @@ static void user_run(struct way *w, const struct judged *j, bool untracked)
 	stream = table_find(&w->table, &key);
 	if (stream) {
 		pairs_find(&w->pairs, stream, p);
-		told = table_ask(&w->table, stream, p);
-		roce_observe(stream, p, icrc, 1, &told);
+		info = table_ask(&w->table, stream, p);
+		roce_observe(stream, p, icrc, 1, &info);
 		if (w->dialogues && icrc != ICRC_BAD)
 			user_dialogue(w, stream, p);
 	} else if (untracked) {

@@ -15,9 +15,10 @@ static __attribute__((noinline, unused)) void engine_parse(const __u8 *window, _
 }
 
 static __attribute__((noinline, unused)) void engine_observe(struct roce_stream *s, const struct roce_packet *p,
-							     enum icrc_verdict icrc, __u64 now, const struct roce_told *told)
+							     enum icrc_verdict icrc, __u64 now,
+							     const struct roce_peer_info *info)
 {
-	roce_observe(s, p, icrc, now, told);
+	roce_observe(s, p, icrc, now, info);
 }
 
 #endif

@@ -131,14 +131,14 @@ static void observe(struct observer *o, struct roce_stream *s, const struct obse
 {
 	const struct roce_packet *p = &look->packet;
 	struct roce_before before;
-	struct roce_told told;
+	struct roce_peer_info info;
 
 	pairs_find(pairs_of(o), s, p);
-	told = table_ask(table_of_peer(o, s, p), s, p);
+	info = table_ask(table_of_peer(o, s, p), s, p);
 	roce_look(s, &before);
 	event->expected = before.expected;
-	roce_observe(s, p, look->icrc, o->now, &told);
-	roce_tell(s, &before, p, event->kinds, event);
+	roce_observe(s, p, look->icrc, o->now, &info);
+	roce_find_events(s, &before, p, event->kinds, event);
 }
 
 const struct roce_stream *observer_follow(struct observer *o, const struct observer_frame *frame,

@@ -88,19 +88,19 @@ static const struct roce_stream *table_look(const struct table *t, const struct 
 	return slot && *slot ? &t->streams[*slot - 1].stream : NULL;
 }
 
-struct roce_told table_ask(const struct table *t, const struct roce_stream *s, const struct roce_packet *p)
+struct roce_peer_info table_ask(const struct table *t, const struct roce_stream *s, const struct roce_packet *p)
 {
-	struct roce_told told = { .valid = false };
+	struct roce_peer_info info = { .valid = false };
 	const struct roce_stream *peer;
 	struct roce_key key;
 
 	if (!roce_wants_peer(s, p))
-		return told;
+		return info;
 	roce_peer_key(s, p, &key);
 	peer = table_look(t, &key);
 	if (peer)
-		roce_ask(s, peer, p, &told);
-	return told;
+		roce_ask(s, peer, p, &info);
+	return info;
 }
 
 struct snapshot_stream *table_take(struct table *t, size_t *count)

@@ -39,7 +39,7 @@ struct roce_stream *table_find_hashed(struct table *t, const struct roce_key *ke
 /*
  * Asks the peer stream about this packet, which s is about to observe. `valid` is false if there is nothing to ask, or no peer.
  */
-struct roce_told table_ask(const struct table *t, const struct roce_stream *s, const struct roce_packet *p);
+struct roce_peer_info table_ask(const struct table *t, const struct roce_stream *s, const struct roce_packet *p);
 
 /* Passes the streams to the caller, who frees them with free(). The table is empty afterwards. */
 struct snapshot_stream *table_take(struct table *t, size_t *count);

@@ -347,28 +347,28 @@ static void first_message(void **state)
 /* Netlink may report the peer at any time: the sequence continues. Only another source of the pair reports a new connection. */
 static void netlink(void **state)
 {
-	struct roce_pair told = { .from = PAIR_NETLINK, .peer_qpn = 18, .path_mtu = 2048, .first_psn = PAIR_NO_PSN };
+	struct roce_pair known = { .from = PAIR_NETLINK, .peer_qpn = 18, .path_mtu = 2048, .first_psn = PAIR_NO_PSN };
 	struct roce_pair cm = { .from = PAIR_CM, .connection = 1, .peer_qpn = 18, .first_psn = 100, .path_mtu = 1024 };
 	struct roce_stream s = { 0 };
 
 	(void)state;
 	observe(&s, packet(RC_ONLY, 100));
 	s.path_mtu = 0;
-	roce_adopt(&s, &told, 1);
+	roce_adopt(&s, &known, 1);
 	assert_int_equal(s.pair.from, PAIR_NETLINK);
 	assert_int_equal(s.pair_generation, 1);
 	assert_int_equal(s.path_mtu, 2048);
 	observe(&s, packet(RC_ONLY, 102));
 	assert_int_equal(COUNT(&s, psn_skipped), 1);
-	told.peer_qpn = 19;
-	roce_adopt(&s, &told, 2);
+	known.peer_qpn = 19;
+	roce_adopt(&s, &known, 2);
 	assert_int_equal(s.pair.peer_qpn, 19);
 	roce_adopt(&s, &cm, 3);
 	assert_int_equal(s.pair.from, PAIR_CM);
 	assert_false(s.met);
-	told.peer_qpn = 18;
+	known.peer_qpn = 18;
 	observe(&s, packet(RC_ONLY, 101));
-	roce_adopt(&s, &told, 4);
+	roce_adopt(&s, &known, 4);
 	assert_int_equal(s.pair.from, PAIR_CM); /* a source with more information is kept */
 	assert_int_equal(s.pair.first_psn, 100);
 	assert_int_equal(s.path_mtu, 1024);
@@ -384,20 +384,20 @@ struct exchange {
 
 static void ask(struct exchange *x, struct roce_packet p)
 {
-	struct roce_told told = { .valid = false };
+	struct roce_peer_info info = { .valid = false };
 
 	if (roce_wants_peer(&x->request, &p))
-		roce_ask(&x->request, &x->response, &p, &told);
-	engine_observe(&x->request, &p, ICRC_GOOD, 0, &told);
+		roce_ask(&x->request, &x->response, &p, &info);
+	engine_observe(&x->request, &p, ICRC_GOOD, 0, &info);
 }
 
 static void answer_packet(struct exchange *x, struct roce_packet p)
 {
-	struct roce_told told = { .valid = false };
+	struct roce_peer_info info = { .valid = false };
 
 	if (roce_wants_peer(&x->response, &p))
-		roce_ask(&x->response, &x->request, &p, &told);
-	engine_observe(&x->response, &p, ICRC_GOOD, 0, &told);
+		roce_ask(&x->response, &x->request, &p, &info);
+	engine_observe(&x->response, &p, ICRC_GOOD, 0, &info);
 }
 
 static void answer(struct exchange *x, __u8 opcode, __u32 psn)
