@@ -10,13 +10,13 @@
 #include "userspace/doctor/icrc_sender.h"
 
 /* Takes mistakes and constant bits by the number of packets that agree. If equal: mistakes first. */
-static bool tell_agreed(struct icrc_sender *s)
+static bool report_agreed(struct icrc_sender *s)
 {
 	static _Thread_local __u32 votes[EXPLANATIONS_MOST];
 	struct icrc_flip_group group;
-	bool told = true;
+	bool reported = true;
 
-	for (int round = 0; told && round < ICRC_ROUNDS; round++) {
+	for (int round = 0; reported && round < ICRC_ROUNDS; round++) {
 		__u32 best, least;
 
 		icrc_count_votes(s, false, votes);
@@ -26,13 +26,13 @@ static bool tell_agreed(struct icrc_sender *s)
 		least = group.score > 0 ? group.votes : FINDING_PACKETS;
 		if (votes[best] >= least && votes[best] >= FINDING_PACKETS &&
 		    icrc_chance(s, explanations()->count, 1, votes[best]) < CHANCE_OF_ALL)
-			told = icrc_tell_mistake(s, best, votes[best]);
+			reported = icrc_report_mistake(s, best, votes[best]);
 		else if (group.score > 0)
-			told = icrc_tell_group(s, &group);
+			reported = icrc_report_flip_group(s, &group);
 		else
 			break;
 	}
-	return told;
+	return reported;
 }
 
 struct unexplained {
@@ -47,8 +47,8 @@ struct unexplained {
 
 static bool conclude_sender(struct icrc_sender *s)
 {
-	return tell_agreed(s) && icrc_tell_constants(s, FINDING_PACKETS) && icrc_tell_rare_mistakes(s) && icrc_tell_constants(s, 1) &&
-	       icrc_tell_single_flips(s);
+	return report_agreed(s) && icrc_report_constants(s, FINDING_PACKETS) && icrc_report_rare_mistakes(s) &&
+	       icrc_report_constants(s, 1) && icrc_report_single_flips(s);
 }
 
 static int by_found(const void *a, const void *b)
@@ -94,7 +94,7 @@ static void add_unexplained(struct unexplained *u, const struct icrc_sender *s, 
 {
 	if (s->good > s->bad || !s->open || 2 * s->open < count_different(s))
 		return;
-	u->some |= s->told > 0;
+	u->some |= s->reported > 0;
 	u->good |= s->good > 0;
 	for (__u32 i = 0; i < s->count; i++) {
 		const struct icrc_studied *p = s->samples[i].packet;
@@ -111,7 +111,7 @@ static void add_unexplained(struct unexplained *u, const struct icrc_sender *s, 
 	u->streams += streams;
 }
 
-static bool tell_unexplained(const struct unexplained *u, struct findings *to)
+static bool report_unexplained(const struct unexplained *u, struct findings *to)
 {
 	struct finding *f;
 
@@ -151,7 +151,7 @@ static bool conclude_studies(struct icrc_study **studies, size_t count, size_t o
 			     __u32 *round, struct unexplained *u)
 {
 	struct icrc_sender s = { .to = to, .round = round, .others = others };
-	bool told;
+	bool reported;
 
 	s.samples = malloc(count * ICRC_STUDIED * sizeof(*s.samples));
 	if (!s.samples)
@@ -165,10 +165,10 @@ static bool conclude_studies(struct icrc_study **studies, size_t count, size_t o
 	mark_again(&s);
 	s.open = icrc_count_open(&s);
 	s.mean_bits = mean_bits(&s);
-	told = conclude_sender(&s);
+	reported = conclude_sender(&s);
 	add_unexplained(u, &s, count);
 	free(s.samples);
-	return told;
+	return reported;
 }
 
 static bool is_same_sender(const struct icrc_study *a, const struct icrc_study *b)
@@ -182,9 +182,9 @@ bool icrc_study_conclude(struct icrc_study *const *studies, size_t count, struct
 	struct unexplained u = {};
 	__u32 round = 0;
 	size_t many = 0, senders = 0;
-	bool told = bad;
+	bool reported = bad;
 
-	for (size_t i = 0; told && i < count; i++) {
+	for (size_t i = 0; reported && i < count; i++) {
 		studies[i]->counted = 0;
 		if (studies[i]->bad)
 			bad[many++] = studies[i];
@@ -193,11 +193,11 @@ bool icrc_study_conclude(struct icrc_study *const *studies, size_t count, struct
 		qsort(bad, many, sizeof(*bad), by_source);
 	for (size_t i = 0; i < many; i++)
 		senders += !i || !is_same_sender(bad[i], bad[i - 1]);
-	for (size_t from = 0, to; told && from < many; from = to) {
+	for (size_t from = 0, to; reported && from < many; from = to) {
 		for (to = from; to < many && is_same_sender(bad[to], bad[from]); to++)
 			;
-		told = conclude_studies(bad + from, to - from, senders, f, &round, &u);
+		reported = conclude_studies(bad + from, to - from, senders, f, &round, &u);
 	}
 	free(bad);
-	return told && tell_unexplained(&u, f);
+	return reported && report_unexplained(&u, f);
 }

@@ -179,7 +179,7 @@ static void append_flip(char text[FINDING_TEXT], const struct flip *f, bool offs
 
 static const char asks_bits[] = "IBTA 7.8.1: the CRC is that of the bytes that are sent";
 
-bool icrc_tell_group(struct icrc_sender *s, const struct icrc_flip_group *g)
+bool icrc_report_flip_group(struct icrc_sender *s, const struct icrc_flip_group *g)
 {
 	struct finding *f;
 
@@ -190,7 +190,7 @@ bool icrc_tell_group(struct icrc_sender *s, const struct icrc_flip_group *g)
 		for (__u32 k = 0; !m->done && m->packet->detail && k < m->packet->detail->flips.count; k++)
 			m->chosen |= flip_key(&m->packet->detail->flips.list[k], g->agreement, g->width) == g->key;
 	}
-	f = icrc_tell(s, true, g->width ? WEIGHT_LANE : WEIGHT_BIT);
+	f = icrc_add_finding(s, true, g->width ? WEIGHT_LANE : WEIGHT_BIT);
 	if (!f)
 		return false;
 	snprintf(f->kind, sizeof(f->kind), g->width ? "icrc-lane" : "icrc-bit-flip");
@@ -226,7 +226,7 @@ static __u32 find_longest(const struct icrc_sender *s)
 	return span;
 }
 
-bool icrc_tell_single_flips(struct icrc_sender *s)
+bool icrc_report_single_flips(struct icrc_sender *s)
 {
 	const struct icrc_studied *first = NULL;
 	__u32 count = 0, longest = find_longest(s);
@@ -247,7 +247,7 @@ bool icrc_tell_single_flips(struct icrc_sender *s)
 	}
 	if (!count)
 		return true;
-	f = icrc_tell(s, count >= FINDING_PACKETS, WEIGHT_FLIP);
+	f = icrc_add_finding(s, count >= FINDING_PACKETS, WEIGHT_FLIP);
 	if (!f)
 		return false;
 	snprintf(f->kind, sizeof(f->kind), burst ? "icrc-burst" : "icrc-bit-flip");

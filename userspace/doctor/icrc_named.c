@@ -83,7 +83,7 @@ static void append_same(struct finding *f, const struct icrc_sender *s, __u32 be
 		icrc_append(f->text, " and %u more", same - SAME_NAMED);
 }
 
-bool icrc_tell_mistake(struct icrc_sender *s, __u32 best, __u32 all)
+bool icrc_report_mistake(struct icrc_sender *s, __u32 best, __u32 all)
 {
 	const struct explanation *x = &explanations()->list[best];
 	const struct mistake_words *a = mistake_words(x->first);
@@ -92,7 +92,7 @@ bool icrc_tell_mistake(struct icrc_sender *s, __u32 best, __u32 all)
 
 	for (__u32 i = 0; i < s->count; i++)
 		s->samples[i].chosen = !s->samples[i].done && fits(s->samples[i].packet, best);
-	f = icrc_tell(s, all >= FINDING_PACKETS, WEIGHT_MISTAKE);
+	f = icrc_add_finding(s, all >= FINDING_PACKETS, WEIGHT_MISTAKE);
 	if (!f)
 		return false;
 	snprintf(f->kind, sizeof(f->kind), "icrc-");
@@ -110,7 +110,7 @@ static bool is_one_bit(const struct icrc_studied *p)
 	return p->detail && p->detail->flips.count && p->detail->flips.list[0].span == 1;
 }
 
-bool icrc_tell_rare_mistakes(struct icrc_sender *s)
+bool icrc_report_rare_mistakes(struct icrc_sender *s)
 {
 	static _Thread_local __u32 votes[EXPLANATIONS_MOST], flips[EXPLANATIONS_MOST];
 
@@ -128,7 +128,7 @@ bool icrc_tell_rare_mistakes(struct icrc_sender *s)
 		best = icrc_find_best(votes);
 		if (!votes[best] || icrc_chance(s, explanations()->count, 1, votes[best]) > CHANCE_OF_ALL)
 			return true;
-		if (!icrc_tell_mistake(s, best, votes[best]))
+		if (!icrc_report_mistake(s, best, votes[best]))
 			return false;
 	}
 	return true;
@@ -162,11 +162,11 @@ static bool is_usual_constant(__u32 v)
 	return v == (v & 0xff) * 0x01010101u || v == 0xdeadbeef || v == 0xefbeadde;
 }
 
-bool icrc_tell_constants(struct icrc_sender *s, __u32 least)
+bool icrc_report_constants(struct icrc_sender *s, __u32 least)
 {
-	__u32 different, told = 0;
+	__u32 different, reported = 0;
 
-	for (__u32 i = 0, next; i < s->count && told < ICRC_ROUNDS; i = next) {
+	for (__u32 i = 0, next; i < s->count && reported < ICRC_ROUNDS; i = next) {
 		__u32 value = s->samples[i].packet->found;
 		struct finding *f;
 
@@ -174,10 +174,10 @@ bool icrc_tell_constants(struct icrc_sender *s, __u32 least)
 		if (different < least || (different < FINDING_PACKETS && !is_usual_constant(value)))
 			continue;
 		choose(s, i, next);
-		f = icrc_tell(s, different >= FINDING_PACKETS, WEIGHT_MISTAKE);
+		f = icrc_add_finding(s, different >= FINDING_PACKETS, WEIGHT_MISTAKE);
 		if (!f)
 			return false;
-		told++;
+		reported++;
 		snprintf(f->kind, sizeof(f->kind), "icrc-constant");
 		icrc_append(f->text, "the ICRC field holds always the same: %02x %02x %02x %02x", value & 0xff, value >> 8 & 0xff,
 		       value >> 16 & 0xff, value >> 24);

@@ -46,7 +46,7 @@ __u32 icrc_count_open(const struct icrc_sender *s)
 	return count;
 }
 
-struct finding *icrc_tell(struct icrc_sender *s, bool certain, int weight)
+struct finding *icrc_add_finding(struct icrc_sender *s, bool certain, int weight)
 {
 	struct finding *f = findings_add(s->to);
 	__u64 first = ~0ull;
@@ -70,7 +70,7 @@ struct finding *icrc_tell(struct icrc_sender *s, bool certain, int weight)
 			f->stream = m->study->stream;
 		first = m->packet->number < first ? m->packet->number : first;
 	}
-	s->told++;
+	s->reported++;
 	s->open = icrc_count_open(s);
 	return f;
 }

@@ -30,7 +30,7 @@ struct icrc_sender {
 	__u32 count;
 	__u64 bad, good; /* packets of its streams with a bad and with a good ICRC */
 	size_t others;	 /* number of senders, with this one */
-	__u32 told;	 /* findings and candidates so far */
+	__u32 reported;	 /* findings and candidates so far */
 	__u32 open;	 /* samples without an explanation; identical ones count once */
 	double mean_bits; /* of a packet */
 	struct findings *to;
@@ -44,7 +44,7 @@ void icrc_append(char text[FINDING_TEXT], const char *format, ...) __attribute__
 void icrc_print(char to[48], __u32 icrc);
 
 /* Adds a finding from the chosen samples. The caller fills in its kind, text and fix. NULL: no memory. */
-struct finding *icrc_tell(struct icrc_sender *s, bool certain, int weight);
+struct finding *icrc_add_finding(struct icrc_sender *s, bool certain, int weight);
 
 /* "; 12 of 16 bad packets that were looked into (of 4000); other packets of these streams have a right ICRC" */
 void icrc_append_share(struct finding *f, const struct icrc_sender *s);
@@ -67,13 +67,13 @@ void icrc_count_votes(const struct icrc_sender *s, bool chosen, __u32 votes[EXPL
 __u32 icrc_find_best(const __u32 votes[EXPLANATIONS_MOST]);
 
 /* all: its votes. */
-bool icrc_tell_mistake(struct icrc_sender *s, __u32 best, __u32 all);
+bool icrc_report_mistake(struct icrc_sender *s, __u32 best, __u32 all);
 
 /* Explanations of few packets. Pairs of mistakes are left out where one flipped bit is an explanation too. */
-bool icrc_tell_rare_mistakes(struct icrc_sender *s);
+bool icrc_report_rare_mistakes(struct icrc_sender *s);
 
 /* One ICRC in at least `least` packets that should have different ones. Samples must be sorted by the ICRC found. */
-bool icrc_tell_constants(struct icrc_sender *s, __u32 least);
+bool icrc_report_constants(struct icrc_sender *s, __u32 least);
 
 /* ---- flipped bits: userspace/doctor/icrc_flipped.c; false: no memory ---- */
 
@@ -93,9 +93,9 @@ struct icrc_flip_group {
 /* The group with the most evidence; if equal, the first one, which has the widest bus. score 0: no group. */
 bool icrc_find_best_group(const struct icrc_sender *s, struct icrc_flip_group *best);
 
-bool icrc_tell_group(struct icrc_sender *s, const struct icrc_flip_group *g);
+bool icrc_report_flip_group(struct icrc_sender *s, const struct icrc_flip_group *g);
 
 /* Flipped bits at random places. */
-bool icrc_tell_single_flips(struct icrc_sender *s);
+bool icrc_report_single_flips(struct icrc_sender *s);
 
 #endif

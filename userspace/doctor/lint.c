@@ -10,8 +10,8 @@
  * The finding of each lint: one of the same name here, or a finding of other rules, which know more. If a lint is missing in
  * the list, this does not compile.
  */
-#define HERE(lint) TOLD_##lint = KIND_lint_##lint
-#define ELSEWHERE(lint) TOLD_##lint = FINDING_KINDS
+#define HERE(lint) LINT_KIND_##lint = KIND_lint_##lint
+#define ELSEWHERE(lint) LINT_KIND_##lint = FINDING_KINDS
 
 enum {
 	HERE(ip_checksum),
@@ -37,8 +37,8 @@ enum {
 	ELSEWHERE(icrc_all_bad),
 };
 
-static const enum finding_kind told[ROCE_LINTS] = {
-#define LINT(name, test, words) [LINT_##name] = (enum finding_kind)TOLD_##name,
+static const enum finding_kind lint_kinds[ROCE_LINTS] = {
+#define LINT(name, test, words) [LINT_##name] = (enum finding_kind)LINT_KIND_##name,
 #include "roce/lint.def"
 #undef LINT
 };
@@ -173,9 +173,9 @@ void lint_study_take(struct lint_study *l, struct signs *signs, const struct doc
 		lints &= ~(1u << LINT_payload_not_path_mtu | 1u << LINT_payload_beyond_mtu | 1u << LINT_payload_mixed);
 	}
 	for (enum roce_lint i = 0; lints && i < ROCE_LINTS; i++) {
-		if (!(lints >> i & 1) || told[i] == FINDING_KINDS)
+		if (!(lints >> i & 1) || lint_kinds[i] == FINDING_KINDS)
 			continue;
-		e = signs_add(signs, told[i], doctor->number);
+		e = signs_add(signs, lint_kinds[i], doctor->number);
 		if (e)
 			show(e, i, l, doctor);
 	}

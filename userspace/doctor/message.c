@@ -292,7 +292,7 @@ static bool say_length(const struct dma_study *d, struct sign *sign, enum dma_cl
 	return true;
 }
 
-static void tell_mistakes(const struct message_study *m, struct signs *signs, enum dma_class class)
+static void report_mistakes(const struct message_study *m, struct signs *signs, enum dma_class class)
 {
 	const struct dma_study *d = &m->dma[class];
 	enum finding_kind kind = dma_kind(m, class);
@@ -338,10 +338,10 @@ void message_study_conclude(const struct message_study *m, struct signs *signs, 
 {
 	take_back_extended(m, signs);
 	if (all_bad && m->mistakes && m->dma[DMA_ABSENT].count == m->mistakes) {
-		tell_mistakes(m, signs, DMA_ABSENT);
+		report_mistakes(m, signs, DMA_ABSENT);
 		return;
 	}
 	for (enum dma_class class = 0; class < DMA_ABSENT; class++)
 		if (m->dma[class].count)
-			tell_mistakes(m, signs, class);
+			report_mistakes(m, signs, class);
 }

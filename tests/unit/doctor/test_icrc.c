@@ -215,7 +215,7 @@ static const char *kind_of(const char *first, const char *second)
  * The finding must list the mistake that was made as equivalent to the one it names. Exceptions: in a pair one mistake makes no
  * difference, so that the other is named or listed; or there are more equivalents than the finding lists.
  */
-static bool is_told(const struct finding *f, char names[2][48], const char *first, const char *second)
+static bool is_reported(const struct finding *f, char names[2][48], const char *first, const char *second)
 {
 	const char *same = strstr(f->text, "the same here as");
 	const char *kind = kind_of(first, second) + strlen("icrc-");
@@ -261,10 +261,10 @@ static bool check_explanation(const struct traffic *t, const struct explanation 
 			print_error("%s: %s+%s is not %s\n", t->name, first, second, f.list[0].kind);
 		assert_true(is_same(&c, names));
 		named = !strcmp(f.list[0].kind, kind_of(first, second));
-		if (!named && !is_told(&f.list[0], names, first, second))
+		if (!named && !is_reported(&f.list[0], names, first, second))
 			print_error("%s: %s+%s is not said to be the same as %s: %s\n", t->name, first, second, f.list[0].kind,
 				    f.list[0].text);
-		assert_true(named || is_told(&f.list[0], names, first, second));
+		assert_true(named || is_reported(&f.list[0], names, first, second));
 	}
 	findings_free(&f);
 	free_studies(s, QPS);
