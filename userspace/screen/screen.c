@@ -36,11 +36,11 @@ static void draw(struct screen *s, const struct screen_source *source)
 	refresh();
 }
 
-static void take_what_is_said(struct screen *s)
+static void take_message(struct screen *s)
 {
 	char line[TEXT];
 
-	if (terminal_said(line, sizeof(line)))
+	if (terminal_message(line, sizeof(line)))
 		format_safe(s->message, sizeof(s->message), line);
 }
 
@@ -86,7 +86,7 @@ void screen_show(struct screen *s, const struct screen_source *source)
 		.filter = s->filter,
 	};
 
-	take_what_is_said(s);
+	take_message(s);
 	if (!rows_update(&s->live.rows, &rows))
 		snprintf(s->message, sizeof(s->message), "no memory for %zu streams", source->now->stream_count);
 	s->begun = true;

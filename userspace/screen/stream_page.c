@@ -12,7 +12,7 @@
 #define BAR 24 /* columns of the longest bar in a histogram */
 
 /* What the page is made of. */
-struct telling {
+struct stream_page {
 	struct lines *l;
 	const struct snapshot_stream *s;
 	const struct roce_stream *since; /* with the counters since the base */
@@ -21,7 +21,7 @@ struct telling {
 	__u64 time; /* ns since 1970 */
 };
 
-#define tell(t, label, ...) lines_add((t)->l, STYLE_PLAIN, label, __VA_ARGS__)
+#define add_line(p, label, ...) lines_add((p)->l, STYLE_PLAIN, label, __VA_ARGS__)
 
 /* ---- who it is ---- */
 
@@ -37,10 +37,10 @@ static const char *from_words(__u32 from)
 	}
 }
 
-static void tell_title(const struct telling *t)
+static void add_title(const struct stream_page *p)
 {
-	const struct roce_key *key = &t->s->key;
-	const struct roce_stream *s = &t->s->stream;
+	const struct roce_key *key = &p->s->key;
+	const struct roce_stream *s = &p->s->stream;
 	const __u8 *dst = key->kind == KEY_DATAGRAM ? s->dst : key->dst;
 	char number[CELL], peer[CELL] = "";
 
@@ -52,69 +52,70 @@ static void tell_title(const struct telling *t)
 		snprintf(number, CELL, "QPN %u (0x%x)", key->qpn, key->qpn);
 	if (s->pair.from)
 		snprintf(peer, CELL, ", from QPN %u (%s)", s->pair.peer_qpn, from_words(s->pair.from));
-	lines_add(t->l, STYLE_TITLE, NULL, "%s > %s  %s%s  %s %s", address_text(key->src).text, address_text(dst).text, number, peer,
-		  roce_service_name(s->service), key->side == SIDE_RESPONSE ? "answers" : "requests");
+	lines_add(p->l, STYLE_TITLE, NULL, "%s > %s  %s%s  %s %s", address_text(key->src).text, address_text(dst).text, number,
+		  peer, roce_service_name(s->service), key->side == SIDE_RESPONSE ? "answers" : "requests");
 	if (!s->trusted)
-		lines_add(t->l, STYLE_FAULT, NULL, "No packet had a right ICRC: the stream may not exist, and "
+		lines_add(p->l, STYLE_FAULT, NULL, "No packet had a right ICRC: the stream may not exist, and "
 			  "the totals of PSNs and messages leave it out.");
 	if (snapshot_is_estimate(s))
-		lines_add(t->l, STYLE_HINT, NULL, "Nobody checks the PSN of UD: its PSN figures are estimates, "
+		lines_add(p->l, STYLE_HINT, NULL, "Nobody checks the PSN of UD: its PSN figures are estimates, "
 			  "and the totals leave them out.");
-	lines_raw(t->l, STYLE_PLAIN, "");
+	lines_raw(p->l, STYLE_PLAIN, "");
 }
 
-static void tell_owner(const struct telling *t, const struct opened *o)
+static void add_owner(const struct stream_page *p, const struct opened *o)
 {
 	const struct host_qp *qp = &o->qp;
 	char psn[CELL] = "";
 
 	if (!o->has_owner) {
-		if (t->row && t->row->owner[0])
-			tell(t, "owner", "%s", t->row->owner);
+		if (p->row && p->row->owner[0])
+			add_line(p, "owner", "%s", p->row->owner);
 		return;
 	}
 	if (o->owner.qp) {
 		if (qp->rq_psn != HOST_NO_PSN)
 			snprintf(psn, CELL, ", expects PSN 0x%06x", qp->rq_psn);
-		tell(t, "owner", "%s%s process %u: QP %u of %s port %u, peer QPN %u, state %u%s", qp->program,
-		     qp->program[0] ? "," : "", qp->pid, qp->qpn, qp->device, qp->port, qp->peer_qpn, qp->state, psn);
+		add_line(p, "owner", "%s%s process %u: QP %u of %s port %u, peer QPN %u, state %u%s", qp->program,
+			 qp->program[0] ? "," : "", qp->pid, qp->qpn, qp->device, qp->port, qp->peer_qpn, qp->state, psn);
 	}
 	if (o->owner.words[0])
-		lines_add(t->l, STYLE_FAULT, "", "%s", o->owner.words);
+		lines_add(p->l, STYLE_FAULT, "", "%s", o->owner.words);
 }
 
 /* ---- counters ---- */
 
-static void tell_rates(const struct telling *t, const struct opened *o, bool utf8)
+static void add_rates(const struct stream_page *p, const struct opened *o, bool utf8)
 {
 	char bars[3 * SPARK_SAMPLES + LINES_LABEL + 1], bits[CELL], packets[CELL], messages[CELL], highest[CELL];
-	size_t room = t->l->width > LINES_LABEL + 1 ? t->l->width - LINES_LABEL - 1 : 1;
+	size_t room = p->l->width > LINES_LABEL + 1 ? p->l->width - LINES_LABEL - 1 : 1;
 	double most;
 
-	if (!t->row)
+	if (!p->row)
 		return;
-	format_rate(bits, t->row->rates.gbps * 1e9);
-	format_rate(packets, t->row->rates.packets);
-	format_rate(messages, t->row->rates.messages);
+	format_rate(bits, p->row->rates.gbps * 1e9);
+	format_rate(packets, p->row->rates.packets);
+	format_rate(messages, p->row->rates.messages);
 	snprintf(bars, LINES_LABEL + 1, "%*s", LINES_LABEL, "");
 	most = spark_text(&o->gbps, room, utf8, bars + LINES_LABEL);
 	format_rate(highest, most * 1e9);
-	tell(t, "now", "%s bit/s, %s packets/s, %s messages/s; the highest bar is %s bit/s", bits, packets, messages, highest);
-	lines_raw(t->l, STYLE_BARS, bars);
+	add_line(p, "now", "%s bit/s, %s packets/s, %s messages/s; the highest bar is %s bit/s", bits, packets, messages,
+		 highest);
+	lines_raw(p->l, STYLE_BARS, bars);
 }
 
-static void tell_amount(const struct telling *t)
+static void add_amount(const struct stream_page *p)
 {
-	const struct roce_stream *s = t->since;
+	const struct roce_stream *s = p->since;
 	const __u64 *v = s->counters.value;
 	char bytes[CELL], first[CELL], ago[CELL];
-	__u64 met = s->first_seen + t->snapshot->realtime_offset, last = s->last_seen + t->snapshot->realtime_offset;
+	__u64 met = s->first_seen + p->snapshot->realtime_offset, last = s->last_seen + p->snapshot->realtime_offset;
 
 	format_bytes(bytes, v[COUNTER_payload_bytes]);
 	format_time(first, met);
-	format_ago(ago, t->time > last ? (t->time - last) / 1e9 : 0);
-	tell(t, "seen", "%llu packets, %s of payload; met at %s, last seen %s%s", snapshot_packets(s), bytes, first, ago,
-	     strcmp(ago, "now") ? " ago" : "");
+	format_ago(ago, p->time > last ? (p->time - last) / 1e9 : 0);
+	add_line(p, "seen", "%llu packets, %s of payload; met at %s, last seen %s%s", snapshot_packets(s), bytes, first, ago,
+		 strcmp(ago, "now") ? " ago" : "");
 }
 
 #define MISSING 6 /* ranges that are listed */
@@ -124,7 +125,7 @@ struct missing {
 	size_t length, ranges;
 };
 
-static void add_missing(struct missing *m, __u64 begin, __u64 end)
+static void add_range(struct missing *m, __u64 begin, __u64 end)
 {
 	if (m->ranges++ >= MISSING)
 		return;
@@ -134,13 +135,13 @@ static void add_missing(struct missing *m, __u64 begin, __u64 end)
 }
 
 /* Lists the PSNs that are missing now, the nearest first: in the window, then before it. */
-static void tell_missing(const struct telling *t)
+static void add_missing(const struct stream_page *p)
 {
-	const struct roce_psn *psn = &t->s->stream.psn;
+	const struct roce_psn *psn = &p->s->stream.psn;
 	struct missing m = { .length = 0 };
 	__u64 end = 0;
 
-	if (!t->s->stream.met || snapshot_lost(&t->s->stream.counters) == 0)
+	if (!p->s->stream.met || snapshot_lost(&p->s->stream.counters) == 0)
 		return;
 	for (__u64 d = 1; d <= PSN_WINDOW; d++) {
 		__u64 n = psn->next - d;
@@ -150,76 +151,79 @@ static void tell_missing(const struct telling *t)
 			end = n + 1;
 		if (!end || (missing && d < PSN_WINDOW))
 			continue;
-		add_missing(&m, missing ? n : n + 1, end);
+		add_range(&m, missing ? n : n + 1, end);
 		end = 0;
 	}
 	for (int i = 0; i < PSN_HOLES; i++)
 		if (psn->hole[i].count)
-			add_missing(&m, psn->hole[i].from, psn->hole[i].from + psn->hole[i].count);
+			add_range(&m, psn->hole[i].from, psn->hole[i].from + psn->hole[i].count);
 	if (m.ranges)
-		tell(t, "missing now", "%s%s", m.text, m.ranges > MISSING ? ", and others before" : "");
+		add_line(p, "missing now", "%s%s", m.text, m.ranges > MISSING ? ", and others before" : "");
 }
 
-static void tell_psn(const struct telling *t)
+static void add_psn(const struct stream_page *p)
 {
-	const struct roce_stream *s = t->since;
+	const struct roce_stream *s = p->since;
 	const __u64 *v = s->counters.value;
 
 	if (!s->met)
 		return;
-	lines_add(t->l, snapshot_lost(&s->counters) && s->trusted ? STYLE_FAULT : STYLE_PLAIN, "lost",
+	lines_add(p->l, snapshot_lost(&s->counters) && s->trusted ? STYLE_FAULT : STYLE_PLAIN, "lost",
 		  "PSNs %llu: skipped %llu, came later %llu; jumps %llu", snapshot_lost(&s->counters),
 		  v[COUNTER_psn_skipped], v[COUNTER_psn_recovered], v[COUNTER_psn_gaps]);
-	tell(t, "", "seen before %llu, jumps too large to be loss %llu", v[COUNTER_psn_duplicates], v[COUNTER_psn_resyncs]);
-	if (t->s->key.kind == KEY_UDP)
+	add_line(p, "", "seen before %llu, jumps too large to be loss %llu", v[COUNTER_psn_duplicates], v[COUNTER_psn_resyncs]);
+	if (p->s->key.kind == KEY_UDP)
 		return;
-	tell(t, "PSN", "first 0x%06llx, last 0x%06llx, next expected 0x%06llx", s->first_psn & PSN_MASK, s->last_psn & PSN_MASK,
-	     s->psn.next & PSN_MASK);
-	tell_missing(t);
+	add_line(p, "PSN", "first 0x%06llx, last 0x%06llx, next expected 0x%06llx", s->first_psn & PSN_MASK,
+		 s->last_psn & PSN_MASK, s->psn.next & PSN_MASK);
+	add_missing(p);
 }
 
-static void tell_checks(const struct telling *t)
+static void add_checks(const struct stream_page *p)
 {
-	const struct roce_stream *s = t->since;
+	const struct roce_stream *s = p->since;
 	const __u64 *v = s->counters.value;
 
-	if (t->s->key.kind == KEY_UDP)
+	if (p->s->key.kind == KEY_UDP)
 		return;
-	lines_add(t->l, v[COUNTER_messages_broken] && s->trusted ? STYLE_FAULT : STYLE_PLAIN, "messages",
+	lines_add(p->l, v[COUNTER_messages_broken] && s->trusted ? STYLE_FAULT : STYLE_PLAIN, "messages",
 		  "%llu complete, %llu broken", v[COUNTER_messages], v[COUNTER_messages_broken]);
 	if (v[COUNTER_imm_gaps])
-		lines_add(t->l, STYLE_FAULT, "immediate", "values left out %llu, jumps %llu", v[COUNTER_imm_skipped],
+		lines_add(p->l, STYLE_FAULT, "immediate", "values left out %llu, jumps %llu", v[COUNTER_imm_skipped],
 			  v[COUNTER_imm_gaps]);
-	lines_add(t->l, v[COUNTER_icrc_bad] ? STYLE_FAULT : STYLE_PLAIN, "ICRC", "%llu bad, %llu checked, %llu unchecked",
+	lines_add(p->l, v[COUNTER_icrc_bad] ? STYLE_FAULT : STYLE_PLAIN, "ICRC", "%llu bad, %llu checked, %llu unchecked",
 		  v[COUNTER_icrc_bad], v[COUNTER_icrc_checked] + v[COUNTER_rocev1_icrc_checked], v[COUNTER_icrc_unchecked]);
-	if (t->s->key.side == SIDE_RESPONSE)
-		tell(t, "answers", "%llu ACKs, %llu NAKs (%llu PSN sequence, %llu invalid request, %llu remote access, %llu remote "
-		     "operational), %llu RNR NAKs, %llu CNPs", v[COUNTER_acks], v[COUNTER_naks], v[COUNTER_nak_psn_sequence],
-		     v[COUNTER_nak_invalid_request], v[COUNTER_nak_remote_access], v[COUNTER_nak_remote_operational],
-		     v[COUNTER_rnr_naks], v[COUNTER_cnps]);
+	if (p->s->key.side == SIDE_RESPONSE)
+		add_line(p, "answers",
+			 "%llu ACKs, %llu NAKs (%llu PSN sequence, %llu invalid request, %llu remote access, %llu remote "
+			 "operational), %llu RNR NAKs, %llu CNPs",
+			 v[COUNTER_acks], v[COUNTER_naks], v[COUNTER_nak_psn_sequence], v[COUNTER_nak_invalid_request],
+			 v[COUNTER_nak_remote_access], v[COUNTER_nak_remote_operational], v[COUNTER_rnr_naks], v[COUNTER_cnps]);
 	if (v[COUNTER_ecn_ce])
-		tell(t, "congestion", "%llu packets marked on their way", v[COUNTER_ecn_ce]);
+		add_line(p, "congestion", "%llu packets marked on their way", v[COUNTER_ecn_ce]);
 	if (v[COUNTER_unknown_opcodes])
-		lines_add(t->l, STYLE_FAULT, "opcodes", "%llu unknown", v[COUNTER_unknown_opcodes]);
+		lines_add(p->l, STYLE_FAULT, "opcodes", "%llu unknown", v[COUNTER_unknown_opcodes]);
 }
 
-static void tell_last(const struct telling *t)
+static void add_last(const struct stream_page *p)
 {
-	const struct roce_stream *s = &t->s->stream;
+	const struct roce_stream *s = &p->s->stream;
 	const struct roce_last *l = &s->last;
 	const __u8 *a = l->src_mac, *b = l->dst_mac;
 	char vlan[CELL] = "none", length[CELL];
 
 	if (l->vlan_tags)
 		snprintf(vlan, CELL, "%u%s", l->vlan & 0xfff, l->vlan_tags > 1 ? " (the inner of two)" : "");
-	tell(t, "last packet", "%02x:%02x:%02x:%02x:%02x:%02x > %02x:%02x:%02x:%02x:%02x:%02x, VLAN %s, DSCP %u, ECN %u, TTL %u, "
-	     "UDP source port %u", a[0], a[1], a[2], a[3], a[4], a[5], b[0], b[1], b[2], b[3], b[4], b[5], vlan, l->tos >> 2,
-	     l->tos & 3, l->ttl, l->udp_source_port);
+	add_line(p, "last packet",
+		 "%02x:%02x:%02x:%02x:%02x:%02x > %02x:%02x:%02x:%02x:%02x:%02x, VLAN %s, DSCP %u, ECN %u, TTL %u, "
+		 "UDP source port %u",
+		 a[0], a[1], a[2], a[3], a[4], a[5], b[0], b[1], b[2], b[3], b[4], b[5], vlan, l->tos >> 2, l->tos & 3, l->ttl,
+		 l->udp_source_port);
 	format_bytes(length, l->dma_length);
 	if (l->va || l->rkey || l->dma_length)
-		tell(t, "last RETH", "address 0x%llx, rkey 0x%08x, %u bytes (%s)", l->va, l->rkey, l->dma_length, length);
+		add_line(p, "last RETH", "address 0x%llx, rkey 0x%08x, %u bytes (%s)", l->va, l->rkey, l->dma_length, length);
 	if (s->path_mtu)
-		tell(t, "path MTU", "%u bytes", s->path_mtu);
+		add_line(p, "path MTU", "%u bytes", s->path_mtu);
 }
 
 /* ---- histograms ---- */
@@ -251,7 +255,7 @@ static void label_burst(char to[CELL], int i)
 }
 
 /* Adds a bar for each bucket that is not empty. */
-static void tell_histogram(const struct telling *t, const __u64 *bucket, int count, void (*label)(char to[CELL], int i))
+static void add_histogram(const struct stream_page *p, const __u64 *bucket, int count, void (*label)(char to[CELL], int i))
 {
 	static const char bar[] = "########################";
 	char words[CELL];
@@ -263,13 +267,13 @@ static void tell_histogram(const struct telling *t, const __u64 *bucket, int cou
 		if (!bucket[i])
 			continue;
 		label(words, i);
-		tell(t, NULL, "%*s %10llu  %.*s", 24, words, bucket[i], (int)((bucket[i] * BAR + most - 1) / most), bar);
+		add_line(p, NULL, "%*s %10llu  %.*s", 24, words, bucket[i], (int)((bucket[i] * BAR + most - 1) / most), bar);
 	}
 }
 
 /* ---- requests and answers ---- */
 
-static void tell_latency(const struct telling *t, const char *words, const struct roce_latency *latency)
+static void add_latency(const struct stream_page *p, const char *words, const struct roce_latency *latency)
 {
 	char half[CELL], late[CELL], most[CELL];
 
@@ -278,99 +282,104 @@ static void tell_latency(const struct telling *t, const char *words, const struc
 	format_latency(half, dialogue_quantile(latency, 0.5));
 	format_latency(late, dialogue_quantile(latency, 0.99));
 	format_latency(most, latency->most);
-	tell(t, "latency", "%s: half within %s, 99 %% within %s, %s at most, of %llu", words, half, late, most, latency->count);
-	tell_histogram(t, latency->bucket, DIALOGUE_BUCKETS, label_latency);
+	add_line(p, "latency", "%s: half within %s, 99 %% within %s, %s at most, of %llu", words, half, late, most,
+		 latency->count);
+	add_histogram(p, latency->bucket, DIALOGUE_BUCKETS, label_latency);
 }
 
-static void tell_dialogue(const struct telling *t)
+static void add_dialogue(const struct stream_page *p)
 {
-	const struct roce_dialogue *d = t->s->dialogue;
+	const struct roce_dialogue *d = p->s->dialogue;
 
 	if (!d)
 		return;
-	lines_raw(t->l, STYLE_PLAIN, "");
-	if (t->row)
-		lines_add(t->l, t->row->limit == LIMIT_STALLED || t->row->limit == LIMIT_LOSS ? STYLE_FAULT : STYLE_PLAIN, "limit", "%s",
-			  limit_names[t->row->limit]);
-	tell(t, "outstanding", "%u PSNs now, %u at most; READs and atomics: %u now, %u at most", d->outstanding, d->outstanding_most,
-	     d->reads, d->reads_most);
-	tell(t, "waiting", "%.3f s for answers, %.3f s of that with a full window", d->waiting_ns / 1e9, d->full_ns / 1e9);
-	tell(t, "went back", "%llu times for a gap, %llu for a NAK, %llu not ready, %llu timeouts; %llu packets again",
-	     d->back[DIALOGUE_GAP], d->back[DIALOGUE_NAK], d->back[DIALOGUE_RNR], d->back[DIALOGUE_TIMEOUT], d->back_packets);
-	tell_latency(t, "request to acknowledgement", &d->ack);
-	tell_latency(t, "READ to its first answer", &d->read);
+	lines_raw(p->l, STYLE_PLAIN, "");
+	if (p->row)
+		lines_add(p->l, p->row->limit == LIMIT_STALLED || p->row->limit == LIMIT_LOSS ? STYLE_FAULT : STYLE_PLAIN,
+			  "limit", "%s", limit_names[p->row->limit]);
+	add_line(p, "outstanding", "%u PSNs now, %u at most; READs and atomics: %u now, %u at most", d->outstanding,
+		 d->outstanding_most, d->reads, d->reads_most);
+	add_line(p, "waiting", "%.3f s for answers, %.3f s of that with a full window", d->waiting_ns / 1e9, d->full_ns / 1e9);
+	add_line(p, "went back", "%llu times for a gap, %llu for a NAK, %llu not ready, %llu timeouts; %llu packets again",
+		 d->back[DIALOGUE_GAP], d->back[DIALOGUE_NAK], d->back[DIALOGUE_RNR], d->back[DIALOGUE_TIMEOUT],
+		 d->back_packets);
+	add_latency(p, "request to acknowledgement", &d->ack);
+	add_latency(p, "READ to its first answer", &d->read);
 }
 
 /* ---- faults ---- */
 
-static void tell_bursts(const struct telling *t, const struct history_stream *h)
+static void add_bursts(const struct stream_page *p, const struct history_stream *h)
 {
 	if (!h->together && !h->alone)
 		return;
-	tell(t, "gaps by", "how many PSNs were missing in a row; %llu came together with those of other streams, %llu alone",
-	     h->together, h->alone);
-	tell_histogram(t, h->burst, HISTORY_BURSTS, label_burst);
+	add_line(p, "gaps by",
+		 "how many PSNs were missing in a row; %llu came together with those of other streams, %llu alone", h->together,
+		 h->alone);
+	add_histogram(p, h->burst, HISTORY_BURSTS, label_burst);
 }
 
-static void tell_faults(const struct telling *t, const struct history *history)
+static void add_faults(const struct stream_page *p, const struct history *history)
 {
-	const struct history_stream *h = history ? history_of(history, &t->s->key) : NULL;
+	const struct history_stream *h = history ? history_of(history, &p->s->key) : NULL;
 	char words[HISTORY_WORDS], text[EVENT_TEXT], time[CELL], suppressed[CELL] = "";
 	__u64 kept;
 
 	if (!h || !h->kept)
 		return;
-	lines_raw(t->l, STYLE_PLAIN, "");
+	lines_raw(p->l, STYLE_PLAIN, "");
 	history_words(history, h, words);
-	if (words[0] && t->snapshot->stream_count > 1) /* a single stream cannot be compared with others */
-		lines_add(t->l, STYLE_HINT, "pattern", "%s", words);
-	tell_bursts(t, h);
+	if (words[0] && p->snapshot->stream_count > 1) /* a single stream cannot be compared with others */
+		lines_add(p->l, STYLE_HINT, "pattern", "%s", words);
+	add_bursts(p, h);
 	kept = h->kept < HISTORY_FAULTS ? h->kept : HISTORY_FAULTS;
 	if (h->suppressed)
 		snprintf(suppressed, CELL, ", and %llu beyond --event-limit", h->suppressed);
-	tell(t, "faults", "%llu since the start%s; the last %llu, newest first:", h->faults, suppressed, kept);
+	add_line(p, "faults", "%llu since the start%s; the last %llu, newest first:", h->faults, suppressed, kept);
 	for (__u64 i = 0; i < kept; i++) {
 		const struct history_fault *f = &h->last[(h->kept - 1 - i) % HISTORY_FAULTS];
 
 		event_text(&f->event, text);
 		format_time(time, f->time);
-		tell(t, time, "%s", text);
+		add_line(p, time, "%s", text);
 	}
 }
 
-static void tell_lints(const struct telling *t)
+static void add_lints(const struct stream_page *p)
 {
 	bool any = false;
 
 	for (int i = 0; i < ROCE_LINTS; i++) {
-		if (!t->since->lint[i])
+		if (!p->since->lint[i])
 			continue;
 		if (!any)
-			lines_raw(t->l, STYLE_PLAIN, "");
-		lines_add(t->l, STYLE_FAULT, any ? "" : "mistakes", "%s, in %u packet%s: %s", lint_names[i], t->since->lint[i],
-			  t->since->lint[i] == 1 ? "" : "s", lint_words[i]);
+			lines_raw(p->l, STYLE_PLAIN, "");
+		lines_add(p->l, STYLE_FAULT, any ? "" : "mistakes", "%s, in %u packet%s: %s", lint_names[i], p->since->lint[i],
+			  p->since->lint[i] == 1 ? "" : "s", lint_words[i]);
 		any = true;
 	}
 }
 
 /* ---- what is counted only while the page is open ---- */
 
-static void tell_addresses(const struct telling *t, const struct roce_focus *f)
+static void add_addresses(const struct stream_page *p, const struct roce_focus *f)
 {
 	char bytes[CELL];
 
 	if (!f->reths)
 		return;
 	format_bytes(bytes, f->high - f->low);
-	tell(t, "memory", "0x%llx to 0x%llx (%s), rkey 0x%08x%s", f->low, f->high, bytes, f->rkey,
-	     f->rkeys > 1 ? ", and others" : "");
+	add_line(p, "memory", "0x%llx to 0x%llx (%s), rkey 0x%08x%s", f->low, f->high, bytes, f->rkey,
+		 f->rkeys > 1 ? ", and others" : "");
 	if (f->reths == 1)
 		return;
-	tell(t, "", "%llu RETHs after another one: %llu continue where it ended, %llu begin where it began, %llu leave a gap, "
-	     "%llu go back", f->reths - 1, f->step[FOCUS_ON], f->step[FOCUS_SAME], f->step[FOCUS_AHEAD], f->step[FOCUS_BACK]);
+	add_line(p, "",
+		 "%llu RETHs after another one: %llu continue where it ended, %llu begin where it began, %llu leave a gap, "
+		 "%llu go back",
+		 f->reths - 1, f->step[FOCUS_ON], f->step[FOCUS_SAME], f->step[FOCUS_AHEAD], f->step[FOCUS_BACK]);
 }
 
-static void tell_sizes(const struct telling *t, const struct roce_focus *f)
+static void add_sizes(const struct stream_page *p, const struct roce_focus *f)
 {
 	char least[CELL], most[CELL];
 
@@ -378,12 +387,12 @@ static void tell_sizes(const struct telling *t, const struct roce_focus *f)
 		return;
 	format_bytes(least, f->size_least);
 	format_bytes(most, f->size_most);
-	tell(t, "sizes", "of %llu messages: %s to %s%s", f->messages, least, most,
-	     f->unsized ? "; others lack their beginning" : "");
-	tell_histogram(t, f->size, FOCUS_SIZES, label_size);
+	add_line(p, "sizes", "of %llu messages: %s to %s%s", f->messages, least, most,
+		 f->unsized ? "; others lack their beginning" : "");
+	add_histogram(p, f->size, FOCUS_SIZES, label_size);
 }
 
-static void tell_gaps(const struct telling *t, const struct roce_focus *f)
+static void add_gaps(const struct stream_page *p, const struct roce_focus *f)
 {
 	char least[CELL], half[CELL], late[CELL], most[CELL];
 
@@ -393,21 +402,22 @@ static void tell_gaps(const struct telling *t, const struct roce_focus *f)
 	format_latency(half, focus_gap_quantile(f, 0.5));
 	format_latency(late, focus_gap_quantile(f, 0.99));
 	format_latency(most, f->gap_most);
-	tell(t, "arrival", "from packet to packet: %s at least, half within %s, 99 %% within %s, %s at most", least, half, late, most);
-	tell_histogram(t, f->gap, FOCUS_GAPS, label_gap);
+	add_line(p, "arrival", "from packet to packet: %s at least, half within %s, 99 %% within %s, %s at most", least, half,
+		 late, most);
+	add_histogram(p, f->gap, FOCUS_GAPS, label_gap);
 }
 
-static void tell_focus(const struct telling *t, const struct focus *focus)
+static void add_focus(const struct stream_page *p, const struct focus *focus)
 {
 	struct roce_focus seen;
 
-	if (!focus || !focus_read(focus, &seen) || memcmp(focus_key(focus), &t->s->key, sizeof(t->s->key)))
+	if (!focus || !focus_read(focus, &seen) || memcmp(focus_key(focus), &p->s->key, sizeof(p->s->key)))
 		return;
-	lines_raw(t->l, STYLE_PLAIN, "");
-	tell(t, "since opened", "%llu packets", seen.packets);
-	tell_addresses(t, &seen);
-	tell_sizes(t, &seen);
-	tell_gaps(t, &seen);
+	lines_raw(p->l, STYLE_PLAIN, "");
+	add_line(p, "since opened", "%llu packets", seen.packets);
+	add_addresses(p, &seen);
+	add_sizes(p, &seen);
+	add_gaps(p, &seen);
 }
 
 /* ---- the page ---- */
@@ -427,7 +437,7 @@ void stream_page(struct screen *s, const struct screen_source *source)
 	const struct snapshot_stream *found = snapshot_find(snapshot, key);
 	const struct snapshot_stream *base = s->base.held ? snapshot_find(&s->base.snapshot, key) : NULL;
 	struct roce_stream since;
-	struct telling t = { .l = &s->lines, .s = found, .since = &since, .snapshot = snapshot, .row = row_of(s, key),
+	struct stream_page p = { .l = &s->lines, .s = found, .since = &since, .snapshot = snapshot, .row = row_of(s, key),
 			     .time = screen_shown(s)->rows.time };
 
 	if (!found) {
@@ -436,17 +446,17 @@ void stream_page(struct screen *s, const struct screen_source *source)
 		return;
 	}
 	stream_since(&found->stream, base ? &base->stream : NULL, &since);
-	tell_title(&t);
-	tell_rates(&t, &s->opened, s->utf8);
-	tell_amount(&t);
-	tell_psn(&t);
-	tell_checks(&t);
-	tell_last(&t);
-	tell_owner(&t, &s->opened);
-	tell_dialogue(&t);
-	tell_lints(&t);
-	tell_faults(&t, source->history);
-	tell_focus(&t, source->focus);
+	add_title(&p);
+	add_rates(&p, &s->opened, s->utf8);
+	add_amount(&p);
+	add_psn(&p);
+	add_checks(&p);
+	add_last(&p);
+	add_owner(&p, &s->opened);
+	add_dialogue(&p);
+	add_lints(&p);
+	add_faults(&p, source->history);
+	add_focus(&p, source->focus);
 }
 
 void stream_open(struct screen *s, const struct screen_source *source, const struct roce_key *key)

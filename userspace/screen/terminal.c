@@ -20,10 +20,10 @@ static struct {
 	struct termios before;
 	char restore[256]; /* sequences that restore the terminal */
 	size_t restore_length;
-	int said; /* a file in memory that replaces standard error; -1: standard error is not replaced */
+	int buffer; /* a file in memory that replaces standard error; -1: standard error is not replaced */
 	int real; /* the real standard error */
-	off_t read; /* terminal_said() has returned everything before this offset */
-} terminal = { .said = -1, .real = -1 };
+	off_t read; /* terminal_message() has returned everything before this offset */
+} terminal = { .buffer = -1, .real = -1 };
 
 /* ---- standard error ---- */
 
@@ -32,10 +32,10 @@ static void keep_stderr(void)
 	if (!isatty(STDERR_FILENO))
 		return;
 	terminal.read = 0;
-	terminal.said = memfd_create("stderr", MFD_CLOEXEC);
+	terminal.buffer = memfd_create("stderr", MFD_CLOEXEC);
 	terminal.real = dup(STDERR_FILENO);
-	if (terminal.said >= 0 && terminal.real >= 0)
-		dup2(terminal.said, STDERR_FILENO);
+	if (terminal.buffer >= 0 && terminal.real >= 0)
+		dup2(terminal.buffer, STDERR_FILENO);
 }
 
 /* Async-signal-safe, since on_crash() calls it. */
@@ -44,31 +44,31 @@ static void give_stderr_back(void)
 	char bytes[512];
 	ssize_t n;
 
-	if (terminal.said < 0 || terminal.real < 0)
+	if (terminal.buffer < 0 || terminal.real < 0)
 		return;
 	dup2(terminal.real, STDERR_FILENO);
-	lseek(terminal.said, 0, SEEK_SET);
-	while ((n = read(terminal.said, bytes, sizeof(bytes))) > 0)
+	lseek(terminal.buffer, 0, SEEK_SET);
+	while ((n = read(terminal.buffer, bytes, sizeof(bytes))) > 0)
 		if (write(STDERR_FILENO, bytes, n) < 0)
 			break;
-	close(terminal.said);
+	close(terminal.buffer);
 	close(terminal.real);
-	terminal.said = terminal.real = -1;
+	terminal.buffer = terminal.real = -1;
 }
 
-bool terminal_said(char *line, size_t size)
+bool terminal_message(char *line, size_t size)
 {
 	char bytes[1024];
-	off_t end = terminal.said < 0 ? 0 : lseek(terminal.said, 0, SEEK_END), from;
+	off_t end = terminal.buffer < 0 ? 0 : lseek(terminal.buffer, 0, SEEK_END), from;
 	ssize_t n;
 
 	if (end <= terminal.read)
 		return false;
 	from = end > (off_t)sizeof(bytes) - 1 ? end - ((off_t)sizeof(bytes) - 1) : 0;
-	n = pread(terminal.said, bytes, sizeof(bytes) - 1, from);
+	n = pread(terminal.buffer, bytes, sizeof(bytes) - 1, from);
 	terminal.read = end;
-	if (end > KEPT && !ftruncate(terminal.said, 0))
-		terminal.read = lseek(terminal.said, 0, SEEK_SET);
+	if (end > KEPT && !ftruncate(terminal.buffer, 0))
+		terminal.read = lseek(terminal.buffer, 0, SEEK_SET);
 	while (n > 0 && bytes[n - 1] == '\n')
 		n--;
 	if (n <= 0)

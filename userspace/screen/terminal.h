@@ -19,7 +19,7 @@ bool terminal_takes(void);
 bool terminal_gone(void);
 
 /* The last line on standard error since the last call. false: there was none. */
-bool terminal_said(char *line, size_t size);
+bool terminal_message(char *line, size_t size);
 
 /* Restores the terminal. It may be called twice. */
 void terminal_end(void);
