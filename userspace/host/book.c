@@ -149,7 +149,7 @@ const struct host_counter *book_worst(const struct book *b, const char *where, b
 	return worst;
 }
 
-bool book_tells_losses(const struct book *b, const char *where)
+bool book_counts_losses(const struct book *b, const char *where)
 {
 	for (size_t i = 0; i < b->count; i++)
 		if (b->entries[i].counter.dropped && !strcmp(b->entries[i].counter.where, where))

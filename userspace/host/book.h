@@ -31,7 +31,7 @@ void book_close(struct book *b);
 const struct host_counter *book_worst(const struct book *b, const char *where, bool lost);
 
 /* Whether `where` has any counter of losses. */
-bool book_tells_losses(const struct book *b, const char *where);
+bool book_counts_losses(const struct book *b, const char *where);
 
 /* The receive queues of an interface: their number (0: unknown), their packets, and the queue with most packets. */
 struct book_queues {

@@ -289,15 +289,15 @@ static void hint_silent(struct hints *h, const struct hint_facts *f)
 
 /* ---- where it was lost ---- */
 
-static const struct host_counter *worst(const struct hint_facts *f, bool *tells)
+static const struct host_counter *worst(const struct hint_facts *f, bool *has_counters)
 {
 	const struct host_counter *found = NULL;
 
-	*tells = f->interface_count;
+	*has_counters = f->interface_count;
 	for (size_t i = 0; i < f->interface_count; i++) {
 		const struct host_counter *c = book_worst(f->book, f->interfaces[i].name, true);
 
-		*tells &= book_tells_losses(f->book, f->interfaces[i].name);
+		*has_counters &= book_counts_losses(f->book, f->interfaces[i].name);
 		if (c && (!found || c->value > found->value))
 			found = c;
 	}
@@ -307,15 +307,15 @@ static const struct host_counter *worst(const struct hint_facts *f, bool *tells)
 static void hint_lost(struct hints *h, const struct hint_facts *f)
 {
 	__u64 lost = total(f, COUNTER_psn_lost), missed = total(f, COUNTER_ring_missed);
-	bool tells;
-	const struct host_counter *c = worst(f, &tells);
+	bool has_counters;
+	const struct host_counter *c = worst(f, &has_counters);
 
 	if (c)
 		add(h, "%s says that it dropped %llu frames (%s); %llu PSNs are lost%s", c->where, c->value, c->name, lost,
 		    !lost ? ": the frames were other traffic, or were sent again" :
 		    c->value >= lost ? ": all of them may have been dropped here (larger rings help: `ethtool -G`)" :
 				       ": at least some of them were lost before");
-	else if (lost && !missed && tells)
+	else if (lost && !missed && has_counters)
 		add(h, "%llu PSNs are lost, but no counter of %s shows a drop here: they were lost before, on the path or in "
 		    "the sender", lost, f->interface_count == 1 ? f->interfaces[0].name : "the interfaces");
 }

@@ -25,7 +25,7 @@ struct host {
 	struct places places;
 	struct book book;
 	struct hints hints;
-	struct pair_teller teller;
+	struct pair_writer pair_writer;
 	bool hidden; /* QPs of other PID namespaces are hidden */
 	__u64 again; /* ns, monotonic: nothing is read again before this */
 	struct host_report report;
@@ -133,10 +133,10 @@ static void find_owners(struct host *h, struct snapshot *s)
 		s->streams[i].owner = &o->owner;
 		found = owner_pairs(&s->streams[i], &o->owner, pairs);
 		for (size_t p = 0; p < found; p++)
-			pairs_tell(&h->teller, &pairs[p]);
+			pairs_write(&h->pair_writer, &pairs[p]);
 		o++;
 	}
-	pairs_told(&h->teller);
+	pairs_publish(&h->pair_writer);
 }
 
 /* ---- hints ---- */
@@ -181,7 +181,7 @@ struct host *host_open(const struct live *l)
 		return NULL;
 	h->rdma = rdma_open();
 	h->hidden = is_in_container();
-	pairs_begin(&h->teller, l);
+	pairs_begin(&h->pair_writer, l);
 	ask_around(h, l); /* counters move from here on */
 	h->again = 0;
 	return h;
@@ -191,7 +191,7 @@ void host_close(struct host *h)
 {
 	if (!h)
 		return;
-	pairs_end(&h->teller);
+	pairs_end(&h->pair_writer);
 	rdma_close(h->rdma);
 	known_qps_free(&h->qps);
 	places_free(&h->places);

@@ -25,39 +25,39 @@ static size_t find_variable(const struct bpf_object *object, const char *section
 	return SIZE_MAX;
 }
 
-void pairs_begin(struct pair_teller *t, const struct live *l)
+void pairs_begin(struct pair_writer *w, const struct live *l)
 {
 	size_t offset = find_variable(l->programs.object, ".data", "pairs_generation");
 
-	*t = (struct pair_teller){ .map = live_map(l, "pairs"), .data = MAP_FAILED };
+	*w = (struct pair_writer){ .map = live_map(l, "pairs"), .data = MAP_FAILED };
 	if (offset == SIZE_MAX)
 		return;
 	/* libbpf maps it only if a skeleton is loaded */
-	t->bytes = offset + sizeof(*t->generation);
-	t->data = mmap(NULL, t->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, live_map(l, ".data"), 0);
-	if (t->data != MAP_FAILED)
-		t->generation = (__u32 *)((char *)t->data + offset);
+	w->bytes = offset + sizeof(*w->generation);
+	w->data = mmap(NULL, w->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, live_map(l, ".data"), 0);
+	if (w->data != MAP_FAILED)
+		w->generation = (__u32 *)((char *)w->data + offset);
 }
 
-void pairs_end(struct pair_teller *t)
+void pairs_end(struct pair_writer *w)
 {
-	if (t->data != MAP_FAILED)
-		munmap(t->data, t->bytes);
+	if (w->data != MAP_FAILED)
+		munmap(w->data, w->bytes);
 }
 
 /* An equal pair from CM or --expect stays: it also has the first PSN and the path MTU. */
-void pairs_tell(struct pair_teller *t, const struct owner_pair *p)
+void pairs_write(struct pair_writer *w, const struct owner_pair *p)
 {
 	struct roce_pair known;
 
-	if (!t->generation || (!bpf_map_lookup_elem(t->map, &p->key, &known) && known.peer_qpn == p->pair.peer_qpn))
+	if (!w->generation || (!bpf_map_lookup_elem(w->map, &p->key, &known) && known.peer_qpn == p->pair.peer_qpn))
 		return;
-	t->news |= !bpf_map_update_elem(t->map, &p->key, &p->pair, BPF_ANY);
+	w->news |= !bpf_map_update_elem(w->map, &p->key, &p->pair, BPF_ANY);
 }
 
-void pairs_told(struct pair_teller *t)
+void pairs_publish(struct pair_writer *w)
 {
-	if (t->news)
-		__sync_fetch_and_add(t->generation, 1);
-	t->news = false;
+	if (w->news)
+		__sync_fetch_and_add(w->generation, 1);
+	w->news = false;
 }

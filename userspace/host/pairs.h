@@ -7,7 +7,7 @@
 
 struct live;
 
-struct pair_teller {
+struct pair_writer {
 	int map;
 	void *data; /* the programs' variables, mapped */
 	size_t bytes;
@@ -15,13 +15,13 @@ struct pair_teller {
 	bool news;
 };
 
-void pairs_begin(struct pair_teller *t, const struct live *l);
-void pairs_end(struct pair_teller *t);
+void pairs_begin(struct pair_writer *w, const struct live *l);
+void pairs_end(struct pair_writer *w);
 
 /* Writes the pair, unless the kernel has the same one. */
-void pairs_tell(struct pair_teller *t, const struct owner_pair *p);
+void pairs_write(struct pair_writer *w, const struct owner_pair *p);
 
 /* Makes streams look up their pairs again, if any pair is new. */
-void pairs_told(struct pair_teller *t);
+void pairs_publish(struct pair_writer *w);
 
 #endif

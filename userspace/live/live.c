@@ -21,12 +21,12 @@
 
 static bool verbose;
 
-static int libbpf_says(enum libbpf_print_level level, const char *format, va_list arguments)
+static int print_libbpf(enum libbpf_print_level level, const char *format, va_list arguments)
 {
 	return verbose && level != LIBBPF_DEBUG ? vfprintf(stderr, format, arguments) : 0;
 }
 
-static int libxdp_says(enum libxdp_print_level level, const char *format, va_list arguments)
+static int print_libxdp(enum libxdp_print_level level, const char *format, va_list arguments)
 {
 	return verbose && level != LIBXDP_DEBUG ? vfprintf(stderr, format, arguments) : 0;
 }
@@ -34,8 +34,8 @@ static int libxdp_says(enum libxdp_print_level level, const char *format, va_lis
 static void set_verbose(bool wanted)
 {
 	verbose = wanted;
-	libbpf_set_print(libbpf_says);
-	libxdp_set_print(libxdp_says);
+	libbpf_set_print(print_libbpf);
+	libxdp_set_print(print_libxdp);
 }
 
 /* ---- the kernel's programs ---- */
@@ -262,7 +262,7 @@ static void detach_all(struct live *l)
 }
 
 /* Adds the connections of --expect. */
-static bool tell_expected(const struct live *l)
+static bool add_expected(const struct live *l)
 {
 	int pairs = live_map(l, "pairs"), flags = l->pin.resumed ? BPF_NOEXIST : BPF_ANY;
 
@@ -309,7 +309,7 @@ static bool open_ready(struct live *l)
 	return l->ready >= 0;
 }
 
-static bool tell_ready(const struct live *l, const char *interfaces)
+static bool write_ready(const struct live *l, const char *interfaces)
 {
 	if (l->ready < 0 || dprintf(l->ready, "watching %s\n", interfaces) > 0)
 		return true;
@@ -331,7 +331,7 @@ static bool say_ready(const struct live *l)
 	else
 		fprintf(stderr, "rocescope: watching %s, where %s was left %.0f s after its start\n", line, l->pin.name,
 			(l->start - l->since) / 1e9);
-	return tell_ready(l, line);
+	return write_ready(l, line);
 }
 
 void live_prepare(struct live *l, const struct live_options *o)
@@ -350,7 +350,7 @@ int live_begin(struct live *l, const struct live_programs *p)
 	l->programs = *p;
 	if (!open_ready(l) || !find_all(l) || !pin_open(&l->pin, l->options->pin) || !load_programs(l))
 		return EXIT_COULD_NOT;
-	if (l->share ? !attach_all(l) || !is_loaded(l) || !tell_expected(l) : !tell_expected(l) || !attach_all(l))
+	if (l->share ? !attach_all(l) || !is_loaded(l) || !add_expected(l) : !add_expected(l) || !attach_all(l))
 		return EXIT_COULD_NOT;
 	if (!pin_commit(&l->pin, l->programs.object))
 		return EXIT_COULD_NOT;

@@ -13,13 +13,13 @@
 #define MEANWHILE_MS 1000
 
 /* Signals are delivered only while waiting (live_wait_for()), or while standard output blocks. */
-static volatile sig_atomic_t told_to_stop;
+static volatile sig_atomic_t stop_requested;
 static bool insists;
 
 static void on_signal(int signal)
 {
 	(void)signal;
-	told_to_stop = 1;
+	stop_requested = 1;
 	if (insists)
 		alarm(INSIST_SECONDS);
 }
@@ -125,9 +125,9 @@ enum live_woken live_wait_for(const struct live *l, __u64 deadline, struct pollf
 	for (;;) {
 		__u64 now = now_ns(), left = deadline > now ? deadline - now : 0;
 		struct timespec timeout = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
-		int ready = told_to_stop ? 0 : ppoll(fds, count, &timeout, &open);
+		int ready = stop_requested ? 0 : ppoll(fds, count, &timeout, &open);
 
-		if (told_to_stop)
+		if (stop_requested)
 			return LIVE_STOP;
 		if (ready > 0)
 			return LIVE_READY;

@@ -367,23 +367,23 @@ static void test_book(void **state)
 	assert_int_equal(book_queues(&b, "eth0").count, 2);
 	assert_int_equal(book_queues(&b, "eth0").packets, 3010);
 	assert_int_equal(book_queues(&b, "eth0").most, 3000);
-	assert_true(book_tells_losses(&b, "eth0"));
-	assert_false(book_tells_losses(&b, "mlx5_0"));
+	assert_true(book_counts_losses(&b, "eth0"));
+	assert_false(book_counts_losses(&b, "mlx5_0"));
 	book_free(&b);
 }
 
 /* ---- hints ---- */
 
-static bool says(const struct hint_facts *f, const char *words)
+static bool has_hint(const struct hint_facts *f, const char *words)
 {
 	struct hints h = { 0 };
-	bool said = false;
+	bool found = false;
 
 	hints_make(&h, f);
 	for (size_t i = 0; i < h.count; i++)
-		said |= !!strstr(h.lines[i], words);
+		found |= !!strstr(h.lines[i], words);
 	hints_free(&h);
-	return said;
+	return found;
 }
 
 static void test_hints(void **state)
@@ -399,48 +399,48 @@ static void test_hints(void **state)
 				.device_count = 1, .interfaces = &interface, .interface_count = 1 };
 
 	(void)state;
-	assert_true(says(&f, "promisc on"));
+	assert_true(has_hint(&f, "promisc on"));
 	book_add(&b, "mlx5_0", "rx_write_requests", 1);
-	assert_false(says(&f, "mirror port of the switch"));
+	assert_false(has_hint(&f, "mirror port of the switch"));
 	book_add(&b, "mlx5_0", "rx_write_requests", 11);
-	assert_true(says(&f, "its counters move (rx_write_requests: 10)"));
-	assert_true(says(&f, "mirror port of the switch"));
+	assert_true(has_hint(&f, "its counters move (rx_write_requests: 10)"));
+	assert_true(has_hint(&f, "mirror port of the switch"));
 	f.devices = &device; /* rxe hides no packets from XDP */
-	assert_false(says(&f, "mirror port of the switch"));
+	assert_false(has_hint(&f, "mirror port of the switch"));
 
 	s.totals.value[COUNTER_roce_packets] = 10000;
-	assert_false(says(&f, "promisc on"));
+	assert_false(has_hint(&f, "promisc on"));
 	s.totals.value[COUNTER_psn_lost] = 5;
-	assert_false(says(&f, "lost before")); /* the driver reports nothing */
+	assert_false(has_hint(&f, "lost before")); /* the driver reports nothing */
 	book_add(&b, "eth0", "rx_dropped", 0);
-	assert_true(says(&f, "they were lost before"));
+	assert_true(has_hint(&f, "they were lost before"));
 	book_add(&b, "eth0", "rx_dropped", 7);
-	assert_true(says(&f, "eth0 says that it dropped 7 frames (rx_dropped); 5 PSNs are lost"));
+	assert_true(has_hint(&f, "eth0 says that it dropped 7 frames (rx_dropped); 5 PSNs are lost"));
 
 	for (__u64 n = 0; n <= 5000; n += 5000) {
 		book_add(&b, "eth0", "rx_queue_0_packets", n);
 		book_add(&b, "eth0", "rx_queue_1_packets", n / 100);
 	}
-	assert_true(says(&f, "99 % of 5050 packets came by queue 0 of 2"));
-	assert_false(says(&f, "rx-flow-hash"));
+	assert_true(has_hint(&f, "99 % of 5050 packets came by queue 0 of 2"));
+	assert_false(has_hint(&f, "rx-flow-hash"));
 	in[0].owner = in[1].owner = &owner;
 	in[1].stream.last.udp_source_port = 1;
 	s.streams = in;
 	s.stream_count = 2;
-	assert_true(says(&f, "rx-flow-hash"));
+	assert_true(has_hint(&f, "rx-flow-hash"));
 
-	assert_false(says(&f, "not its own"));
+	assert_false(has_hint(&f, "not its own"));
 	in[1].stream.last.dst_mac[5] = 9;
-	assert_true(says(&f, "1 stream is addressed to this host's IP 10.9.0.1, but to MAC 02:00:00:00:00:09"));
+	assert_true(has_hint(&f, "1 stream is addressed to this host's IP 10.9.0.1, but to MAC 02:00:00:00:00:09"));
 	in[1].stream.last.dst_mac[0] = 1; /* a multicast group's */
-	assert_false(says(&f, "not its own"));
+	assert_false(has_hint(&f, "not its own"));
 	f.device_count = 0;
-	assert_true(says(&f, "no RDMA device"));
+	assert_true(has_hint(&f, "no RDMA device"));
 	interface.lro = interface.vlan_stripped = true;
-	assert_true(says(&f, "LRO is on"));
-	assert_false(says(&f, "VLAN"));
+	assert_true(has_hint(&f, "LRO is on"));
+	assert_false(has_hint(&f, "VLAN"));
 	link.promiscuous = true;
-	assert_true(says(&f, "strips VLAN tags"));
+	assert_true(has_hint(&f, "strips VLAN tags"));
 	link.promiscuous = false;
 	book_free(&b);
 }
