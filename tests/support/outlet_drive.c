@@ -134,9 +134,9 @@ static bool drive(struct outlet *o, uint64_t *sent)
 	bytes = m->bytes;
 	late = m->late_max;
 	if (!good)
-		fprintf(stderr, "rocescope: %s\n", o->said);
+		fprintf(stderr, "rocescope: %s\n", o->reason);
 	if (!o->kind->close(o) && good) {
-		fprintf(stderr, "rocescope: %s\n", o->said);
+		fprintf(stderr, "rocescope: %s\n", o->reason);
 		good = false;
 	}
 	fprintf(plan.file ? stderr : stdout,

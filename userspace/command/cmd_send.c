@@ -95,7 +95,7 @@ static bool let_leave(struct sender *s)
 			__atomic_store_n(&m->start, now + LEAD_NS, __ATOMIC_RELAXED); /* the planner reads it */
 		if (!s->outlet.kind->run(&s->outlet)) {
 			planner_abandon(s->planner);
-			complain(s->outlet.said);
+			complain(s->outlet.reason);
 			return false;
 		}
 		if (now - begun > NSEC_PER_SEC)
@@ -207,7 +207,7 @@ static int finish(struct sender *s, uint64_t begun)
 	measure(s, begun);
 	if (!s->outlet.kind->close(&s->outlet)) {
 		if (s->report.complete) /* else the reason was already printed */
-			complain(s->outlet.said);
+			complain(s->outlet.reason);
 		s->report.complete = false;
 	}
 	count_losses(s);

@@ -137,19 +137,19 @@ static void complete_regions(struct send_options *o)
 static struct plan_qp complete_qp(const struct send_options *o, uint32_t k, uint64_t *random)
 {
 	static const struct qp_words nothing;
-	const struct qp_words *said = o->qp_count ? &o->qp[k] : &nothing;
+	const struct qp_words *given = o->qp_count ? &o->qp[k] : &nothing;
 	struct plan_qp qp = plan_qp(&o->plan, k);
 
 	if (o->random_psn)
 		qp.psn = fault_random(random) >> 40;
-	if (said->qpn)
-		qp.qpn = said->qp.qpn;
-	if (said->psn)
-		qp.psn = said->qp.psn;
-	if (said->rkey)
-		qp.rkey = said->qp.rkey;
-	if (said->va)
-		qp.va = said->qp.va;
+	if (given->qpn)
+		qp.qpn = given->qp.qpn;
+	if (given->psn)
+		qp.psn = given->qp.psn;
+	if (given->rkey)
+		qp.rkey = given->qp.rkey;
+	if (given->va)
+		qp.va = given->qp.va;
 	return qp;
 }
 

@@ -96,7 +96,7 @@ static void note_lateness(struct send_memory *m, uint32_t count, uint64_t now)
 static bool have_patience(struct outlet *o, uint64_t since, uint64_t now)
 {
 	if (now - since > STUCK_NS) {
-		snprintf(o->said, sizeof(o->said), "%s: takes no frames any more: is its link up?", o->plan->interface);
+		snprintf(o->reason, sizeof(o->reason), "%s: takes no frames any more: is its link up?", o->plan->interface);
 		return false;
 	}
 	if (now - since > BUSY_NS)

@@ -26,7 +26,7 @@ void departure_left(struct send_memory *m, uint32_t count);
 
 /*
  * Hands the frames of the `count` oldest slots to the device. Returns how many of them, from the first on, the device took: 0
- * if it has no room now, -1 if it cannot continue (o->said).
+ * if it has no room now, -1 if it cannot continue (o->reason).
  */
 typedef int departure_send(struct outlet *o, uint32_t count);
 

@@ -37,13 +37,13 @@ static const char *const wheres[] = {
 /* Formats the error message. */
 __attribute__((format(printf, 1, 2))) static const char *wrong(const char *format, ...)
 {
-	static char said[3 * TEXT_MOST];
+	static char error[3 * TEXT_MOST];
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(said, sizeof(said), format, args);
+	vsnprintf(error, sizeof(error), format, args);
 	va_end(args);
-	return said;
+	return error;
 }
 
 /* The number of single-character changes between two words (Levenshtein). */

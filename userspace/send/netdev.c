@@ -75,7 +75,7 @@ static bool ask(int fd, unsigned long what, const char *name, struct ifreq *requ
 	return !ioctl(fd, what, request);
 }
 
-unsigned int netdev_ready(const char *name, uint32_t frame_bytes, bool tagged, char *said, size_t size)
+unsigned int netdev_ready(const char *name, uint32_t frame_bytes, bool tagged, char *reason, size_t size)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	uint32_t ethernet = ETH_HLEN + (tagged ? VLAN_BYTES : 0);
@@ -83,16 +83,16 @@ unsigned int netdev_ready(const char *name, uint32_t frame_bytes, bool tagged, c
 	struct ifreq flags, mtu;
 
 	if (!ifindex) {
-		snprintf(said, size, "%s: no such interface", name);
+		snprintf(reason, size, "%s: no such interface", name);
 	} else if (!ask(fd, SIOCGIFFLAGS, name, &flags) || !ask(fd, SIOCGIFMTU, name, &mtu)) {
-		snprintf(said, size, "%s: cannot be asked: %m", name);
+		snprintf(reason, size, "%s: cannot be asked: %m", name);
 		ifindex = 0;
 	} else if (!(flags.ifr_flags & IFF_UP)) {
-		snprintf(said, size, "%s: is down: `ip link set dev %s up`", name, name);
+		snprintf(reason, size, "%s: is down: `ip link set dev %s up`", name, name);
 		ifindex = 0;
 	} else if (frame_bytes > mtu.ifr_mtu + ethernet) {
-		snprintf(said, size, "%s: its MTU of %d is too small for frames of %u bytes: `ip link set dev %s mtu %u`", name,
-			 mtu.ifr_mtu, frame_bytes, name, frame_bytes - ethernet);
+		snprintf(reason, size, "%s: its MTU of %d is too small for frames of %u bytes: `ip link set dev %s mtu %u`",
+			 name, mtu.ifr_mtu, frame_bytes, name, frame_bytes - ethernet);
 		ifindex = 0;
 	}
 	if (fd >= 0)
@@ -182,17 +182,17 @@ static uint64_t above(uint64_t a, uint64_t b)
 
 bool netdev_lost(unsigned int ifindex, const struct netdev_counters *before, uint64_t left, uint64_t retried, uint64_t *lost)
 {
-	uint64_t end = now_ns() + NSEC_PER_SEC, missing, told;
+	uint64_t end = now_ns() + NSEC_PER_SEC, missing, counted;
 	struct netdev_counters after;
 
 	do {
 		if (!netdev_counters(ifindex, &after))
 			return false;
-		told = above(after.dropped - before->dropped, retried) + after.errors - before->errors;
+		counted = above(after.dropped - before->dropped, retried) + after.errors - before->errors;
 		missing = after.sent_exact ? above(left, after.sent - before->sent) : 0;
-		if (missing > told)
+		if (missing > counted)
 			sleep_until_ns(now_ns() + 10 * NSEC_PER_MSEC);
-	} while (missing > told && now_ns() < end);
-	*lost = larger(told, missing);
+	} while (missing > counted && now_ns() < end);
+	*lost = larger(counted, missing);
 	return true;
 }

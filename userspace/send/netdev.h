@@ -23,9 +23,9 @@ bool netdev_is_veth(unsigned int ifindex);
 
 /*
  * Whether the interface can send frames of that many bytes (without FCS): it exists, is up, and its MTU is large enough.
- * Returns its index, or 0 with the reason in `said` (room for `size` bytes, one line).
+ * Returns its index, or 0 with the reason in `reason` (room for `size` bytes, one line).
  */
-unsigned int netdev_ready(const char *name, uint32_t frame_bytes, bool tagged, char *said, size_t size);
+unsigned int netdev_ready(const char *name, uint32_t frame_bytes, bool tagged, char *reason, size_t size);
 
 /*
  * The device's own counters of sent frames since it was created, whoever sent them. They do not include what a veth's peer

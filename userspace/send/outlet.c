@@ -17,20 +17,20 @@ static bool takes_redirected(struct outlet *o)
 	uint64_t features;
 
 	if (!netdev_features(ifindex, &features)) {
-		snprintf(o->said, sizeof(o->said),
+		snprintf(o->reason, sizeof(o->reason),
 			 "this kernel does not tell whether the driver takes redirected frames (Linux 6.3)");
 		return o->plan->out == OUT_LIVE;
 	}
 	if (features & NETDEV_NDO_XMIT)
 		return true;
-	snprintf(o->said, sizeof(o->said), "the driver takes no redirected frames%s",
+	snprintf(o->reason, sizeof(o->reason), "the driver takes no redirected frames%s",
 		 netdev_is_veth(ifindex) ? " (the veth's peer has neither an XDP program nor GRO)" : "");
 	return false;
 }
 
 static bool try(struct outlet *o, const struct outlet_kind *kind)
 {
-	o->said[0] = '\0';
+	o->reason[0] = '\0';
 	o->own = NULL;
 	o->memory = NULL;
 	o->kind = kind;
@@ -47,7 +47,7 @@ static const char *behind(const char *text, const char *name)
 
 static const char *reason(const struct outlet *o)
 {
-	return behind(behind(o->said, o->plan->file ?: o->plan->interface), o->kind ? o->kind->words : "");
+	return behind(behind(o->reason, o->plan->file ?: o->plan->interface), o->kind ? o->kind->words : "");
 }
 
 static bool first_of_all(struct outlet *o)
@@ -75,8 +75,8 @@ bool outlet_open(struct outlet *o)
 	const struct plan *plan = o->plan;
 	const struct outlet_kind *kind = chosen[plan->file ? OUT_FILE : plan->out];
 
-	o->said[0] = '\0';
-	if (plan->file || netdev_ready(plan->interface, o->frame_most, plan->tagged, o->said, sizeof(o->said))) {
+	o->reason[0] = '\0';
+	if (plan->file || netdev_ready(plan->interface, o->frame_most, plan->tagged, o->reason, sizeof(o->reason))) {
 		if (!plan->file && plan->out == OUT_AUTO)
 			return first_of_all(o);
 		if (try(o, kind))

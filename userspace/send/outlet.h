@@ -17,7 +17,7 @@ struct outlet {
 	const struct plan *plan;
 	uint32_t frame_most;	/* bytes of the plan's longest frame, faults included */
 	void *own;
-	char said[200];		/* the reason for a failure, or a remark; one line */
+	char reason[200];	/* the reason for a failure, or a remark; one line */
 	uint64_t refused;	/* frames that the device or the file refused: they did not leave */
 	uint64_t retried;	/* refused frames that were sent again (the device may count them as dropped) */
 };
@@ -26,16 +26,16 @@ struct outlet_kind {
 	const char *name;	/* --out NAME */
 	const char *words;	/* description for people: "live frames (BPF)" */
 	/*
-	 * Opens the outlet, including o->memory. false: o->said has the reason, and nothing is left open. The caller has
+	 * Opens the outlet, including o->memory. false: o->reason has the reason, and nothing is left open. The caller has
 	 * checked that the interface is up and takes frames of o->frame_most.
 	 */
 	bool (*open)(struct outlet *o);
 	/*
 	 * Sends what is due, for some milliseconds at most. Returns earlier if the ring is empty. false: it cannot continue
-	 * (o->said); the packets in the ring stay there.
+	 * (o->reason); the packets in the ring stay there.
 	 */
 	bool (*run)(struct outlet *o);
-	/* Frees everything. false: sent packets did not arrive (a full disk); o->said has the reason. */
+	/* Frees everything. false: sent packets did not arrive (a full disk); o->reason has the reason. */
 	bool (*close)(struct outlet *o);
 };
 

@@ -22,7 +22,7 @@ static const char *name(const struct outlet *o)
 
 static bool fail(struct outlet *o, const char *why)
 {
-	snprintf(o->said, sizeof(o->said), "%.120s: %s", name(o), why);
+	snprintf(o->reason, sizeof(o->reason), "%.120s: %s", name(o), why);
 	return false;
 }
 

@@ -41,7 +41,7 @@ struct live {
 
 static bool refuse(struct outlet *o, const char *why)
 {
-	snprintf(o->said, sizeof(o->said), "%s", why);
+	snprintf(o->reason, sizeof(o->reason), "%s", why);
 	return false;
 }
 
@@ -215,9 +215,9 @@ static bool is_ready(struct outlet *o)
 	if (now - l->asked < ASK_NS)
 		return true;
 	l->asked = now;
-	ifindex = netdev_ready(o->plan->interface, o->frame_most, o->plan->tagged, o->said, sizeof(o->said));
+	ifindex = netdev_ready(o->plan->interface, o->frame_most, o->plan->tagged, o->reason, sizeof(o->reason));
 	if (ifindex && ifindex != l->bpf->rodata->interface)
-		snprintf(o->said, sizeof(o->said), "%s: is another interface now", o->plan->interface);
+		snprintf(o->reason, sizeof(o->reason), "%s: is another interface now", o->plan->interface);
 	return ifindex == l->bpf->rodata->interface;
 }
 
@@ -230,7 +230,7 @@ static bool live_run(struct outlet *o)
 	if (!is_ready(o))
 		return false;
 	if (error) {
-		snprintf(o->said, sizeof(o->said), "live frames into %s: %s", o->plan->interface, strerror(error));
+		snprintf(o->reason, sizeof(o->reason), "live frames into %s: %s", o->plan->interface, strerror(error));
 		return false;
 	}
 	sleep_until_ns(now_ns() + LOOK_NS);

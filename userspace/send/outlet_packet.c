@@ -51,7 +51,7 @@ static void set_status(struct packets *p, uint32_t behind, uint32_t value)
 
 static bool fail(struct outlet *o, const char *what, int error)
 {
-	snprintf(o->said, sizeof(o->said), "%s: %s: %s", o->plan->interface, what,
+	snprintf(o->reason, sizeof(o->reason), "%s: %s: %s", o->plan->interface, what,
 		 error == EPERM ? "no permission: run as root, or with CAP_NET_RAW" :
 		 error == ENXIO || error == ENODEV ? "the interface is gone" :
 		 error == ENETDOWN ? "the interface is down" : strerror(error));
@@ -202,7 +202,7 @@ static bool close_packets(struct outlet *o)
 
 	if (held) {
 		o->refused += held;
-		snprintf(o->said, sizeof(o->said), "%s: %u frames are still in the device's queue: is its link up?",
+		snprintf(o->reason, sizeof(o->reason), "%s: %u frames are still in the device's queue: is its link up?",
 			 o->plan->interface, held);
 	}
 	release(o);

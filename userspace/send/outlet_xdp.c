@@ -42,7 +42,7 @@ struct xdp {
 
 static bool fail(struct outlet *o, const char *what, int error)
 {
-	snprintf(o->said, sizeof(o->said), "%s: %s: %s", o->plan->interface, what,
+	snprintf(o->reason, sizeof(o->reason), "%s: %s: %s", o->plan->interface, what,
 		 error == EPERM ? "no permission: run as root, or with CAP_NET_RAW" :
 		 error == EAFNOSUPPORT ? "this kernel has none (CONFIG_XDP_SOCKETS)" :
 		 error == EBUSY ? "queue 0 is another AF_XDP socket's" :
@@ -129,8 +129,10 @@ static bool prepare(struct outlet *o, struct xdp *x)
 	while ((error = try_socket(o, x)) == EBUSY && now_ns() < end)
 		sleep_until_ns(now_ns() + OPEN_NS / 50);
 	if (error == EINVAL && o->frame_most > CHUNK_BYTES) {
-		snprintf(o->said, sizeof(o->said), "%s: AF_XDP takes frames of more than %d bytes from Linux 6.6 on, and the longest "
-			 "has %u", o->plan->interface, CHUNK_BYTES, o->frame_most);
+		snprintf(o->reason, sizeof(o->reason),
+			 "%s: AF_XDP takes frames of more than %d bytes from Linux 6.6 on, and the longest "
+			 "has %u",
+			 o->plan->interface, CHUNK_BYTES, o->frame_most);
 		return false;
 	}
 	if (error)
@@ -138,7 +140,7 @@ static bool prepare(struct outlet *o, struct xdp *x)
 	x->zerocopy = is_zerocopy(x);
 	if (x->zerocopy || o->plan->out != OUT_AUTO)
 		return true;
-	snprintf(o->said, sizeof(o->said), "%s: its driver has no zero-copy", o->plan->interface);
+	snprintf(o->reason, sizeof(o->reason), "%s: its driver has no zero-copy", o->plan->interface);
 	return false;
 }
 
@@ -272,10 +274,10 @@ static bool close_xdp(struct outlet *o)
 	uint64_t held = drain(o->own), invalid = invalid_descriptors(o->own);
 
 	if (held)
-		snprintf(o->said, sizeof(o->said), "%s: %llu buffers are still in the device's queue: is its link up?",
+		snprintf(o->reason, sizeof(o->reason), "%s: %llu buffers are still in the device's queue: is its link up?",
 			 o->plan->interface, (unsigned long long)held);
 	else if (invalid)
-		snprintf(o->said, sizeof(o->said), "%s: the kernel refused %llu descriptors of AF_XDP", o->plan->interface,
+		snprintf(o->reason, sizeof(o->reason), "%s: the kernel refused %llu descriptors of AF_XDP", o->plan->interface,
 			 (unsigned long long)invalid);
 	o->refused += held + invalid;
 	release(o);

@@ -139,7 +139,7 @@ static void leave(struct planner *p, struct slot *s, bool soon)
 
 static void leave_slot(struct planner *p, const struct packet *packet)
 {
-	struct truth_packet told = {
+	struct truth_packet observed = {
 		.opcode = packet->opcode, .icrc_good = true, .dqpn = packet->dqpn, .sqpn = packet->sqpn, .psn = packet->psn,
 		.dma_length = packet->dma_length,
 		/* the composer counts a CNP's reserved bytes as headers */
@@ -148,8 +148,8 @@ static void leave_slot(struct planner *p, const struct packet *packet)
 	struct slot *s = free_slot(p);
 
 	compose_slot(p->composer, packet, s);
-	told.frame_bytes = s->frame_bytes;
-	truth_observe(p->truth, packet->qp->truth, &told);
+	observed.frame_bytes = s->frame_bytes;
+	truth_observe(p->truth, packet->qp->truth, &observed);
 	leave(p, s, p->plan->rate.per_second);
 }
 
@@ -205,7 +205,7 @@ static void leave_frame(struct planner *p, const struct packet *packet, const st
 {
 	uint64_t random = random_of(p, packet);
 	struct frame *f = &p->frame;
-	struct truth_packet told;
+	struct truth_packet observed;
 	struct slot *s;
 
 	compose_frame(p->composer, packet, f);
@@ -224,8 +224,8 @@ static void leave_frame(struct planner *p, const struct packet *packet, const st
 	}
 	s = free_slot(p);
 	frame_slot(f, p->memory->payload, free_cell(p), s);
-	told = frame_observed(f);
-	truth_observe(p->truth, packet->qp->truth, &told);
+	observed = frame_observed(f);
+	truth_observe(p->truth, packet->qp->truth, &observed);
 	leave(p, s, p->plan->rate.per_second);
 }
 

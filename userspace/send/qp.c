@@ -43,14 +43,14 @@ struct send_qp *qps_new(const struct plan *plan, uint64_t *random)
 	struct send_qp *qps = calloc(plan->qps, sizeof(*qps));
 
 	for (uint32_t i = 0; qps && i < plan->qps; i++) {
-		const struct plan_qp told = plan_qp(plan, i);
+		const struct plan_qp planned = plan_qp(plan, i);
 
 		qps[i] = (struct send_qp){
 			.index = i,
-			.qpn = told.qpn,
-			.psn = told.psn,
-			.rkey = told.rkey,
-			.va = told.va,
+			.qpn = planned.qpn,
+			.psn = planned.psn,
+			.rkey = planned.rkey,
+			.va = planned.va,
 			.immediate = plan->immediate,
 			.port = source_port(plan, i, random),
 			.messages_left = plan->messages ? plan->messages / plan->qps + (i < plan->messages % plan->qps) :

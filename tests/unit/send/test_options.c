@@ -58,7 +58,7 @@ static void parse(struct send_options *o, char **argv)
 }
 
 /* The message for a refused command line. */
-static char said[16384];
+static char output[16384];
 
 /* The exit status of a parse in a child process; 99: it returned. */
 static int status(char **argv)
@@ -79,9 +79,9 @@ static int status(char **argv)
 		_exit(99);
 	}
 	close(pipes[1]);
-	while (all < sizeof(said) - 1 && (length = read(pipes[0], said + all, sizeof(said) - 1 - all)) > 0)
+	while (all < sizeof(output) - 1 && (length = read(pipes[0], output + all, sizeof(output) - 1 - all)) > 0)
 		all += length;
-	said[all] = 0;
+	output[all] = 0;
 	close(pipes[0]);
 	waitpid(pid, &result, 0);
 	assert_true(WIFEXITED(result));
@@ -93,8 +93,8 @@ static void ended(int wanted, const char *words, char **argv)
 {
 	int s = status(argv);
 
-	if (s != wanted || !strstr(said, words) || strchr(said, '\n') != said + strlen(said) - 1)
-		fail_msg("exit status %d, not %d with '%s': %s", s, wanted, words, said);
+	if (s != wanted || !strstr(output, words) || strchr(output, '\n') != output + strlen(output) - 1)
+		fail_msg("exit status %d, not %d with '%s': %s", s, wanted, words, output);
 }
 
 static void refused(const char *words, char **argv)
@@ -345,7 +345,7 @@ static void test_presets(void **state)
 	options_free(&o);
 	refused("no such preset", TO_FILE("--preset", "lofra"));
 	assert_int_equal(status(LINE("--preset", "list")), 0);
-	assert_non_null(strstr(said, "coyote-2022"));
+	assert_non_null(strstr(output, "coyote-2022"));
 }
 
 static void test_usage(void **state)
@@ -364,7 +364,7 @@ static void test_usage(void **state)
 	assert_int_equal(status(LINE("nonexistent0", "--dst", "10.9.0.2")), 1);
 	assert_int_equal(status(LINE("--help")), 0);
 	assert_int_equal(status(LINE("--help", "faults")), 0);
-	assert_string_equal(said, "faults\n");
+	assert_string_equal(output, "faults\n");
 }
 
 /* Each lateness lies in its bucket, whose end is at most a quarter larger. */

@@ -150,7 +150,7 @@ static bool beyond_memory(const struct truth_psn *s, const struct truth_packet *
 	return false;
 }
 
-static struct difference tell(struct run *r, const struct truth_packet *p)
+static struct difference observe_both(struct run *r, const struct truth_packet *p)
 {
 	struct roce_packet packet_ = packet(p->opcode, p->psn);
 	uint32_t key = stream_key(p), family = key >> 24, number = (key & TRUTH_PSN_MASK) - FIRST_QPN;
@@ -188,7 +188,7 @@ static uint32_t differs_after(const struct sequence *s, struct difference *d)
 
 	*d = (struct difference){ 0 };
 	for (i = 0; i < s->count && !d->name; i++)
-		*d = tell(r, &s->packet[i]);
+		*d = observe_both(r, &s->packet[i]);
 	run_free(r);
 	return d->name ? i : 0;
 }
@@ -558,7 +558,7 @@ static void write_and_check(enum kind kind, uint64_t seed)
 	s = (struct sequence){ .kind = kind, .seed = seed, .random = seed };
 	generate(&s);
 	for (i = 0; i < s.count; i++)
-		tell(r, &s.packet[i]);
+		observe_both(r, &s.packet[i]);
 	truth_observe(r->truth, r->of_qp[0], &(struct truth_packet){ .malformed = true });
 	assert_true(truth_write(r->truth, path, seed % 2));
 
