@@ -33,7 +33,7 @@ struct ng_writer {
 	size_t interfaces;
 	__u32 snaplen[INTERFACES_MOST];
 	struct ng_statistics statistics[INTERFACES_MOST];
-	bool told;
+	bool has_statistics;
 	__u64 size;    /* bytes of this file, with those in the buffer */
 	__u64 packets; /* the same, in packets */
 	__u64 first, last; /* times of its packets */
@@ -244,7 +244,7 @@ static bool begin_file(struct ng_writer *w)
 static bool end_file(struct ng_writer *w)
 {
 	for (size_t i = 0; i < w->interfaces; i++) {
-		const struct ng_statistics *s = w->told ? &w->statistics[i] : NULL;
+		const struct ng_statistics *s = w->has_statistics ? &w->statistics[i] : NULL;
 
 		ng_block_statistics(&w->block, i, s ? s->end : w->packets ? w->last : 0, s);
 		if (!append(w, w->block.bytes, w->block.length))
@@ -373,10 +373,10 @@ const char *ng_error(const struct ng_writer *w)
 	return *w->error ? w->error : NULL;
 }
 
-void ng_tell(struct ng_writer *w, const struct ng_statistics *statistics)
+void ng_set_statistics(struct ng_writer *w, const struct ng_statistics *statistics)
 {
 	memcpy(w->statistics, statistics, w->interfaces * sizeof(*statistics));
-	w->told = true;
+	w->has_statistics = true;
 }
 
 bool ng_close(struct ng_writer *w, char error[NG_ERROR])

@@ -87,7 +87,7 @@ bool ng_broken(const struct ng_writer *w);
 __u64 ng_written(const struct ng_writer *w);
 
 /* Sets the statistics, one for each interface, for the end of every file. Until the first call there are none. */
-void ng_tell(struct ng_writer *w, const struct ng_statistics *statistics);
+void ng_set_statistics(struct ng_writer *w, const struct ng_statistics *statistics);
 
 /* false: as ng_put(), with the reason in `error`. Frees w in any case. */
 bool ng_close(struct ng_writer *w, char error[NG_ERROR]);

@@ -118,13 +118,13 @@ static bool put(struct ng_writer *w, unsigned int n)
 	return ng_put(w, &p);
 }
 
-static void tell(struct ng_writer *w, unsigned int n)
+static void set_statistics(struct ng_writer *w, unsigned int n)
 {
 	struct ng_statistics s[INTERFACES_MOST];
 
 	for (unsigned int i = 0; i < interfaces; i++)
 		s[i] = (struct ng_statistics){ START, START + n * every, 1000 + n, 1, 100 + n, 2, n };
-	ng_tell(w, s);
+	ng_set_statistics(w, s);
 }
 
 int main(int argc, char **argv)
@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 	for (unsigned int n = 0; n < packets; n++) {
 		taken += put(w, n);
 		if (!silent)
-			tell(w, n + 1);
+			set_statistics(w, n + 1);
 		if (flush_every && n % flush_every == 0)
 			ng_flush(w);
 	}

@@ -228,7 +228,7 @@ static void on_packet(void *context, const struct taken_packet *p)
 		say_failed(c);
 }
 
-static void tell_statistics(struct capture *c)
+static void set_statistics(struct capture *c)
 {
 	struct ng_statistics all[INTERFACES_MOST];
 
@@ -245,7 +245,7 @@ static void tell_statistics(struct capture *c)
 			.delivered = c->written_of[i],
 		};
 	}
-	ng_tell(c->writer, all);
+	ng_set_statistics(c->writer, all);
 }
 
 /* ---- the run ---- */
@@ -332,7 +332,7 @@ static void flush_file(struct capture *c)
 /* false: something failed. */
 static bool each_interval(struct capture *c)
 {
-	tell_statistics(c);
+	set_statistics(c);
 	flush_file(c);
 	show_progress(c);
 	return live_poll(&c->live);
@@ -371,7 +371,7 @@ static bool finish(struct capture *c)
 
 	live_detach(&c->live);
 	read = read_packets(c, taken_read_rest) && live_snapshot(&c->live, &c->final);
-	tell_statistics(c);
+	set_statistics(c);
 	c->lost = taken_lost(&c->taken);
 	c->suppressed = taken_suppressed(&c->taken);
 	flush_file(c);

@@ -45,7 +45,7 @@ struct monitor {
 	bool had_screen; /* the final report goes to the terminal and has to fit */
 	struct exporter *exporter;
 	struct live_meanwhile meanwhile; /* what runs while a reader of standard output has stalled */
-	struct metrics_memory told; /* what earlier scrapes have got */
+	struct metrics_memory metrics; /* what earlier scrapes have got */
 	int error; /* errno of printing events; 0: none */
 };
 
@@ -156,7 +156,7 @@ static bool fill_metrics(void *context, FILE *out)
 		.room = m->options->live.settings.max_streams,
 		.events = m->takes,
 		.events_suppressed = m->takes ? taken_suppressed(&m->taken) : 0,
-		.memory = &m->told,
+		.memory = &m->metrics,
 	};
 	struct snapshot now;
 	__u64 begin = now_ns();

@@ -172,14 +172,14 @@ static json_t *event_object(const struct events *e, const struct taken_packet *p
 	return o;
 }
 
-static void tell_object(struct events *e, json_t *o, bool print)
+static void emit_object(struct events *e, json_t *o, bool print)
 {
 	char *text = json_dumps(o, VIEW_JSON);
 
 	if (text && print)
 		fprintf(e->out, "%s\n", text);
 	if (text && e->hook)
-		hook_tell(e->hook, text);
+		hook_add(e->hook, text);
 	free(text);
 	json_decref(o);
 }
@@ -208,7 +208,7 @@ int events_see(struct events *e, const struct taken_packet *p, const struct roce
 		return output_error(e);
 	for (int kind = 0; kind < ROCE_EVENTS; kind++)
 		if (kinds >> kind & 1)
-			tell_object(e, event_object(e, p, packet, kind), o->print && o->json);
+			emit_object(e, event_object(e, p, packet, kind), o->print && o->json);
 	error = output_error(e);
 	if (e->hook)
 		hook_run(e->hook);
@@ -226,8 +226,9 @@ static void say_left_out(struct events *e, const char *kind, __u64 count, const 
 		 count == 1 ? " was" : "s were", words);
 	if (e->options.print && !e->options.json)
 		fprintf(e->out, "%s %s\n", now.text, text);
-	tell_object(e, json_pack("{s:s, s:s, s:n, s:s, s:n, s:n, s:o, s:s, s:n}", "schema", "rocescope.event/1", "time", now.text,
-				 "stream", "kind", kind, "expected", "seen", "count", number(count), "text", text, "interface"),
+	emit_object(e,
+		    json_pack("{s:s, s:s, s:n, s:s, s:n, s:n, s:o, s:s, s:n}", "schema", "rocescope.event/1", "time", now.text,
+			      "stream", "kind", kind, "expected", "seen", "count", number(count), "text", text, "interface"),
 		    e->options.print && e->options.json);
 }
 

@@ -77,7 +77,7 @@ static void look(struct hook *h)
 
 /* ---- the command ---- */
 
-void hook_tell(struct hook *h, const char *line)
+void hook_add(struct hook *h, const char *line)
 {
 	size_t length = strlen(line);
 

@@ -18,7 +18,7 @@ struct hook;
 struct hook *hook_new(const char *command, size_t most, bool quiet);
 
 /* Adds a line for the next command. line: without its newline. */
-void hook_tell(struct hook *h, const char *line);
+void hook_add(struct hook *h, const char *line);
 
 /* Runs the command if lines wait and none is running. Call it often: only it and hook_end() notice a command's end. */
 void hook_run(struct hook *h);

@@ -329,10 +329,10 @@ static bool has_more(struct exporter *e)
 void exporter_run(struct exporter *e)
 {
 	uint64_t end = now_ns() + TURN;
-	eventfd_t told;
+	eventfd_t count;
 	bool more;
 
-	eventfd_read(e->more, &told);
+	eventfd_read(e->more, &count);
 	hang_up(e);
 	do {
 		MHD_run(e->daemon);

@@ -293,7 +293,7 @@ static void one_file(void **state)
 	assert_string_equal(ng_path(w), path);
 	assert_int_equal(ng_files(w), 1);
 	assert_null(ng_error(w));
-	ng_tell(w, s);
+	ng_set_statistics(w, s);
 	closed(w);
 	f = walk(path);
 	assert_int_equal(f.packets, 20000);
@@ -347,7 +347,7 @@ static void rotation_by_size(void **state)
 
 			assert_true(ng_put(w, &p));
 			if (n == 30)
-				ng_tell(w, (struct ng_statistics[2]){ 0 });
+				ng_set_statistics(w, (struct ng_statistics[2]){ 0 });
 		}
 		files = ng_files(w);
 		closed(w);
