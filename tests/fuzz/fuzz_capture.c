@@ -41,7 +41,7 @@ off_t __wrap_lseek(int file, off_t offset, int whence)
 struct seen {
 	size_t count;
 	__u64 latest;
-	char said[CAPTURE_ERROR];
+	char message[CAPTURE_ERROR];
 	struct {
 		struct capture_frame frame;
 		__u32 crc;
@@ -68,7 +68,7 @@ static void take_frame(struct seen *s, const struct capture_frame *f)
 static void take(const char *path, enum capture_link link, struct seen *s)
 {
 	static struct capture_piece piece; /* with old data from the input before */
-	struct capture *c = capture_open(path, link, s->said);
+	struct capture *c = capture_open(path, link, s->message);
 	int more;
 
 	s->count = s->latest = 0;
@@ -81,7 +81,7 @@ static void take(const char *path, enum capture_link link, struct seen *s)
 		must(piece.latest == s->latest);
 	}
 	must((more < 0) == !!*capture_error(c) && !strchr(capture_error(c), '\n'));
-	strcpy(s->said, more < 0 ? capture_error(c) : "end");
+	strcpy(s->message, more < 0 ? capture_error(c) : "end");
 	must(capture_size(c) ? capture_position(c) <= capture_size(c) : pipe_like || !s->count);
 	must(capture_read(c, &piece) == more);
 	capture_close(c);
@@ -123,8 +123,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pipe_like = true;
 	take(path, data[0] & 3, &parts);
 	check_beginning(&whole, &parts);
-	damaged = decoder_find(data + 2, length) && strcmp(whole.said, "end");
-	must(damaged || (parts.count == whole.count && !strcmp(parts.said, whole.said)));
+	damaged = decoder_find(data + 2, length) && strcmp(whole.message, "end");
+	must(damaged || (parts.count == whole.count && !strcmp(parts.message, whole.message)));
 	most = SIZE_MAX;
 	pipe_like = false;
 	must(!ftruncate(file, length > data[1] ? length - data[1] : 0));

@@ -70,9 +70,9 @@ static void check_piece(const struct capture_piece *p, __u64 expected)
 
 /* Reads the whole file; returns the message at its end. */
 static void read_all(const char *path, const struct options *o, struct capture_piece *piece, line_function put, void *context,
-		     char said[CAPTURE_ERROR])
+		     char message[CAPTURE_ERROR])
 {
-	struct capture *c = capture_open(path, o->link, said);
+	struct capture *c = capture_open(path, o->link, message);
 	__u64 number = 1;
 	int more;
 
@@ -84,7 +84,7 @@ static void read_all(const char *path, const struct options *o, struct capture_p
 			put_frame(put, context, number++, &piece->frames[i]);
 		fflush(stdout);
 	}
-	snprintf(said, CAPTURE_ERROR, "%s", more < 0 ? capture_error(c) : "end");
+	snprintf(message, CAPTURE_ERROR, "%s", more < 0 ? capture_error(c) : "end");
 	if (capture_size(c) && capture_position(c) > capture_size(c))
 		abort();
 	if (capture_read(c, piece) != more)
@@ -111,7 +111,7 @@ static void cut(const char *path, const struct options *o)
 {
 	int from = open(path, O_RDONLY), to = memfd_create("cut", 0);
 	struct capture_piece piece = { 0 };
-	char name[64], said[CAPTURE_ERROR];
+	char name[64], message[CAPTURE_ERROR];
 	struct stat st;
 
 	if (from < 0 || to < 0 || fstat(from, &st))
@@ -129,8 +129,8 @@ static void cut(const char *path, const struct options *o)
 
 		if (ftruncate(to, length))
 			die(name);
-		read_all(name, o, &piece, digest_line, &d, said);
-		printf("%lld %lu %08lx %s\n", (long long)length, d.lines, d.crc, said);
+		read_all(name, o, &piece, digest_line, &d, message);
+		printf("%lld %lu %08lx %s\n", (long long)length, d.lines, d.crc, message);
 	}
 	capture_piece_free(&piece);
 	close(from);
@@ -265,7 +265,7 @@ int main(int argc, char **argv)
 		{ "libpcap", no_argument, &o.libpcap, 1 }, { "time", no_argument, &o.time, 1 }, { 0 },
 	};
 	struct capture_piece piece = { 0 };
-	char said[CAPTURE_ERROR];
+	char message[CAPTURE_ERROR];
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -285,8 +285,8 @@ int main(int argc, char **argv)
 	} else if (o.libpcap) {
 		dump_libpcap(argv[optind]);
 	} else {
-		read_all(argv[optind], &o, &piece, print_line, NULL, said);
-		puts(said);
+		read_all(argv[optind], &o, &piece, print_line, NULL, message);
+		puts(message);
 		capture_piece_free(&piece);
 	}
 	return 0;

@@ -116,7 +116,7 @@ static int parse(struct options *o, char **argv)
 }
 
 /* The output of a child process, and its exit status; 99: the parser returned. */
-static char said[16384];
+static char output[16384];
 
 static int status_of(const struct command *c, char **argv, const char *name, const char *value)
 {
@@ -138,9 +138,9 @@ static int status_of(const struct command *c, char **argv, const char *name, con
 		_exit(99);
 	}
 	close(pipes[1]);
-	while (all < sizeof(said) - 1 && (length = read(pipes[0], said + all, sizeof(said) - 1 - all)) > 0)
+	while (all < sizeof(output) - 1 && (length = read(pipes[0], output + all, sizeof(output) - 1 - all)) > 0)
 		all += length;
-	said[all] = 0;
+	output[all] = 0;
 	close(pipes[0]);
 	wait(&result);
 	assert_true(WIFEXITED(result));
@@ -153,7 +153,7 @@ static void judge(int status, const char *words)
 	char line[1000];
 
 	snprintf(line, sizeof(line), "test_option: %s (--help tells more)\n", words);
-	assert_string_equal(said, line);
+	assert_string_equal(output, line);
 	assert_int_equal(status, 2);
 }
 
@@ -299,17 +299,17 @@ static void test_help(void **state)
 {
 	(void)state;
 	assert_int_equal(status_of(&command, LINE("--help"), NULL, NULL), 0);
-	assert_string_equal(said, help);
+	assert_string_equal(output, help);
 	assert_int_equal(status_of(&command, LINE("-h", "--port", "0"), NULL, NULL), 0);
-	assert_string_equal(said, help);
+	assert_string_equal(output, help);
 	assert_int_equal(status_of(&command, LINE("--help", "things"), NULL, NULL), 0);
-	assert_string_equal(said, "  this                       that\n");
+	assert_string_equal(output, "  this                       that\n");
 	assert_int_equal(status_of(&command, LINE("--help=things"), NULL, NULL), 0);
-	assert_string_equal(said, "  this                       that\n");
+	assert_string_equal(output, "  this                       that\n");
 	refused("show: --help bogus: no such topic; topics are things", LINE("--help", "bogus"));
 	judge(status_of(&bare, LINE("--help", "bogus"), NULL, NULL), "--help bogus: no such topic");
 	assert_int_equal(status_of(&command, LINE("--version"), NULL, NULL), 0);
-	assert_non_null(strstr(said, "test_option "));
+	assert_non_null(strstr(output, "test_option "));
 }
 
 /* The dump contains the whole table. */

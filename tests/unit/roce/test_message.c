@@ -227,7 +227,7 @@ static void in_heaps(void **state)
 /* Dense losses, with lengths in some, most or none of the messages: the fewest messages that explain the losses. */
 static void lengths(void **state)
 {
-	int told = 0, hidden = 0;
+	int revealed = 0, hidden = 0;
 
 	(void)state;
 	for (int unknown = 1; unknown <= 1000; unknown = unknown < 4 ? unknown + 1 : unknown * 10) {
@@ -236,11 +236,11 @@ static void lengths(void **state)
 
 			assert_int_equal(o.broken, o.fewest);
 			assert_true(o.fewest <= o.partial);
-			told += unknown > 100 ? o.fewest : 0;
+			revealed += unknown > 100 ? o.fewest : 0;
 			hidden += unknown == 1 ? o.fewest : 0;
 		}
 	}
-	assert_true(told > hidden + 1000); /* lengths reveal more */
+	assert_true(revealed > hidden + 1000); /* lengths reveal more */
 }
 
 /* With lengths, also for late and repeated packets: never more than there were. */
