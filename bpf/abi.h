@@ -30,7 +30,8 @@ _Static_assert(FRAME_MAX <= FOLD_MAX, "the work area holds it");
 
 /* Free if the tag is 0. */
 struct table_way {
-	__u64 word; /* tag (part of the key's hash), above it the place in `streams`; readers without the lock see both or neither */
+	/* tag (part of the key's hash), above it the place in `streams`; readers without the lock see both or neither */
+	__u64 word;
 	__u32 seen; /* tick of the last packet */
 	__u32 reserved;
 };

@@ -50,7 +50,8 @@ bool ethtool_statistics(const char *interface, void (*take)(void *context, const
 	if (good) {
 		*names = (struct ethtool_gstrings){ .cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_STATS, .len = count };
 		*values = (struct ethtool_stats){ .cmd = ETHTOOL_GSTATS, .n_stats = count };
-		good = ethtool(interface, names) && ethtool(interface, values) && names->len <= count && values->n_stats <= count;
+		good = ethtool(interface, names) && ethtool(interface, values) && names->len <= count &&
+		       values->n_stats <= count;
 	}
 	for (uint32_t i = 0; good && i < names->len && i < values->n_stats; i++) {
 		memcpy(name, names->data + i * ETH_GSTRING_LEN, ETH_GSTRING_LEN);

@@ -33,7 +33,8 @@ enum dialogue_cause {
 
 /* Unanswered requests, ordered by PSN. */
 struct roce_pending {
-	__u64 entry[DIALOGUE_PENDING]; /* time (ns) << 24 | PSN; the time wraps after 18 minutes, longer than any request waits */
+	/* time (ns) << 24 | PSN; the time wraps after 18 minutes, longer than any request waits */
+	__u64 entry[DIALOGUE_PENDING];
 	__u32 begin, end; /* free-running: entries begin .. end - 1, each modulo DIALOGUE_PENDING */
 };
 

@@ -254,8 +254,9 @@ static enum link_kind link_of(const wtap_rec *rec)
 		int wiretap;
 		__u32 type; /* LINKTYPE_ */
 	} types[] = {
-		{ WTAP_ENCAP_ETHERNET, 1 }, { WTAP_ENCAP_RAW_IP, 101 }, { WTAP_ENCAP_RAW_IP4, 228 }, { WTAP_ENCAP_RAW_IP6, 229 },
-		{ WTAP_ENCAP_NULL, 0 }, { WTAP_ENCAP_LOOP, 108 }, { WTAP_ENCAP_SLL, 113 }, { WTAP_ENCAP_SLL2, 276 },
+		{ WTAP_ENCAP_ETHERNET, 1 }, { WTAP_ENCAP_RAW_IP, 101 }, { WTAP_ENCAP_RAW_IP4, 228 },
+		{ WTAP_ENCAP_RAW_IP6, 229 }, { WTAP_ENCAP_NULL, 0 }, { WTAP_ENCAP_LOOP, 108 },
+		{ WTAP_ENCAP_SLL, 113 }, { WTAP_ENCAP_SLL2, 276 },
 	};
 
 	if (rec->rec_type != REC_TYPE_PACKET)
@@ -346,7 +347,8 @@ static void register_fields(void)
 		FIELD(message, "Message", "message", FT_STRING, BASE_NONE, NULL,
 		      "complete: with this packet; broken: one was, as this packet shows"),
 		FIELD(lint, "Header mistake", "lint", FT_STRING, BASE_NONE, NULL, "Name of a mistake in the headers"),
-		FIELD(event, "Event", "event", FT_STRING, BASE_NONE, NULL, "What analyze says of the packet; nothing of good ones"),
+		FIELD(event, "Event", "event", FT_STRING, BASE_NONE, NULL,
+		      "What analyze says of the packet; nothing of good ones"),
 	};
 	static int *trees[] = { &ett };
 

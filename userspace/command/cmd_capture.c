@@ -74,7 +74,8 @@ static void take_context(struct option_parser *p, const struct option_entry *e, 
 #define SIZE(member, low, high) OPTION_SIZE(struct options, member, low, high)
 
 static const struct option_entry packets[] = {
-	{ "reason", "LIST", "which packets are faulty: psn, message, icrc, lint, malformed, nak, cnp, or events by name (psn-gap)",
+	{ "reason", "LIST",
+	  "which packets are faulty: psn, message, icrc, lint, malformed, nak, cnp, or events by name (psn-gap)",
 	  .take = take_reasons, .topic = "events", .usual = "psn,message,icrc,lint,malformed,nak" },
 	{ "context", "N", "write up to 4 headers before a faulty packet and N packets after it", .take = take_context,
 	  OPTION_AT(struct options, taken.capture.after), .least = 0, .most = CONTEXT_MOST, .usual = "4" },

@@ -64,8 +64,8 @@ const struct command doctor_command = {
 	.words = "say in words what a sender does wrong",
 	.arguments = "FILE... | IFACE... [OPTIONS]",
 	.prose =
-		"Says what a sender of RoCE packets does wrong: the most important first, with the frames that show it, what the "
-		"specification asks for, and how to fix it. Several files are read as one capture, in this order. "
+		"Says what a sender of RoCE packets does wrong: the most important first, with the frames that show it, what "
+		"the specification asks for, and how to fix it. Several files are read as one capture, in this order. "
 		"- is standard input. An interface is watched for a while: the first packets "
 		"of each stream, and the faulty ones.",
 	.tables = tables,

@@ -54,7 +54,8 @@ static const struct option_entry interfaces[] = {
 };
 
 static const struct option_entry service[] = {
-	{ "prometheus", "ADDR:PORT", "answer GET /metrics at this address; 9795 means 127.0.0.1:9795, :9795 means all addresses",
+	{ "prometheus", "ADDR:PORT",
+	  "answer GET /metrics at this address; 9795 means 127.0.0.1:9795, :9795 means all addresses",
 	  .take = take_prometheus, OPTION_AT(struct monitor_options, prometheus) },
 	{ "prometheus-streams", "N", "export N streams as series of their own: the worst and the busiest",
 	  OPTION_NUMBER(struct monitor_options, prometheus_streams, 0, METRICS_STREAMS), .usual = "0" },

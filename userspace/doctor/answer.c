@@ -86,8 +86,8 @@ static void refuse(struct chart *requests, struct chart *response, enum finding_
 		SAY(e->found, "NAK 0x%02x for PSN 0x%06llx", doctor->look->packet.syndrome, doctor->look->packet.number);
 	}
 	if (sign && sign->packets == 1 && c->reth.known)
-		SAY(sign->figures, "The RETH before it had rkey 0x%08x, address 0x%llx, DMA length %u.", c->reth.rkey, c->reth.va,
-		    c->reth.dma_length);
+		SAY(sign->figures, "The RETH before it had rkey 0x%08x, address 0x%llx, DMA length %u.", c->reth.rkey,
+		    c->reth.va, c->reth.dma_length);
 }
 
 void answer_take(struct doctor *d, struct chart *response, const struct doctor_packet *doctor)

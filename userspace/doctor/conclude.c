@@ -94,7 +94,8 @@ static void conclude_refused(struct chart *c)
 	    signs_find(&c->signs, KIND_psn_start) || signs_find(&c->signs, KIND_psn_other_side))
 		return;
 	show_start(c, KIND_psn_start, c->wanted, c->psn.steps + 1);
-	SAY(text, "The receiver says so: its NAK (PSN sequence error) in frame %llu asks for 0x%06x, and it acknowledges nothing.",
+	SAY(text,
+	    "The receiver says so: its NAK (PSN sequence error) in frame %llu asks for 0x%06x, and it acknowledges nothing.",
 	    c->wanted_frame, c->wanted);
 	say_start(c, text);
 }
@@ -268,11 +269,13 @@ static void say_loss(const struct doctor *d, const struct roce_totals *totals, s
 	else if (d->gaps_together && 2 * d->gaps_together >= d->gaps && 4 * d->burst * burst_frames(d) < d->latest)
 		where = " Most streams lose at the same time: a port, a buffer or a pause for all of them.";
 	if (periodic && period)
-		snprintf(to->text, sizeof(to->text), "%s%llu at once at most, in %llu of %llu streams. It is always packet %llu after the "
-			 "last one: a counter or a buffer of that size.%s", text, largest, losing, streams, period, where);
+		snprintf(to->text, sizeof(to->text),
+			 "%s%llu at once at most, in %llu of %llu streams. It is always packet %llu after the "
+			 "last one: a counter or a buffer of that size.%s",
+			 text, largest, losing, streams, period, where);
 	else
-		snprintf(to->text, sizeof(to->text), "%s%llu at once at most, in %llu of %llu streams.%s", text, largest, losing,
-			 streams, where);
+		snprintf(to->text, sizeof(to->text), "%s%llu at once at most, in %llu of %llu streams.%s", text, largest,
+			 losing, streams, where);
 }
 
 static bool conclude_icrcs(struct doctor *d, struct findings *f)

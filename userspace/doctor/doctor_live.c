@@ -82,7 +82,8 @@ static void say_left_out(const struct watch *w)
 	__u64 beyond = taken_suppressed(&w->taken), lost = taken_lost(&w->taken);
 
 	if (beyond)
-		fprintf(stderr, "rocescope: %llu faulty packets more than %d a stream and second were counted, but not looked at\n",
+		fprintf(stderr,
+			"rocescope: %llu faulty packets more than %d a stream and second were counted, but not looked at\n",
 			beyond, LIMIT);
 	if (lost)
 		fprintf(stderr, "rocescope: %llu packets came faster than they could be looked at\n", lost);

@@ -126,12 +126,14 @@ static bool report_unexplained(const struct unexplained *u, struct findings *to)
 	f->streams = u->streams;
 	f->stream = u->stream;
 	f->evidence[f->evidence_count++] = u->evidence;
-	icrc_append(f->text, "%s ICRCs are wrong, and none of %d known mistakes, nor any two of them, nor a few flipped bits give what is "
-			     "there%s", u->good ? "most" : "all", MISTAKES, u->some ? " in most packets" : "");
+	icrc_append(f->text,
+		    "%s ICRCs are wrong, and none of %d known mistakes, nor any two of them, nor a few flipped bits give what "
+		    "is there%s", u->good ? "most" : "all", MISTAKES, u->some ? " in most packets" : "");
 	f->asks = mistake_asks_all;
-	snprintf(f->fix, sizeof(f->fix), "compare your CRC register (reflected, not complemented): in frame %llu it ought to be "
-		 "0xdebb20e3 behind the eight bytes 0xff, 0x%08x behind the IP header, 0x%08x UDP, 0x%08x BTH, 0x%08x RETH and the "
-		 "like, 0x%08x the pad",
+	snprintf(f->fix, sizeof(f->fix),
+		 "compare your CRC register (reflected, not complemented): in frame %llu it ought to be "
+		 "0xdebb20e3 behind the eight bytes 0xff, 0x%08x behind the IP header, 0x%08x UDP, 0x%08x BTH, 0x%08x RETH and "
+		 "the like, 0x%08x the pad",
 		 u->evidence.frame, u->behind[0], u->behind[1], u->behind[2], u->behind[3], u->behind[4]);
 	return true;
 }

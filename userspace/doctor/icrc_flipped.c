@@ -114,7 +114,8 @@ static void weigh(const struct icrc_sender *s, const struct grouped *g, __u32 fr
 	w->score = w->votes * (32 - log2(bits / lanes));
 }
 
-static void find_group(const struct icrc_sender *s, struct grouped *g, enum icrc_agreement a, __u32 width, struct icrc_flip_group *best)
+static void find_group(const struct icrc_sender *s, struct grouped *g, enum icrc_agreement a, __u32 width,
+		       struct icrc_flip_group *best)
 {
 	__u32 count = group(s, a, width, g), flipped = count_flipped(s, FLIP_SPAN);
 
@@ -197,8 +198,8 @@ bool icrc_report_flip_group(struct icrc_sender *s, const struct icrc_flip_group 
 	icrc_append(f->text, "what was sent and what the ICRC is of differ always in ");
 	if (g->width) {
 		append_bits(f->text, g->flip->bits);
-		icrc_append(f->text, " of byte %llu of each %u, counted from the beginning of the %s: a lane", g->key >> 16, g->width,
-		       g->agreement == LANE_OF_FRAME ? "frame" : "payload");
+		icrc_append(f->text, " of byte %llu of each %u, counted from the beginning of the %s: a lane", g->key >> 16,
+			    g->width, g->agreement == LANE_OF_FRAME ? "frame" : "payload");
 	} else {
 		append_flip(f->text, g->flip, g->same_offset);
 	}
@@ -257,7 +258,8 @@ bool icrc_report_single_flips(struct icrc_sender *s)
 	append_flip(f->text, &first->detail->flips.list[0], true);
 	icrc_append_share(f, s);
 	f->asks = asks_bits;
-	snprintf(f->fix, sizeof(f->fix), "bits flip at random: look at the link (FCS errors of the ports), memories without ECC, "
+	snprintf(f->fix, sizeof(f->fix),
+		 "bits flip at random: look at the link (FCS errors of the ports), memories without ECC, "
 		 "timing and crossings of clocks");
 	return true;
 }

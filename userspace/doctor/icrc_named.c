@@ -97,7 +97,8 @@ bool icrc_report_mistake(struct icrc_sender *s, __u32 best, __u32 all)
 		return false;
 	snprintf(f->kind, sizeof(f->kind), "icrc-");
 	append_name(f->kind, sizeof(f->kind), x);
-	icrc_append(f->text, "%s%s%s%s", strstr(a->words, "CRC") ? "" : "the ICRC is wrong: ", a->words, b ? ", and " : "", b ? b->words : "");
+	icrc_append(f->text, "%s%s%s%s", strstr(a->words, "CRC") ? "" : "the ICRC is wrong: ", a->words, b ? ", and " : "",
+		    b ? b->words : "");
 	icrc_append_share(f, s);
 	append_same(f, s, best, all);
 	f->asks = b && strcmp(a->asks, b->asks) ? mistake_asks_all : a->asks;
@@ -179,8 +180,8 @@ bool icrc_report_constants(struct icrc_sender *s, __u32 least)
 			return false;
 		reported++;
 		snprintf(f->kind, sizeof(f->kind), "icrc-constant");
-		icrc_append(f->text, "the ICRC field holds always the same: %02x %02x %02x %02x", value & 0xff, value >> 8 & 0xff,
-		       value >> 16 & 0xff, value >> 24);
+		icrc_append(f->text, "the ICRC field holds always the same: %02x %02x %02x %02x", value & 0xff,
+			    value >> 8 & 0xff, value >> 16 & 0xff, value >> 24);
 		icrc_append_share(f, s);
 		f->asks = mistake_asks_all;
 		snprintf(f->fix, sizeof(f->fix), "%s", mistake_words(MISTAKE_zero)->fix);

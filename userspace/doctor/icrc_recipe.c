@@ -7,13 +7,15 @@
 #define ASKS_WHOLE                                                                                                         \
 	"IBTA 7.8.1, A17.3.3: the CRC of eight bytes 0xff and the packet from its IP header to its pad, with ones for what " \
 	"may change on the way"
-#define ASKS_ORDER "IBTA 7.8.1: the CRC goes out like Ethernet's FCS: the coefficient of x^31 first, which is bit 0 of the first byte"
+#define ASKS_ORDER \
+	"IBTA 7.8.1: the CRC goes out like Ethernet's FCS: the coefficient of x^31 first, which is bit 0 of the first byte"
 #define ASKS_COMPLEMENT "IBTA 7.8.1: the CRC is the complement of the remainder, as in Ethernet's FCS"
 #define ASKS_BITS "IBTA 7.8.1: each byte goes in least significant bit first, as with Ethernet's FCS"
 #define ASKS_POLYNOMIAL "IBTA 7.8.1: the polynomial is that of Ethernet's FCS, 0x04c11db7"
 #define ASKS_SEED "IBTA 7.8.1: the CRC register begins with 0xffffffff"
 #define ASKS_ONES "A17.3.3: 64 bits of one stand in front of the IP header, where InfiniBand has its LRH"
-#define ASKS_BEGIN "A17.3.3: behind 64 bits of one follow the IP header, UDP, BTH, the extension headers and the payload; not Ethernet"
+#define ASKS_BEGIN \
+	"A17.3.3: behind 64 bits of one follow the IP header, UDP, BTH, the extension headers and the payload; not Ethernet"
 #define ASKS_MASK                                                                                                          \
 	"IBTA 7.8.1, A17.3.3: ones stand for TOS, TTL and checksum of IPv4, or traffic class, flow label and hop limit of " \
 	"IPv6; for the UDP checksum; and for byte 4 of the BTH"

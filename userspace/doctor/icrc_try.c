@@ -419,7 +419,8 @@ static __u32 through(const struct body_register *b, __u32 front)
 
 static void compute_bodies(struct registers *r, const struct packet *p, const struct explanations *all)
 {
-	__u32 base[CRC_POLYNOMIALS][2][SWAPS], whole = p->payload_bytes < TAIL_BYTES ? 0 : (p->payload_bytes - TAIL_BYTES) & ~7u;
+	__u32 base[CRC_POLYNOMIALS][2][SWAPS];
+	__u32 whole = p->payload_bytes < TAIL_BYTES ? 0 : (p->payload_bytes - TAIL_BYTES) & ~7u;
 	bool known[CRC_POLYNOMIALS][2][SWAPS] = {};
 
 	for (__u32 i = 0; i < all->body_count; i++) {

@@ -69,7 +69,8 @@ struct message_study {
 /* Whether message_study_take() judges the size of this First, so that no lint need do so. */
 bool message_judges_size(__u32 op, __u32 payload);
 
-void message_study_take(struct message_study *m, struct loss *loss, struct signs *signs, const struct step *p, enum psn_how how);
+void message_study_take(struct message_study *m, struct loss *loss, struct signs *signs, const struct step *p,
+			enum psn_how how);
 
 /* Adds the signs of wrong DMA lengths. all_bad: no ICRC of the stream is right. */
 void message_study_conclude(const struct message_study *m, struct signs *signs, bool all_bad);

@@ -257,7 +257,8 @@ static bool is_watched(const struct hint_facts *f, unsigned int index)
 	for (size_t i = 0; i < f->interface_count; i++) {
 		const struct place_link *own = places_link(f->places, f->interfaces[i].index);
 
-		if (index == f->interfaces[i].index || (l && l->below == f->interfaces[i].index) || (own && own->master == index))
+		if (index == f->interfaces[i].index || (l && l->below == f->interfaces[i].index) ||
+		    (own && own->master == index))
 			return true;
 	}
 	return false;

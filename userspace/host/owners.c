@@ -186,8 +186,8 @@ static void say_inward(const struct owner_facts *f, const struct known_qp *k, co
 		snprintf(o->words, sizeof(o->words), "the QP is in state %s and takes nothing", host_state_name(k->qp.state));
 	else if (s->key.kind == KEY_CONNECTED && s->key.side == SIDE_REQUEST && connected && s->stream.met &&
 		 k->qp.rq_psn != HOST_NO_PSN && is_elsewhere(f, k, &s->stream))
-		snprintf(o->words, sizeof(o->words), "PSN on the wire 0x%llx, the QP expects 0x%x", s->stream.last_psn & PSN_MASK,
-			 k->qp.rq_psn & PSN_MASK);
+		snprintf(o->words, sizeof(o->words), "PSN on the wire 0x%llx, the QP expects 0x%x",
+			 s->stream.last_psn & PSN_MASK, k->qp.rq_psn & PSN_MASK);
 }
 
 /* ---- who it is ---- */

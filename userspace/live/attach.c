@@ -109,11 +109,13 @@ static bool say_holder(const struct attachment *a, const char *program, __u32 id
 	if (!strcmp(name, "rocescope"))
 		return say(a, "held by rocescope (process %d): end it, or start both with --share", holder);
 	if (holder)
-		return say(a, "held by another XDP program (%s, id %u) of %s (process %d): end it, or see --share", program, id, name,
-			   holder);
+		return say(a, "held by another XDP program (%s, id %u) of %s (process %d): end it, or see --share", program, id,
+			   name, holder);
 	if (is_linked(a->ifindex))
-		return say(a, "held by another XDP program (%s, id %u), by a bpf_link of a process that cannot be seen here, or one that "
-			   "is pinned: `bpftool link` lists it", program, id);
+		return say(a,
+			   "held by another XDP program (%s, id %u), by a bpf_link of a process that cannot be seen here, or "
+			   "one that is pinned: `bpftool link` lists it",
+			   program, id);
 	return say(a, "held by another XDP program (%s, id %u): end the program that put it there, or try "
 		   "`ip link set dev %s xdp off`", program, id, a->name);
 }
@@ -185,7 +187,8 @@ static bool say_no_native(const struct attachment *a, const struct attach_progra
 	int mtu = get_mtu(a->name);
 
 	if (error == EOPNOTSUPP && programs->share)
-		return say(a, "the driver has no native XDP, or what shares it is attached in generic mode: use --mode generic");
+		return say(a,
+			   "the driver has no native XDP, or what shares it is attached in generic mode: use --mode generic");
 	if (error == EOPNOTSUPP && mtu <= PLAIN_MTU)
 		return say(a, "this driver has no native XDP: use --mode generic");
 	if (mtu > PLAIN_MTU)
@@ -338,7 +341,8 @@ static bool attach_egress(struct attachment *a, const struct bpf_program *wanted
 	if (program >= 0)
 		a->egress_link = bpf_link_create(program, a->ifindex, TCX_EGRESS, NULL);
 	if (a->share && a->egress_link < 0 && is_anothers_filter(a->ifindex))
-		return program < 0 || say(a, "what leaves is watched by another rocescope: before kernel 6.6 there is room for one");
+		return program < 0 ||
+		       say(a, "what leaves is watched by another rocescope: before kernel 6.6 there is room for one");
 	if (program >= 0 && a->egress_link < 0)
 		return attach_filter(a, program);
 	attach_remove_filter(a->ifindex, false);

@@ -206,8 +206,8 @@ static bool guard_take(struct stream_value *v)
 	for (int i = 0; i < GUARD_TRIES; i++) {
 		__u32 sequence = __atomic_load_n(&v->sequence, __ATOMIC_RELAXED);
 
-		if (!(sequence & 1) && __atomic_compare_exchange_n(&v->sequence, &sequence, sequence + 1, false, __ATOMIC_ACQ_REL,
-								    __ATOMIC_RELAXED))
+		if (!(sequence & 1) && __atomic_compare_exchange_n(&v->sequence, &sequence, sequence + 1, false,
+								   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return true;
 	}
 	return false;
@@ -241,7 +241,8 @@ static void add_since(struct roce_stream *to, const struct roce_stream *last, co
  * last: the old stream, as the old programs left it. base: its counts when it was copied. false: the sequence restarts, or did
  * so when the new programs saw a packet.
  */
-static bool complete_one(const struct carry *c, struct stream_value *last, struct stream_value *to, const struct carry_base *base)
+static bool complete_one(const struct carry *c, struct stream_value *last, struct stream_value *to,
+			 const struct carry_base *base)
 {
 	bool untouched;
 

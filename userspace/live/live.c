@@ -111,7 +111,8 @@ static bool has_memory(const struct live *l)
 
 	if (needed <= available)
 		return true;
-	fprintf(stderr, "rocescope: room for %u streams takes %.1f GB of memory, and %.1f GB are left: a smaller --max-streams\n",
+	fprintf(stderr,
+		"rocescope: room for %u streams takes %.1f GB of memory, and %.1f GB are left: a smaller --max-streams\n",
 		l->options->settings.max_streams, needed / 1e9, available / 1e9);
 	return false;
 }

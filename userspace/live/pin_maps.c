@@ -405,7 +405,8 @@ void pin_drop_pending(const struct pin *p)
 	if (all)
 		closedir(all);
 	if (any)
-		fprintf(stderr, "rocescope: --pin %s: the change from another build was interrupted: what was counted since is lost\n",
+		fprintf(stderr,
+			"rocescope: --pin %s: the change from another build was interrupted: what was counted since is lost\n",
 			p->name);
 }
 
@@ -433,8 +434,8 @@ static void remove_unused(const struct pin *p, const struct bpf_object *object)
 	struct dirent *e;
 
 	while (all && (e = readdir(all))) {
-		if (e->d_name[0] == '.' || pin_is_link(e->d_name) || !strcmp(e->d_name, "state") || !strcmp(e->d_name, LAYOUTS) ||
-		    is_of(object, e->d_name))
+		if (e->d_name[0] == '.' || pin_is_link(e->d_name) || !strcmp(e->d_name, "state") ||
+		    !strcmp(e->d_name, LAYOUTS) || is_of(object, e->d_name))
 			continue;
 		pin_path(p, "", e->d_name, path);
 		unlink(path);

@@ -106,7 +106,8 @@ static bool is_lost(const struct xdp_multiprog *m)
 
 static void describe_lost(char *why, size_t room, const char *name)
 {
-	snprintf(why, room, "there is a dispatcher whose programs are not in %s: `ip link set dev %s xdp off` takes all of them away",
+	snprintf(why, room,
+		 "there is a dispatcher whose programs are not in %s: `ip link set dev %s xdp off` takes all of them away",
 		 bpffs(), name);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An event as one line of text, used by the list of `analyze`, comments in captures, and Wireshark: key=value pairs for filters,
- * a colon, and words:
+ * An event as one line of text, used by the list of `analyze`, comments in captures, and Wireshark: key=value pairs for
+ * filters, a colon, and words:
  *
  *     reason=psn-gap expected=0x001234 seen=0x001240 skipped=12: 12 packets are missing before this one
  *     reason=icrc-bad,lint lint=udp_length: the ICRC is wrong; UDP length is not the IP payload's length

@@ -277,15 +277,23 @@ void history_words(const struct history *h, const struct history_stream *s, char
 	by_chance = chance(p, &l, s);
 	together = (double)s->together / gaps;
 	if (gaps >= 0.9 * l.gaps)
-		snprintf(words, HISTORY_WORDS, "%llu of the %llu gaps of this interface are this stream's: look at this QP, its sender "
-			 "and its path", gaps, l.gaps);
+		snprintf(words, HISTORY_WORDS,
+			 "%llu of the %llu gaps of this interface are this stream's: look at this QP, its sender "
+			 "and its path",
+			 gaps, l.gaps);
 	else if (together >= 0.5 && together >= 2 * by_chance)
-		snprintf(words, HISTORY_WORDS, "%.0f %% of its gaps came within 10 ms of other streams', by chance it would be %.0f %%; "
-			 "%llu streams lose: a port, a link or a host loses, not one QP", together * 100, by_chance * 100, l.streams);
+		snprintf(words, HISTORY_WORDS,
+			 "%.0f %% of its gaps came within 10 ms of other streams', by chance it would be %.0f %%; "
+			 "%llu streams lose: a port, a link or a host loses, not one QP",
+			 together * 100, by_chance * 100, l.streams);
 	else if (by_chance > 0.5)
-		snprintf(words, HISTORY_WORDS, "%llu streams of this interface lose so often that it is chance which of them lose at "
-			 "the same moments", l.streams);
+		snprintf(words, HISTORY_WORDS,
+			 "%llu streams of this interface lose so often that it is chance which of them lose at "
+			 "the same moments",
+			 l.streams);
 	else
-		snprintf(words, HISTORY_WORDS, "%llu streams of this interface lose, each at its own moments: single packets are lost "
-			 "on what they share, or each QP for itself", l.streams);
+		snprintf(words, HISTORY_WORDS,
+			 "%llu streams of this interface lose, each at its own moments: single packets are lost "
+			 "on what they share, or each QP for itself",
+			 l.streams);
 }

@@ -419,8 +419,10 @@ static bool prepare(struct analysis *a)
 	if (!a->shards)
 		return false;
 	for (unsigned int i = 0; i < ANALYSIS_SHARDS; i++)
-		a->shards[i] = (struct observer){ .shards = a->shards,
-						  .table.max = (a->settings->max_streams + ANALYSIS_SHARDS - 1) / ANALYSIS_SHARDS };
+		a->shards[i] = (struct observer){
+			.shards = a->shards,
+			.table.max = (a->settings->max_streams + ANALYSIS_SHARDS - 1) / ANALYSIS_SHARDS,
+		};
 	for (size_t i = 0; e && i < e->count; i++)
 		if (!pairs_put(&a->shards[0].pairs, &e->entries[i].key, &e->entries[i].pair))
 			return false;

@@ -20,7 +20,8 @@ static json_t *stream_object(const struct roce_key *k)
 		return json_null();
 	return json_pack("{s:s, s:o, s:o, s:o, s:s}", "src", address_text(k->src).text,
 			 "dst", datagram ? json_null() : json_string(address_text(k->dst).text),
-			 "dqpn", datagram || !known ? json_null() : number(k->qpn), "sqpn", datagram ? number(k->qpn) : json_null(),
+			 "dqpn", datagram || !known ? json_null() : number(k->qpn),
+			 "sqpn", datagram ? number(k->qpn) : json_null(),
 			 "side", k->side == SIDE_RESPONSE ? "response" : "request");
 }
 
@@ -68,8 +69,8 @@ int findings_json(FILE *out, const struct findings_report *r)
 
 		json_array_append_new(f->hint ? hints : findings, f->hint ? hint_object(f) : finding_object(f));
 	}
-	o = json_pack("{s:s, s:b, s:o, s:o, s:o}", "schema", "rocescope.findings/1", "complete", r->complete, "findings", findings,
-		      "hints", hints, "checked", checked_object(&r->checked));
+	o = json_pack("{s:s, s:b, s:o, s:o, s:o}", "schema", "rocescope.findings/1", "complete", r->complete,
+		      "findings", findings, "hints", hints, "checked", checked_object(&r->checked));
 	errno = ENOMEM;
 	failed = !o || json_dumpf(o, out, JSON_COMPACT) || fputc('\n', out) == EOF;
 	json_decref(o);

@@ -88,8 +88,8 @@ static void show_stream(const struct page *p, const struct finding *f)
 	else if (k->kind && k->qpn == FINDING_NO_QPN)
 		snprintf(stream, sizeof(stream), "%s > %s, QPN not read", address_text(k->src).text, address_text(k->dst).text);
 	else if (k->kind)
-		snprintf(stream, sizeof(stream), "%s > %s QPN %u (0x%x)%s", address_text(k->src).text, address_text(k->dst).text, k->qpn, k->qpn,
-			 k->side == SIDE_RESPONSE ? " (responses)" : "");
+		snprintf(stream, sizeof(stream), "%s > %s QPN %u (0x%x)%s", address_text(k->src).text,
+			 address_text(k->dst).text, k->qpn, k->qpn, k->side == SIDE_RESPONSE ? " (responses)" : "");
 	if (f->hint && !k->kind)
 		return;
 	if (f->streams > 1)
@@ -180,8 +180,10 @@ static void show_checked(const struct page *p, const struct findings_report *r, 
 	char text[600], of[64] = "", starts[96] = "";
 
 	if (!c->packets && unread) {
-		snprintf(text, sizeof(text), "No RoCE packet could be read: %llu frame%s malformed or fragments. Nothing else was "
-			 "checked.", unread, unread == 1 ? " is" : "s are");
+		snprintf(text, sizeof(text),
+			 "No RoCE packet could be read: %llu frame%s malformed or fragments. Nothing else was "
+			 "checked.",
+			 unread, unread == 1 ? " is" : "s are");
 		paragraph(p, "", 0, false, text);
 		return;
 	}
@@ -201,8 +203,8 @@ static void show_checked(const struct page *p, const struct findings_report *r, 
 		 "%s %llu packet%s%s of %llu stream%s. Checked: %llu ICRC%s; the PSNs of %llu stream%s%s; order, sizes and "
 		 "DMA lengths of %llu message%s; headers, lengths and checksums of every packet; what receivers answered.",
 		 nothing ? "Nothing wrong was found in" : "That is what was found in", c->packets, plural(c->packets), of,
-		 c->streams, plural(c->streams), c->icrcs, plural(c->icrcs), c->sequences, plural(c->sequences), starts, c->messages,
-		 plural(c->messages));
+		 c->streams, plural(c->streams), c->icrcs, plural(c->icrcs), c->sequences, plural(c->sequences), starts,
+		 c->messages, plural(c->messages));
 	paragraph(p, "", 0, false, text);
 }
 
@@ -212,7 +214,8 @@ int findings_lines(FILE *out, const struct findings_report *r)
 	struct page p = open_page(out);
 
 	show_part(&p, r->findings, true, false, NULL);
-	show_part(&p, r->findings, false, false, "Candidates, for which fewer than three packets speak, or which nothing explains:");
+	show_part(&p, r->findings, false, false,
+		  "Candidates, for which fewer than three packets speak, or which nothing explains:");
 	show_part(&p, r->findings, false, true, "What could not be judged:");
 	show_checked(&p, r, !certain && !candidates);
 	return ferror(out) ? -1 : 0;

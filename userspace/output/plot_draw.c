@@ -263,7 +263,8 @@ static void describe(char *to, size_t size, const struct snapshot_stream *s)
 /* Places the next panel. top, height: pixels; top counts from the upper edge. */
 static void place(const struct sheet *s, int top, int height)
 {
-	fprintf(s->out, "set lmargin at screen %.5f\nset rmargin at screen %.5f\n", (double)LEFT / WIDTH, 1 - (double)RIGHT / WIDTH);
+	fprintf(s->out, "set lmargin at screen %.5f\nset rmargin at screen %.5f\n", (double)LEFT / WIDTH,
+		1 - (double)RIGHT / WIDTH);
 	fprintf(s->out, "set tmargin at screen %.5f\nset bmargin at screen %.5f\n", 1 - (double)top / s->height,
 		1 - (double)(top + height) / s->height);
 }
@@ -355,10 +356,13 @@ static void draw_head(const struct sheet *s, unsigned int there)
 static void print_terminal(const struct sheet *s)
 {
 	if (s->picture->svg)
-		fprintf(s->out, "set terminal svg noenhanced size %d,%d font 'sans-serif,12' background 'white'\n", WIDTH, s->height);
+		fprintf(s->out, "set terminal svg noenhanced size %d,%d font 'sans-serif,12' background 'white'\n", WIDTH,
+			s->height);
 	else
-		fprintf(s->out, "set terminal pngcairo noenhanced size %d,%d fontscale 1.35 linewidth 1.4 pointscale 1.4 font 'Sans,12' background 'white'\n", WIDTH * 3 / 2,
-			s->height * 3 / 2);
+		fprintf(s->out,
+			"set terminal pngcairo noenhanced size %d,%d fontscale 1.35 linewidth 1.4 pointscale 1.4 font "
+			"'Sans,12' background 'white'\n",
+			WIDTH * 3 / 2, s->height * 3 / 2);
 	fputs("set encoding utf8\n", s->out);
 }
 

@@ -389,8 +389,8 @@ static json_t *host_object(const struct host_report *r)
 		const struct host_counter *c = &r->counters[i];
 
 		json_array_append_new(counters, json_pack("{s:o, s:o, s:o, s:b}", "where", text_or_null(c->where),
-							  "name", text_or_null(c->name), "value", number_or_null(true, c->value),
-							  "dropped", c->dropped));
+							  "name", text_or_null(c->name),
+							  "value", number_or_null(true, c->value), "dropped", c->dropped));
 	}
 	for (size_t i = 0; i < r->hint_count; i++)
 		json_array_append_new(hints, text_or_null(r->hints[i]));

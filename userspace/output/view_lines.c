@@ -90,15 +90,18 @@ static void print_head(const struct page *page, const struct snapshot *now, cons
 	const struct roce_totals *c = &now->totals;
 
 	fprintf(page->out, "%.*f s%s: %.3f Gbit/s, %.1f kpps%s; %llu frames: %llu RoCE", now->seconds < 1 ? 6 : 1, now->seconds,
-		now->complete ? "" : " (incomplete)", rates.gbps, rates.packets / 1e3, c->value[COUNTER_udp_packets] ? " with watched UDP" : "",
-		c->value[COUNTER_frames], c->value[COUNTER_roce_packets]);
+		now->complete ? "" : " (incomplete)", rates.gbps, rates.packets / 1e3,
+		c->value[COUNTER_udp_packets] ? " with watched UDP" : "", c->value[COUNTER_frames],
+		c->value[COUNTER_roce_packets]);
 	print_totals(page, ", ", c, frames_line, ROCE_ARRAY_SIZE(frames_line));
 	print_totals(page, "  ICRC      ", c, icrc_line, ROCE_ARRAY_SIZE(icrc_line));
 	print_totals(page, "  PSN       ", c, psn_line, ROCE_ARRAY_SIZE(psn_line));
 	print_totals(page, "  messages  ", c, message_line, ROCE_ARRAY_SIZE(message_line));
 	print_totals(page, "  not seen  ", c, unseen_line, ROCE_ARRAY_SIZE(unseen_line));
 	if (now->events.suppressed)
-		fprintf(page->out, "  events    %llu faulty packet%s left out: more of a stream than --event-limit lets through in a second\n",
+		fprintf(page->out,
+			"  events    %llu faulty packet%s left out: more of a stream than --event-limit lets through in a "
+			"second\n",
 			now->events.suppressed, now->events.suppressed == 1 ? " was" : "s were");
 }
 
@@ -200,7 +203,8 @@ static void fill(struct cells *c, const struct snapshot *now, const struct fault
 	*c = (struct cells){ 0 };
 	snprintf(c->text[FRAME], CELL, "%llu", f->number);
 	print_time(c->text[TIME], f->time - start);
-	snprintf(c->text[STREAM], CELL, "%s > %s", ip ? address_text(f->key.src).text : "?", ip ? address_text(f->dst).text : "?");
+	snprintf(c->text[STREAM], CELL, "%s > %s", ip ? address_text(f->key.src).text : "?",
+		 ip ? address_text(f->dst).text : "?");
 	if (f->key.kind == KEY_NONE)
 		return;
 	if (f->key.kind == KEY_UDP)

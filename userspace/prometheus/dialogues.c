@@ -22,9 +22,11 @@ static const struct number {
 #define NUMBER(name, type, field, time, help) \
 	{ name, type, help, offsetof(struct roce_dialogue, field), sizeof(((struct roce_dialogue *)0)->field), time }
 	NUMBER("outstanding", "gauge", outstanding, false, "PSNs sent and not answered"),
-	NUMBER("outstanding_most", "gauge", outstanding_most, false, "most PSNs that ever were sent and not answered at a time"),
+	NUMBER("outstanding_most", "gauge", outstanding_most, false,
+	       "most PSNs that ever were sent and not answered at a time"),
 	NUMBER("reads", "gauge", reads, false, "READs and atomics sent and not answered"),
-	NUMBER("reads_most", "gauge", reads_most, false, "most READs and atomics that ever were sent and not answered at a time"),
+	NUMBER("reads_most", "gauge", reads_most, false,
+	       "most READs and atomics that ever were sent and not answered at a time"),
 	NUMBER("waiting_seconds_total", "counter", waiting_ns, true, "time in which something was outstanding"),
 	NUMBER("full_seconds_total", "counter", full_ns, true,
 	       "of that, time in which as much was outstanding as ever and nothing more was sent"),
@@ -94,7 +96,8 @@ static void write_latencies(FILE *out, const char *prefix, const char *what, siz
 	text_family(out, name, "histogram", help);
 	for (size_t i = 0; i < count; i++)
 		if (series[i].dialogue)
-			write_latency(out, name, series[i].labels, (const void *)((const char *)series[i].dialogue + offset), merged);
+			write_latency(out, name, series[i].labels, (const void *)((const char *)series[i].dialogue + offset),
+				      merged);
 }
 
 void dialogues_write(FILE *out, const char *prefix, const struct dialogue_series *series, size_t count, int merged)

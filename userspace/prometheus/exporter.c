@@ -113,7 +113,8 @@ static int open_listener(const char *text)
 		return open_listener(ipv4);
 	}
 	if (fd < 0)
-		fprintf(stderr, "rocescope: --prometheus %s: cannot listen there: %s\n", text, a ? strerror(errno) : "no address");
+		fprintf(stderr, "rocescope: --prometheus %s: cannot listen there: %s\n", text,
+			a ? strerror(errno) : "no address");
 	return fd;
 }
 

@@ -242,8 +242,8 @@ int streams_write(FILE *out, const struct snapshot *s, const struct metrics_opti
 	text_gauge(out, "streams_untrusted", "of all streams, those without a good ICRC yet, which stay out of the totals",
 		   c.untrusted);
 	text_gauge(out, "streams_wanted", "of all streams, those that --filter wants", c.wanted);
-	text_gauge(out, "streams_exported", "of these, those with series of their own: --prometheus-streams, the worst and busiest",
-		   c.count);
+	text_gauge(out, "streams_exported",
+		   "of these, those with series of their own: --prometheus-streams, the worst and busiest", c.count);
 	text_gauge(out, "streams_exported_faulty", "streams with series of their own that have a fault", c.faulty_chosen);
 	text_gauge(out, "streams_cut_off", "streams that --filter wants, but without series of their own", c.wanted - c.count);
 	result = write_chosen(out, &c, s, o);

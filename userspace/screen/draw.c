@@ -125,7 +125,8 @@ static int draw_place(const struct screen *s, int x)
 
 	if (s->page == PAGE_TABLE || s->lines.count <= (size_t)page_room())
 		return x;
-	snprintf(text, sizeof(text), "%zu-%zu of %zu  ", s->scroll + 1, end < s->lines.count ? end : s->lines.count, s->lines.count);
+	snprintf(text, sizeof(text), "%zu-%zu of %zu  ", s->scroll + 1, end < s->lines.count ? end : s->lines.count,
+		 s->lines.count);
 	draw_text(LINES - 1, x, COLS, STYLE_PLAIN, text, false);
 	return x + strlen(text);
 }

@@ -80,8 +80,9 @@ static void add_interfaces(struct lines *l, const struct snapshot *now)
 	for (size_t i = 0; i < now->interface_count; i++) {
 		const struct snapshot_interface *f = &now->interfaces[i];
 
-		lines_add(l, f->ring_missed ? STYLE_FAULT : STYLE_PLAIN, f->name, "%s, %s; %llu frames missed before they could be seen",
-			  f->gone ? "gone" : f->mode, f->direction, f->ring_missed);
+		lines_add(l, f->ring_missed ? STYLE_FAULT : STYLE_PLAIN, f->name,
+			  "%s, %s; %llu frames missed before they could be seen", f->gone ? "gone" : f->mode, f->direction,
+			  f->ring_missed);
 	}
 }
 

@@ -23,8 +23,8 @@ struct screen_source {
 struct screen;
 
 /*
- * Takes the terminal (standard input and output). filter: the text of --filter, already checked; NULL: none. Returns NULL if the
- * terminal cannot show a table, and a line on stderr says why.
+ * Takes the terminal (standard input and output). filter: the text of --filter, already checked; NULL: none. Returns NULL if
+ * the terminal cannot show a table, and a line on stderr says why.
  */
 struct screen *screen_begin(const char *filter);
 

@@ -129,7 +129,8 @@ static void add_range(struct missing *m, __u64 begin, __u64 end)
 {
 	if (m->ranges++ >= MISSING)
 		return;
-	m->length += snprintf(m->text + m->length, sizeof(m->text) - m->length, "%s0x%06llx", m->length ? ", " : "", begin & PSN_MASK);
+	m->length += snprintf(m->text + m->length, sizeof(m->text) - m->length, "%s0x%06llx", m->length ? ", " : "",
+			      begin & PSN_MASK);
 	if (end - begin > 1)
 		m->length += snprintf(m->text + m->length, sizeof(m->text) - m->length, "-0x%06llx", (end - 1) & PSN_MASK);
 }

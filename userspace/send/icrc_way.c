@@ -270,7 +270,8 @@ void icrc_add(struct icrc_ways *ways, enum icrc_way way)
 		ways->way[ways->count++] = way;
 }
 
-void icrc_make(const struct frame *f, const struct icrc_ways *made, uint32_t value, const struct frame *before, __u8 field[ICRC_FIELD])
+void icrc_make(const struct frame *f, const struct icrc_ways *made, uint32_t value, const struct frame *before,
+	       __u8 field[ICRC_FIELD])
 {
 	struct recipe r;
 	uint32_t icrc;

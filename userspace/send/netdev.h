@@ -33,7 +33,7 @@ unsigned int netdev_ready(const char *name, uint32_t frame_bytes, bool tagged, c
  */
 struct netdev_counters {
 	uint64_t sent;	  /* tx_packets */
-	bool sent_exact;  /* tx_packets counts all frames, at once: veth. NICs may be seconds behind, or omit redirected frames */
+	bool sent_exact;  /* tx_packets counts all frames, at once: veth. NICs may be seconds late, or omit redirected frames */
 	uint64_t dropped; /* tx_dropped, or the driver's own counters of redirected frames if they are more */
 	uint64_t errors;  /* tx_errors, or the sum of its parts if that is more */
 };

@@ -125,12 +125,13 @@ const struct command send_command = {
 	.name = "send",
 	.words = "send RoCE packets by plan, and faults by plan",
 	.arguments = "IFACE|-w FILE --dst IP [OPTIONS]",
-	.prose = "A software FPGA: RoCE packets by plan, faults by plan, the truth to a file. Of two options that contradict each "
-		 "other the later one wins; --preset and --plan stand for the options that they contain.",
+	.prose = "A software FPGA: RoCE packets by plan, faults by plan, the truth to a file. Of two options that contradict "
+		 "each other the later one wins; --preset and --plan stand for the options that they contain.",
 	.tables = tables,
 	.topics = topics,
 	.examples =
-		"  # a thousand messages of 8 QPs into a file; one packet in a thousand is missing, and which ones says truth.json\n"
+		"  # a thousand messages of 8 QPs into a file; one packet in a thousand is missing, and which ones says "
+		"truth.json\n"
 		"  rocescope send -w run.pcap --qps 8 --messages 1000 --fault drop:p=1e-3 --truth truth.json\n"
 		"  # 10 Gbit/s of a known sender's packets for half a minute\n"
 		"  rocescope send roce0 --dst 10.9.0.2 --preset lofar --rate 10Gbit --duration 30\n"

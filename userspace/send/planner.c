@@ -74,7 +74,8 @@ static void wait_consumed(struct planner *p, uint64_t position)
 
 	if (p->consumed >= position)
 		return;
-	while ((p->consumed = __atomic_load_n(&p->memory->consumed, __ATOMIC_ACQUIRE)) < position && !atomic_load(&p->abandoned)) {
+	while ((p->consumed = __atomic_load_n(&p->memory->consumed, __ATOMIC_ACQUIRE)) < position &&
+	       !atomic_load(&p->abandoned)) {
 		publish(p);
 		nanosleep(&nap, NULL);
 	}

@@ -34,7 +34,8 @@ void truth_uc_first(struct truth_uc *u, const struct truth_part *p)
 	bool only = p->op & OP_LAST;
 	uint32_t behind = (p->psn + 1) & TRUTH_PSN_MASK;
 
-	if (only || !u->open || !u->only_first || u->expected != behind) { /* else it is a duplicate of the open message's First */
+	/* else it is a duplicate of the open message's First */
+	if (only || !u->open || !u->only_first || u->expected != behind) {
 		give_up(u);
 		u->open = u->only_first = !only;
 		u->messages += only;
