@@ -72,6 +72,26 @@ struct faults faults_default(void)
 	return f;
 }
 
+bool faults_highlights(enum roce_counter c)
+{
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(table); i++)
+		if (table[i].counter == c && table[i].weight == FAULT)
+			return true;
+	switch (c) {
+	case COUNTER_naks:
+	case COUNTER_rnr_naks:
+	case COUNTER_imm_skipped:
+	case COUNTER_ip_fragments:
+	case COUNTER_ring_missed:
+	case COUNTER_untracked_packets:
+	case COUNTER_streams_evicted:
+	case COUNTER_events_lost:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static int find_counter(const char *name, size_t length)
 {
 	for (int i = 0; i < ROCE_COUNTERS; i++)

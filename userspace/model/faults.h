@@ -45,6 +45,9 @@ bool faults_parse(struct faults *f, const char *list, const char **bad);
 /* Whether any counter of the set is above zero in the totals. */
 bool faults_seen(const struct faults *f, const struct roce_totals *totals);
 
+/* Whether people should notice the counter once it is above zero: it counts faults, or what the observer itself has missed. */
+bool faults_highlights(enum roce_counter c);
+
 /* Whether any fault counter of the stream, lesser ones included, has risen. before: NULL for none. */
 bool faults_rose(const struct roce_stream *s, const struct roce_stream *before);
 

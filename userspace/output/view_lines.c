@@ -7,6 +7,7 @@
 #include "userspace/host/host.h"
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
+#include "userspace/model/faults.h"
 #include "userspace/offline/fault_list.h"
 #include "userspace/output/view.h"
 
@@ -22,46 +23,45 @@ struct total {
 	enum roce_counter counter;
 	const char *words;
 	bool always; /* printed even if it is 0 */
-	bool fault;
 };
 
 static const struct total frames_line[] = {
-	{ COUNTER_other_frames, "other", true, false },
-	{ COUNTER_udp_packets, "of them watched UDP", false, false },
-	{ COUNTER_rocev1_packets, "RoCEv1", false, false },
-	{ COUNTER_ip_fragments, "IP fragments", false, true },
-	{ COUNTER_malformed, "malformed", false, true },
+	{ COUNTER_other_frames, "other", true },
+	{ COUNTER_udp_packets, "of them watched UDP", false },
+	{ COUNTER_rocev1_packets, "RoCEv1", false },
+	{ COUNTER_ip_fragments, "IP fragments", false },
+	{ COUNTER_malformed, "malformed", false },
 };
 static const struct total icrc_line[] = {
-	{ COUNTER_icrc_checked, "checked", true, false },
-	{ COUNTER_icrc_bad, "bad", true, true },
-	{ COUNTER_icrc_unchecked, "unchecked", false, false },
-	{ COUNTER_rocev1_icrc_checked, "RoCEv1 checked", false, false },
-	{ COUNTER_truncated, "cut by the capture", false, false },
-	{ COUNTER_unknown_opcodes, "unknown opcodes", false, true },
+	{ COUNTER_icrc_checked, "checked", true },
+	{ COUNTER_icrc_bad, "bad", true },
+	{ COUNTER_icrc_unchecked, "unchecked", false },
+	{ COUNTER_rocev1_icrc_checked, "RoCEv1 checked", false },
+	{ COUNTER_truncated, "cut by the capture", false },
+	{ COUNTER_unknown_opcodes, "unknown opcodes", false },
 };
 static const struct total psn_line[] = {
-	{ COUNTER_psn_lost, "lost", true, true },
-	{ COUNTER_psn_skipped, "skipped", true, false },
-	{ COUNTER_psn_recovered, "recovered", true, false },
-	{ COUNTER_psn_duplicates, "duplicates", true, false },
-	{ COUNTER_psn_resyncs, "resyncs", false, true },
+	{ COUNTER_psn_lost, "lost", true },
+	{ COUNTER_psn_skipped, "skipped", true },
+	{ COUNTER_psn_recovered, "recovered", true },
+	{ COUNTER_psn_duplicates, "duplicates", true },
+	{ COUNTER_psn_resyncs, "resyncs", false },
 };
 static const struct total message_line[] = {
-	{ COUNTER_messages, "complete", true, false },
-	{ COUNTER_messages_broken, "broken", true, true },
-	{ COUNTER_imm_skipped, "left out by the immediate data", false, true },
-	{ COUNTER_acks, "ACKs", false, false },
-	{ COUNTER_naks, "NAKs", false, false },
-	{ COUNTER_rnr_naks, "RNR NAKs", false, false },
-	{ COUNTER_cnps, "CNPs", false, false },
-	{ COUNTER_ecn_ce, "CE marks", false, false },
+	{ COUNTER_messages, "complete", true },
+	{ COUNTER_messages_broken, "broken", true },
+	{ COUNTER_imm_skipped, "left out by the immediate data", false },
+	{ COUNTER_acks, "ACKs", false },
+	{ COUNTER_naks, "NAKs", false },
+	{ COUNTER_rnr_naks, "RNR NAKs", false },
+	{ COUNTER_cnps, "CNPs", false },
+	{ COUNTER_ecn_ce, "CE marks", false },
 };
 static const struct total unseen_line[] = {
-	{ COUNTER_ring_missed, "frames missed by the interface", false, true },
-	{ COUNTER_untracked_packets, "packets of streams without room", false, true },
-	{ COUNTER_streams_evicted, "streams evicted", false, true },
-	{ COUNTER_events_lost, "events lost", false, true },
+	{ COUNTER_ring_missed, "frames missed by the interface", false },
+	{ COUNTER_untracked_packets, "packets of streams without room", false },
+	{ COUNTER_streams_evicted, "streams evicted", false },
+	{ COUNTER_events_lost, "events lost", false },
 };
 
 /* Prints `title` and the counters that are not 0 or that are always printed. Prints nothing if there is no such counter. */
@@ -72,7 +72,7 @@ static void print_totals(const struct page *page, const char *title, const struc
 
 	for (size_t i = 0; i < count; i++) {
 		__u64 n = c->value[line[i].counter];
-		bool red = page->colour && n && line[i].fault;
+		bool red = page->colour && n && faults_highlights(line[i].counter);
 
 		if (!n && !line[i].always)
 			continue;

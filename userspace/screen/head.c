@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "userspace/model/faults.h"
 #include "userspace/screen/state.h"
 
 #define LEAST_HEIGHT 16 /* terminals with fewer lines show only the first line of the head */
@@ -84,7 +85,7 @@ static struct writer line(int y, const char *label)
 struct figure {
 	enum roce_counter counter;
 	const char *words;
-	bool always, fault;
+	bool always;
 };
 
 /* Adds text after a comma if it fits. It is never cut, since half a number is a wrong number. */
@@ -110,7 +111,7 @@ static void say_figures(struct writer *w, const struct roce_totals *c, const str
 
 		if (!n && !figure[i].always)
 			continue;
-		say_figure(w, n, figure[i].words, figure[i].fault, first);
+		say_figure(w, n, figure[i].words, faults_highlights(figure[i].counter), first);
 		first = false;
 	}
 }
@@ -171,13 +172,13 @@ static void draw_rates(const struct screen *s, const struct head *h, int y)
 static void draw_psn(const struct head *h, int y)
 {
 	static const struct figure figures[] = {
-		{ COUNTER_psn_lost, "lost", true, true },
-		{ COUNTER_psn_recovered, "recovered", true, false },
-		{ COUNTER_psn_duplicates, "duplicates", true, false },
-		{ COUNTER_psn_resyncs, "resyncs", false, true },
-		{ COUNTER_naks, "NAKs", false, true },
-		{ COUNTER_rnr_naks, "RNR NAKs", false, true },
-		{ COUNTER_cnps, "CNPs", false, false },
+		{ COUNTER_psn_lost, "lost", true },
+		{ COUNTER_psn_recovered, "recovered", true },
+		{ COUNTER_psn_duplicates, "duplicates", true },
+		{ COUNTER_psn_resyncs, "resyncs", false },
+		{ COUNTER_naks, "NAKs", false },
+		{ COUNTER_rnr_naks, "RNR NAKs", false },
+		{ COUNTER_cnps, "CNPs", false },
 	};
 	struct writer w = line(y, "PSN");
 
@@ -187,9 +188,9 @@ static void draw_psn(const struct head *h, int y)
 static void draw_messages(const struct head *h, int y)
 {
 	static const struct figure figures[] = {
-		{ COUNTER_messages, "complete", true, false },
-		{ COUNTER_messages_broken, "broken", true, true },
-		{ COUNTER_imm_skipped, "left out", false, true },
+		{ COUNTER_messages, "complete", true },
+		{ COUNTER_messages_broken, "broken", true },
+		{ COUNTER_imm_skipped, "left out", false },
 	};
 	struct writer w = line(y, "messages");
 
@@ -205,12 +206,12 @@ static bool misses(const struct head *h)
 static void draw_icrc(const struct head *h, int y)
 {
 	static const struct figure figures[] = {
-		{ COUNTER_icrc_bad, "bad of", true, true },
-		{ COUNTER_icrc_checked, "checked", true, false },
-		{ COUNTER_icrc_unchecked, "unchecked", false, false },
-		{ COUNTER_malformed, "malformed", false, true },
-		{ COUNTER_unknown_opcodes, "unknown opcodes", false, true },
-		{ COUNTER_ip_fragments, "IP fragments", false, true },
+		{ COUNTER_icrc_bad, "bad of", true },
+		{ COUNTER_icrc_checked, "checked", true },
+		{ COUNTER_icrc_unchecked, "unchecked", false },
+		{ COUNTER_malformed, "malformed", false },
+		{ COUNTER_unknown_opcodes, "unknown opcodes", false },
+		{ COUNTER_ip_fragments, "IP fragments", false },
 	};
 	static const char nothing[] = "   nothing is known to be missed";
 	struct writer w = line(y, "ICRC");
@@ -225,9 +226,9 @@ static void draw_icrc(const struct head *h, int y)
 static void draw_unseen(const struct head *h, int y)
 {
 	static const struct figure figures[] = {
-		{ COUNTER_ring_missed, "frames missed by the interface", false, true },
-		{ COUNTER_untracked_packets, "packets of streams without room", false, true },
-		{ COUNTER_streams_evicted, "streams evicted", false, true },
+		{ COUNTER_ring_missed, "frames missed by the interface", false },
+		{ COUNTER_untracked_packets, "packets of streams without room", false },
+		{ COUNTER_streams_evicted, "streams evicted", false },
 	};
 	struct writer w = line(y, "not seen");
 	int begin = w.x;
