@@ -139,10 +139,15 @@ class Psn:
         return psn
 
 
-def opcodes(r, psn):
+def some(r, grid, part):
+    """All of the grid, or so large a part of it, each time another one."""
+    return grid if part == 1 else r.sample(grid, max(1, round(len(grid) * part)))
+
+
+def opcodes(r, psn, part=1):
     for opcode in range(256):
         for shape in SHAPES:
-            for size in (0, r.randrange(1, 70), r.choice((64, 255, 256, 1024))):
+            for size in some(r, (0, r.randrange(1, 70), r.choice((64, 255, 256, 1024))), part):
                 yield bytes(Packet(r, shape, transport(r, opcode, size, r.randrange(2, 10), psn(shape.kind, opcode)))), GOOD
 
 
@@ -176,9 +181,9 @@ def flipped(r, data):
     return bytes(data)
 
 
-def sizes(r, psn):
+def sizes(r, psn, part=1):
     for size in SIZES:
-        for shape in SHAPES:
+        for shape in some(r, SHAPES, part):
             opcode, qpn = r.choice(COMMON), r.randrange(2, 6)
             pad = None if r.random() < 0.7 else r.randrange(4)
             data = transport(r, opcode, size, qpn, psn(shape.kind, opcode, qpn), pad)
@@ -441,10 +446,11 @@ def udp_streams(r, _):
         yield rf.datagram(data, UDP_PORT), OTHER
 
 
-def everything(r):
+def everything(r, part=1):
+    """part: how much of the two largest grids, which are most of it. Each opcode and each size is there in any case."""
     psn = Psn(r)
-    for part in (published, opcodes, sizes, jumbo, faults, long_headers, flows, udp_streams):
-        yield from part(r, psn)
+    for kind in (published, opcodes, sizes, jumbo, faults, long_headers, flows, udp_streams):
+        yield from kind(r, psn, part) if kind in (opcodes, sizes) else kind(r, psn)
 
 
 # ---- others ----
@@ -468,10 +474,10 @@ def tunnelled(r, frames):
                             b"\x01" * 4 * r.choice((0, 0, 1, 10)), keep), verdict_inside(frame, verdict, keep))
 
 
-def lengths(r, longest):
-    """Each payload length with a right ICRC, and with one bit of header, payload or ICRC flipped."""
+def lengths(r, longest, of=None):
+    """Each payload length (or those in `of`) with a right ICRC, and with one bit of header, payload or ICRC flipped."""
     noise = r.randbytes(longest + 1)
-    for size in range(longest + 1):
+    for size in of or range(longest + 1):
         shape = PLAIN[size % len(PLAIN)]
         packet = Packet(r, shape, rf.bth(0x27, 17, size, -size % 4) + noise[:size] + bytes(-size % 4))
         yield bytes(packet), GOOD

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// needs: files, 7 s, long 600 s
+// needs: files, 9 s, long 600 s
 /* Finds why ICRCs are wrong: each mistake, each pair of mistakes, flipped bits, lanes, and meaningless values. */
 #include <stdio.h>
 
