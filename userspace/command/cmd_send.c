@@ -217,7 +217,7 @@ static int finish(struct sender *s, uint64_t begun)
 	written = write_truth(s);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	written &= report(s);
-	if (send_report_slow(&s->report))
+	if (send_report_slow(&s->report) && s->report.complete && !s->report.interrupted) /* else the reason was printed */
 		complain("the rate was not kept: this machine, or the way out, was too slow for it");
 	if (!written || !send_report_exact(&s->report) || s->report.interrupted)
 		return EXIT_COULD_NOT;

@@ -10,7 +10,7 @@
 #define RUN_NS (5 * NSEC_PER_MSEC)
 #define SPIN_NS (50 * NSEC_PER_USEC) /* the most by which a sleep may end late */
 #define BUSY_NS NSEC_PER_MSEC	     /* a device without room is polled without a pause for this long, later with pauses */
-#define STUCK_NS (2 * NSEC_PER_SEC)
+#define STUCK_NS (5 * NSEC_PER_SEC)
 #define NAP_NS (50 * NSEC_PER_USEC)
 #define BEHIND_NS (250 * NSEC_PER_MSEC) /* no pause makes a sender this late: the plan's rate is beyond the device */
 
