@@ -287,6 +287,12 @@ roce_inline void dialogue_response(struct roce_dialogue *d, const struct roce_st
 	if (ahead > PSN_GAP_MAX)
 		return;
 	behind = d->sent + ahead + !negative;
+	/*
+	 * What was not sent cannot be acknowledged: a forged or stray one would hide all requests up to there. Only responses
+	 * may be ahead, while the span of READs is not known.
+	 */
+	if ((__s64)(behind - d->sent) > 0 && (s->path_mtu || p->op & OP_ACK))
+		return;
 	progress = (__s64)(behind - d->answered) > 0;
 	d->silent_since = now;
 	d->heard = true;

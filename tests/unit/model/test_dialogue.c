@@ -208,6 +208,25 @@ static void unknown_span(void **state)
 	assert_int_equal(t.d.outstanding, 1);
 }
 
+/* An acknowledgement of what was not sent says nothing. */
+static void acknowledged_ahead(void **state)
+{
+	(void)state;
+	for (__u32 ahead = 1; ahead <= 70000; ahead = ahead * 3 + 1) {
+		struct talk t = talk_begin();
+
+		write_to(&t, 100);
+		answer(&t, ACKNOWLEDGE, 100 + ahead, ACK);
+		answer(&t, READ_ONLY, 100 + ahead, ACK);
+		assert_int_equal(t.d.outstanding, 1);
+		write_to(&t, 101);
+		assert_int_equal(t.d.outstanding, 2);
+		answer(&t, ACKNOWLEDGE, 101, ACK);
+		assert_int_equal(t.d.outstanding, 0);
+		assert_int_equal(t.d.ack.count, 2);
+	}
+}
+
 /* ---- beginnings ---- */
 
 static void beginnings(void **state)
@@ -458,6 +477,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buckets), cmocka_unit_test(quantiles), cmocka_unit_test(late_clock),
 		cmocka_unit_test(outstanding), cmocka_unit_test(many), cmocka_unit_test(reads), cmocka_unit_test(unknown_span),
+		cmocka_unit_test(acknowledged_ahead),
 		cmocka_unit_test(beginnings), cmocka_unit_test(back), cmocka_unit_test(late), cmocka_unit_test(limits),
 		cmocka_unit_test(silence), cmocka_unit_test(unasked), cmocka_unit_test(long_read),
 	};
