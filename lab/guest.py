@@ -22,8 +22,8 @@ MASKED = ("/usr/lib/systemd/systemd-udevd", "/usr/bin/udevadm", "/usr/bin/system
 # while the kernel tests the timer, and it gives up ('8254 timer not connected to IO-APIC').
 KERNEL_OPTIONS = {"kvm": "", "tcg": "tsc=reliable mitigations=off no_timer_check"}
 
-# An emulated CPU copies by `rep movsb` one byte at a time. So the kernel must not believe that this is fast. Five levels of page
-# tables, and checks against the kernel's own mistakes, cost time as well.
+# An emulated CPU copies by `rep movsb` one byte at a time. So the kernel must not believe that this is fast (ERMS, FSRM). Page
+# tables of five levels (LA57), and the ban on the kernel's access to user memory (SMAP), cost time as well.
 EMULATED_CPU = "max,erms=off,fsrm=off,smap=off,la57=off"
 
 # Frames are as on a real wire: checksums filled in, no segment above the MTU, in both directions.

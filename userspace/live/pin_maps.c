@@ -318,7 +318,8 @@ bool pin_resume_maps(struct pin *p, struct bpf_object *object)
 		return false;
 	p->layouts = read_layouts(p);
 	streams = fits_by_name(p, object, "streams");
-	table = !p->resized && fits_by_name(p, object, "buckets") && fits_by_name(p, object, "table_states") && (streams || kernel_has_loop());
+	table = !p->resized && fits_by_name(p, object, "buckets") && fits_by_name(p, object, "table_states") &&
+		(streams || kernel_has_loop());
 	p->carry.in_place = table;
 	p->carry.table = open_map(p, "table_states");
 	bpf_object__for_each_map(map, object) {
@@ -406,7 +407,7 @@ void pin_drop_pending(const struct pin *p)
 		closedir(all);
 	if (any)
 		fprintf(stderr,
-			"rocescope: --pin %s: the change from another build was interrupted: what was counted since is lost\n",
+			"rocescope: --pin %s: a change of what is pinned was interrupted: what was counted since is lost\n",
 			p->name);
 }
 
