@@ -128,6 +128,7 @@ struct scratch {
 	__u8 unknown; /* with WATCH_CAPTURE: the stream was not looked at yet */
 	__u32 expected;
 	__u32 skipped; /* bytes of the tunnel before the frame */
+	__u32 crc;     /* the ICRC's register after the frame */
 };
 
 /* Set before the program is loaded. maps_complete_settings() fills in the members below max_streams. */

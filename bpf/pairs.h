@@ -27,10 +27,10 @@ struct {
 } pair_requests SEC(".maps");
 
 /*
- * Generation of the pairs, see pair_generation in struct roce_stream. Not static: user space maps it, because it adds pairs
+ * Generations of the pairs, see pair_generation in struct roce_stream. Not static: user space maps them, because it adds pairs
  * too.
  */
-volatile __u32 pairs_generation = 1;
+volatile __u32 pairs_generation[PAIR_GENERATIONS] = { [0 ... PAIR_GENERATIONS - 1] = 1 };
 
 /* Ignores a repeated REP. */
 static __always_inline void pairs_put(const struct roce_pair_key *key, const struct roce_pair *pair)
@@ -40,11 +40,11 @@ static __always_inline void pairs_put(const struct roce_pair_key *key, const str
 	if (known && known->from == pair->from && known->connection == pair->connection)
 		return;
 	bpf_map_update_elem(&pairs, key, pair, BPF_ANY);
-	__sync_fetch_and_add(&pairs_generation, 1);
+	__sync_fetch_and_add(&pairs_generation[pair_generation_of(key->number)], 1);
 }
 
 /*
- * Learns from the packet in the scratch: roce_is_management() holds, and its ICRC is not bad. This function and those below are
+ * Learns from the packet in the scratch: roce_is_management() holds, and its ICRC is good. This function and those below are
  * global, so that the verifier checks them once and not on every path.
  */
 __noinline int pairs_learn(void)
@@ -77,7 +77,7 @@ __noinline int pairs_learn(void)
 /* Makes the scratch's stream look up its pair. */
 static __always_inline int pairs_find_by(bool old)
 {
-	__u32 zero = 0, generation = pairs_generation, place; /* read first, so that pairs learnt later are looked up later */
+	__u32 zero = 0, generation, place;
 	const struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
 	struct guard g = guard_of(old);
 	struct roce_pair *pair;
@@ -86,6 +86,7 @@ static __always_inline int pairs_find_by(bool old)
 
 	if (!s)
 		return 0;
+	generation = pairs_generation[pair_generation_of(s->packet.dqpn)]; /* first: pairs learnt later are looked up later */
 	place = s->place - 1;
 	v = bpf_map_lookup_elem(&streams, &place);
 	roce_pair_key(&s->packet, &key);

@@ -36,6 +36,12 @@ int capture_inward_alone(struct xdp_md *ctx);
 int capture_outward(struct __sk_buff *skb);
 int capture_outward_alone(struct __sk_buff *skb);
 
+/*
+ * A frame up to this length is always there completely, so that the ICRC of connection management (256 bytes and headers) can
+ * be verified, whatever --icrc says: strangers could end connections otherwise.
+ */
+#define WATCH_SMALL 512
+
 /* Where the frame lies: known at compile time, or by `linear` of the scratch. */
 enum watch_place { PLACE_LINEAR, PLACE_SCRATCH, PLACE_EITHER };
 
@@ -84,28 +90,56 @@ static __always_inline void watch_bytes(struct xdp_md *ctx, struct scratch *s, e
 	watch_whole(&s->packet, &packet, what);
 }
 
-static __always_inline __u32 watch_crc(struct xdp_md *ctx, struct scratch *s, enum watch_place place)
+static __always_inline const struct fold_tables *watch_tables(void)
 {
 	const struct fold_tables *tables = (const struct fold_tables *)&fold_tables;
-	bool linear = watch_is_linear(s, place);
-	struct fold_source here = { .frame = s->work.frame };
-	__u32 l3 = s->packet.l3_offset, end = icrc_end(&s->packet);
 
 	roce_opaque(tables); /* otherwise the compiler takes the initial zeroes for constants */
-	if (end >= FOLD_LEAST && !linear)
-		return fold_long(tables, &s->work, &here, end);
+	return tables;
+}
+
+/*
+ * The ICRC of the frame in the scratch, whose headers are masked there. Its far side is a long loop, which the verifier would
+ * walk once for each path that leads to it: these two are global, as watch_insert() is.
+ */
+__noinline int watch_fold_copy(void)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratches, &(__u32){ 0 });
+	struct fold_source here;
+	__u32 end;
+
+	if (!s)
+		return 0;
+	here = (struct fold_source){ .frame = s->work.frame };
+	end = icrc_end(&s->packet);
+	s->crc = end >= FOLD_LEAST ? fold_long(watch_tables(), &s->work, &here, end) :
+				     fold_short(watch_tables(), &s->work, s->packet.l3_offset, end);
+	return 0;
+}
+
+/* The same of a frame that is read in place. */
+__noinline int watch_fold_linear(struct xdp_md *ctx)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratches, &(__u32){ 0 });
+	struct fold_source packet;
+	__u32 end;
+
+	if (!s)
+		return 0;
+	end = icrc_end(&s->packet);
 	if (end >= FOLD_LEAST) {
-		struct fold_source packet = {
+		packet = (struct fold_source){
 			.frame = (const __u8 *)(long)ctx->data,
 			.limit = (const __u8 *)(long)ctx->data_end,
 			.limited = true,
 		};
-
-		return fold_long(tables, &s->work, &packet, end);
+		s->crc = fold_long(watch_tables(), &s->work, &packet, end);
+		return 0;
 	}
-	if (end > ROCE_WINDOW_BYTES && linear)
+	if (end > ROCE_WINDOW_BYTES)
 		scratch_copy(ctx, s->work.frame, ROCE_WINDOW_BYTES / 8, FOLD_LEAST / 8);
-	return fold_short(tables, &s->work, l3, end);
+	s->crc = fold_short(watch_tables(), &s->work, s->packet.l3_offset, end);
+	return 0;
 }
 
 /*
@@ -123,13 +157,14 @@ static __always_inline void watch_prepare(struct xdp_md *ctx, struct scratch *s,
 
 static __always_inline enum icrc_verdict watch_icrc(struct xdp_md *ctx, struct scratch *s, enum watch_place place)
 {
-	__u32 crc;
-
 	if (!s->wanted)
 		return ICRC_UNCHECKED;
-	crc = watch_crc(ctx, s, place);
+	if (watch_is_linear(s, place))
+		watch_fold_linear(ctx);
+	else
+		watch_fold_copy();
 	icrc_mask_far(&s->work, &s->packet, false);
-	return crc == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
+	return s->crc == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
 }
 
 /*
@@ -213,7 +248,7 @@ static __always_inline void watch_find(struct scratch *s, bool old)
 static __always_inline void watch_pair(struct scratch *s, const struct stream_value *v, bool old)
 {
 	s->peer_info.valid = false;
-	if (v && roce_wants_pair(&v->stream, &s->packet, pairs_generation)) {
+	if (v && roce_wants_pair(&v->stream, &s->packet, pairs_generation[pair_generation_of(s->packet.dqpn)])) {
 		if (old)
 			pairs_find_old();
 		else
@@ -293,7 +328,7 @@ static __always_inline void watch_stream(struct xdp_md *ctx, struct scratch *s, 
 	if (v && guard_take(v, &g)) {
 		if (table_same_key(&v->key, &s->key)) {
 			watch_look(s, v, what);
-			roce_observe(&v->stream, &s->packet, icrc, s->now, &s->peer_info);
+			roce_observe_by(&v->stream, &s->packet, icrc, s->now, &s->peer_info, old);
 			watch_take(ctx, what);
 			observed = true;
 		}
@@ -348,6 +383,8 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		return;
 	if (p->kind == ROCE_UDP || (what & WATCH_DECAP && p->truncated))
 		s->wanted = false;
+	else if (what & WATCH_ICRC && roce_is_management(p) && s->length <= WATCH_SMALL)
+		s->wanted = true;
 	if (what & WATCH_ICRC)
 		watch_prepare(ctx, s, place, what);
 	if (what & WATCH_STREAMS)
@@ -359,7 +396,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 	roce_count_packet(&t->counters, p, icrc);
 	if (!(what & WATCH_STREAMS))
 		return;
-	if (roce_is_management(p) && icrc != ICRC_BAD)
+	if (roce_is_management(p) && icrc == ICRC_GOOD)
 		pairs_learn();
 	if (what & (WATCH_OLD | WATCH_CAPTURE) || settings.dialogues)
 		s->icrc = icrc;
@@ -398,7 +435,7 @@ static __always_inline struct scratch *watch_begin(__u32 length, __u32 tag, __u3
  */
 static __always_inline __u32 watch_copied(const struct scratch *s)
 {
-	return s->wanted || s->length < ROCE_WINDOW_BYTES ? s->length : ROCE_WINDOW_BYTES;
+	return s->wanted || s->length <= WATCH_SMALL ? s->length : ROCE_WINDOW_BYTES;
 }
 
 #define WATCH_CAN_COPY(length) ({			\

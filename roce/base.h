@@ -10,6 +10,16 @@
 /* All functions are inlined: BPF allows no call while a spin lock is held, and user space runs faster. */
 #define roce_inline static inline __attribute__((always_inline))
 
+/*
+ * What few packets need: a function of its own. The BPF verifier checks a global function once, and not on every path that
+ * leads to it (Linux 5.12, for pointers as arguments).
+ */
+#ifdef __bpf__
+#define roce_rare __attribute__((noinline)) int
+#else
+#define roce_rare static inline int
+#endif
+
 #define ROCE_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /*

@@ -19,13 +19,13 @@ struct roce_inner {
 roce_inline bool decap_ethernet(struct roce_cursor *c)
 {
 	c->offset = WIRE_ETH_LEN - 2;
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i <= WIRE_VLAN_TAGS; i++) {
 		const __u8 *h = cursor_peek(c, 2);
 
 		if (!h)
 			return false;
 		c->proto = roce_be16(h);
-		if (c->proto != WIRE_ETHERTYPE_VLAN && c->proto != WIRE_ETHERTYPE_QINQ) {
+		if (!wire_is_vlan(c->proto)) {
 			c->offset += 2;
 			return true;
 		}

@@ -81,9 +81,10 @@ roce_inline void icrc_prepare(struct fold_work *w, const struct roce_packet *p)
 	roce_opaque(l3);
 	if (l3 < WIRE_ETH_LEN || l3 > ROCE_WINDOW)
 		return;
-	/* 14 bytes of Ethernet header, and one or two tags */
+	/* 14 bytes of Ethernet header, and up to three tags */
 	roce_store(__u64, w->frame, 0);
 	roce_store(__u64, w->frame + 6, 0);
+	roce_store(__u32, w->frame + l3 - 12, 0);
 	roce_store(__u64, w->frame + l3 - 8, 0);
 	roce_store(__u32, w->frame + l3, roce_load(__u32, w->frame + l3) ^ ICRC_REGISTER);
 }

@@ -40,6 +40,17 @@ roce_inline void pair_key(struct roce_pair_key *key, const __u8 src[16], const _
 	key->number = number;
 }
 
+/*
+ * A store of pairs has a generation for each of so many classes of QPNs, so that a new pair makes few streams look for theirs:
+ * strangers' connection management cannot make all of them look at each packet.
+ */
+#define PAIR_GENERATIONS 256
+
+roce_inline __u32 pair_generation_of(__u32 qpn)
+{
+	return qpn % PAIR_GENERATIONS;
+}
+
 /* A REQ, to be stored under `key` until its REP arrives. */
 roce_inline void pair_request(const struct roce_packet *p, const struct roce_cm *cm, struct roce_pair_key *key,
 			      struct roce_pair *request)

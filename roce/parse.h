@@ -73,6 +73,7 @@ struct roce_packet {
 	__u8 truncated; /* cut by the capture behind the headers */
 	__u8 foreign;	/* ROCE_UDP without our stream header: it has no sequence */
 	__u8 stream_end; /* ROCE_UDP: an end marker, not part of the sequence */
+	__u8 unparsed;	/* ROCE_OTHER, but RoCE may be behind headers that are not parsed */
 };
 
 /* UDP ports to watch besides RoCEv2's; 0: none. */
@@ -106,6 +107,13 @@ roce_inline bool roce_is_path_mtu(__u32 bytes)
 	return bytes >= 256 && bytes <= 4096 && !(bytes & (bytes - 1));
 }
 
+/* Frames that hide an IP packet: MPLS, PPPoE, MACsec, too many VLAN tags. */
+roce_inline bool parse_hides(__u32 ethertype)
+{
+	return wire_is_vlan(ethertype) || ethertype == WIRE_ETHERTYPE_MPLS || ethertype == WIRE_ETHERTYPE_MPLS_MULTICAST ||
+	       ethertype == WIRE_ETHERTYPE_PPPOE || ethertype == WIRE_ETHERTYPE_MACSEC;
+}
+
 /* Whether the packet must be filled up to the path MTU, because more of its message follows (IBTA 9.7.5.2.1). */
 roce_inline bool roce_is_partial(const struct roce_packet *p)
 {
@@ -122,8 +130,8 @@ roce_inline bool parse_ethernet(struct roce_cursor *c, struct roce_packet *p)
 	roce_copy6(p->src_mac, h + 6);
 	c->proto = roce_be16(h + 12);
 	c->offset = WIRE_ETH_LEN;
-	for (int i = 0; i < 2; i++) {
-		if (c->proto != WIRE_ETHERTYPE_VLAN && c->proto != WIRE_ETHERTYPE_QINQ)
+	for (int i = 0; i < WIRE_VLAN_TAGS; i++) {
+		if (!wire_is_vlan(c->proto))
 			break;
 		h = cursor_peek(c, WIRE_VLAN_LEN);
 		if (!h)
@@ -416,6 +424,8 @@ roce_inline void roce_parse_frame(const __u8 *window, __u32 captured, __u32 wire
 		transport = parse_ipv4(&c, p);
 	else if (c.proto == WIRE_ETHERTYPE_IPV6 || c.proto == WIRE_ETHERTYPE_ROCEV1)
 		transport = parse_ipv6(&c, p);
+	else
+		p->unparsed = parse_hides(c.proto);
 	if (!transport)
 		return;
 	p->l4_offset = c.offset;

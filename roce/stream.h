@@ -67,12 +67,13 @@ struct roce_stream {
 	__u8 trusted;	/* a good ICRC was seen, or ICRCs are not checked */
 	__u8 used;	/* any packet was seen */
 	/*
-	 * Generation of the pairs when this stream last looked for its own. The store of pairs counts up, from 1, when it
-	 * learns one; a stream with another number looks again.
+	 * Generation of the pairs of this QPN (pair_generation_of()) when the stream last looked for its own. The store of
+	 * pairs counts up, from 1, when it learns one; a stream with another number looks again.
 	 */
 	__u32 pair_generation;
 	__u8 mistrusted; /* it was trusted without verification, until the first verified ICRC was bad */
-	__u8 reserved[7];
+	__u8 reserved[3];
+	__u32 stepped; /* the last PSNs before the next one, so many, were those of packets with unknown opcodes */
 	struct roce_last last;
 	__u8 dst[16];	/* UD: of the last packet */
 	__u64 first_seen;
@@ -80,7 +81,7 @@ struct roce_stream {
 	struct roce_pair pair;
 	__u64 unused; /* keeps the counters of each packet in one cache line (bpf/abi.h) */
 	struct roce_counters counters;
-	__u32 lint[ROCE_LINTS];
+	__u32 lint[ROCE_LINTS]; /* at most LINT_COUNT_MOST */
 	struct roce_asked asked; /* requests only */
 };
 
@@ -178,9 +179,21 @@ roce_inline void roce_count_frame(struct roce_totals *c, const struct roce_packe
 	if (p->kind == ROCE_PACKET)
 		return;
 	v[COUNTER_other_frames] += p->kind == ROCE_OTHER || p->kind == ROCE_UDP;
+	v[COUNTER_unparsed_frames] += p->unparsed;
 	v[COUNTER_rocev1_packets] += p->kind == ROCE_V1;
 	v[COUNTER_ip_fragments] += p->kind == ROCE_FRAGMENT;
 	v[COUNTER_malformed] += p->kind == ROCE_MALFORMED;
+}
+
+#define LINT_COUNT_MOST 0xffffffffu /* 6.6 minutes of 100 Gbit/s in packets of 1 KiB: from there on "at least" */
+
+/* Adds up to LINT_COUNT_MOST. Without a branch, because the verifier follows each. */
+roce_inline void stream_lint_add(__u32 *count, __u32 n)
+{
+	__u64 sum = (__u64)*count + n, beyond = -(sum >> 32);
+
+	roce_opaque(beyond);
+	*count = sum | beyond;
 }
 
 /* Lints are rare, so the counters are only touched if there is one. s->last_psn is still that of the packet before. */
@@ -195,7 +208,7 @@ roce_inline void stream_lint(struct roce_stream *s, const struct roce_packet *p,
 #undef LINT
 	return;
 mistaken:
-#define LINT(name, test, words) s->lint[LINT_##name] += (test) ? 1 : 0;
+#define LINT(name, test, words) stream_lint_add(&s->lint[LINT_##name], (test) ? 1 : 0);
 #include "roce/lint.def"
 #undef LINT
 }
@@ -340,17 +353,59 @@ roce_inline __u64 stream_begin(const struct roce_stream *requests, const struct 
 	return !pair->from || pair->first_psn == PAIR_NO_PSN || d < 0 || d > PSN_GAP_MAX ? p->number : pair->first_psn;
 }
 
-/* Takes a packet with a place in the sequence: all but acknowledgements, CNPs and unknown opcodes. */
-roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
+/* Signed distance of the packet from the expected number. */
+roce_inline __s64 stream_distance(const struct roce_stream *s, const struct roce_packet *p)
+{
+	return p->kind == ROCE_UDP ? (__s64)(p->number - s->psn.next) : psn_distance(s->psn.next & PSN_MASK, p->number);
+}
+
+/* late: the PSN had been skipped or seen before. place: PSN_DUPLICATE completes nothing but on UC. */
+roce_inline void stream_message(struct roce_stream *s, const struct roce_packet *p, enum psn_place place, __s64 d)
+{
+	bool late = place == PSN_RECOVERED || place == PSN_DUPLICATE;
+
+	if (p->kind == ROCE_UDP)
+		return;
+	if (p->service == SERVICE_UC)
+		message_uc(&s->message, &s->counters, p, late, d);
+	else if (place != PSN_DUPLICATE)
+		message_acknowledged(&s->message, &s->counters, p, late);
+}
+
+/*
+ * A packet with an unknown opcode may have a PSN of the sequence (a manufacturer's opcode) or not. If it has the expected one,
+ * it takes it, until a known packet with that PSN comes.
+ */
+roce_inline void stream_unknown(struct roce_stream *s, const struct roce_packet *p)
+{
+	if (!s->met || s->after_read || stream_distance(s, p))
+		return;
+	s->stepped++;
+	psn_plan(&s->psn, 0, 0, 1);
+}
+
+roce_inline void stream_step_back(struct roce_stream *s, const struct roce_packet *p)
+{
+	__s64 d = stream_distance(s, p);
+
+	if (d < 0 && -d > s->stepped)
+		return; /* late, or again */
+	if (d < 0)
+		s->psn.next += d;
+	s->stepped = 0;
+}
+
+/* Takes a packet with a known opcode. psn_forward() may have to follow. */
+roce_inline void stream_known(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
 {
 	bool begins = p->op & OP_FIRST || !s->met;
 	enum psn_place place;
 	__u64 number;
-	bool late;
 	__s64 d;
 
 	if (!s->met) {
 		s->met = true;
+		s->stepped = 0;
 		s->first_psn = p->number;
 		s->run = p->run;
 		if (!(p->op & OP_RESPONSE))
@@ -367,21 +422,49 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
 	}
 	if (!s->path_mtu && info && info->valid)
 		s->path_mtu = info->path_mtu;
-	d = p->kind == ROCE_UDP ? (__s64)(p->number - s->psn.next)
-				: psn_distance(s->psn.next & PSN_MASK, p->number);
+	if (s->stepped)
+		stream_step_back(s, p);
+	roce_reload();
+	d = stream_distance(s, p);
 	number = s->psn.next + d;
 	place = stream_place(s, p, d, begins, info);
 	if (roce_is_answered(p) && place != PSN_DUPLICATE)
 		asked_add(&s->asked, p, number);
-	late = place == PSN_RECOVERED || place == PSN_DUPLICATE;
-	if (p->kind == ROCE_UDP)
-		;
-	else if (p->service == SERVICE_UC)
-		message_uc(&s->message, &s->counters, p, late, d);
-	else if (place != PSN_DUPLICATE)
-		message_acknowledged(&s->message, &s->counters, p, late);
+	stream_message(s, p, place, d);
+}
+
+/* Takes any packet that may have a place in the sequence. */
+roce_inline void stream_any(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
+{
+	if (p->kind == ROCE_PACKET && !p->op)
+		stream_unknown(s, p);
+	else
+		stream_known(s, p, info);
 	if (s->psn.move_seen | s->psn.move_unseen | s->psn.move_take)
 		psn_forward(&s->psn);
+}
+
+roce_rare stream_rare(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
+{
+	if (s && p)
+		stream_any(s, p, info);
+	return 0;
+}
+
+/*
+ * Takes a packet that may have a place in the sequence: all but acknowledgements and CNPs. Nearly all are the expected one.
+ * old: as for roce_observe_by().
+ */
+roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info,
+				 bool old)
+{
+	if (old)
+		stream_any(s, p, info);
+	else if (s->met && s->run == p->run && !s->after_read && !s->stepped && !stream_distance(s, p) &&
+		 (p->op || p->kind == ROCE_UDP) && !roce_is_answered(p) && psn_step(&s->psn))
+		stream_message(s, p, PSN_IN_ORDER, 0);
+	else
+		stream_rare(s, p, info);
 }
 
 /* The first good ICRC. Earlier packets may have been anyone's, so what was counted of PSNs and messages is dropped. */
@@ -502,9 +585,10 @@ roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream 
 /*
  * Takes one packet (kind ROCE_PACKET or ROCE_UDP) of this stream. s: all zero before the first packet. icrc: the ICRC's
  * verdict. now: ns, any clock. info: from roce_ask() for this packet, or NULL. The caller guards the stream against other CPUs.
+ * old: without a call, which old kernels do not allow while a lock is held; a constant.
  */
-roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
-			      const struct roce_peer_info *info)
+roce_inline void roce_observe_by(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
+				 const struct roce_peer_info *info, bool old)
 {
 	const __u64 *v = s->counters.value;
 
@@ -534,18 +618,25 @@ roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p
 	if (p->kind == ROCE_UDP) {
 		s->last_psn = p->number;
 		if (!p->foreign && !p->stream_end)
-			stream_sequence(s, p, NULL);
+			stream_sequence(s, p, NULL, old);
 		return;
 	}
 	stream_lint(s, p, icrc);
 	roce_reload();
 	if (roce_is_partial(p) && roce_is_path_mtu(p->payload_bytes))
 		s->path_mtu = p->payload_bytes;
-	if (!p->op || p->op & OP_CNP)
+	if (p->op & OP_CNP)
 		return;
-	s->last_psn = p->number;
+	if (p->op)
+		s->last_psn = p->number;
 	if (!(p->op & OP_ACK))
-		stream_sequence(s, p, info);
+		stream_sequence(s, p, info, old);
+}
+
+roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
+			      const struct roce_peer_info *info)
+{
+	roce_observe_by(s, p, icrc, now, info, false);
 }
 
 /* Whether counters of scope STREAM enter the totals. Not those of phantoms, nor where the PSN is not checked. */

@@ -19,7 +19,22 @@
 #define WIRE_ETHERTYPE_IPV6 0x86dd
 #define WIRE_ETHERTYPE_VLAN 0x8100
 #define WIRE_ETHERTYPE_QINQ 0x88a8
+#define WIRE_ETHERTYPE_QINQ_OLD 0x9100 /* before 802.1ad */
+#define WIRE_ETHERTYPE_QINQ_OLDER 0x9200
 #define WIRE_ETHERTYPE_ROCEV1 0x8915 /* IBTA annex A16 */
+/* What these carry is not parsed. */
+#define WIRE_ETHERTYPE_MPLS 0x8847
+#define WIRE_ETHERTYPE_MPLS_MULTICAST 0x8848
+#define WIRE_ETHERTYPE_PPPOE 0x8864
+#define WIRE_ETHERTYPE_MACSEC 0x88e5
+
+#define WIRE_VLAN_TAGS 3 /* at most; more are not parsed */
+
+roce_inline bool wire_is_vlan(__u32 ethertype)
+{
+	return ethertype == WIRE_ETHERTYPE_VLAN || ethertype == WIRE_ETHERTYPE_QINQ ||
+	       ethertype == WIRE_ETHERTYPE_QINQ_OLD || ethertype == WIRE_ETHERTYPE_QINQ_OLDER;
+}
 
 #define WIRE_PROTO_UDP 17
 #define WIRE_PROTO_IBA 0x1b /* next header of a GRH before a BTH, IBTA 8.3.4 */

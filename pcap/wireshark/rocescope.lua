@@ -142,14 +142,16 @@ local function parse_ip(tvb, available, p, ethertype)
 	return protocol == 17 and at or nil
 end
 
+local VLAN = { [0x8100] = true, [0x88a8] = true, [0x9100] = true, [0x9200] = true }
+
 -- Parses a frame. nil: no RoCE packet, or its headers cannot be followed.
 local function parse(tvb)
 	local captured, wire = tvb:captured_len(), tvb:reported_len()
 	local available = math.min(captured, WINDOW)
 	if available < 14 then return end
 	local p, ethertype = { l3 = 14 }, tvb(12, 2):uint()
-	for _ = 1, 2 do
-		if ethertype ~= 0x8100 and ethertype ~= 0x88a8 then break end
+	for _ = 1, 3 do
+		if not VLAN[ethertype] then break end
 		if p.l3 + 4 > available then return end
 		ethertype = tvb(p.l3 + 2, 2):uint()
 		p.l3 = p.l3 + 4
@@ -252,9 +254,16 @@ end
 local function follow(p, status)
 	local s = stream_of(p)
 	if status == BAD and s.good then return end
-	if status == GOOD and not s.good then s.good, s.next = true, nil end -- earlier packets may be of another stream
+	if status == GOOD and not s.good then s.good, s.next, s.stepped = true, nil, nil end -- earlier packets may be of another stream
+	if p.op.unknown and s.next == p.psn then -- it may be one of the sequence, until a known packet has its PSN
+		s.next, s.stepped = (p.psn + 1) % TWO_24, (s.stepped or 0) + 1
+	end
 	if p.op.unknown or p.op.cnp or p.op.ack then return end
 	local d = s.next and distance(s.next, p.psn)
+	if d and s.stepped and d >= -s.stepped then
+		if d < 0 then s.next, d = p.psn, 0 end
+		s.stepped = nil
+	end
 	local v = { psn = p.psn, expected = s.next, verdict = d and place(p, d) or "first", skipped = d }
 	if v.verdict == "behind" then return v end
 	s.next = not p.op.read and (p.psn + 1) % TWO_24 or nil

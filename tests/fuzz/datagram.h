@@ -83,7 +83,8 @@ static inline bool datagram_find(const uint8_t *f, size_t n, struct datagram *d)
 	if (n < 14)
 		return false;
 	d->ethertype = big16(f + 12);
-	while (d->tags < 2 && (d->ethertype == 0x8100 || d->ethertype == 0x88a8)) {
+	while (d->tags < 3 && (d->ethertype == 0x8100 || d->ethertype == 0x88a8 || d->ethertype == 0x9100 ||
+			       d->ethertype == 0x9200)) {
 		if (n < d->ip + 4)
 			return false;
 		d->ethertype = big16(f + d->ip + 2);

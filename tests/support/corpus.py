@@ -296,9 +296,9 @@ def damaged(r, packet):
     return bytes(frame), by_oracle(frame)
 
 
-def three_tags(r, packet):
+def many_tags(r, packet):
     frame = bytes(packet)
-    return frame[:12] + b"\x81\x00\x00\x09" * (3 - packet.shape.tags) + frame[12:], OTHER
+    return frame[:12] + b"\x81\x00\x00\x09" * (4 - packet.shape.tags) + frame[12:], OTHER
 
 
 def by_oracle(frame):
@@ -306,7 +306,7 @@ def by_oracle(frame):
     return OTHER if verdict is None else GOOD if verdict else BAD
 
 
-FAULTS = (broken_icrc, trailing, cut, masked_bits, ip_length, udp_length, fragment, another_header, pads, damaged, three_tags)
+FAULTS = (broken_icrc, trailing, cut, masked_bits, ip_length, udp_length, fragment, another_header, pads, damaged, many_tags)
 
 
 def faults(r, psn):

@@ -28,6 +28,8 @@ GAP_MAX = 65535     # a longer jump is a resync
 RDETH, DETH, XRCETH, FETH, RETH, ATOMIC, AETH, ATOMICACK, IMM, IETH = 4, 8, 4, 4, 16, 28, 4, 8, 4, 4
 _RC = {0: 0, 1: 0, 2: 0, 3: IMM, 4: 0, 5: IMM, 6: RETH, 7: 0, 8: 0, 9: IMM, 10: RETH, 11: RETH + IMM,
        12: RETH, 13: AETH, 14: 0, 15: AETH, 16: AETH, 17: AETH, 18: AETH + ATOMICACK, 19: ATOMIC, 20: ATOMIC}
+VLANS = (0x8100, 0x88a8, 0x9100, 0x9200)
+UNPARSED = (*VLANS, 0x8847, 0x8848, 0x8864, 0x88e5)   # MPLS, PPPoE, MACsec
 _RESPONSES = set(range(13, 19))
 EXTENSION = {**_RC, 0x16: IETH, 0x17: IETH, 0x1c: FETH + RETH, 0x1d: RETH, 0x64: DETH, 0x65: DETH + IMM, 0x81: 0,
              0x55: RDETH + DETH}
@@ -84,7 +86,7 @@ def classify(frame, wire_len=None):
     if len(frame) < 14:
         return "other", None
     ethertype, = struct.unpack_from("!H", frame, at)
-    while ethertype in (0x8100, 0x88a8) and tags < 2:
+    while ethertype in VLANS and tags < 3:
         if len(frame) < at + 6:
             return "other", None
         tags, at = tags + 1, at + 4
@@ -229,6 +231,7 @@ class Sequence:
     def __init__(self):
         self.number = None  # of the packet taken last
         self.next, self.missing, self.ranges = None, set(), []  # ranges: (first, first after the range), oldest first
+        self.stepped = 0    # so many of the last PSNs are those of packets with unknown opcodes
         self.figures = dict.fromkeys(("psn_gaps", "psn_skipped", "psn_recovered", "psn_duplicates", "psn_resyncs"), 0)
 
     def _age(self):
@@ -252,6 +255,12 @@ class Sequence:
         self.ranges = ranges[-RANGES:]
         return found
 
+    def step(self, psn):
+        """A packet with an unknown opcode: it takes the expected PSN, until a known packet comes with that PSN."""
+        if self.next is not None and psn == self.next % 2**24:
+            self.next, self.stepped = self.next + 1, self.stepped + 1
+            self._age()
+
     def take(self, psn, span=1, free=False, reliable=False, asked=None):
         """
         Takes one packet that uses `span` PSNs. free: a jump forward is no loss. asked: of a response's jump, only these PSNs,
@@ -261,6 +270,8 @@ class Sequence:
         if self.next is None:
             self.next = psn
         d = (psn - self.next + 2**23) % 2**24 - 2**23
+        if -self.stepped <= d:
+            self.next, d, self.stepped = self.next + min(d, 0), max(d, 0), 0
         self.number = number = self.next + d
         if d < 0:
             found = self._find(number, min(number + span, self.next))
@@ -370,6 +381,8 @@ def _judge(packets, mtus, requests=None, first=None):
     service, asked = None, collections.deque(maxlen=ASKED)
     # after a good ICRC bad ones have no effect, and what came before is forgotten: so only good packets count
     for p in good or [p for p, _ in packets]:
+        if not p["known"]:
+            sequence.step(p["psn"])
         if not p["known"] or p["opcode"] == 0x81:
             continue
         service = p["service"]
@@ -479,15 +492,22 @@ def lints(paths):
     return found
 
 
+def _ethertype(frame):
+    """The Ethertype behind up to three VLAN tags; None: the frame is too short."""
+    types = [int.from_bytes(frame[at:at + 2], "big") for at in range(12, 28, 4) if len(frame) >= at + 2]
+    return next((n for i, n in enumerate(types) if n not in VLANS or i == 3), None)
+
+
 def totals(paths):
     """The number of frames of each kind, by the names of roce/counters.def."""
     names = {"other": "other_frames", "rocev1": "rocev1_packets", "fragment": "ip_fragments", "malformed": "malformed",
              "roce": "roce_packets"}
-    t = dict.fromkeys(["frames", "icrc_checked", "icrc_unchecked", "icrc_bad", "unknown_opcodes", *names.values()], 0)
+    t = dict.fromkeys(["frames", "unparsed_frames", "icrc_checked", "icrc_unchecked", "icrc_bad", "unknown_opcodes", *names.values()], 0)
     for _, wire_len, frame in _frames(paths):
         kind, p = classify(frame, wire_len)
         t["frames"] += 1
         t[names[kind]] += 1
+        t["unparsed_frames"] += kind == "other" and _ethertype(frame) in UNPARSED
         if p:
             ok = icrc_ok(frame, p)
             if kind == "roce":

@@ -68,7 +68,8 @@ def grh(source, destination, length, traffic_class=0, flow=0, hops=1):
 
 
 def ethernet(ethertype, vlans=()):
-    tags = b"".join(struct.pack("!HH", 0x8100, vlan) for vlan in vlans)
+    """vlans: identifiers of the tags, the outer first; another TPID than 0x8100 is in the upper 16 bits."""
+    tags = b"".join(struct.pack("!I", vlan if vlan >> 16 else 0x8100 << 16 | vlan) for vlan in vlans)
     return MAC_B + MAC_A + tags + struct.pack("!H", ethertype)
 
 

@@ -410,6 +410,7 @@ static int compare_stream(const char *way, struct snapshot_stream *bpf, struct s
 	}
 	bpf->stream.first_seen = us->stream.first_seen;
 	bpf->stream.last_seen = us->stream.last_seen;
+	bpf->stream.pair_generation = us->stream.pair_generation; /* user space has one for all QPNs */
 	if (!memcmp(&bpf->stream, &us->stream, sizeof(us->stream)))
 		return 0;
 	snprintf(of, sizeof(of), "%s: stream of QPN %u side %u", way, us->key.qpn, us->key.side);

@@ -14,7 +14,7 @@
 #define FRAME_ROOM 16384
 
 struct frame_spec {
-	int tags;	   /* VLAN tags, 0..2; the engine cannot read more */
+	int tags;	   /* VLAN tags, 0..4; the engine cannot read more than three */
 	bool ipv6;
 	bool grh;	   /* RoCEv1: a GRH instead of IP and UDP */
 	int ip_options;	   /* bytes of IPv4 options, a multiple of 4 up to 40 */
@@ -45,13 +45,19 @@ static inline uint8_t *put(uint8_t *p, uint64_t value, int bytes)
 	return p;
 }
 
-/* A window for roce_parse(): the captured bytes, then garbage. The caller frees it. */
+/* Fills a window for roce_parse(): the captured bytes, then garbage. */
+static inline void frame_fill(uint8_t *window, const struct frame *f, int captured, int window_bytes)
+{
+	memset(window, 0xa5, window_bytes);
+	memcpy(window, f->bytes, captured < window_bytes ? captured : window_bytes);
+}
+
+/* A new window. The caller frees it. */
 static inline uint8_t *frame_window(const struct frame *f, int captured, int window_bytes)
 {
 	uint8_t *window = malloc(window_bytes);
 
-	memset(window, 0xa5, window_bytes);
-	memcpy(window, f->bytes, captured < window_bytes ? captured : window_bytes);
+	frame_fill(window, f, captured, window_bytes);
 	return window;
 }
 
@@ -119,12 +125,13 @@ static inline uint32_t frame_icrc(const struct frame *f)
 
 static inline void frame_build(struct frame *f, const struct frame_spec *s)
 {
+	static const uint16_t tag_types[] = { 0x8100, 0x88a8, 0x9100, 0x9200 }; /* from the inner one on */
 	uint8_t *p = f->bytes, *ip, *udp, *next;
 	int i;
 
 	p = put(put(p, 0x020000000002, 6), 0x020000000001, 6);
 	for (i = 0; i < s->tags; i++)
-		p = put(put(p, i + 1 < s->tags ? 0x88a8 : 0x8100, 2), 0x6000 + 100 + i, 2);
+		p = put(put(p, tag_types[s->tags - 1 - i], 2), 0x6000 + 100 + i, 2);
 	p = put(p, s->grh ? 0x8915 : s->ipv6 ? 0x86dd : 0x0800, 2);
 	ip = p;
 	if (s->ipv6 || s->grh) {

@@ -136,7 +136,6 @@ static void find_owners(struct host *h, struct snapshot *s)
 			pairs_write(&h->pair_writer, &pairs[p]);
 		o++;
 	}
-	pairs_publish(&h->pair_writer);
 }
 
 /* ---- hints ---- */

@@ -33,10 +33,10 @@ void pairs_begin(struct pair_writer *w, const struct live *l)
 	if (offset == SIZE_MAX)
 		return;
 	/* libbpf maps it only if a skeleton is loaded */
-	w->bytes = offset + sizeof(*w->generation);
+	w->bytes = offset + PAIR_GENERATIONS * sizeof(*w->generations);
 	w->data = mmap(NULL, w->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, live_map(l, ".data"), 0);
 	if (w->data != MAP_FAILED)
-		w->generation = (__u32 *)((char *)w->data + offset);
+		w->generations = (__u32 *)((char *)w->data + offset);
 }
 
 void pairs_end(struct pair_writer *w)
@@ -50,14 +50,8 @@ void pairs_write(struct pair_writer *w, const struct owner_pair *p)
 {
 	struct roce_pair known;
 
-	if (!w->generation || (!bpf_map_lookup_elem(w->map, &p->key, &known) && known.peer_qpn == p->pair.peer_qpn))
+	if (!w->generations || (!bpf_map_lookup_elem(w->map, &p->key, &known) && known.peer_qpn == p->pair.peer_qpn))
 		return;
-	w->news |= !bpf_map_update_elem(w->map, &p->key, &p->pair, BPF_ANY);
-}
-
-void pairs_publish(struct pair_writer *w)
-{
-	if (w->news)
-		__sync_fetch_and_add(w->generation, 1);
-	w->news = false;
+	if (!bpf_map_update_elem(w->map, &p->key, &p->pair, BPF_ANY))
+		__sync_fetch_and_add(&w->generations[pair_generation_of(p->key.number)], 1);
 }

@@ -11,17 +11,13 @@ struct pair_writer {
 	int map;
 	void *data; /* the programs' variables, mapped */
 	size_t bytes;
-	__u32 *generation; /* pairs_generation (bpf/pairs.h) among them; NULL: not available, and no pair is written */
-	bool news;
+	__u32 *generations; /* pairs_generation (bpf/pairs.h) among them; NULL: not available, and no pair is written */
 };
 
 void pairs_begin(struct pair_writer *w, const struct live *l);
 void pairs_end(struct pair_writer *w);
 
-/* Writes the pair, unless the kernel has the same one. */
+/* Writes the pair, unless the kernel has the same one, and makes its streams look for it. */
 void pairs_write(struct pair_writer *w, const struct owner_pair *p);
-
-/* Makes streams look up their pairs again, if any pair is new. */
-void pairs_publish(struct pair_writer *w);
 
 #endif

@@ -234,7 +234,7 @@ static void add_since(struct roce_stream *to, const struct roce_stream *last, co
 	for (int c = 0; c < ROCE_STREAM_COUNTERS; c++)
 		to->counters.value[c] += risen(last->counters.value[c], base->counters.value[c]);
 	for (int i = 0; i < ROCE_LINTS; i++)
-		to->lint[i] += risen(last->lint[i], base->lint[i]);
+		stream_lint_add(&to->lint[i], risen(last->lint[i], base->lint[i]));
 }
 
 /*

@@ -38,7 +38,7 @@ void faults_count(struct roce_stream *s, const struct roce_event *e, __u32 kinds
 	ADD(rnr_nak, rnr_naks, 1);
 #undef ADD
 	for (int i = 0; i < ROCE_LINTS; i++)
-		s->lint[i] += kinds & ROCE_EVENT(lint) && e->lints >> i & 1;
+		stream_lint_add(&s->lint[i], kinds & ROCE_EVENT(lint) && e->lints >> i & 1);
 }
 
 /* ---- counters ---- */

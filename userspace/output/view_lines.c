@@ -27,6 +27,7 @@ struct total {
 
 static const struct total frames_line[] = {
 	{ COUNTER_other_frames, "other", true },
+	{ COUNTER_unparsed_frames, "behind MPLS, PPPoE, MACsec or a fourth VLAN tag", false },
 	{ COUNTER_udp_packets, "of them watched UDP", false },
 	{ COUNTER_rocev1_packets, "RoCEv1", false },
 	{ COUNTER_ip_fragments, "IP fragments", false },

@@ -284,16 +284,17 @@ static void print_rows(const struct page *page, const struct table_view *t)
 
 /* ---- what marks and lints mean ---- */
 
-static void print_lint(const struct page *page, int lint, __u64 packets)
+static void print_lint(const struct page *page, int lint, __u64 packets, bool more)
 {
-	int at = fprintf(page->out, "lint %s, %llu packet%s: ", lint_names[lint], packets, packets == 1 ? "" : "s");
+	int at = fprintf(page->out, "lint %s, %s%llu packet%s: ", lint_names[lint], more ? "at least " : "", packets,
+			 packets == 1 ? "" : "s");
 
 	page_words(page, lint_words[lint], at, 2, false);
 }
 
 static void print_meanings(const struct page *page, const struct table_view *t)
 {
-	bool untrusted = false, estimate = false;
+	bool untrusted = false, estimate = false, more[ROCE_LINTS] = { 0 };
 	__u64 lint[ROCE_LINTS] = { 0 };
 
 	for (size_t i = 0; i < t->wanted; i++) {
@@ -303,8 +304,10 @@ static void print_meanings(const struct page *page, const struct table_view *t)
 			continue;
 		untrusted |= !s->stream.trusted;
 		estimate |= snapshot_is_estimate(&s->stream);
-		for (int l = 0; l < ROCE_LINTS; l++)
+		for (int l = 0; l < ROCE_LINTS; l++) {
 			lint[l] += s->stream.lint[l];
+			more[l] |= s->stream.lint[l] == LINT_COUNT_MOST;
+		}
 	}
 	if (untrusted)
 		fputs("?: no packet had a right ICRC: not in the PSN and message totals\n", page->out);
@@ -312,7 +315,7 @@ static void print_meanings(const struct page *page, const struct table_view *t)
 		fputs("~: nobody checks the PSN of UD: an estimate, not in the totals\n", page->out);
 	for (int l = 0; l < ROCE_LINTS; l++)
 		if (lint[l])
-			print_lint(page, l, lint[l]);
+			print_lint(page, l, lint[l], more[l]);
 }
 
 /* The table has only the filtered streams; the totals have all. */

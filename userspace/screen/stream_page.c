@@ -355,7 +355,8 @@ static void add_lints(const struct stream_page *p)
 			continue;
 		if (!any)
 			lines_raw(p->l, STYLE_PLAIN, "");
-		lines_add(p->l, STYLE_FAULT, any ? "" : "mistakes", "%s, in %u packet%s: %s", lint_names[i], p->since->lint[i],
+		lines_add(p->l, STYLE_FAULT, any ? "" : "mistakes", "%s, in %s%u packet%s: %s", lint_names[i],
+			  p->since->lint[i] == LINT_COUNT_MOST ? "at least " : "", p->since->lint[i],
 			  p->since->lint[i] == 1 ? "" : "s", lint_words[i]);
 		any = true;
 	}

@@ -42,7 +42,7 @@ static uint32_t read_ethernet(struct reader *r)
 			return 0;
 		type = get(r->bytes + r->at, 2);
 		r->at += 2;
-		if (tags == 2 || (type != WIRE_ETHERTYPE_VLAN && type != WIRE_ETHERTYPE_QINQ))
+		if (tags == 3 || (type != 0x8100 && type != 0x88a8 && type != 0x9100 && type != 0x9200))
 			return type;
 		r->at += 2;
 	}

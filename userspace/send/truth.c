@@ -141,8 +141,11 @@ static inline void judge(struct truth_stream *s, const struct truth_packet *p, u
 			start_anew(s);
 		s->trusted = true;
 	}
-	if (!(op & OP_KNOWN))
+	if (!(op & OP_KNOWN)) {
+		if (s->met)
+			truth_psn_step(&s->psn, p->psn);
 		return;
+	}
 	if (!(op & OP_CNP)) /* a CNP may come between a connection's acknowledgements */
 		s->service = p->opcode >> 5;
 	s->dqpn = p->dqpn;

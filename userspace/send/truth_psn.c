@@ -17,7 +17,7 @@ enum {
 void truth_psn_start(struct truth_psn *s, uint32_t psn)
 {
 	s->next = POSITIONS + psn;
-	s->count = 0;
+	s->count = s->stepped = 0;
 }
 
 /* Makes room for one more range; forgets the oldest one if necessary. */

@@ -26,6 +26,7 @@ struct truth_psn {
 	uint64_t gaps, skipped, recovered, duplicates, resyncs;
 	struct psn_range *missing; /* oldest first: [first .. first + count - 1] */
 	uint32_t first, count, room;
+	uint32_t stepped; /* the last positions before `next`, so many, are those of unknown opcodes */
 };
 
 /* Forgets the missing PSNs and starts at this PSN. The caller resets the figures. */
@@ -37,8 +38,23 @@ void truth_psn_start(struct truth_psn *s, uint32_t psn);
  */
 enum arrival truth_psn_jump(struct truth_psn *s, uint32_t psn, bool free_jump, bool reliable, uint64_t *position);
 
+/* A packet with an unknown opcode: takes the expected PSN, until a known packet comes with it. */
+static inline void truth_psn_step(struct truth_psn *s, uint32_t psn)
+{
+	if (psn != (s->next & TRUTH_PSN_MASK))
+		return;
+	s->next++;
+	s->stepped++;
+}
+
 static inline enum arrival truth_psn_take(struct truth_psn *s, uint32_t psn, bool free_jump, bool reliable, uint64_t *position)
 {
+	uint32_t behind = (s->next - psn) & TRUTH_PSN_MASK;
+
+	if (behind && behind <= s->stepped)
+		s->next -= behind;
+	if (behind <= s->stepped || behind > TRUTH_PSN_MASK / 2)
+		s->stepped = 0;
 	if (psn == (s->next & TRUTH_PSN_MASK)) {
 		*position = s->next++;
 		return IN_ORDER;

@@ -124,7 +124,7 @@ static void every_kind(void **state)
 
 	(void)state;
 	for (enum tunnel kind = 0; kind < TUNNELS; kind++)
-		for (int tags = 0; tags < 3; tags++)
+		for (int tags = 0; tags <= 3; tags++)
 			for (int shape = 0; shape < 4; shape++) {
 				static const int options[] = { 0, 4, 40, 0 };
 				struct wrapped w = wrap(f.bytes, f.length, kind, tags, shape == 3, options[shape], kind % 2 * 7);
@@ -193,7 +193,7 @@ static void others(void **state)
 	WITHOUT(ERSPAN_3, false, w.tunnel + 18, 0x88); /* ... an IP packet inside */
 	WITHOUT(VXLAN, false, w.tunnel + 3, 0xb6);    /* UDP to another port, ... */
 	WITHOUT(VXLAN, false, w.tunnel + 8, 0);	      /* ... without an identifier */
-	w = wrap(f.bytes, f.length, GRE, 3, false, 0, 0);
+	w = wrap(f.bytes, f.length, GRE, 4, false, 0, 0);
 	assert_false(is_tunnel(&w));
 	/* IP shorter than the tunnel's headers, or longer than the frame */
 	w = wrap(f.bytes, 13, GRE, 0, false, 0, 40);

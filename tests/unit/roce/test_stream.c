@@ -386,6 +386,41 @@ static void unknown_opcodes(void **state)
 	assert_int_equal(s.last_psn, 2);
 }
 
+/* A packet with an unknown opcode takes the expected PSN, and gives it back when a known one comes with it. */
+static void unknown_steps(void **state)
+{
+	static const struct {
+		__u8 opcodes[6]; /* 0 ends them */
+		__u32 psns[6];
+		__u32 skipped, duplicates;
+		__u64 next;
+	} cases[] = {
+		{ { UC_ONLY, 0xc3, UC_ONLY }, { 1, 2, 3 }, 0, 0, 4 },
+		{ { UC_ONLY, 0xc3, 0xc4, 0x5c, UC_ONLY }, { 1, 2, 3, 4, 5 }, 0, 0, 6 },
+		{ { UC_ONLY, 0xc3, UC_ONLY }, { 1, 2, 2 }, 0, 0, 3 },
+		{ { UC_ONLY, 0xc3, 0xc4, UC_ONLY }, { 1, 2, 3, 2 }, 0, 0, 3 },
+		{ { UC_ONLY, 0xc3, 0xc4, UC_ONLY, UC_ONLY }, { 1, 2, 3, 3, 4 }, 0, 0, 5 },
+		{ { UC_ONLY, 0xc3, UC_ONLY, UC_ONLY }, { 1, 2, 1, 2 }, 0, 1, 3 }, /* a duplicate before that */
+		{ { UC_ONLY, 0xc3, UC_ONLY, UC_ONLY }, { 1, 2, 3, 2 }, 0, 1, 4 }, /* too late: it was confirmed */
+		{ { UC_ONLY, 0xc3, UC_ONLY }, { 1, 2, 5 }, 2, 0, 6 },
+		{ { UC_ONLY, 0xc3, UC_ONLY }, { 1, 3, 2 }, 0, 0, 3 }, /* not the expected one */
+		{ { 0xc3, UC_ONLY }, { 7, 1 }, 0, 0, 2 },
+		{ { UC_ONLY, 0xc3, UC_ONLY }, { 0xffffff, 0, 1 }, 0, 0, 0x1000002 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(cases); i++) {
+		struct roce_stream s = { 0 };
+
+		for (int k = 0; cases[i].opcodes[k]; k++)
+			observe(&s, packet(cases[i].opcodes[k], cases[i].psns[k]));
+		if (COUNT(&s, psn_skipped) != cases[i].skipped || COUNT(&s, psn_duplicates) != cases[i].duplicates ||
+		    COUNT(&s, psn_resyncs) || s.psn.next != cases[i].next)
+			fail_msg("case %zu: skipped %llu, duplicates %llu, next %llu", i, COUNT(&s, psn_skipped),
+				 COUNT(&s, psn_duplicates), s.psn.next);
+	}
+}
+
 /* Streams of --udp: 64-bit numbers. A new run is no resync; end markers and foreign datagrams have no sequence. */
 static void udp_streams(void **state)
 {
@@ -430,7 +465,8 @@ int main(void)
 		cmocka_unit_test(read_span_lost),
 		cmocka_unit_test(read_span_large),
 		cmocka_unit_test(trust_by_sample), cmocka_unit_test(trust_regained), cmocka_unit_test(responses),
-		cmocka_unit_test(acknowledgements), cmocka_unit_test(unknown_opcodes), cmocka_unit_test(udp_streams),
+		cmocka_unit_test(acknowledgements), cmocka_unit_test(unknown_opcodes), cmocka_unit_test(unknown_steps),
+		cmocka_unit_test(udp_streams),
 	};
 
 	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
