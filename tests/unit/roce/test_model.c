@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// needs: files, 5 s, long 14 s
+// needs: files, 2 s, long 14 s
 /*
  * The PSN rules compared with a simple model: every missing range of numbers, in one sorted list. Random senders on random
  * wires. After each packet the engine's counters and remembered holes must equal the model's.
  *
- * By default with a third of the seeds, in `make test-long` with all.
+ * By default with a tenth of the seeds, in `make test-long` with all.
  *
  *     test_model [SEED]    only that seed
  */
@@ -13,7 +13,7 @@
 #include "tests/unit/long.h"
 #include "tests/unit/packets.h"
 
-enum { SEEDS = 50, SEEDS_LONG = 150, PACKETS = 8000, REACH = 1024, RANGES = 20, LARGEST_GAP = 65535, MTU = 1024 };
+enum { SEEDS = 15, SEEDS_LONG = 150, PACKETS = 8000, REACH = 1024, RANGES = 20, LARGEST_GAP = 65535, MTU = 1024 };
 
 enum kind { RC, UC, UD, XRC, RESPONSES, UDP, KINDS };
 static const char *const kind_names[] = { "RC", "UC", "UD", "XRC", "responses", "UDP" };
@@ -374,7 +374,7 @@ static void run_kind(enum kind kind)
 	}
 	/* the cases to be tested did occur */
 	if (!only_seed) {
-		assert_true(recovered_far > 1000 && forgotten > 1000 && duplicates > 1000);
+		assert_true(recovered_far > 20 * last && forgotten > 20 * last && duplicates > 20 * last);
 		assert_true(resyncs > last / 3);
 	}
 }

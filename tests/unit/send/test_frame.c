@@ -522,10 +522,11 @@ static uint32_t rebuild(const struct slot *s, const __u8 *memory, __u8 *frame)
 
 static void check_slot(const struct frame *f, uint32_t cell)
 {
-	static __u8 frame[CELL_BYTES];
+	static __u8 frame[CELL_BYTES], untouched[sizeof(payload_memory)];
 	struct slot s = { .departure = 77 };
-	uint32_t begin = CELL_OFFSET(cell);
+	uint32_t begin = CELL_OFFSET(cell), end = begin + CELL_BYTES;
 
+	memset(untouched, 0xa5, sizeof(untouched));
 	memset(payload_memory, 0xa5, sizeof(payload_memory));
 	memset(&s.headers, 0xa5, sizeof(s.headers));
 	frame_slot(f, payload_memory, cell, &s);
@@ -535,10 +536,8 @@ static void check_slot(const struct frame *f, uint32_t cell)
 	assert_true(s.header_bytes <= SLOT_HEADERS && s.header_bytes + s.payload_bytes <= s.frame_bytes);
 	for (uint32_t i = s.header_bytes; i < SLOT_HEADERS; i++)
 		assert_int_equal(s.headers[i], 0);
-	for (uint32_t i = 0; i < begin; i++)
-		assert_true(payload_memory[i] == 0xa5);
-	for (uint32_t i = begin + CELL_BYTES; i < sizeof(payload_memory); i++)
-		assert_true(payload_memory[i] == 0xa5);
+	assert_memory_equal(payload_memory, untouched, begin);
+	assert_memory_equal(payload_memory + end, untouched, sizeof(payload_memory) - end);
 }
 
 static void slots(void **state)
