@@ -38,6 +38,8 @@ struct place {
 	struct roce_stream stream, shifted;
 	__u64 packets, good, lasts; /* packets given to the stream */
 	__u64 sequenced;	    /* of these, the ones with a place in the sequence since the stream's start */
+	__u64 stepped;		    /* PSNs taken by unknown opcodes, except those that a known packet took back, */
+	__s32 steps;		    /* and how many of them are the last ones */
 	bool leaps;		    /* had packets that move the sequence by more than one: READs, responses, new runs */
 	__u32 run;
 };
@@ -90,8 +92,24 @@ static void check_sequence(const struct place *at)
 	if (at->leaps || v[COUNTER_psn_resyncs])
 		return;
 	must(v[COUNTER_psn_recovered] + v[COUNTER_psn_duplicates] + v[COUNTER_psn_gaps] <= at->sequenced);
-	must(engine_moved(&at->stream) == ((at->sequenced - v[COUNTER_psn_recovered] - v[COUNTER_psn_duplicates] +
-					    v[COUNTER_psn_skipped]) & PSN_MASK));
+	must(engine_moved(&at->stream) == ((at->sequenced + at->stepped - v[COUNTER_psn_recovered] -
+					    v[COUNTER_psn_duplicates] + v[COUNTER_psn_skipped]) & PSN_MASK));
+}
+
+/* Counts the PSNs that packets with unknown opcodes take. */
+static void note_step(struct place *at, const struct roce_stream *was, const struct roce_packet *p)
+{
+	__s32 d = psn_distance(was->psn.next & PSN_MASK, p->number & PSN_MASK);
+
+	if (!at->sequenced)
+		return;
+	if (!p->op) {
+		at->stepped += !d;
+		at->steps += !d;
+	} else if (d >= -at->steps) {
+		at->stepped += d < 0 ? d : 0;
+		at->steps = 0;
+	}
 }
 
 /* Counts, for check_sequence(), packets with a place in the sequence: not CNPs, acknowledgements and packets without number. */
@@ -101,11 +119,15 @@ static void note_sequence(struct place *at, const struct roce_stream *was, const
 	bool numbered = p->kind == ROCE_UDP ? !p->foreign && !p->stream_end : p->op && !(p->op & (OP_CNP | OP_ACK));
 
 	if (at->stream.trusted && !was->trusted && !was->mistrusted) { /* the sequence starts again */
-		at->sequenced = 0;
+		at->sequenced = at->stepped = at->steps = 0;
 		at->leaps = false;
 		at->run = p->run;
 	}
-	if (!numbered || (icrc == ICRC_BAD && at->stream.trusted))
+	if (icrc == ICRC_BAD && at->stream.trusted)
+		return;
+	if (p->kind == ROCE_PACKET && (numbered || !p->op))
+		note_step(at, was, p);
+	if (!numbered)
 		return;
 	if (!at->sequenced++)
 		at->run = p->run;
