@@ -2,6 +2,7 @@
 """Runs rocescope send -w repeatedly and compares its truth files with tests/oracle.py and rocescope analyze."""
 import json
 import os
+import random
 import re
 import subprocess
 import tempfile
@@ -115,8 +116,9 @@ def truth_differs(words, run):
 
 
 def truths(t, send):
-    wrong = [line for words, run in send.runs for line in truth_differs(words, run)]
-    t.ok(send.runs and not wrong, f"the truth of each of {len(send.runs)} files is oracle.py's and analyze's",
+    runs = send.runs if LONG else random.Random(len(send.runs)).sample(send.runs, -(-len(send.runs) // 2))
+    wrong = [line for words, run in runs for line in truth_differs(words, run)]
+    t.ok(runs and not wrong, f"the truth of each of {len(runs)} files is oracle.py's and analyze's",
          "\n".join(wrong[:100]))
 
 
