@@ -50,7 +50,6 @@ __noinline int dialogues_see(void)
 	struct stream_value *v;
 	struct roce_key key;
 	struct scratch *s;
-	__u64 now;
 
 	if (!settings.dialogues)
 		return 0;
@@ -61,14 +60,15 @@ __noinline int dialogues_see(void)
 	d = bpf_map_lookup_elem(&dialogues, &place);
 	if (!v || !d)
 		return 0;
-	now = bpf_ktime_get_ns();
 	if (!guard_take(v, &g))
 		return 0;
 	if (table_same_key(&v->key, &key)) {
+		__u64 now = bpf_ktime_get_ns(); /* under the guard, so that two CPUs' packets have their times in order */
+
 		if (s->packet.op & OP_RESPONSE)
 			dialogue_response(d, &v->stream, &s->packet, now);
 		else
-			dialogue_request(d, &v->stream, &s->packet, now);
+			dialogue_request(d, &v->stream, &s->packet, s->again, now);
 	}
 	guard_release(v, &g);
 	return 0;

@@ -64,7 +64,7 @@ static __always_inline struct guard guard_of(bool old)
 	return (struct guard){ .old = old, .state = old ? guard_state() : NULL };
 }
 
-/* false: the guard could not be taken. Call no helper until guard_release(). */
+/* false: the guard could not be taken. Call nothing that waits until guard_release(), and with `old` no helper at all. */
 static __always_inline bool guard_take(struct stream_value *v, const struct guard *g)
 {
 	struct guard_wait wait = { .stream = v };

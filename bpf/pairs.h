@@ -94,7 +94,7 @@ static __always_inline int pairs_find_by(bool old)
 	if (!v || !guard_take(v, &g))
 		return 0;
 	if (table_same_key(&v->key, &s->key))
-		roce_adopt(&v->stream, pair, generation);
+		roce_adopt(&v->stream, &s->packet, pair, generation);
 	guard_release(v, &g);
 	/* use it once: the stream may be evicted, and return in the middle */
 	if (pair && !(s->packet.op & OP_RESPONSE))

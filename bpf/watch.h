@@ -327,8 +327,12 @@ static __always_inline void watch_stream(struct xdp_md *ctx, struct scratch *s, 
 		watch_pair(s, v, false);
 	if (v && guard_take(v, &g)) {
 		if (table_same_key(&v->key, &s->key)) {
+			__u64 duplicates = v->stream.counters.value[COUNTER_psn_duplicates];
+
 			watch_look(s, v, what);
 			roce_observe_by(&v->stream, &s->packet, icrc, s->now, &s->peer_info, old);
+			if (!old && settings.dialogues)
+				s->again = v->stream.counters.value[COUNTER_psn_duplicates] > duplicates;
 			watch_take(ctx, what);
 			observed = true;
 		}

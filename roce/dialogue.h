@@ -62,9 +62,8 @@ struct roce_dialogue {
 
 	/* internal */
 	__u64 begun;	  /* the stream's first_seen; if it differs, the place belonged to another stream before */
-	__u64 connection; /* the stream's connection and counters ... */
-	__u64 resyncs;
-	__u64 duplicates; /* ... at the last look */
+	__u64 connection; /* the stream's connection ... */
+	__u64 resyncs;	  /* ... and counter at the last look */
 	__u64 next;	  /* PSN + 1 of the last request sent */
 	__u8 met;	  /* a request was seen: the numbers are valid */
 	__u8 again;	  /* the requester is going back */
@@ -110,6 +109,17 @@ roce_inline void pending_add(struct roce_pending *q, __u64 number, __u64 now)
 		q->entry[q->end++ % DIALOGUE_PENDING] = now << 24 | (number & PSN_MASK);
 }
 
+/*
+ * ns from the entry's time to now. 0: the clocks of two CPUs differ, and the request seems to come after its answer (requests do
+ * not wait for half of the 18 minutes).
+ */
+roce_inline __u64 pending_age(__u64 entry, __u64 now)
+{
+	__u64 ns = ((now << 24) - (entry & ~(__u64)PSN_MASK)) >> 24;
+
+	return ns >> 39 ? 0 : ns;
+}
+
 /* Requests before the number `behind` are answered. only: time nothing but the request with this PSN; `behind`: time all. */
 roce_inline void pending_answer(struct roce_pending *q, __u64 behind, __u32 only, __u64 now, struct roce_latency *l)
 {
@@ -121,7 +131,7 @@ roce_inline void pending_answer(struct roce_pending *q, __u64 behind, __u32 only
 			break;
 		q->begin++;
 		if (only > PSN_MASK || only == psn)
-			latency_add(l, ((now << 24) - (entry & ~(__u64)PSN_MASK)) >> 24);
+			latency_add(l, pending_age(entry, now));
 	}
 }
 
@@ -154,7 +164,6 @@ roce_inline void dialogue_restart(struct roce_dialogue *d, const struct roce_str
 
 	d->connection = s->pair.connection;
 	d->resyncs = v[COUNTER_psn_resyncs];
-	d->duplicates = v[COUNTER_psn_duplicates];
 	d->sent = d->answered = d->next = (d->sent | PSN_MASK) + 1 + psn;
 	d->outstanding = d->reads = 0;
 	d->again = d->negative = 0;
@@ -211,14 +220,14 @@ roce_inline void dialogue_forth(struct roce_dialogue *d, const struct roce_packe
 }
 
 /*
- * Takes one request packet for which dialogue_wants() holds. s: its stream, after roce_observe(). now: ns; both directions use
- * the same clock.
+ * Takes one request packet for which dialogue_wants() holds. s: its stream, after roce_observe(). again: this packet made it
+ * count a duplicate. now: ns; both directions use the same clock.
  */
-roce_inline void dialogue_request(struct roce_dialogue *d, const struct roce_stream *s, const struct roce_packet *p, __u64 now)
+roce_inline void dialogue_request(struct roce_dialogue *d, const struct roce_stream *s, const struct roce_packet *p, bool again,
+				  __u64 now)
 {
 	const __u64 *v = s->counters.value;
 	__u64 number, end;
-	bool duplicate;
 
 	/* answers to requests sent before the pair was known were not seen */
 	if (!s->trusted || !s->pair.from)
@@ -233,9 +242,7 @@ roce_inline void dialogue_request(struct roce_dialogue *d, const struct roce_str
 	}
 	number = d->sent + psn_distance(d->sent & PSN_MASK, p->number);
 	end = number + stream_span(s, p);
-	duplicate = d->duplicates != v[COUNTER_psn_duplicates];
-	d->duplicates = v[COUNTER_psn_duplicates];
-	if ((__s64)(number - d->sent) < 0 && !duplicate)
+	if ((__s64)(number - d->sent) < 0 && !again)
 		return; /* late only */
 	dialogue_wait(d, now);
 	if ((__s64)(number - d->sent) >= 0)

@@ -499,11 +499,12 @@ roce_inline void roce_pair_key(const struct roce_packet *p, struct roce_pair_key
 }
 
 /*
- * Takes the result of the look-up: a pair, or NULL. A new pair begins another connection, also where QPNs are reused: the
+ * Takes the result of the look-up for this packet: a pair, or NULL. A new pair begins another connection, also where QPNs are reused: the
  * sequence restarts. A pair from netlink does not: it names the peer, but nothing has begun. Call under the guard of
  * roce_observe().
  */
-roce_inline void roce_adopt(struct roce_stream *s, const struct roce_pair *pair, __u32 generation)
+roce_inline void roce_adopt(struct roce_stream *s, const struct roce_packet *p, const struct roce_pair *pair,
+			    __u32 generation)
 {
 	struct roce_pair *own = &s->pair;
 
@@ -520,6 +521,8 @@ roce_inline void roce_adopt(struct roce_stream *s, const struct roce_pair *pair,
 	if (pair->from == own->from && pair->connection == own->connection)
 		return;
 	*own = *pair;
+	if (p->op & OP_RESPONSE)
+		own->first_psn = PAIR_NO_PSN; /* it is that of the requests which have the same addresses and QPN */
 	s->met = false;
 	s->after_read = 0;
 	s->path_mtu = pair->path_mtu;

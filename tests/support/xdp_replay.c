@@ -146,7 +146,7 @@ static struct roce_stream *requests_of(struct way *w, struct roce_stream *stream
 }
 
 /* Call it after roce_observe(). */
-static void user_dialogue(struct way *w, struct roce_stream *stream, const struct roce_packet *p)
+static void user_dialogue(struct way *w, struct roce_stream *stream, const struct roce_packet *p, bool again)
 {
 	struct roce_stream *requests = dialogue_wants(p) ? requests_of(w, stream, p) : NULL;
 	struct roce_dialogue *d;
@@ -158,7 +158,7 @@ static void user_dialogue(struct way *w, struct roce_stream *stream, const struc
 	if (p->op & OP_RESPONSE)
 		dialogue_response(d, requests, p, 1);
 	else
-		dialogue_request(d, requests, p, 1);
+		dialogue_request(d, requests, p, again, 1);
 }
 
 /* untracked: the program had no room for this packet's stream. Which streams lack room depends on its table. */
@@ -182,10 +182,12 @@ static void user_run(struct way *w, const struct judged *j, bool untracked)
 	stream = table_find(&w->table, &key);
 	if (stream) {
 		pairs_find(&w->pairs, stream, p);
+		__u64 duplicates = stream->counters.value[COUNTER_psn_duplicates];
+
 		info = table_ask(&w->table, stream, p);
 		roce_observe(stream, p, icrc, 1, &info);
 		if (w->dialogues && icrc != ICRC_BAD)
-			user_dialogue(w, stream, p);
+			user_dialogue(w, stream, p, stream->counters.value[COUNTER_psn_duplicates] > duplicates);
 	} else if (untracked) {
 		w->totals.value[COUNTER_untracked_packets]++;
 	} else {

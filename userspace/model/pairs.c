@@ -115,7 +115,7 @@ void pairs_find(const struct pairs *p, struct roce_stream *s, const struct roce_
 	if (!roce_wants_pair(s, packet, p->news + 1))
 		return;
 	roce_pair_key(packet, &key);
-	roce_adopt(s, pairs_get(p, &key), p->news + 1);
+	roce_adopt(s, packet, pairs_get(p, &key), p->news + 1);
 }
 
 void pairs_free(struct pairs *p)

@@ -31,9 +31,12 @@ static struct talk talk_begin(void)
 
 static void request(struct talk *t, struct roce_packet p)
 {
+	const __u64 *v = t->s.stream.counters.value;
+	__u64 duplicates = v[COUNTER_psn_duplicates];
+
 	assert_true(dialogue_wants(&p));
 	engine_observe(&t->s.stream, &p, ICRC_GOOD, t->now, NULL);
-	dialogue_request(&t->d, &t->s.stream, &p, t->now);
+	dialogue_request(&t->d, &t->s.stream, &p, v[COUNTER_psn_duplicates] > duplicates, t->now);
 	t->s.dialogue = &t->d;
 }
 
@@ -208,6 +211,25 @@ static void unknown_span(void **state)
 	assert_int_equal(t.d.outstanding, 1);
 }
 
+/* Two CPUs whose clocks differ: an answer that seems to come before its request took no time. */
+static void clocks_differ(void **state)
+{
+	struct talk t = talk_begin();
+
+	(void)state;
+	write_to(&t, 100);
+	t.now -= 300;
+	answer(&t, ACKNOWLEDGE, 100, ACK);
+	assert_int_equal(t.d.ack.count, 1);
+	assert_int_equal(t.d.ack.most, 0);
+	assert_true(t.d.waiting_ns == 0);
+	t.now += 500;
+	write_to(&t, 101);
+	t.now += 10 * US;
+	answer(&t, ACKNOWLEDGE, 101, ACK);
+	assert_int_equal(t.d.ack.most, 10 * US);
+}
+
 /* An acknowledgement of what was not sent says nothing. */
 static void acknowledged_ahead(void **state)
 {
@@ -267,7 +289,7 @@ static void beginnings(void **state)
 	t.s.stream = (struct roce_stream){ .pair = t.s.stream.pair };
 	t.now++;
 	engine_observe(&t.s.stream, &bad, ICRC_BAD, t.now, NULL);
-	dialogue_request(&t.d, &t.s.stream, &bad, t.now);
+	dialogue_request(&t.d, &t.s.stream, &bad, false, t.now);
 	assert_int_equal(t.d.ack.count, 2); /* not trusted: nothing starts */
 	write_to(&t, 7);
 	assert_int_equal(t.d.ack.count, 0);
@@ -477,7 +499,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buckets), cmocka_unit_test(quantiles), cmocka_unit_test(late_clock),
 		cmocka_unit_test(outstanding), cmocka_unit_test(many), cmocka_unit_test(reads), cmocka_unit_test(unknown_span),
-		cmocka_unit_test(acknowledged_ahead),
+		cmocka_unit_test(acknowledged_ahead), cmocka_unit_test(clocks_differ),
 		cmocka_unit_test(beginnings), cmocka_unit_test(back), cmocka_unit_test(late), cmocka_unit_test(limits),
 		cmocka_unit_test(silence), cmocka_unit_test(unasked), cmocka_unit_test(long_read),
 	};

@@ -281,9 +281,10 @@ static void many(void **state)
 static struct roce_stream paired(enum roce_pair_from from, __u32 first_psn, __u32 path_mtu)
 {
 	struct roce_pair pair = { .from = from, .first_psn = first_psn, .path_mtu = path_mtu, .peer_qpn = 0x11 };
+	struct roce_packet request = packet(RC_ONLY, 0);
 	struct roce_stream s = { 0 };
 
-	roce_adopt(&s, &pair, 2);
+	roce_adopt(&s, &request, &pair, 2);
 	return s;
 }
 
@@ -351,26 +352,27 @@ static void netlink(void **state)
 {
 	struct roce_pair known = { .from = PAIR_NETLINK, .peer_qpn = 18, .path_mtu = 2048, .first_psn = PAIR_NO_PSN };
 	struct roce_pair cm = { .from = PAIR_CM, .connection = 1, .peer_qpn = 18, .first_psn = 100, .path_mtu = 1024 };
+	struct roce_packet request = packet(RC_ONLY, 0);
 	struct roce_stream s = { 0 };
 
 	(void)state;
 	observe(&s, packet(RC_ONLY, 100));
 	s.path_mtu = 0;
-	roce_adopt(&s, &known, 1);
+	roce_adopt(&s, &request, &known, 1);
 	assert_int_equal(s.pair.from, PAIR_NETLINK);
 	assert_int_equal(s.pair_generation, 1);
 	assert_int_equal(s.path_mtu, 2048);
 	observe(&s, packet(RC_ONLY, 102));
 	assert_int_equal(COUNT(&s, psn_skipped), 1);
 	known.peer_qpn = 19;
-	roce_adopt(&s, &known, 2);
+	roce_adopt(&s, &request, &known, 2);
 	assert_int_equal(s.pair.peer_qpn, 19);
-	roce_adopt(&s, &cm, 3);
+	roce_adopt(&s, &request, &cm, 3);
 	assert_int_equal(s.pair.from, PAIR_CM);
 	assert_false(s.met);
 	known.peer_qpn = 18;
 	observe(&s, packet(RC_ONLY, 101));
-	roce_adopt(&s, &known, 4);
+	roce_adopt(&s, &request, &known, 4);
 	assert_int_equal(s.pair.from, PAIR_CM); /* a source with more information is kept */
 	assert_int_equal(s.pair.first_psn, 100);
 	assert_int_equal(s.path_mtu, 1024);
