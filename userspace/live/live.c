@@ -467,38 +467,42 @@ static bool fill_interfaces(const struct live *l, struct snapshot *s)
 
 /*
  * Reads totals and streams consistently: an evicted stream's counts move from one to the other and must not be missed. If
- * streams are evicted all the time, some may be missing until the next snapshot.
+ * streams are evicted all the time, some may be missing until the next snapshot: then *whole is false.
  */
-static bool read_counters(const struct live *l, struct snapshot *s)
+static bool read_counters(const struct live *l, struct snapshot *s, bool *whole)
 {
 	int totals = live_map(l, "totals"), table = live_map(l, "table_states"), streams = live_map(l, "streams");
 	int dialogues = has_dialogues(l) ? live_map(l, "dialogues") : -1;
 	struct roce_totals after;
 
-	for (int i = 0; i < READ_TRIES; i++) {
+	*whole = false;
+	for (int i = 0; i < READ_TRIES && !*whole; i++) {
 		s->totals = after = (struct roce_totals){ 0 };
 		s->stream_count = 0;
 		if (maps_read_totals(totals, &s->totals) || maps_read_streams(table, streams, dialogues, s) ||
 		    maps_read_totals(totals, &after))
 			return false;
-		if (EVICTED(s->totals) == EVICTED(after))
-			break;
+		*whole = EVICTED(s->totals) == EVICTED(after);
 	}
 	return true;
 }
 
-bool live_snapshot(const struct live *l, struct snapshot *s)
+bool live_snapshot(struct live *l, struct snapshot *s)
 {
 	__u64 now = now_ns();
+	bool whole;
 
 	*s = (struct snapshot){ .complete = l->left == l->interface_count };
 	clock_gettime(CLOCK_REALTIME, &s->time);
 	s->seconds = (now - l->since) / 1e9;
 	s->realtime_offset = realtime_offset_ns();
-	if (!fill_interfaces(l, s) || !read_counters(l, s)) {
+	if (!fill_interfaces(l, s) || !read_counters(l, s, &whole)) {
 		fprintf(stderr, "rocescope: cannot read the counters: %s\n", strerror(errno));
 		return false;
 	}
 	snapshot_finish(s);
+	if (!whole)
+		snapshot_keep_totals(s, &l->totals);
+	l->totals = s->totals;
 	return true;
 }

@@ -61,6 +61,7 @@ struct live {
 	int links;   /* messages about interfaces that come and go; -1: not waiting for any */
 	__u64 start; /* ns, monotonic */
 	__u64 since; /* ns, monotonic: start of the counts, maybe by an earlier agent */
+	struct roce_totals totals; /* of the last snapshot */
 	sigset_t signals;
 };
 
@@ -125,7 +126,7 @@ int live_links(const struct live *l);
 void live_detach(struct live *l);
 
 /* false: reading failed, which is reported. Free `s` in any case. */
-bool live_snapshot(const struct live *l, struct snapshot *s);
+bool live_snapshot(struct live *l, struct snapshot *s);
 
 /* Ends everything that was begun. The object stays the caller's. */
 void live_end(struct live *l);

@@ -119,6 +119,16 @@ void snapshot_finish(struct snapshot *s)
 		qsort(s->streams, s->stream_count, sizeof(*s->streams), compare_keys);
 }
 
+void snapshot_keep_totals(struct snapshot *s, const struct roce_totals *before)
+{
+	__u64 *v = s->totals.value;
+
+	for (int c = 0; c < ROCE_STREAM_COUNTERS; c++)
+		if (scopes[c] == STREAM && v[c] < before->value[c])
+			v[c] = before->value[c];
+	v[COUNTER_psn_lost] = snapshot_lost(&s->totals.counters);
+}
+
 const struct snapshot_stream *snapshot_find(const struct snapshot *s, const struct roce_key *key)
 {
 	if (!s || !s->stream_count)

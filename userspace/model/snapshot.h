@@ -87,6 +87,12 @@ bool snapshot_is_shown(const struct snapshot *snapshot, const struct snapshot_st
  */
 void snapshot_finish(struct snapshot *s);
 
+/*
+ * Call after snapshot_finish(), for a snapshot in which streams may be missing that were evicted while it was read: totals that
+ * only rise do not fall below those of the snapshot before.
+ */
+void snapshot_keep_totals(struct snapshot *s, const struct roce_totals *before);
+
 /* The stream of this key in a finished snapshot. NULL: none (or s is NULL). */
 const struct snapshot_stream *snapshot_find(const struct snapshot *s, const struct roce_key *key);
 
