@@ -57,6 +57,7 @@ struct roce_dialogue {
 	__u64 full_ns;
 	__u64 back[DIALOGUE_CAUSES]; /* episodes of go-back-N */
 	__u64 back_packets; /* packets sent again in these episodes */
+	__u64 timeout_ns;   /* without a packet, before the last episode of DIALOGUE_TIMEOUT: the requester's timer */
 	struct roce_latency ack;  /* ns: first transmission of a request with AckReq, to its acknowledgement */
 	struct roce_latency read; /* ns: first transmission of a READ or atomic request, to its first response packet */
 
@@ -137,10 +138,16 @@ roce_inline void pending_answer(struct roce_pending *q, __u64 behind, __u32 only
 
 #define PENDING_ALL (PSN_MASK + 1)
 
+/* ns: the last packet of either direction */
+roce_inline __u64 dialogue_last(const struct roce_dialogue *d)
+{
+	return d->last_sent > d->last_answer ? d->last_sent : d->last_answer;
+}
+
 /* Accounts the time up to this packet. */
 roce_inline void dialogue_wait(struct roce_dialogue *d, __u64 now)
 {
-	__u64 last = d->last_sent > d->last_answer ? d->last_sent : d->last_answer;
+	__u64 last = dialogue_last(d);
 
 	if (d->outstanding && now > last)
 		d->waiting_ns += now - last;
@@ -188,8 +195,9 @@ roce_inline enum dialogue_cause dialogue_why(const struct roce_dialogue *d, cons
 	return roce_is_answered(p) && number < d->answered ? DIALOGUE_GAP : DIALOGUE_TIMEOUT;
 }
 
-roce_inline void dialogue_back(struct roce_dialogue *d, const struct roce_packet *p, __u64 number)
+roce_inline void dialogue_back(struct roce_dialogue *d, const struct roce_packet *p, __u64 number, __u64 now)
 {
+	__u64 last = dialogue_last(d);
 	__u32 cause = dialogue_why(d, p, number);
 
 	d->back_packets++;
@@ -197,6 +205,8 @@ roce_inline void dialogue_back(struct roce_dialogue *d, const struct roce_packet
 		roce_opaque(cause);
 		if (cause < DIALOGUE_CAUSES)
 			d->back[cause]++;
+		if (cause == DIALOGUE_TIMEOUT)
+			d->timeout_ns = now > last ? now - last : 0;
 		d->negative = 0;
 	}
 	d->again = true;
@@ -248,7 +258,7 @@ roce_inline void dialogue_request(struct roce_dialogue *d, const struct roce_str
 	if ((__s64)(number - d->sent) >= 0)
 		dialogue_forth(d, p, number, now);
 	else
-		dialogue_back(d, p, number);
+		dialogue_back(d, p, number, now);
 	d->last_sent = now;
 	d->next = end;
 	if ((__s64)(end - d->sent) > 0)

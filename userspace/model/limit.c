@@ -17,8 +17,8 @@
 const char *const limit_names[LIMITS] = {
 	[LIMIT_UNKNOWN] = "unknown",	      [LIMIT_IDLE] = "idle",
 	[LIMIT_SENDER] = "sender-limited",    [LIMIT_WINDOW] = "window-limited",
-	[LIMIT_RECEIVER] = "receiver-limited", [LIMIT_LOSS] = "lossy",
-	[LIMIT_STALLED] = "stalled",
+	[LIMIT_RECEIVER] = "receiver-limited", [LIMIT_TIMER] = "retransmitting",
+	[LIMIT_LOSS] = "lossy",		      [LIMIT_STALLED] = "stalled",
 };
 
 static __u64 monotonic(const struct snapshot *s)
@@ -70,10 +70,12 @@ enum limit limit_of(const struct snapshot_stream *now, const struct snapshot *sn
 		return LIMIT_IDLE;
 	for (int i = 0; i < DIALOGUE_CAUSES; i++)
 		back[i] = d->back[i] - b->back[i];
-	loss = back[DIALOGUE_NAK] + back[DIALOGUE_GAP] + back[DIALOGUE_TIMEOUT];
-	if (back[DIALOGUE_RNR] > loss)
+	loss = back[DIALOGUE_NAK] + back[DIALOGUE_GAP];
+	if (back[DIALOGUE_RNR] > loss + back[DIALOGUE_TIMEOUT])
 		return LIMIT_RECEIVER;
 	if (loss)
 		return LIMIT_LOSS;
+	if (back[DIALOGUE_TIMEOUT])
+		return LIMIT_TIMER;
 	return (d->full_ns - b->full_ns) * FULL_PART > d->waiting_ns - b->waiting_ns ? LIMIT_WINDOW : LIMIT_SENDER;
 }

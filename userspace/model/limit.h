@@ -11,12 +11,16 @@ enum limit {
 	LIMIT_SENDER,	/* only the requester itself: its window is never full */
 	LIMIT_WINDOW,	/* its window is full: 128 PSNs of rxe, 16 READs of an HCA */
 	LIMIT_RECEIVER, /* the receiver was not ready (RNR) */
-	LIMIT_LOSS,	/* it went back because of loss */
+	LIMIT_TIMER,	/* its timer sent again, and nobody had asked: an answer was late or lost, or the last requests */
+	LIMIT_LOSS,	/* packets were lost beyond this place: the receiver asked for them again, or responses are missing */
 	LIMIT_STALLED,	/* no response comes */
 	LIMITS
 };
 
-/* Names in output and JSON: "window-limited", "receiver-limited", "lossy", "idle", "stalled", "sender-limited", "unknown". */
+/*
+ * Names in output and JSON: "window-limited", "receiver-limited", "lossy", "retransmitting", "idle", "stalled",
+ * "sender-limited", "unknown".
+ */
 extern const char *const limit_names[LIMITS];
 
 /* previous: the snapshot before; NULL: since the start. */

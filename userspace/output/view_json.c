@@ -274,11 +274,13 @@ static json_t *dialogue_object(const struct snapshot_stream *s, const struct sna
 				 "rnr", (json_int_t)d->back[DIALOGUE_RNR], "gap", (json_int_t)d->back[DIALOGUE_GAP],
 				 "timeout", (json_int_t)d->back[DIALOGUE_TIMEOUT]);
 
-	return json_pack("{s:I, s:I, s:I, s:I, s:s, s:o, s:I, s:f, s:f, s:o, s:o}",
+	return json_pack("{s:I, s:I, s:I, s:I, s:s, s:o, s:I, s:o, s:f, s:f, s:o, s:o}",
 			 "outstanding", (json_int_t)d->outstanding, "outstanding_most", (json_int_t)d->outstanding_most,
 			 "reads", (json_int_t)d->reads, "reads_most", (json_int_t)d->reads_most,
 			 "limit", limit_names[limit_of(s, now, previous)], "back", back,
-			 "back_packets", (json_int_t)d->back_packets, "waiting_seconds", d->waiting_ns / 1e9,
+			 "back_packets", (json_int_t)d->back_packets,
+			 "timeout_seconds", d->back[DIALOGUE_TIMEOUT] ? json_real(d->timeout_ns / 1e9) : json_null(),
+			 "waiting_seconds", d->waiting_ns / 1e9,
 			 "full_seconds", d->full_ns / 1e9, "ack_us", latency(&d->ack), "read_us", latency(&d->read));
 }
 

@@ -304,6 +304,8 @@ static void add_dialogue(const struct stream_page *p)
 	add_line(p, "went back", "%llu times for a gap, %llu for a NAK, %llu not ready, %llu timeouts; %llu packets again",
 		 d->back[DIALOGUE_GAP], d->back[DIALOGUE_NAK], d->back[DIALOGUE_RNR], d->back[DIALOGUE_TIMEOUT],
 		 d->back_packets);
+	if (d->back[DIALOGUE_TIMEOUT])
+		add_line(p, "timer", "%.6f s of silence before the last timeout", d->timeout_ns / 1e9);
 	add_latency(p, "request to acknowledgement", &d->ack);
 	add_latency(p, "READ to its first answer", &d->read);
 }

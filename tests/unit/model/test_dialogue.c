@@ -427,8 +427,14 @@ static void limits(void **state)
 	answer(&t, ACKNOWLEDGE, 100, RNR); /* the peer responds */
 	write_to(&t, 100);
 	assert_int_equal(limit(&t, &before), LIMIT_RECEIVER);
+	t.now += 300 * US;
+	write_to(&t, 100);
+	assert_int_equal(limit(&t, &before), LIMIT_TIMER);
+	assert_int_equal(t.d.timeout_ns, 300 * US);
+	answer(&t, ACKNOWLEDGE, 100, NAK);
 	write_to(&t, 100);
 	assert_int_equal(limit(&t, &before), LIMIT_LOSS);
+	assert_int_equal(t.d.timeout_ns, 300 * US);
 	answer(&t, ACKNOWLEDGE, 100, ACK);
 	before = t;
 	assert_int_equal(limit(&t, &before), LIMIT_IDLE);
