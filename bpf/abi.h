@@ -118,6 +118,7 @@ struct scratch {
 	__u32 tag;    /* VLAN tag that was already removed from the frame, with bit 16 set; 0: none */
 	__u64 jiffies; /* at the last reading of the clock */
 	__u64 now;     /* ns, CLOCK_MONOTONIC, at that time */
+	__u64 again;   /* with dialogues: duplicates that this packet made its stream count */
 	__u64 frames;  /* WATCH_CAPTURE: frames that this CPU has counted, this one included */
 	__u32 place;   /* 1 + the place of the packet's stream, 0: none */
 	__u8 wanted;  /* the ICRC is to be verified */
@@ -125,7 +126,6 @@ struct scratch {
 	__u8 linear;  /* the frame can be read in place; otherwise it is copied here, completely if its ICRC is wanted */
 	__u8 cut;     /* WATCH_DECAP: the frame was in a tunnel, and a mirror may have cut it below `length` */
 	__u8 trusted; /* with WATCH_CAPTURE: the stream before the packet, as in struct roce_before */
-	__u8 again;   /* with dialogues: the packet made its stream count a duplicate */
 	__u8 unknown; /* with WATCH_CAPTURE: the stream was not looked at yet */
 	__u32 expected;
 	__u32 skipped; /* bytes of the tunnel before the frame */

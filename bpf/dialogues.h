@@ -68,7 +68,7 @@ __noinline int dialogues_see(void)
 		if (s->packet.op & OP_RESPONSE)
 			dialogue_response(d, &v->stream, &s->packet, now);
 		else
-			dialogue_request(d, &v->stream, &s->packet, s->again, now);
+			dialogue_request(d, &v->stream, &s->packet, (__s64)s->again > 0, now);
 	}
 	guard_release(v, &g);
 	return 0;

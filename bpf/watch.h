@@ -315,6 +315,16 @@ __noinline int watch_untracked(void)
 	return 0;
 }
 
+/*
+ * Call with 0 before the stream observes the packet, and then with s->again. It is in memory because the verifier would follow
+ * the value of a register through all of the engine.
+ */
+static __always_inline void watch_again(struct scratch *s, const struct stream_value *v, __u64 before, bool old)
+{
+	if (!old && settings.dialogues)
+		*(volatile __u64 *)&s->again = v->stream.counters.value[COUNTER_psn_duplicates] - before;
+}
+
 static __always_inline void watch_stream(struct xdp_md *ctx, struct scratch *s, enum icrc_verdict icrc, __u32 what)
 {
 	bool old = what & WATCH_OLD;
@@ -327,12 +337,10 @@ static __always_inline void watch_stream(struct xdp_md *ctx, struct scratch *s, 
 		watch_pair(s, v, false);
 	if (v && guard_take(v, &g)) {
 		if (table_same_key(&v->key, &s->key)) {
-			__u64 duplicates = v->stream.counters.value[COUNTER_psn_duplicates];
-
+			watch_again(s, v, 0, old);
 			watch_look(s, v, what);
 			roce_observe_by(&v->stream, &s->packet, icrc, s->now, &s->peer_info, old);
-			if (!old && settings.dialogues)
-				s->again = v->stream.counters.value[COUNTER_psn_duplicates] > duplicates;
+			watch_again(s, v, *(volatile __u64 *)&s->again, old);
 			watch_take(ctx, what);
 			observed = true;
 		}
