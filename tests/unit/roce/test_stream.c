@@ -421,6 +421,28 @@ static void unknown_steps(void **state)
 	}
 }
 
+/* A mistake in every packet fills 32 bits within minutes: the count stays at its largest value. */
+static void lints_saturate(void **state)
+{
+	struct roce_packet p = packet(UC_ONLY, 1);
+	struct roce_stream s = { 0 };
+	__u32 count = 5;
+
+	(void)state;
+	p.tver = 1;
+	observe(&s, p);
+	assert_int_equal(s.lint[LINT_tver], 1);
+	s.lint[LINT_tver] = LINT_COUNT_MOST - 1;
+	for (p.number = 2; p.number < 5; p.number++) {
+		observe(&s, p);
+		assert_int_equal(s.lint[LINT_tver], LINT_COUNT_MOST);
+	}
+	stream_lint_add(&count, LINT_COUNT_MOST - 5);
+	assert_int_equal(count, LINT_COUNT_MOST);
+	stream_lint_add(&count, LINT_COUNT_MOST);
+	assert_int_equal(count, LINT_COUNT_MOST);
+}
+
 /* Streams of --udp: 64-bit numbers. A new run is no resync; end markers and foreign datagrams have no sequence. */
 static void udp_streams(void **state)
 {
@@ -466,6 +488,7 @@ int main(void)
 		cmocka_unit_test(read_span_large),
 		cmocka_unit_test(trust_by_sample), cmocka_unit_test(trust_regained), cmocka_unit_test(responses),
 		cmocka_unit_test(acknowledgements), cmocka_unit_test(unknown_opcodes), cmocka_unit_test(unknown_steps),
+		cmocka_unit_test(lints_saturate),
 		cmocka_unit_test(udp_streams),
 	};
 
