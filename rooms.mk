@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # The rooms, lowest first. A room includes only itself and rooms before it (tests/rooms.test), and is linked in this order:
-# what a lower room would need of a higher one is not found. roce/ and bpf/ have no C files of user space.
+# what a lower room would need of a higher one is not found. bpf/ has no C files of user space.
 ROOMS := roce lib bpf pcap $(addprefix userspace/,model offline live host doctor send output screen prometheus command)
 
 # What they need of other libraries. Each program links those it uses (--as-needed).

@@ -79,6 +79,17 @@ struct table_state {
 
 #define TICK_SHIFT 20 /* a tick is 2^20 ns, about a millisecond */
 
+/* Value of the map `extras`. */
+#define EXTRAS_MAX 2048
+#define EXTRAS_BUSY (~0ull) /* the handle while the entry changes hands */
+
+struct extra_value {
+	__u64 handle; /* turn << 32 | its place + 1; 0: free */
+	__u32 owner;  /* 1 + place of the stream that took it last */
+	__u32 turn;   /* how often it was taken */
+	struct roce_extra extra;
+};
+
 /* A stream that may be evicted. */
 struct table_victim {
 	__u32 bucket;
@@ -92,6 +103,7 @@ struct table_victim {
 struct table_cpu {
 	__u32 hand;  /* the next bucket to search for idle streams */
 	__u32 way;   /* way of a new stream */
+	__u32 extra; /* the next entry of `extras` to look at */
 	struct table_victim victim; /* not on the stack: the verifier would follow each possible value */
 };
 
@@ -139,6 +151,7 @@ struct monitor_settings {
 	__u32 drop;	  /* 1: drop incoming frames after they are counted */
 	__u32 dialogues;  /* 1: requests and responses both pass here, and the map `dialogues` has an entry per stream */
 	__u32 max_streams;
+	__u32 extras;	    /* entries of the map */
 	__u32 bucket_mask;  /* number of buckets (a power of two) - 1 */
 	__u32 idle_ticks;   /* a stream without packets for so long may be evicted */
 	__u32 plain_release; /* 1: stores become visible in program order, as on x86 */

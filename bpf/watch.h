@@ -7,6 +7,7 @@
 #define BPF_WATCH_H
 
 #include "bpf/dialogues.h"
+#include "bpf/extras.h"
 #include "bpf/pairs.h"
 #include "bpf/scratch.h"
 #include "roce/checksum.h"
@@ -322,7 +323,7 @@ __noinline int watch_untracked(void)
 static __always_inline void watch_again(struct scratch *s, const struct stream_value *v, __u64 before, bool old)
 {
 	if (!old && settings.dialogues)
-		*(volatile __u64 *)&s->again = v->stream.counters.value[COUNTER_psn_duplicates] - before;
+		*(volatile __u64 *)&s->again = stream_seen_before(&v->stream) - before;
 }
 
 static __always_inline void watch_stream(struct xdp_md *ctx, struct scratch *s, enum icrc_verdict icrc, __u32 what)

@@ -20,6 +20,28 @@
 #define roce_rare static inline int
 #endif
 
+/*
+ * roce_loop(n, step, context): calls step(i, context) for i = 0 .. n - 1, or until it returns 1. In BPF the verifier checks the
+ * step once (Linux 5.17).
+ */
+#ifdef __bpf__
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+#define roce_step __attribute__((noinline)) long
+#define roce_loop(n, step, context) bpf_loop(n, step, context, 0)
+#else
+#define roce_step inline long
+#define roce_loop(n, step, context) for (__u32 i_ = 0; i_ < (n) && !step(i_, context); i_++)
+#endif
+
+/* A function of the caller's, which the engine declares. */
+#ifdef __bpf__
+#define roce_pool(type) static inline __attribute__((always_inline)) type
+#else
+#define roce_pool(type) type
+#endif
+
 #define ROCE_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /*

@@ -7,7 +7,7 @@
 #ifndef ROCE_DIALOGUE_H
 #define ROCE_DIALOGUE_H
 
-#include "roce/stream.h"
+#include "roce/observe.h"
 
 /* Two buckets an octave: bucket 2n + h begins at 2^(n+9) * (h ? 1.5 : 1) ns. The first and last also hold all values beyond. */
 #define DIALOGUE_BUCKETS 52
@@ -250,6 +250,8 @@ roce_inline void dialogue_request(struct roce_dialogue *d, const struct roce_str
 		dialogue_wait(d, now); /* readers have already been told of the time until now */
 		dialogue_restart(d, s, p->number);
 	}
+	if (psn_distance(s->psn.next & PSN_MASK, p->number) >= 0)
+		return; /* the stream has not taken it: perhaps it is none of its packets */
 	number = d->sent + psn_distance(d->sent & PSN_MASK, p->number);
 	end = number + stream_span(s, p);
 	if ((__s64)(number - d->sent) < 0 && !again)

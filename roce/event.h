@@ -6,7 +6,7 @@
 #ifndef ROCE_EVENT_H
 #define ROCE_EVENT_H
 
-#include "roce/stream.h"
+#include "roce/observe.h"
 
 enum roce_event_kind {
 #define EVENT(name, reason, words) EVENT_##name,
@@ -24,7 +24,7 @@ _Static_assert(ROCE_EVENTS <= 32 && ROCE_LINTS <= 32, "sets of them are words");
  */
 #define ROCE_EVENTS_OF_SEQUENCE                                                                                      \
 	(ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_resync) |      \
-	 ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap))
+	 ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap) | ROCE_EVENT(psn_stray))
 
 /* The stream counters that show events. They are adjacent. */
 #define EVENT_COUNTER_FIRST COUNTER_messages_broken
@@ -38,6 +38,8 @@ struct roce_before {
 	__u32 lint[ROCE_LINTS];
 	__u32 expected; /* PSN, or EVENT_NO_PSN */
 	__u32 trusted; /* also set if trust returns with this packet and keeps the counters */
+	__u32 waited;
+	__u32 reserved;
 };
 
 struct roce_event {
@@ -69,6 +71,7 @@ roce_inline void roce_look(const struct roce_stream *s, struct roce_before *b)
 		b->counter[i] = s->counters.value[EVENT_COUNTER_FIRST + i];
 	for (__u32 i = 0; i < ROCE_LINTS; i++)
 		b->lint[i] = s->lint[i];
+	b->waited = s->waited;
 	b->expected = event_expected(s);
 	b->trusted = event_trusted(s);
 }
@@ -87,7 +90,7 @@ roce_inline void roce_look(const struct roce_stream *s, struct roce_before *b)
  */
 roce_inline __u64 roce_shown(const struct roce_stream *s)
 {
-	__u64 sum = ROCE_LINTS % 2 ? s->lint[ROCE_LINTS - 1] : 0;
+	__u64 sum = s->waited + (ROCE_LINTS % 2 ? s->lint[ROCE_LINTS - 1] : 0);
 
 	for (__u32 i = 0; i < EVENT_COUNTERS; i++) {
 		sum += s->counters.value[EVENT_COUNTER_FIRST + i];
@@ -148,7 +151,7 @@ roce_inline __u32 event_since(const struct roce_stream *s, const struct roce_bef
 roce_inline bool roce_find_events(const struct roce_stream *s, const struct roce_before *b, const struct roce_packet *p,
 				  __u32 kinds, struct roce_event *e)
 {
-	__u64 moved = 0, keep;
+	__u64 moved = s->waited ^ b->waited, keep;
 	__u32 lints = 0;
 
 	for (__u32 i = 0; i < EVENT_COUNTERS; i++) {
@@ -182,6 +185,7 @@ roce_inline bool roce_find_events(const struct roce_stream *s, const struct roce
 	kinds |= event_rose(e->broken, 0) << EVENT_message_broken;
 	kinds |= event_rose(e->imm_skipped, 0) << EVENT_imm_gap;
 	kinds |= event_rose(lints, 0) << EVENT_lint;
+	kinds |= event_rose(s->waited, b->waited) << EVENT_psn_stray;
 	e->kinds = kinds;
 	return kinds;
 }

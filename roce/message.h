@@ -95,6 +95,23 @@ roce_inline void message_begins(struct roce_message *m, const struct roce_packet
 	m->bytes = bytes;
 }
 
+/* The immediate data continues as in another sequence, which was followed beside this one. */
+roce_inline void message_resume(struct roce_message *m, const struct roce_message *beside)
+{
+	m->immediate = beside->immediate;
+	m->skipped = beside->skipped;
+	m->imm_steps = beside->imm_steps;
+}
+
+/* The packets that seemed to be late are those of another sequence: the open message is the newest. */
+roce_inline void message_anew(struct roce_message *m)
+{
+	m->late = false;
+	m->met = true;
+	m->unended = m->open != MESSAGE_NONE;
+	m->bytes = 0;
+}
+
 /* Takes one UC request packet. d: its distance from the next PSN. late: its PSN was skipped or seen before. */
 roce_inline void message_uc(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p, bool late, __s64 d)
 {

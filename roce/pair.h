@@ -138,7 +138,9 @@ struct roce_peer_info {
 	__u64 from;	  /* the PSN expected at that time; if it has changed, only the path MTU is valid */
 	__u64 begin, end; /* PSNs left out before this response, counted from `from`, ... */
 	__u64 skipped;	  /* ... of which this many were requested; the others were acknowledged */
+	__u64 number;	  /* the packet's PSN in the peer's numbers */
 	__u32 path_mtu;	  /* the peer's */
+	__u32 msn_falls;  /* likewise */
 	__u8 valid;	  /* the peer was asked */
 	__u8 wanted;	  /* the response itself was requested */
 };

@@ -41,6 +41,7 @@ struct roce_packet {
 	__u32 rkey;
 	__u32 dma_length;
 	__u32 immediate;
+	__u32 msn;	   /* AETH: the responder's message sequence number */
 	__u32 run;	   /* ROCE_UDP: the sender's run, to which the number belongs */
 	__u32 ip_payload; /* bytes of IP payload after its extension headers */
 	__u32 payload_bytes;
@@ -330,6 +331,7 @@ roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
 		if (!h)
 			return false;
 		p->syndrome = h[offsetof(struct wire_aeth, syndrome)];
+		p->msn = roce_be24(h + offsetof(struct wire_aeth, msn));
 		c->offset += sizeof(struct wire_aeth);
 	}
 	if (p->op & OP_ATOMICACKETH)

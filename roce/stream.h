@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * A stream has one sequence of PSNs. roce_observe() takes one packet of it. The caller stores streams (a BPF map, a hash
- * table), finds the struct by roce_stream_key() and passes it.
- */
+/* A stream: what is remembered of it, its key, and what each of its packets counts, whatever its PSN. */
 #ifndef ROCE_STREAM_H
 #define ROCE_STREAM_H
 
@@ -47,6 +44,25 @@ struct roce_last {
 	__u8 dst_mac[6];
 };
 
+/* Why a sequence was taken for another one. */
+enum roce_restart_by {
+	RESTART_NONE,
+	RESTART_HANDSHAKE, /* connection management, or a pair from --expect */
+	RESTART_MSN,	   /* the peer's message sequence number has fallen */
+	RESTART_PACKET,	   /* another packet than before has a remembered PSN */
+	RESTART_RUN,	   /* the length of the run of PSNs seen before */
+	RESTART_ELSEWHERE, /* PSNs too far away for a loss, one after the other */
+};
+
+/* A packet of a reliable service with its number, to tell another one with that number. */
+struct roce_sample {
+	__u32 number; /* the lower bits */
+	__u32 what;   /* of its headers, 0: none */
+};
+
+#define STREAM_SAMPLES 8
+#define STREAM_DEPTHS 17 /* of reordering, one per power of two; the last one holds PSN_REACH */
+
 /* Fields are in the order in which a packet needs them: with thousands of streams, cache lines make up a packet's cost. */
 struct roce_stream {
 	__u64 last_seen; /* ns, the caller's clock */
@@ -72,18 +88,35 @@ struct roce_stream {
 	 */
 	__u32 pair_generation;
 	__u8 mistrusted; /* it was trusted without verification, until the first verified ICRC was bad */
-	__u8 reserved[3];
+	__u8 plain;	 /* a packet with the expected number needs no further look */
+	__u8 trial;	 /* enum trial_kind */
+	__u8 restart_by; /* enum roce_restart_by, of the last restart */
 	__u32 stepped; /* the last PSNs before the next one, so many, were those of packets with unknown opcodes */
 	struct roce_last last;
 	__u8 dst[16];	/* UD: of the last packet */
 	__u64 first_seen;
 	__u64 first_psn;
 	struct roce_pair pair;
-	__u64 unused; /* keeps the counters of each packet in one cache line (bpf/abi.h) */
+	__u64 other; /* the number that continues another sequence, which was left or came between; valid if has_other */
+	struct roce_sample sample[STREAM_SAMPLES];
 	struct roce_counters counters;
 	__u32 lint[ROCE_LINTS]; /* at most LINT_COUNT_MOST */
 	struct roce_asked asked; /* requests only */
+	__u32 depth[STREAM_DEPTHS]; /* late packets by how far they were behind: bucket n from 2^n on; at most LINT_COUNT_MOST */
+	__u8 has_other;
+	__u8 turns; /* how often the two sequences took turns lately: the evidence for another turn grows with each */
+	__u8 msn_met;
+	__u8 msn_less; /* so many acknowledgements in a row have a lower MSN than one before */
+	/* acknowledgements: the highest MSN, which counts completed messages (IBTA 9.7.7.1), and how often it has fallen */
+	__u32 msn, msn_falls;
+	__u32 waited; /* packets that waited, because they would have carried the sequence off */
 };
+
+/* Packets that came late, and were not missing as far as is known. */
+roce_inline __u64 stream_seen_before(const struct roce_stream *s)
+{
+	return s->counters.value[COUNTER_psn_duplicates] + s->counters.value[COUNTER_psn_late_unknown];
+}
 
 /* The key of the packet's stream. p: kind ROCE_PACKET or ROCE_UDP. */
 roce_inline void roce_stream_key(const struct roce_packet *p, struct roce_key *key)
@@ -235,411 +268,6 @@ roce_inline void stream_describe(struct roce_stream *s, const struct roce_packet
 		l->rkey = p->rkey;
 		l->dma_length = p->dma_length;
 	}
-}
-
-/* A packet's place in the sequence. */
-enum psn_place { PSN_IN_ORDER, PSN_RECOVERED, PSN_DUPLICATE, PSN_RESYNC };
-
-/*
- * The last packet was a READ request of unknown span. Returns how many PSNs from the next on belong to it. d: the distance of
- * the packet that follows.
- *
- * A READ that is retried inside its span (same end, fewer bytes) reveals the path MTU. Otherwise a jump may be the span, if it
- * fits one path MTU. It may also be a loss that looks like the span for another path MTU, so two jumps must agree.
- */
-roce_inline __u64 stream_after_read(struct roce_stream *s, const struct roce_packet *p, __s64 d)
-{
-	bool again = p->op & OP_READ_REQUEST && p->dma_length && p->va + p->dma_length == s->read_end;
-	__u32 fits = 0, mtu = 0;
-
-	if (d < 0 && !s->path_mtu)
-		return 0;
-	/* the request itself has taken the first PSN of its span */
-	for (__u32 m = 256; m <= 4096 && !s->path_mtu; m *= 2) {
-		if (again && (__u64)(d + 1) * m + p->dma_length == s->after_read)
-			s->path_mtu = m;
-		if (m >= s->mtu_least && (s->after_read + m - 1) / m == (__u64)d + 1) {
-			fits++;
-			mtu = m;
-		}
-	}
-	if (!s->path_mtu && d == 0) {
-		if (s->after_read > s->mtu_least && s->after_read <= 4096)
-			s->mtu_least = s->after_read;
-		return 0;
-	}
-	if (fits == 1 && s->mtu_guess == mtu && !s->path_mtu)
-		s->path_mtu = mtu;
-	s->mtu_guess = fits == 1 ? mtu : 0;
-	if (!s->path_mtu)
-		return fits ? d : 0;
-	fits = (s->after_read - 1) / s->path_mtu;
-	s->after_read = 0;
-	return fits;
-}
-
-/* How many PSNs a request takes. A READ request takes one per response packet (IBTA 9.4.4). */
-roce_inline __u32 stream_span(const struct roce_stream *s, const struct roce_packet *p)
-{
-	if (!(p->op & OP_READ_REQUEST) || !s->path_mtu || p->dma_length <= s->path_mtu)
-		return 1;
-	return (p->dma_length - 1) / s->path_mtu + 1;
-}
-
-/*
- * PSN rules (docs/rules.md): a packet d ahead of the expected number makes a gap of d; behind it, the window and the holes
- * decide; too far either way is another place in the sequence. begins: the packet begins a message or the stream; how far such
- * a response is ahead means nothing. Returns the packet's place; psn_forward() may have to follow.
- */
-roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce_packet *p, __s64 d, bool begins,
-					const struct roce_peer_info *info)
-{
-	bool reliable = p->service == SERVICE_RC || p->service == SERVICE_XRC || p->service == SERVICE_RD;
-	__u64 number = s->psn.next + d, own = 0, skipped = 0, found = 0;
-	enum psn_place place = PSN_IN_ORDER;
-	__u64 *v = s->counters.value;
-	__u32 span;
-
-	if (d < 0)
-		found = psn_recover(&s->psn, number, stream_span(s, p));
-	if (s->after_read)
-		own = stream_after_read(s, p, d);
-	span = stream_span(s, p);
-	if (d < (__s64)own) {
-		v[COUNTER_psn_recovered] += found;
-		place = found ? PSN_RECOVERED : reliable || d >= -PSN_WINDOW ? PSN_DUPLICATE : PSN_RESYNC;
-		v[COUNTER_psn_duplicates] += place == PSN_DUPLICATE;
-	} else if (d > 0 && p->op & OP_RESPONSE && info && info->valid && info->from == s->psn.next &&
-		   (begins || info->wanted)) {
-		/* acknowledged PSNs between them count as unseen too, which is harmless */
-		own = info->begin;
-		skipped = info->end - own;
-		span += d - info->end;
-		v[COUNTER_psn_gaps] += info->skipped > 0;
-		v[COUNTER_psn_skipped] += info->skipped;
-	} else if (begins && p->op & OP_RESPONSE) {
-		own = d;
-	} else if (d - own <= PSN_GAP_MAX) {
-		skipped = d - own;
-		v[COUNTER_psn_gaps] += skipped > 0;
-		v[COUNTER_psn_skipped] += skipped;
-	} else {
-		place = PSN_RESYNC;
-	}
-	if (place == PSN_RESYNC) {
-		v[COUNTER_psn_resyncs]++;
-		psn_start(&s->psn, number);
-		own = 0;
-	}
-	if (place == PSN_RECOVERED || place == PSN_DUPLICATE) {
-		span = 0;
-	} else if (p->op & OP_READ_REQUEST && !s->path_mtu) {
-		s->after_read = p->dma_length;
-		s->read_end = p->va + p->dma_length;
-	} else {
-		s->after_read = 0;
-	}
-	if (span != 1 || own || skipped || !psn_step(&s->psn))
-		psn_plan(&s->psn, own, skipped, span);
-	return place;
-}
-
-/* The first number of a sequence: that of its first packet, or an earlier one if the first PSN of its requests is known. */
-roce_inline __u64 stream_begin(const struct roce_stream *requests, const struct roce_packet *p)
-{
-	const struct roce_pair *pair = &requests->pair;
-	__s32 d = psn_distance(pair->first_psn, p->number);
-
-	return !pair->from || pair->first_psn == PAIR_NO_PSN || d < 0 || d > PSN_GAP_MAX ? p->number : pair->first_psn;
-}
-
-/* Signed distance of the packet from the expected number. */
-roce_inline __s64 stream_distance(const struct roce_stream *s, const struct roce_packet *p)
-{
-	return p->kind == ROCE_UDP ? (__s64)(p->number - s->psn.next) : psn_distance(s->psn.next & PSN_MASK, p->number);
-}
-
-/* late: the PSN had been skipped or seen before. place: PSN_DUPLICATE completes nothing but on UC. */
-roce_inline void stream_message(struct roce_stream *s, const struct roce_packet *p, enum psn_place place, __s64 d)
-{
-	bool late = place == PSN_RECOVERED || place == PSN_DUPLICATE;
-
-	if (p->kind == ROCE_UDP)
-		return;
-	if (p->service == SERVICE_UC)
-		message_uc(&s->message, &s->counters, p, late, d);
-	else if (place != PSN_DUPLICATE)
-		message_acknowledged(&s->message, &s->counters, p, late);
-}
-
-/*
- * A packet with an unknown opcode may have a PSN of the sequence (a manufacturer's opcode) or not. If it has the expected one,
- * it takes it, until a known packet with that PSN comes.
- */
-roce_inline void stream_unknown(struct roce_stream *s, const struct roce_packet *p)
-{
-	if (!s->met || s->after_read || stream_distance(s, p))
-		return;
-	s->stepped++;
-	psn_plan(&s->psn, 0, 0, 1);
-}
-
-roce_inline void stream_step_back(struct roce_stream *s, const struct roce_packet *p)
-{
-	__s64 d = stream_distance(s, p);
-
-	if (d < 0 && -d > s->stepped)
-		return; /* late, or again */
-	if (d < 0)
-		s->psn.next += d;
-	s->stepped = 0;
-}
-
-/* Takes a packet with a known opcode. psn_forward() may have to follow. */
-roce_inline void stream_known(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
-{
-	bool begins = p->op & OP_FIRST || !s->met;
-	enum psn_place place;
-	__u64 number;
-	__s64 d;
-
-	if (!s->met) {
-		s->met = true;
-		s->stepped = 0;
-		s->first_psn = p->number;
-		s->run = p->run;
-		if (!(p->op & OP_RESPONSE))
-			psn_start(&s->psn, stream_begin(s, p));
-		else
-			psn_start(&s->psn, info && info->valid ? info->from : p->number);
-		/* if the beginning of the sequence was seen, a headless message is broken */
-		s->message.met = s->pair.from && s->pair.first_psn != PAIR_NO_PSN &&
-				 psn_distance(s->pair.first_psn, s->psn.next & PSN_MASK) == 0;
-	}
-	if (p->kind == ROCE_UDP && s->run != p->run) { /* the sender was restarted */
-		s->run = p->run;
-		psn_start(&s->psn, p->number);
-	}
-	if (!s->path_mtu && info && info->valid)
-		s->path_mtu = info->path_mtu;
-	if (s->stepped)
-		stream_step_back(s, p);
-	roce_reload();
-	d = stream_distance(s, p);
-	number = s->psn.next + d;
-	place = stream_place(s, p, d, begins, info);
-	if (roce_is_answered(p) && place != PSN_DUPLICATE)
-		asked_add(&s->asked, p, number);
-	stream_message(s, p, place, d);
-}
-
-/* Takes any packet that may have a place in the sequence. */
-roce_inline void stream_any(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
-{
-	if (p->kind == ROCE_PACKET && !p->op)
-		stream_unknown(s, p);
-	else
-		stream_known(s, p, info);
-	if (s->psn.move_seen | s->psn.move_unseen | s->psn.move_take)
-		psn_forward(&s->psn);
-}
-
-roce_rare stream_rare(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
-{
-	if (s && p)
-		stream_any(s, p, info);
-	return 0;
-}
-
-/*
- * Takes a packet that may have a place in the sequence: all but acknowledgements and CNPs. Nearly all are the expected one.
- * old: as for roce_observe_by().
- */
-roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info,
-				 bool old)
-{
-	if (old)
-		stream_any(s, p, info);
-	else if (s->met && s->run == p->run && !s->after_read && !s->stepped && !stream_distance(s, p) &&
-		 (p->op || p->kind == ROCE_UDP) && !roce_is_answered(p) && psn_step(&s->psn))
-		stream_message(s, p, PSN_IN_ORDER, 0);
-	else
-		stream_rare(s, p, info);
-}
-
-/* The first good ICRC. Earlier packets may have been anyone's, so what was counted of PSNs and messages is dropped. */
-roce_inline void stream_trust(struct roce_stream *s)
-{
-	__u64 *v = s->counters.value;
-
-	s->trusted = true;
-	s->met = false;
-	s->after_read = 0;
-	s->path_mtu = s->pair.path_mtu;
-	s->mtu_least = s->mtu_guess = 0;
-	__builtin_memset(&s->message, 0, sizeof(s->message));
-	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
-	__builtin_memset(s->lint, 0, sizeof(s->lint));
-	__builtin_memset(&s->asked, 0, sizeof(s->asked));
-	v[COUNTER_messages] = v[COUNTER_messages_broken] = 0;
-	v[COUNTER_imm_gaps] = v[COUNTER_imm_skipped] = 0;
-	v[COUNTER_psn_gaps] = v[COUNTER_psn_skipped] = v[COUNTER_psn_recovered] = 0;
-	v[COUNTER_psn_duplicates] = v[COUNTER_psn_resyncs] = 0;
-}
-
-/* Whether to look up the pair (roce_pair_key()) before observing this packet. generation: of the pairs. */
-roce_inline bool roce_wants_pair(const struct roce_stream *s, const struct roce_packet *p, __u32 generation)
-{
-	return s->pair_generation != generation && p->kind == ROCE_PACKET && !(p->op & OP_DETH);
-}
-
-roce_inline void roce_pair_key(const struct roce_packet *p, struct roce_pair_key *key)
-{
-	pair_key(key, p->src, p->dst, p->dqpn);
-}
-
-/*
- * Takes the result of the look-up for this packet: a pair, or NULL. A new pair begins another connection, also where QPNs are reused: the
- * sequence restarts. A pair from netlink does not: it names the peer, but nothing has begun. Call under the guard of
- * roce_observe().
- */
-roce_inline void roce_adopt(struct roce_stream *s, const struct roce_packet *p, const struct roce_pair *pair,
-			    __u32 generation)
-{
-	struct roce_pair *own = &s->pair;
-
-	s->pair_generation = generation;
-	if (!pair)
-		return;
-	if (pair->from == PAIR_NETLINK) {
-		if (!own->from || own->peer_qpn != pair->peer_qpn)
-			*own = *pair;
-		if (!s->path_mtu)
-			s->path_mtu = pair->path_mtu;
-		return;
-	}
-	if (pair->from == own->from && pair->connection == own->connection)
-		return;
-	*own = *pair;
-	if (p->op & OP_RESPONSE)
-		own->first_psn = PAIR_NO_PSN; /* it is that of the requests which have the same addresses and QPN */
-	s->met = false;
-	s->after_read = 0;
-	s->path_mtu = pair->path_mtu;
-	s->mtu_least = s->mtu_guess = 0;
-	__builtin_memset(&s->message, 0, sizeof(s->message));
-	__builtin_memset(&s->asked, 0, sizeof(s->asked));
-}
-
-/*
- * Restarts the sequence with the next packet, because the stream was not followed for a while or its position is unknown.
- * Counters and the connection stay.
- */
-roce_inline void roce_begin_anew(struct roce_stream *s)
-{
-	s->met = false;
-	s->after_read = 0;
-	s->pair.first_psn = PAIR_NO_PSN; /* was valid at the beginning only */
-	__builtin_memset(&s->psn, 0, sizeof(s->psn));
-	__builtin_memset(&s->message, 0, sizeof(s->message));
-	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
-	__builtin_memset(&s->asked, 0, sizeof(s->asked));
-}
-
-/* Whether roce_observe() can use the peer's answer (roce_ask()) for this packet. */
-roce_inline bool roce_wants_peer(const struct roce_stream *s, const struct roce_packet *p)
-{
-	/* Touch other cache lines last. */
-	if (p->op & OP_RESPONSE)
-		return !(p->op & (OP_ACK | OP_CNP)) &&
-		       (!s->met || !s->trusted || p->number != (s->psn.next & PSN_MASK)) && s->pair.from;
-	return !s->path_mtu && (p->op & OP_READ_REQUEST || s->after_read) && s->pair.from;
-}
-
-/* The key of the stream that answers this packet's stream, or is answered by it. */
-roce_inline void roce_peer_key(const struct roce_stream *s, const struct roce_packet *p, struct roce_key *key)
-{
-	__builtin_memset(key, 0, sizeof(*key));
-	__builtin_memcpy(key->src, p->dst, 16);
-	__builtin_memcpy(key->dst, p->src, 16);
-	key->kind = KEY_CONNECTED;
-	key->qpn = s->pair.peer_qpn;
-	key->side = p->op & OP_RESPONSE ? SIDE_REQUEST : SIDE_RESPONSE;
-}
-
-/*
- * Asks the peer, the stream of roce_peer_key(), about a packet for which roce_wants_peer() holds. The peer is read word by word
- * and needs no guard. This stream needs none either: if another CPU moves it forward meanwhile, it ignores the answer.
- */
-roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream *peer, const struct roce_packet *p,
-			  struct roce_peer_info *info)
-{
-	__s64 d;
-
-	info->path_mtu = peer->path_mtu;
-	info->from = s->met && s->trusted ? s->psn.next : stream_begin(peer, p);
-	d = psn_distance(info->from & PSN_MASK, p->number);
-	if (p->op & OP_RESPONSE && d > 0)
-		asked_look(&peer->asked, peer->psn.next, s->path_mtu ?: peer->path_mtu ?: 4096, info->from & PSN_MASK, d,
-			   info);
-	info->valid = true;
-}
-
-/*
- * Takes one packet (kind ROCE_PACKET or ROCE_UDP) of this stream. s: all zero before the first packet. icrc: the ICRC's
- * verdict. now: ns, any clock. info: from roce_ask() for this packet, or NULL. The caller guards the stream against other CPUs.
- * old: without a call, which old kernels do not allow while a lock is held; a constant.
- */
-roce_inline void roce_observe_by(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
-				 const struct roce_peer_info *info, bool old)
-{
-	const __u64 *v = s->counters.value;
-
-	if (!s->used) {
-		s->used = true;
-		s->first_seen = now;
-		s->service = p->service;
-		stream_describe(s, p);
-	}
-	roce_count_packet(&s->counters, p, icrc);
-	if (icrc == ICRC_BAD && s->trusted) {
-		if (v[COUNTER_icrc_bad] != v[COUNTER_icrc_checked] + v[COUNTER_rocev1_icrc_checked])
-			return;
-		s->trusted = false; /* only some packets are verified: the others had made it trusted */
-		s->mistrusted = true;
-	}
-	if (now > s->last_seen) /* clocks of two CPUs may differ by a tick */
-		s->last_seen = now;
-	if (!s->trusted && (icrc == ICRC_GOOD || !v[COUNTER_icrc_bad])) {
-		if (s->mistrusted)
-			s->trusted = true; /* trusted again: earlier counts were its own */
-		else
-			stream_trust(s);
-		s->mistrusted = false;
-	}
-	stream_describe(s, p);
-	if (p->kind == ROCE_UDP) {
-		s->last_psn = p->number;
-		if (!p->foreign && !p->stream_end)
-			stream_sequence(s, p, NULL, old);
-		return;
-	}
-	stream_lint(s, p, icrc);
-	roce_reload();
-	if (roce_is_partial(p) && roce_is_path_mtu(p->payload_bytes))
-		s->path_mtu = p->payload_bytes;
-	if (p->op & OP_CNP)
-		return;
-	if (p->op)
-		s->last_psn = p->number;
-	if (!(p->op & OP_ACK))
-		stream_sequence(s, p, info, old);
-}
-
-roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
-			      const struct roce_peer_info *info)
-{
-	roce_observe_by(s, p, icrc, now, info, false);
 }
 
 /* Whether counters of scope STREAM enter the totals. Not those of phantoms, nor where the PSN is not checked. */

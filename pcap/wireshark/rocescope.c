@@ -39,6 +39,7 @@ static expert_field ei[ROCE_EVENTS];
 static const char *const verdicts[] = {
 	[VERDICT_FIRST] = "first", [VERDICT_IN_ORDER] = "in order", [VERDICT_GAP] = "gap",
 	[VERDICT_RECOVERED] = "recovered", [VERDICT_DUPLICATE] = "duplicate", [VERDICT_RESYNC] = "resync",
+	[VERDICT_STRAY] = "stray",
 };
 
 const struct snapshot_stream *rocescope_stream(__u32 index)
@@ -50,14 +51,16 @@ const struct snapshot_stream *rocescope_stream(__u32 index)
 
 static enum psn_verdict place(const struct roce_event *e, bool first)
 {
+	if (e->kinds & ROCE_EVENT(psn_resync))
+		return VERDICT_RESYNC;
+	if (e->kinds & ROCE_EVENT(psn_stray))
+		return VERDICT_STRAY;
 	if (e->kinds & ROCE_EVENT(psn_gap))
 		return VERDICT_GAP;
 	if (e->kinds & ROCE_EVENT(psn_recovered))
 		return VERDICT_RECOVERED;
 	if (e->kinds & ROCE_EVENT(psn_duplicate))
 		return VERDICT_DUPLICATE;
-	if (e->kinds & ROCE_EVENT(psn_resync))
-		return VERDICT_RESYNC;
 	return first ? VERDICT_FIRST : VERDICT_IN_ORDER;
 }
 

@@ -8,7 +8,7 @@
 #define NO_STREAM 0xffffffffu
 
 enum psn_verdict { VERDICT_NONE, VERDICT_FIRST, VERDICT_IN_ORDER, VERDICT_GAP, VERDICT_RECOVERED, VERDICT_DUPLICATE,
-		   VERDICT_RESYNC };
+		   VERDICT_RESYNC, VERDICT_STRAY };
 
 /* What a frame did to its stream. Found once, in the order of the file, and shown at every dissection. */
 struct finding {

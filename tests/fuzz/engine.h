@@ -3,7 +3,7 @@
 #ifndef FUZZ_ENGINE_H
 #define FUZZ_ENGINE_H
 
-#include "roce/stream.h"
+#include "roce/observe.h"
 #include "tests/fuzz/must.h"
 
 /* window: ROCE_WINDOW_BYTES of it must be readable. */

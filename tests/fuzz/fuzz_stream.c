@@ -10,6 +10,7 @@
 
 #define QPS 4
 #define STREAMS (QPS * 4) /* request, response, datagrams, --udp */
+#define SHIFTS 0xf00000u /* streams take samples at multiples of up to 2^20 */
 #define SEQUENCE_64 (1ull << 40) /* where the numbers of --udp start */
 
 enum { PACKET_SCOPE = 1, STREAM_SCOPE = 2, RISES = 4 };
@@ -71,7 +72,10 @@ static void check_stream(const struct place *at)
 	must(v[COUNTER_psn_recovered] <= v[COUNTER_psn_skipped]);
 	must(v[COUNTER_psn_gaps] <= v[COUNTER_psn_skipped]);
 	must(v[COUNTER_psn_skipped] <= v[COUNTER_psn_gaps] * PSN_GAP_MAX);
-	must(v[COUNTER_psn_gaps] + v[COUNTER_psn_duplicates] + v[COUNTER_psn_resyncs] <= at->packets);
+	must(v[COUNTER_psn_gaps] + v[COUNTER_psn_resyncs] <= at->packets);
+	must(v[COUNTER_psn_duplicates] + v[COUNTER_psn_late_unknown] <= at->packets);
+	must(v[COUNTER_psn_strays] + v[COUNTER_psn_interleaved] <= s->waited && s->waited <= at->packets);
+	must(v[COUNTER_psn_resyncs] <= v[COUNTER_psn_restarts]);
 	/* every message, whole or broken, has at least one packet; a whole one has a Last */
 	must(v[COUNTER_messages] + v[COUNTER_messages_broken] <= at->packets);
 	must(v[COUNTER_messages] <= at->lasts);
@@ -87,13 +91,13 @@ static void check_stream(const struct place *at)
 /* Every number that the sequence has passed was seen or skipped, and every packet has one place. */
 static void check_sequence(const struct place *at)
 {
-	const __u64 *v = at->stream.counters.value;
+	const __u64 *v = at->stream.counters.value, late = v[COUNTER_psn_duplicates] + v[COUNTER_psn_late_unknown];
 
-	if (at->leaps || v[COUNTER_psn_resyncs])
+	if (at->leaps || v[COUNTER_psn_resyncs] || at->stream.waited)
 		return;
-	must(v[COUNTER_psn_recovered] + v[COUNTER_psn_duplicates] + v[COUNTER_psn_gaps] <= at->sequenced);
-	must(engine_moved(&at->stream) == ((at->sequenced + at->stepped - v[COUNTER_psn_recovered] -
-					    v[COUNTER_psn_duplicates] + v[COUNTER_psn_skipped]) & PSN_MASK));
+	must(v[COUNTER_psn_recovered] + late + v[COUNTER_psn_gaps] <= at->sequenced);
+	must(engine_moved(&at->stream) == ((at->sequenced + at->stepped - v[COUNTER_psn_recovered] - late +
+					    v[COUNTER_psn_skipped]) & PSN_MASK));
 }
 
 /* Counts the PSNs that packets with unknown opcodes take. */
@@ -239,7 +243,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	__u32 first = input_number(&in, 3);
 	__u64 next[QPS][2], immediate[QPS] = { 0 }, now = 0;
 
-	shift = input_number(&in, 3);
+	shift = input_number(&in, 3) & SHIFTS;
+	for (int i = 0; i < STREAMS; i++) {
+		far_give(&places[i].stream.psn);
+		far_give(&places[i].shifted.psn);
+	}
 	memset(places, 0, sizeof(places));
 	for (int i = 0; i < QPS; i++) {
 		next[i][0] = first;

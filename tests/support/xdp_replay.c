@@ -182,12 +182,12 @@ static void user_run(struct way *w, const struct judged *j, bool untracked)
 	stream = table_find(&w->table, &key);
 	if (stream) {
 		pairs_find(&w->pairs, stream, p);
-		__u64 duplicates = stream->counters.value[COUNTER_psn_duplicates];
+		__u64 before = stream_seen_before(stream);
 
 		info = table_ask(&w->table, stream, p);
-		roce_observe(stream, p, icrc, 1, &info);
+		roce_observe_by(stream, p, icrc, 1, &info, !strcmp(w->name, "old"));
 		if (w->dialogues && icrc != ICRC_BAD)
-			user_dialogue(w, stream, p, stream->counters.value[COUNTER_psn_duplicates] > duplicates);
+			user_dialogue(w, stream, p, stream_seen_before(stream) > before);
 	} else if (untracked) {
 		w->totals.value[COUNTER_untracked_packets]++;
 	} else {
@@ -412,6 +412,7 @@ static int compare_stream(const char *way, struct snapshot_stream *bpf, struct s
 	}
 	bpf->stream.first_seen = us->stream.first_seen;
 	bpf->stream.last_seen = us->stream.last_seen;
+	bpf->stream.psn.far = us->stream.psn.far; /* an index and a pointer */
 	bpf->stream.pair_generation = us->stream.pair_generation; /* user space has one for all QPNs */
 	if (!memcmp(&bpf->stream, &us->stream, sizeof(us->stream)))
 		return 0;

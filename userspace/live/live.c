@@ -132,6 +132,7 @@ static bool load_programs(struct live *l)
 	fold_make_tables(p->tables);
 	set_entries(l, "buckets", p->settings->bucket_mask + 1);
 	set_entries(l, "streams", p->settings->max_streams);
+	set_entries(l, "extras", p->settings->extras);
 	set_entries(l, "totals", TOTALS_ENTRIES_FOR(libbpf_num_possible_cpus()));
 	p->settings->dialogues = has_dialogues(l);
 	if (has_dialogues(l))

@@ -23,6 +23,7 @@ void maps_complete_settings(struct monitor_settings *s, double interval)
 	while (buckets < TABLE_BUCKETS_FOR(s->max_streams))
 		buckets *= 2;
 	s->bucket_mask = buckets - 1;
+	s->extras = s->max_streams < EXTRAS_MAX ? s->max_streams : EXTRAS_MAX;
 	/*
 	 * Rounded up, plus one for the partial tick. A CPU reads the clock once a jiffy (10 ms at most), so a packet may be
 	 * that much younger than its tick.

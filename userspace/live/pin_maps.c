@@ -307,7 +307,7 @@ static bool replace(struct pin *p, const struct bpf_object *object, const struct
 }
 
 /* Maps that depend on the places of streams. */
-static const char *const of_places[] = { "streams", "buckets", "table_states", "dialogues" };
+static const char *const of_places[] = { "streams", "buckets", "table_states", "dialogues", "extras" };
 
 bool pin_resume_maps(struct pin *p, struct bpf_object *object)
 {
@@ -327,7 +327,7 @@ bool pin_resume_maps(struct pin *p, struct bpf_object *object)
 
 		if (!table && is_among(map_name(map), of_places, ROCE_ARRAY_SIZE(of_places)))
 			keeps = false;
-		if (!streams && !strcmp(map_name(map), "dialogues"))
+		if (!streams && (!strcmp(map_name(map), "dialogues") || !strcmp(map_name(map), "extras")))
 			keeps = false; /* their sequences restart */
 		if (is_pinned(map))
 			good = good && (keeps ? reuse(p, map) : replace(p, object, map));

@@ -29,6 +29,7 @@ void faults_count(struct roce_stream *s, const struct roce_event *e, __u32 kinds
 	ADD(psn_recovered, psn_recovered, e->recovered);
 	ADD(psn_duplicate, psn_duplicates, 1);
 	ADD(psn_resync, psn_resyncs, 1);
+	ADD(psn_stray, psn_strays, 1);
 	ADD(message_broken, messages_broken, e->broken);
 	ADD(imm_gap, imm_gaps, 1);
 	ADD(imm_gap, imm_skipped, e->imm_skipped);
@@ -57,6 +58,8 @@ static const struct fault_counter {
 	{ COUNTER_malformed, FAULT, false },
 	{ COUNTER_psn_gaps, LESSER, true },
 	{ COUNTER_psn_duplicates, LESSER, true },
+	{ COUNTER_psn_strays, LESSER, true },
+	{ COUNTER_psn_interleaved, LESSER, true },
 	{ COUNTER_imm_gaps, LESSER, true },
 	{ COUNTER_naks, LESSER, false },
 	{ COUNTER_rnr_naks, LESSER, false },

@@ -93,6 +93,15 @@ bool snapshot_is_estimate(const struct roce_stream *s)
 	return s->service == SERVICE_UD;
 }
 
+bool snapshot_is_reordered(const struct roce_stream *s)
+{
+	__u32 late = 0;
+
+	for (int i = 0; i < STREAM_DEPTHS; i++)
+		late |= s->depth[i];
+	return late && (s->service == SERVICE_UC || s->service == SERVICE_UD || s->service == SERVICE_UDP);
+}
+
 __u64 snapshot_packets(const struct roce_stream *s)
 {
 	const __u64 *v = s->counters.value;

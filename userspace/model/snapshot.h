@@ -105,6 +105,9 @@ bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter);
 /* UD's PSNs are not checked, so counters of its sequence are estimates and stay out of the totals. */
 bool snapshot_is_estimate(const struct roce_stream *s);
 
+/* Packets came late, and nobody sends again: the path has changed their order. */
+bool snapshot_is_reordered(const struct roce_stream *s);
+
 /* Packets of all kinds. */
 __u64 snapshot_packets(const struct roce_stream *s);
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roce/observe.h"
 #include "userspace/model/table.h"
 
 #define TABLE_FIRST 64 /* initial room, streams */
@@ -103,18 +104,28 @@ struct roce_peer_info table_ask(const struct table *t, const struct roce_stream 
 	return info;
 }
 
+/* Nobody follows the streams any further. */
+static void give_extras(struct table *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		far_give(&t->streams[i].stream.psn);
+}
+
 struct snapshot_stream *table_take(struct table *t, size_t *count)
 {
 	struct snapshot_stream *streams = t->streams;
 
+	give_extras(t);
 	*count = t->count;
 	t->streams = NULL;
+	t->count = 0;
 	table_free(t);
 	return streams;
 }
 
 void table_free(struct table *t)
 {
+	give_extras(t);
 	free(t->streams);
 	free(t->slots);
 	*t = (struct table){ .max = t->max };

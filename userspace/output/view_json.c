@@ -81,6 +81,22 @@ static void put_lint(struct json_text *t, const struct roce_stream *s)
 	json_text_close(t, '}');
 }
 
+/* How far late packets were behind: [least number of PSNs, packets] of the depths that are not empty. */
+static void put_late(struct json_text *t, const struct roce_stream *s)
+{
+	json_text_key(t, "late_by");
+	json_text_open(t, '[');
+	for (int i = 0; i < STREAM_DEPTHS; i++) {
+		if (!s->depth[i])
+			continue;
+		json_text_open(t, '[');
+		json_text_number(t, 1ull << i);
+		json_text_number(t, s->depth[i]);
+		json_text_close(t, ']');
+	}
+	json_text_close(t, ']');
+}
+
 static void put_last(struct json_text *t, const struct roce_last *l)
 {
 	bool reth = l->va || l->rkey || l->dma_length;
@@ -160,6 +176,10 @@ static void put_peer(struct json_text *t, const struct roce_pair *pair)
 		json_text_null(t);
 }
 
+static const char *const restart_names[] = {
+	[RESTART_HANDSHAKE] = "handshake", [RESTART_MSN] = "msn", [RESTART_PACKET] = "packet", [RESTART_RUN] = "run", [RESTART_ELSEWHERE] = "elsewhere",
+};
+
 static void put_stream(struct json_text *t, const struct snapshot_stream *s, const struct snapshot *now)
 {
 	__u64 realtime_offset = now->realtime_offset;
@@ -178,6 +198,10 @@ static void put_stream(struct json_text *t, const struct snapshot_stream *s, con
 	for (int i = 0; i < ROCE_COUNTERS; i++)
 		if (snapshot_has(s, counter_order[i]))
 			count(t, counter_names[counter_order[i]], stream->counters.value[counter_order[i]]);
+	if (stream->restart_by)
+		string(t, "restart_by", restart_names[stream->restart_by]);
+	if (snapshot_is_reordered(stream))
+		put_late(t, stream);
 	put_lint(t, stream);
 	put_last(t, &stream->last);
 }

@@ -47,6 +47,10 @@ static const struct total psn_line[] = {
 	{ COUNTER_psn_recovered, "recovered", true },
 	{ COUNTER_psn_duplicates, "duplicates", true },
 	{ COUNTER_psn_resyncs, "resyncs", false },
+	{ COUNTER_psn_strays, "strays", false },
+	{ COUNTER_psn_interleaved, "of another sequence", false },
+	{ COUNTER_psn_late_unknown, "late, perhaps lost before", false },
+	{ COUNTER_psn_forgotten, "not remembered", false },
 };
 static const struct total message_line[] = {
 	{ COUNTER_messages, "complete", true },

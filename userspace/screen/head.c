@@ -176,6 +176,8 @@ static void draw_psn(const struct head *h, int y)
 		{ COUNTER_psn_recovered, "recovered", true },
 		{ COUNTER_psn_duplicates, "duplicates", true },
 		{ COUNTER_psn_resyncs, "resyncs", false },
+		{ COUNTER_psn_strays, "strays", false },
+		{ COUNTER_psn_interleaved, "of another sequence", false },
 		{ COUNTER_naks, "NAKs", false },
 		{ COUNTER_rnr_naks, "RNR NAKs", false },
 		{ COUNTER_cnps, "CNPs", false },

@@ -123,10 +123,12 @@ static void add_amount(const struct stream_page *p)
 struct missing {
 	char text[MISSING * 32];
 	size_t length, ranges;
+	__u64 count; /* PSNs in all ranges */
 };
 
 static void add_range(struct missing *m, __u64 begin, __u64 end)
 {
+	m->count += end - begin;
 	if (m->ranges++ >= MISSING)
 		return;
 	m->length += snprintf(m->text + m->length, sizeof(m->text) - m->length, "%s0x%06llx", m->length ? ", " : "",
@@ -135,7 +137,7 @@ static void add_range(struct missing *m, __u64 begin, __u64 end)
 		m->length += snprintf(m->text + m->length, sizeof(m->text) - m->length, "-0x%06llx", (end - 1) & PSN_MASK);
 }
 
-/* Lists the PSNs that are missing now, the nearest first: in the window, then before it. */
+/* Lists the PSNs of the window that are missing now, the nearest first. */
 static void add_missing(const struct stream_page *p)
 {
 	const struct roce_psn *psn = &p->s->stream.psn;
@@ -155,11 +157,25 @@ static void add_missing(const struct stream_page *p)
 		add_range(&m, missing ? n : n + 1, end);
 		end = 0;
 	}
-	for (int i = 0; i < PSN_HOLES; i++)
-		if (psn->hole[i].count)
-			add_range(&m, psn->hole[i].from, psn->hole[i].from + psn->hole[i].count);
 	if (m.ranges)
-		add_line(p, "missing now", "%s%s", m.text, m.ranges > MISSING ? ", and others before" : "");
+		add_line(p, "missing now", "%s%s", m.text,
+			 m.ranges > MISSING || m.count < snapshot_lost(&p->s->stream.counters) ? ", and others before" : "");
+}
+
+/* UC's receiver breaks a message where a packet comes late, so it matters how late they come. */
+static void add_late(const struct stream_page *p)
+{
+	const struct roce_stream *s = &p->s->stream;
+	char text[STREAM_DEPTHS * 32] = "";
+	size_t length = 0;
+
+	if (!snapshot_is_reordered(s))
+		return;
+	for (int i = 0; i < STREAM_DEPTHS; i++)
+		if (s->depth[i])
+			length += snprintf(text + length, sizeof(text) - length, "%s%u by %u or more", length ? ", " : "", s->depth[i],
+					   1u << i);
+	add_line(p, "late", "packets by PSNs: %s", text);
 }
 
 static void add_psn(const struct stream_page *p)
@@ -172,7 +188,15 @@ static void add_psn(const struct stream_page *p)
 	lines_add(p->l, snapshot_lost(&s->counters) && s->trusted ? STYLE_FAULT : STYLE_PLAIN, "lost",
 		  "PSNs %llu: skipped %llu, came later %llu; jumps %llu", snapshot_lost(&s->counters),
 		  v[COUNTER_psn_skipped], v[COUNTER_psn_recovered], v[COUNTER_psn_gaps]);
-	add_line(p, "", "seen before %llu, jumps too large to be loss %llu", v[COUNTER_psn_duplicates], v[COUNTER_psn_resyncs]);
+	add_line(p, "", "seen before %llu, another sequence %llu, strays %llu", v[COUNTER_psn_duplicates], v[COUNTER_psn_restarts],
+		 v[COUNTER_psn_strays]);
+	if (v[COUNTER_psn_late_unknown] || v[COUNTER_psn_forgotten])
+		add_line(p, "", "too late to know %llu, not remembered %llu: perhaps so many fewer are lost",
+			 v[COUNTER_psn_late_unknown], v[COUNTER_psn_forgotten]);
+	if (v[COUNTER_psn_interleaved])
+		lines_add(p->l, STYLE_FAULT, "two senders", "%llu packets of another sequence of PSNs come to this QPN",
+			  v[COUNTER_psn_interleaved]);
+	add_late(p);
 	if (p->s->key.kind == KEY_UDP)
 		return;
 	add_line(p, "PSN", "first 0x%06llx, last 0x%06llx, next expected 0x%06llx", s->first_psn & PSN_MASK,

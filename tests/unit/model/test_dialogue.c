@@ -31,12 +31,11 @@ static struct talk talk_begin(void)
 
 static void request(struct talk *t, struct roce_packet p)
 {
-	const __u64 *v = t->s.stream.counters.value;
-	__u64 duplicates = v[COUNTER_psn_duplicates];
+	__u64 before = stream_seen_before(&t->s.stream);
 
 	assert_true(dialogue_wants(&p));
 	engine_observe(&t->s.stream, &p, ICRC_GOOD, t->now, NULL);
-	dialogue_request(&t->d, &t->s.stream, &p, v[COUNTER_psn_duplicates] > duplicates, t->now);
+	dialogue_request(&t->d, &t->s.stream, &p, stream_seen_before(&t->s.stream) > before, t->now);
 	t->s.dialogue = &t->d;
 }
 
@@ -273,15 +272,17 @@ static void beginnings(void **state)
 	write_to(&t, 103);
 	sent = t.d.sent;
 	t.now += SECOND;
-	write_to(&t, 0x700000); /* a resync; its earlier waiting time is kept */
+	write_to(&t, 0x700000); /* a stray so far */
+	assert_int_equal(t.d.sent, sent);
+	write_to(&t, 0x700001); /* a resync; its earlier waiting time is kept */
 	assert_int_equal(t.d.waiting_ns, SECOND);
 	assert_int_equal(COUNT(&t.s.stream, psn_resyncs), 1);
 	assert_int_equal(t.d.outstanding, 1);
 	assert_true(t.d.sent > sent);
 	t.s.stream.pair.connection = 5; /* another connection: responses of the old one no longer count */
-	answer(&t, ACKNOWLEDGE, 0x700000, ACK);
+	answer(&t, ACKNOWLEDGE, 0x700001, ACK);
 	assert_int_equal(t.d.outstanding, 1);
-	write_to(&t, 0x700001);
+	write_to(&t, 0x700002);
 	assert_int_equal(t.d.outstanding, 1);
 	assert_int_equal(t.d.ack.count, 2);
 	assert_int_equal(t.d.waiting_ns, SECOND);

@@ -104,7 +104,7 @@ static void test_reasons(void **state)
 	(void)state;
 	assert_true(event_parse_reasons("psn", &kinds, &bad));
 	assert_int_equal(kinds, ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate) |
-				ROCE_EVENT(psn_resync));
+				ROCE_EVENT(psn_resync) | ROCE_EVENT(psn_stray));
 	assert_true(event_parse_reasons("psn-gap,nak,rnr-nak", &kinds, &bad));
 	assert_int_equal(kinds, ROCE_EVENT(psn_gap) | ROCE_EVENT(nak) | ROCE_EVENT(rnr_nak));
 	assert_true(event_parse_reasons("lint", &kinds, &bad));

@@ -625,6 +625,45 @@ next_run:
 	}
 }
 
+/* Acknowledges the packets before this one; a message each. */
+static void acknowledge(struct exchange *x, __u32 psn, __u32 msn)
+{
+	struct roce_packet p = packet(0x11, psn);
+
+	p.msn = msn & PSN_MASK;
+	answer_packet(x, p);
+}
+
+/*
+ * The same packets once more: if the responder repeats its newest MSN they are sent again, if it counts from 1 again the QP is
+ * used again. An acknowledgement that was overtaken is no fall.
+ */
+static void msn(void **state)
+{
+	(void)state;
+	for (int again = 0; again < 2; again++) {
+		for (__u32 first = 0xfffff0; first < 0x1000100; first += 0x107) {
+			struct exchange x = exchange(1024);
+
+			for (__u32 i = 0; i < 200; i++) {
+				writes(&x, first + i, 1);
+				acknowledge(&x, first + i, i % 20 == 5 ? i - 1 : i + 1);
+			}
+			assert_int_equal(x.response.msn_falls, 0);
+			for (__u32 i = 0; i < 100; i++) {
+				writes(&x, first + i, 1);
+				acknowledge(&x, again ? first + 199 : first + i, again ? 200 : i + 1);
+			}
+			assert_int_equal(COUNT(&x.request, psn_restarts), again ? 0 : 1);
+			assert_int_equal(x.request.restart_by, again ? RESTART_NONE : RESTART_MSN);
+			assert_int_equal(COUNT(&x.request, messages), again ? 200 : 300);
+			assert_int_equal(COUNT(&x.request, psn_skipped), 0);
+			if (again)
+				assert_int_equal(COUNT(&x.request, psn_duplicates), 100);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -633,7 +672,7 @@ int main(void)
 		cmocka_unit_test(first_psn), cmocka_unit_test(first_psn_untrusted), cmocka_unit_test(first_message),
 		cmocka_unit_test(lost_first), cmocka_unit_test(lost_whole), cmocka_unit_test(nothing_lost),
 		cmocka_unit_test(forgotten), cmocka_unit_test(lost_at_start), cmocka_unit_test(path_mtu_of_peer),
-		cmocka_unit_test(netlink),
+		cmocka_unit_test(netlink), cmocka_unit_test(msn),
 		cmocka_unit_test(model),
 	};
 

@@ -24,79 +24,106 @@ static void distance(void **state)
 static void forward(struct roce_psn *w, __u64 seen, __u64 unseen, __u64 take)
 {
 	psn_plan(w, seen, unseen, take);
-	psn_forward(w);
+	psn_forward(w, false);
 }
 
-/* The window compared with one flag per number. test_model checks the memory beyond it. */
-static void window(void **state)
+/*
+ * Both windows compared with a flag for each number since the start. Within the own window there is a bit for each number, and
+ * behind it psn_recover() finds what is missing as far back as PSN_REACH.
+ */
+static void windows(void **state)
 {
-	bool flags[PSN_WINDOW]; /* by number % PSN_WINDOW */
-	struct roce_psn w;
+	enum { NUMBERS = 1 << 26, PACKETS = 20000 };
+	const __u64 start = 0xfffff0;
+	bool *missing = calloc(NUMBERS, 1); /* by number - start */
+	struct roce_psn w = { 0 };
+	__u64 far = 0, reach;
 	uint64_t r = 2;
 
 	(void)state;
-	psn_start(&w, 0xfffff0);
-	memset(flags, true, sizeof(flags));
-	for (int i = 0; i < 20000; i++) {
-		__u64 n[3], next = w.next, from, count;
+	psn_start(&w, start);
+	for (int i = 0; i < PACKETS; i++) {
+		__u64 n[3], next = w.next, from, count, end;
 		__u32 found = 0;
 
 		for (int k = 0; k < 3; k++)
-			n[k] = random_next(&r) % 2 ? random_next(&r) % (i % 7 ? 200 : 70000) : 0;
+			n[k] = random_next(&r) % 2 ? random_next(&r) % (i % 7 ? 200 : i % 77 ? 4000 : 65536) : 0;
 		if (i % 2 == 0) {
 			forward(&w, n[0], n[1], n[2]);
 		} else {
 			memset(n, 0, sizeof(n));
 			n[2] = psn_step(&w);
-			assert_int_equal(n[2], flags[next % PSN_WINDOW]);
+			assert_int_equal(n[2], next % PSN_PERIOD && !missing[(next < start + PSN_WINDOW ? next : next - PSN_WINDOW) - start]);
 		}
-		assert_true(w.next == next + n[0] + n[1] + n[2]);
-		for (int k = 0; k < 3; k++)
-			for (; n[k]; n[k]--)
-				flags[next++ % PSN_WINDOW] = k != 1;
-		from = w.next - random_next(&r) % (PSN_WINDOW + 1);
-		count = random_next(&r) % (PSN_WINDOW + 1);
-		for (__u64 k = from; k < from + count && k < w.next; k++) {
-			found += !flags[k % PSN_WINDOW];
-			flags[k % PSN_WINDOW] = true;
+		assert_true(w.next == next + n[0] + n[1] + n[2] && w.next < start + NUMBERS);
+		memset(missing + (next + n[0] - start), true, n[1]);
+		reach = w.next - start > PSN_REACH ? w.next - PSN_REACH : start;
+		from = i % 3 ? w.next - random_next(&r) % (2 * PSN_WINDOW) : w.next - random_next(&r) % (PSN_REACH + 2000);
+		if (from < start || from > w.next)
+			from = start;
+		count = random_next(&r) % (i % 5 ? PSN_WINDOW + 1 : 2);
+		end = from + count < w.next ? from + count : w.next;
+		for (__u64 k = from; k < end; k++) {
+			if (k < reach || !missing[k - start])
+				continue;
+			found++;
+			far += k < w.next - PSN_WINDOW;
+			missing[k - start] = false;
 		}
-		assert_int_equal(psn_recover(&w, from, count), found);
-		for (__u64 k = 0; k < PSN_WINDOW; k++)
-			assert_int_equal(*psn_word(&w, k) >> k % 64 & 1, flags[k]);
+		assert_int_equal(psn_recover(&w, from, count, false), found);
+		for (__u64 k = start; k < w.next; k += PSN_WINDOW / 2 + 7) /* numbers without a doubt */
+			if (psn_is_unknown(&w, k))
+				assert_true(k < reach);
+		for (__u64 k = w.next > start + PSN_WINDOW ? w.next - PSN_WINDOW : start; k < w.next; k++)
+			assert_int_equal(*psn_word(&w, k) >> k % 64 & 1, !missing[k - start]);
 	}
+	assert_true(far > 1000 && w.forgotten == 0);
+	far_give(&w);
+	free(missing);
 }
 
-/* Beyond the window, by hand: holes merge, shrink, split and disappear, and the oldest ones are forgotten. */
-static void holes(void **state)
+/* By hand: the far window is taken when it is needed and given back when nothing is missing there any more. */
+static void needed(void **state)
 {
-	struct roce_psn w;
+	struct roce_psn w = { 0 };
+	__u64 end;
 
 	(void)state;
-	psn_start(&w, 0);
-	forward(&w, 0, 5000, 1);
-	assert_true(w.hole[0].from == 0 && w.hole[0].count == 5001 - PSN_WINDOW && !w.hole[1].count);
+	psn_start(&w, 0x1000);
+	forward(&w, 0, 0, 5000);
+	assert_null(far_of(&w));
+	forward(&w, 0, 100, 1);
+	forward(&w, 0, 0, PSN_WINDOW - 101);
+	assert_null(far_of(&w)); /* the own window still has them */
+	forward(&w, 0, 0, 1);
+	assert_non_null(far_of(&w));
+	assert_int_equal(far_of(&w)->count, 1);
 	forward(&w, 0, 0, 2000);
-	assert_true(w.hole[0].from == 0 && w.hole[0].count == 5000 && !w.hole[1].count);
-	assert_int_equal(psn_recover(&w, 0, 10), 10);
-	assert_int_equal(psn_recover(&w, 0, 10), 0);
-	assert_int_equal(psn_recover(&w, 4990, 100), 10);
-	assert_int_equal(psn_recover(&w, 1000, 1), 1);
-	assert_true(w.hole[0].from == 1001 && w.hole[0].count == 3989);
-	assert_true(w.hole[1].from == 10 && w.hole[1].count == 990 && !w.hole[2].count);
-	assert_int_equal(psn_recover(&w, 0, 2000), 1989);
-	assert_true(w.hole[0].from == 2000 && w.hole[0].count == 2990 && !w.hole[1].count);
-	for (int i = 0; i < PSN_HOLES; i++) /* all but the last beyond the window */
-		forward(&w, 0, 1, 1999);
-	assert_true(w.hole[PSN_HOLES - 1].count == 1);
-	assert_int_equal(psn_recover(&w, 2000, 1), 0);
-	assert_int_equal(psn_recover(&w, 7001, 1), 1);
-	assert_false(w.hole[PSN_HOLES - 1].count);
+	assert_true(far_of(&w)->count == 100);
+	assert_int_equal(psn_recover(&w, 0x1000 + 5000 + 90, 1000, false), 10);
+	assert_int_equal(psn_recover(&w, 0x1000 + 5000 + 90, 1, false), 0);
+	assert_false(psn_is_unknown(&w, 0x1000));
+	assert_int_equal(psn_recover(&w, 0x1000, 6000, false), 90);
+	assert_null(far_of(&w));
+	end = w.next + 3000;
+	forward(&w, 0, 3000, 1); /* most of them fall behind the window at once */
+	assert_true(far_of(&w)->count == 3001 - PSN_WINDOW);
+	for (int i = 0; far_of(&w); i++) {
+		assert_in_range(i, 0, (PSN_REACH + 3000) / 200 + 3);
+		forward(&w, 0, 0, 200);
+	}
+	assert_true(w.next >= end + PSN_REACH && psn_is_unknown(&w, 0x1000) && w.unknown_before == end);
+	assert_int_equal(w.forgotten, 0);
+	w.far = PSN_NO_FAR;
+	forward(&w, 0, 50, 2 * PSN_WINDOW);
+	assert_true(w.forgotten == 50 && psn_recover(&w, w.next - 2 * PSN_WINDOW - 50, 50, false) == 0);
+	assert_true(psn_is_unknown(&w, w.next - 2 * PSN_WINDOW - 1) && !psn_is_unknown(&w, w.next - 2 * PSN_WINDOW));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(distance), cmocka_unit_test(window), cmocka_unit_test(holes),
+		cmocka_unit_test(distance), cmocka_unit_test(windows), cmocka_unit_test(needed),
 	};
 
 	return cmocka_run_group_tests_name("psn", tests, NULL, NULL);

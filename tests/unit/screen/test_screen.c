@@ -427,7 +427,7 @@ static const char *line_with(const struct lines *l, const char *words)
 	return "";
 }
 
-/* The missing PSNs, newest first, from the window and from the holes beyond it. */
+/* The missing PSNs of the window, newest first. */
 static void opened(void **state)
 {
 	struct screen *s = calloc(1, sizeof(*s));
@@ -441,7 +441,7 @@ static void opened(void **state)
 	psn_start(&stream->psn, 0xfffff0);
 	for (int i = 0; i < 5; i++) { /* gaps of 3 PSNs, each after 400 */
 		psn_plan(&stream->psn, 400, 3, 1);
-		psn_forward(&stream->psn);
+		psn_forward(&stream->psn, false);
 	}
 	stream->counters.value[COUNTER_psn_skipped] = 15;
 	stream->counters.value[COUNTER_psn_gaps] = 5;
@@ -457,7 +457,7 @@ static void opened(void **state)
 	assert_non_null(strstr(line_with(&s->lines, "10.9.0.1 > 10.9.0.2"), "QPN 102 (0x66)  UC requests"));
 	assert_string_equal(line_with(&s->lines, "lost"), "lost         PSNs 15: skipped 15, came later 0; jumps 5");
 	assert_string_equal(line_with(&s->lines, "missing"), "missing now  0x0007d0-0x0007d2, 0x00063c-0x00063e, 0x0004a8-0x0004aa, "
-			    "0x000314-0x000316, 0x000180-0x000182");
+			    "and others before");
 	assert_non_null(strstr(line_with(&s->lines, "last packet"), "VLAN 5,"));
 	assert_non_null(strstr(line_with(&s->lines, "mistakes"), "tver, in 2 packets: transport header version"));
 	lines_clear(&s->lines);

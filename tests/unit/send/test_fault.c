@@ -12,7 +12,7 @@
 #include "userspace/send/observe.c"
 
 #include "roce/checksum.h"
-#include "roce/stream.h"
+#include "roce/observe.h"
 #include "userspace/send/qp.h"
 
 #define OF(x) (sizeof(x) / sizeof((x)[0]))

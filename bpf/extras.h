@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The pool of far windows and trials (roce/trial.h). An entry belongs to the stream whose `far` is its handle; only the holder of
+ * that stream's guard touches it. Who finds no free entry takes that of an idle stream.
+ */
+#ifndef BPF_EXTRAS_H
+#define BPF_EXTRAS_H
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/scratch.h"
+#include "roce/trial.h"
+
+#define EXTRAS_SWEEP 64		/* entries that a search looks at */
+#define EXTRAS_IDLE 10000000000ull /* ns without a packet, after which a stream may lose its entry: */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, EXTRAS_MAX);
+	__type(key, __u32);
+	__type(value, struct extra_value);
+} extras SEC(".maps");
+
+static __always_inline struct extra_value *extras_at(__u64 handle)
+{
+	__u32 place = handle - 1;
+
+	return bpf_map_lookup_elem(&extras, &place);
+}
+
+struct roce_far *far_of(const struct roce_psn *w)
+{
+	__u64 handle = w->far;
+	struct extra_value *e = extras_at(handle);
+
+	return e && e->handle == handle ? &e->extra.far : NULL;
+}
+
+void far_give(struct roce_psn *w)
+{
+	__u64 handle = w->far;
+	struct extra_value *e = extras_at(handle);
+
+	w->far = 0;
+	if (e && e->handle == handle)
+		*(volatile __u64 *)&e->handle = 0;
+}
+
+/* Takes the entry from its owner, if that is idle or gone. Waits for nobody's guard, since the caller has one. */
+static __always_inline bool extras_is_idle(struct extra_value *e, __u64 handle, __u32 own, __u64 now)
+{
+	__u32 place = e->owner - 1;
+	struct stream_value *v = bpf_map_lookup_elem(&streams, &place);
+	bool freed = false;
+
+	if (handle == EXTRAS_BUSY || !v || place == own || !guard_try(v))
+		return false;
+	if (v->stream.psn.far != handle) {
+		freed = true;
+	} else if (now > v->stream.last_seen + EXTRAS_IDLE) {
+		v->stream.counters.value[COUNTER_psn_forgotten] += e->extra.far.count;
+		if (e->extra.far.count)
+			v->stream.psn.unknown_before = e->extra.far.end;
+		v->stream.psn.far = 0;
+		v->stream.trial = TRIAL_NONE;
+		freed = true;
+	}
+	guard_release(v, &(struct guard){ .old = false });
+	return freed;
+}
+
+struct extras_search {
+	__u64 now;
+	__u64 handle; /* the result; 0: none yet */
+	__u32 hand, most; /* among the places below `most` */
+	__u32 own;
+	__u32 idle; /* take idle streams' as well */
+};
+
+static __noinline long extras_look(__u32 i, void *context)
+{
+	struct extras_search *s = context;
+	__u32 place = (s->hand + i) % s->most;
+	struct extra_value *e = bpf_map_lookup_elem(&extras, &place);
+	__u64 handle;
+
+	if (!e)
+		return 1;
+	handle = *(volatile __u64 *)&e->handle;
+	if (handle && (!s->idle || !extras_is_idle(e, handle, s->own, s->now)))
+		return 0;
+	if (__sync_val_compare_and_swap(&e->handle, handle, EXTRAS_BUSY) != handle)
+		return 0;
+	e->owner = s->own + 1;
+	e->turn++;
+	s->handle = (__u64)e->turn << 32 | (place + 1);
+	return 1;
+}
+
+/*
+ * Finds an entry for the stream in the scratch. Streams that are merely lossy have half of the pool: reordered ones need theirs,
+ * as numbers they miss do come.
+ */
+__noinline int extras_find(struct roce_psn *w)
+{
+	struct scratch *own = bpf_map_lookup_elem(&scratches, &(__u32){ 0 });
+	struct extras_search s = { 0 };
+	struct extra_value *e;
+	__u64 behind;
+
+	if (!w || !own || !settings.extras)
+		return 0;
+	s.most = w->reordered ? settings.extras : (settings.extras + 1) / 2;
+	s.hand = w->reordered ? own->table.extra + settings.extras / 2 : own->table.extra;
+	s.own = own->place - 1;
+	s.now = own->now;
+	own->table.extra += EXTRAS_SWEEP / 4;
+	bpf_loop(EXTRAS_SWEEP, extras_look, &s, 0);
+	s.idle = 1;
+	if (!s.handle)
+		bpf_loop(EXTRAS_SWEEP, extras_look, &s, 0);
+	e = s.handle ? extras_at(s.handle) : NULL;
+	if (!e)
+		return 0;
+	far_move(&e->extra.far, e->extra.far.end + FAR_REACH, &behind);
+	e->extra.far.held = 0;
+	*(volatile __u64 *)&e->handle = s.handle;
+	w->far = s.handle;
+	return 0;
+}
+
+struct roce_far *far_take(struct roce_psn *w)
+{
+	struct roce_far *far = far_of(w);
+
+	if (far || w->far == PSN_NO_FAR)
+		return far;
+	w->far = 0;
+	extras_find(w);
+	return far_of(w);
+}
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A stream observes its packets. The caller stores streams (a BPF map, a hash table), finds the struct by roce_stream_key() and
+ * passes it to roce_observe().
+ */
+#ifndef ROCE_OBSERVE_H
+#define ROCE_OBSERVE_H
+
+#include "roce/trial.h"
+
+/*
+ * Takes a packet that may have a place in the sequence: all but acknowledgements and CNPs. Nearly all are the expected one.
+ * old: as for roce_observe_by().
+ */
+roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info,
+				 bool old)
+{
+	if (old)
+		stream_take_by(s, p, info, true);
+	else if (s->plain && s->run == p->run && !stream_distance(s, p) && (p->op || p->kind == ROCE_UDP) &&
+		 !roce_is_answered(p) && psn_step(&s->psn))
+		stream_message(s, p, PSN_IN_ORDER, 0);
+	else
+		stream_rare(s, p, info);
+}
+
+/*
+ * Follows the MSN. One that is lower may be an acknowledgement that was overtaken; two in a row are those of another connection,
+ * because a responder repeats the newest one for what is sent again.
+ */
+roce_inline void stream_acknowledged(struct roce_stream *s, const struct roce_packet *p)
+{
+	if (s->msn_met && psn_distance(s->msn, p->msn) < 0 && s->msn_less < 1) {
+		s->msn_less++;
+		return;
+	}
+	s->msn_falls += s->msn_met && psn_distance(s->msn, p->msn) < 0;
+	s->msn_less = 0;
+	s->msn = p->msn;
+	s->msn_met = true;
+}
+
+/* The next packet begins a sequence. */
+roce_inline void stream_forget(struct roce_stream *s)
+{
+	s->met = s->plain = false;
+	s->trial = TRIAL_NONE;
+	s->after_read = 0;
+}
+
+/* The first good ICRC. Earlier packets may have been anyone's, so what was counted of PSNs and messages is dropped. */
+roce_inline void stream_trust(struct roce_stream *s)
+{
+	__u64 *v = s->counters.value;
+
+	s->trusted = true;
+	stream_forget(s);
+	s->path_mtu = s->pair.path_mtu;
+	s->mtu_least = s->mtu_guess = 0;
+	__builtin_memset(&s->message, 0, sizeof(s->message));
+	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
+	__builtin_memset(s->lint, 0, sizeof(s->lint));
+	__builtin_memset(&s->asked, 0, sizeof(s->asked));
+	v[COUNTER_messages] = v[COUNTER_messages_broken] = 0;
+	v[COUNTER_imm_gaps] = v[COUNTER_imm_skipped] = 0;
+	v[COUNTER_psn_gaps] = v[COUNTER_psn_skipped] = v[COUNTER_psn_recovered] = 0;
+	v[COUNTER_psn_duplicates] = v[COUNTER_psn_resyncs] = v[COUNTER_psn_restarts] = 0;
+	v[COUNTER_psn_strays] = v[COUNTER_psn_interleaved] = v[COUNTER_psn_forgotten] = v[COUNTER_psn_late_unknown] = 0;
+	s->has_other = s->turns = s->restart_by = 0;
+	__builtin_memset(s->sample, 0, sizeof(s->sample));
+	__builtin_memset(s->depth, 0, sizeof(s->depth));
+}
+
+/* Whether to look up the pair (roce_pair_key()) before observing this packet. generation: of the pairs. */
+roce_inline bool roce_wants_pair(const struct roce_stream *s, const struct roce_packet *p, __u32 generation)
+{
+	return s->pair_generation != generation && p->kind == ROCE_PACKET && !(p->op & OP_DETH);
+}
+
+roce_inline void roce_pair_key(const struct roce_packet *p, struct roce_pair_key *key)
+{
+	pair_key(key, p->src, p->dst, p->dqpn);
+}
+
+/*
+ * Takes the result of the look-up for this packet: a pair, or NULL. A new pair begins another connection, also where QPNs are reused: the
+ * sequence restarts. A pair from netlink does not: it names the peer, but nothing has begun. Call under the guard of
+ * roce_observe().
+ */
+roce_inline void roce_adopt(struct roce_stream *s, const struct roce_packet *p, const struct roce_pair *pair,
+			    __u32 generation)
+{
+	struct roce_pair *own = &s->pair;
+
+	s->pair_generation = generation;
+	if (!pair)
+		return;
+	if (pair->from == PAIR_NETLINK) {
+		if (!own->from || own->peer_qpn != pair->peer_qpn)
+			*own = *pair;
+		if (!s->path_mtu)
+			s->path_mtu = pair->path_mtu;
+		return;
+	}
+	if (pair->from == own->from && pair->connection == own->connection)
+		return;
+	*own = *pair;
+	if (p->op & OP_RESPONSE)
+		own->first_psn = PAIR_NO_PSN; /* it is that of the requests which have the same addresses and QPN */
+	if (s->met) {
+		s->counters.value[COUNTER_psn_restarts]++;
+		s->restart_by = RESTART_HANDSHAKE;
+	}
+	stream_forget(s);
+	s->path_mtu = pair->path_mtu;
+	s->mtu_least = s->mtu_guess = 0;
+	__builtin_memset(&s->message, 0, sizeof(s->message));
+	__builtin_memset(&s->asked, 0, sizeof(s->asked));
+}
+
+/*
+ * Restarts the sequence with the next packet, because the stream was not followed for a while or its position is unknown.
+ * Counters and the connection stay.
+ */
+roce_inline void roce_begin_anew(struct roce_stream *s)
+{
+	stream_forget(s);
+	s->pair.first_psn = PAIR_NO_PSN; /* was valid at the beginning only */
+	__builtin_memset(&s->psn, 0, sizeof(s->psn));
+	__builtin_memset(&s->message, 0, sizeof(s->message));
+	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
+	__builtin_memset(&s->asked, 0, sizeof(s->asked));
+}
+
+/* Whether roce_observe() can use the peer's answer (roce_ask()) for this packet. */
+roce_inline bool roce_wants_peer(const struct roce_stream *s, const struct roce_packet *p)
+{
+	/* Touch other cache lines last. */
+	if (p->op & OP_RESPONSE)
+		return !(p->op & (OP_ACK | OP_CNP)) &&
+		       (!s->met || !s->trusted || p->number != (s->psn.next & PSN_MASK)) && s->pair.from;
+	return ((!s->path_mtu && (p->op & OP_READ_REQUEST || s->after_read)) || s->trial == TRIAL_AGAIN) && s->pair.from;
+}
+
+/* The key of the stream that answers this packet's stream, or is answered by it. */
+roce_inline void roce_peer_key(const struct roce_stream *s, const struct roce_packet *p, struct roce_key *key)
+{
+	__builtin_memset(key, 0, sizeof(*key));
+	__builtin_memcpy(key->src, p->dst, 16);
+	__builtin_memcpy(key->dst, p->src, 16);
+	key->kind = KEY_CONNECTED;
+	key->qpn = s->pair.peer_qpn;
+	key->side = p->op & OP_RESPONSE ? SIDE_REQUEST : SIDE_RESPONSE;
+}
+
+/*
+ * Asks the peer, the stream of roce_peer_key(), about a packet for which roce_wants_peer() holds. The peer is read word by word
+ * and needs no guard. This stream needs none either: if another CPU moves it forward meanwhile, it ignores the answer.
+ */
+roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream *peer, const struct roce_packet *p,
+			  struct roce_peer_info *info)
+{
+	__s64 d;
+
+	info->path_mtu = peer->path_mtu;
+	info->msn_falls = peer->msn_falls;
+	info->number = peer->psn.next + psn_distance(peer->psn.next & PSN_MASK, p->number);
+	info->from = s->met && s->trusted ? s->psn.next : stream_begin(peer, p);
+	d = psn_distance(info->from & PSN_MASK, p->number);
+	if (p->op & OP_RESPONSE && d > 0)
+		asked_look(&peer->asked, peer->psn.next, s->path_mtu ?: peer->path_mtu ?: 4096, info->from & PSN_MASK, d,
+			   info);
+	info->valid = true;
+}
+
+/*
+ * Takes one packet (kind ROCE_PACKET or ROCE_UDP) of this stream. s: all zero before the first packet. icrc: the ICRC's
+ * verdict. now: ns, any clock. info: from roce_ask() for this packet, or NULL. The caller guards the stream against other CPUs.
+ * old: without a call, which old kernels do not allow while a lock is held; a constant.
+ */
+roce_inline void roce_observe_by(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
+				 const struct roce_peer_info *info, bool old)
+{
+	const __u64 *v = s->counters.value;
+
+	if (!s->used) {
+		s->used = true;
+		s->first_seen = now;
+		s->service = p->service;
+		stream_describe(s, p);
+	}
+	roce_count_packet(&s->counters, p, icrc);
+	if (icrc == ICRC_BAD && s->trusted) {
+		if (v[COUNTER_icrc_bad] != v[COUNTER_icrc_checked] + v[COUNTER_rocev1_icrc_checked])
+			return;
+		s->trusted = false; /* only some packets are verified: the others had made it trusted */
+		s->mistrusted = true;
+	}
+	if (now > s->last_seen) /* clocks of two CPUs may differ by a tick */
+		s->last_seen = now;
+	if (!s->trusted && (icrc == ICRC_GOOD || !v[COUNTER_icrc_bad])) {
+		if (s->mistrusted)
+			s->trusted = true; /* trusted again: earlier counts were its own */
+		else
+			stream_trust(s);
+		s->mistrusted = false;
+	}
+	stream_describe(s, p);
+	if (p->kind == ROCE_UDP) {
+		s->last_psn = p->number;
+		if (!p->foreign && !p->stream_end)
+			stream_sequence(s, p, NULL, old);
+		return;
+	}
+	stream_lint(s, p, icrc);
+	roce_reload();
+	if (roce_is_partial(p) && roce_is_path_mtu(p->payload_bytes))
+		s->path_mtu = p->payload_bytes;
+	if (p->op & OP_CNP)
+		return;
+	if (p->op)
+		s->last_psn = p->number;
+	if (p->op & OP_ACK)
+		stream_acknowledged(s, p);
+	else
+		stream_sequence(s, p, info, old);
+}
+
+roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
+			      const struct roce_peer_info *info)
+{
+	roce_observe_by(s, p, icrc, now, info, false);
+}
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The rules of PSNs (docs/rules.md): a packet's place in the sequence of its stream. */
+#ifndef ROCE_SEQUENCE_H
+#define ROCE_SEQUENCE_H
+
+#include "roce/stream.h"
+
+/* A packet's place in the sequence. */
+enum psn_place { PSN_IN_ORDER, PSN_RECOVERED, PSN_DUPLICATE, PSN_RESYNC };
+
+/*
+ * The last packet was a READ request of unknown span. Returns how many PSNs from the next on belong to it. d: the distance of
+ * the packet that follows.
+ *
+ * A READ that is retried inside its span (same end, fewer bytes) reveals the path MTU. Otherwise a jump may be the span, if it
+ * fits one path MTU. It may also be a loss that looks like the span for another path MTU, so two jumps must agree.
+ */
+roce_inline __u64 stream_after_read(struct roce_stream *s, const struct roce_packet *p, __s64 d)
+{
+	bool again = p->op & OP_READ_REQUEST && p->dma_length && p->va + p->dma_length == s->read_end;
+	__u32 fits = 0, mtu = 0;
+
+	if (d < 0 && !s->path_mtu)
+		return 0;
+	/* the request itself has taken the first PSN of its span */
+	for (__u32 m = 256; m <= 4096 && !s->path_mtu; m *= 2) {
+		if (again && (__u64)(d + 1) * m + p->dma_length == s->after_read)
+			s->path_mtu = m;
+		if (m >= s->mtu_least && (s->after_read + m - 1) / m == (__u64)d + 1) {
+			fits++;
+			mtu = m;
+		}
+	}
+	if (!s->path_mtu && d == 0) {
+		if (s->after_read > s->mtu_least && s->after_read <= 4096)
+			s->mtu_least = s->after_read;
+		return 0;
+	}
+	if (fits == 1 && s->mtu_guess == mtu && !s->path_mtu)
+		s->path_mtu = mtu;
+	s->mtu_guess = fits == 1 ? mtu : 0;
+	if (!s->path_mtu)
+		return fits ? d : 0;
+	fits = (s->after_read - 1) / s->path_mtu;
+	s->after_read = 0;
+	return fits;
+}
+
+/* How many PSNs a request takes. A READ request takes one per response packet (IBTA 9.4.4). */
+roce_inline __u32 stream_span(const struct roce_stream *s, const struct roce_packet *p)
+{
+	if (!(p->op & OP_READ_REQUEST) || !s->path_mtu || p->dma_length <= s->path_mtu)
+		return 1;
+	return (p->dma_length - 1) / s->path_mtu + 1;
+}
+
+/* Starts the sequence at this number. */
+roce_inline void stream_restart(struct roce_stream *s, __u64 number, bool old)
+{
+	if (old)
+		psn_start(&s->psn, number);
+	else
+		psn_restart(&s->psn, number);
+}
+
+/* Counts a late packet by how far it is behind. */
+roce_inline void stream_depth(struct roce_stream *s, __u64 behind)
+{
+	__u32 i = __builtin_popcountll(psn_below(behind)) - 1;
+
+	roce_opaque(i);
+	if (i < STREAM_DEPTHS)
+		stream_lint_add(&s->depth[i], 1);
+}
+
+/* A packet behind the expected number, and not in the span of the READ before it. */
+roce_inline enum psn_place stream_late(struct roce_stream *s, __s64 d, __u64 found)
+{
+	__u64 *v = s->counters.value;
+
+	v[COUNTER_psn_recovered] += found;
+	if (found) {
+		stream_depth(s, -d);
+		return PSN_RECOVERED;
+	}
+	if (psn_is_unknown(&s->psn, s->psn.next + d))
+		v[COUNTER_psn_late_unknown]++;
+	else
+		v[COUNTER_psn_duplicates]++;
+	return PSN_DUPLICATE;
+}
+
+roce_inline bool stream_is_reliable(const struct roce_packet *p)
+{
+	return p->service == SERVICE_RC || p->service == SERVICE_XRC || p->service == SERVICE_RD;
+}
+
+/*
+ * PSN rules (docs/rules.md): a packet d ahead of the expected number makes a gap of d; behind it, the windows decide; too far
+ * either way is another place in the sequence. (Where there is room for a trial, packets come here only after it.) begins: the
+ * packet begins a message or the stream; how far such a response is ahead means nothing. Returns the packet's place;
+ * psn_forward() may have to follow.
+ */
+roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce_packet *p, __s64 d, bool begins,
+					const struct roce_peer_info *info, bool old)
+{
+	__u64 number = s->psn.next + d, own = 0, skipped = 0, found = 0;
+	enum psn_place place = PSN_IN_ORDER;
+	__u64 *v = s->counters.value;
+	__u32 span;
+
+	if (d < 0)
+		found = psn_recover(&s->psn, number, stream_span(s, p), old);
+	if (s->after_read)
+		own = stream_after_read(s, p, d);
+	span = stream_span(s, p);
+	if (d < (__s64)own) {
+		if (found || stream_is_reliable(p) || d >= -(old ? PSN_WINDOW : PSN_REACH))
+			place = stream_late(s, d, found);
+		else
+			place = PSN_RESYNC;
+	} else if (d > 0 && p->op & OP_RESPONSE && info && info->valid && info->from == s->psn.next &&
+		   (begins || info->wanted)) {
+		/* acknowledged PSNs between them count as unseen too, which is harmless */
+		own = info->begin;
+		skipped = info->end - own;
+		span += d - info->end;
+		v[COUNTER_psn_gaps] += info->skipped > 0;
+		v[COUNTER_psn_skipped] += info->skipped;
+	} else if (begins && p->op & OP_RESPONSE) {
+		own = d;
+	} else if (d - own <= PSN_GAP_MAX) {
+		skipped = d - own;
+		v[COUNTER_psn_gaps] += skipped > 0;
+		v[COUNTER_psn_skipped] += skipped;
+	} else {
+		place = PSN_RESYNC;
+	}
+	if (place == PSN_RESYNC) {
+		v[COUNTER_psn_resyncs]++;
+		v[COUNTER_psn_restarts]++;
+		s->restart_by = RESTART_ELSEWHERE;
+		stream_restart(s, number, old);
+		own = 0;
+	}
+	if (place == PSN_RECOVERED || place == PSN_DUPLICATE) {
+		span = 0;
+	} else if (p->op & OP_READ_REQUEST && !s->path_mtu) {
+		s->after_read = p->dma_length;
+		s->read_end = p->va + p->dma_length;
+	} else {
+		s->after_read = 0;
+	}
+	if (span != 1 || own || skipped || !psn_step(&s->psn))
+		psn_plan(&s->psn, own, skipped, span);
+	return place;
+}
+
+/* The first number of a sequence: that of its first packet, or an earlier one if the first PSN of its requests is known. */
+roce_inline __u64 stream_begin(const struct roce_stream *requests, const struct roce_packet *p)
+{
+	const struct roce_pair *pair = &requests->pair;
+	__s32 d = psn_distance(pair->first_psn, p->number);
+
+	return !pair->from || pair->first_psn == PAIR_NO_PSN || d < 0 || d > PSN_GAP_MAX ? p->number : pair->first_psn;
+}
+
+/* Signed distance of the packet from the expected number. */
+roce_inline __s64 stream_distance(const struct roce_stream *s, const struct roce_packet *p)
+{
+	return p->kind == ROCE_UDP ? (__s64)(p->number - s->psn.next) : psn_distance(s->psn.next & PSN_MASK, p->number);
+}
+
+/* late: the PSN had been skipped or seen before. place: PSN_DUPLICATE completes nothing but on UC. */
+roce_inline void stream_message(struct roce_stream *s, const struct roce_packet *p, enum psn_place place, __s64 d)
+{
+	bool late = place == PSN_RECOVERED || place == PSN_DUPLICATE;
+
+	if (p->kind == ROCE_UDP)
+		return;
+	if (p->service == SERVICE_UC && s->psn.far == PSN_NO_FAR)
+		return; /* a trial: the receiver has taken it already */
+	if (p->service == SERVICE_UC)
+		message_uc(&s->message, &s->counters, p, late, d);
+	else if (place != PSN_DUPLICATE)
+		message_acknowledged(&s->message, &s->counters, p, late);
+}
+
+/*
+ * A packet with an unknown opcode may have a PSN of the sequence (a manufacturer's opcode) or not. If it has the expected one,
+ * it takes it, until a known packet with that PSN comes.
+ */
+roce_inline void stream_unknown(struct roce_stream *s, const struct roce_packet *p)
+{
+	if (!s->met || s->after_read || stream_distance(s, p))
+		return;
+	s->stepped++;
+	psn_plan(&s->psn, 0, 0, 1);
+}
+
+roce_inline void stream_step_back(struct roce_stream *s, const struct roce_packet *p)
+{
+	__s64 d = stream_distance(s, p);
+
+	if (d < 0 && -d > s->stepped)
+		return; /* late, or again */
+	if (d < 0)
+		s->psn.next += d;
+	s->stepped = 0;
+}
+
+/* Takes a packet with a known opcode. psn_forward() may have to follow. */
+roce_inline void stream_known(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info, bool old)
+{
+	bool begins = p->op & OP_FIRST || !s->met;
+	enum psn_place place;
+	__u64 number;
+	__s64 d;
+
+	if (!s->met) {
+		s->met = true;
+		s->stepped = 0;
+		s->first_psn = p->number;
+		s->run = p->run;
+		if (!(p->op & OP_RESPONSE))
+			stream_restart(s, stream_begin(s, p), old);
+		else
+			stream_restart(s, info && info->valid ? info->from : p->number, old);
+		/* if the beginning of the sequence was seen, a headless message is broken */
+		s->message.met = s->pair.from && s->pair.first_psn != PAIR_NO_PSN &&
+				 psn_distance(s->pair.first_psn, s->psn.next & PSN_MASK) == 0;
+	}
+	if (p->kind == ROCE_UDP && s->run != p->run) { /* the sender was restarted */
+		s->run = p->run;
+		stream_restart(s, p->number, old);
+	}
+	if (!s->path_mtu && info && info->valid)
+		s->path_mtu = info->path_mtu;
+	if (s->stepped)
+		stream_step_back(s, p);
+	roce_reload();
+	d = stream_distance(s, p);
+	number = s->psn.next + d;
+	place = stream_place(s, p, d, begins, info, old);
+	if (roce_is_answered(p) && place != PSN_DUPLICATE)
+		asked_add(&s->asked, p, number);
+	stream_message(s, p, place, d);
+}
+
+/* Takes any packet that may have a place in the sequence. */
+roce_inline void stream_take_by(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info, bool old)
+{
+	if (p->kind == ROCE_PACKET && !p->op)
+		stream_unknown(s, p);
+	else
+		stream_known(s, p, info, old);
+	if (s->psn.move_seen | s->psn.move_unseen | s->psn.move_take)
+		psn_forward(&s->psn, old);
+	s->counters.value[COUNTER_psn_forgotten] += s->psn.forgotten;
+	s->psn.forgotten = 0;
+}
+
+roce_rare stream_take(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
+{
+	if (s && p)
+		stream_take_by(s, p, info, false);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A sequence is not carried off by one packet. A packet that no loss explains begins a trial (RFC 3550, A.1: probation): the
+ * sequence stays where it is, and another one is followed beside it, until it is clear which of them goes on. Trials need
+ * memory, which comes from the pool of far windows; without it, and on old kernels, each packet is judged at once.
+ */
+#ifndef ROCE_TRIAL_H
+#define ROCE_TRIAL_H
+
+#include "roce/sequence.h"
+
+enum trial_kind {
+	TRIAL_NONE,
+	TRIAL_GAP,	 /* one packet behind a large gap: it may be a stray, or the gap a loss */
+	TRIAL_ELSEWHERE, /* too far away for a loss */
+	TRIAL_AGAIN,	 /* PSNs seen before: sent again, or the QP is used again */
+};
+
+#define TRIAL_PACKETS 16	 /* so many packets near each other prove a sequence, if the old one does not go on */
+#define TRIAL_RUN_MOST (1 << 20) /* a run of PSNs seen before that is longer is no retransmission */
+#define TRIAL_BACK_MOST (1 << 22) /* ... nor one that goes back farther */
+#define TRIAL_TURNS_MOST 8
+
+struct roce_trial {
+	__u64 first;   /* number of its first packet */
+	__u32 packets;
+	__u32 row;     /* packets at its end that had the expected PSN */
+	__u8 differs;  /* a packet is not the one remembered at its PSN */
+	__u8 other;    /* it continues the other sequence of the stream */
+	__u8 begins;   /* its first packet begins a message */
+	__u8 asked;    /* the peer's stream was asked: */
+	__u32 msn_falls;
+	struct roce_stream beside; /* the sequence, in the stream's numbers */
+};
+
+/* What few streams need at a time. */
+struct roce_extra {
+	struct roce_far far; /* first: far_of() returns it */
+	struct roce_trial trial;
+};
+
+roce_inline struct roce_trial *trial_of(struct roce_far *far)
+{
+	return &((struct roce_extra *)far)->trial;
+}
+
+/* Where a packet d ahead lies: TRIAL_NONE if the stream may take it, else the kind of trial. */
+roce_inline enum trial_kind trial_kind_of(const struct roce_stream *s, const struct roce_packet *p, __s64 d,
+					  const struct roce_peer_info *info)
+{
+	bool response = p->op & OP_RESPONSE;
+	__s64 own = s->after_read >> 8; /* the most PSNs a READ of this length takes, if the path MTU is not known */
+
+	if (d > 0 && response && (p->op & OP_FIRST || (info && info->valid && info->from == s->psn.next && info->wanted)))
+		return TRIAL_NONE;
+	if (d > PSN_GAP_MAX + own)
+		return TRIAL_ELSEWHERE;
+	if (d > PSN_WINDOW + own)
+		return TRIAL_GAP;
+	if (d >= -PSN_REACH || (stream_is_reliable(p) && (response || d >= -TRIAL_BACK_MOST)))
+		return TRIAL_NONE;
+	return TRIAL_ELSEWHERE;
+}
+
+/* A packet with its number, in 32 bits, never 0: what a retransmission has in common with it. */
+roce_inline __u32 trial_what(const struct roce_packet *p)
+{
+	__u32 what = (p->opcode << 16 ^ p->payload_bytes) * 31 + (__u32)(p->va ^ p->va >> 32);
+
+	what = ((what * 31 + p->dma_length) * 31 + p->immediate) * 31 + p->rkey;
+	return what + !what;
+}
+
+/*
+ * The samples: the first packet of the sequence, and of the packets with a number that 256, 4 * 256, 4^2 * 256, ... divide the
+ * last one. So a run of PSNs seen before, wherever it begins, meets one before it is as long as it went back.
+ */
+roce_inline __u32 trial_sample_of(const struct roce_stream *s, __u64 number)
+{
+	if (number == s->psn.begin)
+		return 0;
+	return 1 + !(number & 0x3ff) + !(number & 0xfff) + !(number & 0x3fff) + !(number & 0xffff) + !(number & 0x3ffff) +
+	       !(number & 0xfffff);
+}
+
+roce_inline void trial_remember(struct roce_stream *s, const struct roce_packet *p, __u64 number)
+{
+	__u32 i = trial_sample_of(s, number);
+
+	if (!stream_is_reliable(p) || p->op & OP_RESPONSE || (number != s->psn.begin && number % PSN_PERIOD))
+		return;
+	roce_opaque(i);
+	if (i < STREAM_SAMPLES)
+		s->sample[i] = (struct roce_sample){ .number = number, .what = trial_what(p) };
+}
+
+/* Clears the sequence beside, and lets it take its first packet. */
+roce_rare trial_open(struct roce_stream *s, const struct roce_packet *p, __u64 number, __u32 kind)
+{
+	struct roce_far *far = s ? far_take(&s->psn) : NULL;
+	struct roce_trial *t;
+	struct roce_stream *b;
+	volatile __u64 *words;
+	__s64 behind;
+
+	if (!far || !p)
+		return 0;
+	t = trial_of(far);
+	b = &t->beside;
+	words = (volatile __u64 *)t; /* without volatile the compiler calls memset() */
+	for (__u32 i = 0; i < sizeof(*t) / 8; i++)
+		words[i] = 0;
+	far->held = 1;
+	s->trial = kind;
+	behind = p->kind == ROCE_UDP ? (__s64)(p->number - s->other) : psn_distance(s->other & PSN_MASK, p->number);
+	t->other = s->has_other && behind >= 0 && behind <= PSN_WINDOW;
+	t->begins = !!(p->op & OP_FIRST);
+	t->first = number;
+	t->packets = 1;
+	b->met = true;
+	b->run = p->run;
+	b->path_mtu = s->path_mtu;
+	psn_start(&b->psn, number);
+	b->psn.far = PSN_NO_FAR;
+	trial_remember(b, p, number);
+	stream_take(b, p, NULL);
+	return 1;
+}
+
+/* Takes another packet of the sequence beside. */
+roce_inline void trial_follow(struct roce_trial *t, const struct roce_packet *p, __s64 d)
+{
+	t->row = d ? 0 : t->row + 1;
+	t->packets++;
+	if (!d)
+		trial_remember(&t->beside, p, t->beside.psn.next);
+	stream_take(&t->beside, p, NULL);
+}
+
+roce_inline void trial_end(struct roce_stream *s, struct roce_far *far)
+{
+	s->trial = TRIAL_NONE;
+	far->held = 0;
+	if (!far->count)
+		far_give(&s->psn);
+}
+
+/* The old sequence goes on. */
+roce_inline void trial_close(struct roce_stream *s, struct roce_far *far)
+{
+	struct roce_trial *t = trial_of(far);
+	__u64 *v = s->counters.value;
+
+	if (s->trial != TRIAL_AGAIN) {
+		v[COUNTER_psn_interleaved] += t->other ? t->packets : 0;
+		v[COUNTER_psn_strays] += t->other ? 0 : t->packets;
+		s->other = t->beside.psn.next;
+		s->has_other = true;
+	}
+	trial_end(s, far);
+}
+
+/* The stream takes over what was counted beside it. */
+roce_inline void trial_count(struct roce_stream *s, const struct roce_stream *b)
+{
+	const __u64 *from = b->counters.value;
+	__u64 *v = s->counters.value;
+
+	v[COUNTER_psn_gaps] += from[COUNTER_psn_gaps];
+	v[COUNTER_psn_skipped] += from[COUNTER_psn_skipped];
+	v[COUNTER_psn_recovered] += from[COUNTER_psn_recovered];
+	v[COUNTER_psn_forgotten] += from[COUNTER_psn_forgotten];
+	v[COUNTER_messages] += from[COUNTER_messages];
+	v[COUNTER_imm_gaps] += from[COUNTER_imm_gaps];
+	v[COUNTER_imm_skipped] += from[COUNTER_imm_skipped];
+	s->after_read = b->after_read;
+	s->read_end = b->read_end;
+	s->stepped = b->stepped;
+}
+
+/* The sequence beside becomes that of the stream. p: its last packet. */
+roce_rare trial_win(struct roce_stream *s, const struct roce_packet *p, __u32 by)
+{
+	struct roce_far *far = s ? far_of(&s->psn) : NULL;
+	struct roce_trial *t;
+	struct roce_stream *b;
+	__u64 *v;
+
+	if (!far || !p)
+		return 0;
+	v = s->counters.value;
+	t = trial_of(far);
+	b = &t->beside;
+	v[COUNTER_psn_restarts]++;
+	v[COUNTER_psn_resyncs]++;
+	s->restart_by = by;
+	s->turns += t->other && s->turns < TRIAL_TURNS_MOST;
+	s->other = s->psn.next;
+	s->has_other = true;
+	trial_count(s, b);
+	far_move(far, far->end + FAR_REACH, &s->psn.unknown_before);
+	for (int i = 0; i < PSN_WORDS; i++)
+		s->psn.seen[i] = b->psn.seen[i];
+	s->psn.next = b->psn.next;
+	s->psn.begin = b->psn.begin;
+	s->psn.unknown_before = b->psn.unknown_before;
+	s->psn.reordered = b->psn.reordered;
+	s->path_mtu = b->path_mtu;
+	s->mtu_least = b->mtu_least;
+	s->mtu_guess = b->mtu_guess;
+	for (int i = 0; i < STREAM_SAMPLES; i++)
+		s->sample[i] = b->sample[i];
+	s->asked = b->asked;
+	if (p->service != SERVICE_UC)
+		message_resume(&s->message, &b->message);
+	else if (s->trial == TRIAL_AGAIN)
+		message_anew(&s->message);
+	trial_end(s, far);
+	return 1;
+}
+
+/* The gap is a loss: the stream takes it, and the packet behind it. p: the packet that proves it. */
+roce_rare trial_accept(struct roce_stream *s, const struct roce_packet *p)
+{
+	struct roce_far *far = s ? far_of(&s->psn) : NULL;
+	struct roce_trial *t;
+	__u64 skipped, *v;
+
+	if (!far || !p)
+		return 0;
+	v = s->counters.value;
+	t = trial_of(far);
+	skipped = t->first - s->psn.next;
+	v[COUNTER_psn_gaps]++;
+	v[COUNTER_psn_skipped] += skipped;
+	trial_count(s, &t->beside);
+	if (p->service != SERVICE_UC && t->beside.message.skipped | t->beside.message.immediate) {
+		s->message.immediate = t->beside.message.immediate;
+		s->message.skipped = v[COUNTER_psn_skipped];
+	}
+	if (t->beside.asked.count)
+		s->asked.entry[s->asked.count++ % ASKED] = t->beside.asked.entry[0];
+	psn_plan(&s->psn, 0, skipped, t->beside.psn.next - t->first);
+	psn_forward(&s->psn, false);
+	trial_end(s, far);
+	return 1;
+}
+
+/*
+ * A packet that the stream cannot take now. number: in the stream's numbers. Returns whether the packet waits; otherwise the
+ * stream takes it after all.
+ */
+roce_inline bool trial_wait(struct roce_stream *s, const struct roce_packet *p, __u64 number, enum trial_kind kind)
+{
+	struct roce_far *far = s->trial ? far_of(&s->psn) : NULL;
+	struct roce_trial *t;
+	__u32 turns;
+	__s64 d;
+
+	if (!far)
+		return trial_open(s, p, number, kind);
+	t = trial_of(far);
+	if (s->trial == TRIAL_GAP && (kind == TRIAL_GAP || number - t->first <= PSN_GAP_MAX)) {
+		if (number == t->first)
+			return true;
+		trial_accept(s, p);
+		kind = trial_kind_of(s, p, stream_distance(s, p), NULL); /* it may be behind a large gap itself */
+		return kind && trial_open(s, p, number, kind);
+	}
+	d = number - t->beside.psn.next;
+	if (p->kind != ROCE_UDP)
+		d = psn_distance(0, d & PSN_MASK);
+	if (s->trial == TRIAL_ELSEWHERE && d >= -FAR_REACH && d <= PSN_GAP_MAX) {
+		trial_follow(t, p, d);
+		turns = t->other ? 2 * s->turns : 0;
+		if (t->row >> turns || t->packets / TRIAL_PACKETS >> turns)
+			trial_win(s, p, RESTART_ELSEWHERE);
+		return true;
+	}
+	trial_close(s, far);
+	return trial_open(s, p, number, kind);
+}
+
+/* Whether the stream remembers another packet with this number. */
+roce_inline bool trial_differs(const struct roce_stream *s, const struct roce_packet *p, __u64 number)
+{
+	bool differs = false;
+
+	for (int i = 0; i < STREAM_SAMPLES; i++)
+		differs |= s->sample[i].what && s->sample[i].number == (__u32)number && s->sample[i].what != trial_what(p);
+	return differs;
+}
+
+/* Another sequence, if this run of PSNs seen before proves it. */
+roce_inline enum roce_restart_by trial_again_by(const struct roce_stream *s, const struct roce_trial *t,
+						const struct roce_packet *p, const struct roce_peer_info *info)
+{
+	if (!stream_is_reliable(p))
+		return t->row >= 2 ? RESTART_RUN : RESTART_NONE; /* nothing is sent again */
+	if (info && info->valid && t->asked && info->msn_falls != t->msn_falls && t->row)
+		return RESTART_MSN;
+	if (t->differs && t->row)
+		return RESTART_PACKET;
+	/* what was sent before the sequence began here cannot be compared */
+	if (t->begins && (__s64)(t->first - s->psn.begin) < 0 && t->row + 1 >= TRIAL_PACKETS)
+		return RESTART_ELSEWHERE;
+	return t->packets >= TRIAL_RUN_MOST ? RESTART_RUN : RESTART_NONE;
+}
+
+/* The stream has taken a packet whose PSN was seen before. */
+roce_inline void trial_again(struct roce_stream *s, const struct roce_packet *p, __u64 number, const struct roce_peer_info *info)
+{
+	struct roce_far *far = s->trial ? far_of(&s->psn) : NULL;
+	struct roce_trial *t;
+	enum roce_restart_by by;
+	__s64 d = far ? number - trial_of(far)->beside.psn.next : 0;
+
+	if (far && (!d || (stream_is_reliable(p) && d >= -PSN_WINDOW && d <= PSN_WINDOW))) {
+		trial_follow(trial_of(far), p, d);
+	} else if (p->kind != ROCE_UDP && (stream_is_reliable(p) || p->op & OP_FIRST)) {
+		trial_open(s, p, number, TRIAL_AGAIN);
+		far = far_of(&s->psn);
+	} else if (far) {
+		trial_end(s, far);
+		far = NULL;
+	}
+	if (!far)
+		return;
+	t = trial_of(far);
+	t->differs |= trial_differs(s, p, number);
+	by = trial_again_by(s, t, p, info);
+	if (info && info->valid && !t->asked) {
+		t->msn_falls = info->msn_falls;
+		t->asked = true;
+	}
+	if (by)
+		trial_win(s, p, by);
+}
+
+/*
+ * The stream has taken a packet. number: it had, before. late: counted as seen before, or as unknown. recovered: PSNs that had
+ * been missing.
+ */
+roce_inline void trial_taken(struct roce_stream *s, const struct roce_packet *p, __u64 number, bool late, bool recovered,
+			     const struct roce_peer_info *info)
+{
+	struct roce_far *far = s->trial ? far_of(&s->psn) : NULL;
+
+	if (!far)
+		s->trial = TRIAL_NONE;
+	if (!late && !recovered)
+		trial_remember(s, p, number);
+	if (far && s->trial == TRIAL_GAP && (__s64)(s->psn.next - trial_of(far)->first) > 0)
+		trial_close(s, far);
+	else if (far && s->trial == TRIAL_ELSEWHERE)
+		trial_close(s, far);
+	else if (far && s->trial == TRIAL_AGAIN && !late && !(recovered && stream_is_reliable(p)))
+		trial_close(s, far);
+	else if (s->trial == TRIAL_AGAIN || (!s->trial && late))
+		trial_again(s, p, number, info);
+}
+
+/*
+ * The First or Only of a response that is far behind: an old one, if the requester says so, else other traffic has moved the
+ * circle of PSNs on by half of it.
+ */
+roce_inline void trial_anchor(struct roce_stream *s, __u64 number, const struct roce_peer_info *info)
+{
+	if (info && info->valid && (__s64)(info->number - s->psn.next) < 0)
+		return;
+	stream_restart(s, info && info->valid ? info->number : number, false);
+}
+
+/* Takes a packet with a known opcode. */
+roce_inline void trial_take(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
+{
+	__s64 d = s->met ? stream_distance(s, p) : 0;
+	__u64 *v = s->counters.value, number = s->met ? s->psn.next + d : p->number, late, recovered;
+	enum trial_kind kind = TRIAL_NONE;
+
+	if (s->met && s->run == p->run) {
+		kind = trial_kind_of(s, p, d, info);
+		if (p->op & OP_RESPONSE && p->op & OP_FIRST && d < -PSN_REACH)
+			trial_anchor(s, number, info);
+	}
+	if (kind && trial_wait(s, p, number, kind)) {
+		s->waited += s->trial != TRIAL_NONE;
+		if (p->service == SERVICE_UC)
+			stream_message(s, p, PSN_RESYNC, 1); /* its receiver takes it */
+		return;
+	}
+	late = stream_seen_before(s);
+	recovered = v[COUNTER_psn_recovered];
+	stream_take(s, p, info);
+	trial_taken(s, p, number, stream_seen_before(s) != late, v[COUNTER_psn_recovered] != recovered, info);
+}
+
+/* Takes any packet that may have a place in the sequence. */
+roce_rare stream_rare(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
+{
+	if (!s || !p)
+		return 0;
+	if (p->kind == ROCE_PACKET && !p->op)
+		stream_take(s, p, info);
+	else
+		trial_take(s, p, info);
+	if (s->turns && !(s->psn.next & 0xffff))
+		s->turns--;
+	s->plain = s->met && !s->after_read && !s->stepped && !s->trial;
+	return 0;
+}
+
+#endif
