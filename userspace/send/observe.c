@@ -122,7 +122,7 @@ static uint32_t extension_bytes(uint32_t op)
 /* Reads from the BTH on. false: the lengths contradict each other. */
 static bool read_roce(const struct reader *r, struct truth_packet *p)
 {
-	const __u8 *bth = r->bytes + r->at, *extension = bth + sizeof(struct wire_bth);
+	const __u8 *bth = r->bytes + r->at, *extension = bth + sizeof(struct wire_bth), *reth;
 	uint32_t before = r->at + sizeof(struct wire_bth), pad, op;
 
 	if (r->end > r->length || before + WIRE_ICRC_LEN > r->end)
@@ -140,9 +140,14 @@ static bool read_roce(const struct reader *r, struct truth_packet *p)
 		extension += WIRE_RDETH_LEN;
 	if (op & OP_DETH)
 		p->sqpn = get(extension + offsetof(struct wire_deth, sqpn), 3);
-	else if (op & OP_RETH)
-		p->dma_length = get(extension + (op & OP_XRCETH ? WIRE_XRCETH_LEN : 0) + (op & OP_FETH ? WIRE_FETH_LEN : 0) +
-				    offsetof(struct wire_reth, dma_length), 4);
+	reth = extension + (op & OP_XRCETH ? WIRE_XRCETH_LEN : 0) + (op & OP_FETH ? WIRE_FETH_LEN : 0);
+	if (op & OP_RETH && !(op & OP_DETH)) {
+		p->va = (uint64_t)get(reth, 4) << 32 | get(reth + 4, 4);
+		p->rkey = get(reth + offsetof(struct wire_reth, rkey), 4);
+		p->dma_length = get(reth + offsetof(struct wire_reth, dma_length), 4);
+	}
+	if (op & OP_IMMDT) /* the last of its headers */
+		p->immediate = get(bth + sizeof(struct wire_bth) + extension_bytes(op) - WIRE_IMMDT_LEN, 4);
 	return true;
 }
 

@@ -142,7 +142,7 @@ static void leave_slot(struct planner *p, const struct packet *packet)
 {
 	struct truth_packet observed = {
 		.opcode = packet->opcode, .icrc_good = true, .dqpn = packet->dqpn, .sqpn = packet->sqpn, .psn = packet->psn,
-		.dma_length = packet->dma_length,
+		.dma_length = packet->dma_length, .rkey = packet->rkey, .va = packet->va, .immediate = packet->immediate,
 		/* the composer counts a CNP's reserved bytes as headers */
 		.payload_bytes = p->plan->op == SEND_CNP ? CNP_RESERVED : packet->payload_bytes,
 	};

@@ -48,10 +48,10 @@ void truth_free(struct truth *t)
 	if (!t)
 		return;
 	for (uint32_t i = 0; i < t->count; i++) {
-		free(t->streams[i]->psn.missing);
+		truth_psn_free(&t->streams[i]->psn);
 		free(t->streams[i]);
 	}
-	free(t->untracked.psn.missing);
+	truth_psn_free(&t->untracked.psn);
 	free(t->streams);
 	free(t->index);
 	free(t);
@@ -95,19 +95,33 @@ struct truth_stream *truth_of_qp(struct truth *t, const struct send_qp *qp)
 /* Forgets the stream's PSNs and messages. */
 static void start_anew(struct truth_stream *s)
 {
-	struct truth_psn empty = { .missing = s->psn.missing, .room = s->psn.room };
-
-	s->psn = empty;
-	s->messages = 0;
+	truth_psn_free(&s->psn);
+	s->psn = (struct truth_psn){ 0 };
 	memset(&s->uc, 0, sizeof(s->uc));
 	s->met = false;
+}
+
+/* Mixes what distinguishes packets (FNV-1a, by words). */
+static uint32_t what_of(const struct truth_packet *p, uint32_t op)
+{
+	const uint32_t parts[] = {
+		p->opcode, p->payload_bytes, op & OP_IMMDT ? p->immediate : 0,
+		p->dma_length, p->rkey, p->va, p->va >> 32, /* of the RETH */
+	};
+	uint32_t what = 2166136261u;
+
+	for (size_t i = 0; i < (op & OP_RETH ? 7 : 3); i++)
+		what = (what ^ parts[i]) * 16777619u;
+	return what;
 }
 
 static void follow(struct truth_stream *s, const struct truth_packet *p, uint32_t op)
 {
 	enum roce_service service = p->opcode >> 5;
-	bool reliable = service != SERVICE_UC && service != SERVICE_UD;
-	bool free_jump = (op & (OP_RESPONSE | OP_FIRST)) == (OP_RESPONSE | OP_FIRST);
+	struct psn_packet packet = {
+		.psn = p->psn, .reliable = service != SERVICE_UC && service != SERVICE_UD, .response = op & OP_RESPONSE,
+		.begins = op & OP_FIRST, .ends = op & OP_LAST && service != SERVICE_UC,
+	};
 	struct truth_part part = {
 		.op = op, .psn = p->psn, .dma_length = p->dma_length, .payload_bytes = p->payload_bytes,
 	};
@@ -117,12 +131,16 @@ static void follow(struct truth_stream *s, const struct truth_packet *p, uint32_
 		truth_uc_start(&s->uc);
 		s->met = true;
 	}
-	part.arrival = truth_psn_take(&s->psn, p->psn, free_jump, reliable, &part.position);
+	packet.free_jump = packet.response && packet.begins;
+	if (packet.reliable && !packet.response)
+		packet.what = what_of(p, op);
+	part.arrival = truth_psn_take(&s->psn, &packet, &part.position);
 	part.newest = s->psn.next - 1;
-	if (service == SERVICE_UC)
-		truth_uc_take(&s->uc, &part);
-	else if (op & OP_LAST && part.arrival != AGAIN)
-		s->messages++;
+	if (service != SERVICE_UC)
+		return;
+	truth_uc_take(&s->uc, &part);
+	if (s->psn.restarted && s->psn.by_run)
+		truth_uc_restart(&s->uc);
 }
 
 /* Judges a packet of a known stream. */

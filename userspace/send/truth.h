@@ -24,7 +24,9 @@ struct truth_packet {
 	__u8 src[16], dst[16];
 	uint32_t dqpn, sqpn;
 	uint32_t psn;
-	uint32_t dma_length;   /* of the RETH, if the opcode has one */
+	uint32_t dma_length, rkey; /* of the RETH, if the opcode has one */
+	uint64_t va;		   /* likewise */
+	uint32_t immediate;	   /* of the ImmDt, likewise */
 	uint32_t payload_bytes;
 	uint32_t frame_bytes;
 };

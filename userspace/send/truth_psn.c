@@ -6,18 +6,37 @@
 
 enum {
 	LARGEST_GAP = 65535,
-	WINDOW = 1024,		/* a PSN this close that was not skipped is a duplicate for every service */
-	RANGES = 2048,		/* most ranges of missing PSNs, whatever lies between them */
+	WINDOW = 1024,		/* a larger gap is believed when a second packet proves it */
+	FAR = 65536,		/* a sequence elsewhere has its packets so near each other */
+	REACH = FAR + WINDOW,	/* missing PSNs are remembered so long */
+	RETRANSMITTED = 1 << 22, /* nobody goes back farther */
+	LONGEST_RUN = 1 << 20,
+	ENOUGH = 16,		/* packets elsewhere prove a sequence */
+	RANGES = REACH / 2 + 1,	/* as many as there can be */
 	FIRST_RANGES = 16,
 };
 
 /* Positions begin so high that none becomes negative. */
 #define POSITIONS (1ull << 40)
 
+static void start_at(struct truth_psn *s, uint64_t position)
+{
+	s->next = s->begin = position;
+	s->count = 0;
+	s->unknown_before = 0;
+}
+
 void truth_psn_start(struct truth_psn *s, uint32_t psn)
 {
-	s->next = POSITIONS + psn;
-	s->count = s->stepped = 0;
+	start_at(s, POSITIONS + psn);
+	s->stepped = 0;
+}
+
+void truth_psn_free(struct truth_psn *s)
+{
+	free(s->missing);
+	free(s->trial.position);
+	free(s->trial.packet);
 }
 
 /* Makes room for one more range; forgets the oldest one if necessary. */
@@ -97,33 +116,245 @@ static void miss(struct truth_psn *s, uint64_t begin, uint64_t end)
 		s->missing[s->first + s->count++] = (struct psn_range){ begin, end };
 }
 
-enum arrival truth_psn_jump(struct truth_psn *s, uint32_t psn, bool free_jump, bool reliable, uint64_t *position)
+/* Forgets what is missing farther back than `reach`. */
+static void age(struct truth_psn *s, uint64_t reach)
 {
-	int32_t d = (int32_t)((psn - (uint32_t)s->next) << 8) >> 8;
-	enum arrival arrival = AFTER_GAP;
+	uint64_t before = s->next - reach;
 
-	*position = s->next + d;
-	if (d < 0) {
-		if (find(s, *position)) {
+	while (s->count && s->missing[s->first].begin < before) {
+		struct psn_range *r = &s->missing[s->first];
+
+		s->unknown_before = r->end < before ? r->end : before;
+		r->begin = s->unknown_before;
+		if (r->begin < r->end)
+			break;
+		s->first++;
+		s->count--;
+	}
+}
+
+/* Takes a packet at a position that is not too far away. */
+static enum arrival place(struct truth_psn *s, const struct psn_packet *p, uint64_t position, uint64_t reach)
+{
+	enum arrival arrival = IN_ORDER;
+
+	if (position < s->next) {
+		age(s, reach);
+		if (find(s, position)) {
 			s->recovered++;
+			s->messages += p->ends;
 			return RECOVERED;
 		}
-		if (d >= -WINDOW || reliable) {
+		if (position < s->unknown_before)
+			s->unknown++;
+		else
 			s->duplicates++;
-			return AGAIN;
-		}
+		return AGAIN;
 	}
-	if (d < 0 || (d > LARGEST_GAP && !free_jump)) {
-		s->resyncs++;
-		s->count = 0;
-		arrival = ELSEWHERE;
-	} else if (free_jump) {
-		arrival = IN_ORDER;
-	} else {
+	if (position > s->next && !p->free_jump) {
 		s->gaps++;
-		s->skipped += d;
-		miss(s, s->next, *position);
+		s->skipped += position - s->next;
+		miss(s, s->next, position);
+		arrival = AFTER_GAP;
 	}
-	s->next = *position + 1;
+	s->next = position + 1;
+	s->messages += p->ends;
+	age(s, reach);
+	return arrival;
+}
+
+/* Remembers the first packet, and those at the last multiples of 256 * 4^n. */
+static void remember(struct truth_psn *s, const struct psn_packet *p, uint64_t position)
+{
+	uint64_t multiple = position / 256;
+	int i = 1;
+
+	if (!p->reliable || p->response || (position != s->begin && position % 256))
+		return;
+	while (multiple % 4 == 0 && i < PSN_SAMPLES - 1) {
+		multiple /= 4;
+		i++;
+	}
+	if (position == s->begin)
+		i = 0;
+	s->sample[i].position = position;
+	s->sample[i].what = p->what;
+	s->sample[i].set = true;
+}
+
+static bool is_another(const struct truth_psn *s, const struct psn_packet *p, uint64_t position)
+{
+	for (int i = 0; i < PSN_SAMPLES; i++)
+		if (s->sample[i].set && s->sample[i].position == position && s->sample[i].what != p->what)
+			return true;
+	return false;
+}
+
+/* Without memory the trial has only its last packet. */
+static void another_add(struct psn_trial *t, const struct psn_packet *p, uint64_t position)
+{
+	if (t->count == t->room && t->room < LONGEST_RUN) {
+		uint32_t room = t->room ? 2 * t->room : 2 * ENOUGH;
+		void *positions = realloc(t->position, room * sizeof(*t->position));
+		void *packets = positions ? realloc(t->packet, room * sizeof(*t->packet)) : NULL;
+
+		t->position = positions ? positions : t->position;
+		t->packet = packets ? packets : t->packet;
+		t->room = packets ? room : t->room;
+	}
+	if (t->count == t->room)
+		t->count -= t->count > 0;
+	if (t->count < t->room) {
+		t->position[t->count] = position;
+		t->packet[t->count++] = *p;
+	}
+	t->row = position == t->next ? t->row + 1 : 0;
+	if (t->count == 1 || position >= t->next)
+		t->next = position + 1;
+}
+
+static void another_begin(struct truth_psn *s, const struct psn_packet *p, uint64_t position, int kind)
+{
+	struct psn_trial *t = &s->trial;
+
+	t->kind = kind;
+	t->count = 0;
+	t->next = position - 1;
+	t->differs = false;
+	t->other = s->has_other && ((p->psn - s->other) & TRUTH_PSN_MASK) <= WINDOW;
+	another_add(t, p, position);
+}
+
+static void another_lose(struct truth_psn *s)
+{
+	struct psn_trial *t = &s->trial;
+
+	if (t->kind != SEEN_BEFORE) {
+		*(t->other ? &s->interleaved : &s->strays) += t->count;
+		s->other = t->next;
+		s->has_other = true;
+	}
+	t->kind = NO_TRIAL;
+}
+
+static void another_win(struct truth_psn *s)
+{
+	struct psn_trial *t = &s->trial;
+	uint64_t duplicates = s->duplicates, unknown = s->unknown;
+
+	s->by_run = t->kind == SEEN_BEFORE;
+	t->kind = NO_TRIAL;
+	s->restarted = true;
+	s->resyncs++;
+	s->turns += t->other && s->turns < 8;
+	s->other = s->next;
+	s->has_other = true;
+	memset(s->sample, 0, sizeof(s->sample));
+	start_at(s, t->position[0]);
+	for (uint32_t i = 0; i < t->count; i++) {
+		bool next = t->position[i] == s->next;
+
+		place(s, &t->packet[i], t->position[i], WINDOW);
+		if (next)
+			remember(s, &t->packet[i], t->position[i]);
+	}
+	s->duplicates = duplicates; /* that they were when they came */
+	s->unknown = unknown;
+}
+
+/* A packet that was seen before, or is too old to know. */
+static void seen_before(struct truth_psn *s, const struct psn_packet *p, uint64_t position)
+{
+	struct psn_trial *t = &s->trial;
+	bool near = position + WINDOW >= t->next && position <= t->next + WINDOW, wins;
+
+	if (t->kind != NO_TRIAL && (position == t->next || (p->reliable && near))) {
+		another_add(t, p, position);
+	} else if (p->reliable || p->begins) {
+		another_begin(s, p, position, SEEN_BEFORE);
+	} else {
+		t->kind = NO_TRIAL;
+		return;
+	}
+	t->differs |= is_another(s, p, position);
+	wins = t->row >= 2;
+	if (p->reliable) {
+		wins = t->differs && t->row >= 1;
+		wins |= t->packet[0].begins && t->position[0] < s->begin && t->row >= ENOUGH - 1;
+		wins |= t->count >= LONGEST_RUN;
+	}
+	if (wins)
+		another_win(s);
+}
+
+static int another_kind(const struct psn_packet *p, int32_t d)
+{
+	if (d > 0 && p->free_jump)
+		return NO_TRIAL;
+	if (d > WINDOW)
+		return d > LARGEST_GAP ? FAR_AWAY : AFTER_LARGE_GAP;
+	if (d >= -REACH || (p->reliable && (p->response || d >= -RETRANSMITTED)))
+		return NO_TRIAL;
+	return FAR_AWAY;
+}
+
+/* Whether a packet that would carry the sequence off waits. */
+static bool waits(struct truth_psn *s, const struct psn_packet *p, uint64_t position, int kind)
+{
+	struct psn_trial *t = &s->trial;
+	int32_t d = (int32_t)((p->psn - (uint32_t)t->next) << 8) >> 8;
+	uint32_t enough = t->other ? 1u << 2 * s->turns : 1;
+
+	if (t->kind == AFTER_LARGE_GAP &&
+	    (kind == AFTER_LARGE_GAP || (position >= t->position[0] && position <= t->position[0] + LARGEST_GAP))) {
+		if (position == t->position[0])
+			return true;
+		t->kind = NO_TRIAL;
+		place(s, &t->packet[0], t->position[0], REACH);
+		kind = another_kind(p, (int32_t)((p->psn - (uint32_t)s->next) << 8) >> 8);
+		if (kind != NO_TRIAL) /* it may be behind a large gap itself */
+			another_begin(s, p, position, kind);
+		return kind != NO_TRIAL;
+	}
+	if (t->kind == FAR_AWAY && d >= -FAR && d <= LARGEST_GAP) {
+		another_add(t, p, t->next + d);
+		if (t->row >= enough || t->count >= ENOUGH * enough)
+			another_win(s);
+		return true;
+	}
+	if (t->kind != NO_TRIAL)
+		another_lose(s);
+	another_begin(s, p, position, kind);
+	return true;
+}
+
+enum arrival truth_psn_judge(struct truth_psn *s, const struct psn_packet *p, uint64_t *position)
+{
+	int32_t d = (int32_t)((p->psn - (uint32_t)s->next) << 8) >> 8;
+	struct psn_trial *t = &s->trial;
+	enum arrival arrival;
+	int kind;
+
+	*position = s->next + d;
+	kind = another_kind(p, d);
+	if (p->free_jump && d < -REACH) {
+		start_at(s, *position);
+		t->kind = NO_TRIAL;
+	}
+	if (kind != NO_TRIAL && waits(s, p, *position, kind))
+		return ELSEWHERE;
+	if (d < 0 && -d <= (int32_t)s->stepped)
+		s->next = *position; /* it is the one that an unknown opcode seemed to be */
+	if (d >= 0 || -d <= (int32_t)s->stepped)
+		s->stepped = 0;
+	arrival = place(s, p, *position, REACH);
+	if (arrival == IN_ORDER || arrival == AFTER_GAP)
+		remember(s, p, *position);
+	if ((t->kind == AFTER_LARGE_GAP && s->next > t->position[0]) || t->kind == FAR_AWAY ||
+	    (t->kind == SEEN_BEFORE && arrival != AGAIN && !(arrival == RECOVERED && p->reliable)))
+		another_lose(s);
+	else if (t->kind == SEEN_BEFORE || (t->kind == NO_TRIAL && arrival == AGAIN))
+		seen_before(s, p, *position);
+	s->turns -= s->turns && s->next % 65536 == 0;
 	return arrival;
 }

@@ -19,7 +19,6 @@ struct truth_stream {
 	bool trusted;  /* a good ICRC was seen */
 	uint8_t service;
 	uint64_t packets, bytes, payload_bytes, icrc_bad;
-	uint64_t messages; /* not for UC */
 	struct truth_uc uc;
 	struct truth_psn psn;
 };
@@ -36,7 +35,7 @@ struct truth {
 
 static inline uint64_t truth_messages(const struct truth_stream *s)
 {
-	return s->messages + s->uc.messages;
+	return s->psn.messages + s->uc.messages;
 }
 
 #endif

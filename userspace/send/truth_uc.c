@@ -13,6 +13,13 @@ void truth_uc_start(struct truth_uc *u)
 	*u = (struct truth_uc){ .unended = true, .more = UINT64_MAX };
 }
 
+void truth_uc_restart(struct truth_uc *u)
+{
+	u->late = false;
+	u->unended = u->open;
+	u->more = UINT64_MAX;
+}
+
 /* The receiver drops its open message. */
 static void give_up(struct truth_uc *u)
 {

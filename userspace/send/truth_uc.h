@@ -34,6 +34,8 @@ struct truth_part {
 
 /* Call it for the first packet of a stream. */
 void truth_uc_start(struct truth_uc *u);
+/* PSNs that seemed to be late are another sequence: the open message is the newest. */
+void truth_uc_restart(struct truth_uc *u);
 void truth_uc_first(struct truth_uc *u, const struct truth_part *p);
 void truth_uc_mismatch(struct truth_uc *u, const struct truth_part *p);
 
