@@ -11,18 +11,25 @@ Written from the InfiniBand specification and docs/rules.md, slowly and obviousl
     oracle.totals(path)     what kinds of frames there are
     oracle.lints(path)      {key: {lint: packets}}, those that a packet shows by itself
 """
+import bisect
 import collections
 import functools
 import ipaddress
+import operator
 import struct
 import sys
 import zlib
 
 ROCE_PORT = 4791
-WINDOW = 1024       # every skipped PSN this far back is remembered
-RANGES = 20         # beyond that, this many ranges of skipped PSNs are remembered
+WINDOW = 1024       # a larger gap is believed when a second packet proves it
+REACH = 65536 + 1024  # every skipped PSN this far back is remembered
+NEAR = 65536        # packets of another sequence are so near each other
+GOES_BACK = 2**22   # nobody sends again what is farther back
+LONGEST_RUN = 2**20
+NEVER = -2**62     # before all numbers
+ENOUGH = 16         # packets that prove another sequence
 ASKED = 16          # READs and atomics of a stream that are remembered for its responses
-GAP_MAX = 65535     # a longer jump is a resync
+GAP_MAX = 65535     # a longer jump is no loss
 
 # Bytes of the extension headers behind the BTH, IBTA volume 1 tables 38ff. and annexes A14, A17, A19.
 RDETH, DETH, XRCETH, FETH, RETH, ATOMIC, AETH, ATOMICACK, IMM, IETH = 4, 8, 4, 4, 16, 28, 4, 8, 4, 4
@@ -149,6 +156,10 @@ def _transport(frame, wire_len, l3, l4, sport, bth, end, src, dst, vlan):
         "last": known and opcode != 0x81 and low in _LAST_OR_ONLY,
         "sqpn": None, "dma_length": 0, "truncated": len(frame) < end,
     }
+    reth = known and (low in (6, 10, 11, 12) and service != "UD" or opcode in (0x1c, 0x1d))
+    immediate = known and low in (3, 5, 9, 11)  # the last of its headers, behind a RETH
+    at = bth + 12 + extension - (IMM if immediate else 0)
+    p["what"] = opcode, p["payload"], frame[at - RETH:at] if reth else None, frame[at:at + IMM] if immediate else None
     if known and service == "UD":
         p["sqpn"] = int.from_bytes(frame[bth + 17:bth + 20], "big")
     if known and service != "UD" and low in (6, 10, 12):  # the RETH is the last of its headers
@@ -225,72 +236,208 @@ def packet_lints(frame, p):
     }.items() if mistaken}
 
 
+class Trial:
+    """Packets that may be of another sequence, with their numbers. If they are, they are judged again."""
+
+    def __init__(self, kind, other):
+        self.kind, self.packets, self.row, self.next, self.differs, self.other = kind, [], 0, None, False, other
+
+    def add(self, number, packet):
+        self.packets.append((number, packet))
+        self.row = self.row + 1 if number == self.next else 0
+        if self.next is None or number + packet["span"] > self.next:
+            self.next = number + packet["span"]
+
+
+def _distance(a, b):
+    """From a to b on the circle of PSNs."""
+    return (b - a + 2**23) % 2**24 - 2**23
+
+
 class Sequence:
-    """State of one stream's PSNs: `next`, the set of skipped ones, and the ranges of older ones."""
+    """State of one stream's PSNs: `next`, and those that are missing. Numbers are PSNs that do not wrap."""
 
     def __init__(self):
         self.number = None  # of the packet taken last
-        self.next, self.missing, self.ranges = None, set(), []  # ranges: (first, first after the range), oldest first
+        self.next, self.missing = None, []  # ranges (first, first after it), the oldest first
+        self.begin = None
+        self.unknown_before = NEVER
         self.stepped = 0    # so many of the last PSNs are those of packets with unknown opcodes
-        self.figures = dict.fromkeys(("psn_gaps", "psn_skipped", "psn_recovered", "psn_duplicates", "psn_resyncs"), 0)
+        self.trial = None
+        self.samples, self.other, self.turns = {}, None, 0
+        self.by_run = False  # the last packet proved another sequence, by PSNs seen before
+        self.messages = 0
+        self.figures = dict.fromkeys(("psn_gaps", "psn_skipped", "psn_recovered", "psn_duplicates", "psn_resyncs", "psn_restarts",
+                                      "psn_strays", "psn_interleaved", "psn_forgotten", "psn_late_unknown"), 0)
 
-    def _age(self):
-        """Moves PSNs older than the window from the set to the ranges."""
-        for n in sorted(n for n in self.missing if n < self.next - WINDOW):
-            self.missing.remove(n)
-            if self.ranges and self.ranges[-1][1] == n:
-                self.ranges[-1] = (self.ranges[-1][0], n + 1)
-            else:
-                self.ranges.append((n, n + 1))
-        del self.ranges[:-RANGES]
+    def start(self, number):
+        self.next = self.begin = number
+        self.missing, self.unknown_before = [], NEVER
+
+    def _age(self, reach):
+        """Forgets the missing PSNs that are too old."""
+        while self.missing and self.missing[0][0] < self.next - reach:
+            first, behind = self.missing[0]
+            self.unknown_before = min(behind, self.next - reach)
+            self.missing[:1] = [(self.unknown_before, behind)] if self.unknown_before < behind else []
+            self.figures["psn_forgotten"] += self.unknown_before - first if reach < REACH else 0
 
     def _find(self, begin, end):
         """Counts the missing ones among begin..end-1 and removes them."""
-        late = {n for n in self.missing if begin <= n < end}
-        self.missing -= late
-        found, ranges = len(late), []
-        for first, behind in self.ranges:
-            found += max(0, min(behind, end) - max(first, begin))
-            ranges += [r for r in ((first, min(behind, begin)), (max(first, end), behind)) if r[0] < r[1]]
-        self.ranges = ranges[-RANGES:]
+        found, i = 0, bisect.bisect_right(self.missing, begin, key=operator.itemgetter(1))
+        while i < len(self.missing) and self.missing[i][0] < end:
+            first, behind = self.missing[i]
+            found += min(behind, end) - max(first, begin)
+            rest = [r for r in ((first, begin), (end, behind)) if r[0] < r[1]]
+            self.missing[i:i + 1] = rest
+            i += len(rest)
         return found
 
     def step(self, psn):
         """A packet with an unknown opcode: it takes the expected PSN, until a known packet comes with that PSN."""
         if self.next is not None and psn == self.next % 2**24:
             self.next, self.stepped = self.next + 1, self.stepped + 1
-            self._age()
+            self._age(REACH)
 
-    def take(self, psn, span=1, free=False, reliable=False, asked=None):
+    def _place(self, number, p, reach=REACH):
+        """Takes a packet at this number, which is not too far away. "new", "recovered", or "again"."""
+        f = self.figures
+        if number < self.next:
+            late = self._find(number, min(number + p["span"], self.next))
+            f["psn_recovered"] += late
+            if not late:
+                f["psn_late_unknown" if number < self.unknown_before else "psn_duplicates"] += 1
+                return "again"
+        elif number > self.next:
+            missing = [(self.next, number)]
+            if p["free"]:
+                missing = [(n, n + 1) for n in range(self.next, number) if n % 2**24 in p["asked"]] if p["asked"] else []
+            f["psn_gaps"] += bool(missing)
+            f["psn_skipped"] += sum(behind - first for first, behind in missing)
+            self.missing += missing
+        self.messages += p["last"]
+        if number < self.next:
+            return "recovered"
+        self.next = number + p["span"]
+        self._age(reach)
+        return "new"
+
+    def _sample(self, number, p):
+        """Remembers the first packet, and those at the last multiples of 256 * 4^n."""
+        if p["reliable"] and not p["response"] and (number == self.begin or number % 256 == 0):
+            levels = [n for n in range(1, 7) if number % (256 * 4**n) == 0]
+            self.samples["first" if number == self.begin else len(levels)] = number, p["what"]
+
+    def _win(self):
+        f, trial = self.figures, self.trial
+        before = {name: f[name] for name in ("psn_duplicates", "psn_late_unknown")}
+        self.by_run = trial.kind == "again"
+        self.trial = None
+        f["psn_resyncs"] += 1
+        f["psn_restarts"] += 1
+        self.turns = min(8, self.turns + trial.other)
+        self.other, self.samples = self.next, {}
+        self.start(trial.packets[0][0])
+        for number, p in trial.packets:
+            expected = number == self.next
+            self._place(number, p, WINDOW)
+            if expected:
+                self._sample(number, p)
+        f.update(before)  # that they were when they came
+
+    def _lose(self):
+        if self.trial.kind != "again":
+            self.figures["psn_interleaved" if self.trial.other else "psn_strays"] += len(self.trial.packets)
+            self.other = self.trial.next
+        self.trial = None
+
+    def _try(self, kind, number, p):
+        self.trial = Trial(kind, self.other is not None and 0 <= _distance(self.other, p["psn"]) <= WINDOW)
+        self.trial.add(number, p)
+
+    def _waits(self, kind, number, p):
+        """Whether a packet waits that would carry the sequence off."""
+        trial = self.trial
+        if trial and trial.kind == "gap" and (kind == "gap" or 0 <= number - trial.packets[0][0] <= GAP_MAX):
+            if number != trial.packets[0][0]:
+                self.trial = None
+                self._place(*trial.packets[0])
+                if kind := self._kind(number - self.next, p):  # it may be behind a large gap itself
+                    self._try(kind, number, p)
+                return bool(kind)
+            return True
+        if trial and trial.kind == "elsewhere" and -NEAR <= (d := _distance(trial.next, p["psn"])) <= GAP_MAX:
+            trial.add(trial.next + d, p)
+            enough = 4**self.turns if trial.other else 1
+            if trial.row >= enough or len(trial.packets) >= ENOUGH * enough:
+                self._win()
+            return True
+        if trial:
+            self._lose()
+        self._try(kind, number, p)
+        return True
+
+    def _again(self, number, p):
+        """A packet that was seen before, or is too old to know."""
+        trial = self.trial
+        if trial and (number == trial.next or p["reliable"] and abs(number - trial.next) <= WINDOW):
+            trial.add(number, p)
+        elif p["reliable"] or p["first"]:
+            self._try("again", number, p)
+        else:
+            self.trial = None
+            return
+        trial = self.trial
+        trial.differs |= any(n == number and what != p["what"] for n, what in self.samples.values())
+        first, opener = trial.packets[0]
+        if p["reliable"]:
+            wins = (trial.differs and trial.row or len(trial.packets) >= LONGEST_RUN
+                    or opener["first"] and first < self.begin and trial.row >= ENOUGH - 1)
+        else:
+            wins = trial.row >= 2
+        if wins:
+            self._win()
+
+    @staticmethod
+    def _kind(d, p):
+        if d > 0 and p["free"]:
+            return None
+        if d > WINDOW:
+            return "gap" if d <= GAP_MAX else "elsewhere"
+        return None if d >= -REACH or p["reliable"] and (p["response"] or d >= -GOES_BACK) else "elsewhere"
+
+    def take(self, p, span=1, free=False, reliable=False, asked=None):
         """
         Takes one packet that uses `span` PSNs. free: a jump forward is no loss. asked: of a response's jump, only these PSNs,
-        those of its requests, are a loss. Returns whether the packet is new.
+        those of its requests, are a loss. Returns "new", "recovered", "again", or "waits".
         """
-        f = self.figures
+        p = {**p, "span": span, "free": free, "reliable": reliable, "asked": asked}
         if self.next is None:
-            self.next = psn
-        d = (psn - self.next + 2**23) % 2**24 - 2**23
-        if -self.stepped <= d:
-            self.next, d, self.stepped = self.next + min(d, 0), max(d, 0), 0
+            self.start(p["psn"])
+        if self.begin is None:
+            self.begin = self.next
+        self.by_run = False
+        d = _distance(self.next, p["psn"])
         self.number = number = self.next + d
-        if d < 0:
-            found = self._find(number, min(number + span, self.next))
-            f["psn_recovered"] += found
-            if found or d >= -WINDOW or reliable:
-                f["psn_duplicates"] += not found
-                return bool(found)
-        if d < 0 or (d > GAP_MAX and not free):
-            f["psn_resyncs"] += 1
-            self.missing.clear()
-            self.ranges.clear()
-        elif d:
-            missing = {n for n in range(self.next, number) if not free or asked and n % 2**24 in asked}
-            f["psn_gaps"] += bool(missing)
-            f["psn_skipped"] += len(missing)
-            self.missing |= missing
-        self.next = number + span
-        self._age()
-        return True
+        kind = self._kind(d, p)
+        if p["response"] and p["first"] and d < -REACH:
+            self.start(number)
+            self.trial = None
+        if kind and self._waits(kind, number, p):
+            return "waits"
+        if -self.stepped <= d:
+            self.next, self.stepped = min(self.next, number), 0
+        fate = self._place(number, p)
+        if fate == "new":
+            self._sample(number, p)
+        kind = self.trial.kind if self.trial else None
+        if (kind == "gap" and self.next > self.trial.packets[0][0] or kind == "elsewhere"
+                or kind == "again" and fate != "again" and not (fate == "recovered" and reliable)):
+            self._lose()
+        elif kind == "again" or not kind and fate == "again":
+            self._again(number, p)
+        self.turns -= bool(self.turns and self.next % 65536 == 0)
+        return fate
 
 
 class UcMessage:
@@ -348,6 +495,13 @@ class UcReceiver:
                 self.open.ended, self.open = True, None
 
 
+    def restart(self, number):
+        """PSNs that seemed to be late are another sequence: the open message is the newest."""
+        self.newest, self.last = self.open or UcMessage(counted=True), number
+        self.newest.counted, self.newest.within = not self.open, None
+        self.newest.ended = not self.open
+
+
 def _path_mtus(packets):
     """The path MTU for (src, dst), from the full packets in either direction of a READ."""
     mtus = {}
@@ -377,7 +531,7 @@ def _judge(packets, mtus, requests=None, first=None):
     of the connection's requests in this direction.
     """
     good = [p for p, ok in packets if ok is not False]
-    sequence, receiver, messages = Sequence(), UcReceiver(), 0
+    sequence, receiver = Sequence(), UcReceiver()
     service, asked = None, collections.deque(maxlen=ASKED)
     # after a good ICRC bad ones have no effect, and what came before is forgotten: so only good packets count
     for p in good or [p for p, _ in packets]:
@@ -393,15 +547,15 @@ def _judge(packets, mtus, requests=None, first=None):
         while requests and requests[0][0] < p["number"]:
             asked.append(requests.pop(0)[1:])
         wanted = {n % 2**24 for begin, end in asked for n in range(begin, end)} if p["response"] else None
-        before = sequence.next
-        new = sequence.take(p["psn"], _span(p, mtus), p["response"] and (p["first"] or p["psn"] in wanted),
-                            service in ("RC", "RD", "XRC"), wanted)
-        messages += new and p["last"]
+        fate = sequence.take({**p, "last": p["last"] and service != "UC"}, _span(p, mtus),
+                             p["response"] and (p["first"] or p["psn"] in wanted), service in ("RC", "RD", "XRC"), wanted)
         if service == "UC":
-            receiver.take(p, sequence.number, late=sequence.next == before)
+            receiver.take(p, sequence.number, late=fate in ("recovered", "again"))
+            if sequence.by_run:
+                receiver.restart(sequence.number)
     f = sequence.figures
     f["psn_lost"] = f["psn_skipped"] - f["psn_recovered"]
-    f["messages"] = receiver.messages if service == "UC" else messages
+    f["messages"] = sequence.messages + receiver.messages
     f["messages_broken"] = receiver.broken
     f["service"] = service or packets[-1][0]["service"]
     f["roce_packets"] = sum(p["sport"] is not None for p, _ in packets)

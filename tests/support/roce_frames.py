@@ -7,7 +7,7 @@ import zlib
 MAC_A, MAC_B = bytes.fromhex("02000000000a"), bytes.fromhex("02000000000b")
 UC_WRITE_FIRST, UC_WRITE_MIDDLE, UC_WRITE_LAST_IMM = 0x26, 0x27, 0x29
 UC_WRITE_ONLY, UC_WRITE_ONLY_IMM = 0x2a, 0x2b
-RC_SEND_ONLY, RC_ACK, UD_SEND_ONLY, CNP = 0x04, 0x11, 0x64, 0x81
+RC_SEND_ONLY, UC_SEND_ONLY, RC_ACK, UD_SEND_ONLY, CNP = 0x04, 0x24, 0x11, 0x64, 0x81
 
 
 def bth(opcode, dqpn, psn, pad=0, ackreq=False):
