@@ -56,6 +56,7 @@ struct roce_dialogue {
 	 */
 	__u64 full_ns;
 	__u64 back[DIALOGUE_CAUSES]; /* episodes of go-back-N */
+	__u64 selective[DIALOGUE_CAUSES]; /* packets sent again alone, though others had been sent after them */
 	__u64 back_packets; /* packets sent again in these episodes */
 	__u64 timeout_ns;   /* without a packet, before the last episode of DIALOGUE_TIMEOUT: the requester's timer */
 	struct roce_latency ack;  /* ns: first transmission of a request with AckReq, to its acknowledgement */
@@ -66,11 +67,13 @@ struct roce_dialogue {
 	__u64 connection; /* the stream's connection ... */
 	__u64 resyncs;	  /* ... and counter at the last look */
 	__u64 next;	  /* PSN + 1 of the last request sent */
+	__u64 single_ns;  /* time without a packet before a packet that was sent again, of which ... */
 	__u8 met;	  /* a request was seen: the numbers are valid */
 	__u8 again;	  /* the requester is going back */
 	__u8 negative;	  /* 1 + enum dialogue_cause of the last NAK, until the requester goes back */
 	__u8 heard;	  /* a response was seen: before, responses may take another path */
-	__u8 reserved[4];
+	__u8 single;	  /* ... the next one will say whether it goes back: 1 + enum dialogue_cause; 0: there is none */
+	__u8 reserved[3];
 	struct roce_pending acks, responses;
 };
 
@@ -173,7 +176,7 @@ roce_inline void dialogue_restart(struct roce_dialogue *d, const struct roce_str
 	d->resyncs = v[COUNTER_psn_resyncs];
 	d->sent = d->answered = d->next = (d->sent | PSN_MASK) + 1 + psn;
 	d->outstanding = d->reads = 0;
-	d->again = d->negative = 0;
+	d->again = d->negative = d->single = 0;
 	d->acks.begin = d->acks.end = d->responses.begin = d->responses.end = 0;
 	d->met = true;
 }
@@ -195,21 +198,49 @@ roce_inline enum dialogue_cause dialogue_why(const struct roce_dialogue *d, cons
 	return roce_is_answered(p) && number < d->answered ? DIALOGUE_GAP : DIALOGUE_TIMEOUT;
 }
 
-roce_inline void dialogue_back(struct roce_dialogue *d, const struct roce_packet *p, __u64 number, __u64 now)
+/* Adds to the counter of this cause. ns: time without a packet before. */
+roce_inline void dialogue_count_cause(struct roce_dialogue *d, __u64 counter[DIALOGUE_CAUSES], __u32 cause, __u64 ns)
 {
-	__u64 last = dialogue_last(d);
-	__u32 cause = dialogue_why(d, p, number);
+	roce_opaque(cause);
+	if (cause < DIALOGUE_CAUSES)
+		counter[cause]++;
+	if (cause == DIALOGUE_TIMEOUT)
+		d->timeout_ns = ns;
+}
 
-	d->back_packets++;
-	if (!d->again || number < d->next) {
-		roce_opaque(cause);
-		if (cause < DIALOGUE_CAUSES)
-			d->back[cause]++;
-		if (cause == DIALOGUE_TIMEOUT)
-			d->timeout_ns = now > last ? now - last : 0;
-		d->negative = 0;
+/* The packet that was sent again was the only one: selective repeat, not go-back-N. */
+roce_inline void dialogue_alone(struct roce_dialogue *d)
+{
+	if (d->single)
+		dialogue_count_cause(d, d->selective, d->single - 1, d->single_ns);
+	d->single = 0;
+}
+
+/*
+ * A request is sent again. If it is followed by the next one, or nothing was sent after it, the requester goes back; if it is
+ * the only one, it repeats selectively.
+ */
+roce_inline void dialogue_back(struct roce_dialogue *d, const struct roce_packet *p, __u64 number, __u64 end, __u64 now)
+{
+	__u64 last = dialogue_last(d), ns = now > last ? now - last : 0;
+
+	if (d->again && (number == d->next || (!d->single && number > d->next))) {
+		d->back_packets += 1 + !!d->single;
+		if (d->single)
+			dialogue_count_cause(d, d->back, d->single - 1, d->single_ns);
+		d->single = 0;
+		return;
 	}
+	dialogue_alone(d);
+	d->single = 1 + dialogue_why(d, p, number);
+	d->single_ns = ns;
+	d->negative = 0;
 	d->again = true;
+	if ((__s64)(end - d->sent) < 0)
+		return;
+	d->back_packets++;
+	dialogue_count_cause(d, d->back, d->single - 1, ns);
+	d->single = 0;
 }
 
 roce_inline void dialogue_forth(struct roce_dialogue *d, const struct roce_packet *p, __u64 number, __u64 now)
@@ -220,6 +251,7 @@ roce_inline void dialogue_forth(struct roce_dialogue *d, const struct roce_packe
 		d->full_ns += wait;
 	if (!d->outstanding)
 		d->silent_since = now;
+	dialogue_alone(d);
 	d->again = false;
 	if (roce_is_answered(p)) {
 		d->reads++;
@@ -260,7 +292,7 @@ roce_inline void dialogue_request(struct roce_dialogue *d, const struct roce_str
 	if ((__s64)(number - d->sent) >= 0)
 		dialogue_forth(d, p, number, now);
 	else
-		dialogue_back(d, p, number, now);
+		dialogue_back(d, p, number, end, now);
 	d->last_sent = now;
 	d->next = end;
 	if ((__s64)(end - d->sent) > 0)

@@ -68,8 +68,8 @@ enum limit limit_of(const struct snapshot_stream *now, const struct snapshot *sn
 	b = before(now, then);
 	if (!waiting && then && then->stream.first_seen == now->stream.first_seen && packets(then) == packets(now))
 		return LIMIT_IDLE;
-	for (int i = 0; i < DIALOGUE_CAUSES; i++)
-		back[i] = d->back[i] - b->back[i];
+	for (int i = 0; i < DIALOGUE_CAUSES; i++) /* a single packet that was sent again counts at once */
+		back[i] = d->back[i] - b->back[i] + d->selective[i] - b->selective[i] + (d->single == i + 1);
 	loss = back[DIALOGUE_NAK] + back[DIALOGUE_GAP];
 	if (back[DIALOGUE_RNR] > loss + back[DIALOGUE_TIMEOUT])
 		return LIMIT_RECEIVER;

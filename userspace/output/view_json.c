@@ -291,19 +291,25 @@ static json_t *latency(const struct roce_latency *l)
 			 "buckets", buckets(l));
 }
 
+static json_t *causes(const __u64 counter[DIALOGUE_CAUSES])
+{
+	return json_pack("{s:I, s:I, s:I, s:I}", "nak", (json_int_t)counter[DIALOGUE_NAK],
+			 "rnr", (json_int_t)counter[DIALOGUE_RNR], "gap", (json_int_t)counter[DIALOGUE_GAP],
+			 "timeout", (json_int_t)counter[DIALOGUE_TIMEOUT]);
+}
+
 static json_t *dialogue_object(const struct snapshot_stream *s, const struct snapshot *now, const struct snapshot *previous)
 {
 	const struct roce_dialogue *d = s->dialogue;
-	json_t *back = json_pack("{s:I, s:I, s:I, s:I}", "nak", (json_int_t)d->back[DIALOGUE_NAK],
-				 "rnr", (json_int_t)d->back[DIALOGUE_RNR], "gap", (json_int_t)d->back[DIALOGUE_GAP],
-				 "timeout", (json_int_t)d->back[DIALOGUE_TIMEOUT]);
+	bool timed = d->back[DIALOGUE_TIMEOUT] || d->selective[DIALOGUE_TIMEOUT];
 
-	return json_pack("{s:I, s:I, s:I, s:I, s:s, s:o, s:I, s:o, s:f, s:f, s:o, s:o}",
+	return json_pack("{s:I, s:I, s:I, s:I, s:s, s:o, s:I, s:o, s:o, s:f, s:f, s:o, s:o}",
 			 "outstanding", (json_int_t)d->outstanding, "outstanding_most", (json_int_t)d->outstanding_most,
 			 "reads", (json_int_t)d->reads, "reads_most", (json_int_t)d->reads_most,
-			 "limit", limit_names[limit_of(s, now, previous)], "back", back,
+			 "limit", limit_names[limit_of(s, now, previous)], "back", causes(d->back),
 			 "back_packets", (json_int_t)d->back_packets,
-			 "timeout_seconds", d->back[DIALOGUE_TIMEOUT] ? json_real(d->timeout_ns / 1e9) : json_null(),
+			 "selective", causes(d->selective),
+			 "timeout_seconds", timed ? json_real(d->timeout_ns / 1e9) : json_null(),
 			 "waiting_seconds", d->waiting_ns / 1e9,
 			 "full_seconds", d->full_ns / 1e9, "ack_us", latency(&d->ack), "read_us", latency(&d->read));
 }

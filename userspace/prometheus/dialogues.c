@@ -53,19 +53,21 @@ static void write_number(FILE *out, const char *prefix, const struct number *n, 
 			(n->time ? text_seconds : text_count)(out, name, series[i].labels, value_of(series[i].dialogue, n));
 }
 
-static void write_causes(FILE *out, const char *prefix, const struct dialogue_series *series, size_t count)
+/* offset: of the counters in a dialogue. */
+static void write_causes(FILE *out, const char *prefix, const char *what, const char *help, size_t offset,
+			 const struct dialogue_series *series, size_t count)
 {
 	char name[NAME];
 
-	snprintf(name, sizeof(name), "%sback_total", prefix);
-	text_family(out, name, "counter", "times a requester went back to send again, by what made it do so");
+	snprintf(name, sizeof(name), "%s%s", prefix, what);
+	text_family(out, name, "counter", help);
 	for (size_t i = 0; i < count; i++) {
 		for (int c = 0; series[i].dialogue && c < DIALOGUE_CAUSES; c++) {
 			struct text_labels l;
 
 			snprintf(l.text, sizeof(l.text), "%s", series[i].labels);
 			text_label(&l, "cause", causes[c]);
-			text_count(out, name, l.text, series[i].dialogue->back[c]);
+			text_count(out, name, l.text, ((const __u64 *)((const char *)series[i].dialogue + offset))[c]);
 		}
 	}
 }
@@ -104,7 +106,10 @@ void dialogues_write(FILE *out, const char *prefix, const struct dialogue_series
 {
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(numbers); i++)
 		write_number(out, prefix, &numbers[i], series, count);
-	write_causes(out, prefix, series, count);
+	write_causes(out, prefix, "back_total", "times a requester went back to send again, by what made it do so",
+		     offsetof(struct roce_dialogue, back), series, count);
+	write_causes(out, prefix, "selective_total", "single packets that a requester sent again, by what made it do so",
+		     offsetof(struct roce_dialogue, selective), series, count);
 	write_latencies(out, prefix, "ack", offsetof(struct roce_dialogue, ack),
 			"from a request that asks for an acknowledgement to what acknowledges it", series, count, merged);
 	write_latencies(out, prefix, "read", offsetof(struct roce_dialogue, read),
@@ -135,6 +140,8 @@ static void add(struct roce_dialogue *to, const struct roce_dialogue *from)
 	to->full_ns += from->full_ns;
 	for (int c = 0; c < DIALOGUE_CAUSES; c++)
 		to->back[c] += from->back[c];
+	for (int c = 0; c < DIALOGUE_CAUSES; c++)
+		to->selective[c] += from->selective[c];
 	to->back_packets += from->back_packets;
 	add_latency(&to->ack, &from->ack);
 	add_latency(&to->read, &from->read);

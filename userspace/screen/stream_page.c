@@ -328,7 +328,10 @@ static void add_dialogue(const struct stream_page *p)
 	add_line(p, "went back", "%llu times for a gap, %llu for a NAK, %llu not ready, %llu timeouts; %llu packets again",
 		 d->back[DIALOGUE_GAP], d->back[DIALOGUE_NAK], d->back[DIALOGUE_RNR], d->back[DIALOGUE_TIMEOUT],
 		 d->back_packets);
-	if (d->back[DIALOGUE_TIMEOUT])
+	add_line(p, "repeated", "single packets: %llu for a gap, %llu for a NAK, %llu not ready, %llu timeouts",
+		 d->selective[DIALOGUE_GAP], d->selective[DIALOGUE_NAK], d->selective[DIALOGUE_RNR],
+		 d->selective[DIALOGUE_TIMEOUT]);
+	if (d->back[DIALOGUE_TIMEOUT] || d->selective[DIALOGUE_TIMEOUT])
 		add_line(p, "timer", "%.6f s of silence before the last timeout", d->timeout_ns / 1e9);
 	add_latency(p, "request to acknowledgement", &d->ack);
 	add_latency(p, "READ to its first answer", &d->read);

@@ -385,6 +385,46 @@ static enum limit limit(struct talk *t, struct talk *before)
 	return limit_of(&t->s, &now, &previous);
 }
 
+/*
+ * Selective repeat: each lost packet is sent again alone, though others were sent after it. It goes back where the next one
+ * follows; the newest one alone cannot tell, and counts as going back.
+ */
+static void selective(void **state)
+{
+	(void)state;
+	for (int step = 2; step < 9; step++) {
+		struct talk t = talk_begin(), before;
+		int alone = 0;
+
+		for (int psn = 100; psn < 200; psn++)
+			write_to(&t, psn);
+		before = t;
+		for (int psn = 110; psn < 190; psn += step, alone++) {
+			answer(&t, ACKNOWLEDGE, psn, NAK);
+			write_to(&t, psn);
+			assert_int_equal(limit(&t, &before), LIMIT_LOSS);
+		}
+		write_to(&t, 200);
+		back_is(&t, 0, 0, 0, 0, 0);
+		assert_int_equal(t.d.selective[DIALOGUE_NAK], alone);
+		t.now += SECOND / 2;
+		before = t;
+		write_to(&t, 195); /* by its timer */
+		assert_int_equal(limit(&t, &before), LIMIT_TIMER);
+		write_to(&t, 201);
+		assert_int_equal(t.d.selective[DIALOGUE_TIMEOUT], 1);
+		assert_int_equal(t.d.timeout_ns, SECOND / 2);
+		write_to(&t, 196);
+		write_to(&t, 197);
+		back_is(&t, 0, 0, 0, 1, 2);
+		write_to(&t, 202);
+		answer(&t, ACKNOWLEDGE, 202, RNR);
+		write_to(&t, 202); /* nothing was sent after it */
+		back_is(&t, 0, 1, 0, 1, 3);
+		assert_int_equal(t.d.selective[DIALOGUE_NAK], alone);
+	}
+}
+
 /* A window of `window` packets. Each acknowledged packet lets the next one leave after `reaction`, or at its own pace. */
 static enum limit run(int window, __u64 reaction, __u64 pace)
 {
@@ -507,7 +547,8 @@ int main(void)
 		cmocka_unit_test(buckets), cmocka_unit_test(quantiles), cmocka_unit_test(late_clock),
 		cmocka_unit_test(outstanding), cmocka_unit_test(many), cmocka_unit_test(reads), cmocka_unit_test(unknown_span),
 		cmocka_unit_test(acknowledged_ahead), cmocka_unit_test(clocks_differ),
-		cmocka_unit_test(beginnings), cmocka_unit_test(back), cmocka_unit_test(late), cmocka_unit_test(limits),
+		cmocka_unit_test(beginnings), cmocka_unit_test(back), cmocka_unit_test(selective),
+		cmocka_unit_test(late), cmocka_unit_test(limits),
 		cmocka_unit_test(silence), cmocka_unit_test(unasked), cmocka_unit_test(long_read),
 	};
 
