@@ -14,7 +14,7 @@
 #include "roce/trial.h"
 
 #define EXTRAS_SWEEP 64		/* entries that a search looks at */
-#define EXTRAS_IDLE 10000000000ull /* ns without a packet, after which a stream may lose its entry: */
+#define EXTRAS_IDLE 10000000000ull /* ns without a packet, after which a stream may lose its entry */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -10,7 +10,7 @@
 
 #define FAR_REACH 65536 /* numbers, a power of two */
 
-/* Starts as zeroes, and is given back as zeroes but for base and end. */
+/* Starts as zeroes. Who takes one that was used before empties it with far_move(). */
 struct roce_far {
 	__u64 missing[FAR_REACH / 64]; /* bit number % FAR_REACH; 1: missing */
 	__u64 base, end; /* the window holds base .. end - 1; no other bits are set */

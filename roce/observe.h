@@ -46,6 +46,8 @@ roce_inline void stream_forget(struct roce_stream *s)
 	s->met = s->plain = false;
 	s->trial = TRIAL_NONE;
 	s->after_read = 0;
+	s->has_other = s->turns = 0;
+	__builtin_memset(s->sample, 0, sizeof(s->sample)); /* they are of another connection */
 }
 
 /* The first good ICRC. Earlier packets may have been anyone's, so what was counted of PSNs and messages is dropped. */
@@ -66,8 +68,7 @@ roce_inline void stream_trust(struct roce_stream *s)
 	v[COUNTER_psn_gaps] = v[COUNTER_psn_skipped] = v[COUNTER_psn_recovered] = 0;
 	v[COUNTER_psn_duplicates] = v[COUNTER_psn_resyncs] = v[COUNTER_psn_restarts] = 0;
 	v[COUNTER_psn_strays] = v[COUNTER_psn_interleaved] = v[COUNTER_psn_forgotten] = v[COUNTER_psn_late_unknown] = 0;
-	s->has_other = s->turns = s->restart_by = 0;
-	__builtin_memset(s->sample, 0, sizeof(s->sample));
+	s->restart_by = 0;
 	__builtin_memset(s->depth, 0, sizeof(s->depth));
 }
 

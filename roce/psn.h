@@ -38,7 +38,7 @@ struct roce_psn {
 /*
  * The pool of far windows belongs to the caller of the engine (bpf/extras.h, roce/extra.c). far_of(): the stream's
  * far window, NULL: it has none. far_take(): the same, after taking one from the pool if necessary; NULL: there is none left.
- * far_give(): gives it back. Nothing must be missing in it then.
+ * far_give(): gives it back, whatever is missing in it.
  */
 roce_pool(struct roce_far *) far_of(const struct roce_psn *w);
 roce_pool(struct roce_far *) far_take(struct roce_psn *w);

@@ -625,6 +625,33 @@ next_run:
 	}
 }
 
+/* What is remembered of one connection's packets says nothing of the next one's: packets sent again are no restart. */
+static void samples(void **state)
+{
+	struct roce_pair next = { .from = PAIR_CM, .connection = 2, .peer_qpn = 18, .path_mtu = 1024, .first_psn = 300 };
+	struct roce_packet p = packet(RC_ONLY, 300);
+	struct exchange x = exchange(1024);
+
+	(void)state;
+	writes(&x, 0, 600);
+	roce_adopt(&x.request, &p, &next, 2);
+	for (__u32 psn = 300; psn < 600; psn++) {
+		p = packet(RC_ONLY, psn);
+		p.rkey = 7;
+		if (psn != 512)
+			ask(&x, p);
+	}
+	for (__u32 psn = 512; psn < 520; psn += psn != 512 || COUNT(&x.request, psn_duplicates) > 0) {
+		p = packet(RC_ONLY, psn); /* the first one recovers, the others are sent again */
+		p.rkey = 7;
+		ask(&x, p);
+	}
+	assert_int_equal(COUNT(&x.request, psn_recovered), 1);
+	assert_int_equal(COUNT(&x.request, psn_duplicates), 8);
+	assert_int_equal(COUNT(&x.request, psn_restarts), 1);
+	assert_int_equal(x.request.restart_by, RESTART_HANDSHAKE);
+}
+
 /* Acknowledges the packets before this one; a message each. */
 static void acknowledge(struct exchange *x, __u32 psn, __u32 msn)
 {
@@ -672,7 +699,7 @@ int main(void)
 		cmocka_unit_test(first_psn), cmocka_unit_test(first_psn_untrusted), cmocka_unit_test(first_message),
 		cmocka_unit_test(lost_first), cmocka_unit_test(lost_whole), cmocka_unit_test(nothing_lost),
 		cmocka_unit_test(forgotten), cmocka_unit_test(lost_at_start), cmocka_unit_test(path_mtu_of_peer),
-		cmocka_unit_test(netlink), cmocka_unit_test(msn),
+		cmocka_unit_test(netlink), cmocka_unit_test(msn), cmocka_unit_test(samples),
 		cmocka_unit_test(model),
 	};
 
