@@ -6,11 +6,13 @@ from compare import join
 from compare.counters import Counters
 from compare.inject import Injection
 from compare.referee import Referee
-from compare.transport import PACKET_PAYLOAD, UDP_PORT, RunFailed
+from compare.transport import PACKET_PAYLOAD, UDP_PORT, RunFailed, RunSpoilt
 from lab import LabError
 
 # Time after the end of the programs in which queues drain.
 QUIET_S = 0.3
+# A run may be spoilt, and made again, this often.
+TRIES = 3
 
 
 class Bench:
@@ -39,7 +41,7 @@ class Bench:
         self._give_nic_to(row.transport.driver)
         self.injection.begin(self._lab)
         try:
-            return [self._run_once(row) for _ in range(self._runs)]
+            return [self._run_in_lab(row) for _ in range(self._runs)]
         finally:
             self.injection.end(self._lab)
 
@@ -66,6 +68,14 @@ class Bench:
         """Gives the NICs back to the guests' kernels, for other users of the lab."""
         if self._driver:
             self._give_nic_to("kernel")
+
+    def _run_in_lab(self, row):
+        for _ in range(TRIES - 1):
+            try:
+                return self._run_once(row)
+            except RunSpoilt:
+                pass
+        return self._run_once(row)
 
     def _run_once(self, row):
         lab = self._lab

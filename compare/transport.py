@@ -19,6 +19,10 @@ class RunFailed(Exception):
     """One line: what went wrong."""
 
 
+class RunSpoilt(RunFailed):
+    """What went wrong was not the row's fault: another run may go well."""
+
+
 def no_cores():
     return {"process": None, "system": None}
 

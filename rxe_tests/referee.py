@@ -12,6 +12,9 @@ from support import oracle, schema
 
 REPLAY = os.path.join(ROOT, "build", "tests", "xdp_replay")
 PERFTEST_S = 300    # the longest run of perftest
+# perftest says so, with status 1 and after all traffic, where it cannot measure the CPU's frequency (get_clock.c). It cannot
+# where a busy neighbour takes the CPU away meanwhile.
+NO_REPORT = "Can't produce a report"
 QUIET_S = 0.5   # a wire without a frame for this long is quiet: a killed sender's last packets have arrived
 FIGURES = ("psn_gaps", "psn_skipped", "psn_recovered", "psn_lost", "psn_duplicates", "psn_resyncs", "icrc_bad")
 RXE_COUNTERS = "/sys/class/infiniband/rxe0/ports/1/hw_counters"
@@ -70,7 +73,7 @@ class Referee:
 
 def perftest(lab, tool, *options, server="B", packets=None):
     """
-    Runs perftest with the client on A. Returns (whether both ended well, their output). packets: for a service that loses
+    Runs perftest with the client on A. Returns (whether all was sent, the output of both). packets: for a service that loses
     messages, whose server then waits for ever: both are killed when A has sent that many.
     """
     common = [tool, "-d", "rxe0", "-x", "1", "-F", *options]
@@ -85,7 +88,7 @@ def perftest(lab, tool, *options, server="B", packets=None):
         serving.kill()
     served, asked = serving.wait(), client.wait()
     said = "\n".join((asked.stdout, asked.stderr, served.stdout, served.stderr))
-    return asked.rc == 0 and served.rc == 0, said
+    return asked.rc == 0 and served.rc == 0 or NO_REPORT in said, said
 
 
 def listens(lab, end):
