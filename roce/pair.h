@@ -88,14 +88,17 @@ roce_inline void pair_back(const struct roce_packet *p, const struct roce_cm *cm
 
 /* ---- READ and atomic requests, which are answered by packets with a PSN ---- */
 
-#define ASKED 16 /* requests remembered per stream: as many as RNICs have outstanding */
+#define ASKED 16 /* ranges of requests remembered per stream: as many READs as RNICs have outstanding */
 #define ASKED_VALID (1ull << 63)
-#define ASKED_NUMBER 0x7fffffffull /* bits of the request's number that are stored; the lower 24 are the PSN */
-#define ASKED_OLD (1 << 22)	   /* a request this many PSNs ago is no longer outstanding */
+#define ASKED_PSNS (1ull << 62)	   /* the length is in PSNs, not in bytes */
+#define ASKED_NUMBER 0x3fffffffull /* bits of the first request's number that are stored; the lower 24 are the PSN */
+#define ASKED_OLD (1 << 22)	   /* a range that begins this many PSNs ago is no longer outstanding */
+#define ASKED_MOST (1 << 20)	   /* PSNs of a range */
 
 /*
- * ASKED_VALID | number << 32 | DMA length (0: an atomic). Each is one word, so that the peer may read it during a write. The
- * length is stored, not the span, because the path MTU may be learnt later.
+ * ASKED_VALID | ASKED_PSNS | number << 32 | length (bytes 0: an atomic). Each is one word, so that the peer may read it during a
+ * write. While the path MTU is not known, the length is that of one READ in bytes; else requests that follow each other are one
+ * range.
  */
 struct roce_asked {
 	__u64 entry[ASKED];
@@ -109,11 +112,21 @@ roce_inline bool roce_is_answered(const struct roce_packet *p)
 	return p->op & (OP_READ_REQUEST | OP_ATOMICETH | OP_FETH) || p->opcode == 0x1d;
 }
 
-roce_inline void asked_add(struct roce_asked *a, const struct roce_packet *p, __u64 number)
+/* number: of the request. psns: how many it takes; 0: not known. */
+roce_inline void asked_add(struct roce_asked *a, const struct roce_packet *p, __u64 number, __u32 psns)
 {
-	__u64 length = p->op & OP_READ_REQUEST ? p->dma_length : 0;
+	__u64 entry = ASKED_VALID | (number & ASKED_NUMBER) << 32, *last = &a->entry[(a->count - 1) % ASKED];
+	__u32 so_far = (__u32)*last;
 
-	a->entry[a->count++ % ASKED] = ASKED_VALID | (number & ASKED_NUMBER) << 32 | length;
+	if (psns && *last >> 62 == 3 && so_far < ASKED_MOST && (((*last >> 32) + so_far) & ASKED_NUMBER) == (number & ASKED_NUMBER)) {
+		*last += psns;
+		return;
+	}
+	if (psns)
+		entry |= ASKED_PSNS | psns;
+	else
+		entry |= p->op & OP_READ_REQUEST ? p->dma_length : 0;
+	a->entry[a->count++ % ASKED] = entry;
 }
 
 /* log2 of the path MTU. */
@@ -157,10 +170,11 @@ roce_inline void asked_look(const struct roce_asked *a, __u64 next, __u32 path_m
 	for (int i = 0; i < ASKED; i++) {
 		__u64 entry = a->entry[i], number = entry >> 32 & ASKED_NUMBER, length = (__u32)entry;
 		__s64 valid = (__s64)entry >> 63 & asked_less((next - number) & ASKED_NUMBER, ASKED_OLD);
-		__s64 begin = psn_distance(from, number & PSN_MASK), end, some;
+		__s64 begin = psn_distance(from, number & PSN_MASK), end, some, psns = -(__s64)(entry >> 62 & 1);
 
 		/* an empty request takes one PSN as well */
-		end = begin + ((length + (1ull << shift) - 1) >> shift) - asked_less(length, 1);
+		end = (length & psns) | ((((length + (1ull << shift) - 1) >> shift) - asked_less(length, 1)) & ~psns);
+		end += begin;
 		wanted |= valid & ~asked_less(d, begin) & asked_less(d, end);
 		begin &= ~asked_less(begin, 0);
 		end += (d - end) & asked_less(d, end);

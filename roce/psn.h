@@ -220,6 +220,22 @@ roce_inline void psn_forward(struct roce_psn *w, bool old)
 		psn_move_far(w, end - PSN_WINDOW);
 }
 
+/*
+ * Moves back, so that `number` is the expected one: those from there on were none of the sequence. What is missing in the far
+ * window so near stays missing, but is forgotten.
+ */
+roce_inline void psn_back(struct roce_psn *w, __u64 number)
+{
+	struct roce_far *far = w->far ? far_of(w) : NULL;
+	__u64 to = number - PSN_WINDOW;
+
+	w->next = number;
+	if (!far || (__s64)(far->end - to) <= 0)
+		return;
+	w->forgotten += far_mark(far, (__s64)(to - far->base) > 0 ? to : far->base, far->end, false, &w->unknown_before);
+	far_move(far, to, &w->unknown_before);
+}
+
 /* psn_recover() for the numbers from .. end - 1 behind the window. */
 roce_inline void psn_recover_far(struct roce_psn *w, __u64 from, __u64 end)
 {

@@ -8,50 +8,172 @@
 /* A packet's place in the sequence. */
 enum psn_place { PSN_IN_ORDER, PSN_RECOVERED, PSN_DUPLICATE, PSN_RESYNC };
 
-/*
- * The last packet was a READ request of unknown span. Returns how many PSNs from the next on belong to it. d: the distance of
- * the packet that follows.
- *
- * A READ that is retried inside its span (same end, fewer bytes) reveals the path MTU. Otherwise a jump may be the span, if it
- * fits one path MTU. It may also be a loss that looks like the span for another path MTU, so two jumps must agree.
- */
-roce_inline __u64 stream_after_read(struct roce_stream *s, const struct roce_packet *p, __s64 d)
+/* Signed distance of the packet from the expected number. */
+roce_inline __s64 stream_distance(const struct roce_stream *s, const struct roce_packet *p)
 {
-	bool again = p->op & OP_READ_REQUEST && p->dma_length && p->va + p->dma_length == s->read_end;
-	__u32 fits = 0, mtu = 0;
+	return p->kind == ROCE_UDP ? (__s64)(p->number - s->psn.next) : psn_distance(s->psn.next & PSN_MASK, p->number);
+}
 
-	if (d < 0 && !s->path_mtu)
-		return 0;
-	/* the request itself has taken the first PSN of its span */
-	for (__u32 m = 256; m <= 4096 && !s->path_mtu; m *= 2) {
-		if (again && (__u64)(d + 1) * m + p->dma_length == s->after_read)
-			s->path_mtu = m;
-		if (m >= s->mtu_least && (s->after_read + m - 1) / m == (__u64)d + 1) {
-			fits++;
-			mtu = m;
-		}
+/* How many PSNs a READ request takes: one per response packet (IBTA 9.4.4). path_mtu: 256 .. 4096. */
+roce_inline __u32 stream_read_span(__u64 bytes, __u32 path_mtu)
+{
+	return bytes ? (bytes - 1) / path_mtu + 1 : 1;
+}
+
+/*
+ * The path MTU, not below `least`, with which a READ of so many bytes takes so many PSNs. 0: none. Only where that is one PSN,
+ * several may: their sum. Without branches, because the verifier follows each.
+ */
+roce_inline __u32 stream_mtu_of(__u64 bytes, __u64 psns, __u32 least)
+{
+	__u64 mtu = 0;
+
+	for (__u64 m = 256; m <= 4096; m *= 2) {
+		__u64 other = ((bytes - 1) / m + 1) ^ psns;
+
+		mtu += m & ~psn_before(-other, 0) & ~psn_before(m, least);
+	}
+	return mtu;
+}
+
+/* Whether the packet before was a READ, and a jump of d fits a path MTU. */
+roce_inline bool stream_is_read_jump(const struct roce_stream *s, __s64 d)
+{
+	__u64 mtu = stream_mtu_of(s->after_read, s->psn.next + d - s->read_at, 0), jump;
+
+	jump = psn_before(-mtu, 0) & psn_before(-s->after_read, 0);
+	roce_opaque(jump);
+	return jump & 1;
+}
+
+/* Whether this is the READ before it, sent again from inside its span on: then its PSN tells the path MTU (0: none fits). */
+roce_inline bool stream_read_again(const struct roce_stream *s, const struct roce_packet *p, __u64 psns, __u32 *mtu)
+{
+	__u64 other, found = 0;
+
+	if (!(p->op & OP_READ_REQUEST) || !p->dma_length || p->dma_length >= s->after_read ||
+	    p->va + p->dma_length != s->read_end)
+		return false;
+	for (__u64 m = 256; m <= 4096; m *= 2) {
+		other = (psns * m + p->dma_length) ^ s->after_read;
+		found += m & ~psn_before(-other, 0);
+	}
+	*mtu = found;
+	return true;
+}
+
+/*
+ * A packet inside the span of the READ before it, as far as the path MTU is known. If the READ has ended there with a larger one,
+ * the path MTU has changed: the QP was used again.
+ */
+roce_inline void stream_mtu_grown(struct roce_stream *s, const struct roce_packet *p, __u64 number)
+{
+	__u64 psns = number - s->read_at;
+	__u32 mtu;
+
+	if ((__s64)psns <= 0)
+		return;
+	if (stream_read_again(s, p, psns, &mtu)) {
+		if (mtu <= s->path_mtu)
+			return;
+		psns = stream_read_span(s->after_read, mtu);
+	} else {
+		mtu = stream_mtu_of(s->after_read, psns, s->path_mtu);
+		if (!mtu)
+			return;
+	}
+	s->path_mtu = psns > 1 ? mtu : 0;
+	s->mtu_guess = s->mtu_least = 0;
+	psn_back(&s->psn, s->read_at + psns);
+}
+
+#define STREAM_DOUBTS 3 /* READs in a row that prove another path MTU than the known one, */
+#define STREAM_GUESSES 2 /* ... or than none */
+
+/*
+ * The last packet was a READ request. How many PSNs from the next on belong to it? d >= 0: the distance of the packet that
+ * follows.
+ *
+ * A jump may be the span of the READ for another path MTU than the known one (or than any, if none is known). It may also be a
+ * loss that looks like it, so several jumps must agree: a loss would be sent again meanwhile. What was skipped behind these READs
+ * belongs to them.
+ */
+roce_inline void stream_after_read(struct roce_stream *s, const struct roce_packet *p, __s64 d)
+{
+	__u64 psns = s->psn.next + d - s->read_at;
+	__u32 mtu;
+	__s64 own;
+
+	if (stream_read_again(s, p, psns, &mtu)) {
+		if (mtu)
+			s->path_mtu = mtu;
+		mtu = 0;
+	} else {
+		mtu = psns > 1 ? stream_mtu_of(s->after_read, psns, s->path_mtu ? 0 : s->mtu_least) : 0;
 	}
 	if (!s->path_mtu && d == 0) {
 		if (s->after_read > s->mtu_least && s->after_read <= 4096)
 			s->mtu_least = s->after_read;
-		return 0;
+		return;
 	}
-	if (fits == 1 && s->mtu_guess == mtu && !s->path_mtu)
+	if (mtu == s->path_mtu)
+		mtu = 0;
+	if (mtu != s->mtu_guess || !mtu) {
+		s->mtu_guess = mtu;
+		s->doubt_from = s->psn.next;
+		s->doubt_row = 0;
+	}
+	s->doubt_row += mtu != 0;
+	if (s->doubt_row >= (s->path_mtu ? STREAM_DOUBTS : STREAM_GUESSES)) {
+		s->read_late = s->path_mtu ? s->psn.next - s->doubt_from : 0;
 		s->path_mtu = mtu;
-	s->mtu_guess = fits == 1 ? mtu : 0;
-	if (!s->path_mtu)
-		return fits ? d : 0;
-	fits = (s->after_read - 1) / s->path_mtu;
+		s->mtu_guess = 0;
+		s->doubt_row = 0;
+	}
+	if (!s->path_mtu) {
+		s->read_own = mtu ? d : 0;
+		return;
+	}
+	own = s->read_at + stream_read_span(s->after_read, s->path_mtu) - s->psn.next;
+	s->read_own = own > 0 ? own : 0;
 	s->after_read = 0;
-	return fits;
 }
 
-/* How many PSNs a request takes. A READ request takes one per response packet (IBTA 9.4.4). */
+/*
+ * Call before the stream takes a packet. What lies before it may be none of the sequence: the PSNs of packets with unknown
+ * opcodes, and those of a READ.
+ */
+roce_inline void stream_look_back_by(struct roce_stream *s, const struct roce_packet *p, bool old)
+{
+	__s64 d = stream_distance(s, p);
+
+	if (d < 0 && -d <= s->stepped && old)
+		s->psn.next += d;
+	else if (d < 0 && -d <= s->stepped)
+		psn_back(&s->psn, s->psn.next + d);
+	else if (d < 0 && !s->stepped && s->after_read && s->path_mtu && !old)
+		stream_mtu_grown(s, p, s->psn.next + d);
+	d = stream_distance(s, p);
+	if (d && s->path_mtu && (d < 0 || !s->after_read))
+		s->mtu_guess = 0;
+	if (d < 0)
+		return;
+	s->stepped = 0;
+	if (s->after_read)
+		stream_after_read(s, p, d);
+}
+
+roce_rare stream_look_back(struct roce_stream *s, const struct roce_packet *p)
+{
+	if (s && p)
+		stream_look_back_by(s, p, false);
+	return 0;
+}
+
+/* How many PSNs a request takes, as far as is known. */
 roce_inline __u32 stream_span(const struct roce_stream *s, const struct roce_packet *p)
 {
-	if (!(p->op & OP_READ_REQUEST) || !s->path_mtu || p->dma_length <= s->path_mtu)
-		return 1;
-	return (p->dma_length - 1) / s->path_mtu + 1;
+	return p->op & OP_READ_REQUEST && s->path_mtu ? stream_read_span(p->dma_length, s->path_mtu) : 1;
 }
 
 /* Starts the sequence at this number. */
@@ -104,15 +226,25 @@ roce_inline bool stream_is_reliable(const struct roce_packet *p)
 roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce_packet *p, __s64 d, bool begins,
 					const struct roce_peer_info *info, bool old)
 {
-	__u64 number = s->psn.next + d, own = 0, skipped = 0, found = 0;
+	__u64 number = s->psn.next + d, own = 0, skipped = 0, found = 0, from = number, late;
 	enum psn_place place = PSN_IN_ORDER;
 	__u64 *v = s->counters.value;
 	__u32 span;
 
-	if (d < 0)
-		found = psn_recover(&s->psn, number, stream_span(s, p), old);
-	if (s->after_read)
-		own = stream_after_read(s, p, d);
+	if (d < 0) {
+		late = stream_span(s, p);
+	} else {
+		own = s->read_own;
+		late = s->read_late;
+		from = s->doubt_from;
+	}
+	s->read_own = s->read_late = 0;
+	if (late)
+		found = psn_recover(&s->psn, from, late, old);
+	if (d >= 0) {
+		v[COUNTER_psn_recovered] += found; /* not lost, but part of a READ */
+		found = 0;
+	}
 	span = stream_span(s, p);
 	if (d < (__s64)own) {
 		if (found || stream_is_reliable(p) || d >= -(old ? PSN_WINDOW : PSN_REACH))
@@ -145,11 +277,10 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 	}
 	if (place == PSN_RECOVERED || place == PSN_DUPLICATE) {
 		span = 0;
-	} else if (p->op & OP_READ_REQUEST && !s->path_mtu) {
-		s->after_read = p->dma_length;
-		s->read_end = p->va + p->dma_length;
 	} else {
-		s->after_read = 0;
+		s->after_read = p->op & OP_READ_REQUEST && p->dma_length > 256 ? p->dma_length : 0;
+		s->read_end = p->va + p->dma_length;
+		s->read_at = number;
 	}
 	if (span != 1 || own || skipped || !psn_step(&s->psn))
 		psn_plan(&s->psn, own, skipped, span);
@@ -163,12 +294,6 @@ roce_inline __u64 stream_begin(const struct roce_stream *requests, const struct 
 	__s32 d = psn_distance(pair->first_psn, p->number);
 
 	return !pair->from || pair->first_psn == PAIR_NO_PSN || d < 0 || d > PSN_GAP_MAX ? p->number : pair->first_psn;
-}
-
-/* Signed distance of the packet from the expected number. */
-roce_inline __s64 stream_distance(const struct roce_stream *s, const struct roce_packet *p)
-{
-	return p->kind == ROCE_UDP ? (__s64)(p->number - s->psn.next) : psn_distance(s->psn.next & PSN_MASK, p->number);
 }
 
 /* late: the PSN had been skipped or seen before. place: PSN_DUPLICATE completes nothing but on UC. */
@@ -192,21 +317,17 @@ roce_inline void stream_message(struct roce_stream *s, const struct roce_packet 
  */
 roce_inline void stream_unknown(struct roce_stream *s, const struct roce_packet *p)
 {
-	if (!s->met || s->after_read || stream_distance(s, p))
+	if (!s->met || (s->after_read && !s->path_mtu) || stream_distance(s, p))
 		return;
 	s->stepped++;
 	psn_plan(&s->psn, 0, 0, 1);
 }
 
-roce_inline void stream_step_back(struct roce_stream *s, const struct roce_packet *p)
+/* Takes over the peer's path MTU, if the stream knows none. */
+roce_inline void stream_ask_mtu(struct roce_stream *s, const struct roce_peer_info *info)
 {
-	__s64 d = stream_distance(s, p);
-
-	if (d < 0 && -d > s->stepped)
-		return; /* late, or again */
-	if (d < 0)
-		s->psn.next += d;
-	s->stepped = 0;
+	if (!s->path_mtu && info && info->valid)
+		s->path_mtu = info->path_mtu;
 }
 
 /* Takes a packet with a known opcode. psn_forward() may have to follow. */
@@ -234,22 +355,22 @@ roce_inline void stream_known(struct roce_stream *s, const struct roce_packet *p
 		s->run = p->run;
 		stream_restart(s, p->number, old);
 	}
-	if (!s->path_mtu && info && info->valid)
-		s->path_mtu = info->path_mtu;
-	if (s->stepped)
-		stream_step_back(s, p);
+	if (old && (s->stepped | s->after_read))
+		stream_look_back_by(s, p, true);
 	roce_reload();
 	d = stream_distance(s, p);
 	number = s->psn.next + d;
 	place = stream_place(s, p, d, begins, info, old);
 	if (roce_is_answered(p) && place != PSN_DUPLICATE)
-		asked_add(&s->asked, p, number);
+		asked_add(&s->asked, p, number, s->path_mtu ? stream_span(s, p) : 0);
 	stream_message(s, p, place, d);
 }
 
 /* Takes any packet that may have a place in the sequence. */
 roce_inline void stream_take_by(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info, bool old)
 {
+	if (old)
+		stream_ask_mtu(s, info);
 	if (p->kind == ROCE_PACKET && !p->op)
 		stream_unknown(s, p);
 	else

@@ -70,11 +70,11 @@ struct roce_stream {
 	struct roce_message message;
 	struct roce_lint_state lint_state;
 	__u64 last_psn; /* PSN of the last packet, acknowledgements included */
-	__u64 after_read; /* the last packet was a READ request of unknown span: its bytes, 0: no */
+	__u64 after_read; /* the last packet was a READ request: its bytes, 0: no, or it takes one PSN whatever the path MTU */
 	__u64 read_end;	  /* ... and its end address */
-	__u32 path_mtu;	 /* bytes, learnt from First and Middle packets, READ spans or the pair; 0: not known */
+	__u32 path_mtu;	 /* bytes, learnt from First and Middle packets, the spans of READs, or the pair; 0: not known */
 	__u32 mtu_least; /* lower bound, from an in-order packet behind a READ */
-	__u32 mtu_guess; /* from the last jump behind a READ: believed if a second jump agrees */
+	__u32 mtu_guess; /* another one, from the last jumps behind READs (`doubt_row`) */
 	__u32 dqpn;	/* UD: of the last packet */
 	__u32 sqpn;	/* UD only, else 0 */
 	__u32 run;	/* --udp only */
@@ -102,6 +102,12 @@ struct roce_stream {
 	struct roce_counters counters;
 	__u32 lint[ROCE_LINTS]; /* at most LINT_COUNT_MOST */
 	struct roce_asked asked; /* requests only */
+	__u64 read_at;	   /* number of the last READ request */
+	__u64 doubt_from;  /* since this number, what was skipped behind READs is explained by `mtu_guess`, ... */
+	__u32 doubt_row;   /* ... so many times one after the other */
+	/* of the next packet, from stream_look_back(): this many PSNs before it belong to the READ, and so many from doubt_from on */
+	__u32 read_own;
+	__u64 read_late;
 	__u32 depth[STREAM_DEPTHS]; /* late packets by how far they were behind: bucket n from 2^n on; at most LINT_COUNT_MOST */
 	__u8 has_other;
 	__u8 turns; /* how often the two sequences took turns lately: the evidence for another turn grows with each */

@@ -49,7 +49,7 @@ roce_inline enum trial_kind trial_kind_of(const struct roce_stream *s, const str
 					  const struct roce_peer_info *info)
 {
 	bool response = p->op & OP_RESPONSE;
-	__s64 own = s->after_read >> 8; /* the most PSNs a READ of this length takes, if the path MTU is not known */
+	__s64 own = d & -(__s64)stream_is_read_jump(s, d);
 
 	if (d > 0 && response && (p->op & OP_FIRST || (info && info->valid && info->from == s->psn.next && info->wanted)))
 		return TRIAL_NONE;
@@ -130,6 +130,10 @@ roce_rare trial_open(struct roce_stream *s, const struct roce_packet *p, __u64 n
 /* Takes another packet of the sequence beside. */
 roce_inline void trial_follow(struct roce_trial *t, const struct roce_packet *p, __s64 d)
 {
+	if (t->beside.stepped | t->beside.after_read) {
+		stream_look_back(&t->beside, p);
+		d = stream_distance(&t->beside, p);
+	}
 	t->row = d ? 0 : t->row + 1;
 	t->packets++;
 	if (!d)
@@ -175,6 +179,7 @@ roce_inline void trial_count(struct roce_stream *s, const struct roce_stream *b)
 	v[COUNTER_imm_skipped] += from[COUNTER_imm_skipped];
 	s->after_read = b->after_read;
 	s->read_end = b->read_end;
+	s->read_at = b->read_at;
 	s->stepped = b->stepped;
 }
 
@@ -208,6 +213,8 @@ roce_rare trial_win(struct roce_stream *s, const struct roce_packet *p, __u32 by
 	s->path_mtu = b->path_mtu;
 	s->mtu_least = b->mtu_least;
 	s->mtu_guess = b->mtu_guess;
+	s->doubt_from = b->doubt_from;
+	s->doubt_row = b->doubt_row;
 	for (int i = 0; i < STREAM_SAMPLES; i++)
 		s->sample[i] = b->sample[i];
 	s->asked = b->asked;
@@ -315,6 +322,8 @@ roce_inline void trial_again(struct roce_stream *s, const struct roce_packet *p,
 	enum roce_restart_by by;
 	__s64 d = far ? number - trial_of(far)->beside.psn.next : 0;
 
+	if (far && d && stream_is_reliable(p) && stream_is_read_jump(&trial_of(far)->beside, d))
+		d = 1;
 	if (far && (!d || (stream_is_reliable(p) && d >= -PSN_WINDOW && d <= PSN_WINDOW))) {
 		trial_follow(trial_of(far), p, d);
 	} else if (p->kind != ROCE_UDP && (stream_is_reliable(p) || p->op & OP_FIRST)) {
@@ -391,6 +400,8 @@ roce_inline void trial_take(struct roce_stream *s, const struct roce_packet *p, 
 	}
 	late = stream_seen_before(s);
 	recovered = v[COUNTER_psn_recovered];
+	if (s->met && s->stepped | s->after_read | s->mtu_guess)
+		stream_look_back(s, p);
 	stream_take(s, p, info);
 	trial_taken(s, p, number, stream_seen_before(s) != late, v[COUNTER_psn_recovered] != recovered, info);
 }
@@ -400,6 +411,7 @@ roce_rare stream_rare(struct roce_stream *s, const struct roce_packet *p, const 
 {
 	if (!s || !p)
 		return 0;
+	stream_ask_mtu(s, info);
 	if (p->kind == ROCE_PACKET && !p->op)
 		stream_take(s, p, info);
 	else

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
 What real fabrics and applications do to the PSNs of a stream, each with its true figures: QPs that are used again, strays, spraying
-over paths, going back over long paths, two senders on one QPN.
+over paths, going back over long paths, two senders on one QPN, READs of all sizes.
 
     for case in fabric.cases(random.Random(1), whole): ...      Case(name, packets, want)
 """
 import dataclasses
 
-from .roce_frames import bth, reth, roce
+from .roce_frames import aeth, bth, management, reth, roce
 
 RC, UC, RESPONSE = "rc", "uc", "response"
 ONLY = {RC: 0x0a, UC: 0x2a, RESPONSE: 0x10}     # RDMA WRITE Only; READ response Only
@@ -21,11 +21,57 @@ class Case:
     service: str
     packets: list   # (PSN, rkey); the rkey tells connections apart
     want: dict      # counter of the stream: its true value, or (least, most)
+    alike = "psn_", "messages"  # the beginnings of the counters that oracle.py counts alike
+    answers = None
 
     def frames(self, qpn):
         for psn, rkey in self.packets:
             header = reth(0x10000 + psn * len(PAYLOAD), rkey, len(PAYLOAD)) if self.service != RESPONSE else bytes(4)
             yield roce(bth(ONLY[self.service], qpn, psn) + header + PAYLOAD)
+
+
+READ_REQUEST, WRITE_ONLY, READ_FIRST, READ_MIDDLE, READ_LAST, READ_ONLY = 0x0c, 0x0a, 0x0d, 0x0e, 0x0f, 0x10
+PEER = 0x4000       # the requester's QPN less the responder's
+
+
+@dataclasses.dataclass
+class Reads:
+    """A requester's READs and WRITEs, and their responses."""
+    name: str
+    want: dict
+    alike: tuple = Case.alike
+    answers: dict = dataclasses.field(default_factory=dict)     # the true figures of the responses
+    packets: list = dataclasses.field(default_factory=list)     # (opcode, PSN, what is behind the BTH)
+    paired: int = 0         # the path MTU that connection management names
+
+    def ask(self, psn, length, va=0, rkey=1):
+        self.packets.append((READ_REQUEST, psn, reth(va, rkey, length)))
+
+    def write(self, psn):
+        self.packets.append((WRITE_ONLY, psn, reth(0, 1, len(PAYLOAD)) + PAYLOAD))
+
+    def answer(self, psn, length, mtu, lost=()):
+        """Response packets but for those whose PSNs are lost."""
+        count = span(length, mtu)
+        for i in range(count):
+            if (psn + i) % CIRCLE in lost:
+                continue
+            opcode = READ_ONLY if count == 1 else READ_FIRST if i == 0 else READ_LAST if i == count - 1 else READ_MIDDLE
+            data = bytes(mtu if i < count - 1 else length - mtu * i)
+            self.packets.append((opcode, psn + i, (b"" if opcode == READ_MIDDLE else aeth(0)) + data + bytes(-len(data) % 4)))
+
+    def frames(self, qpn):
+        here, there = {"src": f"10.9.3.{qpn & 255}", "dst": "10.9.0.2"}, {"dst": f"10.9.3.{qpn & 255}", "src": "10.9.0.2"}
+        if self.paired:
+            yield management(0x10, qpn, 0, PEER + qpn, 0, self.paired, **here)
+            yield management(0x13, qpn, qpn, qpn, self.packets[0][1], **there)
+        for opcode, psn, rest in self.packets:
+            response = READ_FIRST <= opcode <= READ_ONLY
+            yield roce(bth(opcode, (PEER if response else 0) + qpn, psn % CIRCLE) + rest, **(there if response else here))
+
+
+def span(length, mtu):
+    return max(1, -(-length // mtu))
 
 
 def run(first, count, rkey=1, lost=()):
@@ -132,6 +178,97 @@ def responses(distance):
     return Case(f"responses, each time {distance} PSNs on", RESPONSE, packets, clean(messages=120))
 
 
+def reads_lost(r, mtu, largest):
+    """READs of all sizes, some of which are lost; a WRITE now and then."""
+    case = Reads(f"READs of up to {largest} bytes at {mtu}: some are lost", {})
+    psn, lost, n, kept = 0xfff000, 0, 120, 0
+    gone = set(r.sample(range(5, n - 2, 3), 20))
+    for i in range(n):
+        length = r.randrange(1, largest) if i > 4 else largest - i
+        if i in gone:
+            lost += span(length, mtu)
+        else:
+            case.ask(psn, length)
+            case.answer(psn, min(length, mtu + 1), mtu)
+            kept += 1
+        psn += span(length, mtu)
+        for _ in range(r.choice((0, 0, 1, 3)) if i > 4 else 0):
+            case.write(psn)
+            psn, kept = psn + 1, kept + 1
+    case.want = clean(lost, messages=kept, path_mtu=mtu)
+    return case
+
+
+def reads_retried(r, mtu):
+    """READs that are asked for again from inside on, because a part of their responses was lost."""
+    case, psn, n, again, least = Reads(f"READs at {mtu}, retried inside", {}), 0, 100, 0, 5 * mtu
+    for i in range(n):
+        length = r.randrange(least, 12 * mtu)
+        case.ask(psn, length, 0x10000)
+        case.answer(psn, length, mtu)
+        for k in sorted(r.sample(range(5), r.choice((0, 0, 1, 3))) if i > 4 else ()):
+            case.ask(psn + k, length - k * mtu, 0x10000 + k * mtu)
+            again += 1
+        psn += span(length, mtu)
+    case.want = clean(0, psn_duplicates=again, messages=n, path_mtu=mtu)
+    return case
+
+
+def mtu_changed(r, before, after, again):
+    """The QP is used again with another path MTU. again: from its first PSN on, else where it was."""
+    case = Reads(f"READs at {before}, then at {after}, from {'the first PSN' if again else 'the same place'} on", {},
+                 ("psn_lost",) if again or after < before else ("psn_", "messages"))
+    psn, lost = 5000, 0
+    for mtu, rkey in ((before, 1), (after, 2)):
+        psn = 5000 if again else psn
+        # what the first connection lost would seem to come late in the second one
+        gone = set(r.sample(range(10, 118, 4), 5)) if rkey == 2 else ()
+        for i in range(120):
+            length = r.choice((65536, 65536, 40000, 70001))
+            if i in gone:
+                lost += span(length, mtu)
+            else:
+                case.ask(psn, length, rkey=rkey)
+                case.answer(psn, mtu + 1, mtu)
+            psn += span(length, mtu)
+    case.want = {"psn_lost": lost, "psn_restarts": int(again), "messages": 2 * 120 - 5, "path_mtu": after}
+    return case
+
+
+def deep_reads(r, mtu, outstanding, between):
+    """So many READs are outstanding, `between` WRITEs between them, and some of their responses are lost."""
+    case = Reads(f"{outstanding} READs outstanding at {mtu}, {between} WRITEs between them, responses are lost", clean(0), paired=mtu)
+    psn, gone = 100, 0
+    for _ in range(4):
+        asked = []
+        for _ in range(outstanding):
+            asked.append((psn, r.randrange(1, 6 * mtu)))
+            case.ask(*asked[-1])
+            psn += span(asked[-1][1], mtu)
+            for _ in range(between):
+                case.write(psn)
+                psn += 1
+        for at, length in asked:
+            every = range(at, at + span(length, mtu))
+            last = asked[-1][0] == at   # what is lost at the end of all is not seen
+            lost = set() if last else set(every) if r.random() < 0.1 else {n for n in every if r.random() < 0.1}
+            case.answer(at, length, mtu, {n % CIRCLE for n in lost})
+            gone += len(lost)
+    case.answers = {"psn_lost": gone, "psn_duplicates": 0, "psn_restarts": 0, "psn_strays": 0}
+    return case
+
+
+def reads(r, whole, few):
+    for mtu in few(256, 1024, 4096):
+        yield reads_lost(r, mtu, r.choice((20 * mtu, 200 * mtu)))
+        yield reads_retried(r, mtu)
+    for before, after in few((4096, 1024), (2048, 256)) + few((1024, 4096), (256, 512)):
+        yield mtu_changed(r, before, after, True)
+        yield mtu_changed(r, before, after, False)
+    for outstanding, between in ((128, 0), (16, 1), *few((16, 5), (64, 0))):
+        yield deep_reads(r, few(256, 1024)[0], outstanding, between)
+
+
 def cases(r, whole):
     """whole: more of everything, which takes a while."""
     few = (lambda *values: values) if whole else (lambda *values: (r.choice(values),))
@@ -163,3 +300,4 @@ def cases(r, whole):
     yield sent_again(800000 if whole else 5000)
     for distance in few(100000, 2**23 - 100) + few(2**23 + 5, 2**23 + 100000, 2**24 - 66600):
         yield responses(distance)
+    yield from reads(r, whole, few)

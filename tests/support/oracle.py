@@ -28,7 +28,7 @@ GOES_BACK = 2**22   # nobody sends again what is farther back
 LONGEST_RUN = 2**20
 NEVER = -2**62     # before all numbers
 ENOUGH = 16         # packets that prove another sequence
-ASKED = 16          # READs and atomics of a stream that are remembered for its responses
+ASKED = 16          # ranges of READs and atomics of a stream that are remembered for its responses
 GAP_MAX = 65535     # a longer jump is no loss
 
 # Bytes of the extension headers behind the BTH, IBTA volume 1 tables 38ff. and annexes A14, A17, A19.
@@ -503,20 +503,21 @@ class UcReceiver:
 
 
 def _path_mtus(packets):
-    """The path MTU for (src, dst), from the full packets in either direction of a READ."""
+    """{(src, dst): [(number in the capture, payload)]} of the full packets that are not the last of their message."""
     mtus = {}
     for p, _ in packets:
         if p["known"] and not p["last"] and p["opcode"] != 0x81 and not p["ack"] and p["service"] != "UD":
-            pair = (p["src"], p["dst"])
-            mtus[pair] = max(mtus.get(pair, 0), p["payload"])
-    return mtus
+            mtus.setdefault((p["src"], p["dst"]), []).append((p["number"], p["payload"]))
+    return {ends: sorted(found) for ends, found in mtus.items()}
 
 
 def _span(p, mtus):
+    """How many PSNs a request takes. The path MTU is that of the response that comes next, whoever it is for."""
     if not p["read"]:
         return 1
-    mtu = mtus.get((p["dst"], p["src"])) or mtus.get((p["src"], p["dst"])) or 4096
-    return max(1, -(-p["dma_length"] // mtu))
+    seen = mtus.get((p["dst"], p["src"])) or mtus.get((p["src"], p["dst"])) or [(0, 4096)]
+    at = bisect.bisect(seen, (p["number"], 0))
+    return max(1, -(-p["dma_length"] // seen[min(at, len(seen) - 1)][1]))
 
 
 def _requests(packets, mtus):
@@ -532,7 +533,7 @@ def _judge(packets, mtus, requests=None, first=None):
     """
     good = [p for p, ok in packets if ok is not False]
     sequence, receiver = Sequence(), UcReceiver()
-    service, asked = None, collections.deque(maxlen=ASKED)
+    service, asked = None, collections.deque(maxlen=ASKED)   # ranges of PSNs
     # after a good ICRC bad ones have no effect, and what came before is forgotten: so only good packets count
     for p in good or [p for p, _ in packets]:
         if not p["known"]:
@@ -545,7 +546,10 @@ def _judge(packets, mtus, requests=None, first=None):
         if sequence.next is None and first is not None and (p["psn"] - first) % 2**24 <= GAP_MAX:
             sequence.next = first
         while requests and requests[0][0] < p["number"]:
-            asked.append(requests.pop(0)[1:])
+            begin, end = requests.pop(0)[1:]
+            if asked and asked[-1][1] == begin and end > begin:
+                begin = asked.pop()[0]
+            asked.append((begin, end))
         wanted = {n % 2**24 for begin, end in asked for n in range(begin, end)} if p["response"] else None
         fate = sequence.take({**p, "last": p["last"] and service != "UC"}, _span(p, mtus),
                              p["response"] and (p["first"] or p["psn"] in wanted), service in ("RC", "RD", "XRC"), wanted)

@@ -112,3 +112,20 @@ def uc_write(psn, payload=bytes(256), imm=None, dqpn=17, opcode=None, dma=None, 
     if opcode in (UC_WRITE_ONLY_IMM, UC_WRITE_LAST_IMM):
         headers += immediate(imm or 0)
     return roce(headers + payload, **how)
+
+
+def management(attribute, local, remote, qpn, psn, path_mtu=1024, **how):
+    """
+    A REQ (0x10) or REP (0x13) of connection management by the tables of IBTA 12.6, with the fields that are read. local, remote:
+    communication IDs. psn: with which the requests to the sender of this one begin.
+    """
+    mad = bytearray(256)
+    mad[:4] = 1, 7, 2, 3
+    struct.pack_into("!H", mad, 16, attribute)
+    struct.pack_into("!II", mad, 24, local, remote)
+    at = (36, 44) if attribute == 0x13 else (56, 68)
+    for offset, value in zip(at, (qpn, psn)):
+        mad[offset:offset + 3] = value.to_bytes(3, "big")
+    if attribute == 0x10:
+        mad[74] = (path_mtu.bit_length() - 8) << 4
+    return roce(bth(UD_SEND_ONLY, 1, 0) + deth(1) + bytes(mad), **how)

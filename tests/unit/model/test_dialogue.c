@@ -312,6 +312,7 @@ static void back_is(const struct talk *t, int nak, int rnr, int gap, int timeout
 static void back(void **state)
 {
 	struct talk t = talk_begin();
+	struct roce_packet p;
 
 	(void)state;
 	for (int psn = 100; psn < 110; psn++)
@@ -340,7 +341,9 @@ static void back(void **state)
 	request(&t, read_request(114, 4096));
 	answer(&t, READ_FIRST, 114, ACK);
 	answer(&t, READ_LAST, 117, ACK);
-	request(&t, read_request(115, 3072));
+	p = read_request(115, 3072);
+	p.va += 1024;
+	request(&t, p);
 	back_is(&t, 1, 3, 1, 2, 17);
 	assert_int_equal(t.d.outstanding, 0);
 	/* an acknowledgement ends the effect of earlier NAKs */

@@ -13,7 +13,7 @@
 #include "tests/unit/long.h"
 #include "tests/unit/packets.h"
 
-enum { SEEDS = 30, SEEDS_LONG = 150, PACKETS = 8000, WINDOW = 1024, REACH = 65536 + WINDOW, LARGEST_GAP = 65535, MTU = 1024 };
+enum { SEEDS = 30, SEEDS_LONG = 150, PACKETS = 8000, WINDOW = 1024, REACH = 65536 + WINDOW, LARGEST_GAP = 65535, MTU = 4096 };
 
 enum kind { RC, UC, UD, XRC, RESPONSES, UDP, KINDS };
 static const char *const kind_names[] = { "RC", "UC", "UD", "XRC", "responses", "UDP" };
@@ -397,7 +397,7 @@ static void come_as(struct pair *x, int64_t number, int64_t span, uint32_t what)
 		}
 		p.rkey = what;
 		if (span > 1)
-			p.va = number + span; /* a READ that is sent again ends at the same place */
+			p.va = number * MTU; /* a READ that is sent again ends at the same place */
 	}
 	arrival.free_jump = free_jump;
 	if (x->packets == 0)
@@ -494,7 +494,7 @@ static void go_back(struct pair *x)
 
 static void send_read(struct pair *x)
 {
-	int64_t span = 2 + (below(x, 20) ? much(x) : (int64_t)below(x, 2000000)), skip, at;
+	int64_t span = 2 + (below(x, 20) ? much(x) : (int64_t)below(x, 500000)), skip, at;
 
 	if (!has_reads(x))
 		return;
@@ -610,7 +610,10 @@ static struct model run(enum kind kind, uint64_t seed)
 	if (below(x, 2)) /* wraps soon */
 		x->sent |= 0xfff000;
 	if (has_reads(x)) { /* a First, which gives the path MTU */
-		observe(&x->s, packet(kind == RC ? 0x00 : 0xa0, x->sent));
+		struct roce_packet first = packet(kind == RC ? 0x00 : 0xa0, x->sent);
+
+		first.payload_bytes = MTU;
+		observe(&x->s, first);
 		model_start(&x->m, x->sent);
 		model_take(&x->m, &(struct arrival){ .number = x->sent++, .span = 1, .begins = true, .what = 9 });
 		x->packets++;
