@@ -63,7 +63,7 @@ _Static_assert(LINE_OF(stream.counters.value[COUNTER_roce_packets]) ==
 _Static_assert(sizeof(struct stream_value) % 64 == 0, "lines of one stream are of no other");
 /*
  * 65,536 streams take 96 MiB, of which pairs and the rest take less than three: 1488 bytes for each stream. Half a bucket takes
- * 128 and a stream 1216, of which 1176 are used. 21 more counters of streams make it 1344 and both 1472; 22 do not fit.
+ * 128 and a stream 1216, all of it used. 16 more counters of streams make it 1344 and both 1472; 17 do not fit.
  * Counters of scope FRAME cost streams nothing. What few streams need at a time is in the pool of `extras`.
  */
 _Static_assert(sizeof(struct stream_value) + sizeof(struct table_bucket) / 2 <= 93 * 16, "93 MiB");

@@ -30,6 +30,10 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
  */
 roce_inline void stream_acknowledged(struct roce_stream *s, const struct roce_packet *p)
 {
+	bool positive = !(p->syndrome >> 5 & 3); /* a NAK acknowledges the PSNs before its own (IBTA 9.7.5.2.1) */
+
+	s->acked[1] = s->acked[0];
+	s->acked[0] = ACKED_VALID | ((p->number + positive) & PSN_MASK);
 	if (s->msn_met && psn_distance(s->msn, p->msn) < 0 && s->msn_less < 1) {
 		s->msn_less++;
 		return;
@@ -47,6 +51,7 @@ roce_inline void stream_forget(struct roce_stream *s)
 	s->trial = TRIAL_NONE;
 	s->after_read = 0;
 	s->has_other = s->turns = 0;
+	s->acked[0] = s->acked[1] = 0;
 	__builtin_memset(s->sample, 0, sizeof(s->sample)); /* they are of another connection */
 }
 
@@ -65,7 +70,7 @@ roce_inline void stream_trust(struct roce_stream *s)
 	__builtin_memset(&s->asked, 0, sizeof(s->asked));
 	v[COUNTER_messages] = v[COUNTER_messages_broken] = 0;
 	v[COUNTER_imm_gaps] = v[COUNTER_imm_skipped] = 0;
-	v[COUNTER_psn_gaps] = v[COUNTER_psn_skipped] = v[COUNTER_psn_recovered] = 0;
+	v[COUNTER_psn_gaps] = v[COUNTER_psn_skipped] = v[COUNTER_psn_recovered] = v[COUNTER_psn_unseen] = 0;
 	v[COUNTER_psn_duplicates] = v[COUNTER_psn_resyncs] = v[COUNTER_psn_restarts] = 0;
 	v[COUNTER_psn_strays] = v[COUNTER_psn_interleaved] = v[COUNTER_psn_forgotten] = v[COUNTER_psn_late_unknown] = 0;
 	s->restart_by = 0;
@@ -140,7 +145,9 @@ roce_inline bool roce_wants_peer(const struct roce_stream *s, const struct roce_
 	if (p->op & OP_RESPONSE)
 		return !(p->op & (OP_ACK | OP_CNP)) &&
 		       (!s->met || !s->trusted || p->number != (s->psn.next & PSN_MASK)) && s->pair.from;
-	return ((!s->path_mtu && (p->op & OP_READ_REQUEST || s->after_read)) || s->trial == TRIAL_AGAIN) && s->pair.from;
+	return ((!s->path_mtu && (p->op & OP_READ_REQUEST || s->after_read)) || s->trial == TRIAL_AGAIN ||
+		(stream_is_look(s) && stream_may_settle(s))) &&
+	       s->pair.from;
 }
 
 /* The key of the stream that answers this packet's stream, or is answered by it. */
@@ -171,6 +178,8 @@ roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream 
 	if (p->op & OP_RESPONSE && d > 0)
 		asked_look(&peer->asked, peer->psn.next, s->path_mtu ?: peer->path_mtu ?: 4096, info->from & PSN_MASK, d,
 			   info);
+	if (!(p->op & OP_RESPONSE))
+		info->acknowledged = stream_acknowledged_by(s, peer);
 	info->valid = true;
 }
 

@@ -152,6 +152,7 @@ struct roce_peer_info {
 	__u64 begin, end; /* PSNs left out before this response, counted from `from`, ... */
 	__u64 skipped;	  /* ... of which this many were requested; the others were acknowledged */
 	__u64 number;	  /* the packet's PSN in the peer's numbers */
+	__u64 acknowledged; /* of requests: the number behind the newest acknowledged one; at most the next one */
 	__u32 path_mtu;	  /* the peer's */
 	__u32 msn_falls;  /* likewise */
 	__u8 valid;	  /* the peer was asked */

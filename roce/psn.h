@@ -290,4 +290,14 @@ roce_inline bool psn_is_unknown(const struct roce_psn *w, __u64 number)
 	return (__s64)(number - w->unknown_before) < 0;
 }
 
+/* How many of the numbers in the window that lie before `end` are missing. */
+roce_inline __u64 psn_missing(const struct roce_psn *w, __u64 end)
+{
+	__u64 missing = 0;
+
+	for (__u64 n = w->next - PSN_WINDOW; (__s64)(end - n) > 0 && n != w->next; n++)
+		missing += ~w->seen[n % PSN_WINDOW / 64] >> n % 64 & 1;
+	return missing;
+}
+
 #endif

@@ -379,12 +379,85 @@ roce_inline void stream_take_by(struct roce_stream *s, const struct roce_packet 
 		psn_forward(&s->psn, old);
 	s->counters.value[COUNTER_psn_forgotten] += s->psn.forgotten;
 	s->psn.forgotten = 0;
+	if (old)
+		s->looked = s->psn.next / PSN_PERIOD; /* they do not settle */
 }
 
 roce_rare stream_take(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
 {
 	if (s && p)
 		stream_take_by(s, p, info, false);
+	return 0;
+}
+
+/* ---- what an observer did not see, though it was not lost ---- */
+
+/* Whether it is time to look, at the first packet in each PSN_PERIOD. */
+roce_inline bool stream_is_look(const struct roce_stream *s)
+{
+	return (__u32)(s->psn.next / PSN_PERIOD) != s->looked;
+}
+
+/* Whether PSNs are missing that the peer may acknowledge. */
+roce_inline bool stream_may_settle(const struct roce_stream *s)
+{
+	const __u64 *v = s->counters.value;
+
+	return (s->service == SERVICE_RC || s->service == SERVICE_XRC) &&
+	       v[COUNTER_psn_skipped] != v[COUNTER_psn_recovered] + v[COUNTER_psn_unseen];
+}
+
+/* The larger one of `best` and the distance from `next` to this PSN, which lies behind the acknowledged ones, if it was sent. */
+roce_inline __s64 stream_nearer(__s64 best, __u64 next, __u32 psn)
+{
+	__s64 d = psn_distance(next & PSN_MASK, psn & PSN_MASK);
+
+	return d <= 0 && d > best ? d : best;
+}
+
+/*
+ * The number behind the newest request that the stream of responses acknowledges, by two acknowledgements or by a response. What
+ * was not sent here cannot be acknowledged. Far behind, if nothing is acknowledged.
+ */
+roce_inline __u64 stream_acknowledged_by(const struct roce_stream *s, const struct roce_stream *peer)
+{
+	__u32 last = peer->acked[0], before = peer->acked[1];
+	__s64 best = -(1 << 23);
+
+	if (last & before & ACKED_VALID)
+		best = stream_nearer(best, s->psn.next, psn_distance(before & PSN_MASK, last & PSN_MASK) < 0 ? last : before);
+	if (peer->met)
+		best = stream_nearer(best, s->psn.next, peer->psn.next);
+	return s->psn.next + best;
+}
+
+/*
+ * Counts as unseen what is missing and was acknowledged at the last look: sent again after a loss, it would have come meanwhile.
+ * (An acknowledgement may overtake it at a mirror port, so the last look decides, not this one.)
+ */
+roce_rare stream_settle(struct roce_stream *s, const struct roce_peer_info *info)
+{
+	__u64 from, end, next;
+	__u32 reordered;
+
+	if (!s || !info || !info->valid)
+		return 0;
+	next = s->psn.next;
+	end = s->acknowledged;
+	from = s->settled;
+	s->acknowledged = info->acknowledged;
+	if ((__s64)(from - s->psn.begin) < 0 || (__s64)(next - from) < 0)
+		from = s->psn.begin;
+	s->settled = from;
+	if ((__s64)(end - from) <= 0 || (__s64)(next - end) < 0)
+		return 0;
+	s->settled = end;
+	if (next - from > PSN_REACH)
+		from = next - PSN_REACH;
+	reordered = s->psn.reordered;
+	if ((__s64)(end - from) > 0)
+		s->counters.value[COUNTER_psn_unseen] += psn_recover(&s->psn, from, end - from, false);
+	s->psn.reordered = reordered;
 	return 0;
 }
 

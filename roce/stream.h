@@ -60,6 +60,7 @@ struct roce_sample {
 	__u32 what;   /* of its headers, 0: none */
 };
 
+#define ACKED_VALID (1u << 31)
 #define STREAM_SAMPLES 8
 #define STREAM_DEPTHS 17 /* of reordering, one per power of two; the last one holds PSN_REACH */
 
@@ -74,7 +75,7 @@ struct roce_stream {
 	__u64 read_end;	  /* ... and its end address */
 	__u32 path_mtu;	 /* bytes, learnt from First and Middle packets, the spans of READs, or the pair; 0: not known */
 	__u32 mtu_least; /* lower bound, from an in-order packet behind a READ */
-	__u32 mtu_guess; /* another one, from the last jumps behind READs (`doubt_row`) */
+	__u32 looked; /* the next number / PSN_PERIOD when the peer was asked last for what it acknowledges */
 	__u32 dqpn;	/* UD: of the last packet */
 	__u32 sqpn;	/* UD only, else 0 */
 	__u32 run;	/* --udp only */
@@ -103,11 +104,16 @@ struct roce_stream {
 	__u32 lint[ROCE_LINTS]; /* at most LINT_COUNT_MOST */
 	struct roce_asked asked; /* requests only */
 	__u64 read_at;	   /* number of the last READ request */
+	__u32 mtu_guess;   /* another path MTU, from the last jumps behind READs (`doubt_row`) */
+	__u32 read_own;	   /* of the next packet, from stream_look_back(): so many PSNs before it belong to the READ, ... */
+	__u64 read_late;   /* ... and so many from doubt_from on */
 	__u64 doubt_from;  /* since this number, what was skipped behind READs is explained by `mtu_guess`, ... */
 	__u32 doubt_row;   /* ... so many times one after the other */
-	/* of the next packet, from stream_look_back(): this many PSNs before it belong to the READ, and so many from doubt_from on */
-	__u32 read_own;
-	__u64 read_late;
+	/* responses: the PSNs behind those that the last two acknowledgements name, ACKED_VALID if there is one */
+	__u32 acked[2];
+	__u32 acked_reserved;
+	__u64 acknowledged; /* requests: numbers before this one were acknowledged at the last look, ... */
+	__u64 settled;	    /* ... and before this one at that before it: what is missing there counts as unseen */
 	__u32 depth[STREAM_DEPTHS]; /* late packets by how far they were behind: bucket n from 2^n on; at most LINT_COUNT_MOST */
 	__u8 has_other;
 	__u8 turns; /* how often the two sequences took turns lately: the evidence for another turn grows with each */

@@ -409,16 +409,22 @@ roce_inline void trial_take(struct roce_stream *s, const struct roce_packet *p, 
 /* Takes any packet that may have a place in the sequence. */
 roce_rare stream_rare(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
 {
+	__u32 looked;
+
 	if (!s || !p)
 		return 0;
 	stream_ask_mtu(s, info);
+	looked = s->psn.next / PSN_PERIOD;
+	if (looked != s->looked && s->pair.from && !(p->op & OP_RESPONSE))
+		stream_settle(s, info);
+	s->looked = looked;
 	if (p->kind == ROCE_PACKET && !p->op)
 		stream_take(s, p, info);
 	else
 		trial_take(s, p, info);
 	if (s->turns && !(s->psn.next & 0xffff))
 		s->turns--;
-	s->plain = s->met && !s->after_read && !s->stepped && !s->trial;
+	s->plain = s->met && !s->after_read && !s->stepped && !s->trial && !stream_is_look(s);
 	return 0;
 }
 

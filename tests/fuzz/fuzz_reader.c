@@ -69,7 +69,7 @@ static json_int_t number(const json_t *object, const char *name)
 static void check_psn(const json_t *c)
 {
 	must(number(c, "psn_recovered") <= number(c, "psn_skipped"));
-	must(number(c, "psn_lost") == number(c, "psn_skipped") - number(c, "psn_recovered"));
+	must(number(c, "psn_lost") == number(c, "psn_skipped") - number(c, "psn_recovered") - number(c, "psn_unseen"));
 	must(number(c, "psn_gaps") <= number(c, "psn_skipped"));
 }
 

@@ -7,7 +7,7 @@ over paths, going back over long paths, two senders on one QPN, READs of all siz
 """
 import dataclasses
 
-from .roce_frames import aeth, bth, management, reth, roce
+from .roce_frames import RC_ACK, aeth, bth, management, reth, roce
 
 RC, UC, RESPONSE = "rc", "uc", "response"
 ONLY = {RC: 0x0a, UC: 0x2a, RESPONSE: 0x10}     # RDMA WRITE Only; READ response Only
@@ -66,7 +66,7 @@ class Reads:
             yield management(0x10, qpn, 0, PEER + qpn, 0, self.paired, **here)
             yield management(0x13, qpn, qpn, qpn, self.packets[0][1], **there)
         for opcode, psn, rest in self.packets:
-            response = READ_FIRST <= opcode <= READ_ONLY
+            response = READ_FIRST <= opcode <= RC_ACK
             yield roce(bth(opcode, (PEER if response else 0) + qpn, psn % CIRCLE) + rest, **(there if response else here))
 
 
@@ -258,6 +258,35 @@ def deep_reads(r, mtu, outstanding, between):
     return case
 
 
+def unseen(r, count, every):
+    """The observer misses packets that arrive; others are lost and sent again. Every so many are acknowledged."""
+    case = Reads(f"{count} WRITEs, acknowledged by {every}: some are lost, others not seen here", {}, paired=1024)
+    hidden = set(r.sample(range(count // 8, count - 2 * every), count // 20))
+    lost = set(r.sample(sorted(set(range(3, count - 50)) - hidden - {n - 1 for n in hidden}), count // 50))
+    recovered = again = 0
+    for i in range(count):
+        if i in lost:
+            continue
+        if i not in hidden:
+            case.write(i)
+        if i - 1 in lost:    # the responder waits for it: the requester goes back
+            first = i - 1
+            while first - 1 in lost:
+                first -= 1
+            case.packets.append((RC_ACK, first, aeth(0x60)))
+            for n in range(first, i):
+                case.write(n)
+                recovered += 1
+            if i not in hidden:
+                case.write(i)
+                again += 1
+        if i % every == every - 1:
+            case.packets.append((RC_ACK, i, aeth(0x1f)))
+    case.write(count + 2)    # what nobody acknowledges is lost
+    case.want = clean(2, psn_unseen=len(hidden), psn_recovered=recovered, psn_duplicates=again, messages=count + 1 - len(hidden))
+    return case
+
+
 def reads(r, whole, few):
     for mtu in few(256, 1024, 4096):
         yield reads_lost(r, mtu, r.choice((20 * mtu, 200 * mtu)))
@@ -301,3 +330,5 @@ def cases(r, whole):
     for distance in few(100000, 2**23 - 100) + few(2**23 + 5, 2**23 + 100000, 2**24 - 66600):
         yield responses(distance)
     yield from reads(r, whole, few)
+    for count in few(300, 1000, 5000):
+        yield unseen(r, count, r.choice((1, 4, 16)))

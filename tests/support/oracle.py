@@ -151,7 +151,7 @@ def _transport(frame, wire_len, l3, l4, sport, bth, end, src, dst, vlan):
         "opcode": opcode, "service": service, "known": known, "pkey": pkey, "dqpn": dqpn, "psn": psn, "pad": pad,
         "l3": l3, "l4": l4, "end": end, "payload": end - 4 - pad - (bth + 12 + extension),
         "response": opcode == 0x81 or (connected and low in _RESPONSES),
-        "ack": connected and low == 17, "read": connected and low == 12, "atomic": connected and low in (19, 20),
+        "ack": connected and low == 17, "acks": None, "read": connected and low == 12, "atomic": connected and low in (19, 20),
         "first": known and opcode != 0x81 and low in _FIRST_OR_ONLY,
         "last": known and opcode != 0x81 and low in _LAST_OR_ONLY,
         "sqpn": None, "dma_length": 0, "truncated": len(frame) < end,
@@ -160,6 +160,10 @@ def _transport(frame, wire_len, l3, l4, sport, bth, end, src, dst, vlan):
     immediate = known and low in (3, 5, 9, 11)  # the last of its headers, behind a RETH
     at = bth + 12 + extension - (IMM if immediate else 0)
     p["what"] = opcode, p["payload"], frame[at - RETH:at] if reth else None, frame[at:at + IMM] if immediate else None
+    if p["response"] and known and opcode != 0x81:
+        # a NAK acknowledges what is before its own PSN: bits 6..5 of the syndrome
+        positive = low != 17 or not frame[bth + 12 + extension - AETH] & 0x60
+        p["acks"] = (psn + positive) % 2**24
     if known and service == "UD":
         p["sqpn"] = int.from_bytes(frame[bth + 17:bth + 20], "big")
     if known and service != "UD" and low in (6, 10, 12):  # the RETH is the last of its headers
@@ -526,10 +530,21 @@ def _requests(packets, mtus):
             if ok is not False and (p["read"] or p["atomic"])]
 
 
-def _judge(packets, mtus, requests=None, first=None):
+def _unseen(sequence, answers):
+    """How many PSNs are missing that the other end acknowledges, by two acknowledgements or by a response."""
+    acks = [p["acks"] for p in answers if p["ack"]][-2:]
+    told = [_distance(sequence.next, psn) for psn in acks] if len(acks) == 2 else []
+    told = [min(told)] if told else []
+    responses = [_distance(sequence.next, p["acks"]) for p in answers if p["acks"] is not None and not p["ack"]]
+    told += [max(responses)] if responses else []
+    behind = max((sequence.next + d for d in told if d <= 0), default=NEVER)
+    return sum(max(0, min(end, behind) - first) for first, end in sequence.missing)
+
+
+def _judge(packets, mtus, requests=None, first=None, answers=()):
     """
     The figures of one stream; packets: [(packet, icrc verdict)]. requests: of a response's peer, if known; first: the first PSN
-    of the connection's requests in this direction.
+    of the connection's requests in this direction; answers: the responses to this stream, if known.
     """
     good = [p for p, ok in packets if ok is not False]
     sequence, receiver = Sequence(), UcReceiver()
@@ -558,7 +573,8 @@ def _judge(packets, mtus, requests=None, first=None):
             if sequence.by_run:
                 receiver.restart(sequence.number)
     f = sequence.figures
-    f["psn_lost"] = f["psn_skipped"] - f["psn_recovered"]
+    f["psn_unseen"] = _unseen(sequence, answers) if answers and sequence.next is not None else 0
+    f["psn_lost"] = f["psn_skipped"] - f["psn_recovered"] - f["psn_unseen"]
     f["messages"] = sequence.messages + receiver.messages
     f["messages_broken"] = receiver.broken
     f["service"] = service or packets[-1][0]["service"]
@@ -620,11 +636,11 @@ def streams(paths, expected=None):
 def _told(k, by_key, known, mtus):
     """The peer's requests and the first PSN of a stream, for _judge()."""
     if len(k) != 4 or k[:3] not in known:
-        return None, None
+        return ()
     src, dst, _, side = k
     peer, first, _ = known[k[:3]]
     if side == "request":
-        return None, first
+        return None, first, [p for p, ok in by_key.get((dst, src, peer, "response"), []) if ok is not False]
     opposite = known.get((dst, src, peer), (None, None, None))[1]
     return _requests(by_key.get((dst, src, peer, "request"), []), mtus), opposite
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roce/sequence.h"
 #include "userspace/model/snapshot.h"
 
 enum scope { FRAME, PACKET, STREAM, REPORT };
@@ -39,9 +40,9 @@ static int compare_keys(const void *a, const void *b)
 
 __u64 snapshot_lost(const struct roce_counters *c)
 {
-	__u64 skipped = c->value[COUNTER_psn_skipped], recovered = c->value[COUNTER_psn_recovered];
+	__u64 skipped = c->value[COUNTER_psn_skipped], found = c->value[COUNTER_psn_recovered] + c->value[COUNTER_psn_unseen];
 
-	return skipped > recovered ? skipped - recovered : 0;
+	return skipped > found ? skipped - found : 0;
 }
 
 bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter)
@@ -78,6 +79,7 @@ bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter)
 	case COUNTER_psn_gaps:
 	case COUNTER_psn_skipped:
 	case COUNTER_psn_recovered:
+	case COUNTER_psn_unseen:
 	case COUNTER_psn_lost:
 	case COUNTER_psn_duplicates:
 	case COUNTER_psn_resyncs:
@@ -109,11 +111,46 @@ __u64 snapshot_packets(const struct roce_stream *s)
 	return v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] + v[COUNTER_udp_packets];
 }
 
+/* The stream that acknowledges these requests. NULL: none is known. */
+static const struct snapshot_stream *responder_of(const struct snapshot *s, const struct snapshot_stream *one)
+{
+	struct roce_key key = { .kind = KEY_CONNECTED, .qpn = one->stream.pair.peer_qpn, .side = SIDE_RESPONSE };
+
+	if (!one->stream.pair.from)
+		return NULL;
+	memcpy(key.src, one->key.dst, sizeof(key.src));
+	memcpy(key.dst, one->key.src, sizeof(key.dst));
+	return snapshot_find(s, &key);
+}
+
+static bool may_settle(const struct snapshot_stream *one)
+{
+	return one->key.kind == KEY_CONNECTED && one->key.side == SIDE_REQUEST && stream_may_settle(&one->stream);
+}
+
+bool snapshot_is_one_sided(const struct snapshot *s, const struct snapshot_stream *one)
+{
+	return roce_is_totalled(&one->stream) && may_settle(one) && snapshot_lost(&one->stream.counters) && !responder_of(s, one);
+}
+
+static void settle(const struct snapshot *s, struct snapshot_stream *one)
+{
+	const struct snapshot_stream *responder = may_settle(one) ? responder_of(s, one) : NULL;
+	struct roce_stream *stream = &one->stream;
+
+	if (responder)
+		stream->counters.value[COUNTER_psn_unseen] +=
+			psn_missing(&stream->psn, stream_acknowledged_by(stream, &responder->stream));
+}
+
 void snapshot_finish(struct snapshot *s)
 {
+	if (s->stream_count)
+		qsort(s->streams, s->stream_count, sizeof(*s->streams), compare_keys);
 	for (size_t i = 0; i < s->stream_count; i++) {
 		struct roce_stream *stream = &s->streams[i].stream;
 
+		settle(s, &s->streams[i]);
 		stream->counters.value[COUNTER_psn_lost] = snapshot_lost(&stream->counters);
 		if (!roce_is_totalled(stream))
 			continue;
@@ -124,8 +161,6 @@ void snapshot_finish(struct snapshot *s)
 	s->totals.value[COUNTER_psn_lost] = snapshot_lost(&s->totals.counters);
 	for (size_t i = 0; i < s->interface_count; i++)
 		s->totals.value[COUNTER_ring_missed] += s->interfaces[i].ring_missed;
-	if (s->stream_count)
-		qsort(s->streams, s->stream_count, sizeof(*s->streams), compare_keys);
 }
 
 void snapshot_keep_totals(struct snapshot *s, const struct roce_totals *before)

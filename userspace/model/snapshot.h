@@ -82,8 +82,9 @@ static inline const struct snapshot_stream *snapshot_shown(const struct snapshot
 bool snapshot_is_shown(const struct snapshot *snapshot, const struct snapshot_stream *s);
 
 /*
- * Adds stream counters to the totals (scope STREAM, of trusted streams that are no estimate), computes psn_lost, sums
- * ring_missed, and sorts the streams (source, destination, QPN, side). Call once, after all else is filled in.
+ * Sorts the streams (source, destination, QPN, side), adds to psn_unseen what the responder acknowledges and the engine has not
+ * settled yet (stream_settle()), computes psn_lost, adds stream counters to the totals (scope STREAM, of trusted streams that are
+ * no estimate), and sums ring_missed. Call once, after all else is filled in.
  */
 void snapshot_finish(struct snapshot *s);
 
@@ -96,7 +97,13 @@ void snapshot_keep_totals(struct snapshot *s, const struct roce_totals *before);
 /* The stream of this key in a finished snapshot. NULL: none (or s is NULL). */
 const struct snapshot_stream *snapshot_find(const struct snapshot *s, const struct roce_key *key);
 
-/* psn_skipped - psn_recovered, never below 0 */
+/*
+ * Whether PSNs that this stream lost may have been only not seen here, because it is one of requests that are acknowledged, and no
+ * acknowledgement was seen.
+ */
+bool snapshot_is_one_sided(const struct snapshot *s, const struct snapshot_stream *one);
+
+/* psn_skipped - psn_recovered - psn_unseen, never below 0 */
 __u64 snapshot_lost(const struct roce_counters *c);
 
 /* Whether a counter applies to the stream. Views leave out others, instead of showing 0. */

@@ -64,6 +64,7 @@ static const struct total message_line[] = {
 };
 static const struct total unseen_line[] = {
 	{ COUNTER_ring_missed, "frames missed by the interface", false },
+	{ COUNTER_psn_unseen, "PSNs that were acknowledged", false },
 	{ COUNTER_untracked_packets, "packets of streams without room", false },
 	{ COUNTER_streams_evicted, "streams evicted", false },
 	{ COUNTER_events_lost, "events lost", false },
@@ -89,6 +90,17 @@ static void print_totals(const struct page *page, const char *title, const struc
 		fputc('\n', page->out);
 }
 
+static void print_one_sided(const struct page *page, const struct snapshot *now)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < now->stream_count; i++)
+		n += snapshot_is_one_sided(now, &now->streams[i]);
+	if (n)
+		fprintf(page->out, "  no ACKs   of %zu stream%s with lost PSNs are seen: perhaps these were only not seen here\n", n,
+			n == 1 ? "" : "s");
+}
+
 static void print_head(const struct page *page, const struct snapshot *now, const struct snapshot *previous)
 {
 	struct rates rates = rates_of_totals(now, previous);
@@ -103,6 +115,7 @@ static void print_head(const struct page *page, const struct snapshot *now, cons
 	print_totals(page, "  PSN       ", c, psn_line, ROCE_ARRAY_SIZE(psn_line));
 	print_totals(page, "  messages  ", c, message_line, ROCE_ARRAY_SIZE(message_line));
 	print_totals(page, "  not seen  ", c, unseen_line, ROCE_ARRAY_SIZE(unseen_line));
+	print_one_sided(page, now);
 	if (now->events.suppressed)
 		fprintf(page->out,
 			"  events    %llu faulty packet%s left out: more of a stream than --event-limit lets through in a "

@@ -190,6 +190,10 @@ static void add_psn(const struct stream_page *p)
 		  v[COUNTER_psn_skipped], v[COUNTER_psn_recovered], v[COUNTER_psn_gaps]);
 	add_line(p, "", "seen before %llu, another sequence %llu, strays %llu", v[COUNTER_psn_duplicates], v[COUNTER_psn_restarts],
 		 v[COUNTER_psn_strays]);
+	if (v[COUNTER_psn_unseen])
+		add_line(p, "", "not seen here, but acknowledged %llu", v[COUNTER_psn_unseen]);
+	if (snapshot_is_one_sided(p->snapshot, p->s))
+		add_line(p, "", "no acknowledgements are seen: perhaps the lost ones were only not seen here");
 	if (v[COUNTER_psn_late_unknown] || v[COUNTER_psn_forgotten])
 		add_line(p, "", "too late to know %llu, not remembered %llu: perhaps so many fewer are lost",
 			 v[COUNTER_psn_late_unknown], v[COUNTER_psn_forgotten]);
