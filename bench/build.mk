@@ -12,7 +12,7 @@ $(BENCH)/%.skel.h: $(BENCH)/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
 $(BENCH)/engine.o: $(BENCH)/bench.skel.h
-$(BENCH)/engine: $(BENCH)/engine.o $(BENCH)/frame.o $(call rooms,,userspace/live)
+$(BENCH)/engine: $(BENCH)/engine.o $(BENCH)/frame.o $(BENCH)/probe.o $(call rooms,,userspace/live)
 $(BENCH)/engine: LDLIBS += $(ROOM_LDLIBS)
 
 $(BENCH)/live.o: $(BENCH)/live.skel.h
@@ -25,6 +25,9 @@ $(BENCH)/unchanged: LDLIBS += -lxdp -lbpf -lz
 PROGRAMS += $(BENCH)/read_crc
 $(BENCH)/read_crc: $(BENCH)/read_crc.o
 $(BENCH)/read_crc: LDLIBS += -lisal
+
+PROGRAMS += $(BENCH)/watch_cores
+$(BENCH)/watch_cores: $(BENCH)/watch_cores.o $(BENCH)/probe.o
 
 .PHONY: bench
 bench: $(DEPS)

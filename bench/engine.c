@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * engine [--quick] [--spoil icrc|psn] [--cpu N]: times the engine's parts by the kernel's test run, and CRCs in user space over
- * the same bytes, in ns a packet. Prints one JSON object: { "program": rows, "flood": rows, "refused": rows without proof }.
+ * engine [OPTIONS]: times the engine's parts by the kernel's test run, and CRCs in user space over the same bytes, in ns a
+ * packet. Prints one JSON object: { "program": rows, "flood": rows, "refused": rows without proof }. A row has its samples:
+ * [ns, adds a cycle, MHz], the last two from the probe (0: not known). bench/quiet.py makes figures of them.
  * --spoil, for the tests: times packets with wrong ICRCs or a jump of the PSN, which must be refused.
  */
 #include <errno.h>
@@ -18,6 +19,7 @@
 
 #include "bench/frame.h"
 #include "bench/pin.h"
+#include "bench/probe.h"
 #include "bench/slice8.h"
 #include "bpf/capture_abi.h"
 #include "lib/clock.h"
@@ -27,7 +29,8 @@
 #include "bench/bench.skel.h" /* needs the types above */
 
 #define MEASURES 20
-#define RUNS_MAX 41
+#define RUNS_MAX 51
+#define QUIET_WANTED 9 /* of the samples of each program */
 #define STREAMS_MAX 65536 /* the monitor's default */
 #define CRC_RESIDUE (~TABLE_RESIDUE) /* the CRC of any message followed by its CRC, by zlib's convention */
 
@@ -49,12 +52,18 @@ struct kind {
 	__u32 (*crc)(const __u8 *bytes, __u32 length); /* set for programs in user space */
 };
 
+/* One timed run. */
+struct sample {
+	__u32 ns; /* a packet */
+	struct probe_reading core;
+};
+
 struct measure {
 	const struct kind *kind;
 	int program;
 	__u32 repeat;  /* packets a run */
 	__u64 packets; /* packets of all runs, including those that are not sampled */
-	__u32 samples[RUNS_MAX]; /* ns a packet */
+	struct sample samples[RUNS_MAX];
 	int count;
 	char refused[160]; /* why the row is not valid; empty: proved */
 };
@@ -63,8 +72,9 @@ struct batch {
 	__u32 payload, qps;
 	bool flood;
 	bool spoil_icrc, spoil_psn;
-	int runs;
+	int runs, runs_max;
 	__u32 run_ns;
+	struct probe *probe; /* of this CPU */
 	struct frame frame;
 	__u8 covered[FRAME_BYTES];
 	__u32 covered_length;
@@ -229,17 +239,47 @@ static void calibrate(struct batch *b, struct measure *m)
 	m->repeat = (wanted + round - 1) / round * round;
 }
 
+static struct sample take_sample(struct batch *b, struct measure *m)
+{
+	struct sample s;
+
+	probe_take(b->probe); /* leaves out what was before */
+	s.ns = run_once(b, m);
+	s.core = probe_take(b->probe);
+	return s;
+}
+
+/* Whether each program has samples enough while nobody shared the core. bench/quiet.py has the last word: it knows the best. */
+static bool quiet_enough(const struct batch *b)
+{
+	static double best;
+
+	for (int i = 0; i < b->count; i++)
+		for (int k = 0; k < b->measures[i].count; k++)
+			if (best < b->measures[i].samples[k].core.adds)
+				best = b->measures[i].samples[k].core.adds;
+	for (int i = 0; i < b->count; i++) {
+		int quiet = 0;
+
+		for (int k = 0; k < b->measures[i].count; k++)
+			quiet += b->measures[i].samples[k].core.adds >= QUIET_SHARE * best;
+		if (quiet < QUIET_WANTED)
+			return false;
+	}
+	return true;
+}
+
 static void time_batch(struct batch *b)
 {
 	for (int i = 0; i < b->count; i++)
 		calibrate(b, &b->measures[i]);
 	b->bpf->bss->tracked.psn += b->spoil_psn;
 	/* in turn, so that a disturbance affects all programs equally */
-	for (int run = 0; run < b->runs; run++)
+	for (int run = 0; run < b->runs || (run < b->runs_max && !quiet_enough(b)); run++)
 		for (int i = 0; i < b->count; i++) {
 			struct measure *m = &b->measures[i];
 
-			m->samples[m->count++] = run_once(b, m);
+			m->samples[m->count++] = take_sample(b, m);
 		}
 	prove_batch(b);
 }
@@ -292,47 +332,45 @@ static void load(struct batch *b)
 
 /* ---- rows ---- */
 
-static int by_size(const void *a, const void *b)
+static json_t *samples_of(const struct measure *m)
 {
-	__u32 x = *(const __u32 *)a, y = *(const __u32 *)b;
+	json_t *samples = json_array();
 
-	return (x > y) - (x < y);
+	for (int i = 0; i < m->count; i++) {
+		const struct sample *s = &m->samples[i];
+
+		json_array_append_new(samples, json_pack("[i, f, f]", s->ns, s->core.adds, s->core.mhz));
+	}
+	return samples;
 }
 
-static json_t *row_of(const struct batch *b, const struct measure *m, const struct measure *empty)
+/* "empty": what is subtracted from the samples; null: nothing. */
+static json_t *row_of(const struct batch *b, const struct measure *m)
 {
 	bool net = m->kind->does & DOES_REWRITE;
-	int middle = m->count / 2;
 
-	return json_pack("{s:s, s:i, s:i, s:s, s:i, s:i, s:i, s:i, s:i, s:I}", "name", m->kind->name, "payload",
-			 b->payload, "qps", b->qps, "packet", b->frame.packet, "ns", m->samples[0],
-			 "net_ns", m->samples[0] - (net ? empty->samples[0] : 0), "ns_median", m->samples[middle],
-			 "net_ns_median", m->samples[middle] - (net ? empty->samples[middle] : 0), "runs", m->count,
-			 "packets", (json_int_t)m->packets);
+	return json_pack("{s:s, s:i, s:i, s:s, s:I, s:o, s:o}", "name", m->kind->name, "payload", b->payload, "qps", b->qps,
+			 "packet", b->frame.packet, "packets", (json_int_t)m->packets, "samples", samples_of(m), "empty",
+			 net ? samples_of(&b->measures[0]) : json_null());
+}
+
+static void refuse(const struct batch *b, const struct measure *m, json_t *refused)
+{
+	fprintf(stderr, "bench: refused: %s at %u bytes, %u QPs: %s\n", m->kind->name, b->payload, b->qps, m->refused);
+	json_array_append_new(refused, json_pack("{s:s, s:i, s:i, s:s}", "name", m->kind->name, "payload", b->payload, "qps",
+						 b->qps, "why", *m->refused ? m->refused : "the empty program's row is"));
 }
 
 static void add_rows(struct batch *b, json_t *result)
 {
-	for (int i = 0; i < b->count; i++)
-		qsort(b->measures[i].samples, b->measures[i].count, sizeof(__u32), by_size);
 	for (int i = 0; i < b->count; i++) {
 		struct measure *m = &b->measures[i];
-		json_t *row = row_of(b, m, &b->measures[0]);
 		bool flood = m->kind->does & DOES_FLOOD;
 
-		if (*m->refused || *b->measures[0].refused) {
-			json_t *why = json_pack("{s:s, s:i, s:i, s:s}", "name", m->kind->name, "payload", b->payload, "qps",
-						b->qps, "why", *m->refused ? m->refused : "the empty program's row is");
-
-			fprintf(stderr, "bench: refused: %s at %u bytes, %u QPs: %s\n", m->kind->name, b->payload, b->qps,
-				m->refused);
-			json_array_append_new(json_object_get(result, "refused"), why);
-			json_decref(row);
-		} else if (b->flood && !flood) {
-			json_decref(row); /* only fills the table, or is subtracted from the others */
-		} else {
-			json_array_append_new(json_object_get(result, flood ? "flood" : "program"), row);
-		}
+		if (*m->refused || *b->measures[0].refused)
+			refuse(b, m, json_object_get(result, "refused"));
+		else if (flood || !b->flood) /* the others of a flood only fill the table, or are subtracted */
+			json_array_append_new(json_object_get(result, flood ? "flood" : "program"), row_of(b, m));
 	}
 }
 
@@ -414,7 +452,7 @@ static const char *const spoils[] = { [SPOIL_NOTHING] = "nothing", [SPOIL_ICRC] 
 struct options {
 	bool quick;
 	enum spoil spoil;
-	__u32 cpu;
+	__u32 cpu, payload, qps, runs;
 };
 
 static const struct option_entry entries[] = {
@@ -422,34 +460,46 @@ static const struct option_entry entries[] = {
 	{ "spoil", NULL, "run once with packets whose result is wrong",
 	  OPTION_CHOICE(struct options, spoil, spoils), .usual = "nothing" },
 	{ "cpu", "N", "the CPU to run on; without it the last one", OPTION_NUMBER(struct options, cpu, 0, CPU_SETSIZE - 1) },
+	{ "payload", "BYTES", "only packets with this payload", OPTION_NUMBER(struct options, payload, 1, FRAME_PAYLOAD_MAX) },
+	{ "qps", "N", "only rows with this number of QPs", OPTION_NUMBER(struct options, qps, 1, STREAMS_MAX) },
+	{ "runs", "N", "exactly so many samples, quiet or not", OPTION_NUMBER(struct options, runs, 1, RUNS_MAX) },
 	{ 0 },
 };
 
 static const struct option_table tables[] = { { NULL, entries, 0 }, { 0 } };
 static const struct command command = { .arguments = "[OPTIONS]", .tables = tables };
 
+static bool is_wanted(const struct options *o, size_t i)
+{
+	return (plan[i].quick || !o->quick) && (!o->payload || o->payload == plan[i].payload) &&
+	       (!o->qps || o->qps == plan[i].qps);
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = { .cpu = sysconf(_SC_NPROCESSORS_ONLN) - 1 };
 	static struct batch batch;
+	struct probe *probe;
 	json_t *result = json_pack("{s:[], s:[], s:[]}", "program", "flood", "refused");
 
 	if (command_parse(&command, &o, argc, argv) < argc)
 		usage_error("it takes options only");
 	o.quick |= o.spoil;
-	if (!pin(o.cpu))
+	probe = probe_start(o.cpu);
+	if (!pin(o.cpu) || !probe)
 		die("CPU", errno);
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(plan); i++) {
-		if (o.quick && !plan[i].quick)
+		if (!is_wanted(&o, i))
 			continue;
-		batch = (struct batch){ .payload = plan[i].payload, .qps = plan[i].qps, .flood = plan[i].flood,
-					.runs = o.quick ? 3 : 17, .run_ns = o.quick ? 4000000 : 30000000 };
+		batch = (struct batch){ .payload = plan[i].payload, .qps = plan[i].qps, .flood = plan[i].flood, .probe = probe,
+					.runs = o.runs ?: o.quick ? 3 : 17, .run_ns = o.quick ? 4000000 : 30000000 };
+		batch.runs_max = o.runs || o.quick ? batch.runs : 2 * batch.runs;
 		batch.spoil_icrc = o.spoil == SPOIL_ICRC;
 		batch.spoil_psn = o.spoil == SPOIL_PSN;
 		run_batch(&batch, result);
 		if (o.spoil)
 			break;
 	}
-	json_dumpf(result, stdout, JSON_INDENT(1));
+	json_dumpf(result, stdout, JSON_COMPACT);
 	return 0;
 }

@@ -2,6 +2,7 @@
 """The floors of engine, sender and reader, as ratios between rows of one run. The result is reported, never asserted."""
 
 AT_LEAST, AT_MOST = "at least", "at most"
+PARTS = ("program", "flood", "live", "send", "offline")
 
 
 def net(result, name, payload, qps=1):
@@ -20,7 +21,13 @@ def live(result, payload, icrc, apart, qps=1):
 
 
 def judge(result):
-    """[{ name, ratio, floor, kind, holds }] for the rows that exist."""
+    """[{ name, ratio, floor, kind, holds, quiet }] for the rows that exist. quiet: all its rows had quiet samples enough."""
+    sure = {part: [row for row in result[part] if row["quiet"]["enough"]] for part in PARTS}
+    known = {row["name"] for row in _judge(sure)}
+    return [dict(row, quiet=row["name"] in known) for row in _judge(result)]
+
+
+def _judge(result):
     rows = [_floor(*each) for each in _engine(result) + _live(result) + _send(result) + _offline(result)]
     return [row for row in rows if row]
 

@@ -24,16 +24,24 @@ def describe(root):
     }
 
 
+def core(m):
+    """What stands over every table. The clock and the adds a cycle are those of the probe (bench/probe.h)."""
+    if not m["adds"]:
+        return f"{m['cpu']}, whether the core was shared is not known"
+    return f"{m['cpu']}, {m['mhz']} MHz, {m['adds']:.1f} adds a cycle"
+
+
 def words(m):
     """One line for people."""
-    return (f"{m['cpu']}, {m['cpus']} CPUs{' (virtual machine)' if m['virtual'] else ''}, kernel {m['kernel']}, "
+    return (f"{core(m)}, {m['cpus']} CPUs{' (virtual machine)' if m['virtual'] else ''}, kernel {m['kernel']}, "
             f"{m['clang']}, rocescope {m['version']}, {m['date'][:10]}, load {m['load']:.1f} at the start")
 
 
 def _cpu():
     fields = dict(line.split(":", 1) for line in _read("/proc/cpuinfo").splitlines() if ":" in line)
     fields = {name.strip(): value.strip() for name, value in fields.items()}
-    return f"{fields.get('model name', platform.machine())}, family {fields.get('cpu family', '?')}"
+    return (f"{fields.get('model name', platform.machine())}, family {fields.get('cpu family', '?')}, "
+            f"model {fields.get('model', '?')}")
 
 
 def _read(path):

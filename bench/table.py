@@ -1,21 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The figures as Markdown that is also readable on a terminal."""
+"""The figures as Markdown that is also readable on a terminal: a section of docs/performance.md."""
 from bench import machine
 
 ORDER = ("empty", "empty-bare", "parse", "streams", "icrc", "all", "events", "copy", "icrc-slice8", "icrc-table", "user-zlib",
          "user-isal")
+MARK = "*"      # behind a figure of all samples, because too few were quiet
 
 
 def render(result):
-    parts = [machine.words(result["machine"]) + (" - a quick look, no figures to quote" if result["quick"] else ""),
-             _payloads(result["program"]), _qps(result), _live(result["live"]),
-             _send(result["send"]), _offline(result["offline"]), _capture(result["capture"]), _floors(result["floors"])]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    core = machine.core(result["machine"])
+    tables = [_payloads(result["program"]), _qps(result), _live(result["live"]), _send(result["send"]),
+              _offline(result["offline"]), _capture(result["capture"]), _floors(result["floors"])]
+    parts = [f"### {result['machine']['cpu']}", _machine(result)]
+    return "\n\n".join(parts + [table(f"{title}; {core}:", head, rows) for title, head, rows in tables if rows]) + "\n"
 
 
-def _table(title, head, rows):
-    if not rows:
-        return ""
+def _machine(result):
+    counts = [row["quiet"] for part in ("program", "flood", "live", "send", "offline", "capture") for row in result[part]]
+    few = sum(not count["enough"] for count in counts)
+    return (f"`make bench{' ARGS=--quick' if result['quick'] else ''}` on: {machine.words(result['machine'])}. "
+            f"Quiet samples: {quiet(counts)}."
+            + (f" In {few} of {len(counts)} rows they were too few: `{MARK}` is a figure of all samples." if few else "")
+            + (" A quick look, no figures to quote." if result["quick"] else ""))
+
+
+def table(title, head, rows):
     cells = [head] + [["" if cell is None else str(cell) for cell in row] for row in rows]
     widths = [max(len(line[i]) for line in cells) for i in range(len(head))]
     lines = ["| " + " | ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))) + " |"
@@ -24,65 +33,81 @@ def _table(title, head, rows):
     return "\n".join([title, "", *lines])
 
 
+def quiet(counts):
+    return f"{sum(count['runs'] for count in counts)} of {sum(count['of'] for count in counts)}"
+
+
+def mark(row, figure):
+    return f"{figure}{'' if row['quiet']['enough'] else MARK}"
+
+
 def _cell(row):
     """The time of the empty programs, which is subtracted from the others."""
-    return row["ns"] if row["name"].startswith("empty") else row["net_ns"]
+    return mark(row, row["ns"] if row["name"].startswith("empty") else row["net_ns"])
+
+
+def _grid(names, columns, found):
+    """A line for each name: the rows found for it by column, and how many of their samples were quiet."""
+    lines = []
+    for name in names:
+        rows = [found.get((name, column)) for column in columns]
+        if any(rows):
+            lines.append([name] + [row and _cell(row) for row in rows] + [quiet([row["quiet"] for row in rows if row])])
+    return lines
 
 
 def _payloads(program):
     sizes = sorted({row["payload"] for row in program if row["qps"] == 1})
-    found = {(row["name"], row["payload"]): _cell(row) for row in program if row["qps"] == 1}
-    rows = [[name] + [found.get((name, size)) for size in sizes] for name in ORDER
-            if any((name, size) in found for size in sizes)]
-    return _table("ns a packet by payload, net of `empty`, one QP (best run):",
-                  ["program"] + [f"{size} B" for size in sizes], rows)
+    found = {(row["name"], row["payload"]): row for row in program if row["qps"] == 1}
+    return ("ns a packet by payload, net of `empty`, one QP (best quiet run)",
+            ["program"] + [f"{size} B" for size in sizes] + ["quiet"], _grid(ORDER, sizes, found))
 
 
 def _qps(result):
-    counts = sorted({row["qps"] for row in result["program"] if row["payload"] == 1024})
-    found = {(row["name"], row["qps"]): row["net_ns"] for row in result["program"] if row["payload"] == 1024}
-    rows = [[name] + [found.get((name, count)) for count in counts] for name in ("streams", "all", "find-hash", "find-array")]
-    head = ["program"] + [f"{count} QP{'s' if count > 1 else ''}" for count in counts]
+    columns = sorted({row["qps"] for row in result["program"] if row["payload"] == 1024})
+    found = {(row["name"], row["qps"]): row for row in result["program"] if row["payload"] == 1024}
+    head = ["program"] + [f"{count} QP{'s' if count > 1 else ''}" for count in columns]
     if result["flood"]:
-        head.append("flood")
-        for row in rows:
-            row.append(result["flood"][0]["net_ns"] if row[0] == "all" else None)
-    return _table("ns a packet by QPs in turn, 1024 B, net of `empty`:", head, rows if counts else [])
+        found["all", "flood"] = result["flood"][0]
+        columns, head = columns + ["flood"], head + ["flood"]
+    return ("ns a packet by QPs in turn, 1024 B, net of `empty`", head + ["quiet"],
+            _grid(("streams", "all", "find-hash", "find-array"), columns, found))
 
 
 def _live(rows):
-    return _table("Live over veth (median; ns of a CPU a packet, where the receiver has one of its own: best):",
-                  ["payload", "QPs", "receiver on", "ICRC", "monitor Mpps", "empty Mpps", "ratio", "uncounted", "monitor ns",
-                   "empty ns"],
-                  [[row["payload"], row["qps"], "its own CPU" if row["apart"] else "the sender's", row["icrc"],
-                    f"{row['monitor_mpps']:.2f}", f"{row['empty_mpps']:.2f}",
-                    f"{row['monitor_mpps'] / row['empty_mpps']:.0%}", row["uncounted"], _ns(row["monitor_cpu_ns"]),
-                    _ns(row["empty_cpu_ns"])] for row in rows])
+    return ("Live over veth (median; ns of a CPU a packet, where the receiver has one of its own: best)",
+            ["payload", "QPs", "receiver on", "ICRC", "monitor Mpps", "empty Mpps", "ratio", "uncounted", "monitor ns",
+             "empty ns", "quiet"],
+            [[row["payload"], row["qps"], "its own CPU" if row["apart"] else "the sender's", row["icrc"],
+              f"{row['monitor_mpps']:.2f}", f"{row['empty_mpps']:.2f}",
+              mark(row, f"{row['monitor_mpps'] / row['empty_mpps']:.0%}"), row["uncounted"], _ns(row["monitor_cpu_ns"]),
+              _ns(row["empty_cpu_ns"]), quiet([row["quiet"]])] for row in rows])
 
 
 def _send(rows):
-    return _table("The sender over veth, and one unchanged packet by the same way out (median):",
-                  ["payload", "QPs", "way out", "chosen", "send Mpps", "unchanged Mpps", "ratio", "runs' ratios"],
-                  [[row["payload"], row["qps"], row["out"], "by auto" if row["chosen"] == "auto" else "",
-                    f"{row['send_mpps']:.3f}", f"{row['unchanged_mpps']:.3f}", f"{row['ratio']:.0%}", _range(row)]
-                   for row in rows])
+    return ("The sender over veth, and one unchanged packet by the same way out (median)",
+            ["payload", "QPs", "way out", "chosen", "send Mpps", "unchanged Mpps", "ratio", "runs' ratios", "quiet"],
+            [[row["payload"], row["qps"], row["out"], "by auto" if row["chosen"] == "auto" else "",
+              f"{row['send_mpps']:.3f}", f"{row['unchanged_mpps']:.3f}", mark(row, f"{row['ratio']:.0%}"), _range(row),
+              quiet([row["quiet"]])] for row in rows])
 
 
 def _offline(rows):
     """Compared with the least work for the same file."""
     least = {row["file"]: row["bytes_per_s"] for row in rows if row["tool"] == "reference"}
-    return _table("Capture files in the page cache (median):",
-                  ["file", "tool", "CPUs", "packets", "Mpps", "GB/s", "of the reference"],
-                  [[row["file"], row["tool"], row["cpus"], row["packets"], f"{row['packets_per_s'] / 1e6:.3f}",
-                    f"{row['bytes_per_s'] / 1e9:.2f}",
-                    f"{row['bytes_per_s'] / least[row['file']]:.0%}" if row["file"] in least else None] for row in rows])
+    return ("Capture files in the page cache (median)",
+            ["file", "tool", "CPUs", "packets", "Mpps", "GB/s", "of the reference", "quiet"],
+            [[row["file"], row["tool"], row["cpus"], row["packets"], f"{row['packets_per_s'] / 1e6:.3f}",
+              mark(row, f"{row['bytes_per_s'] / 1e9:.2f}"),
+              f"{row['bytes_per_s'] / least[row['file']]:.0%}" if row["file"] in least else None, quiet([row["quiet"]])]
+             for row in rows])
 
 
 def _capture(rows):
-    return _table("Capturing what the sender sends as fast as it goes, packets at random dropped, repeated, corrupted, late:",
-                  ["payload", "tool", "sent", "Mpps sent", "seen", "in the file", "faulty", "of them in the file", "said lost"],
-                  [[row["payload"], row["tool"], row["sent"], f"{row['sent_mpps']:.3f}", row["seen"], row["written"],
-                    row["faulty"], row["faulty_written"], row["lost"]] for row in rows])
+    return ("Capturing what the sender sends as fast as it goes, packets at random dropped, repeated, corrupted, late",
+            ["payload", "tool", "sent", "Mpps sent", "seen", "in the file", "faulty", "of them in the file", "said lost", "quiet"],
+            [[row["payload"], row["tool"], row["sent"], mark(row, f"{row['sent_mpps']:.3f}"), row["seen"], row["written"],
+              row["faulty"], row["faulty_written"], row["lost"], quiet([row["quiet"]])] for row in rows])
 
 
 def _range(row):
@@ -95,6 +120,6 @@ def _ns(value):
 
 
 def _floors(rows):
-    return _table("What it has to reach (ratios of the same run):", ["ratio of", "is", "must be", "holds"],
-                  [[row["name"], row["ratio"], f"{row['kind']} {row['floor']}", "yes" if row["holds"] else "NO"]
-                   for row in rows])
+    return ("What it has to reach (ratios of the same run)", ["ratio of", "is", "must be", "holds"],
+            [[row["name"], f"{row['ratio']}{'' if row['quiet'] else MARK}", f"{row['kind']} {row['floor']}",
+              "yes" if row["holds"] else "NO"] for row in rows])
