@@ -48,6 +48,8 @@ roce_inline void icrc_mask_far_byte(struct fold_work *w, __u32 at, bool set)
 	w->zero[at + FOLD_PAD - 300] = set ? ~w->frame[at] : 0;
 }
 
+_Static_assert(ROCE_WINDOW + WIRE_UDP_LEN + offsetof(struct wire_bth, resv8a) + 137 < 300, "fold_short() reads none of it");
+
 /*
  * fold_long() reads a linear frame from FOLD_HEAD on without masking. Variant fields lie there only behind IPv6 extension
  * headers. What masking adds to such a byte is stored 300 bytes before it, among the zeroes: folding then adds it to that byte
