@@ -21,25 +21,16 @@ _Static_assert(FRAME_MAX <= FOLD_MAX, "the work area holds it");
 #define PAIRS_MAX 16384
 
 /*
- * The table of streams: an index of buckets, whose ways hold places of streams, and the streams themselves. The number of
- * buckets keeps them an eighth full when all streams are in use, so that a bucket practically never overflows (Poisson, mean 2,
- * more than 15: 4e-10 per bucket).
+ * The table of streams: an index of buckets, whose ways hold places of streams, and the streams themselves. A bucket is a cache
+ * line, and half of the ways are used when all streams are: with 65,536 streams the index is 1 MiB, and four of them share each
+ * line. A stream goes to the emptier one of two buckets, so practically none has more than seven (Azar et al., Balanced
+ * allocations, 1999).
  */
-#define TABLE_WAYS 15
-#define TABLE_BUCKETS_FOR(streams) ((streams) / 2)
-
-/* Free if the tag is 0. */
-struct table_way {
-	/* tag (part of the key's hash), above it the place in `streams`; readers without the lock see both or neither */
-	__u64 word;
-	__u32 seen; /* tick of the last packet */
-	__u32 reserved;
-};
+#define TABLE_WAYS 8
+#define TABLE_BUCKETS_FOR(streams) ((streams) / 4)
 
 struct table_bucket {
-	struct bpf_spin_lock lock; /* guards the ways against other writers */
-	__u32 reserved[3]; /* makes the size a multiple of a cache line */
-	struct table_way ways[TABLE_WAYS]; /* the first ones, mostly the only ones in use, share the lock's cache line */
+	__u64 way[TABLE_WAYS]; /* a tag (part of the key's hash, never 0), above it the place in `streams`; 0: free */
 };
 
 /*
@@ -48,7 +39,7 @@ struct table_bucket {
  */
 struct stream_value {
 	__u32 sequence;
-	__u32 reserved;
+	__u32 seen; /* tick of the last packet */
 	struct roce_key key;
 	struct roce_stream stream;
 	__u8 pad[63 - (48 + sizeof(struct roce_stream) + 63) % 64];
@@ -56,21 +47,20 @@ struct stream_value {
 #define LINE_OF(member) (offsetof(struct stream_value, member) / 64)
 _Static_assert(LINE_OF(stream.psn.next) == 0, "found with the key");
 _Static_assert(LINE_OF(stream.message) == LINE_OF(stream.lint_state), "a line");
-_Static_assert(LINE_OF(stream.last_psn) == LINE_OF(stream.used), "a line");
-_Static_assert(LINE_OF(stream.last) == LINE_OF(stream.first_seen), "a line");
+_Static_assert(LINE_OF(stream.last) == LINE_OF(stream.restart_by), "a line");
 _Static_assert(LINE_OF(stream.counters.value[COUNTER_roce_packets]) ==
 	       LINE_OF(stream.counters.value[COUNTER_messages]), "a line");
 _Static_assert(sizeof(struct stream_value) % 64 == 0, "lines of one stream are of no other");
 /*
- * 65,536 streams take 96 MiB, of which pairs and the rest take less than three: 1488 bytes for each stream. Half a bucket takes
- * 128 and a stream 1216, all of it used. 16 more counters of streams make it 1344 and both 1472; 17 do not fit.
+ * 65,536 streams take 96 MiB, of which pairs and the rest take less than three: 1488 bytes for each stream. A quarter of a bucket
+ * takes 16 and a stream 1280, of which 1264 are used. 26 more counters of streams make it 1472 and both 1488; 27 do not fit.
  * Counters of scope FRAME cost streams nothing. What few streams need at a time is in the pool of `extras`.
  */
-_Static_assert(sizeof(struct stream_value) + sizeof(struct table_bucket) / 2 <= 93 * 16, "93 MiB");
+_Static_assert(sizeof(struct stream_value) + sizeof(struct table_bucket) / 4 <= 93 * 16, "93 MiB");
 
 /* Places of `streams` are assigned in order up to `given`. When all are assigned, idle ones are reused. */
 struct table_state {
-	struct bpf_spin_lock lock; /* guards `given`; before Linux 5.17 every stream as well */
+	struct bpf_spin_lock lock; /* guards `given` and the index against other writers; before Linux 5.17 every stream as well */
 	__u32 given;
 };
 
@@ -102,6 +92,8 @@ struct table_victim {
 /* Each CPU's own state of the table. */
 struct table_cpu {
 	__u32 hand;  /* the next bucket to search for idle streams */
+	__u32 tick;  /* of `fruitless` */
+	__u32 fruitless; /* buckets searched in vain in this tick */
 	__u32 way;   /* way of a new stream */
 	__u32 extra; /* the next entry of `extras` to look at */
 	struct table_victim victim; /* not on the stack: the verifier would follow each possible value */
@@ -127,12 +119,15 @@ struct scratch {
 	struct table_cpu table;
 	__u32 cpu;    /* 1 + the CPU's number, 0: not read yet */
 	__u32 length; /* of the frame, on the wire */
+	__u32 arrival; /* of struct roce_packet */
 	__u32 tag;    /* VLAN tag that was already removed from the frame, with bit 16 set; 0: none */
 	__u64 jiffies; /* at the last reading of the clock */
 	__u64 now;     /* ns, CLOCK_MONOTONIC, at that time */
 	__u64 again;   /* with dialogues: duplicates that this packet made its stream count */
 	__u64 frames;  /* WATCH_CAPTURE: frames that this CPU has counted, this one included */
 	__u32 place;   /* 1 + the place of the packet's stream, 0: none */
+	struct roce_cm cm; /* of connection management, valid if `managed` */
+	__u8 managed; /* the packet is connection management, and was parsed */
 	__u8 wanted;  /* the ICRC is to be verified */
 	__u8 icrc;    /* enum icrc_verdict, for global functions */
 	__u8 linear;  /* the frame can be read in place; otherwise it is copied here, completely if its ICRC is wanted */
@@ -141,7 +136,7 @@ struct scratch {
 	__u8 unknown; /* with WATCH_CAPTURE: the stream was not looked at yet */
 	__u32 expected;
 	__u32 skipped; /* bytes of the tunnel before the frame */
-	__u32 crc;     /* the ICRC's register after the frame */
+	__u32 crc;     /* what folding returned for the frame */
 };
 
 /* Set before the program is loaded. maps_complete_settings() fills in the members below max_streams. */

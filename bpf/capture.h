@@ -346,7 +346,7 @@ __noinline int capture_look(void)
 	if (!v || !r)
 		return 0;
 	roce_look(&v->stream, &r->before);
-	r->shown = roce_shown(&v->stream);
+	r->changes = r->before.changes;
 	r->known = 1;
 	return 0;
 }
@@ -384,7 +384,6 @@ __noinline int capture_compare(void)
 	const struct focus_value *f;
 	__u32 place, kinds, zero = 0;
 	struct recent *r;
-	__u64 shown;
 
 	if (!s || !c)
 		return 0;
@@ -395,12 +394,11 @@ __noinline int capture_compare(void)
 	if (!v || !r || !f)
 		return 0;
 	kinds = roce_packet_events(&s->packet, s->icrc);
-	shown = roce_shown(&v->stream);
 	c->event.kinds = 0;
 	c->event.expected = s->expected;
 	c->event.seen = s->packet.number;
 	c->record.trusted = v->stream.trusted;
-	if (kinds || shown != r->shown || (v->stream.trusted && !s->trusted)) {
+	if (roce_may_have_events(&v->stream, r->changes, kinds, s->trusted)) {
 		r->before.expected = s->expected;
 		r->before.trusted = s->trusted;
 		capture_events(kinds);

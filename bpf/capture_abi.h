@@ -60,7 +60,7 @@ struct capture_second {
 
 /* Value of the map `recents`, at the stream's place of `streams`. Members that every packet needs come first. */
 struct recent {
-	__u64 shown;	/* roce_shown() after the last packet */
+	__u64 changes;	/* that of `before`: here, because each packet needs it */
 	__u64 fault;	/* id of the last faulty packet */
 	struct capture_second second;
 	__u32 after;	/* packets still to be taken because of the last fault */
@@ -68,7 +68,7 @@ struct recent {
 	__u32 known;	/* the state here is this stream's; 0: another program has counted meanwhile (userspace/live/pin.h) */
 	__u32 reserved;
 	__u64 pad;
-	struct roce_before before; /* the stream at the time of `shown` */
+	struct roce_before before; /* the stream when it was last looked at */
 	__u8 rest[63 - (64 + sizeof(struct roce_before) + 63) % 64];
 };
 _Static_assert(offsetof(struct recent, before) == 64 && sizeof(struct recent) % 64 == 0, "lines of one stream are of no other");

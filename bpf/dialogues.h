@@ -34,7 +34,7 @@ static __always_inline bool dialogues_find(const struct scratch *s, struct roce_
 	if (!v || !v->stream.pair.from)
 		return false;
 	roce_peer_key(&v->stream, &s->packet, key);
-	*place = table_find(key, s->now >> TICK_SHIFT) - 1;
+	*place = table_find(key) - 1;
 	return true;
 }
 

@@ -14,6 +14,8 @@
 #include "roce/trial.h"
 
 #define EXTRAS_SWEEP 64		/* entries that a search looks at */
+#define EXTRAS_STEP (EXTRAS_SWEEP / 4) /* a CPU's next search begins so much farther */
+#define EXTRAS_APART (37 * EXTRAS_STEP) /* and the next CPU's, lest all fill the same part; 37: an odd number reaches all */
 #define EXTRAS_IDLE 10000000000ull /* ns without a packet, after which a stream may lose its entry */
 
 struct {
@@ -113,10 +115,11 @@ __noinline int extras_find(struct roce_psn *w)
 	if (!w || !own || !settings.extras)
 		return 0;
 	s.most = w->reordered ? settings.extras : (settings.extras + 1) / 2;
-	s.hand = w->reordered ? own->table.extra + settings.extras / 2 : own->table.extra;
+	s.hand = own->cpu * EXTRAS_APART + own->table.extra;
+	s.hand += w->reordered ? settings.extras / 2 : 0;
 	s.own = own->place - 1;
 	s.now = own->now;
-	own->table.extra += EXTRAS_SWEEP / 4;
+	own->table.extra += EXTRAS_STEP;
 	bpf_loop(EXTRAS_SWEEP, extras_look, &s, 0);
 	s.idle = 1;
 	if (!s.handle)

@@ -48,7 +48,7 @@ SEC("tc")
 int watch_egress(struct __sk_buff *skb)
 {
 	__u32 tag = skb->vlan_present ? skb->vlan_tci | 1 << 16 : 0, copied;
-	struct scratch *s = watch_begin(skb->len, tag, WATCH_ALL);
+	struct scratch *s = watch_begin((struct xdp_md *)skb, skb->len, tag, WATCH_ALL | WATCH_OUTWARD);
 
 	if (s) {
 		copied = watch_copied(s);

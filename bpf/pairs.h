@@ -44,9 +44,23 @@ static __always_inline void pairs_put(const struct roce_pair_key *key, const str
 }
 
 /*
- * Learns from the packet in the scratch: roce_is_management() holds, and its ICRC is good. This function and those below are
- * global, so that the verifier checks them once and not on every path.
+ * Parses the packet in the scratch, for which roce_is_management() holds: before its ICRC is computed, which overwrites it. This
+ * function and those below are global, so that the verifier checks them once and not on every path.
  */
+__noinline int pairs_parse(void)
+{
+	__u32 zero = 0;
+	struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
+	struct roce_cm cm;
+
+	if (!s || !roce_cm_parse(s->work.frame, s->length, &s->packet, &cm))
+		return 0;
+	s->cm = cm;
+	s->managed = true;
+	return 0;
+}
+
+/* Learns from what pairs_parse() has parsed. Its ICRC is good. */
 __noinline int pairs_learn(void)
 {
 	__u32 zero = 0;
@@ -56,8 +70,9 @@ __noinline int pairs_learn(void)
 	struct roce_pair pair;
 	struct roce_cm cm;
 
-	if (!s || !roce_cm_parse(s->work.frame, s->length, &s->packet, &cm))
+	if (!s)
 		return 0;
+	cm = s->cm;
 	if (cm.attribute == CM_REQUEST) {
 		pair_request(&s->packet, &cm, &key, &pair);
 		bpf_map_update_elem(&pair_requests, &key, &pair, BPF_ANY);
@@ -113,7 +128,7 @@ __noinline int pairs_find_old(void)
 }
 
 /* Asks the peer stream, without its guard. */
-__noinline int pairs_ask(void)
+static __always_inline int pairs_ask_by(bool old)
 {
 	__u32 zero = 0, place;
 	struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
@@ -127,11 +142,21 @@ __noinline int pairs_ask(void)
 	if (!v)
 		return 0;
 	roce_peer_key(&v->stream, &s->packet, &key);
-	place = table_find(&key, s->now >> TICK_SHIFT) - 1;
+	place = table_find(&key) - 1;
 	peer = bpf_map_lookup_elem(&streams, &place);
 	if (peer && table_same_key(&peer->key, &key))
-		roce_ask(&v->stream, &peer->stream, &s->packet, &s->peer_info);
+		roce_ask_by(&v->stream, &peer->stream, &s->packet, &s->peer_info, old);
 	return 0;
+}
+
+__noinline int pairs_ask(void)
+{
+	return pairs_ask_by(false);
+}
+
+__noinline int pairs_ask_old(void)
+{
+	return pairs_ask_by(true);
 }
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The table of streams. BPF's hash maps cost a call, a jhash and a walk per packet, and cannot evict idle entries. The JIT
- * inlines array maps. A bucket's lock guards its ways. A stream's guard (bpf/guard.h) guards the stream and its key. The two
- * are never held together. Readers of a bucket take no lock: they compare the key under the stream's guard.
+ * inlines array maps. One lock guards the index against other writers: streams are seldom created. A stream's guard (bpf/guard.h)
+ * guards the stream and its key. The two are never held together. Readers of a bucket take no lock: they compare the key under
+ * the stream's guard.
  */
 #ifndef BPF_TABLE_H
 #define BPF_TABLE_H
@@ -14,7 +15,8 @@
 #include "bpf/guard.h"
 
 #define TABLE_SKEW 1024 /* upper bound of the ticks by which clocks of two CPUs differ */
-#define TABLE_SWEEP 8	/* buckets that a new stream searches for an idle one */
+#define TABLE_SWEEP 4	/* buckets that a new stream searches for an idle one */
+#define TABLE_FRUITLESS 256 /* buckets without one that a CPU searches in a tick: a flood need not search for each packet */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -32,9 +34,9 @@ struct {
 	__type(value, struct stream_value);
 } streams SEC(".maps");
 
-/* A key's bucket and tag. */
+/* A key's two buckets, and its tag. */
 struct table_hash {
-	__u32 bucket;
+	__u32 bucket, other;
 	__u32 tag; /* never 0 */
 };
 
@@ -54,7 +56,8 @@ static __always_inline struct table_hash table_hash(const struct roce_key *key)
 	h = ((a ^ a >> 29) + b) ^ w[4];
 	h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
 	h = (h ^ h >> 29) * 0x94d049bb133111eb;
-	return (struct table_hash){ .bucket = (__u32)(h >> 32) & settings.bucket_mask, .tag = (__u32)h | 1 };
+	return (struct table_hash){ .bucket = (__u32)(h >> 32) & settings.bucket_mask,
+				    .other = ((__u32)(h >> 32) ^ (__u32)h >> 1) & settings.bucket_mask, .tag = (__u32)h | 1 };
 }
 
 static __always_inline bool table_same_key(const struct roce_key *a, const struct roce_key *b)
@@ -66,12 +69,12 @@ static __always_inline bool table_same_key(const struct roce_key *a, const struc
 
 static __always_inline __u64 table_read(const struct table_bucket *b, __u32 way)
 {
-	return *(const volatile __u64 *)&b->ways[way].word;
+	return *(const volatile __u64 *)&b->way[way];
 }
 
 static __always_inline void table_write(struct table_bucket *b, __u32 way, __u32 tag, __u32 place)
 {
-	*(volatile __u64 *)&b->ways[way].word = (__u64)place << 32 | tag;
+	*(volatile __u64 *)&b->way[way] = (__u64)place << 32 | tag;
 }
 
 /* The way with this tag; TABLE_WAYS: none. */
@@ -82,12 +85,23 @@ static __always_inline __u32 table_way_of(const struct table_bucket *b, __u32 ta
 	for (way = 0; way < TABLE_WAYS; way++)
 		if ((__u32)table_read(b, way) == tag)
 			break;
-	roce_opaque(way); /* make sixteen loop exits one for the verifier */
+	roce_opaque(way); /* make nine loop exits one for the verifier */
 	return way;
 }
 
+/* How many ways are in use. */
+static __always_inline __u32 table_used(const struct table_bucket *b)
+{
+	__u32 used = 0;
+
+	for (__u32 way = 0; way < TABLE_WAYS; way++)
+		used += table_read(b, way) != 0;
+	roce_opaque(used);
+	return used;
+}
+
 /* Clears the stream for this key. false: its guard could not be taken. */
-static __always_inline bool table_clear(struct stream_value *v, const struct roce_key *key, const struct guard *g)
+static __always_inline bool table_clear(struct stream_value *v, const struct roce_key *key, __u32 tick, const struct guard *g)
 {
 	volatile __u64 *words = (__u64 *)&v->key; /* without volatile the compiler calls memset() */
 
@@ -96,6 +110,7 @@ static __always_inline bool table_clear(struct stream_value *v, const struct roc
 	for (__u32 i = 0; i < (sizeof(v->key) + sizeof(v->stream)) / 8; i++)
 		words[i] = 0;
 	v->key = *key;
+	v->seen = tick;
 	guard_release(v, g);
 	return true;
 }
@@ -119,9 +134,9 @@ static __always_inline __u32 table_give(void)
  * Each CPU reads the clock at its own moment of a jiffy, so a stream's last packet may lie in the caller's future. Such a
  * stream is not idle since the last wrap of the ticks.
  */
-static __always_inline bool table_is_idle(const struct table_bucket *b, __u32 way, __u32 tick)
+static __always_inline bool table_is_idle(const struct stream_value *v, __u32 tick)
 {
-	return (__u32)table_read(b, way) && tick - b->ways[way].seen + TABLE_SKEW >= settings.idle_ticks + TABLE_SKEW;
+	return tick - *(const volatile __u32 *)&v->seen + TABLE_SKEW >= settings.idle_ticks + TABLE_SKEW;
 }
 
 /* Searches this bucket for idle streams. Untrusted ones are preferred to trusted ones. */
@@ -131,12 +146,13 @@ static __always_inline void table_look(struct table_victim *victim, __u32 bucket
 	const struct stream_value *v;
 
 	for (__u32 way = 0; b && way < TABLE_WAYS; way++) {
-		__u32 place = table_read(b, way) >> 32;
+		__u64 word = table_read(b, way);
+		__u32 place = word >> 32;
 
-		if (!table_is_idle(b, way, tick) || (victim->found && !victim->trusted))
+		if (!word || (victim->found && !victim->trusted))
 			continue;
 		v = bpf_map_lookup_elem(&streams, &place);
-		if (!v || (victim->found && v->stream.trusted))
+		if (!v || !table_is_idle(v, tick) || (victim->found && v->stream.trusted))
 			continue;
 		victim->bucket = bucket;
 		victim->way = way;
@@ -153,17 +169,18 @@ static __always_inline bool table_evict(const struct table_victim *victim, __u32
 	__u32 bucket = victim->bucket, place = victim->place, way = victim->way;
 	struct table_bucket *b = bpf_map_lookup_elem(&buckets, &bucket);
 	struct stream_value *v = bpf_map_lookup_elem(&streams, &place);
+	struct table_state *t = guard_state();
 	bool taken = false;
 
 	roce_opaque(way);
-	if (!b || !v || way >= TABLE_WAYS)
+	if (!b || !v || !t || way >= TABLE_WAYS)
 		return false;
-	bpf_spin_lock(&b->lock);
-	if (table_is_idle(b, way, tick) && table_read(b, way) >> 32 == place) {
+	bpf_spin_lock(&t->lock);
+	if (table_read(b, way) && table_read(b, way) >> 32 == place && table_is_idle(v, tick)) {
 		table_write(b, way, 0, 0);
 		taken = true;
 	}
-	bpf_spin_unlock(&b->lock);
+	bpf_spin_unlock(&t->lock);
 	if (!taken)
 		return false;
 	/* a CPU that found the way before it was cleared may still be counting; the guard stops it from here on */
@@ -185,10 +202,17 @@ static __always_inline __u32 table_place(struct table_cpu *cpu, __u32 tick, stru
 
 	if (place)
 		return place;
+	if (cpu->tick != tick) {
+		cpu->tick = tick;
+		cpu->fruitless = 0;
+	}
+	if (cpu->fruitless >= TABLE_FRUITLESS)
+		return 0;
 	cpu->hand = hand + TABLE_SWEEP;
 	victim->found = false;
 	for (__u32 i = 0; i < TABLE_SWEEP; i++)
 		table_look(victim, (hand + i) & settings.bucket_mask, tick);
+	cpu->fruitless += victim->found ? 0 : TABLE_SWEEP;
 	return victim->found && table_evict(victim, tick, total, g) ? victim->place + 1 : 0;
 }
 
@@ -224,6 +248,27 @@ static __always_inline __u32 table_await(const struct table_bucket *b, __u32 way
 }
 
 /*
+ * Takes a free way of the emptier bucket for the tag, unless there is one with it. Call under the lock. *found: there is one.
+ * Returns the way, TABLE_WAYS: none is free; *in_other: it is one of the other bucket.
+ */
+static __always_inline __u32 table_claim(struct table_bucket *b, struct table_bucket *other, __u32 tag, bool *in_other, bool *found)
+{
+	__u32 way = table_way_of(b, tag);
+
+	*in_other = way >= TABLE_WAYS;
+	if (*in_other)
+		way = table_way_of(other, tag);
+	*found = way < TABLE_WAYS;
+	if (*found)
+		return way;
+	*in_other = table_used(other) < table_used(b);
+	way = table_way_of(*in_other ? other : b, 0);
+	if (way < TABLE_WAYS)
+		table_write(*in_other ? other : b, way, tag, TABLE_PENDING);
+	return way;
+}
+
+/*
  * Creates the stream of this key, unless another CPU does. Returns 1 + its place, 0: no room. The way is taken first, so that
  * only one CPU creates it. Counters of evicted streams move to `total`.
  */
@@ -231,29 +276,23 @@ static __always_inline __u32 table_insert(const struct roce_key *key, __u32 tick
 					  struct roce_totals *total, const struct guard *g)
 {
 	struct table_hash h = table_hash(key);
-	struct table_bucket *b = bpf_map_lookup_elem(&buckets, &h.bucket);
+	struct table_bucket *b = bpf_map_lookup_elem(&buckets, &h.bucket), *other = bpf_map_lookup_elem(&buckets, &h.other);
+	struct table_state *t = guard_state();
 	struct stream_value *v = NULL;
-	bool found = false;
+	bool found, in_other;
 	__u32 way, place;
 
-	if (!b)
+	if (!b || !other || !t)
 		return 0;
-	bpf_spin_lock(&b->lock);
-	way = table_way_of(b, h.tag);
-	if (way < TABLE_WAYS) {
-		found = true;
-	} else {
-		way = table_way_of(b, 0);
-		if (way < TABLE_WAYS) {
-			b->ways[way].seen = tick;
-			table_write(b, way, h.tag, TABLE_PENDING);
-		}
-	}
-	bpf_spin_unlock(&b->lock);
-	*(volatile __u32 *)&cpu->way = way; /* hide the value from the verifier, which would follow each of sixteen */
+	bpf_spin_lock(&t->lock);
+	way = table_claim(b, other, h.tag, &in_other, &found);
+	bpf_spin_unlock(&t->lock);
+	*(volatile __u32 *)&cpu->way = way; /* hide the value from the verifier, which would follow each of nine */
 	way = *(volatile __u32 *)&cpu->way;
 	if (way >= TABLE_WAYS)
 		return 0;
+	if (in_other)
+		b = other;
 	if (found)
 		return table_await(b, way, h.tag, g);
 	place = table_place(cpu, tick, total, g);
@@ -261,7 +300,7 @@ static __always_inline __u32 table_insert(const struct roce_key *key, __u32 tick
 		place--;
 		v = bpf_map_lookup_elem(&streams, &place);
 	}
-	if (!v || !table_clear(v, key, g)) {
+	if (!v || !table_clear(v, key, tick, g)) {
 		table_write(b, way, 0, 0);
 		return 0;
 	}
@@ -269,28 +308,28 @@ static __always_inline __u32 table_insert(const struct roce_key *key, __u32 tick
 	return place + 1;
 }
 
+/* The word of this tag in a bucket; 0: none. */
+static __always_inline __u64 table_word_of(__u32 bucket, __u32 tag)
+{
+	const struct table_bucket *b = bpf_map_lookup_elem(&buckets, &bucket);
+	__u32 way = b ? table_way_of(b, tag) : TABLE_WAYS;
+	__u64 word = b && way < TABLE_WAYS ? table_read(b, way) : 0;
+
+	return (__u32)word == tag ? word : 0; /* it may have been evicted just now */
+}
+
 /*
  * 1 + the place of this key's stream, 0: none. Compare the key under the stream's guard: the stream may have been evicted
  * since, or another key may have the same tag.
  */
-static __always_inline __u32 table_find(const struct roce_key *key, __u32 tick)
+static __always_inline __u32 table_find(const struct roce_key *key)
 {
 	struct table_hash h = table_hash(key);
-	struct table_bucket *b = bpf_map_lookup_elem(&buckets, &h.bucket);
-	__u64 found;
-	__u32 way;
+	__u64 found = table_word_of(h.bucket, h.tag);
 
-	if (!b)
-		return 0;
-	way = table_way_of(b, h.tag);
-	if (way >= TABLE_WAYS)
-		return 0;
-	found = table_read(b, way);
-	if ((__u32)found != h.tag) /* evicted just now */
-		return 0;
-	if (b->ways[way].seen != tick)
-		b->ways[way].seen = tick;
-	return (found >> 32) + 1;
+	if (!found)
+		found = table_word_of(h.other, h.tag);
+	return found ? (found >> 32) + 1 : 0;
 }
 
 #endif

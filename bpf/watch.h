@@ -165,7 +165,7 @@ static __always_inline enum icrc_verdict watch_icrc(struct xdp_md *ctx, struct s
 	else
 		watch_fold_copy();
 	icrc_mask_far(&s->work, &s->packet, false);
-	return s->crc == ICRC_REGISTER ? ICRC_GOOD : ICRC_BAD;
+	return fold_is_right(watch_tables(), s->crc, icrc_end(&s->packet)) ? ICRC_GOOD : ICRC_BAD;
 }
 
 /*
@@ -221,11 +221,11 @@ __noinline int watch_insert_old(void)
  */
 static __always_inline void watch_find(struct scratch *s, bool old)
 {
-	const struct stream_value *v;
-	__u32 place;
+	__u32 tick = watch_now(s) >> TICK_SHIFT, place;
+	struct stream_value *v;
 
 	roce_stream_key(&s->packet, &s->key);
-	s->place = table_find(&s->key, watch_now(s) >> TICK_SHIFT);
+	s->place = table_find(&s->key);
 	if (!s->place) {
 		if (old)
 			watch_insert_old();
@@ -237,11 +237,10 @@ static __always_inline void watch_find(struct scratch *s, bool old)
 	v = bpf_map_lookup_elem(&streams, &place);
 	if (!v)
 		return;
-	*(volatile __u64 *)&v->stream.psn.next;
-	*(volatile __u64 *)&v->stream.psn.seen[s->packet.number % PSN_WINDOW / 64];
+	if (*(volatile __u32 *)&v->seen != tick)
+		v->seen = tick;
 	*(volatile __u32 *)&v->stream.message.next;
 	*(volatile __u64 *)&v->stream.last_psn;
-	*(volatile __u64 *)&v->stream.first_seen;
 	*(volatile __u64 *)&v->stream.counters.value[COUNTER_roce_packets];
 }
 
@@ -255,7 +254,11 @@ static __always_inline void watch_pair(struct scratch *s, const struct stream_va
 		else
 			pairs_find();
 	}
-	if (v && roce_wants_peer(&v->stream, &s->packet))
+	if (!v || !roce_wants_peer(&v->stream, &s->packet))
+		return;
+	if (old)
+		pairs_ask_old();
+	else
 		pairs_ask();
 }
 
@@ -376,6 +379,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 
 	roce_opaque(ports); /* as for the tables */
 	roce_parse_frame(s->work.frame, s->length, s->length, what & WATCH_DECAP && s->cut, ports, p);
+	p->arrival = s->arrival;
 	if (s->tag) {
 		if (!p->vlan_tags)
 			p->vlan = s->tag & 0xfff;
@@ -400,6 +404,9 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		s->wanted = true;
 	if (what & WATCH_ICRC)
 		watch_prepare(ctx, s, place, what);
+	s->managed = false;
+	if (what & WATCH_STREAMS && roce_is_management(p))
+		pairs_parse();
 	if (what & WATCH_STREAMS)
 		watch_find(s, what & WATCH_OLD);
 	if (what & WATCH_CAPTURE)
@@ -409,7 +416,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 	roce_count_packet(&t->counters, p, icrc);
 	if (!(what & WATCH_STREAMS))
 		return;
-	if (roce_is_management(p) && icrc == ICRC_GOOD)
+	if (s->managed && icrc == ICRC_GOOD)
 		pairs_learn();
 	if (what & (WATCH_OLD | WATCH_CAPTURE) || settings.dialogues)
 		s->icrc = icrc;
@@ -425,8 +432,18 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 	watch_observe_old();
 }
 
-/* Prepares this CPU's scratch for a frame of `length` bytes. */
-static __always_inline struct scratch *watch_begin(__u32 length, __u32 tag, __u32 what)
+/* The interface and queue of the frame. */
+static __always_inline __u32 watch_arrival(struct xdp_md *ctx, __u32 what)
+{
+	const struct __sk_buff *skb = (struct __sk_buff *)ctx;
+
+	if (what & WATCH_OUTWARD)
+		return skb->ifindex << 10 ^ skb->queue_mapping;
+	return ctx->ingress_ifindex << 10 ^ ctx->rx_queue_index;
+}
+
+/* Prepares this CPU's scratch for a frame of `length` bytes. ctx: an __sk_buff with WATCH_OUTWARD. */
+static __always_inline struct scratch *watch_begin(struct xdp_md *ctx, __u32 length, __u32 tag, __u32 what)
 {
 	struct scratch *s = watch_scratch();
 
@@ -436,6 +453,7 @@ static __always_inline struct scratch *watch_begin(__u32 length, __u32 tag, __u3
 		s->cpu = bpf_get_smp_processor_id() + 1;
 	s->length = length;
 	s->tag = tag;
+	s->arrival = watch_arrival(ctx, what);
 	s->wanted = what & WATCH_ICRC && watch_is_wanted(length);
 	if (what & WATCH_CAPTURE)
 		s->skipped = 0; /* a frame with --decap may have set it */
@@ -464,7 +482,7 @@ static __always_inline __u32 watch_copied(const struct scratch *s)
 /* Processes a frame of a hook that has linear frames only. */
 static __always_inline void watch_linear(struct xdp_md *ctx, __u32 what)
 {
-	struct scratch *s = watch_begin(scratch_linear(ctx), 0, what);
+	struct scratch *s = watch_begin(ctx, scratch_linear(ctx), 0, what);
 
 	if (!s)
 		return;
@@ -477,7 +495,7 @@ static __always_inline void watch_linear(struct xdp_md *ctx, __u32 what)
 /* Processes a frame of a hook that may have fragments. Those are copied, other frames are read in place. */
 static __always_inline void watch_fragmented(struct xdp_md *ctx, __u32 what)
 {
-	struct scratch *s = watch_begin(bpf_xdp_get_buff_len(ctx), 0, what);
+	struct scratch *s = watch_begin(ctx, bpf_xdp_get_buff_len(ctx), 0, what);
 	__u32 copied;
 
 	if (!s)
@@ -513,7 +531,7 @@ __noinline int watch_look_through(void)
 /* Processes frames that a switch mirrors: a frame in a tunnel is replaced by the frame inside. All are copied. */
 static __always_inline void watch_mirrored(struct xdp_md *ctx, __u32 what)
 {
-	struct scratch *s = watch_begin(bpf_xdp_get_buff_len(ctx), 0, 0);
+	struct scratch *s = watch_begin(ctx, bpf_xdp_get_buff_len(ctx), 0, 0);
 	__u32 copied;
 
 	if (!s)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "pcap/link.h"
+#include "roce/base.h"
 
 enum { TYPE_IPV4 = 0x0800, TYPE_IPV6 = 0x86dd };
 
@@ -106,6 +107,8 @@ void link_to_ethernet(enum link_kind link, struct capture_frame *f, __u8 **copie
 		from_cooked(f, 16, 14, 5, 6);
 		break;
 	case LINK_SLL2:
+		if (f->captured >= 8)
+			f->interface = roce_be32(f->bytes + 4);
 		from_cooked(f, 20, 0, 11, 12);
 		break;
 	case LINK_NULL:

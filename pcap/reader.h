@@ -32,7 +32,7 @@ struct capture_frame {
 	__u32 captured; /* bytes in the file, at most CAPTURE_FRAME_MAX; 0: unknown link type */
 	__u32 wire;	/* bytes on the wire, at least `captured` */
 	__u64 time;	/* ns since 1970 */
-	__u32 interface; /* pcapng: index of its interface */
+	__u32 interface; /* pcapng: index of its interface; SLL2: as the header says */
 	bool no_icrc;	/* the file lacks what the ICRC covers (bare headers) */
 	bool cut;	/* it was in a tunnel (roce/decap.h) and may be cut before `wire`; the reader leaves it false */
 };

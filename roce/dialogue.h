@@ -13,10 +13,11 @@
 #define DIALOGUE_BUCKETS 52
 #define DIALOGUE_FIRST 9 /* the first bucket ends at 1.5 * 2^9 ns */
 
+/* Of all requests that were answered. A request that was timed stands for those that were not, see struct roce_pending. */
 struct roce_latency {
-	__u64 count;
+	__u64 timed; /* requests whose own latency is in it. dialogue_latencies(): all for which they stand */
 	__u64 sum; /* ns */
-	__u64 most; /* ns */
+	__u64 most; /* ns, of those timed */
 	__u64 bucket[DIALOGUE_BUCKETS]; /* 64 bits: at a million a second, 32 bits would overflow within 72 minutes */
 };
 
@@ -29,13 +30,23 @@ enum dialogue_cause {
 	DIALOGUE_CAUSES
 };
 
-#define DIALOGUE_PENDING 16 /* requests timed at a time; further ones do not enter the latency */
+#define DIALOGUE_PENDING 16 /* requests timed at a time */
+#define DIALOGUE_SHIFT 15   /* the sample's largest shift: half a million requests in flight */
 
-/* Unanswered requests, ordered by PSN. */
+/*
+ * Unanswered requests that are timed, ordered by PSN. While there is room that is each of them, with shift 0. Else it is one of
+ * each 2^shift, and stands for all of these: when there is no room, one of each two entries goes, and shift grows by one; when
+ * less than half of the room is used, each entry is doubled, and shift falls. So all entries have the same weight at any time.
+ * Which one is timed is drawn: what repeats with each 2^n-th request would otherwise be seen always or never.
+ */
 struct roce_pending {
 	/* time (ns) << 24 | PSN; the time wraps after 18 minutes, longer than any request waits */
 	__u64 entry[DIALOGUE_PENDING];
-	__u32 begin, end; /* free-running: entries begin .. end - 1, each modulo DIALOGUE_PENDING */
+	__u16 random; /* the newest number drawn: the same in the kernel and in user space */
+	__u16 skip; /* requests before the next one that is timed */
+	__u8 begin, length; /* entries begin .. begin + length - 1, each modulo DIALOGUE_PENDING */
+	__u8 shift;
+	__u8 unused;
 };
 
 /* Numbers are PSNs extended to 64 bits. Starts as zeroes. */
@@ -90,7 +101,8 @@ roce_inline __u32 dialogue_highest(__u64 x)
 	return __builtin_popcountll(psn_below(x | 1)) - 1;
 }
 
-roce_inline void latency_add(struct roce_latency *l, __u64 ns)
+/* weight: requests that the one with this latency stands for */
+roce_inline void latency_add(struct roce_latency *l, __u64 ns, __u64 weight)
 {
 	__u32 highest = dialogue_highest(ns), i = 0;
 
@@ -98,19 +110,80 @@ roce_inline void latency_add(struct roce_latency *l, __u64 ns)
 		i = (highest - DIALOGUE_FIRST) * 2 + (ns >> (highest - 1) & 1);
 	if (i >= DIALOGUE_BUCKETS)
 		i = DIALOGUE_BUCKETS - 1;
-	l->count++;
-	l->sum += ns;
+	l->sum += ns * weight;
 	if (ns > l->most)
 		l->most = ns;
 	roce_opaque(i);
 	if (i < DIALOGUE_BUCKETS)
-		l->bucket[i]++;
+		l->bucket[i] += weight;
+}
+
+roce_inline void pending_restart(struct roce_pending *q)
+{
+	q->length = q->shift = q->skip = 0;
+}
+
+roce_inline __u64 *pending_entry(struct roce_pending *q, __u32 i)
+{
+	return &q->entry[(q->begin + i) % DIALOGUE_PENDING];
+}
+
+/* The next number drawn. */
+roce_inline __u16 pending_draw(const struct roce_pending *q)
+{
+	return q->random * 25173u + 13849; /* has all values before it repeats one (Knuth, TAOCP 2, 3.2.1.2, theorem A) */
+}
+
+/* Which of 2^shift requests is timed, counted from 0. With one shift more it is that one, or its like 2^shift later. */
+roce_inline __u32 pending_place(const struct roce_pending *q)
+{
+	return q->random * 40503u >> 15 & ((1u << q->shift) - 1); /* lower bits of `random` repeat early */
+}
+
+/* Makes room: of each two entries one goes. */
+roce_inline void pending_thin(struct roce_pending *q)
+{
+	__u32 second = pending_draw(q) >> 8; /* a bit for each two entries */
+
+	for (__u32 i = 0; i < DIALOGUE_PENDING / 2; i++)
+		*pending_entry(q, i) = *pending_entry(q, 2 * i + (second >> i & 1));
+	q->length = DIALOGUE_PENDING / 2;
+	q->shift++;
+}
+
+/* Times more of the requests to come: of those that are timed already each becomes two. */
+roce_inline void pending_widen(struct roce_pending *q)
+{
+	for (__u32 i = DIALOGUE_PENDING - 1; i; i--)
+		*pending_entry(q, i) = *pending_entry(q, i / 2);
+	q->length *= 2;
+	q->shift--;
 }
 
 roce_inline void pending_add(struct roce_pending *q, __u64 number, __u64 now)
 {
-	if (q->end - q->begin < DIALOGUE_PENDING)
-		q->entry[q->end++ % DIALOGUE_PENDING] = now << 24 | (number & PSN_MASK);
+	if (q->skip) {
+		q->skip--;
+		return;
+	}
+	if (q->length == DIALOGUE_PENDING) {
+		__u32 half = 1u << q->shift;
+
+		if (q->shift == DIALOGUE_SHIFT)
+			return;
+		pending_thin(q);
+		if (pending_place(q) & half) { /* not this one, but its like in the other half */
+			q->skip = half - 1;
+			return;
+		}
+	}
+	*pending_entry(q, q->length++) = now << 24 | (number & PSN_MASK);
+	/* the rest of these 2^shift requests, and of the next ones those before the one that is timed */
+	q->skip = (1u << q->shift) - 1 - pending_place(q);
+	q->random = pending_draw(q);
+	if (q->shift && q->length < DIALOGUE_PENDING / 2)
+		pending_widen(q);
+	q->skip += pending_place(q);
 }
 
 /*
@@ -127,15 +200,21 @@ roce_inline __u64 pending_age(__u64 entry, __u64 now)
 /* Requests before the number `behind` are answered. only: time nothing but the request with this PSN; `behind`: time all. */
 roce_inline void pending_answer(struct roce_pending *q, __u64 behind, __u32 only, __u64 now, struct roce_latency *l)
 {
+	__u64 before = ~0ull;
+
 	for (int i = 0; i < DIALOGUE_PENDING; i++) {
-		__u64 entry = q->entry[q->begin % DIALOGUE_PENDING];
+		__u64 entry = *pending_entry(q, 0);
 		__u32 psn = entry & PSN_MASK;
 
-		if (q->begin == q->end || psn_distance(behind & PSN_MASK, psn) >= 0)
+		if (!q->length || psn_distance(behind & PSN_MASK, psn) >= 0)
 			break;
 		q->begin++;
-		if (only > PSN_MASK || only == psn)
-			latency_add(l, pending_age(entry, now));
+		q->length--;
+		if (only > PSN_MASK || only == psn) {
+			latency_add(l, pending_age(entry, now), 1ull << q->shift);
+			l->timed += entry != before; /* a doubled one was timed once */
+		}
+		before = entry;
 	}
 }
 
@@ -161,8 +240,11 @@ roce_inline void dialogue_count(struct roce_dialogue *d)
 	d->outstanding = d->sent - d->answered;
 	if (d->outstanding > d->outstanding_most)
 		d->outstanding_most = d->outstanding;
-	if (!d->outstanding)
+	if (!d->outstanding) {
 		d->reads = 0; /* the last packet of a lost response may never have been seen */
+		pending_restart(&d->acks); /* a new burst: each one is timed again */
+		pending_restart(&d->responses);
+	}
 	if (d->reads > d->reads_most)
 		d->reads_most = d->reads;
 }
@@ -177,7 +259,8 @@ roce_inline void dialogue_restart(struct roce_dialogue *d, const struct roce_str
 	d->sent = d->answered = d->next = (d->sent | PSN_MASK) + 1 + psn;
 	d->outstanding = d->reads = 0;
 	d->again = d->negative = d->single = 0;
-	d->acks.begin = d->acks.end = d->responses.begin = d->responses.end = 0;
+	pending_restart(&d->acks);
+	pending_restart(&d->responses);
 	d->met = true;
 }
 
@@ -360,10 +443,20 @@ static inline __u64 dialogue_bucket(int i)
 	return i ? (1ull << (i / 2 + DIALOGUE_FIRST)) + (i & 1 ? 1ull << (i / 2 + DIALOGUE_FIRST - 1) : 0) : 0;
 }
 
+/* Requests that the latency is of, timed or not: exactly as many, or, of a sample, about as many. */
+static inline __u64 dialogue_latencies(const struct roce_latency *l)
+{
+	__u64 count = 0;
+
+	for (int i = 0; i < DIALOGUE_BUCKETS; i++)
+		count += l->bucket[i];
+	return count;
+}
+
 /* Quantile q (0 .. 1) of the latency in ns, interpolated inside its bucket. 0: no values. */
 static inline __u64 dialogue_quantile(const struct roce_latency *l, double q)
 {
-	double rank = q * l->count;
+	double rank = q * dialogue_latencies(l);
 	__u64 below = 0;
 
 	for (int i = 0; i < DIALOGUE_BUCKETS; i++) {
@@ -381,7 +474,9 @@ static inline __u64 dialogue_quantile(const struct roce_latency *l, double q)
 /* Mean latency in ns. 0: no values. */
 static inline __u64 dialogue_mean(const struct roce_latency *l)
 {
-	return l->count ? l->sum / l->count : 0;
+	__u64 count = dialogue_latencies(l);
+
+	return count ? l->sum / count : 0;
 }
 #endif
 

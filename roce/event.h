@@ -39,7 +39,7 @@ struct roce_before {
 	__u32 expected; /* PSN, or EVENT_NO_PSN */
 	__u32 trusted; /* also set if trust returns with this packet and keeps the counters */
 	__u32 waited;
-	__u32 reserved;
+	__u32 changes; /* of the stream's messages: while they stay the same, there is no event but those of the packet */
 };
 
 struct roce_event {
@@ -64,7 +64,10 @@ roce_inline __u32 event_trusted(const struct roce_stream *s)
 	return s->trusted | s->mistrusted;
 }
 
-/* Call before roce_observe(), under the same guard. */
+/*
+ * Call before roce_observe(), under the same guard. A caller that keeps *b need not look before each packet, but again when
+ * roce_may_have_events() holds after one.
+ */
 roce_inline void roce_look(const struct roce_stream *s, struct roce_before *b)
 {
 	for (__u32 i = 0; i < EVENT_COUNTERS; i++)
@@ -72,6 +75,7 @@ roce_inline void roce_look(const struct roce_stream *s, struct roce_before *b)
 	for (__u32 i = 0; i < ROCE_LINTS; i++)
 		b->lint[i] = s->lint[i];
 	b->waited = s->waited;
+	b->changes = s->message.changes;
 	b->expected = event_expected(s);
 	b->trusted = event_trusted(s);
 }
@@ -84,23 +88,12 @@ roce_inline void roce_look(const struct roce_stream *s, struct roce_before *b)
 #endif
 
 /*
- * A checksum of the counters that roce_find_events() compares. While it stays equal and trust has not begun, no event has
- * occurred, so a caller that keeps it need not look before each packet. Counters only rise, and by little. Lints are added in
- * pairs, which halves the work.
+ * Whether to call roce_find_events() after a packet. changes: of the last roce_look(). kinds: from roce_packet_events().
+ * trusted: event_trusted() before the packet.
  */
-roce_inline __u64 roce_shown(const struct roce_stream *s)
+roce_inline bool roce_may_have_events(const struct roce_stream *s, __u32 changes, __u32 kinds, __u32 trusted)
 {
-	__u64 sum = s->waited + (ROCE_LINTS % 2 ? s->lint[ROCE_LINTS - 1] : 0);
-
-	for (__u32 i = 0; i < EVENT_COUNTERS; i++) {
-		sum += s->counters.value[EVENT_COUNTER_FIRST + i];
-		event_step(sum);
-	}
-	for (__u32 i = 0; i < ROCE_LINTS / 2; i++) {
-		sum += roce_load(__u64, &s->lint[2 * i]);
-		event_step(sum);
-	}
-	return sum;
+	return kinds || s->message.changes != changes || (s->trusted && !trusted);
 }
 
 /* Events of the packet itself. Also for packets without a stream, or not whole. */

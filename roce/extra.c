@@ -8,7 +8,7 @@
 
 #include "roce/trial.h"
 
-#define EXTRAS_MOST 65536 /* half a gigabyte */
+#define EXTRAS_MOST 65536 /* 0.7 gigabytes */
 
 struct entry {
 	struct roce_extra extra; /* first: far_of() returns its beginning */

@@ -21,7 +21,7 @@ struct roce_far {
 		__u64 found;   /* how many had been missing */
 		__u64 behind;  /* the last of them + 1 */
 	} walk; /* variables of far_mark(), in memory because BPF has little stack */
-	__u64 held;	 /* the memory beside it is in use (roce/trial.h): do not give it back */
+	__u64 held;	 /* HELD_*: the memory beside it is in use (roce/trial.h): do not give it back */
 };
 
 /*

@@ -39,7 +39,17 @@ struct roce_message {
 	__u8 unended;	 /* the newest message's last packet is missing; if it is not the open one, it was counted as broken */
 	__u8 met; /* a message's beginning or end was seen: from now on a headless message is broken */
 	__u8 imm_steps;
+	__u8 changes; /* goes up when a counter that shows an event may change (roce/event.h); here, because each packet needs this line */
 };
+
+/* Forgets the messages. */
+roce_inline void message_clear(struct roce_message *m)
+{
+	__u8 changes = m->changes;
+
+	__builtin_memset(m, 0, sizeof(*m));
+	m->changes = changes + 1;
+}
 
 /*
  * Immediate data that counts up by one (radio astronomy's block number) shows which blocks are missing. Do not call for a late
@@ -47,16 +57,21 @@ struct roce_message {
  */
 roce_inline void message_immediate(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p, bool heals)
 {
-	__u32 step = p->immediate - m->immediate, skipped = c->value[COUNTER_psn_skipped];
-	bool healing = heals && skipped != m->skipped;
+	__u32 step = p->immediate - m->immediate, skipped;
+	bool healing = false;
 
 	if (!(p->op & OP_IMMDT))
 		return;
+	if (heals) {
+		skipped = c->value[COUNTER_psn_skipped];
+		healing = skipped != m->skipped;
+		m->skipped = skipped;
+	}
 	m->immediate = p->immediate;
-	m->skipped = skipped;
 	if (step == 1) {
 		m->imm_steps += m->imm_steps < MESSAGE_IMM_STEPS;
 	} else if (m->imm_steps == MESSAGE_IMM_STEPS && step > 1 && step <= MESSAGE_IMM_GAP) {
+		m->changes++;
 		c->value[COUNTER_imm_gaps] += !healing;
 		c->value[COUNTER_imm_skipped] += healing ? 0 : step - 1;
 	} else if (step) {
@@ -76,6 +91,7 @@ roce_inline bool message_reaches(const struct roce_message *m, __u32 number)
 roce_inline void message_dropped(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p, bool gap)
 {
 	if ((m->met && !m->unended) || (gap && !message_reaches(m, p->number))) {
+		m->changes++;
 		c->value[COUNTER_messages_broken]++; /* another message, whose First is missing */
 		m->bytes = 0;
 	}
@@ -121,7 +137,10 @@ roce_inline void message_uc(struct roce_message *m, struct roce_counters *c, con
 	bool follows = !first && m->open && p->number == m->next;
 
 	if (!again && !follows) {
-		c->value[COUNTER_messages_broken] += m->open && !m->late;
+		if (m->open && !m->late) {
+			m->changes++;
+			c->value[COUNTER_messages_broken]++;
+		}
 		m->open = MESSAGE_NONE;
 		m->late = late;
 	}

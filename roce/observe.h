@@ -17,8 +17,8 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
 {
 	if (old)
 		stream_take_by(s, p, info, true);
-	else if (s->plain && s->run == p->run && !stream_distance(s, p) && (p->op || p->kind == ROCE_UDP) &&
-		 !roce_is_answered(p) && psn_step(&s->psn))
+	else if (s->plain && (p->op || p->kind == ROCE_UDP) && !stream_distance(s, p) && !roce_is_answered(p) &&
+		 (p->kind != ROCE_UDP || s->run == p->run) && psn_step(&s->psn, s->plain == PLAIN_ALL))
 		stream_message(s, p, PSN_IN_ORDER, 0);
 	else
 		stream_rare(s, p, info);
@@ -47,11 +47,13 @@ roce_inline void stream_acknowledged(struct roce_stream *s, const struct roce_pa
 /* The next packet begins a sequence. */
 roce_inline void stream_forget(struct roce_stream *s)
 {
-	s->met = s->plain = false;
+	s->met = false;
+	s->plain = PLAIN_NOT;
 	s->trial = TRIAL_NONE;
 	s->after_read = 0;
 	s->has_other = s->turns = 0;
 	s->acked[0] = s->acked[1] = 0;
+	s->spilled = false;
 	__builtin_memset(s->sample, 0, sizeof(s->sample)); /* they are of another connection */
 }
 
@@ -64,13 +66,14 @@ roce_inline void stream_trust(struct roce_stream *s)
 	stream_forget(s);
 	s->path_mtu = s->pair.path_mtu;
 	s->mtu_least = s->mtu_guess = 0;
-	__builtin_memset(&s->message, 0, sizeof(s->message));
+	message_clear(&s->message);
 	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
 	__builtin_memset(s->lint, 0, sizeof(s->lint));
 	__builtin_memset(&s->asked, 0, sizeof(s->asked));
 	v[COUNTER_messages] = v[COUNTER_messages_broken] = 0;
 	v[COUNTER_imm_gaps] = v[COUNTER_imm_skipped] = 0;
-	v[COUNTER_psn_gaps] = v[COUNTER_psn_skipped] = v[COUNTER_psn_recovered] = v[COUNTER_psn_unseen] = 0;
+	v[COUNTER_psn_gaps] = v[COUNTER_psn_skipped] = v[COUNTER_psn_recovered] = 0;
+	v[COUNTER_psn_crossed] = v[COUNTER_psn_unseen] = 0;
 	v[COUNTER_psn_duplicates] = v[COUNTER_psn_resyncs] = v[COUNTER_psn_restarts] = 0;
 	v[COUNTER_psn_strays] = v[COUNTER_psn_interleaved] = v[COUNTER_psn_forgotten] = v[COUNTER_psn_late_unknown] = 0;
 	s->restart_by = 0;
@@ -120,7 +123,7 @@ roce_inline void roce_adopt(struct roce_stream *s, const struct roce_packet *p, 
 	stream_forget(s);
 	s->path_mtu = pair->path_mtu;
 	s->mtu_least = s->mtu_guess = 0;
-	__builtin_memset(&s->message, 0, sizeof(s->message));
+	message_clear(&s->message);
 	__builtin_memset(&s->asked, 0, sizeof(s->asked));
 }
 
@@ -133,7 +136,7 @@ roce_inline void roce_begin_anew(struct roce_stream *s)
 	stream_forget(s);
 	s->pair.first_psn = PAIR_NO_PSN; /* was valid at the beginning only */
 	__builtin_memset(&s->psn, 0, sizeof(s->psn));
-	__builtin_memset(&s->message, 0, sizeof(s->message));
+	message_clear(&s->message);
 	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
 	__builtin_memset(&s->asked, 0, sizeof(s->asked));
 }
@@ -145,8 +148,10 @@ roce_inline bool roce_wants_peer(const struct roce_stream *s, const struct roce_
 	if (p->op & OP_RESPONSE)
 		return !(p->op & (OP_ACK | OP_CNP)) &&
 		       (!s->met || !s->trusted || p->number != (s->psn.next & PSN_MASK)) && s->pair.from;
+	if (s->plain && s->psn.next % PSN_PERIOD && !roce_is_answered(p))
+		return false;
 	return ((!s->path_mtu && (p->op & OP_READ_REQUEST || s->after_read)) || s->trial == TRIAL_AGAIN ||
-		(stream_is_look(s) && stream_may_settle(s))) &&
+		(stream_is_look(s) && (s->spilled || stream_may_settle(s))) || stream_may_spill(s, p)) &&
 	       s->pair.from;
 }
 
@@ -165,9 +170,10 @@ roce_inline void roce_peer_key(const struct roce_stream *s, const struct roce_pa
  * Asks the peer, the stream of roce_peer_key(), about a packet for which roce_wants_peer() holds. The peer is read word by word
  * and needs no guard. This stream needs none either: if another CPU moves it forward meanwhile, it ignores the answer.
  */
-roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream *peer, const struct roce_packet *p,
-			  struct roce_peer_info *info)
+roce_inline void roce_ask_by(const struct roce_stream *s, const struct roce_stream *peer, const struct roce_packet *p,
+			     struct roce_peer_info *info, bool old)
 {
+	struct roce_far *far = !old && peer->spilled ? far_of(&peer->psn) : NULL;
 	__s64 d;
 
 	info->path_mtu = peer->path_mtu;
@@ -176,11 +182,17 @@ roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream 
 	info->from = s->met && s->trusted ? s->psn.next : stream_begin(peer, p);
 	d = psn_distance(info->from & PSN_MASK, p->number);
 	if (p->op & OP_RESPONSE && d > 0)
-		asked_look(&peer->asked, peer->psn.next, s->path_mtu ?: peer->path_mtu ?: 4096, info->from & PSN_MASK, d,
-			   info);
+		asked_look(&peer->asked, far ? &extra_of(far)->asked : NULL, peer->psn.next,
+			   s->path_mtu ?: peer->path_mtu ?: 4096, info->from & PSN_MASK, d, info);
 	if (!(p->op & OP_RESPONSE))
 		info->acknowledged = stream_acknowledged_by(s, peer);
-	info->valid = true;
+	info->valid = !far || far == far_of(&peer->psn); /* another stream may have taken the memory meanwhile */
+}
+
+roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream *peer, const struct roce_packet *p,
+			  struct roce_peer_info *info)
+{
+	roce_ask_by(s, peer, p, info, false);
 }
 
 /*

@@ -88,7 +88,8 @@ roce_inline void pair_back(const struct roce_packet *p, const struct roce_cm *cm
 
 /* ---- READ and atomic requests, which are answered by packets with a PSN ---- */
 
-#define ASKED 16 /* ranges of requests remembered per stream: as many READs as RNICs have outstanding */
+#define ASKED 16 /* ranges of requests that a stream remembers itself: as many READs as RNICs have outstanding */
+#define ASKED_MORE 128 /* ... and in the pool: as many as rxe has */
 #define ASKED_VALID (1ull << 63)
 #define ASKED_PSNS (1ull << 62)	   /* the length is in PSNs, not in bytes */
 #define ASKED_NUMBER 0x3fffffffull /* bits of the first request's number that are stored; the lower 24 are the PSN */
@@ -104,6 +105,14 @@ struct roce_asked {
 	__u64 entry[ASKED];
 	__u32 count; /* the next entry is entry[count % ASKED] */
 	__u32 unused;
+};
+
+/* More of them, older ones, which are not answered yet. */
+struct roce_asked_more {
+	__u64 entry[ASKED_MORE];
+	__u32 count; /* the next entry is entry[count % ASKED_MORE] */
+	__u32 unused;
+	__u64 behind; /* the number behind the last one */
 };
 
 /* FLUSH and ATOMIC WRITE are answered by a READ response without payload (IBTA annex A19). */
@@ -146,6 +155,22 @@ roce_inline __s64 asked_less(__s64 a, __s64 b)
 	return difference >> 63;
 }
 
+/* The number behind the range, as it is stored. */
+roce_inline __u64 asked_behind(__u64 entry)
+{
+	__u32 length = entry; /* in bytes, if the path MTU is not known: it is 256 or more */
+
+	return (entry >> 32) + (entry & ASKED_PSNS ? length : length / 256 + 1);
+}
+
+/* The oldest range, which the next one overwrites, if it is not answered yet; else 0. answered: all before this number are. */
+roce_inline __u64 asked_oldest(const struct roce_asked *a, __u64 answered)
+{
+	__u64 oldest = a->entry[a->count % ASKED], ahead = (asked_behind(oldest) - answered) & ASKED_NUMBER;
+
+	return oldest & asked_less(0, ahead) & asked_less(ahead, ASKED_OLD);
+}
+
 /* What the peer tells about one packet. */
 struct roce_peer_info {
 	__u64 from;	  /* the PSN expected at that time; if it has changed, only the path MTU is valid */
@@ -159,35 +184,63 @@ struct roce_peer_info {
 	__u8 wanted;	  /* the response itself was requested */
 };
 
-/*
- * Looks up a response d > 0 ahead of the expected PSN `from`. next: the requester's next PSN. path_mtu: 256 .. 4096 if valid.
- */
-roce_inline void asked_look(const struct roce_asked *a, __u64 next, __u32 path_mtu, __u32 from, __s64 d,
-			    struct roce_peer_info *info)
+/* Where a response is, and what of the PSNs before it was requested. PSNs are counted from the expected one. */
+struct asked_sum {
+	__u64 next; /* the requester's next PSN */
+	__u32 from; /* the expected PSN */
+	__u32 shift; /* log2 of the path MTU */
+	__s64 d;     /* the response */
+	__s64 first, last, skipped, wanted;
+	const struct roce_asked_more *more;
+};
+
+roce_inline void asked_look_at(struct asked_sum *sum, __u64 entry)
 {
-	__u32 shift = asked_shift(path_mtu);
-	__s64 first = d, last = 0, skipped = 0, wanted = 0;
+	__u64 number = entry >> 32 & ASKED_NUMBER, length = (__u32)entry;
+	__s64 valid = (__s64)entry >> 63 & asked_less((sum->next - number) & ASKED_NUMBER, ASKED_OLD);
+	__s64 begin = psn_distance(sum->from, number & PSN_MASK), end, some, psns = -(__s64)(entry >> 62 & 1), d = sum->d;
 
-	for (int i = 0; i < ASKED; i++) {
-		__u64 entry = a->entry[i], number = entry >> 32 & ASKED_NUMBER, length = (__u32)entry;
-		__s64 valid = (__s64)entry >> 63 & asked_less((next - number) & ASKED_NUMBER, ASKED_OLD);
-		__s64 begin = psn_distance(from, number & PSN_MASK), end, some, psns = -(__s64)(entry >> 62 & 1);
+	/* an empty request takes one PSN as well */
+	end = (length & psns) | ((((length + (1ull << sum->shift) - 1) >> sum->shift) - asked_less(length, 1)) & ~psns);
+	end += begin;
+	sum->wanted |= valid & ~asked_less(d, begin) & asked_less(d, end);
+	begin &= ~asked_less(begin, 0);
+	end += (d - end) & asked_less(d, end);
+	some = valid & asked_less(begin, end);
+	sum->skipped += (end - begin) & some;
+	sum->first += (begin - sum->first) & some & asked_less(begin, sum->first);
+	sum->last += (end - sum->last) & some & asked_less(sum->last, end);
+}
 
-		/* an empty request takes one PSN as well */
-		end = (length & psns) | ((((length + (1ull << shift) - 1) >> shift) - asked_less(length, 1)) & ~psns);
-		end += begin;
-		wanted |= valid & ~asked_less(d, begin) & asked_less(d, end);
-		begin &= ~asked_less(begin, 0);
-		end += (d - end) & asked_less(d, end);
-		some = valid & asked_less(begin, end);
-		skipped += (end - begin) & some;
-		first += (begin - first) & some & asked_less(begin, first);
-		last += (end - last) & some & asked_less(last, end);
-	}
-	info->wanted = wanted & 1;
-	info->skipped = skipped;
-	info->begin = first;
-	info->end = last + ((d - last) & asked_less(skipped, 1));
+static roce_step asked_look_more(__u32 i, void *context)
+{
+	struct asked_sum *sum = context;
+
+	roce_opaque(i);
+	if (i >= ASKED_MORE)
+		return 1;
+	asked_look_at(sum, sum->more->entry[i]);
+	return 0;
+}
+
+/*
+ * Looks up a response d > 0 ahead of the expected PSN `from`. more: NULL if there are none. next: the requester's next PSN.
+ * path_mtu: 256 .. 4096 if valid.
+ */
+roce_inline void asked_look(const struct roce_asked *a, const struct roce_asked_more *more, __u64 next, __u32 path_mtu,
+			    __u32 from, __s64 d, struct roce_peer_info *info)
+{
+	struct asked_sum sum = { .next = next, .from = from, .shift = asked_shift(path_mtu), .d = d, .first = d,
+				 .more = more };
+
+	for (int i = 0; i < ASKED; i++)
+		asked_look_at(&sum, a->entry[i]);
+	if (more)
+		roce_loop(more->count < ASKED_MORE ? more->count : ASKED_MORE, asked_look_more, &sum);
+	info->wanted = sum.wanted & 1;
+	info->skipped = sum.skipped;
+	info->begin = sum.first;
+	info->end = sum.last + ((d - sum.last) & asked_less(sum.skipped, 1));
 }
 
 #endif

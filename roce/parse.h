@@ -43,6 +43,7 @@ struct roce_packet {
 	__u32 immediate;
 	__u32 msn;	   /* AETH: the responder's message sequence number */
 	__u32 run;	   /* ROCE_UDP: the sender's run, to which the number belongs */
+	__u32 arrival;	   /* interface and receive queue, filled in by a caller that knows them; else 0 */
 	__u32 ip_payload; /* bytes of IP payload after its extension headers */
 	__u32 payload_bytes;
 	__u16 l3_offset;
@@ -356,6 +357,8 @@ roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
 roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 captured)
 {
 	const __u8 *h = cursor_peek(c, sizeof(struct wire_bth));
+	__u32 headers;
+	bool whole;
 
 	if (c->cut && c->end > p->frame_bytes)
 		p->frame_bytes = c->end;
@@ -367,11 +370,14 @@ roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 
 		return;
 	parse_bth(h, p);
 	c->offset += sizeof(struct wire_bth);
-	if (c->offset + parse_extension_bytes(p->op) + p->pad + WIRE_ICRC_LEN > c->end) {
+	headers = c->offset;
+	whole = parse_extensions(c, p);
+	headers = whole ? c->offset : headers + parse_extension_bytes(p->op);
+	if (headers + p->pad + WIRE_ICRC_LEN > c->end) {
 		p->kind = p->rocev1 ? ROCE_V1 : ROCE_MALFORMED;
 		return;
 	}
-	if (!parse_extensions(c, p) || c->offset > captured)
+	if (!whole || c->offset > captured)
 		return;
 	p->kind = ROCE_PACKET;
 	p->icrc_offset = c->end - WIRE_ICRC_LEN;

@@ -87,13 +87,8 @@ roce_inline void psn_start(struct roce_psn *w, __u64 number)
 /* psn_start() for a sequence that may have a far window. */
 roce_inline void psn_restart(struct roce_psn *w, __u64 number)
 {
-	struct roce_far *far = w->far ? far_of(w) : NULL;
-
-	if (far) {
-		far_move(far, far->end + FAR_REACH, &w->unknown_before);
-		far->held = 0;
+	if (w->far && far_of(w))
 		far_give(w);
-	}
 	psn_start(w, number);
 }
 
@@ -179,13 +174,24 @@ roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count,
 		psn_pass_hole(w, far, from, from + count);
 }
 
-/*
- * Takes the next number, if nothing else is to be done: it reuses the bit of the number that falls out of the window. false:
- * that number was unseen, and psn_forward() must remember it; or PSN_PERIOD divides the number.
- */
-roce_inline bool psn_step(struct roce_psn *w)
+/* Whether the window has no missing number. */
+roce_inline bool psn_is_whole(const struct roce_psn *w)
 {
-	if (!(w->next % PSN_PERIOD) || !(*psn_word(w, w->next) >> w->next % 64 & 1))
+	__u64 seen = ~0ull;
+
+	for (int i = 0; i < PSN_WORDS; i++)
+		seen &= w->seen[i];
+	return !~seen;
+}
+
+/*
+ * Takes the next number, if nothing else is to be done: it reuses the bit of the number that falls out of the window. whole:
+ * psn_is_whole() is known to hold. false: the number that falls out was unseen, and psn_forward() must remember it; or PSN_PERIOD
+ * divides the next one.
+ */
+roce_inline bool psn_step(struct roce_psn *w, bool whole)
+{
+	if (!(w->next % PSN_PERIOD) || (!whole && !(*psn_word(w, w->next) >> w->next % 64 & 1)))
 		return false;
 	w->next++;
 	return true;

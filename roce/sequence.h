@@ -195,6 +195,15 @@ roce_inline void stream_depth(struct roce_stream *s, __u64 behind)
 		stream_lint_add(&s->depth[i], 1);
 }
 
+/* Counts `found` PSNs that came late, if the observer may have reordered them itself. number: of the first one. */
+roce_inline void stream_crossed(struct roce_stream *s, __u64 number, __u64 found)
+{
+	__u64 newest = stream_arrived(s), overtaken = psn_before(number, newest) & ~psn_before(s->psn.next, newest);
+
+	s->counters.value[COUNTER_psn_crossed] += found & ~overtaken;
+	s->arrival_next += (number + 1 - s->arrival_next) & psn_before(s->arrival_next, number + 1);
+}
+
 /* A packet behind the expected number, and not in the span of the READ before it. */
 roce_inline enum psn_place stream_late(struct roce_stream *s, __s64 d, __u64 found)
 {
@@ -202,6 +211,7 @@ roce_inline enum psn_place stream_late(struct roce_stream *s, __s64 d, __u64 fou
 
 	v[COUNTER_psn_recovered] += found;
 	if (found) {
+		stream_crossed(s, s->psn.next + d, found);
 		stream_depth(s, -d);
 		return PSN_RECOVERED;
 	}
@@ -282,7 +292,7 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 		s->read_end = p->va + p->dma_length;
 		s->read_at = number;
 	}
-	if (span != 1 || own || skipped || !psn_step(&s->psn))
+	if (span != 1 || own || skipped || !psn_step(&s->psn, false))
 		psn_plan(&s->psn, own, skipped, span);
 	return place;
 }
@@ -303,8 +313,6 @@ roce_inline void stream_message(struct roce_stream *s, const struct roce_packet 
 
 	if (p->kind == ROCE_UDP)
 		return;
-	if (p->service == SERVICE_UC && s->psn.far == PSN_NO_FAR)
-		return; /* a trial: the receiver has taken it already */
 	if (p->service == SERVICE_UC)
 		message_uc(&s->message, &s->counters, p, late, d);
 	else if (place != PSN_DUPLICATE)
@@ -363,7 +371,8 @@ roce_inline void stream_known(struct roce_stream *s, const struct roce_packet *p
 	place = stream_place(s, p, d, begins, info, old);
 	if (roce_is_answered(p) && place != PSN_DUPLICATE)
 		asked_add(&s->asked, p, number, s->path_mtu ? stream_span(s, p) : 0);
-	stream_message(s, p, place, d);
+	if (p->service != SERVICE_UC || s->psn.far != PSN_NO_FAR) /* else a trial: the receiver has taken it already */
+		stream_message(s, p, place, d);
 }
 
 /* Takes any packet that may have a place in the sequence. */

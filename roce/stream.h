@@ -35,6 +35,7 @@ struct roce_last {
 	__u64 va;
 	__u32 rkey;
 	__u32 dma_length;
+	__u32 arrival; /* not for display: see before_arrival */
 	__u16 udp_source_port;
 	__u16 vlan;
 	__u8 vlan_tags;
@@ -60,47 +61,57 @@ struct roce_sample {
 	__u32 what;   /* of its headers, 0: none */
 };
 
+/* What a packet with the expected number has to look at. */
+enum stream_plain {
+	PLAIN_NOT, /* everything: stream_rare() */
+	PLAIN,	   /* whether the window remembers something where the number goes */
+	PLAIN_ALL, /* nothing: the window has no missing number */
+};
+
 #define ACKED_VALID (1u << 31)
 #define STREAM_SAMPLES 8
 #define STREAM_DEPTHS 17 /* of reordering, one per power of two; the last one holds PSN_REACH */
 
-/* Fields are in the order in which a packet needs them: with thousands of streams, cache lines make up a packet's cost. */
+/*
+ * With thousands of streams, cache lines make up a packet's cost. A packet that is in order, while nothing is missing, needs four:
+ * that of last_seen and psn.next, that of the message, that of the last packet, and that of the first counters.
+ */
 struct roce_stream {
 	__u64 last_seen; /* ns, the caller's clock */
 	struct roce_psn psn;
 	struct roce_message message;
 	struct roce_lint_state lint_state;
+	struct roce_last last;
 	__u64 last_psn; /* PSN of the last packet, acknowledgements included */
-	__u64 after_read; /* the last packet was a READ request: its bytes, 0: no, or it takes one PSN whatever the path MTU */
-	__u64 read_end;	  /* ... and its end address */
-	__u32 path_mtu;	 /* bytes, learnt from First and Middle packets, the spans of READs, or the pair; 0: not known */
-	__u32 mtu_least; /* lower bound, from an in-order packet behind a READ */
-	__u32 looked; /* the next number / PSN_PERIOD when the peer was asked last for what it acknowledges */
-	__u32 dqpn;	/* UD: of the last packet */
-	__u32 sqpn;	/* UD only, else 0 */
-	__u32 run;	/* --udp only */
-	__u8 service;	/* enum roce_service */
-	__u8 met;	/* a packet with a place in the sequence was seen */
-	__u8 trusted;	/* a good ICRC was seen, or ICRCs are not checked */
-	__u8 used;	/* any packet was seen */
+	__u32 path_mtu;	/* bytes, learnt from First and Middle packets, the spans of READs, or the pair; 0: not known */
 	/*
 	 * Generation of the pairs of this QPN (pair_generation_of()) when the stream last looked for its own. The store of
 	 * pairs counts up, from 1, when it learns one; a stream with another number looks again.
 	 */
 	__u32 pair_generation;
+	__u8 service;	/* enum roce_service */
+	__u8 met;	/* a packet with a place in the sequence was seen */
+	__u8 trusted;	/* a good ICRC was seen, or ICRCs are not checked */
+	__u8 used;	/* any packet was seen */
 	__u8 mistrusted; /* it was trusted without verification, until the first verified ICRC was bad */
-	__u8 plain;	 /* a packet with the expected number needs no further look */
+	__u8 plain;	 /* enum stream_plain */
 	__u8 trial;	 /* enum trial_kind */
 	__u8 restart_by; /* enum roce_restart_by, of the last restart */
+	__u64 after_read; /* the last packet was a READ request: its bytes, 0: no, or it takes one PSN whatever the path MTU */
+	__u64 read_end;	  /* ... and its end address */
+	__u32 mtu_least; /* lower bound, from an in-order packet behind a READ */
+	__u32 looked; /* the next number / PSN_PERIOD when the peer was asked last for what it acknowledges */
+	__u32 run;	/* --udp only */
 	__u32 stepped; /* the last PSNs before the next one, so many, were those of packets with unknown opcodes */
-	struct roce_last last;
+	__u32 dqpn;	/* UD: of the last packet */
+	__u32 sqpn;	/* UD and RD only, else 0 */
+	struct roce_counters counters;
 	__u8 dst[16];	/* UD: of the last packet */
 	__u64 first_seen;
 	__u64 first_psn;
 	struct roce_pair pair;
 	__u64 other; /* the number that continues another sequence, which was left or came between; valid if has_other */
 	struct roce_sample sample[STREAM_SAMPLES];
-	struct roce_counters counters;
 	__u32 lint[ROCE_LINTS]; /* at most LINT_COUNT_MOST */
 	struct roce_asked asked; /* requests only */
 	__u64 read_at;	   /* number of the last READ request */
@@ -111,10 +122,15 @@ struct roce_stream {
 	__u32 doubt_row;   /* ... so many times one after the other */
 	/* responses: the PSNs behind those that the last two acknowledgements name, ACKED_VALID if there is one */
 	__u32 acked[2];
-	__u32 acked_reserved;
+	__u32 before_arrival; /* where packets arrived before they did where they do now (`last.arrival`) */
 	__u64 acknowledged; /* requests: numbers before this one were acknowledged at the last look, ... */
 	__u64 settled;	    /* ... and before this one at that before it: what is missing there counts as unseen */
+	__u64 arrival_since; /* the next number when packets began to arrive where they do now */
+	__u64 arrival_next;  /* the number behind the newest one that had arrived there until then, or came late since, ... */
+	__u64 before_next;   /* ... and the same for before_arrival; stream_arrived() reads them */
 	__u32 depth[STREAM_DEPTHS]; /* late packets by how far they were behind: bucket n from 2^n on; at most LINT_COUNT_MOST */
+	__u64 answered;	/* requests: the number behind the newest acknowledged one, when the peer was asked last */
+	__u8 spilled;	/* requests: some are remembered in the pool (struct roce_asked_more) */
 	__u8 has_other;
 	__u8 turns; /* how often the two sequences took turns lately: the evidence for another turn grows with each */
 	__u8 msn_met;
@@ -253,21 +269,48 @@ roce_inline void stream_lint(struct roce_stream *s, const struct roce_packet *p,
 #undef LINT
 	return;
 mistaken:
+	s->message.changes++;
 #define LINT(name, test, words) stream_lint_add(&s->lint[LINT_##name], (test) ? 1 : 0);
 #include "roce/lint.def"
 #undef LINT
+}
+
+/*
+ * The number behind the newest one that arrived where the last packet did. An interface and receive queue keep packets in order,
+ * two of them do not, so only what this number is ahead of was overtaken on the wire for certain.
+ */
+roce_inline __u64 stream_arrived(const struct roce_stream *s)
+{
+	return s->psn.next != s->arrival_since ? s->psn.next : s->arrival_next;
+}
+
+/* Packets arrive elsewhere from now on. */
+roce_inline void stream_arrive(struct roce_stream *s, __u32 arrival)
+{
+	__u64 known = arrival == s->before_arrival ? s->before_next : s->psn.next - (1ull << 62);
+
+	s->before_next = stream_arrived(s);
+	s->before_arrival = s->last.arrival;
+	s->arrival_next = known;
+	s->arrival_since = s->psn.next;
+	s->last.arrival = arrival;
 }
 
 roce_inline void stream_describe(struct roce_stream *s, const struct roce_packet *p)
 {
 	struct roce_last *l = &s->last;
 
+	if (l->arrival != p->arrival)
+		stream_arrive(s, p->arrival);
+
 	/* CNPs come between acknowledgements, and unknown opcodes have no service */
 	if (p->op && !(p->op & OP_CNP))
 		s->service = p->service;
-	s->dqpn = p->dqpn;
-	s->sqpn = p->sqpn;
-	roce_copy16(s->dst, p->dst);
+	if (p->op & OP_DETH) {
+		s->dqpn = p->dqpn;
+		s->sqpn = p->sqpn;
+		roce_copy16(s->dst, p->dst);
+	}
 	roce_copy6(l->src_mac, p->src_mac);
 	roce_copy6(l->dst_mac, p->dst_mac);
 	l->udp_source_port = p->udp_source_port;

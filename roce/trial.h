@@ -36,12 +36,68 @@ struct roce_trial {
 /* What few streams need at a time. */
 struct roce_extra {
 	struct roce_far far; /* first: far_of() returns it */
-	struct roce_trial trial;
+	struct roce_trial trial;      /* valid if HELD_TRIAL */
+	struct roce_asked_more asked; /* valid if HELD_ASKED */
 };
+
+enum { HELD_TRIAL = 1, HELD_ASKED = 2 };
+
+roce_inline struct roce_extra *extra_of(struct roce_far *far)
+{
+	return (struct roce_extra *)far;
+}
 
 roce_inline struct roce_trial *trial_of(struct roce_far *far)
 {
-	return &((struct roce_extra *)far)->trial;
+	return &extra_of(far)->trial;
+}
+
+/* This part is not used any more. */
+roce_inline void extra_leave(struct roce_stream *s, struct roce_far *far, __u64 part)
+{
+	far->held &= ~part;
+	if (!far->count && !far->held)
+		far_give(&s->psn);
+}
+
+/* Whether the request would overwrite another one that is not answered, as far as is known. */
+roce_inline bool stream_may_spill(const struct roce_stream *s, const struct roce_packet *p)
+{
+	return roce_is_answered(p) && asked_oldest(&s->asked, s->answered);
+}
+
+/* Makes room for a request: the oldest one that is remembered goes to the pool, if it is not answered. */
+roce_rare stream_spill(struct roce_stream *s)
+{
+	struct roce_far *far = s ? far_of(&s->psn) : NULL;
+	struct roce_asked_more *more;
+	__u64 oldest;
+	__u32 i;
+
+	if (!s)
+		return 0;
+	oldest = asked_oldest(&s->asked, s->answered);
+	if (far && far->held & HELD_ASKED && !oldest && (__s64)(s->answered - extra_of(far)->asked.behind) >= 0) {
+		s->spilled = false;
+		extra_leave(s, far, HELD_ASKED);
+	}
+	if (!oldest)
+		return 0;
+	far = far_take(&s->psn);
+	if (!far)
+		return 0;
+	more = &extra_of(far)->asked;
+	if (!(far->held & HELD_ASKED))
+		more->count = 0;
+	far->held |= HELD_ASKED;
+	i = more->count++ % ASKED_MORE;
+	roce_opaque(i);
+	if (i < ASKED_MORE)
+		more->entry[i] = oldest;
+	more->behind = s->answered + ((asked_behind(oldest) - s->answered) & ASKED_NUMBER);
+	s->asked.entry[s->asked.count % ASKED] = 0;
+	s->spilled = true;
+	return 0;
 }
 
 /* Where a packet d ahead lies: TRIAL_NONE if the stream may take it, else the kind of trial. */
@@ -110,7 +166,7 @@ roce_rare trial_open(struct roce_stream *s, const struct roce_packet *p, __u64 n
 	words = (volatile __u64 *)t; /* without volatile the compiler calls memset() */
 	for (__u32 i = 0; i < sizeof(*t) / 8; i++)
 		words[i] = 0;
-	far->held = 1;
+	far->held |= HELD_TRIAL;
 	s->trial = kind;
 	behind = p->kind == ROCE_UDP ? (__s64)(p->number - s->other) : psn_distance(s->other & PSN_MASK, p->number);
 	t->other = s->has_other && behind >= 0 && behind <= PSN_WINDOW;
@@ -144,9 +200,7 @@ roce_inline void trial_follow(struct roce_trial *t, const struct roce_packet *p,
 roce_inline void trial_end(struct roce_stream *s, struct roce_far *far)
 {
 	s->trial = TRIAL_NONE;
-	far->held = 0;
-	if (!far->count)
-		far_give(&s->psn);
+	extra_leave(s, far, HELD_TRIAL);
 }
 
 /* The old sequence goes on. */
@@ -203,7 +257,6 @@ roce_rare trial_win(struct roce_stream *s, const struct roce_packet *p, __u32 by
 	s->other = s->psn.next;
 	s->has_other = true;
 	trial_count(s, b);
-	far_move(far, far->end + FAR_REACH, &s->psn.unknown_before);
 	for (int i = 0; i < PSN_WORDS; i++)
 		s->psn.seen[i] = b->psn.seen[i];
 	s->psn.next = b->psn.next;
@@ -218,11 +271,13 @@ roce_rare trial_win(struct roce_stream *s, const struct roce_packet *p, __u32 by
 	for (int i = 0; i < STREAM_SAMPLES; i++)
 		s->sample[i] = b->sample[i];
 	s->asked = b->asked;
+	s->spilled = false;
 	if (p->service != SERVICE_UC)
 		message_resume(&s->message, &b->message);
 	else if (s->trial == TRIAL_AGAIN)
 		message_anew(&s->message);
-	trial_end(s, far);
+	s->trial = TRIAL_NONE;
+	far_give(&s->psn);
 	return 1;
 }
 
@@ -322,6 +377,8 @@ roce_inline void trial_again(struct roce_stream *s, const struct roce_packet *p,
 	enum roce_restart_by by;
 	__s64 d = far ? number - trial_of(far)->beside.psn.next : 0;
 
+	if (!far && number + 1 == s->psn.next)
+		return; /* what follows would be new in either sequence; and some send one PSN again and again (UD) */
 	if (far && d && stream_is_reliable(p) && stream_is_read_jump(&trial_of(far)->beside, d))
 		d = 1;
 	if (far && (!d || (stream_is_reliable(p) && d >= -PSN_WINDOW && d <= PSN_WINDOW))) {
@@ -413,18 +470,26 @@ roce_rare stream_rare(struct roce_stream *s, const struct roce_packet *p, const 
 
 	if (!s || !p)
 		return 0;
+	s->message.changes++;
 	stream_ask_mtu(s, info);
 	looked = s->psn.next / PSN_PERIOD;
 	if (looked != s->looked && s->pair.from && !(p->op & OP_RESPONSE))
 		stream_settle(s, info);
 	s->looked = looked;
+	if (info && info->valid && !(p->op & OP_RESPONSE)) {
+		s->answered = info->acknowledged;
+		if (s->spilled || stream_may_spill(s, p))
+			stream_spill(s);
+	}
 	if (p->kind == ROCE_PACKET && !p->op)
 		stream_take(s, p, info);
 	else
 		trial_take(s, p, info);
 	if (s->turns && !(s->psn.next & 0xffff))
 		s->turns--;
-	s->plain = s->met && !s->after_read && !s->stepped && !s->trial && !stream_is_look(s);
+	s->plain = PLAIN_NOT;
+	if (s->met && !s->after_read && !s->stepped && !s->trial && !stream_is_look(s))
+		s->plain = psn_is_whole(&s->psn) ? PLAIN_ALL : PLAIN;
 	return 0;
 }
 

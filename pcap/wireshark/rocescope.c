@@ -166,7 +166,7 @@ static void show_stream(proto_tree *tree, tvbuff_t *tvb, const struct finding *f
 	item = proto_tree_add_uint(tree, hf_stream, tvb, 0, 0, f->stream);
 	add_generated(item);
 	proto_item_append_text(item, " (%s %s -> %s)", roce_service_name(s->stream.service),
-			       address_text(s->key.src).text, address_text(s->stream.dst).text);
+			       address_text(s->key.src).text, address_text(snapshot_destination(s)).text);
 }
 
 static void show_lints(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo, __u32 lints)

@@ -35,7 +35,7 @@ static void set_who(stat_tap_table_item_type *row, const struct snapshot_stream 
 	char qpn[16];
 
 	set_text(&row[WHO], address_text(s->key.src).text);
-	set_text(&row[WHOM], address_text(s->stream.dst).text);
+	set_text(&row[WHOM], address_text(snapshot_destination(s)).text);
 	snprintf(qpn, sizeof(qpn), "0x%06x", datagram ? s->stream.dqpn : s->key.qpn); /* as infiniband.bth.destqp */
 	set_text(&row[QPN], qpn);
 	set_text(&row[SERVICE], roce_service_name(s->stream.service));

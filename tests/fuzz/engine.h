@@ -49,6 +49,7 @@ static inline bool engine_icrc_is_good(const __u8 *frame, __u32 length, const st
 		fold_make_tables(&tables);
 	memset(work, 0xa5, sizeof(*work)); /* old bytes from the frame before */
 	memset(work->zero, 0, sizeof(work->zero));
+	work->middle[0] = work->middle[1 + FOLD_MIDDLE] = 0;
 	memcpy(work->frame, frame, copied || length < head ? length : head);
 	if (!copied)
 		icrc_mask_far(work, p, true);
@@ -60,8 +61,9 @@ static inline bool engine_icrc_is_good(const __u8 *frame, __u32 length, const st
 	icrc_mask_far(work, p, false);
 	for (size_t i = 0; i < sizeof(work->zero); i++)
 		must(!work->zero[i]);
+	must(!work->middle[0] && !work->middle[1 + FOLD_MIDDLE]);
 	free(work);
-	return r == ICRC_REGISTER;
+	return fold_is_right(&tables, r, end);
 }
 
 #endif

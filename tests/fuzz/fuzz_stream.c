@@ -4,6 +4,7 @@
  * the 24-bit circle: each packet goes to a second set of streams as well, with its PSN shifted. Input: first PSN (3 bytes),
  * shift (3), then four bytes per packet: opcode, stream and ICRC (see struct step), PSN, lengths.
  */
+#include "roce/event.h"
 #include "tests/fuzz/engine.h"
 #include "tests/fuzz/must.h"
 #include "tests/unit/ibta.h"
@@ -153,6 +154,11 @@ static void check_step(const struct roce_stream *was, const struct roce_stream *
 		if (icrc == ICRC_BAD && was->trusted && is->trusted && traits[c] & STREAM_SCOPE)
 			must(after == before); /* a bad packet of a trusted stream changes nothing else */
 	}
+	if (is->message.changes != was->message.changes || (is->trusted && !was->trusted))
+		return;
+	must(is->waited == was->waited && !memcmp(is->lint, was->lint, sizeof(is->lint)));
+	must(!memcmp(&is->counters.value[EVENT_COUNTER_FIRST], &was->counters.value[EVENT_COUNTER_FIRST],
+		     EVENT_COUNTERS * sizeof(__u64)));
 }
 
 /* Compares the two streams, which differ only in their place on the circle. */

@@ -12,10 +12,13 @@ START = 1763724000  # seconds
 class Frame:
     """A frame in the form of a link type, and the expected form."""
 
-    def __init__(self, raw, made, dropped=0, added=0, no_icrc=False, is_ip=False):
-        """The first `dropped` bytes of raw became the first `added` ones of made. is_ip: the IP version gives the Ethertype."""
+    def __init__(self, raw, made, dropped=0, added=0, no_icrc=False, is_ip=False, interface=None):
+        """
+        The first `dropped` bytes of raw became the first `added` ones of made. is_ip: the IP version gives the Ethertype.
+        interface: that of the link header's first eight bytes.
+        """
         self.raw, self.made, self.dropped, self.added = raw, made, dropped, added
-        self.no_icrc, self.is_ip = no_icrc, is_ip
+        self.no_icrc, self.is_ip, self.interface = no_icrc, is_ip, interface
 
     def cut(self, captured):
         """The first bytes of the file's form, in the expected form."""
@@ -53,7 +56,7 @@ def of_link(link, frame, mac=rf.MAC_A):
                      ethernet(ethertype, mac) + packet, 16, 14)
     if link == SLL2:
         return Frame(struct.pack("!2sHIHBB6s2s", ethertype, 0, 3, 1, 4, 6, mac, b"\0\0") + packet,
-                     ethernet(ethertype, mac) + packet, 20, 14)
+                     ethernet(ethertype, mac) + packet, 20, 14, interface=3)
     if link in (NULL, LOOP):
         return Frame(struct.pack("<I" if link == NULL else ">I", 2 if ethertype == b"\x08\x00" else 10) + packet,
                      bare + packet, 4, 14, is_ip=True)
@@ -83,6 +86,8 @@ class File:
     def put(self, frame, captured, wire, time, interface, head, tail=b""):
         raw = frame.raw[:captured]
         made = frame.cut(len(raw))
+        if frame.interface is not None and captured >= 8:
+            interface = frame.interface
         self.data += head + raw + tail
         wire = max(wire, len(raw))
         if made or len(raw) >= frame.dropped and frame.made:

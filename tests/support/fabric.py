@@ -6,6 +6,7 @@ over paths, going back over long paths, two senders on one QPN, READs of all siz
     for case in fabric.cases(random.Random(1), whole): ...      Case(name, packets, want)
 """
 import dataclasses
+import itertools
 
 from .roce_frames import RC_ACK, aeth, bth, management, reth, roce
 
@@ -23,6 +24,7 @@ class Case:
     want: dict      # counter of the stream: its true value, or (least, most)
     alike = "psn_", "messages"  # the beginnings of the counters that oracle.py counts alike
     answers = None
+    behind: int = 0     # so many packets at the end come late
 
     def frames(self, qpn):
         for psn, rkey in self.packets:
@@ -30,6 +32,7 @@ class Case:
             yield roce(bth(ONLY[self.service], qpn, psn) + header + PAYLOAD)
 
 
+WRITE_FIRST, WRITE_LAST = 0x06, 0x08
 READ_REQUEST, WRITE_ONLY, READ_FIRST, READ_MIDDLE, READ_LAST, READ_ONLY = 0x0c, 0x0a, 0x0d, 0x0e, 0x0f, 0x10
 PEER = 0x4000       # the requester's QPN less the responder's
 
@@ -43,6 +46,7 @@ class Reads:
     answers: dict = dataclasses.field(default_factory=dict)     # the true figures of the responses
     packets: list = dataclasses.field(default_factory=list)     # (opcode, PSN, what is behind the BTH)
     paired: int = 0         # the path MTU that connection management names
+    behind: int = 0         # so many packets at the end come late
 
     def ask(self, psn, length, va=0, rkey=1):
         self.packets.append((READ_REQUEST, psn, reth(va, rkey, length)))
@@ -239,6 +243,9 @@ def deep_reads(r, mtu, outstanding, between):
     """So many READs are outstanding, `between` WRITEs between them, and some of their responses are lost."""
     case = Reads(f"{outstanding} READs outstanding at {mtu}, {between} WRITEs between them, responses are lost", clean(0), paired=mtu)
     psn, gone = 100, 0
+    case.ask(psn, 1)    # before the first response the other end is not known
+    case.answer(psn, 1, mtu)
+    psn += 1
     for _ in range(4):
         asked = []
         for _ in range(outstanding):
@@ -287,6 +294,81 @@ def unseen(r, count, every):
     return case
 
 
+def unseen_burst(r, outstanding, after):
+    """So many packets are acknowledged at once, and few, or none, come after. The observer misses some."""
+    case = Reads(f"{outstanding} WRITEs, acknowledged at once, {after} after them: some are not seen here", {}, paired=1024)
+    hidden = set(r.sample(range(1, outstanding - 2), 100))
+    for n in range(outstanding + after):
+        if n not in hidden:
+            case.write(n)
+        if n == outstanding - 1 or n >= outstanding:
+            case.packets += [(RC_ACK, n - 1, aeth(0x1f)), (RC_ACK, n, aeth(0x1f))]
+    case.want = clean(0, psn_unseen=100, messages=outstanding + after - 100)
+    return case
+
+
+def two_ports(r, service, count, behind, swapped):
+    """
+    Two ports of a mirror, of which the second is so many packets behind. swapped: packets of a port that one of the same port has
+    overtaken. Returns [(port, packet)] and the stream's true figures.
+    """
+    port = [r.randrange(2) for _ in range(count)]
+    port[0] = 0         # what comes before the first packet is not late
+    order = sorted(range(count), key=lambda i: (i + behind * port[i], i))
+    for _ in range(swapped):
+        i, j = sorted(r.sample(range(1, count), 2))
+        if j - i < 200 and port[order[i]] == port[order[j]]:
+            order[i], order[j] = order[j], order[i]
+    newest, late, crossed = [-1, -1], 0, 0
+    for n in order:
+        late += n < max(newest)
+        crossed += newest[port[n]] < n < max(newest)
+        newest[port[n]] = max(newest[port[n]], n)
+    case = Case(f"{service}: {count} packets by two ports, one of them {behind} behind, {swapped} swapped", service,
+                [(n, 1) for n in order], clean(psn_recovered=late, psn_crossed=crossed))
+    return [port[n] for n in order], case
+
+
+def far_reads(r, deepest, reordered):
+    """READs of so many PSNs in all overtake some WRITEs. One of these comes twice, while others are still missing."""
+    mtu, count = 256, r.randrange(2, 6)
+    case, psn = Reads("rc: READs overtake WRITEs", {}), r.randrange(CIRCLE)
+    spans = [b - a - 1 for a, b in itertools.pairwise(sorted({0, deepest, *r.sample(range(2, deepest - 1, 2), count - 1)}))]
+    case.packets += [(WRITE_FIRST, psn, reth(0, 1, 2 * mtu) + bytes(mtu)), (WRITE_LAST, psn + 1, bytes(mtu))]
+    for n in (3, 2) if reordered else (2, 3):
+        case.write(psn + n)
+    psn, held = psn + 4, []
+    for psns in spans:
+        held.append(psn)
+        case.ask(psn + 1, psns * mtu - r.randrange(mtu))
+        psn += 1 + psns
+    late = r.sample(held[1:], count - 1)
+    for n in (late[0], *late, held[0]):
+        case.write(n)
+    case.behind = count + 1
+    case.want = clean(0, psn_gaps=count + reordered, psn_recovered=count + reordered, psn_duplicates=1, psn_forgotten=0,
+                      messages=3 + 2 * count)
+    return case
+
+
+def far_gap(r, service, deepest, reordered):
+    """Of a large gap some packets come late, though not the first; one of them twice."""
+    first, gap = r.randrange(CIRCLE), deepest - 2
+    late = r.sample(range(4, 3 + gap, 2), r.randrange(2, 20))
+    order = [0, *((2, 1) if reordered else (1, 2)), 3 + gap, 4 + gap, *late, late[0]]
+    case = Case(f"{service}: a part of a large gap comes late", service, [((first + n) % CIRCLE, 1) for n in order],
+                clean(gap - len(late), psn_gaps=1 + reordered, psn_recovered=len(late) + reordered, psn_duplicates=1, psn_forgotten=0))
+    case.behind = len(late) + 1
+    return case
+
+
+def far(r, streams, depths, reordered):
+    """So many streams with packets that are so late that each needs a far window. reordered: others were late before."""
+    for i in range(streams):
+        deepest = (depths[-1], depths[0], r.choice(depths))[min(i // 2 % 8, 2)]
+        yield far_reads(r, deepest, reordered) if i % 2 else far_gap(r, r.choice((RC, UC)), deepest, reordered)
+
+
 def reads(r, whole, few):
     for mtu in few(256, 1024, 4096):
         yield reads_lost(r, mtu, r.choice((20 * mtu, 200 * mtu)))
@@ -294,7 +376,7 @@ def reads(r, whole, few):
     for before, after in few((4096, 1024), (2048, 256)) + few((1024, 4096), (256, 512)):
         yield mtu_changed(r, before, after, True)
         yield mtu_changed(r, before, after, False)
-    for outstanding, between in ((128, 0), (16, 1), *few((16, 5), (64, 0))):
+    for outstanding, between in ((128, 0), (128, 1), (16, 1), *few((16, 5), (64, 0), (100, 3), (143, 2))):
         yield deep_reads(r, few(256, 1024)[0], outstanding, between)
 
 
@@ -332,3 +414,5 @@ def cases(r, whole):
     yield from reads(r, whole, few)
     for count in few(300, 1000, 5000):
         yield unseen(r, count, r.choice((1, 4, 16)))
+    for outstanding in few(900, 1500, 5000, 60000 if whole else 20000):
+        yield unseen_burst(r, outstanding, r.choice((0, 100, 600)))

@@ -28,7 +28,7 @@ GOES_BACK = 2**22   # nobody sends again what is farther back
 LONGEST_RUN = 2**20
 NEVER = -2**62     # before all numbers
 ENOUGH = 16         # packets that prove another sequence
-ASKED = 16          # ranges of READs and atomics of a stream that are remembered for its responses
+ASKED = 16 + 128    # ranges of READs and atomics of a stream that are remembered for its responses
 GAP_MAX = 65535     # a longer jump is no loss
 
 # Bytes of the extension headers behind the BTH, IBTA volume 1 tables 38ff. and annexes A14, A17, A19.
@@ -384,6 +384,8 @@ class Sequence:
     def _again(self, number, p):
         """A packet that was seen before, or is too old to know."""
         trial = self.trial
+        if not trial and number + 1 == self.next:
+            return  # the newest one again
         if trial and (number == trial.next or p["reliable"] and abs(number - trial.next) <= WINDOW):
             trial.add(number, p)
         elif p["reliable"] or p["first"]:

@@ -190,11 +190,6 @@ static void note(struct example *e, const struct snapshot_stream *s)
 		e->stream = s;
 }
 
-static const __u8 *destination(const struct snapshot_stream *s)
-{
-	return s->key.kind == KEY_DATAGRAM ? s->stream.dst : s->key.dst;
-}
-
 static void hint_macs(struct hints *h, const struct hint_facts *f)
 {
 	struct example wrong_mac = { 0 }, wrong_ip = { 0 };
@@ -215,7 +210,7 @@ static void hint_macs(struct hints *h, const struct hint_facts *f)
 
 		add(h, "%zu stream%s addressed to this host's IP %s, but to MAC %02x:%02x:%02x:%02x:%02x:%02x, which is not "
 		    "its own (%s %s): the kernel drops the packets after XDP. Correct the sender's ARP entry", wrong_mac.count,
-		    wrong_mac.count == 1 ? " is" : "s are", address_text(destination(wrong_mac.stream)).text, m[0], m[1], m[2],
+		    wrong_mac.count == 1 ? " is" : "s are", address_text(snapshot_destination(wrong_mac.stream)).text, m[0], m[1], m[2],
 		    m[3], m[4], m[5], wrong_mac.count == 1 ? "from" : "for example from",
 		    address_text(wrong_mac.stream->key.src).text);
 	}
@@ -223,7 +218,7 @@ static void hint_macs(struct hints *h, const struct hint_facts *f)
 		add(h, "%zu stream%s addressed to this host's MAC, but not to its IP (%s %s to %s): the kernel drops the "
 		    "packets after XDP, unless this host routes them", wrong_ip.count, wrong_ip.count == 1 ? " is" : "s are",
 		    wrong_ip.count == 1 ? "from" : "for example from", address_text(wrong_ip.stream->key.src).text,
-		    address_text(destination(wrong_ip.stream)).text);
+		    address_text(snapshot_destination(wrong_ip.stream)).text);
 }
 
 static void hint_nobody(struct hints *h, const struct hint_facts *f)

@@ -115,7 +115,7 @@ static void find_owners(struct host *h, struct snapshot *s)
 
 	for (size_t i = 0; i < s->stream_count; i++) {
 		const struct snapshot_stream *stream = &s->streams[i];
-		const __u8 *dst = stream->key.kind == KEY_DATAGRAM ? stream->stream.dst : stream->key.dst;
+		const __u8 *dst = snapshot_destination(stream);
 
 		count += places_has(&h->places, dst, &devices) || places_has(&h->places, stream->key.src, &devices);
 	}

@@ -210,7 +210,7 @@ bool owner_find(const struct owner_facts *f, const struct snapshot_stream *s, st
 	*o = (struct host_owner){ 0 };
 	if (s->key.kind != KEY_CONNECTED && !datagram)
 		return false;
-	if (places_has(f->places, datagram ? s->stream.dst : s->key.dst, &devices)) {
+	if (places_has(f->places, snapshot_destination(s), &devices)) {
 		o->local = true;
 		k = find(f->qps, datagram ? s->stream.dqpn : s->key.qpn, devices);
 		if (!k)

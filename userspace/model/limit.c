@@ -31,10 +31,13 @@ static __u64 since(__u64 then, __u64 now)
 	return now > then ? now - then : 0;
 }
 
-/* Whether something is outstanding that needs a response: a request with AckReq, or one sent again. */
+/*
+ * Whether something is outstanding that needs a response: a request with AckReq, or one sent again. If only a sample of
+ * requests is timed, those outstanding may all be others.
+ */
 static bool is_waiting(const struct roce_dialogue *d, __u64 now)
 {
-	bool asked = d->acks.begin != d->acks.end || d->reads || d->again;
+	bool asked = d->acks.length || d->acks.shift || d->reads || d->again;
 
 	return d->outstanding && asked && (since(d->last_sent, now) < GIVEN_UP || since(d->silent_since, now) < GIVEN_UP);
 }

@@ -37,6 +37,7 @@ static bool look_at_headers(const struct observer_frame *frame, const struct roc
 	struct roce_packet *p = &look->packet;
 
 	roce_parse_frame(frame->bytes, frame->captured, frame->wire, frame->cut, ports, p);
+	p->arrival = frame->interface;
 	look->icrc = ICRC_UNCHECKED;
 	look->has_stream = p->kind == ROCE_PACKET || p->kind == ROCE_UDP;
 	if (look->has_stream) {
@@ -116,29 +117,41 @@ static struct pairs *pairs_of(struct observer *o)
 	return o->shards ? &o->shards[0].pairs : &o->pairs;
 }
 
+static const struct table *table_of(const struct observer *o, const struct roce_key *key)
+{
+	return o->shards ? &o->shards[observer_shard_of(table_hash(key))].table : &o->table;
+}
+
 /* The table of the peer stream of this packet. */
 static const struct table *table_of_peer(const struct observer *o, const struct roce_stream *s, const struct roce_packet *p)
 {
 	struct roce_key key;
 
-	if (!o->shards || !roce_wants_peer(s, p))
+	if (!roce_wants_peer(s, p))
 		return &o->table;
 	roce_peer_key(s, p, &key);
-	return &o->shards[observer_shard_of(table_hash(&key))].table;
+	return table_of(o, &key);
 }
 
 static void observe(struct observer *o, struct roce_stream *s, const struct observer_look *look, struct roce_event *event)
 {
 	const struct roce_packet *p = &look->packet;
-	struct roce_before before;
+	struct roce_before *before;
 	struct roce_peer_info info;
+	__u32 trusted;
 
 	pairs_find(pairs_of(o), s, p);
 	info = table_ask(table_of_peer(o, s, p), s, p);
-	roce_look(s, &before);
-	event->expected = before.expected;
+	event->expected = event_expected(s);
+	trusted = event_trusted(s);
 	roce_observe(s, p, look->icrc, o->now, &info);
-	roce_find_events(s, &before, p, event->kinds, event);
+	before = table_before(&o->table, s);
+	if (!roce_may_have_events(s, before->changes, event->kinds, trusted))
+		return;
+	before->expected = event->expected;
+	before->trusted = trusted;
+	roce_find_events(s, before, p, event->kinds, event);
+	roce_look(s, before);
 }
 
 const struct roce_stream *observer_follow(struct observer *o, const struct observer_frame *frame,
@@ -165,6 +178,26 @@ const struct roce_stream *observer_follow(struct observer *o, const struct obser
 	}
 	observe(o, s, look, event);
 	return s;
+}
+
+void observer_settle(struct observer *o)
+{
+	for (size_t i = 0; i < o->table.count; i++) {
+		struct snapshot_stream *one = &o->table.streams[i];
+		struct roce_peer_info info = { .valid = true };
+		const struct roce_stream *responder;
+		struct roce_key key;
+
+		if (!snapshot_responder(one, &key))
+			continue;
+		responder = table_look(table_of(o, &key), &key);
+		if (!responder)
+			continue;
+		info.acknowledged = stream_acknowledged_by(&one->stream, responder);
+		/* the first time it counts what was acknowledged at the last look */
+		stream_settle(&one->stream, &info);
+		stream_settle(&one->stream, &info);
+	}
 }
 
 void observer_free(struct observer *o)

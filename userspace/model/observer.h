@@ -17,6 +17,7 @@ struct observer_frame {
 	const __u8 *bytes; /* from the Ethernet header on, see OBSERVER_READABLE */
 	__u32 captured;	   /* bytes present */
 	__u32 wire;	   /* bytes on the wire, at least `captured` */
+	__u32 interface;   /* any number, so that packets of two are told apart */
 	bool no_icrc;	   /* bytes that the ICRC covers are missing: do not verify it */
 	bool cut;	   /* a mirror may have cut the frame below `wire` (roce_parse_frame()) */
 };
@@ -92,9 +93,9 @@ static inline void observer_want_stream(const struct observer *o, const struct o
 	if (!s)
 		return;
 	__builtin_prefetch(s, 1);
-	__builtin_prefetch(&s->stream.psn.seen[look->packet.number % PSN_WINDOW / 64], 1);
 	__builtin_prefetch(&s->stream.message, 1);
 	__builtin_prefetch(&s->stream.lint_state, 1);
+	__builtin_prefetch(&s->stream.last, 1);
 	__builtin_prefetch(&s->stream.counters.value[COUNTER_roce_packets], 1);
 	__builtin_prefetch(&s->stream.counters.value[COUNTER_messages], 1);
 	__builtin_prefetch(s->stream.lint, 1);
@@ -107,6 +108,12 @@ static inline void observer_want_stream(const struct observer *o, const struct o
  */
 const struct roce_stream *observer_follow(struct observer *o, const struct observer_frame *frame,
 					  const struct observer_look *look, __u64 time, struct roce_event *event);
+
+/*
+ * Call after the last packet: what the responders have acknowledged, but was not seen, counts in psn_unseen. With shards, once for
+ * each.
+ */
+void observer_settle(struct observer *o);
 
 void observer_free(struct observer *o);
 

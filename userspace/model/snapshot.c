@@ -79,6 +79,7 @@ bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter)
 	case COUNTER_psn_gaps:
 	case COUNTER_psn_skipped:
 	case COUNTER_psn_recovered:
+	case COUNTER_psn_crossed:
 	case COUNTER_psn_unseen:
 	case COUNTER_psn_lost:
 	case COUNTER_psn_duplicates:
@@ -111,21 +112,27 @@ __u64 snapshot_packets(const struct roce_stream *s)
 	return v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] + v[COUNTER_udp_packets];
 }
 
-/* The stream that acknowledges these requests. NULL: none is known. */
-static const struct snapshot_stream *responder_of(const struct snapshot *s, const struct snapshot_stream *one)
-{
-	struct roce_key key = { .kind = KEY_CONNECTED, .qpn = one->stream.pair.peer_qpn, .side = SIDE_RESPONSE };
-
-	if (!one->stream.pair.from)
-		return NULL;
-	memcpy(key.src, one->key.dst, sizeof(key.src));
-	memcpy(key.dst, one->key.src, sizeof(key.dst));
-	return snapshot_find(s, &key);
-}
-
 static bool may_settle(const struct snapshot_stream *one)
 {
 	return one->key.kind == KEY_CONNECTED && one->key.side == SIDE_REQUEST && stream_may_settle(&one->stream);
+}
+
+bool snapshot_responder(const struct snapshot_stream *one, struct roce_key *responder)
+{
+	if (!one->stream.pair.from || !may_settle(one))
+		return false;
+	*responder = (struct roce_key){ .kind = KEY_CONNECTED, .qpn = one->stream.pair.peer_qpn, .side = SIDE_RESPONSE };
+	memcpy(responder->src, one->key.dst, sizeof(responder->src));
+	memcpy(responder->dst, one->key.src, sizeof(responder->dst));
+	return true;
+}
+
+/* The stream that may acknowledge what is missing. NULL: none is known. */
+static const struct snapshot_stream *responder_of(const struct snapshot *s, const struct snapshot_stream *one)
+{
+	struct roce_key key;
+
+	return snapshot_responder(one, &key) ? snapshot_find(s, &key) : NULL;
 }
 
 bool snapshot_is_one_sided(const struct snapshot *s, const struct snapshot_stream *one)
@@ -135,7 +142,7 @@ bool snapshot_is_one_sided(const struct snapshot *s, const struct snapshot_strea
 
 static void settle(const struct snapshot *s, struct snapshot_stream *one)
 {
-	const struct snapshot_stream *responder = may_settle(one) ? responder_of(s, one) : NULL;
+	const struct snapshot_stream *responder = responder_of(s, one);
 	struct roce_stream *stream = &one->stream;
 
 	if (responder)

@@ -83,8 +83,9 @@ bool snapshot_is_shown(const struct snapshot *snapshot, const struct snapshot_st
 
 /*
  * Sorts the streams (source, destination, QPN, side), adds to psn_unseen what the responder acknowledges and the engine has not
- * settled yet (stream_settle()), computes psn_lost, adds stream counters to the totals (scope STREAM, of trusted streams that are
- * no estimate), and sums ring_missed. Call once, after all else is filled in.
+ * settled yet (stream_settle(); of the last PSN_WINDOW PSNs only, not in the far windows), computes psn_lost, adds stream
+ * counters to the totals (scope STREAM, of trusted streams that are no estimate), and sums ring_missed. Call once, after all
+ * else is filled in.
  */
 void snapshot_finish(struct snapshot *s);
 
@@ -97,6 +98,9 @@ void snapshot_keep_totals(struct snapshot *s, const struct roce_totals *before);
 /* The stream of this key in a finished snapshot. NULL: none (or s is NULL). */
 const struct snapshot_stream *snapshot_find(const struct snapshot *s, const struct roce_key *key);
 
+/* Whether PSNs of these requests are missing that their peer may acknowledge. If so, *responder is the key of its stream. */
+bool snapshot_responder(const struct snapshot_stream *one, struct roce_key *responder);
+
 /*
  * Whether PSNs that this stream lost may have been only not seen here, because it is one of requests that are acknowledged, and no
  * acknowledgement was seen.
@@ -105,6 +109,12 @@ bool snapshot_is_one_sided(const struct snapshot *s, const struct snapshot_strea
 
 /* psn_skipped - psn_recovered - psn_unseen, never below 0 */
 __u64 snapshot_lost(const struct roce_counters *c);
+
+/* The stream's destination; of UD, the last one. */
+static inline const __u8 *snapshot_destination(const struct snapshot_stream *s)
+{
+	return s->key.kind == KEY_DATAGRAM ? s->stream.dst : s->key.dst;
+}
 
 /* Whether a counter applies to the stream. Views leave out others, instead of showing 0. */
 bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter);

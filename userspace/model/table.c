@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "roce/observe.h"
 #include "userspace/model/table.h"
 
 #define TABLE_FIRST 64 /* initial room, streams */
@@ -36,10 +35,13 @@ static bool grow(struct table *t)
 	size_t room = t->room ? t->room * 2 : TABLE_FIRST;
 	__u32 *slots = calloc(room * 2, sizeof(*slots));
 	struct snapshot_stream *streams = realloc(t->streams, room * sizeof(*streams));
+	struct roce_before *before = realloc(t->before, room * sizeof(*before));
 
 	if (streams)
 		t->streams = streams;
-	if (!slots || !streams) {
+	if (before)
+		t->before = before;
+	if (!slots || !streams || !before) {
 		free(slots);
 		return false;
 	}
@@ -72,6 +74,7 @@ struct roce_stream *table_find_hashed(struct table *t, const struct roce_key *ke
 	s = &t->streams[t->count++];
 	*slot = t->count;
 	memset(s, 0, sizeof(*s));
+	memset(&t->before[t->count - 1], 0, sizeof(*t->before));
 	s->key = *key;
 	return &s->stream;
 }
@@ -81,8 +84,7 @@ struct roce_stream *table_find(struct table *t, const struct roce_key *key)
 	return table_find_hashed(t, key, table_hash(key));
 }
 
-/* The stream of this key, or NULL. */
-static const struct roce_stream *table_look(const struct table *t, const struct roce_key *key)
+const struct roce_stream *table_look(const struct table *t, const struct roce_key *key)
 {
 	const __u32 *slot = t->slot_count ? find_slot(t, key, table_hash(key)) : NULL;
 
@@ -127,6 +129,7 @@ void table_free(struct table *t)
 {
 	give_extras(t);
 	free(t->streams);
+	free(t->before);
 	free(t->slots);
 	*t = (struct table){ .max = t->max };
 }

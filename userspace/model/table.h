@@ -3,10 +3,12 @@
 #ifndef USERSPACE_MODEL_TABLE_H
 #define USERSPACE_MODEL_TABLE_H
 
+#include "roce/event.h"
 #include "userspace/model/snapshot.h"
 
 struct table {
 	struct snapshot_stream *streams; /* ordered by first packet */
+	struct roce_before *before;	 /* of each, when it last had an event: read only when it has one again */
 	size_t count;
 	size_t max;	/* upper bound of streams */
 	size_t room;	/* of streams[] */
@@ -32,9 +34,18 @@ static inline const struct snapshot_stream *table_guess(const struct table *t, _
 	return slot ? &t->streams[slot - 1] : NULL;
 }
 
+/* What is remembered of a stream that table_find() has returned. */
+static inline struct roce_before *table_before(const struct table *t, const struct roce_stream *s)
+{
+	return &t->before[(struct snapshot_stream *)((__u8 *)s - offsetof(struct snapshot_stream, stream)) - t->streams];
+}
+
 /* The stream of this key, all zero if it is new. NULL: no room. t: starts as zeroes except `max`. */
 struct roce_stream *table_find(struct table *t, const struct roce_key *key);
 struct roce_stream *table_find_hashed(struct table *t, const struct roce_key *key, __u64 hash); /* hash: from table_hash() */
+
+/* The stream of this key. NULL: there is none. */
+const struct roce_stream *table_look(const struct table *t, const struct roce_key *key);
 
 /*
  * Asks the peer stream about this packet, which s is about to observe. `valid` is false if there is nothing to ask, or no peer.

@@ -435,8 +435,10 @@ static bool collect(struct analysis *a, struct snapshot *s)
 {
 	size_t count = 0;
 
-	for (unsigned int i = 0; i < ANALYSIS_SHARDS; i++)
+	for (unsigned int i = 0; i < ANALYSIS_SHARDS; i++) {
+		observer_settle(&a->shards[i]);
 		count += a->shards[i].table.count;
+	}
 	s->streams = count ? malloc(count * sizeof(*s->streams)) : NULL;
 	if (count && !s->streams)
 		return false;

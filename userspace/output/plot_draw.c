@@ -236,7 +236,7 @@ static void describe(char *to, size_t size, const struct snapshot_stream *s)
 		{ COUNTER_psn_resyncs, "resync", "resyncs" },
 	};
 	const struct roce_key *key = &s->key;
-	const __u8 *dst = key->kind == KEY_DATAGRAM ? s->stream.dst : key->dst;
+	const __u8 *dst = snapshot_destination(s);
 	const char *side = key->side == SIDE_RESPONSE ? " responses" : "";
 	__u64 packets = snapshot_packets(&s->stream), lints = 0;
 	int length;

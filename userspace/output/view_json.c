@@ -281,9 +281,11 @@ static json_t *buckets(const struct roce_latency *l)
 
 static json_t *latency(const struct roce_latency *l)
 {
-	bool known = l->count;
+	__u64 count = dialogue_latencies(l);
+	bool known = count;
 
-	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "count", (json_int_t)l->count,
+	return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "count", (json_int_t)count,
+			 "timed", (json_int_t)l->timed,
 			 "p50", microseconds(known, dialogue_quantile(l, 0.5)),
 			 "p90", microseconds(known, dialogue_quantile(l, 0.9)),
 			 "p99", microseconds(known, dialogue_quantile(l, 0.99)),

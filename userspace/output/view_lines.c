@@ -132,7 +132,7 @@ static void print_owner(FILE *out, const struct snapshot_stream *s)
 	const struct host_qp *qp = o->qp;
 
 	fprintf(out, "  %s > %s QPN %u%s: ", address_text(s->key.src).text,
-		address_text(datagram ? s->stream.dst : s->key.dst).text, datagram ? s->stream.dqpn : s->key.qpn,
+		address_text(snapshot_destination(s)).text, datagram ? s->stream.dqpn : s->key.qpn,
 		response ? " resp" : "");
 	if (qp) {
 		fprintf(out, "%s QP %u", qp->device, qp->qpn);

@@ -33,7 +33,7 @@ static void cell(char *to, const char *format, ...)
 static bool cell_path(char *to, const struct row *r)
 {
 	const struct roce_key *key = &r->now->key;
-	const __u8 *dst = key->kind == KEY_DATAGRAM ? r->now->stream.dst : key->dst;
+	const __u8 *dst = snapshot_destination(r->now);
 
 	cell(to, "%s > %s", address_text(key->src).text, address_text(dst).text);
 	return false;

@@ -176,6 +176,9 @@ static void add_late(const struct stream_page *p)
 			length += snprintf(text + length, sizeof(text) - length, "%s%u by %u or more", length ? ", " : "", s->depth[i],
 					   1u << i);
 	add_line(p, "late", "packets by PSNs: %s", text);
+	if (s->counters.value[COUNTER_psn_crossed])
+		add_line(p, "", "%llu of them came by another interface or queue than those before: perhaps reordered here",
+			 s->counters.value[COUNTER_psn_crossed]);
 }
 
 static void add_psn(const struct stream_page *p)
@@ -304,15 +307,18 @@ static void add_histogram(const struct stream_page *p, const __u64 *bucket, int 
 
 static void add_latency(const struct stream_page *p, const char *words, const struct roce_latency *latency)
 {
-	char half[CELL], late[CELL], most[CELL];
+	char half[CELL], late[CELL], most[CELL], sample[CELL] = "";
+	__u64 count = dialogue_latencies(latency);
 
-	if (!latency->count)
+	if (!count)
 		return;
+	if (latency->timed != count)
+		snprintf(sample, sizeof(sample), " (%llu timed)", latency->timed);
 	format_latency(half, dialogue_quantile(latency, 0.5));
 	format_latency(late, dialogue_quantile(latency, 0.99));
 	format_latency(most, latency->most);
-	add_line(p, "latency", "%s: half within %s, 99 %% within %s, %s at most, of %llu", words, half, late, most,
-		 latency->count);
+	add_line(p, "latency", "%s: half within %s, 99 %% within %s, %s at most, of %llu%s", words, half, late, most,
+		 count, sample);
 	add_histogram(p, latency->bucket, DIALOGUE_BUCKETS, label_latency);
 }
 

@@ -268,6 +268,8 @@ static void seen_before(struct truth_psn *s, const struct psn_packet *p, uint64_
 	struct psn_trial *t = &s->trial;
 	bool near = position + WINDOW >= t->next && position <= t->next + WINDOW, wins;
 
+	if (t->kind == NO_TRIAL && position + 1 == s->next)
+		return; /* the newest one again: both sequences would go on alike */
 	if (t->kind != NO_TRIAL && (position == t->next || (p->reliable && near))) {
 		another_add(t, p, position);
 	} else if (p->reliable || p->begins) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What requests and responses show together, and what limits a requester. */
+#include <stdlib.h>
+
 #include "roce/dialogue.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/packets.h"
@@ -69,12 +71,12 @@ static void buckets(void **state)
 	for (int i = 0; i < DIALOGUE_BUCKETS; i++) {
 		struct roce_latency l = { 0 };
 
-		latency_add(&l, dialogue_bucket(i));
-		latency_add(&l, dialogue_bucket(i + 1) - 1);
+		latency_add(&l, dialogue_bucket(i), 1);
+		latency_add(&l, dialogue_bucket(i + 1) - 1, 1);
 		assert_int_equal(l.bucket[i], 2);
 		assert_int_equal(l.most, dialogue_bucket(i + 1) - 1);
 		assert_int_equal(l.sum, dialogue_bucket(i) + dialogue_bucket(i + 1) - 1);
-		latency_add(&l, ~0ull >> 24);
+		latency_add(&l, ~0ull >> 24, 1);
 		assert_int_equal(l.bucket[DIALOGUE_BUCKETS - 1], i == DIALOGUE_BUCKETS - 1 ? 3 : 1);
 	}
 }
@@ -87,17 +89,17 @@ static void quantiles(void **state)
 	assert_int_equal(dialogue_quantile(&l, 0.5), 0);
 	assert_int_equal(dialogue_mean(&l), 0);
 	for (int i = 1; i <= 10000; i++)
-		latency_add(&l, i * US);
+		latency_add(&l, i * US, 1);
 	for (double q = 0.01; q < 1; q += 0.01) {
 		double is = dialogue_quantile(&l, q) / 1e3;
 
 		assert_true(is > q * 10000 * 0.98 && is < q * 10000 * 1.02); /* evenly distributed */
 	}
-	l.bucket[0] = l.count = 5000000000; /* hours of messages */
+	l.bucket[0] = 5000000000; /* hours of messages */
 	assert_true(dialogue_quantile(&l, 0.99) < dialogue_bucket(1));
 	l = (struct roce_latency){ 0 };
 	for (int i = 1; i <= 10000; i++)
-		latency_add(&l, i * US);
+		latency_add(&l, i * US, 1);
 	assert_int_equal(dialogue_quantile(&l, 1), 10000 * US);
 	assert_int_equal(dialogue_mean(&l), 5000500);
 }
@@ -113,7 +115,7 @@ static void late_clock(void **state)
 	t.now += 30 * US;
 	answer(&t, ACKNOWLEDGE, 100, ACK);
 	assert_int_equal(t.d.ack.most, 30 * US);
-	assert_int_equal(t.d.ack.count, 1);
+	assert_int_equal(t.d.ack.timed, 1);
 }
 
 /* ---- numbers ---- */
@@ -138,7 +140,7 @@ static void outstanding(void **state)
 	assert_int_equal(t.d.outstanding, 12);
 	answer(&t, ACKNOWLEDGE, 0xfffffe + 5, ACK);
 	assert_int_equal(t.d.outstanding, 6);
-	assert_int_equal(t.d.ack.count, 2);
+	assert_int_equal(t.d.ack.timed, 2);
 	assert_int_equal(t.d.ack.sum, 70 * US);
 	answer(&t, ACKNOWLEDGE, 0xfffffe + 2, ACK); /* an old one */
 	answer(&t, ACKNOWLEDGE, 0x800000, ACK); /* belongs to no request */
@@ -146,26 +148,327 @@ static void outstanding(void **state)
 	answer(&t, ACKNOWLEDGE, 0xfffffe + 11, ACK);
 	assert_int_equal(t.d.outstanding, 0);
 	assert_int_equal(t.d.outstanding_most, 12);
-	assert_int_equal(t.d.ack.count, 4);
+	assert_int_equal(t.d.ack.timed, 4);
 	assert_int_equal(t.d.waiting_ns, 40 * US);
 }
 
-/* More than are remembered: some are not timed, all are counted. */
-static void many(void **state)
+/* ---- the sample ---- */
+
+#define SENT 120000 /* requests of a long run, and room for those of the others */
+#define FIRST 0xffff00u /* PSNs wrap soon */
+
+/* What truly happened: the latency of each request, timed or not. */
+struct truth {
+	struct talk t;
+	__u32 seed;
+	bool read;
+	__u64 sent_at[SENT], longest;
+	int sent, answered, timed;
+	double sum;
+	struct roce_latency all; /* of each request, so that both quantiles are of buckets */
+};
+
+static struct truth *truth_begin(bool read)
 {
-	struct talk t = talk_begin();
+	struct truth *x = calloc(1, sizeof(*x));
+
+	assert_non_null(x);
+	x->t = talk_begin();
+	x->read = read;
+	x->seed = 1;
+	return x;
+}
+
+static __u32 dice(struct truth *x, __u32 sides)
+{
+	x->seed = x->seed * 1664525 + 1013904223;
+	return (__u64)x->seed * sides >> 32;
+}
+
+static const struct roce_latency *measured(const struct truth *x)
+{
+	return x->read ? &x->t.d.read : &x->t.d.ack;
+}
+
+static const struct roce_pending *queue(const struct truth *x)
+{
+	return x->read ? &x->t.d.responses : &x->t.d.acks;
+}
+
+/* The queue is within its room, in order, and has only requests that are outstanding, each with the time when it was sent. */
+static void check_queue(const struct truth *x)
+{
+	const struct roce_pending *q = queue(x);
+	__u32 before = 0;
+
+	assert_true(q->length <= DIALOGUE_PENDING);
+	for (int i = 0; i < q->length; i++) {
+		__u64 entry = q->entry[(q->begin + i) % DIALOGUE_PENDING];
+		__u32 ahead = (entry - FIRST - x->answered) & PSN_MASK;
+
+		assert_true(ahead >= before && ahead < (__u32)(x->sent - x->answered));
+		assert_int_equal(entry >> 24, x->sent_at[x->answered + ahead] << 24 >> 24);
+		before = ahead;
+	}
+}
+
+static void ask(struct truth *x)
+{
+	assert_true(x->sent < SENT);
+	x->sent_at[x->sent] = x->t.now;
+	if (x->read)
+		request(&x->t, read_request((FIRST + x->sent) & PSN_MASK, 10));
+	else
+		write_to(&x->t, (FIRST + x->sent) & PSN_MASK);
+	x->sent++;
+	check_queue(x);
+}
+
+/* How many of the next `count` requests to be answered are in the queue. Some are in it several times. */
+static int queued(const struct truth *x, int count)
+{
+	const struct roce_pending *q = queue(x);
+	int requests = 0, before = -1;
+
+	for (int i = 0; i < q->length; i++) {
+		int ahead = (q->entry[(q->begin + i) % DIALOGUE_PENDING] - FIRST - x->answered) & PSN_MASK;
+
+		requests += ahead < count && ahead != before;
+		before = ahead;
+	}
+	return requests;
+}
+
+/* Answers the next `count` requests: READs one by one, the others by one acknowledgement. */
+static void reply(struct truth *x, int count)
+{
+	x->timed += queued(x, count);
+	for (int i = 0; i < count; i++) {
+		__u64 ns = x->t.now - x->sent_at[x->answered++];
+
+		x->sum += ns;
+		x->longest = ns > x->longest ? ns : x->longest;
+		latency_add(&x->all, ns, 1);
+		if (x->read || i == count - 1)
+			answer(&x->t, x->read ? READ_ONLY : ACKNOWLEDGE, (FIRST + x->answered - 1) & PSN_MASK, ACK);
+	}
+	check_queue(x);
+	assert_int_equal(measured(x)->timed, x->timed);
+}
+
+/* Every request was timed, and nothing differs from the truth. */
+static void exact(const struct truth *x)
+{
+	const struct roce_latency *l = measured(x);
+
+	assert_int_equal(l->timed, x->answered);
+	assert_int_equal(dialogue_latencies(l), x->answered);
+	assert_true(l->sum == x->sum);
+	assert_int_equal(l->most, x->longest);
+	assert_memory_equal(l->bucket, x->all.bucket, sizeof(l->bucket));
+}
+
+static void near(const char *what, double is, double should, double tolerance)
+{
+	if (is < should * (1 - tolerance) || is > should * (1 + tolerance))
+		fail_msg("%s: %.0f, and truly %.0f", what, is, should);
+}
+
+/* A part was timed. Its figures are those of all, but for the chance of the draw. */
+static void like_all(const struct truth *x)
+{
+	static const double part[] = { 0.1, 0.5, 0.9, 0.99 };
+	const struct roce_latency *l = measured(x);
+
+	assert_true(l->timed < (__u64)x->answered);
+	near("count", dialogue_latencies(l), x->answered, 0.02);
+	near("mean", dialogue_mean(l), x->sum / x->answered, 0.02);
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(part); i++)
+		near("quantile", dialogue_quantile(l, part[i]), dialogue_quantile(&x->all, part[i]), 0.06);
+	assert_true(l->most <= x->longest);
+}
+
+/* `window` requests in flight; each time up to `together` are answered, and as many follow. */
+static void keep_in_flight(struct truth *x, int window, int together, int count)
+{
+	for (int end = x->sent + count; x->sent < end;) {
+		while (x->sent - x->answered < window)
+			ask(x);
+		x->t.now += US + dice(x, 20 * US);
+		reply(x, 1 + dice(x, together));
+	}
+	reply(x, x->sent - x->answered);
+}
+
+/* At most 16 in flight: each one is timed. */
+static void few(void **state)
+{
+	(void)state;
+	for (int window = 1; window <= DIALOGUE_PENDING; window++) {
+		for (int variant = 0; variant < 4; variant++) {
+			struct truth *x = truth_begin(variant & 1);
+
+			keep_in_flight(x, window, variant & 2 ? window : 1, 2000);
+			exact(x);
+			free(x);
+		}
+	}
+}
+
+static const int windows[] = { 17, 20, 31, 32, 33, 64, 100, 127, 128, 129, 256, 500, 1000, 2000 };
+
+static void steady(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(windows); i++) {
+		for (int variant = 0; variant < 2; variant++) {
+			struct truth *x = truth_begin(i & 1);
+
+			keep_in_flight(x, windows[i], variant ? windows[i] / 2 : 1, 10000 + 40 * windows[i]);
+			like_all(x);
+			assert_true(measured(x)->timed >= (__u64)x->answered * 5 / windows[i]); /* some 8 to 16 a window */
+			free(x);
+		}
+	}
+}
+
+/* Bursts that are sent at once and answered one by one: the last one waits longest, and the queue drains each time. */
+static void bursts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(windows); i++) {
+		struct truth *x = truth_begin(i & 1);
+
+		while (x->sent < 30000 + 40 * windows[i]) {
+			for (int n = 0; n < windows[i]; n++)
+				ask(x);
+			while (x->answered < x->sent) {
+				x->t.now += 10 * US;
+				reply(x, 1);
+			}
+			x->t.now += SECOND;
+		}
+		like_all(x);
+		free(x);
+	}
+}
+
+/* Batches of eight: the latency repeats with each eighth request, as does the place of every 2^n-th one. */
+static void batches(void **state)
+{
+	struct truth *x = truth_begin(true);
 
 	(void)state;
-	for (int i = 0; i < 100; i++)
-		write_to(&t, i);
-	for (int i = 0; i < 100; i++)
-		answer(&t, ACKNOWLEDGE, i, ACK);
-	assert_int_equal(t.d.outstanding_most, 100);
-	assert_int_equal(t.d.ack.count, DIALOGUE_PENDING);
-	write_to(&t, 100);
-	answer(&t, ACKNOWLEDGE, 100, ACK);
-	assert_int_equal(t.d.ack.count, DIALOGUE_PENDING + 1);
+	while (x->sent < 50000) {
+		for (int n = 0; n < 8; n++) {
+			x->t.now += n == 4 ? 800 * US : US;
+			ask(x);
+			if (x->sent - x->answered == 128)
+				reply(x, 1);
+		}
+	}
+	reply(x, x->sent - x->answered);
+	like_all(x);
+	free(x);
 }
+
+/* Some requests alone, then a burst: the burst has more weight, though no more of it are timed. */
+static void alone_and_together(void **state)
+{
+	struct truth *x = truth_begin(false);
+
+	(void)state;
+	while (x->sent < 80000) {
+		keep_in_flight(x, 1, 1, 100);
+		for (int n = 100 + dice(x, 400); n; n--) {
+			ask(x);
+			x->t.now += dice(x, 100);
+		}
+		x->t.now += 1000 * US;
+		while (x->answered < x->sent) {
+			x->t.now += 10 * US;
+			reply(x, 1);
+		}
+	}
+	like_all(x);
+	free(x);
+}
+
+/* Fewer and fewer, then more again, without ever an empty queue. */
+static void up_and_down(void **state)
+{
+	struct truth *x = truth_begin(false);
+
+	(void)state;
+	while (x->sent < 80000) {
+		int window = 1 + dice(x, dice(x, 2) ? 2000 : 30);
+
+		for (int i = 0; i < 300; i++) {
+			x->t.now += 1 + dice(x, 10 * US);
+			if (x->sent - x->answered < window)
+				ask(x);
+			if (x->sent - x->answered > window)
+				reply(x, 1 + dice(x, 2));
+			else if (dice(x, 2) && x->sent - x->answered > 1)
+				reply(x, 1);
+		}
+	}
+	like_all(x);
+	free(x);
+}
+
+/* After many in flight each one is timed again: at once if all were answered, else soon after 14 or fewer are in flight. */
+static void many_then_few(void **state)
+{
+	(void)state;
+	for (int window = 1; window <= 14; window++) {
+		for (int drained = 0; drained < 2; drained++) {
+			struct truth *x = truth_begin(false);
+			__u64 timed;
+
+			for (int n = 0; n < 1000; n++)
+				ask(x);
+			reply(x, drained ? 1000 : 1000 - window);
+			for (int n = 0; !drained && n < 400; n++) {
+				reply(x, 1);
+				ask(x);
+			}
+			timed = x->t.d.ack.timed + queue(x)->length;
+			for (int n = 0; n < 1000; n++) {
+				ask(x);
+				if (x->sent - x->answered > window)
+					reply(x, 1);
+			}
+			assert_int_equal(x->t.d.ack.timed + queue(x)->length - timed, 1000);
+			free(x);
+		}
+	}
+}
+
+/* Requests that are sent again are not timed again, and another connection begins with an empty queue. */
+static void many_again(void **state)
+{
+	struct truth *x = truth_begin(false);
+	struct roce_pending before;
+
+	(void)state;
+	for (int n = 0; n < 1000; n++)
+		ask(x);
+	before = x->t.d.acks;
+	answer(&x->t, ACKNOWLEDGE, FIRST, NAK);
+	for (int n = 0; n < 1000; n++)
+		write_to(&x->t, (FIRST + n) & PSN_MASK);
+	assert_int_equal(x->t.d.back_packets, 1000);
+	assert_memory_equal(&x->t.d.acks, &before, sizeof(before));
+	x->t.s.stream.pair.connection++;
+	write_to(&x->t, (FIRST + 1000) & PSN_MASK);
+	assert_int_equal(x->t.d.acks.length, 1);
+	assert_int_equal(x->t.d.acks.shift, 0);
+	assert_int_equal(x->t.d.ack.timed, 0);
+	free(x);
+}
+
+/* ---- READs ---- */
 
 static void reads(void **state)
 {
@@ -188,9 +491,9 @@ static void reads(void **state)
 	answer(&t, READ_ONLY, 104, ACK); /* the atomic's response is lost */
 	assert_int_equal(t.d.reads, 0);
 	assert_int_equal(t.d.reads_most, 3);
-	assert_int_equal(t.d.read.count, 2);
+	assert_int_equal(t.d.read.timed, 2);
 	assert_int_equal(t.d.read.sum, 30 * US);
-	assert_int_equal(t.d.ack.count, 0);
+	assert_int_equal(t.d.ack.timed, 0);
 }
 
 /* The path MTU is unknown: the responses show how many PSNs a READ uses. */
@@ -219,7 +522,7 @@ static void clocks_differ(void **state)
 	write_to(&t, 100);
 	t.now -= 300;
 	answer(&t, ACKNOWLEDGE, 100, ACK);
-	assert_int_equal(t.d.ack.count, 1);
+	assert_int_equal(t.d.ack.timed, 1);
 	assert_int_equal(t.d.ack.most, 0);
 	assert_true(t.d.waiting_ns == 0);
 	t.now += 500;
@@ -244,7 +547,7 @@ static void acknowledged_ahead(void **state)
 		assert_int_equal(t.d.outstanding, 2);
 		answer(&t, ACKNOWLEDGE, 101, ACK);
 		assert_int_equal(t.d.outstanding, 0);
-		assert_int_equal(t.d.ack.count, 2);
+		assert_int_equal(t.d.ack.timed, 2);
 	}
 }
 
@@ -284,16 +587,16 @@ static void beginnings(void **state)
 	assert_int_equal(t.d.outstanding, 1);
 	write_to(&t, 0x700002);
 	assert_int_equal(t.d.outstanding, 1);
-	assert_int_equal(t.d.ack.count, 2);
+	assert_int_equal(t.d.ack.timed, 2);
 	assert_int_equal(t.d.waiting_ns, SECOND);
 	/* another stream at the same place */
 	t.s.stream = (struct roce_stream){ .pair = t.s.stream.pair };
 	t.now++;
 	engine_observe(&t.s.stream, &bad, ICRC_BAD, t.now, NULL);
 	dialogue_request(&t.d, &t.s.stream, &bad, false, t.now);
-	assert_int_equal(t.d.ack.count, 2); /* not trusted: nothing starts */
+	assert_int_equal(t.d.ack.timed, 2); /* not trusted: nothing starts */
 	write_to(&t, 7);
-	assert_int_equal(t.d.ack.count, 0);
+	assert_int_equal(t.d.ack.timed, 0);
 	assert_int_equal(t.d.outstanding, 1);
 	assert_false(t.d.heard);
 }
@@ -337,7 +640,7 @@ static void back(void **state)
 	}
 	back_is(&t, 1, 3, 0, 2, 16);
 	answer(&t, ACKNOWLEDGE, 113, ACK);
-	assert_int_equal(t.d.ack.count, 14);
+	assert_int_equal(t.d.ack.timed, 14);
 	request(&t, read_request(114, 4096));
 	answer(&t, READ_FIRST, 114, ACK);
 	answer(&t, READ_LAST, 117, ACK);
@@ -548,7 +851,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buckets), cmocka_unit_test(quantiles), cmocka_unit_test(late_clock),
-		cmocka_unit_test(outstanding), cmocka_unit_test(many), cmocka_unit_test(reads), cmocka_unit_test(unknown_span),
+		cmocka_unit_test(outstanding), cmocka_unit_test(few), cmocka_unit_test(steady), cmocka_unit_test(bursts),
+		cmocka_unit_test(batches), cmocka_unit_test(alone_and_together), cmocka_unit_test(up_and_down),
+		cmocka_unit_test(many_then_few), cmocka_unit_test(many_again),
+		cmocka_unit_test(reads), cmocka_unit_test(unknown_span),
 		cmocka_unit_test(acknowledged_ahead), cmocka_unit_test(clocks_differ),
 		cmocka_unit_test(beginnings), cmocka_unit_test(back), cmocka_unit_test(selective),
 		cmocka_unit_test(late), cmocka_unit_test(limits),

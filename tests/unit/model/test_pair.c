@@ -452,6 +452,46 @@ static void lost_first(void **state)
 	assert_int_equal(COUNT(&x.request, psn_gaps), 0);
 }
 
+/*
+ * Many READs between which there are WRITEs are outstanding: the pool remembers them until they are answered, but for more than
+ * 128. Where nobody answers, the pool is not needed.
+ */
+static void many_outstanding(void **state)
+{
+	struct exchange x = exchange(1024);
+	int outstanding[] = { 17, 100, 144, 200 };
+	__u32 psn = 0xfffe00, skipped = 0;
+
+	(void)state;
+	for (int i = 0; i < 100; i++, psn += 2)
+		ask(&x, read_request(psn, 1));
+	assert_int_equal(x.request.psn.far, 0);
+	answer(&x, READ_ONLY, psn - 2);
+	for (size_t k = 0; k < ROCE_ARRAY_SIZE(outstanding); k++) {
+		int n = outstanding[k];
+
+		for (int i = 0; i < n; i++, psn += 4) {
+			ask(&x, read_request(psn & PSN_MASK, 3000));
+			writes(&x, (psn + 3) & PSN_MASK, 1);
+		}
+		assert_true(x.request.spilled);
+		assert_int_not_equal(x.request.psn.far, 0);
+		answer(&x, READ_MIDDLE, (psn - 3) & PSN_MASK); /* of the last one: all others are lost */
+		skipped += 3 * (n < 144 ? n : 144) - 2;
+		assert_int_equal(COUNT(&x.response, psn_skipped), skipped);
+		answer(&x, READ_LAST, (psn - 2) & PSN_MASK);
+		for (int i = 0; i < 16; i++, psn += 4) { /* few are outstanding */
+			ask(&x, read_request(psn & PSN_MASK, 3000));
+			writes(&x, (psn + 3) & PSN_MASK, 1);
+			for (int j = 0; j < 3; j++)
+				answer(&x, j == 0 ? READ_FIRST : j == 1 ? READ_MIDDLE : READ_LAST, (psn + j) & PSN_MASK);
+		}
+		assert_false(x.request.spilled);
+		assert_int_equal(x.request.psn.far, 0);
+		assert_int_equal(COUNT(&x.response, psn_skipped), skipped);
+	}
+}
+
 /* Whole responses are lost: READs of many sizes, an atomic, a READ of nothing. */
 static void lost_whole(void **state)
 {
@@ -697,7 +737,8 @@ int main(void)
 		cmocka_unit_test(cm_fields), cmocka_unit_test(cm_others), cmocka_unit_test(cm_damage),
 		cmocka_unit_test(learnt), cmocka_unit_test(reused), cmocka_unit_test(many),
 		cmocka_unit_test(first_psn), cmocka_unit_test(first_psn_untrusted), cmocka_unit_test(first_message),
-		cmocka_unit_test(lost_first), cmocka_unit_test(lost_whole), cmocka_unit_test(nothing_lost),
+		cmocka_unit_test(lost_first), cmocka_unit_test(lost_whole), cmocka_unit_test(many_outstanding),
+		cmocka_unit_test(nothing_lost),
 		cmocka_unit_test(forgotten), cmocka_unit_test(lost_at_start), cmocka_unit_test(path_mtu_of_peer),
 		cmocka_unit_test(netlink), cmocka_unit_test(msn), cmocka_unit_test(samples),
 		cmocka_unit_test(model),

@@ -130,7 +130,7 @@ static void test_memory(void **state)
 	s.totals.value[COUNTER_psn_gaps] = 100;
 	s.totals.value[COUNTER_psn_lost] = 100;
 	for (int i = 0; i < 2; i++) {
-		latency_add(&d[i].ack, 1000000);
+		latency_add(&d[i].ack, 1000000, 1);
 		s.streams[i].dialogue = &d[i];
 		s.streams[i].stream.lint[LINT_tver] = 10 - i;
 	}
@@ -143,7 +143,7 @@ static void test_memory(void **state)
 	s.streams[0].stream.lint[LINT_tver] = 0;
 	s.streams[0].dialogue = NULL;
 	s.streams[1].stream.lint[LINT_tver]++;
-	latency_add(&d[1].ack, 1000000);
+	latency_add(&d[1].ack, 1000000, 1);
 	text = written(&s, &o);
 	has(text, "rocescope_psn_gaps_total 100");
 	has(text, "rocescope_psn_lost 90");
@@ -154,7 +154,7 @@ static void test_memory(void **state)
 	free(text);
 	s.streams[1].stream.lint[LINT_tver]++;
 	d[1].waiting_ns += 500000000;
-	latency_add(&d[1].ack, 1000000);
+	latency_add(&d[1].ack, 1000000, 1);
 	text = written(&s, &o);
 	has(text, "rocescope_lint_packets_total{lint=\"tver\"} 20");
 	has(text, "rocescope_waiting_seconds_total 3.500000000");
@@ -245,9 +245,9 @@ static void test_dialogues(void **state)
 	char line[300], *text;
 
 	(void)state;
-	latency_add(&d[0].ack, 1);	    /* the first bucket */
-	latency_add(&d[0].ack, 1024);	    /* the lower bound of the third bucket */
-	latency_add(&d[1].ack, 1ull << 60); /* the last */
+	latency_add(&d[0].ack, 1, 1);	    /* the first bucket */
+	latency_add(&d[0].ack, 1024, 1);	    /* the lower bound of the third bucket */
+	latency_add(&d[1].ack, 1ull << 60, 1); /* the last */
 	s.streams[299].dialogue = &d[0];
 	s.streams[298].dialogue = &d[1];
 	text = written(&s, &o);

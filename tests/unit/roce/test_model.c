@@ -244,6 +244,8 @@ static void trial_seen_before(struct model *m, const struct arrival *p, int64_t 
 	int64_t d = at - m->candidate;
 	bool wins = false;
 
+	if (!m->trial && at + 1 == m->next)
+		return; /* the newest one again */
 	if (m->trial && (m->reliable ? d >= -WINDOW && d <= WINDOW : d == 0)) {
 		trial_add(m, p, at);
 	} else if (m->circle && (m->reliable || p->begins)) {

@@ -52,7 +52,7 @@ static void windows(void **state)
 			forward(&w, n[0], n[1], n[2]);
 		} else {
 			memset(n, 0, sizeof(n));
-			n[2] = psn_step(&w);
+			n[2] = psn_step(&w, psn_is_whole(&w));
 			assert_int_equal(n[2], next % PSN_PERIOD && !missing[(next < start + PSN_WINDOW ? next : next - PSN_WINDOW) - start]);
 		}
 		assert_true(w.next == next + n[0] + n[1] + n[2] && w.next < start + NUMBERS);

@@ -483,10 +483,10 @@ static void histograms(void **state)
 	(void)state;
 	make_snapshot(&now, 1);
 	for (int i = 0; i < 48; i++)
-		latency_add(&dialogue.ack, 1500);
+		latency_add(&dialogue.ack, 1500, 1);
 	for (int i = 0; i < 11; i++)
-		latency_add(&dialogue.ack, 2 << 20);
-	latency_add(&dialogue.ack, 3ull << 20);
+		latency_add(&dialogue.ack, 2 << 20, 1);
+	latency_add(&dialogue.ack, 3ull << 20, 1);
 	now.streams[2].dialogue = &dialogue;
 	for (event.skipped = 1; event.skipped < 8; event.skipped++)
 		history_add(history, &now.streams[2].key, &event, event.skipped * SECOND, 0, 0);
