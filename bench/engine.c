@@ -427,7 +427,7 @@ static void run_batch(struct batch *b, json_t *result)
 {
 	fprintf(stderr, "bench: %u bytes, %u QP%s%s\n", b->payload, b->qps, b->qps > 1 ? "s" : "",
 		b->flood ? " and a flood of others" : "");
-	frame_make(&b->frame, b->payload);
+	frame_make(&b->frame, FRAME_UC, b->payload);
 	b->covered_length = frame_covered(&b->frame, b->covered);
 	choose(b);
 	load(b);

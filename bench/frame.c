@@ -9,6 +9,7 @@
 
 #define OPCODE_UC_SEND_ONLY 0x24
 #define OPCODE_UC_WRITE_ONLY 0x2a
+#define OPCODE_RC 0xdf /* the bits of an opcode of UC that RC has, too */
 
 static void put16(__u8 *to, __u16 value)
 {
@@ -48,7 +49,7 @@ static void put_reth(__u8 *reth, __u32 payload)
 	put32(reth + 12, payload);
 }
 
-void frame_make(struct frame *f, __u32 payload)
+void frame_make(struct frame *f, enum frame_kind kind, __u32 payload)
 {
 	__u32 with_reth = FRAME_RETH + FRAME_RETH_LEN + payload + 4, without = with_reth - FRAME_RETH_LEN;
 	bool send = with_reth > FRAME_LINEAR && without <= FRAME_LINEAR;
@@ -64,9 +65,11 @@ void frame_make(struct frame *f, __u32 payload)
 	put16(b + 12, WIRE_ETHERTYPE_IPV4);
 	put_ip(b + FRAME_IP, f->length - FRAME_IP);
 	put16(b + FRAME_UDP, 49152);
-	put16(b + FRAME_UDP + 2, WIRE_ROCEV2_PORT);
+	put16(b + FRAME_UDP + 2, kind == FRAME_PLAIN_UDP ? FRAME_UDP_PORT : WIRE_ROCEV2_PORT);
 	put16(b + FRAME_UDP + 4, f->length - FRAME_UDP);
 	b[FRAME_BTH] = send ? OPCODE_UC_SEND_ONLY : OPCODE_UC_WRITE_ONLY;
+	if (kind == FRAME_RC)
+		b[FRAME_BTH] &= OPCODE_RC;
 	b[FRAME_BTH + 1] = 0x40; /* MigReq, as set by rxe and most hardware */
 	put16(b + FRAME_BTH + 2, 0xffff);
 	if (!send)

@@ -24,8 +24,13 @@ struct frame {
 	const char *packet; /* name of its opcode */
 };
 
+/* Other packets of the same length: of RC, or UDP to FRAME_UDP_PORT. */
+enum frame_kind { FRAME_UC, FRAME_RC, FRAME_PLAIN_UDP };
+
+#define FRAME_UDP_PORT 5000
+
 /* payload: bytes, a multiple of 4 up to FRAME_PAYLOAD_MAX. QPN and PSN become 0, the ICRC is right. */
-void frame_make(struct frame *f, __u32 payload);
+void frame_make(struct frame *f, enum frame_kind kind, __u32 payload);
 
 /* Sets QPN and PSN (24 bits each) and the matching ICRC, as the bench's programs do in the kernel. */
 void frame_rewrite(struct frame *f, const struct rewrite_tables *t, __u32 qpn, __u32 psn);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * live send IFACE PAYLOAD QPS SECONDS CPU   sends RoCE packets into IFACE as fast as the CPU can; prints
- *                                           { "packets", "seconds" } of what was handed to the interface
+ * live uc|rc|udp IFACE PAYLOAD QPS SECONDS CPU
+ *                                           sends RoCE packets of UC or RC, or UDP, into IFACE as fast as the CPU can;
+ *                                           prints { "packets", "seconds" } of what was handed to the interface
  * live unchanged IFACE PAYLOAD SECONDS CPU  the same with one packet, again and again, unchanged
  * live drop IFACE                           attaches an XDP program that drops everything, until a signal
  *
@@ -22,6 +23,7 @@
 #include "bench/frame.h"
 #include "bench/pin.h"
 #include "lib/clock.h"
+#include "roce/base.h"
 
 #include "bench/live.skel.h" /* needs the types above */
 
@@ -78,12 +80,12 @@ static void run(struct live_bpf *bpf, const struct bpf_program *sender, const st
 	printf("{\"packets\": %llu, \"seconds\": %.6f}\n", bpf->bss->packets, (end - bpf->bss->first) / 1e9);
 }
 
-static void send_frames(const char *interface, __u32 payload, __u32 qps, double seconds)
+static void send_frames(enum frame_kind kind, const char *interface, __u32 payload, __u32 qps, double seconds)
 {
 	struct live_bpf *bpf = load(interface);
 	static struct frame f;
 
-	frame_make(&f, payload);
+	frame_make(&f, kind, payload);
 	frame_tables(&f, &bpf->bss->rewrite_tables);
 	bpf->bss->icrc_offset = f.length - 4;
 	bpf->bss->position.qps = qps;
@@ -96,7 +98,7 @@ static void send_unchanged(const char *interface, __u32 payload, double seconds)
 	struct live_bpf *bpf = load(interface);
 	static struct frame f;
 
-	frame_make(&f, payload);
+	frame_make(&f, FRAME_UC, payload);
 	run(bpf, bpf->progs.unchanged, &f, seconds);
 	live_bpf__destroy(bpf);
 }
@@ -123,19 +125,23 @@ static void drop_frames(const char *interface)
 
 int main(int argc, char **argv)
 {
-	bool send = argc == 7 && !strcmp(argv[1], "send"), unchanged = argc == 6 && !strcmp(argv[1], "unchanged");
+	static const char *const kinds[] = { [FRAME_UC] = "uc", [FRAME_RC] = "rc", [FRAME_PLAIN_UDP] = "udp" };
+	bool unchanged = argc == 6 && !strcmp(argv[1], "unchanged");
+	unsigned int kind = 0;
 
-	if (send || unchanged)
+	while (kind < ROCE_ARRAY_SIZE(kinds) && (argc != 7 || strcmp(argv[1], kinds[kind])))
+		kind++;
+	if (kind < ROCE_ARRAY_SIZE(kinds) || unchanged)
 		if (!pin(atoi(argv[argc - 1])))
 			die("CPU", errno);
-	if (send)
-		send_frames(argv[2], atoi(argv[3]), atoi(argv[4]), atof(argv[5]));
+	if (kind < ROCE_ARRAY_SIZE(kinds))
+		send_frames(kind, argv[2], atoi(argv[3]), atoi(argv[4]), atof(argv[5]));
 	else if (unchanged)
 		send_unchanged(argv[2], atoi(argv[3]), atof(argv[4]));
 	else if (argc == 3 && !strcmp(argv[1], "drop"))
 		drop_frames(argv[2]);
 	else
-		return fprintf(stderr, "usage: live send IFACE PAYLOAD QPS SECONDS CPU | live unchanged IFACE PAYLOAD SECONDS CPU | "
+		return fprintf(stderr, "usage: live uc|rc|udp IFACE PAYLOAD QPS SECONDS CPU | live unchanged IFACE PAYLOAD SECONDS CPU | "
 				       "live drop IFACE\n"), 2;
 	return 0;
 }

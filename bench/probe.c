@@ -13,7 +13,7 @@
 #define SLICES 3
 
 struct probe {
-	int cpu;
+	__u64 cycles; /* ns of the dependent loop: the least that was seen */
 	pthread_mutex_t mutex;
 	struct probe_reading sum;
 	unsigned int count;
@@ -55,9 +55,10 @@ static int by_size(const void *a, const void *b)
 
 /*
  * The ratio of both loops needs no clock frequency. Interruptions lengthen a loop: the shortest of three times is right for the
- * dependent one, whose speed does not depend on others. Of the other loop the middle one counts.
+ * dependent one, whose speed does not depend on others. Of the other loop the middle one counts. false: all three were
+ * interrupted, or the clock is much slower than before; the ratio would be too large.
  */
-static bool read_once(struct probe_reading *r)
+static bool read_once(struct probe *p, struct probe_reading *r)
 {
 	__u64 dependent[SLICES], independent[SLICES];
 
@@ -72,13 +73,18 @@ static bool read_once(struct probe_reading *r)
 	}
 	qsort(dependent, SLICES, sizeof(*dependent), by_size);
 	qsort(independent, SLICES, sizeof(*independent), by_size);
+	if (!p->cycles || p->cycles > dependent[0])
+		p->cycles = dependent[0];
+	if (dependent[0] > p->cycles + p->cycles / 8)
+		return false;
 	r->adds = (double)INDEPENDENT / DEPENDENT * dependent[0] / independent[SLICES / 2];
 	r->mhz = DEPENDENT * 1e3 / dependent[0];
 	return true;
 }
 #else
-static bool read_once(struct probe_reading *r)
+static bool read_once(struct probe *p, struct probe_reading *r)
 {
+	(void)p;
 	(void)r;
 	return false;
 }
@@ -93,7 +99,7 @@ static void *work(void *argument)
 	pthread_setschedparam(pthread_self(), SCHED_FIFO, &first); /* without permission: fewer probes in a measurement */
 	for (;;) {
 		sleep_until_ns(now_ns() + INTERVAL_NS);
-		if (!read_once(&r))
+		if (!read_once(p, &r))
 			continue;
 		pthread_mutex_lock(&p->mutex);
 		p->sum.adds += r.adds;

@@ -4,19 +4,20 @@ from bench import machine
 
 ORDER = ("empty", "empty-bare", "parse", "streams", "icrc", "all", "events", "copy", "icrc-slice8", "icrc-table", "user-zlib",
          "user-isal")
+PACKETS = {"uc": "UC", "rc": "RC requests", "udp": "UDP"}
 MARK = "*"      # behind a figure of all samples, because too few were quiet
 
 
 def render(result):
     core = machine.core(result["machine"])
-    tables = [_payloads(result["program"]), _qps(result), _live(result["live"]), _send(result["send"]),
+    tables = [_payloads(result["program"]), _qps(result), _live(result["live"]), _options(result["options"]), _send(result["send"]),
               _offline(result["offline"]), _capture(result["capture"]), _floors(result["floors"])]
     parts = [f"### {result['machine']['cpu']}", _machine(result)]
     return "\n\n".join(parts + [table(f"{title}; {core}:", head, rows) for title, head, rows in tables if rows]) + "\n"
 
 
 def _machine(result):
-    counts = [row["quiet"] for part in ("program", "flood", "live", "send", "offline", "capture") for row in result[part]]
+    counts = [row["quiet"] for part in ("program", "flood", "live", "options", "send", "offline", "capture") for row in result[part]]
     few = sum(not count["enough"] for count in counts)
     return (f"`make bench{' ARGS=--quick' if result['quick'] else ''}` on: {machine.words(result['machine'])}. "
             f"Quiet samples: {quiet(counts)}."
@@ -82,6 +83,13 @@ def _live(rows):
               f"{row['monitor_mpps']:.2f}", f"{row['empty_mpps']:.2f}",
               mark(row, f"{row['monitor_mpps'] / row['empty_mpps']:.0%}"), row["uncounted"], _ns(row["monitor_cpu_ns"]),
               _ns(row["empty_cpu_ns"]), quiet([row["quiet"]])] for row in rows])
+
+
+def _options(rows):
+    return ("What a packet of 1024 B costs on the sender's CPU, ns more than an empty program",
+            ["command", "packets", "best", "median", "quiet"],
+            [[row["command"], PACKETS[row["packet"]], mark(row, round(row["net_ns"])), mark(row, round(row["net_ns_median"])),
+              quiet([row["quiet"]])] for row in rows])
 
 
 def _send(rows):

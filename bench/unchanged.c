@@ -218,7 +218,7 @@ int main(int argc, char **argv)
 
 	if (!packet && !xdp)
 		return fprintf(stderr, "usage: unchanged packet|xdp IFACE PAYLOAD SECONDS CPU\n"), 2;
-	frame_make(&frame, atoi(argv[3]));
+	frame_make(&frame, FRAME_UC, atoi(argv[3]));
 	if (!pin(atoi(argv[5])))
 		die("CPU", errno);
 	(packet ? send_by_packet : send_by_xdp)(argv[2], atof(argv[4]));

@@ -14,12 +14,12 @@ static __u32 field(const struct frame *f)
 	return icrc;
 }
 
-static void try_payload(__u32 payload)
+static void try_payload(enum frame_kind kind, __u32 payload)
 {
 	static struct rewrite_tables tables;
 	static struct frame f;
 
-	frame_make(&f, payload);
+	frame_make(&f, kind, payload);
 	assert_int_equal(f.length, 14 + 20 + 8 + 12 + (payload == 3456 ? 0 : 16) + payload + 4);
 	assert_int_equal(field(&f), frame_icrc(&f));
 	frame_tables(&f, &tables);
@@ -40,7 +40,8 @@ static void rewritten_icrc_is_right(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(payloads) / sizeof(*payloads); i++)
-		try_payload(payloads[i]);
+		for (enum frame_kind kind = FRAME_UC; kind <= FRAME_PLAIN_UDP; kind++)
+			try_payload(kind, payloads[i]);
 }
 
 int main(void)
