@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The lab: two guests, each with its own kernel, and one wire between them. Programs use lab.lab.Lab."""
+"""
+The lab: two guests, each with its own kernel, and one wire between them; or two namespaces of this machine. Programs use
+lab.lab.Lab.
+"""
+
+NATIVE = "native"   # the acceleration of a lab without guests
 
 
 class LabError(Exception):

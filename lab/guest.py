@@ -61,6 +61,13 @@ class Guest:
         if not hello:
             raise LabError(self._why())
         connection.settimeout(None)
+        self._listen(connection, stream, hello)
+
+    def prepare(self):
+        """The script that sets up the NIC."""
+        return nic.prepare(self.end, self._config["mtu"])
+
+    def _listen(self, connection, stream, hello):
         self.kernel = json.loads(hello[2])["kernel"]
         self._writer = frames.Writer(connection.send)
         threading.Thread(target=self._relay, args=(stream,), daemon=True).start()

@@ -9,6 +9,9 @@
 
 "A" and "B" are the guests, "wire" is this machine inside the lab's namespaces. The guests see the machine's root file
 system, but what they write is lost with them, except in `lab.share`. However the program ends, its lab ends too.
+
+With acceleration="native" the ends are two network namespaces of this machine's own kernel, each with a veth as its NIC: the
+speed is that of the machine. Files are the machine's.
 """
 import fcntl
 import itertools
@@ -19,7 +22,7 @@ import socket
 import subprocess
 import sys
 
-from lab import LabError, accel, frames, kernel, nic
+from lab import NATIVE, LabError, accel, frames, kernel, nic
 from lab.process import Process, connect
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -38,7 +41,7 @@ def progress_to_stderr(words):
 
 class Lab:
     """
-    name: default: one that no other lab has. memory, cpus: of each guest. acceleration: auto, kvm or tcg. kernel:
+    name: default: one that no other lab has. memory, cpus: of each guest. acceleration: auto, kvm, tcg or native. kernel:
     default: this machine's suite; or a version of kernel.SUITES ("6.12"). ends: "A" alone has no peer and boots in
     little more than half the time.
     """
@@ -78,16 +81,19 @@ class Lab:
 
     def up(self):
         """Boots, or raises LabError with the reason. The lab lives as long as this program, until leave() or down()."""
-        _require()
+        native = self._acceleration == NATIVE
+        _require(native)
         os.makedirs(RUN, exist_ok=True)
         with _locked(os.path.join(FOLDER, "lock")):
             settings = {**self._settings, "root": ROOT, "vng": VNG, "share": self.share}
-            settings["image"] = kernel.fetch(FOLDER, self._progress, self._version)
+            if not native:
+                settings["image"] = kernel.fetch(FOLDER, self._progress, self._version)
             settings["accel"] = (self._acceleration if self._acceleration != "auto" else
                                  accel.choose(FOLDER, settings["image"], self._progress))
             _remove_dead()
             lock = self._make_folder()
-        self._progress(f"booting {'two guests' if len(settings['ends']) > 1 else 'a guest'} ({settings['accel']})")
+        if not native:
+            self._progress(f"booting {'two guests' if len(settings['ends']) > 1 else 'a guest'} ({settings['accel']})")
         try:
             self._spawn(settings, lock)
             self._await_ready()
@@ -195,8 +201,24 @@ class Lab:
         """The device in "wire" that carries this guest's frames."""
         return nic.port(end)
 
-    def pci(self, _end):
-        return nic.PCI
+    @property
+    def native(self):
+        return self.accel == NATIVE
+
+    def eal(self, end, lcores):
+        """DPDK's arguments for this end's NIC and so many lcores. On this machine each end has a CPU, and no hugepages are taken."""
+        if self.native:
+            return ["--lcores", f"(0-{lcores - 1})@{nic.ENDS.index(end)}", "--no-pci", "--no-huge", "-m", "256",
+                    "--vdev", f"net_af_packet0,iface={self.nic}", "--file-prefix", f"{self.name}{end}"]
+        return ["-l", "0" if lcores == 1 else f"0-{lcores - 1}", "--in-memory", "-m", "128", "-a", nic.PCI]
+
+    @property
+    def rxe_refusal(self):
+        """Why there is no SoftRoCE. None: there is."""
+        if not self.native:
+            return None
+        known = subprocess.run(["modprobe", "-nq", "rdma_rxe"], check=False).returncode == 0
+        return "SoftRoCE between namespaces was never tried" if known else "this machine's kernel has no rdma_rxe"
 
     def rxe_up(self, end):
         """Puts SoftRoCE on the NIC and returns the device's name. GID index 1 is RoCEv2 on its IPv4 address."""
@@ -209,22 +231,24 @@ class Lab:
     def dpdk_bind(self, end):
         """
         Takes the NIC from the guest's kernel for DPDK and returns its PCI address. Reserves hugepages; run DPDK with
-        --in-memory.
+        --in-memory. In a namespace the NIC stays the kernel's, without an address.
         """
-        self._script(end, nic.rxe_down() + "\n" + nic.to_dpdk())
+        self._script(end, nic.native_to_dpdk() if self.native else nic.rxe_down() + "\n" + nic.to_dpdk())
         return nic.PCI
 
     def dpdk_unbind(self, end):
         """Gives the NIC back to the kernel, with its addresses and neighbours, and frees the hugepages."""
-        self._script(end, nic.to_kernel(end, self.mtu))
+        self._script(end, nic.configure(end, self.mtu) if self.native else nic.to_kernel(end, self.mtu))
 
     def _script(self, end, script):
         self.check(end, ["sh", "-ec", script], timeout=120)
 
 
-def _require():
+def _require(native):
     if os.geteuid() != 0:
         raise LabError("needs root (it makes taps and namespaces): run with sudo")
+    if native:
+        return
     if os.uname().machine != "x86_64":
         raise LabError(f"runs x86_64 guests on x86_64 only, not on {os.uname().machine}")
     if len(ROOT.split()) > 1:

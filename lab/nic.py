@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The measured NIC of a guest: its names and addresses, and the scripts that give it from one driver to the next.
+"""The measured NIC of an end: its names and addresses, and the scripts that give it from one driver to the next.
 
-The scripts run in the guest under `sh -e`.
+The scripts run on the end under `sh -e`. An end is a guest, or a network namespace of this machine (`native`).
 """
 NAME = "roce0"
 RXE = "rxe0"
@@ -26,13 +26,12 @@ def mac(end):
 
 
 def port(end):
-    """The tap on the host at this NIC's end of the wire."""
-    return f"tap{end}"
+    """The device at this NIC's end of the wire: a guest's tap, a namespace's veth."""
+    return f"port{end}"
 
 
-def configure(end, mtu):
-    """Neighbours are static and IPv6 is quiet: no unexpected frame is on the wire, and none waits for an answer."""
-    other = peer(end)
+def find():
+    """Gives a guest's NIC its name."""
     return f"""
 modprobe virtio_net
 for try in 1 2 3 4 5 6 7 8 9 10; do
@@ -43,6 +42,13 @@ done
 [ -e "$1" ] || {{ echo "no network device at {PCI}" >&2; exit 1; }}
 old=${{1##*/}}
 [ $old = {NAME} ] || ip link set dev $old name {NAME}
+"""
+
+
+def configure(end, mtu):
+    """Neighbours are static and IPv6 is quiet: no unexpected frame is on the wire, and none waits for an answer."""
+    other = peer(end)
+    return f"""
 echo 0 >/proc/sys/net/ipv6/conf/{NAME}/accept_ra
 echo 0 >/proc/sys/net/ipv6/conf/{NAME}/router_solicitations
 ip -batch - <<END
@@ -62,6 +68,19 @@ def prepare(end, mtu):
 ip link set dev lo up
 echo {64 << 20} >/proc/sys/net/core/rmem_max
 echo {64 << 20} >/proc/sys/net/core/wmem_max
+{find()}
+{configure(end, mtu)}
+"""
+
+
+def prepare_native(end, mtu):
+    """
+    The same in a namespace. Frames are as on a real wire: checksums filled in, no segment above the MTU. GRO makes a veth
+    receive by a ring of its own, whose drops it counts, and not by the queue that all devices of a CPU share (drivers/net/veth.c).
+    """
+    return f"""
+ip link set dev lo up
+ethtool -K {NAME} tx off gso off tso off gro on
 {configure(end, mtu)}
 """
 
@@ -80,8 +99,17 @@ def to_kernel(end, mtu):
     return f"""
 {_give("")}
 echo 0 >/proc/sys/vm/nr_hugepages
+{find()}
 {configure(end, mtu)}
 """
+
+
+def native_to_dpdk():
+    """
+    DPDK reads a copy of each frame (net_af_packet). Without its address the kernel drops its own as martians, behind that
+    copy, and answers none.
+    """
+    return f"ip address flush dev {NAME}"
 
 
 def _give(driver):

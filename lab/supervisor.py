@@ -19,9 +19,10 @@ import threading
 import time
 
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-from lab import LabError, frames, nic, wire         # noqa: E402
+from lab import NATIVE, LabError, frames, wire      # noqa: E402
 from lab.commands import Commands                   # noqa: E402
 from lab.guest import Guest                         # noqa: E402
+from lab.namespace import Namespace                 # noqa: E402
 
 
 class Supervisor:
@@ -31,12 +32,13 @@ class Supervisor:
         self._channels = {}     # number: (where it runs, queue of frames)
         self._last = 0
         self._ends = {"wire": Commands(self._deliver)}
+        kind = Namespace if config["accel"] == NATIVE else Guest
         for end in config["ends"]:
-            self._ends[end] = Guest(end, config, lambda *frame, end=end: self._from_guest(end, *frame))
+            self._ends[end] = kind(end, config, lambda *frame, end=end: self._from_guest(end, *frame))
 
     def up(self):
-        """Sets up the wire, then boots the guests at the same time. Returns what users of the lab need to know."""
-        wire.up(self.config["mtu"])
+        """Sets up the wire, then boots the ends at the same time. Returns what users of the lab need to know."""
+        wire.up(self.config["mtu"], taps=self.config["accel"] != NATIVE)
         failures = []
         boots = [threading.Thread(target=self._boot, args=(end, failures)) for end in self.config["ends"]]
         for boot in boots:
@@ -50,9 +52,9 @@ class Supervisor:
     def _boot(self, end, failures):
         try:
             self._ends[end].boot()
-            status, errors = self._run(end, ["sh", "-ec", nic.prepare(end, self.config["mtu"])])
+            status, errors = self._run(end, ["sh", "-ec", self._ends[end].prepare()])
             if status:
-                failures.append(f"guest {end}: the NIC did not come up: {errors.strip()}")
+                failures.append(f"end {end}: the NIC did not come up: {errors.strip()}")
         except LabError as error:
             failures.append(str(error))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The wire: a tap for each guest and a bridge between them, in the network namespace of the calling process."""
+"""The wire: a port for each end and a bridge between them, in the network namespace of the calling process."""
 import os
 import subprocess
 
@@ -10,10 +10,10 @@ BRIDGE = "wire0"
 QUEUE = 1000
 
 
-def up(mtu):
-    """Sets up the bridge. It sends no frame of its own: no STP, no multicast snooping, no IPv6."""
+def up(mtu, taps=True):
+    """Sets up the bridge, which sends no frame of its own: no STP, no multicast snooping, no IPv6. taps: and the ports, of guests."""
     _sysctl("net/ipv6/conf/default/disable_ipv6", 1)
-    ports = [nic.port(end) for end in nic.ENDS]
+    ports = [nic.port(end) for end in nic.ENDS] if taps else []
     lines = ["link set dev lo up",
              f"link add {BRIDGE} type bridge stp_state 0 forward_delay 0 mcast_snooping 0"]
     for port in ports:
@@ -24,6 +24,16 @@ def up(mtu):
     # If br_netfilter is loaded, the host's firewall must not see the wire.
     for family in ("ip", "ip6", "arp"):
         _sysctl(f"net/bridge/bridge-nf-call-{family}tables", 0)
+
+
+def add_veth(end, mtu, pid):
+    """The port of an end that is the network namespace of this process, and its NIC there."""
+    port = nic.port(end)
+    lines = [f"link add {port} type veth peer name {nic.NAME} address {nic.mac(end)} netns {pid}",
+             f"link set dev {port} mtu {mtu} master {BRIDGE} up"]
+    subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), text=True, check=True)
+    subprocess.run(["ethtool", "-K", port, "tx", "off", "gso", "off", "tso", "off", "gro", "on"], check=True,
+                   stdout=subprocess.DEVNULL)
 
 
 def _sysctl(name, value):
