@@ -61,7 +61,7 @@ $(DEPS): packaging/apt.txt packaging/requirements.txt packaging/deps packaging/p
 
 compare: $(DEPS)
 	@$(MAKE) --no-print-directory -j$(JOBS) all
-	+@exec compare/compare --output $(BUILD)/compare $(ARGS)
+	+@exec compare/compare $(PLAN) --output $(BUILD)/compare $(ARGS)
 
 # Which tests there are, their names say; what each needs, its first lines (tests/run). T='NAME PATTERN*': only these.
 check test test-long: $(DEPS)

@@ -11,7 +11,7 @@ SLOW_CALLS = ("retbleed", "spec_rstack_overflow", "spectre_v2")   # their mitiga
 
 def describe(root):
     return {
-        "cpu": _cpu(),
+        "cpu": cpu(),
         "cpus": os.cpu_count(),
         "kernel": platform.release(),
         "bpf_jit": _read("/proc/sys/net/core/bpf_jit_enable"),
@@ -37,7 +37,7 @@ def words(m):
             f"{m['clang']}, rocescope {m['version']}, {m['date'][:10]}, load {m['load']:.1f} at the start")
 
 
-def _cpu():
+def cpu():
     fields = dict(line.split(":", 1) for line in _read("/proc/cpuinfo").splitlines() if ":" in line)
     fields = {name.strip(): value.strip() for name, value in fields.items()}
     return (f"{fields.get('model name', platform.machine())}, family {fields.get('cpu family', '?')}, "

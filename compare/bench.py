@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Runs rows in a running lab: programs on both ends, the referee between them, and counters before and after."""
+import itertools
+import random
 import time
 
 from compare import join
@@ -16,37 +18,35 @@ TRIES = 3
 
 
 class Bench:
-    """duration: (seconds for our programs, seconds for the others). icrc: as in `rocescope monitor`."""
+    """Runs a row once. seconds: (of our programs, of the others). icrc: as in `rocescope monitor`."""
 
-    def __init__(self, lab, duration, runs=1, icrc="off", injection=Injection()):
+    def __init__(self, lab, seconds, icrc="off", injection=Injection()):
         self._lab = lab
-        self._own_s, self._foreign_s = duration
-        self._runs = runs
+        self._own_s, self._foreign_s = seconds
         self._icrc = icrc
         self._driver = None
         self.injection = injection
         self.referee_modes = {}
 
-    def run(self, row):
-        """The row's record (a row of rocescope.compare/1). A failure is a record too."""
-        if row.why:
-            return record(row, "skipped", row.why)
-        try:
-            runs = self._in_lab(row) if row.transport.driver else self._elsewhere(row)
-        except Exception as error:  # whatever a tool did, keep the other rows
-            return record(row, "failed", failure(error))
-        return record(row, "ok", None, runs)
+    @property
+    def refereed_apart(self):
+        """Whether runs that measure have no referee, which would slow down what it judges: it needs a CPU of this machine."""
+        return self._lab.native
 
-    def _in_lab(self, row):
+    def refusal(self, row):
+        """Why the row cannot run here. None: it can."""
+        return row.why or row.transport.refusal(self._lab)
+
+    def once(self, row, refereed):
+        """One run for join.merge(), or an exception."""
+        if not row.transport.driver:
+            return {**unwatched(self._programs(row, Injection())), "refereed": False}
         self._give_nic_to(row.transport.driver)
         self.injection.begin(self._lab)
         try:
-            return [self._run_in_lab(row) for _ in range(self._runs)]
+            return {**self._in_lab(row, refereed), "refereed": refereed}
         finally:
             self.injection.end(self._lab)
-
-    def _elsewhere(self, row):
-        return [unwatched(self._programs(row, Injection())) for _ in range(self._runs)]
 
     def _programs(self, row, injection):
         """Runs the row's pair of programs once and returns their Outcome."""
@@ -61,32 +61,110 @@ class Bench:
             else:
                 if self._driver:
                     self._lab.dpdk_unbind(end)
-                self._lab.rxe_up(end)
+                if not self._lab.rxe_refusal:
+                    self._lab.rxe_up(end)
         self._driver = driver
 
     def give_back(self):
-        """Gives the NICs back to the guests' kernels, for other users of the lab."""
+        """Gives the NICs back to the kernels, for other users of the lab."""
         if self._driver:
             self._give_nic_to("kernel")
 
-    def _run_in_lab(self, row):
+    def _in_lab(self, row, refereed):
+        run = self._watched if refereed else self._counted
         for _ in range(TRIES - 1):
             try:
-                return self._run_once(row)
+                return run(row)
             except RunSpoilt:
                 pass
-        return self._run_once(row)
+        return run(row)
 
-    def _run_once(self, row):
-        lab = self._lab
-        with Referee(lab, UDP_PORT, self._icrc) as referee:
-            before = Counters.read(lab)
-            outcome = self._programs(row, self.injection)
-            time.sleep(QUIET_S)
-            did = Counters.read(lab) - before
+    def _watched(self, row):
+        with Referee(self._lab, UDP_PORT, self._icrc) as referee:
+            outcome, did, places = self._measured(row)
         self.referee_modes = referee.modes
-        places = did.places(nic=lab.nic, sender_port=lab.port("A"), receiver_port=lab.port("B"))
         return reckon(row, outcome, did, referee.seen, places)
+
+    def _counted(self, row):
+        """By the counters of all places, without a referee."""
+        outcome, _, places = self._measured(row)
+        return {**unwatched(outcome), "places": {**places, **outcome.places}}
+
+    def _measured(self, row):
+        """(Outcome, what the Counters did, losses by place)"""
+        lab = self._lab
+        before = Counters.read(lab)
+        outcome = self._programs(row, self.injection)
+        time.sleep(QUIET_S)
+        did = Counters.read(lab) - before
+        places = did.places(nic=lab.nic, sender_port=lab.port("A"), receiver_port=lab.port("B"))
+        if row.transport.driver == "dpdk":
+            # net_af_packet reads a copy: what the kernel does with its own is no loss
+            places = {name: n for name, n in places.items() if name not in join.KERNEL}
+        return outcome, did, places
+
+
+class Series:
+    """
+    Rows, each run several times: blocks of all rows, in an order of their own. A row that fails is not run again. said(words)
+    shows progress. number: of the first run.
+    """
+
+    def __init__(self, bench, rows, repeats, order, numbers, said=lambda words: None):
+        self._bench, self._rows, self._repeats = bench, rows, repeats
+        self._order, self._numbers, self._said = order, numbers, said
+        self._runs = {row: [] for row in rows}
+        self._failed = {}
+        self._refused = {row: bench.refusal(row) for row in rows}
+
+    def run(self):
+        blocks = [(block, not self._bench.refereed_apart) for block in range(1, self._repeats + 1)]
+        if self._bench.refereed_apart:
+            blocks.append((self._repeats + 1, True))
+        turns = [(row, block, refereed) for block, refereed in blocks for row in self._shuffled()
+                 if row.transport.driver or block <= self._repeats]
+        for place, turn in enumerate(turns):
+            if turn[0] not in self._failed:
+                self._turn(*turn, f"{place + 1:{len(str(len(turns)))}}/{len(turns)}")
+
+    def _turn(self, row, block, refereed, place):
+        self._said((place, row, refereed, None, None))
+        try:
+            run = self._bench.once(row, refereed)
+        except Exception as error:  # whatever a tool did, keep the other rows
+            self._failed[row] = failure(error)
+        else:
+            self._runs[row].append({**run, "block": block, "number": next(self._numbers)})
+        self._said((place, row, refereed, self._failed.get(row), self._runs[row][-1:]))
+
+    def _shuffled(self):
+        """The rows that can run, in a random order; those of a driver together, because giving NICs to another takes long."""
+        drivers = sorted({row.transport.driver or "" for row in self._rows})
+        self._order.shuffle(drivers)
+        rows = [row for row in self._rows if not self._refused[row]]
+        self._order.shuffle(rows)
+        return [row for driver in drivers for row in rows if (row.transport.driver or "") == driver]
+
+    def records(self):
+        """A record of each row (rocescope.compare/1), in the order of the rows."""
+        return [self._record(row) for row in self._rows]
+
+    def _record(self, row):
+        if self._refused[row]:
+            return record(row, "skipped", self._refused[row])
+        if row in self._failed:
+            return record(row, "failed", self._failed[row])
+        if not self._runs[row]:
+            return record(row, "skipped", "interrupted")
+        return record(row, "ok", None, self._runs[row])
+
+
+def run_once(bench, row):
+    """The record of a single refereed run."""
+    series = Series(bench, [row], 1, random.Random(0), itertools.count(1))
+    if not bench.refusal(row):
+        series._turn(row, 1, True, "")
+    return series.records()[0]
 
 
 def failure(error):
@@ -119,9 +197,11 @@ def reckon(row, outcome, did, seen, places):
 
 def record(row, status, why, runs=None):
     fields = {"transport": row.transport.name, "tool": row.tool.name, "operation": row.tool.operation, "size": row.size,
-              "flows": row.flows, "rate": row.rate, "runs": len(runs or ()), "status": status, "why": why}
+              "flows": row.flows, "rate": row.rate, "runs": len(join.measuring(runs)) if runs else 0, "status": status,
+              "why": why}
     if runs:
         fields.update(join.merge(runs, row.transport.places))
         fields["packet_payload"] = min(row.size, PACKET_PAYLOAD)
         fields["goodput_at"] = runs[0]["goodput_at"]
+        fields["each"] = [join.one(run) for run in runs]
     return fields

@@ -27,9 +27,9 @@ class Place(NamedTuple):
 _WAY = {
     "sender_qdisc": Place("before_wire", "sender's qdisc", "A", ("{nic}.qdisc",)),
     "sender_nic": Place("before_wire", "sender's NIC", "A", ("{nic}.tx_dropped", "{nic}.tx_errors")),
-    "sender_port": Place("before_wire", "sender's tap", "wire", ("{sender_port}.rx_dropped", "{sender_port}.rx_errors")),
+    "sender_port": Place("before_wire", "sender's port", "wire", ("{sender_port}.rx_dropped", "{sender_port}.rx_errors")),
     "wire_filter": Place("on_wire", "filter on the wire", "wire", ("{sender_port}.clsact",)),
-    "receiver_port": Place("at_receiver", "receiver's tap queue", "wire",
+    "receiver_port": Place("at_receiver", "receiver's port", "wire",
                            ("{receiver_port}.tx_dropped", "{receiver_port}.tx_errors", "{receiver_port}.qdisc")),
     "receiver_nic": Place("at_receiver", "receiver's NIC", "B",
                           ("{nic}.rx_dropped", "{nic}.rx_errors", "{nic}.rx_missed_errors")),
@@ -42,6 +42,9 @@ _RECEIVER = {
     "no_listener": Place("at_receiver", "nobody listening", "B", ("Udp.NoPorts",)),
     "late": Place("at_receiver", "too late for the receiver"),
 }
+
+# What happens behind the NIC of the receiving kernel.
+KERNEL = ("softnet", "ip", "udp_checksum", "receive_buffer", "no_listener")
 
 
 def places(own):
@@ -120,22 +123,48 @@ def mean(values):
     return mean_std(values)["mean"]
 
 
+def measuring(runs):
+    """The runs whose rates count: those without a referee, if there are any."""
+    return [run for run in runs if not run["refereed"]] or runs
+
+
+def one(run):
+    """A run of a row, as the report has it."""
+    return {**{name: run[name] for name in ("number", "block", "refereed", "goodput_gbps", "sent", "on_wire", "received")},
+            "lost": difference(run["sent"], run["received"]), "losses": {place: n for place, n in run["places"].items() if n},
+            **{name: run[name] for name in ("sender_cores", "receiver_cores", "latency_us")}}
+
+
 def merge(runs, known=PLACES):
     """
-    One row from several runs of it: counts are summed, goodput and cores are averaged, latency is that of the slowest
-    run. known: the Places of the row's transport.
+    One row from several runs of it: goodput and cores are averaged, latency is that of the slowest run, counts are summed; the
+    counts of refereed runs only, if there are any. known: the Places of the row's transport.
     """
-    def cores(side):
-        return {kind: mean([run[side][kind] for run in runs]) for kind in ("process", "system")}
+    timed, watched = measuring(runs), [run for run in runs if run["refereed"]]
+    row = _counts(watched or runs, known)
+    row["goodput_gbps"] = mean_std([run["goodput_gbps"] for run in timed])
+    row["sender_cores"], row["receiver_cores"] = _cores(timed, "sender_cores"), _cores(timed, "receiver_cores")
+    latencies = [run["latency_us"] for run in timed if run.get("latency_us")]
+    row["latency_us"] = max(latencies, key=lambda each: each["max"]) if latencies else None
+    row["referee"] = {"runs": len(watched), "goodput_ratio": _ratio(watched, timed) if watched != timed else None}
+    return row
 
+
+def _cores(runs, side):
+    return {kind: mean([run[side][kind] for run in runs]) for kind in ("process", "system")}
+
+
+def _ratio(watched, timed):
+    """What the referee leaves of the goodput."""
+    with_it, without = (mean([run["goodput_gbps"] for run in runs]) for runs in (watched, timed))
+    return with_it / without if with_it and without else None
+
+
+def _counts(runs, known):
     row = account(*(add(run[name] for run in runs) for name in ("sent", "on_wire", "left_wire", "received")),
                   _sum_places([run["places"] for run in runs], known), known)
     row["retransmitted"] = add(run["retransmitted"] for run in runs)
     row["messages"] = {name: add(run["messages"][name] for run in runs) for name in ("sent", "received", "lost")}
-    row["goodput_gbps"] = mean_std([run["goodput_gbps"] for run in runs])
-    row["sender_cores"], row["receiver_cores"] = cores("sender_cores"), cores("receiver_cores")
-    latencies = [run["latency_us"] for run in runs if run.get("latency_us")]
-    row["latency_us"] = max(latencies, key=lambda each: each["max"]) if latencies else None
     row["rxe_agrees"], row["rxe_sent"] = _agreements([run["rxe_agrees"] for run in runs])
     return row
 

@@ -1,12 +1,149 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Which transports exist, which rows they have in a comparison, and in which order the rows run. No lab."""
+"""What a comparison runs: plan files, the transports that exist, and the rows they have. No lab."""
+import dataclasses
 import fnmatch
 import functools
 import importlib
+import os
 import pkgutil
+import re
+import tomllib
+from typing import Optional
 
 from compare import transports as folder
-from compare.transport import Transport
+from compare.inject import Injection
+from compare.transport import PACKET_PAYLOAD, Transport, bits_per_second
+
+PLANS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plans")
+PATHS = ("local", "lab")
+
+
+
+class PlanError(Exception):
+    """One line that names the plan, the table and the key."""
+
+
+# ---- the values of a plan's keys, and of the command's options; a ValueError says what is wrong ----
+
+def where(word):
+    if word not in PATHS:
+        raise ValueError(f"{word}: neither {' nor '.join(PATHS)}")
+    return word
+
+
+def patterns(words):
+    return _list_of(words, str)
+
+
+def sizes(values):
+    for size in _list_of(values, int):
+        if size < 64 or (size > PACKET_PAYLOAD and size % PACKET_PAYLOAD):
+            raise ValueError(f"{size}: 64 to {PACKET_PAYLOAD} bytes, or multiples of that")
+    return values
+
+
+def rates(words):
+    """'full' becomes None."""
+    for word in _list_of(words, str):
+        if word != "full":
+            bits_per_second(word)
+    return [None if word == "full" else word for word in words]
+
+
+def repeats(number):
+    if not isinstance(number, int) or number < 1:
+        raise ValueError(f"{number}: not a number of at least 1")
+    return number
+
+
+def seconds(number):
+    if not isinstance(number, (int, float)) or number < 1:
+        raise ValueError(f"{number}: not a number of seconds of at least 1")
+    return float(number)
+
+
+def icrc(word):
+    if not re.fullmatch(r"all|off|1/[1-9]\d*", str(word)):
+        raise ValueError(f"{word}: neither all nor off nor 1/N")
+    return word
+
+
+def _list_of(values, kind):
+    if not isinstance(values, list) or not values or not all(type(value) is kind for value in values):
+        raise ValueError(f"{values}: not a list of {'numbers' if kind is int else 'words'}")
+    return values
+
+
+# ---- plan files ----
+
+KEYS = {"where": where, "rows": patterns, "sizes": sizes, "rates": rates, "repeats": repeats, "duration": seconds,
+        "foreign_duration": seconds, "icrc": icrc, "inject": Injection.parse}
+
+
+@dataclasses.dataclass
+class Part:
+    """Rows of one path. Each field is a key of a plan's [[part]]."""
+    where: str
+    rows: Optional[list] = None     # shell patterns; None: all
+    sizes: list = dataclasses.field(default_factory=lambda: [PACKET_PAYLOAD])
+    rates: list = dataclasses.field(default_factory=lambda: [None])
+    repeats: int = 1
+    duration: float = 3.0           # seconds of a run of our programs
+    foreign_duration: float = 3.0   # of the others, which measure whole seconds
+    icrc: str = "off"               # as in rocescope monitor: which packets the referee verifies
+    inject: Injection = Injection()
+
+    def chosen(self):
+        rows = [row for row in all_rows(self.sizes, self.rates) if row.transport.only in (None, self.where)]
+        return rows if self.rows is None else matching(rows, self.rows)
+
+
+def find(name):
+    """The file of a plan: a path, or the name of one in compare/plans/."""
+    known = os.path.join(PLANS, f"{name}.toml")
+    path = known if "/" not in name and os.path.exists(known) else name
+    if not os.path.exists(path):
+        names = ", ".join(sorted(each.removesuffix(".toml") for each in os.listdir(PLANS)))
+        raise PlanError(f"plan {name}: no such file, and none of {names}")
+    return path
+
+
+def read(path):
+    """The Parts of a plan file."""
+    try:
+        with open(path, "rb") as file:
+            document = tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PlanError(f"plan {path}: {getattr(error, 'strerror', None) or error}") from None
+    unknown = sorted(set(document) - {"part"})
+    if unknown:
+        raise PlanError(f"plan {path}: unknown key '{unknown[0]}'; there is [[part]] only")
+    parts = document.get("part")
+    if not isinstance(parts, list) or not parts or not all(isinstance(part, dict) for part in parts):
+        raise PlanError(f"plan {path}: no [[part]]")
+    return [_part(path, number, table) for number, table in enumerate(parts, 1)]
+
+
+def _part(path, number, table):
+    place = f"plan {path}: part {number}"
+    for key in table:
+        if key not in KEYS:
+            raise PlanError(f"{place}: unknown key '{key}'; there are {', '.join(KEYS)}")
+    if "where" not in table:
+        raise PlanError(f"{place}: no key 'where' ({' or '.join(PATHS)})")
+    fields = {}
+    for key, value in table.items():
+        try:
+            fields[key] = KEYS[key](value)
+        except (ValueError, AttributeError) as error:
+            raise PlanError(f"{place}, key '{key}': {error}") from None
+    part = Part(**fields)
+    if not part.chosen():
+        raise PlanError(f"{place}, key 'rows': no row matches")
+    return part
+
+
+# ---- transports ----
 
 # Rows run in this order of their transports' drivers, so that the NICs change drivers once.
 DRIVERS = ("kernel", "dpdk", None)
@@ -47,14 +184,13 @@ def programs():
     return list(dict.fromkeys(tool.program for each in transports() for tool in each.tools if tool.own))
 
 
-def all_rows(sizes, rate):
-    """All rows, in the order they run."""
+def all_rows(sizes, rates):
+    """All rows, by the drivers that they need. rates: None is as fast as possible."""
     return [row for each in sorted(transports(), key=lambda each: DRIVERS.index(each.driver))
-            for row in each.rows(sizes, rate)]
+            for row in each.rows(sizes, rates)]
 
 
-def matching(rows, patterns):
-    """Rows that match shell patterns, comma-separated: 'udp', 'rc/perftest', '*/*/4096/full'."""
-    wanted = patterns.split(",")
+def matching(rows, wanted):
+    """Rows that match shell patterns: 'udp', 'rc/perftest', '*/*/4096/full'."""
     return [row for row in rows
             if any(fnmatch.fnmatchcase(row.name, p) or fnmatch.fnmatchcase(row.name, p + "/*") for p in wanted)]

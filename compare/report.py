@@ -6,6 +6,8 @@ import json
 import os
 import tempfile
 
+from compare import noise, verdict
+
 SCHEMA = "rocescope.compare/1"
 
 
@@ -13,9 +15,29 @@ def now():
     return datetime.datetime.now(datetime.timezone.utc)
 
 
-def document(path, rows, begun, seconds, complete):
+class ReportError(Exception):
+    """One line."""
+
+
+def document(paths, rows, begun, seconds, complete, seed):
+    """paths: {where: path}, in the order in which they were measured."""
+    comparisons = noise.comparisons(rows)
     return {"schema": SCHEMA, "time": begun.isoformat(timespec="seconds").replace("+00:00", "Z"),
-            "seconds": round(seconds, 1), "complete": complete, "path": path, "rows": rows}
+            "seconds": round(seconds, 1), "complete": complete, "verdict": verdict.sentences(rows, comparisons),
+            "path": next(iter(paths.values())), "paths": paths, "seed": seed, "rows": rows, "comparisons": comparisons}
+
+
+def read(path):
+    """The document of a report.json, or of a run's folder."""
+    file = os.path.join(path, "report.json") if os.path.isdir(path) else path
+    try:
+        with open(file, encoding="utf-8") as f:
+            found = json.load(f)
+    except (OSError, ValueError) as error:
+        raise ReportError(f"{file}: {getattr(error, 'strerror', None) or 'no JSON'}") from None
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA or "seed" not in found:
+        raise ReportError(f"{file}: not a report of compare ({SCHEMA}), or one of an older version")
+    return found
 
 
 def flatten(row, prefix=""):

@@ -14,9 +14,13 @@ MIN_WIDTH = 80
 HEADINGS = (("", "", "Gbit/s", "", "packets", "", "sender's", "receiver's"),
             ("transport", "tool", "", "goodput", "on wire", "lost, where", "cores", "cores"))
 FIXED = (None, None, 7, None, 9, None, 9, 10)
+SPREAD = 5          # columns more for goodput with its deviation,
+SPREAD_FROM = 96    # in a table of so many
 ALIGN = "<<><><>>"
 GAP = "  "
-FOOTNOTES = ("Goodput as the receiver counts it; ^ as the sender does, who does not know what arrived.",
+WHERE = {"lab": "In the lab", "local": "On this machine"}
+FOOTNOTES = ("Goodput as the receiver counts it, with the standard deviation of the runs; ^ as the sender does, who does not know what "
+             "arrived.",
              "Cores: of the program / of its whole machine, which does most of the work of kernel UDP and rxe in softirq.")
 
 
@@ -25,16 +29,66 @@ def render(report, width, colour=False):
     def paint(text, style):
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if colour and style else text
 
-    widths = _widths(max(width, MIN_WIDTH))
-    lines = [paint(line, "dim") for line in textwrap.wrap(_path_words(report["path"]), max(width, MIN_WIDTH))]
-    for title, rows in _sections(report["rows"]):
-        lines += ["", paint(title, "bold")] + [paint(_line(cells, widths), "dim") for cells in HEADINGS]
-        best = max((_goodput(row) or 0 for row in rows), default=0)
-        before = None
-        for row in rows:
-            lines += _row_lines(row, widths, best, row["transport"] != before, paint)
-            before = row["transport"]
-    return lines + [""] + [paint(line, "dim") for note in FOOTNOTES for line in textwrap.wrap(note, max(width, MIN_WIDTH))]
+    width = max(width, MIN_WIDTH)
+    widths = _widths(width)
+    lines = []
+    for where, path in report["paths"].items():
+        lines += ([""] if lines else []) + [paint(line, "dim") for line in textwrap.wrap(path_words(path), width)]
+        rows = [row for row in report["rows"] if row["where"] == where]
+        for heading, section in sections(rows):
+            lines += ["", paint(heading, "bold")] + _section(section, widths, paint)
+        lines += _others(rows, width, paint)
+    notes = [paint(line, "dim") for note in FOOTNOTES for line in textwrap.wrap(note, width)]
+    verdict = [line for sentence in report["verdict"] for line in textwrap.wrap(sentence, width, subsequent_indent="  ")]
+    return lines + [""] + notes + [""] + verdict
+
+
+def _section(rows, widths, paint):
+    lines = [paint(_line(cells, widths), "dim") for cells in HEADINGS]
+    best = max((_goodput(row) or 0 for row in rows), default=0)
+    before = None
+    for row in rows:
+        lines += _row_lines(row, widths, best, row["transport"] != before, paint)
+        before = row["transport"]
+    return lines
+
+
+def reasons(rows):
+    """[(status, why, [names])] of the rows without figures: each reason once."""
+    found = {}
+    for row in rows:
+        if row["status"] != "ok":
+            size = f" {size_words(row['size'])}" if row["size"] else ""
+            rate = f" {rate_words(row['rate'])}" if row["rate"] else ""
+            found.setdefault((row["status"], row["why"]), []).append(f"{row['transport']}/{row['tool']}{size}{rate}")
+    return [(status, why, names) for (status, why), names in found.items()]
+
+
+def _others(rows, width, paint):
+    lines = []
+    for status, why, names in reasons(rows):
+        text = f"{status}: {why}: {', '.join(names)}"
+        style = "red" if status == "failed" else "dim"
+        lines += [paint(line, style) for line in textwrap.wrap(text, width, subsequent_indent="  ")]
+    return [""] + lines if lines else []
+
+
+def render_changes(changes):
+    """What noise.changes() found, as lines."""
+    lines = []
+    for each in changes:
+        name = f"{each['where']}, {title(each['size'], each['rate'])}: {each['transport']}/{each['tool']}"
+        figures = f"{figure(each['before'])} to {figure(each['after'])} Gbit/s"
+        if each["verdict"] in ("more", "less"):
+            words = f"{each['verdict']}: {each['ratio']:.3g} times ({each['low']:.3g} to {each['high']:.3g})"
+        else:
+            words = "no more than noise" if each["verdict"] == "noise" else f"{each['runs']} runs are too few to say"
+        lines.append(f"{name}: {figures}, {words}")
+    return lines or ["no row is in both reports"]
+
+
+def minutes(seconds):
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
 def size_words(size):
@@ -47,7 +101,7 @@ def rate_words(rate):
     return re.sub(r"([KMG]?)bit$", r" \1bit/s", rate) if rate else "as fast as it goes"
 
 
-def _path_words(path):
+def path_words(path):
     words = [f"Path: {path['ends']}, kernel {path['kernel']}, {path['nic']}, MTU {path['mtu']}; every packet carries up to "
              f"{path['packet_payload']} bytes of payload (the RDMA path MTU), whatever the transport."]
     if path["emulated_cpu"]:
@@ -55,27 +109,37 @@ def _path_words(path):
     return " ".join(words)
 
 
-def _sections(rows):
-    """[(title, rows)] by size and rate, in order of appearance, with the transports in the table's order."""
+def title(size, rate):
+    return f"messages of {size_words(size)}, {rate_words(rate)}" if size else rate_words(rate)
+
+
+def sections(rows):
+    """
+    [(heading, rows)] of the rows with figures, of one path: by size and rate, in order of appearance, with the transports in the
+    table's order.
+    """
     order = [transport.name for transport in plan.transports()]
     groups = {}
     for row in rows:
+        if row["status"] != "ok":
+            continue
         # Figures of another path have a section of their own, since their bars cannot be compared.
         section = plan.transport(row["transport"]).section
         groups.setdefault((section, None, None) if section else ("", row["size"], row["rate"]), []).append(row)
     for (section, size, rate), group in sorted(groups.items(), key=lambda item: (item[0][0], item[0][2] is not None,
                                                                                  item[0][1] or 0)):
-        title = section or f"Messages of {size_words(size)}, {rate_words(rate)}"
-        yield title, sorted(group, key=lambda row: order.index(row["transport"]))
+        heading = section or title(size, rate)
+        yield heading[0].upper() + heading[1:], sorted(group, key=lambda row: order.index(row["transport"]))
 
 
 def _widths(width):
     """Names get the width of the longest. The bar and the losses share the rest; the bar is dropped first."""
     names = (max(len(each.words) for each in plan.transports()),
              max(len(tool.name) for each in plan.transports() for tool in each.tools))
-    free = width - sum(names) - sum(w for w in FIXED if w) - len(GAP) * (len(FIXED) - 1)
+    spread = SPREAD if width >= SPREAD_FROM else 0
+    free = width - sum(names) - sum(w for w in FIXED if w) - spread - len(GAP) * (len(FIXED) - 1)
     bar = free // 3 if free >= 24 else 0
-    return names + FIXED[2:3] + (bar,) + FIXED[4:5] + (free - bar,) + FIXED[6:]
+    return names + (FIXED[2] + spread, bar) + FIXED[4:5] + (free - bar,) + FIXED[6:]
 
 
 def _line(cells, widths):
@@ -85,18 +149,11 @@ def _line(cells, widths):
 def _row_lines(row, widths, best, first, paint):
     name = plan.transport(row["transport"]).words if first else ""
     style = "bold" if row["tool"] == "rocescope" else None
-    if row["status"] != "ok":
-        lead = _line((name, row["tool"]), widths[:2])
-        lead = f"{lead:<{sum(widths[:2]) + len(GAP)}}{GAP}"
-        room = sum(widths) + len(GAP) * (len(widths) - 1) - len(lead)
-        wrapped = textwrap.wrap(f"{row['status']}: {row['why']}", room)
-        shade = "red" if row["status"] == "failed" else "dim"
-        return [lead + paint(wrapped[0], shade)] + [" " * len(lead) + paint(line, shade) for line in wrapped[1:]]
     losses = textwrap.wrap(loss_words(row), widths[5]) or [""]
     goodput = _goodput(row)
     mark = "^" if row.get("goodput_at") == "sender" else ""
-    cells = (name, row["tool"], _figure(goodput) + mark, bar(goodput or 0, best, widths[3]), _count(row["on_wire"]), losses[0],
-             _cores(row["sender_cores"]), _cores(row["receiver_cores"]))
+    cells = (name, row["tool"], _spread(row, widths[2]) + mark, bar(goodput or 0, best, widths[3]), _count(row["on_wire"]),
+             losses[0], _cores(row["sender_cores"]), _cores(row["receiver_cores"]))
     plain = _line(cells, widths)
     lines = [plain] + [_line(("", "", "", "", "", line, "", ""), widths) for line in losses[1:]]
     if style:
@@ -123,14 +180,14 @@ def loss_words(row):
     lost = sum(row[LOST[stretch]] for stretch in STRETCHES)
     words = []
     if lost:
-        words.append(f"{_share(lost, row['sent'])}{_places_words(row)}")
+        words.append(f"{share(lost, row['sent'])}{_places_words(row)}")
     if row.get("unexplained"):
         words.append(f"{_count(row['unexplained'])} unexplained")
     if row.get("retransmitted"):
         words.append(f"{_count(row['retransmitted'])} sent again")
     messages = row.get("messages") or {}
     if messages.get("lost") and messages["sent"] != row["sent"]:
-        words.append(f"{_share(messages['lost'], messages['sent'])} of the messages")
+        words.append(f"{share(messages['lost'], messages['sent'])} of the messages")
     return ", ".join(words) or "none"
 
 
@@ -140,10 +197,10 @@ def _places_words(row):
     losses = sorted(row["losses"].items(), key=lambda item: -item[1])
     if len(losses) < 2:
         return "".join(f" {places[place].words}" for place, _ in losses)
-    return ": " + ", ".join(f"{places[place].words} {_share(n, row['sent'])}" for place, n in losses)
+    return ": " + ", ".join(f"{places[place].words} {share(n, row['sent'])}" for place, n in losses)
 
 
-def _share(part, whole):
+def share(part, whole):
     if not whole:
         return _count(part)
     share = 100 * part / whole
@@ -154,10 +211,16 @@ def _goodput(row):
     return (row.get("goodput_gbps") or {}).get("mean")
 
 
-def _figure(value):
+def figure(value):
     if value is None:
         return "?"
     return f"{value:.3f}" if value < 10 else f"{value:.1f}"
+
+
+def _spread(row, width):
+    """The mean, and if there is room the standard deviation as a part of it."""
+    mean, std = row["goodput_gbps"]["mean"], row["goodput_gbps"]["std"]
+    return figure(mean) + (f" ±{100 * std / mean:.0f}%" if mean and std is not None and width > FIXED[2] else "")
 
 
 def _count(n):

@@ -83,12 +83,17 @@ class Transport:
     driver = "kernel"       # driver of the lab's NICs that it needs: "kernel" or "dpdk". None: it does not run in the lab,
                             # and no referee sees its packets
     section = None          # the section of the table for figures of another path
+    only = None             # the only path that it has rows on
     tools = ()              # our tools first
 
-    def rows(self, sizes, rate):
-        """All rows: each size at full speed, then at the rate. A row that cannot run says why."""
-        return [Row(self, tool, size, r, tool.cannot(size, r))
-                for size in sizes for r in (None, rate) for tool in self.tools]
+    def rows(self, sizes, rates):
+        """All rows: each size at each rate. A row that cannot run says why."""
+        return [Row(self, tool, size, rate, tool.cannot(size, rate))
+                for size in sizes for rate in rates for tool in self.tools]
+
+    def refusal(self, lab):
+        """Why it does not run on this path. None: it does."""
+        return None
 
     def path(self, lab):
         """Where its rows run."""

@@ -206,10 +206,10 @@ class Lab:
         return self.accel == NATIVE
 
     def eal(self, end, lcores):
-        """DPDK's arguments for this end's NIC and so many lcores. On this machine each end has a CPU, and no hugepages are taken."""
+        """DPDK's arguments for this end's NIC and so many lcores. On this machine each end has a CPU, and takes no hugepages."""
         if self.native:
-            return ["--lcores", f"(0-{lcores - 1})@{nic.ENDS.index(end)}", "--no-pci", "--no-huge", "-m", "256",
-                    "--vdev", f"net_af_packet0,iface={self.nic}", "--file-prefix", f"{self.name}{end}"]
+            return ["--lcores", f"(0-{lcores - 1})@{nic.ENDS.index(end)}", "--no-pci", "--no-huge", "--no-shconf", "-m", "256",
+                    "--vdev", f"net_af_packet0,iface={self.nic},framesz=8192,blocksz=65536,framecnt=512"]
         return ["-l", "0" if lcores == 1 else f"0-{lcores - 1}", "--in-memory", "-m", "128", "-a", nic.PCI]
 
     @property

@@ -25,8 +25,11 @@ class Namespace(Guest):
 
     def _spawn(self, control):
         agent = os.path.join(self._config["root"], "lab", "agent.py")
+        # DPDK's files vanish with the lab
+        environment = {**os.environ, "RUNTIME_DIRECTORY": self._config["share"]}
         mounts = "mount -t sysfs sysfs /sys && mount -t bpf bpf /sys/fs/bpf"
         with open(self._log, "wb") as log:
             return subprocess.Popen(["unshare", "--net", "--mount", "sh", "-ec",
                                      f"{mounts}; exec /usr/bin/python3 -S -s -E '{agent}' {control.fileno()}"],
-                                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[control.fileno()])
+                                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[control.fileno()],
+                                    env=environment)

@@ -11,7 +11,7 @@ QUEUE = 1000
 
 
 def up(mtu, taps=True):
-    """Sets up the bridge, which sends no frame of its own: no STP, no multicast snooping, no IPv6. taps: and the ports, of guests."""
+    """Sets up the bridge, which sends no frame of its own: no STP, no multicast snooping, no IPv6. taps: and the guests' ports."""
     _sysctl("net/ipv6/conf/default/disable_ipv6", 1)
     ports = [nic.port(end) for end in nic.ENDS] if taps else []
     lines = ["link set dev lo up",

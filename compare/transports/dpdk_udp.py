@@ -22,14 +22,11 @@ class DpdkStream(StreamProgram):
               "ierrors": Place("at_receiver", "DPDK receive errors")}
 
     def receiver_options(self, row, path, injection):
-        return ["--mtu", path.mtu, *self._eal(path)]
+        return ["--mtu", path.mtu, "--", *path.eal("B", 1)]
 
     def sender_options(self, row, path):
         return ["--src-ip", path.address("A"), "--dst-ip", path.address("B"), "--dst-mac", path.mac("B"), "--mtu", UDP_MTU,
-                *self._eal(path)]
-
-    def _eal(self, path):
-        return ["--", "-l", "0", "--in-memory", "-m", "128", "-a", path.pci("A")]
+                "--", *path.eal("A", 1)]
 
 
 class Testpmd(TheirProgram):
@@ -37,7 +34,7 @@ class Testpmd(TheirProgram):
     rate_control = False
     one_packet = "sends packets, knows no larger message"
 
-    # Limit of the virtio driver: testpmd takes the difference to its MTU as overhead.
+    # Limit of the virtio driver: testpmd takes the difference to its MTU as overhead. net_af_packet knows no such limit.
     MAX_FRAME = 9728
 
     def measure(self, row, path, seconds):
@@ -59,16 +56,17 @@ class Testpmd(TheirProgram):
                              "receiver_cores": metered_cores(running["B"].stderr)})
 
     def _receiver(self, path):
-        return [*self._both(path), "--forward-mode=rxonly"]
+        return [*self._both(path, "B"), "--forward-mode=rxonly"]
 
     def _sender(self, row, path):
-        return [*self._both(path), "--forward-mode=txonly", f"--eth-peer=0,{path.mac('B')}",
+        return [*self._both(path, "A"), "--forward-mode=txonly", f"--eth-peer=0,{path.mac('B')}",
                 f"--tx-ip={path.address('A')},{path.address('B')}", f"--tx-udp={UDP_PORT},{UDP_PORT}",
                 f"--txpkts={row.size + FRAME_HEADERS}"]
 
-    def _both(self, path):
-        return ["dpdk-testpmd", "-l", "0-1", "--in-memory", "-m", "128", "-a", path.pci("A"), "--", "--stats-period=1",
-                "--mbuf-size=8192", "--total-num-mbufs=4096", "--nb-cores=1", f"--max-pkt-len={self.MAX_FRAME}"]
+    def _both(self, path, end):
+        return ["dpdk-testpmd", *path.eal(end, 2), "--", "--stats-period=1",
+                "--mbuf-size=8448", "--total-num-mbufs=4096", "--nb-cores=1",
+                *([] if path.native else [f"--max-pkt-len={self.MAX_FRAME}"])]
 
     def outcome(self, sender, receiver, cores):
         """The Outcome of what both wrote. Pure."""

@@ -87,10 +87,10 @@ class Host:
 
 class HardwareRc(Transport):
     name, words, order = "hardware-rc", "RNIC RC", 40
-    driver, section = None, "In hardware"
+    driver, section, only = None, "In hardware", "local"
     tools = (RdmaStream("rc", WRITE),)
 
-    def rows(self, sizes, rate):
+    def rows(self, sizes, rates):
         return [self.row(devices())]
 
     def row(self, rnics):

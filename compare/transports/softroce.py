@@ -75,6 +75,9 @@ class Perftest(ServerAndClient):
 class SoftRoce(Transport):
     """Common to RC, UC and UD."""
 
+    def refusal(self, lab):
+        return lab.rxe_refusal
+
     def count(self, row, outcome, did, seen):
         """
         What the programs do not count comes from rxe. rxe's packets include those of the other stream of a pair:

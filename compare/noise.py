@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Which differences between rows are more than noise. Pure, no lab.
+
+Two rows are compared by pairs: their runs of the same block, which ran within minutes of each other, so that what changes
+slowly on a machine is the same for both. The logarithms of the ratios have a mean and, by Student's t, a confidence interval.
+A table has several comparisons. Each gets its part of the 5 % (Bonferroni), so that all of them are right with 95 %.
+"""
+import math
+
+from compare import join
+
+ENOUGH = 5          # pairs, below which nothing is claimed
+CONFIDENCE = 0.95   # of all comparisons of a table together
+STEPS = 2000        # of the numeric integral: quantiles are right to 1e-6
+
+
+def t_probability(t, freedom):
+    """P(|T| <= t) of Student's t with so many degrees of freedom: the integral of its density, by Simpson's rule."""
+    scale = 2 * math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
+    # x = sqrt(freedom) * tan(u): the integrand becomes cos(u)^(freedom - 1), smooth on a short interval
+    end = math.atan(t / math.sqrt(freedom))
+    width = end / STEPS
+    values = [math.cos(i * width) ** (freedom - 1) for i in range(STEPS + 1)]
+    total = values[0] + values[-1] + 4 * math.fsum(values[1:-1:2]) + 2 * math.fsum(values[2:-1:2])
+    return scale * math.sqrt(freedom) * total * width / 3
+
+
+def t_bound(probability, freedom):
+    """The t with P(|T| <= t) = probability."""
+    low, high = 0.0, 1.0
+    while t_probability(high, freedom) < probability:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_probability(middle, freedom) < probability else (low, middle)
+    return high
+
+
+def interval(logs, comparisons=1):
+    """(mean, lower bound, upper bound) of the mean of these logarithms, as ratios."""
+    mean = math.fsum(logs) / len(logs)
+    deviation = math.sqrt(math.fsum((each - mean) ** 2 for each in logs) / (len(logs) - 1))
+    half = t_bound(1 - (1 - CONFIDENCE) / comparisons, len(logs) - 1) * deviation / math.sqrt(len(logs))
+    return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
+
+
+def judged(low, high):
+    return "more" if low > 1 else "less" if high < 1 else "noise"
+
+
+def compare(a, b, comparisons=1):
+    """
+    a, b: {block: figure} of two rows; blocks without both figures, or with one that is 0, do not count. comparisons: of the
+    table. Returns { "pairs", "ratio" (a / b), "low", "high", "verdict" }: more, less, noise, or "too few" pairs.
+    """
+    logs = [math.log(a[block] / b[block]) for block in a if a[block] and b.get(block)]
+    if len(logs) < ENOUGH:
+        ratio = math.exp(math.fsum(logs) / len(logs)) if logs else None
+        return {"pairs": len(logs), "ratio": ratio, "low": None, "high": None, "verdict": "too few"}
+    ratio, low, high = interval(logs, comparisons)
+    return {"pairs": len(logs), "ratio": ratio, "low": low, "high": high, "verdict": judged(low, high)}
+
+
+def change(before, after, comparisons=1):
+    """
+    The same of one row in two reports, whose runs are no pairs: before, after: figures. By Welch's t of the logarithms.
+    """
+    logs = [[math.log(figure) for figure in figures if figure] for figures in (before, after)]
+    counts = [len(each) for each in logs]
+    means = [math.fsum(each) / len(each) if each else None for each in logs]
+    if min(counts) < ENOUGH:
+        ratio = math.exp(means[1] - means[0]) if all(counts) else None
+        return {"runs": min(counts), "ratio": ratio, "low": None, "high": None, "verdict": "too few"}
+    spread = [math.fsum((log - mean) ** 2 for log in each) / (n - 1) / n for each, mean, n in zip(logs, means, counts)]
+    half = 0.0
+    if sum(spread):
+        freedom = sum(spread) ** 2 / math.fsum(s ** 2 / (n - 1) for s, n in zip(spread, counts))
+        half = t_bound(1 - (1 - CONFIDENCE) / comparisons, freedom) * math.sqrt(sum(spread))
+    low, high = (math.exp(means[1] - means[0] + sign * half) for sign in (-1, 1))
+    return {"runs": min(counts), "ratio": math.exp(means[1] - means[0]), "low": low, "high": high, "verdict": judged(low, high)}
+
+
+# ---- of a report ----
+
+def figures(row):
+    """{block: goodput} of the runs that measure it."""
+    return {run["block"]: run["goodput_gbps"] for run in join.measuring(row["each"])}
+
+
+def sections(rows):
+    """Rows that can be compared: of one path, message size and rate, that ran."""
+    found = {}
+    for row in rows:
+        if row["status"] == "ok" and row["goodput_gbps"]["mean"]:
+            found.setdefault((row["where"], row["size"], row["rate"]), []).append(row)
+    return found
+
+
+def pairs_of(rows):
+    """[(a, b)] of a section: the one with the highest goodput and each other; and each tool and ours on the same transport."""
+    best = max(rows, key=lambda row: row["goodput_gbps"]["mean"])
+    pairs = [(best, row) for row in rows if row is not best]
+    for row in rows:
+        ours = [own for own in rows if own["transport"] == row["transport"] and own["tool"] == "rocescope"]
+        pairs += [(own, row) for own in ours if own is not row and best not in (own, row)]
+    return pairs
+
+
+def comparisons(rows):
+    """The comparisons of a report's rows, by section. Each names its rows by transport and tool."""
+    result = []
+    for (where, size, rate), section in sections(rows).items():
+        pairs = pairs_of(section)
+        result += [{"where": where, "size": size, "rate": rate, "a": name(a), "b": name(b),
+                    **compare(figures(a), figures(b), len(pairs))} for a, b in pairs]
+    return result
+
+
+def name(row):
+    return {"transport": row["transport"], "tool": row["tool"]}
+
+
+def changes(before, after):
+    """What became of each row that both reports have: { "where", "size", "rate", "transport", "tool", ...change() }."""
+    earlier = {_key(row): row for row in before if row["status"] == "ok"}
+    both = [(earlier[_key(row)], row) for row in after if row["status"] == "ok" and _key(row) in earlier]
+    return [{"where": row["where"], "size": row["size"], "rate": row["rate"], **name(row),
+             "before": old["goodput_gbps"]["mean"], "after": row["goodput_gbps"]["mean"],
+             **change(figures(old).values(), figures(row).values(), len(both))} for old, row in both]
+
+
+def _key(row):
+    return tuple(row[key] for key in ("where", "transport", "tool", "operation", "size", "flows", "rate"))
