@@ -2,9 +2,9 @@
 """The report as a table: a section for each size and rate, a bar for each goodput."""
 import re
 import textwrap
+from typing import NamedTuple, Optional
 
-from compare import plan
-from compare.join import LOST, STRETCHES
+from compare import join, plan
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -19,6 +19,7 @@ SPREAD_FROM = 96    # in a table of so many
 ALIGN = "<<><><>>"
 GAP = "  "
 WHERE = {"lab": "In the lab", "local": "On this machine"}
+EMULATED = "The CPU is emulated (TCG): compare rows with each other, not with other machines."
 FOOTNOTES = ("Goodput as the receiver counts it, with the standard deviation of the runs; ^ as the sender does, who does not know what "
              "arrived.",
              "Cores: of the program / of its whole machine, which does most of the work of kernel UDP and rxe in softirq.")
@@ -35,8 +36,8 @@ def render(report, width, colour=False):
     for where, path in report["paths"].items():
         lines += ([""] if lines else []) + [paint(line, "dim") for line in textwrap.wrap(path_words(path), width)]
         rows = [row for row in report["rows"] if row["where"] == where]
-        for heading, section in sections(rows):
-            lines += ["", paint(heading, "bold")] + _section(section, widths, paint)
+        for section in sections([row for row in rows if row["status"] == "ok"]):
+            lines += ["", paint(section.title, "bold")] + _section(section.rows, widths, paint)
         lines += _others(rows, width, paint)
     notes = [paint(line, "dim") for note in FOOTNOTES for line in textwrap.wrap(note, width)]
     verdict = [line for sentence in report["verdict"] for line in textwrap.wrap(sentence, width, subsequent_indent="  ")]
@@ -45,7 +46,7 @@ def render(report, width, colour=False):
 
 def _section(rows, widths, paint):
     lines = [paint(_line(cells, widths), "dim") for cells in HEADINGS]
-    best = max((_goodput(row) or 0 for row in rows), default=0)
+    best = max((mean_goodput(row) or 0 for row in rows), default=0)
     before = None
     for row in rows:
         lines += _row_lines(row, widths, best, row["transport"] != before, paint)
@@ -78,7 +79,7 @@ def render_changes(changes):
     lines = []
     for each in changes:
         name = f"{each['where']}, {title(each['size'], each['rate'])}: {each['transport']}/{each['tool']}"
-        figures = f"{figure(each['before'])} to {figure(each['after'])} Gbit/s"
+        figures = f"{figure_words(each['before'])} to {figure_words(each['after'])} Gbit/s"
         if each["verdict"] in ("more", "less"):
             words = f"{each['verdict']}: {each['ratio']:.3g} times ({each['low']:.3g} to {each['high']:.3g})"
         else:
@@ -105,7 +106,7 @@ def path_words(path):
     words = [f"Path: {path['ends']}, kernel {path['kernel']}, {path['nic']}, MTU {path['mtu']}; every packet carries up to "
              f"{path['packet_payload']} bytes of payload (the RDMA path MTU), whatever the transport."]
     if path["emulated_cpu"]:
-        words.append("The CPU is emulated (TCG): compare rows with each other, not with other machines.")
+        words.append(EMULATED)
     return " ".join(words)
 
 
@@ -113,23 +114,34 @@ def title(size, rate):
     return f"messages of {size_words(size)}, {rate_words(rate)}" if size else rate_words(rate)
 
 
+class Section(NamedTuple):
+    """Rows whose bars can be compared."""
+    title: str
+    where: Optional[str]    # the path; None: the report has only one
+    size: Optional[int]
+    rate: Optional[str]
+    rows: list
+
+
 def sections(rows):
     """
-    [(heading, rows)] of the rows with figures, of one path: by size and rate, in order of appearance, with the transports in the
-    table's order.
+    The Sections by path, size and rate: paths in order of appearance, full speed before the rates, small sizes first. The
+    transports of each are in the table's order.
     """
     order = [transport.name for transport in plan.transports()]
+    paths = list(dict.fromkeys(row.get("where") for row in rows))
     groups = {}
     for row in rows:
-        if row["status"] != "ok":
-            continue
         # Figures of another path have a section of their own, since their bars cannot be compared.
-        section = plan.transport(row["transport"]).section
-        groups.setdefault((section, None, None) if section else ("", row["size"], row["rate"]), []).append(row)
-    for (section, size, rate), group in sorted(groups.items(), key=lambda item: (item[0][0], item[0][2] is not None,
-                                                                                 item[0][1] or 0)):
-        heading = section or title(size, rate)
-        yield heading[0].upper() + heading[1:], sorted(group, key=lambda row: order.index(row["transport"]))
+        apart = plan.transport(row["transport"]).section
+        place = (None, None) if apart else (row["size"], row["rate"])
+        groups.setdefault((row.get("where"), apart or "", *place), []).append(row)
+    for (where, apart, size, rate), group in sorted(groups.items(), key=lambda item: (
+            paths.index(item[0][0]), item[0][1], item[0][3] is not None, item[0][2] or 0)):
+        words = apart or title(size, rate)
+        words = words[0].upper() + words[1:]
+        yield Section(f"{words} ({where})" if len(paths) > 1 and where else words, where, size, rate,
+                      sorted(group, key=lambda row: order.index(row["transport"])))
 
 
 def _widths(width):
@@ -150,10 +162,10 @@ def _row_lines(row, widths, best, first, paint):
     name = plan.transport(row["transport"]).words if first else ""
     style = "bold" if row["tool"] == "rocescope" else None
     losses = textwrap.wrap(loss_words(row), widths[5]) or [""]
-    goodput = _goodput(row)
+    goodput = mean_goodput(row)
     mark = "^" if row.get("goodput_at") == "sender" else ""
-    cells = (name, row["tool"], _spread(row, widths[2]) + mark, bar(goodput or 0, best, widths[3]), _count(row["on_wire"]),
-             losses[0], _cores(row["sender_cores"]), _cores(row["receiver_cores"]))
+    cells = (name, row["tool"], _spread(row, widths[2]) + mark, bar(goodput or 0, best, widths[3]), count_words(row["on_wire"]),
+             losses[0], cores_words(row["sender_cores"]), cores_words(row["receiver_cores"]))
     plain = _line(cells, widths)
     lines = [plain] + [_line(("", "", "", "", "", line, "", ""), widths) for line in losses[1:]]
     if style:
@@ -171,47 +183,57 @@ def bar(value, best, width):
     return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
 
 
+def packets_lost(row):
+    """On all stretches. None: not known."""
+    return join.add(row[join.LOST[stretch]] for stretch in join.STRETCHES)
+
+
+def places_words(transport, losses):
+    """'receive buffer 12, softnet 3' from {PLACE: n}"""
+    places = plan.transport(transport).places
+    return ", ".join(f"{places[place].words} {count_words(n)}" for place, n in losses.items())
+
+
 def loss_words(row):
     """'none', or which share of the packets was lost, where, and what no counter explains."""
-    if any(row[LOST[stretch]] is None for stretch in STRETCHES):
-        places = plan.transport(row["transport"]).places
-        known = ", ".join(f"{places[place].words} {_count(n)}" for place, n in row["losses"].items())
+    lost = packets_lost(row)
+    if lost is None:
+        known = places_words(row["transport"], row["losses"])
         return f"{known}; the rest is not known" if known else "not known"
-    lost = sum(row[LOST[stretch]] for stretch in STRETCHES)
     words = []
     if lost:
-        words.append(f"{share(lost, row['sent'])}{_places_words(row)}")
+        words.append(f"{share_words(lost, row['sent'])}{_shares_words(row)}")
     if row.get("unexplained"):
-        words.append(f"{_count(row['unexplained'])} unexplained")
+        words.append(f"{count_words(row['unexplained'])} unexplained")
     if row.get("retransmitted"):
-        words.append(f"{_count(row['retransmitted'])} sent again")
+        words.append(f"{count_words(row['retransmitted'])} sent again")
     messages = row.get("messages") or {}
     if messages.get("lost") and messages["sent"] != row["sent"]:
-        words.append(f"{share(messages['lost'], messages['sent'])} of the messages")
+        words.append(f"{share_words(messages['lost'], messages['sent'])} of the messages")
     return ", ".join(words) or "none"
 
 
-def _places_words(row):
+def _shares_words(row):
     """Continues the sum of losses: one place has all of it, or each of several has its share."""
     places = plan.transport(row["transport"]).places
     losses = sorted(row["losses"].items(), key=lambda item: -item[1])
     if len(losses) < 2:
         return "".join(f" {places[place].words}" for place, _ in losses)
-    return ": " + ", ".join(f"{places[place].words} {share(n, row['sent'])}" for place, n in losses)
+    return ": " + ", ".join(f"{places[place].words} {share_words(n, row['sent'])}" for place, n in losses)
 
 
-def share(part, whole):
+def share_words(part, whole):
     if not whole:
-        return _count(part)
+        return count_words(part)
     share = 100 * part / whole
     return f"{share:.2g} %" if abs(share) < 99.5 else f"{share:.0f} %"
 
 
-def _goodput(row):
+def mean_goodput(row):
     return (row.get("goodput_gbps") or {}).get("mean")
 
 
-def figure(value):
+def figure_words(value):
     if value is None:
         return "?"
     return f"{value:.3f}" if value < 10 else f"{value:.1f}"
@@ -220,14 +242,14 @@ def figure(value):
 def _spread(row, width):
     """The mean, and if there is room the standard deviation as a part of it."""
     mean, std = row["goodput_gbps"]["mean"], row["goodput_gbps"]["std"]
-    return figure(mean) + (f" ±{100 * std / mean:.0f}%" if mean and std is not None and width > FIXED[2] else "")
+    return figure_words(mean) + (f" ±{100 * std / mean:.0f}%" if mean and std is not None and width > FIXED[2] else "")
 
 
-def _count(n):
+def count_words(n):
     return "?" if n is None else f"{n:,}"
 
 
-def _cores(cores):
+def cores_words(cores):
     def one(value):
         return "?" if value is None else f"{value:.2f}"
 

@@ -17,7 +17,7 @@ def sentences(rows, comparisons):
 
 def _most(section, comparisons):
     best = max(section, key=lambda row: row["goodput_gbps"]["mean"])
-    first = f"{words(best)} delivered most, {table.figure(best['goodput_gbps']['mean'])} Gbit/s"
+    first = f"{words(best)} delivered most, {table.figure_words(best['goodput_gbps']['mean'])} Gbit/s"
     against = [c for c in comparisons if c["a"] == noise.name(best)]
     alike = [words(c["b"]) for c in against if c["verdict"] == "noise"]
     less = sorted((c for c in against if c["verdict"] == "more"), key=lambda c: c["ratio"])
@@ -34,7 +34,7 @@ def _most(section, comparisons):
 def _losses(section):
     known = [row for row in section if row["sent"] is not None and row["received"] is not None]
     none = [words(row) for row in known if row["sent"] == row["received"]]
-    lost = [f"{words(row)} lost {table.share(row['sent'] - row['received'], row['sent'])}{_where(row)}"
+    lost = [f"{words(row)} lost {table.share_words(row['sent'] - row['received'], row['sent'])}{_where(row)}"
             for row in known if row["sent"] > row["received"]]
     return ([f"Nothing was lost by {_list(none)}."] if none else []) + [_sentence("; ".join(lost)) for _ in lost[:1]]
 
