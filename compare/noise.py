@@ -5,6 +5,7 @@ Two rows are compared by pairs: their runs of the same block, which ran within m
 slowly on a machine is the same for both. The logarithms of the ratios have a mean and, by Student's t, a confidence interval.
 A table has several comparisons. Each gets its part of the 5 % (Bonferroni), so that all of them are right with 95 %.
 """
+import functools
 import math
 
 from compare import join
@@ -25,6 +26,7 @@ def t_probability(t, freedom):
     return scale * math.sqrt(freedom) * total * width / 3
 
 
+@functools.cache
 def t_bound(probability, freedom):
     """The t with P(|T| <= t) = probability."""
     low, high = 0.0, 1.0
