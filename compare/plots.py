@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The plots of a report, as SVG. Each takes Entries and returns a picture, or None if no entry has its figures. Pure."""
+import dataclasses
+import functools
+import os
+import re
+from typing import NamedTuple
+
+from compare import join, plan, svg, table
+
+COLOURS = 8         # classes c0 to c7 of plots.css
+LINE = 26           # height of a row
+BAR = 18
+GROUP = 6           # between transports
+PERCENTILES = (("p50", 0, "full"), ("p90", 1, "full"), ("p99", 2, "full"), ("p999", 3, "full"), ("max", 0, "hollow"))
+# A place that loses packets has a texture, since colours are for transports: (class, opacity, lines of a tile of 6 pixels).
+TEXTURES = (("ink", ".72", None), ("paper", "1", "M-1 7L7 -1M-1 1L1 -1M5 7L7 5"), ("ink", ".3", None),
+            ("paper", "1", "M1 1.5h1.5M4 4.5h1.5"), ("ink", ".5", None),
+            ("paper", "1", "M-1 -1L7 7M5 -1L7 1M-1 5L1 7"), ("paper", "1", "M0 3h6M3 0v6"),
+            ("paper", "1", "M3 0v6"))
+
+
+@functools.cache
+def style():
+    with open(os.path.join(os.path.dirname(__file__), "plots.css"), encoding="utf-8") as file:
+        return file.read()
+
+
+def style_on_paper():
+    """The same with light colours only, and without variables, which not every program that reads SVG knows."""
+    variables, _, rest = style().partition("}\n")
+    colours = dict(re.findall(r"(--\w+): (#\w+);", variables))
+    rest = re.sub(r"@media .*?\n}\n", "", rest, flags=re.S)
+    return re.sub(r"var\((--\w+)\)", lambda name: colours[name[1]], rest) + f"svg {{ background: {colours['--paper']}; }}\n"
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """A row that has figures."""
+    row: dict
+    anchor: str     # of its runs on the page
+    runs: list      # [(anchor, run)]: as row["each"]
+
+    @property
+    def words(self):
+        return plan.transport(self.row["transport"]).words
+
+    @property
+    def number(self):
+        """Of its transport, which has the same colour and shape everywhere."""
+        return [each.name for each in plan.transports()].index(self.row["transport"])
+
+    @property
+    def colour(self):
+        return f"c{self.number % COLOURS}"
+
+    @property
+    def name(self):
+        return f"{self.words}, {self.row['tool']}"
+
+    @property
+    def own(self):
+        return self.row["tool"] == "rocescope"
+
+    @property
+    def mean(self):
+        return table.mean_goodput(self.row)
+
+    @property
+    def std(self):
+        return self.row["goodput_gbps"]["std"] or 0
+
+    @property
+    def mark(self):
+        """A tool that does not know what arrived (table.FOOTNOTES)."""
+        return "^" if self.row.get("goodput_at") == "sender" else ""
+
+    @property
+    def together(self):
+        """Whether one machine is both ends."""
+        return self.row.get("where") == "local" or not plan.transport(self.row["transport"]).driver
+
+    @property
+    def apart(self):
+        """The runs that are not in the mean, since a referee took its time from them."""
+        measuring = join.measuring([{"refereed": False, **run} for _, run in self.runs])
+        return [run for _, run in self.runs if run.get("refereed", False) != measuring[0]["refereed"]]
+
+    def cores(self):
+        """Busy cores of the machines of both ends; None: not known."""
+        both = [self.row[side]["system"] for side in ("sender_cores", "receiver_cores")]
+        return None if None in both else sum(both) / (2 if self.together else 1)
+
+    def link(self, words, *content):
+        """Content that leads to the entry's runs, in its transport's colour."""
+        return svg.element("g", svg.link(self.anchor, f"{self.name}: {words}", *content), class_=self.colour)
+
+
+def goodput_words(entry):
+    deviation = f" ± {table.figure_words(entry.std)}" if entry.std else ""
+    return f"{table.figure_words(entry.mean)}{deviation}"
+
+
+def latency_words(figures):
+    return ", ".join(f"{name} {table.figure_words(value)} µs" for name, value in figures.items())
+
+
+def _strips(entries, axis, words, draw, right, head=("", 0)):
+    """
+    A strip for each entry: its names, and what draw(entry, y) returns, on a common axis. right: room there. head: markup above,
+    and its height.
+    """
+    tools = 18 + max(svg.width_of(entry.words) for entry in entries) + 12
+    left = tools + max(svg.width_of(entry.row["tool"]) for entry in entries) + 14
+    axis.span(left, svg.WIDTH - right)
+    top, y, parts, before = head[1] + 4, head[1] + 4 + LINE / 2, [], None
+    for entry in entries:
+        if entry.words != before:
+            y += GROUP if before else 0
+            swatch = svg.element("rect", x=0, y=y - 5, width=10, height=10, fill="currentColor", class_=entry.colour)
+            parts += [swatch, svg.text(18, y + 4, entry.words)]
+        before = entry.words
+        parts += [svg.text(tools, y + 4, entry.row["tool"], class_="own" if entry.own else None), draw(entry, y)]
+        y += LINE
+    bottom = y - LINE / 2 + 4
+    base = svg.line(left, top, left, bottom, "base")
+    return svg.drawing(bottom + 44, words, head[0], axis.below(top, bottom), *parts, base)
+
+
+def goodput(entries):
+    """Every run a dot, the mean a bar with the standard deviation."""
+    entries = [entry for entry in entries if entry.mean is not None]
+    if not entries:
+        return None
+    most = [entry.mean + entry.std for entry in entries]
+    axis = svg.Axis.linear(most + [run["goodput_gbps"] or 0 for entry in entries for _, run in entry.runs], "goodput (Gbit/s)")
+
+    def draw(entry, y):
+        zero, mean = axis(0), axis(entry.mean)
+        parts = [svg.element("rect", x=zero, y=y - BAR / 2, width=mean - zero, height=BAR, class_="bar"),
+                 svg.line(mean, y - BAR / 2, mean, y + BAR / 2, "mean")]
+        if entry.std:
+            parts.append(svg.whisker(axis(entry.mean - entry.std), y, axis(entry.mean + entry.std), y, BAR / 3))
+        bar = entry.link(f"{goodput_words(entry)} Gbit/s", *parts)
+        words = svg.text(svg.WIDTH - 12, y + 4, goodput_words(entry), "end") + svg.text(svg.WIDTH - 12, y + 4, entry.mark)
+        return bar + _dots(entry, axis, y) + words
+
+    room = 28 + max(svg.width_of(goodput_words(entry)) for entry in entries)
+    return _strips(entries, axis, "Goodput of each row", draw, room)
+
+
+def _dots(entry, axis, y):
+    """The runs, from the first at the bar's top to the last at its bottom; those that are not in the mean are hollow."""
+    runs = [(anchor, run) for anchor, run in entry.runs if run["goodput_gbps"] is not None]
+    parts = []
+    for n, (anchor, run) in enumerate(runs):
+        kind = "hollow" if run in entry.apart else "full"
+        dot = svg.element("circle", cx=float(axis(run["goodput_gbps"])), cy=y + (BAR - 4) * ((n + .5) / len(runs) - .5), r=3.2,
+                          class_=f"{kind} dot")
+        words = f"{entry.name}, {run_words(run)}: {table.figure_words(run['goodput_gbps'])} Gbit/s"
+        parts.append(svg.link(anchor, words, dot))
+    return svg.element("g", *parts, class_=entry.colour)
+
+
+def run_words(run):
+    return "mean" if run["number"] is None else f"run {run['number']}{', with the referee' if run.get('refereed') else ''}"
+
+
+class Piece(NamedTuple):
+    """Of a bar of losses."""
+    place: str
+    words: str
+    packets: int
+
+
+def _pieces(row):
+    """Where the row lost packets, in the order of their way."""
+    known = plan.transport(row["transport"]).places
+    pieces = [Piece(place, known[place].words, row["losses"][place]) for place in known if row["losses"].get(place, 0) > 0]
+    rest = row.get("unexplained") or 0
+    return pieces + [Piece("", "unexplained", rest)] * (rest > 0)
+
+
+def textures(entries):
+    """{PLACE: its texture's number} of all places that lost packets, in the order of their way."""
+    stretches = {name: place.stretch for each in plan.transports() for name, place in each.places.items()}
+    way = sorted(stretches, key=lambda name: join.STRETCHES.index(stretches[name]))
+    lost = {piece.place for entry in entries for piece in _pieces(entry.row)}
+    return {place: number for number, place in enumerate(place for place in way if place in lost)}
+
+
+def lost(entries, numbers, prefix):
+    """Where packets were lost. numbers: of textures(). prefix: makes ids unique on a page. None if nothing was lost."""
+    pieces = {entry.anchor: _pieces(entry.row) if entry.row["sent"] else [] for entry in entries}
+    if not any(pieces.values()):
+        return None
+
+    def percent(entry):
+        return [100 * piece.packets / entry.row["sent"] for piece in pieces[entry.anchor]]
+
+    axis = svg.Axis.linear([sum(percent(entry)) for entry in entries], "lost packets (% of those sent)")
+
+    def draw(entry, y):
+        x, parts = 0, []
+        for piece, share in zip(pieces[entry.anchor], percent(entry)):
+            shape = _texture(numbers, piece.place, prefix, axis(x), y - BAR / 2, axis(x + share) - axis(x), BAR)
+            words = f"{piece.words}, {table.count_words(piece.packets)} of {table.count_words(entry.row['sent'])}"
+            parts.append(entry.link(words, shape))
+            x += share
+        return "".join(parts) + svg.text(axis(x) + 7, y + 4, _lost_words(entry.row), class_=None if parts else "quiet")
+
+    kinds = list(dict.fromkeys((piece.place, piece.words) for entry in entries for piece in pieces[entry.anchor]))
+    kinds.sort(key=lambda kind: numbers.get(kind[0], len(numbers)))
+    return _strips(entries, axis, "Where packets were lost", draw, 90, _legend(
+        [(lambda x, y, place=place: _texture(numbers, place, prefix, x, y - 6, 18, 12), words) for place, words in kinds],
+        "".join(_pattern(numbers[place], prefix) for place, _ in kinds if place)))
+
+
+def _lost_words(row):
+    packets = table.packets_lost(row)
+    if packets is None or not row["sent"]:
+        return "not all known" if row["losses"] else "not known"
+    return table.share_words(packets, row["sent"]) if packets else "none"
+
+
+def _texture(numbers, place, prefix, x, y, width, height):
+    """A rectangle; without a place it is empty and dashed: unexplained."""
+    fill = f"url(#{prefix}-{numbers[place]})" if place else "none"
+    return svg.element("rect", x=float(x), y=y, width=float(max(width, 1)), height=height, fill=fill, class_="texture",
+                       stroke_dasharray=None if place else "3 2")
+
+
+def _pattern(number, prefix):
+    kind, opacity, lines = TEXTURES[number % len(TEXTURES)]
+    weave = svg.element("path", d=lines, class_="weave") if lines else ""
+    return svg.element("pattern", svg.element("rect", width=6, height=6, class_=kind, fill_opacity=opacity), weave,
+                       id=f"{prefix}-{number}", width=6, height=6, patternUnits="userSpaceOnUse")
+
+
+def _legend(items, definitions=""):
+    """(markup, height) of [(draw(x, y), words)], in as many lines as it takes."""
+    parts, x, y = [svg.element("defs", definitions)] if definitions else [], 1, 12
+    for draw, words in items:
+        if x > 1 and x + 26 + svg.width_of(words) > svg.WIDTH:
+            x, y = 1, y + 20
+        parts += [draw(x, y), svg.text(x + 25, y + 4, words)]
+        x += 44 + svg.width_of(words)
+    return "".join(parts), y + 16
+
+
+def cores(entries):
+    """Cores of both machines against goodput, a mark for each entry. None for a single one."""
+    entries = [entry for entry in entries if entry.mean is not None and entry.cores() is not None]
+    if len(entries) < 2:
+        return None
+    top, bottom, left, right = 12, 360, 56, svg.WIDTH - 26
+    across = svg.Axis.fitting([entry.mean for entry in entries], "goodput (Gbit/s)", from_0=False).span(left, right)
+    words = "busy cores of the machine" if entries[0].together else "busy cores, sender + receiver"
+    up = svg.Axis.fitting([entry.cores() for entry in entries], words, from_0=False).span(bottom, top)
+    marks = [(across(entry.mean), up(entry.cores()), entry) for entry in entries]
+    names = svg.labels([(x, y, entry.name) for x, y, entry in marks], (left + 2, top, svg.WIDTH - 2, bottom - 2))
+    drawn = (entry.link(f"{goodput_words(entry)} Gbit/s, {entry.cores():.2f} cores",
+                        svg.mark(x, y, entry.number, "full" if entry.own else "hollow")) for x, y, entry in marks)
+    return svg.drawing(bottom + 44, "Cores against goodput", across.below(top, bottom), up.beside(left, right), names, *drawn)
+
+
+def latency(entries):
+    """Percentiles of each entry that measured them."""
+    entries = [entry for entry in entries if any(v and v > 0 for v in _percentiles(entry).values())]
+    if not entries:
+        return None
+    every = [value for entry in entries for value in _percentiles(entry).values() if value > 0]
+    axis = svg.Axis.logarithmic(every, "latency (µs)")
+    shown = [each for each in PERCENTILES if any(each[0] in _percentiles(entry) for entry in entries)]
+
+    def draw(entry, y):
+        figures = _percentiles(entry)
+        marks = [svg.mark(axis(figures[name]), y, shape, kind) for name, shape, kind in shown if name in figures]
+        ends = axis(min(figures.values())), axis(max(figures.values()))
+        return svg.element("g", svg.link(_latency_anchor(entry), f"{entry.name}: {latency_words(figures)}",
+                                         svg.line(ends[0], y, ends[1], y, "line"), *marks), class_=entry.colour)
+
+    return _strips(entries, axis, "Latency", draw, 28, _legend(
+        [(lambda x, y, shape=shape, kind=kind: svg.mark(x + 12, y, shape, kind), name) for name, shape, kind in shown]))
+
+
+def _percentiles(entry):
+    figures = entry.row.get("latency_us") or {}
+    return {name: figures[name] for name, *_ in PERCENTILES if figures.get(name) is not None}
+
+
+def _latency_anchor(entry):
+    """A row has the latency of its slowest run."""
+    return next((anchor for anchor, run in entry.runs if run.get("latency_us") == entry.row["latency_us"]), entry.anchor)
+
+
+def sizes(entries):
+    """Goodput by message size, a line for each transport. entries: of our own tools, of one path and rate."""
+    entries = [entry for entry in entries if entry.mean is not None and entry.row["size"]]
+    known = sorted({entry.row["size"] for entry in entries})
+    if len(known) < 2:
+        return None
+    lines = {}
+    for entry in sorted(entries, key=lambda entry: (entry.number, entry.row["size"])):
+        lines.setdefault(entry.number, []).append(entry)
+    right = svg.WIDTH - 32 - max(svg.width_of(entry.words) for entry in entries)
+    top, bottom, left = 12, 330, 64
+    every = [value for entry in entries for value in (max(entry.mean - entry.std, entry.mean / 3), entry.mean + entry.std)]
+    up = svg.Axis.fitting(every, "goodput (Gbit/s)").span(bottom, top)
+    across = svg.Axis(known, "message size, logarithmic", True, table.size_words).span(left + 24, right - 24)
+    ends = [up(each[-1].mean) for each in lines.values()]
+    drawn = [_size_line(each, across, up, 6 * (n - (len(lines) - 1) / 2)) for n, each in enumerate(lines.values())]
+    names = []
+    for each, end, y in zip(lines.values(), ends, svg.spread(ends, 16, top + 6, bottom - 6)):
+        x = across(each[-1].row["size"]) + 6 * (len(lines) - 1) / 2 + 8
+        sign = svg.element("g", svg.mark(right + 20, y, each[-1].number), class_=each[-1].colour)
+        names += [svg.line(x, end, right + 12, y, "lead"), sign, svg.text(right + 30, y + 4, each[-1].words)]
+    return svg.drawing(bottom + 44, "Goodput by message size", across.below(top, bottom), up.beside(left, right), *names,
+                       *drawn)
+
+
+def _size_line(entries, across, up, aside):
+    """aside: pixels by which the marks stand beside their size, so that equal ones show."""
+    points = [(across(entry.row["size"]) + aside, up(entry.mean)) for entry in entries]
+    path = "L".join(f"{x:.2f} {y:.2f}" for x, y in points)
+    parts = [svg.element("path", d=f"M{path}", class_=f"line {entries[0].colour}")]
+    for entry, (x, y) in zip(entries, points):
+        error = svg.whisker(x, up(entry.mean - entry.std), x, up(entry.mean + entry.std)) if entry.std else ""
+        parts.append(entry.link(f"{table.size_words(entry.row['size'])}: {goodput_words(entry)} Gbit/s", error,
+                                svg.mark(x, y, entry.number)))
+    return "".join(parts)

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Draws SVG and HTML elements, axes, marks, and labels that do not overlap. Knows nothing of a comparison."""
+import html
+import math
+from typing import NamedTuple
+
+WIDTH = 700         # of a plot, in pixels
+# A larger ratio of the largest to the smallest value needs a logarithmic axis.
+LINEAR_RATIO = 8
+MOST_LOG_TICKS = 9
+# Marks of about equal area around 0,0.
+SHAPES = ("M-4.6 0a4.6 4.6 0 1 0 9.2 0a4.6 4.6 0 1 0 -9.2 0z", "M-4.2 -4.2h8.4v8.4h-8.4z", "M0 -5.4L5.2 3.8H-5.2z",
+          "M0 -6L6 0L0 6L-6 0z", "M0 5.4L5.2 -3.8H-5.2z", "M-6 -2h4v-4h4v4h4v4h-4v4h-4v-4h-4z",
+          "M5.4 0L-3.8 5.2V-5.2z", "M-5.4 0L3.8 5.2V-5.2z")
+HALF_MARK = 6
+# Widths of letters in DejaVu Sans, one of the wide fonts, at 12 pixels.
+_NARROW, _NARROW_WIDTH = frozenset("fijlrtI.,:;'|()[]/ "), 4.6
+_WIDE, _WIDE_WIDTH = frozenset("mwMWQO@%+±"), 10.6
+_CAPITAL_WIDTH, _OTHER_WIDTH = 8.4, 7.4
+
+
+def element(tag, *content, **attributes):
+    """
+    An element of HTML or SVG. content: markup, not escaped. Attributes are escaped: class_ is class, text_anchor is
+    text-anchor; None leaves one out.
+    """
+    names = ((name.rstrip("_").replace("_", "-"), value) for name, value in attributes.items() if value is not None)
+    words = "".join(f' {name}="{html.escape(_number(value))}"' for name, value in names)
+    return f"<{tag}{words}>{''.join(content)}</{tag}>"
+
+
+def _number(value):
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def text(x, y, words, anchor=None, **attributes):
+    return element("text", html.escape(words), x=float(x), y=float(y), text_anchor=anchor, **attributes)
+
+
+def line(x1, y1, x2, y2, kind):
+    return element("line", x1=float(x1), y1=float(y1), x2=float(x2), y2=float(y2), class_=kind)
+
+
+def link(anchor, words, *content):
+    """Content that leads to #anchor and has words as its tooltip."""
+    return element("a", element("title", html.escape(words)), *content, href=f"#{anchor}")
+
+
+def mark(x, y, shape, kind="full"):
+    return element("path", d=SHAPES[shape % len(SHAPES)], transform=f"translate({x:.2f} {y:.2f})", class_=kind)
+
+
+def whisker(x1, y1, x2, y2, cap=4):
+    """A line with caps, horizontal or vertical."""
+    dx, dy = (0, cap) if y1 == y2 else (cap, 0)
+    ends = "".join(f"M{x - dx:.2f} {y - dy:.2f}L{x + dx:.2f} {y + dy:.2f}" for x, y in ((x1, y1), (x2, y2)))
+    return element("path", d=f"M{x1:.2f} {y1:.2f}L{x2:.2f} {y2:.2f}{ends}", class_="error")
+
+
+def drawing(height, words, *content):
+    """The whole picture. words: for those who cannot see it."""
+    return element("svg", *content, class_="plot", viewBox=f"0 0 {WIDTH} {height:.0f}", width=WIDTH, height=float(height),
+                   role="img", aria_label=words)
+
+
+def standalone(picture, style, page):
+    """The picture as a file of its own, whose links lead into the page."""
+    opening, rest = picture.split(">", 1)
+    opening = opening.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+    rest = rest.replace('href="#', f'href="{html.escape(page)}#')
+    return f"{opening}>{element('style', style)}{rest}\n"
+
+
+class Axis:
+    """From values to pixels."""
+
+    def __init__(self, ticks, words, log=False, form=None):
+        """ticks: values with a label, at both ends of the axis, too. form: makes a label of a tick."""
+        self.ticks, self.words, self.log = ticks, words, log
+        self.form = form or (_short if log else _equally_long(ticks))
+        self._start = self._end = 0
+        self._low, self._high = self._scale(ticks[0]), self._scale(ticks[-1])
+
+    @classmethod
+    def linear(cls, values, words):
+        """From 0 on."""
+        return cls(_linear_ticks(0, max(values, default=0) or 1), words)
+
+    @classmethod
+    def logarithmic(cls, values, words):
+        return cls(_log_ticks(min(values), max(values)), f"{words}, logarithmic", log=True)
+
+    @classmethod
+    def fitting(cls, values, words, from_0=True):
+        """Linear if that shows the small values, too. from_0: it begins there even if that leaves half of it empty."""
+        low, high = min(values), max(values)
+        if low > 0 and high / low > LINEAR_RATIO:
+            return cls.logarithmic(values, words)
+        if from_0 or low <= high / 2:
+            return cls.linear(values, words)
+        margin = max((high - low) / 10, high / 50)
+        return cls(_linear_ticks(low - margin, high + margin), words)
+
+    def span(self, start, end):
+        self._start, self._end = start, end
+        return self
+
+    def _scale(self, value):
+        return math.log10(value) if self.log else value
+
+    def __call__(self, value):
+        """The pixel. A value that the axis does not have is at its end."""
+        if self.log and value <= 0:
+            return self._start
+        share = (self._scale(value) - self._low) / (self._high - self._low)
+        return self._start + min(max(share, 0), 1) * (self._end - self._start)
+
+    def below(self, top, bottom):
+        """The axis at the bottom of a plot, its grid, and what it shows."""
+        parts = []
+        for tick in self.ticks:
+            x = self(tick)
+            parts += [line(x, top, x, bottom, "grid"), text(x, bottom + 16, self.form(tick), "middle", class_="quiet tick")]
+        return "".join(parts) + text((self._start + self._end) / 2, bottom + 35, self.words, "middle", class_="axis")
+
+    def beside(self, left, right):
+        """The axis at the left of a plot, likewise."""
+        parts = []
+        for tick in self.ticks:
+            y = self(tick)
+            parts += [line(left, y, right, y, "grid"), text(left - 8, y + 4, self.form(tick), "end", class_="quiet tick")]
+        middle = (self._start + self._end) / 2
+        return "".join(parts) + text(14, middle, self.words, "middle", class_="axis", transform=f"rotate(-90 14 {middle:.2f})")
+
+
+def _short(tick):
+    return f"{tick:,.10g}"
+
+
+def _equally_long(ticks):
+    """A function that gives each tick as many decimals as the longest has."""
+    decimals = max(len(_short(tick).partition(".")[2]) for tick in ticks)
+    return lambda tick: f"{tick:,.{decimals}f}"
+
+
+def _linear_ticks(low, high):
+    """Multiples of 1, 2 or 5 times a power of ten: the first is not above low, the last not below high."""
+    power = 10 ** math.floor(math.log10((high - low) / 4))
+    step = next(power * times for times in (1, 2, 5, 10) if (high - low) / (power * times) <= 5)
+    return [round(step * n, 12) for n in range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)]
+
+
+def _log_ticks(low, high):
+    """Likewise 1, 2 and 5 times powers of ten, or powers of ten if these are too many."""
+    if low == high:
+        low, high = low / 1.5, high * 1.5
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for times in ((1, 2, 5), (1,)):
+        ticks = [float(f"{n}e{power}") for power in powers for n in times]
+        ticks = [tick for tick, after in zip(ticks, ticks[1:] + [math.inf]) if after > low]
+        ticks = ticks[:next(n for n, tick in enumerate(ticks, 1) if tick >= high)]
+        if len(ticks) <= MOST_LOG_TICKS:
+            break
+    return ticks
+
+
+def width_of(words, size=12):
+    """Pixels that words take in any common font, or a little more."""
+    widths = (_NARROW_WIDTH if letter in _NARROW else _WIDE_WIDTH if letter in _WIDE else
+              _CAPITAL_WIDTH if letter.isupper() else _OTHER_WIDTH for letter in words)
+    return sum(widths) * size / 12
+
+
+# Where a label may be: distances from its mark, and directions in degrees, the best first.
+_DISTANCES = (10, 20, 30, 42, 56, 72, 90, 110, 132, 156, 182)
+_DIRECTIONS = (0, 180, 30, -30, 150, -150, 60, -60, 120, -120, 90, -90, 15, -15, 165, -165, 45, -45, 135, -135, 75, -75, 105,
+               -105)
+_TRIES = 8
+
+
+def labels(marks, box):
+    """
+    A text beside each mark (x, y, text), none over another text or mark. A line leads to a text that had to move away. A text
+    for which there is no room in the box (left, top, right, bottom) is left out.
+    """
+    order = sorted(marks, key=lambda one: (sum(math.dist(one[:2], other[:2]) for other in marks), one))
+    best = []
+    for _ in range(_TRIES):
+        placed, left_out = _place(order, marks, box)
+        best = max(best, placed, key=len)
+        if not left_out:
+            break
+        order = left_out + [one for one in order if one not in left_out]    # who found no room chooses first
+    return "".join(label.markup for label in best)
+
+
+def _place(order, marks, box):
+    """([_Label], marks without one), each at the first of its places that is free."""
+    covered = {each: (each[0] - HALF_MARK, each[1] - HALF_MARK, each[0] + HALF_MARK, each[1] + HALF_MARK) for each in marks}
+    placed, taken, left_out = [], [], []
+    for one in order:
+        # A line may begin on marks that lie over its own.
+        others = [area for area in covered.values() if not _overlap(area, covered[one])]
+        places = (_beside(*one, distance, angle) for distance in _DISTANCES for angle in _DIRECTIONS)
+        found = next((place for place in places if _inside(place.area, box) and not _hits([place.area], covered.values())
+                      and not _hits(place.line, others) and not _hits([place.area, *place.line], taken)), None)
+        if found:
+            taken += [found.area, *found.line]
+            placed.append(found)
+        else:
+            left_out.append(one)
+    return placed, left_out
+
+
+class _Label(NamedTuple):
+    markup: str
+    area: tuple     # of the text
+    line: list      # areas along the line that leads to it
+
+
+def _beside(x, y, words, distance, angle):
+    """A label at this distance, and the line that leads to it unless it is close."""
+    dx, dy = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    end_x, end_y, width = x + dx * distance, y + dy * distance, width_of(words, 11)
+    anchor, left = ("middle", -width / 2) if abs(dx) < 1e-3 else ("start", 0) if dx > 0 else ("end", -width)
+    area = (end_x + left - 1, end_y - 8, end_x + left + width + 1, end_y + 8)
+    markup = text(end_x, end_y + 4, words, anchor, class_="label")
+    if distance == _DISTANCES[0]:
+        return _Label(markup, area, [])
+    # A line that stands on end ends at the edge of the text, others a little beside it.
+    near = (end_x, end_y - 7 * dy) if anchor == "middle" else (end_x - math.copysign(2, dx), end_y)
+    along = [(x + dx * n - 1.5, y + dy * n - 1.5, x + dx * n + 1.5, y + dy * n + 1.5)
+             for n in range(HALF_MARK + 2, distance - 8, 2)]
+    return _Label(line(x, y, *near, "lead") + markup, area, along)
+
+
+def _inside(area, box):
+    return box[0] <= area[0] and box[1] <= area[1] and area[2] <= box[2] and area[3] <= box[3]
+
+
+def _hits(areas, others):
+    return any(_overlap(area, other) for area in areas for other in others)
+
+
+def _overlap(a, b):
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def spread(wanted, gap, low, high):
+    """Positions near those wanted, in their order, at least gap apart; from low to high if there is room."""
+    order = sorted(range(len(wanted)), key=lambda n: wanted[n])
+    later, earlier = [], []
+    for n in order:
+        later.append(max([wanted[n]] + [position + gap for position in later[-1:]]))
+    for n in reversed(order):
+        earlier.append(min([wanted[n]] + [position - gap for position in earlier[-1:]]))
+    placed = [(a + b) / 2 for a, b in zip(later, reversed(earlier))]
+    placed = [max(position, low + gap * n) for n, position in enumerate(placed)]
+    placed = [min(position, high - gap * (len(placed) - 1 - n)) for n, position in enumerate(placed)]
+    return [placed[order.index(n)] for n in range(len(wanted))]
