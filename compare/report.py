@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Writes report.json and report.csv into a dated folder, and the link `latest`. Each file is complete or absent."""
+"""Writes report.json, report.csv, report.html and its plots into a dated folder, and the link `latest`. Each file is complete
+or absent."""
 import csv
 import datetime
 import json
 import os
 import tempfile
 
-from compare import noise, verdict
+from compare import noise, page, verdict
 
 SCHEMA = "rocescope.compare/1"
 
@@ -79,10 +80,19 @@ def write(output, report, begun):
     _atomically(os.path.join(folder, "report.json"),
                 lambda file: file.write(json.dumps(report, indent=1, ensure_ascii=False) + "\n"))
     _atomically(os.path.join(folder, "report.csv"), lambda file: write_csv(file, report["rows"]))
+    _write_page(folder, report)
     link = os.path.join(output, f".latest-{os.getpid()}")
     os.symlink(os.path.basename(folder), link)
     os.replace(link, os.path.join(output, "latest"))
     return folder
+
+
+def _write_page(folder, report):
+    texts = {"report.html": page.render(report)}
+    texts.update((os.path.join("plots", name), picture) for name, picture in page.plot_files(report, "../report.html").items())
+    os.mkdir(os.path.join(folder, "plots"))
+    for name, text in texts.items():
+        _atomically(os.path.join(folder, name), lambda file, text=text: file.write(text))
 
 
 def _new_folder(output, stamp):

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The report as one HTML page: no script, nothing from the network. Every figure and every point leads to its runs."""
+import collections
+import os
+import re
+from html import escape
+from typing import NamedTuple
+
+from compare import plan, plots, svg, table, verdict
+from compare.svg import element
+
+READING = "Each figure and each point leads to the runs it is of, below. Marks on plots say more when pointed at."
+CAPTIONS = {
+    "goodput": ("Goodput.", "A dot is a run, the first on top; the bar is their mean, the whisker their standard deviation."),
+    "lost": ("Where packets were lost.", "Share of the packets sent. Unexplained: no counter of that stretch knows of them."),
+    "cores": ("Cores against goodput.", "Of the whole machines. Hollow marks: other people's tools. Axes need not begin at 0."),
+    "latency": ("Latency.", "Percentiles of the slowest run of each row that measures it."),
+    "sizes": ("Goodput by message size.", "Our own programs: mean and standard deviation of the runs. Marks of one size stand "
+              "side by side."),
+}
+APART = " Hollow: a run with the referee, which takes its time from what it judges; it is not in the mean."
+FACTS = {"nic": "NIC", "mtu": "MTU", "rdma_path_mtu": "RDMA path MTU", "cpu": "CPU", "host_cpus": "host CPUs",
+         "emulated_cpu": "emulated CPU"}
+COMPARED = {"more": "{a} carries more", "less": "{a} carries less", "noise": "no difference beyond the noise",
+            "too few": "too few pairs to tell"}
+
+
+class Plot(NamedTuple):
+    kind: str
+    file: str       # its name without an ending
+    picture: str
+
+
+class Part(NamedTuple):
+    """A section of the page."""
+    title: str
+    anchor: str
+    rows: list
+    entries: list
+    plots: list
+
+
+def render(document):
+    """The page of a report (rocescope.compare/1)."""
+    parts, by_size = _parts(document)
+    body = [_head(document), _contents(parts + by_size), *(_section(part, document) for part in parts),
+            *(_h2(part) + _figures(part) for part in by_size), _settings(document), _runs(parts)]
+    return ('<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f'{element("title", escape(_title(document)))}\n{element("style", plots.style() + _style())}\n</head>\n<body>\n'
+            + "\n".join(body) + "\n</body>\n</html>\n")
+
+
+def plot_files(document, page):
+    """The plots as {file name: SVG}. page: where their links lead, relative to them."""
+    parts, by_size = _parts(document)
+    return {f"{plot.file}.svg": svg.standalone(plot.picture, plots.style_on_paper(), page)
+            for part in parts + by_size for plot in part.plots}
+
+
+def _style():
+    with open(os.path.join(os.path.dirname(__file__), "page.css"), encoding="utf-8") as file:
+        return file.read()
+
+
+def _parts(document):
+    """(Parts by size and rate, Parts that compare sizes)"""
+    rows = document["rows"]
+    entries = {id(row): _entry(row, number) for number, row in enumerate(rows, 1) if row["status"] == "ok"}
+    textures = plots.textures(entries.values())
+    parts, same_rate, several = [], {}, len({row.get("where") for row in rows}) > 1
+    for section in table.sections(rows):
+        here = [entries[id(row)] for row in section.rows if id(row) in entries]
+        anchor = _slug(section.title)
+        drawn = {"goodput": plots.goodput(here), "lost": plots.lost(here, textures, f"{anchor}-lost"),
+                 "cores": plots.cores(here), "latency": plots.latency(here)}
+        parts.append(Part(section.title, anchor, section.rows, here, _plots(drawn, anchor)))
+        if section.size:
+            where = f" ({section.where})" if several and section.where else ""
+            title = f"Message sizes, {table.rate_words(section.rate)}{where}"
+            same_rate.setdefault(title, []).extend(entry for entry in here if entry.own)
+    by_size = [Part(title, _slug(title), [], own, _plots({"sizes": plots.sizes(own)}, _slug(title)))
+               for title, own in same_rate.items()]
+    return parts, [part for part in by_size if part.plots]
+
+
+def _plots(drawn, anchor):
+    place = re.sub("^message(s-of|-sizes)-", "", anchor)
+    return [Plot(kind, f"{kind}-{place}", picture) for kind, picture in drawn.items() if picture]
+
+
+def _slug(title):
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+def _entry(row, number):
+    runs = row.get("each") or [_only(row)]
+    return plots.Entry(row, f"runs-{number}",
+                       [(f"run-{number}-mean" if run["number"] is None else f"run-{run['number']}", run) for run in runs])
+
+
+def _only(row):
+    """The row's figures as those of a run, where the report has no others."""
+    same = ("sent", "on_wire", "received", "losses", "sender_cores", "receiver_cores", "latency_us")
+    return {"number": None, "block": None, "goodput_gbps": table.mean_goodput(row), "lost": table.packets_lost(row),
+            **{name: row.get(name) for name in same}}
+
+
+def _title(document):
+    return f"Comparison of transports, {document['time'][:10]}"
+
+
+def _head(document):
+    words = [f"Begun {document['time']}, took {document['seconds']:.0f} s."]
+    if document.get("seed") is not None:
+        words.append(f"Seed {document['seed']}.")
+    if not document["complete"]:
+        words.append("It was interrupted: rows are missing.")
+    paths = [element("p", escape(table.path_words(path)), class_="dim") for path in _paths(document).values()]
+    sentences = "".join(element("p", _words(sentence)) for sentence in document.get("verdict") or ())
+    return (element("h1", escape(_title(document))) + element("p", escape(" ".join(words)), class_="dim")
+            + "".join(paths) + (element("div", sentences, class_="verdict") if sentences else ""))
+
+
+def _paths(document):
+    return document.get("paths") or {"": document["path"]}
+
+
+def _contents(parts):
+    items = [(part.anchor, part.title) for part in parts] + [("settings", "Path and versions"), ("runs", "All runs")]
+    notes = " ".join(table.FOOTNOTES + (READING,))
+    return (element("nav", element("ul", *(element("li", element("a", escape(words), href=f"#{anchor}"))
+                                           for anchor, words in items)))
+            + element("p", escape(notes), class_="dim"))
+
+
+def _h2(part):
+    return element("h2", escape(part.title), id=part.anchor)
+
+
+def _section(part, document):
+    return "\n".join([_h2(part), _rows(part.entries) if part.entries else element("p", "No row ran."), _missing(part.rows),
+                      _how_sure(part, document), _figures(part)])
+
+
+def _figures(part):
+    figures = []
+    for plot in part.plots:
+        title, words = CAPTIONS[plot.kind]
+        more = APART if plot.kind == "goodput" and any(entry.apart for entry in part.entries) else ""
+        figures.append(element("figure", element("figcaption", element("b", title), f" {escape(words + more)}"), plot.picture))
+    if any(plot.kind == "goodput" for plot in part.plots) and not any(plot.kind == "lost" for plot in part.plots):
+        figures.insert(1, element("figure", element("figcaption", element("b", CAPTIONS["lost"][0]), " No loss was counted.")))
+    return "\n".join(figures)
+
+
+def _table(head, rows, kind=None):
+    """head: [(words, class)]; rows: markup."""
+    cells = "".join(element("th", escape(words), class_=each, scope="col") for words, each in head)
+    return element("div", element("table", element("thead", element("tr", cells)), *rows, class_=kind), class_="wide")
+
+
+def _words(text):
+    """Escaped, and without a line break before a percent sign."""
+    return escape(text.replace(" %", "\u00a0%"))
+
+
+def _linked(anchor, words):
+    return element("a", _words(words), href=f"#{anchor}")
+
+
+def _cells(cells):
+    """cells: [(markup, class)]"""
+    return "".join(element("td", markup, class_=kind) for markup, kind in cells)
+
+
+def _transport(entry):
+    return element("span", class_=f"swatch {entry.colour}") + escape(entry.words)
+
+
+def _rows(entries):
+    """The table of a section."""
+    timed = any(entry.row.get("latency_us") for entry in entries)
+    head = [("transport", None), ("tool", None), ("goodput, Gbit/s", "number"), ("packets on wire", "number"),
+            ("lost, where", "losses"), ("sender's cores", "number"), ("receiver's cores", "number")]
+    head += [("latency p50 / p99, µs", "number")] * timed + [("runs", "number")]
+    lines, before = [], None
+    for entry in entries:
+        row = entry.row
+        figures = [(plots.goodput_words(entry), "number"), (table.count_words(row["on_wire"]), "number"),
+                   (table.loss_words(row), None), (table.cores_words(row["sender_cores"]), "number"),
+                   (table.cores_words(row["receiver_cores"]), "number")]
+        figures += [(_latency(row), "number")] * timed + [(str(row["runs"]), "number")]
+        cells = [("" if entry.words == before else _transport(entry), "name"),
+                 (escape(row["tool"]), "own" if entry.own else None)]
+        cells += [(_linked(entry.anchor, words), kind) for words, kind in figures]
+        cells[2] = (cells[2][0] + element("span", entry.mark, class_="mark"), cells[2][1])
+        lines.append(element("tr", _cells(cells), class_=None if entry.words == before else "first"))
+        before = entry.words
+    return _table(head, [element("tbody", *lines)])
+
+
+def _latency(row, names=("p50", "p99")):
+    figures = row.get("latency_us")
+    return " / ".join(table.figure_words(figures.get(name)) for name in names) if figures else ""
+
+
+def _missing(rows):
+    """Rows without figures, by reason. A tool that has no other rows here needs no transport."""
+    reasons = {}
+    for row in rows:
+        if row["status"] != "ok":
+            tools = reasons.setdefault(row["status"], {}).setdefault(row["why"], {})
+            tools.setdefault(row["tool"], []).append(plan.transport(row["transport"]).words)
+    all_of_it = collections.Counter(row["tool"] for row in rows)
+    lists = []
+    for status, group in reasons.items():
+        items = [f"{why}: " + ", ".join(tool if len(here) == all_of_it[tool] else f"{tool} ({', '.join(here)})"
+                                        for tool, here in tools.items()) for why, tools in group.items()]
+        lines = (element("li", escape(each)) for each in items)
+        lists.append(element("li", escape(status.capitalize()), element("ul", *lines)))
+    return element("ul", *lists, class_="missing") if lists else ""
+
+
+def _how_sure(part, document):
+    """What pairs of runs say of two rows."""
+    places = {(row.get("where"), row["size"], row["rate"]) for row in part.rows}
+    entries = {(entry.row["transport"], entry.row["tool"]): entry for entry in part.entries}
+    lines = []
+    for each in document.get("comparisons") or ():
+        if (each.get("where"), each["size"], each["rate"]) not in places:
+            continue
+        names = [verdict.words(side) for side in (each["a"], each["b"])]
+        known = [entries.get((side["transport"], side["tool"])) for side in (each["a"], each["b"])]
+        links = [_linked(entry.anchor, name) if entry else escape(name) for entry, name in zip(known, names)]
+        words = COMPARED.get(each["verdict"], each["verdict"]).format(a=names[0])
+        lines.append(element("tr", _cells([
+            (" / ".join(links), None), (_ratio(each["ratio"]), "number"),
+            (escape(_interval(each["low"], each["high"])), "number"), (str(each["pairs"]), "number"), (escape(words), None)])))
+    head = [("goodput of a / b", None), ("ratio", "number"), ("interval", "number"), ("pairs", "number"), ("in words", None)]
+    return element("h3", "How sure") + _table(head, [element("tbody", *lines)]) if lines else ""
+
+
+def _interval(low, high):
+    return "" if low is None or high is None else f"{_ratio(low)} to {_ratio(high)}"
+
+
+def _ratio(value):
+    return "?" if value is None else f"{value:.3g}"
+
+
+def _settings(document):
+    """Path, machine, plan and versions."""
+    lists = [(f"Path and machine: {where}" if where else "Path and machine", path) for where, path in _paths(document).items()]
+    lists += [("Plan", document.get("plan")), ("Versions", document.get("versions"))]
+    return element("h2", "Path and versions", id="settings") + element(
+        "div", *(element("div", element("h3", escape(title)), _facts(facts)) for title, facts in lists if facts),
+        class_="lists")
+
+
+def _facts(facts):
+    lines = (element("tr", element("th", escape(FACTS.get(name, name.replace("_", " "))), scope="row"),
+                     element("td", escape(_fact(value)))) for name, value in facts.items())
+    return element("table", element("tbody", *lines), class_="facts")
+
+
+def _fact(value):
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_fact(each)}" for name, each in value.items()) or "none"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_fact(each) for each in value) or "none"
+    if value is None or isinstance(value, bool):
+        return {None: "not known", True: "yes", False: "no"}[value]
+    return str(value)
+
+
+def _places(transport, run):
+    losses, lost = run.get("losses") or {}, run.get("lost")
+    unexplained = 0 if lost is None else lost - sum(losses.values())
+    return ", ".join([table.places_words(transport, losses)] * bool(losses)
+                     + [f"unexplained {table.count_words(unexplained)}"] * bool(unexplained))
+
+
+RUN_COLUMNS = ("run", "block", "referee", "goodput, Gbit/s", "packets sent", "on wire", "received", "lost", "where",
+               "sender's cores", "receiver's cores", "latency p50 / p99 / max, µs")
+
+
+def _runs(parts):
+    """Every run, below the name of its row."""
+    lines = []
+    for part in parts:
+        for entry in part.entries:
+            name = f"{entry.name} ({entry.row['operation']}). {part.title}"
+            head = element("tr", element("th", element("span", class_=f"swatch {entry.colour}"), escape(name),
+                                         colspan=len(RUN_COLUMNS), scope="rowgroup"), class_="head")
+            lines.append(element("tbody", head, *(_run(entry, anchor, run) for anchor, run in entry.runs), id=entry.anchor))
+    head = [(words, "losses" if words == "where" else "number") for words in RUN_COLUMNS]
+    return element("h2", "All runs", id="runs") + (_table(head, lines, "runs") if lines else element("p", "There are none."))
+
+
+def _run(entry, anchor, run):
+    number = f"mean of {entry.row['runs']}" if run["number"] is None and entry.row["runs"] > 1 else run["number"] or ""
+    referee = {True: "yes", False: "no"}.get(run.get("refereed"), "")
+    figures = [number, "" if run["block"] is None else run["block"], referee, table.figure_words(run["goodput_gbps"]),
+               *(table.count_words(run.get(name)) for name in ("sent", "on_wire", "received", "lost"))]
+    cells = [(escape(str(words)), "number") for words in figures]
+    cells.append((escape(_places(entry.row["transport"], run)), None))
+    cells += [(table.cores_words(run.get(side)), "number") for side in ("sender_cores", "receiver_cores")]
+    cells.append((_latency(run, ("p50", "p99", "max")), "number"))
+    return element("tr", _cells(cells), id=anchor)
