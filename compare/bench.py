@@ -106,8 +106,9 @@ class Bench:
 
 class Series:
     """
-    Rows, each run several times: blocks of all rows, in an order of their own. A row that fails is not run again. said(words)
-    shows progress. number: of the first run.
+    Rows, each run several times: blocks of all rows, each block in a random order. A row that fails is not run again. numbers
+    counts the runs of the whole comparison. said((place, row, refereed, why it failed, [run])) is called before a run, with None
+    for the last two, and after it.
     """
 
     def __init__(self, bench, rows, repeats, order, numbers, said=lambda words: None):

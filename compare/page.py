@@ -207,18 +207,15 @@ def _latency(row, names=("p50", "p99")):
 
 def _missing(rows):
     """Rows without figures, by reason. A tool that has no other rows here needs no transport."""
-    reasons = {}
-    for row in rows:
-        if row["status"] != "ok":
-            tools = reasons.setdefault(row["status"], {}).setdefault(row["why"], {})
-            tools.setdefault(row["tool"], []).append(plan.transport(row["transport"]).words)
     all_of_it = collections.Counter(row["tool"] for row in rows)
-    lists = []
-    for status, group in reasons.items():
-        items = [f"{why}: " + ", ".join(tool if len(here) == all_of_it[tool] else f"{tool} ({', '.join(here)})"
-                                        for tool, here in tools.items()) for why, tools in group.items()]
-        lines = (element("li", escape(each)) for each in items)
-        lists.append(element("li", escape(status.capitalize()), element("ul", *lines)))
+    groups = {}
+    for status, why, those in table.reasons(rows):
+        tools = {}
+        for row in those:
+            tools.setdefault(row["tool"], []).append(plan.transport(row["transport"]).words)
+        names = ", ".join(tool if len(here) == all_of_it[tool] else f"{tool} ({', '.join(here)})" for tool, here in tools.items())
+        groups.setdefault(status, []).append(element("li", escape(f"{why}: {names}")))
+    lists = [element("li", escape(status.capitalize()), element("ul", *lines)) for status, lines in groups.items()]
     return element("ul", *lists, class_="missing") if lists else ""
 
 

@@ -12,10 +12,10 @@ from typing import Optional
 
 from compare import transports as folder
 from compare.inject import Injection
+from compare.paths import PATHS
 from compare.transport import PACKET_PAYLOAD, Transport, bits_per_second
 
 PLANS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plans")
-PATHS = ("local", "lab")
 
 
 

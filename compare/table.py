@@ -18,7 +18,6 @@ SPREAD = 5          # columns more for goodput with its deviation,
 SPREAD_FROM = 96    # in a table of so many
 ALIGN = "<<><><>>"
 GAP = "  "
-WHERE = {"lab": "In the lab", "local": "On this machine"}
 EMULATED = "The CPU is emulated (TCG): compare rows with each other, not with other machines."
 FOOTNOTES = ("Goodput as the receiver counts it, with the standard deviation of the runs; ^ as the sender does, who does not know what "
              "arrived.",
@@ -33,8 +32,10 @@ def render(report, width, colour=False):
     width = max(width, MIN_WIDTH)
     widths = _widths(width)
     lines = []
-    for where, path in report["paths"].items():
-        lines += ([""] if lines else []) + [paint(line, "dim") for line in textwrap.wrap(path_words(path), width)]
+    for where in dict.fromkeys(row["where"] for row in report["rows"]):
+        path = report["paths"].get(where)   # none: it was interrupted before
+        words = path_words(path) if path else f"Path: {where}, not measured."
+        lines += ([""] if lines else []) + [paint(line, "dim") for line in textwrap.wrap(words, width)]
         rows = [row for row in report["rows"] if row["where"] == where]
         for section in sections([row for row in rows if row["status"] == "ok"]):
             lines += ["", paint(section.title, "bold")] + _section(section.rows, widths, paint)
@@ -55,20 +56,24 @@ def _section(rows, widths, paint):
 
 
 def reasons(rows):
-    """[(status, why, [names])] of the rows without figures: each reason once."""
+    """[(status, why, its rows)] of the rows without figures: each reason once."""
     found = {}
     for row in rows:
         if row["status"] != "ok":
-            size = f" {size_words(row['size'])}" if row["size"] else ""
-            rate = f" {rate_words(row['rate'])}" if row["rate"] else ""
-            found.setdefault((row["status"], row["why"]), []).append(f"{row['transport']}/{row['tool']}{size}{rate}")
-    return [(status, why, names) for (status, why), names in found.items()]
+            found.setdefault((row["status"], row["why"]), []).append(row)
+    return [(status, why, those) for (status, why), those in found.items()]
+
+
+def _name(row):
+    size = f" {size_words(row['size'])}" if row["size"] else ""
+    rate = f" {rate_words(row['rate'])}" if row["rate"] else ""
+    return f"{row['transport']}/{row['tool']}{size}{rate}"
 
 
 def _others(rows, width, paint):
     lines = []
-    for status, why, names in reasons(rows):
-        text = f"{status}: {why}: {', '.join(names)}"
+    for status, why, those in reasons(rows):
+        text = f"{status}: {why}: {', '.join(map(_name, those))}"
         style = "red" if status == "failed" else "dim"
         lines += [paint(line, style) for line in textwrap.wrap(text, width, subsequent_indent="  ")]
     return [""] + lines if lines else []
@@ -81,11 +86,16 @@ def render_changes(changes):
         name = f"{each['where']}, {title(each['size'], each['rate'])}: {each['transport']}/{each['tool']}"
         figures = f"{figure_words(each['before'])} to {figure_words(each['after'])} Gbit/s"
         if each["verdict"] in ("more", "less"):
-            words = f"{each['verdict']}: {each['ratio']:.3g} times ({each['low']:.3g} to {each['high']:.3g})"
+            words = f"{each['verdict']}: {ratio_words(each)}"
         else:
             words = "no more than noise" if each["verdict"] == "noise" else f"{each['runs']} runs are too few to say"
         lines.append(f"{name}: {figures}, {words}")
     return lines or ["no row is in both reports"]
+
+
+def ratio_words(comparison):
+    """'2.1 times (1.9 to 2.3)', of one that has an interval"""
+    return "{ratio:.3g} times ({low:.3g} to {high:.3g})".format(**comparison)
 
 
 def minutes(seconds):

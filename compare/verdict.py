@@ -2,6 +2,7 @@
 """What a report says, in sentences: which row delivered most, what lost nothing, where the others lost. Pure."""
 from compare import noise, plan, table
 from compare.noise import ENOUGH
+from compare.paths import PATHS
 
 
 def sentences(rows, comparisons):
@@ -9,7 +10,7 @@ def sentences(rows, comparisons):
     result = []
     for (where, size, rate), section in noise.sections(rows).items():
         here = [c for c in comparisons if (c["where"], c["size"], c["rate"]) == (where, size, rate)]
-        lead = f"{table.WHERE[where]}, {table.title(size, rate)}:"
+        lead = f"{PATHS[where].words}, {table.title(size, rate)}:"
         said = ([] if rate else _most(section, here)) + _losses(section)
         result += [f"{lead} {' '.join(said)}"]
     return result
@@ -24,7 +25,7 @@ def _most(section, comparisons):
     if any(c["verdict"] == "too few" for c in against):
         return [f"{_sentence(first)} No difference is claimed: that takes {ENOUGH} runs of each row."]
     if less:
-        first += f", {ratio_words(less[0])} {words(less[0]['b'])}"
+        first += f", {table.ratio_words(less[0])} {words(less[0]['b'])}"
     said = [_sentence(first)]
     if alike:
         said.append(_sentence(f"{_list(alike)} differ{'s' if len(alike) == 1 else ''} from it only by noise"))
@@ -48,12 +49,6 @@ def _where(row):
 
 def _sentence(text):
     return f"{text[0].upper()}{text[1:]}."
-
-
-def ratio_words(comparison):
-    """'2.1 times (1.9 to 2.3)'"""
-    low, high = (f"{comparison[name]:.3g}" for name in ("low", "high"))
-    return f"{comparison['ratio']:.3g} times ({low} to {high})"
 
 
 def words(row):
