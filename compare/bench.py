@@ -8,7 +8,7 @@ from compare import join
 from compare.counters import Counters
 from compare.inject import Injection
 from compare.referee import Referee
-from compare.transport import PACKET_PAYLOAD, UDP_PORT, RunFailed, RunSpoilt
+from compare.transport import UDP_PORT, RunFailed, RunSpoilt
 from lab import LabError
 
 # Time after the end of the programs in which queues drain.
@@ -202,7 +202,7 @@ def record(row, status, why, runs=None):
               "why": why}
     if runs:
         fields.update(join.merge(runs, row.transport.places))
-        fields["packet_payload"] = min(row.size, PACKET_PAYLOAD)
+        fields["packet_payload"] = row.packet_payload
         fields["goodput_at"] = runs[0]["goodput_at"]
         fields["each"] = [join.one(run) for run in runs]
     return fields

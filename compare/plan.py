@@ -13,11 +13,11 @@ from typing import Optional
 from compare import transports as folder
 from compare.inject import Injection
 from compare.paths import PATHS
-from compare.transport import PACKET_PAYLOAD, Transport, bits_per_second
+from compare.transport import PATH_MTU, Transport, bits_per_second
 
 PLANS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plans")
-
-
+LEAST_SIZE = 64     # bytes of a message: its header, and some payload
+PATH_MTUS = (256, 512, 1024, 2048, 4096)
 
 class PlanError(Exception):
     """One line that names the plan, the table and the key."""
@@ -37,9 +37,15 @@ def patterns(words):
 
 def sizes(values):
     for size in _list_of(values, int):
-        if size < 64 or (size > PACKET_PAYLOAD and size % PACKET_PAYLOAD):
-            raise ValueError(f"{size}: 64 to {PACKET_PAYLOAD} bytes, or multiples of that")
+        if size < LEAST_SIZE:
+            raise ValueError(f"{size}: at least {LEAST_SIZE} bytes")
     return values
+
+
+def path_mtu(number):
+    if number not in PATH_MTUS:
+        raise ValueError(f"{number}: none of {', '.join(map(str, PATH_MTUS))}")
+    return number
 
 
 def rates(words):
@@ -76,7 +82,7 @@ def _list_of(values, kind):
 
 # ---- plan files ----
 
-KEYS = {"where": where, "rows": patterns, "sizes": sizes, "rates": rates, "repeats": repeats, "duration": seconds,
+KEYS = {"where": where, "rows": patterns, "sizes": sizes, "path_mtu": path_mtu, "rates": rates, "repeats": repeats, "duration": seconds,
         "foreign_duration": seconds, "icrc": icrc, "inject": Injection.parse}
 
 
@@ -85,7 +91,8 @@ class Part:
     """Rows of one path. Each field is a key of a plan's [[part]]."""
     where: str
     rows: Optional[list] = None     # shell patterns; None: all
-    sizes: list = dataclasses.field(default_factory=lambda: [PACKET_PAYLOAD])
+    sizes: list = dataclasses.field(default_factory=lambda: [PATH_MTU])
+    path_mtu: int = PATH_MTU        # bytes of payload in a packet
     rates: list = dataclasses.field(default_factory=lambda: [None])
     repeats: int = 1
     duration: float = 3.0           # seconds of a run of our programs
@@ -93,8 +100,14 @@ class Part:
     icrc: str = "off"               # as in rocescope monitor: which packets the referee verifies
     inject: Injection = Injection()
 
+    def __post_init__(self):
+        """ValueError: values that do not fit each other."""
+        for size in self.sizes:
+            if size > self.path_mtu and size % self.path_mtu:
+                raise ValueError(f"size {size}: at most the path MTU of {self.path_mtu}, or a multiple of it, so that all packets are equal")
+
     def chosen(self):
-        rows = [row for row in all_rows(self.sizes, self.rates) if row.transport.only in (None, self.where)]
+        rows = [row for row in all_rows(self.sizes, self.rates, self.path_mtu) if row.transport.only in (None, self.where)]
         return rows if self.rows is None else matching(rows, self.rows)
 
 
@@ -137,7 +150,10 @@ def _part(path, number, table):
             fields[key] = KEYS[key](value)
         except (ValueError, AttributeError) as error:
             raise PlanError(f"{place}, key '{key}': {error}") from None
-    part = Part(**fields)
+    try:
+        part = Part(**fields)
+    except ValueError as error:
+        raise PlanError(f"{place}: {error}") from None
     if not part.chosen():
         raise PlanError(f"{place}, key 'rows': no row matches")
     return part
@@ -184,10 +200,10 @@ def programs():
     return list(dict.fromkeys(tool.program for each in transports() for tool in each.tools if tool.own))
 
 
-def all_rows(sizes, rates):
+def all_rows(sizes, rates, path_mtu=PATH_MTU):
     """All rows, by the drivers that they need. rates: None is as fast as possible."""
     return [row for each in sorted(transports(), key=lambda each: DRIVERS.index(each.driver))
-            for row in each.rows(sizes, rates)]
+            for row in each.rows(sizes, rates, path_mtu)]
 
 
 def matching(rows, wanted):

@@ -9,9 +9,9 @@ from typing import Optional
 
 from compare import join
 
-# The RDMA path MTU. Datagrams of the UDP transports carry as many bytes, so that all packets are equal.
-PACKET_PAYLOAD = 4096
-UDP_MTU = PACKET_PAYLOAD + 20 + 8
+# The usual RDMA path MTU. Datagrams of the UDP transports carry as many bytes, so that all packets are equal.
+PATH_MTU = 4096
+UDP_HEADERS = 20 + 8
 UDP_PORT = 7471     # the referee counts datagrams to it; our RDMA program listens on it
 
 
@@ -53,18 +53,18 @@ class Tool:
     program = None          # its name in build/, if it is ours
     rate_control = True     # whether it can send at a fixed rate
     never = None            # why it cannot use this transport at all
-    one_packet = None       # why its messages cannot be larger than PACKET_PAYLOAD
+    one_packet = None       # why its messages cannot be larger than the path MTU
     places = {}             # {PLACE: join.Place} of losses that only this tool counts
 
     @property
     def own(self):
         return self.program is not None
 
-    def cannot(self, size, rate):
+    def cannot(self, size, rate, path_mtu=PATH_MTU):
         """Why it cannot run this row. None: it can."""
         if rate and not self.rate_control:
             return "no rate control"
-        return self.never or (self.one_packet if size > PACKET_PAYLOAD else None)
+        return self.never or (self.one_packet if size > path_mtu else None)
 
     def run(self, row, path, seconds, injection):
         """
@@ -86,9 +86,9 @@ class Transport:
     only = None             # the only path that it has rows on
     tools = ()              # our tools first
 
-    def rows(self, sizes, rates):
+    def rows(self, sizes, rates, path_mtu=PATH_MTU):
         """All rows: each size at each rate. A row that cannot run says why."""
-        return [Row(self, tool, size, rate, tool.cannot(size, rate))
+        return [Row(self, tool, size, rate, tool.cannot(size, rate, path_mtu), path_mtu=path_mtu)
                 for size in sizes for rate in rates for tool in self.tools]
 
     def refusal(self, lab):
@@ -104,9 +104,8 @@ class Transport:
         The packets of one run for join.merge(): here datagrams, which the referee counts at both ports. did: Counters
         of the run; seen: {"A", "B"}: Sightings. `sent` and `received` are the programs' figures unless set here. Pure.
         """
-        size = min(row.size, PACKET_PAYLOAD)
-        return {"on_wire": seen["A"].udp_packets(size, outcome.other_datagram),
-                "left_wire": seen["B"].udp_packets(size, outcome.other_datagram)}
+        return {"on_wire": seen["A"].udp_packets(row.packet_payload, outcome.other_datagram),
+                "left_wire": seen["B"].udp_packets(row.packet_payload, outcome.other_datagram)}
 
     @property
     def places(self):
@@ -122,10 +121,16 @@ class Row:
     rate: Optional[str]         # None: as fast as possible
     why: Optional[str] = None   # why it cannot run
     flows: int = 1
+    path_mtu: int = PATH_MTU
 
     @property
     def own(self):
         return self.tool.own
+
+    @property
+    def packet_payload(self):
+        """Bytes of payload in a full packet."""
+        return min(self.size or self.path_mtu, self.path_mtu)
 
     @property
     def name(self):

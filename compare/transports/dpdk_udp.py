@@ -7,7 +7,7 @@ import time
 from compare import PATIENCE_S
 from compare.join import Place
 from compare.programs import StreamProgram, TheirProgram, ended_well, last_line, metered_cores, said, start_metered
-from compare.transport import PACKET_PAYLOAD, UDP_MTU, UDP_PORT, Outcome, RunFailed, Transport
+from compare.transport import UDP_HEADERS, UDP_PORT, Outcome, RunFailed, Transport
 
 FRAME_HEADERS = 14 + 20 + 8     # Ethernet, IPv4, UDP
 
@@ -25,7 +25,7 @@ class DpdkStream(StreamProgram):
         return ["--mtu", path.mtu, "--", *path.eal("B", 1)]
 
     def sender_options(self, row, path):
-        return ["--src-ip", path.address("A"), "--dst-ip", path.address("B"), "--dst-mac", path.mac("B"), "--mtu", UDP_MTU,
+        return ["--src-ip", path.address("A"), "--dst-ip", path.address("B"), "--dst-mac", path.mac("B"), "--mtu", row.path_mtu + UDP_HEADERS,
                 "--", *path.eal("A", 1)]
 
 
@@ -51,7 +51,7 @@ class Testpmd(TheirProgram):
         finally:
             for process in running.values():
                 process.kill()
-        return self.outcome(running["A"].stdout, running["B"].stdout,
+        return self.outcome(row.packet_payload, running["A"].stdout, running["B"].stdout,
                             {"sender_cores": metered_cores(running["A"].stderr),
                              "receiver_cores": metered_cores(running["B"].stderr)})
 
@@ -68,8 +68,8 @@ class Testpmd(TheirProgram):
                 "--mbuf-size=8448", "--total-num-mbufs=4096", "--nb-cores=1",
                 *([] if path.native else [f"--max-pkt-len={self.MAX_FRAME}"])]
 
-    def outcome(self, sender, receiver, cores):
-        """The Outcome of what both wrote. Pure."""
+    def outcome(self, payload, sender, receiver, cores):
+        """The Outcome of what both wrote. payload: bytes of a packet. Pure."""
         try:
             sent = int(re.findall(r"TX-packets: (\d+)", sender)[-1])
             received = int(re.findall(r"RX-packets: (\d+)", receiver)[-1])
@@ -78,8 +78,7 @@ class Testpmd(TheirProgram):
         # Each rate is of frames over a second. The first and the last second were not complete.
         rates = [int(bits) for bits in re.findall(r"Rx-bps:\s+(\d+)", receiver) if int(bits)]
         rates = rates[1:-1] or rates
-        payload = PACKET_PAYLOAD / (PACKET_PAYLOAD + FRAME_HEADERS)
-        return Outcome(goodput_gbps=sum(rates) / len(rates) * payload / 1e9 if rates else None, goodput_at="receiver",
+        return Outcome(goodput_gbps=sum(rates) / len(rates) * payload / (payload + FRAME_HEADERS) / 1e9 if rates else None, goodput_at="receiver",
                        sent=sent, received=received,
                        messages={"sent": sent, "received": received, "lost": sent - received}, **cores)
 

@@ -6,7 +6,7 @@ import subprocess
 import threading
 import time
 
-from compare.transport import Row, Transport
+from compare.transport import PATH_MTU, Row, Transport
 from compare.transports.softroce import WRITE, RdmaStream
 from lab import child
 from lab.process import Result
@@ -90,7 +90,7 @@ class HardwareRc(Transport):
     driver, section, only = None, "In hardware", "local"
     tools = (RdmaStream("rc", WRITE),)
 
-    def rows(self, sizes, rates):
+    def rows(self, sizes, rates, path_mtu=PATH_MTU):
         return [self.row(devices())]
 
     def row(self, rnics):

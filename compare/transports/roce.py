@@ -11,7 +11,7 @@ import time
 from compare import PATIENCE_S
 from compare.join import Place
 from compare.programs import TheirProgram, ended_well, last_line, metered_cores, said, start_metered
-from compare.transport import PACKET_PAYLOAD, Outcome, RunFailed, Transport, bits_per_second
+from compare.transport import Outcome, RunFailed, Transport, bits_per_second
 from lab.lab import ROOT
 
 COMMAND = os.path.join(ROOT, "build", "rocescope")
@@ -43,7 +43,7 @@ class SendAndMonitor(TheirProgram):
 
     def _sender(self, row, path, seconds):
         return [COMMAND, "send", path.nic, "--dst", path.address("B"), "--dst-mac", path.mac("B"), "--op", "uc-write", "--message",
-                row.size, "--mtu", PACKET_PAYLOAD, "--duration", seconds, *(["--rate", frame_rate(row)] if row.rate else []), "-j"]
+                row.size, "--mtu", row.path_mtu, "--duration", seconds, *(["--rate", frame_rate(row)] if row.rate else []), "-j"]
 
     def outcome(self, sender, receiver, cores):
         """The Outcome of what both wrote. Pure."""
@@ -60,7 +60,7 @@ class SendAndMonitor(TheirProgram):
 
 def frame_rate(row):
     """send counts the bits of frames, the other programs those of the payload."""
-    frames = row.size + RETH + HEADERS * -(-row.size // PACKET_PAYLOAD)
+    frames = row.size + RETH + HEADERS * -(-row.size // row.path_mtu)
     return f"{bits_per_second(row.rate) * frames / row.size / 1e3:.0f}Kbit"
 
 

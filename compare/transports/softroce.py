@@ -4,7 +4,7 @@ import re
 
 from compare import join
 from compare.programs import Qperf, ServerAndClient, StreamProgram, last_line
-from compare.transport import PACKET_PAYLOAD, UDP_PORT, Outcome, RunFailed, RunSpoilt, Transport, bits_per_second
+from compare.transport import UDP_PORT, Outcome, RunFailed, RunSpoilt, Transport, bits_per_second
 from compare.transports.udp import ONE_DATAGRAM
 
 WRITE = "RDMA WRITE with immediate"
@@ -22,13 +22,13 @@ class RdmaStream(StreamProgram):
         self.counts_packets = service == "ud"
 
     def receiver_options(self, row, path, injection):
-        return [*self._both(), "--control", f":{UDP_PORT}"]
+        return [*self._both(row), "--control", f":{UDP_PORT}"]
 
     def sender_options(self, row, path):
-        return [*self._both(), "--control", f"{path.address('B')}:{UDP_PORT}"]
+        return [*self._both(row), "--control", f"{path.address('B')}:{UDP_PORT}"]
 
-    def _both(self):
-        return ["--transport", self.service, "--path-mtu", PACKET_PAYLOAD, *(["--device", self.device] if self.device else [])]
+    def _both(self, row):
+        return ["--transport", self.service, "--path-mtu", row.path_mtu, *(["--device", self.device] if self.device else [])]
 
 
 class Perftest(ServerAndClient):
@@ -44,7 +44,7 @@ class Perftest(ServerAndClient):
         return seconds if seconds > 2 * self.MARGIN_S else seconds + 2 * self.MARGIN_S
 
     def server(self, row, path, seconds):
-        return [self.operation, "-c", self.service.upper(), "-d", "rxe0", "-x", "1", "-m", PACKET_PAYLOAD, "-F", "-s",
+        return [self.operation, "-c", self.service.upper(), "-d", "rxe0", "-x", "1", "-m", row.path_mtu, "-F", "-s",
                 row.size, "-D", seconds, "-f", self.MARGIN_S, "--report_gbits"]
 
     def client(self, row, path, seconds):

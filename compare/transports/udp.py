@@ -4,9 +4,9 @@ import json
 
 from compare.join import Place
 from compare.programs import Qperf, ServerAndClient, StreamProgram
-from compare.transport import PACKET_PAYLOAD, UDP_MTU, UDP_PORT, Outcome, RunFailed, Transport, bits_per_second
+from compare.transport import UDP_HEADERS, UDP_PORT, Outcome, RunFailed, Transport, bits_per_second
 
-ONE_DATAGRAM = f"one message is one datagram, which must fit the path MTU of {PACKET_PAYLOAD}"
+ONE_DATAGRAM = "one message is one datagram, which must fit the path MTU"
 
 
 class UdpStream(StreamProgram):
@@ -18,7 +18,7 @@ class UdpStream(StreamProgram):
         return ["--rcvbuf", injection.receive_buffer] if injection.receive_buffer else []
 
     def sender_options(self, row, path):
-        return ["--dst", path.address("B"), "--mtu", UDP_MTU]
+        return ["--dst", path.address("B"), "--mtu", row.path_mtu + UDP_HEADERS]
 
 
 class Iperf3(ServerAndClient):
