@@ -4,7 +4,7 @@ import itertools
 import random
 import time
 
-from compare import join
+from compare import PATIENCE_S, join
 from compare.counters import Counters
 from compare.inject import Injection
 from compare.referee import Referee
@@ -24,7 +24,7 @@ class Bench:
         self._lab = lab
         self._own_s, self._foreign_s = seconds
         self._icrc = icrc
-        self._driver = None
+        self._driver, self._rxe = None, False
         self.injection = injection
         self.referee_modes = {}
 
@@ -33,15 +33,20 @@ class Bench:
         """Whether runs that measure have no referee, which would slow down what it judges: it needs a CPU of this machine."""
         return self._lab.native
 
+    def can_referee(self, row):
+        """Whether there is a place for the referee while the row runs."""
+        return bool(row.transport.driver) and (self._lab.has_wire or not row.transport.takes_xdp)
+
     def refusal(self, row):
         """Why the row cannot run here. None: it can."""
         return row.why or row.transport.refusal(self._lab)
 
     def once(self, row, refereed):
         """One run for join.merge(), or an exception."""
+        refereed = refereed and self.can_referee(row)
         if not row.transport.driver:
             return {**unwatched(self._programs(row, Injection())), "refereed": False}
-        self._give_nic_to(row.transport.driver)
+        self._give_nics_to(row.transport)
         self.injection.begin(self._lab)
         try:
             return {**self._in_lab(row, refereed), "refereed": refereed}
@@ -52,23 +57,30 @@ class Bench:
         """Runs the row's pair of programs once and returns their Outcome."""
         return row.tool.run(row, row.transport.path(self._lab), self._own_s if row.own else self._foreign_s, injection)
 
-    def _give_nic_to(self, driver):
-        if driver == self._driver:
-            return
-        for end in ("A", "B"):
-            if driver == "dpdk":
-                self._lab.dpdk_bind(end)
-            else:
-                if self._driver:
+    def _give_nics_to(self, transport):
+        """To the driver that it needs, with SoftRoCE on them if it needs that."""
+        if transport.driver != self._driver:
+            for end in ("A", "B"):
+                if transport.driver == "dpdk":
+                    self._lab.dpdk_bind(end, UDP_PORT)
+                elif self._driver:
                     self._lab.dpdk_unbind(end)
-                if not self._lab.rxe_refusal:
-                    self._lab.rxe_up(end)
-        self._driver = driver
+            self._driver, self._rxe = transport.driver, False
+        if transport.rxe and not self._rxe:
+            for end in ("A", "B"):
+                self._lab.rxe_up(end)
+            self._rxe = True
 
     def give_back(self):
         """Gives the NICs back to the kernels, for other users of the lab."""
-        if self._driver:
-            self._give_nic_to("kernel")
+        if self._driver == "dpdk":
+            for end in ("A", "B"):
+                self._lab.dpdk_unbind(end)
+        self._driver, self._rxe = None, False
+
+    def lost_end(self):
+        """The end of the path that has ended, or None."""
+        return next((end for end in ("A", "B") if self._lab.exec(end, ["true"], timeout=PATIENCE_S).rc), None)
 
     def _in_lab(self, row, refereed):
         run = self._watched if refereed else self._counted
@@ -83,7 +95,7 @@ class Bench:
         with Referee(self._lab, UDP_PORT, self._icrc) as referee:
             outcome, did, places = self._measured(row)
         self.referee_modes = referee.modes
-        return reckon(row, outcome, did, referee.seen, places)
+        return reckon(row, outcome, did, referee.seen, places, inside=not self._lab.has_wire)
 
     def _counted(self, row):
         """By the counters of all places, without a referee."""
@@ -97,7 +109,7 @@ class Bench:
         outcome = self._programs(row, self.injection)
         time.sleep(QUIET_S)
         did = Counters.read(lab) - before
-        places = did.places(nic=lab.nic, sender_port=lab.port("A"), receiver_port=lab.port("B"))
+        places = did.places({end: lab.netif(end) for end in ("A", "B")}, sender_port=lab.port("A"), receiver_port=lab.port("B"))
         if row.transport.driver == "dpdk":
             # net_af_packet reads a copy: what the kernel does with its own is no loss
             places = {name: n for name, n in places.items() if name not in join.KERNEL}
@@ -123,7 +135,7 @@ class Series:
         if self._bench.refereed_apart:
             blocks.append((self._repeats + 1, True))
         turns = [(row, block, refereed) for block, refereed in blocks for row in self._shuffled()
-                 if row.transport.driver or block <= self._repeats]
+                 if self._bench.can_referee(row) or block <= self._repeats]
         for place, turn in enumerate(turns):
             if turn[0] not in self._failed:
                 self._turn(*turn, f"{place + 1:{len(str(len(turns)))}}/{len(turns)}")
@@ -134,6 +146,8 @@ class Series:
             run = self._bench.once(row, refereed)
         except Exception as error:  # whatever a tool did, keep the other rows
             self._failed[row] = failure(error)
+            if end := self._bench.lost_end():
+                raise LabError(f"end {end} of the path is gone") from None
         else:
             self._runs[row].append({**run, "block": block, "number": next(self._numbers)})
         self._said((place, row, refereed, self._failed.get(row), self._runs[row][-1:]))
@@ -146,17 +160,17 @@ class Series:
         self._order.shuffle(rows)
         return [row for driver in drivers for row in rows if (row.transport.driver or "") == driver]
 
-    def records(self):
-        """A record of each row (rocescope.compare/1), in the order of the rows."""
-        return [self._record(row) for row in self._rows]
+    def records(self, broken=None):
+        """A record of each row (rocescope.compare/1), in the order of the rows. broken: why no more rows were run."""
+        return [self._record(row, broken) for row in self._rows]
 
-    def _record(self, row):
+    def _record(self, row, broken):
         if self._refused[row]:
             return record(row, "skipped", self._refused[row])
         if row in self._failed:
             return record(row, "failed", self._failed[row])
         if not self._runs[row]:
-            return record(row, "skipped", "interrupted")
+            return record(row, "skipped", broken or "interrupted")
         return record(row, "ok", None, self._runs[row])
 
 
@@ -182,8 +196,11 @@ def unwatched(outcome):
             "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}
 
 
-def reckon(row, outcome, did, seen, places):
-    """The counts of one run, for join.merge(). Pure. did: Counters of the run; seen: {"A", "B"}: Sightings."""
+def reckon(row, outcome, did, seen, places, inside=False):
+    """
+    The counts of one run, for join.merge(). Pure. did: Counters of the run; seen: {"A", "B"}: Sightings. inside: the referee
+    stood on the ends' NICs.
+    """
     run = {**unwatched(outcome), "retransmitted": 0}
     run.update(row.transport.count(row, outcome, did, seen))
     run["places"] = {**places, **outcome.places}
@@ -193,6 +210,12 @@ def reckon(row, outcome, did, seen, places):
     for end, name in (("A", "on_wire"), ("B", "left_wire")):
         if not seen[end].complete:
             run[name] = None    # the referee missed frames, so its counts prove nothing
+    if inside and row.transport.driver == "dpdk":
+        run["on_wire"] = None   # net_af_packet passes the queue by, and the referee with it (PACKET_QDISC_BYPASS)
+    elif inside:
+        run["on_wire"] = join.difference(run["on_wire"], sum(places.get(name, 0) for name in join.BEHIND_SENDER))
+    if inside:
+        run["left_wire"] = join.difference(run["left_wire"], -sum(places.get(name, 0) for name in join.BEFORE_RECEIVER))
     return run
 
 

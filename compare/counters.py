@@ -7,7 +7,7 @@ import re
 from compare import PATIENCE_S, join
 from lab import LabError
 
-SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "counters.sh")
+SCRIPT = "compare/counters.sh"
 
 
 def parse(text):
@@ -57,8 +57,9 @@ class Counters:
 
     @classmethod
     def read(cls, lab):
-        wheres = {"A": [lab.nic], "B": [lab.nic], "wire": [lab.port("A"), lab.port("B")]}
-        running = {where: lab.start(where, ["sh", SCRIPT, *devices], timeout=PATIENCE_S) for where, devices in wheres.items()}
+        running = {end: lab.start(end, ["sh", SCRIPT, lab.rdma(end) or "-", lab.netif(end)], timeout=PATIENCE_S) for end in ("A", "B")}
+        if lab.has_wire:
+            running["wire"] = lab.start("wire", ["sh", SCRIPT, "-", lab.port("A"), lab.port("B")], timeout=PATIENCE_S)
         flat = {}
         for where, process in running.items():
             result = process.wait()
@@ -74,13 +75,13 @@ class Counters:
 
     def get(self, where, *names):
         """The sum of these counters. A missing one is 0 (a NIC that DPDK holds has none here)."""
-        return sum(self._flat[where].get(name, 0) for name in names)
+        return sum(self._flat.get(where, {}).get(name, 0) for name in names)
 
     def rxe(self, where, name):
         """None without an rxe device."""
         return self._flat[where].get(f"rxe.{name}")
 
-    def places(self, **devices):
-        """{PLACE: n} of join.PLACES for packets from A to B. devices: the names of nic, sender_port and receiver_port."""
-        return {name: self.get(place.where, *(counter.format(**devices) for counter in place.counters))
+    def places(self, nics, **ports):
+        """{PLACE: n} of join.PLACES for packets from A to B. nics: {"A", "B"}; ports: the names of sender_port and receiver_port."""
+        return {name: self.get(place.where, *(counter.format(nic=nics.get(place.where), **ports) for counter in place.counters))
                 for name, place in join.PLACES.items() if place.counters}

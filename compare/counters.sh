@@ -3,14 +3,16 @@
 #
 # Prints every counter of this end that may count lost packets, for compare/counters.py. It starts few processes, since
 # that is slow on an emulated CPU. Missing counters (DPDK holds the NIC, no rxe) are not printed.
-#   counters.sh INTERFACE...
+#   counters.sh RDMA-DEVICE|- INTERFACE...
+rdma=$1
+shift
 set -- "$@" --
 files="/proc/net/snmp /proc/net/softnet_stat"
 while [ "$1" != -- ]; do
 	[ ! -e "/sys/class/net/$1" ] || files="$files /sys/class/net/$1/statistics/*"
 	shift
 done
-[ ! -e /sys/class/infiniband/rxe0 ] || files="$files /sys/class/infiniband/rxe0/ports/1/hw_counters/*"
+[ ! -e "/sys/class/infiniband/$rdma" ] || files="$files /sys/class/infiniband/$rdma/ports/1/hw_counters/*"
 # shellcheck disable=SC2086 # words and patterns
 tail -vn +1 $files
 echo "==> tc <=="

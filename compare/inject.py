@@ -40,13 +40,13 @@ class Injection:
 
     def begin(self, lab):
         if self.sender_qdisc:
-            lab.check("A", ["sh", "-ec", _netem(lab.nic, self.sender_qdisc)], timeout=PATIENCE_S)
+            lab.check("A", ["sh", "-ec", _netem(lab.netif("A"), self.sender_qdisc)], timeout=PATIENCE_S)
         if self.wire:
             _drop_on_wire(lab, lab.port("A"), round(1 / self.wire))
 
     def end(self, lab):
         if self.sender_qdisc:
-            lab.check("A", ["tc", "qdisc", "del", "dev", lab.nic, "root"], timeout=PATIENCE_S)
+            lab.check("A", ["tc", "qdisc", "del", "dev", lab.netif("A"), "root"], timeout=PATIENCE_S)
         if self.wire:
             lab.check("wire", ["tc", "filter", "del", "dev", lab.port("A"), "ingress", "pref", PREFERENCE], timeout=PATIENCE_S)
 

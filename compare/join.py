@@ -43,6 +43,11 @@ _RECEIVER = {
     "late": Place("at_receiver", "too late for the receiver"),
 }
 
+# A referee on the ends' NICs stands before the sender's queue (tcx egress) and behind the receiver's ring (XDP): these places are
+# between it and the wire.
+BEHIND_SENDER = ("sender_qdisc", "sender_nic")
+BEFORE_RECEIVER = ("receiver_nic",)
+
 # What happens behind the NIC of the receiving kernel.
 KERNEL = ("softnet", "ip", "udp_checksum", "receive_buffer", "no_listener")
 
@@ -81,7 +86,7 @@ def account(sent, on_wire, left_wire, received, lost, known=PLACES):
     by_stretch = {stretch: difference(row[LOST[stretch]],
                                       sum(n for place, n in lost.items() if known[place].stretch == stretch))
                   for stretch in STRETCHES}
-    row["unexplained"] = add(by_stretch.values())
+    row["unexplained"] = difference(difference(sent, received), sum(lost.values()))
     # too much on one stretch must not hide too little on another
     row["unexplained_by_stretch"] = by_stretch
     return row

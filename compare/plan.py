@@ -107,7 +107,7 @@ class Part:
                 raise ValueError(f"size {size}: at most the path MTU of {self.path_mtu}, or a multiple of it, so that all packets are equal")
 
     def chosen(self):
-        rows = [row for row in all_rows(self.sizes, self.rates, self.path_mtu) if row.transport.only in (None, self.where)]
+        rows = [row for row in all_rows(self.sizes, self.rates, self.path_mtu) if self.where in (row.transport.only or PATHS)]
         return rows if self.rows is None else matching(rows, self.rows)
 
 

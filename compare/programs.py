@@ -11,7 +11,6 @@ import time
 
 from compare import PATIENCE_S
 from compare.transport import Outcome, RunFailed, Tool
-from lab.lab import ROOT
 
 
 def last_line(*texts):
@@ -55,7 +54,7 @@ class StreamProgram(Tool):
                     *self.receiver_options(row, path, injection)]
         sender = ["send", "--json", "--size", row.size, "--duration", seconds, *(["--rate", row.rate] if row.rate else []),
                   *self.sender_options(row, path)]
-        program = os.path.join(ROOT, "build", self.program)
+        program = os.path.join("build", self.program)
         return [program, *map(str, receiver)], [program, *map(str, sender)]
 
     def run(self, row, path, seconds, injection):
@@ -201,7 +200,7 @@ class Qperf(ServerAndClient):
 
 # --- the CPU meter
 
-METER = os.path.join(ROOT, "compare", "meter.sh")
+METER = "compare/meter.sh"
 TICKS_PER_S = 100
 # Fewer packets between two samples are the programs' set-up, not traffic.
 TRAFFIC_PACKETS = 50
@@ -209,7 +208,7 @@ TRAFFIC_PACKETS = 50
 
 def start_metered(path, end, command, limit):
     """limit: seconds, after which the program is killed."""
-    return path.start(end, ["sh", METER, path.nic, *map(str, command)], timeout=limit)
+    return path.start(end, ["sh", METER, path.netif(end), *map(str, command)], timeout=limit)
 
 
 def said(process):

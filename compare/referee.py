@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""`rocescope monitor` on both ports of the wire, in both directions: what entered the wire and what left it.
+"""`rocescope monitor` on both ports of the wire, in both directions: what entered the wire and what left it. Between machines
+there is no neutral wire: it is then on their NICs.
 
 Each port has its own process: interfaces of one process share a stream table, and here each packet passes both ports.
 """
 import json
-import os
 import signal
 
 from compare import PATIENCE_S, join
 from lab import LabError
-from lab.lab import ROOT
 
-COMMAND = os.path.join(ROOT, "build", "rocescope")
+COMMAND = "build/rocescope"
 # Only the final snapshot is needed.
 INTERVAL_S = 3600
 
@@ -26,8 +25,10 @@ class Referee:
         self.modes = {}
 
     def __enter__(self):
-        self._running = {end: self._lab.start("wire", [COMMAND, "monitor", self._lab.port(end), *self._options])
-                         for end in ("A", "B")}
+        self._running = {}
+        for end in ("A", "B"):
+            where, device = self._lab.sight(end)
+            self._running[end] = self._lab.start(where, [COMMAND, "monitor", device, *self._options])
         for process in self._running.values():
             if not process.expect("watching", PATIENCE_S):
                 self._end()

@@ -195,7 +195,7 @@ def bar(value, best, width):
 
 def packets_lost(row):
     """On all stretches. None: not known."""
-    return join.add(row[join.LOST[stretch]] for stretch in join.STRETCHES)
+    return join.difference(row["sent"], row["received"])
 
 
 def places_words(transport, losses):

@@ -82,8 +82,10 @@ class Transport:
     order = 100             # in the table: small numbers come first
     driver = "kernel"       # driver of the lab's NICs that it needs: "kernel" or "dpdk". None: it does not run in the lab,
                             # and no referee sees its packets
+    rxe = False             # whether it needs SoftRoCE on the NICs
+    takes_xdp = False       # whether it takes the receiver's XDP hook, which a referee on that NIC needs
     section = None          # the section of the table for figures of another path
-    only = None             # the only path that it has rows on
+    only = None             # the only paths that it has rows on
     tools = ()              # our tools first
 
     def rows(self, sizes, rates, path_mtu=PATH_MTU):

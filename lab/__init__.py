@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-The lab: two guests, each with its own kernel, and one wire between them; or two namespaces of this machine. Programs use
-lab.lab.Lab.
+The lab: two guests, each with its own kernel, and one wire between them; or two namespaces of this machine; or two machines
+as they are. Programs use lab.lab.Lab, and lab.hosts.Hosts for machines.
 """
 
 NATIVE = "native"   # the acceleration of a lab without guests
+HOSTS = "hosts"     # that of machines as they are
 
 
 class LabError(Exception):

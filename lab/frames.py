@@ -14,6 +14,7 @@ STDERR = b"E"
 EXIT = b"X"     # the last frame of a channel: JSON {"rc", "timed_out"}; rc as in subprocess.Popen
 HELLO = b"H"    # the guest is up: JSON {"kernel"}
 DOWN = b"D"     # end the lab
+PING = b"P"     # the supervisor lives: to an agent on a machine that does not end with the lab
 
 CHUNK = 65536   # longest piece of output in one frame
 _HEADER = struct.Struct(">cII")

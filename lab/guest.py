@@ -67,6 +67,9 @@ class Guest:
         """The script that sets up the NIC."""
         return nic.prepare(self.end, self._config["mtu"])
 
+    def close(self):
+        """It ends with the namespaces of the lab."""
+
     def _listen(self, connection, stream, hello):
         self.kernel = json.loads(hello[2])["kernel"]
         self._writer = frames.Writer(connection.send)

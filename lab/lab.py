@@ -22,7 +22,7 @@ import socket
 import subprocess
 import sys
 
-from lab import NATIVE, LabError, accel, frames, kernel, nic
+from lab import HOSTS, NATIVE, LabError, accel, frames, kernel, nic
 from lab.process import Process, connect
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -53,7 +53,7 @@ class Lab:
             raise LabError(f"a lab's name has letters, digits, - and _, not '{self.name}'")
         self.folder = os.path.join(RUN, self.name)
         self.share = os.path.join(self.folder, "share")
-        self.nic = nic.NAME
+        self.nic = nic.NAME     # of both ends of a lab
         self.mtu = mtu
         self.kernel = self.accel = self.boot_seconds = None
         self._settings = {"mtu": mtu, "memory": memory, "cpus": cpus, "ends": ends}
@@ -81,18 +81,18 @@ class Lab:
 
     def up(self):
         """Boots, or raises LabError with the reason. The lab lives as long as this program, until leave() or down()."""
-        native = self._acceleration == NATIVE
-        _require(native)
+        own = self._acceleration in (NATIVE, HOSTS)
+        _require(own)
         os.makedirs(RUN, exist_ok=True)
         with _locked(os.path.join(FOLDER, "lock")):
             settings = {**self._settings, "root": ROOT, "vng": VNG, "share": self.share}
-            if not native:
+            if not own:
                 settings["image"] = kernel.fetch(FOLDER, self._progress, self._version)
             settings["accel"] = (self._acceleration if self._acceleration != "auto" else
                                  accel.choose(FOLDER, settings["image"], self._progress))
             _remove_dead()
             lock = self._make_folder()
-        if not native:
+        if not own:
             self._progress(f"booting {'two guests' if len(settings['ends']) > 1 else 'a guest'} ({settings['accel']})")
         try:
             self._spawn(settings, lock)
@@ -138,8 +138,9 @@ class Lab:
         self._lifeline, theirs = socket.socketpair()
         settings["lifeline"] = theirs.fileno()
         with theirs, lock, open(os.path.join(self.folder, "supervisor.log"), "wb") as log:
+            apart = ["unshare", "--pid", "--net", "--mount", "--fork", "--kill-child", "--mount-proc"]
             self._process = subprocess.Popen(
-                ["unshare", "--pid", "--net", "--mount", "--fork", "--kill-child", "--mount-proc",
+                [*([] if self._acceleration == HOSTS else apart),
                  "/usr/bin/python3", os.path.join(ROOT, "lab", "supervisor.py"), json.dumps(settings)],
                 cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 pass_fds=(theirs.fileno(), lock.fileno()), start_new_session=True)
@@ -201,16 +202,38 @@ class Lab:
         """The device in "wire" that carries this guest's frames."""
         return nic.port(end)
 
+    def netif(self, end):
+        """The measured NIC of this end."""
+        return self.nic
+
+    def sight(self, end):
+        """Where a referee sees what this end sends and receives: (where, its device there)."""
+        return "wire", self.port(end)
+
+    has_wire = True     # between the ends, in this machine's hands
+
     @property
     def native(self):
-        return self.accel == NATIVE
+        """Whether the ends have no kernels of their own: figures are of real CPUs, and DPDK uses net_af_packet."""
+        return self.accel in (NATIVE, HOSTS)
 
     def eal(self, end, lcores):
         """DPDK's arguments for this end's NIC and so many lcores. On this machine each end has a CPU, and takes no hugepages."""
         if self.native:
-            return ["--lcores", f"(0-{lcores - 1})@{nic.ENDS.index(end)}", "--no-pci", "--no-huge", "--no-shconf", "-m", "256",
-                    "--vdev", f"net_af_packet0,iface={self.nic},framesz=8192,blocksz=65536,framecnt=512"]
+            return ["--lcores", f"(0-{lcores - 1})@{nic.ENDS.index(end)}", *self._af_packet(end)]
         return ["-l", "0" if lcores == 1 else f"0-{lcores - 1}", "--in-memory", "-m", "128", "-a", nic.PCI]
+
+    def _af_packet(self, end):
+        return ["--no-pci", "--no-huge", "--no-shconf", "-m", "256",
+                "--vdev", f"net_af_packet0,iface={self.netif(end)},framesz=8192,blocksz=65536,framecnt=512"]
+
+    def rdma(self, end):
+        """The RDMA device that SoftRoCE puts on this end's NIC."""
+        return nic.RXE
+
+    def gid_index(self, end):
+        """Of the RoCEv2 GID of this end's address."""
+        return nic.GID_INDEX
 
     @property
     def rxe_refusal(self):
@@ -221,16 +244,16 @@ class Lab:
         return "SoftRoCE between namespaces was never tried" if known else "this machine's kernel has no rdma_rxe"
 
     def rxe_up(self, end):
-        """Puts SoftRoCE on the NIC and returns the device's name. GID index 1 is RoCEv2 on its IPv4 address."""
+        """Puts SoftRoCE on the NIC and returns the device's name."""
         self._script(end, nic.rxe_up())
         return nic.RXE
 
     def rxe_down(self, end):
         self._script(end, nic.rxe_down())
 
-    def dpdk_bind(self, end):
+    def dpdk_bind(self, end, port=None):
         """
-        Takes the NIC from the guest's kernel for DPDK and returns its PCI address. Reserves hugepages; run DPDK with
+        port: UDP port of the packets to come, where the kernel gets a copy. Takes the NIC from the guest's kernel for DPDK and returns its PCI address. Reserves hugepages; run DPDK with
         --in-memory. In a namespace the NIC stays the kernel's, without an address.
         """
         self._script(end, nic.native_to_dpdk() if self.native else nic.rxe_down() + "\n" + nic.to_dpdk())
@@ -244,10 +267,10 @@ class Lab:
         self.check(end, ["sh", "-ec", script], timeout=120)
 
 
-def _require(native):
+def _require(own_kernel):
     if os.geteuid() != 0:
         raise LabError("needs root (it makes taps and namespaces): run with sudo")
-    if native:
+    if own_kernel:
         return
     if os.uname().machine != "x86_64":
         raise LabError(f"runs x86_64 guests on x86_64 only, not on {os.uname().machine}")

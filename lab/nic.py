@@ -5,6 +5,7 @@ The scripts run on the end under `sh -e`. An end is a guest, or a network namesp
 """
 NAME = "roce0"
 RXE = "rxe0"
+GID_INDEX = 1   # the RoCEv2 one of the IPv4 address; 0 derives from the MAC
 PCI = "0000:00:10.0"
 ENDS = ("A", "B")
 # 2 MiB pages for DPDK: 256 MiB, of which testpmd needs 128.
@@ -124,7 +125,6 @@ echo {PCI} >/sys/bus/pci/drivers_probe
 
 
 def rxe_up():
-    """GID index 1 is the RoCEv2 one of the IPv4 address; index 0 derives from the MAC."""
     return f"""
 modprobe -a rdma_rxe ib_uverbs rdma_ucm
 [ -e /sys/class/infiniband/{RXE} ] || rdma link add {RXE} type rxe netdev {NAME}

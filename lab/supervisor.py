@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Process 1 of a lab's PID, network and mount namespaces: when it ends, the kernel ends all the others.
+"""Process 1 of a lab's PID, network and mount namespaces: when it ends, the kernel ends all the others. Where the ends are
+machines as they are, there are no namespaces: a guard on each ends with its connection.
 
 supervisor.py CONFIG, in the lab's folder. CONFIG is JSON: the settings, and `lifeline`, a socket to the program that
 started the lab. Progress and the outcome are written to it as JSON lines. When that program ends, so does the lab,
@@ -19,10 +20,16 @@ import threading
 import time
 
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-from lab import NATIVE, LabError, frames, wire      # noqa: E402
-from lab.commands import Commands                   # noqa: E402
-from lab.guest import Guest                         # noqa: E402
-from lab.namespace import Namespace                 # noqa: E402
+from lab import HOSTS, NATIVE, LabError, frames, wire   # noqa: E402
+from lab.commands import Commands                       # noqa: E402
+from lab.guest import Guest                             # noqa: E402
+from lab.machine import Machine                         # noqa: E402
+from lab.namespace import Namespace                     # noqa: E402
+
+KINDS = {NATIVE: Namespace, HOSTS: Machine}
+
+
+ENDED = 125     # status of a command whose end has ended
 
 
 class Supervisor:
@@ -31,14 +38,16 @@ class Supervisor:
         self._lock = threading.Lock()
         self._channels = {}     # number: (where it runs, queue of frames)
         self._last = 0
+        self._ended = set()
         self._ends = {"wire": Commands(self._deliver)}
-        kind = Namespace if config["accel"] == NATIVE else Guest
+        kind = KINDS.get(config["accel"], Guest)
         for end in config["ends"]:
             self._ends[end] = kind(end, config, lambda *frame, end=end: self._from_guest(end, *frame))
 
     def up(self):
         """Sets up the wire, then boots the ends at the same time. Returns what users of the lab need to know."""
-        wire.up(self.config["mtu"], taps=self.config["accel"] != NATIVE)
+        if self.config["accel"] != HOSTS:
+            wire.up(self.config["mtu"], taps=self.config["accel"] != NATIVE)
         failures = []
         boots = [threading.Thread(target=self._boot, args=(end, failures)) for end in self.config["ends"]]
         for boot in boots:
@@ -58,6 +67,14 @@ class Supervisor:
         except LabError as error:
             failures.append(str(error))
 
+    def close(self):
+        """Ends the ends that do not end with the supervisor."""
+        closing = [threading.Thread(target=end.close) for name, end in self._ends.items() if name != "wire"]
+        for thread in closing:
+            thread.start()
+        for thread in closing:
+            thread.join()
+
     def serve(self, listener):
         while True:
             connection = listener.accept()[0]
@@ -70,14 +87,18 @@ class Supervisor:
             if not frame:
                 return
             if frame[0] == frames.DOWN:
+                self.close()
                 os._exit(0)
             spec = json.loads(frame[2])
             where = spec.pop("where")
-            spec["cwd"] = spec.get("cwd") or self.config["root"]
+            if self.config["accel"] != HOSTS:    # an agent there knows its root
+                spec["cwd"] = spec.get("cwd") or self.config["root"]
             channel, output = self._open(where)
             sender = threading.Thread(target=self._send_all, args=(connection, output), daemon=True)
             sender.start()
             self._ends[where].handle(frames.START, channel, json.dumps(spec).encode())
+            if where in self._ended:
+                self._finish(channel, where)
             try:
                 while frame := frames.read(stream):
                     self._ends[where].handle(frames.KILL, channel, frame[2])
@@ -129,10 +150,14 @@ class Supervisor:
         if kind:
             self._deliver(kind, channel, payload)
             return
+        self._ended.add(end)
         for channel, (where, _) in list(self._channels.items()):
             if where == end:
-                self._deliver(frames.STDERR, channel, f"lab: guest {end} has ended\n".encode())
-                self._deliver(frames.EXIT, channel, json.dumps({"rc": 125, "timed_out": False}).encode())
+                self._finish(channel, end)
+
+    def _finish(self, channel, end):
+        self._deliver(frames.STDERR, channel, f"lab: {'guest' if self.config['accel'] != HOSTS else 'the connection to'} {end} has ended\n".encode())
+        self._deliver(frames.EXIT, channel, json.dumps({"rc": ENDED, "timed_out": False}).encode())
 
 
 def own_filesystems():
@@ -141,7 +166,7 @@ def own_filesystems():
         subprocess.run(["mount", "-t", kind, kind, path], check=False)
 
 
-def watch(lifeline):
+def watch(lifeline, supervisor):
     """
     Waits on the lifeline. A byte lets the lab outlive its program. The lab ends with the stream, or with the process
     passed to it.
@@ -151,6 +176,7 @@ def watch(lifeline):
         return
     if byte:
         select.select(processes, [], [])
+    supervisor.close()
     os._exit(1)
 
 
@@ -159,10 +185,11 @@ def main():
     lifeline = socket.socket(fileno=config["lifeline"])
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: os._exit(1))
-    threading.Thread(target=watch, args=(lifeline,), daemon=True).start()
     begun = time.monotonic()
-    own_filesystems()
     supervisor = Supervisor(config)
+    threading.Thread(target=watch, args=(lifeline, supervisor), daemon=True).start()
+    if config["accel"] != HOSTS:
+        own_filesystems()
     try:
         outcome = {"ready": {**supervisor.up(), "boot_seconds": round(time.monotonic() - begun, 1)}}
     except (LabError, OSError, subprocess.CalledProcessError) as error:
@@ -175,6 +202,7 @@ def main():
         listener.listen(64)
     lifeline.sendall(json.dumps(outcome).encode() + b"\n")
     if "failed" in outcome:
+        supervisor.close()
         os._exit(1)
     supervisor.serve(listener)
 

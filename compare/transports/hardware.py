@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""RoCE by an RNIC of this machine, if there is one. Both ends are on the machine, looped inside the RNIC. There is no
-referee, because XDP does not see what an RNIC terminates. No RNIC was at hand: this was never run on one."""
+"""RoCE by RNICs: between two machines, or looped inside one of this machine. There is no referee, because XDP does not see what
+an RNIC terminates. No RNIC was at hand: this was never run on one."""
 import os
 import subprocess
 import threading
 import time
 
 from compare.transport import PATH_MTU, Row, Transport
-from compare.transports.softroce import WRITE, RdmaStream
+from compare.programs import Qperf
+from compare.transports.softroce import WRITE, Perftest, RdmaStream
+from compare.transports.udp import ONE_DATAGRAM
 from lab import child
+from lab.hosts import gid_index
+from lab.lab import ROOT
+from lab.look import rdma
 from lab.process import Result
 
 MESSAGE = 65536     # bytes
 NO_RNIC = "no RNIC on this machine (/sys/class/infiniband has none)"
 
 
-def devices(folder="/sys/class/infiniband"):
-    """RNICs of this machine. A device of rxe or siw is virtual, on no bus."""
-    try:
-        return sorted(name for name in os.listdir(folder) if os.path.exists(os.path.join(folder, name, "device")))
-    except FileNotFoundError:
-        return []
+def rnics(folder="/sys/class/infiniband"):
+    """RDMA devices in hardware of this machine that have a RoCEv2 GID, as look.rdma() describes them."""
+    return [device for device in rdma(folder=folder) if not device["virtual"]]
 
 
 class HostProcess:
@@ -30,7 +32,7 @@ class HostProcess:
         self._timeout = timeout
         self._changed = threading.Condition()
         self._text = {"stdout": "", "stderr": ""}
-        self._process = subprocess.Popen(child([str(arg) for arg in argv]), stdin=subprocess.DEVNULL, text=True,
+        self._process = subprocess.Popen(child([str(arg) for arg in argv]), cwd=ROOT, stdin=subprocess.DEVNULL, text=True,
                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self._readers = [threading.Thread(target=self._read, args=(name,), daemon=True) for name in self._text]
         for reader in self._readers:
@@ -72,11 +74,20 @@ class HostProcess:
             self._process.kill()
 
 
-class Host:
-    """This machine as both ends: what StreamProgram needs of a path."""
+class Loop:
+    """This machine as both ends, looped inside an RNIC."""
+
+    def __init__(self, device):
+        self._device = device
 
     def address(self, _end):
         return "127.0.0.1"
+
+    def rdma(self, _end):
+        return self._device["name"]
+
+    def gid_index(self, _end):
+        return next(iter(self._device["gids"]))
 
     def start(self, _end, argv, timeout):
         return HostProcess(argv, timeout)
@@ -86,18 +97,63 @@ class Host:
 
 
 class HardwareRc(Transport):
-    name, words, order = "hardware-rc", "RNIC RC", 40
-    driver, section, only = None, "In hardware", "local"
+    name, words, order = "hardware-rc", "RNIC loop", 40
+    driver, section, only = None, "In hardware", ("local",)
     tools = (RdmaStream("rc", WRITE),)
 
     def rows(self, sizes, rates, path_mtu=PATH_MTU):
-        return [self.row(devices())]
+        return [self.row(rnics(), path_mtu)]
 
-    def row(self, rnics):
-        """rnics: names of this machine's RNICs. The first one is used."""
-        if not rnics:
-            return Row(self, self.tools[0], None, None, NO_RNIC)
-        return Row(self, RdmaStream("rc", WRITE, device=rnics[0]), MESSAGE, None)
+    def row(self, found, path_mtu=PATH_MTU):
+        """found: RNICs of this machine. The first one is used."""
+        self._device = found[0] if found else None
+        return Row(self, self.tools[0], MESSAGE, None, None if found else NO_RNIC, path_mtu=path_mtu)
 
     def path(self, lab):
-        return Host()
+        return Loop(self._device)
+
+
+class ByRnic:
+    """Two machines (lab.hosts.Hosts) whose RDMA devices are those in hardware."""
+
+    def __init__(self, lab):
+        self._lab = lab
+
+    def __getattr__(self, name):
+        return getattr(self._lab, name)
+
+    def rdma(self, end):
+        return self._lab.rnic(end)["name"]
+
+    def gid_index(self, end):
+        return gid_index(self._lab.rnic(end), self._lab.address(end))
+
+
+class Rnic(Transport):
+    """Common to RC, UC and UD between two machines. No XDP program sees the packets: only the ends' own counters tell of them."""
+    only = ("hosts",)
+
+    def refusal(self, lab):
+        missing = [end for end in ("A", "B") if not lab.rnic(end)]
+        return f"no RNIC on {' and '.join(map(lab.named, missing))}" if missing else None
+
+    def path(self, lab):
+        return ByRnic(lab)
+
+    def count(self, row, outcome, did, seen):
+        return {"on_wire": None, "left_wire": None, "retransmitted": None}
+
+
+class RnicRc(Rnic):
+    name, words, order = "rnic-rc", "RNIC RC", 41
+    tools = (RdmaStream("rc", WRITE), Perftest("rc", "ib_write_bw"), Qperf("rc_rdma_write_bw", ("-cm1",)))
+
+
+class RnicUc(Rnic):
+    name, words, order = "rnic-uc", "RNIC UC", 42
+    tools = (RdmaStream("uc", WRITE), Perftest("uc", "ib_write_bw"))
+
+
+class RnicUd(Rnic):
+    name, words, order = "rnic-ud", "RNIC UD", 43
+    tools = (RdmaStream("ud", "SEND"), Perftest("ud", "ib_send_bw", ONE_DATAGRAM))

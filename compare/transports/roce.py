@@ -4,7 +4,6 @@ RoCE without an RDMA device, at the speed of this machine: `rocescope send` make
 by XDP, verifies every ICRC, and drops them. No memory is written: it is what a receiver by XDP has to do at least.
 """
 import json
-import os
 import signal
 import time
 
@@ -12,9 +11,8 @@ from compare import PATIENCE_S
 from compare.join import Place
 from compare.programs import TheirProgram, ended_well, last_line, metered_cores, said, start_metered
 from compare.transport import Outcome, RunFailed, Transport, bits_per_second
-from lab.lab import ROOT
 
-COMMAND = os.path.join(ROOT, "build", "rocescope")
+COMMAND = "build/rocescope"
 DRAIN_S = 0.3       # packets in the receiver's ring still arrive
 HEADERS, RETH = 14 + 20 + 8 + 12 + 4, 16    # bytes: Ethernet, IPv4, UDP, BTH, ICRC; and the RETH of a message's first packet
 
@@ -27,7 +25,7 @@ class SendAndMonitor(TheirProgram):
 
     def measure(self, row, path, seconds):
         limit = seconds + PATIENCE_S
-        receiver = start_metered(path, "B", [COMMAND, "monitor", path.nic, "--drop", "-j", "--interval", "3600"], limit)
+        receiver = start_metered(path, "B", [COMMAND, "monitor", path.netif("B"), "--drop", "-j", "--interval", "3600"], limit)
         try:
             if not receiver.expect("watching", PATIENCE_S):
                 raise RunFailed(f"monitor: {said(receiver)}")
@@ -42,7 +40,7 @@ class SendAndMonitor(TheirProgram):
         return self.outcome(sender.stdout, receiver.stdout, cores)
 
     def _sender(self, row, path, seconds):
-        return [COMMAND, "send", path.nic, "--dst", path.address("B"), "--dst-mac", path.mac("B"), "--op", "uc-write", "--message",
+        return [COMMAND, "send", path.netif("A"), "--dst", path.address("B"), "--dst-mac", path.mac("B"), "--op", "uc-write", "--message",
                 row.size, "--mtu", row.path_mtu, "--duration", seconds, *(["--rate", frame_rate(row)] if row.rate else []), "-j"]
 
     def outcome(self, sender, receiver, cores):
@@ -66,7 +64,7 @@ def frame_rate(row):
 
 class RoceUc(Transport):
     name, words, order = "roce-uc", "RoCE UC", 25
-    only = "local"
+    only, takes_xdp = ("local", "hosts"), True
     tools = (SendAndMonitor(),)
 
     def count(self, row, outcome, did, seen):

@@ -14,21 +14,22 @@ NO_GID = "it takes no GID index, which RoCEv2 needs (its RC goes by rdma_cm)"
 
 
 class RdmaStream(StreamProgram):
-    """service: rc, uc or ud. device: None if there is only one RDMA device."""
+    """service: rc, uc or ud."""
     program = "rdma_stream"
 
-    def __init__(self, service, operation, device=None):
-        self.service, self.operation, self.device = service, operation, device
+    def __init__(self, service, operation):
+        self.service, self.operation = service, operation
         self.counts_packets = service == "ud"
 
     def receiver_options(self, row, path, injection):
-        return [*self._both(row), "--control", f":{UDP_PORT}"]
+        return [*self._both(row, path, "B"), "--control", f":{UDP_PORT}"]
 
     def sender_options(self, row, path):
-        return [*self._both(row), "--control", f"{path.address('B')}:{UDP_PORT}"]
+        return [*self._both(row, path, "A"), "--control", f"{path.address('B')}:{UDP_PORT}"]
 
-    def _both(self, row):
-        return ["--transport", self.service, "--path-mtu", row.path_mtu, *(["--device", self.device] if self.device else [])]
+    def _both(self, row, path, end):
+        return ["--transport", self.service, "--path-mtu", row.path_mtu,
+                "--device", path.rdma(end), "--gid-index", path.gid_index(end)]
 
 
 class Perftest(ServerAndClient):
@@ -44,13 +45,16 @@ class Perftest(ServerAndClient):
         return seconds if seconds > 2 * self.MARGIN_S else seconds + 2 * self.MARGIN_S
 
     def server(self, row, path, seconds):
-        return [self.operation, "-c", self.service.upper(), "-d", "rxe0", "-x", "1", "-m", row.path_mtu, "-F", "-s",
-                row.size, "-D", seconds, "-f", self.MARGIN_S, "--report_gbits"]
+        return self._both(row, path, "B", seconds)
+
+    def _both(self, row, path, end, seconds):
+        return [self.operation, "-c", self.service.upper(), "-d", path.rdma(end), "-x", path.gid_index(end), "-m", row.path_mtu, "-F",
+                "-s", row.size, "-D", seconds, "-f", self.MARGIN_S, "--report_gbits"]
 
     def client(self, row, path, seconds):
         rate = ["--rate_limit", bits_per_second(row.rate) / 1e9, "--rate_limit_type", "SW", "--burst_size",
                 max(1, self.BURST_BYTES // row.size)] if row.rate else []
-        return [*self.server(row, path, seconds), *rate, path.address("B")]
+        return [*self._both(row, path, "A", seconds), *rate, path.address("B")]
 
     def measure(self, row, path, seconds):
         try:
@@ -74,6 +78,7 @@ class Perftest(ServerAndClient):
 
 class SoftRoce(Transport):
     """Common to RC, UC and UD."""
+    rxe = True
 
     def refusal(self, lab):
         return lab.rxe_refusal

@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+What an end on a machine as it is has: prints JSON, for lab/hosts.py.
+
+    look.py INTERFACE               the machine, the interface, its addresses and RDMA devices
+    look.py INTERFACE ADDRESS       how packets leave for this address: {"dev", "mac" of the next hop}
+"""
+import glob
+import json
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+import time
+
+if __name__ == "__main__":
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from bench import machine   # noqa: E402
+
+DISCARD = 9             # UDP port (RFC 863)
+NEIGHBOUR_S = 3         # how long the answer of a neighbour may take
+
+
+def read(path):
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return None
+
+
+def ip(*words):
+    done = subprocess.run(["ip", "-j", *words], capture_output=True, text=True, check=False)
+    return json.loads(done.stdout or "[]")
+
+
+def linked(path):
+    """The name at the end of a symbolic link, or None."""
+    return os.path.basename(os.path.realpath(path)) if os.path.exists(path) else None
+
+
+def gids(port, netif):
+    """{index: GID} of the RoCEv2 GIDs that a port of an RDMA device has by this interface, or by any (None)."""
+    found = {}
+    for path in glob.glob(f"{port}/gid_attrs/ndevs/*"):
+        index = os.path.basename(path)
+        if netif in (None, read(path)) and read(f"{port}/gid_attrs/types/{index}") == "RoCE v2":
+            found[index] = read(f"{port}/gids/{index}")
+    return found
+
+
+def rdma(netif=None, folder="/sys/class/infiniband"):
+    """RDMA devices of this interface, or of any: {"name", "gids", "virtual"}. One of rxe or siw is virtual, on no bus."""
+    found = [{"name": os.path.basename(device), "gids": gids(f"{device}/ports/1", netif),
+              "virtual": not os.path.exists(f"{device}/device")} for device in sorted(glob.glob(f"{folder}/*"))]
+    return [device for device in found if device["gids"]]
+
+
+def interface(netif):
+    folder = f"/sys/class/net/{netif}"
+    speed = read(f"{folder}/speed")
+    [about] = ip("address", "show", "dev", netif)
+    return {"mac": about["address"], "mtu": about["mtu"], "up": "LOWER_UP" in about["flags"],
+            "addresses": {str(family): [each["local"] for each in about["addr_info"]
+                                        if each["family"] == name and each["scope"] == "global"]
+                          for family, name in ((4, "inet"), (6, "inet6"))},
+            "driver": linked(f"{folder}/device/driver"), "pci": linked(f"{folder}/device"),
+            "gbps": int(speed) / 1000 if speed and int(speed) > 0 else None,
+            "cpus": read(f"{folder}/device/local_cpulist") or f"0-{os.cpu_count() - 1}", "rdma": rdma(netif)}
+
+
+def look(netif):
+    names = sorted(os.listdir("/sys/class/net"))
+    return {"host": platform.node(), "kernel": platform.release(), "cpu": machine.cpu(), "cpus": os.cpu_count(),
+            "interfaces": names, "netif": interface(netif) if netif in names else None,
+            "rdma_tool": bool(shutil.which("rdma")),
+            "rxe": subprocess.run(["modprobe", "-nq", "rdma_rxe"], check=False).returncode == 0 if shutil.which("modprobe") else False,
+            "rxe_loaded": os.path.exists("/sys/module/rdma_rxe")}
+
+
+def leave(netif, address):
+    """A datagram makes the kernel look for the neighbour."""
+    [route] = ip("route", "get", address) or [{}]
+    hop = route.get("gateway", address)
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    deadline = time.monotonic() + NEIGHBOUR_S
+    mac = None
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        while not mac and time.monotonic() < deadline:
+            try:
+                probe.sendto(b"", (address, DISCARD))
+            except OSError:
+                pass    # nobody there: the neighbour's entry says so, too
+            time.sleep(0.1)
+            mac = next((each["lladdr"] for each in ip("neighbour", "show", "to", hop, "dev", netif) if "lladdr" in each), None)
+    return {"dev": route.get("dev"), "mac": mac}
+
+
+if __name__ == "__main__":
+    print(json.dumps(look(sys.argv[1]) if len(sys.argv) == 2 else leave(*sys.argv[1:])))

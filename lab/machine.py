@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+An end of a lab on a machine as it is: this one, a network namespace of it, or another machine. The agent runs there under
+guard.sh. Another machine gets a copy of what it needs, which vanishes with the guard.
+"""
+import io
+import os
+import shlex
+import socket
+import subprocess
+import tarfile
+import threading
+import time
+
+from lab import LabError, frames
+from lab.guest import Guest
+
+# What goes to another machine.
+FILES = ("lab", "bench/machine.py", "compare/counters.sh", "compare/meter.sh", "build/rocescope", "build/udp_stream",
+         "build/dpdk_stream", "build/rdma_stream")
+# head reads no byte more than told (GNU coreutils), so the agent finds its frames behind the archive.
+UNPACK = """
+scratch=$(mktemp -d "${{TMPDIR:-/tmp}}/rocescope.XXXXXXXX") || exit
+head -c {bytes} | tar -xzC "$scratch" || {{ rm -rf "$scratch"; exit 1; }}
+exec sh "$scratch/lab/guard.sh" "$scratch" "$scratch"
+"""
+# How to get there: a command that passes its input to a shell command there. srun was never run.
+REACH = {
+    "ssh": lambda host: ["ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5",
+                         "-o", "ServerAliveCountMax=6", host],
+    "srun": lambda host: ["srun", "--nodelist", host, "--ntasks", "1", "--unbuffered", "sh", "-c"],
+}
+KINDS = ("netns", *REACH)
+PING_S = 5      # seconds between signs of life; the agent gives up after agent.SILENCE_S without one
+PUT_BACK_S = 60     # most time that putting back may take
+
+
+def check(at):
+    """at: "" is this machine; netns:NAME, ssh:USER@HOST, srun:NODE. Returns it; a ValueError says what is wrong."""
+    kind, colon, name = at.partition(":")
+    if at and not (kind in KINDS and colon and name and not name.startswith("-")):
+        raise ValueError(f"{at}: none of netns:NAME, ssh:USER@HOST, srun:NODE")
+    return at
+
+
+class Machine(Guest):
+    def boot(self):
+        at = self._config["machines"][self.end]
+        kind, _, name = at.partition(":")
+        self._name = at or "this machine"
+        files = self._archive() if kind in REACH else b""
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            self._process = self._spawn(self._command(kind, name, len(files)), theirs)
+        stream = self._control.makefile("rb", buffering=frames.CHUNK)
+        try:
+            self._control.sendall(files)
+            hello = frames.read(stream)
+        except OSError:
+            hello = None
+        if not hello:
+            self._process.wait()
+            raise LabError(self._why())
+        self._listen(self._control, stream, hello)
+        threading.Thread(target=self._ping, daemon=True).start()
+
+    def prepare(self):
+        return ":"
+
+    def close(self):
+        """Ends it, and waits until all is put back there."""
+        try:
+            self._control.shutdown(socket.SHUT_WR)
+            self._process.wait(PUT_BACK_S)
+        except (AttributeError, OSError, subprocess.TimeoutExpired):
+            pass    # it never was up, has ended, or cannot be reached
+
+    def _command(self, kind, name, size):
+        if kind in REACH:
+            return [*REACH[kind](name), UNPACK.format(bytes=size) if kind == "srun" else f"sh -c {shlex.quote(UNPACK.format(bytes=size))}"]
+        guard = ["sh", os.path.join(self._config["root"], "lab", "guard.sh"), self._config["root"]]
+        return ["ip", "netns", "exec", name, *guard] if kind else guard
+
+    def _spawn(self, command, control):
+        with open(self._log, "wb") as log:
+            try:
+                return subprocess.Popen(command, stdin=control, stdout=control, stderr=log)
+            except FileNotFoundError:
+                raise LabError(f"{command[0]} is missing: install it") from None
+
+    def _archive(self):
+        archive = io.BytesIO()
+        with tarfile.open(fileobj=archive, mode="w:gz", compresslevel=1) as tar:
+            for name in FILES:
+                tar.add(os.path.join(self._config["root"], name), name, filter=lambda entry: None if "__pycache__" in entry.name else entry)
+        return archive.getvalue()
+
+    def _ping(self):
+        while True:
+            self.handle(frames.PING, 0, b"")
+            time.sleep(PING_S)
+
+    def _why(self):
+        with open(self._log, encoding="utf-8", errors="replace") as log:
+            lines = [line.strip() for line in log if line.strip()]
+        return f"end {self.end}, {self._name}: {lines[-1] if lines else f'it ended with status {self._process.returncode}'}"
