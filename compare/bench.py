@@ -210,11 +210,8 @@ def reckon(row, outcome, did, seen, places, inside=False):
     for end, name in (("A", "on_wire"), ("B", "left_wire")):
         if not seen[end].complete:
             run[name] = None    # the referee missed frames, so its counts prove nothing
-    if inside and row.transport.driver == "dpdk":
-        run["on_wire"] = None   # net_af_packet passes the queue by, and the referee with it (PACKET_QDISC_BYPASS)
-    elif inside:
-        run["on_wire"] = join.difference(run["on_wire"], sum(places.get(name, 0) for name in join.BEHIND_SENDER))
     if inside:
+        run["on_wire"] = join.difference(run["on_wire"], sum(places.get(name, 0) for name in join.BEHIND_SENDER))
         run["left_wire"] = join.difference(run["left_wire"], -sum(places.get(name, 0) for name in join.BEFORE_RECEIVER))
     return run
 

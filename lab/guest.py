@@ -65,7 +65,7 @@ class Guest:
 
     def prepare(self):
         """The script that sets up the NIC."""
-        return nic.prepare(self.end, self._config["mtu"])
+        return nic.prepare(self.end, self._config["mtu"]) + (nic.prepare_control(self.end) if self._config["control"] else "")
 
     def close(self):
         """It ends with the namespaces of the lab."""
@@ -155,12 +155,14 @@ class Guest:
 
     def _devices(self):
         port, mtu = nic.port(self.end), self._config["mtu"]
-        slot = nic.PCI.split(":")[2].split(".")[0]
+        slot, control_slot = (pci.split(":")[2].split(".")[0] for pci in (nic.PCI, nic.CONTROL_PCI))
         paths = {"root": f"{self._config['root']},readonly=on", "share": self._config["share"], "usr": "/usr,readonly=on"}
         folders = [argument for name, path in paths.items() for argument in
                    ("-fsdev", f"local,id={name},path={path},security_model=none,multidevs=remap",
                     "-device", f"virtio-9p-pci,fsdev={name},mount_tag={name}")]
-        return [*folders, "-device", "virtio-serial-pci,id=lab", "-chardev", f"socket,id=control,path={self.end}.port",
+        control = ["-netdev", f"tap,id=apart,ifname={nic.control_port(self.end)},script=no,downscript=no",
+                   "-device", f"virtio-net-pci,netdev=apart,addr=0x{control_slot},mac={nic.control_mac(self.end)}"] if self._config["control"] else []
+        return [*folders, *control, "-device", "virtio-serial-pci,id=lab", "-chardev", f"socket,id=control,path={self.end}.port",
                 "-device", "virtserialport,bus=lab.0,chardev=control,name=lab.control",
                 "-netdev", f"tap,id=wire,ifname={port},script=no,downscript=no",
                 "-device", f"virtio-net-pci,netdev=wire,addr=0x{slot},mac={nic.mac(self.end)},host_mtu={mtu},"

@@ -43,11 +43,11 @@ class Lab:
     """
     name: default: one that no other lab has. memory, cpus: of each guest. acceleration: auto, kvm, tcg or native. kernel:
     default: this machine's suite; or a version of kernel.SUITES ("6.12"). ends: "A" alone has no peer and boots in
-    little more than half the time.
+    little more than half the time. control: the guests have a second NIC, on a network of its own with the wire's namespace.
     """
 
     def __init__(self, name=None, mtu=4500, memory="1G", cpus=2, acceleration="auto", progress=progress_to_stderr,
-                 kernel=None, ends="AB"):
+                 kernel=None, ends="AB", control=False):
         self.name = name or f"{os.getpid()}-{next(_numbers)}"
         if not self.name.replace("-", "").replace("_", "").isalnum():
             raise LabError(f"a lab's name has letters, digits, - and _, not '{self.name}'")
@@ -56,7 +56,7 @@ class Lab:
         self.nic = nic.NAME     # of both ends of a lab
         self.mtu = mtu
         self.kernel = self.accel = self.boot_seconds = None
-        self._settings = {"mtu": mtu, "memory": memory, "cpus": cpus, "ends": ends}
+        self._settings = {"mtu": mtu, "memory": memory, "cpus": cpus, "ends": ends, "control": control}
         self._acceleration = acceleration
         self._version = kernel
         self._progress = progress
@@ -224,8 +224,12 @@ class Lab:
         return ["-l", "0" if lcores == 1 else f"0-{lcores - 1}", "--in-memory", "-m", "128", "-a", nic.PCI]
 
     def _af_packet(self, end):
-        return ["--no-pci", "--no-huge", "--no-shconf", "-m", "256",
-                "--vdev", f"net_af_packet0,iface={self.netif(end)},framesz=8192,blocksz=65536,framecnt=512"]
+        """
+        Frames go through the NIC's queue, which counts what it drops, and past a referee on the NIC (tcx). By default
+        (PACKET_QDISC_BYPASS) a busy NIC would drop them; on a veth that is not faster.
+        """
+        return ["--no-pci", "--no-huge", "--no-shconf", "-m", "256", "--vdev",
+                f"net_af_packet0,iface={self.netif(end)},framesz=8192,blocksz=65536,framecnt=512,qdisc_bypass=0"]
 
     def rdma(self, end):
         """The RDMA device that SoftRoCE puts on this end's NIC."""

@@ -7,6 +7,9 @@ NAME = "roce0"
 RXE = "rxe0"
 GID_INDEX = 1   # the RoCEv2 one of the IPv4 address; 0 derives from the MAC
 PCI = "0000:00:10.0"
+# a guest's second NIC, for commands
+CONTROL = "control0"
+CONTROL_PCI = "0000:00:11.0"
 ENDS = ("A", "B")
 # 2 MiB pages for DPDK: 256 MiB, of which testpmd needs 128.
 HUGEPAGES = 128
@@ -31,18 +34,40 @@ def port(end):
     return f"port{end}"
 
 
-def find():
+def control_address(end):
+    """IPv4 address of the second NIC of a guest, or of "wire" beside them."""
+    return f"10.8.0.{ENDS.index(end) + 1 if end in ENDS else 254}"
+
+
+def control_mac(end):
+    return f"52:54:00:08:00:0{ENDS.index(end) + 1}"
+
+
+def control_port(end):
+    """The tap of a guest's second NIC."""
+    return f"control{end}"
+
+
+def find(pci=PCI, name=NAME):
     """Gives a guest's NIC its name."""
     return f"""
 modprobe virtio_net
 for try in 1 2 3 4 5 6 7 8 9 10; do
-	set -- /sys/bus/pci/devices/{PCI}/virtio*/net/*
+	set -- /sys/bus/pci/devices/{pci}/virtio*/net/*
 	[ ! -e "$1" ] || break
 	sleep 0.2
 done
-[ -e "$1" ] || {{ echo "no network device at {PCI}" >&2; exit 1; }}
+[ -e "$1" ] || {{ echo "no network device at {pci}" >&2; exit 1; }}
 old=${{1##*/}}
-[ $old = {NAME} ] || ip link set dev $old name {NAME}
+[ $old = {name} ] || ip link set dev $old name {name}
+"""
+
+
+def prepare_control(end):
+    return f"""
+{find(CONTROL_PCI, CONTROL)}
+ip address add {control_address(end)}/24 dev {CONTROL}
+ip link set dev {CONTROL} up
 """
 
 

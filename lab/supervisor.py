@@ -48,6 +48,8 @@ class Supervisor:
         """Sets up the wire, then boots the ends at the same time. Returns what users of the lab need to know."""
         if self.config["accel"] != HOSTS:
             wire.up(self.config["mtu"], taps=self.config["accel"] != NATIVE)
+            if self.config["control"]:
+                wire.up_control()
         failures = []
         boots = [threading.Thread(target=self._boot, args=(end, failures)) for end in self.config["ends"]]
         for boot in boots:

@@ -6,6 +6,7 @@ import subprocess
 from lab import nic
 
 BRIDGE = "wire0"
+CONTROL = "control0"
 # Most frames that wait in a tap for its guest. The tap drops and counts further ones (tx_dropped).
 QUEUE = 1000
 
@@ -24,6 +25,16 @@ def up(mtu, taps=True):
     # If br_netfilter is loaded, the host's firewall must not see the wire.
     for family in ("ip", "ip6", "arp"):
         _sysctl(f"net/bridge/bridge-nf-call-{family}tables", 0)
+
+
+def up_control():
+    """A network for commands to the guests, apart from the measured wire."""
+    lines = [f"link add {CONTROL} type bridge stp_state 0 forward_delay 0",
+             f"address add {nic.control_address('wire')}/24 dev {CONTROL}", f"link set dev {CONTROL} up"]
+    for end in nic.ENDS:
+        lines += [f"tuntap add dev {nic.control_port(end)} mode tap",
+                  f"link set dev {nic.control_port(end)} master {CONTROL} up"]
+    subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), text=True, check=True)
 
 
 def add_veth(end, mtu, pid):
