@@ -192,8 +192,8 @@ def unwatched(outcome):
     """A run for join.merge() that has the programs' own figures only. Pure."""
     return {"goodput_gbps": outcome.goodput_gbps, "goodput_at": outcome.goodput_at, "messages": outcome.messages,
             "sender_cores": outcome.sender_cores, "receiver_cores": outcome.receiver_cores,
-            "latency_us": outcome.latency_us, "retransmitted": None, "rxe_agrees": None, "sent": outcome.sent,
-            "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}
+            "busy_s": outcome.busy_s, "latency_us": outcome.latency_us, "retransmitted": None, "rxe_agrees": None,
+            "sent": outcome.sent, "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}
 
 
 def reckon(row, outcome, did, seen, places, inside=False):

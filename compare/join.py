@@ -137,18 +137,29 @@ def one(run):
     """A run of a row, as the report has it."""
     return {**{name: run[name] for name in ("number", "block", "refereed", "goodput_gbps", "sent", "on_wire", "received")},
             "lost": difference(run["sent"], run["received"]), "losses": {place: n for place, n in run["places"].items() if n},
-            **{name: run[name] for name in ("sender_cores", "receiver_cores", "latency_us")}}
+            **{name: run[name] for name in ("sender_cores", "receiver_cores", "latency_us")},
+            "ns_per_packet": ns_per_packet(run)}
+
+
+def ns_per_packet(run):
+    """
+    {"sender", "receiver"}: CPU time (ns) of that end's whole machine for each packet that it sent or received. None: unknown.
+    """
+    packets = {"sender": run["sent"], "receiver": run["received"]}
+    return {end: busy * 1e9 / packets[end] if busy is not None and packets[end] else None for end, busy in run["busy_s"].items()}
 
 
 def merge(runs, known=PLACES):
     """
-    One row from several runs of it: goodput and cores are averaged, latency is that of the slowest run, counts are summed; the
-    counts of refereed runs only, if there are any. known: the Places of the row's transport.
+    One row from several runs of it: goodput, cores and the cost of a packet are averaged, latency is that of the slowest run, counts
+    are summed; the counts of refereed runs only, if there are any. known: the Places of the row's transport.
     """
     timed, watched = measuring(runs), [run for run in runs if run["refereed"]]
     row = _counts(watched or runs, known)
     row["goodput_gbps"] = mean_std([run["goodput_gbps"] for run in timed])
     row["sender_cores"], row["receiver_cores"] = _cores(timed, "sender_cores"), _cores(timed, "receiver_cores")
+    costs = [ns_per_packet(run) for run in timed]
+    row["ns_per_packet"] = {end: mean([cost[end] for cost in costs]) for end in ("sender", "receiver")}
     latencies = [run["latency_us"] for run in timed if run.get("latency_us")]
     row["latency_us"] = max(latencies, key=lambda each: each["max"]) if latencies else None
     row["referee"] = {"runs": len(watched), "goodput_ratio": _ratio(watched, timed) if watched != timed else None}

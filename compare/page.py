@@ -101,7 +101,7 @@ def _entry(row, number):
 
 def _only(row):
     """The row's figures as those of a run, where the report has no others."""
-    same = ("sent", "on_wire", "received", "losses", "sender_cores", "receiver_cores", "latency_us")
+    same = ("sent", "on_wire", "received", "losses", "sender_cores", "receiver_cores", "ns_per_packet", "latency_us")
     return {"number": None, "block": None, "goodput_gbps": table.mean_goodput(row), "lost": table.packets_lost(row),
             **{name: row.get(name) for name in same}}
 
@@ -279,7 +279,7 @@ def _places(transport, run):
 
 
 RUN_COLUMNS = ("run", "block", "referee", "goodput, Gbit/s", "packets sent", "on wire", "received", "lost", "where",
-               "sender's cores", "receiver's cores", "latency p50 / p99 / max, µs")
+               "sender's cores", "receiver's cores", "CPU ns per packet, sender / receiver", "latency p50 / p99 / max, µs")
 
 
 def _runs(parts):
@@ -287,12 +287,17 @@ def _runs(parts):
     lines = []
     for part in parts:
         for entry in part.entries:
-            name = f"{entry.name} ({entry.row['operation']}). {part.title}"
+            name = f"{entry.name} ({entry.row['operation']}). {part.title}{_cost(entry.row)}"
             head = element("tr", element("th", element("span", class_=f"swatch {entry.colour}"), escape(name),
                                          colspan=len(RUN_COLUMNS), scope="rowgroup"), class_="head")
             lines.append(element("tbody", head, *(_run(entry, anchor, run) for anchor, run in entry.runs), id=entry.anchor))
     head = [(words, "losses" if words == "where" else "number") for words in RUN_COLUMNS]
     return element("h2", "All runs", id="runs") + (_table(head, lines, "runs") if lines else element("p", "There are none."))
+
+
+def _cost(row):
+    words = table.cost_words(row.get("ns_per_packet"))
+    return f". A packet takes {words} ns of CPU (sender / receiver)" if words else ""
 
 
 def _run(entry, anchor, run):
@@ -303,5 +308,6 @@ def _run(entry, anchor, run):
     cells = [(escape(str(words)), "number") for words in figures]
     cells.append((escape(_places(entry.row["transport"], run)), None))
     cells += [(table.cores_words(run.get(side)), "number") for side in ("sender_cores", "receiver_cores")]
+    cells.append((table.cost_words(run.get("ns_per_packet")), "number"))
     cells.append((_latency(run, ("p50", "p99", "max")), "number"))
     return element("tr", _cells(cells), id=anchor)

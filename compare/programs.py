@@ -84,7 +84,7 @@ class StreamProgram(Tool):
             goodput_gbps=received["goodput_gbps"], goodput_at="receiver", messages=messages,
             places=self._lost(sent, received), sent=packets[0], received=packets[1],
             sender_cores=_cores(sent), receiver_cores=_cores(received), latency_us=received["latency_us"],
-            other_datagram=self.END_MARKER)
+            other_datagram=self.END_MARKER, busy_s={"sender": _busy(sent), "receiver": _busy(received)})
 
     def _lost(self, sent, received):
         # after the first end marker only more of them come: a packet without a listener is then no packet of the row
@@ -106,6 +106,11 @@ def _report(who, result):
 
 def _cores(report):
     return {"process": report["cpu"]["process_cores"], "system": report["cpu"]["system_cores"]}
+
+
+def _busy(report):
+    cores = report["cpu"]["system_cores"]
+    return None if cores is None else cores * report["seconds"]
 
 
 # --- those of others
@@ -138,7 +143,7 @@ class ServerAndClient(TheirProgram):
         raise NotImplementedError
 
     def outcome(self, client, server, cores):
-        """The Outcome of what both wrote. Pure. cores: the Outcome's fields of that name."""
+        """The Outcome of what both wrote. Pure. cores: the fields of an Outcome that metered() returns."""
         raise NotImplementedError
 
     def measure(self, row, path, seconds):
@@ -154,7 +159,7 @@ class ServerAndClient(TheirProgram):
             server.wait()
         finally:
             server.kill()
-        cores = {"sender_cores": metered_cores(client.stderr), "receiver_cores": metered_cores(server.stderr)}
+        cores = metered(client.stderr, server.stderr)
         if self.daemon:
             cores["receiver_cores"]["process"] = None
         return self.outcome(client.stdout, server.stdout, cores)
@@ -228,8 +233,32 @@ def split_metered(stderr):
     return samples, "\n".join(rest)
 
 
+def metered(sender, receiver):
+    """The fields of an Outcome that are known from what the meters of both ends wrote. Pure."""
+    return {"sender_cores": metered_cores(sender), "receiver_cores": metered_cores(receiver),
+            "busy_s": {"sender": metered_busy(sender), "receiver": metered_busy(receiver)}}
+
+
 def metered_cores(stderr):
     """{"process", "system"} while traffic flowed; None without samples. Pure."""
+    seconds, system, process = _metered_time(stderr)
+    if not seconds:
+        return {"process": None, "system": None}
+    return {"process": process / seconds, "system": system / seconds}
+
+
+def metered_busy(stderr):
+    """
+    CPU seconds of the whole machine while traffic flowed. None without packets in the samples (DPDK holds the NIC): then the
+    time has the set-up of the programs in it. Pure.
+    """
+    seconds, system, _ = _metered_time(stderr)
+    counted = all(len(sample) == 4 for sample in split_metered(stderr)[0])
+    return system if seconds and counted else None
+
+
+def _metered_time(stderr):
+    """(seconds of traffic, CPU seconds of the machine, of the program)"""
     samples, _ = split_metered(stderr)
     seconds = system = process = 0
     for before, after in zip(samples, samples[1:]):
@@ -238,6 +267,4 @@ def metered_cores(stderr):
         seconds += after[0] - before[0]
         system += after[1] - before[1]
         process += after[2] - before[2]
-    if not seconds:
-        return {"process": None, "system": None}
-    return {"process": process / TICKS_PER_S / seconds, "system": system / TICKS_PER_S / seconds}
+    return seconds, system / TICKS_PER_S, process / TICKS_PER_S

@@ -259,6 +259,13 @@ def count_words(n):
     return "?" if n is None else f"{n:,}"
 
 
+def cost_words(cost):
+    """'812 / 400', from {"sender", "receiver"} in ns; empty if neither is known."""
+    if not cost or not any(cost.values()):
+        return ""
+    return " / ".join("?" if cost[end] is None else f"{cost[end]:,.0f}" for end in ("sender", "receiver"))
+
+
 def cores_words(cores):
     def one(value):
         return "?" if value is None else f"{value:.2f}"

@@ -27,6 +27,10 @@ def no_cores():
     return {"process": None, "system": None}
 
 
+def no_busy():
+    return {"sender": None, "receiver": None}
+
+
 def no_messages():
     return {"sent": None, "received": None, "lost": None}
 
@@ -44,6 +48,7 @@ class Outcome:
     receiver_cores: dict = dataclasses.field(default_factory=no_cores)
     latency_us: Optional[dict] = None
     other_datagram: int = 0             # UDP payload of datagrams on the wire that are no packets of the row
+    busy_s: dict = dataclasses.field(default_factory=no_busy)   # CPU seconds of each end's whole machine while packets flowed
 
 
 class Tool:

@@ -6,7 +6,7 @@ import time
 
 from compare import PATIENCE_S
 from compare.join import Place
-from compare.programs import StreamProgram, TheirProgram, ended_well, last_line, metered_cores, said, start_metered
+from compare.programs import StreamProgram, TheirProgram, ended_well, last_line, metered, said, start_metered
 from compare.transport import UDP_HEADERS, UDP_PORT, Outcome, RunFailed, Transport
 
 FRAME_HEADERS = 14 + 20 + 8     # Ethernet, IPv4, UDP
@@ -52,8 +52,7 @@ class Testpmd(TheirProgram):
             for process in running.values():
                 process.kill()
         return self.outcome(row.packet_payload, running["A"].stdout, running["B"].stdout,
-                            {"sender_cores": metered_cores(running["A"].stderr),
-                             "receiver_cores": metered_cores(running["B"].stderr)})
+                            metered(running["A"].stderr, running["B"].stderr))
 
     def _receiver(self, path):
         return [*self._both(path, "B"), "--forward-mode=rxonly"]

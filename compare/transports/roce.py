@@ -9,7 +9,7 @@ import time
 
 from compare import PATIENCE_S
 from compare.join import Place
-from compare.programs import TheirProgram, ended_well, last_line, metered_cores, said, start_metered
+from compare.programs import TheirProgram, ended_well, last_line, metered, said, start_metered
 from compare.transport import Outcome, RunFailed, Transport, bits_per_second
 
 COMMAND = "build/rocescope"
@@ -36,8 +36,7 @@ class SendAndMonitor(TheirProgram):
             ended_well("monitor", receiver.wait(), said(receiver))
         finally:
             receiver.kill()
-        cores = {"sender_cores": metered_cores(sender.stderr), "receiver_cores": metered_cores(receiver.stderr)}
-        return self.outcome(sender.stdout, receiver.stdout, cores)
+        return self.outcome(sender.stdout, receiver.stdout, metered(sender.stderr, receiver.stderr))
 
     def _sender(self, row, path, seconds):
         return [COMMAND, "send", path.netif("A"), "--dst", path.address("B"), "--dst-mac", path.mac("B"), "--op", "uc-write", "--message",
