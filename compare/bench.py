@@ -95,12 +95,21 @@ class Bench:
         with Referee(self._lab, UDP_PORT, self._icrc) as referee:
             outcome, did, places = self._measured(row)
         self.referee_modes = referee.modes
-        return reckon(row, outcome, did, referee.seen, places, inside=not self._lab.has_wire)
+        return {**reckon(row, outcome, did, referee.seen, places, inside=not self._lab.has_wire), **self._noticed(did)}
 
     def _counted(self, row):
         """By the counters of all places, without a referee."""
-        outcome, _, places = self._measured(row)
-        return {**unwatched(outcome), "places": {**places, **outcome.places}}
+        outcome, did, places = self._measured(row)
+        return {**unwatched(outcome), **self._noticed(did), "places": {**places, **outcome.places}}
+
+    def _noticed(self, did):
+        """What explains a run's figures and is no count of packets. This machine's energy is that of both its guests."""
+        machines = ["wire"] if self._lab.has_wire else ["A", "B"]
+        return {"joules": did.joules(*machines), "flow_control": did.flow_control(self._nics), "loss_details": did.loss_details(self._nics)}
+
+    @property
+    def _nics(self):
+        return {end: self._lab.netif(end) for end in ("A", "B")}
 
     def _measured(self, row):
         """(Outcome, what the Counters did, losses by place)"""
@@ -109,7 +118,7 @@ class Bench:
         outcome = self._programs(row, self.injection)
         time.sleep(QUIET_S)
         did = Counters.read(lab) - before
-        places = did.places({end: lab.netif(end) for end in ("A", "B")}, sender_port=lab.port("A"), receiver_port=lab.port("B"))
+        places = did.places(self._nics, sender_port=lab.port("A"), receiver_port=lab.port("B"))
         if row.transport.driver == "dpdk":
             # net_af_packet reads a copy: what the kernel does with its own is no loss
             places = {name: n for name, n in places.items() if name not in join.KERNEL}
@@ -193,6 +202,7 @@ def unwatched(outcome):
     return {"goodput_gbps": outcome.goodput_gbps, "goodput_at": outcome.goodput_at, "messages": outcome.messages,
             "sender_cores": outcome.sender_cores, "receiver_cores": outcome.receiver_cores,
             "busy_s": outcome.busy_s, "latency_us": outcome.latency_us, "retransmitted": None, "rxe_agrees": None,
+            "joules": None, "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
             "sent": outcome.sent, "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}
 
 
@@ -223,6 +233,7 @@ def record(row, status, why, runs=None):
     if runs:
         fields.update(join.merge(runs, row.transport.places))
         fields["packet_payload"] = row.packet_payload
+        fields["joules_per_gbit"] = join.joules_per_gbit(runs, row.packet_payload)
         fields["goodput_at"] = runs[0]["goodput_at"]
         fields["each"] = [join.one(run) for run in runs]
     return fields

@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The counters of both guests and of the wire, read before and after a row while no packet is on its way."""
+"""
+The counters of both guests and of the wire, read before and after a row while no packet is on its way.
+
+No packet may be counted twice as lost. The sums of /sys/class/net/*/statistics come first: Linux has one meaning for them
+(include/uapi/linux/if_link.h), each driver has names of its own for parts of them (ethtool -S). So what a driver says only
+refines: it names a part of the NIC's sum, and never adds to it (Place.within). What is more than the sum is no loss of any
+place; it stands in the run's loss_details.
+"""
 import json
 import os
 import re
@@ -7,25 +14,70 @@ import re
 from compare import PATIENCE_S, join
 from lab import LabError
 
+# A full receive ring or port buffer, by the drivers' names. Several may count the same packet: the largest is taken.
+FULL_RING = (
+    r"rx_out_of_buffer",                # mlx5 (en_stats.c): no descriptor was there; in rx_missed_errors (en_main.c)
+    r"rx_discards_phy",                 # mlx5: the port's buffer was full; in rx_dropped since Linux 6.13
+    r"rx_prio\d_discards",              # mlx5: the same by priority
+    r"port\.rx_(dropped|discards)",     # i40e (i40e_ethtool.c): in rx_missed_errors, of older kernels in rx_dropped
+    r"rx_dropped\.nic",                 # ice (ice_ethtool.c): in rx_missed_errors (ice_main.c)
+    r"rx_no_dma_resources",             # ixgbe (ixgbe_ethtool.c)
+    r"rx_missed_errors",                # igb, igc, e1000e, ixgbe: that of /sys
+)
+# What says more about losses, and is none by itself or is in a sum of /sys in full.
+DETAILS = FULL_RING + (
+    r"rx_no_buffer_count",              # igb, igc, e1000e: no descriptor was free, but the packet may have waited in the NIC
+    r"rx_fifo_errors",                  # any driver that repeats /sys
+    r"rx_queue_\d+_drops|rx\d+_drops",  # veth, virtio_net: in rx_dropped
+)
+# Who was told to be slower: no losses.
+FLOW_CONTROL = (
+    r"[rt]x_(\w+_)?pause(_\w+)?",       # mlx5 (rx_prio3_pause, tx_pause_ctrl_phy), bnxt (rx_pause_frames)
+    r"[rt]x_pfc_\w+",                   # bnxt
+    r"(port\.)?(link|[rt]x_(flow_control|priority_\d+|pb_\d+))_p?xo(n|ff)\w*(\.nic)?",    # igb, ixgbe, i40e, ice
+    r"rx\d*_ecn_mark",                  # mlx5: CE marks
+    r"[nr]p_(cnp_\w+|ecn_marked_roce_packets)",     # mlx5_ib (hw_counters): DCQCN
+    r"InCEPkts|InECT[01]Pkts",          # IpExt of /proc/net/netstat
+)
+
 SCRIPT = "compare/counters.sh"
 
 
-def parse(text):
-    """The output of counters.sh as flat {name: n}."""
+def parse(text, rxe="rxe0"):
+    """The output of counters.sh as flat {name: n}. rxe: the device of SoftRoCE."""
     flat = {}
     for path, body in re.findall(r"^==> (.*?) <==\n(.*?)(?=^==> |\Z)", text, re.M | re.S):
         if path == "tc":
             flat.update(_qdiscs(body))
         elif path.endswith("/softnet_stat"):
-            flat["softnet.dropped"] = sum(int(line.split()[1], 16) for line in body.splitlines() if line)
-        elif path.endswith("/snmp"):
+            flat.update(_softnet(body))
+        elif path.endswith(("/snmp", "/netstat")):
             flat.update(_snmp(body))
+        elif path.startswith("ethtool "):
+            flat.update(_ethtool(path.split()[1], body))
         elif "/hw_counters/" in path:
-            flat[f"rxe.{os.path.basename(path)}"] = int(body)
+            flat[f"{'rxe' if f'/{rxe}/' in path else 'hw'}.{os.path.basename(path)}"] = int(body)
+        elif path.endswith("_uj"):
+            flat[f"{os.path.basename(path)}.{os.path.basename(os.path.dirname(path))}"] = int(body)
         else:
             device, _, name = path.split("/")[-3:]
             flat[f"{device}.{name}"] = int(body)
     return flat
+
+
+def _softnet(body):
+    """
+    Columns of softnet_seq_show() (net/core/net-procfs.c), all CPUs. flow_limit is a part of dropped (enqueue_to_backlog(),
+    net/core/dev.c), which is a part of the device's rx_dropped.
+    """
+    cpus = [[int(word, 16) for word in line.split()] for line in body.splitlines() if line]
+    return {f"softnet.{name}": sum(cpu[column] for cpu in cpus if len(cpu) > column)
+            for name, column in (("dropped", 1), ("time_squeeze", 2), ("flow_limit", 10))}
+
+
+def _ethtool(nic, body):
+    found = re.findall(r"^ *(\S.*?) *: *(\d+)$", body, re.M)
+    return {f"{nic}.ethtool.{name}": int(value) for name, value in found}
 
 
 def _snmp(body):
@@ -65,13 +117,13 @@ class Counters:
             result = process.wait()
             if result.rc:
                 raise LabError(f"{where}: the counters cannot be read: {result.stderr.strip().splitlines()[-1:]}")
-            flat[where] = parse(result.stdout)
+            flat[where] = parse(result.stdout, lab.rdma(where) if where != "wire" else None)
         return cls(flat)
 
     def __sub__(self, earlier):
-        """A counter that is missing in the earlier reading began at 0."""
-        return Counters({where: {name: n - earlier._flat[where].get(name, 0) for name, n in flat.items()}
-                         for where, flat in self._flat.items()})
+        """A counter that is missing in the earlier reading began at 0. Energy is not known then."""
+        return Counters({where: {**{name: n - earlier._flat[where].get(name, 0) for name, n in flat.items()},
+                                 **_energy(earlier._flat[where], flat)} for where, flat in self._flat.items()})
 
     def get(self, where, *names):
         """The sum of these counters. A missing one is 0 (a NIC that DPDK holds has none here)."""
@@ -81,7 +133,45 @@ class Counters:
         """None without an rxe device."""
         return self._flat[where].get(f"rxe.{name}")
 
+    def joules(self, *machines):
+        """Of all CPU packages of these ends ("A", "B", "wire"). None: one of them cannot tell."""
+        return join.add(self._flat[where].get("joules") for where in machines)
+
     def places(self, nics, **ports):
         """{PLACE: n} of join.PLACES for packets from A to B. nics: {"A", "B"}; ports: the names of sender_port and receiver_port."""
-        return {name: self.get(place.where, *(counter.format(nic=nics.get(place.where), **ports) for counter in place.counters))
-                for name, place in join.PLACES.items() if place.counters}
+        found = {name: self.get(place.where, *(counter.format(nic=nics.get(place.where), **ports) for counter in place.counters))
+                 for name, place in join.PLACES.items() if place.counters}
+        found["receiver_ring"] = max([found["receiver_ring"], *(sum(self._own("B", nics["B"], [name]).values()) for name in FULL_RING)])
+        # softnet before the ring, whose figures are less sure
+        for name, whole in reversed([(name, place.within) for name, place in join.PLACES.items() if place.within]):
+            found[name] = min(found[name], found[whole])
+            found[whole] -= found[name]
+        return found
+
+    def flow_control(self, nics):
+        """{"A", "B"}: {name: n}, by how much each counter of pauses and ECN grew, by the driver's names."""
+        return {end: self._own(end, nics[end], FLOW_CONTROL) for end in ("A", "B")}
+
+    def loss_details(self, nics):
+        """{"A", "B"}: {name: n}, what grew and says more about losses."""
+        softnet = ("softnet.time_squeeze", "softnet.flow_limit")
+        return {end: {**self._own(end, nics[end], DETAILS), **{name: self.get(end, name) for name in softnet if self.get(end, name)}}
+                for end in ("A", "B")}
+
+    def _own(self, end, nic, patterns):
+        """{name: n} of the NIC's ethtool -S, of its RDMA device and of IP, where a pattern fits and n is not 0."""
+        wanted = re.compile(rf"(?:{re.escape(nic)}\.ethtool|hw|IpExt)\.({'|'.join(patterns)})")
+        matches = ((wanted.fullmatch(name), n) for name, n in self._flat[end].items() if n)
+        return dict(sorted((match[1], n) for match, n in matches if match))
+
+
+def _energy(before, after):
+    """{"joules": x} between two flat readings, {} unless they have the same packages. A counter wraps around at its range."""
+    packages = [{name for name in flat if name.startswith("energy_uj.")} for flat in (before, after)]
+    if not packages[0] or packages[0] != packages[1]:
+        return {}
+    grown = 0
+    for name in packages[0]:
+        n = after[name] - before[name]
+        grown += n if n >= 0 else n + after[name.replace("energy_uj.", "max_energy_range_uj.")]
+    return {"joules": grown / 1e6}

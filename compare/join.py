@@ -21,6 +21,7 @@ class Place(NamedTuple):
     words: str              # for people
     where: str = None       # "A", "B" or "wire": whose counters; None: the programs' own
     counters: tuple = ()    # names in counters.Counters to be summed; {nic}, {sender_port} and {receiver_port} are filled in
+    within: str = None      # the place whose counters have these packets, too: they are taken from it, so that none counts twice
 
 
 # From the sending program to the receiving kernel, in the order a packet passes them.
@@ -33,9 +34,10 @@ _WAY = {
                            ("{receiver_port}.tx_dropped", "{receiver_port}.tx_errors", "{receiver_port}.qdisc")),
     "receiver_nic": Place("at_receiver", "receiver's NIC", "B",
                           ("{nic}.rx_dropped", "{nic}.rx_errors", "{nic}.rx_missed_errors")),
+    "receiver_ring": Place("at_receiver", "receiver's full ring", "B", ("{nic}.rx_missed_errors",), within="receiver_nic"),
 }
 _RECEIVER = {
-    "softnet": Place("at_receiver", "receiver's softnet queue", "B", ("softnet.dropped",)),
+    "softnet": Place("at_receiver", "receiver's softnet queue", "B", ("softnet.dropped",), within="receiver_nic"),
     "ip": Place("at_receiver", "receiver's IP", "B", ("Ip.InDiscards", "Ip.InHdrErrors", "Ip.InAddrErrors")),
     "udp_checksum": Place("at_receiver", "UDP checksum", "B", ("Udp.InCsumErrors",)),
     "receive_buffer": Place("at_receiver", "receive buffer", "B", ("Udp.RcvbufErrors", "Udp.MemErrors")),
@@ -46,7 +48,7 @@ _RECEIVER = {
 # A referee on the ends' NICs stands before the sender's queue (tcx egress) and behind the receiver's ring (XDP): these places are
 # between it and the wire.
 BEHIND_SENDER = ("sender_qdisc", "sender_nic")
-BEFORE_RECEIVER = ("receiver_nic",)
+BEFORE_RECEIVER = ("receiver_ring", "receiver_nic")
 
 # What happens behind the NIC of the receiving kernel.
 KERNEL = ("softnet", "ip", "udp_checksum", "receive_buffer", "no_listener")
@@ -138,7 +140,7 @@ def one(run):
     return {**{name: run[name] for name in ("number", "block", "refereed", "goodput_gbps", "sent", "on_wire", "received")},
             "lost": difference(run["sent"], run["received"]), "losses": {place: n for place, n in run["places"].items() if n},
             **{name: run[name] for name in ("sender_cores", "receiver_cores", "latency_us")},
-            "ns_per_packet": ns_per_packet(run)}
+            "ns_per_packet": ns_per_packet(run), **{name: run[name] for name in ("joules", "flow_control", "loss_details")}}
 
 
 def ns_per_packet(run):
@@ -151,8 +153,8 @@ def ns_per_packet(run):
 
 def merge(runs, known=PLACES):
     """
-    One row from several runs of it: goodput, cores and the cost of a packet are averaged, latency is that of the slowest run, counts
-    are summed; the counts of refereed runs only, if there are any. known: the Places of the row's transport.
+    One row from several runs of it: goodput, cores and the cost of a packet are averaged, latency is that of the slowest run, and
+    counts are summed; the counts of refereed runs only, if there are any. known: the Places of the row's transport.
     """
     timed, watched = measuring(runs), [run for run in runs if run["refereed"]]
     row = _counts(watched or runs, known)
@@ -164,6 +166,15 @@ def merge(runs, known=PLACES):
     row["latency_us"] = max(latencies, key=lambda each: each["max"]) if latencies else None
     row["referee"] = {"runs": len(watched), "goodput_ratio": _ratio(watched, timed) if watched != timed else None}
     return row
+
+
+def joules_per_gbit(runs, packet_payload):
+    """
+    Energy for each Gbit of payload that arrived, over all measuring runs. None: energy or packets are not known.
+    packet_payload: bytes.
+    """
+    joules, received = (add(run[name] for run in measuring(runs)) for name in ("joules", "received"))
+    return joules / (received * packet_payload * 8 / 1e9) if joules is not None and received else None
 
 
 def _cores(runs, side):

@@ -278,36 +278,53 @@ def _places(transport, run):
                      + [f"unexplained {table.count_words(unexplained)}"] * bool(unexplained))
 
 
+JOULES = "energy, J"
 RUN_COLUMNS = ("run", "block", "referee", "goodput, Gbit/s", "packets sent", "on wire", "received", "lost", "where",
-               "sender's cores", "receiver's cores", "CPU ns per packet, sender / receiver", "latency p50 / p99 / max, µs")
+               "sender's cores, µs a packet", "receiver's cores, µs a packet", JOULES, "latency p50 / p99 / max, µs")
 
 
 def _runs(parts):
-    """Every run, below the name of its row."""
+    """Every run, below the name of its row. Few machines know the energy, which then has no column."""
+    energy = any(run.get("joules") is not None for part in parts for entry in part.entries for _, run in entry.runs)
+    columns = [words for words in RUN_COLUMNS if energy or words != JOULES]
     lines = []
     for part in parts:
         for entry in part.entries:
-            name = f"{entry.name} ({entry.row['operation']}). {part.title}{_cost(entry.row)}"
+            name = f"{entry.name} ({entry.row['operation']}). {part.title}"
             head = element("tr", element("th", element("span", class_=f"swatch {entry.colour}"), escape(name),
-                                         colspan=len(RUN_COLUMNS), scope="rowgroup"), class_="head")
-            lines.append(element("tbody", head, *(_run(entry, anchor, run) for anchor, run in entry.runs), id=entry.anchor))
-    head = [(words, "losses" if words == "where" else "number") for words in RUN_COLUMNS]
+                                         _small(_cost(entry.row)), colspan=len(columns), scope="rowgroup"), class_="head")
+            lines.append(element("tbody", head, *(_run(entry, anchor, run, energy) for anchor, run in entry.runs), id=entry.anchor))
+    head = [(words, "losses" if words == "where" else "number") for words in columns]
     return element("h2", "All runs", id="runs") + (_table(head, lines, "runs") if lines else element("p", "There are none."))
 
 
 def _cost(row):
-    words = table.cost_words(row.get("ns_per_packet"))
-    return f". A packet takes {words} ns of CPU (sender / receiver)" if words else ""
+    costs = ((end, table.microseconds((row.get("ns_per_packet") or {}).get(end))) for end in ("sender", "receiver"))
+    words = [f"{cost} µs at the {end}" for end, cost in costs if cost]
+    return (f"CPU time of a packet: {', '.join(words)}; " if words else "") + table.energy_words(row)
 
 
-def _run(entry, anchor, run):
+def _noticed(run):
+    """What counters that are no losses say, by end."""
+    each = [f"{end}'s {name} {table.count_words(n)}" for kind in ("loss_details", "flow_control")
+            for end, counters in (run.get(kind) or {}).items() for name, n in counters.items()]
+    return _small(", ".join(each))
+
+
+def _small(words):
+    """On a line of its own."""
+    return element("small", escape(words)) if words else ""
+
+
+def _run(entry, anchor, run, energy):
     number = f"mean of {entry.row['runs']}" if run["number"] is None and entry.row["runs"] > 1 else run["number"] or ""
     referee = {True: "yes", False: "no"}.get(run.get("refereed"), "")
     figures = [number, "" if run["block"] is None else run["block"], referee, table.figure_words(run["goodput_gbps"]),
                *(table.count_words(run.get(name)) for name in ("sent", "on_wire", "received", "lost"))]
     cells = [(escape(str(words)), "number") for words in figures]
-    cells.append((escape(_places(entry.row["transport"], run)), None))
-    cells += [(table.cores_words(run.get(side)), "number") for side in ("sender_cores", "receiver_cores")]
-    cells.append((table.cost_words(run.get("ns_per_packet")), "number"))
+    cells.append((escape(_places(entry.row["transport"], run)) + _noticed(run), None))
+    cells += [(table.cores_words(run.get(f"{end}_cores")) + _small(table.microseconds((run.get("ns_per_packet") or {}).get(end))),
+               "number") for end in ("sender", "receiver")]
+    cells += [("" if run.get("joules") is None else table.figure_words(run["joules"]), "number")] * energy
     cells.append((_latency(run, ("p50", "p99", "max")), "number"))
     return element("tr", _cells(cells), id=anchor)

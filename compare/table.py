@@ -259,11 +259,14 @@ def count_words(n):
     return "?" if n is None else f"{n:,}"
 
 
-def cost_words(cost):
-    """'812 / 400', from {"sender", "receiver"} in ns; empty if neither is known."""
-    if not cost or not any(cost.values()):
-        return ""
-    return " / ".join("?" if cost[end] is None else f"{cost[end]:,.0f}" for end in ("sender", "receiver"))
+def microseconds(ns):
+    """Empty if it is not known."""
+    return "" if ns is None else figure_words(ns / 1e3)
+
+
+def energy_words(row):
+    joules = row.get("joules_per_gbit")
+    return "energy not available" if joules is None else f"{figure_words(joules)} J per Gbit"
 
 
 def cores_words(cores):

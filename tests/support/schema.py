@@ -56,7 +56,7 @@ MAY_LACK = {
     "capture": r"reasons\..*",
     "stream": r"drops\..*|end_seen|error|mtu|path_mtu|packets_per_message|pacing_slipped_us|ring_full|duplicates|late|foreign|"
               r"socket_receive_buffer_runs|messages_not_completed|packets_not_completed|hw_counters(\..*)?|qps",
-    "compare": r"(path|paths\.lab)\.referee\.[AB]|paths\.(lab|local)|rows\.(each\.)?losses\..*",
+    "compare": r"(path|paths\.lab)\.referee\.[AB]|paths\.(lab|local)|rows\.(each\.)?losses\..*|rows\.each\.(flow_control|loss_details)\.[AB]\..*",
     "bench": r"machine\.mitigations\..*|refused\.(qps|icrc|apart|out|tool)",
 }
 # A stream lacks counters that do not apply to it, but never these.
