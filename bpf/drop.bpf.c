@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A fault on the wire for the comparator's tests: drops every Nth packet of the row under test that enters a port. Packets of a
- * row are IPv4 UDP datagrams of 4096 to 8191 bytes. Smaller packets (acknowledgements, end markers, TCP) pass. clsact itself
- * counts the drops.
+ * A fault for the comparator's tests: drops every Nth packet of the row under test, where it enters the wire (clsact of a port) or
+ * at the sender's qdisc. Packets of a row are IPv4 UDP datagrams of 4096 to 8191 bytes. Smaller packets (acknowledgements, end
+ * markers, TCP) pass. The qdisc counts the drops.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Faults injected on purpose, each at one place, to test that the accounting finds them there.
 
-They drop only packets of the row (IPv4 datagrams of 4096 to 8191 bytes), no end markers and no control traffic: what
-they drop is what is missing.
+A share of the packets (P%) means every Nth packet of the row (IPv4 datagrams of 4096 to 8191 bytes), no end markers and no
+control traffic: what is dropped is what is missing. A slow receiver loses what comes: with a ring that is read less often than
+every 200 ms (SENDER_END_FIRST_NS) also end markers, which are then lost and not missing.
 """
 import dataclasses
 import json
@@ -15,59 +16,71 @@ from lab import LabError
 from lab.lab import ROOT
 
 OBJECT = os.path.join(ROOT, "build", "bpf", "drop.bpf.o")
-PREFERENCE = 49     # priority of the filter on the wire
+PREFERENCE = 49     # priority of the filter
 
 
 @dataclasses.dataclass(frozen=True)
 class Injection:
     sender_qdisc: Optional[float] = None    # share of the packets
     wire: Optional[float] = None
+    receiver_ring: Optional[int] = None     # milliseconds between two readings of the receiving NIC's ring
     receive_buffer: Optional[int] = None    # bytes, of kernel UDP's receiving socket
 
     @classmethod
     def parse(cls, text):
-        """'sender-qdisc=1%', 'wire=1%' or 'receive-buffer=4096'"""
+        """'sender-qdisc=1%', 'wire=1%', 'receiver-ring=100ms' or 'receive-buffer=4096'"""
         kind, _, value = text.partition("=")
         try:
             if kind == "receive-buffer":
                 return cls(receive_buffer=int(value))
+            if kind == "receiver-ring" and value.endswith("ms") and int(value[:-2]) > 0:
+                return cls(receiver_ring=int(value[:-2]))
             share = float(value.removesuffix("%")) / 100
             if value.endswith("%") and 0 < share <= 1 and kind in ("sender-qdisc", "wire"):
                 return cls(**{kind.replace("-", "_"): share})
         except ValueError:
             pass
-        raise ValueError(f"{text}: neither sender-qdisc=P% nor wire=P% nor receive-buffer=BYTES")
+        raise ValueError(f"{text}: neither sender-qdisc=P% nor wire=P% nor receiver-ring=Nms nor receive-buffer=BYTES")
 
     def begin(self, lab):
         if self.sender_qdisc:
-            lab.check("A", ["sh", "-ec", _netem(lab.netif("A"), self.sender_qdisc)], timeout=PATIENCE_S)
+            # a classful qdisc that shapes nothing: it counts what a filter drops, and tells the sender nothing
+            lab.check("A", ["tc", "qdisc", "replace", "dev", lab.netif("A"), "root", "handle", "1:", "htb"], timeout=PATIENCE_S)
+            _drop(lab, "A", lab.netif("A"), ["parent", "1:"], round(1 / self.sender_qdisc))
         if self.wire:
-            _drop_on_wire(lab, lab.port("A"), round(1 / self.wire))
+            # after the referee's first look (XDP) and before its second (the other port); clsact may exist already
+            lab.wire(["tc", "qdisc", "add", "dev", lab.port("A"), "clsact"], timeout=PATIENCE_S)
+            _drop(lab, "wire", lab.port("A"), ["ingress"], round(1 / self.wire))
+        if self.receiver_ring:
+            _read_ring_every(lab, self.receiver_ring * 10 ** 6)
 
     def end(self, lab):
         if self.sender_qdisc:
             lab.check("A", ["tc", "qdisc", "del", "dev", lab.netif("A"), "root"], timeout=PATIENCE_S)
         if self.wire:
             lab.check("wire", ["tc", "filter", "del", "dev", lab.port("A"), "ingress", "pref", PREFERENCE], timeout=PATIENCE_S)
+        if self.receiver_ring:
+            _read_ring_every(lab, 0)
 
 
-def _netem(nic, share):
-    return f"""
-tc qdisc replace dev {nic} root handle 1: prio
-tc qdisc add dev {nic} parent 1:3 handle 30: netem loss {100 * share}% limit 10000
-tc filter add dev {nic} parent 1: protocol ip u32 match ip protocol 17 0xff match u16 0x1000 0xf000 at 2 flowid 1:3
-"""
+def _read_ring_every(lab, ns):
+    """
+    NAPI's deferral: after reading the ring the receiver's NIC waits so long, whatever comes (Documentation/networking/napi.rst).
+    0: not at all, which is the kernel's default.
+    """
+    settings = {"gro_flush_timeout": ns, "napi_defer_hard_irqs": int(ns > 0)}
+    lab.check("B", ["sh", "-ec", "\n".join(f"echo {n} >/sys/class/net/{lab.netif('B')}/{name}" for name, n in settings.items())],
+              timeout=PATIENCE_S)
 
 
-def _drop_on_wire(lab, port, every):
-    """Drops packets after the referee's first look (XDP) and before its second (the other port)."""
-    lab.wire(["tc", "qdisc", "add", "dev", port, "clsact"], timeout=PATIENCE_S)     # it may exist already
-    lab.check("wire", ["tc", "filter", "add", "dev", port, "ingress", "pref", PREFERENCE, "bpf", "da", "obj", OBJECT,
-                       "sec", "tc"], timeout=PATIENCE_S)
-    shown = json.loads(lab.check("wire", ["tc", "-j", "filter", "show", "dev", port, "ingress", "pref", PREFERENCE]))
+def _drop(lab, where, device, hook, every):
+    """Drops packets of the row by a filter. hook: words for tc."""
+    place = ["dev", device, *hook, "pref", PREFERENCE]
+    lab.check(where, ["tc", "filter", "add", *place, "bpf", "da", "obj", OBJECT, "sec", "tc"], timeout=PATIENCE_S)
+    shown = json.loads(lab.check(where, ["tc", "-j", "filter", "show", *place], timeout=PATIENCE_S))
     program = next(f["options"]["prog"]["id"] for f in shown if f.get("options", {}).get("prog"))
-    maps = json.loads(lab.check("wire", ["bpftool", "-j", "prog", "show", "id", program]))["map_ids"]
+    maps = json.loads(lab.check(where, ["bpftool", "-j", "prog", "show", "id", program], timeout=PATIENCE_S))["map_ids"]
     if len(maps) != 1:
         raise LabError(f"{OBJECT} has {len(maps)} maps instead of one")
     value = [f"0x{byte:02x}" for byte in struct.pack("=I", every)]
-    lab.check("wire", ["bpftool", "map", "update", "id", maps[0], "key", "0", "0", "0", "0", "value", *value])
+    lab.check(where, ["bpftool", "map", "update", "id", maps[0], "key", "0", "0", "0", "0", "value", *value], timeout=PATIENCE_S)

@@ -102,6 +102,8 @@ class Part:
 
     def __post_init__(self):
         """ValueError: values that do not fit each other."""
+        if self.where == "hosts" and self.inject != Injection(receive_buffer=self.inject.receive_buffer):
+            raise ValueError("inject: between hosts there is receive-buffer only; the others would change the machines")
         for size in self.sizes:
             if size > self.path_mtu and size % self.path_mtu:
                 raise ValueError(f"size {size}: at most the path MTU of {self.path_mtu}, or a multiple of it, so that all packets are equal")
