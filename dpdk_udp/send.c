@@ -5,9 +5,11 @@
 #include <rte_ip.h>
 #include <rte_mbuf.h>
 #include <rte_udp.h>
+#include <stdlib.h>
 
 #include "dpdk_udp/dpdk_stream.h"
 #include "lib/clock.h"
+#include "lib/filler.h"
 #include "lib/sender.h"
 #include "lib/stop.h"
 
@@ -36,13 +38,33 @@ struct dpdk_sender {
 	uint64_t abandoned;	/* packets that the ring had not taken when the run was stopped */
 };
 
-/* Zeroes the payload of each mbuf once. Payloads never change, so only headers are written for each packet. */
-static void clear_frame(struct rte_mempool *pool, void *context, void *object, unsigned int index)
+/* Each mbuf keeps its filler, which its place in memory chooses. */
+static unsigned int filler_of_frame(const struct rte_mbuf *m)
+{
+	return (uintptr_t)m / RTE_CACHE_LINE_SIZE % STREAM_FILLERS + 1;
+}
+
+/* Writes the payload of each mbuf once. Payloads never change, so only headers are written for each packet. */
+static void fill_frame(struct rte_mempool *pool, void *pattern, void *object, unsigned int index)
 {
 	struct rte_mbuf *m = object;
+	size_t before = RTE_PKTMBUF_HEADROOM + sizeof(struct headers) + sizeof(struct stream_header);
 
-	(void)pool, (void)context, (void)index;
-	memset(m->buf_addr, 0, m->buf_len);
+	(void)pool, (void)index;
+	memset(m->buf_addr, 0, before);
+	memcpy((char *)m->buf_addr + before, (const char *)pattern + filler_of_frame(m) * FILLER_STEP, m->buf_len - before);
+}
+
+static void fill_frames(struct rte_mempool *pool)
+{
+	size_t bytes = filler_room(UINT16_MAX);		/* buf_len has 16 bits */
+	void *pattern = malloc(bytes);
+
+	if (!pattern)
+		err(1, "no memory");
+	filler_make(pattern, bytes);
+	rte_mempool_obj_iter(pool, fill_frame, pattern);
+	free(pattern);
 }
 
 static void make_template(struct dpdk_sender *d)
@@ -102,6 +124,7 @@ static void fill_burst(struct dpdk_sender *d, struct sender_flow *flow, uint64_t
 
 		if (!payload)
 			break;
+		header.flags = filler_of_frame(m) << STREAM_FILLER_SHIFT;
 		write_headers(d, m, &header, payload);
 		used++;
 	}
@@ -175,7 +198,7 @@ int dpdk_send(struct dpdk_port *port, const struct dpdk_options *o)
 	struct dpdk_sender d = { .o = o, .port = port };
 	struct rte_eth_stats before = {}, after = {};
 
-	rte_mempool_obj_iter(port->pool, clear_frame, NULL);
+	fill_frames(port->pool);
 	make_template(&d);
 	rte_eth_stats_get(port->id, &before);
 	d.s = sender_new(&o->common, o->mtu - IP_OVERHEAD);

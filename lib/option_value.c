@@ -132,3 +132,13 @@ void option_mac(struct option_parser *p, const struct option_entry *e, const cha
 	    end != (int)strlen(text))
 		option_wrong(p, e, text, "no MAC address like 02:00:00:00:00:01");
 }
+
+void option_sampled(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	uint64_t n = !strcmp(text, "all");
+
+	if (!n && strcmp(text, "off") &&
+	    (strncmp(text, "1/", 2) || !parse_number(text + 2, UINT32_MAX, &n) || !n))
+		option_wrong(p, e, text, "neither all nor off nor 1/N");
+	store(p, e, n);
+}

@@ -2,11 +2,13 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <err.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/clock.h"
+#include "lib/filler.h"
 #include "lib/receiver.h"
 #include "lib/stop.h"
 
@@ -112,6 +114,28 @@ static bool of_this_run(struct receiver *r, const struct stream_header *h)
 	return true;
 }
 
+bool receiver_samples(const struct receiver *r, uint64_t packet)
+{
+	return r->options->verify && packet % r->options->verify == 0;
+}
+
+void receiver_verified(struct receiver *r, bool right)
+{
+	r->checked++;
+	r->wrong += !right;
+}
+
+/* What follows a packet's header. */
+static void verify(struct receiver *r, const struct stream_header *h, const char *filler, size_t length)
+{
+	unsigned int which = h->flags >> STREAM_FILLER_SHIFT;
+
+	if (!which)
+		r->unverified = true;
+	else if (receiver_samples(r, be64toh(h->packet)))
+		receiver_verified(r, filler_right(filler, length, which));
+}
+
 void receiver_take(struct receiver *r, const void *payload, size_t length, uint64_t now, uint64_t realtime)
 {
 	struct stream_header h = {};
@@ -134,8 +158,10 @@ void receiver_take(struct receiver *r, const void *payload, size_t length, uint6
 	r->message_size = ntohl(h.message_size);
 	if (h.flags & STREAM_FLAG_END)
 		receiver_end(r, p.flow, p.packet, p.message, p.packets_in_message);
-	else if (receiver_count(r, &p, now))
+	else if (receiver_count(r, &p, now)) {
 		take_latency(r, be64toh(h.timestamp), realtime);
+		verify(r, &h, (const char *)payload + sizeof(h), length - sizeof(h));
+	}
 }
 
 bool receiver_end_seen(const struct receiver *r)
@@ -169,6 +195,13 @@ bool receiver_over(struct receiver *r, uint64_t now)
 	return now - r->last_any_ns >= idle;
 }
 
+static json_t *payload_json(const struct receiver *r)
+{
+	if (!r->options->verify || r->unverified)
+		return json_null();
+	return json_pack("{s:I, s:I}", "checked", (json_int_t)r->checked, "wrong", (json_int_t)r->wrong);
+}
+
 void receiver_report(const struct receiver *r, struct stream_report *report)
 {
 	uint64_t duplicates = 0, late = 0;
@@ -193,6 +226,7 @@ void receiver_report(const struct receiver *r, struct stream_report *report)
 	report->cpu = r->cpu;
 	if (r->latency.count)
 		report->latency = &r->latency;
+	report->payload = payload_json(r);
 	report->end_seen = receiver_end_seen(r) ? STREAM_YES : STREAM_NO;
 	report_extra(report, "duplicates", duplicates);
 	report_extra(report, "late", late);
@@ -203,6 +237,8 @@ int receiver_status(const struct receiver *r, const struct stream_report *report
 {
 	if (report->error)
 		warnx("receiving failed: %s", report->error);
+	else if (r->wrong)
+		warnx("%" PRIu64 " of %" PRIu64 " verified payloads are not what was sent", r->wrong, r->checked);
 	else if (!r->last_any_ns && !stop)
 		warnx("nothing came in %g seconds", r->options->wait);
 	else

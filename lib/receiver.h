@@ -36,6 +36,8 @@ struct receiver {
 	uint32_t message_size;
 	uint64_t packets, messages, bytes, duplicates;
 	uint64_t foreign;				/* other datagrams, and those of another run */
+	uint64_t checked, wrong;			/* payloads that were verified; those that were not what was sent */
+	bool unverified;				/* the sender does not say what its payload is */
 	uint64_t ready_ns, first_ns, last_ns, last_any_ns, marked_ns;
 	struct cpu_meter cpu;
 	struct histogram latency;
@@ -64,6 +66,12 @@ void receiver_end(struct receiver *r, uint16_t flow, uint64_t packets, uint64_t 
 /* A flow's packet number, from its low 32 bits. */
 uint64_t receiver_widen(const struct receiver *r, uint16_t flow, uint32_t low);
 
+/* Whether --verify wants the payload of the packet with that number verified. */
+bool receiver_samples(const struct receiver *r, uint64_t packet);
+
+/* Counts a verified payload: whether it was what the sender sent. */
+void receiver_verified(struct receiver *r, bool right);
+
 /*
  * Takes one datagram's payload, received now (ns). realtime: by the clock of the header's timestamp, 0: latency is not wanted.
  */
@@ -78,7 +86,10 @@ bool receiver_end_seen(const struct receiver *r);
 /* Fills in the receiver's part of the report. The program adds drops and extra fields. */
 void receiver_report(const struct receiver *r, struct stream_report *report);
 
-/* The exit status. 1, with one line on stderr, on an error, or if nothing was received and no signal came. */
+/*
+ * The exit status. 1, with one line on stderr, on an error, if a payload was wrong, or if nothing was received and no signal
+ * came.
+ */
 int receiver_status(const struct receiver *r, const struct stream_report *report);
 
 #endif

@@ -83,6 +83,8 @@ static void print_json(struct stream_report *r)
 		"latency_us", latency_json(r->latency),
 		"drops", r->drops ? json_incref(r->drops) : json_object());
 
+	if (r->payload)
+		json_object_set(object, "payload", r->payload);
 	if (r->end_seen)
 		json_object_set_new(object, "end_seen", json_boolean(r->end_seen == STREAM_YES));
 	if (r->error)
@@ -109,7 +111,7 @@ static void print_counts(const char *title, json_t *object)
 	const char *name, *separator = "";
 	json_t *value;
 
-	if (!object)
+	if (!json_object_size(object))
 		return;
 	printf("  %-9s ", title);
 	json_object_foreach(object, name, value) {
@@ -135,6 +137,7 @@ static void print_human(const struct stream_report *r)
 			printf(" %s %.4g", quantiles[i].name, quantile_us(r->latency, quantiles[i].q));
 		putchar('\n');
 	}
+	print_counts("payload", r->payload);
 	print_counts("drops", r->drops);
 	print_counts("also", r->extra);
 	if (r->end_seen == STREAM_NO)
@@ -148,9 +151,10 @@ void report_print(struct stream_report *report, bool json)
 	else
 		print_human(report);
 	fflush(stdout);
+	json_decref(report->payload);
 	json_decref(report->drops);
 	json_decref(report->extra);
-	report->drops = report->extra = NULL;
+	report->payload = report->drops = report->extra = NULL;
 }
 
 void report_progress(uint64_t now, uint64_t packets, uint64_t bytes)

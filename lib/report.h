@@ -25,6 +25,7 @@ struct stream_report {
 	struct cpu_meter cpu;
 	const struct histogram *latency;	/* ns; NULL: not measured */
 	enum stream_answer end_seen;
+	json_t *payload;		/* what a receiver verified of it; NULL: not asked */
 	json_t *drops, *extra;		/* from report_drop() and report_extra() */
 	const char *error;		/* what ended the run early; NULL: nothing */
 };
@@ -35,7 +36,7 @@ void report_drop(struct stream_report *report, const char *place, uint64_t count
 /* Adds a field that only some programs have. docs/json.md and docs/schema/stream.schema.json list it as optional. */
 void report_extra(struct stream_report *report, const char *name, uint64_t value);
 
-/* Prints to stdout, as one JSON object or as text. Frees drops and extra. */
+/* Prints to stdout, as one JSON object or as text. Frees payload, drops and extra. */
 void report_print(struct stream_report *report, bool json);
 
 /* Prints a line to stderr once a second, if that is a terminal. packets, bytes: totals so far. */

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "lib/clock.h"
+#include "lib/filler.h"
 #include "lib/gaps.h"
 #include "lib/sender.h"
 #include "lib/stop.h"
@@ -130,6 +131,7 @@ uint32_t sender_packet(struct sender *s, struct sender_flow *flow, struct stream
 	*header = (struct stream_header){
 		.magic = htonl(STREAM_MAGIC),
 		.version = STREAM_VERSION,
+		.flags = filler_of(flow->number, flow->packet) << STREAM_FILLER_SHIFT,
 		.flow = htons(flow->number),
 		.run = s->run,
 		.message_size = htonl(s->options->size),

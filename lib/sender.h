@@ -59,8 +59,8 @@ bool sender_due(struct sender *s, uint64_t now);
 void sender_sleep(const struct sender *s);
 
 /*
- * Fills in the header of the flow's next packet, which leaves now (ns; realtime: for its timestamp). Returns the packet's
- * length with header; 0 if the flow has nothing more to send.
+ * Fills in the header of the flow's next packet, which leaves now (ns; realtime: for its timestamp). It announces the filler
+ * filler_of(flow, packet). Returns the packet's length with header; 0 if the flow has nothing more to send.
  */
 uint32_t sender_packet(struct sender *s, struct sender_flow *flow, struct stream_header *header, uint64_t now,
 		       uint64_t realtime);

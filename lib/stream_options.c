@@ -30,6 +30,9 @@ const struct option_entry stream_entries[] = {
 	  OPTION_SECONDS(struct stream_options, wait, 0), .usual = "30" },
 	{ "latency", NULL, "receiver: one-way times; both ends must have one clock",
 	  OPTION_FLAG(struct stream_options, latency) },
+	/* a prime number: messages have powers of two of packets, and each place of them has its turn */
+	{ "verify", "all|off|1/N", "receiver: packets (rc, uc: messages) whose payload is verified; 1/N: one of N",
+	  OPTION_SAMPLED(struct stream_options, verify), .usual = "1/61" },
 	{ "json", NULL, "print one rocescope.stream/1 object", OPTION_FLAG(struct stream_options, json) },
 	{ 0 },
 };

@@ -18,6 +18,7 @@ struct stream_options {
 	double idle;		/* s without packets after which a receiver ends */
 	double wait;		/* s a receiver waits for its first packet */
 	bool latency;
+	uint32_t verify;	/* a receiver verifies the payload of one packet of so many; 0: of none */
 };
 
 /* A table for struct stream_options. */

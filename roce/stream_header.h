@@ -20,6 +20,13 @@
  */
 #define STREAM_FLAG_END		0x01
 
+/*
+ * The other half of `flags`: which of the fillers of lib/filler.h follows the header, 1 to STREAM_FILLERS. 0: none of them, as
+ * older senders send zeroes.
+ */
+#define STREAM_FILLER_SHIFT	4
+#define STREAM_FILLERS		15
+
 struct stream_header {
 	__be32	magic;
 	__u8	version;

@@ -125,6 +125,7 @@ static void post_datagram(struct rdma_sender *u, struct sender_flow *flow, uint6
 	sge.length = sender_packet(u->s, flow, &header, now, realtime);
 	if (!sge.length)
 		return;
+	header.flags = 0;	/* zeroes follow */
 	memcpy(at, &header, sizeof(header));
 	post(u, &wr, flow->number, now);
 }

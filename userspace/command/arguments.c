@@ -30,19 +30,9 @@ const struct option_entry arguments_attach[] = {
 	{ 0 },
 };
 
-static void take_icrc(struct option_parser *p, const struct option_entry *e, const char *text)
-{
-	uint64_t n = !strcmp(text, "all");
-
-	if (!n && strcmp(text, "off") &&
-	    (strncmp(text, "1/", 2) || !parse_number(text + 2, UINT32_MAX, &n) || !n))
-		option_wrong(p, e, text, "neither all nor off nor 1/N");
-	*(__u32 *)option_member(p, e) = n;
-}
-
 const struct option_entry arguments_count[] = {
-	{ "icrc", "all|off|1/N", "packets whose ICRC is verified; 1/N: one of N packets, at random", .take = take_icrc,
-	  OPTION_AT(struct live_options, settings.icrc_every), .usual = "all" },
+	{ "icrc", "all|off|1/N", "packets whose ICRC is verified; 1/N: one of N packets, at random",
+	  OPTION_SAMPLED(struct live_options, settings.icrc_every), .usual = "all" },
 	{ "drop", NULL, "drop all packets that come in, on a port that only listens",
 	  OPTION_FLAG(struct live_options, settings.drop) },
 	{ "max-streams", "N", "count at most N streams at a time",

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "lib/clock.h"
+#include "lib/filler.h"
 #include "lib/sender.h"
 #include "lib/stop.h"
 #include "userspace/udp_stream/udp_stream.h"
@@ -37,7 +38,7 @@ struct udp_sender {
 	uint64_t mtu;
 	uint64_t send_errors;	/* packets */
 	int last_error;
-	char *filler;
+	char *pattern;		/* of all fillers */
 };
 
 static void setup_socket(struct udp_sender *u, int fd)
@@ -122,11 +123,13 @@ static bool fits_entry(const struct udp_sender *u, uint32_t entry_bytes, uint32_
 static void add_packet(struct udp_sender *u, bool join, uint32_t length)
 {
 	struct batch *b = u->b;
+	struct stream_header *header = &b->header[b->packets];
+	char *filler = u->pattern + (header->flags >> STREAM_FILLER_SHIFT) * FILLER_STEP;
 	struct iovec *iov = b->iov[b->packets];
 	struct msghdr *m;
 
-	iov[0] = (struct iovec){ &b->header[b->packets], sizeof(b->header[0]) };
-	iov[1] = (struct iovec){ u->filler, length - sizeof(b->header[0]) };
+	iov[0] = (struct iovec){ header, sizeof(*header) };
+	iov[1] = (struct iovec){ filler, length - sizeof(*header) };
 	b->packets++;
 	if (!join) {
 		b->message[b->entries].msg_hdr = (struct msghdr){ .msg_iov = iov };
@@ -240,9 +243,10 @@ int udp_send(const struct udp_options *o)
 
 	open_sockets(&u);
 	payload = max_payload(&u);
-	u.filler = calloc(1, payload);
-	if (!u.b || !u.filler)
+	u.pattern = malloc(filler_room(payload));
+	if (!u.b || !u.pattern)
 		err(1, "no memory");
+	filler_make(u.pattern, filler_room(payload));
 	u.s = sender_new(&o->common, payload);
 	enable_gso(&u);
 	if (!send_all(&u))

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "lib/clock.h"
+#include "lib/filler.h"
 #include "lib/receiver.h"
 #include "lib/sender.h"
 
@@ -206,6 +207,109 @@ static void test_never_hangs(void **state)
 	assert_int_equal(got.packets_lost, 0);
 }
 
+/* The whole packet with what a sender lets follow the header. */
+static char *with_filler(const struct packet *p)
+{
+	static char pattern[4096], whole[2048];
+
+	filler_make(pattern, sizeof(pattern));
+	memcpy(whole, &p->header, sizeof(p->header));
+	memcpy(whole + sizeof(p->header), pattern + (p->header.flags >> STREAM_FILLER_SHIFT) * FILLER_STEP,
+	       p->length - sizeof(p->header));
+	return whole;
+}
+
+static void verified(const struct receiver *r, int checked, int wrong)
+{
+	struct stream_report got = {};
+	json_t *payload;
+
+	receiver_report(r, &got);
+	payload = got.payload;
+	assert_int_equal(json_integer_value(json_object_get(payload, "checked")), checked);
+	assert_int_equal(json_integer_value(json_object_get(payload, "wrong")), wrong);
+	assert_int_equal(receiver_status(r, &got), wrong > 0);
+}
+
+/* One wrong bit in each place of a payload; the payload of the packet before; a packet that came twice counts once. */
+static void test_wrong_payload(void **state)
+{
+	struct sender *s = make_sender(1400, 1400, 1);
+	struct receiver *r = receiver_new(&options);
+	unsigned int count = send_all(s);
+
+	(void)state;
+	options.verify = 1;
+	for (unsigned int i = 0; i < count; i++) {
+		char *whole = with_filler(&packets[i]);
+
+		if (i >= sizeof(struct stream_header))
+			whole[i] ^= 1 << i % 8;
+		for (int copies = 0; copies < 2; copies++)
+			receiver_take(r, whole, packets[i].length, now_ns(), 0);
+	}
+	verified(r, 1400, 1400 - sizeof(struct stream_header));
+	r = receiver_new(&options);
+	for (unsigned int i = 1; i < count; i++) {
+		char *whole = with_filler(&packets[i - 1]);
+
+		memcpy(whole, &packets[i].header, sizeof(packets[i].header));
+		receiver_take(r, whole, packets[i].length, now_ns(), 0);
+	}
+	verified(r, 1399, 1399);
+}
+
+/* --verify all, 1/N, off; and a sender of an older version, whose payload nobody knows. */
+static void test_samples(void **state)
+{
+	struct sender *s = make_sender(100, 100, 1);
+	unsigned int count = send_all(s);
+
+	(void)state;
+	for (uint32_t every = 0; every <= 7; every++) {
+		struct receiver *r = receiver_new(&options);
+		struct stream_report got = {};
+
+		options.verify = every;
+		for (unsigned int i = 0; i < count; i++)
+			receiver_take(r, with_filler(&packets[i]), packets[i].length, now_ns(), 0);
+		if (every)
+			verified(r, (count + every - 1) / every, 0);
+		packets[0].header.packet = htobe64(count);
+		packets[0].header.flags = 0;
+		receive(r, &packets[0]);
+		receiver_report(r, &got);
+		assert_true(json_is_null(got.payload));
+		packets[0].header.packet = 0;
+		packets[0].header.flags = 1 << STREAM_FILLER_SHIFT;
+	}
+}
+
+/* Longer than the pattern's period, and moved by whole packets. */
+static void test_long_filler(void **state)
+{
+	enum { BYTES = 300000, MORE = 8192 };
+	char *pattern = malloc(filler_room(BYTES + MORE));
+
+	(void)state;
+	filler_make(pattern, filler_room(BYTES + MORE));
+	for (unsigned int f = 1; f <= STREAM_FILLERS; f++) {
+		char *at = pattern + f * FILLER_STEP;
+
+		assert_true(filler_right(at, BYTES, f));
+		assert_false(filler_right(at, BYTES, f % STREAM_FILLERS + 1));
+		for (unsigned int moved = 256; moved <= MORE; moved *= 2)
+			assert_false(filler_right(at + moved, 256, f));
+		for (unsigned int i = 0; i < BYTES; i += 997) {
+			at[i] ^= 1;
+			assert_false(filler_right(at, BYTES, f));
+			at[i] ^= 1;
+		}
+	}
+	assert_true(filler_right(pattern, 0, 1));
+	free(pattern);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +317,9 @@ int main(void)
 		cmocka_unit_test(test_strangers),
 		cmocka_unit_test(test_all_lost_but_the_end),
 		cmocka_unit_test(test_never_hangs),
+		cmocka_unit_test(test_wrong_payload),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_long_filler),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
