@@ -199,7 +199,8 @@ static json_t *payload_json(const struct receiver *r)
 {
 	if (!r->options->verify || r->unverified)
 		return json_null();
-	return json_pack("{s:I, s:I}", "checked", (json_int_t)r->checked, "wrong", (json_int_t)r->wrong);
+	return json_pack("{s:I, s:o}", "checked", (json_int_t)r->checked,
+			 "wrong", r->undecided ? json_null() : json_integer(r->wrong));
 }
 
 void receiver_report(const struct receiver *r, struct stream_report *report)

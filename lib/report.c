@@ -34,9 +34,14 @@ static json_t *known(uint64_t value)
 	return value == STREAM_UNKNOWN ? json_null() : json_integer(value);
 }
 
+static bool times_known(const struct stream_report *r)
+{
+	return r->run_ns != STREAM_UNKNOWN && r->payload_bytes != STREAM_UNKNOWN;
+}
+
 static double gbps(const struct stream_report *r)
 {
-	return r->run_ns ? r->payload_bytes * 8.0 / r->run_ns : 0;
+	return r->run_ns && times_known(r) ? r->payload_bytes * 8.0 / r->run_ns : 0;
 }
 
 static double quantile_us(const struct histogram *h, double q)
@@ -66,19 +71,19 @@ static json_t *cpu_json(const struct cpu_meter *m)
 
 static void print_json(struct stream_report *r)
 {
-	json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:i, s:I, s:o, s:I, s:o, s:I, s:f, s:f, s:o, s:o, s:o}",
+	json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"schema", "rocescope.stream/1",
 		"transport", r->transport,
 		"role", r->send ? "send" : "recv",
 		"size", (json_int_t)r->size,
 		"flows", (int)r->flows,
-		"messages", (json_int_t)r->messages,
+		"messages", known(r->messages),
 		"messages_lost", known(r->messages_lost),
-		"packets", (json_int_t)r->packets,
+		"packets", known(r->packets),
 		"packets_lost", known(r->packets_lost),
-		"payload_bytes", (json_int_t)r->payload_bytes,
-		"seconds", r->run_ns / 1e9,
-		"goodput_gbps", gbps(r),
+		"payload_bytes", known(r->payload_bytes),
+		"seconds", times_known(r) ? json_real(r->run_ns / 1e9) : json_null(),
+		"goodput_gbps", times_known(r) ? json_real(gbps(r)) : json_null(),
 		"cpu", cpu_json(&r->cpu),
 		"latency_us", latency_json(r->latency),
 		"drops", r->drops ? json_incref(r->drops) : json_object());
@@ -98,6 +103,10 @@ static void print_json(struct stream_report *r)
 
 static void print_loss(const char *what, uint64_t got, uint64_t lost)
 {
+	if (got == STREAM_UNKNOWN) {
+		printf("  %-9s not known\n", what);
+		return;
+	}
 	printf("  %-9s %" PRIu64, what, got);
 	if (lost != STREAM_UNKNOWN)
 		printf(", lost %" PRIu64, lost);
@@ -125,8 +134,10 @@ static void print_counts(const char *title, json_t *object)
 
 static void print_human(const struct stream_report *r)
 {
-	printf("%s %s: %.4g Gbit/s in %.4g s, messages of %" PRIu64 " bytes, %u flow%s\n", r->transport,
-	       r->send ? "sent" : "received", gbps(r), r->run_ns / 1e9, r->size, r->flows, r->flows == 1 ? "" : "s");
+	printf("%s %s: ", r->transport, r->send ? "sent" : "received");
+	if (times_known(r))
+		printf("%.4g Gbit/s in %.4g s, ", gbps(r), r->run_ns / 1e9);
+	printf("messages of %" PRIu64 " bytes, %u flow%s\n", r->size, r->flows, r->flows == 1 ? "" : "s");
 	print_loss("messages", r->messages, r->messages_lost);
 	print_loss("packets", r->packets, r->packets_lost);
 	printf("  %-9s %.3g cores in this process, %.3g in the whole machine\n", "CPU", cpu_process_cores(&r->cpu),

@@ -21,7 +21,7 @@ struct stream_report {
 	unsigned int flows;
 	uint64_t messages, messages_lost, packets, packets_lost;
 	uint64_t payload_bytes;		/* of all packets, also those of incomplete messages */
-	uint64_t run_ns;		/* first packet to last */
+	uint64_t run_ns;		/* first packet to last; like the numbers above it may be STREAM_UNKNOWN */
 	struct cpu_meter cpu;
 	const struct histogram *latency;	/* ns; NULL: not measured */
 	enum stream_answer end_seen;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * rdma_stream: sends and receives messages over RDMA verbs. RC and UC use RDMA WRITE with immediate; for UD the program splits
- * messages into SENDs. The immediate data is the number of the message (UD: of the packet), so that the receiver finds what is
- * missing.
+ * rdma_stream: sends and receives messages over RDMA verbs. RC and UC use RDMA WRITE with immediate unless told otherwise; for
+ * UD the program splits messages into SENDs. The immediate data, or the header in the message, is the number of the message
+ * (UD: of the packet), so that the receiver finds what is missing.
  */
 #include "lib/stop.h"
 #include "rxe_tests/rdma_stream.h"
@@ -18,6 +18,14 @@ static void take_service(struct option_parser *p, const struct option_entry *e, 
 	o->service = services[o->service];
 }
 
+static void take_operation(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	struct rdma_options *o = p->options;
+
+	option_choice(p, e, text);
+	o->operation = rdma_operation_named(text);
+}
+
 static void take_path_mtu(struct option_parser *p, const struct option_entry *e, const char *text)
 {
 	struct rdma_options *o = p->options;
@@ -31,8 +39,11 @@ static void take_path_mtu(struct option_parser *p, const struct option_entry *e,
 #define TEXT(member) OPTION_TEXT(struct rdma_options, member)
 
 static const struct option_entry entries[] = {
-	{ "transport", "SERVICE", "RDMA WRITE with immediate (rc, uc) or SEND (ud); without it rc, recv: the sender's",
+	{ "transport", "SERVICE", "without it rc, recv: the sender's",
 	  .take = take_service, OPTION_AT(struct rdma_options, service), .choices = service_names },
+	{ "operation", "NAME", "what carries messages: rc knows all, uc all but read, ud send (with immediate); without it "
+	  "write-imm, of ud send; recv: the sender's",
+	  .take = take_operation, OPTION_AT(struct rdma_options, operation), .choices = rdma_operation_names },
 	{ "device", "NAME", "RDMA device; without it the first", TEXT(device) },
 	{ "gid-index", "N", "without it the first RoCEv2 GID of an IPv4 address", NUMBER(gid_index, 0, 255) },
 	{ "path-mtu", "BYTES", "256, 512, 1024, 2048 or 4096; without it the smaller one of both ports",
@@ -100,8 +111,24 @@ static void check_manual(void)
 		usage_error("--peer-address and --control exclude each other");
 	if (options.service != IBV_QPT_RC && options.service != IBV_QPT_UC)
 		usage_error("--peer-address: --transport rc or uc is missing");
+	if (options.operation)
+		usage_error("--peer-address and --operation exclude each other: it takes WRITEs with immediate and SENDs");
 	if (!options.tell)
 		options.tell = "-";
+}
+
+static void check_operation(void)
+{
+	if (options.common.send && !options.service)
+		options.service = IBV_QPT_RC;
+	if (options.common.send && !options.operation)
+		options.operation = rdma_usual_operation(options.service);
+	if (options.service && options.operation && !rdma_service_knows(options.service, options.operation))
+		usage_error("--operation %s: --transport %s has none", rdma_operation_name(options.operation),
+			    rdma_service_name(options.service));
+	if (options.common.send && options.operation == RDMA_SEND && !rdma_header_bytes(options.common.size))
+		usage_error("--size %llu: the stream header alone, which has the number of a message, has %zu bytes",
+			    (unsigned long long)options.common.size, sizeof(struct stream_header));
 }
 
 int main(int argc, char **argv)
@@ -111,8 +138,7 @@ int main(int argc, char **argv)
 	check_manual();
 	if (options.common.send && !options.control)
 		usage_error("send: --control HOST is missing");
-	if (options.common.send && !options.service)
-		options.service = IBV_QPT_RC;
+	check_operation();
 	stop_on_signals();
 	if (options.common.send)
 		return rdma_send(&options);

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lib/histogram.h"
+#include "lib/sender.h"
 #include "lib/stream_options.h"
 
 #define RDMA_PORT	1	/* port number; a RoCE device has one port */
@@ -15,9 +17,16 @@
 #define RDMA_CQ_BATCH	32
 #define RDMA_QKEY	0x11111111	/* of every UD QP */
 
+/* How a message goes from `send` to `recv`. Only for RDMA_READ it is `recv` that posts work requests. */
+enum rdma_operation {
+	RDMA_USUAL,		/* not told: WRITE with immediate, UD: SEND */
+	RDMA_WRITE_IMM, RDMA_WRITE, RDMA_SEND, RDMA_SEND_IMM, RDMA_READ
+};
+
 struct rdma_options {
 	struct stream_options common;
 	enum ibv_qp_type service;	/* RC, UC or UD; 0 at a receiver: the sender's choice */
+	enum rdma_operation operation;	/* RDMA_USUAL at a receiver: the sender's choice */
 	const char *device;		/* NULL: the first device */
 	int gid_index;			/* -1: the first RoCEv2 GID of the same kind as peer_gid */
 	unsigned int path_mtu;		/* bytes; 0: that of the port */
@@ -36,14 +45,27 @@ struct rdma_options {
 	const char *dump;		/* file that gets the buffers at the end, or NULL */
 };
 
-/* What each end sends to the other about a QP. `address` and `rkey` are the target of RDMA WRITEs. */
+/* What each end sends to the other about a QP. `address` and `rkey` are the target of RDMA WRITEs, or the source of READs. */
 struct rdma_qp_address {
 	uint32_t qpn, psn, rkey;
 	uint64_t address;
 };
 
+/* What `send` tells `recv`, which shall read; `recv` answers with the window and limit that it uses. */
+struct rdma_reads {
+	struct rate rate;
+	double duration;		/* s; 0: not given */
+	uint64_t messages;		/* 0: not given */
+	unsigned int window;
+	unsigned int limit;		/* READs that the device lets a QP serve (send) or have outstanding (recv) */
+};
+
 struct rdma_end {
 	enum ibv_qp_type service;
+	enum rdma_operation operation;	/* RDMA_USUAL: without a control connection */
+	bool filler;			/* a sender: messages have stream header and filler (lib/filler.h) */
+	unsigned int sample_every, sample_slots;	/* a receiver of WRITEs: rdma_slot(); 0: none */
+	struct rdma_reads reads;
 	uint64_t size;
 	unsigned int path_mtu;		/* bytes */
 	union ibv_gid gid;
@@ -67,13 +89,47 @@ struct rdma_device {
 /* "rc", "uc", "ud" */
 const char *rdma_service_name(enum ibv_qp_type service);
 
+/* "write-imm" and so on, NULL; that of an operation; the operation of that name, RDMA_USUAL if there is none. */
+extern const char *const rdma_operation_names[];
+const char *rdma_operation_name(enum rdma_operation operation);
+enum rdma_operation rdma_operation_named(const char *name);
+
+/* What a service does unless told otherwise, and whether it knows an operation. */
+enum rdma_operation rdma_usual_operation(enum ibv_qp_type service);
+bool rdma_service_knows(enum ibv_qp_type service, enum rdma_operation operation);
+
+/* Whether this end posts work requests; the other one posts receives or nothing. */
+static inline bool rdma_requests(const struct rdma_options *o, const struct rdma_end *self)
+{
+	return o->common.send != (self->operation == RDMA_READ);
+}
+
+/* Bytes of stream header in a message: 0 if it has no room for one. */
+static inline size_t rdma_header_bytes(uint64_t size)
+{
+	return size < sizeof(struct stream_header) ? 0 : sizeof(struct stream_header);
+}
+
 /*
  * The number of message slots in each QP's region for RDMA WRITEs: message k is written to slot k % slots. Both ends compute it
  * from the message size.
  */
 unsigned int rdma_write_slots(uint64_t size);
 
-/* Opens device and port, and sets self's GID, LID and path MTU. In this and the next three functions errors end the program. */
+/*
+ * The slot of the receiver's region to which message k is written. Those that the receiver verifies, one of sample_every, take
+ * turns in sample_slots slots of their own behind the others, so that nothing overwrites them before it has looked.
+ */
+uint64_t rdma_slot(const struct rdma_end *receiver, uint64_t message);
+uint64_t rdma_slots(const struct rdma_end *receiver);
+
+/* How many buffers of that size, of `wanted`, fit into the memory that a QP may have: at least 2. */
+unsigned int rdma_buffers(uint64_t size, unsigned int wanted);
+
+/*
+ * Opens device and port, and sets self's GID, LID, path MTU, and the number of READs that a QP may serve (send) or have
+ * outstanding (recv). In this and the next three functions errors end the program.
+ */
 void rdma_open(struct rdma_device *d, const struct rdma_options *o, struct rdma_end *self);
 
 /* Allocates and registers the buffers of all QPs, zeroed. */
@@ -84,8 +140,8 @@ void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsign
 
 void rdma_close(struct rdma_device *d, const struct rdma_end *self);
 
-/* Moves every QP to RTR, and with `send` to RTS. */
-void rdma_connect(struct rdma_device *d, const struct rdma_end *self, const struct rdma_end *peer, bool send);
+/* Moves every QP to RTR, and if it `requests` to RTS. */
+void rdma_connect(struct rdma_device *d, const struct rdma_end *self, const struct rdma_end *peer, bool requests);
 
 /* Creates the address handle of the peer, for UD. */
 struct ibv_ah *rdma_peer_ah(struct rdma_device *d, const struct rdma_end *peer);
@@ -95,6 +151,43 @@ struct ibv_ah *rdma_peer_ah(struct rdma_device *d, const struct rdma_end *peer);
  * Negative: the queue is broken.
  */
 int rdma_completions(struct rdma_device *d, struct ibv_wc *wc, uint64_t timeout_ns, int fd);
+
+struct rdma_flow {
+	uint64_t posted, completed;
+	uint64_t *posted_ns;	/* [window] */
+};
+
+/* The end that posts work requests. The caller sets the first members, and zeroes the others. */
+struct rdma_requester {
+	struct rdma_device *d;
+	const struct rdma_end *self, *peer;
+	const struct stream_options *options;	/* how much and how fast */
+	unsigned int window;
+	int wake_fd;			/* ends the run when it can be read; -1: none */
+	void (*arrived)(void *context, unsigned int flow, uint64_t message, uint64_t now);	/* a READ; else NULL */
+	void *context;
+
+	struct sender *s;
+	struct rdma_flow *flow;
+	struct stream_header *headers;	/* [flow][window] */
+	struct ibv_ah *ah;		/* UD */
+	uint64_t outstanding;		/* posted, not completed */
+	uint64_t progress_ns;		/* the last completion, or the first post after a pause */
+	struct histogram latency;	/* from posting to completion; for RC this includes the acknowledgement */
+	const char *error;
+};
+
+/* Registers the buffers: headers and the pattern of all fillers, or for READ those in which messages arrive. */
+void requester_register(struct rdma_requester *q);
+
+/* Posts until all is sent and completed, or until `error`. */
+void requester_run(struct rdma_requester *q);
+
+/* Where a READ's message has arrived; it stays until the next one is posted. */
+const char *requester_buffer(const struct rdma_requester *q, unsigned int flow, uint64_t message);
+
+/* For the other end: [{ "packets", "messages", "completed" }] of each flow, "end", and "ns", the time of the run. */
+json_t *requester_totals(const struct rdma_requester *q);
 
 /* The device's hardware counters now (name: value), and their increase since `before`. */
 json_t *rdma_counters(const struct rdma_device *d);
@@ -110,10 +203,12 @@ void control_receive_end(FILE *control, struct rdma_end *end);
 void control_refuse(FILE *control, const char *why);
 void control_send(FILE *control, json_t *message);	/* takes the reference */
 json_t *control_receive(FILE *control);			/* NULL: the peer has closed it */
+bool control_readable(FILE *control, int timeout_ms);	/* or the peer has closed it */
 
 /* Both run to the end, print the JSON object and return the exit status. */
 int rdma_send(const struct rdma_options *o);
 int rdma_receive(const struct rdma_options *o);
+int rdma_receive_reads(const struct rdma_options *o);
 int rdma_receive_manual(const struct rdma_options *o);
 
 #endif

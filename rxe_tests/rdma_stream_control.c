@@ -129,6 +129,13 @@ json_t *control_receive(FILE *control)
 	return json_loadf(control, JSON_DISABLE_EOF_CHECK, NULL);
 }
 
+bool control_readable(FILE *control, int timeout_ms)
+{
+	struct pollfd p = { .fd = fileno(control), .events = POLLIN };
+
+	return poll(&p, 1, timeout_ms) > 0;
+}
+
 void control_refuse(FILE *control, const char *why)
 {
 	control_send(control, json_pack("{s:s}", "error", why));
@@ -151,17 +158,37 @@ static bool parse_gid(const char *text, union ibv_gid *gid)
 	return true;
 }
 
+/* What an older version neither sends nor reads. */
+static void add_operation(json_t *object, const struct rdma_end *end)
+{
+	const struct rdma_reads *r = &end->reads;
+
+	json_object_set_new(object, "operation", json_string(rdma_operation_name(end->operation)));
+	json_object_set_new(object, "filler", json_boolean(end->filler));
+	if (end->sample_every)
+		json_object_set_new(object, "samples", json_pack("{s:i, s:i}", "every", (int)end->sample_every,
+								 "slots", (int)end->sample_slots));
+	if (end->operation == RDMA_READ)
+		json_object_set_new(object, "reads", json_pack("{s:f, s:b, s:f, s:I, s:i, s:i}",
+			"rate", r->rate.per_second, "rate_of_packets", r->rate.unit == RATE_PACKETS,
+			"duration", r->duration, "messages", (json_int_t)r->messages, "window", (int)r->window,
+			"limit", (int)r->limit));
+}
+
 json_t *rdma_end_json(const struct rdma_end *end)
 {
-	json_t *qps = json_array();
+	json_t *qps = json_array(), *object;
 
 	for (unsigned int i = 0; i < end->flows; i++)
 		json_array_append_new(qps, json_pack("{s:I, s:I, s:I, s:I}",
 			"qpn", (json_int_t)end->qp[i].qpn, "psn", (json_int_t)end->qp[i].psn,
 			"rkey", (json_int_t)end->qp[i].rkey, "address", (json_int_t)end->qp[i].address));
-	return json_pack("{s:s, s:I, s:i, s:o, s:i, s:o}", "transport", rdma_service_name(end->service),
+	object = json_pack("{s:s, s:I, s:i, s:o, s:i, s:o}", "transport", rdma_service_name(end->service),
 		"size", (json_int_t)end->size, "path_mtu", (int)end->path_mtu, "gid", gid_json(&end->gid),
 		"lid", (int)end->lid, "qps", qps);
+	if (end->operation != RDMA_USUAL)
+		add_operation(object, end);
+	return object;
 }
 
 void control_send_end(FILE *control, const struct rdma_end *end)
@@ -191,6 +218,27 @@ static enum ibv_qp_type service_named(const char *name)
 	return !strcmp(name, "rc") ? IBV_QPT_RC : !strcmp(name, "uc") ? IBV_QPT_UC : IBV_QPT_UD;
 }
 
+static void parse_operation(struct rdma_end *end, json_t *message)
+{
+	struct rdma_reads *r = &end->reads;
+	const char *operation = NULL;
+	json_int_t messages = 0;
+	int filler = 0, of_packets = 0;
+
+	json_unpack(message, "{s?s, s?b, s?{s:i, s:i}}", "operation", &operation, "filler", &filler,
+		    "samples", "every", &end->sample_every, "slots", &end->sample_slots);
+	json_unpack(message, "{s:{s:F, s:b, s:F, s:I, s:i, s:i}}", "reads", "rate", &r->rate.per_second,
+		    "rate_of_packets", &of_packets, "duration", &r->duration, "messages", &messages, "window", &r->window,
+		    "limit", &r->limit);
+	end->operation = operation ? rdma_operation_named(operation) : rdma_usual_operation(end->service);
+	end->filler = filler;
+	r->rate.unit = of_packets ? RATE_PACKETS : RATE_BITS;
+	r->messages = messages;
+	if (!rdma_service_knows(end->service, end->operation) || (end->sample_every && !end->sample_slots) ||
+	    (end->operation == RDMA_READ && (!r->window || !r->limit)))
+		errx(1, "control connection: not an rdma_stream of this version");
+}
+
 void control_receive_end(FILE *control, struct rdma_end *end)
 {
 	json_t *message = control_receive(control), *qps;
@@ -210,6 +258,7 @@ void control_receive_end(FILE *control, struct rdma_end *end)
 	end->size = size;
 	end->path_mtu = path_mtu;
 	end->lid = lid;
+	parse_operation(end, message);
 	parse_qps(end, qps);
 	json_decref(message);
 }

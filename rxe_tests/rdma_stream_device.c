@@ -15,8 +15,6 @@
 #define MIN_RNR_TIMER	12	/* 0.64 ms */
 #define TIMEOUT		14	/* 4.096 us * 2^14 = 67 ms */
 #define RETRIES		7	/* for RNR: without limit */
-#define WRITE_REGION	(4u << 20)
-#define MAX_WRITE_SLOTS	64
 
 static struct ibv_context *open_device(const char *name)
 {
@@ -109,12 +107,12 @@ static void query_port(struct rdma_device *d, const struct rdma_options *o, stru
 	d->gid_index = choose_gid(d->context, &port, o->gid_index, &o->peer_gid, &self->gid);
 }
 
-static struct ibv_qp *create_qp(struct rdma_device *d, bool send, unsigned int wqes, enum ibv_qp_type service)
+static struct ibv_qp *create_qp(struct rdma_device *d, bool requests, unsigned int wqes, const struct rdma_end *self)
 {
 	struct ibv_qp_init_attr init = {
-		.send_cq = d->cq, .recv_cq = d->cq, .qp_type = service,
-		.cap = { .max_send_wr = send ? wqes : 1, .max_recv_wr = send ? 1 : wqes,
-			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.send_cq = d->cq, .recv_cq = d->cq, .qp_type = self->service,
+		.cap = { .max_send_wr = requests ? wqes : 1, .max_recv_wr = requests ? 1 : wqes,
+			 .max_send_sge = 2, .max_recv_sge = 1 },
 	};
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = RDMA_PORT };
 	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
@@ -122,11 +120,11 @@ static struct ibv_qp *create_qp(struct rdma_device *d, bool send, unsigned int w
 
 	if (!qp)
 		err(1, "QP with %u sends and %u receives", init.cap.max_send_wr, init.cap.max_recv_wr);
-	if (service == IBV_QPT_UD) {
+	if (self->service == IBV_QPT_UD) {
 		attr.qkey = RDMA_QKEY;
 		mask |= IBV_QP_QKEY;
 	} else {
-		attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+		attr.qp_access_flags = self->operation == RDMA_READ ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
 		mask |= IBV_QP_ACCESS_FLAGS;
 	}
 	errno = ibv_modify_qp(qp, &attr, mask);
@@ -146,17 +144,23 @@ static uint32_t first_psn(const struct rdma_options *o)
 	return psn & 0xffffff;
 }
 
-unsigned int rdma_write_slots(uint64_t size)
+/* The attributes of a QP have 8 bits for it. */
+static unsigned int read_limit(const struct rdma_device *d, bool send)
 {
-	uint64_t slots = WRITE_REGION / size;
+	struct ibv_device_attr attr;
+	int limit;
 
-	return slots < 1 ? 1 : slots > MAX_WRITE_SLOTS ? MAX_WRITE_SLOTS : slots;
+	if (ibv_query_device(d->context, &attr))
+		err(1, "attributes of %s", ibv_get_device_name(d->context->device));
+	limit = send ? attr.max_qp_rd_atom : attr.max_qp_init_rd_atom;
+	return limit < UINT8_MAX ? limit : UINT8_MAX;
 }
 
 void rdma_open(struct rdma_device *d, const struct rdma_options *o, struct rdma_end *self)
 {
 	d->context = open_device(o->device);
 	query_port(d, o, self);
+	self->reads.limit = read_limit(d, o->common.send);
 	d->poll = o->poll;
 	d->pd = ibv_alloc_pd(d->context);
 	d->channel = ibv_create_comp_channel(d->context);
@@ -175,7 +179,7 @@ void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsign
 	if (!self->qp || !d->qp)
 		err(1, "no memory for %u QPs", self->flows);
 	for (unsigned int i = 0; i < self->flows; i++) {
-		d->qp[i] = create_qp(d, o->common.send, wqes, self->service);
+		d->qp[i] = create_qp(d, rdma_requests(o, self), wqes, self);
 		self->qp[i].qpn = d->qp[i]->qp_num;
 		self->qp[i].psn = first_psn(o);
 	}
@@ -186,7 +190,7 @@ void rdma_register(struct rdma_device *d, size_t bytes)
 	d->buffer = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (d->buffer == MAP_FAILED)
 		err(1, "buffers of %zu bytes", bytes);
-	d->mr = ibv_reg_mr(d->pd, d->buffer, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	d->mr = ibv_reg_mr(d->pd, d->buffer, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
 	if (!d->mr)
 		err(1, "registering %zu bytes (ulimit -l?)", bytes);
 }
@@ -229,7 +233,7 @@ static void to_rtr(struct rdma_device *d, unsigned int flow, const struct rdma_e
 		.dest_qp_num = peer->qp[flow].qpn,
 		.rq_psn = peer->qp[flow].psn,
 		.ah_attr = address_of(d, peer),
-		.max_dest_rd_atomic = 1,
+		.max_dest_rd_atomic = self->operation == RDMA_READ ? self->reads.limit : 1,
 		.min_rnr_timer = MIN_RNR_TIMER,
 	};
 	int mask = IBV_QP_STATE;
@@ -247,7 +251,7 @@ static void to_rts(struct rdma_device *d, unsigned int flow, const struct rdma_e
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS, .sq_psn = self->qp[flow].psn, .timeout = TIMEOUT, .retry_cnt = RETRIES,
-		.rnr_retry = RETRIES, .max_rd_atomic = 1,
+		.rnr_retry = RETRIES, .max_rd_atomic = self->operation == RDMA_READ ? self->reads.limit : 1,
 	};
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 
@@ -258,11 +262,11 @@ static void to_rts(struct rdma_device *d, unsigned int flow, const struct rdma_e
 		err(1, "QP to RTS");
 }
 
-void rdma_connect(struct rdma_device *d, const struct rdma_end *self, const struct rdma_end *peer, bool send)
+void rdma_connect(struct rdma_device *d, const struct rdma_end *self, const struct rdma_end *peer, bool requests)
 {
 	for (unsigned int i = 0; i < self->flows; i++) {
 		to_rtr(d, i, self, peer);
-		if (send)
+		if (requests)
 			to_rts(d, i, self);
 	}
 }

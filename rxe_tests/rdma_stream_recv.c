@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <arpa/inet.h>
+#include <endian.h>
 #include <err.h>
-#include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "lib/filler.h"
 #include "lib/receiver.h"
 #include "lib/stop.h"
 #include "rxe_tests/rdma_stream.h"
@@ -18,6 +20,10 @@ struct rdma_receiver {
 	struct rdma_end self, peer;
 	FILE *control;
 	bool control_open;
+	unsigned int depth;	/* receives posted per QP */
+	struct rdma_requester q;	/* of READs */
+	uint64_t *completed;	/* of each QP, by the sender's totals: its messages that completed, */
+	uint64_t sender_ns;	/* and the time of its run */
 	struct receiver *r;
 	const char *error;
 };
@@ -27,35 +33,82 @@ static bool is_ud(const struct rdma_receiver *u)
 	return u->self.service == IBV_QPT_UD;
 }
 
-static size_t datagram_room(const struct rdma_receiver *u)
+static bool is(const struct rdma_receiver *u, enum rdma_operation operation)
 {
-	return RDMA_GRH + u->self.path_mtu;
+	return u->self.operation == operation;
+}
+
+static bool is_write(const struct rdma_receiver *u)
+{
+	return is(u, RDMA_WRITE) || is(u, RDMA_WRITE_IMM);
+}
+
+/* The buffer of a receive. */
+static size_t receive_room(const struct rdma_receiver *u)
+{
+	return is_ud(u) ? RDMA_GRH + u->self.path_mtu : u->self.size;
+}
+
+/* Where a QP's WRITEs go. */
+static char *region(const struct rdma_receiver *u, unsigned int flow)
+{
+	return u->d.buffer + flow * rdma_slots(&u->self) * u->self.size;
 }
 
 /* wr_id: flow * depth + index of the buffer. An RDMA WRITE with immediate consumes a receive but does not use its buffer. */
 static void post_receive(struct rdma_receiver *u, uint64_t wr_id)
 {
 	struct ibv_sge sge = {
-		(uintptr_t)u->d.buffer + wr_id * datagram_room(u), datagram_room(u), u->d.mr->lkey,
+		(uintptr_t)u->d.buffer + wr_id * receive_room(u), receive_room(u), u->d.mr->lkey,
 	};
-	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = is_ud(u) }, *bad;
+	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = !is_write(u) }, *bad;
 
-	if (ibv_post_recv(u->d.qp[wr_id / u->o->depth], &wr, &bad))
+	if (ibv_post_recv(u->d.qp[wr_id / u->depth], &wr, &bad))
 		u->error = "the QP takes no more receives";
+}
+
+/*
+ * A message that the receiver verifies must not be overwritten before. WRITEs with immediate cannot be ahead of the receiver by
+ * more than its receives, and the one whose last packet waits for a receive. Fewer are verified where they would take much
+ * memory.
+ */
+static void choose_samples(struct rdma_receiver *u)
+{
+	uint64_t ahead = u->depth + 2, every = u->o->common.verify, room = rdma_buffers(u->self.size, ahead);
+
+	if (!every || !u->peer.filler)
+		return;
+	if (every < (ahead + room - 1) / room)
+		every = (ahead + room - 1) / room;
+	u->self.sample_every = every;
+	u->self.sample_slots = (ahead + every - 1) / every;
 }
 
 static void make_buffers(struct rdma_receiver *u)
 {
-	uint64_t region = u->self.size * rdma_write_slots(u->self.size);
-	size_t receives = (size_t)u->self.flows * u->o->depth;
+	size_t receives = (size_t)u->self.flows * u->depth;
 
-	rdma_register(&u->d, is_ud(u) ? receives * datagram_room(u) : u->self.flows * region);
-	for (unsigned int i = 0; i < u->self.flows && !is_ud(u); i++) {
-		u->self.qp[i].address = (uintptr_t)u->d.buffer + i * region;
+	if (is(u, RDMA_WRITE_IMM))
+		choose_samples(u);
+	rdma_register(&u->d, is_write(u) ? u->self.flows * rdma_slots(&u->self) * u->self.size : receives * receive_room(u));
+	for (unsigned int i = 0; i < u->self.flows && is_write(u); i++) {
+		u->self.qp[i].address = (uintptr_t)region(u, i);
 		u->self.qp[i].rkey = u->d.mr->rkey;
 	}
-	for (size_t i = 0; i < receives; i++)
+	for (size_t i = 0; i < receives && !is(u, RDMA_WRITE); i++)
 		post_receive(u, i);
+}
+
+/* Whether message `number` lies there. Older senders send zeroes: their messages cannot be told. */
+static bool message_right(const struct rdma_receiver *u, unsigned int flow, uint64_t number, const char *at)
+{
+	size_t bytes = rdma_header_bytes(u->self.size);
+	struct stream_header h = {};
+
+	memcpy(&h, at, bytes);
+	if (bytes && (h.magic != htonl(STREAM_MAGIC) || ntohs(h.flow) != flow || be64toh(h.message) != number))
+		return false;
+	return filler_right(at + bytes, u->self.size - bytes, filler_of(flow, number));
 }
 
 /* Takes the sender's parameters. The smaller path MTU counts. */
@@ -66,13 +119,57 @@ static void adopt(struct rdma_receiver *u)
 		errx(1, "the sender's transport is %s, not %s", rdma_service_name(u->peer.service),
 		     rdma_service_name(u->o->service));
 	}
+	if (u->o->operation && u->o->operation != u->peer.operation) {
+		control_refuse(u->control, "its --operation is another one");
+		errx(1, "the sender's operation is %s, not %s", rdma_operation_name(u->peer.operation),
+		     rdma_operation_name(u->o->operation));
+	}
 	if (!u->peer.flows || !u->peer.size)
 		errx(1, "control connection: not an rdma_stream of this version");
 	u->self.service = u->peer.service;
+	u->self.operation = u->peer.operation;
 	u->self.size = u->peer.size;
 	u->self.flows = u->peer.flows;
 	if (u->peer.path_mtu < u->self.path_mtu)
 		u->self.path_mtu = u->peer.path_mtu;
+}
+
+/* What a READ brought. */
+static void take_read(void *context, unsigned int flow, uint64_t message, uint64_t now)
+{
+	struct rdma_receiver *u = context;
+	struct stream_packet p = {
+		.flow = flow, .packet = message, .message = message, .packets_in_message = 1, .bytes = u->self.size,
+	};
+
+	receiver_count(u->r, &p, now);
+	if (receiver_samples(u->r, message))
+		receiver_verified(u->r, filler_right(requester_buffer(&u->q, flow, message), u->self.size,
+						     filler_of(flow, message)));
+}
+
+/* READ: this end posts. */
+static void make_requester(struct rdma_receiver *u)
+{
+	unsigned int window = rdma_buffers(u->self.size, u->peer.reads.window);
+
+	if (u->peer.reads.limit < u->self.reads.limit)
+		u->self.reads.limit = u->peer.reads.limit;
+	u->self.reads.window = window;
+	u->q = (struct rdma_requester){
+		.d = &u->d, .self = &u->self, .peer = &u->peer, .window = window, .wake_fd = fileno(u->control),
+		.arrived = take_read, .context = u,
+	};
+	rdma_create_qps(&u->d, u->o, window, &u->self);
+	requester_register(&u->q);
+}
+
+/* Every other operation: this end waits. SENDs need a buffer each, so large ones are fewer. */
+static void make_responder(struct rdma_receiver *u)
+{
+	u->depth = is_ud(u) || is_write(u) ? u->o->depth : rdma_buffers(u->self.size, u->o->depth);
+	rdma_create_qps(&u->d, u->o, u->depth, &u->self);
+	make_buffers(u);
 }
 
 /* false: no sender came. */
@@ -87,53 +184,80 @@ static bool meet(struct rdma_receiver *u)
 		return false;
 	control_receive_end(u->control, &u->peer);
 	adopt(u);
-	rdma_create_qps(&u->d, u->o, u->o->depth, &u->self);
-	make_buffers(u);
-	rdma_connect(&u->d, &u->self, &u->peer, false);
+	if (is(u, RDMA_READ))
+		make_requester(u);
+	else
+		make_responder(u);
+	rdma_connect(&u->d, &u->self, &u->peer, rdma_requests(u->o, &u->self));
 	control_send_end(u->control, &u->self);
 	u->control_open = true;
 	u->r->ready_ns = now_ns();
 	u->r->message_size = u->self.size;
+	u->r->unverified = !u->peer.filler;
+	u->completed = calloc(u->self.flows, sizeof(*u->completed));
+	if (!u->completed)
+		err(1, "no memory");
+	if (is(u, RDMA_WRITE))
+		cpu_meter_start(&u->r->cpu);
 	return true;
 }
 
 static void take_totals(struct rdma_receiver *u)
 {
 	json_t *message = control_receive(u->control), *flows, *flow;
-	json_int_t packets, messages;
+	json_int_t packets, messages, completed, ns = 0;
 	size_t i;
 
 	u->control_open = false;
 	u->r->last_any_ns = now_ns();
-	if (!message || json_unpack(message, "{s:o}", "end", &flows))
+	if (!message || json_unpack(message, "{s:o, s?I}", "end", &flows, "ns", &ns))
 		return;
-	json_array_foreach(flows, i, flow)
-		if (!json_unpack(flow, "{s:I, s:I}", "packets", &packets, "messages", &messages) && i < u->self.flows)
-			receiver_end(u->r, i, packets, messages, u->self.flows);
+	u->sender_ns = ns;
+	json_array_foreach(flows, i, flow) {
+		completed = 0;
+		if (i >= u->self.flows || json_unpack(flow, "{s:I, s:I, s?I}", "packets", &packets, "messages", &messages,
+						      "completed", &completed))
+			continue;
+		receiver_end(u->r, i, packets, messages, u->self.flows);
+		u->completed[i] = completed;
+	}
 	json_decref(message);
+	if (is(u, RDMA_WRITE))
+		cpu_meter_mark(&u->r->cpu);
 }
 
-static bool control_readable(const struct rdma_receiver *u)
+/* Verifies a message if it is one of the samples and its sender made it to be verified. */
+static void verify(struct rdma_receiver *u, unsigned int flow, uint64_t number, const char *at)
 {
-	struct pollfd p = { .fd = fileno(u->control), .events = POLLIN };
+	bool wanted = is(u, RDMA_WRITE_IMM) ? u->self.sample_every && number % u->self.sample_every == 0
+					    : receiver_samples(u->r, number);
 
-	return u->control_open && poll(&p, 1, 0) > 0;
+	if (wanted && u->peer.filler)
+		receiver_verified(u->r, message_right(u, flow, number, at));
 }
 
-static void take_message(struct rdma_receiver *u, unsigned int flow, uint32_t immediate, uint64_t now)
+/* A message with an immediate. */
+static void take_message(struct rdma_receiver *u, const struct ibv_wc *wc, uint64_t now)
 {
+	unsigned int flow = wc->wr_id / u->depth;
 	struct stream_packet p = { .flow = flow, .packets_in_message = 1, .bytes = u->self.size };
+	const char *at = u->d.buffer + wc->wr_id * receive_room(u);
 
-	p.packet = p.message = receiver_widen(u->r, flow, immediate);
-	receiver_count(u->r, &p, now);
+	p.packet = p.message = receiver_widen(u->r, flow, ntohl(wc->imm_data));
+	if (is(u, RDMA_WRITE_IMM))
+		at = region(u, flow) + rdma_slot(&u->self, p.message) * u->self.size;
+	if (receiver_count(u->r, &p, now))
+		verify(u, flow, p.message, at);
 }
 
-static void take_datagram(struct rdma_receiver *u, const struct ibv_wc *wc, uint64_t now)
+/* A message (UD: packet) with a header. */
+static void take_payload(struct rdma_receiver *u, const struct ibv_wc *wc, uint64_t now)
 {
-	const char *at = u->d.buffer + wc->wr_id * datagram_room(u);
+	const char *at = u->d.buffer + wc->wr_id * receive_room(u);
+	size_t before = is_ud(u) ? RDMA_GRH : 0;
 
-	if (wc->byte_len >= RDMA_GRH)
-		receiver_take(u->r, at + RDMA_GRH, wc->byte_len - RDMA_GRH, now,
+	if (wc->byte_len >= before)
+		receiver_take(u->r, at + before, wc->byte_len - before, now,
 			      u->o->common.latency ? clock_ns(CLOCK_REALTIME) : 0);
 }
 
@@ -150,10 +274,10 @@ static int take_completions(struct rdma_receiver *u)
 			u->error = ibv_wc_status_str(wc[i].status);
 			return n;
 		}
-		if (is_ud(u))
-			take_datagram(u, &wc[i], now);
+		if (is(u, RDMA_SEND))
+			take_payload(u, &wc[i], now);
 		else
-			take_message(u, wc[i].wr_id / u->o->depth, ntohl(wc[i].imm_data), now);
+			take_message(u, &wc[i], now);
 		post_receive(u, wc[i].wr_id);
 	}
 	return n;
@@ -165,10 +289,85 @@ static void receive_all(struct rdma_receiver *u)
 	while (!u->error && !receiver_over(u->r, now_ns())) {
 		if (u->control_open)
 			u->r->last_any_ns = now_ns();
-		if (!take_completions(u) && control_readable(u))
+		if (!take_completions(u) && u->control_open && control_readable(u->control, 0))
 			take_totals(u);
 		report_progress(now_ns(), u->r->packets, u->r->bytes);
 	}
+}
+
+/*
+ * WRITE without immediate: nothing tells when a message arrives, but at the end each slot has the last message written to it.
+ * A message that did not complete may have been written in part; of UC so may any, because a loss ends it. That is no wrong
+ * payload.
+ */
+static void verify_memory(struct rdma_receiver *u, unsigned int flow, uint64_t messages, uint64_t completed)
+{
+	uint64_t slots = rdma_slots(&u->self), first = messages > slots ? messages - slots : 0;
+
+	for (uint64_t number = first; number < completed; number++) {
+		bool right = message_right(u, flow, number, region(u, flow) + rdma_slot(&u->self, number) * u->self.size);
+
+		if (right || u->self.service == IBV_QPT_RC)
+			receiver_verified(u->r, right);
+		else
+			u->r->undecided = true;
+	}
+}
+
+/*
+ * READ: posts until the sender says to stop, or all is read. The sender answers READs from its `go` on. From the totals it
+ * knows what was read.
+ */
+static void read_all(struct rdma_receiver *u)
+{
+	struct stream_options options = u->o->common;
+
+	options.size = u->self.size;
+	options.flows = u->self.flows;
+	options.rate = u->peer.reads.rate;
+	options.duration = u->peer.reads.duration;
+	options.messages = u->peer.reads.messages;
+	json_decref(control_receive(u->control));
+	u->q.options = &options;
+	requester_run(&u->q);
+	if (u->r->packets)
+		cpu_meter_mark(&u->r->cpu);
+	u->error = u->q.error;
+	for (unsigned int i = 0; i < u->self.flows; i++)
+		receiver_end(u->r, i, u->q.s->flows[i].packet, u->q.s->flows[i].message, u->self.flows);
+	control_send(u->control, requester_totals(&u->q));
+}
+
+static void run(struct rdma_receiver *u)
+{
+	if (is(u, RDMA_READ)) {
+		read_all(u);
+		return;
+	}
+	receive_all(u);
+	for (unsigned int i = 0; i < u->self.flows && is(u, RDMA_WRITE) && receiver_samples(u->r, 0) && u->peer.filler; i++)
+		if (u->r->flow[i])
+			verify_memory(u, i, u->r->flow[i]->total_messages, u->completed[i]);
+	control_send(u->control, json_pack("{s:b}", "done", 1));
+}
+
+/*
+ * WRITE without immediate: this end sees no message. A completion at the sender means that RC's has arrived, and of UC's only
+ * that it has left.
+ */
+static void report_unseen(const struct rdma_receiver *u, struct stream_report *report)
+{
+	bool known = u->self.service == IBV_QPT_RC && receiver_end_seen(u->r);
+	uint64_t sent = 0, arrived = 0;
+
+	for (unsigned int i = 0; i < u->self.flows && known; i++) {
+		sent += u->r->flow[i]->total_messages;
+		arrived += u->completed[i];
+	}
+	report->messages = report->packets = known ? arrived : STREAM_UNKNOWN;
+	report->messages_lost = report->packets_lost = known && sent == arrived ? 0 : STREAM_UNKNOWN;
+	report->payload_bytes = known ? arrived * u->self.size : STREAM_UNKNOWN;
+	report->run_ns = known ? u->sender_ns : STREAM_UNKNOWN;
 }
 
 /*
@@ -179,9 +378,17 @@ static void correct_report(struct rdma_receiver *u, struct stream_report *report
 {
 	uint64_t packets = is_ud(u) ? 1 : (u->self.size + u->self.path_mtu - 1) / u->self.path_mtu;
 
-	report->packets *= packets;
-	report->packets_lost *= packets;
+	if (is(u, RDMA_WRITE))
+		report_unseen(u, report);
+	if (report->packets != STREAM_UNKNOWN)
+		report->packets *= packets;
+	if (report->packets_lost != STREAM_UNKNOWN)
+		report->packets_lost *= packets;
+	if (u->q.latency.count)
+		report->latency = &u->q.latency;
 	report_extra(report, "path_mtu", u->self.path_mtu);
+	if (u->self.operation)
+		json_object_set_new(report->extra, "operation", json_string(rdma_operation_name(u->self.operation)));
 }
 
 /*
@@ -197,7 +404,7 @@ static void report_discarded(const struct rdma_receiver *u, struct stream_report
 {
 	json_int_t arrived = json_integer_value(json_object_get(counters, "rcvd_pkts"));
 
-	if (u->self.service != IBV_QPT_RC && json_object_get(counters, "rcvd_pkts") &&
+	if (u->self.service != IBV_QPT_RC && report->packets != STREAM_UNKNOWN && json_object_get(counters, "rcvd_pkts") &&
 	    arrived >= (json_int_t)report->packets)
 		report_drop(report, "responder_discarded", arrived - report->packets);
 }
@@ -214,9 +421,8 @@ int rdma_receive(const struct rdma_options *o)
 	u.r = receiver_new(&o->common);
 	met = meet(&u);
 	if (met) {
-		receive_all(&u);
+		run(&u);
 		report.transport = rdma_service_name(u.self.service);
-		control_send(u.control, json_pack("{s:b}", "done", 1));
 	}
 	receiver_report(u.r, &report);
 	correct_report(&u, &report);

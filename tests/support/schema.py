@@ -54,9 +54,11 @@ MAY_LACK = {
     "snapshot": r"selection|rates|events|filter|host|streams\.(rates|dialogue|owner|late_by|restart_by)|(streams\.lint|fault_kinds)\..*",
     "event": "",
     "capture": r"reasons\..*",
-    "stream": r"drops\..*|payload|end_seen|error|mtu|path_mtu|packets_per_message|pacing_slipped_us|ring_full|duplicates|late|foreign|"
-              r"socket_receive_buffer_runs|messages_not_completed|packets_not_completed|hw_counters(\..*)?|qps",
-    "compare": r"(path|paths\.lab)\.referee\.[AB]|paths\.(lab|local)|rows\.(each\.)?losses\..*|rows\.each\.(flow_control|loss_details)\.[AB]\..*",
+    "stream": r"drops\..*|payload|operation|end_seen|error|mtu|path_mtu|packets_per_message|pacing_slipped_us|ring_full|"
+              r"duplicates|late|foreign|socket_receive_buffer_runs|messages_not_completed|packets_not_completed|"
+              r"hw_counters(\..*)?|qps",
+    "compare": r"(path|paths\.(lab|hosts))\.(referee\.[AB]|link_gbps)|paths\.(lab|local|hosts)|paths\.local\.link_gbps|"
+               r"rows\.(each\.)?losses\..*|rows\.each\.(flow_control|loss_details)\.[AB]\..*",
     "bench": r"machine\.mitigations\..*|refused\.(qps|icrc|apart|out|tool)",
 }
 # A stream lacks counters that do not apply to it, but never these.
