@@ -9,7 +9,7 @@ import re
 import signal
 import time
 
-from compare import PATIENCE_S
+from compare import PATIENCE_S, join
 from compare.transport import Outcome, RunFailed, Tool
 
 
@@ -78,10 +78,12 @@ class StreamProgram(Tool):
         more did: what was lost at the end is in the sender's figure. A counter may then have up to three drops too many, its markers.
         """
         messages = {"sent": sent["messages"], "received": received["messages"],
-                    "lost": sent["messages"] - received["messages"]}
+                    "lost": join.difference(sent["messages"], received["messages"])}
+        # of UC's WRITEs without immediate the receiver sees nothing
+        at, timed = ("sender", sent) if received["goodput_gbps"] is None else ("receiver", received)
         packets = (sent["packets"], received["packets"]) if self.counts_packets else (None, None)
         return Outcome(
-            goodput_gbps=received["goodput_gbps"], goodput_at="receiver", messages=messages,
+            goodput_gbps=timed["goodput_gbps"], goodput_at=at, messages=messages,
             places=self._lost(sent, received), sent=packets[0], received=packets[1],
             sender_cores=_cores(sent), receiver_cores=_cores(received), latency_us=received["latency_us"],
             other_datagram=self.END_MARKER, busy_s={"sender": _busy(sent), "receiver": _busy(received)})
@@ -131,8 +133,9 @@ class TheirProgram(Tool):
 
 
 class ServerAndClient(TheirProgram):
-    """A server on B that listens on a TCP port when it is ready, and a client on A that sends to it and then ends."""
+    """A server that listens on a TCP port when it is ready, and a client that then runs and ends. Data goes from A to B."""
     port = None
+    server_end, client_end = "B", "A"
     daemon = False      # the server works in a child process until it is killed
 
     def server(self, row, path, seconds):
@@ -149,19 +152,20 @@ class ServerAndClient(TheirProgram):
     def measure(self, row, path, seconds):
         limit = seconds + PATIENCE_S
         command = self.client(row, path, seconds)
-        server = start_metered(path, "B", self.server(row, path, seconds), limit)
+        server = start_metered(path, self.server_end, self.server(row, path, seconds), limit)
         try:
             self._await_ready(path, server)
-            client = start_metered(path, "A", command, limit)
+            client = start_metered(path, self.client_end, command, limit)
             ended_well(command[0], client.wait(), said(client))
             if self.daemon:
                 server.kill(signal.SIGTERM)
             server.wait()
         finally:
             server.kill()
-        cores = metered(client.stderr, server.stderr)
+        ends = {self.server_end: server.stderr, self.client_end: client.stderr}
+        cores = metered(ends["A"], ends["B"])
         if self.daemon:
-            cores["receiver_cores"]["process"] = None
+            cores["sender_cores" if self.server_end == "A" else "receiver_cores"]["process"] = None
         return self.outcome(client.stdout, server.stdout, cores)
 
     def _await_ready(self, path, server):
@@ -170,7 +174,7 @@ class ServerAndClient(TheirProgram):
         while time.monotonic() < deadline:
             if server.poll() is not None:
                 raise RunFailed(f"the server did not start: {said(server)}")
-            sockets = path.exec("B", ["cat", "/proc/net/tcp", "/proc/net/tcp6"], timeout=10).stdout
+            sockets = path.exec(self.server_end, ["cat", "/proc/net/tcp", "/proc/net/tcp6"], timeout=10).stdout
             if any(wanted in line and " 0A " in line for line in sockets.splitlines()):
                 return
             time.sleep(0.1)

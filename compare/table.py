@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The report as a table: a section for each size and rate, a bar for each goodput."""
+import itertools
 import re
 import textwrap
 from typing import NamedTuple, Optional
@@ -16,6 +17,7 @@ HEADINGS = (("", "", "Gbit/s", "", "packets", "", "sender's", "receiver's"),
 FIXED = (None, None, 7, None, 9, None, 9, 10)
 SPREAD = 5          # columns more for goodput with its deviation,
 SPREAD_FROM = 96    # in a table of so many
+NARROW_NAME = 12    # columns of a transport's name in a smaller table, where it may take two lines
 ALIGN = "<<><><>>"
 GAP = "  "
 EMULATED = "The CPU is emulated (TCG): compare rows with each other, not with other machines."
@@ -155,8 +157,9 @@ def sections(rows):
 
 
 def _widths(width):
-    """Names get the width of the longest. The bar and the losses share the rest; the bar is dropped first."""
-    names = (max(len(each.words) for each in plan.transports()),
+    """Names get the width of the longest if it is wide. The bar and the losses share the rest; the bar is dropped first."""
+    longest = max(len(each.words) for each in plan.transports())
+    names = (longest if width >= SPREAD_FROM else min(longest, NARROW_NAME),
              max(len(tool.name) for each in plan.transports() for tool in each.tools))
     spread = SPREAD if width >= SPREAD_FROM else 0
     free = width - sum(names) - sum(w for w in FIXED if w) - spread - len(GAP) * (len(FIXED) - 1)
@@ -169,15 +172,16 @@ def _line(cells, widths):
 
 
 def _row_lines(row, widths, best, first, paint):
-    name = plan.transport(row["transport"]).words if first else ""
+    name = textwrap.wrap(plan.transport(row["transport"]).words, widths[0]) if first else [""]
     style = "bold" if row["tool"] == "rocescope" else None
     losses = textwrap.wrap(loss_words(row), widths[5]) or [""]
     goodput = mean_goodput(row)
     mark = "^" if row.get("goodput_at") == "sender" else ""
-    cells = (name, row["tool"], _spread(row, widths[2]) + mark, bar(goodput or 0, best, widths[3]), count_words(row["on_wire"]),
+    cells = (name[0], row["tool"], _spread(row, widths[2]) + mark, bar(goodput or 0, best, widths[3]), count_words(row["on_wire"]),
              losses[0], cores_words(row["sender_cores"]), cores_words(row["receiver_cores"]))
     plain = _line(cells, widths)
-    lines = [plain] + [_line(("", "", "", "", "", line, "", ""), widths) for line in losses[1:]]
+    more = itertools.zip_longest(name[1:], losses[1:], fillvalue="")
+    lines = [plain] + [_line((name, "", "", "", "", line, "", ""), widths) for name, line in more]
     if style:
         lines[0] = plain.replace(row["tool"], paint(row["tool"], style), 1)
     if row.get("unexplained"):

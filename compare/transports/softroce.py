@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""RoCE by the kernel's rxe (SoftRoCE): RC, UC and UD."""
+"""RoCE by the kernel's rxe (SoftRoCE): RC, UC and UD, and operations other than the usual one of each."""
 import re
 
 from compare import join
@@ -32,6 +32,17 @@ class RdmaStream(StreamProgram):
                 "--device", path.rdma(end), "--gid-index", path.gid_index(end)]
 
 
+class RdmaOperation(RdmaStream):
+    """option: of --operation, which the receiver learns from the sender."""
+
+    def __init__(self, service, option, operation):
+        super().__init__(service, operation)
+        self.option = option
+
+    def sender_options(self, row, path):
+        return [*super().sender_options(row, path), "--operation", self.option]
+
+
 class Perftest(ServerAndClient):
     name, port = "perftest", 18515
     MARGIN_S = 1            # seconds at both ends of the run that are not measured
@@ -45,7 +56,7 @@ class Perftest(ServerAndClient):
         return seconds if seconds > 2 * self.MARGIN_S else seconds + 2 * self.MARGIN_S
 
     def server(self, row, path, seconds):
-        return self._both(row, path, "B", seconds)
+        return self._both(row, path, self.server_end, seconds)
 
     def _both(self, row, path, end, seconds):
         return [self.operation, "-c", self.service.upper(), "-d", path.rdma(end), "-x", path.gid_index(end), "-m", row.path_mtu, "-F",
@@ -54,7 +65,7 @@ class Perftest(ServerAndClient):
     def client(self, row, path, seconds):
         rate = ["--rate_limit", bits_per_second(row.rate) / 1e9, "--rate_limit_type", "SW", "--burst_size",
                 max(1, self.BURST_BYTES // row.size)] if row.rate else []
-        return [*self._both(row, path, "A", seconds), *rate, path.address("B")]
+        return [*self._both(row, path, self.client_end, seconds), *rate, path.address(self.server_end)]
 
     def measure(self, row, path, seconds):
         try:
@@ -65,9 +76,11 @@ class Perftest(ServerAndClient):
             raise
 
     def outcome(self, client, server, cores):
-        """RC: acknowledged packets arrived. UD: the server counts them. UC WRITE: the receiver counts nothing."""
-        figure = self._figure(server if self.service == "ud" else client)
-        return Outcome(goodput_gbps=figure, goodput_at="sender" if self.service == "uc" else "receiver", **cores)
+        """RC: acknowledged packets arrived. UC and UD SEND: the server counts them. UC WRITE: the receiver counts nothing."""
+        counted = self.service != "rc" and self.operation == "ib_send_bw"
+        blind = self.service == "uc" and not counted
+        return Outcome(goodput_gbps=self._figure(server if counted else client), goodput_at="sender" if blind else "receiver",
+                       **cores)
 
     def _figure(self, text):
         rows = re.findall(r"^\s*\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+\s*$", text, re.M)
@@ -76,9 +89,15 @@ class Perftest(ServerAndClient):
         return float(rows[-1])
 
 
+class PerftestRead(Perftest):
+    """Its client reads from the server. So the client is at B: data goes from A to B, as in each row."""
+    server_end, client_end = "A", "B"
+
+
 class SoftRoce(Transport):
-    """Common to RC, UC and UD."""
+    """Common to RC, UC and UD. data: the side of the packets from A that carry the payload."""
     rxe = True
+    data, other = "request", "response"
 
     def refusal(self, lab):
         return lab.rxe_refusal
@@ -88,13 +107,13 @@ class SoftRoce(Transport):
         What the programs do not count comes from rxe. rxe's packets include those of the other stream of a pair:
         responses that A sent are not requests, and neither are those that B received.
         """
-        sent = join.difference(did.rxe("A", "sent_pkts"), seen["A"].roce_packets("A", "response"))
-        rcvd = join.difference(did.rxe("B", "rcvd_pkts"), seen["B"].roce_packets("A", "response"))
+        sent = join.difference(did.rxe("A", "sent_pkts"), seen["A"].roce_packets("A", self.other))
+        rcvd = join.difference(did.rxe("B", "rcvd_pkts"), seen["B"].roce_packets("A", self.other))
         agrees = join.agreement({"sender": did.rxe("A", "sent_pkts"), "receiver": did.rxe("B", "sent_pkts")},
                                 {"sender": seen["A"].roce_packets("A"), "receiver": seen["B"].roce_packets("B")})
         return {"sent": sent if outcome.sent is None else outcome.sent,
                 "received": rcvd if outcome.received is None else outcome.received,
-                "on_wire": seen["A"].roce_packets("A", "request"), "left_wire": seen["B"].roce_packets("A", "request"),
+                "on_wire": seen["A"].roce_packets("A", self.data), "left_wire": seen["B"].roce_packets("A", self.data),
                 "rxe_agrees": agrees}
 
 
@@ -117,3 +136,33 @@ class Ud(SoftRoce):
     name, words, order = "ud", "SoftRoCE UD", 32
     tools = (RdmaStream("ud", "SEND"), Perftest("ud", "ib_send_bw", f"{ONE_DATAGRAM}; it clamps to that"),
              Qperf("ud_bw", never=NO_GID))
+
+
+class RcWrite(Rc):
+    name, words, order = "rc-write", "SoftRoCE RC WRITE", 33
+    tools = (RdmaOperation("rc", "write", "RDMA WRITE"),)
+
+
+class RcSend(Rc):
+    name, words, order = "rc-send", "SoftRoCE RC SEND", 34
+    tools = (RdmaOperation("rc", "send", "SEND"), Perftest("rc", "ib_send_bw"))
+
+
+class RcRead(SoftRoce):
+    """The payload is in responses. Nobody counts those sent again: the referee may take them for a new sequence."""
+    name, words, order = "rc-read", "SoftRoCE RC READ", 35
+    data, other = "response", "request"
+    tools = (RdmaOperation("rc", "read", "RDMA READ"), PerftestRead("rc", "ib_read_bw"))
+
+    def count(self, row, outcome, did, seen):
+        return {**super().count(row, outcome, did, seen), "retransmitted": None}
+
+
+class UcWrite(Uc):
+    name, words, order = "uc-write", "SoftRoCE UC WRITE", 36
+    tools = (RdmaOperation("uc", "write", "RDMA WRITE"),)
+
+
+class UcSend(Uc):
+    name, words, order = "uc-send", "SoftRoCE UC SEND", 37
+    tools = (RdmaOperation("uc", "send", "SEND"), Perftest("uc", "ib_send_bw"))
