@@ -199,9 +199,10 @@ def failure(error):
 
 def unwatched(outcome):
     """A run for join.merge() that has the programs' own figures only. Pure."""
-    return {"goodput_gbps": outcome.goodput_gbps, "goodput_at": outcome.goodput_at, "messages": outcome.messages,
+    return {"goodput_gbps": outcome.goodput_gbps, "goodput_min_gbps": outcome.goodput_min_gbps,
+            "goodput_at": outcome.goodput_at, "messages": outcome.messages,
             "sender_cores": outcome.sender_cores, "receiver_cores": outcome.receiver_cores,
-            "busy_s": outcome.busy_s, "latency_us": outcome.latency_us, "retransmitted": None, "rxe_agrees": None,
+            "busy_s": outcome.busy_s, "latency_us": outcome.latency_us, "retransmitted": outcome.retransmitted, "rxe_agrees": None,
             "joules": None, "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
             "sent": outcome.sent, "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}
 

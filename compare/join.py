@@ -137,7 +137,8 @@ def measuring(runs):
 
 def one(run):
     """A run of a row, as the report has it."""
-    return {**{name: run[name] for name in ("number", "block", "refereed", "goodput_gbps", "sent", "on_wire", "received")},
+    return {**{name: run[name] for name in ("number", "block", "refereed", "goodput_gbps", "goodput_min_gbps")},
+            **{name: run[name] for name in ("sent", "on_wire", "received")},
             "lost": difference(run["sent"], run["received"]), "losses": {place: n for place, n in run["places"].items() if n},
             **{name: run[name] for name in ("sender_cores", "receiver_cores", "latency_us")},
             "ns_per_packet": ns_per_packet(run), **{name: run[name] for name in ("joules", "flow_control", "loss_details")}}
@@ -153,12 +154,15 @@ def ns_per_packet(run):
 
 def merge(runs, known=PLACES):
     """
-    One row from several runs of it: goodput, cores and the cost of a packet are averaged, latency is that of the slowest run, and
-    counts are summed; the counts of refereed runs only, if there are any. known: the Places of the row's transport.
+    One row from several runs of it: goodput, cores and the cost of a packet are averaged, its least window is the least of all runs,
+    latency is that of the slowest run, and counts are summed; the counts of refereed runs only, if there are any. known: the Places
+    of the row's transport.
     """
     timed, watched = measuring(runs), [run for run in runs if run["refereed"]]
     row = _counts(watched or runs, known)
     row["goodput_gbps"] = mean_std([run["goodput_gbps"] for run in timed])
+    least = [run["goodput_min_gbps"] for run in timed]
+    row["goodput_min_gbps"] = min((each for each in least if each is not None), default=None)
     row["sender_cores"], row["receiver_cores"] = _cores(timed, "sender_cores"), _cores(timed, "receiver_cores")
     costs = [ns_per_packet(run) for run in timed]
     row["ns_per_packet"] = {end: mean([cost[end] for cost in costs]) for end in ("sender", "receiver")}

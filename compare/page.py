@@ -101,7 +101,7 @@ def _entry(row, number):
 
 def _only(row):
     """The row's figures as those of a run, where the report has no others."""
-    same = ("sent", "on_wire", "received", "losses", "sender_cores", "receiver_cores", "ns_per_packet", "latency_us")
+    same = ("goodput_min_gbps", "sent", "on_wire", "received", "losses", "sender_cores", "receiver_cores", "ns_per_packet", "latency_us")
     return {"number": None, "block": None, "goodput_gbps": table.mean_goodput(row), "lost": table.packets_lost(row),
             **{name: row.get(name) for name in same}}
 
@@ -279,7 +279,7 @@ def _places(transport, run):
 
 
 JOULES = "energy, J"
-RUN_COLUMNS = ("run", "block", "referee", "goodput, Gbit/s", "packets sent", "on wire", "received", "lost", "where",
+RUN_COLUMNS = ("run", "block", "referee", "goodput, Gbit/s", "least", "packets sent", "on wire", "received", "lost", "where",
                "sender's cores, µs a packet", "receiver's cores, µs a packet", JOULES, "latency p50 / p99 / max, µs")
 
 
@@ -320,6 +320,7 @@ def _run(entry, anchor, run, energy):
     number = f"mean of {entry.row['runs']}" if run["number"] is None and entry.row["runs"] > 1 else run["number"] or ""
     referee = {True: "yes", False: "no"}.get(run.get("refereed"), "")
     figures = [number, "" if run["block"] is None else run["block"], referee, table.figure_words(run["goodput_gbps"]),
+               table.figure_words(run.get("goodput_min_gbps")),
                *(table.count_words(run.get(name)) for name in ("sent", "on_wire", "received", "lost"))]
     cells = [(escape(str(words)), "number") for words in figures]
     cells.append((escape(_places(entry.row["transport"], run)) + _noticed(run), None))

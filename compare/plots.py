@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from compare import join, plan, svg, table
 
-COLOURS = 8         # classes c0 to c7 of plots.css
+COLOURS = 10        # classes c0 to c9 of plots.css
 LINE = 26           # height of a row
 BAR = 18
 GROUP = 6           # between transports
@@ -157,9 +157,14 @@ def _dots(entry, axis, y):
         kind = "hollow" if run in entry.apart else "full"
         dot = svg.element("circle", cx=float(axis(run["goodput_gbps"])), cy=y + (BAR - 4) * ((n + .5) / len(runs) - .5), r=3.2,
                           class_=f"{kind} dot")
-        words = f"{entry.name}, {run_words(run)}: {table.figure_words(run['goodput_gbps'])} Gbit/s"
+        words = f"{entry.name}, {run_words(run)}: {table.figure_words(run['goodput_gbps'])} Gbit/s{_least_words(run)}"
         parts.append(svg.link(anchor, words, dot))
     return svg.element("g", *parts, class_=entry.colour)
+
+
+def _least_words(run):
+    least = run.get("goodput_min_gbps")
+    return "" if least is None else f", in the least window {table.figure_words(least)}"
 
 
 def run_words(run):

@@ -82,8 +82,10 @@ class StreamProgram(Tool):
         # of UC's WRITEs without immediate the receiver sees nothing
         at, timed = ("sender", sent) if received["goodput_gbps"] is None else ("receiver", received)
         packets = (sent["packets"], received["packets"]) if self.counts_packets else (None, None)
+        # a run too short for windows has only its whole length
+        windows = received["windows"] or {"mean_gbps": timed["goodput_gbps"], "min_gbps": None}
         return Outcome(
-            goodput_gbps=timed["goodput_gbps"], goodput_at=at, messages=messages,
+            goodput_gbps=windows["mean_gbps"], goodput_min_gbps=windows["min_gbps"], goodput_at=at, messages=messages,
             places=self._lost(sent, received), sent=packets[0], received=packets[1],
             sender_cores=_cores(sent), receiver_cores=_cores(received), latency_us=received["latency_us"],
             other_datagram=self.END_MARKER, busy_s={"sender": _busy(sent), "receiver": _busy(received)})

@@ -11,18 +11,23 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 MIN_WIDTH = 80
 
-# transport, tool, goodput, its bar, packets on the wire, losses, cores of the sender and of the receiver
-HEADINGS = (("", "", "Gbit/s", "", "packets", "", "sender's", "receiver's"),
-            ("transport", "tool", "", "goodput", "on wire", "lost, where", "cores", "cores"))
-FIXED = (None, None, 7, None, 9, None, 9, 10)
+# transport, tool, goodput, its least window, its bar, packets on the wire, losses, cores of the sender and of the receiver
+HEADINGS = (("", "", "Gbit/s", "", "", "packets", "", "sender's", "receiver's"),
+            ("transport", "tool", "", "least", "goodput", "on wire", "lost, where", "cores", "cores"))
+FIXED = (None, None, 7, None, None, 9, None, 9, 10)
+LEAST = 6           # columns of the least window,
+LEAST_FROM = 40     # in a table with so many for it, the bar and the losses
+BAR_FROM = 24       # columns for the bar and the losses, below which there is no bar
 SPREAD = 5          # columns more for goodput with its deviation,
 SPREAD_FROM = 96    # in a table of so many
 NARROW_NAME = 12    # columns of a transport's name in a smaller table, where it may take two lines
-ALIGN = "<<><><>>"
+ALIGN = "<<>><><>>"
 GAP = "  "
 EMULATED = "The CPU is emulated (TCG): compare rows with each other, not with other machines."
 FOOTNOTES = ("Goodput as the receiver counts it, with the standard deviation of the runs; ^ as the sender does, who does not know what "
              "arrived.",
+             "Of our stream programs and iperf3 it is the mean of windows of 100 ms, without the start and the end; "
+             "least: of these windows.",
              "Cores: of the program / of its whole machine, which does most of the work of kernel UDP and rxe in softirq.")
 
 
@@ -157,14 +162,18 @@ def sections(rows):
 
 
 def _widths(width):
-    """Names get the width of the longest if it is wide. The bar and the losses share the rest; the bar is dropped first."""
+    """
+    Names get the width of the longest if it is wide. The bar and the losses share the rest. The least window goes first, then bars.
+    """
     longest = max(len(each.words) for each in plan.transports())
     names = (longest if width >= SPREAD_FROM else min(longest, NARROW_NAME),
              max(len(tool.name) for each in plan.transports() for tool in each.tools))
     spread = SPREAD if width >= SPREAD_FROM else 0
-    free = width - sum(names) - sum(w for w in FIXED if w) - spread - len(GAP) * (len(FIXED) - 1)
-    bar = free // 3 if free >= 24 else 0
-    return names + (FIXED[2] + spread, bar) + FIXED[4:5] + (free - bar,) + FIXED[6:]
+    free = width - sum(names) - sum(w for w in FIXED if w) - spread - len(GAP) * (len(FIXED) - 2)
+    least = LEAST if free >= LEAST_FROM else 0
+    free -= least + len(GAP) if least else 0
+    bar = free // 3 if free >= BAR_FROM else 0
+    return names + (FIXED[2] + spread, least, bar) + FIXED[5:6] + (free - bar,) + FIXED[7:]
 
 
 def _line(cells, widths):
@@ -174,14 +183,15 @@ def _line(cells, widths):
 def _row_lines(row, widths, best, first, paint):
     name = textwrap.wrap(plan.transport(row["transport"]).words, widths[0]) if first else [""]
     style = "bold" if row["tool"] == "rocescope" else None
-    losses = textwrap.wrap(loss_words(row), widths[5]) or [""]
+    losses = textwrap.wrap(loss_words(row), widths[6]) or [""]
     goodput = mean_goodput(row)
     mark = "^" if row.get("goodput_at") == "sender" else ""
-    cells = (name[0], row["tool"], _spread(row, widths[2]) + mark, bar(goodput or 0, best, widths[3]), count_words(row["on_wire"]),
-             losses[0], cores_words(row["sender_cores"]), cores_words(row["receiver_cores"]))
+    cells = (name[0], row["tool"], _spread(row, widths[2]) + mark, figure_words(row.get("goodput_min_gbps")),
+             bar(goodput or 0, best, widths[4]), count_words(row["on_wire"]), losses[0],
+             cores_words(row["sender_cores"]), cores_words(row["receiver_cores"]))
     plain = _line(cells, widths)
     more = itertools.zip_longest(name[1:], losses[1:], fillvalue="")
-    lines = [plain] + [_line((name, "", "", "", "", line, "", ""), widths) for name, line in more]
+    lines = [plain] + [_line((name, "", "", "", "", "", line, "", ""), widths) for name, line in more]
     if style:
         lines[0] = plain.replace(row["tool"], paint(row["tool"], style), 1)
     if row.get("unexplained"):
@@ -213,7 +223,8 @@ def loss_words(row):
     lost = packets_lost(row)
     if lost is None:
         known = places_words(row["transport"], row["losses"])
-        return f"{known}; the rest is not known" if known else "not known"
+        again = f", {count_words(row['retransmitted'])} sent again" if row.get("retransmitted") else ""
+        return (f"{known}; the rest is not known" if known else "not known") + again
     words = []
     if lost:
         words.append(f"{share_words(lost, row['sent'])}{_shares_words(row)}")

@@ -47,6 +47,8 @@ class Outcome:
     sender_cores: dict = dataclasses.field(default_factory=no_cores)
     receiver_cores: dict = dataclasses.field(default_factory=no_cores)
     latency_us: Optional[dict] = None
+    goodput_min_gbps: Optional[float] = None    # of the least window of 100 ms (lib/windows.h); None: the tool knows none
+    retransmitted: Optional[int] = None     # packets sent again, if the program knows
     other_datagram: int = 0             # UDP payload of datagrams on the wire that are no packets of the row
     busy_s: dict = dataclasses.field(default_factory=no_busy)   # CPU seconds of each end's whole machine while packets flowed
 

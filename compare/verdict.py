@@ -12,7 +12,7 @@ def sentences(rows, comparisons):
         here = [c for c in comparisons if (c["where"], c["size"], c["rate"]) == (where, size, rate)]
         lead = f"{PATHS[where].words}, {table.title(size, rate)}:"
         said = ([] if rate else _most(section, here)) + _losses(section)
-        result += [f"{lead} {' '.join(said)}"]
+        result += [f"{lead} {' '.join(said)}"] if said else []
     return result
 
 

@@ -84,6 +84,7 @@ bool receiver_count(struct receiver *r, const struct stream_packet *p, uint64_t 
 		return false;
 	r->packets++;
 	r->bytes += p->bytes;
+	windows_add(&r->windows, now, p->bytes);
 	count_message(r, flow, p);
 	return true;
 }
@@ -224,6 +225,7 @@ void receiver_report(const struct receiver *r, struct stream_report *report)
 	}
 	report->payload_bytes = r->bytes;
 	report->run_ns = r->last_ns - r->first_ns;
+	report->windows = r->windows;
 	report->cpu = r->cpu;
 	if (r->latency.count)
 		report->latency = &r->latency;

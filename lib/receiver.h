@@ -15,6 +15,7 @@
 #include "lib/histogram.h"
 #include "lib/stream_options.h"
 #include "lib/report.h"
+#include "lib/windows.h"
 #include "roce/stream_header.h"
 
 /* How long stragglers and repeated end markers are accepted after all end markers. */
@@ -42,6 +43,7 @@ struct receiver {
 	uint64_t ready_ns, first_ns, last_ns, last_any_ns, marked_ns;
 	struct cpu_meter cpu;
 	struct histogram latency;
+	struct windows windows;
 	struct receiver_flow *flow[1 << 16];
 };
 

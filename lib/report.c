@@ -44,6 +44,14 @@ static double gbps(const struct stream_report *r)
 	return r->run_ns && times_known(r) ? r->payload_bytes * 8.0 / r->run_ns : 0;
 }
 
+static json_t *windows_json(const struct windows *w)
+{
+	if (!w->counted)
+		return json_null();
+	return json_pack("{s:i, s:I, s:f, s:f}", "ms", WINDOW_MS, "n", (json_int_t)w->counted,
+			 "min_gbps", windows_least_gbps(w), "mean_gbps", windows_mean_gbps(w));
+}
+
 static double quantile_us(const struct histogram *h, double q)
 {
 	return (q ? histogram_quantile(h, q) : h->min) / 1e3;
@@ -71,7 +79,7 @@ static json_t *cpu_json(const struct cpu_meter *m)
 
 static void print_json(struct stream_report *r)
 {
-	json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"schema", "rocescope.stream/1",
 		"transport", r->transport,
 		"role", r->send ? "send" : "recv",
@@ -84,6 +92,7 @@ static void print_json(struct stream_report *r)
 		"payload_bytes", known(r->payload_bytes),
 		"seconds", times_known(r) ? json_real(r->run_ns / 1e9) : json_null(),
 		"goodput_gbps", times_known(r) ? json_real(gbps(r)) : json_null(),
+		"windows", windows_json(&r->windows),
 		"cpu", cpu_json(&r->cpu),
 		"latency_us", latency_json(r->latency),
 		"drops", r->drops ? json_incref(r->drops) : json_object());
@@ -139,7 +148,12 @@ static void print_human(const struct stream_report *r)
 		printf("%.4g Gbit/s in %.4g s, ", gbps(r), r->run_ns / 1e9);
 	printf("messages of %" PRIu64 " bytes, %u flow%s\n", r->size, r->flows, r->flows == 1 ? "" : "s");
 	print_loss("messages", r->messages, r->messages_lost);
-	print_loss("packets", r->packets, r->packets_lost);
+	if (r->packets != STREAM_UNKNOWN)
+		print_loss("packets", r->packets, r->packets_lost);
+	if (r->windows.counted)
+		printf("  %-9s of %d ms: %.4g Gbit/s, the least %.4g, of %" PRIu64 " without start and end\n",
+		       "windows", WINDOW_MS, windows_mean_gbps(&r->windows),
+		       windows_least_gbps(&r->windows), r->windows.counted);
 	printf("  %-9s %.3g cores in this process, %.3g in the whole machine\n", "CPU", cpu_process_cores(&r->cpu),
 	       cpu_system_cores(&r->cpu));
 	if (r->latency) {

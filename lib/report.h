@@ -9,19 +9,21 @@
 
 #include "lib/cpu.h"
 #include "lib/histogram.h"
+#include "lib/windows.h"
 
 #define STREAM_UNKNOWN	UINT64_MAX	/* null in JSON */
 
 enum stream_answer { STREAM_NOT_ASKED, STREAM_NO, STREAM_YES };
 
 struct stream_report {
-	const char *transport;		/* udp, dpdk-udp, rc, uc, ud */
+	const char *transport;		/* udp, tcp, dpdk-udp, rc, uc, ud */
 	bool send;
 	uint64_t size;
 	unsigned int flows;
 	uint64_t messages, messages_lost, packets, packets_lost;
 	uint64_t payload_bytes;		/* of all packets, also those of incomplete messages */
 	uint64_t run_ns;		/* first packet to last; like the numbers above it may be STREAM_UNKNOWN */
+	struct windows windows;		/* of what a receiver took; none of a sender */
 	struct cpu_meter cpu;
 	const struct histogram *latency;	/* ns; NULL: not measured */
 	enum stream_answer end_seen;

@@ -78,7 +78,7 @@ struct sender *sender_new_unsplit(const struct stream_options *options, uint32_t
 
 	s->packet_bytes = options->size;
 	s->packets_per_message = 1;
-	s->wire_packets = (options->size + path_mtu - 1) / path_mtu;
+	s->wire_packets = path_mtu ? (options->size + path_mtu - 1) / path_mtu : 0;
 	return begin(s);
 }
 
@@ -186,12 +186,13 @@ void sender_report(const struct sender *s, struct stream_report *report)
 	report->size = s->options->size;
 	report->flows = s->options->flows;
 	report->messages = s->messages;
-	report->packets = s->packets * s->wire_packets;
+	report->packets = s->wire_packets ? s->packets * s->wire_packets : STREAM_UNKNOWN;
 	report->messages_lost = report->packets_lost = STREAM_UNKNOWN;
 	report->payload_bytes = s->bytes;
 	report->run_ns = s->last_ns - s->begin_ns;
 	report->cpu = s->cpu;
-	report_extra(report, "packets_per_message", s->packets_per_message * s->wire_packets);
+	if (s->wire_packets)
+		report_extra(report, "packets_per_message", s->packets_per_message * s->wire_packets);
 	if (s->pacer.slipped_ns)
 		report_extra(report, "pacing_slipped_us", s->pacer.slipped_ns / NSEC_PER_USEC);
 }

@@ -32,7 +32,7 @@ struct sender {
 	uint32_t run;
 	uint32_t packet_bytes;		/* of all packets of a message except the last */
 	uint32_t packets_per_message;
-	uint32_t wire_packets;		/* per packet of ours: 1, or the message's number if the transport splits it */
+	uint32_t wire_packets;		/* per packet of ours: 1; of a message, if the transport splits it; 0: unknown */
 	struct pacer pacer;
 	bool may_start;			/* neither time nor number of messages is used up */
 	uint64_t messages_started, messages, packets, bytes;
@@ -48,7 +48,10 @@ struct sender {
  */
 struct sender *sender_new(const struct stream_options *options, uint32_t max_payload);
 
-/* For a transport that splits messages into packets of path_mtu itself: here, each message is one packet. */
+/*
+ * For a transport that splits messages into packets of path_mtu itself: here, each message is one packet. path_mtu 0: nobody
+ * knows its packets, and the rate cannot be one of packets.
+ */
 struct sender *sender_new_unsplit(const struct stream_options *options, uint32_t path_mtu);
 
 /* The next flow with something to send. NULL: the run is over. */

@@ -6,6 +6,7 @@ from compare.join import Place
 from compare.programs import Qperf, ServerAndClient, StreamProgram
 from compare.transport import UDP_HEADERS, UDP_PORT, Outcome, RunFailed, Transport, bits_per_second
 
+WINDOW_S = 0.1
 ONE_DATAGRAM = "one message is one datagram, which must fit the path MTU"
 
 
@@ -21,13 +22,49 @@ class UdpStream(StreamProgram):
         return ["--dst", path.address("B"), "--mtu", row.path_mtu + UDP_HEADERS]
 
 
+class GsoStream(UdpStream):
+    """The NICs cut nothing: the kernel cuts before the sender's NIC, and the receiver's kernel puts together again."""
+    operation = "udp_stream, --gso to --gro"
+
+    def receiver_options(self, row, path, injection):
+        return [*super().receiver_options(row, path, injection), "--gro"]
+
+    def sender_options(self, row, path):
+        return [*super().sender_options(row, path), "--gso"]
+
+
+class PollStream(UdpStream):
+    operation = "udp_stream, recv --busy-poll"
+    POLL_US = 50        # what the kernel's documentation of net.core.busy_read recommends
+
+    def receiver_options(self, row, path, injection):
+        return [*super().receiver_options(row, path, injection), "--busy-poll", self.POLL_US]
+
+    def outcome(self, sent, received):
+        if not received["napi_id"]:
+            raise RunFailed("the packets came from no NAPI that could be polled")
+        return super().outcome(sent, received)
+
+
+def iperf3_rates(server, whole):
+    """
+    The Outcome's goodput and least window, of the same windows as those of our programs (lib/windows.h). server: its report;
+    whole: of the whole run, if there are no windows. Pure.
+    """
+    windows = [each["sum"] for each in server["intervals"]][2:-2]
+    if not windows:
+        return {"goodput_gbps": whole["bits_per_second"] / 1e9}
+    return {"goodput_gbps": sum(each["bytes"] for each in windows) * 8 / sum(each["seconds"] for each in windows) / 1e9,
+            "goodput_min_gbps": min(each["bits_per_second"] for each in windows) / 1e9}
+
+
 class Iperf3(ServerAndClient):
     name, operation, port = "iperf3", "iperf3 -u", UDP_PORT
     one_packet = ONE_DATAGRAM
     HELLO = 4       # bytes of the datagram that opens its stream
 
     def server(self, row, path, seconds):
-        return ["iperf3", "-s", "-1", "-J", "-p", UDP_PORT]
+        return ["iperf3", "-s", "-1", "-J", "-i", WINDOW_S, "-p", UDP_PORT]
 
     def client(self, row, path, seconds):
         rate = f"{bits_per_second(row.rate):.0f}" if row.rate else "0"
@@ -39,9 +76,10 @@ class Iperf3(ServerAndClient):
             sent = json.loads(client)["end"]["sum_sent"]["packets"]
             got = json.loads(server)["end"]["sum_received"]
             received = got["packets"] - got["lost_packets"]
+            rates = iperf3_rates(json.loads(server), got)
         except (ValueError, KeyError) as error:
             raise RunFailed(f"iperf3: its report cannot be read ({error!r})") from None
-        return Outcome(goodput_gbps=got["bits_per_second"] / 1e9, goodput_at="receiver", sent=sent, received=received,
+        return Outcome(**rates, goodput_at="receiver", sent=sent, received=received,
                        messages={"sent": sent, "received": received, "lost": sent - received},
                        other_datagram=self.HELLO, **cores)
 
@@ -58,3 +96,13 @@ class UdpQperf(Qperf):
 class Udp(Transport):
     name, words, order = "udp", "kernel UDP", 10
     tools = (UdpStream(), Iperf3(), UdpQperf("udp_bw", ("-ip", UDP_PORT)))
+
+
+class UdpGso(Transport):
+    name, words, order = "udp-gso", "UDP GSO+GRO", 11
+    tools = (GsoStream(),)
+
+
+class UdpPoll(Transport):
+    name, words, order = "udp-poll", "UDP polling", 12
+    tools = (PollStream(),)

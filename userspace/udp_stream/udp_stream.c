@@ -21,6 +21,8 @@ static const struct option_entry recv_entries[] = {
 	{ "bind", "ADDRESS", "listen on this address only", OPTION_TEXT(struct udp_options, bind) },
 	{ "rcvbuf", "BYTES", "SO_RCVBUF", OPTION_SIZE(struct udp_options, rcvbuf, 1, INT_MAX / 2) },
 	{ "gro", NULL, "take several packets at once from the kernel (UDP_GRO)", OPTION_FLAG(struct udp_options, gro) },
+	{ "busy-poll", "US", "poll the NIC's queue for so many us before sleeping (SO_BUSY_POLL, SO_PREFER_BUSY_POLL)",
+	  OPTION_NUMBER(struct udp_options, busy_poll, 1, 1000000) },
 	{ 0 },
 };
 

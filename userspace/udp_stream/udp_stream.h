@@ -16,6 +16,7 @@ struct udp_options {
 	uint64_t mtu;		/* of IP; 0: that of the route */
 	uint64_t sndbuf, rcvbuf;	/* bytes as for setsockopt(2); 0: the system's default */
 	bool gso, gro;
+	uint64_t busy_poll;	/* us; 0: the receiver sleeps until packets come */
 };
 
 /* Both run to the end, print the JSON object and return the exit status. */

@@ -51,6 +51,38 @@ static int listen_on(const char *address, uint16_t port)
 	return fd;
 }
 
+/*
+ * Packets that busy polling has taken in this network namespace: BusyPollRxPackets of /proc/net/netstat, which has pairs of
+ * lines, names and values. 0 if it is not there.
+ */
+static uint64_t busy_polled(void)
+{
+	FILE *file = fopen("/proc/net/netstat", "r");
+	char names[8192], values[8192];
+	uint64_t count = 0;
+
+	while (file && fgets(names, sizeof(names), file) && fgets(values, sizeof(values), file)) {
+		char *name_at, *value_at, *name = strtok_r(names, " \n", &name_at), *value = strtok_r(values, " \n", &value_at);
+
+		for (; name && value; name = strtok_r(NULL, " \n", &name_at), value = strtok_r(NULL, " \n", &value_at))
+			if (!strcmp(name, "BusyPollRxPackets"))
+				count = strtoull(value, NULL, 10);
+	}
+	if (file)
+		fclose(file);
+	return count;
+}
+
+static void busy_poll(int fd, int us)
+{
+	int on = 1;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_BUSY_POLL, &us, sizeof(us)))
+		err(1, "--busy-poll: SO_BUSY_POLL (CONFIG_NET_RX_BUSY_POLL and CAP_NET_ADMIN)");
+	if (setsockopt(fd, SOL_SOCKET, SO_PREFER_BUSY_POLL, &on, sizeof(on)))
+		err(1, "--busy-poll: SO_PREFER_BUSY_POLL (Linux 5.11)");
+}
+
 static int open_socket(const struct udp_options *o)
 {
 	struct timeval wake = { .tv_usec = WAKE_US };
@@ -61,6 +93,8 @@ static int open_socket(const struct udp_options *o)
 		err(1, "SO_RCVTIMEO");
 	if (o->gro && setsockopt(fd, SOL_UDP, UDP_GRO, &on, sizeof(on)))
 		err(1, "--gro: UDP_GRO (Linux 5.0)");
+	if (o->busy_poll)
+		busy_poll(fd, o->busy_poll);
 	return fd;
 }
 
@@ -85,6 +119,20 @@ static void report_socket_drops(struct stream_report *report, const struct udp_o
 		report_extra(report, "socket_receive_buffer_runs", drops);
 	else
 		report_drop(report, "socket_receive_buffer", drops);
+}
+
+/* Only a NAPI can be polled. The packets of lo come from none, nor do those of a veth unless it receives by GRO. */
+static void report_busy_poll(struct stream_report *report, int fd, uint64_t polled_before)
+{
+	unsigned int napi = 0;
+	socklen_t length = sizeof(napi);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_INCOMING_NAPI_ID, &napi, &length))
+		napi = 0;
+	report_extra(report, "napi_id", napi);
+	report_extra(report, "busy_polled", busy_polled() - polled_before);
+	if (!napi && report->messages)
+		warnx("--busy-poll had no effect: the packets came from no NAPI");
 }
 
 static void reset(struct batch *b)
@@ -132,7 +180,7 @@ int udp_receive(const struct udp_options *o)
 	struct receiver *r = receiver_new(&o->common);
 	struct batch *b = malloc(sizeof(*b));
 	int fd = open_socket(o);
-	uint64_t now;
+	uint64_t now, polled = busy_polled();
 
 	if (!b)
 		err(1, "no memory");
@@ -153,6 +201,8 @@ int udp_receive(const struct udp_options *o)
 	}
 	receiver_report(r, &report);
 	report_socket_drops(&report, o, socket_drops(fd));
+	if (o->busy_poll)
+		report_busy_poll(&report, fd, polled);
 	report_print(&report, o->common.json);
 	return receiver_status(r, &report);
 }

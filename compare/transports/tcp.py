@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+TCP by the kernel's sockets. What is lost on the way TCP sends again: only these segments are counted, by the sender's TCP_INFO.
+"""
+import dataclasses
+import json
+
+from compare.programs import Qperf, StreamProgram
+from compare.transport import UDP_PORT, Outcome, RunFailed, Transport, bits_per_second
+from compare.transports.udp import WINDOW_S, Iperf3, iperf3_rates
+
+TIME_STAMPS = 12    # bytes of the option that the kernel puts into each segment; TCP_MAXSEG includes it
+
+
+class TcpStream(StreamProgram):
+    program = operation = "tcp_stream"
+    counts_packets = False
+
+    def receiver_options(self, row, path, injection):
+        return []
+
+    def sender_options(self, row, path):
+        return ["--dst", path.address("B"), "--mss", row.path_mtu + TIME_STAMPS]
+
+    def outcome(self, sent, received):
+        return dataclasses.replace(super().outcome(sent, received), retransmitted=sent["retransmitted"])
+
+
+class TcpIperf3(Iperf3):
+    operation, one_packet = "iperf3", None
+
+    def client(self, row, path, seconds):
+        rate = f"{bits_per_second(row.rate):.0f}" if row.rate else "0"
+        return ["iperf3", "-J", "-c", path.address("B"), "-p", UDP_PORT, "-b", rate, "-l", row.size, "-M", row.path_mtu + TIME_STAMPS,
+                "-t", seconds]
+
+    def outcome(self, client, server, cores):
+        try:
+            again = json.loads(client)["end"]["sum_sent"]["retransmits"]
+            rates = iperf3_rates(json.loads(server), json.loads(server)["end"]["sum_received"])
+        except (ValueError, KeyError) as error:
+            raise RunFailed(f"iperf3: its report cannot be read ({error!r})") from None
+        return Outcome(**rates, goodput_at="receiver", retransmitted=again, **cores)
+
+
+class Tcp(Transport):
+    name, words, order = "tcp", "kernel TCP", 15
+    tools = (TcpStream(), TcpIperf3(), Qperf("tcp_bw", ("-ip", UDP_PORT)))
+
+    def count(self, row, outcome, did, seen):
+        """Nobody counts its packets: segments have no fixed size, and the referee counts UDP and RoCE only."""
+        return {"retransmitted": outcome.retransmitted}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* tcp_stream: sends and receives messages over kernel TCP, with messages numbered. */
+#include <err.h>
+#include <sys/socket.h>
+
+#include "lib/stop.h"
+#include "roce/stream_header.h"
+#include "userspace/tcp_stream/tcp_stream.h"
+
+static const struct option_entry send_entries[] = {
+	{ "dst", "HOST", "the receiver: name, IPv4 or IPv6 address", OPTION_TEXT(struct tcp_options, dst) },
+	{ "mss", "BYTES", "the largest segment (TCP_MAXSEG): its payload and 12 bytes of time stamps",
+	  OPTION_SIZE(struct tcp_options, mss, 88, 32767) },
+	{ 0 },
+};
+
+static const struct option_entry recv_entries[] = {
+	{ "bind", "ADDRESS", "listen on this address only", OPTION_TEXT(struct tcp_options, bind) },
+	{ 0 },
+};
+
+static const struct option_table tables[] = {
+	{ "Both", stream_entries, offsetof(struct tcp_options, common) },
+	{ "send", send_entries, 0 },
+	{ "recv", recv_entries, 0 },
+	{ 0 },
+};
+static const struct command command = { .arguments = STREAM_ARGUMENTS, .tables = tables };
+
+void tcp_set_mss(int fd, uint64_t mss)
+{
+	int value = mss;
+
+	if (mss && setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &value, sizeof(value)))
+		err(1, "--mss %d", value);
+}
+
+static void check_send(const struct tcp_options *o)
+{
+	if (!o->dst)
+		usage_error("send: --dst is missing");
+	if (o->common.rate.per_second && o->common.rate.unit == RATE_PACKETS)
+		usage_error("--rate: the kernel makes TCP's packets, so it cannot be a rate of packets");
+	if (o->common.size < sizeof(struct stream_header))
+		usage_error("--size %llu: the stream header alone has %zu bytes", (unsigned long long)o->common.size,
+			    sizeof(struct stream_header));
+}
+
+int main(int argc, char **argv)
+{
+	struct tcp_options options = { 0 };
+
+	if (stream_parse(&command, &options, &options.common, argc, argv) < argc)
+		usage_error("nothing may follow --");
+	if (options.common.send)
+		check_send(&options);
+	stop_on_signals();
+	return options.common.send ? tcp_send(&options) : tcp_receive(&options);
+}

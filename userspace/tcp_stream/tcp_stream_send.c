@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <err.h>
+#include <errno.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "lib/sender.h"
+#include "lib/stop.h"
+#include "userspace/tcp_stream/tcp_stream.h"
+
+#define WAKE_US		100000		/* how often a send that waits for room looks whether a signal came */
+#define DRAIN_NS	(10 * NSEC_PER_SEC)	/* how long the receiver has to take what is on its way at the end */
+
+struct tcp_sender {
+	const struct tcp_options *o;
+	struct sender *s;
+	int *fd;		/* one a flow */
+	const char *filler;	/* of a whole message */
+	int last_error;		/* errno; 0: none */
+};
+
+static int connect_flow(const struct tcp_options *o, const struct addrinfo *to)
+{
+	struct timeval wake = { .tv_usec = WAKE_US };
+	int fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		err(1, "socket");
+	tcp_set_mss(fd, o->mss);
+	if (connect(fd, to->ai_addr, to->ai_addrlen))
+		err(1, "--dst %s, TCP port %u", o->dst, o->common.port);
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wake, sizeof(wake)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wake, sizeof(wake)))
+		err(1, "SO_SNDTIMEO");
+	return fd;
+}
+
+static void open_flows(struct tcp_sender *u)
+{
+	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM }, *found;
+	const struct stream_options *o = &u->o->common;
+	char service[8];
+	int error;
+
+	snprintf(service, sizeof(service), "%u", o->port);
+	error = getaddrinfo(u->o->dst, service, &hints, &found);
+	if (error)
+		errx(1, "--dst %s: %s", u->o->dst, gai_strerror(error));
+	u->fd = calloc(o->flows, sizeof(*u->fd));
+	if (!u->fd)
+		err(1, "no memory for %u flows", o->flows);
+	for (unsigned int i = 0; i < o->flows; i++)
+		u->fd[i] = connect_flow(u->o, found);
+	freeaddrinfo(found);
+}
+
+/* Sends a header and what follows it, `length` bytes in all. A signal does not cut a message, unless nothing moves any more. */
+static bool send_whole(struct tcp_sender *u, int fd, const struct stream_header *header, size_t length)
+{
+	size_t done = 0;
+
+	while (done < length) {
+		size_t headed = done < sizeof(*header) ? done : sizeof(*header);
+		struct iovec iov[2] = {
+			{ (char *)header + headed, sizeof(*header) - headed },
+			{ (char *)u->filler + done - headed, length - sizeof(*header) - (done - headed) },
+		};
+		struct msghdr message = { .msg_iov = iov, .msg_iovlen = 2 };
+		ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL);
+
+		if (n > 0)
+			done += n;
+		else if (errno == EINTR || (errno == EAGAIN && !stop))
+			continue;
+		else
+			u->last_error = errno;
+		if (u->last_error)
+			return false;
+	}
+	return true;
+}
+
+static bool send_all(struct tcp_sender *u)
+{
+	struct stream_header header;
+	struct sender_flow *flow;
+	uint64_t now;
+
+	for (;;) {
+		now = now_ns();
+		report_progress(now, u->s->messages, u->s->bytes);
+		if (!sender_due(u->s, now)) {
+			sender_sleep(u->s);
+			if (stop)
+				return true;
+			continue;
+		}
+		flow = sender_next_flow(u->s, now);
+		if (!flow)
+			return true;
+		sender_packet(u->s, flow, &header, now, clock_ns(CLOCK_REALTIME));
+		if (!send_whole(u, u->fd[flow->number], &header, u->o->common.size))
+			return false;
+	}
+}
+
+/* Waits until the receiver has closed the connection, so that nothing will be sent again after TCP_INFO is read. */
+static void await_close(int fd, uint64_t deadline)
+{
+	char rest[64];
+	ssize_t n;
+
+	do
+		n = recv(fd, rest, sizeof(rest), 0);
+	while ((n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR))) && now_ns() < deadline);
+}
+
+static bool send_end_markers(struct tcp_sender *u)
+{
+	struct stream_header header;
+
+	for (unsigned int i = 0; i < u->o->common.flows; i++) {
+		sender_end_marker(u->s, &u->s->flows[i], &header);
+		if (!send_whole(u, u->fd[i], &header, sizeof(header)))
+			return false;
+		shutdown(u->fd[i], SHUT_WR);
+	}
+	for (unsigned int i = 0; i < u->o->common.flows; i++)
+		await_close(u->fd[i], u->s->last_ns + DRAIN_NS);
+	return true;
+}
+
+/* Segments sent again, over all flows, and the payload of a full one. */
+static void report_tcp(const struct tcp_sender *u, struct stream_report *report)
+{
+	uint64_t again = 0, mss = 0;
+
+	for (unsigned int i = 0; i < u->o->common.flows; i++) {
+		struct tcp_info info = {};
+		socklen_t length = sizeof(info);
+
+		if (getsockopt(u->fd[i], IPPROTO_TCP, TCP_INFO, &info, &length))
+			err(1, "TCP_INFO");
+		again += info.tcpi_total_retrans;
+		mss = info.tcpi_snd_mss;
+	}
+	report_extra(report, "retransmitted", again);
+	report_extra(report, "mss", mss);
+}
+
+int tcp_send(const struct tcp_options *o)
+{
+	struct stream_report report = { .transport = "tcp", .send = true };
+	struct tcp_sender u = { .o = o, .filler = calloc(1, o->common.size) };
+	bool sent;
+
+	if (!u.filler)
+		err(1, "no memory for a message");
+	open_flows(&u);
+	u.s = sender_new_unsplit(&o->common, 0);
+	sent = send_all(&u);
+	sender_finish(u.s);
+	if (!sent || !send_end_markers(&u))
+		report.error = strerror(u.last_error);
+	sender_report(u.s, &report);
+	report_tcp(&u, &report);
+	report_print(&report, o->common.json);
+	if (report.error)
+		warnx("the messages did not leave: %s", report.error);
+	return report.error ? 1 : 0;
+}
