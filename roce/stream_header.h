@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The header at the start of each datagram of udp_stream and dpdk_stream (UDP payload), and of rdma_stream's UD (SEND payload);
- * at the start of each message of tcp_stream.
+ * The header at the start of each datagram of udp_stream and dpdk_stream (UDP payload), of rdma_stream's UD packets and of its RC
+ * and UC messages (not of READs, which nobody writes, and not of messages with less room), and of each message of tcp_stream.
  * Network byte order. It is part of the message: a message of 4096 bytes in one datagram has 48 bytes of header and 4048 of
  * filler. So goodput is counted as by iperf3 and perftest.
  *
