@@ -30,14 +30,14 @@ void filler_make(void *pattern, size_t bytes)
 }
 
 /* What is longer than the period has to equal itself one period before. */
-bool filler_right(const void *at, size_t bytes, unsigned int filler)
+bool filler_right(const void *at, size_t bytes, unsigned int filler, uint64_t from)
 {
-	static char pattern[PERIOD + (STREAM_FILLERS + 1) * FILLER_STEP];
+	static char pattern[2 * PERIOD];
 	static bool made;
 	size_t first = bytes < PERIOD ? bytes : PERIOD;
 
 	if (!made)
 		filler_make(pattern, sizeof(pattern));
 	made = true;
-	return !memcmp(at, pattern + filler * FILLER_STEP, first) && !memcmp((const char *)at + first, at, bytes - first);
+	return !memcmp(at, pattern + (filler * FILLER_STEP + from) % PERIOD, first) && !memcmp((const char *)at + first, at, bytes - first);
 }

@@ -30,7 +30,7 @@ static inline unsigned int filler_of(uint16_t flow, uint64_t packet)
 	return (flow + packet) % STREAM_FILLERS + 1;
 }
 
-/* Whether these bytes are the first ones of that filler, 1 .. STREAM_FILLERS. */
-bool filler_right(const void *at, size_t bytes, unsigned int filler);
+/* Whether these bytes are those of that filler, 1 .. STREAM_FILLERS, from its byte `from` on. */
+bool filler_right(const void *at, size_t bytes, unsigned int filler, uint64_t from);
 
 #endif

@@ -126,26 +126,25 @@ void receiver_verified(struct receiver *r, bool right)
 	r->wrong += !right;
 }
 
-/* What follows a packet's header. */
-static void verify(struct receiver *r, const struct stream_header *h, const char *filler, size_t length)
+unsigned int receiver_filler(struct receiver *r, const struct stream_header *h)
 {
 	unsigned int which = h->flags >> STREAM_FILLER_SHIFT;
 
+	if (h->flags & STREAM_FLAG_END)
+		return 0;
 	if (!which)
 		r->unverified = true;
-	else if (receiver_samples(r, be64toh(h->packet)))
-		receiver_verified(r, filler_right(filler, length, which));
+	return receiver_samples(r, be64toh(h->packet)) ? which : 0;
 }
 
-void receiver_take(struct receiver *r, const void *payload, size_t length, uint64_t now, uint64_t realtime)
+bool receiver_take_header(struct receiver *r, const struct stream_header *header, size_t length, uint64_t now, uint64_t realtime)
 {
-	struct stream_header h = {};
+	struct stream_header h = *header;
 	struct stream_packet p;
 
-	memcpy(&h, payload, length < sizeof(h) ? length : sizeof(h));
 	if (length < sizeof(h) || h.magic != htonl(STREAM_MAGIC) || h.version != STREAM_VERSION || !of_this_run(r, &h)) {
 		r->foreign++;
-		return;
+		return false;
 	}
 	p = (struct stream_packet){
 		.flow = ntohs(h.flow),
@@ -157,12 +156,27 @@ void receiver_take(struct receiver *r, const void *payload, size_t length, uint6
 	};
 	r->last_any_ns = now;
 	r->message_size = ntohl(h.message_size);
-	if (h.flags & STREAM_FLAG_END)
+	if (h.flags & STREAM_FLAG_END) {
 		receiver_end(r, p.flow, p.packet, p.message, p.packets_in_message);
-	else if (receiver_count(r, &p, now)) {
-		take_latency(r, be64toh(h.timestamp), realtime);
-		verify(r, &h, (const char *)payload + sizeof(h), length - sizeof(h));
+		return false;
 	}
+	if (!receiver_count(r, &p, now))
+		return false;
+	take_latency(r, be64toh(h.timestamp), realtime);
+	return true;
+}
+
+void receiver_take(struct receiver *r, const void *payload, size_t length, uint64_t now, uint64_t realtime)
+{
+	struct stream_header h = {};
+	unsigned int filler;
+
+	memcpy(&h, payload, length < sizeof(h) ? length : sizeof(h));
+	if (!receiver_take_header(r, &h, length, now, realtime))
+		return;
+	filler = receiver_filler(r, &h);
+	if (filler)
+		receiver_verified(r, filler_right((const char *)payload + sizeof(h), length - sizeof(h), filler, 0));
 }
 
 bool receiver_end_seen(const struct receiver *r)

@@ -75,9 +75,16 @@ bool receiver_samples(const struct receiver *r, uint64_t packet);
 /* Counts a verified payload: whether it was what the sender sent. */
 void receiver_verified(struct receiver *r, bool right);
 
+/* The filler that a packet with this header has to have behind it; 0: it is not to be verified. */
+unsigned int receiver_filler(struct receiver *r, const struct stream_header *h);
+
 /*
- * Takes one datagram's payload, received now (ns). realtime: by the clock of the header's timestamp, 0: latency is not wanted.
+ * Takes a packet of `length` bytes with this header, received now (ns), and verifies nothing. realtime: by the clock of the header's
+ * timestamp, 0: latency is not wanted. Returns whether it counts.
  */
+bool receiver_take_header(struct receiver *r, const struct stream_header *header, size_t length, uint64_t now, uint64_t realtime);
+
+/* The same with one datagram's payload, which is verified if --verify wants it. */
 void receiver_take(struct receiver *r, const void *payload, size_t length, uint64_t now, uint64_t realtime);
 
 /* Whether the run is over: all flows ended, no packets arrive any more, or a signal came. */

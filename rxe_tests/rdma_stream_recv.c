@@ -108,7 +108,7 @@ static bool message_right(const struct rdma_receiver *u, unsigned int flow, uint
 	memcpy(&h, at, bytes);
 	if (bytes && (h.magic != htonl(STREAM_MAGIC) || ntohs(h.flow) != flow || be64toh(h.message) != number))
 		return false;
-	return filler_right(at + bytes, u->self.size - bytes, filler_of(flow, number));
+	return filler_right(at + bytes, u->self.size - bytes, filler_of(flow, number), 0);
 }
 
 /* Takes the sender's parameters. The smaller path MTU counts. */
@@ -145,7 +145,7 @@ static void take_read(void *context, unsigned int flow, uint64_t message, uint64
 	receiver_count(u->r, &p, now);
 	if (receiver_samples(u->r, message))
 		receiver_verified(u->r, filler_right(requester_buffer(&u->q, flow, message), u->self.size,
-						     filler_of(flow, message)));
+						     filler_of(flow, message), 0));
 }
 
 /* READ: this end posts. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "lib/filler.h"
 #include "lib/receiver.h"
 #include "userspace/tcp_stream/tcp_stream.h"
 
@@ -18,9 +19,10 @@
 #define WAKE_MS		20		/* how often to check for the end of the run */
 #define BACKLOG		4096
 
-/* A connection, and how much of its present message has come. */
+/* A connection, how much of its present message has come, and whether some of that is wrong. */
 struct connection {
 	uint64_t got;
+	bool wrong;
 	struct stream_header header;
 };
 
@@ -95,6 +97,25 @@ static uint64_t whole_length(const struct stream_header *h)
 	return h->flags & STREAM_FLAG_END ? sizeof(*h) : size;
 }
 
+/* A part of a message behind its header. */
+static void verify_part(struct tcp_receiver *u, struct connection *c, const char *at, uint64_t part)
+{
+	unsigned int filler = receiver_filler(u->r, &c->header);
+
+	if (filler && !filler_right(at, part, filler, c->got - sizeof(c->header)))
+		c->wrong = true;
+}
+
+static void take_message(struct tcp_receiver *u, struct connection *c, uint64_t now)
+{
+	uint64_t realtime = u->o->common.latency ? clock_ns(CLOCK_REALTIME) : 0;
+
+	if (receiver_take_header(u->r, &c->header, c->got, now, realtime) && receiver_filler(u->r, &c->header))
+		receiver_verified(u->r, !c->wrong);
+	c->got = 0;
+	c->wrong = false;
+}
+
 /* Takes what came of a connection, now (ns). A message counts when all of it is there. false: these are no messages of ours. */
 static bool take_bytes(struct tcp_receiver *u, struct connection *c, const char *at, size_t left, uint64_t now)
 {
@@ -106,6 +127,8 @@ static bool take_bytes(struct tcp_receiver *u, struct connection *c, const char 
 		part = left < wanted - c->got ? left : wanted - c->got;
 		if (c->got < sizeof(c->header))
 			memcpy((char *)&c->header + c->got, at, part);
+		else
+			verify_part(u, c, at, part);
 		c->got += part;
 		at += part;
 		left -= part;
@@ -115,8 +138,7 @@ static bool take_bytes(struct tcp_receiver *u, struct connection *c, const char 
 			return false;
 		if (c->got < whole_length(&c->header))
 			continue;
-		receiver_take(u->r, &c->header, c->got, now, u->o->common.latency ? clock_ns(CLOCK_REALTIME) : 0);
-		c->got = 0;
+		take_message(u, c, now);
 	}
 	return true;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "lib/filler.h"
 #include "lib/sender.h"
 #include "lib/stop.h"
 #include "userspace/tcp_stream/tcp_stream.h"
@@ -22,7 +23,7 @@ struct tcp_sender {
 	const struct tcp_options *o;
 	struct sender *s;
 	int *fd;		/* one a flow */
-	const char *filler;	/* of a whole message */
+	char *pattern;		/* of all fillers of a whole message */
 	int last_error;		/* errno; 0: none */
 };
 
@@ -64,13 +65,14 @@ static void open_flows(struct tcp_sender *u)
 /* Sends a header and what follows it, `length` bytes in all. A signal does not cut a message, unless nothing moves any more. */
 static bool send_whole(struct tcp_sender *u, int fd, const struct stream_header *header, size_t length)
 {
+	const char *filler = u->pattern + (header->flags >> STREAM_FILLER_SHIFT) * FILLER_STEP;
 	size_t done = 0;
 
 	while (done < length) {
 		size_t headed = done < sizeof(*header) ? done : sizeof(*header);
 		struct iovec iov[2] = {
 			{ (char *)header + headed, sizeof(*header) - headed },
-			{ (char *)u->filler + done - headed, length - sizeof(*header) - (done - headed) },
+			{ (char *)filler + done - headed, length - sizeof(*header) - (done - headed) },
 		};
 		struct msghdr message = { .msg_iov = iov, .msg_iovlen = 2 };
 		ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL);
@@ -158,11 +160,12 @@ static void report_tcp(const struct tcp_sender *u, struct stream_report *report)
 int tcp_send(const struct tcp_options *o)
 {
 	struct stream_report report = { .transport = "tcp", .send = true };
-	struct tcp_sender u = { .o = o, .filler = calloc(1, o->common.size) };
+	struct tcp_sender u = { .o = o, .pattern = malloc(filler_room(o->common.size)) };
 	bool sent;
 
-	if (!u.filler)
+	if (!u.pattern)
 		err(1, "no memory for a message");
+	filler_make(u.pattern, filler_room(o->common.size));
 	open_flows(&u);
 	u.s = sender_new_unsplit(&o->common, 0);
 	sent = send_all(&u);

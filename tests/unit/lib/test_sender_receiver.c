@@ -296,17 +296,19 @@ static void test_long_filler(void **state)
 	for (unsigned int f = 1; f <= STREAM_FILLERS; f++) {
 		char *at = pattern + f * FILLER_STEP;
 
-		assert_true(filler_right(at, BYTES, f));
-		assert_false(filler_right(at, BYTES, f % STREAM_FILLERS + 1));
+		assert_true(filler_right(at, BYTES, f, 0));
+		assert_true(filler_right(at + 1000, BYTES - 1000, f, 1000));
+		assert_false(filler_right(at + 1000, BYTES - 1000, f, 1001));
+		assert_false(filler_right(at, BYTES, f % STREAM_FILLERS + 1, 0));
 		for (unsigned int moved = 256; moved <= MORE; moved *= 2)
-			assert_false(filler_right(at + moved, 256, f));
+			assert_false(filler_right(at + moved, 256, f, 0));
 		for (unsigned int i = 0; i < BYTES; i += 997) {
 			at[i] ^= 1;
-			assert_false(filler_right(at, BYTES, f));
+			assert_false(filler_right(at, BYTES, f, 0));
 			at[i] ^= 1;
 		}
 	}
-	assert_true(filler_right(pattern, 0, 1));
+	assert_true(filler_right(pattern, 0, 1, 0));
 	free(pattern);
 }
 
