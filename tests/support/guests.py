@@ -74,26 +74,26 @@ def _take(t, name, runner, file):
     lab = Lab(name, progress=t.note)
     lab.up()
     lab.leave(runner)
-    return lab, _state(lab)
+    return lab, state(lab)
 
 
-def _is_tidy(t, lab, state):
+def _is_tidy(t, lab, before):
     """Killed processes need a moment to end."""
     for end in "AB":
         lab.rxe_down(end)
     now = {}
 
     def same():
-        now.update(_state(lab))
-        return now == state
+        now.update(state(lab))
+        return now == before
 
     if not until(same, 60):
-        t.note("not left as it was found: " + "; ".join(f"{where}: {sorted(set(now[where]) ^ set(state[where]))}" for where in state))
-    return now == state
+        t.note("not left as it was found: " + "; ".join(f"{where}: {sorted(set(now[where]) ^ set(before[where]))}" for where in before))
+    return now == before
 
 
-def _state(lab):
-    """{where: lines}"""
+def state(lab):
+    """What a test must restore: {where: lines}"""
     return {where: _lines(lab.check(where, ["sh", "-c", STATE], timeout=PATIENCE)) for where in ("A", "B", "wire")}
 
 
