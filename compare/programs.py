@@ -114,7 +114,7 @@ def _cores(report):
 
 def _busy(report):
     cores = report["cpu"]["system_cores"]
-    return None if cores is None else cores * report["seconds"]
+    return None if cores is None or report["seconds"] is None else cores * report["seconds"]
 
 
 # --- those of others

@@ -258,6 +258,7 @@ int udp_send(const struct udp_options *o)
 	report_drop(&report, "send_errors", u.send_errors);
 	report_print(&report, o->common.json);
 	if (report.error)
-		warnx("the packets did not leave: %s", report.error);
+		warnx("the packets did not leave: %s%s", report.error, o->gso && u.last_error == EIO ?
+		      " (before Linux 6.11 --gso needs a NIC that computes checksums)" : "");
 	return report.error ? 1 : 0;
 }
