@@ -35,7 +35,7 @@ class Bench:
 
     def can_referee(self, row):
         """Whether there is a place for the referee while the row runs."""
-        return bool(row.transport.driver) and (self._lab.has_wire or not row.transport.takes_xdp)
+        return bool(row.transport.driver) and (self._lab.has_wire or row.transport.seen_on_nic)
 
     def refusal(self, row):
         """Why the row cannot run here. None: it can."""
@@ -104,7 +104,7 @@ class Bench:
 
     def _noticed(self, did):
         """What explains a run's figures and is no count of packets. This machine's energy is that of both its guests."""
-        machines = ["wire"] if self._lab.has_wire else ["A", "B"]
+        machines = ["wire"] if self._lab.has_wire else ["A"] if self._lab.one_machine else ["A", "B"]
         return {"joules": did.joules(*machines), "flow_control": did.flow_control(self._nics), "loss_details": did.loss_details(self._nics)}
 
     @property
@@ -119,8 +119,8 @@ class Bench:
         time.sleep(QUIET_S)
         did = Counters.read(lab) - before
         places = did.places(self._nics, sender_port=lab.port("A"), receiver_port=lab.port("B"))
-        if row.transport.driver == "dpdk":
-            # net_af_packet reads a copy: what the kernel does with its own is no loss
+        if row.transport.driver == "dpdk" or not row.transport.seen_on_nic:
+            # net_af_packet reads a copy, XDP sees the packets before the kernel: what that does with them is no loss
             places = {name: n for name, n in places.items() if name not in join.KERNEL}
         return outcome, did, places
 

@@ -39,7 +39,7 @@ class Ends(NamedTuple):
 def told_ends() -> Optional[Ends]:
     """The ends that the environment names, or None. ValueError: it names them wrongly."""
     told = {name: os.environ.get(name, "") for name in (LOCAL, NETIF, REMOTE, REMOTE_NETIF)}
-    if not any(told.values()):
+    if not told[NETIF] and not told[REMOTE_NETIF]:    # the others are common names
         return None
     for name in (NETIF, REMOTE, REMOTE_NETIF):
         if not told[name]:

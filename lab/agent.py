@@ -42,6 +42,7 @@ def main():
     port, out = (0, 1) if end == "-" else (int(end),) * 2 if end else (open_port(),) * 2
     if end == "-":
         signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
+        signal.alarm(SILENCE_S)
     writer = frames.Writer(lambda data: os.write(out, data))
     commands = Commands(writer.send)
     writer.send(frames.HELLO, 0, json.dumps({"kernel": os.uname().release}).encode())

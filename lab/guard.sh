@@ -7,10 +7,12 @@
 root=$1
 scratch=${2:-$(mktemp -d "${TMPDIR:-/tmp}/rocescope.XXXXXXXX")} || exit
 trap : HUP INT TERM PIPE
+mkdir "$scratch/undo"
 
 # The agent is the first process of a PID namespace: all that it started ends with it.
-SCRATCH=$scratch unshare --pid --mount --fork --kill-child --mount-proc sh -c '
-	mkdir "$SCRATCH/undo" && cd "$1" || exit
+# DPDK's files vanish with the folder.
+SCRATCH=$scratch RUNTIME_DIRECTORY=$scratch unshare --pid --mount --fork --kill-child --mount-proc sh -c '
+	cd "$1" || exit
 	grep -q " /sys/fs/bpf bpf " /proc/mounts || mount -t bpf bpf /sys/fs/bpf || :
 	exec /usr/bin/python3 -S -s -E lab/agent.py -' sh "$root"
 

@@ -9,7 +9,7 @@ Interfaces, addresses, next hops, RDMA devices and GIDs are found. Whatever is c
 import ipaddress
 import json
 
-from lab import HOSTS, LabError
+from lab import HOSTS, LabError, machine
 from lab.lab import Lab, progress_to_stderr
 from lab.nic import ENDS, peer
 
@@ -47,7 +47,7 @@ class Hosts(Lab):
     def _find(self):
         for end in ENDS:
             self.facts[end] = self._look(end)
-        self._family = self._common_family()
+        self._check()
         self.mtu = self._common_mtu()
         self._hop = {end: self._next_hop(end) for end in ENDS}
 
@@ -58,18 +58,15 @@ class Hosts(Lab):
         """For people."""
         return f"{self._netif[end]} of {self._at[end] or 'this machine'}"
 
-    def _common_family(self):
+    def _check(self):
         for end in ENDS:
             found = self.facts[end]["netif"]
             if not found:
                 raise LabError(f"{self.named(end)}: no such interface; there are {', '.join(self.facts[end]['interfaces'])}")
             if not found["up"]:
                 raise LabError(f"{self.named(end)}: it is down or has no link: ip link set dev {self._netif[end]} up")
-        for family in ("4", "6"):
-            if all(self.facts[end]["netif"]["addresses"][family] for end in ENDS):
-                return family
-        end = next((end for end in ENDS if not any(self.facts[end]["netif"]["addresses"].values())), "B")
-        raise LabError(f"{self.named(end)}: no IP address of the family that the other end has: ip address add ... dev {self._netif[end]}")
+            if not found["addresses"]["4"]:
+                raise LabError(f"{self.named(end)}: no IPv4 address: ip address add ... dev {self._netif[end]}")
 
     def _next_hop(self, end):
         found = self._look(end, self.address(peer(end)))
@@ -110,9 +107,13 @@ mv "$SCRATCH/{name}" "$SCRATCH/undo/{name}"
 
     # --- the ends
 
-    def address(self, end, family=None):
-        """Of several addresses, one in a subnet of the other end is not looked for: the first."""
-        return self.facts[end]["netif"]["addresses"][str(family or self._family)][0]
+    def address(self, end, family=4):
+        """The first one, even if another shares a subnet with the other end."""
+        return self.facts[end]["netif"]["addresses"][str(family)][0]
+
+    @property
+    def one_machine(self):
+        return not any(at.partition(":")[0] in machine.REACH for at in self._at.values())
 
     def mac(self, end):
         """Where frames for this end go: to its NIC, or to a router before it."""
@@ -150,6 +151,8 @@ mv "$SCRATCH/{name}" "$SCRATCH/undo/{name}"
     def rxe_refusal(self):
         for end in ENDS:
             rnic, facts = self.rnic(end), self.facts[end]
+            if self._at[end].startswith("netns:"):
+                return "SoftRoCE in a network namespace was never tried"
             if rnic:
                 return f"{rnic['name']} takes the RoCE packets of {self.named(end)} before SoftRoCE sees them"
             if self._soft(end):
@@ -176,9 +179,10 @@ mv "$SCRATCH/{name}" "$SCRATCH/undo/{name}"
 
     def dpdk_bind(self, end, port=None):
         if end not in self._sinks:
-            self._sinks[end] = self.start(end, ["/usr/bin/python3", "-E", "lab/sink.py", self.address(end), port])
-            if not self._sinks[end].expect("ready"):
-                raise LabError(f"{self.named(end)}: UDP port {port} is taken")
+            sink = self.start(end, ["/usr/bin/python3", "-E", "lab/sink.py", self.address(end), port])
+            if not sink.expect("ready"):
+                raise LabError(f"{self.named(end)}: UDP port {port}: {(sink.stderr.strip().splitlines() or ['no answer'])[-1]}")
+            self._sinks[end] = sink
 
     def dpdk_unbind(self, end):
         sink = self._sinks.pop(end, None)

@@ -21,7 +21,7 @@ FILES = ("lab", "bench/machine.py", "compare/counters.sh", "compare/meter.sh", "
 # head reads no byte more than told (GNU coreutils), so the agent finds its frames behind the archive.
 UNPACK = """
 scratch=$(mktemp -d "${{TMPDIR:-/tmp}}/rocescope.XXXXXXXX") || exit
-head -c {bytes} | tar -xzC "$scratch" || {{ rm -rf "$scratch"; exit 1; }}
+timeout 600 head -c {bytes} | tar -xzC "$scratch" || {{ rm -rf "$scratch"; exit 1; }}
 exec sh "$scratch/lab/guard.sh" "$scratch" "$scratch"
 """
 # How to get there: a command that passes its input to a shell command there. srun was never run.
@@ -32,6 +32,7 @@ REACH = {
 }
 KINDS = ("netns", *REACH)
 PING_S = 5      # seconds between signs of life; the agent gives up after agent.SILENCE_S without one
+HELLO_S = 120     # most time for the programs to get there, and the agent to start
 PUT_BACK_S = 60     # most time that putting back may take
 
 
@@ -54,13 +55,19 @@ class Machine(Guest):
             self._process = self._spawn(self._command(kind, name, len(files)), theirs)
         stream = self._control.makefile("rb", buffering=frames.CHUNK)
         try:
+            self._control.settimeout(HELLO_S)
             self._control.sendall(files)
             hello = frames.read(stream)
+            self._control.settimeout(None)
+        except TimeoutError:
+            raise LabError(f"end {self.end}, {self._name}: no sign of the agent; does the shell there write anything at login?") from None
         except OSError:
             hello = None
         if not hello:
             self._process.wait()
             raise LabError(self._why())
+        if hello[:2] != (frames.HELLO, 0):
+            raise LabError(f"end {self.end}, {self._name}: the shell there writes to standard output at login: {hello[2][:40]}")
         self._listen(self._control, stream, hello)
         threading.Thread(target=self._ping, daemon=True).start()
 

@@ -66,7 +66,7 @@ class Supervisor:
             status, errors = self._run(end, ["sh", "-ec", self._ends[end].prepare()])
             if status:
                 failures.append(f"end {end}: the NIC did not come up: {errors.strip()}")
-        except LabError as error:
+        except (LabError, OSError, ValueError) as error:
             failures.append(str(error))
 
     def close(self):
@@ -124,6 +124,8 @@ class Supervisor:
         """Runs a command for the supervisor itself. Returns its status and errors."""
         channel, output = self._open(where)
         self._ends[where].handle(frames.START, channel, json.dumps({"argv": argv}).encode())
+        if where in self._ended:
+            self._finish(channel, where)
         errors = b""
         while True:
             kind, _, payload = output.get()

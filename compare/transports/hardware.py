@@ -131,7 +131,7 @@ class ByRnic:
 
 class Rnic(Transport):
     """Common to RC, UC and UD between two machines. No XDP program sees the packets: only the ends' own counters tell of them."""
-    only = ("hosts",)
+    only, seen_on_nic = ("hosts",), False
 
     def refusal(self, lab):
         missing = [end for end in ("A", "B") if not lab.rnic(end)]
