@@ -20,8 +20,8 @@ TRIES = 3
 class Bench:
     """Runs a row once. seconds: (of our programs, of the others). icrc: as in `rocescope monitor`."""
 
-    def __init__(self, lab, seconds, icrc="off", injection=Injection()):
-        self._lab = lab
+    def __init__(self, lab, seconds, icrc="off", injection=Injection(), delay_us=0):
+        self._lab, self._delay_us = lab, delay_us
         self._own_s, self._foreign_s = seconds
         self._icrc = icrc
         self._driver, self._rxe = None, False
@@ -39,7 +39,9 @@ class Bench:
 
     def refusal(self, row):
         """Why the row cannot run here. None: it can."""
-        return row.why or row.transport.refusal(self._lab)
+        by_queue = "its packets do not pass the sender's queue, which makes the distance"
+        return (row.why or row.transport.refusal(self._lab)
+                or (by_queue if self._delay_us and not row.transport.through_qdisc else None))
 
     def once(self, row, refereed):
         """One run for join.merge(), or an exception."""
@@ -92,7 +94,7 @@ class Bench:
         return run(row)
 
     def _watched(self, row):
-        with Referee(self._lab, UDP_PORT, self._icrc) as referee:
+        with Referee(self._lab, row, self._icrc) as referee:
             outcome, did, places = self._measured(row)
         self.referee_modes = referee.modes
         return {**reckon(row, outcome, did, referee.seen, places, inside=not self._lab.has_wire), **self._noticed(did)}
@@ -116,7 +118,7 @@ class Bench:
         lab = self._lab
         before = Counters.read(lab)
         outcome = self._programs(row, self.injection)
-        time.sleep(QUIET_S)
+        time.sleep(QUIET_S + 2 * self._delay_us / 1e6)
         did = Counters.read(lab) - before
         places = did.places(self._nics, sender_port=lab.port("A"), receiver_port=lab.port("B"))
         if row.transport.driver == "dpdk" or not row.transport.seen_on_nic:
@@ -202,7 +204,8 @@ def unwatched(outcome):
     return {"goodput_gbps": outcome.goodput_gbps, "goodput_min_gbps": outcome.goodput_min_gbps,
             "goodput_at": outcome.goodput_at, "messages": outcome.messages,
             "sender_cores": outcome.sender_cores, "receiver_cores": outcome.receiver_cores,
-            "busy_s": outcome.busy_s, "latency_us": outcome.latency_us, "retransmitted": outcome.retransmitted, "rxe_agrees": None,
+            "busy_s": outcome.busy_s, "latency_us": outcome.latency_us, "latency_histogram": outcome.latency_histogram,
+            "retransmitted": outcome.retransmitted, "rxe_agrees": None,
             "joules": None, "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
             "sent": outcome.sent, "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}
 
@@ -229,8 +232,8 @@ def reckon(row, outcome, did, seen, places, inside=False):
 
 def record(row, status, why, runs=None):
     fields = {"transport": row.transport.name, "tool": row.tool.name, "operation": row.tool.operation, "size": row.size,
-              "flows": row.flows, "rate": row.rate, "runs": len(join.measuring(runs)) if runs else 0, "status": status,
-              "why": why}
+              "flows": row.flows, "ip": row.ip, "rate": row.rate, "runs": len(join.measuring(runs)) if runs else 0,
+              "status": status, "why": why}
     if runs:
         fields.update(join.merge(runs, row.transport.places))
         fields["packet_payload"] = row.packet_payload

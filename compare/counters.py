@@ -51,6 +51,8 @@ def parse(text, rxe="rxe0"):
             flat.update(_qdiscs(body))
         elif path.endswith("/softnet_stat"):
             flat.update(_softnet(body))
+        elif path.endswith("/snmp6"):
+            flat.update((name, int(n)) for name, n in re.findall(r"^(\w+)\s+(\d+)$", body, re.M))
         elif path.endswith(("/snmp", "/netstat")):
             flat.update(_snmp(body))
         elif path.startswith("ethtool "):

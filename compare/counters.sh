@@ -8,7 +8,7 @@
 rxe=$1
 shift
 set -- "$@" --
-files="/proc/net/snmp /proc/net/netstat /proc/net/softnet_stat"
+files="/proc/net/snmp /proc/net/snmp6 /proc/net/netstat /proc/net/softnet_stat"
 nics=''
 while [ "$1" != -- ]; do
 	if [ -e "/sys/class/net/$1" ]; then

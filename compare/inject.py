@@ -42,6 +42,12 @@ class Injection:
             pass
         raise ValueError(f"{text}: neither sender-qdisc=P% nor wire=P% nor receiver-ring=Nms nor receive-buffer=BYTES")
 
+    def __str__(self):
+        """'wire 1 %'"""
+        kinds = {"sender_qdisc": "{:.2g} %", "wire": "{:.2g} %", "receiver_ring": "{} ms", "receive_buffer": "{} bytes"}
+        values = ((name, value * 100 if "%" in kinds[name] else value) for name, value in vars(self).items() if value)
+        return ", ".join(f"{name.replace('_', ' ')} {kinds[name].format(value)}" for name, value in values)
+
     def begin(self, lab):
         if self.sender_qdisc:
             # a classful qdisc that shapes nothing: it counts what a filter drops, and tells the sender nothing

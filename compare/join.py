@@ -38,10 +38,12 @@ _WAY = {
 }
 _RECEIVER = {
     "softnet": Place("at_receiver", "receiver's softnet queue", "B", ("softnet.dropped",), within="receiver_nic"),
-    "ip": Place("at_receiver", "receiver's IP", "B", ("Ip.InDiscards", "Ip.InHdrErrors", "Ip.InAddrErrors")),
-    "udp_checksum": Place("at_receiver", "UDP checksum", "B", ("Udp.InCsumErrors",)),
-    "receive_buffer": Place("at_receiver", "receive buffer", "B", ("Udp.RcvbufErrors", "Udp.MemErrors")),
-    "no_listener": Place("at_receiver", "nobody listening", "B", ("Udp.NoPorts",)),
+    "ip": Place("at_receiver", "receiver's IP", "B", ("Ip.InDiscards", "Ip.InHdrErrors", "Ip.InAddrErrors",
+                                                   "Ip6InDiscards", "Ip6InHdrErrors", "Ip6InAddrErrors")),
+    "udp_checksum": Place("at_receiver", "UDP checksum", "B", ("Udp.InCsumErrors", "Udp6InCsumErrors")),
+    "receive_buffer": Place("at_receiver", "receive buffer", "B", ("Udp.RcvbufErrors", "Udp.MemErrors", "Udp6RcvbufErrors",
+                                                                             "Udp6MemErrors")),
+    "no_listener": Place("at_receiver", "nobody listening", "B", ("Udp.NoPorts", "Udp6NoPorts")),
     "late": Place("at_receiver", "too late for the receiver"),
 }
 
@@ -140,7 +142,7 @@ def one(run):
     return {**{name: run[name] for name in ("number", "block", "refereed", "goodput_gbps", "goodput_min_gbps")},
             **{name: run[name] for name in ("sent", "on_wire", "received")},
             "lost": difference(run["sent"], run["received"]), "losses": {place: n for place, n in run["places"].items() if n},
-            **{name: run[name] for name in ("sender_cores", "receiver_cores", "latency_us")},
+            **{name: run[name] for name in ("sender_cores", "receiver_cores", "latency_us", "latency_histogram")},
             "ns_per_packet": ns_per_packet(run), **{name: run[name] for name in ("joules", "flow_control", "loss_details")}}
 
 

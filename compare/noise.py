@@ -9,6 +9,7 @@ import functools
 import math
 
 from compare import join
+from compare.transport import PING_PONG
 
 ENOUGH = 5          # pairs, below which nothing is claimed
 CONFIDENCE = 0.95   # of all comparisons of a table together
@@ -84,23 +85,47 @@ def change(before, after, comparisons=1):
 
 # ---- of a report ----
 
+# What rows are compared within.
+SECTION = ("path", "flows", "ip", "size", "rate")
+
+
+def figure(rate, run):
+    """What a run is judged by: its goodput (Gbit/s); of ping-pong the mean latency (us), where less is better."""
+    return (run["latency_us"] or {}).get("mean") if rate == PING_PONG else run["goodput_gbps"]
+
+
 def figures(row):
-    """{block: goodput} of the runs that measure it."""
-    return {run["block"]: run["goodput_gbps"] for run in join.measuring(row["each"])}
+    """{block: figure} of the runs that measure."""
+    return {run["block"]: figure(row["rate"], run) for run in join.measuring(row["each"])}
+
+
+def mean(row):
+    """Of its figures. None: there are none."""
+    return join.mean(figures(row).values())
+
+
+def best_of(rows):
+    """The row of a section with the best figure."""
+    return (min if rows[0]["rate"] == PING_PONG else max)(rows, key=mean)
+
+
+def place(row):
+    """The section of a row, or of a comparison."""
+    return tuple(row[key] for key in SECTION)
 
 
 def sections(rows):
-    """Rows that can be compared: of one path, message size and rate, that ran."""
+    """{place: rows} that ran and can be compared."""
     found = {}
     for row in rows:
-        if row["status"] == "ok" and row["goodput_gbps"]["mean"]:
-            found.setdefault((row["where"], row["size"], row["rate"]), []).append(row)
+        if row["status"] == "ok" and mean(row):
+            found.setdefault(place(row), []).append(row)
     return found
 
 
 def pairs_of(rows):
-    """[(a, b)] of a section: the one with the highest goodput and each other; and each tool and ours on the same transport."""
-    best = max(rows, key=lambda row: row["goodput_gbps"]["mean"])
+    """[(a, b)] of a section: the best one and each other; and each tool and ours on the same transport."""
+    best = best_of(rows)
     pairs = [(best, row) for row in rows if row is not best]
     for row in rows:
         ours = [own for own in rows if own["transport"] == row["transport"] and own["tool"] == "rocescope"]
@@ -111,9 +136,9 @@ def pairs_of(rows):
 def comparisons(rows):
     """The comparisons of a report's rows, by section. Each names its rows by transport and tool."""
     result = []
-    for (where, size, rate), section in sections(rows).items():
+    for where, section in sections(rows).items():
         pairs = pairs_of(section)
-        result += [{"where": where, "size": size, "rate": rate, "a": name(a), "b": name(b),
+        result += [{**dict(zip(SECTION, where)), "a": name(a), "b": name(b),
                     **compare(figures(a), figures(b), len(pairs))} for a, b in pairs]
     return result
 
@@ -123,13 +148,12 @@ def name(row):
 
 
 def changes(before, after):
-    """What became of each row that both reports have: { "where", "size", "rate", "transport", "tool", ...change() }."""
+    """What became of each row that both reports have: its section, { "transport", "tool", "before", "after", ...change() }."""
     earlier = {_key(row): row for row in before if row["status"] == "ok"}
     both = [(earlier[_key(row)], row) for row in after if row["status"] == "ok" and _key(row) in earlier]
-    return [{"where": row["where"], "size": row["size"], "rate": row["rate"], **name(row),
-             "before": old["goodput_gbps"]["mean"], "after": row["goodput_gbps"]["mean"],
+    return [{**dict(zip(SECTION, place(row))), **name(row), "before": mean(old), "after": mean(row),
              **change(figures(old).values(), figures(row).values(), len(both))} for old, row in both]
 
 
 def _key(row):
-    return tuple(row[key] for key in ("where", "transport", "tool", "operation", "size", "flows", "rate"))
+    return (*place(row), *(row[key] for key in ("transport", "tool", "operation")))

@@ -6,7 +6,7 @@ import re
 from html import escape
 from typing import NamedTuple
 
-from compare import plan, plots, svg, table, verdict
+from compare import noise, plan, plots, svg, table, verdict
 from compare.svg import element
 
 READING = "Each figure and each point leads to the runs it is of, below. Marks on plots say more when pointed at."
@@ -68,7 +68,7 @@ def _parts(document):
     rows = document["rows"]
     entries = {id(row): _entry(row, number) for number, row in enumerate(rows, 1) if row["status"] == "ok"}
     textures = plots.textures(entries.values())
-    parts, same_rate, several = [], {}, len({row.get("where") for row in rows}) > 1
+    parts, same_rate, several = [], {}, len({row["path"] for row in rows}) > 1
     for section in table.sections(rows):
         here = [entries[id(row)] for row in section.rows if id(row) in entries]
         anchor = _slug(section.title)
@@ -76,8 +76,8 @@ def _parts(document):
                  "cores": plots.cores(here), "latency": plots.latency(here)}
         parts.append(Part(section.title, anchor, section.rows, here, _plots(drawn, anchor)))
         if section.size:
-            where = f" ({section.where})" if several and section.where else ""
-            title = f"Message sizes, {table.rate_words(section.rate)}{where}"
+            where = f" ({section.path})" if several else ""
+            title = ", ".join(["Message sizes", table.rate_words(section.rate), *table.more_words(section.flows, section.ip)]) + where
             same_rate.setdefault(title, []).extend(entry for entry in here if entry.own)
     by_size = [Part(title, _slug(title), [], own, _plots({"sizes": plots.sizes(own)}, _slug(title)))
                for title, own in same_rate.items()]
@@ -221,11 +221,11 @@ def _missing(rows):
 
 def _how_sure(part, document):
     """What pairs of runs say of two rows."""
-    places = {(row.get("where"), row["size"], row["rate"]) for row in part.rows}
+    places = {noise.place(row) for row in part.rows}
     entries = {(entry.row["transport"], entry.row["tool"]): entry for entry in part.entries}
     lines = []
     for each in document.get("comparisons") or ():
-        if (each.get("where"), each["size"], each["rate"]) not in places:
+        if noise.place(each) not in places:
             continue
         names = [verdict.words(side) for side in (each["a"], each["b"])]
         known = [entries.get((side["transport"], side["tool"])) for side in (each["a"], each["b"])]

@@ -13,11 +13,15 @@ from typing import Optional
 from compare import transports as folder
 from compare.inject import Injection
 from compare.paths import PATHS
-from compare.transport import PATH_MTU, Transport, bits_per_second
+from compare.transport import PATH_MTU, PING_PONG, Load, Transport, bits_per_second
+from lab.kernel import SUITES
 
 PLANS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plans")
 LEAST_SIZE = 64     # bytes of a message: its header, and some payload
 PATH_MTUS = (256, 512, 1024, 2048, 4096)
+MOST_FLOWS = 4096
+US_PER_KM = 5       # light in a fibre
+
 
 class PlanError(Exception):
     """One line that names the plan, the table and the key."""
@@ -51,9 +55,35 @@ def path_mtu(number):
 def rates(words):
     """'full' becomes None."""
     for word in _list_of(words, str):
-        if word != "full":
+        if word not in ("full", PING_PONG):
             bits_per_second(word)
     return [None if word == "full" else word for word in words]
+
+
+def flows(numbers):
+    for number in _list_of(numbers, int):
+        if not 1 <= number <= MOST_FLOWS:
+            raise ValueError(f"{number}: not a number of 1 to {MOST_FLOWS} flows")
+    return numbers
+
+
+def ip(numbers):
+    for number in _list_of(numbers, int):
+        if number not in (4, 6):
+            raise ValueError(f"{number}: neither 4 nor 6")
+    return numbers
+
+
+def kernel(version):
+    if version not in SUITES:
+        raise ValueError(f"{version}: neither {' nor '.join(SUITES)}")
+    return version
+
+
+def distance(number):
+    if not isinstance(number, (int, float)) or not 0 <= number <= 50000:
+        raise ValueError(f"{number}: not a number of 0 to 50000 km")
+    return float(number)
 
 
 def repeats(number):
@@ -82,8 +112,9 @@ def _list_of(values, kind):
 
 # ---- plan files ----
 
-KEYS = {"where": where, "rows": patterns, "sizes": sizes, "path_mtu": path_mtu, "rates": rates, "repeats": repeats, "duration": seconds,
-        "foreign_duration": seconds, "icrc": icrc, "inject": Injection.parse}
+KEYS = {"where": where, "rows": patterns, "sizes": sizes, "rates": rates, "flows": flows, "ip": ip, "path_mtu": path_mtu,
+        "repeats": repeats, "duration": seconds, "foreign_duration": seconds, "icrc": icrc, "inject": Injection.parse,
+        "kernel": kernel, "distance": distance}
 
 
 @dataclasses.dataclass
@@ -92,24 +123,47 @@ class Part:
     where: str
     rows: Optional[list] = None     # shell patterns; None: all
     sizes: list = dataclasses.field(default_factory=lambda: [PATH_MTU])
-    path_mtu: int = PATH_MTU        # bytes of payload in a packet
     rates: list = dataclasses.field(default_factory=lambda: [None])
+    flows: list = dataclasses.field(default_factory=lambda: [1])
+    ip: list = dataclasses.field(default_factory=lambda: [4])
+    path_mtu: int = PATH_MTU        # bytes of payload in a packet
     repeats: int = 1
     duration: float = 3.0           # seconds of a run of our programs
     foreign_duration: float = 3.0   # of the others, which measure whole seconds
     icrc: str = "off"               # as in rocescope monitor: which packets the referee verifies
     inject: Injection = Injection()
+    kernel: Optional[str] = None    # of the guests; None: that of this machine's suite
+    distance: float = 0.0           # km of fibre between the ends
 
     def __post_init__(self):
         """ValueError: values that do not fit each other."""
         if self.where == "hosts" and self.inject != Injection(receive_buffer=self.inject.receive_buffer):
             raise ValueError("inject: between hosts there is receive-buffer only; the others would change the machines")
+        if self.kernel and self.where != "lab":
+            raise ValueError("kernel: only the lab has a choice")
+        if self.distance and self.where == "hosts":
+            raise ValueError("distance: between hosts it is what it is")
+        if self.distance and self.inject.sender_qdisc:
+            raise ValueError("distance and inject sender-qdisc need the same queue")
         for size in self.sizes:
             if size > self.path_mtu and size % self.path_mtu:
-                raise ValueError(f"size {size}: at most the path MTU of {self.path_mtu}, or a multiple of it, so that all packets are equal")
+                raise ValueError(f"size {size}: at most the path MTU of {self.path_mtu}, or a multiple of it, so that all packets are "
+                                 "equal")
+
+    @property
+    def path(self):
+        """What tells its path from others of the plan, in words. Rows are compared within a path."""
+        words = [f"path MTU {self.path_mtu}"] * (self.path_mtu != PATH_MTU) + [f"kernel {self.kernel}"] * bool(self.kernel)
+        words += [f"{self.distance:g} km"] * bool(self.distance) + [f"with {self.inject}"] * (self.inject != Injection())
+        return ", ".join([self.where, *words])
+
+    @property
+    def delay_us(self):
+        """One way."""
+        return self.distance * US_PER_KM
 
     def chosen(self):
-        rows = [row for row in all_rows(self.sizes, self.rates, self.path_mtu) if self.where in (row.transport.only or PATHS)]
+        rows = [row for row in all_rows(loads(self.sizes, self.rates, self.flows, self.ip, self.path_mtu)) if self.where in (row.transport.only or PATHS)]
         return rows if self.rows is None else matching(rows, self.rows)
 
 
@@ -202,10 +256,15 @@ def programs():
     return list(dict.fromkeys(tool.program for each in transports() for tool in each.tools if tool.own))
 
 
-def all_rows(sizes, rates, path_mtu=PATH_MTU):
-    """All rows, by the drivers that they need. rates: None is as fast as possible."""
-    return [row for each in sorted(transports(), key=lambda each: DRIVERS.index(each.driver))
-            for row in each.rows(sizes, rates, path_mtu)]
+def loads(sizes, rates, flows=(1,), ip=(4,), path_mtu=PATH_MTU):
+    """Each with each."""
+    return [Load(size=size, rate=rate, flows=n, ip=version, path_mtu=path_mtu)
+            for version in ip for n in flows for size in sizes for rate in rates]
+
+
+def all_rows(wanted):
+    """All rows that carry these Loads, by the drivers that they need."""
+    return [row for each in sorted(transports(), key=lambda each: DRIVERS.index(each.driver)) for row in each.rows(wanted)]
 
 
 def matching(rows, wanted):

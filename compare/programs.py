@@ -10,7 +10,7 @@ import signal
 import time
 
 from compare import PATIENCE_S, join
-from compare.transport import Outcome, RunFailed, Tool
+from compare.transport import UDP_PORT, Outcome, RunFailed, Tool
 
 
 def last_line(*texts):
@@ -38,6 +38,7 @@ class StreamProgram(Tool):
     drops = {}                  # {name of a drop in the report: PLACE}
     counts_packets = True       # False: the transport makes the packets, not the program
 
+    answers = True
     IDLE_S = 10                 # seconds without a packet: a guest may not be scheduled for seconds
     END_MARKER = 48             # bytes: only a stream header (roce/stream_header.h)
 
@@ -50,9 +51,10 @@ class StreamProgram(Tool):
 
     def commands(self, row, path, seconds, injection):
         """(receiver's, sender's) command lines."""
-        receiver = ["recv", "--json", "--wait", PATIENCE_S, "--idle", self.IDLE_S,
+        receiver = ["recv", "--json", "--port", row.port, "--wait", PATIENCE_S, "--idle", self.IDLE_S,
                     *self.receiver_options(row, path, injection)]
-        sender = ["send", "--json", "--size", row.size, "--duration", seconds, *(["--rate", row.rate] if row.rate else []),
+        pace = ["--ping-pong"] if row.ping_pong else ["--rate", row.pace] if row.pace else []
+        sender = ["send", "--json", "--port", row.port, "--size", row.size, "--duration", seconds, "--flows", row.flows, *pace,
                   *self.sender_options(row, path)]
         program = os.path.join("build", self.program)
         return [program, *map(str, receiver)], [program, *map(str, sender)]
@@ -84,10 +86,12 @@ class StreamProgram(Tool):
         packets = (sent["packets"], received["packets"]) if self.counts_packets else (None, None)
         # a run too short for windows has only its whole length
         windows = received["windows"] or {"mean_gbps": timed["goodput_gbps"], "min_gbps": None}
+        if sent.get("ping_pong"):
+            windows = {"mean_gbps": None, "min_gbps": None}     # one message at a time: its time is what counts
         return Outcome(
             goodput_gbps=windows["mean_gbps"], goodput_min_gbps=windows["min_gbps"], goodput_at=at, messages=messages,
             places=self._lost(sent, received), sent=packets[0], received=packets[1],
-            sender_cores=_cores(sent), receiver_cores=_cores(received), latency_us=received["latency_us"],
+            sender_cores=_cores(sent), receiver_cores=_cores(received), **_latency(sent if sent.get("ping_pong") else received),
             other_datagram=self.END_MARKER, busy_s={"sender": _busy(sent), "receiver": _busy(received)})
 
     def _lost(self, sent, received):
@@ -106,6 +110,10 @@ def _report(who, result):
         return json.loads(result.stdout)
     except ValueError:
         raise RunFailed(f"{who}: no report: {last_line(result.stderr, result.stdout)}") from None
+
+
+def _latency(report):
+    return {"latency_us": report["latency_us"], "latency_histogram": report.get("latency_histogram")}
 
 
 def _cores(report):
@@ -156,7 +164,7 @@ class ServerAndClient(TheirProgram):
         command = self.client(row, path, seconds)
         server = start_metered(path, self.server_end, self.server(row, path, seconds), limit)
         try:
-            self._await_ready(path, server)
+            self._await_ready(row, path, server)
             client = start_metered(path, self.client_end, command, limit)
             ended_well(command[0], client.wait(), said(client))
             if self.daemon:
@@ -170,9 +178,13 @@ class ServerAndClient(TheirProgram):
             cores["sender_cores" if self.server_end == "A" else "receiver_cores"]["process"] = None
         return self.outcome(client.stdout, server.stdout, cores)
 
-    def _await_ready(self, path, server):
+    def port_of(self, row):
+        """Where its server listens."""
+        return self.port + row.port - UDP_PORT
+
+    def _await_ready(self, row, path, server):
         """Waits for the listening port: not every server says when it is ready."""
-        wanted, deadline = f":{self.port:04X} ", time.monotonic() + PATIENCE_S
+        wanted, deadline = f":{self.port_of(row):04X} ", time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             if server.poll() is not None:
                 raise RunFailed(f"the server did not start: {said(server)}")
@@ -180,23 +192,24 @@ class ServerAndClient(TheirProgram):
             if any(wanted in line and " 0A " in line for line in sockets.splitlines()):
                 return
             time.sleep(0.1)
-        raise RunFailed(f"the server does not listen on TCP port {self.port}")
+        raise RunFailed(f"the server does not listen on TCP port {self.port_of(row)}")
 
 
 class Qperf(ServerAndClient):
     """operation: qperf's test. options: for the client. Tests other than udp_bw report a bandwidth only."""
     name, port, daemon = "qperf", 19765, True
-    rate_control = False
+    rate_control = several_flows = False
 
-    def __init__(self, operation, options=(), never=None):
-        self.operation, self.options, self.never = operation, options, never
+    def __init__(self, operation, options=(), never=None, ipv6=True):
+        self.operation, self.options, self.never, self.ipv6 = operation, options, never, ipv6
 
     def server(self, row, path, seconds):
-        return ["qperf"]
+        return ["qperf", "-lp", self.port_of(row)]
 
     def client(self, row, path, seconds):
-        return ["qperf", path.address("B"), *self.options, "-t", seconds, "-m", row.size, "-e", "12", "-uu", "-vvs", "-vvu",
-                self.operation]
+        options = [row.port if word == UDP_PORT else word for word in self.options]
+        return ["qperf", path.address("B", row.ip), "-lp", self.port_of(row), *options, "-t", seconds, "-m", row.size, "-e", "12", "-uu",
+                "-vvs", "-vvu", self.operation]
 
     def outcome(self, client, server, cores):
         figures = dict(re.findall(r"^\s+(\w+)\s+=\s+([\d.,]+)", client, re.M))

@@ -16,11 +16,11 @@ INTERVAL_S = 3600
 
 
 class Referee:
-    """with Referee(lab, udp_port) as referee: (traffic); then referee.seen["A"] and ["B"] are Sightings at the ports."""
+    """with Referee(lab, row, icrc) as referee: (traffic); then referee.seen["A"] and ["B"] are Sightings at the ports."""
 
-    def __init__(self, lab, udp_port, icrc):
-        self._lab = lab
-        self._options = ["--direction", "both", "-j", "--interval", INTERVAL_S, "--icrc", icrc, "--udp", udp_port]
+    def __init__(self, lab, row, icrc):
+        self._lab, self._ip = lab, row.ip
+        self._options = ["--direction", "both", "-j", "--interval", INTERVAL_S, "--icrc", icrc, "--udp", row.port]
         self.seen = {}
         self.modes = {}
 
@@ -45,7 +45,7 @@ class Referee:
             result = process.wait(PATIENCE_S)
             if result.rc == 0:
                 snapshot = json.loads(result.stdout.splitlines()[-1])
-                self.seen[end] = Sightings(snapshot, self._lab.address("A"), self._lab.address("B"))
+                self.seen[end] = Sightings(snapshot, *(self._lab.address(each, self._ip) for each in ("A", "B")))
                 self.modes[end] = snapshot["interfaces"][0]["mode"]
             elif result.rc != -signal.SIGINT:
                 raise LabError(f"the referee failed: {_last_line(result.stderr)}")

@@ -36,7 +36,7 @@ def read(path):
             found = json.load(f)
     except (OSError, ValueError) as error:
         raise ReportError(f"{file}: {getattr(error, 'strerror', None) or 'no JSON'}") from None
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA or "seed" not in found:
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA or any("path" not in row for row in found.get("rows", ())):
         raise ReportError(f"{file}: not a report of compare ({SCHEMA}), or one of an older version")
     return found
 

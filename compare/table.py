@@ -5,7 +5,8 @@ import re
 import textwrap
 from typing import NamedTuple, Optional
 
-from compare import join, plan
+from compare import join, noise, plan
+from compare.transport import PING_PONG, bits_per_second
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -23,11 +24,16 @@ SPREAD_FROM = 96    # in a table of so many
 NARROW_NAME = 12    # columns of a transport's name in a smaller table, where it may take two lines
 ALIGN = "<<>><><>>"
 GAP = "  "
+# of ping-pong: transport, tool, mean with its deviation, percentiles, cores of the sender and of the receiver
+LATENCIES = ("min", "p50", "p99", "max")
+PING_HEADINGS = (("", "", "µs", *("",) * len(LATENCIES), "sender's", "receiver's"),
+                 ("transport", "tool", "mean", *LATENCIES, "cores", "cores"))
 EMULATED = "The CPU is emulated (TCG): compare rows with each other, not with other machines."
 FOOTNOTES = ("Goodput as the receiver counts it, with the standard deviation of the runs; ^ as the sender does, who does not know what "
              "arrived.",
              "Of our stream programs and iperf3 it is the mean of windows of 100 ms, without the start and the end; "
              "least: of these windows.",
+             "Ping-pong: half of the time until the answer to a message is back.",
              "Cores: of the program / of its whole machine, which does most of the work of kernel UDP and rxe in softirq.")
 
 
@@ -39,13 +45,14 @@ def render(report, width, colour=False):
     width = max(width, MIN_WIDTH)
     widths = _widths(width)
     lines = []
-    for where in dict.fromkeys(row["where"] for row in report["rows"]):
-        path = report["paths"].get(where)   # none: it was interrupted before
-        words = path_words(path) if path else f"Path: {where}, not measured."
+    for name in dict.fromkeys(row["path"] for row in report["rows"]):
+        path = report["paths"].get(name)   # none: it was interrupted before
+        words = path_words(path) if path else f"Path: {name}, not measured."
         lines += ([""] if lines else []) + [paint(line, "dim") for line in textwrap.wrap(words, width)]
-        rows = [row for row in report["rows"] if row["where"] == where]
+        rows = [row for row in report["rows"] if row["path"] == name]
         for section in sections([row for row in rows if row["status"] == "ok"]):
-            lines += ["", paint(section.title, "bold")] + _section(section.rows, widths, paint)
+            body = _ping_section(section.rows, widths, paint) if section.rate == PING_PONG else _section(section.rows, widths, paint)
+            lines += ["", paint(section.title, "bold")] + body
         lines += _others(rows, width, paint)
     notes = [paint(line, "dim") for note in FOOTNOTES for line in textwrap.wrap(note, width)]
     verdict = [line for sentence in report["verdict"] for line in textwrap.wrap(sentence, width, subsequent_indent="  ")]
@@ -62,6 +69,20 @@ def _section(rows, widths, paint):
     return lines
 
 
+def _ping_section(rows, widths, paint):
+    widths = (*widths[:2], *(max(widths[2], len(title)) for title in PING_HEADINGS[1][2:7]), *widths[7:])
+    lines = [paint(_line(cells, widths, "<<>>>>>>>"), "dim") for cells in PING_HEADINGS]
+    before = None
+    for row in rows:
+        name = plan.transport(row["transport"]).words if row["transport"] != before else ""
+        figures = [figure_words((row["latency_us"] or {}).get(key)) for key in LATENCIES]
+        cells = (name, row["tool"], spread_words(list(noise.figures(row).values()), widths[2] > FIXED[2]), *figures,
+                 cores_words(row["sender_cores"]), cores_words(row["receiver_cores"]))
+        lines.append(_line(cells, widths, "<<>>>>>>>"))
+        before = row["transport"]
+    return lines
+
+
 def reasons(rows):
     """[(status, why, its rows)] of the rows without figures: each reason once."""
     found = {}
@@ -74,13 +95,22 @@ def reasons(rows):
 def _name(row):
     size = f" {size_words(row['size'])}" if row["size"] else ""
     rate = f" {rate_words(row['rate'])}" if row["rate"] else ""
-    return f"{row['transport']}/{row['tool']}{size}{rate}"
+    more = "".join(f" {words}" for words in more_words(row["flows"], row["ip"]))
+    return f"{row['transport']}/{row['tool']}{size}{rate}{more}"
+
+
+def _names(rows):
+    """Each transport and tool once."""
+    found = {}
+    for row in rows:
+        found.setdefault(f"{row['transport']}/{row['tool']}", []).append(row)
+    return [_name(those[0]) if len(those) == 1 else f"{name} ({len(those)} rows)" for name, those in found.items()]
 
 
 def _others(rows, width, paint):
     lines = []
     for status, why, those in reasons(rows):
-        text = f"{status}: {why}: {', '.join(map(_name, those))}"
+        text = f"{status}: {why}: {', '.join(_names(those))}"
         style = "red" if status == "failed" else "dim"
         lines += [paint(line, style) for line in textwrap.wrap(text, width, subsequent_indent="  ")]
     return [""] + lines if lines else []
@@ -90,8 +120,8 @@ def render_changes(changes):
     """What noise.changes() found, as lines."""
     lines = []
     for each in changes:
-        name = f"{each['where']}, {title(each['size'], each['rate'])}: {each['transport']}/{each['tool']}"
-        figures = f"{figure_words(each['before'])} to {figure_words(each['after'])} Gbit/s"
+        name = f"{each['path']}, {title(each['size'], each['rate'], each['flows'], each['ip'])}: {each['transport']}/{each['tool']}"
+        figures = f"{figure_words(each['before'])} to {figure_words(each['after'])} {unit(each['rate'])}"
         if each["verdict"] in ("more", "less"):
             words = f"{each['verdict']}: {ratio_words(each)}"
         else:
@@ -119,6 +149,20 @@ def rate_words(rate):
     return re.sub(r"([KMG]?)bit$", r" \1bit/s", rate) if rate else "as fast as it goes"
 
 
+def more_words(flows, ip):
+    """What is not usual about a row."""
+    return [f"{flows} flows"] * (flows > 1) + ["IPv6"] * (ip == 6)
+
+
+def unit(rate):
+    return "µs" if rate == PING_PONG else "Gbit/s"
+
+
+def run_words(rate, run):
+    """The figure of a run."""
+    return f"{figure_words(noise.figure(rate, run))} {unit(rate)}"
+
+
 def path_words(path):
     words = [f"Path: {path['ends']}, kernel {path['kernel']}, {path['nic']}, MTU {path['mtu']}; every packet carries up to "
              f"{path['packet_payload']} bytes of payload (the RDMA path MTU), whatever the transport."]
@@ -127,38 +171,44 @@ def path_words(path):
     return " ".join(words)
 
 
-def title(size, rate):
-    return f"messages of {size_words(size)}, {rate_words(rate)}" if size else rate_words(rate)
+def title(size, rate, flows=1, ip=4):
+    words = ([f"messages of {size_words(size)}"] if size else []) + [rate_words(rate)] + more_words(flows, ip)
+    return ", ".join(words)
 
 
 class Section(NamedTuple):
     """Rows whose bars can be compared."""
     title: str
-    where: Optional[str]    # the path; None: the report has only one
+    path: str
     size: Optional[int]
     rate: Optional[str]
+    flows: int
+    ip: int
     rows: list
 
 
 def sections(rows):
     """
-    The Sections by path, size and rate: paths in order of appearance, full speed before the rates, small sizes first. The
+    The Sections by path, flows, IP, size and rate: paths in order of appearance, full speed before the rates, small sizes first. The
     transports of each are in the table's order.
     """
     order = [transport.name for transport in plan.transports()]
-    paths = list(dict.fromkeys(row.get("where") for row in rows))
+    paths = list(dict.fromkeys(row["path"] for row in rows))
     groups = {}
     for row in rows:
         # Figures of another path have a section of their own, since their bars cannot be compared.
         apart = plan.transport(row["transport"]).section
-        place = (None, None) if apart else (row["size"], row["rate"])
-        groups.setdefault((row.get("where"), apart or "", *place), []).append(row)
-    for (where, apart, size, rate), group in sorted(groups.items(), key=lambda item: (
-            paths.index(item[0][0]), item[0][1], item[0][3] is not None, item[0][2] or 0)):
-        words = apart or title(size, rate)
+        groups.setdefault((row["path"], apart or "", *((1, 4, None, None) if apart else noise.place(row)[1:])), []).append(row)
+    for (path, apart, flows, ip, size, rate), group in sorted(groups.items(), key=lambda item: _rank(paths, *item[0])):
+        words = apart or title(size, rate, flows, ip)
         words = words[0].upper() + words[1:]
-        yield Section(f"{words} ({where})" if len(paths) > 1 and where else words, where, size, rate,
+        yield Section(f"{words} ({path})" if len(paths) > 1 else words, path, size, rate, flows, ip,
                       sorted(group, key=lambda row: order.index(row["transport"])))
+
+
+def _rank(paths, path, apart, flows, ip, size, rate):
+    slow = 0 if rate is None else 2 if rate == PING_PONG else 1
+    return paths.index(path), apart, ip, flows, slow, bits_per_second(rate) if slow == 1 else 0, size or 0
 
 
 def _widths(width):
@@ -176,8 +226,8 @@ def _widths(width):
     return names + (FIXED[2] + spread, least, bar) + FIXED[5:6] + (free - bar,) + FIXED[7:]
 
 
-def _line(cells, widths):
-    return GAP.join(f"{cell:{align}{width}}" for cell, align, width in zip(cells, ALIGN, widths) if width).rstrip()
+def _line(cells, widths, align=ALIGN):
+    return GAP.join(f"{cell:{side}{width}}" for cell, side, width in zip(cells, align, widths) if width).rstrip()
 
 
 def _row_lines(row, widths, best, first, paint):
@@ -186,7 +236,7 @@ def _row_lines(row, widths, best, first, paint):
     losses = textwrap.wrap(loss_words(row), widths[6]) or [""]
     goodput = mean_goodput(row)
     mark = "^" if row.get("goodput_at") == "sender" else ""
-    cells = (name[0], row["tool"], _spread(row, widths[2]) + mark, figure_words(row.get("goodput_min_gbps")),
+    cells = (name[0], row["tool"], spread_words(list(noise.figures(row).values()), widths[2] > FIXED[2]) + mark, figure_words(row.get("goodput_min_gbps")),
              bar(goodput or 0, best, widths[4]), count_words(row["on_wire"]), losses[0],
              cores_words(row["sender_cores"]), cores_words(row["receiver_cores"]))
     plain = _line(cells, widths)
@@ -264,10 +314,11 @@ def figure_words(value):
     return f"{value:.3f}" if value < 10 else f"{value:.1f}"
 
 
-def _spread(row, width):
+def spread_words(values, spread):
     """The mean, and if there is room the standard deviation as a part of it."""
-    mean, std = row["goodput_gbps"]["mean"], row["goodput_gbps"]["std"]
-    return figure_words(mean) + (f" ±{100 * std / mean:.0f}%" if mean and std is not None and width > FIXED[2] else "")
+    found = join.mean_std(values)
+    mean, std = found["mean"], found["std"]
+    return figure_words(mean) + (f" ±{100 * std / mean:.0f}%" if mean and std is not None and spread else "")
 
 
 def count_words(n):

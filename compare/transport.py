@@ -11,8 +11,8 @@ from compare import join
 
 # The usual RDMA path MTU. Datagrams of the UDP transports carry as many bytes, so that all packets are equal.
 PATH_MTU = 4096
-UDP_HEADERS = 20 + 8
 UDP_PORT = 7471     # the referee counts datagrams to it; our RDMA program listens on it
+PING_PONG = "ping-pong"     # in place of a rate
 
 
 class RunFailed(Exception):
@@ -47,6 +47,7 @@ class Outcome:
     sender_cores: dict = dataclasses.field(default_factory=no_cores)
     receiver_cores: dict = dataclasses.field(default_factory=no_cores)
     latency_us: Optional[dict] = None
+    latency_histogram: Optional[list] = None    # [[upper bound in us, count], ...]
     goodput_min_gbps: Optional[float] = None    # of the least window of 100 ms (lib/windows.h); None: the tool knows none
     retransmitted: Optional[int] = None     # packets sent again, if the program knows
     other_datagram: int = 0             # UDP payload of datagrams on the wire that are no packets of the row
@@ -58,7 +59,11 @@ class Tool:
     name = None             # in the report and for --rows
     operation = None        # its operation, in the report
     program = None          # its name in build/, if it is ours
+    streams = True          # whether it sends one message after the other
+    answers = False         # whether it does ping-pong
     rate_control = True     # whether it can send at a fixed rate
+    several_flows = True
+    ipv6 = True
     never = None            # why it cannot use this transport at all
     one_packet = None       # why its messages cannot be larger than the path MTU
     places = {}             # {PLACE: join.Place} of losses that only this tool counts
@@ -67,11 +72,15 @@ class Tool:
     def own(self):
         return self.program is not None
 
-    def cannot(self, size, rate, path_mtu=PATH_MTU):
-        """Why it cannot run this row. None: it can."""
-        if rate and not self.rate_control:
+    def cannot(self, load):
+        """Why it cannot carry this Load. None: it can."""
+        if load.pace and not self.rate_control:
             return "no rate control"
-        return self.never or (self.one_packet if size > path_mtu else None)
+        if load.flows > 1 and not self.several_flows:
+            return "one flow only"
+        if load.ip == 6 and not self.ipv6:
+            return "IPv4 only"
+        return self.never or (self.one_packet if load.size > load.path_mtu else None)
 
     def run(self, row, path, seconds, injection):
         """
@@ -93,12 +102,13 @@ class Transport:
     seen_on_nic = True      # whether a referee on the ends' NICs can see its packets: an RNIC shows none, another user of XDP bars it
     section = None          # the section of the table for figures of another path
     only = None             # the only paths that it has rows on
+    through_qdisc = True    # whether its packets pass the queue of the sender's NIC
     tools = ()              # our tools first
 
-    def rows(self, sizes, rates, path_mtu=PATH_MTU):
-        """All rows: each size at each rate. A row that cannot run says why."""
-        return [Row(self, tool, size, rate, tool.cannot(size, rate, path_mtu), path_mtu=path_mtu)
-                for size in sizes for rate in rates for tool in self.tools]
+    def rows(self, loads):
+        """All rows: each Load by each tool that does such a thing. A row that cannot run says why."""
+        return [Row.of(self, tool, load, tool.cannot(load)) for load in loads for tool in self.tools
+                if (tool.answers if load.ping_pong else tool.streams)]
 
     def refusal(self, lab):
         """Why it does not run on this path. None: it does."""
@@ -122,19 +132,24 @@ class Transport:
         return join.places({name: place for tool in self.tools for name, place in tool.places.items()})
 
 
-@dataclasses.dataclass(frozen=True)
-class Row:
-    transport: Transport
-    tool: Tool
-    size: Optional[int]         # of a message, in bytes
-    rate: Optional[str]         # None: as fast as possible
-    why: Optional[str] = None   # why it cannot run
-    flows: int = 1
-    path_mtu: int = PATH_MTU
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Load:
+    """What the programs of a row are to carry."""
+    size: Optional[int]             # of a message, in bytes
+    rate: Optional[str] = None      # None: as fast as possible; PING_PONG: one message at a time, each of them answered
+    flows: int = 1                  # sockets, connections or QPs
+    ip: int = 4                     # version
+    path_mtu: int = PATH_MTU        # bytes of payload in a packet
+    port: int = UDP_PORT            # at the receiver; pairs that share an end have one each
 
     @property
-    def own(self):
-        return self.tool.own
+    def ping_pong(self):
+        return self.rate == PING_PONG
+
+    @property
+    def pace(self):
+        """The rate as a word, None: as fast as possible."""
+        return None if self.ping_pong else self.rate
 
     @property
     def packet_payload(self):
@@ -142,9 +157,30 @@ class Row:
         return min(self.size or self.path_mtu, self.path_mtu)
 
     @property
+    def udp_headers(self):
+        """Bytes of IP and UDP."""
+        return (20 if self.ip == 4 else 40) + 8
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Row(Load):
+    transport: Transport
+    tool: Tool
+    why: Optional[str] = None   # why it cannot run
+
+    @classmethod
+    def of(cls, transport, tool, load, why=None):
+        return cls(transport=transport, tool=tool, why=why, **dataclasses.asdict(load))
+
+    @property
+    def own(self):
+        return self.tool.own
+
+    @property
     def name(self):
         """The name that --rows patterns match."""
-        return "/".join((self.transport.name, self.tool.name, str(self.size or "-"), self.rate or "full"))
+        more = [f"{self.flows}flows"] * (self.flows > 1) + ["ipv6"] * (self.ip == 6)
+        return "/".join((self.transport.name, self.tool.name, str(self.size or "-"), self.rate or "full", *more))
 
 
 def bits_per_second(rate):

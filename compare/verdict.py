@@ -1,31 +1,43 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What a report says, in sentences: which row delivered most, what lost nothing, where the others lost. Pure."""
+import math
+
 from compare import noise, plan, table
 from compare.noise import ENOUGH
 from compare.paths import PATHS
+from compare.transport import PING_PONG
 
 
 def sentences(rows, comparisons):
     """rows and comparisons (noise.py) of a report. A few sentences for each section."""
     result = []
-    for (where, size, rate), section in noise.sections(rows).items():
-        here = [c for c in comparisons if (c["where"], c["size"], c["rate"]) == (where, size, rate)]
-        lead = f"{PATHS[where].words}, {table.title(size, rate)}:"
-        said = ([] if rate else _most(section, here)) + _losses(section)
+    for place, section in noise.sections(rows).items():
+        here = [c for c in comparisons if noise.place(c) == place]
+        path, flows, ip, size, rate = place
+        lead = f"{path_words(path)}, {table.title(size, rate, flows, ip)}:"
+        said = _best(section, here) if rate in (None, PING_PONG) else []
+        said += [] if rate == PING_PONG else _losses(section)
         result += [f"{lead} {' '.join(said)}"] if said else []
     return result
 
 
-def _most(section, comparisons):
-    best = max(section, key=lambda row: row["goodput_gbps"]["mean"])
-    first = f"{words(best)} delivered most, {table.figure_words(best['goodput_gbps']['mean'])} Gbit/s"
+def path_words(path):
+    """'local, path MTU 1024' (plan.Part.path) as the beginning of a sentence."""
+    where, comma, setting = path.partition(",")
+    return PATHS[where].words + comma + setting
+
+
+def _best(section, comparisons):
+    best = noise.best_of(section)
+    time, figure = best["rate"] == PING_PONG, table.figure_words(noise.mean(best))
+    first = f"{words(best)} {f'answered first, in {figure} µs' if time else f'delivered most, {figure} Gbit/s'}"
     against = [c for c in comparisons if c["a"] == noise.name(best)]
     alike = [words(c["b"]) for c in against if c["verdict"] == "noise"]
-    less = sorted((c for c in against if c["verdict"] == "more"), key=lambda c: c["ratio"])
+    worse = sorted((c for c in against if c["verdict"] in ("more", "less")), key=lambda c: abs(math.log(c["ratio"])))
     if any(c["verdict"] == "too few" for c in against):
         return [f"{_sentence(first)} No difference is claimed: that takes {ENOUGH} runs of each row."]
-    if less:
-        first += f", {table.ratio_words(less[0])} {words(less[0]['b'])}"
+    if worse:
+        first += f", {table.ratio_words(worse[0])} {'that of ' * time}{words(worse[0]['b'])}"
     said = [_sentence(first)]
     if alike:
         said.append(_sentence(f"{_list(alike)} differ{'s' if len(alike) == 1 else ''} from it only by noise"))

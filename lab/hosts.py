@@ -109,7 +109,10 @@ mv "$SCRATCH/{name}" "$SCRATCH/undo/{name}"
 
     def address(self, end, family=4):
         """The first one, even if another shares a subnet with the other end."""
-        return self.facts[end]["netif"]["addresses"][str(family)][0]
+        found = self.facts[end]["netif"]["addresses"][str(family)]
+        if not found:
+            raise LabError(f"{self.named(end)}: no IPv{family} address: ip address add ... dev {self._netif[end]}")
+        return found[0]
 
     @property
     def one_machine(self):
@@ -141,8 +144,8 @@ mv "$SCRATCH/{name}" "$SCRATCH/undo/{name}"
         """The device of SoftRoCE on this end's NIC, or None."""
         return self._soft(end) and self._soft(end)["name"]
 
-    def gid_index(self, end):
-        return gid_index(self._soft(end), self.address(end))
+    def gid_index(self, end, family=4):
+        return gid_index(self._soft(end), self.address(end, family))
 
     def _soft(self, end):
         return next((device for device in self.facts[end]["netif"]["rdma"] if device["virtual"]), None)

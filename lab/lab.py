@@ -235,9 +235,9 @@ class Lab:
         """The RDMA device that SoftRoCE puts on this end's NIC."""
         return nic.RXE
 
-    def gid_index(self, end):
+    def gid_index(self, end, family=4):
         """Of the RoCEv2 GID of this end's address."""
-        return nic.GID_INDEX
+        return nic.GID_INDEX[family]
 
     @property
     def rxe_refusal(self):

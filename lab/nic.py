@@ -5,7 +5,7 @@ The scripts run on the end under `sh -e`. An end is a guest, or a network namesp
 """
 NAME = "roce0"
 RXE = "rxe0"
-GID_INDEX = 1   # the RoCEv2 one of the IPv4 address; 0 derives from the MAC
+GID_INDEX = {4: 1, 6: 2}    # of RoCEv2, by the family of the address; 0 derives from the MAC
 PCI = "0000:00:10.0"
 # a guest's second NIC, for commands
 CONTROL = "control0"

@@ -7,13 +7,14 @@ import time
 from compare import PATIENCE_S
 from compare.join import Place
 from compare.programs import StreamProgram, TheirProgram, ended_well, last_line, metered, said, start_metered
-from compare.transport import UDP_HEADERS, UDP_PORT, Outcome, RunFailed, Transport
+from compare.transport import Outcome, RunFailed, Transport
 
 FRAME_HEADERS = 14 + 20 + 8     # Ethernet, IPv4, UDP
 
 
 class DpdkStream(StreamProgram):
     program = operation = "dpdk_stream"
+    ipv6 = False
     drops = {"oerrors": "tx_errors", "tx_abandoned": "tx_errors", "imissed": "imissed", "rx_nombuf": "rx_nombuf",
              "ierrors": "ierrors"}
     places = {"tx_errors": Place("before_wire", "DPDK transmit"),
@@ -25,13 +26,13 @@ class DpdkStream(StreamProgram):
         return ["--mtu", path.mtu, "--", *path.eal("B", 1)]
 
     def sender_options(self, row, path):
-        return ["--src-ip", path.address("A"), "--dst-ip", path.address("B"), "--dst-mac", path.mac("B"), "--mtu", row.path_mtu + UDP_HEADERS,
+        return ["--src-ip", path.address("A"), "--dst-ip", path.address("B"), "--dst-mac", path.mac("B"), "--mtu", row.path_mtu + row.udp_headers,
                 "--", *path.eal("A", 1)]
 
 
 class Testpmd(TheirProgram):
     name, operation = "testpmd", "txonly to rxonly"
-    rate_control = False
+    rate_control = several_flows = ipv6 = False
     one_packet = "sends packets, knows no larger message"
 
     # Limit of the virtio driver: testpmd takes the difference to its MTU as overhead. net_af_packet knows no such limit.
@@ -59,7 +60,7 @@ class Testpmd(TheirProgram):
 
     def _sender(self, row, path):
         return [*self._both(path, "A"), "--forward-mode=txonly", f"--eth-peer=0,{path.mac('B')}",
-                f"--tx-ip={path.address('A')},{path.address('B')}", f"--tx-udp={UDP_PORT},{UDP_PORT}",
+                f"--tx-ip={path.address('A')},{path.address('B')}", f"--tx-udp={row.port},{row.port}",
                 f"--txpkts={row.size + FRAME_HEADERS}"]
 
     def _both(self, path, end):
@@ -84,5 +85,5 @@ class Testpmd(TheirProgram):
 
 class DpdkUdp(Transport):
     name, words, order = "dpdk-udp", "DPDK UDP", 20
-    driver = "dpdk"
+    driver, through_qdisc = "dpdk", False
     tools = (DpdkStream(), Testpmd())

@@ -6,7 +6,7 @@ import subprocess
 import threading
 import time
 
-from compare.transport import PATH_MTU, Row, Transport
+from compare.transport import PATH_MTU, Load, Row, Transport
 from compare.programs import Qperf
 from compare.transports.softroce import WRITE, Perftest, RdmaStream
 from compare.transports.udp import ONE_DATAGRAM
@@ -80,13 +80,13 @@ class Loop:
     def __init__(self, device):
         self._device = device
 
-    def address(self, _end):
+    def address(self, _end, _family=4):
         return "127.0.0.1"
 
     def rdma(self, _end):
         return self._device["name"]
 
-    def gid_index(self, _end):
+    def gid_index(self, _end, _family=4):
         return next(iter(self._device["gids"]))
 
     def start(self, _end, argv, timeout):
@@ -101,13 +101,13 @@ class HardwareRc(Transport):
     driver, section, only = None, "In hardware", ("local",)
     tools = (RdmaStream("rc", WRITE),)
 
-    def rows(self, sizes, rates, path_mtu=PATH_MTU):
-        return [self.row(rnics(), path_mtu)]
+    def rows(self, loads):
+        return [self.row(rnics(), loads[0].path_mtu)]
 
     def row(self, found, path_mtu=PATH_MTU):
         """found: RNICs of this machine. The first one is used."""
         self._device = found[0] if found else None
-        return Row(self, self.tools[0], MESSAGE, None, None if found else NO_RNIC, path_mtu=path_mtu)
+        return Row.of(self, self.tools[0], Load(size=MESSAGE, path_mtu=path_mtu), None if found else NO_RNIC)
 
     def path(self, lab):
         return Loop(self._device)
@@ -125,8 +125,8 @@ class ByRnic:
     def rdma(self, end):
         return self._lab.rnic(end)["name"]
 
-    def gid_index(self, end):
-        return gid_index(self._lab.rnic(end), self._lab.address(end))
+    def gid_index(self, end, family=4):
+        return gid_index(self._lab.rnic(end), self._lab.address(end, family))
 
 
 class Rnic(Transport):
@@ -146,7 +146,7 @@ class Rnic(Transport):
 
 class RnicRc(Rnic):
     name, words, order = "rnic-rc", "RNIC RC", 41
-    tools = (RdmaStream("rc", WRITE), Perftest("rc", "ib_write_bw"), Qperf("rc_rdma_write_bw", ("-cm1",)))
+    tools = (RdmaStream("rc", WRITE), Perftest("rc", "ib_write_bw"), Qperf("rc_rdma_write_bw", ("-cm1",), ipv6=False))
 
 
 class RnicUc(Rnic):

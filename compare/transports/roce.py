@@ -14,11 +14,12 @@ from compare.transport import Outcome, RunFailed, Transport, bits_per_second
 
 COMMAND = "build/rocescope"
 DRAIN_S = 0.3       # packets in the receiver's ring still arrive
-HEADERS, RETH = 14 + 20 + 8 + 12 + 4, 16    # bytes: Ethernet, IPv4, UDP, BTH, ICRC; and the RETH of a message's first packet
+HEADERS, RETH = 14 + 12 + 4, 16    # bytes: Ethernet, BTH, ICRC beside IP and UDP; and the RETH of a message's first packet
 
 
 class SendAndMonitor(TheirProgram):
     name, program, operation = "rocescope", "rocescope", "send to monitor"
+    answers = False
     drops = {}
     places = {"send_refused": Place("before_wire", "sender's device"),
               "bad_icrc": Place("at_receiver", "wrong ICRC")}
@@ -43,8 +44,8 @@ class SendAndMonitor(TheirProgram):
         return [COMMAND, "monitor", path.netif("B"), *(["--drop"] if path.has_wire else []), "-j", "--interval", "3600"]
 
     def _sender(self, row, path, seconds):
-        return [COMMAND, "send", path.netif("A"), "--dst", path.address("B"), "--dst-mac", path.mac("B"), "--op", "uc-write", "--message",
-                row.size, "--mtu", row.path_mtu, "--duration", seconds, *(["--rate", frame_rate(row)] if row.rate else []), "-j"]
+        return [COMMAND, "send", path.netif("A"), "--dst", path.address("B", row.ip), "--dst-mac", path.mac("B"), "--op", "uc-write", "--message",
+                row.size, "--mtu", row.path_mtu, "--duration", seconds, "--qps", row.flows, *(["--rate", frame_rate(row)] if row.pace else []), "-j"]
 
     def outcome(self, sender, receiver, cores):
         """The Outcome of what both wrote. Pure."""
@@ -61,13 +62,13 @@ class SendAndMonitor(TheirProgram):
 
 def frame_rate(row):
     """send counts the bits of frames, the other programs those of the payload."""
-    frames = row.size + RETH + HEADERS * -(-row.size // row.path_mtu)
-    return f"{bits_per_second(row.rate) * frames / row.size / 1e3:.0f}Kbit"
+    frames = row.size + RETH + (HEADERS + row.udp_headers) * -(-row.size // row.path_mtu)
+    return f"{bits_per_second(row.pace) * frames / row.size / 1e3:.0f}Kbit"
 
 
 class RoceUc(Transport):
     name, words, order = "roce-uc", "RoCE UC", 25
-    only, seen_on_nic = ("local", "hosts"), False
+    only, seen_on_nic, through_qdisc = ("local", "hosts"), False, False
     tools = (SendAndMonitor(),)
 
     def count(self, row, outcome, did, seen):

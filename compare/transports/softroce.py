@@ -4,13 +4,17 @@ import re
 
 from compare import join
 from compare.programs import Qperf, ServerAndClient, StreamProgram, last_line
-from compare.transport import UDP_PORT, Outcome, RunFailed, RunSpoilt, Transport, bits_per_second
+from compare.transport import Outcome, RunFailed, RunSpoilt, Transport, bits_per_second
 from compare.transports.udp import ONE_DATAGRAM
 
 WRITE = "RDMA WRITE with immediate"
 # It could not measure the frequency of the CPU, which was taken away meanwhile (perftest, get_clock.c).
 NO_REPORT = "Can't produce a report"
 NO_GID = "it takes no GID index, which RoCEv2 needs (its RC goes by rdma_cm)"
+
+
+def host_and_port(host, port):
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 class RdmaStream(StreamProgram):
@@ -22,14 +26,14 @@ class RdmaStream(StreamProgram):
         self.counts_packets = service == "ud"
 
     def receiver_options(self, row, path, injection):
-        return [*self._both(row, path, "B"), "--control", f":{UDP_PORT}"]
+        return [*self._both(row, path, "B"), "--control", host_and_port(path.address("B", row.ip), row.port)]
 
     def sender_options(self, row, path):
-        return [*self._both(row, path, "A"), "--control", f"{path.address('B')}:{UDP_PORT}"]
+        return [*self._both(row, path, "A"), "--control", host_and_port(path.address("B", row.ip), row.port)]
 
     def _both(self, row, path, end):
         return ["--transport", self.service, "--path-mtu", row.path_mtu,
-                "--device", path.rdma(end), "--gid-index", path.gid_index(end)]
+                "--device", path.rdma(end), "--gid-index", path.gid_index(end, row.ip), *(["--poll"] if row.ping_pong else [])]
 
 
 class RdmaOperation(RdmaStream):
@@ -59,12 +63,14 @@ class Perftest(ServerAndClient):
         return self._both(row, path, self.server_end, seconds)
 
     def _both(self, row, path, end, seconds):
-        return [self.operation, "-c", self.service.upper(), "-d", path.rdma(end), "-x", path.gid_index(end), "-m", row.path_mtu, "-F",
-                "-s", row.size, "-D", seconds, "-f", self.MARGIN_S, "--report_gbits"]
+        return [self.operation, "-c", self.service.upper(), "-d", path.rdma(end), "-x", path.gid_index(end, row.ip), "-m", row.path_mtu, "-F",
+                "-p", self.port_of(row), "-s", row.size, "-D", seconds, "-f", self.MARGIN_S, "--report_gbits",
+                *(["-q", row.flows] if row.flows > 1 else [])]
 
     def client(self, row, path, seconds):
-        rate = ["--rate_limit", bits_per_second(row.rate) / 1e9, "--rate_limit_type", "SW", "--burst_size",
-                max(1, self.BURST_BYTES // row.size)] if row.rate else []
+        rate = ["--rate_limit", bits_per_second(row.pace) / 1e9, "--rate_limit_type", "SW", "--burst_size",
+                max(1, self.BURST_BYTES // row.size)] if row.pace else []
+        # the version of IP is that of the GIDs; for its own connection it knows IPv4 only
         return [*self._both(row, path, self.client_end, seconds), *rate, path.address(self.server_end)]
 
     def measure(self, row, path, seconds):
@@ -119,7 +125,7 @@ class SoftRoce(Transport):
 
 class Rc(SoftRoce):
     name, words, order = "rc", "SoftRoCE RC", 30
-    tools = (RdmaStream("rc", WRITE), Perftest("rc", "ib_write_bw"), Qperf("rc_rdma_write_bw", ("-cm1",)))
+    tools = (RdmaStream("rc", WRITE), Perftest("rc", "ib_write_bw"), Qperf("rc_rdma_write_bw", ("-cm1",), ipv6=False))
 
     def count(self, row, outcome, did, seen):
         """no other service sends packets again"""

@@ -6,8 +6,8 @@ import dataclasses
 import json
 
 from compare.programs import Qperf, StreamProgram
-from compare.transport import UDP_PORT, Outcome, RunFailed, Transport, bits_per_second
-from compare.transports.udp import WINDOW_S, Iperf3, iperf3_rates
+from compare.transport import UDP_PORT, Outcome, RunFailed, Transport
+from compare.transports.udp import Iperf3, iperf3_rates
 
 TIME_STAMPS = 12    # bytes of the option that the kernel puts into each segment; TCP_MAXSEG includes it
 
@@ -20,7 +20,7 @@ class TcpStream(StreamProgram):
         return []
 
     def sender_options(self, row, path):
-        return ["--dst", path.address("B"), "--mss", row.path_mtu + TIME_STAMPS]
+        return ["--dst", path.address("B", row.ip), "--mss", row.path_mtu + TIME_STAMPS]
 
     def outcome(self, sent, received):
         return dataclasses.replace(super().outcome(sent, received), retransmitted=sent["retransmitted"])
@@ -30,9 +30,7 @@ class TcpIperf3(Iperf3):
     operation, one_packet = "iperf3", None
 
     def client(self, row, path, seconds):
-        rate = f"{bits_per_second(row.rate):.0f}" if row.rate else "0"
-        return ["iperf3", "-J", "-c", path.address("B"), "-p", UDP_PORT, "-b", rate, "-l", row.size, "-M", row.path_mtu + TIME_STAMPS,
-                "-t", seconds]
+        return ["iperf3", "-M", row.path_mtu + TIME_STAMPS, *self.common(row, path, seconds)]
 
     def outcome(self, client, server, cores):
         try:

@@ -4,7 +4,7 @@ import json
 
 from compare.join import Place
 from compare.programs import Qperf, ServerAndClient, StreamProgram
-from compare.transport import UDP_HEADERS, UDP_PORT, Outcome, RunFailed, Transport, bits_per_second
+from compare.transport import UDP_PORT, Outcome, RunFailed, Transport, bits_per_second
 
 WINDOW_S = 0.1
 ONE_DATAGRAM = "one message is one datagram, which must fit the path MTU"
@@ -19,7 +19,7 @@ class UdpStream(StreamProgram):
         return ["--rcvbuf", injection.receive_buffer] if injection.receive_buffer else []
 
     def sender_options(self, row, path):
-        return ["--dst", path.address("B"), "--mtu", row.path_mtu + UDP_HEADERS]
+        return ["--dst", path.address("B", row.ip), "--mtu", row.path_mtu + row.udp_headers]
 
 
 class GsoStream(UdpStream):
@@ -62,13 +62,19 @@ class Iperf3(ServerAndClient):
     name, operation, port = "iperf3", "iperf3 -u", UDP_PORT
     one_packet = ONE_DATAGRAM
     HELLO = 4       # bytes of the datagram that opens its stream
+    port_of = staticmethod(lambda row: row.port)
 
     def server(self, row, path, seconds):
-        return ["iperf3", "-s", "-1", "-J", "-i", WINDOW_S, "-p", UDP_PORT]
+        return ["iperf3", "-s", "-1", "-J", "-i", WINDOW_S, "-p", row.port]
 
     def client(self, row, path, seconds):
-        rate = f"{bits_per_second(row.rate):.0f}" if row.rate else "0"
-        return ["iperf3", "-u", "-J", "-c", path.address("B"), "-p", UDP_PORT, "-b", rate, "-l", row.size, "-t", seconds]
+        return ["iperf3", "-u", *self.common(row, path, seconds)]
+
+    def common(self, row, path, seconds):
+        """The client's options with any protocol. Its rate is that of a flow."""
+        rate = f"{bits_per_second(row.pace) / row.flows:.0f}" if row.pace else "0"
+        return ["-J", "-c", path.address("B", row.ip), "-p", row.port, "-b", rate, "-l", row.size, "-t", seconds,
+                *(["-P", row.flows] if row.flows > 1 else [])]
 
     def outcome(self, client, server, cores):
         """The receiver learns of a loss only from a later packet, so not of losses at the end. Received is what it took."""
