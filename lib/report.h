@@ -16,7 +16,7 @@
 enum stream_answer { STREAM_NOT_ASKED, STREAM_NO, STREAM_YES };
 
 struct stream_report {
-	const char *transport;		/* udp, tcp, dpdk-udp, rc, uc, ud */
+	const char *transport;		/* udp, tcp, af-xdp, dpdk-udp, rc, uc, ud */
 	bool send;
 	uint64_t size;
 	unsigned int flows;
