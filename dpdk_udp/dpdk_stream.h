@@ -6,6 +6,7 @@
 #include <rte_mempool.h>
 #include <stdint.h>
 
+#include "lib/report.h"
 #include "lib/stream_options.h"
 
 #define DPDK_BURST		32
@@ -25,6 +26,17 @@ struct dpdk_port {
 /* Starts EAL's first port with one queue each way. Errors are reported in one line, exit status 1. */
 void dpdk_port_start(struct dpdk_port *port, const struct dpdk_options *options);
 void dpdk_port_stop(struct dpdk_port *port);
+
+struct dpdk_sockets {
+	uint64_t packet_drops, ring_full;	/* packets */
+};
+
+/*
+ * The kernel's sockets below the port, if its driver has any (net_af_packet, net_af_xdp). From now on packet sockets take, and drop,
+ * the datagrams to this port (host byte order) only. dpdk_sockets_report() adds what they dropped since.
+ */
+void dpdk_sockets_begin(struct dpdk_sockets *sockets, uint16_t port);
+void dpdk_sockets_report(const struct dpdk_sockets *before, struct stream_report *report);
 
 /* Both run to the end, print the JSON object and return the exit status. */
 int dpdk_send(struct dpdk_port *port, const struct dpdk_options *options);

@@ -11,19 +11,34 @@
 #define POOL_MBUFS	4095	/* for both rings, bursts under way, and the cache; 2^n - 1 uses a mempool best */
 #define POOL_CACHE	256
 #define JUMBO_ROOM	9728	/* a frame with an MTU of 9600 */
+/* A page without the heads of object and mbuf, and an odd number of cache lines: a mempool makes an even one larger. */
+#define CHUNK_ROOM	(4096 - 2 * RTE_CACHE_LINE_SIZE - sizeof(struct rte_mbuf))
 
 static void fail(const char *what, int error)
 {
 	errx(1, "%s: %s", what, rte_strerror(-error));
 }
 
+static bool driver_is(uint16_t id, const char *name)
+{
+	struct rte_eth_dev_info info;
+
+	return !rte_eth_dev_info_get(id, &info) && !strcmp(info.driver_name, name);
+}
+
 /*
  * An mbuf has room for the largest frame that a driver may receive, not only for the MTU's: net_af_packet needs its framesz=
- * (2048 by default). It is not larger than needed: an AF_XDP chunk with its mbuf must fit into a page.
+ * (2048 by default). It is not larger than needed, and never where an mbuf is an AF_XDP chunk, which has a page at most.
  */
-static struct rte_mempool *make_pool(uint64_t mtu)
+static uint16_t mbuf_room(uint16_t id, uint64_t mtu)
 {
-	uint16_t room = mtu <= RTE_ETHER_MTU ? RTE_MBUF_DEFAULT_BUF_SIZE : RTE_PKTMBUF_HEADROOM + JUMBO_ROOM;
+	if (mtu <= RTE_ETHER_MTU)
+		return RTE_MBUF_DEFAULT_BUF_SIZE;
+	return driver_is(id, "net_af_xdp") ? CHUNK_ROOM : RTE_PKTMBUF_HEADROOM + JUMBO_ROOM;
+}
+
+static struct rte_mempool *make_pool(uint16_t room)
+{
 	struct rte_mempool *pool = rte_pktmbuf_pool_create("frames", POOL_MBUFS, POOL_CACHE, 0, room,
 							   rte_socket_id());
 
@@ -36,16 +51,9 @@ static struct rte_mempool *make_pool(uint64_t mtu)
  * net_af_packet reports a frame limit of 1518 bytes, whatever its framesz= is. The MTU of its interface is the kernel's.
  * rte_eth_dev_set_mtu() is not called, because it would change the kernel's interface for good.
  */
-static bool mtu_is_the_kernels(uint16_t id)
-{
-	struct rte_eth_dev_info info;
-
-	return !rte_eth_dev_info_get(id, &info) && !strcmp(info.driver_name, "net_af_packet");
-}
-
 static void configure(uint16_t id, const struct dpdk_options *o, struct rte_mempool *pool)
 {
-	struct rte_eth_conf conf = { .rxmode.mtu = mtu_is_the_kernels(id) ? 0 : o->mtu };
+	struct rte_eth_conf conf = { .rxmode.mtu = driver_is(id, "net_af_packet") ? 0 : o->mtu };
 	uint16_t receive = DESCRIPTORS, transmit = DESCRIPTORS;
 	int error;
 
@@ -84,7 +92,7 @@ void dpdk_port_start(struct dpdk_port *port, const struct dpdk_options *o)
 	port->id = rte_eth_find_next(0);
 	if (port->id >= RTE_MAX_ETHPORTS)
 		errx(1, "no DPDK port: bind a NIC (dpdk-devbind.py) or give -- --vdev=net_af_packet0,iface=NAME");
-	port->pool = make_pool(o->mtu);
+	port->pool = make_pool(mbuf_room(port->id, o->mtu));
 	configure(port->id, o, port->pool);
 	error = rte_eth_dev_start(port->id);
 	if (error)

@@ -51,8 +51,10 @@ int dpdk_receive(struct dpdk_port *port, const struct dpdk_options *o)
 	struct receiver *r = receiver_new(&o->common);
 	struct rte_eth_stats before = {}, after = {};
 	struct rte_mbuf *frames[DPDK_BURST];
+	struct dpdk_sockets sockets;
 	uint64_t now;
 
+	dpdk_sockets_begin(&sockets, o->common.port);
 	rte_eth_stats_get(port->id, &before);
 	receiver_ready(r);
 	for (now = now_ns(); !receiver_over(r, now); now = now_ns()) {
@@ -65,6 +67,7 @@ int dpdk_receive(struct dpdk_port *port, const struct dpdk_options *o)
 	report_drop(&report, "imissed", after.imissed - before.imissed);
 	report_drop(&report, "rx_nombuf", after.rx_nombuf - before.rx_nombuf);
 	report_drop(&report, "ierrors", after.ierrors - before.ierrors);
+	dpdk_sockets_report(&sockets, &report);
 	report_print(&report, o->common.json);
 	return receiver_status(r, &report);
 }
