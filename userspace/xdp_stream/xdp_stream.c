@@ -63,14 +63,15 @@ void xdp_stream_open(struct xdp_socket *socket, struct xdp_socket_plan *plan, co
 	int error = xdp_socket_open(socket, plan);
 
 	if (error == EINVAL && plan->several) {
-		if (FRAME_BYTES(o->mtu) > most)
-			errx(1, "%s: before Linux 6.6 AF_XDP has frames of one buffer only: --mtu %zu at most", o->interface,
-			     most - sizeof(struct ether_header));
 		plan->several = false;
 		error = xdp_socket_open(socket, plan);
+		if (!error && FRAME_BYTES(o->mtu) > most)
+			errx(1, "%s: before Linux 6.6 AF_XDP has frames of one buffer only: --mtu %zu at most", o->interface,
+			     most - sizeof(struct ether_header));
 	}
 	if (error)
-		errx(1, "%s, queue %u: AF_XDP: %s", o->interface, plan->queue, xdp_socket_error(error));
+		errx(1, "%s, queue %u: AF_XDP: %s", o->interface, plan->queue,
+		     error == EINVAL ? "there is no such queue" : xdp_socket_error(error));
 }
 
 static void require_addresses(const struct xdp_stream_options *o)

@@ -2,11 +2,10 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
-#include <glob.h>
+#include <linux/ethtool.h>
 #include <linux/if_link.h>
 #include <net/if.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,6 +16,7 @@
 
 #include "bpf/redirect.skel.h"
 #include "lib/clock.h"
+#include "lib/ethtool.h"
 #include "lib/filler.h"
 #include "lib/receiver.h"
 #include "userspace/xdp_stream/xdp_stream.h"
@@ -36,19 +36,15 @@ struct xdp_receiver {
 	struct pollfd *poll;
 };
 
-/* The NIC's receive queues: each has a folder in sysfs. Exits if that shows none. */
+/* The NIC's receive queues in use. A driver that tells none has one. */
 static unsigned int count_queues(const char *interface)
 {
-	char pattern[100];
-	unsigned int count;
-	glob_t found;
+	struct ethtool_channels channels = { .cmd = ETHTOOL_GCHANNELS };
+	unsigned int count = 0;
 
-	snprintf(pattern, sizeof(pattern), "/sys/class/net/%s/queues/rx-*", interface);
-	if (glob(pattern, 0, NULL, &found))
-		errx(1, "%s: no receive queues in /sys/class/net: is sysfs that of this network namespace?", interface);
-	count = found.gl_pathc;
-	globfree(&found);
-	return count;
+	if (ethtool(interface, &channels))
+		count = channels.combined_count + channels.rx_count;
+	return count ? count : 1;
 }
 
 static void refill(struct xdp_socket *x, __u32 count, const __u64 *chunk)
