@@ -8,6 +8,12 @@
 #include "roce/stream_header.h"
 #include "userspace/udp_stream/udp_stream.h"
 
+static const struct option_entry entries[] = {
+	{ "io-uring", NULL, "system calls by io_uring, in place of sendmmsg and recvmmsg (Linux 6.1)",
+	  OPTION_FLAG(struct udp_options, io_uring) },
+	{ 0 },
+};
+
 static const struct option_entry send_entries[] = {
 	{ "dst", "HOST", "the receiver: name, IPv4 or IPv6 address", OPTION_TEXT(struct udp_options, dst) },
 	{ "mtu", "BYTES", "size of the IP packets; larger messages are split (default: the MTU of the route)",
@@ -28,6 +34,7 @@ static const struct option_entry recv_entries[] = {
 
 static const struct option_table tables[] = {
 	{ "Both", stream_entries, offsetof(struct udp_options, common) },
+	{ NULL, entries, 0 },
 	{ "send", send_entries, 0 },
 	{ "recv", recv_entries, 0 },
 	{ 0 },
@@ -53,6 +60,8 @@ int main(int argc, char **argv)
 		usage_error("nothing may follow --");
 	if (options.common.send && !options.dst)
 		usage_error("send: --dst is missing");
+	if (options.io_uring && options.busy_poll)
+		usage_error("--busy-poll does not go with --io-uring: the kernel polls while recvmmsg waits");
 	stop_on_signals();
 	return options.common.send ? udp_send(&options) : udp_receive(&options);
 }

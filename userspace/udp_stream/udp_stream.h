@@ -15,7 +15,7 @@ struct udp_options {
 	const char *bind;	/* NULL: every address, IPv6 and IPv4 */
 	uint64_t mtu;		/* of IP; 0: that of the route */
 	uint64_t sndbuf, rcvbuf;	/* bytes as for setsockopt(2); 0: the system's default */
-	bool gso, gro;
+	bool gso, gro, io_uring;
 	uint64_t busy_poll;	/* us; 0: the receiver sleeps until packets come */
 };
 

@@ -14,14 +14,17 @@
 #include "lib/clock.h"
 #include "lib/receiver.h"
 #include "userspace/udp_stream/udp_stream.h"
+#include "userspace/udp_stream/udp_stream_uring.h"
 
 #define BUFFER_BYTES	65536	/* the largest UDP datagram, and the largest run of UDP_GRO */
 #define WAKE_US		20000	/* how often to check for the end of the run */
 
+#define CONTROL_BYTES	CMSG_SPACE(sizeof(int))
+
 struct batch {
 	struct mmsghdr message[UDP_BATCH];
 	struct iovec iov[UDP_BATCH];
-	char control[UDP_BATCH][CMSG_SPACE(sizeof(int))];
+	char control[UDP_BATCH][CONTROL_BYTES];
 	char buffer[UDP_BATCH][BUFFER_BYTES];
 };
 
@@ -174,22 +177,29 @@ static void take_buffer(struct receiver *r, struct mmsghdr *m, uint64_t now, uin
 	} while (left);
 }
 
+static int take_batch(struct uring *uring, int fd, struct batch *b)
+{
+	if (uring)
+		return uring_recvmmsg(uring, b->message, WAKE_US);
+	reset(b);
+	return recvmmsg(fd, b->message, UDP_BATCH, MSG_WAITFORONE, NULL);
+}
+
 int udp_receive(const struct udp_options *o)
 {
 	struct stream_report report = { .transport = "udp" };
 	struct receiver *r = receiver_new(&o->common);
 	struct batch *b = malloc(sizeof(*b));
 	int fd = open_socket(o);
+	struct uring *uring = o->io_uring ? uring_receiver(fd, BUFFER_BYTES, o->gro ? CONTROL_BYTES : 0) : NULL;
 	uint64_t now, polled = busy_polled();
 
 	if (!b)
 		err(1, "no memory");
 	receiver_ready(r);
 	for (now = now_ns(); !receiver_over(r, now); now = now_ns()) {
-		int n;
+		int n = take_batch(uring, fd, b);
 
-		reset(b);
-		n = recvmmsg(fd, b->message, UDP_BATCH, MSG_WAITFORONE, NULL);
 		if (n < 0 && errno != EAGAIN && errno != EINTR) {
 			report.error = strerror(errno);
 			break;
@@ -199,6 +209,7 @@ int udp_receive(const struct udp_options *o)
 			take_buffer(r, &b->message[i], now, o->common.latency ? clock_ns(CLOCK_REALTIME) : 0);
 		report_progress(now, r->packets, r->bytes);
 	}
+	uring_free(uring);
 	receiver_report(r, &report);
 	report_socket_drops(&report, o, socket_drops(fd));
 	if (o->busy_poll)

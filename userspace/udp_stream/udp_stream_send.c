@@ -14,6 +14,7 @@
 #include "lib/sender.h"
 #include "lib/stop.h"
 #include "userspace/udp_stream/udp_stream.h"
+#include "userspace/udp_stream/udp_stream_uring.h"
 
 #define GSO_PACKETS	64	/* UDP_MAX_SEGMENTS of older kernels */
 #define GSO_BYTES	65000	/* below the 65535 of an IP packet with its headers */
@@ -34,6 +35,7 @@ struct udp_sender {
 	struct sender *s;
 	struct batch *b;
 	int *fd;		/* one a flow */
+	struct uring *uring;	/* NULL: sendmmsg() */
 	bool ipv6;
 	uint64_t mtu;
 	uint64_t send_errors;	/* packets */
@@ -177,12 +179,17 @@ static bool after_error(struct udp_sender *u, unsigned int *entry)
 	return true;
 }
 
+static int send_entries(struct udp_sender *u, int fd, struct mmsghdr *message, unsigned int n)
+{
+	return u->uring ? uring_sendmmsg(u->uring, fd, message, n) : sendmmsg(fd, message, n, 0);
+}
+
 static bool send_batch(struct udp_sender *u, int fd)
 {
 	unsigned int entry = 0;
 
 	while (entry < u->b->entries) {
-		int n = sendmmsg(fd, &u->b->message[entry], u->b->entries - entry, 0);
+		int n = send_entries(u, fd, &u->b->message[entry], u->b->entries - entry);
 
 		if (n > 0)
 			entry += n;
@@ -249,9 +256,12 @@ int udp_send(const struct udp_options *o)
 	filler_make(u.pattern, filler_room(payload));
 	u.s = sender_new(&o->common, payload);
 	enable_gso(&u);
+	if (o->io_uring)
+		u.uring = uring_sender();
 	if (!send_all(&u))
 		report.error = strerror(u.last_error);
 	sender_finish(u.s);
+	uring_free(u.uring);
 	send_end_markers(&u);
 	sender_report(u.s, &report);
 	report_extra(&report, "mtu", u.mtu);
