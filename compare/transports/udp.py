@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """UDP by the kernel's sockets."""
+import functools
 import json
 
 from compare.join import Place
-from compare.programs import Qperf, ServerAndClient, StreamProgram
+from compare.programs import Qperf, ServerAndClient, StreamProgram, last_line
 from compare.transport import UDP_PORT, Outcome, RunFailed, Transport, bits_per_second
 
 WINDOW_S = 0.1
@@ -44,6 +45,27 @@ class PollStream(UdpStream):
         if not received["napi_id"]:
             raise RunFailed("the packets came from no NAPI that could be polled")
         return super().outcome(sent, received)
+
+
+class UringStream(UdpStream):
+    operation = "udp_stream, --io-uring"
+    answers = False
+
+    def receiver_options(self, row, path, injection):
+        return [*super().receiver_options(row, path, injection), "--io-uring"]
+
+    def sender_options(self, row, path):
+        return [*super().sender_options(row, path), "--io-uring"]
+
+
+@functools.cache
+def no_io_uring(lab):
+    """Why an end has no io_uring. None: both have. A receiver that has its ring says `ready`, and then that nothing came."""
+    for end, words in (("A", "sender"), ("B", "receiver")):
+        tried = lab.exec(end, ["build/udp_stream", "recv", "--io-uring", "--wait", "0.001"], timeout=10)
+        if "ready" not in tried.stderr:
+            return f"{words}: {last_line(tried.stderr)}"
+    return None
 
 
 def iperf3_rates(server, whole):
@@ -114,3 +136,11 @@ class UdpGso(Transport):
 class UdpPoll(Transport):
     name, words, order = "udp-poll", "UDP polling", 12
     tools = (PollStream(),)
+
+
+class UdpUring(Transport):
+    name, words, order = "udp-uring", "UDP io_uring", 13
+    tools = (UringStream(),)
+
+    def refusal(self, lab):
+        return no_io_uring(lab)
