@@ -41,7 +41,7 @@ class Bench:
         """Why the row cannot run here. None: it can."""
         by_queue = "its packets do not pass the sender's queue, which makes the distance"
         return (row.why or row.transport.refusal(self._lab)
-                or (by_queue if self._delay_us and not row.transport.through_qdisc else None))
+                or (by_queue if self._delay_us and not row.transport.through_qdisc else None) or row.tool.refusal(row, self._lab))
 
     def once(self, row, refereed):
         """One run for join.merge(), or an exception."""
@@ -102,7 +102,7 @@ class Bench:
     def _counted(self, row):
         """By the counters of all places, without a referee."""
         outcome, did, places = self._measured(row)
-        return {**unwatched(outcome), **self._noticed(did), "places": {**places, **outcome.places}}
+        return {**unwatched(outcome), **self._noticed(did), "places": join.merge_places(places, outcome.places, row.transport.places)}
 
     def _noticed(self, did):
         """What explains a run's figures and is no count of packets. This machine's energy is that of both its guests."""
@@ -217,16 +217,16 @@ def reckon(row, outcome, did, seen, places, inside=False):
     """
     run = {**unwatched(outcome), "retransmitted": 0}
     run.update(row.transport.count(row, outcome, did, seen))
-    run["places"] = {**places, **outcome.places}
     unknown = set(outcome.places) - set(row.transport.places)
     if unknown:
         raise RunFailed(f"{row.tool.name} lost packets at '{unknown.pop()}', which none of its Places describes")
+    run["places"] = join.merge_places(places, outcome.places, row.transport.places)
     for end, name in (("A", "on_wire"), ("B", "left_wire")):
         if not seen[end].complete:
             run[name] = None    # the referee missed frames, so its counts prove nothing
     if inside:
-        run["on_wire"] = join.difference(run["on_wire"], sum(places.get(name, 0) for name in join.BEHIND_SENDER))
-        run["left_wire"] = join.difference(run["left_wire"], -sum(places.get(name, 0) for name in join.BEFORE_RECEIVER))
+        run["on_wire"] = join.difference(run["on_wire"], sum(run["places"].get(name, 0) for name in join.BEHIND_SENDER))
+        run["left_wire"] = join.difference(run["left_wire"], -sum(run["places"].get(name, 0) for name in join.BEFORE_RECEIVER))
     return run
 
 

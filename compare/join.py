@@ -65,6 +65,19 @@ def places(own):
 PLACES = places({})
 
 
+def merge_places(machines, programs, known):
+    """
+    {PLACE: n} of a run: what the programs know goes before what the counters of the machines say. A loss of a program that such a
+    counter may have, too (Place.within), is taken from that.
+    """
+    found = {**machines, **programs}
+    for name, n in programs.items():
+        whole = known[name].within if name in known else None
+        if whole in found:
+            found[whole] = max(0, found[whole] - n)
+    return found
+
+
 def difference(a, b):
     return None if a is None or b is None else a - b
 

@@ -17,7 +17,7 @@ class Path(NamedTuple):
 
 PATHS = {
     "local": Path("On this machine", NATIVE, {
-        "ends": "two network namespaces of this machine", "nic": "veth", "driver": "veth; DPDK: net_af_packet",
+        "ends": "two network namespaces of this machine", "nic": "veth", "driver": "veth; DPDK: net_af_packet, net_af_xdp",
         "wire": "veth, bridge, veth", "offloads": "checksum and segmentation off"}),
     "lab": Path("In the lab", "auto", {
         "ends": "two guests on this machine", "nic": "virtio-net", "driver": "virtio_net; DPDK: net_virtio",
@@ -56,6 +56,6 @@ def host_facts(lab):
         return key(a) if key(a) == key(b) else f"{key(a)}; {key(b)}"
 
     return {"ends": f"{a['host']} and {b['host']}", "nic": f"{lab.netif('A')} and {lab.netif('B')}",
-            "driver": f"{both(lambda end: end['netif']['driver'] or 'no bus')}; DPDK: net_af_packet",
+            "driver": f"{both(lambda end: end['netif']['driver'] or 'no bus')}; DPDK: net_af_packet, net_af_xdp",
             "kernel": both(lambda end: end["kernel"]), "cpu": both(lambda end: end["cpu"]),
             "host_cpus": min(a["cpus"], b["cpus"]), "link_gbps": min(filter(None, (a["netif"]["gbps"], b["netif"]["gbps"])), default=None)}

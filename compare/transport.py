@@ -82,6 +82,10 @@ class Tool:
             return "IPv4 only"
         return self.never or (self.one_packet if load.size > load.path_mtu else None)
 
+    def refusal(self, row, path):
+        """Why it cannot carry the row on this path. None: it can."""
+        return None
+
     def run(self, row, path, seconds, injection):
         """
         Runs once: returns an Outcome or raises RunFailed. path starts programs on its ends, "A" (sender) and "B"

@@ -9,7 +9,7 @@ Interfaces, addresses, next hops, RDMA devices and GIDs are found. Whatever is c
 import ipaddress
 import json
 
-from lab import HOSTS, LabError, machine
+from lab import HOSTS, LabError, machine, nic
 from lab.lab import Lab, progress_to_stderr
 from lab.nic import ENDS, peer
 
@@ -33,6 +33,7 @@ class Hosts(Lab):
         self._path_mtu = path_mtu
         self._changes = {"A": [], "B": []}
         self._sinks = {}
+        self._after_dpdk = set()    # ends where what DPDK leaves will be taken away
         self.facts = {}     # of each end, as look.py prints them
 
     def up(self):
@@ -104,6 +105,7 @@ mv "$SCRATCH/{name}" "$SCRATCH/undo/{name}"
         for name in reversed(self._changes[end]):
             self.check(end, ["sh", "-ec", f'sh -e "$SCRATCH/undo/{name}"; rm "$SCRATCH/undo/{name}"'], timeout=60)
         self._changes[end].clear()
+        self._after_dpdk.discard(end)
 
     # --- the ends
 
@@ -128,11 +130,16 @@ mv "$SCRATCH/{name}" "$SCRATCH/undo/{name}"
     def sight(self, end):
         return end, self._netif[end]
 
-    def eal(self, end, lcores):
+    def eal(self, end, lcores, af_xdp=False):
         """The main lcore only waits: the last CPUs near the NIC are DPDK's."""
         cpus = cpu_list(self.facts[end]["netif"]["cpus"])[-lcores:]
         places = ",".join(f"{lcore}@{cpus[lcore % len(cpus)]}" for lcore in range(lcores))
-        return ["--lcores", places, *self._af_packet(end)]
+        if end not in self._after_dpdk:
+            # testpmd makes the NIC promiscuous, and does not put that back; a DPDK that is killed leaves its XDP program
+            promiscuous = "" if self.facts[end]["netif"]["promiscuous"] else f"ip link set dev {self._netif[end]} promisc off"
+            self._change(end, f"{nic.redirect_off(self._netif[end])}\n{promiscuous}", ":")
+            self._after_dpdk.add(end)
+        return ["--lcores", places, *self._by_socket(end, af_xdp)]
 
     # --- RDMA
 

@@ -217,19 +217,27 @@ class Lab:
         """Whether the ends have no kernels of their own: figures are of real CPUs, and DPDK uses net_af_packet."""
         return self.accel in (NATIVE, HOSTS)
 
-    def eal(self, end, lcores):
-        """DPDK's arguments for this end's NIC and so many lcores. On this machine each end has a CPU, and takes no hugepages."""
+    def eal(self, end, lcores, af_xdp=False):
+        """
+        DPDK's arguments for this end's NIC and so many lcores. On this machine each end has a CPU, and takes no hugepages. af_xdp: by
+        net_af_xdp, which leaves the NIC to the kernel; xdp_off() follows.
+        """
         if self.native:
-            return ["--lcores", f"(0-{lcores - 1})@{nic.ENDS.index(end)}", *self._af_packet(end)]
+            return ["--lcores", f"(0-{lcores - 1})@{nic.ENDS.index(end)}", *self._by_socket(end, af_xdp)]
         return ["-l", "0" if lcores == 1 else f"0-{lcores - 1}", "--in-memory", "-m", "128", "-a", nic.PCI]
 
-    def _af_packet(self, end):
+    def _by_socket(self, end, af_xdp):
         """
-        Frames go through the NIC's queue, which counts what it drops, and past a referee on the NIC (tcx). By default
+        By net_af_packet frames go through the NIC's queue, which counts what it drops, and past a referee on the NIC (tcx). By default
         (PACKET_QDISC_BYPASS) a busy NIC would drop them; on a veth that is not faster.
         """
-        return ["--no-pci", "--no-huge", "--no-shconf", "-m", "256", "--vdev",
-                f"net_af_packet0,iface={self.netif(end)},framesz=8192,blocksz=65536,framecnt=512,qdisc_bypass=0"]
+        packet = "net_af_packet0,iface={},framesz=8192,blocksz=65536,framecnt=512,qdisc_bypass=0"
+        xdp = f"net_af_xdp0,iface={{}},xdp_prog={nic.REDIRECT}"
+        return ["--no-pci", "--no-huge", "--no-shconf", "-m", "256", "--vdev", (xdp if af_xdp else packet).format(self.netif(end))]
+
+    def xdp_off(self, end):
+        """Takes away the XDP program of a DPDK that was killed."""
+        self._script(end, nic.redirect_off(self.netif(end)))
 
     def rdma(self, end):
         """The RDMA device that SoftRoCE puts on this end's NIC."""

@@ -64,6 +64,7 @@ def interface(netif):
     speed = read(f"{folder}/speed")
     [about] = ip("address", "show", "dev", netif)
     return {"mac": about["address"], "mtu": about["mtu"], "up": "LOWER_UP" in about["flags"],
+            "promiscuous": "PROMISC" in about["flags"],
             "addresses": {str(family): [each["local"] for each in about["addr_info"]
                                         if each["family"] == name and each["scope"] == "global"]
                           for family, name in ((4, "inet"), (6, "inet6"))},

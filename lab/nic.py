@@ -11,6 +11,8 @@ PCI = "0000:00:10.0"
 CONTROL = "control0"
 CONTROL_PCI = "0000:00:11.0"
 ENDS = ("A", "B")
+# Gives a row's packets to net_af_xdp, and no others.
+REDIRECT = "build/bpf/redirect.bpf.o"
 # 2 MiB pages for DPDK: 256 MiB, of which testpmd needs 128.
 HUGEPAGES = 128
 
@@ -136,6 +138,11 @@ def native_to_dpdk():
     copy, and answers none.
     """
     return f"ip address flush dev {NAME}"
+
+
+def redirect_off(name):
+    """Takes the program of REDIRECT off an interface, if it is there. Nobody else's."""
+    return f"! ip -details link show dev {name} | grep -q 'name redirect_row ' || ip link set dev {name} xdp off"
 
 
 def _give(driver):

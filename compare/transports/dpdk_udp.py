@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """UDP by DPDK's poll-mode driver, which bypasses the kernel."""
+import json
 import re
 import signal
 import time
@@ -11,23 +12,28 @@ from compare.transport import Outcome, RunFailed, Transport
 
 FRAME_HEADERS = 14 + 20 + 8     # Ethernet, IPv4, UDP
 
+RECEIVER = {"packet_ring": Place("at_receiver", "packet socket's ring"),
+            "imissed": Place("at_receiver", "DPDK imissed"),
+            "rx_nombuf": Place("at_receiver", "DPDK buffers"),
+            "ierrors": Place("at_receiver", "DPDK receive errors")}
+
 
 class DpdkStream(StreamProgram):
     program = operation = "dpdk_stream"
     ipv6 = False
     drops = {"oerrors": "tx_errors", "tx_abandoned": "tx_errors", "imissed": "imissed", "rx_nombuf": "rx_nombuf",
-             "ierrors": "ierrors"}
-    places = {"tx_errors": Place("before_wire", "DPDK transmit"),
-              "imissed": Place("at_receiver", "DPDK imissed"),
-              "rx_nombuf": Place("at_receiver", "DPDK buffers"),
-              "ierrors": Place("at_receiver", "DPDK receive errors")}
+             "ierrors": "ierrors", "packet_ring": "packet_ring"}
+    places = {"tx_errors": Place("before_wire", "DPDK transmit"), **RECEIVER}
 
     def receiver_options(self, row, path, injection):
-        return ["--mtu", path.mtu, "--", *path.eal("B", 1)]
+        return ["--mtu", path.mtu, "--", *self.eal(path, "B", 1)]
 
     def sender_options(self, row, path):
         return ["--src-ip", path.address("A"), "--dst-ip", path.address("B"), "--dst-mac", path.mac("B"), "--mtu", row.path_mtu + row.udp_headers,
-                "--", *path.eal("A", 1)]
+                "--", *self.eal(path, "A", 1)]
+
+    def eal(self, path, end, lcores):
+        return path.eal(end, lcores)
 
 
 class Testpmd(TheirProgram):
@@ -37,6 +43,12 @@ class Testpmd(TheirProgram):
 
     # Limit of the virtio driver: testpmd takes the difference to its MTU as overhead. net_af_packet knows no such limit.
     MAX_FRAME = 9728
+    MBUF = 8448
+    places = RECEIVER
+    COUNTED = {"RX-missed": "imissed", "RX-errors": "ierrors", "RX-nombuf": "rx_nombuf"}
+
+    def eal(self, path, end, lcores):
+        return path.eal(end, lcores)
 
     def measure(self, row, path, seconds):
         running = {}
@@ -47,13 +59,23 @@ class Testpmd(TheirProgram):
                     raise RunFailed(f"testpmd on {end}: {said(running[end])}")
             time.sleep(seconds)
             for end in ("A", "B"):      # the sender first, so that packets on their way still arrive
+                if end == "B":
+                    dropped = self._ring_drops(path)
                 running[end].kill(signal.SIGTERM)
                 ended_well(f"testpmd on {end}", running[end].wait(), said(running[end]))
         finally:
             for process in running.values():
                 process.kill()
         return self.outcome(row.packet_payload, running["A"].stdout, running["B"].stdout,
-                            metered(running["A"].stderr, running["B"].stderr))
+                            metered(running["A"].stderr, running["B"].stderr), dropped)
+
+    def _ring_drops(self, path):
+        """
+        {PLACE: n} of the sockets below the port. Where they cannot be asked (Linux before 5.6), nothing is known. On hosts, packet
+        sockets have other packets of the NIC, too.
+        """
+        asked = path.exec("B", ["/usr/bin/python3", "-E", "compare/ring_drops.py", "dpdk-testpmd"], timeout=PATIENCE_S)
+        return {f"{kind}_ring": n for kind, n in json.loads(asked.stdout).items()} if not asked.rc else {}
 
     def _receiver(self, path):
         return [*self._both(path, "B"), "--forward-mode=rxonly"]
@@ -64,23 +86,26 @@ class Testpmd(TheirProgram):
                 f"--txpkts={row.size + FRAME_HEADERS}"]
 
     def _both(self, path, end):
-        return ["dpdk-testpmd", *path.eal(end, 2), "--", "--stats-period=1",
-                "--mbuf-size=8448", "--total-num-mbufs=4096", "--nb-cores=1",
+        return ["dpdk-testpmd", *self.eal(path, end, 2), "--", "--stats-period=1",
+                f"--mbuf-size={self.MBUF}", "--total-num-mbufs=4096", "--nb-cores=1",
                 *([] if path.native else [f"--max-pkt-len={self.MAX_FRAME}"])]
 
-    def outcome(self, payload, sender, receiver, cores):
-        """The Outcome of what both wrote. payload: bytes of a packet. Pure."""
+    def outcome(self, payload, sender, receiver, cores, dropped):
+        """The Outcome of what both wrote. payload: bytes of a packet. dropped: {PLACE: n} of the sockets below. Pure."""
         try:
             sent = int(re.findall(r"TX-packets: (\d+)", sender)[-1])
             received = int(re.findall(r"RX-packets: (\d+)", receiver)[-1])
         except IndexError:
             raise RunFailed(f"testpmd: {last_line(sender)}") from None
+        counted = {place: int((re.findall(rf"{name}: +(\d+)", receiver) or [0])[-1]) for name, place in self.COUNTED.items()}
+        if "xdp_ring" in dropped:
+            del counted["imissed"]      # a part of it
         # Each rate is of frames over a second. The first and the last second were not complete.
         rates = [int(bits) for bits in re.findall(r"Rx-bps:\s+(\d+)", receiver) if int(bits)]
         rates = rates[1:-1] or rates
         return Outcome(goodput_gbps=sum(rates) / len(rates) * payload / (payload + FRAME_HEADERS) / 1e9 if rates else None, goodput_at="receiver",
                        sent=sent, received=received,
-                       messages={"sent": sent, "received": received, "lost": sent - received}, **cores)
+                       messages={"sent": sent, "received": received, "lost": sent - received}, places={**counted, **dropped}, **cores)
 
 
 class DpdkUdp(Transport):
