@@ -38,6 +38,9 @@ struct dpdk_sockets {
 void dpdk_sockets_begin(struct dpdk_sockets *sockets, uint16_t port);
 void dpdk_sockets_report(const struct dpdk_sockets *before, struct stream_report *report);
 
+/* The pattern of all fillers, long enough for any frame. */
+char *dpdk_pattern(void);
+
 /* Both run to the end, print the JSON object and return the exit status. */
 int dpdk_send(struct dpdk_port *port, const struct dpdk_options *options);
 int dpdk_receive(struct dpdk_port *port, const struct dpdk_options *options);

@@ -3,9 +3,11 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "dpdk_udp/dpdk_stream.h"
+#include "lib/filler.h"
 
 #define DESCRIPTORS	1024	/* per ring; a driver may allow fewer */
 #define POOL_MBUFS	4095	/* for both rings, bursts under way, and the cache; 2^n - 1 uses a mempool best */
@@ -70,6 +72,17 @@ static void configure(uint16_t id, const struct dpdk_options *o, struct rte_memp
 	error = rte_eth_tx_queue_setup(id, 0, transmit, rte_eth_dev_socket_id(id), NULL);
 	if (error)
 		fail("transmit queue", error);
+}
+
+char *dpdk_pattern(void)
+{
+	size_t bytes = filler_room(UINT16_MAX);		/* the length of an mbuf's buffer has 16 bits */
+	char *pattern = malloc(bytes);
+
+	if (!pattern)
+		err(1, "no memory");
+	filler_make(pattern, bytes);
+	return pattern;
 }
 
 static void say_port(uint16_t id)

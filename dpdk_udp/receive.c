@@ -1,46 +1,74 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <arpa/inet.h>
 #include <rte_ethdev.h>
-#include <rte_ip.h>
-#include <rte_mbuf.h>
-#include <rte_udp.h>
+#include <string.h>
 
 #include "dpdk_udp/dpdk_stream.h"
+#include "dpdk_udp/frame.h"
 #include "lib/clock.h"
+#include "lib/ping_pong.h"
 #include "lib/receiver.h"
+#include "lib/stop.h"
 
-/* The payload of a UDP datagram to our port, and its length; NULL for any other frame. A frame is always in one mbuf. */
-static const void *payload_of(const struct rte_mbuf *m, uint16_t port, size_t *length)
+struct dpdk_receiver {
+	struct dpdk_port *port;
+	struct receiver *r;
+	char *pattern;		/* of all fillers, for answers */
+};
+
+/* Sends a frame. What the port does not take before the sender gives up waiting is lost. */
+static void send_frame(const struct dpdk_receiver *u, struct rte_mbuf *m)
 {
-	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, const struct rte_ether_hdr *);
-	const struct rte_ipv4_hdr *ip = (const void *)(eth + 1);
-	const struct rte_udp_hdr *udp;
-	size_t left = rte_pktmbuf_data_len(m), ip_header, udp_length;
+	uint64_t since = now_ns();
 
-	if (left < sizeof(*eth) + sizeof(*ip) || eth->ether_type != RTE_BE16(RTE_ETHER_TYPE_IPV4))
-		return NULL;
-	left -= sizeof(*eth);
-	ip_header = rte_ipv4_hdr_len(ip);
-	if (ip->next_proto_id != IPPROTO_UDP || ip_header < sizeof(*ip) || left < ip_header + sizeof(*udp))
-		return NULL;
-	left -= ip_header;
-	udp = (const void *)((const char *)ip + ip_header);
-	udp_length = rte_be_to_cpu_16(udp->dgram_len);
-	if (udp->dst_port != rte_cpu_to_be_16(port) || udp_length < sizeof(*udp) || udp_length > left)
-		return NULL;
-	*length = udp_length - sizeof(*udp);
-	return udp + 1;
+	while (!rte_eth_tx_burst(u->port->id, 0, &m, 1)) {
+		if (!stop && now_ns() - since < PING_PONG_LOST_NS)
+			continue;
+		rte_pktmbuf_free(m);
+		return;
+	}
 }
 
-static void take_burst(struct receiver *r, struct rte_mbuf **frames, uint16_t count, uint64_t now)
+/* Answers the message that this frame has completed. */
+static void answer(struct dpdk_receiver *u, const struct rte_mbuf *ping, const struct rte_udp_hdr *udp, size_t length)
 {
-	uint64_t realtime = r->options->latency ? clock_ns(CLOCK_REALTIME) : 0;
+	const struct headers *from = rte_pktmbuf_mtod(ping, const struct headers *);
+	struct headers to = frame_template(u->port->id, &from->eth.src_addr);
+	struct stream_header h, header;
+
+	memcpy(&h, udp + 1, sizeof(h));
+	if (!ping_pong_sound(&h, length))
+		return;
+	to.ip.src_addr = from->ip.dst_addr;
+	to.ip.dst_addr = from->ip.src_addr;
+	to.udp.src_port = udp->dst_port;
+	to.udp.dst_port = udp->src_port;
+	for (uint32_t i = 0; i < ntohl(h.packets_in_message); i++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(u->port->pool);
+		uint32_t bytes;
+
+		if (!m)
+			return;
+		bytes = ping_pong_answer(&h, i, &header);
+		frame_write(m, &to, &header, bytes);
+		frame_fill(m, u->pattern);
+		send_frame(u, m);
+	}
+}
+
+static void take_burst(struct dpdk_receiver *u, struct rte_mbuf **frames, uint16_t count, uint64_t now)
+{
+	uint64_t realtime = u->r->options->latency ? clock_ns(CLOCK_REALTIME) : 0;
 
 	for (uint16_t i = 0; i < count; i++) {
 		size_t length;
-		const void *payload = payload_of(frames[i], r->options->port, &length);
+		const struct rte_udp_hdr *udp = frame_datagram(frames[i], &length);
 
-		if (payload)
-			receiver_take(r, payload, length, now, realtime);
+		if (!udp || udp->dst_port != rte_cpu_to_be_16(u->r->options->port))
+			continue;
+		receiver_take(u->r, udp + 1, length, now, realtime);
+		if (u->r->asked)
+			answer(u, frames[i], udp, length);
 	}
 	rte_pktmbuf_free_bulk(frames, count);
 }
@@ -49,6 +77,7 @@ int dpdk_receive(struct dpdk_port *port, const struct dpdk_options *o)
 {
 	struct stream_report report = { .transport = "dpdk-udp" };
 	struct receiver *r = receiver_new(&o->common);
+	struct dpdk_receiver u = { .port = port, .r = r, .pattern = dpdk_pattern() };
 	struct rte_eth_stats before = {}, after = {};
 	struct rte_mbuf *frames[DPDK_BURST];
 	struct dpdk_sockets sockets;
@@ -58,7 +87,7 @@ int dpdk_receive(struct dpdk_port *port, const struct dpdk_options *o)
 	rte_eth_stats_get(port->id, &before);
 	receiver_ready(r);
 	for (now = now_ns(); !receiver_over(r, now); now = now_ns()) {
-		take_burst(r, frames, rte_eth_rx_burst(port->id, 0, frames, DPDK_BURST), now);
+		take_burst(&u, frames, rte_eth_rx_burst(port->id, 0, frames, DPDK_BURST), now);
 		report_progress(now, r->packets, r->bytes);
 	}
 	rte_eth_stats_get(port->id, &after);

@@ -2,30 +2,19 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <rte_ethdev.h>
-#include <rte_ip.h>
-#include <rte_mbuf.h>
-#include <rte_udp.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "dpdk_udp/dpdk_stream.h"
+#include "dpdk_udp/frame.h"
 #include "lib/clock.h"
 #include "lib/filler.h"
+#include "lib/ping_pong.h"
 #include "lib/sender.h"
 #include "lib/stop.h"
 
 #define FIRST_SOURCE_PORT	49152	/* of flow 0; the dynamic ports of RFC 6335 */
 #define SOURCE_PORTS		(65536 - FIRST_SOURCE_PORT)
 #define STUCK_NS		(2 * NSEC_PER_SEC)
-
-struct headers {
-	struct rte_ether_hdr eth;
-	struct rte_ipv4_hdr ip;
-	struct rte_udp_hdr udp;
-};
-
-_Static_assert(sizeof(struct headers) == 42, "headers as on the wire, no padding");
-
-#define IP_OVERHEAD	(sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_udp_hdr))
 
 struct dpdk_sender {
 	const struct dpdk_options *o;
@@ -35,6 +24,8 @@ struct dpdk_sender {
 	struct rte_mbuf *frames[DPDK_BURST];
 	uint16_t count;
 	uint64_t ring_full;	/* how often the ring did not take all packets */
+	char *pattern;		/* of all fillers */
+	struct ping_pong ping_pong;
 	uint64_t abandoned;	/* packets that the ring had not taken when the run was stopped */
 };
 
@@ -55,52 +46,19 @@ static void fill_frame(struct rte_mempool *pool, void *pattern, void *object, un
 	memcpy((char *)m->buf_addr + before, (const char *)pattern + filler_of_frame(m) * FILLER_STEP, m->buf_len - before);
 }
 
-static void fill_frames(struct rte_mempool *pool)
-{
-	size_t bytes = filler_room(UINT16_MAX);		/* buf_len has 16 bits */
-	void *pattern = malloc(bytes);
-
-	if (!pattern)
-		err(1, "no memory");
-	filler_make(pattern, bytes);
-	rte_mempool_obj_iter(pool, fill_frame, pattern);
-	free(pattern);
-}
-
 static void make_template(struct dpdk_sender *d)
 {
-	struct headers *h = &d->template;
-
-	*h = (struct headers){
-		.eth = { .dst_addr = d->o->dst_mac, .ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4) },
-		.ip = {
-			.version_ihl = RTE_IPV4_VHL_DEF,
-			.fragment_offset = RTE_BE16(RTE_IPV4_HDR_DF_FLAG),
-			.time_to_live = 64,
-			.next_proto_id = IPPROTO_UDP,
-			.src_addr = d->o->src,
-			.dst_addr = d->o->dst,
-		},
-		.udp = { .dst_port = rte_cpu_to_be_16(d->o->common.port) },	/* checksum 0: none (RFC 768) */
-	};
-	if (rte_eth_macaddr_get(d->port->id, &h->eth.src_addr))
-		errx(1, "port %u has no MAC address", d->port->id);
+	d->template = frame_template(d->port->id, &d->o->dst_mac);
+	d->template.ip.src_addr = d->o->src;
+	d->template.ip.dst_addr = d->o->dst;
+	d->template.udp.dst_port = rte_cpu_to_be_16(d->o->common.port);
 }
 
 /* Writes the frame's headers. `payload` bytes follow them, including the stream header. */
-static void write_headers(const struct dpdk_sender *d, struct rte_mbuf *m, const struct stream_header *stream,
-			  uint32_t payload)
+static void write_headers(struct dpdk_sender *d, struct rte_mbuf *m, const struct stream_header *stream, uint32_t payload)
 {
-	struct headers *h = rte_pktmbuf_mtod(m, struct headers *);
-	uint16_t flow = ntohs(stream->flow);
-
-	*h = d->template;
-	h->ip.total_length = rte_cpu_to_be_16(IP_OVERHEAD + payload);
-	h->ip.hdr_checksum = rte_ipv4_cksum(&h->ip);
-	h->udp.src_port = rte_cpu_to_be_16(FIRST_SOURCE_PORT + flow % SOURCE_PORTS);
-	h->udp.dgram_len = rte_cpu_to_be_16(sizeof(h->udp) + payload);
-	memcpy(h + 1, stream, sizeof(*stream));
-	m->data_len = m->pkt_len = sizeof(h->eth) + IP_OVERHEAD + payload;
+	d->template.udp.src_port = rte_cpu_to_be_16(FIRST_SOURCE_PORT + ntohs(stream->flow) % SOURCE_PORTS);
+	frame_write(m, &d->template, stream, payload);
 }
 
 /*
@@ -124,8 +82,10 @@ static void fill_burst(struct dpdk_sender *d, struct sender_flow *flow, uint64_t
 
 		if (!payload)
 			break;
-		header.flags = filler_of_frame(m) << STREAM_FILLER_SHIFT;
+		header.flags = filler_of_frame(m) << STREAM_FILLER_SHIFT | (header.flags & STREAM_FLAG_PING);
 		write_headers(d, m, &header, payload);
+		if (d->o->common.ping_pong)
+			frame_fill(m, d->pattern);	/* an answer may have been in this mbuf */
 		used++;
 	}
 	rte_pktmbuf_free_bulk(d->frames + used, DPDK_BURST - used);
@@ -174,6 +134,47 @@ static bool send_all(struct dpdk_sender *d)
 	return true;
 }
 
+static const char *const ring_stays_full = "the port's transmit ring stays full";
+
+static const char *send_message(void *context, struct sender_flow *flow)
+{
+	struct dpdk_sender *d = context;
+
+	do {
+		fill_burst(d, flow, d->ping_pong.sent_ns);
+		if (!send_burst(d))
+			return ring_stays_full;
+	} while (flow->message == d->ping_pong.message && !stop);
+	return NULL;
+}
+
+static const char *await_answer(void *context, uint16_t flow, uint64_t timeout_ns)
+{
+	struct dpdk_sender *d = context;
+	uint16_t count = rte_eth_rx_burst(d->port->id, 0, d->frames, DPDK_BURST);
+	uint64_t now = now_ns();
+
+	(void)flow, (void)timeout_ns;
+	for (uint16_t i = 0; i < count; i++) {
+		size_t length;
+		const struct rte_udp_hdr *udp = frame_datagram(d->frames[i], &length);
+
+		if (udp && udp->src_port == rte_cpu_to_be_16(d->o->common.port))
+			ping_pong_take(&d->ping_pong, udp + 1, length, now);
+	}
+	rte_pktmbuf_free_bulk(d->frames, count);
+	return NULL;
+}
+
+static const char *ping_pong(struct dpdk_sender *d)
+{
+	d->ping_pong.s = d->s;
+	d->ping_pong.context = d;
+	d->ping_pong.send = send_message;
+	d->ping_pong.await = await_answer;
+	return ping_pong_run(&d->ping_pong);
+}
+
 static void send_end_markers(struct dpdk_sender *d)
 {
 	for (int repeat = 0; repeat < SENDER_END_REPEATS; repeat++) {
@@ -195,15 +196,17 @@ static void send_end_markers(struct dpdk_sender *d)
 int dpdk_send(struct dpdk_port *port, const struct dpdk_options *o)
 {
 	struct stream_report report = { .transport = "dpdk-udp", .send = true };
-	struct dpdk_sender d = { .o = o, .port = port };
+	struct dpdk_sender d = { .o = o, .port = port, .pattern = dpdk_pattern() };
 	struct rte_eth_stats before = {}, after = {};
 
-	fill_frames(port->pool);
+	rte_mempool_obj_iter(port->pool, fill_frame, d.pattern);
 	make_template(&d);
 	rte_eth_stats_get(port->id, &before);
 	d.s = sender_new(&o->common, o->mtu - IP_OVERHEAD);
-	if (!send_all(&d))
-		report.error = "the port's transmit ring stays full";
+	if (o->common.ping_pong)
+		report.error = ping_pong(&d);
+	else if (!send_all(&d))
+		report.error = ring_stays_full;
 	sender_finish(d.s);
 	send_end_markers(&d);
 	rte_eth_stats_get(port->id, &after);
@@ -212,6 +215,8 @@ int dpdk_send(struct dpdk_port *port, const struct dpdk_options *o)
 	report_extra(&report, "ring_full", d.ring_full);
 	report_drop(&report, "oerrors", after.oerrors - before.oerrors);
 	report_drop(&report, "tx_abandoned", d.abandoned);
+	if (o->common.ping_pong)
+		ping_pong_report(&d.ping_pong, &report);
 	report_print(&report, o->common.json);
 	if (report.error)
 		warnx("%s", report.error);

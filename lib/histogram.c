@@ -30,7 +30,20 @@ void histogram_add(struct histogram *h, uint64_t value)
 		h->min = value;
 	if (value > h->max)
 		h->max = value;
+	h->sum += value;
 	h->bucket[bucket_of(value)]++;
+}
+
+uint64_t histogram_top(const struct histogram *h, unsigned int bucket)
+{
+	uint64_t top = bucket_top(bucket);
+
+	return top < h->max ? top : h->max;
+}
+
+double histogram_mean(const struct histogram *h)
+{
+	return h->count ? (double)h->sum / h->count : 0;
 }
 
 uint64_t histogram_quantile(const struct histogram *h, double q)
@@ -41,11 +54,8 @@ uint64_t histogram_quantile(const struct histogram *h, double q)
 		return h->max;
 	for (unsigned int b = 0; b < HISTOGRAM_BUCKETS; b++) {
 		below += h->bucket[b];
-		if (below && below >= rank) {
-			uint64_t top = bucket_top(b);
-
-			return top < h->max ? top : h->max;
-		}
+		if (below && below >= rank)
+			return histogram_top(h, b);
 	}
 	return h->max;
 }

@@ -13,7 +13,7 @@
 #define HISTOGRAM_BUCKETS	((64 - HISTOGRAM_STEPS_LOG2 + 1) * HISTOGRAM_STEPS)
 
 struct histogram {
-	uint64_t count, min, max;
+	uint64_t count, min, max, sum;
 	uint64_t bucket[HISTOGRAM_BUCKETS];
 };
 
@@ -22,5 +22,11 @@ void histogram_add(struct histogram *h, uint64_t value);
 
 /* The smallest value that at least the fraction q (0..1) of all values does not exceed. 0: empty. */
 uint64_t histogram_quantile(const struct histogram *h, double q);
+
+/* The exact mean of all values. 0: empty. */
+double histogram_mean(const struct histogram *h);
+
+/* The largest value that falls into a bucket; at most the largest one seen. */
+uint64_t histogram_top(const struct histogram *h, unsigned int bucket);
 
 #endif

@@ -68,6 +68,9 @@ static void count_message(struct receiver *r, struct receiver_flow *flow, const 
 	if (gaps_all_seen(&flow->packets, p->packet - p->packet_in_message, p->packets_in_message)) {
 		flow->messages++;
 		r->messages++;
+		r->completed = true;
+		r->completed_flow = p->flow;
+		r->completed_message = p->message;
 	}
 }
 
@@ -75,6 +78,7 @@ bool receiver_count(struct receiver *r, const struct stream_packet *p, uint64_t 
 {
 	struct receiver_flow *flow = find_flow(r, p->flow);
 
+	r->completed = false;
 	if (!r->packets) {
 		r->first_ns = now;
 		cpu_meter_start(&r->cpu);
@@ -142,6 +146,7 @@ bool receiver_take_header(struct receiver *r, const struct stream_header *header
 	struct stream_header h = *header;
 	struct stream_packet p;
 
+	r->completed = r->asked = false;
 	if (length < sizeof(h) || h.magic != htonl(STREAM_MAGIC) || h.version != STREAM_VERSION || !of_this_run(r, &h)) {
 		r->foreign++;
 		return false;
@@ -162,6 +167,7 @@ bool receiver_take_header(struct receiver *r, const struct stream_header *header
 	}
 	if (!receiver_count(r, &p, now))
 		return false;
+	r->asked = r->completed && h.flags & STREAM_FLAG_PING;
 	take_latency(r, be64toh(h.timestamp), realtime);
 	return true;
 }

@@ -39,6 +39,9 @@ struct receiver {
 	uint64_t foreign;				/* other datagrams, and those of another run */
 	uint64_t checked, wrong;			/* payloads that were verified; those that were not what was sent */
 	bool unverified;				/* the sender does not say what its payload is */
+	bool completed, asked;				/* by the packet taken last: a message; one that wants an answer */
+	uint16_t completed_flow;			/* which message that was */
+	uint64_t completed_message;
 	bool undecided;					/* a payload differs, but may be that of a message that was lost */
 	uint64_t ready_ns, first_ns, last_ns, last_any_ns, marked_ns;
 	struct cpu_meter cpu;

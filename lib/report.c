@@ -66,7 +66,20 @@ static json_t *latency_json(const struct histogram *h)
 	object = json_object();
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
 		json_object_set_new(object, quantiles[i].name, json_real(quantile_us(h, quantiles[i].q)));
+	json_object_set_new(object, "mean", json_real(histogram_mean(h) / 1e3));
 	return object;
+}
+
+/* The buckets that are not empty, each as its upper bound (us) and its count. */
+static json_t *histogram_json(const struct histogram *h)
+{
+	json_t *buckets = json_array();
+
+	for (unsigned int b = 0; b < HISTOGRAM_BUCKETS; b++)
+		if (h->bucket[b])
+			json_array_append_new(buckets, json_pack("[f, I]", histogram_top(h, b) / 1e3,
+								 (json_int_t)h->bucket[b]));
+	return buckets;
 }
 
 static json_t *cpu_json(const struct cpu_meter *m)
@@ -97,6 +110,10 @@ static void print_json(struct stream_report *r)
 		"latency_us", latency_json(r->latency),
 		"drops", r->drops ? json_incref(r->drops) : json_object());
 
+	if (r->latency)
+		json_object_set_new(object, "latency_histogram", histogram_json(r->latency));
+	if (r->ping_pong)
+		json_object_set_new(object, "ping_pong", json_true());
 	if (r->payload)
 		json_object_set(object, "payload", r->payload);
 	if (r->end_seen)
@@ -157,7 +174,8 @@ static void print_human(const struct stream_report *r)
 	printf("  %-9s %.3g cores in this process, %.3g in the whole machine\n", "CPU", cpu_process_cores(&r->cpu),
 	       cpu_system_cores(&r->cpu));
 	if (r->latency) {
-		printf("  latency   us:");
+		printf("  latency   us%s: mean %.4g", r->ping_pong ? ", half of the round trip" : "",
+		       histogram_mean(r->latency) / 1e3);
 		for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
 			printf(" %s %.4g", quantiles[i].name, quantile_us(r->latency, quantiles[i].q));
 		putchar('\n');

@@ -26,6 +26,7 @@ struct stream_report {
 	struct windows windows;		/* of what a receiver took; none of a sender */
 	struct cpu_meter cpu;
 	const struct histogram *latency;	/* ns; NULL: not measured */
+	bool ping_pong;			/* that is half of the round trip */
 	enum stream_answer end_seen;
 	json_t *payload;		/* what a receiver verified of it; NULL: not asked */
 	json_t *drops, *extra;		/* from report_drop() and report_extra() */

@@ -124,14 +124,17 @@ uint32_t sender_packet(struct sender *s, struct sender_flow *flow, struct stream
 {
 	bool last = flow->index == s->packets_per_message - 1;
 	uint32_t length = last ? s->options->size - (uint64_t)flow->index * s->packet_bytes : s->packet_bytes;
+	uint8_t asks = s->options->ping_pong ? STREAM_FLAG_PING : 0;
 
 	if (!has_packet(s, flow))
 		return 0;
 	s->messages_started += !flow->index;
+	if (s->options->ping_pong)
+		s->may_start = false;	/* until sender_next_flow() is asked for the next message */
 	*header = (struct stream_header){
 		.magic = htonl(STREAM_MAGIC),
 		.version = STREAM_VERSION,
-		.flags = filler_of(flow->number, flow->packet) << STREAM_FILLER_SHIFT,
+		.flags = filler_of(flow->number, flow->packet) << STREAM_FILLER_SHIFT | asks,
 		.flow = htons(flow->number),
 		.run = s->run,
 		.message_size = htonl(s->options->size),

@@ -28,6 +28,8 @@ const struct option_entry stream_entries[] = {
 	  .usual = "2" },
 	{ "wait", "SECONDS", "a receiver gives up when nothing has come for so long",
 	  OPTION_SECONDS(struct stream_options, wait, 0), .usual = "30" },
+	{ "ping-pong", NULL, "send: one message at a time, each answered by one of its size; latency is half of the round trip",
+	  OPTION_FLAG(struct stream_options, ping_pong) },
 	{ "latency", NULL, "receiver: one-way times; both ends must have one clock",
 	  OPTION_FLAG(struct stream_options, latency) },
 	/* a prime number: messages have powers of two of packets, and each place of them has its turn */
@@ -60,6 +62,10 @@ int stream_parse(const struct command *c, void *options, struct stream_options *
 	first = command_parse(c, options, dashes - role, argv + role) + role;
 	if (first < dashes)
 		usage_error("'%s' is too much", argv[first]);
+	if (common->ping_pong && !common->send)
+		usage_error("--ping-pong is for send: the receiver learns it from the sender");
+	if (common->ping_pong && common->rate.per_second)
+		usage_error("--ping-pong and --rate exclude each other: the next message waits for the answer");
 	if (common->send && !common->duration && !common->messages)
 		common->duration = 10;
 	return dashes < argc ? dashes + 1 : argc;

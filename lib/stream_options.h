@@ -13,6 +13,7 @@ struct stream_options {
 	double duration;	/* s; 0: not given */
 	uint64_t messages;	/* over all flows; 0: not given */
 	unsigned int flows;
+	bool ping_pong;		/* one message at a time, each answered; only of a sender */
 	bool json;
 	uint16_t port;
 	double idle;		/* s without packets after which a receiver ends */

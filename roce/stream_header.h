@@ -22,6 +22,13 @@
 #define STREAM_FLAG_END		0x01
 
 /*
+ * A message that asks for an answer: once all of its packets have come, the receiver sends one of the same size back, with the
+ * same numbers. STREAM_FLAG_ANSWER is a packet of that.
+ */
+#define STREAM_FLAG_PING	0x02
+#define STREAM_FLAG_ANSWER	0x04
+
+/*
  * The other half of `flags`: which of the fillers of lib/filler.h follows the header, 1 to STREAM_FILLERS. 0: none of them, as
  * older senders send zeroes.
  */

@@ -54,7 +54,8 @@ MAY_LACK = {
     "snapshot": r"selection|rates|events|filter|host|streams\.(rates|dialogue|owner|late_by|restart_by)|(streams\.lint|fault_kinds)\..*",
     "event": "",
     "capture": r"reasons\..*",
-    "stream": r"drops\..*|payload|operation|end_seen|error|mtu|path_mtu|packets_per_message|pacing_slipped_us|ring_full|"
+    "stream": r"drops\..*|payload|operation|latency_histogram|ping_pong|unanswered|end_seen|error|mtu|path_mtu|packets_per_message|"
+              r"pacing_slipped_us|ring_full|"
               r"duplicates|late|foreign|socket_receive_buffer_runs|messages_not_completed|packets_not_completed|"
               r"hw_counters(\..*)?|qps",
     "compare": r"(path|paths\.(lab|hosts))\.(referee\.[AB]|link_gbps)|paths\.(lab|local|hosts)|paths\.local\.link_gbps|"

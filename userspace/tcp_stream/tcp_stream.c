@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* tcp_stream: sends and receives messages over kernel TCP, with messages numbered. */
 #include <err.h>
+#include <errno.h>
 #include <sys/socket.h>
 
+#include "lib/filler.h"
+#include "lib/ping_pong.h"
 #include "lib/stop.h"
 #include "roce/stream_header.h"
 #include "userspace/tcp_stream/tcp_stream.h"
@@ -33,6 +36,37 @@ void tcp_set_mss(int fd, uint64_t mss)
 
 	if (mss && setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &value, sizeof(value)))
 		err(1, "--mss %d", value);
+}
+
+void tcp_answers(int fd)
+{
+	int on = 1, limit_ms = PING_PONG_DEAD_NS / NSEC_PER_MSEC;
+
+	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) ||
+	    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof(limit_ms)))
+		err(1, "TCP_NODELAY, TCP_USER_TIMEOUT");
+}
+
+bool tcp_send_whole(int fd, const char *pattern, const struct stream_header *header, size_t length)
+{
+	const char *filler = pattern + (header->flags >> STREAM_FILLER_SHIFT) * FILLER_STEP;
+	size_t done = 0;
+
+	while (done < length) {
+		size_t headed = done < sizeof(*header) ? done : sizeof(*header);
+		struct iovec iov[2] = {
+			{ (char *)header + headed, sizeof(*header) - headed },
+			{ (char *)filler + done - headed, length - sizeof(*header) - (done - headed) },
+		};
+		struct msghdr message = { .msg_iov = iov, .msg_iovlen = 2 };
+		ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL);
+
+		if (n > 0)
+			done += n;
+		else if (errno != EINTR && (errno != EAGAIN || stop))
+			return false;
+	}
+	return true;
 }
 
 static void check_send(const struct tcp_options *o)

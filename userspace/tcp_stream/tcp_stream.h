@@ -9,6 +9,9 @@
 #include <linux/tcp.h>
 
 #include "lib/stream_options.h"
+#include "roce/stream_header.h"
+
+#define TCP_WAKE_US	100000	/* how often a socket that waits looks whether a signal came */
 
 struct tcp_options {
 	struct stream_options common;
@@ -25,6 +28,15 @@ struct tcp_options {
  */
 int tcp_send(const struct tcp_options *options);
 int tcp_receive(const struct tcp_options *options);
+
+/*
+ * Sends a header and what follows it, `length` bytes in all. pattern: of all fillers. A signal does not cut a message, unless
+ * nothing moves any more. fd: with SO_SNDTIMEO. Returns false with errno.
+ */
+bool tcp_send_whole(int fd, const char *pattern, const struct stream_header *header, size_t length);
+
+/* For ping-pong: the end of a message leaves at once (TCP_NODELAY), and a peer that takes nothing ends the connection. */
+void tcp_answers(int fd);
 
 /* Sets TCP_MAXSEG. 0: no change. */
 void tcp_set_mss(int fd, uint64_t mss);

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
 #include "lib/filler.h"
+#include "lib/ping_pong.h"
 #include "lib/receiver.h"
 #include "userspace/tcp_stream/tcp_stream.h"
 
@@ -33,6 +35,8 @@ struct tcp_receiver {
 	struct connection *connection;
 	struct pollfd *poll;		/* of the connections; behind them that of the listening socket */
 	char *buffer;
+	char *pattern;			/* of all fillers, for answers of pattern_size */
+	uint64_t pattern_size;
 };
 
 static int open_socket(const char *address, uint16_t port)
@@ -65,10 +69,14 @@ static int open_socket(const char *address, uint16_t port)
 static void add_connection(struct tcp_receiver *u)
 {
 	unsigned int last = u->connections;
+	struct timeval wake = { .tv_usec = TCP_WAKE_US };
 	int fd = accept4(u->poll[last].fd, NULL, NULL, SOCK_CLOEXEC);
 
 	if (fd < 0)
 		return;
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wake, sizeof(wake)))
+		err(1, "SO_SNDTIMEO");
+	tcp_answers(fd);
 	u->connection = reallocarray(u->connection, last + 1, sizeof(*u->connection));
 	u->poll = reallocarray(u->poll, last + 2, sizeof(*u->poll));
 	if (!u->connection || !u->poll)
@@ -106,18 +114,39 @@ static void verify_part(struct tcp_receiver *u, struct connection *c, const char
 		c->wrong = true;
 }
 
-static void take_message(struct tcp_receiver *u, struct connection *c, uint64_t now)
+/* Answers a message. What the connection does not take any more, its sender misses. */
+static void answer(struct tcp_receiver *u, int fd, const struct stream_header *h, uint64_t size)
+{
+	struct stream_header header;
+
+	if (!ping_pong_sound(h, size))
+		return;
+	if (size > u->pattern_size) {
+		free(u->pattern);
+		u->pattern = malloc(filler_room(size));
+		if (!u->pattern)
+			err(1, "no memory for an answer");
+		filler_make(u->pattern, filler_room(size));
+		u->pattern_size = size;
+	}
+	ping_pong_answer(h, 0, &header);
+	tcp_send_whole(fd, u->pattern, &header, size);
+}
+
+static void take_message(struct tcp_receiver *u, struct connection *c, int fd, uint64_t now)
 {
 	uint64_t realtime = u->o->common.latency ? clock_ns(CLOCK_REALTIME) : 0;
 
 	if (receiver_take_header(u->r, &c->header, c->got, now, realtime) && receiver_filler(u->r, &c->header))
 		receiver_verified(u->r, !c->wrong);
+	if (u->r->asked)
+		answer(u, fd, &c->header, c->got);
 	c->got = 0;
 	c->wrong = false;
 }
 
 /* Takes what came of a connection, now (ns). A message counts when all of it is there. false: these are no messages of ours. */
-static bool take_bytes(struct tcp_receiver *u, struct connection *c, const char *at, size_t left, uint64_t now)
+static bool take_bytes(struct tcp_receiver *u, struct connection *c, int fd, const char *at, size_t left, uint64_t now)
 {
 	while (left) {
 		uint64_t wanted = sizeof(c->header), part;
@@ -138,7 +167,7 @@ static bool take_bytes(struct tcp_receiver *u, struct connection *c, const char 
 			return false;
 		if (c->got < whole_length(&c->header))
 			continue;
-		take_message(u, c, now);
+		take_message(u, c, fd, now);
 	}
 	return true;
 }
@@ -152,7 +181,7 @@ static void read_connection(struct tcp_receiver *u, unsigned int i)
 		return;
 	if (n <= 0) {
 		close_connection(u, i);
-	} else if (!take_bytes(u, &u->connection[i], u->buffer, n, now)) {
+	} else if (!take_bytes(u, &u->connection[i], u->poll[i].fd, u->buffer, n, now)) {
 		u->r->foreign++;
 		close_connection(u, i);
 	} else if (u->r->last_any_ns) {

@@ -12,12 +12,19 @@
 
 #include "lib/clock.h"
 #include "lib/filler.h"
+#include "lib/ping_pong.h"
 #include "lib/sender.h"
 #include "lib/stop.h"
 #include "userspace/tcp_stream/tcp_stream.h"
 
-#define WAKE_US		100000		/* how often a send that waits for room looks whether a signal came */
+#define BUFFER_BYTES	(256 << 10)	/* of answers, taken at once */
 #define DRAIN_NS	(10 * NSEC_PER_SEC)	/* how long the receiver has to take what is on its way at the end */
+
+/* How much of an answer has come. It is as long as a message. */
+struct answer {
+	uint64_t got;
+	struct stream_header header;
+};
 
 struct tcp_sender {
 	const struct tcp_options *o;
@@ -25,11 +32,14 @@ struct tcp_sender {
 	int *fd;		/* one a flow */
 	char *pattern;		/* of all fillers of a whole message */
 	int last_error;		/* errno; 0: none */
+	struct ping_pong ping_pong;
+	struct answer *answer;	/* one a flow */
+	char buffer[BUFFER_BYTES];
 };
 
 static int connect_flow(const struct tcp_options *o, const struct addrinfo *to)
 {
-	struct timeval wake = { .tv_usec = WAKE_US };
+	struct timeval wake = { .tv_usec = TCP_WAKE_US };
 	int fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
@@ -40,6 +50,8 @@ static int connect_flow(const struct tcp_options *o, const struct addrinfo *to)
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wake, sizeof(wake)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wake, sizeof(wake)))
 		err(1, "SO_SNDTIMEO");
+	if (o->common.ping_pong)
+		tcp_answers(fd);
 	return fd;
 }
 
@@ -62,31 +74,12 @@ static void open_flows(struct tcp_sender *u)
 	freeaddrinfo(found);
 }
 
-/* Sends a header and what follows it, `length` bytes in all. A signal does not cut a message, unless nothing moves any more. */
 static bool send_whole(struct tcp_sender *u, int fd, const struct stream_header *header, size_t length)
 {
-	const char *filler = u->pattern + (header->flags >> STREAM_FILLER_SHIFT) * FILLER_STEP;
-	size_t done = 0;
-
-	while (done < length) {
-		size_t headed = done < sizeof(*header) ? done : sizeof(*header);
-		struct iovec iov[2] = {
-			{ (char *)header + headed, sizeof(*header) - headed },
-			{ (char *)filler + done - headed, length - sizeof(*header) - (done - headed) },
-		};
-		struct msghdr message = { .msg_iov = iov, .msg_iovlen = 2 };
-		ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL);
-
-		if (n > 0)
-			done += n;
-		else if (errno == EINTR || (errno == EAGAIN && !stop))
-			continue;
-		else
-			u->last_error = errno;
-		if (u->last_error)
-			return false;
-	}
-	return true;
+	if (tcp_send_whole(fd, u->pattern, header, length))
+		return true;
+	u->last_error = errno;
+	return false;
 }
 
 static bool send_all(struct tcp_sender *u)
@@ -111,6 +104,65 @@ static bool send_all(struct tcp_sender *u)
 		if (!send_whole(u, u->fd[flow->number], &header, u->o->common.size))
 			return false;
 	}
+}
+
+static const char *send_message(void *context, struct sender_flow *flow)
+{
+	struct tcp_sender *u = context;
+	struct stream_header header;
+
+	sender_packet(u->s, flow, &header, u->ping_pong.sent_ns, clock_ns(CLOCK_REALTIME));
+	return send_whole(u, u->fd[flow->number], &header, u->o->common.size) ? NULL : strerror(u->last_error);
+}
+
+/* Takes what came of a flow's answers, now (ns). */
+static void take_answers(struct tcp_sender *u, struct answer *a, const char *at, size_t left, uint64_t now)
+{
+	uint64_t size = u->o->common.size;
+
+	while (left) {
+		size_t part = left < size - a->got ? left : size - a->got, head = 0;
+
+		if (a->got < sizeof(a->header)) {
+			head = sizeof(a->header) - a->got;
+			memcpy((char *)&a->header + a->got, at, head < part ? head : part);
+		}
+		a->got += part;
+		at += part;
+		left -= part;
+		if (a->got < size)
+			continue;
+		ping_pong_take(&u->ping_pong, &a->header, size, now);
+		a->got = 0;
+	}
+}
+
+static const char *await_answer(void *context, uint16_t flow, uint64_t timeout_ns)
+{
+	struct tcp_sender *u = context;
+	ssize_t n = recv(u->fd[flow], u->buffer, BUFFER_BYTES, 0);
+
+	(void)timeout_ns;
+	if (n > 0)
+		take_answers(u, &u->answer[flow], u->buffer, n, now_ns());
+	else if (!n)
+		return "the receiver has closed the connection";
+	else if (errno != EAGAIN && errno != EINTR)
+		return strerror(errno);
+	return NULL;
+}
+
+static const char *ping_pong(struct tcp_sender *u)
+{
+	u->answer = calloc(u->o->common.flows, sizeof(*u->answer));
+	if (!u->answer)
+		err(1, "no memory");
+	u->ping_pong.s = u->s;
+	u->ping_pong.reliable = true;
+	u->ping_pong.context = u;
+	u->ping_pong.send = send_message;
+	u->ping_pong.await = await_answer;
+	return ping_pong_run(&u->ping_pong);
 }
 
 /* Waits until the receiver has closed the connection, so that nothing will be sent again after TCP_INFO is read. */
@@ -161,19 +213,23 @@ int tcp_send(const struct tcp_options *o)
 {
 	struct stream_report report = { .transport = "tcp", .send = true };
 	struct tcp_sender u = { .o = o, .pattern = malloc(filler_room(o->common.size)) };
-	bool sent;
 
 	if (!u.pattern)
 		err(1, "no memory for a message");
 	filler_make(u.pattern, filler_room(o->common.size));
 	open_flows(&u);
 	u.s = sender_new_unsplit(&o->common, 0);
-	sent = send_all(&u);
+	if (o->common.ping_pong)
+		report.error = ping_pong(&u);
+	else if (!send_all(&u))
+		report.error = strerror(u.last_error);
 	sender_finish(u.s);
-	if (!sent || !send_end_markers(&u))
+	if (!report.error && !send_end_markers(&u))
 		report.error = strerror(u.last_error);
 	sender_report(u.s, &report);
 	report_tcp(&u, &report);
+	if (o->common.ping_pong)
+		ping_pong_report(&u.ping_pong, &report);
 	report_print(&report, o->common.json);
 	if (report.error)
 		warnx("the messages did not leave: %s", report.error);

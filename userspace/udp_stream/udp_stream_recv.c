@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
 #include <linux/sock_diag.h>
@@ -12,6 +13,8 @@
 #include <sys/time.h>
 
 #include "lib/clock.h"
+#include "lib/filler.h"
+#include "lib/ping_pong.h"
 #include "lib/receiver.h"
 #include "userspace/udp_stream/udp_stream.h"
 #include "userspace/udp_stream/udp_stream_uring.h"
@@ -24,6 +27,7 @@
 struct batch {
 	struct mmsghdr message[UDP_BATCH];
 	struct iovec iov[UDP_BATCH];
+	struct sockaddr_storage from[UDP_BATCH];
 	char control[UDP_BATCH][CONTROL_BYTES];
 	char buffer[UDP_BATCH][BUFFER_BYTES];
 };
@@ -89,8 +93,11 @@ static void busy_poll(int fd, int us)
 static int open_socket(const struct udp_options *o)
 {
 	struct timeval wake = { .tv_usec = WAKE_US };
-	int fd = listen_on(o->bind, o->common.port), on = 1;
+	int fd = listen_on(o->bind, o->common.port), on = 1, discover = IP_PMTUDISC_DO, discover6 = IPV6_PMTUDISC_DO;
 
+	/* answers are never split by IP */
+	setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &discover, sizeof(discover));
+	setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discover6, sizeof(discover6));
 	udp_set_buffer(fd, SO_RCVBUF, SO_RCVBUFFORCE, o->rcvbuf);
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wake, sizeof(wake)))
 		err(1, "SO_RCVTIMEO");
@@ -143,7 +150,7 @@ static void reset(struct batch *b)
 	for (int i = 0; i < UDP_BATCH; i++) {
 		b->iov[i] = (struct iovec){ b->buffer[i], BUFFER_BYTES };
 		b->message[i].msg_hdr = (struct msghdr){
-			.msg_iov = &b->iov[i], .msg_iovlen = 1,
+			.msg_name = &b->from[i], .msg_namelen = sizeof(b->from[i]), .msg_iov = &b->iov[i], .msg_iovlen = 1,
 			.msg_control = b->control[i], .msg_controllen = sizeof(b->control[i]),
 		};
 	}
@@ -163,7 +170,34 @@ static size_t segment_size(struct msghdr *message)
 	return 0;
 }
 
-static void take_buffer(struct receiver *r, struct mmsghdr *m, uint64_t now, uint64_t realtime)
+/* Sends the answer to the message that a packet has completed to its sender. What the socket does not take is lost. */
+static void answer(int fd, const struct msghdr *from, const void *payload, size_t length)
+{
+	static char pattern[BUFFER_BYTES + STREAM_FILLERS * FILLER_STEP];
+	static bool made;
+	struct stream_header h, header;
+
+	memcpy(&h, payload, sizeof(h));
+	if (!ping_pong_sound(&h, length))
+		return;
+	if (!made)
+		filler_make(pattern, sizeof(pattern));
+	made = true;
+	for (uint32_t i = 0; i < ntohl(h.packets_in_message); i++) {
+		uint32_t bytes = ping_pong_answer(&h, i, &header);
+		struct iovec iov[] = {
+			{ &header, sizeof(header) },
+			{ pattern + (header.flags >> STREAM_FILLER_SHIFT) * FILLER_STEP, bytes - sizeof(header) },
+		};
+		struct msghdr to = {
+			.msg_name = from->msg_name, .msg_namelen = from->msg_namelen, .msg_iov = iov, .msg_iovlen = 2,
+		};
+
+		sendmsg(fd, &to, 0);
+	}
+}
+
+static void take_buffer(struct receiver *r, int fd, struct mmsghdr *m, uint64_t now, uint64_t realtime)
 {
 	const char *at = m->msg_hdr.msg_iov->iov_base;
 	size_t left = m->msg_len, segment = segment_size(&m->msg_hdr);
@@ -172,6 +206,8 @@ static void take_buffer(struct receiver *r, struct mmsghdr *m, uint64_t now, uin
 		size_t length = segment && segment < left ? segment : left;
 
 		receiver_take(r, at, length, now, realtime);
+		if (r->asked)
+			answer(fd, &m->msg_hdr, at, length);
 		at += length;
 		left -= length;
 	} while (left);
@@ -206,7 +242,7 @@ int udp_receive(const struct udp_options *o)
 		}
 		now = now_ns();
 		for (int i = 0; i < n; i++)
-			take_buffer(r, &b->message[i], now, o->common.latency ? clock_ns(CLOCK_REALTIME) : 0);
+			take_buffer(r, fd, &b->message[i], now, o->common.latency ? clock_ns(CLOCK_REALTIME) : 0);
 		report_progress(now, r->packets, r->bytes);
 	}
 	uring_free(uring);

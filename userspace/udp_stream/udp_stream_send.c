@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include "lib/clock.h"
 #include "lib/filler.h"
+#include "lib/ping_pong.h"
 #include "lib/sender.h"
 #include "lib/stop.h"
 #include "userspace/udp_stream/udp_stream.h"
@@ -18,6 +20,7 @@
 
 #define GSO_PACKETS	64	/* UDP_MAX_SEGMENTS of older kernels */
 #define GSO_BYTES	65000	/* below the 65535 of an IP packet with its headers */
+#define WAKE_US		20000	/* how often a wait for an answer looks whether it has to end */
 #define IPV4_OVERHEAD	(20 + 8)
 #define IPV6_OVERHEAD	(40 + 8)
 
@@ -41,12 +44,17 @@ struct udp_sender {
 	uint64_t send_errors;	/* packets */
 	int last_error;
 	char *pattern;		/* of all fillers */
+	struct ping_pong ping_pong;
+	char answer[65536];	/* the largest UDP datagram */
 };
 
 static void setup_socket(struct udp_sender *u, int fd)
 {
 	int discover = IP_PMTUDISC_DO, discover6 = IPV6_PMTUDISC_DO;
+	struct timeval wake = { .tv_usec = WAKE_US };
 
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wake, sizeof(wake)))
+		err(1, "SO_RCVTIMEO");
 	if (u->ipv6 ? setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discover6, sizeof(discover6))
 		    : setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &discover, sizeof(discover)))
 		err(1, "IP_MTU_DISCOVER");
@@ -224,6 +232,41 @@ static bool send_all(struct udp_sender *u)
 	}
 }
 
+static const char *send_message(void *context, struct sender_flow *flow)
+{
+	struct udp_sender *u = context;
+
+	do {
+		fill_batch(u, flow, u->ping_pong.sent_ns);
+		if (!send_batch(u, u->fd[flow->number]))
+			return strerror(u->last_error);
+	} while (flow->index);
+	return NULL;
+}
+
+/* ECONNREFUSED belongs to the message: nobody listens. */
+static const char *await_answer(void *context, uint16_t flow, uint64_t timeout_ns)
+{
+	struct udp_sender *u = context;
+	ssize_t n = recv(u->fd[flow], u->answer, sizeof(u->answer), 0);
+
+	(void)timeout_ns;
+	if (n >= 0)
+		ping_pong_take(&u->ping_pong, u->answer, n, now_ns());
+	else if (errno != EAGAIN && errno != EINTR && errno != ECONNREFUSED)
+		return strerror(errno);
+	return NULL;
+}
+
+static const char *ping_pong(struct udp_sender *u)
+{
+	u->ping_pong.s = u->s;
+	u->ping_pong.context = u;
+	u->ping_pong.send = send_message;
+	u->ping_pong.await = await_answer;
+	return ping_pong_run(&u->ping_pong);
+}
+
 /*
  * Each round begins with a pause in which the receiver's buffer can empty. ECONNREFUSED belongs to an earlier packet: try
  * again.
@@ -258,7 +301,9 @@ int udp_send(const struct udp_options *o)
 	enable_gso(&u);
 	if (o->io_uring)
 		u.uring = uring_sender();
-	if (!send_all(&u))
+	if (o->common.ping_pong)
+		report.error = ping_pong(&u);
+	else if (!send_all(&u))
 		report.error = strerror(u.last_error);
 	sender_finish(u.s);
 	uring_free(u.uring);
@@ -266,6 +311,8 @@ int udp_send(const struct udp_options *o)
 	sender_report(u.s, &report);
 	report_extra(&report, "mtu", u.mtu);
 	report_drop(&report, "send_errors", u.send_errors);
+	if (o->common.ping_pong)
+		ping_pong_report(&u.ping_pong, &report);
 	report_print(&report, o->common.json);
 	if (report.error)
 		warnx("the packets did not leave: %s%s", report.error, o->gso && u.last_error == EIO ?

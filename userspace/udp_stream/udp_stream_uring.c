@@ -17,7 +17,7 @@ struct uring {
 	struct io_uring ring;
 	int fd;
 	bool armed;			/* the kernel has the multishot request */
-	struct msghdr layout;		/* of each buffer: the room for control messages */
+	struct msghdr layout;		/* of each buffer: the room for the sender's address and control messages */
 	struct io_uring_buf_ring *free;	/* buffers that the kernel may fill */
 	size_t buffer_bytes;
 	char *buffers;
@@ -71,8 +71,9 @@ struct uring *uring_receiver(int fd, size_t max_message, size_t max_control)
 	int error;
 
 	u->fd = fd;
+	u->layout.msg_namelen = sizeof(struct sockaddr_storage);
 	u->layout.msg_controllen = max_control;
-	u->buffer_bytes = sizeof(struct io_uring_recvmsg_out) + max_control + max_message;
+	u->buffer_bytes = sizeof(struct io_uring_recvmsg_out) + u->layout.msg_namelen + max_control + max_message;
 	u->buffers = malloc(BUFFERS * u->buffer_bytes);
 	if (!u->buffers || posix_memalign((void **)&u->free, 4096, BUFFERS * sizeof(struct io_uring_buf)))
 		err(1, "no memory");
@@ -115,6 +116,7 @@ static int take_answer(struct uring *u, const struct io_uring_cqe *cqe, struct m
 	u->iov[u->taken] = (struct iovec){ io_uring_recvmsg_payload(out, &u->layout), out->payloadlen };
 	*message = (struct mmsghdr){
 		.msg_hdr = {
+			.msg_name = io_uring_recvmsg_name(out), .msg_namelen = out->namelen,
 			.msg_iov = &u->iov[u->taken], .msg_iovlen = 1,
 			.msg_control = io_uring_recvmsg_cmsg_firsthdr(out, &u->layout), .msg_controllen = out->controllen,
 		},

@@ -53,12 +53,35 @@ static void test_small_values_are_exact(void **state)
 	free(h);
 }
 
+/* The buckets have each value once, and the mean does not come from them. */
+static void test_mean_and_buckets(void **state)
+{
+	struct histogram *h = calloc(1, sizeof(*h));
+	uint64_t count = 0, below = 0;
+
+	(void)state;
+	for (uint64_t v = 1; v <= 10001; v += 100)
+		histogram_add(h, v);
+	assert_true(histogram_mean(h) == 5001);
+	for (unsigned int b = 0; b < HISTOGRAM_BUCKETS; b++) {
+		if (!h->bucket[b])
+			continue;
+		count += h->bucket[b];
+		assert_true(histogram_top(h, b) > below);
+		below = histogram_top(h, b);
+	}
+	assert_int_equal(count, h->count);
+	assert_int_equal(below, 10001);
+	free(h);
+}
+
 static void test_ends(void **state)
 {
 	struct histogram *h = calloc(1, sizeof(*h));
 
 	(void)state;
 	assert_int_equal(histogram_quantile(h, .5), 0);
+	assert_true(histogram_mean(h) == 0);
 	histogram_add(h, UINT64_MAX);
 	assert_true(histogram_quantile(h, .5) == UINT64_MAX);
 	histogram_add(h, 0);
@@ -71,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quantiles_against_sorting),
 		cmocka_unit_test(test_small_values_are_exact),
+		cmocka_unit_test(test_mean_and_buckets),
 		cmocka_unit_test(test_ends),
 	};
 

@@ -85,6 +85,9 @@ static void test_usage_errors(void **state)
 	assert_int_equal(status(LINE("recv", "--version")), 0);
 	assert_int_equal(status(LINE("--help", "nonsense")), 2);
 	assert_int_equal(status(LINE("send", "--json=x")), 2);
+	assert_int_equal(status(LINE("recv", "--ping-pong")), 2);
+	assert_int_equal(status(LINE("send", "--ping-pong", "--rate", "1Gbit")), 2);
+	assert_int_equal(status(LINE("send", "--ping-pong")), 99);
 	assert_int_equal(status(LINE("recv")), 99);
 }
 
