@@ -126,6 +126,9 @@ static void check_operation(void)
 	if (options.service && options.operation && !rdma_service_knows(options.service, options.operation))
 		usage_error("--operation %s: --transport %s has none", rdma_operation_name(options.operation),
 			    rdma_service_name(options.service));
+	if (options.common.ping_pong && (options.operation == RDMA_WRITE || options.operation == RDMA_READ))
+		usage_error("--ping-pong: of --operation %s nobody can answer a message; a READ is a round trip itself",
+			    rdma_operation_name(options.operation));
 	if (options.common.send && options.operation == RDMA_SEND && !rdma_header_bytes(options.common.size))
 		usage_error("--size %llu: the stream header alone, which has the number of a message, has %zu bytes",
 			    (unsigned long long)options.common.size, sizeof(struct stream_header));

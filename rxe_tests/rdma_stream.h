@@ -9,6 +9,8 @@
 #include <stdio.h>
 
 #include "lib/histogram.h"
+#include "lib/ping_pong.h"
+#include "lib/receiver.h"
 #include "lib/sender.h"
 #include "lib/stream_options.h"
 
@@ -63,6 +65,7 @@ struct rdma_reads {
 struct rdma_end {
 	enum ibv_qp_type service;
 	enum rdma_operation operation;	/* RDMA_USUAL: without a control connection */
+	bool ping_pong;			/* both ends send and receive (lib/ping_pong.h) */
 	bool filler;			/* a sender: messages have stream header and filler (lib/filler.h) */
 	unsigned int sample_every, sample_slots;	/* a receiver of WRITEs: rdma_slot(); 0: none */
 	struct rdma_reads reads;
@@ -80,8 +83,7 @@ struct rdma_device {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	struct ibv_qp **qp;		/* one per flow */
-	struct ibv_mr *mr;
-	char *buffer;
+	struct ibv_mr *mr[2];		/* all that are registered, at most one of each kind of end */
 	uint8_t gid_index;
 	bool poll;
 };
@@ -132,11 +134,12 @@ unsigned int rdma_buffers(uint64_t size, unsigned int wanted);
  */
 void rdma_open(struct rdma_device *d, const struct rdma_options *o, struct rdma_end *self);
 
-/* Allocates and registers the buffers of all QPs, zeroed. */
-void rdma_register(struct rdma_device *d, size_t bytes);
+/* Allocates and registers the buffers of all QPs, zeroed. They are at ->addr, and stay until rdma_close(). */
+struct ibv_mr *rdma_register(struct rdma_device *d, size_t bytes);
 
-/* Creates self->flows QPs of self->service in state INIT, with `wqes` sends or receives each, and one completion queue. */
-void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsigned int wqes, struct rdma_end *self);
+/* Creates self->flows QPs of self->service in state INIT, with so many sends and receives each, and one completion queue. */
+void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsigned int sends, unsigned int receives,
+		     struct rdma_end *self);
 
 void rdma_close(struct rdma_device *d, const struct rdma_end *self);
 
@@ -169,6 +172,7 @@ struct rdma_requester {
 
 	struct sender *s;
 	struct rdma_flow *flow;
+	struct ibv_mr *mr;
 	struct stream_header *headers;	/* [flow][window] */
 	struct ibv_ah *ah;		/* UD */
 	uint64_t outstanding;		/* posted, not completed */
@@ -183,11 +187,62 @@ void requester_register(struct rdma_requester *q);
 /* Posts until all is sent and completed, or until `error`. */
 void requester_run(struct rdma_requester *q);
 
+/* The parts of it, for ping-pong. requester_post() needs room. It posts a flow's next message (UD: packet). wc: of a good send. */
+void requester_begin(struct rdma_requester *q);
+bool requester_room(const struct rdma_requester *q, const struct sender_flow *flow);
+void requester_post(struct rdma_requester *q, struct sender_flow *flow, uint64_t now, uint64_t realtime);
+void requester_take(struct rdma_requester *q, const struct ibv_wc *wc, uint64_t now);
+
 /* Where a READ's message has arrived; it stays until the next one is posted. */
 const char *requester_buffer(const struct rdma_requester *q, unsigned int flow, uint64_t message);
 
 /* For the other end: [{ "packets", "messages", "completed" }] of each flow, "end", and "ns", the time of the run. */
 json_t *requester_totals(const struct rdma_requester *q);
+
+/* The end that messages come to. The caller sets the first members, and zeroes the others. */
+struct rdma_responder {
+	struct rdma_device *d;
+	const struct rdma_options *o;
+	struct rdma_end *self;		/* gets QPs, and what WRITEs need to know */
+	const struct rdma_end *peer;
+	struct receiver *r;
+
+	unsigned int depth;		/* receives posted per QP */
+	size_t room;			/* of the buffer of a receive */
+	struct ibv_mr *mr;
+	const char *error;
+};
+
+/* Creates the QPs, with `sends` sends each, and posts receives to them. */
+void responder_make(struct rdma_responder *p, unsigned int sends);
+
+/* Where a QP's WRITEs go. */
+char *responder_region(const struct rdma_responder *p, unsigned int flow);
+
+/* Takes the completion of a receive, which is good, and posts it again. */
+void responder_take(struct rdma_responder *p, const struct ibv_wc *wc, uint64_t now);
+
+/* Whether message `number` lies there. Older senders send zeroes: their messages cannot be told. */
+bool responder_right(const struct rdma_responder *p, unsigned int flow, uint64_t number, const char *at);
+
+/* Both ends of --ping-pong: each is requester and responder. The caller sets q and p, and zeroes the others. */
+struct rdma_players {
+	struct rdma_requester *q;
+	struct rdma_responder *p;
+	struct ping_pong ping_pong;	/* only of the sender */
+	bool due;			/* an answer, to this message */
+	unsigned int flow;
+	uint64_t message;
+};
+
+/* The sender: runs to the end. Returns what ended it early, or NULL. */
+const char *players_send(struct rdma_players *u);
+
+/*
+ * The receiver: takes what has come, and answers. Waits up to timeout_ns, or until `fd` is readable. Returns the number of
+ * completions; an error is at q or p.
+ */
+int players_answer(struct rdma_players *u, uint64_t timeout_ns, int fd);
 
 /* The device's hardware counters now (name: value), and their increase since `before`. */
 json_t *rdma_counters(const struct rdma_device *d);

@@ -165,6 +165,8 @@ static void add_operation(json_t *object, const struct rdma_end *end)
 
 	json_object_set_new(object, "operation", json_string(rdma_operation_name(end->operation)));
 	json_object_set_new(object, "filler", json_boolean(end->filler));
+	if (end->ping_pong)
+		json_object_set_new(object, "ping_pong", json_true());
 	if (end->sample_every)
 		json_object_set_new(object, "samples", json_pack("{s:i, s:i}", "every", (int)end->sample_every,
 								 "slots", (int)end->sample_slots));
@@ -223,15 +225,17 @@ static void parse_operation(struct rdma_end *end, json_t *message)
 	struct rdma_reads *r = &end->reads;
 	const char *operation = NULL;
 	json_int_t messages = 0;
-	int filler = 0, of_packets = 0;
+	int filler = 0, ping_pong = 0, of_packets = 0;
 
-	json_unpack(message, "{s?s, s?b, s?{s:i, s:i}}", "operation", &operation, "filler", &filler,
+	json_unpack(message, "{s?s, s?b, s?b, s?{s:i, s:i}}", "operation", &operation, "filler", &filler,
+		    "ping_pong", &ping_pong,
 		    "samples", "every", &end->sample_every, "slots", &end->sample_slots);
 	json_unpack(message, "{s:{s:F, s:b, s:F, s:I, s:i, s:i}}", "reads", "rate", &r->rate.per_second,
 		    "rate_of_packets", &of_packets, "duration", &r->duration, "messages", &messages, "window", &r->window,
 		    "limit", &r->limit);
 	end->operation = operation ? rdma_operation_named(operation) : rdma_usual_operation(end->service);
 	end->filler = filler;
+	end->ping_pong = ping_pong;
 	r->rate.unit = of_packets ? RATE_PACKETS : RATE_BITS;
 	r->messages = messages;
 	if (!rdma_service_knows(end->service, end->operation) || (end->sample_every && !end->sample_slots) ||

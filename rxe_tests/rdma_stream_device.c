@@ -107,11 +107,11 @@ static void query_port(struct rdma_device *d, const struct rdma_options *o, stru
 	d->gid_index = choose_gid(d->context, &port, o->gid_index, &o->peer_gid, &self->gid);
 }
 
-static struct ibv_qp *create_qp(struct rdma_device *d, bool requests, unsigned int wqes, const struct rdma_end *self)
+static struct ibv_qp *create_qp(struct rdma_device *d, unsigned int sends, unsigned int receives, const struct rdma_end *self)
 {
 	struct ibv_qp_init_attr init = {
 		.send_cq = d->cq, .recv_cq = d->cq, .qp_type = self->service,
-		.cap = { .max_send_wr = requests ? wqes : 1, .max_recv_wr = requests ? 1 : wqes,
+		.cap = { .max_send_wr = sends ? sends : 1, .max_recv_wr = receives ? receives : 1,
 			 .max_send_sge = 2, .max_recv_sge = 1 },
 	};
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = RDMA_PORT };
@@ -169,38 +169,45 @@ void rdma_open(struct rdma_device *d, const struct rdma_options *o, struct rdma_
 	fcntl(d->channel->fd, F_SETFL, fcntl(d->channel->fd, F_GETFL) | O_NONBLOCK);
 }
 
-void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsigned int wqes, struct rdma_end *self)
+void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsigned int sends, unsigned int receives,
+		     struct rdma_end *self)
 {
-	d->cq = ibv_create_cq(d->context, self->flows * wqes, NULL, d->channel, 0);
+	unsigned int completions = self->flows * (sends + receives);
+
+	d->cq = ibv_create_cq(d->context, completions, NULL, d->channel, 0);
 	if (!d->cq)
-		err(1, "completion queue of %u entries (fewer --flows, --window or --depth)", self->flows * wqes);
+		err(1, "completion queue of %u entries (fewer --flows, --window or --depth)", completions);
 	self->qp = calloc(self->flows, sizeof(*self->qp));
 	d->qp = calloc(self->flows, sizeof(*d->qp));
 	if (!self->qp || !d->qp)
 		err(1, "no memory for %u QPs", self->flows);
 	for (unsigned int i = 0; i < self->flows; i++) {
-		d->qp[i] = create_qp(d, rdma_requests(o, self), wqes, self);
+		d->qp[i] = create_qp(d, sends, receives, self);
 		self->qp[i].qpn = d->qp[i]->qp_num;
 		self->qp[i].psn = first_psn(o);
 	}
 }
 
-void rdma_register(struct rdma_device *d, size_t bytes)
+struct ibv_mr *rdma_register(struct rdma_device *d, size_t bytes)
 {
-	d->buffer = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (d->buffer == MAP_FAILED)
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	struct ibv_mr *mr;
+
+	if (at == MAP_FAILED)
 		err(1, "buffers of %zu bytes", bytes);
-	d->mr = ibv_reg_mr(d->pd, d->buffer, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
-	if (!d->mr)
+	mr = ibv_reg_mr(d->pd, at, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	if (!mr)
 		err(1, "registering %zu bytes (ulimit -l?)", bytes);
+	d->mr[!!d->mr[0]] = mr;
+	return mr;
 }
 
 void rdma_close(struct rdma_device *d, const struct rdma_end *self)
 {
 	for (unsigned int i = 0; i < self->flows; i++)
 		ibv_destroy_qp(d->qp[i]);
-	if (d->mr)
-		ibv_dereg_mr(d->mr);
+	for (int i = 0; i < 2 && d->mr[i]; i++)
+		ibv_dereg_mr(d->mr[i]);
 	ibv_destroy_cq(d->cq);
 	ibv_destroy_comp_channel(d->channel);
 	ibv_dealloc_pd(d->pd);

@@ -20,8 +20,10 @@ struct rdma_receiver {
 	struct rdma_end self, peer;
 	FILE *control;
 	bool control_open;
-	unsigned int depth;	/* receives posted per QP */
-	struct rdma_requester q;	/* of READs */
+	struct rdma_responder p;
+	struct rdma_requester q;	/* of READs, and of answers */
+	struct rdma_players players;
+	struct stream_options answers;
 	uint64_t *completed;	/* of each QP, by the sender's totals: its messages that completed, */
 	uint64_t sender_ns;	/* and the time of its run */
 	struct receiver *r;
@@ -36,79 +38,6 @@ static bool is_ud(const struct rdma_receiver *u)
 static bool is(const struct rdma_receiver *u, enum rdma_operation operation)
 {
 	return u->self.operation == operation;
-}
-
-static bool is_write(const struct rdma_receiver *u)
-{
-	return is(u, RDMA_WRITE) || is(u, RDMA_WRITE_IMM);
-}
-
-/* The buffer of a receive. */
-static size_t receive_room(const struct rdma_receiver *u)
-{
-	return is_ud(u) ? RDMA_GRH + u->self.path_mtu : u->self.size;
-}
-
-/* Where a QP's WRITEs go. */
-static char *region(const struct rdma_receiver *u, unsigned int flow)
-{
-	return u->d.buffer + flow * rdma_slots(&u->self) * u->self.size;
-}
-
-/* wr_id: flow * depth + index of the buffer. An RDMA WRITE with immediate consumes a receive but does not use its buffer. */
-static void post_receive(struct rdma_receiver *u, uint64_t wr_id)
-{
-	struct ibv_sge sge = {
-		(uintptr_t)u->d.buffer + wr_id * receive_room(u), receive_room(u), u->d.mr->lkey,
-	};
-	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = !is_write(u) }, *bad;
-
-	if (ibv_post_recv(u->d.qp[wr_id / u->depth], &wr, &bad))
-		u->error = "the QP takes no more receives";
-}
-
-/*
- * A message that the receiver verifies must not be overwritten before. WRITEs with immediate cannot be ahead of the receiver by
- * more than its receives, and the one whose last packet waits for a receive. Fewer are verified where they would take much
- * memory.
- */
-static void choose_samples(struct rdma_receiver *u)
-{
-	uint64_t ahead = u->depth + 2, every = u->o->common.verify, room = rdma_buffers(u->self.size, ahead);
-
-	if (!every || !u->peer.filler)
-		return;
-	if (every < (ahead + room - 1) / room)
-		every = (ahead + room - 1) / room;
-	u->self.sample_every = every;
-	u->self.sample_slots = (ahead + every - 1) / every;
-}
-
-static void make_buffers(struct rdma_receiver *u)
-{
-	size_t receives = (size_t)u->self.flows * u->depth;
-
-	if (is(u, RDMA_WRITE_IMM))
-		choose_samples(u);
-	rdma_register(&u->d, is_write(u) ? u->self.flows * rdma_slots(&u->self) * u->self.size : receives * receive_room(u));
-	for (unsigned int i = 0; i < u->self.flows && is_write(u); i++) {
-		u->self.qp[i].address = (uintptr_t)region(u, i);
-		u->self.qp[i].rkey = u->d.mr->rkey;
-	}
-	for (size_t i = 0; i < receives && !is(u, RDMA_WRITE); i++)
-		post_receive(u, i);
-}
-
-/* Whether message `number` lies there. Older senders send zeroes: their messages cannot be told. */
-static bool message_right(const struct rdma_receiver *u, unsigned int flow, uint64_t number, const char *at)
-{
-	size_t bytes = rdma_header_bytes(u->self.size);
-	struct stream_header h = {};
-
-	memcpy(&h, at, bytes);
-	if (bytes && (h.magic != htonl(STREAM_MAGIC) || ntohs(h.flow) != flow || be64toh(h.message) != number))
-		return false;
-	return filler_right(at + bytes, u->self.size - bytes, filler_of(flow, number), 0);
 }
 
 /* Takes the sender's parameters. The smaller path MTU counts. */
@@ -130,6 +59,7 @@ static void adopt(struct rdma_receiver *u)
 	u->self.operation = u->peer.operation;
 	u->self.size = u->peer.size;
 	u->self.flows = u->peer.flows;
+	u->self.ping_pong = u->peer.ping_pong;
 	if (u->peer.path_mtu < u->self.path_mtu)
 		u->self.path_mtu = u->peer.path_mtu;
 }
@@ -160,16 +90,24 @@ static void make_requester(struct rdma_receiver *u)
 		.d = &u->d, .self = &u->self, .peer = &u->peer, .window = window, .wake_fd = fileno(u->control),
 		.arrived = take_read, .context = u,
 	};
-	rdma_create_qps(&u->d, u->o, window, &u->self);
+	rdma_create_qps(&u->d, u->o, window, 0, &u->self);
 	requester_register(&u->q);
 }
 
-/* Every other operation: this end waits. SENDs need a buffer each, so large ones are fewer. */
+/* Every other operation: this end waits, and may have to answer. */
 static void make_responder(struct rdma_receiver *u)
 {
-	u->depth = is_ud(u) || is_write(u) ? u->o->depth : rdma_buffers(u->self.size, u->o->depth);
-	rdma_create_qps(&u->d, u->o, u->depth, &u->self);
-	make_buffers(u);
+	u->p = (struct rdma_responder){ .d = &u->d, .o = u->o, .self = &u->self, .peer = &u->peer, .r = u->r };
+	responder_make(&u->p, u->self.ping_pong ? u->o->window : 0);
+	if (!u->self.ping_pong)
+		return;
+	u->answers = (struct stream_options){ .size = u->self.size, .flows = u->self.flows };
+	u->q = (struct rdma_requester){
+		.d = &u->d, .self = &u->self, .peer = &u->peer, .options = &u->answers, .window = u->o->window, .wake_fd = -1,
+	};
+	requester_register(&u->q);
+	requester_begin(&u->q);
+	u->players = (struct rdma_players){ .q = &u->q, .p = &u->p };
 }
 
 /* false: no sender came. */
@@ -188,7 +126,7 @@ static bool meet(struct rdma_receiver *u)
 		make_requester(u);
 	else
 		make_responder(u);
-	rdma_connect(&u->d, &u->self, &u->peer, rdma_requests(u->o, &u->self));
+	rdma_connect(&u->d, &u->self, &u->peer, rdma_requests(u->o, &u->self) || u->self.ping_pong);
 	control_send_end(u->control, &u->self);
 	u->control_open = true;
 	u->r->ready_ns = now_ns();
@@ -226,47 +164,19 @@ static void take_totals(struct rdma_receiver *u)
 		cpu_meter_mark(&u->r->cpu);
 }
 
-/* Verifies a message if it is one of the samples and its sender made it to be verified. */
-static void verify(struct rdma_receiver *u, unsigned int flow, uint64_t number, const char *at)
-{
-	bool wanted = is(u, RDMA_WRITE_IMM) ? u->self.sample_every && number % u->self.sample_every == 0
-					    : receiver_samples(u->r, number);
-
-	if (wanted && u->peer.filler)
-		receiver_verified(u->r, message_right(u, flow, number, at));
-}
-
-/* A message with an immediate. */
-static void take_message(struct rdma_receiver *u, const struct ibv_wc *wc, uint64_t now)
-{
-	unsigned int flow = wc->wr_id / u->depth;
-	struct stream_packet p = { .flow = flow, .packets_in_message = 1, .bytes = u->self.size };
-	const char *at = u->d.buffer + wc->wr_id * receive_room(u);
-
-	p.packet = p.message = receiver_widen(u->r, flow, ntohl(wc->imm_data));
-	if (is(u, RDMA_WRITE_IMM))
-		at = region(u, flow) + rdma_slot(&u->self, p.message) * u->self.size;
-	if (receiver_count(u->r, &p, now))
-		verify(u, flow, p.message, at);
-}
-
-/* A message (UD: packet) with a header. */
-static void take_payload(struct rdma_receiver *u, const struct ibv_wc *wc, uint64_t now)
-{
-	const char *at = u->d.buffer + wc->wr_id * receive_room(u);
-	size_t before = is_ud(u) ? RDMA_GRH : 0;
-
-	if (wc->byte_len >= before)
-		receiver_take(u->r, at + before, wc->byte_len - before, now,
-			      u->o->common.latency ? clock_ns(CLOCK_REALTIME) : 0);
-}
-
 static int take_completions(struct rdma_receiver *u)
 {
 	struct ibv_wc wc[RDMA_CQ_BATCH];
-	int n = rdma_completions(&u->d, wc, NAP_NS, u->control_open ? fileno(u->control) : -1);
-	uint64_t now = now_ns();
+	int n, wake_fd = u->control_open ? fileno(u->control) : -1;
+	uint64_t now;
 
+	if (u->self.ping_pong) {
+		n = players_answer(&u->players, NAP_NS, wake_fd);
+		u->error = u->q.error ? u->q.error : u->p.error;
+		return n;
+	}
+	n = rdma_completions(&u->d, wc, NAP_NS, wake_fd);
+	now = now_ns();
 	if (n < 0)
 		u->error = "the completion queue is broken";
 	for (int i = 0; i < n; i++) {
@@ -274,12 +184,10 @@ static int take_completions(struct rdma_receiver *u)
 			u->error = ibv_wc_status_str(wc[i].status);
 			return n;
 		}
-		if (is(u, RDMA_SEND))
-			take_payload(u, &wc[i], now);
-		else
-			take_message(u, &wc[i], now);
-		post_receive(u, wc[i].wr_id);
+		responder_take(&u->p, &wc[i], now);
 	}
+	if (u->p.error)
+		u->error = u->p.error;
 	return n;
 }
 
@@ -305,7 +213,8 @@ static void verify_memory(struct rdma_receiver *u, unsigned int flow, uint64_t m
 	uint64_t slots = rdma_slots(&u->self), first = messages > slots ? messages - slots : 0;
 
 	for (uint64_t number = first; number < completed; number++) {
-		bool right = message_right(u, flow, number, region(u, flow) + rdma_slot(&u->self, number) * u->self.size);
+		const char *at = responder_region(&u->p, flow) + rdma_slot(&u->self, number) * u->self.size;
+		bool right = responder_right(&u->p, flow, number, at);
 
 		if (right || u->self.service == IBV_QPT_RC)
 			receiver_verified(u->r, right);
@@ -384,7 +293,7 @@ static void correct_report(struct rdma_receiver *u, struct stream_report *report
 		report->packets *= packets;
 	if (report->packets_lost != STREAM_UNKNOWN)
 		report->packets_lost *= packets;
-	if (u->q.latency.count)
+	if (is(u, RDMA_READ) && u->q.latency.count)
 		report->latency = &u->q.latency;
 	report_extra(report, "path_mtu", u->self.path_mtu);
 	if (u->self.operation)

@@ -29,6 +29,7 @@ struct manual_receiver {
 	struct rdma_end self, peer;
 	unsigned int slots;
 	uint64_t region;	/* bytes of one region */
+	struct ibv_mr *mr;
 	struct manual_qp *qp;
 	struct receiver *r;
 	uint64_t completions, packets;
@@ -39,7 +40,7 @@ static void post_receive(struct manual_receiver *u, uint64_t wr_id)
 {
 	uint64_t flow = wr_id / u->o->depth, place = wr_id % u->o->depth % u->slots;
 	struct ibv_sge sge = {
-		(uintptr_t)u->d.buffer + (2 * flow + 1) * u->region + place * u->self.size, u->self.size, u->d.mr->lkey,
+		(uintptr_t)u->mr->addr + (2 * flow + 1) * u->region + place * u->self.size, u->self.size, u->mr->lkey,
 	};
 	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1 }, *bad;
 
@@ -53,10 +54,10 @@ static void make_buffers(struct manual_receiver *u)
 	if (u->slots > u->o->depth)
 		u->slots = u->o->depth;
 	u->region = u->self.size * u->slots;
-	rdma_register(&u->d, 2 * u->region * u->self.flows);
+	u->mr = rdma_register(&u->d, 2 * u->region * u->self.flows);
 	for (unsigned int i = 0; i < u->self.flows; i++) {
-		u->self.qp[i].address = (uintptr_t)u->d.buffer + 2 * i * u->region;
-		u->self.qp[i].rkey = u->d.mr->rkey;
+		u->self.qp[i].address = (uintptr_t)u->mr->addr + 2 * i * u->region;
+		u->self.qp[i].rkey = u->mr->rkey;
 		for (unsigned int k = 0; k < u->o->depth; k++)
 			post_receive(u, (uint64_t)i * u->o->depth + k);
 	}
@@ -68,7 +69,7 @@ static void prepare(struct manual_receiver *u)
 	u->self.service = u->o->service;
 	u->self.size = u->o->common.size;
 	u->self.flows = u->o->common.flows;
-	rdma_create_qps(&u->d, u->o, u->o->depth, &u->self);
+	rdma_create_qps(&u->d, u->o, 0, u->o->depth, &u->self);
 	u->peer.gid = u->o->peer_gid;
 	u->peer.qp = calloc(u->self.flows, sizeof(*u->peer.qp));
 	u->qp = calloc(u->self.flows, sizeof(*u->qp));
@@ -150,7 +151,7 @@ static bool dump(const struct manual_receiver *u)
 {
 	size_t regions = 2 * u->self.flows;
 	FILE *file = fopen(u->o->dump, "w");
-	bool whole = file && fwrite(u->d.buffer, u->region, regions, file) == regions;
+	bool whole = file && fwrite(u->mr->addr, u->region, regions, file) == regions;
 
 	if (file && fclose(file))
 		whole = false;

@@ -45,9 +45,9 @@ static void register_source(struct rdma_requester *q)
 {
 	size_t headers = headers_bytes(q), pattern = filler_room(is_ud(q) ? q->self->path_mtu : q->self->size);
 
-	rdma_register(q->d, headers + pattern);
-	q->headers = (struct stream_header *)q->d->buffer;
-	filler_make(q->d->buffer + headers, pattern);
+	q->mr = rdma_register(q->d, headers + pattern);
+	q->headers = q->mr->addr;
+	filler_make((char *)q->mr->addr + headers, pattern);
 	if (is_ud(q))
 		q->ah = rdma_peer_ah(q->d, q->peer);
 }
@@ -63,14 +63,14 @@ void requester_register(struct rdma_requester *q)
 	if (!q->flow)
 		err(1, "no memory");
 	if (reads(q))
-		rdma_register(q->d, slot_of(q, q->self->flows, 0) * q->self->size);
+		q->mr = rdma_register(q->d, slot_of(q, q->self->flows, 0) * q->self->size);
 	else
 		register_source(q);
 }
 
 const char *requester_buffer(const struct rdma_requester *q, unsigned int flow, uint64_t message)
 {
-	return q->d->buffer + slot_of(q, flow, message) * q->self->size;
+	return (char *)q->mr->addr + slot_of(q, flow, message) * q->self->size;
 }
 
 static void post(struct rdma_requester *q, struct ibv_send_wr *wr, unsigned int number, uint64_t now)
@@ -93,13 +93,13 @@ static int gather(struct rdma_requester *q, struct ibv_sge sge[2], size_t slot, 
 		  size_t length)
 {
 	size_t begin = rdma_header_bytes(length);
-	char *pattern = q->d->buffer + headers_bytes(q);
+	char *pattern = (char *)q->mr->addr + headers_bytes(q);
 
 	if (begin)
 		q->headers[slot] = *header;
-	sge[0] = (struct ibv_sge){ (uintptr_t)&q->headers[slot], begin, q->d->mr->lkey };
+	sge[0] = (struct ibv_sge){ (uintptr_t)&q->headers[slot], begin, q->mr->lkey };
 	sge[1] = (struct ibv_sge){
-		(uintptr_t)pattern + (header->flags >> STREAM_FILLER_SHIFT) * FILLER_STEP, length - begin, q->d->mr->lkey,
+		(uintptr_t)pattern + (header->flags >> STREAM_FILLER_SHIFT) * FILLER_STEP, length - begin, q->mr->lkey,
 	};
 	if (begin)
 		return length > begin ? 2 : 1;
@@ -108,7 +108,7 @@ static int gather(struct rdma_requester *q, struct ibv_sge sge[2], size_t slot, 
 }
 
 /* Posts the flow's next message (UD: packet). The immediate data, where there is one, is its number. */
-static void post_next(struct rdma_requester *q, struct sender_flow *flow, uint64_t now, uint64_t realtime)
+void requester_post(struct rdma_requester *q, struct sender_flow *flow, uint64_t now, uint64_t realtime)
 {
 	const struct rdma_qp_address *to = &q->peer->qp[flow->number];
 	uint64_t number = flow->packet;
@@ -123,7 +123,7 @@ static void post_next(struct rdma_requester *q, struct sender_flow *flow, uint64
 	wr.sg_list = sge;
 	wr.num_sge = 1;
 	if (reads(q)) {
-		sge[0] = (struct ibv_sge){ (uintptr_t)requester_buffer(q, flow->number, number), length, q->d->mr->lkey };
+		sge[0] = (struct ibv_sge){ (uintptr_t)requester_buffer(q, flow->number, number), length, q->mr->lkey };
 		wr.wr.rdma.remote_addr = to->address + filler_of(flow->number, number) * FILLER_STEP;
 		wr.wr.rdma.rkey = to->rkey;
 	} else {
@@ -140,6 +140,11 @@ static void post_next(struct rdma_requester *q, struct sender_flow *flow, uint64
 	post(q, &wr, flow->number, now);
 }
 
+bool requester_room(const struct rdma_requester *q, const struct sender_flow *flow)
+{
+	return q->flow[flow->number].posted - q->flow[flow->number].completed < q->window;
+}
+
 /* A flow with something to send and room in its window. *over: all flows have sent everything. */
 static struct sender_flow *ready_flow(struct rdma_requester *q, uint64_t now, bool *over)
 {
@@ -149,7 +154,7 @@ static struct sender_flow *ready_flow(struct rdma_requester *q, uint64_t now, bo
 		*over = !flow;
 		if (!flow)
 			return NULL;
-		if (q->flow[flow->number].posted - q->flow[flow->number].completed < q->window)
+		if (requester_room(q, flow))
 			return flow;
 	}
 	return NULL;
@@ -165,7 +170,7 @@ static uint64_t post_due(struct rdma_requester *q, bool *over)
 
 		if (!flow)
 			return *over ? 0 : NAP_NS;
-		post_next(q, flow, now, realtime);
+		requester_post(q, flow, now, realtime);
 	}
 	now = now_ns();
 	departure = pacer_departure(&q->s->pacer);
@@ -174,15 +179,10 @@ static uint64_t post_due(struct rdma_requester *q, bool *over)
 	return departure - now < NAP_NS ? departure - now : NAP_NS;
 }
 
-static void take_completion(struct rdma_requester *q, const struct ibv_wc *wc, uint64_t now)
+void requester_take(struct rdma_requester *q, const struct ibv_wc *wc, uint64_t now)
 {
 	struct rdma_flow *flow = &q->flow[wc->wr_id];
 
-	if (wc->status != IBV_WC_SUCCESS) {
-		if (!q->error)
-			q->error = ibv_wc_status_str(wc->status);
-		return;
-	}
 	q->outstanding--;
 	q->progress_ns = now;
 	histogram_add(&q->latency, now - flow->posted_ns[flow->completed % q->window]);
@@ -199,8 +199,12 @@ static void take_completions(struct rdma_requester *q, uint64_t timeout_ns)
 
 	if (n < 0)
 		q->error = "the completion queue is broken";
-	for (int i = 0; i < n; i++)
-		take_completion(q, &wc[i], now);
+	for (int i = 0; i < n; i++) {
+		if (wc[i].status == IBV_WC_SUCCESS)
+			requester_take(q, &wc[i], now);
+		else if (!q->error)
+			q->error = ibv_wc_status_str(wc[i].status);
+	}
 	if (q->outstanding && !q->error && now - q->progress_ns > STALL_NS)
 		q->error = "the other end completes nothing any more";
 }
@@ -212,11 +216,16 @@ static bool woken(const struct rdma_requester *q)
 	return q->wake_fd >= 0 && poll(&p, 1, 0) > 0;
 }
 
+void requester_begin(struct rdma_requester *q)
+{
+	q->s = is_ud(q) ? sender_new(q->options, q->self->path_mtu) : sender_new_unsplit(q->options, q->self->path_mtu);
+}
+
 void requester_run(struct rdma_requester *q)
 {
 	bool over = false;
 
-	q->s = is_ud(q) ? sender_new(q->options, q->self->path_mtu) : sender_new_unsplit(q->options, q->self->path_mtu);
+	requester_begin(q);
 	while (!over && !q->error && !woken(q)) {
 		uint64_t wait = post_due(q, &over);
 

@@ -15,6 +15,8 @@ struct rdma_sender {
 	struct rdma_end self, peer;
 	FILE *control;
 	struct rdma_requester q;
+	struct rdma_responder answers;	/* of --ping-pong */
+	struct rdma_players players;
 	const char *error;
 };
 
@@ -22,12 +24,12 @@ struct rdma_sender {
 static void offer(struct rdma_sender *u)
 {
 	size_t bytes = filler_room(u->self.size);
+	struct ibv_mr *mr = rdma_register(&u->d, bytes);
 
-	rdma_register(&u->d, bytes);
-	filler_make(u->d.buffer, bytes);
+	filler_make(mr->addr, bytes);
 	for (unsigned int i = 0; i < u->self.flows; i++) {
-		u->self.qp[i].address = (uintptr_t)u->d.buffer;
-		u->self.qp[i].rkey = u->d.mr->rkey;
+		u->self.qp[i].address = (uintptr_t)mr->addr;
+		u->self.qp[i].rkey = mr->rkey;
 	}
 	u->self.reads.rate = u->o->common.rate;
 	u->self.reads.duration = u->o->common.duration;
@@ -42,7 +44,15 @@ static void describe(struct rdma_sender *u)
 	u->self.size = u->o->common.size;
 	u->self.flows = u->o->common.flows;
 	u->self.filler = true;
-	rdma_create_qps(&u->d, u->o, u->o->window, &u->self);
+	u->self.ping_pong = u->o->common.ping_pong;
+	if (u->self.ping_pong) {
+		u->answers = (struct rdma_responder){
+			.d = &u->d, .o = u->o, .self = &u->self, .peer = &u->peer, .r = receiver_new(&u->o->common),
+		};
+		responder_make(&u->answers, u->o->window);
+	} else {
+		rdma_create_qps(&u->d, u->o, u->o->window, 0, &u->self);
+	}
 	if (u->self.operation == RDMA_READ)
 		offer(u);
 }
@@ -59,6 +69,8 @@ static void meet(struct rdma_sender *u)
 		errx(1, "the other end made %u QPs, not %u", u->peer.flows, u->self.flows);
 	if (u->peer.operation != u->self.operation)
 		errx(1, "the other end is an older version, which does not know --operation");
+	if (u->self.ping_pong && !u->peer.ping_pong)
+		errx(1, "the other end is an older version, which does not know --ping-pong");
 	if (u->peer.path_mtu < u->self.path_mtu)
 		u->self.path_mtu = u->peer.path_mtu;
 	rdma_connect(&u->d, &u->self, &u->peer, rdma_requests(u->o, &u->self));
@@ -70,8 +82,13 @@ static void send_messages(struct rdma_sender *u)
 		.d = &u->d, .self = &u->self, .peer = &u->peer, .options = &u->o->common, .window = u->o->window, .wake_fd = -1,
 	};
 	requester_register(&u->q);
-	requester_run(&u->q);
-	u->error = u->q.error;
+	if (u->self.ping_pong) {
+		u->players = (struct rdma_players){ .q = &u->q, .p = &u->answers };
+		u->error = players_send(&u->players);
+	} else {
+		requester_run(&u->q);
+		u->error = u->q.error;
+	}
 	/* From the totals the receiver computes the losses. After its answer the QPs may be destroyed. */
 	control_send(u->control, requester_totals(&u->q));
 	json_decref(control_receive(u->control));
@@ -84,8 +101,10 @@ static void report_sent(struct rdma_sender *u, struct stream_report *report)
 	uint64_t missing = u->q.outstanding;
 
 	sender_report(u->q.s, report);
-	if (u->self.service == IBV_QPT_RC && u->q.latency.count)
+	if (u->self.service == IBV_QPT_RC && u->q.latency.count && !u->self.ping_pong)
 		report->latency = &u->q.latency;
+	if (u->self.ping_pong)
+		ping_pong_report(&u->players.ping_pong, report);
 	if (!missing)
 		return;
 	report_extra(report, is_ud ? "packets_not_completed" : "messages_not_completed", missing);
