@@ -81,6 +81,8 @@ class StreamProgram(Tool):
         """
         messages = {"sent": sent["messages"], "received": received["messages"],
                     "lost": join.difference(sent["messages"], received["messages"])}
+        if sent.get("ping_pong"):
+            messages["lost"] = sent["unanswered"]       # the message or its answer
         # of UC's WRITEs without immediate the receiver sees nothing
         at, timed = ("sender", sent) if received["goodput_gbps"] is None else ("receiver", received)
         packets = (sent["packets"], received["packets"]) if self.counts_packets else (None, None)
@@ -126,6 +128,11 @@ def _busy(report):
 
 
 # --- those of others
+
+def latency_us(**known):
+    """The latency_us of an Outcome. What the tool does not tell is None."""
+    return {name: known.get(name) for name in ("min", "p50", "p90", "p99", "p999", "max", "mean")}
+
 
 class TheirProgram(Tool):
     """A program that does not measure its own CPU: it runs under meter.sh."""
@@ -221,6 +228,15 @@ class Qperf(ServerAndClient):
     def read(self, figures, cores):
         """figures: {name: text}. Raises KeyError or ValueError if one is missing or no number."""
         return Outcome(goodput_gbps=float(figures["bw"]) * 8 / 1e9, goodput_at="receiver", **cores)
+
+
+class QperfLatency(Qperf):
+    """A test that answers each message. It knows the mean only."""
+    streams, answers = False, True
+
+    def read(self, figures, cores):
+        mean = float(figures["latency"]) / 1e3      # of ns, because the client says -uu
+        return Outcome(goodput_gbps=None, goodput_at="receiver", latency_us=latency_us(mean=mean), **cores)
 
 
 # --- the CPU meter

@@ -8,7 +8,7 @@ import time
 
 from compare.transport import PATH_MTU, Load, Row, Transport
 from compare.programs import Qperf
-from compare.transports.softroce import WRITE, Perftest, RdmaStream
+from compare.transports.softroce import WRITE, Perftest, PerftestLatency, RdmaStream
 from compare.transports.udp import ONE_DATAGRAM
 from lab import child
 from lab.hosts import gid_index
@@ -146,14 +146,16 @@ class Rnic(Transport):
 
 class RnicRc(Rnic):
     name, words, order = "rnic-rc", "RNIC RC", 41
-    tools = (RdmaStream("rc", WRITE), Perftest("rc", "ib_write_bw"), Qperf("rc_rdma_write_bw", ("-cm1",), ipv6=False))
+    tools = (RdmaStream("rc", WRITE), Perftest("rc", "ib_write_bw"), PerftestLatency("rc", "ib_write_lat"),
+             Qperf("rc_rdma_write_bw", ("-cm1",), ipv6=False))
 
 
 class RnicUc(Rnic):
     name, words, order = "rnic-uc", "RNIC UC", 42
-    tools = (RdmaStream("uc", WRITE), Perftest("uc", "ib_write_bw"))
+    tools = (RdmaStream("uc", WRITE), Perftest("uc", "ib_write_bw"), PerftestLatency("uc", "ib_write_lat"))
 
 
 class RnicUd(Rnic):
     name, words, order = "rnic-ud", "RNIC UD", 43
-    tools = (RdmaStream("ud", "SEND"), Perftest("ud", "ib_send_bw", ONE_DATAGRAM))
+    tools = (RdmaStream("ud", "SEND"), Perftest("ud", "ib_send_bw", ONE_DATAGRAM),
+             PerftestLatency("ud", "ib_send_lat", ONE_DATAGRAM))

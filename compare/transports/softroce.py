@@ -3,7 +3,7 @@
 import re
 
 from compare import join
-from compare.programs import Qperf, ServerAndClient, StreamProgram, last_line
+from compare.programs import Qperf, ServerAndClient, StreamProgram, TheirProgram, last_line, latency_us
 from compare.transport import Outcome, RunFailed, RunSpoilt, Transport, bits_per_second
 from compare.transports.udp import ONE_DATAGRAM
 
@@ -32,8 +32,10 @@ class RdmaStream(StreamProgram):
         return [*self._both(row, path, "A"), "--control", host_and_port(path.address("B", row.ip), row.port)]
 
     def _both(self, row, path, end):
+        # rxe works on the machine's CPUs: a program that polls takes them from it
+        polls = row.ping_pong and not row.transport.rxe
         return ["--transport", self.service, "--path-mtu", row.path_mtu,
-                "--device", path.rdma(end), "--gid-index", path.gid_index(end, row.ip), *(["--poll"] if row.ping_pong else [])]
+                "--device", path.rdma(end), "--gid-index", path.gid_index(end, row.ip), *(["--poll"] if polls else [])]
 
 
 class RdmaOperation(RdmaStream):
@@ -42,6 +44,7 @@ class RdmaOperation(RdmaStream):
     def __init__(self, service, option, operation):
         super().__init__(service, operation)
         self.option = option
+        self.answers = option not in ("write", "read")      # there nobody learns of a message that could be answered
 
     def sender_options(self, row, path):
         return [*super().sender_options(row, path), "--operation", self.option]
@@ -64,8 +67,11 @@ class Perftest(ServerAndClient):
 
     def _both(self, row, path, end, seconds):
         return [self.operation, "-c", self.service.upper(), "-d", path.rdma(end), "-x", path.gid_index(end, row.ip), "-m", row.path_mtu, "-F",
-                "-p", self.port_of(row), "-s", row.size, "-D", seconds, "-f", self.MARGIN_S, "--report_gbits",
-                *(["-q", row.flows] if row.flows > 1 else [])]
+                "-p", self.port_of(row), "-s", row.size, *self._length(row, seconds)]
+
+    def _length(self, row, seconds):
+        """Options for how long it runs, and what it reports."""
+        return ["-D", seconds, "-f", self.MARGIN_S, "--report_gbits", *(["-q", row.flows] if row.flows > 1 else [])]
 
     def client(self, row, path, seconds):
         rate = ["--rate_limit", bits_per_second(row.pace) / 1e9, "--rate_limit_type", "SW", "--burst_size",
@@ -93,6 +99,27 @@ class Perftest(ServerAndClient):
         if not rows:
             raise RunFailed(f"perftest: {last_line(text)}")
         return float(rows[-1])
+
+
+class PerftestLatency(Perftest):
+    """
+    Its percentiles are of a number of messages: of a time it reports the mean only. It answers by the same operation, and polls: with
+    events (-e) ib_send_lat of perftest 4.5 did not end over rxe's RC.
+    """
+    streams, answers, several_flows = False, True, False
+    seconds = TheirProgram.seconds
+    MESSAGES_PER_S = 1000   # its default number, for each second of the run
+
+    def _length(self, row, seconds):
+        return ["-n", self.MESSAGES_PER_S * seconds]
+
+    def outcome(self, client, server, cores):
+        rows = re.findall(r"^\s*\d+\s+\d+((?:\s+[\d.]+){7})\s*$", client, re.M)
+        if not rows:
+            raise RunFailed(f"perftest: {last_line(client)}")
+        least, most, median, mean, _, p99, p999 = map(float, rows[-1].split())
+        return Outcome(goodput_gbps=None, goodput_at="receiver", **cores,
+                       latency_us=latency_us(min=least, p50=median, p99=p99, p999=p999, max=most, mean=mean))
 
 
 class PerftestRead(Perftest):
@@ -125,7 +152,8 @@ class SoftRoce(Transport):
 
 class Rc(SoftRoce):
     name, words, order = "rc", "SoftRoCE RC", 30
-    tools = (RdmaStream("rc", WRITE), Perftest("rc", "ib_write_bw"), Qperf("rc_rdma_write_bw", ("-cm1",), ipv6=False))
+    tools = (RdmaStream("rc", WRITE), Perftest("rc", "ib_write_bw"), PerftestLatency("rc", "ib_write_lat"),
+             Qperf("rc_rdma_write_bw", ("-cm1",), ipv6=False))
 
     def count(self, row, outcome, did, seen):
         """no other service sends packets again"""
@@ -135,12 +163,14 @@ class Rc(SoftRoce):
 
 class Uc(SoftRoce):
     name, words, order = "uc", "SoftRoCE UC", 31
-    tools = (RdmaStream("uc", WRITE), Perftest("uc", "ib_write_bw"), Qperf("uc_rdma_write_bw", never=NO_GID))
+    tools = (RdmaStream("uc", WRITE), Perftest("uc", "ib_write_bw"), PerftestLatency("uc", "ib_write_lat"),
+             Qperf("uc_rdma_write_bw", never=NO_GID))
 
 
 class Ud(SoftRoce):
     name, words, order = "ud", "SoftRoCE UD", 32
     tools = (RdmaStream("ud", "SEND"), Perftest("ud", "ib_send_bw", f"{ONE_DATAGRAM}; it clamps to that"),
+             PerftestLatency("ud", "ib_send_lat", f"{ONE_DATAGRAM}; it clamps to that"),
              Qperf("ud_bw", never=NO_GID))
 
 
@@ -151,7 +181,7 @@ class RcWrite(Rc):
 
 class RcSend(Rc):
     name, words, order = "rc-send", "SoftRoCE RC SEND", 34
-    tools = (RdmaOperation("rc", "send", "SEND"), Perftest("rc", "ib_send_bw"))
+    tools = (RdmaOperation("rc", "send", "SEND"), Perftest("rc", "ib_send_bw"), PerftestLatency("rc", "ib_send_lat"))
 
 
 class RcRead(SoftRoce):
@@ -171,4 +201,4 @@ class UcWrite(Uc):
 
 class UcSend(Uc):
     name, words, order = "uc-send", "SoftRoCE UC SEND", 37
-    tools = (RdmaOperation("uc", "send", "SEND"), Perftest("uc", "ib_send_bw"))
+    tools = (RdmaOperation("uc", "send", "SEND"), Perftest("uc", "ib_send_bw"), PerftestLatency("uc", "ib_send_lat"))

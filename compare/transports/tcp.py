@@ -5,7 +5,7 @@ TCP by the kernel's sockets. What is lost on the way TCP sends again: only these
 import dataclasses
 import json
 
-from compare.programs import Qperf, StreamProgram
+from compare.programs import Qperf, QperfLatency, StreamProgram
 from compare.transport import UDP_PORT, Outcome, RunFailed, Transport
 from compare.transports.udp import Iperf3, iperf3_rates
 
@@ -43,7 +43,7 @@ class TcpIperf3(Iperf3):
 
 class Tcp(Transport):
     name, words, order = "tcp", "kernel TCP", 15
-    tools = (TcpStream(), TcpIperf3(), Qperf("tcp_bw", ("-ip", UDP_PORT)))
+    tools = (TcpStream(), TcpIperf3(), Qperf("tcp_bw", ("-ip", UDP_PORT)), QperfLatency("tcp_lat", ("-ip", UDP_PORT)))
 
     def count(self, row, outcome, did, seen):
         """Nobody counts its packets: segments have no fixed size, and the referee counts UDP and RoCE only."""

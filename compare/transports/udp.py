@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """UDP by the kernel's sockets."""
+import dataclasses
 import functools
 import json
 
 from compare.join import Place
-from compare.programs import Qperf, ServerAndClient, StreamProgram, last_line
+from compare.programs import Qperf, QperfLatency, ServerAndClient, StreamProgram, last_line
 from compare.transport import UDP_PORT, Outcome, RunFailed, Transport, bits_per_second
 
 WINDOW_S = 0.1
@@ -26,6 +27,7 @@ class UdpStream(StreamProgram):
 class GsoStream(UdpStream):
     """The NICs cut nothing: the kernel cuts before the sender's NIC, and the receiver's kernel puts together again."""
     operation = "udp_stream, --gso to --gro"
+    answers = False     # one message at a time leaves nothing to put together
 
     def receiver_options(self, row, path, injection):
         return [*super().receiver_options(row, path, injection), "--gro"]
@@ -121,9 +123,18 @@ class UdpQperf(Qperf):
                        received=received, messages={"sent": sent, "received": received, "lost": sent - received}, **cores)
 
 
+class UdpQperfLatency(QperfLatency):
+    one_packet = ONE_DATAGRAM
+
+    def read(self, figures, cores):
+        sent, received = int(float(figures["loc_send_msgs"])), int(float(figures["rem_recv_msgs"]))
+        return dataclasses.replace(super().read(figures, cores), sent=sent, received=received,
+                                   messages={"sent": sent, "received": received, "lost": sent - received})
+
+
 class Udp(Transport):
     name, words, order = "udp", "kernel UDP", 10
-    tools = (UdpStream(), Iperf3(), UdpQperf("udp_bw", ("-ip", UDP_PORT)))
+    tools = (UdpStream(), Iperf3(), UdpQperf("udp_bw", ("-ip", UDP_PORT)), UdpQperfLatency("udp_lat", ("-ip", UDP_PORT)))
 
 
 class UdpGso(Transport):
