@@ -107,7 +107,8 @@ class Bench:
     def _noticed(self, did):
         """What explains a run's figures and is no count of packets. This machine's energy is that of both its guests."""
         machines = ["wire"] if self._lab.has_wire else ["A"] if self._lab.one_machine else ["A", "B"]
-        return {"joules": did.joules(*machines), "flow_control": did.flow_control(self._nics), "loss_details": did.loss_details(self._nics)}
+        return {"joules": did.joules(*machines), "flow_control": did.flow_control(self._nics),
+                "loss_details": did.loss_details(self._nics)}
 
     @property
     def _nics(self):
@@ -130,8 +131,8 @@ class Bench:
 class Series:
     """
     Rows, each run several times: blocks of all rows, each block in a random order. A row that fails is not run again. numbers
-    counts the runs of the whole comparison. said((place, row, refereed, why it failed, [run])) is called before a run, with None
-    for the last two, and after it.
+    counts the runs of the whole comparison. said((place, row, refereed, why it failed, [run])) is called before a run, with
+    None for the last two, and after it.
     """
 
     def __init__(self, bench, rows, repeats, order, numbers, said=lambda words: None):

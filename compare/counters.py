@@ -111,7 +111,8 @@ class Counters:
 
     @classmethod
     def read(cls, lab):
-        running = {end: lab.start(end, ["sh", SCRIPT, lab.rdma(end) or "-", lab.netif(end)], timeout=PATIENCE_S) for end in ("A", "B")}
+        running = {end: lab.start(end, ["sh", SCRIPT, lab.rdma(end) or "-", lab.netif(end)], timeout=PATIENCE_S)
+                   for end in ("A", "B")}
         if lab.has_wire:
             running["wire"] = lab.start("wire", ["sh", SCRIPT, "-", lab.port("A"), lab.port("B")], timeout=PATIENCE_S)
         flat = {}
@@ -140,10 +141,14 @@ class Counters:
         return join.add(self._flat[where].get("joules") for where in machines)
 
     def places(self, nics, **ports):
-        """{PLACE: n} of join.PLACES for packets from A to B. nics: {"A", "B"}; ports: the names of sender_port and receiver_port."""
-        found = {name: self.get(place.where, *(counter.format(nic=nics.get(place.where), **ports) for counter in place.counters))
+        """
+        {PLACE: n} of join.PLACES for packets from A to B. nics: {"A", "B"}; ports: the names of sender_port and receiver_port.
+        """
+        found = {name: self.get(place.where, *(counter.format(nic=nics.get(place.where), **ports)
+                                               for counter in place.counters))
                  for name, place in join.PLACES.items() if place.counters}
-        found["receiver_ring"] = max([found["receiver_ring"], *(sum(self._own("B", nics["B"], [name]).values()) for name in FULL_RING)])
+        full = (sum(self._own("B", nics["B"], [name]).values()) for name in FULL_RING)
+        found["receiver_ring"] = max([found["receiver_ring"], *full])
         # softnet before the ring, whose figures are less sure
         for name, whole in reversed([(name, place.within) for name, place in join.PLACES.items() if place.within]):
             found[name] = min(found[name], found[whole])
@@ -157,7 +162,8 @@ class Counters:
     def loss_details(self, nics):
         """{"A", "B"}: {name: n}, what grew and says more about losses."""
         softnet = ("softnet.time_squeeze", "softnet.flow_limit")
-        return {end: {**self._own(end, nics[end], DETAILS), **{name: self.get(end, name) for name in softnet if self.get(end, name)}}
+        return {end: {**self._own(end, nics[end], DETAILS),
+                      **{name: self.get(end, name) for name in softnet if self.get(end, name)}}
                 for end in ("A", "B")}
 
     def _own(self, end, nic, patterns):

@@ -21,7 +21,7 @@ class Place(NamedTuple):
     words: str              # for people
     where: str = None       # "A", "B" or "wire": whose counters; None: the programs' own
     counters: tuple = ()    # names in counters.Counters to be summed; {nic}, {sender_port} and {receiver_port} are filled in
-    within: str = None      # the place whose counters have these packets, too: they are taken from it, so that none counts twice
+    within: str = None      # the place whose counters have these packets, too: they are taken from it; none counts twice
 
 
 # From the sending program to the receiving kernel, in the order a packet passes them.
@@ -47,8 +47,8 @@ _RECEIVER = {
     "late": Place("at_receiver", "too late for the receiver"),
 }
 
-# A referee on the ends' NICs stands before the sender's queue (tcx egress) and behind the receiver's ring (XDP): these places are
-# between it and the wire.
+# A referee on the ends' NICs stands before the sender's queue (tcx egress) and behind the receiver's ring (XDP): these places
+# are between it and the wire.
 BEHIND_SENDER = ("sender_qdisc", "sender_nic")
 BEFORE_RECEIVER = ("receiver_ring", "receiver_nic")
 
@@ -164,14 +164,15 @@ def ns_per_packet(run):
     {"sender", "receiver"}: CPU time (ns) of that end's whole machine for each packet that it sent or received. None: unknown.
     """
     packets = {"sender": run["sent"], "receiver": run["received"]}
-    return {end: busy * 1e9 / packets[end] if busy is not None and packets[end] else None for end, busy in run["busy_s"].items()}
+    return {end: busy * 1e9 / packets[end] if busy is not None and packets[end] else None
+            for end, busy in run["busy_s"].items()}
 
 
 def merge(runs, known=PLACES):
     """
-    One row from several runs of it: goodput, cores and the cost of a packet are averaged, its least window is the least of all runs,
-    latency is that of the slowest run, and counts are summed; the counts of refereed runs only, if there are any. known: the Places
-    of the row's transport.
+    One row from several runs of it: goodput, cores and the cost of a packet are averaged, its least window is the least of all
+    runs, latency is that of the slowest run, and counts are summed; the counts of refereed runs only, if there are any. known:
+    the Places of the row's transport.
     """
     timed, watched = measuring(runs), [run for run in runs if run["refereed"]]
     row = _counts(watched or runs, known)

@@ -103,7 +103,8 @@ class Transport:
     driver = "kernel"       # driver of the lab's NICs that it needs: "kernel" or "dpdk". None: it does not run in the lab,
                             # and no referee sees its packets
     rxe = False             # whether it needs SoftRoCE on the NICs
-    seen_on_nic = True      # whether a referee on the ends' NICs can see its packets: an RNIC shows none, another user of XDP bars it
+    seen_on_nic = True      # whether a referee on the ends' NICs can see its packets: an RNIC shows none, another user of XDP
+                            # bars it
     section = None          # the section of the table for figures of another path
     only = None             # the only paths that it has rows on
     through_qdisc = True    # whether its packets pass the queue of the sender's NIC
