@@ -149,11 +149,12 @@ def name(row):
 
 def changes(before, after):
     """What became of each row that both reports have: its section, { "transport", "tool", "before", "after", ...change() }."""
-    earlier = {_key(row): row for row in before if row["status"] == "ok"}
-    both = [(earlier[_key(row)], row) for row in after if row["status"] == "ok" and _key(row) in earlier]
+    earlier = {key(row): row for row in before if row["status"] == "ok"}
+    both = [(earlier[key(row)], row) for row in after if row["status"] == "ok" and key(row) in earlier]
     return [{**dict(zip(SECTION, place(row))), **name(row), "before": mean(old), "after": mean(row),
              **change(figures(old).values(), figures(row).values(), len(both))} for old, row in both]
 
 
-def _key(row):
+def key(row):
+    """What a row has in common with itself in another report."""
     return (*place(row), *(row[key] for key in ("transport", "tool", "operation")))

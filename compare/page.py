@@ -43,7 +43,7 @@ class Part(NamedTuple):
 def render(document):
     """The page of a report (rocescope.compare/1)."""
     parts, by_size = _parts(document)
-    body = [_head(document), _contents(parts + by_size), *(_section(part, document) for part in parts),
+    body = [_head(document), _contents(document, parts + by_size), *(_section(part, document) for part in parts),
             *(_h2(part) + _figures(part) for part in by_size), _settings(document), _runs(parts)]
     return ('<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -126,9 +126,9 @@ def _paths(document):
     return document.get("paths") or {"": document["path"]}
 
 
-def _contents(parts):
+def _contents(document, parts):
     items = [(part.anchor, part.title) for part in parts] + [("settings", "Path and versions"), ("runs", "All runs")]
-    notes = " ".join(table.FOOTNOTES + (READING,))
+    notes = " ".join([*table.footnotes(document["rows"]), READING])
     return (element("nav", element("ul", *(element("li", element("a", escape(words), href=f"#{anchor}"))
                                            for anchor, words in items)))
             + element("p", escape(notes), class_="dim"))

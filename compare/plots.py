@@ -72,7 +72,7 @@ class Entry:
 
     @property
     def mark(self):
-        """A tool that does not know what arrived (table.FOOTNOTES)."""
+        """A tool that does not know what arrived (table.footnotes())."""
         return "^" if self.row.get("goodput_at") == "sender" else ""
 
     @property

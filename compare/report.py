@@ -28,17 +28,33 @@ def document(paths, rows, begun, seconds, complete, seed):
             "path": next(iter(paths.values())), "paths": paths, "seed": seed, "rows": rows, "comparisons": comparisons}
 
 
+# What compare diff needs of a row, and of one that ran.
+ROW, RAN = ("path", "status", "transport", "tool", "operation", "size", "flows", "ip", "rate"), ("each", "goodput_gbps")
+
+
 def read(path):
     """The document of a report.json, or of a run's folder."""
     file = os.path.join(path, "report.json") if os.path.isdir(path) else path
     try:
         with open(file, encoding="utf-8") as f:
             found = json.load(f)
-    except (OSError, ValueError) as error:
-        raise ReportError(f"{file}: {getattr(error, 'strerror', None) or 'no JSON'}") from None
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA or any("path" not in row for row in found.get("rows", ())):
-        raise ReportError(f"{file}: not a report of compare ({SCHEMA}), or one of an older version")
+    except OSError as error:
+        raise ReportError(f"{file}: {error.strerror}") from None
+    except ValueError:
+        raise ReportError(f"{file}: no JSON, or cut short") from None
+    schema = found.get("schema") if isinstance(found, dict) else None
+    if not str(schema).startswith(SCHEMA.partition("/")[0] + "/"):
+        raise ReportError(f"{file}: no report of compare ({SCHEMA})")
+    if schema != SCHEMA:
+        raise ReportError(f"{file}: a report {schema}; this version reads {SCHEMA}")
+    rows, paths = found.get("rows"), found.get("paths")
+    if not isinstance(rows, list) or not isinstance(paths, dict) or not all(map(_known, rows)):
+        raise ReportError(f"{file}: a report of another version, whose rows were others: measure again")
     return found
+
+
+def _known(row):
+    return isinstance(row, dict) and all(key in row for key in ROW + RAN * (row.get("status") == "ok"))
 
 
 def flatten(row, prefix=""):

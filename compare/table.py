@@ -13,28 +13,20 @@ STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "
 MIN_WIDTH = 80
 
 # transport, tool, goodput, its least window, its bar, packets on the wire, losses, cores of the sender and of the receiver
-HEADINGS = (("", "", "Gbit/s", "", "", "packets", "", "sender's", "receiver's"),
-            ("transport", "tool", "", "least", "goodput", "on wire", "lost, where", "cores", "cores"))
-FIXED = (None, None, 7, None, None, 9, None, 9, 10)
+HEADINGS = (("", "", "goodput", "", "", "packets", "", "sender's", "receiver's"),
+            ("transport", "tool", "Gbit/s", "least", "", "on wire", "lost, where", "cores", "cores"))
+GOODPUT, SENDER, RECEIVER = 7, 9, 10    # columns of these
 LEAST = 6           # columns of the least window,
 LEAST_FROM = 40     # in a table with so many for it, the bar and the losses
 BAR_FROM = 24       # columns for the bar and the losses, below which there is no bar
 SPREAD = 5          # columns more for goodput with its deviation,
-SPREAD_FROM = 96    # in a table of so many
+WIDE_FROM = 96      # in a table of so many. A smaller one has no packets on the wire
 NARROW_NAME = 12    # columns of a transport's name in a smaller table, where it may take two lines
 ALIGN = "<<>><><>>"
 GAP = "  "
-# of ping-pong: transport, tool, mean with its deviation, percentiles, cores of the sender and of the receiver
-LATENCIES = ("min", "p50", "p99", "max")
-PING_HEADINGS = (("", "", "µs", *("",) * len(LATENCIES), "sender's", "receiver's"),
-                 ("transport", "tool", "mean", *LATENCIES, "cores", "cores"))
+PACKETS = 5         # the column of packets on the wire
+LATENCIES = ("min", "p50", "p99", "max")    # of ping-pong
 EMULATED = "The CPU is emulated (TCG): compare rows with each other, not with other machines."
-FOOTNOTES = ("Goodput as the receiver counts it, with the standard deviation of the runs; ^ as the sender does, who does not know what "
-             "arrived.",
-             "Of our stream programs and iperf3 it is the mean of windows of 100 ms, without the start and the end; "
-             "least: of these windows.",
-             "Ping-pong: half of the time until the answer to a message is back.",
-             "Cores: of the program / of its whole machine, which does most of the work of kernel UDP and rxe in softirq.")
 
 
 def render(report, width, colour=False):
@@ -43,20 +35,48 @@ def render(report, width, colour=False):
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if colour and style else text
 
     width = max(width, MIN_WIDTH)
-    widths = _widths(width)
+    widths = _widths([row for row in report["rows"] if row["status"] == "ok"], width)
     lines = []
     for name in dict.fromkeys(row["path"] for row in report["rows"]):
         path = report["paths"].get(name)   # none: it was interrupted before
         words = path_words(path) if path else f"Path: {name}, not measured."
-        lines += ([""] if lines else []) + [paint(line, "dim") for line in textwrap.wrap(words, width)]
+        lines += ([""] if lines else []) + [paint(line, "dim") for line in wrap(words, width)]
         rows = [row for row in report["rows"] if row["path"] == name]
         for section in sections([row for row in rows if row["status"] == "ok"]):
-            body = _ping_section(section.rows, widths, paint) if section.rate == PING_PONG else _section(section.rows, widths, paint)
-            lines += ["", paint(section.title, "bold")] + body
+            body = _ping_section if section.rate == PING_PONG else _section
+            lines += ["", paint(section.title, "bold")] + body(section.rows, widths, paint)
         lines += _others(rows, width, paint)
-    notes = [paint(line, "dim") for note in FOOTNOTES for line in textwrap.wrap(note, width)]
-    verdict = [line for sentence in report["verdict"] for line in textwrap.wrap(sentence, width, subsequent_indent="  ")]
+    notes = footnotes(report["rows"], deviation=width >= WIDE_FROM, least=bool(widths[3]))
+    notes = [paint(line, "dim") for note in notes for line in wrap(note, width)]
+    verdict = [line for sentence in report["verdict"] for line in wrap(sentence, width, "  ")]
     return lines + [""] + notes + [""] + verdict
+
+
+def wrap(text, width, indent=""):
+    """Lines, all but the first indented. A percent sign stays with its number, and a row's name in one piece."""
+    lines = textwrap.wrap(text.replace(" %", "\u00a0%"), width, subsequent_indent=indent, break_on_hyphens=False)
+    return [line.replace("\u00a0", " ") for line in lines]
+
+
+def footnotes(rows, deviation=True, least=True):
+    """Those that these rows need. deviation, least: whether these figures are shown."""
+    ran = [row for row in rows if row["status"] == "ok"]
+    carried = [row for row in ran if row["rate"] != PING_PONG]
+    goodput = "Goodput as the receiver counts it"
+    if deviation and any(row["runs"] > 1 for row in carried):
+        goodput += ", with the standard deviation of the runs"
+    if any(row.get("goodput_at") == "sender" for row in carried):
+        goodput += "; ^ as the sender does, who does not know what arrived"
+    notes = [f"{goodput}."] if carried else []
+    if least and any(row.get("goodput_min_gbps") is not None for row in carried):
+        notes.append("Of our stream programs and iperf3 it is the mean of windows of 100 ms, without the start and the end; "
+                     "least: of these windows.")
+    if len(carried) < len(ran):
+        notes.append("Ping-pong: half of the time until the answer to a message is back.")
+    if ran:
+        notes.append("Cores: of the program / of its whole machine, which does most of the work of kernel UDP and rxe in "
+                     "softirq.")
+    return notes
 
 
 def _section(rows, widths, paint):
@@ -70,17 +90,21 @@ def _section(rows, widths, paint):
 
 
 def _ping_section(rows, widths, paint):
-    widths = (*widths[:2], *(max(widths[2], len(title)) for title in PING_HEADINGS[1][2:7]), *widths[7:])
-    lines = [paint(_line(cells, widths, "<<>>>>>>>"), "dim") for cells in PING_HEADINGS]
+    """A small table has no least latency."""
+    kinds = LATENCIES if widths[PACKETS] else LATENCIES[1:]
+    cells = [("", "", "µs", *("",) * len(kinds), "sender's", "receiver's"),
+             ("transport", "tool", "mean", *kinds, "cores", "cores")]
     before = None
     for row in rows:
-        name = plan.transport(row["transport"]).words if row["transport"] != before else ""
-        figures = [figure_words((row["latency_us"] or {}).get(key)) for key in LATENCIES]
-        cells = (name, row["tool"], spread_words(list(noise.figures(row).values()), widths[2] > FIXED[2]), *figures,
-                 cores_words(row["sender_cores"]), cores_words(row["receiver_cores"]))
-        lines.append(_line(cells, widths, "<<>>>>>>>"))
+        names = wrap(plan.transport(row["transport"]).words, widths[0]) if row["transport"] != before else [""]
+        figures = [figure_words((row["latency_us"] or {}).get(kind)) for kind in kinds]
+        cells.append((names[0], row["tool"], spread_words(list(noise.figures(row).values()), widths[2] > GOODPUT), *figures,
+                      cores_words(row["sender_cores"]), cores_words(row["receiver_cores"])))
+        cells += [(name, *("",) * (len(kinds) + 4)) for name in names[1:]]
         before = row["transport"]
-    return lines
+    widths = (*widths[:2], *(max(map(len, column)) for column in list(zip(*cells))[2:]))
+    lines = [_line(each, widths, "<<" + ">" * len(cells[0])) for each in cells]
+    return [paint(line, "dim") for line in lines[:2]] + lines[2:]
 
 
 def reasons(rows):
@@ -99,8 +123,8 @@ def _name(row):
     return f"{row['transport']}/{row['tool']}{size}{rate}{more}"
 
 
-def _names(rows):
-    """Each transport and tool once."""
+def names(rows):
+    """Each transport and tool once, for people."""
     found = {}
     for row in rows:
         found.setdefault(f"{row['transport']}/{row['tool']}", []).append(row)
@@ -110,24 +134,10 @@ def _names(rows):
 def _others(rows, width, paint):
     lines = []
     for status, why, those in reasons(rows):
-        text = f"{status}: {why}: {', '.join(_names(those))}"
+        text = f"{status}: {why}: {', '.join(names(those))}"
         style = "red" if status == "failed" else "dim"
-        lines += [paint(line, style) for line in textwrap.wrap(text, width, subsequent_indent="  ")]
+        lines += [paint(line, style) for line in wrap(text, width, "  ")]
     return [""] + lines if lines else []
-
-
-def render_changes(changes):
-    """What noise.changes() found, as lines."""
-    lines = []
-    for each in changes:
-        name = f"{each['path']}, {title(each['size'], each['rate'], each['flows'], each['ip'])}: {each['transport']}/{each['tool']}"
-        figures = f"{figure_words(each['before'])} to {figure_words(each['after'])} {unit(each['rate'])}"
-        if each["verdict"] in ("more", "less"):
-            words = f"{each['verdict']}: {ratio_words(each)}"
-        else:
-            words = "no more than noise" if each["verdict"] == "noise" else f"{each['runs']} runs are too few to say"
-        lines.append(f"{name}: {figures}, {words}")
-    return lines or ["no row is in both reports"]
 
 
 def ratio_words(comparison):
@@ -136,7 +146,7 @@ def ratio_words(comparison):
 
 
 def minutes(seconds):
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def size_words(size):
@@ -189,8 +199,8 @@ class Section(NamedTuple):
 
 def sections(rows):
     """
-    The Sections by path, flows, IP, size and rate: paths in order of appearance, full speed before the rates, small sizes first. The
-    transports of each are in the table's order.
+    The Sections by path, flows, IP, size and rate: paths in order of appearance, full speed before the rates, small sizes
+    first. The transports of each are in the table's order.
     """
     order = [transport.name for transport in plan.transports()]
     paths = list(dict.fromkeys(row["path"] for row in rows))
@@ -211,19 +221,23 @@ def _rank(paths, path, apart, flows, ip, size, rate):
     return paths.index(path), apart, ip, flows, slow, bits_per_second(rate) if slow == 1 else 0, size or 0
 
 
-def _widths(width):
+def _widths(rows, width):
     """
-    Names get the width of the longest if it is wide. The bar and the losses share the rest. The least window goes first, then bars.
+    Names and packets get the width of the longest of these rows. The bar and the losses share the rest. In a small table the
+    packets go first, then the least window, then the bars.
     """
-    longest = max(len(each.words) for each in plan.transports())
-    names = (longest if width >= SPREAD_FROM else min(longest, NARROW_NAME),
-             max(len(tool.name) for each in plan.transports() for tool in each.tools))
-    spread = SPREAD if width >= SPREAD_FROM else 0
-    free = width - sum(names) - sum(w for w in FIXED if w) - spread - len(GAP) * (len(FIXED) - 2)
+    wide = width >= WIDE_FROM
+    longest = max((len(plan.transport(row["transport"]).words) for row in rows), default=NARROW_NAME)
+    names = (longest if wide else min(longest, NARROW_NAME), max((len(row["tool"]) for row in rows), default=0))
+    packets = max((len(count_words(row["on_wire"])) for row in rows), default=0)
+    deviation = wide and any(row["runs"] > 1 for row in rows)
+    fixed = (GOODPUT + SPREAD * deviation, max(packets, len("packets")) * wide, SENDER, RECEIVER)
+    free = width - sum(names) - sum(fixed) - len(GAP) * (6 if wide else 5)
     least = LEAST if free >= LEAST_FROM else 0
     free -= least + len(GAP) if least else 0
-    bar = free // 3 if free >= BAR_FROM else 0
-    return names + (FIXED[2] + spread, least, bar) + FIXED[5:6] + (free - bar,) + FIXED[7:]
+    bar = (free - len(GAP)) // 3 if free >= BAR_FROM else 0
+    free -= bar + len(GAP) if bar else 0
+    return (*names, fixed[0], least, bar, fixed[1], free, SENDER, RECEIVER)
 
 
 def _line(cells, widths, align=ALIGN):
@@ -231,14 +245,14 @@ def _line(cells, widths, align=ALIGN):
 
 
 def _row_lines(row, widths, best, first, paint):
-    name = textwrap.wrap(plan.transport(row["transport"]).words, widths[0]) if first else [""]
+    name = wrap(plan.transport(row["transport"]).words, widths[0]) if first else [""]
     style = "bold" if row["tool"] == "rocescope" else None
-    losses = textwrap.wrap(loss_words(row), widths[6]) or [""]
+    losses = wrap(loss_words(row), widths[6]) or [""]
     goodput = mean_goodput(row)
     mark = "^" if row.get("goodput_at") == "sender" else ""
-    cells = (name[0], row["tool"], spread_words(list(noise.figures(row).values()), widths[2] > FIXED[2]) + mark, figure_words(row.get("goodput_min_gbps")),
-             bar(goodput or 0, best, widths[4]), count_words(row["on_wire"]), losses[0],
-             cores_words(row["sender_cores"]), cores_words(row["receiver_cores"]))
+    cells = (name[0], row["tool"], spread_words(list(noise.figures(row).values()), widths[2] > GOODPUT) + mark,
+             figure_words(row.get("goodput_min_gbps")), bar(goodput or 0, best, widths[4]), count_words(row["on_wire"]),
+             losses[0], cores_words(row["sender_cores"]), cores_words(row["receiver_cores"]))
     plain = _line(cells, widths)
     more = itertools.zip_longest(name[1:], losses[1:], fillvalue="")
     lines = [plain] + [_line((name, "", "", "", "", "", line, "", ""), widths) for name, line in more]
@@ -276,9 +290,11 @@ def loss_words(row):
         again = f", {count_words(row['retransmitted'])} sent again" if row.get("retransmitted") else ""
         return (f"{known}; the rest is not known" if known else "not known") + again
     words = []
-    if lost:
+    if lost and not row["losses"] and row.get("unexplained") == lost:
+        words.append(f"{share_words(lost, row['sent'])} unexplained")
+    elif lost:
         words.append(f"{share_words(lost, row['sent'])}{_shares_words(row)}")
-    if row.get("unexplained"):
+    if row.get("unexplained") and (row["losses"] or row["unexplained"] != lost):
         words.append(f"{count_words(row['unexplained'])} unexplained")
     if row.get("retransmitted"):
         words.append(f"{count_words(row['retransmitted'])} sent again")
@@ -311,7 +327,7 @@ def mean_goodput(row):
 def figure_words(value):
     if value is None:
         return "?"
-    return f"{value:.3f}" if value < 10 else f"{value:.1f}"
+    return f"{value:.3f}" if value < 10 else f"{value:.1f}" if value < 1000 else f"{value:.0f}"
 
 
 def spread_words(values, spread):

@@ -49,6 +49,8 @@ def _losses(section):
     none = [words(row) for row in known if row["sent"] == row["received"]]
     lost = [f"{words(row)} lost {table.share_words(row['sent'] - row['received'], row['sent'])}{_where(row)}"
             for row in known if row["sent"] > row["received"]]
+    if len(none) == len(section) > 1:
+        return ["Nothing was lost."]
     return ([f"Nothing was lost by {_list(none)}."] if none else []) + [_sentence("; ".join(lost)) for _ in lost[:1]]
 
 

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What compare diff prints: what changed from one report to another, row by row."""
+from compare import noise, plan, table
+
+
+def render(before, after, width):
+    """The lines for two documents."""
+    lines = [line for name, report in (("A", before), ("B", after))
+             for line in table.wrap(f"{name}: {_words(report)}", width, "   ")]
+    for path in before["paths"]:
+        for difference in differences(before["paths"][path], after["paths"].get(path)):
+            lines += table.wrap(f"{path}: {difference}", width, "  ")
+    changes = noise.changes(before["rows"], after["rows"])
+    for section in dict.fromkeys(map(noise.place, changes)):
+        path, flows, ip, size, rate = section
+        lines += ["", f"{path}, {table.title(size, rate, flows, ip)} ({table.unit(rate)})"]
+        lines += _section([each for each in changes if noise.place(each) == section])
+    if not changes:
+        lines += ["", "No row ran in both reports."]
+    for name, rows in (("A", _only(before, after)), ("B", _only(after, before))):
+        for path in dict.fromkeys(row["path"] for row in rows):
+            names = table.names([row for row in rows if row["path"] == path])
+            lines += ["", *table.wrap(f"Ran only in {name}, {path}: {', '.join(names)}", width, "  ")]
+    return lines
+
+
+def _words(report):
+    built = f", rocescope {report['rocescope']}" if report.get("rocescope") else ""
+    return f"{report['time']}{built}{'' if report['complete'] else ', interrupted'}: {', '.join(report['paths'])}"
+
+
+def differences(before, after):
+    """
+    What was not the same on a path of two reports, in words: 'kernel: 6.1 in A, 6.12 in B'. after: None, if B has no such path.
+    """
+    if after is None:
+        return []
+    a, b = _flat(before), _flat(after)
+    return [f"{name}: {_value(a.get(name))} in A, {_value(b.get(name))} in B" for name in {**a, **b}
+            if a.get(name) != b.get(name) and name in a and name in b]
+
+
+def _value(value):
+    return "not known" if value is None else value
+
+
+def _flat(facts, prefix=""):
+    flat = {}
+    for name, value in facts.items():
+        flat.update(_flat(value, f"{prefix}{name} ") if isinstance(value, dict) else {prefix + name: value})
+    return flat
+
+
+def _section(changes):
+    cells = [(plan.transport(each["transport"]).words, each["tool"], table.figure_words(each["before"]),
+              table.figure_words(each["after"]), _judged(each)) for each in changes]
+    cells = [("transport", "tool", "A", "B", "B / A"), *cells]
+    widths = [max(len(row[n]) for row in cells) for n in range(4)]
+    return ["  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, "<<>>", widths)) + f"  {row[4]}"
+            for row in cells]
+
+
+def _judged(change):
+    if change["ratio"] is None:
+        return "?"
+    if change["low"] is None:
+        runs = "one run" if change["runs"] == 1 else f"{change['runs']} runs"
+        return f"{change['ratio']:.3g}, too few to say ({runs})"
+    return f"{table.ratio_words(change)}, {'no more than noise' if change['verdict'] == 'noise' else change['verdict']}"
+
+
+def _only(one, other):
+    """The rows that ran in the first of two reports only."""
+    there = {noise.key(row) for row in other["rows"] if row["status"] == "ok"}
+    return [row for row in one["rows"] if row["status"] == "ok" and noise.key(row) not in there]
