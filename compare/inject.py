@@ -48,6 +48,13 @@ class Injection:
         values = ((name, value * 100 if "%" in kinds[name] else value) for name, value in vars(self).items() if value)
         return ", ".join(f"{name.replace('_', ' ')} {kinds[name].format(value)}" for name, value in values)
 
+    @property
+    def text(self):
+        """What parse() reads; '': none."""
+        kinds = {"sender_qdisc": "{:g}%", "wire": "{:g}%", "receiver_ring": "{}ms", "receive_buffer": "{}"}
+        values = ((name, value * 100 if "%" in kinds[name] else value) for name, value in vars(self).items() if value)
+        return ",".join(f"{name.replace('_', '-')}={kinds[name].format(value)}" for name, value in values)
+
     def begin(self, lab):
         if self.sender_qdisc:
             # a classful qdisc that shapes nothing: it counts what a filter drops, and tells the sender nothing
@@ -71,12 +78,12 @@ class Injection:
 
 def _read_ring_every(lab, ns):
     """
-    NAPI's deferral: after reading the ring the receiver's NIC waits so long, whatever comes (Documentation/networking/napi.rst).
-    0: not at all, which is the kernel's default.
+    NAPI's deferral: after reading the ring the receiver's NIC waits so long, whatever comes
+    (Documentation/networking/napi.rst). 0: not at all, which is the kernel's default.
     """
     settings = {"gro_flush_timeout": ns, "napi_defer_hard_irqs": int(ns > 0)}
-    lab.check("B", ["sh", "-ec", "\n".join(f"echo {n} >/sys/class/net/{lab.netif('B')}/{name}" for name, n in settings.items())],
-              timeout=PATIENCE_S)
+    script = "\n".join(f"echo {n} >/sys/class/net/{lab.netif('B')}/{name}" for name, n in settings.items())
+    lab.check("B", ["sh", "-ec", script], timeout=PATIENCE_S)
 
 
 def _drop(lab, where, device, hook, every):
@@ -89,4 +96,5 @@ def _drop(lab, where, device, hook, every):
     if len(maps) != 1:
         raise LabError(f"{OBJECT} has {len(maps)} maps instead of one")
     value = [f"0x{byte:02x}" for byte in struct.pack("=I", every)]
-    lab.check(where, ["bpftool", "map", "update", "id", maps[0], "key", "0", "0", "0", "0", "value", *value], timeout=PATIENCE_S)
+    lab.check(where, ["bpftool", "map", "update", "id", maps[0], "key", "0", "0", "0", "0", "value", *value],
+              timeout=PATIENCE_S)

@@ -20,9 +20,12 @@ CAPTIONS = {
 }
 APART = " Hollow: a run with the referee, which takes its time from what it judges; it is not in the mean."
 FACTS = {"nic": "NIC", "mtu": "MTU", "rdma_path_mtu": "RDMA path MTU", "cpu": "CPU", "host_cpus": "host CPUs",
-         "emulated_cpu": "emulated CPU"}
+         "emulated_cpu": "emulated CPU", "path_mtu": "path MTU", "ip": "IP", "icrc": "ICRC", "distance": "distance, km",
+         "duration": "duration, s", "foreign_duration": "foreign duration, s", "distance_km": "distance, km"}
 COMPARED = {"more": "{a} carries more", "less": "{a} carries less", "noise": "no difference beyond the noise",
             "too few": "too few pairs to tell"}
+OF_ENDS = {"versions": "Versions", "sysctls": "Sysctls"}
+ANSWERED = {**COMPARED, "more": "{a} answers later", "less": "{a} answers sooner"}
 
 
 class Plot(NamedTuple):
@@ -101,7 +104,8 @@ def _entry(row, number):
 
 def _only(row):
     """The row's figures as those of a run, where the report has no others."""
-    same = ("goodput_min_gbps", "sent", "on_wire", "received", "losses", "sender_cores", "receiver_cores", "ns_per_packet", "latency_us")
+    same = ("goodput_min_gbps", "sent", "on_wire", "received", "losses", "sender_cores", "receiver_cores", "ns_per_packet",
+            "latency_us")
     return {"number": None, "block": None, "goodput_gbps": table.mean_goodput(row), "lost": table.packets_lost(row),
             **{name: row.get(name) for name in same}}
 
@@ -213,7 +217,8 @@ def _missing(rows):
         tools = {}
         for row in those:
             tools.setdefault(row["tool"], []).append(plan.transport(row["transport"]).words)
-        names = ", ".join(tool if len(here) == all_of_it[tool] else f"{tool} ({', '.join(here)})" for tool, here in tools.items())
+        names = ", ".join(tool if len(here) == all_of_it[tool] else f"{tool} ({', '.join(here)})"
+                          for tool, here in tools.items())
         groups.setdefault(status, []).append(element("li", escape(f"{why}: {names}")))
     lists = [element("li", escape(status.capitalize()), element("ul", *lines)) for status, lines in groups.items()]
     return element("ul", *lists, class_="missing") if lists else ""
@@ -247,18 +252,47 @@ def _ratio(value):
 
 
 def _settings(document):
-    """Path, machine, plan and versions."""
-    lists = [(f"Path and machine: {where}" if where else "Path and machine", path) for where, path in _paths(document).items()]
-    lists += [("Plan", document.get("plan")), ("Versions", document.get("versions"))]
-    return element("h2", "Path and versions", id="settings") + element(
-        "div", *(element("div", element("h3", escape(title)), _facts(facts)) for title, facts in lists if facts),
-        class_="lists")
+    """Paths, machines and what software they have; the plan and the command."""
+    paths = [_machine(where, path) for where, path in _paths(document).items()]
+    planned = document.get("plan") or {}
+    ran = {"rocescope": document.get("rocescope"), "command": document.get("command"), "plan": planned.get("file")}
+    return "\n".join([element("h2", "Path and versions", id="settings"), *paths,
+                      _listed("What was run", {key: value for key, value in ran.items() if value}),
+                      _planned(planned.get("parts") or ())])
 
 
-def _facts(facts):
-    lines = (element("tr", element("th", escape(FACTS.get(name, name.replace("_", " "))), scope="row"),
-                     element("td", escape(_fact(value)))) for name, value in facts.items())
-    return element("table", element("tbody", *lines), class_="facts")
+def _machine(where, path):
+    named = f": {where}" if where else ""
+    ends = [_listed(f"{words}{named}", _of_ends(path.get(key))) for key, words in OF_ENDS.items()]
+    facts = {key: value for key, value in path.items() if key not in OF_ENDS and (value is not None or key != "inject")}
+    return element("div", element("div", _listed(f"Path and machine{named}", facts)), element("div", *ends), class_="lists")
+
+
+def _planned(parts):
+    """The keys of a plan, a column for each part."""
+    keys = list(dict.fromkeys(key for part in parts for key in part))
+    lines = [element("tr", element("th", escape(_label(key)), scope="row"),
+                     *(element("td", "usual" if part.get(key) is None else escape(_fact(part[key]))) for part in parts))
+             for key in keys]
+    head = [("", None), *((f"part {number}", None) for number in range(1, len(parts) + 1))]
+    return _table(head, [element("tbody", *lines)], "facts plan") if keys else ""
+
+
+def _of_ends(ends):
+    """{name: value}, with both values where the ends A (sender) and B (receiver) differ."""
+    a, b = (ends or {}).get("A") or {}, (ends or {}).get("B") or {}
+    return {name: a.get(name) if a.get(name) == b.get(name) else {"sender": a.get(name), "receiver": b.get(name)}
+            for name in {**a, **b}}
+
+
+def _listed(title, facts):
+    lines = (element("tr", element("th", escape(_label(name)), scope="row"), element("td", escape(_fact(value))))
+             for name, value in facts.items())
+    return element("h3", escape(title)) + element("table", element("tbody", *lines), class_="facts") if facts else ""
+
+
+def _label(name):
+    return name if "." in name else FACTS.get(name, name.replace("_", " "))
 
 
 def _fact(value):
@@ -268,7 +302,7 @@ def _fact(value):
         return ", ".join(_fact(each) for each in value) or "none"
     if value is None or isinstance(value, bool):
         return {None: "not known", True: "yes", False: "no"}[value]
-    return str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _places(transport, run):
@@ -293,7 +327,8 @@ def _runs(parts):
             name = f"{entry.name} ({entry.row['operation']}). {part.title}"
             head = element("tr", element("th", element("span", class_=f"swatch {entry.colour}"), escape(name),
                                          _small(_cost(entry.row)), colspan=len(columns), scope="rowgroup"), class_="head")
-            lines.append(element("tbody", head, *(_run(entry, anchor, run, energy) for anchor, run in entry.runs), id=entry.anchor))
+            runs = (_run(entry, anchor, run, energy) for anchor, run in entry.runs)
+            lines.append(element("tbody", head, *runs, id=entry.anchor))
     head = [(words, "losses" if words == "where" else "number") for words in columns]
     return element("h2", "All runs", id="runs") + (_table(head, lines, "runs") if lines else element("p", "There are none."))
 
@@ -324,8 +359,9 @@ def _run(entry, anchor, run, energy):
                *(table.count_words(run.get(name)) for name in ("sent", "on_wire", "received", "lost"))]
     cells = [(escape(str(words)), "number") for words in figures]
     cells.append((escape(_places(entry.row["transport"], run)) + _noticed(run), None))
-    cells += [(table.cores_words(run.get(f"{end}_cores")) + _small(table.microseconds((run.get("ns_per_packet") or {}).get(end))),
-               "number") for end in ("sender", "receiver")]
+    costs = run.get("ns_per_packet") or {}
+    cells += [(table.cores_words(run.get(f"{end}_cores")) + _small(table.microseconds(costs.get(end))), "number")
+              for end in ("sender", "receiver")]
     cells += [("" if run.get("joules") is None else table.figure_words(run["joules"]), "number")] * energy
     cells.append((_latency(run, ("p50", "p99", "max")), "number"))
     return element("tr", _cells(cells), id=anchor)

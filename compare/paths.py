@@ -35,6 +35,11 @@ class Ends(NamedTuple):
     remote: str
     remote_netif: str
 
+    @property
+    def told(self):
+        """As the environment has them, in words of a command line."""
+        return [f"{name}={value}" for name, value in zip((LOCAL, NETIF, REMOTE, REMOTE_NETIF), self) if value]
+
 
 def told_ends() -> Optional[Ends]:
     """The ends that the environment names, or None. ValueError: it names them wrongly."""
@@ -58,4 +63,5 @@ def host_facts(lab):
     return {"ends": f"{a['host']} and {b['host']}", "nic": f"{lab.netif('A')} and {lab.netif('B')}",
             "driver": f"{both(lambda end: end['netif']['driver'] or 'no bus')}; DPDK: net_af_packet, net_af_xdp",
             "kernel": both(lambda end: end["kernel"]), "cpu": both(lambda end: end["cpu"]),
-            "host_cpus": min(a["cpus"], b["cpus"]), "link_gbps": min(filter(None, (a["netif"]["gbps"], b["netif"]["gbps"])), default=None)}
+            "host_cpus": min(a["cpus"], b["cpus"]),
+            "link_gbps": min(filter(None, (a["netif"]["gbps"], b["netif"]["gbps"])), default=None)}

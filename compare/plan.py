@@ -147,8 +147,8 @@ class Part:
             raise ValueError("distance and inject sender-qdisc need the same queue")
         for size in self.sizes:
             if size > self.path_mtu and size % self.path_mtu:
-                raise ValueError(f"size {size}: at most the path MTU of {self.path_mtu}, or a multiple of it, so that all packets are "
-                                 "equal")
+                raise ValueError(f"size {size}: at most the path MTU of {self.path_mtu}, or a multiple of it, so that all "
+                                 "packets are equal")
 
     @property
     def path(self):
@@ -162,8 +162,15 @@ class Part:
         """One way."""
         return self.distance * US_PER_KM
 
+    @property
+    def table(self):
+        """The [[part]] of a plan file that says the same, with every key. None: without that key."""
+        return {**{key: getattr(self, key) for key in KEYS}, "rates": [rate or "full" for rate in self.rates],
+                "inject": self.inject.text or None}
+
     def chosen(self):
-        rows = [row for row in all_rows(loads(self.sizes, self.rates, self.flows, self.ip, self.path_mtu)) if self.where in (row.transport.only or PATHS)]
+        carried = all_rows(loads(self.sizes, self.rates, self.flows, self.ip, self.path_mtu))
+        rows = [row for row in carried if self.where in (row.transport.only or PATHS)]
         return rows if self.rows is None else matching(rows, self.rows)
 
 
@@ -190,10 +197,11 @@ def read(path):
     parts = document.get("part")
     if not isinstance(parts, list) or not parts or not all(isinstance(part, dict) for part in parts):
         raise PlanError(f"plan {path}: no [[part]]")
-    return [_part(path, number, table) for number, table in enumerate(parts, 1)]
+    return [read_part(path, number, table) for number, table in enumerate(parts, 1)]
 
 
-def _part(path, number, table):
+def read_part(path, number, table):
+    """The Part of a [[part]]. PlanError."""
     place = f"plan {path}: part {number}"
     for key in table:
         if key not in KEYS:

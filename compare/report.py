@@ -5,6 +5,7 @@ import csv
 import datetime
 import json
 import os
+import shutil
 import tempfile
 
 from compare import noise, page, verdict
@@ -20,12 +21,15 @@ class ReportError(Exception):
     """One line."""
 
 
-def document(paths, rows, begun, seconds, complete, seed):
-    """paths: {where: path}, in the order in which they were measured."""
+def document(paths, rows, begun, seconds, complete, seed, how):
+    """
+    paths: {where: path}, in the order in which they were measured. how: { "command", "plan": { "file", "parts":
+    [plan.Part.table] }, "rocescope": its version }.
+    """
     comparisons = noise.comparisons(rows)
     return {"schema": SCHEMA, "time": begun.isoformat(timespec="seconds").replace("+00:00", "Z"),
             "seconds": round(seconds, 1), "complete": complete, "verdict": verdict.sentences(rows, comparisons),
-            "path": next(iter(paths.values())), "paths": paths, "seed": seed, "rows": rows, "comparisons": comparisons}
+            "path": next(iter(paths.values())), "paths": paths, "seed": seed, **how, "rows": rows, "comparisons": comparisons}
 
 
 # What compare diff needs of a row, and of one that ran.
@@ -90,13 +94,43 @@ def _atomically(path, write):
     os.replace(file.name, path)
 
 
+def save(output, report, begun, say):
+    """
+    Returns the run's folder. What was measured is not lost: if it cannot be written there, it goes to a temporary folder, or
+    else to standard output. None: it is there. say: takes a line for people.
+    """
+    try:
+        return write(output, report, begun)
+    except OSError as error:
+        say(f"compare: the report cannot be written to {output}: {error.strerror}")
+    spare = None
+    try:
+        spare = tempfile.mkdtemp(prefix="rocescope-compare-")
+        folder = write(spare, report, begun)
+        say(f"compare: it is in {folder}")
+        return folder
+    except OSError as error:
+        if spare:
+            os.rmdir(spare)
+        say(f"compare: nor to {tempfile.gettempdir()}: {error.strerror}. Standard output has it, as report.json would")
+    print(_json(report), end="")
+    return None
+
+
+def _json(report):
+    return json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+
+
 def write(output, report, begun):
-    """Returns the run's folder."""
+    """Returns the run's folder. OSError: there is none."""
     folder = _new_folder(output, begun.strftime("%Y%m%dT%H%M%SZ"))
-    _atomically(os.path.join(folder, "report.json"),
-                lambda file: file.write(json.dumps(report, indent=1, ensure_ascii=False) + "\n"))
-    _atomically(os.path.join(folder, "report.csv"), lambda file: write_csv(file, report["rows"]))
-    _write_page(folder, report)
+    try:
+        _atomically(os.path.join(folder, "report.json"), lambda file: file.write(_json(report)))
+        _atomically(os.path.join(folder, "report.csv"), lambda file: write_csv(file, report["rows"]))
+        _write_page(folder, report)
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     link = os.path.join(output, f".latest-{os.getpid()}")
     os.symlink(os.path.basename(folder), link)
     os.replace(link, os.path.join(output, "latest"))

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""How long parts of a plan will take. Pure, no lab.
+
+Measured on two busy CPUs, virtual ones, where the lab's guests had emulated CPUs. The figures of hosts are a guess from those.
+"""
+from typing import NamedTuple
+
+
+class Costs(NamedTuple):
+    """In seconds."""
+    up: float       # until the path is up
+    change: float   # until the NICs are another driver's
+    referee: float  # of a run that has one only because the others have none
+    kernel: tuple   # of a run beside its duration: by our programs, by others
+    dpdk: tuple
+
+
+COSTS = {"local": Costs(1, .5, 1, (1, 1), (2, 5.5)), "lab": Costs(45, 15, 0, (5.5, 7.5), (7.5, 21)),
+         "hosts": Costs(10, 1, 1, (2, 2), (3, 6.5))}
+CHANGES = 1.5       # of drivers a block: each block begins with either
+
+
+def runs(part, rows):
+    """[(Row, whether a referee comes on top)] of all runs of a part. Of what is known only when the path is up, nothing."""
+    possible = [row for row in rows if not row.why and not (row.transport.rxe and part.where == "local")]
+    apart = [(row, True) for row in possible if row.transport.driver and (row.transport.seen_on_nic or part.where == "local")]
+    return [(row, False) for row in possible] * part.repeats + apart * (part.where != "lab")
+
+
+def seconds(part, rows):
+    costs, each = COSTS[part.where], runs(part, rows)
+    total = costs.up + (CHANGES * part.repeats * costs.change if len({row.transport.driver for row, _ in each}) > 1 else 0)
+    for row, refereed in each:
+        beside = costs.dpdk if row.transport.driver == "dpdk" else costs.kernel
+        total += (part.duration + beside[0] if row.own else part.foreign_duration + beside[1]) + costs.referee * refereed
+    return total + 2 * part.delay_us / 1e6 * len(each)
