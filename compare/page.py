@@ -6,17 +6,23 @@ import re
 from html import escape
 from typing import NamedTuple
 
-from compare import noise, plan, plots, svg, table, verdict
+from compare import curves, noise, plan, plots, svg, table, verdict
 from compare.svg import element
+from compare.transport import PING_PONG
 
 READING = "Each figure and each point leads to the runs it is of, below. Marks on plots say more when pointed at."
+DOTS = "A dot is a run, the first on top; the bar is their mean, the whisker their standard deviation."
 CAPTIONS = {
-    "goodput": ("Goodput.", "A dot is a run, the first on top; the bar is their mean, the whisker their standard deviation."),
+    "goodput": ("Goodput.", DOTS),
+    "answer": ("Mean latency.", DOTS),
     "lost": ("Where packets were lost.", "Share of the packets sent. Unexplained: no counter of that stretch knows of them."),
     "cores": ("Cores against goodput.", "Of the whole machines. Hollow marks: other people's tools. Axes need not begin at 0."),
     "latency": ("Latency.", "Percentiles of the slowest run of each row that measures it."),
-    "sizes": ("Goodput by message size.", "Our own programs: mean and standard deviation of the runs. Marks of one size stand "
-              "side by side."),
+    "cdf": ("How many messages took how long.", "Latency of all runs, as a cumulative distribution. Marks are where half, 90 % "
+            "and 99 % of the messages are."),
+    "sizes": ("By message size.", "Our own programs: mean and standard deviation of the runs. Marks of one size stand side by "
+              "side."),
+    "rates": ("Loss by rate.", "Our own programs: share of the packets sent. Marks of one rate stand side by side."),
 }
 APART = " Hollow: a run with the referee, which takes its time from what it judges; it is not in the mean."
 FACTS = {"nic": "NIC", "mtu": "MTU", "rdma_path_mtu": "RDMA path MTU", "cpu": "CPU", "host_cpus": "host CPUs",
@@ -45,9 +51,9 @@ class Part(NamedTuple):
 
 def render(document):
     """The page of a report (rocescope.compare/1)."""
-    parts, by_size = _parts(document)
-    body = [_head(document), _contents(document, parts + by_size), *(_section(part, document) for part in parts),
-            *(_h2(part) + _figures(part) for part in by_size), _settings(document), _runs(parts)]
+    parts, compared = _parts(document)
+    body = [_head(document), _contents(document, parts + compared), *(_section(part, document) for part in parts),
+            *(_h2(part) + _figures(part) for part in compared), _settings(document), _runs(parts)]
     return ('<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f'{element("title", escape(_title(document)))}\n{element("style", plots.style() + _style())}\n</head>\n<body>\n'
@@ -56,9 +62,9 @@ def render(document):
 
 def plot_files(document, page):
     """The plots as {file name: SVG}. page: where their links lead, relative to them."""
-    parts, by_size = _parts(document)
+    parts, compared = _parts(document)
     return {f"{plot.file}.svg": svg.standalone(plot.picture, plots.style_on_paper(), page)
-            for part in parts + by_size for plot in part.plots}
+            for part in parts + compared for plot in part.plots}
 
 
 def _style():
@@ -67,28 +73,37 @@ def _style():
 
 
 def _parts(document):
-    """(Parts by size and rate, Parts that compare sizes)"""
+    """(Parts by size and rate, Parts that compare sizes or rates)"""
     rows = document["rows"]
     entries = {id(row): _entry(row, number) for number, row in enumerate(rows, 1) if row["status"] == "ok"}
     textures = plots.textures(entries.values())
-    parts, same_rate, several = [], {}, len({row["path"] for row in rows}) > 1
+    parts, over, several = [], {}, len({row["path"] for row in rows}) > 1
     for section in table.sections(rows):
         here = [entries[id(row)] for row in section.rows if id(row) in entries]
         anchor = _slug(section.title)
-        drawn = {"goodput": plots.goodput(here), "lost": plots.lost(here, textures, f"{anchor}-lost"),
-                 "cores": plots.cores(here), "latency": plots.latency(here)}
+        drawn = {"answer" if section.rate == PING_PONG else "goodput": plots.means(here),
+                 "lost": plots.lost(here, textures, f"{anchor}-lost"), "cores": plots.cores(here),
+                 "cdf": curves.distribution(here), "latency": plots.latency(here)}
         parts.append(Part(section.title, anchor, section.rows, here, _plots(drawn, anchor)))
-        if section.size:
-            where = f" ({section.path})" if several else ""
-            title = ", ".join(["Message sizes", table.rate_words(section.rate), *table.more_words(section.flows, section.ip)]) + where
-            same_rate.setdefault(title, []).extend(entry for entry in here if entry.own)
-    by_size = [Part(title, _slug(title), [], own, _plots({"sizes": plots.sizes(own)}, _slug(title)))
-               for title, own in same_rate.items()]
-    return parts, [part for part in by_size if part.plots]
+        for kind, words in _over(section):
+            title = ", ".join([words, *table.more_words(section.flows, section.ip)]) + (f" ({section.path})" if several else "")
+            over.setdefault((kind, title), []).extend(entry for entry in here if entry.own)
+    drawn = {"sizes": curves.sizes, "rates": curves.rates}
+    compared = [Part(title, _slug(title), [], own, _plots({kind: drawn[kind](own)}, _slug(title)))
+                for (kind, title), own in sorted(over.items(), key=lambda item: list(drawn).index(item[0][0]))]
+    return parts, [part for part in compared if part.plots]
+
+
+def _over(section):
+    """[(kind of plot, its title)] of those that compare sections: by size at one rate, by rate at one size."""
+    if section.size is None:
+        return []
+    rates = [] if section.rate == PING_PONG else [("rates", f"Rates, messages of {table.size_words(section.size)}")]
+    return [("sizes", f"Message sizes, {table.rate_words(section.rate)}"), *rates]
 
 
 def _plots(drawn, anchor):
-    place = re.sub("^message(s-of|-sizes)-", "", anchor)
+    place = re.sub("^(messages-of|message-sizes|rates-messages-of)-", "", anchor)
     return [Plot(kind, f"{kind}-{place}", picture) for kind, picture in drawn.items() if picture]
 
 
@@ -144,14 +159,14 @@ def _h2(part):
 
 def _section(part, document):
     return "\n".join([_h2(part), _rows(part.entries) if part.entries else element("p", "No row ran."), _missing(part.rows),
-                      _how_sure(part, document), _figures(part)])
+                      _figures(part), _how_sure(part, document)])
 
 
 def _figures(part):
     figures = []
     for plot in part.plots:
         title, words = CAPTIONS[plot.kind]
-        more = APART if plot.kind == "goodput" and any(entry.apart for entry in part.entries) else ""
+        more = APART if plot.kind in ("goodput", "answer") and any(entry.apart for entry in part.entries) else ""
         figures.append(element("figure", element("figcaption", element("b", title), f" {escape(words + more)}"), plot.picture))
     if any(plot.kind == "goodput" for plot in part.plots) and not any(plot.kind == "lost" for plot in part.plots):
         figures.insert(1, element("figure", element("figcaption", element("b", CAPTIONS["lost"][0]), " No loss was counted.")))
@@ -179,29 +194,41 @@ def _cells(cells):
 
 
 def _transport(entry):
-    return element("span", class_=f"swatch {entry.colour}") + escape(entry.words)
+    return entry.sign + escape(entry.words)
+
+
+def _columns(entries):
+    """[(heading, class, what it has of an entry)] of a section's table, after transport and tool."""
+    carried = [("goodput, Gbit/s", "number", lambda entry: plots.mean_words(entry) + entry.mark),
+               ("packets on wire", "number", lambda entry: table.count_words(entry.row["on_wire"])),
+               ("lost, where", "losses", lambda entry: table.loss_words(entry.row))]
+    answered = [("mean latency, µs", "number", plots.mean_words)]
+    busy = [(f"{end}'s cores", "number", lambda entry, end=end: table.cores_words(entry.row[f"{end}_cores"]))
+            for end in ("sender", "receiver")]
+    timed = [("latency p50 / p99, µs", "number", lambda entry: _latency(entry.row))]
+    runs = [("runs", "number", lambda entry: str(entry.row["runs"]))]
+    if entries[0].ping_pong:
+        return answered + timed + busy + runs
+    return carried + busy + timed * any(entry.row.get("latency_us") for entry in entries) + runs
 
 
 def _rows(entries):
     """The table of a section."""
-    timed = any(entry.row.get("latency_us") for entry in entries)
-    head = [("transport", None), ("tool", None), ("goodput, Gbit/s", "number"), ("packets on wire", "number"),
-            ("lost, where", "losses"), ("sender's cores", "number"), ("receiver's cores", "number")]
-    head += [("latency p50 / p99, µs", "number")] * timed + [("runs", "number")]
-    lines, before = [], None
+    columns, lines, before = _columns(entries), [], None
     for entry in entries:
-        row = entry.row
-        figures = [(plots.goodput_words(entry), "number"), (table.count_words(row["on_wire"]), "number"),
-                   (table.loss_words(row), None), (table.cores_words(row["sender_cores"]), "number"),
-                   (table.cores_words(row["receiver_cores"]), "number")]
-        figures += [(_latency(row), "number")] * timed + [(str(row["runs"]), "number")]
         cells = [("" if entry.words == before else _transport(entry), "name"),
-                 (escape(row["tool"]), "own" if entry.own else None)]
-        cells += [(_linked(entry.anchor, words), kind) for words, kind in figures]
-        cells[2] = (cells[2][0] + element("span", entry.mark, class_="mark"), cells[2][1])
+                 (escape(entry.row["tool"]), "own" if entry.own else None)]
+        cells += [(_figure(entry, of(entry)), kind) for _, kind, of in columns]
         lines.append(element("tr", _cells(cells), class_=None if entry.words == before else "first"))
         before = entry.words
+    head = [("transport", None), ("tool", None), *((words, kind) for words, kind, _ in columns)]
     return _table(head, [element("tbody", *lines)])
+
+
+def _figure(entry, words):
+    """Leads to the entry's runs. A mark behind it takes no room, so that figures stay below each other."""
+    figure = words.removesuffix("^")
+    return _linked(entry.anchor, figure) + (element("span", "^", class_="mark") if figure != words else "")
 
 
 def _latency(row, names=("p50", "p99")):
@@ -228,19 +255,20 @@ def _how_sure(part, document):
     """What pairs of runs say of two rows."""
     places = {noise.place(row) for row in part.rows}
     entries = {(entry.row["transport"], entry.row["tool"]): entry for entry in part.entries}
+    here = [each for each in document.get("comparisons") or () if noise.place(each) in places]
+    sure = any(each["verdict"] != "too few" for each in here)   # otherwise the verdict has said it all
     lines = []
-    for each in document.get("comparisons") or ():
-        if noise.place(each) not in places:
-            continue
+    for each in here:
         names = [verdict.words(side) for side in (each["a"], each["b"])]
         known = [entries.get((side["transport"], side["tool"])) for side in (each["a"], each["b"])]
         links = [_linked(entry.anchor, name) if entry else escape(name) for entry, name in zip(known, names)]
-        words = COMPARED.get(each["verdict"], each["verdict"]).format(a=names[0])
+        words = (ANSWERED if each["rate"] == PING_PONG else COMPARED).get(each["verdict"], each["verdict"]).format(a=names[0])
         lines.append(element("tr", _cells([
             (" / ".join(links), None), (_ratio(each["ratio"]), "number"),
             (escape(_interval(each["low"], each["high"])), "number"), (str(each["pairs"]), "number"), (escape(words), None)])))
-    head = [("goodput of a / b", None), ("ratio", "number"), ("interval", "number"), ("pairs", "number"), ("in words", None)]
-    return element("h3", "How sure") + _table(head, [element("tbody", *lines)]) if lines else ""
+    figure = "latency" if sure and part.rows[0]["rate"] == PING_PONG else "goodput"
+    head = [(f"{figure} of a / b", None), ("ratio", "number"), ("interval", "number"), ("pairs", "number"), ("in words", None)]
+    return element("h3", "How sure") + _table(head, [element("tbody", *lines)]) if sure else ""
 
 
 def _interval(low, high):
@@ -325,7 +353,7 @@ def _runs(parts):
     for part in parts:
         for entry in part.entries:
             name = f"{entry.name} ({entry.row['operation']}). {part.title}"
-            head = element("tr", element("th", element("span", class_=f"swatch {entry.colour}"), escape(name),
+            head = element("tr", element("th", entry.sign, escape(name),
                                          _small(_cost(entry.row)), colspan=len(columns), scope="rowgroup"), class_="head")
             runs = (_run(entry, anchor, run, energy) for anchor, run in entry.runs)
             lines.append(element("tbody", head, *runs, id=entry.anchor))

@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The plots of a report, as SVG. Each takes Entries and returns a picture, or None if no entry has its figures. Pure."""
+"""
+The plots of a section of a report, as SVG: a strip or a mark for each row. curves.py has those with a line for each transport.
+Each takes Entries and returns a picture, or None if no entry has its figures. Pure.
+"""
 import dataclasses
 import functools
 import os
 import re
 from typing import NamedTuple
 
-from compare import join, plan, svg, table
+from compare import join, noise, plan, svg, table
+from compare.transport import PING_PONG
 
 COLOURS = 10        # classes c0 to c9 of plots.css
 LINE = 26           # height of a row
 BAR = 18
 GROUP = 6           # between transports
-PERCENTILES = (("p50", 0, "full"), ("p90", 1, "full"), ("p99", 2, "full"), ("p999", 3, "full"), ("max", 0, "hollow"))
+# Of latency, and the height of its stroke, in pixels. The first and the last are marks, full and hollow.
+PERCENTILES = (("p50", None), ("p90", 6), ("p99", 11), ("p999", 16), ("max", None))
 # A place that loses packets has a texture, since colours are for transports: (class, opacity, lines of a tile of 6 pixels).
 TEXTURES = (("ink", ".72", None), ("paper", "1", "M-1 7L7 -1M-1 1L1 -1M5 7L7 5"), ("ink", ".3", None),
             ("paper", "1", "M1 1.5h1.5M4 4.5h1.5"), ("ink", ".5", None),
@@ -47,12 +52,17 @@ class Entry:
 
     @property
     def number(self):
-        """Of its transport, which has the same colour and shape everywhere."""
+        """Of its transport, which has the same colour, shape and dashes everywhere. No two have the same colour and shape."""
         return [each.name for each in plan.transports()].index(self.row["transport"])
 
     @property
     def colour(self):
         return f"c{self.number % COLOURS}"
+
+    @property
+    def sign(self):
+        """The transport's mark, for a line of text."""
+        return svg.element("span", svg.sign(self.number), class_=self.colour)
 
     @property
     def name(self):
@@ -63,12 +73,29 @@ class Entry:
         return self.row["tool"] == "rocescope"
 
     @property
+    def ping_pong(self):
+        return self.row["rate"] == PING_PONG
+
+    @property
+    def figure(self):
+        """{"mean", "std"} of what the row is judged by: goodput, of ping-pong latency."""
+        return join.mean_std(noise.figures(self.row).values()) if self.ping_pong else self.row["goodput_gbps"]
+
+    @property
     def mean(self):
-        return table.mean_goodput(self.row)
+        return self.figure["mean"]
 
     @property
     def std(self):
-        return self.row["goodput_gbps"]["std"] or 0
+        return self.figure["std"] or 0
+
+    @property
+    def unit(self):
+        return table.unit(self.row["rate"])
+
+    @property
+    def axis(self):
+        return f"{'mean latency' if self.ping_pong else 'goodput'} ({self.unit})"
 
     @property
     def mark(self):
@@ -96,7 +123,7 @@ class Entry:
         return svg.element("g", svg.link(self.anchor, f"{self.name}: {words}", *content), class_=self.colour)
 
 
-def goodput_words(entry):
+def mean_words(entry):
     deviation = f" ± {table.figure_words(entry.std)}" if entry.std else ""
     return f"{table.figure_words(entry.mean)}{deviation}"
 
@@ -117,8 +144,7 @@ def _strips(entries, axis, words, draw, right, head=("", 0)):
     for entry in entries:
         if entry.words != before:
             y += GROUP if before else 0
-            swatch = svg.element("rect", x=0, y=y - 5, width=10, height=10, fill="currentColor", class_=entry.colour)
-            parts += [swatch, svg.text(18, y + 4, entry.words)]
+            parts += [svg.element("g", svg.mark(6, y, entry.number), class_=entry.colour), svg.text(18, y + 4, entry.words)]
         before = entry.words
         parts += [svg.text(tools, y + 4, entry.row["tool"], class_="own" if entry.own else None), draw(entry, y)]
         y += LINE
@@ -127,13 +153,13 @@ def _strips(entries, axis, words, draw, right, head=("", 0)):
     return svg.drawing(bottom + 44, words, head[0], axis.below(top, bottom), *parts, base)
 
 
-def goodput(entries):
-    """Every run a dot, the mean a bar with the standard deviation."""
+def means(entries):
+    """Of goodput, of ping-pong latency: every run a dot, the mean a bar with the standard deviation."""
     entries = [entry for entry in entries if entry.mean is not None]
     if not entries:
         return None
     most = [entry.mean + entry.std for entry in entries]
-    axis = svg.Axis.linear(most + [run["goodput_gbps"] or 0 for entry in entries for _, run in entry.runs], "goodput (Gbit/s)")
+    axis = svg.Axis.linear(most + [figure for entry in entries for *_, figure in _figures(entry)], entries[0].axis)
 
     def draw(entry, y):
         zero, mean = axis(0), axis(entry.mean)
@@ -141,23 +167,28 @@ def goodput(entries):
                  svg.line(mean, y - BAR / 2, mean, y + BAR / 2, "mean")]
         if entry.std:
             parts.append(svg.whisker(axis(entry.mean - entry.std), y, axis(entry.mean + entry.std), y, BAR / 3))
-        bar = entry.link(f"{goodput_words(entry)} Gbit/s", *parts)
-        words = svg.text(svg.WIDTH - 12, y + 4, goodput_words(entry), "end") + svg.text(svg.WIDTH - 12, y + 4, entry.mark)
+        bar = entry.link(f"{mean_words(entry)} {entry.unit}", *parts)
+        words = svg.text(svg.WIDTH - 12, y + 4, mean_words(entry), "end") + svg.text(svg.WIDTH - 12, y + 4, entry.mark)
         return bar + _dots(entry, axis, y) + words
 
-    room = 28 + max(svg.width_of(goodput_words(entry)) for entry in entries)
-    return _strips(entries, axis, "Goodput of each row", draw, room)
+    room = 28 + max(svg.width_of(mean_words(entry)) for entry in entries)
+    return _strips(entries, axis, f"{entries[0].axis.partition(' (')[0].capitalize()} of each row", draw, room)
+
+
+def _figures(entry):
+    """[(anchor, run, its figure)] of the runs that have one."""
+    each = [(anchor, run, noise.figure(entry.row["rate"], run)) for anchor, run in entry.runs]
+    return [(anchor, run, figure) for anchor, run, figure in each if figure is not None]
 
 
 def _dots(entry, axis, y):
     """The runs, from the first at the bar's top to the last at its bottom; those that are not in the mean are hollow."""
-    runs = [(anchor, run) for anchor, run in entry.runs if run["goodput_gbps"] is not None]
-    parts = []
-    for n, (anchor, run) in enumerate(runs):
+    runs, parts = _figures(entry), []
+    for n, (anchor, run, figure) in enumerate(runs):
         kind = "hollow" if run in entry.apart else "full"
-        dot = svg.element("circle", cx=float(axis(run["goodput_gbps"])), cy=y + (BAR - 4) * ((n + .5) / len(runs) - .5), r=3.2,
+        dot = svg.element("circle", cx=float(axis(figure)), cy=y + (BAR - 4) * ((n + .5) / len(runs) - .5), r=3.2,
                           class_=f"{kind} dot")
-        words = f"{entry.name}, {run_words(run)}: {table.figure_words(run['goodput_gbps'])} Gbit/s{_least_words(run)}"
+        words = f"{entry.name}, {run_words(run)}: {table.figure_words(figure)} {entry.unit}{_least_words(run)}"
         parts.append(svg.link(anchor, words, dot))
     return svg.element("g", *parts, class_=entry.colour)
 
@@ -255,7 +286,7 @@ def _legend(items, definitions=""):
 
 def cores(entries):
     """Cores of both machines against goodput, a mark for each entry. None for a single one."""
-    entries = [entry for entry in entries if entry.mean is not None and entry.cores() is not None]
+    entries = [entry for entry in entries if not entry.ping_pong and entry.mean is not None and entry.cores() is not None]
     if len(entries) < 2:
         return None
     top, bottom, left, right = 12, 360, 56, svg.WIDTH - 26
@@ -264,7 +295,7 @@ def cores(entries):
     up = svg.Axis.fitting([entry.cores() for entry in entries], words, from_0=False).span(bottom, top)
     marks = [(across(entry.mean), up(entry.cores()), entry) for entry in entries]
     names = svg.labels([(x, y, entry.name) for x, y, entry in marks], (left + 2, top, svg.WIDTH - 2, bottom - 2))
-    drawn = (entry.link(f"{goodput_words(entry)} Gbit/s, {entry.cores():.2f} cores",
+    drawn = (entry.link(f"{mean_words(entry)} Gbit/s, {entry.cores():.2f} cores",
                         svg.mark(x, y, entry.number, "full" if entry.own else "hollow")) for x, y, entry in marks)
     return svg.drawing(bottom + 44, "Cores against goodput", across.below(top, bottom), up.beside(left, right), names, *drawn)
 
@@ -280,13 +311,22 @@ def latency(entries):
 
     def draw(entry, y):
         figures = _percentiles(entry)
-        marks = [svg.mark(axis(figures[name]), y, shape, kind) for name, shape, kind in shown if name in figures]
         ends = axis(min(figures.values())), axis(max(figures.values()))
+        # the marks come last: they lie over strokes that are close
+        signs = [_percentile(name, height, axis(figures[name]), y, entry.number)
+                 for name, height in sorted(shown, key=lambda each: not each[1]) if name in figures]
         return svg.element("g", svg.link(_latency_anchor(entry), f"{entry.name}: {latency_words(figures)}",
-                                         svg.line(ends[0], y, ends[1], y, "line"), *marks), class_=entry.colour)
+                                         svg.line(ends[0], y, ends[1], y, "line"), *signs), class_=entry.colour)
 
     return _strips(entries, axis, "Latency", draw, 28, _legend(
-        [(lambda x, y, shape=shape, kind=kind: svg.mark(x + 12, y, shape, kind), name) for name, shape, kind in shown]))
+        [(lambda x, y, name=name, height=height: _percentile(name, height, x + 12, y, 0), name.replace("p999", "p99.9"))
+         for name, height in shown]))
+
+
+def _percentile(name, height, x, y, shape):
+    if height:
+        return svg.line(x, y - height / 2, x, y + height / 2, "line")
+    return svg.mark(x, y, shape, "hollow" if name == "max" else "full")
 
 
 def _percentiles(entry):
@@ -297,40 +337,3 @@ def _percentiles(entry):
 def _latency_anchor(entry):
     """A row has the latency of its slowest run."""
     return next((anchor for anchor, run in entry.runs if run.get("latency_us") == entry.row["latency_us"]), entry.anchor)
-
-
-def sizes(entries):
-    """Goodput by message size, a line for each transport. entries: of our own tools, of one path and rate."""
-    entries = [entry for entry in entries if entry.mean is not None and entry.row["size"]]
-    known = sorted({entry.row["size"] for entry in entries})
-    if len(known) < 2:
-        return None
-    lines = {}
-    for entry in sorted(entries, key=lambda entry: (entry.number, entry.row["size"])):
-        lines.setdefault(entry.number, []).append(entry)
-    right = svg.WIDTH - 32 - max(svg.width_of(entry.words) for entry in entries)
-    top, bottom, left = 12, 330, 64
-    every = [value for entry in entries for value in (max(entry.mean - entry.std, entry.mean / 3), entry.mean + entry.std)]
-    up = svg.Axis.fitting(every, "goodput (Gbit/s)").span(bottom, top)
-    across = svg.Axis(known, "message size, logarithmic", True, table.size_words).span(left + 24, right - 24)
-    ends = [up(each[-1].mean) for each in lines.values()]
-    drawn = [_size_line(each, across, up, 6 * (n - (len(lines) - 1) / 2)) for n, each in enumerate(lines.values())]
-    names = []
-    for each, end, y in zip(lines.values(), ends, svg.spread(ends, 16, top + 6, bottom - 6)):
-        x = across(each[-1].row["size"]) + 6 * (len(lines) - 1) / 2 + 8
-        sign = svg.element("g", svg.mark(right + 20, y, each[-1].number), class_=each[-1].colour)
-        names += [svg.line(x, end, right + 12, y, "lead"), sign, svg.text(right + 30, y + 4, each[-1].words)]
-    return svg.drawing(bottom + 44, "Goodput by message size", across.below(top, bottom), up.beside(left, right), *names,
-                       *drawn)
-
-
-def _size_line(entries, across, up, aside):
-    """aside: pixels by which the marks stand beside their size, so that equal ones show."""
-    points = [(across(entry.row["size"]) + aside, up(entry.mean)) for entry in entries]
-    path = "L".join(f"{x:.2f} {y:.2f}" for x, y in points)
-    parts = [svg.element("path", d=f"M{path}", class_=f"line {entries[0].colour}")]
-    for entry, (x, y) in zip(entries, points):
-        error = svg.whisker(x, up(entry.mean - entry.std), x, up(entry.mean + entry.std)) if entry.std else ""
-        parts.append(entry.link(f"{table.size_words(entry.row['size'])}: {goodput_words(entry)} Gbit/s", error,
-                                svg.mark(x, y, entry.number)))
-    return "".join(parts)

@@ -11,7 +11,13 @@ MOST_LOG_TICKS = 9
 # Marks of about equal area around 0,0.
 SHAPES = ("M-4.6 0a4.6 4.6 0 1 0 9.2 0a4.6 4.6 0 1 0 -9.2 0z", "M-4.2 -4.2h8.4v8.4h-8.4z", "M0 -5.4L5.2 3.8H-5.2z",
           "M0 -6L6 0L0 6L-6 0z", "M0 5.4L5.2 -3.8H-5.2z", "M-6 -2h4v-4h4v4h4v4h-4v4h-4v-4h-4z",
-          "M5.4 0L-3.8 5.2V-5.2z", "M-5.4 0L3.8 5.2V-5.2z")
+          "M5.4 0L-3.8 5.2V-5.2z", "M-5.4 0L3.8 5.2V-5.2z",
+          "M-6 -3.2L-3.2 -6L0 -2.8L3.2 -6L6 -3.2L2.8 0L6 3.2L3.2 6L0 2.8L-3.2 6L-6 3.2L-2.8 0z",
+          "M-5 -5.6H5L.8 0L5 5.6H-5L-.8 0z",
+          "M0.0 -6.3L1.7 -2.0L6.3 -1.7L2.8 1.2L3.9 5.6L0.0 3.2L-3.9 5.6L-2.8 1.2L-6.3 -1.7L-1.7 -2.0z",
+          "M-5.6 -5V5L0 .8L5.6 5V-5L0 -.8z")
+# Lines of a plot, as stroke-dasharray has them.
+DASHES = (None, "7 3", "2 3", "10 3 2 3")
 HALF_MARK = 6
 # Widths of letters in DejaVu Sans, one of the wide fonts, at 12 pixels.
 _NARROW, _NARROW_WIDTH = frozenset("fijlrtI.,:;'|()[]/ "), 4.6
@@ -48,6 +54,12 @@ def link(anchor, words, *content):
 
 def mark(x, y, shape, kind="full"):
     return element("path", d=SHAPES[shape % len(SHAPES)], transform=f"translate({x:.2f} {y:.2f})", class_=kind)
+
+
+def sign(shape, kind="full"):
+    """A mark as a picture of its own, in a line of text."""
+    return element("svg", element("path", d=SHAPES[shape % len(SHAPES)], class_=kind), class_="sign", viewBox="-7 -7 14 14",
+                   aria_hidden="true")
 
 
 def whisker(x1, y1, x2, y2, cap=4):
@@ -100,6 +112,16 @@ class Axis:
             return cls.linear(values, words)
         margin = max((high - low) / 10, high / 50)
         return cls(_linear_ticks(low - margin, high + margin), words)
+
+    @classmethod
+    def from_none(cls, values, words):
+        """From 0 on. Where small values need a logarithmic axis, 0 has a place of its own below them. A value is above 0."""
+        above = [value for value in values if value > 0]
+        if max(above) / min(above) <= LINEAR_RATIO:
+            return cls.linear(values, words)
+        ticks = _log_ticks(min(above), max(above))
+        none = ticks[0] * ticks[0] / ticks[1]
+        return cls([none, *ticks], f"{words}, logarithmic", True, lambda tick: "none" if tick == none else _short(tick))
 
     def span(self, start, end):
         self._start, self._end = start, end
@@ -178,15 +200,15 @@ _DIRECTIONS = (0, 180, 30, -30, 150, -150, 60, -60, 120, -120, 90, -90, 15, -15,
 _TRIES = 8
 
 
-def labels(marks, box):
+def labels(marks, box, avoided=()):
     """
-    A text beside each mark (x, y, text), none over another text or mark. A line leads to a text that had to move away. A text
-    for which there is no room in the box (left, top, right, bottom) is left out.
+    A text beside each mark (x, y, text), none over another text or mark, nor over an avoided area if it can be helped. A line
+    leads to a text that had to move away. A text for which there is no room in the box (left, top, right, bottom) is left out.
     """
     order = sorted(marks, key=lambda one: (sum(math.dist(one[:2], other[:2]) for other in marks), one))
     best = []
     for _ in range(_TRIES):
-        placed, left_out = _place(order, marks, box)
+        placed, left_out = _place(order, marks, box, avoided)
         best = max(best, placed, key=len)
         if not left_out:
             break
@@ -194,7 +216,7 @@ def labels(marks, box):
     return "".join(label.markup for label in best)
 
 
-def _place(order, marks, box):
+def _place(order, marks, box, avoided):
     """([_Label], marks without one), each at the first of its places that is free."""
     covered = {each: (each[0] - HALF_MARK, each[1] - HALF_MARK, each[0] + HALF_MARK, each[1] + HALF_MARK) for each in marks}
     placed, taken, left_out = [], [], []
@@ -202,9 +224,10 @@ def _place(order, marks, box):
         # A line may begin on marks that lie over its own.
         others = [area for area in covered.values() if not _overlap(area, covered[one])]
         places = (_beside(*one, distance, angle) for distance in _DISTANCES for angle in _DIRECTIONS)
-        found = next((place for place in places if _inside(place.area, box) and not _hits([place.area], covered.values())
-                      and not _hits(place.line, others) and not _hits([place.area, *place.line], taken)), None)
-        if found:
+        free = [place for place in places if _inside(place.area, box) and not _hits([place.area], covered.values())
+                and not _hits(place.line, others) and not _hits([place.area, *place.line], taken)]
+        if free:
+            found = next((place for place in free if not _hits([place.area], avoided)), free[0])
             taken += [found.area, *found.line]
             placed.append(found)
         else:
@@ -244,6 +267,13 @@ def _hits(areas, others):
 
 def _overlap(a, b):
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def along(a, b, step=4):
+    """Areas that cover the line between two points."""
+    pieces = max(1, round(math.dist(a, b) / step))
+    points = [(a[0] + (b[0] - a[0]) * n / pieces, a[1] + (b[1] - a[1]) * n / pieces) for n in range(pieces + 1)]
+    return [(x - 1.5, y - 1.5, x + 1.5, y + 1.5) for x, y in points]
 
 
 def spread(wanted, gap, low, high):

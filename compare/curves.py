@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Plots with a line for each transport, named where it ends. Each takes Entries of our own tools (plots.py). Pure."""
+import collections
+import itertools
+
+from compare import svg, table
+from compare.plots import mean_words
+from compare.transport import PING_PONG, bits_per_second
+
+TOP, BOTTOM, LEFT = 12, 330, 64
+ASIDE = 10          # pixels by which marks of one place stand beside each other, so that equal ones show
+MARKED = (.5, .9, .99)  # shares of the messages that have a mark on a curve
+
+
+def sizes(entries):
+    """Goodput, of ping-pong latency, by message size. entries: of one path and rate. None for a single size."""
+    entries = _several([entry for entry in entries if entry.mean is not None and entry.row["size"]])
+    known = sorted({entry.row["size"] for entry in entries})
+    if not entries:
+        return None
+    every = [value for entry in entries for value in (max(entry.mean - entry.std, entry.mean / 3), entry.mean + entry.std)]
+    up = svg.Axis.fitting(every, entries[0].axis)
+    across = svg.Axis(known, "message size, logarithmic", True, table.size_words)
+
+    def draw(entry, x):
+        y = up(entry.mean)
+        error = svg.whisker(x, up(entry.mean - entry.std), x, up(entry.mean + entry.std)) if entry.std else ""
+        return y, error, f"{table.size_words(entry.row['size'])}: {mean_words(entry)} {entry.unit}"
+
+    return _lines(f"{entries[0].axis.partition(' (')[0].capitalize()} by message size", entries, across, up,
+                  lambda entry: entry.row["size"], draw)
+
+
+def rates(entries):
+    """Loss by rate. entries: of one path and size. None for a single rate, and if nothing was lost."""
+    shares = {entry.anchor: _share(entry) for entry in entries if entry.row["rate"] != PING_PONG}
+    entries = _several([entry for entry in entries if shares.get(entry.anchor) is not None])
+    known = sorted({entry.row["rate"] for entry in entries}, key=_speed)
+    if not any(shares[entry.anchor] > 0 for entry in entries):
+        return None
+    up = svg.Axis.from_none([shares[entry.anchor] for entry in entries], "lost packets (% of those sent)")
+    across = svg.Axis(range(len(known)), "rate", form=lambda n: table.rate_words(known[n]))
+
+    def draw(entry, _):
+        words = table.share_words(table.packets_lost(entry.row), entry.row["sent"])
+        return up(shares[entry.anchor]), "", f"{table.rate_words(entry.row['rate'])}: {words} lost"
+
+    return _lines("Loss by rate", entries, across, up, lambda entry: known.index(entry.row["rate"]), draw)
+
+
+def _share(entry):
+    """Percent of its packets that were lost. None: not known."""
+    lost, sent = table.packets_lost(entry.row), entry.row["sent"]
+    return None if lost is None or not sent else max(0, 100 * lost / sent)
+
+
+def _speed(rate):
+    return bits_per_second(rate) if rate else float("inf")
+
+
+def _several(entries):
+    """Those of transports that have more than one: a line needs two marks."""
+    counts = collections.Counter(entry.number for entry in entries)
+    return [entry for entry in entries if counts[entry.number] > 1]
+
+
+def _lines(title, entries, across, up, place, draw):
+    """
+    place(entry): its value on the axis across. draw(entry, x): the mark's y, markup below it, and what it says when pointed at.
+    """
+    lines = {}
+    for entry in sorted(entries, key=lambda entry: (entry.number, place(entry))):
+        lines.setdefault(entry.number, []).append(entry)
+    right = svg.WIDTH - 32 - max(svg.width_of(entry.words) for entry in entries)
+    half = ASIDE * (len(lines) - 1) / 2
+    up.span(BOTTOM, TOP)
+    across.span(LEFT + half + 14, right - half - 14)
+    drawn, ends = [], []
+    for n, each in enumerate(lines.values()):
+        points, parts = [], []
+        for entry in each:
+            x = across(place(entry)) + ASIDE * n - half
+            y, below, words = draw(entry, x)
+            points.append((x, y))
+            parts.append(entry.link(words, below, svg.mark(x, y, entry.number)))
+        drawn += [_line(points, each[0]), *parts]
+        ends.append((across(place(each[-1])) + half + 8, points[-1][1], each[-1]))
+    heights = svg.spread([end for _, end, _ in ends], 16, TOP + 6, BOTTOM - 6)
+    names = [svg.line(x, end, right + 12, y, "lead") + svg.text(right + 30, y + 4, entry.words)
+             + svg.element("g", svg.mark(right + 20, y, entry.number), class_=entry.colour)
+             for (x, end, entry), y in zip(ends, heights)]
+    return svg.drawing(BOTTOM + 44, title, across.below(TOP, BOTTOM), up.beside(LEFT, right), *names, *drawn)
+
+
+def _line(points, entry):
+    path = "L".join(f"{x:.2f} {y:.2f}" for x, y in points)
+    return svg.element("path", d=f"M{path}", class_=f"line {entry.colour}",
+                       stroke_dasharray=svg.DASHES[entry.number % len(svg.DASHES)])
+
+
+def distribution(entries):
+    """Which share of the messages took at most how long, over all runs. None if no entry knows."""
+    curves = [(entry, points) for entry in entries if (points := cumulative(entry))]
+    if not curves:
+        return None
+    right, times = svg.WIDTH - 26, [us for _, points in curves for us, _ in points if us > 0]
+    across = svg.Axis.logarithmic(times, "latency (µs)").span(LEFT, right)
+    up = svg.Axis([0, 20, 40, 60, 80, 100], "messages (%)").span(BOTTOM, TOP)
+    drawn, halves, near = [], [], []
+    for entry, points in curves:
+        pixels = [(across(us), up(100 * share)) for us, share in points]
+        near += [area for pair in zip(pixels, pixels[1:]) for area in svg.along(*pair)]
+        marks = list(dict.fromkeys(next(n for n, (_, share) in enumerate(points) if share >= wanted) for wanted in MARKED))
+        halves.append((*pixels[marks[0]], entry.words))
+        drawn += [_line(pixels, entry), *(entry.link(_within(*points[n]), svg.mark(*pixels[n], entry.number)) for n in marks)]
+    names = svg.labels(halves, (LEFT + 2, TOP, svg.WIDTH - 2, BOTTOM - 2), near)
+    return svg.drawing(BOTTOM + 44, "Latency CDF", across.below(TOP, BOTTOM), up.beside(LEFT, right), *drawn, names)
+
+
+def _within(us, share):
+    return f"{table.share_words(share, 1)} of the messages took at most {table.figure_words(us)} µs"
+
+
+def cumulative(entry):
+    """
+    [(µs, share of the messages that took at most so long)] of all runs of an entry, from 0 to 1. Empty: no run has a histogram.
+    """
+    runs = [run for _, run in entry.runs if run.get("latency_histogram") and run not in entry.apart]
+    buckets = sorted(bucket for run in runs for bucket in run["latency_histogram"])
+    total = sum(count for _, count in buckets)
+    if not total:
+        return []
+    least, most = (pick(run["latency_us"][name] for run in runs) for pick, name in ((min, "min"), (max, "max")))
+    # the last bucket ends where its longest message does
+    bounds = {min(bound, most): below / total
+              for (bound, _), below in zip(buckets, itertools.accumulate(count for _, count in buckets))}
+    return [(least, 0.0)] * (least < min(bounds)) + list(bounds.items())
