@@ -231,7 +231,7 @@ class Qperf(ServerAndClient):
 
 
 class QperfLatency(Qperf):
-    """A test that answers each message. It knows the mean only."""
+    """A test that answers each message. It knows the mean only, and does not count the message that is under way at its end."""
     streams, answers = False, True
 
     def read(self, figures, cores):

@@ -7,17 +7,16 @@
 #include "lib/ping_pong.h"
 #include "lib/stop.h"
 
+/* Looks at least once: while this program did not run, the answer may have come. */
 static const char *await_answer(struct ping_pong *p)
 {
 	uint64_t limit = p->sent_ns + (p->reliable ? PING_PONG_DEAD_NS : PING_PONG_LOST_NS), now;
-	const char *error = NULL;
+	const char *error;
 
-	while (!p->answered && !stop && !error) {
+	do {
 		now = now_ns();
-		if (now >= limit)
-			break;
-		error = p->await(p->context, p->flow, limit - now);
-	}
+		error = p->await(p->context, p->flow, now < limit ? limit - now : 0);
+	} while (!p->answered && !stop && !error && now < limit);
 	if (p->answered || stop || error)
 		return error;
 	p->unanswered++;

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """UDP by the kernel's sockets."""
-import dataclasses
 import functools
 import json
 
@@ -125,11 +124,6 @@ class UdpQperf(Qperf):
 
 class UdpQperfLatency(QperfLatency):
     one_packet = ONE_DATAGRAM
-
-    def read(self, figures, cores):
-        sent, received = int(float(figures["loc_send_msgs"])), int(float(figures["rem_recv_msgs"]))
-        return dataclasses.replace(super().read(figures, cores), sent=sent, received=received,
-                                   messages={"sent": sent, "received": received, "lost": sent - received})
 
 
 class Udp(Transport):
