@@ -89,6 +89,7 @@ int dpdk_receive(struct dpdk_port *port, const struct dpdk_options *o)
 	for (now = now_ns(); !receiver_over(r, now); now = now_ns()) {
 		take_burst(&u, frames, rte_eth_rx_burst(port->id, 0, frames, DPDK_BURST), now);
 		report_progress(now, r->packets, r->bytes);
+		receiver_pause(r);
 	}
 	rte_eth_stats_get(port->id, &after);
 	receiver_report(r, &report);

@@ -216,6 +216,14 @@ bool receiver_over(struct receiver *r, uint64_t now)
 	return now - r->last_any_ns >= idle;
 }
 
+void receiver_pause(struct receiver *r)
+{
+	if (!r->options->pause_ms || r->packets == r->packets_before_pause)
+		return;
+	r->packets_before_pause = r->packets;
+	sleep_until_ns(now_ns() + r->options->pause_ms * NSEC_PER_MSEC);
+}
+
 static json_t *payload_json(const struct receiver *r)
 {
 	if (!r->options->verify || r->unverified)

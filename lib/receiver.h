@@ -44,6 +44,7 @@ struct receiver {
 	uint64_t completed_message;
 	bool undecided;					/* a payload differs, but may be that of a message that was lost */
 	uint64_t ready_ns, first_ns, last_ns, last_any_ns, marked_ns;
+	uint64_t packets_before_pause;
 	struct cpu_meter cpu;
 	struct histogram latency;
 	struct windows windows;
@@ -92,6 +93,9 @@ void receiver_take(struct receiver *r, const void *payload, size_t length, uint6
 
 /* Whether the run is over: all flows ended, no packets arrive any more, or a signal came. */
 bool receiver_over(struct receiver *r, uint64_t now);
+
+/* --pause: after a read. Sleeps if packets have come since the call before. */
+void receiver_pause(struct receiver *r);
 
 /* Whether every flow's end marker came. If not, losses at the end are unknown. */
 bool receiver_end_seen(const struct receiver *r);

@@ -30,6 +30,8 @@ const struct option_entry stream_entries[] = {
 	  OPTION_SECONDS(struct stream_options, wait, 0), .usual = "30" },
 	{ "ping-pong", NULL, "send: one message at a time, each answered by one of its size; latency is half of the round trip",
 	  OPTION_FLAG(struct stream_options, ping_pong) },
+	{ "pause", "MS", "receiver: sleeps so long after each read that brought packets, as a slow application does",
+	  OPTION_NUMBER(struct stream_options, pause_ms, 1, 60000) },
 	{ "latency", NULL, "receiver: one-way times; both ends must have one clock",
 	  OPTION_FLAG(struct stream_options, latency) },
 	/* a prime number: messages have powers of two of packets, and each place of them has its turn */

@@ -18,6 +18,7 @@ struct stream_options {
 	uint16_t port;
 	double idle;		/* s without packets after which a receiver ends */
 	double wait;		/* s a receiver waits for its first packet */
+	uint64_t pause_ms;	/* a receiver sleeps so long after each read */
 	bool latency;
 	uint32_t verify;	/* a receiver verifies the payload of one packet of so many; 0: of none */
 };

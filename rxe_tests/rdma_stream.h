@@ -209,6 +209,7 @@ struct rdma_responder {
 
 	unsigned int depth;		/* receives posted per QP */
 	size_t room;			/* of the buffer of a receive */
+	uint64_t receives;		/* that completed */
 	struct ibv_mr *mr;
 	const char *error;
 };

@@ -200,6 +200,7 @@ static void receive_all(struct rdma_receiver *u)
 		if (!take_completions(u) && u->control_open && control_readable(u->control, 0))
 			take_totals(u);
 		report_progress(now_ns(), u->r->packets, u->r->bytes);
+		receiver_pause(u->r);
 	}
 }
 
@@ -301,9 +302,13 @@ static void correct_report(struct rdma_receiver *u, struct stream_report *report
 }
 
 /*
- * Packets that arrived at this device but were not delivered to this program: parts of messages that a loss broke (UC), or
- * packets without a posted receive. Valid where the device counts packets (rxe) and serves no other program. RC's
- * retransmissions make it meaningless.
+ * Packets that arrived at this device but were not delivered to this program. Valid where the device counts packets (rxe) and
+ * serves no other program. RC's retransmissions make it meaningless.
+ *
+ * Where a message is one packet, only a missing receive can be the reason: rxe verifies ICRC, Q_Key and header before it counts
+ * a packet (rxe_rcv(), rxe_recv.c), and each packet begins a message, so UC's responder takes it with any PSN (check_psn(),
+ * rxe_resp.c). It counts nothing itself when it drops one (RESPST_ERR_RNR). Of longer messages the packets behind a loss are
+ * discarded as well.
  *
  * With rxe's UC everything may be lost from the first loss on: do_class_d1e_error() (rxe_resp.c, seen in 6.1) forgets a broken
  * message only if it holds a receive. An RDMA WRITE holds none before its last packet, so every later first packet is taken for
@@ -313,8 +318,11 @@ static void report_discarded(const struct rdma_receiver *u, struct stream_report
 {
 	json_int_t arrived = json_integer_value(json_object_get(counters, "rcvd_pkts"));
 
-	if (u->self.service != IBV_QPT_RC && report->packets != STREAM_UNKNOWN && json_object_get(counters, "rcvd_pkts") &&
-	    arrived >= (json_int_t)report->packets)
+	if (u->self.service == IBV_QPT_RC || report->packets == STREAM_UNKNOWN || !json_object_get(counters, "rcvd_pkts"))
+		return;
+	if ((is_ud(u) || u->self.size <= u->self.path_mtu) && arrived >= (json_int_t)u->p.receives)
+		report_drop(report, "no_receive_request", arrived - u->p.receives);
+	else if (arrived >= (json_int_t)report->packets)
 		report_drop(report, "responder_discarded", arrived - report->packets);
 }
 

@@ -144,6 +144,7 @@ static void receive_all(struct manual_receiver *u)
 	while (!u->error && !over(u, now_ns())) {
 		take_completions(u);
 		report_progress(now_ns(), u->packets, u->r->bytes);
+		receiver_pause(u->r);
 	}
 }
 

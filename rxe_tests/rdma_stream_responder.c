@@ -128,6 +128,7 @@ static void take_payload(struct rdma_responder *p, const struct ibv_wc *wc, uint
 void responder_take(struct rdma_responder *p, const struct ibv_wc *wc, uint64_t now)
 {
 	p->r->completed = false;
+	p->receives++;
 	if (is(p, RDMA_SEND))
 		take_payload(p, wc, now);
 	else

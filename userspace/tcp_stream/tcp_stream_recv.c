@@ -208,6 +208,7 @@ static void receive_all(struct tcp_receiver *u)
 		if (u->poll[connections].revents)
 			add_connection(u);
 		report_progress(now_ns(), u->r->packets, u->r->bytes);
+		receiver_pause(u->r);
 	}
 }
 

@@ -109,26 +109,23 @@ static int open_socket(const struct udp_options *o)
 }
 
 /*
- * Reads the socket's drop counter, which SO_RXQ_OVFL reports too. Read directly, it includes drops after the last packet
- * received.
+ * What the socket knows of its losses. SO_RXQ_OVFL reports the same drop counter; read directly, it includes drops after the last
+ * packet received. unread_ns: the longest time between two reads, from the first packet on.
  */
-static uint32_t socket_drops(int fd)
+static void report_socket(struct stream_report *report, const struct udp_options *o, int fd, uint64_t unread_ns)
 {
 	uint32_t info[SK_MEMINFO_VARS] = {};
 	socklen_t length = sizeof(info);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, info, &length))
-		return 0;
-	return info[SK_MEMINFO_DROPS];
-}
-
-/* With UDP_GRO the kernel counts a dropped run of packets as one, so the counter cannot be compared with packets. */
-static void report_socket_drops(struct stream_report *report, const struct udp_options *o, uint64_t drops)
-{
+		return;
+	/* with UDP_GRO the kernel counts a dropped run of packets as one, so the counter cannot be compared with packets */
 	if (o->gro)
-		report_extra(report, "socket_receive_buffer_runs", drops);
+		report_extra(report, "socket_receive_buffer_runs", info[SK_MEMINFO_DROPS]);
 	else
-		report_drop(report, "socket_receive_buffer", drops);
+		report_drop(report, "socket_receive_buffer", info[SK_MEMINFO_DROPS]);
+	report_extra(report, "receive_buffer_bytes", info[SK_MEMINFO_RCVBUF]);
+	report_extra(report, "longest_unread_us", unread_ns / NSEC_PER_USEC);
 }
 
 /* Only a NAPI can be polled. The packets of lo come from none, nor do those of a veth unless it receives by GRO. */
@@ -228,14 +225,17 @@ int udp_receive(const struct udp_options *o)
 	struct batch *b = malloc(sizeof(*b));
 	int fd = open_socket(o);
 	struct uring *uring = o->io_uring ? uring_receiver(fd, BUFFER_BYTES, o->gro ? CONTROL_BYTES : 0) : NULL;
-	uint64_t now, polled = busy_polled();
+	uint64_t now, read_ns = 0, unread_ns = 0, polled = busy_polled();
 
 	if (!b)
 		err(1, "no memory");
 	receiver_ready(r);
 	for (now = now_ns(); !receiver_over(r, now); now = now_ns()) {
-		int n = take_batch(uring, fd, b);
+		int n;
 
+		if (r->packets && now - read_ns > unread_ns)
+			unread_ns = now - read_ns;
+		n = take_batch(uring, fd, b);
 		if (n < 0 && errno != EAGAIN && errno != EINTR) {
 			report.error = strerror(errno);
 			break;
@@ -244,10 +244,12 @@ int udp_receive(const struct udp_options *o)
 		for (int i = 0; i < n; i++)
 			take_buffer(r, fd, &b->message[i], now, o->common.latency ? clock_ns(CLOCK_REALTIME) : 0);
 		report_progress(now, r->packets, r->bytes);
+		read_ns = now;
+		receiver_pause(r);
 	}
 	uring_free(uring);
 	receiver_report(r, &report);
-	report_socket_drops(&report, o, socket_drops(fd));
+	report_socket(&report, o, fd, unread_ns);
 	if (o->busy_poll)
 		report_busy_poll(&report, fd, polled);
 	report_print(&report, o->common.json);
