@@ -205,7 +205,8 @@ def unwatched(outcome):
     return {"goodput_gbps": outcome.goodput_gbps, "goodput_min_gbps": outcome.goodput_min_gbps,
             "goodput_at": outcome.goodput_at, "messages": outcome.messages,
             "sender_cores": outcome.sender_cores, "receiver_cores": outcome.receiver_cores,
-            "busy_s": outcome.busy_s, "latency_us": outcome.latency_us, "latency_histogram": outcome.latency_histogram,
+            "busy_s": outcome.busy_s, "receive_buffer": outcome.receive_buffer,
+            "latency_us": outcome.latency_us, "latency_histogram": outcome.latency_histogram,
             "retransmitted": outcome.retransmitted, "rxe_agrees": None,
             "joules": None, "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
             "sent": outcome.sent, "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}

@@ -37,6 +37,8 @@ FLOW_CONTROL = (
     r"(port\.)?(link|[rt]x_(flow_control|priority_\d+|pb_\d+))_p?xo(n|ff)\w*(\.nic)?",    # igb, ixgbe, i40e, ice
     r"rx\d*_ecn_mark",                  # mlx5: CE marks
     r"[nr]p_(cnp_\w+|ecn_marked_roce_packets)",     # mlx5_ib (hw_counters): DCQCN
+    r"(send|rcvd)_rnr_err",             # rxe (rxe_hw_counters.c): RC, no receive was posted; A was told to wait
+    r"rnr_nak_retry_err",               # mlx5_ib: the same at A
     r"InCEPkts|InECT[01]Pkts",          # IpExt of /proc/net/netstat
 )
 
@@ -168,7 +170,7 @@ class Counters:
 
     def _own(self, end, nic, patterns):
         """{name: n} of the NIC's ethtool -S, of its RDMA device and of IP, where a pattern fits and n is not 0."""
-        wanted = re.compile(rf"(?:{re.escape(nic)}\.ethtool|hw|IpExt)\.({'|'.join(patterns)})")
+        wanted = re.compile(rf"(?:{re.escape(nic)}\.ethtool|hw|rxe|IpExt)\.({'|'.join(patterns)})")
         matches = ((wanted.fullmatch(name), n) for name, n in self._flat[end].items() if n)
         return dict(sorted((match[1], n) for match, n in matches if match))
 

@@ -2,12 +2,13 @@
 """Faults injected on purpose, each at one place, to test that the accounting finds them there.
 
 A share of the packets (P%) means every Nth packet of the row (IPv4 datagrams of 4096 to 8191 bytes), no end markers and no
-control traffic: what is dropped is what is missing. A slow receiver loses what comes: with a ring that is read less often than
-every 200 ms (SENDER_END_FIRST_NS) also end markers, which are then lost and not missing.
+control traffic: what is dropped is what is missing. A slow receiver loses what comes: with a ring or a socket that is read less
+often than every 200 ms (SENDER_END_FIRST_NS) also end markers, which are then lost and not missing.
 """
 import dataclasses
 import json
 import os
+import re
 import struct
 from typing import Optional
 
@@ -18,6 +19,10 @@ from lab.lab import ROOT
 OBJECT = os.path.join(ROOT, "build", "bpf", "drop.bpf.o")
 PREFERENCE = 49     # priority of the filter
 
+# Each fault, and the form of its value.
+FAULTS = {"sender-qdisc": "P%", "wire": "P%", "receiver-ring": "Nms", "receive-buffer": "BYTES", "slow-receiver": "Nms",
+          "receive-requests": "N"}
+
 
 @dataclasses.dataclass(frozen=True)
 class Injection:
@@ -25,35 +30,33 @@ class Injection:
     wire: Optional[float] = None
     receiver_ring: Optional[int] = None     # milliseconds between two readings of the receiving NIC's ring
     receive_buffer: Optional[int] = None    # bytes, of kernel UDP's receiving socket
+    slow_receiver: Optional[int] = None     # milliseconds for which our receiver sleeps after each read
+    receive_requests: Optional[int] = None  # that our RDMA receiver posts on each QP
 
     @classmethod
     def parse(cls, text):
-        """'sender-qdisc=1%', 'wire=1%', 'receiver-ring=100ms' or 'receive-buffer=4096'"""
-        kind, _, value = text.partition("=")
-        try:
-            if kind == "receive-buffer":
-                return cls(receive_buffer=int(value))
-            if kind == "receiver-ring" and value.endswith("ms") and int(value[:-2]) > 0:
-                return cls(receiver_ring=int(value[:-2]))
-            share = float(value.removesuffix("%")) / 100
-            if value.endswith("%") and 0 < share <= 1 and kind in ("sender-qdisc", "wire"):
-                return cls(**{kind.replace("-", "_"): share})
-        except ValueError:
-            pass
-        raise ValueError(f"{text}: neither sender-qdisc=P% nor wire=P% nor receiver-ring=Nms nor receive-buffer=BYTES")
+        """Faults with commas between them, such as 'wire=1%' or 'receive-requests=16,slow-receiver=20ms'."""
+        return cls(**dict(_fault(word) for word in text.split(",")))
 
     def __str__(self):
         """'wire 1 %'"""
-        kinds = {"sender_qdisc": "{:.2g} %", "wire": "{:.2g} %", "receiver_ring": "{} ms", "receive_buffer": "{} bytes"}
+        kinds = {"sender_qdisc": "{:.2g} %", "wire": "{:.2g} %", "receiver_ring": "{} ms", "receive_buffer": "{} bytes",
+                 "slow_receiver": "{} ms", "receive_requests": "{}"}
         values = ((name, value * 100 if "%" in kinds[name] else value) for name, value in vars(self).items() if value)
         return ", ".join(f"{name.replace('_', ' ')} {kinds[name].format(value)}" for name, value in values)
 
     @property
     def text(self):
         """What parse() reads; '': none."""
-        kinds = {"sender_qdisc": "{:g}%", "wire": "{:g}%", "receiver_ring": "{}ms", "receive_buffer": "{}"}
-        values = ((name, value * 100 if "%" in kinds[name] else value) for name, value in vars(self).items() if value)
-        return ",".join(f"{name.replace('_', '-')}={kinds[name].format(value)}" for name, value in values)
+        forms = {"P%": "{:g}%", "Nms": "{}ms"}
+        values = ((name.replace("_", "-"), value * 100 if isinstance(value, float) else value)
+                  for name, value in vars(self).items() if value)
+        return ",".join(f"{name}={forms.get(FAULTS[name], '{}').format(value)}" for name, value in values)
+
+    @property
+    def changes_machines(self):
+        """Whether it is more than options of our receivers."""
+        return any((self.sender_qdisc, self.wire, self.receiver_ring))
 
     def begin(self, lab):
         if self.sender_qdisc:
@@ -74,6 +77,24 @@ class Injection:
             lab.check("wire", ["tc", "filter", "del", "dev", lab.port("A"), "ingress", "pref", PREFERENCE], timeout=PATIENCE_S)
         if self.receiver_ring:
             _read_ring_every(lab, 0)
+
+
+def _fault(word):
+    """('wire', 0.01) of 'wire=1%'"""
+    fault, _, value = word.partition("=")
+    number = _number(FAULTS.get(fault), value)
+    if not number:
+        raise ValueError(f"{word}: neither {' nor '.join(f'{fault}={form}' for fault, form in FAULTS.items())}")
+    return fault.replace("-", "_"), number
+
+
+def _number(form, value):
+    """0: the value has another form."""
+    if form == "P%":
+        share = re.fullmatch(r"(\d+(?:\.\d+)?)%", value)
+        return float(share[1]) / 100 if share and float(share[1]) <= 100 else 0
+    number = re.fullmatch(r"(\d+)ms" if form == "Nms" else r"(\d+)", value) if form else None
+    return int(number[1]) if number else 0
 
 
 def _read_ring_every(lab, ns):

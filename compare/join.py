@@ -156,7 +156,8 @@ def one(run):
             **{name: run[name] for name in ("sent", "on_wire", "received")},
             "lost": difference(run["sent"], run["received"]), "losses": {place: n for place, n in run["places"].items() if n},
             **{name: run[name] for name in ("sender_cores", "receiver_cores", "latency_us", "latency_histogram")},
-            "ns_per_packet": ns_per_packet(run), **{name: run[name] for name in ("joules", "flow_control", "loss_details")}}
+            "ns_per_packet": ns_per_packet(run),
+            **{name: run[name] for name in ("joules", "flow_control", "loss_details", "receive_buffer")}}
 
 
 def ns_per_packet(run):
@@ -184,6 +185,8 @@ def merge(runs, known=PLACES):
     row["ns_per_packet"] = {end: mean([cost[end] for cost in costs]) for end in ("sender", "receiver")}
     latencies = [run["latency_us"] for run in timed if run.get("latency_us")]
     row["latency_us"] = max(latencies, key=_slowest, default=None)
+    buffers = [run["receive_buffer"] for run in watched or runs if run.get("receive_buffer")]
+    row["receive_buffer"] = max(buffers, key=lambda each: each["unread_us"]) if buffers else None
     row["referee"] = {"runs": len(watched), "goodput_ratio": _ratio(watched, timed) if watched != timed else None}
     return row
 

@@ -137,8 +137,9 @@ class Part:
 
     def __post_init__(self):
         """ValueError: values that do not fit each other."""
-        if self.where == "hosts" and self.inject != Injection(receive_buffer=self.inject.receive_buffer):
-            raise ValueError("inject: between hosts there is receive-buffer only; the others would change the machines")
+        if self.where == "hosts" and self.inject.changes_machines:
+            raise ValueError("inject: between hosts there are receive-buffer, slow-receiver and receive-requests; the others would "
+                             "change the machines")
         if self.kernel and self.where != "lab":
             raise ValueError("kernel: only the lab has a choice")
         if self.distance and self.where == "hosts":

@@ -51,7 +51,8 @@ class StreamProgram(Tool):
 
     def commands(self, row, path, seconds, injection):
         """(receiver's, sender's) command lines."""
-        receiver = ["recv", "--json", "--port", row.port, "--wait", PATIENCE_S, "--idle", self.IDLE_S,
+        pause = ["--pause", injection.slow_receiver] if injection.slow_receiver else []
+        receiver = ["recv", "--json", "--port", row.port, "--wait", PATIENCE_S, "--idle", self.IDLE_S, *pause,
                     *self.receiver_options(row, path, injection)]
         pace = ["--ping-pong"] if row.ping_pong else ["--rate", row.pace] if row.pace else []
         sender = ["send", "--json", "--port", row.port, "--size", row.size, "--duration", seconds, "--flows", row.flows, *pace,
@@ -92,7 +93,7 @@ class StreamProgram(Tool):
             windows = {"mean_gbps": None, "min_gbps": None}     # one message at a time: its time is what counts
         return Outcome(
             goodput_gbps=windows["mean_gbps"], goodput_min_gbps=windows["min_gbps"], goodput_at=at, messages=messages,
-            places=self._lost(sent, received), sent=packets[0], received=packets[1],
+            places=self._lost(sent, received), receive_buffer=_buffer(received), sent=packets[0], received=packets[1],
             sender_cores=_cores(sent), receiver_cores=_cores(received), **_latency(sent if sent.get("ping_pong") else received),
             other_datagram=self.END_MARKER, busy_s={"sender": _busy(sent), "receiver": _busy(received)})
 
@@ -112,6 +113,13 @@ def _report(who, result):
         return json.loads(result.stdout)
     except ValueError:
         raise RunFailed(f"{who}: no report: {last_line(result.stderr, result.stdout)}") from None
+
+
+def _buffer(report):
+    """{"bytes", "unread_us"} of a receiving socket's buffer. None: the program has none that can lose packets."""
+    if "receive_buffer_bytes" not in report:
+        return None
+    return {"bytes": report["receive_buffer_bytes"], "unread_us": report["longest_unread_us"]}
 
 
 def _latency(report):

@@ -52,6 +52,7 @@ class Outcome:
     retransmitted: Optional[int] = None     # packets sent again, if the program knows
     other_datagram: int = 0             # UDP payload of datagrams on the wire that are no packets of the row
     busy_s: dict = dataclasses.field(default_factory=no_busy)   # CPU seconds of each end's whole machine while packets flowed
+    receive_buffer: Optional[dict] = None   # of the receiving socket: {"bytes", "unread_us": the longest time between two reads}
 
 
 class Tool:

@@ -57,8 +57,21 @@ def _losses(section):
 def _where(row):
     """' (receive buffer)', the place with the most first."""
     places = plan.transport(row["transport"]).places
-    names = [places[name].words for name, n in sorted(row["losses"].items(), key=lambda item: -item[1]) if n > 0]
+    names = [places[name].words + _buffer(row) * (name == "receive_buffer")
+             for name, n in sorted(row["losses"].items(), key=lambda item: -item[1]) if n > 0]
     return f" ({', '.join(names + ['unexplained'] * bool(row['unexplained']))})" if names or row["unexplained"] else ""
+
+
+def _buffer(row):
+    """
+    ' of 208 KiB, once unread for 20 ms'. A small buffer and a slow program lose packets at the same place, and the kernel counts them
+    alike. These two figures tell one from the other.
+    """
+    buffer = row.get("receive_buffer")
+    if not buffer:
+        return ""
+    unread = f"{buffer['unread_us']} µs" if buffer["unread_us"] < 1000 else f"{buffer['unread_us'] / 1000:.0f} ms"
+    return f" of {buffer['bytes'] / 1024:.0f} KiB, once unread for {unread}"
 
 
 def _sentence(text):

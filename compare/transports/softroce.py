@@ -3,6 +3,7 @@
 import re
 
 from compare import join
+from compare.join import Place
 from compare.programs import Qperf, ServerAndClient, StreamProgram, TheirProgram, last_line, latency_us
 from compare.transport import Outcome, RunFailed, RunSpoilt, Transport, bits_per_second
 from compare.transports.udp import ONE_DATAGRAM
@@ -20,13 +21,16 @@ def host_and_port(host, port):
 class RdmaStream(StreamProgram):
     """service: rc, uc or ud."""
     program = "rdma_stream"
+    drops = {"no_receive_request": "no_receive_request"}
+    places = {"no_receive_request": Place("at_receiver", "no receive request")}
 
     def __init__(self, service, operation):
         self.service, self.operation = service, operation
         self.counts_packets = service == "ud"
 
     def receiver_options(self, row, path, injection):
-        return [*self._both(row, path, "B"), "--control", host_and_port(path.address("B", row.ip), row.port)]
+        posted = ["--depth", injection.receive_requests] if injection.receive_requests else []
+        return [*self._both(row, path, "B"), "--control", host_and_port(path.address("B", row.ip), row.port), *posted]
 
     def sender_options(self, row, path):
         return [*self._both(row, path, "A"), "--control", host_and_port(path.address("B", row.ip), row.port)]
@@ -36,6 +40,14 @@ class RdmaStream(StreamProgram):
         polls = row.ping_pong and not row.transport.rxe
         return ["--transport", self.service, "--path-mtu", row.path_mtu,
                 "--device", path.rdma(end), "--gid-index", path.gid_index(end, row.ip), *(["--poll"] if polls else [])]
+
+
+    def outcome(self, sent, received):
+        """UC, where a message is one packet: received is what the program was given, and what rxe had no receive for is lost."""
+        outcome = super().outcome(sent, received)
+        if "no_receive_request" in received["drops"]:
+            outcome.received = received["packets"]
+        return outcome
 
 
 class RdmaOperation(RdmaStream):
