@@ -46,12 +46,20 @@ def _best(section, comparisons):
 
 def _losses(section):
     known = [row for row in section if row["sent"] is not None and row["received"] is not None]
-    none = [words(row) for row in known if row["sent"] == row["received"]]
+    none = [words(row) for row in known if row["sent"] == row["received"] and not _messages(row)]
     lost = [f"{words(row)} lost {table.share_words(row['sent'] - row['received'], row['sent'])}{_where(row)}"
             for row in known if row["sent"] > row["received"]]
+    lost += [f"{words(row)} lost no packet, but {_messages(row)} of the messages"
+             for row in known if row["sent"] == row["received"] and _messages(row)]
     if len(none) == len(section) > 1:
         return ["Nothing was lost."]
     return ([f"Nothing was lost by {_list(none)}."] if none else []) + [_sentence("; ".join(lost)) for _ in lost[:1]]
+
+
+def _messages(row):
+    """The share of the messages that was lost, in words. '': none, as far as is known."""
+    messages = row.get("messages") or {}
+    return table.share_words(messages["lost"], messages["sent"]) if messages.get("lost") else ""
 
 
 def _where(row):

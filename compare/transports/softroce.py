@@ -41,7 +41,6 @@ class RdmaStream(StreamProgram):
         return ["--transport", self.service, "--path-mtu", row.path_mtu,
                 "--device", path.rdma(end), "--gid-index", path.gid_index(end, row.ip), *(["--poll"] if polls else [])]
 
-
     def outcome(self, sent, received):
         """UC, where a message is one packet: received is what the program was given, and what rxe had no receive for is lost."""
         outcome = super().outcome(sent, received)
