@@ -97,18 +97,19 @@ class Bench:
         with Referee(self._lab, row, self._icrc) as referee:
             outcome, did, places = self._measured(row)
         self.referee_modes = referee.modes
-        return {**reckon(row, outcome, did, referee.seen, places, inside=not self._lab.has_wire), **self._noticed(did)}
+        return {**reckon(row, outcome, did, referee.seen, places, inside=not self._lab.has_wire), **self._noticed(did, outcome)}
 
     def _counted(self, row):
         """By the counters of all places, without a referee."""
         outcome, did, places = self._measured(row)
-        return {**unwatched(outcome), **self._noticed(did), "places": join.merge_places(places, outcome.places, row.transport.places)}
+        return {**unwatched(outcome), **self._noticed(did, outcome),
+                "places": join.merge_places(places, outcome.places, row.transport.places)}
 
-    def _noticed(self, did):
+    def _noticed(self, did, outcome):
         """What explains a run's figures and is no count of packets. This machine's energy is that of both its guests."""
         machines = ["wire"] if self._lab.has_wire else ["A"] if self._lab.one_machine else ["A", "B"]
-        return {"joules": did.joules(*machines), "flow_control": did.flow_control(self._nics),
-                "loss_details": did.loss_details(self._nics)}
+        details = {end: {**machine, **outcome.loss_details.get(end, {})} for end, machine in did.loss_details(self._nics).items()}
+        return {"joules": did.joules(*machines), "flow_control": did.flow_control(self._nics), "loss_details": details}
 
     @property
     def _nics(self):
@@ -207,7 +208,7 @@ def unwatched(outcome):
             "sender_cores": outcome.sender_cores, "receiver_cores": outcome.receiver_cores,
             "busy_s": outcome.busy_s, "receive_buffer": outcome.receive_buffer,
             "latency_us": outcome.latency_us, "latency_histogram": outcome.latency_histogram,
-            "retransmitted": outcome.retransmitted, "rxe_agrees": None,
+            "retransmitted": outcome.retransmitted, "rxe_agrees": None, "operation": outcome.operation,
             "joules": None, "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
             "sent": outcome.sent, "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}
 
@@ -241,5 +242,6 @@ def record(row, status, why, runs=None):
         fields["packet_payload"] = row.packet_payload
         fields["joules_per_gbit"] = join.joules_per_gbit(runs, row.packet_payload)
         fields["goodput_at"] = runs[0]["goodput_at"]
+        fields["operation"] = runs[0]["operation"] or row.tool.operation
         fields["each"] = [join.one(run) for run in runs]
     return fields

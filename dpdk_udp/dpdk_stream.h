@@ -2,6 +2,7 @@
 #ifndef DPDK_UDP_DPDK_STREAM_H
 #define DPDK_UDP_DPDK_STREAM_H
 
+#include <rte_ethdev.h>
 #include <rte_ether.h>
 #include <rte_mempool.h>
 #include <stdint.h>
@@ -37,6 +38,17 @@ struct dpdk_sockets {
  */
 void dpdk_sockets_begin(struct dpdk_sockets *sockets, uint16_t port);
 void dpdk_sockets_report(const struct dpdk_sockets *before, struct stream_report *report);
+
+/* A driver's own counters (rte_eth_xstats). */
+struct dpdk_xstats {
+	int count;
+	struct rte_eth_xstat *value;
+};
+
+struct dpdk_xstats dpdk_xstats_read(uint16_t port);
+
+/* Adds `xstats`: what grew since, of those whose names say a loss. Others have the same packets, too. Frees `before`. */
+void dpdk_xstats_report(uint16_t port, struct dpdk_xstats *before, struct stream_report *report);
 
 /* The pattern of all fillers, long enough for any frame. */
 char *dpdk_pattern(void);

@@ -81,8 +81,10 @@ int dpdk_receive(struct dpdk_port *port, const struct dpdk_options *o)
 	struct rte_eth_stats before = {}, after = {};
 	struct rte_mbuf *frames[DPDK_BURST];
 	struct dpdk_sockets sockets;
+	struct dpdk_xstats xstats;
 	uint64_t now;
 
+	xstats = dpdk_xstats_read(port->id);
 	dpdk_sockets_begin(&sockets, o->common.port);
 	rte_eth_stats_get(port->id, &before);
 	receiver_ready(r);
@@ -94,6 +96,7 @@ int dpdk_receive(struct dpdk_port *port, const struct dpdk_options *o)
 	rte_eth_stats_get(port->id, &after);
 	receiver_report(r, &report);
 	report_extra(&report, "mtu", o->mtu);
+	dpdk_xstats_report(port->id, &xstats, &report);
 	report_drop(&report, "imissed", after.imissed - before.imissed);
 	report_drop(&report, "rx_nombuf", after.rx_nombuf - before.rx_nombuf);
 	report_drop(&report, "ierrors", after.ierrors - before.ierrors);

@@ -198,10 +198,12 @@ int dpdk_send(struct dpdk_port *port, const struct dpdk_options *o)
 	struct stream_report report = { .transport = "dpdk-udp", .send = true };
 	struct dpdk_sender d = { .o = o, .port = port, .pattern = dpdk_pattern() };
 	struct rte_eth_stats before = {}, after = {};
+	struct dpdk_xstats xstats;
 
 	rte_mempool_obj_iter(port->pool, fill_frame, d.pattern);
 	make_template(&d);
 	rte_eth_stats_get(port->id, &before);
+	xstats = dpdk_xstats_read(port->id);
 	d.s = sender_new(&o->common, o->mtu - IP_OVERHEAD);
 	if (o->common.ping_pong)
 		report.error = ping_pong(&d);
@@ -212,6 +214,7 @@ int dpdk_send(struct dpdk_port *port, const struct dpdk_options *o)
 	rte_eth_stats_get(port->id, &after);
 	sender_report(d.s, &report);
 	report_extra(&report, "mtu", o->mtu);
+	dpdk_xstats_report(port->id, &xstats, &report);
 	report_extra(&report, "ring_full", d.ring_full);
 	report_drop(&report, "oerrors", after.oerrors - before.oerrors);
 	report_drop(&report, "tx_abandoned", d.abandoned);

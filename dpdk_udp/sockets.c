@@ -8,7 +8,7 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/if_xdp.h>
-#include <linux/in.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 

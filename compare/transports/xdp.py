@@ -3,6 +3,8 @@
 UDP by AF_XDP sockets, past the kernel's IP and UDP: by our program, and by DPDK on top of such sockets (net_af_xdp). The NIC stays the
 kernel's: bpf/redirect.bpf.c takes the row's packets only. It needs the receiver's XDP hook, so no referee stands there.
 """
+import dataclasses
+
 from compare import PATIENCE_S
 from compare.join import Place
 from compare.programs import StreamProgram, last_line
@@ -26,6 +28,11 @@ class XdpStream(StreamProgram):
 
     def sender_options(self, row, path):
         return [*self._common(row, path, "A"), "--src", path.address("A"), "--dst", path.address("B"), "--dst-mac", path.mac("B")]
+
+    def outcome(self, sent, received):
+        ends = [end for end, report in (("sender", sent), ("receiver", received)) if report["zero_copy"]]
+        how = ("the kernel copies", f"zero-copy at the {''.join(ends)}", "zero-copy")[len(ends)]
+        return dataclasses.replace(super().outcome(sent, received), operation=f"{self.program}, {how}")
 
     def _common(self, row, path, end):
         return ["--interface", path.netif(end), "--mtu", row.path_mtu + row.udp_headers]
