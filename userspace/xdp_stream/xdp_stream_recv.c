@@ -86,7 +86,7 @@ static void load_program(struct xdp_receiver *x)
 		err(1, "the XDP program");
 	x->program->rodata->port = x->o->common.port;
 	if (redirect_bpf__load(x->program))
-		err(1, "%s: the kernel does not load the XDP program (root? Linux 5.18?)", x->o->interface);
+		err(1, "%s: the kernel does not load the XDP program, which takes root and Linux 5.18", x->o->interface);
 	for (__u32 queue = 0; queue < x->queues; queue++)
 		if (bpf_map_update_elem(bpf_map__fd(x->program->maps.xsks_map), &queue, &x->poll[queue].fd, BPF_ANY))
 			err(1, "%s: no place for the socket of queue %u", x->o->interface, queue);
