@@ -130,7 +130,19 @@ static bool right_payload(const struct xdp_socket *socket, __u32 at, __u32 piece
 	return !left;
 }
 
-/* The frame in these descriptors. bpf/redirect.bpf.c has judged its headers, and a driver's buffers are larger than them. */
+/* The bytes of UDP payload, which is not longer than the frame says nor than it is; 0: none. */
+static uint32_t payload_bytes(const struct xdp_socket *socket, __u32 at, __u32 pieces, const struct xdp_stream_headers *headers)
+{
+	uint32_t frame = 0, datagram = ntohs(headers->udp.len);
+
+	for (__u32 i = 0; i < pieces; i++)
+		frame += xsk_ring_cons__rx_desc(&socket->rx, at + i)->len;
+	if (datagram < sizeof(headers->udp) || datagram - sizeof(headers->udp) > frame - sizeof(*headers))
+		return 0;
+	return datagram - sizeof(headers->udp);
+}
+
+/* The frame in these descriptors. bpf/redirect.bpf.c has seen the headers, and a driver's buffers are larger than them. */
 static void take_frame(struct xdp_receiver *x, const struct xdp_socket *socket, __u32 at, __u32 pieces, uint64_t now)
 {
 	const struct xdp_desc *first = xsk_ring_cons__rx_desc(&socket->rx, at);
@@ -143,7 +155,7 @@ static void take_frame(struct xdp_receiver *x, const struct xdp_socket *socket, 
 	memcpy(&headers, frame, sizeof(headers));
 	if (first->len >= before)
 		memcpy(&stream, frame + sizeof(headers), sizeof(stream));
-	bytes = ntohs(headers.udp.len) - sizeof(headers.udp);
+	bytes = payload_bytes(socket, at, pieces, &headers);
 	if (!receiver_take_header(x->r, &stream, bytes, now, x->o->common.latency ? clock_ns(CLOCK_REALTIME) : 0))
 		return;
 	filler = receiver_filler(x->r, &stream);
