@@ -8,6 +8,8 @@ Interfaces, addresses, next hops, RDMA devices and GIDs are found. Whatever is c
 """
 import ipaddress
 import json
+import os
+import shutil
 
 from lab import HOSTS, LabError, machine, nic
 from lab.lab import Lab, progress_to_stderr
@@ -16,12 +18,13 @@ from lab.nic import ENDS, peer
 # Bytes of a RoCEv2 packet that rxe allows for beside the payload (drivers/infiniband/sw/rxe/rxe_param.h, RXE_MAX_HDR_LENGTH).
 HEADERS = 80
 RXE = "rocescope0"
+GUARD = "guard: "   # begins a line of lab/guard.sh
 
 
 class Hosts(Lab):
     """
     local, remote: where the ends A and B are, as lab.machine.check() has it. netif, remote_netif: their interfaces. path_mtu: bytes
-    of payload that packets are to carry.
+    of payload that packets are to carry. left: what could not be put back at the end, a line each.
     """
     has_wire = False
 
@@ -29,12 +32,12 @@ class Hosts(Lab):
         super().__init__(acceleration=HOSTS, progress=progress)
         self._at = {"A": local, "B": remote}
         self._netif = {"A": netif, "B": remote_netif}
-        self._settings["machines"] = self._at
+        self._settings.update(machines=self._at, apart={})
         self._path_mtu = path_mtu
         self._changes = {"A": [], "B": []}
         self._sinks = {}
         self._after_dpdk = set()    # ends where what DPDK leaves will be taken away
-        self.facts = {}     # of each end, as look.py prints them
+        self.facts, self.left = {}, []     # facts: of each end, as look.py prints them
 
     def up(self):
         self._progress(f"reaching {' and '.join(at for at in self._at.values() if at) or 'this machine'}")
@@ -44,6 +47,19 @@ class Hosts(Lab):
         except BaseException:
             self.down()
             raise
+
+    def _end(self, keep_logs=False):
+        """A guard tells its log what it could not put back."""
+        super()._end(keep_logs=True)
+        for end in ENDS:
+            try:
+                with open(os.path.join(self.folder, f"{end}.log"), encoding="utf-8", errors="replace") as log:
+                    said = [line.strip() for line in log if line.startswith(GUARD)]
+                    self.left += [f"{self.named(end)}: {line.removeprefix(GUARD)}" for line in said]
+            except FileNotFoundError:
+                pass
+        if not keep_logs:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _find(self):
         for end in ENDS:

@@ -211,6 +211,7 @@ class Lab:
         return "wire", self.port(end)
 
     has_wire = True     # between the ends, in this machine's hands
+    left = ()           # what could not be put back on machines that outlive it
 
     @property
     def native(self):

@@ -12,7 +12,7 @@ import tarfile
 import threading
 import time
 
-from lab import LabError, frames
+from lab import LabError, frames, nic
 from lab.guest import Guest
 
 # What goes to another machine.
@@ -21,7 +21,11 @@ FILES = ("lab", "bench/machine.py", "compare/counters.sh", "compare/meter.sh", "
 # head reads no byte more than told (GNU coreutils), so the agent finds its frames behind the archive.
 UNPACK = """
 scratch=$(mktemp -d "${{TMPDIR:-/tmp}}/rocescope.XXXXXXXX") || exit
-timeout 600 head -c {bytes} | tar -xzC "$scratch" || {{ rm -rf "$scratch"; exit 1; }}
+timeout 600 head -c {bytes} | tar -xzC "$scratch" || {{
+	rm -rf "$scratch"
+	echo "the programs do not fit into ${{TMPDIR:-/tmp}} there: free 20 MB" >&2
+	exit 1
+}}
 exec sh "$scratch/lab/guard.sh" "$scratch" "$scratch"
 """
 # How to get there: a command that passes its input to a shell command there. srun was never run.
@@ -49,6 +53,7 @@ class Machine(Guest):
         at = self._config["machines"][self.end]
         kind, _, name = at.partition(":")
         self._name = at or "this machine"
+        self._apart = self._config["apart"].get(self.end)
         files = self._archive() if kind in REACH else b""
         self._control, theirs = socket.socketpair()
         with theirs:
@@ -72,7 +77,8 @@ class Machine(Guest):
         threading.Thread(target=self._ping, daemon=True).start()
 
     def prepare(self):
-        return ":"
+        number = self._config["ends"].index(self.end) + 1
+        return nic.prepare_apart(self._apart, number, self._config["mtu"]) if self._apart else ":"
 
     def close(self):
         """Ends it, and waits until all is put back there."""
@@ -91,7 +97,8 @@ class Machine(Guest):
     def _spawn(self, command, control):
         with open(self._log, "wb") as log:
             try:
-                return subprocess.Popen(command, stdin=control, stdout=control, stderr=log)
+                return subprocess.Popen(command, stdin=control, stdout=control, stderr=log,
+                                        env={**os.environ, "APART": self._apart or ""})
             except FileNotFoundError:
                 raise LabError(f"{command[0]} is missing: install it") from None
 

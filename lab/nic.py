@@ -13,6 +13,7 @@ CONTROL_PCI = "0000:00:11.0"
 ENDS = ("A", "B")
 # Gives a row's packets to net_af_xdp, and no others.
 REDIRECT = "build/bpf/redirect.bpf.o"
+ADDRESSES = {4: "10.9.0.{}", 6: "fd09::{}"}
 # 2 MiB pages for DPDK: 256 MiB, of which testpmd needs 128.
 HUGEPAGES = 128
 
@@ -23,8 +24,7 @@ def peer(end):
 
 def address(end, family=4):
     """The NIC's IPv4 (a /24) or IPv6 address (a /64)."""
-    number = ENDS.index(end) + 1
-    return f"10.9.0.{number}" if family == 4 else f"fd09::{number}"
+    return ADDRESSES[family].format(ENDS.index(end) + 1)
 
 
 def mac(end):
@@ -113,19 +113,34 @@ ethtool -K {NAME} tx off gso off tso off gro on
 """
 
 
+def prepare_apart(netif, number, mtu):
+    """For a given NIC in a namespace of its own. The link needs a moment. number: of its address. mtu: at least this."""
+    return f"""
+ip link set dev lo up
+[ "$(cat /sys/class/net/{netif}/mtu)" -ge {mtu} ] || ip link set dev {netif} mtu {mtu}
+ip link set dev {netif} up
+ip address add {ADDRESSES[4].format(number)}/24 dev {netif}
+ip address add {ADDRESSES[6].format(number)}/64 dev {netif} nodad
+for try in $(seq 100); do
+	[ "$(cat /sys/class/net/{netif}/carrier)" != 1 ] || break
+	sleep 0.1
+done
+"""
+
+
 def to_dpdk():
     return f"""
 echo {HUGEPAGES} >/proc/sys/vm/nr_hugepages
 pages=$(cat /proc/sys/vm/nr_hugepages)
 [ "$pages" -ge {HUGEPAGES} ] || {{ echo "$pages of {HUGEPAGES} hugepages: guests need more memory" >&2; exit 1; }}
 modprobe uio_pci_generic
-{_give("uio_pci_generic")}
+{give("uio_pci_generic")}
 """
 
 
 def to_kernel(end, mtu):
     return f"""
-{_give("")}
+{give("")}
 echo 0 >/proc/sys/vm/nr_hugepages
 {find()}
 {configure(end, mtu)}
@@ -145,14 +160,14 @@ def redirect_off(name):
     return f"! ip -details link show dev {name} | grep -q 'name redirect_row ' || ip link set dev {name} xdp off"
 
 
-def _give(driver):
+def give(driver, pci=PCI):
     """Binds the NIC to this driver, or with "" to the one that the kernel chooses."""
     return f"""
-device=/sys/bus/pci/devices/{PCI}
+device=/sys/bus/pci/devices/{pci}
 echo '{driver}' >$device/driver_override
-[ ! -e $device/driver ] || echo {PCI} >$device/driver/unbind
-echo {PCI} >/sys/bus/pci/drivers_probe
-[ -e $device/driver ] || {{ echo "no driver took {PCI}" >&2; exit 1; }}
+[ ! -e $device/driver ] || echo {pci} >$device/driver/unbind
+echo {pci} >/sys/bus/pci/drivers_probe
+[ -e $device/driver ] || {{ echo "no driver took {pci}" >&2; exit 1; }}
 """
 
 
