@@ -7,8 +7,8 @@ import time
 from compare import PATIENCE_S, join
 from compare.counters import Counters
 from compare.inject import Injection
-from compare.referee import Referee
-from compare.transport import UDP_PORT, RunFailed, RunSpoilt
+from compare.referee import Referee, RefereeFailed
+from compare.transport import UDP_PORT, CannotRun, RunFailed, RunSpoilt
 from lab import LabError
 
 # Time after the end of the programs in which queues drain.
@@ -27,6 +27,7 @@ class Bench:
         self._driver, self._rxe = None, False
         self.injection = injection
         self.referee_modes = {}
+        self.no_referee = None      # why there is none, although there should be one
 
     @property
     def refereed_apart(self):
@@ -35,7 +36,9 @@ class Bench:
 
     def can_referee(self, row):
         """Whether there is a place for the referee while the row runs."""
-        return bool(row.transport.driver) and (self._lab.has_wire or row.transport.seen_on_nic)
+        if self._lab.has_wire or not row.transport.driver:
+            return bool(row.transport.driver)
+        return row.transport.seen_on_nic and not self.no_referee
 
     def refusal(self, row):
         """Why the row cannot run here. None: it can."""
@@ -52,6 +55,9 @@ class Bench:
         self.injection.begin(self._lab)
         try:
             return {**self._in_lab(row, refereed), "refereed": refereed}
+        except RefereeFailed as error:
+            self.no_referee = str(error)
+            raise
         finally:
             self.injection.end(self._lab)
 
@@ -132,7 +138,7 @@ class Bench:
 class Series:
     """
     Rows, each run several times: blocks of all rows, each block in a random order. A row that fails is not run again. numbers
-    counts the runs of the whole comparison. said((place, row, refereed, why it failed, [run])) is called before a run, with
+    counts the runs of the whole comparison. said((place, row, refereed, why there is none, [run])) is called before a run, with
     None for the last two, and after it.
     """
 
@@ -150,20 +156,33 @@ class Series:
         turns = [(row, block, refereed) for block, refereed in blocks for row in self._shuffled()
                  if self._bench.can_referee(row) or block <= self._repeats]
         for place, turn in enumerate(turns):
-            if turn[0] not in self._failed:
+            row, _, refereed = turn
+            if row not in self._failed and not self._refused[row] and (not refereed or self._bench.can_referee(row)):
                 self._turn(*turn, f"{place + 1:{len(str(len(turns)))}}/{len(turns)}")
 
     def _turn(self, row, block, refereed, place):
         self._said((place, row, refereed, None, None))
+        why = None
         try:
             run = self._bench.once(row, refereed)
         except Exception as error:  # whatever a tool did, keep the other rows
-            self._failed[row] = failure(error)
-            if end := self._bench.lost_end():
-                raise LabError(f"end {end} of the path is gone") from None
+            why = self._without(row, error)
         else:
             self._runs[row].append({**run, "block": block, "number": next(self._numbers)})
-        self._said((place, row, refereed, self._failed.get(row), self._runs[row][-1:]))
+        self._said((place, row, refereed, why, self._runs[row][-1:]))
+
+    def _without(self, row, error):
+        """What becomes of a row that did not run. Returns it in words."""
+        if end := self._bench.lost_end():
+            self._failed[row] = failure(error)
+            raise LabError(f"end {end} of the path is gone") from None
+        if isinstance(error, CannotRun):
+            self._refused[row] = str(error)
+            return f"skipped: {error}"
+        if isinstance(error, RefereeFailed) and self._runs[row]:
+            return f"no referee: {error}"   # the runs that measure had none
+        self._failed[row] = failure(error)
+        return f"failed: {failure(error)}"
 
     def _shuffled(self):
         """The rows that can run, in a random order; those of a driver together, because giving NICs to another takes long."""

@@ -15,6 +15,10 @@ COMMAND = "build/rocescope"
 INTERVAL_S = 3600
 
 
+class RefereeFailed(LabError):
+    """It could not start, or it ended: one line."""
+
+
 class Referee:
     """with Referee(lab, row, icrc) as referee: (traffic); then referee.seen["A"] and ["B"] are Sightings at the ports."""
 
@@ -32,7 +36,7 @@ class Referee:
         for process in self._running.values():
             if not process.expect("watching", PATIENCE_S):
                 self._end()
-                raise LabError(f"the referee did not start: {_last_line(process.stderr)}")
+                raise RefereeFailed(f"the referee did not start: {_last_line(process.stderr)}")
         return self
 
     def __exit__(self, *_):
@@ -48,7 +52,7 @@ class Referee:
                 self.seen[end] = Sightings(snapshot, *(self._lab.address(each, self._ip) for each in ("A", "B")))
                 self.modes[end] = snapshot["interfaces"][0]["mode"]
             elif result.rc != -signal.SIGINT:
-                raise LabError(f"the referee failed: {_last_line(result.stderr)}")
+                raise RefereeFailed(f"the referee failed: {_last_line(result.stderr)}")
 
 
 def _last_line(text):

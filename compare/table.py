@@ -178,6 +178,8 @@ def path_words(path):
              f"{path['packet_payload']} bytes of payload (the RDMA path MTU), whatever the transport."]
     if path["emulated_cpu"]:
         words.append(EMULATED)
+    if path.get("no_referee"):
+        words.append(f"No referee: {path['no_referee']}.")
     return " ".join(words)
 
 

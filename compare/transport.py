@@ -19,6 +19,10 @@ class RunFailed(Exception):
     """One line: what went wrong."""
 
 
+class CannotRun(RunFailed):
+    """What only a try could tell: the row cannot run here. It is skipped."""
+
+
 class RunSpoilt(RunFailed):
     """What went wrong was not the row's fault: another run may go well."""
 

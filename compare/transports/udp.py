@@ -5,7 +5,7 @@ import json
 
 from compare.join import Place
 from compare.programs import Qperf, QperfLatency, ServerAndClient, StreamProgram, last_line
-from compare.transport import UDP_PORT, Outcome, RunFailed, Transport, bits_per_second
+from compare.transport import UDP_PORT, CannotRun, Outcome, RunFailed, Transport, bits_per_second
 
 WINDOW_S = 0.1
 ONE_DATAGRAM = "one message is one datagram, which must fit the path MTU"
@@ -44,7 +44,7 @@ class PollStream(UdpStream):
 
     def outcome(self, sent, received):
         if not received["napi_id"]:
-            raise RunFailed("the packets came from no NAPI that could be polled")
+            raise CannotRun("the receiver's NIC has no NAPI that could be polled")
         return super().outcome(sent, received)
 
 
