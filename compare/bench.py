@@ -7,7 +7,7 @@ import time
 from compare import PATIENCE_S, join
 from compare.counters import Counters
 from compare.inject import Injection
-from compare.referee import Referee, RefereeFailed
+from compare.referee import MOST_PORTS, Referee, RefereeFailed
 from compare.transport import UDP_PORT, CannotRun, RunFailed, RunSpoilt
 from lab import LabError
 
@@ -27,7 +27,7 @@ class Bench:
         self._driver, self._rxe = None, False
         self.injection = injection
         self.referee_modes = {}
-        self.no_referee = None      # why there is none, although there should be one
+        self.no_referee = f"it counts {MOST_PORTS} pairs at most" if lab and len(lab.pairs) > MOST_PORTS else None
 
     @property
     def refereed_apart(self):
@@ -38,13 +38,16 @@ class Bench:
         """Whether there is a place for the referee while the row runs."""
         if self._lab.has_wire or not row.transport.driver:
             return bool(row.transport.driver)
-        return row.transport.seen_on_nic and not self.no_referee
+        held = row.transport.driver == "dpdk" and not self._lab.dpdk_copies     # the NIC is no interface then
+        return row.transport.seen_on_nic and not held and not self.no_referee
 
     def refusal(self, row):
         """Why the row cannot run here. None: it can."""
         by_queue = "its packets do not pass the sender's queue, which makes the distance"
-        return (row.why or row.transport.refusal(self._lab)
-                or (by_queue if self._delay_us and not row.transport.through_qdisc else None) or row.tool.refusal(row, self._lab))
+        several = "one pair only" if len(self._lab.pairs) > 1 and not row.tool.several_pairs else None
+        return (row.why or several or row.transport.refusal(self._lab)
+                or (by_queue if self._delay_us and not row.transport.through_qdisc else None)
+                or next(filter(None, (row.tool.refusal(row, pair) for pair in self._lab.pairs)), None))
 
     def once(self, row, refereed):
         """One run for join.merge(), or an exception."""
@@ -62,33 +65,47 @@ class Bench:
             self.injection.end(self._lab)
 
     def _programs(self, row, injection):
-        """Runs the row's pair of programs once and returns their Outcome."""
-        return row.tool.run(row, row.transport.path(self._lab), self._own_s if row.own else self._foreign_s, injection)
+        """Runs the row's programs once and returns their Outcome."""
+        seconds = self._own_s if row.own else self._foreign_s
+        paths = [row.transport.path(pair) for pair in self._lab.pairs]
+        if len(paths) == 1:
+            return row.tool.run(row, paths[0], seconds, injection)
+        return row.tool.run_pairs(row, paths, seconds, injection)
 
     def _give_nics_to(self, transport):
         """To the driver that it needs, with SoftRoCE on them if it needs that."""
         if transport.driver != self._driver:
-            for end in ("A", "B"):
-                if transport.driver == "dpdk":
-                    self._lab.dpdk_bind(end, UDP_PORT)
-                elif self._driver:
-                    self._lab.dpdk_unbind(end)
+            if transport.driver == "dpdk":
+                self._bind()
+            elif self._driver:
+                self._unbind()
             self._driver, self._rxe = transport.driver, False
         if transport.rxe and not self._rxe:
-            for end in ("A", "B"):
+            for end in self._lab.ends:
                 self._lab.rxe_up(end)
             self._rxe = True
+
+    def _bind(self):
+        try:
+            for end in self._lab.ends:
+                self._lab.dpdk_bind(end, UDP_PORT)
+        except LabError:
+            self._unbind()
+            raise
+
+    def _unbind(self):
+        for end in self._lab.ends:
+            self._lab.dpdk_unbind(end)
 
     def give_back(self):
         """Gives the NICs back to the kernels, for other users of the lab."""
         if self._driver == "dpdk":
-            for end in ("A", "B"):
-                self._lab.dpdk_unbind(end)
+            self._unbind()
         self._driver, self._rxe = None, False
 
     def lost_end(self):
         """The end of the path that has ended, or None."""
-        return next((end for end in ("A", "B") if self._lab.exec(end, ["true"], timeout=PATIENCE_S).rc), None)
+        return next((end for end in self._lab.ends if self._lab.exec(end, ["true"], timeout=PATIENCE_S).rc), None)
 
     def _in_lab(self, row, refereed):
         run = self._watched if refereed else self._counted
@@ -113,13 +130,13 @@ class Bench:
 
     def _noticed(self, did, outcome):
         """What explains a run's figures and is no count of packets. This machine's energy is that of both its guests."""
-        machines = ["wire"] if self._lab.has_wire else ["A"] if self._lab.one_machine else ["A", "B"]
+        machines = ["wire"] if self._lab.has_wire else self._lab.machines
         details = {end: {**machine, **outcome.loss_details.get(end, {})} for end, machine in did.loss_details(self._nics).items()}
         return {"joules": did.joules(*machines), "flow_control": did.flow_control(self._nics), "loss_details": details}
 
     @property
     def _nics(self):
-        return {end: self._lab.netif(end) for end in ("A", "B")}
+        return {end: self._lab.netif(end) for end in self._lab.ends}
 
     def _measured(self, row):
         """(Outcome, what the Counters did, losses by place)"""
@@ -227,7 +244,8 @@ def unwatched(outcome):
             "sender_cores": outcome.sender_cores, "receiver_cores": outcome.receiver_cores,
             "busy_s": outcome.busy_s, "receive_buffer": outcome.receive_buffer,
             "latency_us": outcome.latency_us, "latency_histogram": outcome.latency_histogram,
-            "retransmitted": outcome.retransmitted, "rxe_agrees": None, "operation": outcome.operation,
+            "retransmitted": outcome.retransmitted, "rxe_agrees": None,
+            "operation": outcome.operation, "pairs_gbps": outcome.pairs_gbps,
             "joules": None, "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
             "sent": outcome.sent, "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}
 

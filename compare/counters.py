@@ -43,6 +43,7 @@ FLOW_CONTROL = (
 )
 
 SCRIPT = "compare/counters.sh"
+OF_THE_STACK = re.compile(r"[A-Z]|softnet\.")   # Ip.InDiscards, Udp6InErrors, ...: several NICs may have them in common
 
 
 def parse(text, rxe="rxe0"):
@@ -106,7 +107,10 @@ def _qdiscs(body):
 
 
 class Counters:
-    """One reading of the counters of A, B and the wire, made by read(lab). later - earlier is what a row did."""
+    """
+    One reading of the counters of all ends and of the wire, made by read(lab). later - earlier is what a row did. "A" and "B"
+    are all senders and all receivers (lab.hosts).
+    """
 
     def __init__(self, flat):
         self._flat = flat
@@ -114,15 +118,18 @@ class Counters:
     @classmethod
     def read(cls, lab):
         running = {end: lab.start(end, ["sh", SCRIPT, lab.rdma(end) or "-", lab.netif(end)], timeout=PATIENCE_S)
-                   for end in ("A", "B")}
+                   for end in lab.ends}
         if lab.has_wire:
             running["wire"] = lab.start("wire", ["sh", SCRIPT, "-", lab.port("A"), lab.port("B")], timeout=PATIENCE_S)
-        flat = {}
+        flat, stacks = {}, set()
         for where, process in running.items():
             result = process.wait()
             if result.rc:
                 raise LabError(f"{where}: the counters cannot be read: {result.stderr.strip().splitlines()[-1:]}")
             flat[where] = parse(result.stdout, lab.rdma(where) if where != "wire" else None)
+            if lab.stack(where) in stacks:
+                flat[where] = {name: n for name, n in flat[where].items() if not OF_THE_STACK.match(name)}
+            stacks.add(lab.stack(where))
         return cls(flat)
 
     def __sub__(self, earlier):
@@ -132,11 +139,14 @@ class Counters:
 
     def get(self, where, *names):
         """The sum of these counters. A missing one is 0 (a NIC that DPDK holds has none here)."""
-        return sum(self._flat.get(where, {}).get(name, 0) for name in names)
+        return sum(self._flat[end].get(name, 0) for end in self._ends(where) for name in names)
+
+    def _ends(self, where):
+        return [end for end in self._flat if end.startswith(where)]
 
     def rxe(self, where, name):
         """None without an rxe device."""
-        return self._flat[where].get(f"rxe.{name}")
+        return join.add(self._flat[end].get(f"rxe.{name}") for end in self._ends(where))
 
     def joules(self, *machines):
         """Of all CPU packages of these ends ("A", "B", "wire"). None: one of them cannot tell."""
@@ -144,29 +154,40 @@ class Counters:
 
     def places(self, nics, **ports):
         """
-        {PLACE: n} of join.PLACES for packets from A to B. nics: {"A", "B"}; ports: the names of sender_port and receiver_port.
+        {PLACE: n} of join.PLACES for packets from A to B. nics: of each end; ports: the names of sender_port and receiver_port.
         """
-        found = {name: self.get(place.where, *(counter.format(nic=nics.get(place.where), **ports)
-                                               for counter in place.counters))
-                 for name, place in join.PLACES.items() if place.counters}
-        full = (sum(self._own("B", nics["B"], [name]).values()) for name in FULL_RING)
-        found["receiver_ring"] = max([found["receiver_ring"], *full])
+        each = [self._places_of(end, nics.get(end), ports) for end in (*nics, "wire")]
+        return {name: sum(places.get(name, 0) for places in each) for name, place in join.PLACES.items() if place.counters}
+
+    def _places_of(self, end, nic, ports):
+        """Those whose counters this end has."""
+        found = {name: self.get(end, *(counter.format(nic=nic, **ports) for counter in place.counters))
+                 for name, place in join.PLACES.items() if place.counters and end.startswith(place.where)}
+        if "receiver_ring" in found:
+            rings = (sum(self._own(end, nic, [name]).values()) for name in FULL_RING)
+            found["receiver_ring"] = max([found["receiver_ring"], *rings])
         # softnet before the ring, whose figures are less sure
-        for name, whole in reversed([(name, place.within) for name, place in join.PLACES.items() if place.within]):
+        for name, whole in reversed([(name, place.within) for name, place in join.PLACES.items() if place.within in found]):
             found[name] = min(found[name], found[whole])
             found[whole] -= found[name]
         return found
 
     def flow_control(self, nics):
-        """{"A", "B"}: {name: n}, by how much each counter of pauses and ECN grew, by the driver's names."""
-        return {end: self._own(end, nics[end], FLOW_CONTROL) for end in ("A", "B")}
+        """{"A", "B"}: {name: n}, by how much each counter of pauses and ECN grew at a side, by the driver's names."""
+        return self._sides({end: self._own(end, nic, FLOW_CONTROL) for end, nic in nics.items()})
 
     def loss_details(self, nics):
         """{"A", "B"}: {name: n}, what grew and says more about losses."""
         softnet = ("softnet.time_squeeze", "softnet.flow_limit")
-        return {end: {**self._own(end, nics[end], DETAILS),
-                      **{name: self.get(end, name) for name in softnet if self.get(end, name)}}
-                for end in ("A", "B")}
+        return self._sides({end: {**self._own(end, nic, DETAILS), **{name: n for name in softnet if (n := self.get(end, name))}}
+                            for end, nic in nics.items()})
+
+    @staticmethod
+    def _sides(each):
+        """Sums of the ends' {name: n} for both sides."""
+        sides = {side: [counted for end, counted in each.items() if end.startswith(side)] for side in ("A", "B")}
+        return {side: {name: sum(counted.get(name, 0) for counted in found) for counted in found for name in counted}
+                for side, found in sides.items()}
 
     def _own(self, end, nic, patterns):
         """{name: n} of the NIC's ethtool -S, of its RDMA device and of IP, where a pattern fits and n is not 0."""

@@ -152,7 +152,7 @@ def measuring(runs):
 
 def one(run):
     """A run of a row, as the report has it."""
-    return {**{name: run[name] for name in ("number", "block", "refereed", "goodput_gbps", "goodput_min_gbps")},
+    return {**{name: run[name] for name in ("number", "block", "refereed", "goodput_gbps", "goodput_min_gbps", "pairs_gbps")},
             **{name: run[name] for name in ("sent", "on_wire", "received")},
             "lost": difference(run["sent"], run["received"]), "losses": {place: n for place, n in run["places"].items() if n},
             **{name: run[name] for name in ("sender_cores", "receiver_cores", "latency_us", "latency_histogram")},
@@ -180,20 +180,29 @@ def merge(runs, known=PLACES):
     row["goodput_gbps"] = mean_std([run["goodput_gbps"] for run in timed])
     least = [run["goodput_min_gbps"] for run in timed]
     row["goodput_min_gbps"] = min((each for each in least if each is not None), default=None)
+    row["pairs_gbps"] = fair_share([run["pairs_gbps"] for run in timed])
     row["sender_cores"], row["receiver_cores"] = _cores(timed, "sender_cores"), _cores(timed, "receiver_cores")
     costs = [ns_per_packet(run) for run in timed]
     row["ns_per_packet"] = {end: mean([cost[end] for cost in costs]) for end in ("sender", "receiver")}
     latencies = [run["latency_us"] for run in timed if run.get("latency_us")]
-    row["latency_us"] = max(latencies, key=_slowest, default=None)
+    row["latency_us"] = max(latencies, key=slowest, default=None)
     buffers = [run["receive_buffer"] for run in watched or runs if run.get("receive_buffer")]
     row["receive_buffer"] = max(buffers, key=lambda each: each["unread_us"]) if buffers else None
     row["referee"] = {"runs": len(watched), "goodput_ratio": _ratio(watched, timed) if watched != timed else None}
     return row
 
 
-def _slowest(latency):
+def slowest(latency):
     """What tells which is slower: not every tool knows the maximum."""
     return latency["mean"] if latency["max"] is None else latency["max"]
+
+
+def fair_share(runs):
+    """{"least", "most"}: the goodput of the pairs with the least and the most, means over runs. None: there is one pair."""
+    pairs = [mean(each) for each in zip(*(run for run in runs if run))]
+    if any(goodput is None for goodput in pairs):
+        return None
+    return {"least": min(pairs), "most": max(pairs)} if pairs else None
 
 
 def joules_per_gbit(runs, packet_payload):

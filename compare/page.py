@@ -201,7 +201,7 @@ def _columns(entries):
     """[(heading, class, what it has of an entry)] of a section's table, after transport and tool."""
     carried = [("goodput, Gbit/s", "number", lambda entry: plots.mean_words(entry) + entry.mark),
                ("packets on wire", "number", lambda entry: table.count_words(entry.row["on_wire"])),
-               ("lost, where", "losses", lambda entry: table.loss_words(entry.row))]
+               ("lost, where", "losses", lambda entry: table.loss_words(entry.row) + table.share_of_pairs(entry.row))]
     answered = [("mean latency, µs", "number", plots.mean_words)]
     busy = [(f"{end}'s cores", "number", lambda entry, end=end: table.cores_words(entry.row[f"{end}_cores"]))
             for end in ("sender", "receiver")]

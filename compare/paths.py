@@ -4,9 +4,13 @@ import os
 from typing import NamedTuple, Optional
 
 from lab import HOSTS, NATIVE, machine
+from lab.hosts import Place
+from lab.look import DPDK_DRIVERS
 
 # The ends of `hosts` are named as the kernel's selftests name theirs (tools/testing/selftests/drivers/net/README.rst).
 NETIF, LOCAL, REMOTE, REMOTE_NETIF = "NETIF", "LOCAL", "REMOTE", "REMOTE_NETIF"
+DPDK_DRIVER = "DPDK_DRIVER"
+MOST_PAIRS = 16
 
 
 class Path(NamedTuple):
@@ -29,16 +33,16 @@ PATHS = {
 
 
 class Ends(NamedTuple):
-    """The ends of `hosts`: interfaces, and where they are (lab.machine.check())."""
-    local: str
-    netif: str
-    remote: str
-    remote_netif: str
+    """The ends of `hosts`: senders or receivers may be several. dpdk_driver: that its NICs are bound to for DPDK, or None."""
+    senders: list
+    receivers: list
+    dpdk_driver: Optional[str]
 
     @property
     def told(self):
         """As the environment has them, in words of a command line."""
-        return [f"{name}={value}" for name, value in zip((LOCAL, NETIF, REMOTE, REMOTE_NETIF), self) if value]
+        names = (LOCAL, NETIF, REMOTE, REMOTE_NETIF, DPDK_DRIVER)
+        return [f"{name}={os.environ[name]}" for name in names if os.environ.get(name)]
 
 
 def told_ends() -> Optional[Ends]:
@@ -46,22 +50,46 @@ def told_ends() -> Optional[Ends]:
     told = {name: os.environ.get(name, "") for name in (LOCAL, NETIF, REMOTE, REMOTE_NETIF)}
     if not told[NETIF] and not told[REMOTE_NETIF]:    # the others are common names
         return None
-    for name in (NETIF, REMOTE, REMOTE_NETIF):
+    for name in (NETIF, REMOTE_NETIF):
         if not told[name]:
             raise ValueError(f"{name} is missing: NETIF=eth0 REMOTE=ssh:root@host REMOTE_NETIF=eth0")
-    return Ends(machine.check(told[LOCAL]), told[NETIF], machine.check(told[REMOTE]), told[REMOTE_NETIF])
+    senders, receivers = _places(told, LOCAL, NETIF), _places(told, REMOTE, REMOTE_NETIF)
+    if min(len(senders), len(receivers)) > 1:
+        raise ValueError("several senders or several receivers, not both")
+    if len(set(senders + receivers)) < len(senders + receivers):
+        raise ValueError("the same interface twice (REMOTE=ssh:root@host names another machine)")
+    driver = os.environ.get(DPDK_DRIVER) or None
+    if driver and driver not in DPDK_DRIVERS:
+        raise ValueError(f"{DPDK_DRIVER}={driver}: neither {' nor '.join(DPDK_DRIVERS)}")
+    return Ends(senders, receivers, driver)
+
+
+def _places(told, where, netif):
+    """Two lists with commas. One value of a list is enough if all are equal."""
+    lists = [told[name].split(",") for name in (where, netif)]
+    count = max(map(len, lists))
+    if {len(each) for each in lists} - {1, count}:
+        raise ValueError(f"{where} has {len(lists[0])} names and {netif} {len(lists[1])}")
+    if count > MOST_PAIRS:
+        raise ValueError(f"{where}: at most {MOST_PAIRS}")
+    return [Place(machine.check(at), name) for at, name in zip(*(each * (count // len(each)) for each in lists))]
 
 
 def host_facts(lab):
-    """What the report says of two machines (lab.hosts.Hosts)."""
-    a, b = lab.facts["A"], lab.facts["B"]
+    """What the report says of the machines of a lab.hosts.Hosts."""
+    facts = [lab.facts[end] for end in lab.ends]
 
-    def both(key):
-        """One value, or two."""
-        return key(a) if key(a) == key(b) else f"{key(a)}; {key(b)}"
+    def all_of(key):
+        """One value, or several."""
+        return "; ".join(dict.fromkeys(key(each) for each in facts))
 
-    return {"ends": f"{a['host']} and {b['host']}", "nic": f"{lab.netif('A')} and {lab.netif('B')}",
-            "driver": f"{both(lambda end: end['netif']['driver'] or 'no bus')}; DPDK: net_af_packet, net_af_xdp",
-            "kernel": both(lambda end: end["kernel"]), "cpu": both(lambda end: end["cpu"]),
-            "host_cpus": min(a["cpus"], b["cpus"]),
-            "link_gbps": min(filter(None, (a["netif"]["gbps"], b["netif"]["gbps"])), default=None)}
+    def sides(key):
+        """'a and b', or 'a and b, c'"""
+        return " and ".join(", ".join(dict.fromkeys(key(end) for end in lab.ends if end.startswith(side))) for side in "AB")
+
+    return {"ends": sides(lambda end: lab.facts[end]["host"]), "nic": sides(lab.netif),
+            "driver": f"{all_of(lambda each: each['netif']['driver'] or 'no bus')}; DPDK: {lab.dpdk_driver or 'net_af_packet'}, net_af_xdp",
+            "kernel": all_of(lambda each: each["kernel"]), "cpu": all_of(lambda each: each["cpu"]),
+            "host_cpus": min(each["cpus"] for each in facts),
+            "link_gbps": min((each["netif"]["gbps"] for each in facts if each["netif"]["gbps"]), default=None),
+            "pairs": [f"{lab.named(pair.end['A'])} to {lab.named(pair.end['B'])}" for pair in lab.pairs]}

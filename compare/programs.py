@@ -3,6 +3,7 @@
 
 A tool of a transport is a subclass of StreamProgram (ours), of ServerAndClient, or of TheirProgram.
 """
+import dataclasses
 import json
 import os
 import re
@@ -10,7 +11,7 @@ import signal
 import time
 
 from compare import PATIENCE_S, join
-from compare.transport import UDP_PORT, Outcome, RunFailed, Tool
+from compare.transport import UDP_PORT, Outcome, RunFailed, Tool, together
 
 
 def last_line(*texts):
@@ -38,7 +39,7 @@ class StreamProgram(Tool):
     drops = {}                  # {name of a drop in the report: PLACE}
     counts_packets = True       # False: the transport makes the packets, not the program
 
-    answers = True
+    answers = several_pairs = True
     IDLE_S = 10                 # seconds without a packet: a guest may not be scheduled for seconds
     END_MARKER = 48             # bytes: only a stream header (roce/stream_header.h)
 
@@ -61,19 +62,32 @@ class StreamProgram(Tool):
         return [program, *map(str, receiver)], [program, *map(str, sender)]
 
     def run(self, row, path, seconds, injection):
-        receive, send = self.commands(row, path, seconds, injection)
+        return self.run_pairs(row, [path], seconds, injection)
+
+    def run_pairs(self, row, paths, seconds, injection):
+        """Pairs that share an end have a port each. All receivers are ready before the first sender starts."""
+        rows = [dataclasses.replace(row, port=row.port + number) for number in range(len(paths))]
+        commands = [self.commands(each, path, seconds, injection) for each, path in zip(rows, paths)]
         limit = seconds + PATIENCE_S
-        receiver = path.start("B", receive, timeout=limit + PATIENCE_S)
+        running = []
         try:
-            if not receiver.expect("ready", PATIENCE_S):
-                raise RunFailed(f"the receiver did not start: {last_line(receiver.stderr)}")
-            sent = path.exec("A", send, timeout=limit)
-            ended_well("sender", sent)
-            received = receiver.wait()
-            ended_well("receiver", received)
+            for path, (receive, _) in zip(paths, commands):
+                running.append(path.start("B", receive, timeout=limit + PATIENCE_S))
+            receivers = running[:]
+            for receiver in receivers:
+                if not receiver.expect("ready", PATIENCE_S):
+                    raise RunFailed(f"the receiver did not start: {last_line(receiver.stderr)}")
+            for path, (_, send) in zip(paths, commands):
+                running.append(path.start("A", send, timeout=limit))
+            sent = [_ended("sender", sender) for sender in running[len(receivers):]]
+            received = [_ended("receiver", receiver) for receiver in receivers]
         finally:
-            receiver.kill()
-        return self.outcome(_report("sender", sent), _report("receiver", received))
+            for process in running:
+                process.kill()
+        outcomes = [self.outcome(_report("sender", a), _report("receiver", b)) for a, b in zip(sent, received)]
+        if len(paths) == 1:
+            return outcomes[0]
+        return together(outcomes, [[path.machine(end) for path in paths] for end in ("A", "B")])
 
     def outcome(self, sent, received):
         """
@@ -106,6 +120,12 @@ class StreamProgram(Tool):
         if received.get("late"):
             lost["late"] = received["late"]
         return lost
+
+
+def _ended(who, process):
+    result = process.wait()
+    ended_well(who, result)
+    return result
 
 
 def _report(who, result):

@@ -11,6 +11,7 @@ from compare import PATIENCE_S, join
 from lab import LabError
 
 COMMAND = "build/rocescope"
+MOST_PORTS = 4      # of --udp
 # Only the final snapshot is needed.
 INTERVAL_S = 3600
 
@@ -20,17 +21,21 @@ class RefereeFailed(LabError):
 
 
 class Referee:
-    """with Referee(lab, row, icrc) as referee: (traffic); then referee.seen["A"] and ["B"] are Sightings at the ports."""
+    """
+    with Referee(lab, row, icrc) as referee: (traffic); then referee.seen["A"] and ["B"] are the Sightings at the ports of
+    senders and receivers.
+    """
 
     def __init__(self, lab, row, icrc):
         self._lab, self._ip = lab, row.ip
-        self._options = ["--direction", "both", "-j", "--interval", INTERVAL_S, "--icrc", icrc, "--udp", row.port]
+        self._options = ["--direction", "both", "-j", "--interval", INTERVAL_S, "--icrc", icrc,
+                         "--udp", ",".join(str(row.port + number) for number in range(len(lab.pairs)))]
         self.seen = {}
         self.modes = {}
 
     def __enter__(self):
         self._running = {}
-        for end in ("A", "B"):
+        for end in self._lab.ends:
             where, device = self._lab.sight(end)
             self._running[end] = self._lab.start(where, [COMMAND, "monitor", device, *self._options])
         for process in self._running.values():
@@ -45,14 +50,20 @@ class Referee:
     def _end(self):
         for process in self._running.values():
             process.kill(signal.SIGINT)
+        snapshots = {}
         for end, process in self._running.items():
             result = process.wait(PATIENCE_S)
             if result.rc == 0:
-                snapshot = json.loads(result.stdout.splitlines()[-1])
-                self.seen[end] = Sightings(snapshot, *(self._lab.address(each, self._ip) for each in ("A", "B")))
-                self.modes[end] = snapshot["interfaces"][0]["mode"]
+                snapshots[end] = json.loads(result.stdout.splitlines()[-1])
+                self.modes[end[0]] = snapshots[end]["interfaces"][0]["mode"]
             elif result.rc != -signal.SIGINT:
                 raise RefereeFailed(f"the referee failed: {_last_line(result.stderr)}")
+        if len(snapshots) == len(self._lab.ends):
+            self.seen = {side: Together([self._sightings(pair, snapshots[pair.end[side]]) for pair in self._lab.pairs])
+                         for side in "AB"}
+
+    def _sightings(self, pair, snapshot):
+        return Sightings(snapshot, pair.address("A", self._ip), pair.address("B", self._ip))
 
 
 def _last_line(text):
@@ -64,8 +75,8 @@ class Sightings:
 
     def __init__(self, snapshot, sender, receiver):
         self._totals = snapshot["totals"]
-        self._streams = {address: [s for s in snapshot["streams"] if s["src"] == address]
-                         for address in (sender, receiver)}
+        self._streams = {src: [s for s in snapshot["streams"] if (s["src"], s["dst"]) == (src, dst)]
+                         for src, dst in ((sender, receiver), (receiver, sender))}
         self._sender, self._receiver = sender, receiver
 
     @property
@@ -86,6 +97,26 @@ class Sightings:
 
     def udp_packets(self, size, other_size):
         """Datagrams from A with `size` bytes of payload, others having `other_size`. None: the figures do not add up."""
-        flows = [s for s in self._streams[self._sender] if s["service"] == "UDP" and s["dst"] == self._receiver]
+        flows = [s for s in self._streams[self._sender] if s["service"] == "UDP"]
         return join.sequence_packets(sum(s["udp_packets"] for s in flows), sum(s["payload_bytes"] for s in flows),
                                      size, other_size)
+
+
+class Together:
+    """The Sightings of several pairs."""
+
+    def __init__(self, each):
+        self._each = each
+
+    @property
+    def complete(self):
+        return all(one.complete for one in self._each)
+
+    def roce_packets(self, *of):
+        return sum(one.roce_packets(*of) for one in self._each)
+
+    def duplicates(self):
+        return sum(one.duplicates() for one in self._each)
+
+    def udp_packets(self, *sizes):
+        return join.add(one.udp_packets(*sizes) for one in self._each)

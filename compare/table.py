@@ -249,7 +249,7 @@ def _line(cells, widths, align=ALIGN):
 def _row_lines(row, widths, best, first, paint):
     name = wrap(plan.transport(row["transport"]).words, widths[0]) if first else [""]
     style = "bold" if row["tool"] == "rocescope" else None
-    losses = wrap(loss_words(row), widths[6]) or [""]
+    losses = wrap(loss_words(row) + share_of_pairs(row), widths[6]) or [""]
     goodput = mean_goodput(row)
     mark = "^" if row.get("goodput_at") == "sender" else ""
     cells = (name[0], row["tool"], spread_words(list(noise.figures(row).values()), widths[2] > GOODPUT) + mark,
@@ -313,6 +313,12 @@ def _shares_words(row):
     if len(losses) < 2:
         return "".join(f" {places[place].words}" for place, _ in losses)
     return ": " + ", ".join(f"{places[place].words} {share_words(n, row['sent'])}" for place, n in losses)
+
+
+def share_of_pairs(row):
+    """Continues the losses: what the pairs with the least and the most goodput have."""
+    share = row.get("pairs_gbps")
+    return f"; pairs: {figure_words(share['least'])} to {figure_words(share['most'])} Gbit/s" if share else ""
 
 
 def share_words(part, whole):

@@ -59,6 +59,49 @@ class Outcome:
     loss_details: dict = dataclasses.field(default_factory=dict)    # {"A", "B"}: {name: n}, what DPDK's driver says more about losses
     busy_s: dict = dataclasses.field(default_factory=no_busy)   # CPU seconds of each end's whole machine while packets flowed
     receive_buffer: Optional[dict] = None   # of the receiving socket: {"bytes", "unread_us": the longest time between two reads}
+    pairs_gbps: Optional[list] = None   # the goodput of each pair, if there are several
+
+
+def together(outcomes, machines):
+    """
+    One Outcome of pairs that ran at the same time: figures are summed. Latencies are those of the slowest pair. machines: those
+    of the senders and of the receivers, for each pair: programs of one machine say the same of the whole of it. Pure.
+    """
+    busy = {side: _by_machine([each.busy_s[side] for each in outcomes], where)
+            for side, where in zip(("sender", "receiver"), machines)}
+    timed = [each for each in outcomes if each.latency_us]
+    slowest = max(timed, key=lambda each: join.slowest(each.latency_us)) if timed else outcomes[0]
+    return Outcome(
+        goodput_gbps=join.add(each.goodput_gbps for each in outcomes), goodput_at=outcomes[0].goodput_at,
+        sent=join.add(each.sent for each in outcomes), received=join.add(each.received for each in outcomes),
+        messages={name: join.add(each.messages[name] for each in outcomes) for name in no_messages()},
+        places={place: sum(each.places.get(place, 0) for each in outcomes) for each in outcomes for place in each.places},
+        sender_cores=_cores([each.sender_cores for each in outcomes], machines[0]),
+        receiver_cores=_cores([each.receiver_cores for each in outcomes], machines[1]),
+        latency_us=slowest.latency_us, latency_histogram=slowest.latency_histogram,
+        retransmitted=join.add(each.retransmitted for each in outcomes), other_datagram=outcomes[0].other_datagram,
+        operation=outcomes[0].operation, loss_details=_details([each.loss_details for each in outcomes]),
+        receive_buffer=max((each.receive_buffer for each in outcomes if each.receive_buffer), key=lambda each: each["unread_us"],
+                           default=None),
+        busy_s=busy, pairs_gbps=[each.goodput_gbps for each in outcomes])
+
+
+def _details(each):
+    """{"A", "B"}: {name: n}, summed."""
+    return {end: {name: sum(found.get(end, {}).get(name, 0) for found in each) for other in each for name in other.get(end, {})}
+            for end in ("A", "B")}
+
+
+def _cores(cores, machines):
+    return {"process": join.add(each["process"] for each in cores),
+            "system": _by_machine([each["system"] for each in cores], machines)}
+
+
+def _by_machine(values, machines):
+    """The sum over machines, each with the most that one of its programs says."""
+    if any(value is None for value in values):
+        return None
+    return sum({machine: value for value, machine in sorted(zip(values, machines))}.values())
 
 
 class Tool:
@@ -70,6 +113,7 @@ class Tool:
     answers = False         # whether it does ping-pong
     rate_control = True     # whether it can send at a fixed rate
     several_flows = True
+    several_pairs = False   # whether several senders or receivers can be used at the same time
     ipv6 = True
     never = None            # why it cannot use this transport at all
     one_packet = None       # why its messages cannot be larger than the path MTU
@@ -99,6 +143,10 @@ class Tool:
         (receiver), and knows their addresses: a lab.Lab, or what Transport.path() returns. injection: an
         inject.Injection.
         """
+        raise NotImplementedError
+
+    def run_pairs(self, row, paths, seconds, injection):
+        """The same on several paths at the same time, which may share an end. For tools with `several_pairs`."""
         raise NotImplementedError
 
 

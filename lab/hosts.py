@@ -1,46 +1,67 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-Two machines as they are, each with a NIC of its own and a path between them, used like a lab:
+Machines as they are, each with a NIC of its own and a path between them, used like a lab:
 
-    with Hosts("", "eth0", "ssh:root@b", "eth0") as lab:
+    with Hosts([Place("", "eth0")], [Place("ssh:root@b", "eth0")]) as lab:
 
-Interfaces, addresses, next hops, RDMA devices and GIDs are found. Whatever is changed is put back at the end, also after a kill.
+One sender and one receiver are the ends "A" and "B". Several senders are "A1", "A2", ..., several receivers "B1", "B2", ...;
+`pairs` has each sender with each receiver. Interfaces, addresses, next hops, RDMA devices and GIDs are found. Whatever is changed
+is put back at the end, also after a kill.
 """
+import collections
 import ipaddress
+import itertools
 import json
 import os
 import shutil
+from typing import NamedTuple
 
-from lab import HOSTS, LabError, machine, nic
+from lab import HOSTS, LabError, nic
 from lab.lab import Lab, progress_to_stderr
-from lab.nic import ENDS, peer
 
 # Bytes of a RoCEv2 packet that rxe allows for beside the payload (drivers/infiniband/sw/rxe/rxe_param.h, RXE_MAX_HDR_LENGTH).
 HEADERS = 80
-RXE = "rocescope0"
+RXE = "rocescope"
+PYTHON = ("/usr/bin/python3", "-E")
 GUARD = "guard: "   # begins a line of lab/guard.sh
+HUGEPAGES = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"
+
+
+class Place(NamedTuple):
+    """Where an end is, as lab.machine.check() has it, and its interface there."""
+    at: str
+    netif: str
 
 
 class Hosts(Lab):
     """
-    local, remote: where the ends A and B are, as lab.machine.check() has it. netif, remote_netif: their interfaces. path_mtu: bytes
-    of payload that packets are to carry. left: what could not be put back at the end, a line each.
+    senders, receivers: Places, several of one of them at most. If all are on this machine, their NICs are put into network
+    namespaces for the time. path_mtu: bytes of payload that packets are to carry. dpdk_driver: the one that DPDK rows bind the
+    NICs to; without one DPDK reads copies of the frames. left: what could not be put back at the end, a line each.
     """
     has_wire = False
 
-    def __init__(self, local, netif, remote, remote_netif, path_mtu=4096, progress=progress_to_stderr):
-        super().__init__(acceleration=HOSTS, progress=progress)
-        self._at = {"A": local, "B": remote}
-        self._netif = {"A": netif, "B": remote_netif}
-        self._settings.update(machines=self._at, apart={})
-        self._path_mtu = path_mtu
-        self._changes = {"A": [], "B": []}
-        self._sinks = {}
+    def __init__(self, senders, receivers, path_mtu=4096, dpdk_driver=None, progress=progress_to_stderr):
+        super().__init__(acceleration=HOSTS, progress=progress, mtu=path_mtu + HEADERS)
+        places = {**named_ends("A", senders), **named_ends("B", receivers)}
+        self._at = {end: place.at for end, place in places.items()}
+        self._netif = {end: place.netif for end, place in places.items()}
+        self._apart = {} if any(self._at.values()) else self._netif
+        self._settings.update(ends=list(places), machines=self._at, apart=self._apart)
+        sides = [[end for end in places if end.startswith(side)] for side in nic.ENDS]
+        self._pairs = [Pair(self, *ends) for ends in itertools.product(*sides)]
+        self._path_mtu, self.dpdk_driver = path_mtu, dpdk_driver
+        self._changes = {end: [] for end in places}
+        self._sinks, self._bound = {}, set()
         self._after_dpdk = set()    # ends where what DPDK leaves will be taken away
         self.facts, self.left = {}, []     # facts: of each end, as look.py prints them
 
+    @property
+    def pairs(self):
+        return self._pairs
+
     def up(self):
-        self._progress(f"reaching {' and '.join(at for at in self._at.values() if at) or 'this machine'}")
+        self._progress(f"reaching {' and '.join(dict.fromkeys(at for at in self._at.values() if at)) or 'this machine'}")
         super().up()
         try:
             self._find()
@@ -51,7 +72,7 @@ class Hosts(Lab):
     def _end(self, keep_logs=False):
         """A guard tells its log what it could not put back."""
         super()._end(keep_logs=True)
-        for end in ENDS:
+        for end in self.ends:
             try:
                 with open(os.path.join(self.folder, f"{end}.log"), encoding="utf-8", errors="replace") as log:
                     said = [line.strip() for line in log if line.startswith(GUARD)]
@@ -62,21 +83,25 @@ class Hosts(Lab):
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _find(self):
-        for end in ENDS:
+        for end in self.ends:
             self.facts[end] = self._look(end)
         self._check()
         self.mtu = self._common_mtu()
-        self._hop = {end: self._next_hop(end) for end in ENDS}
+        ways = [way for pair in self.pairs for way in itertools.permutations(pair.end.values())]
+        self._hop = {way: self._next_hop(*way) for way in ways}
+        self._cpus = self._place_programs()
+        if self.dpdk_driver:
+            self._check_driver()
 
     def _look(self, end, *words):
-        return json.loads(self.check(end, ["/usr/bin/python3", "-E", "lab/look.py", self._netif[end], *words], timeout=60))
+        return json.loads(self.check(end, [*PYTHON, "lab/look.py", self._netif[end], *words], timeout=60))
 
     def named(self, end):
         """For people."""
         return f"{self._netif[end]} of {self._at[end] or 'this machine'}"
 
     def _check(self):
-        for end in ENDS:
+        for end in self.ends:
             found = self.facts[end]["netif"]
             if not found:
                 raise LabError(f"{self.named(end)}: no such interface; there are {', '.join(self.facts[end]['interfaces'])}")
@@ -85,22 +110,55 @@ class Hosts(Lab):
             if not found["addresses"]["4"]:
                 raise LabError(f"{self.named(end)}: no IPv4 address: ip address add ... dev {self._netif[end]}")
 
-    def _next_hop(self, end):
-        found = self._look(end, self.address(peer(end)))
+    def _next_hop(self, end, other):
+        found = self._look(end, self.address(other))
         if found["dev"] != self._netif[end]:
-            raise LabError(f"{self.named(end)}: packets to {self.address(peer(end))} leave by {found['dev'] or 'no interface'}: "
+            raise LabError(f"{self.named(end)}: packets to {self.address(other)} leave by {found['dev'] or 'no interface'}: "
                            "give both interfaces addresses of one subnet (on one machine: in two network namespaces)")
         if not found["mac"]:
-            raise LabError(f"{self.named(end)}: {self.address(peer(end))} does not answer: see cable, switch and addresses")
+            raise LabError(f"{self.named(end)}: {self.address(other)} does not answer: see cable, switch and addresses")
         return found["mac"]
 
     def _common_mtu(self):
-        for end in ENDS:
+        for end in self.ends:
             mtu, least = self.facts[end]["netif"]["mtu"], self._path_mtu + HEADERS
             if mtu < least:
                 raise LabError(f"{self.named(end)}: its MTU of {mtu} is too small for packets with {self._path_mtu} bytes of payload: "
                                f"ip link set dev {self._netif[end]} mtu {least} (and the switch), or a smaller --path-mtu")
-        return min(self.facts[end]["netif"]["mtu"] for end in ENDS)
+        return min(self.facts[end]["netif"]["mtu"] for end in self.ends)
+
+    def _place_programs(self):
+        """
+        {(pair, its end): CPUs near the NIC}, the last one first, for DPDK, which keeps a CPU busy. Programs of one machine
+        begin at different CPUs.
+        """
+        found, before = {}, collections.Counter()
+        for pair in self.pairs:
+            for end in pair.end.values():
+                cpus = cpu_list(self.facts[end]["netif"]["cpus"])[::-1]
+                first = before[self.machine(end)] % len(cpus)
+                found[pair, end] = cpus[first:] + cpus[:first]
+                before[self.machine(end)] += 1
+        return found
+
+    def _check_driver(self):
+        """Refuses to take a NIC that is needed, or that the driver cannot have."""
+        if len(self.pairs) > 1:
+            raise LabError(f"DPDK_DRIVER={self.dpdk_driver}: one pair only, because a NIC serves one program of DPDK then")
+        if self._apart or any(at.startswith("netns:") for at in self._at.values()):
+            raise LabError(f"DPDK_DRIVER={self.dpdk_driver}: not for NICs in network namespaces: they would not return there")
+        # from here to the ends that ssh reaches: the address of the server there
+        far = [self.facts[end]["login"][2] for end in self.ends if self.facts[end]["login"]]
+        for end in self.ends:
+            why = driver_refusal(self.facts[end]["pci"], self.dpdk_driver)
+            if not why and self._soft(end):
+                why = f"SoftRoCE is on it: rdma link delete {self._soft(end)['name']}"
+            if not why:
+                here = not self._at[end] or self._at[end].startswith("netns:")
+                kept = self.exec(end, [*PYTHON, "lab/keep.py", "save", self._netif[end], *(far if here else [])], timeout=60)
+                why = kept.rc and kept.stderr.strip().splitlines()[-1].removeprefix(f"{self._netif[end]}: ")
+            if why:
+                raise LabError(f"{self.named(end)}: {self.dpdk_driver} cannot have it: {why}")
 
     # --- changes
 
@@ -118,9 +176,12 @@ mv "$SCRATCH/{name}" "$SCRATCH/undo/{name}"
 
     def _undo(self, end):
         """Takes back all changes of an end."""
-        for name in reversed(self._changes[end]):
-            self.check(end, ["sh", "-ec", f'sh -e "$SCRATCH/undo/{name}"; rm "$SCRATCH/undo/{name}"'], timeout=60)
-        self._changes[end].clear()
+        while self._changes[end]:
+            name = self._changes[end][-1]
+            self.check(end, ["sh", "-ec", f'''
+cd "$SCRATCH/undo"
+[ ! -e {name} ] || {{ sh -e ./{name}; rm {name}; }}'''], timeout=60)
+            self._changes[end].pop()
         self._after_dpdk.discard(end)
 
     # --- the ends
@@ -132,30 +193,43 @@ mv "$SCRATCH/{name}" "$SCRATCH/undo/{name}"
             raise LabError(f"{self.named(end)}: no IPv{family} address: ip address add ... dev {self._netif[end]}")
         return found[0]
 
-    @property
-    def one_machine(self):
-        return not any(at.partition(":")[0] in machine.REACH for at in self._at.values())
+    def machine(self, end):
+        """Equal for ends of one machine."""
+        return self.facts[end]["boot"]
 
-    def mac(self, end):
-        """Where frames for this end go: to its NIC, or to a router before it."""
-        return self._hop[peer(end)]
+    def stack(self, end):
+        return self.facts[end]["boot"], self.facts[end]["netns"]
+
+    @property
+    def machines(self):
+        """One end of each machine."""
+        return list({self.machine(end): end for end in reversed(self.ends)}.values())
 
     def netif(self, end):
         return self._netif[end]
 
+    def hop(self, end, other):
+        return self._hop[end, other]
+
     def sight(self, end):
         return end, self._netif[end]
 
-    def eal(self, end, lcores, af_xdp=False):
-        """The main lcore only waits: the last CPUs near the NIC are DPDK's."""
-        cpus = cpu_list(self.facts[end]["netif"]["cpus"])[-lcores:]
-        places = ",".join(f"{lcore}@{cpus[lcore % len(cpus)]}" for lcore in range(lcores))
+    def eal_of(self, pair, end, lcores, af_xdp=False):
+        """DPDK's arguments for a program of this pair. Of several lcores the first, the main one, only waits."""
+        cpus = self._cpus[pair, end]
+        places = ",".join(f"{lcore}@{cpus[(lcores - 1 - lcore) % len(cpus)]}" for lcore in range(lcores))
+        if self.dpdk_driver and not af_xdp:
+            return ["--lcores", places, "--in-memory", "-m", "128", "-a", self.facts[end]["pci"]["address"]]
         if end not in self._after_dpdk:
             # testpmd makes the NIC promiscuous, and does not put that back; a DPDK that is killed leaves its XDP program
             promiscuous = "" if self.facts[end]["netif"]["promiscuous"] else f"ip link set dev {self._netif[end]} promisc off"
             self._change(end, f"{nic.redirect_off(self._netif[end])}\n{promiscuous}", ":")
             self._after_dpdk.add(end)
         return ["--lcores", places, *self._by_socket(end, af_xdp)]
+
+    @property
+    def dpdk_copies(self):
+        return not self.dpdk_driver
 
     # --- RDMA
 
@@ -175,9 +249,9 @@ mv "$SCRATCH/{name}" "$SCRATCH/undo/{name}"
 
     @property
     def rxe_refusal(self):
-        for end in ENDS:
+        for end in self.ends:
             rnic, facts = self.rnic(end), self.facts[end]
-            if self._at[end].startswith("netns:"):
+            if self._apart or self._at[end].startswith("netns:"):
                 return "SoftRoCE in a network namespace was never tried"
             if rnic:
                 return f"{rnic['name']} takes the RoCE packets of {self.named(end)} before SoftRoCE sees them"
@@ -192,29 +266,131 @@ mv "$SCRATCH/{name}" "$SCRATCH/undo/{name}"
     def rxe_up(self, end):
         if not self._soft(end):
             unload = "" if self.facts[end]["rxe_loaded"] else "modprobe -r rdma_rxe || :"
-            self._change(end, f"[ ! -e /sys/class/infiniband/{RXE} ] || rdma link delete {RXE}\n{unload}",
-                         f"modprobe -a rdma_rxe ib_uverbs rdma_ucm\nrdma link add {RXE} type rxe netdev {self._netif[end]}")
+            name = f"{RXE}{end}"
+            self._change(end, f"[ ! -e /sys/class/infiniband/{name} ] || rdma link delete {name}\n{unload}",
+                         f"modprobe -a rdma_rxe ib_uverbs rdma_ucm\nrdma link add {name} type rxe netdev {self._netif[end]}")
             self.facts[end] = self._look(end)
         return self.rdma(end)
 
     def rxe_down(self, end):
-        self._undo(end)
-        self.facts[end] = self._look(end)
+        if self._changes[end]:
+            self._undo(end)
+            self.facts[end] = self._look(end)
 
-    # --- DPDK reads a copy of each frame (net_af_packet), and the NIC stays with the kernel
+    # --- DPDK
 
     def dpdk_bind(self, end, port=None):
-        if end not in self._sinks:
-            sink = self.start(end, ["/usr/bin/python3", "-E", "lab/sink.py", self.address(end), port])
+        """port: the first UDP port of the packets to come; pairs have one each."""
+        if self.dpdk_driver and end not in self._bound:
+            self.rxe_down(end)  # it would vanish with the interface
+            self._bound.add(end)
+            self._give_to_driver(end)
+        elif not self.dpdk_driver and end not in self._sinks:
+            ports = range(port, port + len(self.pairs))
+            sink = self.start(end, [*PYTHON, "lab/sink.py", self.address(end), *ports])
             if not sink.expect("ready"):
                 raise LabError(f"{self.named(end)}: UDP port {port}: {(sink.stderr.strip().splitlines() or ['no answer'])[-1]}")
             self._sinks[end] = sink
 
+    def _give_to_driver(self, end):
+        """With hugepages. The settings of the interface, which vanishes meanwhile, are kept."""
+        pci, python = self.facts[end]["pci"], " ".join(PYTHON)
+        unload = "" if pci["drivers"][self.dpdk_driver]["loaded"] else f"modprobe -r {self.dpdk_driver} || :"
+        self._change(end, f"""
+{unload}
+left=$(($(cat {HUGEPAGES}) - $(cat "$SCRATCH/pages" || echo 0)))
+echo $((left > 0 ? left : 0)) >{HUGEPAGES}""", f"""
+echo {nic.HUGEPAGES} >"$SCRATCH/pages"
+before=$(cat {HUGEPAGES})
+echo $((before + {nic.HUGEPAGES})) >{HUGEPAGES}
+echo $(($(cat {HUGEPAGES}) - before)) >"$SCRATCH/pages"
+modprobe {self.dpdk_driver}
+[ "$(cat "$SCRATCH/pages")" -lt {nic.HUGEPAGES} ] || exit 0
+echo "no room for {nic.HUGEPAGES} hugepages of 2 MiB" >&2
+exit 1""")
+        # only then is there something to restore
+        self.check(end, ["sh", "-ec", f'{python} lab/keep.py save {self._netif[end]} >"$SCRATCH/kept"'], timeout=60)
+        self._change(end, f"""
+{nic.give(pci['driver'], pci['address'])}
+echo >$device/driver_override
+{python} "$ROOT/lab/keep.py" restore "$SCRATCH"/kept""", nic.give(self.dpdk_driver, pci["address"]))
+
     def dpdk_unbind(self, end):
+        if end in self._bound:
+            self._undo(end)
+            self._bound.remove(end)
         sink = self._sinks.pop(end, None)
         if sink:
             sink.kill()
             sink.wait()
+
+
+class Pair:
+    """A sender "A" and a receiver "B" of several: the path of a row's two programs."""
+
+    def __init__(self, hosts, sender, receiver):
+        self._hosts = hosts
+        self.end = {"A": sender, "B": receiver}
+
+    def __getattr__(self, name):
+        """What is the same for all pairs."""
+        return getattr(self._hosts, name)
+
+    def start(self, end, argv, **options):
+        return self._hosts.start(self.end[end], argv, **options)
+
+    def exec(self, end, argv, **options):
+        return self._hosts.exec(self.end[end], argv, **options)
+
+    def address(self, end, family=4):
+        return self._hosts.address(self.end[end], family)
+
+    def mac(self, end):
+        """Where frames for this end go: to its NIC, or to a router before it."""
+        return self._hosts.hop(self.end[nic.peer(end)], self.end[end])
+
+    def netif(self, end):
+        return self._hosts.netif(self.end[end])
+
+    def eal(self, end, lcores, af_xdp=False):
+        return self._hosts.eal_of(self, self.end[end], lcores, af_xdp)
+
+    def xdp_off(self, end):
+        self._hosts.xdp_off(self.end[end])
+
+    def rnic(self, end):
+        return self._hosts.rnic(self.end[end])
+
+    def rdma(self, end):
+        return self._hosts.rdma(self.end[end])
+
+    def gid_index(self, end, family=4):
+        return self._hosts.gid_index(self.end[end], family)
+
+    def machine(self, end):
+        return self._hosts.machine(self.end[end])
+
+
+def named_ends(side, places):
+    """{"A": place}, or {"A1": place, "A2": place}"""
+    return {side: places[0]} if len(places) == 1 else {f"{side}{number}": place for number, place in enumerate(places, 1)}
+
+
+def driver_refusal(pci, driver):
+    """Why this driver cannot have the PCI device of an interface, as look.py describes it. None: it can. Pure."""
+    if not pci:
+        return "it has no PCI device"
+    if pci["driver"].startswith("mlx"):
+        return f"DPDK drives {pci['driver']} beside the kernel, without another driver"
+    if not pci["drivers"][driver]["module"]:
+        return f"the kernel there has no module {driver}"
+    if driver == "vfio-pci" and not pci["group"] and not pci["noiommu"]:
+        return "the machine has no IOMMU in use (intel_iommu=on, or vfio's enable_unsafe_noiommu_mode)"
+    if driver == "vfio-pci" and pci["group"] and pci["group"]["devices"] != [pci["address"]]:
+        return f"it shares its IOMMU group with {', '.join(each for each in pci['group']['devices'] if each != pci['address'])}"
+    if driver != "vfio-pci" and pci["group"] and pci["group"]["type"] != "identity":
+        return "an IOMMU is in use, which only vfio-pci knows"
+    return None
 
 
 def gid_index(device, address):

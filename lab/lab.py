@@ -206,12 +206,31 @@ class Lab:
         """The measured NIC of this end."""
         return self.nic
 
+    def stack(self, end):
+        """Equal for ends, or "wire", that share a network stack and its counters."""
+        return end
+
     def sight(self, end):
         """Where a referee sees what this end sends and receives: (where, its device there)."""
         return "wire", self.port(end)
 
     has_wire = True     # between the ends, in this machine's hands
+    end = {"A": "A", "B": "B"}  # the names of a pair's sender and receiver: of several pairs they differ
     left = ()           # what could not be put back on machines that outlive it
+
+    @property
+    def ends(self):
+        return list(self._settings["ends"])
+
+    @property
+    def pairs(self):
+        """Paths for the two programs of a row, each from a sender "A" to a receiver "B"."""
+        return [self]
+
+    @property
+    def dpdk_copies(self):
+        """Whether DPDK reads copies of the frames (net_af_packet), while the NIC stays with the kernel."""
+        return self.native
 
     @property
     def native(self):

@@ -19,22 +19,12 @@ import time
 if __name__ == "__main__":
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 from bench import machine   # noqa: E402
+from lab import keep        # noqa: E402
+from lab.keep import ip, read   # noqa: E402
 
 DISCARD = 9             # UDP port (RFC 863)
 NEIGHBOUR_S = 3         # how long the answer of a neighbour may take
-
-
-def read(path):
-    try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            return file.read().strip()
-    except OSError:
-        return None
-
-
-def ip(*words):
-    done = subprocess.run(["ip", "-j", *words], capture_output=True, text=True, check=False)
-    return json.loads(done.stdout or "[]")
+DPDK_DRIVERS = ("vfio-pci", "uio_pci_generic")
 
 
 def linked(path):
@@ -68,18 +58,39 @@ def interface(netif):
             "addresses": {str(family): [each["local"] for each in about["addr_info"]
                                         if each["family"] == name and each["scope"] == "global"]
                           for family, name in ((4, "inet"), (6, "inet6"))},
-            "driver": linked(f"{folder}/device/driver"), "pci": linked(f"{folder}/device"),
+            "driver": linked(f"{folder}/device/driver"),
             "gbps": int(speed) / 1000 if speed and int(speed) > 0 else None,
             "cpus": read(f"{folder}/device/local_cpulist") or f"0-{os.cpu_count() - 1}", "rdma": rdma(netif)}
 
 
+def module(name):
+    """Whether the kernel has it, or it is built in, and whether it is in use already."""
+    loaded = os.path.exists(f"/sys/module/{name.replace('-', '_')}")
+    known = loaded or (shutil.which("modprobe") and not subprocess.run(["modprobe", "-nq", name], check=False).returncode)
+    return {"module": bool(known), "loaded": loaded}
+
+
+def pci(netif):
+    """The PCI device of the interface, and which drivers of DPDK could have it. None: it has none."""
+    address = keep.pci(netif)
+    if not address:
+        return None
+    folder = f"/sys/bus/pci/devices/{address}"
+    group = {"devices": sorted(os.listdir(f"{folder}/iommu_group/devices")), "type": read(f"{folder}/iommu_group/type")} \
+        if os.path.exists(f"{folder}/iommu_group") else None
+    return {"address": address, "driver": linked(f"{folder}/driver"), "group": group,
+            "noiommu": read("/sys/module/vfio/parameters/enable_unsafe_noiommu_mode") == "Y",
+            "drivers": {name: module(name) for name in DPDK_DRIVERS}}
+
+
 def look(netif):
     names = sorted(os.listdir("/sys/class/net"))
+    rxe = module("rdma_rxe")
     return {"host": platform.node(), "kernel": platform.release(), "cpu": machine.cpu(), "cpus": os.cpu_count(),
             "interfaces": names, "netif": interface(netif) if netif in names else None,
-            "rdma_tool": bool(shutil.which("rdma")),
-            "rxe": subprocess.run(["modprobe", "-nq", "rdma_rxe"], check=False).returncode == 0 if shutil.which("modprobe") else False,
-            "rxe_loaded": os.path.exists("/sys/module/rdma_rxe")}
+            "boot": read("/proc/sys/kernel/random/boot_id"), "netns": os.stat("/proc/self/ns/net").st_ino,
+            "pci": pci(netif), "login": os.environ.get("SSH_CONNECTION", "").split(),
+            "rdma_tool": bool(shutil.which("rdma")), "rxe": rxe["module"], "rxe_loaded": rxe["loaded"]}
 
 
 def leave(netif, address):

@@ -88,7 +88,7 @@ class Testpmd(TheirProgram):
     def _both(self, path, end):
         return ["dpdk-testpmd", *self.eal(path, end, 2), "--", "--stats-period=1",
                 f"--mbuf-size={self.MBUF}", "--total-num-mbufs=4096", "--nb-cores=1",
-                *([] if path.native else [f"--max-pkt-len={self.MAX_FRAME}"])]
+                *([] if path.dpdk_copies else [f"--max-pkt-len={self.MAX_FRAME}"])]
 
     def outcome(self, payload, sender, receiver, cores, dropped):
         """The Outcome of what both wrote. payload: bytes of a packet. dropped: {PLACE: n} of the sockets below. Pure."""

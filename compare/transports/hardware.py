@@ -134,7 +134,7 @@ class Rnic(Transport):
     only, seen_on_nic = ("hosts",), False
 
     def refusal(self, lab):
-        missing = [end for end in ("A", "B") if not lab.rnic(end)]
+        missing = [end for end in lab.ends if not lab.rnic(end)]
         return f"no RNIC on {' and '.join(map(lab.named, missing))}" if missing else None
 
     def path(self, lab):

@@ -18,6 +18,7 @@ RING = Place("at_receiver", "AF_XDP ring", within="receiver_nic")
 class XdpStream(StreamProgram):
     program = operation = "xdp_stream"
     ipv6 = answers = False
+    several_pairs = False   # a NIC's XDP hook and queues are one program's
     drops = {"tx_refused": "xdp_refused", "tx_abandoned": "xdp_refused", "tx_invalid_descs": "xdp_refused",
              "rx_dropped": "xdp_ring", "rx_ring_full": "xdp_ring", "rx_invalid_descs": "xdp_ring"}
     # the device counts what it refuses
@@ -55,6 +56,7 @@ class AfXdp(Transport):
 class OverXdp:
     """Common to DPDK's programs over AF_XDP. An mbuf is a chunk: a page at most."""
     PATH_MTU = 2048     # the largest that fits, with all heads
+    several_pairs = False   # as of XdpStream
 
     def cannot(self, load):
         large = f"DPDK's net_af_xdp has frames of a page at most: --path-mtu {self.PATH_MTU}"
