@@ -92,6 +92,8 @@ int main(int argc, char **argv)
 		usage_error("nothing may follow --");
 	if (!options.interface)
 		usage_error("--interface is missing");
+	if (options.common.ping_pong)
+		usage_error("--ping-pong: xdp_stream neither answers messages nor waits for answers");
 	if (options.common.send && !options.check)
 		require_addresses(&options);
 	if (!if_nametoindex(options.interface))
