@@ -50,7 +50,6 @@ class PollStream(UdpStream):
 
 class UringStream(UdpStream):
     operation = "udp_stream, --io-uring"
-    answers = False
 
     def receiver_options(self, row, path, injection):
         return [*super().receiver_options(row, path, injection), "--io-uring"]
