@@ -103,18 +103,19 @@ def distribution(entries):
     curves = [(entry, points) for entry in entries if (points := cumulative(entry))]
     if not curves:
         return None
-    right, times = svg.WIDTH - 26, [us for _, points in curves for us, _ in points if us > 0]
-    across = svg.Axis.logarithmic(times, "latency (µs)").span(LEFT, right)
-    up = svg.Axis([0, 20, 40, 60, 80, 100], "messages (%)").span(BOTTOM, TOP)
-    drawn, halves, near = [], [], []
+    finest = max((share for _, points in curves for _, share in points if share < 1), default=0)
+    up = svg.Shares(100 * finest, "messages (%), stretched towards 100").span(BOTTOM, TOP)
+    left, right = 36 + max(svg.width_of(up.form(tick)) for tick in up.ticks), svg.WIDTH - 40
+    across = svg.Axis.logarithmic([us for _, points in curves for us, _ in points if us > 0], "latency (µs)").span(left, right)
+    drawn, named, near = [], [], []
     for entry, points in curves:
         pixels = [(across(us), up(100 * share)) for us, share in points]
         near += [area for pair in zip(pixels, pixels[1:]) for area in svg.along(*pair)]
         marks = list(dict.fromkeys(next(n for n, (_, share) in enumerate(points) if share >= wanted) for wanted in MARKED))
-        halves.append((*pixels[marks[0]], entry.words))
+        named.append((*pixels[marks[-1]], entry.words))
         drawn += [_line(pixels, entry), *(entry.link(_within(*points[n]), svg.mark(*pixels[n], entry.number)) for n in marks)]
-    names = svg.labels(halves, (LEFT + 2, TOP, svg.WIDTH - 2, BOTTOM - 2), near)
-    return svg.drawing(BOTTOM + 44, "Latency CDF", across.below(TOP, BOTTOM), up.beside(LEFT, right), *drawn, names)
+    names = svg.labels(named, (left + 2, TOP, svg.WIDTH - 2, BOTTOM - 2), near)
+    return svg.drawing(BOTTOM + 44, "Latency CDF", across.below(TOP, BOTTOM), up.beside(left, right), *drawn, names)
 
 
 def _within(us, share):

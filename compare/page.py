@@ -18,8 +18,8 @@ CAPTIONS = {
     "lost": ("Where packets were lost.", "Share of the packets sent. Unexplained: no counter of that stretch knows of them."),
     "cores": ("Cores against goodput.", "Of the whole machines. Hollow marks: other people's tools. Axes need not begin at 0."),
     "latency": ("Latency.", "Percentiles of the slowest run of each row that measures it."),
-    "cdf": ("How many messages took how long.", "Latency of all runs, as a cumulative distribution. Marks are where half, 90 % "
-            "and 99 % of the messages are."),
+    "cdf": ("How many messages took how long.", "Latency of all runs, as a cumulative distribution: so many messages took at "
+            "most so long. Marks are at half, 90 % and 99 % of them. The end of a curve is its longest message."),
     "sizes": ("By message size.", "Our own programs: mean and standard deviation of the runs. Marks of one size stand side by "
               "side."),
     "rates": ("Loss by rate.", "Our own programs: share of the packets sent. Marks of one rate stand side by side."),
@@ -232,8 +232,8 @@ def _figure(entry, words):
 
 
 def _latency(row, names=("p50", "p99")):
-    figures = row.get("latency_us")
-    return " / ".join(table.figure_words(figures.get(name)) for name in names) if figures else ""
+    figures = [(row.get("latency_us") or {}).get(name) for name in names]
+    return " / ".join(map(table.figure_words, figures)) if any(figures) else ""
 
 
 def _missing(rows):

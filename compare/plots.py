@@ -100,7 +100,7 @@ class Entry:
     @property
     def mark(self):
         """A tool that does not know what arrived (table.footnotes())."""
-        return "^" if self.row.get("goodput_at") == "sender" else ""
+        return "^" if self.row.get("goodput_at") == "sender" and not self.ping_pong else ""
 
     @property
     def together(self):
@@ -318,7 +318,7 @@ def latency(entries):
         return svg.element("g", svg.link(_latency_anchor(entry), f"{entry.name}: {latency_words(figures)}",
                                          svg.line(ends[0], y, ends[1], y, "line"), *signs), class_=entry.colour)
 
-    return _strips(entries, axis, "Latency", draw, 28, _legend(
+    return _strips(entries, axis, "Latency", draw, 40, _legend(
         [(lambda x, y, name=name, height=height: _percentile(name, height, x + 12, y, 0), name.replace("p999", "p99.9"))
          for name, height in shown]))
 

@@ -155,6 +155,18 @@ class Axis:
         return "".join(parts) + text(14, middle, self.words, "middle", class_="axis", transform=f"rotate(-90 14 {middle:.2f})")
 
 
+class Shares(Axis):
+    """Percent, stretched towards 100: from 90 to 99 is as long as from 99 to 99.9."""
+
+    def __init__(self, finest, words):
+        """finest: of the values below 100, the one that is nearest to it."""
+        nines = max(2, math.ceil(-math.log10(1 - finest / 100)))
+        super().__init__([0, 50, *(round(100 - 10 ** (2 - n), 10) for n in range(1, nines + 1))], words, form=_short)
+
+    def _scale(self, value):
+        return -math.log10(1 - value / 100) if value < 100 else math.inf
+
+
 def _short(tick):
     return f"{tick:,.10g}"
 
