@@ -29,7 +29,7 @@ struct xdp_sender {
 	uint32_t slot_chunks, slots;
 	uint32_t *idle, idle_slots;	/* slots that the kernel does not hold */
 	uint8_t *held;			/* by slot: chunks that the kernel holds */
-	uint64_t ring_full;		/* how often the ring had no room */
+	uint64_t ring_full;		/* how often no slot was left */
 	uint64_t refused;		/* frames that the device dropped at once */
 	uint64_t abandoned;		/* frames that the device had not sent at the end */
 	int error;			/* why it cannot go on; 0: it can */
@@ -189,10 +189,8 @@ static bool push(struct xdp_sender *x)
 			return false;
 		if (x->socket.zerocopy)
 			return true;
-		if (error == EAGAIN || error == ENOBUFS) {
-			x->ring_full++;
+		if (error == EAGAIN || error == ENOBUFS)	/* also when it has taken as many as it does in a call */
 			collect(x);
-		}
 	}
 	return true;
 }
