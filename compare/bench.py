@@ -277,7 +277,8 @@ def record(row, status, why, runs=None):
     if runs:
         fields.update(join.merge(runs, row.transport.places))
         fields["packet_payload"] = row.packet_payload
-        fields["joules_per_gbit"] = join.joules_per_gbit(runs, row.packet_payload)
+        fields["ns_per_gbit"] = join.ns_per_gbit(runs, row.packet_payload, row.size)
+        fields["joules_per_gbit"] = join.joules_per_gbit(runs, row.packet_payload, row.size)
         fields["goodput_at"] = runs[0]["goodput_at"]
         fields["operation"] = runs[0]["operation"] or row.tool.operation
         fields["each"] = [join.one(run) for run in runs]

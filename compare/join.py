@@ -205,13 +205,25 @@ def fair_share(runs):
     return {"least": min(pairs), "most": max(pairs)} if pairs else None
 
 
-def joules_per_gbit(runs, packet_payload):
-    """
-    Energy for each Gbit of payload that arrived, over all measuring runs. None: energy or packets are not known.
-    packet_payload: bytes.
-    """
-    joules, received = (add(run[name] for run in measuring(runs)) for name in ("joules", "received"))
-    return joules / (received * packet_payload * 8 / 1e9) if joules is not None and received else None
+def gbits(run, packet_payload, size):
+    """Payload that arrived in a run, Gbit; packet_payload and size (of a message): bytes. None: not known."""
+    for count, each in ((run["received"], packet_payload), (run["messages"]["received"], size)):
+        if count:
+            return count * each * 8 / 1e9
+    return None
+
+
+def ns_per_gbit(runs, packet_payload, size):
+    """{"sender", "receiver"}: CPU time (ns) of that end's whole machine for each Gbit that arrived, mean of the measuring runs."""
+    carried = [(run["busy_s"], gbits(run, packet_payload, size)) for run in measuring(runs)]
+    return {end: mean([busy[end] * 1e9 / gbit for busy, gbit in carried if gbit and busy[end] is not None])
+            for end in ("sender", "receiver")}
+
+
+def joules_per_gbit(runs, packet_payload, size):
+    """Energy for each Gbit of payload that arrived, over all measuring runs. None: energy or payload are not known."""
+    joules, carried = (add(each) for each in zip(*((run["joules"], gbits(run, packet_payload, size)) for run in measuring(runs))))
+    return joules / carried if joules is not None and carried else None
 
 
 def _cores(runs, side):
