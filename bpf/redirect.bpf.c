@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Gives the datagrams of a row of the comparison to AF_XDP sockets, and everything else to the kernel as ever: ssh may use the same
- * NIC. xdp_stream loads it with the port of its run. DPDK's net_af_xdp loads it as it is (xdp_prog=), and asks for a map of this
- * name.
+ * Gives the datagrams of a row of the comparison to AF_XDP sockets, and everything else to the kernel as ever: ssh may use the
+ * same NIC. xdp_stream loads it with the port of its run. DPDK's net_af_xdp loads it as it is (xdp_prog=), and asks for a map
+ * of this name.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

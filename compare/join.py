@@ -67,8 +67,8 @@ PLACES = places({})
 
 def merge_places(machines, programs, known):
     """
-    {PLACE: n} of a run: what the programs know goes before what the counters of the machines say. A loss of a program that such a
-    counter may have, too (Place.within), is taken from that.
+    {PLACE: n} of a run: what the programs know goes before what the counters of the machines say. A loss of a program that such
+    a counter may have, too (Place.within), is taken from that.
     """
     found = {**machines, **programs}
     for name, n in programs.items():

@@ -109,7 +109,8 @@ class StreamProgram(Tool):
             goodput_gbps=windows["mean_gbps"], goodput_min_gbps=windows["min_gbps"], goodput_at=at, messages=messages,
             places=self._lost(sent, received), receive_buffer=_buffer(received), sent=packets[0], received=packets[1],
             sender_cores=_cores(sent), receiver_cores=_cores(received), **_latency(sent if sent.get("ping_pong") else received),
-            other_datagram=self.END_MARKER, loss_details={"A": sent.get("xstats", {}), "B": received.get("xstats", {})}, busy_s={"sender": _busy(sent), "receiver": _busy(received)})
+            other_datagram=self.END_MARKER, loss_details={"A": sent.get("xstats", {}), "B": received.get("xstats", {})},
+            busy_s={"sender": _busy(sent), "receiver": _busy(received)})
 
     def _lost(self, sent, received):
         # after the first end marker only more of them come: a packet without a listener is then no packet of the row

@@ -56,7 +56,7 @@ class Outcome:
     retransmitted: Optional[int] = None     # packets sent again, if the program knows
     other_datagram: int = 0             # UDP payload of datagrams on the wire that are no packets of the row
     operation: Optional[str] = None     # in place of the tool's, if a run tells more
-    loss_details: dict = dataclasses.field(default_factory=dict)    # {"A", "B"}: {name: n}, what DPDK's driver says more about losses
+    loss_details: dict = dataclasses.field(default_factory=dict)    # {"A", "B"}: {name: n}, what DPDK's driver says of losses
     busy_s: dict = dataclasses.field(default_factory=no_busy)   # CPU seconds of each end's whole machine while packets flowed
     receive_buffer: Optional[dict] = None   # of the receiving socket: {"bytes", "unread_us": the longest time between two reads}
     pairs_gbps: Optional[list] = None   # the goodput of each pair, if there are several

@@ -33,8 +33,8 @@ struct dpdk_sockets {
 };
 
 /*
- * The kernel's sockets below the port, if its driver has any (net_af_packet, net_af_xdp). From now on packet sockets take, and drop,
- * the datagrams to this port (host byte order) only. dpdk_sockets_report() adds what they dropped since.
+ * The kernel's sockets below the port, if its driver has any (net_af_packet, net_af_xdp). From now on packet sockets take, and
+ * drop, the datagrams to this port (host byte order) only. dpdk_sockets_report() adds what they dropped since.
  */
 void dpdk_sockets_begin(struct dpdk_sockets *sockets, uint16_t port);
 void dpdk_sockets_report(const struct dpdk_sockets *before, struct stream_report *report);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * DPDK's drivers over the kernel's sockets do not report all that these dropped: net_af_packet nothing of it, net_af_xdp (22.11) not
- * the packets that found the receive ring full. The sockets are in this process, and say it themselves.
+ * DPDK's drivers over the kernel's sockets do not report all that these dropped: net_af_packet nothing of it, net_af_xdp
+ * (22.11) not the packets that found the receive ring full. The sockets are in this process, and say it themselves.
  */
 #include <dirent.h>
 #include <linux/filter.h>

@@ -7,7 +7,9 @@
 #include "dpdk_udp/dpdk_stream.h"
 
 /* Words in the drivers' names for what they lost. */
-static const char *const loss_words[] = { "drop", "discard", "miss", "err", "out_of_buffer", "no_buf", "nombuf", "overflow", "overrun" };
+static const char *const loss_words[] = {
+	"drop", "discard", "miss", "err", "out_of_buffer", "no_buf", "nombuf", "overflow", "overrun",
+};
 
 static bool says_a_loss(const char *name)
 {

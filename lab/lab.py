@@ -239,8 +239,8 @@ class Lab:
 
     def eal(self, end, lcores, af_xdp=False):
         """
-        DPDK's arguments for this end's NIC and so many lcores. On this machine each end has a CPU, and takes no hugepages. af_xdp: by
-        net_af_xdp, which leaves the NIC to the kernel; xdp_off() follows.
+        DPDK's arguments for this end's NIC and so many lcores. On this machine each end has a CPU, and takes no hugepages.
+        af_xdp: by net_af_xdp, which leaves the NIC to the kernel; xdp_off() follows.
         """
         if self.native:
             return ["--lcores", f"(0-{lcores - 1})@{nic.ENDS.index(end)}", *self._by_socket(end, af_xdp)]
@@ -248,12 +248,13 @@ class Lab:
 
     def _by_socket(self, end, af_xdp):
         """
-        By net_af_packet frames go through the NIC's queue, which counts what it drops, and past a referee on the NIC (tcx). By default
-        (PACKET_QDISC_BYPASS) a busy NIC would drop them; on a veth that is not faster.
+        By net_af_packet frames go through the NIC's queue, which counts what it drops, and past a referee on the NIC (tcx). By
+        default (PACKET_QDISC_BYPASS) a busy NIC would drop them; on a veth that is not faster.
         """
         packet = "net_af_packet0,iface={},framesz=8192,blocksz=65536,framecnt=512,qdisc_bypass=0"
         xdp = f"net_af_xdp0,iface={{}},xdp_prog={nic.REDIRECT}"
-        return ["--no-pci", "--no-huge", "--no-shconf", "-m", "256", "--vdev", (xdp if af_xdp else packet).format(self.netif(end))]
+        vdev = (xdp if af_xdp else packet).format(self.netif(end))
+        return ["--no-pci", "--no-huge", "--no-shconf", "-m", "256", "--vdev", vdev]
 
     def xdp_off(self, end):
         """Takes away the XDP program of a DPDK that was killed."""

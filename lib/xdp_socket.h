@@ -34,8 +34,9 @@ struct xdp_socket_plan {
 };
 
 /*
- * Opens a socket, with zero-copy where the driver has it. All memory is zero, and the fill ring empty. Returns 0 or an errno, which
- * xdp_socket_error() puts into words; EINVAL of a plan with `several`: the kernel is older than 6.6.
+ * Opens a socket, with zero-copy where the driver has it. All memory is zero, and the fill ring empty. Returns 0 or an errno,
+ * which xdp_socket_error() puts into words; EINVAL: there is no such queue, or, of a plan with `several`, Linux is older
+ * than 6.6.
  */
 int xdp_socket_open(struct xdp_socket *x, const struct xdp_socket_plan *plan);
 void xdp_socket_close(struct xdp_socket *x);

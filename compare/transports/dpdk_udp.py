@@ -71,8 +71,8 @@ class Testpmd(TheirProgram):
 
     def _ring_drops(self, path):
         """
-        {PLACE: n} of the sockets below the port. Where they cannot be asked (Linux before 5.6), nothing is known. On hosts, packet
-        sockets have other packets of the NIC, too.
+        {PLACE: n} of the sockets below the port. Where they cannot be asked (Linux before 5.6), nothing is known. On hosts,
+        packet sockets have other packets of the NIC, too.
         """
         asked = path.exec("B", ["/usr/bin/python3", "-E", "compare/ring_drops.py", "dpdk-testpmd"], timeout=PATIENCE_S)
         return {f"{kind}_ring": n for kind, n in json.loads(asked.stdout).items()} if not asked.rc else {}
@@ -105,7 +105,8 @@ class Testpmd(TheirProgram):
         rates = rates[1:-1] or rates
         return Outcome(goodput_gbps=sum(rates) / len(rates) * payload / (payload + FRAME_HEADERS) / 1e9 if rates else None, goodput_at="receiver",
                        sent=sent, received=received,
-                       messages={"sent": sent, "received": received, "lost": sent - received}, places={**counted, **dropped}, **cores)
+                       messages={"sent": sent, "received": received, "lost": sent - received},
+                       places={**counted, **dropped}, **cores)
 
 
 class DpdkUdp(Transport):

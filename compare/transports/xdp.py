@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-UDP by AF_XDP sockets, past the kernel's IP and UDP: by our program, and by DPDK on top of such sockets (net_af_xdp). The NIC stays the
-kernel's: bpf/redirect.bpf.c takes the row's packets only. It needs the receiver's XDP hook, so no referee stands there.
+UDP by AF_XDP sockets, past the kernel's IP and UDP: by our program, and by DPDK on top of such sockets (net_af_xdp). The NIC
+stays the kernel's: bpf/redirect.bpf.c takes the row's packets only. It needs the receiver's XDP hook, so no referee is there.
 """
 import dataclasses
 
@@ -28,7 +28,8 @@ class XdpStream(StreamProgram):
         return self._common(row, path, "B")
 
     def sender_options(self, row, path):
-        return [*self._common(row, path, "A"), "--src", path.address("A"), "--dst", path.address("B"), "--dst-mac", path.mac("B")]
+        return [*self._common(row, path, "A"), "--src", path.address("A"), "--dst", path.address("B"),
+                "--dst-mac", path.mac("B")]
 
     def outcome(self, sent, received):
         ends = [end for end, report in (("sender", sent), ("receiver", received)) if report["zero_copy"]]
@@ -41,9 +42,11 @@ class XdpStream(StreamProgram):
     def refusal(self, row, path):
         """The kernel may have no AF_XDP, or none for frames of this size."""
         for end, role in (("A", "send"), ("B", "recv")):
-            tried = path.exec(end, ["build/xdp_stream", role, "--check", *map(str, self._common(row, path, end))], timeout=PATIENCE_S)
+            options = map(str, self._common(row, path, end))
+            tried = path.exec(end, ["build/xdp_stream", role, "--check", *options], timeout=PATIENCE_S)
             if tried.rc:
-                return last_line(tried.stderr)
+                smaller = " (--path-mtu 2048)" if "--mtu" in tried.stderr else ""
+                return f"{last_line(tried.stderr)}{smaller}"
         return None
 
 
@@ -65,9 +68,11 @@ class OverXdp:
     def refusal(self, row, path):
         """They have one queue."""
         for end in ("A", "B"):
-            queues = path.exec(end, ["sh", "-c", 'ls -d "/sys/class/net/$1/queues/rx-"* | wc -l', "sh", path.netif(end)], timeout=PATIENCE_S)
-            if queues.stdout.strip() != "1":
-                return f"DPDK reads one queue, and {path.netif(end)} has {queues.stdout.strip()}: ethtool -L {path.netif(end)} combined 1"
+            netif = path.netif(end)
+            listed = path.exec(end, ["sh", "-c", f"ls -d /sys/class/net/{netif}/queues/rx-* | wc -l"], timeout=PATIENCE_S)
+            queues = listed.stdout.strip()
+            if queues != "1":
+                return f"DPDK reads one queue, and {netif} has {queues}: ethtool -L {netif} combined 1"
         return None
 
     def run(self, row, path, seconds, injection):

@@ -97,7 +97,8 @@ static bool put(struct xdp *x, const struct send_memory *m, const struct slot *s
 {
 	__u32 pieces = (s->frame_bytes + XDP_CHUNK_BYTES - 1) / XDP_CHUNK_BYTES, at, done = 0;
 
-	if (x->chunks < pieces || !x->socket.zerocopy) /* without zero-copy the chunks are free at once, and still in the cache */
+	/* without zero-copy the chunks are free at once, and still in the cache */
+	if (x->chunks < pieces || !x->socket.zerocopy)
 		collect(x);
 	if (x->chunks < pieces || !xsk_ring_prod__reserve(&x->socket.tx, pieces, &at))
 		return false;

@@ -50,15 +50,16 @@ static const struct option_table tables[] = {
 
 static const struct command command = {
 	.arguments = STREAM_ARGUMENTS,
-	.prose = "The receiver has a socket on each receive queue of the NIC, and takes the datagrams to its port only. Everything "
-		 "else goes on to the kernel.",
+	.prose = "The receiver has a socket on each receive queue of the NIC, and takes the datagrams to its port only. "
+		 "Everything else goes on to the kernel.",
 	.tables = tables,
 	.examples =
 		"  xdp_stream recv --interface eth0\n"
 		"  xdp_stream send --interface eth0 --src 10.0.0.1 --dst 10.0.0.2 --dst-mac 52:54:00:00:00:02\n",
 };
 
-void xdp_stream_open(struct xdp_socket *socket, struct xdp_socket_plan *plan, const struct xdp_stream_options *o, uint32_t most)
+void xdp_stream_open(struct xdp_socket *socket, struct xdp_socket_plan *plan, const struct xdp_stream_options *o,
+		     uint32_t most)
 {
 	int error = xdp_socket_open(socket, plan);
 

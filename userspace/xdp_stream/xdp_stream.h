@@ -33,10 +33,11 @@ _Static_assert(sizeof(struct xdp_stream_headers) == 42, "headers as on the wire"
 #define FRAME_BYTES(mtu) ((mtu) + sizeof(struct ether_header))
 
 /*
- * Opens a socket. plan->several: frames may be larger than `most` bytes, which fit a chunk. It is cleared if the kernel is older than
- * that and frames of options->mtu fit. Any other failure is reported in one line, exit status 1.
+ * Opens a socket. plan->several: frames may be larger than `most` bytes, which fit a chunk. It is cleared if the kernel is
+ * older than that and frames of options->mtu fit. Any other failure is reported in one line, exit status 1.
  */
-void xdp_stream_open(struct xdp_socket *socket, struct xdp_socket_plan *plan, const struct xdp_stream_options *options, uint32_t most);
+void xdp_stream_open(struct xdp_socket *socket, struct xdp_socket_plan *plan, const struct xdp_stream_options *options,
+		     uint32_t most);
 
 /* Both run to the end, print the JSON object and return the exit status. */
 int xdp_stream_send(const struct xdp_stream_options *options);

@@ -61,7 +61,8 @@ static void refill(struct xdp_socket *x, __u32 count, const __u64 *chunk)
 /* Twice as many chunks as descriptors: a driver holds some. */
 static void open_sockets(struct xdp_receiver *x)
 {
-	struct xdp_socket_plan plan = { .interface = x->o->interface, .chunks = 2 * x->o->ring, .receive = x->o->ring, .several = true };
+	struct xdp_socket_plan plan = { .interface = x->o->interface, .chunks = 2 * x->o->ring, .receive = x->o->ring,
+					.several = true };
 
 	x->queues = count_queues(plan.interface);
 	x->socket = calloc(x->queues, sizeof(*x->socket));
@@ -96,7 +97,8 @@ static int attach_by(const struct xdp_receiver *x, unsigned int flags)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = flags);
 
-	return bpf_link_create(bpf_program__fd(x->program->progs.redirect_row), if_nametoindex(x->o->interface), BPF_XDP, &options);
+	return bpf_link_create(bpf_program__fd(x->program->progs.redirect_row), if_nametoindex(x->o->interface), BPF_XDP,
+			       &options);
 }
 
 /* In the driver, or, where the driver cannot, behind it. */
@@ -113,7 +115,8 @@ static void attach(struct xdp_receiver *x)
 }
 
 /* Whether the `left` bytes behind the stream header are those of the filler, over all pieces of the frame. */
-static bool right_payload(const struct xdp_socket *socket, __u32 at, __u32 pieces, uint32_t before, uint32_t left, unsigned int filler)
+static bool right_payload(const struct xdp_socket *socket, __u32 at, __u32 pieces, uint32_t before, uint32_t left,
+			  unsigned int filler)
 {
 	uint64_t from = 0;
 
@@ -208,9 +211,9 @@ static void take_all(struct xdp_receiver *x)
 }
 
 /*
- * A packet is dropped either for want of a free chunk (rx_dropped; the kernel counts the failed look into the fill ring, too) or of a
- * free descriptor (rx_ring_full): net/xdp/xsk.c, __xsk_rcv(). With zero-copy the driver looks for chunks before packets come: what it
- * lacks then is no packet, and the NIC counts what it drops.
+ * A packet is dropped either for want of a free chunk (rx_dropped; the kernel counts the failed look into the fill ring, too)
+ * or of a free descriptor (rx_ring_full): net/xdp/xsk.c, __xsk_rcv(). With zero-copy the driver looks for chunks before packets
+ * come: what it lacks then is no packet, and the NIC counts what it drops.
  */
 static void report_all(struct xdp_receiver *x, struct stream_report *report)
 {

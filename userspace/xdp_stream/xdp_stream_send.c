@@ -170,8 +170,8 @@ static bool ring_empty(const struct xdp_sender *x)
 }
 
 /*
- * Has the kernel take what is in the ring. With zero-copy the driver fetches it. Without, a call ends at the frame that the device
- * dropped: EBUSY is one frame (net/xdp/xsk.c, __xsk_generic_xmit()). false: it cannot go on.
+ * Has the kernel take what is in the ring. With zero-copy the driver fetches it. Without, a call ends at the frame that the
+ * device dropped: EBUSY is one frame (net/xdp/xsk.c, __xsk_generic_xmit()). false: it cannot go on.
  */
 static bool push(struct xdp_sender *x)
 {
