@@ -214,7 +214,7 @@ def gbits(run, packet_payload, size):
 
 
 def ns_per_gbit(runs, packet_payload, size):
-    """{"sender", "receiver"}: CPU time (ns) of that end's whole machine for each Gbit that arrived, mean of the measuring runs."""
+    """{"sender", "receiver"}: CPU time (ns) of that end's whole machine for each Gbit that arrived, mean of measuring runs."""
     carried = [(run["busy_s"], gbits(run, packet_payload, size)) for run in measuring(runs)]
     return {end: mean([busy[end] * 1e9 / gbit for busy, gbit in carried if gbit and busy[end] is not None])
             for end in ("sender", "receiver")}
@@ -222,7 +222,8 @@ def ns_per_gbit(runs, packet_payload, size):
 
 def joules_per_gbit(runs, packet_payload, size):
     """Energy for each Gbit of payload that arrived, over all measuring runs. None: energy or payload are not known."""
-    joules, carried = (add(each) for each in zip(*((run["joules"], gbits(run, packet_payload, size)) for run in measuring(runs))))
+    joules = add(run["joules"] for run in measuring(runs))
+    carried = add(gbits(run, packet_payload, size) for run in measuring(runs))
     return joules / carried if joules is not None and carried else None
 
 

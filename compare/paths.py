@@ -88,7 +88,8 @@ def host_facts(lab):
         return " and ".join(", ".join(dict.fromkeys(key(end) for end in lab.ends if end.startswith(side))) for side in "AB")
 
     return {"ends": sides(lambda end: lab.facts[end]["host"]), "nic": sides(lab.netif),
-            "driver": f"{all_of(lambda each: each['netif']['driver'] or 'no bus')}; DPDK: {lab.dpdk_driver or 'net_af_packet'}, net_af_xdp",
+            "driver": f"{all_of(lambda each: each['netif']['driver'] or 'no bus')}; "
+                      f"DPDK: {lab.dpdk_driver or 'net_af_packet'}, net_af_xdp",
             "kernel": all_of(lambda each: each["kernel"]), "cpu": all_of(lambda each: each["cpu"]),
             "host_cpus": min(each["cpus"] for each in facts),
             "link_gbps": min((each["netif"]["gbps"] for each in facts if each["netif"]["gbps"]), default=None),

@@ -91,8 +91,9 @@ class StreamProgram(Tool):
 
     def outcome(self, sent, received):
         """
-        The Outcome of the sender's and the receiver's report. Pure. Where no end marker came, the receiver has waited until nothing
-        more did: what was lost at the end is in the sender's figure. A counter may then have up to three drops too many, its markers.
+        The Outcome of the sender's and the receiver's report. Pure. Where no end marker came, the receiver has waited until
+        nothing more did: what was lost at the end is in the sender's figure. A counter may then have up to three drops too many,
+        its markers.
         """
         messages = {"sent": sent["messages"], "received": received["messages"],
                     "lost": join.difference(sent["messages"], received["messages"])}
@@ -244,8 +245,8 @@ class Qperf(ServerAndClient):
 
     def client(self, row, path, seconds):
         options = [row.port if word == UDP_PORT else word for word in self.options]
-        return ["qperf", path.address("B", row.ip), "-lp", self.port_of(row), *options, "-t", seconds, "-m", row.size, "-e", "12", "-uu",
-                "-vvs", "-vvu", self.operation]
+        return ["qperf", path.address("B", row.ip), "-lp", self.port_of(row), *options, "-t", seconds, "-m", row.size, "-e", "12",
+                "-uu", "-vvs", "-vvu", self.operation]
 
     def outcome(self, client, server, cores):
         figures = dict(re.findall(r"^\s+(\w+)\s+=\s+([\d.,]+)", client, re.M))

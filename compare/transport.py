@@ -58,7 +58,7 @@ class Outcome:
     operation: Optional[str] = None     # in place of the tool's, if a run tells more
     loss_details: dict = dataclasses.field(default_factory=dict)    # {"A", "B"}: {name: n}, what DPDK's driver says of losses
     busy_s: dict = dataclasses.field(default_factory=no_busy)   # CPU seconds of each end's whole machine while packets flowed
-    receive_buffer: Optional[dict] = None   # of the receiving socket: {"bytes", "unread_us": the longest time between two reads}
+    receive_buffer: Optional[dict] = None   # of the receiving socket: {"bytes", "unread_us": longest time between two reads}
     pairs_gbps: Optional[list] = None   # the goodput of each pair, if there are several
 
 
@@ -81,8 +81,8 @@ def together(outcomes, machines):
         latency_us=slowest.latency_us, latency_histogram=slowest.latency_histogram,
         retransmitted=join.add(each.retransmitted for each in outcomes), other_datagram=outcomes[0].other_datagram,
         operation=outcomes[0].operation, loss_details=_details([each.loss_details for each in outcomes]),
-        receive_buffer=max((each.receive_buffer for each in outcomes if each.receive_buffer), key=lambda each: each["unread_us"],
-                           default=None),
+        receive_buffer=max((each.receive_buffer for each in outcomes if each.receive_buffer),
+                           key=lambda each: each["unread_us"], default=None),
         busy_s=busy, pairs_gbps=[each.goodput_gbps for each in outcomes])
 
 

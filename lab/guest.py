@@ -161,7 +161,8 @@ class Guest:
                    ("-fsdev", f"local,id={name},path={path},security_model=none,multidevs=remap",
                     "-device", f"virtio-9p-pci,fsdev={name},mount_tag={name}")]
         control = ["-netdev", f"tap,id=apart,ifname={nic.control_port(self.end)},script=no,downscript=no",
-                   "-device", f"virtio-net-pci,netdev=apart,addr=0x{control_slot},mac={nic.control_mac(self.end)}"] if self._config["control"] else []
+                   "-device", f"virtio-net-pci,netdev=apart,addr=0x{control_slot},mac={nic.control_mac(self.end)}"
+                   ] if self._config["control"] else []
         return [*folders, *control, "-device", "virtio-serial-pci,id=lab", "-chardev", f"socket,id=control,path={self.end}.port",
                 "-device", "virtserialport,bus=lab.0,chardev=control,name=lab.control",
                 "-netdev", f"tap,id=wire,ifname={port},script=no,downscript=no",

@@ -123,8 +123,8 @@ class Hosts(Lab):
         for end in self.ends:
             mtu, least = self.facts[end]["netif"]["mtu"], self._path_mtu + HEADERS
             if mtu < least:
-                raise LabError(f"{self.named(end)}: its MTU of {mtu} is too small for packets with {self._path_mtu} bytes of payload: "
-                               f"ip link set dev {self._netif[end]} mtu {least} (and the switch), or a smaller --path-mtu")
+                raise LabError(f"{self.named(end)}: its MTU of {mtu} is too small for packets with {self._path_mtu} bytes of "
+                               f"payload: ip link set dev {self._netif[end]} mtu {least} (and the switch), or a smaller --path-mtu")
         return min(self.facts[end]["netif"]["mtu"] for end in self.ends)
 
     def _place_programs(self):

@@ -286,8 +286,9 @@ class Lab:
 
     def dpdk_bind(self, end, port=None):
         """
-        port: UDP port of the packets to come, where the kernel gets a copy. Takes the NIC from the guest's kernel for DPDK and returns its PCI address. Reserves hugepages; run DPDK with
-        --in-memory. In a namespace the NIC stays the kernel's, without an address.
+        Takes the NIC from the guest's kernel for DPDK and returns its PCI address. Reserves hugepages; run DPDK with --in-memory.
+        In a namespace the NIC stays the kernel's, without an address. port: UDP port of the packets to come, where the kernel
+        gets a copy.
         """
         self._script(end, nic.native_to_dpdk() if self.native else nic.rxe_down() + "\n" + nic.to_dpdk())
         return nic.PCI

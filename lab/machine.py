@@ -66,7 +66,8 @@ class Machine(Guest):
             hello = frames.read(stream)
             self._control.settimeout(None)
         except TimeoutError:
-            raise LabError(f"end {self.end}, {self._name}: no sign of the agent; does the shell there write anything at login?") from None
+            raise LabError(f"end {self.end}, {self._name}: no sign of the agent; does the shell there write anything at "
+                           "login?") from None
         except OSError:
             hello = None
         if not hello:
@@ -91,7 +92,8 @@ class Machine(Guest):
 
     def _command(self, kind, name, size):
         if kind in REACH:
-            return [*REACH[kind](name), UNPACK.format(bytes=size) if kind == "srun" else f"sh -c {shlex.quote(UNPACK.format(bytes=size))}"]
+            script = UNPACK.format(bytes=size)
+            return [*REACH[kind](name), script if kind == "srun" else f"sh -c {shlex.quote(script)}"]
         guard = ["sh", os.path.join(self._config["root"], "lab", "guard.sh"), self._config["root"]]
         return ["ip", "netns", "exec", name, *guard] if kind else guard
 
@@ -107,7 +109,8 @@ class Machine(Guest):
         archive = io.BytesIO()
         with tarfile.open(fileobj=archive, mode="w:gz", compresslevel=1) as tar:
             for name in FILES:
-                tar.add(os.path.join(self._config["root"], name), name, filter=lambda entry: None if "__pycache__" in entry.name else entry)
+                tar.add(os.path.join(self._config["root"], name), name,
+                        filter=lambda entry: None if "__pycache__" in entry.name else entry)
         return archive.getvalue()
 
     def _ping(self):

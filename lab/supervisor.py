@@ -160,7 +160,8 @@ class Supervisor:
                 self._finish(channel, end)
 
     def _finish(self, channel, end):
-        self._deliver(frames.STDERR, channel, f"lab: {'guest' if self.config['accel'] != HOSTS else 'the connection to'} {end} has ended\n".encode())
+        what = "guest" if self.config["accel"] != HOSTS else "the connection to"
+        self._deliver(frames.STDERR, channel, f"lab: {what} {end} has ended\n".encode())
         self._deliver(frames.EXIT, channel, json.dumps({"rc": ENDED, "timed_out": False}).encode())
 
 

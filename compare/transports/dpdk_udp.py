@@ -29,8 +29,8 @@ class DpdkStream(StreamProgram):
         return ["--mtu", path.mtu, "--", *self.eal(path, "B", 1)]
 
     def sender_options(self, row, path):
-        return ["--src-ip", path.address("A"), "--dst-ip", path.address("B"), "--dst-mac", path.mac("B"), "--mtu", row.path_mtu + row.udp_headers,
-                "--", *self.eal(path, "A", 1)]
+        return ["--src-ip", path.address("A"), "--dst-ip", path.address("B"), "--dst-mac", path.mac("B"),
+                "--mtu", row.path_mtu + row.udp_headers, "--", *self.eal(path, "A", 1)]
 
     def eal(self, path, end, lcores):
         return path.eal(end, lcores)
@@ -103,7 +103,8 @@ class Testpmd(TheirProgram):
         # Each rate is of frames over a second. The first and the last second were not complete.
         rates = [int(bits) for bits in re.findall(r"Rx-bps:\s+(\d+)", receiver) if int(bits)]
         rates = rates[1:-1] or rates
-        return Outcome(goodput_gbps=sum(rates) / len(rates) * payload / (payload + FRAME_HEADERS) / 1e9 if rates else None, goodput_at="receiver",
+        share = payload / (payload + FRAME_HEADERS)
+        return Outcome(goodput_gbps=sum(rates) / len(rates) * share / 1e9 if rates else None, goodput_at="receiver",
                        sent=sent, received=received,
                        messages={"sent": sent, "received": received, "lost": sent - received},
                        places={**counted, **dropped}, **cores)

@@ -130,7 +130,7 @@ class ByRnic:
 
 
 class Rnic(Transport):
-    """Common to RC, UC and UD between two machines. No XDP program sees the packets: only the ends' own counters tell of them."""
+    """Common to RC, UC and UD between machines. No XDP program sees the packets: only the ends' own counters tell of them."""
     only, seen_on_nic = ("hosts",), False
 
     def refusal(self, lab):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-RoCE without an RDMA device, at the speed of this machine: `rocescope send` makes the packets, and `rocescope monitor` takes them
-by XDP, verifies every ICRC, and drops them. No memory is written: it is what a receiver by XDP has to do at least.
+RoCE without an RDMA device, at the speed of this machine: `rocescope send` makes the packets, and `rocescope monitor` takes
+them by XDP, verifies every ICRC, and drops them. No memory is written: it is what a receiver by XDP has to do at least.
 """
 import json
 import signal
@@ -45,8 +45,9 @@ class SendAndMonitor(TheirProgram):
         return [COMMAND, "monitor", path.netif("B"), *(["--drop"] if path.has_wire else []), "-j", "--interval", "3600"]
 
     def _sender(self, row, path, seconds):
-        return [COMMAND, "send", path.netif("A"), "--dst", path.address("B", row.ip), "--dst-mac", path.mac("B"), "--op", "uc-write", "--message",
-                row.size, "--mtu", row.path_mtu, "--duration", seconds, "--qps", row.flows, *(["--rate", frame_rate(row)] if row.pace else []), "-j"]
+        return [COMMAND, "send", path.netif("A"), "--dst", path.address("B", row.ip), "--dst-mac", path.mac("B"),
+                "--op", "uc-write", "--message", row.size, "--mtu", row.path_mtu, "--duration", seconds, "--qps", row.flows,
+                *(["--rate", frame_rate(row)] if row.pace else []), "-j"]
 
     def outcome(self, sender, receiver, cores):
         """The Outcome of what both wrote. Pure."""
@@ -57,7 +58,8 @@ class SendAndMonitor(TheirProgram):
         refused = sent["refused"] + sent["device_drops"]
         received = totals["roce_packets"] - totals["icrc_bad"]
         return Outcome(goodput_gbps=totals["payload_bytes"] * 8 / sent["seconds"] / 1e9, goodput_at="receiver",
-                       sent=sent["packets"], received=received, messages={"sent": None, "received": totals["messages"], "lost": None},
+                       sent=sent["packets"], received=received,
+                       messages={"sent": None, "received": totals["messages"], "lost": None},
                        places={"send_refused": refused, "bad_icrc": totals["icrc_bad"]}, **cores)
 
 

@@ -42,7 +42,7 @@ class RdmaStream(StreamProgram):
                 "--device", path.rdma(end), "--gid-index", path.gid_index(end, row.ip), *(["--poll"] if polls else [])]
 
     def outcome(self, sent, received):
-        """UC, where a message is one packet: received is what the program was given, and what rxe had no receive for is lost."""
+        """UC, where a message is one packet: received is what the program was given; what rxe had no receive for is lost."""
         outcome = super().outcome(sent, received)
         if "no_receive_request" in received["drops"]:
             outcome.received = received["packets"]

@@ -131,7 +131,7 @@ class Udp(Transport):
 
 
 class UdpGso(Transport):
-    """Before Linux 6.11 the kernel refuses UDP_SEGMENT where the NIC computes no checksums, as the lab's do not (net/ipv4/udp.c)."""
+    """Before Linux 6.11 the kernel refuses UDP_SEGMENT where the NIC computes no checksums, as the lab's (net/ipv4/udp.c)."""
     name, words, order = "udp-gso", "UDP GSO+GRO", 11
     only = ("local", "hosts")
     tools = (GsoStream(),)
