@@ -7,7 +7,7 @@ import time
 from compare import PATIENCE_S, join
 from compare.counters import Counters
 from compare.inject import Injection
-from compare.referee import MOST_PORTS, Referee, RefereeFailed
+from compare.referee import MOST_PORTS, NoReferee, Referee, RefereeFailed
 from compare.transport import UDP_PORT, CannotRun, RunFailed, RunSpoilt
 from lab import LabError
 
@@ -58,7 +58,7 @@ class Bench:
         self.injection.begin(self._lab)
         try:
             return {**self._in_lab(row, refereed), "refereed": refereed}
-        except RefereeFailed as error:
+        except NoReferee as error:
             self.no_referee = str(error)
             raise
         finally:
@@ -193,7 +193,7 @@ class Series:
         if end := self._bench.lost_end():
             self._failed[row] = failure(error)
             raise LabError(f"end {end} of the path is gone") from None
-        if isinstance(error, CannotRun):
+        if isinstance(error, CannotRun) and not self._runs[row]:
             self._refused[row] = str(error)
             return f"skipped: {error}"
         if isinstance(error, RefereeFailed) and self._runs[row]:

@@ -24,6 +24,10 @@ FAULTS = {"sender-qdisc": "P%", "wire": "P%", "receiver-ring": "Nms", "receive-b
           "receive-requests": "N"}
 
 
+# What the programs take (lib/stream_options.c, rxe_tests/rdma_stream.c, userspace/udp_stream/udp_stream.c).
+MOST = {"Nms": 60000, "N": 16384, "BYTES": 2 ** 30 - 1}
+
+
 @dataclasses.dataclass(frozen=True)
 class Injection:
     sender_qdisc: Optional[float] = None    # share of the packets
@@ -36,7 +40,10 @@ class Injection:
     @classmethod
     def parse(cls, text):
         """Faults with commas between them, such as 'wire=1%' or 'receive-requests=16,slow-receiver=20ms'."""
-        return cls(**dict(_fault(word) for word in text.split(",")))
+        faults = [_fault(word) for word in text.split(",")]
+        if len(dict(faults)) < len(faults):
+            raise ValueError(f"{text}: a fault twice")
+        return cls(**dict(faults))
 
     def __str__(self):
         """'wire 1 %'"""
@@ -48,10 +55,10 @@ class Injection:
     @property
     def text(self):
         """What parse() reads; '': none."""
-        forms = {"P%": "{:g}%", "Nms": "{}ms"}
-        values = ((name.replace("_", "-"), value * 100 if isinstance(value, float) else value)
+        units = {"P%": "%", "Nms": "ms"}
+        values = ((name.replace("_", "-"), f"{value * 100:.9f}".rstrip("0").rstrip(".") if isinstance(value, float) else value)
                   for name, value in vars(self).items() if value)
-        return ",".join(f"{name}={forms.get(FAULTS[name], '{}').format(value)}" for name, value in values)
+        return ",".join(f"{name}={value}{units.get(FAULTS[name], '')}" for name, value in values)
 
     @property
     def changes_machines(self):
@@ -94,7 +101,7 @@ def _number(form, value):
         share = re.fullmatch(r"(\d+(?:\.\d+)?)%", value)
         return float(share[1]) / 100 if share and float(share[1]) <= 100 else 0
     number = re.fullmatch(r"(\d+)ms" if form == "Nms" else r"(\d+)", value) if form else None
-    return int(number[1]) if number else 0
+    return int(number[1]) if number and int(number[1]) <= MOST[form] else 0
 
 
 def _read_ring_every(lab, ns):

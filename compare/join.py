@@ -53,7 +53,7 @@ BEHIND_SENDER = ("sender_qdisc", "sender_nic")
 BEFORE_RECEIVER = ("receiver_ring", "receiver_nic")
 
 # What happens behind the NIC of the receiving kernel.
-KERNEL = ("softnet", "ip", "udp_checksum", "receive_buffer", "no_listener")
+KERNEL = ("ip", "udp_checksum", "receive_buffer", "no_listener")
 
 
 def places(own):

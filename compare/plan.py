@@ -93,7 +93,7 @@ def repeats(number):
 
 
 def seconds(number):
-    if not isinstance(number, (int, float)) or number < 1:
+    if not isinstance(number, (int, float)) or not 1 <= number <= 86400:
         raise ValueError(f"{number}: not a number of seconds of at least 1")
     return float(number)
 

@@ -17,7 +17,11 @@ INTERVAL_S = 3600
 
 
 class RefereeFailed(LabError):
-    """It could not start, or it ended: one line."""
+    """It ended: one line."""
+
+
+class NoReferee(RefereeFailed):
+    """It could not even start, so it will not for other rows."""
 
 
 class Referee:
@@ -40,8 +44,11 @@ class Referee:
             self._running[end] = self._lab.start(where, [COMMAND, "monitor", device, *self._options])
         for process in self._running.values():
             if not process.expect("watching", PATIENCE_S):
-                self._end()
-                raise RefereeFailed(f"the referee did not start: {_last_line(process.stderr)}")
+                try:
+                    self._end()
+                except RefereeFailed as error:
+                    raise NoReferee(str(error)) from None
+                raise NoReferee(f"the referee did not start: {_last_line(process.stderr)}")
         return self
 
     def __exit__(self, *_):

@@ -96,11 +96,11 @@ def _atomically(path, write):
 
 def save(output, report, begun, say):
     """
-    Returns the run's folder. What was measured is not lost: if it cannot be written there, it goes to a temporary folder, or
-    else to standard output. None: it is there. say: takes a line for people.
+    Returns the run's folder, and whether it is where it should be. What was measured is not lost: if it cannot be written
+    there, it goes to a temporary folder, or else to standard output (None). say: takes a line for people.
     """
     try:
-        return write(output, report, begun)
+        return write(output, report, begun), True
     except OSError as error:
         say(f"compare: the report cannot be written to {output}: {error.strerror}")
     spare = None
@@ -108,13 +108,13 @@ def save(output, report, begun, say):
         spare = tempfile.mkdtemp(prefix="rocescope-compare-")
         folder = write(spare, report, begun)
         say(f"compare: it is in {folder}")
-        return folder
+        return folder, False
     except OSError as error:
         if spare:
-            os.rmdir(spare)
+            shutil.rmtree(spare, ignore_errors=True)
         say(f"compare: nor to {tempfile.gettempdir()}: {error.strerror}. Standard output has it, as report.json would")
     print(_json(report), end="")
-    return None
+    return None, False
 
 
 def _json(report):

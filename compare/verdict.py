@@ -30,14 +30,14 @@ def path_words(path):
 def _best(section, comparisons):
     best = noise.best_of(section)
     time, figure = best["rate"] == PING_PONG, table.figure_words(noise.mean(best))
-    first = f"{words(best)} {f'answered first, in {figure} µs' if time else f'delivered most, {figure} Gbit/s'}"
+    first = f"{words(best)} {f'took the least time, {figure} µs' if time else f'delivered most, {figure} Gbit/s'}"
     against = [c for c in comparisons if c["a"] == noise.name(best)]
     alike = [words(c["b"]) for c in against if c["verdict"] == "noise"]
     worse = sorted((c for c in against if c["verdict"] in ("more", "less")), key=lambda c: abs(math.log(c["ratio"])))
     if any(c["verdict"] == "too few" for c in against):
         return [f"{_sentence(first)} No difference is claimed: that takes {ENOUGH} runs of each row."]
     if worse:
-        first += f", {table.ratio_words(worse[0])} {'that of ' * time}{words(worse[0]['b'])}"
+        first += f", {table.ratio_words(worse[0])} {'as long as ' * time}{words(worse[0]['b'])}"
     said = [_sentence(first)]
     if alike:
         said.append(_sentence(f"{_list(alike)} differ{'s' if len(alike) == 1 else ''} from it only by noise"))

@@ -16,12 +16,12 @@ SYSCTLS = ("net.core.rmem_default", "net.core.rmem_max", "net.core.wmem_default"
 
 
 def of_ends(lab):
-    """{"versions", "sysctls"}: {"A": {name: value}, "B": ...}. None: not known."""
+    """{"versions", "sysctls"}: {"A": {name: value}, "B": ...}. None: not known. Of several ends the first one's."""
     with open(SCRIPT, encoding="utf-8") as file:
         script = file.read()
     packages, programs = (" ".join(filter(None, names)) for names in zip(*SOFTWARE.values()))
     command = ["sh", "-c", script, "versions.sh", packages, programs, " ".join(SYSCTLS)]
-    found = {end: parse(lab.exec(end, command, timeout=PATIENCE_S).stdout) for end in ("A", "B")}
+    found = {end: parse(lab.pairs[0].exec(end, command, timeout=PATIENCE_S).stdout) for end in ("A", "B")}
     return {kind: {end: found[end][kind] for end in found} for kind in ("versions", "sysctls")}
 
 

@@ -298,14 +298,15 @@ cd "$SCRATCH/undo"
         unload = "" if pci["drivers"][self.dpdk_driver]["loaded"] else f"modprobe -r {self.dpdk_driver} || :"
         self._change(end, f"""
 {unload}
-left=$(($(cat {HUGEPAGES}) - $(cat "$SCRATCH/pages" || echo 0)))
-echo $((left > 0 ? left : 0)) >{HUGEPAGES}""", f"""
-echo {nic.HUGEPAGES} >"$SCRATCH/pages"
+now=$(cat {HUGEPAGES})
+ours=$((now - $(cat "$SCRATCH/pages" || echo "$now")))
+[ $ours -le {nic.HUGEPAGES} ] || ours={nic.HUGEPAGES}
+[ $ours -le 0 ] || echo $((now - ours)) >{HUGEPAGES}""", f"""
 before=$(cat {HUGEPAGES})
+echo "$before" >"$SCRATCH/pages"
 echo $((before + {nic.HUGEPAGES})) >{HUGEPAGES}
-echo $(($(cat {HUGEPAGES}) - before)) >"$SCRATCH/pages"
 modprobe {self.dpdk_driver}
-[ "$(cat "$SCRATCH/pages")" -lt {nic.HUGEPAGES} ] || exit 0
+[ $(($(cat {HUGEPAGES}) - before)) -lt {nic.HUGEPAGES} ] || exit 0
 echo "no room for {nic.HUGEPAGES} hugepages of 2 MiB" >&2
 exit 1""")
         # only then is there something to restore

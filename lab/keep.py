@@ -19,6 +19,7 @@ FOREVER = 0xffffffff    # lifetime of an address, in seconds (include/net/addrco
 SET_BY_USER = "3"       # of addr_assign_type (include/uapi/linux/netdevice.h, NET_ADDR_SET)
 RETURN_S = 20           # most time that a driver needs to make the interface
 LINK_S = 10             # and the link to come up
+LOGINS = ("SSH_CONNECTION", "SLURM_LAUNCH_NODE_IPADDR")     # variables that say where somebody is logged in from
 PCI = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
 
@@ -75,8 +76,8 @@ def refusal(netif, addresses):
 
 
 def login():
-    """Where those are who are logged in by ssh, or Slurm's srun."""
-    said = [os.environ.get(name) for name in ("SSH_CONNECTION", "SLURM_LAUNCH_NODE_IPADDR")]
+    """Where those are who are logged in by ssh, or Slurm's srun: as lab/machine.py passes it on."""
+    said = [os.environ.get(name) for name in LOGINS]
     return [words.split()[0] for words in said if words]
 
 

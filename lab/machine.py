@@ -5,6 +5,7 @@ guard.sh. Another machine gets a copy of what it needs, which vanishes with the 
 """
 import io
 import os
+import re
 import shlex
 import socket
 import subprocess
@@ -14,6 +15,7 @@ import time
 
 from lab import LabError, frames, nic
 from lab.guest import Guest
+from lab.keep import LOGINS
 
 # What goes to another machine.
 FILES = ("lab", "bench/machine.py", "compare/counters.sh", "compare/meter.sh", "compare/ring_drops.py", "build/rocescope",
@@ -47,6 +49,24 @@ def check(at):
     if at and not (kind in KINDS and colon and name and not name.startswith("-")):
         raise ValueError(f"{at}: none of netns:NAME, ssh:USER@HOST, srun:NODE")
     return at
+
+
+def logins():
+    """
+    {variable: value} of LOGINS that this process's parents have. keep.py leaves the way to those who are logged in alone, and sudo
+    takes SSH_CONNECTION away from what it starts.
+    """
+    found, pid = {}, os.getpid()
+    while pid:
+        try:
+            with open(f"/proc/{pid}/environ", encoding="utf-8", errors="replace") as file:
+                variables = [each.partition("=") for each in file.read().split("\0")]
+            with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+                pid = int(re.search(r"^PPid:\s+(\d+)$", file.read(), re.M)[1])
+        except OSError:
+            break
+        found = {**{name: value for name, _, value in variables if name in LOGINS}, **found}
+    return found
 
 
 class Machine(Guest):
@@ -101,7 +121,7 @@ class Machine(Guest):
         with open(self._log, "wb") as log:
             try:
                 return subprocess.Popen(command, stdin=control, stdout=control, stderr=log,
-                                        env={**os.environ, "APART": self._apart or ""})
+                                        env={**logins(), **os.environ, "APART": self._apart or ""})
             except FileNotFoundError:
                 raise LabError(f"{command[0]} is missing: install it") from None
 

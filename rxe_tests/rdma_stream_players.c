@@ -25,7 +25,8 @@ static void take(struct rdma_players *u, const struct ibv_wc *wc, uint64_t now)
 		return;
 	}
 	responder_take(u->p, wc, now);
-	if (!u->p->r->completed)
+	/* of UD and SEND the flow is what a packet says, and anybody may send one to a QPN */
+	if (!u->p->r->completed || u->p->r->completed_flow >= u->q->self->flows)
 		return;
 	u->due = true;
 	u->flow = u->p->r->completed_flow;

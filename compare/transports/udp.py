@@ -57,12 +57,15 @@ class UringStream(UdpStream):
     def sender_options(self, row, path):
         return [*super().sender_options(row, path), "--io-uring"]
 
+    def refusal(self, row, path):
+        return no_io_uring(path)
+
 
 @functools.cache
-def no_io_uring(lab):
+def no_io_uring(path):
     """Why an end has no io_uring. None: both have. A receiver that has its ring says `ready`, and then that nothing came."""
     for end, words in (("A", "sender"), ("B", "receiver")):
-        tried = lab.exec(end, ["build/udp_stream", "recv", "--io-uring", "--wait", "0.001"], timeout=10)
+        tried = path.exec(end, ["build/udp_stream", "recv", "--io-uring", "--wait", "0.001"], timeout=10)
         if "ready" not in tried.stderr:
             return f"{words}: {last_line(tried.stderr)}"
     return None
@@ -145,6 +148,3 @@ class UdpPoll(Transport):
 class UdpUring(Transport):
     name, words, order = "udp-uring", "UDP io_uring", 13
     tools = (UringStream(),)
-
-    def refusal(self, lab):
-        return no_io_uring(lab)

@@ -60,6 +60,7 @@ class OverXdp:
     """Common to DPDK's programs over AF_XDP. An mbuf is a chunk: a page at most."""
     PATH_MTU = 2048     # the largest that fits, with all heads
     several_pairs = False   # as of XdpStream
+    answers = False         # they would go to another port, which the XDP program leaves to the kernel
 
     def cannot(self, load):
         large = f"DPDK's net_af_xdp has frames of a page at most: --path-mtu {self.PATH_MTU}"

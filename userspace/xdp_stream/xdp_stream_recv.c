@@ -207,6 +207,7 @@ static void take_all(struct xdp_receiver *x)
 		if (!taken)
 			poll(x->poll, x->queues, WAKE_MS);
 		report_progress(now, x->r->packets, x->r->bytes);
+		receiver_pause(x->r);
 	}
 }
 
