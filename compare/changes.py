@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What compare diff prints: what changed from one report to another, row by row."""
+"""What compare diff prints, what changed from one report to another, row by row; and compare tools, ours beside those of others."""
 from compare import noise, plan, table
 
 
@@ -51,13 +51,28 @@ def _flat(facts, prefix=""):
     return flat
 
 
+def render_tools(report):
+    """The lines of compare tools for a document."""
+    found = noise.beside_tools(report["rows"])
+    lines = [_words(report)]
+    for section in dict.fromkeys(map(noise.place, found)):
+        path, flows, ip, size, rate = section
+        here = [each for each in found if noise.place(each) == section]
+        cells = [(plan.transport(each["transport"]).words, each["tool"], _judged({**each, "runs": each["pairs"]})) for each in here]
+        lines += ["", f"{path}, {table.title(size, rate, flows, ip)}", *_columns([("transport", "tool", "ours / theirs"), *cells])]
+    return lines if found else [*lines, "", "No tool of others ran beside ours."]
+
+
 def _section(changes):
     cells = [(plan.transport(each["transport"]).words, each["tool"], table.figure_words(each["before"]),
               table.figure_words(each["after"]), _judged(each)) for each in changes]
-    cells = [("transport", "tool", "A", "B", "B / A"), *cells]
-    widths = [max(len(row[n]) for row in cells) for n in range(4)]
-    return ["  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, "<<>>", widths)) + f"  {row[4]}"
-            for row in cells]
+    return _columns([("transport", "tool", "A", "B", "B / A"), *cells])
+
+
+def _columns(rows):
+    """The first two to the left, the last one as it is."""
+    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]) - 1)]
+    return ["  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, "<<>>", widths)) + f"  {row[-1]}" for row in rows]
 
 
 def _judged(change):

@@ -133,6 +133,16 @@ def pairs_of(rows):
     return pairs
 
 
+def beside_tools(rows):
+    """
+    Each row of ours with that of each other tool on the same transport: its section, transport, tool, and compare() of ours and
+    theirs. Each interval is that of its own comparison.
+    """
+    return [{**dict(zip(SECTION, where)), **name(other), **compare(figures(own), figures(other))}
+            for where, section in sections(rows).items() for own in section if own["tool"] == "rocescope"
+            for other in section if other is not own and other["transport"] == own["transport"]]
+
+
 def comparisons(rows):
     """The comparisons of a report's rows, by section. Each names its rows by transport and tool."""
     result = []
