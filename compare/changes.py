@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What compare diff prints, what changed from one report to another, row by row; and compare tools, ours beside those of others."""
+"""
+What compare diff prints: what changed from one report to another, row by row. And compare tools: our programs beside those of
+others.
+"""
 from compare import noise, plan, table
 
 
@@ -11,10 +14,10 @@ def render(before, after, width):
         for difference in differences(before["paths"][path], after["paths"].get(path)):
             lines += table.wrap(f"{path}: {difference}", width, "  ")
     changes = noise.changes(before["rows"], after["rows"])
-    for section in dict.fromkeys(map(noise.place, changes)):
-        path, flows, ip, size, rate = section
-        lines += ["", f"{path}, {table.title(size, rate, flows, ip)} ({table.unit(rate)})"]
-        lines += _section([each for each in changes if noise.place(each) == section])
+    for title, here in _sections(changes):
+        cells = [(plan.transport(each["transport"]).words, each["tool"], table.figure_words(each["before"]),
+                  table.figure_words(each["after"]), _judged(each)) for each in here]
+        lines += ["", f"{title} ({table.unit(here[0]['rate'])})", *_columns([("transport", "tool", "A", "B", "B / A"), *cells])]
     if not changes:
         lines += ["", "No row ran in both reports."]
     for name, rows in (("A", _only(before, after)), ("B", _only(after, before))):
@@ -55,24 +58,26 @@ def render_tools(report):
     """The lines of compare tools for a document."""
     found = noise.beside_tools(report["rows"])
     lines = [_words(report)]
-    for section in dict.fromkeys(map(noise.place, found)):
-        path, flows, ip, size, rate = section
-        here = [each for each in found if noise.place(each) == section]
-        cells = [(plan.transport(each["transport"]).words, each["tool"], _judged({**each, "runs": each["pairs"]})) for each in here]
-        lines += ["", f"{path}, {table.title(size, rate, flows, ip)}", *_columns([("transport", "tool", "ours / theirs"), *cells])]
+    for title, here in _sections(found):
+        cells = [(plan.transport(each["transport"]).words, each["tool"], _judged({**each, "runs": each["pairs"]}))
+                 for each in here]
+        lines += ["", title, *_columns([("transport", "tool", "ours / theirs"), *cells])]
     return lines if found else [*lines, "", "No tool of others ran beside ours."]
 
 
-def _section(changes):
-    cells = [(plan.transport(each["transport"]).words, each["tool"], table.figure_words(each["before"]),
-              table.figure_words(each["after"]), _judged(each)) for each in changes]
-    return _columns([("transport", "tool", "A", "B", "B / A"), *cells])
+def _sections(found):
+    """[(title, those of one section)]"""
+    places = dict.fromkeys(map(noise.place, found))
+    return [(f"{path}, {table.title(size, rate, flows, ip)}",
+             [each for each in found if noise.place(each) == (path, flows, ip, size, rate)])
+            for path, flows, ip, size, rate in places]
 
 
 def _columns(rows):
     """The first two to the left, the last one as it is."""
     widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]) - 1)]
-    return ["  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, "<<>>", widths)) + f"  {row[-1]}" for row in rows]
+    return ["  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, "<<>>", widths)) + f"  {row[-1]}"
+            for row in rows]
 
 
 def _judged(change):

@@ -126,11 +126,13 @@ def sections(rows):
 def pairs_of(rows):
     """[(a, b)] of a section: the best one and each other; and each tool and ours on the same transport."""
     best = best_of(rows)
-    pairs = [(best, row) for row in rows if row is not best]
-    for row in rows:
-        ours = [own for own in rows if own["transport"] == row["transport"] and own["tool"] == "rocescope"]
-        pairs += [(own, row) for own in ours if own is not row and best not in (own, row)]
-    return pairs
+    return [(best, row) for row in rows if row is not best] + [pair for pair in tools_of(rows) if best not in pair]
+
+
+def tools_of(rows):
+    """[(ours, that of another tool on the same transport)] of a section."""
+    return [(own, row) for row in rows for own in rows
+            if own["tool"] == "rocescope" and own["transport"] == row["transport"] and own is not row]
 
 
 def beside_tools(rows):
@@ -138,9 +140,8 @@ def beside_tools(rows):
     Each row of ours with that of each other tool on the same transport: its section, transport, tool, and compare() of ours and
     theirs. Each interval is that of its own comparison.
     """
-    return [{**dict(zip(SECTION, where)), **name(other), **compare(figures(own), figures(other))}
-            for where, section in sections(rows).items() for own in section if own["tool"] == "rocescope"
-            for other in section if other is not own and other["transport"] == own["transport"]]
+    return [{**dict(zip(SECTION, where)), **name(theirs), **compare(figures(ours), figures(theirs))}
+            for where, section in sections(rows).items() for ours, theirs in tools_of(section)]
 
 
 def comparisons(rows):
