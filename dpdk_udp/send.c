@@ -12,8 +12,6 @@
 #include "lib/sender.h"
 #include "lib/stop.h"
 
-#define FIRST_SOURCE_PORT	49152	/* of flow 0; the dynamic ports of RFC 6335 */
-#define SOURCE_PORTS		(65536 - FIRST_SOURCE_PORT)
 #define STUCK_NS		(2 * NSEC_PER_SEC)
 
 struct dpdk_sender {
@@ -57,7 +55,7 @@ static void make_template(struct dpdk_sender *d)
 /* Writes the frame's headers. `payload` bytes follow them, including the stream header. */
 static void write_headers(struct dpdk_sender *d, struct rte_mbuf *m, const struct stream_header *stream, uint32_t payload)
 {
-	d->template.udp.src_port = rte_cpu_to_be_16(FIRST_SOURCE_PORT + ntohs(stream->flow) % SOURCE_PORTS);
+	d->template.udp.src_port = rte_cpu_to_be_16(sender_source_port(ntohs(stream->flow)));
 	frame_write(m, &d->template, stream, payload);
 }
 

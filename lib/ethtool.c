@@ -2,27 +2,17 @@
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "lib/ethtool.h"
+#include "lib/interfaces.h"
 
 bool ethtool(const char *interface, void *command)
 {
 	struct ifreq request = { .ifr_data = command };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool good;
 
-	if (fd < 0)
-		return false;
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", interface);
-	good = !ioctl(fd, SIOCETHTOOL, &request);
-	close(fd);
-	return good;
+	return interface_ask(interface, SIOCETHTOOL, &request);
 }
 
 void ethtool_driver(const char *interface, struct ethtool_drvinfo *info)

@@ -21,6 +21,12 @@
 #define SENDER_END_REPEATS	3
 #define SENDER_END_FIRST_NS	(200 * NSEC_PER_MSEC)
 
+/* A flow's UDP source port, where a program makes the headers itself: one of the dynamic ports of RFC 6335. Host byte order. */
+static inline uint16_t sender_source_port(uint16_t flow)
+{
+	return 49152 + flow % (65536 - 49152);
+}
+
 struct sender_flow {
 	uint16_t number;
 	uint64_t packet, message;	/* the next numbers */

@@ -14,6 +14,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "lib/interfaces.h"
 #include "userspace/live/attach.h"
 #include "userspace/live/kernel.h"
 #include "userspace/live/pin.h"
@@ -51,29 +52,19 @@ static bool say_error(const struct attachment *a, const char *what, int error)
 	return say(a, "%s: %s", what, strerror(error));
 }
 
-/* Asks the kernel one of its SIOCGIF* questions. Zeroes: no answer. */
-static struct ifreq ask_interface(const char name[IF_NAMESIZE], unsigned long question)
-{
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct ifreq request = { 0 };
-
-	memcpy(request.ifr_name, name, IF_NAMESIZE);
-	if (fd < 0 || ioctl(fd, question, &request))
-		request = (struct ifreq){ 0 };
-	if (fd >= 0)
-		close(fd);
-	return request;
-}
-
+/* 0: not known. */
 static int get_mtu(const char name[IF_NAMESIZE])
 {
-	return ask_interface(name, SIOCGIFMTU).ifr_mtu;
+	struct ifreq request = { 0 };
+
+	return interface_ask(name, SIOCGIFMTU, &request) ? request.ifr_mtu : 0;
 }
 
 /* The engine parses Ethernet. Frames of a tun begin with IP, so all would count as `other_frames`. */
 static void warn_of_link(const struct attachment *a)
 {
-	unsigned short type = ask_interface(a->name, SIOCGIFHWADDR).ifr_hwaddr.sa_family;
+	struct ifreq request = { 0 };
+	unsigned short type = interface_ask(a->name, SIOCGIFHWADDR, &request) ? request.ifr_hwaddr.sa_family : 0;
 
 	if (type != ARPHRD_ETHER && type != ARPHRD_LOOPBACK)
 		say(a, "its frames have no Ethernet header: no RoCE is found in them; watch the interface that carries them");

@@ -3,20 +3,17 @@
 #include <err.h>
 #include <errno.h>
 #include <net/if.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "lib/clock.h"
 #include "lib/filler.h"
+#include "lib/interfaces.h"
 #include "lib/sender.h"
 #include "lib/stop.h"
 #include "userspace/xdp_stream/xdp_stream.h"
 
-#define FIRST_SOURCE_PORT	49152	/* of flow 0; the dynamic ports of RFC 6335 */
-#define SOURCE_PORTS		(65536 - FIRST_SOURCE_PORT)
 #define BURST			32	/* frames; the kernel takes as many in a call (TX_BUDGET_SIZE in net/xdp/xsk.c) */
 #define STUCK_NS		(2 * NSEC_PER_SEC)
 
@@ -78,23 +75,13 @@ static void open_socket(struct xdp_sender *x)
 	}
 }
 
-static struct ifreq ask_interface(const char *name, unsigned long question)
-{
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct ifreq request = { 0 };
-
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
-	if (fd < 0 || ioctl(fd, question, &request))
-		err(1, "%s", name);
-	close(fd);
-	return request;
-}
-
 static void make_template(struct xdp_sender *x)
 {
 	struct xdp_stream_headers *h = &x->template;
-	struct ifreq mac = ask_interface(x->o->interface, SIOCGIFHWADDR);
+	struct ifreq mac = { 0 };
 
+	if (!interface_ask(x->o->interface, SIOCGIFHWADDR, &mac))
+		err(1, "%s", x->o->interface);
 	*h = (struct xdp_stream_headers){
 		.eth = { .ether_type = htons(ETHERTYPE_IP) },
 		.ip = { .version = 4, .ihl = 5, .frag_off = htons(IP_DF), .ttl = 64, .protocol = IPPROTO_UDP,
@@ -125,7 +112,7 @@ static uint32_t write_headers(const struct xdp_sender *x, uint8_t *frame, const 
 
 	h.ip.tot_len = htons(IP_OVERHEAD + payload);
 	h.ip.check = ip_checksum(&h.ip);
-	h.udp.source = htons(FIRST_SOURCE_PORT + ntohs(stream->flow) % SOURCE_PORTS);
+	h.udp.source = htons(sender_source_port(ntohs(stream->flow)));
 	h.udp.len = htons(sizeof(h.udp) + payload);
 	memcpy(frame, &h, sizeof(h));
 	memcpy(frame + sizeof(h), stream, sizeof(*stream));
