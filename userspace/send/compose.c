@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/bytes.h"
 #include "roce/opcode.h"
 #include "roce/parse.h"
 #include "roce/wire.h"
-#include "userspace/send/bytes.h"
 #include "userspace/send/compose.h"
 #include "userspace/send/payload.h"
 

@@ -2,10 +2,10 @@
 /* Which packets a fault hits, and what it changes in them. */
 #include <math.h>
 
+#include "lib/bytes.h"
 #include "roce/opcode.h"
 #include "roce/psn.h"
 #include "roce/wire.h"
-#include "userspace/send/bytes.h"
 #include "userspace/send/compose.h"
 #include "userspace/send/fault.h"
 #include "userspace/send/icrc_way.h"

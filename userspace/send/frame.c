@@ -4,7 +4,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "userspace/send/bytes.h"
+#include "lib/bytes.h"
 #include "userspace/send/compose.h"
 #include "userspace/send/icrc_way.h"
 

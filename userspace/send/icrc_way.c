@@ -3,7 +3,7 @@
 #include <isa-l/crc.h>
 #include <string.h>
 
-#include "userspace/send/bytes.h"
+#include "lib/bytes.h"
 #include "userspace/send/icrc_way.h"
 
 /* crc: of the bytes before, 0 at first. Complemented on entry and on return, like zlib's crc32(). */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/send/bytes.h"
+#include "lib/bytes.h"
 #include "userspace/send/payload.h"
 
 #define LFSR_TAPS 0x80200003u /* x^32 + x^22 + x^2 + x + 1, of maximal length */

@@ -194,7 +194,7 @@ int uring_sendmmsg(struct uring *u, int fd, struct mmsghdr *message, unsigned in
 	return sent ? (int)sent : -1;
 }
 
-/* The request holds the socket. The kernel would end it some time after this process, and the port were in use until then. */
+/* The request holds the socket. The kernel would end it some time after this process. Until then the port is in use. */
 static void disarm(struct uring *u)
 {
 	struct io_uring_cqe *cqe;

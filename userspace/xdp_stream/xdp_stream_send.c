@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "lib/bytes.h"
 #include "lib/clock.h"
 #include "lib/filler.h"
 #include "lib/interfaces.h"
@@ -92,26 +93,13 @@ static void make_template(struct xdp_sender *x)
 	memcpy(h->eth.ether_dhost, &x->o->dst_mac, ETH_ALEN);
 }
 
-/* RFC 1071 */
-static uint16_t ip_checksum(const void *header)
-{
-	uint16_t word[sizeof(struct iphdr) / 2];
-	uint32_t sum = 0;
-
-	memcpy(word, header, sizeof(word));
-	for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
-		sum += word[i];
-	sum = (sum & 0xffff) + (sum >> 16);
-	return ~(sum + (sum >> 16));
-}
-
 /* Writes the frame's headers. `payload` bytes follow them, including the stream header. Returns the frame's length. */
 static uint32_t write_headers(const struct xdp_sender *x, uint8_t *frame, const struct stream_header *stream, uint32_t payload)
 {
 	struct xdp_stream_headers h = x->template;
 
 	h.ip.tot_len = htons(IP_OVERHEAD + payload);
-	h.ip.check = ip_checksum(&h.ip);
+	h.ip.check = htons(~sum_fold(sum_add(0, (const uint8_t *)&h.ip, sizeof(h.ip))));
 	h.udp.source = htons(sender_source_port(ntohs(stream->flow)));
 	h.udp.len = htons(sizeof(h.udp) + payload);
 	memcpy(frame, &h, sizeof(h));

@@ -3,8 +3,8 @@
  * Numbers in network byte order at any address, and the internet checksum. The engine does not use them
  * (userspace/send/icrc_way.h).
  */
-#ifndef USERSPACE_SEND_BYTES_H
-#define USERSPACE_SEND_BYTES_H
+#ifndef LIB_BYTES_H
+#define LIB_BYTES_H
 
 #include <arpa/inet.h>
 #include <stdint.h>
