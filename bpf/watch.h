@@ -25,6 +25,7 @@ enum {
 	WATCH_OUTWARD = 1 << 3, /* outgoing: hardware may still complete UDP checksum and datagram: not judged */
 	WATCH_CAPTURE = 1 << 4, /* selected packets are sent to user space; not with WATCH_OLD */
 	WATCH_DECAP = 1 << 5, /* the frame may have been in a tunnel; only with PLACE_SCRATCH */
+	WATCH_RECEIVE = 1 << 6, /* the packet and its verdict stay in the scratch for bpf/receive.h */
 };
 
 /* bpf/capture.h is included wherever WATCH_CAPTURE is set. */
@@ -390,10 +391,10 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 	if (!t)
 		return;
 	roce_count_frame(t, p);
-	if (what & WATCH_CAPTURE) {
+	if (what & WATCH_CAPTURE)
 		s->frames = t->value[COUNTER_frames];
+	if (what & (WATCH_CAPTURE | WATCH_RECEIVE))
 		s->icrc = ICRC_UNCHECKED;
-	}
 	if (what & WATCH_CAPTURE && (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT))
 		watch_take_alone(ctx, what);
 	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
@@ -418,7 +419,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		return;
 	if (s->managed && icrc == ICRC_GOOD)
 		pairs_learn();
-	if (what & (WATCH_OLD | WATCH_CAPTURE) || settings.dialogues)
+	if (what & (WATCH_OLD | WATCH_CAPTURE | WATCH_RECEIVE) || settings.dialogues)
 		s->icrc = icrc;
 	if (what & WATCH_CAPTURE)
 		icrc = *(volatile __u8 *)&s->icrc; /* hides its value: else the verifier explores what follows once for each */
@@ -457,6 +458,8 @@ static __always_inline struct scratch *watch_begin(struct xdp_md *ctx, __u32 len
 	s->wanted = what & WATCH_ICRC && watch_is_wanted(length);
 	if (what & WATCH_CAPTURE)
 		s->skipped = 0; /* a frame with --decap may have set it */
+	if (what & WATCH_RECEIVE)
+		s->packet.kind = ROCE_OTHER; /* until it is parsed: a frame that cannot be copied is not */
 	return s;
 }
 

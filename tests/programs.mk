@@ -19,6 +19,7 @@ $(eval $(call test_program,capture_replay,capture_replay,userspace/live))
 $(eval $(call test_program,verifier_cost,verifier_cost,userspace/live))
 $(addprefix $(BUILD)/tests/support/,xdp_replay.o verifier_cost.o): $(BUILD)/bpf/monitor.skel.h
 $(addprefix $(BUILD)/tests/support/,capture_replay.o verifier_cost.o): $(BUILD)/bpf/capture.skel.h
+$(BUILD)/tests/support/verifier_cost.o: $(BUILD)/bpf/receive.skel.h
 
 .PHONY: budget
 budget: $(BUILD)/tests/verifier_cost

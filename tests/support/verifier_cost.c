@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * verifier_cost: loads each program of bpf/monitor.bpf.c and bpf/capture.bpf.c, with every feature that costs instructions,
- * and prints a line for each:
+ * verifier_cost: loads each program of bpf/monitor.bpf.c, bpf/capture.bpf.c and bpf/receive.bpf.c, with every feature that
+ * costs instructions, and prints a line for each:
  *     PROGRAM INSTRUCTIONS
  * INSTRUCTIONS is the verifier's own count of what it walked through, which must stay below a million. -: the kernel refused
- * the
- * program; the reason is on standard error. Exit status 1 if it refused all of them.
+ * the program; the reason is on standard error. Exit status 1 if it refused all of them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,8 +12,10 @@
 #include <string.h>
 
 #include "bpf/capture_abi.h"
+#include "bpf/receive_abi.h"
 #include "bpf/capture.skel.h"
 #include "bpf/monitor.skel.h"
+#include "bpf/receive.skel.h"
 #include "userspace/live/maps.h"
 
 #define LOG_STATISTICS 4 /* linux/bpf_verifier.h: BPF_LOG_STATS */
@@ -52,6 +53,21 @@ static struct opened open_capture(void)
 	capture = (struct capture_settings *)&bpf->rodata->capture;
 	*capture = (struct capture_settings){ .kinds = -1, .before = RECENT_HEADERS - 1, .after = 5, .snaplen = 1000,
 					      .limit = 10, .sample = 10 };
+	return (struct opened){ bpf->obj, (struct monitor_settings *)&bpf->rodata->settings };
+}
+
+static struct opened open_receive(void)
+{
+	struct receive_bpf *bpf = receive_bpf__open();
+	struct capture_settings *capture;
+	struct receive_settings *receive;
+
+	if (!bpf)
+		die("BPF", strerror(errno));
+	capture = (struct capture_settings *)&bpf->rodata->capture;
+	*capture = (struct capture_settings){ .kinds = -1, .snaplen = ROCE_WINDOW_BYTES, .limit = 10 };
+	receive = (struct receive_settings *)&bpf->rodata->receive;
+	*receive = (struct receive_settings){ .qps = 1, .memory = RECEIVE_CHUNK, .block = RECEIVE_BLOCK_LEAST, .notify = 1 };
 	return (struct opened){ bpf->obj, (struct monitor_settings *)&bpf->rodata->settings };
 }
 
@@ -122,5 +138,5 @@ static int silent(enum libbpf_print_level level, const char *format, va_list arg
 int main(void)
 {
 	libbpf_set_print(silent);
-	return load_each(open_monitor) + load_each(open_capture) ? 0 : 1;
+	return load_each(open_monitor) + load_each(open_capture) + load_each(open_receive) ? 0 : 1;
 }

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The responder of a QP: whether a request is taken, where its payload belongs, and what it is answered (IBTA 9.6.1, 9.7.4, 9.7.5
+ * and 9.9.3 for RC, 9.8.2 for UC). RDMA WRITE and SEND, with and without immediate data.
+ *
+ * A packet goes through three steps: responder_judge(), the caller's copy of the payload, and responder_commit(). If the copy
+ * fails, responder_fail() comes in place of the last. No other packet of the QP may come in between.
+ */
+#ifndef ROCE_RESPONDER_H
+#define ROCE_RESPONDER_H
+
+#include "roce/icrc.h"
+#include "roce/parse.h"
+
+enum roce_refusal {
+	REFUSAL_NONE, /* taken */
+#define REFUSAL(name, words) REFUSAL_##name,
+#include "roce/refusal.def"
+#undef REFUSAL
+	ROCE_REFUSALS
+};
+
+enum responder_state { RESPONDER_RESET, RESPONDER_READY, RESPONDER_ERROR };
+
+/* The message that the QP is in. */
+enum responder_open {
+	OPEN_NONE,
+	OPEN_WRITE,
+	OPEN_SEND,
+	OPEN_BROKEN, /* UC: its rest is dropped */
+};
+
+/* AETH syndromes, IBTA 9.7.5.2 (table 45 and 46): without end-to-end credits. */
+#define AETH_ACK 0x1f
+#define AETH_RNR 0x20 /* and the timer's code, 0 to 31 */
+#define AETH_NAK_SEQUENCE 0x60
+#define AETH_NAK_INVALID 0x61
+#define AETH_NAK_ACCESS 0x62
+
+#define RESPONDER_DMA_MAX (1u << 31) /* bytes of a message, IBTA 9.7.4.1.6 */
+#define RESPONDER_NOWHERE (~0ull)    /* a place that is not known */
+
+/* Registered memory. */
+struct roce_region {
+	__u64 va;    /* of its first byte, as the RETH has it */
+	__u64 at;    /* of its first byte, from the beginning of the receiver's memory */
+	__u64 bytes;
+	__u32 rkey;
+	__u32 index;
+};
+
+struct roce_responder {
+	/* what whoever arms the QP sets; the rest is zero then */
+	__u8 peer[16]; /* as struct roce_packet's src */
+	__u64 receive_at; /* the first receive buffer, from the beginning of the memory */
+	__u32 receive_bytes; /* of one buffer */
+	__u32 receive_slots; /* buffers, which are used in turn; 0: none, and receives take immediate data only */
+	__u32 qpn;
+	__u32 peer_qpn;
+	__u32 path_mtu; /* bytes */
+	__u32 expected; /* PSN */
+	__u16 pkey;
+	__u8 service; /* SERVICE_RC or SERVICE_UC */
+	__u8 state;   /* enum responder_state */
+	__u8 rnr_timer; /* code of 5 bits, IBTA 9.7.5.2.8 */
+	__u8 endless; /* receives are never used up */
+
+	__u8 open;    /* enum responder_open */
+	__u8 asked;   /* a NAK was sent; the next is sent when the expected PSN has come */
+	__u32 msn;    /* messages completed, 24 bits */
+	/* the message that is open */
+	__u32 first_psn;
+	__u32 last_psn;	 /* of it, that was seen */
+	__u32 length;	 /* bytes; of a SEND: of its buffer */
+	__u32 placed;	 /* bytes of it in memory, from its beginning */
+	__u64 begin;	 /* its place from the beginning of the memory, or RESPONDER_NOWHERE */
+	__u16 region;	 /* struct roce_region's index */
+	__u8 flags;	 /* MESSAGE_* */
+	__u8 reserved[5];
+	__u64 receives;	 /* used up */
+};
+
+enum {
+	MESSAGE_IMMEDIATE = 1 << 0,  /* with immediate data */
+	MESSAGE_SEND = 1 << 1,	     /* a SEND; else an RDMA WRITE */
+	MESSAGE_INCOMPLETE = 1 << 2, /* bytes from `placed` on are missing */
+	MESSAGE_HEADLESS = 1 << 3,   /* its first packet was lost or refused: where it belongs is not known */
+	MESSAGE_LATE = 1 << 4,	     /* UC: its PSN is before the one that was expected: reordered, or sent again */
+};
+
+/* A message that has ended. */
+struct roce_message_end {
+	__u64 at;	 /* its place from the beginning of the memory, or RESPONDER_NOWHERE */
+	__u64 receive;	 /* the number of the receive that it used up, from 0; valid with immediate data, and of a SEND */
+	__u32 length;	 /* bytes; 0 if not known */
+	__u32 placed;	 /* bytes of it that are in memory, from its beginning */
+	__u32 first_psn; /* of its packets that were seen */
+	__u32 last_psn;
+	__u32 immediate; /* with MESSAGE_IMMEDIATE */
+	__u16 region;	 /* of an RDMA WRITE with a length */
+	__u8 flags;	 /* MESSAGE_* */
+	__u8 valid;	 /* a message has ended */
+};
+
+/* What a packet does. */
+struct responder_step {
+	__u64 at;    /* where the payload belongs, from the beginning of the memory */
+	__u32 bytes; /* of payload to copy */
+	__u32 answer_psn;
+	__u8 refusal; /* enum roce_refusal */
+	__u8 answers; /* an answer is sent: */
+	__u8 syndrome;
+	__u8 reserved[5];
+	struct roce_message_end broken; /* a message that this packet shows to be incomplete */
+	struct roce_message_end ended;	/* the packet's own message */
+};
+
+roce_inline bool responder_is_write(const struct roce_packet *p)
+{
+	return (p->opcode & 0x1f) >= 0x06;
+}
+
+/* READ, atomics, FLUSH, SEND with invalidate and the rest are not known here (IBTA table 38). */
+roce_inline bool responder_knows(const struct roce_packet *p)
+{
+	return p->op & OP_KNOWN && (p->opcode & 0x1f) <= 0x0b;
+}
+
+roce_inline __s32 responder_distance(__u32 psn, __u32 expected)
+{
+	return (__s32)((psn - expected) << 8) >> 8;
+}
+
+/* Two P_Keys match if their lower bits do, and one is of a full member (IBTA 10.9.3). */
+roce_inline bool responder_pkey_fits(__u32 a, __u32 b)
+{
+	return !((a ^ b) & 0x7fff) && (a | b) & 0x8000;
+}
+
+roce_inline bool responder_same_address(const __u8 *a, const __u8 *b)
+{
+	return roce_load(__u64, a) == roce_load(__u64, b) && roce_load(__u64, a + 8) == roce_load(__u64, b + 8);
+}
+
+roce_inline bool responder_has_receive(const struct roce_responder *q, __u64 posted)
+{
+	return q->endless || (__s64)(posted - q->receives) > 0;
+}
+
+/* Fills in `to` from the open message, which ends here. */
+roce_inline void responder_end(struct roce_responder *q, struct roce_message_end *to, __u32 flags)
+{
+	to->at = q->begin;
+	to->receive = q->receives;
+	to->length = q->length;
+	to->placed = q->placed;
+	to->first_psn = q->first_psn;
+	to->last_psn = q->last_psn;
+	to->region = q->region;
+	to->flags = q->flags | flags;
+	to->valid = 1;
+	q->open = OPEN_NONE;
+}
+
+/* An unfinished message ends, of which no more will be taken. */
+roce_inline void responder_give_up(struct roce_responder *q, struct responder_step *s)
+{
+	if (q->open == OPEN_NONE)
+		return;
+	if (q->flags & MESSAGE_SEND)
+		q->length = 0; /* the sender alone knows */
+	responder_end(q, &s->broken, MESSAGE_INCOMPLETE);
+}
+
+/* UC: the message of a packet that is not taken, and that does not belong to the open one. */
+roce_inline void responder_begin_headless(struct roce_responder *q, const struct roce_packet *p)
+{
+	q->open = OPEN_BROKEN;
+	q->first_psn = q->last_psn = p->number;
+	q->length = q->placed = 0;
+	q->begin = RESPONDER_NOWHERE;
+	q->region = 0;
+	q->flags = MESSAGE_HEADLESS | (responder_is_write(p) ? 0 : MESSAGE_SEND);
+}
+
+/* UC: whether the packet, a Last, can be that of the broken message, by the number of packets of that one. */
+roce_inline bool responder_is_its_last(const struct roce_responder *q, const struct roce_packet *p)
+{
+	__u32 packets;
+
+	if (q->flags & (MESSAGE_SEND | MESSAGE_HEADLESS) || !q->path_mtu)
+		return true;
+	packets = (q->length + q->path_mtu - 1) / q->path_mtu;
+	return ((p->number - q->first_psn) & 0xffffff) + 1 == packets;
+}
+
+/* UC: drops the packet, and with it the message; the message's last packet tells which one it was. */
+roce_inline void responder_drop(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
+{
+	__u32 flags = MESSAGE_INCOMPLETE | (p->op & OP_IMMDT ? MESSAGE_IMMEDIATE : 0);
+
+	if (p->op & OP_FIRST || q->open == OPEN_NONE)
+		responder_begin_headless(q, p);
+	else if (p->op & OP_LAST && !responder_is_its_last(q, p)) {
+		responder_give_up(q, s);
+		responder_begin_headless(q, p);
+	}
+	q->open = OPEN_BROKEN;
+	q->last_psn = p->number;
+	if (!(p->op & OP_LAST))
+		return;
+	if (q->flags & MESSAGE_SEND)
+		q->length = 0;
+	responder_end(q, &s->ended, flags);
+	s->ended.immediate = p->immediate;
+}
+
+roce_inline void responder_answer(struct responder_step *s, __u32 syndrome, __u32 psn)
+{
+	s->answers = 1;
+	s->syndrome = syndrome;
+	s->answer_psn = psn & 0xffffff;
+}
+
+/*
+ * A request that breaks the rules. RC: a NAK, and the QP is in error (IBTA 9.9.3, class C). UC: the message is dropped (class D).
+ */
+roce_inline void responder_reject(struct roce_responder *q, const struct roce_packet *p, __u32 refusal, __u32 syndrome,
+				  struct responder_step *s)
+{
+	s->refusal = refusal;
+	if (q->service != SERVICE_RC) {
+		responder_drop(q, p, s);
+		return;
+	}
+	responder_answer(s, syndrome, p->number);
+	responder_give_up(q, s);
+	q->state = RESPONDER_ERROR;
+}
+
+/* The checks of IBTA 9.6.1, which need no PSN. A packet that fails is dropped silently. */
+roce_inline __u32 responder_check_header(const struct roce_responder *q, const struct roce_packet *p, enum icrc_verdict icrc)
+{
+	if (icrc != ICRC_GOOD)
+		return REFUSAL_icrc;
+	if (q->state == RESPONDER_RESET)
+		return REFUSAL_not_ready;
+	if (!responder_same_address(q->peer, p->src))
+		return REFUSAL_source;
+	if (p->tver)
+		return REFUSAL_tver;
+	if (!responder_pkey_fits(p->pkey, q->pkey))
+		return REFUSAL_pkey;
+	if (p->op & (OP_RESPONSE | OP_CNP))
+		return REFUSAL_response;
+	if (p->service != q->service)
+		return REFUSAL_service;
+	return q->state == RESPONDER_ERROR ? REFUSAL_error : REFUSAL_NONE;
+}
+
+/* IBTA 9.7.4.1.2 and 9.7.5.1: false: the packet is not the expected one. */
+roce_inline bool responder_check_psn_rc(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
+{
+	__s32 d = responder_distance(p->number, q->expected);
+
+	if (!d)
+		return true;
+	s->refusal = d < 0 ? REFUSAL_duplicate : REFUSAL_ahead;
+	if (d > 0 && !q->asked) {
+		q->asked = 1;
+		responder_answer(s, AETH_NAK_SEQUENCE, q->expected);
+	} else if (d < 0 && responder_knows(p)) {
+		responder_answer(s, AETH_ACK, q->expected - 1); /* a READ cannot have been answered before */
+	}
+	return false;
+}
+
+/*
+ * IBTA 9.8.2.2: a message may begin at any PSN, and goes on at the expected one only. A packet that begins a message shows that
+ * the one before it has lost its end. false: the packet is dropped.
+ */
+roce_inline bool responder_check_psn_uc(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
+{
+	__s32 d = responder_distance(p->number, q->expected);
+
+	if (p->op & OP_FIRST) {
+		responder_give_up(q, s);
+		q->flags = d < 0 ? MESSAGE_LATE : 0;
+		return true;
+	}
+	if (!d && (q->open == OPEN_WRITE || q->open == OPEN_SEND))
+		return true;
+	s->refusal = q->open == OPEN_BROKEN ? REFUSAL_rest : REFUSAL_gap;
+	responder_drop(q, p, s);
+	return false;
+}
+
+/* IBTA 9.7.4.1.3, table 39. */
+roce_inline bool responder_follows(const struct roce_responder *q, const struct roce_packet *p)
+{
+	if (p->op & OP_FIRST)
+		return q->open == OPEN_NONE;
+	return q->open == (responder_is_write(p) ? OPEN_WRITE : OPEN_SEND);
+}
+
+/* IBTA 9.7.4.1.5 and 9.7.4.1.6. length: of the message; placed: bytes of it before this packet. */
+roce_inline bool responder_length_fits(const struct roce_responder *q, const struct roce_packet *p, __u64 length, __u64 placed)
+{
+	__u32 payload = p->payload_bytes;
+	__u64 end = placed + payload;
+
+	if (length > RESPONDER_DMA_MAX || payload > q->path_mtu)
+		return false;
+	if (!(p->op & OP_LAST))
+		return payload == q->path_mtu && !p->pad && (responder_is_write(p) ? end < length : end <= length);
+	if (!(p->op & OP_FIRST) && !payload)
+		return false;
+	return responder_is_write(p) ? end == length : end <= length;
+}
+
+/*
+ * The place of a packet that begins a message. region: that of the RETH's rkey, NULL: none has it. A WRITE of no bytes needs no
+ * rkey (IBTA 9.7.4.1.4). Returns why it is refused.
+ */
+roce_inline __u32 responder_place(const struct roce_responder *q, const struct roce_packet *p, const struct roce_region *region,
+				  __u64 *at)
+{
+	__u64 offset;
+
+	if (!responder_is_write(p)) {
+		*at = q->receive_slots ? q->receive_at + q->receives % q->receive_slots * q->receive_bytes : 0;
+		return REFUSAL_NONE;
+	}
+	*at = RESPONDER_NOWHERE;
+	if (!p->dma_length)
+		return REFUSAL_NONE;
+	if (!region)
+		return REFUSAL_rkey;
+	offset = p->va - region->va;
+	if (p->va < region->va || offset > region->bytes || p->dma_length > region->bytes - offset)
+		return REFUSAL_bounds;
+	*at = region->at + offset;
+	return REFUSAL_NONE;
+}
+
+/* Whether the packet uses up a receive that must be there now: a SEND when it begins, and what carries immediate data. */
+roce_inline bool responder_wants_receive(const struct roce_packet *p)
+{
+	return responder_is_write(p) ? p->op & OP_IMMDT : p->op & OP_FIRST;
+}
+
+roce_inline void responder_refuse_receive(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
+{
+	s->refusal = REFUSAL_no_receive;
+	if (q->service != SERVICE_RC) {
+		responder_drop(q, p, s);
+		return;
+	}
+	q->asked = 1; /* what follows is dropped silently until this PSN comes again (IBTA 9.7.5.2.8) */
+	responder_answer(s, AETH_RNR | (q->rnr_timer & 0x1f), p->number);
+}
+
+/*
+ * Judges a packet of kind ROCE_PACKET to this QP. region: as above, only looked at for a WRITE that begins; posted: receives
+ * posted so far. If s->refusal is REFUSAL_NONE then copy s->bytes of payload to s->at, and call responder_commit() or
+ * responder_fail(). In any case a message may have ended (s->broken, s->ended), and an answer may be due.
+ */
+roce_inline void responder_judge(struct roce_responder *q, const struct roce_packet *p, enum icrc_verdict icrc,
+				 const struct roce_region *region, __u64 posted, struct responder_step *s)
+{
+	__u64 length, placed, at;
+	__u32 refusal;
+
+	__builtin_memset(s, 0, sizeof(*s));
+	s->refusal = responder_check_header(q, p, icrc);
+	if (s->refusal)
+		return;
+	if (q->service != SERVICE_RC && !responder_knows(p)) {
+		s->refusal = REFUSAL_operation;
+		if (q->open != OPEN_NONE)
+			q->open = OPEN_BROKEN;
+		return;
+	}
+	if (!(q->service == SERVICE_RC ? responder_check_psn_rc(q, p, s) : responder_check_psn_uc(q, p, s)))
+		return;
+	if (!responder_knows(p)) {
+		responder_reject(q, p, REFUSAL_operation, AETH_NAK_INVALID, s);
+		return;
+	}
+	if (!responder_follows(q, p)) {
+		responder_reject(q, p, REFUSAL_order, AETH_NAK_INVALID, s);
+		return;
+	}
+	if (responder_wants_receive(p) && !responder_has_receive(q, posted)) {
+		responder_refuse_receive(q, p, s);
+		return;
+	}
+	at = q->begin + q->placed;
+	length = q->length;
+	placed = q->placed;
+	if (p->op & OP_FIRST) {
+		length = responder_is_write(p) ? p->dma_length : q->receive_slots ? q->receive_bytes : 0;
+		placed = 0;
+		refusal = responder_place(q, p, region, &at);
+		if (refusal) {
+			responder_reject(q, p, refusal, AETH_NAK_ACCESS, s);
+			return;
+		}
+	}
+	if (!responder_length_fits(q, p, length, placed)) {
+		responder_reject(q, p, REFUSAL_length, AETH_NAK_INVALID, s);
+		return;
+	}
+	s->at = at;
+	s->bytes = p->payload_bytes;
+}
+
+/* The packet's payload is in memory. The arguments are those of responder_judge(). */
+roce_inline void responder_commit(struct roce_responder *q, const struct roce_packet *p, const struct roce_region *region,
+				  struct responder_step *s)
+{
+	if (p->op & OP_FIRST) {
+		q->open = responder_is_write(p) ? OPEN_WRITE : OPEN_SEND;
+		q->flags = (q->service == SERVICE_UC ? q->flags & MESSAGE_LATE : 0) | (responder_is_write(p) ? 0 : MESSAGE_SEND);
+		q->first_psn = p->number;
+		q->length = responder_is_write(p) ? p->dma_length : q->receive_bytes;
+		q->placed = 0;
+		q->begin = s->at;
+		q->region = region && responder_is_write(p) ? region->index : 0;
+	}
+	q->placed += s->bytes;
+	q->last_psn = p->number;
+	q->expected = (p->number + 1) & 0xffffff;
+	q->asked = 0;
+	if (p->op & OP_LAST) {
+		if (q->flags & MESSAGE_SEND)
+			q->length = q->placed;
+		responder_end(q, &s->ended, p->op & OP_IMMDT ? MESSAGE_IMMEDIATE : 0);
+		s->ended.immediate = p->immediate;
+		if (s->ended.flags & (MESSAGE_SEND | MESSAGE_IMMEDIATE))
+			q->receives++;
+		q->msn = (q->msn + 1) & 0xffffff;
+	}
+	if (q->service == SERVICE_RC && p->ackreq)
+		responder_answer(s, AETH_ACK, p->number);
+}
+
+/* The payload could not be copied. RC: as if the packet had been lost. UC: the message is dropped. */
+roce_inline void responder_fail(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
+{
+	s->refusal = REFUSAL_copy;
+	if (q->service != SERVICE_RC)
+		responder_drop(q, p, s);
+}
+
+#endif
