@@ -32,6 +32,7 @@ RECEIVE_MAP(memory, struct receive_chunk);
 RECEIVE_MAP(qps, struct receive_qp);
 RECEIVE_MAP(rings, struct receive_ring);
 RECEIVE_MAP(receive_cpus, struct receive_cpu);
+RECEIVE_MAP(receive_setup, struct receive_settings); /* `receive` for readers; no program looks at it */
 RECEIVE_MAP(generations, __u64); /* of each block: how many payloads were copied to it, counted before the copy */
 
 struct {

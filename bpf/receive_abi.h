@@ -106,7 +106,7 @@ struct receive_cpu {
 	struct receive_example example[ROCE_REFUSALS];
 } __attribute__((aligned(64)));
 
-/* Set before the program is loaded. */
+/* Set before the program is loaded. The map `receive_setup` has a copy for readers. */
 struct receive_settings {
 	__u8 own[16];	  /* our address, as struct roce_packet's dst */
 	__u32 first_qpn;
