@@ -7,15 +7,12 @@
 #include "lib/stop.h"
 #include "rxe_tests/rdma_stream.h"
 
-static const enum ibv_qp_type services[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD };
-static const char *const service_names[] = { "rc", "uc", "ud", NULL };
-
 static void take_service(struct option_parser *p, const struct option_entry *e, const char *text)
 {
 	struct rdma_options *o = p->options;
 
 	option_choice(p, e, text);
-	o->service = services[o->service];
+	o->service++;	/* the first one is 1 */
 }
 
 static void take_operation(struct option_parser *p, const struct option_entry *e, const char *text)
@@ -40,7 +37,7 @@ static void take_path_mtu(struct option_parser *p, const struct option_entry *e,
 
 static const struct option_entry entries[] = {
 	{ "transport", "SERVICE", "without it rc, recv: the sender's",
-	  .take = take_service, OPTION_AT(struct rdma_options, service), .choices = service_names },
+	  .take = take_service, OPTION_AT(struct rdma_options, service), .choices = rdma_service_names },
 	{ "operation", "NAME", "what carries messages: rc knows all, uc all but read, ud send (with immediate); without it "
 	  "write-imm, of ud send; recv: the sender's",
 	  .take = take_operation, OPTION_AT(struct rdma_options, operation), .choices = rdma_operation_names },
@@ -92,12 +89,7 @@ static const struct command command = {
 	.tables = tables,
 };
 
-static struct rdma_options options = { .gid_index = -1, .psn = -1, .peer_gid.raw = { [10] = 0xff, [11] = 0xff } };
-
-const char *rdma_service_name(enum ibv_qp_type type)
-{
-	return type == IBV_QPT_UD ? "ud" : type == IBV_QPT_UC ? "uc" : "rc";
-}
+static struct rdma_options options = { .gid_index = -1, .psn = -1, .peer_gid = { [10] = 0xff, [11] = 0xff } };
 
 static void check_manual(void)
 {
@@ -109,7 +101,7 @@ static void check_manual(void)
 		usage_error("send: --peer-address is for recv");
 	if (options.control)
 		usage_error("--peer-address and --control exclude each other");
-	if (options.service != IBV_QPT_RC && options.service != IBV_QPT_UC)
+	if (options.service != RDMA_RC && options.service != RDMA_UC)
 		usage_error("--peer-address: --transport rc or uc is missing");
 	if (options.operation)
 		usage_error("--peer-address and --operation exclude each other: it takes WRITEs with immediate and SENDs");
@@ -120,7 +112,7 @@ static void check_manual(void)
 static void check_operation(void)
 {
 	if (options.common.send && !options.service)
-		options.service = IBV_QPT_RC;
+		options.service = RDMA_RC;
 	if (options.common.send && !options.operation)
 		options.operation = rdma_usual_operation(options.service);
 	if (options.service && options.operation && !rdma_service_knows(options.service, options.operation))

@@ -3,13 +3,12 @@
 #define RXE_TESTS_RDMA_STREAM_H
 
 #include <infiniband/verbs.h>
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "lib/histogram.h"
 #include "lib/ping_pong.h"
+#include "lib/rdma_end.h"
 #include "lib/receiver.h"
 #include "lib/sender.h"
 #include "lib/stream_options.h"
@@ -19,15 +18,9 @@
 #define RDMA_CQ_BATCH	32
 #define RDMA_QKEY	0x11111111	/* of every UD QP */
 
-/* How a message goes from `send` to `recv`. Only for RDMA_READ it is `recv` that posts work requests. */
-enum rdma_operation {
-	RDMA_USUAL,		/* not told: WRITE with immediate, UD: SEND */
-	RDMA_WRITE_IMM, RDMA_WRITE, RDMA_SEND, RDMA_SEND_IMM, RDMA_READ
-};
-
 struct rdma_options {
 	struct stream_options common;
-	enum ibv_qp_type service;	/* RC, UC or UD; 0 at a receiver: the sender's choice */
+	enum rdma_service service;	/* 0 at a receiver: the sender's choice */
 	enum rdma_operation operation;	/* RDMA_USUAL at a receiver: the sender's choice */
 	const char *device;		/* NULL: the first device */
 	int gid_index;			/* -1: the first RoCEv2 GID of the same kind as peer_gid */
@@ -40,41 +33,11 @@ struct rdma_options {
 
 	/* recv, for a sender without a control connection */
 	bool manual;			/* --peer-address: both ends get the parameters by hand */
-	union ibv_gid peer_gid;		/* of --peer-address; IPv4 as ::ffff:a.b.c.d, also by default */
+	uint8_t peer_gid[16];		/* of --peer-address; IPv4 as ::ffff:a.b.c.d, also by default */
 	uint32_t peer_psn;		/* first PSN that the sender sends to each QP */
 	uint32_t peer_qpn;		/* of the first QP; counts up */
 	const char *tell;		/* file for the data that the sender needs; "-": standard output */
 	const char *dump;		/* file that gets the buffers at the end, or NULL */
-};
-
-/* What each end sends to the other about a QP. `address` and `rkey` are the target of RDMA WRITEs, or the source of READs. */
-struct rdma_qp_address {
-	uint32_t qpn, psn, rkey;
-	uint64_t address;
-};
-
-/* What `send` tells `recv`, which shall read; `recv` answers with the window and limit that it uses. */
-struct rdma_reads {
-	struct rate rate;
-	double duration;		/* s; 0: not given */
-	uint64_t messages;		/* 0: not given */
-	unsigned int window;
-	unsigned int limit;		/* READs that the device lets a QP serve (send) or have outstanding (recv) */
-};
-
-struct rdma_end {
-	enum ibv_qp_type service;
-	enum rdma_operation operation;	/* RDMA_USUAL: without a control connection */
-	bool ping_pong;			/* both ends send and receive (lib/ping_pong.h) */
-	bool filler;			/* a sender: messages have stream header and filler (lib/filler.h) */
-	unsigned int sample_every, sample_slots;	/* a receiver of WRITEs: rdma_slot(); 0: none */
-	struct rdma_reads reads;
-	uint64_t size;
-	unsigned int path_mtu;		/* bytes */
-	union ibv_gid gid;
-	uint16_t lid;
-	unsigned int flows;
-	struct rdma_qp_address *qp;
 };
 
 struct rdma_device {
@@ -88,18 +51,6 @@ struct rdma_device {
 	bool poll;
 };
 
-/* "rc", "uc", "ud" */
-const char *rdma_service_name(enum ibv_qp_type service);
-
-/* "write-imm" and so on, NULL; that of an operation; the operation of that name, RDMA_USUAL if there is none. */
-extern const char *const rdma_operation_names[];
-const char *rdma_operation_name(enum rdma_operation operation);
-enum rdma_operation rdma_operation_named(const char *name);
-
-/* What a service does unless told otherwise, and whether it knows an operation. */
-enum rdma_operation rdma_usual_operation(enum ibv_qp_type service);
-bool rdma_service_knows(enum ibv_qp_type service, enum rdma_operation operation);
-
 /* Whether this end posts work requests; the other one posts receives or nothing. */
 static inline bool rdma_requests(const struct rdma_options *o, const struct rdma_end *self)
 {
@@ -111,19 +62,6 @@ static inline size_t rdma_header_bytes(uint64_t size)
 {
 	return size < sizeof(struct stream_header) ? 0 : sizeof(struct stream_header);
 }
-
-/*
- * The number of message slots in each QP's region for RDMA WRITEs: message k is written to slot k % slots. Both ends compute it
- * from the message size.
- */
-unsigned int rdma_write_slots(uint64_t size);
-
-/*
- * The slot of the receiver's region to which message k is written. Those that the receiver verifies, one of sample_every, take
- * turns in sample_slots slots of their own behind the others, so that nothing overwrites them before it has looked.
- */
-uint64_t rdma_slot(const struct rdma_end *receiver, uint64_t message);
-uint64_t rdma_slots(const struct rdma_end *receiver);
 
 /* How many buffers of that size, of `wanted`, fit into the memory that a QP may have: at least 2. */
 unsigned int rdma_buffers(uint64_t size, unsigned int wanted);
@@ -249,17 +187,10 @@ int players_answer(struct rdma_players *u, uint64_t timeout_ns, int fd);
 json_t *rdma_counters(const struct rdma_device *d);
 json_t *rdma_counters_since(const struct rdma_device *d, json_t *before);
 
-/* The control connection: one JSON object a line each way. Errors end the program. */
-int control_listen(const struct rdma_options *o);
-FILE *control_accept(int listener, double seconds);	/* NULL: no peer came */
-FILE *control_connect(const struct rdma_options *o);
-json_t *rdma_end_json(const struct rdma_end *end);
-void control_send_end(FILE *control, const struct rdma_end *end);
-void control_receive_end(FILE *control, struct rdma_end *end);
-void control_refuse(FILE *control, const char *why);
-void control_send(FILE *control, json_t *message);	/* takes the reference */
-json_t *control_receive(FILE *control);			/* NULL: the peer has closed it */
-bool control_readable(FILE *control, int timeout_ms);	/* or the peer has closed it */
+/* The control connection (lib/control.h). An error ends the program, as does a refusal of the other end. */
+int must_listen(const struct rdma_options *o);
+struct control *must_connect(const struct rdma_options *o);
+void must_receive_end(struct control *control, struct rdma_end *end);
 
 /* Both run to the end, print the JSON object and return the exit status. */
 int rdma_send(const struct rdma_options *o);

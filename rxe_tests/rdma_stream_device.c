@@ -15,6 +15,7 @@
 #define MIN_RNR_TIMER	12	/* 0.64 ms */
 #define TIMEOUT		14	/* 4.096 us * 2^14 = 67 ms */
 #define RETRIES		7	/* for RNR: without limit */
+#define MAX_BUFFERS	(64u << 20)	/* bytes */
 
 static struct ibv_context *open_device(const char *name)
 {
@@ -35,46 +36,52 @@ static struct ibv_context *open_device(const char *name)
 	return context;
 }
 
-static bool is_ipv4(const union ibv_gid *gid)
+static bool is_ipv4(const uint8_t gid[16])
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
-	return !memcmp(gid->raw, mapped, sizeof(mapped));
+	return !memcmp(gid, mapped, sizeof(mapped));
 }
 
-static bool is_link_local(const union ibv_gid *gid)
+static bool is_link_local(const uint8_t gid[16])
 {
-	return gid->raw[0] == 0xfe && (gid->raw[1] & 0xc0) == 0x80;
+	return gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80;
 }
 
 /* Whether packets can go from one to the other, as far as the kinds of their addresses tell. */
-static bool alike(const union ibv_gid *a, const union ibv_gid *b)
+static bool alike(const uint8_t a[16], const uint8_t b[16])
 {
 	return is_ipv4(a) == is_ipv4(b) && is_link_local(a) == is_link_local(b);
 }
 
 static uint8_t choose_gid(struct ibv_context *context, const struct ibv_port_attr *port, int wanted,
-			  const union ibv_gid *peer, union ibv_gid *gid)
+			  const uint8_t peer[16], uint8_t gid[16])
 {
 	static const union ibv_gid none;
 	struct ibv_gid_entry entry;
 
 	if (wanted >= 0) {
-		if (wanted >= port->gid_tbl_len || ibv_query_gid(context, RDMA_PORT, wanted, gid) ||
-		    !memcmp(gid, &none, sizeof(none)))
+		if (wanted >= port->gid_tbl_len || ibv_query_gid(context, RDMA_PORT, wanted, &entry.gid) ||
+		    !memcmp(&entry.gid, &none, sizeof(none)))
 			errx(1, "--gid-index %d: the port has no such GID", wanted);
+		memcpy(gid, entry.gid.raw, sizeof(entry.gid.raw));
 		return wanted;
 	}
 	for (int i = 0; i < port->gid_tbl_len; i++) {
 		if (ibv_query_gid_ex(context, RDMA_PORT, i, &entry, 0))
 			continue;
-		if (entry.gid_type == IBV_GID_TYPE_ROCE_V2 && alike(&entry.gid, peer)) {
-			*gid = entry.gid;
+		if (entry.gid_type == IBV_GID_TYPE_ROCE_V2 && alike(entry.gid.raw, peer)) {
+			memcpy(gid, entry.gid.raw, sizeof(entry.gid.raw));
 			return i;
 		}
 	}
 	errx(1, "%s has no RoCEv2 GID of an %s address: give its interface one, or say --gid-index",
 	     ibv_get_device_name(context->device), is_ipv4(peer) ? "IPv4" : "IPv6");
+}
+
+static enum ibv_qp_type qp_type(enum rdma_service service)
+{
+	return service == RDMA_UD ? IBV_QPT_UD : service == RDMA_UC ? IBV_QPT_UC : IBV_QPT_RC;
 }
 
 static enum ibv_mtu mtu_enum(unsigned int bytes)
@@ -99,18 +106,18 @@ static void query_port(struct rdma_device *d, const struct rdma_options *o, stru
 	if (o->path_mtu > active)
 		errx(1, "--path-mtu %u: the port has %u (a larger MTU of its interface makes it larger)", o->path_mtu,
 		     active);
-	if (o->common.send && o->service != IBV_QPT_UD && o->common.size > port.max_msg_sz)
+	if (o->common.send && o->service != RDMA_UD && o->common.size > port.max_msg_sz)
 		usage_error("--size %llu: the port takes messages up to %u bytes", (unsigned long long)o->common.size,
 			    port.max_msg_sz);
 	self->path_mtu = o->path_mtu ? o->path_mtu : active;
 	self->lid = port.lid;
-	d->gid_index = choose_gid(d->context, &port, o->gid_index, &o->peer_gid, &self->gid);
+	d->gid_index = choose_gid(d->context, &port, o->gid_index, o->peer_gid, self->gid);
 }
 
 static struct ibv_qp *create_qp(struct rdma_device *d, unsigned int sends, unsigned int receives, const struct rdma_end *self)
 {
 	struct ibv_qp_init_attr init = {
-		.send_cq = d->cq, .recv_cq = d->cq, .qp_type = self->service,
+		.send_cq = d->cq, .recv_cq = d->cq, .qp_type = qp_type(self->service),
 		.cap = { .max_send_wr = sends ? sends : 1, .max_recv_wr = receives ? receives : 1,
 			 .max_send_sge = 2, .max_recv_sge = 1 },
 	};
@@ -120,7 +127,7 @@ static struct ibv_qp *create_qp(struct rdma_device *d, unsigned int sends, unsig
 
 	if (!qp)
 		err(1, "QP with %u sends and %u receives", init.cap.max_send_wr, init.cap.max_recv_wr);
-	if (self->service == IBV_QPT_UD) {
+	if (self->service == RDMA_UD) {
 		attr.qkey = RDMA_QKEY;
 		mask |= IBV_QP_QKEY;
 	} else {
@@ -188,6 +195,13 @@ void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsign
 	}
 }
 
+unsigned int rdma_buffers(uint64_t size, unsigned int wanted)
+{
+	uint64_t room = MAX_BUFFERS / size;
+
+	return wanted < room ? wanted : room < 2 ? 2 : room;
+}
+
 struct ibv_mr *rdma_register(struct rdma_device *d, size_t bytes)
 {
 	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -216,10 +230,13 @@ void rdma_close(struct rdma_device *d, const struct rdma_end *self)
 
 static struct ibv_ah_attr address_of(const struct rdma_device *d, const struct rdma_end *peer)
 {
-	return (struct ibv_ah_attr){
+	struct ibv_ah_attr attr = {
 		.is_global = 1, .dlid = peer->lid, .port_num = RDMA_PORT,
-		.grh = { .dgid = peer->gid, .sgid_index = d->gid_index, .hop_limit = HOP_LIMIT },
+		.grh = { .sgid_index = d->gid_index, .hop_limit = HOP_LIMIT },
 	};
+
+	memcpy(attr.grh.dgid.raw, peer->gid, sizeof(peer->gid));
+	return attr;
 }
 
 struct ibv_ah *rdma_peer_ah(struct rdma_device *d, const struct rdma_end *peer)
@@ -245,9 +262,9 @@ static void to_rtr(struct rdma_device *d, unsigned int flow, const struct rdma_e
 	};
 	int mask = IBV_QP_STATE;
 
-	if (self->service != IBV_QPT_UD)
+	if (self->service != RDMA_UD)
 		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-	if (self->service == IBV_QPT_RC)
+	if (self->service == RDMA_RC)
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	errno = ibv_modify_qp(d->qp[flow], &attr, mask);
 	if (errno)
@@ -262,7 +279,7 @@ static void to_rts(struct rdma_device *d, unsigned int flow, const struct rdma_e
 	};
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 
-	if (self->service == IBV_QPT_RC)
+	if (self->service == RDMA_RC)
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 	errno = ibv_modify_qp(d->qp[flow], &attr, mask);
 	if (errno)

@@ -86,7 +86,7 @@ const char *players_send(struct rdma_players *u)
 
 	requester_begin(u->q);
 	u->ping_pong.s = u->q->s;
-	u->ping_pong.reliable = u->q->self->service == IBV_QPT_RC;
+	u->ping_pong.reliable = u->q->self->service == RDMA_RC;
 	u->ping_pong.context = u;
 	u->ping_pong.send = send_message;
 	u->ping_pong.await = await_answer;

@@ -18,21 +18,21 @@ struct rdma_receiver {
 	const struct rdma_options *o;
 	struct rdma_device d;
 	struct rdma_end self, peer;
-	FILE *control;
+	struct control *control;
 	bool control_open;
 	struct rdma_responder p;
 	struct rdma_requester q;	/* of READs, and of answers */
 	struct rdma_players players;
 	struct stream_options answers;
-	uint64_t *completed;	/* of each QP, by the sender's totals: its messages that completed, */
-	uint64_t sender_ns;	/* and the time of its run */
+	struct rdma_totals *totals;	/* the sender's, of each QP; 0 until they have come */
+	uint64_t sender_ns;	/* the time of its run */
 	struct receiver *r;
 	const char *error;
 };
 
 static bool is_ud(const struct rdma_receiver *u)
 {
-	return u->self.service == IBV_QPT_UD;
+	return u->self.service == RDMA_UD;
 }
 
 static bool is(const struct rdma_receiver *u, enum rdma_operation operation)
@@ -53,8 +53,6 @@ static void adopt(struct rdma_receiver *u)
 		errx(1, "the sender's operation is %s, not %s", rdma_operation_name(u->peer.operation),
 		     rdma_operation_name(u->o->operation));
 	}
-	if (!u->peer.flows || !u->peer.size)
-		errx(1, "control connection: not an rdma_stream of this version");
 	u->self.service = u->peer.service;
 	u->self.operation = u->peer.operation;
 	u->self.size = u->peer.size;
@@ -87,7 +85,7 @@ static void make_requester(struct rdma_receiver *u)
 		u->self.reads.limit = u->peer.reads.limit;
 	u->self.reads.window = window;
 	u->q = (struct rdma_requester){
-		.d = &u->d, .self = &u->self, .peer = &u->peer, .window = window, .wake_fd = fileno(u->control),
+		.d = &u->d, .self = &u->self, .peer = &u->peer, .window = window, .wake_fd = u->control->fd,
 		.arrived = take_read, .context = u,
 	};
 	rdma_create_qps(&u->d, u->o, window, 0, &u->self);
@@ -113,27 +111,28 @@ static void make_responder(struct rdma_receiver *u)
 /* false: no sender came. */
 static bool meet(struct rdma_receiver *u)
 {
-	int listener = control_listen(u->o);
+	int listener = must_listen(u->o);
+	char why[CONTROL_WHY];
 
 	receiver_ready(u->r);
-	u->control = control_accept(listener, u->o->common.wait);
+	u->control = control_accept(listener, u->o->common.wait, why);
 	close(listener);
 	if (!u->control)
 		return false;
-	control_receive_end(u->control, &u->peer);
+	must_receive_end(u->control, &u->peer);
 	adopt(u);
 	if (is(u, RDMA_READ))
 		make_requester(u);
 	else
 		make_responder(u);
 	rdma_connect(&u->d, &u->self, &u->peer, rdma_requests(u->o, &u->self) || u->self.ping_pong);
-	control_send_end(u->control, &u->self);
+	control_send(u->control, rdma_end_json(&u->self));
 	u->control_open = true;
 	u->r->ready_ns = now_ns();
 	u->r->message_size = u->self.size;
 	u->r->unverified = !u->peer.filler;
-	u->completed = calloc(u->self.flows, sizeof(*u->completed));
-	if (!u->completed)
+	u->totals = calloc(u->self.flows, sizeof(*u->totals));
+	if (!u->totals)
 		err(1, "no memory");
 	if (is(u, RDMA_WRITE))
 		cpu_meter_start(&u->r->cpu);
@@ -142,24 +141,17 @@ static bool meet(struct rdma_receiver *u)
 
 static void take_totals(struct rdma_receiver *u)
 {
-	json_t *message = control_receive(u->control), *flows, *flow;
-	json_int_t packets, messages, completed, ns = 0;
-	size_t i;
+	json_t *message = control_receive(u->control);
+	bool right;
 
 	u->control_open = false;
 	u->r->last_any_ns = now_ns();
-	if (!message || json_unpack(message, "{s:o, s?I}", "end", &flows, "ns", &ns))
-		return;
-	u->sender_ns = ns;
-	json_array_foreach(flows, i, flow) {
-		completed = 0;
-		if (i >= u->self.flows || json_unpack(flow, "{s:I, s:I, s?I}", "packets", &packets, "messages", &messages,
-						      "completed", &completed))
-			continue;
-		receiver_end(u->r, i, packets, messages, u->self.flows);
-		u->completed[i] = completed;
-	}
+	right = message && rdma_totals_parse(message, u->totals, u->self.flows, &u->sender_ns, u->control->why);
 	json_decref(message);
+	if (!right)
+		return;
+	for (unsigned int i = 0; i < u->self.flows; i++)
+		receiver_end(u->r, i, u->totals[i].packets, u->totals[i].messages, u->self.flows);
 	if (is(u, RDMA_WRITE))
 		cpu_meter_mark(&u->r->cpu);
 }
@@ -167,7 +159,7 @@ static void take_totals(struct rdma_receiver *u)
 static int take_completions(struct rdma_receiver *u)
 {
 	struct ibv_wc wc[RDMA_CQ_BATCH];
-	int n, wake_fd = u->control_open ? fileno(u->control) : -1;
+	int n, wake_fd = u->control_open ? u->control->fd : -1;
 	uint64_t now;
 
 	if (u->self.ping_pong) {
@@ -209,15 +201,16 @@ static void receive_all(struct rdma_receiver *u)
  * A message that did not complete may have been written in part; of UC so may any, because a loss ends it. That is no wrong
  * payload.
  */
-static void verify_memory(struct rdma_receiver *u, unsigned int flow, uint64_t messages, uint64_t completed)
+static void verify_memory(struct rdma_receiver *u, unsigned int flow)
 {
+	uint64_t messages = u->totals[flow].messages, completed = u->totals[flow].completed;
 	uint64_t slots = rdma_slots(&u->self), first = messages > slots ? messages - slots : 0;
 
-	for (uint64_t number = first; number < completed; number++) {
+	for (uint64_t number = first; number < completed && number < messages; number++) {
 		const char *at = responder_region(&u->p, flow) + rdma_slot(&u->self, number) * u->self.size;
 		bool right = responder_right(&u->p, flow, number, at);
 
-		if (right || u->self.service == IBV_QPT_RC)
+		if (right || u->self.service == RDMA_RC)
 			receiver_verified(u->r, right);
 		else
 			u->r->undecided = true;
@@ -257,7 +250,7 @@ static void run(struct rdma_receiver *u)
 	receive_all(u);
 	for (unsigned int i = 0; i < u->self.flows && is(u, RDMA_WRITE) && receiver_samples(u->r, 0) && u->peer.filler; i++)
 		if (u->r->flow[i])
-			verify_memory(u, i, u->r->flow[i]->total_messages, u->completed[i]);
+			verify_memory(u, i);
 	control_send(u->control, json_pack("{s:b}", "done", 1));
 }
 
@@ -267,12 +260,12 @@ static void run(struct rdma_receiver *u)
  */
 static void report_unseen(const struct rdma_receiver *u, struct stream_report *report)
 {
-	bool known = u->self.service == IBV_QPT_RC && receiver_end_seen(u->r);
+	bool known = u->self.service == RDMA_RC && receiver_end_seen(u->r);
 	uint64_t sent = 0, arrived = 0;
 
 	for (unsigned int i = 0; i < u->self.flows && known; i++) {
 		sent += u->r->flow[i]->total_messages;
-		arrived += u->completed[i];
+		arrived += u->totals[i].completed;
 	}
 	report->messages = report->packets = known ? arrived : STREAM_UNKNOWN;
 	report->messages_lost = report->packets_lost = known && sent == arrived ? 0 : STREAM_UNKNOWN;
@@ -318,7 +311,7 @@ static void report_discarded(const struct rdma_receiver *u, struct stream_report
 {
 	json_int_t arrived = json_integer_value(json_object_get(counters, "rcvd_pkts"));
 
-	if (u->self.service == IBV_QPT_RC || report->packets == STREAM_UNKNOWN || !json_object_get(counters, "rcvd_pkts"))
+	if (u->self.service == RDMA_RC || report->packets == STREAM_UNKNOWN || !json_object_get(counters, "rcvd_pkts"))
 		return;
 	if ((is_ud(u) || u->self.size <= u->self.path_mtu) && arrived >= (json_int_t)u->p.receives)
 		report_drop(report, "no_receive_request", arrived - u->p.receives);

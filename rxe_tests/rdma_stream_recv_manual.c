@@ -70,7 +70,7 @@ static void prepare(struct manual_receiver *u)
 	u->self.size = u->o->common.size;
 	u->self.flows = u->o->common.flows;
 	rdma_create_qps(&u->d, u->o, 0, u->o->depth, &u->self);
-	u->peer.gid = u->o->peer_gid;
+	memcpy(u->peer.gid, u->o->peer_gid, sizeof(u->peer.gid));
 	u->peer.qp = calloc(u->self.flows, sizeof(*u->peer.qp));
 	u->qp = calloc(u->self.flows, sizeof(*u->qp));
 	if (!u->peer.qp || !u->qp)

@@ -20,7 +20,7 @@ static const enum ibv_wr_opcode opcodes[] = {
 
 static bool is_ud(const struct rdma_requester *q)
 {
-	return q->self->service == IBV_QPT_UD;
+	return q->self->service == RDMA_UD;
 }
 
 static bool reads(const struct rdma_requester *q)
@@ -240,10 +240,14 @@ void requester_run(struct rdma_requester *q)
 
 json_t *requester_totals(const struct rdma_requester *q)
 {
-	json_t *flows = json_array();
+	struct rdma_totals *totals = calloc(q->self->flows, sizeof(*totals));
+	json_t *message;
 
+	if (!totals)
+		err(1, "no memory");
 	for (unsigned int i = 0; i < q->self->flows; i++)
-		json_array_append_new(flows, json_pack("{s:I, s:I, s:I}", "packets", (json_int_t)q->s->flows[i].packet,
-			"messages", (json_int_t)q->s->flows[i].message, "completed", (json_int_t)q->flow[i].completed));
-	return json_pack("{s:o, s:I}", "end", flows, "ns", (json_int_t)(q->s->last_ns - q->s->begin_ns));
+		totals[i] = (struct rdma_totals){ q->s->flows[i].packet, q->s->flows[i].message, q->flow[i].completed };
+	message = rdma_totals_json(totals, q->self->flows, q->s->last_ns - q->s->begin_ns);
+	free(totals);
+	return message;
 }

@@ -10,7 +10,7 @@
 
 static bool is_ud(const struct rdma_responder *p)
 {
-	return p->self->service == IBV_QPT_UD;
+	return p->self->service == RDMA_UD;
 }
 
 static bool is(const struct rdma_responder *p, enum rdma_operation operation)

@@ -13,7 +13,7 @@ struct rdma_sender {
 	const struct rdma_options *o;
 	struct rdma_device d;
 	struct rdma_end self, peer;
-	FILE *control;
+	struct control *control;
 	struct rdma_requester q;
 	struct rdma_responder answers;	/* of --ping-pong */
 	struct rdma_players players;
@@ -61,10 +61,10 @@ static void describe(struct rdma_sender *u)
 static void meet(struct rdma_sender *u)
 {
 	rdma_open(&u->d, u->o, &u->self);
-	u->control = control_connect(u->o);
+	u->control = must_connect(u->o);
 	describe(u);
-	control_send_end(u->control, &u->self);
-	control_receive_end(u->control, &u->peer);
+	control_send(u->control, rdma_end_json(&u->self));
+	must_receive_end(u->control, &u->peer);
 	if (u->peer.flows != u->self.flows)
 		errx(1, "the other end made %u QPs, not %u", u->peer.flows, u->self.flows);
 	if (u->peer.operation != u->self.operation)
@@ -97,11 +97,11 @@ static void send_messages(struct rdma_sender *u)
 /* After an error, only what completed is known to have arrived (RC) or left (UC, UD). */
 static void report_sent(struct rdma_sender *u, struct stream_report *report)
 {
-	bool is_ud = u->self.service == IBV_QPT_UD;
+	bool is_ud = u->self.service == RDMA_UD;
 	uint64_t missing = u->q.outstanding;
 
 	sender_report(u->q.s, report);
-	if (u->self.service == IBV_QPT_RC && u->q.latency.count && !u->self.ping_pong)
+	if (u->self.service == RDMA_RC && u->q.latency.count && !u->self.ping_pong)
 		report->latency = &u->q.latency;
 	if (u->self.ping_pong)
 		ping_pong_report(&u->players.ping_pong, report);
@@ -118,18 +118,16 @@ static void report_sent(struct rdma_sender *u, struct stream_report *report)
 /* What the other end says that it has read. */
 static void take_reads(struct rdma_sender *u, struct stream_report *report)
 {
-	json_t *message = control_receive(u->control), *flows, *flow;
-	json_int_t ns = 0;
-	size_t i;
+	struct rdma_totals *totals = calloc(u->self.flows, sizeof(*totals));
+	json_t *message = control_receive(u->control);
 
-	if (!message || json_unpack(message, "{s:o, s:I}", "end", &flows, "ns", &ns)) {
+	if (!totals)
+		err(1, "no memory");
+	if (!message || !rdma_totals_parse(message, totals, u->self.flows, &report->run_ns, u->control->why))
 		u->error = "the other end has gone";
-		json_decref(message);
-		return;
-	}
-	json_array_foreach(flows, i, flow)
-		report->messages += json_integer_value(json_object_get(flow, "completed"));
-	report->run_ns = ns;
+	for (unsigned int i = 0; i < u->self.flows && !u->error; i++)
+		report->messages += totals[i].completed;
+	free(totals);
 	json_decref(message);
 }
 

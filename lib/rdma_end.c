@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/rdma_end.h"
+
+#define WRITE_REGION	(4u << 20)	/* bytes */
+#define MAX_WRITE_SLOTS	64
+#define MAX_SAMPLES	(1 << 24)
+#define MAX_WINDOW	65536
+#define MAX_RATE	1e18
+#define MAX_SECONDS	1e9
+
+/* ---- services and operations ---- */
+
+/* In the order of enum rdma_service, which begins with 1. */
+const char *const rdma_service_names[] = { "rc", "uc", "ud", NULL };
+
+/* In the order of enum rdma_operation, which begins with RDMA_USUAL. */
+const char *const rdma_operation_names[] = { "write-imm", "write", "send", "send-imm", "read", NULL };
+
+/* From 1. 0: it is none of the names. */
+static int place_of(const char *name, const char *const *names)
+{
+	for (int i = 0; names[i]; i++)
+		if (!strcmp(name, names[i]))
+			return i + 1;
+	return 0;
+}
+
+const char *rdma_service_name(enum rdma_service service)
+{
+	return rdma_service_names[service ? service - 1 : 0];
+}
+
+const char *rdma_operation_name(enum rdma_operation operation)
+{
+	return rdma_operation_names[operation - 1];
+}
+
+enum rdma_operation rdma_operation_named(const char *name)
+{
+	return place_of(name, rdma_operation_names);
+}
+
+enum rdma_operation rdma_usual_operation(enum rdma_service service)
+{
+	return service == RDMA_UD ? RDMA_SEND : RDMA_WRITE_IMM;
+}
+
+bool rdma_service_knows(enum rdma_service service, enum rdma_operation operation)
+{
+	if (operation == RDMA_USUAL)
+		return false;
+	if (service == RDMA_UD)
+		return operation == RDMA_SEND;
+	return service == RDMA_RC || operation != RDMA_READ;
+}
+
+/* ---- slots ---- */
+
+unsigned int rdma_write_slots(uint64_t size)
+{
+	uint64_t slots = WRITE_REGION / size;
+
+	return slots < 1 ? 1 : slots > MAX_WRITE_SLOTS ? MAX_WRITE_SLOTS : slots;
+}
+
+uint64_t rdma_slot(const struct rdma_end *receiver, uint64_t message)
+{
+	unsigned int slots = rdma_write_slots(receiver->size), every = receiver->sample_every;
+
+	if (every && message % every == 0)
+		return slots + message / every % receiver->sample_slots;
+	return message % slots;
+}
+
+uint64_t rdma_slots(const struct rdma_end *receiver)
+{
+	return rdma_write_slots(receiver->size) + (uint64_t)receiver->sample_slots;
+}
+
+/* ---- writing ---- */
+
+static json_t *gid_json(const uint8_t gid[16])
+{
+	char text[33];
+
+	for (int i = 0; i < 16; i++)
+		sprintf(text + 2 * i, "%02x", gid[i]);
+	return json_string(text);
+}
+
+/* What an older version neither sends nor reads. */
+static void add_operation(json_t *object, const struct rdma_end *end)
+{
+	const struct rdma_reads *r = &end->reads;
+
+	json_object_set_new(object, "operation", json_string(rdma_operation_name(end->operation)));
+	json_object_set_new(object, "filler", json_boolean(end->filler));
+	if (end->ping_pong)
+		json_object_set_new(object, "ping_pong", json_true());
+	if (end->sample_every)
+		json_object_set_new(object, "samples", json_pack("{s:I, s:I}", "every", (json_int_t)end->sample_every,
+								 "slots", (json_int_t)end->sample_slots));
+	if (end->operation == RDMA_READ)
+		json_object_set_new(object, "reads", json_pack("{s:f, s:b, s:f, s:I, s:i, s:i}",
+			"rate", r->rate.per_second, "rate_of_packets", r->rate.unit == RATE_PACKETS,
+			"duration", r->duration, "messages", (json_int_t)r->messages, "window", (int)r->window,
+			"limit", (int)r->limit));
+}
+
+json_t *rdma_end_json(const struct rdma_end *end)
+{
+	json_t *qps = json_array(), *object;
+
+	for (unsigned int i = 0; i < end->flows; i++)
+		json_array_append_new(qps, json_pack("{s:I, s:I, s:I, s:I}",
+			"qpn", (json_int_t)end->qp[i].qpn, "psn", (json_int_t)end->qp[i].psn,
+			"rkey", (json_int_t)end->qp[i].rkey, "address", (json_int_t)end->qp[i].address));
+	object = json_pack("{s:s, s:I, s:i, s:o, s:i, s:o}", "transport", rdma_service_name(end->service),
+		"size", (json_int_t)end->size, "path_mtu", (int)end->path_mtu, "gid", gid_json(end->gid),
+		"lid", (int)end->lid, "qps", qps);
+	if (object && end->operation != RDMA_USUAL)
+		add_operation(object, end);
+	return object;
+}
+
+json_t *rdma_totals_json(const struct rdma_totals *totals, unsigned int flows, uint64_t ns)
+{
+	json_t *end = json_array();
+
+	for (unsigned int i = 0; i < flows; i++)
+		json_array_append_new(end, json_pack("{s:I, s:I, s:I}", "packets", (json_int_t)totals[i].packets,
+			"messages", (json_int_t)totals[i].messages, "completed", (json_int_t)totals[i].completed));
+	return json_pack("{s:o, s:I}", "end", end, "ns", (json_int_t)ns);
+}
+
+/* ---- parsing ---- */
+
+struct reading {
+	const json_t *object;
+	char of[16];	/* what the object belongs to: "QP 3: " */
+	char *why;
+};
+
+static json_t *member(const struct reading *r, const char *key)
+{
+	return json_object_get(r->object, key);
+}
+
+static bool wrong(const struct reading *r, const char *key, const char *what)
+{
+	snprintf(r->why, CONTROL_WHY, "%s\"%s\" is %s", r->of, key, what);
+	return false;
+}
+
+static bool take_whole(const struct reading *r, const char *key, json_int_t least, json_int_t most, json_int_t *number)
+{
+	const json_t *value = member(r, key);
+
+	*number = json_integer_value(value);
+	if (json_is_integer(value) && *number >= least && *number <= most)
+		return true;
+	snprintf(r->why, CONTROL_WHY, "%s\"%s\" is no whole number from %lld to %lld", r->of, key, (long long)least,
+		 (long long)most);
+	return false;
+}
+
+static bool take_real(const struct reading *r, const char *key, double most, double *number)
+{
+	const json_t *value = member(r, key);
+
+	*number = json_number_value(value);
+	return (json_is_number(value) && *number >= 0 && *number <= most) || wrong(r, key, "no such number");
+}
+
+/* false where it is absent. */
+static bool take_flag(const struct reading *r, const char *key, bool *flag)
+{
+	const json_t *value = member(r, key);
+
+	*flag = json_is_true(value);
+	return !value || json_is_boolean(value) || wrong(r, key, "neither true nor false");
+}
+
+static int digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static bool take_gid(const struct reading *r, uint8_t gid[16])
+{
+	const char *text = json_string_value(member(r, "gid"));
+	bool right = text && strlen(text) == 32;
+
+	for (int i = 0; i < 16 && right; i++) {
+		int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
+
+		right = high >= 0 && low >= 0;
+		gid[i] = high << 4 | low;
+	}
+	return right || wrong(r, "gid", "no 32 hexadecimal digits");
+}
+
+static bool take_basics(const struct reading *r, struct rdma_end *end)
+{
+	const char *transport = json_string_value(member(r, "transport"));
+	json_int_t size, path_mtu, lid;
+
+	end->service = transport ? place_of(transport, rdma_service_names) : 0;
+	if (!end->service)
+		return wrong(r, "transport", "none of rc, uc, ud");
+	if (!take_whole(r, "size", 1, UINT32_MAX, &size) || !take_whole(r, "path_mtu", 256, 4096, &path_mtu) ||
+	    !take_gid(r, end->gid) || !take_whole(r, "lid", 0, UINT16_MAX, &lid))
+		return false;
+	if (path_mtu & (path_mtu - 1))
+		return wrong(r, "path_mtu", "not 256, 512, 1024, 2048 or 4096");
+	end->size = size;
+	end->path_mtu = path_mtu;
+	end->lid = lid;
+	return true;
+}
+
+static bool take_samples(const struct reading *r, struct rdma_end *end)
+{
+	struct reading samples = { .object = member(r, "samples"), .of = "samples: ", .why = r->why };
+	json_int_t every, slots;
+
+	if (!samples.object)
+		return true;
+	if (!take_whole(&samples, "every", 1, UINT32_MAX, &every) || !take_whole(&samples, "slots", 1, MAX_SAMPLES, &slots))
+		return false;
+	end->sample_every = every;
+	end->sample_slots = slots;
+	return true;
+}
+
+static bool take_reads(const struct reading *r, struct rdma_reads *to)
+{
+	struct reading reads = { .object = member(r, "reads"), .of = "reads: ", .why = r->why };
+	json_int_t messages, window, limit;
+	bool of_packets;
+
+	if (!take_real(&reads, "rate", MAX_RATE, &to->rate.per_second) || !take_flag(&reads, "rate_of_packets", &of_packets) ||
+	    !take_real(&reads, "duration", MAX_SECONDS, &to->duration) ||
+	    !take_whole(&reads, "messages", 0, INT64_MAX, &messages) || !take_whole(&reads, "window", 1, MAX_WINDOW, &window) ||
+	    !take_whole(&reads, "limit", 1, UINT8_MAX, &limit))
+		return false;
+	to->rate.unit = of_packets ? RATE_PACKETS : RATE_BITS;
+	to->messages = messages;
+	to->window = window;
+	to->limit = limit;
+	return true;
+}
+
+/* An older version says nothing of all this. */
+static bool take_operation(const struct reading *r, struct rdma_end *end)
+{
+	const json_t *value = member(r, "operation");
+
+	end->operation = !value ? rdma_usual_operation(end->service) :
+			 json_is_string(value) ? rdma_operation_named(json_string_value(value)) : RDMA_USUAL;
+	if (!rdma_service_knows(end->service, end->operation))
+		return wrong(r, "operation", "none that the service knows");
+	return take_flag(r, "filler", &end->filler) && take_flag(r, "ping_pong", &end->ping_pong) && take_samples(r, end) &&
+	       (end->operation != RDMA_READ || take_reads(r, &end->reads));
+}
+
+static bool take_qp(struct reading *r, struct rdma_qp_address *qp)
+{
+	json_int_t qpn, psn, rkey, address;
+
+	if (!take_whole(r, "qpn", 0, 0xffffff, &qpn) || !take_whole(r, "psn", 0, 0xffffff, &psn) ||
+	    !take_whole(r, "rkey", 0, UINT32_MAX, &rkey) || !take_whole(r, "address", INT64_MIN, INT64_MAX, &address))
+		return false;
+	*qp = (struct rdma_qp_address){ qpn, psn, rkey, address };
+	return true;
+}
+
+static bool take_qps(const struct reading *r, struct rdma_end *end)
+{
+	const json_t *qps = member(r, "qps");
+	struct reading each = { .why = r->why };
+
+	end->flows = json_array_size(qps);
+	if (!end->flows || json_array_size(qps) > RDMA_FLOWS_MAX)
+		return wrong(r, "qps", "no array of 1 to 65535 QPs");
+	end->qp = calloc(end->flows, sizeof(*end->qp));
+	if (!end->qp) {
+		strcpy(r->why, "no memory");
+		return false;
+	}
+	for (unsigned int i = 0; i < end->flows; i++) {
+		each.object = json_array_get(qps, i);
+		snprintf(each.of, sizeof(each.of), "QP %u: ", i);
+		if (!take_qp(&each, &end->qp[i]))
+			return false;
+	}
+	return true;
+}
+
+bool rdma_end_parse(const json_t *message, struct rdma_end *end, char *why)
+{
+	struct reading r = { .object = message, .why = why };
+
+	*end = (struct rdma_end){ 0 };
+	if (take_basics(&r, end) && take_operation(&r, end) && take_qps(&r, end))
+		return true;
+	rdma_end_free(end);
+	return false;
+}
+
+void rdma_end_free(struct rdma_end *end)
+{
+	free(end->qp);
+	*end = (struct rdma_end){ 0 };
+}
+
+static bool take_totals(struct reading *r, struct rdma_totals *totals)
+{
+	json_int_t packets, messages, completed = 0;
+
+	if (!take_whole(r, "packets", 0, INT64_MAX, &packets) || !take_whole(r, "messages", 0, INT64_MAX, &messages) ||
+	    (member(r, "completed") && !take_whole(r, "completed", 0, packets, &completed)))
+		return false;
+	*totals = (struct rdma_totals){ packets, messages, completed };
+	return true;
+}
+
+bool rdma_totals_parse(const json_t *message, struct rdma_totals *totals, unsigned int flows, uint64_t *ns, char *why)
+{
+	struct reading r = { .object = message, .why = why }, each = { .why = why };
+	const json_t *end = member(&r, "end");
+	json_int_t time = 0;
+	bool right = true;
+
+	if (!json_is_array(end) || json_array_size(end) != flows)
+		return wrong(&r, "end", "no array with the totals of each QP");
+	if (member(&r, "ns") && !take_whole(&r, "ns", 0, INT64_MAX, &time))
+		return false;
+	for (unsigned int i = 0; i < flows && right; i++) {
+		each.object = json_array_get(end, i);
+		snprintf(each.of, sizeof(each.of), "QP %u: ", i);
+		right = take_totals(&each, &totals[i]);
+	}
+	*ns = time;
+	return right;
+}
