@@ -227,7 +227,7 @@ static bool send_all(struct control *c, const char *text, size_t length)
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			return fail(c->why, "%s", strerror(errno));
 		if (n < 0 && errno == EAGAIN && !await(c->fd, POLLOUT, until))
-			return fail(c->why, "the other end read nothing for %g s", c->seconds);
+			return fail(c->why, "not all was taken within %g s", c->seconds);
 		if (n > 0) {
 			text += n;
 			length -= n;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +173,10 @@ static bool take_real(const struct reading *r, const char *key, double most, dou
 	const json_t *value = member(r, key);
 
 	*number = json_number_value(value);
-	return (json_is_number(value) && *number >= 0 && *number <= most) || wrong(r, key, "no such number");
+	if (json_is_number(value) && *number >= 0 && *number <= most)
+		return true;
+	snprintf(r->why, CONTROL_WHY, "%s\"%s\" is no number from 0 to %g", r->of, key, most);
+	return false;
 }
 
 /* false where it is absent. */
@@ -186,22 +188,13 @@ static bool take_flag(const struct reading *r, const char *key, bool *flag)
 	return !value || json_is_boolean(value) || wrong(r, key, "neither true nor false");
 }
 
-static int digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static bool take_gid(const struct reading *r, uint8_t gid[16])
 {
 	const char *text = json_string_value(member(r, "gid"));
-	bool right = text && strlen(text) == 32;
+	bool right = text && strlen(text) == 32 && strspn(text, "0123456789abcdefABCDEF") == 32;
 
-	for (int i = 0; i < 16 && right; i++) {
-		int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
-
-		right = high >= 0 && low >= 0;
-		gid[i] = high << 4 | low;
-	}
+	for (int i = 0; i < 16 && right; i++)
+		sscanf(text + 2 * i, "%2hhx", &gid[i]);
 	return right || wrong(r, "gid", "no 32 hexadecimal digits");
 }
 

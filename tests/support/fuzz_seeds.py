@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Seeds of the fuzz targets: small inputs in each target's own format (see its first comment)."""
 import gzip
+import json
 import lzma
 import os
 import shutil
@@ -219,11 +220,25 @@ def doctor_seeds():
         rf.roce(rf.bth(0x11, 18, 5) + rf.aeth(0x60), src="10.9.0.2", dst="10.9.0.1"))])
 
 
+def control_seeds():
+    """Each message of the control connection (docs/json.md)."""
+    qps = [{"qpn": 17, "psn": 16777215, "rkey": 4294967295, "address": address} for address in (-1, 0x7f0012345000)]
+    end = {"transport": "rc", "size": 4096, "path_mtu": 1024, "gid": "00000000000000000000ffff0a090001", "lid": 0, "qps": qps}
+    reads = {"rate": 2e7, "rate_of_packets": False, "duration": 2.5, "messages": 9, "window": 64, "limit": 128}
+    messages = [end, end | {"operation": "write-imm", "filler": True, "samples": {"every": 61, "slots": 17}},
+                end | {"operation": "read", "filler": True, "reads": reads},
+                end | {"transport": "ud", "operation": "send", "filler": False, "ping_pong": True},
+                {"end": 2 * [{"packets": 30, "messages": 3, "completed": 30}], "ns": 123456789012},
+                {"error": "its --transport is another one \u001b"}, {"go": True}, {"stop": True}, {"done": True}]
+    for message in messages:
+        yield json.dumps(message).encode()
+
+
 def write(folder):
     """A folder of seeds for each target."""
     for name, seeds in (("parse", parse_seeds), ("decap", decap_seeds), ("mask", mask_seeds), ("stream", stream_seeds),
                         ("table", table_seeds), ("reader", reader_seeds), ("capture", capture_seeds),
-                        ("doctor", doctor_seeds)):
+                        ("doctor", doctor_seeds), ("control", control_seeds)):
         os.makedirs(os.path.join(folder, name), exist_ok=True)
         for i, seed in enumerate(seeds()):
             with open(os.path.join(folder, name, f"{i:03}"), "wb") as f:
