@@ -289,6 +289,7 @@ struct composer *composer_new(const struct plan *plan, __u8 *payload)
 		err(1, "no memory");
 	c->plan = plan;
 	c->pieces.payload = payload;
+	c->pieces.sums = plan->udp_checksum;
 	payload_fill(payload, plan);
 	return c;
 }

@@ -67,6 +67,7 @@ const struct piece *payload_piece(struct pieces *p, uint32_t at, uint32_t bytes)
 
 	if (found->at == at && found->bytes == bytes)
 		return found;
-	*found = (struct piece){ at, bytes, crc32_gzip_refl(0, p->payload + at, bytes), sum_add(0, p->payload + at, bytes) };
+	*found = (struct piece){ at, bytes, crc32_gzip_refl(0, p->payload + at, bytes),
+				 p->sums ? sum_add(0, p->payload + at, bytes) : 0 };
 	return found;
 }

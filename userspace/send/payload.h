@@ -11,11 +11,12 @@
 struct piece {
 	uint32_t at, bytes; /* bytes 0: unused entry */
 	uint32_t crc;	    /* of these bytes only: IEEE 802.3, as zlib's crc32() */
-	uint32_t sum;	    /* of their 16-bit big-endian words, unfolded; an odd last byte is padded with a zero byte */
+	uint32_t sum;	    /* of their 16-bit big-endian words, unfolded; an odd last byte is padded with a zero byte; or 0 */
 };
 
 struct pieces {
 	const __u8 *payload;
+	bool sums; /* wanted: only for UDP checksums, because they cost several times the CRCs */
 	struct piece piece[PIECES];
 };
 

@@ -85,6 +85,7 @@ static void same_bytes(void **state)
 				c = calloc(1, sizeof(*c));
 				c->plan = &plan;
 				c->pieces.payload = memory;
+				c->pieces.sums = plan.udp_checksum;
 				if (!o && !i)
 					payload_fill(memory, &plan);
 				for (int k = 0; k < 4; k++) {
