@@ -26,6 +26,11 @@ PROGRAMS += $(BENCH)/read_crc
 $(BENCH)/read_crc: $(BENCH)/read_crc.o
 $(BENCH)/read_crc: LDLIBS += -lisal
 
+PROGRAMS += $(BENCH)/write_receiver
+$(BENCH)/write_receiver.o: | $(BUILD)/bpf/redirect.skel.h
+$(BENCH)/write_receiver: $(BENCH)/write_receiver.o $(call rooms,,lib)
+$(BENCH)/write_receiver: LDLIBS += $(ROOM_LDLIBS)
+
 PROGRAMS += $(BENCH)/watch_cores
 $(BENCH)/watch_cores: $(BENCH)/watch_cores.o $(BENCH)/probe.o
 

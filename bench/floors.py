@@ -2,7 +2,7 @@
 """The floors of engine, sender and reader, as ratios between rows of one run. The result is reported, never asserted."""
 
 AT_LEAST, AT_MOST = "at least", "at most"
-PARTS = ("program", "flood", "live", "send", "offline")
+PARTS = ("program", "flood", "live", "send", "receivers", "offline")
 
 
 def net(result, name, payload, qps=1):
@@ -28,7 +28,7 @@ def judge(result):
 
 
 def _judge(result):
-    rows = [_floor(*each) for each in _engine(result) + _live(result) + _send(result) + _offline(result)]
+    rows = [_floor(*each) for each in _engine(result) + _live(result) + _send(result) + _receivers(result) + _offline(result)]
     return [row for row in rows if row]
 
 
@@ -88,6 +88,18 @@ def _send(result):
     return [(f"send by {row['out']} / one unchanged packet, {row['payload']} B, {row['qps']} QPs", row["send_mpps"],
              row["unchanged_mpps"], AT_LEAST, {64: 0.85, 4096: 0.8}[row["payload"]])
             for row in result["send"] if row["qps"] > 1 and row["payload"] in (64, 4096)]
+
+
+def _receivers(result):
+    """Payload that a CPU can take in a second, of `receive` and of others in their better order of NAPI and process."""
+    least = {}
+    for row in result["receivers"]:
+        if row["ns"]:
+            key = row["receiver"], row["payload"]
+            least[key] = min(row["ns"], least.get(key, row["ns"]))
+    return [(f"receive / {other}, payload a CPU and second, {payload} B", least.get((other, payload)),
+             least.get(("receive", payload)), AT_LEAST, floor)
+            for payload in sorted({payload for _, payload in least}) for other, floor in (("recvmmsg-crc", 2), ("af-xdp", 1.2))]
 
 
 def _offline(result):

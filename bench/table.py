@@ -11,13 +11,13 @@ MARK = "*"      # behind a figure of all samples, because too few were quiet
 def render(result):
     core = machine.core(result["machine"])
     tables = [_payloads(result["program"]), _qps(result), _live(result["live"]), _options(result["options"]), _send(result["send"]),
-              _offline(result["offline"]), _capture(result["capture"]), _floors(result["floors"])]
+              _receivers(result["receivers"]), _offline(result["offline"]), _capture(result["capture"]), _floors(result["floors"])]
     parts = [f"### {result['machine']['cpu']}", _machine(result)]
     return "\n\n".join(parts + [table(f"{title}; {core}:", head, rows) for title, head, rows in tables if rows]) + "\n"
 
 
 def _machine(result):
-    counts = [row["quiet"] for part in ("program", "flood", "live", "options", "send", "offline", "capture") for row in result[part]]
+    counts = [row["quiet"] for part in ("program", "flood", "live", "options", "send", "receivers", "offline", "capture") for row in result[part]]
     few = sum(not count["enough"] for count in counts)
     return (f"`make bench{' ARGS=--quick' if result['quick'] else ''}` on: {machine.words(result['machine'])}. "
             f"Quiet samples: {quiet(counts)}."
@@ -98,6 +98,20 @@ def _send(rows):
             [[row["payload"], row["qps"], row["out"], "by auto" if row["chosen"] == "auto" else "",
               f"{row['send_mpps']:.3f}", f"{row['unchanged_mpps']:.3f}", mark(row, f"{row['ratio']:.0%}"), _range(row),
               quiet([row["quiet"]])] for row in rows])
+
+
+def _receivers(rows):
+    return ("Receivers of RDMA WRITE over veth, all of their work on one CPU (median)",
+            ["receiver", "CPU first to", "payload", "taken GB/s", "ns a packet", "in the process", "CPU busy", "GB/s a CPU",
+             "lost", "quiet"],
+            [[row["receiver"], row["first"], row["payload"], *_receiver(row)] for row in rows])
+
+
+def _receiver(row):
+    if row["why"]:
+        return [row["why"]] + [None] * 6
+    return [f"{row['gbytes_per_s']:.2f}", mark(row, round(row["ns"])), round(row["process_ns"]), f"{row['busy']:.0%}",
+            f"{row['payload'] / row['ns']:.2f}", f"{1 - row['packets'] / row['sent']:.0%}", quiet([row["quiet"]])]
 
 
 def _offline(rows):

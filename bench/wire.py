@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A veth pair in a network namespace of this process, which ends with the process, and a program that receives at its end."""
 import ctypes
+import glob
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import time
 
 from lab import child
 
@@ -40,6 +42,13 @@ def make_wire(mtu=1500):
         run("ip", "link", "set", interface, "mtu", str(mtu), "up")
 
 
+def until(done, seconds=10):
+    """Waits until done() is true, or as long as that."""
+    end = time.monotonic() + seconds
+    while not done() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
 def statistic(interface, name):
     return sum(int(n) for n in re.findall(rf"_{name}: (\d+)", run("ethtool", "-S", interface)))
 
@@ -49,11 +58,54 @@ def port_packets():
     return statistic(PORT, r"queue_\d+_xdp_packets") + statistic(PORT, r"queue_\d+_drops")
 
 
+def receiver_threads():
+    found = []
+    for path in glob.glob("/proc/[0-9]*/comm"):
+        try:
+            with open(path) as f:
+                name = f.read()
+        except OSError:
+            continue    # it ended meanwhile
+        if name.startswith(f"napi/{PORT}"[:15]):
+            found.append(int(path.split("/")[2]))
+    return found
+
+
+def place_receiver(apart):
+    """
+    The port has a NAPI only with an XDP program. By default the NAPI runs on the sender's CPU, as the kernel arranges it. With
+    apart it is a thread, pinned to the other CPU.
+    """
+    write(f"/sys/class/net/{PORT}/threaded", str(int(apart)))
+    if not apart:
+        return []
+    for _ in range(200):
+        threads = receiver_threads()
+        if threads:
+            break
+        time.sleep(0.01)
+    else:
+        sys.exit("bench: the port's NAPI has no thread of its own")
+    for thread in threads:
+        os.sched_setaffinity(thread, {RECEIVER_CPU})
+        os.setpriority(os.PRIO_PROCESS, thread, -20)    # so that other work of the machine does not displace the measured threads
+    return threads
+
+
+def cpu_seconds(threads):
+    """Their CPU time, from the scheduler's statistics."""
+    total = 0
+    for thread in threads:
+        with open(f"/proc/{thread}/schedstat") as f:
+            total += int(f.read().split()[0])
+    return total / 1e9
+
+
 class Receiver:
-    def __init__(self, *command):
+    def __init__(self, *command, ready="watching"):
         self.process = subprocess.Popen(child(command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         said = ""
-        while "watching" not in said:
+        while ready not in said:
             line = self.process.stderr.readline()
             if not line:
                 sys.exit(f"bench: {command[0]}: {said.strip() or 'ended at once'}")
