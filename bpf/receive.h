@@ -169,10 +169,12 @@ __noinline int receive_stranger(struct xdp_md *ctx)
 static __always_inline void receive_count_generation(__u64 at)
 {
 	__u32 block = at / receive.block;
-	__u64 *generation = bpf_map_lookup_elem(&generations, &block);
+	__u64 *generation = bpf_map_lookup_elem(&generations, &block), before;
 
-	if (generation)
-		__sync_fetch_and_add(generation, 1);
+	if (!generation)
+		return;
+	before = __sync_fetch_and_add(generation, 1);
+	roce_opaque(before); /* an atomic operation whose result is used is a barrier: the copy is not seen before the count */
 }
 
 /*
@@ -286,19 +288,18 @@ static __always_inline void receive_record(const struct scratch *s, const struct
 	RECEIVE_RELEASE(&ring->head, head + 1);
 }
 
-/* Records the messages that the packet has ended. Call while the QP is claimed, so that its records are in order. */
-__noinline int receive_records(void)
+/*
+ * Records a message that has ended: the packet's own, or the one that the packet has shown to be broken. Call while the QP is
+ * claimed, so that its records are in order; for the latter before the copy, which may count its block's generation.
+ */
+__noinline int receive_record_end(bool own)
 {
 	struct scratch *s = watch_scratch();
 	struct receive_work *w = receive_work();
 	struct receive_qp *q = w ? receive_qp(w) : NULL;
 
-	if (!s || !q)
-		return 0;
-	if (w->step.broken.valid)
-		receive_record(s, w, q, &w->step.broken);
-	if (w->step.ended.valid)
-		receive_record(s, w, q, &w->step.ended);
+	if (s && q)
+		receive_record(s, w, q, own ? &w->step.ended : &w->step.broken);
 	return 0;
 }
 
@@ -362,7 +363,7 @@ static __always_inline bool receive_notifies(const struct scratch *s, struct rec
 	if (!receive.notify || (s->packet.tos & 3) != 3)
 		return false;
 	now = bpf_ktime_get_ns();
-	if (now - q->notified_ns < RECEIVE_NOTIFY_NS)
+	if ((__s64)(now - q->notified_ns) < RECEIVE_NOTIFY_NS)
 		return false;
 	q->notified_ns = now;
 	return true;
@@ -396,13 +397,10 @@ __noinline int receive_commit(void)
 	struct receive_work *w = receive_work();
 	struct receive_qp *q = w ? receive_qp(w) : NULL;
 	struct receive_cpu *cpu = s ? receive_cpu(s) : NULL;
-	__u32 rkey;
 
 	if (!q || !cpu)
 		return 0;
-	rkey = s->packet.rkey;
-	responder_commit(&q->responder, &s->packet,
-			 s->packet.op & OP_RETH && s->packet.dma_length ? bpf_map_lookup_elem(&regions, &rkey) : NULL, &w->step);
+	responder_commit(&q->responder, &s->packet, &w->step);
 	cpu->packets++;
 	cpu->bytes += w->step.bytes;
 	q->packets++;
@@ -428,19 +426,23 @@ __noinline int receive_fail(void)
 static __always_inline int receive_take(struct xdp_md *ctx, struct scratch *s, struct receive_work *w, struct receive_qp *q)
 {
 	__u32 opcode = 0;
+	int refused;
 
 	if (!receive_claim(q)) {
 		receive_refuse(s, NULL, REFUSAL_busy);
 		return XDP_DROP;
 	}
-	if (!receive_judge()) {
+	refused = receive_judge();
+	if (w->step.broken.valid)
+		receive_record_end(false);
+	if (!refused) {
 		if (receive_copy(ctx))
 			receive_fail();
 		else
 			receive_commit();
 	}
-	if (w->step.broken.valid || w->step.ended.valid)
-		receive_records();
+	if (w->step.ended.valid)
+		receive_record_end(true);
 	if (w->step.refusal) {
 		q->refused++;
 		receive_refuse(s, &q->responder, w->step.refusal);
@@ -460,14 +462,15 @@ static __always_inline int receive_frame(struct xdp_md *ctx)
 {
 	struct scratch *s = watch_scratch();
 	struct receive_work *w = receive_work();
+	const __u8 *own = (const __u8 *)receive.own;
 	const struct roce_packet *p;
 	struct receive_qp *q;
 
+	roce_opaque(own); /* as for the tables of watch_tables() */
 	if (!s || !w)
 		return XDP_PASS;
 	p = &s->packet;
-	if (p->kind != ROCE_PACKET || p->rocev1 ||
-	    !responder_same_address(p->dst, (const __u8 *)receive.own))
+	if (p->kind != ROCE_PACKET || p->rocev1 || !responder_same_address(p->dst, own))
 		return XDP_PASS;
 	w->qp = p->dqpn - receive.first_qpn;
 	q = w->qp < receive.qps ? receive_qp(w) : NULL;

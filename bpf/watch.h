@@ -393,8 +393,6 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 	roce_count_frame(t, p);
 	if (what & WATCH_CAPTURE)
 		s->frames = t->value[COUNTER_frames];
-	if (what & (WATCH_CAPTURE | WATCH_RECEIVE))
-		s->icrc = ICRC_UNCHECKED;
 	if (what & WATCH_CAPTURE && (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT))
 		watch_take_alone(ctx, what);
 	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
@@ -458,6 +456,8 @@ static __always_inline struct scratch *watch_begin(struct xdp_md *ctx, __u32 len
 	s->wanted = what & WATCH_ICRC && watch_is_wanted(length);
 	if (what & WATCH_CAPTURE)
 		s->skipped = 0; /* a frame with --decap may have set it */
+	if (what & (WATCH_CAPTURE | WATCH_RECEIVE))
+		s->icrc = ICRC_UNCHECKED;
 	if (what & WATCH_RECEIVE)
 		s->packet.kind = ROCE_OTHER; /* until it is parsed: a frame that cannot be copied is not */
 	return s;

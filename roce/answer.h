@@ -75,6 +75,7 @@ roce_inline void answer_make(struct answer *a, const struct roce_packet *p, cons
 	__u32 l3 = p->l3_offset;
 	__u8 *h;
 
+	a->bytes = 0;
 	roce_opaque(l3);
 	if (l3 > WIRE_ETH_LEN + WIRE_VLAN_TAGS * WIRE_VLAN_LEN)
 		return;

@@ -57,7 +57,7 @@ struct roce_responder {
 	__u32 receive_slots; /* buffers, which are used in turn; 0: none, and receives take immediate data only */
 	__u32 qpn;
 	__u32 peer_qpn;
-	__u32 path_mtu; /* bytes */
+	__u32 path_mtu; /* bytes, never 0 */
 	__u32 expected; /* PSN */
 	__u16 pkey;
 	__u8 service; /* SERVICE_RC or SERVICE_UC */
@@ -110,7 +110,9 @@ struct responder_step {
 	__u8 refusal; /* enum roce_refusal */
 	__u8 answers; /* an answer is sent: */
 	__u8 syndrome;
-	__u8 reserved[5];
+	__u8 reserved;
+	__u16 region; /* index, of a WRITE that begins */
+	__u8 reserved2[2];
 	struct roce_message_end broken; /* a message that this packet shows to be incomplete */
 	struct roce_message_end ended;	/* the packet's own message */
 };
@@ -172,6 +174,13 @@ roce_inline void responder_give_up(struct roce_responder *q, struct responder_st
 	responder_end(q, &s->broken, MESSAGE_INCOMPLETE);
 }
 
+/* UC: what is known of a message by a packet whose First was not taken. */
+roce_inline __u32 responder_headless_flags(const struct roce_responder *q, const struct roce_packet *p)
+{
+	return MESSAGE_HEADLESS | (responder_is_write(p) ? 0 : MESSAGE_SEND) |
+	       (responder_distance(p->number, q->expected) < 0 ? MESSAGE_LATE : 0);
+}
+
 /* UC: the message of a packet that is not taken, and that does not belong to the open one. */
 roce_inline void responder_begin_headless(struct roce_responder *q, const struct roce_packet *p)
 {
@@ -180,39 +189,59 @@ roce_inline void responder_begin_headless(struct roce_responder *q, const struct
 	q->length = q->placed = 0;
 	q->begin = RESPONDER_NOWHERE;
 	q->region = 0;
-	q->flags = MESSAGE_HEADLESS | (responder_is_write(p) ? 0 : MESSAGE_SEND);
+	q->flags = responder_headless_flags(q, p);
 }
 
-/* UC: whether the packet, a Last, can be that of the broken message, by the number of packets of that one. */
-roce_inline bool responder_is_its_last(const struct roce_responder *q, const struct roce_packet *p)
+/* UC: a packet from before the open message, which is dropped as well. If it is a Last, its message has ended. */
+roce_inline void responder_drop_earlier(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
 {
-	__u32 packets;
-
-	if (q->flags & (MESSAGE_SEND | MESSAGE_HEADLESS) || !q->path_mtu)
-		return true;
-	packets = (q->length + q->path_mtu - 1) / q->path_mtu;
-	return ((p->number - q->first_psn) & 0xffffff) + 1 == packets;
+	q->open = OPEN_BROKEN;
+	if (!(p->op & OP_LAST))
+		return;
+	s->ended = (struct roce_message_end){
+		.at = RESPONDER_NOWHERE, .receive = q->receives, .first_psn = p->number, .last_psn = p->number,
+		.immediate = p->immediate, .valid = 1,
+		.flags = responder_headless_flags(q, p) | MESSAGE_INCOMPLETE | (p->op & OP_IMMDT ? MESSAGE_IMMEDIATE : 0),
+	};
 }
 
-/* UC: drops the packet, and with it the message; the message's last packet tells which one it was. */
+/* UC: packets of the open message; 0: not known. */
+roce_inline __u32 responder_packets(const struct roce_responder *q)
+{
+	return q->flags & (MESSAGE_SEND | MESSAGE_HEADLESS) ? 0 : (q->length + q->path_mtu - 1) / q->path_mtu;
+}
+
+/* UC: ends the dropped message with its last packet. */
+roce_inline void responder_end_dropped(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
+{
+	if (q->flags & MESSAGE_SEND)
+		q->length = 0;
+	responder_end(q, &s->ended, MESSAGE_INCOMPLETE | (p->op & OP_IMMDT ? MESSAGE_IMMEDIATE : 0));
+	s->ended.immediate = p->immediate;
+}
+
+/*
+ * UC: drops the packet, and with it the rest of its message. That is the open one, unless the PSN is before the beginning or
+ * behind the end of that one.
+ */
 roce_inline void responder_drop(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
 {
-	__u32 flags = MESSAGE_INCOMPLETE | (p->op & OP_IMMDT ? MESSAGE_IMMEDIATE : 0);
+	__s32 offset = responder_distance(p->number, q->first_psn);
+	__s32 packets = responder_packets(q);
 
-	if (p->op & OP_FIRST || q->open == OPEN_NONE)
+	if (p->op & OP_FIRST || q->open == OPEN_NONE) {
 		responder_begin_headless(q, p);
-	else if (p->op & OP_LAST && !responder_is_its_last(q, p)) {
+	} else if (offset < 0) {
+		responder_drop_earlier(q, p, s);
+		return;
+	} else if (packets && offset >= packets) {
 		responder_give_up(q, s);
 		responder_begin_headless(q, p);
 	}
 	q->open = OPEN_BROKEN;
 	q->last_psn = p->number;
-	if (!(p->op & OP_LAST))
-		return;
-	if (q->flags & MESSAGE_SEND)
-		q->length = 0;
-	responder_end(q, &s->ended, flags);
-	s->ended.immediate = p->immediate;
+	if (p->op & OP_LAST)
+		responder_end_dropped(q, p, s);
 }
 
 roce_inline void responder_answer(struct responder_step *s, __u32 syndrome, __u32 psn)
@@ -290,7 +319,7 @@ roce_inline bool responder_check_psn_uc(struct roce_responder *q, const struct r
 	}
 	if (!d && (q->open == OPEN_WRITE || q->open == OPEN_SEND))
 		return true;
-	s->refusal = q->open == OPEN_BROKEN ? REFUSAL_rest : REFUSAL_gap;
+	s->refusal = q->open == OPEN_BROKEN ? REFUSAL_rest : d ? REFUSAL_gap : REFUSAL_order;
 	responder_drop(q, p, s);
 	return false;
 }
@@ -328,7 +357,8 @@ roce_inline __u32 responder_place(const struct roce_responder *q, const struct r
 	__u64 offset;
 
 	if (!responder_is_write(p)) {
-		*at = q->receive_slots ? q->receive_at + q->receives % q->receive_slots * q->receive_bytes : 0;
+		*at = q->receive_slots ? q->receive_at + q->receives % q->receive_slots * q->receive_bytes :
+					 RESPONDER_NOWHERE;
 		return REFUSAL_NONE;
 	}
 	*at = RESPONDER_NOWHERE;
@@ -363,7 +393,7 @@ roce_inline void responder_refuse_receive(struct roce_responder *q, const struct
 /*
  * Judges a packet of kind ROCE_PACKET to this QP. region: as above, only looked at for a WRITE that begins; posted: receives
  * posted so far. If s->refusal is REFUSAL_NONE then copy s->bytes of payload to s->at, and call responder_commit() or
- * responder_fail(). In any case a message may have ended (s->broken, s->ended), and an answer may be due.
+ * responder_fail(). A message may have ended: s->broken is complete now, s->ended and the answer only then.
  */
 roce_inline void responder_judge(struct roce_responder *q, const struct roce_packet *p, enum icrc_verdict icrc,
 				 const struct roce_region *region, __u64 posted, struct responder_step *s)
@@ -406,6 +436,7 @@ roce_inline void responder_judge(struct roce_responder *q, const struct roce_pac
 			responder_reject(q, p, refusal, AETH_NAK_ACCESS, s);
 			return;
 		}
+		s->region = responder_is_write(p) && p->dma_length ? region->index : 0;
 	}
 	if (!responder_length_fits(q, p, length, placed)) {
 		responder_reject(q, p, REFUSAL_length, AETH_NAK_INVALID, s);
@@ -415,9 +446,8 @@ roce_inline void responder_judge(struct roce_responder *q, const struct roce_pac
 	s->bytes = p->payload_bytes;
 }
 
-/* The packet's payload is in memory. The arguments are those of responder_judge(). */
-roce_inline void responder_commit(struct roce_responder *q, const struct roce_packet *p, const struct roce_region *region,
-				  struct responder_step *s)
+/* The packet's payload is in memory. s: as responder_judge() has left it. */
+roce_inline void responder_commit(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
 {
 	if (p->op & OP_FIRST) {
 		q->open = responder_is_write(p) ? OPEN_WRITE : OPEN_SEND;
@@ -426,7 +456,7 @@ roce_inline void responder_commit(struct roce_responder *q, const struct roce_pa
 		q->length = responder_is_write(p) ? p->dma_length : q->receive_bytes;
 		q->placed = 0;
 		q->begin = s->at;
-		q->region = region && responder_is_write(p) ? region->index : 0;
+		q->region = s->region;
 	}
 	q->placed += s->bytes;
 	q->last_psn = p->number;
