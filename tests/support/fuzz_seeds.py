@@ -112,6 +112,30 @@ def stream_seeds():
         yield start + b"".join(packets)
 
 
+# ---- responders ----
+
+def responder_seeds():
+    places = opcode_places()
+
+    def packet(opcode, distance=0, payload=1, dma=0, va=0, region=0, flags=0):
+        return bytes([places[opcode], distance & 0xff, payload, dma, va, region | flags << 2])
+
+    for service, base in ((0, 0), (8, 0x20)):
+        start = bytes([service, 0xff, 0xff, 0xfe, 3])
+        message = [packet(base + 6, dma=3), packet(base + 7), packet(base + 9)]     # 3: three times the path MTU
+        send = [packet(base + 0), packet(base + 2)]
+        only = packet(base + 11)
+        for packets in (
+            message * 2, send * 4, [only] * 6, [*message[:2], only, *message[:1], *message[2:]],
+            [message[0], packet(base + 7, 1), message[2], *message], [only, packet(base + 11, -1), packet(base + 11, 2), only],
+            [packet(base + 11, flags=1), packet(base + 11, flags=2), packet(base + 11, flags=4), packet(base + 11, flags=8), only],
+            [packet(base + 11, region=3), only], [packet(base + 11, va=1), only], [packet(base + 6, dma=7, region=2), message[1]],
+            [packet(0x0c, dma=9), only],
+        ):
+            yield start + b"".join(packets)
+            yield bytes([start[0] | 0x13]) + start[1:] + b"".join(packets)
+
+
 # ---- tables ----
 
 def table_seeds():
@@ -238,7 +262,7 @@ def write(folder):
     """A folder of seeds for each target."""
     for name, seeds in (("parse", parse_seeds), ("decap", decap_seeds), ("mask", mask_seeds), ("stream", stream_seeds),
                         ("table", table_seeds), ("reader", reader_seeds), ("capture", capture_seeds),
-                        ("doctor", doctor_seeds), ("control", control_seeds)):
+                        ("doctor", doctor_seeds), ("control", control_seeds), ("responder", responder_seeds)):
         os.makedirs(os.path.join(folder, name), exist_ok=True)
         for i, seed in enumerate(seeds()):
             with open(os.path.join(folder, name, f"{i:03}"), "wb") as f:
