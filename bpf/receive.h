@@ -42,10 +42,18 @@ struct {
 	__type(value, struct roce_region);
 } regions SEC(".maps");
 
+/* The copy up to the end of a chunk. In memory: the verifier would follow each set of powers of two. */
+struct receive_edge {
+	__u32 offset; /* in the chunk */
+	__u32 from;   /* in the frame */
+	__u32 bytes;
+};
+
 /* A packet's way through the steps; not on the stack, where the verifier would follow each possible value. */
 struct receive_work {
 	struct responder_step step;
 	struct answer answer;
+	struct receive_edge edge;
 	__u32 qp; /* index */
 	__u32 action; /* XDP_* */
 };
@@ -177,6 +185,21 @@ static __always_inline void receive_count_generation(__u64 at)
 	roce_opaque(before); /* an atomic operation whose result is used is a barrier: the copy is not seen before the count */
 }
 
+/* Copies the next `part` bytes (a power of two, a constant) of those that remain for a chunk, if there are so many. 0: right. */
+static __always_inline int receive_copy_part(struct xdp_md *ctx, volatile struct receive_edge *e, struct receive_chunk *c, __u32 part)
+{
+	__u32 offset = e->offset;
+
+	if (!(e->bytes & part))
+		return 0;
+	roce_opaque(offset);
+	if (offset > RECEIVE_CHUNK - part || bpf_xdp_load_bytes(ctx, e->from, c->byte + offset, part))
+		return 1;
+	e->offset += part;
+	e->from += part;
+	return 0;
+}
+
 /*
  * Copies payload that may cross from one chunk to the next. The verifier knows no relation between the place and the length, so the
  * end of the first chunk is filled by powers of two. Returns 0 if it was copied.
@@ -185,36 +208,32 @@ __noinline int receive_copy_edge(struct xdp_md *ctx)
 {
 	struct scratch *s = watch_scratch();
 	struct receive_work *w = receive_work();
+	volatile struct receive_edge *e;
 	struct receive_chunk *c;
-	__u32 chunk, offset, from, bytes, here;
+	__u32 chunk, rest;
 
 	if (!s || !w)
 		return 1;
+	e = &w->edge;
 	chunk = w->step.at / RECEIVE_CHUNK;
-	offset = w->step.at & (RECEIVE_CHUNK - 1);
-	bytes = w->step.bytes;
-	from = s->packet.icrc_offset - s->packet.pad - s->packet.payload_bytes;
-	here = RECEIVE_CHUNK - offset < bytes ? RECEIVE_CHUNK - offset : bytes;
+	e->offset = w->step.at & (RECEIVE_CHUNK - 1);
+	e->from = s->packet.icrc_offset - s->packet.pad - s->packet.payload_bytes;
+	rest = RECEIVE_CHUNK - e->offset;
+	e->bytes = rest < w->step.bytes ? rest : w->step.bytes;
 	c = bpf_map_lookup_elem(&memory, &chunk);
 	if (!c)
 		return 1;
-	for (__u32 part = RECEIVE_PAYLOAD; part; part >>= 1) {
-		if (!(here & part))
-			continue;
-		roce_opaque(offset);
-		if (offset > RECEIVE_CHUNK - part || bpf_xdp_load_bytes(ctx, from, c->byte + offset, part))
+	for (__u32 part = RECEIVE_PAYLOAD; part; part >>= 1)
+		if (receive_copy_part(ctx, e, c, part))
 			return 1;
-		offset += part;
-		from += part;
-		bytes -= part;
-	}
-	if (!bytes)
+	rest = w->step.bytes - e->bytes;
+	if (!rest)
 		return 0;
 	chunk++;
 	c = bpf_map_lookup_elem(&memory, &chunk);
-	roce_opaque(bytes);
-	bytes = ((bytes - 1) & (RECEIVE_PAYLOAD - 1)) + 1;
-	return !c || bpf_xdp_load_bytes(ctx, from, c->byte, bytes);
+	roce_opaque(rest);
+	rest = ((rest - 1) & (RECEIVE_PAYLOAD - 1)) + 1;
+	return !c || bpf_xdp_load_bytes(ctx, e->from, c->byte, rest);
 }
 
 /* Copies the payload of the frame to its place. Returns 0 if it was copied. */

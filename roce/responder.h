@@ -42,7 +42,7 @@ enum responder_open {
 
 /* Registered memory. */
 struct roce_region {
-	__u64 va;    /* of its first byte, as the RETH has it */
+	__u64 va;    /* of its first byte, as the RETH has it; va + bytes is at most 2^64 */
 	__u64 at;    /* of its first byte, from the beginning of the receiver's memory */
 	__u64 bytes;
 	__u32 rkey;
@@ -366,8 +366,8 @@ roce_inline __u32 responder_place(const struct roce_responder *q, const struct r
 		return REFUSAL_NONE;
 	if (!region)
 		return REFUSAL_rkey;
-	offset = p->va - region->va;
-	if (p->va < region->va || offset > region->bytes || p->dma_length > region->bytes - offset)
+	offset = p->va - region->va; /* of an address before the region, it wraps and is too large */
+	if (offset > region->bytes || p->dma_length > region->bytes - offset)
 		return REFUSAL_bounds;
 	*at = region->at + offset;
 	return REFUSAL_NONE;

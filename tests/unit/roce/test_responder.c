@@ -124,6 +124,8 @@ static void test_header(void **state)
 		assert_refused(take_verdict(&x, good, ICRC_UNCHECKED), icrc);
 		p = good, p.src[15]++;
 		assert_refused(take(&x, p), source);
+		p = good, p.src[0]++;
+		assert_refused(take(&x, p), source);
 		p = good, p.tver = 1;
 		assert_refused(take(&x, p), tver);
 		p = good, p.pkey = 0xfffe;
@@ -581,6 +583,9 @@ static void test_uc_two(void **state)
 	assert_refused(take_new(&x, WRITE_LAST, PSN + 11, MTU, 0), gap);
 	assert_message(&x.s.broken, MESSAGE_INCOMPLETE, AT, 3 * MTU, MTU, PSN + 6, PSN + 6);
 	assert_message(&x.s.ended, MESSAGE_INCOMPLETE | MESSAGE_HEADLESS, RESPONDER_NOWHERE, 0, 0, PSN + 11, PSN + 11);
+	assert_taken(take_new(&x, WRITE_FIRST, PSN + 12, MTU, 3 * MTU));
+	assert_refused(take_new(&x, WRITE_MIDDLE, PSN + 15, MTU, 0), gap); /* the first PSN behind the message */
+	assert_message(&x.s.broken, MESSAGE_INCOMPLETE, AT, 3 * MTU, MTU, PSN + 12, PSN + 12);
 }
 
 /* The Last of an earlier message comes late, into another one. */
