@@ -12,6 +12,7 @@
 #include "bench/rewrite.bpf.h"
 #include "bench/slice8.h"
 #include "bpf/capture.h"
+#include "bpf/receive.h"
 #include "bpf/watch.h"
 
 const volatile struct slice8_tables slice8_tables;
@@ -88,6 +89,8 @@ PROGRAMS(icrc, untracked, watch_xdp(ctx, frags, WATCH_ICRC))
 PROGRAMS(all, tracked, watch_xdp(ctx, frags, WATCH_STREAMS | WATCH_ICRC))
 /* no packet is faulty: measures the cost of finding that out */
 PROGRAMS(events, tracked, watch_xdp(ctx, frags, WATCH_STREAMS | WATCH_ICRC | WATCH_CAPTURE))
+/* takes each packet into memory: always to the same place, for the RETH is not rewritten */
+PROGRAMS(receive, tracked, watch_xdp(ctx, frags, WATCH_ALL | WATCH_RECEIVE); return receive_frame(ctx))
 PROGRAMS(copy, untracked, watch_xdp(ctx, frags, 0); check_by_reference(ctx, COPY))
 PROGRAMS(icrc_slice8, untracked, watch_xdp(ctx, frags, 0); check_by_reference(ctx, SLICE8))
 PROGRAMS(icrc_table, untracked, watch_xdp(ctx, frags, 0); check_by_reference(ctx, TABLE))

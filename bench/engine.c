@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -22,6 +23,7 @@
 #include "bench/probe.h"
 #include "bench/slice8.h"
 #include "bpf/capture_abi.h"
+#include "bpf/receive_abi.h"
 #include "lib/clock.h"
 #include "lib/option.h"
 #include "userspace/live/maps.h"
@@ -43,6 +45,7 @@ enum {
 	DOES_REFERENCE = 16,
 	DOES_FLOOD = 32,
 	DOES_USER = 64,
+	DOES_RECEIVE = 128,
 };
 
 struct kind {
@@ -79,6 +82,7 @@ struct batch {
 	__u8 covered[FRAME_BYTES];
 	__u32 covered_length;
 	struct bench_bpf *bpf;
+	struct receive_cpu *received; /* by CPU */
 	struct measure measures[MEASURES];
 	int count;
 };
@@ -164,6 +168,16 @@ static bool is_tracked(const struct measure *m)
 	return (m->kind->does & (DOES_STREAMS | DOES_FLOOD)) == DOES_STREAMS;
 }
 
+/* Packets that were placed into memory. */
+static __u64 placed(const struct batch *b)
+{
+	__u64 sum = 0;
+
+	for (int i = 0; i < libbpf_num_possible_cpus(); i++)
+		sum += *(volatile __u64 *)&b->received[i].packets;
+	return sum;
+}
+
 static __u32 run_program(struct batch *b, struct measure *m)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = b->frame.bytes, .data_size_in = b->frame.length,
@@ -171,7 +185,7 @@ static __u32 run_program(struct batch *b, struct measure *m)
 	struct bench_bpf__bss *bss = b->bpf->bss;
 	struct rewrite_position *at = is_tracked(m) ? &bss->tracked : &bss->untracked, from = *at;
 	struct roce_totals before = read_totals(b), after;
-	__u64 good = bss->reference_good;
+	__u64 good = bss->reference_good, in_memory = placed(b);
 
 	if (bpf_prog_test_run_opts(m->program, &run))
 		die("BPF_PROG_TEST_RUN", errno);
@@ -180,6 +194,7 @@ static __u32 run_program(struct batch *b, struct measure *m)
 	expect(m, "packets rewritten", passed(&from, at), m->kind->does & DOES_REWRITE ? m->repeat : 0);
 	expect(m, "packets right by the reference", bss->reference_good - good,
 	       m->kind->does & DOES_REFERENCE ? m->repeat : 0);
+	expect(m, "packets in memory", placed(b) - in_memory, m->kind->does & DOES_RECEIVE ? m->repeat : 0);
 	return run.duration;
 }
 
@@ -294,6 +309,50 @@ static struct bpf_program *find_program(const struct batch *b, const struct kind
 	return bpf_object__find_program_by_name(b->bpf->obj, name);
 }
 
+/* ---- the receiver's maps ---- */
+
+#define RECEIVE_VA 0x10000 /* of bench/frame.c */
+#define RECEIVE_RKEY 0x1234
+
+static void prepare_receive(struct batch *b)
+{
+	struct receive_settings *s = (struct receive_settings *)&b->bpf->rodata->receive;
+
+	*s = (struct receive_settings){ .own = { [10] = 0xff, 0xff, 10, 9, 0, 2 }, .first_qpn = REWRITE_QPN, .qps = b->qps,
+					.memory = RECEIVE_CHUNK, .block = RECEIVE_CHUNK };
+	bpf_map__set_max_entries(b->bpf->maps.qps, b->qps);
+	bpf_map__set_max_entries(b->bpf->maps.rings, libbpf_num_possible_cpus());
+	bpf_map__set_max_entries(b->bpf->maps.receive_cpus, libbpf_num_possible_cpus());
+}
+
+static void *mapped(const struct bpf_map *map)
+{
+	size_t bytes = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+
+	if (at == MAP_FAILED)
+		die(bpf_map__name(map), errno);
+	return at;
+}
+
+/* Registers the memory and arms the QPs. */
+static void arm_receive(struct batch *b)
+{
+	const struct roce_region region = { .va = RECEIVE_VA, .bytes = RECEIVE_CHUNK / 2, .rkey = RECEIVE_RKEY };
+	struct receive_qp *qps = mapped(b->bpf->maps.qps);
+
+	if (bpf_map_update_elem(bpf_map__fd(b->bpf->maps.regions), &region.rkey, &region, BPF_ANY))
+		die("regions", errno);
+	for (__u32 i = 0; i < b->qps; i++)
+		qps[i].responder = (struct roce_responder){
+			.peer = { [10] = 0xff, 0xff, 10, 9, 0, 1 }, .qpn = REWRITE_QPN + i, .path_mtu = 4096, .pkey = 0xffff,
+			.service = SERVICE_UC, .state = RESPONDER_READY, .endless = 1, .receive_at = RECEIVE_CHUNK / 2,
+			.receive_bytes = 4096, .receive_slots = 1,
+		};
+	munmap(qps, bpf_map__value_size(b->bpf->maps.qps) * b->qps);
+	b->received = mapped(b->bpf->maps.receive_cpus);
+}
+
 /* Loads only the programs that this batch times. */
 static void load(struct batch *b)
 {
@@ -318,8 +377,10 @@ static void load(struct batch *b)
 	slice8_make((struct slice8_tables *)&b->bpf->rodata->slice8_tables);
 	bpf_map__set_max_entries(b->bpf->maps.buckets, settings->bucket_mask + 1);
 	bpf_map__set_max_entries(b->bpf->maps.streams, settings->max_streams);
+	prepare_receive(b);
 	if (bench_bpf__load(b->bpf))
 		die("BPF", errno);
+	arm_receive(b);
 	for (int i = 0; i < b->count; i++)
 		if (!(b->measures[i].kind->does & DOES_USER))
 			b->measures[i].program = bpf_program__fd(find_program(b, b->measures[i].kind));
@@ -380,6 +441,7 @@ static const struct kind empty_bare = { "empty-bare", "empty_bare", 0, NULL };
 static const struct kind streams = { "streams", "streams", IN_KERNEL | DOES_STREAMS, NULL };
 static const struct kind all = { "all", "all", IN_KERNEL | DOES_STREAMS | DOES_ICRC, NULL };
 static const struct kind events = { "events", "events", IN_KERNEL | DOES_STREAMS | DOES_ICRC, NULL };
+static const struct kind receive = { "receive", "receive", IN_KERNEL | DOES_STREAMS | DOES_ICRC | DOES_RECEIVE, NULL };
 static const struct kind flood = { "flood", "flood", IN_KERNEL | DOES_STREAMS | DOES_ICRC | DOES_FLOOD, NULL };
 static const struct kind without_streams[] = {
 	{ "parse", "parse", IN_KERNEL, NULL },
@@ -417,8 +479,10 @@ static void choose(struct batch *b)
 	if (!b->flood)
 		add(b, &streams);
 	add(b, &all);
-	if (!b->flood)
+	if (!b->flood) {
 		add(b, &events);
+		add(b, &receive);
+	}
 	if (b->flood)
 		add(b, &flood);
 }
@@ -433,6 +497,7 @@ static void run_batch(struct batch *b, json_t *result)
 	load(b);
 	time_batch(b);
 	add_rows(b, result);
+	munmap(b->received, (size_t)bpf_map__value_size(b->bpf->maps.receive_cpus) * libbpf_num_possible_cpus());
 	bench_bpf__destroy(b->bpf);
 }
 

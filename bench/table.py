@@ -2,7 +2,7 @@
 """The figures as Markdown that is also readable on a terminal: a section of docs/performance.md."""
 from bench import machine
 
-ORDER = ("empty", "empty-bare", "parse", "streams", "icrc", "all", "events", "copy", "icrc-slice8", "icrc-table", "user-zlib",
+ORDER = ("empty", "empty-bare", "parse", "streams", "icrc", "all", "events", "receive", "copy", "icrc-slice8", "icrc-table", "user-zlib",
          "user-isal")
 PACKETS = {"uc": "UC", "rc": "RC requests", "udp": "UDP"}
 MARK = "*"      # behind a figure of all samples, because too few were quiet
