@@ -115,6 +115,8 @@ struct receive_settings {
 	__u64 block;	  /* bytes of a block, whose generations are counted */
 	__u32 each;	  /* 1: a record of each message, also of those without immediate data */
 	__u32 notify;	  /* 1: a CNP for packets marked CE */
+	__u32 receives;	  /* readers keep so many posted on a QP, but no more than it has buffers, if it has any; 0: not told */
+	__u32 reserved;
 };
 
 #define RECEIVE_NOTIFY_NS 50000 /* between two CNPs of a QP, as the NICs' default minimum */
