@@ -19,9 +19,10 @@ $(eval $(call test_program,capture_replay,capture_replay,userspace/live))
 $(eval $(call test_program,verifier_cost,verifier_cost,userspace/live))
 $(eval $(call test_program,receive_replay,receive_replay,userspace/live))
 $(eval $(call test_program,receive_cpus,receive_cpus,userspace/live))
+$(eval $(call test_program,receive_feed,receive_feed,userspace/live))
 $(addprefix $(BUILD)/tests/support/,xdp_replay.o verifier_cost.o): $(BUILD)/bpf/monitor.skel.h
 $(addprefix $(BUILD)/tests/support/,capture_replay.o verifier_cost.o): $(BUILD)/bpf/capture.skel.h
-$(addprefix $(BUILD)/tests/support/,verifier_cost.o receive_replay.o receive_cpus.o): $(BUILD)/bpf/receive.skel.h
+$(addprefix $(BUILD)/tests/support/,verifier_cost.o receive_replay.o receive_cpus.o receive_feed.o): $(BUILD)/bpf/receive.skel.h
 
 .PHONY: budget
 budget: $(BUILD)/tests/verifier_cost
