@@ -18,13 +18,21 @@ const struct option_entry arguments_interval[] = {
 static const char *const modes[] = { [ATTACH_AUTO] = "auto", [ATTACH_NATIVE] = "native", [ATTACH_GENERIC] = "generic", NULL };
 static const char *const directions[] = { [false] = "in", [true] = "both", NULL };
 
-const struct option_entry arguments_attach[] = {
+const struct option_entry arguments_mode[] = {
 	{ "mode", NULL, "how XDP is attached: by the driver (native) or by the kernel's stack (generic)",
 	  OPTION_CHOICE(struct live_options, mode, modes), .usual = "auto" },
+	{ 0 },
+};
+
+const struct option_entry arguments_attach[] = {
 	{ "direction", NULL, "both: also count what leaves the interface", OPTION_CHOICE(struct live_options, both, directions),
 	  .usual = "in" },
 	{ "share", NULL, "share the interface with other XDP programs through libxdp's dispatcher",
 	  OPTION_FLAG(struct live_options, share) },
+	{ 0 },
+};
+
+const struct option_entry arguments_ready[] = {
 	{ "ready", "FILE", "write a line to this file (or named pipe) when the programs are attached",
 	  OPTION_TEXT(struct live_options, ready) },
 	{ 0 },
@@ -35,6 +43,10 @@ const struct option_entry arguments_count[] = {
 	  OPTION_SAMPLED(struct live_options, settings.icrc_every), .usual = "all" },
 	{ "drop", NULL, "drop all packets that come in, on a port that only listens",
 	  OPTION_FLAG(struct live_options, settings.drop) },
+	{ 0 },
+};
+
+const struct option_entry arguments_streams[] = {
 	{ "max-streams", "N", "count at most N streams at a time",
 	  OPTION_NUMBER(struct live_options, settings.max_streams, 1, MAX_STREAMS),
 	  .usual = "65536" },

@@ -13,8 +13,11 @@
 #include "userspace/model/filter.h"
 
 extern const struct option_entry arguments_interval[]; /* struct live_options: --interval, --duration */
-extern const struct option_entry arguments_attach[];   /* struct live_options: --mode, --direction, --share, --ready */
-extern const struct option_entry arguments_count[];    /* struct live_options: --icrc, --drop, --max-streams */
+extern const struct option_entry arguments_mode[];     /* struct live_options: --mode */
+extern const struct option_entry arguments_attach[];   /* struct live_options: --direction, --share */
+extern const struct option_entry arguments_ready[];    /* struct live_options: --ready */
+extern const struct option_entry arguments_count[];    /* struct live_options: --icrc, --drop */
+extern const struct option_entry arguments_streams[];  /* struct live_options: --max-streams */
 extern const struct option_entry arguments_verbose[];  /* bool: --verbose */
 extern const struct option_entry arguments_link[];     /* enum capture_link: --link */
 extern const struct option_entry arguments_decap[];    /* bool: --decap */

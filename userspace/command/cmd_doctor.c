@@ -45,7 +45,9 @@ static const struct option_table tables[] = {
 	{ NULL, arguments_decap, offsetof(struct options, analysis.decap) },
 	{ NULL, arguments_expect, offsetof(struct options, expect) },
 	{ "Interfaces", watched, 0 },
+	{ NULL, arguments_mode, offsetof(struct options, live) },
 	{ NULL, arguments_attach, offsetof(struct options, live) },
+	{ NULL, arguments_ready, offsetof(struct options, live) },
 	{ NULL, arguments_verbose, offsetof(struct options, live.verbose) },
 	{ 0 },
 };

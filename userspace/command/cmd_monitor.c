@@ -73,10 +73,13 @@ static const struct option_table tables[] = {
 	{ "Faults", faults, 0 },
 	{ NULL, arguments_fail, offsetof(struct monitor_options, fail) },
 	{ "What is counted", arguments_count, offsetof(struct monitor_options, live) },
+	{ NULL, arguments_streams, offsetof(struct monitor_options, live) },
 	{ NULL, arguments_udp, offsetof(struct monitor_options, live.settings.ports) },
 	{ NULL, arguments_decap, offsetof(struct monitor_options, live.decap) },
 	{ NULL, arguments_expect, offsetof(struct monitor_options, live.expect) },
-	{ "Interfaces", arguments_attach, offsetof(struct monitor_options, live) },
+	{ "Interfaces", arguments_mode, offsetof(struct monitor_options, live) },
+	{ NULL, arguments_attach, offsetof(struct monitor_options, live) },
+	{ NULL, arguments_ready, offsetof(struct monitor_options, live) },
 	{ NULL, interfaces, 0 },
 	{ NULL, arguments_verbose, offsetof(struct monitor_options, live.verbose) },
 	{ "As a service", service, 0 },
@@ -141,7 +144,7 @@ int cmd_monitor(int argc, char **argv)
 
 	parse_options(&o, argc, argv);
 	if (o.unpin)
-		return pin_remove(o.unpin) ? EXIT_RAN : EXIT_COULD_NOT;
+		return pin_remove("--unpin", o.unpin) ? EXIT_RAN : EXIT_COULD_NOT;
 	status = o.detach ? live_clear(&o.live) : monitor_run(&o);
 	filter_free(o.filter);
 	return status;

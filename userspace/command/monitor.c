@@ -69,15 +69,29 @@ static bool say_output(int error)
 	return false;
 }
 
-/* Returns 0 or an errno. A signal must end us even if the reader has stopped reading. */
-static int print_snapshot(const struct monitor *m)
+/* Returns 0, or -1 with errno. */
+static int print_all(const struct monitor *m, bool last)
 {
 	const struct snapshot *previous = m->has_previous && !m->had_screen ? &m->previous : NULL;
-	const struct view view = { .streams = m->had_screen ? STREAMS_WORST : m->options->streams, .live = true };
+	struct view view = { .streams = m->had_screen ? STREAMS_WORST : m->options->streams, .live = true };
+	const struct monitor_added *added = m->options->added;
+
+	if (m->options->json) {
+		view.receive = added ? added->json(added->context) : NULL;
+		return view_json(m->out, &m->now, previous, &view);
+	}
+	if (!(added && added->alone) && view_lines(m->out, &m->now, previous, &view))
+		return -1;
+	return added ? added->lines(added->context, m->out, &m->now, last) : 0;
+}
+
+/* Returns 0 or an errno. A signal must end us even if the reader has stopped reading. */
+static int print_snapshot(const struct monitor *m, bool last)
+{
 	int error = 0;
 
 	live_unblock(&m->live);
-	if ((m->options->json ? view_json : view_lines)(m->out, &m->now, previous, &view) || fflush(m->out))
+	if (print_all(m, last) || fflush(m->out))
 		error = errno;
 	live_block(&m->live);
 	return error;
@@ -137,7 +151,7 @@ static bool show(struct monitor *m, bool last)
 		s.previous = m->has_previous ? &m->previous : NULL;
 		screen_show(m->screen, &s);
 	} else if (last ? !m->options->quiet : !m->options->quiet && !m->options->events) {
-		error = print_snapshot(m);
+		error = print_snapshot(m, last);
 	}
 	keep_snapshot(m);
 	return !error || say_output(error);
@@ -233,16 +247,30 @@ static void serve_meanwhile(void *context)
 	service_alive();
 }
 
+/* Whether what another command adds ends the run. */
+static bool is_over(const struct monitor *m)
+{
+	struct pollfd over = { .events = POLLIN };
+
+	if (!m->options->added)
+		return false;
+	over.fd = m->options->added->over;
+	return poll(&over, 1, 0) > 0;
+}
+
 /* Waits until `deadline` (ns, monotonic), and serves meanwhile. false: the run ends. */
 static bool wait_until(struct monitor *m, __u64 deadline, bool *good)
 {
-	struct pollfd fds[3];
+	const struct monitor_added *added = m->options->added;
+	struct pollfd fds[4];
 	size_t count = 0;
 
 	if (m->screen)
 		fds[count++] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
 	if (m->exporter)
 		fds[count++] = (struct pollfd){ .fd = exporter_fd(m->exporter), .events = POLLIN };
+	if (added)
+		fds[count++] = (struct pollfd){ .fd = added->over, .events = POLLIN };
 	if (live_links(&m->live) >= 0)
 		fds[count++] = (struct pollfd){ .fd = live_links(&m->live), .events = POLLIN };
 	for (;;) {
@@ -250,7 +278,7 @@ static bool wait_until(struct monitor *m, __u64 deadline, bool *good)
 		enum live_woken woken = live_wait_for(&m->live, pause < deadline ? pause : deadline, fds, count);
 
 		*good = read_events(m);
-		if (!*good || woken == LIVE_STOP || !serve(m))
+		if (!*good || woken == LIVE_STOP || !serve(m) || is_over(m))
 			return false;
 		service_alive();
 		if (live_links(&m->live) >= 0 && fds[count - 1].revents && woken == LIVE_READY)
@@ -283,46 +311,65 @@ static bool watch(struct monitor *m)
 /* Detaches first, so that the final snapshot has everything that was counted. */
 static bool finish(struct monitor *m)
 {
-	bool read;
+	const struct monitor_added *added = m->options->added;
+	bool read, good;
 
 	service_stopping();
 	m->had_screen = m->screen;
 	screen_end(m->screen);
 	m->screen = NULL;
 	live_detach(&m->live);
+	good = !added || added->end(added->context);
 	read = !m->takes || take_events(m, taken_read_rest, true);
 	if (m->error)
 		return say_output(m->error);
-	return show(m, true) && read;
+	return show(m, true) && read && good;
 }
 
 /* ---- the beginning ---- */
 
-static int begin_counting(struct monitor *m)
+static bool open_programs(struct monitor *m, struct live_programs *to)
 {
-	struct live_programs programs = { .frags = "watch_frags", .plain = "watch_plain", .old = "watch_old",
-					  .decap = "watch_decap", .egress = "watch_egress" };
-
 	m->bpf = monitor_bpf__open();
 	if (!m->bpf) {
 		live_say_refused(errno, "5.10");
-		return EXIT_COULD_NOT;
+		return false;
 	}
-	programs.object = m->bpf->obj;
-	programs.settings = (struct monitor_settings *)&m->bpf->rodata->settings;
-	programs.tables = (struct fold_tables *)&m->bpf->rodata->fold_tables;
-	return live_begin(&m->live, &programs);
+	*to = (struct live_programs){
+		.object = m->bpf->obj,
+		.settings = (struct monitor_settings *)&m->bpf->rodata->settings,
+		.tables = (struct fold_tables *)&m->bpf->rodata->fold_tables,
+		.frags = "watch_frags", .plain = "watch_plain", .old = "watch_old", .decap = "watch_decap",
+		.egress = "watch_egress",
+	};
+	return true;
+}
+
+static int begin_counting(struct monitor *m)
+{
+	const struct monitor_added *added = m->options->added;
+	struct taken_programs programs;
+
+	if (added ? !added->open(added->context, false, &programs) : !open_programs(m, &programs.live))
+		return EXIT_COULD_NOT;
+	return live_begin(&m->live, &programs.live);
 }
 
 /* With events: the programs of bpf/capture.bpf.c count the same, and pass on the headers of faulty packets. */
 static int begin_taking(struct monitor *m)
 {
+	const struct monitor_added *added = m->options->added;
+	struct taken_programs programs;
 	struct taken_options wanted = {
 		.capture = { .kinds = FAULT_EVENTS, .snaplen = ROCE_WINDOW_BYTES,
 			     .limit = m->options->event_limit },
 		.buffer = 1 << 22,
 	};
 
+	if (added && !added->open(added->context, true, &programs))
+		return EXIT_COULD_NOT;
+	if (added)
+		wanted.programs = &programs;
 	return taken_begin(&m->taken, &m->live, &wanted, on_taken, m);
 }
 
@@ -372,6 +419,8 @@ static int run(struct monitor *m)
 	status = m->takes ? begin_taking(m) : begin_counting(m);
 	if (status)
 		return status;
+	if (m->options->added && !m->options->added->begin(m->options->added->context, &m->live))
+		return EXIT_COULD_NOT;
 	begin_others(m);
 	service_ready("watching");
 	if (!watch(m) || !finish(m) || (!m->live.left && !m->options->live.wait))

@@ -1,15 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Runs `rocescope monitor`: the kernel counts, and each interval the counters are read and shown. */
+/*
+ * Runs `rocescope monitor`: the kernel counts, and each interval the counters are read and shown. `rocescope receive` adds
+ * programs and a report of its own.
+ */
 #ifndef USERSPACE_COMMAND_MONITOR_H
 #define USERSPACE_COMMAND_MONITOR_H
 
-#include "userspace/live/live.h"
+#include <jansson.h>
+
+#include "userspace/live/taken.h"
 #include "userspace/model/faults.h"
 #include "userspace/model/filter.h"
 #include "userspace/output/view.h"
 
+/* What another command adds. Every function is needed, and gets `context`. Errors are printed. */
+struct monitor_added {
+	void *context;
+	int over; /* a descriptor that can be read when the run shall end */
+	bool alone; /* without -j only its own lines are printed */
+	/* Opens programs that count as the monitor's do. events: they also send packets (bpf/capture.h). false: it could not. */
+	bool (*open)(void *context, bool events, struct taken_programs *to);
+	/* The programs are attached. false: the command ends with a failure. */
+	bool (*begin)(void *context, const struct live *l);
+	/* The programs are detached, or pinned: ends what begin() began. false: the exit status is EXIT_COULD_NOT. */
+	bool (*end)(void *context);
+	/* The member "receive" of a snapshot; NULL: no memory. */
+	json_t *(*json)(void *context);
+	/* Prints what is new since the last call. last: the summary. Returns 0, or -1 with errno. */
+	int (*lines)(void *context, FILE *out, const struct snapshot *now, bool last);
+};
+
 struct monitor_options {
 	struct live_options live;
+	const struct monitor_added *added; /* NULL: nothing */
 	enum view_streams streams;
 	struct fault_exit fail;
 	struct filter *filter; /* NULL: all streams */

@@ -90,7 +90,18 @@ static bool is_linked(unsigned int ifindex)
 	return linked;
 }
 
-static bool say_holder(const struct attachment *a, const char *program, __u32 id)
+static bool is_receiver(const char *program)
+{
+	return !strncmp(program, "receive_", strlen("receive_"));
+}
+
+/* Whether both could share the interface: a receiver does not. */
+static bool can_share(const char *program, const struct attach_programs *ours)
+{
+	return !is_receiver(program) && !is_receiver(bpf_program__name(ours->xdp));
+}
+
+static bool say_holder(const struct attachment *a, const char *program, __u32 id, bool share)
 {
 	pid_t holder = kernel_program_holder(id);
 	char name[16] = "";
@@ -98,10 +109,10 @@ static bool say_holder(const struct attachment *a, const char *program, __u32 id
 	if (holder)
 		kernel_process_name(holder, name);
 	if (!strcmp(name, "rocescope"))
-		return say(a, "held by rocescope (process %d): end it, or start both with --share", holder);
+		return say(a, "held by rocescope (process %d): end it%s", holder, share ? ", or start both with --share" : "");
 	if (holder)
-		return say(a, "held by another XDP program (%s, id %u) of %s (process %d): end it, or see --share", program, id,
-			   name, holder);
+		return say(a, "held by another XDP program (%s, id %u) of %s (process %d): end it%s", program, id, name, holder,
+			   share ? ", or see --share" : "");
 	if (is_linked(a->ifindex))
 		return say(a,
 			   "held by another XDP program (%s, id %u), by a bpf_link of a process that cannot be seen here, or "
@@ -111,7 +122,7 @@ static bool say_holder(const struct attachment *a, const char *program, __u32 id
 		   "`ip link set dev %s xdp off`", program, id, a->name);
 }
 
-static bool say_held(const struct attachment *a)
+static bool say_held(const struct attachment *a, const struct attach_programs *programs)
 {
 	LIBBPF_OPTS(bpf_xdp_query_opts, query);
 	struct bpf_prog_info info = { 0 };
@@ -119,6 +130,9 @@ static bool say_held(const struct attachment *a)
 	char name[NAME_MAX + 1];
 	int fd;
 
+	if (pin_find(a->name, name) && pin_is_receiver(name))
+		return say(a, "held by the receiver that is pinned as %s: go on with `rocescope receive %s --pin %s`, or end it "
+			   "with `rocescope receive --detach %s`", name, a->name, name, name);
 	if (pin_find(a->name, name))
 		return say(a, "counted by what is pinned as %s: go on with `rocescope monitor %s --pin %s` (and whatever other "
 			   "interfaces it has), or end it with `rocescope monitor --unpin %s`", name, a->name, name, name);
@@ -130,10 +144,10 @@ static bool say_held(const struct attachment *a)
 		bpf_obj_get_info_by_fd(fd, &info, &length);
 		close(fd);
 	}
-	if (!strcmp(info.name, DISPATCHER))
+	if (!strcmp(info.name, DISPATCHER) && can_share("", programs))
 		return say(a, "held by another XDP program (%s, id %u): it shares: use --share, or --detach if a killed "
 			   "rocescope left it there", info.name, id);
-	return say_holder(a, info.name[0] ? info.name : "unnamed", id);
+	return say_holder(a, info.name[0] ? info.name : "unnamed", id, can_share(info.name, programs));
 }
 
 /*
@@ -265,7 +279,7 @@ static bool attach_xdp(struct attachment *a, const struct attach_programs *progr
 	if (error == SHARE_WHY)
 		return say(a, "%s", share_why(programs->share));
 	if (is_held(error))
-		return say_held(a);
+		return say_held(a, programs);
 	return error ? say_error(a, "cannot attach the XDP program", error) : a->share || pin_link(a, "xdp", a->xdp_link);
 }
 

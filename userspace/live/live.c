@@ -64,7 +64,7 @@ static void choose_programs(struct live *l)
 	else if (!name)
 		name = p->frags; /* the kernel reports whether it is too old, or loading is not permitted */
 	bpf_object__for_each_program(program, p->object) {
-		bool egress = !strcmp(bpf_program__name(program), p->egress);
+		bool egress = p->egress && !strcmp(bpf_program__name(program), p->egress);
 
 		if (!strcmp(bpf_program__name(program), name))
 			l->xdp = program;
@@ -84,7 +84,7 @@ static __u64 memory_needed(const struct live *l)
 	__u64 bytes = 0;
 
 	bpf_object__for_each_map(map, l->programs.object)
-		if (bpf_map__type(map) == BPF_MAP_TYPE_ARRAY)
+		if (bpf_map__type(map) == BPF_MAP_TYPE_ARRAY && bpf_map__autocreate(map))
 			bytes += (__u64)bpf_map__value_size(map) * bpf_map__max_entries(map);
 	return bytes;
 }
@@ -111,9 +111,12 @@ static bool has_memory(const struct live *l)
 
 	if (needed <= available)
 		return true;
-	fprintf(stderr,
-		"rocescope: room for %u streams takes %.1f GB of memory, and %.1f GB are left: a smaller --max-streams\n",
-		l->options->settings.max_streams, needed / 1e9, available / 1e9);
+	if (l->programs.less)
+		fprintf(stderr, "rocescope: it takes %.1f GB of memory, and %.1f GB are left: a smaller %s\n", needed / 1e9,
+			available / 1e9, l->programs.less);
+	else
+		fprintf(stderr, "rocescope: room for %u streams takes %.1f GB of memory, and %.1f GB are left: a smaller "
+			"--max-streams\n", l->options->settings.max_streams, needed / 1e9, available / 1e9);
 	return false;
 }
 
@@ -152,7 +155,7 @@ static bool load_programs(struct live *l)
 	error = -bpf_object__load(p->object);
 	if (error)
 		live_say_refused(error, !p->old || l->options->decap ? "5.18" : l->options->both ? "5.17" : "5.10");
-	return !error && pin_maps(&l->pin, p->object, p->settings);
+	return !error && (!p->loaded || p->loaded(p->context, l)) && pin_maps(&l->pin, p->object, p->settings);
 }
 
 int live_map(const struct live *l, const char *name)
@@ -193,7 +196,8 @@ static bool find_all(struct live *l)
 
 static struct attach_programs loaded_programs(const struct live *l)
 {
-	struct bpf_program *egress = bpf_object__find_program_by_name(l->programs.object, l->programs.egress);
+	const char *name = l->programs.egress;
+	struct bpf_program *egress = name ? bpf_object__find_program_by_name(l->programs.object, name) : NULL;
 
 	return (struct attach_programs){
 		.xdp = l->xdp,
@@ -413,6 +417,11 @@ bool live_poll(struct live *l)
 /* Lists all interfaces, because one that is not named the next time is released. */
 static void say_pinned(const struct live *l)
 {
+	if (pin_receives(l->programs.object)) {
+		fprintf(stderr, "rocescope: receiving goes on: `rocescope receive %s --pin %s` goes on from here, `rocescope "
+			"receive --detach %s` ends it\n", l->interface[0].name, l->pin.name, l->pin.name);
+		return;
+	}
 	fprintf(stderr, "rocescope: counting goes on: `rocescope monitor");
 	for (size_t i = 0; i < l->interface_count; i++)
 		fprintf(stderr, " %s", l->interface[i].name);

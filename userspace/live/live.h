@@ -36,14 +36,20 @@ struct live_options {
 	bool decap;	 /* look into tunnels (roce/decap.h) */
 };
 
+struct live;
+
 /* Programs of one object, opened but not loaded. The object belongs to the caller. */
 struct live_programs {
 	struct bpf_object *object;
 	struct monitor_settings *settings; /* in the object's read-only data */
 	struct fold_tables *tables;
 	const char *frags, *plain, *old; /* for kernels from 5.18, from 5.17, and before; NULL: not available there */
-	const char *decap; /* from 5.18 */
-	const char *egress;
+	const char *decap; /* from 5.18; NULL: not available */
+	const char *egress; /* NULL: not available */
+	/* Called when the programs are loaded and not attached yet. false: it failed, which is reported. NULL: not called */
+	bool (*loaded)(void *context, const struct live *l);
+	void *context;
+	const char *less; /* options that make it take less memory; NULL: --max-streams */
 };
 
 struct live {

@@ -256,7 +256,7 @@ bool pin_open(struct pin *p, const char *name)
 		return false;
 	error = lock_directory(p);
 	if (error == EWOULDBLOCK)
-		return say(name, "another rocescope monitor is at work on it: end that one first, or take another name");
+		return say(name, "another rocescope is at work on it: end that one first, or take another name");
 	if (error)
 		return pin_say_error(name, "its directory cannot be opened", error);
 	if (!find_state(p))
@@ -276,6 +276,9 @@ bool pin_resume(struct pin *p, struct bpf_object *object, struct monitor_setting
 {
 	if (!p->resumed)
 		return true;
+	if (pin_is_receiver(p->name) != pin_receives(object))
+		return say(p->name, pin_receives(object) ? "there a monitor counts: take another name" :
+			   "there a receiver is at work: `rocescope receive IFACE --pin` goes on with it, take another name");
 	p->resized = s->max_streams != p->state->max_streams;
 	s->hash_seed = p->state->hash_seed;
 	if (!p->resized)
@@ -393,14 +396,24 @@ void pin_close(struct pin *p)
 	forget_state(p);
 	carry_free(&p->carry);
 	free(p->layouts);
-	for (int i = 0; i < PIN_MAPS; i++)
+	for (int i = 0; i < PIN_OWN; i++)
 		free(p->own[i]);
 	if (p->lock >= 0)
 		close(p->lock);
 	name_it(p, NULL);
 }
 
-bool pin_remove(const char *name)
+bool pin_is_receiver(const char *name)
+{
+	char path[PATH_MAX];
+	struct pin p;
+
+	name_it(&p, name);
+	pin_path(&p, "", PIN_RECEIVER, path);
+	return !access(path, F_OK);
+}
+
+bool pin_remove(const char *option, const char *name)
 {
 	struct pin p;
 	int error;
@@ -410,9 +423,9 @@ bool pin_remove(const char *name)
 	if (!error)
 		open_state(&p);
 	else
-		fprintf(stderr, "rocescope: --unpin %s: %s\n", name,
+		fprintf(stderr, "rocescope: %s %s: %s\n", option, name,
 			error == ENOENT ? "nothing of that name is pinned (`ls " PIN_ROOT "` lists what there is)" :
-			error == EWOULDBLOCK ? "a rocescope monitor is at work on it: end that one first" : strerror(error));
+			error == EWOULDBLOCK ? "a rocescope is at work on it: end that one first" : strerror(error));
 	pin_close(&p);
 	return !error;
 }

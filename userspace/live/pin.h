@@ -25,7 +25,8 @@
 
 #define PIN_ROOT "/sys/fs/bpf/rocescope"
 #define PIN_NAME_MAX 64
-#define PIN_MAPS 24
+#define PIN_MAPS 24 /* in struct pin_state */
+#define PIN_OWN 32
 #define PIN_WORD 32
 #define PIN_VERSION 2
 #define PIN_VERSION_1 1 /* without `layouts`; has hashes instead */
@@ -63,7 +64,7 @@ struct pin {
 	int lock;	  /* the directory, locked by one agent at a time */
 	struct pin_state *state; /* NULL: pin_maps() makes it */
 	char *layouts;	  /* layouts of the pinned maps; NULL: unknown */
-	char *own[PIN_MAPS]; /* layouts of this build's maps, in the same order; NULL: not pinned */
+	char *own[PIN_OWN]; /* layouts of this build's maps, in the same order; NULL: not pinned */
 	struct carry carry;
 	unsigned int lost; /* what could not be carried over: bits, by the index in a table of pin_maps.c */
 	bool changed;	  /* some map replaces one of another layout */
@@ -83,6 +84,10 @@ bool pin_is_link(const char *file);
 
 /* Returns false. */
 bool pin_say_error(const char *name, const char *what, int error);
+
+/* A map that only a receiver's object has. */
+#define PIN_RECEIVER "receive_setup"
+bool pin_receives(const struct bpf_object *object);
 
 bool pin_resume_maps(struct pin *p, struct bpf_object *object);
 bool pin_new_maps(struct pin *p, const struct bpf_object *object);
@@ -133,8 +138,11 @@ struct pin_interface *pin_interface(struct pin *p, const char *name);
 /* Removes everything unless p->keep is set. */
 void pin_close(struct pin *p);
 
-/* --unpin NAME: removes everything. */
-bool pin_remove(const char *name);
+/* Removes everything. option: with which it was asked for, for the message: --unpin. */
+bool pin_remove(const char *option, const char *name);
+
+/* Whether a receiver's maps are pinned under the name: `rocescope receive --pin`. */
+bool pin_is_receiver(const char *name);
 
 /* Detaches the pinned link at once, and removes its file. */
 void pin_release(const char *path);

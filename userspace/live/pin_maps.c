@@ -18,7 +18,10 @@
 #define LAYOUTS "layouts"
 
 /* Each agent makes these again: a CPU's working memory, and state that a program can do without. */
-static const char *const scratchpads[] = { "scratches", "captures", "recents", "headers", "focus" };
+static const char *const scratchpads[] = { "scratches", "captures", "recents", "headers", "focus", "receive_works" };
+
+/* A receiver's maps. Senders know keys and addresses, so these are used again, or nothing is. */
+static const char *const of_receiver[] = { "memory", "regions", "qps", "rings", "receive_cpus", PIN_RECEIVER, "generations" };
 
 /* What is lost with a map, for the message. */
 static const struct {
@@ -54,7 +57,7 @@ static bool is_pinned(const struct bpf_map *map)
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(scratchpads); i++)
 		if (!strcmp(map_name(map), scratchpads[i]))
 			return false;
-	return !(bpf_map__map_flags(map) & BPF_F_RDONLY_PROG);
+	return bpf_map__autocreate(map) && !(bpf_map__map_flags(map) & BPF_F_RDONLY_PROG);
 }
 
 static bool is_of(const struct bpf_object *object, const char *file)
@@ -108,7 +111,7 @@ static bool describe_maps(struct pin *p, const struct bpf_object *object)
 	int i = 0;
 
 	bpf_object__for_each_map(map, object) {
-		if (i == PIN_MAPS)
+		if (i == PIN_OWN)
 			return pin_say_error(p->name, "too many maps", E2BIG);
 		if (is_pinned(map) && !p->own[i])
 			p->own[i] = layout_of_map(object, map);
@@ -306,6 +309,11 @@ static bool replace(struct pin *p, const struct bpf_object *object, const struct
 	return true;
 }
 
+bool pin_receives(const struct bpf_object *object)
+{
+	return map_of(object, PIN_RECEIVER);
+}
+
 /* Maps that depend on the places of streams. */
 static const char *const of_places[] = { "streams", "buckets", "table_states", "dialogues", "extras" };
 
@@ -329,6 +337,8 @@ bool pin_resume_maps(struct pin *p, struct bpf_object *object)
 			keeps = false;
 		if (!streams && (!strcmp(map_name(map), "dialogues") || !strcmp(map_name(map), "extras")))
 			keeps = false; /* their sequences restart */
+		if (!keeps && is_among(map_name(map), of_receiver, ROCE_ARRAY_SIZE(of_receiver)))
+			return pin_say_error(p->name, "begun by a build that this one cannot go on with", EPROTO);
 		if (is_pinned(map))
 			good = good && (keeps ? reuse(p, map) : replace(p, object, map));
 	}

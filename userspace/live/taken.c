@@ -14,6 +14,12 @@
 
 #define OLDEST_KERNEL "5.18"
 
+#define SAME_PLACE(member) \
+	_Static_assert(offsetof(struct capture_bpf__bss, capture_##member) == offsetof(struct taken_variables, member), #member)
+SAME_PLACE(suppressed);
+SAME_PLACE(lost);
+_Static_assert(sizeof(struct capture_bpf__bss) == sizeof(struct taken_variables), "and no others");
+
 static __u32 interface_of(const struct live *l, __u32 ifindex)
 {
 	__u32 i;
@@ -67,10 +73,13 @@ static __u64 round_up(__u64 bytes)
 	return rounded;
 }
 
-static void set(struct taken *t, const struct taken_options *o)
+static void set_entries(const struct taken *t, const char *map, __u32 entries)
 {
-	struct capture_settings *c = (struct capture_settings *)&t->bpf->rodata->capture;
+	bpf_map__set_max_entries(bpf_object__find_map_by_name(t->object, map), entries);
+}
 
+static void set(struct taken *t, const struct taken_options *o, struct capture_settings *c)
+{
 	*c = o->capture;
 	if (c->before > RECENT_HEADERS)
 		c->before = RECENT_HEADERS;
@@ -78,31 +87,46 @@ static void set(struct taken *t, const struct taken_options *o)
 		c->snaplen = FRAME_MAX;
 	if (!c->limit)
 		c->limit = UINT64_MAX;
-	bpf_map__set_max_entries(t->bpf->maps.taken, round_up(o->buffer ?: TAKEN_BUFFER));
-	bpf_map__set_max_entries(t->bpf->maps.recents, t->live->options->settings.max_streams);
-	bpf_map__set_max_entries(t->bpf->maps.headers, c->before ? t->live->options->settings.max_streams : 1);
+	set_entries(t, "taken", round_up(o->buffer ?: TAKEN_BUFFER));
+	set_entries(t, "recents", t->live->options->settings.max_streams);
+	set_entries(t, "headers", c->before ? t->live->options->settings.max_streams : 1);
+}
+
+/* The programs of bpf/capture.bpf.c. */
+static bool open_programs(struct taken *t, struct taken_programs *p)
+{
+	t->bpf = capture_bpf__open();
+	if (!t->bpf) {
+		live_say_refused(errno, OLDEST_KERNEL);
+		return false;
+	}
+	*p = (struct taken_programs){
+		.live = { .object = t->bpf->obj,
+			  .settings = (struct monitor_settings *)&t->bpf->rodata->settings,
+			  .tables = (struct fold_tables *)&t->bpf->rodata->fold_tables,
+			  .frags = "capture_frags", .decap = "capture_decap", .egress = "capture_egress" },
+		.capture = (struct capture_settings *)&t->bpf->rodata->capture,
+	};
+	return true;
 }
 
 int taken_begin(struct taken *t, struct live *l, const struct taken_options *o, taken_see *see, void *context)
 {
-	struct live_programs programs = { .frags = "capture_frags", .decap = "capture_decap",
-					  .egress = "capture_egress" };
+	struct taken_programs programs;
 	int status;
 
-	*t = (struct taken){ .live = l, .bpf = capture_bpf__open(), .see = see, .context = context };
-	if (!t->bpf) {
-		live_say_refused(errno, OLDEST_KERNEL);
+	*t = (struct taken){ .live = l, .see = see, .context = context };
+	if (o->programs)
+		programs = *o->programs;
+	else if (!open_programs(t, &programs))
 		return EXIT_COULD_NOT;
-	}
-	set(t, o);
-	programs.object = t->bpf->obj;
-	programs.settings = (struct monitor_settings *)&t->bpf->rodata->settings;
-	programs.tables = (struct fold_tables *)&t->bpf->rodata->fold_tables;
+	t->object = programs.live.object;
+	set(t, o, programs.capture);
 	t->realtime_offset = realtime_offset_ns();
-	status = live_begin(l, &programs);
+	status = live_begin(l, &programs.live);
 	if (status)
 		return status;
-	t->ring = ring_buffer__new(bpf_map__fd(t->bpf->maps.taken), on_record, t, NULL);
+	t->ring = ring_buffer__new(live_map(l, "taken"), on_record, t, NULL);
 	if (t->ring)
 		return EXIT_RAN;
 	fprintf(stderr, "rocescope: the buffer of packets cannot be mapped: %s (a smaller --buffer may do)\n",
@@ -134,23 +158,23 @@ bool taken_read_rest(struct taken *t)
 }
 
 /* The program's variables. Read by a system call, because only a skeleton's own loading maps them. */
-static struct capture_bpf__bss variables(const struct taken *t)
+static struct taken_variables variables(const struct taken *t)
 {
-	struct capture_bpf__bss found = { 0 };
+	struct taken_variables found = { 0 };
 	__u32 zero = 0;
 
-	bpf_map_lookup_elem(bpf_map__fd(t->bpf->maps.bss), &zero, &found);
+	bpf_map_lookup_elem(live_map(t->live, ".bss"), &zero, &found);
 	return found;
 }
 
 __u64 taken_suppressed(const struct taken *t)
 {
-	return variables(t).capture_suppressed;
+	return variables(t).suppressed;
 }
 
 __u64 taken_lost(const struct taken *t)
 {
-	return variables(t).capture_lost;
+	return variables(t).lost;
 }
 
 struct capture_interface taken_interface(const struct taken *t, __u32 interface)
@@ -160,7 +184,7 @@ struct capture_interface taken_interface(const struct taken *t, __u32 interface)
 	struct capture_cpu *each = cpus > 0 ? calloc(cpus, sizeof(*each)) : NULL;
 	struct capture_interface sum = { 0 };
 
-	if (each && !bpf_map_lookup_elem(bpf_map__fd(t->bpf->maps.captures), &zero, each))
+	if (each && !bpf_map_lookup_elem(live_map(t->live, "captures"), &zero, each))
 		for (int cpu = 0; cpu < cpus; cpu++) {
 			sum.frames += each[cpu].interface[index].frames;
 			sum.lost += each[cpu].interface[index].lost;

@@ -26,10 +26,22 @@
 #define TAKEN_BUFFER_LEAST (1 << 16)
 #define TAKEN_BUFFER_MOST (1 << 30)
 
+/* Programs with bpf/capture.h: opened, not loaded. The object is the caller's. */
+struct taken_programs {
+	struct live_programs live;
+	struct capture_settings *capture; /* in the object's read-only data */
+};
+
 /* Which packets to take. before, after and snaplen are limited to what is possible. */
 struct taken_options {
 	struct capture_settings capture;
 	__u64 buffer; /* bytes, 0: TAKEN_BUFFER; rounded up to a power of two */
+	const struct taken_programs *programs; /* NULL: those of bpf/capture.bpf.c */
+};
+
+/* The variables of bpf/capture.h, as each object with it has them. */
+struct taken_variables {
+	__u64 suppressed, lost;
 };
 
 struct taken_packet {
@@ -45,7 +57,8 @@ typedef void taken_see(void *context, const struct taken_packet *p);
 
 struct taken {
 	struct live *live;
-	struct capture_bpf *bpf;
+	struct capture_bpf *bpf; /* NULL: the programs are the caller's */
+	struct bpf_object *object;
 	struct ring_buffer *ring;
 	taken_see *see;
 	void *context;

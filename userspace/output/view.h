@@ -26,6 +26,7 @@ struct view_time view_time(__u64 ns);
 /* Which streams of snapshot_shown() are printed, in JSON and in text alike. */
 struct view {
 	enum view_streams streams;
+	struct json_t *receive; /* JSON: the member of that name, which view_json() frees; NULL: none */
 	bool live; /* the snapshot ends an interval of a live run, so rates are printed; false: it is of a capture file */
 };
 

@@ -450,6 +450,8 @@ int view_json(FILE *out, const struct snapshot *now, const struct snapshot *prev
 	if (now->events.had)
 		json_object_set_new(head, "events", json_pack("{s:o, s:o}", "lost", number(now->events.lost), "suppressed",
 							      number(now->events.suppressed)));
+	if (v->receive)
+		json_object_set_new(head, "receive", v->receive);
 	if (now->filter)
 		json_object_set_new(head, "filter", filter_object(now));
 	fputc('{', out);
