@@ -44,7 +44,9 @@ bool parse_size(const char *text, uint64_t *size)
 		shift = 10;
 	else if (*end == 'M' || *end == 'm')
 		shift = 20;
-	if (errno || !*size || end[!!shift] || *size > UINT32_MAX >> shift)
+	else if (*end == 'G' || *end == 'g')
+		shift = 30;
+	if (errno || !*size || end[!!shift] || *size > UINT64_MAX >> shift)
 		return false;
 	*size <<= shift;
 	return true;

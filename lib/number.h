@@ -13,7 +13,7 @@ struct rate {
 	enum rate_unit unit;
 };
 
-/* "4096", "64K", "1M" (powers of 1024). 0 is not allowed. */
+/* "4096", "64K", "1M", "2G" (powers of 1024). 0 is not allowed. */
 bool parse_size(const char *text, uint64_t *size);
 
 /* "1Gbit", "2.5Mpps", "800kbit" (powers of 1000). */

@@ -101,7 +101,7 @@ struct command {
 option_take option_flag;    /* sets a bool, or a number to 1 */
 option_take option_number;  /* decimal */
 option_take option_hex;	    /* decimal, or hexadecimal with 0x */
-option_take option_size;    /* bytes, with K or M (powers of 1024) */
+option_take option_size;    /* bytes, with K, M or G (powers of 1024) */
 option_take option_seconds; /* double, above 0 */
 option_take option_text;    /* const char *: the argument itself, which must stay valid */
 option_take option_choice;  /* the index in `choices` */

@@ -63,7 +63,7 @@ void option_size(struct option_parser *p, const struct option_entry *e, const ch
 	uint64_t size = 0;
 
 	if ((!parse_size(text, &size) && strcmp(text, "0")) || size < e->least || size > e->most)
-		option_wrong(p, e, text, "not a size from %llu to %llu bytes (K and M behind it are allowed)",
+		option_wrong(p, e, text, "not a size from %llu to %llu bytes (K, M and G behind it are allowed)",
 			     (unsigned long long)e->least, (unsigned long long)e->most);
 	store(p, e, size);
 }

@@ -3,6 +3,9 @@
 
 #include "lib/number.h"
 #include "userspace/command/arguments.h"
+#include "userspace/command/monitor.h"
+#include "userspace/prometheus/exporter.h"
+#include "userspace/prometheus/metrics.h"
 
 #define MAX_STREAMS (1 << 24)
 
@@ -163,3 +166,47 @@ const struct option_entry arguments_fail[] = {
 	  .topic = "counters" },
 	{ 0 },
 };
+
+/* ---- of the monitor and of what adds to it ---- */
+
+static const char *const streams[] = {
+	[STREAMS_ALL] = "all", [STREAMS_CHANGED] = "changed", [STREAMS_NONE] = "none", NULL
+};
+
+const struct option_entry arguments_shown[] = {
+	{ "streams", NULL, "streams that are shown", OPTION_CHOICE(struct monitor_options, streams, streams), .usual = "all" },
+	{ 0 },
+};
+
+const struct option_entry arguments_events[] = {
+	{ "events", NULL, "print a line for each fault (with -j an object), and the final snapshot",
+	  OPTION_FLAG(struct monitor_options, events) },
+	{ "on-fault", "COMMAND", "run a shell command for each fault; its standard input is the event as JSON",
+	  OPTION_TEXT(struct monitor_options, on_fault) },
+	{ "event-limit", "N", "at most N events of each stream in a second; 0: no limit",
+	  OPTION_NUMBER(struct monitor_options, event_limit, 0, UINT32_MAX), .usual = "10" },
+	{ 0 },
+};
+
+static void take_prometheus(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	if (!exporter_is_address(text))
+		option_wrong(p, e, text, "neither ADDR:PORT nor PORT, e.g. 127.0.0.1:9795 or [::1]:9795");
+	option_text(p, e, text);
+}
+
+const struct option_entry arguments_prometheus[] = {
+	{ "prometheus", "ADDR:PORT",
+	  "answer GET /metrics at this address; 9795 means 127.0.0.1:9795, :9795 means all addresses",
+	  .take = take_prometheus, OPTION_AT(struct monitor_options, prometheus) },
+	{ "prometheus-streams", "N", "export N streams as series of their own: the worst and the busiest",
+	  OPTION_NUMBER(struct monitor_options, prometheus_streams, 0, METRICS_STREAMS), .usual = "0" },
+	{ 0 },
+};
+
+void arguments_take_pin(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	if (!*text || strchr(text, '/') || strlen(text) > PIN_NAME_MAX)
+		option_wrong(p, e, text, "a name of up to %d characters without slashes", PIN_NAME_MAX);
+	option_text(p, e, text);
+}

@@ -26,8 +26,15 @@ extern const struct option_entry arguments_expect[];   /* const char *: --expect
 extern const struct option_entry arguments_filter[];   /* struct filter *, which the caller frees: --filter */
 extern const struct option_entry arguments_fail[];     /* struct fault_exit: --exit-code, --fail-on */
 
+extern const struct option_entry arguments_shown[];    /* struct monitor_options: --streams */
+extern const struct option_entry arguments_events[];   /* struct monitor_options: --events, --on-fault, --event-limit */
+extern const struct option_entry arguments_prometheus[]; /* struct monitor_options: --prometheus, --prometheus-streams */
+
+/* Takes the name of --pin, which becomes the name of a file. */
+option_take arguments_take_pin;
+
 /* The topics of `--help TOPIC`. */
-extern const struct option_topic topic_counters, topic_events, topic_lints, topic_expect, topic_filter;
+extern const struct option_topic topic_counters, topic_events, topic_lints, topic_expect, topic_filter, topic_refusals;
 
 /* Checks the names of interfaces on the command line and stores them. Ends the program if one is wrong. */
 void arguments_interfaces(const struct command *c, struct live_options *o, char **names, size_t count);

@@ -1,48 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rocescope monitor: watches interfaces live. This is its command line; monitor.c runs it. */
-#include <string.h>
-
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
 #include "userspace/command/monitor.h"
-#include "userspace/prometheus/exporter.h"
-#include "userspace/prometheus/metrics.h"
-
-static void take_prometheus(struct option_parser *p, const struct option_entry *e, const char *text)
-{
-	if (!exporter_is_address(text))
-		option_wrong(p, e, text, "neither ADDR:PORT nor PORT, e.g. 127.0.0.1:9795 or [::1]:9795");
-	option_text(p, e, text);
-}
-
-/* The name becomes the name of a file. */
-static void take_pin(struct option_parser *p, const struct option_entry *e, const char *text)
-{
-	if (!*text || strchr(text, '/') || strlen(text) > PIN_NAME_MAX)
-		option_wrong(p, e, text, "a name of up to %d characters without slashes", PIN_NAME_MAX);
-	option_text(p, e, text);
-}
-
-static const char *const streams[] = {
-	[STREAMS_ALL] = "all", [STREAMS_CHANGED] = "changed", [STREAMS_NONE] = "none", NULL
-};
 
 static const struct option_entry printed[] = {
 	{ "json", NULL, "print one rocescope.snapshot/1 object on each line",
 	  OPTION_FLAG(struct monitor_options, json), .letter = 'j' },
 	{ "plain", NULL, "print lines instead of the table, even on a terminal", OPTION_FLAG(struct monitor_options, plain) },
 	{ "quiet", NULL, "print nothing (for --prometheus and --on-fault)", OPTION_FLAG(struct monitor_options, quiet) },
-	{ "streams", NULL, "streams that are shown", OPTION_CHOICE(struct monitor_options, streams, streams), .usual = "all" },
-	{ 0 },
-};
-
-static const struct option_entry faults[] = {
-	{ "events", NULL, "print a line for each fault (with -j an object), and the final snapshot",
-	  OPTION_FLAG(struct monitor_options, events) },
-	{ "on-fault", "COMMAND", "run a shell command for each fault; its standard input is the event as JSON",
-	  OPTION_TEXT(struct monitor_options, on_fault) },
-	{ "event-limit", "N", "at most N events of each stream in a second; 0: no limit",
-	  OPTION_NUMBER(struct monitor_options, event_limit, 0, UINT32_MAX), .usual = "10" },
 	{ 0 },
 };
 
@@ -54,23 +20,19 @@ static const struct option_entry interfaces[] = {
 };
 
 static const struct option_entry service[] = {
-	{ "prometheus", "ADDR:PORT",
-	  "answer GET /metrics at this address; 9795 means 127.0.0.1:9795, :9795 means all addresses",
-	  .take = take_prometheus, OPTION_AT(struct monitor_options, prometheus) },
-	{ "prometheus-streams", "N", "export N streams as series of their own: the worst and the busiest",
-	  OPTION_NUMBER(struct monitor_options, prometheus_streams, 0, METRICS_STREAMS), .usual = "0" },
 	{ "pin", "NAME", "keep counting after the command has ended; the next --pin NAME goes on from there",
-	  .take = take_pin, OPTION_AT(struct monitor_options, live.pin) },
+	  .take = arguments_take_pin, OPTION_AT(struct monitor_options, live.pin) },
 	{ "unpin", "NAME", "stop counting for --pin NAME, and end",
-	  .take = take_pin, OPTION_AT(struct monitor_options, unpin) },
+	  .take = arguments_take_pin, OPTION_AT(struct monitor_options, unpin) },
 	{ 0 },
 };
 
 static const struct option_table tables[] = {
 	{ "What is printed", printed, 0 },
+	{ NULL, arguments_shown, 0 },
 	{ NULL, arguments_filter, offsetof(struct monitor_options, filter) },
 	{ NULL, arguments_interval, offsetof(struct monitor_options, live) },
-	{ "Faults", faults, 0 },
+	{ "Faults", arguments_events, 0 },
 	{ NULL, arguments_fail, offsetof(struct monitor_options, fail) },
 	{ "What is counted", arguments_count, offsetof(struct monitor_options, live) },
 	{ NULL, arguments_streams, offsetof(struct monitor_options, live) },
@@ -82,7 +44,8 @@ static const struct option_table tables[] = {
 	{ NULL, arguments_ready, offsetof(struct monitor_options, live) },
 	{ NULL, interfaces, 0 },
 	{ NULL, arguments_verbose, offsetof(struct monitor_options, live.verbose) },
-	{ "As a service", service, 0 },
+	{ "As a service", arguments_prometheus, 0 },
+	{ NULL, service, 0 },
 	{ 0 },
 };
 

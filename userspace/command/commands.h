@@ -7,7 +7,8 @@
 #include "lib/option.h"
 #include "userspace/send/options.h"
 
-extern const struct command monitor_command, analyze_command, capture_command, doctor_command, compare_command;
+extern const struct command monitor_command, analyze_command, capture_command, doctor_command, compare_command,
+	receive_command;
 
 /* A topic of --help that only one command has. */
 extern const struct option_topic topic_findings;
@@ -18,6 +19,7 @@ int cmd_analyze(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_send(int argc, char **argv);
+int cmd_receive(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 
 #endif

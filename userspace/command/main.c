@@ -21,6 +21,7 @@ static const struct {
 	{ &capture_command, cmd_capture },
 	{ &doctor_command, cmd_doctor },
 	{ &send_command, cmd_send },
+	{ &receive_command, cmd_receive },
 	{ &compare_command, cmd_compare },
 };
 
@@ -28,7 +29,7 @@ static const struct {
 
 static const struct option_topic *const topics[] = {
 	&topic_counters, &topic_events, &topic_lints, &topic_filter, &topic_expect, &topic_findings, &topic_faults,
-	&topic_presets, NULL
+	&topic_presets, &topic_refusals, NULL
 };
 
 static void help(void)

@@ -6,6 +6,7 @@
 #include "roce/counters.h"
 #include "userspace/command/arguments.h"
 #include "userspace/model/event_text.h"
+#include "userspace/receive/refusal.h"
 
 static void list_counters(void)
 {
@@ -28,6 +29,12 @@ static void list_lints(void)
 {
 	for (int i = 0; i < ROCE_LINTS; i++)
 		list_entry(lint_names[i], lint_words[i]);
+}
+
+static void list_refusals(void)
+{
+	for (int i = REFUSAL_NONE + 1; i < ROCE_REFUSALS; i++)
+		list_entry(refusal_names[i], refusal_words[i]);
 }
 
 static void explain_expect(void)
@@ -71,6 +78,7 @@ const struct option_topic topic_counters = {
 const struct option_topic topic_events = {
 	"events", "every event, and in brackets its word for capture --reason", list_events
 };
+const struct option_topic topic_refusals = { "refusals", "why a receiver does not take a packet", list_refusals };
 const struct option_topic topic_lints = { "lints", "mistakes in headers", list_lints };
 const struct option_topic topic_expect = { "expect", "the format of the file of --expect", explain_expect };
 const struct option_topic topic_filter = { "filter", "the terms of --filter", explain_filter };

@@ -149,6 +149,14 @@ static void add_lost_redirect(void *context, const char *name, uint64_t value)
 	*sum += of_lost_redirects(name) ? value : 0;
 }
 
+uint64_t netdev_lost_redirects(const char *name)
+{
+	uint64_t lost = 0;
+
+	ethtool_statistics(name, add_lost_redirect, &lost);
+	return lost;
+}
+
 static uint64_t larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -165,7 +173,7 @@ bool netdev_counters(unsigned int ifindex, struct netdev_counters *c)
 		return false;
 	if (if_indextoname(ifindex, name)) {
 		ethtool_driver(name, &info);
-		ethtool_statistics(name, add_lost_redirect, &lost_redirects);
+		lost_redirects = netdev_lost_redirects(name);
 	}
 	c->sent = s.tx_packets;
 	c->sent_exact = is_veth(&info);

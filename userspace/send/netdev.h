@@ -38,6 +38,9 @@ struct netdev_counters {
 	uint64_t errors;  /* tx_errors, or the sum of its parts if that is more */
 };
 
+/* Frames that XDP gave to the device to send and that did not leave, by its driver's own counters. 0 if it has none. */
+uint64_t netdev_lost_redirects(const char *name);
+
 /* false: the device no longer exists. */
 bool netdev_counters(unsigned int ifindex, struct netdev_counters *c);
 

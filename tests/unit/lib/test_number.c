@@ -8,7 +8,7 @@
 
 static void test_sizes(void **state)
 {
-	static const char *const bad[] = { "", "0", "-1", "K", "4Q", "4KB", "4 K", "1.5K", "99999999999", "4096M" };
+	static const char *const bad[] = { "", "0", "-1", "K", "4Q", "4KB", "4 K", "1.5K", "99999999999999999999", "17179869184G" };
 	uint64_t size;
 
 	(void)state;
@@ -16,6 +16,7 @@ static void test_sizes(void **state)
 	assert_true(parse_size("4K", &size) && size == 4096);
 	assert_true(parse_size("64k", &size) && size == 65536);
 	assert_true(parse_size("1M", &size) && size == 1 << 20);
+	assert_true(parse_size("4G", &size) && size == 1ull << 32);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_false(parse_size(bad[i], &size));
 }

@@ -228,8 +228,8 @@ static void test_refused(void **state)
 	refused("show: --qpn -1: not a number from 0 to 0xffffff", LINE("--qpn", "-1"));
 	refused("show: --qpn 0x1000000: not a number from 0 to 0xffffff", LINE("--qpn", "0x1000000"));
 	refused("show: --any 18446744073709551616: not a number from 0 to 0xffffffffffffffff", LINE("--any", "18446744073709551616"));
-	refused("show: --bytes 2M: not a size from 0 to 1048576 bytes (K and M behind it are allowed)", LINE("--bytes", "2M"));
-	refused("show: --bytes : not a size from 0 to 1048576 bytes (K and M behind it are allowed)", LINE("--bytes", ""));
+	refused("show: --bytes 2M: not a size from 0 to 1048576 bytes (K, M and G behind it are allowed)", LINE("--bytes", "2M"));
+	refused("show: --bytes : not a size from 0 to 1048576 bytes (K, M and G behind it are allowed)", LINE("--bytes", ""));
 	refused("show: --interval 0.0001: not a number of seconds of at least 0.001", LINE("--interval", "0.0001"));
 	refused("show: --interval soon: not a number of seconds of at least 0.001", LINE("--interval", "soon"));
 	refused("show: --colour pink: no such choice; choices are red, green, blue", LINE("--colour", "pink"));

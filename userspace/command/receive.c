@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "lib/exit.h"
+#include "userspace/command/receive.h"
+#include "userspace/model/address.h"
+#include "userspace/receive/programs.h"
+#include "userspace/receive/qps.h"
+#include "userspace/receive/report.h"
+#include "userspace/receive/server.h"
+#include "userspace/receive/transmit.h"
+
+struct receiver {
+	const struct receive_options *options;
+	struct receive_setup setup;
+	struct receive_bpf *bpf;
+	struct receive_maps maps;
+	struct receive_server *server;
+	struct receive_report report;
+	int listener; /* -1: none */
+	int over;     /* an eventfd */
+};
+
+/* ---- what the monitor calls ---- */
+
+static bool arm_by_hand(struct receiver *r)
+{
+	const struct receive_options *o = r->options;
+
+	for (__u32 i = 0; i < r->setup.settings.qps; i++) {
+		struct roce_responder q = receive_responder(&r->setup, i, o->peer, r->setup.service, o->peer_qpn + i, o->peer_psn,
+							    r->setup.path_mtu, o->receive_bytes);
+
+		if (receive_qp_arm(&r->maps.qps[i], &q, receive_receives(&r->setup, o->receive_bytes)))
+			continue;
+		fprintf(stderr, "rocescope: receive: a QP cannot be armed\n");
+		return false;
+	}
+	return true;
+}
+
+/* What whoever armed the QPs of a pinned receiver said, for what we tell. */
+static void recall(struct receiver *r)
+{
+	const struct roce_responder *first = &r->maps.qps[0].responder;
+
+	for (__u32 i = 0; i < r->maps.qp_count; i++)
+		receive_qp_recover(&r->maps.qps[i]);
+	if (first->state == RESPONDER_RESET)
+		return;
+	if (!r->options->control)
+		r->setup.service = first->service == SERVICE_RC ? RDMA_RC : RDMA_UC;
+	r->setup.path_mtu = first->path_mtu;
+}
+
+/* The memory is there, and no packet has come yet, or it is that of a pinned receiver. */
+static bool on_loaded(void *context, __attribute__((unused)) const struct live *l)
+{
+	struct receiver *r = context;
+
+	if (!r->setup.resumed && !receive_programs_fill(r->bpf, &r->setup))
+		return false;
+	if (!receive_programs_map(r->bpf, &r->maps))
+		return false;
+	if (r->setup.resumed)
+		recall(r);
+	return r->setup.resumed || r->options->control || arm_by_hand(r);
+}
+
+static bool open_programs(void *context, bool events, struct taken_programs *to)
+{
+	struct receiver *r = context;
+
+	r->bpf = receive_programs_open(&r->setup, events, to);
+	to->live.loaded = on_loaded;
+	to->live.context = r;
+	return r->bpf;
+}
+
+/* RC without answers is of no use; to who may be of UC it is worth a warning. */
+static bool can_answer(const struct receiver *r, bool native)
+{
+	char why[TRANSMIT_TEXT];
+
+	if (!native || r->setup.service == RDMA_UC || transmit_probe(r->options->interface, why))
+		return true;
+	if (r->setup.service == RDMA_RC)
+		fprintf(stderr, "rocescope: receive: %s\n", why);
+	else
+		fprintf(stderr, "rocescope: receive: senders by RC are refused: %s\n", why);
+	return r->setup.service != RDMA_RC;
+}
+
+static void say_begun(const struct receiver *r)
+{
+	const struct receive_settings *s = &r->setup.settings;
+
+	fprintf(stderr, "rocescope: receive: %s at %s, %u QP%s from %#x, %llu MiB in %u region%s, path MTU %u\n",
+		r->setup.service ? rdma_service_name(r->setup.service) : "rc and uc", address_text(s->own).text, s->qps,
+		s->qps > 1 ? "s" : "", s->first_qpn, s->memory >> 20, r->setup.regions, r->setup.regions > 1 ? "s" : "",
+		r->setup.path_mtu);
+}
+
+static bool begin(void *context, const struct live *l)
+{
+	struct receiver *r = context;
+	struct receive_server_options server = {
+		.setup = &r->setup, .maps = &r->maps, .native = strcmp(l->interface[0].mode, "generic"),
+		.posts = r->options->receives && !r->options->pin, .over = r->over,
+	};
+	int listener = r->listener;
+
+	if (!can_answer(r, server.native))
+		return false;
+	r->report.transmit_errors = transmit_errors(r->options->interface);
+	r->listener = -1;
+	if (server.posts || listener >= 0) {
+		r->server = receive_server_start(&server, listener);
+		if (!r->server)
+			return false;
+	}
+	r->report.server = r->server;
+	say_begun(r);
+	return receive_tell(&r->setup);
+}
+
+static bool end(void *context)
+{
+	struct receiver *r = context;
+
+	receive_server_stop(r->server);
+	return receive_dump(r->options, &r->maps);
+}
+
+static json_t *json(void *context)
+{
+	struct receiver *r = context;
+
+	return receive_report_json(&r->report);
+}
+
+static int lines(void *context, FILE *out, const struct snapshot *now, bool last)
+{
+	struct receiver *r = context;
+
+	if (last)
+		receive_report_summary(&r->report, out, now->seconds);
+	else
+		receive_report_line(&r->report, out, now->seconds);
+	return ferror(out) ? -1 : 0;
+}
+
+/* ---- the beginning ---- */
+
+static bool differ(const struct receiver *r, const char *option)
+{
+	fprintf(stderr, "rocescope: receive: --pin %s: it was begun with another %s: leave that out, or end it with `rocescope "
+		"receive --detach %s`\n", r->options->pin, option, r->options->pin);
+	return false;
+}
+
+/* Whether options that are told are those with which the pinned receiver was begun. */
+static bool is_as_told(const struct receiver *r)
+{
+	const struct receive_settings *s = &r->setup.settings;
+	const struct receive_options *o = r->options;
+
+	if (o->has_memory && s->memory != (o->memory + RECEIVE_CHUNK - 1) / RECEIVE_CHUNK * RECEIVE_CHUNK)
+		return differ(r, "--memory");
+	if (o->has_regions && r->setup.regions != o->regions)
+		return differ(r, "--regions");
+	if (o->has_qps && s->qps != o->qps)
+		return differ(r, "--qps");
+	if (o->has_qpn && s->first_qpn != o->first_qpn)
+		return differ(r, "--qpn");
+	if (o->has_rkey && r->setup.region[0].rkey != o->rkey)
+		return differ(r, "--rkey");
+	if (o->has_va && r->setup.region[0].va != o->va)
+		return differ(r, "--va");
+	if (o->has_block && s->block != o->block)
+		return differ(r, "--block");
+	if (o->has_address && memcmp(s->own, o->address, sizeof(s->own)))
+		return differ(r, "--address");
+	return (s->each >= o->each || differ(r, "--each")) && (s->notify >= o->notify || differ(r, "--cnp"));
+}
+
+static bool say_pin(const struct receiver *r, const char *map, int error)
+{
+	fprintf(stderr, "rocescope: receive: --pin %s: the map %s: %s\n", r->options->pin, map,
+		error == -EPROTO ? "a build with another layout made it" : strerror(-error));
+	return false;
+}
+
+static bool resume(struct receiver *r, const struct receive_maps *m)
+{
+	struct roce_region *region = calloc(RECEIVE_REGIONS, sizeof(*region));
+	int regions = region ? receive_maps_regions(m, region, RECEIVE_REGIONS) : -ENOMEM;
+
+	if (regions <= 0) {
+		free(region);
+		return say_pin(r, "regions", regions ?: -EPROTO);
+	}
+	return receive_setup_resume(&r->setup, r->options, m->setup, region, regions) && is_as_told(r);
+}
+
+/* From a pinned receiver, or anew. */
+static bool set_up(struct receiver *r)
+{
+	struct receive_maps pinned;
+	int error;
+	bool good;
+
+	if (!r->options->pin || !pin_is_receiver(r->options->pin))
+		return receive_setup_make(&r->setup, r->options);
+	error = receive_maps_of_pin(&pinned, r->options->pin);
+	if (error)
+		return say_pin(r, pinned.wrong, error);
+	good = resume(r, &pinned);
+	receive_maps_close(&pinned);
+	return good;
+}
+
+int receive_run(struct receive_command *c)
+{
+	struct receiver r = { .options = &c->receive, .maps = { .regions = -1 }, .listener = -1,
+			      .over = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
+	struct monitor_added added = {
+		.context = &r, .over = r.over, .alone = !c->watch, .open = open_programs, .begin = begin, .end = end,
+		.json = json, .lines = lines,
+	};
+	int status = EXIT_COULD_NOT;
+
+	c->monitor.added = &added;
+	r.report.setup = &r.setup;
+	r.report.maps = &r.maps;
+	if (set_up(&r) && receive_listen(&r.setup, &r.listener))
+		status = monitor_run(&c->monitor);
+	receive_server_free(r.server);
+	receive_maps_close(&r.maps);
+	receive_programs_close(r.bpf);
+	receive_setup_free(&r.setup);
+	if (r.listener >= 0)
+		close(r.listener);
+	close(r.over);
+	return status;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Why packets were refused, in words with their numbers. */
+#ifndef USERSPACE_RECEIVE_REFUSAL_H
+#define USERSPACE_RECEIVE_REFUSAL_H
+
+#include "bpf/receive_abi.h"
+
+#define REFUSAL_TEXT 256
+
+/* What is known of the receiver. */
+struct refusal_receiver {
+	const struct receive_settings *settings;
+	const struct roce_region *region; /* by index; NULL: not known */
+	__u32 regions;
+	__u32 path_mtu; /* bytes; 0: not known */
+};
+
+/* By enum roce_refusal; that of REFUSAL_NONE is not a refusal. */
+extern const char *const refusal_names[ROCE_REFUSALS];
+extern const char *const refusal_words[ROCE_REFUSALS];
+
+/*
+ * What was wrong with a packet that was refused for this reason: 'rkey 0x1234 is none of the 2 regions'. One line without a
+ * full stop. Depends on its arguments alone.
+ */
+void refusal_text(char text[REFUSAL_TEXT], enum roce_refusal reason, const struct receive_example *e,
+		  const struct refusal_receiver *r);
+
+#endif

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
+#include <string.h>
+
+#include "userspace/model/address.h"
+#include "userspace/receive/refusal.h"
+#include "userspace/receive/report.h"
+#include "userspace/receive/transmit.h"
+
+static const char *const answers[RECEIVE_ANSWERS] = {
+	[RECEIVE_ACK] = "ack", [RECEIVE_NAK_SEQUENCE] = "nak_sequence", [RECEIVE_NAK_INVALID] = "nak_invalid_request",
+	[RECEIVE_NAK_ACCESS] = "nak_remote_access", [RECEIVE_RNR] = "rnr_nak", [RECEIVE_CNP] = "cnp",
+};
+
+/* ---- reading ---- */
+
+static void add_cpu(struct receive_totals *to, const struct receive_cpu *cpu, __u64 most[ROCE_REFUSALS])
+{
+	to->packets += cpu->packets;
+	to->bytes += cpu->bytes;
+	to->passed += cpu->passed;
+	to->unsent += cpu->unsent;
+	for (int i = 0; i < RECEIVE_ANSWERS; i++)
+		to->answers[i] += cpu->answers[i];
+	for (int i = 0; i < ROCE_REFUSALS; i++) {
+		to->refused[i] += cpu->refused[i];
+		if (cpu->refused[i] > most[i]) {
+			most[i] = cpu->refused[i];
+			to->example[i] = cpu->example[i];
+		}
+	}
+}
+
+static void add_qps(struct receive_totals *to, const struct receive_report *r)
+{
+	struct receive_past past = { 0 };
+
+	if (r->server)
+		receive_server_lock(r->server, &past);
+	for (__u32 i = 0; i < r->maps->qp_count; i++) {
+		to->messages += r->maps->qps[i].messages;
+		to->incomplete += r->maps->qps[i].incomplete;
+	}
+	if (r->server)
+		receive_server_unlock(r->server);
+	to->messages += past.messages;
+	to->incomplete += past.incomplete;
+}
+
+void receive_totals_read(const struct receive_report *r, struct receive_totals *to)
+{
+	__u64 most[ROCE_REFUSALS] = { 0 }, errors = transmit_errors(r->setup->options->interface);
+
+	*to = (struct receive_totals){
+		.transmit_errors = errors > r->transmit_errors ? errors - r->transmit_errors : 0,
+		.records_lost = receive_server_lost(r->server),
+	};
+	for (__u32 i = 0; i < r->maps->cpu_count; i++)
+		add_cpu(to, &r->maps->cpus[i], most);
+	add_qps(to, r);
+}
+
+static struct refusal_receiver receiver_of(const struct receive_report *r)
+{
+	return (struct refusal_receiver){ &r->setup->settings, r->setup->region, r->setup->regions, r->setup->path_mtu };
+}
+
+/* ---- JSON ---- */
+
+static json_t *number(__u64 n)
+{
+	return json_integer(n <= INT64_MAX ? (json_int_t)n : INT64_MAX);
+}
+
+static json_t *run_json(const struct receive_run *u)
+{
+	json_t *run = json_pack("{s:s, s:s, s:s, s:i, s:o, s:i}", "peer", address_text(u->peer).text,
+				"transport", rdma_service_name(u->service), "operation", rdma_operation_name(u->operation),
+				"flows", (int)u->flows, "size", number(u->size), "path_mtu", (int)u->path_mtu);
+
+	json_object_set_new(run, "sent", u->told ? json_pack("{s:o, s:o}", "messages", number(u->sent), "completed",
+							     number(u->completed)) : json_null());
+	json_object_update_new(run, json_pack("{s:o, s:o, s:o, s:o, s:o, s:f}", "messages", number(u->messages),
+					      "incomplete", number(u->incomplete), "packets", number(u->packets),
+					      "payload_bytes", number(u->bytes), "refused", number(u->refused), "seconds",
+					      u->seconds));
+	json_object_set_new(run, "error", u->why[0] ? json_string(u->why) : json_null());
+	return run;
+}
+
+static json_t *runs_json(const struct receive_report *r)
+{
+	__u64 count = r->server ? receive_server_runs(r->server) : 0;
+	json_t *runs = json_array();
+	struct receive_run run;
+
+	for (__u64 k = count > RECEIVE_RUNS ? count - RECEIVE_RUNS : 0; k < count; k++)
+		if (receive_server_run(r->server, k, &run))
+			json_array_append_new(runs, run_json(&run));
+	return runs;
+}
+
+static json_t *refused_json(const struct receive_report *r, const struct receive_totals *t)
+{
+	const struct refusal_receiver receiver = receiver_of(r);
+	json_t *refused = json_object();
+	char text[REFUSAL_TEXT];
+
+	for (int i = REFUSAL_NONE + 1; i < ROCE_REFUSALS; i++) {
+		if (!t->refused[i])
+			continue;
+		refusal_text(text, i, &t->example[i], &receiver);
+		json_object_set_new(refused, refusal_names[i], json_pack("{s:o, s:s}", "packets", number(t->refused[i]), "last",
+									  text));
+	}
+	return refused;
+}
+
+static json_t *answers_json(const struct receive_totals *t)
+{
+	json_t *object = json_object();
+
+	for (int i = 0; i < RECEIVE_ANSWERS; i++)
+		json_object_set_new(object, answers[i], number(t->answers[i]));
+	return object;
+}
+
+json_t *receive_report_json(const struct receive_report *r)
+{
+	const struct receive_settings *s = &r->setup->settings;
+	struct receive_totals t;
+	json_t *o;
+
+	receive_totals_read(r, &t);
+	o = json_pack("{s:s, s:o, s:o, s:o, s:i}", "address", address_text(s->own).text, "qpn", number(s->first_qpn),
+		      "qps", number(s->qps), "memory", number(s->memory), "regions", (int)r->setup->regions);
+	json_object_update_new(o, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "packets", number(t.packets),
+					    "payload_bytes", number(t.bytes), "messages", number(t.messages), "incomplete",
+					    number(t.incomplete), "passed", number(t.passed), "unsent", number(t.unsent),
+					    "transmit_errors", number(t.transmit_errors), "records_lost",
+					    number(t.records_lost)));
+	json_object_set_new(o, "refused", refused_json(r, &t));
+	json_object_set_new(o, "answers", answers_json(&t));
+	json_object_set_new(o, "runs", runs_json(r));
+	return o;
+}
+
+/* ---- lines ---- */
+
+static void say_answers(FILE *out, const struct receive_totals *now, const struct receive_totals *before)
+{
+	const char *between = "  answers: ";
+
+	for (int i = 0; i < RECEIVE_ANSWERS; i++) {
+		if (now->answers[i] == before->answers[i])
+			continue;
+		fprintf(out, "%s%s %llu", between, answers[i], now->answers[i] - before->answers[i]);
+		between = ", ";
+	}
+}
+
+static void say_refused(FILE *out, const struct receive_totals *now, const struct receive_totals *before)
+{
+	const char *between = "  refused: ";
+
+	for (int i = REFUSAL_NONE + 1; i < ROCE_REFUSALS; i++) {
+		if (now->refused[i] == before->refused[i])
+			continue;
+		fprintf(out, "%s%s %llu", between, refusal_names[i], now->refused[i] - before->refused[i]);
+		between = ", ";
+	}
+}
+
+static void say_new(FILE *out, const char *words, __u64 now, __u64 before)
+{
+	if (now != before)
+		fprintf(out, "  %s %llu", words, now - before);
+}
+
+static void say_run(FILE *out, const struct receive_run *u)
+{
+	fprintf(out, "run from %s: %s %s, %u QPs, messages of %llu bytes: ", address_text(u->peer).text,
+		rdma_service_name(u->service), rdma_operation_name(u->operation), u->flows, (unsigned long long)u->size);
+	if (u->told)
+		fprintf(out, "%llu sent, ", u->sent);
+	fprintf(out, "%llu received, %llu incomplete, %llu packets, %llu bytes in %.3f s", u->messages, u->incomplete,
+		u->packets, u->bytes, u->seconds);
+	if (u->refused)
+		fprintf(out, ", %llu packets refused", u->refused);
+	fprintf(out, "%s%s\n", u->why[0] ? ": " : "", u->why);
+}
+
+static void say_runs(struct receive_report *r, FILE *out)
+{
+	__u64 count = r->server ? receive_server_runs(r->server) : 0;
+	struct receive_run run;
+
+	for (; r->runs < count; r->runs++)
+		if (receive_server_run(r->server, r->runs, &run))
+			say_run(out, &run);
+}
+
+void receive_report_line(struct receive_report *r, FILE *out, double seconds)
+{
+	double past = seconds - r->seconds;
+	struct receive_totals now;
+
+	receive_totals_read(r, &now);
+	fprintf(out, "%8.1f s %8.3f Gbit/s %10llu packets %9llu messages", seconds,
+		past > 0 ? (now.bytes - r->before.bytes) * 8 / 1e9 / past : 0.0, now.packets - r->before.packets,
+		now.messages - r->before.messages);
+	say_new(out, "incomplete", now.incomplete, r->before.incomplete);
+	say_refused(out, &now, &r->before);
+	say_answers(out, &now, &r->before);
+	say_new(out, "transmit errors", now.transmit_errors, r->before.transmit_errors);
+	fputc('\n', out);
+	say_runs(r, out);
+	r->before = now;
+	r->seconds = seconds;
+}
+
+void receive_report_summary(struct receive_report *r, FILE *out, double seconds)
+{
+	const struct refusal_receiver receiver = receiver_of(r);
+	const struct receive_totals none = { 0 };
+	struct receive_totals now;
+	char text[REFUSAL_TEXT];
+
+	say_runs(r, out);
+	receive_totals_read(r, &now);
+	fprintf(out, "%.3g s: %llu packets, %llu bytes of payload in memory, %llu messages, %llu incomplete\n", seconds,
+		now.packets, now.bytes, now.messages, now.incomplete);
+	for (int i = REFUSAL_NONE + 1; i < ROCE_REFUSALS; i++) {
+		if (!now.refused[i])
+			continue;
+		refusal_text(text, i, &now.example[i], &receiver);
+		fprintf(out, "  refused %9llu %-10s %s\n", now.refused[i], refusal_names[i], text);
+	}
+	say_answers(out, &now, &none);
+	if (memcmp(now.answers, none.answers, sizeof(now.answers)))
+		fputc('\n', out);
+	if (now.passed)
+		fprintf(out, "  %llu packets passed on to whoever else owns the port\n", now.passed);
+	if (now.unsent || now.transmit_errors)
+		fprintf(out, "  %llu answers could not be made, %llu transmit errors of %s\n", now.unsent, now.transmit_errors,
+			r->setup->options->interface);
+	if (now.records_lost)
+		fprintf(out, "  %llu completions LOST: the reader was too slow\n", now.records_lost);
+	r->before = now;
+}
+
+/* ---- files ---- */
+
+static bool say_error(const char *option, const char *path)
+{
+	fprintf(stderr, "rocescope: receive: %s %s: %s\n", option, path, strerror(errno));
+	return false;
+}
+
+static json_t *tell_json(const struct receive_setup *s, const struct rdma_end *end)
+{
+	json_t *what = rdma_end_json(end), *regions = json_array();
+
+	for (__u32 i = 0; i < s->regions; i++)
+		json_array_append_new(regions, json_pack("{s:I, s:I, s:I}", "rkey", (json_int_t)s->region[i].rkey, "address",
+							 (json_int_t)s->region[i].va, "bytes",
+							 (json_int_t)s->region[i].bytes));
+	json_object_set_new(what, "slots", number(s->share / end->size));
+	json_object_set_new(what, "regions", regions);
+	return what;
+}
+
+bool receive_tell(const struct receive_setup *s)
+{
+	const char *path = s->options->tell;
+	struct rdma_end end;
+	json_t *what;
+	FILE *file;
+	bool good;
+
+	if (!path)
+		return true;
+	if (!receive_setup_end(s, &end))
+		return false;
+	what = tell_json(s, &end);
+	rdma_end_free(&end);
+	file = strcmp(path, "-") ? fopen(path, "we") : stdout;
+	good = what && file && !json_dumpf(what, file, JSON_COMPACT) && fputc('\n', file) != EOF && !fflush(file);
+	json_decref(what);
+	if (file && file != stdout && fclose(file))
+		good = false;
+	return good || say_error("--tell", path);
+}
+
+bool receive_dump(const struct receive_options *o, const struct receive_maps *m)
+{
+	FILE *file = o->dump ? fopen(o->dump, "we") : NULL;
+	bool good;
+
+	if (!o->dump)
+		return true;
+	good = file && fwrite(m->memory, m->memory_bytes, 1, file) == 1;
+	if (file && fclose(file))
+		good = false;
+	return good || say_error("--dump", o->dump);
+}

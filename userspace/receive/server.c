@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "userspace/model/address.h"
+#include "userspace/receive/qps.h"
+#include "userspace/receive/reader.h"
+#include "userspace/receive/server.h"
+#include "userspace/receive/transmit.h"
+
+#define PORT 7471	     /* of rdma_stream's control connection */
+#define NAP_MS 1	     /* between two looks at the completions */
+#define IDLE_MS 100	     /* the same where nobody posts: how often a late line is noticed */
+#define ANSWER_SECONDS 5.0   /* the longest time in which a peer takes what it is told */
+#define STRANGER_SECONDS 0.1 /* the same for a line of those that are not served */
+#define SETTLE_NS (100 * NSEC_PER_MSEC) /* without a packet: all have come that will */
+#define SETTLE_MOST_NS (2 * NSEC_PER_SEC)
+
+enum phase { WAITING, MEETING, RUNNING, SETTLING };
+
+struct receive_server {
+	struct receive_server_options o;
+	int listener, wake; /* eventfd: the end */
+	pthread_t thread;
+	bool started, reads;
+	atomic_bool stop;
+	struct receive_reader reader;
+	struct rdma_totals *totals; /* of a run's QPs */
+
+	/* the connection */
+	enum phase phase;
+	__u8 peer[16]; /* the only one that is served */
+	bool has_peer;
+	struct control *control;
+	struct rdma_end end; /* the sender's */
+	struct receive_run run;
+	__u64 settling, quiet; /* ns: since when */
+	__u64 packets;	       /* seen then */
+
+	pthread_mutex_t lock; /* of what follows, of `control` for other threads, and of QPs that are armed */
+	struct receive_past past;
+	struct receive_run *runs; /* run k is at k % RECEIVE_RUNS */
+	__u64 run_count;
+};
+
+/* ---- QPs of a run ---- */
+
+/* Adds up what the run's QPs have received. */
+static void sum_run(struct receive_server *s)
+{
+	__u64 first = UINT64_MAX, last = 0;
+
+	s->run.messages = s->run.incomplete = s->run.packets = s->run.bytes = s->run.refused = 0;
+	for (__u32 i = 0; i < s->run.flows; i++) {
+		const struct receive_qp *q = &s->o.maps->qps[i];
+
+		s->run.messages += q->messages;
+		s->run.incomplete += q->incomplete;
+		s->run.packets += q->packets;
+		s->run.bytes += q->bytes;
+		s->run.refused += q->refused;
+		if (q->packets && q->first_ns < first)
+			first = q->first_ns;
+		if (q->last_ns > last)
+			last = q->last_ns;
+	}
+	s->run.seconds = last > first ? (last - first) / 1e9 : 0;
+}
+
+/* Reads the records that there are, so that none of a QP comes after it is armed again. */
+static void take_completions(struct receive_server *s)
+{
+	struct receive_record record;
+
+	while (s->reads && receive_reader_next(&s->reader, &record, 0))
+		;
+}
+
+static void reset_qps(struct receive_server *s)
+{
+	for (__u32 i = 0; i < s->run.flows; i++)
+		receive_qp_reset(&s->o.maps->qps[i]);
+}
+
+static bool is_write(enum rdma_operation operation)
+{
+	return operation == RDMA_WRITE || operation == RDMA_WRITE_IMM;
+}
+
+static bool arm_qps(struct receive_server *s)
+{
+	__u32 buffer = is_write(s->end.operation) ? 0 : s->end.size;
+	bool armed = true;
+
+	take_completions(s);
+	pthread_mutex_lock(&s->lock);
+	for (__u32 i = 0; i < s->run.flows && armed; i++) {
+		struct receive_qp *q = &s->o.maps->qps[i];
+		struct roce_responder r = receive_responder(s->o.setup, i, s->peer, s->end.service, s->end.qp[i].qpn,
+							    s->end.qp[i].psn, s->run.path_mtu, buffer);
+
+		s->past.messages += q->messages;
+		s->past.incomplete += q->incomplete;
+		armed = receive_qp_arm(q, &r, receive_receives(s->o.setup, buffer));
+	}
+	pthread_mutex_unlock(&s->lock);
+	return armed;
+}
+
+/* ---- a run ---- */
+
+static void close_control(struct receive_server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	control_close(s->control);
+	s->control = NULL;
+	pthread_mutex_unlock(&s->lock);
+	rdma_end_free(&s->end);
+	free(s->totals);
+	s->totals = NULL;
+	s->phase = WAITING;
+}
+
+/* why: it ended early; NULL: it did not. */
+static void end_run(struct receive_server *s, const char *why)
+{
+	__u64 one = 1;
+
+	if (s->phase < RUNNING)
+		return;
+	sum_run(s);
+	reset_qps(s);
+	if (why)
+		snprintf(s->run.why, sizeof(s->run.why), "%s", why);
+	pthread_mutex_lock(&s->lock);
+	s->runs[s->run_count++ % RECEIVE_RUNS] = s->run;
+	pthread_mutex_unlock(&s->lock);
+	if (s->o.setup->options->runs && s->run_count >= s->o.setup->options->runs &&
+	    write(s->o.over, &one, sizeof(one)) != sizeof(one))
+		abort(); /* an eventfd takes a billion of them */
+}
+
+/* The connection is of no use any more. */
+static void give_up(struct receive_server *s, const char *why)
+{
+	if (s->phase >= RUNNING)
+		fprintf(stderr, "rocescope: receive: the sender %s has gone: %s\n", address_text(s->peer).text, why);
+	else
+		fprintf(stderr, "rocescope: receive: control connection of %s: %s\n", address_text(s->control->peer).text, why);
+	end_run(s, why);
+	close_control(s);
+}
+
+/* Tells the peer, and us, why it is not served. */
+__attribute__((format(printf, 2, 3))) static void refuse(struct receive_server *s, const char *format, ...)
+{
+	char why[CONTROL_WHY];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(why, sizeof(why), format, values);
+	va_end(values);
+	control_refuse(s->control, why);
+	give_up(s, why);
+}
+
+/* Bytes of memory that a QP needs for the sender's messages. */
+static __u64 share_for(const struct rdma_end *end)
+{
+	return (is_write(end->operation) ? rdma_write_slots(end->size) : 1) * end->size;
+}
+
+/* false: refused. */
+static bool check_end(struct receive_server *s)
+{
+	const struct receive_setup *setup = s->o.setup;
+	const struct rdma_end *end = &s->end;
+	char why[TRANSMIT_TEXT];
+
+	if (end->service == RDMA_UD || end->operation == RDMA_READ || end->ping_pong)
+		refuse(s, "this receiver knows no %s: RC and UC, RDMA WRITE and SEND", end->service == RDMA_UD ? "UD" :
+		       end->ping_pong ? "ping-pong" : "READ");
+	else if (setup->service && setup->service != end->service)
+		refuse(s, "the receiver's --service is %s", rdma_service_name(setup->service));
+	else if (end->flows > setup->settings.qps)
+		refuse(s, "the receiver has %u QPs: --qps %u", setup->settings.qps, end->flows);
+	else if (memcmp(end->gid, s->peer, sizeof(s->peer)))
+		refuse(s, "packets from %s, and the control connection from another address", address_text(end->gid).text);
+	else if (address_is_ipv4(s->peer) != address_is_ipv4(setup->settings.own))
+		refuse(s, "the receiver's address is %s: both have to be IPv4, or both IPv6",
+		       address_text(setup->settings.own).text);
+	else if (share_for(end) > setup->share)
+		refuse(s, "messages of %llu bytes need %llu for each QP, and the receiver has %llu: --memory %lluM",
+		       (unsigned long long)end->size, share_for(end), setup->share,
+		       receive_setup_memory_for(setup, share_for(end)) >> 20);
+	else if (end->service == RDMA_RC && s->o.native && !transmit_probe(setup->options->interface, why))
+		refuse(s, "%s", why);
+	else
+		return true;
+	return false;
+}
+
+static bool answer_end(struct receive_server *s)
+{
+	struct rdma_end ours;
+	bool sent;
+
+	if (!receive_setup_end(s->o.setup, &ours))
+		return false;
+	ours.service = s->end.service;
+	ours.operation = s->end.operation;
+	ours.size = s->end.size;
+	ours.path_mtu = s->run.path_mtu;
+	ours.flows = s->end.flows;
+	sent = control_send(s->control, rdma_end_json(&ours));
+	rdma_end_free(&ours);
+	return sent;
+}
+
+static void meet(struct receive_server *s, const json_t *message)
+{
+	char why[CONTROL_WHY];
+
+	if (control_refused(message, why)) {
+		give_up(s, why);
+		return;
+	}
+	if (!rdma_end_parse(message, &s->end, why)) {
+		refuse(s, "%s", why);
+		return;
+	}
+	if (!check_end(s))
+		return;
+	s->run = (struct receive_run){
+		.service = s->end.service, .operation = s->end.operation, .flows = s->end.flows, .size = s->end.size,
+		.path_mtu = s->end.path_mtu < s->o.setup->path_mtu ? s->end.path_mtu : s->o.setup->path_mtu,
+	};
+	memcpy(s->run.peer, s->peer, sizeof(s->peer));
+	s->totals = calloc(s->end.flows, sizeof(*s->totals));
+	if (!s->totals || !arm_qps(s)) {
+		refuse(s, "the receiver could not arm its QPs");
+		return;
+	}
+	s->phase = RUNNING;
+	if (!answer_end(s))
+		give_up(s, s->control->why);
+}
+
+static void take_totals(struct receive_server *s, const json_t *message)
+{
+	char why[CONTROL_WHY];
+	uint64_t ns;
+
+	if (control_refused(message, why) || !rdma_totals_parse(message, s->totals, s->end.flows, &ns, why)) {
+		give_up(s, why);
+		return;
+	}
+	s->run.told = true;
+	for (__u32 i = 0; i < s->end.flows; i++) {
+		s->run.sent += s->totals[i].messages;
+		s->run.completed += s->totals[i].completed;
+	}
+	s->phase = SETTLING;
+	s->settling = s->quiet = now_ns();
+	s->packets = 0;
+}
+
+/* What is still on its way comes within a moment. */
+static void settle(struct receive_server *s)
+{
+	__u64 now = now_ns();
+
+	sum_run(s);
+	if (s->run.packets != s->packets) {
+		s->packets = s->run.packets;
+		s->quiet = now;
+	}
+	if (s->run.messages < s->run.sent && now - s->quiet < SETTLE_NS && now - s->settling < SETTLE_MOST_NS)
+		return;
+	control_send(s->control, json_pack("{s:b}", "done", 1));
+	end_run(s, NULL);
+	close_control(s);
+}
+
+/* ---- connections ---- */
+
+/* A peer that is not served. */
+static void turn_away(struct control *c, const char *why)
+{
+	c->seconds = STRANGER_SECONDS;
+	control_refuse(c, why);
+	control_close(c);
+}
+
+static void accept_one(struct receive_server *s)
+{
+	char why[CONTROL_WHY];
+	struct control *c = control_accept(s->listener, 0, why);
+
+	if (!c)
+		return;
+	if (s->has_peer && memcmp(c->peer, s->peer, sizeof(s->peer))) {
+		turn_away(c, "the receiver has another peer");
+		return;
+	}
+	if (s->control) {
+		turn_away(c, "the receiver is at work with another connection");
+		return;
+	}
+	memcpy(s->peer, c->peer, sizeof(s->peer));
+	s->has_peer = true;
+	c->seconds = ANSWER_SECONDS;
+	pthread_mutex_lock(&s->lock);
+	s->control = c;
+	pthread_mutex_unlock(&s->lock);
+	s->phase = MEETING;
+}
+
+static void serve_control(struct receive_server *s)
+{
+	json_t *message;
+	int took = control_take(s->control, &message);
+
+	if (took < 0)
+		give_up(s, s->control->why);
+	else if (took && s->phase == MEETING)
+		meet(s, message);
+	else if (took && s->phase == RUNNING)
+		take_totals(s, message);
+	json_decref(message);
+}
+
+/* ---- the thread ---- */
+
+static void wait_for_work(struct receive_server *s)
+{
+	struct pollfd fds[3] = { { .fd = s->wake, .events = POLLIN } };
+	int count = 1, nap = s->reads || s->phase == SETTLING ? NAP_MS : IDLE_MS;
+
+	if (s->listener >= 0)
+		fds[count++] = (struct pollfd){ .fd = s->listener, .events = POLLIN };
+	if (s->control && s->phase != SETTLING)
+		fds[count++] = (struct pollfd){ .fd = s->control->fd, .events = POLLIN };
+	poll(fds, count, nap);
+}
+
+static void *work(void *own)
+{
+	struct receive_server *s = own;
+
+	while (!atomic_load(&s->stop)) {
+		take_completions(s);
+		if (s->listener >= 0)
+			accept_one(s);
+		if (s->phase == SETTLING)
+			settle(s);
+		else if (s->control)
+			serve_control(s);
+		wait_for_work(s);
+	}
+	return NULL;
+}
+
+bool receive_listen(const struct receive_setup *s, int *listener)
+{
+	const char *where = s->options->control, *colon = where ? strrchr(where, ':') : NULL;
+	struct address_text own = address_text(s->settings.own);
+	char place[128], why[CONTROL_WHY];
+	struct control_place found;
+
+	*listener = -1;
+	if (!where)
+		return true;
+	/* without HOST at our own address, and nowhere else */
+	if (!*where || colon == where)
+		snprintf(place, sizeof(place), strchr(own.text, ':') ? "[%s]%s" : "%s%s", own.text, where);
+	else
+		snprintf(place, sizeof(place), "%s", where);
+	if (control_find(&found, place, PORT, true, why))
+		*listener = control_listen(&found, why);
+	if (*listener < 0)
+		fprintf(stderr, "rocescope: receive: --control %s: %s\n", place, why);
+	return *listener >= 0;
+}
+
+static bool start_thread(struct receive_server *s)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	s->started = !pthread_create(&s->thread, NULL, work, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return s->started;
+}
+
+struct receive_server *receive_server_start(const struct receive_server_options *o, int listener)
+{
+	struct receive_server *s = calloc(1, sizeof(*s));
+	bool good = s;
+
+	if (good) {
+		s->o = *o;
+		s->listener = listener;
+		s->has_peer = o->setup->options->has_peer;
+		memcpy(s->peer, o->setup->options->peer, sizeof(s->peer));
+		pthread_mutex_init(&s->lock, NULL);
+		s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		s->runs = calloc(RECEIVE_RUNS, sizeof(*s->runs));
+		s->reads = o->posts && receive_reader_open(&s->reader, o->maps, true, true);
+		good = s->wake >= 0 && s->runs && s->reads == o->posts && start_thread(s);
+	} else if (listener >= 0) {
+		close(listener);
+	}
+	if (good)
+		return s;
+	fputs("rocescope: receive: there is not enough memory\n", stderr);
+	if (s)
+		receive_server_free(s);
+	return NULL;
+}
+
+void receive_server_stop(struct receive_server *s)
+{
+	__u64 one = 1;
+
+	if (!s || !s->started)
+		return;
+	atomic_store(&s->stop, true);
+	if (write(s->wake, &one, sizeof(one)) != sizeof(one))
+		abort(); /* an eventfd takes a billion of them */
+	pthread_mutex_lock(&s->lock);
+	if (s->control)
+		shutdown(s->control->fd, SHUT_RDWR); /* the thread may be telling the peer something */
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->thread, NULL);
+	s->started = false;
+	take_completions(s);
+	if (!s->control)
+		return;
+	end_run(s, "the receiver has ended");
+	close_control(s);
+}
+
+void receive_server_free(struct receive_server *s)
+{
+	if (!s)
+		return;
+	receive_server_stop(s);
+	if (s->reads)
+		receive_reader_close(&s->reader);
+	if (s->wake >= 0)
+		close(s->wake);
+	if (s->listener >= 0)
+		close(s->listener);
+	pthread_mutex_destroy(&s->lock);
+	free(s->runs);
+	free(s);
+}
+
+/* ---- for the report ---- */
+
+void receive_server_lock(struct receive_server *s, struct receive_past *past)
+{
+	pthread_mutex_lock(&s->lock);
+	*past = s->past;
+}
+
+void receive_server_unlock(struct receive_server *s)
+{
+	pthread_mutex_unlock(&s->lock);
+}
+
+__u64 receive_server_runs(struct receive_server *s)
+{
+	__u64 count;
+
+	pthread_mutex_lock(&s->lock);
+	count = s->run_count;
+	pthread_mutex_unlock(&s->lock);
+	return count;
+}
+
+bool receive_server_run(struct receive_server *s, __u64 k, struct receive_run *run)
+{
+	bool kept;
+
+	pthread_mutex_lock(&s->lock);
+	kept = k < s->run_count && s->run_count - k <= RECEIVE_RUNS;
+	if (kept)
+		*run = s->runs[k % RECEIVE_RUNS];
+	pthread_mutex_unlock(&s->lock);
+	return kept;
+}
+
+__u64 receive_server_lost(struct receive_server *s)
+{
+	return s ? __atomic_load_n(&s->reader.lost, __ATOMIC_RELAXED) : 0;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <linux/bpf.h>
+
+#include "userspace/receive/transmit.h"
+#include "userspace/send/machine.h"
+#include "userspace/send/netdev.h"
+
+#define FRAMES 16
+#define FRAME_BYTES 60
+#define EXPERIMENTAL 0x88b5 /* EtherType for local experiments (IEEE 802) */
+
+/* A program that sends each frame back. */
+static int load(void)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, options);
+	const struct bpf_insn back[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = XDP_TX },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return bpf_prog_load(BPF_PROG_TYPE_XDP, "probe", "GPL", back, sizeof(back) / sizeof(*back), &options);
+}
+
+/* Live frames: the kernel takes XDP_TX of them as a redirection to the same device (net/bpf/test_run.c). */
+static bool send_frames(int program, unsigned int ifindex, const char *interface)
+{
+	__u8 frame[FRAME_BYTES] = { [12] = EXPERIMENTAL >> 8, [13] = EXPERIMENTAL & 0xff };
+	struct xdp_md context = { .data_end = sizeof(frame), .ingress_ifindex = ifindex };
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = sizeof(frame), .ctx_in = &context,
+		    .ctx_size_in = sizeof(context), .repeat = FRAMES, .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
+
+	if (!machine_mac(interface, frame))
+		return false;
+	memcpy(frame + 6, frame, 6);
+	return !bpf_prog_test_run_opts(program, &run);
+}
+
+bool transmit_probe(const char *interface, char why[TRANSMIT_TEXT])
+{
+	unsigned int ifindex = if_nametoindex(interface);
+	struct netdev_counters before, after;
+	int program = load();
+	bool sent;
+
+	sent = program >= 0 && netdev_counters(ifindex, &before) && send_frames(program, ifindex, interface) &&
+	       netdev_counters(ifindex, &after);
+	if (program >= 0)
+		close(program);
+	if (!sent || after.dropped + after.errors - before.dropped - before.errors < FRAMES)
+		return true;
+	if (netdev_is_veth(ifindex))
+		snprintf(why, TRANSMIT_TEXT, "answers are lost on the way out of %s: on veth the peer needs NAPI: `ethtool -K PEER "
+			 "gro on`", interface);
+	else
+		snprintf(why, TRANSMIT_TEXT, "answers are lost on the way out of %s: its driver sends nothing by XDP (`ethtool -S "
+			 "%s`); --mode generic may do", interface, interface);
+	return false;
+}
+
+__u64 transmit_errors(const char *interface)
+{
+	return netdev_lost_redirects(interface);
+}
