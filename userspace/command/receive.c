@@ -125,8 +125,10 @@ static bool begin(void *context, const struct live *l)
 			return false;
 	}
 	r->report.server = r->server;
+	if (!receive_tell(&r->setup))
+		return false;
 	say_begun(r);
-	return receive_tell(&r->setup);
+	return true;
 }
 
 static bool end(void *context)

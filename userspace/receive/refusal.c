@@ -68,6 +68,11 @@ static struct operation operation_of(const struct receive_example *e)
 	return o;
 }
 
+static bool is_write(const struct receive_example *e)
+{
+	return (e->opcode & 0x1f) >= 0x06;
+}
+
 static __s32 distance(const struct receive_example *e)
 {
 	return (__s32)((e->psn - e->expected) << 8) >> 8;
@@ -115,29 +120,22 @@ static void say_gap(const struct sentence *to)
 {
 	__s32 d = distance(to->e);
 
-	if (to->e->open == OPEN_NONE)
-		say(to, "%s with PSN %#x outside of a message: its First is missing", operation_of(to->e).text, to->e->psn);
+	if (!d) /* inside of a message it would have been taken */
+		say(to, "%s with PSN %#x outside of a message: its First was not taken", operation_of(to->e).text, to->e->psn);
 	else if (d > FAR || d < -FAR)
 		say(to, "PSN %#x is far from the expected %#x", to->e->psn, to->e->expected);
 	else if (d > 0)
-		say(to, "PSN %#x where %#x was expected: %d missing inside of a message", to->e->psn, to->e->expected, d);
+		say(to, "PSN %#x where %#x was expected: %d are missing", to->e->psn, to->e->expected, d);
 	else
 		say(to, "PSN %#x where %#x was expected: late, or sent again", to->e->psn, to->e->expected);
 }
 
 static void say_order(const struct sentence *to)
 {
-	static const char *const open[] = {
-		[OPEN_NONE] = "outside of a message", [OPEN_WRITE] = "inside of an RDMA WRITE", [OPEN_SEND] = "inside of a SEND",
-		[OPEN_BROKEN] = "inside of a broken message",
-	};
+	bool begins = roce_opcodes[to->e->opcode] & OP_FIRST;
 
-	say(to, "%s %s", operation_of(to->e).text, open[to->e->open & 3]);
-}
-
-static bool is_write(const struct receive_example *e)
-{
-	return (e->opcode & 0x1f) >= 0x06;
+	say(to, "%s %s", operation_of(to->e).text, begins ? "before the message before it has ended" :
+	    is_write(to->e) ? "outside of an RDMA WRITE" : "outside of a SEND");
 }
 
 /* IBTA 9.7.4.1.5 and 9.7.4.1.6, in the order of roce/responder.h. */
@@ -160,6 +158,8 @@ static void say_length(const struct sentence *to)
 		say(to, "%s with %u bytes, and its receive has no buffer: --receive-size", what, payload);
 	else if (!is_write(e))
 		say(to, "%s: %u bytes after %u do not fit into a receive of %u", what, payload, placed, length);
+	else if (!length)
+		say(to, "%s with %u bytes: not those that the DMA length leaves", what, payload);
 	else if (op & OP_LAST)
 		say(to, "%s ends after %u bytes, and the DMA length is %u", what, placed + payload, length);
 	else
