@@ -371,7 +371,7 @@ __noinline int receive_answer(struct xdp_md *ctx, __u32 opcode)
 	kind = receive_answer_kind(opcode, w->step.syndrome);
 	if (kind < RECEIVE_ANSWERS)
 		cpu->answers[kind]++;
-	return XDP_TX;
+	return receive.redirect ? bpf_redirect(ctx->ingress_ifindex, 0) : XDP_TX;
 }
 
 /* Whether the packet wants a congestion notification (annex A17.9): it is marked CE, and the last one was not just now. */

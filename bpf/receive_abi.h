@@ -116,7 +116,11 @@ struct receive_settings {
 	__u32 each;	  /* 1: a record of each message, also of those without immediate data */
 	__u32 notify;	  /* 1: a CNP for packets marked CE */
 	__u32 receives;	  /* readers keep so many posted on a QP, but no more than it has buffers, if it has any; 0: not told */
-	__u32 reserved;
+	/*
+	 * 1: answers leave by redirection to their own interface. veth wakes its peer for XDP_TX only if that has an XDP program
+	 * (veth_xdp_flush(), drivers/net/veth.c); without one they wait for the next packet that comes that way.
+	 */
+	__u32 redirect;
 };
 
 #define RECEIVE_NOTIFY_NS 50000 /* between two CNPs of a QP, as the NICs' default minimum */

@@ -12,6 +12,7 @@
 #include "userspace/model/address.h"
 #include "userspace/receive/setup.h"
 #include "userspace/send/machine.h"
+#include "userspace/send/netdev.h"
 
 /*
  * Bytes of an IP packet besides its payload, as ib_core counts them (iboe_get_mtu(), include/rdma/ib_addr.h): GRH or IP, UDP,
@@ -201,6 +202,7 @@ bool receive_setup_make(struct receive_setup *s, const struct receive_options *o
 		return say("%s: no such interface here (`ip link` lists them)", o->interface);
 	if (!find_address(s) || !make_qpns(s) || !make_regions(s))
 		return false;
+	s->settings.redirect = netdev_is_veth(if_nametoindex(o->interface));
 	make_shares(s);
 	make_rest(s);
 	return check_shares(s);
