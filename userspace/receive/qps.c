@@ -53,6 +53,7 @@ bool receive_qp_reset(struct receive_qp *q)
 	if (!claim(q))
 		return false;
 	q->responder.state = RESPONDER_RESET;
+	q->incomplete += q->responder.open != OPEN_NONE;
 	q->responder.open = OPEN_NONE;
 	release(q);
 	return true;

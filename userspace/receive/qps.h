@@ -14,7 +14,7 @@
  */
 bool receive_qp_arm(struct receive_qp *q, const struct roce_responder *r, __u64 posted);
 
-/* The QP takes nothing any more. Its counters stay. A message that is open ends without a record. Returns as above. */
+/* The QP takes nothing any more. Its counters stay. A message that is open is incomplete, without a record. Returns as above. */
 bool receive_qp_reset(struct receive_qp *q);
 
 /* Frees a QP that a killed process was arming. Call when no other process arms QPs. */

@@ -103,16 +103,17 @@ static void say_operation(const struct sentence *to)
 
 static void say_duplicate(const struct sentence *to)
 {
-	say(to, "PSN %#x was taken before, %d behind the expected %#x: sent again", to->e->psn, -distance(to->e),
-	    to->e->expected);
+	__s32 behind = -distance(to->e);
+
+	say(to, "PSN %#x is %d behind the expected %#x: %s", to->e->psn, behind, to->e->expected,
+	    behind > FAR ? "the sender has not taken the new first PSN" : "it was taken before, and sent again");
 }
 
 static void say_ahead(const struct sentence *to)
 {
-	__s32 d = distance(to->e);
-	__u32 ahead = d < 0 ? -(__s64)d : d; /* half of the PSNs: neither is nearer */
+	__s32 ahead = distance(to->e);
 
-	say(to, "PSN %#x is %u ahead of the expected %#x: %s", to->e->psn, ahead, to->e->expected,
+	say(to, "PSN %#x is %d ahead of the expected %#x: %s", to->e->psn, ahead, to->e->expected,
 	    ahead > FAR ? "the sender has not taken the new first PSN" : "packets between them are missing");
 }
 

@@ -137,8 +137,9 @@ static void end_run(struct receive_server *s, const char *why)
 
 	if (s->phase < RUNNING)
 		return;
+	if (!s->o.setup->options->pin || !atomic_load(&s->stop)) /* pinned, they go on without us */
+		reset_qps(s);
 	sum_run(s);
-	reset_qps(s);
 	if (why)
 		snprintf(s->run.why, sizeof(s->run.why), "%s", why);
 	pthread_mutex_lock(&s->lock);
