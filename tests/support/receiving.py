@@ -31,6 +31,7 @@ class Receiver(Monitor):
 
     def __init__(self, *arguments, interface="wireA", ip=4, peer=True, command=(ROCESCOPE, "receive"), **how):
         self._folder = tempfile.TemporaryDirectory()
+        os.chmod(self._folder.name, 0o777)  # the receiver may be another user's
         self._tell, self._dump = (os.path.join(self._folder.name, name) for name in ("tell", "dump"))
         source, own = ADDRESSES[ip]
         more = ["--address", own, "--dump", self._dump]
