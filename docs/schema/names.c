@@ -37,6 +37,12 @@ static const char *const events[] = {
 #undef EVENT
 };
 
+static const char *const refusals[] = {
+#define REFUSAL(name, words) #name,
+#include "roce/refusal.def"
+#undef REFUSAL
+};
+
 static const char *const findings[] = {
 #define FINDING(name, class, weight, words, asks, fix) #name,
 #include "userspace/doctor/finding.def"
@@ -109,6 +115,15 @@ static json_t *lint_names(void)
 	return json_pack("{s:o}", "enum", list);
 }
 
+static json_t *refusal_names(void)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++)
+		json_array_append_new(list, json_string(refusals[i]));
+	return json_pack("{s:o}", "enum", list);
+}
+
 static json_t *lint_counts(void)
 {
 	json_t *counts = json_object();
@@ -151,11 +166,11 @@ static json_t *stream_counters(void)
 
 int main(void)
 {
-	json_t *o = json_pack("{s:s, s:s, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}}",
+	json_t *o = json_pack("{s:s, s:s, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}}",
 			      "$schema", "https://json-schema.org/draft/2020-12/schema",
 			      "$comment", "Made from the .def files by docs/schema/names.c.", "$defs",
 			      "totals", totals(), "stream_counters", stream_counters(), "lint_counts", lint_counts(),
-			      "lint", lint_names(), "event", enumeration(events, ARRAY_SIZE(events)),
+			      "lint", lint_names(), "refusal", refusal_names(), "event", enumeration(events, ARRAY_SIZE(events)),
 			      "finding", kinds(false), "hint", kinds(true), "icrc_mistake", mistake_kinds(),
 			      "fault", enumeration(faults, ARRAY_SIZE(faults)));
 

@@ -140,16 +140,15 @@ const struct command receive_command = {
 	.topics = topics,
 	.examples =
 		"  # 1 GiB for an FPGA at 10.9.0.1 that sends by UC; what it must know is printed as JSON\n"
-		"  rocescope receive eth0 --peer 10.9.0.1 --memory 1G --tell -\n"
+		"  rocescope receive roce0 --peer 10.9.0.1 --memory 1G --tell -\n"
 		"  # 16 QPs with the numbers that the FPGA has already\n"
-		"  rocescope receive eth0 --peer 10.9.0.1 --qps 16 --qpn 0x100 --rkey 0x1234 --va 0x10000000\n"
+		"  rocescope receive roce0 --peer 10.9.0.1 --qps 16 --qpn 0x100 --rkey 0x1234 --va 0x10000000\n"
 		"  # for rdma_stream send, over rxe or an RNIC: the other end of its control connection\n"
-		"  rocescope receive eth0 --control :7471 --qps 64\n"
+		"  rocescope receive roce0 --control :7471 --qps 64\n"
 		"  # with the monitor's table of streams\n"
-		"  rocescope receive eth0 --peer 10.9.0.1 --watch\n"
-		"  # reception goes on when the command ends, and programs read the memory\n"
-		"  rocescope receive eth0 --peer 10.9.0.1 --pin antenna\n"
-		"  rocescope receive --detach antenna\n",
+		"  rocescope receive roce0 --peer 10.9.0.1 --watch\n"
+		"  # reception goes on when the command ends, until `rocescope receive --detach antenna`\n"
+		"  rocescope receive roce0 --peer 10.9.0.1 --pin antenna\n",
 };
 
 static void check_options(const struct receive_command *c)
