@@ -198,6 +198,7 @@ bool receive_setup_make(struct receive_setup *s, const struct receive_options *o
 	s->settings.block = o->block;
 	s->settings.each = o->each;
 	s->settings.notify = o->notify;
+	s->settings.receives = o->receives;
 	if (!if_nametoindex(o->interface))
 		return say("%s: no such interface here (`ip link` lists them)", o->interface);
 	if (!find_address(s) || !make_qpns(s) || !make_regions(s))
