@@ -161,8 +161,6 @@ static void check_options(const struct receive_command *c)
 		usage_error("receive: from whom? --peer IP, or --control for a sender that says so itself");
 	if (o->control && o->receive_bytes)
 		usage_error("receive: --receive-size: by --control the sender says the size of its messages");
-	if (o->control && o->tell)
-		usage_error("receive: --tell and --control: the sender gets it one way or the other");
 	if (o->runs && !o->control)
 		usage_error("receive: --runs needs --control");
 	if (c->monitor.prometheus_streams && !c->monitor.prometheus)
