@@ -172,12 +172,13 @@ static bool fill_metrics(void *context, FILE *out)
 		.events_suppressed = m->takes ? taken_suppressed(&m->taken) : 0,
 		.memory = &m->metrics,
 	};
+	const struct monitor_added *added = m->options->added;
 	struct snapshot now;
 	__u64 begin = now_ns();
 	bool good = live_snapshot(&m->live, &now) && choose_streams(m, &now);
 
 	o.took = now_ns() - begin;
-	good = good && !metrics_write(out, &now, m->host, &o);
+	good = good && !metrics_write(out, &now, m->host, &o) && (!added || !added->metrics(added->context, out));
 	snapshot_free(&now);
 	return good;
 }

@@ -28,6 +28,8 @@ struct monitor_added {
 	json_t *(*json)(void *context);
 	/* Prints what is new since the last call. last: the summary. Returns 0, or -1 with errno. */
 	int (*lines)(void *context, FILE *out, const struct snapshot *now, bool last);
+	/* Writes families of its own behind the monitor's metrics (prometheus/text.h). Returns as lines() does. */
+	int (*metrics)(void *context, FILE *out);
 };
 
 struct monitor_options {

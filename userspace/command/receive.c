@@ -9,8 +9,10 @@
 #include "lib/exit.h"
 #include "userspace/command/receive.h"
 #include "userspace/model/address.h"
+#include "userspace/prometheus/text.h"
 #include "userspace/receive/programs.h"
 #include "userspace/receive/qps.h"
+#include "userspace/receive/refusal.h"
 #include "userspace/receive/report.h"
 #include "userspace/receive/server.h"
 #include "userspace/receive/transmit.h"
@@ -44,18 +46,35 @@ static bool arm_by_hand(struct receiver *r)
 	return true;
 }
 
-/* What whoever armed the QPs of a pinned receiver said, for what we tell. */
-static void recall(struct receiver *r)
+static bool differ(const struct receiver *r, const char *option)
+{
+	fprintf(stderr, "rocescope: receive: --pin %s: it was begun with another %s: leave that out, or end it with `rocescope "
+		"receive --detach %s`\n", r->options->pin, option, r->options->pin);
+	return false;
+}
+
+/*
+ * A pinned receiver: what whoever armed its QPs said, for what we tell. false: this command is told otherwise, which is reported.
+ */
+static bool recall(struct receiver *r)
 {
 	const struct roce_responder *first = &r->maps.qps[0].responder;
+	const struct receive_options *o = r->options;
+	enum rdma_service service = first->service == SERVICE_RC ? RDMA_RC : RDMA_UC;
 
 	for (__u32 i = 0; i < r->maps.qp_count; i++)
 		receive_qp_recover(&r->maps.qps[i]);
-	if (first->state == RESPONDER_RESET)
-		return;
-	if (!r->options->control)
-		r->setup.service = first->service == SERVICE_RC ? RDMA_RC : RDMA_UC;
+	if (first->state == RESPONDER_RESET || o->control)
+		return true;
+	if (o->has_peer && memcmp(first->peer, o->peer, sizeof(o->peer)))
+		return differ(r, "--peer");
+	if (o->service && o->service != service)
+		return differ(r, "--service");
+	if (o->path_mtu && o->path_mtu != first->path_mtu)
+		return differ(r, "--path-mtu");
+	r->setup.service = service;
 	r->setup.path_mtu = first->path_mtu;
+	return true;
 }
 
 /* The memory is there, and no packet has come yet, or it is that of a pinned receiver. */
@@ -68,8 +87,8 @@ static bool on_loaded(void *context, __attribute__((unused)) const struct live *
 	if (!receive_programs_map(r->bpf, &r->maps))
 		return false;
 	if (r->setup.resumed)
-		recall(r);
-	return r->setup.resumed || r->options->control || arm_by_hand(r);
+		return recall(r);
+	return r->options->control || arm_by_hand(r);
 }
 
 static bool open_programs(void *context, bool events, struct taken_programs *to)
@@ -157,14 +176,56 @@ static int lines(void *context, FILE *out, const struct snapshot *now, bool last
 	return ferror(out) ? -1 : 0;
 }
 
-/* ---- the beginning ---- */
+/* ---- metrics ---- */
 
-static bool differ(const struct receiver *r, const char *option)
+static void count(FILE *out, const char *name, const char *help, __u64 n)
 {
-	fprintf(stderr, "rocescope: receive: --pin %s: it was begun with another %s: leave that out, or end it with `rocescope "
-		"receive --detach %s`\n", r->options->pin, option, r->options->pin);
-	return false;
+	text_family(out, name, "counter", help);
+	text_count(out, name, "", n);
 }
+
+static void count_refused(FILE *out, const struct receive_totals *t)
+{
+	text_family(out, "receive_refused_total", "counter", "packets that were not taken, by the reason");
+	for (int i = REFUSAL_NONE + 1; i < ROCE_REFUSALS; i++) {
+		struct text_labels l = { "" };
+
+		text_label(&l, "reason", refusal_names[i]);
+		text_count(out, "receive_refused_total", l.text, t->refused[i]);
+	}
+}
+
+static void count_answers(FILE *out, const struct receive_totals *t)
+{
+	text_family(out, "receive_answers_total", "counter", "acknowledgements and the like that were sent, by kind");
+	for (int i = 0; i < RECEIVE_ANSWERS; i++) {
+		struct text_labels l = { "" };
+
+		text_label(&l, "kind", receive_answer_names[i]);
+		text_count(out, "receive_answers_total", l.text, t->answers[i]);
+	}
+}
+
+static int metrics(void *context, FILE *out)
+{
+	struct receiver *r = context;
+	struct receive_totals t;
+
+	receive_totals_read(&r->report, &t);
+	count(out, "receive_packets_total", "packets taken into memory", t.packets);
+	count(out, "receive_payload_bytes_total", "bytes of payload taken into memory", t.bytes);
+	count(out, "receive_messages_total", "messages that ended whole", t.messages);
+	count(out, "receive_incomplete_total", "messages that ended with a part missing", t.incomplete);
+	count(out, "receive_passed_total", "packets for QPNs of others, left to whoever owns the port", t.passed);
+	count(out, "receive_unsent_total", "answers that could not be made", t.unsent);
+	count(out, "receive_transmit_errors_total", "frames that the device could not send by XDP", t.transmit_errors);
+	count(out, "receive_records_lost_total", "completions that were overwritten before they were read", t.records_lost);
+	count_refused(out, &t);
+	count_answers(out, &t);
+	return ferror(out) ? -1 : 0;
+}
+
+/* ---- the beginning ---- */
 
 /* Whether options that are told are those with which the pinned receiver was begun. */
 static bool is_as_told(const struct receiver *r)
@@ -233,7 +294,7 @@ int receive_run(struct receive_command *c)
 			      .over = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
 	struct monitor_added added = {
 		.context = &r, .over = r.over, .alone = !c->watch, .open = open_programs, .begin = begin, .end = end,
-		.json = json, .lines = lines,
+		.json = json, .lines = lines, .metrics = metrics,
 	};
 	int status = EXIT_COULD_NOT;
 

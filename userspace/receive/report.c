@@ -7,7 +7,7 @@
 #include "userspace/receive/report.h"
 #include "userspace/receive/transmit.h"
 
-static const char *const answers[RECEIVE_ANSWERS] = {
+const char *const receive_answer_names[RECEIVE_ANSWERS] = {
 	[RECEIVE_ACK] = "ack", [RECEIVE_NAK_SEQUENCE] = "nak_sequence", [RECEIVE_NAK_INVALID] = "nak_invalid_request",
 	[RECEIVE_NAK_ACCESS] = "nak_remote_access", [RECEIVE_RNR] = "rnr_nak", [RECEIVE_CNP] = "cnp",
 };
@@ -121,7 +121,7 @@ static json_t *answers_json(const struct receive_totals *t)
 	json_t *object = json_object();
 
 	for (int i = 0; i < RECEIVE_ANSWERS; i++)
-		json_object_set_new(object, answers[i], number(t->answers[i]));
+		json_object_set_new(object, receive_answer_names[i], number(t->answers[i]));
 	return object;
 }
 
@@ -154,7 +154,7 @@ static void say_answers(FILE *out, const struct receive_totals *now, const struc
 	for (int i = 0; i < RECEIVE_ANSWERS; i++) {
 		if (now->answers[i] == before->answers[i])
 			continue;
-		fprintf(out, "%s%s %llu", between, answers[i], now->answers[i] - before->answers[i]);
+		fprintf(out, "%s%s %llu", between, receive_answer_names[i], now->answers[i] - before->answers[i]);
 		between = ", ";
 	}
 }

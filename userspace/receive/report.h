@@ -36,6 +36,9 @@ struct receive_report {
 
 void receive_totals_read(const struct receive_report *r, struct receive_totals *to);
 
+/* By enum receive_answer. */
+extern const char *const receive_answer_names[RECEIVE_ANSWERS];
+
 /* NULL: no memory. */
 json_t *receive_report_json(const struct receive_report *r);
 
