@@ -6,7 +6,7 @@
 #include "roce/counters.h"
 #include "userspace/command/arguments.h"
 #include "userspace/model/event_text.h"
-#include "userspace/receive/refusal.h"
+#include "userspace/model/refusal.h"
 
 static void list_counters(void)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "userspace/model/address.h"
-#include "userspace/receive/refusal.h"
+#include "userspace/model/refusal.h"
 #include "userspace/receive/report.h"
 #include "userspace/receive/transmit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Why packets were refused, in words with their numbers. */
-#ifndef USERSPACE_RECEIVE_REFUSAL_H
-#define USERSPACE_RECEIVE_REFUSAL_H
+#ifndef USERSPACE_MODEL_REFUSAL_H
+#define USERSPACE_MODEL_REFUSAL_H
 
 #include "bpf/receive_abi.h"
 

@@ -4,7 +4,7 @@
 
 #include "roce/opcode.h"
 #include "userspace/model/address.h"
-#include "userspace/receive/refusal.h"
+#include "userspace/model/refusal.h"
 
 /* A jump that loss does not explain, as in the rules of PSNs (roce/psn.h). */
 #define FAR 65535
