@@ -108,8 +108,6 @@ def _receivers(rows):
 
 
 def _receiver(row):
-    if row["why"]:
-        return [row["why"]] + [None] * 6
     return [f"{row['gbytes_per_s']:.2f}", mark(row, round(row["ns"])), round(row["process_ns"]), f"{row['busy']:.0%}",
             f"{row['payload'] / row['ns']:.2f}", f"{1 - row['packets'] / row['sent']:.0%}", quiet([row["quiet"]])]
 
