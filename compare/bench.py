@@ -260,7 +260,7 @@ def reckon(row, outcome, did, seen, places, inside=False):
     unknown = set(outcome.places) - set(row.transport.places)
     if unknown:
         raise RunFailed(f"{row.tool.name} lost packets at '{unknown.pop()}', which none of its Places describes")
-    run["places"] = join.merge_places(places, outcome.places, row.transport.places)
+    run["places"] = join.merge_places(join.without_taken(places, outcome.xdp_dropped), outcome.places, row.transport.places)
     for end, name in (("A", "on_wire"), ("B", "left_wire")):
         if not seen[end].complete:
             run[name] = None    # the referee missed frames, so its counts prove nothing

@@ -78,6 +78,15 @@ def merge_places(machines, programs, known):
     return found
 
 
+def without_taken(machines, dropped):
+    """
+    machines without the packets that the receiver's XDP program took. It ends them by XDP_DROP, which some drivers count in
+    rx_dropped (virtio_net) and others do not (veth).
+    """
+    nic = machines.get("receiver_nic", 0)
+    return {**machines, "receiver_nic": nic - dropped} if dropped and nic >= dropped else machines
+
+
 def difference(a, b):
     return None if a is None or b is None else a - b
 

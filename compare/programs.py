@@ -31,6 +31,10 @@ def ended_well(who, result, words=None):
         raise RunFailed(f"{who}: {words or last_line(result.stderr, result.stdout)} (status {result.rc})")
 
 
+def host_and_port(host, port):
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 # --- ours
 
 class StreamProgram(Tool):

@@ -60,6 +60,7 @@ class Outcome:
     busy_s: dict = dataclasses.field(default_factory=no_busy)   # CPU seconds of each end's whole machine while packets flowed
     receive_buffer: Optional[dict] = None   # of the receiving socket: {"bytes", "unread_us": longest time between two reads}
     pairs_gbps: Optional[list] = None   # the goodput of each pair, if there are several
+    xdp_dropped: int = 0    # packets that the receiver's XDP program took, and that the NIC may count as dropped
 
 
 def together(outcomes, machines):

@@ -18,8 +18,8 @@ from lab.guest import Guest
 from lab.keep import LOGINS
 
 # What goes to another machine.
-FILES = ("lab", "bench/machine.py", "compare/counters.sh", "compare/meter.sh", "compare/ring_drops.py", "build/rocescope",
-         "build/udp_stream", "build/tcp_stream", "build/xdp_stream", "build/bpf/redirect.bpf.o", "build/dpdk_stream",
+FILES = ("lab", "bench/machine.py", "compare/counters.sh", "compare/meter.sh", "compare/ring_drops.py", "compare/refill.py",
+         "build/rocescope", "build/udp_stream", "build/tcp_stream", "build/xdp_stream", "build/bpf/redirect.bpf.o", "build/dpdk_stream",
          "build/rdma_stream")
 # head reads no byte more than told (GNU coreutils), so the agent finds its frames behind the archive.
 UNPACK = """

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """RoCE by the kernel's rxe (SoftRoCE): RC, UC and UD, and operations other than the usual one of each."""
+import json
 import re
 
-from compare import join
+from compare import PATIENCE_S, join
 from compare.join import Place
-from compare.programs import Qperf, ServerAndClient, StreamProgram, TheirProgram, last_line, latency_us
+from compare.programs import Qperf, ServerAndClient, StreamProgram, TheirProgram, host_and_port, last_line, latency_us
 from compare.transport import Outcome, RunFailed, RunSpoilt, Transport, bits_per_second
 from compare.transports.udp import ONE_DATAGRAM
+from compare.transports.xdp_roce import SendToReceive
 
+IDLE_S = 2      # seconds without a packet
 WRITE = "RDMA WRITE with immediate"
 # It could not measure the frequency of the CPU, which was taken away meanwhile (perftest, get_clock.c).
 NO_REPORT = "Can't produce a report"
 NO_GID = "it takes no GID index, which RoCEv2 needs (its RC goes by rdma_cm)"
-
-
-def host_and_port(host, port):
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 class RdmaStream(StreamProgram):
@@ -66,6 +65,38 @@ class RdmaOperation(RdmaStream):
 
     def sender_options(self, row, path):
         return [*super().sender_options(row, path), "--operation", self.option]
+
+
+class SendToStream(SendToReceive):
+    """The sender of xdp-roce, so that receivers can be compared whatever rxe can send."""
+    name, operation = "send", "send to rdma_stream"
+    ready = '"qps"'
+
+    def receiver(self, row, path):
+        return ["build/rdma_stream", "recv", "--json", "--transport", "uc", "--verify", "off",
+                "--device", path.rdma("B"), "--gid-index", path.gid_index("B", row.ip), "--path-mtu", row.path_mtu,
+                "--size", row.size, "--flows", row.flows, "--idle", IDLE_S, "--wait", PATIENCE_S,
+                "--peer-address", path.address("A", row.ip), "--tell", "-"]
+
+    def end(self, receiver):
+        """It ends by itself when nothing more comes."""
+
+    def qps(self, row, told):
+        end = json.loads(told.splitlines()[0])
+        return [*(word for qp in end["qps"] for word in
+                  ("--qp", f"qpn={qp['qpn']},psn=0,rkey={qp['rkey']},va={qp['address']}")), "--regions", end["slots"]]
+
+    def outcome(self, sender, receiver, cores):
+        try:
+            sent, got = json.loads(sender), json.loads(receiver.splitlines()[-1])
+            drops = got["drops"]
+        except (ValueError, KeyError, IndexError):
+            raise RunFailed(f"send and rdma_stream: {last_line(receiver, sender)}") from None
+        places = {"send_refused": sent["refused"] + sent["device_drops"]}
+        if "no_receive_request" in drops:
+            places["no_receive_request"] = drops["no_receive_request"]
+        return Outcome(goodput_gbps=got["goodput_gbps"], goodput_at="receiver", sent=sent["packets"], received=None,
+                       messages={"sent": None, "received": got["messages"], "lost": got["messages_lost"]}, places=places, **cores)
 
 
 class Perftest(ServerAndClient):
@@ -181,7 +212,7 @@ class Rc(SoftRoce):
 
 class Uc(SoftRoce):
     name, words, order = "uc", "SoftRoCE UC", 31
-    tools = (RdmaStream("uc", WRITE), Perftest("uc", "ib_write_bw"), PerftestLatency("uc", "ib_write_lat"),
+    tools = (RdmaStream("uc", WRITE), SendToStream(), Perftest("uc", "ib_write_bw"), PerftestLatency("uc", "ib_write_lat"),
              Qperf("uc_rdma_write_bw", never=NO_GID))
 
 

@@ -3,15 +3,15 @@
 RoCE whose receiver has no RDMA device: `rocescope receive` takes RDMA WRITE into memory by XDP. UC comes from `rocescope send`, at
 the speed of this machine; RC from rdma_stream over an RDMA device, because `send` answers no NAK.
 """
+import dataclasses
 import json
 import signal
 import time
 
 from compare import PATIENCE_S, join
 from compare.join import Place
-from compare.programs import TheirProgram, ended_well, last_line, metered, said, start_metered
+from compare.programs import TheirProgram, ended_well, host_and_port, last_line, metered, said, start_metered
 from compare.transport import CannotRun, Outcome, RunFailed, Transport, bits_per_second
-from compare.transports.softroce import host_and_port
 
 COMMAND, RDMA_STREAM = "build/rocescope", "build/rdma_stream"
 DRAIN_S = 0.3       # packets in the receiver's ring still arrive
@@ -21,6 +21,13 @@ QPN, RKEY, ADDRESS = 0x100, 0x52434545, 0x100000000000     # what send is told
 # Packets that reached a QP but not its memory, for a reason that is a loss of its own; all other refusals follow from losses
 # before.
 PLACES = {"icrc": "bad_icrc", "busy": "qp_busy", "no_receive": "no_receive_request"}
+
+
+def refill(path):
+    """Where B's NIC is of virtio: it takes new receive buffers (refill.py)."""
+    driver = path.exec("B", ["readlink", f"/sys/class/net/{path.netif('B')}/device/driver"], timeout=PATIENCE_S)
+    if driver.stdout.strip().endswith("/virtio_net"):
+        path.exec("A", ["/usr/bin/python3", "-E", "compare/refill.py", path.netif("A"), path.mac("B")], timeout=PATIENCE_S)
 
 
 class Receive(TheirProgram):
@@ -33,23 +40,31 @@ class Receive(TheirProgram):
               "qp_busy": Place("at_receiver", "QP on two CPUs"),
               "no_receive_request": Place("at_receiver", "no receive request")}
 
+    ready = "watching"      # what the receiver says when packets may come
+
     def measure(self, row, path, seconds):
         limit = seconds + PATIENCE_S
-        receiver = start_metered(path, "B", self._receiver(row, path), limit)
+        receiver = start_metered(path, "B", self.receiver(row, path), limit)
         try:
-            if not receiver.expect("watching", PATIENCE_S):
+            if not receiver.expect(self.ready, PATIENCE_S):
                 # on a machine as it is another program may have the hook, or its kernel is too old
                 raise (RunFailed if path.has_wire else CannotRun)(f"receive: {said(receiver)}")
-            sender = start_metered(path, "A", self.sender(row, path, seconds), limit)
+            refill(path)
+            sender = start_metered(path, "A", self.sender(row, path, seconds, receiver.stdout), limit)
             ended_well("the sender", sender.wait(), said(sender))
-            time.sleep(DRAIN_S)
-            receiver.kill(signal.SIGTERM)
-            ended_well("receive", receiver.wait(), said(receiver))
+            self.end(receiver)
+            ended_well("the receiver", receiver.wait(), said(receiver))
         finally:
             receiver.kill()
         return self.outcome(sender.stdout, receiver.stdout, metered(sender.stderr, receiver.stderr))
 
-    def _receiver(self, row, path):
+    def end(self, receiver):
+        """Ends the receiver when all has come."""
+        time.sleep(DRAIN_S)
+        receiver.kill(signal.SIGTERM)
+
+    def receiver(self, row, path):
+        """The receiver's command line."""
         share = -(-SLOTS * row.size // 4096) * 4096
         return [COMMAND, "receive", path.netif("B"), "--address", path.address("B", row.ip), "--qps", row.flows,
                 "--memory", f"{-(-row.flows * share // 2**20)}M", "--path-mtu", row.path_mtu, "-j", "--interval", "3600",
@@ -59,8 +74,8 @@ class Receive(TheirProgram):
         """Who may send, and how it learns of the QPs."""
         raise NotImplementedError
 
-    def sender(self, row, path, seconds):
-        """The sender's command line."""
+    def sender(self, row, path, seconds, told):
+        """The sender's command line. told: what the receiver has written."""
         raise NotImplementedError
 
     def outcome(self, sender, receiver, cores):
@@ -72,7 +87,8 @@ class Receive(TheirProgram):
         refused = {reason: each["packets"] for reason, each in got["refused"].items()}
         places = {place: refused.get(reason, 0) for reason, place in PLACES.items()}
         arrived = got["packets"] + sum(n for reason, n in refused.items() if reason not in (*PLACES, "qpn"))
-        return self.joined(sent, got, arrived, places, cores)
+        dropped = got["packets"] + sum(refused.values()) - sum(got["answers"].values())
+        return dataclasses.replace(self.joined(sent, got, arrived, places, cores), xdp_dropped=dropped)
 
     def joined(self, sent, got, arrived, places, cores):
         """sent: the sender's report; arrived: packets that reached a QP. Pure."""
@@ -85,11 +101,14 @@ class SendToReceive(Receive):
     def receiver_options(self, row, path):
         return ["--service", "uc", "--peer", path.address("A", row.ip), "--qpn", QPN, "--rkey", RKEY, "--va", ADDRESS, "--receives", 0]
 
-    def sender(self, row, path, seconds):
+    def sender(self, row, path, seconds, told):
         return [COMMAND, "send", path.netif("A"), "--dst", path.address("B", row.ip), "--dst-mac", path.mac("B"),
-                "--op", "uc-write-imm", "--message", row.size, "--mtu", row.path_mtu, "--duration", seconds, "--qps", row.flows,
-                "--first-qpn", QPN, "--rkey", RKEY, "--va", ADDRESS, "--regions", SLOTS,
-                *(["--rate", frame_rate(row)] if row.pace else []), "-j"]
+                "--op", "uc-write-imm", "--message", row.size, "--mtu", row.path_mtu, "--duration", seconds,
+                *self.qps(row, told), *(["--rate", frame_rate(row)] if row.pace else []), "-j"]
+
+    def qps(self, row, told):
+        """The receiver's QPs and memory, as options of send."""
+        return ["--qps", row.flows, "--first-qpn", QPN, "--rkey", RKEY, "--va", ADDRESS, "--regions", SLOTS]
 
     def joined(self, sent, got, arrived, places, cores):
         places["send_refused"] = sent["refused"] + sent["device_drops"]
@@ -105,7 +124,7 @@ class StreamToReceive(Receive):
     def receiver_options(self, row, path):
         return ["--service", "rc", "--peer", path.address("A", row.ip), "--control", self._control(row, path)]
 
-    def sender(self, row, path, seconds):
+    def sender(self, row, path, seconds, told):
         return [RDMA_STREAM, "send", "--json", "--transport", "rc", "--size", row.size, "--duration", seconds, "--flows", row.flows,
                 "--path-mtu", row.path_mtu, "--device", path.rdma("A"), "--gid-index", path.gid_index("A", row.ip),
                 "--control", self._control(row, path), *(["--rate", row.pace] if row.pace else [])]
