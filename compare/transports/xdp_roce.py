@@ -96,6 +96,7 @@ class Receive(TheirProgram):
 
 
 class SendToReceive(Receive):
+    through_qdisc = False
     operation = "send to receive"
 
     def receiver_options(self, row, path):
@@ -150,7 +151,7 @@ def frame_rate(row):
 
 class XdpRoce(Transport):
     name, words, order = "xdp-roce", "XDP RoCE UC", 25
-    seen_on_nic, through_qdisc = False, False
+    seen_on_nic = False
     tools = (SendToReceive(),)
 
     def count(self, row, outcome, did, seen):
