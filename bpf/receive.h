@@ -116,6 +116,7 @@ static __always_inline void receive_refuse(const struct scratch *s, const struct
 	e = &cpu->example[reason];
 	roce_copy16(e->src, p->src);
 	e->va = p->va;
+	e->time = bpf_ktime_get_ns();
 	e->qpn = p->dqpn;
 	e->psn = p->number;
 	e->rkey = p->rkey;
@@ -124,6 +125,7 @@ static __always_inline void receive_refuse(const struct scratch *s, const struct
 	e->pkey = p->pkey;
 	e->opcode = p->opcode;
 	e->tver = p->tver;
+	e->pad = p->pad;
 	e->expected = q ? q->expected : 0;
 	e->placed = q ? q->placed : 0;
 	e->length = q ? q->length : 0;

@@ -74,6 +74,7 @@ struct receive_ring {
 struct receive_example {
 	__u8 src[16];
 	__u64 va;
+	__u64 time; /* CLOCK_MONOTONIC, ns */
 	__u32 qpn;
 	__u32 psn;
 	__u32 expected; /* of the QP; 0 if there is none */
@@ -87,7 +88,8 @@ struct receive_example {
 	__u8 open; /* enum responder_open */
 	__u8 tver;
 	__u8 service; /* of the QP */
-	__u8 reserved[2];
+	__u8 pad;
+	__u8 reserved;
 };
 
 enum receive_answer {

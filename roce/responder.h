@@ -332,16 +332,16 @@ roce_inline bool responder_follows(const struct roce_responder *q, const struct 
 	return q->open == (responder_is_write(p) ? OPEN_WRITE : OPEN_SEND);
 }
 
-/* IBTA 9.7.4.1.5 and 9.7.4.1.6. length: of the message; placed: bytes of it before this packet. */
+/* IBTA 9.7.4.1.5 and 9.7.4.1.6; 9.2.1 (PadCnt): to a multiple of 4 bytes, and no more. length: of the message; placed: bytes of it before this packet. */
 roce_inline bool responder_length_fits(const struct roce_responder *q, const struct roce_packet *p, __u64 length, __u64 placed)
 {
 	__u32 payload = p->payload_bytes;
 	__u64 end = placed + payload;
 
-	if (length > RESPONDER_DMA_MAX || payload > q->path_mtu)
+	if (length > RESPONDER_DMA_MAX || payload > q->path_mtu || p->pad != (-payload & 3))
 		return false;
 	if (!(p->op & OP_LAST))
-		return payload == q->path_mtu && !p->pad && (responder_is_write(p) ? end < length : end <= length);
+		return payload == q->path_mtu && (responder_is_write(p) ? end < length : end <= length);
 	if (!(p->op & OP_FIRST) && !payload)
 		return false;
 	return responder_is_write(p) ? end == length : end <= length;

@@ -279,8 +279,8 @@ class Receiver:
         if packet.begins:
             message = self._new(q, packet)
         left = message.length - message.placed
-        full = packet.size == q.mtu and not packet.pad
-        if message.length > LONGEST_MESSAGE or packet.size > q.mtu:
+        full = packet.size == q.mtu
+        if message.length > LONGEST_MESSAGE or packet.size > q.mtu or packet.pad != -packet.size % 4:
             raise Refused("length")
         if not packet.ends:     # what follows has a byte at least
             if not full or packet.size > left or packet.size == left and not packet.send:

@@ -155,6 +155,8 @@ static void say_length(const struct sentence *to)
 		say(to, "%s with %u bytes, and the path MTU is %u", what, payload, path_mtu);
 	else if (path_mtu && !(op & OP_LAST) && payload != path_mtu)
 		say(to, "%s with %u bytes: it has to have those of the path MTU, %u", what, payload, path_mtu);
+	else if (e->pad != (-payload & 3))
+		say(to, "%s with %u bytes and a PadCnt of %u: it has to be %u", what, payload, e->pad, -payload & 3);
 	else if (!is_write(e) && begins && !length)
 		say(to, "%s with %u bytes, and its receive has no buffer: --receive-size", what, payload);
 	else if (!is_write(e))

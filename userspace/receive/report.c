@@ -14,7 +14,7 @@ const char *const receive_answer_names[RECEIVE_ANSWERS] = {
 
 /* ---- reading ---- */
 
-static void add_cpu(struct receive_totals *to, const struct receive_cpu *cpu, __u64 most[ROCE_REFUSALS])
+static void add_cpu(struct receive_totals *to, const struct receive_cpu *cpu)
 {
 	to->packets += cpu->packets;
 	to->bytes += cpu->bytes;
@@ -24,10 +24,8 @@ static void add_cpu(struct receive_totals *to, const struct receive_cpu *cpu, __
 		to->answers[i] += cpu->answers[i];
 	for (int i = 0; i < ROCE_REFUSALS; i++) {
 		to->refused[i] += cpu->refused[i];
-		if (cpu->refused[i] > most[i]) {
-			most[i] = cpu->refused[i];
+		if (cpu->example[i].time > to->example[i].time)
 			to->example[i] = cpu->example[i];
-		}
 	}
 }
 
@@ -49,14 +47,14 @@ static void add_qps(struct receive_totals *to, const struct receive_report *r)
 
 void receive_totals_read(const struct receive_report *r, struct receive_totals *to)
 {
-	__u64 most[ROCE_REFUSALS] = { 0 }, errors = transmit_errors(r->setup->options->interface);
+	__u64 errors = transmit_errors(r->setup->options->interface);
 
 	*to = (struct receive_totals){
 		.transmit_errors = errors > r->transmit_errors ? errors - r->transmit_errors : 0,
 		.records_lost = receive_server_lost(r->server),
 	};
 	for (__u32 i = 0; i < r->maps->cpu_count; i++)
-		add_cpu(to, &r->maps->cpus[i], most);
+		add_cpu(to, &r->maps->cpus[i]);
 	add_qps(to, r);
 }
 

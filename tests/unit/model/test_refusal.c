@@ -86,6 +86,8 @@ static void test_length(void **state)
 	   .payload_bytes = 1024, .dma_length = 1024);
 	IS(length, "UC RDMA WRITE Last ends after 2048 bytes, and the DMA length is 4096", .opcode = WRITE_LAST,
 	   .payload_bytes = 1024, .placed = 1024, .length = 4096);
+	IS(length, "UC RDMA WRITE Only with 61 bytes and a PadCnt of 0: it has to be 3", .opcode = WRITE_ONLY, .payload_bytes = 61,
+	   .dma_length = 61);
 	IS(length, "UC RDMA WRITE Last with 8 bytes: not those that the DMA length leaves", .opcode = WRITE_LAST, .payload_bytes = 8);
 	IS(length, "UC SEND Only with 64 bytes, and its receive has no buffer: --receive-size", .opcode = SEND_ONLY,
 	   .payload_bytes = 64);

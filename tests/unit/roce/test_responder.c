@@ -413,7 +413,8 @@ static void test_length(void **state)
 		{ WRITE_ONLY, 5, 4, -1 }, { WRITE_ONLY, 3, 4, -1 }, { WRITE_ONLY, 0, 4, -1 }, { WRITE_ONLY, 4, 0, -1 },
 		{ WRITE_ONLY, MTU + 1, MTU + 1, -1 }, { WRITE_ONLY_IMM, 1, 0, -1 }, { SEND_FIRST, MTU - 1, 0, -1 },
 		{ SEND_FIRST, MTU + 1, 0, -1 }, { SEND_FIRST, MTU, 0, 1 }, { SEND_MIDDLE, 0, 0, -1 }, { SEND_LAST, 0, 0, -1 },
-		{ SEND_LAST, MTU + 1, 0, -1 }, { SEND_ONLY, MTU + 1, 0, -1 },
+		{ SEND_LAST, MTU + 1, 0, -1 }, { SEND_ONLY, MTU + 1, 0, -1 }, { WRITE_ONLY, 4, 4, 1 }, { WRITE_ONLY, 3, 3, 0 },
+		{ WRITE_LAST, 2, MTU + 2, 3 }, { SEND_ONLY, 8, 0, 2 },
 	};
 
 	(void)state;
