@@ -115,6 +115,7 @@ class Tool:
     rate_control = True     # whether it can send at a fixed rate
     several_flows = True
     through_qdisc = True    # whether its packets pass the queue of the sender's NIC, where those of its transport do
+    rxe_sends = True        # whether its packets come from rxe, where those of its transport do
     several_pairs = False   # whether several senders or receivers can be used at the same time
     ipv6 = True
     never = None            # why it cannot use this transport at all

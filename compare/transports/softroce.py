@@ -71,6 +71,7 @@ class SendToStream(SendToReceive):
     """The sender of xdp-roce, so that receivers can be compared whatever rxe can send."""
     name, operation = "send", "send to rdma_stream"
     ready = '"qps"'
+    rxe_sends = False
 
     def receiver(self, row, path):
         return ["build/rdma_stream", "recv", "--json", "--transport", "uc", "--verify", "off",
@@ -196,7 +197,7 @@ class SoftRoce(Transport):
         return {"sent": sent if outcome.sent is None else outcome.sent,
                 "received": rcvd if outcome.received is None else outcome.received,
                 "on_wire": seen["A"].roce_packets("A", self.data), "left_wire": seen["B"].roce_packets("A", self.data),
-                "rxe_agrees": agrees}
+                "rxe_agrees": agrees if row.tool.rxe_sends else None}
 
 
 class Rc(SoftRoce):
