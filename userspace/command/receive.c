@@ -218,7 +218,7 @@ static int metrics(void *context, FILE *out)
 	count(out, "receive_incomplete_total", "messages that ended with a part missing", t.incomplete);
 	count(out, "receive_passed_total", "packets for QPNs of others, left to whoever owns the port", t.passed);
 	count(out, "receive_unsent_total", "answers that could not be made", t.unsent);
-	count(out, "receive_transmit_errors_total", "frames that the device could not send by XDP", t.transmit_errors);
+	count(out, "receive_transmit_errors_total", "frames that the device could not send", t.transmit_errors);
 	count(out, "receive_records_lost_total", "completions that were overwritten before they were read", t.records_lost);
 	count_refused(out, &t);
 	count_answers(out, &t);

@@ -84,9 +84,13 @@ static void add_veth_drop(void *context, const char *name, uint64_t value)
 
 __u64 transmit_errors(const char *interface)
 {
-	__u64 lost = netdev_lost_redirects(interface);
+	unsigned int ifindex = if_nametoindex(interface);
+	struct netdev_counters c = { 0 };
+	__u64 lost;
 
-	if (netdev_is_veth(if_nametoindex(interface)))
+	netdev_counters(ifindex, &c);
+	lost = c.dropped; /* in generic mode that of the stack: the device's queue was full (generic_xdp_tx(), net/core/dev.c) */
+	if (netdev_is_veth(ifindex))
 		ethtool_statistics(interface, add_veth_drop, &lost);
 	return lost;
 }

@@ -15,7 +15,7 @@
  */
 bool transmit_probe(const char *interface, char why[TRANSMIT_TEXT]);
 
-/* Frames that the device could not send by XDP since it exists, by its own counters. */
+/* Frames that the device could not send since it exists, by its own counters: whoever sent them. */
 __u64 transmit_errors(const char *interface);
 
 #endif
