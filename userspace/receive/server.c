@@ -360,12 +360,12 @@ static void *work(void *own)
 
 	while (!atomic_load(&s->stop)) {
 		take_completions(s);
-		if (s->listener >= 0)
-			accept_one(s);
 		if (s->phase == SETTLING)
 			settle(s);
 		else if (s->control)
 			serve_control(s);
+		if (s->listener >= 0) /* last, since the peer may have ended a connection before this one */
+			accept_one(s);
 		wait_for_work(s);
 	}
 	return NULL;
