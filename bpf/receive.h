@@ -291,6 +291,7 @@ static __always_inline void receive_record(const struct scratch *s, const struct
 	head = ring->head;
 	r = &ring->record[head & (RECEIVE_RECORDS - 1)];
 	RECEIVE_RELEASE(&r->number, 0);
+	roce_reload(); /* the stores below stay behind it */
 	block = m->at / receive.block;
 	generation = m->at == RESPONDER_NOWHERE ? NULL : bpf_map_lookup_elem(&generations, &block);
 	r->time = s->now;

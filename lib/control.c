@@ -113,15 +113,16 @@ static uint64_t limit_ns(const struct control *c)
 	return seconds_to_ns(c->seconds);
 }
 
-/* Keepalive detects a peer that vanished without closing the connection. */
+/* Keepalive detects a peer that vanished without closing the connection; the last option the same while it owes us an answer. */
 static void keep_alive(int fd)
 {
-	int on = 1, idle = 5, interval = 2, probes = 5;
+	int on = 1, idle = 5, interval = 2, probes = 5, most_ms = 15000;
 
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &most_ms, sizeof(most_ms));
 }
 
 static void set_peer(struct control *c, const struct sockaddr_storage *address)

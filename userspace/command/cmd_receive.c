@@ -159,6 +159,10 @@ static void check_options(const struct receive_command *c)
 		usage_error("receive: %s", c->monitor.live.interface_count ? "one interface, please" : "on which interface?");
 	if (!o->has_peer && !o->control && !(o->pin && pin_is_receiver(o->pin)))
 		usage_error("receive: from whom? --peer IP, or --control for a sender that says so itself");
+	if (o->has_psn && !o->control)
+		usage_error("receive: --psn needs --control; the PSN that is expected of --peer is --peer-psn");
+	if (o->has_peer && !o->control && o->peer_qpn + (__u64)o->qps > 0xffffff)
+		usage_error("receive: --peer-qpn %#x: %u QPNs from there on do not fit below 0xffffff", o->peer_qpn, o->qps);
 	if (o->control && o->receive_bytes)
 		usage_error("receive: --receive-size: by --control the sender says the size of its messages");
 	if (o->runs && !o->control)

@@ -420,8 +420,10 @@ static int run(struct monitor *m)
 	status = m->takes ? begin_taking(m) : begin_counting(m);
 	if (status)
 		return status;
-	if (m->options->added && !m->options->added->begin(m->options->added->context, &m->live))
+	if (m->options->added && !m->options->added->begin(m->options->added->context, &m->live)) {
+		m->live.pin.keep = m->live.pin.resumed; /* what this command began ends with it */
 		return EXIT_COULD_NOT;
+	}
 	begin_others(m);
 	service_ready("watching");
 	if (!watch(m) || !finish(m) || (!m->live.left && !m->options->live.wait))

@@ -53,6 +53,15 @@ static bool differ(const struct receiver *r, const char *option)
 	return false;
 }
 
+/* By --control, QPs of a pinned receiver that an earlier command armed take packets until then from --peer only. */
+static bool serve_again(struct receiver *r)
+{
+	for (__u32 i = 0; i < r->maps.qp_count; i++)
+		if (r->options->has_peer && memcmp(r->maps.qps[i].responder.peer, r->options->peer, sizeof(r->options->peer)))
+			receive_qp_reset(&r->maps.qps[i]);
+	return true;
+}
+
 /*
  * A pinned receiver: what whoever armed its QPs said, for what we tell. false: this command is told otherwise, which is reported.
  */
@@ -64,8 +73,14 @@ static bool recall(struct receiver *r)
 
 	for (__u32 i = 0; i < r->maps.qp_count; i++)
 		receive_qp_recover(&r->maps.qps[i]);
-	if (first->state == RESPONDER_RESET || o->control)
-		return true;
+	if (o->control)
+		return serve_again(r);
+	if (first->state == RESPONDER_RESET && o->has_peer)
+		return arm_by_hand(r);
+	if (first->state == RESPONDER_RESET) {
+		fprintf(stderr, "rocescope: receive: --pin %s: its QPs have no sender: --peer IP, or --control\n", o->pin);
+		return false;
+	}
 	if (o->has_peer && memcmp(first->peer, o->peer, sizeof(o->peer)))
 		return differ(r, "--peer");
 	if (o->service && o->service != service)
@@ -144,7 +159,7 @@ static bool begin(void *context, const struct live *l)
 			return false;
 	}
 	r->report.server = r->server;
-	if (!receive_tell(&r->setup))
+	if (!receive_tell(&r->setup, &r->maps))
 		return false;
 	say_begun(r);
 	return true;

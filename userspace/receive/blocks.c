@@ -234,11 +234,13 @@ int rocescope_blocks_add(struct rocescope_blocks *b, const struct rocescope_comp
 	b->any = true;
 	number = number_of(b, c, from / b->bytes);
 	last = number + (end > from ? (end - 1) / b->bytes - from / b->bytes : 0);
-	b->late += number < b->next;
 	if (last >= b->next && last - b->next >= b->count) {
+		if (number > b->newest)
+			b->newest = number; /* so that blocks that wait are given out */
 		errno = ENOSPC;
 		return -1;
 	}
+	b->late += number < b->next;
 	do {
 		next = (from / b->bytes + 1) * b->bytes;
 		if (!add_piece(b, number++, from, end < next ? end : next, first)) {

@@ -32,7 +32,8 @@ static void release(struct receive_qp *q)
 
 void receive_qp_recover(struct receive_qp *q)
 {
-	claim(q); /* whoever has it for longer does not exist any more */
+	if (!claim(q))	/* who has it was killed, and may have armed a half of it */
+		q->responder.state = RESPONDER_RESET;
 	release(q);
 }
 

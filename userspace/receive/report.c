@@ -268,7 +268,7 @@ static json_t *tell_json(const struct receive_setup *s, const struct rdma_end *e
 	return what;
 }
 
-bool receive_tell(const struct receive_setup *s)
+bool receive_tell(const struct receive_setup *s, const struct receive_maps *m)
 {
 	const char *path = s->options->tell;
 	struct rdma_end end;
@@ -280,6 +280,8 @@ bool receive_tell(const struct receive_setup *s)
 		return true;
 	if (!receive_setup_end(s, &end))
 		return false;
+	for (__u32 i = 0; i < end.flows && !s->options->control; i++)
+		end.qp[i].psn = m->qps[i].responder.expected;
 	what = tell_json(s, &end);
 	rdma_end_free(&end);
 	file = strcmp(path, "-") ? fopen(path, "we") : stdout;

@@ -49,7 +49,7 @@ void receive_report_line(struct receive_report *r, FILE *out, double seconds);
 void receive_report_summary(struct receive_report *r, FILE *out, double seconds);
 
 /* Writes what a sender without a control connection must know. false: it cannot, which is reported. */
-bool receive_tell(const struct receive_setup *s);
+bool receive_tell(const struct receive_setup *s, const struct receive_maps *m);
 
 /* Writes the memory to --dump. Returns as receive_tell(). */
 bool receive_dump(const struct receive_options *o, const struct receive_maps *m);

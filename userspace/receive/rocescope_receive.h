@@ -85,7 +85,8 @@ int rocescope_next(struct rocescope *r, struct rocescope_completion *to, int tim
 
 /*
  * Whether any of the message's bytes may have been overwritten since the message ended. Call it after reading them. 1: maybe;
- * 0: certainly not. It looks at whole blocks (`rocescope receive --block`), so another message to the same block counts as well.
+ * 0: certainly not, unless two QPs write the same bytes at once. It looks at whole blocks (`rocescope receive --block`), so another
+ * message to the same block counts as well.
  * Where a message is larger than a block, its second and further blocks are only looked at from rocescope_next() on.
  */
 int rocescope_torn(const struct rocescope *r, const struct rocescope_completion *c);

@@ -102,6 +102,8 @@ static bool arm_qps(struct receive_server *s)
 	bool armed = true;
 
 	take_completions(s);
+	for (__u32 i = s->run.flows; i < s->o.maps->qp_count; i++)	/* a pinned receiver's may still be those of another peer */
+		receive_qp_reset(&s->o.maps->qps[i]);
 	pthread_mutex_lock(&s->lock);
 	for (__u32 i = 0; i < s->run.flows && armed; i++) {
 		struct receive_qp *q = &s->o.maps->qps[i];
@@ -248,6 +250,7 @@ static void meet(struct receive_server *s, const json_t *message)
 	memcpy(s->run.peer, s->peer, sizeof(s->peer));
 	s->totals = calloc(s->end.flows, sizeof(*s->totals));
 	if (!s->totals || !arm_qps(s)) {
+		reset_qps(s);
 		refuse(s, "the receiver could not arm its QPs");
 		return;
 	}
