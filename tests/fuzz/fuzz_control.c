@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Lines of the control connection, of any bytes: what is taken is in its ranges, and is written and read back the same; what is
- * refused has a reason that a terminal can show. Input: a line.
+ * Lines of the control connection, and of --tell, of any bytes: what is taken is in its ranges, and is written and read back the
+ * same; what is refused has a reason that a terminal can show. Input: a line.
  */
 #include <stdbool.h>
 
 #include "lib/rdma_end.h"
 #include "tests/fuzz/must.h"
+#include "userspace/model/told.h"
 
 static void check_words(const char *why)
 {
@@ -44,6 +45,29 @@ static void check_end(const struct rdma_end *end)
 	free(text);
 }
 
+static void check_told(const json_t *message)
+{
+	char why[CONTROL_WHY];
+	struct told t;
+
+	if (!told_parse(message, &t, why)) {
+		check_words(why);
+		return;
+	}
+	check_ranges(&t.end);
+	must(t.regions && (t.regions <= RECEIVE_REGIONS || t.regions <= t.end.flows));
+	must(t.receive_bytes <= RESPONDER_DMA_MAX || t.receive_bytes == TOLD_UNKNOWN);
+	for (__u32 i = 0; i < t.regions; i++) {
+		const struct roce_region *r = &t.region[i];
+
+		must(r->bytes && r->index < t.regions && r->va <= UINT64_MAX - (r->bytes - 1));
+		must(told_region(&t, r->rkey) == r);
+	}
+	for (unsigned int i = 0; i < t.end.flows; i++)
+		must(told_qp(&t, t.end.qp[i].qpn)->qpn == t.end.qp[i].qpn);
+	told_free(&t);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char why[CONTROL_WHY] = "";
@@ -65,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else {
 		check_words(why);
 	}
+	check_told(message);
 	if (rdma_totals_parse(message, totals, 2, &ns, why))
 		must(totals[0].completed <= totals[0].packets && totals[1].completed <= totals[1].packets && ns <= INT64_MAX);
 	else

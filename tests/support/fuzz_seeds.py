@@ -245,13 +245,16 @@ def doctor_seeds():
 
 
 def control_seeds():
-    """Each message of the control connection (docs/json.md)."""
+    """Each message of the control connection, and what receivers tell (docs/json.md)."""
     qps = [{"qpn": 17, "psn": 16777215, "rkey": 4294967295, "address": address} for address in (-1, 0x7f0012345000)]
     end = {"transport": "rc", "size": 4096, "path_mtu": 1024, "gid": "00000000000000000000ffff0a090001", "lid": 0, "qps": qps}
     reads = {"rate": 2e7, "rate_of_packets": False, "duration": 2.5, "messages": 9, "window": 64, "limit": 128}
     messages = [end, end | {"operation": "write-imm", "filler": True, "samples": {"every": 61, "slots": 17}},
                 end | {"operation": "read", "filler": True, "reads": reads},
                 end | {"transport": "ud", "operation": "send", "filler": False, "ping_pong": True},
+                end | {"slots": 64},
+                end | {"slots": 1, "pkey": 65535, "receive_bytes": 0, "regions": [
+                    {"rkey": rkey, "address": address, "bytes": 4096} for rkey, address in ((4294967295, -4096), (7, 0))]},
                 {"end": 2 * [{"packets": 30, "messages": 3, "completed": 30}], "ns": 123456789012},
                 {"error": "its --transport is another one \u001b"}, {"go": True}, {"stop": True}, {"done": True}]
     for message in messages:

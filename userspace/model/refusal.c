@@ -84,7 +84,9 @@ static void say_qpn(const struct sentence *to)
 {
 	const struct receive_settings *s = to->r->settings;
 
-	if (s->qps == 1)
+	if (!s->qps)
+		say(to, "QPN %#x is not one of ours", to->e->qpn);
+	else if (s->qps == 1)
 		say(to, "QPN %#x is not ours (%#x)", to->e->qpn, s->first_qpn);
 	else
 		say(to, "QPN %#x is not one of ours (%#x..%#x)", to->e->qpn, s->first_qpn, s->first_qpn + s->qps - 1);

@@ -9,8 +9,8 @@
 
 /* What is known of the receiver. */
 struct refusal_receiver {
-	const struct receive_settings *settings;
-	const struct roce_region *region; /* by index; NULL: not known */
+	const struct receive_settings *settings; /* own, first_qpn and qps; qps is 0 if the QPNs do not follow each other */
+	const struct roce_region *region; /* in any order; NULL: not known */
 	__u32 regions;
 	__u32 path_mtu; /* bytes; 0: not known */
 };

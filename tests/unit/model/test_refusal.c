@@ -31,12 +31,14 @@ static void is(enum roce_refusal reason, struct receive_example e, const struct 
 
 static void test_numbers(void **state)
 {
-	static const struct receive_settings single = { .first_qpn = 0x12, .qps = 1 };
+	static const struct receive_settings single = { .first_qpn = 0x12, .qps = 1 }, scattered = { 0 };
 	const struct refusal_receiver one = { &single, regions, 1, 0 }, none = { &single, NULL, 0, 0 };
+	const struct refusal_receiver any = { &scattered, regions, 2, 0 };
 
 	(void)state;
 	IS(qpn, "QPN 0x12 is not one of ours (0x800..0x80f)", .qpn = 0x12);
 	is(REFUSAL_qpn, (struct receive_example){ .qpn = 0x13 }, &one, "QPN 0x13 is not ours (0x12)");
+	is(REFUSAL_qpn, (struct receive_example){ .qpn = 0x13 }, &any, "QPN 0x13 is not one of ours");
 	IS(rkey, "rkey 0x1234 is none of the 2 regions", .rkey = 0x1234);
 	is(REFUSAL_rkey, (struct receive_example){ .rkey = 7 }, &one, "rkey 0x7 is not that of the region (0x100)");
 	is(REFUSAL_rkey, (struct receive_example){ .rkey = 7 }, &none, "rkey 0x7 is of no region");
