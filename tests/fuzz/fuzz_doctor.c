@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The doctor on frames of any kind: it reads nothing beyond them, and its findings can be printed. Input, a frame: changes to
- * make (1 byte, see give()), its length (2 bytes, up to 1023 of them count), its bytes.
+ * The doctor on frames of any kind, with a receiver that is known: it reads nothing beyond them, and its findings can be printed.
+ * Input, a frame: changes to make (1 byte, see give()), its length (2 bytes, up to 1023 of them count), its bytes.
  */
 #include <zlib.h>
 
@@ -46,6 +46,19 @@ static void give(struct doctor *d, struct observer *o, __u8 *bytes, __u32 length
 	doctor_take(d, &p);
 }
 
+/* That to which the frames of the seeds go. */
+static void know(struct told *t)
+{
+	static const char line[] = "{\"transport\":\"uc\",\"size\":4096,\"path_mtu\":256,"
+		"\"gid\":\"00000000000000000000ffff0a090002\",\"lid\":0,"
+		"\"qps\":[{\"qpn\":17,\"psn\":0,\"rkey\":7,\"address\":4096}],\"slots\":1}";
+	char why[CONTROL_WHY];
+	json_t *message = control_parse(line, strlen(line), why);
+
+	must(message && told_parse(message, t, why));
+	json_decref(message);
+}
+
 static void check(const struct findings *f)
 {
 	for (size_t i = 0; i < f->count; i++) {
@@ -68,8 +81,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct doctor *d = doctor_new();
 	struct input in = { data, size };
 	struct findings f = { 0 };
+	struct told told;
 
-	must(d);
+	know(&told);
+	must(d && doctor_receiver(d, &told));
 	for (__u64 number = 1; in.left; number++) {
 		__u32 what = input_byte(&in), length = input_number(&in, 2) & 1023;
 		__u8 *bytes;
@@ -89,6 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(doctor_checked(d).packets <= o.totals.value[COUNTER_frames]);
 	findings_free(&f);
 	doctor_free(d);
+	told_free(&told);
 	observer_free(&o);
 	return 0;
 }

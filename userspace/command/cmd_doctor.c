@@ -23,13 +23,19 @@ struct options {
 	size_t file_count;
 	struct analysis_settings analysis;
 	struct live_options live; /* no interfaces: the command reads files */
-	const char *expect;
+	const char *expect, *receiver;
 	bool json, exit_code;
 };
 
 static const struct option_entry printed[] = {
 	{ "json", NULL, "print one rocescope.findings/1 object", OPTION_FLAG(struct options, json), .letter = 'j' },
 	{ "exit-code", NULL, "exit status 3 if there is a finding", OPTION_FLAG(struct options, exit_code) },
+	{ 0 },
+};
+
+static const struct option_entry known[] = {
+	{ "receiver", "FILE", "what the receiver wrote by --tell: judge packets to it as it would",
+	  OPTION_TEXT(struct options, receiver) },
 	{ 0 },
 };
 
@@ -44,6 +50,7 @@ static const struct option_table tables[] = {
 	{ "What is read", arguments_link, offsetof(struct options, analysis.link) },
 	{ NULL, arguments_decap, offsetof(struct options, analysis.decap) },
 	{ NULL, arguments_expect, offsetof(struct options, expect) },
+	{ NULL, known, 0 },
 	{ "Interfaces", watched, 0 },
 	{ NULL, arguments_mode, offsetof(struct options, live) },
 	{ NULL, arguments_attach, offsetof(struct options, live) },
@@ -75,6 +82,8 @@ const struct command doctor_command = {
 	.examples =
 		"  # what is wrong with the sender in this capture\n"
 		"  rocescope doctor run.pcap\n"
+		"  # what of it the receiver would refuse, which has written tell.json by --tell\n"
+		"  rocescope doctor run.pcap --receiver tell.json\n"
 		"  # with the sender in this port, for half a minute\n"
 		"  rocescope doctor roce0 --duration 30\n"
 		"  # every finding there is\n"
@@ -197,12 +206,12 @@ static int watch_interfaces(struct options *o, struct doctor *doctor)
 	return status;
 }
 
-static int run(struct options *o, const struct expected *expected)
+static int run(struct options *o, const struct expected *expected, const struct told *told)
 {
 	struct doctor *doctor = doctor_new();
 	int status = EXIT_COULD_NOT;
 
-	if (!doctor || !doctor_expect(doctor, expected))
+	if (!doctor || !doctor_expect(doctor, expected) || (o->receiver && !doctor_receiver(doctor, told)))
 		fputs("rocescope: there is not enough memory\n", stderr);
 	else
 		status = o->live.interface_count ? watch_interfaces(o, doctor) : read_files(o, doctor);
@@ -213,6 +222,7 @@ static int run(struct options *o, const struct expected *expected)
 int cmd_doctor(int argc, char **argv)
 {
 	struct expected expected = { 0 };
+	struct told told = { 0 };
 	struct options o;
 	int status = EXIT_RAN;
 
@@ -222,8 +232,11 @@ int cmd_doctor(int argc, char **argv)
 		status = expect_read(o.expect, &expected);
 		o.analysis.expected = &expected;
 	}
+	if (!status && o.receiver)
+		status = told_read(o.receiver, &told);
 	if (!status)
-		status = run(&o, &expected);
+		status = run(&o, &expected, &told);
 	expect_free(&expected);
+	told_free(&told);
 	return status;
 }

@@ -9,6 +9,7 @@
 #include "userspace/doctor/loss.h"
 #include "userspace/doctor/message.h"
 #include "userspace/doctor/psn.h"
+#include "userspace/doctor/receiver.h"
 
 #define NO_PSN PAIR_NO_PSN
 #define PHANTOM 3 /* fewer packets with a bad ICRC are no stream: a flipped bit may have changed another stream's key */
@@ -27,6 +28,7 @@ struct chart {
 	struct message_study message;
 	struct loss loss;
 	struct lint_study lint;
+	struct receiver_visit visit;
 	__u64 connection; /* connection of the latest packet, from connection management */
 	__u32 start, other_start; /* expected first PSN of this direction and of the other one; NO_PSN: not known */
 	bool started; /* the first PSN of at least one connection was known */
@@ -65,6 +67,7 @@ struct path {
 struct doctor {
 	struct index charts, senders, paths;
 	struct pairs pairs;
+	struct receiver receiver;
 	struct signs loose; /* signs of frames without a stream */
 	struct roce_key loose_key[FINDING_KINDS]; /* and the sender of the first frame of each kind */
 	bool selection; /* doctor_selection() was called */

@@ -164,6 +164,7 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 	message_study_conclude(&c->message, &c->signs, all_bad(c));
 	conclude_absent(c);
 	psn_study_conclude(&c->psn, &c->signs);
+	receiver_conclude(&d->receiver, &c->visit, &c->signs);
 	conclude_start(c);
 	conclude_refused(c);
 	conclude_response(d, c);
@@ -315,7 +316,9 @@ static bool conclude_phantoms(struct doctor *d, struct findings *f)
 
 struct doctor_checked doctor_checked(const struct doctor *d)
 {
-	struct doctor_checked checked = { .packets = d->packets, .streams = d->charts.count };
+	struct doctor_checked checked = {
+		.packets = d->packets, .streams = d->charts.count, .receiver = d->receiver.told, .received = d->receiver.packets,
+	};
 
 	for (size_t i = 0; i < d->charts.count; i++) {
 		const struct chart *c = chart_at(d, i);

@@ -10,6 +10,7 @@
 #include "userspace/doctor/finding.h"
 #include "userspace/model/expect.h"
 #include "userspace/model/observer.h"
+#include "userspace/model/told.h"
 
 struct doctor;
 
@@ -27,6 +28,11 @@ struct doctor *doctor_new(void);
 
 /* Adds connections that are known before the first packet. false: too many. */
 bool doctor_expect(struct doctor *d, const struct expected *e);
+
+/*
+ * Says what the receiver is: packets that go to it are judged as it would. told must outlive the doctor. false: no memory.
+ */
+bool doctor_receiver(struct doctor *d, const struct told *told);
 
 /* Takes a packet. The packets of a stream must come in order. Keeps no pointer to its arguments. */
 void doctor_take(struct doctor *d, const struct doctor_packet *p);
@@ -50,6 +56,8 @@ struct doctor_checked {
 	__u64 sequences; /* streams whose PSNs could be followed */
 	__u64 messages;	 /* messages whose beginning and end were seen */
 	__u64 starts;	 /* streams whose first PSN was known beforehand */
+	const struct told *receiver; /* NULL: not known */
+	__u64 received;	 /* requests that went to it */
 };
 struct doctor_checked doctor_checked(const struct doctor *d);
 

@@ -10,6 +10,22 @@ static const struct {
 	enum finding_kind cause, consequence;
 } explains[] = {
 	{ KIND_lint_pad_count, KIND_lint_dma_pad },
+	{ KIND_lint_qpn_management, KIND_refused_qpn },
+	{ KIND_lint_pkey_invalid, KIND_refused_pkey },
+	{ KIND_lint_service_mixed, KIND_refused_service },
+	{ KIND_unknown_opcode, KIND_refused_service },
+	{ KIND_unknown_opcode, KIND_refused_operation },
+	{ KIND_missing_reth, KIND_refused_rkey },
+	{ KIND_missing_reth, KIND_refused_bounds },
+	{ KIND_icrc_absent, KIND_refused_length },
+	{ KIND_lint_pad_count, KIND_refused_length },
+	{ KIND_refused_length, KIND_lint_payload_not_path_mtu }, /* the receiver's path MTU is known: it says which size is right */
+	{ KIND_refused_length, KIND_lint_payload_mixed },
+	{ KIND_refused_length, KIND_lint_payload_beyond_mtu },
+	{ KIND_refused_length, KIND_nak_invalid_request },
+	{ KIND_refused_operation, KIND_nak_invalid_request },
+	{ KIND_refused_rkey, KIND_nak_remote_access },
+	{ KIND_refused_bounds, KIND_nak_remote_access },
 	{ KIND_loss, KIND_imm_gap },
 	{ KIND_missing_last, KIND_imm_gap },
 	{ KIND_missing_first, KIND_imm_gap },
@@ -88,6 +104,14 @@ void explain_chart(struct chart *c)
 		signs_drop(s, KIND_psn_skip);
 	}
 	explain_absent_icrc(c);
+	if (has_class(s, CLASS_GRAMMAR, false) || has_class(s, CLASS_DMA, false))
+		signs_drop(s, KIND_refused_length);
+	/* what the receiver does not take it answers by silence, or asks for again */
+	if (has_class(s, CLASS_RECEIVER, true)) {
+		signs_drop(s, KIND_no_response);
+		signs_drop(s, KIND_psn_refused);
+		signs_drop(s, KIND_retransmission);
+	}
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(explains); i++)
 		if (signs_find(s, explains[i].cause))
 			signs_drop(s, explains[i].consequence);

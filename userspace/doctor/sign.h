@@ -15,8 +15,8 @@ enum finding_kind {
 };
 
 enum finding_class {
-	CLASS_ICRC, CLASS_IP, CLASS_BTH, CLASS_PSN, CLASS_GRAMMAR, CLASS_SIZE, CLASS_DMA, CLASS_ANSWER, CLASS_CORRUPTION,
-	CLASS_LOSS, CLASS_PATH, CLASS_HARMLESS, CLASS_HINT,
+	CLASS_ICRC, CLASS_IP, CLASS_BTH, CLASS_PSN, CLASS_GRAMMAR, CLASS_SIZE, CLASS_DMA, CLASS_RECEIVER, CLASS_ANSWER,
+	CLASS_CORRUPTION, CLASS_LOSS, CLASS_PATH, CLASS_HARMLESS, CLASS_HINT,
 };
 
 struct finding_rule {
@@ -31,7 +31,7 @@ extern const struct finding_rule finding_rules[FINDING_KINDS];
 /* The name as printed: psn-constant. */
 void finding_name(enum finding_kind kind, char name[FINDING_KIND]);
 
-#define SIGN_FIGURES 200
+#define SIGN_FIGURES 300
 
 struct sign {
 	enum finding_kind kind;

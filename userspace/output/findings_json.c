@@ -54,9 +54,13 @@ static json_t *hint_object(const struct finding *f)
 
 static json_t *checked_object(const struct doctor_checked *c)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "packets", number(c->packets), "streams", number(c->streams),
-			 "icrcs", number(c->icrcs), "sequences", number(c->sequences), "messages", number(c->messages),
-			 "first_psns", number(c->starts));
+	json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "packets", number(c->packets), "streams", number(c->streams),
+			      "icrcs", number(c->icrcs), "sequences", number(c->sequences), "messages", number(c->messages),
+			      "first_psns", number(c->starts));
+
+	if (c->receiver)
+		json_object_set_new(o, "to_receiver", number(c->received));
+	return o;
 }
 
 int findings_json(FILE *out, const struct findings_report *r)

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/doctor/receiver.h"
+#include "userspace/model/address.h"
+#include "userspace/model/refusal.h"
+
+static const __u8 services[] = { [RDMA_RC] = SERVICE_RC, [RDMA_UC] = SERVICE_UC, [RDMA_UD] = SERVICE_UD };
+
+bool receiver_know(struct receiver *r, const struct told *told)
+{
+	r->told = told;
+	r->peer = calloc(told->end.flows, sizeof(*r->peer));
+	return r->peer;
+}
+
+void receiver_free(struct receiver *r)
+{
+	free(r->peer);
+	*r = (struct receiver){ 0 };
+}
+
+/* ---- the verdict on a packet ---- */
+
+/* The QP to which the packet goes, as it is if all before was right. */
+static struct roce_responder responder_of(const struct told *t, const struct roce_packet *p)
+{
+	struct roce_responder q = {
+		.receive_bytes = t->receive_bytes == TOLD_UNKNOWN ? RESPONDER_DMA_MAX : t->receive_bytes, .qpn = p->dqpn,
+		.path_mtu = t->end.path_mtu, .expected = p->number, .pkey = t->pkey, .service = services[t->end.service],
+		.state = RESPONDER_READY, .endless = 1,
+	};
+
+	memcpy(q.peer, p->src, sizeof(q.peer));
+	q.receive_slots = !!q.receive_bytes;
+	if (p->op & OP_FIRST)
+		return q;
+	q.open = responder_is_write(p) ? OPEN_WRITE : OPEN_SEND;
+	/* of a message whose length is not known, any Middle fits, and any Last of a WRITE ends it */
+	q.length = responder_is_write(p) && p->op & OP_LAST ? p->payload_bytes : RESPONDER_DMA_MAX;
+	return q;
+}
+
+static struct receive_example example_of(const struct roce_responder *q, const struct roce_packet *p)
+{
+	struct receive_example e = {
+		.va = p->va, .qpn = p->dqpn, .psn = p->number, .expected = q->expected, .rkey = p->rkey,
+		.dma_length = p->dma_length, .payload_bytes = p->payload_bytes, .pkey = p->pkey, .opcode = p->opcode,
+		.length = p->op & OP_FIRST ? q->receive_bytes : q->length, .open = q->open, .tver = p->tver, .service = q->service,
+		.pad = p->pad,
+	};
+
+	memcpy(e.src, p->src, sizeof(e.src));
+	return e;
+}
+
+static enum roce_refusal judge(const struct told *t, const struct roce_packet *p, const struct roce_region *region,
+			       struct receive_example *e)
+{
+	struct roce_responder q = responder_of(t, p);
+	struct responder_step step;
+
+	*e = example_of(&q, p);
+	if (!told_qp(t, p->dqpn))
+		return REFUSAL_qpn;
+	responder_judge(&q, p, ICRC_GOOD, region, 0, &step);
+	return step.refusal;
+}
+
+/* FINDING_KINDS: a finding of other rules says the same (lint_tver), or one packet does not show it. */
+static enum finding_kind kind_of(enum roce_refusal refusal)
+{
+	switch (refusal) {
+	case REFUSAL_qpn: return KIND_refused_qpn;
+	case REFUSAL_pkey: return KIND_refused_pkey;
+	case REFUSAL_service: return KIND_refused_service;
+	case REFUSAL_operation: return KIND_refused_operation;
+	case REFUSAL_length: return KIND_refused_length;
+	case REFUSAL_rkey: return KIND_refused_rkey;
+	case REFUSAL_bounds: return KIND_refused_bounds;
+	default: return FINDING_KINDS;
+	}
+}
+
+/* ---- what was expected, and what was found ---- */
+
+static void show_qpn(struct evidence *e, const struct told *t, const struct roce_packet *p)
+{
+	const struct receive_settings *s = &t->settings;
+
+	if (!s->qps)
+		SAY(e->expected, "one of its %u QPNs", t->end.flows);
+	else if (s->qps == 1)
+		SAY(e->expected, "QPN 0x%x", s->first_qpn);
+	else
+		SAY(e->expected, "QPN 0x%x to 0x%x", s->first_qpn, s->first_qpn + s->qps - 1);
+	SAY(e->found, "QPN 0x%x", p->dqpn);
+}
+
+static void show_bounds(struct evidence *e, const struct roce_region *region, const struct roce_packet *p)
+{
+	SAY(e->expected, "0x%llx to 0x%llx", region->va, region->va + (region->bytes - 1));
+	SAY(e->found, "%u bytes at 0x%llx", p->dma_length, p->va);
+}
+
+static void show_length(struct evidence *e, const struct told *t, const struct roce_packet *p)
+{
+	__u32 path_mtu = t->end.path_mtu;
+
+	if (p->op & OP_FIRST && !responder_is_write(p) && p->payload_bytes > t->receive_bytes)
+		SAY(e->expected, "payload %u at most", t->receive_bytes);
+	else if (!(p->op & OP_LAST))
+		SAY(e->expected, "payload %u", path_mtu);
+	else if (p->payload_bytes > path_mtu)
+		SAY(e->expected, "payload %u at most", path_mtu);
+	else if (!(p->op & OP_FIRST))
+		SAY(e->expected, "payload 1 at least");
+	else
+		SAY(e->expected, "payload %u", p->dma_length);
+	SAY(e->found, "payload %u", p->payload_bytes);
+}
+
+static void show(struct evidence *e, enum finding_kind kind, const struct told *t, const struct roce_region *region,
+		 const struct roce_packet *p)
+{
+	const struct rdma_qp_address *qp = told_qp(t, p->dqpn);
+
+	switch (kind) {
+	case KIND_refused_qpn:
+		show_qpn(e, t, p);
+		break;
+	case KIND_refused_pkey:
+		SAY(e->expected, "P_Key 0x%04x", t->pkey);
+		SAY(e->found, "P_Key 0x%04x", p->pkey);
+		break;
+	case KIND_refused_service:
+		SAY(e->expected, "%s", roce_service_name(services[t->end.service]));
+		SAY(e->found, "%s, opcode 0x%02x", roce_service_name(p->service), p->opcode);
+		break;
+	case KIND_refused_operation:
+		SAY(e->expected, "RDMA WRITE or SEND");
+		SAY(e->found, "opcode 0x%02x", p->opcode);
+		break;
+	case KIND_refused_length:
+		show_length(e, t, p);
+		break;
+	case KIND_refused_rkey:
+		SAY(e->expected, "rkey 0x%x", qp->rkey);
+		SAY(e->found, "rkey 0x%x", p->rkey);
+		break;
+	case KIND_refused_bounds:
+		show_bounds(e, region, p);
+		break;
+	default:
+		break;
+	}
+}
+
+static void refuse(const struct told *t, struct signs *signs, enum roce_refusal refusal, const struct receive_example *example,
+		   const struct roce_region *region, const struct doctor_packet *doctor)
+{
+	const struct refusal_receiver receiver = { &t->settings, t->region, t->regions, t->end.path_mtu };
+	enum finding_kind kind = kind_of(refusal);
+	struct evidence *e = kind == FINDING_KINDS ? NULL : signs_add(signs, kind, doctor->number);
+	struct sign *sign = e ? signs_find(signs, kind) : NULL;
+	char text[REFUSAL_TEXT];
+
+	if (!sign)
+		return;
+	show(e, kind, t, region, &doctor->look->packet);
+	if (sign->packets > 1)
+		return;
+	refusal_text(text, refusal, example, &receiver);
+	SAY(sign->figures, "It would say of the first: %s.", text);
+}
+
+/* ---- packets ---- */
+
+/* A request to another address. It means something only if none goes to the receiver. */
+static void take_astray(const struct receiver *r, struct signs *signs, const struct doctor_packet *doctor)
+{
+	const struct roce_packet *p = &doctor->look->packet;
+	struct evidence *e;
+
+	if (r->packets || responder_same_address(p->src, r->told->end.gid))
+		return;
+	e = signs_add(signs, KIND_refused_address, doctor->number);
+	if (!e)
+		return;
+	SAY(e->expected, "%s", address_text(r->told->end.gid).text);
+	SAY(e->found, "%s", address_text(p->dst).text);
+}
+
+void receiver_take(struct receiver *r, struct receiver_visit *v, struct signs *signs, const struct doctor_packet *doctor)
+{
+	const struct roce_packet *p = &doctor->look->packet;
+	const struct roce_region *region;
+	struct receive_example example;
+	enum roce_refusal refusal;
+
+	if (!r->told || p->op & (OP_RESPONSE | OP_CNP) || roce_is_management(p))
+		return;
+	/* bare transport headers do not tell where they go */
+	if (doctor->frame->no_icrc && responder_same_address(p->src, p->dst)) {
+		if (!told_qp(r->told, p->dqpn))
+			return;
+	} else if (!responder_same_address(p->dst, r->told->end.gid)) {
+		take_astray(r, signs, doctor);
+		return;
+	}
+	r->packets++;
+	region = told_region(r->told, p->rkey);
+	refusal = judge(r->told, p, region, &example);
+	if (refusal != REFUSAL_NONE)
+		refuse(r->told, signs, refusal, &example, region, doctor);
+	if (refusal == REFUSAL_qpn || refusal == REFUSAL_service)
+		return;
+	if (!v->packets++) {
+		v->first_frame = doctor->number;
+		v->qp = told_qp(r->told, p->dqpn);
+		memcpy(v->src, p->src, sizeof(v->src));
+	}
+}
+
+/* ---- streams ---- */
+
+/* RC and UC: a QP has one peer, and the packets do not say which. */
+static void conclude_source(struct receiver *r, const struct receiver_visit *v, struct signs *signs)
+{
+	const struct receiver_visit **peer = v->qp ? &r->peer[v->qp - r->told->end.qp] : NULL;
+	struct sign *sign;
+
+	if (!peer || r->told->end.service == RDMA_UD)
+		return;
+	if (!*peer)
+		*peer = v;
+	if (responder_same_address((*peer)->src, v->src))
+		return;
+	sign = signs_get(signs, KIND_refused_source);
+	if (!sign)
+		return;
+	sign->packets = v->packets;
+	sign->shown = 1;
+	sign->evidence[0].frame = v->first_frame;
+	SAY(sign->evidence[0].expected, "%s", address_text((*peer)->src).text);
+	SAY(sign->evidence[0].found, "%s", address_text(v->src).text);
+	SAY(sign->figures, "%s is not the peer of QP 0x%x, if %s is, whose packets came first.", address_text(v->src).text,
+	    v->qp->qpn, address_text((*peer)->src).text);
+}
+
+void receiver_conclude(struct receiver *r, const struct receiver_visit *v, struct signs *signs)
+{
+	if (!r->told)
+		return;
+	if (r->packets)
+		signs_drop(signs, KIND_refused_address);
+	conclude_source(r, v, signs);
+}
