@@ -348,7 +348,7 @@ static void test_too_many_values(void **state)
 	json_decref(message);
 	strcpy(at, "1,1,1]}");
 	assert_null(control_parse(line, strlen(line), why));
-	assert_string_equal(why, "a line of more than 327744 values");
+	assert_string_equal(why, "a line of more than 344128 values");
 	free(line);
 }
 
