@@ -83,7 +83,7 @@ uint64_t rdma_slots(const struct rdma_end *receiver)
 
 /* ---- writing ---- */
 
-static json_t *gid_json(const uint8_t gid[16])
+json_t *rdma_gid_json(const uint8_t gid[16])
 {
 	char text[33];
 
@@ -120,7 +120,7 @@ json_t *rdma_end_json(const struct rdma_end *end)
 			"qpn", (json_int_t)end->qp[i].qpn, "psn", (json_int_t)end->qp[i].psn,
 			"rkey", (json_int_t)end->qp[i].rkey, "address", (json_int_t)end->qp[i].address));
 	object = json_pack("{s:s, s:I, s:i, s:o, s:i, s:o}", "transport", rdma_service_name(end->service),
-		"size", (json_int_t)end->size, "path_mtu", (int)end->path_mtu, "gid", gid_json(end->gid),
+		"size", (json_int_t)end->size, "path_mtu", (int)end->path_mtu, "gid", rdma_gid_json(end->gid),
 		"lid", (int)end->lid, "qps", qps);
 	if (object && end->operation != RDMA_USUAL)
 		add_operation(object, end);
@@ -188,14 +188,19 @@ static bool take_flag(const struct reading *r, const char *key, bool *flag)
 	return !value || json_is_boolean(value) || wrong(r, key, "neither true nor false");
 }
 
-static bool take_gid(const struct reading *r, uint8_t gid[16])
+bool rdma_gid_parse(const json_t *value, uint8_t gid[16])
 {
-	const char *text = json_string_value(member(r, "gid"));
+	const char *text = json_string_value(value);
 	bool right = text && strlen(text) == 32 && strspn(text, "0123456789abcdefABCDEF") == 32;
 
 	for (int i = 0; i < 16 && right; i++)
 		sscanf(text + 2 * i, "%2hhx", &gid[i]);
-	return right || wrong(r, "gid", "no 32 hexadecimal digits");
+	return right;
+}
+
+static bool take_gid(const struct reading *r, uint8_t gid[16])
+{
+	return rdma_gid_parse(member(r, "gid"), gid) || wrong(r, "gid", "no 32 hexadecimal digits");
 }
 
 static bool take_basics(const struct reading *r, struct rdma_end *end)

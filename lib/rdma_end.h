@@ -84,6 +84,10 @@ unsigned int rdma_write_slots(uint64_t size);
 uint64_t rdma_slot(const struct rdma_end *receiver, uint64_t message);
 uint64_t rdma_slots(const struct rdma_end *receiver);
 
+/* A GID as 32 hexadecimal digits (NULL: no memory), and back. false: value is no such; gid is then undefined. */
+json_t *rdma_gid_json(const uint8_t gid[16]);
+bool rdma_gid_parse(const json_t *value, uint8_t gid[16]);
+
 /* As it is sent. NULL: no memory. */
 json_t *rdma_end_json(const struct rdma_end *end);
 

@@ -89,6 +89,7 @@ static void write_parameters(const struct manual_receiver *u)
 	json_t *what = rdma_end_json(&u->self);
 
 	json_object_set_new(what, "slots", json_integer(u->slots));
+	json_object_set_new(what, "peer", rdma_gid_json(u->peer.gid));
 	if (!file || json_dumpf(what, file, JSON_COMPACT) || fputc('\n', file) < 0 || fflush(file))
 		err(1, "--tell %s", u->o->tell);
 	if (file != stdout)

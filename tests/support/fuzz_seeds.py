@@ -253,7 +253,7 @@ def control_seeds():
                 end | {"operation": "read", "filler": True, "reads": reads},
                 end | {"transport": "ud", "operation": "send", "filler": False, "ping_pong": True},
                 end | {"slots": 64},
-                end | {"slots": 1, "pkey": 65535, "receive_bytes": 0, "regions": [
+                end | {"slots": 1, "peer": end["gid"], "pkey": 65535, "receive_bytes": 0, "regions": [
                     {"rkey": rkey, "address": address, "bytes": 4096} for rkey, address in ((4294967295, -4096), (7, 0))]},
                 {"end": 2 * [{"packets": 30, "messages": 3, "completed": 30}], "ns": 123456789012},
                 {"error": "its --transport is another one \u001b"}, {"go": True}, {"stop": True}, {"done": True}]

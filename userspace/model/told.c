@@ -168,7 +168,7 @@ static bool take_shares(const json_t *message, struct told *t, char *why)
 
 static bool take_rest(const json_t *message, struct told *t, char *why)
 {
-	const json_t *regions = json_object_get(message, "regions");
+	const json_t *regions = json_object_get(message, "regions"), *peer = json_object_get(message, "peer");
 	json_int_t pkey = PKEY_DEFAULT, receive = TOLD_UNKNOWN;
 
 	if (!take(message, "pkey", true, 0, UINT16_MAX, &pkey, why) ||
@@ -176,6 +176,9 @@ static bool take_rest(const json_t *message, struct told *t, char *why)
 		return false;
 	t->pkey = pkey;
 	t->receive_bytes = receive;
+	t->has_peer = peer;
+	if (peer && !rdma_gid_parse(peer, t->peer))
+		return wrong(why, "\"peer\" is no 32 hexadecimal digits");
 	take_qps(t);
 	return regions ? take_regions(regions, t, why) : take_shares(message, t, why);
 }

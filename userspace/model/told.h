@@ -18,6 +18,8 @@ struct told {
 	__u32 regions;
 	__u32 receive_bytes; /* of a SEND's buffer; 0: none; TOLD_UNKNOWN */
 	__u16 pkey;
+	bool has_peer;
+	__u8 peer[16]; /* the address from which it takes packets */
 };
 
 /*

@@ -264,6 +264,8 @@ static json_t *tell_json(const struct receive_setup *s, const struct rdma_end *e
 							 (json_int_t)s->region[i].va, "bytes",
 							 (json_int_t)s->region[i].bytes));
 	json_object_set_new(what, "slots", number(s->share / end->size));
+	if (s->options->has_peer)
+		json_object_set_new(what, "peer", rdma_gid_json(s->options->peer));
 	json_object_set_new(what, "pkey", number(s->options->pkey));
 	json_object_set_new(what, "receive_bytes", number(s->options->receive_bytes));
 	json_object_set_new(what, "regions", regions);

@@ -36,6 +36,7 @@ static void with_regions(void **state)
 
 	(void)state;
 	must_take(BASICS("rc") ",\"qps\":[" QP(2049, 9, 3145728) "," QP(2048, 4294967295, -4096) "],\"slots\":1,\"pkey\":32769,"
+		  "\"peer\":\"00000000000000000000ffff0a090001\","
 		  "\"receive_bytes\":0,\"regions\":[{\"rkey\":4294967295,\"address\":-4096,\"bytes\":4096},"
 		  "{\"rkey\":9,\"address\":3145728,\"bytes\":2097152}]}", &t);
 	assert_int_equal(t.end.service, RDMA_RC);
@@ -43,6 +44,8 @@ static void with_regions(void **state)
 	assert_int_equal(t.settings.qps, 2);
 	assert_memory_equal(t.settings.own, t.end.gid, 16);
 	assert_int_equal(t.pkey, 0x8001);
+	assert_true(t.has_peer);
+	assert_memory_equal(t.peer, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\x09\0\x01", 16);
 	assert_int_equal(t.receive_bytes, 0);
 	assert_int_equal(t.regions, 2);
 	assert_int_equal(told_region(&t, 9)->index, 1);
@@ -65,6 +68,7 @@ static void without_regions(void **state)
 	must_take(BASICS("uc") ",\"qps\":[" QP(17, 7, 65536) "," QP(19, 7, 16384) "," QP(20, 5, 0) "],\"slots\":2}", &t);
 	assert_int_equal(t.settings.qps, 0);
 	assert_int_equal(t.pkey, 0xffff);
+	assert_false(t.has_peer);
 	assert_int_equal(t.receive_bytes, TOLD_UNKNOWN);
 	assert_int_equal(t.regions, 2);
 	r = told_region(&t, 7);
@@ -86,6 +90,7 @@ static void refused(void **state)
 		{ BASICS("uc") ",\"qps\":[]}", "\"qps\" is no array of 1 to 65535 QPs" },
 		{ ONE ",\"pkey\":65536}", "\"pkey\" is no whole number from 0 to 65535" },
 		{ ONE ",\"receive_bytes\":-1}", "\"receive_bytes\" is no whole number from 0 to 2147483648" },
+		{ ONE ",\"peer\":\"10.9.0.1\"}", "\"peer\" is no 32 hexadecimal digits" },
 		{ ONE ",\"slots\":0}", "\"slots\" is no whole number from 1 to 4294967295" },
 		{ ONE ",\"regions\":[]}", "\"regions\" is no array of 1 to 4096 regions" },
 		{ ONE ",\"regions\":{}}", "\"regions\" is no array of 1 to 4096 regions" },
