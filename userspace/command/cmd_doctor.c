@@ -211,10 +211,12 @@ static int run(struct options *o, const struct expected *expected, const struct 
 	struct doctor *doctor = doctor_new();
 	int status = EXIT_COULD_NOT;
 
-	if (!doctor || !doctor_expect(doctor, expected) || (o->receiver && !doctor_receiver(doctor, told)))
+	if (!doctor || !doctor_expect(doctor, expected)) {
 		fputs("rocescope: there is not enough memory\n", stderr);
-	else
+	} else {
+		doctor_receiver(doctor, told);
 		status = o->live.interface_count ? watch_interfaces(o, doctor) : read_files(o, doctor);
+	}
 	doctor_free(doctor);
 	return status;
 }
@@ -235,7 +237,7 @@ int cmd_doctor(int argc, char **argv)
 	if (!status && o.receiver)
 		status = told_read(o.receiver, &told);
 	if (!status)
-		status = run(&o, &expected, &told);
+		status = run(&o, &expected, o.receiver ? &told : NULL);
 	expect_free(&expected);
 	told_free(&told);
 	return status;

@@ -28,7 +28,6 @@ struct chart {
 	struct message_study message;
 	struct loss loss;
 	struct lint_study lint;
-	struct receiver_visit visit;
 	__u64 connection; /* connection of the latest packet, from connection management */
 	__u32 start, other_start; /* expected first PSN of this direction and of the other one; NO_PSN: not known */
 	bool started; /* the first PSN of at least one connection was known */

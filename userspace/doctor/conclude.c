@@ -164,7 +164,7 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 	message_study_conclude(&c->message, &c->signs, all_bad(c));
 	conclude_absent(c);
 	psn_study_conclude(&c->psn, &c->signs);
-	receiver_conclude(&d->receiver, &c->visit, &c->signs);
+	receiver_conclude(&d->receiver, &c->signs);
 	conclude_start(c);
 	conclude_refused(c);
 	conclude_response(d, c);

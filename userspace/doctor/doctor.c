@@ -39,7 +39,6 @@ void doctor_free(struct doctor *d)
 	index_free(&d->senders);
 	index_free(&d->paths);
 	pairs_free(&d->pairs);
-	receiver_free(&d->receiver);
 	signs_free(&d->loose);
 	free(d);
 }
@@ -52,9 +51,9 @@ bool doctor_expect(struct doctor *d, const struct expected *e)
 	return true;
 }
 
-bool doctor_receiver(struct doctor *d, const struct told *told)
+void doctor_receiver(struct doctor *d, const struct told *told)
 {
-	return receiver_know(&d->receiver, told);
+	d->receiver.told = told;
 }
 
 void doctor_selection(struct doctor *d)
@@ -124,7 +123,6 @@ static void trust(struct chart *c)
 	c->message = (struct message_study){ 0 };
 	c->loss = (struct loss){ 0 };
 	c->lint = (struct lint_study){ 0 };
-	c->visit = (struct receiver_visit){ 0 };
 	begin_anew(c);
 }
 
@@ -307,7 +305,7 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 	if (doctor->event->kinds & ROCE_EVENT(ecn_ce))
 		signs_add(&c->signs, KIND_congestion, doctor->number);
 	lint_study_take(&c->lint, &c->signs, doctor);
-	receiver_take(&d->receiver, &c->visit, &c->signs, doctor);
+	receiver_take(&d->receiver, &c->signs, doctor);
 	if (p->op & OP_RESPONSE)
 		answer_take(d, c, doctor);
 }

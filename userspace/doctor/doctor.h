@@ -29,10 +29,8 @@ struct doctor *doctor_new(void);
 /* Adds connections that are known before the first packet. false: too many. */
 bool doctor_expect(struct doctor *d, const struct expected *e);
 
-/*
- * Says what the receiver is: packets that go to it are judged as it would. told must outlive the doctor. false: no memory.
- */
-bool doctor_receiver(struct doctor *d, const struct told *told);
+/* Says what the receiver is: packets that go to it are judged as it would. told (NULL: not known) must outlive the doctor. */
+void doctor_receiver(struct doctor *d, const struct told *told);
 
 /* Takes a packet. The packets of a stream must come in order. Keeps no pointer to its arguments. */
 void doctor_take(struct doctor *d, const struct doctor_packet *p);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <stdlib.h>
 #include <string.h>
 
 #include "userspace/doctor/receiver.h"
@@ -7,19 +6,6 @@
 #include "userspace/model/refusal.h"
 
 static const __u8 services[] = { [RDMA_RC] = SERVICE_RC, [RDMA_UC] = SERVICE_UC, [RDMA_UD] = SERVICE_UD };
-
-bool receiver_know(struct receiver *r, const struct told *told)
-{
-	r->told = told;
-	r->peer = calloc(told->end.flows, sizeof(*r->peer));
-	return r->peer;
-}
-
-void receiver_free(struct receiver *r)
-{
-	free(r->peer);
-	*r = (struct receiver){ 0 };
-}
 
 /* ---- the verdict on a packet ---- */
 
@@ -32,7 +18,8 @@ static struct roce_responder responder_of(const struct told *t, const struct roc
 		.state = RESPONDER_READY, .endless = 1,
 	};
 
-	memcpy(q.peer, p->src, sizeof(q.peer));
+	/* a QP of UD has no peer */
+	memcpy(q.peer, t->has_peer && t->end.service != RDMA_UD ? t->peer : p->src, sizeof(q.peer));
 	q.receive_slots = !!q.receive_bytes;
 	if (p->op & OP_FIRST)
 		return q;
@@ -73,6 +60,7 @@ static enum finding_kind kind_of(enum roce_refusal refusal)
 {
 	switch (refusal) {
 	case REFUSAL_qpn: return KIND_refused_qpn;
+	case REFUSAL_source: return KIND_refused_source;
 	case REFUSAL_pkey: return KIND_refused_pkey;
 	case REFUSAL_service: return KIND_refused_service;
 	case REFUSAL_operation: return KIND_refused_operation;
@@ -129,6 +117,10 @@ static void show(struct evidence *e, enum finding_kind kind, const struct told *
 	switch (kind) {
 	case KIND_refused_qpn:
 		show_qpn(e, t, p);
+		break;
+	case KIND_refused_source:
+		SAY(e->expected, "%s", address_text(t->peer).text);
+		SAY(e->found, "%s", address_text(p->src).text);
 		break;
 	case KIND_refused_pkey:
 		SAY(e->expected, "P_Key 0x%04x", t->pkey);
@@ -192,7 +184,7 @@ static void take_astray(const struct receiver *r, struct signs *signs, const str
 	SAY(e->found, "%s", address_text(p->dst).text);
 }
 
-void receiver_take(struct receiver *r, struct receiver_visit *v, struct signs *signs, const struct doctor_packet *doctor)
+void receiver_take(struct receiver *r, struct signs *signs, const struct doctor_packet *doctor)
 {
 	const struct roce_packet *p = &doctor->look->packet;
 	const struct roce_region *region;
@@ -214,46 +206,10 @@ void receiver_take(struct receiver *r, struct receiver_visit *v, struct signs *s
 	refusal = judge(r->told, p, region, &example);
 	if (refusal != REFUSAL_NONE)
 		refuse(r->told, signs, refusal, &example, region, doctor);
-	if (refusal == REFUSAL_qpn || refusal == REFUSAL_service)
-		return;
-	if (!v->packets++) {
-		v->first_frame = doctor->number;
-		v->qp = told_qp(r->told, p->dqpn);
-		memcpy(v->src, p->src, sizeof(v->src));
-	}
 }
 
-/* ---- streams ---- */
-
-/* RC and UC: a QP has one peer, and the packets do not say which. */
-static void conclude_source(struct receiver *r, const struct receiver_visit *v, struct signs *signs)
+void receiver_conclude(const struct receiver *r, struct signs *signs)
 {
-	const struct receiver_visit **peer = v->qp ? &r->peer[v->qp - r->told->end.qp] : NULL;
-	struct sign *sign;
-
-	if (!peer || r->told->end.service == RDMA_UD)
-		return;
-	if (!*peer)
-		*peer = v;
-	if (responder_same_address((*peer)->src, v->src))
-		return;
-	sign = signs_get(signs, KIND_refused_source);
-	if (!sign)
-		return;
-	sign->packets = v->packets;
-	sign->shown = 1;
-	sign->evidence[0].frame = v->first_frame;
-	SAY(sign->evidence[0].expected, "%s", address_text((*peer)->src).text);
-	SAY(sign->evidence[0].found, "%s", address_text(v->src).text);
-	SAY(sign->figures, "%s is not the peer of QP 0x%x, if %s is, whose packets came first.", address_text(v->src).text,
-	    v->qp->qpn, address_text((*peer)->src).text);
-}
-
-void receiver_conclude(struct receiver *r, const struct receiver_visit *v, struct signs *signs)
-{
-	if (!r->told)
-		return;
 	if (r->packets)
 		signs_drop(signs, KIND_refused_address);
-	conclude_source(r, v, signs);
 }
