@@ -108,8 +108,13 @@ struct receive_cpu {
 	struct receive_example example[ROCE_REFUSALS];
 } __attribute__((aligned(64)));
 
+/* Of the layouts here and of struct roce_responder: count it up with each change, since a change may leave the sizes as they are. */
+#define RECEIVE_LAYOUT 1
+
 /* Set before the program is loaded. The map `receive_setup` has a copy for readers. */
 struct receive_settings {
+	__u32 layout;	  /* RECEIVE_LAYOUT of the build that made the maps; always the first member */
+	__u32 reserved;
 	__u8 own[16];	  /* our address, as struct roce_packet's dst */
 	__u32 first_qpn;
 	__u32 qps;

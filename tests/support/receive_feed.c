@@ -114,7 +114,7 @@ static void arm(__u32 qp, const char *peer, __u32 path_mtu, __u32 slots, __u32 b
 
 int main(int argc, char **argv)
 {
-	struct receive_settings s = { .each = 1 };
+	struct receive_settings s = { .layout = RECEIVE_LAYOUT, .each = 1 };
 	char directory[PATH_MAX];
 	size_t count;
 

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -17,18 +18,25 @@ struct source {
 	const char *pin; /* if there is no object */
 };
 
-/* bpffs reserves names with dots (live/pin.c). */
-static int open_pinned(const char *name, const char *map)
+/* bpffs reserves names with dots (live/pin.c). 0 or a negative errno. */
+static int find_path(const char *name, const char *map, char path[PATH_MAX])
 {
-	char path[PATH_MAX];
-	int length = snprintf(path, sizeof(path), "%s/%s/%s", PIN_ROOT, name, map);
+	int length = snprintf(path, PATH_MAX, "%s/%s/%s", PIN_ROOT, name, map);
 
-	if (length >= (int)sizeof(path))
+	if (length >= PATH_MAX)
 		return -ENAMETOOLONG;
 	for (char *c = path; *c; c++)
 		if (*c == '.')
 			*c = ':';
-	return bpf_obj_get(path);
+	return 0;
+}
+
+static int open_pinned(const char *name, const char *map)
+{
+	char path[PATH_MAX];
+	int error = find_path(name, map, path);
+
+	return error ?: bpf_obj_get(path);
 }
 
 /* A file descriptor that is the caller's; or a negative errno. */
@@ -138,7 +146,27 @@ int receive_maps_of_object(struct receive_maps *m, const struct bpf_object *obje
 
 int receive_maps_of_pin(struct receive_maps *m, const char *name)
 {
-	return open_all(m, &(struct source){ .pin = name });
+	int error = open_all(m, &(struct source){ .pin = name });
+
+	if (error || m->setup->layout == RECEIVE_LAYOUT)
+		return error;
+	receive_maps_close(m);
+	m->wrong = PIN_RECEIVER;
+	return -EPROTO;
+}
+
+int receive_maps_pinned(const char *name, __u64 *id)
+{
+	char path[PATH_MAX];
+	int error = find_path(name, PIN_RECEIVER, path);
+	struct stat info;
+
+	if (error)
+		return error;
+	if (stat(path, &info))
+		return -errno;
+	*id = info.st_ino;
+	return 0;
 }
 
 static void unmap(const void *memory, size_t bytes)

@@ -35,6 +35,12 @@ struct receive_maps {
 int receive_maps_of_object(struct receive_maps *m, const struct bpf_object *object);
 int receive_maps_of_pin(struct receive_maps *m, const char *name);
 
+/*
+ * Sets *id to a number that the receiver has which is pinned under NAME, and which no later one of that name has. 0, or a negative
+ * errno: -ENOENT: there is none.
+ */
+int receive_maps_pinned(const char *name, __u64 *id);
+
 void receive_maps_close(struct receive_maps *m);
 
 /*

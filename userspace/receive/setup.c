@@ -194,6 +194,7 @@ static void make_rest(struct receive_setup *s)
 bool receive_setup_make(struct receive_setup *s, const struct receive_options *o)
 {
 	*s = (struct receive_setup){ .options = o };
+	s->settings.layout = RECEIVE_LAYOUT;
 	s->settings.memory = round_up(o->memory, RECEIVE_CHUNK);
 	s->settings.block = o->block;
 	s->settings.each = o->each;
