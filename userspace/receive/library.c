@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "userspace/receive/library.h"
 
@@ -12,8 +13,6 @@ _Static_assert((int)ROCESCOPE_IMMEDIATE == MESSAGE_IMMEDIATE && (int)ROCESCOPE_S
 
 int library_open(struct rocescope *r, unsigned int flags)
 {
-	if (!r->maps.setup->block)
-		return -EPROTO;
 	r->region = calloc(RECEIVE_REGIONS, sizeof(*r->region));
 	r->immediate = calloc(r->maps.qp_count, sizeof(*r->immediate));
 	if (!r->region || !r->immediate ||
@@ -29,6 +28,18 @@ void library_close(struct rocescope *r)
 	free(r->immediate);
 }
 
+static int open_pinned(struct rocescope *r, const char *name, unsigned int flags)
+{
+	int error;
+
+	r->maps.regions = -1;
+	r->name = strdup(name);
+	if (!r->name)
+		return -ENOMEM;
+	error = receive_maps_pinned(name, &r->id);
+	return error ?: receive_maps_of_pin(&r->maps, name) ?: library_open(r, flags);
+}
+
 struct rocescope *rocescope_open(const char *name, unsigned int flags)
 {
 	struct rocescope *r = calloc(1, sizeof(*r));
@@ -36,19 +47,12 @@ struct rocescope *rocescope_open(const char *name, unsigned int flags)
 
 	if (!r)
 		return NULL;
-	error = receive_maps_of_pin(&r->maps, name);
-	if (error) {
-		free(r);
-		errno = -error;
-		return NULL;
-	}
-	error = library_open(r, flags);
-	if (error) {
-		rocescope_close(r);
-		errno = -error;
-		return NULL;
-	}
-	return r;
+	error = open_pinned(r, name, flags);
+	if (!error)
+		return r;
+	rocescope_close(r);
+	errno = -error;
+	return NULL;
 }
 
 void rocescope_close(struct rocescope *r)
@@ -57,7 +61,35 @@ void rocescope_close(struct rocescope *r)
 		return;
 	library_close(r);
 	receive_maps_close(&r->maps);
+	free(r->name);
 	free(r);
+}
+
+int rocescope_ended(const struct rocescope *r)
+{
+	__u64 id;
+	int error = receive_maps_pinned(r->name, &id);
+
+	return error ? error == -ENOENT : id != r->id;
+}
+
+const char *rocescope_error(int error)
+{
+	switch (error) {
+	case ENOENT:
+		return "no receiver has this name: rocescope receive IFACE --pin NAME begins one";
+	case EPROTO:
+		return "another build of rocescope made this receiver: use the library of that build, or begin it anew";
+	case EPERM:
+	case EACCES:
+		return "not allowed: only root and the user who began the receiver may open it";
+	case EINVAL:
+		return "the ring is not in the memory, is no multiple of --block, or has less than 3 blocks or 2 windows";
+	case ENOSPC:
+		return "rocescope_blocks_next() has blocks to give out first";
+	default:
+		return strerror(error);
+	}
 }
 
 const void *rocescope_memory(const struct rocescope *r, uint64_t *bytes)

@@ -18,6 +18,8 @@ struct rocescope {
 	struct receive_reader reader;
 	struct roce_region *region; /* RECEIVE_REGIONS of them, by index */
 	struct library_immediate *immediate; /* by QP */
+	char *name;
+	__u64 id; /* as of receive_maps_pinned() */
 };
 
 /* Members of struct rocescope_completion's reserved[]. */

@@ -6,8 +6,8 @@
  * Reception needs no reader. RDMA WRITE has no flow control either: the sender may overwrite what a program reads. So read the
  * data in place or copy it, and ask rocescope_torn() afterwards: if it says 0, what was read is what the message brought.
  *
- * One thread at a time may use a struct rocescope and what belongs to it. Several programs may open the same NAME; one of them
- * posts receives, the others open it with ROCESCOPE_NO_POST. Nothing here prints, and nothing is ended by a signal.
+ * One thread at a time may use a struct rocescope and what belongs to it. Several programs may open the same NAME. Each has all
+ * completions, and one of them posts receives: the others open it with ROCESCOPE_NO_POST. Nothing here prints.
  */
 #ifndef ROCESCOPE_RECEIVE_H
 #define ROCESCOPE_RECEIVE_H
@@ -30,12 +30,25 @@ enum {
 
 /*
  * Opens the receiver that is pinned as `name`. NULL with errno: ENOENT: no receiver has this name; EPROTO: a build with another
- * layout runs it; EPERM, EACCES: it is another user's, or CAP_BPF is missing; ENOMEM.
+ * layout made it; EPERM, EACCES: it is another user's (before Linux 5.19: or CAP_BPF is missing); ENOMEM.
  */
 struct rocescope *rocescope_open(const char *name, unsigned int flags);
 
-/* r: NULL does nothing. Its memory is no longer there, nor are its struct rocescope_blocks. Reception goes on. */
+/*
+ * Reception goes on. The memory is not mapped any more: nothing that points into it, and no struct rocescope_blocks of it, may be
+ * used afterwards, except for rocescope_blocks_free(). r: NULL does nothing.
+ */
 void rocescope_close(struct rocescope *r);
+
+/*
+ * 1: the receiver has ended (`rocescope receive --detach`, or the next one has its name): nothing comes any more. What it brought
+ * stays readable until rocescope_close(). A system call: ask when rocescope_next() has returned 0, and then call that until it
+ * returns 0 again.
+ */
+int rocescope_ended(const struct rocescope *r);
+
+/* What an errno of the functions here means: a line of text, which is not the caller's. */
+const char *rocescope_error(int error);
 
 /* The memory into which the sender writes, which cannot be written here. *bytes: its size; NULL: not wanted. */
 const void *rocescope_memory(const struct rocescope *r, uint64_t *bytes);
@@ -76,7 +89,8 @@ struct rocescope_completion {
 
 /*
  * The next completion. Those of a QP come in the order in which its messages ended, as long as one CPU receives the QP. Waits at
- * most `timeout` ms, by short sleeps; 0: not at all, -1: without end. Returns 1; or 0: none came, or a signal did.
+ * most `timeout` ms, by short sleeps; 0: not at all, -1: without end, also if the receiver ends. Returns 1; or 0: none came, or a
+ * signal did while it slept. One that comes between two sleeps does not end it, so a program that ends by signals has a timeout.
  *
  * Unless ROCESCOPE_NO_POST was given, the receive that the previous completion used is posted again: call it when that one's data
  * is no longer needed.
@@ -128,14 +142,15 @@ struct rocescope_block {
  * Follows the ring of `count` blocks of `bytes` bytes which begins at `offset` of the memory. Many rings may be followed at once.
  * first: the number of the first block that is given out, or ROCESCOPE_ANY_BLOCK: that of the first completion.
  * window: how many blocks the sender may be ahead of a block that still waits for its messages; less than half of count. 0: the
- * most. A sender that leaves out half a lap or more cannot be told from one that has gone round.
+ * most. A sender that leaves out half a lap or more cannot be told from one that has gone round. Nor can lost completions: when
+ * rocescope_lost() has counted up by half a lap, numbers may be too small by laps. Immediate data that counts up tells by how many.
  * NULL with errno: EINVAL: not in the memory, or offset or bytes are no multiple of --block, or there are less than 3 blocks, or
  * the window is too large; ENOMEM.
  */
 struct rocescope_blocks *rocescope_blocks_new(struct rocescope *r, uint64_t offset, uint64_t bytes, uint32_t count,
 					      uint64_t first, uint32_t window);
 
-/* b: NULL does nothing. */
+/* b: NULL does nothing. Also after rocescope_close(). */
 void rocescope_blocks_free(struct rocescope_blocks *b);
 
 /*

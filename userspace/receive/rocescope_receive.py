@@ -16,6 +16,8 @@ OLDEST, NO_POST = 1, 2
 IMMEDIATE, SEND, INCOMPLETE, HEADLESS, LATE = 1, 2, 4, 8, 16
 NOWHERE = ANY_BLOCK = 2**64 - 1
 
+_LOOK_MS = 100      # how often a program that waits looks for signals, and for the receiver's end
+
 
 class _Completion(ctypes.Structure):
     _fields_ = [("address", ctypes.c_void_p), *((name, ctypes.c_uint64) for name in ("offset", "va", "receive", "time")),
@@ -37,7 +39,8 @@ def _library():
     library = ctypes.CDLL(os.environ.get("ROCESCOPE_RECEIVE", "librocescope_receive.so.0"), use_errno=True)
     pointer, u64, u32, number = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_int
     for function, result, *arguments in (
-            ("open", pointer, ctypes.c_char_p, u32), ("close", None, pointer),
+            ("open", pointer, ctypes.c_char_p, u32), ("close", None, pointer), ("ended", number, pointer),
+            ("error", ctypes.c_char_p, number),
             ("memory", pointer, pointer, ctypes.POINTER(u64)), ("next", number, pointer, ctypes.POINTER(_Completion), number),
             ("torn", number, pointer, ctypes.POINTER(_Completion)), ("post", None, pointer, ctypes.POINTER(_Completion)),
             ("lost", u64, pointer), ("blocks_new", pointer, pointer, u64, u64, u32, u64, u32), ("blocks_free", None, pointer),
@@ -54,7 +57,7 @@ _lib = _library()
 
 def _failed(what):
     number = ctypes.get_errno()
-    return OSError(number, os.strerror(number), what)
+    return OSError(number, _lib.rocescope_error(number).decode(), what)
 
 
 class Completion(_Completion):
@@ -74,12 +77,13 @@ class Completion(_Completion):
 
 class Receiver:
     """
-    flags: OLDEST, NO_POST. OSError: there is no such receiver, or it is not allowed. Arrays must not be used after close().
+    flags: OLDEST, NO_POST. OSError: there is no such receiver, or it is not allowed. Arrays and `memory` must not be used after
+    close(): that ends the process (SIGSEGV).
     """
 
     def __init__(self, name, flags=0):
-        self._handle = _lib.rocescope_open(os.fsencode(name), flags)
-        if not self._handle:
+        self._open = _lib.rocescope_open(os.fsencode(name), flags)
+        if not self._open:
             raise _failed(name)
         size = ctypes.c_uint64()
         self.address = _lib.rocescope_memory(self._handle, ctypes.byref(size))
@@ -93,8 +97,14 @@ class Receiver:
         self.close()
 
     def close(self):
-        _lib.rocescope_close(self._handle)
-        self._handle = None
+        _lib.rocescope_close(self._open)
+        self._open = None
+
+    @property
+    def _handle(self):
+        if not self._open:
+            raise ValueError("the receiver was closed")
+        return self._open
 
     def array(self, offset=0, size=None, dtype="uint8"):
         """A part of the memory as a numpy array: not a copy, and it cannot be written. size: bytes."""
@@ -103,19 +113,27 @@ class Receiver:
         return numpy.frombuffer(self.memory, dtype="uint8")[offset:end].view(dtype)
 
     def next(self, timeout=-1):
-        """The next completion, or None: none came within `timeout` ms (-1: waits without end), or a signal came."""
+        """
+        The next completion, or None: none came within `timeout` ms (-1: waits until the receiver ends), or a signal did.
+        """
         c = Completion()
         c.receiver = self
-        return c if _lib.rocescope_next(self._handle, c, timeout) else None
+        if timeout >= 0:
+            return c if _lib.rocescope_next(self._handle, c, timeout) else None
+        while not _lib.rocescope_next(self._handle, c, _LOOK_MS):   # Python looks at signals between two calls
+            if self.ended:
+                return c if _lib.rocescope_next(self._handle, c, 0) else None
+        return c
 
     def completions(self, timeout=-1):
-        """Completions, until none comes for `timeout` ms. A signal does not end it."""
-        while True:
-            c = self.next(timeout)
-            if c:
-                yield c
-            elif timeout >= 0:
-                return
+        """Completions, until none comes for `timeout` ms, or (-1) the receiver ends. A signal does not end it."""
+        while c := self.next(timeout):
+            yield c
+
+    @property
+    def ended(self):
+        """Whether the receiver was detached: nothing more comes. What it brought stays readable until close()."""
+        return bool(_lib.rocescope_ended(self._handle))
 
     def torn(self, c):
         """Whether the bytes of the completion may have been overwritten. Ask after reading them."""
@@ -137,9 +155,9 @@ class Receiver:
         if not handle:
             raise _failed("blocks")
         try:
-            yield Blocks(self, handle)
+            yield (blocks := Blocks(self, handle))
         finally:
-            _lib.rocescope_blocks_free(handle)
+            blocks.close()
 
 
 class Block:
@@ -163,7 +181,17 @@ class Blocks:
     """Made by Receiver.blocks()."""
 
     def __init__(self, receiver, handle):
-        self.receiver, self.handle = receiver, handle
+        self.receiver, self._open = receiver, handle
+
+    def close(self):
+        _lib.rocescope_blocks_free(self._open)
+        self._open = None
+
+    @property
+    def handle(self):
+        if not self._open:
+            raise ValueError("the ring was closed")
+        return self._open
 
     def add(self, c):
         """Adds a completion, and yields the blocks that are due. Use all of them."""
