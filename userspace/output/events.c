@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/clock.h"
+#include "lib/json.h"
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
@@ -110,11 +111,6 @@ static void print_line(const struct events *e, const struct taken_packet *p, con
 
 /* ---- JSON ---- */
 
-static json_t *number(__u64 n)
-{
-	return json_integer(n <= INT64_MAX ? (json_int_t)n : INT64_MAX);
-}
-
 static json_t *stream_object(const struct roce_packet *packet)
 {
 	struct roce_key key;
@@ -164,9 +160,10 @@ static json_t *event_object(const struct events *e, const struct taken_packet *p
 	event_text(&event, text);
 	o = json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:s, s:s, s:o}", "schema", "rocescope.event/1",
 		      "time", view_time(p->time).text, "stream", stream_object(packet), "kind", event_names[kind],
-		      "expected", place && event.expected != EVENT_NO_PSN ? number(event.expected & PSN_MASK) : json_null(),
-		      "seen", place ? number(event.seen & PSN_MASK) : json_null(), "count", number(count_of(&event, kind)),
-		      "text", text, "interface", e->options.interfaces[p->interface], "left_out", number(p->record->left_out));
+		      "expected", place && event.expected != EVENT_NO_PSN ? json_count(event.expected & PSN_MASK) : json_null(),
+		      "seen", place ? json_count(event.seen & PSN_MASK) : json_null(), "count",
+		      json_count(count_of(&event, kind)), "text", text, "interface", e->options.interfaces[p->interface],
+		      "left_out", json_count(p->record->left_out));
 	if (kind == EVENT_lint)
 		json_object_set_new(o, "lints", lints_array(event.lints));
 	return o;
@@ -228,7 +225,7 @@ static void say_left_out(struct events *e, const char *kind, __u64 count, const 
 		fprintf(e->out, "%s %s\n", now.text, text);
 	emit_object(e,
 		    json_pack("{s:s, s:s, s:n, s:s, s:n, s:n, s:o, s:s, s:n}", "schema", "rocescope.event/1", "time", now.text,
-			      "stream", "kind", kind, "expected", "seen", "count", number(count), "text", text, "interface"),
+			      "stream", "kind", kind, "expected", "seen", "count", json_count(count), "text", text, "interface"),
 		    e->options.print && e->options.json);
 }
 

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rocescope.findings/1 (docs/json.md, docs/schema/findings.schema.json) */
 #include <errno.h>
-#include <jansson.h>
 #include <stdint.h>
 
+#include "lib/json.h"
 #include "userspace/model/address.h"
 #include "userspace/output/findings_view.h"
-
-static json_t *number(__u64 n)
-{
-	return json_integer(n <= INT64_MAX ? (json_int_t)n : INT64_MAX);
-}
 
 static json_t *stream_object(const struct roce_key *k)
 {
@@ -20,8 +15,8 @@ static json_t *stream_object(const struct roce_key *k)
 		return json_null();
 	return json_pack("{s:s, s:o, s:o, s:o, s:s}", "src", address_text(k->src).text,
 			 "dst", datagram ? json_null() : json_string(address_text(k->dst).text),
-			 "dqpn", datagram || !known ? json_null() : number(k->qpn),
-			 "sqpn", datagram ? number(k->qpn) : json_null(),
+			 "dqpn", datagram || !known ? json_null() : json_count(k->qpn),
+			 "sqpn", datagram ? json_count(k->qpn) : json_null(),
 			 "side", k->side == SIDE_RESPONSE ? "response" : "request");
 }
 
@@ -32,7 +27,7 @@ static json_t *evidence_array(const struct finding *f)
 	for (size_t i = 0; i < f->evidence_count; i++) {
 		const struct evidence *e = &f->evidence[i];
 
-		json_array_append_new(array, json_pack("{s:o, s:s, s:s}", "frame", number(e->frame), "expected", e->expected,
+		json_array_append_new(array, json_pack("{s:o, s:s, s:s}", "frame", json_count(e->frame), "expected", e->expected,
 						       "found", e->found));
 	}
 	return array;
@@ -41,25 +36,25 @@ static json_t *evidence_array(const struct finding *f)
 static json_t *finding_object(const struct finding *f)
 {
 	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s}", "kind", f->kind, "certainty",
-			 f->certain ? "finding" : "candidate", "packets", number(f->packets), "streams", number(f->streams),
-			 "stream", stream_object(&f->stream), "evidence", evidence_array(f), "text", f->text, "asks",
-			 f->asks ?: "", "fix", f->fix);
+			 f->certain ? "finding" : "candidate", "packets", json_count(f->packets), "streams",
+			 json_count(f->streams), "stream", stream_object(&f->stream), "evidence", evidence_array(f), "text",
+			 f->text, "asks", f->asks ?: "", "fix", f->fix);
 }
 
 static json_t *hint_object(const struct finding *f)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:s, s:s}", "kind", f->kind, "packets", number(f->packets), "streams",
-			 number(f->streams), "stream", stream_object(&f->stream), "text", f->text, "fix", f->fix);
+	return json_pack("{s:s, s:o, s:o, s:o, s:s, s:s}", "kind", f->kind, "packets", json_count(f->packets), "streams",
+			 json_count(f->streams), "stream", stream_object(&f->stream), "text", f->text, "fix", f->fix);
 }
 
 static json_t *checked_object(const struct doctor_checked *c)
 {
-	json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "packets", number(c->packets), "streams", number(c->streams),
-			      "icrcs", number(c->icrcs), "sequences", number(c->sequences), "messages", number(c->messages),
-			      "first_psns", number(c->starts));
+	json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "packets", json_count(c->packets), "streams",
+			      json_count(c->streams), "icrcs", json_count(c->icrcs), "sequences", json_count(c->sequences),
+			      "messages", json_count(c->messages), "first_psns", json_count(c->starts));
 
 	if (c->receiver)
-		json_object_set_new(o, "to_receiver", number(c->received));
+		json_object_set_new(o, "to_receiver", json_count(c->received));
 	return o;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rocescope.snapshot/1 (docs/json.md, docs/schema/snapshot.schema.json) */
 #include <errno.h>
-#include <jansson.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "lib/json.h"
 #include "roce/dialogue.h"
 #include "userspace/host/host.h"
 #include "userspace/model/address.h"
@@ -15,15 +15,9 @@
 #include "userspace/output/view.h"
 #include "userspace/output/view_json.h"
 
-/* jansson's integers are signed. No counter ever reaches INT64_MAX. */
-static json_t *number(__u64 n)
-{
-	return json_integer(n <= INT64_MAX ? (json_int_t)n : INT64_MAX);
-}
-
 static json_t *number_or_null(bool known, __u64 n)
 {
-	return known ? number(n) : json_null();
+	return known ? json_count(n) : json_null();
 }
 
 static json_t *rfc3339(__u64 ns)
@@ -217,7 +211,7 @@ static json_t *interfaces_array(const struct snapshot *s)
 		/* the name of a file may not be UTF-8 */
 		json_array_append_new(array, json_pack("{s:o, s:s, s:s, s:o}", "name", name ?: json_string("?"),
 						       "mode", f->mode, "direction", f->direction,
-						       "ring_missed", number(f->ring_missed)));
+						       "ring_missed", json_count(f->ring_missed)));
 	}
 	return array;
 }
@@ -227,7 +221,7 @@ static json_t *totals_object(const struct roce_totals *totals)
 	json_t *o = json_object();
 
 	for (int i = 0; i < ROCE_COUNTERS; i++)
-		json_object_set_new(o, counter_names[counter_order[i]], number(totals->value[counter_order[i]]));
+		json_object_set_new(o, counter_names[counter_order[i]], json_count(totals->value[counter_order[i]]));
 	return o;
 }
 
@@ -387,13 +381,13 @@ static json_t *fault_object(const struct fault *f, __u64 realtime_offset)
 
 	event_text(e, text);
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",
-			 "frame", number(f->number), "time", rfc3339(f->time + realtime_offset),
+			 "frame", json_count(f->number), "time", rfc3339(f->time + realtime_offset),
 			 "stream", packet ? view_json_stream(&f->key, f->dst, f->dqpn, f->service) : json_null(),
 			 "kinds", names_array(e->kinds, event_names, ROCE_EVENTS),
 			 "lints", names_array(e->kinds & ROCE_EVENT(lint) ? e->lints : 0, lint_names, ROCE_LINTS),
 			 "expected", number_or_null(packet && e->expected != EVENT_NO_PSN, e->expected & PSN_MASK),
 			 "seen", number_or_null(packet, e->seen & PSN_MASK),
-			 "skipped", number(e->kinds & ROCE_EVENT(psn_gap) ? e->skipped : 0), "text", text);
+			 "skipped", json_count(e->kinds & ROCE_EVENT(psn_gap) ? e->skipped : 0), "text", text);
 }
 
 static bool print_faults(FILE *out, const struct fault_list *l, __u64 realtime_offset)
@@ -410,8 +404,8 @@ static bool print_faults(FILE *out, const struct fault_list *l, __u64 realtime_o
 	fputs("],", out);
 	for (int i = 0; i < ROCE_EVENTS; i++)
 		if (l->kind[i])
-			json_object_set_new(kinds, event_names[i], number(l->kind[i]));
-	return print(out, json_pack("{s:o, s:o}", "faults_left_out", number(l->packets - l->count), "fault_kinds", kinds),
+			json_object_set_new(kinds, event_names[i], json_count(l->kind[i]));
+	return print(out, json_pack("{s:o, s:o}", "faults_left_out", json_count(l->packets - l->count), "fault_kinds", kinds),
 		     JSON_EMBED);
 }
 
@@ -436,8 +430,8 @@ static json_t *filter_object(const struct snapshot *now)
 {
 	json_t *text = json_string(now->filter);
 
-	return json_pack("{s:o, s:o, s:o}", "text", text ?: json_string("?"), "streams", number(snapshot_shown_count(now)),
-			 "of", number(now->stream_count));
+	return json_pack("{s:o, s:o, s:o}", "text", text ?: json_string("?"), "streams", json_count(snapshot_shown_count(now)),
+			 "of", json_count(now->stream_count));
 }
 
 int view_json(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v)
@@ -448,8 +442,8 @@ int view_json(FILE *out, const struct snapshot *now, const struct snapshot *prev
 	if (v->live)
 		json_object_set_new(head, "rates", rates_object(&rates));
 	if (now->events.had)
-		json_object_set_new(head, "events", json_pack("{s:o, s:o}", "lost", number(now->events.lost), "suppressed",
-							      number(now->events.suppressed)));
+		json_object_set_new(head, "events", json_pack("{s:o, s:o}", "lost", json_count(now->events.lost), "suppressed",
+							      json_count(now->events.suppressed)));
 	if (v->receive)
 		json_object_set_new(head, "receive", v->receive);
 	if (now->filter)

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/json.h"
 #include "userspace/model/address.h"
 #include "userspace/model/refusal.h"
 #include "userspace/receive/report.h"
@@ -65,22 +66,17 @@ static struct refusal_receiver receiver_of(const struct receive_report *r)
 
 /* ---- JSON ---- */
 
-static json_t *number(__u64 n)
-{
-	return json_integer(n <= INT64_MAX ? (json_int_t)n : INT64_MAX);
-}
-
 static json_t *run_json(const struct receive_run *u)
 {
 	json_t *run = json_pack("{s:s, s:s, s:s, s:i, s:o, s:i}", "peer", address_text(u->peer).text,
 				"transport", rdma_service_name(u->service), "operation", rdma_operation_name(u->operation),
-				"flows", (int)u->flows, "size", number(u->size), "path_mtu", (int)u->path_mtu);
+				"flows", (int)u->flows, "size", json_count(u->size), "path_mtu", (int)u->path_mtu);
 
-	json_object_set_new(run, "sent", u->told ? json_pack("{s:o, s:o}", "messages", number(u->sent), "completed",
-							     number(u->completed)) : json_null());
-	json_object_update_new(run, json_pack("{s:o, s:o, s:o, s:o, s:o, s:f}", "messages", number(u->messages),
-					      "incomplete", number(u->incomplete), "packets", number(u->packets),
-					      "payload_bytes", number(u->bytes), "refused", number(u->refused), "seconds",
+	json_object_set_new(run, "sent", u->told ? json_pack("{s:o, s:o}", "messages", json_count(u->sent), "completed",
+							     json_count(u->completed)) : json_null());
+	json_object_update_new(run, json_pack("{s:o, s:o, s:o, s:o, s:o, s:f}", "messages", json_count(u->messages),
+					      "incomplete", json_count(u->incomplete), "packets", json_count(u->packets),
+					      "payload_bytes", json_count(u->bytes), "refused", json_count(u->refused), "seconds",
 					      u->seconds));
 	json_object_set_new(run, "error", u->why[0] ? json_string(u->why) : json_null());
 	return run;
@@ -108,8 +104,8 @@ static json_t *refused_json(const struct receive_report *r, const struct receive
 		if (!t->refused[i])
 			continue;
 		refusal_text(text, i, &t->example[i], &receiver);
-		json_object_set_new(refused, refusal_names[i], json_pack("{s:o, s:s}", "packets", number(t->refused[i]), "last",
-									  text));
+		json_object_set_new(refused, refusal_names[i],
+				    json_pack("{s:o, s:s}", "packets", json_count(t->refused[i]), "last", text));
 	}
 	return refused;
 }
@@ -119,7 +115,7 @@ static json_t *answers_json(const struct receive_totals *t)
 	json_t *object = json_object();
 
 	for (int i = 0; i < RECEIVE_ANSWERS; i++)
-		json_object_set_new(object, receive_answer_names[i], number(t->answers[i]));
+		json_object_set_new(object, receive_answer_names[i], json_count(t->answers[i]));
 	return object;
 }
 
@@ -130,13 +126,13 @@ json_t *receive_report_json(const struct receive_report *r)
 	json_t *o;
 
 	receive_totals_read(r, &t);
-	o = json_pack("{s:s, s:o, s:o, s:o, s:i}", "address", address_text(s->own).text, "qpn", number(s->first_qpn),
-		      "qps", number(s->qps), "memory", number(s->memory), "regions", (int)r->setup->regions);
-	json_object_update_new(o, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "packets", number(t.packets),
-					    "payload_bytes", number(t.bytes), "messages", number(t.messages), "incomplete",
-					    number(t.incomplete), "passed", number(t.passed), "unsent", number(t.unsent),
-					    "transmit_errors", number(t.transmit_errors), "records_lost",
-					    number(t.records_lost)));
+	o = json_pack("{s:s, s:o, s:o, s:o, s:i}", "address", address_text(s->own).text, "qpn", json_count(s->first_qpn),
+		      "qps", json_count(s->qps), "memory", json_count(s->memory), "regions", (int)r->setup->regions);
+	json_object_update_new(o, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "packets", json_count(t.packets),
+					    "payload_bytes", json_count(t.bytes), "messages", json_count(t.messages), "incomplete",
+					    json_count(t.incomplete), "passed", json_count(t.passed), "unsent", json_count(t.unsent),
+					    "transmit_errors", json_count(t.transmit_errors), "records_lost",
+					    json_count(t.records_lost)));
 	json_object_set_new(o, "refused", refused_json(r, &t));
 	json_object_set_new(o, "answers", answers_json(&t));
 	json_object_set_new(o, "runs", runs_json(r));
@@ -145,28 +141,21 @@ json_t *receive_report_json(const struct receive_report *r)
 
 /* ---- lines ---- */
 
-static void say_answers(FILE *out, const struct receive_totals *now, const struct receive_totals *before)
+/* Counters from..end that have grown. begin: goes before the first. */
+static void say_each(FILE *out, const char *begin, const char *const names[], const __u64 now[], const __u64 before[], int from,
+		     int end)
 {
-	const char *between = "  answers: ";
-
-	for (int i = 0; i < RECEIVE_ANSWERS; i++) {
-		if (now->answers[i] == before->answers[i])
+	for (int i = from; i < end; i++) {
+		if (now[i] == before[i])
 			continue;
-		fprintf(out, "%s%s %llu", between, receive_answer_names[i], now->answers[i] - before->answers[i]);
-		between = ", ";
+		fprintf(out, "%s%s %llu", begin, names[i], now[i] - before[i]);
+		begin = ", ";
 	}
 }
 
-static void say_refused(FILE *out, const struct receive_totals *now, const struct receive_totals *before)
+static void say_answers(FILE *out, const struct receive_totals *now, const struct receive_totals *before)
 {
-	const char *between = "  refused: ";
-
-	for (int i = REFUSAL_NONE + 1; i < ROCE_REFUSALS; i++) {
-		if (now->refused[i] == before->refused[i])
-			continue;
-		fprintf(out, "%s%s %llu", between, refusal_names[i], now->refused[i] - before->refused[i]);
-		between = ", ";
-	}
+	say_each(out, "  answers: ", receive_answer_names, now->answers, before->answers, 0, RECEIVE_ANSWERS);
 }
 
 static void say_new(FILE *out, const char *words, __u64 now, __u64 before)
@@ -208,7 +197,7 @@ void receive_report_line(struct receive_report *r, FILE *out, double seconds)
 		past > 0 ? (now.bytes - r->before.bytes) * 8 / 1e9 / past : 0.0, now.packets - r->before.packets,
 		now.messages - r->before.messages);
 	say_new(out, "incomplete", now.incomplete, r->before.incomplete);
-	say_refused(out, &now, &r->before);
+	say_each(out, "  refused: ", refusal_names, now.refused, r->before.refused, REFUSAL_NONE + 1, ROCE_REFUSALS);
 	say_answers(out, &now, &r->before);
 	say_new(out, "transmit errors", now.transmit_errors, r->before.transmit_errors);
 	fputc('\n', out);
@@ -263,11 +252,11 @@ static json_t *tell_json(const struct receive_setup *s, const struct rdma_end *e
 		json_array_append_new(regions, json_pack("{s:I, s:I, s:I}", "rkey", (json_int_t)s->region[i].rkey, "address",
 							 (json_int_t)s->region[i].va, "bytes",
 							 (json_int_t)s->region[i].bytes));
-	json_object_set_new(what, "slots", number(s->share / end->size));
+	json_object_set_new(what, "slots", json_count(s->share / end->size));
 	if (s->options->has_peer)
 		json_object_set_new(what, "peer", rdma_gid_json(s->options->peer));
-	json_object_set_new(what, "pkey", number(s->options->pkey));
-	json_object_set_new(what, "receive_bytes", number(s->options->receive_bytes));
+	json_object_set_new(what, "pkey", json_count(s->options->pkey));
+	json_object_set_new(what, "receive_bytes", json_count(s->options->receive_bytes));
 	json_object_set_new(what, "regions", regions);
 	return what;
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Counters as JSON. */
+#ifndef LIB_JSON_H
+#define LIB_JSON_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* jansson's integers are signed; no counter ever reaches INT64_MAX. NULL: no memory. */
+static inline json_t *json_count(uint64_t n)
+{
+	return json_integer(n <= INT64_MAX ? (json_int_t)n : INT64_MAX);
+}
+
+#endif
