@@ -14,11 +14,7 @@
 
 #define OLDEST_KERNEL "5.18"
 
-#define SAME_PLACE(member) \
-	_Static_assert(offsetof(struct capture_bpf__bss, capture_##member) == offsetof(struct taken_variables, member), #member)
-SAME_PLACE(suppressed);
-SAME_PLACE(lost);
-_Static_assert(sizeof(struct capture_bpf__bss) == sizeof(struct taken_variables), "and no others");
+TAKEN_VARIABLES_ARE(struct capture_bpf__bss);
 
 static __u32 interface_of(const struct live *l, __u32 ifindex)
 {

@@ -44,6 +44,12 @@ struct taken_variables {
 	__u64 suppressed, lost;
 };
 
+/* bss: struct NAME_bpf__bss of a skeleton with bpf/capture.h. */
+#define TAKEN_VARIABLES_ARE(bss) \
+	_Static_assert(offsetof(bss, capture_suppressed) == offsetof(struct taken_variables, suppressed) && \
+		       offsetof(bss, capture_lost) == offsetof(struct taken_variables, lost) && \
+		       sizeof(bss) == sizeof(struct taken_variables), "as struct taken_variables")
+
 struct taken_packet {
 	const struct capture_record *record;
 	const __u8 *bytes; /* with the VLAN tag; ROCE_WINDOW_BYTES are readable */

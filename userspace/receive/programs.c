@@ -12,11 +12,7 @@
 
 #define OLDEST_KERNEL "5.18"
 
-#define SAME_PLACE(member) \
-	_Static_assert(offsetof(struct receive_bpf__bss, capture_##member) == offsetof(struct taken_variables, member), #member)
-SAME_PLACE(suppressed);
-SAME_PLACE(lost);
-_Static_assert(sizeof(struct receive_bpf__bss) == sizeof(struct taken_variables), "and no others");
+TAKEN_VARIABLES_ARE(struct receive_bpf__bss);
 
 static void set_sizes(struct receive_bpf *bpf, const struct receive_settings *s)
 {
