@@ -248,30 +248,21 @@ static void serve_meanwhile(void *context)
 	service_alive();
 }
 
-/* Whether what another command adds ends the run. */
-static bool is_over(const struct monitor *m)
-{
-	struct pollfd over = { .events = POLLIN };
-
-	if (!m->options->added)
-		return false;
-	over.fd = m->options->added->over;
-	return poll(&over, 1, 0) > 0;
-}
-
 /* Waits until `deadline` (ns, monotonic), and serves meanwhile. false: the run ends. */
 static bool wait_until(struct monitor *m, __u64 deadline, bool *good)
 {
 	const struct monitor_added *added = m->options->added;
-	struct pollfd fds[4];
+	struct pollfd fds[4], *over = NULL;
 	size_t count = 0;
 
 	if (m->screen)
 		fds[count++] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
 	if (m->exporter)
 		fds[count++] = (struct pollfd){ .fd = exporter_fd(m->exporter), .events = POLLIN };
-	if (added)
-		fds[count++] = (struct pollfd){ .fd = added->over, .events = POLLIN };
+	if (added) {
+		over = &fds[count++];
+		*over = (struct pollfd){ .fd = added->over, .events = POLLIN };
+	}
 	if (live_links(&m->live) >= 0)
 		fds[count++] = (struct pollfd){ .fd = live_links(&m->live), .events = POLLIN };
 	for (;;) {
@@ -279,7 +270,7 @@ static bool wait_until(struct monitor *m, __u64 deadline, bool *good)
 		enum live_woken woken = live_wait_for(&m->live, pause < deadline ? pause : deadline, fds, count);
 
 		*good = read_events(m);
-		if (!*good || woken == LIVE_STOP || !serve(m) || is_over(m))
+		if (!*good || woken == LIVE_STOP || !serve(m) || (over && woken == LIVE_READY && over->revents))
 			return false;
 		service_alive();
 		if (live_links(&m->live) >= 0 && fds[count - 1].revents && woken == LIVE_READY)

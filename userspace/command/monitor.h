@@ -16,7 +16,7 @@
 /* What another command adds. Every function is needed, and gets `context`. Errors are printed. */
 struct monitor_added {
 	void *context;
-	int over; /* a descriptor that can be read when the run shall end */
+	int over; /* a descriptor that can be read from when the run shall end */
 	bool alone; /* without -j only its own lines are printed */
 	/* Opens programs that count as the monitor's do. events: they also send packets (bpf/capture.h). false: it could not. */
 	bool (*open)(void *context, bool events, struct taken_programs *to);

@@ -101,9 +101,9 @@ static bool on_loaded(void *context, __attribute__((unused)) const struct live *
 		return false;
 	if (!receive_programs_map(r->bpf, &r->maps))
 		return false;
-	if (r->setup.resumed)
-		return recall(r);
-	return r->options->control || arm_by_hand(r);
+	if (r->setup.resumed ? !recall(r) : !r->options->control && !arm_by_hand(r))
+		return false;
+	return receive_tell(&r->setup, &r->maps);
 }
 
 static bool open_programs(void *context, bool events, struct taken_programs *to)
@@ -159,8 +159,6 @@ static bool begin(void *context, const struct live *l)
 			return false;
 	}
 	r->report.server = r->server;
-	if (!receive_tell(&r->setup, &r->maps))
-		return false;
 	say_begun(r);
 	return true;
 }
@@ -199,25 +197,16 @@ static void count(FILE *out, const char *name, const char *help, __u64 n)
 	text_count(out, name, "", n);
 }
 
-static void count_refused(FILE *out, const struct receive_totals *t)
+/* n: counters from..end of what the label names. */
+static void count_each(FILE *out, const char *name, const char *help, const char *label, const char *const names[],
+		       const __u64 n[], int from, int end)
 {
-	text_family(out, "receive_refused_total", "counter", "packets that were not taken, by the reason");
-	for (int i = REFUSAL_NONE + 1; i < ROCE_REFUSALS; i++) {
+	text_family(out, name, "counter", help);
+	for (int i = from; i < end; i++) {
 		struct text_labels l = { "" };
 
-		text_label(&l, "reason", refusal_names[i]);
-		text_count(out, "receive_refused_total", l.text, t->refused[i]);
-	}
-}
-
-static void count_answers(FILE *out, const struct receive_totals *t)
-{
-	text_family(out, "receive_answers_total", "counter", "acknowledgements and the like that were sent, by kind");
-	for (int i = 0; i < RECEIVE_ANSWERS; i++) {
-		struct text_labels l = { "" };
-
-		text_label(&l, "kind", receive_answer_names[i]);
-		text_count(out, "receive_answers_total", l.text, t->answers[i]);
+		text_label(&l, label, names[i]);
+		text_count(out, name, l.text, n[i]);
 	}
 }
 
@@ -235,8 +224,10 @@ static int metrics(void *context, FILE *out)
 	count(out, "receive_unsent_total", "answers that could not be made", t.unsent);
 	count(out, "receive_transmit_errors_total", "frames that the device could not send", t.transmit_errors);
 	count(out, "receive_records_lost_total", "completions that were overwritten before they were read", t.records_lost);
-	count_refused(out, &t);
-	count_answers(out, &t);
+	count_each(out, "receive_refused_total", "packets that were not taken, by the reason", "reason", refusal_names, t.refused,
+		   REFUSAL_NONE + 1, ROCE_REFUSALS);
+	count_each(out, "receive_answers_total", "acknowledgements and the like that were sent, by kind", "kind",
+		   receive_answer_names, t.answers, 0, RECEIVE_ANSWERS);
 	return ferror(out) ? -1 : 0;
 }
 
@@ -248,7 +239,7 @@ static bool is_as_told(const struct receiver *r)
 	const struct receive_settings *s = &r->setup.settings;
 	const struct receive_options *o = r->options;
 
-	if (o->has_memory && s->memory != (o->memory + RECEIVE_CHUNK - 1) / RECEIVE_CHUNK * RECEIVE_CHUNK)
+	if (o->has_memory && s->memory != receive_setup_memory(o))
 		return differ(r, "--memory");
 	if (o->has_regions && r->setup.regions != o->regions)
 		return differ(r, "--regions");
@@ -283,7 +274,8 @@ static bool resume(struct receiver *r, const struct receive_maps *m)
 		free(region);
 		return say_pin(r, "regions", regions ?: -EPROTO);
 	}
-	return receive_setup_resume(&r->setup, r->options, m->setup, region, regions) && is_as_told(r);
+	receive_setup_resume(&r->setup, r->options, m->setup, region, regions);
+	return is_as_told(r);
 }
 
 /* From a pinned receiver, or anew. */

@@ -130,6 +130,11 @@ static bool make_regions(struct receive_setup *s)
 	return true;
 }
 
+__u64 receive_setup_memory(const struct receive_options *o)
+{
+	return round_up(o->memory, RECEIVE_CHUNK);
+}
+
 __u64 receive_setup_memory_for(const struct receive_setup *s, __u64 share)
 {
 	__u64 region = round_up(s->qps_per_region * round_up(share, SHARE_UNIT), REGION_UNIT);
@@ -195,7 +200,7 @@ bool receive_setup_make(struct receive_setup *s, const struct receive_options *o
 {
 	*s = (struct receive_setup){ .options = o };
 	s->settings.layout = RECEIVE_LAYOUT;
-	s->settings.memory = round_up(o->memory, RECEIVE_CHUNK);
+	s->settings.memory = receive_setup_memory(o);
 	s->settings.block = o->block;
 	s->settings.each = o->each;
 	s->settings.notify = o->notify;
@@ -210,13 +215,12 @@ bool receive_setup_make(struct receive_setup *s, const struct receive_options *o
 	return check_shares(s);
 }
 
-bool receive_setup_resume(struct receive_setup *s, const struct receive_options *o, const struct receive_settings *settings,
+void receive_setup_resume(struct receive_setup *s, const struct receive_options *o, const struct receive_settings *settings,
 			  struct roce_region *region, __u32 regions)
 {
 	*s = (struct receive_setup){ .options = o, .settings = *settings, .region = region, .regions = regions, .resumed = true };
 	make_shares(s);
 	make_rest(s);
-	return true;
 }
 
 void receive_setup_free(struct receive_setup *s)

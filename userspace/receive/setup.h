@@ -50,7 +50,7 @@ bool receive_setup_make(struct receive_setup *s, const struct receive_options *o
  * The same for a receiver that is pinned, from what it has: its settings and regions, whose array the setup takes. Keys and
  * addresses stay.
  */
-bool receive_setup_resume(struct receive_setup *s, const struct receive_options *o, const struct receive_settings *settings,
+void receive_setup_resume(struct receive_setup *s, const struct receive_options *o, const struct receive_settings *settings,
 			  struct roce_region *region, __u32 regions);
 
 void receive_setup_free(struct receive_setup *s);
@@ -58,6 +58,9 @@ void receive_setup_free(struct receive_setup *s);
 /* The region in which the QP's share of the memory is, and the share's first byte from the beginning of the memory. */
 const struct roce_region *receive_setup_region(const struct receive_setup *s, __u32 qp);
 __u64 receive_setup_at(const struct receive_setup *s, __u32 qp);
+
+/* The bytes that --memory registers: whole chunks. */
+__u64 receive_setup_memory(const struct receive_options *o);
 
 /* The bytes of --memory with which each QP has a share of so many bytes. */
 __u64 receive_setup_memory_for(const struct receive_setup *s, __u64 share);
