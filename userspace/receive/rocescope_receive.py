@@ -75,18 +75,36 @@ class Completion(_Completion):
         return self.receiver.array(self.offset, self.placed, dtype) if self.address else self.receiver.array(0, 0, dtype)
 
 
-class Receiver:
+class _Handle:
+    """What a function of the library gave, until it gets it back. words: what it is."""
+
+    def __init__(self, handle, give_back, words):
+        self._open, self._give_back, self._words = handle, give_back, words
+
+    def close(self):
+        self._give_back(self._open)
+        self._open = None
+
+    @property
+    def handle(self):
+        if not self._open:
+            raise ValueError(f"the {self._words} was closed")
+        return self._open
+
+
+class Receiver(_Handle):
     """
     flags: OLDEST, NO_POST. OSError: there is no such receiver, or it is not allowed. Arrays and `memory` must not be used after
     close(): that ends the process (SIGSEGV).
     """
 
     def __init__(self, name, flags=0):
-        self._open = _lib.rocescope_open(os.fsencode(name), flags)
-        if not self._open:
+        handle = _lib.rocescope_open(os.fsencode(name), flags)
+        if not handle:
             raise _failed(name)
+        super().__init__(handle, _lib.rocescope_close, "receiver")
         size = ctypes.c_uint64()
-        self.address = _lib.rocescope_memory(self._handle, ctypes.byref(size))
+        self.address = _lib.rocescope_memory(self.handle, ctypes.byref(size))
         #: The receiver's memory: readable by whatever takes a buffer.
         self.memory = memoryview((ctypes.c_char * size.value).from_address(self.address)).cast("B").toreadonly()
 
@@ -95,16 +113,6 @@ class Receiver:
 
     def __exit__(self, *_):
         self.close()
-
-    def close(self):
-        _lib.rocescope_close(self._open)
-        self._open = None
-
-    @property
-    def _handle(self):
-        if not self._open:
-            raise ValueError("the receiver was closed")
-        return self._open
 
     def array(self, offset=0, size=None, dtype="uint8"):
         """A part of the memory as a numpy array: not a copy, and it cannot be written. size: bytes."""
@@ -119,10 +127,10 @@ class Receiver:
         c = Completion()
         c.receiver = self
         if timeout >= 0:
-            return c if _lib.rocescope_next(self._handle, c, timeout) else None
-        while not _lib.rocescope_next(self._handle, c, _LOOK_MS):   # Python looks at signals between two calls
+            return c if _lib.rocescope_next(self.handle, c, timeout) else None
+        while not _lib.rocescope_next(self.handle, c, _LOOK_MS):   # Python looks at signals between two calls
             if self.ended:
-                return c if _lib.rocescope_next(self._handle, c, 0) else None
+                return c if _lib.rocescope_next(self.handle, c, 0) else None
         return c
 
     def completions(self, timeout=-1):
@@ -133,25 +141,25 @@ class Receiver:
     @property
     def ended(self):
         """Whether the receiver was detached: nothing more comes. What it brought stays readable until close()."""
-        return bool(_lib.rocescope_ended(self._handle))
+        return bool(_lib.rocescope_ended(self.handle))
 
     def torn(self, c):
         """Whether the bytes of the completion may have been overwritten. Ask after reading them."""
-        return bool(_lib.rocescope_torn(self._handle, c))
+        return bool(_lib.rocescope_torn(self.handle, c))
 
     def post(self, c=None):
         """Posts the receive that the completion used again. None: all that were used."""
-        _lib.rocescope_post(self._handle, c)
+        _lib.rocescope_post(self.handle, c)
 
     @property
     def lost(self):
         """How many completions were overwritten before they were read."""
-        return _lib.rocescope_lost(self._handle)
+        return _lib.rocescope_lost(self.handle)
 
     @contextlib.contextmanager
     def blocks(self, size, count, offset=0, first=ANY_BLOCK, window=0):
         """A ring of blocks, as rocescope_blocks_new(). size: bytes of a block."""
-        handle = _lib.rocescope_blocks_new(self._handle, offset, size, count, first, window)
+        handle = _lib.rocescope_blocks_new(self.handle, offset, size, count, first, window)
         if not handle:
             raise _failed("blocks")
         try:
@@ -177,21 +185,12 @@ class Block:
         return bool(_lib.rocescope_blocks_torn(self._blocks.handle))
 
 
-class Blocks:
+class Blocks(_Handle):
     """Made by Receiver.blocks()."""
 
     def __init__(self, receiver, handle):
-        self.receiver, self._open = receiver, handle
-
-    def close(self):
-        _lib.rocescope_blocks_free(self._open)
-        self._open = None
-
-    @property
-    def handle(self):
-        if not self._open:
-            raise ValueError("the ring was closed")
-        return self._open
+        super().__init__(handle, _lib.rocescope_blocks_free, "ring")
+        self.receiver = receiver
 
     def add(self, c):
         """Adds a completion, and yields the blocks that are due. Use all of them."""
