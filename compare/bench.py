@@ -46,7 +46,7 @@ class Bench:
         by_queue = "its packets do not pass the sender's queue, which makes the distance"
         several = "one pair only" if len(self._lab.pairs) > 1 and not row.tool.several_pairs else None
         return (row.why or several or row.transport.refusal(self._lab)
-                or (by_queue if self._delay_us and not (row.transport.through_qdisc and row.tool.through_qdisc) else None)
+                or (by_queue if self._delay_us and not row.tool.through_qdisc else None)
                 or next(filter(None, (row.tool.refusal(row, pair) for pair in self._lab.pairs)), None))
 
     def once(self, row, refereed):

@@ -3,9 +3,9 @@
 """
 refill.py IFACE MAC: sends 4096 small frames to a NIC, so that it takes new receive buffers.
 
-virtio_net drops a packet of more than about 3.5 KiB that comes in a buffer which was filled before an XDP program was attached: there
-is no room in front of it (drivers/net/virtio_net.c, mergeable_xdp_get_buf()). The frames are ARP replies of nobody to nobody: no
-counter takes them for a loss.
+virtio_net drops a packet of more than about 3.5 KiB that comes in a buffer which was filled before an XDP program was attached:
+there is no room in front of it (drivers/net/virtio_net.c, mergeable_xdp_get_buf()). The frames are ARP replies of nobody to
+nobody: no counter takes them for a loss.
 """
 import socket
 import struct

@@ -114,7 +114,7 @@ class Tool:
     answers = False         # whether it does ping-pong
     rate_control = True     # whether it can send at a fixed rate
     several_flows = True
-    through_qdisc = True    # whether its packets pass the queue of the sender's NIC, where those of its transport do
+    through_qdisc = True    # whether its packets pass the queue of the sender's NIC
     rxe_sends = True        # whether its packets come from rxe, where those of its transport do
     several_pairs = False   # whether several senders or receivers can be used at the same time
     ipv6 = True
@@ -165,7 +165,6 @@ class Transport:
                             # bars it
     section = None          # the section of the table for figures of another path
     only = None             # the only paths that it has rows on
-    through_qdisc = True    # whether its packets pass the queue of the sender's NIC
     tools = ()              # our tools first
 
     def rows(self, loads):

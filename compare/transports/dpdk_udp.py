@@ -19,6 +19,7 @@ RECEIVER = {"packet_ring": Place("at_receiver", "packet socket's ring"),
 
 
 class DpdkStream(StreamProgram):
+    through_qdisc = False
     program = operation = "dpdk_stream"
     ipv6 = False
     drops = {"oerrors": "tx_errors", "tx_abandoned": "tx_errors", "imissed": "imissed", "rx_nombuf": "rx_nombuf",
@@ -38,7 +39,7 @@ class DpdkStream(StreamProgram):
 
 class Testpmd(TheirProgram):
     name, operation = "testpmd", "txonly to rxonly"
-    rate_control = several_flows = ipv6 = False
+    rate_control = several_flows = ipv6 = through_qdisc = False
     one_packet = "sends packets, knows no larger message"
 
     # Limit of the virtio driver: testpmd takes the difference to its MTU as overhead. net_af_packet knows no such limit.
@@ -112,5 +113,5 @@ class Testpmd(TheirProgram):
 
 class DpdkUdp(Transport):
     name, words, order = "dpdk-udp", "DPDK UDP", 20
-    driver, through_qdisc = "dpdk", False
+    driver = "dpdk"
     tools = (DpdkStream(), Testpmd())

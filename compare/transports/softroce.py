@@ -10,7 +10,6 @@ from compare.transport import Outcome, RunFailed, RunSpoilt, Transport, bits_per
 from compare.transports.udp import ONE_DATAGRAM
 from compare.transports.xdp_roce import SendToReceive
 
-IDLE_S = 2      # seconds without a packet
 WRITE = "RDMA WRITE with immediate"
 # It could not measure the frequency of the CPU, which was taken away meanwhile (perftest, get_clock.c).
 NO_REPORT = "Can't produce a report"
@@ -72,11 +71,12 @@ class SendToStream(SendToReceive):
     name, operation = "send", "send to rdma_stream"
     ready = '"qps"'
     rxe_sends = False
+    IDLE_S = 2              # seconds without a packet
 
     def receiver(self, row, path):
         return ["build/rdma_stream", "recv", "--json", "--transport", "uc", "--verify", "off",
                 "--device", path.rdma("B"), "--gid-index", path.gid_index("B", row.ip), "--path-mtu", row.path_mtu,
-                "--size", row.size, "--flows", row.flows, "--idle", IDLE_S, "--wait", PATIENCE_S,
+                "--size", row.size, "--flows", row.flows, "--idle", self.IDLE_S, "--wait", PATIENCE_S,
                 "--peer-address", path.address("A", row.ip), "--tell", "-"]
 
     def end(self, receiver):
@@ -96,8 +96,9 @@ class SendToStream(SendToReceive):
         places = {"send_refused": sent["refused"] + sent["device_drops"]}
         if "no_receive_request" in drops:
             places["no_receive_request"] = drops["no_receive_request"]
+        messages = {"sent": None, "received": got["messages"], "lost": got["messages_lost"]}
         return Outcome(goodput_gbps=got["goodput_gbps"], goodput_at="receiver", sent=sent["packets"], received=None,
-                       messages={"sent": None, "received": got["messages"], "lost": got["messages_lost"]}, places=places, **cores)
+                       messages=messages, places=places, **cores)
 
 
 class Perftest(ServerAndClient):

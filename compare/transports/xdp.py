@@ -17,7 +17,7 @@ RING = Place("at_receiver", "AF_XDP ring", within="receiver_nic")
 
 class XdpStream(StreamProgram):
     program = operation = "xdp_stream"
-    ipv6 = answers = False
+    ipv6 = answers = through_qdisc = False
     several_pairs = False   # a NIC's XDP hook and queues are one program's
     drops = {"tx_refused": "xdp_refused", "tx_abandoned": "xdp_refused", "tx_invalid_descs": "xdp_refused",
              "rx_dropped": "xdp_ring", "rx_ring_full": "xdp_ring", "rx_invalid_descs": "xdp_ring"}
@@ -52,7 +52,7 @@ class XdpStream(StreamProgram):
 
 class AfXdp(Transport):
     name, words, order = "af-xdp", "AF_XDP", 18
-    seen_on_nic = through_qdisc = False
+    seen_on_nic = False
     tools = (XdpStream(),)
 
 
@@ -103,5 +103,5 @@ class XdpTestpmd(OverXdp, Testpmd):
 class DpdkXdp(Transport):
     name, words, order = "dpdk-xdp", "DPDK AF_XDP", 21
     only = ("local", "hosts")
-    seen_on_nic = through_qdisc = False
+    seen_on_nic = False
     tools = (DpdkXdpStream(), XdpTestpmd())
