@@ -108,7 +108,10 @@ struct receive_cpu {
 	struct receive_example example[ROCE_REFUSALS];
 } __attribute__((aligned(64)));
 
-/* Of the layouts here and of struct roce_responder: count it up with each change, since a change may leave the sizes as they are. */
+/*
+ * A number for the layouts in this file and of struct roce_responder. Count it up with each change: the sizes may stay, and readers
+ * would not notice.
+ */
 #define RECEIVE_LAYOUT 1
 
 /* Set before the program is loaded. The map `receive_setup` has a copy for readers. */

@@ -113,7 +113,7 @@ static uint64_t limit_ns(const struct control *c)
 	return seconds_to_ns(c->seconds);
 }
 
-/* Keepalive detects a peer that vanished without closing the connection; the last option the same while it owes us an answer. */
+/* Detects a peer that vanished without closing the connection; by the last option also while it owes us an acknowledgement. */
 static void keep_alive(int fd)
 {
 	int on = 1, idle = 5, interval = 2, probes = 5, most_ms = 15000;

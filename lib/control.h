@@ -18,7 +18,8 @@
 #define CONTROL_WHY		256	/* bytes */
 #define CONTROL_SECONDS		20.0	/* the longest time in which a peer sets up its QPs and answers */
 #define CONTROL_LINE_MAX	(8u << 20)	/* bytes; 65535 QPs with the longest numbers need 5.4 million */
-#define CONTROL_VALUES_MAX	(5 * 65536 + 4 * 4096 + 64)	/* JSON values of a line; a QP has four numbers, a region three */
+/* JSON values of a line: a QP is an object of four numbers, a region one of three. */
+#define CONTROL_VALUES_MAX	(5 * 65536 + 4 * 4096 + 64)
 
 struct control {
 	int fd;			/* for poll(): POLLIN while control_take() has something to read */

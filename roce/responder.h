@@ -332,7 +332,10 @@ roce_inline bool responder_follows(const struct roce_responder *q, const struct 
 	return q->open == (responder_is_write(p) ? OPEN_WRITE : OPEN_SEND);
 }
 
-/* IBTA 9.7.4.1.5 and 9.7.4.1.6; 9.2.1 (PadCnt): to a multiple of 4 bytes, and no more. length: of the message; placed: bytes of it before this packet. */
+/*
+ * Whether the packet has the length that its opcode allows (IBTA 9.7.4.1.5, 9.7.4.1.6), and the pad that fills it up to four bytes
+ * (9.2.1). length: of the message; placed: bytes of it before this packet.
+ */
 roce_inline bool responder_length_fits(const struct roce_responder *q, const struct roce_packet *p, __u64 length, __u64 placed)
 {
 	__u32 payload = p->payload_bytes;
