@@ -57,7 +57,7 @@ static const struct option_entry qps[] = {
 	{ "address", "IP", "our address; without it that of the interface",
 	  OPTION_ADDRESS(struct receive_options, address), GIVEN(address) },
 	{ "receives", "N", "receives that are posted on each QP, for SENDs and immediate data; 0: they never end",
-	  OPTION_NUMBER(struct receive_options, receives, 0, 1u << 20), .usual = "1024" },
+	  OPTION_NUMBER(struct receive_options, receives, 0, 1u << 20), .usual = "8192" },
 	{ "receive-size", "BYTES", "size of a SEND's buffer, which lies in the QP's share of the memory; 0: no SENDs",
 	  OPTION_SIZE(struct receive_options, receive_bytes, 0, 1u << 31), .usual = "0" },
 	{ "rnr-timer", "CODE", "how long a sender by RC shall wait for a receive: 0 to 31, as IBTA has it",

@@ -19,6 +19,8 @@
 
 #define PORT 7471	     /* of rdma_stream's control connection */
 #define NAP_MS 1	     /* between two looks at the completions */
+#define NAP_MOST_MS 8	     /* the same where few come: each look costs a context switch */
+#define NAP_SHARE 16	     /* so few of a QP's receives may be used between two looks, and the nap grows */
 #define IDLE_MS 100	     /* the same where nobody posts: how often a late line is noticed */
 #define ANSWER_SECONDS 5.0   /* the longest time in which a peer takes what it is told */
 #define STRANGER_SECONDS 0.1 /* the same for a line of those that are not served */
@@ -35,6 +37,8 @@ struct receive_server {
 	atomic_bool stop;
 	struct receive_reader reader;
 	struct rdma_totals *totals; /* of a run's QPs */
+	__u64 receives;		    /* posted on each of them */
+	int nap;		    /* ms */
 
 	/* the connection */
 	enum phase phase;
@@ -76,13 +80,24 @@ static void sum_run(struct receive_server *s)
 	s->run.seconds = last > first ? (last - first) / 1e9 : 0;
 }
 
-/* Reads the records that there are, so that none of a QP comes after it is armed again. */
-static void take_completions(struct receive_server *s)
+/* Reads the records that there are, so that none of a QP comes after it is armed again. Returns their number. */
+static __u64 take_completions(struct receive_server *s)
 {
 	struct receive_record record;
+	__u64 taken = 0;
 
 	while (s->reads && receive_reader_next(&s->reader, &record, 0))
-		;
+		taken++;
+	return taken;
+}
+
+/* How long the receives last at the rate at which they were used. */
+static void choose_nap(struct receive_server *s, __u64 taken)
+{
+	if (taken > s->receives / NAP_SHARE)
+		s->nap = NAP_MS;
+	else if (taken && s->nap < NAP_MOST_MS)
+		s->nap *= 2;
 }
 
 static void reset_qps(struct receive_server *s)
@@ -102,7 +117,10 @@ static bool arm_qps(struct receive_server *s)
 	bool armed = true;
 
 	take_completions(s);
-	for (__u32 i = s->run.flows; i < s->o.maps->qp_count; i++)	/* a pinned receiver's may still be those of another peer */
+	s->nap = NAP_MS;
+	s->receives = receive_receives(s->o.setup, buffer);
+	/* the others of a pinned receiver may still be those of another peer */
+	for (__u32 i = s->run.flows; i < s->o.maps->qp_count; i++)
 		receive_qp_reset(&s->o.maps->qps[i]);
 	pthread_mutex_lock(&s->lock);
 	for (__u32 i = 0; i < s->run.flows && armed; i++) {
@@ -112,7 +130,7 @@ static bool arm_qps(struct receive_server *s)
 
 		s->past.messages += q->messages;
 		s->past.incomplete += q->incomplete;
-		armed = receive_qp_arm(q, &r, receive_receives(s->o.setup, buffer));
+		armed = receive_qp_arm(q, &r, s->receives);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return armed;
@@ -348,7 +366,7 @@ static void serve_control(struct receive_server *s)
 static void wait_for_work(struct receive_server *s)
 {
 	struct pollfd fds[3] = { { .fd = s->wake, .events = POLLIN } };
-	int count = 1, nap = s->reads || s->phase == SETTLING ? NAP_MS : IDLE_MS;
+	int count = 1, nap = s->phase == SETTLING ? NAP_MS : s->reads ? s->nap : IDLE_MS;
 
 	if (s->listener >= 0)
 		fds[count++] = (struct pollfd){ .fd = s->listener, .events = POLLIN };
@@ -362,7 +380,7 @@ static void *work(void *own)
 	struct receive_server *s = own;
 
 	while (!atomic_load(&s->stop)) {
-		take_completions(s);
+		choose_nap(s, take_completions(s));
 		if (s->phase == SETTLING)
 			settle(s);
 		else if (s->control)
@@ -415,6 +433,7 @@ struct receive_server *receive_server_start(const struct receive_server_options 
 	if (good) {
 		s->o = *o;
 		s->listener = listener;
+		s->nap = NAP_MS;
 		s->has_peer = o->setup->options->has_peer;
 		memcpy(s->peer, o->setup->options->peer, sizeof(s->peer));
 		pthread_mutex_init(&s->lock, NULL);
