@@ -24,7 +24,7 @@ class Bench:
         self._lab, self._delay_us = lab, delay_us
         self._own_s, self._foreign_s = seconds
         self._icrc = icrc
-        self._driver, self._rxe = None, False
+        self._driver, self._rxe, self._seconds = None, False, None
         self.injection = injection
         self.referee_modes = {}
         self.no_referee = f"it counts {MOST_PORTS} pairs at most" if lab and len(lab.pairs) > MOST_PORTS else None
@@ -49,8 +49,9 @@ class Bench:
                 or (by_queue if self._delay_us and not row.tool.through_qdisc else None)
                 or next(filter(None, (row.tool.refusal(row, pair) for pair in self._lab.pairs)), None))
 
-    def once(self, row, refereed):
-        """One run for join.merge(), or an exception."""
+    def once(self, row, refereed, seconds=None):
+        """One run for join.merge(), or an exception. seconds: in place of those of all runs."""
+        self._seconds = seconds
         refereed = refereed and self.can_referee(row)
         if not row.transport.driver:
             return {**unwatched(self._programs(row, Injection())), "refereed": False}
@@ -66,7 +67,7 @@ class Bench:
 
     def _programs(self, row, injection):
         """Runs the row's programs once and returns their Outcome."""
-        seconds = self._own_s if row.own else self._foreign_s
+        seconds = self._seconds or (self._own_s if row.own else self._foreign_s)
         paths = [row.transport.path(pair) for pair in self._lab.pairs]
         if len(paths) == 1:
             return row.tool.run(row, paths[0], seconds, injection)
@@ -132,7 +133,7 @@ class Bench:
         """What explains a run's figures and is no count of packets. This machine's energy is that of both its guests."""
         machines = ["wire"] if self._lab.has_wire else self._lab.machines
         details = {end: {**own, **outcome.loss_details.get(end, {})} for end, own in did.loss_details(self._nics).items()}
-        return {"joules": did.joules(*machines), "flow_control": did.flow_control(self._nics), "loss_details": details}
+        return {"joules": did.joules(*machines), "sent_again": did.sent_again(), "flow_control": did.flow_control(self._nics), "loss_details": details}
 
     @property
     def _nics(self):
@@ -156,12 +157,12 @@ class Series:
     """
     Rows, each run several times: blocks of all rows, each block in a random order. A row that fails is not run again. numbers
     counts the runs of the whole comparison. said((place, row, refereed, why there is none, [run])) is called before a run, with
-    None for the last two, and after it.
+    None for the last two, and after it. kept(key, make): a run that was made before, or what make() makes.
     """
 
-    def __init__(self, bench, rows, repeats, order, numbers, said=lambda words: None):
+    def __init__(self, bench, rows, repeats, order, numbers, said=lambda words: None, kept=lambda key, make: make()):
         self._bench, self._rows, self._repeats = bench, rows, repeats
-        self._order, self._numbers, self._said = order, numbers, said
+        self._order, self._numbers, self._said, self._kept = order, numbers, said, kept
         self._runs = {row: [] for row in rows}
         self._failed = {}
         self._refused = {row: bench.refusal(row) for row in rows}
@@ -181,11 +182,12 @@ class Series:
         self._said((place, row, refereed, None, None))
         why = None
         try:
-            run = self._bench.once(row, refereed)
+            run = self._kept([row.name, block, refereed], lambda: {**self._bench.once(row, refereed), "block": block,
+                                                                    "number": next(self._numbers)})
         except Exception as error:  # whatever a tool did, keep the other rows
             why = self._without(row, error)
         else:
-            self._runs[row].append({**run, "block": block, "number": next(self._numbers)})
+            self._runs[row].append(run)
         self._said((place, row, refereed, why, self._runs[row][-1:]))
 
     def _without(self, row, error):
@@ -245,8 +247,8 @@ def unwatched(outcome):
             "busy_s": outcome.busy_s, "receive_buffer": outcome.receive_buffer,
             "latency_us": outcome.latency_us, "latency_histogram": outcome.latency_histogram,
             "retransmitted": outcome.retransmitted, "rxe_agrees": None,
-            "operation": outcome.operation, "pairs_gbps": outcome.pairs_gbps,
-            "joules": None, "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
+            "sent_s": outcome.sent_s, "operation": outcome.operation, "pairs_gbps": outcome.pairs_gbps,
+            "joules": None, "sent_again": None, "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
             "sent": outcome.sent, "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}
 
 

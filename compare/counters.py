@@ -42,6 +42,10 @@ FLOW_CONTROL = (
     r"InCEPkts|InECT[01]Pkts",          # IpExt of /proc/net/netstat
 )
 
+# RC that sends again, or was told to: several may count the same packet.
+SENT_AGAIN = ("rxe.duplicate_request", "rxe.out_of_seq_request", "rxe.rcvd_seq_err", "rxe.completer_retry_err", "rxe.rcvd_rnr_err",
+              "hw.duplicate_request", "hw.out_of_sequence", "hw.packet_seq_err", "hw.local_ack_timeout_err", "hw.rnr_nak_retry_err")
+
 SCRIPT = "compare/counters.sh"
 OF_THE_STACK = re.compile(r"[A-Z]|softnet\.")   # Ip.InDiscards, Udp6InErrors, ...: several NICs may have them in common
 
@@ -140,6 +144,12 @@ class Counters:
     def get(self, where, *names):
         """The sum of these counters. A missing one is 0 (a NIC that DPDK holds has none here)."""
         return sum(self._flat[end].get(name, 0) for end in self._ends(where) for name in names)
+
+    def sent_again(self):
+        """RC packets that were sent again, at least, by the RDMA devices of all ends. None: no device counts them."""
+        found = [sum(self._flat[end].get(name, 0) for end in self._flat) for name in SENT_AGAIN
+                 if any(name in flat for flat in self._flat.values())]
+        return max(found, default=None)
 
     def _ends(self, where):
         return [end for end in self._flat if end.startswith(where)]

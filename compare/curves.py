@@ -3,8 +3,10 @@
 import collections
 import itertools
 
-from compare import svg, table
-from compare.plots import mean_words
+from typing import NamedTuple
+
+from compare import plan, svg, table
+from compare.plots import COLOURS, mean_words
 from compare.transport import PING_PONG, bits_per_second
 
 TOP, BOTTOM, LEFT = 12, 330, 64
@@ -46,6 +48,64 @@ def rates(entries):
         return up(shares[entry.anchor]), "", f"{table.rate_words(entry.row['rate'])}: {words} lost"
 
     return _lines("Loss by rate", entries, across, up, lambda entry: known.index(entry.row["rate"]), draw)
+
+
+class Searched(NamedTuple):
+    """A search (trials.record()) on the page. anchors: of its trials."""
+    search: dict
+    anchor: str
+    anchors: list
+
+    @property
+    def words(self):
+        return plan.transport(self.search["transport"]).words
+
+    @property
+    def number(self):
+        return [each.name for each in plan.transports()].index(self.search["transport"])
+
+    @property
+    def colour(self):
+        return f"c{self.number % COLOURS}"
+
+    def points(self):
+        """[(Gbit/s, percent lost, anchor)] of its trials"""
+        return [(each["rate_gbps"], 100 * each["lost"] / each["of"], anchor)
+                for each, anchor in zip(self.search["trials"], self.anchors)]
+
+
+def cliff(searches):
+    """Loss by offered rate: each trial of searches of one size. A dashed line is the rate that was found. None: nothing was lost."""
+    points = [point for each in searches for point in each.points()]
+    if not any(share for _, share, _ in points):
+        return None
+    up = svg.Axis.from_none([share for _, share, _ in points], "lost (%)").span(BOTTOM, TOP)
+    right = svg.WIDTH - 32 - max(svg.width_of(each.words) for each in searches)
+    across = svg.Axis.fitting([rate for rate, _, _ in points], "rate that was tried (Gbit/s)", from_0=False)
+    across.span(LEFT + 14, right - 14)
+    drawn, ends = [], []
+    for each in searches:
+        means = {}
+        for rate, share, _ in each.points():
+            means.setdefault(rate, []).append(share)
+        line = [(across(rate), up(sum(shares) / len(shares))) for rate, shares in sorted(means.items())]
+        if each.search["lossless_gbps"]:
+            x = across(each.search["lossless_gbps"])
+            drawn.append(svg.element("g", svg.element("path", d=f"M{x:.2f} {TOP}V{BOTTOM}", class_="line", stroke_dasharray="3 4"),
+                                     class_=each.colour))
+        drawn += [_line(line, each), *(_trial(each, across(rate), up(share), anchor, rate, share)
+                                       for rate, share, anchor in each.points())]
+        ends.append((*line[-1], each))
+    heights = svg.spread([end for _, end, _ in ends], 16, TOP + 6, BOTTOM - 6)
+    names = [svg.line(x + 8, end, right + 12, y, "lead") + svg.text(right + 30, y + 4, each.words)
+             + svg.element("g", svg.mark(right + 20, y, each.number), class_=each.colour)
+             for (x, end, each), y in zip(ends, heights)]
+    return svg.drawing(BOTTOM + 44, "Loss by rate that was tried", across.below(TOP, BOTTOM), up.beside(LEFT, right), *names, *drawn)
+
+
+def _trial(searched, x, y, anchor, rate, share):
+    words = f"{searched.words}, {table.rate_figure(rate)} Gbit/s: {f'{share:.2g} % lost' if share else 'none lost'}"
+    return svg.element("g", svg.link(anchor, words, svg.mark(x, y, searched.number)), class_=searched.colour)
 
 
 def _share(entry):

@@ -3,6 +3,7 @@
 
 Measured on two busy CPUs, virtual ones, where the lab's guests had emulated CPUs. The figures of hosts are a guess from those.
 """
+import math
 from typing import NamedTuple
 
 
@@ -18,13 +19,22 @@ class Costs(NamedTuple):
 COSTS = {"local": Costs(1, .5, 1, (1, 1), (2, 5.5)), "lab": Costs(45, 15, 0, (5.5, 7.5), (7.5, 21)),
          "hosts": Costs(10, 1, 1, (2, 2), (3, 6.5))}
 CHANGES = 1.5       # of drivers a block: each block begins with either
+LOADS = 6           # of a search, as it goes
 
 
 def runs(part, rows):
     """[(Row, whether a referee comes on top)] of all runs of a part. Of what is known only when the path is up, nothing."""
-    possible = [row for row in rows if not row.why and not (row.transport.rxe and part.where == "local")]
+    possible = [row for row in _possible(part, rows) if not row.searched]
     apart = [(row, True) for row in possible if row.transport.driver and (row.transport.seen_on_nic or part.where == "local")]
     return [(row, False) for row in possible] * part.repeats + apart * (part.where != "lab")
+
+
+def _possible(part, rows):
+    return [row for row in rows if not row.why and not (row.transport.rxe and part.where == "local")]
+
+
+def searches(part, rows):
+    return [row for row in _possible(part, rows) if row.searched]
 
 
 def seconds(part, rows):
@@ -33,4 +43,12 @@ def seconds(part, rows):
     for row, refereed in each:
         beside = costs.dpdk if row.transport.driver == "dpdk" else costs.kernel
         total += (part.duration + beside[0] if row.own else part.foreign_duration + beside[1]) + costs.referee * refereed
-    return total + 2 * part.delay_us / 1e6 * len(each)
+    return total + 2 * part.delay_us / 1e6 * len(each) + sum(search(part, row) for row in searches(part, rows))
+
+
+def search(part, row):
+    """Seconds of a search. Half of its loads are lower bounds, which take the most trials."""
+    goal, costs = part.goal, COSTS[part.where]
+    lower, upper = (max(1, math.ceil(goal.sum * share / goal.trial)) for share in (1 - goal.exceed, goal.exceed))
+    trials = LOADS * (lower + upper) / 2 + goal.walk
+    return trials * (goal.trial + (costs.dpdk if row.transport.driver == "dpdk" else costs.kernel)[0] + 2 * part.delay_us / 1e6)

@@ -22,6 +22,8 @@ CAPTIONS = {
             "most so long. Marks are at half, 90 % and 99 % of them. The end of a curve is its longest message."),
     "sizes": ("By message size.", "Our own programs: mean and standard deviation of the runs. Marks of one size stand side by "
               "side."),
+    "cliff": ("Loss by rate that was tried.", "Share of what was sent that was lost, of RC and TCP: sent again. A mark is a trial. "
+              "A dashed line is the highest rate without loss."),
     "rates": ("Loss by rate.", "Our own programs: share of the packets sent. Marks of one rate stand side by side."),
 }
 APART = " Hollow: a run with the referee, which takes its time from what it judges; it is not in the mean."
@@ -52,7 +54,9 @@ class Part(NamedTuple):
 def render(document):
     """The page of a report (rocescope.compare/1)."""
     parts, compared = _parts(document)
-    body = [_head(document), _contents(document, parts + compared), *(_section(part, document) for part in parts),
+    hunts = _hunts(document)
+    body = [_head(document), _contents(document, hunts + parts + compared), *map(_hunt, hunts),
+            *(_section(part, document) for part in parts),
             *(_h2(part) + _figures(part) for part in compared), _settings(document), _runs(parts)]
     return ('<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -64,7 +68,7 @@ def plot_files(document, page):
     """The plots as {file name: SVG}. page: where their links lead, relative to them."""
     parts, compared = _parts(document)
     return {f"{plot.file}.svg": svg.standalone(plot.picture, plots.style_on_paper(), page)
-            for part in parts + compared for plot in part.plots}
+            for part in _hunts(document) + parts + compared for plot in part.plots}
 
 
 def _style():
@@ -160,6 +164,65 @@ def _h2(part):
 def _section(part, document):
     return "\n".join([_h2(part), _rows(part.entries) if part.entries else element("p", "No row ran."), _missing(part.rows),
                       _figures(part), _how_sure(part, document)])
+
+
+def _hunts(document):
+    """Parts of searches, by path and size. Their entries are curves.Searched."""
+    found = {}
+    for number, each in enumerate(document.get("searches") or (), 1):
+        anchors = [f"trial-{number}-{n}" for n in range(1, len(each["trials"]) + 1)]
+        found.setdefault((each["path"], each["size"], each["flows"], each["ip"]), []).append(
+            curves.Searched(each, f"search-{number}", anchors))
+    several, parts = len({path for path, *_ in found}) > 1, []
+    for (path, size, flows, ip), here in found.items():
+        title = ", ".join([f"Highest rate without loss, messages of {table.size_words(size)}", *table.more_words(flows, ip)])
+        title += f" ({path})" if several else ""
+        tried = [each for each in here if each.search["trials"]]
+        drawn = {"cliff": curves.cliff(tried) if tried else None}
+        parts.append(Part(title, _slug(title), [], here, _plots(drawn, _slug(title))))
+    return parts
+
+
+SEARCHED = ("transport", "tool", "rate, Gbit/s", "packets", "at most lost", "first loss at, Gbit/s", "trials")
+TRIED = ("rate, Gbit/s", "offered", "arrived", "sent", "lost", "where", "sender's cores", "receiver's cores")
+
+
+def _hunt(part):
+    """What was found, the cliff, and below it every trial."""
+    lines, tried = [], []
+    for each in part.entries:
+        search = each.search
+        if search["status"] != "ok":
+            cells = [(escape(f"{search['status']}: {search['why']}"), None), *[("", None)] * 3]
+        else:
+            _, _, rate, packets, at_most, first = table.search_cells(search)
+            cells = [(escape(rate), "number"), (packets, "number"), (at_most, "number"), (escape(first), "number")]
+        sign = element("span", svg.sign(each.number), class_=each.colour)
+        cells = [(sign + escape(each.words), "name"), (escape(search["tool"]), "own"), *cells,
+                 (_linked(each.anchor, str(len(search["trials"]))), "number")]
+        lines.append(element("tr", _cells(cells)))
+        tried.append(_trials(each))
+    head = [(words, "number" if n > 1 else None) for n, words in enumerate(SEARCHED)]
+    goal = element("p", escape(f"Goal: {part.entries[0].search['goal']}."), class_="dim")
+    return "\n".join([_h2(part), _table(head, [element("tbody", *lines)]), goal, _figures(part),
+                      _table([(words, "losses" if words == "where" else "number") for words in TRIED], tried, "runs")])
+
+
+def _trials(searched):
+    search = searched.search
+    head = element("tr", element("th", escape(f"Trials of {searched.words}, {search['tool']}"), colspan=len(TRIED), scope="rowgroup"),
+                   class_="head")
+    lines = []
+    for each, anchor in zip(search["trials"], searched.anchors):
+        note = [words for words, here in (("as fast as it goes", each["full"]), ("walk", each["walk"]),
+                                          ("offered too little", not each["valid"])) if here]
+        places = table.places_words(search["transport"], each["losses"])
+        figures = [table.rate_figure(each["rate_gbps"]), table.rate_figure(each["offered_gbps"]), table.figure_words(each["goodput_gbps"]),
+                   table.count_words(each["of"]), table.count_words(each["lost"])]
+        cells = [(escape(words), "number") for words in figures] + [(escape(places) + _small(", ".join(note)), None)]
+        cells += [(table.cores_words(each[f"{end}_cores"]), "number") for end in ("sender", "receiver")]
+        lines.append(element("tr", _cells(cells), id=anchor))
+    return element("tbody", head, *lines, id=searched.anchor)
 
 
 def _figures(part):

@@ -13,7 +13,8 @@ from typing import Optional
 from compare import transports as folder
 from compare.inject import Injection
 from compare.paths import PATHS
-from compare.transport import PATH_MTU, PING_PONG, Load, Transport, bits_per_second
+from compare.search import Goal
+from compare.transport import PATH_MTU, PING_PONG, SEARCH, Load, Transport, bits_per_second
 from lab.kernel import SUITES
 
 PLANS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plans")
@@ -55,7 +56,7 @@ def path_mtu(number):
 def rates(words):
     """'full' becomes None."""
     for word in _list_of(words, str):
-        if word not in ("full", PING_PONG):
+        if word not in ("full", PING_PONG, SEARCH):
             bits_per_second(word)
     return [None if word == "full" else word for word in words]
 
@@ -114,7 +115,7 @@ def _list_of(values, kind):
 
 KEYS = {"where": where, "rows": patterns, "sizes": sizes, "rates": rates, "flows": flows, "ip": ip, "path_mtu": path_mtu,
         "repeats": repeats, "duration": seconds, "foreign_duration": seconds, "icrc": icrc, "inject": Injection.parse,
-        "kernel": kernel, "distance": distance}
+        "kernel": kernel, "distance": distance, "goal": Goal.parse}
 
 
 @dataclasses.dataclass
@@ -134,6 +135,7 @@ class Part:
     inject: Injection = Injection()
     kernel: Optional[str] = None    # of the guests; None: that of this machine's suite
     distance: float = 0.0           # km of fibre between the ends
+    goal: Goal = Goal()             # of searches
 
     def __post_init__(self):
         """ValueError: values that do not fit each other."""
@@ -167,7 +169,7 @@ class Part:
     def table(self):
         """The [[part]] of a plan file that says the same, with every key. None: without that key."""
         return {**{key: getattr(self, key) for key in KEYS}, "rates": [rate or "full" for rate in self.rates],
-                "inject": self.inject.text or None}
+                "inject": self.inject.text or None, "goal": self.goal.text}
 
     def chosen(self):
         carried = all_rows(loads(self.sizes, self.rates, self.flows, self.ip, self.path_mtu))

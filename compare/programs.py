@@ -43,7 +43,7 @@ class StreamProgram(Tool):
     drops = {}                  # {name of a drop in the report: PLACE}
     counts_packets = True       # False: the transport makes the packets, not the program
 
-    answers = several_pairs = True
+    answers = several_pairs = searches = True
     IDLE_S = 10                 # seconds without a packet: a guest may not be scheduled for seconds
     END_MARKER = 48             # bytes: only a stream header (roce/stream_header.h)
 
@@ -115,7 +115,7 @@ class StreamProgram(Tool):
             places=self._lost(sent, received), receive_buffer=_buffer(received), sent=packets[0], received=packets[1],
             sender_cores=_cores(sent), receiver_cores=_cores(received), **_latency(sent if sent.get("ping_pong") else received),
             other_datagram=self.END_MARKER, loss_details={"A": sent.get("xstats", {}), "B": received.get("xstats", {})},
-            busy_s={"sender": _busy(sent), "receiver": _busy(received)})
+            sent_s=sent["seconds"], busy_s={"sender": _busy(sent), "receiver": _busy(received)})
 
     def _lost(self, sent, received):
         # after the first end marker only more of them come: a packet without a listener is then no packet of the row

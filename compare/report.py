@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 
-from compare import noise, page, verdict
+from compare import journal, noise, page, verdict
 
 SCHEMA = "rocescope.compare/1"
 
@@ -21,15 +21,16 @@ class ReportError(Exception):
     """One line."""
 
 
-def document(paths, rows, begun, seconds, complete, seed, how):
+def document(paths, rows, searches, begun, seconds, complete, seed, how):
     """
     paths: {where: path}, in the order in which they were measured. how: { "command", "plan": { "file", "parts":
-    [plan.Part.table] }, "rocescope": its version }.
+    [plan.Part.table] }, "rocescope": its version }. searches: trials.record() of each.
     """
     comparisons = noise.comparisons(rows)
     return {"schema": SCHEMA, "time": begun.isoformat(timespec="seconds").replace("+00:00", "Z"),
-            "seconds": round(seconds, 1), "complete": complete, "verdict": verdict.sentences(rows, comparisons),
-            "path": next(iter(paths.values())), "paths": paths, "seed": seed, **how, "rows": rows, "comparisons": comparisons}
+            "seconds": round(seconds, 1), "complete": complete, "verdict": verdict.sentences(rows, comparisons, searches),
+            "path": next(iter(paths.values())), "paths": paths, "seed": seed, **how, "rows": rows, "comparisons": comparisons,
+            "searches": searches}
 
 
 # What compare diff needs of a row, and of one that ran.
@@ -94,13 +95,13 @@ def _atomically(path, write):
     os.replace(file.name, path)
 
 
-def save(output, report, begun, say):
+def save(output, report, begun, say, folder=None):
     """
     Returns the run's folder, and whether it is where it should be. What was measured is not lost: if it cannot be written
     there, it goes to a temporary folder, or else to standard output (None). say: takes a line for people.
     """
     try:
-        return write(output, report, begun), True
+        return write(output, report, begun, folder), True
     except OSError as error:
         say(f"compare: the report cannot be written to {output}: {error.strerror}")
     spare = None
@@ -121,15 +122,15 @@ def _json(report):
     return json.dumps(report, indent=1, ensure_ascii=False) + "\n"
 
 
-def write(output, report, begun):
-    """Returns the run's folder. OSError: there is none."""
-    folder = _new_folder(output, begun.strftime("%Y%m%dT%H%M%SZ"))
+def write(output, report, begun, folder=None):
+    """Returns the run's folder: a new one, or that which it has already. OSError: there is no report."""
+    folder = folder or new_folder(output, begun)
     try:
         _atomically(os.path.join(folder, "report.json"), lambda file: file.write(_json(report)))
         _atomically(os.path.join(folder, "report.csv"), lambda file: write_csv(file, report["rows"]))
         _write_page(folder, report)
     except OSError:
-        shutil.rmtree(folder, ignore_errors=True)
+        take_back(folder)
         raise
     link = os.path.join(output, f".latest-{os.getpid()}")
     os.symlink(os.path.basename(folder), link)
@@ -140,15 +141,26 @@ def write(output, report, begun):
 def _write_page(folder, report):
     texts = {"report.html": page.render(report)}
     texts.update((os.path.join("plots", name), picture) for name, picture in page.plot_files(report, "../report.html").items())
-    os.mkdir(os.path.join(folder, "plots"))
+    os.makedirs(os.path.join(folder, "plots"), exist_ok=True)
     for name, text in texts.items():
         _atomically(os.path.join(folder, name), lambda file, text=text: file.write(text))
 
 
-def _new_folder(output, stamp):
+def take_back(folder):
+    """Removes a report that is not whole, and the folder if it has no runs."""
+    for name in os.listdir(folder):
+        if name == "plots":
+            shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
+        elif name != journal.NAME:
+            os.unlink(os.path.join(folder, name))
+    if not os.listdir(folder):
+        os.rmdir(folder)
+
+
+def new_folder(output, begun):
     """Two runs that begin in the same second get different folders."""
     os.makedirs(output, exist_ok=True)
-    number = 1
+    number, stamp = 1, begun.strftime("%Y%m%dT%H%M%SZ")
     while True:
         folder = os.path.join(output, stamp if number == 1 else f"{stamp}-{number}")
         try:

@@ -37,7 +37,7 @@ def render(report, width, colour=False):
     width = max(width, MIN_WIDTH)
     widths = _widths([row for row in report["rows"] if row["status"] == "ok"], width)
     lines = []
-    for name in dict.fromkeys(row["path"] for row in report["rows"]):
+    for name in dict.fromkeys(row["path"] for row in [*report["rows"], *report.get("searches", ())]):
         path = report["paths"].get(name)   # none: it was interrupted before
         words = path_words(path) if path else f"Path: {name}, not measured."
         lines += ([""] if lines else []) + [paint(line, "dim") for line in wrap(words, width)]
@@ -45,11 +45,12 @@ def render(report, width, colour=False):
         for section in sections([row for row in rows if row["status"] == "ok"]):
             body = _ping_section if section.rate == PING_PONG else _section
             lines += ["", paint(section.title, "bold")] + body(section.rows, widths, paint)
+        lines += _searches([each for each in report.get("searches", ()) if each["path"] == name], width, paint)
         lines += _others(rows, width, paint)
     notes = footnotes(report["rows"], deviation=width >= WIDE_FROM, least=bool(widths[3]))
     notes = [paint(line, "dim") for note in notes for line in wrap(note, width)]
     verdict = [line for sentence in report["verdict"] for line in wrap(sentence, width, "  ")]
-    return lines + [""] + notes + [""] + verdict
+    return lines + [""] + notes + [""] * bool(notes) + verdict
 
 
 def wrap(text, width, indent=""):
@@ -105,6 +106,35 @@ def _ping_section(rows, widths, paint):
     widths = (*widths[:2], *(max(map(len, column)) for column in list(zip(*cells))[2:]))
     lines = [_line(each, widths, "<<" + ">" * len(cells[0])) for each in cells]
     return [paint(line, "dim") for line in lines[:2]] + lines[2:]
+
+
+def _searches(searches, width, paint):
+    """The highest rates without loss, best first for each size. An interrupted one has a reason in place of figures."""
+    done = sorted((each for each in searches if each["status"] == "ok"),
+                  key=lambda each: (each["size"], -(each["lossless_gbps"] or 0)))
+    if not searches:
+        return []
+    best = max((each["lossless_gbps"] or 0 for each in done), default=0)
+    cells = [search_cells(each) for each in done]
+    heads = ("transport", "messages", "Gbit/s", "packets", "at most lost", "first loss at")
+    widths = [max(map(len, column)) for column in zip(heads, *cells)]
+    free = width - sum(widths) - len(GAP) * len(widths)
+    shown = [GAP.join(f"{cell:{side}{each}}" for cell, side, each in zip(line, "<>>>><", widths)) for line in (heads, *cells)]
+    bars = [""] + [bar(each["lossless_gbps"] or 0, best, min(free, 24)) for each in done]
+    lines = ["", paint("The highest rate without loss", "bold")]
+    lines += [paint(f"{line.rstrip()}", "dim") if not n else f"{line}{GAP}{bars[n] if free > 8 else ''}".rstrip()
+              for n, line in enumerate(shown)] if done else []
+    return lines + [paint(line, "dim") for each in searches if each["status"] != "ok"
+                    for line in wrap(f"{each['status']}: {each['why']}: {each['transport']}/{each['tool']} search", width, "  ")]
+
+
+def search_cells(search):
+    """transport, size, rate, packets without loss, their bound, the first loss: in words."""
+    first = search["first_loss"]
+    limit = {"sender": "the sender's limit", "most": "end of the search"}.get(search["limit"], "")
+    return (plan.transport(search["transport"]).words, size_words(search["size"]), rate_figure(search["lossless_gbps"]),
+            count_words(search["packets"]), "?" if search["at_most"] is None else f"{search['at_most']:.1e}",
+            limit or (rate_figure(first["rate_gbps"]) if first else ""))
 
 
 def reasons(rows):
@@ -336,6 +366,11 @@ def figure_words(value):
     if value is None:
         return "?"
     return f"{value:.3f}" if value < 10 else f"{value:.1f}" if value < 1000 else f"{value:.0f}"
+
+
+def rate_figure(gbps):
+    """Of a rate that was set: three digits."""
+    return "none" if gbps is None else f"{gbps:.3g}"
 
 
 def spread_words(values, spread):

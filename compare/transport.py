@@ -12,7 +12,7 @@ from compare import join
 # The usual RDMA path MTU. Datagrams of the UDP transports carry as many bytes, so that all packets are equal.
 PATH_MTU = 4096
 UDP_PORT = 7471     # the referee counts datagrams to it; our RDMA program listens on it
-PING_PONG = "ping-pong"     # in place of a rate
+PING_PONG, SEARCH = "ping-pong", "search"      # in place of a rate
 
 
 class RunFailed(Exception):
@@ -58,6 +58,7 @@ class Outcome:
     operation: Optional[str] = None     # in place of the tool's, if a run tells more
     loss_details: dict = dataclasses.field(default_factory=dict)    # {"A", "B"}: {name: n}, what DPDK's driver says of losses
     busy_s: dict = dataclasses.field(default_factory=no_busy)   # CPU seconds of each end's whole machine while packets flowed
+    sent_s: Optional[float] = None  # seconds for which the sender sent
     receive_buffer: Optional[dict] = None   # of the receiving socket: {"bytes", "unread_us": longest time between two reads}
     pairs_gbps: Optional[list] = None   # the goodput of each pair, if there are several
     xdp_dropped: int = 0    # packets that the receiver's XDP program took, and that the NIC may count as dropped
@@ -81,6 +82,7 @@ def together(outcomes, machines):
         receiver_cores=_cores([each.receiver_cores for each in outcomes], machines[1]),
         latency_us=slowest.latency_us, latency_histogram=slowest.latency_histogram,
         retransmitted=join.add(each.retransmitted for each in outcomes), other_datagram=outcomes[0].other_datagram,
+        sent_s=max((each.sent_s for each in outcomes if each.sent_s), default=None),
         operation=outcomes[0].operation, loss_details=_details([each.loss_details for each in outcomes]),
         receive_buffer=max((each.receive_buffer for each in outcomes if each.receive_buffer),
                            key=lambda each: each["unread_us"], default=None),
@@ -112,6 +114,7 @@ class Tool:
     program = None          # its name in build/, if it is ours
     streams = True          # whether it sends one message after the other
     answers = False         # whether it does ping-pong
+    searches = False        # whether a search for its highest rate without loss is possible: it tells Outcome.sent_s
     rate_control = True     # whether it can send at a fixed rate
     several_flows = True
     through_qdisc = True    # whether its packets pass the queue of the sender's NIC
@@ -163,6 +166,7 @@ class Transport:
     rxe = False             # whether it needs SoftRoCE on the NICs
     seen_on_nic = True      # whether a referee on the ends' NICs can see its packets: an RNIC shows none, another user of XDP
                             # bars it
+    throttles = False       # whether it sends again what was lost, and is slower then
     section = None          # the section of the table for figures of another path
     only = None             # the only paths that it has rows on
     tools = ()              # our tools first
@@ -170,7 +174,7 @@ class Transport:
     def rows(self, loads):
         """All rows: each Load by each tool that does such a thing. A row that cannot run says why."""
         return [Row.of(self, tool, load, tool.cannot(load)) for load in loads for tool in self.tools
-                if (tool.answers if load.ping_pong else tool.streams)]
+                if (tool.answers if load.ping_pong else tool.searches if load.searched else tool.streams)]
 
     def refusal(self, lab):
         """Why it does not run on this path. None: it does."""
@@ -198,7 +202,8 @@ class Transport:
 class Load:
     """What the programs of a row are to carry."""
     size: Optional[int]             # of a message, in bytes
-    rate: Optional[str] = None      # None: as fast as possible; PING_PONG: one message at a time, each of them answered
+    # None: as fast as possible; PING_PONG: one message at a time, each of them answered; SEARCH: the highest without loss
+    rate: Optional[str] = None
     flows: int = 1                  # sockets, connections or QPs
     ip: int = 4                     # version
     path_mtu: int = PATH_MTU        # bytes of payload in a packet
@@ -209,9 +214,13 @@ class Load:
         return self.rate == PING_PONG
 
     @property
+    def searched(self):
+        return self.rate == SEARCH
+
+    @property
     def pace(self):
         """The rate as a word, None: as fast as possible."""
-        return None if self.ping_pong else self.rate
+        return None if self.rate in (PING_PONG, SEARCH) else self.rate
 
     @property
     def packet_payload(self):

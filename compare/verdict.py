@@ -5,12 +5,13 @@ import math
 from compare import noise, plan, table
 from compare.noise import ENOUGH
 from compare.paths import PATHS
+from compare.search import Goal
 from compare.transport import PING_PONG
 
 
-def sentences(rows, comparisons):
-    """rows and comparisons (noise.py) of a report. A few sentences for each section."""
-    result = []
+def sentences(rows, comparisons, searches=()):
+    """rows, comparisons (noise.py) and searches of a report. What is lossless, then a few sentences for each section."""
+    result = [f"{path_words(each['path'])}: {lossless(each)}" for each in searches if each["status"] == "ok"]
     for place, section in noise.sections(rows).items():
         here = [c for c in comparisons if noise.place(c) == place]
         path, flows, ip, size, rate = place
@@ -19,6 +20,40 @@ def sentences(rows, comparisons):
         said += [] if rate == PING_PONG else _losses(section)
         result += [f"{lead} {' '.join(said)}"] if said else []
     return result
+
+
+def lossless(search):
+    """A search (trials.record()) in a sentence."""
+    row = f"{words(search)}, {table.size_words(search['size'])}"
+    if search["status"] != "ok":
+        return f"{row}: {search['status']}: {search['why']}."
+    goal = Goal.parse(search["goal"])
+    lost = "sent again" if search["unit"] == "retransmission" else "lost"
+    aim = f"at most {100 * goal.loss:.2g} % {lost}" if goal.loss else "lossless" if lost == "lost" else "nothing sent again"
+    if search["lossless_gbps"] is None:
+        least = min(trial["rate_gbps"] for trial in search["trials"])
+        return f"{row}: {aim} at no rate down to {table.rate_figure(least)} Gbit/s{_first_loss(search)}."
+    known = f"{table.count_words(search['packets'])} packets, at most {search['at_most']:.2g} of them {lost}, with 95 %"
+    return f"{row}: {aim} up to {table.rate_figure(search['lossless_gbps'])} Gbit/s ({known}); {_above(search)}."
+
+
+def _above(search):
+    limit = search["limit"]
+    if limit == "sender":
+        return "the sender offers no more"
+    if limit == "most":
+        return "the search was told to end there"
+    return _first_loss(search).removeprefix("; ") or "more is lost above"
+
+
+def _first_loss(search):
+    first = search["first_loss"]
+    if not first:
+        return ""
+    places = plan.transport(search["transport"]).places
+    where = [places[name].words for name, n in sorted(first["losses"].items(), key=lambda item: -item[1]) if n > 0]
+    return (f"; first loss at {table.rate_figure(first['rate_gbps'])}: {table.share_words(first['lost'], first['of'])}"
+            + (f" ({', '.join(where)})" if where else ""))
 
 
 def path_words(path):

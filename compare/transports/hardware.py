@@ -146,6 +146,7 @@ class Rnic(Transport):
 
 class RnicRc(Rnic):
     name, words, order = "rnic-rc", "RNIC RC", 41
+    throttles = True
     tools = (RdmaStream("rc", WRITE), Perftest("rc", "ib_write_bw"), PerftestLatency("rc", "ib_write_lat"),
              Qperf("rc_rdma_write_bw", ("-cm1",), ipv6=False))
 

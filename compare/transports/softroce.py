@@ -97,7 +97,7 @@ class SendToStream(SendToReceive):
         if "no_receive_request" in drops:
             places["no_receive_request"] = drops["no_receive_request"]
         messages = {"sent": None, "received": got["messages"], "lost": got["messages_lost"]}
-        return Outcome(goodput_gbps=got["goodput_gbps"], goodput_at="receiver", sent=sent["packets"], received=None,
+        return Outcome(goodput_gbps=got["goodput_gbps"], goodput_at="receiver", sent=sent["packets"], sent_s=sent["seconds"], received=None,
                        messages=messages, places=places, **cores)
 
 
@@ -203,6 +203,7 @@ class SoftRoce(Transport):
 
 class Rc(SoftRoce):
     name, words, order = "rc", "SoftRoCE RC", 30
+    throttles = True
     tools = (RdmaStream("rc", WRITE), Perftest("rc", "ib_write_bw"), PerftestLatency("rc", "ib_write_lat"),
              Qperf("rc_rdma_write_bw", ("-cm1",), ipv6=False))
 
@@ -238,6 +239,7 @@ class RcSend(Rc):
 class RcRead(SoftRoce):
     """The payload is in responses. Nobody counts those sent again: the referee may take them for a new sequence."""
     name, words, order = "rc-read", "SoftRoCE RC READ", 35
+    throttles = True
     data, other = "response", "request"
     tools = (RdmaOperation("rc", "read", "RDMA READ"), PerftestRead("rc", "ib_read_bw"))
 

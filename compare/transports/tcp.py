@@ -43,6 +43,7 @@ class TcpIperf3(Iperf3):
 
 class Tcp(Transport):
     name, words, order = "tcp", "kernel TCP", 15
+    throttles = True
     tools = (TcpStream(), TcpIperf3(), Qperf("tcp_bw", ("-ip", UDP_PORT)), QperfLatency("tcp_lat", ("-ip", UDP_PORT)))
 
     def count(self, row, outcome, did, seen):

@@ -96,7 +96,7 @@ class Receive(TheirProgram):
 
 
 class SendToReceive(Receive):
-    through_qdisc = False
+    through_qdisc, searches = False, True
     operation = "send to receive"
 
     def receiver_options(self, row, path):
@@ -114,12 +114,13 @@ class SendToReceive(Receive):
     def joined(self, sent, got, arrived, places, cores):
         places["send_refused"] = sent["refused"] + sent["device_drops"]
         return Outcome(goodput_gbps=got["payload_bytes"] * 8 / sent["seconds"] / 1e9, goodput_at="receiver",
-                       sent=sent["packets"], received=arrived,
+                       sent=sent["packets"], sent_s=sent["seconds"], received=arrived,
                        messages={"sent": None, "received": got["messages"], "lost": None}, places=places, **cores)
 
 
 class StreamToReceive(Receive):
     """RC by an RDMA device at the sender."""
+    searches = True
     operation = "rdma_stream to receive"
 
     def receiver_options(self, row, path):
@@ -137,7 +138,7 @@ class StreamToReceive(Receive):
     def joined(self, sent, got, arrived, places, cores):
         run = got["runs"][-1]
         return Outcome(goodput_gbps=run["payload_bytes"] * 8 / run["seconds"] / 1e9 if run["seconds"] else None,
-                       goodput_at="receiver", received=arrived,
+                       goodput_at="receiver", received=arrived, sent_s=sent["seconds"],
                        messages={"sent": sent["messages"], "received": run["messages"],
                                  "lost": join.difference(sent["messages"], run["messages"])},
                        places=places, **cores)
@@ -161,7 +162,7 @@ class XdpRoce(Transport):
 class XdpRoceRc(XdpRoce):
     """rxe sends. Its packets include those sent again."""
     name, words, order = "xdp-roce-rc", "XDP RoCE RC", 26
-    rxe = True
+    rxe = throttles = True
     tools = (StreamToReceive(),)
 
     def refusal(self, lab):

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Runs searches for the highest rate without loss: each trial is a run of a Bench, which search.py judges."""
+import dataclasses
+
+from compare.bench import failure
+from compare.search import Search, Trial, bound, conditional_throughput
+from compare.transport import CannotRun, RunFailed
+from lab import LabError
+
+
+def lost(row, run):
+    """
+    (how many were lost, of how many): packets, or messages where the transport makes the packets and nobody counts them. Of RC and
+    TCP those that were sent again. RunFailed: nobody knows. Pure.
+    """
+    messages = run["messages"]
+    if row.transport.throttles:
+        again = run["sent_again"] if run["retransmitted"] is None else run["retransmitted"]
+        whole = run["sent"] or messages["sent"] and messages["sent"] * max(1, row.size // row.packet_payload)
+    elif None not in (run["sent"], run["received"]):
+        again, whole = max(0, run["sent"] - run["received"]), run["sent"]
+    else:
+        again, whole = messages["lost"], messages["sent"]
+    if again is None or not whole:
+        raise RunFailed("nobody counts what it loses" if again is None else "nothing was sent, so there is no rate to search")
+    return min(again, whole), whole
+
+
+def offered(row, run):
+    """Bits of payload a second that the sender offered. RunFailed: it does not say. Pure."""
+    for count, each in ((run["messages"]["sent"], row.size), (run["sent"], row.packet_payload)):
+        if count and run["sent_s"]:
+            return count * each * 8 / run["sent_s"]
+    raise RunFailed("the sender does not say what it offered")
+
+
+class Hunt:
+    """
+    The search for one row. make(load, number): a run of it, at so many bits a second (None: as fast as it goes); the number
+    counts the trials at that load. said(words): progress.
+    """
+
+    def __init__(self, row, goal, make, said):
+        self._row, self._make, self._said = row, make, said
+        self.search = Search(goal)
+        self.trials = []        # {"load", "trial", "lost", "of", "run", "walk"}
+
+    def run(self):
+        while (load := self.search.next_load()) is not None:
+            self.search.add(self._try(load))
+        for load in self.search.walk():
+            self._try(load, walk=True)
+
+    def _try(self, load, walk=False):
+        search = self.search
+        full = not load or load == search.most and not search.goal.most
+        number = sum(each["load"] == (load or search.most) for each in self.trials) + 1
+        run = self._make(None if full else load, number)
+        lost_now, of = lost(self._row, run)
+        now = offered(self._row, run)
+        goodput = (run["goodput_gbps"] or 0) * 1e9 or now * (1 - lost_now / of)
+        trial = Trial(load or float(round(now)), lost_now / of, now, goodput, paced=not full)
+        self.trials.append({"load": trial.load, "trial": trial, "lost": lost_now, "of": of, "run": run, "walk": walk})
+        self._said(f"{trial.load / 1e9:.4g} Gbit/s: {f'{lost_now:,} of {of:,} lost' if lost_now else 'none lost'}"
+                   f"{'' if trial.valid else f', but only {now / 1e9:.4g} were offered'}")
+        return trial
+
+
+def record(row, status, why, goal, hunt=None):
+    """A search as the report has it (rocescope.compare/1)."""
+    tool = row.tool
+    fields = {"transport": row.transport.name, "tool": tool.name, "operation": tool.operation, "size": row.size, "flows": row.flows,
+              "ip": row.ip, "status": status, "why": why, "goal": goal.text, "lossless_gbps": None, "conditional_gbps": None,
+              "upper_gbps": None, "limit": None, "unit": "retransmission" if row.transport.throttles else "packet",
+              "packets": None, "lost": None, "at_most": None, "first_loss": None, "trials": []}
+    if hunt:
+        fields["trials"] = [_trial(each) for each in hunt.trials]
+    if status == "ok":
+        fields.update(found(hunt, goal))
+    return fields
+
+
+def found(hunt, goal):
+    """What a search has found."""
+    search = hunt.search
+    lower, upper = search.lower, search.upper
+    at = [each for each in hunt.trials if each["load"] == lower and each["trial"].valid and not each["walk"]]
+    packets, missing = sum(each["of"] for each in at), sum(each["lost"] for each in at)
+    worse = min((each for each in hunt.trials if each["lost"] and each["load"] > (lower or 0)), key=lambda each: each["load"],
+                default=None)
+    return {"lossless_gbps": lower and lower / 1e9, "upper_gbps": upper and upper / 1e9, "limit": search.limit,
+            "conditional_gbps": lower and conditional_throughput(goal, lower, search.losses(lower)) / 1e9,
+            "packets": packets or None, "lost": missing if at else None, "at_most": bound(missing, packets),
+            "first_loss": worse and {"rate_gbps": worse["load"] / 1e9, "lost": worse["lost"], "of": worse["of"],
+                                     "losses": {place: n for place, n in worse["run"]["places"].items() if n}}}
+
+
+def _trial(each):
+    run, trial = each["run"], each["trial"]
+    return {"rate_gbps": trial.load / 1e9, "offered_gbps": trial.offered / 1e9, "full": not trial.paced, "valid": trial.valid,
+            "walk": each["walk"], "lost": each["lost"], "of": each["of"], "goodput_gbps": run["goodput_gbps"],
+            "sent": run["sent"], "received": run["received"], "losses": {place: n for place, n in run["places"].items() if n},
+            "sender_cores": run["sender_cores"], "receiver_cores": run["receiver_cores"], "refereed": run["refereed"]}
+
+
+def search(bench, row, goal, once, said, records):
+    """
+    Searches, and adds a record whatever happens: what was measured is kept. once(load, number, make): a run that was made before,
+    or what make() makes. LabError: an end of the path has gone.
+    """
+    if why := bench.refusal(row):
+        records.append(record(row, "skipped", why, goal))
+        return
+
+    def run(load, number):
+        paced = dataclasses.replace(row, rate=load and f"{load:.0f}bit")
+        return once(load, number, lambda: bench.once(paced, not bench.refereed_apart, goal.trial))
+
+    hunt, status, why = Hunt(row, goal, run, said), "skipped", "interrupted"
+    try:
+        hunt.run()
+        status, why = "ok", None
+    except CannotRun as error:
+        why = str(error)
+    except Exception as error:  # whatever a tool did, keep the other searches
+        status, why = "failed", failure(error)
+        if end := bench.lost_end():
+            raise LabError(f"end {end} of the path is gone") from None
+    finally:
+        records.append(record(row, status, why, goal, hunt))
