@@ -57,7 +57,7 @@ def render(document):
     hunts = _hunts(document)
     body = [_head(document), _contents(document, hunts + parts + compared), *map(_hunt, hunts),
             *(_section(part, document) for part in parts),
-            *(_h2(part) + _figures(part) for part in compared), _settings(document), _runs(parts)]
+            *(_h2(part) + _figures(part) for part in compared), _settings(document), _runs(parts), _tried(hunts)]
     return ('<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f'{element("title", escape(_title(document)))}\n{element("style", plots.style() + _style())}\n</head>\n<body>\n'
@@ -151,6 +151,7 @@ def _paths(document):
 
 def _contents(document, parts):
     items = [(part.anchor, part.title) for part in parts] + [("settings", "Path and versions"), ("runs", "All runs")]
+    items += [("trials", "All trials")] * bool(document.get("searches"))
     notes = " ".join([*table.footnotes(document["rows"]), READING])
     return (element("nav", element("ul", *(element("li", element("a", escape(words), href=f"#{anchor}"))
                                            for anchor, words in items)))
@@ -188,8 +189,8 @@ TRIED = ("rate, Gbit/s", "offered", "arrived", "sent", "lost", "where", "sender'
 
 
 def _hunt(part):
-    """What was found, the cliff, and below it every trial."""
-    lines, tried = [], []
+    """What was found, and the cliff."""
+    lines = []
     for each in part.entries:
         search = each.search
         if search["status"] != "ok":
@@ -201,16 +202,22 @@ def _hunt(part):
         cells = [(sign + escape(each.words), "name"), (escape(search["tool"]), "own"), *cells,
                  (_linked(each.anchor, str(len(search["trials"]))), "number")]
         lines.append(element("tr", _cells(cells)))
-        tried.append(_trials(each))
     head = [(words, "number" if n > 1 else None) for n, words in enumerate(SEARCHED)]
     goal = element("p", escape(f"Goal: {part.entries[0].search['goal']}."), class_="dim")
-    return "\n".join([_h2(part), _table(head, [element("tbody", *lines)]), goal, _figures(part),
-                      _table([(words, "losses" if words == "where" else "number") for words in TRIED], tried, "runs")])
+    return "\n".join([_h2(part), _table(head, [element("tbody", *lines)]), goal, _figures(part)])
 
 
-def _trials(searched):
+def _tried(parts):
+    """Every trial, below the name of its search."""
+    lines = [_trials(each, part.title) for part in parts for each in part.entries]
+    head = [(words, "losses" if words == "where" else "number") for words in TRIED]
+    return element("h2", "All trials", id="trials") + _table(head, lines, "runs") if lines else ""
+
+
+def _trials(searched, title):
     search = searched.search
-    head = element("tr", element("th", escape(f"Trials of {searched.words}, {search['tool']}"), colspan=len(TRIED), scope="rowgroup"),
+    name = f"{searched.words}, {search['tool']} ({search['operation']}). {title}"
+    head = element("tr", element("th", escape(name), colspan=len(TRIED), scope="rowgroup"),
                    class_="head")
     lines = []
     for each, anchor in zip(search["trials"], searched.anchors):
