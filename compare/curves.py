@@ -2,7 +2,7 @@
 """Plots with a line for each transport, named where it ends. Each takes Entries of our own tools (plots.py). Pure."""
 import collections
 import itertools
-
+import os
 from typing import NamedTuple
 
 from compare import plan, svg, table
@@ -16,21 +16,55 @@ MARKED = (.5, .9, .99)  # shares of the messages that have a mark on a curve
 
 def sizes(entries):
     """Goodput, of ping-pong latency, by message size. entries: of one path and rate. None for a single size."""
-    entries = _several([entry for entry in entries if entry.mean is not None and entry.row["size"]])
+    entries = [entry for entry in entries if entry.row["size"]]
     known = sorted({entry.row["size"] for entry in entries})
+    return _figures(entries, "message size", lambda: svg.Axis(known, "message size, logarithmic", True, table.size_words),
+                    lambda entry: entry.row["size"], lambda entry: table.size_words(entry.row["size"]))
+
+
+def flows(entries):
+    """The same by number of sockets, connections or QPs."""
+    known = sorted({entry.row["flows"] for entry in entries})
+    return _figures(entries, "flows", lambda: svg.Axis(range(len(known)), "flows", form=lambda n: str(known[n])), lambda entry: known.index(entry.row["flows"]), lambda entry: f"{entry.row['flows']} flows")
+
+
+def paths(entries):
+    """The same by path, in the order of the plan."""
+    known = list(dict.fromkeys(entry.row["path"] for entry in entries))
+    words, ticks = settings(known)
+    return _figures(entries, "path", lambda: svg.Axis(range(len(known)), words, form=lambda n: ticks[n]),
+                    lambda entry: known.index(entry.row["path"]), lambda entry: entry.row["path"])
+
+
+def settings(names):
+    """
+    What paths (plan.Part.path) have in common beside their numbers, in words, and what is left of each: ('with wire ... %', ['0.1',
+    '1']) of 'lab, with wire 0.1 %' and 'lab, with wire 1 %'. The path without a setting is 'usual'.
+    """
+    words = [name.partition(", ")[2].split() for name in names]
+    told = [each for each in words if each]
+    if not told:
+        return "path", ["usual"] * len(names)
+    before = len(os.path.commonprefix(told)) if len(told) > 1 else 0
+    after = len(os.path.commonprefix([each[before:][::-1] for each in told])) if len(told) > 1 else 0
+    frame = [*told[0][:before], "...", *told[0][len(told[0]) - after:]]
+    return " ".join(frame), [" ".join(each[before:len(each) - after]) if each else "usual" for each in words]
+
+
+def _figures(entries, words, across, place, label):
+    """What rows are judged by, over anything that they differ in. across(): its axis. None: nothing has two marks."""
+    entries = _several([entry for entry in entries if entry.mean is not None])
     if not entries:
         return None
     every = [value for entry in entries for value in (max(entry.mean - entry.std, entry.mean / 3), entry.mean + entry.std)]
     up = svg.Axis.fitting(every, entries[0].axis)
-    across = svg.Axis(known, "message size, logarithmic", True, table.size_words)
 
     def draw(entry, x):
         y = up(entry.mean)
         error = svg.whisker(x, up(entry.mean - entry.std), x, up(entry.mean + entry.std)) if entry.std else ""
-        return y, error, f"{table.size_words(entry.row['size'])}: {mean_words(entry)} {entry.unit}"
+        return y, error, f"{label(entry)}: {mean_words(entry)} {entry.unit}"
 
-    return _lines(f"{entries[0].axis.partition(' (')[0].capitalize()} by message size", entries, across, up,
-                  lambda entry: entry.row["size"], draw)
+    return _lines(f"{entries[0].axis.partition(' (')[0].capitalize()} by {words}", entries, across(), up, place, draw)
 
 
 def rates(entries):
@@ -51,10 +85,22 @@ def rates(entries):
 
 
 class Searched(NamedTuple):
-    """A search (trials.record()) on the page. anchors: of its trials."""
+    """A search (trials.record()) on the page, with what an Entry has (plots.py). anchors: of its trials."""
     search: dict
     anchor: str
     anchors: list
+    unit, axis, std = "Gbit/s", "highest rate without loss (Gbit/s)", 0
+
+    @property
+    def row(self):
+        return self.search
+
+    @property
+    def mean(self):
+        return self.search["lossless_gbps"]
+
+    def link(self, words, *content):
+        return svg.element("g", svg.link(self.anchor, f"{self.words}: {words}", *content), class_=self.colour)
 
     @property
     def words(self):

@@ -22,6 +22,8 @@ CAPTIONS = {
             "most so long. Marks are at half, 90 % and 99 % of them. The end of a curve is its longest message."),
     "sizes": ("By message size.", "Our own programs: mean and standard deviation of the runs. Marks of one size stand side by "
               "side."),
+    "flows": ("By flows.", "Our own programs: mean and standard deviation of the runs."),
+    "paths": ("By path.", "Our own programs: mean and standard deviation of the runs."),
     "cliff": ("Loss by rate that was tried.", "Share of what was sent that was lost, of RC and TCP: sent again. A mark is a trial. "
               "A dashed line is the highest rate without loss."),
     "rates": ("Loss by rate.", "Our own programs: share of the packets sent. Marks of one rate stand side by side."),
@@ -89,21 +91,25 @@ def _parts(document):
                  "lost": plots.lost(here, textures, f"{anchor}-lost"), "cores": plots.cores(here),
                  "cdf": curves.distribution(here), "latency": plots.latency(here)}
         parts.append(Part(section.title, anchor, section.rows, here, _plots(drawn, anchor)))
-        for kind, words in _over(section):
-            title = ", ".join([words, *table.more_words(section.flows, section.ip)]) + (f" ({section.path})" if several else "")
+        for kind, title in _over(section, several):
             over.setdefault((kind, title), []).extend(entry for entry in here if entry.own)
-    drawn = {"sizes": curves.sizes, "rates": curves.rates}
+    drawn = {"sizes": curves.sizes, "rates": curves.rates, "flows": curves.flows, "paths": curves.paths}
     compared = [Part(title, _slug(title), [], own, _plots({kind: drawn[kind](own)}, _slug(title)))
                 for (kind, title), own in sorted(over.items(), key=lambda item: list(drawn).index(item[0][0]))]
     return parts, [part for part in compared if part.plots]
 
 
-def _over(section):
-    """[(kind of plot, its title)] of those that compare sections: by size at one rate, by rate at one size."""
+def _over(section, several):
+    """[(kind of plot, its title)] of those that compare sections which differ in one thing. several: whether there are other paths."""
     if section.size is None:
         return []
-    rates = [] if section.rate == PING_PONG else [("rates", f"Rates, messages of {table.size_words(section.size)}")]
-    return [("sizes", f"Message sizes, {table.rate_words(section.rate)}"), *rates]
+    size, rate = f"messages of {table.size_words(section.size)}", table.rate_words(section.rate)
+    flows, ip = table.more_words(section.flows, 4), table.more_words(1, section.ip)
+    path, where = ([f" ({section.path})"], f" ({section.path.partition(',')[0]})") if several else ([""], "")
+    found = [("sizes", ["Message sizes", rate, *flows, *ip], *path), ("flows", ["Flows", size, rate, *ip], *path),
+             ("paths", ["Paths", size, rate, *flows, *ip], where)]
+    found += [] if section.rate == PING_PONG else [("rates", ["Rates", size, *flows, *ip], *path)]
+    return [(kind, ", ".join(words) + end) for kind, words, end in found]
 
 
 def _plots(drawn, anchor):
@@ -181,6 +187,11 @@ def _hunts(document):
         tried = [each for each in here if each.search["trials"]]
         drawn = {"cliff": curves.cliff(tried) if tried else None}
         parts.append(Part(title, _slug(title), [], here, _plots(drawn, _slug(title))))
+    for size in dict.fromkeys(each.search["size"] for part in parts for each in part.entries):
+        here = [each for part in parts for each in part.entries if each.search["size"] == size]
+        if picture := curves.paths(here) if len({each.search["path"] for each in here}) > 1 else None:
+            title = f"Highest rate without loss by path, messages of {table.size_words(size)}"
+            parts.append(Part(title, _slug(title), [], [], _plots({"paths": picture}, _slug(title))))
     return parts
 
 
@@ -190,6 +201,8 @@ TRIED = ("rate, Gbit/s", "offered", "arrived", "sent", "lost", "where", "sender'
 
 def _hunt(part):
     """What was found, and the cliff."""
+    if not part.entries:
+        return "\n".join([_h2(part), _figures(part)])
     lines = []
     for each in part.entries:
         search = each.search

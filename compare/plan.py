@@ -4,6 +4,7 @@ import dataclasses
 import fnmatch
 import functools
 import importlib
+import itertools
 import os
 import pkgutil
 import re
@@ -116,6 +117,8 @@ def _list_of(values, kind):
 KEYS = {"where": where, "rows": patterns, "sizes": sizes, "rates": rates, "flows": flows, "ip": ip, "path_mtu": path_mtu,
         "repeats": repeats, "duration": seconds, "foreign_duration": seconds, "icrc": icrc, "inject": Injection.parse,
         "kernel": kernel, "distance": distance, "goal": Goal.parse}
+# What a path is made of: of a list each value is a part, and so a path, of its own.
+SWEPT = ("path_mtu", "kernel", "distance", "inject")
 
 
 @dataclasses.dataclass
@@ -200,11 +203,26 @@ def read(path):
     parts = document.get("part")
     if not isinstance(parts, list) or not parts or not all(isinstance(part, dict) for part in parts):
         raise PlanError(f"plan {path}: no [[part]]")
-    return [read_part(path, number, table) for number, table in enumerate(parts, 1)]
+    return [part for number, table in enumerate(parts, 1) for part in read_parts(path, number, table)]
+
+
+def each(table):
+    """[{key: value}] of a table whose SWEPT keys may have lists: each with each."""
+    lists = [[(key, value) for value in (table[key] if isinstance(table[key], list) else [table[key]])]
+             for key in SWEPT if key in table]
+    return [{**table, **dict(values)} for values in itertools.product(*lists)]
+
+
+def read_parts(path, number, table):
+    """The Parts of a [[part]]. PlanError."""
+    for key in SWEPT:
+        if table.get(key) == []:
+            raise PlanError(f"plan {path}: part {number}, key '{key}': an empty list")
+    return [read_part(path, number, one) for one in each(table)]
 
 
 def read_part(path, number, table):
-    """The Part of a [[part]]. PlanError."""
+    """The Part of a table without lists of paths. PlanError."""
     place = f"plan {path}: part {number}"
     for key in table:
         if key not in KEYS:

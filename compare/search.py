@@ -16,7 +16,7 @@ from compare.transport import bits_per_second
 
 CONFIDENCE = 0.95
 OFFERED = 0.99      # of what was intended; a trial that offered less is invalid
-INVALID = 2         # trials without a valid one, and the load is beyond the sender
+INVALID = 4         # trials without a valid one, and the load is beyond the sender
 LEAST = 1e-3        # of the first load: where nothing below it was told
 WALK = (.9, 1.2)    # of the rate that was found: where a walk over the cliff begins and ends
 
