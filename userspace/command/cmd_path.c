@@ -74,9 +74,12 @@ static void parse_options(struct options *o, int argc, char **argv)
 /* Whether packets will be lost. */
 static bool will_lose(const struct path_report *r)
 {
-	for (size_t i = 0; i < r->count; i++)
-		if (r->results[i].state == PATH_FINDING && r->results[i].severity == PATH_WILL_LOSE && !r->results[i].change.made)
+	for (size_t i = 0; i < r->count; i++) {
+		const struct path_result *to = &r->results[i];
+
+		if (to->state == PATH_FINDING && to->severity == PATH_WILL_LOSE && !to->change.made)
 			return true;
+	}
 	return false;
 }
 

@@ -87,7 +87,8 @@ static void judge_link(struct path_report *r, const struct path_facts *f)
 	if (!f->has_peer)
 		return;
 	if (!f->leaves_by)
-		mend_by(FINDING(route, "there is no route to %s", f->peer_address), "ip route add %s dev %s", f->peer_address, f->name);
+		mend_by(FINDING(route, "there is no route to %s", f->peer_address), "ip route add %s dev %s", f->peer_address,
+			f->name);
 	else if (f->leaves_by != f->ifindex)
 		mend_by(FINDING(route, "packets to %s leave by another interface", f->peer_address), "ip route get %s",
 			f->peer_address);
@@ -113,11 +114,13 @@ static void judge_mtu(struct path_report *r, const struct path_facts *f)
 		GOOD(mtu, "MTU %u: RoCE path MTU 4096", f->mtu);
 		return;
 	}
+	if (f->mtu_most && f->mtu_most < PATH_MTU_NEEDED) {
+		FINDING(mtu, "MTU %u: RoCE path MTU %u instead of 4096; the driver's largest MTU is %u", f->mtu, roce,
+			f->mtu_most);
+		return;
+	}
 	to = FINDING(mtu, "MTU %u: RoCE path MTU %u instead of 4096", f->mtu, roce);
-	if (f->mtu_most && f->mtu_most < PATH_MTU_NEEDED)
-		snprintf(to->found + strlen(to->found), sizeof(to->found) - strlen(to->found), "; the driver has no larger MTU than %u",
-			 f->mtu_most);
-	else if (f->probe.answered && !f->probe.fails)
+	if (f->probe.answered && !f->probe.fails)
 		change(to, CHANGE_MTU, f->name, "%u", MTU_WANTED);
 	else
 		mend_by(to, "ip link set dev %s mtu %u", f->name, MTU_WANTED);
@@ -137,8 +140,8 @@ static void judge_path(struct path_report *r, const struct path_facts *f)
 		return;
 	}
 	if (p->told)
-		to = FINDING(path_mtu, "packets to %s of %u bytes do not pass (says %s), those of %u do; MTU here %u", f->peer_address,
-			     p->fails, p->teller[0] ? p->teller : "a router", p->passes, f->mtu);
+		to = FINDING(path_mtu, "packets to %s of %u bytes do not pass (says %s), those of %u do; MTU here %u",
+			     f->peer_address, p->fails, p->teller[0] ? p->teller : "a router", p->passes, f->mtu);
 	else
 		to = FINDING(black_hole, "packets to %s of %u bytes vanish, those of %u pass; MTU here %u", f->peer_address,
 			     p->fails, p->passes, f->mtu);
@@ -205,8 +208,8 @@ static void judge_ring(struct path_report *r, const struct path_facts *f)
 	if (!ring->cmd || !ring->rx_max_pending)
 		UNKNOWN(ring, DRIVER_SILENT);
 	else if (ring->rx_pending < ring->rx_max_pending || ring->tx_pending < ring->tx_max_pending)
-		change(FINDING(ring, "rings of %u frames in and %u out, of at most %u and %u", ring->rx_pending, ring->tx_pending,
-			       ring->rx_max_pending, ring->tx_max_pending),
+		change(FINDING(ring, "rings of %u frames in and %u out, of at most %u and %u", ring->rx_pending,
+			       ring->tx_pending, ring->rx_max_pending, ring->tx_max_pending),
 		       CHANGE_RING, f->name, "%u %u", ring->rx_max_pending, ring->tx_max_pending);
 	else
 		GOOD(ring, "%u frames in and %u out, as many as there can be", ring->rx_pending, ring->tx_pending);
@@ -281,7 +284,8 @@ static void judge_veth(struct path_report *r, const struct path_facts *f)
 	else if (f->features & NETDEV_NDO_XMIT)
 		GOOD(veth_peer, "the other end takes frames that are sent by XDP");
 	else if (f->peer[0])
-		change(FINDING(veth_peer, "the other end, %s, has neither GRO nor an XDP program", f->peer), CHANGE_GRO, f->peer, "on");
+		change(FINDING(veth_peer, "the other end, %s, has neither GRO nor an XDP program", f->peer),
+		       CHANGE_GRO, f->peer, "on");
 	else
 		mend_by(FINDING(veth_peer, "the other end, in another network namespace, has neither GRO nor an XDP program"),
 			"ethtool -K OTHER gro on");
@@ -290,7 +294,7 @@ static void judge_veth(struct path_report *r, const struct path_facts *f)
 static void judge_xdp(struct path_report *r, const struct path_facts *f)
 {
 	if (!f->features_known)
-		UNKNOWN(xdp_native, "kernels before 6.3 do not tell: `rocescope monitor %s --mode native --duration 1` tries it", f->name);
+		UNKNOWN(xdp_native, "kernels before 6.3 do not tell; `rocescope monitor %s --mode native` tries it", f->name);
 	else if (!(f->features & NETDEV_BASIC))
 		FINDING(xdp_native, "the driver%s%s has no native XDP%s", f->driver[0] ? " " : "", f->driver,
 			strcmp(f->kind, "veth") ? "" : " while the other end has fewer queues");
@@ -300,8 +304,8 @@ static void judge_xdp(struct path_report *r, const struct path_facts *f)
 		if (f->features & NETDEV_RX_SG)
 			GOOD(xdp_frags, "the driver has multi-buffer XDP");
 		else
-			mend_by(FINDING(xdp_frags, "MTU %u, and the driver has no multi-buffer XDP", f->mtu), "ip link set dev %s mtu %u",
-				f->name, ATTACH_PLAIN_MTU);
+			mend_by(FINDING(xdp_frags, "MTU %u, and the driver has no multi-buffer XDP", f->mtu),
+				"ip link set dev %s mtu %u", f->name, ATTACH_PLAIN_MTU);
 	}
 	if (f->xdp_program)
 		mend_by(FINDING(xdp_held, "program id %u is attached", f->xdp_program), "ip link set dev %s xdp off", f->name);
@@ -384,7 +388,8 @@ static void judge_softnet(struct path_report *r, const struct path_facts *f)
 			       (long long)f->softnet_dropped, (long long)f->backlog, (long long)wanted, HOLD_S * 1e3),
 		       CHANGE_SYSCTL, "net.core.netdev_max_backlog", "%lld", (long long)wanted);
 	else
-		GOOD(backlog, "it holds %lld; %lld were dropped since boot", (long long)f->backlog, (long long)f->softnet_dropped);
+		GOOD(backlog, "it holds %lld; %lld were dropped since boot", (long long)f->backlog,
+		     (long long)f->softnet_dropped);
 	if (f->softnet_squeezed < 0 || f->budget < 0)
 		UNKNOWN(budget, NOT_SHOWN);
 	else if (f->softnet_squeezed)
@@ -434,9 +439,10 @@ static void judge_sockets(struct path_report *r, const struct path_facts *f)
 	if (f->udp_mem[2] < 0)
 		UNKNOWN(udp_mem, NOT_SHOWN);
 	else if (f->udp_mem[2] < pages)
-		change(FINDING(udp_mem, "%lld pages for all sockets; one needs %lld", (long long)f->udp_mem[2], (long long)pages),
-		       CHANGE_SYSCTL, "net.ipv4.udp_mem", "%lld %lld %lld", (long long)f->udp_mem[0], (long long)f->udp_mem[1],
-		       (long long)pages);
+		change(FINDING(udp_mem, "%lld pages for all sockets; one needs %lld", (long long)f->udp_mem[2],
+			       (long long)pages),
+		       CHANGE_SYSCTL, "net.ipv4.udp_mem", "%lld %lld %lld", (long long)f->udp_mem[0],
+		       (long long)f->udp_mem[1], (long long)pages);
 	else
 		GOOD(udp_mem, "%lld pages", (long long)f->udp_mem[2]);
 	SYSCTL(wmem_max, "net.core.wmem_max", f->wmem_max, hold);
@@ -483,8 +489,8 @@ static void judge_gids(struct path_report *r, const struct path_facts *f)
 	if (!f->roce_mode[0])
 		UNKNOWN(roce_mode, "RDMA CM's configfs shows none for %s", f->rdma);
 	else if (strstr(f->roce_mode, "v1"))
-		mend_by(FINDING(roce_mode, "RDMA CM's default for %s is %s", f->rdma, f->roce_mode), "cma_roce_mode -d %s -p 1 -m 2",
-			f->rdma);
+		mend_by(FINDING(roce_mode, "RDMA CM's default for %s is %s", f->rdma, f->roce_mode),
+			"cma_roce_mode -d %s -p 1 -m 2", f->rdma);
 	else
 		GOOD(roce_mode, "%s", f->roce_mode);
 }
@@ -497,9 +503,10 @@ void path_judge(struct path_report *r, const struct path_facts *f)
 	judge_link(r, f);
 	judge_mtu(r, f);
 	judge_path(r, f);
-	if (!is_virtual(f)) {
+	if (!is_virtual(f))
 		judge_pause(r, f);
-		judge_drops(r, f);
+	judge_drops(r, f);
+	if (!is_virtual(f)) {
 		judge_ring(r, f);
 		judge_queues(r, f);
 	}

@@ -108,10 +108,9 @@ static void look_address(struct path_facts *f, const struct places *p, bool pref
 {
 	for (size_t i = 0; i < p->address_count; i++) {
 		const __u8 *address = p->addresses[i].address;
-		bool six = !address_is_ipv4(address);
+		bool six = !address_is_ipv4(address), local = six && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)address);
 
-		if (p->addresses[i].interface != f->ifindex || (six && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)address)) ||
-		    (f->has_address && six != prefer_six))
+		if (p->addresses[i].interface != f->ifindex || local || (f->has_address && six != prefer_six))
 			continue;
 		memcpy(f->address, address, sizeof(f->address));
 		f->has_address = true;

@@ -181,19 +181,21 @@ static void look_rxe(struct path_facts *f)
 /* GIDs are in sysfs only. It may show the devices of another network namespace: the GID's interface has to be ours. */
 static void look_gids(struct path_facts *f)
 {
-	char text[64];
+	struct file_path port = file_path("/sys/class/infiniband/%s/ports/1", f->rdma);
+	char path[PATH_MAX + 64], text[64];
 	__u8 gid[16];
 
 	f->gid = PATH_UNKNOWN;
 	for (int i = 0; f->rdma[0] && i < GIDS_MOST; i++) {
-		if (!file_line(file_path("/sys/class/infiniband/%s/ports/1/gid_attrs/ndevs/%d", f->rdma, i).text, text,
-			       sizeof(text)) || strcmp(text, f->name))
+		snprintf(path, sizeof(path), "%s/gid_attrs/ndevs/%d", port.text, i);
+		if (!file_line(path, text, sizeof(text)) || strcmp(text, f->name))
 			continue;
 		f->gids_known = true;
-		file_line(file_path("/sys/class/infiniband/%s/ports/1/gid_attrs/types/%d", f->rdma, i).text, text, sizeof(text));
-		if (strcmp(text, "RoCE v2"))
+		snprintf(path, sizeof(path), "%s/gid_attrs/types/%d", port.text, i);
+		if (!file_line(path, text, sizeof(text)) || strcmp(text, "RoCE v2"))
 			continue;
-		file_line(file_path("/sys/class/infiniband/%s/ports/1/gids/%d", f->rdma, i).text, text, sizeof(text));
+		snprintf(path, sizeof(path), "%s/gids/%d", port.text, i);
+		file_line(path, text, sizeof(text));
 		if (f->has_address && address_parse(text, gid) && !memcmp(gid, f->address, sizeof(gid))) {
 			f->gid = i;
 			return;

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * --fix. A guard, a process of its own, knows what to put back before anything is changed. It waits for the end of a pipe, which
- * comes with the death of this process, also by SIGKILL.
+ * --fix. A guard, a process of its own, knows what to put back before anything is changed. It waits for the end of a pipe,
+ * which comes with the death of this process, also by SIGKILL.
  */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
+#include "lib/interfaces.h"
+#include "lib/stop.h"
 #include "userspace/path/path.h"
+
+#define LINK_NS (10 * NSEC_PER_SEC) /* most time that a link needs to come up again */
+#define PROBES 3 /* the first packets over it may be lost */
 
 struct path_mend {
 	struct path_change changes[PATH_CHECKS];
@@ -36,7 +43,8 @@ static bool put_back(const struct path_mend *m)
 			continue; /* the interface is gone, and its settings with it */
 		memcpy(back.after, c->before, sizeof(back.after));
 		change_command(&back, command, sizeof(command));
-		fprintf(stderr, "rocescope: path: %s: cannot be put back: %s. By hand: %s\n", c->what, strerror(errno), command);
+		fprintf(stderr, "rocescope: path: %s: cannot be put back: %s. By hand: %s\n", c->what, strerror(errno),
+			command);
 		all = false;
 	}
 	return all;
@@ -74,14 +82,36 @@ static bool start_guard(struct path_mend *m)
 	return m->guard > 0;
 }
 
+static bool has_carrier(const char *interface)
+{
+	struct ifreq flags = { 0 };
+
+	return interface_ask(interface, SIOCGIFFLAGS, &flags) && flags.ifr_flags & IFF_RUNNING;
+}
+
+/* Some drivers take the link down to change a setting. */
+static void await_link(const struct path_facts *f)
+{
+	uint64_t begin = now_ns();
+	bool said = false;
+
+	while (f->carrier && !has_carrier(f->name) && !stop && now_ns() - begin < LINK_NS) {
+		if (!said && now_ns() - begin > NSEC_PER_SEC)
+			said = fprintf(stderr, "rocescope: path: %s: waits for its link\n", f->name);
+		sleep_until_ns(now_ns() + 20 * NSEC_PER_MSEC);
+	}
+}
+
 /* A larger MTU is kept only if packets of its size pass. */
 static bool passes(const struct path_change *c, const struct path_facts *f, const struct path_peer *peer)
 {
-	struct path_probe probe;
+	struct path_probe probe = { 0 };
 
 	if (c->kind != CHANGE_MTU || atoi(c->after) <= atoi(c->before))
 		return true;
-	path_probe(&probe, f->name, peer, atoi(c->after));
+	await_link(f);
+	for (int i = 0; i < PROBES && !probe.answered && !stop; i++)
+		path_probe(&probe, f->name, peer, atoi(c->after));
 	return probe.answered && !probe.fails;
 }
 
@@ -135,6 +165,7 @@ struct path_mend *path_mend(struct path_report *r, const struct path_facts *f, c
 			make(&r->results[i].change, f, peer);
 			any |= r->results[i].change.made;
 		}
+	await_link(f);
 	if (any)
 		return m;
 	path_mend_end(m);

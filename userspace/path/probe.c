@@ -19,6 +19,8 @@
 #define ANSWER_NS (400 * NSEC_PER_MSEC) /* how long the answer to a small packet is waited for */
 #define GRACE_NS (10 * NSEC_PER_MSEC)   /* after it those to the large ones, which left before, are late */
 #define SEARCH_NS (1200 * NSEC_PER_MSEC) /* most time of the search */
+#define RTT_NS (200 * NSEC_PER_MSEC) /* how long better round trips are sought */
+#define RTT_TRIES 5
 #define PARTS 8	     /* sizes that are tried at once */
 #define PROBES_MOST 512
 #define LARGEST 65535
@@ -112,15 +114,17 @@ static void read_errors(struct prober *p)
 		for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
 			const struct sock_extended_err *e = (const void *)CMSG_DATA(c);
 			const struct sockaddr *from = SO_EE_OFFENDER(e);
+			const struct sockaddr_in *four = (const void *)from;
+			const struct sockaddr_in6 *six = (const void *)from;
 
 			if ((c->cmsg_type != IP_RECVERR && c->cmsg_type != IPV6_RECVERR) || e->ee_errno != EMSGSIZE ||
 			    e->ee_origin == SO_EE_ORIGIN_LOCAL || e->ee_info < SMALL || (p->told && e->ee_info >= p->told))
 				continue;
 			p->told = e->ee_info;
 			if (from->sa_family == AF_INET)
-				inet_ntop(AF_INET, &((const struct sockaddr_in *)from)->sin_addr, p->teller, sizeof(p->teller));
+				inet_ntop(AF_INET, &four->sin_addr, p->teller, sizeof(p->teller));
 			else if (from->sa_family == AF_INET6)
-				inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)from)->sin6_addr, p->teller, sizeof(p->teller));
+				inet_ntop(AF_INET6, &six->sin6_addr, p->teller, sizeof(p->teller));
 		}
 }
 
@@ -264,6 +268,15 @@ static void search(struct prober *p, struct path_probe *to)
 	}
 }
 
+/* The first round trip is longer: neighbours had to be found. */
+static void measure_rtt(struct prober *p)
+{
+	uint64_t end = now_ns() + RTT_NS;
+
+	for (int i = 0; i < RTT_TRIES && now_ns() < end; i++)
+		await(p, send_echo(p, SMALL), end);
+}
+
 static void run(struct prober *p, struct path_probe *to, unsigned int mtu)
 {
 	unsigned int whole = mtu < LARGEST ? mtu : LARGEST, best;
@@ -275,6 +288,7 @@ static void run(struct prober *p, struct path_probe *to, unsigned int mtu)
 		snprintf(to->why, sizeof(to->why), "the peer answers no ping");
 		return;
 	}
+	measure_rtt(p);
 	to->passes = best ?: SMALL;
 	to->fails = best ? 0 : whole;
 	if (!best)
@@ -293,7 +307,8 @@ void path_probe(struct path_probe *to, const char *interface, const struct path_
 	if (open_socket(&p, interface, peer))
 		run(&p, to, mtu);
 	else
-		snprintf(to->why, sizeof(to->why), "%s", p.fd < 0 ? "needs root, or net.ipv4.ping_group_range" : strerror(errno));
+		snprintf(to->why, sizeof(to->why), "%s",
+			 p.fd < 0 ? "needs root, or net.ipv4.ping_group_range" : strerror(errno));
 	if (p.fd >= 0)
 		close(p.fd);
 }

@@ -68,8 +68,8 @@ static void no_rss6(struct path_facts *f) { no_rss(f); address_parse("fd00::1", 
 static void lro(struct path_facts *f) { f->lro = 1; }
 static void no_checksum(struct path_facts *f) { f->rx_checksum = 0; }
 static void no_gro(struct path_facts *f) { strcpy(f->kind, "veth"); f->gro = 0; }
-static void no_gro_there(struct path_facts *f) { strcpy(f->kind, "veth"); f->features &= ~NETDEV_NDO_XMIT; strcpy(f->peer, "roce1"); }
-static void no_gro_away(struct path_facts *f) { no_gro_there(f); f->peer[0] = 0; }
+static void no_gro_away(struct path_facts *f) { strcpy(f->kind, "veth"); f->features &= ~NETDEV_NDO_XMIT; }
+static void no_gro_there(struct path_facts *f) { no_gro_away(f); strcpy(f->peer, "roce1"); }
 static void no_xdp(struct path_facts *f) { f->features = 0; }
 static void no_frags(struct path_facts *f) { f->features = NETDEV_BASIC; }
 static void held(struct path_facts *f) { f->xdp_program = 42; }
@@ -81,7 +81,7 @@ static void powersave(struct path_facts *f) { strcpy(f->governor, "powersave"); 
 static void backlog(struct path_facts *f) { f->softnet_dropped = 5; }
 static void squeezed(struct path_facts *f) { f->softnet_squeezed = 5; }
 static void rmem(struct path_facts *f) { f->rmem_max = 212992; }
-static void rmem_far(struct path_facts *f) { rmem(f); f->probe.rtt_ns = 10000000; f->tcp_rmem[2] = f->rmem_default = f->wmem_max = 1 << 30; }
+static void rmem_far(struct path_facts *f) { rmem(f); f->probe.rtt_ns = 10000000; f->rmem_default = f->tcp_rmem[2] = 1 << 30; }
 static void rmem_default(struct path_facts *f) { f->rmem_default = 212992; }
 static void rmem_unknown(struct path_facts *f) { f->gbps = 0; rmem(f); }
 static void udp_mem(struct path_facts *f) { f->udp_mem[2] = 2000; }
@@ -132,7 +132,8 @@ static const struct {
 	  "for i in $(ls /sys/class/net/roce0/device/msi_irqs); do cat /sys/class/net/roce0/device/local_cpulist "
 	  ">/proc/irq/$i/smp_affinity_list; done", 0 },
 	{ one_cpu, PATH_CHECK_irq_one_cpu, PATH_MAY_LOSE,
-	  "n=0; for i in $(ls /sys/class/net/roce0/device/msi_irqs); do echo $((n++ % 8)) >/proc/irq/$i/smp_affinity_list; done", 0 },
+	  "n=0; for i in $(ls /sys/class/net/roce0/device/msi_irqs); do echo $((n++ % 8)) "
+	  ">/proc/irq/$i/smp_affinity_list; done", 0 },
 	{ no_rps, PATH_CHECK_rps, PATH_MAY_LOSE, "echo ff >/sys/class/net/roce0/queues/rx-0/rps_cpus", 0 },
 	{ balanced, PATH_CHECK_irqbalance, PATH_TOLD, "systemctl stop irqbalance", 0 },
 	{ powersave, PATH_CHECK_governor, PATH_MAY_LOSE, "cpupower frequency-set -g performance", 0 },
