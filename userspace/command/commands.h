@@ -8,10 +8,10 @@
 #include "userspace/send/options.h"
 
 extern const struct command monitor_command, analyze_command, capture_command, doctor_command, compare_command,
-	receive_command;
+	receive_command, path_command;
 
-/* A topic of --help that only one command has. */
-extern const struct option_topic topic_findings;
+/* Topics of --help that only one command has. */
+extern const struct option_topic topic_findings, topic_checks;
 
 /* Run a subcommand. argv[0]: its name. They return the exit status (EXIT_*). */
 int cmd_monitor(int argc, char **argv);
@@ -20,6 +20,7 @@ int cmd_capture(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_send(int argc, char **argv);
 int cmd_receive(int argc, char **argv);
+int cmd_path(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 
 #endif

@@ -22,6 +22,7 @@ static const struct {
 	{ &doctor_command, cmd_doctor },
 	{ &send_command, cmd_send },
 	{ &receive_command, cmd_receive },
+	{ &path_command, cmd_path },
 	{ &compare_command, cmd_compare },
 };
 
@@ -29,7 +30,7 @@ static const struct {
 
 static const struct option_topic *const topics[] = {
 	&topic_counters, &topic_events, &topic_lints, &topic_filter, &topic_expect, &topic_findings, &topic_faults,
-	&topic_presets, &topic_refusals, NULL
+	&topic_presets, &topic_refusals, &topic_checks, NULL
 };
 
 static void help(void)

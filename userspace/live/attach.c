@@ -19,12 +19,6 @@
 #include "userspace/live/kernel.h"
 #include "userspace/live/pin.h"
 
-/*
- * The largest MTU of a native driver without multi-buffer support: a page minus XDP_PACKET_HEADROOM, the skb_shared_info (320)
- * and Ethernet with two VLAN tags (22).
- */
-#define PLAIN_MTU (4096 - 256 - 320 - 22)
-
 /* BPF_TCX_EGRESS, which Debian 12's headers lack. */
 #define TCX_EGRESS ((enum bpf_attach_type)47)
 
@@ -194,11 +188,11 @@ static bool say_no_native(const struct attachment *a, const struct attach_progra
 	if (error == EOPNOTSUPP && programs->share)
 		return say(a,
 			   "the driver has no native XDP, or what shares it is attached in generic mode: use --mode generic");
-	if (error == EOPNOTSUPP && mtu <= PLAIN_MTU)
+	if (error == EOPNOTSUPP && mtu <= ATTACH_PLAIN_MTU)
 		return say(a, "this driver has no native XDP: use --mode generic");
-	if (mtu > PLAIN_MTU)
+	if (mtu > ATTACH_PLAIN_MTU)
 		return say(a, "MTU %d needs multi-buffer XDP, which this %s does not have: lower the MTU to %d or use --mode "
-			   "generic", mtu, programs->frags ? "driver" : "kernel", PLAIN_MTU);
+			   "generic", mtu, programs->frags ? "driver" : "kernel", ATTACH_PLAIN_MTU);
 	return say_error(a, "the driver refuses native XDP (--mode generic may do)", error);
 }
 

@@ -14,6 +14,12 @@
 
 #include "userspace/live/share.h"
 
+/*
+ * The largest MTU of a native driver without multi-buffer support: a page minus XDP_PACKET_HEADROOM, the skb_shared_info (320)
+ * and Ethernet with two VLAN tags (22).
+ */
+#define ATTACH_PLAIN_MTU (4096 - 256 - 320 - 22)
+
 /* --mode */
 enum attach_mode { ATTACH_AUTO, ATTACH_NATIVE, ATTACH_GENERIC };
 

@@ -9,9 +9,11 @@
 
 /* enum netdev_xdp_act of the kernel's include/uapi/linux/netdev.h (Linux 6.3), which Debian 12's headers do not have. */
 enum {
+	NETDEV_BASIC = 1 << 0,	      /* native XDP */
 	NETDEV_REDIRECT = 1 << 1,
 	NETDEV_NDO_XMIT = 1 << 2,     /* accepts redirected frames */
 	NETDEV_XSK_ZEROCOPY = 1 << 3, /* AF_XDP with zero-copy */
+	NETDEV_RX_SG = 1 << 5,	      /* multi-buffer XDP */
 	NETDEV_NDO_XMIT_SG = 1 << 6,  /* accepts redirected frames of several buffers */
 };
 
