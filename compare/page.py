@@ -34,6 +34,7 @@ FACTS = {"nic": "NIC", "mtu": "MTU", "rdma_path_mtu": "RDMA path MTU", "cpu": "C
          "duration": "duration, s", "foreign_duration": "foreign duration, s", "distance_km": "distance, km"}
 COMPARED = {"more": "{a} carries more", "less": "{a} carries less", "noise": "no difference beyond the noise",
             "too few": "too few pairs to tell"}
+FOUND = ("end", "id", "severity", "what was found", "why it matters", "command that mends it")
 OF_ENDS = {"versions": "Versions", "sysctls": "Sysctls"}
 ANSWERED = {**COMPARED, "more": "{a} answers later", "less": "{a} answers sooner"}
 
@@ -57,7 +58,7 @@ def render(document):
     """The page of a report (rocescope.compare/1)."""
     parts, compared = _parts(document)
     hunts = _hunts(document)
-    body = [_head(document), _contents(document, hunts + parts + compared), *map(_hunt, hunts),
+    body = [_head(document), _contents(document, hunts + parts + compared), _found(document), *map(_hunt, hunts),
             *(_section(part, document) for part in parts),
             *(_h2(part) + _figures(part) for part in compared), _settings(document), _runs(parts), _tried(hunts)]
     return ('<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -149,6 +150,22 @@ def _head(document):
     sentences = "".join(element("p", _words(sentence)) for sentence in document.get("verdict") or ())
     return (element("h1", escape(_title(document))) + element("p", escape(" ".join(words)), class_="dim")
             + "".join(paths) + (element("div", sentences, class_="verdict") if sentences else ""))
+
+
+def _found(document):
+    """What `rocescope path` found at the ends, before the figures that it may explain."""
+    lines = []
+    for name, path in _paths(document).items():
+        for end, findings in (path.get("findings") or {}).items():
+            side = f"{'sender' if end.startswith('A') else 'receiver'}{end[1:]}" + (f", {name}" if name else "")
+            for each in findings if isinstance(findings, list) else [{"found": f"not looked at: {findings}"}]:
+                cells = [side, *(str(each.get(key) or "") for key in ("id", "severity", "found", "why", "command"))]
+                lines.append(element("tr", _cells([(_words(words), "losses") for words in cells])))
+    if not lines:
+        return ""
+    return (element("h2", "What may make the path lossy", id="found")
+            + element("p", "By rocescope path, before anything ran; it changed nothing.", class_="dim")
+            + _table([(words, "losses") for words in FOUND], [element("tbody", *lines)]))
 
 
 def _paths(document):
@@ -375,7 +392,7 @@ def _settings(document):
 def _machine(where, path):
     named = f": {where}" if where else ""
     ends = [_listed(f"{words}{named}", _of_ends(path.get(key))) for key, words in OF_ENDS.items()]
-    facts = {key: value for key, value in path.items() if key not in OF_ENDS and (value is not None or key != "inject")}
+    facts = {key: value for key, value in path.items() if key not in (*OF_ENDS, "findings") and (value is not None or key != "inject")}
     return element("div", element("div", _listed(f"Path and machine{named}", facts)), element("div", *ends), class_="lists")
 
 
