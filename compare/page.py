@@ -31,11 +31,12 @@ CAPTIONS = {
 APART = " Hollow: a run with the referee, which takes its time from what it judges; it is not in the mean."
 FACTS = {"nic": "NIC", "mtu": "MTU", "rdma_path_mtu": "RDMA path MTU", "cpu": "CPU", "host_cpus": "host CPUs",
          "emulated_cpu": "emulated CPU", "path_mtu": "path MTU", "ip": "IP", "icrc": "ICRC", "distance": "distance, km",
-         "duration": "duration, s", "foreign_duration": "foreign duration, s", "distance_km": "distance, km"}
+         "ack_timeout_ms": "ACK timeout, ms", "ack_req_on_uc": "AckReq on UC", "duration": "duration, s",
+         "foreign_duration": "foreign duration, s", "distance_km": "distance, km"}
 COMPARED = {"more": "{a} carries more", "less": "{a} carries less", "noise": "no difference beyond the noise",
             "too few": "too few pairs to tell"}
 FOUND = ("end", "id", "severity", "what was found", "why it matters", "command that mends it")
-OF_ENDS = {"versions": "Versions", "sysctls": "Sysctls"}
+OF_ENDS = {"versions": "Versions", "softroce": "SoftRoCE", "sysctls": "Sysctls"}
 ANSWERED = {**COMPARED, "more": "{a} answers later", "less": "{a} answers sooner"}
 
 

@@ -45,6 +45,8 @@ static const struct option_entry entries[] = {
 	{ "gid-index", "N", "without it the first RoCEv2 GID of an IPv4 address", NUMBER(gid_index, 0, 255) },
 	{ "path-mtu", "BYTES", "256, 512, 1024, 2048 or 4096; without it the smaller one of both ports",
 	  .take = take_path_mtu, OPTION_AT(struct rdma_options, path_mtu), .least = 256, .most = 4096 },
+	{ "ack-timeout", "CODE", "rc: the end that posts sends again what is not acknowledged for 4.096 us * 2^CODE (0: never)",
+	  NUMBER(ack_timeout, 0, 31), .usual = "14" },
 	{ "poll", NULL, "spin on the completion queue instead of sleeping for its events",
 	  OPTION_FLAG(struct rdma_options, poll) },
 	{ "control", "[HOST][:PORT]", "send: the receiver's TCP control connection; recv: where to listen for it "

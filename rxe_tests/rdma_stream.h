@@ -29,6 +29,7 @@ struct rdma_options {
 	int64_t psn;			/* of each QP's first packet; -1: random */
 	unsigned int window;		/* messages (UD: packets) that a QP may have outstanding */
 	unsigned int depth;		/* receives posted per QP */
+	unsigned int ack_timeout;	/* Local ACK Timeout of RC (IBTA 9.7.6.1.3): 4.096 us * 2^n, 0 to 31; 0: none */
 	bool poll;			/* spin on the completion queue instead of sleeping for its events */
 
 	/* recv, for a sender without a control connection */
@@ -48,6 +49,7 @@ struct rdma_device {
 	struct ibv_qp **qp;		/* one per flow */
 	struct ibv_mr *mr[2];		/* all that are registered, at most one of each kind of end */
 	uint8_t gid_index;
+	uint8_t ack_timeout;
 	bool poll;
 };
 

@@ -13,7 +13,6 @@
 
 #define HOP_LIMIT	64
 #define MIN_RNR_TIMER	12	/* 0.64 ms */
-#define TIMEOUT		14	/* 4.096 us * 2^14 = 67 ms */
 #define RETRIES		7	/* for RNR: without limit */
 #define MAX_BUFFERS	(64u << 20)	/* bytes */
 
@@ -168,6 +167,7 @@ void rdma_open(struct rdma_device *d, const struct rdma_options *o, struct rdma_
 	d->context = open_device(o->device);
 	query_port(d, o, self);
 	self->reads.limit = read_limit(d, o->common.send);
+	d->ack_timeout = o->ack_timeout;
 	d->poll = o->poll;
 	d->pd = ibv_alloc_pd(d->context);
 	d->channel = ibv_create_comp_channel(d->context);
@@ -274,7 +274,7 @@ static void to_rtr(struct rdma_device *d, unsigned int flow, const struct rdma_e
 static void to_rts(struct rdma_device *d, unsigned int flow, const struct rdma_end *self)
 {
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTS, .sq_psn = self->qp[flow].psn, .timeout = TIMEOUT, .retry_cnt = RETRIES,
+		.qp_state = IBV_QPS_RTS, .sq_psn = self->qp[flow].psn, .timeout = d->ack_timeout, .retry_cnt = RETRIES,
 		.rnr_retry = RETRIES, .max_rd_atomic = self->operation == RDMA_READ ? self->reads.limit : 1,
 	};
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;

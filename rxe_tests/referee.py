@@ -23,17 +23,17 @@ RXE_COUNTERS = "/sys/class/infiniband/rxe0/ports/1/hw_counters"
 class Referee:
     """
     with Referee(lab, "name") as r: traffic...; afterwards r.snapshot is the monitor's last snapshot of guest A's port, and
-    r.capture a file with every frame of that port in both directions: each frame on the wire once.
+    r.capture a file with every frame of that port in both directions: each frame on the wire once, and so many bytes of it.
     """
 
-    def __init__(self, lab, name):
-        self.lab = lab
+    def __init__(self, lab, name, snaplen=8192):
+        self.lab, self.snaplen = lab, snaplen
         self.capture = os.path.join(lab.share, f"{name}.pcap")
         self.snapshot = None
 
     def __enter__(self):
         port = self.lab.port("A")
-        self._tcpdump = self.lab.start("wire", ["tcpdump", "-Z", "root", "-i", port, "-B", "65536", "-s", "8192", "--immediate-mode",
+        self._tcpdump = self.lab.start("wire", ["tcpdump", "-Z", "root", "-i", port, "-B", "65536", "-s", str(self.snaplen), "--immediate-mode",
                                                 "-U", "-w", self.capture, "udp", "port", "4791"])
         self._monitor = self.lab.start("wire", [ROCESCOPE, "monitor", port, "--direction", "both", "-j",
                                                 "--interval", "3600"])
