@@ -118,7 +118,7 @@ def sections(rows):
     """{place: rows} that ran and can be compared."""
     found = {}
     for row in rows:
-        if row["status"] == "ok" and mean(row):
+        if row["status"] == "ok" and mean(row) is not None:
             found.setdefault(place(row), []).append(row)
     return found
 

@@ -64,6 +64,8 @@ def path_words(path):
 
 def _best(section, comparisons):
     best = noise.best_of(section)
+    if not noise.mean(best):
+        return []
     time, figure = best["rate"] == PING_PONG, table.figure_words(noise.mean(best))
     first = f"{words(best)} {f'took the least time, {figure} µs' if time else f'delivered most, {figure} Gbit/s'}"
     against = [c for c in comparisons if c["a"] == noise.name(best)]
@@ -82,7 +84,7 @@ def _best(section, comparisons):
 def _losses(section):
     known = [row for row in section if row["sent"] is not None and row["received"] is not None]
     none = [words(row) for row in known if row["sent"] == row["received"] and not _messages(row)]
-    lost = [f"{words(row)} lost {table.share_words(row['sent'] - row['received'], row['sent'])}{_where(row)}"
+    lost = [f"{words(row)} lost {table.share_words(row['sent'] - row['received'], row['sent'])}{_where(row)}{_with_them(row)}"
             for row in known if row["sent"] > row["received"]]
     lost += [f"{words(row)} lost no packet, but {_messages(row)} of the messages"
              for row in known if row["sent"] == row["received"] and _messages(row)]
@@ -95,6 +97,12 @@ def _messages(row):
     """The share of the messages that was lost, in words. '': none, as far as is known."""
     messages = row.get("messages") or {}
     return table.share_words(messages["lost"], messages["sent"]) if messages.get("lost") else ""
+
+
+def _with_them(row):
+    """', and with them 40 % of the messages', where a message has several packets. '': they are the same."""
+    messages = _messages(row)
+    return f", and with them {messages} of the messages" if messages and row["messages"]["sent"] != row["sent"] else ""
 
 
 def _where(row):

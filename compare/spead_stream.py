@@ -1,0 +1,155 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+Sends and receives heaps of SPEAD by the library spead2, over UDP or TCP: both ends of the comparison's rows of SPEAD. Each end
+prints a JSON object.
+
+    spead_stream.py recv --udp|--tcp ADDRESS PORT SIZE [--rcvbuf BYTES]
+    spead_stream.py send --udp|--tcp ADDRESS PORT SIZE --payload BYTES --duration SECONDS [--rate BIT/S] [--mss BYTES]
+
+SIZE is that of a heap. The receiver is a light one: it drops each heap. It ends after a SIGTERM, when no more packets come: a
+packet that says so could be lost, and then spead2 would wait for ever.
+"""
+import argparse
+import asyncio
+import collections
+import glob
+import json
+import os
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+
+# what `make deps` installs; another machine has its own
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[1:1] = glob.glob(os.path.join(ROOT, "build/venv/lib/python3*/site-packages"))
+try:
+    import numpy
+    import spead2.recv
+    import spead2.send.asyncio
+except ImportError as missing:
+    sys.exit(f"spead2 cannot be loaded ({missing}): run make deps (on another machine: pip install spead2 there)")
+
+# Bytes of a packet before its payload: the header, heap counter, heap length, offset, payload length, and the pointer to the
+# heap's only item, 8 bytes each (spead2's src/send_packet.cpp).
+HEADERS = 48
+ITEM = 0x1000           # the first id that is free for users
+SO_RCVBUFFORCE = 33     # asm-generic/socket.h
+TCPI_TOTAL_RETRANS = 100    # its place in struct tcp_info (linux/tcp.h)
+QUIET_S = 0.3           # no packet for so long: all have come
+SPARE_HEAPS = 5         # beside those that arrive and those in the ring: ours, and 4 on their way (spead2's doc/perf.rst)
+
+
+def receive(options):
+    """spead2's own statistics of the stream, and how many heaps came whole."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    ring, several = spead2.recv.RingStreamConfig(), spead2.recv.StreamConfig()
+    buffers = several.max_heaps + ring.heaps + SPARE_HEAPS
+    several.memory_allocator = spead2.MemoryPool(options.size, options.size, buffers, buffers)
+    stream = spead2.recv.Stream(spead2.ThreadPool(), several, ring)
+    with receiving_socket(options) as sock:
+        # spead2 keeps a copy of the socket
+        (stream.add_tcp_reader if options.tcp else stream.add_udp_reader)(sock)
+    heaps = 0
+
+    def drop():
+        nonlocal heaps
+        for _ in stream:
+            heaps += 1
+
+    dropping = threading.Thread(target=drop, daemon=True)
+    dropping.start()
+    print("ready", file=sys.stderr, flush=True)
+    signal.sigwait({signal.SIGTERM})
+    before = -1
+    while before != (now := stream.stats["packets"]):
+        before = now
+        time.sleep(QUIET_S)
+    stream.stop()
+    dropping.join()
+    return {**dict(stream.stats.items()), "complete_heaps": heaps}
+
+
+def receiving_socket(options):
+    """As spead2 makes it: it asks for a buffer of its own size, and the kernel gives net.core.rmem_max at most."""
+    kind, usual = ((socket.SOCK_STREAM, spead2.recv.Stream.DEFAULT_TCP_BUFFER_SIZE) if options.tcp else
+                   (socket.SOCK_DGRAM, spead2.recv.Stream.DEFAULT_UDP_BUFFER_SIZE))
+    sock = socket.socket(family(options), kind)
+    if options.rcvbuf:
+        sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, options.rcvbuf)
+    else:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, usual)
+    if options.tcp:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.bind((options.address, options.port))
+    if options.tcp:
+        sock.listen(1)
+    return sock
+
+
+def family(options):
+    return socket.AF_INET6 if ":" in options.address else socket.AF_INET
+
+
+async def send(options):
+    """How many heaps were handed to the kernel, and in how many seconds."""
+    whole = options.payload + HEADERS
+    config = spead2.send.StreamConfig(max_packet_size=whole, rate=options.rate / 8 * whole / options.payload)
+    sock = None
+    if options.tcp:
+        sock = socket.socket(family(options), socket.SOCK_STREAM)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, options.mss)
+        sock.connect((options.address, options.port))
+        stream = spead2.send.asyncio.TcpStream(spead2.ThreadPool(), sock, config)
+    else:
+        stream = spead2.send.asyncio.UdpStream(spead2.ThreadPool(), [(options.address, options.port)], config)
+    heap = spead2.send.Heap()
+    heap.repeat_pointers = True     # all packets have the same headers, so the same size
+    zeros = numpy.zeros(options.size, numpy.uint8)
+    heap.add_item(spead2.Item(ITEM, "data", "zeros", zeros.shape, zeros.dtype, value=zeros))
+    pending, heaps, begun = collections.deque(), 0, time.monotonic()
+    while time.monotonic() < begun + options.duration:
+        if len(pending) == config.max_heaps:
+            await pending.popleft()
+        pending.append(stream.async_send_heap(heap))
+        heaps += 1
+    for each in pending:
+        await each
+    seconds = time.monotonic() - begun
+    return {"heaps": heaps, "seconds": seconds, "spead2": spead2.__version__, "retransmitted": retransmitted(sock)}
+
+
+def retransmitted(sock):
+    """Segments that TCP sent again. None: it is not TCP."""
+    if not sock:
+        return None
+    info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TCPI_TOTAL_RETRANS + 4)
+    return struct.unpack_from("=I", info, TCPI_TOTAL_RETRANS)[0]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("end", choices=("send", "recv"))
+    parser.add_argument("address")
+    parser.add_argument("port", type=int)
+    parser.add_argument("size", type=int)
+    transport = parser.add_mutually_exclusive_group(required=True)
+    transport.add_argument("--udp", action="store_true")
+    transport.add_argument("--tcp", action="store_true")
+    for option in ("--rcvbuf", "--payload", "--mss", "--rate", "--duration"):
+        parser.add_argument(option, type=float if option in ("--rate", "--duration") else int, default=0)
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    try:
+        print(json.dumps(receive(options) if options.end == "recv" else asyncio.run(send(options))))
+    except OSError as error:
+        sys.exit(f"spead_stream: {error}")
+
+
+main()
