@@ -133,7 +133,8 @@ class Bench:
         """What explains a run's figures and is no count of packets. This machine's energy is that of both its guests."""
         machines = ["wire"] if self._lab.has_wire else self._lab.machines
         details = {end: {**own, **outcome.loss_details.get(end, {})} for end, own in did.loss_details(self._nics).items()}
-        return {"joules": did.joules(*machines), "sent_again": did.sent_again(), "flow_control": did.flow_control(self._nics), "loss_details": details}
+        return {"joules": did.joules(*machines), "sent_again": did.sent_again(), "flow_control": did.flow_control(self._nics),
+                "loss_details": details}
 
     @property
     def _nics(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Plots with a line for each transport, named where it ends. Each takes Entries of our own tools (plots.py). Pure."""
+"""Plots with a line for each transport, named where it ends. Each takes Entries of one tool a transport (plots.py). Pure."""
 import collections
 import itertools
 import os
@@ -25,7 +25,8 @@ def sizes(entries):
 def flows(entries):
     """The same by number of sockets, connections or QPs."""
     known = sorted({entry.row["flows"] for entry in entries})
-    return _figures(entries, "flows", lambda: svg.Axis(range(len(known)), "flows", form=lambda n: str(known[n])), lambda entry: known.index(entry.row["flows"]), lambda entry: f"{entry.row['flows']} flows")
+    return _figures(entries, "flows", lambda: svg.Axis(range(len(known)), "flows", form=lambda n: str(known[n])),
+                    lambda entry: known.index(entry.row["flows"]), lambda entry: f"{entry.row['flows']} flows")
 
 
 def paths(entries):

@@ -20,13 +20,13 @@ CAPTIONS = {
     "latency": ("Latency.", "Percentiles of the slowest run of each row that measures it."),
     "cdf": ("How many messages took how long.", "Latency of all runs, as a cumulative distribution: so many messages took at "
             "most so long. Marks are at half, 90 % and 99 % of them. The end of a curve is its longest message."),
-    "sizes": ("By message size.", "Our own programs: mean and standard deviation of the runs. Marks of one size stand side by "
+    "sizes": ("By message size.", "The first tool of each transport: mean and standard deviation of the runs. Marks of one size stand side by "
               "side."),
-    "flows": ("By flows.", "Our own programs: mean and standard deviation of the runs."),
-    "paths": ("By path.", "Our own programs: mean and standard deviation of the runs."),
+    "flows": ("By flows.", "The first tool of each transport: mean and standard deviation of the runs."),
+    "paths": ("By path.", "The first tool of each transport: mean and standard deviation of the runs."),
     "cliff": ("Loss by rate that was tried.", "Share of what was sent that was lost, of RC and TCP: sent again. A mark is a trial. "
               "A dashed line is the highest rate without loss."),
-    "rates": ("Loss by rate.", "Our own programs: share of the packets sent. Marks of one rate stand side by side."),
+    "rates": ("Loss by rate.", "The first tool of each transport: share of the packets sent. Marks of one rate stand side by side."),
 }
 APART = " Hollow: a run with the referee, which takes its time from what it judges; it is not in the mean."
 FACTS = {"nic": "NIC", "mtu": "MTU", "rdma_path_mtu": "RDMA path MTU", "cpu": "CPU", "host_cpus": "host CPUs",
@@ -94,7 +94,7 @@ def _parts(document):
                  "cdf": curves.distribution(here), "latency": plots.latency(here)}
         parts.append(Part(section.title, anchor, section.rows, here, _plots(drawn, anchor)))
         for kind, title in _over(section, several):
-            over.setdefault((kind, title), []).extend(entry for entry in here if entry.own)
+            over.setdefault((kind, title), []).extend(entry for entry in here if entry.first)
     drawn = {"sizes": curves.sizes, "rates": curves.rates, "flows": curves.flows, "paths": curves.paths}
     compared = [Part(title, _slug(title), [], own, _plots({kind: drawn[kind](own)}, _slug(title)))
                 for (kind, title), own in sorted(over.items(), key=lambda item: list(drawn).index(item[0][0]))]
@@ -102,7 +102,7 @@ def _parts(document):
 
 
 def _over(section, several):
-    """[(kind of plot, its title)] of those that compare sections which differ in one thing. several: whether there are other paths."""
+    """[(kind of plot, its title)] of those over what sections differ in. several: whether there are other paths."""
     if section.size is None:
         return []
     size, rate = f"messages of {table.size_words(section.size)}", table.rate_words(section.rate)
@@ -255,8 +255,8 @@ def _trials(searched, title):
         note = [words for words, here in (("as fast as it goes", each["full"]), ("walk", each["walk"]),
                                           ("offered too little", not each["valid"])) if here]
         places = table.places_words(search["transport"], each["losses"])
-        figures = [table.rate_figure(each["rate_gbps"]), table.rate_figure(each["offered_gbps"]), table.figure_words(each["goodput_gbps"]),
-                   table.count_words(each["of"]), table.count_words(each["lost"])]
+        figures = [table.rate_figure(each["rate_gbps"]), table.rate_figure(each["offered_gbps"]),
+                   table.figure_words(each["goodput_gbps"]), table.count_words(each["of"]), table.count_words(each["lost"])]
         cells = [(escape(words), "number") for words in figures] + [(escape(places) + _small(", ".join(note)), None)]
         cells += [(table.cores_words(each[f"{end}_cores"]), "number") for end in ("sender", "receiver")]
         lines.append(element("tr", _cells(cells), id=anchor))
@@ -393,7 +393,8 @@ def _settings(document):
 def _machine(where, path):
     named = f": {where}" if where else ""
     ends = [_listed(f"{words}{named}", _of_ends(path.get(key))) for key, words in OF_ENDS.items()]
-    facts = {key: value for key, value in path.items() if key not in (*OF_ENDS, "findings") and (value is not None or key != "inject")}
+    facts = {key: value for key, value in path.items()
+             if key not in (*OF_ENDS, "findings") and (value is not None or key != "inject")}
     return element("div", element("div", _listed(f"Path and machine{named}", facts)), element("div", *ends), class_="lists")
 
 

@@ -73,6 +73,11 @@ class Entry:
         return self.row["tool"] == "rocescope"
 
     @property
+    def first(self):
+        """Whether its tool stands for the transport: ours, where we have one."""
+        return self.row["tool"] == plan.transport(self.row["transport"]).tools[0].name
+
+    @property
     def ping_pong(self):
         return self.row["rate"] == PING_PONG
 
