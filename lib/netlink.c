@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <netlink/attr.h>
+
 #include "lib/netlink.h"
+
+__u32 netlink_number(const struct nlattr *a)
+{
+	return a && nla_len(a) >= (int)sizeof(__u32) ? nla_get_u32(a) : 0;
+}
 
 bool netlink_ask(int type, int flags, void *header, size_t size, nl_recvmsg_msg_cb_t take, void *context)
 {

@@ -45,11 +45,6 @@ static bool take_address(__u8 to[16], unsigned int family, const struct nlattr *
 	return true;
 }
 
-static unsigned int number(const struct nlattr *a)
-{
-	return a && nla_len(a) >= (int)sizeof(__u32) ? nla_get_u32(a) : 0;
-}
-
 /* The interface below. IFLA_LINK alone is not enough: for a veth it is the peer. */
 static void take_below(struct place_link *l, struct nlattr *a[IFLA_MAX + 1])
 {
@@ -61,7 +56,7 @@ static void take_below(struct place_link *l, struct nlattr *a[IFLA_MAX + 1])
 		return;
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(stacked); i++)
 		if (!nla_strcmp(info[IFLA_INFO_KIND], stacked[i]))
-			l->below = number(a[IFLA_LINK]);
+			l->below = netlink_number(a[IFLA_LINK]);
 	l->vlan = l->below && !nla_strcmp(info[IFLA_INFO_KIND], "vlan");
 }
 
@@ -78,8 +73,8 @@ static int take_link(struct nl_msg *m, void *context)
 		return NL_OK;
 	l->index = i->ifi_index;
 	take_below(l, a);
-	l->master = number(a[IFLA_MASTER]);
-	l->promiscuous = number(a[IFLA_PROMISCUITY]) || i->ifi_flags & (IFF_PROMISC | IFF_LOOPBACK);
+	l->master = netlink_number(a[IFLA_MASTER]);
+	l->promiscuous = netlink_number(a[IFLA_PROMISCUITY]) || i->ifi_flags & (IFF_PROMISC | IFF_LOOPBACK);
 	l->up = i->ifi_flags & IFF_UP;
 	if (a[IFLA_IFNAME])
 		nla_strlcpy(l->name, a[IFLA_IFNAME], sizeof(l->name));

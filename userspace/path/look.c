@@ -21,11 +21,6 @@
 
 /* ---- rtnetlink ---- */
 
-static __u32 number(const struct nlattr *a)
-{
-	return a && nla_len(a) >= (int)sizeof(__u32) ? nla_get_u32(a) : 0;
-}
-
 static void take_kind(struct path_facts *f, struct nlattr *a[IFLA_MAX + 1])
 {
 	struct nlattr *info[IFLA_INFO_MAX + 1];
@@ -35,7 +30,7 @@ static void take_kind(struct path_facts *f, struct nlattr *a[IFLA_MAX + 1])
 	nla_strlcpy(f->kind, info[IFLA_INFO_KIND], sizeof(f->kind));
 	/* without IFLA_LINK_NETNSID the peer is in this namespace */
 	if (!strcmp(f->kind, "veth") && a[IFLA_LINK] && !a[IFLA_LINK_NETNSID])
-		if_indextoname(number(a[IFLA_LINK]), f->peer);
+		if_indextoname(netlink_number(a[IFLA_LINK]), f->peer);
 }
 
 static void take_xdp(struct path_facts *f, struct nlattr *nested)
@@ -43,7 +38,7 @@ static void take_xdp(struct path_facts *f, struct nlattr *nested)
 	struct nlattr *xdp[IFLA_XDP_MAX + 1];
 
 	if (nested && !nla_parse_nested(xdp, IFLA_XDP_MAX, nested, NULL))
-		f->xdp_program = number(xdp[IFLA_XDP_PROG_ID]);
+		f->xdp_program = netlink_number(xdp[IFLA_XDP_PROG_ID]);
 }
 
 static int take_link(struct nl_msg *m, void *context)
@@ -57,8 +52,8 @@ static int take_link(struct nl_msg *m, void *context)
 		return NL_OK;
 	f->up = i->ifi_flags & IFF_UP;
 	f->carrier = a[IFLA_CARRIER] && nla_get_u8(a[IFLA_CARRIER]);
-	f->mtu = number(a[IFLA_MTU]);
-	f->mtu_most = number(a[IFLA_MAX_MTU]);
+	f->mtu = netlink_number(a[IFLA_MTU]);
+	f->mtu_most = netlink_number(a[IFLA_MAX_MTU]);
 	if (a[IFLA_ADDRESS])
 		nla_memcpy(f->mac, a[IFLA_ADDRESS], sizeof(f->mac));
 	take_kind(f, a);
@@ -71,15 +66,34 @@ static int take_link(struct nl_msg *m, void *context)
 	return NL_OK;
 }
 
+static bool is_link_local(const struct path_peer *peer)
+{
+	const struct sockaddr_in6 *six = (const void *)&peer->address;
+
+	return peer->address.ss_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr);
+}
+
+struct route {
+	unsigned int leaves_by; /* 0: none */
+	bool has_source;
+	__u8 source[16];
+};
+
 static int take_route(struct nl_msg *m, void *context)
 {
-	struct nlattr *found = nlmsg_find_attr(nlmsg_hdr(m), sizeof(struct rtmsg), RTA_OIF);
+	const struct nlattr *source = nlmsg_find_attr(nlmsg_hdr(m), sizeof(struct rtmsg), RTA_PREFSRC);
+	struct route *r = context;
 
-	*(unsigned int *)context = number(found);
+	r->leaves_by = netlink_number(nlmsg_find_attr(nlmsg_hdr(m), sizeof(struct rtmsg), RTA_OIF));
+	r->has_source = source && (nla_len(source) == 4 || nla_len(source) == 16);
+	if (r->has_source && nla_len(source) == 4)
+		address_from_ipv4(r->source, nla_data(source));
+	else if (r->has_source)
+		memcpy(r->source, nla_data(source), sizeof(r->source));
 	return NL_OK;
 }
 
-static void look_route(struct path_facts *f, const struct path_peer *peer)
+static void look_route(struct path_facts *f, struct route *to, const struct path_peer *peer)
 {
 	const struct sockaddr_in6 *six = (const void *)&peer->address;
 	const struct sockaddr_in *four = (const void *)&peer->address;
@@ -96,29 +110,38 @@ static void look_route(struct path_facts *f, const struct path_peer *peer)
 
 	memcpy(question.address, is_six ? (const void *)&six->sin6_addr : &four->sin_addr, bytes);
 	inet_ntop(peer->address.ss_family, question.address, f->peer_address, sizeof(f->peer_address));
-	if (is_six && IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr))
-		f->leaves_by = f->ifindex;
+	if (is_link_local(peer))
+		to->leaves_by = f->ifindex;
 	else
-		netlink_ask(RTM_GETROUTE, 0, &question, sizeof(question.route) + RTA_LENGTH(bytes), take_route,
-			    &f->leaves_by);
+		netlink_ask(RTM_GETROUTE, 0, &question, sizeof(question.route) + RTA_LENGTH(bytes), take_route, to);
+	f->leaves_by = to->leaves_by;
 }
 
-/* An address of the interface, of the peer's family if it has one. Link-local addresses do not count. */
-static void look_address(struct path_facts *f, const struct places *p, bool prefer_six)
+/*
+ * The address of the interface from which packets to the peer leave; else an address, of the peer's family if it has one.
+ * Link-local addresses count for a link-local peer only.
+ */
+static void look_address(struct path_facts *f, const struct places *p, const struct route *route, const struct path_peer *peer)
 {
+	bool prefer_six = peer && peer->address.ss_family == AF_INET6, prefer_local = peer && is_link_local(peer);
+
 	for (size_t i = 0; i < p->address_count; i++) {
 		const __u8 *address = p->addresses[i].address;
 		bool six = !address_is_ipv4(address), local = six && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)address);
+		bool is_source = route->has_source && !memcmp(address, route->source, sizeof(route->source));
 
-		if (p->addresses[i].interface != f->ifindex || local || (f->has_address && six != prefer_six))
+		if (p->addresses[i].interface != f->ifindex || local != prefer_local ||
+		    (f->has_address && six != prefer_six && !is_source))
 			continue;
 		memcpy(f->address, address, sizeof(f->address));
 		f->has_address = true;
+		if (is_source)
+			return;
 	}
 }
 
 /* The RDMA device on this interface. A VLAN has that of the interface below. */
-static void look_rdma(struct path_facts *f, bool prefer_six)
+static void look_rdma(struct path_facts *f, const struct route *route, const struct path_peer *peer)
 {
 	struct rdma *r = rdma_open();
 	const struct rdma_host_device *devices = NULL;
@@ -127,7 +150,7 @@ static void look_rdma(struct path_facts *f, bool prefer_six)
 	size_t count = r ? rdma_devices(r, &devices) : 0;
 
 	places_look(&places, devices, count);
-	look_address(f, &places, prefer_six);
+	look_address(f, &places, route, peer);
 	link = places_link(&places, f->ifindex);
 	for (size_t i = 0; link && i < count && i < 64; i++)
 		if (link->devices >> i & 1 && !f->rdma[0]) {
@@ -256,7 +279,7 @@ static void look_ethtool(struct path_facts *f)
 void path_look(struct path_facts *f, const char *interface, const struct path_peer *peer)
 {
 	struct ifinfomsg link = { .ifi_index = if_nametoindex(interface) };
-	bool six = peer && peer->address.ss_family == AF_INET6;
+	struct route route = { 0 };
 
 	*f = (struct path_facts){
 		.ifindex = link.ifi_index, .drops = PATH_UNKNOWN, .pfc = PATH_UNKNOWN, .receive_queues = PATH_UNKNOWN,
@@ -264,7 +287,9 @@ void path_look(struct path_facts *f, const char *interface, const struct path_pe
 	};
 	snprintf(f->name, sizeof(f->name), "%s", interface);
 	netlink_ask(RTM_GETLINK, 0, &link, sizeof(link), take_link, f);
-	look_rdma(f, six);
+	if (peer)
+		look_route(f, &route, peer);
+	look_rdma(f, &route, peer);
 	look_ethtool(f);
 	look_pfc(f);
 	f->features_known = netdev_features(f->ifindex, &f->features);
@@ -272,7 +297,6 @@ void path_look(struct path_facts *f, const char *interface, const struct path_pe
 	if (!peer)
 		return;
 	f->has_peer = true;
-	look_route(f, peer);
 	if (f->up && f->carrier)
 		path_probe(&f->probe, interface, peer, f->mtu);
 	else
