@@ -12,13 +12,16 @@
 
 #include "lib/bytes.h"
 #include "lib/clock.h"
+#include "lib/stop.h"
 #include "userspace/path/probe.h"
 
 #define SMALL 100 /* bytes of an IP packet that passes everywhere */
 #define TRIES 3   /* a packet that is answered in none of them does not pass: one may be lost */
+#define TRIES_MOST (2 * TRIES) /* those in which the small packet is lost as well do not count */
 #define ANSWER_NS (400 * NSEC_PER_MSEC) /* how long the answer to a small packet is waited for */
 #define GRACE_NS (10 * NSEC_PER_MSEC)   /* after it those to the large ones, which left before, are late */
-#define SEARCH_NS (1200 * NSEC_PER_MSEC) /* most time of the search */
+#define PROBE_NS (10 * NSEC_PER_SEC)	/* most time of all of it */
+#define SILENCE_NS (1500 * NSEC_PER_MSEC) /* after it progress is shown */
 #define RTT_NS (200 * NSEC_PER_MSEC) /* how long better round trips are sought */
 #define RTT_TRIES 5
 #define PARTS 8	     /* sizes that are tried at once */
@@ -29,6 +32,9 @@ struct prober {
 	int fd;
 	bool six, raw;
 	uint16_t id;	 /* raw only: a ping socket has its own */
+	uint64_t begin;
+	bool said;	   /* progress was shown */
+	int error;	   /* of the first echo that could not be sent; 0: all could */
 	unsigned int sent; /* the sequence number of the next echo */
 	struct {
 		unsigned int size;
@@ -76,13 +82,15 @@ static void set_options(const struct prober *p)
 		set(p->fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
 		set(p->fd, IPPROTO_IP, IP_RECVERR, 1);
 	}
-	/* the answers have to fit in, however small the buffers of others are */
+	/* echoes and answers have to fit in, however small the buffers of others are */
+	set(p->fd, SOL_SOCKET, SO_SNDBUF, 1 << 20);
+	set(p->fd, SOL_SOCKET, SO_SNDBUFFORCE, 1 << 20);
 	set(p->fd, SOL_SOCKET, SO_RCVBUF, 1 << 20);
 	set(p->fd, SOL_SOCKET, SO_RCVBUFFORCE, 1 << 20);
 }
 
-/* A ping socket (net.ipv4.ping_group_range) or else a raw one (root). */
-static bool open_socket(struct prober *p, const char *interface, const struct path_peer *peer)
+/* A ping socket (net.ipv4.ping_group_range) or else a raw one (root). NULL, or why there is none, with errno. */
+static const char *open_socket(struct prober *p, const char *interface, const struct path_peer *peer)
 {
 	int protocol;
 
@@ -95,10 +103,11 @@ static bool open_socket(struct prober *p, const char *interface, const struct pa
 		p->id = getpid();
 	}
 	if (p->fd < 0)
-		return false;
+		return "a ping needs root, or net.ipv4.ping_group_range";
 	set_options(p);
-	setsockopt(p->fd, SOL_SOCKET, SO_BINDTODEVICE, interface, strlen(interface) + 1);
-	return !connect(p->fd, (const void *)&peer->address, peer->length);
+	if (setsockopt(p->fd, SOL_SOCKET, SO_BINDTODEVICE, interface, strlen(interface) + 1))
+		return "pings cannot be bound to the interface";
+	return connect(p->fd, (const void *)&peer->address, peer->length) ? "pings cannot be sent" : NULL;
 }
 
 /* ---- echoes ---- */
@@ -153,9 +162,12 @@ static void read_answers(struct prober *p)
 	ssize_t length;
 	uint64_t took;
 
-	/* an error that came for an earlier echo ends a call once */
-	while ((length = recv(p->fd, packet, sizeof(packet), MSG_DONTWAIT)) >= 0 || errno == EMSGSIZE) {
-		if (length < 0) {
+	/* not for ever: others may send as well */
+	for (int i = 0; i < PROBES_MOST; i++) {
+		length = recv(p->fd, packet, sizeof(packet), MSG_DONTWAIT);
+		if (length < 0 && errno != EMSGSIZE)
+			break;
+		if (length < 0) { /* an error that came for an earlier echo ends a call once */
 			read_errors(p);
 			continue;
 		}
@@ -169,7 +181,7 @@ static void read_answers(struct prober *p)
 	read_errors(p);
 }
 
-/* Sends an echo in an IP packet of that many bytes. Returns its sequence number. */
+/* Sends an echo in an IP packet of that many bytes; again if the error of an earlier one ends the call. Returns its number. */
 static unsigned int send_echo(struct prober *p, unsigned int size)
 {
 	static __u8 packet[LARGEST];
@@ -186,12 +198,17 @@ static unsigned int send_echo(struct prober *p, unsigned int size)
 	p->echo[sequence].when = now_ns();
 	p->echo[sequence].answered = false;
 	p->sent++;
-	for (int i = 0; i < 2 && send(p->fd, packet, length, MSG_DONTWAIT) < 0 && errno == EMSGSIZE; i++)
+	for (int i = 0; send(p->fd, packet, length, MSG_DONTWAIT) < 0; i++) {
+		if (i == 2) {
+			p->error = p->error ?: errno;
+			break;
+		}
 		read_errors(p);
+	}
 	return sequence;
 }
 
-/* Waits until the echo is answered, or the time is over. */
+/* Waits until the echo is answered, the time is over, or a signal came. */
 static bool await(struct prober *p, unsigned int sequence, uint64_t end)
 {
 	struct pollfd poller = { .fd = p->fd, .events = POLLIN };
@@ -200,51 +217,59 @@ static bool await(struct prober *p, unsigned int sequence, uint64_t end)
 	for (;;) {
 		read_answers(p);
 		now = now_ns();
-		if (p->echo[sequence].answered || now >= end)
+		if (p->echo[sequence].answered || now >= end || stop)
 			return p->echo[sequence].answered;
-		if (poll(&poller, 1, (end - now) / NSEC_PER_MSEC + 1) < 0)
-			return false;
+		poll(&poller, 1, (end - now) / NSEC_PER_MSEC + 1);
 	}
+}
+
+/* Whether there is still time. */
+static bool goes_on(struct prober *p)
+{
+	uint64_t took = now_ns() - p->begin;
+
+	if (took > SILENCE_NS && !p->said)
+		p->said = fprintf(stderr, "rocescope: path: seeks the largest packet that passes\n");
+	return took < PROBE_NS && !stop;
 }
 
 /*
  * Tries these sizes, ascending. Behind them leaves a small packet: once it is answered, what is not answered soon was lost.
- * Returns the largest that was answered, 0: none. *silent: the small one was not answered.
+ * best: the largest that was answered; 0: none. false: whether the larger ones pass is not known, as too many small packets
+ * were lost, too.
  */
-static unsigned int try_sizes(struct prober *p, const unsigned int *sizes, size_t count, bool *silent)
+static bool try_sizes(struct prober *p, const unsigned int *sizes, size_t count, unsigned int *best)
 {
-	unsigned int first, marker, best = 0;
+	unsigned int first = p->sent, last = sizes[count - 1], marker, heard = 0;
 	uint64_t grace;
 
-	for (int i = 0; i < TRIES && best < sizes[count - 1]; i++) {
-		if (p->sent + count + 1 > PROBES_MOST)
+	*best = 0;
+	for (int i = 0; heard < TRIES && *best < last && i < (p->rtt_ns ? TRIES_MOST : TRIES); i++) {
+		if (p->sent + count + 1 > PROBES_MOST || !goes_on(p))
 			break;
-		first = p->sent;
 		for (size_t s = 0; s < count; s++)
-			if (sizes[s] > best)
+			if (sizes[s] > *best)
 				send_echo(p, sizes[s]);
 		marker = send_echo(p, SMALL);
-		*silent = !await(p, marker, now_ns() + ANSWER_NS);
-		if (*silent)
-			continue;
-		grace = p->rtt_ns > GRACE_NS ? p->rtt_ns : GRACE_NS;
-		await(p, marker - 1, now_ns() + grace); /* the largest */
+		if (await(p, marker, now_ns() + ANSWER_NS)) {
+			heard++;
+			grace = p->rtt_ns > GRACE_NS ? p->rtt_ns : GRACE_NS;
+			await(p, marker - 1, now_ns() + grace); /* the largest */
+		}
 		for (unsigned int s = first; s < marker; s++)
-			if (p->echo[s].answered && p->echo[s].size > best)
-				best = p->echo[s].size;
+			if (p->echo[s].answered && p->echo[s].size > *best && p->echo[s].size != SMALL)
+				*best = p->echo[s].size;
 	}
-	return best;
+	return *best == last || (heard == TRIES && !p->error);
 }
 
-/* Narrows what passes and what does not, until they are neighbours or the time is over. */
-static void search(struct prober *p, struct path_probe *to)
+/* Narrows what passes and what does not, until they are neighbours. false: that was not reached. */
+static bool search(struct prober *p, struct path_probe *to)
 {
-	uint64_t end = now_ns() + SEARCH_NS;
 	unsigned int sizes[PARTS], best, asked = 0;
-	bool silent = false;
 	size_t count;
 
-	while (to->passes + 1 < to->fails && now_ns() < end && p->sent + (PARTS + 1) * TRIES < PROBES_MOST) {
+	while (to->passes + 1 < to->fails) {
 		unsigned int distance = to->fails - to->passes;
 
 		count = 0;
@@ -257,15 +282,15 @@ static void search(struct prober *p, struct path_probe *to)
 			sizes[i - 1] = to->passes + (uint64_t)distance * i / (PARTS + 1);
 		if (!count)
 			count = PARTS;
-		best = try_sizes(p, sizes, count, &silent);
-		if (silent)
-			return;
+		if (!try_sizes(p, sizes, count, &best))
+			return false;
 		for (size_t i = count; i--;)
 			if (sizes[i] > best && sizes[i] > to->passes)
 				to->fails = sizes[i];
 		if (best > to->passes)
 			to->passes = best;
 	}
+	return true;
 }
 
 /* The first round trip is longer: neighbours had to be found. */
@@ -273,42 +298,50 @@ static void measure_rtt(struct prober *p)
 {
 	uint64_t end = now_ns() + RTT_NS;
 
-	for (int i = 0; i < RTT_TRIES && now_ns() < end; i++)
+	for (int i = 0; i < RTT_TRIES && now_ns() < end && !stop; i++)
 		await(p, send_echo(p, SMALL), end);
+}
+
+static const char *unknown_because(const struct prober *p)
+{
+	if (stop)
+		return "interrupted";
+	if (p->error)
+		return strerror(p->error);
+	if (!p->rtt_ns)
+		return "the peer answers no ping within 400 ms";
+	return "too many pings were lost, small ones as well, or the time was too short";
 }
 
 static void run(struct prober *p, struct path_probe *to, unsigned int mtu)
 {
 	unsigned int whole = mtu < LARGEST ? mtu : LARGEST, best;
-	bool silent = false;
+	bool known = try_sizes(p, &whole, 1, &best);
 
-	best = try_sizes(p, &whole, 1, &silent);
 	to->answered = p->rtt_ns;
-	if (!to->answered) {
-		snprintf(to->why, sizeof(to->why), "the peer answers no ping");
-		return;
-	}
-	measure_rtt(p);
+	if (to->answered)
+		measure_rtt(p);
+	to->rtt_ns = p->rtt_ns;
 	to->passes = best ?: SMALL;
 	to->fails = best ? 0 : whole;
-	if (!best)
-		search(p, to);
-	to->rtt_ns = p->rtt_ns;
-	to->told = !best && p->told && p->told < to->fails;
+	to->known = to->answered && known && (best || search(p, to));
+	if (!to->known)
+		snprintf(to->why, sizeof(to->why), "%s", unknown_because(p));
+	to->told = to->known && to->fails && p->told && p->told < to->fails;
 	if (to->told)
 		memcpy(to->teller, p->teller, sizeof(to->teller));
 }
 
 void path_probe(struct path_probe *to, const char *interface, const struct path_peer *peer, unsigned int mtu)
 {
-	struct prober p = { .fd = -1 };
+	struct prober p = { .fd = -1, .begin = now_ns() };
+	const char *why = open_socket(&p, interface, peer);
 
 	*to = (struct path_probe){ 0 };
-	if (open_socket(&p, interface, peer))
-		run(&p, to, mtu);
+	if (why)
+		snprintf(to->why, sizeof(to->why), "%s: %s", why, strerror(errno));
 	else
-		snprintf(to->why, sizeof(to->why), "%s",
-			 p.fd < 0 ? "needs root, or net.ipv4.ping_group_range" : strerror(errno));
+		run(&p, to, mtu);
 	if (p.fd >= 0)
 		close(p.fd);
 }

@@ -18,15 +18,19 @@ bool path_peer_find(struct path_peer *p, const char *name, unsigned int ifindex)
 
 struct path_probe {
 	bool answered;	    /* the peer answers echoes at all */
-	char why[96];	    /* if not */
 	uint64_t rtt_ns;    /* least round trip of a small packet */
+	bool known;	    /* what follows is known */
+	char why[96];	    /* if not */
 	unsigned int passes; /* bytes of the largest IP packet that was answered */
 	unsigned int fails; /* the smallest that was never answered, or of which a router told; 0: all up to the MTU pass */
 	bool told;	    /* a router told of it */
 	char teller[INET6_ADDRSTRLEN]; /* which one; "": unknown */
 };
 
-/* Probes packets of up to `mtu` bytes by this interface, for less than two seconds. */
+/*
+ * Probes packets of up to `mtu` bytes by this interface. Takes about 40 round trips and half a second, ten seconds at most;
+ * progress is shown. A signal (lib/stop.h) ends it.
+ */
 void path_probe(struct path_probe *p, const char *interface, const struct path_peer *peer, unsigned int mtu);
 
 #endif

@@ -154,7 +154,7 @@ int path_json(FILE *out, const struct path_facts *f, const struct path_report *r
 	o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "rocescope.path/1", "interface",
 		      f->name, "driver", text_or_null(f->driver), "peer", text_or_null(f->peer_address), "gbps",
 		      f->gbps ? json_real(f->gbps) : json_null(), "mtu", f->mtu, "roce_path_mtu", count_or_null(roce, roce),
-		      "largest_packet", count_or_null(f->probe.answered, f->probe.passes), "rtt_us",
+		      "largest_packet", count_or_null(f->probe.known, f->probe.passes), "rtt_us",
 		      f->probe.answered ? json_real((double)f->probe.rtt_ns / NSEC_PER_USEC) : json_null(), "findings",
 		      of[PATH_FINDING], "good", of[PATH_GOOD], "not_known", of[PATH_NOT_KNOWN]);
 	errno = ENOMEM;
