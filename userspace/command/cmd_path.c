@@ -44,7 +44,8 @@ const struct command path_command = {
 	.prose =
 		"Looks at the interface, at this machine, and with PEER, an address or a name, at the way there, in the order "
 		"of a packet's way. Each finding has the command that mends it. What is right is counted.\n\n"
-		"--fix makes those changes that cannot cut a connection. They last until the command ends, however it ends.",
+		"--fix makes those changes that leave connections as they are. They last until the command ends, however it ends. "
+		"An MTU is raised only if packets of its size then pass to PEER; it is that of all who are on the link.",
 	.tables = tables,
 	.topics = topics,
 	.examples =
@@ -88,15 +89,25 @@ static bool print(const struct options *o, const struct path_facts *f, const str
 	int failed = o->json ? path_json(stdout, f, r) : path_lines(stdout, f, r, o->all);
 
 	if (failed || fflush(stdout))
-		fprintf(stderr, "rocescope: the report cannot be written: %s\n", strerror(errno));
+		fprintf(stderr, "rocescope: path: the report cannot be written: %s\n", strerror(errno));
 	return !failed && !ferror(stdout);
 }
 
+/* Whether --fix has tried to change something. */
+static bool has_tried(const struct path_report *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (r->results[i].change.error[0])
+			return true;
+	return false;
+}
+
 /* The changes last until a signal comes. */
-static bool keep(struct path_mend *m)
+static bool keep(struct path_mend *m, const struct path_report *r)
 {
 	if (!m) {
-		fputs("rocescope: path: --fix has changed nothing\n", stderr);
+		fprintf(stderr, "rocescope: path: --fix has changed nothing: %s\n",
+			has_tried(r) ? "the report says why" : "nothing that it may change was found");
 		return true;
 	}
 	fputs("rocescope: path: the changes last until this ends (Ctrl-C)\n", stderr);
@@ -110,17 +121,19 @@ static int run(const struct options *o, const struct path_peer *peer)
 	struct path_mend *m = NULL;
 	struct path_report report;
 	struct path_facts facts;
-	bool good;
+	bool good, mended = true;
 
 	path_look(&facts, o->interface, peer);
 	path_judge(&report, &facts);
 	if (o->fix) {
 		stop_on_signals();
-		m = path_mend(&report, &facts, peer);
+		mended = path_mend(&m, &report, &facts, peer);
 	}
-	good = print(o, &facts, &report);
-	if (o->fix)
-		good = keep(m) && good;
+	good = print(o, &facts, &report) && mended;
+	if (m && !good)
+		path_mend_end(m); /* nobody has read what was changed */
+	else if (o->fix && mended)
+		good = keep(m, &report) && good;
 	if (good && o->exit_code && will_lose(&report))
 		return EXIT_FAULTS;
 	return good ? EXIT_RAN : EXIT_COULD_NOT;

@@ -22,9 +22,30 @@ static struct file_path sysctl_path(const char *name)
 	return p;
 }
 
+struct now {
+	char name[IF_NAMESIZE];
+};
+
+/* What the interface is called by now. "": it is gone, with errno ENXIO. */
+static struct now now_named(const struct path_change *c)
+{
+	struct now n = { "" };
+
+	if (c->kind == CHANGE_MTU || c->kind == CHANGE_RING || c->kind == CHANGE_GRO)
+		if (!if_indextoname(c->ifindex, n.name))
+			n.name[0] = 0;
+	return n;
+}
+
+bool change_is_gone(const struct path_change *c)
+{
+	return c->kind != CHANGE_NOTHING && c->kind != CHANGE_SYSCTL && !now_named(c).name[0] && errno == ENXIO;
+}
+
 void change_command(const struct path_change *c, char *command, size_t size)
 {
-	unsigned int rx = 0, tx = 0;
+	struct now now = now_named(c);
+	const char *name = now.name[0] ? now.name : c->what;
 
 	switch (c->kind) {
 	case CHANGE_NOTHING:
@@ -34,24 +55,15 @@ void change_command(const struct path_change *c, char *command, size_t size)
 		snprintf(command, size, strchr(c->after, ' ') ? "sysctl -w %s='%s'" : "sysctl -w %s=%s", c->what, c->after);
 		break;
 	case CHANGE_MTU:
-		snprintf(command, size, "ip link set dev %s mtu %s", c->what, c->after);
+		snprintf(command, size, "ip link set dev %s mtu %s", name, c->after);
 		break;
 	case CHANGE_RING:
-		sscanf(c->after, "%u %u", &rx, &tx);
-		snprintf(command, size, "ethtool -G %s rx %u tx %u", c->what, rx, tx);
+		snprintf(command, size, "ethtool -G %s rx %s", name, c->after);
 		break;
 	case CHANGE_GRO:
-		snprintf(command, size, "ethtool -K %s gro %s", c->what, c->after);
+		snprintf(command, size, "ethtool -K %s gro %s", name, c->after);
 		break;
 	}
-}
-
-static bool is_there(const struct path_change *c)
-{
-	if (c->kind == CHANGE_SYSCTL || if_nametoindex(c->what) == c->ifindex)
-		return true;
-	errno = ENODEV;
-	return false;
 }
 
 bool change_read(const struct path_change *c, char value[CHANGE_VALUE])
@@ -59,10 +71,9 @@ bool change_read(const struct path_change *c, char value[CHANGE_VALUE])
 	struct ethtool_ringparam ring = { .cmd = ETHTOOL_GRINGPARAM };
 	struct ethtool_value gro = { .cmd = ETHTOOL_GGRO };
 	struct ifreq mtu = { 0 };
+	struct now now = now_named(c);
 	bool good = false;
 
-	if (!is_there(c))
-		return false;
 	switch (c->kind) {
 	case CHANGE_NOTHING:
 		break;
@@ -72,15 +83,15 @@ bool change_read(const struct path_change *c, char value[CHANGE_VALUE])
 			*strchr(value, '\t') = ' ';
 		break;
 	case CHANGE_MTU:
-		good = interface_ask(c->what, SIOCGIFMTU, &mtu);
+		good = interface_ask(now.name, SIOCGIFMTU, &mtu);
 		snprintf(value, CHANGE_VALUE, "%d", mtu.ifr_mtu);
 		break;
 	case CHANGE_RING:
-		good = ethtool(c->what, &ring);
-		snprintf(value, CHANGE_VALUE, "%u %u", ring.rx_pending, ring.tx_pending);
+		good = ethtool(now.name, &ring);
+		snprintf(value, CHANGE_VALUE, "%u", ring.rx_pending);
 		break;
 	case CHANGE_GRO:
-		good = ethtool(c->what, &gro);
+		good = ethtool(now.name, &gro);
 		snprintf(value, CHANGE_VALUE, "%s", gro.data ? "on" : "off");
 		break;
 	}
@@ -92,23 +103,23 @@ bool change_write(const struct path_change *c, const char *value)
 	struct ethtool_ringparam ring = { .cmd = ETHTOOL_GRINGPARAM };
 	struct ethtool_value gro = { .cmd = ETHTOOL_SGRO, .data = !strcmp(value, "on") };
 	struct ifreq mtu = { .ifr_mtu = atoi(value) };
+	struct now now = now_named(c);
 
-	if (!is_there(c))
-		return false;
 	switch (c->kind) {
 	case CHANGE_NOTHING:
 		break;
 	case CHANGE_SYSCTL:
 		return file_write(sysctl_path(c->what).text, value);
 	case CHANGE_MTU:
-		return interface_ask(c->what, SIOCSIFMTU, &mtu);
+		return interface_ask(now.name, SIOCSIFMTU, &mtu);
 	case CHANGE_RING:
-		if (!ethtool(c->what, &ring) || sscanf(value, "%u %u", &ring.rx_pending, &ring.tx_pending) != 2)
+		if (!ethtool(now.name, &ring))
 			return false;
 		ring.cmd = ETHTOOL_SRINGPARAM;
-		return ethtool(c->what, &ring);
+		ring.rx_pending = atoi(value);
+		return ethtool(now.name, &ring);
 	case CHANGE_GRO:
-		return ethtool(c->what, &gro);
+		return ethtool(now.name, &gro);
 	}
 	return false;
 }

@@ -10,7 +10,7 @@ enum change_kind {
 	CHANGE_NOTHING,
 	CHANGE_SYSCTL, /* what: its name, "net.core.rmem_max" */
 	CHANGE_MTU,    /* what: an interface */
-	CHANGE_RING,   /* what: an interface; the value is "RX TX" */
+	CHANGE_RING,   /* what: an interface; the value is the frames of its receive ring */
 	CHANGE_GRO,    /* what: an interface; the value is "on" or "off" */
 };
 
@@ -19,7 +19,7 @@ enum change_kind {
 struct path_change {
 	enum change_kind kind;
 	char what[64];
-	unsigned int ifindex; /* of the interface: another one may have its name by then */
+	unsigned int ifindex; /* of the interface, which may get another name, and another one its */
 	char before[CHANGE_VALUE], after[CHANGE_VALUE];
 	bool made;
 	char error[128]; /* why it was not made; "": it was, or was not tried */
@@ -27,6 +27,9 @@ struct path_change {
 
 /* The command that sets the value. */
 void change_command(const struct path_change *c, char *command, size_t size);
+
+/* Whether the interface is gone, and its settings with it. */
+bool change_is_gone(const struct path_change *c);
 
 /* The present value. false with errno: not known. */
 bool change_read(const struct path_change *c, char value[CHANGE_VALUE]);

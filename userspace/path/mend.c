@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * --fix. A guard, a process of its own, knows what to put back before anything is changed. It waits for the end of a pipe,
- * which comes with the death of this process, also by SIGKILL.
+ * --fix. A guard, a process of its own, knows what to put back before anything is changed. It hears of each change by a pipe,
+ * whose end comes with the death of this process, also by SIGKILL.
  */
 #include <errno.h>
 #include <signal.h>
@@ -22,45 +22,68 @@
 
 struct path_mend {
 	struct path_change changes[PATH_CHECKS];
+	/* what became of each: another one's later change is left as it is */
+	struct mark {
+		size_t change;
+		bool begun;
+		char value[CHANGE_VALUE]; /* as read after the change: drivers round. "": not read yet */
+	} marks[PATH_CHECKS];
 	size_t count;
 	pid_t guard;
 	int alive; /* our end of the pipe */
 };
 
-/* Puts back what differs, the last change first. Returns false if something cannot be put back, which is reported. */
+/* false: it cannot be put back, which is reported. */
+static bool put_back_one(const struct path_change *c, const struct mark *m)
+{
+	char now[CHANGE_VALUE], command[200];
+	struct path_change back = *c;
+	int error;
+
+	if (change_read(c, now)) {
+		if (!strcmp(now, c->before))
+			return true;
+		if (m->value[0] && strcmp(now, m->value)) {
+			fprintf(stderr, "rocescope: path: %s: changed by somebody meanwhile, left at %s (before --fix: %s)\n",
+				c->what, now, c->before);
+			return true;
+		}
+		if (change_write(c, c->before))
+			return true;
+	}
+	error = errno;
+	if (change_is_gone(c))
+		return true;
+	memcpy(back.after, c->before, sizeof(back.after));
+	change_command(&back, command, sizeof(command));
+	fprintf(stderr, "rocescope: path: %s: cannot be put back: %s. By hand: %s\n", c->what, strerror(error), command);
+	return false;
+}
+
+/* Puts back what was changed, the last change first. false: not all of it. */
 static bool put_back(const struct path_mend *m)
 {
 	bool all = true;
 
-	for (size_t i = m->count; i--;) {
-		const struct path_change *c = &m->changes[i];
-		char now[CHANGE_VALUE], command[200];
-		struct path_change back = *c;
-
-		if (change_read(c, now) && (!strcmp(now, c->before) || change_write(c, c->before)))
-			continue;
-		if (errno == ENODEV)
-			continue; /* the interface is gone, and its settings with it */
-		memcpy(back.after, c->before, sizeof(back.after));
-		change_command(&back, command, sizeof(command));
-		fprintf(stderr, "rocescope: path: %s: cannot be put back: %s. By hand: %s\n", c->what, strerror(errno),
-			command);
-		all = false;
-	}
+	for (size_t i = m->count; i--;)
+		if (m->marks[i].begun && !put_back_one(&m->changes[i], &m->marks[i]))
+			all = false;
 	return all;
 }
 
 /* Signals that end the command do not end the guard. */
-static void guard(const struct path_mend *m, int alive)
+static void guard(struct path_mend *m, int alive)
 {
-	char nothing;
+	struct mark mark;
+	ssize_t length;
 
 	setsid();
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	while (read(alive, &nothing, 1) < 0 && errno == EINTR)
-		;
+	while ((length = read(alive, &mark, sizeof(mark))) > 0 || (length < 0 && errno == EINTR))
+		if (length == sizeof(mark))
+			m->marks[mark.change] = mark;
 	_exit(put_back(m) ? 0 : 1);
 }
 
@@ -70,6 +93,7 @@ static bool start_guard(struct path_mend *m)
 
 	if (pipe(ends))
 		return false;
+	signal(SIGPIPE, SIG_IGN); /* whoever reads what is told may have gone: put back nevertheless */
 	m->alive = ends[1];
 	m->guard = fork();
 	if (!m->guard) {
@@ -80,6 +104,16 @@ static bool start_guard(struct path_mend *m)
 	if (m->guard < 0)
 		close(ends[1]);
 	return m->guard > 0;
+}
+
+/* Tells the guard. Less than PIPE_BUF is written at once. false with errno: there is none any more. */
+static bool mark(struct path_mend *m, size_t change, bool begun, const char *value)
+{
+	struct mark *to = &m->marks[change];
+
+	*to = (struct mark){ .change = change, .begun = begun };
+	snprintf(to->value, sizeof(to->value), "%s", value);
+	return write(m->alive, to, sizeof(*to)) == sizeof(*to);
 }
 
 static bool has_carrier(const char *interface)
@@ -110,64 +144,101 @@ static bool passes(const struct path_change *c, const struct path_facts *f, cons
 	if (c->kind != CHANGE_MTU || atoi(c->after) <= atoi(c->before))
 		return true;
 	await_link(f);
-	for (int i = 0; i < PROBES && !probe.answered && !stop; i++)
+	for (int i = 0; i < PROBES && !probe.known && !stop; i++)
 		path_probe(&probe, f->name, peer, atoi(c->after));
-	return probe.answered && !probe.fails;
+	return probe.known && !probe.fails;
 }
 
-static void make(struct path_change *c, const struct path_facts *f, const struct path_peer *peer)
+/* Why the change does not stay; NULL: it does. */
+static const char *refused(struct path_mend *m, size_t i, const struct path_facts *f, const struct path_peer *peer)
 {
-	if (!change_write(c, c->after)) {
-		snprintf(c->error, sizeof(c->error), "%s", strerror(errno));
-	} else if (!passes(c, f, peer)) {
-		change_write(c, c->before);
-		snprintf(c->error, sizeof(c->error), "packets of %s bytes do not pass to the peer", c->after);
-	} else {
-		c->made = true;
+	struct path_change *c = &m->changes[i];
+	char now[CHANGE_VALUE] = "";
+
+	if (!change_write(c, c->after))
+		return strerror(errno);
+	if (!change_read(c, now))
+		now[0] = 0;
+	mark(m, i, true, now);
+	if (!strcmp(now, c->before))
+		return "the driver leaves it as it is";
+	if (!passes(c, f, peer))
+		return stop ? "interrupted" : "packets of this size do not pass to the peer";
+	if (now[0])
+		memcpy(c->after, now, sizeof(now));
+	return NULL;
+}
+
+static void make(struct path_mend *m, size_t i, const struct path_facts *f, const struct path_peer *peer)
+{
+	struct path_change *c = &m->changes[i];
+	const char *why;
+
+	if (!stop && !mark(m, i, true, "")) {
+		m->marks[i].begun = false;
+		snprintf(c->error, sizeof(c->error), "who would put it back has gone");
+		return;
 	}
+	why = stop ? "interrupted" : refused(m, i, f, peer);
+	if (why)
+		snprintf(c->error, sizeof(c->error), "%s", why);
+	c->made = !why;
+	if (why && m->marks[i].begun && put_back_one(c, &m->marks[i]))
+		mark(m, i, false, "");
 }
 
 bool path_mend_end(struct path_mend *m)
 {
 	int status = 0;
+	pid_t ended;
 	bool all;
 
 	close(m->alive);
-	while (waitpid(m->guard, &status, 0) < 0 && errno == EINTR)
+	while ((ended = waitpid(m->guard, &status, 0)) < 0 && errno == EINTR)
 		;
-	/* somebody has killed the guard */
-	all = WIFEXITED(status) ? !WEXITSTATUS(status) : put_back(m);
+	/* somebody has killed the guard; or SIGCHLD is ignored, and nobody tells what became of it */
+	all = ended > 0 && WIFEXITED(status) ? !WEXITSTATUS(status) : put_back(m);
 	free(m);
 	return all;
 }
 
-struct path_mend *path_mend(struct path_report *r, const struct path_facts *f, const struct path_peer *peer)
+bool path_mend(struct path_mend **to, struct path_report *r, const struct path_facts *f, const struct path_peer *peer)
 {
 	struct path_mend *m = calloc(1, sizeof(*m));
+	struct path_change *from[PATH_CHECKS];
 	bool any = false;
 
+	*to = NULL;
 	for (size_t i = 0; m && i < r->count; i++) {
 		struct path_change *c = &r->results[i].change;
 
-		if (c->kind != CHANGE_NOTHING && change_read(c, c->before))
-			m->changes[m->count++] = *c;
-		else
-			c->kind = CHANGE_NOTHING;
-	}
-	if (!m || !m->count || !start_guard(m)) {
-		if (!m || m->count)
-			fprintf(stderr, "rocescope: path: --fix changes nothing: %s\n", strerror(errno));
-		free(m);
-		return NULL;
-	}
-	for (size_t i = 0; i < r->count; i++)
-		if (r->results[i].change.kind != CHANGE_NOTHING) {
-			make(&r->results[i].change, f, peer);
-			any |= r->results[i].change.made;
+		if (c->kind == CHANGE_NOTHING)
+			continue;
+		if (!change_read(c, c->before)) {
+			c->before[0] = 0;
+			snprintf(c->error, sizeof(c->error), "%s", strerror(errno));
+			continue;
 		}
+		from[m->count] = c;
+		m->changes[m->count++] = *c;
+	}
+	if (m && !m->count) {
+		free(m);
+		return true;
+	}
+	if (!m || !start_guard(m)) {
+		fprintf(stderr, "rocescope: path: --fix cannot put back later, so it changes nothing: %s\n", strerror(errno));
+		free(m);
+		return false;
+	}
+	for (size_t i = 0; i < m->count; i++) {
+		make(m, i, f, peer);
+		*from[i] = m->changes[i];
+		any |= from[i]->made;
+	}
 	await_link(f);
-	if (any)
-		return m;
-	path_mend_end(m);
-	return NULL;
+	if (!any)
+		return path_mend_end(m);
+	*to = m;
+	return true;
 }

@@ -31,9 +31,10 @@ struct path_facts {
 	__u8 mac[6];
 	bool up, carrier;
 	unsigned int mtu, mtu_most; /* mtu_most 0: unknown */
+	int64_t mtu_ipv6; /* that of IPv6 alone, which a change of `mtu` overwrites (net/ipv6/addrconf.c) */
 	__u32 xdp_program;	    /* id of the attached XDP program; 0: none */
 	bool has_address;
-	__u8 address[16];
+	__u8 address[16]; /* from which packets to PEER leave, if it is of this interface */
 	/* by ethtool */
 	double gbps; /* 0: unknown */
 	struct ethtool_ringparam ring;
@@ -55,12 +56,14 @@ struct path_facts {
 	int cpus;
 	int node;		  /* NUMA node of the NIC */
 	int irqs;		  /* interrupts of the NIC */
+	bool irqs_above;	  /* they are those of the device above: virtio's is below a PCI device */
 	cpu_set_t irq_cpus, near; /* where they are served; the CPUs of the NIC's node */
+	cpu_set_t online;	  /* never empty */
 	int rps;		  /* whether RPS is on for queue 0 */
 	bool irqbalance;
 	char governor[32]; /* of the first CPU whose is not `performance`; "": unknown */
 	int64_t softnet_dropped, softnet_squeezed;
-	int64_t budget, backlog, rmem_max, rmem_default, wmem_max, tcp_rmem[3], udp_mem[3];
+	int64_t budget, budget_usecs, backlog, rmem_max, rmem_default, wmem_max, tcp_rmem[3], udp_mem[3];
 	long page;
 	/* RDMA */
 	char rdma[64]; /* the device on this interface; "": none */
@@ -76,7 +79,7 @@ struct path_facts {
 	struct path_probe probe;
 };
 
-/* Gathers the facts. peer: NULL, or the address of PEER. The interface exists. Takes less than two seconds. */
+/* Gathers the facts. peer: NULL, or the address of PEER. The interface exists. See path_probe() for its time. */
 void path_look(struct path_facts *f, const char *interface, const struct path_peer *peer);
 
 /* The part of path_look() that is in files: sysctls, interrupts, CPUs, RDMA modules. */
@@ -99,8 +102,8 @@ struct path_result {
 	enum path_check check;
 	enum path_state state;
 	enum path_severity severity; /* of a finding */
-	char found[200];   /* what was found, or why it is not known */
-	char command[200]; /* what mends it */
+	char found[256];   /* what was found, or why it is not known */
+	char command[400]; /* what mends it */
 	struct path_change change; /* what --fix does; kind CHANGE_NOTHING: nothing */
 };
 
@@ -138,9 +141,10 @@ struct path_mend;
 
 /*
  * Makes the changes of the report, and writes into them what came of it. From now on a process of its own puts everything back
- * when this one ends, however it ends. NULL: nothing was changed, or it cannot be guarded, which is reported.
+ * when this one ends, however it ends. A signal (lib/stop.h) ends it early. *m is NULL: nothing was changed. false: it cannot
+ * be guarded, or not all that was tried could be put back, which is reported.
  */
-struct path_mend *path_mend(struct path_report *r, const struct path_facts *f, const struct path_peer *peer);
+bool path_mend(struct path_mend **m, struct path_report *r, const struct path_facts *f, const struct path_peer *peer);
 
 /* Puts everything back. false: not all of it, which is reported. */
 bool path_mend_end(struct path_mend *m);
