@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What follows from the facts: one function a check, in the order of userspace/path/check.def. docs/path.md has the reasons. */
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -18,6 +19,8 @@
 #define BUFFER_MOST (1ll << 30)	  /* SO_RCVBUF is an int, and the kernel doubles it */
 #define BUFFER_STEP (64ll << 10)
 #define IPV6_MTU_LEAST 1280	  /* below it the kernel takes IPv6 from the interface, with its addresses (RFC 8200, 5) */
+#define BUDGET_DEFAULT 300	  /* net/core/dev.c */
+#define CPUS_NAMED 32		  /* of those that a command names */
 #define MTU_WANTED 4200		  /* PATH_MTU_NEEDED, and a round number */
 
 /* ---- results ---- */
@@ -39,6 +42,7 @@ __attribute__((format(printf, 4, 5))) static struct path_result *add(struct path
 #define UNKNOWN(name, ...) add(r, PATH_CHECK_##name, PATH_NOT_KNOWN, __VA_ARGS__)
 #define FINDING(name, ...) add(r, PATH_CHECK_##name, PATH_FINDING, __VA_ARGS__)
 #define DRIVER_SILENT "the driver does not tell"
+#define AT_LEAST " at 1 Gbit/s (the driver tells no speed)" /* GBPS_LEAST */
 
 __attribute__((format(printf, 2, 3))) static void mend_by(struct path_result *to, const char *format, ...)
 {
@@ -74,6 +78,8 @@ static bool is_virtual(const struct path_facts *f)
 
 static void judge_link(struct path_report *r, const struct path_facts *f)
 {
+	struct path_result *to;
+
 	if (!f->up)
 		mend_by(FINDING(link, "%s is down", f->name), "ip link set dev %s up", f->name);
 	else if (!f->carrier)
@@ -86,14 +92,16 @@ static void judge_link(struct path_report *r, const struct path_facts *f)
 		mend_by(FINDING(address, "%s has no address", f->name), "ip address add ADDRESS/LENGTH dev %s", f->name);
 	if (!f->has_peer)
 		return;
-	if (!f->leaves_by)
-		mend_by(FINDING(route, "there is no route to %s", f->peer_address), "ip route add %s dev %s", f->peer_address,
-			f->name);
-	else if (f->leaves_by != f->ifindex)
+	if (!f->leaves_by) {
+		to = FINDING(route, "there is no route to %s", f->peer_address);
+		to->severity = PATH_WILL_LOSE;
+		mend_by(to, "ip route add %s via ROUTER dev %s", f->peer_address, f->name);
+	} else if (f->leaves_by != f->ifindex) {
 		mend_by(FINDING(route, "packets to %s leave by another interface", f->peer_address), "ip route get %s",
 			f->peer_address);
-	else
+	} else {
 		GOOD(route, "packets to %s leave by %s", f->peer_address, f->name);
+	}
 }
 
 unsigned int path_roce_mtu(unsigned int mtu)
@@ -103,6 +111,12 @@ unsigned int path_roce_mtu(unsigned int mtu)
 	while (path_mtu >= 256 && path_mtu + PATH_MTU_NEEDED - 4096 > mtu)
 		path_mtu /= 2;
 	return path_mtu >= 256 ? path_mtu : 0;
+}
+
+/* Whether a larger MTU costs native XDP. */
+static bool lacks_frags(const struct path_facts *f)
+{
+	return f->features_known && f->features & NETDEV_BASIC && !(f->features & NETDEV_RX_SG);
 }
 
 static void judge_mtu(struct path_report *r, const struct path_facts *f)
@@ -119,19 +133,25 @@ static void judge_mtu(struct path_report *r, const struct path_facts *f)
 			f->mtu_most);
 		return;
 	}
+	if (lacks_frags(f)) {
+		FINDING(mtu, "MTU %u: RoCE path MTU %u instead of 4096, for which this driver has generic XDP only", f->mtu,
+			roce);
+		return;
+	}
 	to = FINDING(mtu, "MTU %u: RoCE path MTU %u instead of 4096", f->mtu, roce);
-	if (f->probe.answered && !f->probe.fails)
+	if (f->probe.known && !f->probe.fails && (f->mtu_ipv6 < 0 || f->mtu_ipv6 == f->mtu))
 		change(to, CHANGE_MTU, f->name, "%u", MTU_WANTED);
-	else
+	else if (!f->probe.fails) /* else judge_path() says what to do first */
 		mend_by(to, "ip link set dev %s mtu %u", f->name, MTU_WANTED);
 }
 
 static void judge_path(struct path_report *r, const struct path_facts *f)
 {
+	const char *advice = f->probe.passes < IPV6_MTU_LEAST ? "; mend the MTU at the peer or at the switch" : "";
 	const struct path_probe *p = &f->probe;
 	struct path_result *to;
 
-	if (!f->has_peer || !p->answered) {
+	if (!f->has_peer || !p->known) {
 		UNKNOWN(path_mtu, "%s", f->has_peer ? p->why : "give PEER to have it probed");
 		return;
 	}
@@ -140,16 +160,15 @@ static void judge_path(struct path_report *r, const struct path_facts *f)
 		return;
 	}
 	if (p->told)
-		to = FINDING(path_mtu, "packets to %s of %u bytes do not pass (says %s), those of %u do; MTU here %u",
-			     f->peer_address, p->fails, p->teller[0] ? p->teller : "a router", p->passes, f->mtu);
+		to = FINDING(path_mtu, "packets to %s of %u bytes do not pass (says %s), those of %u do; MTU here %u%s",
+			     f->peer_address, p->fails, p->teller[0] ? p->teller : "a router", p->passes, f->mtu, advice);
 	else
-		to = FINDING(black_hole, "packets to %s of %u bytes vanish, those of %u pass; MTU here %u", f->peer_address,
-			     p->fails, p->passes, f->mtu);
+		to = FINDING(black_hole, "packets to %s of %u bytes vanish, those of %u pass; MTU here %u%s", f->peer_address,
+			     p->fails, p->passes, f->mtu, advice);
 	if (path_roce_mtu(f->mtu) + PATH_MTU_NEEDED - 4096 <= p->passes)
 		to->severity = PATH_MAY_LOSE; /* RoCE has no packets that large; others have */
-	if (p->passes >= IPV6_MTU_LEAST)
-		change(to, CHANGE_MTU, f->name, "%u", p->passes);
-	else
+	/* not by --fix: others on the link would lose what is larger */
+	if (!advice[0])
 		mend_by(to, "ip link set dev %s mtu %u", f->name, p->passes);
 }
 
@@ -200,33 +219,53 @@ static double packet_rate(const struct path_facts *f)
 	return (f->gbps ?: GBPS_LEAST) * 1e9 / 8 / (bytes ?: 1);
 }
 
-static void judge_ring(struct path_report *r, const struct path_facts *f)
+/* Among which RSS spreads, or else those of the channels; PATH_UNKNOWN. */
+static int receive_queues(const struct path_facts *f)
 {
-	const struct ethtool_ringparam *ring = &f->ring;
-	double in_time = packet_rate(f) * f->coalesce.rx_coalesce_usecs / 1e6;
+	if (f->receive_queues >= 0)
+		return f->receive_queues;
+	return f->channels.cmd ? (int)(f->channels.combined_count + f->channels.rx_count) : PATH_UNKNOWN;
+}
 
-	if (!ring->cmd || !ring->rx_max_pending)
-		UNKNOWN(ring, DRIVER_SILENT);
-	else if (ring->rx_pending < ring->rx_max_pending || ring->tx_pending < ring->tx_max_pending)
-		change(FINDING(ring, "rings of %u frames in and %u out, of at most %u and %u", ring->rx_pending,
-			       ring->tx_pending, ring->rx_max_pending, ring->tx_max_pending),
-		       CHANGE_RING, f->name, "%u %u", ring->rx_max_pending, ring->tx_max_pending);
-	else
-		GOOD(ring, "%u frames in and %u out, as many as there can be", ring->rx_pending, ring->tx_pending);
-	if (!f->coalesce.cmd)
-		UNKNOWN(coalescing, DRIVER_SILENT);
-	else if (f->gbps && ring->rx_pending && !f->coalesce.use_adaptive_rx_coalesce && in_time > ring->rx_pending)
-		mend_by(FINDING(coalescing, "an interrupt may wait %u us, in which %.0f packets arrive; the ring has %u",
-				f->coalesce.rx_coalesce_usecs, in_time, ring->rx_pending),
-			"ethtool -C %s rx-usecs %.0f", f->name, f->coalesce.rx_coalesce_usecs * ring->rx_pending / in_time / 2);
-	else
-		GOOD(coalescing, "an interrupt may wait %u us%s", f->coalesce.rx_coalesce_usecs,
-		     f->coalesce.use_adaptive_rx_coalesce ? ", adaptive" : "");
+/* Drivers take powers of two. */
+static unsigned int power_of_two(unsigned int least)
+{
+	unsigned int n = 1;
+
+	while (n < least && n < 1u << 31)
+		n *= 2;
+	return n;
 }
 
 static unsigned int smaller(unsigned int a, unsigned int b)
 {
 	return a < b ? a : b;
+}
+
+static void judge_ring(struct path_report *r, const struct path_facts *f)
+{
+	const struct ethtool_ringparam *ring = &f->ring;
+	double usecs = f->coalesce.rx_coalesce_usecs, in_time = packet_rate(f) * usecs / 1e6;
+	int queues = receive_queues(f);
+	unsigned int wanted = packet_rate(f) * HOLD_S / (queues > 1 ? queues : 1) + 1;
+
+	if (!ring->cmd || !ring->rx_max_pending)
+		UNKNOWN(ring, DRIVER_SILENT);
+	else if (ring->rx_pending < smaller(wanted, ring->rx_max_pending))
+		change(FINDING(ring, "it has %u frames of at most %u; %u come in %g ms for each queue%s", ring->rx_pending,
+			       ring->rx_max_pending, wanted, HOLD_S * 1e3, f->gbps ? "" : AT_LEAST),
+		       CHANGE_RING, f->name, "%u", smaller(power_of_two(wanted), ring->rx_max_pending));
+	else
+		GOOD(ring, "%u frames of at most %u", ring->rx_pending, ring->rx_max_pending);
+	if (!f->coalesce.cmd)
+		UNKNOWN(coalescing, DRIVER_SILENT);
+	else if (f->gbps && ring->rx_pending && !f->coalesce.use_adaptive_rx_coalesce && in_time > ring->rx_pending)
+		mend_by(FINDING(coalescing, "an interrupt may wait %u us, in which %.0f packets arrive; the ring has %u",
+				f->coalesce.rx_coalesce_usecs, in_time, ring->rx_pending),
+			"ethtool -C %s rx-usecs %.0f", f->name, usecs * ring->rx_pending / in_time / 2);
+	else
+		GOOD(coalescing, "an interrupt may wait %u us%s", f->coalesce.rx_coalesce_usecs,
+		     f->coalesce.use_adaptive_rx_coalesce ? ", adaptive" : "");
 }
 
 static void judge_queues(struct path_report *r, const struct path_facts *f)
@@ -304,57 +343,88 @@ static void judge_xdp(struct path_report *r, const struct path_facts *f)
 		if (f->features & NETDEV_RX_SG)
 			GOOD(xdp_frags, "the driver has multi-buffer XDP");
 		else
-			mend_by(FINDING(xdp_frags, "MTU %u, and the driver has no multi-buffer XDP", f->mtu),
+			mend_by(FINDING(xdp_frags, "MTU %u, and the driver has no multi-buffer XDP: generic mode, or a RoCE "
+						"path MTU of %u", f->mtu, path_roce_mtu(ATTACH_PLAIN_MTU)),
 				"ip link set dev %s mtu %u", f->name, ATTACH_PLAIN_MTU);
 	}
 	if (f->xdp_program)
-		mend_by(FINDING(xdp_held, "program id %u is attached", f->xdp_program), "ip link set dev %s xdp off", f->name);
+		mend_by(FINDING(xdp_held, "program id %u is attached", f->xdp_program), "bpftool net show dev %s", f->name);
 	else
 		GOOD(xdp_held, "no other XDP program");
 }
 
 /* ---- CPUs ---- */
 
+/* "0 1 8": those CPUs, `most` at most. */
+static void list_cpus(const cpu_set_t *cpus, int most, char *list, size_t size)
+{
+	int length = 0;
+
+	list[0] = 0;
+	for (int i = 0; i < CPU_SETSIZE && most && length + 6 < (int)size; i++)
+		if (CPU_ISSET(i, cpus)) {
+			length += snprintf(list + length, size - length, "%s%d", length ? " " : "", i);
+			most--;
+		}
+}
+
 static void judge_irqs(struct path_report *r, const struct path_facts *f)
 {
+	const char *device = f->irqs_above ? "device/.." : "device";
+	char list[CPUS_NAMED * 5];
 	cpu_set_t both;
 
 	CPU_AND(&both, &f->irq_cpus, &f->near);
-	if (!f->irqs || !CPU_COUNT(&f->near))
+	if (!f->irqs)
 		UNKNOWN(irq_numa, "sysfs shows no interrupts of %s", f->name);
+	else if (!CPU_COUNT(&f->near))
+		UNKNOWN(irq_numa, "sysfs shows no NUMA node of %s", f->name);
 	else if (CPU_COUNT(&both) != CPU_COUNT(&f->irq_cpus))
 		mend_by(FINDING(irq_numa, "%d of %d CPUs that serve its interrupts are not of its NUMA node %d",
 				CPU_COUNT(&f->irq_cpus) - CPU_COUNT(&both), CPU_COUNT(&f->irq_cpus), f->node),
-			"for i in $(ls /sys/class/net/%s/device/msi_irqs); do "
-			"cat /sys/class/net/%s/device/local_cpulist >/proc/irq/$i/smp_affinity_list; done", f->name, f->name);
+			"(cd /sys/class/net/%s/%s; for i in $(ls msi_irqs); do "
+			"cat local_cpulist >/proc/irq/$i/smp_affinity_list; done)", f->name, device);
 	else
 		GOOD(irq_numa, "interrupts are served on the NIC's NUMA node");
-	if (f->irqs > 1 && f->receive_queues > 1 && f->cpus > 1) {
-		if (CPU_COUNT(&f->irq_cpus) > 1)
-			GOOD(irq_one_cpu, "%d CPUs serve %d interrupts", CPU_COUNT(&f->irq_cpus), f->irqs);
-		else
-			mend_by(FINDING(irq_one_cpu, "one CPU serves all %d interrupts", f->irqs),
-				"n=0; for i in $(ls /sys/class/net/%s/device/msi_irqs); do "
-				"echo $((n++ %% %d)) >/proc/irq/$i/smp_affinity_list; done", f->name, f->cpus);
-	}
+	if (f->irqs < 2 || f->receive_queues < 2 || f->cpus < 2)
+		return;
+	list_cpus(CPU_COUNT(&f->near) ? &f->near : &f->online, smaller(f->irqs, CPUS_NAMED), list, sizeof(list));
+	if (CPU_COUNT(&f->irq_cpus) > 1)
+		GOOD(irq_one_cpu, "%d CPUs serve %d interrupts", CPU_COUNT(&f->irq_cpus), f->irqs);
+	else /* each CPU that was used goes to the end of the list */
+		mend_by(FINDING(irq_one_cpu, "one CPU serves all %d interrupts", f->irqs),
+			"set -- %s; for i in $(ls /sys/class/net/%s/%s/msi_irqs); do echo $1 >/proc/irq/$i/smp_affinity_list; "
+			"set -- \"$@\" $1; shift; done", list, f->name, device);
 }
 
-/* All CPUs, as rps_cpus has them: hexadecimal, a comma every 32. */
-static void all_cpus(int cpus, char *mask, size_t size)
+/* As rps_cpus has them: hexadecimal, a comma every 32. */
+static void cpu_mask(const cpu_set_t *cpus, char *mask, size_t size)
 {
-	int length = snprintf(mask, size, "%x", cpus % 32 ? (1u << cpus % 32) - 1 : ~0u);
+	int length = 0;
 
-	for (int rest = (cpus - 1) / 32; rest && length + 10 < (int)size; rest--)
-		length += snprintf(mask + length, size - length, ",ffffffff");
+	mask[0] = 0;
+	for (int word = CPU_SETSIZE / 32; word-- && length + 10 < (int)size;) {
+		unsigned int bits = 0;
+
+		for (int i = 0; i < 32; i++)
+			bits |= CPU_ISSET(word * 32 + i, cpus) ? 1u << i : 0;
+		if (length)
+			length += snprintf(mask + length, size - length, ",%08x", bits);
+		else if (bits)
+			length += snprintf(mask, size, "%x", bits);
+	}
 }
 
 static void judge_cpus(struct path_report *r, const struct path_facts *f)
 {
-	char mask[128];
+	int queues = receive_queues(f);
+	char mask[CPU_SETSIZE / 32 * 9 + 1];
 
-	if (!is_virtual(f) && f->receive_queues <= 1 && f->cpus > 1) {
-		all_cpus(f->cpus, mask, sizeof(mask));
-		if (f->rps < 0)
+	if (!is_virtual(f) && queues <= 1 && f->cpus > 1) {
+		cpu_mask(&f->online, mask, sizeof(mask));
+		if (queues < 0)
+			UNKNOWN(rps, DRIVER_SILENT);
+		else if (f->rps < 0)
 			UNKNOWN(rps, "sysfs does not show %s", f->name);
 		else if (!f->rps)
 			mend_by(FINDING(rps, "RPS is off"), "echo %s >/sys/class/net/%s/queues/rx-0/rps_cpus", mask, f->name);
@@ -377,6 +447,12 @@ static void judge_cpus(struct path_report *r, const struct path_facts *f)
 
 #define NOT_SHOWN "this network namespace does not show it"
 
+/* These sysctls are int. */
+static long long capped(int64_t value)
+{
+	return value < INT_MAX ? value : INT_MAX;
+}
+
 static void judge_softnet(struct path_report *r, const struct path_facts *f)
 {
 	int64_t wanted = packet_rate(f) * HOLD_S + 1;
@@ -392,10 +468,14 @@ static void judge_softnet(struct path_report *r, const struct path_facts *f)
 		     (long long)f->softnet_dropped);
 	if (f->softnet_squeezed < 0 || f->budget < 0)
 		UNKNOWN(budget, NOT_SHOWN);
-	else if (f->softnet_squeezed)
-		mend_by(FINDING(budget, "%lld times since boot, with a budget of %lld packets", (long long)f->softnet_squeezed,
-				(long long)f->budget),
-			"sysctl -w net.core.netdev_budget=%lld", (long long)f->budget * 2);
+	else if (f->softnet_squeezed && f->budget <= BUDGET_DEFAULT && f->budget_usecs > 0)
+		mend_by(FINDING(budget, "%lld times since boot, with budgets of %lld packets and %lld us",
+				(long long)f->softnet_squeezed, (long long)f->budget, (long long)f->budget_usecs),
+			"sysctl -w net.core.netdev_budget=%d net.core.netdev_budget_usecs=%lld", 2 * BUDGET_DEFAULT,
+			capped(2 * f->budget_usecs));
+	else if (f->softnet_squeezed) /* since boot: no reason to raise it again and again */
+		mend_by(FINDING(budget, "%lld times since boot; the budget is %lld packets", (long long)f->softnet_squeezed,
+				(long long)f->budget), "sysctl net.core.netdev_budget net.core.netdev_budget_usecs");
 	else
 		GOOD(budget, "no softirq has ended early");
 }
@@ -416,45 +496,84 @@ static double hold_time(const struct path_facts *f)
 	return rtt > HOLD_S ? rtt : HOLD_S;
 }
 
-#define SYSCTL(name, sysctl, value, wanted)                                                                            \
-	do {                                                                                                           \
-		if ((value) < 0)                                                                                       \
-			UNKNOWN(name, NOT_SHOWN);                                                                      \
-		else if ((value) < (wanted))                                                                           \
-			change(FINDING(name, "%lld bytes; %lld come in %.3g ms%s", (long long)(value), (long long)(wanted), \
-				       hold_time(f) * 1e3, f->gbps ? "" : " at 1 Gbit/s (the driver tells no speed)"),   \
-			       CHANGE_SYSCTL, sysctl, "%lld", (long long)(wanted));                                     \
-		else                                                                                                   \
-			GOOD(name, "%lld bytes", (long long)(value));                                                  \
-	} while (0)
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+struct buffer {
+	enum path_check check;
+	const char *sysctl;
+	int64_t bytes, wanted;
+	bool fix;
+};
+
+static void judge_buffer(struct path_report *r, const struct path_facts *f, struct buffer b)
+{
+	struct path_result *to;
+
+	if (b.bytes < 0) {
+		add(r, b.check, PATH_NOT_KNOWN, NOT_SHOWN);
+		return;
+	}
+	if (b.bytes >= b.wanted) {
+		add(r, b.check, PATH_GOOD, "%lld bytes", (long long)b.bytes);
+		return;
+	}
+	to = add(r, b.check, PATH_FINDING, "%lld bytes; %lld come in %.3g ms%s", (long long)b.bytes, (long long)b.wanted,
+		 hold_time(f) * 1e3, f->gbps ? "" : AT_LEAST);
+	change(to, CHANGE_SYSCTL, b.sysctl, "%lld", (long long)b.wanted);
+	if (!b.fix)
+		to->change.kind = CHANGE_NOTHING;
+}
+
+/*
+ * UDP has no memory pressure, so that __sk_mem_raise_allocated() fails above udp_mem[0] already (Linux commit 69dfccbc1186,
+ * "net: udp: correct the document for udp_mem").
+ */
+static void judge_udp_mem(struct path_report *r, const struct path_facts *f, int64_t pages)
+{
+	if (f->udp_mem[2] < 0)
+		UNKNOWN(udp_mem, NOT_SHOWN);
+	else if (f->udp_mem[0] < pages)
+		change(FINDING(udp_mem, "%lld pages for all sockets; one needs %lld", (long long)f->udp_mem[0],
+			       (long long)pages),
+		       CHANGE_SYSCTL, "net.ipv4.udp_mem", "%lld %lld %lld", (long long)pages,
+		       (long long)larger(f->udp_mem[1], pages), (long long)larger(f->udp_mem[2], pages));
+	else
+		GOOD(udp_mem, "%lld pages", (long long)f->udp_mem[0]);
+}
+
+/* `bytes` come in a round trip. Half of the buffer is window: tcp_adv_win_scale. */
+static void judge_tcp(struct path_report *r, const struct path_facts *f, int64_t bytes)
+{
+	long long wanted = capped(2 * bytes);
+
+	if (f->tcp_rmem[2] < 0 || !f->probe.answered)
+		UNKNOWN(tcp_rmem, "%s", f->tcp_rmem[2] < 0 ? NOT_SHOWN : "without the round trip to a PEER");
+	else if (f->tcp_rmem[2] < wanted)
+		change(FINDING(tcp_rmem, "%lld bytes; a round trip of %.3g ms needs %lld", (long long)f->tcp_rmem[2],
+			       (double)f->probe.rtt_ns / NSEC_PER_MSEC, wanted),
+		       CHANGE_SYSCTL, "net.ipv4.tcp_rmem", "%lld %lld %lld", (long long)f->tcp_rmem[0],
+		       (long long)f->tcp_rmem[1], wanted);
+	else
+		GOOD(tcp_rmem, "%lld bytes", (long long)f->tcp_rmem[2]);
+}
 
 static void judge_sockets(struct path_report *r, const struct path_facts *f)
 {
-	int64_t hold = bytes_in(f, hold_time(f)), rtt = bytes_in(f, (double)f->probe.rtt_ns / NSEC_PER_SEC);
-	int64_t pages = f->page > 0 ? 2 * hold / f->page : 0;
+	int64_t hold = bytes_in(f, hold_time(f));
 
-	SYSCTL(rmem_max, "net.core.rmem_max", f->rmem_max, hold);
-	/* the kernel doubles what a program asks for, for its own overhead, but not the default (net/core/sock.c) */
-	SYSCTL(rmem_default, "net.core.rmem_default", f->rmem_default, 2 * hold);
-	if (f->udp_mem[2] < 0)
-		UNKNOWN(udp_mem, NOT_SHOWN);
-	else if (f->udp_mem[2] < pages)
-		change(FINDING(udp_mem, "%lld pages for all sockets; one needs %lld", (long long)f->udp_mem[2],
-			       (long long)pages),
-		       CHANGE_SYSCTL, "net.ipv4.udp_mem", "%lld %lld %lld", (long long)f->udp_mem[0],
-		       (long long)f->udp_mem[1], (long long)pages);
-	else
-		GOOD(udp_mem, "%lld pages", (long long)f->udp_mem[2]);
-	SYSCTL(wmem_max, "net.core.wmem_max", f->wmem_max, hold);
-	if (f->tcp_rmem[2] < 0 || !f->probe.answered)
-		UNKNOWN(tcp_rmem, "%s", f->tcp_rmem[2] < 0 ? NOT_SHOWN : "without the round trip to a PEER");
-	else if (f->tcp_rmem[2] < 2 * rtt) /* half of the buffer is window: tcp_adv_win_scale */
-		change(FINDING(tcp_rmem, "%lld bytes; a round trip of %.3g ms needs %lld", (long long)f->tcp_rmem[2],
-			       (double)f->probe.rtt_ns / NSEC_PER_MSEC, (long long)(2 * rtt)),
-		       CHANGE_SYSCTL, "net.ipv4.tcp_rmem", "%lld %lld %lld", (long long)f->tcp_rmem[0],
-		       (long long)f->tcp_rmem[1], (long long)(2 * rtt));
-	else
-		GOOD(tcp_rmem, "%lld bytes", (long long)f->tcp_rmem[2]);
+	judge_buffer(r, f, (struct buffer){ PATH_CHECK_rmem_max, "net.core.rmem_max", f->rmem_max, hold, true });
+	/*
+	 * The kernel doubles what a program asks for, for its own overhead, but not the default (net/core/sock.c). --fix leaves
+	 * that: every new socket of the machine has it.
+	 */
+	judge_buffer(r, f, (struct buffer){ PATH_CHECK_rmem_default, "net.core.rmem_default", f->rmem_default, capped(2 * hold),
+					    false });
+	judge_udp_mem(r, f, f->page > 0 ? 2 * hold / f->page : 0);
+	judge_buffer(r, f, (struct buffer){ PATH_CHECK_wmem_max, "net.core.wmem_max", f->wmem_max, hold, true });
+	judge_tcp(r, f, bytes_in(f, (double)f->probe.rtt_ns / NSEC_PER_SEC));
 }
 
 /* ---- RDMA ---- */

@@ -60,16 +60,19 @@ static void take_irq(void *context, const char *name)
 
 static void look_nic(struct path_facts *f)
 {
+	const char *device;
 	char mask[512];
 
 	f->node = f->rps = f->ecn = PATH_UNKNOWN;
+	f->mtu_ipv6 = file_number(file_path("/proc/sys/net/ipv6/conf/%s/mtu", f->name).text);
 	if (!is_shown(f))
 		return;
-	f->node = file_number(file_path("/sys/class/net/%s/device/numa_node", f->name).text);
-	file_cpus(file_path("/sys/class/net/%s/device/local_cpulist", f->name).text, &f->near);
 	/* the PCI device of a virtio device is above it */
-	if (!for_each_name(file_path("/sys/class/net/%s/device/msi_irqs", f->name).text, take_irq, f))
-		for_each_name(file_path("/sys/class/net/%s/device/../msi_irqs", f->name).text, take_irq, f);
+	f->irqs_above = !for_each_name(file_path("/sys/class/net/%s/device/msi_irqs", f->name).text, take_irq, f) &&
+			for_each_name(file_path("/sys/class/net/%s/device/../msi_irqs", f->name).text, take_irq, f);
+	device = f->irqs_above ? "device/.." : "device";
+	f->node = file_number(file_path("/sys/class/net/%s/%s/numa_node", f->name, device).text);
+	file_cpus(file_path("/sys/class/net/%s/%s/local_cpulist", f->name, device).text, &f->near);
 	if (file_line(file_path("/sys/class/net/%s/queues/rx-0/rps_cpus", f->name).text, mask, sizeof(mask)))
 		f->rps = strspn(mask, "0,") != strlen(mask);
 	/* NVIDIA's driver: a file for each priority */
@@ -83,12 +86,21 @@ static void look_nic(struct path_facts *f)
 
 /* ---- CPUs ---- */
 
+static void look_online(struct path_facts *f)
+{
+	f->cpus = get_nprocs();
+	if (!file_cpus(file_path("/sys/devices/system/cpu/online").text, &f->online))
+		for (int i = 0; i < f->cpus; i++)
+			CPU_SET(i, &f->online);
+}
+
 static void look_governor(struct path_facts *f)
 {
 	char text[sizeof(f->governor)];
 
-	for (int i = 0; i < f->cpus; i++) {
-		if (!file_line(file_path("/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", i).text, text, sizeof(text)))
+	for (int i = 0; i < CPU_SETSIZE; i++) {
+		if (!CPU_ISSET(i, &f->online) ||
+		    !file_line(file_path("/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", i).text, text, sizeof(text)))
 			continue;
 		memcpy(f->governor, text, sizeof(text));
 		if (strcmp(text, "performance"))
@@ -141,6 +153,7 @@ static int64_t net_core(const char *name)
 static void look_sysctls(struct path_facts *f)
 {
 	f->budget = net_core("netdev_budget");
+	f->budget_usecs = net_core("netdev_budget_usecs");
 	f->backlog = net_core("netdev_max_backlog");
 	f->rmem_max = net_core("rmem_max");
 	f->rmem_default = net_core("rmem_default");
@@ -205,7 +218,7 @@ static void look_gids(struct path_facts *f)
 
 void path_look_machine(struct path_facts *f)
 {
-	f->cpus = get_nprocs();
+	look_online(f);
 	look_nic(f);
 	look_governor(f);
 	for_each_name(file_path("/proc").text, take_process, &f->irqbalance);

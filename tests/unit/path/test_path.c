@@ -4,6 +4,7 @@
  * in files are read from a made-up /proc and /sys, and settings are changed there.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,7 +22,7 @@ static struct path_facts right(void)
 {
 	struct path_facts f = {
 		.name = NIC, .ifindex = 7, .driver = "made-up", .up = true, .carrier = true, .mtu = 9000, .mtu_most = 9600,
-		.has_address = true, .gbps = 10,
+		.mtu_ipv6 = 9000, .has_address = true, .gbps = 10,
 		.ring = { .cmd = ETHTOOL_GRINGPARAM, .rx_max_pending = 4096, .rx_pending = 4096, .tx_max_pending = 1024,
 			  .tx_pending = 1024 },
 		.coalesce = { .cmd = ETHTOOL_GCOALESCE, .rx_coalesce_usecs = 10 },
@@ -29,17 +30,19 @@ static struct path_facts right(void)
 		.pause = { .cmd = ETHTOOL_GPAUSEPARAM, .rx_pause = 1, .tx_pause = 1 },
 		.gro = 1, .rx_checksum = 1, .receive_queues = 8, .rss_udp = 1, .pfc = 1 << 3, .ecn = 1 << 3,
 		.features_known = true, .features = NETDEV_BASIC | NETDEV_REDIRECT | NETDEV_NDO_XMIT | NETDEV_RX_SG,
-		.cpus = 8, .irqs = 8, .rps = 0, .governor = "performance", .budget = 300, .backlog = 1000,
-		.rmem_max = 1 << 24, .rmem_default = 1 << 24, .wmem_max = 1 << 24, .tcp_rmem = { 4096, 131072, 1 << 25 },
+		.cpus = 8, .irqs = 8, .rps = 0, .governor = "performance", .budget = 300, .budget_usecs = 8000,
+		.backlog = 1000, .rmem_max = 1 << 24, .rmem_default = 1 << 24, .wmem_max = 1 << 24,
+		.tcp_rmem = { 4096, 131072, 1 << 25 },
 		.udp_mem = { 100000, 200000, 300000 }, .page = 4096, .rdma = "rxe0", .gids_known = true, .gid = 0,
 		.roce_mode = "RoCE v2", .has_peer = true, .peer_address = "10.9.0.2", .leaves_by = 7,
-		.probe = { .answered = true, .rtt_ns = 20000, .passes = 9000 },
+		.probe = { .answered = true, .known = true, .rtt_ns = 20000, .passes = 9000 },
 	};
 
 	address_parse("10.9.0.1", f.address);
 	for (int i = 0; i < 8; i++) {
 		CPU_SET(i, &f.irq_cpus);
 		CPU_SET(i, &f.near);
+		CPU_SET(i, &f.online);
 	}
 	return f;
 }
@@ -51,7 +54,10 @@ static void no_carrier(struct path_facts *f) { f->carrier = false; }
 static void no_address(struct path_facts *f) { f->has_address = false; }
 static void elsewhere(struct path_facts *f) { f->leaves_by = 8; }
 static void no_route(struct path_facts *f) { f->leaves_by = 0; }
-static void small_mtu(struct path_facts *f) { f->mtu = f->probe.passes = 1500; }
+static void small_mtu(struct path_facts *f) { f->mtu = f->mtu_ipv6 = f->probe.passes = 1500; }
+static void small_not_known(struct path_facts *f) { small_mtu(f); f->probe.known = false; }
+static void small_ipv6(struct path_facts *f) { small_mtu(f); f->mtu_ipv6 = 1400; }
+static void small_plain(struct path_facts *f) { small_mtu(f); f->features = NETDEV_BASIC; }
 static void mtu_limit(struct path_facts *f) { f->mtu = f->probe.passes = f->mtu_most = 1500; }
 static void hole(struct path_facts *f) { f->probe.passes = 1500; f->probe.fails = 1501; }
 static void told(struct path_facts *f) { hole(f); f->probe.told = true; strcpy(f->probe.teller, "10.8.0.1"); }
@@ -60,7 +66,8 @@ static void no_pause(struct path_facts *f) { f->pfc = 0; f->pause.tx_pause = 0; 
 static void no_pfc(struct path_facts *f) { f->pfc = 0; f->pause.cmd = 0; }
 static void no_ecn(struct path_facts *f) { f->ecn = 0; }
 static void dropped(struct path_facts *f) { f->drops = 12; strcpy(f->drop_name, "rx_out_of_buffer"); }
-static void short_ring(struct path_facts *f) { f->ring.rx_pending = 256; }
+static void short_ring(struct path_facts *f) { f->ring.rx_pending = 128; }
+static void least_ring(struct path_facts *f) { f->ring.rx_pending = 64; f->ring.rx_max_pending = 100; }
 static void slow(struct path_facts *f) { f->coalesce.rx_coalesce_usecs = 20000; }
 static void one_queue(struct path_facts *f) { f->channels.combined_count = 1; f->receive_queues = 1; f->rps = 1; }
 static void no_rss(struct path_facts *f) { f->rss_udp = 0; }
@@ -74,17 +81,21 @@ static void no_xdp(struct path_facts *f) { f->features = 0; }
 static void no_frags(struct path_facts *f) { f->features = NETDEV_BASIC; }
 static void held(struct path_facts *f) { f->xdp_program = 42; }
 static void far(struct path_facts *f) { CPU_CLR(3, &f->near); f->node = 1; }
+static void far_virtio(struct path_facts *f) { far(f); f->irqs_above = true; }
 static void one_cpu(struct path_facts *f) { CPU_ZERO(&f->irq_cpus); CPU_SET(0, &f->irq_cpus); }
+static void no_node(struct path_facts *f) { one_cpu(f); f->irqs_above = true; CPU_ZERO(&f->near); CPU_CLR(5, &f->online); }
 static void no_rps(struct path_facts *f) { f->channels.max_combined = f->channels.combined_count = f->receive_queues = 1; }
 static void balanced(struct path_facts *f) { f->irqbalance = true; }
 static void powersave(struct path_facts *f) { strcpy(f->governor, "powersave"); }
 static void backlog(struct path_facts *f) { f->softnet_dropped = 5; }
 static void squeezed(struct path_facts *f) { f->softnet_squeezed = 5; }
+static void squeezed_again(struct path_facts *f) { squeezed(f); f->budget = 600; }
 static void rmem(struct path_facts *f) { f->rmem_max = 212992; }
 static void rmem_far(struct path_facts *f) { rmem(f); f->probe.rtt_ns = 10000000; f->rmem_default = f->tcp_rmem[2] = 1 << 30; }
 static void rmem_default(struct path_facts *f) { f->rmem_default = 212992; }
 static void rmem_unknown(struct path_facts *f) { f->gbps = 0; rmem(f); }
-static void udp_mem(struct path_facts *f) { f->udp_mem[2] = 2000; }
+static void udp_mem(struct path_facts *f) { f->udp_mem[0] = 2000; }
+static void udp_mem_less(struct path_facts *f) { f->udp_mem[0] = 10; f->udp_mem[1] = 20; f->udp_mem[2] = 30; }
 static void wmem(struct path_facts *f) { f->wmem_max = 212992; }
 static void tcp(struct path_facts *f) { f->tcp_rmem[2] = 65536; }
 static void no_rdma(struct path_facts *f) { f->rdma[0] = 0; f->rxe = RXE_MODULE; }
@@ -104,17 +115,22 @@ static const struct {
 	{ no_carrier, PATH_CHECK_link, PATH_WILL_LOSE, "ethtool roce0", 0 },
 	{ no_address, PATH_CHECK_address, PATH_TOLD, "ip address add ADDRESS/LENGTH dev roce0", 0 },
 	{ elsewhere, PATH_CHECK_route, PATH_MAY_LOSE, "ip route get 10.9.0.2", 0 },
-	{ no_route, PATH_CHECK_route, PATH_MAY_LOSE, "ip route add 10.9.0.2 dev roce0", 0 },
+	{ no_route, PATH_CHECK_route, PATH_WILL_LOSE, "ip route add 10.9.0.2 via ROUTER dev roce0", 0 },
 	{ small_mtu, PATH_CHECK_mtu, PATH_MAY_LOSE, "ip link set dev roce0 mtu 4200", CHANGE_MTU },
+	{ small_not_known, PATH_CHECK_mtu, PATH_MAY_LOSE, "ip link set dev roce0 mtu 4200", 0 },
+	{ small_ipv6, PATH_CHECK_mtu, PATH_MAY_LOSE, "ip link set dev roce0 mtu 4200", 0 },
+	{ small_plain, PATH_CHECK_mtu, PATH_MAY_LOSE, "", 0 },
 	{ mtu_limit, PATH_CHECK_mtu, PATH_MAY_LOSE, "", 0 },
-	{ hole, PATH_CHECK_black_hole, PATH_WILL_LOSE, "ip link set dev roce0 mtu 1500", CHANGE_MTU },
-	{ told, PATH_CHECK_path_mtu, PATH_WILL_LOSE, "ip link set dev roce0 mtu 1500", CHANGE_MTU },
-	{ narrow, PATH_CHECK_path_mtu, PATH_WILL_LOSE, "ip link set dev roce0 mtu 1000", 0 },
+	{ hole, PATH_CHECK_black_hole, PATH_WILL_LOSE, "ip link set dev roce0 mtu 1500", 0 },
+	{ told, PATH_CHECK_path_mtu, PATH_WILL_LOSE, "ip link set dev roce0 mtu 1500", 0 },
+	{ narrow, PATH_CHECK_path_mtu, PATH_WILL_LOSE, "", 0 },
 	{ no_pause, PATH_CHECK_pause, PATH_MAY_LOSE, "ethtool -A roce0 rx on tx on", 0 },
 	{ no_pfc, PATH_CHECK_pause, PATH_MAY_LOSE, "dcb pfc set dev roce0 prio-pfc 3:on", 0 },
 	{ no_ecn, PATH_CHECK_ecn, PATH_MAY_LOSE, "echo 1 >/sys/class/net/roce0/ecn/roce_np/enable/3", 0 },
 	{ dropped, PATH_CHECK_drops, PATH_TOLD, "ethtool -S roce0", 0 },
-	{ short_ring, PATH_CHECK_ring, PATH_MAY_LOSE, "ethtool -G roce0 rx 4096 tx 1024", CHANGE_RING },
+	/* 1221 packets in 4 ms for 8 queues: 153 */
+	{ short_ring, PATH_CHECK_ring, PATH_MAY_LOSE, "ethtool -G roce0 rx 256", CHANGE_RING },
+	{ least_ring, PATH_CHECK_ring, PATH_MAY_LOSE, "ethtool -G roce0 rx 100", CHANGE_RING },
 	/* 10 Gbit/s of 4096 bytes: 305 packets a ms, so the ring of 4096 holds 13.4 ms; half of that */
 	{ slow, PATH_CHECK_coalescing, PATH_MAY_LOSE, "ethtool -C roce0 rx-usecs 6711", 0 },
 	{ one_queue, PATH_CHECK_queues, PATH_MAY_LOSE, "ethtool -L roce0 combined 8", 0 },
@@ -127,26 +143,36 @@ static const struct {
 	{ no_gro_away, PATH_CHECK_veth_peer, PATH_MAY_LOSE, "ethtool -K OTHER gro on", 0 },
 	{ no_xdp, PATH_CHECK_xdp_native, PATH_MAY_LOSE, "", 0 },
 	{ no_frags, PATH_CHECK_xdp_frags, PATH_MAY_LOSE, "ip link set dev roce0 mtu 3498", 0 },
-	{ held, PATH_CHECK_xdp_held, PATH_TOLD, "ip link set dev roce0 xdp off", 0 },
+	{ held, PATH_CHECK_xdp_held, PATH_TOLD, "bpftool net show dev roce0", 0 },
 	{ far, PATH_CHECK_irq_numa, PATH_MAY_LOSE,
-	  "for i in $(ls /sys/class/net/roce0/device/msi_irqs); do cat /sys/class/net/roce0/device/local_cpulist "
-	  ">/proc/irq/$i/smp_affinity_list; done", 0 },
+	  "(cd /sys/class/net/roce0/device; for i in $(ls msi_irqs); do "
+	  "cat local_cpulist >/proc/irq/$i/smp_affinity_list; done)", 0 },
+	{ far_virtio, PATH_CHECK_irq_numa, PATH_MAY_LOSE,
+	  "(cd /sys/class/net/roce0/device/..; for i in $(ls msi_irqs); do "
+	  "cat local_cpulist >/proc/irq/$i/smp_affinity_list; done)",
+	  0 },
 	{ one_cpu, PATH_CHECK_irq_one_cpu, PATH_MAY_LOSE,
-	  "n=0; for i in $(ls /sys/class/net/roce0/device/msi_irqs); do echo $((n++ % 8)) "
-	  ">/proc/irq/$i/smp_affinity_list; done", 0 },
+	  "set -- 0 1 2 3 4 5 6 7; for i in $(ls /sys/class/net/roce0/device/msi_irqs); do "
+	  "echo $1 >/proc/irq/$i/smp_affinity_list; set -- \"$@\" $1; shift; done", 0 },
+	{ no_node, PATH_CHECK_irq_one_cpu, PATH_MAY_LOSE,
+	  "set -- 0 1 2 3 4 6 7; for i in $(ls /sys/class/net/roce0/device/../msi_irqs); do "
+	  "echo $1 >/proc/irq/$i/smp_affinity_list; set -- \"$@\" $1; shift; done", 0 },
 	{ no_rps, PATH_CHECK_rps, PATH_MAY_LOSE, "echo ff >/sys/class/net/roce0/queues/rx-0/rps_cpus", 0 },
 	{ balanced, PATH_CHECK_irqbalance, PATH_TOLD, "systemctl stop irqbalance", 0 },
 	{ powersave, PATH_CHECK_governor, PATH_MAY_LOSE, "cpupower frequency-set -g performance", 0 },
 	/* 305 packets a ms, for 4 ms */
 	{ backlog, PATH_CHECK_backlog, PATH_MAY_LOSE, "sysctl -w net.core.netdev_max_backlog=1221", CHANGE_SYSCTL },
-	{ squeezed, PATH_CHECK_budget, PATH_TOLD, "sysctl -w net.core.netdev_budget=600", 0 },
+	{ squeezed, PATH_CHECK_budget, PATH_TOLD, "sysctl -w net.core.netdev_budget=600 net.core.netdev_budget_usecs=16000",
+	  0 },
+	{ squeezed_again, PATH_CHECK_budget, PATH_TOLD, "sysctl net.core.netdev_budget net.core.netdev_budget_usecs", 0 },
 	/* 10 Gbit/s for 4 ms: 5,000,000 bytes, up to a multiple of 64 KiB */
 	{ rmem, PATH_CHECK_rmem_max, PATH_MAY_LOSE, "sysctl -w net.core.rmem_max=5046272", CHANGE_SYSCTL },
 	/* 10 ms: 12,500,000 */
 	{ rmem_far, PATH_CHECK_rmem_max, PATH_MAY_LOSE, "sysctl -w net.core.rmem_max=12517376", CHANGE_SYSCTL },
 	{ rmem_unknown, PATH_CHECK_rmem_max, PATH_MAY_LOSE, "sysctl -w net.core.rmem_max=524288", CHANGE_SYSCTL },
-	{ rmem_default, PATH_CHECK_rmem_default, PATH_MAY_LOSE, "sysctl -w net.core.rmem_default=10092544", CHANGE_SYSCTL },
-	{ udp_mem, PATH_CHECK_udp_mem, PATH_MAY_LOSE, "sysctl -w net.ipv4.udp_mem='100000 200000 2464'", CHANGE_SYSCTL },
+	{ rmem_default, PATH_CHECK_rmem_default, PATH_MAY_LOSE, "sysctl -w net.core.rmem_default=10092544", 0 },
+	{ udp_mem, PATH_CHECK_udp_mem, PATH_MAY_LOSE, "sysctl -w net.ipv4.udp_mem='2464 200000 300000'", CHANGE_SYSCTL },
+	{ udp_mem_less, PATH_CHECK_udp_mem, PATH_MAY_LOSE, "sysctl -w net.ipv4.udp_mem='2464 2464 2464'", CHANGE_SYSCTL },
 	{ wmem, PATH_CHECK_wmem_max, PATH_TOLD, "sysctl -w net.core.wmem_max=5046272", CHANGE_SYSCTL },
 	/* 10 Gbit/s for 20 us: 25,000 bytes, up to 64 KiB, twice */
 	{ tcp, PATH_CHECK_tcp_rmem, PATH_TOLD, "sysctl -w net.ipv4.tcp_rmem='4096 131072 131072'", CHANGE_SYSCTL },
@@ -226,6 +252,26 @@ static void test_between(void **state)
 	assert_int_equal(path_roce_mtu(351), 0);
 }
 
+/* Sysctls are int. */
+static void test_largest(void **state)
+{
+	struct path_facts f = right();
+	struct path_report r;
+	int seen = 0;
+
+	(void)state;
+	f.gbps = 400;
+	f.probe.rtt_ns = 1000000000;
+	path_judge(&r, &f);
+	for (size_t i = 0; i < r.count; i++) {
+		if (r.results[i].check == PATH_CHECK_rmem_default)
+			seen += !strcmp(r.results[i].command, "sysctl -w net.core.rmem_default=2147483647");
+		if (r.results[i].check == PATH_CHECK_tcp_rmem)
+			seen += !strcmp(r.results[i].command, "sysctl -w net.ipv4.tcp_rmem='4096 131072 2147483647'");
+	}
+	assert_int_equal(seen, 2);
+}
+
 /* A machine that tells nothing has no findings of what it does not tell. */
 static void test_silent(void **state)
 {
@@ -284,6 +330,7 @@ static void test_machine(void **state)
 	put("/proc/net/softnet_stat", "000000ff 0000000a 00000002 0\n000000ff 00000010 00000003 0\n");
 	put("/proc/sys/net/core/rmem_max", "212992\n");
 	put("/proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n");
+	put("/sys/devices/system/cpu/online", "0,4\n");
 	put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "schedutil\n");
 	put("/sys/module/rdma_rxe/refcnt", "0\n");
 	put("/sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/0", "roce0\n");
@@ -301,6 +348,8 @@ static void test_machine(void **state)
 	path_look_machine(&f);
 	assert_int_equal(f.node, 1);
 	assert_int_equal(f.irqs, 2);
+	assert_false(f.irqs_above);
+	assert_true(CPU_COUNT(&f.online) == 2 && CPU_ISSET(0, &f.online) && CPU_ISSET(4, &f.online));
 	assert_int_equal(CPU_COUNT(&f.near), 4);
 	assert_int_equal(CPU_COUNT(&f.irq_cpus), 3);
 	assert_true(CPU_ISSET(5, &f.irq_cpus) && CPU_ISSET(0, &f.irq_cpus) && CPU_ISSET(1, &f.irq_cpus));
@@ -319,6 +368,24 @@ static void test_machine(void **state)
 	assert_string_equal(f.roce_mode, "IB/RoCE v1");
 }
 
+/* The interrupts of a virtio device are those of the PCI device above. */
+static void test_above(void **state)
+{
+	struct path_facts f = { .name = "roce1", .ifindex = 9, .mac = { 2, 0, 0, 0, 0, 2 } };
+
+	(void)state;
+	put("/sys/class/net/roce1/address", "02:00:00:00:00:02\n");
+	put("/sys/class/net/roce1/ifindex", "9\n");
+	put("/sys/class/net/roce1/device/vendor", "0x1af4\n");
+	put("/sys/class/net/roce1/local_cpulist", "0-1\n");
+	put("/sys/class/net/roce1/msi_irqs/50", "msix\n");
+	put("/proc/irq/50/effective_affinity_list", "1\n");
+	path_look_machine(&f);
+	assert_int_equal(f.irqs, 1);
+	assert_true(f.irqs_above);
+	assert_int_equal(CPU_COUNT(&f.near), 2);
+}
+
 static void test_sysctl(void **state)
 {
 	struct path_change c = { .kind = CHANGE_SYSCTL, .what = "net.ipv4.tcp_rmem", .after = "4096 131072 99" };
@@ -333,9 +400,10 @@ static void test_sysctl(void **state)
 	strcpy(c.what, "net.ipv4.nothing");
 	assert_false(change_read(&c, value));
 	assert_false(change_write(&c, "1"));
-	c = (struct path_change){ .kind = CHANGE_MTU, .what = "nosuch0", .ifindex = 7 };
+	c = (struct path_change){ .kind = CHANGE_MTU, .what = "nosuch0", .ifindex = INT_MAX };
 	assert_false(change_read(&c, value));
 	assert_int_equal(errno, ENODEV);
+	assert_true(change_is_gone(&c));
 }
 
 static int make_root(void **state)
@@ -358,6 +426,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_right),	cmocka_unit_test(test_findings), cmocka_unit_test(test_between),
 		cmocka_unit_test(test_silent),	cmocka_unit_test(test_machine),	 cmocka_unit_test(test_sysctl),
+		cmocka_unit_test(test_largest), cmocka_unit_test(test_above),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
