@@ -30,6 +30,11 @@ class Bench:
         self.no_referee = f"it counts {MOST_PORTS} pairs at most" if lab and len(lab.pairs) > MOST_PORTS else None
 
     @property
+    def pairs(self):
+        """How many senders share a rate."""
+        return len(self._lab.pairs)
+
+    @property
     def refereed_apart(self):
         """Whether runs that measure have no referee, which would slow down what it judges: it needs a CPU of this machine."""
         return self._lab.native

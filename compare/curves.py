@@ -44,10 +44,10 @@ def settings(names):
     """
     words = [name.partition(", ")[2].split() for name in names]
     told = [each for each in words if each]
-    if not told:
-        return "path", ["usual"] * len(names)
-    before = len(os.path.commonprefix(told)) if len(told) > 1 else 0
-    after = len(os.path.commonprefix([each[before:][::-1] for each in told])) if len(told) > 1 else 0
+    if len(told) < 2:
+        return "path", [" ".join(each) or "usual" for each in words]
+    before = len(os.path.commonprefix(told))
+    after = len(os.path.commonprefix([each[before:][::-1] for each in told]))
     frame = [*told[0][:before], "...", *told[0][len(told[0]) - after:]]
     return " ".join(frame), [" ".join(each[before:len(each) - after]) if each else "usual" for each in words]
 
@@ -90,7 +90,7 @@ class Searched(NamedTuple):
     search: dict
     anchor: str
     anchors: list
-    unit, axis, std = "Gbit/s", "highest rate without loss (Gbit/s)", 0
+    unit, axis, std = "Gbit/s", "rate that was found (Gbit/s)", 0
 
     @property
     def row(self):

@@ -31,7 +31,7 @@ class Injection:
     sender_qdisc: Optional[float] = None    # share of the packets
     wire: Optional[float] = None
     receiver_ring: Optional[int] = None     # milliseconds between two readings of the receiving NIC's ring
-    receive_buffer: Optional[int] = None    # bytes, of kernel UDP's receiving socket
+    receive_buffer: Optional[int] = None    # bytes, of the receiving socket of kernel UDP, and of SPEAD
     slow_receiver: Optional[int] = None     # milliseconds for which our receiver sleeps after each read
     receive_requests: Optional[int] = None  # that our RDMA receiver posts on each QP
 

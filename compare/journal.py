@@ -7,7 +7,8 @@ import itertools
 import json
 import os
 
-SCHEMA, NAME = "rocescope.runs/1", "runs.jsonl"
+# Not of the JSON that others build on: runs are as the comparison has them inside.
+SCHEMA, NAME = "compare-runs/1", "runs.jsonl"
 
 
 class JournalError(Exception):
@@ -32,8 +33,10 @@ class Journal:
             if head.get(key) != value:
                 raise JournalError(f"{journal._path}: {_difference(key, head.get(key), value)}")
         journal._done = {json.dumps(each["key"]): each["run"] for each in runs}
-        # what a kill has cut is made again
-        journal._write("w", head, *runs)
+        # what a kill has cut is made again; the others are not lost, whatever happens now
+        whole = f"{journal._path}.new"
+        if journal._write("w", head, *runs, path=whole):
+            os.replace(whole, journal._path)
         return journal
 
     @staticmethod
@@ -70,7 +73,7 @@ class Journal:
 
     def _read(self):
         try:
-            with open(self._path, encoding="utf-8") as file:
+            with open(self._path, encoding="utf-8", errors="replace") as file:
                 lines = [line for line in file.read().split("\n") if line]
         except OSError as error:
             raise JournalError(f"{self._path}: {error.strerror}: --resume takes the folder of a run that was interrupted") from None
@@ -79,20 +82,21 @@ class Journal:
             runs = [json.loads(line) for line in lines[1:-1]]
         except (ValueError, IndexError):
             raise JournalError(f"{self._path}: no list of runs") from None
-        if not isinstance(head, dict) or head.get("schema") != SCHEMA:
+        if not isinstance(head, dict) or head.get("schema") != SCHEMA or "seed" not in head:
             raise JournalError(f"{self._path}: no list of runs ({SCHEMA})")
         return head, runs + _whole(lines[1:][-1:])
 
-    def _write(self, mode, *lines):
-        """A full disk must not end what is measured."""
+    def _write(self, mode, *lines, path=None):
+        """Whether it could. A full disk must not end what is measured."""
         if not self._path:
-            return
+            return False
         try:
-            with open(self._path, mode, encoding="utf-8") as file:
+            with open(path or self._path, mode, encoding="utf-8") as file:
                 file.write("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
         except OSError as error:
-            self._say(f"compare: {self._path}: {error.strerror}: the comparison goes on, but could not be resumed")
+            self._say(f"compare: {path or self._path}: {error.strerror}: the comparison goes on, but could not be resumed")
             self._path = None
+        return self._path is not None
 
 
 def _whole(lines):

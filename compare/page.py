@@ -20,8 +20,8 @@ CAPTIONS = {
     "latency": ("Latency.", "Percentiles of the slowest run of each row that measures it."),
     "cdf": ("How many messages took how long.", "Latency of all runs, as a cumulative distribution: so many messages took at "
             "most so long. Marks are at half, 90 % and 99 % of them. The end of a curve is its longest message."),
-    "sizes": ("By message size.", "The first tool of each transport: mean and standard deviation of the runs. Marks of one size stand side by "
-              "side."),
+    "sizes": ("By message size.", "The first tool of each transport: mean and standard deviation of the runs. Marks of one size "
+              "stand side by side."),
     "flows": ("By flows.", "The first tool of each transport: mean and standard deviation of the runs."),
     "paths": ("By path.", "The first tool of each transport: mean and standard deviation of the runs."),
     "cliff": ("Loss by rate that was tried.", "Share of what was sent that was lost, of RC and TCP: sent again. A mark is a trial. "
@@ -196,21 +196,28 @@ def _hunts(document):
     found = {}
     for number, each in enumerate(document.get("searches") or (), 1):
         anchors = [f"trial-{number}-{n}" for n in range(1, len(each["trials"]) + 1)]
-        found.setdefault((each["path"], each["size"], each["flows"], each["ip"]), []).append(
-            curves.Searched(each, f"search-{number}", anchors))
-    several, parts = len({path for path, *_ in found}) > 1, []
-    for (path, size, flows, ip), here in found.items():
-        title = ", ".join([f"Highest rate without loss, messages of {table.size_words(size)}", *table.more_words(flows, ip)])
+        found.setdefault((each["path"], _searched(each)), []).append(curves.Searched(each, f"search-{number}", anchors))
+    several, parts = len({path for path, _ in found}) > 1, []
+    for (path, title), here in found.items():
         title += f" ({path})" if several else ""
         tried = [each for each in here if each.search["trials"]]
         drawn = {"cliff": curves.cliff(tried) if tried else None}
         parts.append(Part(title, _slug(title), [], here, _plots(drawn, _slug(title))))
-    for size in dict.fromkeys(each.search["size"] for part in parts for each in part.entries):
-        here = [each for part in parts for each in part.entries if each.search["size"] == size]
+    over = {}
+    for here in found.values():
+        for each in here:
+            over.setdefault((each.search["where"], _searched(each.search)), []).append(each)
+    for (where, title), here in over.items():
         if picture := curves.paths(here) if len({each.search["path"] for each in here}) > 1 else None:
-            title = f"Highest rate without loss by path, messages of {table.size_words(size)}"
+            title = f"{title}, by path ({where})"
             parts.append(Part(title, _slug(title), [], [], _plots({"paths": picture}, _slug(title))))
     return parts
+
+
+def _searched(search):
+    """What searches that can be compared have in common, in words."""
+    return ", ".join([table.search_title(search), f"messages of {table.size_words(search['size'])}",
+                      *table.more_words(search["flows"], search["ip"])])
 
 
 SEARCHED = ("transport", "tool", "rate, Gbit/s", "packets", "at most lost", "first loss at, Gbit/s", "trials")

@@ -180,13 +180,16 @@ class Part:
         return rows if self.rows is None else matching(rows, self.rows)
 
 
+def names():
+    return sorted(each.removesuffix(".toml") for each in os.listdir(PLANS))
+
+
 def find(name):
     """The file of a plan: a path, or the name of one in compare/plans/."""
     known = os.path.join(PLANS, f"{name}.toml")
     path = known if "/" not in name and os.path.exists(known) else name
     if not os.path.exists(path):
-        names = ", ".join(sorted(each.removesuffix(".toml") for each in os.listdir(PLANS)))
-        raise PlanError(f"plan {name}: no such file, and none of {names}")
+        raise PlanError(f"plan {name}: no such file, and none of {', '.join(names())}")
     return path
 
 

@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 
-from compare import journal, noise, page, verdict
+from compare import noise, page, verdict
 
 SCHEMA = "rocescope.compare/1"
 
@@ -85,7 +85,7 @@ def write_csv(file, rows):
 
 def _atomically(path, write):
     folder = os.path.dirname(path)
-    with tempfile.NamedTemporaryFile("w", dir=folder, prefix=".new-", delete=False, encoding="utf-8", newline="") as file:
+    with tempfile.NamedTemporaryFile("w", dir=folder, prefix=NEW, delete=False, encoding="utf-8", newline="") as file:
         try:
             write(file)
             os.fchmod(file.fileno(), 0o644)
@@ -140,18 +140,20 @@ def write(output, report, begun, folder=None):
 
 def _write_page(folder, report):
     texts = {"report.html": page.render(report)}
-    texts.update((os.path.join("plots", name), picture) for name, picture in page.plot_files(report, "../report.html").items())
-    os.makedirs(os.path.join(folder, "plots"), exist_ok=True)
+    texts.update((os.path.join(PLOTS, name), picture) for name, picture in page.plot_files(report, "../report.html").items())
+    os.makedirs(os.path.join(folder, PLOTS), exist_ok=True)
     for name, text in texts.items():
         _atomically(os.path.join(folder, name), lambda file, text=text: file.write(text))
 
 
+FILES, PLOTS, NEW = ("report.json", "report.csv", "report.html"), "plots", ".new-"
+
+
 def take_back(folder):
-    """Removes a report that is not whole, and the folder if it has no runs."""
+    """Removes a report that is not whole, and the folder if nothing else is there."""
+    shutil.rmtree(os.path.join(folder, PLOTS), ignore_errors=True)
     for name in os.listdir(folder):
-        if name == "plots":
-            shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
-        elif name != journal.NAME:
+        if name in FILES or name.startswith(NEW):
             os.unlink(os.path.join(folder, name))
     if not os.listdir(folder):
         os.rmdir(folder)

@@ -14,9 +14,11 @@ import re
 
 from compare.transport import bits_per_second
 
-CONFIDENCE = 0.95
+CONFIDENCE, QUANTILE = 0.95, 1.6448536      # and the normal distribution's quantile there
+FEW = 100           # lost, up to which the bound is computed by its sum
 OFFERED = 0.99      # of what was intended; a trial that offered less is invalid
 INVALID = 4         # trials without a valid one, and the load is beyond the sender
+FINEST = 1e-3       # width, below which loads of whole bits could not be told apart
 LEAST = 1e-3        # of the first load: where nothing below it was told
 WALK = (.9, 1.2)    # of the rate that was found: where a walk over the cliff begins and ends
 
@@ -80,8 +82,8 @@ class Goal:
         goal = cls(**fields)
         if goal.sum < goal.trial:
             raise ValueError(f"{text}: the sum of the durations is below that of one trial ({goal.trial:g} s)")
-        if not goal.width:
-            raise ValueError(f"{text}: a width of 0 is never reached")
+        if goal.width < FINEST:
+            raise ValueError(f"{text}: a width below {100 * FINEST:g}%")
         if goal.least and goal.most and bits_per_second(goal.least) >= bits_per_second(goal.most):
             raise ValueError(f"{text}: it begins where it ends")
         return goal
@@ -127,6 +129,8 @@ def bound(lost, packets):
     """
     if not packets:
         return None
+    if lost > FEW:      # Wilson and Hilferty's approximation: right to 1e-4
+        return min(1.0, (lost + 1) * (1 - 1 / (9 * (lost + 1)) + QUANTILE / (3 * math.sqrt(lost + 1))) ** 3 / packets)
     low, high = float(lost), lost + 10 * math.sqrt(lost + 1) + 10
     for _ in range(60):
         mean = (low + high) / 2
@@ -224,8 +228,12 @@ class Search:
         return self.most if load * (1 + self.goal.width) >= self.most else load
 
     def _below(self, upper):
-        offered = max(trial.offered for trial in self._trials[upper]) if self.kind(upper) == "sender" else upper
-        return max(float(round(min(upper / (1 + self._step()), offered))), self.least)
+        load = upper / (1 + self._step())
+        if self.kind(upper) == "sender":
+            load = min(load, max(trial.offered for trial in self._trials[upper]))
+        elif upper == self.most and self.first.loss:
+            load = min(load, self.first.goodput)
+        return max(float(round(load)), self.least)
 
     def _step(self):
         """Each is twice as large as the one before."""

@@ -6,6 +6,7 @@ import textwrap
 from typing import NamedTuple, Optional
 
 from compare import join, noise, plan
+from compare.search import Goal
 from compare.transport import PING_PONG, bits_per_second
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -108,12 +109,30 @@ def _ping_section(rows, widths, paint):
     return [paint(line, "dim") for line in lines[:2]] + lines[2:]
 
 
+def goal_words(text):
+    """'without loss', or what a search's goal allows."""
+    goal = Goal.parse(text)
+    words = f"with at most {100 * goal.loss:.2g} % lost" if goal.loss else "without loss"
+    return words + (f" in {100 * (1 - goal.exceed):.3g} % of the trials" if goal.exceed else "")
+
+
+def search_title(search):
+    return f"Highest rate {goal_words(search['goal'])}"
+
+
 def _searches(searches, width, paint):
-    """The highest rates without loss, best first for each size. An interrupted one has a reason in place of figures."""
-    done = sorted((each for each in searches if each["status"] == "ok"),
-                  key=lambda each: (each["size"], -(each["lossless_gbps"] or 0)))
-    if not searches:
-        return []
+    """A table for each goal. An interrupted search has a reason in place of figures."""
+    lines = []
+    for title in dict.fromkeys(map(search_title, searches)):
+        done = [each for each in searches if search_title(each) == title and each["status"] == "ok"]
+        lines += ["", paint(title, "bold"), *_searched(done, width, paint)] if done else []
+    return lines + [paint(line, "dim") for each in searches if each["status"] != "ok"
+                    for line in wrap(f"{each['status']}: {each['why']}: {each['transport']}/{each['tool']} search", width, "  ")]
+
+
+def _searched(done, width, paint):
+    """The rates, best first for each size."""
+    done = sorted(done, key=lambda each: (each["size"], -(each["lossless_gbps"] or 0)))
     best = max((each["lossless_gbps"] or 0 for each in done), default=0)
     cells = [search_cells(each) for each in done]
     heads = ("transport", "messages", "Gbit/s", "packets", "at most lost", "first loss at")
@@ -121,18 +140,16 @@ def _searches(searches, width, paint):
     free = width - sum(widths) - len(GAP) * len(widths)
     shown = [GAP.join(f"{cell:{side}{each}}" for cell, side, each in zip(line, "<>>>><", widths)) for line in (heads, *cells)]
     bars = [""] + [bar(each["lossless_gbps"] or 0, best, min(free, 24)) for each in done]
-    lines = ["", paint("The highest rate without loss", "bold")]
-    lines += [paint(f"{line.rstrip()}", "dim") if not n else f"{line}{GAP}{bars[n] if free > 8 else ''}".rstrip()
-              for n, line in enumerate(shown)] if done else []
-    return lines + [paint(line, "dim") for each in searches if each["status"] != "ok"
-                    for line in wrap(f"{each['status']}: {each['why']}: {each['transport']}/{each['tool']} search", width, "  ")]
+    return [paint(f"{line.rstrip()}", "dim") if not n else f"{line}{GAP}{bars[n] if free > 8 else ''}".rstrip()
+            for n, line in enumerate(shown)]
 
 
 def search_cells(search):
     """transport, size, rate, packets without loss, their bound, the first loss: in words."""
     first = search["first_loss"]
     limit = {"sender": "the sender's limit", "most": "end of the search"}.get(search["limit"], "")
-    return (plan.transport(search["transport"]).words, size_words(search["size"]), rate_figure(search["lossless_gbps"]),
+    return (plan.transport(search["transport"]).words,
+            ", ".join([size_words(search["size"]), *more_words(search["flows"], search["ip"])]), rate_figure(search["lossless_gbps"]),
             count_words(search["packets"]), "?" if search["at_most"] is None else f"{search['at_most']:.1e}",
             limit or (rate_figure(first["rate_gbps"]) if first else ""))
 

@@ -10,20 +10,24 @@ from lab import LabError
 
 def lost(row, run):
     """
-    (how many were lost, of how many): packets, or messages where the transport makes the packets and nobody counts them. Of RC and
-    TCP those that were sent again. RunFailed: nobody knows. Pure.
+    (how many were lost, of how many, of what): 'packet'; 'message' where the transport makes the packets and nobody counts them;
+    'retransmission' of RC and TCP: packets that were sent again. RunFailed: nobody knows. Pure.
     """
     messages = run["messages"]
     if row.transport.throttles:
-        again = run["sent_again"] if run["retransmitted"] is None else run["retransmitted"]
+        unit, away = "retransmission", run["sent_again"] if run["retransmitted"] is None else run["retransmitted"]
         whole = run["sent"] or messages["sent"] and messages["sent"] * max(1, row.size // row.packet_payload)
     elif None not in (run["sent"], run["received"]):
-        again, whole = max(0, run["sent"] - run["received"]), run["sent"]
+        unit, away, whole = "packet", run["sent"] - run["received"], run["sent"]
     else:
-        again, whole = messages["lost"], messages["sent"]
-    if again is None or not whole:
-        raise RunFailed("nobody counts what it loses" if again is None else "nothing was sent, so there is no rate to search")
-    return min(again, whole), whole
+        unit, away, whole = "message", messages["lost"], messages["sent"]
+        if whole is None and None not in (away, messages["received"]):
+            whole = messages["received"] + away
+    if away is None or whole is None:
+        raise RunFailed("nobody counts what it loses")
+    if not whole:
+        raise RunFailed("nothing was sent, so there is no rate to search")
+    return min(max(0, away), whole), whole, unit
 
 
 def offered(row, run):
@@ -43,11 +47,14 @@ class Hunt:
     def __init__(self, row, goal, make, said):
         self._row, self._make, self._said = row, make, said
         self.search = Search(goal)
+        self.ended = False
+        self.unit = None
         self.trials = []        # {"load", "trial", "lost", "of", "run", "walk"}
 
     def run(self):
         while (load := self.search.next_load()) is not None:
             self.search.add(self._try(load))
+        self.ended = True
         for load in self.search.walk():
             self._try(load, walk=True)
 
@@ -56,7 +63,10 @@ class Hunt:
         full = not load or load == search.most and not search.goal.most
         number = sum(each["load"] == (load or search.most) for each in self.trials) + 1
         run = self._make(None if full else load, number)
-        lost_now, of = lost(self._row, run)
+        lost_now, of, unit = lost(self._row, run)
+        if unit != (self.unit or unit):
+            raise RunFailed(f"a trial counted {unit}s, those before {self.unit}s")
+        self.unit = unit
         now = offered(self._row, run)
         goodput = (run["goodput_gbps"] or 0) * 1e9 or now * (1 - lost_now / of)
         trial = Trial(load or float(round(now)), lost_now / of, now, goodput, paced=not full)
@@ -71,7 +81,7 @@ def record(row, status, why, goal, hunt=None):
     tool = row.tool
     fields = {"transport": row.transport.name, "tool": tool.name, "operation": tool.operation, "size": row.size, "flows": row.flows,
               "ip": row.ip, "status": status, "why": why, "goal": goal.text, "lossless_gbps": None, "conditional_gbps": None,
-              "upper_gbps": None, "limit": None, "unit": "retransmission" if row.transport.throttles else "packet",
+              "upper_gbps": None, "limit": None, "unit": hunt.unit if hunt else None,
               "packets": None, "lost": None, "at_most": None, "first_loss": None, "trials": []}
     if hunt:
         fields["trials"] = [_trial(each) for each in hunt.trials]
@@ -88,7 +98,10 @@ def found(hunt, goal):
     packets, missing = sum(each["of"] for each in at), sum(each["lost"] for each in at)
     worse = min((each for each in hunt.trials if each["lost"] and each["load"] > (lower or 0)), key=lambda each: each["load"],
                 default=None)
-    return {"lossless_gbps": lower and lower / 1e9, "upper_gbps": upper and upper / 1e9, "limit": search.limit,
+    # as fast as it goes the sender offers now more and now less
+    least = lower and min(each["trial"].offered for each in at if not each["trial"].paced) if lower == search.most and not \
+        goal.most else lower
+    return {"lossless_gbps": least and least / 1e9, "upper_gbps": upper and upper / 1e9, "limit": search.limit,
             "conditional_gbps": lower and conditional_throughput(goal, lower, search.losses(lower)) / 1e9,
             "packets": packets or None, "lost": missing if at else None, "at_most": bound(missing, packets),
             "first_loss": worse and {"rate_gbps": worse["load"] / 1e9, "lost": worse["lost"], "of": worse["of"],
@@ -113,18 +126,19 @@ def search(bench, row, goal, once, said, records):
         return
 
     def run(load, number):
-        paced = dataclasses.replace(row, rate=load and f"{load:.0f}bit")
+        paced = dataclasses.replace(row, rate=load and f"{load / bench.pairs:.0f}bit")
         return once(load, number, lambda: bench.once(paced, not bench.refereed_apart, goal.trial))
 
     hunt, status, why = Hunt(row, goal, run, said), "skipped", "interrupted"
     try:
         hunt.run()
-        status, why = "ok", None
     except CannotRun as error:
         why = str(error)
     except Exception as error:  # whatever a tool did, keep the other searches
         status, why = "failed", failure(error)
         if end := bench.lost_end():
             raise LabError(f"end {end} of the path is gone") from None
+        said(f"failed: {why}")
     finally:
-        records.append(record(row, status, why, goal, hunt))
+        # of a walk that did not end the search before it has
+        records.append(record(row, *(("ok", None) if hunt.ended else (status, why)), goal, hunt))

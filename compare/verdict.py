@@ -5,7 +5,6 @@ import math
 from compare import noise, plan, table
 from compare.noise import ENOUGH
 from compare.paths import PATHS
-from compare.search import Goal
 from compare.transport import PING_PONG
 
 
@@ -24,17 +23,20 @@ def sentences(rows, comparisons, searches=()):
 
 def lossless(search):
     """A search (trials.record()) in a sentence."""
-    row = f"{words(search)}, {table.size_words(search['size'])}"
+    row = ", ".join([words(search), table.size_words(search["size"]), *table.more_words(search["flows"], search["ip"])])
     if search["status"] != "ok":
         return f"{row}: {search['status']}: {search['why']}."
-    goal = Goal.parse(search["goal"])
-    lost = "sent again" if search["unit"] == "retransmission" else "lost"
-    aim = f"at most {100 * goal.loss:.2g} % {lost}" if goal.loss else "lossless" if lost == "lost" else "nothing sent again"
+    again = search["unit"] == "retransmission"
+    goal, lost = table.goal_words(search["goal"]), "sent again" if again else "lost"
+    aim = goal.replace("without loss", "nothing sent again" if again else "lossless").replace("with at", "at").replace("lost", lost)
     if search["lossless_gbps"] is None:
-        least = min(trial["rate_gbps"] for trial in search["trials"])
-        return f"{row}: {aim} at no rate down to {table.rate_figure(least)} Gbit/s{_first_loss(search)}."
-    known = f"{table.count_words(search['packets'])} packets, at most {search['at_most']:.2g} of them {lost}, with 95 %"
-    return f"{row}: {aim} up to {table.rate_figure(search['lossless_gbps'])} Gbit/s ({known}); {_above(search)}."
+        least = table.rate_figure(min(trial["rate_gbps"] for trial in search["trials"]))
+        if search["limit"] == "sender":
+            return f"{row}: the sender kept no rate that was tried, down to {least} Gbit/s."
+        return f"{row}: {aim} at no rate down to {least} Gbit/s{_first_loss(search)}."
+    what = "message" if search["unit"] == "message" else "packet"
+    known = f"{table.count_words(search['packets'])} {what}s; at most {search['at_most']:.2g} of all are {lost}, with 95 %"
+    return f"{row}: {aim} up to {table.rate_figure(search['lossless_gbps'])} Gbit/s ({known}); {_above(search)}{_walked(search)}."
 
 
 def _above(search):
@@ -44,6 +46,12 @@ def _above(search):
     if limit == "most":
         return "the search was told to end there"
     return _first_loss(search).removeprefix("; ") or "more is lost above"
+
+
+def _walked(search):
+    """What the walk afterwards lost at such a rate, too."""
+    below = [each for each in search["trials"] if each["walk"] and each["lost"] and each["rate_gbps"] <= search["lossless_gbps"]]
+    return f"; but the walk afterwards lost at {table.rate_figure(min(each['rate_gbps'] for each in below))}" if below else ""
 
 
 def _first_loss(search):
@@ -71,11 +79,14 @@ def _best(section, comparisons):
     against = [c for c in comparisons if c["a"] == noise.name(best)]
     alike = [words(c["b"]) for c in against if c["verdict"] == "noise"]
     worse = sorted((c for c in against if c["verdict"] in ("more", "less")), key=lambda c: abs(math.log(c["ratio"])))
-    if any(c["verdict"] == "too few" for c in against):
+    few = [words(c["b"]) for c in against if c["verdict"] == "too few"]
+    if few and len(few) == len(against):
         return [f"{_sentence(first)} No difference is claimed: that takes {ENOUGH} runs of each row."]
     if worse:
         first += f", {table.ratio_words(worse[0])} {'as long as ' * time}{words(worse[0]['b'])}"
     said = [_sentence(first)]
+    if few:
+        said.append(_sentence(f"{_list(few)} had too few figures to be compared"))
     if alike:
         said.append(_sentence(f"{_list(alike)} differ{'s' if len(alike) == 1 else ''} from it only by noise"))
     return said

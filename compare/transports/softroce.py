@@ -97,8 +97,8 @@ class SendToStream(SendToReceive):
         if "no_receive_request" in drops:
             places["no_receive_request"] = drops["no_receive_request"]
         messages = {"sent": None, "received": got["messages"], "lost": got["messages_lost"]}
-        return Outcome(goodput_gbps=got["goodput_gbps"], goodput_at="receiver", sent=sent["packets"], sent_s=sent["seconds"], received=None,
-                       messages=messages, places=places, **cores)
+        return Outcome(goodput_gbps=got["goodput_gbps"], goodput_at="receiver", sent=sent["packets"], sent_s=sent["seconds"],
+                       received=None, messages=messages, places=places, **cores)
 
 
 class Perftest(ServerAndClient):

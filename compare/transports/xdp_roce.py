@@ -41,6 +41,7 @@ class Receive(TheirProgram):
               "no_receive_request": Place("at_receiver", "no receive request")}
 
     ready = "watching"      # what the receiver says when packets may come
+    seconds = staticmethod(float)   # its senders take fractions
 
     def measure(self, row, path, seconds):
         limit = seconds + PATIENCE_S
