@@ -49,6 +49,11 @@ def seconds(part, rows):
 def search(part, row):
     """Seconds of a search. Half of its loads are lower bounds, which take the most trials."""
     goal, costs = part.goal, COSTS[part.where]
-    lower, upper = (max(1, math.ceil(goal.sum * share / goal.trial)) for share in (1 - goal.exceed, goal.exceed))
-    trials = LOADS * (lower + upper) / 2 + goal.walk
-    return trials * (goal.trial + (costs.dpdk if row.transport.driver == "dpdk" else costs.kernel)[0] + 2 * part.delay_us / 1e6)
+    beside = (costs.dpdk if row.transport.driver == "dpdk" else costs.kernel)[0] + 2 * part.delay_us / 1e6
+
+    def trials(goal, loads):
+        lower, upper = (max(1, math.ceil(goal.sum * share / goal.trial)) for share in (1 - goal.exceed, goal.exceed))
+        return loads * (lower + upper) / 2 * (goal.trial + beside)
+
+    whole = trials(goal.short, LOADS) + trials(goal, LOADS / 2) if goal.short else trials(goal, LOADS)
+    return whole + goal.walk * (goal.trial + beside)

@@ -221,7 +221,7 @@ def _searched(search):
 
 
 SEARCHED = ("transport", "tool", "rate, Gbit/s", "packets", "at most lost", "first loss at, Gbit/s", "trials")
-TRIED = ("rate, Gbit/s", "offered", "arrived", "sent", "lost", "where", "sender's cores", "receiver's cores")
+TRIED = ("seconds", "rate, Gbit/s", "offered", "arrived", "sent", "lost", "where", "sender's cores", "receiver's cores")
 
 
 def _hunt(part):
@@ -262,7 +262,7 @@ def _trials(searched, title):
         note = [words for words, here in (("as fast as it goes", each["full"]), ("walk", each["walk"]),
                                           ("offered too little", not each["valid"])) if here]
         places = table.places_words(search["transport"], each["losses"])
-        figures = [table.rate_figure(each["rate_gbps"]), table.rate_figure(each["offered_gbps"]),
+        figures = [f"{each['seconds']:g}", table.rate_figure(each["rate_gbps"]), table.rate_figure(each["offered_gbps"]),
                    table.figure_words(each["goodput_gbps"]), table.count_words(each["of"]), table.count_words(each["lost"])]
         cells = [(escape(words), "number") for words in figures] + [(escape(places) + _small(", ".join(note)), None)]
         cells += [(table.cores_words(each[f"{end}_cores"]), "number") for end in ("sender", "receiver")]

@@ -5,8 +5,7 @@ load is tried next. Pure, no lab.
 
 A trial offers a load for a time. It is high-loss if more than the goal's loss ratio was lost. A load is a lower bound if at most the
 exceed ratio of its time was high-loss, an upper bound if more was; in between it takes more trials. Loads here are bits of
-payload a second, and all trials of a search take the same time: the RFC's short trials would save little, since starting the
-programs takes as long as a trial.
+payload a second. Where trials are long, a search by short ones comes first, and tells the other one where to begin.
 """
 import dataclasses
 import math
@@ -17,6 +16,7 @@ from compare.transport import bits_per_second
 CONFIDENCE, QUANTILE = 0.95, 1.6448536      # and the normal distribution's quantile there
 FEW = 100           # lost, up to which the bound is computed by its sum
 OFFERED = 0.99      # of what was intended; a trial that offered less is invalid
+SHORT = 5           # trials of a short search that decide
 INVALID = 4         # trials without a valid one, and the load is beyond the sender
 FINEST = 1e-3       # width, below which loads of whole bits could not be told apart
 LEAST = 1e-3        # of the first load: where nothing below it was told
@@ -49,9 +49,9 @@ def _steps(text):
     return int(text)
 
 
-WORDS = {"loss": _share, "exceed": _share, "trial": _seconds, "sum": _seconds, "width": _share, "from": _rate, "to": _rate,
+WORDS = {"loss": _share, "exceed": _share, "first": _seconds, "trial": _seconds, "sum": _seconds, "width": _share, "from": _rate, "to": _rate,
          "walk": _steps}
-FORMS = "loss=P%, exceed=P%, trial=S, sum=S, width=P%, from=RATE, to=RATE, walk=STEPS, rfc2544"
+FORMS = "loss=P%, exceed=P%, first=S, trial=S, sum=S, width=P%, from=RATE, to=RATE, walk=STEPS, rfc2544"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +59,7 @@ class Goal:
     """The RFC's goal attributes, each by its name there without 'goal'."""
     loss: float = 0.0       # loss ratio
     exceed: float = 0.0     # exceed ratio: people ask for a rate at which nothing is lost
+    first: float = None     # initial trial duration, s; None: that of all
     trial: float = 1.0      # final trial duration, s
     sum: float = 5.0        # duration sum, s
     width: float = 0.05     # relative width: of the upper bound
@@ -68,9 +69,9 @@ class Goal:
 
     @classmethod
     def parse(cls, text):
-        """'loss=0.5%,trial=2' or 'rfc2544' (loss 0, exceed 0, 60 s), which may come first."""
+        """'loss=0.5%,trial=2' or 'rfc2544' (60 s, after trials of 1 s), which may come first."""
         words = text.split(",")
-        fields = {"trial": 60.0, "sum": 60.0} if words[0] == "rfc2544" else {}
+        fields = {"first": 1.0, "trial": 60.0, "sum": 60.0} if words[0] == "rfc2544" else {}
         for word in words[words[0] == "rfc2544":]:
             name, _, value = word.partition("=")
             try:
@@ -82,6 +83,8 @@ class Goal:
         goal = cls(**fields)
         if goal.sum < goal.trial:
             raise ValueError(f"{text}: the sum of the durations is below that of one trial ({goal.trial:g} s)")
+        if goal.first and goal.first >= goal.trial:
+            raise ValueError(f"{text}: the first trials are to be shorter than the others ({goal.trial:g} s)")
         if goal.width < FINEST:
             raise ValueError(f"{text}: a width below {100 * FINEST:g}%")
         if goal.least and goal.most and bits_per_second(goal.least) >= bits_per_second(goal.most):
@@ -93,7 +96,14 @@ class Goal:
         """What parse() reads."""
         rates = [f"{word}={rate}" for word, rate in (("from", self.least), ("to", self.most)) if rate]
         shares = (f"{name}={f'{getattr(self, name) * 100:.9f}'.rstrip('0').rstrip('.')}%" for name in ("loss", "exceed", "width"))
-        return ",".join([*shares, f"trial={self.trial:g}", f"sum={self.sum:g}", *rates, *[f"walk={self.walk}"] * bool(self.walk)])
+        short = [f"first={self.first:g}"] if self.first else []
+        return ",".join([*shares, *short, f"trial={self.trial:g}", f"sum={self.sum:g}", *rates, *[f"walk={self.walk}"] * bool(self.walk)])
+
+
+    @property
+    def short(self):
+        """The goal of the search by short trials: as many of them as the usual goal has. None: there is none."""
+        return dataclasses.replace(self, first=None, trial=self.first, sum=SHORT * self.first) if self.first else None
 
 
 def judged(goal, losses):
@@ -160,12 +170,16 @@ class Search:
     offer, and what arrives of that, which is where the search begins.
     """
 
-    def __init__(self, goal):
+    def __init__(self, goal, before=None):
+        """before: a search by shorter trials. This one begins with what that found."""
         self.goal = goal
         self.most = bits_per_second(goal.most) if goal.most else None
         self.least = bits_per_second(goal.least) if goal.least else None
-        self.first = None
+        self.first = self._start = None
         self._trials = {}       # {load: [Trial]}
+        if before:
+            self.first, self.most, self.least = before.first, before.most, before.least
+            self._start = before.lower or before.least
 
     def add(self, trial):
         if not self.first:
@@ -221,7 +235,7 @@ class Search:
 
     def _above(self, lower):
         if lower is None:
-            return min(max(float(round(self.first.goodput)), self.least), self.most)
+            return min(max(float(round(self._start or self.first.goodput)), self.least), self.most)
         if lower >= self.most:
             return None
         load = float(round(lower * (1 + self._step())))
@@ -231,7 +245,7 @@ class Search:
         load = upper / (1 + self._step())
         if self.kind(upper) == "sender":
             load = min(load, max(trial.offered for trial in self._trials[upper]))
-        elif upper == self.most and self.first.loss:
+        elif upper == self.most and self.first.loss and not self._start:
             load = min(load, self.first.goodput)
         return max(float(round(load)), self.least)
 

@@ -40,29 +40,36 @@ def offered(row, run):
 
 class Hunt:
     """
-    The search for one row. make(load, number): a run of it, at so many bits a second (None: as fast as it goes); the number
+    The search for one row. make(load, number, seconds): a run of it, at so many bits a second (None: as fast as it goes); the number
     counts the trials at that load. said(words): progress.
     """
 
     def __init__(self, row, goal, make, said):
         self._row, self._make, self._said = row, make, said
-        self.search = Search(goal)
+        self.search = Search(goal.short or goal)
+        self._goal = goal
         self.ended = False
         self.unit = None
-        self.trials = []        # {"load", "trial", "lost", "of", "run", "walk"}
+        self.trials = []        # {"load", "trial", "lost", "of", "run", "walk", "seconds"}
 
     def run(self):
-        while (load := self.search.next_load()) is not None:
-            self.search.add(self._try(load))
+        self._search()
+        if self.search.goal != self._goal:
+            self.search = Search(self._goal, self.search)
+            self._search()
         self.ended = True
         for load in self.search.walk():
             self._try(load, walk=True)
+
+    def _search(self):
+        while (load := self.search.next_load()) is not None:
+            self.search.add(self._try(load))
 
     def _try(self, load, walk=False):
         search = self.search
         full = not load or load == search.most and not search.goal.most
         number = sum(each["load"] == (load or search.most) for each in self.trials) + 1
-        run = self._make(None if full else load, number)
+        run = self._make(None if full else load, number, search.goal.trial)
         lost_now, of, unit = lost(self._row, run)
         if unit != (self.unit or unit):
             raise RunFailed(f"a trial counted {unit}s, those before {self.unit}s")
@@ -70,7 +77,8 @@ class Hunt:
         now = offered(self._row, run)
         goodput = (run["goodput_gbps"] or 0) * 1e9 or now * (1 - lost_now / of)
         trial = Trial(load or float(round(now)), lost_now / of, now, goodput, paced=not full)
-        self.trials.append({"load": trial.load, "trial": trial, "lost": lost_now, "of": of, "run": run, "walk": walk})
+        self.trials.append({"load": trial.load, "trial": trial, "lost": lost_now, "of": of, "run": run, "walk": walk,
+                            "seconds": search.goal.trial})
         self._said(f"{trial.load / 1e9:.4g} Gbit/s: {f'{lost_now:,} of {of:,} lost' if lost_now else 'none lost'}"
                    f"{'' if trial.valid else f', but only {now / 1e9:.4g} were offered'}")
         return trial
@@ -94,7 +102,8 @@ def found(hunt, goal):
     """What a search has found."""
     search = hunt.search
     lower, upper = search.lower, search.upper
-    at = [each for each in hunt.trials if each["load"] == lower and each["trial"].valid and not each["walk"]]
+    at = [each for each in hunt.trials if each["load"] == lower and each["trial"].valid and not each["walk"]
+          and each["seconds"] == goal.trial]
     packets, missing = sum(each["of"] for each in at), sum(each["lost"] for each in at)
     worse = min((each for each in hunt.trials if each["lost"] and each["load"] > (lower or 0)), key=lambda each: each["load"],
                 default=None)
@@ -110,7 +119,7 @@ def found(hunt, goal):
 
 def _trial(each):
     run, trial = each["run"], each["trial"]
-    return {"rate_gbps": trial.load / 1e9, "offered_gbps": trial.offered / 1e9, "full": not trial.paced, "valid": trial.valid,
+    return {"seconds": each["seconds"], "rate_gbps": trial.load / 1e9, "offered_gbps": trial.offered / 1e9, "full": not trial.paced, "valid": trial.valid,
             "walk": each["walk"], "lost": each["lost"], "of": each["of"], "goodput_gbps": run["goodput_gbps"],
             "sent": run["sent"], "received": run["received"], "losses": {place: n for place, n in run["places"].items() if n},
             "sender_cores": run["sender_cores"], "receiver_cores": run["receiver_cores"], "refereed": run["refereed"]}
@@ -125,9 +134,9 @@ def search(bench, row, goal, once, said, records):
         records.append(record(row, "skipped", why, goal))
         return
 
-    def run(load, number):
+    def run(load, number, seconds):
         paced = dataclasses.replace(row, rate=load and f"{load / bench.pairs:.0f}bit")
-        return once(load, number, lambda: bench.once(paced, not bench.refereed_apart, goal.trial))
+        return once(load, number, lambda: bench.once(paced, not bench.refereed_apart, seconds))
 
     hunt, status, why = Hunt(row, goal, run, said), "skipped", "interrupted"
     try:

@@ -13,7 +13,7 @@ def row_of(transport):
 
 def search(transport, carries, goal, place):
     """The record of a search on a device that carries so many bits a second and loses the rest at this place."""
-    def make(load, _):
+    def make(load, *_):
         packets = round((load or MOST) / 8 / PAYLOAD)
         lost = max(0, packets - round(carries / 8 / PAYLOAD))
         outcome = Outcome(min(load or MOST, carries) / 1e9, "receiver", sent=packets, received=packets - lost, sent_s=1.0)
