@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Plots with a line for each transport, named where it ends. Each takes Entries of one tool a transport (plots.py). Pure."""
 import collections
+import dataclasses
 import itertools
 import os
-from typing import NamedTuple
 
-from compare import plan, svg, table
-from compare.plots import COLOURS, mean_words
+from compare import svg, table
+from compare.plots import Marked, mean_words
 from compare.transport import PING_PONG, bits_per_second
 
 TOP, BOTTOM, LEFT = 12, 330, 64
@@ -85,40 +85,25 @@ def rates(entries):
     return _lines("Loss by rate", entries, across, up, lambda entry: known.index(entry.row["rate"]), draw)
 
 
-class Searched(NamedTuple):
-    """A search (trials.record()) on the page, with what an Entry has (plots.py). anchors: of its trials."""
-    search: dict
+@dataclasses.dataclass(frozen=True)
+class Searched(Marked):
+    """A search (trials.record()) on the page, with what a plot takes of an Entry. anchors: of its trials."""
+    row: dict
     anchor: str
     anchors: list
     unit, axis, std = "Gbit/s", "rate that was found (Gbit/s)", 0
 
     @property
-    def row(self):
-        return self.search
-
-    @property
     def mean(self):
-        return self.search["lossless_gbps"]
+        return self.row["lossless_gbps"]
 
     def link(self, words, *content):
-        return svg.element("g", svg.link(self.anchor, f"{self.words}: {words}", *content), class_=self.colour)
-
-    @property
-    def words(self):
-        return plan.transport(self.search["transport"]).words
-
-    @property
-    def number(self):
-        return [each.name for each in plan.transports()].index(self.search["transport"])
-
-    @property
-    def colour(self):
-        return f"c{self.number % COLOURS}"
+        return self.to(self.anchor, f"{self.words}: {words}", *content)
 
     def points(self):
         """[(Gbit/s, percent lost, anchor)] of its trials"""
         return [(each["rate_gbps"], 100 * each["lost"] / each["of"], anchor)
-                for each, anchor in zip(self.search["trials"], self.anchors)]
+                for each, anchor in zip(self.row["trials"], self.anchors)]
 
 
 def cliff(searches):
@@ -136,23 +121,20 @@ def cliff(searches):
         for rate, share, _ in each.points():
             means.setdefault(rate, []).append(share)
         line = [(across(rate), up(sum(shares) / len(shares))) for rate, shares in sorted(means.items())]
-        if each.search["lossless_gbps"]:
-            x = across(each.search["lossless_gbps"])
+        if each.mean:
+            x = across(each.mean)
             drawn.append(svg.element("g", svg.element("path", d=f"M{x:.2f} {TOP}V{BOTTOM}", class_="line", stroke_dasharray="3 4"),
                                      class_=each.colour))
         drawn += [_line(line, each), *(_trial(each, across(rate), up(share), anchor, rate, share)
                                        for rate, share, anchor in each.points())]
-        ends.append((*line[-1], each))
-    heights = svg.spread([end for _, end, _ in ends], 16, TOP + 6, BOTTOM - 6)
-    names = [svg.line(x + 8, end, right + 12, y, "lead") + svg.text(right + 30, y + 4, each.words)
-             + svg.element("g", svg.mark(right + 20, y, each.number), class_=each.colour)
-             for (x, end, each), y in zip(ends, heights)]
-    return svg.drawing(BOTTOM + 44, "Loss by rate that was tried", across.below(TOP, BOTTOM), up.beside(LEFT, right), *names, *drawn)
+        ends.append((line[-1][0] + 8, line[-1][1], each))
+    return svg.drawing(BOTTOM + 44, "Loss by rate that was tried", across.below(TOP, BOTTOM), up.beside(LEFT, right),
+                       *_names(ends, right), *drawn)
 
 
 def _trial(searched, x, y, anchor, rate, share):
     words = f"{searched.words}, {table.rate_figure(rate)} Gbit/s: {f'{share:.2g} % lost' if share else 'none lost'}"
-    return svg.element("g", svg.link(anchor, words, svg.mark(x, y, searched.number)), class_=searched.colour)
+    return searched.to(anchor, words, svg.mark(x, y, searched.number))
 
 
 def _share(entry):
@@ -192,11 +174,15 @@ def _lines(title, entries, across, up, place, draw):
             parts.append(entry.link(words, below, svg.mark(x, y, entry.number)))
         drawn += [_line(points, each[0]), *parts]
         ends.append((across(place(each[-1])) + half + 8, points[-1][1], each[-1]))
+    return svg.drawing(BOTTOM + 44, title, across.below(TOP, BOTTOM), up.beside(LEFT, right), *_names(ends, right), *drawn)
+
+
+def _names(ends, right):
+    """Names beside the plot. ends: [(x, y, what is named)], where the lines that lead to them begin."""
     heights = svg.spread([end for _, end, _ in ends], 16, TOP + 6, BOTTOM - 6)
-    names = [svg.line(x, end, right + 12, y, "lead") + svg.text(right + 30, y + 4, entry.words)
-             + svg.element("g", svg.mark(right + 20, y, entry.number), class_=entry.colour)
-             for (x, end, entry), y in zip(ends, heights)]
-    return svg.drawing(BOTTOM + 44, title, across.below(TOP, BOTTOM), up.beside(LEFT, right), *names, *drawn)
+    return [svg.line(x, end, right + 12, y, "lead") + svg.text(right + 30, y + 4, each.words)
+            + svg.element("g", svg.mark(right + 20, y, each.number), class_=each.colour)
+            for (x, end, each), y in zip(ends, heights)]
 
 
 def _line(points, entry):

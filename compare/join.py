@@ -159,11 +159,16 @@ def measuring(runs):
     return [run for run in runs if not run["refereed"]] or runs
 
 
+def losses(run):
+    """{PLACE: n} of a run, where something was lost."""
+    return {place: n for place, n in run["places"].items() if n}
+
+
 def one(run):
     """A run of a row, as the report has it."""
     return {**{name: run[name] for name in ("number", "block", "refereed", "goodput_gbps", "goodput_min_gbps", "pairs_gbps")},
             **{name: run[name] for name in ("sent", "on_wire", "received")},
-            "lost": difference(run["sent"], run["received"]), "losses": {place: n for place, n in run["places"].items() if n},
+            "lost": difference(run["sent"], run["received"]), "losses": losses(run),
             **{name: run[name] for name in ("sender_cores", "receiver_cores", "latency_us", "latency_histogram")},
             "ns_per_packet": ns_per_packet(run),
             **{name: run[name] for name in ("joules", "flow_control", "loss_details", "receive_buffer")}}

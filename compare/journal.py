@@ -16,12 +16,15 @@ class JournalError(Exception):
 
 
 class Journal:
-    """what: a dict that a comparison has in common with the one that it continues. say: takes a line for people."""
+    """
+    seed: of the order of the runs. what: a dict that a comparison has in common with the one that it continues. say: takes a line
+    for people.
+    """
 
-    def __init__(self, folder, what, say=print):
+    def __init__(self, folder, seed, what, say=print):
         self._path, self._say = os.path.join(folder, NAME), say
-        self._done = {}
-        self._write("w", {"schema": SCHEMA, **what})
+        self.seed, self._done = seed, {}
+        self._write("w", {"schema": SCHEMA, "seed": seed, **what})
 
     @classmethod
     def resume(cls, folder, what, say=print):
@@ -32,19 +35,12 @@ class Journal:
         for key, value in json.loads(json.dumps(what)).items():
             if head.get(key) != value:
                 raise JournalError(f"{journal._path}: {_difference(key, head.get(key), value)}")
-        journal._done = {json.dumps(each["key"]): each["run"] for each in runs}
+        journal.seed, journal._done = head["seed"], {json.dumps(each["key"]): each["run"] for each in runs}
         # what a kill has cut is made again; the others are not lost, whatever happens now
         whole = f"{journal._path}.new"
         if journal._write("w", head, *runs, path=whole):
             os.replace(whole, journal._path)
         return journal
-
-    @staticmethod
-    def seed(folder):
-        """Of the order of the runs. JournalError."""
-        journal = Journal.__new__(Journal)
-        journal._path = os.path.join(folder, NAME)
-        return journal._read()[0]["seed"]
 
     @property
     def numbers(self):

@@ -200,15 +200,15 @@ def _hunts(document):
     several, parts = len({path for path, _ in found}) > 1, []
     for (path, title), here in found.items():
         title += f" ({path})" if several else ""
-        tried = [each for each in here if each.search["trials"]]
+        tried = [each for each in here if each.row["trials"]]
         drawn = {"cliff": curves.cliff(tried) if tried else None}
         parts.append(Part(title, _slug(title), [], here, _plots(drawn, _slug(title))))
     over = {}
     for here in found.values():
         for each in here:
-            over.setdefault((each.search["where"], _searched(each.search)), []).append(each)
+            over.setdefault((each.row["where"], _searched(each.row)), []).append(each)
     for (where, title), here in over.items():
-        if picture := curves.paths(here) if len({each.search["path"] for each in here}) > 1 else None:
+        if picture := curves.paths(here) if len({each.row["path"] for each in here}) > 1 else None:
             title = f"{title}, by path ({where})"
             parts.append(Part(title, _slug(title), [], [], _plots({"paths": picture}, _slug(title))))
     return parts
@@ -230,18 +230,17 @@ def _hunt(part):
         return "\n".join([_h2(part), _figures(part)])
     lines = []
     for each in part.entries:
-        search = each.search
+        search = each.row
         if search["status"] != "ok":
             cells = [(escape(f"{search['status']}: {search['why']}"), None), *[("", None)] * 3]
         else:
             _, _, rate, packets, at_most, first = table.search_cells(search)
             cells = [(escape(rate), "number"), (packets, "number"), (at_most, "number"), (escape(first), "number")]
-        sign = element("span", svg.sign(each.number), class_=each.colour)
-        cells = [(sign + escape(each.words), "name"), (escape(search["tool"]), "own"), *cells,
+        cells = [(_transport(each), "name"), (escape(search["tool"]), "own"), *cells,
                  (_linked(each.anchor, str(len(search["trials"]))), "number")]
         lines.append(element("tr", _cells(cells)))
     head = [(words, "number" if n > 1 else None) for n, words in enumerate(SEARCHED)]
-    goal = element("p", escape(f"Goal: {part.entries[0].search['goal']}."), class_="dim")
+    goal = element("p", escape(f"Goal: {part.entries[0].row['goal']}."), class_="dim")
     return "\n".join([_h2(part), _table(head, [element("tbody", *lines)]), goal, _figures(part)])
 
 
@@ -253,7 +252,7 @@ def _tried(parts):
 
 
 def _trials(searched, title):
-    search = searched.search
+    search = searched.row
     name = f"{searched.words}, {search['tool']} ({search['operation']}). {title}"
     head = element("tr", element("th", escape(name), colspan=len(TRIED), scope="rowgroup"),
                    class_="head")

@@ -39,12 +39,8 @@ def style_on_paper():
     return re.sub(r"var\((--\w+)\)", lambda name: colours[name[1]], rest) + f"svg {{ background: {colours['--paper']}; }}\n"
 
 
-@dataclasses.dataclass(frozen=True)
-class Entry:
-    """A row that has figures."""
-    row: dict
-    anchor: str     # of its runs on the page
-    runs: list      # [(anchor, run)]: as row["each"]
+class Marked:
+    """What a transport has the same everywhere. A subclass has a `row` that names it."""
 
     @property
     def words(self):
@@ -63,6 +59,18 @@ class Entry:
     def sign(self):
         """The transport's mark, for a line of text."""
         return svg.element("span", svg.sign(self.number), class_=self.colour)
+
+    def to(self, anchor, words, *content):
+        """Content that leads to an anchor of the page, in the transport's colour."""
+        return svg.element("g", svg.link(anchor, words, *content), class_=self.colour)
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry(Marked):
+    """A row that has figures."""
+    row: dict
+    anchor: str     # of its runs on the page
+    runs: list      # [(anchor, run)]: as row["each"]
 
     @property
     def name(self):
@@ -124,8 +132,8 @@ class Entry:
         return None if None in both else sum(both) / (2 if self.together else 1)
 
     def link(self, words, *content):
-        """Content that leads to the entry's runs, in its transport's colour."""
-        return svg.element("g", svg.link(self.anchor, f"{self.name}: {words}", *content), class_=self.colour)
+        """Content that leads to the entry's runs."""
+        return self.to(self.anchor, f"{self.name}: {words}", *content)
 
 
 def mean_words(entry):

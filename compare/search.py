@@ -49,8 +49,8 @@ def _steps(text):
     return int(text)
 
 
-WORDS = {"loss": _share, "exceed": _share, "first": _seconds, "trial": _seconds, "sum": _seconds, "width": _share, "from": _rate, "to": _rate,
-         "walk": _steps}
+WORDS = {"loss": _share, "exceed": _share, "first": _seconds, "trial": _seconds, "sum": _seconds, "width": _share,
+         "from": _rate, "to": _rate, "walk": _steps}
 FORMS = "loss=P%, exceed=P%, first=S, trial=S, sum=S, width=P%, from=RATE, to=RATE, walk=STEPS, rfc2544"
 
 
@@ -97,7 +97,8 @@ class Goal:
         rates = [f"{word}={rate}" for word, rate in (("from", self.least), ("to", self.most)) if rate]
         shares = (f"{name}={f'{getattr(self, name) * 100:.9f}'.rstrip('0').rstrip('.')}%" for name in ("loss", "exceed", "width"))
         short = [f"first={self.first:g}"] if self.first else []
-        return ",".join([*shares, *short, f"trial={self.trial:g}", f"sum={self.sum:g}", *rates, *[f"walk={self.walk}"] * bool(self.walk)])
+        walk = [f"walk={self.walk}"] * bool(self.walk)
+        return ",".join([*shares, *short, f"trial={self.trial:g}", f"sum={self.sum:g}", *rates, *walk])
 
 
     @property

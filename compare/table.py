@@ -112,8 +112,12 @@ def _ping_section(rows, widths, paint):
 def goal_words(text):
     """'without loss', or what a search's goal allows."""
     goal = Goal.parse(text)
-    words = f"with at most {100 * goal.loss:.2g} % lost" if goal.loss else "without loss"
-    return words + (f" in {100 * (1 - goal.exceed):.3g} % of the trials" if goal.exceed else "")
+    return (f"with at most {100 * goal.loss:.2g} % lost" if goal.loss else "without loss") + trials_words(goal)
+
+
+def trials_words(goal):
+    """Where some of the trials may lose more."""
+    return f" in {100 * (1 - goal.exceed):.3g} % of the trials" if goal.exceed else ""
 
 
 def search_title(search):

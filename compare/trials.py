@@ -2,6 +2,7 @@
 """Runs searches for the highest rate without loss: each trial is a run of a Bench, which search.py judges."""
 import dataclasses
 
+from compare import join
 from compare.bench import failure
 from compare.search import Search, Trial, bound, conditional_throughput
 from compare.transport import CannotRun, RunFailed
@@ -107,21 +108,22 @@ def found(hunt, goal):
     packets, missing = sum(each["of"] for each in at), sum(each["lost"] for each in at)
     worse = min((each for each in hunt.trials if each["lost"] and each["load"] > (lower or 0)), key=lambda each: each["load"],
                 default=None)
-    # as fast as it goes the sender offers now more and now less
+    # a sender that is not paced offers more in one trial and less in another: the least of them is the rate
     least = lower and min(each["trial"].offered for each in at if not each["trial"].paced) if lower == search.most and not \
         goal.most else lower
     return {"lossless_gbps": least and least / 1e9, "upper_gbps": upper and upper / 1e9, "limit": search.limit,
             "conditional_gbps": lower and conditional_throughput(goal, lower, search.losses(lower)) / 1e9,
             "packets": packets or None, "lost": missing if at else None, "at_most": bound(missing, packets),
             "first_loss": worse and {"rate_gbps": worse["load"] / 1e9, "lost": worse["lost"], "of": worse["of"],
-                                     "losses": {place: n for place, n in worse["run"]["places"].items() if n}}}
+                                     "losses": join.losses(worse["run"])}}
 
 
 def _trial(each):
     run, trial = each["run"], each["trial"]
-    return {"seconds": each["seconds"], "rate_gbps": trial.load / 1e9, "offered_gbps": trial.offered / 1e9, "full": not trial.paced, "valid": trial.valid,
-            "walk": each["walk"], "lost": each["lost"], "of": each["of"], "goodput_gbps": run["goodput_gbps"],
-            "sent": run["sent"], "received": run["received"], "losses": {place: n for place, n in run["places"].items() if n},
+    return {"seconds": each["seconds"], "rate_gbps": trial.load / 1e9, "offered_gbps": trial.offered / 1e9,
+            "full": not trial.paced, "valid": trial.valid, "walk": each["walk"], "lost": each["lost"], "of": each["of"],
+            "goodput_gbps": run["goodput_gbps"],
+            "sent": run["sent"], "received": run["received"], "losses": join.losses(run),
             "sender_cores": run["sender_cores"], "receiver_cores": run["receiver_cores"], "refereed": run["refereed"]}
 
 
@@ -149,5 +151,5 @@ def search(bench, row, goal, once, said, records):
             raise LabError(f"end {end} of the path is gone") from None
         said(f"failed: {why}")
     finally:
-        # of a walk that did not end the search before it has
+        # a search that has ended keeps its result, even if its walk has failed
         records.append(record(row, *(("ok", None) if hunt.ended else (status, why)), goal, hunt))

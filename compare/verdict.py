@@ -5,6 +5,7 @@ import math
 from compare import noise, plan, table
 from compare.noise import ENOUGH
 from compare.paths import PATHS
+from compare.search import Goal
 from compare.transport import PING_PONG
 
 
@@ -27,8 +28,9 @@ def lossless(search):
     if search["status"] != "ok":
         return f"{row}: {search['status']}: {search['why']}."
     again = search["unit"] == "retransmission"
-    goal, lost = table.goal_words(search["goal"]), "sent again" if again else "lost"
-    aim = goal.replace("without loss", "nothing sent again" if again else "lossless").replace("with at", "at").replace("lost", lost)
+    goal, lost = Goal.parse(search["goal"]), "sent again" if again else "lost"
+    aim = f"at most {100 * goal.loss:.2g} % {lost}" if goal.loss else "nothing sent again" if again else "lossless"
+    aim += table.trials_words(goal)
     if search["lossless_gbps"] is None:
         least = table.rate_figure(min(trial["rate_gbps"] for trial in search["trials"]))
         if search["limit"] == "sender":
