@@ -22,7 +22,7 @@ PREFERENCE = 49     # priority of the filter
 # Each fault, and the form of its value.
 FAULTS = {"sender-qdisc": "P%", "wire": "P%", "receiver-ring": "Nms", "receive-buffer": "BYTES", "slow-receiver": "Nms",
           "receive-requests": "N"}
-# What the programs take (lib/stream_options.c, rxe_tests/rdma_stream.c, userspace/udp_stream/udp_stream.c).
+# What the programs take (lib/stream_options.c, rxe_tests/rdma_stream/main.c, userspace/udp_stream/udp_stream.c).
 MOST = {"Nms": 60000, "N": 16384, "BYTES": 2 ** 30 - 1}
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Optional
 
 from compare import PATIENCE_S
 
-# What rdma_stream asks of rxe for RC unless told otherwise (rxe_tests/rdma_stream.c, rdma_stream_device.c)
+# What rdma_stream asks of rxe for RC unless told otherwise (main.c and device.c of rxe_tests/rdma_stream/)
 ACK_TIMEOUT, RETRIES = 14, 7
 # The module's file has the names of its functions. Where it is compressed, or no file, the running kernel knows them.
 LOOK = r"""exec 2>/dev/null

@@ -10,7 +10,7 @@
 #include "lib/filler.h"
 #include "lib/receiver.h"
 #include "lib/stop.h"
-#include "rxe_tests/rdma_stream.h"
+#include "rxe_tests/rdma_stream/rdma_stream.h"
 
 #define NAP_NS		(20 * NSEC_PER_MSEC)	/* how often to check for the end of the run */
 

@@ -2,7 +2,7 @@
 #include <dirent.h>
 #include <string.h>
 
-#include "rxe_tests/rdma_stream.h"
+#include "rxe_tests/rdma_stream/rdma_stream.h"
 
 static void read_counter(json_t *counters, const char *folder, const char *name)
 {

@@ -5,7 +5,7 @@
 #include "lib/clock.h"
 #include "lib/filler.h"
 #include "lib/stop.h"
-#include "rxe_tests/rdma_stream.h"
+#include "rxe_tests/rdma_stream/rdma_stream.h"
 
 #define NAP_MS	100	/* how often to check for a signal */
 

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 PROGRAMS += $(BUILD)/rdma_stream
-$(BUILD)/rdma_stream: $(patsubst %.c,$(BUILD)/%.o,$(wildcard rxe_tests/*.c)) $(call rooms,,lib)
+$(BUILD)/rdma_stream: $(patsubst %.c,$(BUILD)/%.o,$(wildcard rxe_tests/rdma_stream/*.c)) $(call rooms,,lib)
 $(BUILD)/rdma_stream: LDLIBS += $(ROOM_LDLIBS) -libverbs

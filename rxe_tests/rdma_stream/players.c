@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* --ping-pong: both ends are requester and responder, with one completion queue. */
 #include "lib/clock.h"
-#include "rxe_tests/rdma_stream.h"
+#include "rxe_tests/rdma_stream/rdma_stream.h"
 
 #define NAP_NS	(20 * NSEC_PER_MSEC)	/* how often to check for a signal */
 #define SPIN_NS	NSEC_PER_MSEC		/* the same with --poll */

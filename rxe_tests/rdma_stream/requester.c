@@ -7,7 +7,7 @@
 
 #include "lib/clock.h"
 #include "lib/filler.h"
-#include "rxe_tests/rdma_stream.h"
+#include "rxe_tests/rdma_stream/rdma_stream.h"
 
 #define NAP_NS		(100 * NSEC_PER_MSEC)	/* the longest time between checks for the end of the run */
 #define STALL_NS	(5 * NSEC_PER_SEC)	/* give up without a completion for so long: rxe takes retry_cnt 7 as endless */

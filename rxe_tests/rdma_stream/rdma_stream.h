@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#ifndef RXE_TESTS_RDMA_STREAM_H
-#define RXE_TESTS_RDMA_STREAM_H
+#ifndef RDMA_STREAM_H
+#define RDMA_STREAM_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>

@@ -13,7 +13,7 @@
 
 #include "lib/clock.h"
 #include "lib/receiver.h"
-#include "rxe_tests/rdma_stream.h"
+#include "rxe_tests/rdma_stream/rdma_stream.h"
 
 #define NAP_NS		(20 * NSEC_PER_MSEC)	/* how often to check for the end of the run */
 #define SETTLE_NS	(100 * NSEC_PER_MSEC)	/* before the counters are read: acknowledgements leave after completions */

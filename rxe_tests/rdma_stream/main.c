@@ -5,7 +5,7 @@
  * (UD: of the packet), so that the receiver finds what is missing.
  */
 #include "lib/stop.h"
-#include "rxe_tests/rdma_stream.h"
+#include "rxe_tests/rdma_stream/rdma_stream.h"
 
 static void take_service(struct option_parser *p, const struct option_entry *e, const char *text)
 {

@@ -2,7 +2,7 @@
 #include <err.h>
 
 #include "lib/stop.h"
-#include "rxe_tests/rdma_stream.h"
+#include "rxe_tests/rdma_stream/rdma_stream.h"
 
 static struct control_place find(const struct rdma_options *o)
 {

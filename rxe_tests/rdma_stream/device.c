@@ -9,7 +9,7 @@
 #include <sys/random.h>
 
 #include "lib/clock.h"
-#include "rxe_tests/rdma_stream.h"
+#include "rxe_tests/rdma_stream/rdma_stream.h"
 
 #define HOP_LIMIT	64
 #define MIN_RNR_TIMER	12	/* 0.64 ms */

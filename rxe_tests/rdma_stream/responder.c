@@ -6,7 +6,7 @@
 #include "lib/clock.h"
 #include "lib/filler.h"
 #include "lib/receiver.h"
-#include "rxe_tests/rdma_stream.h"
+#include "rxe_tests/rdma_stream/rdma_stream.h"
 
 static bool is_ud(const struct rdma_responder *p)
 {
