@@ -18,13 +18,39 @@ def render(before, after, width):
         cells = [(plan.transport(each["transport"]).words, each["tool"], table.figure_words(each["before"]),
                   table.figure_words(each["after"]), _judged(each)) for each in here]
         lines += ["", f"{title} ({table.unit(here[0]['rate'])})", *_columns([("transport", "tool", "A", "B", "B / A"), *cells])]
-    if not changes:
+    found = _searches(before.get("searches", ()), after.get("searches", ()))
+    for title in dict.fromkeys(title for title, _ in found):
+        cells = [each for other, each in found if other == title]
+        lines += ["", f"{title} (Gbit/s)", *_columns([("transport", "tool", "size", "A", "B", ""), *cells])]
+    if not changes and not found:
         lines += ["", "No row ran in both reports."]
     for name, rows in (("A", _only(before, after)), ("B", _only(after, before))):
         for path in dict.fromkeys(row["path"] for row in rows):
             names = table.names([row for row in rows if row["path"] == path])
             lines += ["", *table.wrap(f"Ran only in {name}, {path}: {', '.join(names)}", width, "  ")]
     return lines
+
+
+def _searches(before, after):
+    """[(title, cells)] of searches that found a rate in both reports."""
+    there = {_search(each): each for each in after if each["lossless_gbps"]}
+    return [(f"{a['path']}, {table.search_title(a).lower()}",
+             (plan.transport(a["transport"]).words, a["tool"], ", ".join([table.size_words(a["size"]),
+              *table.more_words(a["flows"], a["ip"])]), table.rate_figure(a["lossless_gbps"]),
+              table.rate_figure(there[_search(a)]["lossless_gbps"]), _moved(a, there[_search(a)])))
+            for a in before if a["lossless_gbps"] and _search(a) in there]
+
+
+def _search(each):
+    return tuple(each[key] for key in ("path", "transport", "tool", "size", "flows", "ip", "goal"))
+
+
+def _moved(a, b):
+    """A search ends between the rate that it found and one that is too high: where these overlap, nothing has changed for sure."""
+    for verdict, low, high in (("more", a, b), ("less", b, a)):
+        if low["upper_gbps"] and high["lossless_gbps"] >= low["upper_gbps"]:
+            return verdict
+    return "within the width of the search" if a["upper_gbps"] and b["upper_gbps"] else "the sender's limit in one of them"
 
 
 def _words(report):
@@ -74,9 +100,9 @@ def _sections(found):
 
 
 def _columns(rows):
-    """The first two to the left, the last one as it is."""
+    """The first two to the left, figures to the right, the last one as it is."""
     widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]) - 1)]
-    return ["  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, "<<>>", widths)) + f"  {row[-1]}"
+    return ["  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, "<<>>>", widths)) + f"  {row[-1]}".rstrip()
             for row in rows]
 
 
