@@ -34,6 +34,18 @@ void histogram_add(struct histogram *h, uint64_t value)
 	h->bucket[bucket_of(value)]++;
 }
 
+void histogram_merge(struct histogram *h, const struct histogram *from)
+{
+	if (from->count && (!h->count || from->min < h->min))
+		h->min = from->min;
+	if (from->max > h->max)
+		h->max = from->max;
+	h->count += from->count;
+	h->sum += from->sum;
+	for (unsigned int b = 0; b < HISTOGRAM_BUCKETS; b++)
+		h->bucket[b] += from->bucket[b];
+}
+
 uint64_t histogram_top(const struct histogram *h, unsigned int bucket)
 {
 	uint64_t top = bucket_top(bucket);

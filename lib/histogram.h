@@ -20,6 +20,9 @@ struct histogram {
 /* `h` starts as zeroes. */
 void histogram_add(struct histogram *h, uint64_t value);
 
+/* Adds all values of `from`. */
+void histogram_merge(struct histogram *h, const struct histogram *from);
+
 /* The smallest value that at least the fraction q (0..1) of all values does not exceed. 0: empty. */
 uint64_t histogram_quantile(const struct histogram *h, double q);
 

@@ -82,7 +82,7 @@ struct sender *sender_new_unsplit(const struct stream_options *options, uint32_t
 	return begin(s);
 }
 
-static bool has_packet(const struct sender *s, const struct sender_flow *flow)
+bool sender_has_packet(const struct sender *s, const struct sender_flow *flow)
 {
 	const struct stream_options *o = s->options;
 
@@ -100,7 +100,7 @@ struct sender_flow *sender_next_flow(struct sender *s, uint64_t now)
 		struct sender_flow *flow = &s->flows[s->turn];
 
 		s->turn = (s->turn + 1) % o->flows;
-		if (has_packet(s, flow))
+		if (sender_has_packet(s, flow))
 			return flow;
 	}
 	return NULL;
@@ -126,7 +126,7 @@ uint32_t sender_packet(struct sender *s, struct sender_flow *flow, struct stream
 	uint32_t length = last ? s->options->size - (uint64_t)flow->index * s->packet_bytes : s->packet_bytes;
 	uint8_t asks = s->options->ping_pong ? STREAM_FLAG_PING : 0;
 
-	if (!has_packet(s, flow))
+	if (!sender_has_packet(s, flow))
 		return 0;
 	s->messages_started += !flow->index;
 	if (s->options->ping_pong)
@@ -162,6 +162,15 @@ void sender_finish(struct sender *s)
 {
 	s->last_ns = now_ns();
 	cpu_meter_mark(&s->cpu);
+}
+
+void sender_merge(struct sender *s, const struct sender *other)
+{
+	s->messages += other->messages;
+	s->packets += other->packets;
+	s->bytes += other->bytes;
+	if (other->pacer.slipped_ns > s->pacer.slipped_ns)
+		s->pacer.slipped_ns = other->pacer.slipped_ns;
 }
 
 void sender_end_sleep(const struct sender *s, int repeat)

@@ -63,6 +63,9 @@ struct sender *sender_new_unsplit(const struct stream_options *options, uint32_t
 /* The next flow with something to send. NULL: the run is over. */
 struct sender_flow *sender_next_flow(struct sender *s, uint64_t now);
 
+/* Whether that flow has something to send, as sender_next_flow() last found the time. */
+bool sender_has_packet(const struct sender *s, const struct sender_flow *flow);
+
 /* Whether a packet may leave now. If not, sender_sleep() waits until one may, or until a signal. */
 bool sender_due(struct sender *s, uint64_t now);
 void sender_sleep(const struct sender *s);
@@ -76,6 +79,9 @@ uint32_t sender_packet(struct sender *s, struct sender_flow *flow, struct stream
 
 /* Ends the run's time and CPU measurement, before the end markers are sent. */
 void sender_finish(struct sender *s);
+
+/* Adds what another one sent in the same run. */
+void sender_merge(struct sender *s, const struct sender *other);
 
 /* Sleeps until the end markers of that repeat (from 0) are due. */
 void sender_end_sleep(const struct sender *s, int repeat);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "lib/histogram.h"
@@ -75,6 +76,25 @@ static void test_mean_and_buckets(void **state)
 	free(h);
 }
 
+static void test_merge(void **state)
+{
+	struct histogram *all = calloc(1, sizeof(*all)), *part = calloc(3, sizeof(*part));
+
+	(void)state;
+	for (uint64_t v = 3; v < 1000000; v = v * 5 / 3) {
+		histogram_add(all, v);
+		histogram_add(&part[1 + v % 2], v);
+	}
+	for (int i = 1; i < 3; i++)
+		histogram_merge(&part[0], &part[i]);
+	assert_memory_equal(all, &part[0], sizeof(*all));
+	memset(&part[1], 0, sizeof(part[1]));
+	histogram_merge(&part[0], &part[1]);
+	assert_memory_equal(all, &part[0], sizeof(*all));
+	free(all);
+	free(part);
+}
+
 static void test_ends(void **state)
 {
 	struct histogram *h = calloc(1, sizeof(*h));
@@ -95,6 +115,7 @@ int main(void)
 		cmocka_unit_test(test_quantiles_against_sorting),
 		cmocka_unit_test(test_small_values_are_exact),
 		cmocka_unit_test(test_mean_and_buckets),
+		cmocka_unit_test(test_merge),
 		cmocka_unit_test(test_ends),
 	};
 
