@@ -18,7 +18,8 @@
 const char *const rdma_service_names[] = { "rc", "uc", "ud", NULL };
 
 /* In the order of enum rdma_operation, which begins with RDMA_USUAL. */
-const char *const rdma_operation_names[] = { "write-imm", "write", "send", "send-imm", "read", NULL };
+const char *const rdma_operation_names[] = { "write-imm", "write", "send", "send-imm", "read", "fetch-add", "compare-swap",
+					       NULL };
 
 /* From 1. 0: it is none of the names. */
 static int place_of(const char *name, const char *const *names)
@@ -55,7 +56,7 @@ bool rdma_service_knows(enum rdma_service service, enum rdma_operation operation
 		return false;
 	if (service == RDMA_UD)
 		return operation == RDMA_SEND;
-	return service == RDMA_RC || operation != RDMA_READ;
+	return service == RDMA_RC || operation < RDMA_READ;
 }
 
 /* ---- slots ---- */
@@ -81,6 +82,15 @@ uint64_t rdma_slots(const struct rdma_end *receiver)
 	return rdma_write_slots(receiver->size) + (uint64_t)receiver->sample_slots;
 }
 
+uint32_t rdma_rkey(const struct rdma_end *receiver, unsigned int flow, uint64_t slot)
+{
+	unsigned int regions = receiver->regions;
+
+	if (!regions)
+		return receiver->qp[flow].rkey;
+	return receiver->rkeys[(size_t)flow * regions + slot / rdma_slots_per_region(rdma_slots(receiver), regions)];
+}
+
 /* ---- writing ---- */
 
 json_t *rdma_gid_json(const uint8_t gid[16])
@@ -101,14 +111,30 @@ static void add_operation(json_t *object, const struct rdma_end *end)
 	json_object_set_new(object, "filler", json_boolean(end->filler));
 	if (end->ping_pong)
 		json_object_set_new(object, "ping_pong", json_true());
+	if (end->solicited)
+		json_object_set_new(object, "solicited", json_true());
 	if (end->sample_every)
 		json_object_set_new(object, "samples", json_pack("{s:I, s:I}", "every", (json_int_t)end->sample_every,
 								 "slots", (json_int_t)end->sample_slots));
-	if (end->operation == RDMA_READ)
+	if (rdma_fetches(end->operation))
 		json_object_set_new(object, "reads", json_pack("{s:f, s:b, s:f, s:I, s:i, s:i}",
 			"rate", r->rate.per_second, "rate_of_packets", r->rate.unit == RATE_PACKETS,
 			"duration", r->duration, "messages", (json_int_t)r->messages, "window", (int)r->window,
 			"limit", (int)r->limit));
+}
+
+static json_t *qp_json(const struct rdma_end *end, unsigned int flow)
+{
+	const struct rdma_qp_address *qp = &end->qp[flow];
+	json_t *object = json_pack("{s:I, s:I, s:I, s:I}", "qpn", (json_int_t)qp->qpn, "psn", (json_int_t)qp->psn,
+				   "rkey", (json_int_t)qp->rkey, "address", (json_int_t)qp->address);
+	json_t *rkeys = end->regions ? json_array() : NULL;
+
+	for (unsigned int i = 0; i < end->regions; i++)
+		json_array_append_new(rkeys, json_integer(end->rkeys[(size_t)flow * end->regions + i]));
+	if (rkeys)
+		json_object_set_new(object, "rkeys", rkeys);
+	return object;
 }
 
 json_t *rdma_end_json(const struct rdma_end *end)
@@ -116,9 +142,7 @@ json_t *rdma_end_json(const struct rdma_end *end)
 	json_t *qps = json_array(), *object;
 
 	for (unsigned int i = 0; i < end->flows; i++)
-		json_array_append_new(qps, json_pack("{s:I, s:I, s:I, s:I}",
-			"qpn", (json_int_t)end->qp[i].qpn, "psn", (json_int_t)end->qp[i].psn,
-			"rkey", (json_int_t)end->qp[i].rkey, "address", (json_int_t)end->qp[i].address));
+		json_array_append_new(qps, qp_json(end, i));
 	object = json_pack("{s:s, s:I, s:i, s:o, s:i, s:o}", "transport", rdma_service_name(end->service),
 		"size", (json_int_t)end->size, "path_mtu", (int)end->path_mtu, "gid", rdma_gid_json(end->gid),
 		"lid", (int)end->lid, "qps", qps);
@@ -263,8 +287,9 @@ static bool take_operation(const struct reading *r, struct rdma_end *end)
 			 json_is_string(value) ? rdma_operation_named(json_string_value(value)) : RDMA_USUAL;
 	if (!rdma_service_knows(end->service, end->operation))
 		return wrong(r, "operation", "none that the service knows");
-	return take_flag(r, "filler", &end->filler) && take_flag(r, "ping_pong", &end->ping_pong) && take_samples(r, end) &&
-	       (end->operation != RDMA_READ || take_reads(r, &end->reads));
+	return take_flag(r, "filler", &end->filler) && take_flag(r, "ping_pong", &end->ping_pong) &&
+	       take_flag(r, "solicited", &end->solicited) && take_samples(r, end) &&
+	       (!rdma_fetches(end->operation) || take_reads(r, &end->reads));
 }
 
 static bool take_qp(struct reading *r, struct rdma_qp_address *qp)
@@ -278,6 +303,33 @@ static bool take_qp(struct reading *r, struct rdma_qp_address *qp)
 	return true;
 }
 
+/* All QPs have as many regions. */
+static bool take_rkeys(const struct reading *qp, struct rdma_end *end, unsigned int flow)
+{
+	const json_t *rkeys = member(qp, "rkeys");
+
+	if (json_array_size(rkeys) != end->regions || (rkeys && !end->regions))
+		return wrong(qp, "rkeys", "no array of 1 to 64 numbers, as many for each QP");
+	for (unsigned int i = 0; i < end->regions; i++) {
+		const json_t *value = json_array_get(rkeys, i);
+		json_int_t rkey = json_integer_value(value);
+
+		if (!json_is_integer(value) || rkey < 0 || rkey > UINT32_MAX)
+			return wrong(qp, "rkeys", "no array of whole numbers from 0 to 4294967295");
+		end->rkeys[(size_t)flow * end->regions + i] = rkey;
+	}
+	return true;
+}
+
+static bool make_rkeys(const json_t *qps, struct rdma_end *end)
+{
+	size_t regions = json_array_size(json_object_get(json_array_get(qps, 0), "rkeys"));
+
+	end->regions = regions <= RDMA_REGIONS_MAX ? regions : 0;
+	end->rkeys = calloc(end->flows, (end->regions ? end->regions : 1) * sizeof(*end->rkeys));
+	return end->rkeys;
+}
+
 static bool take_qps(const struct reading *r, struct rdma_end *end)
 {
 	const json_t *qps = member(r, "qps");
@@ -287,14 +339,14 @@ static bool take_qps(const struct reading *r, struct rdma_end *end)
 	if (!end->flows || json_array_size(qps) > RDMA_FLOWS_MAX)
 		return wrong(r, "qps", "no array of 1 to 65535 QPs");
 	end->qp = calloc(end->flows, sizeof(*end->qp));
-	if (!end->qp) {
+	if (!end->qp || !make_rkeys(qps, end)) {
 		strcpy(r->why, "no memory");
 		return false;
 	}
 	for (unsigned int i = 0; i < end->flows; i++) {
 		each.object = json_array_get(qps, i);
 		snprintf(each.of, sizeof(each.of), "QP %u: ", i);
-		if (!take_qp(&each, &end->qp[i]))
+		if (!take_qp(&each, &end->qp[i]) || !take_rkeys(&each, end, i))
 			return false;
 	}
 	return true;
@@ -314,6 +366,7 @@ bool rdma_end_parse(const json_t *message, struct rdma_end *end, char *why)
 void rdma_end_free(struct rdma_end *end)
 {
 	free(end->qp);
+	free(end->rkeys);
 	*end = (struct rdma_end){ 0 };
 }
 

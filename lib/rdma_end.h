@@ -10,6 +10,7 @@
 #include "lib/number.h"
 
 #define RDMA_FLOWS_MAX	65535	/* QPs; the stream header's flow number has 16 bits */
+#define RDMA_REGIONS_MAX	64	/* memory regions of a QP: one a slot (rdma_write_slots()) */
 
 /* 0: not told. */
 enum rdma_service { RDMA_RC = 1, RDMA_UC, RDMA_UD };
@@ -17,8 +18,28 @@ enum rdma_service { RDMA_RC = 1, RDMA_UC, RDMA_UD };
 /* How a message goes from `send` to `recv`. Only for RDMA_READ it is `recv` that posts work requests. */
 enum rdma_operation {
 	RDMA_USUAL,		/* not told: WRITE with immediate, UD: SEND */
-	RDMA_WRITE_IMM, RDMA_WRITE, RDMA_SEND, RDMA_SEND_IMM, RDMA_READ
+	RDMA_WRITE_IMM, RDMA_WRITE, RDMA_SEND, RDMA_SEND_IMM, RDMA_READ,
+	RDMA_FETCH_ADD, RDMA_COMPARE_SWAP	/* add 1 to the QP's counter at the receiver */
 };
+
+#define RDMA_ATOMIC_BYTES	8
+
+/* Whether the end that serves it returns data: it can do so for a limited number at a time. */
+static inline bool rdma_fetches(enum rdma_operation operation)
+{
+	return operation >= RDMA_READ;
+}
+
+static inline bool rdma_is_atomic(enum rdma_operation operation)
+{
+	return operation == RDMA_FETCH_ADD || operation == RDMA_COMPARE_SWAP;
+}
+
+/* Whether a message moves without the receiver's knowing: it completes nothing there. */
+static inline bool rdma_is_silent(enum rdma_operation operation)
+{
+	return operation == RDMA_WRITE || rdma_is_atomic(operation);
+}
 
 /* What each end sends to the other about a QP. `address` and `rkey` are the target of RDMA WRITEs, or the source of READs. */
 struct rdma_qp_address {
@@ -27,13 +48,13 @@ struct rdma_qp_address {
 	uint64_t address;
 };
 
-/* What `send` tells `recv`, which shall read; `recv` answers with the window and limit that it uses. */
+/* What `send` tells `recv`, which shall read; `recv` answers with the window and limit that it uses. Of atomics the limit. */
 struct rdma_reads {
 	struct rate rate;
 	double duration;	/* s; 0: not given */
 	uint64_t messages;	/* 0: not given */
 	unsigned int window;	/* READs outstanding per QP: buffers */
-	unsigned int limit;	/* READs that the device lets a QP serve (send) or have outstanding (recv), 1 to 255 */
+	unsigned int limit;	/* that the device lets a QP serve, or have outstanding at the end that posts, 1 to 255 */
 };
 
 struct rdma_end {
@@ -41,14 +62,17 @@ struct rdma_end {
 	enum rdma_operation operation;	/* RDMA_USUAL: without a control connection */
 	bool ping_pong;			/* both ends send and receive (lib/ping_pong.h) */
 	bool filler;			/* a sender: messages have stream header and filler (lib/filler.h) */
+	bool solicited;			/* a sender: some messages ask for an event, and no other needs one */
 	uint32_t sample_every, sample_slots;	/* a receiver of WRITEs: rdma_slot(); 0: none */
-	struct rdma_reads reads;	/* only of RDMA_READ */
+	struct rdma_reads reads;	/* only of RDMA_READ and atomics */
 	uint64_t size;			/* bytes of a message, 1 to 2^32 - 1 */
 	unsigned int path_mtu;		/* bytes: 256, 512, 1024, 2048 or 4096 */
 	uint8_t gid[16];		/* network byte order; of RoCEv2 the IP address, IPv4 as ::ffff:a.b.c.d */
 	uint16_t lid;			/* 0 for RoCE */
 	unsigned int flows;		/* QPs, 1 to RDMA_FLOWS_MAX */
 	struct rdma_qp_address *qp;
+	unsigned int regions;		/* a receiver of WRITEs: of each QP, up to RDMA_REGIONS_MAX; 0: only that of qp->rkey */
+	uint32_t *rkeys;		/* [flow][regions] */
 };
 
 /* What the end that posted tells of a QP after the run. */
@@ -83,6 +107,15 @@ unsigned int rdma_write_slots(uint64_t size);
  */
 uint64_t rdma_slot(const struct rdma_end *receiver, uint64_t message);
 uint64_t rdma_slots(const struct rdma_end *receiver);
+
+/* How many of `slots` a memory region has: they are divided in order, and the last region may have less. */
+static inline uint64_t rdma_slots_per_region(uint64_t slots, unsigned int regions)
+{
+	return (slots + regions - 1) / regions;
+}
+
+/* The rkey of a slot of the receiver's region. */
+uint32_t rdma_rkey(const struct rdma_end *receiver, unsigned int flow, uint64_t slot);
 
 /* A GID as 32 hexadecimal digits (NULL: no memory), and back. false: value is no such; gid is then undefined. */
 json_t *rdma_gid_json(const uint8_t gid[16]);

@@ -53,6 +53,10 @@ static void must_be_same(const struct rdma_end *a, const struct rdma_end *b)
 	assert_true(x->messages == y->messages && x->window == y->window && x->limit == y->limit);
 	assert_true(a->size == b->size && a->path_mtu == b->path_mtu && a->lid == b->lid && a->flows == b->flows);
 	assert_memory_equal(a->gid, b->gid, sizeof(a->gid));
+	assert_int_equal(a->regions, b->regions);
+	assert_int_equal(a->solicited, b->solicited);
+	if (a->regions)
+		assert_memory_equal(a->rkeys, b->rkeys, a->flows * a->regions * sizeof(*a->rkeys));
 	for (unsigned int i = 0; i < a->flows; i++)
 		assert_true(a->qp[i].qpn == b->qp[i].qpn && a->qp[i].psn == b->qp[i].psn && a->qp[i].rkey == b->qp[i].rkey &&
 			    a->qp[i].address == b->qp[i].address);
@@ -92,6 +96,9 @@ static void test_the_wire(void **state)
 	end.sample_every = 61;
 	end.sample_slots = 17;
 	must_say(end, BASICS("rc") ",\"operation\":\"write-imm\",\"filler\":true,\"samples\":{\"every\":61,\"slots\":17}}");
+	end.sample_every = end.sample_slots = 0;
+	end.solicited = true;
+	must_say(end, BASICS("rc") ",\"operation\":\"write-imm\",\"filler\":true,\"solicited\":true}");
 	must_say(basic(RDMA_UC, RDMA_WRITE), BASICS("uc") ",\"operation\":\"write\",\"filler\":false}");
 	must_say(basic(RDMA_UC, RDMA_SEND_IMM), BASICS("uc") ",\"operation\":\"send-imm\",\"filler\":false}");
 	must_say(basic(RDMA_UD, RDMA_SEND), BASICS("ud") ",\"operation\":\"send\",\"filler\":false}");
@@ -104,12 +111,13 @@ static void test_every_operation_of_every_service(void **state)
 	for (enum rdma_service service = RDMA_RC; service <= RDMA_UD; service++) {
 		assert_true(rdma_service_knows(service, rdma_usual_operation(service)));
 		assert_false(rdma_service_knows(service, RDMA_USUAL));
-		for (enum rdma_operation operation = RDMA_WRITE_IMM; operation <= RDMA_READ; operation++) {
-			struct rdma_end end = operation == RDMA_READ ? reading() : basic(service, operation), back;
+		for (enum rdma_operation operation = RDMA_WRITE_IMM; operation <= RDMA_COMPARE_SWAP; operation++) {
+			struct rdma_end end = rdma_fetches(operation) ? reading() : basic(service, operation), back;
 			char why[CONTROL_WHY];
 			json_t *message;
 
 			end.service = service;
+			end.operation = operation;
 			message = rdma_end_json(&end);
 			assert_int_equal(rdma_end_parse(message, &back, why), rdma_service_knows(service, operation));
 			if (back.qp)
@@ -123,6 +131,36 @@ static void test_every_operation_of_every_service(void **state)
 	}
 	assert_int_equal(rdma_operation_named("atomic"), RDMA_USUAL);
 	assert_string_equal(rdma_service_name(0), "rc");
+}
+
+/* Each QP has as many regions as the first one, and slots go through them in order. */
+static void test_regions(void **state)
+{
+	static const char *const wrong[] = { "1", "{}", "null", "[]", "[7]", "[1,2,3,4]", "[1,2,-1]", "[1,2,4294967296]",
+					     "[1,2,\"3\"]" };
+	uint32_t rkeys[] = { 1, 2, 3, 4, 5, 0xffffffff };
+	struct rdma_end end = basic(RDMA_UC, RDMA_WRITE_IMM), back;
+	char why[CONTROL_WHY];
+	json_t *message;
+
+	(void)state;
+	end.regions = 3;
+	end.rkeys = rkeys;
+	message = rdma_end_json(&end);
+	assert_true(rdma_end_parse(message, &back, why));
+	must_be_same(&end, &back);
+	for (uint64_t slot = 0; slot < 64; slot++)
+		assert_int_equal(rdma_rkey(&back, 1, slot), slot < 22 ? 4 : slot < 44 ? 5 : 0xffffffff);
+	rdma_end_free(&back);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		json_object_set_new(json_array_get(json_object_get(message, "qps"), 1), "rkeys",
+				    json_loads(wrong[i], JSON_DECODE_ANY, NULL));
+		assert_false(rdma_end_parse(message, &back, why));
+		assert_non_null(strstr(why, "QP 1: \"rkeys\" is no array of "));
+	}
+	json_decref(message);
+	end.regions = 0;
+	assert_int_equal(rdma_rkey(&end, 0, 63), qps[0].rkey);
 }
 
 /* An FPGA's control program may use spaces, capital digits, another order, and members of its own. */
@@ -149,7 +187,7 @@ static void test_other_spelling(void **state)
 static json_t *spoilt(const char *of, const char *key, const char *value)
 {
 	json_t *message = json_loads(BASICS("rc") ",\"operation\":\"read\",\"filler\":false,\"ping_pong\":false,"
-				     "\"samples\":{\"every\":61,\"slots\":17}" READS "}", 0, NULL);
+				     "\"solicited\":false,\"samples\":{\"every\":61,\"slots\":17}" READS "}", 0, NULL);
 	json_t *object = *of ? json_object_get(message, of) : message;
 
 	assert_non_null(message);
@@ -182,6 +220,7 @@ static const struct {
 	{ "", "operation", false, { "\"atomic\"", "\"\"", "1", "null", "{}" }, { "\"write\"" } },
 	{ "", "filler", false, { "1", "\"true\"", "null" }, { "true" } },
 	{ "", "ping_pong", false, { "0", "[]" }, { "true" } },
+	{ "", "solicited", false, { "1", "null" }, { "true" } },
 	{ "", "samples", false, { "1", "[]", "{}", "null", "{\"every\":61}" }, { "{\"every\":1,\"slots\":1}" } },
 	{ "", "reads", true, { "1", "[]", "{}", "null" }, { NULL } },
 	{ "qps", "qpn", true, { "-1", "16777216", "1e3", "\"1\"", "null" }, { "0", "16777215" } },
@@ -383,6 +422,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_wire),
 		cmocka_unit_test(test_every_operation_of_every_service),
+		cmocka_unit_test(test_regions),
 		cmocka_unit_test(test_other_spelling),
 		cmocka_unit_test(test_every_member),
 		cmocka_unit_test(test_the_reason),
