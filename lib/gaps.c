@@ -51,6 +51,18 @@ bool gaps_all_seen(const struct gaps *g, uint64_t first, uint64_t count)
 	return true;
 }
 
+uint64_t gaps_missing(const struct gaps *g, uint64_t from, uint64_t end, uint64_t *count)
+{
+	uint64_t known = g->next < end ? g->next : end, first = from, n;
+
+	while (first < known && test_bit(g, first))
+		first++;
+	for (n = first; n < known && !test_bit(g, n); )
+		n++;
+	*count = (n < known ? n : end) - first;
+	return first;
+}
+
 uint64_t gaps_lost(const struct gaps *g, uint64_t total)
 {
 	return (total > g->next ? total : g->next) - g->seen;

@@ -27,6 +27,12 @@ enum gaps_verdict gaps_see(struct gaps *g, uint64_t number);
 /* Whether all of first .. first + count - 1 were seen. false if they reach back beyond the window. */
 bool gaps_all_seen(const struct gaps *g, uint64_t first, uint64_t count);
 
+/*
+ * The first run of numbers in from .. end - 1 that were not seen: returns its begin; *count 0: there is none. `from` is at most
+ * GAPS_WINDOW before `next`.
+ */
+uint64_t gaps_missing(const struct gaps *g, uint64_t from, uint64_t end, uint64_t *count);
+
 /* How many of 0 .. total - 1 were not seen. total: 0 if unknown; then losses at the end are not counted. */
 uint64_t gaps_lost(const struct gaps *g, uint64_t total);
 

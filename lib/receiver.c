@@ -56,6 +56,65 @@ void receiver_end(struct receiver *r, uint16_t number, uint64_t packets, uint64_
 	r->flows_sent = flows;
 }
 
+bool receiver_gaps_begin(struct receiver *r, const char *path)
+{
+	r->gaps = fopen(path, "we");
+	if (!r->gaps)
+		return false;
+	setvbuf(r->gaps, NULL, _IOLBF, 0);	/* a reader sees each line at once, and so after this process was killed */
+	return fputs("flow,qpn,first,count\n", r->gaps) >= 0;
+}
+
+static void tell_gap(struct receiver *r, unsigned int number, struct receiver_flow *flow)
+{
+	if (flow->gap)
+		fprintf(r->gaps, "%u,%u,%" PRIu64 ",%" PRIu64 "\n", number, r->gaps_qp[number].qpn, flow->gap_first, flow->gap);
+	r->gaps_told += !!flow->gap;
+	flow->gap = 0;
+}
+
+/* Up to `end`, before which nothing more is awaited. */
+static void tell_gaps(struct receiver *r, unsigned int number, struct receiver_flow *flow, uint64_t end)
+{
+	while (flow->told < end) {
+		uint64_t count, first = gaps_missing(&flow->packets, flow->told, end, &count);
+
+		if (first != flow->told)
+			tell_gap(r, number, flow);
+		if (!flow->gap)
+			flow->gap_first = first;
+		flow->gap += count;
+		flow->told = first + count;
+	}
+}
+
+/* Before packet `next` is seen: it may push numbers out of the window. Those are looked at many at a time. */
+static void follow_gaps(struct receiver *r, unsigned int number, struct receiver_flow *flow, uint64_t next)
+{
+	if (r->gaps_ordered) {
+		tell_gaps(r, number, flow, next);
+		tell_gap(r, number, flow);
+	} else if (next >= flow->told + GAPS_WINDOW * 3 / 4) {
+		tell_gaps(r, number, flow, next - GAPS_WINDOW / 2);
+	}
+}
+
+bool receiver_gaps_end(struct receiver *r)
+{
+	bool good;
+
+	for (size_t i = 0; i < sizeof(r->flow) / sizeof(r->flow[0]); i++) {
+		struct receiver_flow *flow = r->flow[i];
+
+		if (!flow)
+			continue;
+		tell_gaps(r, i, flow, flow->total_packets > flow->packets.next ? flow->total_packets : flow->packets.next);
+		tell_gap(r, i, flow);
+	}
+	good = !ferror(r->gaps);
+	return !fclose(r->gaps) && good;
+}
+
 uint64_t receiver_widen(const struct receiver *r, uint16_t flow, uint32_t low)
 {
 	return r->flow[flow] ? gaps_widen(&r->flow[flow]->packets, low) : low;
@@ -84,6 +143,8 @@ bool receiver_count(struct receiver *r, const struct stream_packet *p, uint64_t 
 		cpu_meter_start(&r->cpu);
 	}
 	r->last_any_ns = r->last_ns = now;
+	if (r->gaps)
+		follow_gaps(r, p->flow, flow, p->packet);
 	if (gaps_see(&flow->packets, p->packet) != GAPS_NEW)
 		return false;
 	r->packets++;

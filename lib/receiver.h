@@ -9,10 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "lib/cpu.h"
 #include "lib/gaps.h"
 #include "lib/histogram.h"
+#include "lib/rdma_end.h"
 #include "lib/stream_options.h"
 #include "lib/report.h"
 #include "lib/windows.h"
@@ -27,6 +29,8 @@ struct receiver_flow {
 	uint64_t messages;				/* complete */
 	uint64_t next_message;				/* highest seen + 1 */
 	struct gaps packets;
+	uint64_t told;					/* gaps before this number are in the list of gaps, but for */
+	uint64_t gap, gap_first;			/* the one that ends there: so many, from this number on */
 };
 
 struct receiver {
@@ -48,10 +52,24 @@ struct receiver {
 	struct cpu_meter cpu;
 	struct histogram latency;
 	struct windows windows;
+	FILE *gaps;					/* the list of gaps; NULL: nobody wants it */
+	const struct rdma_qp_address *gaps_qp;		/* [flow] */
+	bool gaps_ordered;				/* packets do not overtake each other */
+	uint64_t gaps_told;				/* lines */
 	struct receiver_flow *flow[1 << 16];
 };
 
 struct receiver *receiver_new(const struct stream_options *options);
+
+/*
+ * Begins the list of what is missing, for receiver_count(): a line "flow,qpn,first,count" for each run of numbers that did not
+ * come. It is written as soon as it is known, of packets that may overtake each other 131072 numbers later. false: errno says
+ * why it cannot be written.
+ */
+bool receiver_gaps_begin(struct receiver *r, const char *path);
+
+/* Writes the rest: up to a flow's end if that is known. false: not all could be written. */
+bool receiver_gaps_end(struct receiver *r);
 
 /* Prints `ready`: the program receives from now on. */
 void receiver_ready(struct receiver *r);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "lib/clock.h"
@@ -312,6 +313,109 @@ static void test_long_filler(void **state)
 	free(pattern);
 }
 
+/* ---- the list of gaps ---- */
+
+#define NUMBERS	(3 * GAPS_WINDOW)
+
+static bool came[2][NUMBERS];
+
+/* Reads the list, and checks that it has each missing number once, and each run of them in one line. */
+static void judge_gaps(const char *path, const uint64_t *totals, uint64_t told)
+{
+	static bool missing[2][NUMBERS];
+	FILE *file = fopen(path, "r");
+	unsigned int flow, qpn;
+	uint64_t first, count, lines = 0;
+	char heading[64];
+
+	memset(missing, 0, sizeof(missing));
+	assert_non_null(fgets(heading, sizeof(heading), file));
+	assert_string_equal(heading, "flow,qpn,first,count\n");
+	for (; fscanf(file, "%u,%u,%lu,%lu\n", &flow, &qpn, &first, &count) == 4; lines++) {
+		assert_true(flow < 2 && qpn == 17 + flow && count && first + count <= totals[flow]);
+		assert_true(!first || came[flow][first - 1]);
+		assert_true(first + count == totals[flow] || came[flow][first + count]);
+		for (uint64_t n = first; n < first + count; n++) {
+			assert_false(missing[flow][n]);
+			missing[flow][n] = true;
+		}
+	}
+	assert_true(feof(file));
+	assert_int_equal(lines, told);
+	for (flow = 0; flow < 2; flow++)
+		for (uint64_t n = 0; n < totals[flow]; n++)
+			assert_int_equal(missing[flow][n], !came[flow][n]);
+	fclose(file);
+}
+
+/* Single packets, long bursts and the end are lost. Packets move by up to `reach`. */
+static void lose(struct receiver *r, unsigned int flow, uint64_t total, uint32_t reach)
+{
+	uint32_t *order = calloc(total, sizeof(*order));
+	uint64_t burst = dice(total), length = dice(GAPS_WINDOW);
+
+	for (uint32_t i = 0; i < total; i++)
+		order[i] = i;
+	for (uint32_t i = 0; i + reach < total; i++) {
+		uint32_t j = i + dice(reach), swap = order[i];
+
+		order[i] = order[j];
+		order[j] = swap;
+	}
+	for (uint64_t i = 0; i < total; i++) {
+		uint64_t n = order[i];
+		struct stream_packet p = { flow, n, n, 0, 1, 100 };
+
+		if (!dice(100) || (n >= burst && n < burst + length) || n + 5 > total)
+			continue;
+		came[flow][n] = true;
+		receiver_count(r, &p, now_ns());
+	}
+	free(order);
+}
+
+static void run_gaps(uint32_t reach, bool end_known)
+{
+	static const struct rdma_qp_address qps[] = { { .qpn = 17 }, { .qpn = 18 } };
+	char path[] = "/tmp/rocescope_gaps_XXXXXX";
+	struct receiver *r = receiver_new(&options);
+	uint64_t totals[2] = { NUMBERS, 1000 };
+
+	memset(came, 0, sizeof(came));
+	close(mkstemp(path));
+	assert_true(receiver_gaps_begin(r, path));
+	r->gaps_qp = qps;
+	r->gaps_ordered = reach == 1;
+	for (unsigned int flow = 0; flow < 2; flow++) {
+		lose(r, flow, totals[flow], reach);
+		if (end_known)
+			receiver_end(r, flow, totals[flow], totals[flow], 2);
+		else
+			totals[flow] = r->flow[flow]->packets.next;
+	}
+	assert_true(receiver_gaps_end(r));
+	judge_gaps(path, totals, r->gaps_told);
+	unlink(path);
+}
+
+static void test_gaps(void **state)
+{
+	(void)state;
+	for (seed = 1; seed < 5; ) {
+		uint32_t run = seed;
+
+		run_gaps(1, run & 1);
+		run_gaps(2 + dice(1000), run & 1);
+		seed = run + 1;
+	}
+	assert_false(receiver_gaps_begin(receiver_new(&options), "/none/gaps"));
+	if (!access("/dev/full", W_OK)) {
+		struct receiver *r = receiver_new(&options);
+
+		assert_false(receiver_gaps_begin(r, "/dev/full") && receiver_gaps_end(r));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_payload),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_long_filler),
+		cmocka_unit_test(test_gaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
