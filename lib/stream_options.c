@@ -13,7 +13,8 @@ static void take_rate(struct option_parser *p, const struct option_entry *e, con
 
 const struct option_entry stream_entries[] = {
 	{ "size", "BYTES[K|M]", "size of a message; the receiver learns it from the sender",
-	  OPTION_SIZE(struct stream_options, size, 1, UINT32_MAX), .usual = "4096" },
+	  OPTION_SIZE(struct stream_options, size, 1, UINT32_MAX), OPTION_GIVEN(struct stream_options, size_given),
+	  .usual = "4096" },
 	{ "rate", "RATE", "100Mbit (message bits a second) or 2Mpps (packets); without it as fast as possible",
 	  .take = take_rate,
 	  OPTION_AT(struct stream_options, rate) },

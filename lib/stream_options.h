@@ -9,6 +9,7 @@
 struct stream_options {
 	bool send;
 	uint64_t size;		/* bytes of a message */
+	bool size_given;
 	struct rate rate;	/* bits of messages, or packets; 0: unlimited */
 	double duration;	/* s; 0: not given */
 	uint64_t messages;	/* over all flows; 0: not given */

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 
-#include "lib/clock.h"
 #include "rxe_tests/rdma_stream/rdma_stream.h"
 
 #define HOP_LIMIT	64
@@ -113,29 +109,59 @@ static void query_port(struct rdma_device *d, const struct rdma_options *o, stru
 	d->gid_index = choose_gid(d->context, &port, o->gid_index, o->peer_gid, self->gid);
 }
 
-static struct ibv_qp *create_qp(struct rdma_device *d, unsigned int sends, unsigned int receives, const struct rdma_end *self)
+static int access_flags(enum rdma_operation operation)
 {
-	struct ibv_qp_init_attr init = {
-		.send_cq = d->cq, .recv_cq = d->cq, .qp_type = qp_type(self->service),
-		.cap = { .max_send_wr = sends ? sends : 1, .max_recv_wr = receives ? receives : 1,
-			 .max_send_sge = 2, .max_recv_sge = 1 },
-	};
+	return operation == RDMA_READ ? IBV_ACCESS_REMOTE_READ :
+	       rdma_is_atomic(operation) ? IBV_ACCESS_REMOTE_ATOMIC : IBV_ACCESS_REMOTE_WRITE;
+}
+
+static void to_init(struct ibv_qp *qp, const struct rdma_end *self)
+{
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = RDMA_PORT };
 	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
-	struct ibv_qp *qp = ibv_create_qp(d->pd, &init);
 
-	if (!qp)
-		err(1, "QP with %u sends and %u receives", init.cap.max_send_wr, init.cap.max_recv_wr);
 	if (self->service == RDMA_UD) {
 		attr.qkey = RDMA_QKEY;
 		mask |= IBV_QP_QKEY;
 	} else {
-		attr.qp_access_flags = self->operation == RDMA_READ ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
+		attr.qp_access_flags = access_flags(self->operation);
 		mask |= IBV_QP_ACCESS_FLAGS;
 	}
 	errno = ibv_modify_qp(qp, &attr, mask);
 	if (errno)
 		err(1, "QP to INIT");
+}
+
+/* No attribute of the device tells it. Asking for more fails (ibv_create_qp(3)). */
+static unsigned int most_inline(struct rdma_device *d, struct ibv_qp_init_attr init, unsigned int wanted)
+{
+	unsigned int takes = 0;
+
+	for (unsigned int step = 1u << 31; step; step /= 2) {
+		struct ibv_qp *qp = NULL;
+
+		init.cap.max_inline_data = takes + step;
+		if (takes + step < wanted)
+			qp = ibv_create_qp(d->pd, &init);
+		if (!qp)
+			continue;
+		takes += step;
+		ibv_destroy_qp(qp);
+	}
+	return takes;
+}
+
+static struct ibv_qp *create_qp(struct rdma_device *d, struct rdma_queue *queue, struct ibv_qp_init_attr init)
+{
+	struct ibv_qp *qp;
+
+	init.send_cq = init.recv_cq = queue->cq;
+	qp = ibv_create_qp(d->pd, &init);
+	if (!qp && init.cap.max_inline_data && most_inline(d, init, init.cap.max_inline_data) < init.cap.max_inline_data)
+		errx(1, "--inline: the device takes %u bytes inline, and a message has %u",
+		     most_inline(d, init, init.cap.max_inline_data), init.cap.max_inline_data);
+	if (!qp)
+		err(1, "QP with %u sends and %u receives", init.cap.max_send_wr, init.cap.max_recv_wr);
 	return qp;
 }
 
@@ -150,15 +176,18 @@ static uint32_t first_psn(const struct rdma_options *o)
 	return psn & 0xffffff;
 }
 
-/* The attributes of a QP have 8 bits for it. */
-static unsigned int read_limit(const struct rdma_device *d, bool send)
+/* How many READs or atomics. The attributes of a QP have 8 bits for it. */
+static unsigned int fetch_limit(const struct rdma_device *d, bool requests, enum rdma_operation operation)
 {
 	struct ibv_device_attr attr;
 	int limit;
 
 	if (ibv_query_device(d->context, &attr))
 		err(1, "attributes of %s", ibv_get_device_name(d->context->device));
-	limit = send ? attr.max_qp_rd_atom : attr.max_qp_init_rd_atom;
+	if (rdma_is_atomic(operation) && attr.atomic_cap == IBV_ATOMIC_NONE)
+		errx(1, "--operation %s: %s has no atomics", rdma_operation_name(operation),
+		     ibv_get_device_name(d->context->device));
+	limit = requests ? attr.max_qp_init_rd_atom : attr.max_qp_rd_atom;
 	return limit < UINT8_MAX ? limit : UINT8_MAX;
 }
 
@@ -166,64 +195,70 @@ void rdma_open(struct rdma_device *d, const struct rdma_options *o, struct rdma_
 {
 	d->context = open_device(o->device);
 	query_port(d, o, self);
-	self->reads.limit = read_limit(d, o->common.send);
 	d->ack_timeout = o->ack_timeout;
-	d->poll = o->poll;
 	d->pd = ibv_alloc_pd(d->context);
-	d->channel = ibv_create_comp_channel(d->context);
-	if (!d->pd || !d->channel)
-		err(1, "protection domain, completion channel");
-	fcntl(d->channel->fd, F_SETFL, fcntl(d->channel->fd, F_GETFL) | O_NONBLOCK);
+	if (!d->pd)
+		err(1, "protection domain");
+}
+
+static void create_srq(struct rdma_device *d, unsigned int receives)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = receives, .max_sge = 1 } };
+
+	d->srq = ibv_create_srq(d->pd, &init);
+	if (!d->srq)
+		err(1, "--srq: shared queue of %u receives", receives);
 }
 
 void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsigned int sends, unsigned int receives,
 		     struct rdma_end *self)
 {
-	unsigned int completions = self->flows * (sends + receives);
+	uint64_t bytes = self->service == RDMA_UD && self->size > self->path_mtu ? self->path_mtu : self->size;
+	struct ibv_qp_init_attr init = {
+		.qp_type = qp_type(self->service),
+		.cap = { .max_send_wr = sends ? sends : 1, .max_recv_wr = receives ? receives : 1, .max_send_sge = 2,
+			 .max_recv_sge = 1, .max_inline_data = o->inline_data ? bytes : 0 },
+	};
 
-	d->cq = ibv_create_cq(d->context, completions, NULL, d->channel, 0);
-	if (!d->cq)
-		err(1, "completion queue of %u entries (fewer --flows, --window or --depth)", completions);
+	self->reads.limit = fetch_limit(d, rdma_requests(o, self), self->operation);
+	if (receives && o->srq)
+		create_srq(d, o->srq);
+	init.srq = d->srq;
+	rdma_create_queues(d, o, self, sends, d->srq ? 0 : receives);
 	self->qp = calloc(self->flows, sizeof(*self->qp));
 	d->qp = calloc(self->flows, sizeof(*d->qp));
-	if (!self->qp || !d->qp)
+	d->flow_of = calloc(1 << 24, sizeof(*d->flow_of));	/* the kernel gives memory to the pages that are used */
+	if (!self->qp || !d->qp || !d->flow_of)
 		err(1, "no memory for %u QPs", self->flows);
-	for (unsigned int i = 0; i < self->flows; i++) {
-		d->qp[i] = create_qp(d, sends, receives, self);
+	for (unsigned int i = 0, k = 0; i < self->flows; i++) {
+		k += i == d->queue[k].first + d->queue[k].flows;
+		d->qp[i] = create_qp(d, &d->queue[k], init);
+		to_init(d->qp[i], self);
+		d->flow_of[d->qp[i]->qp_num] = i;
 		self->qp[i].qpn = d->qp[i]->qp_num;
 		self->qp[i].psn = first_psn(o);
 	}
 }
 
-unsigned int rdma_buffers(uint64_t size, unsigned int wanted)
+unsigned int rdma_affordable(uint64_t size, unsigned int wanted)
 {
 	uint64_t room = MAX_BUFFERS / size;
 
 	return wanted < room ? wanted : room < 2 ? 2 : room;
 }
 
-struct ibv_mr *rdma_register(struct rdma_device *d, size_t bytes)
-{
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	struct ibv_mr *mr;
-
-	if (at == MAP_FAILED)
-		err(1, "buffers of %zu bytes", bytes);
-	mr = ibv_reg_mr(d->pd, at, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
-	if (!mr)
-		err(1, "registering %zu bytes (ulimit -l?)", bytes);
-	d->mr[!!d->mr[0]] = mr;
-	return mr;
-}
-
 void rdma_close(struct rdma_device *d, const struct rdma_end *self)
 {
 	for (unsigned int i = 0; i < self->flows; i++)
 		ibv_destroy_qp(d->qp[i]);
-	for (int i = 0; i < 2 && d->mr[i]; i++)
+	if (d->srq)
+		ibv_destroy_srq(d->srq);
+	for (unsigned int i = 0; i < d->mrs; i++)
 		ibv_dereg_mr(d->mr[i]);
-	ibv_destroy_cq(d->cq);
-	ibv_destroy_comp_channel(d->channel);
+	for (unsigned int i = 0; i < d->queues; i++) {
+		ibv_destroy_cq(d->queue[i].cq);
+		ibv_destroy_comp_channel(d->queue[i].channel);
+	}
 	ibv_dealloc_pd(d->pd);
 	ibv_close_device(d->context);
 }
@@ -257,7 +292,7 @@ static void to_rtr(struct rdma_device *d, unsigned int flow, const struct rdma_e
 		.dest_qp_num = peer->qp[flow].qpn,
 		.rq_psn = peer->qp[flow].psn,
 		.ah_attr = address_of(d, peer),
-		.max_dest_rd_atomic = self->operation == RDMA_READ ? self->reads.limit : 1,
+		.max_dest_rd_atomic = rdma_fetches(self->operation) ? self->reads.limit : 1,
 		.min_rnr_timer = MIN_RNR_TIMER,
 	};
 	int mask = IBV_QP_STATE;
@@ -275,7 +310,7 @@ static void to_rts(struct rdma_device *d, unsigned int flow, const struct rdma_e
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS, .sq_psn = self->qp[flow].psn, .timeout = d->ack_timeout, .retry_cnt = RETRIES,
-		.rnr_retry = RETRIES, .max_rd_atomic = self->operation == RDMA_READ ? self->reads.limit : 1,
+		.rnr_retry = RETRIES, .max_rd_atomic = rdma_fetches(self->operation) ? self->reads.limit : 1,
 	};
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 
@@ -293,35 +328,4 @@ void rdma_connect(struct rdma_device *d, const struct rdma_end *self, const stru
 		if (requests)
 			to_rts(d, i, self);
 	}
-}
-
-static void sleep_for_event(struct rdma_device *d, uint64_t timeout_ns, int fd)
-{
-	struct timespec timeout = { timeout_ns / NSEC_PER_SEC, timeout_ns % NSEC_PER_SEC };
-	struct pollfd p[] = { { .fd = d->channel->fd, .events = POLLIN }, { .fd = fd, .events = POLLIN } };
-	unsigned int events = 0;
-	struct ibv_cq *cq;
-	void *context;
-
-	ppoll(p, 2, &timeout, NULL);
-	while (!ibv_get_cq_event(d->channel, &cq, &context))
-		events++;
-	if (events)
-		ibv_ack_cq_events(d->cq, events);
-}
-
-/* Armed before the second poll, so that a completion in between ends the sleep. */
-int rdma_completions(struct rdma_device *d, struct ibv_wc *wc, uint64_t timeout_ns, int fd)
-{
-	int n = ibv_poll_cq(d->cq, RDMA_CQ_BATCH, wc);
-
-	if (n || !timeout_ns || d->poll)
-		return n;
-	if (ibv_req_notify_cq(d->cq, 0))
-		return -1;
-	n = ibv_poll_cq(d->cq, RDMA_CQ_BATCH, wc);
-	if (n)
-		return n;
-	sleep_for_event(d, timeout_ns, fd);
-	return ibv_poll_cq(d->cq, RDMA_CQ_BATCH, wc);
 }

@@ -38,8 +38,8 @@ static void take_path_mtu(struct option_parser *p, const struct option_entry *e,
 static const struct option_entry entries[] = {
 	{ "transport", "SERVICE", "without it rc, recv: the sender's",
 	  .take = take_service, OPTION_AT(struct rdma_options, service), .choices = rdma_service_names },
-	{ "operation", "NAME", "what carries messages: rc knows all, uc all but read, ud send (with immediate); without it "
-	  "write-imm, of ud send; recv: the sender's",
+	{ "operation", "NAME", "what carries messages: rc knows all, uc those up to send-imm, ud send (with immediate); "
+	  "without it write-imm, of ud send; recv: the sender's. fetch-add and compare-swap add 1 to 8 bytes",
 	  .take = take_operation, OPTION_AT(struct rdma_options, operation), .choices = rdma_operation_names },
 	{ "device", "NAME", "RDMA device; without it the first", TEXT(device) },
 	{ "gid-index", "N", "without it the first RoCEv2 GID of an IPv4 address", NUMBER(gid_index, 0, 255) },
@@ -49,6 +49,12 @@ static const struct option_entry entries[] = {
 	  NUMBER(ack_timeout, 0, 31), .usual = "14" },
 	{ "poll", NULL, "spin on the completion queue instead of sleeping for its events",
 	  OPTION_FLAG(struct rdma_options, poll) },
+	{ "threads", "N", "the QPs are divided among so many threads, each with a completion queue", NUMBER(threads, 1, 4096),
+	  .usual = "1" },
+	{ "memory", NULL, "what buffers are made of: normal pages, transparent huge pages, reserved ones of 2 MiB or 1 GiB, "
+	  "memory of a CUDA device", OPTION_CHOICE(struct rdma_options, pages, rdma_pages_names), .usual = "normal" },
+	{ "regions", "N", "memory regions of each QP, which messages go round; without it one for all QPs",
+	  NUMBER(regions, 1, RDMA_REGIONS_MAX) },
 	{ "control", "[HOST][:PORT]", "send: the receiver's TCP control connection; recv: where to listen for it "
 	  "(default: everywhere, --port)", TEXT(control) },
 	{ 0 },
@@ -57,11 +63,20 @@ static const struct option_entry entries[] = {
 static const struct option_entry send_entries[] = {
 	{ "psn", "N", "first PSN of each QP (default: random)", NUMBER(psn, 0, 0xffffff) },
 	{ "window", "N", "messages (ud: packets) outstanding on each QP", NUMBER(window, 1, 16384), .usual = "64" },
+	{ "link", "N", "work requests (each a message, of ud a packet) that are posted as one list", NUMBER(link, 1, 16384),
+	  .usual = "1" },
+	{ "signal", "N", "only every Nth work request of a QP is signalled, and the last one", NUMBER(signal, 1, 16384),
+	  .usual = "1" },
+	{ "solicited", "N", "every Nth message of a QP, and the last of a list, wakes the receiver (without it each may)",
+	  NUMBER(solicited, 1, 16384) },
+	{ "inline", NULL, "the work request has the payload in it", OPTION_FLAG(struct rdma_options, inline_data) },
 	{ 0 },
 };
 
 static const struct option_entry recv_entries[] = {
 	{ "depth", "N", "receives posted on each QP", NUMBER(depth, 1, 16384), .usual = "1024" },
+	{ "srq", "N", "all QPs share one queue of so many receives", NUMBER(srq, 1, 1 << 20) },
+	{ "gaps", "FILE", "a line for each run of messages (ud: packets) that are missing: flow,qpn,first,count", TEXT(gaps) },
 	{ 0 },
 };
 
@@ -93,6 +108,27 @@ static const struct command command = {
 
 static struct rdma_options options = { .gid_index = -1, .psn = -1, .peer_gid = { [10] = 0xff, [11] = 0xff } };
 
+/* What only the end that posts can do, and what it can only do to messages that are sent. */
+static void check_posting(void)
+{
+	const struct rdma_options *o = &options;
+
+	if (o->link + o->signal - 1 > o->window)
+		usage_error("--link %u --signal %u: they need --window %u", o->link, o->signal, o->link + o->signal - 1);
+	if (o->common.ping_pong && (o->link > 1 || o->signal > 1 || o->solicited || o->threads > 1))
+		usage_error("--ping-pong has one message at a time: it excludes --link, --signal, --solicited and --threads");
+	if (o->common.send && o->operation == RDMA_READ && (o->link > 1 || o->signal > 1 || o->threads > 1))
+		usage_error("--operation read: it is recv that posts, and takes --link, --signal and --threads");
+	if (o->solicited && (rdma_is_silent(o->operation) || o->operation == RDMA_READ))
+		usage_error("--solicited: --operation %s wakes nobody", rdma_operation_name(o->operation));
+	if (o->inline_data && (rdma_fetches(o->operation) || o->pages == RDMA_CUDA))
+		usage_error("--inline is for payload that the CPU reads: not of read and atomics, nor of --memory cuda");
+	if (o->common.send && o->threads > o->common.flows)
+		usage_error("--threads %u: --flows %u has a QP for each", o->threads, o->threads);
+	if (o->threads > 1 && o->common.pause_ms)
+		usage_error("--pause and --threads exclude each other");
+}
+
 static void check_manual(void)
 {
 	if (!options.manual && (options.tell || options.dump || options.peer_psn || options.peer_qpn != 1))
@@ -101,6 +137,8 @@ static void check_manual(void)
 		return;
 	if (options.common.send)
 		usage_error("send: --peer-address is for recv");
+	if (options.srq || options.regions || options.threads > 1)
+		usage_error("--peer-address excludes --srq, --regions and --threads");
 	if (options.control)
 		usage_error("--peer-address and --control exclude each other");
 	if (options.service != RDMA_RC && options.service != RDMA_UC)
@@ -120,7 +158,13 @@ static void check_operation(void)
 	if (options.service && options.operation && !rdma_service_knows(options.service, options.operation))
 		usage_error("--operation %s: --transport %s has none", rdma_operation_name(options.operation),
 			    rdma_service_name(options.service));
-	if (options.common.ping_pong && (options.operation == RDMA_WRITE || options.operation == RDMA_READ))
+	if (rdma_is_atomic(options.operation)) {
+		if (options.common.size_given && options.common.size != RDMA_ATOMIC_BYTES)
+			usage_error("--operation %s: an atomic has %d bytes", rdma_operation_name(options.operation),
+				    RDMA_ATOMIC_BYTES);
+		options.common.size = RDMA_ATOMIC_BYTES;
+	}
+	if (options.common.ping_pong && (rdma_is_silent(options.operation) || options.operation == RDMA_READ))
 		usage_error("--ping-pong: of --operation %s nobody can answer a message; a READ is a round trip itself",
 			    rdma_operation_name(options.operation));
 	if (options.common.send && options.operation == RDMA_SEND && !rdma_header_bytes(options.common.size))
@@ -136,6 +180,7 @@ int main(int argc, char **argv)
 	if (options.common.send && !options.control)
 		usage_error("send: --control HOST is missing");
 	check_operation();
+	check_posting();
 	stop_on_signals();
 	if (options.common.send)
 		return rdma_send(&options);

@@ -15,16 +15,17 @@ static const char *error_of(const struct rdma_players *u)
 /* Of a completion with an error only its status is valid (ibv_poll_cq(3)). */
 static void take(struct rdma_players *u, const struct ibv_wc *wc, uint64_t now)
 {
-	if (wc->status != IBV_WC_SUCCESS) {
+	if (wc->status != IBV_WC_SUCCESS && !responder_broken(u->p, wc)) {
 		if (!u->q->error)
 			u->q->error = ibv_wc_status_str(wc->status);
 		return;
 	}
-	if (!(wc->opcode & IBV_WC_RECV)) {
-		requester_take(u->q, wc, now);
+	if (wc->status == IBV_WC_SUCCESS && !(wc->opcode & IBV_WC_RECV)) {
+		requester_take(u->q->poster, wc, now);
 		return;
 	}
 	responder_take(u->p, wc, now);
+	responder_post_again(u->p, wc);
 	/* of UD and SEND the flow is what a packet says, and anybody may send one to a QPN */
 	if (!u->p->r->completed || u->p->r->completed_flow >= u->q->self->flows)
 		return;
@@ -38,14 +39,14 @@ static void take(struct rdma_players *u, const struct ibv_wc *wc, uint64_t now)
 /* Takes what has come, or waits for it. Returns the number of completions. */
 static int take_completions(struct rdma_players *u, uint64_t timeout_ns, int fd)
 {
-	uint64_t nap = u->q->d->poll ? SPIN_NS : NAP_NS, limit = now_ns() + (timeout_ns < nap ? timeout_ns : nap), now;
+	uint64_t nap = u->q->d->queue->poll ? SPIN_NS : NAP_NS, limit = now_ns() + (timeout_ns < nap ? timeout_ns : nap), now;
 	struct ibv_wc wc[RDMA_CQ_BATCH];
 	int n;
 
 	do {
-		n = rdma_completions(u->q->d, wc, timeout_ns < nap ? timeout_ns : nap, fd);
+		n = rdma_completions(u->q->d->queue, wc, timeout_ns < nap ? timeout_ns : nap, fd);
 		now = now_ns();
-	} while (!n && u->q->d->poll && now < limit);
+	} while (!n && u->q->d->queue->poll && now < limit);
 	if (n < 0)
 		u->q->error = "the completion queue is broken";
 	for (int i = 0; i < n; i++)
@@ -60,7 +61,7 @@ static void post_message(struct rdma_players *u, struct sender_flow *flow)
 
 	while (flow->message == message && !error_of(u)) {
 		if (requester_room(u->q, flow))
-			requester_post(u->q, flow, now_ns(), clock_ns(CLOCK_REALTIME));
+			requester_post(u->q->poster, flow, now_ns(), clock_ns(CLOCK_REALTIME));
 		else
 			take_completions(u, NAP_NS, -1);
 	}
@@ -85,16 +86,16 @@ const char *players_send(struct rdma_players *u)
 	uint64_t limit;
 
 	requester_begin(u->q);
-	u->ping_pong.s = u->q->s;
+	u->ping_pong.s = u->q->poster->s;
 	u->ping_pong.reliable = u->q->self->service == RDMA_RC;
 	u->ping_pong.context = u;
 	u->ping_pong.send = send_message;
 	u->ping_pong.await = await_answer;
 	error = ping_pong_run(&u->ping_pong);
 	limit = now_ns() + DONE_NS;
-	while (u->q->outstanding && !error_of(u) && now_ns() < limit)
+	while (u->q->poster->outstanding && !error_of(u) && now_ns() < limit)
 		take_completions(u, NAP_NS, -1);
-	sender_finish(u->q->s);
+	sender_finish(u->q->poster->s);
 	return error ? error : error_of(u);
 }
 
@@ -103,12 +104,12 @@ int players_answer(struct rdma_players *u, uint64_t timeout_ns, int fd)
 	int n = take_completions(u, timeout_ns, fd);
 
 	while (u->due && !error_of(u)) {
-		struct sender_flow *flow = &u->q->s->flows[u->flow];
+		struct sender_flow *flow = &u->q->poster->s->flows[u->flow];
 
 		u->due = false;
-		u->q->s->may_start = true;
+		u->q->poster->s->may_start = true;
 		flow->message = u->message;
-		flow->packet = u->message * u->q->s->packets_per_message;
+		flow->packet = u->message * u->q->poster->s->packets_per_message;
 		post_message(u, flow);
 	}
 	return n;

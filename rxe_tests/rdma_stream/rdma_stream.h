@@ -3,6 +3,7 @@
 #define RDMA_STREAM_H
 
 #include <infiniband/verbs.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,6 +19,10 @@
 #define RDMA_CQ_BATCH	32
 #define RDMA_QKEY	0x11111111	/* of every UD QP */
 
+/* What the buffers of messages are made of. */
+enum rdma_pages { RDMA_NORMAL, RDMA_THP, RDMA_2M, RDMA_1G, RDMA_CUDA };
+extern const char *const rdma_pages_names[];
+
 struct rdma_options {
 	struct stream_options common;
 	enum rdma_service service;	/* 0 at a receiver: the sender's choice */
@@ -31,6 +36,19 @@ struct rdma_options {
 	unsigned int depth;		/* receives posted per QP */
 	unsigned int ack_timeout;	/* Local ACK Timeout of RC (IBTA 9.7.6.1.3): 4.096 us * 2^n, 0 to 31; 0: none */
 	bool poll;			/* spin on the completion queue instead of sleeping for its events */
+	unsigned int threads;		/* the QPs are divided among them */
+	enum rdma_pages pages;
+	unsigned int regions;		/* memory regions of each QP; 0: one for all QPs */
+
+	/* the end that posts messages */
+	unsigned int link;		/* work requests in a list */
+	unsigned int signal;		/* every Nth work request is signalled */
+	unsigned int solicited;		/* every Nth message asks for an event; 0: none does, and each causes one */
+	bool inline_data;
+
+	/* recv */
+	unsigned int srq;		/* receives of the queue that all QPs share; 0: each has its own */
+	const char *gaps;		/* file for the list of gaps, or NULL */
 
 	/* recv, for a sender without a control connection */
 	bool manual;			/* --peer-address: both ends get the parameters by hand */
@@ -41,16 +59,40 @@ struct rdma_options {
 	const char *dump;		/* file that gets the buffers at the end, or NULL */
 };
 
+/* A completion queue, for one thread. */
+struct rdma_queue {
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	unsigned int first, flows;	/* the QPs that complete there */
+	bool poll;
+	bool solicited;			/* sleeps for solicited completions only */
+	uint64_t completions, events;	/* that were read */
+};
+
+struct rdma_memory {
+	struct rdma_device *d;
+	enum rdma_pages pages;
+	char *at;		/* of CUDA: an address of the device, which the CPU cannot read */
+	size_t bytes;
+	int dma_buf;		/* of CUDA; -1: none */
+};
+
+#define RDMA_MEMORIES	3	/* headers and filler of messages, and where messages arrive */
+
 struct rdma_device {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq;
+	struct rdma_queue *queue;
+	unsigned int queues;
+	struct ibv_srq *srq;		/* NULL: each QP has its own receives */
 	struct ibv_qp **qp;		/* one per flow */
-	struct ibv_mr *mr[2];		/* all that are registered, at most one of each kind of end */
+	uint16_t *flow_of;		/* [QPN] */
+	struct rdma_memory memory[RDMA_MEMORIES];
+	unsigned int memories;
+	struct ibv_mr **mr;		/* all that are registered */
+	unsigned int mrs;
 	uint8_t gid_index;
 	uint8_t ack_timeout;
-	bool poll;
 };
 
 /* Whether this end posts work requests; the other one posts receives or nothing. */
@@ -66,22 +108,56 @@ static inline size_t rdma_header_bytes(uint64_t size)
 }
 
 /* How many buffers of that size, of `wanted`, fit into the memory that a QP may have: at least 2. */
-unsigned int rdma_buffers(uint64_t size, unsigned int wanted);
+unsigned int rdma_affordable(uint64_t size, unsigned int wanted);
 
-/*
- * Opens device and port, and sets self's GID, LID, path MTU, and the number of READs that a QP may serve (send) or have
- * outstanding (recv). In this and the next three functions errors end the program.
- */
+/* Opens device and port, and sets self's GID, LID and path MTU. Here and up to rdma_close() errors end the program. */
 void rdma_open(struct rdma_device *d, const struct rdma_options *o, struct rdma_end *self);
 
-/* Allocates and registers the buffers of all QPs, zeroed. They are at ->addr, and stay until rdma_close(). */
-struct ibv_mr *rdma_register(struct rdma_device *d, size_t bytes);
+/* Memory of zeroes, which stays until the program ends. */
+struct rdma_memory *rdma_allocate(struct rdma_device *d, enum rdma_pages pages, size_t bytes);
 
-/* Creates self->flows QPs of self->service in state INIT, with so many sends and receives each, and one completion queue. */
+/* Registers a part of it, until rdma_close(). access: enum ibv_access_flags. */
+struct ibv_mr *rdma_register(struct rdma_memory *m, size_t from, size_t bytes, int access);
+
+/* Lets `make` write the first bytes of it. */
+void rdma_fill(const struct rdma_memory *m, void (*make)(void *at, size_t bytes), size_t bytes);
+
+/* What lies at an address of it, to be read by the CPU; valid until this thread's next call. */
+const char *rdma_look(const struct rdma_memory *m, const char *at, size_t bytes);
+
+/* The buffers of all QPs, of so many bytes, `each` of a QP: number n is of QP n / each. --regions divides those of a QP. */
+struct rdma_buffers {
+	struct rdma_memory *memory;
+	uint64_t each;
+	size_t bytes;
+	unsigned int regions;		/* of a QP; 0: one for all QPs */
+	uint64_t per_region;		/* buffers */
+	struct ibv_mr **mr;		/* [QP][regions] */
+};
+struct rdma_buffers rdma_make_buffers(struct rdma_device *d, const struct rdma_options *o, unsigned int flows, uint64_t each,
+				      size_t bytes, int access);
+
+static inline char *rdma_buffer(const struct rdma_buffers *b, uint64_t number)
+{
+	return b->memory->at + number * b->bytes;
+}
+
+/* The memory region of a buffer. */
+struct ibv_mr *rdma_region(const struct rdma_buffers *b, uint64_t number);
+
+/*
+ * Creates self->flows QPs of self->service in state INIT, with so many sends and receives each, and a completion queue for each
+ * thread. Receives are those of a shared queue instead if --srq wants it. Sets how many READs or atomics a QP may serve, or
+ * have outstanding if this end posts them.
+ */
 void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsigned int sends, unsigned int receives,
 		     struct rdma_end *self);
 
 void rdma_close(struct rdma_device *d, const struct rdma_end *self);
+
+/* The queues of the threads, for so many sends and receives of each QP. One thread plays ping-pong. */
+void rdma_create_queues(struct rdma_device *d, const struct rdma_options *o, const struct rdma_end *self, unsigned int sends,
+			unsigned int receives);
 
 /* Moves every QP to RTR, and if it `requests` to RTS. */
 void rdma_connect(struct rdma_device *d, const struct rdma_end *self, const struct rdma_end *peer, bool requests);
@@ -93,16 +169,39 @@ struct ibv_ah *rdma_peer_ah(struct rdma_device *d, const struct rdma_end *peer);
  * Reads completions, at most RDMA_CQ_BATCH. Waits up to `timeout_ns` for the first one, or until `fd` (-1: none) is readable.
  * Negative: the queue is broken.
  */
-int rdma_completions(struct rdma_device *d, struct ibv_wc *wc, uint64_t timeout_ns, int fd);
+int rdma_completions(struct rdma_queue *queue, struct ibv_wc *wc, uint64_t timeout_ns, int fd);
+
+/* What all queues have read. */
+void rdma_report_queues(const struct rdma_device *d, struct stream_report *report);
+
+/* Runs run(each[i]) in a thread for every queue but the first, whose thread is this one; and waits for them. Ends on errors. */
+void rdma_threads(const struct rdma_device *d, void *(*run)(void *), void *each, size_t bytes);
 
 struct rdma_flow {
 	uint64_t posted, completed;
+	uint64_t signalled;	/* all before this one complete with a signalled one */
 	uint64_t *posted_ns;	/* [window] */
+};
+
+/* What one thread of a requester posts: to the QPs of its queue. */
+struct rdma_poster {
+	struct rdma_requester *q;
+	struct rdma_queue *queue;
+	struct stream_options part;	/* how much and how fast */
+	struct sender *s;
+	struct ibv_send_wr *wr;		/* [--link] */
+	struct ibv_sge (*sge)[2];
+	bool closing;			/* the last messages, which are all signalled */
+	uint64_t lists;			/* that were posted */
+	uint64_t outstanding;		/* posted, not completed */
+	uint64_t progress_ns;		/* the last completion, or the first post after a pause */
+	struct histogram latency;	/* from posting to completion; for RC this includes the acknowledgement */
 };
 
 /* The end that posts work requests. The caller sets the first members, and zeroes the others. */
 struct rdma_requester {
 	struct rdma_device *d;
+	const struct rdma_options *o;
 	const struct rdma_end *self, *peer;
 	const struct stream_options *options;	/* how much and how fast */
 	unsigned int window;
@@ -110,15 +209,16 @@ struct rdma_requester {
 	void (*arrived)(void *context, unsigned int flow, uint64_t message, uint64_t now);	/* a READ; else NULL */
 	void *context;
 
-	struct sender *s;
+	unsigned int link, signal;
+	struct rdma_poster *poster;	/* [d->queues]; after the run the first one has the sums */
 	struct rdma_flow *flow;
-	struct ibv_mr *mr;
 	struct stream_header *headers;	/* [flow][window] */
+	struct ibv_mr *headers_mr;
+	struct rdma_memory *filler;
+	struct ibv_mr **filler_mr;	/* [flow][regions], or one */
+	struct rdma_buffers fetched;	/* where READs and atomics put what they fetch: [flow][window] */
 	struct ibv_ah *ah;		/* UD */
-	uint64_t outstanding;		/* posted, not completed */
-	uint64_t progress_ns;		/* the last completion, or the first post after a pause */
-	struct histogram latency;	/* from posting to completion; for RC this includes the acknowledgement */
-	const char *error;
+	const char *_Atomic error;
 };
 
 /* Registers the buffers: headers and the pattern of all fillers, or for READ those in which messages arrive. */
@@ -130,11 +230,11 @@ void requester_run(struct rdma_requester *q);
 /* The parts of it, for ping-pong. requester_post() needs room. It posts a flow's next message (UD: packet). wc: of a good send. */
 void requester_begin(struct rdma_requester *q);
 bool requester_room(const struct rdma_requester *q, const struct sender_flow *flow);
-void requester_post(struct rdma_requester *q, struct sender_flow *flow, uint64_t now, uint64_t realtime);
-void requester_take(struct rdma_requester *q, const struct ibv_wc *wc, uint64_t now);
+void requester_post(struct rdma_poster *p, struct sender_flow *flow, uint64_t now, uint64_t realtime);
+void requester_take(struct rdma_poster *p, const struct ibv_wc *wc, uint64_t now);
 
-/* Where a READ's message has arrived; it stays until the next one is posted. */
-const char *requester_buffer(const struct rdma_requester *q, unsigned int flow, uint64_t message);
+/* What a READ has brought; it stays until the next one is posted. */
+const char *requester_fetched(const struct rdma_requester *q, unsigned int flow, uint64_t message);
 
 /* For the other end: [{ "packets", "messages", "completed" }] of each flow, "end", and "ns", the time of the run. */
 json_t *requester_totals(const struct rdma_requester *q);
@@ -147,24 +247,30 @@ struct rdma_responder {
 	const struct rdma_end *peer;
 	struct receiver *r;
 
-	unsigned int depth;		/* receives posted per QP */
-	size_t room;			/* of the buffer of a receive */
+	unsigned int depth;		/* receives posted per QP, or of the shared queue */
 	uint64_t receives;		/* that completed */
-	struct ibv_mr *mr;
-	const char *error;
+	uint64_t broken;		/* of a shared queue: that completed without a message, of which a packet was lost */
+	struct rdma_buffers buffers;	/* those of receives, or those that WRITEs and atomics go to */
+	const char *_Atomic error;
 };
 
 /* Creates the QPs, with `sends` sends each, and posts receives to them. */
 void responder_make(struct rdma_responder *p, unsigned int sends);
 
-/* Where a QP's WRITEs go. */
-char *responder_region(const struct rdma_responder *p, unsigned int flow);
+/*
+ * Whether it is that of a receive of a shared queue whose message broke off: UC completes it with an error, and the QP goes on.
+ * It has to be taken and posted again, too.
+ */
+bool responder_broken(const struct rdma_responder *p, const struct ibv_wc *wc);
 
-/* Takes the completion of a receive, which is good, and posts it again. */
+/* Takes the completion of a receive; one thread at a time. If no error is set, the receive has to be posted again. */
 void responder_take(struct rdma_responder *p, const struct ibv_wc *wc, uint64_t now);
+void responder_post_again(struct rdma_responder *p, const struct ibv_wc *wc);
 
-/* Whether message `number` lies there. Older senders send zeroes: their messages cannot be told. */
-bool responder_right(const struct rdma_responder *p, unsigned int flow, uint64_t number, const char *at);
+/*
+ * An operation that completes nothing here: verifies what it has left in memory, at the end. sent: of this QP.
+ */
+void responder_verify_memory(struct rdma_responder *p, unsigned int flow, const struct rdma_totals *sent);
 
 /* Both ends of --ping-pong: each is requester and responder. The caller sets q and p, and zeroes the others. */
 struct rdma_players {

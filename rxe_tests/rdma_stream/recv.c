@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <arpa/inet.h>
-#include <endian.h>
 #include <err.h>
+#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
@@ -13,6 +11,12 @@
 #include "rxe_tests/rdma_stream/rdma_stream.h"
 
 #define NAP_NS		(20 * NSEC_PER_MSEC)	/* how often to check for the end of the run */
+
+/* What a thread reads. */
+struct rdma_reader {
+	struct rdma_receiver *u;
+	struct rdma_queue *queue;
+};
 
 struct rdma_receiver {
 	const struct rdma_options *o;
@@ -26,8 +30,10 @@ struct rdma_receiver {
 	struct stream_options answers;
 	struct rdma_totals *totals;	/* the sender's, of each QP; 0 until they have come */
 	uint64_t sender_ns;	/* the time of its run */
+	pthread_mutex_t lock;	/* of r and p, while several threads read */
 	struct receiver *r;
-	const char *error;
+	atomic_bool over;
+	const char *_Atomic error;
 };
 
 static bool is_ud(const struct rdma_receiver *u)
@@ -58,6 +64,10 @@ static void adopt(struct rdma_receiver *u)
 	u->self.size = u->peer.size;
 	u->self.flows = u->peer.flows;
 	u->self.ping_pong = u->peer.ping_pong;
+	if (u->o->gaps && rdma_is_silent(u->self.operation)) {
+		control_refuse(u->control, "the receiver wants --gaps");
+		errx(1, "--gaps: of --operation %s a receiver sees no message", rdma_operation_name(u->self.operation));
+	}
 	if (u->peer.path_mtu < u->self.path_mtu)
 		u->self.path_mtu = u->peer.path_mtu;
 }
@@ -70,25 +80,26 @@ static void take_read(void *context, unsigned int flow, uint64_t message, uint64
 		.flow = flow, .packet = message, .message = message, .packets_in_message = 1, .bytes = u->self.size,
 	};
 
+	pthread_mutex_lock(&u->lock);
 	receiver_count(u->r, &p, now);
 	if (receiver_samples(u->r, message))
-		receiver_verified(u->r, filler_right(requester_buffer(&u->q, flow, message), u->self.size,
+		receiver_verified(u->r, filler_right(requester_fetched(&u->q, flow, message), u->self.size,
 						     filler_of(flow, message), 0));
+	pthread_mutex_unlock(&u->lock);
 }
 
 /* READ: this end posts. */
 static void make_requester(struct rdma_receiver *u)
 {
-	unsigned int window = rdma_buffers(u->self.size, u->peer.reads.window);
+	unsigned int window = rdma_affordable(u->self.size, u->peer.reads.window);
 
-	if (u->peer.reads.limit < u->self.reads.limit)
-		u->self.reads.limit = u->peer.reads.limit;
-	u->self.reads.window = window;
 	u->q = (struct rdma_requester){
-		.d = &u->d, .self = &u->self, .peer = &u->peer, .window = window, .wake_fd = u->control->fd,
+		.d = &u->d, .o = u->o, .self = &u->self, .peer = &u->peer, .window = window, .wake_fd = u->control->fd,
 		.arrived = take_read, .context = u,
 	};
 	rdma_create_qps(&u->d, u->o, window, 0, &u->self);
+	if (u->peer.reads.limit < u->self.reads.limit)
+		u->self.reads.limit = u->peer.reads.limit;
 	requester_register(&u->q);
 }
 
@@ -97,11 +108,14 @@ static void make_responder(struct rdma_receiver *u)
 {
 	u->p = (struct rdma_responder){ .d = &u->d, .o = u->o, .self = &u->self, .peer = &u->peer, .r = u->r };
 	responder_make(&u->p, u->self.ping_pong ? u->o->window : 0);
+	for (unsigned int i = 0; i < u->d.queues; i++)
+		u->d.queue[i].solicited = u->peer.solicited;
 	if (!u->self.ping_pong)
 		return;
 	u->answers = (struct stream_options){ .size = u->self.size, .flows = u->self.flows };
 	u->q = (struct rdma_requester){
-		.d = &u->d, .self = &u->self, .peer = &u->peer, .options = &u->answers, .window = u->o->window, .wake_fd = -1,
+		.d = &u->d, .o = u->o, .self = &u->self, .peer = &u->peer, .options = &u->answers, .window = u->o->window,
+		.wake_fd = -1,
 	};
 	requester_register(&u->q);
 	requester_begin(&u->q);
@@ -121,6 +135,7 @@ static bool meet(struct rdma_receiver *u)
 		return false;
 	must_receive_end(u->control, &u->peer);
 	adopt(u);
+	u->self.reads.window = rdma_fetches(u->self.operation) ? rdma_affordable(u->self.size, u->peer.reads.window) : 0;
 	if (is(u, RDMA_READ))
 		make_requester(u);
 	else
@@ -134,7 +149,9 @@ static bool meet(struct rdma_receiver *u)
 	u->totals = calloc(u->self.flows, sizeof(*u->totals));
 	if (!u->totals)
 		err(1, "no memory");
-	if (is(u, RDMA_WRITE))
+	u->r->gaps_qp = u->self.qp;
+	u->r->gaps_ordered = !is_ud(u);
+	if (rdma_is_silent(u->self.operation))
 		cpu_meter_start(&u->r->cpu);
 	return true;
 }
@@ -152,69 +169,92 @@ static void take_totals(struct rdma_receiver *u)
 		return;
 	for (unsigned int i = 0; i < u->self.flows; i++)
 		receiver_end(u->r, i, u->totals[i].packets, u->totals[i].messages, u->self.flows);
-	if (is(u, RDMA_WRITE))
+	if (rdma_is_silent(u->self.operation))
 		cpu_meter_mark(&u->r->cpu);
 }
 
-static int take_completions(struct rdma_receiver *u)
+static int take_completions(struct rdma_reader *reader, int wake_fd)
 {
+	struct rdma_receiver *u = reader->u;
 	struct ibv_wc wc[RDMA_CQ_BATCH];
-	int n, wake_fd = u->control_open ? u->control->fd : -1;
-	uint64_t now;
+	int n = rdma_completions(reader->queue, wc, NAP_NS, wake_fd);
+	uint64_t now = now_ns();
 
-	if (u->self.ping_pong) {
-		n = players_answer(&u->players, NAP_NS, wake_fd);
-		u->error = u->q.error ? u->q.error : u->p.error;
-		return n;
-	}
-	n = rdma_completions(&u->d, wc, NAP_NS, wake_fd);
-	now = now_ns();
 	if (n < 0)
 		u->error = "the completion queue is broken";
-	for (int i = 0; i < n; i++) {
-		if (wc[i].status != IBV_WC_SUCCESS) {
-			u->error = ibv_wc_status_str(wc[i].status);
-			return n;
-		}
+	pthread_mutex_lock(&u->lock);
+	for (int i = 0; i < n && !u->p.error; i++)
 		responder_take(&u->p, &wc[i], now);
-	}
+	pthread_mutex_unlock(&u->lock);
+	for (int i = 0; i < n && !u->p.error; i++)
+		responder_post_again(&u->p, &wc[i]);
 	if (u->p.error)
 		u->error = u->p.error;
 	return n;
 }
 
-/* While the control connection is open the run continues: the sender will send its totals. */
-static void receive_all(struct rdma_receiver *u)
+static int answer(struct rdma_receiver *u, int wake_fd)
 {
-	while (!u->error && !receiver_over(u->r, now_ns())) {
-		if (u->control_open)
-			u->r->last_any_ns = now_ns();
-		if (!take_completions(u) && u->control_open && control_readable(u->control, 0))
-			take_totals(u);
-		report_progress(now_ns(), u->r->packets, u->r->bytes);
-		receiver_pause(u->r);
-	}
+	int n = players_answer(&u->players, NAP_NS, wake_fd);
+
+	u->error = u->q.error ? u->q.error : u->p.error;
+	return n;
 }
 
-/*
- * WRITE without immediate: nothing tells when a message arrives, but at the end each slot has the last message written to it.
- * A message that did not complete may have been written in part; of UC so may any, because a loss ends it. That is no wrong
- * payload.
- */
-static void verify_memory(struct rdma_receiver *u, unsigned int flow)
+/* While the control connection is open the run continues: the sender will send its totals. */
+static bool is_over(struct rdma_receiver *u)
 {
-	uint64_t messages = u->totals[flow].messages, completed = u->totals[flow].completed;
-	uint64_t slots = rdma_slots(&u->self), first = messages > slots ? messages - slots : 0;
+	bool over;
 
-	for (uint64_t number = first; number < completed && number < messages; number++) {
-		const char *at = responder_region(&u->p, flow) + rdma_slot(&u->self, number) * u->self.size;
-		bool right = responder_right(&u->p, flow, number, at);
+	pthread_mutex_lock(&u->lock);
+	if (u->control_open)
+		u->r->last_any_ns = now_ns();
+	over = receiver_over(u->r, now_ns());
+	report_progress(now_ns(), u->r->packets, u->r->bytes);
+	pthread_mutex_unlock(&u->lock);
+	return over;
+}
 
-		if (right || u->self.service == RDMA_RC)
-			receiver_verified(u->r, right);
-		else
-			u->r->undecided = true;
+/* The first thread also looks after the control connection. */
+static void read_first(struct rdma_reader *reader)
+{
+	struct rdma_receiver *u = reader->u;
+
+	while (!u->error && !is_over(u)) {
+		int wake_fd = u->control_open ? u->control->fd : -1;
+		int n = u->self.ping_pong ? answer(u, wake_fd) : take_completions(reader, wake_fd);
+
+		if (!n && u->control_open && control_readable(u->control, 0)) {
+			pthread_mutex_lock(&u->lock);
+			take_totals(u);
+			pthread_mutex_unlock(&u->lock);
+		}
+		receiver_pause(u->r);
 	}
+	u->over = true;
+}
+
+static void *read_queue(void *reader)
+{
+	struct rdma_reader *r = reader;
+
+	if (r->queue == r->u->d.queue)
+		read_first(r);
+	while (!r->u->error && !r->u->over)
+		take_completions(r, -1);
+	return NULL;
+}
+
+static void receive_all(struct rdma_receiver *u)
+{
+	struct rdma_reader *readers = calloc(u->d.queues, sizeof(*readers));
+
+	if (!readers)
+		err(1, "no memory");
+	for (unsigned int i = 0; i < u->d.queues; i++)
+		readers[i] = (struct rdma_reader){ u, &u->d.queue[i] };
+	rdma_threads(&u->d, read_queue, readers, sizeof(*readers));
+	free(readers);
 }
 
 /*
@@ -237,7 +277,7 @@ static void read_all(struct rdma_receiver *u)
 		cpu_meter_mark(&u->r->cpu);
 	u->error = u->q.error;
 	for (unsigned int i = 0; i < u->self.flows; i++)
-		receiver_end(u->r, i, u->q.s->flows[i].packet, u->q.s->flows[i].message, u->self.flows);
+		receiver_end(u->r, i, u->q.flow[i].posted, u->q.flow[i].posted, u->self.flows);
 	control_send(u->control, requester_totals(&u->q));
 }
 
@@ -248,15 +288,16 @@ static void run(struct rdma_receiver *u)
 		return;
 	}
 	receive_all(u);
-	for (unsigned int i = 0; i < u->self.flows && is(u, RDMA_WRITE) && receiver_samples(u->r, 0) && u->peer.filler; i++)
+	for (unsigned int i = 0; i < u->self.flows && rdma_is_silent(u->self.operation) && receiver_samples(u->r, 0) &&
+	     u->peer.filler; i++)
 		if (u->r->flow[i])
-			verify_memory(u, i);
+			responder_verify_memory(&u->p, i, &u->totals[i]);
 	control_send(u->control, json_pack("{s:b}", "done", 1));
 }
 
 /*
- * WRITE without immediate: this end sees no message. A completion at the sender means that RC's has arrived, and of UC's only
- * that it has left.
+ * WRITE without immediate, and atomics: this end sees no message. A completion at the sender means that RC's has arrived, and
+ * of UC's only that it has left.
  */
 static void report_unseen(const struct rdma_receiver *u, struct stream_report *report)
 {
@@ -281,17 +322,31 @@ static void correct_report(struct rdma_receiver *u, struct stream_report *report
 {
 	uint64_t packets = is_ud(u) ? 1 : (u->self.size + u->self.path_mtu - 1) / u->self.path_mtu;
 
-	if (is(u, RDMA_WRITE))
+	if (rdma_is_silent(u->self.operation))
 		report_unseen(u, report);
 	if (report->packets != STREAM_UNKNOWN)
 		report->packets *= packets;
 	if (report->packets_lost != STREAM_UNKNOWN)
 		report->packets_lost *= packets;
-	if (is(u, RDMA_READ) && u->q.latency.count)
-		report->latency = &u->q.latency;
+	if (is(u, RDMA_READ) && u->q.poster && u->q.poster->latency.count)
+		report->latency = &u->q.poster->latency;
 	report_extra(report, "path_mtu", u->self.path_mtu);
+	if (u->d.queues)
+		rdma_report_queues(&u->d, report);
+	if (u->d.srq)
+		report_extra(report, "receives_broken", u->p.broken);
 	if (u->self.operation)
 		json_object_set_new(report->extra, "operation", json_string(rdma_operation_name(u->self.operation)));
+}
+
+/* Ends the list of gaps, however the run has ended. */
+static void report_gaps(struct rdma_receiver *u, struct stream_report *report)
+{
+	if (!u->r->gaps)
+		return;
+	if (!receiver_gaps_end(u->r) && !u->error)
+		u->error = "the list of gaps could not be written";
+	report_extra(report, "gaps", u->r->gaps_told);
 }
 
 /*
@@ -321,7 +376,7 @@ static void report_discarded(const struct rdma_receiver *u, struct stream_report
 
 int rdma_receive(const struct rdma_options *o)
 {
-	struct rdma_receiver u = { .o = o };
+	struct rdma_receiver u = { .o = o, .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct stream_report report = { .transport = rdma_service_name(o->service) };
 	json_t *counters;
 	bool met;
@@ -329,6 +384,8 @@ int rdma_receive(const struct rdma_options *o)
 	rdma_open(&u.d, o, &u.self);
 	counters = rdma_counters(&u.d);
 	u.r = receiver_new(&o->common);
+	if (o->gaps && !receiver_gaps_begin(u.r, o->gaps))
+		err(1, "--gaps %s", o->gaps);
 	met = meet(&u);
 	if (met) {
 		run(&u);
@@ -336,6 +393,7 @@ int rdma_receive(const struct rdma_options *o)
 	}
 	receiver_report(u.r, &report);
 	correct_report(&u, &report);
+	report_gaps(&u, &report);
 	counters = rdma_counters_since(&u.d, counters);
 	report_discarded(&u, &report, counters);
 	json_object_set_new(report.extra, "hw_counters", counters);

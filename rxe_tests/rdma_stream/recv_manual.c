@@ -29,6 +29,7 @@ struct manual_receiver {
 	struct rdma_end self, peer;
 	unsigned int slots;
 	uint64_t region;	/* bytes of one region */
+	struct rdma_memory *memory;
 	struct ibv_mr *mr;
 	struct manual_qp *qp;
 	struct receiver *r;
@@ -40,7 +41,7 @@ static void post_receive(struct manual_receiver *u, uint64_t wr_id)
 {
 	uint64_t flow = wr_id / u->o->depth, place = wr_id % u->o->depth % u->slots;
 	struct ibv_sge sge = {
-		(uintptr_t)u->mr->addr + (2 * flow + 1) * u->region + place * u->self.size, u->self.size, u->mr->lkey,
+		(uintptr_t)u->memory->at + (2 * flow + 1) * u->region + place * u->self.size, u->self.size, u->mr->lkey,
 	};
 	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1 }, *bad;
 
@@ -54,9 +55,10 @@ static void make_buffers(struct manual_receiver *u)
 	if (u->slots > u->o->depth)
 		u->slots = u->o->depth;
 	u->region = u->self.size * u->slots;
-	u->mr = rdma_register(&u->d, 2 * u->region * u->self.flows);
+	u->memory = rdma_allocate(&u->d, u->o->pages, 2 * u->region * u->self.flows);
+	u->mr = rdma_register(u->memory, 0, 2 * u->region * u->self.flows, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	for (unsigned int i = 0; i < u->self.flows; i++) {
-		u->self.qp[i].address = (uintptr_t)u->mr->addr + 2 * i * u->region;
+		u->self.qp[i].address = (uintptr_t)u->memory->at + 2 * i * u->region;
 		u->self.qp[i].rkey = u->mr->rkey;
 		for (unsigned int k = 0; k < u->o->depth; k++)
 			post_receive(u, (uint64_t)i * u->o->depth + k);
@@ -113,7 +115,7 @@ static void take_message(struct manual_receiver *u, unsigned int flow, const str
 static void take_completions(struct manual_receiver *u)
 {
 	struct ibv_wc wc[RDMA_CQ_BATCH];
-	int n = rdma_completions(&u->d, wc, NAP_NS, -1);
+	int n = rdma_completions(u->d.queue, wc, NAP_NS, -1);
 	uint64_t now = now_ns();
 
 	if (n < 0)
@@ -152,8 +154,9 @@ static void receive_all(struct manual_receiver *u)
 static bool dump(const struct manual_receiver *u)
 {
 	size_t regions = 2 * u->self.flows;
+	const char *at = rdma_look(u->memory, u->memory->at, regions * u->region);
 	FILE *file = fopen(u->o->dump, "w");
-	bool whole = file && fwrite(u->mr->addr, u->region, regions, file) == regions;
+	bool whole = file && fwrite(at, u->region, regions, file) == regions;
 
 	if (file && fclose(file))
 		whole = false;

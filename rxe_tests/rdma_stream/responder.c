@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <arpa/inet.h>
 #include <endian.h>
+#include <err.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/clock.h"
@@ -23,19 +25,31 @@ static bool is_write(const struct rdma_responder *p)
 	return is(p, RDMA_WRITE) || is(p, RDMA_WRITE_IMM);
 }
 
-char *responder_region(const struct rdma_responder *p, unsigned int flow)
+/* wr_id: the number of the buffer. An RDMA WRITE with immediate consumes a receive but does not use its buffer. */
+static void post_receive(struct rdma_responder *p, unsigned int flow, uint64_t wr_id)
 {
-	return (char *)p->mr->addr + flow * rdma_slots(p->self) * p->self->size;
+	struct ibv_recv_wr wr = { .wr_id = wr_id }, *bad;
+	struct ibv_sge sge;
+	int failed;
+
+	if (!is_write(p)) {
+		sge = (struct ibv_sge){ (uintptr_t)rdma_buffer(&p->buffers, wr_id), p->buffers.bytes,
+					rdma_region(&p->buffers, wr_id)->lkey };
+		wr.sg_list = &sge;
+		wr.num_sge = 1;
+	}
+	failed = p->d->srq ? ibv_post_srq_recv(p->d->srq, &wr, &bad) : ibv_post_recv(p->d->qp[flow], &wr, &bad);
+	if (failed)
+		p->error = p->d->srq ? "the shared queue takes no more receives" : "the QP takes no more receives";
 }
 
-/* wr_id: flow * depth + index of the buffer. An RDMA WRITE with immediate consumes a receive but does not use its buffer. */
-static void post_receive(struct rdma_responder *p, uint64_t wr_id)
+static void post_receives(struct rdma_responder *p)
 {
-	struct ibv_sge sge = { (uintptr_t)p->mr->addr + wr_id * p->room, p->room, p->mr->lkey };
-	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = !is_write(p) }, *bad;
+	unsigned int queues = p->d->srq ? 1 : p->self->flows;
 
-	if (ibv_post_recv(p->d->qp[wr_id / p->depth], &wr, &bad))
-		p->error = "the QP takes no more receives";
+	for (unsigned int i = 0; i < queues; i++)
+		for (uint64_t k = 0; k < p->depth; k++)
+			post_receive(p, i, i * (uint64_t)p->depth + k);
 }
 
 /*
@@ -45,7 +59,7 @@ static void post_receive(struct rdma_responder *p, uint64_t wr_id)
  */
 static void choose_samples(struct rdma_responder *p)
 {
-	uint64_t ahead = p->depth + 2, every = p->o->common.verify, room = rdma_buffers(p->self->size, ahead);
+	uint64_t ahead = p->depth + 2, every = p->o->common.verify, room = rdma_affordable(p->self->size, ahead);
 
 	if (!every || !p->peer->filler)
 		return;
@@ -55,35 +69,60 @@ static void choose_samples(struct rdma_responder *p)
 	p->self->sample_slots = (ahead + every - 1) / every;
 }
 
-static void make_buffers(struct rdma_responder *p)
+/* Tells the sender where each QP's messages go. */
+static void tell_places(struct rdma_responder *p)
 {
-	size_t receives = (size_t)p->self->flows * p->depth;
+	const struct rdma_buffers *b = &p->buffers;
+	struct rdma_end *self = p->self;
+
+	self->regions = is_write(p) ? b->regions : 0;
+	self->rkeys = calloc(self->flows, (self->regions ? self->regions : 1) * sizeof(*self->rkeys));
+	if (!self->rkeys)
+		err(1, "no memory");
+	for (unsigned int i = 0; i < self->flows; i++) {
+		self->qp[i].address = (uintptr_t)rdma_buffer(b, i * b->each);
+		self->qp[i].rkey = rdma_region(b, i * b->each)->rkey;
+		for (unsigned int r = 0; r < self->regions && r * b->per_region < b->each; r++)
+			self->rkeys[(size_t)i * self->regions + r] = b->mr[i * self->regions + r]->rkey;
+	}
+}
+
+/* Memory that the sender accesses: slots for WRITEs, or a counter. */
+static void make_places(struct rdma_responder *p)
+{
+	bool atomic = rdma_is_atomic(p->self->operation);
+	int access = IBV_ACCESS_LOCAL_WRITE | (atomic ? IBV_ACCESS_REMOTE_ATOMIC : IBV_ACCESS_REMOTE_WRITE);
 
 	if (is(p, RDMA_WRITE_IMM))
 		choose_samples(p);
-	p->room = is_ud(p) ? RDMA_GRH + p->self->path_mtu : p->self->size;
-	p->mr = rdma_register(p->d, is_write(p) ? p->self->flows * rdma_slots(p->self) * p->self->size : receives * p->room);
-	for (unsigned int i = 0; i < p->self->flows && is_write(p); i++) {
-		p->self->qp[i].address = (uintptr_t)responder_region(p, i);
-		p->self->qp[i].rkey = p->mr->rkey;
-	}
-	for (size_t i = 0; i < receives && !is(p, RDMA_WRITE); i++)
-		post_receive(p, i);
+	p->buffers = rdma_make_buffers(p->d, p->o, p->self->flows, atomic ? 1 : rdma_slots(p->self), p->self->size, access);
+	tell_places(p);
 }
 
 /* SENDs need a buffer each, so large ones are fewer. */
 void responder_make(struct rdma_responder *p, unsigned int sends)
 {
-	p->depth = is_ud(p) || is_write(p) ? p->o->depth : rdma_buffers(p->self->size, p->o->depth);
+	uint64_t room = is_ud(p) ? RDMA_GRH + p->self->path_mtu : p->self->size;
+	bool silent = rdma_is_silent(p->self->operation);
+	unsigned int wanted = p->o->srq ? p->o->srq : p->o->depth;
+
+	p->depth = silent ? 0 : is_ud(p) || is_write(p) || p->o->srq ? wanted : rdma_affordable(room, wanted);
 	rdma_create_qps(p->d, p->o, sends, p->depth, p->self);
-	make_buffers(p);
+	if (is_write(p) || silent)
+		make_places(p);
+	else
+		p->buffers = rdma_make_buffers(p->d, p->o, p->d->srq ? 1 : p->self->flows, p->depth, room,
+					       IBV_ACCESS_LOCAL_WRITE);
+	post_receives(p);
 }
 
-bool responder_right(const struct rdma_responder *p, unsigned int flow, uint64_t number, const char *at)
+/* Whether message `number` lies there. Older senders send zeroes: their messages cannot be told. */
+static bool right(const struct rdma_responder *p, unsigned int flow, uint64_t number, const char *at)
 {
 	size_t bytes = rdma_header_bytes(p->self->size);
 	struct stream_header h = {};
 
+	at = rdma_look(p->buffers.memory, at, p->self->size);
 	memcpy(&h, at, bytes);
 	if (bytes && (h.magic != htonl(STREAM_MAGIC) || ntohs(h.flow) != flow || be64toh(h.message) != number))
 		return false;
@@ -97,41 +136,96 @@ static void verify(struct rdma_responder *p, unsigned int flow, uint64_t number,
 					    : receiver_samples(p->r, number);
 
 	if (wanted && p->peer->filler)
-		receiver_verified(p->r, responder_right(p, flow, number, at));
+		receiver_verified(p->r, right(p, flow, number, at));
+}
+
+static const char *slot(const struct rdma_responder *p, unsigned int flow, uint64_t number)
+{
+	return rdma_buffer(&p->buffers, flow * p->buffers.each + rdma_slot(p->self, number));
 }
 
 /* A message with an immediate. */
 static void take_message(struct rdma_responder *p, const struct ibv_wc *wc, uint64_t now)
 {
-	unsigned int flow = wc->wr_id / p->depth;
+	unsigned int flow = p->d->flow_of[wc->qp_num];
 	struct stream_packet packet = { .flow = flow, .packets_in_message = 1, .bytes = p->self->size };
-	const char *at = (char *)p->mr->addr + wc->wr_id * p->room;
 
 	packet.packet = packet.message = receiver_widen(p->r, flow, ntohl(wc->imm_data));
-	if (is(p, RDMA_WRITE_IMM))
-		at = responder_region(p, flow) + rdma_slot(p->self, packet.message) * p->self->size;
 	if (receiver_count(p->r, &packet, now))
-		verify(p, flow, packet.message, at);
+		verify(p, flow, packet.message, is(p, RDMA_WRITE_IMM) ? slot(p, flow, packet.message)
+								      : rdma_buffer(&p->buffers, wc->wr_id));
 }
 
 /* A message (UD: packet) with a header. */
 static void take_payload(struct rdma_responder *p, const struct ibv_wc *wc, uint64_t now)
 {
-	const char *at = (char *)p->mr->addr + wc->wr_id * p->room;
 	size_t before = is_ud(p) ? RDMA_GRH : 0;
 
 	if (wc->byte_len >= before)
-		receiver_take(p->r, at + before, wc->byte_len - before, now,
-			      p->o->common.latency ? clock_ns(CLOCK_REALTIME) : 0);
+		receiver_take(p->r, rdma_look(p->buffers.memory, rdma_buffer(&p->buffers, wc->wr_id), wc->byte_len) + before,
+			      wc->byte_len - before, now, p->o->common.latency ? clock_ns(CLOCK_REALTIME) : 0);
+}
+
+/* IBTA 9.9.3, class E of the responder; do_class_d1e_error() in rxe_resp.c. */
+bool responder_broken(const struct rdma_responder *p, const struct ibv_wc *wc)
+{
+	return p->d->srq && p->self->service == RDMA_UC && wc->status == IBV_WC_REM_INV_REQ_ERR;
 }
 
 void responder_take(struct rdma_responder *p, const struct ibv_wc *wc, uint64_t now)
 {
 	p->r->completed = false;
+	if (responder_broken(p, wc)) {
+		p->broken++;
+		return;
+	}
+	if (wc->status != IBV_WC_SUCCESS) {
+		p->error = ibv_wc_status_str(wc->status);
+		return;
+	}
 	p->receives++;
 	if (is(p, RDMA_SEND))
 		take_payload(p, wc, now);
 	else
 		take_message(p, wc, now);
-	post_receive(p, wc->wr_id);
+}
+
+void responder_post_again(struct rdma_responder *p, const struct ibv_wc *wc)
+{
+	post_receive(p, p->d->flow_of[wc->qp_num], wc->wr_id);
+}
+
+/* An atomic that has executed may not have completed: its acknowledgement was lost. */
+static void verify_counter(struct rdma_responder *p, unsigned int flow, const struct rdma_totals *sent)
+{
+	uint64_t value;
+
+	memcpy(&value, rdma_look(p->buffers.memory, rdma_buffer(&p->buffers, flow), sizeof(value)), sizeof(value));
+	receiver_verified(p->r, value >= sent->completed && value <= sent->messages);
+}
+
+/*
+ * At the end each slot has the last message written to it. A message that did not complete may have been written in part; of UC
+ * so may any, because a loss ends it. That is no wrong payload.
+ */
+static void verify_slots(struct rdma_responder *p, unsigned int flow, const struct rdma_totals *sent)
+{
+	uint64_t slots = rdma_slots(p->self), first = sent->messages > slots ? sent->messages - slots : 0;
+
+	for (uint64_t number = first; number < sent->completed && number < sent->messages; number++) {
+		bool same = right(p, flow, number, slot(p, flow, number));
+
+		if (same || p->self->service == RDMA_RC)
+			receiver_verified(p->r, same);
+		else
+			p->r->undecided = true;
+	}
+}
+
+void responder_verify_memory(struct rdma_responder *p, unsigned int flow, const struct rdma_totals *sent)
+{
+	if (rdma_is_atomic(p->self->operation))
+		verify_counter(p, flow, sent);
+	else
+		verify_slots(p, flow, sent);
 }

@@ -24,17 +24,17 @@ struct rdma_sender {
 static void offer(struct rdma_sender *u)
 {
 	size_t bytes = filler_room(u->self.size);
-	struct ibv_mr *mr = rdma_register(&u->d, bytes);
+	struct rdma_memory *memory = rdma_allocate(&u->d, u->o->pages, bytes);
+	struct ibv_mr *mr = rdma_register(memory, 0, bytes, IBV_ACCESS_REMOTE_READ);
 
-	filler_make(mr->addr, bytes);
+	rdma_fill(memory, filler_make, bytes);
 	for (unsigned int i = 0; i < u->self.flows; i++) {
-		u->self.qp[i].address = (uintptr_t)mr->addr;
+		u->self.qp[i].address = (uintptr_t)memory->at;
 		u->self.qp[i].rkey = mr->rkey;
 	}
 	u->self.reads.rate = u->o->common.rate;
 	u->self.reads.duration = u->o->common.duration;
 	u->self.reads.messages = u->o->common.messages;
-	u->self.reads.window = u->o->window;
 }
 
 static void describe(struct rdma_sender *u)
@@ -44,6 +44,8 @@ static void describe(struct rdma_sender *u)
 	u->self.size = u->o->common.size;
 	u->self.flows = u->o->common.flows;
 	u->self.filler = true;
+	u->self.solicited = u->o->solicited;
+	u->self.reads.window = u->o->window;
 	u->self.ping_pong = u->o->common.ping_pong;
 	if (u->self.ping_pong) {
 		u->answers = (struct rdma_responder){
@@ -69,6 +71,8 @@ static void meet(struct rdma_sender *u)
 		errx(1, "the other end made %u QPs, not %u", u->peer.flows, u->self.flows);
 	if (u->peer.operation != u->self.operation)
 		errx(1, "the other end is an older version, which does not know --operation");
+	if (u->peer.reads.limit < u->self.reads.limit)
+		u->self.reads.limit = u->peer.reads.limit;
 	if (u->self.ping_pong && !u->peer.ping_pong)
 		errx(1, "the other end is an older version, which does not know --ping-pong");
 	if (u->peer.path_mtu < u->self.path_mtu)
@@ -79,7 +83,8 @@ static void meet(struct rdma_sender *u)
 static void send_messages(struct rdma_sender *u)
 {
 	u->q = (struct rdma_requester){
-		.d = &u->d, .self = &u->self, .peer = &u->peer, .options = &u->o->common, .window = u->o->window, .wake_fd = -1,
+		.d = &u->d, .o = u->o, .self = &u->self, .peer = &u->peer, .options = &u->o->common, .window = u->o->window,
+		.wake_fd = -1,
 	};
 	requester_register(&u->q);
 	if (u->self.ping_pong) {
@@ -98,17 +103,20 @@ static void send_messages(struct rdma_sender *u)
 static void report_sent(struct rdma_sender *u, struct stream_report *report)
 {
 	bool is_ud = u->self.service == RDMA_UD;
-	uint64_t missing = u->q.outstanding;
+	const struct rdma_poster *p = u->q.poster;
+	uint64_t missing = p->outstanding;
 
-	sender_report(u->q.s, report);
-	if (u->self.service == RDMA_RC && u->q.latency.count && !u->self.ping_pong)
-		report->latency = &u->q.latency;
+	sender_report(p->s, report);
+	report->flows = u->self.flows;
+	if (u->self.service == RDMA_RC && p->latency.count && !u->self.ping_pong)
+		report->latency = &p->latency;
 	if (u->self.ping_pong)
 		ping_pong_report(&u->players.ping_pong, report);
+	report_extra(report, "lists_posted", p->lists);
 	if (!missing)
 		return;
 	report_extra(report, is_ud ? "packets_not_completed" : "messages_not_completed", missing);
-	report->packets -= missing * u->q.s->wire_packets;
+	report->packets -= missing * p->s->wire_packets;
 	if (is_ud)
 		return;
 	report->messages -= missing;
@@ -169,6 +177,7 @@ int rdma_send(const struct rdma_options *o)
 		report_sent(&u, &report);
 	}
 	report_extra(&report, "path_mtu", u.self.path_mtu);
+	rdma_report_queues(&u.d, &report);
 	json_object_set_new(report.extra, "operation", json_string(rdma_operation_name(u.self.operation)));
 	json_object_set_new(report.extra, "hw_counters", rdma_counters_since(&u.d, counters));
 	report.error = u.error;
