@@ -360,7 +360,7 @@ static void report_gaps(struct rdma_receiver *u, struct stream_report *report)
  *
  * With rxe's UC everything may be lost from the first loss on: do_class_d1e_error() (rxe_resp.c, seen in 6.1) forgets a broken
  * message only if it holds a receive. An RDMA WRITE holds none before its last packet, so every later first packet is taken for
- * the same error again.
+ * the same error again. With a shared queue it forgets none, of SENDs either.
  */
 static void report_discarded(const struct rdma_receiver *u, struct stream_report *report, json_t *counters)
 {
