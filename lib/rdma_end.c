@@ -109,6 +109,8 @@ static void add_operation(json_t *object, const struct rdma_end *end)
 
 	json_object_set_new(object, "operation", json_string(rdma_operation_name(end->operation)));
 	json_object_set_new(object, "filler", json_boolean(end->filler));
+	if (end->first_flow)
+		json_object_set_new(object, "first_flow", json_integer(end->first_flow));
 	if (end->ping_pong)
 		json_object_set_new(object, "ping_pong", json_true());
 	if (end->solicited)
@@ -299,7 +301,7 @@ static bool take_qp(struct reading *r, struct rdma_qp_address *qp)
 	if (!take_whole(r, "qpn", 0, 0xffffff, &qpn) || !take_whole(r, "psn", 0, 0xffffff, &psn) ||
 	    !take_whole(r, "rkey", 0, UINT32_MAX, &rkey) || !take_whole(r, "address", INT64_MIN, INT64_MAX, &address))
 		return false;
-	*qp = (struct rdma_qp_address){ qpn, psn, rkey, address };
+	*qp = (struct rdma_qp_address){ .qpn = qpn, .psn = psn, .rkey = rkey, .address = address };
 	return true;
 }
 
@@ -334,10 +336,14 @@ static bool take_qps(const struct reading *r, struct rdma_end *end)
 {
 	const json_t *qps = member(r, "qps");
 	struct reading each = { .why = r->why };
+	json_int_t first_flow = 0;
 
 	end->flows = json_array_size(qps);
 	if (!end->flows || json_array_size(qps) > RDMA_FLOWS_MAX)
 		return wrong(r, "qps", "no array of 1 to 65535 QPs");
+	if (member(r, "first_flow") && !take_whole(r, "first_flow", 0, RDMA_FLOWS_MAX - end->flows, &first_flow))
+		return false;
+	end->first_flow = first_flow;
 	end->qp = calloc(end->flows, sizeof(*end->qp));
 	if (!end->qp || !make_rkeys(qps, end)) {
 		strcpy(r->why, "no memory");
@@ -348,6 +354,7 @@ static bool take_qps(const struct reading *r, struct rdma_end *end)
 		snprintf(each.of, sizeof(each.of), "QP %u: ", i);
 		if (!take_qp(&each, &end->qp[i]) || !take_rkeys(&each, end, i))
 			return false;
+		end->qp[i].flow = first_flow + i;
 	}
 	return true;
 }

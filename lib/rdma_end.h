@@ -46,6 +46,7 @@ struct rdma_qp_address {
 	uint32_t qpn, psn;	/* 24 bits each; psn: of the first packet that this QP sends */
 	uint32_t rkey;
 	uint64_t address;
+	uint16_t flow;		/* by which this end counts it: the QP's place behind first_flow */
 };
 
 /* What `send` tells `recv`, which shall read; `recv` answers with the window and limit that it uses. Of atomics the limit. */
@@ -70,6 +71,7 @@ struct rdma_end {
 	uint8_t gid[16];		/* network byte order; of RoCEv2 the IP address, IPv4 as ::ffff:a.b.c.d */
 	uint16_t lid;			/* 0 for RoCE */
 	unsigned int flows;		/* QPs, 1 to RDMA_FLOWS_MAX */
+	unsigned int first_flow;	/* a receiver of several senders: its number for the first of these QPs */
 	struct rdma_qp_address *qp;
 	unsigned int regions;		/* a receiver of WRITEs: of each QP, up to RDMA_REGIONS_MAX; 0: only that of qp->rkey */
 	uint32_t *rkeys;		/* [flow][regions] */

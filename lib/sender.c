@@ -50,7 +50,7 @@ static struct sender *allocate(const struct stream_options *options)
 	if (getrandom(&s->run, sizeof(s->run), 0) != sizeof(s->run))
 		err(1, "getrandom");
 	for (unsigned int i = 0; i < options->flows; i++)
-		s->flows[i].number = i;
+		s->flows[i].number = s->flows[i].told = i;
 	return s;
 }
 
@@ -134,8 +134,8 @@ uint32_t sender_packet(struct sender *s, struct sender_flow *flow, struct stream
 	*header = (struct stream_header){
 		.magic = htonl(STREAM_MAGIC),
 		.version = STREAM_VERSION,
-		.flags = filler_of(flow->number, flow->packet) << STREAM_FILLER_SHIFT | asks,
-		.flow = htons(flow->number),
+		.flags = filler_of(flow->told, flow->packet) << STREAM_FILLER_SHIFT | asks,
+		.flow = htons(flow->told),
 		.run = s->run,
 		.message_size = htonl(s->options->size),
 		.packet = htobe64(flow->packet++),
@@ -184,7 +184,7 @@ void sender_end_marker(const struct sender *s, const struct sender_flow *flow, s
 		.magic = htonl(STREAM_MAGIC),
 		.version = STREAM_VERSION,
 		.flags = STREAM_FLAG_END,
-		.flow = htons(flow->number),
+		.flow = htons(flow->told),
 		.run = s->run,
 		.message_size = htonl(s->options->size),
 		.packet = htobe64(flow->packet),

@@ -29,6 +29,7 @@ static inline uint16_t sender_source_port(uint16_t flow)
 
 struct sender_flow {
 	uint16_t number;
+	uint16_t told;			/* by which the receiver knows it, in the header and for the filler: usually the same */
 	uint64_t packet, message;	/* the next numbers */
 	uint32_t index;			/* of the next packet within its message */
 };
@@ -72,7 +73,7 @@ void sender_sleep(const struct sender *s);
 
 /*
  * Fills in the header of the flow's next packet, which leaves now (ns; realtime: for its timestamp). It announces the filler
- * filler_of(flow, packet). Returns the packet's length with header; 0 if the flow has nothing more to send.
+ * filler_of(flow->told, packet). Returns the packet's length with header; 0 if the flow has nothing more to send.
  */
 uint32_t sender_packet(struct sender *s, struct sender_flow *flow, struct stream_header *header, uint64_t now,
 		       uint64_t realtime);

@@ -4,19 +4,19 @@
 #include "lib/stop.h"
 #include "rxe_tests/rdma_stream/rdma_stream.h"
 
-static struct control_place find(const struct rdma_options *o)
+static struct control_place find(const struct rdma_options *o, const char *where)
 {
 	struct control_place place;
 	char why[CONTROL_WHY];
 
-	if (!control_find(&place, o->control, o->common.port, !o->common.send, why))
-		errx(1, "--control %s: %s", o->control, why);
+	if (!control_find(&place, where, o->common.port, !o->common.send, why))
+		errx(1, "--control %s: %s", where, why);
 	return place;
 }
 
 int must_listen(const struct rdma_options *o)
 {
-	struct control_place place = find(o);
+	struct control_place place = find(o, o->control[0]);
 	char why[CONTROL_WHY];
 	int listener = control_listen(&place, why);
 
@@ -25,14 +25,14 @@ int must_listen(const struct rdma_options *o)
 	return listener;
 }
 
-struct control *must_connect(const struct rdma_options *o)
+struct control *must_connect(const struct rdma_options *o, const char *where)
 {
-	struct control_place place = find(o);
+	struct control_place place = find(o, where);
 	char why[CONTROL_WHY];
 	struct control *control = control_connect(&place, why);
 
 	if (!control)
-		errx(1, "control connection to %s (is 'rdma_stream recv' running there?): %s", o->control, why);
+		errx(1, "control connection to %s (is 'rdma_stream recv' running there?): %s", where, why);
 	return control;
 }
 

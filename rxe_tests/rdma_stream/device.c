@@ -284,13 +284,14 @@ struct ibv_ah *rdma_peer_ah(struct rdma_device *d, const struct rdma_end *peer)
 	return ah;
 }
 
-static void to_rtr(struct rdma_device *d, unsigned int flow, const struct rdma_end *self, const struct rdma_end *peer)
+static void to_rtr(struct rdma_device *d, unsigned int flow, const struct rdma_end *self, const struct rdma_end *peer,
+		   const struct rdma_qp_address *to)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = mtu_enum(self->path_mtu),
-		.dest_qp_num = peer->qp[flow].qpn,
-		.rq_psn = peer->qp[flow].psn,
+		.dest_qp_num = to->qpn,
+		.rq_psn = to->psn,
 		.ah_attr = address_of(d, peer),
 		.max_dest_rd_atomic = rdma_fetches(self->operation) ? self->reads.limit : 1,
 		.min_rnr_timer = MIN_RNR_TIMER,
@@ -321,11 +322,12 @@ static void to_rts(struct rdma_device *d, unsigned int flow, const struct rdma_e
 		err(1, "QP to RTS");
 }
 
-void rdma_connect(struct rdma_device *d, const struct rdma_end *self, const struct rdma_end *peer, bool requests)
+void rdma_connect(struct rdma_device *d, const struct rdma_end *self, const struct rdma_end *peer, unsigned int first,
+		  bool requests)
 {
-	for (unsigned int i = 0; i < self->flows; i++) {
-		to_rtr(d, i, self, peer);
+	for (unsigned int i = 0; i < peer->flows; i++) {
+		to_rtr(d, first + i, self, peer, &peer->qp[i]);
 		if (requests)
-			to_rts(d, i, self);
+			to_rts(d, first + i, self);
 	}
 }

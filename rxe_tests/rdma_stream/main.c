@@ -32,6 +32,21 @@ static void take_path_mtu(struct option_parser *p, const struct option_entry *e,
 		option_wrong(p, e, text, "not 256, 512, 1024, 2048 or 4096");
 }
 
+static void take_control(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	struct rdma_options *o = p->options;
+
+	if (o->controls == RDMA_PEERS_MAX)
+		option_wrong(p, e, text, "one more than 64 receivers");
+	o->control[o->controls++] = text;
+}
+
+static void take_qp_rate(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	if (!parse_rate(text, option_member(p, e)))
+		option_wrong(p, e, text, "not a rate like 100Mbit or 2kpps");
+}
+
 #define NUMBER(member, low, high) OPTION_NUMBER(struct rdma_options, member, low, high)
 #define TEXT(member) OPTION_TEXT(struct rdma_options, member)
 
@@ -55,8 +70,8 @@ static const struct option_entry entries[] = {
 	  "memory of a CUDA device", OPTION_CHOICE(struct rdma_options, pages, rdma_pages_names), .usual = "normal" },
 	{ "regions", "N", "memory regions of each QP, which messages go round; without it one for all QPs",
 	  NUMBER(regions, 1, RDMA_REGIONS_MAX) },
-	{ "control", "[HOST][:PORT]", "send: the receiver's TCP control connection; recv: where to listen for it "
-	  "(default: everywhere, --port)", TEXT(control) },
+	{ "control", "[HOST][:PORT]", "send: the receiver's TCP control connection, once for each of several receivers, which get --flows QPs "
+	  "each; recv: where to listen for it (default: everywhere, --port)", .take = take_control },
 	{ 0 },
 };
 
@@ -69,6 +84,9 @@ static const struct option_entry send_entries[] = {
 	  .usual = "1" },
 	{ "solicited", "N", "every Nth message of a QP, and the last of a list, wakes the receiver (without it each may)",
 	  NUMBER(solicited, 1, 16384) },
+	{ "qp-rate", "RATE", "as --rate, but what each QP may take at most", .take = take_qp_rate,
+	  OPTION_AT(struct rdma_options, qp_rate) },
+	{ "stagger", "MS", "each QP begins so much later than the one before", NUMBER(stagger_ms, 1, 60000) },
 	{ "inline", NULL, "the work request has the payload in it", OPTION_FLAG(struct rdma_options, inline_data) },
 	{ 0 },
 };
@@ -76,6 +94,8 @@ static const struct option_entry send_entries[] = {
 static const struct option_entry recv_entries[] = {
 	{ "depth", "N", "receives posted on each QP", NUMBER(depth, 1, 16384), .usual = "1024" },
 	{ "srq", "N", "all QPs share one queue of so many receives", NUMBER(srq, 1, 1 << 20) },
+	{ "senders", "N", "waits for so many senders, which then begin together; their transfers must be alike",
+	  NUMBER(senders, 1, RDMA_PEERS_MAX), .usual = "1" },
 	{ "gaps", "FILE", "a line for each run of messages (ud: packets) that are missing: flow,qpn,first,count", TEXT(gaps) },
 	{ 0 },
 };
@@ -115,8 +135,10 @@ static void check_posting(void)
 
 	if (o->link + o->signal - 1 > o->window)
 		usage_error("--link %u --signal %u: they need --window %u", o->link, o->signal, o->link + o->signal - 1);
-	if (o->common.ping_pong && (o->link > 1 || o->signal > 1 || o->solicited || o->threads > 1))
-		usage_error("--ping-pong has one message at a time: it excludes --link, --signal, --solicited and --threads");
+	if (o->common.ping_pong && (o->link > 1 || o->signal > 1 || o->solicited || o->threads > 1 || o->stagger_ms ||
+				    o->qp_rate.per_second))
+		usage_error("--ping-pong has one message at a time: it excludes --link, --signal, --solicited, --threads, --stagger "
+			    "and --qp-rate");
 	if (o->common.send && o->operation == RDMA_READ && (o->link > 1 || o->signal > 1 || o->threads > 1))
 		usage_error("--operation read: it is recv that posts, and takes --link, --signal and --threads");
 	if (o->solicited && (rdma_is_silent(o->operation) || o->operation == RDMA_READ))
@@ -137,9 +159,9 @@ static void check_manual(void)
 		return;
 	if (options.common.send)
 		usage_error("send: --peer-address is for recv");
-	if (options.srq || options.regions || options.threads > 1)
-		usage_error("--peer-address excludes --srq, --regions and --threads");
-	if (options.control)
+	if (options.srq || options.regions || options.threads > 1 || options.senders > 1)
+		usage_error("--peer-address excludes --srq, --regions, --threads and --senders");
+	if (options.controls)
 		usage_error("--peer-address and --control exclude each other");
 	if (options.service != RDMA_RC && options.service != RDMA_UC)
 		usage_error("--peer-address: --transport rc or uc is missing");
@@ -147,6 +169,21 @@ static void check_manual(void)
 		usage_error("--peer-address and --operation exclude each other: it takes WRITEs with immediate and SENDs");
 	if (!options.tell)
 		options.tell = "-";
+}
+
+/* One end with several others. */
+static void check_peers(void)
+{
+	const struct rdma_options *o = &options;
+
+	if (!o->common.send && o->controls > 1)
+		usage_error("recv: one --control; --senders says how many it waits for");
+	if (o->controls < 2)
+		return;
+	if (o->operation == RDMA_READ || o->common.ping_pong || o->service == RDMA_UD)
+		usage_error("several --control: not with --operation read, --ping-pong or --transport ud");
+	if (o->common.flows * o->controls > RDMA_FLOWS_MAX)
+		usage_error("--flows %u for %u receivers: at most %d QPs in all", o->common.flows, o->controls, RDMA_FLOWS_MAX);
 }
 
 static void check_operation(void)
@@ -177,10 +214,11 @@ int main(int argc, char **argv)
 	if (stream_parse(&command, &options, &options.common, argc, argv) < argc)
 		usage_error("nothing may follow --");
 	check_manual();
-	if (options.common.send && !options.control)
+	if (options.common.send && !options.controls)
 		usage_error("send: --control HOST is missing");
 	check_operation();
 	check_posting();
+	check_peers();
 	stop_on_signals();
 	if (options.common.send)
 		return rdma_send(&options);

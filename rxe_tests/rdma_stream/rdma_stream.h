@@ -18,6 +18,7 @@
 #define RDMA_GRH	40	/* bytes before each UD payload at the receiver (IBTA, 11.4.1.2) */
 #define RDMA_CQ_BATCH	32
 #define RDMA_QKEY	0x11111111	/* of every UD QP */
+#define RDMA_PEERS_MAX	64
 
 /* What the buffers of messages are made of. */
 enum rdma_pages { RDMA_NORMAL, RDMA_THP, RDMA_2M, RDMA_1G, RDMA_CUDA };
@@ -30,7 +31,8 @@ struct rdma_options {
 	const char *device;		/* NULL: the first device */
 	int gid_index;			/* -1: the first RoCEv2 GID of the same kind as peer_gid */
 	unsigned int path_mtu;		/* bytes; 0: that of the port */
-	const char *control;		/* [HOST]:PORT */
+	const char *control[RDMA_PEERS_MAX];	/* [HOST]:PORT; only `send` has several */
+	unsigned int controls;
 	int64_t psn;			/* of each QP's first packet; -1: random */
 	unsigned int window;		/* messages (UD: packets) that a QP may have outstanding */
 	unsigned int depth;		/* receives posted per QP */
@@ -45,10 +47,13 @@ struct rdma_options {
 	unsigned int signal;		/* every Nth work request is signalled */
 	unsigned int solicited;		/* every Nth message asks for an event; 0: none does, and each causes one */
 	bool inline_data;
+	unsigned int stagger_ms;	/* each QP begins so much after the one before */
+	struct rate qp_rate;		/* of each QP at most; 0: no limit */
 
 	/* recv */
 	unsigned int srq;		/* receives of the queue that all QPs share; 0: each has its own */
 	const char *gaps;		/* file for the list of gaps, or NULL */
+	unsigned int senders;		/* that it waits for */
 
 	/* recv, for a sender without a control connection */
 	bool manual;			/* --peer-address: both ends get the parameters by hand */
@@ -93,6 +98,20 @@ struct rdma_device {
 	unsigned int mrs;
 	uint8_t gid_index;
 	uint8_t ack_timeout;
+};
+
+/* Another end. The QPs of this one are divided among several in order. */
+struct rdma_peer {
+	struct rdma_end end;
+	struct control *control;
+	bool open;			/* recv: it may still tell its totals */
+	unsigned int first, flows;	/* its QPs among those of this end */
+};
+
+struct rdma_peers {
+	struct rdma_peer peer[RDMA_PEERS_MAX];
+	unsigned int count;
+	struct rdma_end all;		/* what a single other end would say that had all their QPs */
 };
 
 /* Whether this end posts work requests; the other one posts receives or nothing. */
@@ -159,8 +178,33 @@ void rdma_close(struct rdma_device *d, const struct rdma_end *self);
 void rdma_create_queues(struct rdma_device *d, const struct rdma_options *o, const struct rdma_end *self, unsigned int sends,
 			unsigned int receives);
 
-/* Moves every QP to RTR, and if it `requests` to RTS. */
-void rdma_connect(struct rdma_device *d, const struct rdma_end *self, const struct rdma_end *peer, bool requests);
+/* Moves the peer's QPs, the first of which is self's `first`, to RTR, and if it `requests` to RTS. */
+void rdma_connect(struct rdma_device *d, const struct rdma_end *self, const struct rdma_end *peer, unsigned int first,
+		  bool requests);
+
+/*
+ * Joins what all peers have said: ->all, and the smallest path MTU and limit of READs in self. It must be one transfer: an error
+ * ends the program, and the peer whose word differs is refused where this end is the receiver.
+ */
+void peers_join(struct rdma_peers *p, struct rdma_end *self);
+
+void peers_connect(struct rdma_device *d, const struct rdma_peers *p, const struct rdma_end *self, bool requests);
+
+/* Tells a peer this end's part of the QPs that is for it. */
+void peers_tell(const struct rdma_peer *peer, const struct rdma_end *self);
+
+/* Tells every peer whether it is "done" or may "go". */
+void peers_say(const struct rdma_peers *p, const char *word);
+
+/*
+ * Of several peers the report has what each got or sent: messages of a flow are counted by messages(context, flow). run_ns: of
+ * the run, STREAM_UNKNOWN if nobody knows.
+ */
+void peers_report(const struct rdma_peers *p, uint64_t size, uint64_t run_ns, struct stream_report *report,
+		  uint64_t (*messages)(const void *context, unsigned int flow), const void *context);
+
+/* How many messages each got, compared: 1 if all got as many, 1/n if one of n got all (Jain, Chiu and Hawe, DEC TR-301, 1984). */
+double peers_fairness(const uint64_t *messages, unsigned int n);
 
 /* Creates the address handle of the peer, for UD. */
 struct ibv_ah *rdma_peer_ah(struct rdma_device *d, const struct rdma_end *peer);
@@ -181,6 +225,7 @@ struct rdma_flow {
 	uint64_t posted, completed;
 	uint64_t signalled;	/* all before this one complete with a signalled one */
 	uint64_t *posted_ns;	/* [window] */
+	struct pacer pacer;	/* of --qp-rate */
 };
 
 /* What one thread of a requester posts: to the QPs of its queue. */
@@ -236,8 +281,8 @@ void requester_take(struct rdma_poster *p, const struct ibv_wc *wc, uint64_t now
 /* What a READ has brought; it stays until the next one is posted. */
 const char *requester_fetched(const struct rdma_requester *q, unsigned int flow, uint64_t message);
 
-/* For the other end: [{ "packets", "messages", "completed" }] of each flow, "end", and "ns", the time of the run. */
-json_t *requester_totals(const struct rdma_requester *q);
+/* For a peer: [{ "packets", "messages", "completed" }] of each of its flows, "end", and "ns", the time of the run. */
+json_t *requester_totals(const struct rdma_requester *q, unsigned int first, unsigned int flows);
 
 /* The end that messages come to. The caller sets the first members, and zeroes the others. */
 struct rdma_responder {
@@ -297,7 +342,7 @@ json_t *rdma_counters_since(const struct rdma_device *d, json_t *before);
 
 /* The control connection (lib/control.h). An error ends the program, as does a refusal of the other end. */
 int must_listen(const struct rdma_options *o);
-struct control *must_connect(const struct rdma_options *o);
+struct control *must_connect(const struct rdma_options *o, const char *where);
 void must_receive_end(struct control *control, struct rdma_end *end);
 
 /* Both run to the end, print the JSON object and return the exit status. */

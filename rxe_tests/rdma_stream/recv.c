@@ -2,6 +2,7 @@
 #include <err.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
@@ -21,9 +22,10 @@ struct rdma_reader {
 struct rdma_receiver {
 	const struct rdma_options *o;
 	struct rdma_device d;
-	struct rdma_end self, peer;
-	struct control *control;
-	bool control_open;
+	struct rdma_end self;
+	struct rdma_peers peers;
+	int news;		/* epoll: readable when an open peer says something */
+	unsigned int open;	/* peers */
 	struct rdma_responder p;
 	struct rdma_requester q;	/* of READs, and of answers */
 	struct rdma_players players;
@@ -46,30 +48,39 @@ static bool is(const struct rdma_receiver *u, enum rdma_operation operation)
 	return u->self.operation == operation;
 }
 
-/* Takes the sender's parameters. The smaller path MTU counts. */
+static void refuse(const struct rdma_peer *peer, const char *why)
+{
+	control_refuse(peer->control, why);
+	errx(1, "the sender: %s", why);
+}
+
+/* What this end cannot do, or was told not to. */
+static void check(const struct rdma_receiver *u, const struct rdma_peer *peer)
+{
+	const struct rdma_end *end = &peer->end;
+
+	if (u->o->service && u->o->service != end->service)
+		refuse(peer, "its --transport is another one");
+	if (u->o->operation && u->o->operation != end->operation)
+		refuse(peer, "its --operation is another one");
+	if (u->o->gaps && rdma_is_silent(end->operation))
+		refuse(peer, "the receiver wants --gaps, and of this --operation it sees no message");
+	if (u->o->senders > 1 && (end->service == RDMA_UD || end->operation == RDMA_READ || end->operation == RDMA_SEND ||
+				  end->ping_pong))
+		refuse(peer, "a receiver of several senders takes no UD, READ, SEND without immediate, or ping-pong");
+}
+
+/* Takes the senders' parameters. The smallest path MTU counts. */
 static void adopt(struct rdma_receiver *u)
 {
-	if (u->o->service && u->o->service != u->peer.service) {
-		control_refuse(u->control, "its --transport is another one");
-		errx(1, "the sender's transport is %s, not %s", rdma_service_name(u->peer.service),
-		     rdma_service_name(u->o->service));
-	}
-	if (u->o->operation && u->o->operation != u->peer.operation) {
-		control_refuse(u->control, "its --operation is another one");
-		errx(1, "the sender's operation is %s, not %s", rdma_operation_name(u->peer.operation),
-		     rdma_operation_name(u->o->operation));
-	}
-	u->self.service = u->peer.service;
-	u->self.operation = u->peer.operation;
-	u->self.size = u->peer.size;
-	u->self.flows = u->peer.flows;
-	u->self.ping_pong = u->peer.ping_pong;
-	if (u->o->gaps && rdma_is_silent(u->self.operation)) {
-		control_refuse(u->control, "the receiver wants --gaps");
-		errx(1, "--gaps: of --operation %s a receiver sees no message", rdma_operation_name(u->self.operation));
-	}
-	if (u->peer.path_mtu < u->self.path_mtu)
-		u->self.path_mtu = u->peer.path_mtu;
+	const struct rdma_end *all = &u->peers.all;
+
+	peers_join(&u->peers, &u->self);
+	u->self.service = all->service;
+	u->self.operation = all->operation;
+	u->self.size = all->size;
+	u->self.flows = all->flows;
+	u->self.ping_pong = all->ping_pong;
 }
 
 /* What a READ brought. */
@@ -91,30 +102,32 @@ static void take_read(void *context, unsigned int flow, uint64_t message, uint64
 /* READ: this end posts. */
 static void make_requester(struct rdma_receiver *u)
 {
-	unsigned int window = rdma_affordable(u->self.size, u->peer.reads.window);
+	const struct rdma_end *peer = &u->peers.all;
+	unsigned int window = rdma_affordable(u->self.size, peer->reads.window);
 
 	u->q = (struct rdma_requester){
-		.d = &u->d, .o = u->o, .self = &u->self, .peer = &u->peer, .window = window, .wake_fd = u->control->fd,
+		.d = &u->d, .o = u->o, .self = &u->self, .peer = peer, .window = window,
+		.wake_fd = u->peers.peer->control->fd,
 		.arrived = take_read, .context = u,
 	};
 	rdma_create_qps(&u->d, u->o, window, 0, &u->self);
-	if (u->peer.reads.limit < u->self.reads.limit)
-		u->self.reads.limit = u->peer.reads.limit;
+	if (peer->reads.limit < u->self.reads.limit)
+		u->self.reads.limit = peer->reads.limit;
 	requester_register(&u->q);
 }
 
 /* Every other operation: this end waits, and may have to answer. */
 static void make_responder(struct rdma_receiver *u)
 {
-	u->p = (struct rdma_responder){ .d = &u->d, .o = u->o, .self = &u->self, .peer = &u->peer, .r = u->r };
+	u->p = (struct rdma_responder){ .d = &u->d, .o = u->o, .self = &u->self, .peer = &u->peers.all, .r = u->r };
 	responder_make(&u->p, u->self.ping_pong ? u->o->window : 0);
 	for (unsigned int i = 0; i < u->d.queues; i++)
-		u->d.queue[i].solicited = u->peer.solicited;
+		u->d.queue[i].solicited = u->peers.all.solicited;
 	if (!u->self.ping_pong)
 		return;
 	u->answers = (struct stream_options){ .size = u->self.size, .flows = u->self.flows };
 	u->q = (struct rdma_requester){
-		.d = &u->d, .o = u->o, .self = &u->self, .peer = &u->peer, .options = &u->answers, .window = u->o->window,
+		.d = &u->d, .o = u->o, .self = &u->self, .peer = &u->peers.all, .options = &u->answers, .window = u->o->window,
 		.wake_fd = -1,
 	};
 	requester_register(&u->q);
@@ -122,30 +135,66 @@ static void make_responder(struct rdma_receiver *u)
 	u->players = (struct rdma_players){ .q = &u->q, .p = &u->p };
 }
 
+/* Accepts all senders, and takes what each says of itself. false: not all came. */
+static bool accept_senders(struct rdma_receiver *u)
+{
+	int listener = must_listen(u->o);
+	char why[CONTROL_WHY] = "";
+
+	receiver_ready(u->r);
+	for (u->peers.count = 0; u->peers.count < u->o->senders; u->peers.count++) {
+		struct rdma_peer *peer = &u->peers.peer[u->peers.count];
+
+		peer->control = control_accept(listener, u->o->common.wait, why);
+		if (!peer->control)
+			break;
+		must_receive_end(peer->control, &peer->end);
+		check(u, peer);
+	}
+	close(listener);
+	if (u->peers.count && u->peers.count < u->o->senders) {
+		for (unsigned int i = 0; i < u->peers.count; i++)
+			control_refuse(u->peers.peer[i].control, "another sender did not come");
+		errx(1, "%u of %u senders came", u->peers.count, u->o->senders);
+	}
+	return u->peers.count;
+}
+
+/* Answers the senders, which begin at once. */
+static void begin(struct rdma_receiver *u)
+{
+	u->news = epoll_create1(EPOLL_CLOEXEC);
+	if (u->news < 0)
+		err(1, "epoll");
+	for (unsigned int i = 0; i < u->peers.count; i++) {
+		struct rdma_peer *peer = &u->peers.peer[i];
+		struct epoll_event event = { .events = EPOLLIN };
+
+		if (epoll_ctl(u->news, EPOLL_CTL_ADD, peer->control->fd, &event))
+			err(1, "epoll");
+		peer->open = true;
+	}
+	u->open = u->peers.count;
+	for (unsigned int i = 0; i < u->peers.count; i++)
+		peers_tell(&u->peers.peer[i], &u->self);
+}
+
 /* false: no sender came. */
 static bool meet(struct rdma_receiver *u)
 {
-	int listener = must_listen(u->o);
-	char why[CONTROL_WHY];
-
-	receiver_ready(u->r);
-	u->control = control_accept(listener, u->o->common.wait, why);
-	close(listener);
-	if (!u->control)
+	if (!accept_senders(u))
 		return false;
-	must_receive_end(u->control, &u->peer);
 	adopt(u);
-	u->self.reads.window = rdma_fetches(u->self.operation) ? rdma_affordable(u->self.size, u->peer.reads.window) : 0;
+	u->self.reads.window = rdma_fetches(u->self.operation) ? rdma_affordable(u->self.size, u->peers.all.reads.window) : 0;
 	if (is(u, RDMA_READ))
 		make_requester(u);
 	else
 		make_responder(u);
-	rdma_connect(&u->d, &u->self, &u->peer, rdma_requests(u->o, &u->self) || u->self.ping_pong);
-	control_send(u->control, rdma_end_json(&u->self));
-	u->control_open = true;
+	peers_connect(&u->d, &u->peers, &u->self, rdma_requests(u->o, &u->self) || u->self.ping_pong);
+	begin(u);
 	u->r->ready_ns = now_ns();
 	u->r->message_size = u->self.size;
-	u->r->unverified = !u->peer.filler;
+	u->r->unverified = !u->peers.all.filler;
 	u->totals = calloc(u->self.flows, sizeof(*u->totals));
 	if (!u->totals)
 		err(1, "no memory");
@@ -156,21 +205,36 @@ static bool meet(struct rdma_receiver *u)
 	return true;
 }
 
-static void take_totals(struct rdma_receiver *u)
+static void take_totals(struct rdma_receiver *u, struct rdma_peer *peer)
 {
-	json_t *message = control_receive(u->control);
+	json_t *message = control_receive(peer->control);
+	struct rdma_totals *totals = u->totals + peer->first;
+	uint64_t ns = 0;
 	bool right;
 
-	u->control_open = false;
+	peer->open = false;
+	u->open--;
+	epoll_ctl(u->news, EPOLL_CTL_DEL, peer->control->fd, NULL);
 	u->r->last_any_ns = now_ns();
-	right = message && rdma_totals_parse(message, u->totals, u->self.flows, &u->sender_ns, u->control->why);
+	right = message && rdma_totals_parse(message, totals, peer->flows, &ns, peer->control->why);
 	json_decref(message);
 	if (!right)
 		return;
-	for (unsigned int i = 0; i < u->self.flows; i++)
-		receiver_end(u->r, i, u->totals[i].packets, u->totals[i].messages, u->self.flows);
+	if (ns > u->sender_ns)
+		u->sender_ns = ns;
+	for (unsigned int i = 0; i < peer->flows; i++)
+		receiver_end(u->r, peer->first + i, totals[i].packets, totals[i].messages, u->self.flows);
 	if (rdma_is_silent(u->self.operation))
 		cpu_meter_mark(&u->r->cpu);
+}
+
+static void take_news(struct rdma_receiver *u)
+{
+	pthread_mutex_lock(&u->lock);
+	for (unsigned int i = 0; i < u->peers.count; i++)
+		if (u->peers.peer[i].open && control_readable(u->peers.peer[i].control, 0))
+			take_totals(u, &u->peers.peer[i]);
+	pthread_mutex_unlock(&u->lock);
 }
 
 static int take_completions(struct rdma_reader *reader, int wake_fd)
@@ -201,13 +265,13 @@ static int answer(struct rdma_receiver *u, int wake_fd)
 	return n;
 }
 
-/* While the control connection is open the run continues: the sender will send its totals. */
+/* While a control connection is open the run continues: its sender will send its totals. */
 static bool is_over(struct rdma_receiver *u)
 {
 	bool over;
 
 	pthread_mutex_lock(&u->lock);
-	if (u->control_open)
+	if (u->open)
 		u->r->last_any_ns = now_ns();
 	over = receiver_over(u->r, now_ns());
 	report_progress(now_ns(), u->r->packets, u->r->bytes);
@@ -215,20 +279,17 @@ static bool is_over(struct rdma_receiver *u)
 	return over;
 }
 
-/* The first thread also looks after the control connection. */
+/* The first thread also looks after the control connections. */
 static void read_first(struct rdma_reader *reader)
 {
 	struct rdma_receiver *u = reader->u;
 
 	while (!u->error && !is_over(u)) {
-		int wake_fd = u->control_open ? u->control->fd : -1;
+		int wake_fd = u->open ? u->news : -1;
 		int n = u->self.ping_pong ? answer(u, wake_fd) : take_completions(reader, wake_fd);
 
-		if (!n && u->control_open && control_readable(u->control, 0)) {
-			pthread_mutex_lock(&u->lock);
-			take_totals(u);
-			pthread_mutex_unlock(&u->lock);
-		}
+		if (!n && u->open)
+			take_news(u);
 		receiver_pause(u->r);
 	}
 	u->over = true;
@@ -263,14 +324,15 @@ static void receive_all(struct rdma_receiver *u)
  */
 static void read_all(struct rdma_receiver *u)
 {
+	const struct rdma_reads *reads = &u->peers.all.reads;
 	struct stream_options options = u->o->common;
 
 	options.size = u->self.size;
 	options.flows = u->self.flows;
-	options.rate = u->peer.reads.rate;
-	options.duration = u->peer.reads.duration;
-	options.messages = u->peer.reads.messages;
-	json_decref(control_receive(u->control));
+	options.rate = reads->rate;
+	options.duration = reads->duration;
+	options.messages = reads->messages;
+	json_decref(control_receive(u->peers.peer->control));
 	u->q.options = &options;
 	requester_run(&u->q);
 	if (u->r->packets)
@@ -278,7 +340,7 @@ static void read_all(struct rdma_receiver *u)
 	u->error = u->q.error;
 	for (unsigned int i = 0; i < u->self.flows; i++)
 		receiver_end(u->r, i, u->q.flow[i].posted, u->q.flow[i].posted, u->self.flows);
-	control_send(u->control, requester_totals(&u->q));
+	control_send(u->peers.peer->control, requester_totals(&u->q, 0, u->self.flows));
 }
 
 static void run(struct rdma_receiver *u)
@@ -289,10 +351,10 @@ static void run(struct rdma_receiver *u)
 	}
 	receive_all(u);
 	for (unsigned int i = 0; i < u->self.flows && rdma_is_silent(u->self.operation) && receiver_samples(u->r, 0) &&
-	     u->peer.filler; i++)
+	     u->peers.all.filler; i++)
 		if (u->r->flow[i])
 			responder_verify_memory(&u->p, i, &u->totals[i]);
-	control_send(u->control, json_pack("{s:b}", "done", 1));
+	peers_say(&u->peers, "done");
 }
 
 /*
@@ -314,6 +376,16 @@ static void report_unseen(const struct rdma_receiver *u, struct stream_report *r
 	report->run_ns = known ? u->sender_ns : STREAM_UNKNOWN;
 }
 
+/* That arrived. */
+static uint64_t messages(const void *receiver, unsigned int flow)
+{
+	const struct rdma_receiver *u = receiver;
+
+	if (rdma_is_silent(u->self.operation))
+		return u->totals[flow].completed;
+	return u->r->flow[flow] ? u->r->flow[flow]->messages : 0;
+}
+
 /*
  * RC and UC split messages themselves. Here each "packet" was a message, and packets are computed from messages. So
  * packets_lost counts all packets of the lost messages, and some of them may have arrived.
@@ -331,6 +403,7 @@ static void correct_report(struct rdma_receiver *u, struct stream_report *report
 	if (is(u, RDMA_READ) && u->q.poster && u->q.poster->latency.count)
 		report->latency = &u->q.poster->latency;
 	report_extra(report, "path_mtu", u->self.path_mtu);
+	peers_report(&u->peers, u->self.size, report->run_ns, report, messages, u);
 	if (u->d.queues)
 		rdma_report_queues(&u->d, report);
 	if (u->d.srq)

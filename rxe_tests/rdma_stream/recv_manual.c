@@ -82,7 +82,8 @@ static void prepare(struct manual_receiver *u)
 		u->peer.qp[i].psn = u->self.qp[i].psn = u->o->peer_psn;
 	}
 	make_buffers(u);
-	rdma_connect(&u->d, &u->self, &u->peer, false);
+	u->peer.flows = u->self.flows;
+	rdma_connect(&u->d, &u->self, &u->peer, 0, false);
 }
 
 static void write_parameters(const struct manual_receiver *u)

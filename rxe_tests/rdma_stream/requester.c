@@ -10,6 +10,7 @@
 #include "rxe_tests/rdma_stream/rdma_stream.h"
 
 #define NAP_NS		(100 * NSEC_PER_MSEC)	/* the longest time between checks for the end of the run */
+#define LIMIT_NAP_NS	NSEC_PER_MSEC		/* the same while a QP may have to wait for its turn */
 #define STALL_NS	(5 * NSEC_PER_SEC)	/* give up without a completion for so long: rxe takes retry_cnt 7 as endless */
 
 /* UD's SENDs always carry the immediate. */
@@ -171,6 +172,8 @@ static void prepare(struct rdma_poster *p, unsigned int place, struct sender_flo
 	*wr = (struct ibv_send_wr){ .wr_id = n << 16 | flow->number, .imm_data = htonl(number), .sg_list = p->sge[place] };
 	wr->num_sge = rdma_fetches(q->self->operation) ? scatter(q, p->sge[place], flow->number, number)
 						       : gather(q, p->sge[place], flow->number, number, &header, length);
+	if (q->o->qp_rate.per_second)
+		pacer_sent(&f->pacer, q->o->qp_rate.unit == RATE_BITS ? length : p->s->wire_packets, now);
 	wr->opcode = is_ud(q) ? IBV_WR_SEND_WITH_IMM : opcodes[q->self->operation];
 	address(q, wr, flow->number, number);
 	if (q->o->inline_data)
@@ -245,6 +248,16 @@ static struct sender_flow *unsignalled_flow(const struct rdma_poster *p)
 	return NULL;
 }
 
+/* Whether --stagger and --qp-rate let the flow's next message leave now. */
+static bool may_leave(struct rdma_poster *p, const struct sender_flow *flow, uint64_t now)
+{
+	const struct rdma_options *o = p->q->o;
+
+	if (o->stagger_ms && now - p->s->begin_ns < flow->told * o->stagger_ms * NSEC_PER_MSEC)
+		return false;
+	return !o->qp_rate.per_second || pacer_due(&p->q->flow[flow->number].pacer, now);
+}
+
 /* A flow with something to send and room in its window. *over: all flows have sent everything. */
 static struct sender_flow *ready_flow(struct rdma_poster *p, uint64_t now, bool *over)
 {
@@ -260,7 +273,7 @@ static struct sender_flow *ready_flow(struct rdma_poster *p, uint64_t now, bool 
 		*over = !flow;
 		if (!flow)
 			return NULL;
-		if (requester_room(p->q, flow))
+		if (requester_room(p->q, flow) && may_leave(p, flow, now))
 			return flow;
 	}
 	return NULL;
@@ -275,7 +288,7 @@ static uint64_t post_due(struct rdma_poster *p, bool *over)
 		struct sender_flow *flow = ready_flow(p, now, over);
 
 		if (!flow)
-			return *over ? 0 : NAP_NS;
+			return *over ? 0 : p->q->o->stagger_ms || p->q->o->qp_rate.per_second ? LIMIT_NAP_NS : NAP_NS;
 		post_list(p, flow, now, realtime);
 	}
 	now = now_ns();
@@ -363,8 +376,10 @@ static void begin(struct rdma_poster *p)
 	p->part = part_of(q, p->queue);
 	p->s = is_ud(q) ? sender_new(&p->part, q->self->path_mtu) : sender_new_unsplit(&p->part, q->self->path_mtu);
 	p->s->run = q->poster->s->run;
-	for (unsigned int i = 0; i < p->part.flows; i++)
+	for (unsigned int i = 0; i < p->part.flows; i++) {
 		p->s->flows[i].number += p->queue->first;
+		p->s->flows[i].told = q->peer->qp[p->s->flows[i].number].flow;
+	}
 	p->wr = calloc(q->link, sizeof(*p->wr));
 	p->sge = calloc(q->link, sizeof(*p->sge));
 	if (!p->wr || !p->sge)
@@ -373,9 +388,13 @@ static void begin(struct rdma_poster *p)
 
 void requester_begin(struct rdma_requester *q)
 {
+	const struct rate *rate = &q->o->qp_rate;
+
 	q->poster = calloc(q->d->queues, sizeof(*q->poster));
 	if (!q->poster)
 		err(1, "no memory");
+	for (unsigned int i = 0; i < q->self->flows && rate->per_second; i++)
+		pacer_start(&q->flow[i].pacer, rate->unit == RATE_BITS ? rate->per_second / 8 : rate->per_second, now_ns());
 	for (unsigned int i = 0; i < q->d->queues; i++) {
 		q->poster[i].q = q;
 		q->poster[i].queue = &q->d->queue[i];
@@ -430,7 +449,7 @@ void requester_run(struct rdma_requester *q)
 	sender_finish(all->s);
 }
 
-json_t *requester_totals(const struct rdma_requester *q)
+json_t *requester_totals(const struct rdma_requester *q, unsigned int first, unsigned int flows)
 {
 	struct rdma_totals *totals = calloc(q->self->flows, sizeof(*totals));
 	const struct sender *s = q->poster->s;
@@ -448,7 +467,7 @@ json_t *requester_totals(const struct rdma_requester *q)
 								     q->flow[flow->number].completed };
 		}
 	}
-	message = rdma_totals_json(totals, q->self->flows, s->last_ns - s->begin_ns);
+	message = rdma_totals_json(totals + first, flows, s->last_ns - s->begin_ns);
 	free(totals);
 	return message;
 }

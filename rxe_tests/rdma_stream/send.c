@@ -12,8 +12,8 @@
 struct rdma_sender {
 	const struct rdma_options *o;
 	struct rdma_device d;
-	struct rdma_end self, peer;
-	struct control *control;
+	struct rdma_end self;
+	struct rdma_peers peers;
 	struct rdma_requester q;
 	struct rdma_responder answers;	/* of --ping-pong */
 	struct rdma_players players;
@@ -42,14 +42,14 @@ static void describe(struct rdma_sender *u)
 	u->self.service = u->o->service;
 	u->self.operation = u->o->operation;
 	u->self.size = u->o->common.size;
-	u->self.flows = u->o->common.flows;
+	u->self.flows = u->o->common.flows * u->o->controls;
 	u->self.filler = true;
 	u->self.solicited = u->o->solicited;
 	u->self.reads.window = u->o->window;
 	u->self.ping_pong = u->o->common.ping_pong;
 	if (u->self.ping_pong) {
 		u->answers = (struct rdma_responder){
-			.d = &u->d, .o = u->o, .self = &u->self, .peer = &u->peer, .r = receiver_new(&u->o->common),
+			.d = &u->d, .o = u->o, .self = &u->self, .peer = &u->peers.all, .r = receiver_new(&u->o->common),
 		};
 		responder_make(&u->answers, u->o->window);
 	} else {
@@ -59,31 +59,43 @@ static void describe(struct rdma_sender *u)
 		offer(u);
 }
 
-/* Agrees with the receiver on all parameters. The smaller path MTU counts. */
+static void take_end(struct rdma_sender *u, struct rdma_peer *peer)
+{
+	must_receive_end(peer->control, &peer->end);
+	if (peer->end.flows != u->o->common.flows)
+		errx(1, "the other end made %u QPs, not %u", peer->end.flows, u->o->common.flows);
+	if (peer->end.operation != u->self.operation)
+		errx(1, "the other end is an older version, which does not know --operation");
+	if (u->self.ping_pong && !peer->end.ping_pong)
+		errx(1, "the other end is an older version, which does not know --ping-pong");
+}
+
+/* Agrees with each receiver on all parameters. The smallest path MTU counts. */
 static void meet(struct rdma_sender *u)
 {
+	struct rdma_peers *p = &u->peers;
+
 	rdma_open(&u->d, u->o, &u->self);
-	u->control = must_connect(u->o);
+	for (p->count = 0; p->count < u->o->controls; p->count++) {
+		p->peer[p->count].control = must_connect(u->o, u->o->control[p->count]);
+		p->peer[p->count].first = p->count * u->o->common.flows;
+		p->peer[p->count].flows = u->o->common.flows;
+	}
 	describe(u);
-	control_send(u->control, rdma_end_json(&u->self));
-	must_receive_end(u->control, &u->peer);
-	if (u->peer.flows != u->self.flows)
-		errx(1, "the other end made %u QPs, not %u", u->peer.flows, u->self.flows);
-	if (u->peer.operation != u->self.operation)
-		errx(1, "the other end is an older version, which does not know --operation");
-	if (u->peer.reads.limit < u->self.reads.limit)
-		u->self.reads.limit = u->peer.reads.limit;
-	if (u->self.ping_pong && !u->peer.ping_pong)
-		errx(1, "the other end is an older version, which does not know --ping-pong");
-	if (u->peer.path_mtu < u->self.path_mtu)
-		u->self.path_mtu = u->peer.path_mtu;
-	rdma_connect(&u->d, &u->self, &u->peer, rdma_requests(u->o, &u->self));
+	for (unsigned int i = 0; i < p->count; i++)
+		peers_tell(&p->peer[i], &u->self);
+	for (unsigned int i = 0; i < p->count; i++)
+		take_end(u, &p->peer[i]);
+	peers_join(p, &u->self);
+	if (p->all.reads.limit < u->self.reads.limit)
+		u->self.reads.limit = p->all.reads.limit;
+	peers_connect(&u->d, p, &u->self, rdma_requests(u->o, &u->self));
 }
 
 static void send_messages(struct rdma_sender *u)
 {
 	u->q = (struct rdma_requester){
-		.d = &u->d, .o = u->o, .self = &u->self, .peer = &u->peer, .options = &u->o->common, .window = u->o->window,
+		.d = &u->d, .o = u->o, .self = &u->self, .peer = &u->peers.all, .options = &u->o->common, .window = u->o->window,
 		.wake_fd = -1,
 	};
 	requester_register(&u->q);
@@ -94,9 +106,16 @@ static void send_messages(struct rdma_sender *u)
 		requester_run(&u->q);
 		u->error = u->q.error;
 	}
-	/* From the totals the receiver computes the losses. After its answer the QPs may be destroyed. */
-	control_send(u->control, requester_totals(&u->q));
-	json_decref(control_receive(u->control));
+	/* From the totals a receiver computes the losses. After its answer the QPs may be destroyed. */
+	for (unsigned int i = 0; i < u->peers.count; i++)
+		control_send(u->peers.peer[i].control, requester_totals(&u->q, u->peers.peer[i].first, u->o->common.flows));
+	for (unsigned int i = 0; i < u->peers.count; i++)
+		json_decref(control_receive(u->peers.peer[i].control));
+}
+
+static uint64_t completed(const void *sender, unsigned int flow)
+{
+	return ((const struct rdma_sender *)sender)->q.flow[flow].completed;
 }
 
 /* After an error, only what completed is known to have arrived (RC) or left (UC, UD). */
@@ -113,6 +132,7 @@ static void report_sent(struct rdma_sender *u, struct stream_report *report)
 	if (u->self.ping_pong)
 		ping_pong_report(&u->players.ping_pong, report);
 	report_extra(report, "lists_posted", p->lists);
+	peers_report(&u->peers, u->self.size, report->run_ns, report, completed, u);
 	if (!missing)
 		return;
 	report_extra(report, is_ud ? "packets_not_completed" : "messages_not_completed", missing);
@@ -127,11 +147,12 @@ static void report_sent(struct rdma_sender *u, struct stream_report *report)
 static void take_reads(struct rdma_sender *u, struct stream_report *report)
 {
 	struct rdma_totals *totals = calloc(u->self.flows, sizeof(*totals));
-	json_t *message = control_receive(u->control);
+	struct control *control = u->peers.peer->control;
+	json_t *message = control_receive(control);
 
 	if (!totals)
 		err(1, "no memory");
-	if (!message || !rdma_totals_parse(message, totals, u->self.flows, &report->run_ns, u->control->why))
+	if (!message || !rdma_totals_parse(message, totals, u->self.flows, &report->run_ns, control->why))
 		u->error = "the other end has gone";
 	for (unsigned int i = 0; i < u->self.flows && !u->error; i++)
 		report->messages += totals[i].completed;
@@ -143,13 +164,14 @@ static void take_reads(struct rdma_sender *u, struct stream_report *report)
 static void serve_reads(struct rdma_sender *u, struct stream_report *report)
 {
 	uint64_t packets = (u->self.size + u->self.path_mtu - 1) / u->self.path_mtu;
+	struct control *control = u->peers.peer->control;
 	bool said = false;
 
-	control_send(u->control, json_pack("{s:b}", "go", 1));
+	peers_say(&u->peers, "go");
 	cpu_meter_start(&report->cpu);
-	while (!control_readable(u->control, NAP_MS)) {
+	while (!control_readable(control, NAP_MS)) {
 		if (stop && !said)
-			control_send(u->control, json_pack("{s:b}", "stop", 1));
+			control_send(control, json_pack("{s:b}", "stop", 1));
 		said = stop;
 	}
 	cpu_meter_mark(&report->cpu);

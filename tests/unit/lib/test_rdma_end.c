@@ -14,7 +14,8 @@
 	"\"window\":64,\"limit\":128}"
 
 static struct rdma_qp_address qps[] = {
-	{ 17, 0xffffff, 0xffffffff, 0xfedcba9876543210 }, { 0xffffff, 0, 0, 0x55c2a1b3c000 },
+	{ .qpn = 17, .psn = 0xffffff, .rkey = 0xffffffff, .address = 0xfedcba9876543210, .flow = 0 },
+	{ .qpn = 0xffffff, .psn = 0, .rkey = 0, .address = 0x55c2a1b3c000, .flow = 1 },
 };
 
 /* The end that BASICS() describes. */
@@ -55,11 +56,12 @@ static void must_be_same(const struct rdma_end *a, const struct rdma_end *b)
 	assert_memory_equal(a->gid, b->gid, sizeof(a->gid));
 	assert_int_equal(a->regions, b->regions);
 	assert_int_equal(a->solicited, b->solicited);
+	assert_int_equal(a->first_flow, b->first_flow);
 	if (a->regions)
 		assert_memory_equal(a->rkeys, b->rkeys, a->flows * a->regions * sizeof(*a->rkeys));
 	for (unsigned int i = 0; i < a->flows; i++)
 		assert_true(a->qp[i].qpn == b->qp[i].qpn && a->qp[i].psn == b->qp[i].psn && a->qp[i].rkey == b->qp[i].rkey &&
-			    a->qp[i].address == b->qp[i].address);
+			    a->qp[i].address == b->qp[i].address && b->qp[i].flow == b->first_flow + i);
 }
 
 /* Writes this text, and reads it as the same end. */
@@ -99,6 +101,9 @@ static void test_the_wire(void **state)
 	end.sample_every = end.sample_slots = 0;
 	end.solicited = true;
 	must_say(end, BASICS("rc") ",\"operation\":\"write-imm\",\"filler\":true,\"solicited\":true}");
+	end.solicited = false;
+	end.first_flow = 3;
+	must_say(end, BASICS("rc") ",\"operation\":\"write-imm\",\"filler\":true,\"first_flow\":3}");
 	must_say(basic(RDMA_UC, RDMA_WRITE), BASICS("uc") ",\"operation\":\"write\",\"filler\":false}");
 	must_say(basic(RDMA_UC, RDMA_SEND_IMM), BASICS("uc") ",\"operation\":\"send-imm\",\"filler\":false}");
 	must_say(basic(RDMA_UD, RDMA_SEND), BASICS("ud") ",\"operation\":\"send\",\"filler\":false}");
@@ -186,7 +191,7 @@ static void test_other_spelling(void **state)
 /* Puts `value` (NULL: nothing) in the place of a member of the object `of`: "", "qps" (the second QP), "samples", "reads". */
 static json_t *spoilt(const char *of, const char *key, const char *value)
 {
-	json_t *message = json_loads(BASICS("rc") ",\"operation\":\"read\",\"filler\":false,\"ping_pong\":false,"
+	json_t *message = json_loads(BASICS("rc") ",\"operation\":\"read\",\"filler\":false,\"first_flow\":0,\"ping_pong\":false,"
 				     "\"solicited\":false,\"samples\":{\"every\":61,\"slots\":17}" READS "}", 0, NULL);
 	json_t *object = *of ? json_object_get(message, of) : message;
 
@@ -220,6 +225,7 @@ static const struct {
 	{ "", "operation", false, { "\"atomic\"", "\"\"", "1", "null", "{}" }, { "\"write\"" } },
 	{ "", "filler", false, { "1", "\"true\"", "null" }, { "true" } },
 	{ "", "ping_pong", false, { "0", "[]" }, { "true" } },
+	{ "", "first_flow", false, { "-1", "65535", "null", "1.5" }, { "0", "1", "65000" } },
 	{ "", "solicited", false, { "1", "null" }, { "true" } },
 	{ "", "samples", false, { "1", "[]", "{}", "null", "{\"every\":61}" }, { "{\"every\":1,\"slots\":1}" } },
 	{ "", "reads", true, { "1", "[]", "{}", "null" }, { NULL } },
@@ -319,7 +325,7 @@ static void test_cut_lines(void **state)
 /* As many QPs as a flow number has values fit into a line, with the longest numbers; and one more is refused. */
 static void test_many_qps(void **state)
 {
-	struct rdma_qp_address longest = { 0xffffff, 0xffffff, 0xffffffff, 1ull << 63 };
+	struct rdma_qp_address longest = { .qpn = 0xffffff, .psn = 0xffffff, .rkey = 0xffffffff, .address = 1ull << 63 };
 	static const unsigned int counts[] = { 2000, 16384, RDMA_FLOWS_MAX, RDMA_FLOWS_MAX + 1 };
 	struct rdma_end end = basic(RDMA_UC, RDMA_WRITE), back;
 	char why[CONTROL_WHY];

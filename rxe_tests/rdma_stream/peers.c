@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Several other ends: a sender to several receivers, or a receiver of several senders. */
+#include <arpa/inet.h>
+#include <err.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/clock.h"
+#include "rxe_tests/rdma_stream/rdma_stream.h"
+
+/* What must be the same for all: they share buffers, and the way in which messages are numbered. NULL: it is. */
+static const char *differs(const struct rdma_end *a, const struct rdma_end *b)
+{
+	return a->service != b->service ? "transport" : a->operation != b->operation ? "operation" : a->size != b->size ? "size" :
+	       a->ping_pong != b->ping_pong ? "ping-pong" : a->solicited != b->solicited ? "solicited" :
+	       a->filler != b->filler ? "filler" : a->regions != b->regions ? "regions" :
+	       a->sample_every != b->sample_every || a->sample_slots != b->sample_slots ? "verify or depth" : NULL;
+}
+
+static void check(const struct rdma_peers *p, const struct rdma_peer *peer)
+{
+	const char *what = differs(&p->peer->end, &peer->end);
+	char why[CONTROL_WHY];
+
+	if (!what)
+		return;
+	snprintf(why, sizeof(why), "its --%s is another one than that of the first", what);
+	control_refuse(peer->control, why);
+	errx(1, "end %u of %u: %s", (unsigned int)(peer - p->peer) + 1, p->count, why);
+}
+
+static void append(struct rdma_end *all, const struct rdma_peer *peer)
+{
+	const struct rdma_end *end = &peer->end;
+
+	memcpy(all->qp + peer->first, end->qp, end->flows * sizeof(*end->qp));
+	if (end->regions)
+		memcpy(all->rkeys + (size_t)peer->first * end->regions, end->rkeys, (size_t)end->flows * end->regions *
+		       sizeof(*end->rkeys));
+}
+
+void peers_join(struct rdma_peers *p, struct rdma_end *self)
+{
+	struct rdma_end *all = &p->all;
+
+	*all = p->peer->end;
+	all->flows = 0;
+	for (unsigned int i = 0; i < p->count; i++) {
+		struct rdma_peer *peer = &p->peer[i];
+
+		check(p, peer);
+		peer->first = all->flows;
+		peer->flows = peer->end.flows;
+		all->flows += peer->flows;
+		if (peer->end.path_mtu < self->path_mtu)
+			self->path_mtu = peer->end.path_mtu;
+		if (peer->end.reads.limit < all->reads.limit)
+			all->reads.limit = peer->end.reads.limit;
+	}
+	if (all->flows > RDMA_FLOWS_MAX)
+		errx(1, "%u QPs: at most %d", all->flows, RDMA_FLOWS_MAX);
+	all->qp = calloc(all->flows, sizeof(*all->qp));
+	all->rkeys = calloc(all->flows, (all->regions ? all->regions : 1) * sizeof(*all->rkeys));
+	if (!all->qp || !all->rkeys)
+		err(1, "no memory for %u QPs", all->flows);
+	for (unsigned int i = 0; i < p->count; i++)
+		append(all, &p->peer[i]);
+}
+
+void peers_connect(struct rdma_device *d, const struct rdma_peers *p, const struct rdma_end *self, bool requests)
+{
+	for (unsigned int i = 0; i < p->count; i++)
+		rdma_connect(d, self, &p->peer[i].end, p->peer[i].first, requests);
+}
+
+void peers_tell(const struct rdma_peer *peer, const struct rdma_end *self)
+{
+	struct rdma_end part = *self;
+
+	part.flows = peer->flows;
+	part.first_flow = peer->first;
+	part.qp += peer->first;
+	if (part.regions)
+		part.rkeys += (size_t)peer->first * part.regions;
+	control_send(peer->control, rdma_end_json(&part));
+}
+
+void peers_say(const struct rdma_peers *p, const char *word)
+{
+	for (unsigned int i = 0; i < p->count; i++)
+		control_send(p->peer[i].control, json_pack("{s:b}", word, 1));
+}
+
+double peers_fairness(const uint64_t *messages, unsigned int n)
+{
+	double sum = 0, squares = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		sum += messages[i];
+		squares += (double)messages[i] * messages[i];
+	}
+	return squares ? sum * sum / (n * squares) : 1;
+}
+
+static json_t *address(const uint8_t gid[16])
+{
+	bool is_ipv4 = IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)gid);
+	char text[INET6_ADDRSTRLEN];
+
+	return json_string(inet_ntop(is_ipv4 ? AF_INET : AF_INET6, is_ipv4 ? gid + 12 : gid, text, sizeof(text)));
+}
+
+void peers_report(const struct rdma_peers *p, uint64_t size, uint64_t run_ns, struct stream_report *report,
+		  uint64_t (*messages)(const void *context, unsigned int flow), const void *context)
+{
+	json_t *peers = p->count > 1 ? json_array() : NULL;
+	uint64_t each[RDMA_PEERS_MAX] = { 0 };
+
+	for (unsigned int i = 0; i < p->count && peers; i++) {
+		const struct rdma_peer *peer = &p->peer[i];
+		json_t *goodput = json_null();
+
+		for (unsigned int k = 0; k < peer->flows; k++)
+			each[i] += messages(context, peer->first + k);
+		if (run_ns && run_ns != STREAM_UNKNOWN)
+			goodput = json_real(8.0 * each[i] * size / run_ns);
+		json_array_append_new(peers, json_pack("{s:o, s:i, s:I, s:I, s:o}", "address", address(peer->end.gid),
+			"flows", (int)peer->flows, "messages", (json_int_t)each[i],
+			"payload_bytes", (json_int_t)(each[i] * size), "goodput_gbps", goodput));
+	}
+	if (!peers)
+		return;
+	if (!report->extra)
+		report->extra = json_object();
+	json_object_set_new(report->extra, "peers", peers);
+	json_object_set_new(report->extra, "fairness", json_real(peers_fairness(each, p->count)));
+}
