@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-The lab: two guests, each with its own kernel, and one wire between them; or two namespaces of this machine; or two machines
+The lab: up to four guests, each with its own kernel, and one wire between them; or namespaces of this machine; or two machines
 as they are. Programs use lab.lab.Lab, and lab.hosts.Hosts for machines.
 """
 

@@ -48,7 +48,7 @@ class Hosts(Lab):
         self._netif = {end: place.netif for end, place in places.items()}
         self._apart = {} if any(self._at.values()) else self._netif
         self._settings.update(ends=list(places), machines=self._at, apart=self._apart)
-        sides = [[end for end in places if end.startswith(side)] for side in nic.ENDS]
+        sides = [[end for end in places if end.startswith(side)] for side in "AB"]
         self._pairs = [Pair(self, *ends) for ends in itertools.product(*sides)]
         self._path_mtu, self.dpdk_driver = path_mtu, dpdk_driver
         self._changes = {end: [] for end in places}

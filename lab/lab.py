@@ -7,11 +7,12 @@
         print(lab.exec("A", ["iperf3", "-c", lab.address("B")], timeout=30).stdout)
         print(lab.wire(["ip", "-s", "link", "show", lab.port("A")]).stdout)
 
-"A" and "B" are the guests, "wire" is this machine inside the lab's namespaces. The guests see the machine's root file
-system, but what they write is lost with them, except in `lab.share`. However the program ends, its lab ends too.
+"A" and "B" are the guests, with ends="ABC" or "ABCD" also "C" and "D"; "wire" is this machine inside the lab's namespaces. The
+guests see the machine's root file system, but what they write is lost with them, except in `lab.share`. However the program ends,
+its lab ends too.
 
-With acceleration="native" the ends are two network namespaces of this machine's own kernel, each with a veth as its NIC: the
-speed is that of the machine. Files are the machine's.
+With acceleration="native" the ends are network namespaces of this machine's own kernel, each with a veth as its NIC: the speed is
+that of the machine. Files are the machine's.
 """
 import fcntl
 import itertools
@@ -43,7 +44,8 @@ class Lab:
     """
     name: default: one that no other lab has. memory, cpus: of each guest. acceleration: auto, kvm, tcg or native. kernel:
     default: this machine's suite; or a version of kernel.SUITES ("6.12"). ends: "A" alone has no peer and boots in
-    little more than half the time. control: the guests have a second NIC, on a network of its own with the wire's namespace.
+    little more than half the time; "ABC" and "ABCD" are more guests on the same wire. control: the guests have a second NIC, on a
+    network of its own with the wire's namespace.
     """
 
     def __init__(self, name=None, mtu=4500, memory="1G", cpus=2, acceleration="auto", progress=progress_to_stderr,
@@ -53,9 +55,11 @@ class Lab:
             raise LabError(f"a lab's name has letters, digits, - and _, not '{self.name}'")
         self.folder = os.path.join(RUN, self.name)
         self.share = os.path.join(self.folder, "share")
-        self.nic = nic.NAME     # of both ends of a lab
+        self.nic = nic.NAME     # of every end of a lab
         self.mtu = mtu
         self.kernel = self.accel = self.boot_seconds = None
+        if acceleration != HOSTS and (not ends or list(ends) != list(nic.ENDS[:len(ends)])):
+            raise LabError(f"a lab's ends are {nic.ENDS[0]} to {nic.ENDS[-1]} at most, not '{ends}'")
         self._settings = {"mtu": mtu, "memory": memory, "cpus": cpus, "ends": ends, "control": control}
         self._acceleration = acceleration
         self._version = kernel
@@ -93,7 +97,8 @@ class Lab:
             _remove_dead()
             lock = self._make_folder()
         if not own:
-            self._progress(f"booting {'two guests' if len(settings['ends']) > 1 else 'a guest'} ({settings['accel']})")
+            guests = ("a guest", "two guests", "three guests", "four guests")[len(settings["ends"]) - 1]
+            self._progress(f"booting {guests} ({settings['accel']})")
         try:
             self._spawn(settings, lock)
             self._await_ready()
@@ -159,6 +164,7 @@ class Lab:
             info = json.load(file)
         self.kernel, self.accel, self.mtu = info["kernel"], info["accel"], info["mtu"]
         self.boot_seconds = info["boot_seconds"]
+        self._settings["ends"] = info["ends"]
 
     def _end(self, keep_logs=False):
         if self._lifeline:
@@ -243,7 +249,7 @@ class Lab:
         af_xdp: by net_af_xdp, which leaves the NIC to the kernel; xdp_off() follows.
         """
         if self.native:
-            return ["--lcores", f"(0-{lcores - 1})@{nic.ENDS.index(end)}", *self._by_socket(end, af_xdp)]
+            return ["--lcores", f"(0-{lcores - 1})@{nic.ENDS.index(end) % os.cpu_count()}", *self._by_socket(end, af_xdp)]
         return ["-l", "0" if lcores == 1 else f"0-{lcores - 1}", "--in-memory", "-m", "128", "-a", nic.PCI]
 
     def _by_socket(self, end, af_xdp):

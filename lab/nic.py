@@ -10,7 +10,7 @@ PCI = "0000:00:10.0"
 # a guest's second NIC, for commands
 CONTROL = "control0"
 CONTROL_PCI = "0000:00:11.0"
-ENDS = ("A", "B")
+ENDS = ("A", "B", "C", "D")     # at most, of one wire
 # Gives a row's packets to net_af_xdp, and no others.
 REDIRECT = "build/bpf/redirect.bpf.o"
 ADDRESSES = {4: "10.9.0.{}", 6: "fd09::{}"}
@@ -19,6 +19,7 @@ HUGEPAGES = 128
 
 
 def peer(end):
+    """Of a pair: the other one."""
     return "B" if end == "A" else "A"
 
 
@@ -74,8 +75,12 @@ ip link set dev {CONTROL} up
 
 
 def configure(end, mtu):
-    """Neighbours are static and IPv6 is quiet: no unexpected frame is on the wire, and none waits for an answer."""
-    other = peer(end)
+    """
+    Neighbours are static and IPv6 is quiet: no unexpected frame is on the wire, and none waits for an answer. All ends that a wire
+    can have are neighbours, whether they are there or not.
+    """
+    neighbours = "\n".join(f"neighbour replace {address(other, family)} lladdr {mac(other)} dev {NAME} nud permanent"
+                           for other in ENDS if other != end for family in ADDRESSES)
     return f"""
 echo 0 >/proc/sys/net/ipv6/conf/{NAME}/accept_ra
 echo 0 >/proc/sys/net/ipv6/conf/{NAME}/router_solicitations
@@ -84,8 +89,7 @@ link set dev {NAME} mtu {mtu} addrgenmode none
 link set dev {NAME} up
 address add {address(end)}/24 dev {NAME}
 address add {address(end, 6)}/64 dev {NAME} nodad
-neighbour replace {address(other)} lladdr {mac(other)} dev {NAME} nud permanent
-neighbour replace {address(other, 6)} lladdr {mac(other)} dev {NAME} nud permanent
+{neighbours}
 END
 """
 

@@ -47,9 +47,11 @@ class Supervisor:
     def up(self):
         """Sets up the wire, then boots the ends at the same time. Returns what users of the lab need to know."""
         if self.config["accel"] != HOSTS:
-            wire.up(self.config["mtu"], taps=self.config["accel"] != NATIVE)
+            # a guest that is alone has the port of a peer: a test may send to it from there
+            taps = sorted({*"AB", *self.config["ends"]}) if self.config["accel"] != NATIVE else []
+            wire.up(self.config["mtu"], taps)
             if self.config["control"]:
-                wire.up_control()
+                wire.up_control(taps)
         failures = []
         boots = [threading.Thread(target=self._boot, args=(end, failures)) for end in self.config["ends"]]
         for boot in boots:
@@ -58,7 +60,8 @@ class Supervisor:
             boot.join()
         if failures:
             raise LabError(failures[0])
-        return {"kernel": self._ends[self.config["ends"][0]].kernel, "accel": self.config["accel"], "mtu": self.config["mtu"]}
+        return {"kernel": self._ends[self.config["ends"][0]].kernel, "accel": self.config["accel"], "mtu": self.config["mtu"],
+                "ends": self.config["ends"]}
 
     def _boot(self, end, failures):
         try:

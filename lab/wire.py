@@ -11,10 +11,13 @@ CONTROL = "control0"
 QUEUE = 1000
 
 
-def up(mtu, taps=True):
-    """Sets up the bridge, which sends no frame of its own: no STP, no multicast snooping, no IPv6. taps: and the guests' ports."""
+def up(mtu, taps):
+    """
+    Sets up the bridge, which sends no frame of its own: no STP, no multicast snooping, no IPv6. taps: the guests whose ports it
+    gets.
+    """
     _sysctl("net/ipv6/conf/default/disable_ipv6", 1)
-    ports = [nic.port(end) for end in nic.ENDS] if taps else []
+    ports = [nic.port(end) for end in taps]
     lines = ["link set dev lo up",
              f"link add {BRIDGE} type bridge stp_state 0 forward_delay 0 mcast_snooping 0"]
     for port in ports:
@@ -27,11 +30,11 @@ def up(mtu, taps=True):
         _sysctl(f"net/bridge/bridge-nf-call-{family}tables", 0)
 
 
-def up_control():
+def up_control(taps):
     """A network for commands to the guests, apart from the measured wire."""
     lines = [f"link add {CONTROL} type bridge stp_state 0 forward_delay 0",
              f"address add {nic.control_address('wire')}/24 dev {CONTROL}", f"link set dev {CONTROL} up"]
-    for end in nic.ENDS:
+    for end in taps:
         lines += [f"tuntap add dev {nic.control_port(end)} mode tap",
                   f"link set dev {nic.control_port(end)} master {CONTROL} up"]
     subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), text=True, check=True)
