@@ -44,7 +44,7 @@ static double gbps(const struct stream_report *r)
 	return r->run_ns && times_known(r) ? r->payload_bytes * 8.0 / r->run_ns : 0;
 }
 
-static json_t *windows_json(const struct windows *w)
+json_t *report_windows(const struct windows *w)
 {
 	if (!w->counted)
 		return json_null();
@@ -82,7 +82,7 @@ static json_t *histogram_json(const struct histogram *h)
 	return buckets;
 }
 
-static json_t *cpu_json(const struct cpu_meter *m)
+json_t *report_cpu(const struct cpu_meter *m)
 {
 	double system = cpu_system_cores(m);
 
@@ -105,8 +105,8 @@ static void print_json(struct stream_report *r)
 		"payload_bytes", known(r->payload_bytes),
 		"seconds", times_known(r) ? json_real(r->run_ns / 1e9) : json_null(),
 		"goodput_gbps", times_known(r) ? json_real(gbps(r)) : json_null(),
-		"windows", windows_json(&r->windows),
-		"cpu", cpu_json(&r->cpu),
+		"windows", report_windows(&r->windows),
+		"cpu", report_cpu(&r->cpu),
 		"latency_us", latency_json(r->latency),
 		"drops", r->drops ? json_incref(r->drops) : json_object());
 

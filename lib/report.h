@@ -39,6 +39,10 @@ void report_drop(struct stream_report *report, const char *place, uint64_t count
 /* Adds a field that only some programs have. docs/json.md and docs/schema/stream.schema.json list it as optional. */
 void report_extra(struct stream_report *report, const char *name, uint64_t value);
 
+/* Parts of the object: null if no window counts. */
+json_t *report_windows(const struct windows *w);
+json_t *report_cpu(const struct cpu_meter *m);
+
 /* Prints to stdout, as one JSON object or as text. Frees payload, drops and extra. */
 void report_print(struct stream_report *report, bool json);
 

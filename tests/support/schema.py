@@ -57,6 +57,7 @@ MAY_LACK = {
     "stream": r"drops\..*|payload|operation|latency_histogram|ping_pong|unanswered|end_seen|error|mtu|path_mtu|packets_per_message|"
               r"pacing_slipped_us|ring_full|duplicates|late|foreign|receive_buffer_bytes|longest_unread_us|"
               r"socket_receive_buffer_runs|messages_not_completed|packets_not_completed|hw_counters(\..*)?|qps",
+    "ring": r"error|receivers\.error",
     "compare": r"(path|paths\.(lab|hosts))\.(referee\.[AB]|findings\.[AB]|link_gbps)|paths\.(lab|local|hosts)|paths\.local\.link_gbps|"
                r"rows\.(each\.)?losses\..*|rows\.each\.(flow_control|loss_details)\.[AB]\..*|"
                r"searches\.(trials|first_loss)\.losses\..*",
