@@ -27,7 +27,7 @@ static void choose_batch(struct crew *c)
 		c->batch.count = c->unit;
 	c->quit = c->over && (!c->batch.count || c->hurry);
 	pthread_mutex_unlock(&c->lock);
-	c->batches++;
+	c->batches += !c->quit;
 	c->straddled += ring_before_end(c->batch, c->capacity) < c->batch.count;
 }
 

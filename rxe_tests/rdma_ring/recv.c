@@ -281,11 +281,21 @@ static uint64_t wrong(const struct crew *c)
 	return sum;
 }
 
+static uint64_t first_wrong(const struct crew *c)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (unsigned int i = 0; i < c->workers; i++)
+		if (c->worker[i].wrong && c->worker[i].first_wrong < first)
+			first = c->worker[i].first_wrong;
+	return first;
+}
+
 static void report(const struct ring_receiver *u)
 {
 	const struct crew *c = &u->crew;
 	uint64_t ns = u->last_ns > u->first_ns ? u->last_ns - u->first_ns : 0;
-	json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:I, s:f, s:f, s:o, s:o, s:o, s:I, s:I, s:I, s:o}",
+	json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:I, s:f, s:f, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o}",
 		"schema", "rocescope.ring/1", "role", "recv", "mode", u->burst ? "bursts" : "stream",
 		"size", (json_int_t)c->size, "burst", (json_int_t)c->unit, "capacity", (json_int_t)c->capacity,
 		"messages", (json_int_t)c->handed,
@@ -293,7 +303,7 @@ static void report(const struct ring_receiver *u)
 		"payload_bytes", (json_int_t)(c->handed * c->size), "seconds", ns / 1e9,
 		"goodput_gbps", ns ? c->handed * c->size * 8.0 / ns : 0, "windows", report_windows(&u->windows),
 		"cpu", report_cpu(&u->cpu), "pressure", pressure_json(u), "notifications", (json_int_t)u->notifications,
-		"straddled", (json_int_t)c->straddled, "wrong", (json_int_t)wrong(c), "workers", workers_json(c));
+		"batches", (json_int_t)c->batches, "straddled", (json_int_t)c->straddled, "wrong", (json_int_t)wrong(c), "workers", workers_json(c));
 
 	if (u->error)
 		json_object_set_new(object, "error", json_string(u->error));
@@ -310,8 +320,9 @@ int ring_receive(const struct ring_options *o)
 	if (u.error)
 		warnx("receiving ended early: %s", u.error);
 	else if (wrong(&u.crew))
-		warnx("%llu of %llu messages are not what was sent", (unsigned long long)wrong(&u.crew),
-		      (unsigned long long)u.crew.handed);
+		warnx("%llu of %llu messages are not what was sent, the first of them number %llu",
+		      (unsigned long long)wrong(&u.crew), (unsigned long long)u.crew.handed,
+		      (unsigned long long)first_wrong(&u.crew));
 	else if (u.total != u.crew.handed)
 		warnx("%llu messages never came", (unsigned long long)(u.total - u.crew.handed));
 	return u.error || wrong(&u.crew) || u.total != u.crew.handed;
