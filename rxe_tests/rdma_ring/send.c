@@ -171,7 +171,7 @@ static bool sent_enough(const struct ring_sender *u, const struct lane *l, uint6
 	return u->o->duration && now - u->begin_ns >= seconds_to_ns(u->o->duration);
 }
 
-/* A burst that has begun is completed. */
+/* Whether the next message may be posted. Keeps stage and episodes up to date. A burst that has begun is completed. */
 static bool may_post(const struct ring_sender *u, struct lane *l, uint64_t now)
 {
 	bool fits = ring_fits(&l->credit, l->sent);
