@@ -36,8 +36,9 @@ bool filler_right(const void *at, size_t bytes, unsigned int filler, uint64_t fr
 	static bool made;
 	size_t first = bytes < PERIOD ? bytes : PERIOD;
 
-	if (!made)
+	if (!made) {
 		filler_make(pattern, sizeof(pattern));
-	made = true;
+		made = true;
+	}
 	return !memcmp(at, pattern + (filler * FILLER_STEP + from) % PERIOD, first) && !memcmp((const char *)at + first, at, bytes - first);
 }

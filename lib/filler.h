@@ -30,7 +30,10 @@ static inline unsigned int filler_of(uint16_t flow, uint64_t packet)
 	return (flow + packet) % STREAM_FILLERS + 1;
 }
 
-/* Whether these bytes are those of that filler, 1 .. STREAM_FILLERS, from its byte `from` on. */
+/*
+ * Whether these bytes are those of that filler, 1 .. STREAM_FILLERS, from its byte `from` on. The first call makes the pattern:
+ * threads may only call it afterwards.
+ */
 bool filler_right(const void *at, size_t bytes, unsigned int filler, uint64_t from);
 
 #endif
