@@ -105,10 +105,10 @@ struct ring_notes {
 /* Posts the receives. */
 void notes_make(struct ring_notes *n, struct ring_device *d, struct ibv_qp *qp);
 
-/* Posts a note. false: RING_NOTES are outstanding, so that it has to be tried again. Aborts the run by `error`. */
+/* Posts a note. false: RING_NOTES are outstanding, try again after a completion. *error is set if the QP fails. */
 bool notes_send(struct ring_notes *n, uint64_t messages, bool paused, uint64_t now, const char **error);
 
-/* Takes a good completion of a note. true: it is one that has come, *note. */
+/* Takes a good completion of a note. true: the other end sent it, and it is in *note. *error is set as above. */
 bool notes_take(struct ring_notes *n, const struct ibv_wc *wc, uint64_t now, struct ring_note *note, const char **error);
 
 /* ---- crew.c: the workers ---- */
@@ -116,7 +116,7 @@ bool notes_take(struct ring_notes *n, const struct ibv_wc *wc, uint64_t now, str
 struct crew_worker {
 	struct crew *crew;
 	unsigned int number;
-	uint64_t done;			/* messages of the run that it needs not look at any more */
+	uint64_t done;			/* end of the last batch that it had a share of */
 	uint64_t messages, wrong, straddled;
 	uint64_t first_wrong;		/* the number of the first one */
 };
@@ -138,7 +138,7 @@ struct crew {
 	pthread_cond_t arrived;
 	uint64_t told, handed;		/* messages: of the sender's last note, and handed back */
 	bool over;			/* no more will come */
-	_Atomic bool hurry;		/* no longer slow, and what is left is not read */
+	_Atomic bool hurry;		/* slow no more, and read nothing more */
 	uint64_t handed_ns;
 
 	pthread_barrier_t barrier;
