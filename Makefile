@@ -2,6 +2,7 @@
 #
 # make            build everything         make compare    the comparison (installs what it needs first)
 # make check      tests without guests     make deps       install packages and the Python environment only
+# make experiment NAME=list     the experiments of reports; NAME=delaat-5.1: one
 # make test       the tests; T='NAME PATTERN*': only these
 # make test-long  what is too long for make test
 # make bench      what the engine costs
@@ -21,7 +22,7 @@ JOBS     := $(shell nproc)
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 # What is built without make deps before it needs these; the shell's 'No such file or directory' would not say what to do.
-ifeq ($(filter deps compare check test test-long bench soak fuzz clean uninstall,$(MAKECMDGOALS)),)
+ifeq ($(filter deps compare experiment check test test-long bench soak fuzz clean uninstall,$(MAKECMDGOALS)),)
 MISSING := $(foreach tool,$(firstword $(CC)) $(firstword $(CLANG)) $(BPFTOOL) $(PKG),$(if $(shell command -v $(tool)),,$(tool)))
 $(if $(strip $(MISSING)),$(error not found: $(strip $(MISSING)). `make deps` installs what the build needs (once, as root)))
 endif
@@ -49,7 +50,7 @@ include rooms.mk $(sort $(wildcard */*.mk */*/*.mk))
 
 DEPS := $(BUILD)/.deps
 
-.PHONY: all deps compare check test test-long clean
+.PHONY: all deps compare experiment check test test-long clean
 all: $(PROGRAMS)
 
 # The build itself never installs anything; compare and test first see to the packages. They call make again
@@ -62,6 +63,11 @@ $(DEPS): packaging/apt.txt packaging/requirements.txt packaging/deps packaging/p
 compare: $(DEPS)
 	@$(MAKE) --no-print-directory -j$(JOBS) all
 	+@exec compare/compare $(PLAN) --output $(BUILD)/compare $(ARGS)
+
+# An experiment of rxe_tests/plans/ by name: NAME=list says which there are, FULL=1 runs its whole grid.
+experiment: $(DEPS)
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	+@exec compare/compare $(if $(filter list,$(or $(NAME),list)),experiments,$(NAME) $(if $(FULL),--whole) --output $(BUILD)/experiments $(ARGS))
 
 # Which tests there are, their names say; what each needs, its first lines (tests/run). T='NAME PATTERN*': only these.
 check test test-long: $(DEPS)

@@ -254,7 +254,7 @@ def unwatched(outcome):
             "latency_us": outcome.latency_us, "latency_histogram": outcome.latency_histogram,
             "retransmitted": outcome.retransmitted, "rxe_agrees": None,
             "sent_s": outcome.sent_s, "operation": outcome.operation, "pairs_gbps": outcome.pairs_gbps,
-            "joules": None, "sent_again": None, "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
+            "joules": None, "sent_again": None, "dialogue": None, "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
             "sent": outcome.sent, "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}
 
 
@@ -264,7 +264,7 @@ def reckon(row, outcome, did, seen, places, inside=False):
     stood on the ends' NICs.
     """
     run = {**unwatched(outcome), "retransmitted": 0}
-    run.update(row.transport.count(row, outcome, did, seen))
+    run.update(row.transport.count(row, outcome, did, seen), dialogue=seen["A"].dialogue())
     unknown = set(outcome.places) - set(row.transport.places)
     if unknown:
         raise RunFailed(f"{row.tool.name} lost packets at '{unknown.pop()}', which none of its Places describes")

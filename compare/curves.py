@@ -68,6 +68,25 @@ def _figures(entries, words, across, place, label):
     return _lines(f"{entries[0].axis.partition(' (')[0].capitalize()} by {words}", entries, across(), up, place, draw)
 
 
+def measures(points, key, values, words, form):
+    """
+    Any measure over what an experiment varies (experiment.Point). key: of what is varied, whose values have a place each, sizes one
+    by their logarithm. words: of the measure. form(value): its label.
+    """
+    every = [figure for point in points for figure in (point.mean + point.std, max(point.mean - point.std, point.mean / 3))]
+    up = svg.Axis.fitting(every, words)
+    by_size = key == "size"
+    across = (svg.Axis(values, "message size, logarithmic", True, form) if by_size else
+              svg.Axis(range(len(values)), key, form=lambda n: form(values[n])))
+
+    def draw(point, x):
+        y = up(point.mean)
+        error = svg.whisker(x, up(point.mean - point.std), x, up(point.mean + point.std)) if point.std else ""
+        return y, error, f"{form(point.value)}: {mean_words(point)}"
+
+    return _lines(words, points, across, up, lambda point: point.value if by_size else values.index(point.value), draw, aside=0)
+
+
 def rates(entries):
     """Loss by rate. entries: of one path and size. None for a single rate, and if nothing was lost."""
     shares = {entry.anchor: _share(entry) for entry in entries if entry.row["rate"] != PING_PONG}
@@ -153,7 +172,7 @@ def _several(entries):
     return [entry for entry in entries if counts[entry.number] > 1]
 
 
-def _lines(title, entries, across, up, place, draw):
+def _lines(title, entries, across, up, place, draw, aside=ASIDE):
     """
     place(entry): its value on the axis across. draw(entry, x): the mark's y, markup below it, and what it says when pointed at.
     """
@@ -161,17 +180,17 @@ def _lines(title, entries, across, up, place, draw):
     for entry in sorted(entries, key=lambda entry: (entry.number, place(entry))):
         lines.setdefault(entry.number, []).append(entry)
     right = svg.WIDTH - 32 - max(svg.width_of(entry.words) for entry in entries)
-    half = ASIDE * (len(lines) - 1) / 2
+    half = aside * (len(lines) - 1) / 2
     up.span(BOTTOM, TOP)
     across.span(LEFT + half + 14, right - half - 14)
     drawn, ends = [], []
     for n, each in enumerate(lines.values()):
         points, parts = [], []
         for entry in each:
-            x = across(place(entry)) + ASIDE * n - half
+            x = across(place(entry)) + aside * n - half
             y, below, words = draw(entry, x)
             points.append((x, y))
-            parts.append(entry.link(words, below, svg.mark(x, y, entry.number)))
+            parts.append(entry.link(words, below, entry.mark_at(x, y)))
         drawn += [_line(points, each[0]), *parts]
         ends.append((across(place(each[-1])) + half + 8, points[-1][1], each[-1]))
     return svg.drawing(BOTTOM + 44, title, across.below(TOP, BOTTOM), up.beside(LEFT, right), *_names(ends, right), *drawn)
@@ -181,7 +200,7 @@ def _names(ends, right):
     """Names beside the plot. ends: [(x, y, what is named)], where the lines that lead to them begin."""
     heights = svg.spread([end for _, end, _ in ends], 16, TOP + 6, BOTTOM - 6)
     return [svg.line(x, end, right + 12, y, "lead") + svg.text(right + 30, y + 4, each.words)
-            + svg.element("g", svg.mark(right + 20, y, each.number), class_=each.colour)
+            + svg.element("g", each.mark_at(right + 20, y), class_=each.colour)
             for (x, end, each), y in zip(ends, heights)]
 
 

@@ -46,6 +46,12 @@ def seconds(part, rows):
     return total + 2 * part.delay_us / 1e6 * len(each) + sum(search(part, row) for row in searches(part, rows))
 
 
+def of_parts(parts, up=False):
+    """Seconds of [(Part, rows)]. Parts on the same ends share them. up: those of the first one are up."""
+    shared = [up] + [part.ends == before.ends for (before, _), (part, _) in zip(parts, parts[1:])]
+    return sum(seconds(part, rows) - COSTS[part.where].up * again for (part, rows), again in zip(parts, shared))
+
+
 def search(part, row):
     """Seconds of a search. Half of its loads are lower bounds, which take the most trials."""
     goal, costs = part.goal, COSTS[part.where]

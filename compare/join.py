@@ -171,7 +171,7 @@ def one(run):
             "lost": difference(run["sent"], run["received"]), "losses": losses(run),
             **{name: run[name] for name in ("sender_cores", "receiver_cores", "latency_us", "latency_histogram")},
             "ns_per_packet": ns_per_packet(run),
-            **{name: run[name] for name in ("joules", "flow_control", "loss_details", "receive_buffer")}}
+            **{name: run[name] for name in ("joules", "flow_control", "loss_details", "receive_buffer", "dialogue")}}
 
 
 def ns_per_packet(run):

@@ -16,9 +16,12 @@ from compare.inject import Injection
 from compare.paths import PATHS
 from compare.search import Goal
 from compare.transport import PATH_MTU, PING_PONG, SEARCH, Load, Transport, bits_per_second
+from compare.transports.softroce import verbs
 from lab.kernel import SUITES
+from lab.lab import ROOT
 
 PLANS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plans")
+EXPERIMENTS = os.path.join(ROOT, "rxe_tests", "plans")
 LEAST_SIZE = 64     # bytes of a message: its header, and some payload
 PATH_MTUS = (256, 512, 1024, 2048, 4096)
 MOST_FLOWS = 4096
@@ -116,9 +119,9 @@ def _list_of(values, kind):
 
 KEYS = {"where": where, "rows": patterns, "sizes": sizes, "rates": rates, "flows": flows, "ip": ip, "path_mtu": path_mtu,
         "repeats": repeats, "duration": seconds, "foreign_duration": seconds, "icrc": icrc, "inject": Injection.parse,
-        "kernel": kernel, "distance": distance, "goal": Goal.parse}
+        "kernel": kernel, "distance": distance, "verbs": verbs, "goal": Goal.parse}
 # What a path is made of: of a list each value is a part, and so a path, of its own.
-SWEPT = ("path_mtu", "kernel", "distance", "inject")
+SWEPT = ("path_mtu", "kernel", "distance", "verbs", "inject")
 
 
 @dataclasses.dataclass
@@ -138,6 +141,7 @@ class Part:
     inject: Injection = Injection()
     kernel: Optional[str] = None    # of the guests; None: that of this machine's suite
     distance: float = 0.0           # km of fibre between the ends
+    verbs: str = ""                 # options of our RDMA stream program
     goal: Goal = Goal()             # of searches
 
     def __post_init__(self):
@@ -160,8 +164,13 @@ class Part:
     def path(self):
         """What tells its path from others of the plan, in words. Rows are compared within a path."""
         words = [f"path MTU {self.path_mtu}"] * (self.path_mtu != PATH_MTU) + [f"kernel {self.kernel}"] * bool(self.kernel)
-        words += [f"{self.distance:g} km"] * bool(self.distance) + [f"with {self.inject}"] * (self.inject != Injection())
+        words += [f"{self.distance:g} km"] * bool(self.distance) + [f"verbs {self.verbs}"] * bool(self.verbs) + [f"with {self.inject}"] * (self.inject != Injection())
         return ", ".join([self.where, *words])
+
+    @property
+    def ends(self):
+        """What it has in common with parts that can run on the same ends."""
+        return self.where, self.path_mtu, self.kernel
 
     @property
     def delay_us(self):
@@ -172,10 +181,11 @@ class Part:
     def table(self):
         """The [[part]] of a plan file that says the same, with every key. None: without that key."""
         return {**{key: getattr(self, key) for key in KEYS}, "rates": [rate or "full" for rate in self.rates],
-                "inject": self.inject.text or None, "goal": self.goal.text}
+                "inject": self.inject.text or None, "verbs": self.verbs or None, "goal": self.goal.text}
 
     def chosen(self):
-        carried = all_rows(loads(self.sizes, self.rates, self.flows, self.ip, self.path_mtu))
+        carried = all_rows(loads(self.sizes, self.rates, self.flows, self.ip, self.path_mtu, delay_us=self.delay_us,
+                                 verbs=self.verbs))
         rows = [row for row in carried if self.where in (row.transport.only or PATHS)]
         return rows if self.rows is None else matching(rows, self.rows)
 
@@ -185,25 +195,31 @@ def names():
 
 
 def find(name):
-    """The file of a plan: a path, or the name of one in compare/plans/."""
-    known = os.path.join(PLANS, f"{name}.toml")
-    path = known if "/" not in name and os.path.exists(known) else name
-    if not os.path.exists(path):
-        raise PlanError(f"plan {name}: no such file, and none of {', '.join(names())}")
+    """The file of a plan: a path, or the name of one in compare/plans/, or of an experiment in rxe_tests/plans/."""
+    known = [os.path.join(folder, f"{name}.toml") for folder in (PLANS, EXPERIMENTS) if "/" not in name]
+    path = next(filter(os.path.exists, (*known, name)), None)
+    if not path:
+        raise PlanError(f"plan {name}: no such file, and none of {', '.join(names())}; make experiment NAME=list")
     return path
 
 
-def read(path):
-    """The Parts of a plan file."""
+def document(path):
+    """A plan file as it is."""
     try:
         with open(path, "rb") as file:
-            document = tomllib.load(file)
+            found = tomllib.load(file)
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PlanError(f"plan {path}: {getattr(error, 'strerror', None) or error}") from None
-    unknown = sorted(set(document) - {"part"})
+    unknown = sorted(set(found) - {"part", "whole", "experiment"})
     if unknown:
-        raise PlanError(f"plan {path}: unknown key '{unknown[0]}'; there is [[part]] only")
-    parts = document.get("part")
+        raise PlanError(f"plan {path}: unknown key '{unknown[0]}'; there are [[part]], [[whole]] and [experiment]")
+    return found
+
+
+def read(path, whole=False):
+    """The Parts of a plan file. whole: those of its [[whole]], the larger grid, where it has one."""
+    found = document(path)
+    parts = found.get("whole" if whole and "whole" in found else "part")
     if not isinstance(parts, list) or not parts or not all(isinstance(part, dict) for part in parts):
         raise PlanError(f"plan {path}: no [[part]]")
     return [part for number, table in enumerate(parts, 1) for part in read_parts(path, number, table)]
@@ -288,9 +304,9 @@ def programs():
     return list(dict.fromkeys(tool.program for each in transports() for tool in each.tools if tool.own))
 
 
-def loads(sizes, rates, flows=(1,), ip=(4,), path_mtu=PATH_MTU):
-    """Each with each."""
-    return [Load(size=size, rate=rate, flows=n, ip=version, path_mtu=path_mtu)
+def loads(sizes, rates, flows=(1,), ip=(4,), path_mtu=PATH_MTU, **path):
+    """Each with each. path: fields of a Load that all have."""
+    return [Load(size=size, rate=rate, flows=n, ip=version, path_mtu=path_mtu, **path)
             for version in ip for n in flows for size in sizes for rate in rates]
 
 

@@ -60,6 +60,9 @@ class Marked:
         """The transport's mark, for a line of text."""
         return svg.element("span", svg.sign(self.number), class_=self.colour)
 
+    def mark_at(self, x, y):
+        return svg.mark(x, y, self.number)
+
     def to(self, anchor, words, *content):
         """Content that leads to an anchor of the page, in the transport's colour."""
         return svg.element("g", svg.link(anchor, words, *content), class_=self.colour)

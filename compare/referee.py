@@ -4,6 +4,7 @@ there is no neutral wire: it is then on their NICs.
 
 Each port has its own process: interfaces of one process share a stream table, and here each packet passes both ports.
 """
+import collections
 import json
 import signal
 
@@ -97,16 +98,39 @@ class Sightings:
         return sum(s.get("roce_packets", 0) for s in self._streams[address]
                    if s["service"] != "UDP" and side in (None, s["side"]))
 
+    def acks(self, end):
+        """Acknowledgements from guest A or B."""
+        return sum(s.get("acks", 0) for s in self._streams[self._sender if end == "A" else self._receiver])
+
     def duplicates(self):
         """Requests from A with a PSN that this port had seen before."""
         return sum(s.get("psn_duplicates", 0) for s in self._streams[self._sender]
                    if s["service"] != "UDP" and s["side"] == "request")
+
+    def dialogue(self):
+        """
+        What held the requesters of RC back, by the monitor: {"limits": {LIMIT: streams}, "outstanding_most", "reads_most"}. None: no
+        requests were seen with their responses.
+        """
+        return merged_dialogues([{"limits": {s["dialogue"]["limit"]: 1}, **s["dialogue"]} for streams in self._streams.values()
+                                 for s in streams if s.get("dialogue")])
 
     def udp_packets(self, size, other_size):
         """Datagrams from A with `size` bytes of payload, others having `other_size`. None: the figures do not add up."""
         flows = [s for s in self._streams[self._sender] if s["service"] == "UDP"]
         return join.sequence_packets(sum(s["udp_packets"] for s in flows), sum(s["payload_bytes"] for s in flows),
                                      size, other_size)
+
+
+def merged_dialogues(each):
+    """One of several; None of none. Pure."""
+    told = [one for one in each if one]
+    if not told:
+        return None
+    limits = collections.Counter()
+    for one in told:
+        limits.update(one["limits"])
+    return {"limits": dict(limits), **{name: max(one[name] for one in told) for name in ("outstanding_most", "reads_most")}}
 
 
 class Together:
@@ -124,6 +148,12 @@ class Together:
 
     def duplicates(self):
         return sum(one.duplicates() for one in self._each)
+
+    def acks(self, end):
+        return sum(one.acks(end) for one in self._each)
+
+    def dialogue(self):
+        return merged_dialogues([one.dialogue() for one in self._each])
 
     def udp_packets(self, *sizes):
         return join.add(one.udp_packets(*sizes) for one in self._each)

@@ -146,6 +146,13 @@ def _write_page(folder, report):
         _atomically(os.path.join(folder, name), lambda file, text=text: file.write(text))
 
 
+def write_files(folder, texts):
+    """{file name: text} into a folder. Returns the path of the first. OSError: a file could not be written."""
+    for name, text in texts.items():
+        _atomically(os.path.join(folder, name), lambda file, text=text: file.write(text))
+    return os.path.join(folder, next(iter(texts)))
+
+
 FILES, PLOTS, NEW = ("report.json", "report.csv", "report.html"), "plots", ".new-"
 
 

@@ -121,6 +121,7 @@ class Tool:
     rxe_sends = True        # whether its packets come from rxe, where those of its transport do
     several_pairs = False   # whether several senders or receivers can be used at the same time
     ipv6 = True
+    verbs = False           # whether it is our RDMA stream program at both ends, which has options of its own
     never = None            # why it cannot use this transport at all
     one_packet = None       # why its messages cannot be larger than the path MTU
     places = {}             # {PLACE: join.Place} of losses that only this tool counts
@@ -137,6 +138,8 @@ class Tool:
             return "one flow only"
         if load.ip == 6 and not self.ipv6:
             return "IPv4 only"
+        if load.verbs and not self.verbs:
+            return f"it has no options of verbs ({load.verbs})"
         return self.never or (self.one_packet if load.size > load.path_mtu else None)
 
     def refusal(self, row, path):
@@ -208,6 +211,8 @@ class Load:
     ip: int = 4                     # version
     path_mtu: int = PATH_MTU        # bytes of payload in a packet
     port: int = UDP_PORT            # at the receiver; pairs that share an end have one each
+    delay_us: float = 0.0           # one way, of the path
+    verbs: str = ""                 # options of our RDMA stream program (softroce.VERBS), as a plan has them
 
     @property
     def ping_pong(self):

@@ -2,13 +2,15 @@
 """RoCE by the kernel's rxe (SoftRoCE): RC, UC and UD, and operations other than the usual one of each."""
 import json
 import re
+import time
 
-from compare import PATIENCE_S, join
+from compare import PATIENCE_S, join, window
 from compare.join import Place
-from compare.programs import Qperf, ServerAndClient, StreamProgram, TheirProgram, host_and_port, last_line, latency_us
+from compare.programs import (Qperf, ServerAndClient, StreamProgram, TheirProgram, ended_well, host_and_port, last_line, latency_us, said,
+                              start_metered)
 from compare.transport import Outcome, RunFailed, RunSpoilt, Transport, bits_per_second
 from compare.transports.udp import ONE_DATAGRAM
-from compare.transports.xdp_roce import SendToReceive
+from compare.transports.xdp_roce import COMMAND, DRAIN_S, SendToReceive, frame_rate
 
 WRITE = "RDMA WRITE with immediate"
 # It could not measure the frequency of the CPU, which was taken away meanwhile (perftest, get_clock.c).
@@ -16,9 +18,28 @@ NO_REPORT = "Can't produce a report"
 NO_GID = "it takes no GID index, which RoCEv2 needs (its RC goes by rdma_cm)"
 
 
+# Options of rdma_stream (rxe_tests/rdma_stream/main.c) that a plan's `verbs` has, and the ends that take them.
+VERBS = {"window": "A", "link": "A", "signal": "A", "inline": "A", "solicited": "A", "srq": "B", "threads": "AB", "memory": "AB",
+         "regions": "AB"}
+
+
+def verbs(text):
+    """The value of a plan's `verbs`: 'link=25,solicited=25', or '' for none. ValueError: an option that there is not."""
+    for word in text.split(",") if text else ():
+        if word.partition("=")[0] not in VERBS:
+            raise ValueError(f"{word}: none of {', '.join(VERBS)}")
+    return text
+
+
+def options_of(text, end):
+    """['--link', '25'] of an end"""
+    words = [word.partition("=") for word in text.split(",") if word]
+    return [each for name, _, value in words if end in VERBS[name] for each in (f"--{name}", value) if each]
+
+
 class RdmaStream(StreamProgram):
     """service: rc, uc or ud."""
-    program = "rdma_stream"
+    program, verbs = "rdma_stream", True
     drops = {"no_receive_request": "no_receive_request"}
     places = {"no_receive_request": Place("at_receiver", "no receive request")}
 
@@ -37,7 +58,8 @@ class RdmaStream(StreamProgram):
         # rxe works on the machine's CPUs: a program that polls takes them from it
         polls = row.ping_pong and not row.transport.rxe
         return ["--transport", self.service, "--path-mtu", row.path_mtu,
-                "--device", path.rdma(end), "--gid-index", path.gid_index(end, row.ip), *(["--poll"] if polls else [])]
+                "--device", path.rdma(end), "--gid-index", path.gid_index(end, row.ip), *(["--poll"] if polls else []),
+                *options_of(row.verbs, end)]
 
     def run_pairs(self, row, paths, seconds, injection):
         """A device with several receivers cannot tell whose packets it had no receive for."""
@@ -68,13 +90,13 @@ class RdmaOperation(RdmaStream):
 
 class SendToStream(SendToReceive):
     """The sender of xdp-roce, so that receivers can be compared whatever rxe can send."""
-    name, operation = "send", "send to rdma_stream"
+    name, operation, service = "send", "send to rdma_stream", "uc"
     ready = '"qps"'
     rxe_sends = False
     IDLE_S = 2              # seconds without a packet
 
     def receiver(self, row, path):
-        return ["build/rdma_stream", "recv", "--json", "--transport", "uc", "--verify", "off",
+        return ["build/rdma_stream", "recv", "--json", "--transport", self.service, "--verify", "off",
                 "--device", path.rdma("B"), "--gid-index", path.gid_index("B", row.ip), "--path-mtu", row.path_mtu,
                 "--size", row.size, "--flows", row.flows, "--idle", self.IDLE_S, "--wait", PATIENCE_S,
                 "--peer-address", path.address("A", row.ip), "--tell", "-"]
@@ -99,6 +121,40 @@ class SendToStream(SendToReceive):
         messages = {"sent": None, "received": got["messages"], "lost": got["messages_lost"]}
         return Outcome(goodput_gbps=got["goodput_gbps"], goodput_at="receiver", sent=sent["packets"], sent_s=sent["seconds"],
                        received=None, messages=messages, places=places, **cores)
+
+
+class FpgaToStream(SendToStream):
+    """
+    RC WRITE as an FPGA's stack sends it, to a QP of SoftRoCE. `send` takes no notice of the responses, and a responder knows nothing of
+    WRITEs: how many messages it took, the referee sees by its acknowledgements. options: of send.
+    """
+    service, several_flows = "rc", False
+
+    def __init__(self, name, payload, *options):
+        """payload: bytes of a First or Middle packet."""
+        self._payload, self._options = payload, [*options, "--mtu", payload]
+        self.name, self.operation = name, " ".join(("send", *map(str, self._options)))
+
+    def sender(self, row, path, seconds, told):
+        return [COMMAND, "send", path.netif("A"), *self._options, "--dst", path.address("B", row.ip), "--dst-mac", path.mac("B"),
+                "--message", row.size, "--duration", seconds, *self.qps(row, told), *(["--rate", frame_rate(row)] if row.pace else []),
+                "-j"]
+
+    def measure(self, row, path, seconds):
+        limit = seconds + PATIENCE_S
+        receiver = start_metered(path, "B", self.receiver(row, path), limit)
+        try:
+            if not receiver.expect(self.ready, PATIENCE_S):
+                raise RunFailed(f"rdma_stream: {said(receiver)}")
+            sender = start_metered(path, "A", self.sender(row, path, seconds, receiver.stdout), limit)
+            ended_well("the sender", sender.wait(), said(sender))
+            time.sleep(DRAIN_S)
+        finally:
+            receiver.kill()     # it would wait for messages that a responder does not see
+        sent = json.loads(sender.stdout)
+        return Outcome(goodput_gbps=None, goodput_at="receiver", sent=sent["packets"], sent_s=sent["seconds"],
+                       messages={"sent": sent["packets"] // -(-row.size // self._payload), "received": None, "lost": None},
+                       places={"send_refused": sent["refused"] + sent["device_drops"]})
 
 
 class Perftest(ServerAndClient):
@@ -159,10 +215,14 @@ class PerftestLatency(Perftest):
     """
     streams, answers, several_flows = False, True, False
     seconds = TheirProgram.seconds
-    MESSAGES_PER_S = 1000   # its default number, for each second of the run
+    MESSAGES_PER_S = 1000   # its default number, for each second of the run,
+    LEAST = 5               # the least number that it takes,
+    BYTES_PER_S = 40e6      # and what rxe carries at least, also in an emulated guest: of large messages fewer have time
 
     def _length(self, row, seconds):
-        return ["-n", self.MESSAGES_PER_S * seconds]
+        way = window.latency_us("rc-read" if "read" in self.operation else "rc", row.size, row.path_mtu, row.delay_us) / 1e6
+        fit = seconds / (2 * (way + row.size / self.BYTES_PER_S))
+        return ["-n", max(self.LEAST, min(self.MESSAGES_PER_S * seconds, int(fit)))]
 
     def outcome(self, client, server, cores):
         rows = re.findall(r"^\s*\d+\s+\d+((?:\s+[\d.]+){7})\s*$", client, re.M)
@@ -175,6 +235,11 @@ class PerftestLatency(Perftest):
 
 class PerftestRead(Perftest):
     """Its client reads from the server. So the client is at B: data goes from A to B, as in each row."""
+    server_end, client_end = "A", "B"
+
+
+class PerftestReadLatency(PerftestLatency):
+    """As PerftestRead. Its latency is that of the whole READ, not half of it."""
     server_end, client_end = "A", "B"
 
 
@@ -226,6 +291,18 @@ class Ud(SoftRoce):
              Qperf("ud_bw", never=NO_GID))
 
 
+class Fpga(SoftRoce):
+    """Song's stack (userspace/send/presets.c), as it is described, and what it takes until SoftRoCE accepts it."""
+    name, words, order = "fpga", "FPGA to SoftRoCE RC", 38
+    tools = (FpgaToStream("vitis-1408", 1408, "--preset", "vitis-1408"), FpgaToStream("vitis-icrc", 1408, "--op", "rc-write"),
+             FpgaToStream("vitis-1024", 1024, "--op", "rc-write"))
+
+    def count(self, row, outcome, did, seen):
+        taken = seen["A"].acks("B")
+        return {**super().count(row, outcome, did, seen), "received": None, "rxe_agrees": None,
+                "messages": {**outcome.messages, "received": taken, "lost": join.difference(outcome.messages["sent"], taken)}}
+
+
 class RcWrite(Rc):
     name, words, order = "rc-write", "SoftRoCE RC WRITE", 33
     tools = (RdmaOperation("rc", "write", "RDMA WRITE"),)
@@ -241,7 +318,8 @@ class RcRead(SoftRoce):
     name, words, order = "rc-read", "SoftRoCE RC READ", 35
     throttles = True
     data, other = "response", "request"
-    tools = (RdmaOperation("rc", "read", "RDMA READ"), PerftestRead("rc", "ib_read_bw"))
+    tools = (RdmaOperation("rc", "read", "RDMA READ"), PerftestRead("rc", "ib_read_bw"),
+             PerftestReadLatency("rc", "ib_read_lat"))
 
     def count(self, row, outcome, did, seen):
         return {**super().count(row, outcome, did, seen), "retransmitted": None}

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+Experiments of reports: plans with a table [experiment] in rxe_tests/plans/, and the page that a run makes: the source's figures, ours
+beside them, a plot, which findings show, and what differs. Pure but for reading plans.
+"""
+import dataclasses
+import os
+
+from compare import curves, findings, plan, plots, svg, table
+from compare.findings import LAWS, MEASURES, value_words
+
+KEYS = ("title", "source", "question", "figures", "plot", "finding", "differs")
+FIGURES, PLOT = ("caption", "columns", "rows"), ("title", "measure", "across", "lines", "law?")
+LAW_DASHES = 2      # of svg.DASHES: dots
+
+
+def names():
+    return sorted(each.removesuffix(".toml") for each in os.listdir(plan.EXPERIMENTS) if each.endswith(".toml"))
+
+
+def listed():
+    """Lines for people: each experiment with its title, and how long both of its grids take."""
+    return [f"{name:22} {read(plan.find(name))['title']}" for name in names()]
+
+
+def read(path):
+    """The [experiment] of a plan file, or None. PlanError: one line."""
+    found = plan.document(path).get("experiment")
+    if found is None:
+        return None
+    _keys(path, found, KEYS, "[experiment]")
+    for kind, keys in (("figures", FIGURES), ("plot", PLOT)):
+        for number, each in enumerate(found[kind], 1):
+            _keys(path, each, keys, f"{kind} {number}")
+    for number, each in enumerate(found["finding"], 1):
+        if each.get("judge") not in findings.JUDGES:
+            raise plan.PlanError(f"plan {path}: finding {number}: its judge is none of {', '.join(findings.JUDGES)}")
+        _keys(path, each, ("says", "judge", *findings.JUDGES[each["judge"]][1]), f"finding {number}")
+    for place, measure, selection in selections(found):
+        if measure not in MEASURES:
+            raise plan.PlanError(f"plan {path}: {place}: measure {measure} is none of {', '.join(MEASURES)}")
+        for key in selection:
+            if key not in (*findings.FACTS, "name"):
+                raise plan.PlanError(f"plan {path}: {place}: unknown key '{key}'; there are name, {', '.join(findings.FACTS)}")
+    return found
+
+
+def _keys(path, given, wanted, place):
+    """wanted: keys; those that end in ? may be missing."""
+    known = [key.rstrip("?") for key in wanted]
+    for key in given:
+        if key not in known:
+            raise plan.PlanError(f"plan {path}: {place}: unknown key '{key}'; there are {', '.join(known)}")
+    for key in wanted:
+        if not key.endswith("?") and key not in given:
+            raise plan.PlanError(f"plan {path}: {place}: no key '{key}'")
+
+
+def selections(experiment):
+    """[(place, measure, selection)] of all rows that it asks for."""
+    found = [(f"plot {n}", each["measure"], line) for n, each in enumerate(experiment["plot"], 1) for line in each["lines"]]
+    for n, each in enumerate(experiment["finding"], 1):
+        chosen = [each[key] for key in ("a", "b") if key in each and not {"figure", "law"} & set(each[key])]
+        found += [(f"finding {n}", each.get("measure", "goodput"), selection) for selection in chosen]
+    return found
+
+
+# ---- the page ----
+
+def page(name, experiment, document):
+    """{file name: text}: NAME.md, and its plots."""
+    rows, files = findings.Rows(document), {}
+    parts = [f"# {experiment['title']}", experiment["source"], experiment["question"],
+             f"    # make experiment NAME={name}{' FULL=1' if '--whole' in document['command'].split() else ''}",
+             "## The source's figures"]
+    for each in experiment["figures"]:
+        parts += [f"{each['caption']}:", _table(each["columns"], [[_figure(cell) for cell in line] for line in each["rows"]])]
+    parts += ["## Ours", _circumstances(document)]
+    for number, each in enumerate(experiment["plot"], 1):
+        panel = Panel(each, rows)
+        parts += [f"### {each['title']}", f"{panel.measure.words[0].upper()}{panel.measure.words[1:]}, {panel.measure.unit}.{panel.runs_words}",
+                  panel.table()]
+        if missing := panel.missing():
+            parts.append(missing)
+        if picture := panel.picture():
+            files[f"{name}-{number}.svg"] = svg.standalone(picture, plots.style_on_paper(), "")
+            parts.append(f"![{each['title']}]({name}-{number}.svg)")
+    parts.append("## Does it show?")
+    parts.append("\n".join(f"- {each['says']} **{verdict.word[0].upper()}{verdict.word[1:]}**: {verdict.text}" for each in experiment["finding"]
+                           for verdict in [findings.judged(rows, each)]))
+    parts += ["## What differs", "\n".join(f"- {each}" for each in experiment["differs"])]
+    return {f"{name}.md": "\n\n".join(parts) + "\n", **files}
+
+
+def _circumstances(document):
+    path = document["path"]
+    words = [f"{document['time'][:10]}, {table.minutes(document['seconds'])}: `{document['command']}`, rocescope {document['rocescope']}.",
+             f"{path['cpu']}, {path['host_cpus']} CPUs, kernel {path['host_kernel']}.", table.path_words(path)]
+    words += ["The run was broken off: rows are missing."] * (not document["complete"])
+    words.append(f"The machine's load before it began: {document['load']:.2g}.")
+    return " ".join(words)
+
+
+def _figure(cell):
+    return cell if isinstance(cell, str) else f"{cell:,}" if isinstance(cell, int) else f"{cell:g}"
+
+
+def _table(head, lines):
+    """Markdown: figures to the right."""
+    rule = ["---"] + ["---:"] * (len(head) - 1)
+    return "\n".join("| " + " | ".join(map(str, cells)) + " |" for cells in (head, rule, *lines))
+
+
+class Panel:
+    """A measure over what an experiment varies, as a table and as a plot."""
+
+    def __init__(self, wanted, rows):
+        self.measure, self._across = MEASURES[wanted["measure"]], wanted["across"]
+        values = [value for line in wanted["lines"] for value in findings.values_of(self._across, line, rows.facts)]
+        self._values = sorted(set(values)) if not any(isinstance(value, str) for value in values) else list(dict.fromkeys(values))
+        self._lines = [(line["name"], {value: rows.cell({**line, self._across: value}, wanted["measure"]) for value in self._values})
+                       for line in wanted["lines"]]
+        self._law = LAWS[wanted["measure"]] if wanted.get("law") else lambda facts: None
+
+    @property
+    def runs_words(self):
+        runs = {len(cell.figures) for _, cells in self._lines for cell in cells.values() if cell.figures}
+        return f" Mean and standard deviation of up to {max(runs)} runs." if runs and max(runs) > 1 else ""
+
+    def table(self):
+        head = ["", *(value_words(self._across, value) for value in self._values)]
+        lines = []
+        for name, cells in self._lines:
+            lines.append([name, *(_cell(cell) for cell in cells.values())])
+            laws = [self._law(cell.facts) if cell.facts else None for cell in cells.values()]
+            if any(laws):
+                lines.append([f"the law, {name}", *(table.figure_words(law) if law else "" for law in laws)])
+        return _table(head, lines)
+
+    def missing(self):
+        """Why cells have no figures: each reason once."""
+        reasons = {}
+        for name, cells in self._lines:
+            for value, cell in cells.items():
+                if cell.facts and not cell.figures:
+                    reasons.setdefault(cell.why, []).append(f"{name}, {value_words(self._across, value)}")
+        return "\n".join(f"- {why}: {'; '.join(places)}" for why, places in reasons.items())
+
+    def picture(self):
+        """None: there is nothing to see over a single value."""
+        points = []
+        for number, (name, cells) in enumerate(self._lines):
+            points += [Point(name, number, value, cell.mean, cell.std or 0) for value, cell in cells.items() if cell.figures]
+            laws = [(value, self._law(cell.facts)) for value, cell in cells.items() if cell.facts]
+            points += [Law(f"law, {name}", number, value, law, 0) for value, law in laws if law]
+        shown = [value for value in self._values if any(point.value == value for point in points)]
+        if len(shown) < 2:
+            return None
+        words = f"{self.measure.words} ({self.measure.unit})"
+        return curves.measures(points, self._across, shown, words, lambda value: value_words(self._across, value))
+
+
+def _cell(cell):
+    if not cell.figures:
+        return cell.why.partition(":")[0] if cell.facts else ""
+    return table.figure_words(cell.mean) + (f" ± {table.figure_words(cell.std)}" if cell.std is not None else "")
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    """On a line of a plot: a selection's mean at a value of what is varied."""
+    words: str
+    line: int
+    value: object
+    mean: float
+    std: float
+
+    @property
+    def number(self):
+        """Of its line's dashes and mark."""
+        return self.line
+
+    @property
+    def colour(self):
+        return f"c{self.line % plots.COLOURS}"
+
+    def mark_at(self, x, y):
+        return svg.mark(x, y, self.number)
+
+    def link(self, words, *content):
+        return svg.element("g", svg.element("title", f"{self.words}, {words}"), *content, class_=self.colour)
+
+
+class Law(Point):
+    """The same of a law: a dotted line without marks, in the colour of the line that it is beside."""
+
+    @property
+    def number(self):
+        return len(svg.DASHES) * (1000 + self.line) + LAW_DASHES
+
+    def mark_at(self, x, y):
+        return ""

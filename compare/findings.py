@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+Which findings of an experiment's source show in a report. The plan's data say what is compared with what; no experiment has code of
+its own. Pure.
+"""
+import math
+from typing import Callable, NamedTuple
+
+from compare import join, noise, plan, table, window
+
+SHOWS, NOT, UNKNOWN = "shows", "does not show", "cannot be told"
+MESSAGES = {"rocescope": 64, "perftest": 128}   # that a tool keeps outstanding on a QP: rdma_stream's --window, perftest's -t
+
+
+class Measure(NamedTuple):
+    """of(run, row): its figure in a run of a report's row, or None."""
+    words: str
+    unit: str
+    of: Callable
+
+
+def _cost(end):
+    """CPU time of an end's whole machine for what arrives."""
+    def of(run, _):
+        cores, goodput = run[f"{end}_cores"]["system"], run["goodput_gbps"]
+        return 1e3 * cores / goodput if cores is not None and goodput else None
+    return of
+
+
+def _lost(run, _):
+    return 100 * run["lost"] / run["sent"] if run["sent"] and run["lost"] is not None else None
+
+
+def _taken(_, row):
+    sent, received = row["messages"]["sent"], row["messages"]["received"]
+    return 100 * received / sent if sent and received is not None else None
+
+
+MEASURES = {
+    "goodput": Measure("goodput", "Gbit/s", lambda run, row: run["goodput_gbps"]),
+    "messages": Measure("messages that arrive", "thousand/s",
+                        lambda run, row: run["goodput_gbps"] and run["goodput_gbps"] * 1e6 / 8 / row["size"]),
+    "latency": Measure("mean latency", "ms", lambda run, row: run["latency_us"] and run["latency_us"]["mean"] / 1e3),
+    "lost": Measure("packets lost", "%", _lost),
+    "taken": Measure("messages that the receiver took", "% of those sent", _taken),
+    "sender_program": Measure("cores of the sender's program", "cores", lambda run, row: run["sender_cores"]["process"]),
+    "receiver_program": Measure("cores of the receiver's program", "cores", lambda run, row: run["receiver_cores"]["process"]),
+    "sender_cores": Measure("cores of the sender's machine", "cores", lambda run, row: run["sender_cores"]["system"]),
+    "receiver_cores": Measure("cores of the receiver's machine", "cores", lambda run, row: run["receiver_cores"]["system"]),
+    "sender_cost": Measure("CPU time of the sender's machine for a Gbit that arrives", "ms", _cost("sender")),
+    "receiver_cost": Measure("CPU time of the receiver's machine for a Gbit that arrives", "ms", _cost("receiver")),
+}
+
+
+def law_latency(facts):
+    """ms. Of READ the whole way forth and back, as ib_read_lat has it."""
+    us = window.latency_us(facts["transport"], facts["size"], facts["path_mtu"], facts["distance"] * plan.US_PER_KM)
+    return us / 1e3 if us else None
+
+
+def law_goodput(facts):
+    """Gbit/s of all QPs."""
+    told = dict(word.partition("=")[::2] for word in facts["verbs"].split(","))
+    messages = int(told.get("window") or MESSAGES.get(facts["tool"], 1))
+    one = window.goodput_gbps(facts["transport"], facts["size"], facts["path_mtu"], facts["distance"] * plan.US_PER_KM, messages)
+    return one and one * facts["flows"]
+
+
+LAWS = {"latency": law_latency, "goodput": law_goodput}     # by the measure that they are beside
+
+# What a selection of rows can ask for. A list: any of these.
+FACTS = ("where", "transport", "tool", "operation", "size", "flows", "ip", "rate", "path_mtu", "kernel", "distance", "verbs", "inject")
+VALUE_WORDS = {"size": table.size_words, "flows": lambda n: f"{n} QPs" if n > 1 else "1 QP", "distance": lambda km: f"{km:g} km",
+               "rate": table.rate_words, "verbs": lambda text: text or "none", "inject": lambda text: text or "none"}
+
+
+def value_words(key, value):
+    return VALUE_WORDS.get(key, str)(value)
+
+
+def facts_of(row, part):
+    """What tells a row from others: row as a dict, with the Part that it is of."""
+    return {**{key: row[key] for key in ("transport", "tool", "operation", "size", "flows", "ip")}, "rate": row["rate"] or "full",
+            "where": part.where, "path_mtu": part.path_mtu, "kernel": part.kernel, "distance": part.distance, "verbs": part.verbs,
+            "inject": part.inject.text}
+
+
+def planned(parts):
+    """The facts of all rows of Parts that run."""
+    return [facts_of({**vars(row), "transport": row.transport.name, "tool": row.tool.name, "operation": row.tool.operation}, part)
+            for part in parts for row in part.chosen()]
+
+
+def matches(selection, facts):
+    return all(facts[key] in value if isinstance(value, list) else facts[key] == value
+               for key, value in selection.items() if key in FACTS)
+
+
+def values_of(key, selection, known):
+    """The values that rows of a selection have, in order of size, words in the order of the plan. known: facts of rows."""
+    found = list(dict.fromkeys(facts[key] for facts in known if matches(selection, facts)))
+    return found if any(isinstance(value, str) for value in found) else sorted(found)
+
+
+class Cell(NamedTuple):
+    """A selection in a report."""
+    facts: dict         # None: there is no such row
+    row: dict
+    figures: dict       # {block: figure}
+    why: str            # it has no figures
+
+    @property
+    def mean(self):
+        return join.mean(self.figures.values())
+
+    @property
+    def std(self):
+        return join.mean_std(self.figures.values())["std"]
+
+
+class Rows:
+    """The rows of a report, by what a plan calls them."""
+
+    def __init__(self, document):
+        tables = [{key: value for key, value in each.items() if value is not None} for each in document["plan"]["parts"]]
+        parts = {part.path: part for part in (plan.read_part(document["plan"]["file"], n, each) for n, each in enumerate(tables, 1))}
+        self.rows = [(facts_of(row, parts[row["path"]]), row) for row in document["rows"]]
+
+    @property
+    def facts(self):
+        return [facts for facts, _ in self.rows]
+
+    def cell(self, selection, measure):
+        """Of several rows that match, the first one with figures."""
+        found = [_cell(facts, row, MEASURES[measure]) for facts, row in self.rows if matches(selection, facts)]
+        return next((cell for cell in found if cell.figures), found[0] if found else Cell(None, None, {}, "not run"))
+
+
+def _cell(facts, row, measure):
+    if row["status"] != "ok":
+        return Cell(facts, row, {}, f"{row['status']}: {row['why']}")
+    runs = {run["block"]: measure.of(run, row) for run in join.measuring(row["each"])}
+    figures = {block: figure for block, figure in runs.items() if figure is not None}
+    return Cell(facts, row, figures, None if figures else f"its {measure.words} is not known")
+
+
+class Range(NamedTuple):
+    """A ratio, and between what it lies: a 95 % interval, or, of too few runs for one, the least and the most of these runs."""
+    ratio: float
+    low: float
+    high: float
+    runs: int
+    sure: bool
+
+    @property
+    def words(self):
+        if not self.sure and self.runs == 1:
+            return f"{self.ratio:.3g} (one run)"
+        return f"{self.ratio:.3g} ({self.low:.3g} to {self.high:.3g}{'' if self.sure else f' in {self.runs} runs'})"
+
+    def judged(self, least, most):
+        if (least is None or self.low >= least) and (most is None or self.high <= most):
+            return SHOWS
+        outside = (least is not None and self.high < least) or (most is not None and self.low > most)
+        return NOT if outside else UNKNOWN
+
+
+def compared(a, b, comparisons):
+    """The Range of the ratio of two Cells. Rows of one path are pairs, by block."""
+    paired = a.row["path"] == b.row["path"]
+    if paired:
+        found = noise.compare(a.figures, b.figures, comparisons)
+        each = [a.figures[block] / b.figures[block] for block in a.figures if b.figures.get(block)]
+    else:
+        found = noise.change(list(b.figures.values()), list(a.figures.values()), comparisons)
+        each = [x / y for x in a.figures.values() for y in b.figures.values() if y]
+    if found["low"] is not None:
+        return Range(found["ratio"], found["low"], found["high"], found["pairs" if paired else "runs"], True)
+    return Range(found["ratio"], min(each), max(each), found["pairs" if paired else "runs"], False) if each and found["ratio"] else None
+
+
+def beside(a, figure, comparisons):
+    """The Range of a Cell's figures by one that is given."""
+    each = [value / figure for value in a.figures.values()]
+    if len(each) >= noise.ENOUGH and min(each) > 0:
+        return Range(*noise.interval(list(map(math.log, each)), comparisons), len(each), True)
+    return Range(join.mean(each), min(each), max(each), len(each), False)
+
+
+class Verdict(NamedTuple):
+    word: str
+    text: str
+
+
+def together(words):
+    """One word of those of several places."""
+    if set(words) <= {SHOWS} and words:
+        return SHOWS
+    if NOT in words:
+        return "shows in part" if SHOWS in words else NOT
+    return UNKNOWN
+
+
+def judge_ratio(rows, finding):
+    """
+    Whether the ratio of a measure of `a` and `b` lies between `least` and `most`. b: a selection, or {figure = N}, or {law = true}.
+    by: a key; each value that `a` has is judged.
+    """
+    by, measure, a, b = finding.get("by"), finding["measure"], finding["a"], finding["b"]
+    values = values_of(by, a, rows.facts) if by else [None]
+    words, said, sure = [], [], True
+    for value in values:
+        own = {by: value} if by else {}
+        where = f"{value_words(by, value)}: " if by else ""
+        range_, why = _range(rows, measure, {**a, **own}, {**b, **own}, len(values))
+        if not range_:
+            words.append(UNKNOWN)
+            said.append(f"{where}{why}")
+            continue
+        sure = sure and range_.sure
+        words.append(range_.judged(finding.get("least"), finding.get("most")))
+        said.append(f"{where}{range_.words}")
+    other = ("the law" if b.get("law") else f"{b['figure']:g} {MEASURES[measure].unit} of the source" if "figure" in b else
+             f"that of {b['name']}")
+    head = f"{MEASURES[measure].words} of {a['name']}, by {other}"
+    few = "" if sure else f" Too few runs for an interval of confidence, which takes {noise.ENOUGH} of each."
+    return Verdict(together(words), f"{head}: {'; '.join(said) or 'no such row was run'}.{few}")
+
+
+def _range(rows, measure, a, b, comparisons):
+    """(Range, None), or (None, why there is none)"""
+    one = rows.cell(a, measure)
+    if not one.figures:
+        return None, one.why
+    if "figure" in b or b.get("law"):
+        figure = b["figure"] if "figure" in b else LAWS[measure](one.facts)
+        return (beside(one, figure, comparisons), None) if figure else (None, "the law has no figure")
+    other = rows.cell(b, measure)
+    if not other.figures:
+        return None, f"{b['name']}: {other.why}"
+    found = compared(one, other, comparisons)
+    return found, None if found else "no two figures to compare"
+
+
+def judge_onset(rows, finding):
+    """Whether a measure of `a` first grows by `times` or more, from one value of `across` to the next, at the value `at`."""
+    across, measure, a = finding["across"], finding["measure"], finding["a"]
+    cells = {value: rows.cell({**a, across: value}, measure) for value in values_of(across, a, rows.facts)}
+    known = {value: cell for value, cell in cells.items() if cell.figures}
+    blocks = set.intersection(*(set(cell.figures) for cell in known.values())) if known else set()
+    steps = list(zip(known, list(known)[1:]))
+    if not blocks or not steps or finding["at"] not in known:
+        return Verdict(UNKNOWN, f"{MEASURES[measure].words} of {a['name']}: too few rows have figures")
+    found = []
+    for block in blocks:
+        found.append(next((now for before, now in steps
+                           if known[now].figures[block] >= finding["times"] * known[before].figures[block]), None))
+    right = sum(value == finding["at"] for value in found)
+    grows = ", ".join(f"{value_words(across, now)} {known[now].mean / known[before].mean:.3g}" for before, now in steps)
+    text = (f"{MEASURES[measure].words} of {a['name']} first grows {finding['times']:g} times or more at "
+            f"{value_words(across, finding['at'])} in {right} of {len(found)} runs; it grows to {grows} times.")
+    return Verdict(SHOWS if right == len(found) else NOT if not right else UNKNOWN, text)
+
+
+def judge_label(rows, finding):
+    """Whether the monitor's `limit` of the row's RC streams is `limit` in each run that the referee saw."""
+    a = finding["a"]
+    found = [row for facts, row in rows.rows if matches(a, facts) and row["status"] == "ok"]
+    told = [run["dialogue"] for row in found for run in row["each"] if run["dialogue"]]
+    if not told:
+        return Verdict(UNKNOWN, f"the monitor saw no requests with responses of {a['name']}.")
+    right = sum(set(each["limits"]) == {finding["limit"]} for each in told)
+    others = sorted({limit for each in told for limit in each["limits"]} - {finding["limit"]})
+    text = (f"{a['name']}: the monitor says {finding['limit']} in {right} of {len(told)} runs"
+            f"{', ' + ', '.join(others) + ' in others' if others else ''}; at most {max(each['outstanding_most'] for each in told)} PSNs and "
+            f"{max(each['reads_most'] for each in told)} READs were outstanding.")
+    return Verdict(SHOWS if right == len(told) else NOT if not right else UNKNOWN, text)
+
+
+# judge, and the keys that its finding has beside `says` and `judge`; those with a ? may be left out
+JUDGES = {"ratio": (judge_ratio, ("measure", "a", "b", "least?", "most?", "by?")),
+          "onset": (judge_onset, ("measure", "a", "across", "times", "at")), "label": (judge_label, ("a", "limit"))}
+
+
+def judged(rows, finding):
+    return JUDGES[finding["judge"]][0](rows, finding)
