@@ -7,7 +7,7 @@ import time
 from compare import PATIENCE_S, join
 from compare.counters import Counters
 from compare.inject import Injection
-from compare.referee import MOST_PORTS, NoReferee, Referee, RefereeFailed
+from compare.referee import MOST_PORTS, NoReferee, Referee, RefereeFailed, Watcher
 from compare.transport import UDP_PORT, CannotRun, RunFailed, RunSpoilt
 from lab import LabError
 
@@ -18,10 +18,13 @@ TRIES = 3
 
 
 class Bench:
-    """Runs a row once. seconds: (of our programs, of the others). icrc: as in `rocescope monitor`."""
+    """
+    Runs a row once. seconds: (of our programs, of the others). icrc: as in `rocescope monitor`. watch: the monitor runs on the end
+    where the requesters of RC are, too.
+    """
 
-    def __init__(self, lab, seconds, icrc="off", injection=Injection(), delay_us=0):
-        self._lab, self._delay_us = lab, delay_us
+    def __init__(self, lab, seconds, icrc="off", injection=Injection(), delay_us=0, watch=False):
+        self._lab, self._delay_us, self._watch = lab, delay_us, watch
         self._own_s, self._foreign_s = seconds
         self._icrc = icrc
         self._driver, self._rxe, self._seconds = None, False, None
@@ -117,10 +120,17 @@ class Bench:
         run = self._watched if refereed else self._counted
         for _ in range(TRIES - 1):
             try:
-                return run(row)
+                return self._with_dialogue(run, row)
             except RunSpoilt:
                 pass
-        return run(row)
+        return self._with_dialogue(run, row)
+
+    def _with_dialogue(self, run, row):
+        if not self._watch or not row.transport.rxe:
+            return run(row)
+        with Watcher(self._lab, row.transport.requester) as watcher:
+            done = run(row)
+        return {**done, "dialogue": watcher.dialogue}
 
     def _watched(self, row):
         with Referee(self._lab, row, self._icrc) as referee:

@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import itertools
+import math
 import os
 
 from compare import svg, table
@@ -11,6 +12,7 @@ from compare.transport import PING_PONG, bits_per_second
 
 TOP, BOTTOM, LEFT = 12, 330, 64
 ASIDE = 10          # pixels by which marks of one place stand beside each other, so that equal ones show
+MOST_LABELS = 8     # of sizes, below a plot
 MARKED = (.5, .9, .99)  # shares of the messages that have a mark on a curve
 
 
@@ -76,7 +78,7 @@ def measures(points, key, values, words, form):
     every = [figure for point in points for figure in (point.mean + point.std, max(point.mean - point.std, point.mean / 3))]
     up = svg.Axis.fitting(every, words)
     by_size = key == "size"
-    across = (svg.Axis(values, "message size, logarithmic", True, form) if by_size else
+    across = (svg.Axis(values, "message size, logarithmic", True, lambda size: form(size) if size in _apart(values) else "") if by_size else
               svg.Axis(range(len(values)), key, form=lambda n: form(values[n])))
 
     def draw(point, x):
@@ -85,6 +87,16 @@ def measures(points, key, values, words, form):
         return y, error, f"{form(point.value)}: {mean_words(point)}"
 
     return _lines(words, points, across, up, lambda point: point.value if by_size else values.index(point.value), draw, aside=0)
+
+
+def _apart(values):
+    """Those of sizes whose labels have room on a logarithmic axis, the largest first."""
+    room = math.log(values[-1] / values[0]) / MOST_LABELS
+    found = [values[-1]]
+    for value in reversed(values):
+        if math.log(found[-1] / value) >= room:
+            found.append(value)
+    return found
 
 
 def rates(entries):

@@ -109,6 +109,12 @@ def icrc(word):
     return word
 
 
+def watch(value):
+    if not isinstance(value, bool):
+        raise ValueError(f"{value}: neither true nor false")
+    return value
+
+
 def _list_of(values, kind):
     if not isinstance(values, list) or not values or not all(type(value) is kind for value in values):
         raise ValueError(f"{values}: not a list of {'numbers' if kind is int else 'words'}")
@@ -119,7 +125,7 @@ def _list_of(values, kind):
 
 KEYS = {"where": where, "rows": patterns, "sizes": sizes, "rates": rates, "flows": flows, "ip": ip, "path_mtu": path_mtu,
         "repeats": repeats, "duration": seconds, "foreign_duration": seconds, "icrc": icrc, "inject": Injection.parse,
-        "kernel": kernel, "distance": distance, "verbs": verbs, "goal": Goal.parse}
+        "kernel": kernel, "distance": distance, "verbs": verbs, "watch": watch, "goal": Goal.parse}
 # What a path is made of: of a list each value is a part, and so a path, of its own.
 SWEPT = ("path_mtu", "kernel", "distance", "verbs", "inject")
 
@@ -142,6 +148,7 @@ class Part:
     kernel: Optional[str] = None    # of the guests; None: that of this machine's suite
     distance: float = 0.0           # km of fibre between the ends
     verbs: str = ""                 # options of our RDMA stream program
+    watch: bool = False             # whether the monitor runs on the end of RC's requesters
     goal: Goal = Goal()             # of searches
 
     def __post_init__(self):

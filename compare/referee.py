@@ -5,6 +5,7 @@ there is no neutral wire: it is then on their NICs.
 Each port has its own process: interfaces of one process share a stream table, and here each packet passes both ports.
 """
 import collections
+import itertools
 import json
 import signal
 
@@ -78,6 +79,39 @@ def _last_line(text):
     return (text.strip().splitlines() or ["it said nothing"])[-1]
 
 
+class Watcher:
+    """
+    `rocescope monitor` on the end where the requester is: its RDMA netlink says which responses belong to which requests, which the
+    wire does not. with Watcher(lab, end) as watcher: (traffic); then watcher.dialogue, as of Sightings.
+    """
+    INTERVAL_S = 0.5
+
+    def __init__(self, lab, end):
+        self._lab, self._end = lab, end
+        self.dialogue = None
+
+    def __enter__(self):
+        self._process = self._lab.start(self._end, [COMMAND, "monitor", self._lab.netif(self._end), "--direction", "both", "-j",
+                                                    "--icrc", "off", "--interval", self.INTERVAL_S])
+        if not self._process.expect("watching", PATIENCE_S):
+            self._process.kill()
+            raise RefereeFailed(f"the monitor did not start: {_last_line(self._process.stderr)}")
+        return self
+
+    def __exit__(self, *_):
+        self._process.kill(signal.SIGINT)
+        result = self._process.wait(PATIENCE_S)
+        if result.rc:
+            raise RefereeFailed(f"the monitor failed: {_last_line(result.stderr)}")
+        self.dialogue = merged_dialogues([dialogue_of(json.loads(line)["streams"]) for line in result.stdout.splitlines()])
+
+
+def dialogue_of(streams):
+    """What held requesters back, by streams of a rocescope.snapshot/1. Those without traffic do not count. Pure."""
+    return merged_dialogues([{"limits": {s["dialogue"]["limit"]: 1}, **s["dialogue"]} for s in streams
+                             if s.get("dialogue") and s["dialogue"]["limit"] not in ("idle", "unknown")])
+
+
 class Sightings:
     """What one port saw between the guests with these addresses. Pure: made from a rocescope.snapshot/1."""
 
@@ -109,11 +143,10 @@ class Sightings:
 
     def dialogue(self):
         """
-        What held the requesters of RC back, by the monitor: {"limits": {LIMIT: streams}, "outstanding_most", "reads_most"}. None: no
-        requests were seen with their responses.
+        What held the requesters of RC back: {"limits": {LIMIT: streams}, "outstanding_most", "reads_most"}. None: there were none, or
+        the wire does not tell which responses belong to which requests.
         """
-        return merged_dialogues([{"limits": {s["dialogue"]["limit"]: 1}, **s["dialogue"]} for streams in self._streams.values()
-                                 for s in streams if s.get("dialogue")])
+        return dialogue_of(itertools.chain(*self._streams.values()))
 
     def udp_packets(self, size, other_size):
         """Datagrams from A with `size` bytes of payload, others having `other_size`. None: the figures do not add up."""

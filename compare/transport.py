@@ -169,6 +169,7 @@ class Transport:
     rxe = False             # whether it needs SoftRoCE on the NICs
     seen_on_nic = True      # whether a referee on the ends' NICs can see its packets: an RNIC shows none, another user of XDP
                             # bars it
+    requester = "A"         # the end that sends RDMA requests
     throttles = False       # whether it sends again what was lost, and is slower then
     section = None          # the section of the table for figures of another path
     only = None             # the only paths that it has rows on

@@ -227,7 +227,7 @@ class PerftestLatency(Perftest):
     def outcome(self, client, server, cores):
         rows = re.findall(r"^\s*\d+\s+\d+((?:\s+[\d.]+){7})\s*$", client, re.M)
         if not rows:
-            raise RunFailed(f"perftest: {last_line(client)}")
+            raise RunFailed(f"perftest: {NO_REPORT if NO_REPORT in client else last_line(client)}")
         least, most, median, mean, _, p99, p999 = map(float, rows[-1].split())
         return Outcome(goodput_gbps=None, goodput_at="receiver", **cores,
                        latency_us=latency_us(min=least, p50=median, p99=p99, p999=p999, max=most, mean=mean))
@@ -317,7 +317,7 @@ class RcRead(SoftRoce):
     """The payload is in responses. Nobody counts those sent again: the referee may take them for a new sequence."""
     name, words, order = "rc-read", "SoftRoCE RC READ", 35
     throttles = True
-    data, other = "response", "request"
+    data, other, requester = "response", "request", "B"
     tools = (RdmaOperation("rc", "read", "RDMA READ"), PerftestRead("rc", "ib_read_bw"),
              PerftestReadLatency("rc", "ib_read_lat"))
 
