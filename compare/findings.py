@@ -263,15 +263,15 @@ def judge_onset(rows, finding):
 
 
 def judge_label(rows, finding):
-    """Whether the monitor's `limit` of the row's RC streams is `limit` in each run that the referee saw."""
+    """Whether what the monitor says most often of the row's RC streams is `limit`, in each run of which it knows."""
     a = finding["a"]
     found = [row for facts, row in rows.rows if matches(a, facts) and row["status"] == "ok"]
     told = [run["dialogue"] for row in found for run in row["each"] if run["dialogue"]]
     if not told:
         return Verdict(UNKNOWN, f"the monitor saw no requests with responses of {a['name']}.")
-    right = sum(set(each["limits"]) == {finding["limit"]} for each in told)
-    others = sorted({limit for each in told for limit in each["limits"]} - {finding["limit"]})
-    text = (f"{a['name']}: the monitor says {finding['limit']} in {right} of {len(told)} runs"
+    most = [max(each["limits"], key=each["limits"].get) for each in told]
+    right, others = most.count(finding["limit"]), sorted(set(most) - {finding["limit"]})
+    text = (f"{a['name']}: the monitor says {finding['limit']} most often in {right} of {len(told)} runs"
             f"{', ' + ', '.join(others) + ' in others' if others else ''}; at most {max(each['outstanding_most'] for each in told)} PSNs and "
             f"{max(each['reads_most'] for each in told)} READs were outstanding.")
     return Verdict(SHOWS if right == len(told) else NOT if not right else UNKNOWN, text)
