@@ -19,8 +19,8 @@ TRIES = 3
 
 class Bench:
     """
-    Runs a row once. seconds: (of our programs, of the others). icrc: as in `rocescope monitor`. watch: the monitor runs on the end
-    where the requesters of RC are, too.
+    Runs a row once. seconds: (of our programs, of the others). icrc: as in `rocescope monitor`. watch: the monitor runs on the
+    end where the requesters of RC are, too.
     """
 
     def __init__(self, lab, seconds, icrc="off", injection=Injection(), delay_us=0, watch=False):
@@ -264,7 +264,8 @@ def unwatched(outcome):
             "latency_us": outcome.latency_us, "latency_histogram": outcome.latency_histogram,
             "retransmitted": outcome.retransmitted, "rxe_agrees": None,
             "sent_s": outcome.sent_s, "operation": outcome.operation, "pairs_gbps": outcome.pairs_gbps,
-            "joules": None, "sent_again": None, "dialogue": None, "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
+            "joules": None, "sent_again": None, "dialogue": None,
+            "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
             "sent": outcome.sent, "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}
 
 

@@ -72,14 +72,17 @@ def _figures(entries, words, across, place, label):
 
 def measures(points, key, values, words, form):
     """
-    Any measure over what an experiment varies (experiment.Point). key: of what is varied, whose values have a place each, sizes one
-    by their logarithm. words: of the measure. form(value): its label.
+    Any measure over what an experiment varies (experiment.Point). key: of what is varied, whose values have a place each, sizes
+    one by their logarithm. words: of the measure. form(value): its label.
     """
     every = [figure for point in points for figure in (point.mean + point.std, max(point.mean - point.std, point.mean / 3))]
     up = svg.Axis.fitting(every, words)
     by_size = key == "size"
-    across = (svg.Axis(values, "message size, logarithmic", True, lambda size: form(size) if size in _apart(values) else "") if by_size else
-              svg.Axis(range(len(values)), key, form=lambda n: form(values[n])))
+    if by_size:
+        labelled = _apart(values)
+        across = svg.Axis(values, "message size, logarithmic", True, lambda size: form(size) if size in labelled else "")
+    else:
+        across = svg.Axis(range(len(values)), key, form=lambda n: form(values[n]))
 
     def draw(point, x):
         y = up(point.mean)

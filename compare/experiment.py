@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-Experiments of reports: plans with a table [experiment] in rxe_tests/plans/, and the page that a run makes: the source's figures, ours
-beside them, a plot, which findings show, and what differs. Pure but for reading plans.
+Experiments of reports: plans with a table [experiment] in rxe_tests/plans/, and the page that a run makes: the source's figures,
+ours beside them, plots, which findings show, and what differs. Pure but for reading plans.
 """
 import dataclasses
 import os
@@ -78,24 +78,26 @@ def page(name, experiment, document):
     parts += ["## Ours", _circumstances(document)]
     for number, each in enumerate(experiment["plot"], 1):
         panel = Panel(each, rows)
-        parts += [f"### {each['title']}", f"{panel.measure.words[0].upper()}{panel.measure.words[1:]}, {panel.measure.unit}.{panel.runs_words}",
-                  panel.table()]
+        parts += [f"### {each['title']}", f"{_sentence(panel.measure.words)}, {panel.measure.unit}.{panel.runs_words}", panel.table()]
         if missing := panel.missing():
             parts.append(missing)
         if picture := panel.picture():
             files[f"{name}-{number}.svg"] = svg.standalone(picture, plots.style_on_paper(), "")
             parts.append(f"![{each['title']}]({name}-{number}.svg)")
-    parts.append("## Does it show?")
-    parts.append("\n".join(f"- {each['says']} **{verdict.word[0].upper()}{verdict.word[1:]}**: {verdict.text}" for each in experiment["finding"]
-                           for verdict in [findings.judged(rows, each)]))
+    judged = [(each["says"], findings.judged(rows, each)) for each in experiment["finding"]]
+    parts += ["## Does it show?", "\n".join(f"- {says} **{_sentence(verdict.word)}**: {verdict.text}" for says, verdict in judged)]
     parts += ["## What differs", "\n".join(f"- {each}" for each in experiment["differs"])]
     return {f"{name}.md": "\n\n".join(parts) + "\n", **files}
 
 
+def _sentence(words):
+    return words[0].upper() + words[1:]
+
+
 def _circumstances(document):
     path = document["path"]
-    words = [f"{document['time'][:10]}, {table.minutes(document['seconds'])}: `{document['command']}`, rocescope {document['rocescope']}.",
-             f"{path['cpu']}, {path['host_cpus']} CPUs, kernel {path['host_kernel']}.", table.path_words(path)]
+    words = [f"{document['time'][:10]}, {table.minutes(document['seconds'])}: `{document['command']}`,",
+             f"rocescope {document['rocescope']}. {path['cpu']}, {path['host_cpus']} CPUs, kernel {path['host_kernel']}.", table.path_words(path)]
     words += ["The run was broken off: rows are missing."] * (not document["complete"])
     words.append(f"The machine's load before it began: {document['load']:.2g}.")
     return " ".join(words)
@@ -117,9 +119,9 @@ class Panel:
     def __init__(self, wanted, rows):
         self.measure, self._across = MEASURES[wanted["measure"]], wanted["across"]
         values = [value for line in wanted["lines"] for value in findings.values_of(self._across, line, rows.facts)]
-        self._values = sorted(set(values)) if not any(isinstance(value, str) for value in values) else list(dict.fromkeys(values))
-        self._lines = [(line["name"], {value: rows.cell({**line, self._across: value}, wanted["measure"]) for value in self._values})
-                       for line in wanted["lines"]]
+        self._values = findings.in_order(values)
+        self._lines = [(line["name"], {value: rows.cell({**line, self._across: value}, wanted["measure"])
+                                       for value in self._values}) for line in wanted["lines"]]
         self._law = LAWS[wanted["measure"]] if wanted.get("law") else lambda facts: None
 
     @property

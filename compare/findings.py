@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-Which findings of an experiment's source show in a report. The plan's data say what is compared with what; no experiment has code of
-its own. Pure.
+Which findings of an experiment's source show in a report. The plan's data say what is compared with what; no experiment has code
+of its own. Pure.
 """
 import math
 from typing import Callable, NamedTuple
@@ -62,16 +62,18 @@ def law_goodput(facts):
     """Gbit/s of all QPs."""
     told = dict(word.partition("=")[::2] for word in facts["verbs"].split(","))
     messages = int(told.get("window") or MESSAGES.get(facts["tool"], 1))
-    one = window.goodput_gbps(facts["transport"], facts["size"], facts["path_mtu"], facts["distance"] * plan.US_PER_KM, messages)
+    delay_us = facts["distance"] * plan.US_PER_KM
+    one = window.goodput_gbps(facts["transport"], facts["size"], facts["path_mtu"], delay_us, messages)
     return one and one * facts["flows"]
 
 
 LAWS = {"latency": law_latency, "goodput": law_goodput}     # by the measure that they are beside
 
 # What a selection of rows can ask for. A list: any of these.
-FACTS = ("where", "transport", "tool", "operation", "size", "flows", "ip", "rate", "path_mtu", "kernel", "distance", "verbs", "inject")
-VALUE_WORDS = {"size": table.size_words, "flows": lambda n: f"{n} QPs" if n > 1 else "1 QP", "distance": lambda km: f"{km:g} km",
-               "rate": table.rate_words, "verbs": lambda text: text or "none", "inject": lambda text: text or "none"}
+FACTS = ("where", "transport", "tool", "operation", "size", "flows", "ip", "rate", "path_mtu", "kernel", "distance", "verbs",
+         "inject")
+VALUE_WORDS = {"size": table.size_words, "flows": lambda n: f"{n} QPs" if n > 1 else "1 QP",
+               "distance": lambda km: f"{km:g} km", "rate": table.rate_words, "verbs": lambda text: text or "none", "inject": lambda text: text or "none"}
 
 
 def value_words(key, value):
@@ -80,15 +82,15 @@ def value_words(key, value):
 
 def facts_of(row, part):
     """What tells a row from others: row as a dict, with the Part that it is of."""
-    return {**{key: row[key] for key in ("transport", "tool", "operation", "size", "flows", "ip")}, "rate": row["rate"] or "full",
-            "where": part.where, "path_mtu": part.path_mtu, "kernel": part.kernel, "distance": part.distance, "verbs": part.verbs,
-            "inject": part.inject.text}
+    of_row = {key: row[key] for key in ("transport", "tool", "operation", "size", "flows", "ip")}
+    of_part = {key: getattr(part, key) for key in ("where", "path_mtu", "kernel", "distance", "verbs")}
+    return {**of_row, **of_part, "rate": row["rate"] or "full", "inject": part.inject.text}
 
 
 def planned(parts):
     """The facts of all rows of Parts that run."""
-    return [facts_of({**vars(row), "transport": row.transport.name, "tool": row.tool.name, "operation": row.tool.operation}, part)
-            for part in parts for row in part.chosen()]
+    return [facts_of({**vars(row), "transport": row.transport.name, "tool": row.tool.name, "operation": row.tool.operation},
+                     part) for part in parts for row in part.chosen()]
 
 
 def matches(selection, facts):
@@ -96,10 +98,15 @@ def matches(selection, facts):
                for key, value in selection.items() if key in FACTS)
 
 
-def values_of(key, selection, known):
-    """The values that rows of a selection have, in order of size, words in the order of the plan. known: facts of rows."""
-    found = list(dict.fromkeys(facts[key] for facts in known if matches(selection, facts)))
+def in_order(values):
+    """Each once: numbers by size, words as they come."""
+    found = list(dict.fromkeys(values))
     return found if any(isinstance(value, str) for value in found) else sorted(found)
+
+
+def values_of(key, selection, known):
+    """The values that rows of a selection have. known: facts of rows."""
+    return in_order(facts[key] for facts in known if matches(selection, facts))
 
 
 class Cell(NamedTuple):
@@ -122,8 +129,11 @@ class Rows:
     """The rows of a report, by what a plan calls them."""
 
     def __init__(self, document):
-        tables = [{key: value for key, value in each.items() if value is not None} for each in document["plan"]["parts"]]
-        parts = {part.path: part for part in (plan.read_part(document["plan"]["file"], n, each) for n, each in enumerate(tables, 1))}
+        parts = {}
+        for number, each in enumerate(document["plan"]["parts"], 1):
+            told = {key: value for key, value in each.items() if value is not None}
+            part = plan.read_part(document["plan"]["file"], number, told)
+            parts[part.path] = part
         self.rows = [(facts_of(row, parts[row["path"]]), row) for row in document["rows"]]
 
     @property
@@ -174,9 +184,10 @@ def compared(a, b, comparisons):
     else:
         found = noise.change(list(b.figures.values()), list(a.figures.values()), comparisons)
         each = [x / y for x in a.figures.values() for y in b.figures.values() if y]
+    runs = found["pairs" if paired else "runs"]
     if found["low"] is not None:
-        return Range(found["ratio"], found["low"], found["high"], found["pairs" if paired else "runs"], True)
-    return Range(found["ratio"], min(each), max(each), found["pairs" if paired else "runs"], False) if each and found["ratio"] else None
+        return Range(found["ratio"], found["low"], found["high"], runs, True)
+    return Range(found["ratio"], min(each), max(each), runs, False) if each and found["ratio"] else None
 
 
 def beside(a, figure, comparisons):
@@ -203,8 +214,8 @@ def together(words):
 
 def judge_ratio(rows, finding):
     """
-    Whether the ratio of a measure of `a` and `b` lies between `least` and `most`. b: a selection, or {figure = N}, or {law = true}.
-    by: a key; each value that `a` has is judged.
+    Whether the ratio of a measure of `a` and `b` lies between `least` and `most`. b: a selection, or {figure = N}, or
+    {law = true}. by: a key; each value that `a` has is judged.
     """
     by, measure, a, b = finding.get("by"), finding["measure"], finding["a"], finding["b"]
     values = values_of(by, a, rows.facts) if by else [None]
@@ -271,9 +282,9 @@ def judge_label(rows, finding):
         return Verdict(UNKNOWN, f"the monitor saw no requests with responses of {a['name']}.")
     most = [max(each["limits"], key=each["limits"].get) for each in told]
     right, others = most.count(finding["limit"]), sorted(set(most) - {finding["limit"]})
+    psns, reads = (max(each[name] for each in told) for name in ("outstanding_most", "reads_most"))
     text = (f"{a['name']}: the monitor says {finding['limit']} most often in {right} of {len(told)} runs"
-            f"{', ' + ', '.join(others) + ' in others' if others else ''}; at most {max(each['outstanding_most'] for each in told)} PSNs and "
-            f"{max(each['reads_most'] for each in told)} READs were outstanding.")
+            f"{', ' + ', '.join(others) + ' in others' if others else ''}; at most {psns} PSNs and {reads} READs were outstanding.")
     return Verdict(SHOWS if right == len(told) else NOT if not right else UNKNOWN, text)
 
 

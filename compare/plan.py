@@ -171,7 +171,8 @@ class Part:
     def path(self):
         """What tells its path from others of the plan, in words. Rows are compared within a path."""
         words = [f"path MTU {self.path_mtu}"] * (self.path_mtu != PATH_MTU) + [f"kernel {self.kernel}"] * bool(self.kernel)
-        words += [f"{self.distance:g} km"] * bool(self.distance) + [f"verbs {self.verbs}"] * bool(self.verbs) + [f"with {self.inject}"] * (self.inject != Injection())
+        words += [f"{self.distance:g} km"] * bool(self.distance) + [f"verbs {self.verbs}"] * bool(self.verbs)
+        words += [f"with {self.inject}"] * (self.inject != Injection())
         return ", ".join([self.where, *words])
 
     @property

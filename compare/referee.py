@@ -81,8 +81,8 @@ def _last_line(text):
 
 class Watcher:
     """
-    `rocescope monitor` on the end where the requester is: its RDMA netlink says which responses belong to which requests, which the
-    wire does not. with Watcher(lab, end) as watcher: (traffic); then watcher.dialogue, as of Sightings.
+    `rocescope monitor` on the end where the requester is: its RDMA netlink says which responses belong to which requests, which
+    the wire does not. with Watcher(lab, end) as watcher: (traffic); then watcher.dialogue, as of Sightings.
     """
     INTERVAL_S = 0.5
 
@@ -143,8 +143,8 @@ class Sightings:
 
     def dialogue(self):
         """
-        What held the requesters of RC back: {"limits": {LIMIT: streams}, "outstanding_most", "reads_most"}. None: there were none, or
-        the wire does not tell which responses belong to which requests.
+        What held the requesters of RC back: {"limits": {LIMIT: streams}, "outstanding_most", "reads_most"}. None: there were
+        none, or the wire does not tell which responses belong to which requests.
         """
         return dialogue_of(itertools.chain(*self._streams.values()))
 

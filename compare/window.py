@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-What the window of PSNs of SoftRoCE's RC leaves over a distance: the law that experiments draw beside the measurement. It has the
-way's time only; what CPUs take comes on top. Pure.
+What the window of PSNs of SoftRoCE's RC leaves over a distance: the law that experiments draw beside the measurement. It has
+the way's time only; what CPUs take comes on top. Pure.
 
 A requester sends the packet with PSN n while n <= u + RXE_MAX_UNACKED_PSNS, where u is the first PSN that is not acknowledged
-(rxe_requester() in drivers/infiniband/sw/rxe/rxe_req.c; the constants are in rxe_param.h). It asks for an acknowledgement in the
-last packet of a message, and else in each packet behind RXE_MAX_PKT_PER_ACK + 1 that did not ask (init_req_packet():
-`qp->req.noack_pkts++ > RXE_MAX_PKT_PER_ACK`). The responder acknowledges those packets only. So are Linux 5.10 to 6.12.
+(rxe_requester() in drivers/infiniband/sw/rxe/rxe_req.c; the constants are in rxe_param.h). It asks for an acknowledgement in
+the last packet of a message, and else in each packet behind RXE_MAX_PKT_PER_ACK + 1 that did not ask (init_req_packet():
+`qp->req.noack_pkts++ > RXE_MAX_PKT_PER_ACK`). The responder acknowledges those packets only.
 """
 import itertools
 
@@ -28,8 +28,8 @@ def round_trips(count):
 
 def latency_us(transport, size, path_mtu, one_way_us):
     """
-    Time until a message of RC is whole at the other end, where nothing else is under way. Of READ, whose responses know no window,
-    until the response is whole. None: the transport has no such window.
+    Time until a message of RC is whole at the other end, where nothing else is under way. Of READ, whose responses know no
+    window, until the response is whole. None: the transport has no such window.
     """
     if transport == "rc-read":
         return 2 * one_way_us
@@ -40,8 +40,8 @@ def latency_us(transport, size, path_mtu, one_way_us):
 
 def packets_a_round_trip(count, messages):
     """
-    Of a QP that always has the next message: packets of messages of `count` packets, of which so many may be outstanding, that are
-    acknowledged in a round trip.
+    Of a QP that always has the next message: packets of messages of `count` packets, of which so many may be outstanding, that
+    are acknowledged in a round trip.
     """
     asking = [n for n in range(count) if n == count - 1 or n % ASKS == ASKS - 1]
     acknowledged = 0

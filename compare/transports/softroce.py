@@ -6,8 +6,8 @@ import time
 
 from compare import PATIENCE_S, join, window
 from compare.join import Place
-from compare.programs import (Qperf, ServerAndClient, StreamProgram, TheirProgram, ended_well, host_and_port, last_line, latency_us, said,
-                              start_metered)
+from compare.programs import (Qperf, ServerAndClient, StreamProgram, TheirProgram, ended_well, host_and_port, last_line,
+                              latency_us, said, start_metered)
 from compare.transport import Outcome, RunFailed, RunSpoilt, Transport, bits_per_second
 from compare.transports.udp import ONE_DATAGRAM
 from compare.transports.xdp_roce import COMMAND, DRAIN_S, SendToReceive, frame_rate
@@ -19,8 +19,8 @@ NO_GID = "it takes no GID index, which RoCEv2 needs (its RC goes by rdma_cm)"
 
 
 # Options of rdma_stream (rxe_tests/rdma_stream/main.c) that a plan's `verbs` has, and the ends that take them.
-VERBS = {"window": "A", "link": "A", "signal": "A", "inline": "A", "solicited": "A", "srq": "B", "threads": "AB", "memory": "AB",
-         "regions": "AB"}
+VERBS = {"window": "A", "link": "A", "signal": "A", "inline": "A", "solicited": "A", "srq": "B", "threads": "AB",
+         "memory": "AB", "regions": "AB"}
 
 
 def verbs(text):
@@ -125,8 +125,8 @@ class SendToStream(SendToReceive):
 
 class FpgaToStream(SendToStream):
     """
-    RC WRITE as an FPGA's stack sends it, to a QP of SoftRoCE. `send` takes no notice of the responses, and a responder knows nothing of
-    WRITEs: how many messages it took, the referee sees by its acknowledgements. options: of send.
+    RC WRITE as an FPGA's stack sends it, to a QP of SoftRoCE. `send` takes no notice of the responses, and the receiving program
+    knows nothing of WRITEs: how many messages the responder took, the referee sees by its acknowledgements. options: of send.
     """
     service, several_flows = "rc", False
 
@@ -136,9 +136,9 @@ class FpgaToStream(SendToStream):
         self.name, self.operation = name, " ".join(("send", *map(str, self._options)))
 
     def sender(self, row, path, seconds, told):
-        return [COMMAND, "send", path.netif("A"), *self._options, "--dst", path.address("B", row.ip), "--dst-mac", path.mac("B"),
-                "--message", row.size, "--duration", seconds, *self.qps(row, told), *(["--rate", frame_rate(row)] if row.pace else []),
-                "-j"]
+        return [COMMAND, "send", path.netif("A"), *self._options, "--dst", path.address("B", row.ip),
+                "--dst-mac", path.mac("B"), "--message", row.size, "--duration", seconds, *self.qps(row, told),
+                *(["--rate", frame_rate(row)] if row.pace else []), "-j"]
 
     def measure(self, row, path, seconds):
         limit = seconds + PATIENCE_S
