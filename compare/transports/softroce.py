@@ -227,7 +227,8 @@ class PerftestLatency(Perftest):
     def outcome(self, client, server, cores):
         rows = re.findall(r"^\s*\d+\s+\d+((?:\s+[\d.]+){7})\s*$", client, re.M)
         if not rows:
-            raise RunFailed(f"perftest: {NO_REPORT if NO_REPORT in client else last_line(client)}")
+            words = last_line(client.rstrip("-\n"))     # it ends by a line of dashes
+            raise RunFailed(f"perftest: {NO_REPORT if NO_REPORT in client else words}")
         least, most, median, mean, _, p99, p999 = map(float, rows[-1].split())
         return Outcome(goodput_gbps=None, goodput_at="receiver", **cores,
                        latency_us=latency_us(min=least, p50=median, p99=p99, p999=p999, max=most, mean=mean))
