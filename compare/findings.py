@@ -231,8 +231,8 @@ def judge_ratio(rows, finding):
         sure = sure and range_.sure
         words.append(range_.judged(finding.get("least"), finding.get("most")))
         said.append(f"{where}{range_.words}")
-    other = ("the law" if b.get("law") else f"{b['figure']:g} {MEASURES[measure].unit} of the source" if "figure" in b else
-             f"that of {b['name']}")
+    other = ("the law" if b.get("law") else f"that of {b['name']}" if "figure" not in b else
+             b.get("name") or f"the source's {b['figure']:g} {MEASURES[measure].unit}")
     head = f"{MEASURES[measure].words} of {a['name']}, by {other}"
     few = "" if sure else f" Too few runs for an interval of confidence, which takes {noise.ENOUGH} of each."
     return Verdict(together(words), f"{head}: {'; '.join(said) or 'no such row was run'}.{few}")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """RoCE by the kernel's rxe (SoftRoCE): RC, UC and UD, and operations other than the usual one of each."""
+import dataclasses
 import json
 import re
 import time
@@ -129,11 +130,15 @@ class FpgaToStream(SendToStream):
     knows nothing of WRITEs: how many messages the responder took, the referee sees by its acknowledgements. options: of send.
     """
     service, several_flows = "rc", False
+    QP_MTU = 1024           # bytes: the largest path MTU that the stack's packets are not smaller than
 
     def __init__(self, name, payload, *options):
         """payload: bytes of a First or Middle packet."""
         self._payload, self._options = payload, [*options, "--mtu", payload]
         self.name, self.operation = name, " ".join(("send", *map(str, self._options)))
+
+    def receiver(self, row, path):
+        return super().receiver(dataclasses.replace(row, path_mtu=self.QP_MTU), path)
 
     def sender(self, row, path, seconds, told):
         return [COMMAND, "send", path.netif("A"), *self._options, "--dst", path.address("B", row.ip),
