@@ -208,7 +208,7 @@ def _lines(title, entries, across, up, place, draw, aside=ASIDE):
             parts.append(entry.link(words, below, entry.mark_at(x, y)))
         drawn += [_line(points, each[0]), *parts]
         ends.append((across(place(each[-1])) + half + 8, points[-1][1], each[-1]))
-    return svg.drawing(BOTTOM + 44, title, across.below(TOP, BOTTOM), up.beside(LEFT, right), *_names(ends, right), *drawn)
+    return svg.drawing(BOTTOM + 44 + across.deeper, title, across.below(TOP, BOTTOM), up.beside(LEFT, right), *_names(ends, right), *drawn)
 
 
 def _names(ends, right):

@@ -123,6 +123,14 @@ class Panel:
         self._lines = [(line["name"], {value: rows.cell({**line, self._across: value}, wanted["measure"])
                                        for value in self._values}) for line in wanted["lines"]]
         self._law = LAWS[wanted["measure"]] if wanted.get("law") else lambda facts: None
+        options = [set(value.split(",")) for value in self._values] if self._across == "verbs" else []
+        self._same = set.intersection(*options) if len(options) > 1 else set()
+
+    def label(self, value):
+        """Of a value of what is varied. Options that all have are left out."""
+        if self._across == "verbs":
+            value = ", ".join(option for option in value.split(",") if option not in self._same)
+        return value_words(self._across, value)
 
     @property
     def runs_words(self):
@@ -130,7 +138,7 @@ class Panel:
         return f" Mean and standard deviation of up to {max(runs)} runs." if runs and max(runs) > 1 else ""
 
     def table(self):
-        head = ["", *(value_words(self._across, value) for value in self._values)]
+        head = ["", *map(self.label, self._values)]
         lines = []
         for name, cells in self._lines:
             lines.append([name, *(_cell(cell) for cell in cells.values())])
@@ -145,7 +153,7 @@ class Panel:
         for name, cells in self._lines:
             for value, cell in cells.items():
                 if cell.facts and not cell.figures:
-                    reasons.setdefault(cell.why, []).append(f"{name}, {value_words(self._across, value)}")
+                    reasons.setdefault(cell.why, []).append(f"{name}, {self.label(value)}")
         return "\n".join(f"- {why}: {'; '.join(places)}" for why, places in reasons.items())
 
     def picture(self):
@@ -159,7 +167,7 @@ class Panel:
         if len(shown) < 2:
             return None
         words = f"{self.measure.words} ({self.measure.unit})"
-        return curves.measures(points, self._across, shown, words, lambda value: value_words(self._across, value))
+        return curves.measures(points, self._across, shown, words, lambda value: self.label(value).replace(", ", "\n"))
 
 
 def _cell(cell):

@@ -19,6 +19,7 @@ SHAPES = ("M-4.6 0a4.6 4.6 0 1 0 9.2 0a4.6 4.6 0 1 0 -9.2 0z", "M-4.2 -4.2h8.4v8
 # Lines of a plot, as stroke-dasharray has them.
 DASHES = (None, "7 3", "2 3", "10 3 2 3")
 HALF_MARK = 6
+LABEL_LINE = 14     # pixels between lines of a label
 # Widths of letters in DejaVu Sans, one of the wide fonts, at 12 pixels.
 _NARROW, _NARROW_WIDTH = frozenset("fijlrtI.,:;'|()[]/ "), 4.6
 _WIDE, _WIDE_WIDTH = frozenset("mwMWQO@%+±"), 10.6
@@ -137,13 +138,21 @@ class Axis:
         share = (self._scale(value) - self._low) / (self._high - self._low)
         return self._start + min(max(share, 0), 1) * (self._end - self._start)
 
+    @property
+    def deeper(self):
+        """Pixels that labels of several lines take below a plot more than those of one."""
+        return LABEL_LINE * max(self.form(tick).count("\n") for tick in self.ticks)
+
     def below(self, top, bottom):
         """The axis at the bottom of a plot, its grid, and what it shows."""
         parts = []
         for tick in self.ticks:
             x = self(tick)
-            parts += [line(x, top, x, bottom, "grid"), text(x, bottom + 16, self.form(tick), "middle", class_="quiet tick")]
-        return "".join(parts) + text((self._start + self._end) / 2, bottom + 35, self.words, "middle", class_="axis")
+            parts.append(line(x, top, x, bottom, "grid"))
+            parts += [text(x, bottom + 16 + LABEL_LINE * n, words, "middle", class_="quiet tick")
+                      for n, words in enumerate(self.form(tick).split("\n"))]
+        middle = (self._start + self._end) / 2
+        return "".join(parts) + text(middle, bottom + 35 + self.deeper, self.words, "middle", class_="axis")
 
     def beside(self, left, right):
         """The axis at the left of a plot, likewise."""
