@@ -66,7 +66,8 @@ class Bench:
         self._give_nics_to(row.transport)
         self.injection.begin(self._lab)
         try:
-            return {**self._in_lab(row, refereed), "refereed": refereed}
+            with row.tool.around(row, row.transport.path(self._lab.pairs[0])):
+                return {**self._in_lab(row, refereed), "refereed": refereed}
         except NoReferee as error:
             self.no_referee = str(error)
             raise
@@ -264,7 +265,7 @@ def unwatched(outcome):
             "latency_us": outcome.latency_us, "latency_histogram": outcome.latency_histogram,
             "retransmitted": outcome.retransmitted, "rxe_agrees": None,
             "sent_s": outcome.sent_s, "operation": outcome.operation, "pairs_gbps": outcome.pairs_gbps,
-            "joules": None, "sent_again": None, "dialogue": None,
+            "joules": None, "sent_again": None, "dialogue": None, "requests": {"A": None, "B": None},
             "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
             "sent": outcome.sent, "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}
 
@@ -275,7 +276,8 @@ def reckon(row, outcome, did, seen, places, inside=False):
     stood on the ends' NICs.
     """
     run = {**unwatched(outcome), "retransmitted": 0}
-    run.update(row.transport.count(row, outcome, did, seen), dialogue=seen["A"].dialogue())
+    run.update(row.transport.count(row, outcome, did, seen), dialogue=seen["A"].dialogue(),
+               requests={end: seen["A"].requests(end) for end in "AB"})
     unknown = set(outcome.places) - set(row.transport.places)
     if unknown:
         raise RunFailed(f"{row.tool.name} lost packets at '{unknown.pop()}', which none of its Places describes")
@@ -296,8 +298,9 @@ def record(row, status, why, runs=None):
     if runs:
         fields.update(join.merge(runs, row.transport.places))
         fields["packet_payload"] = row.packet_payload
-        fields["ns_per_gbit"] = join.ns_per_gbit(runs, row.packet_payload, row.size)
-        fields["joules_per_gbit"] = join.joules_per_gbit(runs, row.packet_payload, row.size)
+        payload = row.packet_payload if row.transport.all_payload else None
+        fields["ns_per_gbit"] = join.ns_per_gbit(runs, payload, row.size)
+        fields["joules_per_gbit"] = join.joules_per_gbit(runs, payload, row.size)
         fields["goodput_at"] = runs[0]["goodput_at"]
         fields["operation"] = runs[0]["operation"] or row.tool.operation
         fields["each"] = [join.one(run) for run in runs]

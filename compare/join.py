@@ -171,7 +171,8 @@ def one(run):
             "lost": difference(run["sent"], run["received"]), "losses": losses(run),
             **{name: run[name] for name in ("sender_cores", "receiver_cores", "latency_us", "latency_histogram")},
             "ns_per_packet": ns_per_packet(run),
-            **{name: run[name] for name in ("joules", "flow_control", "loss_details", "receive_buffer", "dialogue")}}
+            **{name: run[name] for name in ("joules", "flow_control", "loss_details", "receive_buffer", "dialogue",
+                                            "requests")}}
 
 
 def ns_per_packet(run):
@@ -220,9 +221,11 @@ def fair_share(runs):
 
 
 def gbits(run, packet_payload, size):
-    """Payload that arrived in a run, Gbit; packet_payload and size (of a message): bytes. None: not known."""
+    """
+    Payload that arrived in a run, Gbit; packet_payload (None: packets differ) and size (of a message): bytes. None: not known.
+    """
     for count, each in ((run["received"], packet_payload), (run["messages"]["received"], size)):
-        if count:
+        if count and each:
             return count * each * 8 / 1e9
     return None
 

@@ -148,6 +148,14 @@ class Sightings:
         """
         return dialogue_of(itertools.chain(*self._streams.values()))
 
+    def requests(self, end):
+        """
+        RC messages that guest A or B began, and how long their requests waited for answers here: {"messages", "ack_us":
+        {"count", "mean"}, "read_us"}. None: as of dialogue().
+        """
+        address = self._sender if end == "A" else self._receiver
+        return merged_requests([{**s, **s["dialogue"]} for s in self._streams[address] if s.get("dialogue")])
+
     def udp_packets(self, size, other_size):
         """Datagrams from A with `size` bytes of payload, others having `other_size`. None: the figures do not add up."""
         flows = [s for s in self._streams[self._sender] if s["service"] == "UDP"]
@@ -164,6 +172,19 @@ def merged_dialogues(each):
     for one in told:
         limits.update(one["limits"])
     return {"limits": dict(limits), **{name: max(one[name] for one in told) for name in ("outstanding_most", "reads_most")}}
+
+
+def merged_requests(each):
+    """Sums, and means of all. None: there are none. Pure."""
+    if not each:
+        return None
+
+    def waits(kind):
+        told = [one[kind] for one in each if one[kind]["count"]]
+        count = sum(one["count"] for one in told)
+        return {"count": count, "mean": sum(one["count"] * one["mean"] for one in told) / count if count else None}
+
+    return {"messages": sum(one["messages"] for one in each), "ack_us": waits("ack_us"), "read_us": waits("read_us")}
 
 
 class Together:
@@ -187,6 +208,9 @@ class Together:
 
     def dialogue(self):
         return merged_dialogues([one.dialogue() for one in self._each])
+
+    def requests(self, end):
+        return merged_requests(list(filter(None, (one.requests(end) for one in self._each))))
 
     def udp_packets(self, *sizes):
         return join.add(one.udp_packets(*sizes) for one in self._each)

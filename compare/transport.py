@@ -3,6 +3,7 @@
 
 Each file in compare/transports/ has the classes of one family. plan.py finds them there; no list names them.
 """
+import contextlib
 import dataclasses
 import re
 from typing import Optional
@@ -146,6 +147,10 @@ class Tool:
         """Why it cannot carry the row on this path. None: it can."""
         return None
 
+    def around(self, row, path):
+        """A context for a run: what has to be there before, and is looked at and taken away afterwards. It is not counted."""
+        return contextlib.nullcontext()
+
     def run(self, row, path, seconds, injection):
         """
         Runs once: returns an Outcome or raises RunFailed. path starts programs on its ends, "A" (sender) and "B"
@@ -171,6 +176,7 @@ class Transport:
                             # bars it
     requester = "A"         # the end that sends RDMA requests
     throttles = False       # whether it sends again what was lost, and is slower then
+    all_payload = True      # whether each packet that it counts carries payload
     section = None          # the section of the table for figures of another path
     only = None             # the only paths that it has rows on
     tools = ()              # our tools first
