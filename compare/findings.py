@@ -36,11 +36,33 @@ def _taken(_, row):
     return 100 * received / sent if sent and received is not None else None
 
 
+def _waits(kind):
+    """ms that the longer of both ends waits for answers, as the monitor has it."""
+    def of(run, _):
+        told = [requests[kind]["mean"] for requests in run["requests"].values() if requests]
+        return max((mean / 1e3 for mean in told if mean is not None), default=None)
+    return of
+
+
+def _requests(end):
+    """Messages that the monitor saw an end begin, by the messages of the row's tool."""
+    def of(run, row):
+        carried = row["messages"]["sent"] and row["messages"]["sent"] / row["runs"]
+        return run["requests"][end]["messages"] / carried if run["requests"][end] and carried else None
+    return of
+
+
 MEASURES = {
     "goodput": Measure("goodput", "Gbit/s", lambda run, row: run["goodput_gbps"]),
     "messages": Measure("messages that arrive", "thousand/s",
                         lambda run, row: run["goodput_gbps"] and run["goodput_gbps"] * 1e6 / 8 / row["size"]),
     "latency": Measure("mean latency", "ms", lambda run, row: run["latency_us"] and run["latency_us"]["mean"] / 1e3),
+    "latency_p99": Measure("latency that 99 % do not exceed", "ms",
+                           lambda run, row: run["latency_us"] and run["latency_us"]["p99"] and run["latency_us"]["p99"] / 1e3),
+    "ack_wait": Measure("mean time on the wire from a request to its acknowledgement", "ms", _waits("ack_us")),
+    "read_wait": Measure("mean time on the wire from a READ to its response", "ms", _waits("read_us")),
+    "sender_requests": Measure("SENDs, WRITEs and READs of the sender on the wire", "for each message", _requests("A")),
+    "receiver_requests": Measure("SENDs, WRITEs and READs of the receiver on the wire", "for each message", _requests("B")),
     "lost": Measure("packets lost", "%", _lost),
     "taken": Measure("messages that the receiver took", "% of those sent", _taken),
     "sender_program": Measure("CPU of the sender's program", "cores", lambda run, row: run["sender_cores"]["process"]),
@@ -63,6 +85,8 @@ def law_goodput(facts):
     told = dict(word.partition("=")[::2] for word in facts["verbs"].split(","))
     messages = int(told.get("window") or MESSAGES.get(facts["tool"], 1))
     delay_us = facts["distance"] * plan.US_PER_KM
+    if facts["transport"] in ("nvme-rdma", "nvme-tcp"):
+        return window.nvme_gbps(facts["transport"], facts["tool"], facts["size"], facts["path_mtu"], delay_us)
     one = window.goodput_gbps(facts["transport"], facts["size"], facts["path_mtu"], delay_us, messages)
     return one and one * facts["flows"]
 

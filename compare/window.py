@@ -12,6 +12,8 @@ import itertools
 
 WINDOW = 128 + 1            # packets that are not acknowledged: RXE_MAX_UNACKED_PSNS, and the first of them
 ASKS = 64 + 2               # of a long message each such packet has AckReq: RXE_MAX_PKT_PER_ACK
+NVME_COMMANDS = 32 - 1      # of a queue of 32 entries, of which one stays free (NVMe Base Specification 2.0, 3.3.1.5)
+NVME_IN_COMMAND = 4096      # bytes of a write that go with its command (nvme.sh); the target fetches more
 READS = 128                 # outstanding READs of a QP: RXE_MAX_QP_RD_ATOM
 ROUNDS = 1000               # of which a steady state is taken
 
@@ -38,12 +40,12 @@ def latency_us(transport, size, path_mtu, one_way_us):
     return (2 * round_trips(packets(size, path_mtu)) + 1) * one_way_us
 
 
-def packets_a_round_trip(count, messages):
+def packets_a_round_trip(count, messages, parts=1):
     """
     Of a QP that always has the next message: packets of messages of `count` packets, of which so many may be outstanding, that
-    are acknowledged in a round trip.
+    are acknowledged in a round trip. parts: 2: the last packet is a message of its own.
     """
-    asking = [n for n in range(count) if n == count - 1 or n % ASKS == ASKS - 1]
+    asking = [n for n in range(count) if n >= count - parts or n % ASKS == ASKS - 1]
     acknowledged = 0
     asks = (message * count + n + 1 for message in itertools.count() for n in asking)
     ask = next(asks)
@@ -64,3 +66,20 @@ def goodput_gbps(transport, size, path_mtu, one_way_us, messages):
     else:
         a_round = packets_a_round_trip(count, messages)
     return a_round * size / count * 8 / (2 * one_way_us * 1e3)
+
+
+def nvme_gbps(transport, tool, size, path_mtu, one_way_us):
+    """
+    Most of one queue of NVMe over fabrics. A block takes a round trip, but a write whose data the target fetches takes two:
+    command and fetch, data and completion. Over RDMA the data are a WRITE or a READ of the target, and a SEND behind it; rxe's
+    window of PSNs is that of its QP. None: nothing limits it.
+    """
+    if not one_way_us:
+        return None
+    fetched, count = tool == "fio-write" and size > NVME_IN_COMMAND, packets(size, path_mtu) + 1
+    blocks = NVME_COMMANDS / (2 if fetched else 1)
+    if transport == "nvme-rdma" and fetched:
+        blocks = min(blocks, max(1, -(-WINDOW // count)))
+    elif transport == "nvme-rdma" and tool == "fio-read":
+        blocks = packets_a_round_trip(count, NVME_COMMANDS, parts=2) / count
+    return blocks * size * 8 / (2 * one_way_us * 1e3)
