@@ -46,7 +46,7 @@ TESTS      := $(sort $(wildcard */*.test))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-include rooms.mk $(sort $(wildcard */*.mk */*/*.mk))
+include rooms.mk $(sort $(filter-out rxe_tests/lib.mk,$(wildcard */*.mk */*/*.mk)))
 
 DEPS := $(BUILD)/.deps
 
