@@ -59,10 +59,15 @@ static void check(const struct rdma_receiver *u, const struct rdma_peer *peer)
 {
 	const struct rdma_end *end = &peer->end;
 
-	if (u->o->service && u->o->service != end->service)
-		refuse(peer, "its --transport is another one");
-	if (u->o->operation && u->o->operation != end->operation)
-		refuse(peer, "its --operation is another one");
+	if (u->o->service && u->o->service != end->service) {
+		control_refuse(peer->control, "its --transport is another one");
+		errx(1, "the sender's transport is %s, not %s", rdma_service_name(end->service), rdma_service_name(u->o->service));
+	}
+	if (u->o->operation && u->o->operation != end->operation) {
+		control_refuse(peer->control, "its --operation is another one");
+		errx(1, "the sender's operation is %s, not %s", rdma_operation_name(end->operation),
+		     rdma_operation_name(u->o->operation));
+	}
 	if (u->o->gaps && rdma_is_silent(end->operation))
 		refuse(peer, "the receiver wants --gaps, and of this --operation it sees no message");
 	if (u->o->senders > 1 && (end->service == RDMA_UD || end->operation == RDMA_READ || end->operation == RDMA_SEND ||
