@@ -19,8 +19,9 @@ def names():
 
 
 def listed():
-    """Lines for people: each experiment with its title, and how long both of its grids take."""
-    return [f"{name:22} {read(plan.find(name))['title']}" for name in names()]
+    """Lines for people: each experiment with its title. That of the Makefile's that is no plan, too."""
+    titles = {name: read(plan.find(name))["title"] for name in names()} | {"twepp": "Receivers with several workers, by make experiment"}
+    return [f"{name:22} {title}" for name, title in sorted(titles.items())]
 
 
 def read(path):
