@@ -10,30 +10,10 @@
 #include "lib/clock.h"
 #include "rxe_tests/rdma_ring/rdma_ring.h"
 
-#define PORT		1	/* a RoCE device has one */
 #define HOP_LIMIT	64
 #define MIN_RNR_TIMER	12	/* 0.64 ms (IBTA 9.7.5.2.8) */
 #define ACK_TIMEOUT	14	/* 4.096 us * 2^14 = 67 ms (IBTA 9.7.6.1.3) */
 #define RETRIES		7	/* for RNR: without limit */
-
-static struct ibv_context *open_device(const char *name)
-{
-	int count = 0;
-	struct ibv_device **list = ibv_get_device_list(&count);
-	struct ibv_context *context = NULL;
-
-	if (!list || !count)
-		errx(1, "no RDMA device: 'rdma link add rxe0 type rxe netdev NAME' makes one of a network interface");
-	for (int i = 0; i < count && !context; i++)
-		if (!name || !strcmp(ibv_get_device_name(list[i]), name))
-			context = ibv_open_device(list[i]);
-	if (!context && name)
-		errx(1, "no RDMA device: --device %s is not there ('rdma link' lists them)", name);
-	if (!context)
-		err(1, "RDMA device %s does not open", ibv_get_device_name(list[0]));
-	ibv_free_device_list(list);
-	return context;
-}
 
 /* The GID with that index, or without one (-1) the first RoCEv2 GID of an IPv4 address. */
 static uint8_t choose_gid(struct ibv_context *context, const struct ibv_port_attr *port, int wanted, uint8_t gid[16])
@@ -42,7 +22,7 @@ static uint8_t choose_gid(struct ibv_context *context, const struct ibv_port_att
 	struct ibv_gid_entry entry;
 
 	for (int i = wanted < 0 ? 0 : wanted; i < port->gid_tbl_len; i++) {
-		bool there = !ibv_query_gid_ex(context, PORT, i, &entry, 0) && entry.gid_type == IBV_GID_TYPE_ROCE_V2;
+		bool there = !ibv_query_gid_ex(context, RDMA_PORT, i, &entry, 0) && entry.gid_type == IBV_GID_TYPE_ROCE_V2;
 
 		if (there && (wanted >= 0 || !memcmp(entry.gid.raw, mapped, sizeof(mapped)))) {
 			memcpy(gid, entry.gid.raw, 16);
@@ -57,29 +37,13 @@ static uint8_t choose_gid(struct ibv_context *context, const struct ibv_port_att
 	     ibv_get_device_name(context->device));
 }
 
-static void query_port(struct ring_device *d, const struct ring_options *o, struct rdma_end *self)
-{
-	struct ibv_port_attr port;
-	unsigned int active;
-
-	if (ibv_query_port(d->context, PORT, &port))
-		err(1, "port %d of %s", PORT, ibv_get_device_name(d->context->device));
-	if (port.state != IBV_PORT_ACTIVE)
-		errx(1, "%s is not active: is its interface up?", ibv_get_device_name(d->context->device));
-	active = 128u << port.active_mtu;
-	if (o->path_mtu > active)
-		errx(1, "--path-mtu %u: the port has %u (a larger MTU of its interface makes it larger)", o->path_mtu, active);
-	if (o->send && o->size > port.max_msg_sz)
-		usage_error("--size %llu: the port takes messages up to %u bytes", (unsigned long long)o->size, port.max_msg_sz);
-	self->path_mtu = o->path_mtu ? o->path_mtu : active;
-	self->lid = port.lid;
-	d->gid_index = choose_gid(d->context, &port, o->gid_index, self->gid);
-}
-
 void ring_open(struct ring_device *d, const struct ring_options *o, unsigned int completions, struct rdma_end *self)
 {
-	d->context = open_device(o->device);
-	query_port(d, o, self);
+	struct ibv_port_attr port;
+
+	d->context = rdma_device_open(o->device);
+	rdma_port_query(d->context, o->path_mtu, o->send ? o->size : 0, &port, self);
+	d->gid_index = choose_gid(d->context, &port, o->gid_index, self->gid);
 	d->pd = ibv_alloc_pd(d->context);
 	d->channel = ibv_create_comp_channel(d->context);
 	if (!d->pd || !d->channel)
@@ -109,7 +73,7 @@ struct ibv_qp *ring_qp(struct ring_device *d, unsigned int sends, unsigned int r
 		.cap = { .max_send_wr = sends, .max_recv_wr = receives, .max_send_sge = 2, .max_recv_sge = 1 },
 	};
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .port_num = PORT, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
+		.qp_state = IBV_QPS_INIT, .port_num = RDMA_PORT, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
 	};
 	struct ibv_qp *qp = ibv_create_qp(d->pd, &init);
 
@@ -125,24 +89,15 @@ struct ibv_qp *ring_qp(struct ring_device *d, unsigned int sends, unsigned int r
 	return qp;
 }
 
-static enum ibv_mtu mtu_enum(unsigned int bytes)
-{
-	enum ibv_mtu mtu = IBV_MTU_256;
-
-	while (mtu < IBV_MTU_4096 && 128u << mtu < bytes)
-		mtu++;
-	return mtu;
-}
-
 void ring_connect(struct ring_device *d, struct ibv_qp *qp, const struct rdma_end *self, const struct rdma_end *peer)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
-		.path_mtu = mtu_enum(self->path_mtu < peer->path_mtu ? self->path_mtu : peer->path_mtu),
+		.path_mtu = rdma_mtu(self->path_mtu < peer->path_mtu ? self->path_mtu : peer->path_mtu),
 		.dest_qp_num = peer->qp[0].qpn,
 		.rq_psn = peer->qp[0].psn,
 		.ah_attr = {
-			.is_global = 1, .dlid = peer->lid, .port_num = PORT,
+			.is_global = 1, .dlid = peer->lid, .port_num = RDMA_PORT,
 			.grh = { .sgid_index = d->gid_index, .hop_limit = HOP_LIMIT },
 		},
 		.min_rnr_timer = MIN_RNR_TIMER, .max_dest_rd_atomic = 1, .max_rd_atomic = 1,

@@ -2,7 +2,6 @@
 #ifndef RDMA_RING_H
 #define RDMA_RING_H
 
-#include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +10,7 @@
 #include "lib/cpu.h"
 #include "lib/number.h"
 #include "lib/option.h"
-#include "lib/rdma_end.h"
+#include "lib/rdma_device.h"
 #include "lib/windows.h"
 #include "rxe_tests/rdma_ring/ring.h"
 

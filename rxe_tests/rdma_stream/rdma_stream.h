@@ -2,19 +2,17 @@
 #ifndef RDMA_STREAM_H
 #define RDMA_STREAM_H
 
-#include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/histogram.h"
 #include "lib/ping_pong.h"
-#include "lib/rdma_end.h"
+#include "lib/rdma_device.h"
 #include "lib/receiver.h"
 #include "lib/sender.h"
 #include "lib/stream_options.h"
 
-#define RDMA_PORT	1	/* port number; a RoCE device has one port */
 #define RDMA_GRH	40	/* bytes before each UD payload at the receiver (IBTA, 11.4.1.2) */
 #define RDMA_CQ_BATCH	32
 #define RDMA_QKEY	0x11111111	/* of every UD QP */
