@@ -19,7 +19,7 @@ def names():
 
 
 def listed():
-    """Lines for people: each experiment with its title. That of the Makefile's that is no plan, too."""
+    """Lines for people: each experiment with its title. twepp is no plan: `make experiment` runs its program."""
     titles = {name: read(plan.find(name))["title"] for name in names()} | {"twepp": "Receivers with several workers, by make experiment"}
     return [f"{name:22} {title}" for name, title in sorted(titles.items())]
 
