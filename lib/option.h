@@ -96,6 +96,8 @@ struct command {
 #define OPTION_ADDRESS(type, member) .take = option_address, OPTION_AT(type, member)
 #define OPTION_MAC(type, member) .take = option_mac, OPTION_AT(type, member)
 #define OPTION_SAMPLED(type, member) .take = option_sampled, OPTION_AT(type, member)
+#define OPTION_RATE(type, member) .take = option_rate, OPTION_AT(type, member)
+#define OPTION_BIT_RATE(type, member) .take = option_bit_rate, OPTION_AT(type, member)
 
 /* Kinds of values. Numbers and choices are stored with the member's size. */
 option_take option_flag;    /* sets a bool, or a number to 1 */
@@ -108,6 +110,8 @@ option_take option_choice;  /* the index in `choices` */
 option_take option_address; /* 16 bytes: IPv6, or IPv4 as ::ffff:a.b.c.d; 4 bytes: IPv4. Network byte order */
 option_take option_mac;	    /* 6 bytes */
 option_take option_sampled; /* "all", "off" or "1/N", stored as 1, 0 or N: uint32_t */
+option_take option_rate;    /* struct rate (lib/number.h), at least 0.001 a second */
+option_take option_bit_rate; /* the same, bits only */
 
 /*
  * Sets the defaults, then the options of argv; argv[0] is ignored. Answers --help and --version, with exit status 0. Moves

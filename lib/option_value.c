@@ -133,6 +133,26 @@ void option_mac(struct option_parser *p, const struct option_entry *e, const cha
 		option_wrong(p, e, text, "no MAC address like 02:00:00:00:00:01");
 }
 
+/* The least rate: departure times are ns in 64 bits. */
+static bool read_rate(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	struct rate *to = option_member(p, e);
+
+	return parse_rate(text, to) && to->per_second >= 0.001;
+}
+
+void option_rate(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	if (!read_rate(p, e, text))
+		option_wrong(p, e, text, "not a rate like 100Mbit, 1.5Gbit or 2Mpps");
+}
+
+void option_bit_rate(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	if (!read_rate(p, e, text) || ((struct rate *)option_member(p, e))->unit != RATE_BITS)
+		option_wrong(p, e, text, "not a rate like 100Mbit or 1.5Gbit");
+}
+
 void option_sampled(struct option_parser *p, const struct option_entry *e, const char *text)
 {
 	uint64_t n = !strcmp(text, "all");

@@ -5,19 +5,12 @@
 
 #define MAX_FLOWS 65535 /* the stream header's flow number has 16 bits */
 
-static void take_rate(struct option_parser *p, const struct option_entry *e, const char *text)
-{
-	if (!parse_rate(text, option_member(p, e)))
-		option_wrong(p, e, text, "not a rate like 100Mbit, 1.5Gbit or 2Mpps");
-}
-
 const struct option_entry stream_entries[] = {
 	{ "size", "BYTES[K|M]", "size of a message; the receiver learns it from the sender",
 	  OPTION_SIZE(struct stream_options, size, 1, UINT32_MAX), OPTION_GIVEN(struct stream_options, size_given),
 	  .usual = "4096" },
 	{ "rate", "RATE", "100Mbit (message bits a second) or 2Mpps (packets); without it as fast as possible",
-	  .take = take_rate,
-	  OPTION_AT(struct stream_options, rate) },
+	  OPTION_RATE(struct stream_options, rate) },
 	{ "duration", "SECONDS", "how long to send (10, without --messages); a receiver ends so long after its first packet",
 	  OPTION_SECONDS(struct stream_options, duration, 0) },
 	{ "messages", "N", "how many to send, over all flows",

@@ -9,14 +9,6 @@
 #include "lib/stop.h"
 #include "rxe_tests/rdma_ring/rdma_ring.h"
 
-static void take_rate(struct option_parser *p, const struct option_entry *e, const char *text)
-{
-	struct rate *rate = option_member(p, e);
-
-	if (!parse_rate(text, rate) || rate->unit != RATE_BITS)
-		option_wrong(p, e, text, "not a rate like 100Mbit or 1.5Gbit");
-}
-
 static void take_receiver(struct option_parser *p, const struct option_entry *e, const char *text)
 {
 	struct ring_options *o = p->options;
@@ -57,7 +49,7 @@ static const struct option_entry send_entries[] = {
 	{ "messages", "N", "how many to send to each receiver; whole bursts", NUMBER(messages, 1, UINT64_MAX >> 16) },
 	{ "duration", "SECONDS", "how long to send (10, without --messages)", OPTION_SECONDS(struct ring_options, duration, 0) },
 	{ "rate", "RATE", "100Mbit (message bits a second, to all receivers); without it as fast as possible",
-	  .take = take_rate, OPTION_AT(struct ring_options, rate) },
+	  OPTION_BIT_RATE(struct ring_options, rate) },
 	{ "window", "N", "messages outstanding to each receiver", NUMBER(window, 1, 16384), .usual = "64" },
 	{ 0 },
 };

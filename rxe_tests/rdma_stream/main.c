@@ -41,12 +41,6 @@ static void take_control(struct option_parser *p, const struct option_entry *e, 
 	o->control[o->controls++] = text;
 }
 
-static void take_qp_rate(struct option_parser *p, const struct option_entry *e, const char *text)
-{
-	if (!parse_rate(text, option_member(p, e)))
-		option_wrong(p, e, text, "not a rate like 100Mbit or 2kpps");
-}
-
 #define NUMBER(member, low, high) OPTION_NUMBER(struct rdma_options, member, low, high)
 #define TEXT(member) OPTION_TEXT(struct rdma_options, member)
 
@@ -84,8 +78,7 @@ static const struct option_entry send_entries[] = {
 	  .usual = "1" },
 	{ "solicited", "N", "every Nth message of a QP, and the last of a list, wakes the receiver (without it each may)",
 	  NUMBER(solicited, 1, 16384) },
-	{ "qp-rate", "RATE", "as --rate, but what each QP may take at most", .take = take_qp_rate,
-	  OPTION_AT(struct rdma_options, qp_rate) },
+	{ "qp-rate", "RATE", "as --rate, but what each QP may take at most", OPTION_RATE(struct rdma_options, qp_rate) },
 	{ "stagger", "MS", "each QP begins so much later than the one before", NUMBER(stagger_ms, 1, 60000) },
 	{ "inline", NULL, "the work request has the payload in it", OPTION_FLAG(struct rdma_options, inline_data) },
 	{ 0 },

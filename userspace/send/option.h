@@ -13,7 +13,7 @@ void option_store_text(const char **to, const char *text);
 void *option_memory(void *memory);
 
 /* option_rules.c */
-option_take take_copy, take_vlan, take_dscp, take_ecn, take_message, take_first_psn, take_rate, take_burst, take_interleave,
+option_take take_copy, take_vlan, take_dscp, take_ecn, take_message, take_first_psn, take_burst, take_interleave,
 	take_payload, take_qp, take_fault;
 
 /* Files of options: option_file.c */

@@ -65,13 +65,6 @@ void take_first_psn(struct option_parser *p, const struct option_entry *e, const
 		option_hex(p, e, text);
 }
 
-void take_rate(struct option_parser *p, const struct option_entry *e, const char *text)
-{
-	/* the lower limit: departure times are 64-bit ns */
-	if (!parse_rate(text, &plan_of(p)->rate) || plan_of(p)->rate.per_second < 0.001)
-		option_wrong(p, e, text, "not a rate like 10Gbit or 2Mpps");
-}
-
 static bool parse_time(const char *text, double *seconds)
 {
 	static const struct { const char *name; double seconds; } units[] = {

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "lib/list.h"
+#include "lib/number.h"
 #include "lib/option_dump.h"
 
 enum colour { RED, GREEN, BLUE };
@@ -26,6 +27,7 @@ struct options {
 	uint32_t qpn, part;
 	uint64_t bytes, any;
 	double interval;
+	struct rate rate, bits;
 	enum colour colour, shade;
 	const char *name;
 	uint8_t ip[16], ipv4[4], mac[6];
@@ -52,6 +54,8 @@ static const struct option_entry entries[] = {
 	{ "bytes", "SIZE", "a size", OPTION_SIZE(struct options, bytes, 0, 1 << 20) },
 	{ "any", "N", "any number", OPTION_HEX(struct options, any, 0, UINT64_MAX) },
 	{ "interval", "SECONDS", "a time", OPTION_SECONDS(struct options, interval, 1), .usual = "1.5" },
+	{ "rate", "RATE", "a rate", OPTION_RATE(struct options, rate) },
+	{ "bits", "RATE", "a rate in bits", OPTION_BIT_RATE(struct options, bits) },
 	{ 0 },
 };
 
@@ -193,6 +197,8 @@ static void test_values(void **state)
 	assert_memory_equal(o.ip, four, 16);
 	assert_memory_equal(o.ipv4, "\x0a\x09\0\x02", 4);
 	assert_memory_equal(o.mac, "\x02\x0a\xff\0\0\x01", 6);
+	parse(&o, LINE("--rate", "2kpps", "--bits", "1.5Gbit"));
+	assert_true(o.rate.per_second == 2000 && o.rate.unit == RATE_PACKETS && o.bits.per_second == 1.5e9 && o.bits.unit == RATE_BITS);
 	parse(&o, LINE("--ip", "fd00::1", "--bytes", "0", "--qpn", "17"));
 	assert_true(o.ip[0] == 0xfd && o.ip[15] == 1 && !o.bytes && o.qpn == 17);
 }
@@ -232,6 +238,9 @@ static void test_refused(void **state)
 	refused("show: --bytes : not a size from 0 to 1048576 bytes (K, M and G behind it are allowed)", LINE("--bytes", ""));
 	refused("show: --interval 0.0001: not a number of seconds of at least 0.001", LINE("--interval", "0.0001"));
 	refused("show: --interval soon: not a number of seconds of at least 0.001", LINE("--interval", "soon"));
+	refused("show: --rate 5: not a rate like 100Mbit, 1.5Gbit or 2Mpps", LINE("--rate", "5"));
+	refused("show: --rate 0.0001bit: not a rate like 100Mbit, 1.5Gbit or 2Mpps", LINE("--rate", "0.0001bit"));
+	refused("show: --bits 2Mpps: not a rate like 100Mbit or 1.5Gbit", LINE("--bits", "2Mpps"));
 	refused("show: --colour pink: no such choice; choices are red, green, blue", LINE("--colour", "pink"));
 	refused("show: --shade bl: no such choice; choices are red, green, blue", LINE("--shade", "bl"));
 	refused("show: --ip 10.9.0: no IP address", LINE("--ip", "10.9.0"));
@@ -275,6 +284,8 @@ static const char help[] =
 	"  --bytes SIZE               a size\n"
 	"  --any N                    any number\n"
 	"  --interval SECONDS         a time (default: 1.5)\n"
+	"  --rate RATE                a rate\n"
+	"  --bits RATE                a rate in bits\n"
 	"\n"
 	"Others:\n"
 	"  --colour red|green|blue    a colour (default: green)\n"
@@ -322,7 +333,7 @@ static void test_dump(void **state)
 	options = json_object_get(json_array_get(sections, 0), "options");
 	want = json_pack("{s:s, s:n, s:s, s:n, s:s, s:n, s:s, s:b, s:s, s:s}", "name", "port", "letter", "argument", "N", "choices",
 			 "default", "7", "topic", "words", "a port (default: 7)", "hidden", false, "least", "1", "most", "65535");
-	assert_int_equal(json_array_size(options), 5);
+	assert_int_equal(json_array_size(options), 7);
 	assert_true(json_equal(json_array_get(options, 0), want));
 	json_decref(want);
 	options = json_object_get(json_array_get(sections, 1), "options");
