@@ -230,7 +230,8 @@ class PerftestLatency(Perftest):
         return ["-n", max(self.LEAST, min(self.MESSAGES_PER_S * seconds, int(fit)))]
 
     def outcome(self, client, server, cores):
-        rows = re.findall(r"^\s*\d+\s+\d+((?:\s+[\d.]+){7})\s*$", client, re.M)
+        # of few messages its standard deviation is -nan
+        rows = re.findall(r"^\s*\d+\s+\d+((?:\s+(?:[\d.]+|-?nan)){7})\s*$", client, re.M)
         if not rows:
             words = last_line(client.rstrip("-\n"))     # it ends by a line of dashes
             raise RunFailed(f"perftest: {NO_REPORT if NO_REPORT in client else words}")
