@@ -5,7 +5,8 @@
 
 #include "lib/rdma_end.h"
 
-#define WRITE_REGION	(4u << 20)	/* bytes */
+#define WRITE_REGION	(4u << 20)	/* bytes, of a QP */
+#define WRITE_MEMORY	(256u << 20)	/* bytes, of all QPs */
 #define MAX_WRITE_SLOTS	64
 #define MAX_SAMPLES	(1 << 24)
 #define MAX_WINDOW	65536
@@ -61,16 +62,16 @@ bool rdma_service_knows(enum rdma_service service, enum rdma_operation operation
 
 /* ---- slots ---- */
 
-unsigned int rdma_write_slots(uint64_t size)
+unsigned int rdma_write_slots(uint64_t size, unsigned int flows)
 {
-	uint64_t slots = WRITE_REGION / size;
+	uint64_t share = WRITE_MEMORY / flows, slots = (share < WRITE_REGION ? share : WRITE_REGION) / size;
 
 	return slots < 1 ? 1 : slots > MAX_WRITE_SLOTS ? MAX_WRITE_SLOTS : slots;
 }
 
 uint64_t rdma_slot(const struct rdma_end *receiver, uint64_t message)
 {
-	unsigned int slots = rdma_write_slots(receiver->size), every = receiver->sample_every;
+	unsigned int slots = rdma_write_slots(receiver->size, receiver->flows), every = receiver->sample_every;
 
 	if (every && message % every == 0)
 		return slots + message / every % receiver->sample_slots;
@@ -79,7 +80,7 @@ uint64_t rdma_slot(const struct rdma_end *receiver, uint64_t message)
 
 uint64_t rdma_slots(const struct rdma_end *receiver)
 {
-	return rdma_write_slots(receiver->size) + (uint64_t)receiver->sample_slots;
+	return rdma_write_slots(receiver->size, receiver->flows) + (uint64_t)receiver->sample_slots;
 }
 
 uint32_t rdma_rkey(const struct rdma_end *receiver, unsigned int flow, uint64_t slot)

@@ -99,9 +99,9 @@ bool rdma_service_knows(enum rdma_service service, enum rdma_operation operation
 
 /*
  * The number of message slots in each QP's region for RDMA WRITEs: message k is written to slot k % slots. Both ends compute it
- * from the message size (at least 1).
+ * from the message size and the number of QPs (each at least 1), since the memory of all QPs is limited.
  */
-unsigned int rdma_write_slots(uint64_t size);
+unsigned int rdma_write_slots(uint64_t size, unsigned int flows);
 
 /*
  * The slot of the receiver's region to which message k is written. Those that the receiver verifies, one of sample_every, take

@@ -10,7 +10,8 @@
 #define HOP_LIMIT	64
 #define MIN_RNR_TIMER	12	/* 0.64 ms */
 #define RETRIES		7	/* for RNR: without limit */
-#define MAX_BUFFERS	(64u << 20)	/* bytes */
+#define MAX_BUFFERS	(64u << 20)	/* bytes, of a QP */
+#define ALL_BUFFERS	(256u << 20)	/* bytes, of all QPs */
 
 static bool is_ipv4(const uint8_t gid[16])
 {
@@ -195,9 +196,9 @@ void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsign
 	}
 }
 
-unsigned int rdma_affordable(uint64_t size, unsigned int wanted)
+unsigned int rdma_affordable(uint64_t size, unsigned int flows, unsigned int wanted)
 {
-	uint64_t room = MAX_BUFFERS / size;
+	uint64_t share = ALL_BUFFERS / flows, room = (share < MAX_BUFFERS ? share : MAX_BUFFERS) / size;
 
 	return wanted < room ? wanted : room < 2 ? 2 : room;
 }

@@ -124,8 +124,8 @@ static inline size_t rdma_header_bytes(uint64_t size)
 	return size < sizeof(struct stream_header) ? 0 : sizeof(struct stream_header);
 }
 
-/* How many buffers of that size, of `wanted`, fit into the memory that a QP may have: at least 2. */
-unsigned int rdma_affordable(uint64_t size, unsigned int wanted);
+/* How many buffers of that size, of `wanted`, fit into the memory that each of so many QPs may have: at least 2. */
+unsigned int rdma_affordable(uint64_t size, unsigned int flows, unsigned int wanted);
 
 /* Opens device and port, and sets self's GID, LID and path MTU. Here and up to rdma_close() errors end the program. */
 void rdma_open(struct rdma_device *d, const struct rdma_options *o, struct rdma_end *self);

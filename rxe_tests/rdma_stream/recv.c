@@ -108,7 +108,7 @@ static void take_read(void *context, unsigned int flow, uint64_t message, uint64
 static void make_requester(struct rdma_receiver *u)
 {
 	const struct rdma_end *peer = &u->peers.all;
-	unsigned int window = rdma_affordable(u->self.size, peer->reads.window);
+	unsigned int window = rdma_affordable(u->self.size, u->self.flows, peer->reads.window);
 
 	u->q = (struct rdma_requester){
 		.d = &u->d, .o = u->o, .self = &u->self, .peer = peer, .window = window,
@@ -190,7 +190,8 @@ static bool meet(struct rdma_receiver *u)
 	if (!accept_senders(u))
 		return false;
 	adopt(u);
-	u->self.reads.window = rdma_fetches(u->self.operation) ? rdma_affordable(u->self.size, u->peers.all.reads.window) : 0;
+	u->self.reads.window = rdma_fetches(u->self.operation) ? rdma_affordable(u->self.size, u->self.flows,
+											  u->peers.all.reads.window) : 0;
 	if (is(u, RDMA_READ))
 		make_requester(u);
 	else

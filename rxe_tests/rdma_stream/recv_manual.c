@@ -51,7 +51,7 @@ static void post_receive(struct manual_receiver *u, uint64_t wr_id)
 
 static void make_buffers(struct manual_receiver *u)
 {
-	u->slots = rdma_write_slots(u->self.size);
+	u->slots = rdma_write_slots(u->self.size, u->self.flows);
 	if (u->slots > u->o->depth)
 		u->slots = u->o->depth;
 	u->region = u->self.size * u->slots;

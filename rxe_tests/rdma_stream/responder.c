@@ -59,7 +59,7 @@ static void post_receives(struct rdma_responder *p)
  */
 static void choose_samples(struct rdma_responder *p)
 {
-	uint64_t ahead = p->depth + 2, every = p->o->common.verify, room = rdma_affordable(p->self->size, ahead);
+	uint64_t ahead = p->depth + 2, every = p->o->common.verify, room = rdma_affordable(p->self->size, p->self->flows, ahead);
 
 	if (!every || !p->peer->filler)
 		return;
@@ -106,7 +106,7 @@ void responder_make(struct rdma_responder *p, unsigned int sends)
 	bool silent = rdma_is_silent(p->self->operation);
 	unsigned int wanted = p->o->srq ? p->o->srq : p->o->depth;
 
-	p->depth = silent ? 0 : is_ud(p) || is_write(p) || p->o->srq ? wanted : rdma_affordable(room, wanted);
+	p->depth = silent ? 0 : is_ud(p) || is_write(p) || p->o->srq ? wanted : rdma_affordable(room, p->self->flows, wanted);
 	rdma_create_qps(p->d, p->o, sends, p->depth, p->self);
 	if (is_write(p) || silent)
 		make_places(p);

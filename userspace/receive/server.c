@@ -197,7 +197,7 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct receive_server *
 /* Bytes of memory that a QP needs for the sender's messages. */
 static __u64 share_for(const struct rdma_end *end)
 {
-	return (is_write(end->operation) ? rdma_write_slots(end->size) : 1) * end->size;
+	return (is_write(end->operation) ? rdma_write_slots(end->size, end->flows) : 1) * end->size;
 }
 
 /* false: refused. */

@@ -404,14 +404,18 @@ static void test_totals(void **state)
 
 static void test_slots(void **state)
 {
-	struct rdma_end end = { .size = 65536, .sample_every = 61, .sample_slots = 2 };
+	struct rdma_end end = { .size = 65536, .flows = 1, .sample_every = 61, .sample_slots = 2 };
 
 	(void)state;
-	assert_int_equal(rdma_write_slots(1), 64);
-	assert_int_equal(rdma_write_slots(65536), 64);
-	assert_int_equal(rdma_write_slots(65537), 63);
-	assert_int_equal(rdma_write_slots(4 << 20), 1);
-	assert_int_equal(rdma_write_slots(UINT32_MAX), 1);
+	assert_int_equal(rdma_write_slots(1, 1), 64);
+	assert_int_equal(rdma_write_slots(65536, 1), 64);
+	assert_int_equal(rdma_write_slots(65537, 1), 63);
+	assert_int_equal(rdma_write_slots(4 << 20, 1), 1);
+	assert_int_equal(rdma_write_slots(UINT32_MAX, 1), 1);
+	assert_int_equal(rdma_write_slots(65536, 64), 64); /* 256 MiB in all */
+	assert_int_equal(rdma_write_slots(65536, 65), 63);
+	assert_int_equal(rdma_write_slots(16384, 2000), 8);
+	assert_int_equal(rdma_write_slots(1 << 20, 65535), 1);
 	assert_int_equal(rdma_slots(&end), 66);
 	assert_int_equal(rdma_slot(&end, 0), 64);
 	assert_int_equal(rdma_slot(&end, 1), 1);
