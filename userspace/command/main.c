@@ -23,6 +23,7 @@ static const struct {
 	{ &send_command, cmd_send },
 	{ &receive_command, cmd_receive },
 	{ &path_command, cmd_path },
+	{ &between_command, cmd_between },
 	{ &compare_command, cmd_compare },
 };
 

@@ -91,6 +91,36 @@ static void put_late(struct json_text *t, const struct roce_stream *s)
 	json_text_close(t, ']');
 }
 
+/*
+ * The expected PSN, and which of the PSN_WINDOW before it are missing, as [first, count] from the oldest on: `rocescope between`
+ * compares two points by them.
+ */
+static void put_missing(struct json_text *t, const struct roce_stream *s)
+{
+	const struct roce_psn *psn = &s->psn;
+	__u64 first = psn->next, n = psn->next - PSN_WINDOW;
+	bool missing;
+
+	count_or_null(t, "next_psn", s->met, psn->next & PSN_MASK);
+	if (!s->met || psn_is_whole(psn))
+		return;
+	json_text_key(t, "missing");
+	json_text_open(t, '[');
+	for (; (__s64)(psn->next - n) >= 0; n++) {
+		missing = n != psn->next && !(psn->seen[n % PSN_WINDOW / 64] >> n % 64 & 1);
+		if (missing && first == psn->next)
+			first = n;
+		if (missing || first == psn->next)
+			continue;
+		json_text_open(t, '[');
+		json_text_number(t, first & PSN_MASK);
+		json_text_number(t, n - first);
+		json_text_close(t, ']');
+		first = psn->next;
+	}
+	json_text_close(t, ']');
+}
+
 static void put_last(struct json_text *t, const struct roce_last *l)
 {
 	bool reth = l->va || l->rkey || l->dma_length;
@@ -344,6 +374,7 @@ static void put_shown(struct json_text *t, const struct snapshot_stream *s, cons
 	if (s->owner)
 		put_value(t, "owner", owner_object(s->owner));
 	if (v->live) {
+		put_missing(t, &s->stream);
 		rates = rates_of_stream(s, now, previous);
 		put_rates(t, &rates);
 	}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* rocescope.between/1 (docs/json.md, docs/schema/between.schema.json), and the same for people. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/json.h"
+#include "userspace/between/between.h"
+#include "userspace/model/address.h"
+#include "userspace/output/view.h"
+#include "userspace/output/view_json.h"
+
+static __u64 positive(__s64 n)
+{
+	return n > 0 ? n : 0;
+}
+
+/* ---- JSON ---- */
+
+static json_t *place_object(const struct between_place *p, const char *name)
+{
+	json_t *text = json_string(name);
+
+	return json_pack("{s:o, s:o, s:f, s:b, s:o, s:o}", "name", text ?: json_string("?"),
+			 "time", p->seen ? json_string(view_time(p->time).text) : json_null(), "seconds", p->seconds,
+			 "complete", p->seen && p->complete, "ring_missed", json_count(p->missed),
+			 "untracked_packets", json_count(p->untracked));
+}
+
+static json_t *count_or_null(bool known, __u64 n)
+{
+	return known ? json_count(n) : json_null();
+}
+
+/* The members that a stream and the totals have. */
+static void set_figures(json_t *o, const struct between_figures *f, bool known, __u64 lost_before)
+{
+	json_object_set_new(o, "entered", count_or_null(known, f->entered));
+	json_object_set_new(o, "left", count_or_null(known, f->left));
+	json_object_set_new(o, "lost", count_or_null(known, positive(f->least)));
+	json_object_set_new(o, "lost_most", count_or_null(known, positive(f->most)));
+	json_object_set_new(o, "damaged", count_or_null(known, positive(f->damaged)));
+	json_object_set_new(o, "lost_before", json_count(lost_before));
+}
+
+static void add_object(const struct between_stream *s, void *context)
+{
+	static const char *const seen[] = { "A", "B", "both" };
+	json_t *streams = context;
+	json_t *o = view_json_stream(&s->key, s->dst, s->dqpn, s->service);
+
+	json_object_set_new(o, "seen", json_string(seen[between_is_joined(s) ? 2 : s->at[BETWEEN_A].seen ? 0 : 1]));
+	json_object_set_new(o, "icrc_trusted", json_boolean(s->at[BETWEEN_A].trusted || s->at[BETWEEN_B].trusted));
+	json_object_set_new(o, "exact", json_boolean(s->known && s->figures.least == s->figures.most));
+	set_figures(o, &s->figures, s->known, s->at[BETWEEN_A].now.lost);
+	json_object_set_new(o, "added", count_or_null(s->known, positive(-s->figures.most)));
+	json_array_append_new(streams, o);
+}
+
+int between_json(FILE *out, struct between *b, const char *const name[BETWEEN_POINTS], __u64 time, double seconds)
+{
+	struct between_totals t = between_totals(b);
+	json_t *streams = json_array(), *totals, *o;
+	bool failed;
+
+	totals = json_pack("{s:o, s:o, s:o, s:o, s:o}", "streams", json_count(t.streams), "only_a", json_count(t.only[BETWEEN_A]),
+			   "only_b", json_count(t.only[BETWEEN_B]), "unknown", json_count(t.unknown),
+			   "left_out", json_count(b->left_out));
+	set_figures(totals, &t.figures, true, t.lost_before);
+	between_each(b, add_object, streams);
+	o = json_pack("{s:s, s:s, s:f, s:[o, o], s:o, s:o}", "schema", "rocescope.between/1", "time", view_time(time).text,
+		      "seconds", seconds, "points", place_object(&b->place[BETWEEN_A], name[BETWEEN_A]),
+		      place_object(&b->place[BETWEEN_B], name[BETWEEN_B]), "totals", totals, "streams", streams);
+	failed = !o || json_dumpf(o, out, VIEW_JSON);
+	if (!o)
+		errno = ENOMEM;
+	json_decref(o);
+	fputc('\n', out);
+	return failed || ferror(out) ? -1 : 0;
+}
+
+/* ---- for people ---- */
+
+#define CELL 96
+enum { STREAM, QPN, SERVICE, ENTERED, LEFT, LOST, DAMAGED, BEFORE, COLUMNS };
+
+static const char *const titles[COLUMNS] = { "stream", "QPN", "service", "entered", "left", "lost between", "damaged",
+					     "lost before" };
+
+struct table {
+	const struct page *page;
+	int width[COLUMNS];
+	bool measures; /* the widths are measured, nothing is printed */
+	bool faulty;   /* only streams that lost something */
+	size_t rows, more;
+};
+
+/* "12"; "12..15" where it is not exact. */
+static void put_range(char to[CELL], const struct between_figures *f)
+{
+	if (f->least == f->most)
+		snprintf(to, CELL, "%llu", positive(f->least));
+	else
+		snprintf(to, CELL, "%llu..%llu", positive(f->least), positive(f->most));
+}
+
+static bool is_faulty(const struct between_stream *s)
+{
+	return s->known && (s->figures.least > 0 || s->figures.damaged > 0);
+}
+
+static void fill(char cell[COLUMNS][CELL], const struct between_stream *s)
+{
+	const struct between_figures *f = &s->figures;
+	const char *none = between_is_joined(s) ? "?" : "-";
+
+	snprintf(cell[STREAM], CELL, "%s > %s", address_text(s->key.src).text, address_text(s->dst).text);
+	if (s->key.kind == KEY_UDP)
+		snprintf(cell[QPN], CELL, "%u/%u", s->key.port, s->key.qpn);
+	else
+		snprintf(cell[QPN], CELL, "%u", s->key.qpn);
+	snprintf(cell[SERVICE], CELL, "%s%s%s", roce_service_name(s->service),
+		 s->key.side == SIDE_RESPONSE && s->service != SERVICE_CNP ? " resp" : "",
+		 between_is_joined(s) ? "" : s->at[BETWEEN_A].seen ? " (only A)" : " (only B)");
+	for (int i = ENTERED; i <= DAMAGED; i++)
+		snprintf(cell[i], CELL, "%s", none);
+	snprintf(cell[BEFORE], CELL, "%llu", s->at[BETWEEN_A].now.lost);
+	if (!s->known)
+		return;
+	snprintf(cell[ENTERED], CELL, "%llu", f->entered);
+	snprintf(cell[LEFT], CELL, "%llu", f->left);
+	put_range(cell[LOST], f);
+	snprintf(cell[DAMAGED], CELL, "%llu", positive(f->damaged));
+}
+
+static void print_row(const struct table *t, const char *const cell[COLUMNS])
+{
+	for (int i = 0; i < COLUMNS; i++)
+		fprintf(t->page->out, "%s%*s", i ? " " : "", i == STREAM || i == SERVICE ? -t->width[i] : t->width[i], cell[i]);
+	fputc('\n', t->page->out);
+}
+
+static void add_row(const struct between_stream *s, void *context)
+{
+	char cell[COLUMNS][CELL];
+	const char *text[COLUMNS];
+	struct table *t = context;
+
+	/* damaged headers make streams that are none */
+	if (!between_is_joined(s) && !s->at[BETWEEN_A].trusted && !s->at[BETWEEN_B].trusted)
+		return;
+	if (t->rows == VIEW_WORST || (t->faulty && !is_faulty(s))) {
+		t->more++;
+		return;
+	}
+	t->rows++;
+	fill(cell, s);
+	for (int i = 0; i < COLUMNS; i++) {
+		text[i] = cell[i];
+		if (t->measures && (int)strlen(cell[i]) > t->width[i])
+			t->width[i] = strlen(cell[i]);
+	}
+	if (t->measures)
+		return;
+	if (is_faulty(s) && t->page->colour)
+		fputs(PAGE_RED, t->page->out);
+	print_row(t, text);
+	if (is_faulty(s) && t->page->colour)
+		fputs(PAGE_PLAIN, t->page->out);
+}
+
+/* At most VIEW_WORST streams; if there are more, those that lost something. */
+static void print_streams(const struct page *page, struct between *b)
+{
+	struct table t = { .page = page, .measures = true };
+
+	for (int i = 0; i < COLUMNS; i++)
+		t.width[i] = strlen(titles[i]);
+	between_each(b, add_row, &t);
+	if (t.more) {
+		t.faulty = true;
+		t.rows = t.more = 0;
+		between_each(b, add_row, &t);
+	}
+	if (t.rows)
+		print_row(&t, titles);
+	t.measures = false;
+	t.rows = t.more = 0;
+	between_each(b, add_row, &t);
+	if (t.more)
+		fprintf(page->out, "... and %zu more streams: -j prints all\n", t.more);
+}
+
+static void print_place(FILE *out, const struct between_place *p, char letter)
+{
+	if (p->missed || p->untracked)
+		fprintf(out, "  not seen  %c itself missed %llu frames and had no room for %llu packets: what seems lost may have "
+			"passed it\n", letter, p->missed, p->untracked);
+	if (p->seen && !p->complete)
+		fprintf(out, "  %c lacks an interface that it watched\n", letter);
+	if (!p->seen)
+		fprintf(out, "  nothing has come from %c yet\n", letter);
+}
+
+int between_lines(FILE *out, struct between *b, const char *const name[BETWEEN_POINTS], double seconds)
+{
+	struct between_totals t = between_totals(b);
+	struct page page = page_open(out);
+	char lost[CELL];
+
+	put_range(lost, &t.figures);
+	fprintf(out, "%.1f s: A is %s, B is %s; %zu streams at both, %zu only at A, %zu only at B\n", seconds, name[BETWEEN_A],
+		name[BETWEEN_B], t.streams, t.only[BETWEEN_A], t.only[BETWEEN_B]);
+	fprintf(out, "  between   %s%s%s lost, %llu damaged; %llu packets entered at A, %llu left at B\n",
+		page.colour && t.figures.least > 0 ? PAGE_RED : "", lost, page.colour && t.figures.least > 0 ? PAGE_PLAIN : "",
+		positive(t.figures.damaged), t.figures.entered, t.figures.left);
+	fprintf(out, "  before A  %llu PSNs lost\n", t.lost_before);
+	print_place(out, &b->place[BETWEEN_A], 'A');
+	print_place(out, &b->place[BETWEEN_B], 'B');
+	if (t.unknown)
+		fprintf(out, "  unknown   %zu streams: their figures come when they pause\n", t.unknown);
+	if (b->left_out)
+		fprintf(out, "  no room   for streams (%zu times): --max-streams\n", b->left_out);
+	print_streams(&page, b);
+	return ferror(out) ? -1 : 0;
+}

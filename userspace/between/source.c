@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "userspace/between/source.h"
+
+#define PIECE 65536 /* bytes that are read at once, at least */
+
+static bool complain(const struct source *s, const char *what)
+{
+	fprintf(stderr, "rocescope: between: %s: %s\n", s->name, what);
+	return false;
+}
+
+/* ---- opening ---- */
+
+static void run_monitor(const struct source *s, char *const *words, int out)
+{
+	/* streams that have not moved say nothing new */
+	const char *argv[SOURCE_WORDS + 5] = { "rocescope", "monitor", s->name, "-j", "--streams=changed" };
+
+	for (int i = 0; words[i]; i++)
+		argv[i + 5] = words[i];
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	setpgid(0, 0); /* Ctrl-C is passed on by source_stop(), when the traffic's end is known */
+	if (dup2(out, STDOUT_FILENO) >= 0)
+		execv("/proc/self/exe", (char *const *)argv);
+	fprintf(stderr, "rocescope: between: %s: the monitor cannot be started: %s\n", s->name, strerror(errno));
+	_exit(1);
+}
+
+static bool start_monitor(struct source *s, char *const *words)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC))
+		return complain(s, strerror(errno));
+	s->child = fork();
+	if (!s->child)
+		run_monitor(s, words, ends[1]);
+	close(ends[1]);
+	s->fd = ends[0];
+	if (s->child > 0)
+		return true;
+	s->child = 0;
+	return complain(s, strerror(errno));
+}
+
+bool source_open(struct source *s, const char *name, char *const *words)
+{
+	struct stat about;
+
+	*s = (struct source){ .name = name, .fd = -1 };
+	if (if_nametoindex(name))
+		return start_monitor(s, words) && !fcntl(s->fd, F_SETFL, O_NONBLOCK);
+	s->fd = strcmp(name, "-") ? open(name, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
+	if (s->fd < 0)
+		return complain(s, errno == ENOENT ? "there is no such interface, and no such file" : strerror(errno));
+	if (fstat(s->fd, &about) || S_ISDIR(about.st_mode))
+		return complain(s, "not a file of snapshots");
+	s->is_file = S_ISREG(about.st_mode);
+	return !fcntl(s->fd, F_SETFL, O_NONBLOCK);
+}
+
+/* ---- reading ---- */
+
+static bool make_room(struct source *s)
+{
+	size_t room = s->room ? s->room * 2 : PIECE * 4;
+	char *moved;
+
+	if (s->room - s->length >= PIECE)
+		return true;
+	if (room > SOURCE_LINE_MOST)
+		return complain(s, "a line is too long for a snapshot");
+	moved = realloc(s->bytes, room);
+	if (!moved)
+		return complain(s, "there is not enough memory");
+	s->bytes = moved;
+	s->room = room;
+	return true;
+}
+
+/* Takes the first line of `bytes`, if it is whole. */
+static bool take_line(struct source *s)
+{
+	char *end = s->length > s->searched ? memchr(s->bytes + s->searched, '\n', s->length - s->searched) : NULL;
+	size_t length = end ? end - s->bytes + 1 : 0;
+
+	s->searched = s->length;
+	if (!end)
+		return true;
+	s->line++;
+	s->next = json_loadb(s->bytes, length, 0, NULL);
+	memmove(s->bytes, s->bytes + length, s->length - length);
+	s->length -= length;
+	s->searched = 0;
+	s->arrived = clock_ns(CLOCK_REALTIME);
+	if (s->next)
+		return true;
+	fprintf(stderr, "rocescope: between: %s: line %lu is no JSON object: `rocescope monitor -j` prints them\n", s->name,
+		s->line);
+	return false;
+}
+
+bool source_read(struct source *s)
+{
+	ssize_t got;
+
+	for (;;) {
+		if (s->next || !take_line(s) || s->next)
+			return s->next;
+		if (s->fd < 0)
+			return true;
+		if (!make_room(s))
+			return false;
+		got = read(s->fd, s->bytes + s->length, s->room - s->length);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			return true;
+		if (got < 0)
+			return complain(s, strerror(errno));
+		s->length += got;
+		if (!got) {
+			close(s->fd);
+			s->fd = -1;
+		}
+	}
+}
+
+/* ---- ending ---- */
+
+void source_stop(struct source *s)
+{
+	if (s->child)
+		kill(s->child, SIGINT);
+	if (s->child || s->is_file || s->fd < 0)
+		return;
+	close(s->fd);
+	s->fd = -1;
+}
+
+bool source_close(struct source *s)
+{
+	int status = 0;
+
+	if (s->fd >= 0)
+		close(s->fd);
+	if (s->child) {
+		kill(s->child, SIGTERM);
+		while (waitpid(s->child, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	json_decref(s->next);
+	free(s->bytes);
+	s->child = 0;
+	return !WIFEXITED(status) || !WEXITSTATUS(status) || complain(s, "its monitor has failed");
+}
