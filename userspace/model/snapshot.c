@@ -112,6 +112,23 @@ __u64 snapshot_packets(const struct roce_stream *s)
 	return v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] + v[COUNTER_udp_packets];
 }
 
+bool snapshot_classes(const struct snapshot *s, struct snapshot_class classes[SNAPSHOT_CLASSES])
+{
+	size_t used = 0;
+
+	memset(classes, 0, SNAPSHOT_CLASSES * sizeof(*classes));
+	for (size_t i = 0; i < s->stream_count; i++) {
+		const struct roce_stream *stream = &s->streams[i].stream;
+		struct snapshot_class *class = &classes[stream->last.tos >> 2];
+
+		used += !class->streams++;
+		class->packets += snapshot_packets(stream);
+		class->bytes += stream->counters.value[COUNTER_bytes];
+		class->ecn_ce += stream->counters.value[COUNTER_ecn_ce];
+	}
+	return used > 1 || s->totals.value[COUNTER_ecn_ce];
+}
+
 static bool may_settle(const struct snapshot_stream *one)
 {
 	return one->key.kind == KEY_CONNECTED && one->key.side == SIDE_REQUEST && stream_may_settle(&one->stream);

@@ -125,6 +125,17 @@ bool snapshot_is_estimate(const struct roce_stream *s);
 /* Packets came late, and nobody sends again: the path has changed their order. */
 bool snapshot_is_reordered(const struct roce_stream *s);
 
+/* Streams by the DSCP of their newest packet, and what they have counted. */
+struct snapshot_class {
+	size_t streams;
+	__u64 packets, bytes, ecn_ce;
+};
+
+#define SNAPSHOT_CLASSES 64
+
+/* classes: by DSCP. Returns whether they tell anything: there is more than one, or packets are marked. */
+bool snapshot_classes(const struct snapshot *s, struct snapshot_class classes[SNAPSHOT_CLASSES]);
+
 /* Packets of all kinds. */
 __u64 snapshot_packets(const struct roce_stream *s);
 

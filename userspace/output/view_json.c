@@ -266,6 +266,25 @@ static bool print(FILE *out, json_t *o, size_t flags)
 	return !failed;
 }
 
+/* NULL: there is only one DSCP, and nothing is marked. */
+static json_t *classes_array(const struct snapshot *s)
+{
+	struct snapshot_class classes[SNAPSHOT_CLASSES];
+	json_t *array;
+
+	if (!snapshot_classes(s, classes))
+		return NULL;
+	array = json_array();
+	for (int i = 0; i < SNAPSHOT_CLASSES; i++)
+		if (classes[i].streams)
+			json_array_append_new(array, json_pack("{s:i, s:o, s:o, s:o, s:o}", "dscp", i,
+							       "streams", json_count(classes[i].streams),
+							       "packets", json_count(classes[i].packets),
+							       "bytes", json_count(classes[i].bytes),
+							       "ecn_ce", json_count(classes[i].ecn_ce)));
+	return array;
+}
+
 json_t *view_json_head(const struct snapshot *s, const char *schema)
 {
 	json_t *o = json_pack("{s:s, s:o, s:f, s:b, s:o, s:o}", "schema", schema,
@@ -469,7 +488,10 @@ int view_json(FILE *out, const struct snapshot *now, const struct snapshot *prev
 {
 	json_t *head = view_json_head(now, "rocescope.snapshot/1");
 	struct rates rates = rates_of_totals(now, previous);
+	json_t *classes = classes_array(now);
 
+	if (classes)
+		json_object_set_new(head, "classes", classes);
 	if (v->live)
 		json_object_set_new(head, "rates", rates_object(&rates));
 	if (now->events.had)

@@ -90,6 +90,23 @@ static void print_totals(const struct page *page, const char *title, const struc
 		fputc('\n', page->out);
 }
 
+/* Streams by their DSCP, where there are several, or the network marks. */
+static void print_classes(const struct page *page, const struct snapshot *now)
+{
+	struct snapshot_class classes[SNAPSHOT_CLASSES];
+	const char *before = "  DSCP      ";
+
+	if (!snapshot_classes(now, classes))
+		return;
+	for (int i = 0; i < SNAPSHOT_CLASSES; i++) {
+		if (!classes[i].streams)
+			continue;
+		fprintf(page->out, "%s%d: %llu packets, %llu CE", before, i, classes[i].packets, classes[i].ecn_ce);
+		before = "; ";
+	}
+	fputc('\n', page->out);
+}
+
 static void print_one_sided(const struct page *page, const struct snapshot *now)
 {
 	size_t n = 0;
@@ -115,6 +132,7 @@ static void print_head(const struct page *page, const struct snapshot *now, cons
 	print_totals(page, "  PSN       ", c, psn_line, ROCE_ARRAY_SIZE(psn_line));
 	print_totals(page, "  messages  ", c, message_line, ROCE_ARRAY_SIZE(message_line));
 	print_totals(page, "  not seen  ", c, unseen_line, ROCE_ARRAY_SIZE(unseen_line));
+	print_classes(page, now);
 	print_one_sided(page, now);
 	if (now->events.suppressed)
 		fprintf(page->out,
