@@ -47,13 +47,57 @@ static enum book_queue queue_of(const char *name, unsigned int *number)
 													 BOOK_PACKETS;
 }
 
+/*
+ * The number behind the word for a priority: rx_prio3_pause (mlx5), rx_pause_prio_3 (mlx4), rx_priority_3_xoff.nic (ice),
+ * port.rx_priority_3_xoff (i40e), rx_pb_3_pxoff (ixgbe), rx_pfc_ena_frames_pri3 (bnxt_en), mac_rx_pfc_pri3_pkt_num (hns3, hinic).
+ * NULL: there is none.
+ */
+static const char *number_of_priority(const char *name)
+{
+	static const char *const words[] = { "prio", "priority", "pri", "pb" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const char *at = strstr(name, words[i]);
+
+		if (!at)
+			continue;
+		at += strlen(words[i]);
+		at += *at == '_';
+		if (*at >= '0' && *at <= '7' && !(at[1] >= '0' && at[1] <= '9'))
+			return at;
+	}
+	return NULL;
+}
+
 /* Whether the counter is of one queue: a number follows rx or tx. */
 static bool is_of_queue(const char *name)
 {
 	const char *digit = strpbrk(name, "0123456789");
 
-	return digit && (name[0] == '[' || ((!strncmp(name, "rx", 2) || !strncmp(name, "tx", 2)) &&
+	return digit && !number_of_priority(name) && (name[0] == '[' || ((!strncmp(name, "rx", 2) || !strncmp(name, "tx", 2)) &&
 					    (digit == name + 2 || strchr("_-", digit[-1]))));
+}
+
+/*
+ * A pause frame with a time of 0 ends a pause early (xon), and xon_2_xoff are changes: neither stops anything more. mlx5's
+ * rx_prio3_marked are packets that the NIC itself has marked CE.
+ */
+static int priority_count_of(const char *name, unsigned int *priority)
+{
+	static const char *const pauses[] = { "_pause", "xoff", "pfc_ena_frames", "pkt_num" };
+	static const char *const others[] = { "duration", "transition", "xon_2_xoff" };
+	static const char *const discards[] = { "discard" };
+	const char *number = number_of_priority(name);
+	bool out = strstr(name, "tx");
+
+	if (!number || has_word(name, others, sizeof(others) / sizeof(others[0])))
+		return PRIORITY_COUNTS;
+	*priority = *number - '0';
+	if (has_word(name, pauses, sizeof(pauses) / sizeof(pauses[0])))
+		return out ? PRIORITY_TX_PAUSE : PRIORITY_RX_PAUSE;
+	if (has_word(name, discards, 1) && !out)
+		return PRIORITY_DISCARDS;
+	return strstr(name, "marked") ? PRIORITY_MARKED : PRIORITY_COUNTS;
 }
 
 /* ---- the book ---- */
@@ -110,6 +154,7 @@ void book_add(struct book *b, const char *where, const char *name, __u64 value)
 	memcpy(e->counter.name, text, sizeof(text));
 	e->counter.dropped = is_loss(text);
 	e->queue = queue_of(text, &e->queue_number);
+	e->priority_count = priority_count_of(text, &e->priority);
 }
 
 static void copy_moved(struct book *b, bool dropped)
@@ -122,8 +167,41 @@ static void copy_moved(struct book *b, bool dropped)
 	}
 }
 
+static struct host_priority *find_priority(struct book *b, const char *where, unsigned int priority)
+{
+	struct host_priority *p = b->priorities;
+
+	while (p < b->priorities + b->priority_count && (p->priority != priority || strcmp(p->where, where)))
+		p++;
+	if (p < b->priorities + b->priority_count)
+		return p;
+	if (b->priority_count == BOOK_PRIORITIES)
+		return NULL;
+	b->priority_count++;
+	*p = (struct host_priority){ .priority = priority };
+	snprintf(p->where, sizeof(p->where), "%s", where);
+	return p;
+}
+
+static void add_priorities(struct book *b)
+{
+	struct host_priority *p;
+
+	b->priority_count = 0;
+	for (size_t i = 0; i < b->count; i++) {
+		const struct book_entry *e = &b->entries[i];
+
+		if (!e->counter.value || e->priority_count == PRIORITY_COUNTS)
+			continue;
+		p = find_priority(b, e->counter.where, e->priority);
+		if (p)
+			p->count[e->priority_count] += e->counter.value;
+	}
+}
+
 void book_close(struct book *b)
 {
+	add_priorities(b);
 	b->moved_count = 0;
 	if (b->moved_room < b->count) {
 		free(b->moved);

@@ -7,9 +7,13 @@
 
 enum book_queue { BOOK_NO_QUEUE, BOOK_PACKETS, BOOK_XDP_PACKETS };
 
+#define BOOK_PRIORITIES 64 /* eight of eight interfaces; those of more are left out */
+
 struct book_entry {
 	struct host_counter counter; /* value: since the start */
 	__u64 last;		     /* as last read */
+	int priority_count;	     /* which of a priority's counts it is; PRIORITY_COUNTS: none */
+	unsigned int priority;
 	enum book_queue queue;	     /* which packets of a receive queue it counts, if any */
 	unsigned int queue_number;
 };
@@ -19,12 +23,17 @@ struct book {
 	size_t count, room, next; /* next: the likely index of the next counter, since they come in the same order each time */
 	struct host_counter *moved;
 	size_t moved_count, moved_room;
+	struct host_priority priorities[BOOK_PRIORITIES];
+	size_t priority_count;
 };
 
 /* Sets the present value of a counter. */
 void book_add(struct book *b, const char *where, const char *name, __u64 value);
 
-/* Builds `moved` from the counters that moved, losses first. Counters of one queue are left out unless they count losses. */
+/*
+ * Builds `moved` from the counters that moved, losses first, and `priorities`. Counters of one queue are left out unless they count
+ * losses.
+ */
 void book_close(struct book *b);
 
 /* The counter of `where` that moved most. lost: only counters of losses. NULL: none moved. */

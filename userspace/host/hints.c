@@ -316,6 +316,35 @@ static void hint_lost(struct hints *h, const struct hint_facts *f)
 		    "the sender", lost, f->interface_count == 1 ? f->interfaces[0].name : "the interfaces");
 }
 
+/* ---- congestion ---- */
+
+/*
+ * The network marks packets (ECN, RFC 3168), the receiver answers with CNPs (IBTA A17.9), and the sender slows down; or one of them
+ * does not. With DCQCN marks and CNPs go on at a steady rate: only many marks, and a rate that stays, are worth a line.
+ */
+static void hint_marks(struct hints *h, const struct hint_facts *f)
+{
+	const struct marks *m = f->marks;
+	char figures[200];
+
+	if (!m || m->looks < MARKS_LOOKS || !m->packets || m->gbps < MARKS_KEPT * m->first_gbps)
+		return;
+	snprintf(figures, sizeof(figures), "of %llu packets %llu came marked CE, at %.3f Gbit/s; %.3f when the marks began",
+		 m->packets, m->ecn_ce, m->gbps, m->first_gbps);
+	if (m->cnps && m->ecn_ce >= m->packets * MARKS_MANY)
+		add(h, "%s > %s QPN %u: the network marks, CNPs go back (%llu to that host), and the sender does not slow down: in "
+		    "the last interval %s. Does it take CNPs (priority, UDP port 4791, its reaction point switched on)?",
+		    address_text(m->key.src).text, address_text(m->key.dst).text, m->key.qpn, m->cnps, figures);
+	else if (!m->cnps && m->back)
+		add(h, "%s > %s QPN %u: the network marks, and no CNP goes back, though %llu other packets do: the receiver sends "
+		    "none, so the sender cannot slow down: in the last interval %s", address_text(m->key.src).text,
+		    address_text(m->key.dst).text, m->key.qpn, m->back, figures);
+	else if (!m->cnps)
+		add(h, "%s > %s QPN %u: the network marks, and the sender does not slow down: in the last interval %s. No packet of "
+		    "the way back is seen here, so whether the receiver sends CNPs is not known (`--direction both` at one of the ends)",
+		    address_text(m->key.src).text, address_text(m->key.dst).text, m->key.qpn, figures);
+}
+
 void hints_make(struct hints *h, const struct hint_facts *f)
 {
 	hints_free(h);
@@ -331,6 +360,7 @@ void hints_make(struct hints *h, const struct hint_facts *f)
 	hint_macs(h, f);
 	hint_silent(h, f);
 	hint_lost(h, f);
+	hint_marks(h, f);
 }
 
 void hints_free(struct hints *h)

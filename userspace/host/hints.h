@@ -4,6 +4,7 @@
 #define USERSPACE_HOST_HINTS_H
 
 #include "userspace/host/book.h"
+#include "userspace/host/marks.h"
 #include "userspace/host/owners.h"
 
 /* An interface that is watched. */
@@ -19,6 +20,7 @@ struct hint_facts {
 	const struct places *places;
 	const struct known_qps *qps;
 	const struct book *book;
+	const struct marks *marks; /* NULL: not followed */
 	const struct rdma_host_device *devices;
 	size_t device_count;
 	const struct hint_interface *interfaces;

@@ -10,6 +10,7 @@
 #include "userspace/host/book.h"
 #include "userspace/host/hints.h"
 #include "userspace/host/host.h"
+#include "userspace/host/marks.h"
 #include "userspace/host/owners.h"
 #include "userspace/host/pairs.h"
 #include "userspace/live/live.h"
@@ -25,6 +26,7 @@ struct host {
 	struct places places;
 	struct book book;
 	struct hints hints;
+	struct marks marks;
 	struct pair_writer pair_writer;
 	bool hidden; /* QPs of other PID namespaces are hidden */
 	__u64 again; /* ns, monotonic: nothing is read again before this */
@@ -154,7 +156,8 @@ static void find_hints(struct host *h, const struct live *l, const struct snapsh
 {
 	struct hint_interface interfaces[INTERFACES_MOST] = { 0 };
 	struct hint_facts facts = {
-		.snapshot = s, .places = &h->places, .qps = &h->qps, .book = &h->book, .devices = h->devices,
+		.snapshot = s, .places = &h->places, .qps = &h->qps, .book = &h->book, .marks = &h->marks,
+		.devices = h->devices,
 		.device_count = h->device_count, .interfaces = interfaces,
 	};
 
@@ -204,9 +207,11 @@ void host_look(struct host *h, const struct live *l, struct snapshot *s)
 	bool news = ask_around(h, l);
 
 	find_owners(h, s);
+	marks_look(&h->marks, s);
 	if (news)
 		find_hints(h, l, s);
 	h->report = (struct host_report){
+		.priorities = h->book.priorities, .priority_count = h->book.priority_count,
 		.counters = h->book.moved, .counter_count = h->book.moved_count,
 		.hints = (const char *const *)h->hints.lines, .hint_count = h->hints.count,
 	};

@@ -55,8 +55,21 @@ struct host_counter {
 	bool dropped;	       /* it counts losses at this place, to be compared with the loss that we see */
 };
 
+/* What an interface has counted of a priority (IEEE 802.1Q's, 0 to 7), by the names of its driver. */
+enum { PRIORITY_RX_PAUSE, PRIORITY_TX_PAUSE, PRIORITY_DISCARDS, PRIORITY_MARKED, PRIORITY_COUNTS };
+
+struct host_priority {
+	char where[HOST_NAME]; /* interface */
+	unsigned int priority;
+	__u64 count[PRIORITY_COUNTS]; /* since the start: pause frames (PFC) received and sent, frames discarded, marked CE */
+};
+
+extern const char *const host_priority_names[PRIORITY_COUNTS];
+
 /* What a snapshot says of this machine. */
 struct host_report {
+	const struct host_priority *priorities; /* those that moved */
+	size_t priority_count;
 	const struct host_counter *counters; /* see host_counters() */
 	size_t counter_count;
 	const char *const *hints; /* see host_hints() */

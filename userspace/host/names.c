@@ -8,6 +8,11 @@ static const char *name(const char *const *names, size_t count, size_t i)
 	return i < count && names[i] ? names[i] : "?";
 }
 
+const char *const host_priority_names[PRIORITY_COUNTS] = {
+	[PRIORITY_RX_PAUSE] = "rx_pause", [PRIORITY_TX_PAUSE] = "tx_pause", [PRIORITY_DISCARDS] = "discards",
+	[PRIORITY_MARKED] = "marked",
+};
+
 /* include/rdma/ib_verbs.h, enum ib_qp_type */
 const char *host_type_name(__u8 type)
 {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/json.h"
 #include "roce/dialogue.h"
@@ -230,6 +231,26 @@ static void put_stream(struct json_text *t, const struct snapshot_stream *s, con
 	put_last(t, &stream->last);
 }
 
+/* Pause and discard counters of an interface by priority. NULL: none has moved. */
+static json_t *priorities_array(const struct host_report *r, const char *interface)
+{
+	json_t *array = NULL;
+
+	for (size_t i = 0; r && i < r->priority_count; i++) {
+		const struct host_priority *p = &r->priorities[i];
+		json_t *o;
+
+		if (strcmp(p->where, interface))
+			continue;
+		o = json_pack("{s:i}", "priority", p->priority);
+		for (int c = 0; c < PRIORITY_COUNTS; c++)
+			json_object_set_new(o, host_priority_names[c], json_count(p->count[c]));
+		array = array ?: json_array();
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
 static json_t *interfaces_array(const struct snapshot *s)
 {
 	json_t *array = json_array();
@@ -239,9 +260,10 @@ static json_t *interfaces_array(const struct snapshot *s)
 		json_t *name = json_string(f->name);
 
 		/* the name of a file may not be UTF-8 */
-		json_array_append_new(array, json_pack("{s:o, s:s, s:s, s:o}", "name", name ?: json_string("?"),
+		json_array_append_new(array, json_pack("{s:o, s:s, s:s, s:o, s:o*}", "name", name ?: json_string("?"),
 						       "mode", f->mode, "direction", f->direction,
-						       "ring_missed", json_count(f->ring_missed)));
+						       "ring_missed", json_count(f->ring_missed),
+						       "priorities", priorities_array(s->host, f->name)));
 	}
 	return array;
 }

@@ -200,11 +200,24 @@ static void print_counters(const struct page *page, const struct host_report *r)
 		fputc('\n', page->out);
 }
 
+/* Pause frames and discards by priority. */
+static void print_priorities(const struct page *page, const struct host_report *r)
+{
+	for (size_t i = 0; i < r->priority_count; i++) {
+		const struct host_priority *p = &r->priorities[i];
+
+		fprintf(page->out, "  priority  %s %u: %llu pause frames received, %llu sent, %llu frames discarded, %llu marked\n",
+			p->where, p->priority, p->count[PRIORITY_RX_PAUSE], p->count[PRIORITY_TX_PAUSE], p->count[PRIORITY_DISCARDS],
+			p->count[PRIORITY_MARKED]);
+	}
+}
+
 static void print_host(const struct page *page, const struct snapshot *now, const struct snapshot *previous,
 		       const struct view *v)
 {
 	print_owners(page, now, previous, v);
 	print_counters(page, now->host);
+	print_priorities(page, now->host);
 	for (size_t i = 0; i < now->host->hint_count; i++) {
 		int at = fprintf(page->out, "hint: ");
 

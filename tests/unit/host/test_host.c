@@ -372,6 +372,47 @@ static void test_book(void **state)
 	book_free(&b);
 }
 
+/* Names of all drivers that have such counters, as their sources have them. */
+static void test_priorities(void **state)
+{
+	static const struct {
+		const char *name;
+		int priority, count; /* -1: none */
+	} named[] = {
+		{ "rx_prio3_pause", 3, PRIORITY_RX_PAUSE }, { "tx_prio0_pause", 0, PRIORITY_TX_PAUSE },
+		{ "rx_prio3_pause_duration", -1, 0 }, { "rx_prio3_pause_transition", -1, 0 }, { "rx_prio3_packets", -1, 0 },
+		{ "rx_prio5_discards", 5, PRIORITY_DISCARDS }, { "rx_prio5_buf_discard", 5, PRIORITY_DISCARDS },
+		{ "rx_prio5_cong_discard", 5, PRIORITY_DISCARDS }, { "rx_prio6_marked", 6, PRIORITY_MARKED },
+		{ "rx_pause_prio_7", 7, PRIORITY_RX_PAUSE }, { "tx_pause_prio_7", 7, PRIORITY_TX_PAUSE },
+		{ "rx_pause_duration_prio_7", -1, 0 }, { "rx_prio_7_packets", -1, 0 },
+		{ "rx_priority_1_xoff.nic", 1, PRIORITY_RX_PAUSE }, { "rx_priority_1_xon.nic", -1, 0 },
+		{ "port.tx_priority_1_xoff", 1, PRIORITY_TX_PAUSE }, { "port.rx_priority_1_xon_2_xoff", -1, 0 },
+		{ "tx_pb_2_pxoff", 2, PRIORITY_TX_PAUSE }, { "rx_pb_2_pxon", -1, 0 },
+		{ "rx_pfc_ena_frames_pri4", 4, PRIORITY_RX_PAUSE }, { "pfc_pri4_rx_transitions", -1, 0 },
+		{ "mac_tx_pfc_pri4_pkt_num", 4, PRIORITY_TX_PAUSE }, { "mac_rx_pfc_pkt_num", -1, 0 },
+		{ "rx_pause", -1, 0 }, { "rx_queue_3_packets", -1, 0 }, { "rx_prio12_pause", -1, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		struct book b = { 0 };
+
+		for (__u64 n = 100; n <= 107; n += 7) {
+			book_add(&b, "eth0", named[i].name, n);
+			book_add(&b, "eth1", "rx_prio3_pause", 5); /* does not move */
+		}
+		book_close(&b);
+		assert_int_equal(b.priority_count, named[i].priority >= 0);
+		if (named[i].priority >= 0) {
+			assert_string_equal(b.priorities[0].where, "eth0");
+			assert_int_equal(b.priorities[0].priority, named[i].priority);
+			assert_int_equal(b.priorities[0].count[named[i].count], 7);
+			assert_int_equal(b.moved_count, 1); /* it is no queue's */
+		}
+		book_free(&b);
+	}
+}
+
 /* ---- hints ---- */
 
 static bool has_hint(const struct hint_facts *f, const char *words)
@@ -445,6 +486,70 @@ static void test_hints(void **state)
 	book_free(&b);
 }
 
+static struct snapshot_stream connected(const char *src, const char *dst, __u32 qpn, enum roce_side side)
+{
+	struct snapshot_stream s = { .key = { .kind = KEY_CONNECTED, .qpn = qpn, .side = side } };
+
+	address_parse(src, s.key.src);
+	address_parse(dst, s.key.dst);
+	return s;
+}
+
+/* A look a second: 1000 packets of 1 Mbyte together, marks of them with CE. */
+static void pass(struct marks *m, struct snapshot *s, __u64 packets, __u64 marks)
+{
+	__u64 *v = s->streams[0].stream.counters.value;
+
+	v[COUNTER_roce_packets] += packets;
+	v[COUNTER_bytes] += 1000 * packets;
+	v[COUNTER_ecn_ce] += marks;
+	s->seconds++;
+	marks_look(m, s);
+}
+
+static void test_marks(void **state)
+{
+	struct snapshot_stream streams[] = { connected("10.9.0.1", "10.9.0.2", 17, SIDE_REQUEST),
+					     connected("10.9.0.2", "10.9.0.1", 18, SIDE_RESPONSE) };
+	struct snapshot s = { .streams = streams, .stream_count = 2 };
+	struct places none = { 0 };
+	struct book b = { 0 };
+	struct marks m = { 0 };
+	struct hint_facts f = { .snapshot = &s, .places = &none, .qps = &known, .book = &b, .marks = &m };
+	__u64 *back = streams[1].stream.counters.value;
+
+	(void)state;
+	streams[0].stream.counters.value[COUNTER_ecn_ce] = 1;
+	for (int i = 0; i < 4; i++)
+		pass(&m, &s, 1000, 0);
+	assert_false(has_hint(&f, "the network marks"));
+	for (int i = 0; i < 3; i++) {
+		assert_false(has_hint(&f, "the network marks"));
+		pass(&m, &s, 1000, 100);
+	}
+	assert_true(has_hint(&f, "10.9.0.1 > 10.9.0.2 QPN 17: the network marks, and the sender does not slow down: in the last interval "
+				 "of 1000 packets 100 came marked CE, at 0.008 Gbit/s; 0.008 when the marks began"));
+	assert_true(has_hint(&f, "No packet of the way back is seen here"));
+	back[COUNTER_roce_packets] = 50;
+	pass(&m, &s, 1000, 100);
+	assert_true(has_hint(&f, "no CNP goes back, though 50 other packets do: the receiver sends none"));
+	back[COUNTER_cnps] = 7;
+	pass(&m, &s, 1000, 100);
+	assert_true(has_hint(&f, "CNPs go back (7 to that host), and the sender does not slow down"));
+	/* few marks and CNPs at a steady rate are what DCQCN keeps; and a sender may slow down */
+	pass(&m, &s, 1000, 10);
+	assert_false(has_hint(&f, "the network marks"));
+	pass(&m, &s, 800, 400);
+	assert_false(has_hint(&f, "the network marks"));
+	pass(&m, &s, 1000, 0);
+	assert_false(has_hint(&f, "the network marks"));
+	/* another stream has more marks: it begins again */
+	streams[0].key.qpn++;
+	pass(&m, &s, 1000, 100);
+	assert_int_equal(m.looks, 0);
+	book_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -454,7 +559,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_pairs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_psn, setup, teardown),
-		cmocka_unit_test(test_book),
+		cmocka_unit_test(test_book), cmocka_unit_test(test_priorities), cmocka_unit_test(test_marks),
 		cmocka_unit_test_setup_teardown(test_hints, setup, teardown),
 	};
 
