@@ -69,6 +69,11 @@ class Plan:
     regions: int = 1
     region_bytes: int = None    # default: message
     immediate: int = 0
+    immediate_step: int = 1
+    immediate_messages: int = 1
+    immediate_page: bool = False
+    frame: int = 1
+    reserved: int = 0
     qp: list = None             # dicts with qpn, psn, rkey, va, or some of these
 
     def options(self):
@@ -248,12 +253,16 @@ def pattern(plan):
 
 def qp_packets(plan, index, count):
     """The packets of one QP's messages."""
-    first, middle, last, only = OPCODES[plan.op]
+    whole = OPCODES[plan.op]
     qp = {"qpn": plan.first_qpn + index, "psn": plan.first_psn, "rkey": plan.rkey,
           "va": plan.va + index * plan.regions * plan.region_step, **(plan.qp[index] if plan.qp else {})}
     message = 0 if plan.op in ("ack", "cnp") else plan.message
     number = 0
     for m in range(count):
+        # in a frame of several messages, those before its last one are without immediate data
+        inside = plan.op == "uc-write-imm" and m % plan.frame < plan.frame - 1
+        first, middle, last, only = OPCODES["uc-write"] if inside else whole
+        frames = m // plan.frame
         offsets = range(0, message, plan.mtu) if message else [0]
         for offset in offsets:
             at_first, at_last = offset == 0, offset + plan.mtu >= message
@@ -264,7 +273,10 @@ def qp_packets(plan, index, count):
                          at=(m * message + offset) % PATTERN, size=min(plan.mtu, message - offset),
                          ackreq=at_last and plan.op in ("rc-write", "rc-send"),
                          va=qp["va"] + m % plan.regions * plan.region_step, rkey=qp["rkey"], dma=message,
-                         immediate=(plan.immediate + m) % 2**32, msn=(m + 1) % 2**24, syndrome=0x1f, sqpn=qp["qpn"],
+                         immediate=(frames % max(plan.regions // plan.frame, 1) | qp["psn"] + number - 1 << 12
+                                    if plan.immediate_page else
+                                    plan.immediate + frames // plan.immediate_messages * plan.immediate_step) % 2**32,
+                         msn=(m + 1) % 2**24, syndrome=0x1f, sqpn=qp["qpn"],
                          port=plan.port + (index if plan.ports == "qp" else 0), middle=offset // plan.mtu)
 
 
@@ -335,8 +347,8 @@ def frame(plan, p, memory):
     udp = struct.pack("!HHHH", p.port, ROCE, 0, 0)
     pad = bytes(-p.size % 4)
     cnp = p.opcode == 0x81  # a CNP sets BECN and not MigReq (A17.9.3)
-    bth = struct.pack("!BBHII", p.opcode, (0 if cnp else 0x40) | len(pad) << 4, plan.pkey, cnp << 30 | p.dqpn,
-                      p.ackreq << 31 | p.psn)
+    bth = struct.pack("!BBHII", p.opcode, (0 if cnp else 0x40) | len(pad) << 4, plan.pkey,
+                      (plan.reserved | cnp << 6) << 24 | p.dqpn, p.ackreq << 31 | p.psn)
     ext = b""
     if p.opcode in HAS_DETH:
         ext += struct.pack("!II", 0x11111111, p.sqpn)

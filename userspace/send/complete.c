@@ -116,6 +116,8 @@ static void complete_messages(struct send_options *o)
 		usage_error("send: how much? -w needs --messages, or --duration and --rate");
 	if (!plan->messages && !plan->duration)
 		plan->duration = DURATION;
+	if (plan->op != SEND_UC_WRITE_IMM && (plan->frame > 1 || plan->immediate_page))
+		usage_error("send: --frame and --immediate-page are for --op uc-write-imm, which has immediate data");
 	if (plan->burst > 1 && !plan->rate.per_second)
 		usage_error("send: --burst %u: how often? Give --rate too, or --burst %u/100us", plan->burst, plan->burst);
 }

@@ -14,9 +14,10 @@
 #define QKEY 0x11111111 /* of every UD packet; the value of rdma_stream */
 #define MIGREQ 0x40
 #define BECN 0x40 /* in the first reserved byte */
+#define WITH_IMMDT 4 /* beside AT_* */
 #define HEADERS_MOST 256 /* bytes; the longest headers of any opcode */
 
-/* Packets at the same place in their messages have the same headers, except for a few fields. */
+/* Packets at the same place in their messages, all with or all without immediate data, have the same headers, except for a few fields. */
 struct shape {
 	bool made;
 	__u8 headers[SLOT_HEADERS];
@@ -31,7 +32,7 @@ struct shape {
 struct composer {
 	const struct plan *plan;
 	struct pieces pieces;
-	struct shape shape[4]; /* index: AT_* */
+	struct shape shape[8]; /* index: AT_*, and WITH_IMMDT where the opcode has immediate data */
 };
 
 static uint32_t put_ethernet(const struct plan *plan, __u8 *to)
@@ -78,7 +79,7 @@ static void put_bth(const struct plan *plan, const struct packet *p, __u8 *to)
 	to[1] = (cnp ? 0 : MIGREQ) | p->pad << 4;
 	put16(to + 2, plan->pkey);
 	put32(to + 4, p->dqpn);
-	to[4] = cnp ? BECN : 0;
+	to[4] = plan->reserved | (cnp ? BECN : 0);
 	put32(to + 8, (uint32_t)p->ackreq << 31 | p->psn);
 }
 
@@ -259,7 +260,7 @@ static void put_tail(struct slot *s, const struct shape *t, const __u8 *content,
 
 void compose_slot(struct composer *c, const struct packet *p, struct slot *s)
 {
-	struct shape *t = &c->shape[p->place];
+	struct shape *t = &c->shape[p->place | (roce_opcodes[p->opcode] & OP_IMMDT ? WITH_IMMDT : 0)];
 	const struct piece *piece;
 	__u8 *h = s->headers;
 	uint32_t icrc;

@@ -14,7 +14,7 @@
 struct send_qp {
 	uint32_t index, qpn;
 	uint32_t psn;	       /* of the next packet, 24 bits */
-	uint32_t immediate, rkey, msn;
+	uint32_t rkey, msn;
 	uint64_t va;	       /* of region 0 */
 	uint64_t messages;     /* messages begun */
 	uint64_t messages_left;

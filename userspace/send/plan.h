@@ -58,7 +58,12 @@ struct plan {
 	uint64_t va;	       /* of QP 0's first region */
 	uint32_t regions;      /* per QP; used in turn, one per message */
 	uint64_t region_bytes; /* distance from one region to the next; the regions of QP k + 1 follow those of QP k */
-	uint32_t immediate;    /* of each QP's first message; counts up */
+	uint32_t immediate;    /* of each QP's first message that has it; counts up by: */
+	uint32_t immediate_step;
+	uint32_t immediate_messages; /* so many messages in a row have the same */
+	bool immediate_page;   /* instead: the page of the ring, and the PSN from bit 12 on (Holoscan Sensor Bridge) */
+	uint32_t frame;	       /* messages of a frame, of which only the last one has immediate data; of a page, too */
+	uint8_t reserved;      /* the BTH's fifth byte: FECN, BECN and six reserved bits */
 	struct plan_qp *qp;    /* NULL, or [qps] */
 	uint32_t other_psn;    /* first PSN of the other side, for the fault that uses it */
 

@@ -79,11 +79,51 @@ static const char twepp[] =
 	"regions 1000000\n"
 	"region-bytes 8K\n";
 
+/*
+ * NVIDIA Holoscan Sensor Bridge (github.com/nvidia-holoscan/holoscan-sensor-bridge), its software transmitter,
+ * src/hololink/emulation/src/common/rocev2_transmitter.cpp of 2026.
+ *   send()              a frame is a run of UC RDMA WRITE Only whose RETH address walks on; its last packet is a WRITE Only with
+ *                       immediate data
+ *   send_packet()       immediate data: page | psn << 12, the PSN that of the packet
+ *   init_metadata()     DF set, P_Key 0xffff, UDP checksum 0
+ *   update_packet_headers()  0xff is written in front of the QPN, for the ICRC, and leaves as it is: hsb-resv8a
+ * Ours: 32 packets a frame, 1408 bytes each, a ring of 4 pages; MigReq, which is 0 there; the metadata at a page's end are payload
+ * here.
+ */
+#define HSB                       \
+	"op uc-write-imm\n"       \
+	"message 1408\n"          \
+	"mtu 1408\n"              \
+	"frame 32\n"              \
+	"regions 128\n"           \
+	"region-bytes 1408\n"     \
+	"immediate-page\n"
+static const char hsb[] = HSB;
+static const char hsb_resv8a[] = HSB "reserved 0xff\n";
+
+/*
+ * ASKAP's CRACO correlator cards (github.com/askap-craco/craco-python), src/craco/cardcap.py of 2026, get_data(): a message has
+ * either all 144 packets of a frame or one, and the immediate data is 2048 more in each frame. In the second case 144 messages
+ * have the same. PSNs begin with 0; each FPGA has a QP. Ours: UC WRITE with immediate data, packets of 4096, 2 QPs.
+ */
+#define CRACO                     \
+	"op uc-write-imm\n"       \
+	"qps 2\n"                 \
+	"mtu 4096\n"              \
+	"immediate-step 2048\n"   \
+	"interleave packet\n"
+static const char craco[] = CRACO "message 576K\n" "regions 8\n";
+static const char craco_beams[] = CRACO "message 4K\n" "regions 1152\n" "immediate-messages 144\n";
+
 const struct preset presets[] = {
 	{ "coyote-2022", "Coyote to a NIC: the other side's PSN, a constant ICRC, DF unset", coyote_2022 },
 	{ "vitis-1408", "Vitis_RoCE: 1408 bytes a packet, no ICRC, QPN 0", vitis_1408 },
 	{ "lofar", "2000 QPs, 16 KiB UC WRITE with immediate, packets of 4096", lofar },
 	{ "twepp", "8 KiB messages streamed into a ring of a million", twepp },
+	{ "hsb", "Holoscan Sensor Bridge: frames of UC WRITE Only, the last one with page and PSN as immediate data", hsb },
+	{ "hsb-resv8a", "the same with 0xff in the BTH's fifth byte", hsb_resv8a },
+	{ "craco", "ASKAP CRACO: a frame a message, immediate data 2048 more in each", craco },
+	{ "craco-beams", "the same with 144 messages a frame, which share its immediate data", craco_beams },
 	{ 0 },
 };
 

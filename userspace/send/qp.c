@@ -51,7 +51,6 @@ struct send_qp *qps_new(const struct plan *plan, uint64_t *random)
 			.psn = planned.psn,
 			.rkey = planned.rkey,
 			.va = planned.va,
-			.immediate = plan->immediate,
 			.port = source_port(plan, i, random),
 			.messages_left = plan->messages ? plan->messages / plan->qps + (i < plan->messages % plan->qps) :
 							  UINT64_MAX,
@@ -74,6 +73,24 @@ static uint8_t opcode(const struct operation *o, uint8_t place)
 	}
 }
 
+/* Of the QP's message m; it ends a frame. */
+static uint32_t immediate(const struct plan *plan, uint64_t m, uint32_t psn)
+{
+	uint64_t frame = m / plan->frame;
+
+	if (plan->immediate_page)
+		return frame % (plan->regions / plan->frame ?: 1) | psn << 12;
+	return plan->immediate + frame / plan->immediate_messages * plan->immediate_step;
+}
+
+/* Messages inside a frame have no immediate data. */
+static const struct operation *operation_of(const struct plan *plan, uint64_t m)
+{
+	bool inside = plan->op == SEND_UC_WRITE_IMM && (m + 1) % plan->frame;
+
+	return &operations[inside ? SEND_UC_WRITE : plan->op];
+}
+
 void qp_packet(const struct plan *plan, struct send_qp *qp, struct packet *p)
 {
 	uint64_t rest = plan->message - qp->offset;
@@ -89,12 +106,12 @@ void qp_packet(const struct plan *plan, struct send_qp *qp, struct packet *p)
 		.psn = plan->op == SEND_CNP ? 0 : qp->psn,
 		.rkey = qp->rkey,
 		.dma_length = plan->message,
-		.immediate = qp->immediate,
+		.immediate = immediate(plan, qp->messages, qp->psn),
 		.offset = qp->offset,
 		.payload = (qp->messages * plan->message + qp->offset) % PAYLOAD_PATTERN,
 		.payload_bytes = rest <= plan->mtu ? rest : plan->mtu,
 		.port = qp->port,
-		.opcode = opcode(&operations[plan->op], place),
+		.opcode = opcode(operation_of(plan, qp->messages), place),
 		.place = place,
 		.syndrome = SYNDROME_ACK,
 		.msn = (qp->messages + 1) & PSN_MASK,
@@ -107,7 +124,6 @@ void qp_packet(const struct plan *plan, struct send_qp *qp, struct packet *p)
 		qp->offset = 0;
 		qp->messages++;
 		qp->messages_left--;
-		qp->immediate++;
 	}
 }
 

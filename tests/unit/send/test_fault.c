@@ -249,7 +249,8 @@ static struct plan plan_of(enum send_op op, uint64_t message, uint32_t mtu)
 	return (struct plan){
 		.src = { [10] = 255, 255, 10, 9, 0, 1 }, .dst = { [10] = 255, 255, 10, 9, 0, 2 }, .ttl = 64, .dont_fragment = true,
 		.port = 49152, .op = op, .qps = 1, .first_qpn = PLAN_QPN, .first_psn = 0xfffff0, .pkey = 0xffff, .rkey = 0x1234,
-		.va = 0x10000000, .regions = 4, .region_bytes = 1 << 20, .immediate = 100, .message = message, .mtu = mtu,
+		.va = 0x10000000, .regions = 4, .region_bytes = 1 << 20, .immediate = 100, .immediate_step = 1,
+		.immediate_messages = 1, .frame = 1, .message = message, .mtu = mtu,
 		.messages = PACKETS, .other_psn = 5000, .seed = 3, .burst = 1,
 	};
 }
