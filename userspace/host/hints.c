@@ -6,6 +6,7 @@
 
 #include "userspace/host/hints.h"
 #include "userspace/model/address.h"
+#include "userspace/model/advice.h"
 
 #define QUIET_SECONDS 2	   /* seconds without a RoCE packet before a hint */
 #define QUEUE_PACKETS 1000 /* fewer packets say nothing about how they spread over queues */
@@ -171,14 +172,6 @@ static void hint_queue(struct hints *h, const struct hint_facts *f, const struct
 
 /* ---- who cannot be reached ---- */
 
-static bool is_ours(const struct places *p, const __u8 mac[6])
-{
-	for (size_t i = 0; i < p->link_count; i++)
-		if (!memcmp(p->links[i].mac, mac, 6))
-			return true;
-	return false;
-}
-
 struct example {
 	const struct snapshot_stream *stream;
 	size_t count;
@@ -196,13 +189,10 @@ static void hint_macs(struct hints *h, const struct hint_facts *f)
 
 	for (size_t i = 0; i < f->snapshot->stream_count; i++) {
 		const struct snapshot_stream *s = &f->snapshot->streams[i];
-		const __u8 *mac = s->stream.last.dst_mac;
 
-		if (!s->owner || s->key.kind == KEY_UDP || mac[0] & 1 || s->owner->outward)
-			continue;
-		if (s->owner->local && !is_ours(f->places, mac))
+		if (s->owner && s->owner->astray == HOST_MAC)
 			note(&wrong_mac, s);
-		else if (!s->owner->local && is_ours(f->places, mac))
+		else if (s->owner && s->owner->astray == HOST_ADDRESS)
 			note(&wrong_ip, s);
 	}
 	if (wrong_mac.count) {
@@ -302,18 +292,31 @@ static const struct host_counter *worst(const struct hint_facts *f, bool *has_co
 
 static void hint_lost(struct hints *h, const struct hint_facts *f)
 {
-	__u64 lost = total(f, COUNTER_psn_lost), missed = total(f, COUNTER_ring_missed);
+	__u64 damaged = snapshot_all_damaged(f->snapshot), all = total(f, COUNTER_psn_lost);
+	__u64 lost = all > damaged ? all - damaged : 0, missed = total(f, COUNTER_ring_missed);
+	const char *more = damaged ? "other " : ""; /* advice_make() tells of the damaged ones */
 	bool has_counters;
 	const struct host_counter *c = worst(f, &has_counters);
 
 	if (c)
-		add(h, "%s says that it dropped %llu frames (%s); %llu PSNs are lost%s", c->where, c->value, c->name, lost,
+		add(h, "%s says that it dropped %llu frames (%s); %llu %sPSNs are lost%s", c->where, c->value, c->name, lost, more,
 		    !lost ? ": the frames were other traffic, or were sent again" :
 		    c->value >= lost ? ": all of them may have been dropped here (larger rings help: `ethtool -G`)" :
 				       ": at least some of them were lost before");
 	else if (lost && !missed && has_counters)
-		add(h, "%llu PSNs are lost, but no counter of %s shows a drop here: they were lost before, on the path or in "
-		    "the sender", lost, f->interface_count == 1 ? f->interfaces[0].name : "the interfaces");
+		add(h, "%llu %sPSNs are lost, but no counter of %s shows a drop here: they were lost before, on the path or in "
+		    "the sender", lost, more, f->interface_count == 1 ? f->interfaces[0].name : "the interfaces");
+}
+
+static void hint_advice(struct hints *h, const struct hint_facts *f)
+{
+	struct advice a;
+
+	if (saw_nothing(f) && f->snapshot->seconds < QUIET_SECONDS)
+		return;
+	advice_make(&a, f->snapshot);
+	for (size_t i = 0; i < a.count; i++)
+		add(h, "%s", a.line[i]);
 }
 
 /* ---- congestion ---- */
@@ -347,7 +350,12 @@ static void hint_marks(struct hints *h, const struct hint_facts *f)
 
 void hints_make(struct hints *h, const struct hint_facts *f)
 {
+	size_t before;
+
 	hints_free(h);
+	hint_macs(h, f);
+	hint_advice(h, f);
+	h->of_streams = h->count;
 	for (size_t i = 0; i < f->interface_count; i++) {
 		const struct hint_interface *interface = &f->interfaces[i];
 
@@ -357,9 +365,10 @@ void hints_make(struct hints *h, const struct hint_facts *f)
 		hint_queue(h, f, interface);
 	}
 	hint_nobody(h, f);
-	hint_macs(h, f);
 	hint_silent(h, f);
+	before = h->count;
 	hint_lost(h, f);
+	h->of_loss = h->count > before;
 	hint_marks(h, f);
 }
 

@@ -3,6 +3,8 @@
 #ifndef USERSPACE_HOST_HINTS_H
 #define USERSPACE_HOST_HINTS_H
 
+#include <stdbool.h>
+
 #include "userspace/host/book.h"
 #include "userspace/host/marks.h"
 #include "userspace/host/owners.h"
@@ -30,6 +32,8 @@ struct hint_facts {
 struct hints {
 	char **lines;
 	size_t count, room;
+	size_t of_streams; /* the first lines, so many, say what the streams show; the others what this machine does, ... */
+	bool of_loss;	   /* ... of which the last one compares lost PSNs with counters */
 };
 
 /* Replaces all hints. Without memory, lines are missing. */

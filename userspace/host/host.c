@@ -109,7 +109,7 @@ struct owners {
 
 static void find_owners(struct host *h, struct snapshot *s)
 {
-	static const struct host_owner nobody;
+	static const struct host_owner nobody, stray = { .astray = HOST_ADDRESS };
 	struct owner_facts facts = { .places = &h->places, .qps = &h->qps, .rdma = h->device_count, .hidden = h->hidden };
 	struct owners *o;
 	size_t count = 0;
@@ -129,7 +129,7 @@ static void find_owners(struct host *h, struct snapshot *s)
 		size_t found;
 
 		if (!owner_find(&facts, &s->streams[i], &o->owner, &o->qp)) {
-			s->streams[i].owner = &nobody;
+			s->streams[i].owner = o->owner.astray ? &stray : &nobody;
 			continue;
 		}
 		s->streams[i].owner = &o->owner;
@@ -214,6 +214,7 @@ void host_look(struct host *h, const struct live *l, struct snapshot *s)
 		.priorities = h->book.priorities, .priority_count = h->book.priority_count,
 		.counters = h->book.moved, .counter_count = h->book.moved_count,
 		.hints = (const char *const *)h->hints.lines, .hint_count = h->hints.count,
+		.hints_of_streams = h->hints.of_streams, .hint_of_loss = h->hints.of_loss,
 	};
 	s->host = &h->report;
 }

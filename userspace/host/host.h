@@ -39,11 +39,20 @@ struct host_qp {
 const char *host_type_name(__u8 type);
 const char *host_state_name(__u8 state);
 
+/* Why packets of a stream are not for this host, although one of their addresses is its own: the kernel drops them after XDP. */
+enum host_astray {
+	HOST_MEANT,   /* or sent by it, or neither address is its own */
+	HOST_MAC,     /* the destination MAC is not its own, the IP address is */
+	HOST_ADDRESS, /* the destination MAC is its own, the IP address is not */
+};
+
 /* The local end of a stream. */
 struct host_owner {
 	const struct host_qp *qp; /* the local QP; NULL: see words */
 	bool local;	/* one of its addresses is local: there should be a QP here */
 	bool outward;	/* this machine sends it */
+	enum host_astray astray;
+	bool refused;	/* packets came, and for the reason in `words` no QP takes them */
 	char words[HOST_WORDS]; /* what is wrong: "no such QP here", "PSN on the wire 0x200000, the QP expects 0"; or "" */
 };
 
@@ -74,6 +83,8 @@ struct host_report {
 	size_t counter_count;
 	const char *const *hints; /* see host_hints() */
 	size_t hint_count;
+	size_t hints_of_streams; /* the first of them, so many, say what the streams show; the others what this machine does, ... */
+	bool hint_of_loss; /* ... of which the last one compares lost PSNs with counters */
 };
 
 struct host;

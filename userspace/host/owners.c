@@ -144,6 +144,7 @@ static void say_missing(const struct owner_facts *f, const struct snapshot_strea
 
 	if (!f->rdma)
 		return; /* the same for all streams: a hint says it once */
+	o->refused = recent && !f->hidden;
 	if (!devices)
 		snprintf(o->words, sizeof(o->words), "no RDMA device has this address");
 	else if (f->hidden)
@@ -154,7 +155,8 @@ static void say_missing(const struct owner_facts *f, const struct snapshot_strea
 
 static void say_gone(const struct known_qp *k, const struct snapshot_stream *s, struct host_owner *o)
 {
-	if (s->stream.last_seen > k->gone)
+	o->refused = s->stream.last_seen > k->gone;
+	if (o->refused)
 		snprintf(o->words, sizeof(o->words), "the QP has gone, and packets still come");
 	else
 		snprintf(o->words, sizeof(o->words), "the QP has gone");
@@ -188,6 +190,7 @@ static void say_inward(const struct owner_facts *f, const struct known_qp *k, co
 		 k->qp.rq_psn != HOST_NO_PSN && is_elsewhere(f, k, &s->stream))
 		snprintf(o->words, sizeof(o->words), "PSN on the wire 0x%llx, the QP expects 0x%x",
 			 s->stream.last_psn & PSN_MASK, k->qp.rq_psn & PSN_MASK);
+	o->refused = o->words[0];
 }
 
 /* ---- who it is ---- */
@@ -199,6 +202,23 @@ static const struct known_qp *find_outward(const struct owner_facts *f, const st
 	if (s->stream.pair.from)
 		return find(f->qps, s->stream.pair.peer_qpn, devices);
 	return find_by_peer(f->qps, s->key.qpn, devices);
+}
+
+static bool is_ours(const struct places *p, const __u8 mac[6])
+{
+	for (size_t i = 0; i < p->link_count; i++)
+		if (!memcmp(p->links[i].mac, mac, 6))
+			return true;
+	return false;
+}
+
+static enum host_astray find_astray(const struct owner_facts *f, const struct snapshot_stream *s, const struct host_owner *o)
+{
+	const __u8 *mac = s->stream.last.dst_mac;
+
+	if (mac[0] & 1 || o->outward || o->local == is_ours(f->places, mac))
+		return HOST_MEANT;
+	return o->local ? HOST_MAC : HOST_ADDRESS;
 }
 
 bool owner_find(const struct owner_facts *f, const struct snapshot_stream *s, struct host_owner *o, struct host_qp *qp)
@@ -225,6 +245,7 @@ bool owner_find(const struct owner_facts *f, const struct snapshot_stream *s, st
 		if (k && k->gone)
 			say_gone(k, s, o);
 	}
+	o->astray = find_astray(f, s, o);
 	if (k) {
 		*qp = k->qp;
 		o->qp = qp;

@@ -38,7 +38,7 @@ struct owner_facts {
 
 /*
  * Fills in `owner`. If a QP is found, it is written to *qp and owner->qp points there. Returns whether the stream has a local
- * address.
+ * address. owner->astray is filled in in any case.
  */
 bool owner_find(const struct owner_facts *f, const struct snapshot_stream *s, struct host_owner *owner, struct host_qp *qp);
 

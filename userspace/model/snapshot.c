@@ -5,6 +5,8 @@
 #include "roce/sequence.h"
 #include "userspace/model/snapshot.h"
 
+#define WRONG_LEAST 3 /* packets; flipped bits rarely lead to one stream that does not exist so often */
+
 enum scope { FRAME, PACKET, STREAM, REPORT };
 
 static const enum scope scopes[ROCE_COUNTERS] = {
@@ -129,6 +131,34 @@ bool snapshot_classes(const struct snapshot *s, struct snapshot_class classes[SN
 	return used > 1 || s->totals.value[COUNTER_ecn_ce];
 }
 
+__u64 snapshot_damaged(const struct roce_stream *s)
+{
+	const __u64 *v = s->counters.value;
+	__u64 bad = s->trusted ? v[COUNTER_icrc_bad] : 0, lost = snapshot_lost(&s->counters);
+
+	if (s->service == SERVICE_RC || s->service == SERVICE_XRC)
+		bad -= v[COUNTER_psn_recovered] < bad ? v[COUNTER_psn_recovered] : bad;
+	return bad < lost ? bad : lost;
+}
+
+__u64 snapshot_all_damaged(const struct snapshot *s)
+{
+	__u64 damaged = 0;
+
+	for (size_t i = 0; i < s->stream_count; i++)
+		if (roce_is_totalled(&s->streams[i].stream))
+			damaged += snapshot_damaged(&s->streams[i].stream);
+	return damaged;
+}
+
+bool snapshot_icrcs_are_wrong(const struct roce_stream *s)
+{
+	const __u64 *v = s->counters.value;
+	__u64 bad = v[COUNTER_icrc_bad];
+
+	return bad >= WRONG_LEAST && 2 * bad > v[COUNTER_icrc_checked] + v[COUNTER_rocev1_icrc_checked];
+}
+
 static bool may_settle(const struct snapshot_stream *one)
 {
 	return one->key.kind == KEY_CONNECTED && one->key.side == SIDE_REQUEST && stream_may_settle(&one->stream);
@@ -154,7 +184,8 @@ static const struct snapshot_stream *responder_of(const struct snapshot *s, cons
 
 bool snapshot_is_one_sided(const struct snapshot *s, const struct snapshot_stream *one)
 {
-	return roce_is_totalled(&one->stream) && may_settle(one) && snapshot_lost(&one->stream.counters) && !responder_of(s, one);
+	return roce_is_totalled(&one->stream) && may_settle(one) &&
+	       snapshot_lost(&one->stream.counters) > snapshot_damaged(&one->stream) && !responder_of(s, one);
 }
 
 static void settle(const struct snapshot *s, struct snapshot_stream *one)

@@ -110,6 +110,18 @@ bool snapshot_is_one_sided(const struct snapshot *s, const struct snapshot_strea
 /* psn_skipped - psn_recovered - psn_unseen, never below 0 */
 __u64 snapshot_lost(const struct roce_counters *c);
 
+/*
+ * Of snapshot_lost() those whose packets may have come with a wrong ICRC: they arrived, damaged. No more than the packets with a
+ * wrong ICRC; on RC and XRC, which send such packets again, no more than those of them that were not repaired.
+ */
+__u64 snapshot_damaged(const struct roce_stream *s);
+
+/* The same of all streams whose lost PSNs are in the totals. */
+__u64 snapshot_all_damaged(const struct snapshot *s);
+
+/* Whether most of the stream's ICRCs are wrong, so many that it is no stream of a flipped bit. */
+bool snapshot_icrcs_are_wrong(const struct roce_stream *s);
+
 /* The stream's destination; of UD, the last one. */
 static inline const __u8 *snapshot_destination(const struct snapshot_stream *s)
 {

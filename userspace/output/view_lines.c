@@ -6,6 +6,7 @@
 
 #include "userspace/host/host.h"
 #include "userspace/model/address.h"
+#include "userspace/model/advice.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
 #include "userspace/offline/fault_list.h"
@@ -212,17 +213,29 @@ static void print_priorities(const struct page *page, const struct host_report *
 	}
 }
 
+static void print_hint(const struct page *page, const char *hint)
+{
+	page_words(page, hint, fprintf(page->out, "hint: "), 2, false);
+}
+
 static void print_host(const struct page *page, const struct snapshot *now, const struct snapshot *previous,
 		       const struct view *v)
 {
 	print_owners(page, now, previous, v);
 	print_counters(page, now->host);
 	print_priorities(page, now->host);
-	for (size_t i = 0; i < now->host->hint_count; i++) {
-		int at = fprintf(page->out, "hint: ");
+	for (size_t i = 0; i < now->host->hint_count; i++)
+		print_hint(page, now->host->hints[i]);
+}
 
-		page_words(page, now->host->hints[i], at, 2, false);
-	}
+/* Live, the hints of this machine have it. */
+static void print_advice(const struct page *page, const struct snapshot *now)
+{
+	struct advice a;
+
+	advice_make(&a, now);
+	for (size_t i = 0; i < a.count; i++)
+		print_hint(page, a.line[i]);
 }
 
 /* ---- faults of a capture: the number of each kind, and a list of the first ones ---- */
@@ -371,6 +384,8 @@ int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *pre
 	view_table(&page, now, previous, v);
 	if (now->host)
 		print_host(&page, now, previous, v);
+	else if (!v->live)
+		print_advice(&page, now);
 	if (now->faults)
 		print_faults(&page, now);
 	return ferror(out) ? -1 : 0;

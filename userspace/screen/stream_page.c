@@ -195,6 +195,8 @@ static void add_psn(const struct stream_page *p)
 		 v[COUNTER_psn_strays]);
 	if (v[COUNTER_psn_unseen])
 		add_line(p, "", "not seen here, but acknowledged %llu", v[COUNTER_psn_unseen]);
+	if (snapshot_damaged(s))
+		add_line(p, "", "%llu of the lost ones came here with a wrong ICRC: not dropped, but damaged", snapshot_damaged(s));
 	if (snapshot_is_one_sided(p->snapshot, p->s))
 		add_line(p, "", "no acknowledgements are seen: perhaps the lost ones were only not seen here");
 	if (v[COUNTER_psn_late_unknown] || v[COUNTER_psn_forgotten])
@@ -225,6 +227,9 @@ static void add_checks(const struct stream_page *p)
 			  v[COUNTER_imm_gaps]);
 	lines_add(p->l, v[COUNTER_icrc_bad] ? STYLE_FAULT : STYLE_PLAIN, "ICRC", "%llu bad, %llu checked, %llu unchecked",
 		  v[COUNTER_icrc_bad], v[COUNTER_icrc_checked] + v[COUNTER_rocev1_icrc_checked], v[COUNTER_icrc_unchecked]);
+	if (snapshot_icrcs_are_wrong(s))
+		add_line(p, "", "most are wrong: `rocescope doctor %s` says why",
+			 p->snapshot->interface_count == 1 ? p->snapshot->interfaces[0].name : "IFACE...");
 	if (p->s->key.side == SIDE_RESPONSE)
 		add_line(p, "answers",
 			 "%llu ACKs, %llu NAKs (%llu PSN sequence, %llu invalid request, %llu remote access, %llu remote "

@@ -229,11 +229,18 @@ static void test_owners(void **state)
 	assert_true(o.local && o.outward && o.qp && o.qp->qpn == QPN && !o.words[0]);
 	none.key.qpn = 77;
 	o = owner_of(&none);
-	assert_true(o.local && !o.qp);
+	assert_true(o.local && !o.qp && o.refused);
 	assert_string_equal(o.words, "no such QP here");
 	address_parse("10.9.0.3", other.key.dst);
 	o = owner_of(&other);
 	assert_false(o.local || o.qp);
+	assert_int_equal(o.astray, HOST_ADDRESS); /* stream_of() gives it our MAC */
+	other.stream.last.dst_mac[5] ^= 0x40;
+	assert_int_equal(owner_of(&other).astray, HOST_MEANT); /* neither is ours */
+	other = in;
+	other.stream.last.dst_mac[5] ^= 0x40;
+	assert_int_equal(owner_of(&other).astray, HOST_MAC);
+	assert_int_equal(owner_of(&out).astray, HOST_MEANT);
 
 	/* two QPs whose peers have the same number: only the pair distinguishes them */
 	qps[1].peer_qpn = PEER_QPN;
@@ -336,6 +343,7 @@ static void test_psn(void **state)
 	update(&qp, 1, 500);
 	o = owner_of(&in);
 	assert_string_equal(o.words, "the QP is in state ERR and takes nothing");
+	assert_true(o.refused);
 }
 
 /* ---- counters ---- */
@@ -457,6 +465,20 @@ static void test_hints(void **state)
 	assert_true(has_hint(&f, "they were lost before"));
 	book_add(&b, "eth0", "rx_dropped", 7);
 	assert_true(has_hint(&f, "eth0 says that it dropped 7 frames (rx_dropped); 5 PSNs are lost"));
+	/* four of the five came, with a wrong ICRC */
+	in[0].stream.trusted = 1;
+	in[0].stream.counters.value[COUNTER_psn_skipped] = 5;
+	in[0].stream.counters.value[COUNTER_icrc_bad] = 4;
+	in[0].stream.counters.value[COUNTER_icrc_checked] = 5000;
+	s.streams = in;
+	s.stream_count = 1;
+	assert_true(has_hint(&f, "1 other PSNs are lost"));
+	assert_true(has_hint(&f, "4 of the 5 PSNs that are lost came here with a wrong ICRC"));
+	assert_false(has_hint(&f, "most ICRCs"));
+	in[0].stream.counters.value[COUNTER_icrc_checked] = 7;
+	assert_true(has_hint(&f, "most ICRCs of 1 stream are wrong"));
+	in[0].stream = (struct roce_stream){ .last = in[0].stream.last };
+	s.stream_count = 0;
 
 	for (__u64 n = 0; n <= 5000; n += 5000) {
 		book_add(&b, "eth0", "rx_queue_0_packets", n);
@@ -472,8 +494,11 @@ static void test_hints(void **state)
 
 	assert_false(has_hint(&f, "not its own"));
 	in[1].stream.last.dst_mac[5] = 9;
+	owner = owner_of(&in[1]);
+	in[0].owner = NULL;
 	assert_true(has_hint(&f, "1 stream is addressed to this host's IP 10.9.0.1, but to MAC 02:00:00:00:00:09"));
 	in[1].stream.last.dst_mac[0] = 1; /* a multicast group's */
+	owner = owner_of(&in[1]);
 	assert_false(has_hint(&f, "not its own"));
 	f.device_count = 0;
 	assert_true(has_hint(&f, "no RDMA device"));

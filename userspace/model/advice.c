@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "userspace/model/address.h"
+#include "userspace/model/advice.h"
+
+static void add(struct advice *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct advice *a, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(a->line[a->count++], ADVICE_TEXT, format, arguments);
+	va_end(arguments);
+}
+
+/* What doctor is to look at. */
+static const char *where(const struct snapshot *s)
+{
+	if (s->interface_count == 1)
+		return s->interfaces[0].name;
+	return s->interface_count && strcmp(s->interfaces[0].mode, "file") ? "IFACE..." : "FILE...";
+}
+
+static void advise_icrcs(struct advice *a, const struct snapshot *s)
+{
+	const struct snapshot_stream *first = NULL;
+	size_t streams = 0;
+
+	for (size_t i = 0; i < s->stream_count; i++) {
+		if (!snapshot_icrcs_are_wrong(&s->streams[i].stream))
+			continue;
+		if (!streams++)
+			first = &s->streams[i];
+	}
+	if (streams)
+		add(a, "most ICRCs of %zu stream%s are wrong (%s%s > %s QPN %u): `rocescope doctor %s` says why", streams,
+		    streams == 1 ? "" : "s", streams == 1 ? "" : "the first: ", address_text(first->key.src).text,
+		    address_text(snapshot_destination(first)).text, first->key.qpn, where(s));
+}
+
+static void advise_damaged(struct advice *a, const struct snapshot *s)
+{
+	__u64 lost = s->totals.value[COUNTER_psn_lost], damaged = snapshot_all_damaged(s);
+
+	if (damaged)
+		add(a, "%llu of the %llu PSNs that are lost came here with a wrong ICRC: these packets were not dropped, but damaged on "
+		    "the path or in the sender. `rocescope doctor %s` says how", damaged, lost, where(s));
+}
+
+static void advise_nothing(struct advice *a, const struct snapshot *s)
+{
+	const __u64 *v = s->totals.value;
+
+	if (v[COUNTER_frames] && !v[COUNTER_roce_packets] && !v[COUNTER_rocev1_packets] && !v[COUNTER_udp_packets])
+		add(a, "%llu frame%s, but no RoCE packet: `rocescope doctor %s` says what came instead", v[COUNTER_frames],
+		    v[COUNTER_frames] == 1 ? "" : "s", where(s));
+}
+
+void advice_make(struct advice *a, const struct snapshot *s)
+{
+	a->count = 0;
+	advise_nothing(a, s);
+	advise_icrcs(a, s);
+	advise_damaged(a, s);
+}

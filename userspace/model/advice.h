@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What to make of a snapshot's counters, in words, wherever the snapshot is from. */
+#ifndef USERSPACE_MODEL_ADVICE_H
+#define USERSPACE_MODEL_ADVICE_H
+
+#include "userspace/model/snapshot.h"
+
+#define ADVICE_LINES 3
+#define ADVICE_TEXT 400
+
+/* Sentences, without newline. */
+struct advice {
+	char line[ADVICE_LINES][ADVICE_TEXT];
+	size_t count;
+};
+
+void advice_make(struct advice *a, const struct snapshot *s);
+
+#endif
