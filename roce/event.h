@@ -44,7 +44,7 @@ struct roce_before {
 
 struct roce_event {
 	__u32 kinds;	/* ROCE_EVENT() of each; 0: nothing */
-	__u32 lints;	/* 1 << LINT_* of each */
+	__u32 lints;	/* 1 << LINT_* of each; habits as well, which alone are no event */
 	__u32 expected; /* PSN expected before the packet, EVENT_NO_PSN: none. Used for kinds of reason psn, valid for all */
 	__u32 seen;	/* the packet's PSN */
 	__u32 skipped;	/* psn_gap: number of PSNs */
@@ -145,7 +145,7 @@ roce_inline bool roce_find_events(const struct roce_stream *s, const struct roce
 				  __u32 kinds, struct roce_event *e)
 {
 	__u64 moved = s->waited ^ b->waited, keep;
-	__u32 lints = 0;
+	__u32 lints = 0, habits = 0;
 
 	for (__u32 i = 0; i < EVENT_COUNTERS; i++) {
 		moved |= s->counters.value[EVENT_COUNTER_FIRST + i] ^ b->counter[i];
@@ -165,6 +165,9 @@ roce_inline bool roce_find_events(const struct roce_stream *s, const struct roce
 		roce_reload();
 	}
 	e->lints = lints;
+	for (__u32 i = 0; i < ROCE_LINTS; i++)
+		if (LINT_HABITS >> i & 1)
+			habits |= stream_is_habit(s, i) << i;
 	e->expected = b->expected;
 	e->seen = p->number;
 	e->skipped = event_since(s, b, COUNTER_psn_skipped, keep);
@@ -177,7 +180,7 @@ roce_inline bool roce_find_events(const struct roce_stream *s, const struct roce
 	kinds |= event_rose(e->recovered, 0) << EVENT_psn_recovered;
 	kinds |= event_rose(e->broken, 0) << EVENT_message_broken;
 	kinds |= event_rose(e->imm_skipped, 0) << EVENT_imm_gap;
-	kinds |= event_rose(lints, 0) << EVENT_lint;
+	kinds |= event_rose(lints & ~habits, 0) << EVENT_lint;
 	kinds |= event_rose(s->waited, b->waited) << EVENT_psn_stray;
 	e->kinds = kinds;
 	return kinds;

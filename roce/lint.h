@@ -17,6 +17,12 @@ enum roce_lint {
 	ROCE_LINTS
 };
 
+/*
+ * A lint of this set that every packet of a stream has is a habit of its sender, no fault: receivers ignore it. Only reserved
+ * fields, which are "ignored on receive" (IBTA 9.2). See stream_is_habit().
+ */
+#define LINT_HABITS (1u << LINT_reserved_bits)
+
 #define LINT_ROW 4	   /* packets in a row with the same PSN or ICRC that make it a constant */
 #define LINT_BAD_ROW 16	   /* packets in a row with a bad ICRC and near PSNs that make all ICRCs bad */
 #define LINT_BAD_NEAR 1024 /* phantoms from a flipped QPN bit lie farther apart */

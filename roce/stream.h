@@ -257,6 +257,23 @@ roce_inline void stream_lint_add(__u32 *count, __u32 n)
 	*count = sum | beyond;
 }
 
+/*
+ * 1 if the lint is a habit (LINT_HABITS): every packet of the stream that was looked at has it, this one included; else 0.
+ * Packets without a lint cost nothing, because the counters tell how many there were. A count at LINT_COUNT_MOST is taken for a
+ * habit. Without a branch, because the verifier follows each.
+ */
+roce_inline __u32 stream_is_habit(const struct roce_stream *s, enum roce_lint lint)
+{
+	const __u64 *v = s->counters.value;
+	__u64 bad = v[COUNTER_icrc_bad] * s->trusted; /* these are looked at on a stream without good ICRCs only */
+	__u64 packets = v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets] - bad, had = s->lint[lint];
+	__u64 others = packets - had - 1, any = -packets;
+
+	roce_opaque(others);
+	roce_opaque(any);
+	return LINT_HABITS >> lint & 1 & (others >> 63 | (had + 1) >> 32) & any >> 63;
+}
+
 /* Lints are rare, so the counters are only touched if there is one. s->last_psn is still that of the packet before. */
 roce_inline void stream_lint(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc)
 {

@@ -169,16 +169,18 @@ static void show_stream(proto_tree *tree, tvbuff_t *tvb, const struct finding *f
 			       address_text(s->key.src).text, address_text(snapshot_destination(s)).text);
 }
 
-static void show_lints(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo, __u32 lints)
+/* A habit of the sender (stream_is_habit()) is shown as well, but it is no event and gets no expert information. */
+static void show_lints(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo, const struct roce_event *e)
 {
 	for (int i = 0; i < ROCE_LINTS; i++) {
 		proto_item *item;
 
-		if (!(lints >> i & 1))
+		if (!(e->lints >> i & 1))
 			continue;
 		item = proto_tree_add_string(tree, hf_lint, tvb, 0, 0, lint_names[i]);
 		add_generated(item);
-		expert_add_info_format(pinfo, item, &ei[EVENT_lint], "%s", lint_words[i]);
+		if (e->kinds & ROCE_EVENT(lint))
+			expert_add_info_format(pinfo, item, &ei[EVENT_lint], "%s", lint_words[i]);
 	}
 }
 
@@ -235,8 +237,7 @@ static void show(proto_tree *parent, tvbuff_t *tvb, packet_info *pinfo, const st
 		show_icrc(tree, tvb, pinfo, frame, look);
 		show_psn(tree, tvb, f);
 		show_messages(tree, tvb, f);
-		if (f->event.kinds & ROCE_EVENT(lint))
-			show_lints(tree, tvb, pinfo, f->event.lints);
+		show_lints(tree, tvb, pinfo, &f->event);
 	}
 	show_event(tree, tvb, pinfo, f);
 	append_column(pinfo, &f->event);

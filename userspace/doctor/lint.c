@@ -161,6 +161,8 @@ void lint_study_take(struct lint_study *l, struct signs *signs, const struct doc
 
 	if (!doctor->event->kinds)
 		lints = 0;
+	if (p->reserved_bits) /* a habit is no event */
+		lints |= 1u << LINT_reserved_bits;
 	/* a payload that is no path MTU is one mistake, not two */
 	if (lints & 1u << LINT_payload_not_path_mtu || odd)
 		lints &= ~(1u << LINT_payload_mixed);

@@ -137,7 +137,7 @@ bool faults_rose(const struct roce_stream *s, const struct roce_stream *before)
 			return true;
 	}
 	for (int i = 0; i < ROCE_LINTS; i++)
-		if (s->lint[i] > (before ? before->lint[i] : 0))
+		if (s->lint[i] > (before ? before->lint[i] : 0) && !stream_is_habit(s, i))
 			return true;
 	return false;
 }
@@ -160,7 +160,7 @@ struct fault_rank fault_rank(const struct roce_stream *s)
 		r.lesser += table[i].weight == LESSER ? n : 0;
 	}
 	for (int i = 0; i < ROCE_LINTS; i++)
-		r.lesser += s->lint[i];
+		r.lesser += stream_is_habit(s, i) ? 0 : s->lint[i];
 	return r;
 }
 

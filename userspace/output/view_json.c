@@ -76,6 +76,23 @@ static void put_lint(struct json_text *t, const struct roce_stream *s)
 	json_text_close(t, '}');
 }
 
+/* Lints that are no fault, because every packet of the stream has them. */
+static void put_habits(struct json_text *t, const struct roce_stream *s)
+{
+	__u32 habits = 0;
+
+	for (int i = 0; i < ROCE_LINTS; i++)
+		habits |= stream_is_habit(s, i) << i;
+	if (!habits)
+		return;
+	json_text_key(t, "habits");
+	json_text_open(t, '[');
+	for (int i = 0; i < ROCE_LINTS; i++)
+		if (habits >> i & 1)
+			json_text_string(t, lint_names[i]);
+	json_text_close(t, ']');
+}
+
 /* How far late packets were behind: [least number of PSNs, packets] of the depths that are not empty. */
 static void put_late(struct json_text *t, const struct roce_stream *s)
 {
@@ -228,6 +245,7 @@ static void put_stream(struct json_text *t, const struct snapshot_stream *s, con
 	if (snapshot_is_reordered(stream))
 		put_late(t, stream);
 	put_lint(t, stream);
+	put_habits(t, stream);
 	put_last(t, &stream->last);
 }
 

@@ -124,12 +124,16 @@ static bool cell_broken(char *to, const struct row *r)
 static bool cell_lints(char *to, const struct row *r)
 {
 	size_t length = 0;
+	bool fault = false;
 
 	to[0] = 0;
-	for (int i = 0; i < ROCE_LINTS && length < CELL; i++)
-		if (r->now->stream.lint[i])
-			length += snprintf(to + length, CELL - length, "%s%s", length ? "," : "", lint_names[i]);
-	return length;
+	for (int i = 0; i < ROCE_LINTS && length < CELL; i++) {
+		if (!r->now->stream.lint[i])
+			continue;
+		length += snprintf(to + length, CELL - length, "%s%s", length ? "," : "", lint_names[i]);
+		fault |= !stream_is_habit(&r->now->stream, i);
+	}
+	return fault;
 }
 
 /* Columns from left to right. Where the terminal is narrow, those that are not essential are left out, the last one first. */
@@ -284,17 +288,18 @@ static void print_rows(const struct page *page, const struct table_view *t)
 
 /* ---- what marks and lints mean ---- */
 
-static void print_lint(const struct page *page, int lint, __u64 packets, bool more)
+/* more: perhaps more packets. fault: it is not a habit of every stream that has it. */
+static void print_lint(const struct page *page, int lint, __u64 packets, bool more, bool fault)
 {
-	int at = fprintf(page->out, "lint %s, %s%llu packet%s: ", lint_names[lint], more ? "at least " : "", packets,
-			 packets == 1 ? "" : "s");
+	int at = fprintf(page->out, "lint %s, %s%llu packet%s%s: ", lint_names[lint], more ? "at least " : "", packets,
+			 packets == 1 ? "" : "s", fault ? "" : ", a habit and no fault, since every packet has it");
 
 	page_words(page, lint_words[lint], at, 2, false);
 }
 
 static void print_meanings(const struct page *page, const struct table_view *t)
 {
-	bool untrusted = false, estimate = false, more[ROCE_LINTS] = { 0 };
+	bool untrusted = false, estimate = false, more[ROCE_LINTS] = { 0 }, fault[ROCE_LINTS] = { 0 };
 	__u64 lint[ROCE_LINTS] = { 0 };
 
 	for (size_t i = 0; i < t->wanted; i++) {
@@ -307,6 +312,7 @@ static void print_meanings(const struct page *page, const struct table_view *t)
 		for (int l = 0; l < ROCE_LINTS; l++) {
 			lint[l] += s->stream.lint[l];
 			more[l] |= s->stream.lint[l] == LINT_COUNT_MOST;
+			fault[l] |= s->stream.lint[l] && !stream_is_habit(&s->stream, l);
 		}
 	}
 	if (untrusted)
@@ -315,7 +321,7 @@ static void print_meanings(const struct page *page, const struct table_view *t)
 		fputs("~: nobody checks the PSN of UD: an estimate, not in the totals\n", page->out);
 	for (int l = 0; l < ROCE_LINTS; l++)
 		if (lint[l])
-			print_lint(page, l, lint[l], more[l]);
+			print_lint(page, l, lint[l], more[l], fault[l]);
 }
 
 /* The table has only the filtered streams; the totals have all. */

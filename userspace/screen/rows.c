@@ -71,7 +71,7 @@ static void fill_counters_of(struct row *row, const struct roce_stream *s)
 	row->icrc_bad = v[COUNTER_icrc_bad];
 	row->lints = 0;
 	for (int i = 0; i < ROCE_LINTS; i++)
-		row->lints |= (__u32)(s->lint[i] > 0) << i;
+		row->lints |= (__u32)(s->lint[i] > 0 && !stream_is_habit(s, i)) << i;
 	row->service = s->service;
 	row->trusted = s->trusted;
 	row->estimate = snapshot_is_estimate(s);

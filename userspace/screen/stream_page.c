@@ -395,12 +395,14 @@ static void add_lints(const struct stream_page *p)
 	bool any = false;
 
 	for (int i = 0; i < ROCE_LINTS; i++) {
+		bool habit = stream_is_habit(&p->s->stream, i);
+
 		if (!p->since->lint[i])
 			continue;
 		if (!any)
 			lines_raw(p->l, STYLE_PLAIN, "");
-		lines_add(p->l, STYLE_FAULT, any ? "" : "mistakes", "%s, in %s%u packet%s: %s", lint_names[i],
-			  p->since->lint[i] == LINT_COUNT_MOST ? "at least " : "", p->since->lint[i],
+		lines_add(p->l, habit ? STYLE_PLAIN : STYLE_FAULT, habit ? "habit" : any ? "" : "mistakes", "%s, in %s%u packet%s: %s",
+			  lint_names[i], p->since->lint[i] == LINT_COUNT_MOST ? "at least " : "", p->since->lint[i],
 			  p->since->lint[i] == 1 ? "" : "s", lint_words[i]);
 		any = true;
 	}

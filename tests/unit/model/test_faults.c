@@ -111,11 +111,54 @@ static void worst_first(void **state)
 	}
 }
 
+/* Reserved bits in every packet are no fault, in all but one they are; any other lint is one even in all. */
+static void habits(void **state)
+{
+	const struct roce_stream before = { .trusted = true, .counters.value[COUNTER_roce_packets] = 5, .lint[LINT_reserved_bits] = 5 };
+	static const struct {
+		enum roce_lint lint;
+		bool trusted, habit;
+		__u64 packets, rocev1, bad;
+		__u32 had;
+	} cases[] = {
+		{ LINT_reserved_bits, true, true, 9, 0, 0, 9 },
+		{ LINT_reserved_bits, true, true, 0, 9, 0, 9 },
+		{ LINT_reserved_bits, true, true, 12, 0, 3, 9 }, /* those with a bad ICRC are not looked at */
+		{ LINT_reserved_bits, false, true, 9, 0, 9, 9 }, /* but on a stream without a good one */
+		{ LINT_reserved_bits, true, true, 1ull << 40, 0, 0, LINT_COUNT_MOST },
+		{ LINT_reserved_bits, true, false, 10, 0, 0, 9 },
+		{ LINT_reserved_bits, false, false, 12, 0, 12, 9 },
+		{ LINT_reserved_bits, true, false, 0, 0, 0, 1 }, /* a single event as a stream (faults_count()) */
+		{ LINT_reserved_bits, true, false, 1ull << 40, 0, 0, LINT_COUNT_MOST - 1 },
+		{ LINT_df_unset, true, false, 9, 0, 0, 9 },
+		{ LINT_udp_length, true, false, 9, 0, 0, 9 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(cases); i++) {
+		struct roce_stream s = { .trusted = cases[i].trusted };
+		struct fault_rank rank;
+
+		s.counters.value[COUNTER_roce_packets] = cases[i].packets;
+		s.counters.value[COUNTER_rocev1_packets] = cases[i].rocev1;
+		s.counters.value[COUNTER_icrc_bad] = cases[i].bad;
+		s.lint[cases[i].lint] = cases[i].had;
+		if (stream_is_habit(&s, cases[i].lint) != cases[i].habit)
+			fail_msg("case %zu is %s habit", i, cases[i].habit ? "no" : "a");
+		s.counters.value[COUNTER_icrc_bad] = 0;
+		rank = fault_rank(&s);
+		if (!cases[i].bad)
+			assert_int_equal(fault_rank_any(&rank), !cases[i].habit);
+		if (!cases[i].bad)
+			assert_int_equal(faults_rose(&s, &before), !cases[i].habit && s.lint[cases[i].lint] > before.lint[cases[i].lint]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_and_counters), cmocka_unit_test(not_judged), cmocka_unit_test(usual),
-		cmocka_unit_test(worst_first),
+		cmocka_unit_test(worst_first), cmocka_unit_test(habits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
