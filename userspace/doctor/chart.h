@@ -10,6 +10,7 @@
 #include "userspace/doctor/message.h"
 #include "userspace/doctor/psn.h"
 #include "userspace/doctor/receiver.h"
+#include "userspace/doctor/stranger.h"
 
 #define NO_PSN PAIR_NO_PSN
 #define PHANTOM 3 /* fewer packets with a bad ICRC are no stream: a flipped bit may have changed another stream's key */
@@ -67,8 +68,12 @@ struct doctor {
 	struct index charts, senders, paths;
 	struct pairs pairs;
 	struct receiver receiver;
+	const struct expected *expected; /* NULL: none */
+	struct strangers strangers;
 	struct signs loose; /* signs of frames without a stream */
 	struct roce_key loose_key[FINDING_KINDS]; /* and the sender of the first frame of each kind */
+	struct findings machine; /* hints of doctor_machine() */
+	bool machine_of_loss; /* the last of them is about lost PSNs */
 	bool selection; /* doctor_selection() was called */
 	__u64 left_out; /* packets of streams for which there was no room */
 	__u64 packets;	/* packets taken */
@@ -84,6 +89,15 @@ static inline __u64 burst_frames(const struct doctor *d)
 {
 	return 8 + 2 * d->charts.count;
 }
+
+/* Whether a flipped bit made this stream of another stream's packet. If all streams are that small, none is a phantom. */
+static inline bool doctor_is_phantom(const struct doctor *d, const struct chart *c)
+{
+	return d->large && !c->trusted && c->bad == c->packets && c->packets < PHANTOM;
+}
+
+/* Says which connections of --expect no packet matches. */
+void expect_conclude(const struct doctor *d, struct signs *hints);
 
 /* Judges the waiting packet as the last one of its stream. */
 void doctor_settle(struct doctor *d, struct chart *c);

@@ -13,12 +13,6 @@ static struct chart *chart_at(const struct doctor *d, size_t i)
 	return d->charts.entries[i];
 }
 
-/* Whether a flipped bit made this stream of another stream's packet. If all streams are that small, none is a phantom. */
-static bool is_phantom(const struct doctor *d, const struct chart *c)
-{
-	return d->large && !c->trusted && c->bad == c->packets && c->packets < PHANTOM;
-}
-
 static bool all_bad(const struct chart *c)
 {
 	return c->bad >= PHANTOM && !c->good;
@@ -162,8 +156,9 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 
 	loss_conclude(&c->loss, &c->signs, reliable);
 	message_study_conclude(&c->message, &c->signs, all_bad(c));
+	lint_study_conclude(&c->lint, &c->signs);
 	conclude_absent(c);
-	psn_study_conclude(&c->psn, &c->signs);
+	psn_study_conclude(&c->psn, &c->signs, message_study_payload(&c->message));
 	receiver_conclude(&d->receiver, &c->signs);
 	conclude_start(c);
 	conclude_refused(c);
@@ -193,25 +188,33 @@ static struct finding *find(const struct findings *f, enum finding_kind kind)
 	return NULL;
 }
 
-static struct finding *find_or_add(struct findings *f, enum finding_kind kind)
+/* A habit of some streams is another finding than the fault of others. */
+static struct finding *find_or_add(struct findings *f, const struct sign *sign)
 {
-	struct finding *to = find(f, kind) ?: findings_add(f);
+	char wanted[FINDING_KIND];
+	struct finding *to;
 
+	finding_name(sign->kind, wanted);
+	for (size_t i = 0; i < f->count; i++)
+		if (!strcmp(f->list[i].kind, wanted) && f->list[i].habit == sign->habit)
+			return &f->list[i];
+	to = findings_add(f);
 	if (to)
-		finding_name(kind, to->kind);
+		memcpy(to->kind, wanted, sizeof(wanted));
 	return to;
 }
 
 static bool add_sign(struct findings *f, const struct sign *sign, const struct roce_key *stream)
 {
 	const struct finding_rule *rule = &finding_rules[sign->kind];
-	struct finding *to = find_or_add(f, sign->kind);
+	struct finding *to = find_or_add(f, sign);
 
 	if (!to)
 		return false;
 	if (!to->streams) {
 		to->weight = rule->weight;
 		to->hint = rule->class == CLASS_HINT;
+		to->habit = sign->habit;
 		to->stream = *stream;
 		to->asks = rule->asks;
 		SAY(to->fix, "%s", rule->fix);
@@ -219,7 +222,7 @@ static bool add_sign(struct findings *f, const struct sign *sign, const struct r
 	}
 	to->streams++;
 	to->packets += sign->packets;
-	to->certain = !to->hint && to->packets >= FINDING_PACKETS;
+	to->certain |= !to->hint && !to->habit && !sign->doubted && to->packets >= FINDING_PACKETS;
 	for (size_t i = 0; i < sign->shown && to->evidence_count < FINDING_EVIDENCE; i++)
 		to->evidence[to->evidence_count++] = sign->evidence[i];
 	return true;
@@ -305,7 +308,7 @@ static bool conclude_phantoms(struct doctor *d, struct findings *f)
 	for (size_t i = 0; trusted && i < d->charts.count; i++) {
 		struct signs damaged = { 0 };
 
-		if (!is_phantom(d, chart_at(d, i)))
+		if (!doctor_is_phantom(d, chart_at(d, i)))
 			continue;
 		show_icrcs(chart_at(d, i), &damaged, KIND_corruption);
 		added &= add_signs(f, &damaged, &chart_at(d, i)->key);
@@ -314,12 +317,29 @@ static bool conclude_phantoms(struct doctor *d, struct findings *f)
 	return added;
 }
 
+/* Adds what this machine knows. Where its counters are compared with PSNs that are not lost, but counted wrong, it is left out. */
+static bool add_machine(const struct doctor *d, struct findings *f)
+{
+	size_t count = d->machine.count - (d->machine_of_loss && !find(f, KIND_loss));
+
+	for (size_t i = 0; i < count; i++) {
+		struct finding *to = findings_add(f);
+
+		if (!to)
+			return false;
+		*to = d->machine.list[i];
+	}
+	return true;
+}
+
 struct doctor_checked doctor_checked(const struct doctor *d)
 {
 	struct doctor_checked checked = {
 		.packets = d->packets, .streams = d->charts.count, .receiver = d->receiver.told, .received = d->receiver.packets,
 	};
 
+	if (!d->packets)
+		strangers_say(&d->strangers, checked.instead);
 	for (size_t i = 0; i < d->charts.count; i++) {
 		const struct chart *c = chart_at(d, i);
 
@@ -343,20 +363,23 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 		struct chart *c = chart_at(d, i);
 
 		doctor_settle(d, c);
-		if (is_phantom(d, c))
+		if (doctor_is_phantom(d, c))
 			continue;
 		conclude_chart(d, c);
 		added &= !c->signs.failed && add_signs(f, &c->signs, &c->key);
 	}
+	strangers_conclude(&d->strangers, &d->loose);
 	for (size_t i = 0; i < d->loose.count; i++)
 		added &= add_sign(f, &d->loose.list[i], &d->loose_key[d->loose.list[i].kind]);
 	if (d->left_out)
 		signs_add(&hints, KIND_hint_streams, 0);
 	if (d->selection)
 		signs_add(&hints, KIND_hint_selection, 0);
+	expect_conclude(d, &hints);
 	added &= add_signs(f, &hints, &nobody);
 	signs_free(&hints);
 	added &= conclude_icrcs(d, f) && conclude_phantoms(d, f);
+	added &= add_machine(d, f);
 	say_loss(d, totals, f);
 	explain_findings(f);
 	findings_sort(f);

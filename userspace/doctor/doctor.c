@@ -40,11 +40,14 @@ void doctor_free(struct doctor *d)
 	index_free(&d->paths);
 	pairs_free(&d->pairs);
 	signs_free(&d->loose);
+	findings_free(&d->machine);
+	strangers_free(&d->strangers);
 	free(d);
 }
 
 bool doctor_expect(struct doctor *d, const struct expected *e)
 {
+	d->expected = e;
 	for (size_t i = 0; i < e->count; i++)
 		if (!pairs_put(&d->pairs, &e->entries[i].key, &e->entries[i].pair))
 			return false;
@@ -177,7 +180,7 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 	struct step step = {
 		.frame = doctor->number, .event = *doctor->event, .psn = p->number, .op = p->op, .content = content(doctor),
 		.payload = p->payload_bytes, .dma_length = p->dma_length, .immediate = p->immediate, .opcode = p->opcode,
-		.service = p->service, .damaged = c->trusted && doctor->look->icrc == ICRC_BAD,
+		.va = p->va, .service = p->service, .damaged = c->trusted && doctor->look->icrc == ICRC_BAD,
 		.apart = doctor->apart,
 	};
 
@@ -310,15 +313,28 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 		answer_take(d, c, doctor);
 }
 
-static void take_frame(struct doctor *d, const struct doctor_packet *p)
+/* Keeps who sent the first frame of a kind. */
+static void keep_key(struct doctor *d, enum finding_kind kind, const struct roce_packet *p)
 {
-	enum finding_kind kind = lint_frame(&d->loose, p);
-
 	if (kind == FINDING_KINDS || d->loose_key[kind].kind)
 		return;
-	roce_stream_key(&p->look->packet, &d->loose_key[kind]);
-	if (!p->look->packet.op)
+	roce_stream_key(p, &d->loose_key[kind]);
+	if (!p->op)
 		d->loose_key[kind].qpn = FINDING_NO_QPN;
+}
+
+static void take_frame(struct doctor *d, const struct doctor_packet *p)
+{
+	keep_key(d, lint_frame(&d->loose, p), &p->look->packet);
+}
+
+static void take_stranger(struct doctor *d, const struct doctor_packet *p)
+{
+	struct roce_packet would;
+	enum finding_kind kind = stranger_take(&d->strangers, &d->loose, p, &would);
+
+	if (kind != FINDING_KINDS)
+		keep_key(d, kind, &would);
 }
 
 void doctor_take(struct doctor *d, const struct doctor_packet *doctor)
@@ -330,6 +346,8 @@ void doctor_take(struct doctor *d, const struct doctor_packet *doctor)
 
 	if (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT)
 		take_frame(d, doctor);
+	if (p->kind == ROCE_OTHER && !d->packets)
+		take_stranger(d, doctor);
 	if (p->kind != ROCE_PACKET)
 		return;
 	roce_stream_key(p, &key);

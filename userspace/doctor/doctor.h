@@ -26,7 +26,7 @@ struct doctor_packet {
 /* NULL: no memory. */
 struct doctor *doctor_new(void);
 
-/* Adds connections that are known before the first packet. false: too many. */
+/* Adds connections that are known before the first packet, which must outlive the doctor. false: too many. */
 bool doctor_expect(struct doctor *d, const struct expected *e);
 
 /* Says what the receiver is: packets that go to it are judged as it would. told (NULL: not known) must outlive the doctor. */
@@ -38,6 +38,12 @@ void doctor_take(struct doctor *d, const struct doctor_packet *p);
 /* Says that the packets are a selection: packets missing between them are not taken for loss. */
 void doctor_selection(struct doctor *d);
 
+/*
+ * What this machine knows of the streams at its interfaces, after the last packet of a live run. s: finished, with owners and
+ * s->host (host_look()).
+ */
+void doctor_machine(struct doctor *d, const struct snapshot *s);
+
 /* Remembers a packet of which only the headers were captured. It is not judged; the ICRC of the next packet may need it. */
 void doctor_remember(struct doctor *d, const struct observer_frame *frame, const struct roce_packet *p);
 
@@ -46,6 +52,8 @@ void doctor_remember(struct doctor *d, const struct observer_frame *frame, const
  * packet may be taken afterwards. false: no memory; the findings in *f are right, but some are missing.
  */
 bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct findings *f);
+
+#define DOCTOR_INSTEAD 160
 
 /* How much was checked. */
 struct doctor_checked {
@@ -56,6 +64,7 @@ struct doctor_checked {
 	__u64 starts;	 /* streams whose first PSN was known beforehand */
 	const struct told *receiver; /* NULL: not known */
 	__u64 received;	 /* requests that went to it */
+	char instead[DOCTOR_INSTEAD]; /* what came, if there was no RoCE packet: "12 frames: 10 UDP (most to port 46866), 2 ARP" */
 };
 struct doctor_checked doctor_checked(const struct doctor *d);
 

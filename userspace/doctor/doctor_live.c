@@ -6,6 +6,8 @@
 #include "lib/clock.h"
 #include "lib/exit.h"
 #include "userspace/doctor/doctor_live.h"
+#include "userspace/host/host.h"
+#include "userspace/live/overhear.h"
 #include "userspace/live/taken.h"
 
 #define SAMPLE 64  /* packets taken at the beginning of each stream */
@@ -18,6 +20,8 @@ struct watch {
 	struct live live;
 	struct taken taken;
 	struct observer observer; /* observes the packets that were taken */
+	struct host *host; /* NULL: no memory */
+	struct overhear overhear; /* until the first RoCE packet */
 	__u64 number;
 };
 
@@ -41,11 +45,26 @@ static void on_packet(void *context, const struct taken_packet *taken)
 			doctor_remember(w->doctor, &frame, &look.packet);
 		return;
 	}
+	if (look.packet.kind == ROCE_PACKET)
+		overhear_end(&w->overhear);
 	p.look = &look;
 	p.number = ++w->number;
 	p.stream = observer_follow(&w->observer, &frame, &look, taken->time, &own);
 	p.apart = is_apart(p.event, &own);
 	doctor_take(w->doctor, &p);
+}
+
+/* A frame of any kind. What is RoCE comes from the kernel's program, in order and complete. */
+static void on_overheard(void *context, const __u8 *bytes, __u32 captured, __u32 length)
+{
+	struct observer_frame frame = { .bytes = bytes, .captured = captured, .wire = length };
+	struct roce_event none = { 0 };
+	struct observer_look look;
+	struct watch *w = context;
+
+	observer_look(&frame, NULL, &look);
+	if (look.packet.kind == ROCE_OTHER)
+		doctor_take(w->doctor, &(struct doctor_packet){ .number = ++w->number, .frame = &frame, .look = &look, .event = &none });
 }
 
 /* Prints the progress once a second. */
@@ -68,6 +87,7 @@ static bool watch(struct watch *w, const struct live_options *o)
 			return true;
 		if (!taken_read(&w->taken))
 			return false;
+		overhear_read(&w->overhear, on_overheard, w);
 		if (now < next)
 			continue;
 		next += NSEC_PER_SEC;
@@ -94,19 +114,31 @@ static int run(struct watch *w, const struct live_options *o, struct snapshot *s
 	const struct taken_options wanted = {
 		.capture = { .kinds = ~0u, .before = CONTEXT, .after = CONTEXT, .limit = LIMIT, .sample = SAMPLE },
 	};
-	int status = taken_begin(&w->taken, &w->live, &wanted, on_packet, w);
+	int status;
 	bool good;
 
+	if (!o->decap) /* a socket does not show what is in a tunnel */
+		overhear_begin(&w->overhear, o);
+	status = taken_begin(&w->taken, &w->live, &wanted, on_packet, w);
 	if (status)
 		return status;
+	w->host = host_open(&w->live);
 	fprintf(stderr, "rocescope: doctor: watches for %g s (--duration), then says what it has found\n", o->duration);
 	good = watch(w, o);
+	overhear_read(&w->overhear, on_overheard, w);
+	overhear_end(&w->overhear);
 	live_detach(&w->live);
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 	good &= taken_read_rest(&w->taken);
 	say_left_out(w);
-	return live_snapshot(&w->live, s) && good ? EXIT_RAN : EXIT_COULD_NOT;
+	good &= live_snapshot(&w->live, s);
+	if (w->host && good) {
+		host_look(w->host, &w->live, s);
+		doctor_machine(w->doctor, s);
+		s->host = NULL; /* it ends with w->host */
+	}
+	return good ? EXIT_RAN : EXIT_COULD_NOT;
 }
 
 int doctor_live(struct doctor *d, const struct live_options *o, struct snapshot *s)
@@ -122,7 +154,9 @@ int doctor_live(struct doctor *d, const struct live_options *o, struct snapshot 
 	w->observer.table.max = STREAMS;
 	live_prepare(&w->live, o);
 	status = run(w, o, s);
+	overhear_end(&w->overhear);
 	live_end(&w->live);
+	host_close(w->host);
 	taken_end(&w->taken);
 	observer_free(&w->observer);
 	free(w);

@@ -60,12 +60,15 @@ static void drop_class(struct signs *s, enum finding_class class)
 			signs_drop(s, s->list[i].kind);
 }
 
-/* Whether every PSN is counted wrong. */
+/* Whether every PSN is counted wrong, without a doubt. */
 static bool counts_wrong(const struct signs *s)
 {
-	for (enum finding_kind k = KIND_psn_constant; k <= KIND_psn_wrap; k++)
-		if (signs_find(s, k))
+	for (enum finding_kind k = KIND_psn_constant; k <= KIND_psn_wrap; k++) {
+		const struct sign *sign = signs_find(s, k);
+
+		if (sign && !sign->doubted)
 			return true;
+	}
 	return false;
 }
 
@@ -104,6 +107,9 @@ void explain_chart(struct chart *c)
 		signs_drop(s, KIND_psn_skip);
 	}
 	explain_absent_icrc(c);
+	/* what the machine drops before, its QP never sees; and of a wrong PSN the other rules know more */
+	if (has_class(s, CLASS_IP, true) || has_class(s, CLASS_PSN, true) || signs_find(s, KIND_lint_qpn_management))
+		signs_drop(s, KIND_host_qp);
 	if (has_class(s, CLASS_GRAMMAR, false) || has_class(s, CLASS_DMA, false))
 		signs_drop(s, KIND_refused_length);
 	/* what the receiver does not take it answers by silence, or asks for again */

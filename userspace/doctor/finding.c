@@ -25,6 +25,8 @@ static int compare(const void *a, const void *b)
 
 	if (x->hint != y->hint)
 		return x->hint - y->hint;
+	if (x->habit != y->habit)
+		return x->habit - y->habit;
 	if (x->certain != y->certain)
 		return y->certain - x->certain;
 	if (x->weight != y->weight)

@@ -9,7 +9,7 @@
 
 #define FINDING_EVIDENCE 5 /* most frames listed as evidence */
 #define FINDING_KIND 48
-#define FINDING_TEXT 400
+#define FINDING_TEXT 800
 
 /* Packets that must agree in a finding. With fewer it is a candidate. */
 #define FINDING_PACKETS 3
@@ -25,6 +25,7 @@ struct evidence {
 struct finding {
 	char kind[FINDING_KIND]; /* icrc-swapped, icrc-no-ones+crc32c, icrc-bit-flip, psn-constant, lint-udp-length, ... */
 	bool certain;  /* a finding; false: a candidate */
+	bool habit;    /* neither: every packet of these streams has it, and receivers ignore it */
 	bool hint;     /* neither: what could not be judged, and why */
 	int weight;    /* importance, see userspace/doctor/finding.def */
 	__u64 packets; /* packets that show it */
@@ -45,7 +46,7 @@ struct findings {
 /* Appends a zeroed finding. NULL: no memory. The pointer is valid until the next call. */
 struct finding *findings_add(struct findings *f);
 
-/* Sorts: certain findings first, hints last; then by weight, packets, kind and stream. The order is always the same. */
+/* Sorts: certain findings, candidates, habits, hints; in each then by weight, packets, kind and stream. The order is always the same. */
 void findings_sort(struct findings *f);
 
 void findings_free(struct findings *f);

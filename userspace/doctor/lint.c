@@ -159,6 +159,7 @@ void lint_study_take(struct lint_study *l, struct signs *signs, const struct doc
 	bool odd = l->partial && !roce_is_path_mtu(l->partial);
 	struct evidence *e;
 
+	l->packets++;
 	if (!doctor->event->kinds)
 		lints = 0;
 	if (p->reserved_bits) /* a habit is no event */
@@ -198,6 +199,19 @@ void lint_study_take(struct lint_study *l, struct signs *signs, const struct doc
 	}
 	l->service = p->service;
 	l->met = true;
+}
+
+void lint_study_conclude(const struct lint_study *l, struct signs *signs)
+{
+	for (enum roce_lint i = 0; i < ROCE_LINTS; i++) {
+		struct sign *sign = LINT_HABITS >> i & 1 ? signs_find(signs, lint_kinds[i]) : NULL;
+
+		if (!sign || sign->packets != l->packets)
+			continue;
+		sign->habit = true;
+		sign->shown = 1;
+		SAY(sign->figures, "Every packet has them: a habit of this sender. Receivers ignore them.");
+	}
 }
 
 enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *doctor)

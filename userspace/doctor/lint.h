@@ -10,11 +10,15 @@ struct lint_study {
 	__u16 partial;	  /* payload of the First or Middle packet before; 0: none */
 	__u8 service;	  /* service of the packet before */
 	bool met;
+	__u64 packets;	  /* packets looked at */
 	__u64 short_of_icrc; /* First and Middle packets 4 bytes short of a path MTU */
 };
 
 /* Takes a packet of a stream whose ICRC is good, or of a stream without good ICRCs. */
 void lint_study_take(struct lint_study *l, struct signs *signs, const struct doctor_packet *p);
+
+/* Takes signs that every packet of the stream shows for habits, if they are no fault then (LINT_HABITS). */
+void lint_study_conclude(const struct lint_study *l, struct signs *signs);
 
 /*
  * Takes a frame that is no packet: its lengths disagree, or it is a fragment. Returns the kind of its sign; FINDING_KINDS:

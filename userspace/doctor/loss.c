@@ -80,6 +80,7 @@ __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum 
 	struct loss_gap g = { p->frame, p->event.expected, p->psn, 0 };
 
 	l->packets++;
+	l->apart += p->apart;
 	if (p->damaged) {
 		l->damaged++;
 		return 0;
@@ -133,6 +134,8 @@ void loss_conclude(struct loss *l, struct signs *signs, bool reliable)
 	settle(l, signs, &l->between, true);
 	settle(l, signs, &l->inside, true);
 	lost = l->skipped > l->recovered ? l->skipped - l->recovered : 0;
+	if (l->bounded && lost > l->most)
+		lost = l->most;
 	sign = signs_find(signs, KIND_loss);
 	if (sign)
 		sign->packets = lost;

@@ -27,6 +27,9 @@ struct loss {
 	__u32 late; /* PSN + 1 of the packet before if it came late, else 0 */
 	__u64 healed;	    /* skipped PSNs that damaged packets explain */
 	__u64 damaged;	    /* damaged packets since the last gap */
+	__u64 apart;	    /* packets before which others were not shown: perhaps damaged ones */
+	bool bounded;	    /* so many are missing, at most: */
+	__u64 most;
 	__u64 last, period; /* packets of the stream at the last gap, and between gaps; period 0: it varies */
 	__u64 packets;
 	bool periodic;

@@ -3,6 +3,8 @@
 
 #include "userspace/doctor/message.h"
 
+#define DMA_NEAR 64 /* bytes by which a DMA length may be too large without a packet missing: it counts headers */
+
 /* First, Middle and Last of one message belong to the same operation: SEND, WRITE or READ response. */
 static int operation(__u8 opcode)
 {
@@ -135,13 +137,37 @@ static bool take_immediate(struct message_study *m, struct signs *signs, const s
 	return step == 1;
 }
 
+/* A message is over, or the next one begins. ended: it has a Last. One of a single packet tells nothing of the others. */
+static void judge_payload(struct message_study *m, bool ended)
+{
+	if (!m->open || !m->judged)
+		return;
+	if (!ended || !m->begun || (m->reth && m->bytes + DMA_NEAR < m->dma_length))
+		m->torn++;
+	else
+		m->joined += m->packets > 1;
+}
+
+/* Whether each message begins in memory where the one before ended. */
+static void follow_address(struct message_study *m, const struct step *p)
+{
+	if (!m->reth)
+		return;
+	m->walks += p->va == m->va_next;
+	m->va_next = p->va + p->dma_length;
+}
+
 static void begin(struct message_study *m, const struct step *p)
 {
+	judge_payload(m, false);
+	m->begun = p->op & OP_FIRST;
+	m->judged = m->begun || m->met;
 	m->open = m->whole = true;
 	m->leapt = false;
 	m->first = p->opcode;
 	m->reth = p->op & OP_RETH && !(p->op & (OP_READ_REQUEST | OP_FETH));
 	m->dma_length = p->dma_length;
+	follow_address(m, p);
 	m->bytes = m->packets = m->partial = 0;
 	m->uneven = false;
 	m->short_first.payload = 0;
@@ -160,6 +186,7 @@ static void end(struct message_study *m, struct loss *loss, struct signs *signs,
 	if (m->whole && m->reth && !whole && !m->leapt)
 		dma_mistake(m, p, on);
 	settle_first(m, signs);
+	judge_payload(m, true);
 	m->ended++;
 	m->open = false;
 	m->met = true;
@@ -168,8 +195,11 @@ static void end(struct message_study *m, struct loss *loss, struct signs *signs,
 void message_study_take(struct message_study *m, struct loss *loss, struct signs *signs, const struct step *p, enum psn_how how)
 {
 	bool follows = how == PSN_FOLLOWS || how == PSN_RESUMES;
+	/* a response without an event is only ahead */
+	bool back = how == PSN_ELSEWHERE && (p->apart || p->event.kinds || !(p->op & OP_RESPONSE));
 
 	m->disturbed |= how != PSN_FOLLOWS;
+	m->judged &= !back;
 	if (how == PSN_TAKEN) { /* unknown whether this packet belongs to the message */
 		m->open = m->met = false;
 		return;
@@ -178,7 +208,7 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 		return;
 	if (how == PSN_ELSEWHERE) {
 		m->whole = false;
-		m->met = false;
+		m->met &= !back;
 		loss_judge(loss, signs, false, false, 1);
 	}
 	if (p->op & OP_FIRST) {
@@ -206,6 +236,13 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 	}
 	if (p->op & OP_LAST)
 		end(m, loss, signs, p);
+}
+
+enum message_payload message_study_payload(const struct message_study *m)
+{
+	if (m->torn * 10 > m->joined)
+		return PAYLOAD_MISSING;
+	return m->joined + m->imm_steps + m->walks >= FINDING_PACKETS ? PAYLOAD_WHOLE : PAYLOAD_UNKNOWN;
 }
 
 static enum finding_kind dma_kind(const struct message_study *m, enum dma_class class)

@@ -62,9 +62,23 @@ struct message_study {
 	__u32 immediate;   /* the latest immediate data */
 	__u64 imm_steps;   /* steps of +1 from one immediate data to the next */
 	__u64 imm_others;  /* other steps */
+	bool begun;	   /* the open message began with its First */
+	bool judged;	   /* it counts in one of these two: */
+	__u64 joined;	   /* messages of several packets with First, Last, and as much payload as the DMA length says */
+	__u64 torn;	   /* messages that lack one of these */
+	__u64 va_next;	   /* address behind the latest message with a RETH */
+	__u64 walks;	   /* messages that begin at that address */
 	__u64 mistakes;	   /* wrong DMA lengths of any class */
 	struct dma_study dma[DMA_CLASSES];
 };
+
+/* Whether the payload is all there, whatever the PSNs say. */
+enum message_payload {
+	PAYLOAD_UNKNOWN, /* nothing tells */
+	PAYLOAD_WHOLE,	 /* messages are whole, or immediate data or addresses go on without a leap */
+	PAYLOAD_MISSING,
+};
+enum message_payload message_study_payload(const struct message_study *m);
 
 /* Whether message_study_take() judges the size of this First, so that no lint need do so. */
 bool message_judges_size(__u32 op, __u32 payload);

@@ -185,7 +185,7 @@ static void say_figures(struct signs *signs, enum finding_kind kind, const char 
 }
 
 /* Steps of a constant N, or steps in units of the payload. */
-static bool conclude_steps(const struct psn_study *s, struct signs *signs)
+static bool conclude_steps(const struct psn_study *s, struct signs *signs, enum message_payload payload)
 {
 	bool stride = s->stride > 1 && s->stride <= PSN_GAP_MAX && MOST(s->stride_seen, s->steps);
 	char text[SIGN_FIGURES];
@@ -199,7 +199,7 @@ static bool conclude_steps(const struct psn_study *s, struct signs *signs)
 		say_figures(signs, KIND_psn_by_bytes, text);
 		return true;
 	}
-	if (!stride)
+	if (!stride || payload == PAYLOAD_MISSING) /* the packets between are missing */
 		return false;
 	if (unit < PSN_UNITS)
 		SAY(text, "It counts by %u, which is the payload in beats of %u bytes.", s->stride, 1u << unit);
@@ -207,6 +207,10 @@ static bool conclude_steps(const struct psn_study *s, struct signs *signs)
 		SAY(text, "It counts by %u.", s->stride);
 	add_sign(s, signs, KIND_psn_by_n, s->stride_seen);
 	say_figures(signs, KIND_psn_by_n, text);
+	if (payload == PAYLOAD_UNKNOWN) {
+		signs_doubt(signs, KIND_psn_by_n);
+		signs_doubt(signs, KIND_loss);
+	}
 	return true;
 }
 
@@ -225,7 +229,7 @@ static bool conclude_wrap(const struct psn_study *s, struct signs *signs)
 	return true;
 }
 
-bool psn_study_conclude(const struct psn_study *s, struct signs *signs)
+bool psn_study_conclude(const struct psn_study *s, struct signs *signs, enum message_payload payload)
 {
 	if (s->outliers) {
 		char text[SIGN_FIGURES];
@@ -244,7 +248,7 @@ bool psn_study_conclude(const struct psn_study *s, struct signs *signs)
 	} else if (s->restarts > 1 && MOST(s->restarts + s->restarts_within, s->steps)) {
 		add_sign(s, signs, KIND_psn_restart, s->restarts);
 	} else if (!conclude_wrap(s, signs)) {
-		return conclude_steps(s, signs);
+		return conclude_steps(s, signs, payload);
 	}
 	return true;
 }

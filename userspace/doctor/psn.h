@@ -6,6 +6,7 @@
 #ifndef USERSPACE_DOCTOR_PSN_H
 #define USERSPACE_DOCTOR_PSN_H
 
+#include "userspace/doctor/message.h"
 #include "userspace/doctor/sign.h"
 #include "userspace/doctor/step.h"
 
@@ -49,7 +50,10 @@ struct psn_study {
 /* Takes packet p. next: the packet after p, or NULL. */
 enum psn_how psn_study_take(struct psn_study *s, struct signs *signs, const struct step *p, const struct step *next);
 
-/* Adds the sign of a wrong way to count. false: it counts right, as far as can be seen. */
-bool psn_study_conclude(const struct psn_study *s, struct signs *signs);
+/*
+ * Adds the sign of a wrong way to count. payload: equal steps of more than 1 are losses if it is missing, and perhaps losses if
+ * that is not known. false: it counts right, as far as can be seen.
+ */
+bool psn_study_conclude(const struct psn_study *s, struct signs *signs, enum message_payload payload);
 
 #endif

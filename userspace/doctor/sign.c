@@ -70,6 +70,14 @@ void signs_take_back(struct signs *s, enum finding_kind kind)
 		signs_drop(s, kind);
 }
 
+void signs_doubt(struct signs *s, enum finding_kind kind)
+{
+	struct sign *sign = signs_find(s, kind);
+
+	if (sign)
+		sign->doubted = true;
+}
+
 void signs_drop(struct signs *s, enum finding_kind kind)
 {
 	struct sign *sign = signs_find(s, kind);

@@ -31,11 +31,13 @@ extern const struct finding_rule finding_rules[FINDING_KINDS];
 /* The name as printed: psn-constant. */
 void finding_name(enum finding_kind kind, char name[FINDING_KIND]);
 
-#define SIGN_FIGURES 300
+#define SIGN_FIGURES 512
 
 struct sign {
 	enum finding_kind kind;
 	__u64 packets; /* packets that show it */
+	bool doubted;  /* another sign may explain the same packets as well: a candidate, however many they are */
+	bool habit;    /* every packet of the stream shows it, and no receiver minds */
 	size_t shown;
 	struct evidence evidence[FINDING_EVIDENCE];
 	char figures[SIGN_FIGURES]; /* a sentence with the figures of this case, or empty */
@@ -60,6 +62,8 @@ struct evidence *signs_add(struct signs *s, enum finding_kind kind, __u64 frame)
 /* Takes back the latest packet that was added to that kind. */
 void signs_take_back(struct signs *s, enum finding_kind kind);
 
+/* Nothing happens if there is no such sign. */
+void signs_doubt(struct signs *s, enum finding_kind kind);
 void signs_drop(struct signs *s, enum finding_kind kind);
 void signs_free(struct signs *s);
 

@@ -17,6 +17,7 @@ struct step {
 	__u32 payload;
 	__u32 dma_length;
 	__u32 immediate;
+	__u64 va;
 	__u8 opcode;
 	__u8 service;
 	bool apart;   /* packets between this one and the one before were not shown */

@@ -36,7 +36,7 @@ static json_t *evidence_array(const struct finding *f)
 static json_t *finding_object(const struct finding *f)
 {
 	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s}", "kind", f->kind, "certainty",
-			 f->certain ? "finding" : "candidate", "packets", json_count(f->packets), "streams",
+			 f->habit ? "habit" : f->certain ? "finding" : "candidate", "packets", json_count(f->packets), "streams",
 			 json_count(f->streams), "stream", stream_object(&f->stream), "evidence", evidence_array(f), "text",
 			 f->text, "asks", f->asks ?: "", "fix", f->fix);
 }
@@ -55,6 +55,8 @@ static json_t *checked_object(const struct doctor_checked *c)
 
 	if (c->receiver)
 		json_object_set_new(o, "to_receiver", json_count(c->received));
+	if (*c->instead)
+		json_object_set_new(o, "instead", json_string(c->instead));
 	return o;
 }
 

@@ -148,28 +148,26 @@ static void show_finding(const struct page *p, size_t number, const struct findi
 	fputc('\n', p->out);
 }
 
-static void show_part(const struct page *p, const struct findings *f, bool certain, bool hint, const char *title)
+enum section { FINDINGS, CANDIDATES, HABITS, HINTS };
+
+static enum section section_of(const struct finding *f)
+{
+	return f->hint ? HINTS : f->habit ? HABITS : f->certain ? FINDINGS : CANDIDATES;
+}
+
+/* Returns how many there are. */
+static size_t show_section(const struct page *p, const struct findings *f, enum section section, const char *title)
 {
 	size_t number = 0;
 
 	for (size_t i = 0; i < f->count; i++) {
-		const struct finding *one = &f->list[i];
-
-		if (one->hint != hint || (!hint && one->certain != certain))
+		if (section_of(&f->list[i]) != section)
 			continue;
 		if (!number++ && title)
 			fprintf(p->out, "%s\n\n", title);
-		show_finding(p, number, one);
+		show_finding(p, number, &f->list[i]);
 	}
-}
-
-static size_t count(const struct findings *f, bool certain)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < f->count; i++)
-		n += !f->list[i].hint && f->list[i].certain == certain;
-	return n;
+	return number;
 }
 
 static void show_checked(const struct page *p, const struct findings_report *r, bool nothing)
@@ -188,7 +186,9 @@ static void show_checked(const struct page *p, const struct findings_report *r, 
 		return;
 	}
 	if (!c->packets) {
-		paragraph(p, "", 0, false, "There was no RoCE packet: nothing was checked.");
+		snprintf(text, sizeof(text), "There was no RoCE packet: nothing was checked. What came: %s.",
+			 *c->instead ? c->instead : "nothing");
+		paragraph(p, "", 0, false, text);
 		return;
 	}
 	if (c->starts && c->starts >= c->sequences)
@@ -213,14 +213,14 @@ static void show_checked(const struct page *p, const struct findings_report *r, 
 
 int findings_lines(FILE *out, const struct findings_report *r)
 {
-	size_t certain = count(r->findings, true), candidates = count(r->findings, false);
 	struct page p = open_page(out);
+	size_t found = show_section(&p, r->findings, FINDINGS, NULL);
 
-	show_part(&p, r->findings, true, false, NULL);
-	show_part(&p, r->findings, false, false,
-		  "Candidates, for which fewer than three packets speak, or which nothing explains:");
-	show_part(&p, r->findings, false, true, "What could not be judged:");
-	show_checked(&p, r, !certain && !candidates);
+	found += show_section(&p, r->findings, CANDIDATES,
+			      "Candidates: too few packets, no explanation, or another cause fits as well:");
+	show_section(&p, r->findings, HABITS, "Habits of the sender, which are no fault:");
+	show_section(&p, r->findings, HINTS, "What could not be judged:");
+	show_checked(&p, r, !found);
 	return ferror(out) ? -1 : 0;
 }
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Frames that are no RoCE, while no RoCE packet has come: what they are, and whether they would be RoCE with another port or
+ * Ethertype, or inside a tunnel. The memory is bounded, and so is the number of frames that are tried.
+ */
+#ifndef USERSPACE_DOCTOR_STRANGER_H
+#define USERSPACE_DOCTOR_STRANGER_H
+
+#include "userspace/doctor/doctor.h"
+#include "userspace/doctor/sign.h"
+
+#define STRANGER_PORTS 16
+
+struct strangers {
+	__u64 frames, arp, tcp, udp, ip; /* ip: neither TCP nor UDP */
+	struct {
+		__u16 port;
+		__u64 packets;
+	} port[STRANGER_PORTS]; /* destination ports of UDP that are frequent (Misra and Gries, 1982) */
+	__u64 tried;
+	__u64 right[FINDING_KINDS]; /* of each kind of sign, frames whose ICRC is right, too */
+	__u8 *copy; /* of a frame, changed */
+};
+
+/*
+ * Takes a frame that is no RoCE packet. Returns the kind of its sign, and the packet that it would be; FINDING_KINDS: none.
+ */
+enum finding_kind stranger_take(struct strangers *t, struct signs *signs, const struct doctor_packet *p, struct roce_packet *would);
+
+/* Doubts signs of frames whose ICRCs are not right. */
+void strangers_conclude(const struct strangers *t, struct signs *signs);
+
+/* "12 frames: 10 UDP (10 to port 46866), 2 ARP". Empty: no frame. */
+void strangers_say(const struct strangers *t, char text[DOCTOR_INSTEAD]);
+
+void strangers_free(struct strangers *t);
+
+#endif
