@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "roce/stream.h"
+#include "userspace/doctor/icrc_solve.h"
 
 #define FINDING_EVIDENCE 5 /* most frames listed as evidence */
 #define FINDING_KIND 48
@@ -36,6 +37,8 @@ struct finding {
 	char text[FINDING_TEXT]; /* what is wrong, in words and figures */
 	const char *asks;	 /* what the specification asks for, with its section */
 	char fix[FINDING_TEXT];
+	int solution_count; /* icrc-parameters: what the packets cannot tell apart, likeliest first */
+	struct solution solutions[SOLUTIONS_MOST];
 };
 
 struct findings {

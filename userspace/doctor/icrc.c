@@ -9,12 +9,46 @@ struct icrc_study *icrc_study_new(void)
 	return calloc(1, sizeof(struct icrc_study));
 }
 
+/* Bytes of packets that are kept, of all studies, and the most. */
+#define KEPT_MOST (64 << 20)
+static _Atomic size_t kept;
+
+/* Keeps a copy for solve(). If there is no room, it has fewer packets. */
+static void keep_packet(struct solve_packet *to, const struct icrc_case *c)
+{
+	const struct roce_packet *p = c->packet;
+	__u32 bth = p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN);
+	size_t bytes = p->icrc_offset + WIRE_ICRC_LEN;
+	__u8 *copy;
+
+	if (p->icrc_offset > SOLVE_BYTES || bth + sizeof(struct wire_bth) > SOLVE_HEADERS || kept + bytes > KEPT_MOST)
+		return;
+	copy = malloc(bytes);
+	if (!copy)
+		return;
+	memcpy(copy, c->frame->bytes, bytes);
+	kept += bytes;
+	*to = (struct solve_packet){
+		.frame = copy, .ip = p->l3_offset, .udp = p->l4_offset, .bth = bth,
+		.icrc = p->icrc_offset, .ipv6 = p->ip_version != 4,
+	};
+}
+
+static void forget_packet(struct solve_packet *p)
+{
+	if (p->frame)
+		kept -= p->icrc + WIRE_ICRC_LEN;
+	free((void *)p->frame);
+}
+
 void icrc_study_free(struct icrc_study *s)
 {
 	if (!s)
 		return;
-	for (__u32 i = 0; i < s->count; i++)
+	for (__u32 i = 0; i < s->count; i++) {
 		free(s->packet[i].detail);
+		forget_packet(&s->packet[i].kept);
+	}
 	free(s);
 }
 
@@ -50,5 +84,8 @@ void icrc_study_take(struct icrc_study *s, const struct roce_key *stream, const 
 	s->packet[s->count] = (struct icrc_studied){ .number = c->number, .right = a.right, .found = a.found,
 						     .bits = f.bits };
 	memcpy(s->packet[s->count].behind, a.behind, sizeof(a.behind));
-	keep(&s->packet[s->count++], &a, &f);
+	keep(&s->packet[s->count], &a, &f);
+	if (!a.fitting)
+		keep_packet(&s->packet[s->count].kept, c);
+	s->count++;
 }

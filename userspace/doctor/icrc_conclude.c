@@ -47,8 +47,8 @@ struct unexplained {
 
 static bool conclude_sender(struct icrc_sender *s)
 {
-	return report_agreed(s) && icrc_report_constants(s, FINDING_PACKETS) && icrc_report_rare_mistakes(s) &&
-	       icrc_report_constants(s, 1) && icrc_report_single_flips(s);
+	return report_agreed(s) && icrc_report_constants(s, FINDING_PACKETS) && icrc_report_solved(s) &&
+	       icrc_report_rare_mistakes(s) && icrc_report_constants(s, 1) && icrc_report_single_flips(s);
 }
 
 static int by_found(const void *a, const void *b)
@@ -127,8 +127,8 @@ static bool report_unexplained(const struct unexplained *u, struct findings *to)
 	f->stream = u->stream;
 	f->evidence[f->evidence_count++] = u->evidence;
 	icrc_append(f->text,
-		    "%s ICRCs are wrong, and none of %d known mistakes, nor any two of them, nor a few flipped bits give what "
-		    "is there%s", u->good ? "most" : "all", MISTAKES, u->some ? " in most packets" : "");
+		    "%s ICRCs are wrong, and none of %d known mistakes, nor any two of them, nor another CRC, nor a few flipped "
+		    "bits give what is there%s", u->good ? "most" : "all", MISTAKES, u->some ? " in most packets" : "");
 	f->asks = mistake_asks_all;
 	snprintf(f->fix, sizeof(f->fix),
 		 "compare your CRC register (reflected, not complemented): in frame %llu it ought to be "
@@ -150,9 +150,9 @@ static double mean_bits(const struct icrc_sender *s)
 
 /* Concludes from `count` studies of one sender. others: number of senders. */
 static bool conclude_studies(struct icrc_study **studies, size_t count, size_t others, struct findings *to,
-			     __u32 *round, struct unexplained *u)
+			     __u32 *round, __u32 *solved, struct unexplained *u)
 {
-	struct icrc_sender s = { .to = to, .round = round, .others = others };
+	struct icrc_sender s = { .to = to, .round = round, .solved = solved, .others = others };
 	bool reported;
 
 	s.samples = malloc(count * ICRC_STUDIED * sizeof(*s.samples));
@@ -182,7 +182,7 @@ bool icrc_study_conclude(struct icrc_study *const *studies, size_t count, struct
 {
 	struct icrc_study **bad = malloc((count + 1) * sizeof(*bad));
 	struct unexplained u = {};
-	__u32 round = 0;
+	__u32 round = 0, solved = 0;
 	size_t many = 0, senders = 0;
 	bool reported = bad;
 
@@ -198,7 +198,7 @@ bool icrc_study_conclude(struct icrc_study *const *studies, size_t count, struct
 	for (size_t from = 0, to; reported && from < many; from = to) {
 		for (to = from; to < many && is_same_sender(bad[to], bad[from]); to++)
 			;
-		reported = conclude_studies(bad + from, to - from, senders, f, &round, &u);
+		reported = conclude_studies(bad + from, to - from, senders, f, &round, &solved, &u);
 	}
 	free(bad);
 	return reported && report_unexplained(&u, f);

@@ -35,6 +35,7 @@ struct icrc_sender {
 	double mean_bits; /* of a packet */
 	struct findings *to;
 	__u32 *round;
+	__u32 *solved; /* senders for which solve() was called */
 };
 
 /* Appends to the text. */
@@ -78,6 +79,11 @@ bool icrc_report_constants(struct icrc_sender *s, __u32 least);
 /* ---- flipped bits: userspace/doctor/icrc_flipped.c; false: no memory ---- */
 
 /* How flips may agree. */
+/* ---- other parameters: userspace/doctor/icrc_solved.c; false: no memory ---- */
+
+/* Solves for the parameters of the CRC in packets that nothing else explains. */
+bool icrc_report_solved(struct icrc_sender *s);
+
 enum icrc_agreement { AT_PLACE, AT_OFFSET, LANE_OF_FRAME, LANE_OF_PAYLOAD };
 
 struct icrc_flip_group {

@@ -4,6 +4,7 @@
 #define USERSPACE_DOCTOR_ICRC_STUDY_H
 
 #include "userspace/doctor/icrc_flip.h"
+#include "userspace/doctor/icrc_solve.h"
 #include "userspace/doctor/icrc_try.h"
 
 /* The explanations of a packet. Most ICRCs that are wrong by chance have none. */
@@ -20,6 +21,7 @@ struct icrc_studied {
 	__u32 fitting;	     /* number of explanations */
 	struct icrc_detail *detail; /* NULL: no explanation */
 };
+	struct solve_packet kept; /* a copy of the packet; frame NULL: not kept, because it has an explanation or there is no room */
 
 struct icrc_study {
 	struct roce_key stream;

@@ -33,12 +33,55 @@ static json_t *evidence_array(const struct finding *f)
 	return array;
 }
 
+static json_t *hex(__u32 v)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "0x%08x", v);
+	return json_string(text);
+}
+
+static json_t *field_names(__u32 set)
+{
+	json_t *array = json_array();
+
+	for (; set; set &= set - 1)
+		json_array_append_new(array, json_string(solve_field_name(__builtin_ctz(set))));
+	return array;
+}
+
+static json_t *solution_object(const struct solution *s)
+{
+	static const char *const first[] = { "ethernet", "ip", "udp", "bth" };
+	json_t *o = json_pack("{s:o, s:o, s:b, s:b, s:o, s:s, s:s, s:b, s:s, s:o, s:o}", "polynomial", hex(s->polynomial),
+			      "start", hex(s->start), "refin", s->refin, "refout", s->refout, "xor_out", hex(s->xor_out),
+			      "byte_order", s->swapped ? "big" : "little", "first", first[s->first], "ones", s->ones, "filled",
+			      s->zeroes ? "zeroes" : "ones", "masked", field_names(s->masked), "shown", field_names(s->shown));
+
+	if (s->loose)
+		json_object_set_new(o, "bare_start", hex(s->bare_start));
+	return o;
+}
+
+static json_t *solutions_array(const struct finding *f)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < f->solution_count; i++)
+		json_array_append_new(array, solution_object(&f->solutions[i]));
+	return array;
+}
+
 static json_t *finding_object(const struct finding *f)
 {
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s}", "kind", f->kind, "certainty",
+	json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s}", "kind", f->kind, "certainty",
 			 f->habit ? "habit" : f->certain ? "finding" : "candidate", "packets", json_count(f->packets), "streams",
 			 json_count(f->streams), "stream", stream_object(&f->stream), "evidence", evidence_array(f), "text",
 			 f->text, "asks", f->asks ?: "", "fix", f->fix);
+
+	if (f->solution_count)
+		json_object_set_new(o, "crc", solutions_array(f));
+	return o;
 }
 
 static json_t *hint_object(const struct finding *f)

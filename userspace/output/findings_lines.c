@@ -244,6 +244,7 @@ void findings_list_kinds(FILE *out)
 	list(&p, "icrc-", "constant", "the ICRC field always has the same value");
 	list(&p, "icrc-", "bit-flip", "the same bit of the packet is always flipped after the ICRC was computed");
 	list(&p, "icrc-", "lane", "the same bit of each bus word is always flipped after the ICRC was computed");
+	list(&p, "icrc-", "parameters", "a CRC with another polynomial, start, bit or byte order, final xor, masks or beginning");
 	list(&p, "icrc-", "unexplained", "none of these, nor any two of them");
 	fputs("\nAll other findings, the most important first. hint-: could not be judged:\n", out);
 	for (enum finding_kind k = 0; k < FINDING_KINDS; k++) {

@@ -693,6 +693,57 @@ static void same(void **state)
 	assert_non_null(strstr(found.text, "the same here as sent-udp-checksum"));
 }
 
+/* An ICRC that no mistake of the list gives. Reflected; mirrored: it goes out with its bits in the other order. */
+static void other_icrc(struct frame *f, uint32_t polynomial, uint32_t seed, const char *lead, bool mirrored)
+{
+	static uint8_t bytes[FRAME_ROOM];
+	static struct wrong w;
+	uint32_t icrc;
+
+	w = (struct wrong){ .f = f, .h = *f, .lead = lead, .polynomial = polynomial, .seed = seed };
+	wrong_all_masks(&w, 'o');
+	icrc = ~wrong_crc(&w, bytes, wrong_gather(&w, bytes));
+	icrc = mirrored ? wrong_mirror(icrc) : icrc;
+	memcpy(f->bytes + f->icrc, &icrc, 4);
+}
+
+/* Other parameters of the CRC are solved for, and told in words. */
+static void parameters(void **state)
+{
+	static const struct {
+		uint32_t polynomial, seed;
+		const char *lead;
+		bool mirrored;
+		const char *words;
+	} cases[] = {
+		{ 0xedb88320, ~0u, "ones", true, "the CRC has other parameters: REFOUT is off" },
+		{ 0x82f63b78, 0xdebb20e3, "", false, "polynomial 0x1edc6f41 (CRC-32C) instead of 0x04c11db7; start 0xc704dd7b" },
+		{ 0xedb88320, 0x12345678, "ones", false, "the CRC has other parameters: start 0x1e6a2c48 instead of 0xffffffff" },
+		{ 0xedb88302, ~0u, "ones", true, "polynomial 0x40c11db7 instead of 0x04c11db7; REFOUT is off" },
+	};
+	static struct frame f;
+
+	(void)state;
+	for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
+		struct icrc_study *s = icrc_study_new();
+		struct finding found;
+
+		for (int i = 0; i < 16; i++) {
+			make_plain(&f, i % 2 ? 256 : 1024, i);
+			other_icrc(&f, cases[c].polynomial, cases[c].seed, cases[c].lead, cases[c].mirrored);
+			assert_true(take(s, &f, NULL, NULL, i + 1));
+		}
+		found = conclude(s, 1);
+		assert_true(found.certain);
+		assert_string_equal(found.kind, "icrc-parameters");
+		assert_int_equal(found.packets, 16);
+		assert_int_equal(found.solution_count, 1);
+		if (!strstr(found.text, cases[c].words))
+			print_error("'%s' is not in '%s'\n", cases[c].words, found.text);
+		assert_non_null(strstr(found.text, cases[c].words));
+	}
+}
+
 static void unexplained(void **state)
 {
 	static struct frame f;
@@ -805,7 +856,8 @@ int main(void)
 		cmocka_unit_test(every_bit), cmocka_unit_test(fields), cmocka_unit_test(bursts_), cmocka_unit_test(lanes),
 		cmocka_unit_test(flips_anywhere), cmocka_unit_test(flip_before_pair), cmocka_unit_test(constant), cmocka_unit_test(candidate),
 		cmocka_unit_test(several_streams), cmocka_unit_test(mixed), cmocka_unit_test(same),
-		cmocka_unit_test(unexplained), cmocka_unit_test(most_unexplained), cmocka_unit_test(any_headers),
+		cmocka_unit_test(parameters), cmocka_unit_test(unexplained),
+		cmocka_unit_test(most_unexplained), cmocka_unit_test(any_headers),
 	};
 
 	return cmocka_run_group_tests_name("doctor_icrc", tests, NULL, NULL);
