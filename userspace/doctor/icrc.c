@@ -70,6 +70,16 @@ static void keep(struct icrc_studied *to, const struct icrc_attempt *a, const st
 	memcpy(to->detail->fits, a->fits, sizeof(a->fits));
 }
 
+/* The DMA length of an RDMA WRITE Only, or a path MTU, says how long the payload ought to be. */
+static bool is_short_of_icrc(const struct roce_packet *p)
+{
+	__u32 whole = p->payload_bytes + WIRE_ICRC_LEN;
+
+	if ((p->op & OP_ONLY) == OP_ONLY)
+		return p->op & OP_RETH && !(p->op & (OP_READ_REQUEST | OP_FETH)) && p->dma_length == whole;
+	return !(p->op & OP_LAST) && p->payload_bytes && roce_is_path_mtu(whole);
+}
+
 void icrc_study_take(struct icrc_study *s, const struct roce_key *stream, const struct icrc_case *c)
 {
 	struct icrc_attempt a;
@@ -82,7 +92,7 @@ void icrc_study_take(struct icrc_study *s, const struct roce_key *stream, const 
 	icrc_try(c, &a);
 	flips_find(c->packet, a.right, a.found, &f);
 	s->packet[s->count] = (struct icrc_studied){ .number = c->number, .right = a.right, .found = a.found,
-						     .bits = f.bits };
+						     .bits = f.bits, .short_of_icrc = is_short_of_icrc(c->packet) };
 	memcpy(s->packet[s->count].behind, a.behind, sizeof(a.behind));
 	keep(&s->packet[s->count], &a, &f);
 	if (!a.fitting)

@@ -47,7 +47,7 @@ struct unexplained {
 
 static bool conclude_sender(struct icrc_sender *s)
 {
-	return report_agreed(s) && icrc_report_constants(s, FINDING_PACKETS) && icrc_report_solved(s) &&
+	return report_agreed(s) && icrc_report_absent(s) && icrc_report_constants(s, FINDING_PACKETS) && icrc_report_solved(s) &&
 	       icrc_report_rare_mistakes(s) && icrc_report_constants(s, 1) && icrc_report_single_flips(s);
 }
 

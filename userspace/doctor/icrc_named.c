@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "userspace/doctor/icrc_sender.h"
+#include "userspace/doctor/sign.h"
 
 /* ---- mistakes ---- */
 
@@ -132,6 +133,35 @@ bool icrc_report_rare_mistakes(struct icrc_sender *s)
 		if (!icrc_report_mistake(s, best, votes[best]))
 			return false;
 	}
+	return true;
+}
+
+/*
+ * Where all ICRCs of a stream are wrong, its messages say whether there are any (conclude_absent(), message.c). Here the sender
+ * has right ones as well.
+ */
+bool icrc_report_absent(struct icrc_sender *s)
+{
+	const struct finding_rule *rule = &finding_rules[KIND_icrc_absent];
+	__u32 different = 0;
+	struct finding *f;
+
+	for (__u32 i = 0; i < s->count; i++) {
+		struct icrc_sample *m = &s->samples[i];
+
+		m->chosen = m->packet->short_of_icrc && !m->done;
+		different += m->chosen && !m->again;
+	}
+	if (!different || !s->good)
+		return true;
+	f = icrc_add_finding(s, different >= FINDING_PACKETS, rule->weight);
+	if (!f)
+		return false;
+	finding_name(KIND_icrc_absent, f->kind);
+	icrc_append(f->text, "%s: the payload is 4 bytes short of the DMA length, or of a path MTU", rule->words);
+	icrc_append_share(f, s);
+	f->asks = rule->asks;
+	snprintf(f->fix, sizeof(f->fix), "%s", rule->fix);
 	return true;
 }
 

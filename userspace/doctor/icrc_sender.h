@@ -73,17 +73,20 @@ bool icrc_report_mistake(struct icrc_sender *s, __u32 best, __u32 all);
 /* Explanations of few packets. Pairs of mistakes are left out where one flipped bit is an explanation too. */
 bool icrc_report_rare_mistakes(struct icrc_sender *s);
 
+/* Packets without an ICRC, of a sender of which others have one. */
+bool icrc_report_absent(struct icrc_sender *s);
+
 /* One ICRC in at least `least` packets that should have different ones. Samples must be sorted by the ICRC found. */
 bool icrc_report_constants(struct icrc_sender *s, __u32 least);
 
-/* ---- flipped bits: userspace/doctor/icrc_flipped.c; false: no memory ---- */
-
-/* How flips may agree. */
 /* ---- other parameters: userspace/doctor/icrc_solved.c; false: no memory ---- */
 
 /* Solves for the parameters of the CRC in packets that nothing else explains. */
 bool icrc_report_solved(struct icrc_sender *s);
 
+/* ---- flipped bits: userspace/doctor/icrc_flipped.c; false: no memory ---- */
+
+/* How flips may agree. */
 enum icrc_agreement { AT_PLACE, AT_OFFSET, LANE_OF_FRAME, LANE_OF_PAYLOAD };
 
 struct icrc_flip_group {

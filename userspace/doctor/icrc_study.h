@@ -18,10 +18,11 @@ struct icrc_studied {
 	__u32 right, found;  /* the ICRC's bytes on the wire, the first one in the lowest bits */
 	__u32 behind[ICRC_STEPS]; /* see struct icrc_attempt */
 	__u32 bits;	     /* bits of the packet in which flips were tried */
+	bool short_of_icrc;  /* its payload is that of a packet whose last four bytes are read as the ICRC */
 	__u32 fitting;	     /* number of explanations */
 	struct icrc_detail *detail; /* NULL: no explanation */
-};
 	struct solve_packet kept; /* a copy of the packet; frame NULL: not kept, because it has an explanation or there is no room */
+};
 
 struct icrc_study {
 	struct roce_key stream;

@@ -745,6 +745,30 @@ static void parameters(void **state)
 }
 
 static void unexplained(void **state)
+/* Packets without an ICRC, of a sender that sends others with one. */
+static void absent_in_some(void **state)
+{
+	static struct frame f;
+	struct icrc_study *s = icrc_study_new();
+	struct finding found;
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		make_plain(&f, 256, i);
+		if (i % 2) {
+			f.icrc -= 4;
+			f.length -= 4;
+			put(f.bytes + f.l3 + 2, f.length - f.l3, 2);
+			put(f.bytes + f.udp + 4, f.length - f.udp, 2);
+		}
+		take(s, &f, NULL, NULL, i + 1);
+	}
+	found = conclude(s, 1);
+	assert_true(found.certain);
+	assert_string_equal(found.kind, "icrc-absent");
+	assert_int_equal(found.packets, 4);
+}
+
 {
 	static struct frame f;
 	struct icrc_study *s = icrc_study_new();
@@ -856,7 +880,7 @@ int main(void)
 		cmocka_unit_test(every_bit), cmocka_unit_test(fields), cmocka_unit_test(bursts_), cmocka_unit_test(lanes),
 		cmocka_unit_test(flips_anywhere), cmocka_unit_test(flip_before_pair), cmocka_unit_test(constant), cmocka_unit_test(candidate),
 		cmocka_unit_test(several_streams), cmocka_unit_test(mixed), cmocka_unit_test(same),
-		cmocka_unit_test(parameters), cmocka_unit_test(unexplained),
+		cmocka_unit_test(parameters), cmocka_unit_test(absent_in_some), cmocka_unit_test(unexplained),
 		cmocka_unit_test(most_unexplained), cmocka_unit_test(any_headers),
 	};
 
