@@ -160,10 +160,12 @@ class Frame:
         self.eth, self.ip, self.udp, self.bth, self.ext, self.payload, self.pad = map(
             bytearray, (eth, ip, udp, bth, ext, payload, pad))
         self.icrc = b""
+        self.made_before = b""  # the ICRC of the packet made before it, of whatever QP
 
     def copy(self):
         other = Frame(self.eth, self.ip, self.udp, self.bth, self.ext, self.payload, self.pad)
         other.icrc = bytes(self.icrc)
+        other.made_before = self.made_before
         return other
 
     @property
@@ -404,6 +406,53 @@ def _no_pad(f, _):
     return g.right_icrc()
 
 
+def _masked(part, at, count, v4=False):
+    """These bytes are masked as well."""
+    def icrc(f, _):
+        g = f.copy()
+        if f.v4 or not v4:
+            getattr(g, part)[at:at + count] = b"\xff" * count
+        return g.right_icrc()
+    return icrc
+
+
+def _masked_lengths(f, _):
+    g = f.copy()
+    g.udp[4:6] = b"\xff\xff"
+    at = 2 if g.v4 else 4
+    g.ip[at:at + 2] = b"\xff\xff"
+    return g.right_icrc()
+
+
+def _sent(f):
+    """IP, UDP and transport as they are sent, but for the UDP checksum, which is not known yet."""
+    return bytearray(f.ip + f.udp[:6] + b"\0\0" + f.transport())
+
+
+def _late_mask(bus):
+    def icrc(f, _):
+        covered = _sent(f)
+        fields = {1: 255, 8: 255, 10: 255, 11: 255} if f.v4 else {0: 15, 1: 255, 2: 255, 3: 255, 7: 255}
+        fields |= {len(f.ip) + at: 255 for at in (6, 7, 8 + 4)}
+        for at, bits in fields.items():
+            if at + bus < len(covered):
+                covered[at + bus] |= bits
+        return le(zlib.crc32(b"\xff" * 8 + covered))
+    return icrc
+
+
+def _short_byte(f, _):
+    covered = b"".join(f.masked())
+    return le(zlib.crc32(covered[:-1] if f.payload + f.pad else covered))
+
+
+def _not_reset(ones):
+    def icrc(f, before):
+        start = struct.unpack("<I", f.made_before)[0] if f.made_before else 0
+        return le(zlib.crc32(b"".join(f.masked()[0 if ones else 1:]), start))
+    return icrc
+
+
 def _unmasked(what):
     return lambda f, _: le(zlib.crc32(b"".join(f.masked({what}))))
 
@@ -430,6 +479,24 @@ ICRC_MISTAKES = {
     "no-pad": _no_pad,
     "short-lengths": lambda f, _: f.copy().set_lengths(icrc=0).right_icrc(),
     "words-swapped": _words_swapped,
+    "not-reset": _not_reset(True),
+    "not-reset-bare": _not_reset(False),
+    "ones-behind": lambda f, _: le(zlib.crc32(b"".join(f.masked()[1:]) + b"\xff" * 8)),
+    "ethernet-fcs": lambda f, _: le(zlib.crc32(f.eth + _sent(f))),
+    "masked-ip-id": _masked("ip", 4, 2, v4=True),
+    "masked-ip-flags": _masked("ip", 6, 2, v4=True),
+    "masked-lengths": _masked_lengths,
+    "masked-source-port": _masked("udp", 0, 2),
+    "masked-opcode": _masked("bth", 0, 1),
+    "masked-dqpn": _masked("bth", 5, 3),
+    "masked-ackreq": _masked("bth", 8, 1),
+    "masked-psn": _masked("bth", 9, 3),
+    "late-mask-8": _late_mask(8),
+    "late-mask-16": _late_mask(16),
+    "late-mask-32": _late_mask(32),
+    "late-mask-64": _late_mask(64),
+    "short-byte": _short_byte,
+    "extra-byte": lambda f, _: le(zlib.crc32(b"".join(f.masked()) + b"\0")),
 }
 
 
@@ -464,7 +531,7 @@ def apply(plan, fault, hit, value=None, memory=None):
     """(packet, frame or None if it is not made, whether it was hit) of each packet of the plan; hit(number, p)."""
     value = fault.value if value is None else value
     memory = memory or pattern(plan)
-    shift, before, out = {}, {}, []
+    shift, before, out, made_before = {}, {}, [], b""
     for p in packets(plan):
         first = (plan.qp[p.qp] if plan.qp else {}).get("psn", plan.first_psn)
         number = fault.concerns(p)
@@ -484,6 +551,7 @@ def apply(plan, fault, hit, value=None, memory=None):
         if hits and fault.field:
             p = dataclasses.replace(p, **fault.field(p, value, plan))
         f = frame(plan, p, memory)
+        f.made_before = made_before
         if hits:
             if fault.touch:
                 fault.touch(f, p, value)
@@ -491,6 +559,7 @@ def apply(plan, fault, hit, value=None, memory=None):
             if fault.after:
                 fault.after(f)
         before[p.qp] = clean
+        made_before = f.icrc
         out.append((p, f, hits))
     return out
 
@@ -549,7 +618,8 @@ FAULTS = {
     "psn-set": Fault(psn=lambda p, first, value, plan: value, value=0),
     "psn-skip": Fault(lasting=lambda value: (value, value), value=1),
     **{"icrc-" + name: Fault(icrc=lambda f, before, value, way=way: way(f, before),
-                             needs={"unmasked-ip-checksum": {"v": 4}, "unmasked-flow-label": {"v": 6}}.get(name))
+                             needs={"unmasked-ip-checksum": {"v": 4}, "unmasked-flow-label": {"v": 6}, "masked-ip-id": {"v": 4},
+                                    "masked-ip-flags": {"v": 4}}.get(name))
        for name, way in ICRC_MISTAKES.items()},
     "icrc-constant": Fault(icrc=lambda f, before, value: struct.pack(">I", value), value=0xdeadbeef),
     "icrc-absent": Fault(icrc=_absent),

@@ -18,6 +18,9 @@ struct wrong {
 	int fill, fill_from_ip; /* bytes of the bus, filled in */
 	int cut, cut_from_ip;
 	int less; /* bytes missing at the end */
+	int extra; /* bytes of zero at the end */
+	bool ones_behind;
+	int mask_late; /* bytes */
 	int swap;
 	bool swap_headers;
 	const struct frame *late; /* the frame whose ICRC is sent */
@@ -110,6 +113,41 @@ static inline void wrong_zeroed(struct wrong *w, const char *what)
 		memset(h->bytes + h->udp, 0, 2);
 }
 
+/* By their offsets in IPv4, UDP and BTH. */
+static inline void wrong_masked(struct wrong *w, const char *what)
+{
+	struct frame *h = &w->h;
+	uint8_t *ip = h->bytes + h->l3, *bth = h->bytes + h->bth;
+
+	if (!strcmp(what, "ip_id") && !wrong_v6(h))
+		put(ip + 4, 0xffff, 2);
+	else if (!strcmp(what, "ip_flags") && !wrong_v6(h))
+		put(ip + 6, 0xffff, 2);
+	else if (!strcmp(what, "lengths"))
+		put(ip + (wrong_v6(h) ? 4 : 2), 0xffff, 2), h->udp ? put(h->bytes + h->udp + 4, 0xffff, 2) : NULL;
+	else if (!strcmp(what, "source_port") && h->udp)
+		put(h->bytes + h->udp, 0xffff, 2);
+	else if (!strcmp(what, "opcode"))
+		bth[0] = 0xff;
+	else if (!strcmp(what, "dqpn"))
+		put(bth + 5, 0xffffff, 3);
+	else if (!strcmp(what, "ackreq"))
+		bth[8] = 0xff;
+	else if (!strcmp(what, "psn"))
+		put(bth + 9, 0xffffff, 3);
+}
+
+/* The register goes on from that frame's ICRC. */
+static inline void wrong_goes_on(struct wrong *w, const struct frame *b)
+{
+	uint32_t icrc;
+
+	if (!b)
+		return;
+	memcpy(&icrc, b->bytes + b->icrc, 4);
+	w->seed = ~icrc;
+}
+
 static inline void wrong_unmasked(struct wrong *w, const char *what)
 {
 	if (!strcmp(what, "tos"))
@@ -176,9 +214,20 @@ static inline bool wrong_do(struct wrong *w, const char *name)
 	IS("words_swapped") w->swap = 4;
 	IS("all_words_swapped") w->swap = 4, w->swap_headers = true;
 	IS("words8_swapped") w->swap = 8;
+	IS("not_reset") wrong_goes_on(w, w->of_sender);
+	IS("not_reset_bare") wrong_goes_on(w, w->of_sender), w->lead = "";
+	IS("not_reset_stream") wrong_goes_on(w, w->of_stream);
+	IS("ones_behind") w->lead = "", w->ones_behind = true;
+	IS("ethernet_fcs") w->lead = "", w->ethernet = w->tags = true, wrong_all_masks(w, 's'), w->udp_checksum = 'z';
+	IS("short_byte") w->less = 1;
+	IS("extra_byte") w->extra = 1;
 #undef IS
 	else if (!strncmp(name, "unmasked_", 9))
 		wrong_unmasked(w, name + 9);
+	else if (!strncmp(name, "masked_", 7))
+		wrong_masked(w, name + 7);
+	else if (!strncmp(name, "late_mask_", 10))
+		w->mask_late = atoi(name + 10), wrong_all_masks(w, 's'), w->udp_checksum = 'z';
 	else if (!strncmp(name, "zeroed_", 7))
 		wrong_zeroed(w, name + 7);
 	else if (!strncmp(name, "stale_", 6))
@@ -204,6 +253,21 @@ static inline void wrong_mask(uint8_t *byte, uint8_t bits, char how)
 		*byte |= bits;
 	if (how == 'z')
 		*byte &= 255 - bits;
+}
+
+/* bytes: from the IP header on */
+static inline void wrong_mask_late(const struct wrong *w, uint8_t *bytes, int count)
+{
+	const struct frame *h = &w->h;
+	int v4[] = { 1, 8, 10, 11 }, v6[] = { 0, 1, 2, 3, 7 }, udp = h->udp ? h->udp - h->l3 : -1000;
+	int rest[] = { udp + 6, udp + 7, h->bth - h->l3 + 4 };
+
+	for (int i = 0; i < (wrong_v6(h) ? 5 : 4) + 3; i++) {
+		int of_ip = wrong_v6(h) ? 5 : 4, at = i < of_ip ? (wrong_v6(h) ? v6[i] : v4[i]) : rest[i - of_ip];
+
+		if (at >= 0 && at + w->mask_late < count)
+			bytes[at + w->mask_late] |= at ? 0xff : 0x0f;
+	}
 }
 
 static inline int wrong_gather(struct wrong *w, uint8_t *to)
@@ -261,6 +325,11 @@ static inline int wrong_gather(struct wrong *w, uint8_t *to)
 	if (w->fill && !w->only_headers && !w->no_pad && !w->with_icrc)
 		for (int end = f->icrc - (w->fill_from_ip ? f->l3 : 0); end % w->fill; end++)
 			*p++ = 0;
+	p = memset(p, 0, w->extra), p += w->extra;
+	if (w->ones_behind)
+		p = memset(p, 255, 8), p += 8;
+	if (w->mask_late)
+		wrong_mask_late(w, to + 8, p - to - 8);
 	return p - to;
 }
 

@@ -27,6 +27,7 @@
 #define FILLED(bytes, from)                                                                                               \
 	"the last word of a bus of " bytes " bytes goes in whole, filled up with zeroes (words counted from the " from ")"
 #define FIX_FILLED "feed only the valid bytes of the last word (AXI: tkeep)"
+#define FIX_LATE "apply the mask to the beat that has the fields: delay mask and data alike"
 #define CUT(bytes, from)                                                                                                  \
 	"the last word of a bus of " bytes " bytes is left out where it is not full (words counted from the " from ")"
 #define FIX_CUT "feed the valid bytes of the last word as well (AXI: tkeep)"
@@ -43,6 +44,12 @@ static void add(__u8 set[2], enum part part)
 	set[part / 8] |= 1 << part % 8;
 }
 
+/* Nothing is masked. The UDP checksum goes in as 0: it covers the ICRC, so it is not known yet. */
+static void sent_but_udp_checksum(struct recipe *r)
+{
+	memset(r->front.field, FIELD_SENT, FIELDS);
+	r->front.field[FIELD_UDP_CHECKSUM] = FIELD_ZERO;
+}
 
 static void make_mistake(struct recipe *r, enum mistake m)
 {
@@ -69,6 +76,7 @@ static void normalise_part(struct front *f, const enum part *parts, int count)
 	forget(f->stale, parts, count);
 	forget(f->stale_sender, parts, count);
 	forget(f->zero, parts, count);
+	forget(f->ones, parts, count);
 }
 
 static void normalise(struct recipe *r)
@@ -149,13 +157,15 @@ static void look_up(const struct recipe *r, struct explanation *x)
 	x->end = place(all.ends, &all.end_count, &r->end, sizeof(r->end));
 }
 
-/* Adds the explanation, unless it is the right recipe or already in the list. */
+/* Adds the explanation, unless it is the right recipe, already in the list, or a pair with a mistake that has none. */
 static void add_explanation(enum mistake first, enum mistake second)
 {
 	struct explanation x = { .first = first, .second = second };
 	struct recipe r;
 
 	recipe_make(&r, first, second);
+	if ((r.alone && second != NO_MISTAKE) || all.count == EXPLANATIONS_MOST)
+		return;
 	look_up(&r, &x);
 	if (!x.front && !x.body && !x.end)
 		return;

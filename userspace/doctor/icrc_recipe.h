@@ -36,6 +36,8 @@ enum part {
 	PART_OPCODE,
 	PART_DQPN,
 	PART_SOURCE_PORT,
+	PART_IP_FLAGS, /* flags and fragment offset */
+	PART_ACKREQ, /* the BTH's byte with AckReq */
 	PARTS
 };
 
@@ -54,10 +56,13 @@ enum {
 	TAIL_CUT_IP_8, TAIL_CUT_IP_16, TAIL_CUT_IP_32, TAIL_CUT_IP_64,
 	TAIL_PAD_ZEROED, /* the pad, taken as zeroes */
 	TAIL_SHORT, /* four bytes before the end of the pad */
+	TAIL_SHORT_BYTE, /* one byte before it */
+	TAIL_EXTRA_BYTE, /* one byte behind it, a zero */
+	TAIL_ONES, /* behind it eight bytes 0xff */
 	TAILS
 };
 
-/* The packet whose ICRC is sent: this one, the one before of the stream, or of the sender. */
+/* A packet whose ICRC is used: this one, the one before of the stream, or of the sender. */
 enum { OF_THIS, OF_STREAM, OF_SENDER };
 
 /* The order of the ICRC's four bytes on the wire. ORDER_RIGHT: least significant byte first. */
@@ -72,16 +77,19 @@ struct engine {
 struct front {
 	struct engine engine;
 	__u8 seed_zero; /* the register begins as zeroes */
+	__u8 goes_on;	/* OF_*: the register begins with what that packet's ICRC left in it */
 	__u8 lead;
 	__u8 headers;
 	__u8 field[FIELDS];
 	__u8 stale[2];	      /* set of enum part, taken from the packet before of the same stream; low byte first */
 	__u8 stale_sender[2]; /* the same, of the same sender */
 	__u8 zero[2];	      /* set of enum part */
+	__u8 ones[2];	      /* the same, masked though they ought not to be */
 	__u8 short_lengths;   /* 4 bytes too small */
 	__u8 next_psn;
 	__u8 toggled_ackreq;
 	__u8 swap; /* in words of all headers */
+	__u8 late; /* the mask comes that many bytes too late: over what follows the fields */
 };
 
 struct body {
@@ -102,6 +110,7 @@ struct recipe {
 	struct front front;
 	struct body body;
 	struct end end;
+	bool alone; /* not tried together with another mistake */
 };
 
 enum mistake {
@@ -121,10 +130,9 @@ const struct mistake_words *mistake_words(enum mistake m);
 /* What the specification asks for, in one text. */
 extern const char mistake_asks_all[];
 
-#define EXPLANATIONS_MOST 4096
+#define EXPLANATIONS_MOST 4096 /* the unit test says when they do not fit any more */
 #define BODIES_MOST 256
 #define ENDS_MOST 64
-_Static_assert(MISTAKES * (MISTAKES + 1) / 2 < EXPLANATIONS_MOST, "one and two of all mistakes");
 
 /* One mistake or a pair, as indices of its front, body and end. */
 struct explanation {

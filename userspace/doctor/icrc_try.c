@@ -80,6 +80,12 @@ static void find_part(const struct headers *h, enum part part, struct place to[2
 	case PART_SOURCE_PORT:
 		to[0] = (struct place){ h->udp, udp ? 2 : 0 };
 		break;
+	case PART_IP_FLAGS:
+		to[0] = (struct place){ h->ip + 6, h->ipv6 ? 0 : 2 };
+		break;
+	case PART_ACKREQ:
+		to[0] = (struct place){ h->bth + offsetof(struct wire_bth, ackreq), 1 };
+		break;
 	case PARTS:
 		break;
 	}
@@ -115,7 +121,8 @@ static void replace(struct headers *h, const __u8 parts[2], const struct headers
 			replace_part(h, before, part);
 }
 
-static void make_zero(struct headers *h, const __u8 parts[2])
+/* Puts that byte in the place of the parts. */
+static void put_for(struct headers *h, const __u8 parts[2], __u8 byte)
 {
 	struct place at[2];
 
@@ -125,8 +132,8 @@ static void make_zero(struct headers *h, const __u8 parts[2])
 		if (!has(parts, part))
 			continue;
 		find_part(h, part, at);
-		memset(h->bytes + at[0].at, 0, at[0].bytes);
-		memset(h->bytes + at[1].at, 0, at[1].bytes);
+		memset(h->bytes + at[0].at, byte, at[0].bytes);
+		memset(h->bytes + at[1].at, byte, at[1].bytes);
 	}
 }
 
@@ -181,6 +188,34 @@ static void mask(struct headers *h, const __u8 how[FIELDS])
 		mask_bits(udp + 7, 0xff, how[FIELD_UDP_CHECKSUM]);
 	}
 	mask_bits(h->bytes + h->bth + offsetof(struct wire_bth, resv8a), 0xff, how[FIELD_RESV8A]);
+}
+
+#define LATE_MOST 64 /* most bytes by which a mask comes too late */
+
+/*
+ * Masks what lies `late` bytes behind each field. Returns what to add (modulo 2) to the register in front of the payload, so
+ * that it is as if the payload were masked as well.
+ */
+static __u32 mask_late(struct headers *h, __u32 late, const __u8 *payload, __u32 payload_bytes)
+{
+	static const __u8 right[FIELDS];
+	__u32 count = payload_bytes < LATE_MOST ? payload_bytes : LATE_MOST, r;
+	__u8 changed[LATE_MOST] = {};
+	struct headers bits;
+
+	copy_headers(&bits, h);
+	memset(bits.bytes, 0, h->payload);
+	mask(&bits, right);
+	for (__u32 at = h->ip; at < h->payload; at++) {
+		if (at + late < h->payload)
+			h->bytes[at + late] |= bits.bytes[at];
+		else if (at + late - h->payload < count)
+			changed[at + late - h->payload] = bits.bytes[at] & ~payload[at + late - h->payload];
+	}
+	r = crc_register(CRC_IEEE, 0, changed, count);
+	while (count--)
+		r = crc_back(r);
+	return r;
 }
 
 /* The bytes that go into the CRC, in order. */
@@ -254,30 +289,45 @@ static void swap_words(__u8 *bytes, __u32 count, __u8 swap)
 struct packet {
 	struct headers own, of_stream, of_sender;
 	bool has_stream, has_sender;
+	__u32 stream_icrc, sender_icrc; /* what they were sent with */
 	const __u8 *payload; /* payload and pad */
 	__u32 payload_bytes, pad;
 	__u32 ip, end; /* offsets of the IP header and of the ICRC in the frame */
 };
+
+/* The register at the beginning. Without a packet before it is right. */
+static __u32 seed(const struct packet *p, const struct front *f)
+{
+	if (f->goes_on == OF_STREAM && p->has_stream)
+		return ~p->stream_icrc;
+	if (f->goes_on == OF_SENDER && p->has_sender)
+		return ~p->sender_icrc;
+	return f->seed_zero ? 0 : ~0u;
+}
 
 /* The register after the headers. */
 static __u32 front_register(const struct packet *p, const struct front *f)
 {
 	struct headers h;
 	struct feed go;
+	__u32 late = 0;
 
 	go.count = 0;
 	copy_headers(&h, &p->own);
 	replace(&h, f->stale, p->has_stream ? &p->of_stream : NULL);
 	replace(&h, f->stale_sender, p->has_sender ? &p->of_sender : NULL);
 	change(&h, f);
-	make_zero(&h, f->zero);
+	put_for(&h, f->zero, 0);
+	put_for(&h, f->ones, 0xff);
 	mask(&h, f->field);
+	if (f->late)
+		late = mask_late(&h, f->late, p->payload, p->payload_bytes + p->pad);
 	feed_lead(&go, f->lead);
 	feed_headers(&go, &h, f->headers);
 	swap_words(go.bytes, go.count, f->swap);
 	if (f->engine.msb_first)
 		reverse_bits(go.bytes, go.count);
-	return crc_register(f->engine.polynomial, f->seed_zero ? 0 : ~0u, go.bytes, go.count);
+	return crc_register(f->engine.polynomial, seed(p, f), go.bytes, go.count) ^ late;
 }
 
 #define CHUNK 512
@@ -309,11 +359,11 @@ static void leave_out(__u32 *bytes, __u32 count)
 	*bytes -= count < *bytes ? count : *bytes;
 }
 
-/* How many bytes of payload and pad go in, and how many zeroes after them. */
+/* How many bytes of payload and pad go in, and how many zeroes (TAIL_ONES: ones) after them. */
 static void find_tail(const struct packet *p, __u8 tail, __u32 *bytes, __u32 *zeroes)
 {
 	*bytes = p->payload_bytes + p->pad;
-	*zeroes = 0;
+	*zeroes = tail == TAIL_ONES ? LEAD_BYTES : tail == TAIL_EXTRA_BYTE;
 	if (tail == TAIL_PAYLOAD)
 		*bytes = p->payload_bytes;
 	else if (tail == TAIL_HEADERS)
@@ -322,15 +372,17 @@ static void find_tail(const struct packet *p, __u8 tail, __u32 *bytes, __u32 *ze
 		*zeroes = WIRE_ICRC_LEN;
 	else if (tail == TAIL_SHORT)
 		leave_out(bytes, WIRE_ICRC_LEN);
+	else if (tail == TAIL_SHORT_BYTE)
+		leave_out(bytes, 1);
 	else if (tail == TAIL_PAD_ZEROED)
 		leave_out(bytes, *zeroes = p->pad);
-	else if (tail >= TAIL_CUT_IP_8)
+	else if (tail >= TAIL_CUT_IP_8 && tail <= TAIL_CUT_IP_64)
 		leave_out(bytes, (p->end - p->ip) & ((8u << (tail - TAIL_CUT_IP_8)) - 1));
-	else if (tail >= TAIL_CUT_FRAME_8)
+	else if (tail >= TAIL_CUT_FRAME_8 && tail <= TAIL_CUT_FRAME_64)
 		leave_out(bytes, p->end & ((8u << (tail - TAIL_CUT_FRAME_8)) - 1));
-	else if (tail >= TAIL_IP_8)
+	else if (tail >= TAIL_IP_8 && tail <= TAIL_IP_64)
 		*zeroes = (p->ip - p->end) & ((8u << (tail - TAIL_IP_8)) - 1);
-	else if (tail >= TAIL_FRAME_8)
+	else if (tail >= TAIL_FRAME_8 && tail <= TAIL_FRAME_64)
 		*zeroes = -p->end & ((8u << (tail - TAIL_FRAME_8)) - 1);
 }
 
@@ -361,13 +413,13 @@ struct body_register {
 static void body_register(const struct packet *p, const struct body *b, __u32 base, __u32 base_bytes,
 			  struct body_register *to)
 {
-	static const __u8 nothing[64];
+	static const __u8 nothing[64], ones[LEAD_BYTES] = { 255, 255, 255, 255, 255, 255, 255, 255 };
 	__u32 bytes, zeroes, r = 0;
 
 	find_tail(p, b->tail, &bytes, &zeroes);
 	if (bytes)
 		r = payload_register(p->payload + base_bytes, bytes - base_bytes, b, base);
-	to->register_of_zero = crc_register(b->engine.polynomial, r, nothing, zeroes);
+	to->register_of_zero = crc_register(b->engine.polynomial, r, b->tail == TAIL_ONES ? ones : nothing, zeroes);
 	to->advance = find_advance(b->engine.polynomial, b->tail, bytes + zeroes);
 }
 
@@ -397,6 +449,8 @@ static void read_packet(struct packet *p, const struct icrc_case *c)
 	read_headers(&p->own, c->frame->bytes, r);
 	p->has_stream = c->of_stream && read_headers(&p->of_stream, c->of_stream->header, &c->of_stream->packet);
 	p->has_sender = c->of_sender && read_headers(&p->of_sender, c->of_sender->header, &c->of_sender->packet);
+	p->stream_icrc = c->of_stream ? c->of_stream->packet.icrc : 0;
+	p->sender_icrc = c->of_sender ? c->of_sender->packet.icrc : 0;
 	p->payload = c->frame->bytes + p->own.payload;
 	p->payload_bytes = r->payload_bytes;
 	p->pad = r->pad;

@@ -122,7 +122,7 @@ void compose_frame(struct composer *c, const struct packet *p, struct frame *f)
 
 	memset(f->bytes, 0, HEADERS_MOST);
 	f->ipv6 = plan->ipv6;
-	f->without_icrc = false;
+	f->without_icrc = f->follows = false;
 	f->icrc = (struct icrc_ways){ 0 };
 	f->ip = put_ethernet(plan, f->bytes);
 	f->udp = f->ip + put_ip(plan, f->bytes + f->ip);

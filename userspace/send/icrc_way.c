@@ -19,10 +19,12 @@ struct recipe {
 	uint32_t from, to;
 	const __u8 *payload;
 	uint32_t payload_bytes;
-	__u8 swapped[CELL_BYTES]; /* ICRC_WAY_words_swapped: its payload */
+	__u8 changed[CELL_BYTES]; /* the payload, if it is not the frame's */
+	uint32_t ones_behind, zeroes_behind; /* bytes */
 
 	/* the checksum function */
 	crc_function *crc;
+	uint32_t start;	  /* the CRC of what went before */
 	uint32_t flipped; /* bits to invert in the finished CRC */
 	bool msb_first;	  /* the field's byte order */
 	bool exchanged;	  /* use the other byte order */
@@ -216,15 +218,142 @@ static void way_short_lengths(struct recipe *r)
 	shorten(udp_length(r->headers, r->frame));
 }
 
+static void way_short_byte(struct recipe *r)
+{
+	r->payload_bytes -= r->payload_bytes > 0;
+}
+
+static void way_extra_byte(struct recipe *r)
+{
+	r->zeroes_behind = 1;
+}
+
+static void way_ones_behind(struct recipe *r)
+{
+	r->ones_behind = 8;
+	r->ones = 0;
+}
+
+/* The register still holds what the packet before left in it. */
+static void way_not_reset(struct recipe *r)
+{
+	if (r->frame->follows)
+		memcpy(&r->start, r->frame->icrc_before, sizeof(r->start));
+}
+
+static void way_not_reset_bare(struct recipe *r)
+{
+	way_not_reset(r);
+	r->ones = 0;
+}
+
+/* The headers as they are sent. The UDP checksum covers the ICRC, so it is not known yet: use 0. */
+static void unmask_all(struct recipe *r)
+{
+	memcpy(r->headers, r->frame->bytes, r->frame->payload);
+	way_unmasked_udp_checksum(r);
+}
+
+static void way_ethernet_fcs(struct recipe *r)
+{
+	unmask_all(r);
+	r->from = 0;
+	r->ones = 0;
+}
+
+static void put_ones(struct recipe *r, uint32_t at, uint32_t bytes)
+{
+	memset(r->headers + at, 0xff, bytes);
+}
+
+static void way_masked_ip_id(struct recipe *r)
+{
+	put_ones(r, r->frame->ip + 4, r->frame->ipv6 ? 0 : 2);
+}
+
+static void way_masked_ip_flags(struct recipe *r)
+{
+	put_ones(r, r->frame->ip + 6, r->frame->ipv6 ? 0 : 2);
+}
+
+static void way_masked_lengths(struct recipe *r)
+{
+	memset(ip_length(r->headers, r->frame), 0xff, 2);
+	memset(udp_length(r->headers, r->frame), 0xff, 2);
+}
+
+static void way_masked_source_port(struct recipe *r)
+{
+	put_ones(r, r->frame->udp, 2);
+}
+
+static void way_masked_opcode(struct recipe *r)
+{
+	put_ones(r, r->frame->bth, 1);
+}
+
+static void way_masked_dqpn(struct recipe *r)
+{
+	put_ones(r, r->frame->bth + 5, 3);
+}
+
+static void way_masked_ackreq(struct recipe *r)
+{
+	put_ones(r, r->frame->bth + 8, 1);
+}
+
+static void way_masked_psn(struct recipe *r)
+{
+	put_ones(r, r->frame->bth + 9, 3);
+}
+
+/* The mask is applied that many bytes behind the fields, to headers and payload. */
+static void mask_late(struct recipe *r, uint32_t late)
+{
+	__u8 bits[CELL_BYTES] = { 0 };
+
+	unmask_all(r);
+	mask(bits, r->frame);
+	memcpy(r->changed, r->payload, r->payload_bytes);
+	for (uint32_t at = r->from, to; at < r->to; at++) {
+		to = at + late;
+		if (to < r->to)
+			r->headers[to] |= bits[at];
+		else if (to - r->to < r->payload_bytes)
+			r->changed[to - r->to] |= bits[at];
+	}
+	r->payload = r->changed;
+}
+
+static void way_late_mask_8(struct recipe *r)
+{
+	mask_late(r, 8);
+}
+
+static void way_late_mask_16(struct recipe *r)
+{
+	mask_late(r, 16);
+}
+
+static void way_late_mask_32(struct recipe *r)
+{
+	mask_late(r, 32);
+}
+
+static void way_late_mask_64(struct recipe *r)
+{
+	mask_late(r, 64);
+}
+
 /* An incomplete last word is left unchanged. */
 static void way_words_swapped(struct recipe *r)
 {
 	uint32_t whole = r->payload_bytes / 4 * 4;
 
 	for (uint32_t i = 0; i < whole; i++)
-		r->swapped[i] = r->payload[i ^ 3];
-	memcpy(r->swapped + whole, r->payload + whole, r->payload_bytes - whole);
-	r->payload = r->swapped;
+		r->changed[i] = r->payload[i ^ 3];
+	memcpy(r->changed + whole, r->payload + whole, r->payload_bytes - whole);
+	r->payload = r->changed;
 }
 
 static void (*const ways[ICRC_WAYS])(struct recipe *r) = {
@@ -247,21 +376,23 @@ static void right_recipe(struct recipe *r, const struct frame *f)
 	r->payload = f->bytes + r->to;
 	r->payload_bytes = end - r->to;
 	r->crc = crc32_lsb_first;
-	r->flipped = 0;
+	r->flipped = r->start = r->ones_behind = r->zeroes_behind = 0;
 	r->msb_first = r->exchanged = r->constant = false;
 }
 
 static uint32_t follow(const struct recipe *r)
 {
-	static const __u8 ones[8] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+	static const __u8 ones[8] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff }, zeroes[1];
 	uint32_t crc;
 
 	if (r->constant)
 		return r->field;
-	crc = r->crc(0, ones, r->ones);
+	crc = r->crc(r->start, ones, r->ones);
 	if (r->from < r->to)
 		crc = r->crc(crc, r->headers + r->from, r->to - r->from);
-	return r->crc(crc, r->payload, r->payload_bytes) ^ r->flipped;
+	crc = r->crc(crc, r->payload, r->payload_bytes);
+	crc = r->crc(crc, ones, r->ones_behind);
+	return r->crc(crc, zeroes, r->zeroes_behind) ^ r->flipped;
 }
 
 void icrc_add(struct icrc_ways *ways, enum icrc_way way)

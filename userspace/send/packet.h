@@ -47,6 +47,8 @@ struct packet {
 	bool ackreq;
 	uint32_t msn;	       /* of the AETH */
 	uint32_t sqpn;	       /* of the DETH */
+	bool follows;	       /* icrc_before is known: only if a fault needs it */
+	__u8 icrc_before[4];   /* of the packet that was made before, of whatever QP */
 };
 
 /* ICRC mistakes, for one packet's ICRC. */
@@ -73,6 +75,8 @@ struct frame {
 	uint32_t length;       /* including the ICRC, without FCS */
 	uint16_t ip, udp, bth, extension /* behind the BTH */, payload /* behind its extension headers */;
 	bool ipv6;
+	bool follows;	       /* another packet of the sender went before; its ICRC: */
+	__u8 icrc_before[4];
 	bool without_icrc;     /* the ICRC is absent: the frame ends with the pad */
 	struct icrc_ways icrc;
 };

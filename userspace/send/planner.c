@@ -39,6 +39,9 @@ struct planner {
 	struct packet *before;	/* [qps]: each QP's previous packet, if a fault needs it; number 0: none */
 	struct truth *truth;
 	struct frame frame, before_frame;
+	bool goes_on;		/* a fault needs the ICRC of the packet made before */
+	bool follows;		/* there is one, and its ICRC: */
+	__u8 icrc_before[4];
 
 	uint64_t random;
 	struct hits hits;
@@ -202,14 +205,14 @@ static uint64_t random_of(const struct planner *p, const struct packet *packet)
 	return state;
 }
 
-static void leave_frame(struct planner *p, const struct packet *packet, const struct packet *before, uint64_t faults)
+/* Composes the packet with its faults, up to its ICRC. */
+static void make_frame(struct planner *p, const struct packet *packet, const struct packet *before, uint64_t faults)
 {
-	uint64_t random = random_of(p, packet);
 	struct frame *f = &p->frame;
-	struct truth_packet observed;
-	struct slot *s;
 
 	compose_frame(p->composer, packet, f);
+	f->follows = packet->follows;
+	memcpy(f->icrc_before, packet->icrc_before, sizeof(f->icrc_before));
 	for (uint64_t left = faults; left; left &= left - 1) {
 		const struct fault *fault = hits_first(&p->hits, left);
 
@@ -217,6 +220,16 @@ static void leave_frame(struct planner *p, const struct packet *packet, const st
 			fault_frame(fault, packet, f);
 	}
 	frame_seal(f, p->plan, constant_icrc(p, faults), frame_before(p, before));
+}
+
+static void leave_frame(struct planner *p, const struct packet *packet, const struct packet *before, uint64_t faults)
+{
+	uint64_t random = random_of(p, packet);
+	struct frame *f = &p->frame;
+	struct truth_packet observed;
+	struct slot *s;
+
+	make_frame(p, packet, before, faults);
 	for (uint64_t left = faults; left; left &= left - 1) {
 		const struct fault *fault = hits_first(&p->hits, left);
 
@@ -301,6 +314,23 @@ static void hold(const struct packet *packet, const struct packet *before, uint6
 		err(1, "no memory for packets that leave later");
 }
 
+/*
+ * If a fault needs it: tells the packet the ICRC of the packet made before it, and keeps its own one. What was before is known
+ * when a packet is made, not when it leaves: a duplicate is the same as the first, and a late packet the same as in time.
+ */
+static void go_on(struct planner *p, struct packet *packet, uint64_t faults)
+{
+	if (!p->goes_on)
+		return;
+	packet->follows = p->follows;
+	memcpy(packet->icrc_before, p->icrc_before, sizeof(p->icrc_before));
+	make_frame(p, packet, made_before(p, packet->qp), faults);
+	if (p->frame.without_icrc)
+		return;
+	p->follows = true;
+	memcpy(p->icrc_before, p->frame.bytes + p->frame.length - sizeof(p->icrc_before), sizeof(p->icrc_before));
+}
+
 /* Makes a packet that some faults hit. false: it is not made, and takes no PSN. */
 static bool make_faulty(struct planner *p, struct packet *packet, uint64_t hits)
 {
@@ -327,6 +357,7 @@ static bool make_faulty(struct planner *p, struct packet *packet, uint64_t hits)
 			}
 		}
 	}
+	go_on(p, packet, bytes);
 	for (uint64_t left = hits; left; left &= left - 1)
 		hits_first(&p->hits, left)->hits++;
 	if (drop)
@@ -352,6 +383,7 @@ static void make_one(struct planner *p, struct send_qp *qp)
 	qp_packet(p->plan, qp, &packet);
 	hits = hits_of(&p->hits, &packet, &p->random);
 	if (!hits) {
+		go_on(p, &packet, 0);
 		leave_slot(p, &packet);
 		made = true;
 	} else {
@@ -442,6 +474,8 @@ static void prepare_faults(struct planner *p)
 	hits_start(&p->hits, plan, &p->random);
 	for (size_t i = 0; i < plan->fault_count; i++)
 		stale |= fault_stage(plan->faults[i].kind) == FAULT_ICRC;
+	for (size_t i = 0; i < plan->fault_count; i++)
+		p->goes_on |= plan->faults[i].kind == FAULT_icrc_not_reset || plan->faults[i].kind == FAULT_icrc_not_reset_bare;
 	p->before = stale ? calloc(plan->qps, sizeof(*p->before)) : NULL;
 	if (stale && !p->before)
 		err(1, "no memory for %u QPs", plan->qps);
