@@ -49,11 +49,11 @@ _Static_assert(LINE_OF(stream.psn.next) == 0, "found with the key");
 _Static_assert(LINE_OF(stream.message) == LINE_OF(stream.lint_state), "a line");
 _Static_assert(LINE_OF(stream.last) == LINE_OF(stream.restart_by), "a line");
 _Static_assert(LINE_OF(stream.counters.value[COUNTER_roce_packets]) ==
-	       LINE_OF(stream.counters.value[COUNTER_messages]), "a line");
+	       LINE_OF(stream.counters.value[COUNTER_blocks]), "a line");
 _Static_assert(sizeof(struct stream_value) % 64 == 0, "lines of one stream are of no other");
 /*
  * 65,536 streams take 96 MiB, of which pairs and the rest take less than three: 1488 bytes for each stream. A quarter of a bucket
- * takes 16 and a stream 1280, of which 1264 are used. 26 more counters of streams make it 1472 and both 1488; 27 do not fit.
+ * takes 16 and a stream 1344, all of which are used. 16 more counters of streams make it 1472 and both 1488; 17 do not fit.
  * Counters of scope FRAME cost streams nothing. What few streams need at a time is in the pool of `extras`.
  */
 _Static_assert(sizeof(struct stream_value) + sizeof(struct table_bucket) / 4 <= 93 * 16, "93 MiB");
@@ -142,6 +142,7 @@ struct scratch {
 /* Set before the program is loaded. maps_complete_settings() fills in the members below max_streams. */
 struct monitor_settings {
 	struct roce_ports ports;
+	struct roce_imm imm;
 	__u32 icrc_every; /* the ICRC of one frame in so many, drawn at random, is verified; 0: of none */
 	__u32 drop;	  /* 1: drop incoming frames after they are counted */
 	__u32 dialogues;  /* 1: requests and responses both pass here, and the map `dialogues` has an entry per stream */

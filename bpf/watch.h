@@ -367,6 +367,14 @@ __noinline int watch_observe_old(void)
 	return 0;
 }
 
+static __always_inline void watch_imm(struct roce_packet *p)
+{
+	const struct roce_imm *imm = (const struct roce_imm *)&settings.imm;
+
+	roce_opaque(imm); /* as for the tables */
+	p->imm = *imm;
+}
+
 /*
  * Processes the frame in the scratch, for which watch_begin() was called. ctx: an __sk_buff with WATCH_OUTWARD; with
  * PLACE_SCRATCH, used by WATCH_CAPTURE only.
@@ -397,6 +405,8 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		watch_take_alone(ctx, what);
 	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
 		return;
+	if (p->op & OP_IMMDT)
+		watch_imm(p);
 	if (p->kind == ROCE_UDP || (what & WATCH_DECAP && p->truncated))
 		s->wanted = false;
 	else if (what & WATCH_ICRC && roce_is_management(p) && s->length <= WATCH_SMALL)

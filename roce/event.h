@@ -24,7 +24,7 @@ _Static_assert(ROCE_EVENTS <= 32 && ROCE_LINTS <= 32, "sets of them are words");
  */
 #define ROCE_EVENTS_OF_SEQUENCE                                                                                      \
 	(ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_resync) |      \
-	 ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap) | ROCE_EVENT(psn_stray))
+	 ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap) | ROCE_EVENT(block_incomplete) | ROCE_EVENT(psn_stray))
 
 /* The stream counters that show events. They are adjacent. */
 #define EVENT_COUNTER_FIRST COUNTER_messages_broken
@@ -51,6 +51,8 @@ struct roce_event {
 	__u32 recovered; /* psn_recovered: number of PSNs; a READ can recover several */
 	__u32 broken;	/* message_broken: number of messages */
 	__u32 imm_skipped; /* imm_gap: number of values */
+	__u32 imm_expected; /* imm_gap: the first of them */
+	__u32 imm_seen;	/* imm_gap, block_incomplete: the counter's value in the packet's immediate data */
 };
 
 /* The PSN the stream expects, or EVENT_NO_PSN. */
@@ -174,12 +176,16 @@ roce_inline bool roce_find_events(const struct roce_stream *s, const struct roce
 	e->recovered = event_since(s, b, COUNTER_psn_recovered, keep);
 	e->broken = event_since(s, b, COUNTER_messages_broken, keep);
 	e->imm_skipped = event_since(s, b, COUNTER_imm_skipped, keep);
+	e->imm_seen = block_value(p);
+	e->imm_expected = (e->imm_seen - e->imm_skipped * s->message.step) & ~block_outside(s, p);
 	kinds |= event_rose(event_since(s, b, COUNTER_psn_gaps, keep), 0) << EVENT_psn_gap;
 	kinds |= event_rose(event_since(s, b, COUNTER_psn_duplicates, keep), 0) << EVENT_psn_duplicate;
 	kinds |= event_rose(event_since(s, b, COUNTER_psn_resyncs, keep), 0) << EVENT_psn_resync;
 	kinds |= event_rose(e->recovered, 0) << EVENT_psn_recovered;
 	kinds |= event_rose(e->broken, 0) << EVENT_message_broken;
 	kinds |= event_rose(e->imm_skipped, 0) << EVENT_imm_gap;
+	kinds |= event_rose(s->counters.value[COUNTER_blocks_incomplete],
+			    b->counter[COUNTER_blocks_incomplete - EVENT_COUNTER_FIRST] & keep) << EVENT_block_incomplete;
 	kinds |= event_rose(lints & ~habits, 0) << EVENT_lint;
 	kinds |= event_rose(s->waited, b->waited) << EVENT_psn_stray;
 	e->kinds = kinds;

@@ -101,6 +101,30 @@ roce_inline __u64 far_mark(struct roce_far *far, __u64 from, __u64 end, bool mis
 	return far->walk.found;
 }
 
+/* Looks at the next word. context: a pointer to the far window. */
+static roce_step far_look(__u32 i, void *context)
+{
+	struct roce_far *far = *(struct roce_far **)context;
+	__u64 from = far->walk.from, end = far->walk.end;
+
+	(void)i;
+	if ((__s64)(end - from) <= 0)
+		return 1;
+	far->walk.found = far->missing[from % FAR_REACH / 64] & psn_bits(from, end);
+	far->walk.from = (from | 63) + 1;
+	return far->walk.found != 0;
+}
+
+/* Whether one of from .. end - 1 is missing here. */
+roce_inline bool far_lacks(struct roce_far *far, __u64 from, __u64 end)
+{
+	far->walk.from = (__s64)(far->base - from) > 0 ? far->base : from;
+	far->walk.end = (__s64)(end - far->end) > 0 ? far->end : end;
+	far->walk.found = 0;
+	roce_loop(FAR_REACH / 64 + 1, far_look, &far);
+	return far->walk.found;
+}
+
 /*
  * Moves the window forward, so that it ends before the number `to`. What falls out of it is lost for good: then *behind becomes
  * the number behind the last of it.

@@ -13,8 +13,8 @@
 #include "roce/parse.h"
 #include "roce/psn.h"
 
-#define MESSAGE_IMM_STEPS 4    /* steps of +1 in a row that make immediate data a counter */
-#define MESSAGE_IMM_GAP 65535  /* after a larger step the field has another meaning */
+#define MESSAGE_IMM_STEPS 4    /* equal steps in a row that make immediate data a counter */
+#define MESSAGE_IMM_GAP 65535  /* values; after a larger jump the field has another meaning */
 
 /* What a UC receiver has open. */
 enum message_open {
@@ -31,15 +31,34 @@ struct roce_message {
 	__u32 next;	 /* UC: the PSN that the receiver expects inside the open message */
 	__u32 first;	 /* UC: the PSN of the newest message's First, */
 	__u32 bytes;	 /* its DMA length (0: unknown), */
-	__u32 payload;	 /* and its First's payload, which is the path MTU */
-	__u32 immediate; /* the last value seen */
-	__u32 skipped;	 /* psn_skipped at that time */
+	/* of blocks (roce/block.h); here, because each packet with immediate data needs it */
+	__u32 immediate; /* the last value */
+	__u32 step;	 /* from one value to the next, or the last difference */
+	__u32 begin;	 /* BLOCK_BEGUN and the PSN behind the last immediate data; 0: not known */
+	__u16 payload;	 /* UC: the payload of the First of the newest message, which is the path MTU */
 	__u8 open;
 	__u8 late;	 /* a late First opened this message: it was already counted as broken */
 	__u8 unended;	 /* the newest message's last packet is missing; if it is not the open one, it was counted as broken */
 	__u8 met; /* a message's beginning or end was seen: from now on a headless message is broken */
-	__u8 imm_steps;
+	__u8 counts; /* how often in a row the step was the same, up to MESSAGE_IMM_STEPS; BLOCK_LOOK */
 	__u8 changes; /* goes up when a counter that shows an event may change (roce/event.h); here, because each packet needs this line */
+};
+
+#define BLOCK_BEGUN (1u << 31)
+#define BLOCK_LOOK 0x80 /* the next immediate data is not merely the next value: PSNs were skipped since the last, or a message broke */
+#define BLOCKS_OPEN 6	/* incomplete blocks that are remembered */
+
+/* What few packets need of the blocks. */
+struct roce_blocks {
+	__u64 missing;		     /* bit i: the value i + 1 steps before `newest` has not come */
+	__u32 from[BLOCKS_OPEN];     /* incomplete blocks: the PSN of the first packet, */
+	__u16 packets[BLOCKS_OPEN];  /* and how many there are; 0: no block here, nor at a higher index */
+	__u32 newest;		     /* a value, the last when `missing` was used */
+	__u16 span;		     /* PSNs of a block, if those that were left out last and the next one are equally long, else 0 */
+	__u8 bits;		     /* of the counter, learnt where it went round; 0: all */
+	__u8 shared;		     /* several messages had the same value */
+	__u8 behind;		     /* UC: how many of the last values a receiver has not got */
+	volatile __u8 at;	     /* a variable of block_find(), in memory because the verifier would follow its values */
 };
 
 /* Forgets the messages. */
@@ -49,34 +68,6 @@ roce_inline void message_clear(struct roce_message *m)
 
 	__builtin_memset(m, 0, sizeof(*m));
 	m->changes = changes + 1;
-}
-
-/*
- * Immediate data that counts up by one (radio astronomy's block number) shows which blocks are missing. Do not call for a late
- * packet. heals: skipped PSNs will be sent again, so that a jump beside them means nothing.
- */
-roce_inline void message_immediate(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p, bool heals)
-{
-	__u32 step = p->immediate - m->immediate, skipped;
-	bool healing = false;
-
-	if (!(p->op & OP_IMMDT))
-		return;
-	if (heals) {
-		skipped = c->value[COUNTER_psn_skipped];
-		healing = skipped != m->skipped;
-		m->skipped = skipped;
-	}
-	m->immediate = p->immediate;
-	if (step == 1) {
-		m->imm_steps += m->imm_steps < MESSAGE_IMM_STEPS;
-	} else if (m->imm_steps == MESSAGE_IMM_STEPS && step > 1 && step <= MESSAGE_IMM_GAP) {
-		m->changes++;
-		c->value[COUNTER_imm_gaps] += !healing;
-		c->value[COUNTER_imm_skipped] += healing ? 0 : step - 1;
-	} else if (step) {
-		m->imm_steps = 0;
-	}
 }
 
 /* Whether this PSN can belong to the newest message, given what is known of its length. */
@@ -90,6 +81,7 @@ roce_inline bool message_reaches(const struct roce_message *m, __u32 number)
 /* The receiver drops this packet, which is no First. gap: PSNs were skipped before it. */
 roce_inline void message_dropped(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p, bool gap)
 {
+	m->counts |= BLOCK_LOOK;
 	if ((m->met && !m->unended) || (gap && !message_reaches(m, p->number))) {
 		m->changes++;
 		c->value[COUNTER_messages_broken]++; /* another message, whose First is missing */
@@ -115,8 +107,9 @@ roce_inline void message_begins(struct roce_message *m, const struct roce_packet
 roce_inline void message_resume(struct roce_message *m, const struct roce_message *beside)
 {
 	m->immediate = beside->immediate;
-	m->skipped = beside->skipped;
-	m->imm_steps = beside->imm_steps;
+	m->step = beside->step;
+	m->begin = beside->begin;
+	m->counts = beside->counts;
 }
 
 /* The packets that seemed to be late are those of another sequence: the open message is the newest. */
@@ -158,19 +151,6 @@ roce_inline void message_uc(struct roce_message *m, struct roce_counters *c, con
 	m->next = next;
 	m->open = last ? MESSAGE_NONE : first ? MESSAGE_FIRST : MESSAGE_MORE;
 	c->value[COUNTER_messages] += last;
-	if (last && !late)
-		message_immediate(m, c, p, false);
-}
-
-/* Takes a packet of RC, XRC or UD, or a response, whose PSN is new. late: its PSN had been skipped. */
-roce_inline void message_acknowledged(struct roce_message *m, struct roce_counters *c, const struct roce_packet *p,
-				      bool late)
-{
-	if (!(p->op & OP_LAST))
-		return;
-	c->value[COUNTER_messages]++;
-	if (!late)
-		message_immediate(m, c, p, p->service != SERVICE_UD);
 }
 
 #endif

@@ -8,6 +8,14 @@
 
 #include "roce/trial.h"
 
+/* Takes the expected packet, with nothing else to be done. */
+roce_inline void stream_in_order(struct roce_stream *s, const struct roce_packet *p)
+{
+	stream_message(s, p, PSN_IN_ORDER, 0);
+	if (p->op & OP_IMMDT && !block_is_next(&s->message, &s->counters, p))
+		stream_block(s, p, BLOCK_TAKEN);
+}
+
 /*
  * Takes a packet that may have a place in the sequence: all but acknowledgements and CNPs. Nearly all are the expected one.
  * old: as for roce_observe_by().
@@ -19,7 +27,7 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
 		stream_take_by(s, p, info, true);
 	else if (s->plain && (p->op || p->kind == ROCE_UDP) && !stream_distance(s, p) && !roce_is_answered(p) &&
 		 (p->kind != ROCE_UDP || s->run == p->run) && psn_step(&s->psn, s->plain == PLAIN_ALL))
-		stream_message(s, p, PSN_IN_ORDER, 0);
+		stream_in_order(s, p);
 	else
 		stream_rare(s, p, info);
 }
@@ -44,6 +52,13 @@ roce_inline void stream_acknowledged(struct roce_stream *s, const struct roce_pa
 	s->msn_met = true;
 }
 
+/* Forgets messages and blocks. */
+roce_inline void stream_clear(struct roce_stream *s)
+{
+	message_clear(&s->message);
+	__builtin_memset(&s->blocks, 0, sizeof(s->blocks));
+}
+
 /* The next packet begins a sequence. */
 roce_inline void stream_forget(struct roce_stream *s)
 {
@@ -66,11 +81,12 @@ roce_inline void stream_trust(struct roce_stream *s)
 	stream_forget(s);
 	s->path_mtu = s->pair.path_mtu;
 	s->mtu_least = s->mtu_guess = 0;
-	message_clear(&s->message);
+	stream_clear(s);
 	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
 	__builtin_memset(s->lint, 0, sizeof(s->lint));
 	__builtin_memset(&s->asked, 0, sizeof(s->asked));
 	v[COUNTER_messages] = v[COUNTER_messages_broken] = 0;
+	v[COUNTER_blocks] = v[COUNTER_blocks_incomplete] = v[COUNTER_blocks_missing] = 0;
 	v[COUNTER_imm_gaps] = v[COUNTER_imm_skipped] = 0;
 	v[COUNTER_psn_gaps] = v[COUNTER_psn_skipped] = v[COUNTER_psn_recovered] = 0;
 	v[COUNTER_psn_crossed] = v[COUNTER_psn_unseen] = 0;
@@ -123,7 +139,7 @@ roce_inline void roce_adopt(struct roce_stream *s, const struct roce_packet *p, 
 	stream_forget(s);
 	s->path_mtu = pair->path_mtu;
 	s->mtu_least = s->mtu_guess = 0;
-	message_clear(&s->message);
+	stream_clear(s);
 	__builtin_memset(&s->asked, 0, sizeof(s->asked));
 }
 
@@ -136,7 +152,7 @@ roce_inline void roce_begin_anew(struct roce_stream *s)
 	stream_forget(s);
 	s->pair.first_psn = PAIR_NO_PSN; /* was valid at the beginning only */
 	__builtin_memset(&s->psn, 0, sizeof(s->psn));
-	message_clear(&s->message);
+	stream_clear(s);
 	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
 	__builtin_memset(&s->asked, 0, sizeof(s->asked));
 }

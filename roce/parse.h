@@ -26,6 +26,13 @@ enum roce_kind {
 	ROCE_UDP, /* a datagram to a port of --udp */
 };
 
+/* The counter in immediate data, as --imm tells it: bits of the data shifted to the right. All 0: all bits, with a step to be learnt. */
+struct roce_imm {
+	__u32 step;    /* from one value to the next; 0: not known */
+	__u32 outside; /* bits that are not of the counter, after the shift */
+	__u32 shift;
+};
+
 /* A parsed frame. Host byte order, offsets in bytes from the frame's start. */
 struct roce_packet {
 	__u8 src[16]; /* IPv4 as ::ffff:a.b.c.d (RFC 4291, 2.5.5.2) */
@@ -41,6 +48,7 @@ struct roce_packet {
 	__u32 rkey;
 	__u32 dma_length;
 	__u32 immediate;
+	struct roce_imm imm; /* filled in by a caller that knows it; else 0 */
 	__u32 msn;	   /* AETH: the responder's message sequence number */
 	__u32 run;	   /* ROCE_UDP: the sender's run, to which the number belongs */
 	__u32 arrival;	   /* interface and receive queue, filled in by a caller that knows them; else 0 */

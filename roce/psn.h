@@ -296,6 +296,25 @@ roce_inline bool psn_is_unknown(const struct roce_psn *w, __u64 number)
 	return (__s64)(number - w->unknown_before) < 0;
 }
 
+/* Whether one of the numbers from .. end - 1, which lie behind `next`, is missing, as far as the windows reach. */
+roce_inline bool psn_lacks(struct roce_psn *w, __u64 from, __u64 end, bool old)
+{
+	__u64 begin = w->next - PSN_WINDOW, bits = 0;
+	struct roce_far *far;
+
+	if ((__s64)(begin - from) > 0) {
+		far = !old && w->far ? far_of(w) : NULL;
+		if (far && far_lacks(far, from, end))
+			return true;
+		from = begin;
+	}
+	for (int i = 0; i <= PSN_WORDS; i++) { /* without a branch, of which the verifier would follow both ways */
+		bits |= ~*psn_word(w, from) & psn_bits(from, end) & psn_before(from, end);
+		from = (from | 63) + 1;
+	}
+	return bits;
+}
+
 /* How many of the numbers in the window that lie before `end` are missing. */
 roce_inline __u64 psn_missing(const struct roce_psn *w, __u64 end)
 {

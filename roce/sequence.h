@@ -3,7 +3,7 @@
 #ifndef ROCE_SEQUENCE_H
 #define ROCE_SEQUENCE_H
 
-#include "roce/stream.h"
+#include "roce/block.h"
 
 /* A packet's place in the sequence. */
 enum psn_place { PSN_IN_ORDER, PSN_RECOVERED, PSN_DUPLICATE, PSN_RESYNC };
@@ -183,6 +183,7 @@ roce_inline void stream_restart(struct roce_stream *s, __u64 number, bool old)
 		psn_start(&s->psn, number);
 	else
 		psn_restart(&s->psn, number);
+	block_forget_all(s);
 }
 
 /* Counts a late packet by how far it is behind. */
@@ -222,9 +223,12 @@ roce_inline enum psn_place stream_late(struct roce_stream *s, __s64 d, __u64 fou
 	return PSN_DUPLICATE;
 }
 
-roce_inline bool stream_is_reliable(const struct roce_packet *p)
+/* So many PSNs are skipped, perhaps none. */
+roce_inline void stream_skips(struct roce_stream *s, __u64 skipped)
 {
-	return p->service == SERVICE_RC || p->service == SERVICE_XRC || p->service == SERVICE_RD;
+	s->counters.value[COUNTER_psn_gaps] += skipped > 0;
+	s->counters.value[COUNTER_psn_skipped] += skipped;
+	s->message.counts |= skipped ? BLOCK_LOOK : 0;
 }
 
 /*
@@ -267,14 +271,12 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 		own = info->begin;
 		skipped = info->end - own;
 		span += d - info->end;
-		v[COUNTER_psn_gaps] += info->skipped > 0;
-		v[COUNTER_psn_skipped] += info->skipped;
+		stream_skips(s, info->skipped);
 	} else if (begins && p->op & OP_RESPONSE) {
 		own = d;
 	} else if (d - own <= PSN_GAP_MAX) {
 		skipped = d - own;
-		v[COUNTER_psn_gaps] += skipped > 0;
-		v[COUNTER_psn_skipped] += skipped;
+		stream_skips(s, skipped);
 	} else {
 		place = PSN_RESYNC;
 	}
@@ -316,7 +318,7 @@ roce_inline void stream_message(struct roce_stream *s, const struct roce_packet 
 	if (p->service == SERVICE_UC)
 		message_uc(&s->message, &s->counters, p, late, d);
 	else if (place != PSN_DUPLICATE)
-		message_acknowledged(&s->message, &s->counters, p, late);
+		s->counters.value[COUNTER_messages] += !!(p->op & OP_LAST);
 }
 
 /*
@@ -388,6 +390,14 @@ roce_inline void stream_take_by(struct roce_stream *s, const struct roce_packet 
 		psn_forward(&s->psn, old);
 	s->counters.value[COUNTER_psn_forgotten] += s->psn.forgotten;
 	s->psn.forgotten = 0;
+	if (p->service == SERVICE_UC && s->psn.far == PSN_NO_FAR) {
+		/* a trial */
+	} else if (old) {
+		if (p->op & OP_IMMDT)
+			stream_block_by(s, p, BLOCK_TAKEN, true);
+	} else if (p->op & OP_IMMDT || s->blocks.packets[0]) {
+		stream_block(s, p, BLOCK_TAKEN);
+	}
 	if (old)
 		s->looked = s->psn.next / PSN_PERIOD; /* they do not settle */
 }

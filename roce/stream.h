@@ -103,10 +103,10 @@ struct roce_stream {
 	__u32 looked; /* the next number / PSN_PERIOD when the peer was asked last for what it acknowledges */
 	__u32 run;	/* --udp only */
 	__u32 stepped; /* the last PSNs before the next one, so many, were those of packets with unknown opcodes */
-	__u32 dqpn;	/* UD: of the last packet */
-	__u32 sqpn;	/* UD and RD only, else 0 */
 	struct roce_counters counters;
 	__u8 dst[16];	/* UD: of the last packet */
+	__u32 dqpn;	/* UD: of the last packet */
+	__u32 sqpn;	/* UD and RD only, else 0 */
 	__u64 first_seen;
 	__u64 first_psn;
 	struct roce_pair pair;
@@ -137,6 +137,7 @@ struct roce_stream {
 	__u8 msn_less; /* so many acknowledgements in a row have a lower MSN than one before */
 	/* acknowledgements: the highest MSN, which counts completed messages (IBTA 9.7.7.1), and how often it has fallen */
 	__u32 msn, msn_falls;
+	struct roce_blocks blocks;
 	__u32 waited; /* packets that waited, because they would have carried the sequence off */
 };
 

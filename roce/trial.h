@@ -229,6 +229,9 @@ roce_inline void trial_count(struct roce_stream *s, const struct roce_stream *b)
 	v[COUNTER_psn_recovered] += from[COUNTER_psn_recovered];
 	v[COUNTER_psn_forgotten] += from[COUNTER_psn_forgotten];
 	v[COUNTER_messages] += from[COUNTER_messages];
+	v[COUNTER_blocks] += from[COUNTER_blocks];
+	v[COUNTER_blocks_incomplete] += from[COUNTER_blocks_incomplete];
+	v[COUNTER_blocks_missing] += from[COUNTER_blocks_missing];
 	v[COUNTER_imm_gaps] += from[COUNTER_imm_gaps];
 	v[COUNTER_imm_skipped] += from[COUNTER_imm_skipped];
 	s->after_read = b->after_read;
@@ -272,10 +275,13 @@ roce_rare trial_win(struct roce_stream *s, const struct roce_packet *p, __u32 by
 		s->sample[i] = b->sample[i];
 	s->asked = b->asked;
 	s->spilled = false;
-	if (p->service != SERVICE_UC)
+	block_forget_all(s);
+	if (p->service != SERVICE_UC) {
 		message_resume(&s->message, &b->message);
-	else if (s->trial == TRIAL_AGAIN)
+		s->blocks = b->blocks;
+	} else if (s->trial == TRIAL_AGAIN) {
 		message_anew(&s->message);
+	}
 	s->trial = TRIAL_NONE;
 	far_give(&s->psn);
 	return 1;
@@ -286,19 +292,18 @@ roce_rare trial_accept(struct roce_stream *s, const struct roce_packet *p)
 {
 	struct roce_far *far = s ? far_of(&s->psn) : NULL;
 	struct roce_trial *t;
-	__u64 skipped, *v;
+	__u64 skipped;
 
 	if (!far || !p)
 		return 0;
-	v = s->counters.value;
 	t = trial_of(far);
 	skipped = t->first - s->psn.next;
-	v[COUNTER_psn_gaps]++;
-	v[COUNTER_psn_skipped] += skipped;
+	stream_skips(s, skipped);
 	trial_count(s, &t->beside);
-	if (p->service != SERVICE_UC && t->beside.message.skipped | t->beside.message.immediate) {
+	if (p->service != SERVICE_UC && t->beside.message.begin) { /* the packet behind the gap had immediate data */
 		s->message.immediate = t->beside.message.immediate;
-		s->message.skipped = v[COUNTER_psn_skipped];
+		s->message.begin = t->beside.message.begin;
+		s->message.counts &= ~BLOCK_LOOK;
 	}
 	if (t->beside.asked.count)
 		s->asked.entry[s->asked.count++ % ASKED] = t->beside.asked.entry[0];
@@ -437,6 +442,14 @@ roce_inline void trial_anchor(struct roce_stream *s, __u64 number, const struct 
 	stream_restart(s, info && info->valid ? info->number : number, false);
 }
 
+/* A packet of UC waits, but its receiver takes it. */
+roce_inline void trial_message(struct roce_stream *s, const struct roce_packet *p, enum trial_kind kind)
+{
+	stream_message(s, p, PSN_RESYNC, 1);
+	if (p->op & OP_IMMDT)
+		stream_block(s, p, kind == TRIAL_GAP ? BLOCK_BEYOND : BLOCK_ELSEWHERE);
+}
+
 /* Takes a packet with a known opcode. */
 roce_inline void trial_take(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
 {
@@ -452,7 +465,7 @@ roce_inline void trial_take(struct roce_stream *s, const struct roce_packet *p, 
 	if (kind && trial_wait(s, p, number, kind)) {
 		s->waited += s->trial != TRIAL_NONE;
 		if (p->service == SERVICE_UC)
-			stream_message(s, p, PSN_RESYNC, 1); /* its receiver takes it */
+			trial_message(s, p, kind);
 		return;
 	}
 	late = stream_seen_before(s);

@@ -51,8 +51,8 @@ def validate(name, document):
 
 # Keys that a document may lack: pattern of the place.
 MAY_LACK = {
-    "snapshot": r"selection|classes|rates|events|filter|host|streams\.(rates|dialogue|owner|late_by|restart_by|next_psn|missing)|(streams\.lint|fault_kinds)\..*",
-    "event": "",
+    "snapshot": r"selection|classes|rates|events|filter|groups|host|streams\.(rates|dialogue|owner|late_by|restart_by|immediate|next_psn|missing)|(streams\.lint|fault_kinds)\..*",
+    "event": "imm_expected|imm_seen",
     "capture": r"reasons\..*",
     "stream": r"drops\..*|payload|operation|latency_histogram|ping_pong|unanswered|end_seen|error|mtu|path_mtu|packets_per_message|"
               r"pacing_slipped_us|ring_full|duplicates|late|foreign|receive_buffer_bytes|longest_unread_us|"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * xdp_replay [-q] [--plain | --way NAME...] [--udp PORT] [--truth FILE] FILE.pcap
+ * xdp_replay [-q] [--plain | --way NAME...] [--udp PORT] [--imm TEXT] [--truth FILE] FILE.pcap
  *
  * Runs every frame of a capture (- : standard input) through the kernel's programs (BPF_PROG_TEST_RUN) and through the
  * engine in user space, and compares: the ICRC verdict frame by frame, all totals and the whole state of all streams at
@@ -11,7 +11,7 @@
  *     egress  the tc program: frames that fit one buffer
  *     old     as plain, the program for kernels before 5.17
  *     decap   the multi-buffer program that looks through tunnels: a frame in one stands for what is in it
- * --way: only these. --plain: --way old, for kernels without multi-buffer XDP. --udp: a port to be watched.
+ * --way: only these. --plain: --way old, for kernels without multi-buffer XDP. --udp: a port to be watched. --imm: as rocescope's.
  * --truth: a file with the right verdict on each frame, a line each; - where it is not known.
  *
  * Prints N bpf=VERDICT user=VERDICT a frame (-q: only where something differs). VERDICT: good, bad, unchecked, other (not
@@ -35,6 +35,7 @@
 #include "roce/decap.h"
 #include "tests/support/slice8.h"
 #include "userspace/live/maps.h"
+#include "userspace/model/imm.h"
 #include "userspace/model/pairs.h"
 #include "userspace/model/table.h"
 
@@ -75,6 +76,7 @@ static struct way ways[] = {
 
 static struct slice8 slice8;
 static struct roce_ports ports;
+static struct roce_imm imm;
 static bool quiet;
 
 static void die(const char *what, const char *why)
@@ -108,6 +110,8 @@ static void judge_frame(struct judged *j, const __u8 *data, __u32 length, bool c
 
 	memcpy(j->frame, data, length < FRAME_MAX ? length : FRAME_MAX);
 	roce_parse_frame(j->frame, length, length, cut, &ports, p);
+	if (p->op & OP_IMMDT)
+		p->imm = imm;
 	j->icrc = ICRC_UNCHECKED;
 	if (p->kind != ROCE_PACKET || length > FRAME_MAX || p->truncated)
 		return;
@@ -249,6 +253,7 @@ static void go_way(struct way *w)
 	bpf_map__set_max_entries(w->bpf->maps.totals, TOTALS_ENTRIES_FOR(libbpf_num_possible_cpus()));
 	w->bpf->rodata->settings.icrc_every = 1;
 	w->bpf->rodata->settings.ports = ports;
+	w->bpf->rodata->settings.imm = imm;
 	w->bpf->rodata->settings.max_streams = STREAMS;
 	if (w->dialogues) {
 		w->bpf->rodata->settings.dialogues = 1;
@@ -506,7 +511,7 @@ struct arguments {
 
 static void usage(void)
 {
-	die("usage", "xdp_replay [-q] [--plain | --way NAME...] [--udp PORT] [--truth FILE] FILE.pcap");
+	die("usage", "xdp_replay [-q] [--plain | --way NAME...] [--udp PORT] [--imm TEXT] [--truth FILE] FILE.pcap");
 }
 
 static void choose(const char *name)
@@ -525,6 +530,7 @@ static struct arguments parse_arguments(int argc, char **argv)
 		{ "plain", no_argument, NULL, 'p' },
 		{ "way", required_argument, NULL, 'w' },
 		{ "udp", required_argument, NULL, 'u' },
+		{ "imm", required_argument, NULL, 'i' },
 		{ "truth", required_argument, NULL, 't' },
 		{ 0 },
 	};
@@ -544,6 +550,10 @@ static struct arguments parse_arguments(int argc, char **argv)
 			break;
 		case 'u':
 			ports.port[0] = atoi(optarg);
+			break;
+		case 'i':
+			if (imm_parse(optarg, &imm))
+				usage();
 			break;
 		case 't':
 			a.truth = optarg;

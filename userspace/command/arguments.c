@@ -4,6 +4,8 @@
 #include "lib/number.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/monitor.h"
+#include "userspace/model/group.h"
+#include "userspace/model/imm.h"
 #include "userspace/prometheus/exporter.h"
 #include "userspace/prometheus/metrics.h"
 
@@ -125,6 +127,20 @@ const struct option_entry arguments_udp[] = {
 	{ 0 },
 };
 
+static void take_imm(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	const char *mistake = imm_parse(text, option_member(p, e));
+
+	if (mistake)
+		option_wrong(p, e, text, "%s", mistake);
+}
+
+const struct option_entry arguments_imm[] = {
+	{ "imm", "step=N|counter=EXPR", "the counter in immediate data, e.g. step=2048, or counter=imm>>12&0xff; what is left out is "
+	  "learnt", .take = take_imm },
+	{ 0 },
+};
+
 const struct option_entry arguments_expect[] = {
 	{ "expect", "FILE", "a file with one connection a line, to pair its streams ('--help expect' has the format)",
 	  .take = option_text },
@@ -147,6 +163,20 @@ static void take_filter(struct option_parser *p, const struct option_entry *e, c
 const struct option_entry arguments_filter[] = {
 	{ "filter", "EXPR", "show only these streams: an IP, a QPN, a service, faulty, ... ('--help filter' has all terms)",
 	  .take = take_filter },
+	{ 0 },
+};
+
+static void take_group(struct option_parser *p, const struct option_entry *e, const char *text)
+{
+	const char *mistake = group_parse(text, option_member(p, e));
+
+	if (mistake)
+		option_wrong(p, e, text, "%s", mistake);
+}
+
+const struct option_entry arguments_group[] = {
+	{ "group", "NAME=EXPR", "also sum up streams, e.g. antenna=qpn/4; of qpn, vlan (with /N, %N, >>N, &N), src or dst",
+	  .take = take_group },
 	{ 0 },
 };
 

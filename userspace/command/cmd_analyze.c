@@ -11,6 +11,7 @@
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
 #include "userspace/model/expect.h"
+#include "userspace/model/group.h"
 #include "userspace/offline/analysis.h"
 #include "userspace/offline/fault_list.h"
 #include "userspace/output/plot.h"
@@ -25,6 +26,7 @@ struct options {
 	const char *expect;
 	struct view view;
 	struct filter *filter; /* may be NULL */
+	struct group_rule group;
 	struct fault_exit fail;
 	size_t listed; /* packets with faults that are listed, at most */
 	const char *plot; /* may be NULL */
@@ -84,10 +86,12 @@ static const struct option_entry threads[] = {
 static const struct option_table tables[] = {
 	{ "What is printed", printed, 0 },
 	{ NULL, arguments_filter, offsetof(struct options, filter) },
+	{ NULL, arguments_group, offsetof(struct options, group) },
 	{ NULL, arguments_fail, offsetof(struct options, fail) },
 	{ "What is read", arguments_link, offsetof(struct options, analysis.link) },
 	{ NULL, arguments_decap, offsetof(struct options, analysis.decap) },
 	{ NULL, arguments_udp, offsetof(struct options, analysis.ports) },
+	{ NULL, arguments_imm, offsetof(struct options, analysis.imm) },
 	{ NULL, arguments_expect, offsetof(struct options, expect) },
 	{ NULL, threads, 0 },
 	{ 0 },
@@ -214,6 +218,7 @@ static int run(const struct options *o, struct watchers *w)
 		opened = -1;
 	fault_list_finish(&w->faults);
 	s.faults = &w->faults;
+	s.group = o->group.of ? &o->group : NULL;
 	if (opened < 0)
 		fputs("rocescope: there is not enough memory\n", stderr);
 	else if (opened)

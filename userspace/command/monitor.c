@@ -97,9 +97,10 @@ static int print_snapshot(const struct monitor *m, bool last)
 	return error;
 }
 
-/* Applies the filter. */
+/* Applies the filter, and names the groups. */
 static bool choose_streams(const struct monitor *m, struct snapshot *s)
 {
+	s->group = m->options->group.of ? &m->options->group : NULL;
 	if (filter_snapshot(m->options->filter, s))
 		return true;
 	fputs("rocescope: there is not enough memory\n", stderr);

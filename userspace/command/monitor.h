@@ -11,6 +11,7 @@
 #include "userspace/live/taken.h"
 #include "userspace/model/faults.h"
 #include "userspace/model/filter.h"
+#include "userspace/model/group.h"
 #include "userspace/output/view.h"
 
 /* What another command adds. Every function is needed, and gets `context`. Errors are printed. */
@@ -38,6 +39,7 @@ struct monitor_options {
 	enum view_streams streams;
 	struct fault_exit fail;
 	struct filter *filter; /* NULL: all streams */
+	struct group_rule group;
 	const char *prometheus; /* ADDR:PORT; NULL: none */
 	size_t prometheus_streams;
 	const char *on_fault; /* command; NULL: none */

@@ -120,7 +120,7 @@ static void add_names(struct line *l, const char *key, __u32 set, const char *co
 static bool has_place(__u32 kinds)
 {
 	return kinds & (ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_resync) |
-			ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap));
+			ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap) | ROCE_EVENT(block_incomplete));
 }
 
 static void add_keys(struct line *l, const struct roce_event *e)
@@ -138,7 +138,9 @@ static void add_keys(struct line *l, const struct roce_event *e)
 	if (e->kinds & ROCE_EVENT(message_broken))
 		add(l, " broken=%u", e->broken);
 	if (e->kinds & ROCE_EVENT(imm_gap))
-		add(l, " imm-skipped=%u", e->imm_skipped);
+		add(l, " imm-skipped=%u imm-expected=%u", e->imm_skipped, e->imm_expected);
+	if (e->kinds & (ROCE_EVENT(imm_gap) | ROCE_EVENT(block_incomplete)))
+		add(l, " imm-seen=%u", e->imm_seen);
 	if (e->kinds & ROCE_EVENT(lint))
 		add_names(l, " lint=", e->lints, lint_names, ROCE_LINTS);
 }

@@ -33,6 +33,8 @@ void faults_count(struct roce_stream *s, const struct roce_event *e, __u32 kinds
 	ADD(message_broken, messages_broken, e->broken);
 	ADD(imm_gap, imm_gaps, 1);
 	ADD(imm_gap, imm_skipped, e->imm_skipped);
+	ADD(imm_gap, blocks_missing, e->imm_skipped);
+	ADD(block_incomplete, blocks_incomplete, 1);
 	ADD(icrc_bad, icrc_bad, 1);
 	ADD(unknown_opcode, unknown_opcodes, 1);
 	ADD(nak, naks, 1);
@@ -64,6 +66,8 @@ static const struct fault_counter {
 	{ COUNTER_naks, LESSER, false },
 	{ COUNTER_rnr_naks, LESSER, false },
 	{ COUNTER_psn_recovered, SIGN, true },
+	{ COUNTER_blocks_incomplete, LESSER, true },
+	{ COUNTER_blocks_missing, SIGN, true },
 };
 
 struct faults faults_default(void)
@@ -84,6 +88,8 @@ bool faults_highlights(enum roce_counter c)
 	case COUNTER_naks:
 	case COUNTER_rnr_naks:
 	case COUNTER_imm_skipped:
+	case COUNTER_blocks_incomplete:
+	case COUNTER_blocks_missing:
 	case COUNTER_ip_fragments:
 	case COUNTER_ring_missed:
 	case COUNTER_untracked_packets:

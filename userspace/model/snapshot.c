@@ -75,6 +75,9 @@ bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter)
 	case COUNTER_messages:
 	case COUNTER_messages_broken:
 		return !udp && s->stream.service != SERVICE_CNP;
+	case COUNTER_blocks:
+	case COUNTER_blocks_incomplete:
+	case COUNTER_blocks_missing:
 	case COUNTER_imm_gaps:
 	case COUNTER_imm_skipped:
 		return !udp && !response;
@@ -96,6 +99,11 @@ bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter)
 bool snapshot_is_estimate(const struct roce_stream *s)
 {
 	return s->service == SERVICE_UD;
+}
+
+bool snapshot_is_uncounted(const struct roce_stream *s)
+{
+	return roce_is_totalled(s) && s->counters.value[COUNTER_blocks] > 4 * MESSAGE_IMM_STEPS && !block_counts(s);
 }
 
 bool snapshot_is_reordered(const struct roce_stream *s)

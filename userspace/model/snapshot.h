@@ -11,6 +11,7 @@
 #include "roce/stream.h"
 
 struct fault_list;
+struct group_rule;
 struct host_owner;
 struct host_report;
 struct roce_dialogue;
@@ -56,6 +57,7 @@ struct snapshot {
 	struct roce_dialogue *dialogues; /* memory of streams[].dialogue; NULL: none */
 	__u64 realtime_offset; /* ns to add to a stream's first_seen/last_seen for CLOCK_REALTIME */
 	struct snapshot_events events;
+	const struct group_rule *group; /* --group (userspace/model/group.h); NULL: none */
 	const struct fault_list *faults; /* finished; NULL: none was made */
 	const struct host_report *host;	 /* NULL: not looked up */
 	void *owners;			 /* memory of streams[].owner */
@@ -77,6 +79,9 @@ static inline const struct snapshot_stream *snapshot_shown(const struct snapshot
 {
 	return &s->streams[s->shown ? s->shown[i] : i];
 }
+
+/* Whether many blocks were seen, but their immediate data does not count by a constant step, so that missing ones are not known. */
+bool snapshot_is_uncounted(const struct roce_stream *s);
 
 /* Whether views show the stream s of this snapshot. */
 bool snapshot_is_shown(const struct snapshot *snapshot, const struct snapshot_stream *s);

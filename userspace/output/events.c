@@ -164,6 +164,10 @@ static json_t *event_object(const struct events *e, const struct taken_packet *p
 		      "seen", place ? json_count(event.seen & PSN_MASK) : json_null(), "count",
 		      json_count(count_of(&event, kind)), "text", text, "interface", e->options.interfaces[p->interface],
 		      "left_out", json_count(p->record->left_out));
+	if (kind == EVENT_imm_gap)
+		json_object_set_new(o, "imm_expected", json_count(event.imm_expected));
+	if (kind == EVENT_imm_gap || kind == EVENT_block_incomplete)
+		json_object_set_new(o, "imm_seen", json_count(event.imm_seen));
 	if (kind == EVENT_lint)
 		json_object_set_new(o, "lints", lints_array(event.lints));
 	return o;

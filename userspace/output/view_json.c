@@ -10,6 +10,7 @@
 #include "userspace/host/host.h"
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
+#include "userspace/model/group.h"
 #include "userspace/model/limit.h"
 #include "userspace/offline/fault_list.h"
 #include "userspace/output/json_text.h"
@@ -139,6 +140,16 @@ static void put_missing(struct json_text *t, const struct roce_stream *s)
 	json_text_close(t, ']');
 }
 
+/* Of the counter in immediate data. */
+static void put_immediate(struct json_text *t, const struct roce_stream *s)
+{
+	json_text_key(t, "immediate");
+	json_text_open(t, '{');
+	count_or_null(t, "step", block_counts(s), s->message.step);
+	count(t, "last", s->message.immediate);
+	json_text_close(t, '}');
+}
+
 static void put_last(struct json_text *t, const struct roce_last *l)
 {
 	bool reth = l->va || l->rkey || l->dma_length;
@@ -244,6 +255,8 @@ static void put_stream(struct json_text *t, const struct snapshot_stream *s, con
 		string(t, "restart_by", restart_names[stream->restart_by]);
 	if (snapshot_is_reordered(stream))
 		put_late(t, stream);
+	if (stream->counters.value[COUNTER_blocks])
+		put_immediate(t, stream);
 	put_lint(t, stream);
 	put_habits(t, stream);
 	put_last(t, &stream->last);
@@ -452,6 +465,34 @@ static bool print_streams(FILE *out, const struct snapshot *now, const struct sn
 	return json_text_end(&t);
 }
 
+static bool print_groups(FILE *out, const struct snapshot *now)
+{
+	size_t groups_count;
+	struct group *groups = group_make(now->group, now, &groups_count);
+	struct json_text t;
+
+	if (!groups) {
+		errno = ENOMEM;
+		return false;
+	}
+	fputs(",\"groups\":[", out);
+	json_text_begin(&t, out);
+	for (size_t i = 0; i < groups_count && !t.error; i++) {
+		json_text_open(&t, '{');
+		string(&t, "name", now->group->name);
+		string(&t, "value", group_text(now->group, &groups[i]).text);
+		count(&t, "streams", groups[i].streams);
+		for (size_t c = 0; c < group_counter_count; c++)
+			count(&t, counter_names[group_counters[c]], groups[i].sum.value[group_counters[c]]);
+		json_text_close(&t, '}');
+	}
+	free(groups);
+	if (!json_text_end(&t))
+		return false;
+	fputc(']', out);
+	return true;
+}
+
 /* The names of the bits in `set`. */
 static json_t *names_array(__u32 set, const char *const *name, int count)
 {
@@ -548,6 +589,8 @@ int view_json(FILE *out, const struct snapshot *now, const struct snapshot *prev
 	if (!print_streams(out, now, previous, v))
 		return -1;
 	fputc(']', out);
+	if (now->group && !print_groups(out, now))
+		return -1;
 	if (now->host) {
 		fputs(",\"host\":", out);
 		if (!print(out, host_object(now->host), 0))

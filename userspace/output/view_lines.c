@@ -9,6 +9,7 @@
 #include "userspace/model/advice.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
+#include "userspace/model/group.h"
 #include "userspace/offline/fault_list.h"
 #include "userspace/output/view.h"
 
@@ -119,6 +120,27 @@ static void print_one_sided(const struct page *page, const struct snapshot *now)
 			n == 1 ? "" : "s");
 }
 
+/* Blocks, and of how many streams it cannot be known which are missing. */
+static void print_blocks(const struct page *page, const struct snapshot *now)
+{
+	const __u64 *v = now->totals.value;
+	const struct total line[] = {
+		{ COUNTER_blocks_incomplete, "incomplete", true },
+		{ COUNTER_blocks_missing, "missing", true },
+	};
+	size_t n = 0;
+
+	if (!v[COUNTER_blocks])
+		return;
+	fprintf(page->out, "  blocks    %llu complete", v[COUNTER_blocks] - v[COUNTER_blocks_incomplete]);
+	print_totals(page, ", ", &now->totals, line, ROCE_ARRAY_SIZE(line));
+	for (size_t i = 0; i < now->stream_count; i++)
+		n += snapshot_is_uncounted(&now->streams[i].stream);
+	if (n)
+		fprintf(page->out, "            of %zu stream%s the immediate data does not count: missing ones are not known (--imm)\n",
+			n, n == 1 ? "" : "s");
+}
+
 static void print_head(const struct page *page, const struct snapshot *now, const struct snapshot *previous)
 {
 	struct rates rates = rates_of_totals(now, previous);
@@ -132,6 +154,7 @@ static void print_head(const struct page *page, const struct snapshot *now, cons
 	print_totals(page, "  ICRC      ", c, icrc_line, ROCE_ARRAY_SIZE(icrc_line));
 	print_totals(page, "  PSN       ", c, psn_line, ROCE_ARRAY_SIZE(psn_line));
 	print_totals(page, "  messages  ", c, message_line, ROCE_ARRAY_SIZE(message_line));
+	print_blocks(page, now);
 	print_totals(page, "  not seen  ", c, unseen_line, ROCE_ARRAY_SIZE(unseen_line));
 	print_classes(page, now);
 	print_one_sided(page, now);
@@ -140,6 +163,35 @@ static void print_head(const struct page *page, const struct snapshot *now, cons
 			"  events    %llu faulty packet%s left out: more of a stream than --event-limit lets through in a "
 			"second\n",
 			now->events.suppressed, now->events.suppressed == 1 ? " was" : "s were");
+}
+
+/* ---- groups ---- */
+
+/* Groups with faults go into a text of STREAMS_WORST, at most VIEW_WORST of them; all others, if there are no more. */
+static void print_groups(const struct page *page, const struct snapshot *now, const struct view *v)
+{
+	size_t count, shown = 0;
+	struct group *groups = group_make(now->group, now, &count);
+	bool few = count <= VIEW_WORST || v->streams != STREAMS_WORST;
+
+	fprintf(page->out, "\n%zu group%s by %s\n", count, count == 1 ? "" : "s", now->group->name);
+	for (size_t i = 0; i < count; i++) {
+		const __u64 *n = groups[i].sum.value;
+		__u64 faults = n[COUNTER_psn_lost] + n[COUNTER_icrc_bad] + n[COUNTER_blocks_incomplete] + n[COUNTER_blocks_missing];
+
+		if (!few && (!faults || shown == VIEW_WORST))
+			continue;
+		shown++;
+		fprintf(page->out, "  %s %s: %zu stream%s, %llu packets, %s%llu lost, %llu bad ICRCs; blocks: %llu complete, %llu incomplete, "
+			"%llu missing%s\n", now->group->name, group_text(now->group, &groups[i]).text, groups[i].streams,
+			groups[i].streams == 1 ? "" : "s", n[COUNTER_roce_packets] + n[COUNTER_rocev1_packets],
+			faults && page->colour ? PAGE_RED : "", n[COUNTER_psn_lost], n[COUNTER_icrc_bad],
+			n[COUNTER_blocks] - n[COUNTER_blocks_incomplete], n[COUNTER_blocks_incomplete], n[COUNTER_blocks_missing],
+			faults && page->colour ? PAGE_PLAIN : "");
+	}
+	if (shown < count)
+		fprintf(page->out, "... and %zu more: --streams all\n", count - shown);
+	free(groups);
 }
 
 /* ---- this machine ---- */
@@ -382,6 +434,8 @@ int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *pre
 
 	print_head(&page, now, previous);
 	view_table(&page, now, previous, v);
+	if (now->group && v->streams != STREAMS_NONE)
+		print_groups(&page, now, v);
 	if (now->host)
 		print_host(&page, now, previous, v);
 	else if (!v->live)

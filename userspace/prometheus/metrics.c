@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include "lib/clock.h"
 #include "userspace/host/host.h"
 #include "userspace/model/event_text.h"
+#include "userspace/model/group.h"
 #include "userspace/model/limit.h"
 #include "userspace/prometheus/dialogues.h"
 #include "userspace/prometheus/memory.h"
@@ -69,6 +71,31 @@ static void write_limits(FILE *out, const struct metrics_options *o)
 		text_label(&l, "limit", limit_names[limit]);
 		text_count(out, "streams_limited", l.text, count[limit]);
 	}
+}
+
+static void write_groups(FILE *out, const struct snapshot *s)
+{
+	size_t count;
+	struct group *groups = group_make(s->group, s, &count);
+	size_t most = count < METRICS_GROUPS ? count : METRICS_GROUPS;
+
+	text_gauge(out, "groups", "groups of streams by --group", count);
+	text_gauge(out, "groups_cut_off", "of these, those without series of their own", count - most);
+	for (size_t c = 0; c < group_counter_count; c++) {
+		const struct metrics_counter *about = &metrics_counters[group_counters[c]];
+		char name[64];
+
+		snprintf(name, sizeof(name), "group_%s", about->name);
+		if (most)
+			text_family(out, name, about->type, about->words);
+		for (size_t i = 0; i < most; i++) {
+			struct text_labels l = { "" };
+
+			text_label(&l, s->group->name, group_text(s->group, &groups[i]).text);
+			text_count(out, name, l.text, groups[i].sum.value[group_counters[c]]);
+		}
+	}
+	free(groups);
 }
 
 /* ---- how well we see ---- */
@@ -165,6 +192,8 @@ int metrics_write(FILE *out, const struct snapshot *s, const struct host *host, 
 	dialogues_write_totals(out, s, o->memory);
 	if (o->known && o->limits)
 		write_limits(out, o);
+	if (s->group)
+		write_groups(out, s);
 	write_interfaces(out, s);
 	write_health(out, s, o);
 	if (host)

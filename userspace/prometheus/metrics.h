@@ -30,6 +30,8 @@ extern const struct metrics_counter metrics_counters[ROCE_COUNTERS];
 
 #define METRICS_STREAMS 10000 /* limit: each has some 3 KB of text */
 
+#define METRICS_GROUPS 1000
+
 /* host may be NULL. Returns 0, or -1 with errno if writing failed. */
 int metrics_write(FILE *out, const struct snapshot *s, const struct host *host, const struct metrics_options *o);
 

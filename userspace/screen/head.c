@@ -193,6 +193,8 @@ static void draw_messages(const struct head *h, int y)
 		{ COUNTER_messages, "complete", true },
 		{ COUNTER_messages_broken, "broken", true },
 		{ COUNTER_imm_skipped, "left out", false },
+		{ COUNTER_blocks_incomplete, "blocks incomplete", false },
+		{ COUNTER_blocks_missing, "blocks missing", false },
 	};
 	struct writer w = line(y, "messages");
 

@@ -213,6 +213,19 @@ static void add_psn(const struct stream_page *p)
 	add_missing(p);
 }
 
+static void add_blocks(const struct stream_page *p)
+{
+	const struct roce_stream *s = p->since;
+	const __u64 *v = s->counters.value;
+	__u64 incomplete = v[COUNTER_blocks_incomplete], missing = v[COUNTER_blocks_missing];
+	char counts[60] = "their immediate data does not count by a constant step";
+
+	if (block_counts(s))
+		snprintf(counts, sizeof(counts), "counted by %u, last %u", s->message.step, s->message.immediate);
+	lines_add(p->l, (incomplete || missing) && s->trusted ? STYLE_FAULT : STYLE_PLAIN, "blocks",
+		  "%llu complete, %llu incomplete, %llu missing; %s", v[COUNTER_blocks] - incomplete, incomplete, missing, counts);
+}
+
 static void add_checks(const struct stream_page *p)
 {
 	const struct roce_stream *s = p->since;
@@ -222,6 +235,8 @@ static void add_checks(const struct stream_page *p)
 		return;
 	lines_add(p->l, v[COUNTER_messages_broken] && s->trusted ? STYLE_FAULT : STYLE_PLAIN, "messages",
 		  "%llu complete, %llu broken", v[COUNTER_messages], v[COUNTER_messages_broken]);
+	if (v[COUNTER_blocks])
+		add_blocks(p);
 	if (v[COUNTER_imm_gaps])
 		lines_add(p->l, STYLE_FAULT, "immediate", "values left out %llu, jumps %llu", v[COUNTER_imm_skipped],
 			  v[COUNTER_imm_gaps]);

@@ -39,14 +39,18 @@ static void test_lines(void **state)
 	      .kinds = ROCE_EVENT(psn_duplicate), .expected = 9, .seen = 4);
 	check("reason=icrc-bad,lint lint=udp_length: the ICRC is wrong; UDP length is not the IP payload's length",
 	      .kinds = ROCE_EVENT(icrc_bad) | ROCE_EVENT(lint), .lints = 1u << LINT_udp_length, .expected = 3, .seen = 3);
-	check("reason=message-broken,imm-gap expected=0x000003 seen=0x000003 broken=2 imm-skipped=1: 2 messages are broken: "
+	check("reason=message-broken,imm-gap expected=0x000003 seen=0x000003 broken=2 imm-skipped=1 "
+	      "imm-expected=7 imm-seen=8: 2 messages are broken: "
 	      "a part of each was seen, but not the whole in order; the immediate data leaves out 1 value",
 	      .kinds = ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap), .expected = 3, .seen = 3, .broken = 2,
-	      .imm_skipped = 1);
-	check("reason=message-broken,imm-gap seen=0x000003 broken=1 imm-skipped=7: a message is broken: "
+	      .imm_skipped = 1, .imm_expected = 7, .imm_seen = 8);
+	check("reason=message-broken,imm-gap seen=0x000003 broken=1 imm-skipped=7 imm-expected=0 "
+	      "imm-seen=14336: a message is broken: "
 	      "a part of it was seen, but not the whole in order; the immediate data leaves out 7 values",
 	      .kinds = ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap), .expected = EVENT_NO_PSN, .seen = 3, .broken = 1,
-	      .imm_skipped = 7);
+	      .imm_skipped = 7, .imm_seen = 14336);
+	check("reason=block-incomplete expected=0x000003 seen=0x000003 imm-seen=5: a packet of the block that ends here is missing",
+	      .kinds = ROCE_EVENT(block_incomplete), .expected = 3, .seen = 3, .imm_seen = 5);
 	check("reason=malformed: its lengths contradict each other", .kinds = ROCE_EVENT(malformed),
 	      .expected = EVENT_NO_PSN);
 	check("reason=nak,ecn-ce: a NAK; marked Congestion Experienced on its way",
@@ -84,7 +88,7 @@ static void test_all_kinds(void **state)
 /* The keys of everything at once still fit, for any numbers. */
 static void test_longest(void **state)
 {
-	struct roce_event e = { ~0u >> (32 - ROCE_EVENTS), ~0u >> (32 - ROCE_LINTS), PSN_MASK, PSN_MASK, ~0u, ~0u, ~0u, ~0u };
+	struct roce_event e = { ~0u >> (32 - ROCE_EVENTS), ~0u >> (32 - ROCE_LINTS), PSN_MASK, PSN_MASK, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u };
 	char *text = malloc(EVENT_TEXT);
 	size_t length = event_text(&e, text);
 

@@ -379,6 +379,178 @@ static void immediate_after_loss(void **state)
 	assert_int_equal(COUNT(&s, imm_skipped), 2);
 }
 
+/* Blocks as the rules of docs/rules.md have them. */
+static void assert_blocks(const struct roce_stream *s, __u64 blocks, __u64 incomplete, __u64 missing)
+{
+	assert_int_equal(COUNT(s, blocks), blocks);
+	assert_int_equal(COUNT(s, blocks_incomplete), incomplete);
+	assert_int_equal(COUNT(s, blocks_missing), missing);
+}
+
+/*
+ * Frames of a sensor bridge: eight WRITE Onlys, the last with page | PSN << 12. Its receiver adds (psn - next) & 0xffffff up: one
+ * swapped pair is 16,777,216 packets lost. Here it is none.
+ */
+static void bridge(struct roce_stream *s, __u32 psn)
+{
+	struct roce_packet p = packet(psn % 8 == 7 ? ONLY_IMM : ONLY, psn);
+
+	p.imm.shift = 12;
+	p.imm.outside = 0xfff00000;
+	p.immediate = psn << 12 | (psn / 8 % 2);
+	observe(s, p);
+}
+
+static void swapped(void **state)
+{
+	static const __u32 swaps[] = { 83, 87, 95, 103, 112, 118 }; /* with the one behind: inside a frame, and its end with the next */
+	struct roce_stream s = { 0 };
+	__u32 order[160];
+
+	(void)state;
+	for (__u32 i = 0; i < ROCE_ARRAY_SIZE(order); i++)
+		order[i] = i;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(swaps); i++) {
+		order[swaps[i]] = swaps[i] + 1;
+		order[swaps[i] + 1] = swaps[i];
+	}
+	for (__u32 i = 0; i < ROCE_ARRAY_SIZE(order); i++)
+		bridge(&s, order[i]);
+	assert_int_equal(COUNT(&s, psn_skipped), ROCE_ARRAY_SIZE(swaps));
+	assert_int_equal(COUNT(&s, psn_recovered), ROCE_ARRAY_SIZE(swaps));
+	assert_blocks(&s, 20, 0, 0);
+	assert_int_equal(COUNT(&s, imm_skipped), 0);
+	assert_int_equal(s.message.step, 8);
+}
+
+static void bridge_all(struct roce_stream *s, __u32 from, __u32 end, const __u32 *lost, size_t count)
+{
+	for (__u32 psn = from; psn < end; psn++) {
+		bool drop = false;
+
+		for (size_t i = 0; i < count; i++)
+			drop |= psn == lost[i];
+		if (!drop)
+			bridge(s, psn);
+	}
+}
+
+/* Which block a missing packet belongs to, and that it comes late. */
+static void incomplete(void **state)
+{
+	static const __u32 lost[] = { 83, 103, 112, 127, 128, 143, 151 };
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	bridge_all(&s, 0, 240, lost, ROCE_ARRAY_SIZE(lost));
+	/* 83 and 112: of blocks that have ended. 103: the end of one. 127 and 128: an end, and of the next. 143, 151: two ends */
+	assert_blocks(&s, 30 - 4, 3, 4);
+	bridge(&s, 83);
+	assert_blocks(&s, 26, 2, 4);
+	bridge(&s, 103);
+	assert_blocks(&s, 27, 2, 3);
+	bridge(&s, 103); /* again */
+	assert_blocks(&s, 27, 2, 3);
+	bridge(&s, 127);
+	assert_blocks(&s, 28, 2, 2);
+	bridge(&s, 128);
+	bridge(&s, 112);
+	assert_blocks(&s, 28, 0, 2);
+	bridge(&s, 151);
+	bridge(&s, 143);
+	assert_blocks(&s, 30, 0, 0);
+	bridge_all(&s, 240, 320, NULL, 0);
+	assert_blocks(&s, 40, 0, 0);
+	assert_int_equal(COUNT(&s, imm_gaps), 3);
+	assert_int_equal(COUNT(&s, imm_skipped), 4);
+}
+
+/* A correlator's step of 2048; then messages that share a value; then a counter of eight bits, which goes round. */
+static void steps(void **state)
+{
+	struct roce_stream s = { 0 };
+	__u32 psn = 0;
+
+	(void)state;
+	for (__u32 i = 0; i < 100; i++)
+		if (i != 50 && i != 51)
+			observe_imm(&s, ONLY_IMM, i, 2048 * i - 2048 * 20); /* round at 2^32 */
+	assert_blocks(&s, 98, 0, 2);
+	assert_int_equal(s.message.step, 2048);
+	assert_int_equal(COUNT(&s, imm_skipped), 2);
+
+	memset(&s, 0, sizeof(s));
+	for (__u32 i = 0; i < 20; i++) {
+		for (int k = 0; k < 4; k++)
+			if (i != 10 && !(i == 14 && k == 1))
+				observe_imm(&s, ONLY_IMM, psn + k, i * 7);
+		psn += 4;
+	}
+	assert_blocks(&s, 19 + 4 * 3, 1, 1); /* the first four values were not known to count: each message was a block */
+	assert_int_equal(s.message.step, 7);
+
+	memset(&s, 0, sizeof(s));
+	for (__u32 i = 0; i < 1000; i++)
+		if (i % 256 != 255 || i < 300) /* once it was seen to go round, the last value of a round is missed as any other */
+			observe_imm(&s, ONLY_IMM, i, i & 0xff);
+	assert_blocks(&s, 998, 0, 2);
+}
+
+/* What is no counter: each immediate ends a block, and nothing is known to be missing. */
+static void no_counter(void **state)
+{
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	for (__u32 i = 0; i < 100; i++)
+		if (i != 33)
+			observe_imm(&s, i % 4 == 3 ? ONLY_IMM : ONLY, i, 42);
+	assert_blocks(&s, 25, 1, 0);
+	memset(&s, 0, sizeof(s));
+	for (__u32 i = 0; i < 100; i++)
+		if (i != 33)
+			observe_imm(&s, ONLY_IMM, i, i * i);
+	assert_blocks(&s, 99, 1, 0);
+}
+
+/* Blocks longer than the window of PSNs, and longer than what is remembered. */
+static void long_blocks(void **state)
+{
+	struct roce_stream s = { 0 };
+	__u32 length = 3000;
+
+	(void)state;
+	for (__u32 i = 0; i < 20 * length; i++)
+		if (i != 10 * length + 5 && i != 15 * length - 1)
+			observe_imm(&s, i % length == length - 1 ? ONLY_IMM : ONLY, i, i / length);
+	assert_blocks(&s, 19, 1, 1);
+	observe_imm(&s, ONLY, 10 * length + 5, 0);
+	assert_blocks(&s, 19, 0, 1);
+	observe_imm(&s, ONLY_IMM, 15 * length - 1, 14);
+	assert_blocks(&s, 20, 0, 0);
+}
+
+/* UC: a receiver drops the rest of a broken message, and its immediate data; the block on the wire only lacks a packet. */
+static void by_receiver(void **state)
+{
+	enum { LAST_IMM = 0x29 };
+	struct roce_stream s = { 0 };
+	__u32 psn = 0;
+
+	(void)state;
+	for (__u32 i = 0; i < 20; i++) {
+		observe_imm(&s, FIRST, psn, 0);
+		if (i != 10 && i != 11)
+			observe_imm(&s, MIDDLE, psn + 1, 0);
+		observe_imm(&s, LAST_IMM, psn + 2, i);
+		psn += 3;
+	}
+	assert_blocks(&s, 20, 2, 0);
+	assert_int_equal(COUNT(&s, imm_gaps), 1);
+	assert_int_equal(COUNT(&s, imm_skipped), 2);
+	assert_int_equal(COUNT(&s, messages_broken), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -386,6 +558,8 @@ int main(void)
 		cmocka_unit_test(lengths), cmocka_unit_test(lengths_in_heaps),
 		cmocka_unit_test(immediate_gaps), cmocka_unit_test(immediate_heals),
 		cmocka_unit_test(immediate_after_loss),
+		cmocka_unit_test(swapped), cmocka_unit_test(incomplete), cmocka_unit_test(steps), cmocka_unit_test(no_counter),
+		cmocka_unit_test(long_blocks), cmocka_unit_test(by_receiver),
 	};
 
 	return cmocka_run_group_tests_name("message", tests, NULL, NULL);
