@@ -32,7 +32,7 @@ RECEIVE_MAP(memory, struct receive_chunk);
 RECEIVE_MAP(qps, struct receive_qp);
 RECEIVE_MAP(rings, struct receive_ring);
 RECEIVE_MAP(receive_cpus, struct receive_cpu);
-RECEIVE_MAP(receive_setup, struct receive_settings); /* `receive` for readers; no program looks at it */
+RECEIVE_MAP(receive_setup, struct receive_settings); /* `receive` for readers */
 RECEIVE_MAP(generations, __u64); /* of each block: how many payloads were copied to it, counted before the copy */
 
 struct {
@@ -41,6 +41,13 @@ struct {
 	__type(key, __u32);
 	__type(value, struct roce_region);
 } regions SEC(".maps");
+
+RECEIVE_MAP(receive_showing, struct receive_showing);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RECEIVE_SHOWN_RING);
+} receive_shown SEC(".maps");
 
 /* The copy up to the end of a chunk. In memory: the verifier would follow each set of powers of two. */
 struct receive_edge {
@@ -133,6 +140,67 @@ static __always_inline void receive_refuse(const struct scratch *s, const struct
 	e->service = q ? q->service : 0;
 }
 
+/* ---- what is shown ---- */
+
+static __always_inline struct receive_showing *receive_showing_value(void)
+{
+	return bpf_map_lookup_elem(&receive_showing, &(__u32){ 0 });
+}
+
+static __always_inline bool receive_shows(const struct scratch *s)
+{
+	const struct receive_showing *g = receive_showing_value();
+
+	return g && (__s64)(*(volatile __u64 *)&g->until - s->now) > 0;
+}
+
+/* Shows the packet as it came. Before its answer is made, in the same memory. */
+__noinline int receive_show(struct xdp_md *ctx, __u32 refusal)
+{
+	struct scratch *s = watch_scratch();
+	struct receive_work *w = receive_work();
+	struct receive_cpu *cpu = s ? receive_cpu(s) : NULL;
+	struct receive_qp *q = w ? receive_qp(w) : NULL;
+	const struct receive_settings *setup = bpf_map_lookup_elem(&receive_setup, &(__u32){ 0 });
+	struct receive_showing *g = receive_showing_value();
+	struct receive_shown *r;
+	__u32 length;
+
+	if (!cpu || !w || !g || !setup)
+		return 0;
+	r = bpf_ringbuf_reserve(&receive_shown, sizeof(*r), 0);
+	if (!r) {
+		__sync_fetch_and_add(&g->lost, 1);
+		return 0;
+	}
+	r->time = bpf_ktime_get_ns();
+	if (q)
+		r->responder = q->responder;
+	else
+		__builtin_memset(&r->responder, 0, sizeof(r->responder));
+	roce_opaque(refusal);
+	if (refusal < ROCE_REFUSALS)
+		r->example = cpu->example[refusal];
+	r->refusal = refusal;
+	r->answers = q && w->step.answers;
+	r->syndrome = w->step.syndrome;
+	r->answer_psn = w->step.answer_psn;
+	r->reserved = 0;
+	r->layout = setup->layout; /* so that readers find the map by this program */
+	r->length = length = s->length;
+	if (length > RECEIVE_SHOWN_BYTES)
+		length = RECEIVE_SHOWN_BYTES;
+	r->captured = 0;
+	roce_opaque(length);
+	if (length >= WIRE_ETH_LEN) {
+		roce_opaque(length);
+		if (length <= RECEIVE_SHOWN_BYTES && !bpf_xdp_load_bytes(ctx, 0, r->byte, length))
+			r->captured = length;
+	}
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
 /* Whether a socket owns the port at this address, which then gets the packet: rxe, a receiver by recv(). */
 static __always_inline bool receive_is_anothers(struct xdp_md *ctx, const struct roce_packet *p)
 {
@@ -171,6 +239,8 @@ __noinline int receive_stranger(struct xdp_md *ctx)
 		return XDP_PASS;
 	}
 	receive_refuse(s, NULL, REFUSAL_qpn);
+	if (receive_shows(s))
+		receive_show(ctx, REFUSAL_qpn);
 	return XDP_DROP;
 }
 
@@ -469,6 +539,8 @@ static __always_inline int receive_take(struct xdp_md *ctx, struct scratch *s, s
 		q->refused++;
 		receive_refuse(s, &q->responder, w->step.refusal);
 	}
+	if (receive_shows(s))
+		receive_show(ctx, w->step.refusal);
 	if (w->step.answers)
 		opcode = ANSWER_OPCODE_ACK;
 	else if (!w->step.refusal && receive_notifies(s, q))

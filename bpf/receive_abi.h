@@ -109,6 +109,37 @@ struct receive_cpu {
 } __attribute__((aligned(64)));
 
 /*
+ * Packets to our address that go no further than this program can be shown to another process (`rocescope doctor --bring-up`): it
+ * finds these two maps, `receive_setup` and `regions` by the program's id. Nobody else looks at them, and they are not pinned.
+ */
+
+/* Value of the map `receive_showing`, which that process maps into its memory. */
+struct receive_showing {
+	__u64 until; /* CLOCK_MONOTONIC, ns: packets are shown until then. The reader moves it on, so that it ends with the reader */
+	__u64 lost;  /* packets for which there was no room */
+};
+
+#define RECEIVE_SHOWN_BYTES 4352 /* a packet with a path MTU of 4096, and more headers than there can be */
+
+/* In the ring `receive_shown`. */
+struct receive_shown {
+	__u64 time; /* CLOCK_MONOTONIC, ns */
+	struct roce_responder responder; /* of its QP, after the packet; all zero: no QP has the QPN */
+	struct receive_example example;	 /* if it was refused */
+	__u32 length;	  /* bytes of the frame */
+	__u32 captured;	  /* bytes of it that are here */
+	__u32 answer_psn; /* if there is an answer */
+	__u8 refusal;	  /* enum roce_refusal */
+	__u8 answers;
+	__u8 syndrome;
+	__u8 reserved;
+	__u32 layout;	  /* RECEIVE_LAYOUT */
+	__u8 byte[RECEIVE_SHOWN_BYTES];
+};
+
+#define RECEIVE_SHOWN_RING (1u << 20)
+
+/*
  * A number for the layouts in this file and of struct roce_responder. Count it up with each change: the sizes may stay, and readers
  * would not notice.
  */
