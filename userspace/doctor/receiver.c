@@ -42,9 +42,9 @@ static struct receive_example example_of(const struct roce_responder *q, const s
 	return e;
 }
 
-static enum roce_refusal judge(const struct told *t, const struct roce_packet *p, const struct roce_region *region,
-			       struct receive_example *e)
+enum roce_refusal receiver_judge(const struct told *t, const struct roce_packet *p, struct receive_example *e)
 {
+	const struct roce_region *region = told_region(t, p->rkey);
 	struct roce_responder q = responder_of(t, p);
 	struct responder_step step;
 
@@ -203,7 +203,7 @@ void receiver_take(struct receiver *r, struct signs *signs, const struct doctor_
 	}
 	r->packets++;
 	region = told_region(r->told, p->rkey);
-	refusal = judge(r->told, p, region, &example);
+	refusal = receiver_judge(r->told, p, &example);
 	if (refusal != REFUSAL_NONE)
 		refuse(r->told, signs, refusal, &example, region, doctor);
 }

@@ -15,6 +15,12 @@ struct receiver {
 	__u64 packets; /* requests that went to it, and were judged */
 };
 
+/*
+ * Why the receiver would refuse a request to its address, if all before was right and its ICRC is; REFUSAL_NONE: it would take it.
+ * Fills in *example, for refusal_text().
+ */
+enum roce_refusal receiver_judge(const struct told *told, const struct roce_packet *p, struct receive_example *example);
+
 /* Takes a packet whose ICRC is good, or of a stream without good ICRCs. */
 void receiver_take(struct receiver *r, struct signs *signs, const struct doctor_packet *p);
 

@@ -33,8 +33,7 @@ struct host {
 	struct host_report report;
 };
 
-/* nldev.c shows a QP only to those who can see its process, and the kernel's own QPs only to the first PID namespace. */
-static bool is_in_container(void)
+bool host_is_in_container(void)
 {
 	struct stat s;
 
@@ -182,7 +181,7 @@ struct host *host_open(const struct live *l)
 	if (!h)
 		return NULL;
 	h->rdma = rdma_open();
-	h->hidden = is_in_container();
+	h->hidden = host_is_in_container();
 	pairs_begin(&h->pair_writer, l);
 	ask_around(h, l); /* counters move from here on */
 	h->again = 0;

@@ -87,6 +87,9 @@ struct host_report {
 	bool hint_of_loss; /* ... of which the last one compares lost PSNs with counters */
 };
 
+/* nldev.c shows a QP only to those who can see its process, and the kernel's own QPs only to the first PID namespace. */
+bool host_is_in_container(void);
+
 struct host;
 
 /*

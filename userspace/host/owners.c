@@ -89,8 +89,7 @@ void known_qps_free(struct known_qps *k)
 	*k = (struct known_qps){ 0 };
 }
 
-/* Finds a QP of one of these devices; if it is not there, one that has gone. */
-static const struct known_qp *find(const struct known_qps *k, __u32 qpn, __u64 devices)
+const struct known_qp *known_qps_find(const struct known_qps *k, __u32 qpn, __u64 devices)
 {
 	const struct known_qp *gone = NULL;
 	size_t low = 0, high = k->count;
@@ -162,7 +161,7 @@ static void say_gone(const struct known_qp *k, const struct snapshot_stream *s, 
 		snprintf(o->words, sizeof(o->words), "the QP has gone");
 }
 
-static bool takes_requests(__u8 state)
+bool known_qp_takes(__u8 state)
 {
 	return state == STATE_RTR || state == STATE_RTS || state == STATE_SQD || state == STATE_SQE;
 }
@@ -184,7 +183,7 @@ static void say_inward(const struct owner_facts *f, const struct known_qp *k, co
 {
 	bool connected = k->qp.type == TYPE_RC || k->qp.type == TYPE_UC;
 
-	if (s->stream.last_seen > f->qps->before && !takes_requests(k->qp.state))
+	if (s->stream.last_seen > f->qps->before && !known_qp_takes(k->qp.state))
 		snprintf(o->words, sizeof(o->words), "the QP is in state %s and takes nothing", host_state_name(k->qp.state));
 	else if (s->key.kind == KEY_CONNECTED && s->key.side == SIDE_REQUEST && connected && s->stream.met &&
 		 k->qp.rq_psn != HOST_NO_PSN && is_elsewhere(f, k, &s->stream))
@@ -198,9 +197,9 @@ static void say_inward(const struct owner_facts *f, const struct known_qp *k, co
 static const struct known_qp *find_outward(const struct owner_facts *f, const struct snapshot_stream *s, __u64 devices)
 {
 	if (s->key.kind == KEY_DATAGRAM)
-		return find(f->qps, s->key.qpn, devices);
+		return known_qps_find(f->qps, s->key.qpn, devices);
 	if (s->stream.pair.from)
-		return find(f->qps, s->stream.pair.peer_qpn, devices);
+		return known_qps_find(f->qps, s->stream.pair.peer_qpn, devices);
 	return find_by_peer(f->qps, s->key.qpn, devices);
 }
 
@@ -232,7 +231,7 @@ bool owner_find(const struct owner_facts *f, const struct snapshot_stream *s, st
 		return false;
 	if (places_has(f->places, snapshot_destination(s), &devices)) {
 		o->local = true;
-		k = find(f->qps, datagram ? s->stream.dqpn : s->key.qpn, devices);
+		k = known_qps_find(f->qps, datagram ? s->stream.dqpn : s->key.qpn, devices);
 		if (!k)
 			say_missing(f, s, devices, o);
 		else if (k->gone)
@@ -267,7 +266,7 @@ size_t owner_pairs(const struct snapshot_stream *s, const struct host_owner *o, 
 	__u32 peer_qpn;
 
 	if (!qp || s->key.kind != KEY_CONNECTED || !s->stream.trusted || (qp->type != TYPE_RC && qp->type != TYPE_UC) ||
-	    !qp->peer_qpn || !takes_requests(qp->state))
+	    !qp->peer_qpn || !known_qp_takes(qp->state))
 		return 0;
 	peer_qpn = o->outward ? qp->qpn : qp->peer_qpn;
 	/* the QPN belongs to another device's QP, or the QP is connected to another stream */

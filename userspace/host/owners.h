@@ -27,6 +27,11 @@ struct known_qps {
  */
 bool known_qps_update(struct known_qps *k, const struct host_qp *now, size_t count, const struct rdma_host_device *devices,
 		      size_t device_count, __u64 time);
+/* The QP with this number of one of the devices (a mask); if it is not there, one that has gone. NULL: none is known. */
+const struct known_qp *known_qps_find(const struct known_qps *k, __u32 qpn, __u64 devices);
+
+/* Whether a QP in this state (enum ib_qp_state) takes requests. */
+bool known_qp_takes(__u8 state);
 void known_qps_free(struct known_qps *k);
 
 struct owner_facts {

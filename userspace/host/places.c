@@ -60,6 +60,17 @@ static void take_below(struct place_link *l, struct nlattr *a[IFLA_MAX + 1])
 	l->vlan = l->below && !nla_strcmp(info[IFLA_INFO_KIND], "vlan");
 }
 
+/* A frame that is too long counts in rx_length_errors of a NIC, and in rx_dropped of a veth (____dev_forward_skb()). */
+static void take_refused(struct place_link *l, const struct nlattr *a)
+{
+	struct rtnl_link_stats64 s = { 0 };
+
+	if (!a)
+		return;
+	nla_memcpy(&s, a, sizeof(s));
+	l->refused = s.rx_dropped + s.rx_length_errors + s.rx_over_errors;
+}
+
 static int take_link(struct nl_msg *m, void *context)
 {
 	const struct ifinfomsg *i = nlmsg_data(nlmsg_hdr(m));
@@ -76,6 +87,9 @@ static int take_link(struct nl_msg *m, void *context)
 	l->master = netlink_number(a[IFLA_MASTER]);
 	l->promiscuous = netlink_number(a[IFLA_PROMISCUITY]) || i->ifi_flags & (IFF_PROMISC | IFF_LOOPBACK);
 	l->up = i->ifi_flags & IFF_UP;
+	l->carrier = a[IFLA_CARRIER] && nla_get_u8(a[IFLA_CARRIER]);
+	l->mtu = netlink_number(a[IFLA_MTU]);
+	take_refused(l, a[IFLA_STATS64]);
 	if (a[IFLA_IFNAME])
 		nla_strlcpy(l->name, a[IFLA_IFNAME], sizeof(l->name));
 	if (a[IFLA_ADDRESS] && nla_len(a[IFLA_ADDRESS]) == sizeof(l->mac))
@@ -200,6 +214,14 @@ void places_free(struct places *p)
 	free(p->addresses);
 	free(p->silent);
 	*p = (struct places){ 0 };
+}
+
+bool places_has_mac(const struct places *p, const __u8 mac[6])
+{
+	for (size_t i = 0; i < p->link_count; i++)
+		if (!memcmp(p->links[i].mac, mac, sizeof(p->links[i].mac)))
+			return true;
+	return false;
 }
 
 bool places_has(const struct places *p, const __u8 address[16], __u64 *devices)

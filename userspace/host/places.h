@@ -14,7 +14,9 @@ struct place_link {
 	unsigned int master; /* its bond or bridge; 0: none */
 	__u8 mac[6];	     /* zero: none */
 	bool promiscuous;    /* it takes frames for other MACs, for whatever reason (lo has no MAC) */
-	bool up, vlan;
+	bool up, carrier, vlan;
+	unsigned int mtu;
+	__u64 refused;	     /* frames that driver and kernel did not take, for their length or for another reason */
 	__u64 devices;	     /* bit i: RDMA device i has the addresses of this interface */
 };
 
@@ -42,6 +44,9 @@ void places_look(struct places *p, const struct rdma_host_device *devices, size_
 void places_free(struct places *p);
 
 const struct place_link *places_link(const struct places *p, unsigned int index);
+
+/* Whether some interface has the MAC address. */
+bool places_has_mac(const struct places *p, const __u8 mac[6]);
 
 /* Whether the address is local, and which RDMA devices have it. */
 bool places_has(const struct places *p, const __u8 address[16], __u64 *devices);

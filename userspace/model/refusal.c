@@ -50,21 +50,17 @@ static const char *const operations[32] = {
 
 static const char *const services[8] = { "RC", "UC", "RD", "UD", "CNP", "XRC", "manufacturer's", "manufacturer's" };
 
-struct operation {
-	char text[64];
-};
-
-static struct operation operation_of(const struct receive_example *e)
+struct operation_text operation_text(__u8 opcode)
 {
-	const char *name = operations[e->opcode & 0x1f];
-	struct operation o;
+	const char *name = operations[opcode & 0x1f];
+	struct operation_text o;
 
-	if (e->opcode == 0x81)
+	if (opcode == 0x81)
 		snprintf(o.text, sizeof(o.text), "CNP");
-	else if (name && roce_opcodes[e->opcode] & OP_KNOWN)
-		snprintf(o.text, sizeof(o.text), "%s %s", services[e->opcode >> 5], name);
+	else if (name && roce_opcodes[opcode] & OP_KNOWN)
+		snprintf(o.text, sizeof(o.text), "%s %s", services[opcode >> 5], name);
 	else
-		snprintf(o.text, sizeof(o.text), "opcode %#x", e->opcode);
+		snprintf(o.text, sizeof(o.text), "opcode %#x", opcode);
 	return o;
 }
 
@@ -94,12 +90,12 @@ static void say_qpn(const struct sentence *to)
 
 static void say_service(const struct sentence *to)
 {
-	say(to, "%s, and QP %#x is of %s", operation_of(to->e).text, to->e->qpn, services[to->e->service & 7]);
+	say(to, "%s, and QP %#x is of %s", operation_text(to->e->opcode).text, to->e->qpn, services[to->e->service & 7]);
 }
 
 static void say_operation(const struct sentence *to)
 {
-	say(to, "%s (opcode %#x) is no operation of this receiver, which knows RDMA WRITE and SEND", operation_of(to->e).text,
+	say(to, "%s (opcode %#x) is no operation of this receiver, which knows RDMA WRITE and SEND", operation_text(to->e->opcode).text,
 	    to->e->opcode);
 }
 
@@ -124,7 +120,7 @@ static void say_gap(const struct sentence *to)
 	__s32 d = distance(to->e);
 
 	if (!d) /* inside of a message it would have been taken */
-		say(to, "%s with PSN %#x outside of a message: its First was not taken", operation_of(to->e).text, to->e->psn);
+		say(to, "%s with PSN %#x outside of a message: its First was not taken", operation_text(to->e->opcode).text, to->e->psn);
 	else if (d > FAR || d < -FAR)
 		say(to, "PSN %#x is far from the expected %#x", to->e->psn, to->e->expected);
 	else if (d > 0)
@@ -137,7 +133,7 @@ static void say_order(const struct sentence *to)
 {
 	bool begins = roce_opcodes[to->e->opcode] & OP_FIRST;
 
-	say(to, "%s %s", operation_of(to->e).text, begins ? "before the message before it has ended" :
+	say(to, "%s %s", operation_text(to->e->opcode).text, begins ? "before the message before it has ended" :
 	    is_write(to->e) ? "outside of an RDMA WRITE" : "outside of a SEND");
 }
 
@@ -148,7 +144,7 @@ static void say_length(const struct sentence *to)
 	__u32 op = roce_opcodes[e->opcode], payload = e->payload_bytes, path_mtu = to->r->path_mtu;
 	bool begins = op & OP_FIRST;
 	__u32 length = begins && is_write(e) ? e->dma_length : e->length, placed = begins ? 0 : e->placed;
-	struct operation o = operation_of(e);
+	struct operation_text o = operation_text(e->opcode);
 	const char *what = o.text;
 
 	if (is_write(e) && length > RESPONDER_DMA_MAX)
@@ -221,7 +217,7 @@ void refusal_text(char text[REFUSAL_TEXT], enum roce_refusal reason, const struc
 	case REFUSAL_source: say(&to, "%s is not the peer of QP %#x", src.text, e->qpn); break;
 	case REFUSAL_tver: say(&to, "version %u of the transport header, which has to be 0", e->tver); break;
 	case REFUSAL_pkey: say(&to, "P_Key %#x is not that of QP %#x", e->pkey, e->qpn); break;
-	case REFUSAL_response: say(&to, "%s to QP %#x, which requests nothing", operation_of(e).text, e->qpn); break;
+	case REFUSAL_response: say(&to, "%s to QP %#x, which requests nothing", operation_text(e->opcode).text, e->qpn); break;
 	case REFUSAL_service: say_service(&to); break;
 	case REFUSAL_error: say(&to, "QP %#x is in the error state, since a request broke the rules", e->qpn); break;
 	case REFUSAL_duplicate: say_duplicate(&to); break;
@@ -233,7 +229,7 @@ void refusal_text(char text[REFUSAL_TEXT], enum roce_refusal reason, const struc
 	case REFUSAL_length: say_length(&to); break;
 	case REFUSAL_rkey: say_rkey(&to); break;
 	case REFUSAL_bounds: say_bounds(&to); break;
-	case REFUSAL_no_receive: say(&to, "%s to QP %#x, which has no receive posted", operation_of(e).text, e->qpn); break;
+	case REFUSAL_no_receive: say(&to, "%s to QP %#x, which has no receive posted", operation_text(e->opcode).text, e->qpn); break;
 	case REFUSAL_busy:
 	case REFUSAL_copy:
 	case REFUSAL_NONE:

@@ -19,6 +19,13 @@ struct refusal_receiver {
 extern const char *const refusal_names[ROCE_REFUSALS];
 extern const char *const refusal_words[ROCE_REFUSALS];
 
+struct operation_text {
+	char text[64];
+};
+
+/* 'UC RDMA WRITE Only', or 'opcode 0x1f'. */
+struct operation_text operation_text(__u8 opcode);
+
 /*
  * What was wrong with a packet that was refused for this reason: 'rkey 0x1234 is none of the 2 regions'. One line without a
  * full stop. Depends on its arguments alone.
