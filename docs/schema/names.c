@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Prints names.schema.json: the part of the JSON schemas that comes from .def files. A new counter, lint, event, finding, fault
- * or check of a path is in the schemas as soon as it is in its .def file.
+ * Prints names.schema.json: the part of the JSON schemas that comes from .def files. A new counter, lint, event, finding, fault,
+ * check of a path or step of bring-up is in the schemas as soon as it is in its .def file.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -64,6 +64,12 @@ static const char *const path_checks[] = {
 #define PATH_CHECK(name, severity, why) #name,
 #include "userspace/path/check.def"
 #undef PATH_CHECK
+};
+
+static const char *const steps[] = {
+#define STEP(id, words, asks, fix) #id,
+#include "userspace/bring_up/step.def"
+#undef STEP
 };
 
 /* In JSON these names have - for _. */
@@ -172,14 +178,15 @@ static json_t *stream_counters(void)
 
 int main(void)
 {
-	json_t *o = json_pack("{s:s, s:s, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}}",
+	json_t *o = json_pack("{s:s, s:s, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}}",
 			      "$schema", "https://json-schema.org/draft/2020-12/schema",
 			      "$comment", "Made from the .def files by docs/schema/names.c.", "$defs",
 			      "totals", totals(), "stream_counters", stream_counters(), "lint_counts", lint_counts(),
 			      "lint", lint_names(), "refusal", refusal_names(), "event", enumeration(events, ARRAY_SIZE(events)),
 			      "finding", kinds(false), "hint", kinds(true), "icrc_mistake", mistake_kinds(),
 			      "fault", enumeration(faults, ARRAY_SIZE(faults)),
-			      "path_check", enumeration(path_checks, ARRAY_SIZE(path_checks)));
+			      "path_check", enumeration(path_checks, ARRAY_SIZE(path_checks)),
+			      "step", enumeration(steps, ARRAY_SIZE(steps)));
 
 	return !o || json_dumpf(o, stdout, JSON_INDENT(1)) || putchar('\n') == EOF || fflush(stdout);
 }

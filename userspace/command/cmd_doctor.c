@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/stop.h"
+#include "userspace/bring_up/bring_up.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
 #include "userspace/doctor/doctor.h"
@@ -24,7 +25,8 @@ struct options {
 	struct analysis_settings analysis;
 	struct live_options live; /* no interfaces: the command reads files */
 	const char *expect, *receiver;
-	bool json, exit_code;
+	bool json, exit_code, bring_up;
+	const char *svg;
 };
 
 static const struct option_entry printed[] = {
@@ -45,6 +47,13 @@ static const struct option_entry watched[] = {
 	{ 0 },
 };
 
+static const struct option_entry brought_up[] = {
+	{ "bring-up", NULL, "say, as packets come, how far a sender gets, and what is wrong first",
+	  OPTION_FLAG(struct options, bring_up) },
+	{ "svg", "FILE", "with --bring-up: draw what was sent and what was answered", OPTION_TEXT(struct options, svg) },
+	{ 0 },
+};
+
 static const struct option_table tables[] = {
 	{ "What is printed", printed, 0 },
 	{ "What is read", arguments_link, offsetof(struct options, analysis.link) },
@@ -52,6 +61,7 @@ static const struct option_table tables[] = {
 	{ NULL, arguments_expect, offsetof(struct options, expect) },
 	{ NULL, known, 0 },
 	{ "Interfaces", watched, 0 },
+	{ NULL, brought_up, 0 },
 	{ NULL, arguments_mode, offsetof(struct options, live) },
 	{ NULL, arguments_attach, offsetof(struct options, live) },
 	{ NULL, arguments_ready, offsetof(struct options, live) },
@@ -66,7 +76,9 @@ static void list_findings(void)
 
 const struct option_topic topic_findings = { "findings", "what doctor can find", list_findings };
 
-static const struct option_topic *const topics[] = { &topic_findings, &topic_expect, NULL };
+const struct option_topic topic_steps = { "steps", "how far a sender gets, step by step: --bring-up", bring_up_list_steps };
+
+static const struct option_topic *const topics[] = { &topic_findings, &topic_steps, &topic_expect, NULL };
 
 const struct command doctor_command = {
 	.name = "doctor",
@@ -86,6 +98,8 @@ const struct command doctor_command = {
 		"  rocescope doctor run.pcap --receiver tell.json\n"
 		"  # with the sender in this port, for half a minute\n"
 		"  rocescope doctor roce0 --duration 30\n"
+		"  # a sender of which nothing arrives: which side is wrong?\n"
+		"  rocescope doctor roce0 --bring-up --duration 60\n"
 		"  # every finding there is\n"
 		"  rocescope doctor --help findings\n",
 };
@@ -120,6 +134,10 @@ static bool take_arguments(struct options *o)
 	if (interfaces && interfaces != o->file_count)
 		usage_error("doctor: files and interfaces are not looked at together");
 	arguments_interfaces(&doctor_command, &o->live, o->files, interfaces);
+	if (o->bring_up && interfaces != 1)
+		usage_error("doctor: --bring-up: at one interface, please");
+	if (o->svg && !o->bring_up)
+		usage_error("doctor: --svg needs --bring-up");
 	return true;
 }
 
@@ -206,6 +224,16 @@ static int watch_interfaces(struct options *o, struct doctor *doctor)
 	return status;
 }
 
+static int stand(struct options *o, const struct expected *expected, const struct told *told)
+{
+	const struct bring_up_options options = {
+		.interface = o->live.interface[0], .duration = o->live.duration, .told = told, .expected = expected,
+		.ready = o->live.ready, .svg = o->svg, .json = o->json, .exit_code = o->exit_code,
+	};
+
+	return bring_up(&options);
+}
+
 static int run(struct options *o, const struct expected *expected, const struct told *told)
 {
 	struct doctor *doctor = doctor_new();
@@ -237,7 +265,7 @@ int cmd_doctor(int argc, char **argv)
 	if (!status && o.receiver)
 		status = told_read(o.receiver, &told);
 	if (!status)
-		status = run(&o, &expected, o.receiver ? &told : NULL);
+		status = (o.bring_up ? stand : run)(&o, &expected, o.receiver ? &told : NULL);
 	expect_free(&expected);
 	told_free(&told);
 	return status;

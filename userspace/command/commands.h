@@ -11,7 +11,7 @@ extern const struct command monitor_command, analyze_command, capture_command, d
 	receive_command, path_command, between_command;
 
 /* Topics of --help that only one command has. */
-extern const struct option_topic topic_findings, topic_checks;
+extern const struct option_topic topic_findings, topic_steps, topic_checks;
 
 /* Run a subcommand. argv[0]: its name. They return the exit status (EXIT_*). */
 int cmd_monitor(int argc, char **argv);

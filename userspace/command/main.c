@@ -30,7 +30,7 @@ static const struct {
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static const struct option_topic *const topics[] = {
-	&topic_counters, &topic_events, &topic_lints, &topic_filter, &topic_expect, &topic_findings, &topic_faults,
+	&topic_counters, &topic_events, &topic_lints, &topic_filter, &topic_expect, &topic_findings, &topic_steps, &topic_faults,
 	&topic_presets, &topic_refusals, &topic_checks, NULL
 };
 

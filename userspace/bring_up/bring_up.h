@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How far a sender got, from the receiver's side: each packet that comes is followed along the steps of step.def, and the first
+ * step that fails is what is wrong first.
+ */
+#ifndef USERSPACE_BRING_UP_BRING_UP_H
+#define USERSPACE_BRING_UP_BRING_UP_H
+
+#include <stdio.h>
+
+#include "userspace/bring_up/listen.h"
+#include "userspace/doctor/sign.h"
+#include "userspace/host/owners.h"
+#include "userspace/model/expect.h"
+#include "userspace/model/observer.h"
+#include "userspace/model/told.h"
+
+enum bring_up_step {
+#define STEP(id, words, asks, fix) STEP_##id,
+#include "userspace/bring_up/step.def"
+#undef STEP
+	STEPS
+};
+
+enum bring_up_state { STEP_NOT_YET, STEP_GOOD, STEP_WRONG, STEP_NOT_TOLD };
+
+#define BRING_UP_TEXT 240
+
+struct bring_up_options {
+	const char *interface;
+	double duration; /* s */
+	const struct told *told; /* NULL: not known */
+	const struct expected *expected; /* may be empty */
+	const char *ready, *svg; /* NULL: not wanted */
+	bool json, exit_code;
+};
+
+/* Stands at the interface, and reports. Returns an exit status; errors were printed. */
+int bring_up(const struct bring_up_options *o);
+
+/* Every step, for --help. */
+void bring_up_list_steps(void);
+
+/* ---- this end ---- */
+
+/* What is known of the machine. */
+struct bring_up_end {
+	const struct told *told;
+	const struct expected *expected;
+	const struct listen_receiver *receiver; /* its program is 0: there is none */
+	unsigned int ifindex;
+	struct places places;
+	const struct place_link *link; /* of the interface; NULL: it is gone */
+	__u64 refused; /* by the interface before the start */
+	struct rdma *rdma; /* NULL: no RDMA in this kernel */
+	const struct rdma_host_device *devices;
+	size_t device_count;
+	struct known_qps qps;
+	bool hidden; /* QPs of other processes may be hidden */
+};
+
+/* Call end_close() afterwards. */
+void end_open(struct bring_up_end *e, const struct bring_up_options *o, unsigned int ifindex, const struct listen_receiver *receiver);
+
+/* Reads places and QPs again. */
+void end_look(struct bring_up_end *e);
+void end_close(struct bring_up_end *e);
+
+/* Whether packets to this address are for a receiver here. */
+bool end_has(const struct bring_up_end *e, const __u8 address[16]);
+
+/* A QP of this machine's RDMA devices with this address; NULL: none. *devices: those that have the address. */
+const struct known_qp *end_qp(const struct bring_up_end *e, const __u8 address[16], __u32 qpn, __u64 *devices);
+
+/* The device is on the interface and takes packets itself, so that no capture sees them. NULL: there is none. */
+const struct rdma_host_device *end_offload(const struct bring_up_end *e);
+
+/* The connection of --expect to this QPN; NULL: none. src: NULL: from any address. */
+const struct expected_pair *end_expected(const struct bring_up_end *e, const __u8 *src, const __u8 dst[16], __u32 qpn);
+
+/* ---- senders ---- */
+
+/* What one sender sends to one QPN; the key is what stands before the answers. */
+struct bring_up_stream {
+	__u8 src_mac[6], dst_mac[6], src[16], dst[16];
+	__u32 dqpn;
+	__u8 service;
+	bool roce; /* its headers could be read, so that the QPN is one */
+	__u64 packets, seen; /* seen: ns, of the last one */
+	enum bring_up_step failed; /* where the last one failed; STEPS: it was taken, as far as is known */
+	__u64 failures; /* packets that failed there, one after the other */
+	char expected[BRING_UP_TEXT / 2], found[BRING_UP_TEXT];
+	__u32 not_told; /* steps, as bits, that cannot be judged */
+	__u32 last_psn, next_psn; /* next_psn: the PSN behind the packet */
+	__u32 path_mtu; /* the largest payload */
+	char taker[2 * HOST_NAME]; /* who has the QP, in words; "": unknown */
+	/* RDMA netlink: packets whose fate the QP's PSN will tell */
+	__u32 first_psn; /* of them */
+	unsigned int readings; /* of the QP since, in which its PSN stood still; 0: nothing waits */
+	__u32 stood; /* the QP's PSN before they came */
+	bool taken; /* a packet was taken, as far as is known */
+	__u32 first_taken; /* its PSN */
+	bool stale; /* its first PSN is not that of --expect */
+	__u64 row; /* of the last packet */
+	/* answers */
+	__u64 asked, messages, answers; /* AckReq seen; ends of messages; acknowledgements */
+	__u32 acked, again; /* PSN of the last one; how often that packet came again behind it */
+	__u32 answer_qpn; /* where they go; NO_QPN: not known */
+};
+#define NO_QPN 0xffffffffu
+
+#define BRING_UP_STREAMS 64
+#define BRING_UP_ROWS 64
+#define BRING_UP_BAD 12 /* packets with a wrong ICRC that are kept, to name the mistake */
+
+/* A line of the exchange. */
+struct bring_up_row {
+	__u64 time; /* ns, CLOCK_REALTIME */
+	bool ours; /* this end sent it */
+	char words[BRING_UP_TEXT / 2]; /* what it is */
+	enum bring_up_step failed; /* STEPS: it did not fail */
+	char note[2 * BRING_UP_TEXT]; /* what is wrong with it, or "" */
+};
+
+struct bring_up_bad {
+	__u32 length;
+	__u8 bytes[RECEIVE_SHOWN_BYTES];
+};
+
+struct bring_up {
+	const struct bring_up_options *options;
+	struct listen listen;
+	struct bring_up_end end;
+	__u64 start, begun; /* ns: CLOCK_REALTIME and CLOCK_MONOTONIC */
+	__u64 frames; /* of this protocol and its like, to or from here */
+	struct bring_up_stream streams[BRING_UP_STREAMS];
+	size_t stream_count;
+	__u64 more; /* packets of streams for which there was no room */
+	/* ARP and neighbour discovery */
+	__u64 asks; /* requests for our address */
+	struct {
+		__u8 from[16], whom[16];
+		__u64 times;
+		bool several; /* more than one host asks for others, as on any network */
+	} astray; /* a request for another address */
+	__u64 others; /* RoCE packets between others, the last of them to: */
+	__u8 other[16];
+	struct bring_up_row rows[BRING_UP_ROWS]; /* a ring */
+	__u64 row_count; /* ever */
+	struct bring_up_bad bad[BRING_UP_BAD];
+	size_t bad_count;
+	size_t named; /* of them, so many were looked into: */
+	struct finding mistake; /* in the ICRC; kind "": not known */
+};
+
+/* Takes a frame. end_look() was called after it had come. */
+void bring_up_take(struct bring_up *b, const struct listen_frame *f);
+
+/* Judges what only the QPs show, after the frames of a turn were taken. */
+void bring_up_settle(struct bring_up *b);
+
+/* ---- the report ---- */
+
+struct bring_up_result {
+	enum bring_up_state state;
+	char found[2 * BRING_UP_TEXT]; /* what is so, or what is wrong, or why it cannot be told */
+	char fix[2 * BRING_UP_TEXT]; /* of a wrong one */
+	const struct bring_up_stream *stream; /* that failed here; NULL: none */
+};
+
+struct bring_up_report {
+	struct bring_up_result step[STEPS];
+	enum bring_up_step wrong; /* the first that is; STEPS: none */
+};
+
+void bring_up_conclude(struct bring_up *b, struct bring_up_report *r);
+
+struct bring_up_name {
+	char text[32];
+};
+
+/* As it is printed. */
+struct bring_up_name step_name(enum bring_up_step step);
+const char *step_words(enum bring_up_step step);
+const char *step_asks(enum bring_up_step step);
+const char *step_fix(enum bring_up_step step);
+
+/* For people; rocescope.bringup/1; the exchange as SVG. They return 0, or -1 with errno. */
+int bring_up_lines(FILE *out, const struct bring_up *b, const struct bring_up_report *r);
+int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_report *r);
+int bring_up_svg(FILE *out, const struct bring_up *b, const struct bring_up_report *r);
+
+#endif
