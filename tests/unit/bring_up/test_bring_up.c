@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Bring-up beside an RDMA device: what RDMA netlink says of a QP in the time that packets come, and what the device answers, by hand.
+ * tests/bring_up.test has the rest, beside a receiver.
+ */
+#include "tests/unit/cmocka_includes.h"
+#include "tests/unit/frame.h"
+
+#include "userspace/bring_up/bring_up.h"
+
+/* include/rdma/ib_verbs.h */
+enum { TYPE_RC = 2, TYPE_UC = 3, STATE_INIT = 1, STATE_RTS = 3, STATE_ERR = 6 };
+
+#define QPN 0x12
+#define PEER_QPN 0x34
+#define RC_ONLY 0x0a
+#define UC_ONLY 0x2a
+#define ACK 0x11
+#define TURNS 8 /* more than a QP may stand still */
+
+static const struct expected nobody;
+static const struct bring_up_options options = { .interface = "roce0", .expected = &nobody };
+static struct bring_up *b;
+static struct listen_frame *frame;
+static struct place_link here = { .name = "roce0", .index = 1, .up = true, .carrier = true, .mtu = 4500, .devices = 1,
+				  .mac = { 2, 0, 0, 0, 0, 2 } };
+static struct place_address address = { .address = { [10] = 0xff, 0xff, 10, 9, 0, 2 }, .interface = 1, .devices = 1 };
+static const struct rdma_host_device device = { .name = "rxe0", .software = true, .driver = "rxe" };
+static struct host_qp qp;
+static bool exists;
+static __u64 now;
+
+static int begin(void **state)
+{
+	(void)state;
+	b = calloc(1, sizeof(*b));
+	frame = calloc(1, sizeof(*frame));
+	b->options = &options;
+	b->end = (struct bring_up_end){ .expected = &nobody, .receiver = &b->listen.receiver, .ifindex = 1, .link = &here,
+					.devices = &device, .device_count = 1,
+					.places = { .links = &here, .link_count = 1, .addresses = &address, .address_count = 1 } };
+	qp = (struct host_qp){ .device = "rxe0", .qpn = QPN, .peer_qpn = PEER_QPN, .rq_psn = 100, .type = TYPE_RC, .state = STATE_RTS };
+	exists = true;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	known_qps_free(&b->end.qps);
+	free(b);
+	free(frame);
+	return 0;
+}
+
+/* ---- frames and turns ---- */
+
+/* The machine is asked, the frame of the turn is taken, and what waits is settled. */
+static void look(void)
+{
+	assert_true(known_qps_update(&b->end.qps, &qp, exists, &device, 1, now += 1000));
+}
+
+static void rest(int turns)
+{
+	while (turns--) {
+		look();
+		bring_up_settle(b);
+	}
+}
+
+static void deliver(const struct frame *f)
+{
+	frame->time = now;
+	frame->length = frame->captured = f->length;
+	memcpy(frame->of_socket, f->bytes, f->length);
+	frame->bytes = frame->of_socket;
+	look();
+	bring_up_take(b, frame);
+	bring_up_settle(b);
+}
+
+static void request(__u8 opcode, __u32 psn)
+{
+	const struct frame_spec s = { .opcode = opcode, .dqpn = QPN, .psn = psn, .payload = 256, .dma_length = 256 };
+	struct frame f;
+
+	frame_build(&f, &s);
+	f.bytes[f.bth + 8] = 0x80; /* AckReq */
+	put(f.bytes + f.icrc, __builtin_bswap32(frame_icrc(&f)), 4);
+	deliver(&f);
+}
+
+static void swap(uint8_t *a, uint8_t *c, int bytes)
+{
+	for (int i = 0; i < bytes; i++) {
+		uint8_t kept = a[i];
+
+		a[i] = c[i];
+		c[i] = kept;
+	}
+}
+
+static void answer(__u8 syndrome, __u32 psn)
+{
+	const struct frame_spec s = { .opcode = ACK, .dqpn = qp.peer_qpn, .psn = psn, .syndrome = syndrome };
+	struct frame f;
+
+	frame_build(&f, &s);
+	swap(f.bytes, f.bytes + 6, 6);
+	swap(f.bytes + f.l3 + 12, f.bytes + f.l3 + 16, 4);
+	put(f.bytes + f.icrc, __builtin_bswap32(frame_icrc(&f)), 4);
+	deliver(&f);
+}
+
+static struct bring_up_report report(void)
+{
+	struct bring_up_report r;
+
+	bring_up_conclude(b, &r);
+	return r;
+}
+
+/* expected: text that is found in what is said. */
+static void assert_wrong(enum bring_up_step step, const char *expected)
+{
+	struct bring_up_report r = report();
+
+	assert_int_equal(r.wrong, step);
+	if (step < STEPS && !strstr(r.step[step].found, expected))
+		fail_msg("'%s' is not in '%s'", expected, r.step[step].found);
+}
+
+/* ---- */
+
+static void test_right(void **state)
+{
+	struct bring_up_report r;
+
+	(void)state;
+	rest(3);
+	request(RC_ONLY, 100);
+	r = report();
+	assert_int_equal(r.step[STEP_psn].state, STEP_NOT_YET); /* rxe has not worked on it so far */
+	qp.rq_psn = 101;
+	answer(0x1f, 100);
+	request(RC_ONLY, 101);
+	qp.rq_psn = 102;
+	answer(0x1f, 101);
+	rest(TURNS);
+	r = report();
+	assert_int_equal(r.wrong, STEPS);
+	for (enum bring_up_step s = 0; s < STEPS; s++)
+		assert_int_equal(r.step[s].state, s == STEP_memory || s == STEP_path_mtu ? STEP_NOT_TOLD : STEP_GOOD);
+}
+
+/* The doctor comes while packets pass. */
+static void test_met_in_the_middle(void **state)
+{
+	(void)state;
+	for (__u32 psn = 100; psn < 120; psn++) {
+		qp.rq_psn = psn + (psn % 3 != 0);
+		request(RC_ONLY, psn);
+		answer(0x1f, psn);
+	}
+	qp.rq_psn = 120;
+	rest(TURNS);
+	assert_wrong(STEPS, "");
+}
+
+static void test_stale_ahead(void **state)
+{
+	(void)state;
+	rest(2);
+	request(RC_ONLY, 500);
+	assert_wrong(STEPS, "");
+	rest(TURNS);
+	assert_wrong(STEP_psn, "expected PSN 0x64; found PSN 0x1f4");
+	request(RC_ONLY, 100); /* the sender is mended */
+	qp.rq_psn = 101;
+	rest(1);
+	assert_wrong(STEPS, "");
+}
+
+static void test_stale_behind(void **state)
+{
+	(void)state;
+	rest(2);
+	for (__u32 psn = 50; psn < 54; psn++) {
+		request(RC_ONLY, psn);
+		answer(0x1f, 99); /* as rxe does with what it takes for duplicates */
+	}
+	rest(TURNS);
+	assert_wrong(STEP_psn, "expected PSN 0x64; found PSN 0x32");
+}
+
+static void test_naks(void **state)
+{
+	(void)state;
+	request(RC_ONLY, 105);
+	answer(0x60, 100);
+	assert_wrong(STEP_psn, "expected PSN 0x64; found PSN 0x69");
+	request(RC_ONLY, 100);
+	answer(0x61, 100);
+	assert_wrong(STEP_path_mtu, "invalid request");
+	request(RC_ONLY, 100);
+	answer(0x62, 100);
+	assert_wrong(STEP_memory, "remote access error");
+	qp.state = STATE_ERR;
+	for (__u32 psn = 101; psn < 105; psn++)
+		request(RC_ONLY, psn);
+	rest(TURNS);
+	assert_wrong(STEP_memory, "remote access error");
+}
+
+static void test_loss_that_heals(void **state)
+{
+	(void)state;
+	rest(2);
+	request(RC_ONLY, 102);
+	answer(0x60, 100);
+	for (__u32 psn = 100; psn < 103; psn++) {
+		request(RC_ONLY, psn);
+		qp.rq_psn = psn + 1;
+		answer(0x1f, psn);
+	}
+	rest(TURNS);
+	assert_wrong(STEPS, "");
+}
+
+static void test_states(void **state)
+{
+	(void)state;
+	qp.state = STATE_INIT;
+	request(RC_ONLY, 100);
+	assert_wrong(STEP_state, "INIT");
+	qp.state = STATE_ERR;
+	request(RC_ONLY, 101);
+	assert_wrong(STEP_state, "");
+	exists = false;
+	request(RC_ONLY, 102);
+	assert_wrong(STEP_qpn, "gone");
+}
+
+static void test_no_qp(void **state)
+{
+	(void)state;
+	exists = false;
+	request(RC_ONLY, 100);
+	assert_wrong(STEP_qpn, "no QP here has QPN 0x12");
+}
+
+static void test_service(void **state)
+{
+	(void)state;
+	request(UC_ONLY, 100);
+	assert_wrong(STEP_service, "expected RC");
+}
+
+static void test_uc(void **state)
+{
+	(void)state;
+	qp.type = TYPE_UC;
+	rest(2);
+	request(UC_ONLY, 100); /* a wrong rkey: dropped without a word */
+	rest(TURNS);
+	assert_wrong(STEP_memory, "the QP waits for PSN 0x64");
+	request(UC_ONLY, 700); /* any PSN begins a message */
+	qp.rq_psn = 701;
+	rest(TURNS);
+	assert_wrong(STEPS, "");
+}
+
+/* rxe's timer sends again what was acknowledged: once is nothing, again and again is. */
+static void test_sent_again(void **state)
+{
+	(void)state;
+	rest(2);
+	request(RC_ONLY, 100);
+	qp.rq_psn = 101;
+	answer(0x1f, 100);
+	request(RC_ONLY, 100);
+	answer(0x1f, 100);
+	rest(TURNS);
+	assert_wrong(STEPS, "");
+	request(RC_ONLY, 100);
+	answer(0x1f, 100);
+	assert_wrong(STEP_accepted, "times again");
+	request(RC_ONLY, 101);
+	qp.rq_psn = 102;
+	answer(0x1f, 101);
+	assert_wrong(STEPS, "");
+}
+
+static void test_peer_qpn(void **state)
+{
+	(void)state;
+	qp.peer_qpn = 0;
+	rest(2);
+	request(RC_ONLY, 100);
+	qp.rq_psn = 101;
+	answer(0x1f, 100);
+	assert_wrong(STEP_accepted, "go to QPN 0");
+}
+
+typedef int view(FILE *out, const struct bring_up *b, const struct bring_up_report *r);
+
+static void assert_shows(view *show, const char *words)
+{
+	struct bring_up_report r = report();
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_int_equal(show(out, b, &r), 0);
+	fclose(out);
+	if (!strstr(text, words))
+		fail_msg("'%s' is not in '%s'", words, text);
+	free(text);
+}
+
+/* More packets than the exchange keeps, of more streams than are followed. */
+static void test_views(void **state)
+{
+	(void)state;
+	exists = false;
+	for (int i = 0; i < 2 * BRING_UP_STREAMS; i++) {
+		struct frame_spec s = { .opcode = UC_ONLY, .dqpn = 0x100 + i, .psn = i, .payload = 64, .dma_length = 64 };
+		struct frame f;
+
+		frame_build(&f, &s);
+		deliver(&f);
+	}
+	assert_shows(bring_up_lines, "64 packets of more than 64 streams were not followed");
+	assert_shows(bring_up_lines, "WRONG    qpn       no QP here has QPN 0x100");
+	assert_shows(bring_up_json, "\"not_followed\":64");
+	assert_shows(bring_up_svg, "UC RDMA WRITE Only, QPN 0x17f, PSN 0x7f, 64 bytes");
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_right), TEST(test_met_in_the_middle), TEST(test_stale_ahead), TEST(test_stale_behind), TEST(test_naks),
+		TEST(test_loss_that_heals), TEST(test_states), TEST(test_no_qp), TEST(test_service), TEST(test_uc), TEST(test_sent_again),
+		TEST(test_peer_qpn), TEST(test_views),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
