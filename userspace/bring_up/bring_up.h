@@ -78,6 +78,17 @@ const struct rdma_host_device *end_offload(const struct bring_up_end *e);
 /* The connection of --expect to this QPN; NULL: none. src: NULL: from any address. */
 const struct expected_pair *end_expected(const struct bring_up_end *e, const __u8 *src, const __u8 dst[16], __u32 qpn);
 
+/* ---- frames ---- */
+
+/* A frame, and what is wrong with it for UDP port 4791: an Ethertype, a port, a length, a checksum. "": nothing. */
+struct meant {
+	struct observer_look look; /* as if that were right */
+	char wrong[BRING_UP_TEXT];
+};
+
+/* false: it has nothing to do with RoCE. bytes: a copy of the frame, OBSERVER_READABLE more than it has; it may be changed. */
+bool meant_find(__u8 *bytes, const struct listen_frame *f, struct meant *m);
+
 /* ---- senders ---- */
 
 /* What one sender sends to one QPN; the key is what stands before the answers. */
