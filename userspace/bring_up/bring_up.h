@@ -175,7 +175,7 @@ void bring_up_settle(struct bring_up *b);
 struct bring_up_result {
 	enum bring_up_state state;
 	char found[2 * BRING_UP_TEXT]; /* what is so, or what is wrong, or why it cannot be told */
-	char fix[2 * BRING_UP_TEXT]; /* of a wrong one */
+	char fix[FINDING_TEXT];	    /* of a wrong one */
 	const struct bring_up_stream *stream; /* that failed here; NULL: none */
 };
 

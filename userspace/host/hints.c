@@ -366,10 +366,10 @@ void hints_make(struct hints *h, const struct hint_facts *f)
 	}
 	hint_nobody(h, f);
 	hint_silent(h, f);
+	hint_marks(h, f);
 	before = h->count;
 	hint_lost(h, f);
 	h->of_loss = h->count > before;
-	hint_marks(h, f);
 }
 
 void hints_free(struct hints *h)
