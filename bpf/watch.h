@@ -271,6 +271,24 @@ static __always_inline void watch_pair_old(struct scratch *s)
 	watch_pair(s, bpf_map_lookup_elem(&streams, &place), true);
 }
 
+static __always_inline const struct roce_ports *watch_ports(void)
+{
+	const struct roce_ports *ports = (const struct roce_ports *)&settings.ports;
+
+	roce_opaque(ports); /* as for the tables */
+	return ports;
+}
+
+/* The datagram in the scratch: a function that the verifier looks at once, since it has nothing to do with RoCE. */
+__noinline int watch_datagram(void)
+{
+	struct scratch *s = watch_scratch();
+
+	if (s)
+		roce_parse_datagram(s->work.frame, s->length, watch_ports(), &s->packet);
+	return 0;
+}
+
 /*
  * Remembers the stream for the comparison after the packet. A new stream's place may have been another's, and another program
  * may have counted a known stream's packets. Call under the stream's guard.
@@ -381,13 +399,11 @@ static __always_inline void watch_imm(struct roce_packet *p)
  */
 static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum watch_place place, __u32 what)
 {
-	const struct roce_ports *ports = (const struct roce_ports *)&settings.ports;
 	enum icrc_verdict icrc = ICRC_UNCHECKED;
 	struct roce_packet *p = &s->packet;
 	struct roce_totals *t;
 
-	roce_opaque(ports); /* as for the tables */
-	roce_parse_frame(s->work.frame, s->length, s->length, what & WATCH_DECAP && s->cut, ports, p);
+	roce_parse_headers(s->work.frame, s->length, s->length, what & WATCH_DECAP && s->cut, watch_ports(), p);
 	p->arrival = s->arrival;
 	if (s->tag) {
 		if (!p->vlan_tags)
@@ -407,6 +423,8 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		return;
 	if (p->op & OP_IMMDT)
 		watch_imm(p);
+	if (p->kind == ROCE_UDP)
+		watch_datagram();
 	if (p->kind == ROCE_UDP || (what & WATCH_DECAP && p->truncated))
 		s->wanted = false;
 	else if (what & WATCH_ICRC && roce_is_management(p) && s->length <= WATCH_SMALL)

@@ -96,6 +96,16 @@ roce_inline void stream_trust(struct roce_stream *s)
 	__builtin_memset(s->depth, 0, sizeof(s->depth));
 }
 
+/*
+ * Completes the datagram's number to 64 bits: the one nearest to the stream's next that has these lower bits. So it goes round as
+ * PSNs do.
+ */
+roce_inline void stream_complete(const struct roce_stream *s, struct roce_packet *p)
+{
+	if (s->met)
+		p->number = s->psn.next + ((__s64)((p->number - s->psn.next) << p->shift) >> p->shift);
+}
+
 /* Whether to look up the pair (roce_pair_key()) before observing this packet. generation: of the pairs. */
 roce_inline bool roce_wants_pair(const struct roce_stream *s, const struct roce_packet *p, __u32 generation)
 {
@@ -214,9 +224,9 @@ roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream 
 /*
  * Takes one packet (kind ROCE_PACKET or ROCE_UDP) of this stream. s: all zero before the first packet. icrc: the ICRC's
  * verdict. now: ns, any clock. info: from roce_ask() for this packet, or NULL. The caller guards the stream against other CPUs.
- * old: without a call, which old kernels do not allow while a lock is held; a constant.
+ * old: without a call, which old kernels do not allow while a lock is held; a constant. The number of a ROCE_UDP is completed.
  */
-roce_inline void roce_observe_by(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
+roce_inline void roce_observe_by(struct roce_stream *s, struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
 				 const struct roce_peer_info *info, bool old)
 {
 	const __u64 *v = s->counters.value;
@@ -246,8 +256,10 @@ roce_inline void roce_observe_by(struct roce_stream *s, const struct roce_packet
 	stream_describe(s, p);
 	if (p->kind == ROCE_UDP) {
 		s->last_psn = p->number;
-		if (!p->foreign && !p->stream_end)
-			stream_sequence(s, p, NULL, old);
+		if (p->foreign || p->stream_end)
+			return;
+		stream_complete(s, p);
+		stream_sequence(s, p, NULL, old);
 		return;
 	}
 	stream_lint(s, p, icrc);
@@ -264,7 +276,7 @@ roce_inline void roce_observe_by(struct roce_stream *s, const struct roce_packet
 		stream_sequence(s, p, info, old);
 }
 
-roce_inline void roce_observe(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
+roce_inline void roce_observe(struct roce_stream *s, struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
 			      const struct roce_peer_info *info)
 {
 	roce_observe_by(s, p, icrc, now, info, false);

@@ -8,13 +8,12 @@
 #ifndef ROCE_PARSE_H
 #define ROCE_PARSE_H
 
-#include "roce/stream_header.h"
 #include "roce/opcode.h"
+#include "roce/udp.h"
 #include "roce/wire.h"
 
 #define ROCE_WINDOW 128	      /* bytes that are searched for headers */
 #define ROCE_WINDOW_BYTES 192 /* the window plus the largest header, so that bounds can be checked after the offset */
-#define ROCE_UDP_PORTS 4      /* ports that --udp can name */
 #define ROCE_IPV6_EXTENSIONS 4 /* extension headers walked before UDP */
 
 enum roce_kind {
@@ -40,10 +39,11 @@ struct roce_packet {
 	__u8 src_mac[6];
 	__u8 dst_mac[6];
 	__u64 va;     /* RETH */
-	__u64 number; /* ROCE_PACKET: PSN (24 bits); ROCE_UDP: packet number of the stream header */
+	/* ROCE_PACKET: PSN (24 bits). ROCE_UDP: 64 - `shift` bits of the datagram's number; roce_observe() completes it */
+	__u64 number;
 	__u32 frame_bytes; /* on the wire, without FCS */
 	__u32 op;	   /* OP_* of the opcode; 0: unknown */
-	__u32 dqpn;	   /* ROCE_UDP: flow number of the stream header, 0 for a foreign flow */
+	__u32 dqpn;	   /* ROCE_UDP: flow number by the port's format, 0 for a foreign flow */
 	__u32 sqpn;	   /* DETH, else 0 */
 	__u32 rkey;
 	__u32 dma_length;
@@ -81,14 +81,11 @@ struct roce_packet {
 	__u8 ackreq;
 	__u8 syndrome;	/* AETH */
 	__u8 truncated; /* cut by the capture behind the headers */
-	__u8 foreign;	/* ROCE_UDP without our stream header: it has no sequence */
+	__u8 port;	/* ROCE_UDP: 1 + the index of its port in struct roce_ports */
+	__u8 shift;	/* ROCE_UDP: 64 - bits of `number` */
+	__u8 foreign;	/* ROCE_UDP that is none of its port's format: it has no sequence */
 	__u8 stream_end; /* ROCE_UDP: an end marker, not part of the sequence */
 	__u8 unparsed;	/* ROCE_OTHER, but RoCE may be behind headers that are not parsed */
-};
-
-/* UDP ports to watch besides RoCEv2's; 0: none. */
-struct roce_ports {
-	__u16 port[ROCE_UDP_PORTS];
 };
 
 /* The parser's state between its steps. */
@@ -255,31 +252,24 @@ roce_inline bool parse_ipv6(struct roce_cursor *c, struct roce_packet *p)
 	return c->proto == WIRE_PROTO_UDP && !fragment;
 }
 
-roce_inline bool parse_is_watched(const struct roce_ports *ports, __u32 port)
+/* 1 + the index of the port, 0: it is not watched. */
+roce_inline __u32 parse_watched(const struct roce_ports *ports, __u32 port)
 {
-	bool watched = false;
+	__u32 found = 0;
 
-	for (int i = 0; i < ROCE_UDP_PORTS; i++)
-		watched |= port && ports->port[i] == port;
-	return watched;
+	/* without a branch a port, because the verifier follows each */
+	for (__u32 i = 0; i < ROCE_UDP_PORTS; i++)
+		found |= ((__u64)(ports->port[i] ^ port) - 1) >> 32 & (i + 1);
+	return port ? found : 0;
 }
 
-/* The stream programs' header (roce/stream_header.h); a datagram without it belongs to a foreign flow. */
-roce_inline void parse_stream_header(struct roce_cursor *c, struct roce_packet *p)
+/* A datagram to a watched port. roce_parse_datagram() parses the rest. */
+roce_inline void parse_watched_udp(struct roce_packet *p)
 {
-	const __u8 *h = cursor_peek(c, sizeof(struct stream_header));
-
 	p->kind = ROCE_UDP;
 	p->service = SERVICE_UDP;
 	p->payload_bytes = p->udp_length >= WIRE_UDP_LEN ? p->udp_length - WIRE_UDP_LEN : 0;
 	p->foreign = 1;
-	if (!h || p->payload_bytes < sizeof(struct stream_header) || roce_be32(h) != STREAM_MAGIC)
-		return;
-	p->foreign = 0;
-	p->stream_end = !!(h[offsetof(struct stream_header, flags)] & STREAM_FLAG_END);
-	p->dqpn = roce_be16(h + offsetof(struct stream_header, flow));
-	p->run = roce_be32(h + offsetof(struct stream_header, run));
-	p->number = roce_be64(h + offsetof(struct stream_header, packet));
 }
 
 roce_inline void parse_bth(const __u8 *h, struct roce_packet *p)
@@ -393,7 +383,7 @@ roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 
 	p->truncated = captured < c->end;
 }
 
-/* Returns whether the datagram goes to RoCEv2's port. Parses a datagram to one of `ports` itself. */
+/* Returns whether the datagram goes to RoCEv2's port. */
 roce_inline bool parse_udp(struct roce_cursor *c, struct roce_packet *p, const struct roce_ports *ports)
 {
 	const __u8 *h = cursor_peek(c, WIRE_UDP_LEN);
@@ -408,8 +398,10 @@ roce_inline bool parse_udp(struct roce_cursor *c, struct roce_packet *p, const s
 	c->offset += WIRE_UDP_LEN;
 	if (p->udp_port == WIRE_ROCEV2_PORT)
 		return true;
-	if (ports && parse_is_watched(ports, p->udp_port))
-		parse_stream_header(c, p);
+	p->port = ports ? parse_watched(ports, p->udp_port) : 0;
+	roce_reload();
+	if (p->port)
+		parse_watched_udp(p);
 	return false;
 }
 
@@ -418,10 +410,10 @@ roce_inline bool parse_udp(struct roce_cursor *c, struct roce_packet *p, const s
  * frame's length on the wire, without FCS. cut: a mirror may have cut the frame earlier; then the IP length gives the length of
  * a RoCE packet. ports: further ports to watch, may be NULL.
  *
- * Fills in *p completely; p->kind is the kind of frame. No input makes it read outside the window.
+ * Fills in *p, but for what roce_parse_datagram() adds; p->kind is the kind of frame. No input makes it read outside the window.
  */
-roce_inline void roce_parse_frame(const __u8 *window, __u32 captured, __u32 wire_bytes, bool cut,
-				  const struct roce_ports *ports, struct roce_packet *p)
+roce_inline void roce_parse_headers(const __u8 *window, __u32 captured, __u32 wire_bytes, bool cut,
+				    const struct roce_ports *ports, struct roce_packet *p)
 {
 	struct roce_cursor c = { .window = window, .available = captured, .cut = cut };
 	bool transport = false;
@@ -450,13 +442,6 @@ roce_inline void roce_parse_frame(const __u8 *window, __u32 captured, __u32 wire
 	if (!p->rocev1 && !parse_udp(&c, p, ports))
 		return;
 	parse_roce(&c, p, captured);
-}
-
-/* roce_parse_frame() for a frame that no mirror has cut. */
-roce_inline void roce_parse(const __u8 *window, __u32 captured, __u32 wire_bytes, const struct roce_ports *ports,
-			    struct roce_packet *p)
-{
-	roce_parse_frame(window, captured, wire_bytes, false, ports, p);
 }
 
 #endif

@@ -4,11 +4,11 @@
 #define ROCE_STREAM_H
 
 #include "roce/counters.h"
+#include "roce/datagram.h"
 #include "roce/icrc.h"
 #include "roce/lint.h"
 #include "roce/message.h"
 #include "roce/pair.h"
-#include "roce/parse.h"
 #include "roce/psn.h"
 
 enum roce_side { SIDE_REQUEST, SIDE_RESPONSE };

@@ -388,7 +388,7 @@ roce_inline void trial_again(struct roce_stream *s, const struct roce_packet *p,
 		d = 1;
 	if (far && (!d || (stream_is_reliable(p) && d >= -PSN_WINDOW && d <= PSN_WINDOW))) {
 		trial_follow(trial_of(far), p, d);
-	} else if (p->kind != ROCE_UDP && (stream_is_reliable(p) || p->op & OP_FIRST)) {
+	} else if (stream_is_reliable(p) || p->op & OP_FIRST) {
 		trial_open(s, p, number, TRIAL_AGAIN);
 		far = far_of(&s->psn);
 	} else if (far) {

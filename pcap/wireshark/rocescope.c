@@ -93,7 +93,7 @@ static void conclude(struct finding *f, const struct observer_look *look, const 
 	*b = (struct before){ .messages = messages, .provisional = !s->trusted && !s->mistrusted };
 }
 
-static struct finding *follow(packet_info *pinfo, const struct observer_frame *frame, const struct observer_look *look)
+static struct finding *follow(packet_info *pinfo, const struct observer_frame *frame, struct observer_look *look)
 {
 	struct finding *f = wmem_new0(wmem_file_scope(), struct finding);
 	__u64 time = (__u64)pinfo->abs_ts.secs * 1000000000u + pinfo->abs_ts.nsecs;

@@ -21,7 +21,7 @@ static inline void engine_count(struct roce_totals *totals, const struct roce_pa
 		roce_count_packet(&totals->counters, p, icrc);
 }
 
-static inline void engine_observe(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc,
+static inline void engine_observe(struct roce_stream *s, struct roce_packet *p, enum icrc_verdict icrc,
 				  __u64 now)
 {
 	roce_observe(s, p, icrc, now, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * capture_replay [--udp PORT] FILE...
+ * capture_replay [--udp PORTS] FILE...
  *
  * Runs every frame of captures of Ethernet through each of bpf/capture.bpf.c's programs (BPF_PROG_TEST_RUN) and through
  * userspace/model/observer.c, and compares what is told of it: a packet with an event is taken, once, with all its bytes and the
@@ -24,6 +24,7 @@
 #include "userspace/live/maps.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/observer.h"
+#include "userspace/model/udp_ports.h"
 
 /* What test runs put into one buffer: a page without XDP's headroom and struct skb_shared_info (net/bpf/test_run.c). */
 #define LINEAR_MAX (4096 - 256 - 320)
@@ -248,14 +249,16 @@ static void replay(const char *file)
 int main(int argc, char **argv)
 {
 	unsigned long differences = 0;
+	char mistake[UDP_MISTAKE];
 	int first = 1;
 
 	if (argc > 2 && !strcmp(argv[1], "--udp")) {
-		ports.port[0] = atoi(argv[2]);
+		if (!udp_ports_add(&ports, argv[2], mistake))
+			die(argv[2], mistake);
 		first = 3;
 	}
 	if (first >= argc)
-		die("usage", "capture_replay [--udp PORT] FILE...");
+		die("usage", "capture_replay [--udp PORTS] FILE...");
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(ways); i++)
 		load(&ways[i]);
 	for (int i = first; i < argc; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * xdp_replay [-q] [--plain | --way NAME...] [--udp PORT] [--imm TEXT] [--truth FILE] FILE.pcap
+ * xdp_replay [-q] [--plain | --way NAME...] [--udp PORTS] [--imm TEXT] [--truth FILE] FILE.pcap
  *
  * Runs every frame of a capture (- : standard input) through the kernel's programs (BPF_PROG_TEST_RUN) and through the
  * engine in user space, and compares: the ICRC verdict frame by frame, all totals and the whole state of all streams at
@@ -11,7 +11,7 @@
  *     egress  the tc program: frames that fit one buffer
  *     old     as plain, the program for kernels before 5.17
  *     decap   the multi-buffer program that looks through tunnels: a frame in one stands for what is in it
- * --way: only these. --plain: --way old, for kernels without multi-buffer XDP. --udp: a port to be watched. --imm: as rocescope's.
+ * --way: only these. --plain: --way old, for kernels without multi-buffer XDP. --udp: as of the command. --imm: as rocescope's.
  * --truth: a file with the right verdict on each frame, a line each; - where it is not known.
  *
  * Prints N bpf=VERDICT user=VERDICT a frame (-q: only where something differs). VERDICT: good, bad, unchecked, other (not
@@ -38,6 +38,7 @@
 #include "userspace/model/imm.h"
 #include "userspace/model/pairs.h"
 #include "userspace/model/table.h"
+#include "userspace/model/udp_ports.h"
 
 /* What test runs put into one buffer: a page without XDP's headroom and struct skb_shared_info (net/bpf/test_run.c). */
 #define LINEAR_MAX (4096 - 256 - 320)
@@ -511,7 +512,7 @@ struct arguments {
 
 static void usage(void)
 {
-	die("usage", "xdp_replay [-q] [--plain | --way NAME...] [--udp PORT] [--imm TEXT] [--truth FILE] FILE.pcap");
+	die("usage", "xdp_replay [-q] [--plain | --way NAME...] [--udp PORTS] [--imm TEXT] [--truth FILE] FILE.pcap");
 }
 
 static void choose(const char *name)
@@ -535,6 +536,7 @@ static struct arguments parse_arguments(int argc, char **argv)
 		{ 0 },
 	};
 	struct arguments a = { 0 };
+	char mistake[UDP_MISTAKE];
 	bool all = true;
 	int option;
 
@@ -549,7 +551,8 @@ static struct arguments parse_arguments(int argc, char **argv)
 			all = false;
 			break;
 		case 'u':
-			ports.port[0] = atoi(optarg);
+			if (!udp_ports_add(&ports, optarg, mistake))
+				die(optarg, mistake);
 			break;
 		case 'i':
 			if (imm_parse(optarg, &imm))

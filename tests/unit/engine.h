@@ -14,7 +14,7 @@ static __attribute__((noinline, unused)) void engine_parse(const __u8 *window, _
 	roce_parse(window, captured, wire_bytes, ports, p);
 }
 
-static __attribute__((noinline, unused)) void engine_observe(struct roce_stream *s, const struct roce_packet *p,
+static __attribute__((noinline, unused)) void engine_observe(struct roce_stream *s, struct roce_packet *p,
 							     enum icrc_verdict icrc, __u64 now,
 							     const struct roce_peer_info *info)
 {

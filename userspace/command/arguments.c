@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <string.h>
 
-#include "lib/number.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/monitor.h"
 #include "userspace/model/group.h"
 #include "userspace/model/imm.h"
+#include "userspace/model/udp_ports.h"
 #include "userspace/prometheus/exporter.h"
 #include "userspace/prometheus/metrics.h"
 
@@ -100,30 +100,15 @@ const struct option_entry arguments_decap[] = {
 
 static void take_ports(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	struct roce_ports ports = { 0 };
-	size_t count = 0;
+	char mistake[UDP_MISTAKE];
 
-	for (const char *at = text;; at++) {
-		size_t length = strcspn(at, ",");
-		char word[8] = "";
-		uint64_t port;
-
-		if (length < sizeof(word))
-			memcpy(word, at, length);
-		if (!parse_number(word, 65535, &port) || !port || port == WIRE_ROCEV2_PORT)
-			option_wrong(p, e, text, "wants UDP ports from 1 to 65535, but not 4791");
-		if (count == ROCE_UDP_PORTS)
-			option_wrong(p, e, text, "at most %d ports", ROCE_UDP_PORTS);
-		ports.port[count++] = port;
-		at += length;
-		if (!*at)
-			break;
-	}
-	*(struct roce_ports *)option_member(p, e) = ports;
+	if (!udp_ports_add(option_member(p, e), text, mistake))
+		option_wrong(p, e, text, "%s", mistake);
 }
 
 const struct option_entry arguments_udp[] = {
-	{ "udp", "PORT,...", "also count UDP flows to these ports, up to 4", .take = take_ports },
+	{ "udp", "PORT[,FORMAT],...",
+	  "also count UDP flows to these ports, up to 4; FORMAT: where their datagrams have a number ('--help udp')", .take = take_ports },
 	{ 0 },
 };
 

@@ -36,7 +36,7 @@ extern const struct option_entry arguments_prometheus[]; /* struct monitor_optio
 option_take arguments_take_pin;
 
 /* The topics of `--help TOPIC`. */
-extern const struct option_topic topic_counters, topic_events, topic_lints, topic_expect, topic_filter, topic_refusals;
+extern const struct option_topic topic_counters, topic_events, topic_lints, topic_expect, topic_filter, topic_refusals, topic_udp;
 
 /* Checks the names of interfaces on the command line and stores them. Ends the program if one is wrong. */
 void arguments_interfaces(const struct command *c, struct live_options *o, char **names, size_t count);

@@ -98,7 +98,7 @@ static const struct option_table tables[] = {
 };
 
 static const struct option_topic *const topics[] = {
-	&topic_counters, &topic_events, &topic_lints, &topic_filter, &topic_expect, NULL
+	&topic_counters, &topic_events, &topic_lints, &topic_filter, &topic_expect, &topic_udp, NULL
 };
 
 const struct command analyze_command = {

@@ -116,7 +116,7 @@ static const struct option_table tables[] = {
 	{ 0 },
 };
 
-static const struct option_topic *const topics[] = { &topic_events, &topic_expect, NULL };
+static const struct option_topic *const topics[] = { &topic_events, &topic_expect, &topic_udp, NULL };
 
 const struct command capture_command = {
 	.name = "capture",

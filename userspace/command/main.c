@@ -31,7 +31,7 @@ static const struct {
 
 static const struct option_topic *const topics[] = {
 	&topic_counters, &topic_events, &topic_lints, &topic_filter, &topic_expect, &topic_findings, &topic_steps, &topic_faults,
-	&topic_presets, &topic_refusals, &topic_checks, NULL
+	&topic_presets, &topic_refusals, &topic_checks, &topic_udp, NULL
 };
 
 static void help(void)

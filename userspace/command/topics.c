@@ -7,6 +7,7 @@
 #include "userspace/command/arguments.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/refusal.h"
+#include "userspace/model/udp_ports.h"
 
 static void list_counters(void)
 {
@@ -72,6 +73,27 @@ static void explain_filter(void)
 	       "  faulty not (uc or dst fd00::2)\n");
 }
 
+static void explain_udp(void)
+{
+	list_words("--udp PORT[,FORMAT][,KEY=VALUE...][,PORT...] follows the numbers of datagrams to these ports, as it follows PSNs. "
+		   "--udp may be repeated; words behind a port belong to it. FORMAT is one of");
+	printf("\n");
+	for (size_t i = 0; i < udp_named_count; i++)
+		list_entry(udp_named[i].name, udp_named[i].words);
+	printf("\nor is described by\n\n");
+	list_entry("seq=OFFSET:BITS", "the number that counts up");
+	list_entry("step=N", "by which it counts up; default 1. What is no such step ahead is another sequence");
+	list_entry("stream=OFFSET:BITS", "a field that names the stream; may be given twice, and makes the number of the flow (QPN)");
+	printf("\n");
+	list_words("OFFSET and BITS are bits: bit 0 is the most significant one of the UDP payload's first byte. With ':le' behind it "
+		   "the field is little endian, and bit 0 the least significant one of that byte. A field lies in eight bytes from its "
+		   "first one on. For example:");
+	printf("\n"
+	       "  --udp 5000,seq=0:64                       64 bits, network byte order, at the beginning\n"
+	       "  --udp 5000,seq=64:32:le,step=2048         32 bits in bytes 8 to 11, little endian, that count in steps of 2048\n"
+	       "  --udp 5000,seq=16:48,stream=8:8 --udp 5001,dune,step=64\n");
+}
+
 const struct option_topic topic_counters = {
 	"counters", "every counter, by its name in --fail-on, --filter, JSON and Prometheus", list_counters
 };
@@ -82,3 +104,4 @@ const struct option_topic topic_refusals = { "refusals", "why a receiver does no
 const struct option_topic topic_lints = { "lints", "mistakes in headers", list_lints };
 const struct option_topic topic_expect = { "expect", "the format of the file of --expect", explain_expect };
 const struct option_topic topic_filter = { "filter", "the terms of --filter", explain_filter };
+const struct option_topic topic_udp = { "udp", "the formats of --udp", explain_udp };

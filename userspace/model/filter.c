@@ -195,8 +195,8 @@ static bool parse_qpn(struct parser *p)
 
 	if (!parse_whole(p->word, &n, &end) || *end)
 		return false;
-	if (n > PSN_MASK)
-		refuse_word(p, "no QPN: those have 24 bits");
+	if (n > UINT32_MAX)
+		refuse_word(p, "no QPN: those have 24 bits, and flows of --udp 32");
 	add(p, &(struct term){ .kind = QPN, .qpn = n });
 	return true;
 }

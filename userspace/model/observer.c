@@ -135,9 +135,9 @@ static const struct table *table_of_peer(const struct observer *o, const struct 
 	return table_of(o, &key);
 }
 
-static void observe(struct observer *o, struct roce_stream *s, const struct observer_look *look, struct roce_event *event)
+static void observe(struct observer *o, struct roce_stream *s, struct observer_look *look, struct roce_event *event)
 {
-	const struct roce_packet *p = &look->packet;
+	struct roce_packet *p = &look->packet;
 	struct roce_before *before;
 	struct roce_peer_info info;
 	__u32 trusted;
@@ -157,7 +157,7 @@ static void observe(struct observer *o, struct roce_stream *s, const struct obse
 }
 
 const struct roce_stream *observer_follow(struct observer *o, const struct observer_frame *frame,
-					  const struct observer_look *look, __u64 time, struct roce_event *event)
+					  struct observer_look *look, __u64 time, struct roce_event *event)
 {
 	const struct roce_packet *p = &look->packet;
 	struct roce_stream *s;

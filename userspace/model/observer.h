@@ -108,7 +108,7 @@ static inline void observer_want_stream(const struct observer *o, const struct o
  * has none, or there was no room.
  */
 const struct roce_stream *observer_follow(struct observer *o, const struct observer_frame *frame,
-					  const struct observer_look *look, __u64 time, struct roce_event *event);
+					  struct observer_look *look, __u64 time, struct roce_event *event);
 
 /*
  * Call after the last packet: what the responders have acknowledged, but was not seen, counts in psn_unseen. With shards, once for

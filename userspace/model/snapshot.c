@@ -89,6 +89,11 @@ bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter)
 	case COUNTER_psn_lost:
 	case COUNTER_psn_duplicates:
 	case COUNTER_psn_resyncs:
+	case COUNTER_psn_restarts:
+	case COUNTER_psn_strays:
+	case COUNTER_psn_interleaved:
+	case COUNTER_psn_forgotten:
+	case COUNTER_psn_late_unknown:
 		/* foreign UDP flows have no sequence */
 		return udp ? s->stream.met : s->stream.service != SERVICE_CNP;
 	default:

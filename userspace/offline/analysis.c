@@ -123,7 +123,7 @@ static void follow_frame(const struct analysis *a, const struct analysis_part *p
 	const struct analysis_settings *settings = a->settings;
 	const struct capture_frame *f = &p->piece.frames[i];
 	struct observer_frame frame = analysis_frame(f);
-	const struct observer_look *look = &p->looks[i];
+	struct observer_look *look = &p->looks[i];
 	struct roce_event event;
 	struct analysis_seen seen = { .number = p->first_frame + i, .time = f->time, .frame = &frame, .look = look,
 				      .event = &event, .shard = observer_shard(look) };

@@ -151,7 +151,7 @@ static void mistakes(void **state)
 		{ "src rc", "at character 5: 'rc' is no IP address" },
 		{ "dst 17", "at character 5: '17' is no IP address" },
 		{ "qpn 10.9.0.1", "at character 5: '10.9.0.1' is no QPN" },
-		{ "0x1000000", "at character 1: '0x1000000' is no QPN: those have 24 bits" },
+		{ "0x100000000", "at character 1: '0x100000000' is no QPN: those have 24 bits, and flows of --udp 32" },
 		{ "frames", "at character 1: 'frames' is no IP address, QPN, service or counter" },
 	};
 	char mistake[FILTER_MISTAKE];

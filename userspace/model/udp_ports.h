@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Parses the text of --udp: ports, and the formats of their datagrams. */
+#ifndef USERSPACE_MODEL_UDP_PORTS_H
+#define USERSPACE_MODEL_UDP_PORTS_H
+
+#include "roce/udp.h"
+
+#define UDP_MISTAKE 160
+
+/*
+ * Adds the ports of "PORT[,FORMAT][,KEY=VALUE]...[,PORT...]". false: the text is wrong, and `mistake` says why; *ports is unchanged
+ * then.
+ */
+bool udp_ports_add(struct roce_ports *ports, const char *text, char mistake[UDP_MISTAKE]);
+
+/* The formats that have a name. */
+struct udp_named {
+	const char *name, *words;
+	struct roce_udp_format format;
+};
+extern const struct udp_named udp_named[];
+extern const size_t udp_named_count;
+
+#endif
