@@ -4,7 +4,7 @@
 Sends and receives heaps of SPEAD by the library spead2, over UDP or TCP: both ends of the comparison's rows of SPEAD. Each end
 prints a JSON object.
 
-    spead_stream.py recv --udp|--tcp ADDRESS PORT SIZE [--rcvbuf BYTES]
+    spead_stream.py recv --udp|--tcp ADDRESS PORT SIZE [--rcvbuf BYTES] [--unordered]
     spead_stream.py send --udp|--tcp ADDRESS PORT SIZE --payload BYTES --duration SECONDS [--rate BIT/S] [--mss BYTES]
 
 SIZE is that of a heap. The receiver is a light one: it drops each heap. It ends after a SIGTERM, when no more packets come: a
@@ -47,6 +47,7 @@ def receive(options):
     """spead2's own statistics of the stream, and how many heaps came whole."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     ring, several = spead2.recv.RingStreamConfig(), spead2.recv.StreamConfig()
+    several.allow_out_of_order = options.unordered
     buffers = several.max_heaps + ring.heaps + SPARE_HEAPS
     several.memory_allocator = spead2.MemoryPool(options.size, options.size, buffers, buffers)
     stream = spead2.recv.Stream(spead2.ThreadPool(), several, ring)
@@ -141,6 +142,7 @@ def arguments():
     transport.add_argument("--tcp", action="store_true")
     for option in ("--rcvbuf", "--payload", "--mss", "--rate", "--duration"):
         parser.add_argument(option, type=float if option in ("--rate", "--duration") else int, default=0)
+    parser.add_argument("--unordered", action="store_true", help="a heap's packets may come out of order, or without the first")
     return parser.parse_args()
 
 

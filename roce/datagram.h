@@ -41,6 +41,20 @@ roce_inline bool datagram_field(const struct datagram *d, const struct udp_field
 	return true;
 }
 
+/* Eight bytes of the payload from byte `offset` on, network byte order. false: they are not all there. */
+roce_inline bool datagram_word(const struct datagram *d, __u32 offset, __u64 *value)
+{
+	__u32 at = d->begin + offset;
+
+	if (at + sizeof(*value) > d->end)
+		return false;
+	roce_opaque(at);
+	if (at > ROCE_WINDOW_BYTES - sizeof(*value))
+		return false;
+	*value = roce_be64(d->window + at);
+	return true;
+}
+
 /* The flow's number, of the fields that name the stream. */
 roce_inline bool datagram_flow(const struct datagram *d, const struct roce_udp_format *f, struct roce_packet *p)
 {
@@ -79,9 +93,115 @@ roce_inline void datagram_number(const struct datagram *d, const struct roce_udp
 	p->shift = 64 - bits;
 }
 
+/* VDIF 1.1.1: the second is in the first word, little endian. */
+roce_inline void datagram_second(const struct datagram *d, const struct roce_udp_format *f, struct roce_packet *p)
+{
+	const struct udp_field second = { .bits = UDP_SECOND_BITS, .little = 1 };
+
+	if (!datagram_field(d, &second, 0, &p->time))
+		return;
+	p->frames = f->frames;
+	datagram_number(d, f, p);
+	p->shift = 0;
+}
+
+#define UDP_PICOSECONDS 1000000000000ull
+
 /*
- * p: from roce_parse_headers(), of kind ROCE_UDP; the other arguments are the same as there. Separate from it, so that the kernel's
- * programs can call it where packets of RoCE do not come by.
+ * VITA 49.0, 6.1: packet type 4, C, T, 2 reserved, TSI 2, TSF 2, packet count 4, size 16; types 1 and 3 have a stream identifier;
+ * with C 8 bytes of a class; with TSI whole seconds, 4 bytes; with TSF their fraction, 8 bytes. Only data (types 0 to 3) has a
+ * number here: context packets count for themselves.
+ */
+roce_inline void datagram_time(const struct datagram *d, struct roce_packet *p)
+{
+	__u32 type, named, seconds, fraction, second = 0, offset;
+	__u64 word, time = 0;
+
+	if (!datagram_word(d, 0, &word))
+		return;
+	type = word >> 60;
+	named = type & 1;
+	seconds = word >> 54 & 3;
+	fraction = word >> 52 & 3;
+	offset = 4 + 4 * named + 8 * (word >> 59 & 1);
+	p->dqpn = named ? word : 0;
+	p->number = word >> 48 & 15;
+	if (type > 3)
+		return;
+	if (seconds && fraction) {
+		if (!datagram_word(d, offset, &time))
+			return;
+		second = time >> 32;
+	}
+	if (fraction && !datagram_word(d, offset + (seconds ? 4 : 0), &time))
+		return;
+	if (fraction == 2) /* picoseconds; 1: samples of this second; 3: a counter that goes on */
+		time += second * UDP_PICOSECONDS;
+	p->time = time;
+	p->second = fraction == 1 ? second : 0;
+	p->foreign = 0;
+	p->op = OP_FIRST | OP_LAST;
+}
+
+enum { SPEAD_HEAP = 1, SPEAD_LENGTH, SPEAD_OFFSET, SPEAD_PAYLOAD, SPEAD_CONTROL = 6 };
+#define SPEAD_ITEMS 8 /* items that are looked at: senders put these first */
+#define SPEAD_WANTED (1u << SPEAD_HEAP | 1u << SPEAD_LENGTH | 1u << SPEAD_OFFSET | 1u << SPEAD_PAYLOAD)
+
+/*
+ * Takes an item whose value has so many bits, and adds it to the set p->numbered. In memory, because the verifier would follow
+ * each value of a register.
+ */
+roce_inline void datagram_item(struct roce_packet *p, __u64 item, __u32 bits)
+{
+	__u64 name = item >> bits ^ 1ull << (63 - bits), value = udp_lower(item, bits);
+
+	if (name == SPEAD_HEAP)
+		p->heap = value;
+	else if (name == SPEAD_LENGTH)
+		p->heap_length = value;
+	else if (name == SPEAD_OFFSET)
+		p->heap_offset = value;
+	else if (name == SPEAD_PAYLOAD)
+		p->heap_payload = value;
+	else if (name != SPEAD_CONTROL)
+		return;
+	if (name == SPEAD_HEAP || !(value >> 32))
+		p->numbered |= 1u << (name & 31);
+}
+
+/*
+ * SPEAD 4: 0x53, 4, bytes of an item's name, bytes of its value (together 8), 2 reserved, number of items 2; then the items: a bit
+ * (the value is in the item), name, value. A datagram with control ends the stream, and is part of no heap.
+ */
+roce_inline void datagram_heap(const struct datagram *d, const struct roce_udp_format *f, struct roce_packet *p)
+{
+	__u32 bits, items, found;
+	__u64 header, item;
+
+	if (!datagram_word(d, 0, &header) || header >> 48 != 0x5304)
+		return;
+	bits = 8 * (header >> 32 & 7);
+	items = header & 0xffff;
+	if ((header >> 40 & 0xff) + bits / 8 != 8 || bits < 32)
+		return;
+	for (__u32 i = 0; i < SPEAD_ITEMS; i++) {
+		if (i >= items || !datagram_word(d, 8 + 8 * i, &item))
+			break;
+		datagram_item(p, item, bits);
+		roce_reload();
+	}
+	found = p->numbered;
+	p->foreign = 0;
+	p->stream_end = found != SPEAD_WANTED;
+	p->numbered = f->step != 0;
+	p->shift = 64 - (bits - f->step_bits);
+	p->number = p->numbered ? udp_lower((p->heap >> f->step_bits) * f->inverse, bits - f->step_bits) : 0;
+	p->op = OP_FIRST | OP_LAST;
+}
+
+/*
+ * p: from roce_parse_headers(), of kind ROCE_UDP; the other arguments are the same as there. Separate from it, so that the
+ * kernel's programs can call it where packets of RoCE do not come by.
  */
 roce_inline void roce_parse_datagram(const __u8 *window, __u32 captured, const struct roce_ports *ports, struct roce_packet *p)
 {
@@ -94,10 +214,17 @@ roce_inline void roce_parse_datagram(const __u8 *window, __u32 captured, const s
 		return;
 	f = &ports->format[port];
 	d.end = d.begin + p->payload_bytes < captured ? d.begin + p->payload_bytes : captured;
+	p->udp_kind = f->kind;
 	if (f->kind == UDP_PROGRAMS)
 		datagram_programs(&d, p);
-	else
+	else if (f->kind == UDP_NUMBER)
 		datagram_number(&d, f, p);
+	else if (f->kind == UDP_SECOND)
+		datagram_second(&d, f, p);
+	else if (f->kind == UDP_TIME)
+		datagram_time(&d, p);
+	else
+		datagram_heap(&d, f, p);
 }
 
 /* Fills in *p completely, by roce_parse_headers() and roce_parse_datagram(). */

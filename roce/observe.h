@@ -97,13 +97,37 @@ roce_inline void stream_trust(struct roce_stream *s)
 }
 
 /*
- * Completes the datagram's number to 64 bits: the one nearest to the stream's next that has these lower bits. So it goes round as
- * PSNs do.
+ * Completes the datagram's number to 64 bits: the one nearest to the stream's next that has these lower bits. So it goes round
+ * as PSNs do.
  */
 roce_inline void stream_complete(const struct roce_stream *s, struct roce_packet *p)
 {
 	if (s->met)
 		p->number = s->psn.next + ((__s64)((p->number - s->psn.next) << p->shift) >> p->shift);
+}
+
+/* A datagram whose number depends on those before. Returns whether it takes a place in the sequence. */
+roce_rare stream_datagram(struct roce_stream *s, struct roce_packet *p)
+{
+	__u64 seen, *v;
+	bool begins;
+
+	if (!s || !p)
+		return 0;
+	if (p->udp_kind == UDP_SECOND) {
+		udp_number_second(&s->udp.second, p);
+		return 1;
+	}
+	if (p->udp_kind == UDP_TIME) {
+		udp_number_time(&s->udp.time, p);
+		return 1;
+	}
+	v = s->counters.value;
+	seen = v[COUNTER_psn_duplicates] + v[COUNTER_messages_broken];
+	s->heaps = true;
+	begins = heap_take(&s->udp.heaps, &s->counters, p);
+	s->message.changes += v[COUNTER_psn_duplicates] + v[COUNTER_messages_broken] != seen;
+	return begins && p->numbered;
 }
 
 /* Whether to look up the pair (roce_pair_key()) before observing this packet. generation: of the pairs. */
@@ -256,7 +280,7 @@ roce_inline void roce_observe_by(struct roce_stream *s, struct roce_packet *p, e
 	stream_describe(s, p);
 	if (p->kind == ROCE_UDP) {
 		s->last_psn = p->number;
-		if (p->foreign || p->stream_end)
+		if (p->foreign || p->stream_end || (p->udp_kind > UDP_NUMBER && (old || !stream_datagram(s, p))))
 			return;
 		stream_complete(s, p);
 		stream_sequence(s, p, NULL, old);

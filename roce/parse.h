@@ -38,18 +38,36 @@ struct roce_packet {
 	__u8 dst[16];
 	__u8 src_mac[6];
 	__u8 dst_mac[6];
-	__u64 va;     /* RETH */
+	union {
+		__u64 va;   /* RETH */
+		__u64 heap; /* UDP_HEAP: its identifier */
+		__u64 time; /* UDP_SECOND: the second; UDP_TIME: the time stamp, in units of its own */
+	};
 	/* ROCE_PACKET: PSN (24 bits). ROCE_UDP: 64 - `shift` bits of the datagram's number; roce_observe() completes it */
 	__u64 number;
 	__u32 frame_bytes; /* on the wire, without FCS */
 	__u32 op;	   /* OP_* of the opcode; 0: unknown */
 	__u32 dqpn;	   /* ROCE_UDP: flow number by the port's format, 0 for a foreign flow */
 	__u32 sqpn;	   /* DETH, else 0 */
-	__u32 rkey;
-	__u32 dma_length;
-	__u32 immediate;
+	union {
+		__u32 rkey;
+		__u32 heap_payload; /* UDP_HEAP: bytes of the heap in this datagram */
+	};
+	union {
+		__u32 dma_length;
+		__u32 heap_length; /* UDP_HEAP: bytes of the whole heap */
+	};
+	union {
+		__u32 immediate;
+		__u32 heap_offset; /* UDP_HEAP: of the payload in the heap */
+	};
 	struct roce_imm imm; /* filled in by a caller that knows it; else 0 */
-	__u32 msn;	   /* AETH: the responder's message sequence number */
+	union {
+		__u32 msn;	/* AETH: the responder's message sequence number */
+		__u32 frames;	/* UDP_SECOND: in a second, 0: to be learnt */
+		__u32 second;	/* UDP_TIME: the second from which `time` counts; 0: it goes on for ever */
+		__u32 numbered; /* UDP_HEAP: `number` is that of the heap */
+	};
 	__u32 run;	   /* ROCE_UDP: the sender's run, to which the number belongs */
 	__u32 arrival;	   /* interface and receive queue, filled in by a caller that knows them; else 0 */
 	__u32 ip_payload; /* bytes of IP payload after its extension headers */
@@ -82,6 +100,7 @@ struct roce_packet {
 	__u8 syndrome;	/* AETH */
 	__u8 truncated; /* cut by the capture behind the headers */
 	__u8 port;	/* ROCE_UDP: 1 + the index of its port in struct roce_ports */
+	__u8 udp_kind;	/* ROCE_UDP: enum udp_kind */
 	__u8 shift;	/* ROCE_UDP: 64 - bits of `number` */
 	__u8 foreign;	/* ROCE_UDP that is none of its port's format: it has no sequence */
 	__u8 stream_end; /* ROCE_UDP: an end marker, not part of the sequence */
@@ -410,7 +429,8 @@ roce_inline bool parse_udp(struct roce_cursor *c, struct roce_packet *p, const s
  * frame's length on the wire, without FCS. cut: a mirror may have cut the frame earlier; then the IP length gives the length of
  * a RoCE packet. ports: further ports to watch, may be NULL.
  *
- * Fills in *p, but for what roce_parse_datagram() adds; p->kind is the kind of frame. No input makes it read outside the window.
+ * Fills in *p, but for what roce_parse_datagram() adds; p->kind is the kind of frame. No input makes it read outside the
+ * window.
  */
 roce_inline void roce_parse_headers(const __u8 *window, __u32 captured, __u32 wire_bytes, bool cut,
 				    const struct roce_ports *ports, struct roce_packet *p)

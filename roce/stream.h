@@ -10,6 +10,7 @@
 #include "roce/message.h"
 #include "roce/pair.h"
 #include "roce/psn.h"
+#include "roce/udp_number.h"
 
 enum roce_side { SIDE_REQUEST, SIDE_RESPONSE };
 
@@ -68,6 +69,8 @@ enum stream_plain {
 	PLAIN_ALL, /* nothing: the window has no missing number */
 };
 
+_Static_assert(sizeof(struct udp_state) <= sizeof(struct roce_asked), "they share memory");
+
 #define ACKED_VALID (1u << 31)
 #define STREAM_SAMPLES 8
 #define STREAM_DEPTHS 17 /* of reordering, one per power of two; the last one holds PSN_REACH */
@@ -113,7 +116,10 @@ struct roce_stream {
 	__u64 other; /* the number that continues another sequence, which was left or came between; valid if has_other */
 	struct roce_sample sample[STREAM_SAMPLES];
 	__u32 lint[ROCE_LINTS]; /* at most LINT_COUNT_MOST */
-	struct roce_asked asked; /* requests only */
+	union {
+		struct roce_asked asked; /* requests only */
+		struct udp_state udp;	 /* --udp only */
+	};
 	__u64 read_at;	   /* number of the last READ request */
 	__u32 mtu_guess;   /* another path MTU, from the last jumps behind READs (`doubt_row`) */
 	__u32 read_own;	   /* of the next packet, from stream_look_back(): so many PSNs before it belong to the READ, ... */
@@ -135,6 +141,7 @@ struct roce_stream {
 	__u8 turns; /* how often the two sequences took turns lately: the evidence for another turn grows with each */
 	__u8 msn_met;
 	__u8 msn_less; /* so many acknowledgements in a row have a lower MSN than one before */
+	__u8 heaps; /* --udp only: it is made of heaps */
 	/* acknowledgements: the highest MSN, which counts completed messages (IBTA 9.7.7.1), and how often it has fallen */
 	__u32 msn, msn_falls;
 	struct roce_blocks blocks;

@@ -273,7 +273,8 @@ roce_rare trial_win(struct roce_stream *s, const struct roce_packet *p, __u32 by
 	s->doubt_row = b->doubt_row;
 	for (int i = 0; i < STREAM_SAMPLES; i++)
 		s->sample[i] = b->sample[i];
-	s->asked = b->asked;
+	if (p->kind != ROCE_UDP)
+		s->asked = b->asked;
 	s->spilled = false;
 	block_forget_all(s);
 	if (p->service != SERVICE_UC) {

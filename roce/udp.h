@@ -10,10 +10,11 @@
 
 #define ROCE_UDP_PORTS 4 /* ports that --udp can name */
 #define UDP_STREAM_FIELDS 2
+#define UDP_SECOND_BITS 30 /* UDP_SECOND: bits of the second (VDIF 1.1.1, word 0) */
 
 /*
- * A field of the payload: `bits` bits from bit `at` on, within eight bytes that begin with the field's first. Big endian: bit 0 is
- * the most significant one of the first byte, as RFCs count. Little endian: the least significant one, as bits of words are
+ * A field of the payload: `bits` bits from bit `at` on, within eight bytes that begin with the field's first. Big endian: bit 0
+ * is the most significant one of the first byte, as RFCs count. Little endian: the least significant one, as bits of words are
  * counted. bits 0: no field.
  */
 struct udp_field {
@@ -26,17 +27,21 @@ struct udp_field {
 enum udp_kind {
 	UDP_PROGRAMS, /* the stream programs' header (roce/stream_header.h): no fields */
 	UDP_NUMBER,   /* `number` counts up by `step` */
+	UDP_HEAP,     /* SPEAD (roce/heap.h); with a step, heaps are numbered */
+	UDP_SECOND,   /* VDIF: `number` begins anew in each second (roce/udp_number.h) */
+	UDP_TIME,     /* VITA 49: 4 bits and a time stamp (roce/udp_number.h) */
 };
 
 /* The format of a port. All zero: the stream programs'. */
 struct roce_udp_format {
-	__u64 step;    /* by which the number counts up, 1 or more */
+	__u64 step;    /* by which the number counts up, 1 or more; UDP_HEAP: 0: heaps have none */
 	__u64 inverse; /* udp_inverse(step) */
 	struct udp_field number;
 	struct udp_field stream[UDP_STREAM_FIELDS]; /* the first one is the lower part of the flow's number; together 32 bits */
 	__u8 kind;	/* enum udp_kind */
 	__u8 step_bits; /* zero bits at the step's end */
 	__u8 unused[2];
+	__u32 frames; /* UDP_SECOND: in a second; 0: to be learnt */
 };
 
 /* UDP ports to watch besides RoCEv2's; 0: none. */
@@ -46,8 +51,9 @@ struct roce_ports {
 };
 
 /*
- * The number x for which x times the step's odd part is 1 modulo 2^64. So multiples of the step become numbers that step by 1, and
- * go round where the field does, whatever the step. (Newton's iteration: each turn doubles the bits that are right; 3 are at first.)
+ * The number x for which x times the step's odd part is 1 modulo 2^64. So multiples of the step become numbers that step by 1,
+ * and go round where the field does, whatever the step. (Newton's iteration: 3 bits are right at first, and each turn doubles
+ * them.)
  */
 roce_inline __u64 udp_inverse(__u64 step)
 {

@@ -108,7 +108,8 @@ static void take_ports(struct option_parser *p, const struct option_entry *e, co
 
 const struct option_entry arguments_udp[] = {
 	{ "udp", "PORT[,FORMAT],...",
-	  "also count UDP flows to these ports, up to 4; FORMAT: where their datagrams have a number ('--help udp')", .take = take_ports },
+	  "also count UDP flows to these ports, up to 4; FORMAT: where their datagrams have a number ('--help udp')",
+	  .take = take_ports },
 	{ 0 },
 };
 

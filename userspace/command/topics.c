@@ -75,22 +75,23 @@ static void explain_filter(void)
 
 static void explain_udp(void)
 {
-	list_words("--udp PORT[,FORMAT][,KEY=VALUE...][,PORT...] follows the numbers of datagrams to these ports, as it follows PSNs. "
-		   "--udp may be repeated; words behind a port belong to it. FORMAT is one of");
+	list_words("--udp PORT[,FORMAT][,KEY=VALUE...][,PORT...] follows the numbers of datagrams to these ports, as it follows "
+		   "PSNs. --udp may be repeated; words behind a port belong to it. FORMAT is one of");
 	printf("\n");
 	for (size_t i = 0; i < udp_named_count; i++)
 		list_entry(udp_named[i].name, udp_named[i].words);
 	printf("\nor is described by\n\n");
 	list_entry("seq=OFFSET:BITS", "the number that counts up");
-	list_entry("step=N", "by which it counts up; default 1. What is no such step ahead is another sequence");
-	list_entry("stream=OFFSET:BITS", "a field that names the stream; may be given twice, and makes the number of the flow (QPN)");
+	list_entry("step=N", "by which it counts up; default 1");
+	list_entry("stream=OFFSET:BITS", "a field that names the stream, by the number of its flow; two may be given");
+	list_entry("frames=N", "only vdif: frames in a second");
 	printf("\n");
-	list_words("OFFSET and BITS are bits: bit 0 is the most significant one of the UDP payload's first byte. With ':le' behind it "
-		   "the field is little endian, and bit 0 the least significant one of that byte. A field lies in eight bytes from its "
-		   "first one on. For example:");
+	list_words("OFFSET and BITS are bits: bit 0 is the most significant one of the UDP payload's first byte. With ':le' "
+		   "behind it the field is little endian, and bit 0 the least significant one of that byte. A field lies in "
+		   "eight bytes from its first one on. For example:");
 	printf("\n"
 	       "  --udp 5000,seq=0:64                       64 bits, network byte order, at the beginning\n"
-	       "  --udp 5000,seq=64:32:le,step=2048         32 bits in bytes 8 to 11, little endian, that count in steps of 2048\n"
+	       "  --udp 5000,seq=64:32:le,step=2048         bytes 8 to 11, little endian, in steps of 2048\n"
 	       "  --udp 5000,seq=16:48,stream=8:8 --udp 5001,dune,step=64\n");
 }
 

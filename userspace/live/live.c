@@ -125,6 +125,22 @@ static bool has_dialogues(const struct live *l)
 	return l->options->settings.dialogues && l->options->both;
 }
 
+/* The program for kernels before 5.17 cannot follow formats whose numbers depend on the datagrams before (roce/udp_number.h). */
+static bool can_follow_udp(const struct live *l)
+{
+	const struct roce_ports *ports = &l->options->settings.ports;
+	const char *old = l->programs.old;
+
+	if (!old || !l->xdp || strcmp(bpf_program__name(l->xdp), old))
+		return true;
+	for (int i = 0; i < ROCE_UDP_PORTS; i++)
+		if (ports->format[i].kind > UDP_NUMBER) {
+			fprintf(stderr, "rocescope: --udp: the format of port %u needs Linux 5.17\n", ports->port[i]);
+			return false;
+		}
+	return true;
+}
+
 static bool load_programs(struct live *l)
 {
 	const struct live_programs *p = &l->programs;
@@ -148,6 +164,8 @@ static bool load_programs(struct live *l)
 	if (!pin_resume(&l->pin, p->object, p->settings))
 		return false;
 	choose_programs(l);
+	if (!can_follow_udp(l))
+		return false;
 	if (l->options->share) { /* loaded when the first interface has its dispatcher */
 		l->share = share_new(p->object, l->xdp, l->frags);
 		return l->share;

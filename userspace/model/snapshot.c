@@ -74,7 +74,7 @@ bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter)
 		return response;
 	case COUNTER_messages:
 	case COUNTER_messages_broken:
-		return !udp && s->stream.service != SERVICE_CNP;
+		return udp ? s->stream.heaps : s->stream.service != SERVICE_CNP;
 	case COUNTER_blocks:
 	case COUNTER_blocks_incomplete:
 	case COUNTER_blocks_missing:
@@ -87,7 +87,6 @@ bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter)
 	case COUNTER_psn_crossed:
 	case COUNTER_psn_unseen:
 	case COUNTER_psn_lost:
-	case COUNTER_psn_duplicates:
 	case COUNTER_psn_resyncs:
 	case COUNTER_psn_restarts:
 	case COUNTER_psn_strays:
@@ -96,6 +95,8 @@ bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter)
 	case COUNTER_psn_late_unknown:
 		/* foreign UDP flows have no sequence */
 		return udp ? s->stream.met : s->stream.service != SERVICE_CNP;
+	case COUNTER_psn_duplicates:
+		return udp ? s->stream.met || s->stream.heaps : s->stream.service != SERVICE_CNP;
 	default:
 		return !udp;
 	}

@@ -8,6 +8,7 @@
 #include "userspace/model/udp_ports.h"
 
 #define NUMBER_BITS_LEAST 4 /* fewer cannot tell late from lost */
+#define SPEAD_BITS 48 /* of a heap's identifier, in the usual flavour */
 #define OFFSET_MOST (150 * 8) /* behind Ethernet, IPv4 and UDP the window ends there (ROCE_WINDOW_BYTES) */
 
 #define BE(offset, count) { .at = (offset), .bits = (count) }
@@ -87,18 +88,30 @@ static bool parse_stream(struct parser *p, const char *text)
 	return parse_field(p, text, 32 - stream[0].bits, &stream[stream[0].bits ? 1 : 0]);
 }
 
+static bool parse_frames(struct parser *p, const char *text)
+{
+	uint64_t frames;
+
+	if (p->format->kind != UDP_SECOND)
+		return refuse(p, "'%s': only vdif has frames in a second", p->word);
+	if (!parse_number(text, 1 << 24, &frames) || !frames)
+		return refuse(p, "'%s': 1 to %d frames are in a second", p->word, 1 << 24);
+	p->format->frames = frames;
+	return true;
+}
+
 static bool parse_key(struct parser *p, const char *equals)
 {
 	static const struct {
 		const char *name;
 		bool (*parse)(struct parser *p, const char *text);
-	} keys[] = { { "seq", parse_seq }, { "step", parse_step }, { "stream", parse_stream } };
+	} keys[] = { { "seq", parse_seq }, { "step", parse_step }, { "stream", parse_stream }, { "frames", parse_frames } };
 	size_t length = equals - p->word;
 
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(keys); i++)
 		if (strlen(keys[i].name) == length && !memcmp(keys[i].name, p->word, length))
 			return keys[i].parse(p, equals + 1);
-	return refuse(p, "'%s': the keys are seq, step and stream", p->word);
+	return refuse(p, "'%s': the keys are seq, step, stream and frames", p->word);
 }
 
 static bool parse_name(struct parser *p)
@@ -124,14 +137,18 @@ static bool complete(struct parser *p)
 			return refuse(p, "port %u: step and stream need seq or a format", p->ports.port[p->count - 1]);
 		return true;
 	}
+	if ((f->kind == UDP_SECOND || f->kind == UDP_TIME) && f->step > 1)
+		return refuse(p, "port %u: frames and packets of this format have no step", p->ports.port[p->count - 1]);
+	if (f->kind == UDP_HEAP && !f->step)
+		return true;
 	if (!f->step)
 		f->step = 1;
 	f->step_bits = __builtin_ctzll(f->step);
 	f->inverse = udp_inverse(f->step);
-	bits = f->number.bits - f->step_bits;
+	bits = (f->kind == UDP_HEAP ? SPEAD_BITS : f->number.bits) - f->step_bits;
 	if (bits < NUMBER_BITS_LEAST || (bits < 64 && f->step >> f->step_bits >> bits))
-		return refuse(p, "port %u: a number of %u bits with a step of %llu goes round too soon", p->ports.port[p->count - 1],
-			      f->number.bits, f->step);
+		return refuse(p, "port %u: a number of %u bits with a step of %llu goes round too soon",
+			      p->ports.port[p->count - 1], f->number.bits, f->step);
 	return true;
 }
 

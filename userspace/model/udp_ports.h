@@ -8,8 +8,8 @@
 #define UDP_MISTAKE 160
 
 /*
- * Adds the ports of "PORT[,FORMAT][,KEY=VALUE]...[,PORT...]". false: the text is wrong, and `mistake` says why; *ports is unchanged
- * then.
+ * Adds the ports of "PORT[,FORMAT][,KEY=VALUE]...[,PORT...]". false: the text is wrong, and `mistake` says why; *ports is
+ * unchanged then.
  */
 bool udp_ports_add(struct roce_ports *ports, const char *text, char mistake[UDP_MISTAKE]);
 

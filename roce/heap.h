@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * SPEAD: datagrams are parts of heaps. A heap is complete when as many bytes of it have come as it is long, and incomplete when
+ * HEAPS newer ones have begun before. spead2's receiver judges alike if it may take them out of order (recv_stream.cpp).
+ */
+#ifndef ROCE_HEAP_H
+#define ROCE_HEAP_H
+
+#include "roce/counters.h"
+#include "roce/datagram.h"
+
+#define HEAPS 4
+#define HEAP_WINDOW 64 /* datagrams of a heap, behind its farthest one, that are recognized when they come twice */
+
+enum heap_state { HEAP_NONE, HEAP_OPEN, HEAP_COMPLETE };
+
+struct udp_heap {
+	__u64 id;
+	__u64 seen;	/* bit n: the datagram n before the farthest one has come */
+	__u32 farthest; /* place of the datagram farthest in the heap, in datagrams */
+	__u32 received; /* bytes */
+	__u32 state;	/* enum heap_state */
+	__u32 unused;
+};
+
+struct udp_heaps {
+	struct udp_heap heap[HEAPS];
+	__u32 next;	/* the next heap takes the place next % HEAPS */
+	__u32 datagram; /* bytes: the longest payload of the stream, by which places are counted */
+};
+
+/* The place of the packet's heap; HEAPS: it is none of them. */
+roce_inline __u32 heap_find(const struct udp_heaps *h, __u64 id)
+{
+	__u32 at = HEAPS;
+
+	for (__u32 i = 0; i < HEAPS; i++)
+		if (h->heap[i].state != HEAP_NONE && h->heap[i].id == id)
+			at = i;
+	return at;
+}
+
+/* A longer datagram than all before: places were counted wrongly until now. */
+roce_inline void heap_measure(struct udp_heaps *h, __u32 payload)
+{
+	h->datagram = payload;
+	for (__u32 i = 0; i < HEAPS; i++) {
+		h->heap[i].seen = 0;
+		h->heap[i].farthest = 0;
+	}
+}
+
+/* Whether the datagram at this place has come before, as far as is remembered. */
+roce_inline bool heap_again(struct udp_heap *heap, __u32 place)
+{
+	__s64 ahead = (__s64)place - heap->farthest;
+	__u64 bit = 1;
+
+	if (ahead > 0) {
+		heap->seen = ahead < HEAP_WINDOW ? heap->seen << ahead : 0;
+		heap->farthest = place;
+	} else if (ahead > -HEAP_WINDOW) {
+		bit <<= -ahead;
+	} else {
+		return false;
+	}
+	if (heap->seen & bit)
+		return true;
+	heap->seen |= bit;
+	return false;
+}
+
+/* Takes a datagram of a heap. Returns whether it is its heap's first one. */
+roce_inline bool heap_take(struct udp_heaps *h, struct roce_counters *c, const struct roce_packet *p)
+{
+	__u32 at = heap_find(h, p->heap), place;
+	bool begins = at == HEAPS;
+	struct udp_heap *heap;
+
+	if (p->heap_payload > h->datagram)
+		heap_measure(h, p->heap_payload);
+	if (begins)
+		at = h->next++ % HEAPS;
+	roce_opaque(at);
+	if (at >= HEAPS)
+		return false;
+	heap = &h->heap[at];
+	if (begins) {
+		c->value[COUNTER_messages_broken] += heap->state == HEAP_OPEN;
+		*heap = (struct udp_heap){ .id = p->heap, .state = HEAP_OPEN };
+	}
+	place = h->datagram ? p->heap_offset / h->datagram : 0;
+	/* an offset that is no multiple has no place of its own */
+	if (place * h->datagram == p->heap_offset && heap_again(heap, place)) {
+		c->value[COUNTER_psn_duplicates]++;
+		return false;
+	}
+	heap->received += p->heap_payload;
+	if (heap->state == HEAP_OPEN && heap->received >= p->heap_length) {
+		heap->state = HEAP_COMPLETE;
+		c->value[COUNTER_messages]++;
+	}
+	return begins;
+}
+
+#endif

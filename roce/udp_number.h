@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Numbers that a datagram does not carry whole: what came before says the rest. Each function completes p->number. */
+#ifndef ROCE_UDP_NUMBER_H
+#define ROCE_UDP_NUMBER_H
+
+#include "roce/heap.h"
+
+/* VDIF: frames are counted from 0 in each second. */
+struct udp_second {
+	__u64 base;    /* number of the newest second's frame 0 */
+	__u32 second;  /* the newest one */
+	__u32 frame;   /* the largest frame of it */
+	__u32 frames;  /* in a second, as far as is known: 1 + the largest frame before a second's change; 0: not known */
+	__u32 met;
+};
+
+/* VITA 49: 4 bits count packets, and time stamps tell how often they went round. */
+struct udp_time {
+	__u64 time;   /* of the newest packet */
+	__u64 number; /* its number */
+	__u64 period; /* time between two packets: the shortest one seen; 0: not known */
+	__u32 second;
+	__u32 met;
+};
+
+/* What a stream remembers of its datagrams besides their numbers. */
+struct udp_state {
+	union {
+		struct udp_heaps heaps;
+		struct udp_second second;
+		struct udp_time time;
+	};
+};
+
+#define UDP_LEAP 65535 /* as PSN_GAP_MAX: what is farther away was not lost between */
+
+/* p->time: the second. p->frames: how many it has, 0: to be learnt. */
+roce_inline void udp_number_second(struct udp_second *t, struct roce_packet *p)
+{
+	__s64 ahead = (__s64)((p->time - t->second) << (64 - UDP_SECOND_BITS)) >> (64 - UDP_SECOND_BITS);
+	__u64 frame = p->number;
+
+	if (!t->met) {
+		*t = (struct udp_second){ .second = p->time, .frame = frame, .frames = p->frames, .met = true };
+		ahead = 0;
+	}
+	if (ahead > 0) {
+		if (!p->frames && t->frame >= t->frames)
+			t->frames = t->frame + 1;
+		t->base += ahead * t->frames;
+		t->second = p->time;
+		t->frame = 0;
+	}
+	if (ahead >= 0 && frame > t->frame && frame - t->frame <= UDP_LEAP) /* else a stray */
+		t->frame = frame;
+	p->number = t->base + (ahead < 0 ? ahead * t->frames : 0) + frame;
+}
+
+/* a / b, rounded, where a has a sign; b > 0. BPF divides without signs. */
+roce_inline __u64 udp_quotient(__u64 a, __u64 b)
+{
+	return (__s64)a < 0 ? -((-a + b / 2) / b) : (a + b / 2) / b;
+}
+
+/* p->number: 4 bits. p->time: the time stamp, p->frames: the second to which it belongs. */
+roce_inline void udp_number_time(struct udp_time *t, struct roce_packet *p)
+{
+	__s64 near = (__s64)((p->number - t->number) << 60) >> 60, later = p->time - t->time;
+	__u64 d = near;
+
+	if (!t->met) {
+		*t = (struct udp_time){ .time = p->time, .number = p->number, .second = p->frames, .met = true };
+		return;
+	}
+	if (p->frames != t->second)
+		later = 0;
+	if (later > 0 && near == 1 && (!t->period || later < (__s64)t->period))
+		t->period = later;
+	if (later && t->period) {
+		d = udp_quotient(later, t->period);
+		d += (__s64)((near - d) << 60) >> 60; /* the nearest one with these four bits */
+	}
+	p->number = t->number + d;
+	if ((__s64)d <= 0 && (__s64)d >= -UDP_LEAP)
+		return;
+	t->time = p->time;
+	t->number = p->number;
+	t->second = p->frames;
+}
+
+#endif
