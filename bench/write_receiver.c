@@ -36,6 +36,7 @@
 #include "bpf/redirect.skel.h"
 #include "lib/stop.h"
 #include "lib/xdp_socket.h"
+#include "roce/datagram.h"
 #include "roce/icrc.h"
 
 #define BATCH 64

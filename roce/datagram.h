@@ -7,13 +7,13 @@
 #include "roce/stream_header.h"
 
 /* The payload, as far as it is in the window: offsets from the frame's start. */
-struct datagram {
+struct udp_payload {
 	const __u8 *window;
 	__u32 begin, end;
 };
 
 /* The first `need` bytes, or NULL if they are not all there. */
-roce_inline const __u8 *datagram_begin(const struct datagram *d, __u32 need)
+roce_inline const __u8 *datagram_begin(const struct udp_payload *d, __u32 need)
 {
 	__u32 begin = d->begin;
 
@@ -24,7 +24,7 @@ roce_inline const __u8 *datagram_begin(const struct datagram *d, __u32 need)
 }
 
 /* Adds the field's value to *value, `above` bits higher. false: the datagram ends before, or the field is behind the window. */
-roce_inline bool datagram_field(const struct datagram *d, const struct udp_field *f, __u32 above, __u64 *value)
+roce_inline bool datagram_field(const struct udp_payload *d, const struct udp_field *f, __u32 above, __u64 *value)
 {
 	__u32 at = d->begin + f->at / 8, bit = f->at % 8, bits = f->bits;
 	__u64 word;
@@ -42,7 +42,7 @@ roce_inline bool datagram_field(const struct datagram *d, const struct udp_field
 }
 
 /* Eight bytes of the payload from byte `offset` on, network byte order. false: they are not all there. */
-roce_inline bool datagram_word(const struct datagram *d, __u32 offset, __u64 *value)
+roce_inline bool datagram_word(const struct udp_payload *d, __u32 offset, __u64 *value)
 {
 	__u32 at = d->begin + offset;
 
@@ -56,7 +56,7 @@ roce_inline bool datagram_word(const struct datagram *d, __u32 offset, __u64 *va
 }
 
 /* The flow's number, of the fields that name the stream. */
-roce_inline bool datagram_flow(const struct datagram *d, const struct roce_udp_format *f, struct roce_packet *p)
+roce_inline bool datagram_flow(const struct udp_payload *d, const struct roce_udp_format *f, struct roce_packet *p)
 {
 	__u64 flow = 0;
 
@@ -67,7 +67,7 @@ roce_inline bool datagram_flow(const struct datagram *d, const struct roce_udp_f
 }
 
 /* A datagram without this header belongs to a foreign flow. */
-roce_inline void datagram_programs(const struct datagram *d, struct roce_packet *p)
+roce_inline void datagram_programs(const struct udp_payload *d, struct roce_packet *p)
 {
 	const __u8 *h = datagram_begin(d, sizeof(struct stream_header));
 
@@ -80,7 +80,7 @@ roce_inline void datagram_programs(const struct datagram *d, struct roce_packet 
 	p->number = roce_be64(h + offsetof(struct stream_header, packet));
 }
 
-roce_inline void datagram_number(const struct datagram *d, const struct roce_udp_format *f, struct roce_packet *p)
+roce_inline void datagram_number(const struct udp_payload *d, const struct roce_udp_format *f, struct roce_packet *p)
 {
 	__u32 bits = f->number.bits - f->step_bits;
 	__u64 number = 0;
@@ -94,7 +94,7 @@ roce_inline void datagram_number(const struct datagram *d, const struct roce_udp
 }
 
 /* VDIF 1.1.1: the second is in the first word, little endian. */
-roce_inline void datagram_second(const struct datagram *d, const struct roce_udp_format *f, struct roce_packet *p)
+roce_inline void datagram_second(const struct udp_payload *d, const struct roce_udp_format *f, struct roce_packet *p)
 {
 	const struct udp_field second = { .bits = UDP_SECOND_BITS, .little = 1 };
 
@@ -112,7 +112,7 @@ roce_inline void datagram_second(const struct datagram *d, const struct roce_udp
  * with C 8 bytes of a class; with TSI whole seconds, 4 bytes; with TSF their fraction, 8 bytes. Only data (types 0 to 3) has a
  * number here: context packets count for themselves.
  */
-roce_inline void datagram_time(const struct datagram *d, struct roce_packet *p)
+roce_inline void datagram_time(const struct udp_payload *d, struct roce_packet *p)
 {
 	__u32 type, named, seconds, fraction, second = 0, offset;
 	__u64 word, time = 0;
@@ -173,7 +173,7 @@ roce_inline void datagram_item(struct roce_packet *p, __u64 item, __u32 bits)
  * SPEAD 4: 0x53, 4, bytes of an item's name, bytes of its value (together 8), 2 reserved, number of items 2; then the items: a bit
  * (the value is in the item), name, value. A datagram with control ends the stream, and is part of no heap.
  */
-roce_inline void datagram_heap(const struct datagram *d, const struct roce_udp_format *f, struct roce_packet *p)
+roce_inline void datagram_heap(const struct udp_payload *d, const struct roce_udp_format *f, struct roce_packet *p)
 {
 	__u32 bits, items, found;
 	__u64 header, item;
@@ -205,7 +205,7 @@ roce_inline void datagram_heap(const struct datagram *d, const struct roce_udp_f
  */
 roce_inline void roce_parse_datagram(const __u8 *window, __u32 captured, const struct roce_ports *ports, struct roce_packet *p)
 {
-	struct datagram d = { .window = window, .begin = p->l4_offset + WIRE_UDP_LEN };
+	struct udp_payload d = { .window = window, .begin = p->l4_offset + WIRE_UDP_LEN };
 	const struct roce_udp_format *f;
 	__u32 port = p->port - 1;
 

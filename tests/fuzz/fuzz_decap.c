@@ -3,6 +3,7 @@
  * roce_decap() on any frame: it reads nothing beyond the frame. The inner frame is a part of it, and the parser judges it as a
  * frame that was cut. Input: bytes on the wire beyond the frame's (2), frame.
  */
+#include "roce/datagram.h"
 #include "roce/decap.h"
 #include "tests/fuzz/must.h"
 

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "roce/answer.h"
+#include "roce/datagram.h"
 #include "tests/support/receive_run.h"
 #include "tests/support/slice8.h"
 

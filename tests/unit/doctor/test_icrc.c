@@ -3,6 +3,7 @@
 /* Finds why ICRCs are wrong: each mistake, each pair of mistakes, flipped bits, lanes, and meaningless values. */
 #include <stdio.h>
 
+#include "roce/datagram.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/icrc_wrong.h"
 #include "tests/unit/long.h"

@@ -5,6 +5,7 @@
 #include "tests/unit/frame.h"
 
 #include "roce/answer.h"
+#include "roce/datagram.h"
 
 static struct fold_tables tables;
 static struct fold_work work; /* its zeroes must stay zero */

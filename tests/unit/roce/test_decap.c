@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tunnels built by their RFCs around frames: found, cut at every length, with false fields, and random bytes. */
+#include "roce/datagram.h"
 #include "roce/decap.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"

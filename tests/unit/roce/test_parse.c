@@ -263,6 +263,20 @@ static void check_identities(const struct roce_totals *c)
 				       v[COUNTER_nak_remote_access] + v[COUNTER_nak_remote_operational]);
 }
 
+/* A format of any kind, with fields anywhere. */
+static struct roce_udp_format random_format(uint64_t *r)
+{
+	struct roce_udp_format f = { .step = 1, .inverse = 1, .kind = random_next(r) % (UDP_TIME + 1) };
+	struct udp_field *const fields[] = { &f.number, &f.stream[0], &f.stream[1] };
+
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(fields); i++) {
+		*fields[i] = (struct udp_field){ .at = random_next(r) % (random_next(r) % 2 ? 1200 : 200),
+						 .little = random_next(r) % 2 };
+		fields[i]->bits = 4 + random_next(r) % (i ? 12 : 61 - fields[i]->at % 8);
+	}
+	return f;
+}
+
 /* Valid frames with random changes, and wrong lengths. */
 static void random_damage(void **state)
 {
@@ -283,6 +297,8 @@ static void random_damage(void **state)
 		struct roce_packet p;
 		struct frame f;
 
+		ports.format[1] = random_format(&r);
+		ports.format[3] = random_format(&r);
 		frame_build(&f, &s);
 		for (int k = 0; k < damage; k++)
 			f.bytes[random_next(&r) % f.length] = random_next(&r);

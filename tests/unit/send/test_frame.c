@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "roce/checksum.h"
+#include "roce/datagram.h"
 #include "tests/support/slice8.h"
 #include "tests/unit/cmocka_includes.h"
 #include "userspace/send/compose.h"
