@@ -7,15 +7,18 @@
 
 #include <epan/expert.h>
 #include <epan/packet.h>
+#include <epan/prefs.h>
 #include <epan/proto_data.h>
 #include <epan/tap.h>
 #include <wiretap/wtap.h>
 #include <ws_version.h>
+#include <wsutil/report_message.h>
 
 #include "pcap/link.h"
 #include "pcap/wireshark/rocescope.h"
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
+#include "userspace/model/udp_ports.h"
 #include "version.h"
 
 #define MAX_STREAMS 1000000 /* as analyze */
@@ -29,6 +32,8 @@ struct before {
 static struct observer observer;
 static GArray *befores; /* of struct before, by stream index */
 static struct link_memory links;
+static const char *udp = ""; /* the preference, as of --udp */
+static struct roce_ports ports;
 
 static int proto, tap;
 static int hf_icrc, hf_icrc_status, hf_icrc_computed, hf_psn, hf_expected, hf_verdict, hf_skipped, hf_message, hf_lint,
@@ -67,6 +72,8 @@ static enum psn_verdict place(const struct roce_event *e, bool first)
 /* Whether the packet was judged by its stream's sequence. */
 static bool has_place(const struct roce_packet *p, enum icrc_verdict icrc, const struct roce_stream *s)
 {
+	if (p->kind == ROCE_UDP)
+		return !p->foreign && !p->stream_end && p->udp_kind != UDP_HEAP;
 	return p->op && !(p->op & (OP_ACK | OP_CNP)) && !(icrc == ICRC_BAD && s->trusted);
 }
 
@@ -88,7 +95,7 @@ static void conclude(struct finding *f, const struct observer_look *look, const 
 	f->breaks = f->event.kinds & ROCE_EVENT(message_broken);
 	if (has_place(&look->packet, look->icrc, s))
 		f->verdict = place(&f->event, f->event.expected == EVENT_NO_PSN);
-	if (!roce_is_totalled(s))
+	if (!roce_is_totalled(s) && s->service != SERVICE_UDP)
 		f->event.kinds &= ~ROCE_EVENTS_OF_SEQUENCE;
 	*b = (struct before){ .messages = messages, .provisional = !s->trusted && !s->mistrusted };
 }
@@ -140,7 +147,7 @@ static void show_psn(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
 
 	if (f->verdict == VERDICT_NONE)
 		return;
-	add_generated(proto_tree_add_uint(tree, hf_psn, tvb, 0, 0, e->seen));
+	add_generated(proto_tree_add_uint(tree, hf_psn, tvb, 0, 0, e->seen & PSN_MASK));
 	if (e->expected != EVENT_NO_PSN)
 		add_generated(proto_tree_add_uint(tree, hf_expected, tvb, 0, 0, e->expected));
 	add_generated(proto_tree_add_string(tree, hf_verdict, tvb, 0, 0, verdicts[f->verdict]));
@@ -229,12 +236,14 @@ static void show(proto_tree *parent, tvbuff_t *tvb, packet_info *pinfo, const st
 	proto_tree *tree = proto_item_add_subtree(item, ett);
 
 	add_generated(item);
-	if (look->packet.kind == ROCE_PACKET) {
+	if (look->packet.kind == ROCE_PACKET)
 		proto_item_append_text(item, ": %s", icrcs[look->icrc]);
+	if (look->has_stream) {
 		if (f->verdict)
-			proto_item_append_text(item, ", PSN %s", verdicts[f->verdict]);
+			proto_item_append_text(item, "%s PSN %s", look->packet.kind == ROCE_UDP ? ":" : ",", verdicts[f->verdict]);
 		show_stream(tree, tvb, f);
-		show_icrc(tree, tvb, pinfo, frame, look);
+		if (look->packet.kind == ROCE_PACKET)
+			show_icrc(tree, tvb, pinfo, frame, look);
 		show_psn(tree, tvb, f);
 		show_messages(tree, tvb, f);
 		show_lints(tree, tvb, pinfo, &f->event);
@@ -248,7 +257,8 @@ static void show(proto_tree *parent, tvbuff_t *tvb, packet_info *pinfo, const st
 /* A fragment of any UDP datagram may be RoCE. Fragments are shown only in files with RoCE. */
 static bool concerns(const struct roce_packet *p)
 {
-	return p->kind == ROCE_PACKET || p->kind == ROCE_MALFORMED || (p->kind == ROCE_FRAGMENT && observer.table.count);
+	return p->kind == ROCE_PACKET || p->kind == ROCE_UDP || p->kind == ROCE_MALFORMED ||
+	       (p->kind == ROCE_FRAGMENT && observer.table.count);
 }
 
 /* Wireshark's own numbers of link types, for those of files. Wireshark does not export its function for that. */
@@ -302,7 +312,7 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *da
 
 	if (!take(tvb, pinfo, &frame))
 		return 0;
-	observer_look(&frame, NULL, &look);
+	observer_look(&frame, &ports, &look);
 	if (!concerns(&look.packet))
 		return 0;
 	f = p_get_proto_data(wmem_file_scope(), pinfo, proto, 0);
@@ -385,11 +395,27 @@ static void register_expert(void)
 	expert_register_field_array(expert_register_protocol(proto), infos, G_N_ELEMENTS(infos));
 }
 
+static void take_preference(void)
+{
+	char mistake[UDP_MISTAKE];
+
+	ports = (struct roce_ports){ 0 };
+	if (*udp && !udp_ports_add(&ports, udp, mistake))
+		report_failure("rocescope: %s", mistake);
+}
+
+static void register_preference(void)
+{
+	prefs_register_string_preference(prefs_register_protocol(proto, take_preference), "udp", "UDP ports",
+					 "Also follow the numbers of datagrams to these ports: as --udp, PORT[,FORMAT],...", &udp);
+}
+
 static void register_protocol(void)
 {
 	proto = proto_register_protocol("rocescope", "rocescope", "rocescope");
 	register_fields();
 	register_expert();
+	register_preference();
 	tap = register_tap("rocescope");
 	register_stream_table();
 	register_init_routine(begin_file);
