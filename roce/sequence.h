@@ -377,7 +377,7 @@ roce_inline void stream_known(struct roce_stream *s, const struct roce_packet *p
 		stream_message(s, p, place, d);
 }
 
-/* Takes any packet that may have a place in the sequence. */
+/* Takes any packet that may have a place in the sequence. Without old, stream_take_block() has to follow. */
 roce_inline void stream_take_by(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info, bool old)
 {
 	if (old)
@@ -390,16 +390,11 @@ roce_inline void stream_take_by(struct roce_stream *s, const struct roce_packet 
 		psn_forward(&s->psn, old);
 	s->counters.value[COUNTER_psn_forgotten] += s->psn.forgotten;
 	s->psn.forgotten = 0;
-	if (p->service == SERVICE_UC && s->psn.far == PSN_NO_FAR) {
-		/* a trial */
-	} else if (old) {
-		if (p->op & OP_IMMDT)
-			stream_block_by(s, p, BLOCK_TAKEN, true);
-	} else if (p->op & OP_IMMDT || s->blocks.packets[0]) {
-		stream_block(s, p, BLOCK_TAKEN);
-	}
-	if (old)
-		s->looked = s->psn.next / PSN_PERIOD; /* they do not settle */
+	if (!old)
+		return;
+	if (p->op & OP_IMMDT)
+		stream_block_by(s, p, BLOCK_TAKEN, true);
+	s->looked = s->psn.next / PSN_PERIOD; /* they do not settle */
 }
 
 roce_rare stream_take(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
@@ -407,6 +402,15 @@ roce_rare stream_take(struct roce_stream *s, const struct roce_packet *p, const 
 	if (s && p)
 		stream_take_by(s, p, info, false);
 	return 0;
+}
+
+/* The block of a packet that was taken. Not part of stream_take(): kernels before 6.9 add up the stack of all calls to 512 bytes. */
+roce_inline void stream_take_block(struct roce_stream *s, const struct roce_packet *p)
+{
+	if (p->service == SERVICE_UC && s->psn.far == PSN_NO_FAR)
+		return; /* a trial: the receiver has taken the packet already */
+	if (p->op & OP_IMMDT || s->blocks.packets[0])
+		stream_block(s, p, BLOCK_TAKEN);
 }
 
 /* ---- what an observer did not see, though it was not lost ---- */

@@ -180,6 +180,7 @@ roce_rare trial_open(struct roce_stream *s, const struct roce_packet *p, __u64 n
 	b->psn.far = PSN_NO_FAR;
 	trial_remember(b, p, number);
 	stream_take(b, p, NULL);
+	stream_take_block(b, p);
 	return 1;
 }
 
@@ -195,6 +196,7 @@ roce_inline void trial_follow(struct roce_trial *t, const struct roce_packet *p,
 	if (!d)
 		trial_remember(&t->beside, p, t->beside.psn.next);
 	stream_take(&t->beside, p, NULL);
+	stream_take_block(&t->beside, p);
 }
 
 roce_inline void trial_end(struct roce_stream *s, struct roce_far *far)
@@ -474,6 +476,7 @@ roce_inline void trial_take(struct roce_stream *s, const struct roce_packet *p, 
 	if (s->met && s->stepped | s->after_read | s->mtu_guess)
 		stream_look_back(s, p);
 	stream_take(s, p, info);
+	stream_take_block(s, p);
 	trial_taken(s, p, number, stream_seen_before(s) != late, v[COUNTER_psn_recovered] != recovered, info);
 }
 
@@ -495,10 +498,12 @@ roce_rare stream_rare(struct roce_stream *s, const struct roce_packet *p, const 
 		if (s->spilled || stream_may_spill(s, p))
 			stream_spill(s);
 	}
-	if (p->kind == ROCE_PACKET && !p->op)
+	if (p->kind == ROCE_PACKET && !p->op) {
 		stream_take(s, p, info);
-	else
+		stream_take_block(s, p);
+	} else {
 		trial_take(s, p, info);
+	}
 	if (s->turns && !(s->psn.next & 0xffff))
 		s->turns--;
 	s->plain = PLAIN_NOT;
