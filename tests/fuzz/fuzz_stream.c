@@ -175,15 +175,15 @@ static void give(const struct roce_packet *p, enum icrc_verdict icrc, __u64 now)
 {
 	struct place *at = find_place(p);
 	struct roce_stream was = at->stream;
-	struct roce_packet elsewhere = *p;
+	struct roce_packet here = *p, elsewhere = *p;
 
 	at->packets++;
 	at->good += icrc == ICRC_GOOD;
 	at->lasts += !!(p->op & OP_LAST);
-	engine_observe(&at->stream, p, icrc, now);
+	engine_observe(&at->stream, &here, icrc, now);
 	check_step(&was, &at->stream, icrc);
 	check_stream(at);
-	note_sequence(at, &was, p, icrc);
+	note_sequence(at, &was, &here, icrc);
 	check_sequence(at);
 	elsewhere.number += shift;
 	if (p->kind == ROCE_PACKET)
