@@ -608,6 +608,8 @@ static void icrc_ways(void **state)
 		const char *text = with_keys(k, "at=4");
 		struct run *r;
 
+		if (k == FAULT_icrc_not_reset)
+			continue; /* it goes on from the packet before with this mistake, so a single one is right */
 		plan.ipv6 = k == FAULT_icrc_unmasked_flow_label;
 		plan.flow_label = plan.ipv6 ? 0x12345 : 0;
 		r = run(plan, text, 8);
