@@ -203,19 +203,11 @@ static const struct known_qp *find_outward(const struct owner_facts *f, const st
 	return find_by_peer(f->qps, s->key.qpn, devices);
 }
 
-static bool is_ours(const struct places *p, const __u8 mac[6])
-{
-	for (size_t i = 0; i < p->link_count; i++)
-		if (!memcmp(p->links[i].mac, mac, 6))
-			return true;
-	return false;
-}
-
 static enum host_astray find_astray(const struct owner_facts *f, const struct snapshot_stream *s, const struct host_owner *o)
 {
 	const __u8 *mac = s->stream.last.dst_mac;
 
-	if (mac[0] & 1 || o->outward || o->local == is_ours(f->places, mac))
+	if (mac[0] & 1 || o->outward || o->local == places_has_mac(f->places, mac))
 		return HOST_MEANT;
 	return o->local ? HOST_MAC : HOST_ADDRESS;
 }

@@ -216,14 +216,6 @@ void places_free(struct places *p)
 	*p = (struct places){ 0 };
 }
 
-bool places_has_mac(const struct places *p, const __u8 mac[6])
-{
-	for (size_t i = 0; i < p->link_count; i++)
-		if (!memcmp(p->links[i].mac, mac, sizeof(p->links[i].mac)))
-			return true;
-	return false;
-}
-
 bool places_has(const struct places *p, const __u8 address[16], __u64 *devices)
 {
 	const struct place_address *found;

@@ -4,6 +4,7 @@
 #define USERSPACE_HOST_PLACES_H
 
 #include <net/if.h>
+#include <string.h>
 
 #include "userspace/host/rdma.h"
 
@@ -46,7 +47,13 @@ void places_free(struct places *p);
 const struct place_link *places_link(const struct places *p, unsigned int index);
 
 /* Whether some interface has the MAC address. */
-bool places_has_mac(const struct places *p, const __u8 mac[6]);
+static inline bool places_has_mac(const struct places *p, const __u8 mac[6])
+{
+	for (size_t i = 0; i < p->link_count; i++)
+		if (!memcmp(p->links[i].mac, mac, sizeof(p->links[i].mac)))
+			return true;
+	return false;
+}
 
 /* Whether the address is local, and which RDMA devices have it. */
 bool places_has(const struct places *p, const __u8 address[16], __u64 *devices);
