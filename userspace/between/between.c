@@ -7,6 +7,7 @@
 #include "lib/clock.h"
 #include "userspace/between/between.h"
 #include "userspace/model/address.h"
+#include "userspace/model/snapshot.h"
 
 #define SLACK (NSEC_PER_SEC / 10) /* ns: a point watched before a stream began if it did so much earlier */
 
@@ -104,23 +105,10 @@ static void take_window(struct between_sight *s, const json_t *missing)
 
 /* ---- streams ---- */
 
-/* The order of snapshots: source, destination, QPN, the rest. */
-static int compare(const void *a, const void *b)
-{
-	const struct roce_key *x = a, *y = b;
-	int order = memcmp(x->src, y->src, sizeof(x->src) + sizeof(x->dst));
-
-	if (order)
-		return order;
-	if (x->qpn != y->qpn)
-		return x->qpn < y->qpn ? -1 : 1;
-	return memcmp(&x->port, &y->port, sizeof(*x) - offsetof(struct roce_key, port));
-}
-
 /* The stream of this key, which is added if there is none. NULL: there is no memory; or no room, which is counted. */
 static struct between_stream *find(struct between *b, const struct between_stream *like, bool *good)
 {
-	struct between_stream **at = tfind(like, &b->streams, compare), *s;
+	struct between_stream **at = tfind(like, &b->streams, snapshot_compare), *s;
 
 	if (at)
 		return *at;
@@ -131,7 +119,7 @@ static struct between_stream *find(struct between *b, const struct between_strea
 	s = malloc(sizeof(*s));
 	if (s)
 		*s = *like;
-	if (!s || !tsearch(s, &b->streams, compare)) {
+	if (!s || !tsearch(s, &b->streams, snapshot_compare)) {
 		free(s);
 		*good = false;
 		return NULL;

@@ -27,8 +27,7 @@ const char *const counter_names[ROCE_COUNTERS] = {
 #undef COUNTER
 };
 
-/* Compares keys. A snapshot_stream begins with its key. */
-static int compare_keys(const void *a, const void *b)
+int snapshot_compare(const void *a, const void *b)
 {
 	const struct roce_key *x = a, *y = b;
 	int order = memcmp(x->src, y->src, sizeof(x->src) + sizeof(x->dst));
@@ -215,7 +214,7 @@ static void settle(const struct snapshot *s, struct snapshot_stream *one)
 void snapshot_finish(struct snapshot *s)
 {
 	if (s->stream_count)
-		qsort(s->streams, s->stream_count, sizeof(*s->streams), compare_keys);
+		qsort(s->streams, s->stream_count, sizeof(*s->streams), snapshot_compare);
 	for (size_t i = 0; i < s->stream_count; i++) {
 		struct roce_stream *stream = &s->streams[i].stream;
 
@@ -246,7 +245,7 @@ const struct snapshot_stream *snapshot_find(const struct snapshot *s, const stru
 {
 	if (!s || !s->stream_count)
 		return NULL;
-	return bsearch(key, s->streams, s->stream_count, sizeof(*s->streams), compare_keys);
+	return bsearch(key, s->streams, s->stream_count, sizeof(*s->streams), snapshot_compare);
 }
 
 static int compare_places(const void *a, const void *b)

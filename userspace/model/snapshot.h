@@ -100,6 +100,12 @@ void snapshot_finish(struct snapshot *s);
  */
 void snapshot_keep_totals(struct snapshot *s, const struct roce_totals *before);
 
+/*
+ * The order of streams: source, destination, QPN, the rest. For qsort() and its like, of what begins with a struct roce_key, as a
+ * snapshot_stream does.
+ */
+int snapshot_compare(const void *a, const void *b);
+
 /* The stream of this key in a finished snapshot. NULL: none (or s is NULL). */
 const struct snapshot_stream *snapshot_find(const struct snapshot *s, const struct roce_key *key);
 
