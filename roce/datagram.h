@@ -6,32 +6,17 @@
 #include "roce/parse.h"
 #include "roce/stream_header.h"
 
-/* The payload, as far as it is in the window: offsets from the frame's start. */
-struct udp_payload {
-	const __u8 *window;
-	__u32 begin, end;
-};
-
-/* The first `need` bytes, or NULL if they are not all there. */
-roce_inline const __u8 *datagram_begin(const struct udp_payload *d, __u32 need)
-{
-	__u32 begin = d->begin;
-
-	roce_opaque(begin);
-	if (begin > ROCE_WINDOW || begin + need > d->end)
-		return NULL;
-	return d->window + begin;
-}
+/* Below, a cursor is at the payload, and what is available of it ends with the datagram. */
 
 /* Adds the field's value to *value, `above` bits higher. false: the datagram ends before, or the field is behind the window. */
-roce_inline bool datagram_field(const struct udp_payload *d, const struct udp_field *f, __u32 above, __u64 *value)
+roce_inline bool datagram_field(const struct roce_cursor *d, const struct udp_field *f, __u32 above, __u64 *value)
 {
-	__u32 at = d->begin + f->at / 8, bit = f->at % 8, bits = f->bits;
+	__u32 at = d->offset + f->at / 8, bit = f->at % 8, bits = f->bits;
 	__u64 word;
 
 	if (!bits)
 		return true;
-	if (8 * d->begin + f->at + bits > 8 * d->end)
+	if (8 * d->offset + f->at + bits > 8 * d->available)
 		return false;
 	roce_opaque(at);
 	if (at > ROCE_WINDOW_BYTES - sizeof(word))
@@ -42,11 +27,11 @@ roce_inline bool datagram_field(const struct udp_payload *d, const struct udp_fi
 }
 
 /* Eight bytes of the payload from byte `offset` on, network byte order. false: they are not all there. */
-roce_inline bool datagram_word(const struct udp_payload *d, __u32 offset, __u64 *value)
+roce_inline bool datagram_word(const struct roce_cursor *d, __u32 offset, __u64 *value)
 {
-	__u32 at = d->begin + offset;
+	__u32 at = d->offset + offset;
 
-	if (at + sizeof(*value) > d->end)
+	if (at + sizeof(*value) > d->available)
 		return false;
 	roce_opaque(at);
 	if (at > ROCE_WINDOW_BYTES - sizeof(*value))
@@ -56,7 +41,7 @@ roce_inline bool datagram_word(const struct udp_payload *d, __u32 offset, __u64 
 }
 
 /* The flow's number, of the fields that name the stream. */
-roce_inline bool datagram_flow(const struct udp_payload *d, const struct roce_udp_format *f, struct roce_packet *p)
+roce_inline bool datagram_flow(const struct roce_cursor *d, const struct roce_udp_format *f, struct roce_packet *p)
 {
 	__u64 flow = 0;
 
@@ -67,9 +52,9 @@ roce_inline bool datagram_flow(const struct udp_payload *d, const struct roce_ud
 }
 
 /* A datagram without this header belongs to a foreign flow. */
-roce_inline void datagram_programs(const struct udp_payload *d, struct roce_packet *p)
+roce_inline void datagram_programs(const struct roce_cursor *d, struct roce_packet *p)
 {
-	const __u8 *h = datagram_begin(d, sizeof(struct stream_header));
+	const __u8 *h = cursor_peek(d, sizeof(struct stream_header));
 
 	if (!h || roce_be32(h) != STREAM_MAGIC)
 		return;
@@ -80,7 +65,7 @@ roce_inline void datagram_programs(const struct udp_payload *d, struct roce_pack
 	p->number = roce_be64(h + offsetof(struct stream_header, packet));
 }
 
-roce_inline void datagram_number(const struct udp_payload *d, const struct roce_udp_format *f, struct roce_packet *p)
+roce_inline void datagram_number(const struct roce_cursor *d, const struct roce_udp_format *f, struct roce_packet *p)
 {
 	__u32 bits = f->number.bits - f->step_bits;
 	__u64 number = 0;
@@ -94,7 +79,7 @@ roce_inline void datagram_number(const struct udp_payload *d, const struct roce_
 }
 
 /* VDIF 1.1.1: the second is in the first word, little endian. */
-roce_inline void datagram_second(const struct udp_payload *d, const struct roce_udp_format *f, struct roce_packet *p)
+roce_inline void datagram_second(const struct roce_cursor *d, const struct roce_udp_format *f, struct roce_packet *p)
 {
 	const struct udp_field second = { .bits = UDP_SECOND_BITS, .little = 1 };
 
@@ -112,7 +97,7 @@ roce_inline void datagram_second(const struct udp_payload *d, const struct roce_
  * with C 8 bytes of a class; with TSI whole seconds, 4 bytes; with TSF their fraction, 8 bytes. Only data (types 0 to 3) has a
  * number here: context packets count for themselves.
  */
-roce_inline void datagram_time(const struct udp_payload *d, struct roce_packet *p)
+roce_inline void datagram_time(const struct roce_cursor *d, struct roce_packet *p)
 {
 	__u32 type, named, seconds, fraction, second = 0, offset;
 	__u64 word, time = 0;
@@ -173,7 +158,7 @@ roce_inline void datagram_item(struct roce_packet *p, __u64 item, __u32 bits)
  * SPEAD 4: 0x53, 4, bytes of an item's name, bytes of its value (together 8), 2 reserved, number of items 2; then the items: a bit
  * (the value is in the item), name, value. A datagram with control ends the stream, and is part of no heap.
  */
-roce_inline void datagram_heap(const struct udp_payload *d, const struct roce_udp_format *f, struct roce_packet *p)
+roce_inline void datagram_heap(const struct roce_cursor *d, const struct roce_udp_format *f, struct roce_packet *p)
 {
 	__u32 bits, items, found;
 	__u64 header, item;
@@ -205,7 +190,7 @@ roce_inline void datagram_heap(const struct udp_payload *d, const struct roce_ud
  */
 roce_inline void roce_parse_datagram(const __u8 *window, __u32 captured, const struct roce_ports *ports, struct roce_packet *p)
 {
-	struct udp_payload d = { .window = window, .begin = p->l4_offset + WIRE_UDP_LEN };
+	struct roce_cursor d = { .window = window, .offset = p->l4_offset + WIRE_UDP_LEN };
 	const struct roce_udp_format *f;
 	__u32 port = p->port - 1;
 
@@ -213,7 +198,7 @@ roce_inline void roce_parse_datagram(const __u8 *window, __u32 captured, const s
 	if (port >= ROCE_UDP_PORTS)
 		return;
 	f = &ports->format[port];
-	d.end = d.begin + p->payload_bytes < captured ? d.begin + p->payload_bytes : captured;
+	d.available = d.offset + p->payload_bytes < captured ? d.offset + p->payload_bytes : captured;
 	p->udp_kind = f->kind;
 	if (f->kind == UDP_PROGRAMS)
 		datagram_programs(&d, p);
