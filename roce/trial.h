@@ -20,6 +20,7 @@ enum trial_kind {
 #define TRIAL_RUN_MOST (1 << 20) /* a run of PSNs seen before that is longer is no retransmission */
 #define TRIAL_BACK_MOST (1 << 22) /* ... nor one that goes back farther */
 #define TRIAL_TURNS_MOST 8
+#define TRIAL_TURN_PERIOD 65536	 /* a turn is forgotten with each number that this divides; psn_step() leaves these to trial_take() */
 
 struct roce_trial {
 	__u64 first;   /* number of its first packet */
@@ -422,8 +423,10 @@ roce_inline void trial_taken(struct roce_stream *s, const struct roce_packet *p,
 
 	if (!far)
 		s->trial = TRIAL_NONE;
-	if (!late && !recovered)
+	if (!late && !recovered) {
 		trial_remember(s, p, number);
+		s->turns -= s->turns && !(number % TRIAL_TURN_PERIOD);
+	}
 	if (far && s->trial == TRIAL_GAP && (__s64)(s->psn.next - trial_of(far)->first) > 0)
 		trial_close(s, far);
 	else if (far && s->trial == TRIAL_ELSEWHERE)
@@ -504,8 +507,6 @@ roce_rare stream_rare(struct roce_stream *s, const struct roce_packet *p, const 
 	} else {
 		trial_take(s, p, info);
 	}
-	if (s->turns && !(s->psn.next & 0xffff))
-		s->turns--;
 	s->plain = PLAIN_NOT;
 	if (s->met && !s->after_read && !s->stepped && !s->trial && !stream_is_look(s))
 		s->plain = psn_is_whole(&s->psn) ? PLAIN_ALL : PLAIN;

@@ -436,13 +436,13 @@ class Sequence:
         fate = self._place(number, p)
         if fate == "new":
             self._sample(number, p)
+            self.turns -= bool(self.turns and number % 65536 == 0)
         kind = self.trial.kind if self.trial else None
         if (kind == "gap" and self.next > self.trial.packets[0][0] or kind == "elsewhere"
                 or kind == "again" and fate != "again" and not (fate == "recovered" and reliable)):
             self._lose()
         elif kind == "again" or not kind and fate == "again":
             self._again(number, p)
-        self.turns -= bool(self.turns and self.next % 65536 == 0)
         return fate
 
 

@@ -350,13 +350,14 @@ enum arrival truth_psn_judge(struct truth_psn *s, const struct psn_packet *p, ui
 	if (d >= 0 || -d <= (int32_t)s->stepped)
 		s->stepped = 0;
 	arrival = place(s, p, *position, REACH);
-	if (arrival == IN_ORDER || arrival == AFTER_GAP)
+	if (arrival == IN_ORDER || arrival == AFTER_GAP) {
 		remember(s, p, *position);
+		s->turns -= s->turns && *position % 65536 == 0;
+	}
 	if ((t->kind == AFTER_LARGE_GAP && s->next > t->position[0]) || t->kind == FAR_AWAY ||
 	    (t->kind == SEEN_BEFORE && arrival != AGAIN && !(arrival == RECOVERED && p->reliable)))
 		another_lose(s);
 	else if (t->kind == SEEN_BEFORE || (t->kind == NO_TRIAL && arrival == AGAIN))
 		seen_before(s, p, *position);
-	s->turns -= s->turns && s->next % 65536 == 0;
 	return arrival;
 }

@@ -321,15 +321,16 @@ static void model_take(struct model *m, const struct arrival *p)
 	}
 	if (!kind || !model_waits(m, p, at, kind)) {
 		fate = model_place(m, p, at);
-		if (fate == NEW)
+		if (fate == NEW) {
 			model_sample(m, p, at);
+			m->turns -= m->turns && at % 65536 == 0;
+		}
 		if ((m->trial == TRIAL_GAP && m->next > m->packets[0].number) || m->trial == TRIAL_ELSEWHERE ||
 		    (m->trial == TRIAL_AGAIN && fate != SEEN && !(fate == RECOVERED && m->reliable)))
 			trial_lose(m);
 		else if (m->trial == TRIAL_AGAIN || (!m->trial && fate == SEEN))
 			trial_seen_before(m, p, at);
 	}
-	m->turns -= m->turns && m->next % 65536 == 0;
 }
 
 /* ---- the engine beside it ---- */
@@ -570,6 +571,8 @@ static void interleave(struct pair *x)
 	int64_t at[] = { x->sent, elsewhere(x) };
 	int64_t longest = 1 + below(x, 20);
 
+	if (!below(x, 2)) /* they come to a number that 65536 divides, where turns are forgotten */
+		at[1] -= (at[1] & 0xffff) - 0x10000 + below(x, 40);
 	for (int64_t turns = below(x, 20); turns; turns--)
 		for (int64_t n = 1 + below(x, longest); n; n--, at[turns & 1]++)
 			if (below(x, 50))
