@@ -520,7 +520,7 @@ bool live_snapshot(struct live *l, struct snapshot *s)
 	__u64 now = now_ns();
 	bool whole;
 
-	*s = (struct snapshot){ .complete = l->left == l->interface_count };
+	*s = (struct snapshot){ .complete = l->left == l->interface_count, .ports = &l->options->settings.ports };
 	clock_gettime(CLOCK_REALTIME, &s->time);
 	s->seconds = (now - l->since) / 1e9;
 	s->realtime_offset = realtime_offset_ns();

@@ -57,6 +57,7 @@ struct snapshot {
 	struct roce_dialogue *dialogues; /* memory of streams[].dialogue; NULL: none */
 	__u64 realtime_offset; /* ns to add to a stream's first_seen/last_seen for CLOCK_REALTIME */
 	struct snapshot_events events;
+	const struct roce_ports *ports; /* --udp; NULL: none */
 	const struct group_rule *group; /* --group (userspace/model/group.h); NULL: none */
 	const struct fault_list *faults; /* finished; NULL: none was made */
 	const struct host_report *host;	 /* NULL: not looked up */

@@ -180,6 +180,60 @@ static bool parse_word(struct parser *p)
 	return equals ? parse_key(p, equals) : parse_name(p);
 }
 
+const struct roce_udp_format *udp_ports_find(const struct roce_ports *ports, __u16 port)
+{
+	for (size_t i = 0; i < ROCE_UDP_PORTS; i++)
+		if (port && ports->port[i] == port)
+			return &ports->format[i];
+	return NULL;
+}
+
+const struct udp_named *udp_format_named(const struct roce_udp_format *f)
+{
+	for (size_t i = 0; i < udp_named_count; i++) {
+		const struct roce_udp_format *named = &udp_named[i].format;
+
+		if (f->kind == named->kind && !memcmp(&f->number, &named->number, sizeof(f->number)) &&
+		    !memcmp(f->stream, named->stream, sizeof(f->stream)))
+			return &udp_named[i];
+	}
+	return NULL;
+}
+
+static void say_field(struct udp_format_text *t, const char *key, const struct udp_field *field)
+{
+	size_t length = strlen(t->text);
+
+	if (field->bits)
+		snprintf(t->text + length, sizeof(t->text) - length, "%s%s=%u:%u%s", length ? "," : "", key, field->at,
+			 field->bits, field->little ? ":le" : "");
+}
+
+static void say_number(struct udp_format_text *t, const char *key, __u64 n)
+{
+	size_t length = strlen(t->text);
+
+	snprintf(t->text + length, sizeof(t->text) - length, ",%s=%llu", key, n);
+}
+
+struct udp_format_text udp_format_text(const struct roce_udp_format *f)
+{
+	const struct udp_named *named = udp_format_named(f);
+	struct udp_format_text t = { "" };
+
+	if (named)
+		snprintf(t.text, sizeof(t.text), "%s", named->name);
+	else
+		say_field(&t, "seq", &f->number);
+	if (f->step > 1 || (f->step && f->kind == UDP_HEAP))
+		say_number(&t, "step", f->step);
+	if (f->frames)
+		say_number(&t, "frames", f->frames);
+	for (size_t i = 0; !named && i < UDP_STREAM_FIELDS; i++)
+		say_field(&t, "stream", &f->stream[i]);
+	return t;
+}
+
 bool udp_ports_add(struct roce_ports *ports, const char *text, char mistake[UDP_MISTAKE])
 {
 	struct parser p = { .ports = *ports, .mistake = mistake };

@@ -21,4 +21,16 @@ struct udp_named {
 extern const struct udp_named udp_named[];
 extern const size_t udp_named_count;
 
+/* The format of a port. NULL: it is none of them. */
+const struct roce_udp_format *udp_ports_find(const struct roce_ports *ports, __u16 port);
+
+/* The words of --udp behind the port: "vdif,frames=25000", "seq=64:32:le,step=2048,stream=0:16". */
+struct udp_format_text {
+	char text[128];
+};
+struct udp_format_text udp_format_text(const struct roce_udp_format *f);
+
+/* The format that is called so in udp_named[], whatever its step and frames. NULL: it has no name. */
+const struct udp_named *udp_format_named(const struct roce_udp_format *f);
+
 #endif

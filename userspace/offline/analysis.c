@@ -462,6 +462,7 @@ static int finish(struct analysis *a, struct snapshot *s)
 		.seconds = (a->latest - a->first) / 1e9,
 		.complete = a->files.complete,
 		.selection = a->files.selection,
+		.ports = &a->settings->ports,
 	};
 	if (!a->frames)
 		clock_gettime(CLOCK_REALTIME, &s->time);

@@ -12,6 +12,7 @@
 #include "userspace/model/event_text.h"
 #include "userspace/model/group.h"
 #include "userspace/model/limit.h"
+#include "userspace/model/udp_ports.h"
 #include "userspace/offline/fault_list.h"
 #include "userspace/output/json_text.h"
 #include "userspace/output/view.h"
@@ -233,6 +234,15 @@ static const char *const restart_names[] = {
 	[RESTART_HANDSHAKE] = "handshake", [RESTART_MSN] = "msn", [RESTART_PACKET] = "packet", [RESTART_RUN] = "run", [RESTART_ELSEWHERE] = "elsewhere",
 };
 
+/* How the datagrams of a flow of --udp are read. */
+static void put_format(struct json_text *t, const struct snapshot *now, __u16 port)
+{
+	const struct roce_udp_format *f = now->ports ? udp_ports_find(now->ports, port) : NULL;
+
+	if (f)
+		string(t, "udp_format", udp_format_text(f).text);
+}
+
 static void put_stream(struct json_text *t, const struct snapshot_stream *s, const struct snapshot *now)
 {
 	__u64 realtime_offset = now->realtime_offset;
@@ -240,6 +250,7 @@ static void put_stream(struct json_text *t, const struct snapshot_stream *s, con
 	bool acknowledges = s->key.side == SIDE_RESPONSE && stream->service != SERVICE_CNP;
 
 	put_identity(t, &s->key, stream->dst, stream->dqpn, stream->service);
+	put_format(t, now, s->key.port);
 	put_peer(t, &stream->pair);
 	boolean(t, "icrc_trusted", stream->trusted);
 	boolean(t, "estimate", snapshot_is_estimate(stream));

@@ -7,6 +7,7 @@
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
 #include "userspace/model/limit.h"
+#include "userspace/model/udp_ports.h"
 #include "userspace/prometheus/dialogues.h"
 #include "userspace/prometheus/streams.h"
 #include "userspace/prometheus/text.h"
@@ -172,13 +173,16 @@ static void write_limit(FILE *out, const struct chosen *c, const struct metrics_
 	}
 }
 
-static void write_info(FILE *out, const struct chosen *c, const struct snapshot *known)
+static void write_info(FILE *out, const struct chosen *c, const struct snapshot *s, const struct snapshot *known)
 {
 	text_family(out, "stream_info", "gauge", "what else is known of a stream; always 1");
 	for (size_t i = 0; i < c->count; i++) {
 		const struct roce_stream *stream = &c->streams[i].s->stream;
+		const struct roce_udp_format *format = s->ports ? udp_ports_find(s->ports, c->streams[i].s->key.port) : NULL;
 		struct text_labels l = c->streams[i].labels;
 
+		if (format)
+			text_label(&l, "udp_format", udp_format_text(format).text);
 		if (stream->pair.from)
 			text_label_number(&l, "peer_qpn", stream->pair.peer_qpn);
 		if (stream->path_mtu)
@@ -224,7 +228,7 @@ static int write_chosen(FILE *out, const struct chosen *c, const struct snapshot
 	for (int i = 0; i < ROCE_COUNTERS; i++)
 		write_own_counter(out, c, counter_order[i]);
 	write_own_lints(out, c);
-	write_info(out, c, o->known);
+	write_info(out, c, s, o->known);
 	write_state(out, c, s);
 	return write_dialogues(out, c, o);
 }
