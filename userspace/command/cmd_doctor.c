@@ -58,6 +58,7 @@ static const struct option_table tables[] = {
 	{ "What is printed", printed, 0 },
 	{ "What is read", arguments_link, offsetof(struct options, analysis.link) },
 	{ NULL, arguments_decap, offsetof(struct options, analysis.decap) },
+	{ NULL, arguments_udp, offsetof(struct options, analysis.ports) },
 	{ NULL, arguments_expect, offsetof(struct options, expect) },
 	{ NULL, known, 0 },
 	{ "Interfaces", watched, 0 },
@@ -78,16 +79,16 @@ const struct option_topic topic_findings = { "findings", "what doctor can find",
 
 const struct option_topic topic_steps = { "steps", "how far a sender gets, step by step: --bring-up", bring_up_list_steps };
 
-static const struct option_topic *const topics[] = { &topic_findings, &topic_steps, &topic_expect, NULL };
+static const struct option_topic *const topics[] = { &topic_findings, &topic_steps, &topic_expect, &topic_udp, NULL };
 
 const struct command doctor_command = {
 	.name = "doctor",
 	.words = "say in words what a sender does wrong",
 	.arguments = "FILE... | IFACE... [OPTIONS]",
 	.prose =
-		"Says what a sender of RoCE packets does wrong: the most important first, with the frames that show it, what "
-		"the specification asks for, and how to fix it. Several files are read as one capture, in this order. "
-		"- is standard input. An interface is watched for a while: the first packets "
+		"Says what a sender of RoCE packets, or of UDP with a number (--udp), does wrong: the most important first, with "
+		"the frames that show it, what the specification asks for, and how to fix it. Several files are read as one "
+		"capture, in this order. - is standard input. An interface is watched for a while: the first packets "
 		"of each stream, and the faulty ones.",
 	.tables = tables,
 	.topics = topics,
@@ -96,6 +97,8 @@ const struct command doctor_command = {
 		"  rocescope doctor run.pcap\n"
 		"  # what of it the receiver would refuse, which has written tell.json by --tell\n"
 		"  rocescope doctor run.pcap --receiver tell.json\n"
+		"  # what is wrong with UDP that carries a number, or with what is told of it\n"
+		"  rocescope doctor run.pcap --udp 5000,seq=64:32:le\n"
 		"  # with the sender in this port, for half a minute\n"
 		"  rocescope doctor roce0 --duration 30\n"
 		"  # a sender of which nothing arrives: which side is wrong?\n"
@@ -136,6 +139,8 @@ static bool take_arguments(struct options *o)
 	arguments_interfaces(&doctor_command, &o->live, o->files, interfaces);
 	if (o->bring_up && interfaces != 1)
 		usage_error("doctor: --bring-up: at one interface, please");
+	if (o->bring_up && o->analysis.ports.port[0])
+		usage_error("doctor: --bring-up is for RoCE, without --udp");
 	if (o->svg && !o->bring_up)
 		usage_error("doctor: --svg needs --bring-up");
 	return true;
@@ -153,6 +158,7 @@ static bool parse_options(struct options *o, int argc, char **argv)
 	first = command_parse(&doctor_command, o, argc, argv);
 	o->live.expect = o->expect;
 	o->live.decap = o->analysis.decap;
+	o->live.settings.ports = o->analysis.ports;
 	o->files = argv + first;
 	o->file_count = argc - first;
 	return take_arguments(o);
@@ -179,6 +185,7 @@ static int report(const struct options *o, struct doctor *doctor, const struct s
 
 	if (s->selection)
 		doctor_selection(doctor);
+	doctor_flows(doctor, s);
 	if (!doctor_conclude(doctor, &s->totals, &findings)) {
 		fputs("rocescope: there is not enough memory: findings are missing\n", stderr);
 		status = EXIT_COULD_NOT;
@@ -243,6 +250,7 @@ static int run(struct options *o, const struct expected *expected, const struct 
 		fputs("rocescope: there is not enough memory\n", stderr);
 	} else {
 		doctor_receiver(doctor, told);
+		doctor_udp(doctor, &o->analysis.ports);
 		status = o->live.interface_count ? watch_interfaces(o, doctor) : read_files(o, doctor);
 	}
 	doctor_free(doctor);

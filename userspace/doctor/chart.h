@@ -3,6 +3,7 @@
 #ifndef USERSPACE_DOCTOR_CHART_H
 #define USERSPACE_DOCTOR_CHART_H
 
+#include "userspace/doctor/flow.h"
 #include "userspace/doctor/icrc.h"
 #include "userspace/doctor/index.h"
 #include "userspace/doctor/lint.h"
@@ -70,6 +71,7 @@ struct doctor {
 	struct receiver receiver;
 	const struct expected *expected; /* NULL: none */
 	struct strangers strangers;
+	struct flows flows;
 	struct signs loose; /* signs of frames without a stream */
 	struct roce_key loose_key[FINDING_KINDS]; /* and the sender of the first frame of each kind */
 	struct findings machine; /* hints of doctor_machine() */

@@ -338,7 +338,9 @@ struct doctor_checked doctor_checked(const struct doctor *d)
 		.packets = d->packets, .streams = d->charts.count, .receiver = d->receiver.told, .received = d->receiver.packets,
 	};
 
-	if (!d->packets)
+	checked.datagrams = d->flows.datagrams;
+	checked.flows = d->flows.list.count;
+	if (!d->packets && !d->flows.datagrams)
 		strangers_say(&d->strangers, checked.instead);
 	for (size_t i = 0; i < d->charts.count; i++) {
 		const struct chart *c = chart_at(d, i);
@@ -349,6 +351,27 @@ struct doctor_checked doctor_checked(const struct doctor *d)
 		checked.starts += c->started;
 	}
 	return checked;
+}
+
+static bool conclude_flows(struct doctor *d, struct findings *f, struct signs *hints)
+{
+	char instead[DOCTOR_INSTEAD];
+	bool added = true;
+
+	strangers_say(&d->strangers, instead);
+	flows_conclude(&d->flows, hints, instead, d->selection);
+	for (size_t i = 0; i < ROCE_UDP_PORTS; i++) {
+		const struct flow_port *p = &d->flows.port[i];
+
+		added &= !p->any.signs.failed && add_signs(f, &p->any.signs, &p->any.key) &&
+			 add_signs(f, &p->swapped.signs, &p->swapped.key);
+	}
+	for (size_t i = 0; i < d->flows.list.count; i++) {
+		const struct flow *w = d->flows.list.entries[i];
+
+		added &= !w->signs.failed && add_signs(f, &w->signs, &w->key);
+	}
+	return added;
 }
 
 bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct findings *f)
@@ -371,7 +394,8 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	strangers_conclude(&d->strangers, &d->loose);
 	for (size_t i = 0; i < d->loose.count; i++)
 		added &= add_sign(f, &d->loose.list[i], &d->loose_key[d->loose.list[i].kind]);
-	if (d->left_out)
+	added &= conclude_flows(d, f, &hints);
+	if (d->left_out || d->flows.left_out)
 		signs_add(&hints, KIND_hint_streams, 0);
 	if (d->selection)
 		signs_add(&hints, KIND_hint_selection, 0);

@@ -18,6 +18,7 @@ struct doctor *doctor_new(void)
 		return NULL;
 	d->charts = (struct index){ .max = CHARTS, .key_size = sizeof(struct roce_key), .entry_size = sizeof(struct chart) };
 	d->senders = (struct index){ .max = SENDERS, .key_size = 16, .entry_size = sizeof(struct sender) };
+	flows_init(&d->flows);
 	d->paths = (struct index){ .max = PATHS, .key_size = 32, .entry_size = sizeof(struct path) };
 	return d;
 }
@@ -42,6 +43,7 @@ void doctor_free(struct doctor *d)
 	signs_free(&d->loose);
 	findings_free(&d->machine);
 	strangers_free(&d->strangers);
+	flows_free(&d->flows);
 	free(d);
 }
 
@@ -57,6 +59,21 @@ bool doctor_expect(struct doctor *d, const struct expected *e)
 void doctor_receiver(struct doctor *d, const struct told *told)
 {
 	d->receiver.told = told;
+}
+
+void doctor_udp(struct doctor *d, const struct roce_ports *ports)
+{
+	d->flows.ports = ports;
+}
+
+bool doctor_wants_others(const struct doctor *d)
+{
+	return !d->packets || flows_lack_port(&d->flows);
+}
+
+void doctor_flows(struct doctor *d, const struct snapshot *s)
+{
+	flows_count(&d->flows, s);
 }
 
 void doctor_selection(struct doctor *d)
@@ -331,8 +348,12 @@ static void take_frame(struct doctor *d, const struct doctor_packet *p)
 static void take_stranger(struct doctor *d, const struct doctor_packet *p)
 {
 	struct roce_packet would;
-	enum finding_kind kind = stranger_take(&d->strangers, &d->loose, p, &would);
+	enum finding_kind kind = FINDING_KINDS;
 
+	stranger_count(&d->strangers, p);
+	flows_take_other(&d->flows, p);
+	if (!d->packets)
+		kind = stranger_take(&d->strangers, &d->loose, p, &would);
 	if (kind != FINDING_KINDS)
 		keep_key(d, kind, &would);
 }
@@ -346,8 +367,10 @@ void doctor_take(struct doctor *d, const struct doctor_packet *doctor)
 
 	if (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT)
 		take_frame(d, doctor);
-	if (p->kind == ROCE_OTHER && !d->packets)
+	if (p->kind == ROCE_OTHER && doctor_wants_others(d))
 		take_stranger(d, doctor);
+	if (p->kind == ROCE_UDP)
+		flows_take(&d->flows, doctor);
 	if (p->kind != ROCE_PACKET)
 		return;
 	roce_stream_key(p, &key);

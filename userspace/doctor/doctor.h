@@ -32,11 +32,20 @@ bool doctor_expect(struct doctor *d, const struct expected *e);
 /* Says what the receiver is: packets that go to it are judged as it would. told (NULL: not known) must outlive the doctor. */
 void doctor_receiver(struct doctor *d, const struct told *told);
 
+/* Looks at datagrams to these ports as well (--udp). ports must outlive the doctor. */
+void doctor_udp(struct doctor *d, const struct roce_ports *ports);
+
+/* Whether frames of kind ROCE_OTHER are of interest: no RoCE packet has come, or no datagram to a port of --udp. */
+bool doctor_wants_others(const struct doctor *d);
+
 /* Takes a packet. The packets of a stream must come in order. Keeps no pointer to its arguments. */
 void doctor_take(struct doctor *d, const struct doctor_packet *p);
 
 /* Says that the packets are a selection: packets missing between them are not taken for loss. */
 void doctor_selection(struct doctor *d);
+
+/* What was counted of the flows of --udp, after the last packet. s: finished; it must outlive the doctor. */
+void doctor_flows(struct doctor *d, const struct snapshot *s);
 
 /*
  * What this machine knows of the streams at its interfaces, after the last packet of a live run. s: finished, with owners and
@@ -62,9 +71,11 @@ struct doctor_checked {
 	__u64 sequences; /* streams whose PSNs could be followed */
 	__u64 messages;	 /* messages whose beginning and end were seen */
 	__u64 starts;	 /* streams whose first PSN was known beforehand */
+	__u64 datagrams, flows; /* of --udp */
 	const struct told *receiver; /* NULL: not known */
 	__u64 received;	 /* requests that went to it */
-	char instead[DOCTOR_INSTEAD]; /* what came, if there was no RoCE packet: "12 frames: 10 UDP (most to port 46866), 2 ARP" */
+	/* what came, if there was neither a RoCE packet nor a datagram of --udp: "12 frames: 10 UDP (most to port 46866), 2 ARP" */
+	char instead[DOCTOR_INSTEAD];
 };
 struct doctor_checked doctor_checked(const struct doctor *d);
 

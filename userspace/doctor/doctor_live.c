@@ -21,7 +21,7 @@ struct watch {
 	struct taken taken;
 	struct observer observer; /* observes the packets that were taken */
 	struct host *host; /* NULL: no memory */
-	struct overhear overhear; /* until the first RoCE packet */
+	struct overhear overhear; /* while doctor_wants_others() */
 	__u64 number;
 };
 
@@ -39,19 +39,19 @@ static void on_packet(void *context, const struct taken_packet *taken)
 	struct observer_look look;
 	struct roce_event own;
 
-	observer_look(&frame, NULL, &look);
+	observer_look(&frame, &w->live.options->settings.ports, &look);
 	if (taken->record->what == CAPTURE_BEFORE) {
 		if (look.packet.kind == ROCE_PACKET)
 			doctor_remember(w->doctor, &frame, &look.packet);
 		return;
 	}
-	if (look.packet.kind == ROCE_PACKET)
-		overhear_end(&w->overhear);
 	p.look = &look;
 	p.number = ++w->number;
 	p.stream = observer_follow(&w->observer, &frame, &look, taken->time, &own);
 	p.apart = is_apart(p.event, &own);
 	doctor_take(w->doctor, &p);
+	if (!doctor_wants_others(w->doctor))
+		overhear_end(&w->overhear);
 }
 
 /* A frame of any kind. What is RoCE comes from the kernel's program, in order and complete. */
@@ -62,7 +62,7 @@ static void on_overheard(void *context, const __u8 *bytes, __u32 captured, __u32
 	struct observer_look look;
 	struct watch *w = context;
 
-	observer_look(&frame, NULL, &look);
+	observer_look(&frame, &w->live.options->settings.ports, &look);
 	if (look.packet.kind == ROCE_OTHER)
 		doctor_take(w->doctor, &(struct doctor_packet){ .number = ++w->number, .frame = &frame, .look = &look, .event = &none });
 }

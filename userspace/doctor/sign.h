@@ -17,6 +17,7 @@ enum finding_kind {
 enum finding_class {
 	CLASS_ICRC, CLASS_IP, CLASS_BTH, CLASS_PSN, CLASS_GRAMMAR, CLASS_SIZE, CLASS_DMA, CLASS_RECEIVER, CLASS_ANSWER,
 	CLASS_CORRUPTION, CLASS_LOSS, CLASS_PATH, CLASS_HARMLESS, CLASS_HINT,
+	CLASS_FLOW, CLASS_FLOW_LOSS, /* of --udp: userspace/doctor/flow.c says what causes what */
 };
 
 struct finding_rule {

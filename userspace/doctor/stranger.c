@@ -46,9 +46,11 @@ static __u32 ethertype_at(const struct observer_frame *f)
 	return at + 2 <= f->captured ? at : 0;
 }
 
-static void count(struct strangers *t, const struct observer_frame *f, const struct roce_packet *p, __u32 at)
+void stranger_count(struct strangers *t, const struct doctor_packet *doctor)
 {
-	const __u8 *ip = f->bytes + p->l3_offset;
+	const struct roce_packet *p = &doctor->look->packet;
+	const __u8 *ip = doctor->frame->bytes + p->l3_offset;
+	__u32 at = ethertype_at(doctor->frame);
 
 	t->frames++;
 	if (p->udp_port)
@@ -57,7 +59,7 @@ static void count(struct strangers *t, const struct observer_frame *f, const str
 		t->udp++;
 	else if (p->ip_version)
 		*(ip[p->ip_version == 4 ? 9 : 6] == PROTO_TCP ? &t->tcp : &t->ip) += 1;
-	else if (at && roce_be16(f->bytes + at) == ETHERTYPE_ARP)
+	else if (at && roce_be16(doctor->frame->bytes + at) == ETHERTYPE_ARP)
 		t->arp++;
 }
 
@@ -195,7 +197,6 @@ enum finding_kind stranger_take(struct strangers *t, struct signs *signs, const 
 	struct evidence *e;
 	bool right = false;
 
-	count(t, p->frame, &p->look->packet, at);
 	if (t->tried >= TRIED)
 		return FINDING_KINDS;
 	t->tried++;

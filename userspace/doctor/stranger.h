@@ -22,8 +22,11 @@ struct strangers {
 	__u8 *copy; /* of a frame, changed */
 };
 
+/* Counts a frame that is no RoCE packet. */
+void stranger_count(struct strangers *t, const struct doctor_packet *p);
+
 /*
- * Takes a frame that is no RoCE packet. Returns the kind of its sign, and the packet that it would be; FINDING_KINDS: none.
+ * Looks into a frame that is no RoCE packet. Returns the kind of its sign, and the packet that it would be; FINDING_KINDS: none.
  */
 enum finding_kind stranger_take(struct strangers *t, struct signs *signs, const struct doctor_packet *p, struct roce_packet *would);
 

@@ -10,14 +10,18 @@
 static json_t *stream_object(const struct roce_key *k)
 {
 	bool datagram = k->kind == KEY_DATAGRAM, known = k->qpn != FINDING_NO_QPN;
+	json_t *o;
 
 	if (!k->kind)
 		return json_null();
-	return json_pack("{s:s, s:o, s:o, s:o, s:s}", "src", address_text(k->src).text,
-			 "dst", datagram ? json_null() : json_string(address_text(k->dst).text),
-			 "dqpn", datagram || !known ? json_null() : json_count(k->qpn),
-			 "sqpn", datagram ? json_count(k->qpn) : json_null(),
-			 "side", k->side == SIDE_RESPONSE ? "response" : "request");
+	o = json_pack("{s:s, s:o, s:o, s:o, s:s}", "src", address_text(k->src).text,
+		      "dst", datagram ? json_null() : json_string(address_text(k->dst).text),
+		      "dqpn", datagram || !known ? json_null() : json_count(k->qpn),
+		      "sqpn", datagram ? json_count(k->qpn) : json_null(),
+		      "side", k->side == SIDE_RESPONSE ? "response" : "request");
+	if (k->kind == KEY_UDP)
+		json_object_set_new(o, "udp_port", json_count(k->port));
+	return o;
 }
 
 static json_t *evidence_array(const struct finding *f)
@@ -96,6 +100,10 @@ static json_t *checked_object(const struct doctor_checked *c)
 			      json_count(c->streams), "icrcs", json_count(c->icrcs), "sequences", json_count(c->sequences),
 			      "messages", json_count(c->messages), "first_psns", json_count(c->starts));
 
+	if (c->datagrams) {
+		json_object_set_new(o, "datagrams", json_count(c->datagrams));
+		json_object_set_new(o, "flows", json_count(c->flows));
+	}
 	if (c->receiver)
 		json_object_set_new(o, "to_receiver", json_count(c->received));
 	if (*c->instead)

@@ -85,6 +85,12 @@ static void show_stream(const struct page *p, const struct finding *f)
 
 	if (k->kind == KEY_DATAGRAM)
 		snprintf(stream, sizeof(stream), "%s QPN %u (0x%x, source)", address_text(k->src).text, k->qpn, k->qpn);
+	else if (k->kind == KEY_UDP && k->qpn == FINDING_NO_QPN)
+		snprintf(stream, sizeof(stream), "%s > %s UDP port %u", address_text(k->src).text,
+			 address_text(k->dst).text, k->port);
+	else if (k->kind == KEY_UDP)
+		snprintf(stream, sizeof(stream), "%s > %s UDP port %u, flow %u", address_text(k->src).text,
+			 address_text(k->dst).text, k->port, k->qpn);
 	else if (k->kind && k->qpn == FINDING_NO_QPN)
 		snprintf(stream, sizeof(stream), "%s > %s, QPN not read", address_text(k->src).text, address_text(k->dst).text);
 	else if (k->kind)
@@ -177,6 +183,16 @@ static void show_checked(const struct page *p, const struct findings_report *r, 
 	const struct doctor_checked *c = &r->checked;
 	char text[800], of[64] = "", starts[96] = "", received[160] = "";
 
+	if (c->datagrams) {
+		snprintf(text, sizeof(text),
+			 "%s %llu datagram%s of %llu flow%s of --udp. Checked: format and number of the first ones; of all "
+			 "what is missing, late, twice or begins anew.",
+			 nothing ? "Nothing wrong was found in" : "That is what was found in", c->datagrams,
+			 plural(c->datagrams), c->flows, plural(c->flows));
+		paragraph(p, "", 0, false, text);
+	}
+	if (!c->packets && !unread && c->datagrams)
+		return;
 	if (!c->packets && unread) {
 		snprintf(text, sizeof(text),
 			 "No RoCE packet could be read: %llu frame%s malformed or fragments. Nothing else was "
