@@ -86,7 +86,7 @@ struct meant {
 	char wrong[BRING_UP_TEXT];
 };
 
-/* false: it has nothing to do with RoCE. bytes: a copy of the frame, OBSERVER_READABLE more than it has; it may be changed. */
+/* false: it has nothing to do with RoCE. bytes: a copy of the frame, OBSERVER_READABLE more than it has; it is changed meanwhile. */
 bool meant_find(__u8 *bytes, const struct listen_frame *f, struct meant *m);
 
 /* ---- senders ---- */

@@ -2,7 +2,7 @@
 /*
  * The frames of an interface, in both directions: by libpcap those that reach the kernel, and from the program of `rocescope
  * receive` on the same interface those that it takes or drops, which no socket sees. Bring-up is at low rates; what came faster is
- * counted.
+ * counted. (userspace/live/overhear.h only looks at what comes, and leaves the interface as it is.)
  */
 #ifndef USERSPACE_BRING_UP_LISTEN_H
 #define USERSPACE_BRING_UP_LISTEN_H

@@ -2,16 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/bytes.h"
-#include "roce/decap.h"
 #include "userspace/doctor/stranger.h"
+#include "userspace/model/mistaken.h"
 
 #define TRIED 4096 /* frames that are looked into; all are counted */
 #define ROOM 16384 /* bytes of a frame that are looked into */
-#define NEAR 2 /* from RoCEv2's port: a mistyped one, 4790 or 4793 */
 #define ETHERTYPE_ARP 0x0806
 #define PROTO_TCP 6
-#define SWAPPED(n) ((__u16)((n) >> 8 | (n) << 8))
 
 /* ---- what came ---- */
 
@@ -36,21 +33,10 @@ static void count_port(struct strangers *t, __u16 port)
 		t->port[i].packets--;
 }
 
-/* Offset of the Ethertype behind VLAN tags. 0: the frame ends before. */
-static __u32 ethertype_at(const struct observer_frame *f)
-{
-	__u32 at = WIRE_ETH_LEN - 2;
-
-	for (int i = 0; i < WIRE_VLAN_TAGS && at + 2 <= f->captured && wire_is_vlan(roce_be16(f->bytes + at)); i++)
-		at += WIRE_VLAN_LEN;
-	return at + 2 <= f->captured ? at : 0;
-}
-
 void stranger_count(struct strangers *t, const struct doctor_packet *doctor)
 {
 	const struct roce_packet *p = &doctor->look->packet;
 	const __u8 *ip = doctor->frame->bytes + p->l3_offset;
-	__u32 at = ethertype_at(doctor->frame);
 
 	t->frames++;
 	if (p->udp_port)
@@ -59,7 +45,7 @@ void stranger_count(struct strangers *t, const struct doctor_packet *doctor)
 		t->udp++;
 	else if (p->ip_version)
 		*(ip[p->ip_version == 4 ? 9 : 6] == PROTO_TCP ? &t->tcp : &t->ip) += 1;
-	else if (at && roce_be16(doctor->frame->bytes + at) == ETHERTYPE_ARP)
+	else if (mistaken_ethertype(doctor->frame, p) == ETHERTYPE_ARP)
 		t->arp++;
 }
 
@@ -92,96 +78,30 @@ void strangers_say(const struct strangers *t, char text[DOCTOR_INSTEAD])
 
 /* ---- what it would be ---- */
 
-/* Whether the copy is a RoCE packet. cut: its end may be missing. */
-static bool is_roce(const struct strangers *t, __u32 bytes, __u32 wire, bool cut, struct roce_packet *would, bool *right)
-{
-	const struct observer_frame copy = { .bytes = t->copy, .captured = bytes, .wire = wire, .cut = cut };
-	struct observer_look look;
+static const enum finding_kind kind_of[] = {
+	[MISTAKEN_NOT] = FINDING_KINDS,
+	[MISTAKEN_ETHERTYPE] = KIND_ethertype_swapped,
+	[MISTAKEN_PORT_SWAPPED] = KIND_udp_port_swapped,
+	[MISTAKEN_PORTS_EXCHANGED] = KIND_udp_ports_exchanged,
+	[MISTAKEN_PORT] = KIND_udp_port,
+	[MISTAKEN_TUNNEL] = KIND_hint_tunnel,
+};
 
-	observer_look(&copy, NULL, &look);
-	*would = look.packet;
-	*right = look.icrc == ICRC_GOOD;
-	return look.packet.kind == ROCE_PACKET;
-}
-
-static enum finding_kind try_ethertype(struct strangers *t, const struct observer_frame *f, __u32 bytes, __u32 at,
-				       struct roce_packet *would, bool *right)
-{
-	__u16 type = SWAPPED(roce_be16(f->bytes + at));
-
-	if (type != WIRE_ETHERTYPE_IPV4 && type != WIRE_ETHERTYPE_IPV6 && type != WIRE_ETHERTYPE_ROCEV1)
-		return FINDING_KINDS;
-	put16(t->copy + at, type);
-	return is_roce(t, bytes, f->wire, false, would, right) ? KIND_ethertype_swapped : FINDING_KINDS;
-}
-
-/* Whether the sender has computed the ICRC over the port that it sends. */
-static bool has_icrc(const struct strangers *t, const struct roce_packet *would, __u16 port)
-{
-	if (would->truncated)
-		return false;
-	put16(t->copy + would->l4_offset + 2, port);
-	return observer_icrc(would, t->copy) == would->icrc;
-}
-
-static enum finding_kind try_port(struct strangers *t, const struct observer_frame *f, __u32 bytes, const struct roce_packet *p,
-				  struct roce_packet *would, bool *right)
-{
-	put16(t->copy + p->l4_offset + 2, WIRE_ROCEV2_PORT);
-	if (!is_roce(t, bytes, f->wire, false, would, right))
-		return FINDING_KINDS;
-	*right |= has_icrc(t, would, p->udp_port);
-	if (!*right && (!would->op || would->tver))
-		return FINDING_KINDS;
-	if (p->udp_port == SWAPPED(WIRE_ROCEV2_PORT))
-		return KIND_udp_port_swapped;
-	if (p->udp_source_port == WIRE_ROCEV2_PORT)
-		return KIND_udp_ports_exchanged;
-	return *right || abs(p->udp_port - WIRE_ROCEV2_PORT) <= NEAR ? KIND_udp_port : FINDING_KINDS;
-}
-
-static enum finding_kind try_tunnel(struct strangers *t, const struct observer_frame *f, __u32 bytes, struct roce_packet *would,
-				    bool *right)
-{
-	struct roce_inner inner;
-
-	if (!roce_decap(t->copy, bytes, f->wire, &inner))
-		return FINDING_KINDS;
-	memmove(t->copy, t->copy + inner.offset, inner.captured);
-	return is_roce(t, inner.captured, inner.wire, true, would, right) ? KIND_hint_tunnel : FINDING_KINDS;
-}
-
-static enum finding_kind try_all(struct strangers *t, const struct observer_frame *f, const struct roce_packet *p, __u32 at,
-				 struct roce_packet *would, bool *right)
-{
-	__u32 bytes = f->captured < ROOM ? f->captured : ROOM;
-	enum finding_kind kind;
-
-	memcpy(t->copy, f->bytes, bytes);
-	if (!p->ip_version)
-		return at ? try_ethertype(t, f, bytes, at, would, right) : FINDING_KINDS;
-	kind = try_tunnel(t, f, bytes, would, right);
-	if (kind != FINDING_KINDS || !p->udp_port)
-		return kind;
-	memcpy(t->copy, f->bytes, bytes);
-	return try_port(t, f, bytes, p, would, right);
-}
-
-static void show(struct evidence *e, enum finding_kind kind, const struct doctor_packet *doctor, __u32 at)
+static void show(struct evidence *e, enum mistaken mistaken, const struct doctor_packet *doctor)
 {
 	const struct roce_packet *p = &doctor->look->packet;
-	__u32 type = roce_be16(doctor->frame->bytes + at);
+	__u16 type = mistaken_ethertype(doctor->frame, p);
 
-	switch (kind) {
-	case KIND_ethertype_swapped:
-		SAY(e->expected, "Ethertype 0x%04x", SWAPPED(type));
+	switch (mistaken) {
+	case MISTAKEN_ETHERTYPE:
+		SAY(e->expected, "Ethertype 0x%04x", __builtin_bswap16(type));
 		SAY(e->found, "0x%04x", type);
 		break;
-	case KIND_udp_ports_exchanged:
+	case MISTAKEN_PORTS_EXCHANGED:
 		SAY(e->expected, "UDP ports %u > %u", p->udp_port, WIRE_ROCEV2_PORT);
 		SAY(e->found, "%u > %u", p->udp_source_port, p->udp_port);
 		break;
-	case KIND_hint_tunnel:
+	case MISTAKEN_TUNNEL:
 		break;
 	default:
 		SAY(e->expected, "UDP port %u (0x%04x)", WIRE_ROCEV2_PORT, WIRE_ROCEV2_PORT);
@@ -192,8 +112,9 @@ static void show(struct evidence *e, enum finding_kind kind, const struct doctor
 
 enum finding_kind stranger_take(struct strangers *t, struct signs *signs, const struct doctor_packet *p, struct roce_packet *would)
 {
-	__u32 at = ethertype_at(p->frame);
-	enum finding_kind kind;
+	struct observer_frame copy = *p->frame;
+	struct observer_look look;
+	enum mistaken mistaken;
 	struct evidence *e;
 	bool right = false;
 
@@ -204,14 +125,19 @@ enum finding_kind stranger_take(struct strangers *t, struct signs *signs, const 
 		t->copy = calloc(1, ROOM + OBSERVER_READABLE);
 	if (!t->copy)
 		return FINDING_KINDS;
-	kind = try_all(t, p->frame, &p->look->packet, at, would, &right);
-	if (kind == FINDING_KINDS)
-		return kind;
-	t->right[kind] += right;
-	e = signs_add(signs, kind, p->number);
+	copy.bytes = t->copy;
+	if (copy.captured > ROOM)
+		copy.captured = ROOM;
+	memcpy(t->copy, p->frame->bytes, copy.captured);
+	mistaken = mistaken_find(&copy, &p->look->packet, &look, &right);
+	if (mistaken == MISTAKEN_NOT)
+		return FINDING_KINDS;
+	*would = look.packet;
+	t->right[kind_of[mistaken]] += right;
+	e = signs_add(signs, kind_of[mistaken], p->number);
 	if (e)
-		show(e, kind, p, at);
-	return kind;
+		show(e, mistaken, p);
+	return kind_of[mistaken];
 }
 
 void strangers_conclude(const struct strangers *t, struct signs *signs)

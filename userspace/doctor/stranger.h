@@ -19,7 +19,7 @@ struct strangers {
 	} port[STRANGER_PORTS]; /* destination ports of UDP that are frequent (Misra and Gries, 1982) */
 	__u64 tried;
 	__u64 right[FINDING_KINDS]; /* of each kind of sign, frames whose ICRC is right, too */
-	__u8 *copy; /* of a frame, changed */
+	__u8 *copy; /* of a frame, to be changed */
 };
 
 /* Counts a frame that is no RoCE packet. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Copies of frames that come to the interfaces, whatever they are, a few at a time: packet sockets (packet(7)), behind XDP. Not
- * for counting.
+ * for counting. (libpcap, as in userspace/bring_up/listen.c, has what is not wanted here: promiscuous interfaces, frames that
+ * leave, times, a large buffer, and an interface that comes up later.)
  */
 #ifndef USERSPACE_LIVE_OVERHEAR_H
 #define USERSPACE_LIVE_OVERHEAR_H
