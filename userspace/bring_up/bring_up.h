@@ -104,6 +104,7 @@ struct bring_up_stream {
 	__u32 not_told; /* steps, as bits, that cannot be judged */
 	__u32 last_psn, next_psn; /* next_psn: the PSN behind the packet */
 	__u32 path_mtu; /* the largest payload */
+	__u64 alone; /* Last packets, one after the other, whose First and Middle have not come */
 	char taker[2 * HOST_NAME]; /* who has the QP, in words; "": unknown */
 	/* RDMA netlink: packets whose fate the QP's PSN will tell */
 	__u32 first_psn; /* of them */

@@ -305,6 +305,10 @@ static void take_packet(struct bring_up_stream *s, const struct roce_packet *p, 
 
 	if (p->op & OP_READ_REQUEST && s->path_mtu)
 		packets = (p->dma_length + s->path_mtu - 1) / s->path_mtu ?: 1;
+	if (roce_is_partial(p))
+		s->alone = 0;
+	else
+		s->alone += s->packets && (p->op & OP_ONLY) == OP_LAST && p->number != s->next_psn;
 	s->packets++;
 	s->seen = time;
 	s->service = p->service;

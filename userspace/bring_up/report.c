@@ -199,14 +199,25 @@ static void conclude_packets(const struct bring_up *b, enum bring_up_step step, 
 		set(r, STEP_NOT_TOLD, "%s", unknown[step]);
 }
 
+/* Of its messages only the ends come, which are shorter than the rest. */
+static bool is_cut(const struct bring_up_stream *s)
+{
+	return s->alone >= ASKS;
+}
+
 /* Frames that are longer than the MTU are not seen by anybody: nothing comes, or PSNs are missing. */
 static void conclude_mtu(const struct bring_up *b, struct bring_up_result *r)
 {
 	const struct place_link *l = b->end.link;
 	bool missing = !b->stream_count;
 
-	for (size_t i = 0; i < b->stream_count; i++)
+	for (size_t i = 0; i < b->stream_count; i++) {
 		missing |= b->streams[i].failed == STEP_psn;
+		if (is_cut(&b->streams[i]) && !is_over(b, &b->streams[i]))
+			set(r, STEP_WRONG, "%llu Last packets came to QPN 0x%x, but no First and no Middle, and the PSNs before them are "
+			    "missing: what is longer is lost on the way, where an MTU is too small", b->streams[i].alone,
+			    b->streams[i].dqpn);
+	}
 	if (l && missing && l->refused > b->end.refused)
 		set(r, STEP_WRONG, "%s has dropped %llu frames before anybody saw them, and its MTU is %u", b->options->interface,
 		    l->refused - b->end.refused, l->mtu);

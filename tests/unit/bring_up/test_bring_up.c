@@ -14,6 +14,8 @@ enum { TYPE_RC = 2, TYPE_UC = 3, STATE_INIT = 1, STATE_RTS = 3, STATE_ERR = 6 };
 #define QPN 0x12
 #define PEER_QPN 0x34
 #define RC_ONLY 0x0a
+#define UC_FIRST 0x26
+#define UC_LAST 0x28
 #define UC_ONLY 0x2a
 #define ACK 0x11
 #define TURNS 8 /* more than a QP may stand still */
@@ -303,6 +305,21 @@ static void test_peer_qpn(void **state)
 	assert_wrong(STEP_accepted, "go to QPN 0");
 }
 
+/* Of messages of three packets only the last, shorter ones come: an MTU on the way. A Last that follows directly is another mistake. */
+static void test_cut(void **state)
+{
+	(void)state;
+	qp.type = TYPE_UC;
+	for (__u32 psn = 102; psn < 106; psn++)
+		request(UC_LAST, psn);
+	assert_wrong(STEP_psn, "");
+	for (__u32 psn = 110; psn < 119; psn += 3)
+		request(UC_LAST, psn);
+	assert_wrong(STEP_mtu, "3 Last packets came to QPN 0x12, but no First");
+	request(UC_FIRST, 120);
+	assert_wrong(STEP_psn, "");
+}
+
 typedef int view(FILE *out, const struct bring_up *b, const struct bring_up_report *r);
 
 static void assert_shows(view *show, const char *words)
@@ -344,7 +361,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_right), TEST(test_met_in_the_middle), TEST(test_stale_ahead), TEST(test_stale_behind), TEST(test_naks),
 		TEST(test_loss_that_heals), TEST(test_states), TEST(test_no_qp), TEST(test_service), TEST(test_uc), TEST(test_sent_again),
-		TEST(test_peer_qpn), TEST(test_views),
+		TEST(test_peer_qpn), TEST(test_cut), TEST(test_views),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
