@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "roce/base.h"
 #include "userspace/between/source.h"
 
 #define PIECE 65536 /* bytes that are read at once, at least */
@@ -24,22 +25,71 @@ static bool complain(const struct source *s, const char *what)
 
 /* ---- opening ---- */
 
-static void run_monitor(const struct source *s, char *const *words, int out)
+/* As lab/machine.py reaches hosts: it asks for no password, and a host that is gone ends it. */
+static const char *const ssh[] = { "ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5",
+				   "-o", "ServerAliveCountMax=6", "--" };
+
+/* Writes a word so that a shell takes it as it is. */
+static void quote(FILE *out, const char *word)
+{
+	fputs(" '", out);
+	for (; *word; word++)
+		fputs(*word == '\'' ? "'\\''" : (char[]){ *word, 0 }, out);
+	fputc('\'', out);
+}
+
+/* The command of a monitor, for the shell of the other host. NULL: there is no memory. */
+static char *command_line(char *const *words)
+{
+	char *line = NULL;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	if (!out)
+		return NULL;
+	fputs("exec", out);
+	for (; *words; words++)
+		quote(out, *words);
+	return fclose(out) ? NULL : line;
+}
+
+/* s->name is ssh:HOST:INTERFACE. */
+static void run_far(const struct source *s, char **words)
+{
+	const char *argv[ROCE_ARRAY_SIZE(ssh) + 3] = { NULL };
+	char *host = strdup(s->name + strlen(SOURCE_FAR));
+
+	if (!host)
+		return;
+	words[2] = strrchr(host, ':');
+	*words[2]++ = 0;
+	memcpy(argv, ssh, sizeof(ssh));
+	argv[ROCE_ARRAY_SIZE(ssh)] = host;
+	argv[ROCE_ARRAY_SIZE(ssh) + 1] = command_line(words);
+	if (argv[ROCE_ARRAY_SIZE(ssh) + 1] && dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO) >= 0)
+		execvp(argv[0], (char *const *)argv);
+}
+
+static void run_monitor(const struct source *s, const struct source_how *how, int out)
 {
 	/* streams that have not moved say nothing new */
-	const char *argv[SOURCE_WORDS + 5] = { "rocescope", "monitor", s->name, "-j", "--streams=changed" };
+	char *argv[SOURCE_WORDS + 7] = { (char *)how->remote, "monitor", (char *)s->name, "-j", "--streams=changed", "--direction=both" };
+	bool good;
 
-	for (int i = 0; words[i]; i++)
-		argv[i + 5] = words[i];
+	for (int i = 0; how->words[i]; i++)
+		argv[i + 6] = how->words[i];
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	setpgid(0, 0); /* Ctrl-C is passed on by source_stop(), when the traffic's end is known */
-	if (dup2(out, STDOUT_FILENO) >= 0)
-		execv("/proc/self/exe", (char *const *)argv);
+	good = dup2(out, STDOUT_FILENO) >= 0;
+	if (good && s->far)
+		run_far(s, argv);
+	else if (good)
+		execv("/proc/self/exe", argv);
 	fprintf(stderr, "rocescope: between: %s: the monitor cannot be started: %s\n", s->name, strerror(errno));
 	_exit(1);
 }
 
-static bool start_monitor(struct source *s, char *const *words)
+static bool start_monitor(struct source *s, const struct source_how *how)
 {
 	int ends[2];
 
@@ -47,22 +97,27 @@ static bool start_monitor(struct source *s, char *const *words)
 		return complain(s, strerror(errno));
 	s->child = fork();
 	if (!s->child)
-		run_monitor(s, words, ends[1]);
+		run_monitor(s, how, ends[1]);
 	close(ends[1]);
 	s->fd = ends[0];
 	if (s->child > 0)
-		return true;
+		return !fcntl(s->fd, F_SETFL, O_NONBLOCK);
 	s->child = 0;
 	return complain(s, strerror(errno));
 }
 
-bool source_open(struct source *s, const char *name, char *const *words)
+bool source_is_far(const char *name)
+{
+	return !strncmp(name, SOURCE_FAR, strlen(SOURCE_FAR));
+}
+
+bool source_open(struct source *s, const char *name, const struct source_how *how)
 {
 	struct stat about;
 
-	*s = (struct source){ .name = name, .fd = -1 };
-	if (if_nametoindex(name))
-		return start_monitor(s, words) && !fcntl(s->fd, F_SETFL, O_NONBLOCK);
+	*s = (struct source){ .name = name, .fd = -1, .far = source_is_far(name) };
+	if (s->far || if_nametoindex(name))
+		return start_monitor(s, how);
 	s->fd = strcmp(name, "-") ? open(name, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
 	if (s->fd < 0)
 		return complain(s, errno == ENOENT ? "there is no such interface, and no such file" : strerror(errno));
@@ -141,8 +196,9 @@ bool source_read(struct source *s)
 
 void source_stop(struct source *s)
 {
+	s->stopped = s->fd >= 0;
 	if (s->child)
-		kill(s->child, SIGINT);
+		kill(s->child, s->far ? SIGTERM : SIGINT);
 	if (s->child || s->is_file || s->fd < 0)
 		return;
 	close(s->fd);
@@ -151,6 +207,7 @@ void source_stop(struct source *s)
 
 bool source_close(struct source *s)
 {
+	bool of_ssh = s->far && (s->stopped || s->fd >= 0); /* the status of an ssh that is ended here says nothing */
 	int status = 0;
 
 	if (s->fd >= 0)
@@ -163,5 +220,5 @@ bool source_close(struct source *s)
 	json_decref(s->next);
 	free(s->bytes);
 	s->child = 0;
-	return !WIFEXITED(status) || !WEXITSTATUS(status) || complain(s, "its monitor has failed");
+	return of_ssh || !WIFEXITED(status) || !WEXITSTATUS(status) || complain(s, "its monitor has failed");
 }

@@ -19,7 +19,7 @@ struct options {
 	__u64 most;		   /* streams */
 	bool json, exit_code, quiet;
 	char text[32];		   /* --interval, for the monitors */
-	char *words[SOURCE_WORDS]; /* arguments of the monitors */
+	struct source_how how;	   /* of the monitors */
 };
 
 static const struct option_entry printed[] = {
@@ -33,8 +33,15 @@ static const struct option_entry printed[] = {
 	{ 0 },
 };
 
+static const struct option_entry reached[] = {
+	{ "remote", "PROGRAM", "the rocescope of hosts by ssh, if it is not in their PATH",
+	  OPTION_TEXT(struct options, how.remote), .usual = "rocescope" },
+	{ 0 },
+};
+
 static const struct option_table tables[] = {
 	{ "What is printed", printed, 0 },
+	{ "Other hosts", reached, 0 },
 	{ 0 },
 };
 
@@ -43,21 +50,22 @@ const struct command between_command = {
 	.words = "say what entered at one point of a path and did not leave at another",
 	.arguments = "IFACE|FILE IFACE|FILE [OPTIONS] [-- MONITOR-OPTIONS]",
 	.prose =
-		"The first is point A, which packets pass first, and the second point B behind it. Each is an interface, or a file "
-		"or pipe with the lines of `rocescope monitor -j` (- is standard input), of this host or of another one. Streams "
-		"are compared by their packets and PSNs; clocks are not needed. Packets on their way are left out, so the "
-		"figures are exact when a stream pauses, and while it moves as far as the points' snapshots tell.\n\n"
-		"What follows -- goes to the monitors that are started for interfaces.",
+		"The first is point A, which packets pass first, and the second point B behind it. Each is an interface of this "
+		"host; ssh:HOST:IFACE, one of a host that ssh reaches without a password; or a file or pipe with the lines of "
+		"`rocescope monitor -j` (- is standard input). Streams are compared by their packets and PSNs; clocks are not "
+		"needed. Packets on their way are left out, so the figures are exact when a stream pauses, and while it moves as "
+		"far as the points' snapshots tell.\n\n"
+		"A monitor is started at each interface, for both directions. What follows -- goes to these monitors.",
 	.tables = tables,
 	.examples =
 		"  # a switch or a forwarding host between two ports\n"
 		"  rocescope between roce0 roce1\n"
-		"  # what leaves another host and what comes here\n"
-		"  rocescope between <(ssh root@sender rocescope monitor roce0 -j --direction both) roce0\n"
+		"  # from another host to this one\n"
+		"  rocescope between ssh:root@sender:roce0 roce0\n"
 		"  # another point's lines come through a named pipe; exit status 3 if something was lost on the way there\n"
 		"  rocescope between roce0 lines-of-b --exit-code --duration 60\n"
 		"  # with options for the monitors\n"
-		"  rocescope between roce0 roce1 -- --direction both --icrc 1/16\n",
+		"  rocescope between roce0 roce1 -- --direction in --icrc 1/16\n",
 };
 
 struct run {
@@ -94,7 +102,7 @@ static __u64 time_of_next(const struct source *s)
 /* A monitor of this machine has our clock. The lines of a file have come from it at once. */
 static __u64 when_taken(const struct source *s)
 {
-	return s->child || s->is_file ? time_of_next(s) : s->arrived;
+	return (s->child && !s->far) || s->is_file ? time_of_next(s) : s->arrived;
 }
 
 /* The point whose snapshot comes next. Lines of two files come in the order of their times. */
@@ -154,7 +162,7 @@ static bool is_over(const struct run *r)
 	return (has_ended(a) && (!a->is_file || has_ended(z))) || (has_ended(z) && !z->is_file);
 }
 
-/* The monitors of this machine have printed something. */
+/* The monitors have printed something. */
 static bool has_begun(const struct run *r)
 {
 	for (int p = 0; p < BETWEEN_POINTS; p++)
@@ -228,7 +236,7 @@ static int run(struct run *r)
 	for (int p = 0; p < BETWEEN_POINTS; p++)
 		r->source[p].fd = -1;
 	for (int p = 0; p < BETWEEN_POINTS; p++)
-		good = good && source_open(&r->source[p], r->name[p], r->options->words);
+		good = good && source_open(&r->source[p], r->name[p], &r->options->how);
 	good = good && begin(r) && watch(r) && finish(r);
 	if (!have_ended_well(r) || !good)
 		return EXIT_COULD_NOT;
@@ -255,9 +263,21 @@ static int split(struct options *o, int argc, char **argv)
 	for (int i = count + 1; i < argc; i++) {
 		if (words == SOURCE_WORDS - 1)
 			usage_error("between: at most %d words for the monitors", SOURCE_WORDS - 2);
-		o->words[words++] = argv[i];
+		o->how.words[words++] = argv[i];
 	}
 	return count;
+}
+
+/* ssh:HOST:IFACE needs both. */
+static void check_far(const char *name)
+{
+	const char *host = name + strlen(SOURCE_FAR), *colon;
+
+	if (!source_is_far(name))
+		return;
+	colon = strrchr(host, ':');
+	if (!colon || colon == host || !colon[1])
+		usage_error("between: %s: it is ssh:HOST:IFACE, as in ssh:root@b:eth0", name);
 }
 
 int cmd_between(int argc, char **argv)
@@ -269,13 +289,15 @@ int cmd_between(int argc, char **argv)
 	first = command_parse(&between_command, &o, count, argv);
 	if (count - first != BETWEEN_POINTS)
 		usage_error("between: which two points? `rocescope between A B`");
-	for (int p = 0; p < BETWEEN_POINTS; p++)
+	for (int p = 0; p < BETWEEN_POINTS; p++) {
 		r.name[p] = argv[first + p];
+		check_far(r.name[p]);
+	}
 	if (!strcmp(r.name[0], r.name[1]))
 		usage_error("between: %s: named twice", r.name[0]);
 	/* a stream is at rest when it is at rest in a snapshot, so there is one a second */
 	snprintf(o.text, sizeof(o.text), "--interval=%g", o.interval < 1 ? o.interval : 1);
-	o.words[0] = o.text;
+	o.how.words[0] = o.text;
 	r.between.most = o.most;
 	stop_on_signals();
 	status = run(&r);
