@@ -142,7 +142,7 @@ struct scratch {
 /* Set before the program is loaded. maps_complete_settings() fills in the members below max_streams. */
 struct monitor_settings {
 	struct roce_ports ports;
-	struct roce_imm imm;
+	struct roce_blocks_by blocks;
 	__u32 icrc_every; /* the ICRC of one frame in so many, drawn at random, is verified; 0: of none */
 	__u32 drop;	  /* 1: drop incoming frames after they are counted */
 	__u32 dialogues;  /* 1: requests and responses both pass here, and the map `dialogues` has an entry per stream */

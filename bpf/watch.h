@@ -385,12 +385,12 @@ __noinline int watch_observe_old(void)
 	return 0;
 }
 
-static __always_inline void watch_imm(struct roce_packet *p)
+static __always_inline void watch_blocks(struct roce_packet *p)
 {
-	const struct roce_imm *imm = (const struct roce_imm *)&settings.imm;
+	const struct roce_blocks_by *by = (const struct roce_blocks_by *)&settings.blocks;
 
-	roce_opaque(imm); /* as for the tables */
-	p->imm = *imm;
+	roce_opaque(by); /* as for the tables */
+	roce_tell_blocks(p, by);
 }
 
 /*
@@ -421,8 +421,8 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		watch_take_alone(ctx, what);
 	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
 		return;
-	if (p->op & OP_IMMDT)
-		watch_imm(p);
+	if (p->op & OP_IMMDT || settings.blocks.by_ring)
+		watch_blocks(p);
 	if (p->kind == ROCE_UDP)
 		watch_datagram();
 	if (p->kind == ROCE_UDP || (what & WATCH_DECAP && p->truncated))

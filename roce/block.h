@@ -32,9 +32,9 @@ roce_inline __u32 block_value(const struct roce_packet *p)
 	return p->immediate >> p->imm.shift & ~p->imm.outside;
 }
 
-roce_inline __u32 block_begin_behind(const struct roce_packet *p)
+roce_inline __u32 block_begin_behind(__u32 psn)
 {
-	return BLOCK_BEGUN | ((p->number + 1) & PSN_MASK);
+	return BLOCK_BEGUN | ((psn + 1) & PSN_MASK);
 }
 
 /* Takes the immediate data of a packet in order, if nothing has happened since the last, and it is the next value of a counter. */
@@ -45,7 +45,7 @@ roce_inline bool block_is_next(struct roce_message *m, struct roce_counters *c, 
 	if (m->counts != MESSAGE_IMM_STEPS || value - m->immediate != m->step)
 		return false;
 	m->immediate = value;
-	m->begin = block_begin_behind(p);
+	m->begin = block_begin_behind(p->number);
 	c->value[COUNTER_blocks]++;
 	return true;
 }
@@ -72,6 +72,23 @@ roce_inline __u32 block_outside(const struct roce_stream *s, const struct roce_p
 	return p->imm.outside | (s->blocks.bits ? ~0u << s->blocks.bits : 0);
 }
 
+/* A difference of two values, forward on the counter's circle. Without a branch, because the verifier follows each. */
+roce_inline __u32 block_forward(const struct roce_stream *s, const struct roce_packet *p, __u32 on)
+{
+	__u32 round = (__s32)on >> 31;
+
+	roce_opaque(round);
+	return (on & ~block_outside(s, p)) + (p->imm.slots & round);
+}
+
+/* The value that lies `values` before this one. */
+roce_inline __u32 block_back(const struct roce_stream *s, const struct roce_packet *p, __u32 value, __u32 values)
+{
+	if (p->imm.slots)
+		values %= p->imm.slots;
+	return block_forward(s, p, value - values * s->message.step);
+}
+
 roce_inline bool block_counts(const struct roce_stream *s)
 {
 	return (s->message.counts & ~BLOCK_LOOK) == MESSAGE_IMM_STEPS;
@@ -85,16 +102,46 @@ roce_inline __s64 block_values(const struct roce_stream *s, const struct roce_pa
 {
 	__u32 step = s->message.step, on = block_value(p) - s->message.immediate;
 
-	on = (back ? -on : on) & ~block_outside(s, p);
+	on = block_forward(s, p, back ? -on : on);
 	if (!step || on % step || on / step > MESSAGE_IMM_GAP)
 		return BLOCK_NO_VALUE;
 	return on / step;
 }
 
+/*
+ * A ring may have gone round more than once. packets: PSNs from the last value to this one. A sender that is more than half of the
+ * ring ahead of what they explain has gone back: BLOCK_NO_VALUE.
+ */
+roce_inline __s64 block_round(const struct roce_stream *s, const struct roce_packet *p, __s64 values, __u64 packets)
+{
+	__u32 slots = p->imm.slots, span = s->ring.span;
+	__u64 more;
+
+	if (!slots || !span || values == BLOCK_NO_VALUE)
+		return values;
+	more = (packets + span / 2) / span + slots / 2 - values;
+	if (more >> 63)
+		return BLOCK_NO_VALUE;
+	return values + (more - (more && !(slots & 1))) / slots * slots;
+}
+
+/*
+ * The first value of another sequence. Of immediate data nobody knows what was between. A ring goes on where it was, or begins
+ * again; what is ahead by more than half of it, is behind.
+ */
+roce_inline __s64 block_anew(const struct roce_stream *s, const struct roce_packet *p)
+{
+	__u32 value = block_value(p), on = block_forward(s, p, value - s->message.immediate);
+
+	if (!p->imm.slots)
+		return value != s->message.immediate;
+	return !value || !on || on > p->imm.slots / 2 || on > MESSAGE_IMM_GAP ? 1 : on;
+}
+
 /* Brings `missing` up to the last value. */
 roce_inline void block_follow(struct roce_stream *s, const struct roce_packet *p)
 {
-	__u32 on = (s->message.immediate - s->blocks.newest) & ~block_outside(s, p), values = on / (s->message.step ?: 1);
+	__u32 on = block_forward(s, p, s->message.immediate - s->blocks.newest), values = on / (s->message.step ?: 1);
 
 	s->blocks.missing = values < 64 ? s->blocks.missing << values : 0;
 	s->blocks.newest = s->message.immediate;
@@ -132,7 +179,7 @@ roce_inline __s64 block_learn(struct roce_stream *s, const struct roce_packet *p
 /* Counts what the values say. values: how many they are on. heals: skipped PSNs will be sent again, so a jump means nothing. */
 roce_inline void block_count_values(struct roce_stream *s, const struct roce_packet *p, __s64 values, bool heals)
 {
-	bool accepted = p->service != SERVICE_UC || s->message.next == ((p->number + 1) & PSN_MASK);
+	bool accepted = p->service != SERVICE_UC || p->op & OP_RING || s->message.next == ((p->number + 1) & PSN_MASK);
 	__u64 *v = s->counters.value, left = values > 1 ? values - 1 : 0, jump;
 	struct roce_blocks *b = &s->blocks;
 
@@ -156,13 +203,13 @@ roce_inline void block_count_values(struct roce_stream *s, const struct roce_pac
 /* ---- incomplete blocks ---- */
 
 /* Counts the block of the numbers from .. end - 1, of which a packet is missing, and remembers it, if it is not too long. */
-roce_inline void block_add(struct roce_stream *s, __u64 from, __u64 end, bool old)
+roce_inline void block_add(struct roce_stream *s, __u64 from, __u64 end)
 {
 	struct roce_blocks *b = &s->blocks;
 
 	s->message.changes++;
 	s->counters.value[COUNTER_blocks_incomplete]++;
-	if (old || end - from > 65535)
+	if (end - from > 65535)
 		return;
 	for (int i = BLOCKS_OPEN - 1; i; i--) {
 		b->from[i] = b->from[i - 1];
@@ -211,13 +258,21 @@ roce_inline bool block_range(const struct roce_stream *s, __u32 at, __u64 *from,
 
 /* ---- packets ---- */
 
-/* A missing packet has come. */
-roce_inline void block_heal(struct roce_stream *s, const struct roce_packet *p)
+/* Whether the packet with this PSN was seen, as far as the windows reach. */
+roce_inline bool block_has_come(struct roce_stream *s, __u32 psn, bool old)
 {
-	__u32 at = block_find(&s->blocks, p->number);
+	__u64 number = block_number(s, psn);
+
+	return (__s64)(s->psn.next - number) > 0 && !psn_lacks(&s->psn, number, number + 1, old);
+}
+
+/* A missing packet has come. */
+roce_inline void block_heal(struct roce_stream *s, __u32 psn, bool old)
+{
+	__u32 at = block_find(&s->blocks, psn);
 	__u64 from, end;
 
-	if (block_range(s, at, &from, &end) && !psn_lacks(&s->psn, from, end, false))
+	if (block_range(s, at, &from, &end) && !psn_lacks(&s->psn, from, end, old))
 		block_remove(s, at);
 }
 
@@ -233,25 +288,25 @@ roce_inline __u64 block_from(struct roce_stream *s, __u64 begun, __u64 number, _
 	return number + 1 - (s->blocks.span ?: 1);
 }
 
-/* Immediate data behind all that was seen, or late but before the next one. */
-roce_inline void block_ends(struct roce_stream *s, const struct roce_packet *p, enum block_how how, bool late, bool old)
+/* Immediate data behind all that was seen, or late but before the next one. psn: of the packet that has it. */
+roce_inline void block_ends(struct roce_stream *s, const struct roce_packet *p, __u32 psn, enum block_how how, bool late, bool old)
 {
 	bool look = s->message.counts & BLOCK_LOOK, reliable = stream_is_reliable(p), begun = s->message.begin & BLOCK_BEGUN;
-	__u64 number = block_number(s, p->number), from = begun ? block_number(s, s->message.begin) : s->psn.begin;
-	__s64 values = block_counts(s) ? block_values(s, p, false) : BLOCK_NO_VALUE;
+	__u64 number = block_number(s, psn), from = begun ? block_number(s, s->message.begin) : s->psn.begin;
+	__s64 values = block_counts(s) ? block_round(s, p, block_values(s, p, false), number + 1 - from) : BLOCK_NO_VALUE;
 	struct roce_blocks *b = &s->blocks;
 	bool lacks = how == BLOCK_BEYOND;
 
 	block_follow(s, p);
-	if (block_counts(s) && !begun) { /* another sequence: nobody knows what was between */
+	if (block_counts(s) && !begun) { /* another sequence */
 		b->missing = 0;
-		values = block_value(p) != s->message.immediate;
+		values = block_anew(s, p);
 	}
 	if (values == BLOCK_NO_VALUE)
 		values = block_learn(s, p);
 	block_count_values(s, p, values, reliable && look);
 	s->counters.value[COUNTER_blocks] += values != 0;
-	b->shared |= !values;
+	b->shared |= !values && !p->imm.slots;
 	if (begun && values != BLOCK_NO_VALUE && values > 1)
 		from = block_from(s, from, number, values - 1);
 	if (how == BLOCK_TAKEN && look && !reliable)
@@ -261,19 +316,21 @@ roce_inline void block_ends(struct roce_stream *s, const struct roce_packet *p, 
 		    number + 1 - from + b->packets[0] <= 65535)
 			b->packets[0] += number + 1 - from; /* one more message of an incomplete block */
 		else
-			block_add(s, from, number + 1, old);
+			block_add(s, from, number + 1);
 	}
+	if (p->imm.slots && begun && values == 1 && !lacks && !late && number + 1 - from <= 65535)
+		s->ring.span = number + 1 - from;
 	s->message.immediate = b->newest = block_value(p);
-	s->message.begin = how == BLOCK_ELSEWHERE ? 0 : block_begin_behind(p);
+	s->message.begin = how == BLOCK_ELSEWHERE ? 0 : block_begin_behind(psn);
 	if (!late && how == BLOCK_TAKEN)
 		s->message.counts = (s->message.counts & ~BLOCK_LOOK) | (b->behind ? BLOCK_LOOK : 0);
 }
 
-/* Late immediate data, before the newest. old: no block is remembered. */
-roce_inline void block_ends_late(struct roce_stream *s, const struct roce_packet *p, bool old)
+/* Late immediate data, before the newest. psn: of the packet that has it. */
+roce_inline void block_ends_late(struct roce_stream *s, const struct roce_packet *p, __u32 psn, bool old)
 {
-	__s64 values = block_counts(s) ? block_values(s, p, true) : BLOCK_NO_VALUE;
-	__u64 number = block_number(s, p->number), from, end, bit = 0, *v = s->counters.value;
+	__u64 number = block_number(s, psn), newest = block_number(s, s->message.begin), from, end, bit = 0, *v = s->counters.value;
+	__s64 values = block_counts(s) ? block_round(s, p, block_values(s, p, true), newest - 1 - number) : BLOCK_NO_VALUE;
 	struct roce_blocks *b = &s->blocks;
 	__u32 at;
 
@@ -281,8 +338,7 @@ roce_inline void block_ends_late(struct roce_stream *s, const struct roce_packet
 	if (values >= 1 && values <= 64)
 		bit = 1ull << (values - 1);
 	if (!values || (bit && !(b->missing & bit))) { /* one more message of a block that has come */
-		if (!old)
-			block_heal(s, p);
+		block_heal(s, psn, old);
 		return;
 	}
 	v[COUNTER_blocks]++;
@@ -290,39 +346,39 @@ roce_inline void block_ends_late(struct roce_stream *s, const struct roce_packet
 	if (stream_is_reliable(p))
 		return;
 	v[COUNTER_blocks_missing] -= bit && v[COUNTER_blocks_missing];
-	if (old)
-		return;
-	at = block_find(b, p->number);
+	at = block_find(b, psn);
 	if (block_range(s, at, &from, &end)) { /* two blocks seemed to be one */
 		block_remove(s, at);
-		if (psn_lacks(&s->psn, number + 1, end, false))
-			block_add(s, number + 1, end, false);
+		if (psn_lacks(&s->psn, number + 1, end, old))
+			block_add(s, number + 1, end);
 	} else {
 		from = number + 1 - (b->span ?: 1);
 	}
-	if (psn_lacks(&s->psn, from, number + 1, false))
-		block_add(s, from, number + 1, false);
+	if (psn_lacks(&s->psn, from, number + 1, old))
+		block_add(s, from, number + 1);
 }
 
 /* Takes a packet that was new on the wire. Call it after the stream has taken the packet. */
 roce_inline void stream_block_by(struct roce_stream *s, const struct roce_packet *p, enum block_how how, bool old)
 {
 	bool late = how == BLOCK_TAKEN && ((p->number + 1) & PSN_MASK) != (s->psn.next & PSN_MASK);
-	__u32 begin = s->message.begin;
+	__u32 begin = s->message.begin, psn = p->number;
 
 	if (late && !s->psn.found)
 		return; /* it was seen before, or nobody knows */
 	if (!(p->op & OP_IMMDT)) {
 		if (late)
-			block_heal(s, p);
-		return;
+			block_heal(s, psn, old);
+		psn = p->ends;
+		if (!late || !(p->op & OP_SLOT) || !block_has_come(s, psn, old))
+			return;
 	}
-	if (begin == block_begin_behind(p))
+	if (begin == block_begin_behind(psn))
 		return; /* the newest one again */
-	if (late && begin && psn_distance(begin & PSN_MASK, p->number) < 0)
-		block_ends_late(s, p, old);
+	if (late && begin && psn_distance(begin & PSN_MASK, psn) < 0)
+		block_ends_late(s, p, psn, old);
 	else
-		block_ends(s, p, how, late, old);
+		block_ends(s, p, psn, how, late, old);
 }
 
 roce_rare stream_block(struct roce_stream *s, const struct roce_packet *p, __u32 how)

@@ -53,6 +53,7 @@ struct roce_event {
 	__u32 imm_skipped; /* imm_gap: number of values */
 	__u32 imm_expected; /* imm_gap: the first of them */
 	__u32 imm_seen;	/* imm_gap, block_incomplete: the counter's value in the packet's immediate data */
+	__u32 ring; /* these are slots of a ring */
 };
 
 /* The PSN the stream expects, or EVENT_NO_PSN. */
@@ -176,8 +177,9 @@ roce_inline bool roce_find_events(const struct roce_stream *s, const struct roce
 	e->recovered = event_since(s, b, COUNTER_psn_recovered, keep);
 	e->broken = event_since(s, b, COUNTER_messages_broken, keep);
 	e->imm_skipped = event_since(s, b, COUNTER_imm_skipped, keep);
-	e->imm_seen = block_value(p);
-	e->imm_expected = (e->imm_seen - e->imm_skipped * s->message.step) & ~block_outside(s, p);
+	e->imm_seen = p->immediate >> (p->imm.shift & 31) & ~p->imm.outside; /* not told to a packet that no stream took */
+	e->ring = (p->op & OP_RING) / OP_RING;
+	e->imm_expected = block_back(s, p, e->imm_seen, e->imm_skipped);
 	kinds |= event_rose(event_since(s, b, COUNTER_psn_gaps, keep), 0) << EVENT_psn_gap;
 	kinds |= event_rose(event_since(s, b, COUNTER_psn_duplicates, keep), 0) << EVENT_psn_duplicate;
 	kinds |= event_rose(event_since(s, b, COUNTER_psn_resyncs, keep), 0) << EVENT_psn_resync;

@@ -61,6 +61,24 @@ struct roce_blocks {
 	volatile __u8 at;	     /* a variable of block_find(), in memory because the verifier would follow its values */
 };
 
+#define RING_MESSAGES 4 /* messages of several packets, of which the address is remembered until their Last comes */
+
+/* Of a stream whose blocks are slots of a ring (roce/ring.h). */
+struct roce_ring_state {
+	struct roce_ring ring; /* what was learnt: valid if row is MESSAGE_IMM_STEPS; slots 0: not seen to go round yet */
+	__u32 last; /* BLOCK_BEGUN and the PSN of the last packet of the message that roce_last describes; 0: none */
+	__u16 span; /* PSNs from one slot's end to the next; 0: not known */
+	__u8 row;   /* how often in a row addresses stepped by ring.slot, up to MESSAGE_IMM_STEPS */
+	__u8 used;  /* a WRITE was seen */
+	__u8 beside; /* of a trial: it counts blocks */
+	__u8 next;  /* of message[], modulo RING_MESSAGES */
+	__u16 unused;
+	struct {
+		__u32 last; /* BLOCK_BEGUN and the PSN of the Last; 0: none */
+		__u32 slot; /* that it ends, or RING_NONE */
+	} message[RING_MESSAGES];
+};
+
 /* Forgets the messages. */
 roce_inline void message_clear(struct roce_message *m)
 {

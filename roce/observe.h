@@ -6,6 +6,7 @@
 #ifndef ROCE_OBSERVE_H
 #define ROCE_OBSERVE_H
 
+#include "roce/ring.h"
 #include "roce/trial.h"
 
 /* Takes the expected packet, with nothing else to be done. */
@@ -57,6 +58,7 @@ roce_inline void stream_clear(struct roce_stream *s)
 {
 	message_clear(&s->message);
 	__builtin_memset(&s->blocks, 0, sizeof(s->blocks));
+	__builtin_memset(&s->ring, 0, sizeof(s->ring));
 }
 
 /* The next packet begins a sequence. */
@@ -276,6 +278,12 @@ roce_inline void roce_observe_by(struct roce_stream *s, struct roce_packet *p, e
 		else
 			stream_trust(s);
 		s->mistrusted = false;
+	}
+	if (p->op & OP_RING) {
+		if (old)
+			ring_follow(s, p);
+		else
+			stream_ring(s, p);
 	}
 	stream_describe(s, p);
 	if (p->kind == ROCE_UDP) {

@@ -41,6 +41,9 @@ enum {
 	OP_ATOMICACKETH = 1 << 15,
 	OP_IMMDT = 1 << 16,
 	OP_IETH = 1 << 17,
+	/* set by roce_tell_blocks() and ring_follow() */
+	OP_RING = 1 << 18, /* its address counts blocks; OP_IMMDT then means that the message ends one */
+	OP_SLOT = 1 << 19, /* a First: `immediate` is the slot that its message ends */
 };
 
 /* SEND and RDMA WRITE: the twelve opcodes that RC, UC, RD and XRC share. extra: headers of the service. */

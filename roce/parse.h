@@ -25,11 +25,27 @@ enum roce_kind {
 	ROCE_UDP, /* a datagram to a port of --udp */
 };
 
-/* The counter in immediate data, as --imm tells it: bits of the data shifted to the right. All 0: all bits, with a step to be learnt. */
+/* The counter in immediate data: bits of the data shifted to the right. All 0: all bits, with a step to be learnt. */
 struct roce_imm {
 	__u32 step;    /* from one value to the next; 0: not known */
 	__u32 outside; /* bits that are not of the counter, after the shift */
 	__u32 shift;
+	__u32 slots; /* of a ring: values go round at this number; 0: none, or not known */
+};
+
+/* A ring of slots that a sender writes in turn. All 0: to be learnt. */
+struct roce_ring {
+	__u64 start; /* where what is written of a slot ends, less a multiple of the ring's length; learnt: where the ring begins */
+	__u32 slot;  /* bytes from one slot to the next */
+	__u32 slots;
+};
+
+/* What counts blocks, as --imm tells it. All 0: immediate data, with a step to be learnt. */
+struct roce_blocks_by {
+	struct roce_ring ring;
+	struct roce_imm imm;
+	__u32 by_ring; /* addresses in `ring`; else `imm` */
+	__u32 unused;
 };
 
 /* A parsed frame. Host byte order, offsets in bytes from the frame's start. */
@@ -38,6 +54,7 @@ struct roce_packet {
 	__u8 dst[16];
 	__u8 src_mac[6];
 	__u8 dst_mac[6];
+	__u32 arrival; /* interface and receive queue, filled in by a caller that knows them; else 0 */
 	union {
 		__u64 va;   /* RETH */
 		__u64 heap; /* UDP_HEAP: its identifier */
@@ -61,15 +78,18 @@ struct roce_packet {
 		__u32 immediate;
 		__u32 heap_offset; /* UDP_HEAP: of the payload in the heap */
 	};
-	struct roce_imm imm; /* filled in by a caller that knows it; else 0 */
 	union {
 		__u32 msn;	/* AETH: the responder's message sequence number */
+		__u32 ends;	/* OP_SLOT: the PSN of the message's last packet */
 		__u32 frames;	/* UDP_SECOND: in a second, 0: to be learnt */
 		__u32 second;	/* UDP_TIME: the second from which `time` counts; 0: it goes on for ever */
 		__u32 numbered; /* UDP_HEAP: `number` is that of the heap */
 	};
+	union {
+		struct roce_imm imm;   /* from roce_tell_blocks(), or 0 */
+		struct roce_ring ring; /* the same with OP_RING, until the stream observes the packet */
+	};
 	__u32 run;	   /* ROCE_UDP: the sender's run, to which the number belongs */
-	__u32 arrival;	   /* interface and receive queue, filled in by a caller that knows them; else 0 */
 	__u32 ip_payload; /* bytes of IP payload after its extension headers */
 	__u32 payload_bytes;
 	__u16 l3_offset;
@@ -462,6 +482,25 @@ roce_inline void roce_parse_headers(const __u8 *window, __u32 captured, __u32 wi
 	if (!p->rocev1 && !parse_udp(&c, p, ports))
 		return;
 	parse_roce(&c, p, captured);
+}
+
+/* Tells a parsed packet what counts blocks. With a ring nothing but the address of a WRITE does. */
+roce_inline void roce_tell_blocks(struct roce_packet *p, const struct roce_blocks_by *by)
+{
+	bool write = p->op && (p->opcode & 31) - 6u < 6; /* 6 to 11 of each service's opcodes */
+
+	if (!by->by_ring) {
+		if (p->op & OP_IMMDT)
+			p->imm = by->imm;
+		return;
+	}
+	if (p->kind != ROCE_PACKET)
+		return;
+	p->op &= ~OP_IMMDT;
+	if (write) {
+		p->op |= OP_RING;
+		p->ring = by->ring;
+	}
 }
 
 #endif

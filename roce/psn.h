@@ -296,7 +296,7 @@ roce_inline bool psn_is_unknown(const struct roce_psn *w, __u64 number)
 	return (__s64)(number - w->unknown_before) < 0;
 }
 
-/* Whether one of the numbers from .. end - 1, which lie behind `next`, is missing, as far as the windows reach. */
+/* Whether one of the numbers from .. end - 1, which lie behind `next`, is missing, or was when the windows left it behind. */
 roce_inline bool psn_lacks(struct roce_psn *w, __u64 from, __u64 end, bool old)
 {
 	__u64 begin = w->next - PSN_WINDOW, bits = 0;
@@ -304,7 +304,7 @@ roce_inline bool psn_lacks(struct roce_psn *w, __u64 from, __u64 end, bool old)
 
 	if ((__s64)(begin - from) > 0) {
 		far = !old && w->far ? far_of(w) : NULL;
-		if (far && far_lacks(far, from, end))
+		if (psn_is_unknown(w, from) || (far && far_lacks(far, from, end)))
 			return true;
 		from = begin;
 	}

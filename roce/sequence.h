@@ -392,7 +392,7 @@ roce_inline void stream_take_by(struct roce_stream *s, const struct roce_packet 
 	s->psn.forgotten = 0;
 	if (!old)
 		return;
-	if (p->op & OP_IMMDT)
+	if (p->op & (OP_IMMDT | OP_SLOT) || s->blocks.packets[0])
 		stream_block_by(s, p, BLOCK_TAKEN, true);
 	s->looked = s->psn.next / PSN_PERIOD; /* they do not settle */
 }
@@ -407,9 +407,9 @@ roce_rare stream_take(struct roce_stream *s, const struct roce_packet *p, const 
 /* The block of a packet that was taken. Not part of stream_take(): kernels before 6.9 add up the stack of all calls to 512 bytes. */
 roce_inline void stream_take_block(struct roce_stream *s, const struct roce_packet *p)
 {
-	if (p->service == SERVICE_UC && s->psn.far == PSN_NO_FAR)
+	if (p->service == SERVICE_UC && s->psn.far == PSN_NO_FAR && !s->ring.beside)
 		return; /* a trial: the receiver has taken the packet already */
-	if (p->op & OP_IMMDT || s->blocks.packets[0])
+	if (p->op & (OP_IMMDT | OP_SLOT) || s->blocks.packets[0])
 		stream_block(s, p, BLOCK_TAKEN);
 }
 

@@ -145,6 +145,7 @@ struct roce_stream {
 	/* acknowledgements: the highest MSN, which counts completed messages (IBTA 9.7.7.1), and how often it has fallen */
 	__u32 msn, msn_falls;
 	struct roce_blocks blocks;
+	struct roce_ring_state ring;
 	__u32 waited; /* packets that waited, because they would have carried the sequence off */
 };
 

@@ -124,7 +124,8 @@ roce_inline __u32 trial_what(const struct roce_packet *p)
 {
 	__u32 what = (p->opcode << 16 ^ p->payload_bytes) * 31 + (__u32)(p->va ^ p->va >> 32);
 
-	what = ((what * 31 + p->dma_length) * 31 + p->immediate) * 31 + p->rkey;
+	/* what counts the slots of a ring is learnt meanwhile */
+	what = ((what * 31 + p->dma_length) * 31 + (p->op & OP_RING ? 0 : p->immediate)) * 31 + p->rkey;
 	return what + !what;
 }
 
@@ -179,6 +180,12 @@ roce_rare trial_open(struct roce_stream *s, const struct roce_packet *p, __u64 n
 	b->path_mtu = s->path_mtu;
 	psn_start(&b->psn, number);
 	b->psn.far = PSN_NO_FAR;
+	if (p->op & OP_RING && kind != TRIAL_GAP) {
+		message_resume(&b->message, &s->message); /* it may go on in the ring */
+		b->message.begin = 0;
+		b->ring.span = s->ring.span;
+		b->ring.beside = true;
+	}
 	trial_remember(b, p, number);
 	stream_take(b, p, NULL);
 	stream_take_block(b, p);
@@ -280,12 +287,12 @@ roce_rare trial_win(struct roce_stream *s, const struct roce_packet *p, __u32 by
 		s->asked = b->asked;
 	s->spilled = false;
 	block_forget_all(s);
-	if (p->service != SERVICE_UC) {
+	if (p->service != SERVICE_UC || b->ring.beside) {
 		message_resume(&s->message, &b->message);
 		s->blocks = b->blocks;
-	} else if (s->trial == TRIAL_AGAIN) {
-		message_anew(&s->message);
 	}
+	if (p->service == SERVICE_UC && s->trial == TRIAL_AGAIN)
+		message_anew(&s->message);
 	s->trial = TRIAL_NONE;
 	far_give(&s->psn);
 	return 1;
@@ -452,7 +459,7 @@ roce_inline void trial_anchor(struct roce_stream *s, __u64 number, const struct 
 roce_inline void trial_message(struct roce_stream *s, const struct roce_packet *p, enum trial_kind kind)
 {
 	stream_message(s, p, PSN_RESYNC, 1);
-	if (p->op & OP_IMMDT)
+	if (p->op & OP_IMMDT && (kind == TRIAL_GAP || !(p->op & OP_RING)))
 		stream_block(s, p, kind == TRIAL_GAP ? BLOCK_BEYOND : BLOCK_ELSEWHERE);
 }
 

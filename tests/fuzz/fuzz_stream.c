@@ -80,7 +80,9 @@ static void check_stream(const struct place *at)
 	/* every message, whole or broken, has at least one packet; a whole one has a Last */
 	must(v[COUNTER_messages] + v[COUNTER_messages_broken] <= at->packets);
 	must(v[COUNTER_messages] <= at->lasts);
-	must(v[COUNTER_imm_gaps] <= v[COUNTER_imm_skipped] && v[COUNTER_imm_gaps] <= v[COUNTER_messages]);
+	/* the slots of a ring are those on the wire, also where a receiver drops the message */
+	must(v[COUNTER_imm_gaps] <= v[COUNTER_imm_skipped] && v[COUNTER_imm_gaps] <= v[s->ring.used ? COUNTER_blocks : COUNTER_messages]);
+	must(v[COUNTER_blocks_incomplete] <= v[COUNTER_blocks] && v[COUNTER_blocks] <= at->packets);
 	must(v[COUNTER_nak_psn_sequence] + v[COUNTER_nak_invalid_request] + v[COUNTER_nak_remote_access] +
 	     v[COUNTER_nak_remote_operational] <= v[COUNTER_naks]);
 	/* trusted after a good ICRC, or without any as long as none was bad */
@@ -248,7 +250,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input in = { data, size };
 	__u32 first = input_number(&in, 3);
 	__u64 next[QPS][2], immediate[QPS] = { 0 }, now = 0;
+	struct roce_blocks_by ring = { .by_ring = true };
 
+	if (first & 1) /* a told ring */
+		ring.ring = (struct roce_ring){ .start = first, .slot = 256 + (first & 0x300), .slots = 2 + (first >> 10 & 15) };
 	shift = input_number(&in, 3) & SHIFTS;
 	for (int i = 0; i < STREAMS; i++) {
 		far_give(&places[i].stream.psn);
@@ -275,6 +280,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			p.syndrome = lengths;
 			p.dma_length = lengths == 0xff ? ~0u : (lengths & 15) << (lengths >> 4);
 			p.immediate = p.ip_df ? ++immediate[p.dqpn - 1] : lengths;
+			p.va = p.immediate * (p.dqpn * 256) % 0x3000;
+			if (p.dqpn > QPS / 2)
+				roce_tell_blocks(&p, &ring);
 		}
 		if (distance >= 0)
 			*expected = p.number + 1;

@@ -5,7 +5,7 @@ import struct
 import zlib
 
 MAC_A, MAC_B = bytes.fromhex("02000000000a"), bytes.fromhex("02000000000b")
-UC_WRITE_FIRST, UC_WRITE_MIDDLE, UC_WRITE_LAST_IMM = 0x26, 0x27, 0x29
+UC_WRITE_FIRST, UC_WRITE_MIDDLE, UC_WRITE_LAST, UC_WRITE_LAST_IMM = 0x26, 0x27, 0x28, 0x29
 UC_WRITE_ONLY, UC_WRITE_ONLY_IMM = 0x2a, 0x2b
 RC_SEND_ONLY, UC_SEND_ONLY, RC_ACK, UD_SEND_ONLY, CNP = 0x04, 0x24, 0x11, 0x64, 0x81
 
@@ -103,12 +103,12 @@ def datagram(payload, dport, src="10.9.0.1", dst="10.9.0.2", sport=40000):
     return ethernet(0x0800) + ipv4(src, dst, len(udp) + len(payload)) + udp + payload
 
 
-def uc_write(psn, payload=bytes(256), imm=None, dqpn=17, opcode=None, dma=None, **how):
+def uc_write(psn, payload=bytes(256), imm=None, dqpn=17, opcode=None, dma=None, va=0x1000, **how):
     """One packet of a UC RDMA WRITE; by default a whole message. dma: its length, in a First or Only."""
     opcode = opcode or (UC_WRITE_ONLY if imm is None else UC_WRITE_ONLY_IMM)
     headers = bth(opcode, dqpn, psn)
     if opcode in (UC_WRITE_FIRST, UC_WRITE_ONLY, UC_WRITE_ONLY_IMM):
-        headers += reth(0x1000, 0x77, dma or len(payload))
+        headers += reth(va, 0x77, dma or len(payload))
     if opcode in (UC_WRITE_ONLY_IMM, UC_WRITE_LAST_IMM):
         headers += immediate(imm or 0)
     return roce(headers + payload, **how)

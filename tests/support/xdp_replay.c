@@ -77,7 +77,7 @@ static struct way ways[] = {
 
 static struct slice8 slice8;
 static struct roce_ports ports;
-static struct roce_imm imm;
+static struct roce_blocks_by blocks;
 static bool quiet;
 
 static void die(const char *what, const char *why)
@@ -111,8 +111,7 @@ static void judge_frame(struct judged *j, const __u8 *data, __u32 length, bool c
 
 	memcpy(j->frame, data, length < FRAME_MAX ? length : FRAME_MAX);
 	roce_parse_frame(j->frame, length, length, cut, &ports, p);
-	if (p->op & OP_IMMDT)
-		p->imm = imm;
+	roce_tell_blocks(p, &blocks);
 	j->icrc = ICRC_UNCHECKED;
 	if (p->kind != ROCE_PACKET || length > FRAME_MAX || p->truncated)
 		return;
@@ -254,7 +253,7 @@ static void go_way(struct way *w)
 	bpf_map__set_max_entries(w->bpf->maps.totals, TOTALS_ENTRIES_FOR(libbpf_num_possible_cpus()));
 	w->bpf->rodata->settings.icrc_every = 1;
 	w->bpf->rodata->settings.ports = ports;
-	w->bpf->rodata->settings.imm = imm;
+	w->bpf->rodata->settings.blocks = blocks;
 	w->bpf->rodata->settings.max_streams = STREAMS;
 	if (w->dialogues) {
 		w->bpf->rodata->settings.dialogues = 1;
@@ -555,7 +554,7 @@ static struct arguments parse_arguments(int argc, char **argv)
 				die(optarg, mistake);
 			break;
 		case 'i':
-			if (imm_parse(optarg, &imm))
+			if (imm_parse(optarg, &blocks))
 				usage();
 			break;
 		case 't':

@@ -122,8 +122,9 @@ static void take_imm(struct option_parser *p, const struct option_entry *e, cons
 }
 
 const struct option_entry arguments_imm[] = {
-	{ "imm", "step=N|counter=EXPR", "the counter in immediate data, e.g. step=2048, or counter=imm>>12&0xff; what is left out is "
-	  "learnt", .take = take_imm },
+	{ "imm", "step=N|counter=EXPR|ring[=START:SIZE:SLOT[:BYTES]]",
+	  "what counts blocks: immediate data, e.g. step=2048, or counter=imm>>12&0xff; or the slots of a ring that WRITEs fill; what "
+	  "is left out is learnt", .take = take_imm },
 	{ 0 },
 };
 

@@ -22,7 +22,7 @@ extern const struct option_entry arguments_verbose[];  /* bool: --verbose */
 extern const struct option_entry arguments_link[];     /* enum capture_link: --link */
 extern const struct option_entry arguments_decap[];    /* bool: --decap */
 extern const struct option_entry arguments_udp[];      /* struct roce_ports: --udp */
-extern const struct option_entry arguments_imm[];      /* struct roce_imm: --imm */
+extern const struct option_entry arguments_imm[];      /* struct roce_blocks_by: --imm */
 extern const struct option_entry arguments_expect[];   /* const char *: --expect */
 extern const struct option_entry arguments_filter[];   /* struct filter *, which the caller frees: --filter */
 extern const struct option_entry arguments_group[];    /* struct group_rule: --group */

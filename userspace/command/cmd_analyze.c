@@ -91,7 +91,7 @@ static const struct option_table tables[] = {
 	{ "What is read", arguments_link, offsetof(struct options, analysis.link) },
 	{ NULL, arguments_decap, offsetof(struct options, analysis.decap) },
 	{ NULL, arguments_udp, offsetof(struct options, analysis.ports) },
-	{ NULL, arguments_imm, offsetof(struct options, analysis.imm) },
+	{ NULL, arguments_imm, offsetof(struct options, analysis.blocks) },
 	{ NULL, arguments_expect, offsetof(struct options, expect) },
 	{ NULL, threads, 0 },
 	{ 0 },

@@ -168,6 +168,8 @@ static void add_words(struct line *l, int kind, const struct roce_event *e)
 		add(l, "its %u PSNs were skipped before: it comes late, or again", e->recovered);
 	else if (kind == EVENT_message_broken && e->broken > 1)
 		add(l, "%u messages are broken: a part of each was seen, but not the whole in order", e->broken);
+	else if (kind == EVENT_imm_gap && e->ring)
+		add(l, "the ring's addresses leave out %u slot%s", e->imm_skipped, e->imm_skipped == 1 ? "" : "s");
 	else if (kind == EVENT_imm_gap)
 		add(l, "the immediate data leaves out %u value%s", e->imm_skipped, e->imm_skipped == 1 ? "" : "s");
 	else if (kind == EVENT_lint && e->lints)

@@ -38,8 +38,8 @@ static bool look_at_headers(const struct observer_frame *frame, const struct roc
 
 	roce_parse_frame(frame->bytes, frame->captured, frame->wire, frame->cut, ports, p);
 	p->arrival = frame->interface;
-	if (frame->imm && p->op & OP_IMMDT)
-		p->imm = *frame->imm;
+	if (frame->blocks)
+		roce_tell_blocks(p, frame->blocks);
 	look->icrc = ICRC_UNCHECKED;
 	look->has_stream = p->kind == ROCE_PACKET || p->kind == ROCE_UDP;
 	if (look->has_stream) {

@@ -19,7 +19,7 @@ struct observer_frame {
 	__u32 wire;	   /* bytes on the wire, at least `captured` */
 	__u32 interface;   /* any number, so that packets of two are told apart */
 	bool no_icrc;	   /* bytes that the ICRC covers are missing: do not verify it */
-	const struct roce_imm *imm; /* how immediate data counts; NULL: that is learnt */
+	const struct roce_blocks_by *blocks; /* what counts blocks; NULL: that is learnt */
 	bool cut;	   /* a mirror may have cut the frame below `wire` (roce_parse_frame()) */
 };
 

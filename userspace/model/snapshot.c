@@ -108,7 +108,11 @@ bool snapshot_is_estimate(const struct roce_stream *s)
 
 bool snapshot_is_uncounted(const struct roce_stream *s)
 {
-	return roce_is_totalled(s) && s->counters.value[COUNTER_blocks] > 4 * MESSAGE_IMM_STEPS && !block_counts(s);
+	const __u64 *v = s->counters.value;
+
+	if (!roce_is_totalled(s) || block_counts(s))
+		return false;
+	return (s->ring.used ? v[COUNTER_messages] : v[COUNTER_blocks]) > 4 * MESSAGE_IMM_STEPS;
 }
 
 bool snapshot_is_reordered(const struct roce_stream *s)

@@ -81,7 +81,10 @@ static inline const struct snapshot_stream *snapshot_shown(const struct snapshot
 	return &s->streams[s->shown ? s->shown[i] : i];
 }
 
-/* Whether many blocks were seen, but their immediate data does not count by a constant step, so that missing ones are not known. */
+/*
+ * Whether many blocks were seen, but what counts them (immediate data, or addresses) has no constant step, so that missing ones are
+ * not known; or many messages, but none ends a slot of the ring.
+ */
 bool snapshot_is_uncounted(const struct roce_stream *s);
 
 /* Whether views show the stream s of this snapshot. */

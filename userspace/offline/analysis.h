@@ -28,7 +28,7 @@ struct analysis_seen {
 
 struct analysis_settings {
 	struct roce_ports ports;
-	struct roce_imm imm;
+	struct roce_blocks_by blocks;
 	enum capture_link link;
 	bool decap; /* a frame in a tunnel is replaced by the frame inside (roce/decap.h) */
 	const struct expected *expected; /* --expect, may be NULL */

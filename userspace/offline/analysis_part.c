@@ -52,7 +52,7 @@ static size_t look_at_some(const struct analysis_settings *settings, struct anal
 		if (settings->decap)
 			look_through(f);
 		frames[count] = analysis_frame(f);
-		frames[count].imm = &settings->imm;
+		frames[count].blocks = &settings->blocks;
 	}
 	observer_look_at(frames, count, &settings->ports, &p->looks[from]);
 	for (size_t i = 0; i < count; i++)

@@ -141,6 +141,22 @@ static void put_missing(struct json_text *t, const struct roce_stream *s)
 	json_text_close(t, ']');
 }
 
+/* Of a ring: what is known of it. start: of a learnt one, the address of slot 0. last: the slot that was ended last. */
+static void put_ring(struct json_text *t, const struct roce_stream *s)
+{
+	const struct roce_ring *r = &s->ring.ring;
+	bool known = ring_is_known(&s->ring), round = known && r->slots;
+
+	json_text_key(t, "ring");
+	json_text_open(t, '{');
+	count_or_null(t, "slot", known, r->slot);
+	count_or_null(t, "slots", round, r->slots);
+	if (ring_is_learnt(&s->ring) && round)
+		hexadecimal_or_null(t, "start", true, r->start);
+	count_or_null(t, "last", round && block_counts(s), s->message.immediate);
+	json_text_close(t, '}');
+}
+
 /* Of the counter in immediate data. */
 static void put_immediate(struct json_text *t, const struct roce_stream *s)
 {
@@ -266,7 +282,9 @@ static void put_stream(struct json_text *t, const struct snapshot_stream *s, con
 		string(t, "restart_by", restart_names[stream->restart_by]);
 	if (snapshot_is_reordered(stream))
 		put_late(t, stream);
-	if (stream->counters.value[COUNTER_blocks])
+	if (stream->ring.used)
+		put_ring(t, stream);
+	else if (stream->counters.value[COUNTER_blocks])
 		put_immediate(t, stream);
 	put_lint(t, stream);
 	put_habits(t, stream);

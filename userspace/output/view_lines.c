@@ -54,16 +54,18 @@ static const struct total psn_line[] = {
 	{ COUNTER_psn_late_unknown, "late, perhaps lost before", false },
 	{ COUNTER_psn_forgotten, "not remembered", false },
 };
-static const struct total message_line[] = {
-	{ COUNTER_messages, "complete", true },
-	{ COUNTER_messages_broken, "broken", true },
-	{ COUNTER_imm_skipped, "left out by the immediate data", false },
-	{ COUNTER_acks, "ACKs", false },
-	{ COUNTER_naks, "NAKs", false },
-	{ COUNTER_rnr_naks, "RNR NAKs", false },
-	{ COUNTER_cnps, "CNPs", false },
-	{ COUNTER_ecn_ce, "CE marks", false },
-};
+#define MESSAGE_LINE(left_out) {					\
+	{ COUNTER_messages, "complete", true },				\
+	{ COUNTER_messages_broken, "broken", true },			\
+	{ COUNTER_imm_skipped, left_out, false },			\
+	{ COUNTER_acks, "ACKs", false },				\
+	{ COUNTER_naks, "NAKs", false },				\
+	{ COUNTER_rnr_naks, "RNR NAKs", false },			\
+	{ COUNTER_cnps, "CNPs", false },				\
+	{ COUNTER_ecn_ce, "CE marks", false },				\
+}
+static const struct total message_line[] = MESSAGE_LINE("left out by the immediate data");
+static const struct total ring_line[] = MESSAGE_LINE("left out by the addresses"); /* --imm ring */
 static const struct total unseen_line[] = {
 	{ COUNTER_ring_missed, "frames missed by the interface", false },
 	{ COUNTER_psn_unseen, "PSNs that were acknowledged", false },
@@ -120,6 +122,15 @@ static void print_one_sided(const struct page *page, const struct snapshot *now)
 			n == 1 ? "" : "s");
 }
 
+/* Whether addresses count blocks, not immediate data. */
+static bool has_rings(const struct snapshot *now)
+{
+	for (size_t i = 0; i < now->stream_count; i++)
+		if (now->streams[i].stream.ring.used)
+			return true;
+	return false;
+}
+
 /* Blocks, and of how many streams it cannot be known which are missing. */
 static void print_blocks(const struct page *page, const struct snapshot *now)
 {
@@ -130,15 +141,15 @@ static void print_blocks(const struct page *page, const struct snapshot *now)
 	};
 	size_t n = 0;
 
-	if (!v[COUNTER_blocks])
+	for (size_t i = 0; i < now->stream_count; i++)
+		n += snapshot_is_uncounted(&now->streams[i].stream);
+	if (!v[COUNTER_blocks] && !n)
 		return;
 	fprintf(page->out, "  blocks    %llu complete", v[COUNTER_blocks] - v[COUNTER_blocks_incomplete]);
 	print_totals(page, ", ", &now->totals, line, ROCE_ARRAY_SIZE(line));
-	for (size_t i = 0; i < now->stream_count; i++)
-		n += snapshot_is_uncounted(&now->streams[i].stream);
 	if (n)
-		fprintf(page->out, "            of %zu stream%s the immediate data does not count: missing ones are not known (--imm)\n",
-			n, n == 1 ? "" : "s");
+		fprintf(page->out, "            of %zu stream%s %s: missing ones are not known (--imm)\n", n, n == 1 ? "" : "s",
+			has_rings(now) ? "the addresses do not go round a ring" : "the immediate data does not count");
 }
 
 static void print_head(const struct page *page, const struct snapshot *now, const struct snapshot *previous)
@@ -153,7 +164,7 @@ static void print_head(const struct page *page, const struct snapshot *now, cons
 	print_totals(page, ", ", c, frames_line, ROCE_ARRAY_SIZE(frames_line));
 	print_totals(page, "  ICRC      ", c, icrc_line, ROCE_ARRAY_SIZE(icrc_line));
 	print_totals(page, "  PSN       ", c, psn_line, ROCE_ARRAY_SIZE(psn_line));
-	print_totals(page, "  messages  ", c, message_line, ROCE_ARRAY_SIZE(message_line));
+	print_totals(page, "  messages  ", c, has_rings(now) ? ring_line : message_line, ROCE_ARRAY_SIZE(message_line));
 	print_blocks(page, now);
 	print_totals(page, "  not seen  ", c, unseen_line, ROCE_ARRAY_SIZE(unseen_line));
 	print_classes(page, now);

@@ -213,14 +213,28 @@ static void add_psn(const struct stream_page *p)
 	add_missing(p);
 }
 
+static void write_ring(const struct roce_stream *s, char *text, size_t size)
+{
+	const struct roce_ring *r = &s->ring.ring;
+
+	if (!ring_is_known(&s->ring))
+		snprintf(text, size, "their addresses do not go round a ring");
+	else if (!r->slots)
+		snprintf(text, size, "slots of %u bytes, not seen to go round yet", r->slot);
+	else
+		snprintf(text, size, "a ring of %u slots of %u bytes, last %u", r->slots, r->slot, s->message.immediate);
+}
+
 static void add_blocks(const struct stream_page *p)
 {
 	const struct roce_stream *s = p->since;
 	const __u64 *v = s->counters.value;
 	__u64 incomplete = v[COUNTER_blocks_incomplete], missing = v[COUNTER_blocks_missing];
-	char counts[60] = "their immediate data does not count by a constant step";
+	char counts[100] = "their immediate data does not count by a constant step";
 
-	if (block_counts(s))
+	if (s->ring.used)
+		write_ring(s, counts, sizeof(counts));
+	else if (block_counts(s))
 		snprintf(counts, sizeof(counts), "counted by %u, last %u", s->message.step, s->message.immediate);
 	lines_add(p->l, (incomplete || missing) && s->trusted ? STYLE_FAULT : STYLE_PLAIN, "blocks",
 		  "%llu complete, %llu incomplete, %llu missing; %s", v[COUNTER_blocks] - incomplete, incomplete, missing, counts);
@@ -238,7 +252,7 @@ static void add_checks(const struct stream_page *p)
 	if (v[COUNTER_blocks])
 		add_blocks(p);
 	if (v[COUNTER_imm_gaps])
-		lines_add(p->l, STYLE_FAULT, "immediate", "values left out %llu, jumps %llu", v[COUNTER_imm_skipped],
+		lines_add(p->l, STYLE_FAULT, s->ring.used ? "ring" : "immediate", "values left out %llu, jumps %llu", v[COUNTER_imm_skipped],
 			  v[COUNTER_imm_gaps]);
 	lines_add(p->l, v[COUNTER_icrc_bad] ? STYLE_FAULT : STYLE_PLAIN, "ICRC", "%llu bad, %llu checked, %llu unchecked",
 		  v[COUNTER_icrc_bad], v[COUNTER_icrc_checked] + v[COUNTER_rocev1_icrc_checked], v[COUNTER_icrc_unchecked]);

@@ -379,6 +379,16 @@ static void immediate_after_loss(void **state)
 	assert_int_equal(COUNT(&s, imm_skipped), 2);
 }
 
+static bool old; /* as kernels before 5.17 */
+
+static __attribute__((noinline)) void take(struct roce_stream *s, struct roce_packet *p)
+{
+	if (old)
+		roce_observe_by(s, p, ICRC_GOOD, 0, NULL, true);
+	else
+		observe(s, *p);
+}
+
 /* Blocks as the rules of docs/rules.md have them. */
 static void assert_blocks(const struct roce_stream *s, __u64 blocks, __u64 incomplete, __u64 missing)
 {
@@ -398,7 +408,7 @@ static void bridge(struct roce_stream *s, __u32 psn)
 	p.imm.shift = 12;
 	p.imm.outside = 0xfff00000;
 	p.immediate = psn << 12 | (psn / 8 % 2);
-	observe(s, p);
+	take(s, &p);
 }
 
 static void swapped(void **state)
@@ -463,6 +473,48 @@ static void incomplete(void **state)
 	assert_blocks(&s, 40, 0, 0);
 	assert_int_equal(COUNT(&s, imm_gaps), 3);
 	assert_int_equal(COUNT(&s, imm_skipped), 4);
+}
+
+/* The same as kernels before 5.17 do it, with blocks that are behind their window when the packet comes. */
+static void incomplete_old(void **state)
+{
+	static const __u32 lost[] = { 83, 1700 };
+	struct roce_stream s = { 0 };
+
+	old = true;
+	incomplete(state);
+	bridge_all(&s, 0, 2000, lost, ROCE_ARRAY_SIZE(lost));
+	assert_blocks(&s, 250, 2, 0);
+	bridge(&s, 1700);
+	assert_blocks(&s, 250, 1, 0);
+	bridge(&s, 83);
+	bridge_all(&s, 2000, 2400, NULL, 0);
+	assert_blocks(&s, 300, 1, 0);
+	old = false;
+}
+
+/* A ring of six slots, each a WRITE, by RC: what is sent again counts once, and nothing is missing. */
+static void ring_of_rc(void **state)
+{
+	const struct roce_blocks_by by = { .by_ring = true };
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	for (__u32 psn = 0; psn < 200; psn++) {
+		for (__u32 again = psn == 100 ? 40 : psn; again <= psn; again++) { /* 100 PSNs are sent, and 60 of them again */
+			struct roce_packet p = packet(again % 2 ? 0x08 : 0x06, again);
+
+			if (psn == 70)
+				break; /* lost, and sent again */
+			p.dma_length = 2048;
+			p.va = 0x1000 + again / 2 % 6 * 2048;
+			roce_tell_blocks(&p, &by);
+			observe(&s, p);
+		}
+	}
+	assert_int_equal(COUNT(&s, psn_duplicates), 60 - 1);
+	assert_int_equal(s.ring.ring.slots, 6);
+	assert_blocks(&s, 100, 0, 0);
 }
 
 /* A correlator's step of 2048; then messages that share a value; then a counter of eight bits, which goes round. */
@@ -558,7 +610,8 @@ int main(void)
 		cmocka_unit_test(lengths), cmocka_unit_test(lengths_in_heaps),
 		cmocka_unit_test(immediate_gaps), cmocka_unit_test(immediate_heals),
 		cmocka_unit_test(immediate_after_loss),
-		cmocka_unit_test(swapped), cmocka_unit_test(incomplete), cmocka_unit_test(steps), cmocka_unit_test(no_counter),
+		cmocka_unit_test(swapped), cmocka_unit_test(incomplete), cmocka_unit_test(incomplete_old),
+		cmocka_unit_test(ring_of_rc), cmocka_unit_test(steps), cmocka_unit_test(no_counter),
 		cmocka_unit_test(long_blocks), cmocka_unit_test(by_receiver),
 	};
 
