@@ -16,7 +16,7 @@
 /* ---- services and operations ---- */
 
 /* In the order of enum rdma_service, which begins with 1. */
-const char *const rdma_service_names[] = { "rc", "uc", "ud", NULL };
+const char *const rdma_service_names[] = { "rc", "uc", "ud", "xrc", NULL };
 
 /* In the order of enum rdma_operation, which begins with RDMA_USUAL. */
 const char *const rdma_operation_names[] = { "write-imm", "write", "send", "send-imm", "read", "fetch-add", "compare-swap",
@@ -57,7 +57,7 @@ bool rdma_service_knows(enum rdma_service service, enum rdma_operation operation
 		return false;
 	if (service == RDMA_UD)
 		return operation == RDMA_SEND;
-	return service == RDMA_RC || operation < RDMA_READ;
+	return service != RDMA_UC || operation < RDMA_READ;
 }
 
 /* ---- slots ---- */
@@ -137,6 +137,8 @@ static json_t *qp_json(const struct rdma_end *end, unsigned int flow)
 		json_array_append_new(rkeys, json_integer(end->rkeys[(size_t)flow * end->regions + i]));
 	if (rkeys)
 		json_object_set_new(object, "rkeys", rkeys);
+	if (end->service == RDMA_XRC)
+		json_object_set_new(object, "srq", json_integer(qp->srqn));
 	return object;
 }
 
@@ -237,7 +239,7 @@ static bool take_basics(const struct reading *r, struct rdma_end *end)
 
 	end->service = transport ? place_of(transport, rdma_service_names) : 0;
 	if (!end->service)
-		return wrong(r, "transport", "none of rc, uc, ud");
+		return wrong(r, "transport", "none of rc, uc, ud, xrc");
 	if (!take_whole(r, "size", 1, UINT32_MAX, &size) || !take_whole(r, "path_mtu", 256, 4096, &path_mtu) ||
 	    !take_gid(r, end->gid) || !take_whole(r, "lid", 0, UINT16_MAX, &lid))
 		return false;
@@ -295,14 +297,15 @@ static bool take_operation(const struct reading *r, struct rdma_end *end)
 	       (!rdma_fetches(end->operation) || take_reads(r, &end->reads));
 }
 
-static bool take_qp(struct reading *r, struct rdma_qp_address *qp)
+static bool take_qp(struct reading *r, enum rdma_service service, struct rdma_qp_address *qp)
 {
-	json_int_t qpn, psn, rkey, address;
+	json_int_t qpn, psn, rkey, address, srqn = 0;
 
 	if (!take_whole(r, "qpn", 0, 0xffffff, &qpn) || !take_whole(r, "psn", 0, 0xffffff, &psn) ||
-	    !take_whole(r, "rkey", 0, UINT32_MAX, &rkey) || !take_whole(r, "address", INT64_MIN, INT64_MAX, &address))
+	    !take_whole(r, "rkey", 0, UINT32_MAX, &rkey) || !take_whole(r, "address", INT64_MIN, INT64_MAX, &address) ||
+	    (service == RDMA_XRC && !take_whole(r, "srq", 0, 0xffffff, &srqn)))
 		return false;
-	*qp = (struct rdma_qp_address){ .qpn = qpn, .psn = psn, .rkey = rkey, .address = address };
+	*qp = (struct rdma_qp_address){ .qpn = qpn, .psn = psn, .rkey = rkey, .address = address, .srqn = srqn };
 	return true;
 }
 
@@ -353,7 +356,7 @@ static bool take_qps(const struct reading *r, struct rdma_end *end)
 	for (unsigned int i = 0; i < end->flows; i++) {
 		each.object = json_array_get(qps, i);
 		snprintf(each.of, sizeof(each.of), "QP %u: ", i);
-		if (!take_qp(&each, &end->qp[i]) || !take_rkeys(&each, end, i))
+		if (!take_qp(&each, end->service, &end->qp[i]) || !take_rkeys(&each, end, i))
 			return false;
 		end->qp[i].flow = first_flow + i;
 	}

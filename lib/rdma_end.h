@@ -13,7 +13,13 @@
 #define RDMA_REGIONS_MAX	64	/* memory regions of a QP: one a slot (rdma_write_slots()) */
 
 /* 0: not told. */
-enum rdma_service { RDMA_RC = 1, RDMA_UC, RDMA_UD };
+enum rdma_service { RDMA_RC = 1, RDMA_UC, RDMA_UD, RDMA_XRC };
+
+/* Whether it acknowledges, and sends again what is lost. */
+static inline bool rdma_is_reliable(enum rdma_service service)
+{
+	return service == RDMA_RC || service == RDMA_XRC;
+}
 
 /* How a message goes from `send` to `recv`. Only for RDMA_READ it is `recv` that posts work requests. */
 enum rdma_operation {
@@ -46,6 +52,7 @@ struct rdma_qp_address {
 	uint32_t qpn, psn;	/* 24 bits each; psn: of the first packet that this QP sends */
 	uint32_t rkey;
 	uint64_t address;
+	uint32_t srqn;		/* XRC, of the end that receives: number of the shared queue that messages to the QP name, 24 bits */
 	uint16_t flow;		/* by which this end counts it: the QP's place behind first_flow */
 };
 
@@ -84,7 +91,7 @@ struct rdma_totals {
 	uint64_t completed;	/* of the packets; 0 from an older version */
 };
 
-/* "rc", "uc", "ud" and NULL; that of a service ("rc" if it is not told). */
+/* "rc", "uc", "ud", "xrc" and NULL; that of a service ("rc" if it is not told). */
 extern const char *const rdma_service_names[];
 const char *rdma_service_name(enum rdma_service service);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -56,9 +57,10 @@ static uint8_t choose_gid(struct ibv_context *context, const struct ibv_port_att
 	     ibv_get_device_name(context->device), is_ipv4(peer) ? "IPv4" : "IPv6");
 }
 
-static enum ibv_qp_type qp_type(enum rdma_service service)
+static enum ibv_qp_type qp_type(enum rdma_service service, bool requests)
 {
-	return service == RDMA_UD ? IBV_QPT_UD : service == RDMA_UC ? IBV_QPT_UC : IBV_QPT_RC;
+	return service == RDMA_UD ? IBV_QPT_UD : service == RDMA_UC ? IBV_QPT_UC : service == RDMA_RC ? IBV_QPT_RC :
+	       requests ? IBV_QPT_XRC_SEND : IBV_QPT_XRC_RECV;
 }
 
 static int access_flags(enum rdma_operation operation)
@@ -85,7 +87,7 @@ static void to_init(struct ibv_qp *qp, const struct rdma_end *self)
 }
 
 /* No attribute of the device tells it. Asking for more fails (ibv_create_qp(3)). */
-static unsigned int most_inline(struct rdma_device *d, struct ibv_qp_init_attr init, unsigned int wanted)
+static unsigned int most_inline(struct rdma_device *d, struct ibv_qp_init_attr_ex init, unsigned int wanted)
 {
 	unsigned int takes = 0;
 
@@ -94,7 +96,7 @@ static unsigned int most_inline(struct rdma_device *d, struct ibv_qp_init_attr i
 
 		init.cap.max_inline_data = takes + step;
 		if (takes + step < wanted)
-			qp = ibv_create_qp(d->pd, &init);
+			qp = ibv_create_qp_ex(d->context, &init);
 		if (!qp)
 			continue;
 		takes += step;
@@ -103,12 +105,12 @@ static unsigned int most_inline(struct rdma_device *d, struct ibv_qp_init_attr i
 	return takes;
 }
 
-static struct ibv_qp *create_qp(struct rdma_device *d, struct rdma_queue *queue, struct ibv_qp_init_attr init)
+static struct ibv_qp *create_qp(struct rdma_device *d, struct rdma_queue *queue, struct ibv_qp_init_attr_ex init)
 {
 	struct ibv_qp *qp;
 
 	init.send_cq = init.recv_cq = queue->cq;
-	qp = ibv_create_qp(d->pd, &init);
+	qp = ibv_create_qp_ex(d->context, &init);
 	if (!qp && init.cap.max_inline_data && most_inline(d, init, init.cap.max_inline_data) < init.cap.max_inline_data)
 		errx(1, "--inline: the device takes %u bytes inline, and a message has %u",
 		     most_inline(d, init, init.cap.max_inline_data), init.cap.max_inline_data);
@@ -128,14 +130,26 @@ static uint32_t first_psn(const struct rdma_options *o)
 	return psn & 0xffffff;
 }
 
-/* How many READs or atomics. The attributes of a QP have 8 bits for it. */
-static unsigned int fetch_limit(const struct rdma_device *d, bool requests, enum rdma_operation operation)
+static struct ibv_device_attr attributes(const struct rdma_device *d)
 {
 	struct ibv_device_attr attr;
-	int limit;
 
 	if (ibv_query_device(d->context, &attr))
 		err(1, "attributes of %s", ibv_get_device_name(d->context->device));
+	return attr;
+}
+
+bool rdma_has_xrc(const struct rdma_device *d)
+{
+	return attributes(d).device_cap_flags & IBV_DEVICE_XRC;
+}
+
+/* How many READs or atomics. The attributes of a QP have 8 bits for it. */
+static unsigned int fetch_limit(const struct rdma_device *d, bool requests, enum rdma_operation operation)
+{
+	struct ibv_device_attr attr = attributes(d);
+	int limit;
+
 	if (rdma_is_atomic(operation) && attr.atomic_cap == IBV_ATOMIC_NONE)
 		errx(1, "--operation %s: %s has no atomics", rdma_operation_name(operation),
 		     ibv_get_device_name(d->context->device));
@@ -149,6 +163,8 @@ void rdma_open(struct rdma_device *d, const struct rdma_options *o, struct rdma_
 	struct ibv_port_attr port;
 
 	d->context = rdma_device_open(o->device);
+	if (o->service == RDMA_XRC && !rdma_has_xrc(d))
+		errx(1, "--transport xrc: %s has no XRC", ibv_get_device_name(d->context->device));
 	rdma_port_query(d->context, o->path_mtu, whole ? o->common.size : 0, &port, self);
 	d->gid_index = choose_gid(d->context, &port, o->gid_index, o->peer_gid, self->gid);
 	d->ack_timeout = o->ack_timeout;
@@ -157,30 +173,80 @@ void rdma_open(struct rdma_device *d, const struct rdma_options *o, struct rdma_
 		err(1, "protection domain");
 }
 
+/* The domain is this process's own: no file names it. */
+static void open_xrc_domain(struct rdma_device *d)
+{
+	struct ibv_xrcd_init_attr init = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = -1, .oflags = O_CREAT,
+	};
+
+	d->xrcd = ibv_open_xrcd(d->context, &init);
+	if (!d->xrcd)
+		err(1, "XRC domain");
+}
+
 static void create_srq(struct rdma_device *d, unsigned int receives)
 {
-	struct ibv_srq_init_attr init = { .attr = { .max_wr = receives, .max_sge = 1 } };
+	struct ibv_srq_init_attr_ex init = {
+		.attr = { .max_wr = receives, .max_sge = 1 }, .comp_mask = IBV_SRQ_INIT_ATTR_PD, .pd = d->pd,
+	};
 
-	d->srq = ibv_create_srq(d->pd, &init);
+	if (d->xrcd) {
+		init.comp_mask |= IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+		init.srq_type = IBV_SRQT_XRC;
+		init.xrcd = d->xrcd;
+		init.cq = d->queue->cq;
+	}
+	d->srq = ibv_create_srq_ex(d->context, &init);
 	if (!d->srq)
-		err(1, "--srq: shared queue of %u receives", receives);
+		err(1, "shared queue of %u receives (--srq)", receives);
+}
+
+/*
+ * An XRC QP sends or receives (IBTA, annex A14). One that receives has no queue: each message names a shared one of its domain,
+ * which a request that consumes no receive has to name as well.
+ */
+static void adapt_to_xrc(const struct rdma_device *d, struct ibv_qp_init_attr_ex *init)
+{
+	if (init->qp_type == IBV_QPT_XRC_SEND) {
+		init->cap.max_recv_wr = init->cap.max_recv_sge = 0;
+	} else if (init->qp_type == IBV_QPT_XRC_RECV) {
+		init->cap = (struct ibv_qp_cap){ 0 };
+		init->comp_mask = IBV_QP_INIT_ATTR_XRCD;
+		init->xrcd = d->xrcd;
+		init->srq = NULL;
+	}
+}
+
+static uint32_t srq_number(const struct rdma_device *d)
+{
+	uint32_t number = 0;
+
+	if (d->xrcd && ibv_get_srq_num(d->srq, &number))
+		err(1, "number of the shared queue");
+	return number;
 }
 
 void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsigned int sends, unsigned int receives,
 		     struct rdma_end *self)
 {
 	uint64_t bytes = self->service == RDMA_UD && self->size > self->path_mtu ? self->path_mtu : self->size;
-	struct ibv_qp_init_attr init = {
-		.qp_type = qp_type(self->service),
+	bool requests = rdma_requests(o, self), domain = self->service == RDMA_XRC && !requests;
+	unsigned int shared = receives && o->srq ? o->srq : domain ? receives ? receives : 1 : 0;
+	struct ibv_qp_init_attr_ex init = {
+		.qp_type = qp_type(self->service, requests), .comp_mask = IBV_QP_INIT_ATTR_PD, .pd = d->pd,
 		.cap = { .max_send_wr = sends ? sends : 1, .max_recv_wr = receives ? receives : 1, .max_send_sge = 2,
 			 .max_recv_sge = 1, .max_inline_data = o->inline_data ? bytes : 0 },
 	};
 
-	self->reads.limit = fetch_limit(d, rdma_requests(o, self), self->operation);
-	if (receives && o->srq)
-		create_srq(d, o->srq);
+	self->reads.limit = fetch_limit(d, requests, self->operation);
+	rdma_create_queues(d, o, self, sends, shared ? 0 : receives, shared);
+	if (domain)
+		open_xrc_domain(d);
+	if (shared)
+		create_srq(d, shared);
 	init.srq = d->srq;
-	rdma_create_queues(d, o, self, sends, d->srq ? 0 : receives);
+	adapt_to_xrc(d, &init);
 	self->qp = calloc(self->flows, sizeof(*self->qp));
 	d->qp = calloc(self->flows, sizeof(*d->qp));
 	d->flow_of = calloc(1 << 24, sizeof(*d->flow_of));	/* the kernel gives memory to the pages that are used */
@@ -193,6 +259,7 @@ void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsign
 		d->flow_of[d->qp[i]->qp_num] = i;
 		self->qp[i].qpn = d->qp[i]->qp_num;
 		self->qp[i].psn = first_psn(o);
+		self->qp[i].srqn = srq_number(d);
 	}
 }
 
@@ -209,6 +276,8 @@ void rdma_close(struct rdma_device *d, const struct rdma_end *self)
 		ibv_destroy_qp(d->qp[i]);
 	if (d->srq)
 		ibv_destroy_srq(d->srq);
+	if (d->xrcd)
+		ibv_close_xrcd(d->xrcd);
 	for (unsigned int i = 0; i < d->mrs; i++)
 		ibv_dereg_mr(d->mr[i]);
 	for (unsigned int i = 0; i < d->queues; i++) {
@@ -252,11 +321,12 @@ static void to_rtr(struct rdma_device *d, unsigned int flow, const struct rdma_e
 		.max_dest_rd_atomic = rdma_fetches(self->operation) ? self->reads.limit : 1,
 		.min_rnr_timer = MIN_RNR_TIMER,
 	};
+	enum ibv_qp_type type = d->qp[flow]->qp_type;
 	int mask = IBV_QP_STATE;
 
-	if (self->service != RDMA_UD)
+	if (type != IBV_QPT_UD)
 		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-	if (self->service == RDMA_RC)
+	if (type == IBV_QPT_RC || type == IBV_QPT_XRC_RECV)
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	errno = ibv_modify_qp(d->qp[flow], &attr, mask);
 	if (errno)
@@ -271,7 +341,7 @@ static void to_rts(struct rdma_device *d, unsigned int flow, const struct rdma_e
 	};
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 
-	if (self->service == RDMA_RC)
+	if (rdma_is_reliable(self->service))
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 	errno = ibv_modify_qp(d->qp[flow], &attr, mask);
 	if (errno)

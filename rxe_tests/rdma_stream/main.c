@@ -47,14 +47,14 @@ static void take_control(struct option_parser *p, const struct option_entry *e, 
 static const struct option_entry entries[] = {
 	{ "transport", "SERVICE", "without it rc, recv: the sender's",
 	  .take = take_service, OPTION_AT(struct rdma_options, service), .choices = rdma_service_names },
-	{ "operation", "NAME", "what carries messages: rc knows all, uc those up to send-imm, ud send (with immediate); "
+	{ "operation", "NAME", "what carries messages: rc and xrc know all, uc those up to send-imm, ud send (with immediate); "
 	  "without it write-imm, of ud send; recv: the sender's. fetch-add and compare-swap add 1 to 8 bytes",
 	  .take = take_operation, OPTION_AT(struct rdma_options, operation), .choices = rdma_operation_names },
 	{ "device", "NAME", "RDMA device; without it the first", TEXT(device) },
 	{ "gid-index", "N", "without it the first RoCEv2 GID of an IPv4 address", NUMBER(gid_index, 0, 255) },
 	{ "path-mtu", "BYTES", "256, 512, 1024, 2048 or 4096; without it the smaller one of both ports",
 	  .take = take_path_mtu, OPTION_AT(struct rdma_options, path_mtu), .least = 256, .most = 4096 },
-	{ "ack-timeout", "CODE", "rc: the end that posts sends again what is not acknowledged for 4.096 us * 2^CODE (0: never)",
+	{ "ack-timeout", "CODE", "rc, xrc: the end that posts sends again what is not acknowledged for 4.096 us * 2^CODE (0: never)",
 	  NUMBER(ack_timeout, 0, 31), .usual = "14" },
 	{ "poll", NULL, "spin on the completion queue instead of sleeping for its events",
 	  OPTION_FLAG(struct rdma_options, poll) },
@@ -86,7 +86,7 @@ static const struct option_entry send_entries[] = {
 
 static const struct option_entry recv_entries[] = {
 	{ "depth", "N", "receives posted on each QP", NUMBER(depth, 1, 16384), .usual = "1024" },
-	{ "srq", "N", "all QPs share one queue of so many receives", NUMBER(srq, 1, 1 << 20) },
+	{ "srq", "N", "all QPs share one queue of so many receives (of xrc always; without it --depth)", NUMBER(srq, 1, 1 << 20) },
 	{ "senders", "N", "waits for so many senders, which then begin together; their transfers must be alike",
 	  NUMBER(senders, 1, RDMA_PEERS_MAX), .usual = "1" },
 	{ "gaps", "FILE", "a line for each run of messages (ud: packets) that are missing: flow,qpn,first,count", TEXT(gaps) },
@@ -197,6 +197,8 @@ static void check_operation(void)
 	if (options.common.ping_pong && (rdma_is_silent(options.operation) || options.operation == RDMA_READ))
 		usage_error("--ping-pong: of --operation %s nobody can answer a message; a READ is a round trip itself",
 			    rdma_operation_name(options.operation));
+	if (options.common.ping_pong && options.service == RDMA_XRC)
+		usage_error("--ping-pong: an XRC QP sends or receives");
 	if (options.common.send && options.operation == RDMA_SEND && !rdma_header_bytes(options.common.size))
 		usage_error("--size %llu: the stream header alone, which has the number of a message, has %zu bytes",
 			    (unsigned long long)options.common.size, sizeof(struct stream_header));

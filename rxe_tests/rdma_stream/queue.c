@@ -21,11 +21,12 @@ static void create_queue(struct rdma_device *d, struct rdma_queue *queue, unsign
 }
 
 void rdma_create_queues(struct rdma_device *d, const struct rdma_options *o, const struct rdma_end *self, unsigned int sends,
-			unsigned int receives)
+			unsigned int receives, unsigned int shared)
 {
+	bool one = self->ping_pong || (self->service == RDMA_XRC && !rdma_requests(o, self));
 	unsigned int flows = self->flows;
 
-	d->queues = self->ping_pong ? 1 : o->threads < flows ? o->threads : flows;
+	d->queues = one ? 1 : o->threads < flows ? o->threads : flows;
 	d->queue = calloc(d->queues, sizeof(*d->queue));
 	if (!d->queue)
 		err(1, "no memory");
@@ -35,7 +36,7 @@ void rdma_create_queues(struct rdma_device *d, const struct rdma_options *o, con
 		queue->poll = o->poll;
 		queue->first = (uint64_t)i * flows / d->queues;
 		queue->flows = (uint64_t)(i + 1) * flows / d->queues - queue->first;
-		create_queue(d, queue, queue->flows * (sends + receives) + (d->srq ? o->srq : 0));
+		create_queue(d, queue, queue->flows * (sends + receives) + shared);
 	}
 }
 

@@ -88,6 +88,7 @@ struct rdma_device {
 	struct rdma_queue *queue;
 	unsigned int queues;
 	struct ibv_srq *srq;		/* NULL: each QP has its own receives */
+	struct ibv_xrcd *xrcd;		/* of an XRC receiver, else NULL */
 	struct ibv_qp **qp;		/* one per flow */
 	uint16_t *flow_of;		/* [QPN] */
 	struct rdma_memory memory[RDMA_MEMORIES];
@@ -130,6 +131,8 @@ unsigned int rdma_affordable(uint64_t size, unsigned int flows, unsigned int wan
 /* Opens device and port, and sets self's GID, LID and path MTU. Here and up to rdma_close() errors end the program. */
 void rdma_open(struct rdma_device *d, const struct rdma_options *o, struct rdma_end *self);
 
+bool rdma_has_xrc(const struct rdma_device *d);
+
 /* Memory of zeroes, which stays until the program ends. */
 struct rdma_memory *rdma_allocate(struct rdma_device *d, enum rdma_pages pages, size_t bytes);
 
@@ -164,17 +167,20 @@ struct ibv_mr *rdma_region(const struct rdma_buffers *b, uint64_t number);
 
 /*
  * Creates self->flows QPs of self->service in state INIT, with so many sends and receives each, and a completion queue for each
- * thread. Receives are those of a shared queue instead if --srq wants it. Sets how many READs or atomics a QP may serve, or
- * have outstanding if this end posts them.
+ * thread. Receives are those of a shared queue instead if --srq wants it, or XRC. Sets how many READs or atomics a QP may serve,
+ * or have outstanding if this end posts them.
  */
 void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsigned int sends, unsigned int receives,
 		     struct rdma_end *self);
 
 void rdma_close(struct rdma_device *d, const struct rdma_end *self);
 
-/* The queues of the threads, for so many sends and receives of each QP. One thread plays ping-pong. */
+/*
+ * The queues of the threads, for so many sends and receives of each QP, and receives of a shared queue. One thread plays ping-pong,
+ * and one takes what comes to the shared queue of XRC, which completes to a single queue.
+ */
 void rdma_create_queues(struct rdma_device *d, const struct rdma_options *o, const struct rdma_end *self, unsigned int sends,
-			unsigned int receives);
+			unsigned int receives, unsigned int shared);
 
 /* Moves the peer's QPs, the first of which is self's `first`, to RTR, and if it `requests` to RTS. */
 void rdma_connect(struct rdma_device *d, const struct rdma_end *self, const struct rdma_end *peer, unsigned int first,

@@ -68,6 +68,10 @@ static void check(const struct rdma_receiver *u, const struct rdma_peer *peer)
 		errx(1, "the sender's operation is %s, not %s", rdma_operation_name(end->operation),
 		     rdma_operation_name(u->o->operation));
 	}
+	if (end->service == RDMA_XRC && end->ping_pong)
+		refuse(peer, "an XRC QP sends or receives: no ping-pong");
+	if (end->service == RDMA_XRC && !rdma_has_xrc(&u->d))
+		refuse(peer, "the receiver's device has no XRC");
 	if (u->o->gaps && rdma_is_silent(end->operation))
 		refuse(peer, "the receiver wants --gaps, and of this --operation it sees no message");
 	if (u->o->senders > 1 && (end->service == RDMA_UD || end->operation == RDMA_READ || end->operation == RDMA_SEND ||
@@ -369,7 +373,7 @@ static void run(struct rdma_receiver *u)
  */
 static void report_unseen(const struct rdma_receiver *u, struct stream_report *report)
 {
-	bool known = u->self.service == RDMA_RC && receiver_end_seen(u->r);
+	bool known = rdma_is_reliable(u->self.service) && receiver_end_seen(u->r);
 	uint64_t sent = 0, arrived = 0;
 
 	for (unsigned int i = 0; i < u->self.flows && known; i++) {
@@ -445,7 +449,7 @@ static void report_discarded(const struct rdma_receiver *u, struct stream_report
 {
 	json_int_t arrived = json_integer_value(json_object_get(counters, "rcvd_pkts"));
 
-	if (u->self.service == RDMA_RC || report->packets == STREAM_UNKNOWN || !json_object_get(counters, "rcvd_pkts"))
+	if (rdma_is_reliable(u->self.service) || report->packets == STREAM_UNKNOWN || !json_object_get(counters, "rcvd_pkts"))
 		return;
 	if ((is_ud(u) || u->self.size <= u->self.path_mtu) && arrived >= (json_int_t)u->p.receives)
 		report_drop(report, "no_receive_request", arrived - u->p.receives);

@@ -156,6 +156,7 @@ static void address(const struct rdma_requester *q, struct ibv_send_wr *wr, unsi
 		wr->wr.rdma.remote_addr = to->address + slot * q->self->size;
 		wr->wr.rdma.rkey = rdma_rkey(q->peer, flow, slot);
 	}
+	wr->qp_type.xrc.remote_srqn = to->srqn;
 }
 
 /* The work request of the flow's next message (UD: packet). wr_id: which one of the QP's work requests, and the flow. */

@@ -104,9 +104,9 @@ void responder_make(struct rdma_responder *p, unsigned int sends)
 {
 	uint64_t room = is_ud(p) ? RDMA_GRH + p->self->path_mtu : p->self->size;
 	bool silent = rdma_is_silent(p->self->operation);
-	unsigned int wanted = p->o->srq ? p->o->srq : p->o->depth;
+	unsigned int wanted = p->o->srq ? p->o->srq : p->o->depth, queues = p->self->service == RDMA_XRC ? 1 : p->self->flows;
 
-	p->depth = silent ? 0 : is_ud(p) || is_write(p) || p->o->srq ? wanted : rdma_affordable(room, p->self->flows, wanted);
+	p->depth = silent ? 0 : is_ud(p) || is_write(p) || p->o->srq ? wanted : rdma_affordable(room, queues, wanted);
 	rdma_create_qps(p->d, p->o, sends, p->depth, p->self);
 	if (is_write(p) || silent)
 		make_places(p);
@@ -215,7 +215,7 @@ static void verify_slots(struct rdma_responder *p, unsigned int flow, const stru
 	for (uint64_t number = first; number < sent->completed && number < sent->messages; number++) {
 		bool same = right(p, flow, number, slot(p, flow, number));
 
-		if (same || p->self->service == RDMA_RC)
+		if (same || rdma_is_reliable(p->self->service))
 			receiver_verified(p->r, same);
 		else
 			p->r->undecided = true;

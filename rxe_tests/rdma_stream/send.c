@@ -127,7 +127,7 @@ static void report_sent(struct rdma_sender *u, struct stream_report *report)
 
 	sender_report(p->s, report);
 	report->flows = u->self.flows;
-	if (u->self.service == RDMA_RC && p->latency.count && !u->self.ping_pong)
+	if (rdma_is_reliable(u->self.service) && p->latency.count && !u->self.ping_pong)
 		report->latency = &p->latency;
 	if (u->self.ping_pong)
 		ping_pong_report(&u->players.ping_pong, report);

@@ -252,6 +252,7 @@ def control_seeds():
     messages = [end, end | {"operation": "write-imm", "filler": True, "samples": {"every": 61, "slots": 17}},
                 end | {"operation": "read", "filler": True, "reads": reads},
                 end | {"transport": "ud", "operation": "send", "filler": False, "ping_pong": True},
+                end | {"transport": "xrc", "qps": [qp | {"srq": 16777215} for qp in qps]},
                 end | {"slots": 64},
                 end | {"slots": 1, "peer": end["gid"], "pkey": 65535, "receive_bytes": 0, "regions": [
                     {"rkey": rkey, "address": address, "bytes": 4096} for rkey, address in ((4294967295, -4096), (7, 0))]},

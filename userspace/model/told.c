@@ -171,6 +171,8 @@ static bool take_rest(const json_t *message, struct told *t, char *why)
 	const json_t *regions = json_object_get(message, "regions"), *peer = json_object_get(message, "peer");
 	json_int_t pkey = PKEY_DEFAULT, receive = TOLD_UNKNOWN;
 
+	if (t->end.service == RDMA_XRC)
+		return wrong(why, "\"transport\" is none of rc, uc, ud");
 	if (!take(message, "pkey", true, 0, UINT16_MAX, &pkey, why) ||
 	    !take(message, "receive_bytes", true, 0, RESPONDER_DMA_MAX, &receive, why))
 		return false;

@@ -207,9 +207,9 @@ static bool check_end(struct receive_server *s)
 	const struct rdma_end *end = &s->end;
 	char why[TRANSMIT_TEXT];
 
-	if (end->service == RDMA_UD || rdma_fetches(end->operation) || end->ping_pong)
+	if (end->service == RDMA_UD || end->service == RDMA_XRC || rdma_fetches(end->operation) || end->ping_pong)
 		refuse(s, "this receiver knows no %s: RC and UC, RDMA WRITE and SEND", end->service == RDMA_UD ? "UD" :
-		       end->ping_pong ? "ping-pong" : rdma_operation_name(end->operation));
+		       end->service == RDMA_XRC ? "XRC" : end->ping_pong ? "ping-pong" : rdma_operation_name(end->operation));
 	else if (setup->service && setup->service != end->service)
 		refuse(s, "the receiver's --service is %s", rdma_service_name(setup->service));
 	else if (end->flows > setup->settings.qps)

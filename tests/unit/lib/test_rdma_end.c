@@ -61,7 +61,7 @@ static void must_be_same(const struct rdma_end *a, const struct rdma_end *b)
 		assert_memory_equal(a->rkeys, b->rkeys, a->flows * a->regions * sizeof(*a->rkeys));
 	for (unsigned int i = 0; i < a->flows; i++)
 		assert_true(a->qp[i].qpn == b->qp[i].qpn && a->qp[i].psn == b->qp[i].psn && a->qp[i].rkey == b->qp[i].rkey &&
-			    a->qp[i].address == b->qp[i].address && b->qp[i].flow == b->first_flow + i);
+			    a->qp[i].address == b->qp[i].address && a->qp[i].srqn == b->qp[i].srqn && b->qp[i].flow == b->first_flow + i);
 }
 
 /* Writes this text, and reads it as the same end. */
@@ -110,10 +110,25 @@ static void test_the_wire(void **state)
 	must_say(reading(), BASICS("rc") ",\"operation\":\"read\",\"filler\":false" READS "}");
 }
 
+/* XRC tells the number of the shared queue with each QP. */
+static void test_xrc(void **state)
+{
+	struct rdma_qp_address qp = { .qpn = 17, .psn = 5, .rkey = 6, .address = 7, .srqn = 0xffffff };
+	struct rdma_end end = basic(RDMA_XRC, RDMA_SEND);
+
+	(void)state;
+	end.flows = 1;
+	end.qp = &qp;
+	must_say(end, "{\"transport\":\"xrc\",\"size\":4096,\"path_mtu\":1024,\"gid\":\"00000000000000000000ffff0a0900fe\",\"lid\":0,"
+		 "\"qps\":[{\"qpn\":17,\"psn\":5,\"rkey\":6,\"address\":7,\"srq\":16777215}],\"operation\":\"send\",\"filler\":false}");
+	assert_true(rdma_service_knows(RDMA_XRC, RDMA_COMPARE_SWAP));
+	assert_false(rdma_service_knows(RDMA_UC, RDMA_READ));
+}
+
 static void test_every_operation_of_every_service(void **state)
 {
 	(void)state;
-	for (enum rdma_service service = RDMA_RC; service <= RDMA_UD; service++) {
+	for (enum rdma_service service = RDMA_RC; service <= RDMA_XRC; service++) {
 		assert_true(rdma_service_knows(service, rdma_usual_operation(service)));
 		assert_false(rdma_service_knows(service, RDMA_USUAL));
 		for (enum rdma_operation operation = RDMA_WRITE_IMM; operation <= RDMA_COMPARE_SWAP; operation++) {
@@ -210,7 +225,7 @@ static const struct {
 	bool needed;
 	const char *wrong[8], *right[4];
 } members[] = {
-	{ "", "transport", true, { "1", "\"xrc\"", "\"RC\"", "\"\"", "null" }, { "\"rc\"" } },
+	{ "", "transport", true, { "1", "\"rd\"", "\"RC\"", "\"\"", "null" }, { "\"rc\"" } },
 	{ "", "size", true, { "0", "-1", "4294967296", "9223372036854775807", "1.5", "4096.0", "\"4096\"" },
 	  { "1", "4294967295" } },
 	{ "", "path_mtu", true, { "0", "128", "255", "1500", "8192", "-1024", "\"1024\"", "true" },
@@ -273,7 +288,8 @@ static void test_the_reason(void **state)
 	static const struct {
 		const char *of, *key, *value, *why;
 	} reasons[] = {
-		{ "", "transport", "\"xrc\"", "\"transport\" is none of rc, uc, ud" },
+		{ "", "transport", "\"rd\"", "\"transport\" is none of rc, uc, ud, xrc" },
+		{ "", "transport", "\"xrc\"", "QP 0: \"srq\" is no whole number from 0 to 16777215" },
 		{ "", "size", "0", "\"size\" is no whole number from 1 to 4294967295" },
 		{ "", "path_mtu", "1500", "\"path_mtu\" is not 256, 512, 1024, 2048 or 4096" },
 		{ "", "gid", "\"10.9.0.1\"", "\"gid\" is no 32 hexadecimal digits" },
@@ -431,6 +447,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_wire),
+		cmocka_unit_test(test_xrc),
 		cmocka_unit_test(test_every_operation_of_every_service),
 		cmocka_unit_test(test_regions),
 		cmocka_unit_test(test_other_spelling),

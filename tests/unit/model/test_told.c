@@ -86,7 +86,9 @@ static void refused(void **state)
 	static const struct {
 		const char *line, *why;
 	} wrong[] = {
-		{ "{}", "\"transport\" is none of rc, uc, ud" },
+		{ "{}", "\"transport\" is none of rc, uc, ud, xrc" },
+		{ BASICS("xrc") ",\"qps\":[{\"qpn\":1,\"psn\":0,\"rkey\":1,\"address\":0,\"srq\":1}]}",
+		  "\"transport\" is none of rc, uc, ud" },
 		{ BASICS("uc") ",\"qps\":[]}", "\"qps\" is no array of 1 to 65535 QPs" },
 		{ ONE ",\"pkey\":65536}", "\"pkey\" is no whole number from 0 to 65535" },
 		{ ONE ",\"receive_bytes\":-1}", "\"receive_bytes\" is no whole number from 0 to 2147483648" },
