@@ -62,13 +62,14 @@ void loss_judge(struct loss *l, struct signs *signs, bool whole, bool all, __u32
 static void take_gap(struct loss *l, const struct step *p, __u32 skipped)
 {
 	struct loss_gap g = { p->frame, p->event.expected, p->psn, skipped };
-	__u64 since = l->packets - l->last;
+	/* where packets are not shown, their PSNs tell how many they were */
+	__u64 since = l->apart ? (p->event.expected - l->missing_from) & PSN_MASK : l->packets - l->last + skipped;
 
 	l->missing_from = p->event.expected;
 	l->missing_end = p->psn;
 	if (l->last) {
-		l->periodic = !l->period || (l->periodic && since + skipped == l->period);
-		l->period = since + skipped;
+		l->periodic = !l->period || (l->periodic && since == l->period);
+		l->period = since;
 	}
 	l->last = l->packets;
 	hold(&l->inside, &g);
