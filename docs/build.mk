@@ -18,3 +18,10 @@ $(BUILD)/schema/%: docs/schema/%
 	$(call say,COPY,$@)
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
+
+# Prints docs/counters.md; `tests/docs.test --write` puts it there.
+COUNTERS_PAGE := $(BUILD)/docs/counters
+PROGRAMS      += $(COUNTERS_PAGE)
+
+$(COUNTERS_PAGE): $(COUNTERS_PAGE).o $(call rooms,,userspace/doctor)
+$(COUNTERS_PAGE): LDLIBS += $(ROOM_LDLIBS)
