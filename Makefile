@@ -19,7 +19,12 @@ BPFTOOL  ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bp
 PKG      ?= pkg-config
 PYTHON   := /usr/bin/python3
 JOBS     := $(shell nproc)
-VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+# Git knows version and date; without it (an archive, a package's build) the newest entry of the changelog does.
+in_git    = $(if $(wildcard .git),$(shell git $1 2>/dev/null))
+RELEASE  := $(shell sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
+VERSION  := $(or $(call in_git,describe --tags --always --dirty),$(RELEASE))
+DATE      = $(or $(call in_git,log -1 --format=%cs),$(shell date -u +%F -d "$$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)"))
 
 # What is built without make deps before it needs these; the shell's 'No such file or directory' would not say what to do.
 ifeq ($(filter deps compare experiment check test test-long bench soak fuzz clean uninstall,$(MAKECMDGOALS)),)

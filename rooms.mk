@@ -32,7 +32,7 @@ $(BUILD)/%.a:
 define compile
 $(call say,CC,$@)
 @mkdir -p $(@D)
-$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 endef
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all

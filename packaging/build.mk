@@ -5,21 +5,28 @@
 # make uninstall   removes these files
 PREFIX  ?= /usr/local
 BINDIR  ?= $(PREFIX)/bin
+LIBDIR  ?= $(PREFIX)/lib
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 USERDIR ?= $(PREFIX)/lib/sysusers.d
 FILEDIR ?= $(PREFIX)/lib/tmpfiles.d
+ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 
-.PHONY: install uninstall
-install: $(BUILD)/rocescope
+# FILE:WHERE. Files, files with paths in them, and links; other fragments add theirs.
+INSTALL_DATA  = packaging/rocescope.sysusers:$(USERDIR)/rocescope.conf packaging/rocescope.tmpfiles:$(FILEDIR)/rocescope.conf
+INSTALL_PATHS = packaging/rocescope@.service:$(UNITDIR)/rocescope@.service
+INSTALL_LINKS =
+EDIT_PATHS    = sed 's,/usr/local/bin,$(BINDIR),; s,@PREFIX@,$(PREFIX),; s,@LIBDIR@,$(LIBDIR),; s,@VERSION@,$(VERSION),'
+
+.PHONY: installed install uninstall
+installed: $(BUILD)/rocescope
+
+install: installed
 	install -D -m 0755 $(BUILD)/rocescope $(DESTDIR)$(BINDIR)/rocescope
-	sed 's,/usr/local/bin,$(BINDIR),' 'packaging/rocescope@.service' | \
-		install -D -m 0644 /dev/stdin '$(DESTDIR)$(UNITDIR)/rocescope@.service'
-	install -D -m 0644 packaging/rocescope.sysusers $(DESTDIR)$(USERDIR)/rocescope.conf
-	install -D -m 0644 packaging/rocescope.tmpfiles $(DESTDIR)$(FILEDIR)/rocescope.conf
-	for f in $(INSTALL_DATA); do install -D -m 0644 $${f%%:*} $(DESTDIR)$(PREFIX)/$${f#*:} || exit 1; done
-	for f in $(INSTALL_LINKS); do ln -sf $${f%%:*} $(DESTDIR)$(PREFIX)/$${f#*:} || exit 1; done
+	for f in $(INSTALL_DATA); do install -D -m 0644 $${f%%:*} $(DESTDIR)$${f#*:} || exit 1; done
+	for f in $(INSTALL_PATHS); do $(EDIT_PATHS) $${f%%:*} | install -D -m 0644 /dev/stdin $(DESTDIR)$${f#*:} || exit 1; done
+	for f in $(INSTALL_LINKS); do ln -sf $${f%%:*} $(DESTDIR)$${f#*:} || exit 1; done
 
 uninstall:
-	rm -f $(DESTDIR)$(BINDIR)/rocescope '$(DESTDIR)$(UNITDIR)/rocescope@.service' \
-		$(DESTDIR)$(USERDIR)/rocescope.conf $(DESTDIR)$(FILEDIR)/rocescope.conf
-	for f in $(INSTALL_DATA) $(INSTALL_LINKS); do rm -f $(DESTDIR)$(PREFIX)/$${f#*:}; done
+	rm -f $(DESTDIR)$(BINDIR)/rocescope
+	for f in $(INSTALL_DATA) $(INSTALL_PATHS) $(INSTALL_LINKS); do rm -f $(DESTDIR)$${f#*:}; done
+	! test -d $(DESTDIR)$(PREFIX)/share/rocescope || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/share/rocescope

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The library for programs that use what is received, and an example.
 RECEIVE_SONAME  := librocescope_receive.so.0
-RECEIVE_LIBRARY := $(addprefix $(BUILD)/,$(RECEIVE_SONAME) librocescope_receive.a rocescope_receive.pc)
+RECEIVE_LIBRARY := $(addprefix $(BUILD)/,$(RECEIVE_SONAME) librocescope_receive.a)
 RECEIVE_OBJECTS := $(patsubst %,$(BUILD)/shared/userspace/receive/%.o,maps reader blocks library)
-all: $(RECEIVE_LIBRARY)
+all installed: $(RECEIVE_LIBRARY)
 
 $(BUILD)/shared/%.o: CFLAGS += -fPIC
 $(BUILD)/shared/%.o: %.c | $(BUILD)/version.h
@@ -20,8 +20,6 @@ $(BUILD)/librocescope_receive.a: $(RECEIVE_OBJECTS)
 	$(Q)objcopy --wildcard --keep-global-symbol='rocescope_*' $(@:.a=.o)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(@:.a=.o)
-$(BUILD)/rocescope_receive.pc: userspace/receive/rocescope_receive.pc.in $(BUILD)/version.h
-	$(Q)sed 's,@VERSION@,$(VERSION),' $< >$@
 
 # As a program of others is built: it sees the header and the library, and nothing else.
 PROGRAMS += $(BUILD)/examples/blocks
@@ -29,9 +27,8 @@ $(BUILD)/examples/blocks: $(BUILD)/userspace/receive/examples/blocks.o $(BUILD)/
 $(BUILD)/examples/blocks: LDLIBS += -lbpf
 $(BUILD)/userspace/receive/examples/blocks.o: CFLAGS := $(filter-out -iquote . $(BUILD),$(CFLAGS)) -I userspace/receive
 
-install: $(RECEIVE_LIBRARY)
-INSTALL_DATA += $(BUILD)/$(RECEIVE_SONAME):lib/$(RECEIVE_SONAME) $(BUILD)/librocescope_receive.a:lib/librocescope_receive.a \
-	$(BUILD)/rocescope_receive.pc:lib/pkgconfig/rocescope_receive.pc \
-	userspace/receive/rocescope_receive.h:include/rocescope_receive.h \
-	userspace/receive/rocescope_receive.py:share/rocescope/rocescope_receive.py
-INSTALL_LINKS += $(RECEIVE_SONAME):lib/librocescope_receive.so
+INSTALL_DATA  += $(BUILD)/$(RECEIVE_SONAME):$(LIBDIR)/$(RECEIVE_SONAME) $(BUILD)/librocescope_receive.a:$(LIBDIR)/librocescope_receive.a \
+		 userspace/receive/rocescope_receive.h:$(PREFIX)/include/rocescope_receive.h \
+		 userspace/receive/rocescope_receive.py:$(PREFIX)/share/rocescope/rocescope_receive.py
+INSTALL_PATHS += userspace/receive/rocescope_receive.pc.in:$(LIBDIR)/pkgconfig/rocescope_receive.pc
+INSTALL_LINKS += $(RECEIVE_SONAME):$(LIBDIR)/librocescope_receive.so
