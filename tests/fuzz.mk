@@ -3,7 +3,7 @@
 #
 # make fuzz        runs each target for FUZZ_SECONDS (120), as many at a time as there are CPUs;
 #                  FUZZERS='parse stream' only those
-FUZZ_TARGETS := parse decap stream mask reader table capture doctor control responder
+FUZZ_TARGETS := parse decap stream mask reader table capture doctor control responder server text
 FUZZ_SECONDS ?= 120
 FUZZERS      ?= $(FUZZ_TARGETS)
 FUZZ         := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/fuzz_%)

@@ -262,11 +262,34 @@ def control_seeds():
         yield json.dumps(message).encode()
 
 
+def server_seeds():
+    """Runs of senders: what they register, then their totals; in one piece, and in many."""
+    end, more, *_ = (json.loads(seed) for seed in control_seeds())
+    totals = {"end": 2 * [{"packets": 30, "messages": 3, "completed": 30}], "ns": 123456789012}
+    runs = [[end | {"operation": "send", "filler": False}, totals], [more | {"transport": "uc", "operation": "write"}, totals],
+            [end | {"operation": "write-imm", "qps": end["qps"][:1]}, {"error": "interrupted"}], [end, totals, end, totals]]
+    for i, messages in enumerate(runs):
+        text = b"".join(json.dumps(message).encode() + b"\n" for message in messages)
+        yield bytes([i, 255]) + text
+        yield bytes([0, 6]) + text[:-20]
+
+
+def text_seeds():
+    for text in ("10.9.0.0/24 rc and not faulty", "(src 10.9.0.1 or dst fd00::2) lost>3 qpn 0x11", "untrusted or icrc_bad >= 7 lint"):
+        yield b"\0" + text.encode()
+    yield (b"\x01# known\n10.9.0.1 qpn 17 psn 0x100 <-> 10.9.0.2 qpn 18 psn 0 mtu 4096\n\nfd00::1 qpn 0x21 <-> fd00::2 qpn 0x22\n"
+           b"10.9.0.1 qpn 17 <-> 10.9.0.3 qpn 19\n")
+    ours = b"meaning 1\nsize 4 32\nb 0 8 1\nstream.hole[] 8 2 4\nstream.hole[].from 0 2 1\na 16 4 1\nlist 20 2 4\n"
+    for old in (ours, b"meaning 1\nsize 4 24\na 4294967292 4 1\nlist 4 2 1\nb 12 4 1\nstream.hole[] 20 2 2\nstream.hole[].from 0 2 1"):
+        yield b"\x02" + old + b"\0" + ours
+
+
 def write(folder):
     """A folder of seeds for each target."""
     for name, seeds in (("parse", parse_seeds), ("decap", decap_seeds), ("mask", mask_seeds), ("stream", stream_seeds),
                         ("table", table_seeds), ("reader", reader_seeds), ("capture", capture_seeds),
-                        ("doctor", doctor_seeds), ("control", control_seeds), ("responder", responder_seeds)):
+                        ("doctor", doctor_seeds), ("control", control_seeds), ("responder", responder_seeds),
+                        ("server", server_seeds), ("text", text_seeds)):
         os.makedirs(os.path.join(folder, name), exist_ok=True)
         for i, seed in enumerate(seeds()):
             with open(os.path.join(folder, name, f"{i:03}"), "wb") as f:

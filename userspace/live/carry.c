@@ -27,12 +27,16 @@ static bool get_info(int map, struct bpf_map_info *info)
 	return !bpf_obj_get_info_by_fd(map, info, &length);
 }
 
-/* Finds the moves of a map, if there is an old one. false: no memory. */
+/* Finds the moves of a map, if there is an old one. false: no memory, or the kernel does not tell its size. */
 static bool find_moves(struct carry_map *m)
 {
+	struct bpf_map_info info;
+
 	if (m->old < 0)
 		return true;
-	m->moves = layout_moves(m->old_layout, m->layout, &m->move_count);
+	if (!get_info(m->old, &info))
+		return false;
+	m->moves = layout_moves(m->old_layout, m->layout, info.value_size, &m->move_count);
 	return m->moves;
 }
 

@@ -226,7 +226,7 @@ static bool same_parts(const char *old, const char *now, const char *name, size_
 {
 	size_t begin = length - 1; /* "hole[]": the array's own line and those of its members */
 
-	if (name[begin - 1] != ']')
+	if (!begin || name[begin - 1] != ']') /* a plain value has no name */
 		return true;
 	for (const char *line = now; *line; line = strchr(line, '\n') + 1)
 		if (!strncmp(line, name, begin) && line[begin] == '.' && !find_line(old, line, strcspn(line, "\n") + 1))
@@ -252,7 +252,7 @@ static bool means_the_same(const char *old, const char *now)
 	return !strncmp(old, now, length);
 }
 
-struct layout_move *layout_moves(const char *old, const char *now, size_t *count)
+struct layout_move *layout_moves(const char *old, const char *now, __u32 bytes, size_t *count)
 {
 	struct layout_move *moves = calloc(count_lines(now, "", 0) + 1, sizeof(*moves));
 
@@ -265,6 +265,8 @@ struct layout_move *layout_moves(const char *old, const char *now, size_t *count
 		const char *other = name ? find_line(old, line, name) : NULL;
 
 		if (!other || !read_field(other, &from) || !bytes_moved(&from, &to) || !same_parts(old, now, line, name))
+			continue;
+		if ((__u64)from.offset + bytes_moved(&from, &to) > bytes)
 			continue;
 		moves[(*count)++] = (struct layout_move){ from.offset, to.offset, bytes_moved(&from, &to) };
 	}

@@ -38,10 +38,11 @@ struct layout_move {
 bool layout_shares(const char *old, const char *now, const char *begin);
 
 /*
- * The moves from `old` to `now`, field by field, by name. Structs in an array only if they are alike. Free the result. *count:
- * 0 if the two have nothing in common, or different meanings. NULL: no memory.
+ * The moves from `old` to `now`, field by field, by name. Structs in an array only if they are alike. bytes: of an old value; a
+ * field that would lie behind it is left out, whoever wrote that. Free the result. *count: 0 if the two have nothing in common,
+ * or different meanings. NULL: no memory.
  */
-struct layout_move *layout_moves(const char *old, const char *now, size_t *count);
+struct layout_move *layout_moves(const char *old, const char *now, __u32 bytes, size_t *count);
 
 /* Moves one value. */
 void layout_move(const struct layout_move *moves, size_t count, const void *from, void *to);

@@ -9,12 +9,13 @@
 #include "userspace/live/layout.h"
 #include "userspace/live/layout_1.h"
 
+#define OLD_BYTES 24
 #define OLD "meaning 1\nsize 4 24\na 0 4 1\nlist 4 2 4\nb 12 8 1\nhole[] 20 2 2\nhole[].from 0 2 1\n"
 
 static void moves_are(const char *old, const char *now, const struct layout_move *expected, size_t count)
 {
 	size_t found;
-	struct layout_move *moves = layout_moves(old, now, &found);
+	struct layout_move *moves = layout_moves(old, now, OLD_BYTES, &found);
 
 	assert_non_null(moves);
 	assert_int_equal(found, count);
@@ -51,6 +52,17 @@ static void by_size(void **state)
 	moves_are(OLD, "meaning 1\nsize 4 8\nlist 0 4 4\n", NULL, 0);
 }
 
+/* A text that lies about its map reads nothing behind the map's values. */
+static void beyond(void **state)
+{
+	const struct layout_move inside[] = { { 16, 0, 8 } };
+
+	(void)state;
+	moves_are("meaning 1\na 16 8 1\n", "meaning 1\na 0 8 1\n", inside, 1);
+	moves_are("meaning 1\na 17 8 1\n", "meaning 1\na 0 8 1\n", NULL, 0);
+	moves_are("meaning 1\na 4294967292 8 1\n", "meaning 1\na 0 8 1\n", NULL, 0);
+}
+
 static void sharing(void **state)
 {
 	const char *old = "meaning 1\nx.a 0 4 1\nx.h[] 4 2 2\nx.h[].f 0 2 1\ny 8 1 1\n";
@@ -75,7 +87,7 @@ static void values(void **state)
 	size_t count;
 
 	(void)state;
-	moves = layout_moves("meaning 1\na 0 4 1\nb 4 4 1\n", "meaning 1\nb 0 8 1\na 8 4 1\n", &count);
+	moves = layout_moves("meaning 1\na 0 4 1\nb 4 4 1\n", "meaning 1\nb 0 8 1\na 8 4 1\n", sizeof(old), &count);
 	layout_move(moves, count, old, now);
 	assert_memory_equal(now, expected, sizeof(now));
 	free(moves);
@@ -100,7 +112,7 @@ static void version_1(void **state)
 		size_t count;
 
 		assert_true(!strncmp(text, "meaning 1\nsize ", 15) && text[strlen(text) - 1] == '\n');
-		free(layout_moves(text, text, &count));
+		free(layout_moves(text, text, UINT32_MAX, &count));
 		assert_true(strcmp(layouts_1[i].map, "scratches") || count == 38);
 		assert_true(strcmp(layouts_1[i].map, "streams") || (count > 38 + 21 && strstr(text, "\nstream.psn.hole[] ")));
 	}
@@ -111,6 +123,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_name), cmocka_unit_test(by_size),	cmocka_unit_test(values),
 		cmocka_unit_test(reading), cmocka_unit_test(version_1), cmocka_unit_test(sharing),
+		cmocka_unit_test(beyond),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
