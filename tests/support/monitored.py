@@ -66,6 +66,23 @@ def attached(interface):
     return xdp, count.value
 
 
+# linux/capability.h: what a watching command needs to go on, and what some keep beside it
+WATCHING = 1 << 12 | 1 << 38 | 1 << 39     # CAP_NET_ADMIN, CAP_PERFMON, CAP_BPF
+DAC_OVERRIDE = 1 << 1
+
+
+def gives_up(process, but=WATCHING, for_good=True):
+    """Waits until no thread has other capabilities than these, nor, for good, gets more by a program that it starts."""
+    left = but & _privileges("self")[0]
+    return until(lambda: all(_privileges(task) == (left, left, int(for_good)) for task in os.listdir(f"/proc/{process.pid}/task")))
+
+
+def _privileges(task):
+    with open(f"/proc/{task}/status", encoding="ascii") as f:
+        status = dict(line.split(":", 1) for line in f)
+    return int(status["CapPrm"], 16), int(status["CapEff"], 16), int(status["NoNewPrivs"])
+
+
 class Monitor:
     """with Monitor("wireA", "-j") as m: ...; afterwards m.status, m.out, m.err, m.last (the final snapshot)."""
 

@@ -19,6 +19,7 @@ struct monitor_added {
 	void *context;
 	int over; /* a descriptor that can be read from when the run shall end */
 	bool alone; /* without -j only its own lines are printed */
+	bool files; /* end() opens files */
 	/* Opens programs that count as the monitor's do. events: they also send packets (bpf/capture.h). false: it could not. */
 	bool (*open)(void *context, bool events, struct taken_programs *to);
 	/* The programs are attached. false: the command ends with a failure. */

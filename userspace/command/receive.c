@@ -300,8 +300,8 @@ int receive_run(struct receive_command *c)
 	struct receiver r = { .options = &c->receive, .maps = { .regions = -1 }, .listener = -1,
 			      .over = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
 	struct monitor_added added = {
-		.context = &r, .over = r.over, .alone = !c->watch, .open = open_programs, .begin = begin, .end = end,
-		.json = json, .lines = lines, .metrics = metrics,
+		.context = &r, .over = r.over, .alone = !c->watch, .files = c->receive.dump, .open = open_programs,
+		.begin = begin, .end = end, .json = json, .lines = lines, .metrics = metrics,
 	};
 	int status = EXIT_COULD_NOT;
 

@@ -123,6 +123,7 @@ static int run(struct watch *w, const struct live_options *o, struct snapshot *s
 	if (status)
 		return status;
 	w->host = host_open(&w->live);
+	live_restrict(&w->live, false, false);
 	fprintf(stderr, "rocescope: doctor: watches for %g s (--duration), then says what it has found\n", o->duration);
 	good = watch(w, o);
 	overhear_read(&w->overhear, on_overheard, w);

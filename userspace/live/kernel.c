@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,6 +45,23 @@ bool kernel_trusts_us(void)
 	syscall(SYS_capget, &header, data);
 	return data[CAP_TO_INDEX(CAP_PERFMON)].effective & CAP_TO_MASK(CAP_PERFMON) ||
 	       data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective & CAP_TO_MASK(CAP_SYS_ADMIN);
+}
+
+void kernel_keep_capabilities(__u64 keep, bool for_good)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (!syscall(SYS_capget, &header, data)) {
+		for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+			data[i].effective &= keep >> 32 * i;
+			data[i].permitted &= keep >> 32 * i;
+			data[i].inheritable &= keep >> 32 * i;
+		}
+		syscall(SYS_capset, &header, data); /* to have fewer is always allowed */
+	}
+	if (for_good)
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
 static bool has_open(const char *pid, __u32 id)

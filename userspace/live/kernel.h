@@ -22,6 +22,12 @@ bool kernel_has_loop(void);
  */
 bool kernel_trusts_us(void);
 
+/*
+ * Gives up all capabilities but those whose bits are set (1ull << CAP_BPF), of this thread and those that it begins. Root keeps its
+ * user ID, so a program that it starts has all of them again, unless for_good: then no program gets more than this one has.
+ */
+void kernel_keep_capabilities(__u64 keep, bool for_good);
+
 /* Another process that has the BPF program of this id open. 0: none that can be examined. */
 pid_t kernel_program_holder(__u32 id);
 

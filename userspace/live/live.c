@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/membarrier.h>
 #include <linux/rtnetlink.h>
 #include <stdarg.h>
@@ -381,6 +382,18 @@ int live_begin(struct live *l, const struct live_programs *p)
 	l->start = now_ns();
 	l->since = pin_since(&l->pin, l->start);
 	return say_ready(l) ? EXIT_RAN : EXIT_COULD_NOT;
+}
+
+/* CAP_BPF and CAP_PERFMON are those of Linux 5.8. libxdp's dispatcher needs programs by their ids. */
+void live_restrict(const struct live *l, bool files, bool starts)
+{
+	__u64 keep = 1ull << CAP_BPF | 1ull << CAP_PERFMON | 1ull << CAP_NET_ADMIN;
+
+	if (l->share)
+		keep |= 1ull << CAP_SYS_ADMIN;
+	if (files)
+		keep |= 1ull << CAP_DAC_OVERRIDE;
+	kernel_keep_capabilities(keep, !starts);
 }
 
 int live_clear(const struct live_options *o)

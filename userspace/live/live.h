@@ -80,6 +80,13 @@ void live_prepare(struct live *l, const struct live_options *o);
 /* Loads and attaches; frames are counted from then on. Returns EXIT_RAN, or another status after one line on stderr. */
 int live_begin(struct live *l, const struct live_programs *p);
 
+/*
+ * Call when all is begun: what reads packets and answers peers from here on has only the capabilities that the run still needs (to
+ * read maps, to attach to an interface that comes back, to detach). files: it opens files later, which may be anybody's. starts: it
+ * starts programs of the user, which have the user's capabilities.
+ */
+void live_restrict(const struct live *l, bool files, bool starts);
+
 /* --detach: removes what killed processes left on the interfaces. Returns the exit status. */
 int live_clear(const struct live_options *o);
 
