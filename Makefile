@@ -36,7 +36,8 @@ endif
 CFLAGS   ?= -O2 -g
 INCLUDES := -iquote . -iquote $(BUILD) $(shell $(PKG) --cflags libnl-genl-3.0)
 WARNINGS := -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE
-CFLAGS   += $(WARNINGS) $(INCLUDES)
+# also where the command line says CFLAGS=
+override CFLAGS += $(WARNINGS) $(INCLUDES)
 # Quiet lines by default, whole commands with V=1.
 Q        := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s %s\n' $(1) $(2))

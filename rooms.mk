@@ -39,7 +39,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 $(BUILD)/%.o: %.c | $(BUILD)/version.h
 	$(compile)
-$(BUILD)/raced/%.o: CFLAGS += -fsanitize=thread
+$(BUILD)/raced/%.o: override CFLAGS += -fsanitize=thread
 $(BUILD)/raced/%.o: %.c | $(BUILD)/version.h
 	$(compile)
 $(BUILD)/sanitized/%.o: OPTIMIZE := -O1

@@ -3,4 +3,4 @@ PROGRAMS += $(BUILD)/dpdk_stream
 DPDK_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard dpdk_udp/*.c))
 $(BUILD)/dpdk_stream: $(DPDK_OBJECTS) $(call rooms,,lib)
 $(BUILD)/dpdk_stream: LDLIBS += $(ROOM_LDLIBS) $(shell $(PKG) --libs libdpdk)
-$(DPDK_OBJECTS): CFLAGS += $(shell $(PKG) --cflags libdpdk)
+$(DPDK_OBJECTS): override CFLAGS += $(shell $(PKG) --cflags libdpdk)

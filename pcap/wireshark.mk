@@ -31,8 +31,8 @@ $(WIRESHARK)/.linked: $(WIRESHARK_OBJECTS) $(call rooms,wireshark/,userspace/mod
 		$(shell $(PKG) --libs wireshark)
 	@touch $@
 
-$(WIRESHARK)/%.o: CFLAGS += -fPIC -fvisibility=hidden
-$(WIRESHARK_OBJECTS): CFLAGS += $(patsubst -I%,-isystem %,$(shell $(PKG) --cflags wireshark))
+$(WIRESHARK)/%.o: override CFLAGS += -fPIC -fvisibility=hidden
+$(WIRESHARK_OBJECTS): override CFLAGS += $(patsubst -I%,-isystem %,$(shell $(PKG) --cflags wireshark))
 
 $(WIRESHARK)/%.o: %.c $(WIRESHARK)/.version | $(BUILD)/version.h
 	$(compile)

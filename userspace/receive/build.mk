@@ -5,7 +5,7 @@ RECEIVE_LIBRARY := $(addprefix $(BUILD)/,$(RECEIVE_SONAME) librocescope_receive.
 RECEIVE_OBJECTS := $(patsubst %,$(BUILD)/shared/userspace/receive/%.o,maps reader blocks library)
 all installed: $(RECEIVE_LIBRARY)
 
-$(BUILD)/shared/%.o: CFLAGS += -fPIC
+$(BUILD)/shared/%.o: override CFLAGS += -fPIC
 $(BUILD)/shared/%.o: %.c | $(BUILD)/version.h
 	$(compile)
 
