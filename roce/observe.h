@@ -86,6 +86,7 @@ roce_inline void stream_trust(struct roce_stream *s)
 	stream_clear(s);
 	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
 	__builtin_memset(s->lint, 0, sizeof(s->lint));
+	s->class_changes = 0;
 	__builtin_memset(&s->asked, 0, sizeof(s->asked));
 	v[COUNTER_messages] = v[COUNTER_messages_broken] = 0;
 	v[COUNTER_blocks] = v[COUNTER_blocks_incomplete] = v[COUNTER_blocks_missing] = 0;

@@ -40,7 +40,8 @@ struct roce_last {
 	__u16 udp_source_port;
 	__u16 vlan;
 	__u8 vlan_tags;
-	__u8 tos;
+	__u8 tos; /* of the newest packet that has a place in the sequence, if there was one */
+	__u8 tos_before; /* before the last of class_changes */
 	__u8 ttl;
 	__u8 src_mac[6];
 	__u8 dst_mac[6];
@@ -116,6 +117,7 @@ struct roce_stream {
 	__u64 other; /* the number that continues another sequence, which was left or came between; valid if has_other */
 	struct roce_sample sample[STREAM_SAMPLES];
 	__u32 lint[ROCE_LINTS]; /* at most LINT_COUNT_MOST */
+	__u32 class_changes; /* packets with another traffic class than the one before (stream_class()); at most LINT_COUNT_MOST */
 	union {
 		struct roce_asked asked; /* requests only */
 		struct udp_state udp;	 /* --udp only */
@@ -322,6 +324,29 @@ roce_inline void stream_arrive(struct roce_stream *s, __u32 arrival)
 	s->last.arrival = arrival;
 }
 
+/* What decides how a network queues a packet: its DSCP, and whether it is ECN-capable (RFC 3168, 5), but not whether it is marked. */
+roce_inline __u32 roce_class(__u32 tos)
+{
+	return (tos & 0xfc) | ((tos | tos >> 1) & 1);
+}
+
+/*
+ * A stream keeps its traffic class, or its packets go different ways: through queues that overtake each other, and are paused and
+ * marked by themselves. ACKs and CNPs have classes of their own, and a datagram has its destination's.
+ */
+roce_inline void stream_class(struct roce_stream *s, const struct roce_packet *p)
+{
+	struct roce_last *l = &s->last;
+
+	if (l->tos == p->tos || (s->met && (p->op & (OP_ACK | OP_CNP) || p->foreign)))
+		return;
+	if (s->met && !(p->op & OP_DETH) && roce_class(l->tos) != roce_class(p->tos)) {
+		stream_lint_add(&s->class_changes, 1);
+		l->tos_before = l->tos;
+	}
+	l->tos = p->tos;
+}
+
 roce_inline void stream_describe(struct roce_stream *s, const struct roce_packet *p)
 {
 	struct roce_last *l = &s->last;
@@ -342,8 +367,8 @@ roce_inline void stream_describe(struct roce_stream *s, const struct roce_packet
 	l->udp_source_port = p->udp_source_port;
 	l->vlan = p->vlan;
 	l->vlan_tags = p->vlan_tags;
-	l->tos = p->tos;
 	l->ttl = p->ttl;
+	stream_class(s, p);
 	if (p->op & OP_RETH) {
 		l->va = p->va;
 		l->rkey = p->rkey;

@@ -149,6 +149,7 @@ def _transport(frame, wire_len, l3, l4, sport, bth, end, src, dst, vlan):
     p = {
         "src": _address(src), "dst": _address(dst), "vlan": vlan, "sport": sport,
         "opcode": opcode, "service": service, "known": known, "pkey": pkey, "dqpn": dqpn, "psn": psn, "pad": pad,
+        "tos": frame[l3 + 1] if frame[l3] >> 4 == 4 else (frame[l3] << 4 | frame[l3 + 1] >> 4) & 0xff,
         "l3": l3, "l4": l4, "end": end, "payload": end - 4 - pad - (bth + 12 + extension),
         "response": opcode == 0x81 or (connected and low in _RESPONSES),
         "ack": connected and low == 17, "acks": None, "read": connected and low == 12, "atomic": connected and low in (19, 20),
@@ -508,6 +509,18 @@ class UcReceiver:
         self.newest.ended = not self.open
 
 
+def _class_changes(packets):
+    """How often a packet has another DSCP than the one before, or is ECN-capable and that one not, or the other way round."""
+    changes, before = 0, None
+    for p in packets:
+        if p["ack"] or p["opcode"] == 0x81 or p["service"] == "UD" and p["known"]:
+            continue
+        now = p["tos"] >> 2, p["tos"] & 3 != 0
+        changes += before not in (None, now)
+        before = now if before or p["known"] else None
+    return changes
+
+
 def _path_mtus(packets):
     """{(src, dst): [(number in the capture, payload)]} of the full packets that are not the last of their message."""
     mtus = {}
@@ -579,6 +592,7 @@ def _judge(packets, mtus, requests=None, first=None, answers=()):
     f["psn_lost"] = f["psn_skipped"] - f["psn_recovered"] - f["psn_unseen"]
     f["messages"] = sequence.messages + receiver.messages
     f["messages_broken"] = receiver.broken
+    f["class_changes"] = _class_changes(good or [p for p, _ in packets])
     f["service"] = service or packets[-1][0]["service"]
     f["roce_packets"] = sum(p["sport"] is not None for p, _ in packets)
     f["icrc_bad"] = sum(ok is False for _, ok in packets)

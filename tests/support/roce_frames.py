@@ -98,9 +98,9 @@ def rocev1(transport, src="fe80::1", dst="fe80::2", vlans=(), bad_icrc=False):
     return ethernet(0x8915, vlans) + ip + transport + (bytes([crc[0] ^ 1]) + crc[1:] if bad_icrc else crc)
 
 
-def datagram(payload, dport, src="10.9.0.1", dst="10.9.0.2", sport=40000):
+def datagram(payload, dport, src="10.9.0.1", dst="10.9.0.2", sport=40000, tos=0):
     udp = struct.pack("!HHHH", sport, dport, 8 + len(payload), 0)
-    return ethernet(0x0800) + ipv4(src, dst, len(udp) + len(payload)) + udp + payload
+    return ethernet(0x0800) + ipv4(src, dst, len(udp) + len(payload), tos=tos) + udp + payload
 
 
 def uc_write(psn, payload=bytes(256), imm=None, dqpn=17, opcode=None, dma=None, va=0x1000, **how):

@@ -45,6 +45,7 @@ struct chart {
 		__u32 rkey, dma_length;
 		bool known;
 	} reth;
+	__u32 class_changes; /* of the traffic class, up to the latest packet */
 	__u64 burst; /* the latest burst in which this stream lost packets */
 	struct { /* the first bad ICRCs */
 		__u64 frame;

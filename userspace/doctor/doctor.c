@@ -290,6 +290,20 @@ static struct path *take_path(struct doctor *d, const struct roce_packet *p)
 	return path;
 }
 
+static void take_class(struct chart *c, const struct doctor_packet *doctor)
+{
+	const struct roce_stream *s = doctor->stream;
+	const struct roce_last *l = &s->last;
+	bool changed = s->class_changes > c->class_changes;
+	struct evidence *e = changed ? signs_add(&c->signs, KIND_traffic_class, doctor->number) : NULL;
+
+	c->class_changes = s->class_changes;
+	if (!e)
+		return;
+	SAY(e->expected, "DSCP %u, %s", l->tos_before >> 2, l->tos_before & 3 ? "ECN-capable" : "not ECN-capable");
+	SAY(e->found, "DSCP %u, %s", l->tos >> 2, l->tos & 3 ? "ECN-capable" : "not ECN-capable");
+}
+
 static void take_packet(struct doctor *d, struct chart *c, struct path *path, const struct doctor_packet *doctor)
 {
 	const struct roce_packet *p = &doctor->look->packet;
@@ -324,6 +338,7 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 		path->requests = c;
 	if (doctor->event->kinds & ROCE_EVENT(ecn_ce))
 		signs_add(&c->signs, KIND_congestion, doctor->number);
+	take_class(c, doctor);
 	lint_study_take(&c->lint, &c->signs, doctor);
 	receiver_take(&d->receiver, &c->signs, doctor);
 	if (p->op & OP_RESPONSE)

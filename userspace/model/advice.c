@@ -51,6 +51,30 @@ static void advise_damaged(struct advice *a, const struct snapshot *s)
 		    "the path or in the sender. `rocescope doctor %s` says how", damaged, lost, where(s));
 }
 
+static void advise_classes(struct advice *a, const struct snapshot *s)
+{
+	const struct snapshot_stream *first = NULL;
+	size_t streams = 0;
+	bool udp;
+
+	for (size_t i = 0; i < s->stream_count; i++) {
+		const struct roce_stream *stream = &s->streams[i].stream;
+
+		if (!stream->trusted || !snapshot_is_class_mixed(stream))
+			continue;
+		if (!streams++)
+			first = &s->streams[i];
+	}
+	if (!streams)
+		return;
+	udp = first->key.kind == KEY_UDP;
+	add(a, "the traffic class changes within %zu stream%s (%s%s > %s %s %u: %s, %u changes): such packets are queued, paused and "
+	    "marked apart, and overtake each other. Let the sender give all packets of a stream the same DSCP and ECN field; if it does, a "
+	    "switch on the way rewrites them", streams, streams == 1 ? "" : "s", streams == 1 ? "" : "the first: ",
+	    address_text(first->key.src).text, address_text(snapshot_destination(first)).text, udp ? "port" : "QPN",
+	    udp ? first->key.port : first->key.qpn, snapshot_class_text(&first->stream).text, first->stream.class_changes);
+}
+
 static void advise_nothing(struct advice *a, const struct snapshot *s)
 {
 	const __u64 *v = s->totals.value;
@@ -66,4 +90,5 @@ void advice_make(struct advice *a, const struct snapshot *s)
 	advise_nothing(a, s);
 	advise_icrcs(a, s);
 	advise_damaged(a, s);
+	advise_classes(a, s);
 }

@@ -5,8 +5,8 @@
 
 #include "userspace/model/snapshot.h"
 
-#define ADVICE_LINES 3
-#define ADVICE_TEXT 400
+#define ADVICE_LINES 4
+#define ADVICE_TEXT 480
 
 /* Sentences, without newline. */
 struct advice {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,6 +123,23 @@ bool snapshot_is_reordered(const struct roce_stream *s)
 	for (int i = 0; i < STREAM_DEPTHS; i++)
 		late |= s->depth[i];
 	return late && (s->service == SERVICE_UC || s->service == SERVICE_UD || s->service == SERVICE_UDP);
+}
+
+bool snapshot_is_class_mixed(const struct roce_stream *s)
+{
+	return s->class_changes > 1;
+}
+
+struct class_text snapshot_class_text(const struct roce_stream *s)
+{
+	unsigned int now = s->last.tos >> 2, before = s->last.tos_before >> 2;
+	struct class_text t;
+
+	if (now == before)
+		snprintf(t.text, sizeof(t.text), "DSCP %u, ECN-capable and not", now);
+	else
+		snprintf(t.text, sizeof(t.text), "DSCP %u and %u", now < before ? now : before, now < before ? before : now);
+	return t;
 }
 
 __u64 snapshot_packets(const struct roce_stream *s)

@@ -163,6 +163,14 @@ struct snapshot_class {
 /* classes: by DSCP. Returns whether they tell anything: there is more than one, or packets are marked. */
 bool snapshot_classes(const struct snapshot *s, struct snapshot_class classes[SNAPSHOT_CLASSES]);
 
+/* Packets of the stream come with several traffic classes. A single change is a sender's new setting. */
+bool snapshot_is_class_mixed(const struct roce_stream *s);
+
+/* The newest two classes of a stream whose class has changed: "DSCP 26 and 46", "DSCP 26, ECN-capable and not". */
+struct class_text {
+	char text[48];
+} snapshot_class_text(const struct roce_stream *s);
+
 /* Packets of all kinds. */
 __u64 snapshot_packets(const struct roce_stream *s);
 

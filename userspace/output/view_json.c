@@ -167,6 +167,27 @@ static void put_immediate(struct json_text *t, const struct roce_stream *s)
 	json_text_close(t, '}');
 }
 
+/* How often the traffic class has changed, and the newest two, the newest one first. */
+static void put_class(struct json_text *t, const struct roce_stream *s)
+{
+	const struct roce_last *l = &s->last;
+
+	json_text_key(t, "traffic_class");
+	json_text_open(t, '{');
+	count(t, "changes", s->class_changes);
+	json_text_key(t, "dscp");
+	json_text_open(t, '[');
+	json_text_number(t, l->tos >> 2);
+	json_text_number(t, l->tos_before >> 2);
+	json_text_close(t, ']');
+	json_text_key(t, "ecn_capable");
+	json_text_open(t, '[');
+	json_text_bool(t, l->tos & 3);
+	json_text_bool(t, l->tos_before & 3);
+	json_text_close(t, ']');
+	json_text_close(t, '}');
+}
+
 static void put_last(struct json_text *t, const struct roce_last *l)
 {
 	bool reth = l->va || l->rkey || l->dma_length;
@@ -286,6 +307,8 @@ static void put_stream(struct json_text *t, const struct snapshot_stream *s, con
 		put_ring(t, stream);
 	else if (stream->counters.value[COUNTER_blocks])
 		put_immediate(t, stream);
+	if (stream->class_changes)
+		put_class(t, stream);
 	put_lint(t, stream);
 	put_habits(t, stream);
 	put_last(t, &stream->last);

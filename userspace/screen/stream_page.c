@@ -267,6 +267,9 @@ static void add_checks(const struct stream_page *p)
 			 v[COUNTER_nak_remote_access], v[COUNTER_nak_remote_operational], v[COUNTER_rnr_naks], v[COUNTER_cnps]);
 	if (v[COUNTER_ecn_ce])
 		add_line(p, "congestion", "%llu packets marked on their way", v[COUNTER_ecn_ce]);
+	if (snapshot_is_class_mixed(&p->s->stream))
+		lines_add(p->l, STYLE_FAULT, "classes", "%s: changed %u times within the stream",
+			  snapshot_class_text(&p->s->stream).text, p->s->stream.class_changes);
 	if (v[COUNTER_unknown_opcodes])
 		lines_add(p->l, STYLE_FAULT, "opcodes", "%llu unknown", v[COUNTER_unknown_opcodes]);
 }

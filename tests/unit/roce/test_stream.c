@@ -476,6 +476,50 @@ static void udp_streams(void **state)
 	assert_true(s.trusted);
 }
 
+static void take_tos(struct roce_stream *s, struct roce_packet p, __u8 tos)
+{
+	p.tos = tos;
+	observe(s, p);
+}
+
+/* DSCP, and ECN-capable or not, of packets with a place in the sequence; not marks, ACKs and CNPs. */
+static void classes(void **state)
+{
+	struct roce_stream s = { 0 }, responses = { 0 }, flow = { 0 }, ud = { 0 };
+	struct roce_packet udp = { .kind = ROCE_UDP, .service = SERVICE_UDP, .frame_bytes = 1000, .payload_bytes = 950 };
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		take_tos(&s, packet(UC_ONLY, i), 26 << 2 | 2 | i % 2);
+	assert_int_equal(s.class_changes, 0);
+	take_tos(&s, packet(UC_ONLY, 4), 26 << 2);
+	take_tos(&s, packet(UC_ONLY, 5), 26 << 2 | 1);
+	assert_int_equal(s.class_changes, 2);
+	take_tos(&s, packet(UC_ONLY, 6), 46 << 2 | 1);
+	take_tos(&s, packet(UC_ONLY, 6), 46 << 2 | 3); /* a duplicate */
+	assert_int_equal(s.class_changes, 3);
+	assert_int_equal(s.last.tos >> 2, 46);
+	assert_int_equal(s.last.tos_before >> 2, 26);
+
+	take_tos(&responses, packet(ACK, 0), 0);
+	for (int i = 0; i < 3; i++) {
+		take_tos(&responses, packet(READ_ONLY, i), 26 << 2 | 2);
+		take_tos(&responses, packet(ACK, i), 0);
+		take_tos(&responses, packet(CNP, 0), 48 << 2);
+	}
+	assert_int_equal(responses.class_changes, 0);
+	assert_int_equal(responses.last.tos, 26 << 2 | 2);
+
+	for (int i = 0; i < 6; i++) {
+		udp.number = i;
+		udp.foreign = i == 2;
+		take_tos(&flow, udp, i % 2 ? 46 << 2 : udp.foreign ? 8 << 2 : 0);
+		take_tos(&ud, packet(0x64, i), i << 2);
+	}
+	assert_int_equal(flow.class_changes, 3);
+	assert_int_equal(ud.class_changes, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -489,7 +533,7 @@ int main(void)
 		cmocka_unit_test(trust_by_sample), cmocka_unit_test(trust_regained), cmocka_unit_test(responses),
 		cmocka_unit_test(acknowledgements), cmocka_unit_test(unknown_opcodes), cmocka_unit_test(unknown_steps),
 		cmocka_unit_test(lints_saturate),
-		cmocka_unit_test(udp_streams),
+		cmocka_unit_test(udp_streams), cmocka_unit_test(classes),
 	};
 
 	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
