@@ -63,6 +63,41 @@ static inline bool linear_add(struct linear *l, linear_row row)
 	return top >= 0 || !row;
 }
 
+/* 32 equations at once: bit k of a sum of words is row k. All zero at first. */
+struct linear_word {
+	linear_row row[32];
+};
+
+/* The sum is this word. */
+static inline void linear_word_value(struct linear_word *w, __u32 value)
+{
+	for (int bit = 0; bit < 32; bit++)
+		w->row[bit] |= linear_value(value >> bit & 1);
+}
+
+/* Adds to the sum: the unknown times this word. */
+static inline void linear_word_column(struct linear_word *w, int unknown, __u32 word)
+{
+	for (; word; word &= word - 1)
+		w->row[__builtin_ctz(word)] |= linear_one(unknown);
+}
+
+/* Adds to the sum: an unknown word, whose bit 0 is that unknown, times this polynomial, modulo x^32 + the other one. */
+static inline void linear_word_times(struct linear_word *w, int unknown, __u32 by, __u32 modulo)
+{
+	for (int bit = 0; bit < 32; bit++, by = by << 1 ^ (by >> 31 ? modulo : 0))
+		linear_word_column(w, unknown + bit, by);
+}
+
+/* false: they contradict the equations before. */
+static inline bool linear_add_word(struct linear *l, const struct linear_word *w)
+{
+	for (int bit = 0; bit < 32; bit++)
+		if (!linear_add(l, w->row[bit]))
+			return false;
+	return true;
+}
+
 /* Whether the equations determine the unknown. */
 static inline bool linear_fixed(const struct linear *l, int unknown, bool *value)
 {
