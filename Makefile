@@ -8,7 +8,7 @@
 # make bench      what the engine costs
 # make fuzz       the fuzz targets, longer (tests/fuzz.mk)
 # make soak       an hour of faults, flaps and restarts (tests/soak.test)
-# make install    the command and its service (packaging/build.mk)
+# make install    the command and its service; make deb: as Debian packages (packaging/build.mk)
 #
 # rooms.mk makes an archive of each room; what is built of them, each folder says in its own build.mk.
 

@@ -3,6 +3,8 @@
 # make install     installs the command, the library of `receive` and their files on the machine; starts and enables nothing
 #                  PREFIX=/usr/local; DESTDIR= for packages
 # make uninstall   removes these files
+# make deb         Debian packages of this tree, in build/deb/ (docs/install.md)
+#                  DEB_BUILD_OPTIONS= runs the unit tests as well, as dpkg-buildpackage does
 PREFIX  ?= /usr/local
 BINDIR  ?= $(PREFIX)/bin
 LIBDIR  ?= $(PREFIX)/lib
@@ -30,3 +32,23 @@ uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/rocescope
 	for f in $(INSTALL_DATA) $(INSTALL_PATHS) $(INSTALL_LINKS); do rm -f $(DESTDIR)$${f#*:}; done
 	! test -d $(DESTDIR)$(PREFIX)/share/rocescope || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/share/rocescope
+
+# dpkg-buildpackage works in a copy: it leaves its files beside debian/, and its packages in the folder above. A commit after a
+# release is a newer version than the release, one before it an older.
+DEB         := $(BUILD)/deb
+DEB_BUILD_OPTIONS ?= nocheck
+DEB_VERSION  = $(if $(filter $(RELEASE)%,$(VERSION)),$(subst -,+,$(VERSION)),$(RELEASE)~$(subst -,+,$(VERSION)))
+
+.PHONY: deb
+deb:
+	@command -v dpkg-buildpackage >/dev/null || { echo "deb: no dpkg-buildpackage: apt-get install dpkg-dev" >&2; exit 1; }
+	@rm -rf $(DEB)
+	@mkdir -p $(DEB)/rocescope
+	@tar -c --exclude-vcs --exclude=__pycache__ --exclude=./$(BUILD) . | tar -x -C $(DEB)/rocescope
+	@sed -i '1s/(.*)/($(DEB_VERSION))/' $(DEB)/rocescope/debian/changelog
+	@cd $(DEB)/rocescope && { dpkg-checkbuilddeps || \
+		{ echo "deb: 'apt-get build-dep .' installs them (once, as root)" >&2; exit 1; }; }
+	@cd $(DEB)/rocescope && env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS DEB_BUILD_OPTIONS="noautodbgsym $(DEB_BUILD_OPTIONS)" \
+		dpkg-buildpackage --build=binary --no-sign -jauto
+	@rm -rf $(DEB)/rocescope
+	@ls $(DEB)/*.deb
