@@ -88,7 +88,7 @@ static void test_all_kinds(void **state)
 /* The keys of everything at once still fit, for any numbers. */
 static void test_longest(void **state)
 {
-	struct roce_event e = { ~0u >> (32 - ROCE_EVENTS), ~0u >> (32 - ROCE_LINTS), PSN_MASK, PSN_MASK, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u };
+	struct roce_event e = { ~0u >> (32 - ROCE_EVENTS), ~0u >> (32 - ROCE_LINTS), PSN_MASK, PSN_MASK, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u };
 	char *text = malloc(EVENT_TEXT);
 	size_t length = event_text(&e, text);
 
