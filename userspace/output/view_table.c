@@ -121,6 +121,16 @@ static bool cell_broken(char *to, const struct row *r)
 	return cell_counter(to, r, COUNTER_messages_broken, true);
 }
 
+static bool cell_incomplete(char *to, const struct row *r)
+{
+	return cell_counter(to, r, COUNTER_blocks_incomplete, true);
+}
+
+static bool cell_missing(char *to, const struct row *r)
+{
+	return cell_counter(to, r, COUNTER_blocks_missing, true);
+}
+
 static bool cell_lints(char *to, const struct row *r)
 {
 	size_t length = 0;
@@ -141,20 +151,23 @@ static const struct column {
 	const char *title;
 	bool (*fill)(char *to, const struct row *r);
 	bool essential, left;
+	bool seldom; /* left out where all are 0 */
 } columns[] = {
-	{ "stream", cell_path, true, true },
-	{ "QPN", cell_qpn, true, false },
-	{ "service", cell_service, true, true },
-	{ "packets", cell_packets, true, false },
-	{ "Gbit/s", cell_gbit, true, false },
-	{ "lost", cell_lost, true, false },
-	{ "badICRC", cell_bad, true, false },
-	{ "broken", cell_broken, false, false },
-	{ "recovered", cell_recovered, false, false },
-	{ "dup", cell_duplicates, false, false },
-	{ "messages", cell_messages, false, false },
-	{ "kpps", cell_kpps, false, false },
-	{ "lint", cell_lints, false, true },
+	{ "stream", cell_path, true, true, false },
+	{ "QPN", cell_qpn, true, false, false },
+	{ "service", cell_service, true, true, false },
+	{ "packets", cell_packets, true, false, false },
+	{ "Gbit/s", cell_gbit, true, false, false },
+	{ "lost", cell_lost, true, false, false },
+	{ "badICRC", cell_bad, true, false, false },
+	{ "broken", cell_broken, false, false, false },
+	{ "incomplete", cell_incomplete, false, false, true },
+	{ "missing", cell_missing, false, false, true },
+	{ "recovered", cell_recovered, false, false, false },
+	{ "dup", cell_duplicates, false, false, false },
+	{ "messages", cell_messages, false, false, false },
+	{ "kpps", cell_kpps, false, false, false },
+	{ "lint", cell_lints, false, true, false },
 };
 
 #define COLUMNS ROCE_ARRAY_SIZE(columns)
@@ -219,12 +232,15 @@ static bool get_row(const struct table_view *t, size_t i, struct row *r)
 /* Finds the width that each column needs. Returns the number of rows that are shown. */
 static size_t measure(struct table_view *t)
 {
+	bool empty[COLUMNS];
 	size_t rows = 0;
 	char text[CELL];
 	struct row r;
 
-	for (size_t c = 0; c < COLUMNS; c++)
+	for (size_t c = 0; c < COLUMNS; c++) {
 		t->width[c] = strlen(columns[c].title);
+		empty[c] = columns[c].seldom;
+	}
 	for (size_t i = 0; i < t->count; i++) {
 		if (!get_row(t, i, &r))
 			continue;
@@ -236,8 +252,12 @@ static size_t measure(struct table_view *t)
 			width = strlen(text);
 			if (width > t->width[c])
 				t->width[c] = width;
+			empty[c] &= !strcmp(text, "0");
 		}
 	}
+	for (size_t c = 0; c < COLUMNS; c++)
+		if (empty[c])
+			t->width[c] = 0;
 	return rows;
 }
 
@@ -246,9 +266,9 @@ static void leave_out(struct table_view *t, int room)
 	int used = -1; /* a space is before each column but the first */
 
 	for (size_t c = 0; c < COLUMNS; c++)
-		used += t->width[c] + 1;
+		used += t->width[c] ? t->width[c] + 1 : 0;
 	for (size_t c = COLUMNS; c-- > 0 && used > room;) {
-		if (columns[c].essential)
+		if (columns[c].essential || !t->width[c])
 			continue;
 		used -= t->width[c] + 1;
 		t->width[c] = 0;
