@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rocescope analyze: gives the verdicts of `monitor` for capture files. */
 #include <errno.h>
+#include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,6 +137,9 @@ static void parse_options(struct options *o, int argc, char **argv)
 	o->file_count = argc - first;
 	if (!o->file_count)
 		usage_error("analyze: which file?");
+	for (size_t i = 0; i < o->file_count; i++)
+		if (access(o->files[i], F_OK) && if_nametoindex(o->files[i]))
+			usage_error("analyze: %s is an interface: `rocescope monitor %s` watches it", o->files[i], o->files[i]);
 }
 
 /* ---- the report ---- */

@@ -123,7 +123,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].command->name))
 			return commands[i].run(argc - 1, argv + 1);
-	fprintf(stderr, "rocescope: %s (rocescope --help lists the commands)\n",
-		argc > 1 ? "no such command" : "no command given");
+	fprintf(stderr, "rocescope: %s%s (rocescope --help lists the commands)\n", argc > 1 ? argv[1] : "",
+		argc > 1 ? ": no such command" : "no command given");
 	return EXIT_USAGE;
 }
