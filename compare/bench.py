@@ -52,7 +52,8 @@ class Bench:
     def refusal(self, row):
         """Why the row cannot run here. None: it can."""
         by_queue = "its packets do not pass the sender's queue, which makes the distance"
-        several = "one pair only" if len(self._lab.pairs) > 1 and not row.tool.several_pairs else None
+        alone = not row.tool.several_pairs or (row.transport.driver == "dpdk" and not self._lab.dpdk_copies)
+        several = "one pair only" if len(self._lab.pairs) > 1 and alone else None
         return (row.why or several or row.transport.refusal(self._lab)
                 or (by_queue if self._delay_us and not row.tool.through_qdisc else None)
                 or next(filter(None, (row.tool.refusal(row, pair) for pair in self._lab.pairs)), None))
@@ -129,7 +130,7 @@ class Bench:
     def _with_dialogue(self, run, row):
         if not self._watch or not row.transport.rxe:
             return run(row)
-        with Watcher(self._lab, row.transport.requester) as watcher:
+        with Watcher(self._lab.pairs[0], row.transport.requester) as watcher:
             done = run(row)
         return {**done, "dialogue": watcher.dialogue}
 
@@ -163,7 +164,8 @@ class Bench:
         outcome = self._programs(row, self.injection)
         time.sleep(QUIET_S + 2 * self._delay_us / 1e6)
         did = Counters.read(lab) - before
-        places = did.places(self._nics, sender_port=lab.port("A"), receiver_port=lab.port("B"))
+        senders, receivers = ([lab.port(end) for end in lab.ends if end.startswith(side)] for side in "AB")
+        places = did.places(self._nics, sender_port=senders, receiver_port=receivers)
         if row.transport.driver == "dpdk" or not row.transport.seen_on_nic:
             # net_af_packet reads a copy, XDP sees the packets before the kernel: what that does with them is no loss
             places = {name: n for name, n in places.items() if name not in join.KERNEL}

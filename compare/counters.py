@@ -7,6 +7,7 @@ No packet may be counted twice as lost. The sums of /sys/class/net/*/statistics 
 refines: it names a part of the NIC's sum, and never adds to it (Place.within). What is more than the sum is no loss of any
 place; it stands in the run's loss_details.
 """
+import itertools
 import json
 import os
 import re
@@ -113,7 +114,7 @@ def _qdiscs(body):
 class Counters:
     """
     One reading of the counters of all ends and of the wire, made by read(lab). later - earlier is what a row did. "A" and "B"
-    are all senders and all receivers (lab.hosts).
+    are all senders and all receivers.
     """
 
     def __init__(self, flat):
@@ -124,7 +125,7 @@ class Counters:
         running = {end: lab.start(end, ["sh", SCRIPT, lab.rdma(end) or "-", lab.netif(end)], timeout=PATIENCE_S)
                    for end in lab.ends}
         if lab.has_wire:
-            running["wire"] = lab.start("wire", ["sh", SCRIPT, "-", lab.port("A"), lab.port("B")], timeout=PATIENCE_S)
+            running["wire"] = lab.start("wire", ["sh", SCRIPT, "-", *map(lab.port, lab.ends)], timeout=PATIENCE_S)
         flat, stacks = {}, set()
         for where, process in running.items():
             result = process.wait()
@@ -164,14 +165,14 @@ class Counters:
 
     def places(self, nics, **ports):
         """
-        {PLACE: n} of join.PLACES for packets from A to B. nics: of each end; ports: the names of sender_port and receiver_port.
+        {PLACE: n} of join.PLACES for packets from A to B. nics: of each end; ports: lists of the sender_port and receiver_port.
         """
         each = [self._places_of(end, nics.get(end), ports) for end in (*nics, "wire")]
         return {name: sum(places.get(name, 0) for places in each) for name, place in join.PLACES.items() if place.counters}
 
     def _places_of(self, end, nic, ports):
         """Those whose counters this end has."""
-        found = {name: self.get(end, *(counter.format(nic=nic, **ports) for counter in place.counters))
+        found = {name: self.get(end, *named(place.counters, nic=[nic], **ports))
                  for name, place in join.PLACES.items() if place.counters and end.startswith(place.where)}
         if "receiver_ring" in found:
             rings = (sum(self._own(end, nic, [name]).values()) for name in FULL_RING)
@@ -204,6 +205,13 @@ class Counters:
         wanted = re.compile(rf"(?:{re.escape(nic)}\.ethtool|hw|rxe|IpExt)\.({'|'.join(patterns)})")
         matches = ((wanted.fullmatch(name), n) for name, n in self._flat[end].items() if n)
         return dict(sorted((match[1], n) for match, n in matches if match))
+
+
+def named(counters, **devices):
+    """The names of a Place's counters, for all devices of the kind that a name has. Pure."""
+    kinds = [[[(kind, device) for device in each] for kind, each in devices.items() if f"{{{kind}}}" in counter]
+             for counter in counters]
+    return [counter.format(**dict(chosen)) for counter, each in zip(counters, kinds) for chosen in itertools.product(*each)]
 
 
 def _energy(before, after):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 class Costs(NamedTuple):
     """In seconds."""
-    up: float       # until the path is up
+    up: float       # until the path of two ends is up
     change: float   # until the NICs are another driver's
     referee: float  # of a run that has one only because the others have none
     kernel: tuple   # of a run beside its duration: by our programs, by others
@@ -39,17 +39,21 @@ def searches(part, rows):
 
 def seconds(part, rows):
     costs, each = COSTS[part.where], runs(part, rows)
-    total = costs.up + (CHANGES * part.repeats * costs.change if len({row.transport.driver for row, _ in each}) > 1 else 0)
+    total = up(part) + (CHANGES * part.repeats * costs.change if len({row.transport.driver for row, _ in each}) > 1 else 0)
     for row, refereed in each:
         beside = costs.dpdk if row.transport.driver == "dpdk" else costs.kernel
         total += (part.duration + beside[0] if row.own else part.foreign_duration + beside[1]) + costs.referee * refereed
     return total + 2 * part.delay_us / 1e6 * len(each) + sum(search(part, row) for row in searches(part, rows))
 
 
-def of_parts(parts, up=False):
-    """Seconds of [(Part, rows)]. Parts on the same ends share them. up: those of the first one are up."""
-    shared = [up] + [part.ends == before.ends for (before, _), (part, _) in zip(parts, parts[1:])]
-    return sum(seconds(part, rows) - COSTS[part.where].up * again for (part, rows), again in zip(parts, shared))
+def up(part):
+    return COSTS[part.where].up * (part.senders + part.receivers) / 2
+
+
+def of_parts(parts, there=False):
+    """Seconds of [(Part, rows)]. Parts on the same ends share them. there: those of the first one are up."""
+    shared = [there] + [part.ends == before.ends for (before, _), (part, _) in zip(parts, parts[1:])]
+    return sum(seconds(part, rows) - up(part) * again for (part, rows), again in zip(parts, shared))
 
 
 def search(part, row):

@@ -31,6 +31,11 @@ def _lost(run, _):
     return 100 * run["lost"] / run["sent"] if run["sent"] and run["lost"] is not None else None
 
 
+def _least_share(run, _):
+    pairs = run["pairs_gbps"]
+    return 100 * min(pairs) * len(pairs) / sum(pairs) if pairs and None not in pairs and sum(pairs) else None
+
+
 def _taken(_, row):
     sent, received = row["messages"]["sent"], row["messages"]["received"]
     return 100 * received / sent if sent and received is not None else None
@@ -64,6 +69,7 @@ MEASURES = {
     "sender_requests": Measure("SENDs, WRITEs and READs of the sender on the wire", "for each message", _requests("A")),
     "receiver_requests": Measure("SENDs, WRITEs and READs of the receiver on the wire", "for each message", _requests("B")),
     "lost": Measure("packets lost", "%", _lost),
+    "least_share": Measure("goodput of the pair of sender and receiver that has the least", "% of an equal share", _least_share),
     "taken": Measure("messages that the receiver took", "% of those sent", _taken),
     "sender_program": Measure("CPU of the sender's program", "cores", lambda run, row: run["sender_cores"]["process"]),
     "receiver_program": Measure("CPU of the receiver's program", "cores", lambda run, row: run["receiver_cores"]["process"]),
@@ -104,17 +110,17 @@ def value_words(key, value):
     return VALUE_WORDS.get(key, str)(value)
 
 
-def facts_of(row, part):
-    """What tells a row from others: row as a dict, with the Part that it is of."""
+def facts_of(row, part, pairs):
+    """What tells a row from others: row as a dict, with the Part that it is of, and the number of pairs. flows: of all pairs."""
     of_row = {key: row[key] for key in ("transport", "tool", "operation", "size", "flows", "ip")}
     of_part = {key: getattr(part, key) for key in ("where", "path_mtu", "kernel", "distance", "verbs")}
-    return {**of_row, **of_part, "rate": row["rate"] or "full", "inject": part.inject.text}
+    return {**of_row, **of_part, "flows": row["flows"] * pairs, "rate": row["rate"] or "full", "inject": part.inject.text}
 
 
 def planned(parts):
     """The facts of all rows of Parts that run."""
     return [facts_of({**vars(row), "transport": row.transport.name, "tool": row.tool.name, "operation": row.tool.operation},
-                     part) for part in parts for row in part.chosen()]
+                     part, part.pairs) for part in parts for row in part.chosen()]
 
 
 def matches(selection, facts):
@@ -158,7 +164,8 @@ class Rows:
             told = {key: value for key, value in each.items() if value is not None}
             part = plan.read_part(document["plan"]["file"], number, told)
             parts[part.path] = part
-        self.rows = [(facts_of(row, parts[row["path"]]), row) for row in document["rows"]]
+        pairs = {name: len(path.get("pairs") or (1,)) for name, path in document["paths"].items()}
+        self.rows = [(facts_of(row, parts[row["path"]], pairs.get(row["path"], 1)), row) for row in document["rows"]]
 
     @property
     def facts(self):

@@ -75,6 +75,19 @@ def _places(told, where, netif):
     return [Place(machine.check(at), name) for at, name in zip(*(each * (count // len(each)) for each in lists))]
 
 
+def lab_facts(lab):
+    """What the report says of several ends of a lab, in place of a Path's facts."""
+    if len(lab.pairs) < 2:
+        return {}
+    senders, receivers = ([end for end in lab.ends if end.startswith(side)] for side in "AB")
+    ends = f"{('three', 'four')[len(lab.ends) - 3]} {'network namespaces of' if lab.native else 'guests on'} this machine"
+    return {"ends": f"{ends}, {' and '.join(senders)} to {' and '.join(receivers)}", "pairs": named_pairs(lab)}
+
+
+def named_pairs(lab):
+    return [f"{lab.named(pair.end['A'])} to {lab.named(pair.end['B'])}" for pair in lab.pairs]
+
+
 def host_facts(lab):
     """What the report says of the machines of a lab.hosts.Hosts."""
     facts = [lab.facts[end] for end in lab.ends]
@@ -93,4 +106,4 @@ def host_facts(lab):
             "kernel": all_of(lambda each: each["kernel"]), "cpu": all_of(lambda each: each["cpu"]),
             "host_cpus": min(each["cpus"] for each in facts),
             "link_gbps": min((each["netif"]["gbps"] for each in facts if each["netif"]["gbps"]), default=None),
-            "pairs": [f"{lab.named(pair.end['A'])} to {lab.named(pair.end['B'])}" for pair in lab.pairs]}
+            "pairs": named_pairs(lab)}

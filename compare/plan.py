@@ -19,12 +19,14 @@ from compare.transport import PATH_MTU, PING_PONG, SEARCH, Load, Transport, bits
 from compare.transports.softroce import verbs
 from lab.kernel import SUITES
 from lab.lab import ROOT
+from lab.nic import ENDS
 
 PLANS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plans")
 EXPERIMENTS = os.path.join(ROOT, "rxe_tests", "plans")
 LEAST_SIZE = 64     # bytes of a message: its header, and some payload
 PATH_MTUS = (256, 512, 1024, 2048, 4096)
 MOST_FLOWS = 4096
+MOST_ENDS = len(ENDS) - 1           # of one side
 US_PER_KM = 5       # light in a fibre
 
 
@@ -97,6 +99,12 @@ def repeats(number):
     return number
 
 
+def ends(number):
+    if type(number) is not int or not 1 <= number <= MOST_ENDS:
+        raise ValueError(f"{number}: not a number of 1 to {MOST_ENDS}")
+    return number
+
+
 def seconds(number):
     if not isinstance(number, (int, float)) or not 1 <= number <= 86400:
         raise ValueError(f"{number}: not a number of seconds of at least 1")
@@ -124,7 +132,7 @@ def _list_of(values, kind):
 # ---- plan files ----
 
 KEYS = {"where": where, "rows": patterns, "sizes": sizes, "rates": rates, "flows": flows, "ip": ip, "path_mtu": path_mtu,
-        "repeats": repeats, "duration": seconds, "foreign_duration": seconds, "icrc": icrc, "inject": Injection.parse,
+        "senders": ends, "receivers": ends, "repeats": repeats, "duration": seconds, "foreign_duration": seconds, "icrc": icrc, "inject": Injection.parse,
         "kernel": kernel, "distance": distance, "verbs": verbs, "watch": watch, "goal": Goal.parse}
 # What a path is made of: of a list each value is a part, and so a path, of its own.
 SWEPT = ("path_mtu", "kernel", "distance", "verbs", "inject")
@@ -140,6 +148,8 @@ class Part:
     flows: list = dataclasses.field(default_factory=lambda: [1])
     ip: list = dataclasses.field(default_factory=lambda: [4])
     path_mtu: int = PATH_MTU        # bytes of payload in a packet
+    senders: int = 1                # ends of local and lab; those of hosts the environment names
+    receivers: int = 1
     repeats: int = 1
     duration: float = 3.0           # seconds of a run of our programs
     foreign_duration: float = 3.0   # of the others, which measure whole seconds
@@ -153,6 +163,12 @@ class Part:
 
     def __post_init__(self):
         """ValueError: values that do not fit each other."""
+        if min(self.senders, self.receivers) > 1:
+            raise ValueError("senders, receivers: several of one of them, not both")
+        if self.pairs > 1 and self.where == "hosts":
+            raise ValueError("senders, receivers: between hosts LOCAL and REMOTE name them")
+        if self.pairs > 1 and self.inject.changes_machines:
+            raise ValueError("inject: with several senders or receivers there are receive-buffer, slow-receiver and receive-requests")
         if self.where == "hosts" and self.inject.changes_machines:
             raise ValueError("inject: between hosts there are receive-buffer, slow-receiver and receive-requests; the others would "
                              "change the machines")
@@ -170,7 +186,8 @@ class Part:
     @property
     def path(self):
         """What tells its path from others of the plan, in words. Rows are compared within a path."""
-        words = [f"path MTU {self.path_mtu}"] * (self.path_mtu != PATH_MTU) + [f"kernel {self.kernel}"] * bool(self.kernel)
+        words = [f"{n} {name}" for n, name in ((self.senders, "senders"), (self.receivers, "receivers")) if n > 1]
+        words += [f"path MTU {self.path_mtu}"] * (self.path_mtu != PATH_MTU) + [f"kernel {self.kernel}"] * bool(self.kernel)
         words += [f"{self.distance:g} km"] * bool(self.distance) + [f"verbs {self.verbs}"] * bool(self.verbs)
         words += [f"with {self.inject}"] * (self.inject != Injection())
         return ", ".join([self.where, *words])
@@ -178,7 +195,12 @@ class Part:
     @property
     def ends(self):
         """What it has in common with parts that can run on the same ends."""
-        return self.where, self.path_mtu, self.kernel
+        return self.where, self.path_mtu, self.kernel, self.senders, self.receivers
+
+    @property
+    def pairs(self):
+        """Of senders and receivers. Those of hosts the environment names."""
+        return self.senders * self.receivers
 
     @property
     def delay_us(self):

@@ -69,29 +69,33 @@ class StreamProgram(Tool):
         return self.run_pairs(row, [path], seconds, injection)
 
     def run_pairs(self, row, paths, seconds, injection):
-        """Pairs that share an end have a port each. All receivers are ready before the first sender starts."""
+        """Pairs that share an end have a program and a port each there."""
         rows = [dataclasses.replace(row, port=row.port + number) for number in range(len(paths))]
-        commands = [self.commands(each, path, seconds, injection) for each, path in zip(rows, paths)]
-        limit = seconds + PATIENCE_S
-        running = []
+        receive, send = zip(*(self.commands(each, path, seconds, injection) for each, path in zip(rows, paths)))
+        sent, received = self.reports(seconds, list(zip(paths, receive)), list(zip(paths, send)))
+        outcomes = [self.outcome(a, b) for a, b in zip(sent, received)]
+        return outcomes[0] if len(paths) == 1 else together(outcomes, machines_of(paths))
+
+    @staticmethod
+    def reports(seconds, receivers, senders):
+        """
+        Runs programs on ends of paths, each (path, command), and returns the senders' and the receivers' reports. All receivers
+        are ready before the first sender starts.
+        """
+        limit, running = seconds + PATIENCE_S, []
         try:
-            for path, (receive, _) in zip(paths, commands):
-                running.append(path.start("B", receive, timeout=limit + PATIENCE_S))
-            receivers = running[:]
-            for receiver in receivers:
+            for path, command in receivers:
+                running.append(path.start("B", command, timeout=limit + PATIENCE_S))
+            for receiver in running:
                 if not receiver.expect("ready", PATIENCE_S):
                     raise RunFailed(f"the receiver did not start: {last_line(receiver.stderr)}")
-            for path, (_, send) in zip(paths, commands):
-                running.append(path.start("A", send, timeout=limit))
-            sent = [_ended("sender", sender) for sender in running[len(receivers):]]
-            received = [_ended("receiver", receiver) for receiver in receivers]
+            for path, command in senders:
+                running.append(path.start("A", command, timeout=limit))
+            sent = [_report("sender", sender) for sender in running[len(receivers):]]
+            return sent, [_report("receiver", receiver) for receiver in running[:len(receivers)]]
         finally:
             for process in running:
                 process.kill()
-        outcomes = [self.outcome(_report("sender", a), _report("receiver", b)) for a, b in zip(sent, received)]
-        if len(paths) == 1:
-            return outcomes[0]
-        return together(outcomes, [[path.machine(end) for path in paths] for end in ("A", "B")])
 
     def outcome(self, sent, received):
         """
@@ -128,13 +132,14 @@ class StreamProgram(Tool):
         return lost
 
 
-def _ended(who, process):
+def machines_of(paths):
+    """Those of the senders and of the receivers, for together()."""
+    return [[path.machine(end) for path in paths] for end in ("A", "B")]
+
+
+def _report(who, process):
     result = process.wait()
     ended_well(who, result)
-    return result
-
-
-def _report(who, result):
     try:
         return json.loads(result.stdout)
     except ValueError:

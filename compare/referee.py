@@ -82,7 +82,7 @@ def _last_line(text):
 class Watcher:
     """
     `rocescope monitor` on the end where the requester is: its RDMA netlink says which responses belong to which requests, which
-    the wire does not. with Watcher(lab, end) as watcher: (traffic); then watcher.dialogue, as of Sightings.
+    the wire does not. with Watcher(lab, end) as watcher: (traffic); then watcher.dialogue, as of Sightings. lab: of several pairs one.
     """
     INTERVAL_S = 0.5
 

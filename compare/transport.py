@@ -65,22 +65,27 @@ class Outcome:
     xdp_dropped: int = 0    # packets that the receiver's XDP program took, and that the NIC may count as dropped
 
 
-def together(outcomes, machines):
+def together(outcomes, machines, one=None):
     """
     One Outcome of pairs that ran at the same time: figures are summed. Latencies are those of the slowest pair. machines: those
-    of the senders and of the receivers, for each pair: programs of one machine say the same of the whole of it. Pure.
+    of the senders and of the receivers, for each pair: programs of one machine say the same of the whole of it. one: "sender" or
+    "receiver", if that is one program of all pairs, of which each Outcome has all. Pure.
     """
-    busy = {side: _by_machine([each.busy_s[side] for each in outcomes], where)
-            for side, where in zip(("sender", "receiver"), machines)}
+    senders, receivers = (outcomes[:1] if one == side else outcomes for side in ("sender", "receiver"))
+    sent, received = (join.add(each.messages[name] for each in some) for name, some in (("sent", senders), ("received", receivers)))
+    lost = join.difference(sent, received) if one else join.add(each.messages["lost"] for each in outcomes)
+    busy = {side: _by_machine([each.busy_s[side] for each in some], where)
+            for side, some, where in zip(("sender", "receiver"), (senders, receivers), machines)}
     timed = [each for each in outcomes if each.latency_us]
     slowest = max(timed, key=lambda each: join.slowest(each.latency_us)) if timed else outcomes[0]
     return Outcome(
-        goodput_gbps=join.add(each.goodput_gbps for each in outcomes), goodput_at=outcomes[0].goodput_at,
-        sent=join.add(each.sent for each in outcomes), received=join.add(each.received for each in outcomes),
-        messages={name: join.add(each.messages[name] for each in outcomes) for name in no_messages()},
-        places={place: sum(each.places.get(place, 0) for each in outcomes) for each in outcomes for place in each.places},
-        sender_cores=_cores([each.sender_cores for each in outcomes], machines[0]),
-        receiver_cores=_cores([each.receiver_cores for each in outcomes], machines[1]),
+        goodput_gbps=join.add(each.goodput_gbps for each in receivers), goodput_at=outcomes[0].goodput_at,
+        goodput_min_gbps=receivers[0].goodput_min_gbps if len(receivers) == 1 else None,
+        sent=join.add(each.sent for each in senders), received=join.add(each.received for each in receivers),
+        messages={"sent": sent, "received": received, "lost": lost},
+        places={place: sum(each.places.get(place, 0) for each in receivers) for each in receivers for place in each.places},
+        sender_cores=_cores([each.sender_cores for each in senders], machines[0]),
+        receiver_cores=_cores([each.receiver_cores for each in receivers], machines[1]),
         latency_us=slowest.latency_us, latency_histogram=slowest.latency_histogram,
         retransmitted=join.add(each.retransmitted for each in outcomes), other_datagram=outcomes[0].other_datagram,
         sent_s=max((each.sent_s for each in outcomes if each.sent_s), default=None),

@@ -17,7 +17,7 @@ import shutil
 from typing import NamedTuple
 
 from lab import HOSTS, LabError, nic
-from lab.lab import Lab, progress_to_stderr
+from lab.lab import Lab, named_ends, pairs_of, progress_to_stderr
 
 # Bytes of a RoCEv2 packet that rxe allows for beside the payload (drivers/infiniband/sw/rxe/rxe_param.h, RXE_MAX_HDR_LENGTH).
 HEADERS = 80
@@ -48,17 +48,12 @@ class Hosts(Lab):
         self._netif = {end: place.netif for end, place in places.items()}
         self._apart = {} if any(self._at.values()) else self._netif
         self._settings.update(ends=list(places), machines=self._at, apart=self._apart)
-        sides = [[end for end in places if end.startswith(side)] for side in "AB"]
-        self._pairs = [Pair(self, *ends) for ends in itertools.product(*sides)]
+        self._pairs = pairs_of(self, places)
         self._path_mtu, self.dpdk_driver = path_mtu, dpdk_driver
         self._changes = {end: [] for end in places}
         self._sinks, self._bound = {}, set()
         self._after_dpdk = set()    # ends where what DPDK leaves will be taken away
         self.facts, self.left = {}, []     # facts: of each end, as look.py prints them
-
-    @property
-    def pairs(self):
-        return self._pairs
 
     def up(self):
         self._progress(f"reaching {' and '.join(dict.fromkeys(at for at in self._at.values() if at)) or 'this machine'}")
@@ -97,7 +92,6 @@ class Hosts(Lab):
         return json.loads(self.check(end, [*PYTHON, "lab/look.py", self._netif[end], *words], timeout=60))
 
     def named(self, end):
-        """For people."""
         return f"{self._netif[end]} of {self._at[end] or 'this machine'}"
 
     def _check(self):
@@ -194,7 +188,6 @@ cd "$SCRATCH/undo"
         return found[0]
 
     def machine(self, end):
-        """Equal for ends of one machine."""
         return self.facts[end]["boot"]
 
     def stack(self, end):
@@ -324,57 +317,6 @@ echo >$device/driver_override
         if sink:
             sink.kill()
             sink.wait()
-
-
-class Pair:
-    """A sender "A" and a receiver "B" of several: the path of a row's two programs."""
-
-    def __init__(self, hosts, sender, receiver):
-        self._hosts = hosts
-        self.end = {"A": sender, "B": receiver}
-
-    def __getattr__(self, name):
-        """What is the same for all pairs."""
-        return getattr(self._hosts, name)
-
-    def start(self, end, argv, **options):
-        return self._hosts.start(self.end[end], argv, **options)
-
-    def exec(self, end, argv, **options):
-        return self._hosts.exec(self.end[end], argv, **options)
-
-    def address(self, end, family=4):
-        return self._hosts.address(self.end[end], family)
-
-    def mac(self, end):
-        """Where frames for this end go: to its NIC, or to a router before it."""
-        return self._hosts.hop(self.end[nic.peer(end)], self.end[end])
-
-    def netif(self, end):
-        return self._hosts.netif(self.end[end])
-
-    def eal(self, end, lcores, af_xdp=False):
-        return self._hosts.eal_of(self, self.end[end], lcores, af_xdp)
-
-    def xdp_off(self, end):
-        self._hosts.xdp_off(self.end[end])
-
-    def rnic(self, end):
-        return self._hosts.rnic(self.end[end])
-
-    def rdma(self, end):
-        return self._hosts.rdma(self.end[end])
-
-    def gid_index(self, end, family=4):
-        return self._hosts.gid_index(self.end[end], family)
-
-    def machine(self, end):
-        return self._hosts.machine(self.end[end])
-
-
-def named_ends(side, places):
-    """{"A": place}, or {"A1": place, "A2": place}"""
-    return {side: places[0]} if len(places) == 1 else {f"{side}{number}": place for number, place in enumerate(places, 1)}
 
 
 def driver_refusal(pci, driver):

@@ -7,8 +7,9 @@
         print(lab.exec("A", ["iperf3", "-c", lab.address("B")], timeout=30).stdout)
         print(lab.wire(["ip", "-s", "link", "show", lab.port("A")]).stdout)
 
-"A" and "B" are the guests, with ends="ABC" or "ABCD" also "C" and "D"; "wire" is this machine inside the lab's namespaces. The
-guests see the machine's root file system, but what they write is lost with them, except in `lab.share`. However the program ends,
+"A" and "B" are the guests, with ends="ABC" or "ABCD" also "C" and "D"; "wire" is this machine inside the lab's namespaces. With
+ends=["A1", "A2", "B"] there are several senders, with ["A", "B1", "B2"] several receivers: `lab.pairs` has each sender with each
+receiver. The guests see the machine's root file system, but what they write is lost with them, except in `lab.share`. However the program ends,
 its lab ends too.
 
 With acceleration="native" the ends are network namespaces of this machine's own kernel, each with a veth as its NIC: the speed is
@@ -44,8 +45,8 @@ class Lab:
     """
     name: default: one that no other lab has. memory, cpus: of each guest. acceleration: auto, kvm, tcg or native. kernel:
     default: this machine's suite; or a version of kernel.SUITES ("6.12"). ends: "A" alone has no peer and boots in
-    little more than half the time; "ABC" and "ABCD" are more guests on the same wire. control: the guests have a second NIC, on a
-    network of its own with the wire's namespace.
+    little more than half the time; "ABC" and "ABCD" are more guests on the same wire, and named_ends() has several senders or
+    receivers. control: the guests have a second NIC, on a network of its own with the wire's namespace.
     """
 
     def __init__(self, name=None, mtu=4500, memory="1G", cpus=2, acceleration="auto", progress=progress_to_stderr,
@@ -58,9 +59,11 @@ class Lab:
         self.nic = nic.NAME     # of every end of a lab
         self.mtu = mtu
         self.kernel = self.accel = self.boot_seconds = None
-        if acceleration != HOSTS and (not ends or list(ends) != list(nic.ENDS[:len(ends)])):
-            raise LabError(f"a lab's ends are {nic.ENDS[0]} to {nic.ENDS[-1]} at most, not '{ends}'")
-        self._settings = {"mtu": mtu, "memory": memory, "cpus": cpus, "ends": ends, "control": control}
+        numbers = sorted(nic.NUMBERS.get(end, 0) for end in ends)
+        if acceleration != HOSTS and (not ends or numbers != list(range(1, len(ends) + 1))):
+            raise LabError(f"a lab's ends are {nic.ENDS[0]} to {nic.ENDS[-1]} at most, not '{' '.join(ends)}'")
+        self._settings = {"mtu": mtu, "memory": memory, "cpus": cpus, "ends": list(ends), "control": control}
+        self._pairs = pairs_of(self, ends) if any(len(end) > 1 for end in ends) else [self]
         self._acceleration = acceleration
         self._version = kernel
         self._progress = progress
@@ -231,7 +234,19 @@ class Lab:
     @property
     def pairs(self):
         """Paths for the two programs of a row, each from a sender "A" to a receiver "B"."""
-        return [self]
+        return self._pairs
+
+    def machine(self, end):
+        """Equal for ends of one machine."""
+        return "" if self.native else end
+
+    def hop(self, end, other):
+        """The MAC address to which an end sends what is for another."""
+        return self.mac(other)
+
+    def named(self, end):
+        """For people."""
+        return end
 
     @property
     def dpdk_copies(self):
@@ -249,8 +264,12 @@ class Lab:
         af_xdp: by net_af_xdp, which leaves the NIC to the kernel; xdp_off() follows.
         """
         if self.native:
-            return ["--lcores", f"(0-{lcores - 1})@{nic.ENDS.index(end) % os.cpu_count()}", *self._by_socket(end, af_xdp)]
+            return ["--lcores", f"(0-{lcores - 1})@{(nic.NUMBERS[end] - 1) % os.cpu_count()}", *self._by_socket(end, af_xdp)]
         return ["-l", "0" if lcores == 1 else f"0-{lcores - 1}", "--in-memory", "-m", "128", "-a", nic.PCI]
+
+    def eal_of(self, pair, end, lcores, af_xdp=False):
+        """The same for a program of one of several pairs."""
+        return self.eal(end, lcores, af_xdp)
 
     def _by_socket(self, end, af_xdp):
         """
@@ -305,6 +324,63 @@ class Lab:
 
     def _script(self, end, script):
         self.check(end, ["sh", "-ec", script], timeout=120)
+
+
+class Pair:
+    """A sender "A" and a receiver "B" of several: the path of a row's two programs."""
+
+    def __init__(self, lab, sender, receiver):
+        self._lab = lab
+        self.end = {"A": sender, "B": receiver}
+
+    def __getattr__(self, name):
+        """What is the same for all pairs."""
+        return getattr(self._lab, name)
+
+    def start(self, end, argv, **options):
+        return self._lab.start(self.end[end], argv, **options)
+
+    def exec(self, end, argv, **options):
+        return self._lab.exec(self.end[end], argv, **options)
+
+    def address(self, end, family=4):
+        return self._lab.address(self.end[end], family)
+
+    def mac(self, end):
+        """Where frames for this end go: to its NIC, or to a router before it."""
+        return self._lab.hop(self.end[nic.peer(end)], self.end[end])
+
+    def netif(self, end):
+        return self._lab.netif(self.end[end])
+
+    def eal(self, end, lcores, af_xdp=False):
+        return self._lab.eal_of(self, self.end[end], lcores, af_xdp)
+
+    def xdp_off(self, end):
+        self._lab.xdp_off(self.end[end])
+
+    def rnic(self, end):
+        return self._lab.rnic(self.end[end])
+
+    def rdma(self, end):
+        return self._lab.rdma(self.end[end])
+
+    def gid_index(self, end, family=4):
+        return self._lab.gid_index(self.end[end], family)
+
+    def machine(self, end):
+        return self._lab.machine(self.end[end])
+
+
+def named_ends(side, places):
+    """{"A": place}, or {"A1": place, "A2": place}"""
+    return {side: places[0]} if len(places) == 1 else {f"{side}{number}": place for number, place in enumerate(places, 1)}
+
+
+def pairs_of(lab, ends):
+    """Each sender with each receiver."""
+    sides = [[end for end in ends if end.startswith(side)] for side in "AB"]
+    return [Pair(lab, *pair) for pair in itertools.product(*sides)]
 
 
 def _require(own_kernel):

@@ -11,6 +11,8 @@ PCI = "0000:00:10.0"
 CONTROL = "control0"
 CONTROL_PCI = "0000:00:11.0"
 ENDS = ("A", "B", "C", "D")     # at most, of one wire
+# Each end's number on the wire. Several senders are A1, A2, ..., several receivers B1, B2, ...; of the other side there is one.
+NUMBERS = {**{end: number for number, end in enumerate(ENDS, 1)}, "A1": 1, "B1": 2, "A2": 3, "B2": 3, "A3": 4, "B3": 4}
 # Gives a row's packets to net_af_xdp, and no others.
 REDIRECT = "build/bpf/redirect.bpf.o"
 ADDRESSES = {4: "10.9.0.{}", 6: "fd09::{}"}
@@ -25,11 +27,11 @@ def peer(end):
 
 def address(end, family=4):
     """The NIC's IPv4 (a /24) or IPv6 address (a /64)."""
-    return ADDRESSES[family].format(ENDS.index(end) + 1)
+    return ADDRESSES[family].format(NUMBERS[end])
 
 
 def mac(end):
-    return f"52:54:00:09:00:0{ENDS.index(end) + 1}"
+    return f"52:54:00:09:00:0{NUMBERS[end]}"
 
 
 def port(end):
@@ -39,11 +41,11 @@ def port(end):
 
 def control_address(end):
     """IPv4 address of the second NIC of a guest, or of "wire" beside them."""
-    return f"10.8.0.{ENDS.index(end) + 1 if end in ENDS else 254}"
+    return f"10.8.0.{NUMBERS.get(end, 254)}"
 
 
 def control_mac(end):
-    return f"52:54:00:08:00:0{ENDS.index(end) + 1}"
+    return f"52:54:00:08:00:0{NUMBERS[end]}"
 
 
 def control_port(end):
@@ -80,7 +82,7 @@ def configure(end, mtu):
     can have are neighbours, whether they are there or not.
     """
     neighbours = "\n".join(f"neighbour replace {address(other, family)} lladdr {mac(other)} dev {NAME} nud permanent"
-                           for other in ENDS if other != end for family in ADDRESSES)
+                           for other in ENDS if NUMBERS[other] != NUMBERS[end] for family in ADDRESSES)
     return f"""
 echo 0 >/proc/sys/net/ipv6/conf/{NAME}/accept_ra
 echo 0 >/proc/sys/net/ipv6/conf/{NAME}/router_solicitations

@@ -8,8 +8,8 @@ import time
 from compare import PATIENCE_S, join, window
 from compare.join import Place
 from compare.programs import (Qperf, ServerAndClient, StreamProgram, TheirProgram, ended_well, host_and_port, last_line,
-                              latency_us, said, start_metered)
-from compare.transport import Outcome, RunFailed, RunSpoilt, Transport, bits_per_second
+                              latency_us, machines_of, said, start_metered)
+from compare.transport import Outcome, RunFailed, RunSpoilt, Transport, bits_per_second, together
 from compare.transports.udp import ONE_DATAGRAM
 from compare.transports.xdp_roce import COMMAND, DRAIN_S, SendToReceive, frame_rate
 
@@ -38,6 +38,13 @@ def options_of(text, end):
     return [each for name, _, value in words if end in VERBS[name] for each in (f"--{name}", value) if each]
 
 
+def shares(goodput_gbps, peers, addresses):
+    """The part of the goodput that each of these senders has, by the messages that a receiver counted of its `peers`. Pure."""
+    messages = {peer["address"]: peer["messages"] for peer in peers}
+    total = sum(messages.values())
+    return [goodput_gbps * messages[address] / total if goodput_gbps and total else None for address in addresses]
+
+
 class RdmaStream(StreamProgram):
     """service: rc, uc or ud."""
     program, verbs = "rdma_stream", True
@@ -47,6 +54,7 @@ class RdmaStream(StreamProgram):
     def __init__(self, service, operation):
         self.service, self.operation = service, operation
         self.counts_packets = service == "ud"
+        self.joins = service != "ud"    # whether a program can serve several ends
 
     def receiver_options(self, row, path, injection):
         posted = ["--depth", injection.receive_requests] if injection.receive_requests else []
@@ -63,10 +71,33 @@ class RdmaStream(StreamProgram):
                 *options_of(row.verbs, end)]
 
     def run_pairs(self, row, paths, seconds, injection):
-        """A device with several receivers cannot tell whose packets it had no receive for."""
+        """
+        Of several pairs a program serves all that share an end, where rdma_stream can: the receiver has one shared queue then, and
+        the sender's QPs take turns. A device with several receivers cannot tell whose packets it had no receive for.
+        """
+        if len(paths) > 1 and self.joins and not row.ping_pong:
+            return self._joined(row, paths, seconds, injection)
         outcome = super().run_pairs(row, paths, seconds, injection)
         if len(paths) > 1:
             outcome.places.pop("no_receive_request", None)
+        return outcome
+
+    def _joined(self, row, paths, seconds, injection):
+        shared = "B" if len({path.end["B"] for path in paths}) == 1 else "A"
+        if shared == "A" and row.pace:      # of all its receivers together
+            row = dataclasses.replace(row, rate=f"{len(paths) * bits_per_second(row.pace):.0f}bit")
+        receive, send = zip(*(self.commands(row, path, seconds, injection) for path in paths))
+        receivers, senders = list(zip(paths, receive)), list(zip(paths, send))
+        if shared == "B":
+            receivers = [(paths[0], [*receive[0], "--senders", str(len(paths))])]
+        else:
+            more = [word for path in paths[1:] for word in ("--control", host_and_port(path.address("B", row.ip), row.port))]
+            senders = [(paths[0], [*send[0], *more])]
+        sent, received = self.reports(seconds, receivers, senders)
+        each = [self.outcome(sent[number % len(sent)], received[number % len(received)]) for number in range(len(paths))]
+        outcome = together(each, machines_of(paths), "receiver" if shared == "B" else "sender")
+        if shared == "B":
+            outcome.pairs_gbps = shares(outcome.goodput_gbps, received[0]["peers"], [path.address("A", row.ip) for path in paths])
         return outcome
 
     def outcome(self, sent, received):
@@ -83,6 +114,7 @@ class RdmaOperation(RdmaStream):
     def __init__(self, service, option, operation):
         super().__init__(service, operation)
         self.option = option
+        self.joins = option == "write"
         self.answers = option not in ("write", "read")      # there nobody learns of a message that could be answered
 
     def sender_options(self, row, path):
