@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "userspace/bring_up/listen.h"
-#include "userspace/doctor/sign.h"
+#include "userspace/doctor/stranger.h"
 #include "userspace/host/owners.h"
 #include "userspace/model/expect.h"
 #include "userspace/model/observer.h"
@@ -86,8 +86,8 @@ struct meant {
 	char wrong[BRING_UP_TEXT];
 };
 
-/* false: it has nothing to do with RoCE. bytes: a copy of the frame, OBSERVER_READABLE more than it has; it is changed meanwhile. */
-bool meant_find(__u8 *bytes, const struct listen_frame *f, struct meant *m);
+/* false: it has nothing to do with RoCE. The frame's memory must be writable: it is changed meanwhile. */
+bool meant_find(const struct observer_frame *f, struct meant *m);
 
 /* ---- senders ---- */
 
@@ -129,7 +129,7 @@ struct bring_up_stream {
 struct bring_up_row {
 	__u64 time; /* ns, CLOCK_REALTIME */
 	bool ours; /* this end sent it */
-	char words[BRING_UP_TEXT / 2]; /* what it is */
+	char words[BRING_UP_TEXT]; /* what it is */
 	enum bring_up_step failed; /* STEPS: it did not fail */
 	char note[2 * BRING_UP_TEXT]; /* what is wrong with it, or "" */
 };
@@ -155,6 +155,7 @@ struct bring_up {
 		__u64 times;
 		bool several; /* more than one host asks for others, as on any network */
 	} astray; /* a request for another address */
+	struct strangers strangers; /* what has come that is no RoCE */
 	__u64 others; /* RoCE packets between others, the last of them to: */
 	__u8 other[16];
 	struct bring_up_row rows[BRING_UP_ROWS]; /* a ring */
@@ -164,6 +165,12 @@ struct bring_up {
 	size_t named; /* of them, so many were looked into: */
 	struct finding mistake; /* in the ICRC; kind "": not known */
 };
+
+/* When it was, since the start. */
+static inline double row_seconds(const struct bring_up *b, const struct bring_up_row *row)
+{
+	return row->time > b->start ? (row->time - b->start) / 1e9 : 0;
+}
 
 /* Takes a frame. end_look() was called after it had come. */
 void bring_up_take(struct bring_up *b, const struct listen_frame *f);

@@ -40,7 +40,7 @@ __attribute__((format(printf, 4, 5))) static void fail(struct verdict *v, enum b
 }
 
 struct text {
-	char text[BRING_UP_TEXT / 2];
+	char text[BRING_UP_TEXT];
 };
 
 __attribute__((format(printf, 1, 2))) static struct text text(const char *format, ...)
@@ -108,11 +108,26 @@ static const char *answer_name(__u8 syndrome)
 	return syndrome >> 5 == 1 ? "RNR NAK" : "ACK";
 }
 
+/* "1024 of 3000 bytes to 0x100000, rkey 0x1234" */
+static struct text place_words(const struct roce_packet *p)
+{
+	bool read = p->op & OP_READ_REQUEST;
+
+	if (!(p->op & OP_RETH))
+		return text("%u bytes", p->payload_bytes);
+	if (read || p->payload_bytes == p->dma_length)
+		return text("%u bytes %s 0x%llx, rkey 0x%x", p->dma_length, read ? "from" : "to", p->va, p->rkey);
+	return text("%u of %u bytes to 0x%llx, rkey 0x%x", p->payload_bytes, p->dma_length, p->va, p->rkey);
+}
+
 static struct text packet_words(const struct roce_packet *p)
 {
+	struct text immediate = p->op & OP_IMMDT ? text(", immediate 0x%x", p->immediate) : text("%s", "");
+
 	if (p->op & OP_ACK)
 		return text("%s, QPN 0x%x, PSN 0x%llx", answer_name(p->syndrome), p->dqpn, p->number);
-	return text("%s, QPN 0x%x, PSN 0x%llx, %u bytes", operation_text(p->opcode).text, p->dqpn, p->number, p->payload_bytes);
+	return text("%s, QPN 0x%x, PSN 0x%llx, %s%s%s", operation_text(p->opcode).text, p->dqpn, p->number, place_words(p).text,
+		    immediate.text, p->ackreq ? ", AckReq" : "");
 }
 
 /* ---- what every packet shows ---- */
@@ -573,20 +588,22 @@ static void take_question(struct bring_up *b, const struct listen_frame *f, cons
 void bring_up_take(struct bring_up *b, const struct listen_frame *f)
 {
 	__u8 bytes[FRAME_MAX + ROCE_WINDOW_BYTES];
+	const struct observer_frame frame = { .bytes = bytes, .captured = f->captured, .wire = f->length };
 	struct question q;
 	struct meant m;
-	bool ours;
+	bool ours, roce;
 
 	if (f->captured < WIRE_ETH_LEN)
 		return;
-	ours = !f->shown && places_has_mac(&b->end.places, f->bytes + 6);
-	if (find_question(f, &q)) {
-		take_question(b, f, &q, ours);
-		return;
-	}
 	memcpy(bytes, f->bytes, f->captured);
 	memset(bytes + f->captured, 0, ROCE_WINDOW_BYTES);
-	if (!meant_find(bytes, f, &m))
+	ours = !f->shown && places_has_mac(&b->end.places, f->bytes + 6);
+	roce = meant_find(&frame, &m);
+	if (!roce && !ours)
+		strangers_count(&b->strangers, &frame, &m.look.packet);
+	if (find_question(f, &q))
+		take_question(b, f, &q, ours);
+	if (!roce)
 		return;
 	b->frames++;
 	if (ours)

@@ -4,20 +4,20 @@
 #include "userspace/model/mistaken.h"
 
 /* First fragments of RoCE; the others have no UDP header. */
-static bool is_fragment(const __u8 *bytes, const struct listen_frame *f, const struct roce_packet *p)
+static bool is_fragment(const struct observer_frame *f, const struct roce_packet *p)
 {
-	const __u8 *ip = bytes + p->l3_offset;
+	const __u8 *ip = f->bytes + p->l3_offset;
 	__u32 at = p->l3_offset + (p->ip_version == 4 ? (ip[0] & 15) * 4 : WIRE_IPV6_LEN + 8);
 	bool first = p->ip_version == 4 ? !(roce_be16(ip + 6) & 0x1fff) : !(roce_be16(ip + WIRE_IPV6_LEN + 2) & 0xfff8);
 
-	return p->kind == ROCE_FRAGMENT && first && at + 4 <= f->captured && roce_be16(bytes + at + 2) == WIRE_ROCEV2_PORT;
+	return p->kind == ROCE_FRAGMENT && first && at + 4 <= f->captured && roce_be16(f->bytes + at + 2) == WIRE_ROCEV2_PORT;
 }
 
-static void say_mistaken(struct meant *m, enum mistaken mistaken, const struct observer_frame *frame, const struct roce_packet *is)
+static void say_mistaken(struct meant *m, enum mistaken mistaken, const struct observer_frame *f, const struct roce_packet *is)
 {
 	switch (mistaken) {
 	case MISTAKEN_ETHERTYPE:
-		SAY(m->wrong, "Ethertype 0x%04x: its bytes are swapped", mistaken_ethertype(frame, is));
+		SAY(m->wrong, "Ethertype 0x%04x: its bytes are swapped", mistaken_ethertype(f, is));
 		break;
 	case MISTAKEN_PORT_SWAPPED:
 		SAY(m->wrong, "UDP to port %u (4791 with its bytes swapped)", is->udp_port);
@@ -32,35 +32,34 @@ static void say_mistaken(struct meant *m, enum mistaken mistaken, const struct o
 }
 
 /* RoCE between others may pass in a tunnel: that is no mistake of this sender. */
-static bool is_mistaken(const struct observer_frame *frame, struct meant *m)
+static bool is_mistaken(const struct observer_frame *f, struct meant *m)
 {
 	struct observer_look would;
 	enum mistaken mistaken;
 	bool right;
 
-	mistaken = mistaken_find(frame, &m->look.packet, &would, &right);
+	mistaken = mistaken_find(f, &m->look.packet, &would, &right);
 	if (mistaken == MISTAKEN_NOT || mistaken == MISTAKEN_TUNNEL)
 		return false;
-	say_mistaken(m, mistaken, frame, &m->look.packet);
+	say_mistaken(m, mistaken, f, &m->look.packet);
 	m->look = would;
 	return true;
 }
 
-bool meant_find(__u8 *bytes, const struct listen_frame *f, struct meant *m)
+bool meant_find(const struct observer_frame *f, struct meant *m)
 {
-	const struct observer_frame frame = { .bytes = bytes, .captured = f->captured, .wire = f->length };
 	const struct roce_packet *p = &m->look.packet;
 
 	m->wrong[0] = 0;
-	observer_look(&frame, NULL, &m->look);
+	observer_look(f, NULL, &m->look);
 	if (p->kind == ROCE_OTHER)
-		return is_mistaken(&frame, m);
+		return is_mistaken(f, m);
 	if (p->rocev1 || p->kind == ROCE_V1)
 		SAY(m->wrong, "RoCEv1 (Ethertype 0x8915): it is not UDP");
 	else if (p->kind == ROCE_MALFORMED)
-		SAY(m->wrong, "lengths that contradict each other: a frame of %u bytes, IP payload %u, UDP length %u", f->length,
+		SAY(m->wrong, "lengths that contradict each other: a frame of %u bytes, IP payload %u, UDP length %u", f->wire,
 		    p->ip_payload, p->udp_length);
 	else if (p->kind == ROCE_PACKET && p->udp_checksum_wrong)
 		SAY(m->wrong, "a wrong UDP checksum");
-	return p->kind != ROCE_FRAGMENT || is_fragment(bytes, f, p);
+	return p->kind != ROCE_FRAGMENT || is_fragment(f, p);
 }

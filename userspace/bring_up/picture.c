@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The steps and the exchange as SVG: two lines of life, and an arrow for each packet. */
+/* The steps and the exchange as SVG: two lines of life, and an arrow for each packet; below, what is wrong first. */
 #include <string.h>
 
 #include "userspace/bring_up/bring_up.h"
 #include "userspace/model/address.h"
 
-#define WIDTH 1000
-#define SENDER 330 /* x of the lines of life */
-#define RECEIVER 870
+#define WIDTH 1100
+#define SENDER 240 /* x of the lines of life */
+#define RECEIVER 980
 #define TOP 70
 #define ROW 40
 #define ROWS 20 /* of the exchange, the last ones */
 #define STEP_HEIGHT 22
-#define NOTE 76 /* characters that fit */
+#define NOTE 102 /* characters that fit between them */
+#define LINE 150 /* and from left to right */
+#define LINE_HEIGHT 19
 
 /* Colours by Okabe and Ito, as in plots. */
 #define BLUE "#0072B2"
@@ -20,9 +22,12 @@
 #define GREEN "#009E73"
 #define GREY "#666666"
 
+/* At most so many characters; three dots where it is cut. */
 static void escaped(FILE *out, const char *text, int most)
 {
-	for (; *text && most--; text++) {
+	bool cut = (int)strlen(text) > most;
+
+	for (most -= cut; *text && most--; text++) {
 		switch (*text) {
 		case '<': fputs("&lt;", out); break;
 		case '>': fputs("&gt;", out); break;
@@ -30,6 +35,8 @@ static void escaped(FILE *out, const char *text, int most)
 		default: fputc(*text, out);
 		}
 	}
+	if (cut)
+		fputs("…", out);
 }
 
 static void words(FILE *out, int x, int y, const char *anchor, const char *colour, const char *text, int most)
@@ -57,46 +64,96 @@ static void draw_steps(FILE *out, const struct bring_up_report *r)
 	}
 }
 
-/* before: as in print_row() of view.c */
-static void draw_row(FILE *out, const struct bring_up_row *row, enum bring_up_step before, int y)
+/* An arrow; a cross instead of its head: the packet was not taken. */
+static void draw_arrow(FILE *out, bool ours, bool taken, const char *colour, int y)
+{
+	int from = ours ? RECEIVER : SENDER, to = ours ? SENDER : RECEIVER, head = ours ? 10 : -10;
+
+	fprintf(out, "<path d=\"M%d %dH%d", from, y, to);
+	if (taken)
+		fprintf(out, "m%d -5L%d %dl%d 5", head, to, y, head);
+	else
+		fprintf(out, "m-5 -5l10 10m0 -10l-10 10");
+	fprintf(out, "\" fill=\"none\" stroke=\"%s\"/>\n", colour);
+}
+
+/* seconds: since the start. before: as in print_row() of view.c */
+static void draw_row(FILE *out, const struct bring_up_row *row, double seconds, enum bring_up_step before, int y)
 {
 	const char *colour = row->failed < STEPS ? ORANGE : BLUE;
-	int from = row->ours ? RECEIVER : SENDER, to = row->ours ? SENDER : RECEIVER, head = row->ours ? 10 : -10;
-	char note[2 * BRING_UP_TEXT + 64];
+	char note[2 * BRING_UP_TEXT + 64], time[32];
 
+	SAY(time, "%.6f", seconds);
+	words(out, SENDER - 10, y + 4, "end", GREY, time, NOTE);
 	words(out, (SENDER + RECEIVER) / 2, y - 5, "middle", colour, row->words, NOTE);
-	fprintf(out, "<path d=\"M%d %dL%d %dm%d -5L%d %dl%d 5\" fill=\"none\" stroke=\"%s\"/>\n", from, y, to, y, head, to, y, head,
-		colour);
+	draw_arrow(out, row->ours, row->failed == STEPS, colour, y);
 	if (row->failed == STEPS || row->failed == before)
 		return;
 	SAY(note, "%s: %s", step_name(row->failed).text, row->note);
 	words(out, (SENDER + RECEIVER) / 2, y + 13, "middle", ORANGE, note, NOTE);
 }
 
+/* Lines of words from y on. Returns the y behind them. out NULL: only that. */
+static int draw_lines(FILE *out, int y, const char *text)
+{
+	char line[LINE + 1];
+
+	while (*text) {
+		int length = strlen(text);
+
+		if (length > LINE)
+			for (length = LINE; length && text[length] != ' ';)
+				length--;
+		length = length ?: LINE;
+		snprintf(line, sizeof(line), "%.*s", length, text);
+		if (out)
+			words(out, 20, y, "start", ORANGE, line, LINE);
+		text += length;
+		text += strspn(text, " ");
+		y += LINE_HEIGHT;
+	}
+	return y;
+}
+
+/* What is wrong first. Returns as draw_lines() does. */
+static int draw_wrong(FILE *out, const struct bring_up_report *r, int y)
+{
+	char text[FINDING_TEXT + 2 * BRING_UP_TEXT];
+
+	if (r->wrong == STEPS)
+		return y;
+	SAY(text, "%s: %s", step_name(r->wrong).text, r->step[r->wrong].found);
+	y = draw_lines(out, y, text);
+	SAY(text, "fix: %s", r->step[r->wrong].fix);
+	return draw_lines(out, y, text);
+}
+
 int bring_up_svg(FILE *out, const struct bring_up *b, const struct bring_up_report *r)
 {
 	__u64 from = b->row_count > ROWS ? b->row_count - ROWS : 0;
-	int rows = b->row_count - from, height = TOP + (int)STEPS * STEP_HEIGHT + 20, bottom = TOP + rows * ROW + 20;
+	int rows = b->row_count - from, steps = TOP + (int)STEPS * STEP_HEIGHT, bottom = TOP + rows * ROW + 10, height;
 	enum bring_up_step before = STEPS;
 	const struct bring_up_stream *s = r->wrong < STEPS && r->step[r->wrong].stream ? r->step[r->wrong].stream : b->streams;
 
-	if (bottom > height)
-		height = bottom;
+	if (bottom < steps)
+		bottom = steps;
+	height = draw_wrong(NULL, r, bottom + LINE_HEIGHT);
 	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"13\">\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n", WIDTH, height);
 	draw_steps(out, r);
+	draw_wrong(out, r, bottom + LINE_HEIGHT);
 	for (int i = 0; i < 2; i++) {
 		int x = i ? RECEIVER : SENDER;
 
 		words(out, x, 24, "middle", GREY, i ? "this end" : "sender", NOTE);
 		if (b->stream_count)
 			words(out, x, 42, "middle", GREY, address_text(i ? s->dst : s->src).text, NOTE);
-		fprintf(out, "<path d=\"M%d 50V%d\" stroke=\"" GREY "\"/>\n", x, height - 10);
+		fprintf(out, "<path d=\"M%d 50V%d\" stroke=\"" GREY "\"/>\n", x, bottom);
 	}
 	for (int i = 0; i < rows; i++) {
 		const struct bring_up_row *row = &b->rows[(from + i) % BRING_UP_ROWS];
 
-		draw_row(out, row, before, TOP + 10 + i * ROW);
+		draw_row(out, row, row_seconds(b, row), before, TOP + 10 + i * ROW);
 		if (!row->ours)
 			before = row->failed;
 	}

@@ -276,22 +276,10 @@ static void conclude_icrc(struct bring_up *b, struct bring_up_result *r)
 
 /* ---- answers ---- */
 
-static void conclude_answer(const struct bring_up_stream *s, struct bring_up_result *r)
-{
-	if (s->service != SERVICE_RC)
-		set(r, STEP_GOOD, "%s is not answered", roce_service_name(s->service));
-	else if (s->answers)
-		set(r, STEP_GOOD, "%llu answers", s->answers);
-	else if (s->asked >= ASKS)
-		set(r, STEP_WRONG, "%llu packets to QPN 0x%x ask for an answer (AckReq), and none has left", s->asked, s->dqpn);
-	else if (!s->asked && s->messages >= ASKS)
-		set(r, STEP_WRONG, "the sender never asks for an answer: AckReq is in none of %llu packets to QPN 0x%x, which end %llu "
-		    "messages", s->packets, s->dqpn, s->messages);
-}
-
+/* Another stream whose answers go to the same QPN. */
 static const struct bring_up_stream *find_twin(const struct bring_up *b, const struct bring_up_stream *s)
 {
-	for (size_t i = 0; i < b->stream_count; i++) {
+	for (size_t i = 0; s->answer_qpn != NO_QPN && i < b->stream_count; i++) {
 		const struct bring_up_stream *t = &b->streams[i];
 
 		if (t != s && t->answer_qpn == s->answer_qpn && t->dqpn != s->dqpn && !memcmp(t->src, s->src, 16) &&
@@ -299,6 +287,20 @@ static const struct bring_up_stream *find_twin(const struct bring_up *b, const s
 			return t;
 	}
 	return NULL;
+}
+
+/* Answers to twins are taken for those of one of them. */
+static void conclude_answer(const struct bring_up *b, const struct bring_up_stream *s, struct bring_up_result *r)
+{
+	if (s->service != SERVICE_RC)
+		set(r, STEP_GOOD, "%s is not answered", roce_service_name(s->service));
+	else if (s->answers)
+		set(r, STEP_GOOD, "%llu answers", s->answers);
+	else if (s->asked >= ASKS && !find_twin(b, s))
+		set(r, STEP_WRONG, "%llu packets to QPN 0x%x ask for an answer (AckReq), and none has left", s->asked, s->dqpn);
+	else if (!s->asked && s->messages >= ASKS)
+		set(r, STEP_WRONG, "the sender never asks for an answer: AckReq is in none of %llu packets to QPN 0x%x, which end %llu "
+		    "messages", s->packets, s->dqpn, s->messages);
 }
 
 static void conclude_accepted(const struct bring_up *b, const struct bring_up_stream *s, struct bring_up_result *r)
@@ -332,7 +334,7 @@ static void conclude_answers(const struct bring_up *b, enum bring_up_step step, 
 		if (s->failed < STEPS || !s->taken || is_over(b, s))
 			continue;
 		if (step == STEP_answer)
-			conclude_answer(s, r);
+			conclude_answer(b, s, r);
 		else
 			conclude_accepted(b, s, r);
 		r->stream = s;

@@ -68,9 +68,8 @@ static void print_step(FILE *out, const struct bring_up_report *r, enum bring_up
 /* before: the last packet of the sender. What is wrong with both alike is said once. */
 static void print_row(FILE *out, const struct bring_up *b, const struct bring_up_row *row, enum bring_up_step before)
 {
-	double seconds = row->time > b->start ? (row->time - b->start) / 1e9 : 0;
-
-	fprintf(out, "%12.6f  %s  %s\n", seconds, row->ours ? "<--" : row->failed < STEPS ? "-X>" : "-->", row->words);
+	fprintf(out, "%12.6f  %s  ", row_seconds(b, row), row->ours ? "<--" : row->failed < STEPS ? "-X>" : "-->");
+	wrap(out, row->words);
 	if (row->failed == STEPS || row->failed == before)
 		return;
 	fprintf(out, "%*s", LEFT, "");
@@ -97,10 +96,16 @@ static void print_exchange(FILE *out, const struct bring_up *b)
 	}
 }
 
-static void print_rest(FILE *out, const struct bring_up *b)
+static void print_rest(FILE *out, const struct bring_up *b, const struct bring_up_report *r)
 {
 	__u64 dropped = listen_dropped(&b->listen);
+	char instead[DOCTOR_INSTEAD];
 
+	strangers_say(&b->strangers, instead);
+	if (!b->stream_count && instead[0])
+		fprintf(out, "\nno RoCE came, but %s\n", instead);
+	else if (!b->stream_count && r->step[STEP_link].state == STEP_GOOD)
+		fputs("\nno frame of any kind came (TCP is not listened to)\n", out);
 	if (b->others)
 		fprintf(out, "%llu RoCE packet%s passed that are for others, the last for %s\n", b->others, b->others == 1 ? "" : "s",
 			address_text(b->other).text);
@@ -122,7 +127,7 @@ int bring_up_lines(FILE *out, const struct bring_up *b, const struct bring_up_re
 	for (enum bring_up_step s = 0; s < STEPS; s++)
 		print_step(out, r, s, bold);
 	print_exchange(out, b);
-	print_rest(out, b);
+	print_rest(out, b, r);
 	return ferror(out) ? -1 : 0;
 }
 
@@ -151,7 +156,7 @@ static json_t *stream_object(const struct bring_up_stream *s)
 
 static json_t *row_object(const struct bring_up *b, const struct bring_up_row *row)
 {
-	return json_pack("{s:f, s:s, s:s, s:o, s:s}", "time", row->time > b->start ? (row->time - b->start) / 1e9 : 0, "from",
+	return json_pack("{s:f, s:s, s:s, s:o, s:s}", "time", row_seconds(b, row), "from",
 			 row->ours ? "receiver" : "sender", "words", row->words, "failed", step_or_null(row->failed), "note", row->note);
 }
 
@@ -159,6 +164,7 @@ int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_rep
 {
 	json_t *each = json_array(), *streams = json_array(), *exchange = json_array(), *o;
 	__u64 from = b->row_count > BRING_UP_ROWS ? b->row_count - BRING_UP_ROWS : 0;
+	char instead[DOCTOR_INSTEAD];
 	int failed;
 
 	for (enum bring_up_step s = 0; s < STEPS; s++)
@@ -172,6 +178,8 @@ int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_rep
 		      json_count(listen_dropped(&b->listen)), "others", json_count(b->others), "not_followed", json_count(b->more),
 		      "not_seen", b->listen.why, "wrong", step_or_null(r->wrong), "steps", each, "streams", streams);
 	json_object_set_new(o, "exchange", exchange);
+	strangers_say(&b->strangers, instead);
+	json_object_set_new(o, "instead", json_string(b->stream_count ? "" : instead));
 	errno = ENOMEM;
 	failed = !o || json_dumpf(o, out, JSON_COMPACT) || fputc('\n', out) == EOF;
 	json_decref(o);

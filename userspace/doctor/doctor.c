@@ -365,7 +365,7 @@ static void take_stranger(struct doctor *d, const struct doctor_packet *p)
 	struct roce_packet would;
 	enum finding_kind kind = FINDING_KINDS;
 
-	stranger_count(&d->strangers, p);
+	strangers_count(&d->strangers, p->frame, &p->look->packet);
 	flows_take_other(&d->flows, p);
 	if (!d->packets)
 		kind = stranger_take(&d->strangers, &d->loose, p, &would);

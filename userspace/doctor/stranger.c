@@ -33,10 +33,9 @@ static void count_port(struct strangers *t, __u16 port)
 		t->port[i].packets--;
 }
 
-void stranger_count(struct strangers *t, const struct doctor_packet *doctor)
+void strangers_count(struct strangers *t, const struct observer_frame *f, const struct roce_packet *p)
 {
-	const struct roce_packet *p = &doctor->look->packet;
-	const __u8 *ip = doctor->frame->bytes + p->l3_offset;
+	const __u8 *ip = f->bytes + p->l3_offset;
 
 	t->frames++;
 	if (p->udp_port)
@@ -45,7 +44,7 @@ void stranger_count(struct strangers *t, const struct doctor_packet *doctor)
 		t->udp++;
 	else if (p->ip_version)
 		*(ip[p->ip_version == 4 ? 9 : 6] == PROTO_TCP ? &t->tcp : &t->ip) += 1;
-	else if (mistaken_ethertype(doctor->frame, p) == ETHERTYPE_ARP)
+	else if (mistaken_ethertype(f, p) == ETHERTYPE_ARP)
 		t->arp++;
 }
 

@@ -22,8 +22,8 @@ struct strangers {
 	__u8 *copy; /* of a frame, to be changed */
 };
 
-/* Counts a frame that is no RoCE packet. */
-void stranger_count(struct strangers *t, const struct doctor_packet *p);
+/* Counts a frame that is no RoCE packet, with what was parsed of it, for strangers_say(). */
+void strangers_count(struct strangers *t, const struct observer_frame *f, const struct roce_packet *p);
 
 /*
  * Looks into a frame that is no RoCE packet. Returns the kind of its sign, and the packet that it would be; FINDING_KINDS: none.
