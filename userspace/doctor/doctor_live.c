@@ -103,7 +103,7 @@ static void say_left_out(const struct watch *w)
 
 	if (beyond)
 		fprintf(stderr,
-			"rocescope: %llu faulty packets more than %d a stream and second were counted, but not looked at\n",
+			"rocescope: %llu faulty packets were counted, but not looked at: more than %d of a stream in a second\n",
 			beyond, LIMIT);
 	if (lost)
 		fprintf(stderr, "rocescope: %llu packets came faster than they could be looked at\n", lost);
