@@ -2,6 +2,7 @@
 #
 # make            build everything         make compare    the comparison (installs what it needs first)
 # make check      tests without guests     make deps       install packages and the Python environment only
+#                                          make lab-deps   those of the lab only (docs/ci.md)
 # make experiment NAME=list     the experiments of reports; NAME=delaat-5.1: one
 # make test       the tests; T='NAME PATTERN*': only these
 # make test-long  what is too long for make test
@@ -27,7 +28,7 @@ VERSION  := $(or $(call in_git,describe --tags --always --dirty),$(RELEASE))
 DATE      = $(or $(call in_git,log -1 --format=%cs),$(shell date -u +%F -d "$$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)"))
 
 # What is built without make deps before it needs these; the shell's 'No such file or directory' would not say what to do.
-ifeq ($(filter deps compare experiment check test test-long bench soak fuzz clean uninstall,$(MAKECMDGOALS)),)
+ifeq ($(filter deps lab-deps compare experiment check test test-long bench soak fuzz clean uninstall,$(MAKECMDGOALS)),)
 MISSING := $(foreach tool,$(firstword $(CC)) $(firstword $(CLANG)) $(BPFTOOL) $(PKG),$(if $(shell command -v $(tool)),,$(tool)))
 $(if $(strip $(MISSING)),$(error not found: $(strip $(MISSING)). `make deps` installs what the build needs (once, as root)))
 endif
@@ -56,7 +57,7 @@ include rooms.mk $(sort $(filter-out rxe_tests/lib.mk,$(wildcard */*.mk */*/*.mk
 
 DEPS := $(BUILD)/.deps
 
-.PHONY: all deps compare experiment check test test-long clean
+.PHONY: all deps lab-deps compare experiment check test test-long clean
 all: $(PROGRAMS)
 
 # The build itself never installs anything; compare and test first see to the packages. They call make again
@@ -65,6 +66,9 @@ deps: $(DEPS)
 $(DEPS): packaging/apt.txt packaging/requirements.txt packaging/deps packaging/prometheus
 	@packaging/deps $(BUILD)
 	@touch $@
+
+lab-deps:
+	@packaging/deps $(BUILD) lab
 
 compare: $(DEPS)
 	@$(MAKE) --no-print-directory -j$(JOBS) all

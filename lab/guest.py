@@ -143,11 +143,10 @@ class Guest:
         root, share = (shlex.quote(self._config[name]) for name in ("root", "share"))
         mount = "mount -t 9p -o trans=virtio,version=9p2000.L,msize=524288"
         return (f"[ -e {root}/lab/agent.py ] || {{ mkdir -p {root}; {mount},ro root {root}; }}; "
-                f"{mount},access=any share {share}; "
                 "mkdir -p /run/usr/read /run/usr/written/lib/modules /run/usr/work /run/modules; "
                 f"mount --rbind /usr/lib/modules /run/modules; {mount},ro,cache=loose usr /run/usr/read; "
                 "mount -t overlay -o lowerdir=/run/usr/read,upperdir=/run/usr/written,workdir=/run/usr/work usr /usr; "
-                f"mount --move /run/modules /usr/lib/modules; cd {root}; "
+                f"mount --move /run/modules /usr/lib/modules; mkdir -p {share}; {mount},access=any share {share}; cd {root}; "
                 "for f in /sys/class/bdi/9p*/read_ahead_kb; do echo 1024 >$f; done")
 
     def _cpu(self):

@@ -34,6 +34,10 @@ VNG = os.path.join(ROOT, "build", "venv", "bin", "vng")
 # Programs that the lab, and virtme-ng in it, run on this machine, and their packages.
 TOOLS = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static", "ip": "iproute2", "modprobe": "kmod",
          "file": "file", "unshare": "util-linux", "setpriv": "util-linux"}
+ACCELERATIONS = {"kvm": "KVM", "tcg": "no KVM: emulated CPUs, ten times slower and more"}
+# What a guest has of its own, and what would be taken for another option of QEMU.
+OWN_FOLDERS = ("/", "/dev", "/proc", "/run", "/sys", "/tmp", "/usr")
+UNSHAREABLE = " \t\n,"
 _numbers = itertools.count(1)
 
 
@@ -46,16 +50,19 @@ class Lab:
     name: default: one that no other lab has. memory, cpus: of each guest. acceleration: auto, kvm, tcg or native. kernel:
     default: this machine's suite; or a version of kernel.SUITES ("6.12"). ends: "A" alone has no peer and boots in
     little more than half the time; "ABC" and "ABCD" are more guests on the same wire, and named_ends() has several senders or
-    receivers. control: the guests have a second NIC, on a network of its own with the wire's namespace.
+    receivers. control: the guests have a second NIC, on a network of its own with the wire's namespace. share: a folder of this
+    machine that the guests see and write, and that outlives the lab; by default one of the lab's own.
     """
 
     def __init__(self, name=None, mtu=4500, memory="1G", cpus=2, acceleration="auto", progress=progress_to_stderr,
-                 kernel=None, ends="AB", control=False):
+                 kernel=None, ends="AB", control=False, share=None):
         self.name = name or f"{os.getpid()}-{next(_numbers)}"
         if not self.name.replace("-", "").replace("_", "").isalnum():
             raise LabError(f"a lab's name has letters, digits, - and _, not '{self.name}'")
         self.folder = os.path.join(RUN, self.name)
-        self.share = os.path.join(self.folder, "share")
+        self.share = os.path.abspath(share) if share else os.path.join(self.folder, "share")
+        if share and (why := _unshareable(self.share)):
+            raise LabError(f"{self.share} cannot be shared with guests: {why}")
         self.nic = nic.NAME     # of every end of a lab
         self.mtu = mtu
         self.kernel = self.accel = self.boot_seconds = None
@@ -101,7 +108,7 @@ class Lab:
             lock = self._make_folder()
         if not own:
             guests = ("a guest", "two guests", "three guests", "four guests")[len(settings["ends"]) - 1]
-            self._progress(f"booting {guests} ({settings['accel']})")
+            self._progress(f"booting {guests} ({ACCELERATIONS[settings['accel']]})")
         try:
             self._spawn(settings, lock)
             self._await_ready()
@@ -138,7 +145,7 @@ class Lab:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise LabError(f"the lab '{self.name}' is up already: lab down --name {self.name} ends it") from None
-        os.mkdir(self.share)
+        os.makedirs(self.share, exist_ok=True)
         return lock
 
     def _spawn(self, settings, lock):
@@ -166,7 +173,7 @@ class Lab:
         with open(os.path.join(self.folder, "info.json"), encoding="ascii") as file:
             info = json.load(file)
         self.kernel, self.accel, self.mtu = info["kernel"], info["accel"], info["mtu"]
-        self.boot_seconds = info["boot_seconds"]
+        self.boot_seconds, self.share = info["boot_seconds"], info["share"]
         self._settings["ends"] = info["ends"]
 
     def _end(self, keep_logs=False):
@@ -397,6 +404,17 @@ def _require(own_kernel):
             raise LabError(f"{tool} is missing: run make deps (or install {package})")
     if not os.access(VNG, os.X_OK):
         raise LabError("virtme-ng is missing in build/venv: run make deps")
+
+
+def _unshareable(folder):
+    """Why guests cannot have this folder. None: they can."""
+    if not os.path.isdir(folder):
+        return "no such folder"
+    if os.path.realpath(folder) in OWN_FOLDERS:
+        return f"a guest has {folder} of its own, so choose a folder in it"
+    if set(folder) & set(UNSHAREABLE):
+        return "its path has a blank or a comma"
+    return None
 
 
 def _remove_dead():

@@ -62,7 +62,7 @@ class Supervisor:
         if failures:
             raise LabError(failures[0])
         return {"kernel": self._ends[self.config["ends"][0]].kernel, "accel": self.config["accel"], "mtu": self.config["mtu"],
-                "ends": self.config["ends"]}
+                "ends": self.config["ends"], "share": self.config["share"]}
 
     def _boot(self, end, failures):
         try:
