@@ -37,7 +37,7 @@ static void show(struct bring_up *b)
 
 static void watch(struct bring_up *b)
 {
-	__u64 end = b->begun + seconds_to_ns(b->options->duration), next = b->begun;
+	__u64 end = b->options->duration ? b->begun + seconds_to_ns(b->options->duration) : UINT64_MAX, next = b->begun;
 	bool live = !b->options->json && isatty(STDOUT_FILENO);
 
 	while (!stop && now_ns() < end) {

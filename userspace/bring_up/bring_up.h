@@ -28,7 +28,7 @@ enum bring_up_state { STEP_NOT_YET, STEP_GOOD, STEP_WRONG, STEP_NOT_TOLD };
 
 struct bring_up_options {
 	const char *interface;
-	double duration; /* s */
+	double duration; /* s; 0: until a signal */
 	const struct told *told; /* NULL: not known */
 	const struct expected *expected; /* may be empty */
 	const char *ready, *svg; /* NULL: not wanted */

@@ -18,6 +18,7 @@
 
 #define MAX_STREAMS 1000000
 #define LIVE_STREAMS 65536 /* where interfaces are watched */
+#define LIVE_SECONDS 10
 
 struct options {
 	char **files; /* or interfaces */
@@ -42,8 +43,8 @@ static const struct option_entry known[] = {
 };
 
 static const struct option_entry watched[] = {
-	{ "duration", "SECONDS", "how long an interface is watched",
-	  OPTION_SECONDS(struct options, live.duration, 1), .usual = "10" },
+	{ "duration", "SECONDS", "how long an interface is watched (10); without it, --bring-up ends on Ctrl-C",
+	  OPTION_SECONDS(struct options, live.duration, 1) },
 	{ 0 },
 };
 
@@ -102,7 +103,7 @@ const struct command doctor_command = {
 		"  # with the sender in this port, for half a minute\n"
 		"  rocescope doctor roce0 --duration 30\n"
 		"  # a sender of which nothing arrives: which side is wrong?\n"
-		"  rocescope doctor roce0 --bring-up --duration 60\n"
+		"  rocescope doctor roce0 --bring-up\n"
 		"  # every finding there is\n"
 		"  rocescope doctor --help findings\n",
 };
@@ -156,6 +157,8 @@ static bool parse_options(struct options *o, int argc, char **argv)
 		.live = { .settings = { .icrc_every = 1, .max_streams = LIVE_STREAMS }, .interval = 1 },
 	};
 	first = command_parse(&doctor_command, o, argc, argv);
+	if (!o->live.duration && !o->bring_up)
+		o->live.duration = LIVE_SECONDS;
 	o->live.expect = o->expect;
 	o->live.decap = o->analysis.decap;
 	o->live.settings.ports = o->analysis.ports;
