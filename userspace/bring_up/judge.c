@@ -323,7 +323,7 @@ static void take_packet(struct bring_up_stream *s, const struct roce_packet *p, 
 	if (roce_is_partial(p))
 		s->alone = 0;
 	else
-		s->alone += s->packets && (p->op & OP_ONLY) == OP_LAST && p->number != s->next_psn;
+		s->alone += s->packets && (p->op & OP_ONLY) == OP_LAST && psn_distance(s->next_psn, p->number) > 0;
 	s->packets++;
 	s->seen = time;
 	s->service = p->service;
