@@ -15,6 +15,7 @@
 #include "roce/base.h"
 #include "userspace/between/source.h"
 
+#define NOT_FOUND 127 /* exit status of shells */
 #define PIECE 65536 /* bytes that are read at once, at least */
 
 static bool complain(const struct source *s, const char *what)
@@ -197,7 +198,7 @@ bool source_read(struct source *s)
 void source_stop(struct source *s)
 {
 	s->stopped = s->fd >= 0;
-	if (s->child)
+	if (s->child && s->stopped)
 		kill(s->child, s->far ? SIGTERM : SIGINT);
 	if (s->child || s->is_file || s->fd < 0)
 		return;
@@ -207,18 +208,22 @@ void source_stop(struct source *s)
 
 bool source_close(struct source *s)
 {
-	bool of_ssh = s->far && (s->stopped || s->fd >= 0); /* the status of an ssh that is ended here says nothing */
+	bool here = s->stopped || s->fd >= 0; /* it is ended by us: then the status of an ssh says nothing */
 	int status = 0;
 
 	if (s->fd >= 0)
 		close(s->fd);
 	if (s->child) {
-		kill(s->child, SIGTERM);
+		if (here)
+			kill(s->child, SIGTERM);
 		while (waitpid(s->child, &status, 0) < 0 && errno == EINTR)
 			;
 	}
 	json_decref(s->next);
 	free(s->bytes);
 	s->child = 0;
-	return of_ssh || !WIFEXITED(status) || !WEXITSTATUS(status) || complain(s, "its monitor has failed");
+	if ((here && s->far) || !WIFEXITED(status) || !WEXITSTATUS(status))
+		return true;
+	return complain(s, s->far && WEXITSTATUS(status) == NOT_FOUND ?
+			"there is no rocescope in the PATH there: --remote PROGRAM says where it is" : "its monitor has failed");
 }
