@@ -332,7 +332,7 @@ static void hint_marks(struct hints *h, const struct hint_facts *f)
 
 	if (!m || m->looks < MARKS_LOOKS || !m->packets || m->gbps < MARKS_KEPT * m->first_gbps)
 		return;
-	snprintf(figures, sizeof(figures), "of %llu packets %llu came marked CE, at %.3f Gbit/s; %.3f when the marks began",
+	snprintf(figures, sizeof(figures), "of %llu packets %llu came marked CE, at %.3g Gbit/s; %.3g when the marks began",
 		 m->packets, m->ecn_ce, m->gbps, m->first_gbps);
 	if (m->cnps && m->ecn_ce >= m->packets * MARKS_MANY)
 		add(h, "%s > %s QPN %u: the network marks, CNPs go back (%llu to that host), and the sender does not slow down: in "

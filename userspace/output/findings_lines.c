@@ -110,11 +110,12 @@ static void show_title(const struct page *p, const char *number, const struct fi
 {
 	char title[FINDING_TEXT + FINDING_KIND + 8];
 	const char *end = f->text, *rest;
+	char first = f->hint ? *f->text : toupper(*f->text); /* a hint may begin with an interface's name */
 
 	while (*end && !((*end == '.' || *end == ';') && (end[1] == ' ' || !end[1])))
 		end++;
 	rest = *end && end[1] ? end + 2 : "";
-	snprintf(title, sizeof(title), "%c%.*s (%s)", toupper(f->text[0]), (int)(end - f->text) - 1, f->text + 1, f->kind);
+	snprintf(title, sizeof(title), "%c%.*s (%s)", first, (int)(end - f->text) - 1, f->text + 1, f->kind);
 	paragraph(p, number, 0, true, title);
 	if (*rest)
 		line(p, "", "%c%s", toupper(*rest), rest + 1);
