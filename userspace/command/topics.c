@@ -65,6 +65,7 @@ static void explain_filter(void)
 	list_entry("faulty", "streams with faults, and those whose ICRCs were never right");
 	list_entry("untrusted", "no right ICRC was seen");
 	list_entry("NAME", "a counter or lint ('--help counters', '--help lints') above 0");
+	list_entry("classes", "the traffic class has changed; also compared with how often");
 	list_entry("NAME<N, NAME>=N, ...", "a counter or lint compared with a number");
 	list_entry("not TERM, !TERM", "the term does not hold");
 	list_entry("TERM or TERM, (...)", "alternatives; parentheses keep terms together");

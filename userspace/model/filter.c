@@ -12,7 +12,7 @@
 
 #define NESTING 20 /* nested parentheses; each level keeps at most two values, and all values are bits of one word */
 
-enum kind { AND, OR, NOT, ALWAYS, ADDRESS, QPN, SERVICE, SIDE, FAULTY, UNTRUSTED, COUNTER, LINT, PACKETS };
+enum kind { AND, OR, NOT, ALWAYS, ADDRESS, QPN, SERVICE, SIDE, FAULTY, UNTRUSTED, COUNTER, LINT, PACKETS, CLASSES };
 enum { END_SRC = 1, END_DST = 2 };
 enum comparison { LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL, UNEQUAL };
 
@@ -51,6 +51,7 @@ static const struct word {
 	{ "ud", SERVICE, SERVICE_UD }, { "xrc", SERVICE, SERVICE_XRC }, { "udp", SERVICE, SERVICE_UDP },
 	{ "request", SIDE, SIDE_REQUEST }, { "response", SIDE, SIDE_RESPONSE },
 	{ "faulty", FAULTY, 0 }, { "untrusted", UNTRUSTED, 0 }, { "packets", PACKETS, 0 }, { "lint", LINT, ROCE_LINTS },
+	{ "classes", CLASSES, 0 },
 	{ "lost", COUNTER, COUNTER_psn_lost }, { "gap", COUNTER, COUNTER_psn_gaps }, { "gaps", COUNTER, COUNTER_psn_gaps },
 	{ "skipped", COUNTER, COUNTER_psn_skipped }, { "recovered", COUNTER, COUNTER_psn_recovered },
 	{ "dup", COUNTER, COUNTER_psn_duplicates }, { "duplicate", COUNTER, COUNTER_psn_duplicates },
@@ -233,7 +234,7 @@ static bool parse_word(struct parser *p, size_t length)
 		if (strcmp(p->word, words[i].text))
 			continue;
 		p->at += length;
-		if (t.kind == COUNTER || t.kind == LINT || t.kind == PACKETS) {
+		if (t.kind == COUNTER || t.kind == LINT || t.kind == PACKETS || t.kind == CLASSES) {
 			t.number.which = words[i].value;
 			parse_comparison(p, &t);
 		} else {
@@ -404,6 +405,8 @@ static __u64 value(const struct term *t, const struct roce_stream *s)
 		return lints(s, t->number.which);
 	if (t->kind == PACKETS)
 		return snapshot_packets(s);
+	if (t->kind == CLASSES)
+		return s->class_changes;
 	/* valid only in a finished snapshot */
 	return t->number.which == COUNTER_psn_lost ? snapshot_lost(&s->counters) : s->counters.value[t->number.which];
 }
@@ -446,6 +449,7 @@ static bool holds(const struct term *t, const struct roce_key *key, const struct
 	case COUNTER:
 	case LINT:
 	case PACKETS:
+	case CLASSES:
 		return compares(t, value(t, s));
 	default:
 		return false; /* an operator */

@@ -80,6 +80,10 @@ static void faults(void **state)
 	s.stream.lint[LINT_udp_length] = 2;
 	WANTED(&s, "lint", "lint=2", "udp_length", "udp_length>=2", "faulty", "not tver");
 	s = rc_stream();
+	s.stream.class_changes = 3;
+	WANTED(&s, "classes", "classes=3", "not faulty");
+	UNWANTED(&s, "classes<3");
+	s = rc_stream();
 	s.stream.trusted = false;
 	WANTED(&s, "untrusted", "faulty", "not lost");
 }
