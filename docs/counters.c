@@ -205,7 +205,7 @@ static void print_findings(bool hints)
 			continue;
 		name_cell("", f->name);
 		cell(f->words);
-		cell(f->fix);
+		cell(*f->fix ? f->fix : "[which these are](host.md#hints)");
 		printf("\n");
 	}
 }
