@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Plots the figures by gnuplot."""
-import os
 import subprocess
 
 TERMINALS = {"svg": "svg size 760,480 font 'sans-serif,13' background 'white'", "png": "pngcairo size 1140,720 font 'Sans,13'"}

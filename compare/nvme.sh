@@ -68,7 +68,7 @@ connect() {
 	controller=${said#instance=}
 	controller=nvme${controller%%,*}
 	disk=${controller}n1
-	for try in $(seq 300); do
+	for _ in $(seq 300); do
 		[ "$(cat "/sys/block/$disk/device/subsysnqn" 2>/dev/null)" != $NQN ] || break
 		sleep 0.1
 	done

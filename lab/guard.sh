@@ -10,6 +10,7 @@ export ROOT="$1" SCRATCH="$2"
 
 # What could not be put back is kept.
 put_back() {
+	# shellcheck disable=SC2045 # numbers, and a glob knows no reverse order
 	for undo in $(ls -r "$SCRATCH/undo" 2>/dev/null); do
 		if why=$(sh -e "$SCRATCH/undo/$undo" 2>&1 >/dev/null); then
 			rm "$SCRATCH/undo/$undo"

@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import threading
-import time
 from dataclasses import dataclass
 
 from lab import LabError, frames

@@ -18,7 +18,7 @@ END
 
 cd "$(dirname "$0")" || exit
 folder=$PWD
-chosen= skipped= seconds= run=run_one
+chosen='' skipped='' seconds='' run=run_one
 while [ $# -gt 0 ]; do
 	case $1 in
 	-l|--list) cat kselftest-list.txt; exit ;;
@@ -26,7 +26,7 @@ while [ $# -gt 0 ]; do
 	-c|--collection) chosen="$chosen $(grep -e "^$2:" kselftest-list.txt)" || { echo "no collection '$2'" >&2; exit 1; }; shift ;;
 	-S|--skip) skipped="$skipped $2"; shift ;;
 	-o|--override-timeout) seconds=$2; shift ;;
-	-d|--dry-run) run=echo ;;
+	-d|--dry-run) run='echo' ;;
 	-h|--help) usage 0 ;;
 	*) usage 1 >&2 ;;
 	esac

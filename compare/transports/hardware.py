@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """RoCE by RNICs: between two machines, or looped inside one of this machine. There is no referee, because XDP does not see what
 an RNIC terminates. No RNIC was at hand: this was never run on one."""
-import os
 import subprocess
 import threading
 import time

@@ -491,7 +491,7 @@ def lengths(r, longest, of=None):
 def many_streams(r, count):
     """Packets in order, then a gap. First all streams once, then in another order."""
     order = list(range(count))
-    for i, psn in enumerate((1, 5)):
+    for psn in (1, 5):
         for n in order:
             source = f"10.{n >> 16 & 255}.{n >> 8 & 255}.{n & 255}" if n % 2 else f"fd00::{n >> 16:x}:{n & 0xffff:x}"
             yield rf.roce(rf.bth(0x24, 1000 + n % 7, psn) + bytes(4 * (n % 3)), source,
