@@ -99,6 +99,22 @@ PROGRAMS(flood, untracked, watch_xdp(ctx, frags, WATCH_STREAMS | WATCH_ICRC))
 PROGRAM(find_hash_plain, "xdp", false, untracked, reference_good += find_by_hash(ctx))
 PROGRAM(find_array_plain, "xdp", false, untracked, reference_good += find_by_array(ctx))
 
+/* datagrams of --udp */
+SEC("xdp")
+int empty_datagram_plain(struct xdp_md *ctx)
+{
+	return rewrite_datagram(ctx, &untracked) ? XDP_DROP : XDP_ABORTED;
+}
+
+SEC("xdp")
+int datagram_plain(struct xdp_md *ctx)
+{
+	if (!rewrite_datagram(ctx, &tracked))
+		return XDP_ABORTED;
+	watch_xdp(ctx, false, WATCH_STREAMS);
+	return XDP_DROP;
+}
+
 SEC("xdp")
 int empty_bare(__attribute__((unused)) struct xdp_md *ctx)
 {

@@ -27,6 +27,7 @@
 #include "lib/clock.h"
 #include "lib/option.h"
 #include "userspace/live/maps.h"
+#include "userspace/model/udp_ports.h"
 
 #include "bench/bench.skel.h" /* needs the types above */
 
@@ -46,6 +47,7 @@ enum {
 	DOES_FLOOD = 32,
 	DOES_USER = 64,
 	DOES_RECEIVE = 128,
+	DOES_DATAGRAM = 256,
 };
 
 struct kind {
@@ -71,8 +73,16 @@ struct measure {
 	char refused[160]; /* why the row is not valid; empty: proved */
 };
 
+/* Datagrams of --udp. */
+struct datagram {
+	enum rewrite_datagram what;
+	const char *row, *format;
+};
+
 struct batch {
 	__u32 payload, qps;
+	const struct datagram *datagram; /* NULL: RoCE */
+	struct kind kind; /* of the datagram's row */
 	bool flood;
 	bool spoil_icrc, spoil_psn;
 	int runs, runs_max;
@@ -148,11 +158,12 @@ static void expect(struct measure *m, const char *what, __u64 got, __u64 want)
 /* Whether the engine saw all packets of a run and found them right. */
 static void prove_run(struct measure *m, const struct roce_totals *before, const struct roce_totals *after)
 {
-	__u32 does = m->kind->does, icrc = does & DOES_ICRC ? m->repeat : 0;
+	__u32 does = m->kind->does, icrc = does & DOES_ICRC ? m->repeat : 0, roce = does & DOES_DATAGRAM ? 0 : m->repeat;
 
 #define GREW(name) (after->value[COUNTER_##name] - before->value[COUNTER_##name])
 	expect(m, "frames", GREW(frames), does & DOES_WATCH ? m->repeat : 0);
-	expect(m, "roce_packets", GREW(roce_packets), does & DOES_WATCH ? m->repeat : 0);
+	expect(m, "roce_packets", GREW(roce_packets), does & DOES_WATCH ? roce : 0);
+	expect(m, "udp_packets", GREW(udp_packets), does & DOES_DATAGRAM ? m->repeat : 0);
 	expect(m, "icrc_checked", GREW(icrc_checked), icrc);
 	expect(m, "icrc_bad", GREW(icrc_bad), 0);
 	if (!(does & DOES_FLOOD)) {
@@ -219,14 +230,17 @@ static void prove_streams(struct batch *b, struct measure *m, const struct snaps
 		if (s->streams[i].key.qpn >= REWRITE_FLOOD)
 			continue;
 		streams++;
-		packets += v[COUNTER_roce_packets];
+		packets += v[COUNTER_roce_packets] + v[COUNTER_udp_packets];
 		messages += v[COUNTER_messages];
 		faults += v[COUNTER_psn_gaps] + v[COUNTER_psn_duplicates] + v[COUNTER_psn_resyncs] +
 			  v[COUNTER_messages_broken] + v[COUNTER_icrc_bad];
 	}
 	expect(m, "streams", streams, b->qps);
 	expect(m, "packets of the streams", packets, want);
-	expect(m, "messages of the streams", messages, want);
+	if (!b->datagram)
+		expect(m, "messages of the streams", messages, want);
+	else if (b->datagram->what == DATAGRAM_spead)
+		expect(m, "heaps", messages, want / REWRITE_HEAP);
 	expect(m, "gaps, duplicates, resyncs, broken messages and bad ICRCs", faults, 0);
 }
 
@@ -353,6 +367,21 @@ static void arm_receive(struct batch *b)
 	b->received = mapped(b->bpf->maps.receive_cpus);
 }
 
+/* Tells the programs what the datagrams are. */
+static void tell_datagram(struct batch *b, struct monitor_settings *settings)
+{
+	char option[64], mistake[UDP_MISTAKE];
+
+	snprintf(option, sizeof(option), "%u,%s", FRAME_UDP_PORT, b->datagram->format);
+	if (!udp_ports_add(&settings->ports, option, mistake)) {
+		fprintf(stderr, "bench: --udp %s: %s\n", option, mistake);
+		exit(1);
+	}
+	*(enum rewrite_datagram *)&b->bpf->rodata->datagram_what = b->datagram->what;
+	memcpy((void *)&b->bpf->rodata->datagram_base, b->frame.bytes + FRAME_BTH, 8);
+	*(__u32 *)&b->bpf->rodata->datagram_payload = frame_datagram_bytes(&b->frame) - 40; /* behind SPEAD's header */
+}
+
 /* Loads only the programs that this batch times. */
 static void load(struct batch *b)
 {
@@ -370,6 +399,8 @@ static void load(struct batch *b)
 	settings = (struct monitor_settings *)&b->bpf->rodata->settings;
 	settings->icrc_every = 1;
 	settings->max_streams = STREAMS_MAX;
+	if (b->datagram)
+		tell_datagram(b, settings);
 	maps_complete_settings(settings, 1);
 	fold_make_tables((struct fold_tables *)&b->bpf->rodata->fold_tables);
 	*(struct capture_settings *)&b->bpf->rodata->capture =
@@ -428,6 +459,8 @@ static void add_rows(struct batch *b, json_t *result)
 		struct measure *m = &b->measures[i];
 		bool flood = m->kind->does & DOES_FLOOD;
 
+		if (b->datagram && !i && !*m->refused) /* only subtracted */
+			continue;
 		if (*m->refused || *b->measures[0].refused)
 			refuse(b, m, json_object_get(result, "refused"));
 		else if (flood || !b->flood) /* the others of a flood only fill the table, or are subtracted */
@@ -437,6 +470,7 @@ static void add_rows(struct batch *b, json_t *result)
 
 #define IN_KERNEL (DOES_REWRITE | DOES_WATCH)
 static const struct kind empty = { "empty", "empty", DOES_REWRITE, NULL };
+static const struct kind empty_datagram = { "empty", "empty_datagram", DOES_REWRITE, NULL };
 static const struct kind empty_bare = { "empty-bare", "empty_bare", 0, NULL };
 static const struct kind streams = { "streams", "streams", IN_KERNEL | DOES_STREAMS, NULL };
 static const struct kind all = { "all", "all", IN_KERNEL | DOES_STREAMS | DOES_ICRC, NULL };
@@ -467,6 +501,12 @@ static void add(struct batch *b, const struct kind *kind)
 /* The empty program is the first. */
 static void choose(struct batch *b)
 {
+	if (b->datagram) {
+		b->kind = (struct kind){ b->datagram->row, "datagram", IN_KERNEL | DOES_STREAMS | DOES_DATAGRAM, NULL };
+		add(b, &empty_datagram);
+		add(b, &b->kind);
+		return;
+	}
 	add(b, &empty);
 	if (b->qps == 1) {
 		for (size_t i = 0; i < ROCE_ARRAY_SIZE(without_streams); i++)
@@ -489,9 +529,12 @@ static void choose(struct batch *b)
 
 static void run_batch(struct batch *b, json_t *result)
 {
-	fprintf(stderr, "bench: %u bytes, %u QP%s%s\n", b->payload, b->qps, b->qps > 1 ? "s" : "",
-		b->flood ? " and a flood of others" : "");
-	frame_make(&b->frame, FRAME_UC, b->payload);
+	fprintf(stderr, "bench: %u bytes, %u QP%s%s%s%s\n", b->payload, b->qps, b->qps > 1 ? "s" : "",
+		b->flood ? " and a flood of others" : "", b->datagram ? ", UDP: " : "", b->datagram ? b->datagram->format : "");
+	if (b->datagram)
+		frame_make_datagram(&b->frame, b->datagram->what, b->payload);
+	else
+		frame_make(&b->frame, FRAME_UC, b->payload);
 	b->covered_length = frame_covered(&b->frame, b->covered);
 	choose(b);
 	load(b);
@@ -503,11 +546,21 @@ static void run_batch(struct batch *b, json_t *result)
 
 /* ---- the command line ---- */
 
-static const struct { __u32 payload, qps; bool quick, flood; } plan[] = {
-	{ 64, 1, false, false },  { 128, 1, false, false },  { 256, 1, false, false },
-	{ 512, 1, false, false }, { 1024, 1, true, false },  { 2048, 1, false, false },
-	{ 3456, 1, false, false }, { 4096, 1, true, false }, { 1024, 2000, true, false },
-	{ 1024, 65536, false, false }, { 1024, 65536, false, true },
+static const struct datagram datagrams[] = {
+#define REWRITE_DATAGRAM(name, format) { DATAGRAM_##name, "udp-" #name, format },
+	REWRITE_DATAGRAMS
+#undef REWRITE_DATAGRAM
+};
+
+static const struct { __u32 payload, qps; bool quick, flood; const struct datagram *datagram; } plan[] = {
+	{ 64, 1, false, false, NULL },  { 128, 1, false, false, NULL },  { 256, 1, false, false, NULL },
+	{ 512, 1, false, false, NULL }, { 1024, 1, true, false, NULL },  { 2048, 1, false, false, NULL },
+	{ 3456, 1, false, false, NULL }, { 4096, 1, true, false, NULL }, { 1024, 2000, true, false, NULL },
+	{ 1024, 65536, false, false, NULL }, { 1024, 65536, false, true, NULL },
+	{ 1024, 2000, false, false, &datagrams[DATAGRAM_seq] },
+#define REWRITE_DATAGRAM(name, format) { 1024, 1, true, false, &datagrams[DATAGRAM_##name] },
+	REWRITE_DATAGRAMS
+#undef REWRITE_DATAGRAM
 };
 
 /* Which errors to make, to check that the benchmark notices them. */
@@ -557,6 +610,7 @@ int main(int argc, char **argv)
 		if (!is_wanted(&o, i))
 			continue;
 		batch = (struct batch){ .payload = plan[i].payload, .qps = plan[i].qps, .flood = plan[i].flood, .probe = probe,
+					.datagram = plan[i].datagram,
 					.runs = o.runs ?: o.quick ? 3 : 17, .run_ns = o.quick ? 4000000 : 30000000 };
 		batch.runs_max = o.runs || o.quick ? batch.runs : 2 * batch.runs;
 		batch.spoil_icrc = o.spoil == SPOIL_ICRC;

@@ -50,7 +50,10 @@ def _engine(result):
         return None if None in times else times[0] - times[1]
 
     flood = result["flood"][0]["net_ns"] if result["flood"] else None
-    return [
+    datagrams = [(f"{row['name']} / streams, 1024 B, {row['qps']} flow{'s' if row['qps'] > 1 else ''}", row["net_ns"],
+                  net(result, "streams", 1024, row["qps"]), AT_MOST, 1.3)
+                 for row in result["program"] if row["name"].startswith("udp-")]
+    return datagrams + [
         ("slice-8 in BPF / folding, 1024 B", *slower("icrc-slice8", "icrc", 1024), AT_LEAST, 4),
         ("slice-8 in BPF / folding, 3456 B", *slower("icrc-slice8", "icrc", 3456), AT_LEAST, 6),
         ("the same, less slice-8's copy of the packet, 1024 B", *slice8(1024), AT_LEAST, 4),

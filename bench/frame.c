@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "bench/frame.h"
+#include "roce/stream_header.h"
 #include "roce/wire.h"
 
 #define OPCODE_UC_SEND_ONLY 0x24
@@ -80,6 +81,50 @@ void frame_make(struct frame *f, enum frame_kind kind, __u32 payload)
 	}
 	icrc = frame_icrc(f);
 	memcpy(b + f->length - 4, &icrc, 4);
+}
+
+static void put64(__u8 *to, __u64 value)
+{
+	memcpy(to, &(__u64){ __builtin_bswap64(value) }, 8);
+}
+
+/* Headers by the specifications that roce/udp_format.def names, without what rewrite_number() writes. */
+static void put_datagram(__u8 *to, enum rewrite_datagram what, __u32 bytes)
+{
+	memset(to, 0, REWRITE_DATAGRAM_BYTES);
+	switch (what) {
+	case DATAGRAM_programs:
+		*(struct stream_header *)to = (struct stream_header){
+			.magic = htonl(STREAM_MAGIC), .version = STREAM_VERSION, .run = htonl(1), .message_size = htonl(bytes),
+			.packets_in_message = htonl(1) };
+		break;
+	case DATAGRAM_chdr: /* data without a time stamp */
+		memcpy(to, &(__u64){ 6ull << 53 | (__u64)bytes << 16 | 300 }, 8);
+		break;
+	case DATAGRAM_dune:
+		memcpy(to, &(__u64){ 1 | 3 << 6 }, 8);
+		break;
+	case DATAGRAM_spead:
+		put64(to, 0x5304020600000004);
+		put64(to + 16, 1ull << 63 | 2ull << 48 | (__u64)REWRITE_HEAP * (bytes - 40));
+		put64(to + 32, 1ull << 63 | 4ull << 48 | (bytes - 40));
+		break;
+	case DATAGRAM_vdif:
+		memcpy(to + 8, &(__u32){ 1 << 29 | bytes / 8 }, 4);
+		break;
+	case DATAGRAM_vita49: /* with a stream identifier, and a counter of samples */
+		put64(to, (__u64)(1 << 28 | 3 << 20 | bytes / 4) << 32 | 0x100);
+		break;
+	default:
+		break;
+	}
+}
+
+void frame_make_datagram(struct frame *f, enum rewrite_datagram what, __u32 payload)
+{
+	frame_make(f, FRAME_PLAIN_UDP, payload);
+	f->packet = "UDP";
+	put_datagram(f->bytes + FRAME_BTH, what, frame_datagram_bytes(f));
 }
 
 __u32 frame_covered(const struct frame *f, __u8 *to)

@@ -32,6 +32,15 @@ enum frame_kind { FRAME_UC, FRAME_RC, FRAME_PLAIN_UDP };
 /* payload: bytes, a multiple of 4 up to FRAME_PAYLOAD_MAX. QPN and PSN become 0, the ICRC is right. */
 void frame_make(struct frame *f, enum frame_kind kind, __u32 payload);
 
+/* The same frame as a datagram to FRAME_UDP_PORT. */
+void frame_make_datagram(struct frame *f, enum rewrite_datagram what, __u32 payload);
+
+/* The payload of a datagram, in bytes. */
+static inline __u32 frame_datagram_bytes(const struct frame *f)
+{
+	return f->length - FRAME_BTH;
+}
+
 /* Sets QPN and PSN (24 bits each) and the matching ICRC, as the bench's programs do in the kernel. */
 void frame_rewrite(struct frame *f, const struct rewrite_tables *t, __u32 qpn, __u32 psn);
 

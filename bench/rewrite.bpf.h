@@ -50,4 +50,24 @@ static __always_inline bool rewrite(struct xdp_md *ctx, bool frags, struct rewri
 	return put_icrc(ctx, frags, rewrite_icrc(&rewrite_tables, qpn, psn));
 }
 
+const volatile enum rewrite_datagram datagram_what;
+const volatile __u64 datagram_base;
+const volatile __u32 datagram_payload;
+
+/* The same for a datagram of --udp, which has no ICRC. */
+static __always_inline bool rewrite_datagram(struct xdp_md *ctx, struct rewrite_position *at)
+{
+	__u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	__u32 flow = at->index++, n = at->psn;
+
+	if (data + FRAME_BTH + REWRITE_DATAGRAM_BYTES > end)
+		return false;
+	if (at->index >= at->qps) {
+		at->index = 0;
+		at->psn = n + 1;
+	}
+	rewrite_number(data + FRAME_BTH, datagram_what, datagram_base, datagram_payload, flow, n);
+	return true;
+}
+
 #endif

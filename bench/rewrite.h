@@ -39,4 +39,67 @@ static inline __attribute__((always_inline)) __u32 rewrite_icrc(const struct rew
 	       t->of_psn[0][psn & 0xff] ^ t->of_psn[1][psn >> 8 & 0xff] ^ t->of_psn[2][psn >> 16 & 0xff];
 }
 
+/* Datagrams that are timed: REWRITE_DATAGRAM(name, what --udp tells of it). Their rows are called udp-NAME. */
+#define REWRITE_DATAGRAMS                                       \
+	REWRITE_DATAGRAM(seq, "seq=64:32,stream=32:32")         \
+	REWRITE_DATAGRAM(programs, "programs")                  \
+	REWRITE_DATAGRAM(chdr, "chdr")                          \
+	REWRITE_DATAGRAM(dune, "dune")                          \
+	REWRITE_DATAGRAM(udps, "udps")                          \
+	REWRITE_DATAGRAM(spead, "spead,step=1")                 \
+	REWRITE_DATAGRAM(vdif, "vdif,frames=25000")             \
+	REWRITE_DATAGRAM(vita49, "vita49")
+
+enum rewrite_datagram {
+#define REWRITE_DATAGRAM(name, format) DATAGRAM_##name,
+	REWRITE_DATAGRAMS
+#undef REWRITE_DATAGRAM
+	DATAGRAMS
+};
+
+#define REWRITE_DATAGRAM_BYTES 48 /* of the longest header of them */
+#define REWRITE_HEAP 8 /* datagrams of a heap */
+#define REWRITE_SECOND 25000 /* VDIF: frames in a second */
+
+/*
+ * Writes what changes from datagram to datagram in its header at `to`: the number n, and the flow (seq only). base: the
+ * header's first eight bytes with the number 0. payload: bytes of a heap's part.
+ */
+static inline __attribute__((always_inline)) void rewrite_number(__u8 *to, enum rewrite_datagram what, __u64 base,
+								 __u32 payload, __u32 flow, __u32 n)
+{
+	__u64 *word = (__u64 *)to;
+
+	switch (what) {
+	case DATAGRAM_seq:
+		*(__u64 *)(to + 4) = __builtin_bswap64((__u64)flow << 32 | n);
+		return;
+	case DATAGRAM_programs:
+		word[2] = __builtin_bswap64(n);
+		return;
+	case DATAGRAM_chdr:
+		word[0] = base | (__u64)(n & 0xffff) << 32;
+		return;
+	case DATAGRAM_dune:
+		word[0] = base | (__u64)(n & 0xfff) << 40;
+		return;
+	case DATAGRAM_udps:
+		word[0] = n;
+		return;
+	case DATAGRAM_vdif:
+		word[0] = (__u64)(n % REWRITE_SECOND) << 32 | n / REWRITE_SECOND;
+		return;
+	case DATAGRAM_vita49: /* a counter of 1024 samples a packet */
+		word[0] = base | __builtin_bswap64((__u64)(n & 15) << 48);
+		word[1] = __builtin_bswap64((__u64)n << 10);
+		return;
+	case DATAGRAM_spead: /* the items heap and offset */
+		word[1] = __builtin_bswap64(1ull << 63 | 1ull << 48 | n / REWRITE_HEAP);
+		word[3] = __builtin_bswap64(1ull << 63 | 3ull << 48 | n % REWRITE_HEAP * payload);
+		return;
+	default:
+		return;
+	}
+}
+
 #endif

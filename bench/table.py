@@ -10,7 +10,8 @@ MARK = "*"      # behind a figure of all samples, because too few were quiet
 
 def render(result):
     core = machine.core(result["machine"])
-    tables = [_payloads(result["program"]), _qps(result), _live(result["live"]), _options(result["options"]), _send(result["send"]),
+    tables = [_payloads(result["program"]), _qps(result), _datagrams(result["program"]), _live(result["live"]),
+              _options(result["options"]), _send(result["send"]),
               _receivers(result["receivers"]), _offline(result["offline"]), _capture(result["capture"]), _floors(result["floors"])]
     parts = [f"### {result['machine']['cpu']}", _machine(result)]
     return "\n\n".join(parts + [table(f"{title}; {core}:", head, rows) for title, head, rows in tables if rows]) + "\n"
@@ -73,6 +74,16 @@ def _qps(result):
         columns, head = columns + ["flood"], head + ["flood"]
     return ("ns a packet by QPs in turn, 1024 B, net of `empty`", head + ["quiet"],
             _grid(("streams", "all", "find-hash", "find-array"), columns, found))
+
+
+def _datagrams(program):
+    """Beside what RoCE costs without its ICRC, which datagrams have not."""
+    streams = {row["qps"]: row for row in program if (row["name"], row["payload"]) == ("streams", 1024)}
+    rows = [row for row in program if row["name"].startswith("udp-")]
+    lines = [[row["name"][4:], row["qps"], _cell(row), _cell(streams[row["qps"]]),
+              f"{row['net_ns'] / streams[row['qps']]['net_ns']:.2f}", quiet([row["quiet"]])] for row in rows if row["qps"] in streams]
+    return ("ns a datagram of `--udp` by its format, 1024 B, net of `empty`, beside `streams`, RoCE without its ICRC",
+            ["format", "flows", "ns", "`streams`", "ratio", "quiet"], lines)
 
 
 def _live(rows):
