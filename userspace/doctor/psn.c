@@ -188,6 +188,7 @@ static void say_figures(struct signs *signs, enum finding_kind kind, const char 
 static bool conclude_steps(const struct psn_study *s, struct signs *signs, enum message_payload payload)
 {
 	bool stride = s->stride > 1 && s->stride <= PSN_GAP_MAX && MOST(s->stride_seen, s->steps);
+	const char *doubt = "";
 	char text[SIGN_FIGURES];
 	int unit = 0;
 
@@ -201,10 +202,13 @@ static bool conclude_steps(const struct psn_study *s, struct signs *signs, enum 
 	}
 	if (!stride || payload == PAYLOAD_MISSING) /* the packets between are missing */
 		return false;
+	if (payload == PAYLOAD_UNKNOWN)
+		doubt = " Or it counts right, and packets are lost before this place at a regular distance: messages of several packets "
+			"would tell.";
 	if (unit < PSN_UNITS)
-		SAY(text, "It counts by %u, which is the payload in beats of %u bytes.", s->stride, 1u << unit);
+		SAY(text, "It counts by %u, which is the payload in beats of %u bytes.%s", s->stride, 1u << unit, doubt);
 	else
-		SAY(text, "It counts by %u.", s->stride);
+		SAY(text, "It counts by %u.%s", s->stride, doubt);
 	add_sign(s, signs, KIND_psn_by_n, s->stride_seen);
 	say_figures(signs, KIND_psn_by_n, text);
 	if (payload == PAYLOAD_UNKNOWN) {
