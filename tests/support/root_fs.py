@@ -19,7 +19,8 @@ DISTROS = {
                                               f"{DEBIAN}-security {suite}-security main"]) for suite in ("bookworm", "trixie")},
     "noble": ("ubuntu-archive-keyring.gpg", [f"{UBUNTU} {suite} main universe" for suite in ("noble", "noble-updates", "noble-security")]),
 }
-NODES = ("null", "zero", "full", "random", "urandom", "tty", "net/tun")
+# Documentation/admin-guide/devices.txt. Those of this machine may have lost their mode.
+NODES = {"null": "1 3", "zero": "1 5", "full": "1 7", "random": "1 8", "urandom": "1 9", "tty": "5 0", "net/tun": "10 200"}
 # $1: the root file system; the rest is the command
 ENTER = f"""
 set -e
@@ -31,9 +32,7 @@ mount -t sysfs sysfs "$root/sys"
 mount -t bpf bpf "$root/sys/fs/bpf"
 mount -t tmpfs -o mode=755 tmpfs "$root/dev"
 mkdir "$root/dev/pts" "$root/dev/shm" "$root/dev/net"
-for node in {' '.join(NODES)}; do
-	[ ! -e /dev/$node ] || {{ : >"$root/dev/$node" && mount --bind /dev/$node "$root/dev/$node"; }}
-done
+{"; ".join(f'mknod -m 666 "$root/dev/{name}" c {numbers}' for name, numbers in NODES.items())}
 mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts "$root/dev/pts"
 mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
 ln -s pts/ptmx "$root/dev/ptmx"
