@@ -78,7 +78,7 @@ static json_t *spelled(const char *name)
 	char text[NAME];
 	size_t i = 0;
 
-	for (; name[i] && i < NAME - 1; i++)
+	for (; i < NAME - 1 && name[i]; i++)
 		text[i] = name[i] == '_' ? '-' : name[i];
 	text[i] = 0;
 	return json_string(text);
@@ -187,6 +187,8 @@ int main(void)
 			      "fault", enumeration(faults, ARRAY_SIZE(faults)),
 			      "path_check", enumeration(path_checks, ARRAY_SIZE(path_checks)),
 			      "step", enumeration(steps, ARRAY_SIZE(steps)));
+	bool failed = !o || json_dumpf(o, stdout, JSON_INDENT(1)) || putchar('\n') == EOF || fflush(stdout);
 
-	return !o || json_dumpf(o, stdout, JSON_INDENT(1)) || putchar('\n') == EOF || fflush(stdout);
+	json_decref(o);
+	return failed;
 }

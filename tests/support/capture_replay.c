@@ -166,7 +166,8 @@ static void turn_focus(struct way *w, const struct capture_frame *f, unsigned lo
 	focus_read(w->focus, &kernel);
 	w->in_focus += kernel.packets;
 	w->messages += kernel.messages;
-	good = take_clock_away(&kernel) & take_clock_away(&w->seen);
+	good = take_clock_away(&kernel);
+	good &= take_clock_away(&w->seen);
 	if ((!good || memcmp(&kernel, &w->seen, sizeof(kernel))) && w->differences++ < SHOWN)
 		printf("%s: frame %lu: what was counted in focus differs: %llu packets, %llu messages, %llu bytes, %llu RETHs; "
 		       "user space: %llu, %llu, %llu, %llu; the clock is %s\n", w->name, number, kernel.packets,
