@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The doctor on frames of any kind, with a receiver that is known: it reads nothing beyond them; its findings can be printed.
+ * The doctor on frames of any kind, with a receiver that is known and four ports of --udp: it reads nothing beyond them; its
+ * findings can be printed.
  * Input, a frame: changes to make (1 byte, see give()), its length (2 bytes, up to 1023 of them count), its bytes.
  */
 #include <zlib.h>
 
+#include "lib/bytes.h"
 #include "tests/fuzz/must.h"
 #include "userspace/doctor/doctor.h"
+#include "userspace/model/udp_ports.h"
 
-enum { MAKE_RIGHT = 1, CUT = 2, BARE = 4, APART = 8, HEADERS = 16 };
+enum { MAKE_RIGHT = 1, CUT = 2, BARE = 4, APART = 8, HEADERS = 16, WATCHED = 32, PORT = 64 /* and 128: to which one */ };
+
+#define FIRST_PORT 5001
+static const char *const told_ports = "5001,seq=0:32,step=2,stream=32:8,5002,spead,step=1,5003,vdif,5004,vita49";
 
 /* Replaces ISA-L's, whose assembler the address sanitizer does not see: this reads every byte in C first. */
 unsigned int crc32_gzip_refl(unsigned int crc, const unsigned char *bytes, uint64_t length)
@@ -22,7 +28,8 @@ unsigned int crc32_gzip_refl(unsigned int crc, const unsigned char *bytes, uint6
 }
 
 /* bytes: exactly the readable ones. */
-static void give(struct doctor *d, struct observer *o, __u8 *bytes, __u32 length, __u32 what, __u64 number)
+static void give(struct doctor *d, struct observer *o, const struct roce_ports *ports, __u8 *bytes, __u32 length, __u32 what,
+		 __u64 number)
 {
 	__u32 captured = what & CUT ? length / 2 : length;
 	struct observer_frame frame = { .bytes = bytes, .captured = captured, .wire = length, .no_icrc = what & BARE };
@@ -30,10 +37,14 @@ static void give(struct doctor *d, struct observer *o, __u8 *bytes, __u32 length
 	struct observer_look look;
 	struct roce_event event;
 
-	observer_look(&frame, NULL, &look);
+	observer_look(&frame, ports, &look);
+	if (what & WATCHED && look.packet.l4_offset && look.packet.udp_port) {
+		put16(bytes + look.packet.l4_offset + 2, FIRST_PORT + what / PORT);
+		observer_look(&frame, ports, &look);
+	}
 	if (what & MAKE_RIGHT && look.packet.kind == ROCE_PACKET && !look.packet.truncated) {
 		roce_store(__u32, bytes + look.packet.icrc_offset, observer_icrc(&look.packet, bytes));
-		observer_look(&frame, NULL, &look);
+		observer_look(&frame, ports, &look);
 	}
 	if (what & HEADERS) {
 		if (look.packet.kind == ROCE_PACKET)
@@ -80,11 +91,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct roce_totals totals = { 0 };
 	struct doctor *d = doctor_new();
 	struct input in = { data, size };
+	struct roce_ports ports = { 0 };
 	struct findings f = { 0 };
+	char mistake[UDP_MISTAKE];
+	struct snapshot s;
 	struct told told;
 
 	know(&told);
-	must(d);
+	must(d && udp_ports_add(&ports, told_ports, mistake));
+	doctor_udp(d, &ports);
 	doctor_receiver(d, &told);
 	for (__u64 number = 1; in.left; number++) {
 		__u32 what = input_byte(&in), length = input_number(&in, 2) & 1023;
@@ -97,9 +112,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(bytes, in.at, length);
 		in.at += length;
 		in.left -= length;
-		give(d, &o, bytes, length, what, number);
+		give(d, &o, &ports, bytes, length, what, number);
 		free(bytes);
 	}
+	s = (struct snapshot){ .streams = o.table.streams, .stream_count = o.table.count };
+	doctor_flows(d, &s);
 	must(doctor_conclude(d, &totals, &f));
 	check(&f);
 	must(doctor_checked(d).packets <= o.totals.value[COUNTER_frames]);
