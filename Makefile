@@ -8,6 +8,7 @@
 # make test-long  what is too long for make test
 # make bench      what the engine costs
 # make fuzz       the fuzz targets, longer (tests/fuzz.mk)
+# make check-sanitized    make check with programs that have the sanitizers (tests/sanitized.mk)
 # make soak       an hour of faults, flaps and restarts (tests/soak.test)
 # make install    the command and its service; make deb: as Debian packages (packaging/build.mk)
 #
@@ -28,7 +29,7 @@ VERSION  := $(or $(call in_git,describe --tags --always --dirty),$(RELEASE))
 DATE      = $(or $(call in_git,log -1 --format=%cs),$(shell date -u +%F -d "$$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)"))
 
 # What is built without make deps before it needs these; the shell's 'No such file or directory' would not say what to do.
-ifeq ($(filter deps lab-deps compare experiment check test test-long bench soak fuzz clean uninstall,$(MAKECMDGOALS)),)
+ifeq ($(filter deps lab-deps compare experiment check check-sanitized test test-long bench soak fuzz clean uninstall,$(MAKECMDGOALS)),)
 MISSING := $(foreach tool,$(firstword $(CC)) $(firstword $(CLANG)) $(BPFTOOL) $(PKG),$(if $(shell command -v $(tool)),,$(tool)))
 $(if $(strip $(MISSING)),$(error not found: $(strip $(MISSING)). `make deps` installs what the build needs (once, as root)))
 endif

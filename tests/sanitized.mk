@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# make check-sanitized    the tests of `make check` with every program built with the address and undefined-behaviour sanitizers;
+#                         T='NAME PATTERN*': only these. In a copy of the tree, because tests look for their programs in build/.
+SANITIZED_TREE := $(BUILD)/sanitized-tree
+# Unit tests and fuzzers always have them.
+SANITIZED_TESTS := $(filter-out tests/fuzz.test,$(TESTS))
+# The library of `receive` is without them: programs without them load it. A process tells what it finds in a file: most tests do
+# not show what programs say. What a program has not freed when it ends is no mistake; unit tests look for leaks.
+REPORTS := $(abspath $(SANITIZED_TREE))/reports
+
+.PHONY: check-sanitized
+check-sanitized: deps
+	@mkdir -p $(SANITIZED_TREE)/build
+	@git ls-files -z | xargs -0 cp --parents --no-dereference --preserve=mode,timestamps -t $(SANITIZED_TREE)
+	@ln -sfn $(abspath $(BUILD))/venv $(abspath $(BUILD))/debian $(SANITIZED_TREE)/build
+	@touch $(SANITIZED_TREE)/build/.deps
+	@$(MAKE) --no-print-directory -C $(SANITIZED_TREE) build/librocescope_receive.so.0
+	@CC=$(CLANG) CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZE)' LDFLAGS='$(SANITIZE)' \
+		$(MAKE) --no-print-directory -C $(SANITIZED_TREE) -j$(JOBS) all
+	@rm -rf $(REPORTS) && mkdir -m 1777 $(REPORTS)
+	@cd $(SANITIZED_TREE) && ASAN_OPTIONS=detect_leaks=0:log_path=$(REPORTS)/asan UBSAN_OPTIONS=log_path=$(REPORTS)/ubsan:print_stacktrace=1 \
+		tests/run check $(T:%='--only=%') $(SANITIZED_TESTS); status=$$?; \
+		for report in $(REPORTS)/*; do [ ! -e "$$report" ] || { cat "$$report"; status=1; }; done; exit $$status
