@@ -214,10 +214,11 @@ static struct sign *count(struct flow *w, enum finding_kind kind, __u64 packets)
 
 static void count_heaps(struct flow *w, const __u64 *v, __u64 lost)
 {
-	struct sign *sign = count(w, KIND_flow_heaps, v[COUNTER_messages_broken] + lost);
+	struct sign *sign;
 
 	signs_drop(&w->signs, KIND_flow_loss);
 	signs_drop(&w->signs, KIND_flow_reorder); /* heaps may be mixed */
+	sign = count(w, KIND_flow_heaps, v[COUNTER_messages_broken] + lost);
 	if (sign)
 		flow_say(sign, "%llu came in part, %llu not at all, %llu whole.", v[COUNTER_messages_broken], lost,
 			 v[COUNTER_messages]);
