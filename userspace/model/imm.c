@@ -63,7 +63,8 @@ static const char *take_ring(const char *text, struct roce_ring *ring)
 		return "a ring wants START:SIZE:SLOT or START:SIZE:SLOT:BYTES, and nothing else";
 	if (!slot || slot > UINT32_MAX || size % slot || size / slot < 2 || size / slot > INT32_MAX)
 		return "SIZE is that of two slots or more, each of SLOT bytes";
-	*ring = (struct roce_ring){ .start = (start % size + bytes) % size, .slot = slot, .slots = size / slot };
+	/* negative, so that no address lies before it: 2^64 is no multiple of most sizes */
+	*ring = (struct roce_ring){ .start = (start % size + bytes) % size - size, .slot = slot, .slots = size / slot };
 	return NULL;
 }
 
