@@ -72,6 +72,7 @@ def together(outcomes, machines, one=None):
     "receiver", if that is one program of all pairs, of which each Outcome has all. Pure.
     """
     senders, receivers = (outcomes[:1] if one == side else outcomes for side in ("sender", "receiver"))
+    measured = senders if outcomes[0].goodput_at == "sender" else receivers
     sent, received = (join.add(each.messages[name] for each in some) for name, some in (("sent", senders), ("received", receivers)))
     lost = join.difference(sent, received) if one else join.add(each.messages["lost"] for each in outcomes)
     busy = {side: _by_machine([each.busy_s[side] for each in some], where)
@@ -79,8 +80,8 @@ def together(outcomes, machines, one=None):
     timed = [each for each in outcomes if each.latency_us]
     slowest = max(timed, key=lambda each: join.slowest(each.latency_us)) if timed else outcomes[0]
     return Outcome(
-        goodput_gbps=join.add(each.goodput_gbps for each in receivers), goodput_at=outcomes[0].goodput_at,
-        goodput_min_gbps=receivers[0].goodput_min_gbps if len(receivers) == 1 else None,
+        goodput_gbps=join.add(each.goodput_gbps for each in measured), goodput_at=outcomes[0].goodput_at,
+        goodput_min_gbps=measured[0].goodput_min_gbps if len(measured) == 1 else None,
         sent=join.add(each.sent for each in senders), received=join.add(each.received for each in receivers),
         messages={"sent": sent, "received": received, "lost": lost},
         places={place: sum(each.places.get(place, 0) for each in receivers) for each in receivers for place in each.places},
@@ -92,7 +93,7 @@ def together(outcomes, machines, one=None):
         operation=outcomes[0].operation, loss_details=_details([each.loss_details for each in outcomes]),
         receive_buffer=max((each.receive_buffer for each in outcomes if each.receive_buffer),
                            key=lambda each: each["unread_us"], default=None),
-        busy_s=busy, pairs_gbps=[each.goodput_gbps for each in outcomes])
+        busy_s=busy, pairs_gbps=[each.goodput_gbps if measured == outcomes else None for each in outcomes])
 
 
 def _details(each):
