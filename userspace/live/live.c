@@ -391,7 +391,7 @@ void live_restrict(const struct live *l, bool files, bool starts)
 
 	if (l->share)
 		keep |= 1ull << CAP_SYS_ADMIN;
-	if (files)
+	if (files || l->pin.name) /* --pin: its directory may be the service's user's (pin_open()) */
 		keep |= 1ull << CAP_DAC_OVERRIDE;
 	kernel_keep_capabilities(keep, !starts);
 }
