@@ -139,6 +139,9 @@ static bool complete(struct parser *p)
 	}
 	if ((f->kind == UDP_SECOND || f->kind == UDP_TIME) && f->step > 1)
 		return refuse(p, "port %u: frames and packets of this format have no step", p->ports.port[p->count - 1]);
+	if ((f->kind == UDP_HEAP || f->kind == UDP_TIME) && f->stream[0].bits)
+		return refuse(p, "port %u: stream needs seq, or a format whose number is a field",
+			      p->ports.port[p->count - 1]);
 	if (f->kind == UDP_HEAP && !f->step)
 		return true;
 	if (!f->step)
