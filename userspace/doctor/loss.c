@@ -63,7 +63,7 @@ static void take_gap(struct loss *l, const struct step *p, __u32 skipped)
 {
 	struct loss_gap g = { p->frame, p->event.expected, p->psn, skipped };
 	/* where packets are not shown, their PSNs tell how many they were */
-	__u64 since = l->apart ? (p->event.expected - l->missing_from) & PSN_MASK : l->packets - l->last + skipped;
+	__u64 since = l->apart ? (p->psn - l->missing_end) & PSN_MASK : l->packets - l->last + skipped;
 
 	l->missing_from = p->event.expected;
 	l->missing_end = p->psn;

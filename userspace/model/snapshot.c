@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roce/ring.h"
 #include "roce/sequence.h"
 #include "userspace/model/snapshot.h"
 
@@ -107,13 +108,23 @@ bool snapshot_is_estimate(const struct roce_stream *s)
 	return s->service == SERVICE_UD;
 }
 
+/* How many messages fill a slot, if all are as long as the newest. A ring that is learnt has one in each. */
+static __u32 messages_of_slot(const struct roce_stream *s)
+{
+	__u32 most = s->ring.row == RING_TOLD && s->last.dma_length ? s->ring.ring.slot / s->last.dma_length : 1;
+
+	return most ?: 1;
+}
+
 bool snapshot_is_uncounted(const struct roce_stream *s)
 {
 	const __u64 *v = s->counters.value;
 
 	if (!roce_is_totalled(s) || block_counts(s))
 		return false;
-	return (s->ring.used ? v[COUNTER_messages] : v[COUNTER_blocks]) > 4 * MESSAGE_IMM_STEPS;
+	if (s->ring.used)
+		return v[COUNTER_messages] / messages_of_slot(s) > 4 * MESSAGE_IMM_STEPS;
+	return v[COUNTER_blocks] > 4 * MESSAGE_IMM_STEPS;
 }
 
 bool snapshot_is_reordered(const struct roce_stream *s)
