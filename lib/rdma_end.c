@@ -69,9 +69,14 @@ unsigned int rdma_write_slots(uint64_t size, unsigned int flows)
 	return slots < 1 ? 1 : slots > MAX_WRITE_SLOTS ? MAX_WRITE_SLOTS : slots;
 }
 
+static unsigned int slots_of(const struct rdma_end *receiver)
+{
+	return receiver->slots ? receiver->slots : rdma_write_slots(receiver->size, receiver->flows);
+}
+
 uint64_t rdma_slot(const struct rdma_end *receiver, uint64_t message)
 {
-	unsigned int slots = rdma_write_slots(receiver->size, receiver->flows), every = receiver->sample_every;
+	unsigned int slots = slots_of(receiver), every = receiver->sample_every;
 
 	if (every && message % every == 0)
 		return slots + message / every % receiver->sample_slots;
@@ -80,7 +85,7 @@ uint64_t rdma_slot(const struct rdma_end *receiver, uint64_t message)
 
 uint64_t rdma_slots(const struct rdma_end *receiver)
 {
-	return rdma_write_slots(receiver->size, receiver->flows) + (uint64_t)receiver->sample_slots;
+	return slots_of(receiver) + (uint64_t)receiver->sample_slots;
 }
 
 uint32_t rdma_rkey(const struct rdma_end *receiver, unsigned int flow, uint64_t slot)
@@ -116,6 +121,8 @@ static void add_operation(json_t *object, const struct rdma_end *end)
 		json_object_set_new(object, "ping_pong", json_true());
 	if (end->solicited)
 		json_object_set_new(object, "solicited", json_true());
+	if (end->slots)
+		json_object_set_new(object, "write_slots", json_integer(end->slots));
 	if (end->sample_every)
 		json_object_set_new(object, "samples", json_pack("{s:I, s:I}", "every", (json_int_t)end->sample_every,
 								 "slots", (json_int_t)end->sample_slots));
@@ -251,11 +258,14 @@ static bool take_basics(const struct reading *r, struct rdma_end *end)
 	return true;
 }
 
-static bool take_samples(const struct reading *r, struct rdma_end *end)
+static bool take_slots(const struct reading *r, struct rdma_end *end)
 {
 	struct reading samples = { .object = member(r, "samples"), .of = "samples: ", .why = r->why };
-	json_int_t every, slots;
+	json_int_t every, slots = 0;
 
+	if (member(r, "write_slots") && !take_whole(r, "write_slots", 1, MAX_WRITE_SLOTS, &slots))
+		return false;
+	end->slots = slots;
 	if (!samples.object)
 		return true;
 	if (!take_whole(&samples, "every", 1, UINT32_MAX, &every) || !take_whole(&samples, "slots", 1, MAX_SAMPLES, &slots))
@@ -293,7 +303,7 @@ static bool take_operation(const struct reading *r, struct rdma_end *end)
 	if (!rdma_service_knows(end->service, end->operation))
 		return wrong(r, "operation", "none that the service knows");
 	return take_flag(r, "filler", &end->filler) && take_flag(r, "ping_pong", &end->ping_pong) &&
-	       take_flag(r, "solicited", &end->solicited) && take_samples(r, end) &&
+	       take_flag(r, "solicited", &end->solicited) && take_slots(r, end) &&
 	       (!rdma_fetches(end->operation) || take_reads(r, &end->reads));
 }
 

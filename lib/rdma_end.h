@@ -71,6 +71,7 @@ struct rdma_end {
 	bool ping_pong;			/* both ends send and receive (lib/ping_pong.h) */
 	bool filler;			/* a sender: messages have stream header and filler (lib/filler.h) */
 	bool solicited;			/* a sender: some messages ask for an event, and no other needs one */
+	unsigned int slots;		/* a receiver of WRITEs, for rdma_slot(); 0: rdma_write_slots() of these QPs */
 	uint32_t sample_every, sample_slots;	/* a receiver of WRITEs: rdma_slot(); 0: none */
 	struct rdma_reads reads;	/* only of RDMA_READ and atomics */
 	uint64_t size;			/* bytes of a message, 1 to 2^32 - 1 */
@@ -105,8 +106,9 @@ enum rdma_operation rdma_usual_operation(enum rdma_service service);
 bool rdma_service_knows(enum rdma_service service, enum rdma_operation operation);
 
 /*
- * The number of message slots in each QP's region for RDMA WRITEs: message k is written to slot k % slots. Both ends compute it
- * from the message size and the number of QPs (each at least 1), since the memory of all QPs is limited.
+ * The number of message slots in each QP's region for RDMA WRITEs: message k is written to slot k % slots. It follows from the
+ * message size and the number of the receiver's QPs (each at least 1), since the memory of all QPs is limited. A receiver of
+ * several senders tells it, because each of them knows its own QPs only.
  */
 unsigned int rdma_write_slots(uint64_t size, unsigned int flows);
 

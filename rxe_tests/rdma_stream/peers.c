@@ -15,6 +15,7 @@ static const char *differs(const struct rdma_end *a, const struct rdma_end *b)
 	return a->service != b->service ? "transport" : a->operation != b->operation ? "operation" : a->size != b->size ? "size" :
 	       a->ping_pong != b->ping_pong ? "ping-pong" : a->solicited != b->solicited ? "solicited" :
 	       a->filler != b->filler ? "filler" : a->regions != b->regions ? "regions" :
+	       a->slots != b->slots ? "flows" :
 	       a->sample_every != b->sample_every || a->sample_slots != b->sample_slots ? "verify or depth" : NULL;
 }
 
@@ -45,6 +46,8 @@ void peers_join(struct rdma_peers *p, struct rdma_end *self)
 	struct rdma_end *all = &p->all;
 
 	*all = p->peer->end;
+	if (!all->slots)
+		all->slots = rdma_write_slots(all->size, all->flows);
 	all->flows = 0;
 	for (unsigned int i = 0; i < p->count; i++) {
 		struct rdma_peer *peer = &p->peer[i];

@@ -93,6 +93,8 @@ static void make_places(struct rdma_responder *p)
 	bool atomic = rdma_is_atomic(p->self->operation);
 	int access = IBV_ACCESS_LOCAL_WRITE | (atomic ? IBV_ACCESS_REMOTE_ATOMIC : IBV_ACCESS_REMOTE_WRITE);
 
+	if (!atomic)
+		p->self->slots = rdma_write_slots(p->self->size, p->self->flows);
 	if (is(p, RDMA_WRITE_IMM))
 		choose_samples(p);
 	p->buffers = rdma_make_buffers(p->d, p->o, p->self->flows, atomic ? 1 : rdma_slots(p->self), p->self->size, access);

@@ -49,7 +49,8 @@ static void must_be_same(const struct rdma_end *a, const struct rdma_end *b)
 	const struct rdma_reads *x = &a->reads, *y = &b->reads;
 
 	assert_true(a->service == b->service && a->operation == b->operation && a->ping_pong == b->ping_pong);
-	assert_true(a->filler == b->filler && a->sample_every == b->sample_every && a->sample_slots == b->sample_slots);
+	assert_true(a->filler == b->filler && a->sample_every == b->sample_every && a->sample_slots == b->sample_slots &&
+		    a->slots == b->slots);
 	assert_true(x->rate.per_second == y->rate.per_second && x->rate.unit == y->rate.unit && x->duration == y->duration);
 	assert_true(x->messages == y->messages && x->window == y->window && x->limit == y->limit);
 	assert_true(a->size == b->size && a->path_mtu == b->path_mtu && a->lid == b->lid && a->flows == b->flows);
@@ -98,6 +99,9 @@ static void test_the_wire(void **state)
 	end.sample_every = 61;
 	end.sample_slots = 17;
 	must_say(end, BASICS("rc") ",\"operation\":\"write-imm\",\"filler\":true,\"samples\":{\"every\":61,\"slots\":17}}");
+	end.slots = 4;
+	must_say(end, BASICS("rc") ",\"operation\":\"write-imm\",\"filler\":true,\"write_slots\":4,\"samples\":{\"every\":61,\"slots\":17}}");
+	end.slots = 0;
 	end.sample_every = end.sample_slots = 0;
 	end.solicited = true;
 	must_say(end, BASICS("rc") ",\"operation\":\"write-imm\",\"filler\":true,\"solicited\":true}");
@@ -207,7 +211,7 @@ static void test_other_spelling(void **state)
 static json_t *spoilt(const char *of, const char *key, const char *value)
 {
 	json_t *message = json_loads(BASICS("rc") ",\"operation\":\"read\",\"filler\":false,\"first_flow\":0,\"ping_pong\":false,"
-				     "\"solicited\":false,\"samples\":{\"every\":61,\"slots\":17}" READS "}", 0, NULL);
+				     "\"solicited\":false,\"write_slots\":3,\"samples\":{\"every\":61,\"slots\":17}" READS "}", 0, NULL);
 	json_t *object = *of ? json_object_get(message, of) : message;
 
 	assert_non_null(message);
@@ -248,6 +252,7 @@ static const struct {
 	{ "qps", "psn", true, { "-1", "16777216", "9223372036854775807", "true" }, { "0", "16777215" } },
 	{ "qps", "rkey", true, { "-1", "4294967296", "\"0x7\"" }, { "0", "4294967295" } },
 	{ "qps", "address", true, { "1.0", "\"0x7\"", "null" }, { "0", "-1", "9223372036854775807", "-9223372036854775808" } },
+	{ "", "write_slots", false, { "0", "65", "-1", "\"4\"", "null" }, { "1", "64" } },
 	{ "samples", "every", true, { "0", "-61", "4294967296", "\"61\"" }, { "4294967295" } },
 	{ "samples", "slots", true, { "0", "-1", "16777217", "null" }, { "16777216" } },
 	{ "reads", "rate", true, { "-1", "-0.1", "1e19", "\"1\"", "null" }, { "0", "1e9" } },
@@ -441,6 +446,9 @@ static void test_slots(void **state)
 	end.sample_every = end.sample_slots = 0;
 	assert_int_equal(rdma_slots(&end), 64);
 	assert_int_equal(rdma_slot(&end, 64), 0);
+	end.slots = 8; /* told by a receiver that has QPs of others, too */
+	assert_int_equal(rdma_slots(&end), 8);
+	assert_int_equal(rdma_slot(&end, 64 + 9), 1);
 }
 
 int main(void)
