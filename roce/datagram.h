@@ -155,6 +155,35 @@ roce_inline void datagram_item(struct roce_packet *p, __u64 item, __u32 bits)
 }
 
 /*
+ * Takes the first four items where they are as senders put them: heap, length, offset, payload. Returns whether they are; else
+ * takes nothing. Does what datagram_item() would do with each of them, in half the time.
+ */
+roce_inline bool datagram_items(const struct roce_cursor *d, struct roce_packet *p, __u32 bits)
+{
+	__u64 name = 1ull << bits, item = 1ull << 63, heap, length, offset, payload;
+	__u32 at = d->offset + 8;
+
+	if (at + 32 > d->available)
+		return false;
+	roce_opaque(at);
+	if (at > ROCE_WINDOW_BYTES - 32)
+		return false;
+	/* the value is what differs from such an item of value 0 */
+	heap = roce_be64(d->window + at) ^ (item | SPEAD_HEAP * name);
+	length = roce_be64(d->window + at + 8) ^ (item | SPEAD_LENGTH * name);
+	offset = roce_be64(d->window + at + 16) ^ (item | SPEAD_OFFSET * name);
+	payload = roce_be64(d->window + at + 24) ^ (item | SPEAD_PAYLOAD * name);
+	if (heap >> bits || (length | offset | payload) >> 32)
+		return false;
+	p->heap = heap;
+	p->heap_length = length;
+	p->heap_offset = offset;
+	p->heap_payload = payload;
+	p->numbered = SPEAD_WANTED;
+	return true;
+}
+
+/*
  * SPEAD 4: 0x53, 4, bytes of an item's name, bytes of its value (together 8), 2 reserved, number of items 2; then the items: a bit
  * (the value is in the item), name, value. A datagram with control ends the stream, and is part of no heap.
  */
@@ -169,7 +198,7 @@ roce_inline void datagram_heap(const struct roce_cursor *d, const struct roce_ud
 	items = header & 0xffff;
 	if ((header >> 40 & 0xff) + bits / 8 != 8 || bits < 32)
 		return;
-	for (__u32 i = 0; i < SPEAD_ITEMS; i++) {
+	for (__u32 i = datagram_items(d, p, bits) ? 4 : 0; i < SPEAD_ITEMS; i++) {
 		if (i >= items || !datagram_word(d, 8 + 8 * i, &item))
 			break;
 		datagram_item(p, item, bits);

@@ -35,7 +35,7 @@ roce_inline __u32 heap_find(const struct udp_heaps *h, __u64 id)
 	__u32 at = HEAPS;
 
 	for (__u32 i = 0; i < HEAPS; i++)
-		if (h->heap[i].state != HEAP_NONE && h->heap[i].id == id)
+		if (h->heap[i].id == id && h->heap[i].state != HEAP_NONE)
 			at = i;
 	return at;
 }
