@@ -95,25 +95,33 @@ static bool can_share(const char *program, const struct attach_programs *ours)
 	return !is_receiver(program) && !is_receiver(bpf_program__name(ours->xdp));
 }
 
+/*
+ * program: "" where nobody tells its name. The kernel tells names and links of programs to CAP_SYS_ADMIN only, which watchers have
+ * given up (live_restrict()) when an interface comes back, and which the service never has.
+ */
 static bool say_holder(const struct attachment *a, const char *program, __u32 id, bool share)
 {
 	pid_t holder = kernel_program_holder(id);
-	char name[16] = "";
+	char name[16] = "", which[48];
 
+	snprintf(which, sizeof(which), "%s%sid %u", program, *program ? ", " : "", id);
 	if (holder)
 		kernel_process_name(holder, name);
 	if (!strcmp(name, "rocescope"))
 		return say(a, "held by rocescope (process %d): end it%s", holder, share ? ", or start both with --share" : "");
 	if (holder)
-		return say(a, "held by another XDP program (%s, id %u) of %s (process %d): end it%s", program, id, name, holder,
+		return say(a, "held by another XDP program (%s) of %s (process %d): end it%s", which, name, holder,
 			   share ? ", or see --share" : "");
+	if (!*program)
+		return say(a, "held by another XDP program (%s): end the program that put it there; `bpftool prog show id %u`, as "
+			   "root, tells its name", which, id);
 	if (is_linked(a->ifindex))
 		return say(a,
-			   "held by another XDP program (%s, id %u), by a bpf_link of a process that cannot be seen here, or "
+			   "held by another XDP program (%s), by a bpf_link of a process that cannot be seen here, or "
 			   "one that is pinned: `bpftool link` lists it",
-			   program, id);
-	return say(a, "held by another XDP program (%s, id %u): end the program that put it there, or try "
-		   "`ip link set dev %s xdp off`", program, id, a->name);
+			   which);
+	return say(a, "held by another XDP program (%s): end the program that put it there, or try "
+		   "`ip link set dev %s xdp off`", which, a->name);
 }
 
 static bool say_held(const struct attachment *a, const struct attach_programs *programs)
@@ -141,7 +149,7 @@ static bool say_held(const struct attachment *a, const struct attach_programs *p
 	if (!strcmp(info.name, DISPATCHER) && can_share("", programs))
 		return say(a, "held by another XDP program (%s, id %u): it shares: use --share, or --detach if a killed "
 			   "rocescope left it there", info.name, id);
-	return say_holder(a, info.name[0] ? info.name : "unnamed", id, can_share(info.name, programs));
+	return say_holder(a, info.name, id, can_share(info.name, programs));
 }
 
 /*
