@@ -3,7 +3,7 @@
 #
 # make fuzz        runs each target for FUZZ_SECONDS (120), as many at a time as there are CPUs;
 #                  FUZZERS='parse stream' only those
-FUZZ_TARGETS := parse decap stream mask reader table capture doctor control responder server text
+FUZZ_TARGETS := parse decap stream mask reader table capture doctor control responder server text options
 FUZZ_SECONDS ?= 120
 FUZZERS      ?= $(FUZZ_TARGETS)
 FUZZ         := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/fuzz_%)
@@ -16,6 +16,7 @@ $(FUZZ): $(BUILD)/tests/fuzz/%: $(BUILD)/sanitized/tests/fuzz/%.o $(call rooms,s
 $(FUZZ): LDLIBS += $(ROOM_LDLIBS)
 $(BUILD)/tests/fuzz/fuzz_capture: LDLIBS += -Wl,--wrap=read,--wrap=lseek
 $(BUILD)/tests/fuzz/fuzz_reader: LDLIBS += -Wl,--wrap=capture_read
+$(BUILD)/tests/fuzz/fuzz_options: LDLIBS += -Wl,--wrap=exit,--wrap=fopen,--wrap=fclose
 
 .PHONY: fuzz fuzzers
 fuzzers: $(FUZZ)

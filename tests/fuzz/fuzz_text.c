@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Texts that are not from the command's user alone: a filter (typed, or of a plan), a file for --expect, and the layout of maps
- * that another build has pinned.
+ * Texts with a grammar of their own: a filter (typed, or of a plan), a file for --expect, the layout of maps that another build has
+ * pinned, and formats of --udp.
  * Input: the kind (1 byte), then the text; of a layout: the old one, a 0, ours.
  */
 #include <sys/mman.h>
@@ -11,6 +11,7 @@
 #include "userspace/live/layout.h"
 #include "userspace/model/expect.h"
 #include "userspace/model/filter.h"
+#include "userspace/model/udp_ports.h"
 
 #define VALUE 4096 /* bytes of an old value */
 
@@ -76,6 +77,27 @@ static void check_layout(const char *old, const char *now)
 	free(moves);
 }
 
+/* What is taken is told again in the same words, or such that mean the same. */
+static void check_udp(const char *text)
+{
+	static const struct roce_ports none;
+	struct roce_ports ports = none, again = none;
+	char mistake[UDP_MISTAKE] = "", told[ROCE_UDP_PORTS * (sizeof(struct udp_format_text) + sizeof("65535,,"))] = "";
+	size_t length = 0;
+
+	if (!udp_ports_add(&ports, text, mistake)) {
+		must(*mistake && memchr(mistake, 0, sizeof(mistake)) && !memcmp(&ports, &none, sizeof(ports)));
+		return;
+	}
+	for (size_t i = 0; i < ROCE_UDP_PORTS && ports.port[i]; i++) {
+		struct udp_format_text format = udp_format_text(&ports.format[i]);
+
+		length += sprintf(told + length, "%s%u%s%s", i ? "," : "", ports.port[i], *format.text ? "," : "", format.text);
+	}
+	must(udp_ports_add(&again, told, mistake));
+	must(!memcmp(&ports, &again, sizeof(ports)));
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
@@ -94,10 +116,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data + 1, size - 1);
 	text[size - 1] = 0;
 	length = strlen(text);
-	if (data[0] % 3 == 0)
+	if (data[0] % 4 == 0)
 		check_filter(text);
-	else if (data[0] % 3 == 1)
+	else if (data[0] % 4 == 1)
 		check_expect(text, size - 1);
+	else if (data[0] % 4 == 3)
+		check_udp(text);
 	else
 		check_layout(text, length < size - 1 ? text + length + 1 : "");
 	free(text);

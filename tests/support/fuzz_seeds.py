@@ -282,6 +282,29 @@ def text_seeds():
     ours = b"meaning 1\nsize 4 32\nb 0 8 1\nstream.hole[] 8 2 4\nstream.hole[].from 0 2 1\na 16 4 1\nlist 20 2 4\n"
     for old in (ours, b"meaning 1\nsize 4 24\na 4294967292 4 1\nlist 4 2 1\nb 12 4 1\nstream.hole[] 20 2 2\nstream.hole[].from 0 2 1"):
         yield b"\x02" + old + b"\0" + ours
+    for text in ("5000,vdif,frames=25000,6000,seq=64:48:le,step=2048,stream=0:16,stream=16:8,7471", "9000,spead,step=2,9001,chdr,9002,vita49"):
+        yield b"\x03" + text.encode()
+
+
+def options_seeds():
+    """Plans of `send`, then options of the other commands, by their place in the target's list."""
+    every = "op rc-write\nmessage 64K # and a comment\nmtu 4096\nrate 1.5Gbit\nburst 32/100us\nseed 7\ndst fd00::2\nflow-label 0xfffff\n" \
+            "vlan 4094\npcp 7\ndscp 26\necn 1\nports random\nudp-checksum\nfirst-psn random\nva 0x7f0000000000\nregions 16\n"
+    for plan in (every, "op uc-send\nmessages 20\nmessage 5000\nqps 3\ninterleave weights=3,1,2\npayload lfsr\ndf off\n",
+                 "qp qpn=0x11,psn=0xffffff,rkey=7,va=0x1000\nqp psn=1\ninterleave packet\nframe 4\nimmediate-page\nreserved 0xff\n",
+                 "op ud-send\nmessage 100\nduration .5\nrate 2Mpps\nfault drop:p=1e-3\nfault reorder:every=3,by=1-5\n",
+                 "message 301\nfault corrupt:at=2,where=icrc,burst=9\nfault icrc-swapped:every=2\nfault duplicate:p=.5\nfault tver\n",
+                 "preset hsb\nmessage 4K\ntruth t\nfirst-qpn 9\nother-psn 5\nport 1\nttl 1\npkey 1\n", "op ack\n", "op cnp\nqps 2\n",
+                 "qps 2\ninterleave sequence=f\npayload file=f\n\0" + "0, 1 # twice\n1 0"):
+        yield b"\0" + plan.encode()
+    ports = "udp 5000,vdif,frames=25000,6000,seq=64:48:le,step=2048,stream=0:16,stream=16:8,7471\nudp 9000,spead\n"
+    for n, text in ((1, ports + "interval .5\nduration 9\nmode generic\ndirection both\nicrc 1/64\nmax-streams 100\npin a.b\nevents\n"
+                     "filter (rc or qpn 0x11) and lost>3\ngroup antenna=qpn>>4\nfail-on psn_lost,icrc_bad\nprometheus [::1]:9795"),
+                    (2, ports + "imm step=2048,counter=imm>>12&0xff\nimm ring=0x1000:64K:4K:100\nlink bth\nstreams all\nplot a.svg"),
+                    (3, "reason psn,icrc\ncontext 4\nlimit 7\nfile-size 1M\nfile-seconds 60\nfiles 3\nsnaplen 64\nbuffer 4M"),
+                    (4, "bring-up\nexpect f\nsvg a.svg\njson"), (7, "interval 2\nremote r"), (6, "fix\nverbose"),
+                    (5, "path-mtu 4096\nservice uc\npeer 10.9.0.2\npeer-psn 0xffffff\nrkey 0x7\nmemory 1G\nblock 64K\ncontrol :7471\ncnp")):
+        yield bytes([n]) + text.encode()
 
 
 def write(folder):
@@ -289,7 +312,7 @@ def write(folder):
     for name, seeds in (("parse", parse_seeds), ("decap", decap_seeds), ("mask", mask_seeds), ("stream", stream_seeds),
                         ("table", table_seeds), ("reader", reader_seeds), ("capture", capture_seeds),
                         ("doctor", doctor_seeds), ("control", control_seeds), ("responder", responder_seeds),
-                        ("server", server_seeds), ("text", text_seeds)):
+                        ("server", server_seeds), ("text", text_seeds), ("options", options_seeds)):
         os.makedirs(os.path.join(folder, name), exist_ok=True)
         for i, seed in enumerate(seeds()):
             with open(os.path.join(folder, name, f"{i:03}"), "wb") as f:

@@ -64,6 +64,8 @@ static bool parse_field(struct parser *p, const char *text, __u32 most, struct u
 
 static bool parse_seq(struct parser *p, const char *text)
 {
+	if (p->format->kind != UDP_PROGRAMS)
+		return refuse(p, "'%s': the port's number is named already", p->word);
 	p->format->kind = UDP_NUMBER;
 	return parse_field(p, text, 64, &p->format->number);
 }
@@ -116,6 +118,10 @@ static bool parse_key(struct parser *p, const char *equals)
 
 static bool parse_name(struct parser *p)
 {
+	static const struct roce_udp_format nothing;
+
+	if (memcmp(p->format, &nothing, sizeof(nothing)))
+		return refuse(p, "'%s': a port has one format, directly behind it", p->word);
 	for (size_t i = 0; i < udp_named_count; i++)
 		if (!strcmp(p->word, udp_named[i].name)) {
 			*p->format = udp_named[i].format;

@@ -207,12 +207,13 @@ static void complete_qps(struct send_options *o)
 /* Fewer weights than QPs: start again from the first weight. */
 static void complete_weights(struct plan *plan)
 {
-	uint32_t *all = calloc(plan->qps, sizeof(*all));
+	uint32_t *all;
 
-	if (!all)
-		could_not("--interleave", strerror(errno));
 	if (plan->turns > plan->qps)
 		usage_error("send: --interleave weights: %zu of them for %u QPs", plan->turns, plan->qps);
+	all = calloc(plan->qps, sizeof(*all));
+	if (!all)
+		could_not("--interleave", strerror(errno));
 	for (uint32_t k = 0; k < plan->qps; k++)
 		all[k] = plan->turn[k % plan->turns];
 	free(plan->turn);

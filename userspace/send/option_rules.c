@@ -9,6 +9,8 @@
 #include "userspace/send/hits.h"
 #include "userspace/send/option.h"
 
+#define QP_TEXT_MOST 200 /* most characters of a --qp */
+
 static struct plan *plan_of(const struct option_parser *p)
 {
 	return &((struct send_options *)p->options)->plan;
@@ -196,13 +198,15 @@ static void take_qp_key(struct option_parser *p, const struct option_entry *e, c
 
 void take_qp(struct option_parser *p, const struct option_entry *e, const char *text)
 {
-	char *words = option_memory(strdup(text)), *rest = words, *key;
+	char words[QP_TEXT_MOST], *rest = words, *key;
 	struct send_options *o = p->options;
 	struct qp_words qp = { 0 };
 
+	if (strlen(text) >= sizeof(words))
+		option_wrong(p, e, text, "a QP is qpn=N,psn=N,rkey=N,va=N, and not so long");
+	strcpy(words, text);
 	while ((key = strsep(&rest, ",")))
 		take_qp_key(p, e, text, key, &qp);
-	free(words);
 	if (o->qp_count == QPS_MOST)
 		option_wrong(p, e, text, "at most %d QPs", QPS_MOST);
 	/* doubles the room at each power of two */
