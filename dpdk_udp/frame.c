@@ -37,10 +37,12 @@ void frame_write(struct rte_mbuf *m, const struct headers *with, const struct st
 
 void frame_fill(struct rte_mbuf *m, const char *pattern)
 {
-	struct stream_header *stream = rte_pktmbuf_mtod_offset(m, struct stream_header *, sizeof(struct headers));
-	size_t before = sizeof(struct headers) + sizeof(*stream);
+	__u8 *stream = rte_pktmbuf_mtod_offset(m, __u8 *, sizeof(struct headers)); /* a struct stream_header, not aligned */
+	__u8 flags = stream[offsetof(struct stream_header, flags)];
+	size_t before = sizeof(struct headers) + sizeof(struct stream_header);
 
-	memcpy(stream + 1, pattern + (stream->flags >> STREAM_FILLER_SHIFT) * FILLER_STEP, rte_pktmbuf_data_len(m) - before);
+	memcpy(stream + sizeof(struct stream_header), pattern + (flags >> STREAM_FILLER_SHIFT) * FILLER_STEP,
+	       rte_pktmbuf_data_len(m) - before);
 }
 
 const struct rte_udp_hdr *frame_datagram(const struct rte_mbuf *m, size_t *length)

@@ -20,8 +20,8 @@ static const struct snapshot_stream *walk_find(struct walk *w, const struct roce
 
 	if (!w->snapshot)
 		return NULL;
-	found = &w->snapshot->streams[w->next];
-	if (w->next >= w->snapshot->stream_count || memcmp(&found->key, key, sizeof(*key)))
+	found = w->next < w->snapshot->stream_count ? &w->snapshot->streams[w->next] : NULL;
+	if (!found || memcmp(&found->key, key, sizeof(*key)))
 		found = snapshot_find(w->snapshot, key);
 	if (found)
 		w->next = found - w->snapshot->streams + 1;
