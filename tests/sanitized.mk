@@ -5,8 +5,11 @@ SANITIZED_TREE := $(BUILD)/sanitized-tree
 # Unit tests and fuzzers always have them.
 SANITIZED_TESTS := $(filter-out tests/fuzz.test,$(TESTS))
 # The library of `receive` is without them: programs without them load it. A process tells what it finds in a file: most tests do
-# not show what programs say. What a program has not freed when it ends is no mistake; unit tests look for leaks.
+# not show what programs say. What a program has not freed when it ends is no mistake; unit tests look for leaks. Programs have these
+# options in them, because not every test passes its environment on (by ssh, as another user).
 REPORTS := $(abspath $(SANITIZED_TREE))/reports
+DEFAULTS := const char *__asan_default_options(void) { return "detect_leaks=0:log_path=$(REPORTS)/asan"; } \
+	    const char *__ubsan_default_options(void) { return "print_stacktrace=1:log_path=$(REPORTS)/ubsan"; }
 
 .PHONY: check-sanitized
 check-sanitized: deps
@@ -15,9 +18,9 @@ check-sanitized: deps
 	@ln -sfn $(abspath $(BUILD))/venv $(abspath $(BUILD))/debian $(SANITIZED_TREE)/build
 	@touch $(SANITIZED_TREE)/build/.deps
 	@$(MAKE) --no-print-directory -C $(SANITIZED_TREE) build/librocescope_receive.so.0
-	@CC=$(CLANG) CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZE)' LDFLAGS='$(SANITIZE)' \
+	@echo '$(DEFAULTS)' | $(CLANG) -x c -c -o $(SANITIZED_TREE)/build/defaults.o -
+	@CC=$(CLANG) CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZE)' LDFLAGS='$(SANITIZE) build/defaults.o' \
 		$(MAKE) --no-print-directory -C $(SANITIZED_TREE) -j$(JOBS) all
 	@rm -rf $(REPORTS) && mkdir -m 1777 $(REPORTS)
-	@cd $(SANITIZED_TREE) && ASAN_OPTIONS=detect_leaks=0:log_path=$(REPORTS)/asan UBSAN_OPTIONS=log_path=$(REPORTS)/ubsan:print_stacktrace=1 \
-		tests/run check $(T:%='--only=%') $(SANITIZED_TESTS); status=$$?; \
+	@cd $(SANITIZED_TREE) && tests/run check $(T:%='--only=%') $(SANITIZED_TESTS); status=$$?; \
 		for report in $(REPORTS)/*; do [ ! -e "$$report" ] || { cat "$$report"; status=1; }; done; exit $$status
