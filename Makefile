@@ -19,8 +19,21 @@ CC       ?= gcc
 CLANG    ?= clang
 BPFTOOL  ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
 PKG      ?= pkg-config
+OBJCOPY  ?= objcopy
 PYTHON   := /usr/bin/python3
 JOBS     := $(shell nproc)
+
+# CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=FOLDER: for another CPU, whose libraries and headers are below FOLDER. What is built is run
+# as well, by binfmt_misc and an emulator (tests/arm64.test).
+ifdef CROSS_COMPILE
+TRIPLET  := $(CROSS_COMPILE:%-=%)
+CC       := $(CROSS_COMPILE)gcc --sysroot=$(SYSROOT)
+CLANG    := clang --target=$(TRIPLET) --sysroot=$(SYSROOT)
+AR       := $(CROSS_COMPILE)ar
+LD       := $(CROSS_COMPILE)ld
+OBJCOPY  := $(CROSS_COMPILE)objcopy
+PKG      := PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(TRIPLET)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig $(PKG)
+endif
 
 # Git knows version and date; without it (an archive, a package's build) the newest entry of the changelog does.
 in_git    = $(if $(wildcard .git),$(shell git $1 2>/dev/null))
@@ -30,7 +43,7 @@ DATE      = $(or $(call in_git,log -1 --format=%cs),$(shell date -u +%F -d "$$(s
 
 # What is built without make deps before it needs these; the shell's 'No such file or directory' would not say what to do.
 ifeq ($(filter deps lab-deps compare experiment check check-sanitized test test-long bench soak fuzz clean uninstall,$(MAKECMDGOALS)),)
-MISSING := $(foreach tool,$(firstword $(CC)) $(firstword $(CLANG)) $(BPFTOOL) $(PKG),$(if $(shell command -v $(tool)),,$(tool)))
+MISSING := $(foreach tool,$(firstword $(CC)) $(firstword $(CLANG)) $(BPFTOOL) $(lastword $(PKG)),$(if $(shell command -v $(tool)),,$(tool)))
 $(if $(strip $(MISSING)),$(error not found: $(strip $(MISSING)). `make deps` installs what the build needs (once, as root)))
 endif
 

@@ -35,19 +35,22 @@ $(call say,CC,$@)
 $(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 endef
 
+# SANITIZE=: without any, and without fuzzers, where the CPU is emulated.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
+SANITIZE_THREADS := $(and $(SANITIZE),-fsanitize=thread)
+# What the fuzzers are guided by. A unit test takes no notice of it.
+GUIDE := $(and $(SANITIZE),-fsanitize=fuzzer-no-link)
 
 $(BUILD)/%.o: %.c | $(BUILD)/version.h
 	$(compile)
-$(BUILD)/raced/%.o: override CFLAGS += -fsanitize=thread
+$(BUILD)/raced/%.o: override CFLAGS += $(SANITIZE_THREADS)
 $(BUILD)/raced/%.o: %.c | $(BUILD)/version.h
 	$(compile)
 $(BUILD)/sanitized/%.o: OPTIMIZE := -O1
-# fuzzer-no-link: what the fuzzers are guided by; a unit test takes no notice of it
-$(BUILD)/sanitized/%.o: %.c | $(BUILD)/version.h $(BUILD)/sanitized/.libfuzzer
+$(BUILD)/sanitized/%.o: %.c | $(BUILD)/version.h $(and $(GUIDE),$(BUILD)/sanitized/.libfuzzer)
 	$(call say,CLANG,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) $(OPTIMIZE) -g -fno-omit-frame-pointer $(WARNINGS) $(INCLUDES) -fsanitize=fuzzer-no-link $(SANITIZE) -MMD -MP -c -o $@ $<
+	$(Q)$(CLANG) $(OPTIMIZE) -g -fno-omit-frame-pointer $(WARNINGS) $(INCLUDES) $(GUIDE) $(SANITIZE) -MMD -MP -c -o $@ $<
 
 $(BUILD)/sanitized/.libfuzzer:
 	@mkdir -p $(@D)

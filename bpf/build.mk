@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The kernel programs, and the skeleton headers with which user space loads them.
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -iquote . \
-	      -I/usr/include/$(shell $(CC) -print-multiarch)
+	      -I$(SYSROOT)/usr/include/$(shell $(CC) -print-multiarch)
 
 SKELETONS := $(patsubst %,$(BUILD)/bpf/%.skel.h,monitor capture receive send redirect)
 

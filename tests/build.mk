@@ -18,7 +18,7 @@ $(foreach t,$(RACED_TESTS),$(eval $(call unit_test,$t,raced/)))
 $(foreach t,$(PLAIN_TESTS),$(eval $(call unit_test,$t,)))
 
 $(UNIT_TESTS): LINK := $(CLANG) $(SANITIZE)
-$(RACED_TESTS): LINK := $(CC) -fsanitize=thread
+$(RACED_TESTS): LINK := $(CC) $(SANITIZE_THREADS)
 $(PLAIN_TESTS): LINK := $(CC)
 $(UNIT_TESTS): LDLIBS += $(ROOM_LDLIBS) -lcmocka
 $(UNIT_TESTS):

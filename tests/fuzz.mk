@@ -20,7 +20,7 @@ $(BUILD)/tests/fuzz/fuzz_options: LDLIBS += -Wl,--wrap=exit,--wrap=fopen,--wrap=
 
 .PHONY: fuzz fuzzers
 fuzzers: $(FUZZ)
-unit-tests: $(FUZZ)
+unit-tests: $(and $(GUIDE),$(FUZZ))
 
 fuzz: deps
 	@$(MAKE) --no-print-directory -j$(JOBS) fuzzers

@@ -17,7 +17,7 @@ $(BUILD)/$(RECEIVE_SONAME): $(RECEIVE_OBJECTS) userspace/receive/rocescope_recei
 $(BUILD)/librocescope_receive.a: $(RECEIVE_OBJECTS)
 	$(call say,AR,$@)
 	$(Q)$(LD) -r -o $(@:.a=.o) $^
-	$(Q)objcopy --wildcard --keep-global-symbol='rocescope_*' $(@:.a=.o)
+	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='rocescope_*' $(@:.a=.o)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(@:.a=.o)
 
