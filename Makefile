@@ -10,6 +10,7 @@
 # make fuzz       the fuzz targets, longer (tests/fuzz.mk)
 # make check-sanitized    make check with programs that have the sanitizers (tests/sanitized.mk)
 # make soak       an hour of faults, flaps and restarts (tests/soak.test)
+# make CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=FOLDER   for another CPU (docs/install.md)
 # make install    the command and its service; make deb: as Debian packages (packaging/build.mk)
 #
 # rooms.mk makes an archive of each room; what is built of them, each folder says in its own build.mk.
@@ -23,8 +24,7 @@ OBJCOPY  ?= objcopy
 PYTHON   := /usr/bin/python3
 JOBS     := $(shell nproc)
 
-# CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=FOLDER: for another CPU, whose libraries and headers are below FOLDER. What is built is run
-# as well, by binfmt_misc and an emulator (tests/arm64.test).
+# SYSROOT has the other CPU's headers and libraries. Make runs some of what it builds: by qemu-user and binfmt_misc.
 ifdef CROSS_COMPILE
 TRIPLET  := $(CROSS_COMPILE:%-=%)
 CC       := $(CROSS_COMPILE)gcc --sysroot=$(SYSROOT)
