@@ -86,7 +86,7 @@ struct stream_packet {
 bool receiver_count(struct receiver *r, const struct stream_packet *p, uint64_t now);
 
 /* Takes a flow's end marker: the numbers of packets, messages and flows sent. */
-void receiver_end(struct receiver *r, uint16_t flow, uint64_t packets, uint64_t messages, unsigned int flows);
+void receiver_end(struct receiver *r, uint16_t number, uint64_t packets, uint64_t messages, unsigned int flows);
 
 /* A flow's packet number, from its low 32 bits. */
 uint64_t receiver_widen(const struct receiver *r, uint16_t flow, uint32_t low);

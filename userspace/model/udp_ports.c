@@ -118,9 +118,7 @@ static bool parse_key(struct parser *p, const char *equals)
 
 static bool parse_name(struct parser *p)
 {
-	static const struct roce_udp_format nothing;
-
-	if (memcmp(p->format, &nothing, sizeof(nothing)))
+	if (p->format->kind != UDP_PROGRAMS || p->format->step || p->format->stream[0].bits)
 		return refuse(p, "'%s': a port has one format, directly behind it", p->word);
 	for (size_t i = 0; i < udp_named_count; i++)
 		if (!strcmp(p->word, udp_named[i].name)) {

@@ -16,8 +16,6 @@
 #define PATIENCE 1000000000 /* ns that hook_end() waits */
 #define LOOK 10000000	    /* ns between two checks whether the command has ended */
 
-extern char **environ;
-
 struct hook {
 	const char *command;
 	bool quiet;

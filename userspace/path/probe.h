@@ -31,6 +31,6 @@ struct path_probe {
  * Probes packets of up to `mtu` bytes by this interface. Takes about 40 round trips and half a second, ten seconds at most;
  * progress is shown. A signal (lib/stop.h) ends it.
  */
-void path_probe(struct path_probe *p, const char *interface, const struct path_peer *peer, unsigned int mtu);
+void path_probe(struct path_probe *to, const char *interface, const struct path_peer *peer, unsigned int mtu);
 
 #endif

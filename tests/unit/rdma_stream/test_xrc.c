@@ -179,8 +179,10 @@ static struct verbs_context device = {
 };
 
 /* With a PD only, ibv_create_qp_ex() is ibv_create_qp(). */
-struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr)
 {
+	const struct ibv_qp_init_attr *init = qp_init_attr;
+
 	assert_int_equal(init->qp_type, IBV_QPT_XRC_SEND);
 	assert_true(pd && init->send_cq && !init->srq && init->cap.max_send_wr && !init->cap.max_recv_wr);
 	return make_qp(init->qp_type, &device.context, init->send_cq);
@@ -232,27 +234,28 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 	return &channel;
 }
 
-struct ibv_cq *ibv_create_cq(struct ibv_context *context, int entries, void *own, struct ibv_comp_channel *channel, int vector)
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel,
+			     int comp_vector)
 {
 	struct completions *c = calloc(1, sizeof(*c));
 
-	(void)entries, (void)own, (void)channel, (void)vector;
+	(void)cqe, (void)cq_context, (void)channel, (void)comp_vector;
 	c->cq.context = context;
 	return &c->cq;
 }
 
-struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *at, size_t bytes, int access)
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 {
 	static struct ibv_mr mr = { .lkey = KEY, .rkey = KEY };
 
-	(void)pd, (void)at, (void)bytes, (void)access;
+	(void)pd, (void)addr, (void)length, (void)access;
 	return &mr;
 }
 
-struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *at, size_t bytes, uint64_t iova, unsigned int access)
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
 {
 	(void)iova;
-	return ibv_reg_mr(pd, at, bytes, access);
+	return ibv_reg_mr(pd, addr, length, access);
 }
 
 int ibv_destroy_qp(struct ibv_qp *qp)
