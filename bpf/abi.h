@@ -47,7 +47,7 @@ struct stream_value {
 #define LINE_OF(member) (offsetof(struct stream_value, member) / 64)
 _Static_assert(LINE_OF(stream.psn.next) == 0, "found with the key");
 _Static_assert(LINE_OF(stream.message) == LINE_OF(stream.lint_state), "a line");
-_Static_assert(LINE_OF(stream.last) == LINE_OF(stream.restart_by), "a line");
+_Static_assert(LINE_OF(stream.last) == LINE_OF(stream.by_ring), "a line");
 _Static_assert(LINE_OF(stream.counters.value[COUNTER_roce_packets]) ==
 	       LINE_OF(stream.counters.value[COUNTER_blocks]), "a line");
 _Static_assert(sizeof(struct stream_value) % 64 == 0, "lines of one stream are of no other");

@@ -64,6 +64,18 @@ roce_inline void block_forget_all(struct roce_stream *s)
 		s->blocks.packets[i] = 0;
 }
 
+/* From here on something else counts blocks: nothing remains of what has counted them, and of those that are open. */
+roce_inline void block_change(struct roce_stream *s)
+{
+	struct roce_message *m = &s->message;
+
+	m->immediate = m->step = m->begin = 0;
+	m->counts &= BLOCK_LOOK;
+	__builtin_memset(&s->blocks, 0, sizeof(s->blocks));
+	__builtin_memset(&s->ring, 0, sizeof(s->ring));
+	s->by_ring = false;
+}
+
 /* ---- values ---- */
 
 /* The bits of immediate data, shifted, that are not of the counter. */

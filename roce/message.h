@@ -69,10 +69,9 @@ struct roce_ring_state {
 	__u32 last; /* BLOCK_BEGUN and the PSN of the last packet of the message that roce_last describes; 0: none */
 	__u16 span; /* PSNs from one slot's end to the next; 0: not known */
 	__u8 row;   /* how often in a row addresses stepped by ring.slot, up to MESSAGE_IMM_STEPS */
-	__u8 used;  /* a WRITE was seen */
 	__u8 beside; /* of a trial: it counts blocks */
 	__u8 next;  /* of message[], modulo RING_MESSAGES */
-	__u16 unused;
+	__u8 unused[3];
 	struct {
 		__u32 last; /* BLOCK_BEGUN and the PSN of the Last; 0: none */
 		__u32 slot; /* that it ends, or RING_NONE */

@@ -280,7 +280,7 @@ roce_inline void roce_observe_by(struct roce_stream *s, struct roce_packet *p, e
 			stream_trust(s);
 		s->mistrusted = false;
 	}
-	if (p->op & OP_RING) {
+	if (p->op & OP_RING || (p->op & OP_IMMDT && s->by_ring)) {
 		if (old)
 			ring_follow(s, p);
 		else

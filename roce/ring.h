@@ -29,6 +29,14 @@ roce_inline __u64 ring_bytes(const struct roce_ring *r)
 	return (__u64)r->slot * r->slots;
 }
 
+/* Whether the monitor before this one was told another ring (--pin). */
+roce_inline bool ring_is_other(const struct roce_ring_state *r, const struct roce_ring *told)
+{
+	__u64 differs = (r->ring.start ^ told->start) | (r->ring.slot ^ told->slot) | (r->ring.slots ^ told->slots);
+
+	return r->row == RING_TOLD ? differs : told->slot;
+}
+
 /* The slot that ends with the message, or RING_NONE. */
 roce_inline __u32 ring_slot(const struct roce_packet *p, const struct roce_ring_state *r)
 {
@@ -139,16 +147,21 @@ roce_inline __u32 ring_address(struct roce_stream *s, struct roce_packet *p)
 
 /*
  * A packet with OP_RING: tells the functions of blocks what they would read in immediate data. Call it while roce_last still
- * describes the message before.
+ * describes the message before. A packet without: the monitor before this one was told of a ring, this one was not (--pin).
  */
 roce_inline void ring_follow(struct roce_stream *s, struct roce_packet *p)
 {
 	__u32 slot = RING_NONE;
 
-	s->ring.used = true;
-	if (p->ring.slot && !s->ring.row) {
+	if (!(p->op & OP_RING)) {
+		block_change(s);
+		return;
+	}
+	if (!s->by_ring || ring_is_other(&s->ring, &p->ring)) {
+		block_change(s);
+		s->by_ring = true;
 		s->ring.ring = p->ring;
-		s->ring.row = RING_TOLD;
+		s->ring.row = p->ring.slot ? RING_TOLD : 0;
 	}
 	if (p->op & OP_RETH)
 		slot = ring_address(s, p);

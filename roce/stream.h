@@ -100,7 +100,7 @@ struct roce_stream {
 	__u8 mistrusted; /* it was trusted without verification, until the first verified ICRC was bad */
 	__u8 plain;	 /* enum stream_plain */
 	__u8 trial;	 /* enum trial_kind */
-	__u8 restart_by; /* enum roce_restart_by, of the last restart */
+	__u8 by_ring;	 /* addresses count its blocks: --imm ring, and a WRITE was seen */
 	__u64 after_read; /* the last packet was a READ request: its bytes, 0: no, or it takes one PSN whatever the path MTU */
 	__u64 read_end;	  /* ... and its end address */
 	__u32 mtu_least; /* lower bound, from an in-order packet behind a READ */
@@ -144,6 +144,8 @@ struct roce_stream {
 	__u8 msn_met;
 	__u8 msn_less; /* so many acknowledgements in a row have a lower MSN than one before */
 	__u8 heaps; /* --udp only: it is made of heaps */
+	__u8 restart_by; /* enum roce_restart_by, of the last restart */
+	__u8 unused;
 	/* acknowledgements: the highest MSN, which counts completed messages (IBTA 9.7.7.1), and how often it has fallen */
 	__u32 msn, msn_falls;
 	struct roce_blocks blocks;

@@ -81,7 +81,7 @@ static void check_stream(const struct place *at)
 	must(v[COUNTER_messages] + v[COUNTER_messages_broken] <= at->packets);
 	must(v[COUNTER_messages] <= at->lasts);
 	/* the slots of a ring are those on the wire, also where a receiver drops the message */
-	must(v[COUNTER_imm_gaps] <= v[COUNTER_imm_skipped] && v[COUNTER_imm_gaps] <= v[s->ring.used ? COUNTER_blocks : COUNTER_messages]);
+	must(v[COUNTER_imm_gaps] <= v[COUNTER_imm_skipped] && v[COUNTER_imm_gaps] <= v[s->by_ring ? COUNTER_blocks : COUNTER_messages]);
 	must(v[COUNTER_blocks_incomplete] <= v[COUNTER_blocks] && v[COUNTER_blocks] <= at->packets);
 	must(v[COUNTER_nak_psn_sequence] + v[COUNTER_nak_invalid_request] + v[COUNTER_nak_remote_access] +
 	     v[COUNTER_nak_remote_operational] <= v[COUNTER_naks]);

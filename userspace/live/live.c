@@ -16,6 +16,7 @@
 
 #include "lib/clock.h"
 #include "lib/exit.h"
+#include "roce/block.h"
 #include "userspace/live/kernel.h"
 #include "userspace/live/live.h"
 #include "userspace/live/maps.h"
@@ -528,6 +529,14 @@ static bool read_counters(const struct live *l, struct snapshot *s, bool *whole)
 	return true;
 }
 
+/* An earlier monitor with the same pin looked for rings, this one does not: nothing counts blocks until immediate data comes. */
+static void forget_rings(struct snapshot *s)
+{
+	for (size_t i = 0; i < s->stream_count; i++)
+		if (s->streams[i].stream.by_ring)
+			block_change(&s->streams[i].stream);
+}
+
 bool live_snapshot(struct live *l, struct snapshot *s)
 {
 	__u64 now = now_ns();
@@ -541,6 +550,8 @@ bool live_snapshot(struct live *l, struct snapshot *s)
 		fprintf(stderr, "rocescope: cannot read the counters: %s\n", strerror(errno));
 		return false;
 	}
+	if (!l->options->settings.blocks.by_ring)
+		forget_rings(s);
 	snapshot_finish(s);
 	if (!whole)
 		snapshot_keep_totals(s, &l->totals);

@@ -122,7 +122,7 @@ bool snapshot_is_uncounted(const struct roce_stream *s)
 
 	if (!roce_is_totalled(s) || block_counts(s))
 		return false;
-	if (s->ring.used)
+	if (s->by_ring)
 		return v[COUNTER_messages] / messages_of_slot(s) > 4 * MESSAGE_IMM_STEPS;
 	return v[COUNTER_blocks] > 4 * MESSAGE_IMM_STEPS;
 }

@@ -303,7 +303,7 @@ static void put_stream(struct json_text *t, const struct snapshot_stream *s, con
 		string(t, "restart_by", restart_names[stream->restart_by]);
 	if (snapshot_is_reordered(stream))
 		put_late(t, stream);
-	if (stream->ring.used)
+	if (stream->by_ring)
 		put_ring(t, stream);
 	else if (stream->counters.value[COUNTER_blocks])
 		put_immediate(t, stream);

@@ -126,7 +126,7 @@ static void print_one_sided(const struct page *page, const struct snapshot *now)
 static bool has_rings(const struct snapshot *now)
 {
 	for (size_t i = 0; i < now->stream_count; i++)
-		if (now->streams[i].stream.ring.used)
+		if (now->streams[i].stream.by_ring)
 			return true;
 	return false;
 }

@@ -232,7 +232,7 @@ static void add_blocks(const struct stream_page *p)
 	__u64 incomplete = v[COUNTER_blocks_incomplete], missing = v[COUNTER_blocks_missing];
 	char counts[100] = "their immediate data does not count by a constant step";
 
-	if (s->ring.used)
+	if (s->by_ring)
 		write_ring(s, counts, sizeof(counts));
 	else if (block_counts(s))
 		snprintf(counts, sizeof(counts), "counted by %u, last %u", s->message.step, s->message.immediate);
@@ -252,7 +252,7 @@ static void add_checks(const struct stream_page *p)
 	if (v[COUNTER_blocks])
 		add_blocks(p);
 	if (v[COUNTER_imm_gaps])
-		lines_add(p->l, STYLE_FAULT, s->ring.used ? "ring" : "immediate", "values left out %llu, jumps %llu", v[COUNTER_imm_skipped],
+		lines_add(p->l, STYLE_FAULT, s->by_ring ? "ring" : "immediate", "values left out %llu, jumps %llu", v[COUNTER_imm_skipped],
 			  v[COUNTER_imm_gaps]);
 	lines_add(p->l, v[COUNTER_icrc_bad] ? STYLE_FAULT : STYLE_PLAIN, "ICRC", "%llu bad, %llu checked, %llu unchecked",
 		  v[COUNTER_icrc_bad], v[COUNTER_icrc_checked] + v[COUNTER_rocev1_icrc_checked], v[COUNTER_icrc_unchecked]);
