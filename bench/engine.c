@@ -82,6 +82,7 @@ struct datagram {
 struct batch {
 	__u32 payload, qps;
 	const struct datagram *datagram; /* NULL: RoCE */
+	enum rewrite_change change;
 	struct kind kind; /* of the datagram's row */
 	bool flood;
 	bool spoil_icrc, spoil_psn;
@@ -220,7 +221,7 @@ static __u32 run_once(struct batch *b, struct measure *m)
 /* Checks the programs that keep streams: every QP was seen, with all its packets and without a fault. */
 static void prove_streams(struct batch *b, struct measure *m, const struct snapshot *s)
 {
-	__u64 streams = 0, packets = 0, messages = 0, faults = 0, want = 0;
+	__u64 streams = 0, packets = 0, messages = 0, blocks = 0, changes = 0, faults = 0, want = 0;
 
 	for (int i = 0; i < b->count; i++)
 		want += is_tracked(&b->measures[i]) ? b->measures[i].packets : 0;
@@ -232,8 +233,10 @@ static void prove_streams(struct batch *b, struct measure *m, const struct snaps
 		streams++;
 		packets += v[COUNTER_roce_packets] + v[COUNTER_udp_packets];
 		messages += v[COUNTER_messages];
+		blocks += v[COUNTER_blocks];
+		changes += s->streams[i].stream.class_changes;
 		faults += v[COUNTER_psn_gaps] + v[COUNTER_psn_duplicates] + v[COUNTER_psn_resyncs] +
-			  v[COUNTER_messages_broken] + v[COUNTER_icrc_bad];
+			  v[COUNTER_messages_broken] + v[COUNTER_blocks_missing] + v[COUNTER_icrc_bad];
 	}
 	expect(m, "streams", streams, b->qps);
 	expect(m, "packets of the streams", packets, want);
@@ -241,7 +244,9 @@ static void prove_streams(struct batch *b, struct measure *m, const struct snaps
 		expect(m, "messages of the streams", messages, want);
 	else if (b->datagram->what == DATAGRAM_spead)
 		expect(m, "heaps", messages, want / REWRITE_HEAP);
-	expect(m, "gaps, duplicates, resyncs, broken messages and bad ICRCs", faults, 0);
+	expect(m, "blocks, by the addresses", blocks, b->change == CHANGE_RING ? want : 0);
+	expect(m, "changes of the traffic class", changes, b->change == CHANGE_CLASS ? want - streams : 0);
+	expect(m, "gaps, duplicates, resyncs, broken messages, missing blocks and bad ICRCs", faults, 0);
 }
 
 static void prove_batch(struct batch *b)
@@ -325,8 +330,7 @@ static struct bpf_program *find_program(const struct batch *b, const struct kind
 
 /* ---- the receiver's maps ---- */
 
-#define RECEIVE_VA 0x10000 /* of bench/frame.c */
-#define RECEIVE_RKEY 0x1234
+#define RECEIVE_RKEY 0x1234 /* of bench/frame.c */
 
 static void prepare_receive(struct batch *b)
 {
@@ -352,7 +356,7 @@ static void *mapped(const struct bpf_map *map)
 /* Registers the memory and arms the QPs. */
 static void arm_receive(struct batch *b)
 {
-	const struct roce_region region = { .va = RECEIVE_VA, .bytes = RECEIVE_CHUNK / 2, .rkey = RECEIVE_RKEY };
+	const struct roce_region region = { .va = FRAME_VA, .bytes = RECEIVE_CHUNK / 2, .rkey = RECEIVE_RKEY };
 	struct receive_qp *qps = mapped(b->bpf->maps.qps);
 
 	if (bpf_map_update_elem(bpf_map__fd(b->bpf->maps.regions), &region.rkey, &region, BPF_ANY))
@@ -401,6 +405,8 @@ static void load(struct batch *b)
 	settings->max_streams = STREAMS_MAX;
 	if (b->datagram)
 		tell_datagram(b, settings);
+	settings->blocks.by_ring = b->change == CHANGE_RING;
+	*(enum rewrite_change *)&b->bpf->rodata->change = b->change;
 	maps_complete_settings(settings, 1);
 	fold_make_tables((struct fold_tables *)&b->bpf->rodata->fold_tables);
 	*(struct capture_settings *)&b->bpf->rodata->capture =
@@ -459,7 +465,7 @@ static void add_rows(struct batch *b, json_t *result)
 		struct measure *m = &b->measures[i];
 		bool flood = m->kind->does & DOES_FLOOD;
 
-		if (b->datagram && !i && !*m->refused) /* only subtracted */
+		if ((b->datagram || b->change) && !i && !*m->refused) /* only subtracted */
 			continue;
 		if (*m->refused || *b->measures[0].refused)
 			refuse(b, m, json_object_get(result, "refused"));
@@ -471,6 +477,7 @@ static void add_rows(struct batch *b, json_t *result)
 #define IN_KERNEL (DOES_REWRITE | DOES_WATCH)
 static const struct kind empty = { "empty", "empty", DOES_REWRITE, NULL };
 static const struct kind empty_datagram = { "empty", "empty_datagram", DOES_REWRITE, NULL };
+static const struct kind empty_changed = { "empty", "empty_changed", DOES_REWRITE, NULL };
 static const struct kind empty_bare = { "empty-bare", "empty_bare", 0, NULL };
 static const struct kind streams = { "streams", "streams", IN_KERNEL | DOES_STREAMS, NULL };
 static const struct kind all = { "all", "all", IN_KERNEL | DOES_STREAMS | DOES_ICRC, NULL };
@@ -485,6 +492,11 @@ static const struct kind without_streams[] = {
 	{ "icrc-table", "icrc_table", IN_KERNEL | DOES_REFERENCE, NULL },
 	{ "user-zlib", NULL, DOES_USER, by_zlib },
 	{ "user-isal", NULL, DOES_USER, by_isal },
+};
+
+static const struct kind changed[] = {
+	[CHANGE_RING] = { "streams-ring", "changed", IN_KERNEL | DOES_STREAMS, NULL },
+	[CHANGE_CLASS] = { "streams-class", "changed", IN_KERNEL | DOES_STREAMS, NULL },
 };
 
 /* Besides streams less parse: finding and locking by the kernel's maps. */
@@ -505,6 +517,11 @@ static void choose(struct batch *b)
 		b->kind = (struct kind){ b->datagram->row, "datagram", IN_KERNEL | DOES_STREAMS | DOES_DATAGRAM, NULL };
 		add(b, &empty_datagram);
 		add(b, &b->kind);
+		return;
+	}
+	if (b->change) {
+		add(b, &empty_changed);
+		add(b, &changed[b->change]);
 		return;
 	}
 	add(b, &empty);
@@ -529,8 +546,12 @@ static void choose(struct batch *b)
 
 static void run_batch(struct batch *b, json_t *result)
 {
-	fprintf(stderr, "bench: %u bytes, %u QP%s%s%s%s\n", b->payload, b->qps, b->qps > 1 ? "s" : "",
-		b->flood ? " and a flood of others" : "", b->datagram ? ", UDP: " : "", b->datagram ? b->datagram->format : "");
+	static const char *const changes[] = { [CHANGE_NOTHING] = "", [CHANGE_RING] = ", --imm ring",
+					       [CHANGE_CLASS] = ", two traffic classes" };
+
+	fprintf(stderr, "bench: %u bytes, %u QP%s%s%s%s%s\n", b->payload, b->qps, b->qps > 1 ? "s" : "",
+		b->flood ? " and a flood of others" : "", b->datagram ? ", UDP: " : "", b->datagram ? b->datagram->format : "",
+		changes[b->change]);
 	if (b->datagram)
 		frame_make_datagram(&b->frame, b->datagram->what, b->payload);
 	else
@@ -552,13 +573,22 @@ static const struct datagram datagrams[] = {
 #undef REWRITE_DATAGRAM
 };
 
-static const struct { __u32 payload, qps; bool quick, flood; const struct datagram *datagram; } plan[] = {
-	{ 64, 1, false, false, NULL },  { 128, 1, false, false, NULL },  { 256, 1, false, false, NULL },
-	{ 512, 1, false, false, NULL }, { 1024, 1, true, false, NULL },  { 2048, 1, false, false, NULL },
-	{ 3456, 1, false, false, NULL }, { 4096, 1, true, false, NULL }, { 1024, 2000, true, false, NULL },
-	{ 1024, 65536, false, false, NULL }, { 1024, 65536, false, true, NULL },
-	{ 1024, 2000, false, false, &datagrams[DATAGRAM_seq] },
-#define REWRITE_DATAGRAM(name, format) { 1024, 1, true, false, &datagrams[DATAGRAM_##name] },
+static const struct {
+	__u32 payload, qps;
+	bool quick, flood;
+	const struct datagram *datagram;
+	enum rewrite_change change;
+} plan[] = {
+	{ .payload = 64, .qps = 1 }, { .payload = 128, .qps = 1 },
+	{ .payload = 256, .qps = 1 }, { .payload = 512, .qps = 1 },
+	{ .payload = 1024, .qps = 1, .quick = true }, { .payload = 2048, .qps = 1 },
+	{ .payload = 3456, .qps = 1 }, { .payload = 4096, .qps = 1, .quick = true },
+	{ .payload = 1024, .qps = 2000, .quick = true }, { .payload = 1024, .qps = 65536 },
+	{ .payload = 1024, .qps = 65536, .flood = true },
+	{ .payload = 1024, .qps = 1, .quick = true, .change = CHANGE_RING }, { .payload = 1024, .qps = 2000, .change = CHANGE_RING },
+	{ .payload = 1024, .qps = 1, .quick = true, .change = CHANGE_CLASS }, { .payload = 1024, .qps = 2000, .change = CHANGE_CLASS },
+	{ .payload = 1024, .qps = 2000, .datagram = &datagrams[DATAGRAM_seq] },
+#define REWRITE_DATAGRAM(name, format) { .payload = 1024, .qps = 1, .quick = true, .datagram = &datagrams[DATAGRAM_##name] },
 	REWRITE_DATAGRAMS
 #undef REWRITE_DATAGRAM
 };
@@ -610,7 +640,7 @@ int main(int argc, char **argv)
 		if (!is_wanted(&o, i))
 			continue;
 		batch = (struct batch){ .payload = plan[i].payload, .qps = plan[i].qps, .flood = plan[i].flood, .probe = probe,
-					.datagram = plan[i].datagram,
+					.datagram = plan[i].datagram, .change = plan[i].change,
 					.runs = o.runs ?: o.quick ? 3 : 17, .run_ns = o.quick ? 4000000 : 30000000 };
 		batch.runs_max = o.runs || o.quick ? batch.runs : 2 * batch.runs;
 		batch.spoil_icrc = o.spoil == SPOIL_ICRC;

@@ -45,7 +45,7 @@ static void put_ip(__u8 *ip, __u32 length)
 
 static void put_reth(__u8 *reth, __u32 payload)
 {
-	put32(reth + 4, 0x10000); /* virtual address, lower half */
+	put32(reth + 4, FRAME_VA); /* the lower half of the address */
 	put32(reth + 8, 0x1234);
 	put32(reth + 12, payload);
 }

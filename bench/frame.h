@@ -14,6 +14,7 @@
 #define FRAME_BTH (FRAME_UDP + 8)
 #define FRAME_RETH (FRAME_BTH + 12) /* the end of the headers that every packet has */
 #define FRAME_RETH_LEN 16
+#define FRAME_VA 0x10000
 #define FRAME_PAYLOAD_MAX 4096
 #define FRAME_BYTES (FRAME_RETH + FRAME_RETH_LEN + FRAME_PAYLOAD_MAX + 4)
 #define FRAME_LINEAR 3520 /* the kernel's one piece: a page less XDP_PACKET_HEADROOM and skb_shared_info */

@@ -50,11 +50,38 @@ static __always_inline bool rewrite(struct xdp_md *ctx, bool frags, struct rewri
 	return put_icrc(ctx, frags, rewrite_icrc(&rewrite_tables, qpn, psn));
 }
 
+const volatile enum rewrite_change change;
+
+/* The TOS, and the header's checksum: a sum of words in any byte order, here in little endian (RFC 1071, 2B). */
+static __always_inline void put_tos(__u8 *ip, __u8 tos)
+{
+	__u32 sum = (__u16)~*(__u16 *)(ip + 10) + 0xffff + (tos - ip[1]) * 256;
+
+	sum = (sum & 0xffff) + (sum >> 16);
+	ip[1] = tos;
+	*(__u16 *)(ip + 10) = ~(sum + (sum >> 16));
+}
+
+/* The same, and what else changes. */
+static __always_inline bool rewrite_changed(struct xdp_md *ctx, struct rewrite_position *at)
+{
+	__u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	__u32 psn = at->psn;
+
+	if (!rewrite(ctx, false, at) || data + FRAME_RETH + FRAME_RETH_LEN > end)
+		return false;
+	if (change == CHANGE_RING)
+		*(__u32 *)(data + FRAME_RETH + 4) = __builtin_bswap32(FRAME_VA + psn % REWRITE_SLOTS * FRAME_PAYLOAD_MAX);
+	else
+		put_tos(data + FRAME_IP, psn & 1 ? REWRITE_TOS : 0);
+	return true;
+}
+
 const volatile enum rewrite_datagram datagram_what;
 const volatile __u64 datagram_base;
 const volatile __u32 datagram_payload;
 
-/* The same for a datagram of --udp, which has no ICRC. */
+/* As rewrite() for a datagram of --udp, which has no ICRC. */
 static __always_inline bool rewrite_datagram(struct xdp_md *ctx, struct rewrite_position *at)
 {
 	__u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;

@@ -39,6 +39,16 @@ static inline __attribute__((always_inline)) __u32 rewrite_icrc(const struct rew
 	       t->of_psn[0][psn & 0xff] ^ t->of_psn[1][psn >> 8 & 0xff] ^ t->of_psn[2][psn >> 16 & 0xff];
 }
 
+/* What changes besides from packet to packet of RoCE. Rows: streams-ring, streams-class. */
+enum rewrite_change {
+	CHANGE_NOTHING,
+	CHANGE_RING,  /* the WRITE's address, round a ring; the ICRC is not right then */
+	CHANGE_CLASS, /* the DSCP: each packet has another one than the packet before */
+};
+
+#define REWRITE_SLOTS 64
+#define REWRITE_TOS (26 << 2)
+
 /* Datagrams that are timed: REWRITE_DATAGRAM(name, what --udp tells of it). Their rows are called udp-NAME. */
 #define REWRITE_DATAGRAMS                                       \
 	REWRITE_DATAGRAM(seq, "seq=64:32,stream=32:32")         \

@@ -10,7 +10,7 @@ MARK = "*"      # behind a figure of all samples, because too few were quiet
 
 def render(result):
     core = machine.core(result["machine"])
-    tables = [_payloads(result["program"]), _qps(result), _datagrams(result["program"]), _live(result["live"]),
+    tables = [_payloads(result["program"]), _qps(result), _changes(result["program"]), _datagrams(result["program"]), _live(result["live"]),
               _options(result["options"]), _send(result["send"]),
               _receivers(result["receivers"]), _offline(result["offline"]), _capture(result["capture"]), _floors(result["floors"])]
     parts = [f"### {result['machine']['cpu']}", _machine(result)]
@@ -76,14 +76,22 @@ def _qps(result):
             _grid(("streams", "all", "find-hash", "find-array"), columns, found))
 
 
-def _datagrams(program):
-    """Beside what RoCE costs without its ICRC, which datagrams have not."""
+def _beside_streams(program, kind):
+    """A line for each row of that kind, beside what `streams` takes for usual packets of RoCE."""
     streams = {row["qps"]: row for row in program if (row["name"], row["payload"]) == ("streams", 1024)}
-    rows = [row for row in program if row["name"].startswith("udp-")]
-    lines = [[row["name"][4:], row["qps"], _cell(row), _cell(streams[row["qps"]]),
-              f"{row['net_ns'] / streams[row['qps']]['net_ns']:.2f}", quiet([row["quiet"]])] for row in rows if row["qps"] in streams]
+    rows = [row for row in program if row["name"].startswith(kind)]
+    return [[row["name"].removeprefix(kind), row["qps"], _cell(row), _cell(streams[row["qps"]]),
+             f"{row['net_ns'] / streams[row['qps']]['net_ns']:.2f}", quiet([row["quiet"]])] for row in rows if row["qps"] in streams]
+
+
+def _changes(program):
+    return ("ns a packet in which more changes, 1024 B, net of `empty`, beside `streams`: the address, round a ring (`--imm ring`); "
+            "the traffic class, with each packet", ["what changes", "QPs", "ns", "`streams`", "ratio", "quiet"], _beside_streams(program, "streams-"))
+
+
+def _datagrams(program):
     return ("ns a datagram of `--udp` by its format, 1024 B, net of `empty`, beside `streams`, RoCE without its ICRC",
-            ["format", "flows", "ns", "`streams`", "ratio", "quiet"], lines)
+            ["format", "flows", "ns", "`streams`", "ratio", "quiet"], _beside_streams(program, "udp-"))
 
 
 def _live(rows):
