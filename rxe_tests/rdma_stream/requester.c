@@ -370,6 +370,22 @@ static struct stream_options part_of(const struct rdma_requester *q, const struc
 	return part;
 }
 
+/* QPs take turns, and with them the receivers: each has its share also while messages are fewer than QPs. */
+static void order_flows(struct rdma_poster *p)
+{
+	const struct rdma_requester *q = p->q;
+	unsigned int each = q->options->flows, i = 0;
+
+	for (unsigned int turn = 0; turn < each; turn++) {
+		for (unsigned int number = turn; number < q->self->flows; number += each) {
+			if (number - p->queue->first >= p->part.flows)
+				continue;
+			p->s->flows[i].number = number;
+			p->s->flows[i++].told = q->peer->qp[number].flow;
+		}
+	}
+}
+
 static void begin(struct rdma_poster *p)
 {
 	struct rdma_requester *q = p->q;
@@ -377,10 +393,7 @@ static void begin(struct rdma_poster *p)
 	p->part = part_of(q, p->queue);
 	p->s = is_ud(q) ? sender_new(&p->part, q->self->path_mtu) : sender_new_unsplit(&p->part, q->self->path_mtu);
 	p->s->run = q->poster->s->run;
-	for (unsigned int i = 0; i < p->part.flows; i++) {
-		p->s->flows[i].number += p->queue->first;
-		p->s->flows[i].told = q->peer->qp[p->s->flows[i].number].flow;
-	}
+	order_flows(p);
 	p->wr = calloc(q->link, sizeof(*p->wr));
 	p->sge = calloc(q->link, sizeof(*p->sge));
 	if (!p->wr || !p->sge)
