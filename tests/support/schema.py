@@ -6,6 +6,10 @@ import pathlib
 import re
 
 import jsonschema
+try:
+    import referencing
+except ImportError:     # before jsonschema 4.18 (Debian 12), whose RefResolver later ones no longer follow everywhere
+    referencing = None
 
 from .project import ROOT
 
@@ -16,11 +20,8 @@ SHARED = "common"   # definitions that several schemas use
 
 @functools.cache
 def files():
-    """{address: schema}. Schemas refer to each other by file name: all are in one folder."""
-    schemas = {}
-    for path in FOLDER.glob("*" + SUFFIX):
-        schemas[path.as_uri()] = json.loads(path.read_text(encoding="utf-8"))
-    return schemas
+    """{file name: schema}. Schemas refer to each other by file name."""
+    return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in FOLDER.glob("*" + SUFFIX)}
 
 
 def names():
@@ -31,9 +32,13 @@ def names():
 
 @functools.cache
 def validator(name):
-    address = (FOLDER / (name + SUFFIX)).as_uri()
-    return jsonschema.Draft202012Validator(files()[address], resolver=jsonschema.RefResolver(address, files()[address], files()),
-                                           format_checker=jsonschema.FormatChecker(("ipv4", "ipv6")))
+    own = files()[name + SUFFIX]
+    if referencing:
+        registry = referencing.Registry().with_resources((file, referencing.Resource.from_contents(s)) for file, s in files().items())
+        others = {"registry": registry}
+    else:
+        others = {"resolver": jsonschema.RefResolver(name + SUFFIX, own, files())}
+    return jsonschema.Draft202012Validator(own, format_checker=jsonschema.FormatChecker(("ipv4", "ipv6")), **others)
 
 
 def errors(name, document):
@@ -69,7 +74,7 @@ STREAM_HAS = ("bytes", "payload_bytes", "ecn_ce", "roce_packets", "icrc_checked"
 
 
 def may_lack(name, place):
-    counters = files()[(FOLDER / ("names" + SUFFIX)).as_uri()]["$defs"]["stream_counters"]["properties"]
+    counters = files()["names" + SUFFIX]["$defs"]["stream_counters"]["properties"]
     if name == "snapshot" and place.startswith("streams.") and place[8:] in set(counters) - set(STREAM_HAS):
         return True
     return re.fullmatch(MAY_LACK.get(name, ""), place) is not None
