@@ -27,6 +27,7 @@ set -e
 root=$1
 shift
 ip link set lo up
+mount --bind "$root" "$root"    # unshare --mount wants that / is a mount
 mount -t proc proc "$root/proc"
 mount -t sysfs sysfs "$root/sys"
 mount -t bpf bpf "$root/sys/fs/bpf"
