@@ -37,14 +37,30 @@ static __always_inline struct roce_totals *scratch_totals(const struct scratch *
 	return own ? &own->totals : NULL;
 }
 
-/* Number of bytes that can be read directly. Opaque: otherwise the compiler keeps packet pointers in 32-bit registers. */
-static __always_inline __u32 scratch_linear(struct xdp_md *ctx)
-{
-	const __u8 *data = (const __u8 *)(long)ctx->data, *data_end = (const __u8 *)(long)ctx->data_end;
+/*
+ * The bytes that can be read directly: scratch_data() to scratch_end() - 1. In assembler, because struct xdp_md has both as
+ * __u32: clang 19 copies them by 32-bit moves, after which the verifier takes them for numbers.
+ */
+#define SCRATCH_POINTER(ctx, member) ({ \
+	const __u8 *pointer; \
+	__asm__ volatile("%0 = *(u32 *)(%1 + %2)" : "=r"(pointer) : "r"(ctx), "i"(offsetof(struct xdp_md, member))); \
+	pointer; \
+})
 
-	roce_opaque(data);
-	roce_opaque(data_end);
-	return data_end - data;
+static __always_inline const __u8 *scratch_data(const struct xdp_md *ctx)
+{
+	return SCRATCH_POINTER(ctx, data);
+}
+
+static __always_inline const __u8 *scratch_end(const struct xdp_md *ctx)
+{
+	return SCRATCH_POINTER(ctx, data_end);
+}
+
+/* Their number. */
+static __always_inline __u32 scratch_linear(const struct xdp_md *ctx)
+{
+	return scratch_end(ctx) - scratch_data(ctx);
 }
 
 /*
@@ -53,7 +69,7 @@ static __always_inline __u32 scratch_linear(struct xdp_md *ctx)
  */
 static __always_inline void scratch_copy(struct xdp_md *ctx, __u8 *to, __u32 from, __u32 until)
 {
-	const __u8 *data = (const __u8 *)(long)ctx->data, *data_end = (const __u8 *)(long)ctx->data_end;
+	const __u8 *data = scratch_data(ctx), *data_end = scratch_end(ctx);
 	__u32 last;
 
 	for (__u32 i = from; i < until; i++) {
@@ -62,8 +78,8 @@ static __always_inline void scratch_copy(struct xdp_md *ctx, __u8 *to, __u32 fro
 		roce_store(__u64, to + 8 * i, roce_load(__u64, data + 8 * i));
 	}
 	/* Reload: each loop exit leaves the verifier a different range. */
-	data = (const __u8 *)(long)ctx->data;
-	data_end = (const __u8 *)(long)ctx->data_end;
+	data = scratch_data(ctx);
+	data_end = scratch_end(ctx);
 	last = data_end - data - 8;
 	roce_opaque(last);
 	if (last > FOLD_LEAST)
@@ -82,7 +98,7 @@ static __always_inline void scratch_copy(struct xdp_md *ctx, __u8 *to, __u32 fro
  */
 static __always_inline void scratch_touch(struct xdp_md *ctx)
 {
-	const __u8 *p = (const __u8 *)(long)ctx->data, *data_end = (const __u8 *)(long)ctx->data_end;
+	const __u8 *p = scratch_data(ctx), *data_end = scratch_end(ctx);
 
 	if (p + WIRE_ETH_LEN + WIRE_IPV4_LEN > data_end)
 		return;
@@ -101,7 +117,7 @@ static __always_inline void scratch_touch(struct xdp_md *ctx)
 /* Copies the headers of a linear frame. */
 static __always_inline void scratch_headers(struct xdp_md *ctx, __u8 *to)
 {
-	const __u8 *data = (const __u8 *)(long)ctx->data, *data_end = (const __u8 *)(long)ctx->data_end;
+	const __u8 *data = scratch_data(ctx), *data_end = scratch_end(ctx);
 
 	if (data + ROCE_WINDOW_BYTES > data_end) {
 		scratch_copy(ctx, to, 0, ROCE_WINDOW_BYTES / 8);

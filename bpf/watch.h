@@ -87,8 +87,8 @@ static __always_inline void watch_bytes(struct xdp_md *ctx, struct scratch *s, e
 		watch_whole(&s->packet, &here, what);
 		return;
 	}
-	packet.frame = (const __u8 *)(long)ctx->data;
-	packet.limit = (const __u8 *)(long)ctx->data_end;
+	packet.frame = scratch_data(ctx);
+	packet.limit = scratch_end(ctx);
 	watch_whole(&s->packet, &packet, what);
 }
 
@@ -131,8 +131,8 @@ __noinline int watch_fold_linear(struct xdp_md *ctx)
 	end = icrc_end(&s->packet);
 	if (end >= FOLD_LEAST) {
 		packet = (struct fold_source){
-			.frame = (const __u8 *)(long)ctx->data,
-			.limit = (const __u8 *)(long)ctx->data_end,
+			.frame = scratch_data(ctx),
+			.limit = scratch_end(ctx),
 			.limited = true,
 		};
 		s->crc = fold_long(watch_tables(), &s->work, &packet, end);
