@@ -3,19 +3,16 @@
 import os
 import subprocess
 
-# The server's own view of /root and /home is empty but for the key. There is a user who is not root.
+# The server sees homes that are empty but for the key, in /mnt: the tree may be in a home. There is a user who is not root.
 VISITOR = "visitor"
-SERVER = """
-mount -t tmpfs -o mode=700 tmpfs /root
-mkdir -m 700 /root/.ssh
-cp "$1/id.pub" /root/.ssh/authorized_keys
-mount -t tmpfs tmpfs /home
-cp -r /root/.ssh /home/.ssh
-chown -R 1234:1234 /home/.ssh
-{ cat /etc/passwd; echo visitor:x:1234:1234::/home:/bin/sh; } >/home/passwd
-chmod 755 /home
-chown 1234 /home
-mount --bind /home/passwd /etc/passwd
+SERVER = r"""
+mount -t tmpfs tmpfs /mnt
+mkdir -m 700 /mnt/root /mnt/visitor /mnt/root/.ssh
+cp "$1/id.pub" /mnt/root/.ssh/authorized_keys
+cp -r /mnt/root/.ssh /mnt/visitor
+chown -R 1234:1234 /mnt/visitor
+{ sed 's,^\(root:.*:\)[^:]*:,\1/mnt/root:,' /etc/passwd; echo visitor:x:1234:1234::/mnt/visitor:/bin/sh; } >/mnt/passwd
+mount --bind /mnt/passwd /etc/passwd
 exec dropbear -F -E -s -r "$1/hostkey" -p 22
 """
 CONFIG = """
