@@ -32,7 +32,8 @@ CLANG    := clang --target=$(TRIPLET) --sysroot=$(SYSROOT)
 AR       := $(CROSS_COMPILE)ar
 LD       := $(CROSS_COMPILE)ld
 OBJCOPY  := $(CROSS_COMPILE)objcopy
-PKG      := PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(TRIPLET)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig $(PKG)
+PKG      := PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
+	    PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(TRIPLET)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig $(PKG)
 endif
 
 # Git knows version and date; without it (an archive, a package's build) the newest entry of the changelog does.

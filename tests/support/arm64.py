@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 
+from lab import child
 from lab.process import Result
 
 from . import root_fs
@@ -22,7 +23,7 @@ TOOLS = {"mmdebstrap": "mmdebstrap", "aarch64-linux-gnu-gcc": "gcc-aarch64-linux
 SUITE = "bookworm"
 FOLDER = os.path.join(os.path.dirname(root_fs.FOLDER), "arm64")
 SYSROOT = os.path.join(FOLDER, "root")
-BUILD = "build/arm64"   # what make finds there, it does not look for below
+BUILD = "build/arm64"
 CROSS = [f"BUILD={BUILD}", "CROSS_COMPILE=aarch64-linux-gnu-", f"SYSROOT={SYSROOT}", "SANITIZE="]
 # beside the libraries: the kernel, and what tests/monitor_basic.test and support/kernel_look.py run in the guest
 GUEST_PACKAGES = ("linux-image-arm64", "busybox-static", "bash", "coreutils", "util-linux", "bsdutils", "iproute2", "kmod", "python3")
@@ -35,8 +36,11 @@ MAGIC = (rb":arm64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x0
          rb"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:").decode()
 EMULATE = """
 set -e
-machine=/proc/sys/fs/binfmt_misc
-[ -e $machine/qemu-aarch64 ] || { mount -t binfmt_misc binfmt_misc $machine; printf %s "$MAGIC$(command -v qemu-aarch64-static):F" >$machine/register; }
+kinds=/proc/sys/fs/binfmt_misc
+if [ ! -e $kinds/qemu-aarch64 ]; then
+	mount -t binfmt_misc binfmt_misc $kinds
+	printf %s "$MAGIC$(command -v qemu-aarch64-static):F" >$kinds/register
+fi
 """
 
 # The guest: its root is SYSROOT under a file system that takes what is written. $TREE, $MODULES are set before it.
@@ -68,7 +72,10 @@ set -- /new$TREE
 ip link set lo up
 cd /
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
-exec chroot /new /bin/bash -c 'echo "<up:0>"; while read -r n; do sh $0/$n </dev/null >$0/$n.out 2>$0/$n.err; echo "<$n:$?>"; done' {IN_GUEST}
+exec chroot /new /bin/bash -c '
+	echo "<up:0>"
+	while read -r n; do sh $0/$n </dev/null >$0/$n.out 2>$0/$n.err; echo "<$n:$?>"; done
+' {IN_GUEST}
 """
 MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
 # With LSE atomics, without pointer authentication, which is slow to emulate.
@@ -126,9 +133,10 @@ def emulated(*command, ours=True, seconds=600):
     Missing: the kernel has no binfmt_misc for us.
     """
     script = f"{EMULATE}{OURS if ours else ''}\nshift; echo emulated >&2; exec \"$@\""
-    ran = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", ROOT, *command], cwd=ROOT,
-                         capture_output=True, text=True, errors="replace", timeout=seconds, check=False, stdin=subprocess.DEVNULL,
-                         env={**os.environ, "QEMU_LD_PREFIX": SYSROOT, "MAGIC": MAGIC})
+    apart = child(["unshare", "--user", "--map-root-user", "--mount-proc", "--pid", "--fork", "--kill-child", "sh", "-c", script, "sh",
+                   ROOT])
+    ran = subprocess.run([*apart, *command], cwd=ROOT, capture_output=True, text=True, errors="replace", timeout=seconds, check=False,
+                         stdin=subprocess.DEVNULL, env={**os.environ, "QEMU_LD_PREFIX": SYSROOT, "MAGIC": MAGIC})
     before, begun, ran.stderr = ran.stderr.partition("emulated\n")
     if not begun:
         raise Missing(f"binfmt_misc of a user namespace, which Linux 6.7 has: {before.strip()}")
@@ -149,16 +157,16 @@ class Guest:
         release, = os.listdir(os.path.join(SYSROOT, "lib", "modules"))
         folders = {"root": f"{SYSROOT},readonly=on", "tree": f"{ROOT},readonly=on", "share": self._share}
         self._qemu = subprocess.Popen(
-            [*QEMU, "-kernel", os.path.join(SYSROOT, "boot", f"vmlinuz-{release}"), "-initrd", self._initramfs(release),
+            child([*QEMU, "-kernel", os.path.join(SYSROOT, "boot", f"vmlinuz-{release}"), "-initrd", self._initramfs(release),
              "-append", "console=ttyAMA0 loglevel=4 mitigations=off panic=-1",
              *(word for tag, path in folders.items() for word in
                ("-fsdev", f"local,id={tag},path={path},security_model=none,multidevs=remap",
-                "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"))],
+                "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"))]),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if not self._until("<(up):0>", BOOT_S):
             said = self._said.strip().splitlines() or ["it said nothing"]
             self.__exit__()
-            raise Missing("the guest did not boot:\n" + "\n".join(said[-60:]))
+            raise Missing("the guest did not boot:\n" + "\n".join(said[-20:]))
         self.kernel = release
         return self
 
