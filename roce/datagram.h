@@ -168,11 +168,11 @@ roce_inline bool datagram_items(const struct roce_cursor *d, struct roce_packet 
 	roce_opaque(at);
 	if (at > ROCE_WINDOW_BYTES - 32)
 		return false;
-	/* the value is what differs from such an item of value 0 */
-	heap = roce_be64(d->window + at) ^ (item | SPEAD_HEAP * name);
-	length = roce_be64(d->window + at + 8) ^ (item | SPEAD_LENGTH * name);
-	offset = roce_be64(d->window + at + 16) ^ (item | SPEAD_OFFSET * name);
-	payload = roce_be64(d->window + at + 24) ^ (item | SPEAD_PAYLOAD * name);
+	/* the value is what differs from the item with value 0; the four names follow each other */
+	heap = roce_be64(d->window + at) ^ (item += name);
+	length = roce_be64(d->window + at + 8) ^ (item += name);
+	offset = roce_be64(d->window + at + 16) ^ (item += name);
+	payload = roce_be64(d->window + at + 24) ^ (item += name);
 	if (heap >> bits || (length | offset | payload) >> 32)
 		return false;
 	p->heap = heap;

@@ -70,8 +70,8 @@ roce_inline bool heap_again(struct udp_heap *heap, __u32 place)
 	return false;
 }
 
-/* Takes a datagram of a heap. Returns whether it is its heap's first one. */
-roce_inline bool heap_take(struct udp_heaps *h, struct roce_counters *c, const struct roce_packet *p)
+/* Takes a datagram of a heap. Returns whether it is its heap's first one. Counts up *faults for a fault. */
+roce_inline bool heap_take(struct udp_heaps *h, struct roce_counters *c, const struct roce_packet *p, __u8 *faults)
 {
 	__u32 at = heap_find(h, p->heap), place;
 	bool begins = at == HEAPS;
@@ -87,12 +87,14 @@ roce_inline bool heap_take(struct udp_heaps *h, struct roce_counters *c, const s
 	heap = &h->heap[at];
 	if (begins) {
 		c->value[COUNTER_messages_broken] += heap->state == HEAP_OPEN;
+		*faults += heap->state == HEAP_OPEN;
 		*heap = (struct udp_heap){ .id = p->heap, .state = HEAP_OPEN };
 	}
 	place = h->datagram ? p->heap_offset / h->datagram : 0;
 	/* an offset that is no multiple has no place of its own */
 	if (place * h->datagram == p->heap_offset && heap_again(heap, place)) {
 		c->value[COUNTER_psn_duplicates]++;
+		++*faults;
 		return false;
 	}
 	heap->received += p->heap_payload;

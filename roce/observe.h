@@ -112,9 +112,6 @@ roce_inline void stream_complete(const struct roce_stream *s, struct roce_packet
 /* A datagram whose number depends on those before. Returns whether it takes a place in the sequence. */
 roce_rare stream_datagram(struct roce_stream *s, struct roce_packet *p)
 {
-	__u64 seen, *v;
-	bool begins;
-
 	if (!s || !p)
 		return 0;
 	if (p->udp_kind == UDP_SECOND) {
@@ -125,12 +122,8 @@ roce_rare stream_datagram(struct roce_stream *s, struct roce_packet *p)
 		udp_number_time(&s->udp.time, p);
 		return 1;
 	}
-	v = s->counters.value;
-	seen = v[COUNTER_psn_duplicates] + v[COUNTER_messages_broken];
 	s->heaps = true;
-	begins = heap_take(&s->udp.heaps, &s->counters, p);
-	s->message.changes += v[COUNTER_psn_duplicates] + v[COUNTER_messages_broken] != seen;
-	return begins && p->numbered;
+	return heap_take(&s->udp.heaps, &s->counters, p, &s->message.changes) && p->numbered;
 }
 
 /* Whether to look up the pair (roce_pair_key()) before observing this packet. generation: of the pairs. */
