@@ -99,37 +99,26 @@ PROGRAMS(flood, untracked, watch_xdp(ctx, frags, WATCH_STREAMS | WATCH_ICRC))
 PROGRAM(find_hash_plain, "xdp", false, untracked, reference_good += find_by_hash(ctx))
 PROGRAM(find_array_plain, "xdp", false, untracked, reference_good += find_by_array(ctx))
 
+#define REWRITTEN(name, rewriter)				\
+	SEC("xdp")						\
+	int empty_##name##_plain(struct xdp_md *ctx)		\
+	{							\
+		return rewriter(ctx, &untracked) ? XDP_DROP : XDP_ABORTED; \
+	}							\
+								\
+	SEC("xdp")						\
+	int name##_plain(struct xdp_md *ctx)			\
+	{							\
+		if (!rewriter(ctx, &tracked))			\
+			return XDP_ABORTED;			\
+		watch_xdp(ctx, false, WATCH_STREAMS);		\
+		return XDP_DROP;				\
+	}
+
 /* packets in which more changes (enum rewrite_change) */
-SEC("xdp")
-int empty_changed_plain(struct xdp_md *ctx)
-{
-	return rewrite_changed(ctx, &untracked) ? XDP_DROP : XDP_ABORTED;
-}
-
-SEC("xdp")
-int changed_plain(struct xdp_md *ctx)
-{
-	if (!rewrite_changed(ctx, &tracked))
-		return XDP_ABORTED;
-	watch_xdp(ctx, false, WATCH_STREAMS);
-	return XDP_DROP;
-}
-
+REWRITTEN(changed, rewrite_changed)
 /* datagrams of --udp */
-SEC("xdp")
-int empty_datagram_plain(struct xdp_md *ctx)
-{
-	return rewrite_datagram(ctx, &untracked) ? XDP_DROP : XDP_ABORTED;
-}
-
-SEC("xdp")
-int datagram_plain(struct xdp_md *ctx)
-{
-	if (!rewrite_datagram(ctx, &tracked))
-		return XDP_ABORTED;
-	watch_xdp(ctx, false, WATCH_STREAMS);
-	return XDP_DROP;
-}
+REWRITTEN(datagram, rewrite_datagram)
 
 SEC("xdp")
 int empty_bare(__attribute__((unused)) struct xdp_md *ctx)
