@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "dpdk_udp/dpdk_stream.h"
+#include "lib/clock.h"
 #include "lib/filler.h"
 
 #define DESCRIPTORS	1024	/* per ring; a driver may allow fewer */
 #define POOL_MBUFS	4095	/* for both rings, bursts under way, and the cache; 2^n - 1 uses a mempool best */
 #define POOL_CACHE	256
+#define LINK_NS		(5 * NSEC_PER_SEC)
 #define JUMBO_ROOM	9728	/* a frame with an MTU of 9600 */
 /* A page without the heads of object and mbuf, and an odd number of cache lines: a mempool makes an even one larger. */
 #define CHUNK_ROOM	(4096 - 2 * RTE_CACHE_LINE_SIZE - sizeof(struct rte_mbuf))
@@ -97,9 +99,21 @@ static void say_port(uint16_t id)
 	fprintf(stderr, "port %u: %s, MAC %s\n", id, info.driver_name, mac);
 }
 
+/* A real NIC's driver waits for it itself. The kernel takes a while to say that an interface which came up just now is running. */
+static void await_link(uint16_t id)
+{
+	uint64_t limit = now_ns() + LINK_NS;
+	struct rte_eth_link link = {};
+
+	while (!rte_eth_link_get(id, &link) && !link.link_status) {
+		if (now_ns() > limit)
+			errx(1, "port %u has no link", id);
+		sleep_until_ns(now_ns() + 10 * NSEC_PER_MSEC);
+	}
+}
+
 void dpdk_port_start(struct dpdk_port *port, const struct dpdk_options *o)
 {
-	struct rte_eth_link link = {};
 	int error;
 
 	port->id = rte_eth_find_next(0);
@@ -110,8 +124,7 @@ void dpdk_port_start(struct dpdk_port *port, const struct dpdk_options *o)
 	error = rte_eth_dev_start(port->id);
 	if (error)
 		fail("the port does not start", error);
-	if (!rte_eth_link_get(port->id, &link) && !link.link_status)
-		errx(1, "port %u has no link", port->id);
+	await_link(port->id);
 	say_port(port->id);
 }
 
