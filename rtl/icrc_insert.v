@@ -235,11 +235,12 @@ module icrc_insert #(
 				m_axis_tdata[8*n +: 8] = icrc[8*(n - covered) +: 8];
 	end
 
+	// Not by ?:, inside of which a function that reads variables of the module is 0 in Verilator 5.032.
 	always @(posedge clk)
-		if (rst)
+		if (rst || (out && held_last && !carry_over))
 			crc <= after_ones(init);
 		else if (out)
-			crc <= held_last && !carry_over ? after_ones(init) : crc_next;
+			crc <= crc_next;
 endmodule
 
 `default_nettype wire
