@@ -73,6 +73,10 @@ enum {
 	[(base) + 0x13] = OP_KNOWN | (req) | OP_ONLY | OP_ATOMICETH, /* CmpSwap */                    \
 	[(base) + 0x14] = OP_KNOWN | (req) | OP_ONLY | OP_ATOMICETH  /* FetchAdd */
 
+#define ROCE_FLUSH_AND_ATOMIC_WRITE(base, extra)                                                     \
+	[(base) + 0x1c] = OP_KNOWN | (extra) | OP_ONLY | OP_FETH | OP_RETH, /* FLUSH */               \
+	[(base) + 0x1d] = OP_KNOWN | (extra) | OP_ONLY | OP_RETH            /* ATOMIC WRITE */
+
 #define ROCE_SENDS_WITH_INVALIDATE(base, extra)                                                      \
 	[(base) + 0x16] = OP_KNOWN | (extra) | OP_LAST | OP_IETH,                                     \
 	[(base) + 0x17] = OP_KNOWN | (extra) | OP_ONLY | OP_IETH
@@ -81,11 +85,11 @@ static const __u32 roce_opcodes[256] = {
 	ROCE_SENDS_AND_WRITES(0x00, 0),
 	ROCE_READS_AND_ATOMICS(0x00, 0, 0),
 	ROCE_SENDS_WITH_INVALIDATE(0x00, 0),
-	[0x1c] = OP_KNOWN | OP_ONLY | OP_FETH | OP_RETH, /* RC FLUSH */
-	[0x1d] = OP_KNOWN | OP_ONLY | OP_RETH,           /* RC ATOMIC WRITE */
+	ROCE_FLUSH_AND_ATOMIC_WRITE(0x00, 0),
 	ROCE_SENDS_AND_WRITES(0x20, 0),
 	ROCE_SENDS_AND_WRITES(0x40, OP_RDETH | OP_DETH),
 	ROCE_READS_AND_ATOMICS(0x40, OP_RDETH | OP_DETH, OP_RDETH),
+	ROCE_FLUSH_AND_ATOMIC_WRITE(0x40, OP_RDETH | OP_DETH),
 	[0x55] = OP_KNOWN | OP_RDETH | OP_DETH,           /* RD RESYNC */
 	[0x64] = OP_KNOWN | OP_ONLY | OP_DETH,            /* UD SEND Only */
 	[0x65] = OP_KNOWN | OP_ONLY | OP_DETH | OP_IMMDT, /* ... with immediate */
@@ -93,6 +97,7 @@ static const __u32 roce_opcodes[256] = {
 	ROCE_SENDS_AND_WRITES(0xa0, OP_XRCETH),
 	ROCE_READS_AND_ATOMICS(0xa0, OP_XRCETH, 0),
 	ROCE_SENDS_WITH_INVALIDATE(0xa0, OP_XRCETH),
+	ROCE_FLUSH_AND_ATOMIC_WRITE(0xa0, OP_XRCETH),
 };
 
 /* The transport service's name in JSON and tables. */

@@ -94,8 +94,10 @@ opcode(0x16, 0, 4) -- SEND with invalidate
 opcode(0x17, 0, 4, "first")
 opcode(0xb6, 0, 8)
 opcode(0xb7, 0, 8, "first")
-opcode(0x1c, 20, 20, "first") -- FLUSH
-opcode(0x1d, 16, 16, "first") -- ATOMIC WRITE
+for code, extra in pairs({ [0x00] = 0, [0x40] = 12, [0xa0] = 4 }) do
+	opcode(code + 0x1c, extra + 20, extra + 20, "first") -- FLUSH
+	opcode(code + 0x1d, extra + 16, extra + 16, "first") -- ATOMIC WRITE
+end
 opcode(0x55, 12, 12) -- RD RESYNC
 opcode(0x64, 8, 8, "first", "deth")
 opcode(0x65, 12, 12, "first", "deth")

@@ -44,6 +44,8 @@ EXTENSION.update({0x20 + op: n for op, n in _RC.items() if op < 12})
 EXTENSION.update({0x40 + op: n + RDETH + (0 if op in _RESPONSES else DETH) for op, n in _RC.items()})
 EXTENSION.update({0xa0 + op: n + (0 if op in _RESPONSES else XRCETH) for op, n in _RC.items()})
 EXTENSION.update({0xb6: XRCETH + IETH, 0xb7: XRCETH + IETH})
+EXTENSION.update({base + op: n + extra for base, extra in ((0x40, RDETH + DETH), (0xa0, XRCETH))
+                  for op, n in ((0x1c, FETH + RETH), (0x1d, RETH))})
 
 SERVICES = {0: "RC", 1: "UC", 2: "RD", 3: "UD", 4: "CNP", 5: "XRC"}
 _FIRST_OR_ONLY = {0, 4, 5, 6, 10, 11, 12, 13, 16, 18, 19, 20, 0x17, 0x1c, 0x1d}
@@ -157,7 +159,7 @@ def _transport(frame, wire_len, l3, l4, sport, bth, end, src, dst, vlan):
         "last": known and opcode != 0x81 and low in _LAST_OR_ONLY,
         "sqpn": None, "dma_length": 0, "truncated": len(frame) < end,
     }
-    reth = known and (low in (6, 10, 11, 12) and service != "UD" or opcode in (0x1c, 0x1d))
+    reth = known and (low in (6, 10, 11, 12) and service != "UD" or low in (0x1c, 0x1d))
     immediate = known and low in (3, 5, 9, 11)  # the last of its headers, behind a RETH
     at = bth + 12 + extension - (IMM if immediate else 0)
     p["what"] = opcode, p["payload"], frame[at - RETH:at] if reth else None, frame[at:at + IMM] if immediate else None

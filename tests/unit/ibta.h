@@ -34,7 +34,7 @@ static const struct ibta_opcode {
 	{ 0x48, 12, "LYD" },    { 0x49, 16, "LYDI" },   { 0x4a, 28, "OYDR" },  { 0x4b, 32, "OYDRI" },
 	{ 0x4c, 28, "OqYDR" },  { 0x4d, 8, "FrYA" },    { 0x4e, 4, "MrY" },    { 0x4f, 8, "LrYA" },
 	{ 0x50, 8, "OrYA" },    { 0x51, 8, "raYA" },    { 0x52, 16, "OrYAt" }, { 0x53, 40, "OYDT" },
-	{ 0x54, 40, "OYDT" },   { 0x55, 12, "YD" },
+	{ 0x54, 40, "OYDT" },   { 0x55, 12, "YD" },     { 0x5c, 32, "OYDHR" }, { 0x5d, 28, "OYDR" },
 	/* UD */
 	{ 0x64, 8, "OD" },      { 0x65, 12, "ODI" },
 	/* congestion notification */
@@ -45,7 +45,8 @@ static const struct ibta_opcode {
 	{ 0xa8, 4, "LX" },      { 0xa9, 8, "LXI" },     { 0xaa, 20, "OXR" },   { 0xab, 24, "OXRI" },
 	{ 0xac, 20, "OqXR" },   { 0xad, 4, "FrA" },     { 0xae, 0, "Mr" },     { 0xaf, 4, "LrA" },
 	{ 0xb0, 4, "OrA" },     { 0xb1, 4, "raA" },     { 0xb2, 12, "OrAt" },  { 0xb3, 32, "OXT" },
-	{ 0xb4, 32, "OXT" },    { 0xb6, 8, "LXV" },     { 0xb7, 8, "OXV" },
+	{ 0xb4, 32, "OXT" },    { 0xb6, 8, "LXV" },     { 0xb7, 8, "OXV" },    { 0xbc, 24, "OXHR" },
+	{ 0xbd, 20, "OXR" },
 };
 
 #define IBTA_OPCODES (sizeof(ibta_opcodes) / sizeof(ibta_opcodes[0]))

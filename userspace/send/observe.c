@@ -136,18 +136,16 @@ static bool read_roce(const struct reader *r, struct truth_packet *p)
 	if (before > r->end)
 		return false;
 	p->payload_bytes = r->end - before;
-	if (op & OP_RDETH) /* reliable datagram: no plan has it */
-		extension += WIRE_RDETH_LEN;
 	if (op & OP_DETH)
-		p->sqpn = get(extension + offsetof(struct wire_deth, sqpn), 3);
-	reth = extension + (op & OP_XRCETH ? WIRE_XRCETH_LEN : 0) + (op & OP_FETH ? WIRE_FETH_LEN : 0);
-	if (op & OP_RETH && !(op & OP_DETH)) {
+		p->sqpn = get(extension + extension_bytes(op & OP_RDETH) + offsetof(struct wire_deth, sqpn), 3);
+	if (op & OP_RETH) {
+		reth = extension + extension_bytes(op & (OP_RDETH | OP_DETH | OP_XRCETH | OP_FETH));
 		p->va = (uint64_t)get(reth, 4) << 32 | get(reth + 4, 4);
 		p->rkey = get(reth + offsetof(struct wire_reth, rkey), 4);
 		p->dma_length = get(reth + offsetof(struct wire_reth, dma_length), 4);
 	}
 	if (op & OP_IMMDT) /* the last of its headers */
-		p->immediate = get(bth + sizeof(struct wire_bth) + extension_bytes(op) - WIRE_IMMDT_LEN, 4);
+		p->immediate = get(extension + extension_bytes(op) - WIRE_IMMDT_LEN, 4);
 	return true;
 }
 
