@@ -56,6 +56,12 @@ void pacer_sent(struct pacer *p, uint64_t units, uint64_t now)
 	p->limit += duration_ns(units, 2 * p->rate);
 }
 
+void pacer_end(struct pacer *p, uint64_t now)
+{
+	if (p->rate && now > scheduled(p) + 2 * PACER_BURST_NS)
+		p->slipped_ns += now - scheduled(p);
+}
+
 void pacer_precise_sleep(void)
 {
 	prctl(PR_SET_TIMERSLACK, 1ul);

@@ -2,7 +2,8 @@
 /*
  * Departure times. Unit k (a byte or a packet) leaves no earlier than start + k / rate, so late wake-ups do not change the mean
  * rate. Overdue units are sent at twice the rate, in bursts of at most 2 ms' worth (timers of virtual machines may be that
- * late permanently). Units that are overdue by more than PACER_BACKLOG_NS are given up (`slipped_ns`), and the mean rate falls.
+ * late permanently). Units that are overdue by more than PACER_BACKLOG_NS, or at the end, are given up (`slipped_ns`), and the
+ * mean rate falls.
  */
 #ifndef LIB_PACING_H
 #define LIB_PACING_H
@@ -31,6 +32,9 @@ bool pacer_due(struct pacer *p, uint64_t now);
 
 /* Records that `units` leave now. */
 void pacer_sent(struct pacer *p, uint64_t units, uint64_t now);
+
+/* Nothing is sent any more: gives up what is overdue now, if that is more than a burst. */
+void pacer_end(struct pacer *p, uint64_t now);
 
 /* Makes this process's sleeps precise, instead of 50 us late. */
 void pacer_precise_sleep(void);

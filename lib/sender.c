@@ -96,6 +96,9 @@ struct sender_flow *sender_next_flow(struct sender *s, uint64_t now)
 	if (stop)
 		return NULL;
 	s->may_start = !o->duration || now - s->begin_ns < seconds_to_ns(o->duration);
+	if (!s->may_start && !s->over)
+		pacer_end(&s->pacer, now);
+	s->over = !s->may_start;
 	for (unsigned int i = 0; i < o->flows; i++) {
 		struct sender_flow *flow = &s->flows[s->turn];
 

@@ -42,6 +42,7 @@ struct sender {
 	uint32_t wire_packets;		/* per packet of ours: 1; of a message, if the transport splits it; 0: unknown */
 	struct pacer pacer;
 	bool may_start;			/* neither time nor number of messages is used up */
+	bool over;			/* the time is used up */
 	uint64_t messages_started, messages, packets, bytes;
 	uint64_t begin_ns, last_ns;
 	struct cpu_meter cpu;

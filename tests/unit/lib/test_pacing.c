@@ -104,6 +104,19 @@ static void test_gives_up_a_long_backlog(void **state)
 	assert_int_equal(p.slipped_ns, 10 * NSEC_PER_SEC - PACER_BACKLOG_NS);
 }
 
+static void test_gives_up_at_the_end(void **state)
+{
+	struct pacer p;
+
+	(void)state;
+	pacer_start(&p, 1000, START);
+	pacer_sent(&p, 100, START);
+	pacer_end(&p, START + 102 * NSEC_PER_MSEC);
+	assert_int_equal(p.slipped_ns, 0);
+	pacer_end(&p, START + 103 * NSEC_PER_MSEC);
+	assert_int_equal(p.slipped_ns, 3 * NSEC_PER_MSEC);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -112,6 +125,7 @@ int main(void)
 		cmocka_unit_test(test_mean_rate_survives_late_wakeups),
 		cmocka_unit_test(test_catches_up_without_burst),
 		cmocka_unit_test(test_gives_up_a_long_backlog),
+		cmocka_unit_test(test_gives_up_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
