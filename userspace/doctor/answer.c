@@ -8,16 +8,16 @@
  * The stream of requests that this packet answers: that of the pair if it is known, else the latest one to this host. NULL: not
  * seen.
  */
-static struct chart *answered(struct doctor *d, const struct doctor_packet *doctor)
+static struct chart *answered(struct doctor *d, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &doctor->look->packet;
+	const struct roce_packet *p = &taken->look->packet;
 	__u8 key[32];
 	struct path *path;
 
-	if (doctor->stream && doctor->stream->pair.from) {
+	if (taken->stream && taken->stream->pair.from) {
 		struct roce_key requests;
 
-		roce_peer_key(doctor->stream, p, &requests);
+		roce_peer_key(taken->stream, p, &requests);
 		return index_find(&d->charts, &requests);
 	}
 	memcpy(key, p->dst, 16);
@@ -49,17 +49,17 @@ static bool is_disordered(const struct chart *c)
 	return c->loss.recovered || c->loss.again || (c->waits && c->waiting.event.kinds & disorder);
 }
 
-static void refuse_psn(struct chart *requests, const struct doctor_packet *doctor)
+static void refuse_psn(struct chart *requests, const struct doctor_packet *taken)
 {
 	__u32 first = requests->psn.met ? requests->psn.first : requests->waiting.psn;
-	const struct roce_packet *p = &doctor->look->packet;
+	const struct roce_packet *p = &taken->look->packet;
 	struct evidence *e;
 
 	if (is_missing(requests, p->number))
 		return;
 	if (!requests->refused++) {
 		requests->wanted = p->number;
-		requests->wanted_frame = doctor->number;
+		requests->wanted_frame = taken->number;
 	}
 	/*
 	 * A NAK for a PSN before the capture, or in a stream that is already out of order, does not show a loss behind this
@@ -68,51 +68,51 @@ static void refuse_psn(struct chart *requests, const struct doctor_packet *docto
 	if (psn_distance(first, p->number) < 0 ||
 	    (is_disordered(requests) && !signs_find(&requests->signs, KIND_psn_refused)))
 		return;
-	e = signs_add(&requests->signs, KIND_psn_refused, doctor->number);
+	e = signs_add(&requests->signs, KIND_psn_refused, taken->number);
 	if (!e)
 		return;
 	SAY(e->expected, "PSN 0x%06llx wanted", p->number);
 	SAY(e->found, "PSN 0x%06x sent last", requests->waiting.psn);
 }
 
-static void refuse(struct chart *requests, struct chart *response, enum finding_kind kind, const struct doctor_packet *doctor)
+static void refuse(struct chart *requests, struct chart *response, enum finding_kind kind, const struct doctor_packet *taken)
 {
 	struct chart *c = requests ?: response;
-	struct evidence *e = signs_add(&c->signs, kind, doctor->number);
+	struct evidence *e = signs_add(&c->signs, kind, taken->number);
 	struct sign *sign = signs_find(&c->signs, kind);
 
 	if (e) {
 		SAY(e->expected, "ACK");
-		SAY(e->found, "NAK 0x%02x for PSN 0x%06llx", doctor->look->packet.syndrome, doctor->look->packet.number);
+		SAY(e->found, "NAK 0x%02x for PSN 0x%06llx", taken->look->packet.syndrome, taken->look->packet.number);
 	}
 	if (sign && sign->packets == 1 && c->reth.known)
 		SAY(sign->figures, "The RETH before it had rkey 0x%08x, address 0x%llx, DMA length %u.", c->reth.rkey,
 		    c->reth.va, c->reth.dma_length);
 }
 
-void answer_take(struct doctor *d, struct chart *response, const struct doctor_packet *doctor)
+void answer_take(struct doctor *d, struct chart *response, const struct doctor_packet *taken)
 {
 	static const enum finding_kind naks[] = { KIND_psn_refused, KIND_nak_invalid_request, KIND_nak_remote_access,
 						  KIND_nak_remote_operational };
-	const struct roce_packet *p = &doctor->look->packet;
+	const struct roce_packet *p = &taken->look->packet;
 	__u32 code = p->syndrome & 31, type = p->syndrome >> 5 & 3;
 	struct chart *requests;
 
 	if (p->op & OP_CNP) {
-		signs_add(&response->signs, KIND_congestion, doctor->number);
+		signs_add(&response->signs, KIND_congestion, taken->number);
 		return;
 	}
 	if (!(p->op & OP_AETH))
 		return;
-	requests = answered(d, doctor);
+	requests = answered(d, taken);
 	if (type == 0 && requests)
 		requests->acked++;
 	if (!(p->op & OP_ACK))
 		return;
 	if (type == 1)
-		refuse(requests, response, KIND_rnr, doctor);
+		refuse(requests, response, KIND_rnr, taken);
 	else if (type == 3 && !code && requests)
-		refuse_psn(requests, doctor);
+		refuse_psn(requests, taken);
 	else if (type == 3 && code && code < ROCE_ARRAY_SIZE(naks))
-		refuse(requests, response, naks[code], doctor);
+		refuse(requests, response, naks[code], taken);
 }

@@ -106,7 +106,7 @@ void expect_conclude(const struct doctor *d, struct signs *hints);
 void doctor_settle(struct doctor *d, struct chart *c);
 
 /* Takes an acknowledgement, NAK or CNP as evidence about the requests that it answers. */
-void answer_take(struct doctor *d, struct chart *response, const struct doctor_packet *doctor);
+void answer_take(struct doctor *d, struct chart *response, const struct doctor_packet *taken);
 
 /* Drops the signs of a stream that are consequences of other signs. */
 void explain_chart(struct chart *c);

@@ -168,43 +168,43 @@ static void look_up_start(const struct doctor *d, struct chart *c, const struct 
 }
 
 /* Hash of the packet after the BTH, without the ICRC. */
-static __u32 content(const struct doctor_packet *doctor)
+static __u32 content(const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &doctor->look->packet;
+	const struct roce_packet *p = &taken->look->packet;
 	__u32 from = p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN) + sizeof(struct wire_bth);
-	__u32 end = p->icrc_offset < doctor->frame->captured ? p->icrc_offset : doctor->frame->captured;
+	__u32 end = p->icrc_offset < taken->frame->captured ? p->icrc_offset : taken->frame->captured;
 
 	if (end > from + CONTENT)
 		end = from + CONTENT;
-	return crc32_gzip_refl(p->opcode, doctor->frame->bytes + from, end > from ? end - from : 0);
+	return crc32_gzip_refl(p->opcode, taken->frame->bytes + from, end > from ? end - from : 0);
 }
 
 /* READs and atomics are answered without AckReq. */
-static void take_ackreq(struct chart *c, const struct doctor_packet *doctor)
+static void take_ackreq(struct chart *c, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &doctor->look->packet;
+	const struct roce_packet *p = &taken->look->packet;
 
 	c->ackreqs += p->ackreq || p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMICETH);
 	if (c->ackreqs || !(p->op & OP_LAST))
 		return;
 	if (!c->silent++)
-		c->silent_frame = doctor->number;
+		c->silent_frame = taken->number;
 }
 
-static void take_step(struct doctor *d, struct chart *c, const struct doctor_packet *doctor)
+static void take_step(struct doctor *d, struct chart *c, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &doctor->look->packet;
+	const struct roce_packet *p = &taken->look->packet;
 	struct step step = {
-		.frame = doctor->number, .event = *doctor->event, .psn = p->number, .op = p->op, .content = content(doctor),
+		.frame = taken->number, .event = *taken->event, .psn = p->number, .op = p->op, .content = content(taken),
 		.payload = p->payload_bytes, .dma_length = p->dma_length, .immediate = p->immediate, .opcode = p->opcode,
-		.va = p->va, .service = p->service, .damaged = c->trusted && doctor->look->icrc == ICRC_BAD,
-		.apart = doctor->apart,
+		.va = p->va, .service = p->service, .damaged = c->trusted && taken->look->icrc == ICRC_BAD,
+		.apart = taken->apart,
 	};
 
-	if (doctor->stream->pair.from && doctor->stream->pair.connection != c->connection) {
+	if (taken->stream->pair.from && taken->stream->pair.connection != c->connection) {
 		settle(d, c, NULL);
 		begin_anew(c);
-		c->connection = doctor->stream->pair.connection;
+		c->connection = taken->stream->pair.connection;
 	}
 	settle(d, c, &step);
 	if (!c->psn.met && !step.damaged)
@@ -214,7 +214,7 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 	if (step.damaged)
 		return;
 	c->asked += p->ackreq || p->op & OP_LAST;
-	take_ackreq(c, doctor);
+	take_ackreq(c, taken);
 	if (p->op & OP_RETH) {
 		c->reth.known = true;
 		c->reth.va = p->va;
@@ -225,12 +225,12 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 
 /* ---- packets ---- */
 
-static void take_icrc(struct chart *c, struct sender *s, const struct doctor_packet *doctor)
+static void take_icrc(struct chart *c, struct sender *s, const struct doctor_packet *taken)
 {
 	static const struct icrc_before none;
-	struct icrc_case bad = { doctor->number, doctor->frame, &doctor->look->packet, &c->before, s ? &s->before : &none };
+	struct icrc_case bad = { taken->number, taken->frame, &taken->look->packet, &c->before, s ? &s->before : &none };
 
-	if (doctor->look->icrc == ICRC_GOOD) {
+	if (taken->look->icrc == ICRC_GOOD) {
 		c->good++;
 		if (c->icrc)
 			icrc_study_good(c->icrc, 1);
@@ -244,9 +244,9 @@ static void take_icrc(struct chart *c, struct sender *s, const struct doctor_pac
 	}
 	icrc_study_take(c->icrc, &c->key, &bad);
 	if (c->bad < FINDING_EVIDENCE) {
-		c->bad_shown[c->bad].frame = doctor->number;
-		c->bad_shown[c->bad].expected = observer_icrc(&doctor->look->packet, doctor->frame->bytes);
-		c->bad_shown[c->bad].found = doctor->look->packet.icrc;
+		c->bad_shown[c->bad].frame = taken->number;
+		c->bad_shown[c->bad].expected = observer_icrc(&taken->look->packet, taken->frame->bytes);
+		c->bad_shown[c->bad].found = taken->look->packet.icrc;
 	}
 	c->bad++;
 }
@@ -290,12 +290,12 @@ static struct path *take_path(struct doctor *d, const struct roce_packet *p)
 	return path;
 }
 
-static void take_class(struct chart *c, const struct doctor_packet *doctor)
+static void take_class(struct chart *c, const struct doctor_packet *taken)
 {
-	const struct roce_stream *s = doctor->stream;
+	const struct roce_stream *s = taken->stream;
 	const struct roce_last *l = &s->last;
 	bool changed = s->class_changes > c->class_changes;
-	struct evidence *e = changed ? signs_add(&c->signs, KIND_traffic_class, doctor->number) : NULL;
+	struct evidence *e = changed ? signs_add(&c->signs, KIND_traffic_class, taken->number) : NULL;
 
 	c->class_changes = s->class_changes;
 	if (!e)
@@ -304,45 +304,45 @@ static void take_class(struct chart *c, const struct doctor_packet *doctor)
 	SAY(e->found, "DSCP %u, %s", l->tos >> 2, l->tos & 3 ? "ECN-capable" : "not ECN-capable");
 }
 
-static void take_packet(struct doctor *d, struct chart *c, struct path *path, const struct doctor_packet *doctor)
+static void take_packet(struct doctor *d, struct chart *c, struct path *path, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &doctor->look->packet;
-	bool bad = doctor->look->icrc == ICRC_BAD, sequence = p->op && !(p->op & (OP_ACK | OP_CNP));
+	const struct roce_packet *p = &taken->look->packet;
+	bool bad = taken->look->icrc == ICRC_BAD, sequence = p->op && !(p->op & (OP_ACK | OP_CNP));
 	struct sender *sender = index_get(&d->senders, p->src);
 	__u32 icrc, *right;
 
 	c->packets++;
-	if (doctor->stream->trusted && !c->trusted)
+	if (taken->stream->trusted && !c->trusted)
 		trust(c);
-	if (doctor->look->icrc != ICRC_UNCHECKED)
-		take_icrc(c, sender, doctor);
-	icrc = bad ? observer_icrc(p, doctor->frame->bytes) : p->icrc;
-	right = doctor->look->icrc == ICRC_UNCHECKED ? NULL : &icrc;
-	remember(&c->before, doctor->frame, p, right);
+	if (taken->look->icrc != ICRC_UNCHECKED)
+		take_icrc(c, sender, taken);
+	icrc = bad ? observer_icrc(p, taken->frame->bytes) : p->icrc;
+	right = taken->look->icrc == ICRC_UNCHECKED ? NULL : &icrc;
+	remember(&c->before, taken->frame, p, right);
 	if (sender)
-		remember(&sender->before, doctor->frame, p, right);
+		remember(&sender->before, taken->frame, p, right);
 	if (p->truncated)
-		signs_add(&c->signs, KIND_hint_truncated, doctor->number);
-	if (doctor->frame->no_icrc)
-		signs_add(&c->signs, KIND_hint_bare, doctor->number);
+		signs_add(&c->signs, KIND_hint_truncated, taken->number);
+	if (taken->frame->no_icrc)
+		signs_add(&c->signs, KIND_hint_bare, taken->number);
 	/* no receiver checks the PSNs of management datagrams, and several programs may send them */
 	if (c->key.kind == KEY_DATAGRAM && c->key.qpn < 2)
 		sequence = false;
 	if (sequence)
-		take_step(d, c, doctor);
+		take_step(d, c, taken);
 	if (bad && c->trusted)
 		return;
 	if (p->op && !(p->op & OP_CNP))
 		c->service = p->service;
 	if (path && sequence && !(p->op & OP_RESPONSE))
 		path->requests = c;
-	if (doctor->event->kinds & ROCE_EVENT(ecn_ce))
-		signs_add(&c->signs, KIND_congestion, doctor->number);
-	take_class(c, doctor);
-	lint_study_take(&c->lint, &c->signs, doctor);
-	receiver_take(&d->receiver, &c->signs, doctor);
+	if (taken->event->kinds & ROCE_EVENT(ecn_ce))
+		signs_add(&c->signs, KIND_congestion, taken->number);
+	take_class(c, taken);
+	lint_study_take(&c->lint, &c->signs, taken);
+	receiver_take(&d->receiver, &c->signs, taken);
 	if (p->op & OP_RESPONSE)
-		answer_take(d, c, doctor);
+		answer_take(d, c, taken);
 }
 
 /* Keeps who sent the first frame of a kind. */
@@ -373,31 +373,31 @@ static void take_stranger(struct doctor *d, const struct doctor_packet *p)
 		keep_key(d, kind, &would);
 }
 
-void doctor_take(struct doctor *d, const struct doctor_packet *doctor)
+void doctor_take(struct doctor *d, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &doctor->look->packet;
+	const struct roce_packet *p = &taken->look->packet;
 	struct path *path = p->ip_version ? take_path(d, p) : NULL;
 	struct roce_key key;
 	struct chart *c;
 
 	if (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT)
-		take_frame(d, doctor);
+		take_frame(d, taken);
 	if (p->kind == ROCE_OTHER && doctor_wants_others(d))
-		take_stranger(d, doctor);
+		take_stranger(d, taken);
 	if (p->kind == ROCE_UDP)
-		flows_take(&d->flows, doctor);
+		flows_take(&d->flows, taken);
 	if (p->kind != ROCE_PACKET)
 		return;
 	roce_stream_key(p, &key);
-	c = doctor->stream ? index_get(&d->charts, &key) : NULL;
+	c = taken->stream ? index_get(&d->charts, &key) : NULL;
 	if (!c) {
 		d->left_out++;
 		return;
 	}
 	d->packets++;
-	d->latest = doctor->number;
-	if (roce_is_management(p) && doctor->look->icrc != ICRC_BAD)
-		pairs_learn(&d->pairs, p, doctor->frame->bytes,
-			    doctor->frame->captured < ROCE_WINDOW_BYTES ? doctor->frame->captured : ROCE_WINDOW_BYTES);
-	take_packet(d, c, path, doctor);
+	d->latest = taken->number;
+	if (roce_is_management(p) && taken->look->icrc != ICRC_BAD)
+		pairs_learn(&d->pairs, p, taken->frame->bytes,
+			    taken->frame->captured < ROCE_WINDOW_BYTES ? taken->frame->captured : ROCE_WINDOW_BYTES);
+	take_packet(d, c, path, taken);
 }

@@ -39,7 +39,7 @@ void doctor_udp(struct doctor *d, const struct roce_ports *ports);
 bool doctor_wants_others(const struct doctor *d);
 
 /* Takes a packet. The packets of a stream must come in order. Keeps no pointer to its arguments. */
-void doctor_take(struct doctor *d, const struct doctor_packet *doctor);
+void doctor_take(struct doctor *d, const struct doctor_packet *taken);
 
 /* Says that the packets are a selection: packets missing between them are not taken for loss. */
 void doctor_selection(struct doctor *d);

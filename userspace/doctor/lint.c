@@ -67,16 +67,16 @@ static __u32 udp_checksum(const struct doctor_packet *p)
 	return __builtin_bswap16(~sum) ?: 0xffff;
 }
 
-static void show(struct evidence *e, enum roce_lint lint, const struct lint_study *l, const struct doctor_packet *doctor)
+static void show(struct evidence *e, enum roce_lint lint, const struct lint_study *l, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &doctor->look->packet;
+	const struct roce_packet *p = &taken->look->packet;
 	__u32 mtu = l->partial ?: MOST_PAYLOAD;
-	const __u8 *bth = doctor->frame->bytes + p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN);
+	const __u8 *bth = taken->frame->bytes + p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN);
 
 	switch (lint) {
 	case LINT_ip_checksum:
-		SAY(e->expected, "checksum 0x%04x", ip_checksum(doctor));
-		SAY(e->found, "checksum 0x%04x", roce_be16(doctor->frame->bytes + p->l3_offset + 10));
+		SAY(e->expected, "checksum 0x%04x", ip_checksum(taken));
+		SAY(e->found, "checksum 0x%04x", roce_be16(taken->frame->bytes + p->l3_offset + 10));
 		break;
 	case LINT_df_unset:
 		SAY(e->expected, "DF 1");
@@ -87,7 +87,7 @@ static void show(struct evidence *e, enum roce_lint lint, const struct lint_stud
 		SAY(e->found, "UDP length %u", p->udp_length);
 		break;
 	case LINT_udp_checksum:
-		SAY(e->expected, "checksum 0x0000 or 0x%04x", udp_checksum(doctor));
+		SAY(e->expected, "checksum 0x0000 or 0x%04x", udp_checksum(taken));
 		SAY(e->found, "checksum 0x%04x", p->udp_checksum);
 		break;
 	case LINT_tver:
@@ -137,11 +137,11 @@ static void show(struct evidence *e, enum roce_lint lint, const struct lint_stud
 }
 
 /* Whether the payload contains a BTH of the same QP with the next PSN. Receive offload merges packets like this. */
-static bool is_merged(const struct doctor_packet *doctor)
+static bool is_merged(const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &doctor->look->packet;
-	const __u8 *bth = doctor->frame->bytes + p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN);
-	const __u8 *end = doctor->frame->bytes + p->icrc_offset - sizeof(struct wire_bth);
+	const struct roce_packet *p = &taken->look->packet;
+	const __u8 *bth = taken->frame->bytes + p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN);
+	const __u8 *end = taken->frame->bytes + p->icrc_offset - sizeof(struct wire_bth);
 	__u32 next = (p->number + 1) & PSN_MASK;
 
 	if (p->truncated || p->payload_bytes <= 256)
@@ -152,15 +152,15 @@ static bool is_merged(const struct doctor_packet *doctor)
 	return false;
 }
 
-void lint_study_take(struct lint_study *l, struct signs *signs, const struct doctor_packet *doctor)
+void lint_study_take(struct lint_study *l, struct signs *signs, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &doctor->look->packet;
-	__u32 lints = doctor->event->lints;
+	const struct roce_packet *p = &taken->look->packet;
+	__u32 lints = taken->event->lints;
 	bool odd = l->partial && !roce_is_path_mtu(l->partial);
 	struct evidence *e;
 
 	l->packets++;
-	if (!doctor->event->kinds)
+	if (!taken->event->kinds)
 		lints = 0;
 	if (p->reserved_bits) /* a habit is no event */
 		lints |= 1u << LINT_reserved_bits;
@@ -171,23 +171,23 @@ void lint_study_take(struct lint_study *l, struct signs *signs, const struct doc
 		lints &= ~(1u << LINT_payload_not_path_mtu);
 	if (odd)
 		lints &= ~(1u << LINT_payload_beyond_mtu);
-	if (lints & (1u << LINT_payload_not_path_mtu | 1u << LINT_payload_beyond_mtu) && is_merged(doctor)) {
-		signs_add(signs, KIND_hint_merged, doctor->number);
+	if (lints & (1u << LINT_payload_not_path_mtu | 1u << LINT_payload_beyond_mtu) && is_merged(taken)) {
+		signs_add(signs, KIND_hint_merged, taken->number);
 		lints &= ~(1u << LINT_payload_not_path_mtu | 1u << LINT_payload_beyond_mtu | 1u << LINT_payload_mixed);
 	}
 	for (enum roce_lint i = 0; lints && i < ROCE_LINTS; i++) {
 		if (!(lints >> i & 1) || lint_kinds[i] == FINDING_KINDS)
 			continue;
-		e = signs_add(signs, lint_kinds[i], doctor->number);
+		e = signs_add(signs, lint_kinds[i], taken->number);
 		if (e)
-			show(e, i, l, doctor);
+			show(e, i, l, taken);
 	}
-	if (!p->op && (e = signs_add(signs, KIND_unknown_opcode, doctor->number))) {
+	if (!p->op && (e = signs_add(signs, KIND_unknown_opcode, taken->number))) {
 		SAY(e->expected, "an opcode of the table");
 		SAY(e->found, "opcode 0x%02x", p->opcode);
 	}
 	/* bare transport headers have no TTL: the IP header in front of them is made up */
-	if (!p->ttl && !doctor->frame->no_icrc && (e = signs_add(signs, KIND_ttl_zero, doctor->number))) {
+	if (!p->ttl && !taken->frame->no_icrc && (e = signs_add(signs, KIND_ttl_zero, taken->number))) {
 		SAY(e->expected, "TTL 64");
 		SAY(e->found, "TTL 0");
 	}
@@ -214,10 +214,10 @@ void lint_study_conclude(const struct lint_study *l, struct signs *signs)
 	}
 }
 
-enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *doctor)
+enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &doctor->look->packet;
-	__u32 need, have = p->ip_payload, ip = doctor->frame->wire - p->l4_offset;
+	const struct roce_packet *p = &taken->look->packet;
+	__u32 need, have = p->ip_payload, ip = taken->frame->wire - p->l4_offset;
 	enum finding_kind kind;
 	struct evidence *e;
 
@@ -225,9 +225,9 @@ enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *do
 	if (p->ip_checksum_wrong)
 		return FINDING_KINDS;
 	if (p->kind == ROCE_FRAGMENT) {
-		e = signs_add(signs, KIND_ip_fragment, doctor->number);
+		e = signs_add(signs, KIND_ip_fragment, taken->number);
 		if (e)
-			SAY(e->found, "a fragment of %u bytes", doctor->frame->wire - p->l3_offset);
+			SAY(e->found, "a fragment of %u bytes", taken->frame->wire - p->l3_offset);
 		return KIND_ip_fragment;
 	}
 	if (p->kind != ROCE_MALFORMED)
@@ -239,7 +239,7 @@ enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *do
 		kind = KIND_icrc_absent;
 	else
 		kind = KIND_malformed_short;
-	e = signs_add(signs, kind, doctor->number);
+	e = signs_add(signs, kind, taken->number);
 	if (!e)
 		return kind;
 	if (have > ip)

@@ -15,7 +15,7 @@ struct lint_study {
 };
 
 /* Takes a packet of a stream whose ICRC is good, or of a stream without good ICRCs. */
-void lint_study_take(struct lint_study *l, struct signs *signs, const struct doctor_packet *doctor);
+void lint_study_take(struct lint_study *l, struct signs *signs, const struct doctor_packet *taken);
 
 /* Takes signs that every packet of the stream shows for habits, if they are no fault then (LINT_HABITS). */
 void lint_study_conclude(const struct lint_study *l, struct signs *signs);
@@ -24,7 +24,7 @@ void lint_study_conclude(const struct lint_study *l, struct signs *signs);
  * Takes a frame that is no packet: its lengths disagree, or it is a fragment. Returns the kind of its sign; FINDING_KINDS:
  * none.
  */
-enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *doctor);
+enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *taken);
 
 /* "icrc 1a 2b 3c 4d", as on the wire. */
 void lint_say_icrc(char text[48], __u32 icrc);

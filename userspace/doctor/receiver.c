@@ -150,17 +150,17 @@ static void show(struct evidence *e, enum finding_kind kind, const struct told *
 }
 
 static void refuse(const struct told *t, struct signs *signs, enum roce_refusal refusal, const struct receive_example *example,
-		   const struct roce_region *region, const struct doctor_packet *doctor)
+		   const struct roce_region *region, const struct doctor_packet *taken)
 {
 	const struct refusal_receiver receiver = { &t->settings, t->region, t->regions, t->end.path_mtu };
 	enum finding_kind kind = kind_of(refusal);
-	struct evidence *e = kind == FINDING_KINDS ? NULL : signs_add(signs, kind, doctor->number);
+	struct evidence *e = kind == FINDING_KINDS ? NULL : signs_add(signs, kind, taken->number);
 	struct sign *sign = e ? signs_find(signs, kind) : NULL;
 	char text[REFUSAL_TEXT];
 
 	if (!sign)
 		return;
-	show(e, kind, t, region, &doctor->look->packet);
+	show(e, kind, t, region, &taken->look->packet);
 	if (sign->packets > 1)
 		return;
 	refusal_text(text, refusal, example, &receiver);
@@ -170,23 +170,23 @@ static void refuse(const struct told *t, struct signs *signs, enum roce_refusal 
 /* ---- packets ---- */
 
 /* A request to another address. It means something only if none goes to the receiver. */
-static void take_astray(const struct receiver *r, struct signs *signs, const struct doctor_packet *doctor)
+static void take_astray(const struct receiver *r, struct signs *signs, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &doctor->look->packet;
+	const struct roce_packet *p = &taken->look->packet;
 	struct evidence *e;
 
 	if (r->packets || responder_same_address(p->src, r->told->end.gid))
 		return;
-	e = signs_add(signs, KIND_refused_address, doctor->number);
+	e = signs_add(signs, KIND_refused_address, taken->number);
 	if (!e)
 		return;
 	SAY(e->expected, "%s", address_text(r->told->end.gid).text);
 	SAY(e->found, "%s", address_text(p->dst).text);
 }
 
-void receiver_take(struct receiver *r, struct signs *signs, const struct doctor_packet *doctor)
+void receiver_take(struct receiver *r, struct signs *signs, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &doctor->look->packet;
+	const struct roce_packet *p = &taken->look->packet;
 	const struct roce_region *region;
 	struct receive_example example;
 	enum roce_refusal refusal;
@@ -194,18 +194,18 @@ void receiver_take(struct receiver *r, struct signs *signs, const struct doctor_
 	if (!r->told || p->op & (OP_RESPONSE | OP_CNP) || roce_is_management(p))
 		return;
 	/* bare transport headers do not tell where they go */
-	if (doctor->frame->no_icrc && responder_same_address(p->src, p->dst)) {
+	if (taken->frame->no_icrc && responder_same_address(p->src, p->dst)) {
 		if (!told_qp(r->told, p->dqpn))
 			return;
 	} else if (!responder_same_address(p->dst, r->told->end.gid)) {
-		take_astray(r, signs, doctor);
+		take_astray(r, signs, taken);
 		return;
 	}
 	r->packets++;
 	region = told_region(r->told, p->rkey);
 	refusal = receiver_judge(r->told, p, &example);
 	if (refusal != REFUSAL_NONE)
-		refuse(r->told, signs, refusal, &example, region, doctor);
+		refuse(r->told, signs, refusal, &example, region, taken);
 }
 
 void receiver_conclude(const struct receiver *r, struct signs *signs)

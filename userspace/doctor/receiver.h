@@ -22,7 +22,7 @@ struct receiver {
 enum roce_refusal receiver_judge(const struct told *told, const struct roce_packet *p, struct receive_example *example);
 
 /* Takes a packet whose ICRC is good, or of a stream without good ICRCs. */
-void receiver_take(struct receiver *r, struct signs *signs, const struct doctor_packet *doctor);
+void receiver_take(struct receiver *r, struct signs *signs, const struct doctor_packet *taken);
 
 /* Concludes the signs of a stream, when all packets were taken. */
 void receiver_conclude(const struct receiver *r, struct signs *signs);

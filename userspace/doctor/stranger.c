@@ -86,10 +86,10 @@ static const enum finding_kind kind_of[] = {
 	[MISTAKEN_TUNNEL] = KIND_hint_tunnel,
 };
 
-static void show(struct evidence *e, enum mistaken mistaken, const struct doctor_packet *doctor)
+static void show(struct evidence *e, enum mistaken mistaken, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &doctor->look->packet;
-	__u16 type = mistaken_ethertype(doctor->frame, p);
+	const struct roce_packet *p = &taken->look->packet;
+	__u16 type = mistaken_ethertype(taken->frame, p);
 
 	switch (mistaken) {
 	case MISTAKEN_ETHERTYPE:
