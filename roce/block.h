@@ -308,6 +308,7 @@ roce_inline void block_ends(struct roce_stream *s, const struct roce_packet *p, 
 	__s64 values = block_counts(s) ? block_round(s, p, block_values(s, p, false), number + 1 - from) : BLOCK_NO_VALUE;
 	struct roce_blocks *b = &s->blocks;
 	bool lacks = how == BLOCK_BEYOND;
+	__u64 packets;
 
 	block_follow(s, p);
 	if (block_counts(s) && !begun) { /* another sequence */
@@ -319,16 +320,18 @@ roce_inline void block_ends(struct roce_stream *s, const struct roce_packet *p, 
 	block_count_values(s, p, values, reliable && look);
 	s->counters.value[COUNTER_blocks] += values != 0;
 	b->shared |= !values && !p->imm.slots;
+	b->too_long &= !values;
 	if (begun && values != BLOCK_NO_VALUE && values > 1)
 		from = block_from(s, from, number, values - 1);
 	if (how == BLOCK_TAKEN && look && !reliable)
 		lacks = psn_lacks(&s->psn, from, number + 1, old);
-	if (lacks && (__s64)(number - from) > 0) {
-		if (!values && b->packets[0] && ((b->from[0] + b->packets[0] - from) & PSN_MASK) == 0 &&
-		    number + 1 - from + b->packets[0] <= 65535)
-			b->packets[0] += number + 1 - from; /* one more message of an incomplete block */
-		else
-			block_add(s, from, number + 1);
+	if (!values && b->packets[0] && ((b->from[0] + b->packets[0] - from) & PSN_MASK) == 0) {
+		packets = number + 1 - from + b->packets[0]; /* one more message of an incomplete block */
+		b->packets[0] = packets & psn_before(packets, 65536);
+		b->too_long = !b->packets[0];
+	} else if (lacks && (__s64)(number - from) > 0 && !b->too_long) {
+		block_add(s, from, number + 1);
+		b->too_long = number + 1 - from > 65535;
 	}
 	if (p->imm.slots && begun && values == 1 && !lacks && !late && number + 1 - from <= 65535)
 		s->ring.span = number + 1 - from;
@@ -370,7 +373,7 @@ roce_inline void block_ends_late(struct roce_stream *s, const struct roce_packet
 		block_add(s, from, number + 1);
 }
 
-/* Takes a packet that was new on the wire. Call it after the stream has taken the packet. */
+/* Takes a packet, if it was new on the wire. Call it after the stream has taken the packet. */
 roce_inline void stream_block_by(struct roce_stream *s, const struct roce_packet *p, enum block_how how, bool old)
 {
 	bool late = how == BLOCK_TAKEN && ((p->number + 1) & PSN_MASK) != (s->psn.next & PSN_MASK);

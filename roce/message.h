@@ -14,6 +14,7 @@
 #include "roce/psn.h"
 
 #define MESSAGE_IMM_STEPS 4    /* equal steps in a row that make immediate data a counter */
+#define MESSAGE_NO_PSN (~0u)   /* a value that no PSN has */
 #define MESSAGE_IMM_GAP 65535  /* values; after a larger jump the field has another meaning */
 
 /* What a UC receiver has open. */
@@ -28,7 +29,7 @@ enum message_open {
  * counted once, broken or not. A late First opens another message for the receiver; the newest stays.
  */
 struct roce_message {
-	__u32 next;	 /* UC: the PSN that the receiver expects inside the open message */
+	__u32 next;	 /* UC: the PSN behind the last packet, if the receiver has taken it, else MESSAGE_NO_PSN */
 	__u32 first;	 /* UC: the PSN of the newest message's First, */
 	__u32 bytes;	 /* its DMA length (0: unknown), */
 	/* of blocks (roce/block.h); here, because each packet with immediate data needs it */
@@ -58,6 +59,7 @@ struct roce_blocks {
 	__u8 bits;		     /* of the counter, learnt where it went round; 0: all */
 	__u8 shared;		     /* several messages had the same value */
 	__u8 behind;		     /* UC: how many of the last values a receiver has not got */
+	__u8 too_long;		     /* the newest block is incomplete, and too long to be remembered */
 	volatile __u8 at;	     /* a variable of block_find(), in memory because the verifier would follow its values */
 };
 
@@ -155,6 +157,7 @@ roce_inline void message_uc(struct roce_message *m, struct roce_counters *c, con
 		m->late = late;
 	}
 	if (!first && !follows) {
+		m->next = MESSAGE_NO_PSN;
 		if (!late)
 			message_dropped(m, c, p, d != 0);
 		return;

@@ -32,7 +32,7 @@ struct roce_psn {
 	volatile __u32 found;
 	__u32 forgotten; /* missing numbers that there was no far window for, not yet counted */
 	__u32 reordered; /* a missing number has come */
-	__u64 unused;
+	__u32 messages, blocks; /* what the stream had counted before its last packet (roce/trial.h) */
 };
 
 /*

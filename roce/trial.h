@@ -342,8 +342,9 @@ roce_inline bool trial_wait(struct roce_stream *s, const struct roce_packet *p, 
 		if (number == t->first)
 			return true;
 		trial_accept(s, p);
-		kind = trial_kind_of(s, p, stream_distance(s, p), NULL); /* it may be behind a large gap itself */
-		return kind && trial_open(s, p, number, kind);
+		d = stream_distance(s, p);
+		kind = trial_kind_of(s, p, d, NULL); /* it may be behind a large gap itself */
+		return kind && trial_open(s, p, s->psn.next + d, kind);
 	}
 	d = number - t->beside.psn.next;
 	if (p->kind != ROCE_UDP)
@@ -385,7 +386,24 @@ roce_inline enum roce_restart_by trial_again_by(const struct roce_stream *s, con
 	return t->packets >= TRIAL_RUN_MOST ? RESTART_RUN : RESTART_NONE;
 }
 
-/* The stream has taken a packet whose PSN was seen before. */
+/* Call before the sequence takes a packet of which trial_count_once() is to know. In memory, because the stack has no room. */
+roce_inline void trial_note(struct roce_stream *s)
+{
+	s->psn.messages = s->counters.value[COUNTER_messages];
+	s->psn.blocks = s->counters.value[COUNTER_blocks];
+}
+
+/* Both have taken the packet. The message and the block that both have counted only the stream has. */
+roce_inline void trial_count_once(const struct roce_stream *s, struct roce_stream *b)
+{
+	const __u64 *v = s->counters.value;
+	__u64 *beside = b->counters.value;
+
+	beside[COUNTER_messages] -= (v[COUNTER_messages] - s->psn.messages) & (beside[COUNTER_messages] - b->psn.messages) & 1;
+	beside[COUNTER_blocks] -= (v[COUNTER_blocks] - s->psn.blocks) & (beside[COUNTER_blocks] - b->psn.blocks) & 1;
+}
+
+/* The stream has taken a packet whose PSN was seen before, or had been missing. */
 roce_inline void trial_again(struct roce_stream *s, const struct roce_packet *p, __u64 number, const struct roce_peer_info *info)
 {
 	struct roce_far *far = s->trial ? far_of(&s->psn) : NULL;
@@ -398,6 +416,7 @@ roce_inline void trial_again(struct roce_stream *s, const struct roce_packet *p,
 	if (far && d && stream_is_reliable(p) && stream_is_read_jump(&trial_of(far)->beside, d))
 		d = 1;
 	if (far && (!d || (stream_is_reliable(p) && d >= -PSN_WINDOW && d <= PSN_WINDOW))) {
+		trial_note(&trial_of(far)->beside);
 		trial_follow(trial_of(far), p, d);
 	} else if (stream_is_reliable(p) || p->op & OP_FIRST) {
 		trial_open(s, p, number, TRIAL_AGAIN);
@@ -409,6 +428,7 @@ roce_inline void trial_again(struct roce_stream *s, const struct roce_packet *p,
 	if (!far)
 		return;
 	t = trial_of(far);
+	trial_count_once(s, &t->beside);
 	t->differs |= trial_differs(s, p, number);
 	by = trial_again_by(s, t, p, info);
 	if (info && info->valid && !t->asked) {
@@ -483,6 +503,7 @@ roce_inline void trial_take(struct roce_stream *s, const struct roce_packet *p, 
 	}
 	late = stream_seen_before(s);
 	recovered = v[COUNTER_psn_recovered];
+	trial_note(s);
 	if (s->met && s->stepped | s->after_read | s->mtu_guess)
 		stream_look_back(s, p);
 	stream_take(s, p, info);

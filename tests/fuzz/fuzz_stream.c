@@ -38,7 +38,7 @@ static const __u8 traits[ROCE_COUNTERS] = {
 struct place {
 	struct roce_key key;
 	struct roce_stream stream, shifted;
-	__u64 packets, good, lasts; /* packets given to the stream */
+	__u64 packets, good, lasts, ends; /* packets given to the stream; ends: perhaps of blocks */
 	__u64 sequenced;	    /* of these, the ones with a place in the sequence since the stream's start */
 	__u64 stepped;		    /* PSNs taken by unknown opcodes, except those that a known packet took back, */
 	__s32 steps;		    /* and how many of them are the last ones */
@@ -82,7 +82,7 @@ static void check_stream(const struct place *at)
 	must(v[COUNTER_messages] <= at->lasts);
 	/* the slots of a ring are those on the wire, also where a receiver drops the message */
 	must(v[COUNTER_imm_gaps] <= v[COUNTER_imm_skipped] && v[COUNTER_imm_gaps] <= v[s->by_ring ? COUNTER_blocks : COUNTER_messages]);
-	must(v[COUNTER_blocks_incomplete] <= v[COUNTER_blocks] && v[COUNTER_blocks] <= at->packets);
+	must(v[COUNTER_blocks_incomplete] <= v[COUNTER_blocks] && v[COUNTER_blocks] <= at->ends);
 	must(v[COUNTER_nak_psn_sequence] + v[COUNTER_nak_invalid_request] + v[COUNTER_nak_remote_access] +
 	     v[COUNTER_nak_remote_operational] <= v[COUNTER_naks]);
 	/* trusted after a good ICRC, or without any as long as none was bad */
@@ -182,6 +182,7 @@ static void give(const struct roce_packet *p, enum icrc_verdict icrc, __u64 now)
 	at->packets++;
 	at->good += icrc == ICRC_GOOD;
 	at->lasts += !!(p->op & OP_LAST);
+	at->ends += !!(p->op & (OP_LAST | OP_RETH)); /* a late First may complete what ends with another packet */
 	engine_observe(&at->stream, &here, icrc, now);
 	check_step(&was, &at->stream, icrc);
 	check_stream(at);

@@ -602,6 +602,69 @@ static void by_receiver(void **state)
 	assert_int_equal(COUNT(&s, messages_broken), 2);
 }
 
+/* Three messages with one value are one block, of which packets are missing; also if it is longer than what is remembered. */
+static void shared(void **state)
+{
+	static const __u32 lengths[][2] = { { 10, 10 }, { 70000, 2 }, { 40000, 40000 } };
+
+	(void)state;
+	for (int n = 0; n < 6; n++) {
+		struct roce_stream s = { 0 };
+		__u32 psn = 0;
+
+		while (psn < 10)
+			observe_imm(&s, ONLY_IMM, psn, psn), psn++;
+		for (int message = 0; message < 3; message++)
+			for (__u32 length = lengths[n / 2][message > 0], i = 1; i <= length; i++, psn++)
+				if (i != length / 2 || (message == 1 && n % 2)) /* the second one may be whole */
+					observe_imm(&s, i == length ? ONLY_IMM : ONLY, psn, 10);
+		assert_blocks(&s, 11, 1, 0);
+		observe_imm(&s, ONLY_IMM, psn + 1, 11);
+		assert_blocks(&s, 12, 2, 0);
+	}
+}
+
+/* A QP that is used again sends other packets with the PSNs of the old ones, and those that were missing then. Each counts once. */
+static void used_again(void **state)
+{
+	enum { RC_FIRST = 0x00, RC_ONLY_IMM = 0x05 };
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	for (__u32 i = 0; i < 20; i++)
+		if (i != 1)
+			observe_imm(&s, RC_ONLY_IMM, i, i);
+	for (__u32 i = 0; i < 10; i++)
+		observe_imm(&s, RC_ONLY_IMM, i, 1000 + i);
+	assert_int_equal(COUNT(&s, psn_restarts), 1);
+	assert_int_equal(COUNT(&s, messages), 29);
+	assert_int_equal(COUNT(&s, blocks), 29);
+	memset(&s, 0, sizeof(s));
+	observe_imm(&s, RC_FIRST, 100, 0);
+	observe_imm(&s, RC_FIRST, 30, 0);
+	observe_imm(&s, RC_ONLY_IMM, 99, 7);
+	observe_imm(&s, RC_ONLY_IMM, 100, 8); /* the newest PSN */
+	assert_int_equal(COUNT(&s, psn_restarts), 1);
+	assert_int_equal(COUNT(&s, messages), 2);
+	assert_int_equal(COUNT(&s, blocks), 2);
+}
+
+/* A receiver takes no Last alone, wherever on the circle it is, and so tells of no value that was left out. */
+static void lasts_alone(void **state)
+{
+	enum { LAST_IMM = 0x29 };
+
+	(void)state;
+	for (__u32 begin = 0xfffff0; begin < 0x1ffffff; begin += 0x800000) {
+		struct roce_stream s = { 0 };
+
+		for (__u32 i = 0; i < 20; i++)
+			observe_imm(&s, LAST_IMM, begin + 3 * i, i + i / 5);
+		assert_int_equal(COUNT(&s, imm_gaps), 0);
+		assert_int_equal(COUNT(&s, messages), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -612,6 +675,7 @@ int main(void)
 		cmocka_unit_test(swapped), cmocka_unit_test(incomplete), cmocka_unit_test(incomplete_old),
 		cmocka_unit_test(ring_of_rc), cmocka_unit_test(steps), cmocka_unit_test(no_counter),
 		cmocka_unit_test(long_blocks), cmocka_unit_test(by_receiver),
+		cmocka_unit_test(shared), cmocka_unit_test(used_again), cmocka_unit_test(lasts_alone),
 	};
 
 	return cmocka_run_group_tests_name("message", tests, NULL, NULL);

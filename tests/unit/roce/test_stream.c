@@ -281,6 +281,22 @@ static void read_span_large(void **state)
 	assert_int_equal(COUNT(&s, psn_resyncs) + COUNT(&s, psn_gaps) + COUNT(&s, psn_duplicates), 0);
 }
 
+/* Behind a large gap, a READ that claims so much that its span goes once round the circle: the next gap is counted from there. */
+static void read_span_round(void **state)
+{
+	struct roce_stream s = { 0 };
+	struct roce_packet first = packet(RC_FIRST, 0);
+
+	(void)state;
+	first.payload_bytes = 256;
+	observe(&s, first);
+	observe(&s, read_request(5000, 0xffffffff));
+	observe(&s, packet(RC_ONLY, 10000));
+	observe(&s, packet(RC_ONLY, 10001));
+	assert_int_equal(COUNT(&s, psn_gaps), 2);
+	assert_int_equal(COUNT(&s, psn_skipped), 4999 + 5000);
+}
+
 /* --icrc 1/N: an unverified packet trusts a stream only until the first verdict, if that is bad. */
 static void trust_by_sample(void **state)
 {
@@ -529,7 +545,7 @@ int main(void)
 		cmocka_unit_test(read_span_retried), cmocka_unit_test(read_span_not_retried),
 		cmocka_unit_test(read_span_settled), cmocka_unit_test(go_back_far),
 		cmocka_unit_test(read_span_lost),
-		cmocka_unit_test(read_span_large),
+		cmocka_unit_test(read_span_large), cmocka_unit_test(read_span_round),
 		cmocka_unit_test(trust_by_sample), cmocka_unit_test(trust_regained), cmocka_unit_test(responses),
 		cmocka_unit_test(acknowledgements), cmocka_unit_test(unknown_opcodes), cmocka_unit_test(unknown_steps),
 		cmocka_unit_test(lints_saturate),
