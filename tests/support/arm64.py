@@ -25,8 +25,9 @@ FOLDER = os.path.join(os.path.dirname(root_fs.FOLDER), "arm64")
 SYSROOT = os.path.join(FOLDER, "root")
 BUILD = "build/arm64"
 CROSS = [f"BUILD={BUILD}", "CROSS_COMPILE=aarch64-linux-gnu-", f"SYSROOT={SYSROOT}", "SANITIZE="]
-# beside the libraries: the kernel, and what tests/monitor_basic.test and support/kernel_look.py run in the guest
-GUEST_PACKAGES = ("linux-image-arm64", "busybox-static", "bash", "coreutils", "util-linux", "bsdutils", "iproute2", "kmod", "python3")
+# beside the libraries: the kernel, and what tests/monitor_basic.test and support/kernel_facts.py run in the guest
+GUEST_PACKAGES = ("linux-image-arm64", "busybox-static", "bash", "coreutils", "grep", "mount", "util-linux", "bsdutils", "iproute2", "ethtool",
+                  "kmod", "python3")
 
 # The programs of build/arm64 in the place of those of build/. $1: the tree
 OURS = "for built in $1/build/arm64/*; do place=$1/build/${built##*/}; [ ! -e $place ] || mount --bind $built $place; done"
@@ -148,6 +149,8 @@ class Guest:
     with Guest() as guest: a guest with two emulated CPUs, which sees this tree. It can be used as a Lab of one end. Missing: it did not
     boot.
     """
+
+    nic = "lo"  # it has no other
 
     def __enter__(self):
         self._work = tempfile.mkdtemp(prefix="guest-", dir=FOLDER)

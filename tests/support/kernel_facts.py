@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What rocescope can do on a kernel, found out by doing it there; and the table of docs/install.md, which is made of that."""
+"""
+What rocescope can do on a kernel, found out by doing it there: Facts(lab, corpus).report(t); and the table of docs/install.md, which
+is made of that. lab: of lab.lab, or the guest of support.arm64.
+"""
 import os
 import re
 
+from . import verifier_budget
+from .corpus_replay import Corpus
 from .project import ROCESCOPE, ROOT
+from .verifier_budget import VERIFIER_COST
 
 PAGE = os.path.join(ROOT, "docs", "install.md")
 TABLE = re.compile(r"(<!-- tests/kernels.test --write: -->\n).*(?=<!-- end -->)", re.S)
-TIMEOUT = 900
-NOT_TRIED = 77
+TIMEOUT = 3600
+NOT_TRIED, NO_NIC = 77, "not tried"
 KERNEL, CORPUS = "kernel", "corpus"
+BASIC = os.path.join(ROOT, "tests", "monitor_basic.test")
+# the way through the corpus by each program that monitor uses; "old" where none of the others loads
+WAYS = {"watch_frags": "frags", "watch_egress": "egress", "watch_decap": "decap"}
 # $1: an interface of this end. A script prints its cell last. If the command refuses, it ends with its status and its one line.
 BEGIN = f"""
 r={ROCESCOPE}
@@ -80,15 +89,47 @@ has '"packets": 80'""",
 }
 
 
-def probe(lab):
-    """{fact: the lab's Result}, on guest A"""
-    return {fact: lab.exec("A", ["sh", "-c", BEGIN + script, "sh", lab.nic], timeout=TIMEOUT) for fact, script in FACTS.items()}
+class Facts:
+    """Runs it all on guest A, which takes minutes."""
+
+    def __init__(self, lab, corpus, basic=True):
+        """basic: with tests/monitor_basic.test, at an MTU for which native XDP needs multi-buffer."""
+        self.release = lab.kernel
+        self._cost = lab.exec("A", [VERIFIER_COST], timeout=TIMEOUT)
+        loaded = [program for program, instructions in verifier_budget.costs(self._cost).items() if instructions]
+        ways = [way for program, way in WAYS.items() if program in loaded] or ["old"]
+        self._replay = corpus.replay(lab, *(word for way in ways for word in ("--way", way)))
+        self._facts = {fact: lab.exec("A", ["sh", "-c", BEGIN + script, "sh", lab.nic], timeout=TIMEOUT)
+                       for fact, script in FACTS.items()}
+        self._basic = None
+        if basic:
+            parts = ("native", "decap") if "watch_decap" in loaded else ("generic",)
+            self._basic = lab.exec("A", [BASIC, *parts], timeout=TIMEOUT)
+
+    def cells(self):
+        """Of the table."""
+        facts = {fact: _cell(result) or "?" for fact, result in self._facts.items()}
+        return {KERNEL: self.release, **facts, CORPUS: ", ".join(Corpus.ways(self._replay)) or "?"}
+
+    def report(self, t):
+        kernel = f"kernel {self.release}"
+        verifier_budget.check(t, self.release, self._cost)
+        Corpus.check(t, self.release, self._replay)
+        if self._basic:
+            t.ok(self._basic.rc == 0, f"{kernel}: monitor counts what is there", self._basic)
+        page = _published().get(".".join(self.release.split(".")[:2]))
+        for fact, result in self._facts.items():
+            got, said = _cell(result), page and page.get(fact)
+            if got == NO_NIC:
+                t.note(f"{kernel}: {fact}: {got}")
+            elif page or not got:
+                t.ok(got and got == said, f"{kernel}: {fact}: {got}", (f"docs/install.md: {said}", result))
 
 
-def cell(result):
+def _cell(result):
     """What the table says of it; None: neither done nor refused in one line."""
     if result.rc == NOT_TRIED:
-        return "not tried"
+        return NO_NIC
     if result.rc == 1 and result.stderr.count("\n") == 1:
         return "no"
     return result.stdout.split()[-1] if result.rc == 0 and result.stdout else None
@@ -113,7 +154,7 @@ def write(text):
         f.write(new)
 
 
-def published():
+def _published():
     """What the page says: {kernel's version: {row: cell}}"""
     lines = [line for line in TABLE.search(_read())[0].splitlines() if line.startswith("|")]
     rows = [[word.strip() for word in line.split("|")[1:-1]] for line in lines]
