@@ -60,8 +60,10 @@ def base(distro):
     path, (keyring, sources) = os.path.join(FOLDER, f"{distro}.tar"), DISTROS[distro]
     if not os.path.exists(path):
         os.makedirs(FOLDER, exist_ok=True)
-        made = subprocess.run(["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", f"--keyring={KEYRINGS}/{keyring}", distro,
-                               f"{path}.new.tar", *(f"deb {line}" for line in sources)], capture_output=True, text=True, check=False)
+        # apt has to be asked for: Ubuntu's is not among the required packages
+        made = subprocess.run(["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--include=apt",
+                               f"--keyring={KEYRINGS}/{keyring}", distro, f"{path}.new.tar", *(f"deb {line}" for line in sources)],
+                              capture_output=True, text=True, check=False)
         if made.returncode:
             raise RuntimeError((made.stderr.strip().splitlines() or ["mmdebstrap failed"])[-1])
         os.rename(f"{path}.new.tar", path)
