@@ -18,7 +18,8 @@
 BUILD    := build
 CC       ?= gcc
 CLANG    ?= clang
-BPFTOOL  ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
+# Ubuntu's /usr/sbin/bpftool refuses to run on any other kernel than its own; behind it is the program itself
+BPFTOOL  ?= $(firstword $(wildcard /usr/lib/linux-tools-*/bpftool /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
 PKG      ?= pkg-config
 OBJCOPY  ?= objcopy
 PYTHON   := /usr/bin/python3
