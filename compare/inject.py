@@ -13,7 +13,7 @@ import struct
 from typing import Optional
 
 from compare import PATIENCE_S
-from lab import LabError
+from lab import LabError, bpftool
 from lab.lab import ROOT
 
 OBJECT = os.path.join(ROOT, "build", "bpf", "drop.bpf.o")
@@ -118,9 +118,9 @@ def _drop(lab, where, device, hook, every):
     lab.check(where, ["tc", "filter", "add", *place, "bpf", "da", "obj", OBJECT, "sec", "tc"], timeout=PATIENCE_S)
     shown = json.loads(lab.check(where, ["tc", "-j", "filter", "show", *place], timeout=PATIENCE_S))
     program = next(f["options"]["prog"]["id"] for f in shown if f.get("options", {}).get("prog"))
-    maps = json.loads(lab.check(where, ["bpftool", "-j", "prog", "show", "id", program], timeout=PATIENCE_S))["map_ids"]
+    maps = json.loads(lab.check(where, bpftool("-j", "prog", "show", "id", program), timeout=PATIENCE_S))["map_ids"]
     if len(maps) != 1:
         raise LabError(f"{OBJECT} has {len(maps)} maps instead of one")
     value = [f"0x{byte:02x}" for byte in struct.pack("=I", every)]
-    lab.check(where, ["bpftool", "map", "update", "id", maps[0], "key", "0", "0", "0", "0", "value", *value],
+    lab.check(where, bpftool("map", "update", "id", maps[0], "key", "0", "0", "0", "0", "value", *value),
               timeout=PATIENCE_S)

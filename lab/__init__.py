@@ -15,3 +15,9 @@ class LabError(Exception):
 def child(command):
     """Makes the command end together with the thread that starts it."""
     return ["setpriv", "--pdeathsig", "KILL", "--", *command]
+
+
+def bpftool(*words):
+    """The command. Ubuntu's in /usr/sbin refuses to run on another kernel than that of its package; what it runs does not."""
+    script = 'for b in /usr/lib/linux-tools-*/bpftool; do [ ! -x "$b" ] || exec "$b" "$@"; done; exec bpftool "$@"'
+    return ["sh", "-c", script, "bpftool", *words]
