@@ -64,7 +64,8 @@ def _calls(words):
     calls = set()
     for word in words:
         if word[0] == "@":
-            lines = run("systemd-analyze", "syscall-filter", word).stdout.split("\n")[1:]
+            said = run("systemd-analyze", "syscall-filter", word).stdout
+            lines = re.sub(r"\x1b\[[0-9;]*m", "", said).split("\n")[1:]     # that of systemd 255 has colours in a pipe, too
             calls |= _calls(line.strip() for line in lines if line.strip() and not line.strip().startswith("#"))
         else:
             calls.add(word)
