@@ -309,6 +309,7 @@ roce_inline void block_ends(struct roce_stream *s, const struct roce_packet *p, 
 	struct roce_blocks *b = &s->blocks;
 	bool lacks = how == BLOCK_BEYOND;
 	__u64 packets;
+	__u32 at;
 
 	block_follow(s, p);
 	if (block_counts(s) && !begun) { /* another sequence */
@@ -325,10 +326,12 @@ roce_inline void block_ends(struct roce_stream *s, const struct roce_packet *p, 
 		from = block_from(s, from, number, values - 1);
 	if (how == BLOCK_TAKEN && look && !reliable)
 		lacks = psn_lacks(&s->psn, from, number + 1, old);
-	if (!values && b->packets[0] && ((b->from[0] + b->packets[0] - from) & PSN_MASK) == 0) {
-		packets = number + 1 - from + b->packets[0]; /* one more message of an incomplete block */
-		b->packets[0] = packets & psn_before(packets, 65536);
-		b->too_long = !b->packets[0];
+	at = values ? BLOCKS_OPEN : block_find(b, from - 1);
+	roce_opaque(at);
+	if (at < BLOCKS_OPEN) {
+		packets = number + 1 - from + b->packets[at]; /* one more message of an incomplete block */
+		b->packets[at] = packets & psn_before(packets, 65536);
+		b->too_long = !b->packets[at];
 	} else if (lacks && (__s64)(number - from) > 0 && !b->too_long) {
 		block_add(s, from, number + 1);
 		b->too_long = number + 1 - from > 65535;
