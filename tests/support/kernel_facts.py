@@ -14,7 +14,7 @@ from .verifier_budget import VERIFIER_COST
 PAGE = os.path.join(ROOT, "docs", "install.md")
 TABLE = re.compile(r"(<!-- tests/kernels.test --write: -->\n).*(?=<!-- end -->)", re.S)
 TIMEOUT = 3600
-NOT_TRIED, NO_NIC = 77, "not tried"
+NOT_TRIED, NOT_TRIED_STATUS = "not tried", 77
 KERNEL, CORPUS = "kernel", "corpus"
 BASIC = os.path.join(ROOT, "tests", "monitor_basic.test")
 # the way through the corpus by each program that monitor uses; "old" where none of the others loads
@@ -53,7 +53,7 @@ ip link set wireB mtu 4500
 run $r monitor wireA --mode native $few --duration 0.2 -j
 has '"mode":"native-frags"'""",
     "... the same with virtio": f"""
-case $(readlink /sys/class/net/$1/device/driver) in */virtio_net) ;; *) exit {NOT_TRIED};; esac
+case $(readlink /sys/class/net/$1/device/driver) in */virtio_net) ;; *) exit {NOT_TRIED_STATUS};; esac
 ip link set $1 up mtu 4500
 run $r monitor $1 --mode native $few --duration 0.2 -j
 has '"mode":"native-frags"'""",
@@ -120,7 +120,7 @@ class Facts:
         page = _published().get(".".join(self.release.split(".")[:2]))
         for fact, result in self._facts.items():
             got, said = _cell(result), page and page.get(fact)
-            if got == NO_NIC:
+            if got == NOT_TRIED:
                 t.note(f"{kernel}: {fact}: {got}")
             elif page or not got:
                 t.ok(got and got == said, f"{kernel}: {fact}: {got}", (f"docs/install.md: {said}", result))
@@ -128,8 +128,8 @@ class Facts:
 
 def _cell(result):
     """What the table says of it; None: neither done nor refused in one line."""
-    if result.rc == NOT_TRIED:
-        return NO_NIC
+    if result.rc == NOT_TRIED_STATUS:
+        return NOT_TRIED
     if result.rc == 1 and result.stderr.count("\n") == 1:
         return "no"
     return result.stdout.split()[-1] if result.rc == 0 and result.stdout else None
