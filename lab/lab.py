@@ -203,7 +203,8 @@ class Lab:
         result = self.exec(where, argv, timeout)
         if result.rc:
             why = (result.stderr or result.stdout).strip().splitlines()
-            raise LabError(f"{where}: {argv[0]} failed ({result.rc}): {why[-1] if why else 'it said nothing'}")
+            name = argv[3] if argv[0] == "sh" and len(argv) > 3 else argv[0]     # of sh -c SCRIPT: its $0
+            raise LabError(f"{where}: {name} failed ({result.rc}): {why[-1] if why else 'it said nothing'}")
         return result.stdout
 
     # --- the ends of the wire
