@@ -315,13 +315,14 @@ roce_inline void block_ends(struct roce_stream *s, const struct roce_packet *p, 
 	if (block_counts(s) && !begun) { /* another sequence */
 		b->missing = 0;
 		values = block_anew(s, p);
+		b->judged |= !values;
 	}
 	if (values == BLOCK_NO_VALUE)
 		values = block_learn(s, p);
 	block_count_values(s, p, values, reliable && look);
 	s->counters.value[COUNTER_blocks] += values != 0;
 	b->shared |= !values && !p->imm.slots;
-	b->too_long &= !values;
+	b->judged &= !values;
 	if (begun && values != BLOCK_NO_VALUE && values > 1)
 		from = block_from(s, from, number, values - 1);
 	if (how == BLOCK_TAKEN && look && !reliable)
@@ -331,10 +332,10 @@ roce_inline void block_ends(struct roce_stream *s, const struct roce_packet *p, 
 	if (at < BLOCKS_OPEN) {
 		packets = number + 1 - from + b->packets[at]; /* one more message of an incomplete block */
 		b->packets[at] = packets & psn_before(packets, 65536);
-		b->too_long = !b->packets[at];
-	} else if (lacks && (__s64)(number - from) > 0 && !b->too_long) {
+		b->judged = !b->packets[at];
+	} else if (lacks && (__s64)(number - from) > 0 && !b->judged) {
 		block_add(s, from, number + 1);
-		b->too_long = number + 1 - from > 65535;
+		b->judged = number + 1 - from > 65535;
 	}
 	if (p->imm.slots && begun && values == 1 && !lacks && !late && number + 1 - from <= 65535)
 		s->ring.span = number + 1 - from;

@@ -59,7 +59,7 @@ struct roce_blocks {
 	__u8 bits;		     /* of the counter, learnt where it went round; 0: all */
 	__u8 shared;		     /* several messages had the same value */
 	__u8 behind;		     /* UC: how many of the last values a receiver has not got */
-	__u8 too_long;		     /* the newest block is incomplete, and too long to be remembered */
+	__u8 judged;		     /* what else the newest block lacks does not count: it is too long, or began in another sequence */
 	volatile __u8 at;	     /* a variable of block_find(), in memory because the verifier would follow its values */
 };
 

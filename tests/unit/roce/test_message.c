@@ -649,6 +649,23 @@ static void used_again(void **state)
 	assert_int_equal(COUNT(&s, blocks), 2);
 }
 
+/* Where another sequence begins within a block, what the block lacked before and what it lacks then count once. */
+static void goes_on_elsewhere(void **state)
+{
+	struct roce_stream s = { 0 };
+	__u32 psn = 0;
+
+	(void)state;
+	for (; psn < 10; psn++)
+		observe_imm(&s, ONLY_IMM, psn, psn);
+	for (int sequence = 0; sequence < 2; sequence++, psn += 1000000)
+		for (__u32 i = 0; i < 20; i++)
+			if (i != 8)
+				observe_imm(&s, i % 10 == 9 ? ONLY_IMM : ONLY, psn + i, 10);
+	assert_int_equal(COUNT(&s, psn_restarts), 1);
+	assert_blocks(&s, 11, 1, 0);
+}
+
 /* A receiver takes no Last alone, wherever on the circle it is, and so tells of no value that was left out. */
 static void lasts_alone(void **state)
 {
@@ -675,7 +692,8 @@ int main(void)
 		cmocka_unit_test(swapped), cmocka_unit_test(incomplete), cmocka_unit_test(incomplete_old),
 		cmocka_unit_test(ring_of_rc), cmocka_unit_test(steps), cmocka_unit_test(no_counter),
 		cmocka_unit_test(long_blocks), cmocka_unit_test(by_receiver),
-		cmocka_unit_test(shared), cmocka_unit_test(used_again), cmocka_unit_test(lasts_alone),
+		cmocka_unit_test(shared), cmocka_unit_test(used_again), cmocka_unit_test(goes_on_elsewhere),
+		cmocka_unit_test(lasts_alone),
 	};
 
 	return cmocka_run_group_tests_name("message", tests, NULL, NULL);
