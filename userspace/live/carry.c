@@ -48,30 +48,26 @@ static void add(struct roce_totals *to, const struct roce_totals *more)
 		to->value[c] += more->value[c];
 }
 
-/* Sums all entries of the old map. An entry of a per-CPU map has one value per CPU. */
+/* Sums all entries of the old map. */
 static bool add_old(const struct carry_map *m, struct roce_totals *sum)
 {
 	struct bpf_map_info info;
-	size_t each, values;
-	char *memory;
-	bool good = true;
+	void *memory;
+	bool good;
 
 	if (!get_info(m->old, &info))
 		return false;
-	each = (info.value_size + 7) / 8 * 8;
-	values = info.type == BPF_MAP_TYPE_PERCPU_ARRAY ? libbpf_num_possible_cpus() : 1;
-	memory = malloc(values * each);
-	for (__u32 i = 0; memory && good && i < info.max_entries; i++) {
-		good = !bpf_map_lookup_elem(m->old, &i, memory);
-		for (size_t v = 0; good && v < values; v++) {
-			struct totals_value value = { 0 };
+	memory = malloc(info.value_size);
+	good = memory;
+	for (__u32 i = 0; good && i < info.max_entries; i++) {
+		struct totals_value value = { 0 };
 
-			layout_move(m->moves, m->move_count, memory + v * each, &value);
-			add(sum, &value.totals);
-		}
+		good = !bpf_map_lookup_elem(m->old, &i, memory);
+		layout_move(m->moves, good ? m->move_count : 0, memory, &value);
+		add(sum, &value.totals);
 	}
 	free(memory);
-	return memory && good;
+	return good;
 }
 
 /* Adds to the entry in which no CPU counts. */

@@ -141,7 +141,7 @@ static int open_state(struct pin *p)
 	else if (!(p->state = map_state(map)))
 		error = errno;
 	close(map);
-	return error ?: p->state->version == PIN_VERSION || p->state->version == PIN_VERSION_1 ? 0 : EPROTO;
+	return error ?: p->state->version == PIN_VERSION ? 0 : EPROTO;
 }
 
 static void forget_state(struct pin *p)
@@ -281,11 +281,8 @@ bool pin_resume(struct pin *p, struct bpf_object *object, struct monitor_setting
 			   "there a receiver is at work: `rocescope receive IFACE --pin` goes on with it, take another name");
 	p->resized = s->max_streams != p->state->max_streams;
 	s->hash_seed = p->state->hash_seed;
-	if (!p->resized)
-		s->bucket_mask = p->state->bucket_mask;
 	p->max_streams = s->max_streams;
-	p->bucket_mask = s->bucket_mask;
-	return pin_resume_maps(p, object);
+	return pin_resume_maps(p, object, s);
 }
 
 bool pin_maps(struct pin *p, const struct bpf_object *object, const struct monitor_settings *s)

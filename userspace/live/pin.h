@@ -25,11 +25,9 @@
 
 #define PIN_ROOT "/sys/fs/bpf/rocescope"
 #define PIN_NAME_MAX 64
-#define PIN_MAPS 24 /* in struct pin_state */
 #define PIN_OWN 32
 #define PIN_WORD 32
 #define PIN_VERSION 2
-#define PIN_VERSION_1 1 /* without `layouts`; has hashes instead */
 
 /* An interface's state for the next agent. */
 struct pin_interface {
@@ -41,11 +39,6 @@ struct pin_interface {
 	__u8 reserved[6];
 };
 
-struct pin_map {
-	char name[PIN_WORD]; /* file name */
-	__u64 layout;	     /* a hash (live/layout_1.h) */
-};
-
 /* Value of the map `state`, mapped into the agent's memory, so that what the agent writes survives if it is killed. */
 struct pin_state {
 	__u32 version; /* of this struct */
@@ -54,7 +47,6 @@ struct pin_state {
 	__u64 hash_seed;
 	__u32 max_streams;
 	__u32 bucket_mask;
-	struct pin_map map[PIN_MAPS]; /* of version 1 */
 	struct pin_interface interface[INTERFACES_MOST];
 };
 
@@ -89,7 +81,7 @@ bool pin_say_error(const char *name, const char *what, int error);
 #define PIN_RECEIVER "receive_setup"
 bool pin_receives(const struct bpf_object *object);
 
-bool pin_resume_maps(struct pin *p, struct bpf_object *object);
+bool pin_resume_maps(struct pin *p, struct bpf_object *object, struct monitor_settings *s);
 bool pin_new_maps(struct pin *p, const struct bpf_object *object);
 
 /* Removes what an agent left that ended between pin_maps() and pin_commit(). */

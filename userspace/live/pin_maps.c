@@ -11,7 +11,6 @@
 
 #include "userspace/live/kernel.h"
 #include "userspace/live/layout.h"
-#include "userspace/live/layout_1.h"
 #include "userspace/live/pin.h"
 
 #define PENDING "+"
@@ -143,25 +142,12 @@ static char *copy_section(const char *text)
 	return end ? strndup(text, end == text ? 0 : end + 1 - text) : strdup(text);
 }
 
-/* The layout of a version 1 map, by the hash in the state. NULL: another build's. */
-static const char *layout_1_of(const struct pin *p, const char *name)
-{
-	for (int i = 0; p->state->version == PIN_VERSION_1 && i < PIN_MAPS; i++)
-		for (size_t k = 0; k < ROCE_ARRAY_SIZE(layouts_1); k++)
-			if (!strcmp(p->state->map[i].name, name) && !strcmp(layouts_1[k].map, name) &&
-			    p->state->map[i].layout == layouts_1[k].hash)
-				return layouts_1[k].layout;
-	return NULL;
-}
-
 /* The layout of a pinned map, to be freed. Empty: unknown. NULL: no memory. */
 static char *old_layout(const struct pin *p, const char *name, int map)
 {
-	const char *first = layout_1_of(p, name), *found;
+	const char *found;
 	char begin[2 * PIN_WORD];
 
-	if (first)
-		return strdup(first);
 	snprintf(begin, sizeof(begin), "=%s %u\n", name, map_id(map));
 	found = p->layouts ? strstr(p->layouts, begin) : NULL;
 	return found ? copy_section(found + strlen(begin)) : strdup("");
@@ -266,14 +252,13 @@ static bool reuse(const struct pin *p, struct bpf_map *map)
 	return !error || pin_say_error(p->name, "a map cannot be used again", error);
 }
 
-/* Sets the old map aside, so that its contents are carried over. file: the old map's. carry_free() closes the descriptors. */
-static bool set_aside(const struct pin *p, const struct bpf_object *object, const struct bpf_map *map, const char *file,
-		      struct carry_map *m)
+/* Sets the old map aside, so that its contents are carried over. carry_free() closes the descriptors. */
+static bool set_aside(const struct pin *p, const struct bpf_object *object, const struct bpf_map *map, struct carry_map *m)
 {
-	m->old = open_map(p, file);
+	m->old = open_map(p, map_name(map));
 	if (m->old < 0)
 		return true;
-	m->old_layout = old_layout(p, file, m->old);
+	m->old_layout = old_layout(p, map_name(map), m->old);
 	m->layout = strdup(layout_of(p, object, map));
 	return m->old_layout && m->layout;
 }
@@ -298,13 +283,13 @@ static bool replace(struct pin *p, const struct bpf_object *object, const struct
 		bpf_obj_get_info_by_fd(old, &info, &length);
 		close(old);
 	}
-	if (!strcmp(name, "totals")) /* version 1 had them in the scratchpad */
-		return set_aside(p, object, map, old < 0 ? "scratches" : name, &p->carry.totals);
+	if (!strcmp(name, "totals"))
+		return set_aside(p, object, map, &p->carry.totals);
 	if (old < 0)
 		return true;
 	p->changed = true;
 	if (!strcmp(name, "streams"))
-		return set_aside(p, object, map, name, &p->carry.streams);
+		return set_aside(p, object, map, &p->carry.streams);
 	if (strcmp(name, "dialogues") || info.max_entries > 1) /* there were some */
 		lose(p, name);
 	return true;
@@ -318,7 +303,14 @@ bool pin_receives(const struct bpf_object *object)
 /* Maps that depend on the places of streams. */
 static const char *const of_places[] = { "streams", "buckets", "table_states", "dialogues", "extras" };
 
-bool pin_resume_maps(struct pin *p, struct bpf_object *object)
+/* A table that is used again has as many buckets as it had, and another one as many as this build makes. */
+static void fit_buckets(const struct pin *p, const struct bpf_object *object, struct monitor_settings *s)
+{
+	s->bucket_mask = p->state->bucket_mask;
+	bpf_map__set_max_entries(map_of(object, "buckets"), s->bucket_mask + 1);
+}
+
+bool pin_resume_maps(struct pin *p, struct bpf_object *object, struct monitor_settings *s)
 {
 	bool good = true, streams, table;
 	struct bpf_map *map;
@@ -329,6 +321,9 @@ bool pin_resume_maps(struct pin *p, struct bpf_object *object)
 	streams = fits_by_name(p, object, "streams");
 	table = !p->resized && fits_by_name(p, object, "buckets") && fits_by_name(p, object, "table_states") &&
 		(streams || kernel_has_loop());
+	if (table)
+		fit_buckets(p, object, s);
+	p->bucket_mask = s->bucket_mask;
 	p->carry.in_place = table;
 	p->carry.table = open_map(p, "table_states");
 	bpf_object__for_each_map(map, object) {

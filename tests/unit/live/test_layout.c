@@ -7,7 +7,6 @@
 #include "roce/base.h"
 #include "tests/unit/cmocka_includes.h"
 #include "userspace/live/layout.h"
-#include "userspace/live/layout_1.h"
 
 #define OLD_BYTES 24
 #define OLD "meaning 1\nsize 4 24\na 0 4 1\nlist 4 2 4\nb 12 8 1\nhole[] 20 2 2\nhole[].from 0 2 1\n"
@@ -103,27 +102,11 @@ static void reading(void **state)
 	assert_false(layout_reads("meaning 1\na 0 4 1", "meaning 1\na 0 4 11\n"));
 }
 
-/* Every name that is carried over from version 1 is, or was, a name of this build. */
-static void version_1(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ROCE_ARRAY_SIZE(layouts_1); i++) {
-		const char *text = layouts_1[i].layout;
-		size_t count;
-
-		assert_true(!strncmp(text, "meaning 1\nsize ", 15) && text[strlen(text) - 1] == '\n');
-		free(layout_moves(text, text, UINT32_MAX, &count));
-		assert_true(strcmp(layouts_1[i].map, "scratches") || count == 38);
-		assert_true(strcmp(layouts_1[i].map, "streams") || (count > 38 + 21 && strstr(text, "\nstream.psn.hole[] ")));
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_name), cmocka_unit_test(by_size),	cmocka_unit_test(values),
-		cmocka_unit_test(reading), cmocka_unit_test(version_1), cmocka_unit_test(sharing),
-		cmocka_unit_test(beyond),
+		cmocka_unit_test(reading), cmocka_unit_test(sharing),	cmocka_unit_test(beyond),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
