@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,11 +104,16 @@ static void carry(struct ibv_qp *qp, const struct ibv_send_wr *wr)
 	complete(srq_cq, wc);
 }
 
+/* Senders are threads. */
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 	(void)bad;
 	for (; wr; wr = wr->next) {
+		pthread_mutex_lock(&lock);
 		carry(qp, wr);
+		pthread_mutex_unlock(&lock);
 		if (wr->send_flags & IBV_SEND_SIGNALED)
 			complete(qp->send_cq, (struct ibv_wc){ .status = IBV_WC_SUCCESS, .wr_id = wr->wr_id, .qp_num = qp->qp_num });
 	}
