@@ -2,19 +2,23 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
 #include "lib/number.h"
+#include "roce/base.h"
 #include "userspace/prometheus/exporter.h"
 
-#define CLIENTS 32		       /* most connections at a time */
-#define CLIENTS_OF_ADDRESS 8	       /* most of one address, so that it cannot keep out the others */
+#define CLIENTS 32		       /* most connections at a time; a further one ends an older one */
+#define CLIENTS_OF_ADDRESS 8	       /* most of one address, so that it does not take those of the others */
+#define ENDING 32		       /* most that were ended, and that libmicrohttpd has not closed yet */
 #define CLIENT_MEMORY 16384	       /* bytes for a request's line and headers */
 #define IDLE_SECONDS 10		       /* most silence of a connection */
 #define LIFE (20 * NSEC_PER_SEC)       /* longest life of a connection, however slowly it sends */
@@ -26,6 +30,9 @@
 struct client {
 	int fd; /* -1: none */
 	uint64_t since;
+	struct in6_addr address;
+	bool asked; /* its request has come */
+	bool ended; /* it was shut down, and is not closed yet */
 };
 
 struct exporter {
@@ -36,7 +43,7 @@ struct exporter {
 	int more; /* eventfd: work was left when the turn ended */
 	struct MHD_Response *metrics; /* of the time `made`; NULL: none */
 	uint64_t made;
-	struct client clients[CLIENTS];
+	struct client clients[CLIENTS + ENDING];
 	char url[URL];
 };
 
@@ -90,7 +97,7 @@ static int listen_on(const struct addrinfo *a)
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (a->ai_family == AF_INET6) /* :: takes IPv4 too */
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (!bind(fd, a->ai_addr, a->ai_addrlen) && !listen(fd, CLIENTS))
+	if (!bind(fd, a->ai_addr, a->ai_addrlen) && !listen(fd, SOMAXCONN))
 		return fd;
 	error = errno;
 	close(fd);
@@ -139,36 +146,118 @@ static int socket_of(struct MHD_Connection *c)
 	return info ? info->connect_fd : -1;
 }
 
-/* The client with that socket; -1: a free entry. NULL: none. */
-static struct client *find_client(struct exporter *e, int fd)
+/* NULL: it has none. */
+static struct client *client_of(struct MHD_Connection *c)
 {
-	for (int i = 0; i < CLIENTS; i++)
-		if (e->clients[i].fd == fd)
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+/* An unused entry; libmicrohttpd allows no more connections than there are. */
+static struct client *unused_client(struct exporter *e)
+{
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(e->clients); i++)
+		if (e->clients[i].fd < 0)
 			return &e->clients[i];
 	return NULL;
+}
+
+static struct in6_addr peer_address(int fd)
+{
+	struct sockaddr_storage a = { 0 };
+	struct in6_addr address = { 0 };
+	socklen_t length = sizeof(a);
+
+	getpeername(fd, (struct sockaddr *)&a, &length);
+	if (a.ss_family == AF_INET)
+		memcpy(&address.s6_addr[12], &((const struct sockaddr_in *)&a)->sin_addr, 4);
+	else if (a.ss_family == AF_INET6)
+		address = ((const struct sockaddr_in6 *)&a)->sin6_addr;
+	return address;
+}
+
+/* libmicrohttpd closes a socket that is shut down. What its reader has not taken would stay in the kernel otherwise. */
+static void end_client(struct client *c)
+{
+	struct linger at_once = { .l_onoff = 1 };
+
+	setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	shutdown(c->fd, SHUT_RDWR);
+	c->ended = true;
+}
+
+/* Whether nothing has come that could be a request. */
+static bool is_silent(const struct client *c)
+{
+	int waiting = 0;
+
+	return !c->asked && (ioctl(c->fd, FIONREAD, &waiting) || !waiting);
+}
+
+/* How dispensable a client is: those that say nothing go first, then the longest one. */
+static bool goes_before(const struct client *a, const struct client *b)
+{
+	bool silent = is_silent(a);
+
+	return silent != is_silent(b) ? silent : a->since < b->since;
+}
+
+/*
+ * Ends one of the others if there are too many, of `added`'s address or in all. The new one is not refused: it may be a Prometheus
+ * behind the same proxy as those that hold their connections.
+ */
+static void make_room(struct exporter *e, const struct client *added)
+{
+	struct client *all = NULL, *same = NULL;
+	size_t of_all = 0, of_address = 0;
+
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(e->clients); i++) {
+		struct client *c = &e->clients[i];
+		bool is_same = !memcmp(&c->address, &added->address, sizeof(c->address));
+
+		if (c->fd < 0 || c->ended)
+			continue;
+		of_all++;
+		of_address += is_same;
+		if (c != added && (!all || goes_before(c, all)))
+			all = c;
+		if (c != added && is_same && (!same || goes_before(c, same)))
+			same = c;
+	}
+	if (of_address > CLIENTS_OF_ADDRESS)
+		end_client(same);
+	else if (of_all > CLIENTS)
+		end_client(all);
 }
 
 static void on_connection(void *context, struct MHD_Connection *connection, void **own,
 			  enum MHD_ConnectionNotificationCode what)
 {
 	struct exporter *e = context;
-	int fd = socket_of(connection);
-	bool begins = what == MHD_CONNECTION_NOTIFY_STARTED;
-	struct client *c = find_client(e, begins ? -1 : fd);
+	struct client *c = *own;
 
-	(void)own;
-	if (c)
-		*c = (struct client){ .fd = begins ? fd : -1, .since = now_ns() };
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (c)
+			c->fd = -1;
+		return;
+	}
+	*own = c = unused_client(e);
+	if (!c)
+		return;
+	*c = (struct client){ .fd = socket_of(connection), .since = now_ns() };
+	c->address = peer_address(c->fd);
+	make_room(e, c);
 }
 
-/* Ends connections that live too long: libmicrohttpd limits only their silence. It closes a socket that is shut down. */
+/* Ends connections that live too long: libmicrohttpd limits only their silence. */
 static void hang_up(struct exporter *e)
 {
 	uint64_t now = now_ns();
 
-	for (int i = 0; i < CLIENTS; i++)
-		if (e->clients[i].fd >= 0 && now - e->clients[i].since > LIFE)
-			shutdown(e->clients[i].fd, SHUT_RDWR);
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(e->clients); i++)
+		if (e->clients[i].fd >= 0 && !e->clients[i].ended && now - e->clients[i].since > LIFE)
+			end_client(&e->clients[i]);
 }
 
 /* ---- answers ---- */
@@ -243,7 +332,11 @@ static enum MHD_Result answer_metrics(struct exporter *e, struct MHD_Connection 
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *path, const char *method,
 				  const char *version, const char *body, size_t *body_bytes, void **own)
 {
+	struct client *c = client_of(connection);
+
 	(void)version, (void)body, (void)body_bytes, (void)own;
+	if (c)
+		c->asked = true;
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
 		return answer_words(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n");
 	if (!strcmp(path, "/metrics"))
@@ -269,8 +362,7 @@ static bool start_daemon(struct exporter *e, int listener)
 
 	e->daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, on_request, e,
 				     MHD_OPTION_LISTEN_SOCKET, listener,
-				     MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CLIENTS,
-				     MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned int)CLIENTS_OF_ADDRESS,
+				     MHD_OPTION_CONNECTION_LIMIT, (unsigned int)ROCE_ARRAY_SIZE(e->clients),
 				     MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CLIENT_MEMORY,
 				     MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS,
 				     MHD_OPTION_STRICT_FOR_CLIENT, 1,
@@ -300,7 +392,7 @@ struct exporter *exporter_start(const char *address, exporter_fill *fill, void *
 		return NULL;
 	}
 	*e = (struct exporter){ .fill = fill, .context = context, .wait = -1, .more = -1 };
-	for (int i = 0; i < CLIENTS; i++)
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(e->clients); i++)
 		e->clients[i].fd = -1;
 	name_url(e, listener);
 	if (start_daemon(e, listener))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * `monitor --prometheus ADDR:PORT`: a small HTTP server that answers GET /metrics on the caller's own thread. Clients are
- * assumed to be hostile: connections are limited in all and for each address, each takes one request and has a limited life.
- * The metrics are made at most once a second, however often they are asked for.
+ * assumed to be hostile: connections are limited in all and for each address, each takes one request and has a limited life. A new
+ * one beyond the limit ends an older one, first one that is silent. The metrics are made at most once a second, however often they
+ * are asked for.
  */
 #ifndef USERSPACE_PROMETHEUS_EXPORTER_H
 #define USERSPACE_PROMETHEUS_EXPORTER_H
