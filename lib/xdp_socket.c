@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
+#include "lib/cause.h"
 #include "lib/clock.h"
 #include "lib/xdp_socket.h"
 
@@ -13,12 +14,11 @@
 
 const char *xdp_socket_error(int error)
 {
-	return error == EPERM ? "no permission: run as root, or with CAP_NET_RAW" :
-	       error == EAFNOSUPPORT ? "this kernel has none (CONFIG_XDP_SOCKETS)" :
-	       error == EBUSY ? "the queue is another AF_XDP socket's" :
-	       error == ENOBUFS ? "no memory may be locked: `ulimit -l unlimited`" :
-	       error == ENXIO || error == ENODEV ? "the interface is gone" :
-	       error == ENETDOWN ? "the interface is down" : strerror(error);
+	static struct cause other; /* of the last call */
+
+	other = cause_of_interface(error);
+	return error == EAFNOSUPPORT ? "this kernel has none (CONFIG_XDP_SOCKETS)" :
+	       error == EBUSY ? "the queue is another AF_XDP socket's" : other.text;
 }
 
 static int make_umem(struct xdp_socket *x, const struct xdp_socket_plan *plan)

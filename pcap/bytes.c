@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/cause.h"
 #include "pcap/bytes.h"
 #include "pcap/decoder.h"
 
@@ -67,7 +68,7 @@ static ssize_t read_file(struct bytes *b, void *to, size_t room)
 		n = b->begin < 0 ? read(b->fd, to, room) : pread(b->fd, to, room, b->begin + b->position);
 	} while (n < 0 && (errno == EINTR || errno == EAGAIN));
 	if (n < 0)
-		return fail(b, strerror(errno));
+		return fail(b, cause(errno).text);
 	b->position += n;
 	return n;
 }
@@ -133,7 +134,7 @@ static int begin_next(struct bytes *b)
 	if (!b->left)
 		return 0;
 	b->result = DECODER_MORE;
-	return b->decoder->again(b->state) ? fail(b, strerror(ENOMEM)) : 0;
+	return b->decoder->again(b->state) ? fail(b, cause(ENOMEM).text) : 0;
 }
 
 /* An error is returned only if no byte was decoded before it. */
@@ -186,7 +187,7 @@ static int open_file(struct bytes *b, const char *path)
 
 	b->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 	if (b->fd < 0 || fstat(b->fd, &st))
-		return fail(b, strerror(errno));
+		return fail(b, cause(errno).text);
 	b->begin = S_ISREG(st.st_mode) ? lseek(b->fd, 0, SEEK_CUR) : -1;
 	b->size = b->begin < 0 ? 0 : st.st_size - b->begin;
 	posix_fadvise(b->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -210,7 +211,7 @@ static int look(struct bytes *b)
 	b->decoder = decoder_find(b->input, b->left);
 	if (b->decoder) {
 		b->state = b->decoder->begin();
-		return b->state ? 0 : fail(b, strerror(ENOMEM));
+		return b->state ? 0 : fail(b, cause(ENOMEM).text);
 	}
 	if (b->begin >= 0)
 		b->position = b->left = 0;
@@ -222,7 +223,7 @@ struct bytes *bytes_open(const char *path, char error[BYTES_ERROR])
 	struct bytes *b = calloc(1, sizeof(*b));
 
 	if (!b) {
-		snprintf(error, BYTES_ERROR, "%s", strerror(ENOMEM));
+		snprintf(error, BYTES_ERROR, "%s", cause(ENOMEM).text);
 		return NULL;
 	}
 	if (!open_file(b, path) && !look(b))

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/cause.h"
 #include "pcap/ng_block.h"
 
 #define BUFFER_BYTES (1 << 20)
@@ -49,7 +50,7 @@ struct ng_writer {
 static bool fail(struct ng_writer *w, int error)
 {
 	if (!*w->error)
-		snprintf(w->error, sizeof(w->error), "%s", strerror(error));
+		snprintf(w->error, sizeof(w->error), "%s", cause(error).text);
 	w->broken |= error == EPIPE;
 	return false;
 }
@@ -301,7 +302,7 @@ struct ng_writer *ng_open(const char *path, const struct ng_interface *interface
 	struct ng_writer *w = calloc(1, sizeof(*w));
 
 	if (!w) {
-		snprintf(error, NG_ERROR, "%s", strerror(ENOMEM));
+		snprintf(error, NG_ERROR, "%s", cause(ENOMEM).text);
 		return NULL;
 	}
 	w->fd = -1;

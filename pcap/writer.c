@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/cause.h"
 #include "pcap/writer.h"
 
 #define BUFFER_BYTES (1 << 20)
@@ -15,7 +16,7 @@
 
 static int fail(struct writer *w, int error)
 {
-	snprintf(w->error, sizeof(w->error), "%s", strerror(error));
+	snprintf(w->error, sizeof(w->error), "%s", cause(error).text);
 	return -1;
 }
 

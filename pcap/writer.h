@@ -10,6 +10,8 @@
 #include <pcap/pcap.h>
 #include <stdio.h>
 
+#include "lib/cause.h"
+
 struct writer {
 	pcap_t *pcap;
 	pcap_dumper_t *dumper;
@@ -17,7 +19,7 @@ struct writer {
 	char *buffer;
 	size_t buffered; /* bytes */
 	off_t good;	 /* end of the last frame written to the file; -1: no regular file (a pipe) */
-	char error[64]; /* after a failed call: one line without the name */
+	char error[CAUSE_TEXT]; /* after a failed call: one line without the name */
 };
 
 /*

@@ -11,9 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/cause.h"
 #include "lib/clock.h"
 #include "roce/base.h"
 #include "userspace/between/source.h"
+#include "userspace/live/attach.h"
 
 #define NOT_FOUND 127 /* exit status of shells */
 #define PIECE 65536 /* bytes that are read at once, at least */
@@ -86,7 +88,7 @@ static void run_monitor(const struct source *s, const struct source_how *how, in
 		run_far(s, argv);
 	else if (good)
 		execv("/proc/self/exe", argv);
-	fprintf(stderr, "rocescope: between: %s: the monitor cannot be started: %s\n", s->name, strerror(errno));
+	fprintf(stderr, "rocescope: between: %s: the monitor cannot be started: %s\n", s->name, cause(errno).text);
 	_exit(1);
 }
 
@@ -94,8 +96,10 @@ static bool start_monitor(struct source *s, const struct source_how *how)
 {
 	int ends[2];
 
+	if (!s->far && !cause_files("between", CAUSE_FILES + ATTACH_FILES)) /* the monitor needs them */
+		return false;
 	if (pipe2(ends, O_CLOEXEC))
-		return complain(s, strerror(errno));
+		return complain(s, cause(errno).text);
 	s->child = fork();
 	if (!s->child)
 		run_monitor(s, how, ends[1]);
@@ -104,7 +108,7 @@ static bool start_monitor(struct source *s, const struct source_how *how)
 	if (s->child > 0)
 		return !fcntl(s->fd, F_SETFL, O_NONBLOCK);
 	s->child = 0;
-	return complain(s, strerror(errno));
+	return complain(s, cause(errno).text);
 }
 
 bool source_is_far(const char *name)
@@ -121,7 +125,7 @@ bool source_open(struct source *s, const char *name, const struct source_how *ho
 		return start_monitor(s, how);
 	s->fd = strcmp(name, "-") ? open(name, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
 	if (s->fd < 0)
-		return complain(s, errno == ENOENT ? "there is no such interface, and no such file" : strerror(errno));
+		return complain(s, errno == ENOENT ? "there is no such interface, and no such file" : cause(errno).text);
 	if (fstat(s->fd, &about) || S_ISDIR(about.st_mode))
 		return complain(s, "not a file of snapshots");
 	s->is_file = S_ISREG(about.st_mode);
@@ -184,7 +188,7 @@ bool source_read(struct source *s)
 		if (got < 0 && (errno == EAGAIN || errno == EINTR))
 			return true;
 		if (got < 0)
-			return complain(s, strerror(errno));
+			return complain(s, cause(errno).text);
 		s->length += got;
 		if (!got) {
 			close(s->fd);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/cause.h"
 #include "lib/clock.h"
 #include "lib/exit.h"
 #include "lib/stop.h"
@@ -64,7 +65,7 @@ static int say_ready(const struct bring_up_options *o)
 
 	fprintf(stderr, "rocescope: watching %s\n", o->interface);
 	if (o->ready && (fd < 0 || dprintf(fd, "watching %s\n", o->interface) < 0)) {
-		fprintf(stderr, "rocescope: --ready %s: %s\n", o->ready, strerror(errno));
+		fprintf(stderr, "rocescope: --ready %s: %s\n", o->ready, cause(errno).text);
 		return -1;
 	}
 	return fd;
@@ -79,7 +80,7 @@ static bool write_picture(struct bring_up *b, const struct bring_up_report *r)
 	if (out && fclose(out))
 		good = false;
 	if (!good)
-		fprintf(stderr, "rocescope: --svg %s: %s\n", path, strerror(errno));
+		fprintf(stderr, "rocescope: --svg %s: %s\n", path, cause(errno).text);
 	return good;
 }
 
@@ -93,7 +94,7 @@ static int report(struct bring_up *b)
 	if (!o->json && isatty(STDOUT_FILENO))
 		fputs(CLEAR, stdout);
 	if ((o->json ? bring_up_json : bring_up_lines)(stdout, b, &r) || fflush(stdout)) {
-		fprintf(stderr, "rocescope: the report cannot be written: %s\n", strerror(errno));
+		fprintf(stderr, "rocescope: the report cannot be written: %s\n", cause(errno).text);
 		good = false;
 	}
 	if (o->svg)

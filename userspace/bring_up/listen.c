@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@ struct bpf_program { /* as there */
 #include <pcap/pcap.h>
 #include <pcap/dlt.h>
 
+#include "lib/cause.h"
 #include "lib/clock.h"
 #include "userspace/bring_up/listen.h"
 
@@ -39,7 +41,7 @@ static bool open_socket(struct listen *l)
 	pcap_set_tstamp_precision(p, PCAP_TSTAMP_PRECISION_NANO);
 	status = pcap_activate(p);
 	if (status < 0) {
-		snprintf(l->why, sizeof(l->why), "%s", status == PCAP_ERROR_PERM_DENIED ? "only root may listen" :
+		snprintf(l->why, sizeof(l->why), "%s", status == PCAP_ERROR_PERM_DENIED ? cause_of_interface(EPERM).text :
 			 status == PCAP_ERROR_IFACE_NOT_UP ? "it is down" : pcap_geterr(p));
 	} else if (pcap_datalink(p) != DLT_EN10MB) {
 		snprintf(l->why, sizeof(l->why), "it is no Ethernet interface");

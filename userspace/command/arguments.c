@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdlib.h>
 #include <string.h>
 
+#include "lib/cause.h"
+#include "lib/exit.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/monitor.h"
 #include "userspace/model/group.h"
@@ -77,6 +80,8 @@ void arguments_interfaces(const struct command *c, struct live_options *o, char 
 		o->interface[k] = names[k];
 	}
 	o->interface_count = count;
+	if (count && !cause_files(c->name, CAUSE_FILES + ATTACH_FILES * count))
+		exit(EXIT_COULD_NOT);
 }
 
 /* ---- the format of frames ---- */

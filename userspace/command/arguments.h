@@ -38,7 +38,10 @@ option_take arguments_take_pin;
 /* The topics of `--help TOPIC`. */
 extern const struct option_topic topic_counters, topic_events, topic_lints, topic_expect, topic_filter, topic_refusals, topic_udp;
 
-/* Checks the names of interfaces on the command line and stores them. Ends the program if one is wrong. */
+/*
+ * Checks the names of interfaces on the command line and stores them. Ends the program if one is wrong, or if it may not have as many
+ * open files as they need.
+ */
 void arguments_interfaces(const struct command *c, struct live_options *o, char **names, size_t count);
 
 #endif

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/cause.h"
 #include "lib/clock.h"
 #include "pcap/ng_writer.h"
 #include "userspace/command/arguments.h"
@@ -188,7 +189,7 @@ static void say_failed(struct capture *c)
 
 	if (!c->failed)
 		fprintf(stderr, "rocescope: %s: %s%s\n", name_of(ng_path(c->writer)),
-			broken ? strerror(EPIPE) : ng_error(c->writer), broken ? "" : ": writing has ended, counting goes on");
+			broken ? cause(EPIPE).text : ng_error(c->writer), broken ? "" : ": writing has ended, counting goes on");
 	c->failed = true;
 }
 
@@ -290,7 +291,7 @@ static bool can_write(const char *path)
 		if (!access(folder, W_OK | X_OK))
 			return true;
 	}
-	fprintf(stderr, "rocescope: %s: %s\n", path, strerror(errno));
+	fprintf(stderr, "rocescope: %s: %s\n", path, cause(errno).text);
 	return false;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/cause.h"
 #include "lib/stop.h"
 #include "userspace/command/commands.h"
 #include "userspace/path/path.h"
@@ -89,7 +90,7 @@ static bool print(const struct options *o, const struct path_facts *f, const str
 	int failed = o->json ? path_json(stdout, f, r) : path_lines(stdout, f, r, o->all);
 
 	if (failed || fflush(stdout))
-		fprintf(stderr, "rocescope: path: the report cannot be written: %s\n", strerror(errno));
+		fprintf(stderr, "rocescope: path: the report cannot be written: %s\n", cause(errno).text);
 	return !failed && !ferror(stdout);
 }
 
@@ -146,6 +147,8 @@ int cmd_path(int argc, char **argv)
 	struct options o;
 
 	parse_options(&o, argc, argv);
+	if (!cause_files("path", CAUSE_FILES))
+		return EXIT_COULD_NOT;
 	ifindex = if_nametoindex(o.interface);
 	if (!ifindex) {
 		fprintf(stderr, "rocescope: path: %s: no such interface here (`ip link` lists them)\n", o.interface);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/cause.h"
 #include "lib/clock.h"
 #include "lib/report.h"
 #include "lib/stop.h"
@@ -64,7 +65,7 @@ static bool start_planner(struct sender *s, pthread_t *thread)
 	error = pthread_create(thread, NULL, make_packets, s->planner);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (error)
-		complain(strerror(error));
+		complain(cause(error).text);
 	return !error;
 }
 
@@ -164,7 +165,7 @@ static void count_losses(struct sender *s)
 
 static bool cannot_write(const char *path)
 {
-	fprintf(stderr, "rocescope: send: %s: %s\n", path, strerror(errno));
+	fprintf(stderr, "rocescope: send: %s: %s\n", path, cause(errno).text);
 	return false;
 }
 
@@ -194,7 +195,7 @@ static bool report(const struct sender *s)
 
 	if (send_report_print(&s->report, file && !strcmp(file, "-") ? stderr : stdout))
 		return true;
-	fprintf(stderr, "rocescope: send: the summary cannot be written: %s\n", strerror(errno));
+	fprintf(stderr, "rocescope: send: the summary cannot be written: %s\n", cause(errno).text);
 	return false;
 }
 
@@ -230,6 +231,8 @@ static int run(struct sender *s)
 	pthread_t thread;
 	int status;
 
+	if (!s->options->plan.file && !cause_files("send", CAUSE_FILES))
+		return EXIT_COULD_NOT;
 	if (!can_write_truth(&s->options->plan) || !outlet_open(&s->outlet))
 		return EXIT_COULD_NOT;
 	if (!s->options->plan.file) {

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "lib/cause.h"
 #include "lib/exit.h"
 #include "userspace/command/receive.h"
 #include "userspace/model/address.h"
@@ -261,7 +262,7 @@ static bool is_as_told(const struct receiver *r)
 static bool say_pin(const struct receiver *r, const char *map, int error)
 {
 	fprintf(stderr, "rocescope: receive: --pin %s: the map %s: %s\n", r->options->pin, map,
-		error == -EPROTO ? "a build with another layout made it" : strerror(-error));
+		error == -EPROTO ? "a build with another layout made it" : cause(-error).text);
 	return false;
 }
 

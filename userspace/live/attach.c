@@ -14,6 +14,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "lib/cause.h"
 #include "lib/interfaces.h"
 #include "userspace/live/attach.h"
 #include "userspace/live/kernel.h"
@@ -43,7 +44,7 @@ __attribute__((format(printf, 2, 3))) static bool say(const struct attachment *a
 
 static bool say_error(const struct attachment *a, const char *what, int error)
 {
-	return say(a, "%s: %s", what, strerror(error));
+	return say(a, "%s: %s", what, cause_of_interface(error).text);
 }
 
 /* 0: not known. */

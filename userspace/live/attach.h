@@ -20,6 +20,8 @@
  */
 #define ATTACH_PLAIN_MTU (4096 - 256 - 320 - 22)
 
+#define ATTACH_FILES 4 /* most open files of an interface: two links, and what looks at them */
+
 /* --mode */
 enum attach_mode { ATTACH_AUTO, ATTACH_NATIVE, ATTACH_GENERIC };
 

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "lib/cause.h"
 #include "userspace/live/kernel.h"
 
 /*
@@ -35,6 +39,46 @@ bool kernel_has_frags(void)
 bool kernel_has_loop(void)
 {
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_XDP, BPF_FUNC_loop, NULL) == 1;
+}
+
+/* Whether the running kernel lacks what that version brought. */
+static bool lacks(const char *version)
+{
+	if (!strcmp(version, "5.18"))
+		return !kernel_has_frags();
+	if (!strcmp(version, "5.17"))
+		return !kernel_has_loop();
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_XDP, BPF_FUNC_per_cpu_ptr, NULL) != 1; /* 5.10 */
+}
+
+/* Before Linux 5.11 BPF maps count as locked memory, which libbpf cannot raise without CAP_SYS_RESOURCE. */
+static bool is_locked_memory_short(void)
+{
+	struct rlimit l;
+
+	return !getrlimit(RLIMIT_MEMLOCK, &l) && l.rlim_cur != RLIM_INFINITY && kernel_trusts_us();
+}
+
+const char *kernel_refused(char why[KERNEL_WHY], int error, const char *oldest)
+{
+	struct utsname system = { 0 };
+
+	uname(&system);
+	if (error == EPERM && is_locked_memory_short())
+		snprintf(why, KERNEL_WHY, "the kernel takes no BPF programs of this process: too little memory may be locked (`ulimit -l "
+			 "unlimited`), or the machine is locked down, or a container's seccomp forbids it");
+	else if (error == EPERM || (error == EACCES && !kernel_trusts_us()))
+		snprintf(why, KERNEL_WHY, "no permission to load BPF programs: run as root (or with CAP_BPF, CAP_PERFMON and "
+			 "CAP_NET_ADMIN)");
+	else if (error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN || error == EINTR)
+		snprintf(why, KERNEL_WHY, "the BPF programs cannot be loaded: %s", cause(error).text);
+	else if (lacks(oldest))
+		snprintf(why, KERNEL_WHY, "the kernel does not take the BPF programs: Linux %s or newer is needed, this is %s", oldest,
+			 system.release);
+	else
+		snprintf(why, KERNEL_WHY, "the kernel does not take the BPF programs: %s (Linux %s; --verbose tells more)",
+			 strerror(error), system.release);
+	return why;
 }
 
 bool kernel_trusts_us(void)

@@ -16,6 +16,14 @@ bool kernel_has_frags(void);
 /* bpf_loop(): Linux 5.17. */
 bool kernel_has_loop(void);
 
+#define KERNEL_WHY 320
+
+/*
+ * Why the kernel refused BPF programs with this errno, and what to do. oldest: as in live_say_refused(). It is named only if a probe
+ * says that the running kernel lacks what that version brought. Returns `why`.
+ */
+const char *kernel_refused(char why[KERNEL_WHY], int error, const char *oldest);
+
 /*
  * CAP_PERFMON, or CAP_SYS_ADMIN, which includes it. Without it the verifier rejects (EACCES) programs that it accepts
  * otherwise.

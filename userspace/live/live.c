@@ -14,6 +14,7 @@
 
 #include <bpf/bpf.h>
 
+#include "lib/cause.h"
 #include "lib/clock.h"
 #include "lib/exit.h"
 #include "roce/block.h"
@@ -44,12 +45,9 @@ static void set_verbose(bool wanted)
 
 void live_say_refused(int error, const char *kernel)
 {
-	if (error == EPERM || (error == EACCES && !kernel_trusts_us()))
-		fprintf(stderr, "rocescope: no permission to load BPF programs: run as root (or with CAP_BPF, "
-			"CAP_PERFMON and CAP_NET_ADMIN)\n");
-	else
-		fprintf(stderr, "rocescope: the kernel does not take the BPF programs: %s (kernel %s or newer is needed; "
-			"--verbose tells more)\n", strerror(error), kernel);
+	char why[KERNEL_WHY];
+
+	fprintf(stderr, "rocescope: %s\n", kernel_refused(why, error, kernel));
 }
 
 /* Selects the one XDP program that the kernel needs, because loading takes most of the startup time. */
@@ -298,7 +296,7 @@ static bool add_expected(const struct live *l)
 		/* the first PSN of a known pair has passed already, and the pair may have been corrected since */
 		if (!bpf_map_update_elem(pairs, &e->key, &e->pair, flags) || errno == EEXIST)
 			continue;
-		fprintf(stderr, "rocescope: the kernel does not take what --expect says: %s\n", strerror(errno));
+		fprintf(stderr, "rocescope: the kernel does not take what --expect says: %s\n", cause(errno).text);
 		return false;
 	}
 	return true;
@@ -331,7 +329,7 @@ static bool open_ready(struct live *l)
 		return true;
 	l->ready = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
 	if (l->ready < 0)
-		fprintf(stderr, "rocescope: --ready %s: %s\n", path, strerror(errno));
+		fprintf(stderr, "rocescope: --ready %s: %s\n", path, cause(errno).text);
 	return l->ready >= 0;
 }
 
@@ -339,7 +337,7 @@ static bool write_ready(const struct live *l, const char *interfaces)
 {
 	if (l->ready < 0 || dprintf(l->ready, "watching %s\n", interfaces) > 0)
 		return true;
-	fprintf(stderr, "rocescope: --ready %s: %s\n", l->options->ready, strerror(errno));
+	fprintf(stderr, "rocescope: --ready %s: %s\n", l->options->ready, cause(errno).text);
 	return false;
 }
 
@@ -547,7 +545,7 @@ bool live_snapshot(struct live *l, struct snapshot *s)
 	s->seconds = (now - l->since) / 1e9;
 	s->realtime_offset = realtime_offset_ns();
 	if (!fill_interfaces(l, s) || !read_counters(l, s, &whole)) {
-		fprintf(stderr, "rocescope: cannot read the counters: %s\n", strerror(errno));
+		fprintf(stderr, "rocescope: cannot read the counters: %s\n", cause(errno).text);
 		return false;
 	}
 	if (!l->options->settings.blocks.by_ring)

@@ -71,7 +71,10 @@ struct live {
 	sigset_t signals;
 };
 
-/* Prints one line on stderr about why the kernel rejected the programs. kernel: the oldest version that accepts them. */
+/*
+ * Prints one line on stderr about why the kernel rejected the programs. kernel: the oldest version that accepts them ("5.10", "5.17" or
+ * "5.18"), which is named if the running one lacks what it brought.
+ */
 void live_say_refused(int error, const char *kernel);
 
 /* Initializes `l`, and begins to handle signals. Call before live_begin(). */

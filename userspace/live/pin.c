@@ -15,6 +15,7 @@
 
 #include <bpf/bpf.h>
 
+#include "lib/cause.h"
 #include "userspace/live/attach.h"
 #include "userspace/live/pin.h"
 
@@ -26,7 +27,7 @@ static bool say(const char *name, const char *words)
 
 bool pin_say_error(const char *name, const char *what, int error)
 {
-	fprintf(stderr, "rocescope: --pin %s: %s: %s\n", name, what, strerror(error));
+	fprintf(stderr, "rocescope: --pin %s: %s: %s\n", name, what, cause(error).text);
 	return false;
 }
 
@@ -422,7 +423,7 @@ bool pin_remove(const char *option, const char *name)
 	else
 		fprintf(stderr, "rocescope: %s %s: %s\n", option, name,
 			error == ENOENT ? "nothing of that name is pinned (`ls " PIN_ROOT "` lists what there is)" :
-			error == EWOULDBLOCK ? "a rocescope is at work on it: end that one first" : strerror(error));
+			error == EWOULDBLOCK ? "a rocescope is at work on it: end that one first" : cause(error).text);
 	pin_close(&p);
 	return !error;
 }

@@ -9,6 +9,7 @@
 
 #include <bpf/btf.h>
 
+#include "lib/cause.h"
 #include "userspace/live/kernel.h"
 #include "userspace/live/share.h"
 
@@ -226,7 +227,7 @@ int share_clear(const char *name, unsigned int ifindex, bool loud)
 	error = count ? -xdp_program__detach_multi(left, count, ifindex, xdp_multiprog__attach_mode(m), 0) : 0;
 	if (error)
 		fprintf(stderr, "rocescope: %s: what a killed process left there cannot be taken away: %s\n", name,
-			strerror(error));
+			cause_of_interface(error).text);
 	xdp_multiprog__close(m);
 	return error ? -1 : count;
 }

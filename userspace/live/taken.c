@@ -8,6 +8,7 @@
 
 #include "bpf/capture_abi.h"
 #include "bpf/capture.skel.h"
+#include "lib/cause.h"
 #include "lib/clock.h"
 #include "lib/exit.h"
 #include "userspace/live/taken.h"
@@ -125,8 +126,8 @@ int taken_begin(struct taken *t, struct live *l, const struct taken_options *o, 
 	t->ring = ring_buffer__new(live_map(l, "taken"), on_record, t, NULL);
 	if (t->ring)
 		return EXIT_RAN;
-	fprintf(stderr, "rocescope: the buffer of packets cannot be mapped: %s (a smaller --buffer may do)\n",
-		strerror(errno));
+	fprintf(stderr, "rocescope: the buffer of packets cannot be mapped: %s%s\n", cause(errno).text,
+		errno == ENOMEM && o->buffer >= TAKEN_BUFFER ? " (a smaller --buffer may do)" : "");
 	return EXIT_COULD_NOT;
 }
 
@@ -139,7 +140,7 @@ static bool read_until(struct taken *t, __u64 until)
 	if (result == -ECANCELED)
 		return true;
 	if (result < 0)
-		fprintf(stderr, "rocescope: the buffer of packets cannot be read: %s\n", strerror(-result));
+		fprintf(stderr, "rocescope: the buffer of packets cannot be read: %s\n", cause(-result).text);
 	return result >= 0;
 }
 

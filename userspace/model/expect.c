@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/cause.h"
 #include "lib/exit.h"
 #include "lib/number.h"
 #include "userspace/model/address.h"
@@ -195,13 +196,13 @@ int expect_read(const char *path, struct expected *e)
 
 	*e = (struct expected){ 0 };
 	if (!f) {
-		fprintf(stderr, "rocescope: --expect %s: %s\n", path, strerror(errno));
+		fprintf(stderr, "rocescope: --expect %s: %s\n", path, cause(errno).text);
 		return EXIT_COULD_NOT;
 	}
 	errno = 0;
 	status = read_lines(f, path, e);
 	if (status == EXIT_COULD_NOT || ferror(f)) {
-		fprintf(stderr, "rocescope: --expect %s: %s\n", path, strerror(errno));
+		fprintf(stderr, "rocescope: --expect %s: %s\n", path, cause(errno).text);
 		status = EXIT_COULD_NOT;
 	}
 	fclose(f);

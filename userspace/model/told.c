@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/cause.h"
 #include "lib/exit.h"
 #include "userspace/model/told.h"
 
@@ -229,7 +230,7 @@ int told_read(const char *path, struct told *t)
 	*t = (struct told){ 0 };
 	errno = f && !text ? ENOMEM : errno;
 	length = text ? fread(text, 1, CONTROL_LINE_MAX, f) : 0;
-	status = !text || ferror(f) ? say(path, strerror(errno), EXIT_COULD_NOT) : parse_line(path, text, length, t);
+	status = !text || ferror(f) ? say(path, cause(errno).text, EXIT_COULD_NOT) : parse_line(path, text, length, t);
 	free(text);
 	if (f)
 		fclose(f);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/cause.h"
 #include "lib/clock.h"
 #include "userspace/output/hook.h"
 
@@ -45,7 +46,7 @@ struct hook *hook_new(const char *command, size_t most, bool quiet)
 static void say_failed(const struct hook *h)
 {
 	if (h->error)
-		fprintf(stderr, "rocescope: --on-fault: the command cannot be run: %s\n", strerror(h->error));
+		fprintf(stderr, "rocescope: --on-fault: the command cannot be run: %s\n", cause(h->error).text);
 	else if (WIFSIGNALED(h->status))
 		fprintf(stderr, "rocescope: --on-fault: the command was ended by signal %d\n", WTERMSIG(h->status));
 	else

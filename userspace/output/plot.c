@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/cause.h"
 #include "userspace/offline/fault_list.h"
 #include "userspace/output/plot.h"
 
@@ -321,7 +322,7 @@ static bool explain(const char *path, int complaint)
 
 static bool complain(const char *path)
 {
-	fprintf(stderr, "rocescope: %s: the picture cannot be written: %s\n", path, strerror(errno));
+	fprintf(stderr, "rocescope: %s: the picture cannot be written: %s\n", path, cause(errno).text);
 	return false;
 }
 

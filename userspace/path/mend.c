@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/cause.h"
 #include "lib/clock.h"
 #include "lib/interfaces.h"
 #include "lib/stop.h"
@@ -56,7 +57,7 @@ static bool put_back_one(const struct path_change *c, const struct mark *m)
 		return true;
 	memcpy(back.after, c->before, sizeof(back.after));
 	change_command(&back, command, sizeof(command));
-	fprintf(stderr, "rocescope: path: %s: cannot be put back: %s. By hand: %s\n", c->what, strerror(error), command);
+	fprintf(stderr, "rocescope: path: %s: cannot be put back: %s. By hand: %s\n", c->what, cause(error).text, command);
 	return false;
 }
 
@@ -216,7 +217,7 @@ bool path_mend(struct path_mend **to, struct path_report *r, const struct path_f
 			continue;
 		if (!change_read(c, c->before)) {
 			c->before[0] = 0;
-			snprintf(c->error, sizeof(c->error), "%s", strerror(errno));
+			snprintf(c->error, sizeof(c->error), "%s", cause(errno).text);
 			continue;
 		}
 		from[m->count] = c;
@@ -227,7 +228,7 @@ bool path_mend(struct path_mend **to, struct path_report *r, const struct path_f
 		return true;
 	}
 	if (!m || !start_guard(m)) {
-		fprintf(stderr, "rocescope: path: --fix cannot put back later, so it changes nothing: %s\n", strerror(errno));
+		fprintf(stderr, "rocescope: path: --fix cannot put back later, so it changes nothing: %s\n", cause(errno).text);
 		free(m);
 		return false;
 	}

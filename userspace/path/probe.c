@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/bytes.h"
+#include "lib/cause.h"
 #include "lib/clock.h"
 #include "lib/stop.h"
 #include "userspace/path/probe.h"
@@ -302,15 +303,11 @@ static void measure_rtt(struct prober *p)
 		await(p, send_echo(p, SMALL), end);
 }
 
-static const char *unknown_because(const struct prober *p)
+static void say_unknown(const struct prober *p, char why[PATH_WHY])
 {
-	if (stop)
-		return "interrupted";
-	if (p->error)
-		return strerror(p->error);
-	if (!p->rtt_ns)
-		return "the peer answers no ping within 400 ms";
-	return "too many pings were lost, small ones as well, or the time was too short";
+	snprintf(why, PATH_WHY, "%s", stop ? "interrupted" : p->error ? cause_of_interface(p->error).text :
+		 !p->rtt_ns ? "the peer answers no ping within 400 ms" :
+			      "too many pings were lost, small ones as well, or the time was too short");
 }
 
 static void run(struct prober *p, struct path_probe *to, unsigned int mtu)
@@ -326,7 +323,7 @@ static void run(struct prober *p, struct path_probe *to, unsigned int mtu)
 	to->fails = best ? 0 : whole;
 	to->known = to->answered && known && (best || search(p, to));
 	if (!to->known)
-		snprintf(to->why, sizeof(to->why), "%s", unknown_because(p));
+		say_unknown(p, to->why);
 	to->told = to->known && to->fails && p->told && p->told < to->fails;
 	if (to->told)
 		memcpy(to->teller, p->teller, sizeof(to->teller));
@@ -339,7 +336,7 @@ void path_probe(struct path_probe *to, const char *interface, const struct path_
 
 	*to = (struct path_probe){ 0 };
 	if (why)
-		snprintf(to->why, sizeof(to->why), "%s: %s", why, strerror(errno));
+		snprintf(to->why, sizeof(to->why), "%s: %s", why, cause(errno).text);
 	else
 		run(&p, to, mtu);
 	if (p.fd >= 0)

@@ -16,11 +16,13 @@ struct path_peer {
 /* false: there is no such host. */
 bool path_peer_find(struct path_peer *p, const char *name, unsigned int ifindex);
 
+#define PATH_WHY 192
+
 struct path_probe {
 	bool answered;	    /* the peer answers echoes at all */
 	uint64_t rtt_ns;    /* least round trip of a small packet */
 	bool known;	    /* what follows is known */
-	char why[96];	    /* if not */
+	char why[PATH_WHY]; /* if not */
 	unsigned int passes; /* bytes of the largest IP packet that was answered */
 	unsigned int fails; /* the smallest that was never answered, or of which a router told; 0: all up to the MTU pass */
 	bool told;	    /* a router told of it */

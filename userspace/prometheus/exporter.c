@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/cause.h"
 #include "lib/clock.h"
 #include "lib/number.h"
 #include "roce/base.h"
@@ -121,7 +122,7 @@ static int open_listener(const char *text)
 	}
 	if (fd < 0)
 		fprintf(stderr, "rocescope: --prometheus %s: cannot listen there: %s\n", text,
-			a ? strerror(errno) : "no address");
+			a ? cause(errno).text : "no address");
 	return fd;
 }
 
@@ -397,7 +398,7 @@ struct exporter *exporter_start(const char *address, exporter_fill *fill, void *
 	name_url(e, listener);
 	if (start_daemon(e, listener))
 		return e;
-	fprintf(stderr, "rocescope: --prometheus: cannot start the server: %s\n", strerror(errno));
+	fprintf(stderr, "rocescope: --prometheus: cannot start the server: %s\n", cause(errno).text);
 	exporter_stop(e);
 	return NULL;
 }

@@ -8,6 +8,7 @@
 #include "bpf/capture_abi.h"
 #include "bpf/receive_abi.h"
 #include "bpf/receive.skel.h"
+#include "lib/cause.h"
 #include "userspace/receive/programs.h"
 
 #define OLDEST_KERNEL "5.18"
@@ -65,7 +66,7 @@ void receive_programs_close(struct receive_bpf *bpf)
 
 static bool say(const char *what, int error)
 {
-	fprintf(stderr, "rocescope: receive: the kernel does not take %s: %s\n", what, strerror(error));
+	fprintf(stderr, "rocescope: receive: the kernel does not take %s: %s\n", what, cause(error).text);
 	return false;
 }
 
@@ -86,6 +87,6 @@ bool receive_programs_map(const struct receive_bpf *bpf, struct receive_maps *to
 	int error = receive_maps_of_object(to, bpf->obj);
 
 	if (error)
-		fprintf(stderr, "rocescope: receive: the map %s cannot be mapped: %s\n", to->wrong, strerror(-error));
+		fprintf(stderr, "rocescope: receive: the map %s cannot be mapped: %s\n", to->wrong, cause(-error).text);
 	return !error;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/cause.h"
 #include "lib/json.h"
 #include "userspace/model/address.h"
 #include "userspace/model/refusal.h"
@@ -240,7 +241,7 @@ void receive_report_summary(struct receive_report *r, FILE *out, double seconds)
 
 static bool say_error(const char *option, const char *path)
 {
-	fprintf(stderr, "rocescope: receive: %s %s: %s\n", option, path, strerror(errno));
+	fprintf(stderr, "rocescope: receive: %s %s: %s\n", option, path, cause(errno).text);
 	return false;
 }
 

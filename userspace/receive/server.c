@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "lib/cause.h"
 #include "lib/clock.h"
 #include "userspace/model/address.h"
 #include "userspace/receive/qps.h"
@@ -446,7 +448,7 @@ struct receive_server *receive_server_start(const struct receive_server_options 
 	}
 	if (good)
 		return s;
-	fputs("rocescope: receive: there is not enough memory\n", stderr);
+	fprintf(stderr, "rocescope: receive: %s\n", cause(errno ?: ENOMEM).text);
 	if (s)
 		receive_server_free(s);
 	return NULL;

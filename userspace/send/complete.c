@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bpf/slot.h"
+#include "lib/cause.h"
 #include "userspace/model/address.h"
 #include "userspace/send/fault.h"
 #include "userspace/send/machine.h"
@@ -168,7 +169,7 @@ static void check_qpns(const struct plan *plan)
 	uint32_t *qpns = calloc(plan->qps, sizeof(*qpns));
 
 	if (!qpns)
-		could_not("QPs", strerror(errno));
+		could_not("QPs", cause(errno).text);
 	for (uint32_t k = 0; k < plan->qps; k++)
 		qpns[k] = plan->qp[k].qpn;
 	qsort(qpns, plan->qps, sizeof(*qpns), compare_qpns);
@@ -194,7 +195,7 @@ static void complete_qps(struct send_options *o)
 		return;
 	all = calloc(plan->qps, sizeof(*all));
 	if (!all)
-		could_not("QPs", strerror(errno));
+		could_not("QPs", cause(errno).text);
 	for (uint32_t k = 0; k < plan->qps; k++)
 		all[k] = complete_qp(o, k, &random);
 	plan->qp = all;
@@ -213,7 +214,7 @@ static void complete_weights(struct plan *plan)
 		usage_error("send: --interleave weights: %zu of them for %u QPs", plan->turns, plan->qps);
 	all = calloc(plan->qps, sizeof(*all));
 	if (!all)
-		could_not("--interleave", strerror(errno));
+		could_not("--interleave", cause(errno).text);
 	for (uint32_t k = 0; k < plan->qps; k++)
 		all[k] = plan->turn[k % plan->turns];
 	free(plan->turn);
@@ -274,10 +275,10 @@ static void complete_sequence(struct plan *plan, const char *path)
 	plan->turn = calloc(TURNS_MOST, sizeof(*plan->turn));
 	plan->turns = 0;
 	if (!f || !named || !plan->turn)
-		could_not(path, strerror(errno));
+		could_not(path, cause(errno).text);
 	read_sequence(plan, path, f, named);
 	if (ferror(f))
-		could_not(path, strerror(errno));
+		could_not(path, cause(errno).text);
 	for (uint32_t k = 0; k < plan->qps; k++)
 		if (!named[k])
 			usage_error("send: %s: QP %u never has its turn: name each of the %u, or lower --qps", path, k,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/if_ether.h>
 #include <linux/rtnetlink.h>
@@ -12,6 +13,7 @@
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
 
+#include "lib/cause.h"
 #include "lib/clock.h"
 #include "lib/ethtool.h"
 #include "lib/netlink.h"
@@ -82,7 +84,10 @@ unsigned int netdev_ready(const char *name, uint32_t frame_bytes, bool tagged, c
 	unsigned int ifindex = if_nametoindex(name);
 	struct ifreq flags, mtu;
 
-	if (!ifindex) {
+	if (fd < 0) {
+		snprintf(reason, size, "%s: cannot be asked: %s", name, cause(errno).text);
+		ifindex = 0;
+	} else if (!ifindex) {
 		snprintf(reason, size, "%s: no such interface", name);
 	} else if (!ask(fd, SIOCGIFFLAGS, name, &flags) || !ask(fd, SIOCGIFMTU, name, &mtu)) {
 		snprintf(reason, size, "%s: cannot be asked: %m", name);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/cause.h"
 #include "userspace/send/option.h"
 
 #define BLANKS " \t\r\n"
@@ -57,7 +58,7 @@ void take_plan(struct option_parser *p, const struct option_entry *e, const char
 	if (f)
 		read_plan(&inside, f);
 	if (!f || ferror(f)) { /* exit status 1, as for every file that cannot be read, not that of a usage error */
-		fprintf(stderr, "rocescope: send: --plan %s: %s\n", text, strerror(errno));
+		fprintf(stderr, "rocescope: send: --plan %s: %s\n", text, cause(errno).text);
 		exit(1);
 	}
 	fclose(f);

@@ -17,7 +17,7 @@ struct outlet {
 	const struct plan *plan;
 	uint32_t frame_most;	/* bytes of the plan's longest frame, faults included */
 	void *own;
-	char reason[200];	/* the reason for a failure, or a remark; one line */
+	char reason[320];	/* the reason for a failure, or a remark; one line */
 	uint64_t refused;	/* frames that the device or the file refused: they did not leave */
 	uint64_t retried;	/* refused frames that were sent again (the device may count them as dropped) */
 };

@@ -13,7 +13,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "lib/cause.h"
 #include "lib/clock.h"
+#include "userspace/live/kernel.h"
 #include "userspace/send/netdev.h"
 #include "userspace/send/outlet.h"
 
@@ -57,21 +59,20 @@ static int try_run(struct send_bpf *bpf)
 
 static bool load(struct outlet *o, struct send_bpf *bpf)
 {
+	char why[KERNEL_WHY];
 	int error;
 
 	bpf->rodata->interface = if_nametoindex(o->plan->interface);
 	bpf->rodata->frame_bytes = o->frame_most < SLOT_HEADERS ? SLOT_HEADERS : o->frame_most;
 	bpf->rodata->paced = o->plan->rate.per_second > 0;
 	error = -send_bpf__load(bpf);
-	if (error == EPERM)
-		return refuse(o, "no permission to load BPF programs (run as root)");
 	if (error)
-		return refuse(o, "the kernel does not take the program (it needs Linux 5.18)");
+		return refuse(o, kernel_refused(why, error, "5.18"));
 	error = try_run(bpf);
 	if (error == EINVAL && o->frame_most > 3000)
 		return refuse(o, "frames of that length do not fit into one page of the kernel's test run");
 	if (error)
-		return refuse(o, "the kernel has no live frames (Linux 5.18 or newer)");
+		return refuse(o, error == EINVAL ? "the kernel has no live frames (Linux 5.18 or newer)" : cause(error).text);
 	bpf->bss->running = false; /* the real run has not begun */
 	return true;
 }
@@ -178,13 +179,13 @@ static bool prepare(struct outlet *o)
 
 	l->bpf = send_bpf__open();
 	if (!l->bpf)
-		return refuse(o, "no memory for the BPF program");
+		return refuse(o, cause(errno).text);
 	if (!load(o, l->bpf))
 		return false;
 	o->memory = &l->bpf->bss->memory;
 	if (!start_thread(l))
 		return refuse(o, "no memory for a thread");
-	return wait_running(l) || refuse(o, strerror(atomic_load(&l->error)));
+	return wait_running(l) || refuse(o, cause_of_interface(atomic_load(&l->error)).text);
 }
 
 static bool live_open(struct outlet *o)
@@ -230,7 +231,8 @@ static bool live_run(struct outlet *o)
 	if (!is_ready(o))
 		return false;
 	if (error) {
-		snprintf(o->reason, sizeof(o->reason), "live frames into %s: %s", o->plan->interface, strerror(error));
+		snprintf(o->reason, sizeof(o->reason), "live frames into %s: %s", o->plan->interface,
+			 cause_of_interface(error).text);
 		return false;
 	}
 	sleep_until_ns(now_ns() + LOOK_NS);

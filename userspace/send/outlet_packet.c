@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/cause.h"
 #include "lib/clock.h"
 #include "lib/pacing.h"
 #include "userspace/send/departure.h"
@@ -52,9 +53,7 @@ static void set_status(struct packets *p, uint32_t behind, uint32_t value)
 static bool fail(struct outlet *o, const char *what, int error)
 {
 	snprintf(o->reason, sizeof(o->reason), "%s: %s: %s", o->plan->interface, what,
-		 error == EPERM ? "no permission: run as root, or with CAP_NET_RAW" :
-		 error == ENXIO || error == ENODEV ? "the interface is gone" :
-		 error == ENETDOWN ? "the interface is down" : strerror(error));
+		 cause_of_interface(error).text);
 	return false;
 }
 

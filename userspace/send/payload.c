@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/bytes.h"
+#include "lib/cause.h"
 #include "userspace/send/payload.h"
 
 #define LFSR_TAPS 0x80200003u /* x^32 + x^22 + x^2 + x + 1, of maximal length */
@@ -37,7 +38,7 @@ static void fill_file(__u8 *to, const char *path)
 		errno = have ? 0 : ENODATA;
 	if (errno) {
 		fprintf(stderr, "rocescope: send: payload file %s: %s\n", path,
-			errno == ENODATA ? "it is empty" : strerror(errno));
+			errno == ENODATA ? "it is empty" : cause(errno).text);
 		exit(1);
 	}
 	fclose(f);
