@@ -5,8 +5,11 @@
 
 #include <stdbool.h>
 
-/* Upper bound of the interfaces that a command watches, one of our capture files lists, or pinned state remembers. */
-#define INTERFACES_MOST 16
+/*
+ * Upper bound of the interfaces that a command watches, one of our capture files lists, or pinned state remembers. A packet does not
+ * cost more by it: the kernel's programs know an interface by its index.
+ */
+#define INTERFACES_MOST 64
 
 struct ifreq;
 

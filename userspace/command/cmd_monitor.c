@@ -61,7 +61,7 @@ const struct command monitor_command = {
 	.arguments = "IFACE... [OPTIONS]",
 	.prose =
 		"On a terminal it shows a table; ? is help. Elsewhere, and with --plain, it prints a line for each "
-		"stream each interval.",
+		"stream each interval. Up to 64 interfaces are watched at a time, with one table for all.",
 	.tables = tables,
 	.topics = topics,
 	.examples =

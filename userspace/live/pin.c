@@ -123,6 +123,44 @@ static struct pin_state *map_state(int map)
 	return state == MAP_FAILED ? NULL : state;
 }
 
+/* -1: there is no room. */
+static int create_state(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "state", sizeof(__u32), sizeof(struct pin_state), 1, &options);
+}
+
+static bool differs_in_room(__u32 bytes)
+{
+	__u32 head = offsetof(struct pin_state, interface);
+
+	return bytes != sizeof(struct pin_state) && bytes > head && !((bytes - head) % sizeof(struct pin_interface));
+}
+
+/*
+ * A build with room for more or fewer interfaces made the state: it moves into a map with room for ours. 0 or an errno. *map: the new
+ * one. An interface for which there is no room is one that was not watched before.
+ */
+static int move_state(const struct pin *p, int *map, __u32 bytes, const char *path)
+{
+	char *state = calloc(1, bytes + sizeof(struct pin_state)), next[PATH_MAX];
+	int moved = create_state(), error = 0;
+	__u32 zero = 0;
+
+	pin_path(p, "+", "state", next);
+	unlink(next);
+	if (!state || moved < 0 || bpf_map_lookup_elem(*map, &zero, state) ||
+	    bpf_map_update_elem(moved, &zero, state, BPF_ANY) || bpf_obj_pin(moved, next) || rename(next, path))
+		error = errno;
+	free(state);
+	if (moved >= 0)
+		close(error ? moved : *map);
+	if (!error)
+		*map = moved;
+	return error;
+}
+
 /* 0; ENOENT: no state; EPROTO: another build's; or an errno. */
 static int open_state(struct pin *p)
 {
@@ -137,9 +175,11 @@ static int open_state(struct pin *p)
 		return errno;
 	if (bpf_obj_get_info_by_fd(map, &info, &length))
 		error = errno;
+	else if (differs_in_room(info.value_size))
+		error = move_state(p, &map, info.value_size, path);
 	else if (info.value_size != sizeof(struct pin_state))
 		error = EPROTO;
-	else if (!(p->state = map_state(map)))
+	if (!error && !(p->state = map_state(map)))
 		error = errno;
 	close(map);
 	return error ?: p->state->version == PIN_VERSION ? 0 : EPROTO;
@@ -168,8 +208,7 @@ static bool find_state(struct pin *p)
 /* The state's map, which is pinned last; -1 on failure. */
 static int make_state(struct pin *p, const struct monitor_settings *s)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
-	int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "state", sizeof(__u32), sizeof(struct pin_state), 1, &options);
+	int map = create_state();
 
 	p->state = map < 0 ? NULL : map_state(map);
 	if (!p->state) {
