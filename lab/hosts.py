@@ -13,6 +13,7 @@ import ipaddress
 import itertools
 import json
 import os
+import shlex
 import shutil
 from typing import NamedTuple
 
@@ -94,15 +95,19 @@ class Hosts(Lab):
     def named(self, end):
         return f"{self._netif[end]} of {self._at[end] or 'this machine'}"
 
+    def _word(self, end):
+        """Its interface in a command."""
+        return shlex.quote(self._netif[end])
+
     def _check(self):
         for end in self.ends:
             found = self.facts[end]["netif"]
             if not found:
                 raise LabError(f"{self.named(end)}: no such interface; there are {', '.join(self.facts[end]['interfaces'])}")
             if not found["up"]:
-                raise LabError(f"{self.named(end)}: it is down or has no link: ip link set dev {self._netif[end]} up")
+                raise LabError(f"{self.named(end)}: it is down or has no link: ip link set dev {self._word(end)} up")
             if not found["addresses"]["4"]:
-                raise LabError(f"{self.named(end)}: no IPv4 address: ip address add ... dev {self._netif[end]}")
+                raise LabError(f"{self.named(end)}: no IPv4 address: ip address add ... dev {self._word(end)}")
 
     def _next_hop(self, end, other):
         found = self._look(end, self.address(other))
@@ -118,7 +123,7 @@ class Hosts(Lab):
             mtu, least = self.facts[end]["netif"]["mtu"], self._path_mtu + HEADERS
             if mtu < least:
                 raise LabError(f"{self.named(end)}: its MTU of {mtu} is too small for packets with {self._path_mtu} bytes of "
-                               f"payload: ip link set dev {self._netif[end]} mtu {least} (and the switch), or a smaller --path-mtu")
+                               f"payload: ip link set dev {self._word(end)} mtu {least} (and the switch), or a smaller --path-mtu")
         return min(self.facts[end]["netif"]["mtu"] for end in self.ends)
 
     def _place_programs(self):
@@ -184,7 +189,7 @@ cd "$SCRATCH/undo"
         """The first one, even if another shares a subnet with the other end."""
         found = self.facts[end]["netif"]["addresses"][str(family)]
         if not found:
-            raise LabError(f"{self.named(end)}: no IPv{family} address: ip address add ... dev {self._netif[end]}")
+            raise LabError(f"{self.named(end)}: no IPv{family} address: ip address add ... dev {self._word(end)}")
         return found[0]
 
     def machine(self, end):
@@ -215,7 +220,7 @@ cd "$SCRATCH/undo"
             return ["--lcores", places, "--in-memory", "-m", "128", "-a", self.facts[end]["pci"]["address"]]
         if end not in self._after_dpdk:
             # testpmd makes the NIC promiscuous, and does not put that back; a DPDK that is killed leaves its XDP program
-            promiscuous = "" if self.facts[end]["netif"]["promiscuous"] else f"ip link set dev {self._netif[end]} promisc off"
+            promiscuous = "" if self.facts[end]["netif"]["promiscuous"] else f"ip link set dev {self._word(end)} promisc off"
             self._change(end, f"{nic.redirect_off(self._netif[end])}\n{promiscuous}", ":")
             self._after_dpdk.add(end)
         return ["--lcores", places, *self._by_socket(end, af_xdp)]
@@ -261,7 +266,7 @@ cd "$SCRATCH/undo"
             unload = "" if self.facts[end]["rxe_loaded"] else "modprobe -r rdma_rxe || :"
             name = f"{RXE}{end}"
             self._change(end, f"[ ! -e /sys/class/infiniband/{name} ] || rdma link delete {name}\n{unload}",
-                         f"modprobe -a rdma_rxe ib_uverbs rdma_ucm\nrdma link add {name} type rxe netdev {self._netif[end]}")
+                         f"modprobe -a rdma_rxe ib_uverbs rdma_ucm\nrdma link add {name} type rxe netdev {self._word(end)}")
             self.facts[end] = self._look(end)
         return self.rdma(end)
 
@@ -303,7 +308,7 @@ modprobe {self.dpdk_driver}
 echo "no room for {nic.HUGEPAGES} hugepages of 2 MiB" >&2
 exit 1""")
         # only then is there something to restore
-        self.check(end, ["sh", "-ec", f'{python} lab/keep.py save {self._netif[end]} >"$SCRATCH/kept"'], timeout=60)
+        self.check(end, ["sh", "-ec", f'{python} lab/keep.py save {self._word(end)} >"$SCRATCH/kept"'], timeout=60)
         self._change(end, f"""
 {nic.give(pci['driver'], pci['address'])}
 echo >$device/driver_override

@@ -11,6 +11,7 @@ import glob
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -71,7 +72,7 @@ def refusal(netif, addresses):
         return "a tc filter is on it"
     qdiscs = json.loads(output("tc", "-j", "qdisc", "show", "dev", netif) or "[]")
     if any(each.get("root") and each["handle"] != "0:" for each in qdiscs):
-        return f"it has a qdisc that somebody chose: tc qdisc del dev {netif} root"
+        return f"it has a qdisc that somebody chose: tc qdisc del dev {shlex.quote(netif)} root"
     return None
 
 

@@ -3,6 +3,8 @@
 
 The scripts run on the end under `sh -e`. An end is a guest, or a network namespace of this machine (`native`).
 """
+import shlex
+
 NAME = "roce0"
 RXE = "rxe0"
 GID_INDEX = {4: 1, 6: 2}    # of RoCEv2, by the family of the address; 0 derives from the MAC
@@ -121,6 +123,7 @@ ethtool -K {NAME} tx off gso off tso off gro on
 
 def prepare_apart(netif, number, mtu):
     """For a given NIC in a namespace of its own. The link needs a moment. number: of its address. mtu: at least this."""
+    netif = shlex.quote(netif)
     return f"""
 ip link set dev lo up
 [ "$(cat /sys/class/net/{netif}/mtu)" -ge {mtu} ] || ip link set dev {netif} mtu {mtu}
@@ -163,6 +166,7 @@ def native_to_dpdk():
 
 def redirect_off(name):
     """Takes the program of REDIRECT off an interface, if it is there. Nobody else's."""
+    name = shlex.quote(name)
     return f"! ip -details link show dev {name} | grep -q 'name redirect_row ' || ip link set dev {name} xdp off"
 
 

@@ -4,6 +4,7 @@ UDP by AF_XDP sockets, past the kernel's IP and UDP: by our program, and by DPDK
 stays the kernel's: bpf/redirect.bpf.c takes the row's packets only. It needs the receiver's XDP hook, so no referee is there.
 """
 import dataclasses
+import shlex
 
 from compare import PATIENCE_S
 from compare.join import Place
@@ -70,10 +71,10 @@ class OverXdp:
         """They have one queue."""
         for end in ("A", "B"):
             netif = path.netif(end)
-            listed = path.exec(end, ["sh", "-c", f"ls -d /sys/class/net/{netif}/queues/rx-* | wc -l"], timeout=PATIENCE_S)
+            listed = path.exec(end, ["sh", "-c", f"ls -d /sys/class/net/{shlex.quote(netif)}/queues/rx-* | wc -l"], timeout=PATIENCE_S)
             queues = listed.stdout.strip()
             if queues != "1":
-                return f"DPDK reads one queue, and {netif} has {queues}: ethtool -L {netif} combined 1"
+                return f"DPDK reads one queue, and {netif} has {queues}: ethtool -L {shlex.quote(netif)} combined 1"
         return None
 
     def run(self, row, path, seconds, injection):

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/json.h"
+#include "lib/shown.h"
 #include "userspace/between/between.h"
 #include "userspace/model/address.h"
 #include "userspace/output/view.h"
@@ -209,8 +210,8 @@ int between_lines(FILE *out, struct between *b, const char *const name[BETWEEN_P
 	char lost[CELL];
 
 	put_range(lost, &t.figures);
-	fprintf(out, "%.1f s: A is %s, B is %s; %zu streams at both, %zu only at A, %zu only at B\n", seconds, name[BETWEEN_A],
-		name[BETWEEN_B], t.streams, t.only[BETWEEN_A], t.only[BETWEEN_B]);
+	fprintf(out, "%.1f s: A is %s, B is %s; %zu streams at both, %zu only at A, %zu only at B\n", seconds,
+		shown_text(name[BETWEEN_A]).text, shown_text(name[BETWEEN_B]).text, t.streams, t.only[BETWEEN_A], t.only[BETWEEN_B]);
 	fprintf(out, "  between   %s%s%s lost, %llu damaged; %llu packets entered at A, %llu left at B\n",
 		page.colour && t.figures.least > 0 ? PAGE_RED : "", lost, page.colour && t.figures.least > 0 ? PAGE_PLAIN : "",
 		positive(t.figures.damaged), t.figures.entered, t.figures.left);

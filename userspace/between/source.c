@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/cause.h"
+#include "lib/shell.h"
 #include "lib/clock.h"
 #include "roce/base.h"
 #include "userspace/between/source.h"
@@ -32,15 +33,6 @@ static bool complain(const struct source *s, const char *what)
 static const char *const ssh[] = { "ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5",
 				   "-o", "ServerAliveCountMax=6", "--" };
 
-/* Writes a word so that a shell takes it as it is. */
-static void quote(FILE *out, const char *word)
-{
-	fputs(" '", out);
-	for (; *word; word++)
-		fputs(*word == '\'' ? "'\\''" : (char[]){ *word, 0 }, out);
-	fputc('\'', out);
-}
-
 /* The command of a monitor, for the shell of the other host. NULL: there is no memory. */
 static char *command_line(char *const *words)
 {
@@ -52,7 +44,7 @@ static char *command_line(char *const *words)
 		return NULL;
 	fputs("exec", out);
 	for (; *words; words++)
-		quote(out, *words);
+		fprintf(out, " %s", shell_word(*words).text);
 	return fclose(out) ? NULL : line;
 }
 

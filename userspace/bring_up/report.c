@@ -4,6 +4,8 @@
 
 #include "lib/clock.h"
 #include "lib/list.h"
+#include "lib/shell.h"
+#include "lib/shown.h"
 #include "userspace/bring_up/bring_up.h"
 #include "userspace/doctor/doctor.h"
 #include "userspace/model/address.h"
@@ -72,6 +74,7 @@ static void set(struct bring_up_result *r, enum bring_up_state state, const char
 	va_start(values, format);
 	vsnprintf(r->found, sizeof(r->found), format, values);
 	va_end(values);
+	shown(r->found);
 }
 
 /* ---- before the packets ---- */
@@ -85,7 +88,7 @@ static void conclude_link(const struct bring_up *b, struct bring_up_result *r)
 		set(r, STEP_WRONG, "%s is gone", name);
 	} else if (!l->up) {
 		set(r, STEP_WRONG, "%s is down", name);
-		SAY(r->fix, "`ip link set dev %s up`", name);
+		SAY(r->fix, "`ip link set dev %s up`", shell_name(name).text);
 	} else if (!l->carrier) {
 		set(r, STEP_WRONG, "%s has no carrier: the other end is down, or the cable is out", name);
 	} else {

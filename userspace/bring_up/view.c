@@ -7,6 +7,7 @@
 
 #include "lib/clock.h"
 #include "lib/json.h"
+#include "lib/shown.h"
 #include "userspace/bring_up/bring_up.h"
 #include "userspace/model/address.h"
 
@@ -122,7 +123,7 @@ int bring_up_lines(FILE *out, const struct bring_up *b, const struct bring_up_re
 	const char *no_colour = getenv("NO_COLOR");
 	bool bold = isatty(fileno(out)) && (!no_colour || !*no_colour);
 
-	fprintf(out, "%s, %.1f s: %llu RoCE frame%s of %zu stream%s\n\n", b->options->interface, (now_ns() - b->begun) / 1e9, b->frames,
+	fprintf(out, "%s, %.1f s: %llu RoCE frame%s of %zu stream%s\n\n", shown_text(b->options->interface).text, (now_ns() - b->begun) / 1e9, b->frames,
 		b->frames == 1 ? "" : "s", b->stream_count, b->stream_count == 1 ? "" : "s");
 	for (enum bring_up_step s = 0; s < STEPS; s++)
 		print_step(out, r, s, bold);
@@ -173,8 +174,8 @@ int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_rep
 		json_array_append_new(streams, stream_object(&b->streams[i]));
 	for (__u64 i = from; i < b->row_count; i++)
 		json_array_append_new(exchange, row_object(b, &b->rows[i % BRING_UP_ROWS]));
-	o = json_pack("{s:s, s:s, s:f, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "schema", "rocescope.bringup/1", "interface",
-		      b->options->interface, "seconds", (now_ns() - b->begun) / 1e9, "frames", json_count(b->frames), "dropped",
+	o = json_pack("{s:s, s:o, s:f, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "schema", "rocescope.bringup/1", "interface",
+		      json_text(b->options->interface), "seconds", (now_ns() - b->begun) / 1e9, "frames", json_count(b->frames), "dropped",
 		      json_count(listen_dropped(&b->listen)), "others", json_count(b->others), "not_followed", json_count(b->more),
 		      "not_seen", b->listen.why, "wrong", step_or_null(r->wrong), "steps", each, "streams", streams);
 	json_object_set_new(o, "exchange", exchange);

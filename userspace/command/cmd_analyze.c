@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/shell.h"
 #include "lib/stop.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
@@ -139,7 +140,8 @@ static void parse_options(struct options *o, int argc, char **argv)
 		usage_error("analyze: which file?");
 	for (size_t i = 0; i < o->file_count; i++)
 		if (access(o->files[i], F_OK) && if_nametoindex(o->files[i]))
-			usage_error("analyze: %s is an interface: `rocescope monitor %s` watches it", o->files[i], o->files[i]);
+			usage_error("analyze: %s is an interface: `rocescope monitor %s` watches it", o->files[i],
+				    shell_word(o->files[i]).text);
 }
 
 /* ---- the report ---- */

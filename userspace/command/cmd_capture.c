@@ -12,6 +12,7 @@
 
 #include "lib/cause.h"
 #include "lib/clock.h"
+#include "lib/shown.h"
 #include "pcap/ng_writer.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
@@ -446,9 +447,9 @@ static bool print_lines(const struct capture *c)
 		fprintf(out, "%llu packets LOST between kernel and file: a larger --buffer, or a lower --limit\n", c->lost);
 	fprintf(out, "%llu packets in ", c->written);
 	if (c->files > 1)
-		fprintf(out, "%u files, the last one is %s\n", c->files, c->last_path);
+		fprintf(out, "%u files, the last one is %s\n", c->files, shown_text(c->last_path).text);
 	else
-		fprintf(out, "%s\n", name_of(c->last_path));
+		fprintf(out, "%s\n", shown_text(name_of(c->last_path)).text);
 	return !ferror(out) && !fflush(out);
 }
 

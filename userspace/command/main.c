@@ -7,6 +7,7 @@
 
 #include "lib/list.h"
 #include "lib/option_dump.h"
+#include "lib/shown.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
 #include "userspace/model/event_text.h"
@@ -116,6 +117,7 @@ static void occupy_standard_files(void)
 int main(int argc, char **argv)
 {
 	occupy_standard_files();
+	shown_stderr();
 	if (argc > 1 && answer(argv[1], argc > 2 ? argv[2] : NULL))
 		return fflush(stdout) ? EXIT_COULD_NOT : EXIT_RAN;
 	if (argc > 2 && !strcmp(argv[2], "--version"))

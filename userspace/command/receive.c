@@ -8,6 +8,7 @@
 
 #include "lib/cause.h"
 #include "lib/exit.h"
+#include "lib/shell.h"
 #include "userspace/command/receive.h"
 #include "userspace/model/address.h"
 #include "userspace/model/refusal.h"
@@ -50,7 +51,7 @@ static bool arm_by_hand(struct receiver *r)
 static bool differ(const struct receiver *r, const char *option)
 {
 	fprintf(stderr, "rocescope: receive: --pin %s: it was begun with another %s: leave that out, or end it with `rocescope "
-		"receive --detach %s`\n", r->options->pin, option, r->options->pin);
+		"receive --detach %s`\n", r->options->pin, option, shell_word(r->options->pin).text);
 	return false;
 }
 

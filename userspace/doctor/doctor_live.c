@@ -5,6 +5,7 @@
 
 #include "lib/clock.h"
 #include "lib/exit.h"
+#include "lib/shown.h"
 #include "userspace/doctor/doctor_live.h"
 #include "userspace/host/host.h"
 #include "userspace/live/overhear.h"
@@ -70,9 +71,11 @@ static void on_overheard(void *context, const __u8 *bytes, __u32 captured, __u32
 /* Prints the progress once a second. */
 static void show_progress(const struct watch *w, const struct live_options *o)
 {
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r\033[K%.0f of %g s: %llu packets looked at", (now_ns() - w->live.start) / 1e9, o->duration,
-			w->number);
+	if (!isatty(STDERR_FILENO))
+		return;
+	shown_erase_line();
+	fprintf(stderr, "%.0f of %g s: %llu packets looked at", (now_ns() - w->live.start) / 1e9, o->duration, w->number);
+	fflush(stderr);
 }
 
 /* Returns false if it failed. */
@@ -130,7 +133,7 @@ static int run(struct watch *w, const struct live_options *o, struct snapshot *s
 	overhear_end(&w->overhear);
 	live_detach(&w->live);
 	if (isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr);
+		shown_erase_line();
 	good &= taken_read_rest(&w->taken);
 	say_left_out(w);
 	good &= live_snapshot(&w->live, s);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/shell.h"
+#include "lib/shown.h"
 #include "userspace/host/hints.h"
 #include "userspace/model/address.h"
 #include "userspace/model/advice.h"
@@ -33,7 +35,7 @@ static void add(struct hints *h, const char *format, ...)
 	length = vasprintf(&line, format, arguments);
 	va_end(arguments);
 	if (length >= 0)
-		h->lines[h->count++] = line;
+		h->lines[h->count++] = shown(line);
 }
 
 static __u64 total(const struct hint_facts *f, enum roce_counter c)
@@ -86,7 +88,7 @@ static bool hint_offloaded(struct hints *h, const struct hint_facts *f, const st
 		    "another NIC; with RoCE off in this NIC and rxe on it (`rdma link add rxe0 type rxe netdev %s`); or in a "
 		    "capture for `rocescope analyze`, from the switch or from `tcpdump -i %s` if libpcap and the driver "
 		    "support it",
-		    i->name, device->name, device->driver, evidence, i->name, device->name);
+		    i->name, device->name, device->driver, evidence, shell_name(i->name).text, shell_word(device->name).text);
 		any = true;
 	}
 	return any;
@@ -99,10 +101,10 @@ static void hint_quiet(struct hints *h, const struct hint_facts *f, const struct
 	if (!l || f->snapshot->seconds < QUIET_SECONDS)
 		return;
 	if (!l->up)
-		add(h, "%s is down: `ip link set dev %s up`", i->name, i->name);
+		add(h, "%s is down: `ip link set dev %s up`", i->name, shell_name(i->name).text);
 	else if (!l->promiscuous)
 		add(h, "%s: no RoCE packet so far. A NIC drops frames for other MACs: if this is a mirror port, `ip link set "
-		    "dev %s promisc on`", i->name, i->name);
+		    "dev %s promisc on`", i->name, shell_name(i->name).text);
 }
 
 /* ---- what is seen, but not as it was on the wire ---- */
@@ -130,9 +132,9 @@ static void hint_offloads(struct hints *h, const struct hint_facts *f, const str
 	/* do not warn where no tags are expected */
 	if (i->vlan_stripped && l && (l->promiscuous || has_vlan_above(f, i->index)) && !saw_vlan(f->snapshot))
 		add(h, "%s: the NIC strips VLAN tags before XDP, so streams show none: `ethtool -K %s rxvlan off`",
-		    i->name, i->name);
+		    i->name, shell_name(i->name).text);
 	if (i->lro)
-		add(h, "%s: LRO is on and merges frames before XDP: `ethtool -K %s lro off`", i->name, i->name);
+		add(h, "%s: LRO is on and merges frames before XDP: `ethtool -K %s lro off`", i->name, shell_name(i->name).text);
 }
 
 /* Whether incoming streams have different UDP source ports. */
@@ -163,7 +165,7 @@ static void hint_queue(struct hints *h, const struct hint_facts *f, const struct
 	if (has_several_ports(f->snapshot))
 		add(h, "%s: %u %% of %llu packets came by queue %u of %u, so one CPU does all the work: `ethtool -N %s "
 		    "rx-flow-hash udp4 sdfn` spreads QPs by their UDP source ports", i->name, percent, q.packets, q.busiest,
-		    q.count, i->name);
+		    q.count, shell_name(i->name).text);
 	else
 		add(h, "%s: %u %% of %llu packets came by queue %u of %u, so one CPU does all the work: packets of one QP (one "
 		    "UDP source port) use one queue; more QPs spread the load", i->name, percent, q.packets, q.busiest,
@@ -223,7 +225,7 @@ static void hint_nobody(struct hints *h, const struct hint_facts *f)
 	if (streams && !f->device_count)
 		add(h, "%zu stream%s addressed to this host, but it has no RDMA device (in this network namespace): `rdma link "
 		    "add rxe0 type rxe netdev %s` makes one", streams, streams == 1 ? " is" : "s are",
-		    f->interface_count ? f->interfaces[0].name : "IFACE");
+		    shell_name(f->interface_count ? f->interfaces[0].name : "IFACE").text);
 }
 
 static bool sends_to_us(const struct snapshot *s, const __u8 address[16])
@@ -267,7 +269,7 @@ static void hint_silent(struct hints *h, const struct hint_facts *f)
 			    address_text(n->address).text,
 			    address_is_ipv4(n->address) ? "ARP" : "neighbour discovery", l->name,
 			    sends_to_us(f->snapshot, n->address) ? ", not even acknowledgements for its packets" : "",
-			    address_text(n->address).text, l->name);
+			    address_text(n->address).text, shell_name(l->name).text);
 	}
 	if (more)
 		add(h, "%zu more neighbours do not answer: `ip neigh show nud failed nud incomplete`", more);

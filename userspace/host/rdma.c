@@ -11,6 +11,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_netlink.h>
 
+#include "lib/shown.h"
 #include "roce/base.h"
 #include "userspace/host/rdma.h"
 
@@ -210,6 +211,7 @@ static void read_program(struct host_qp *qp)
 	f = fopen(path, "re");
 	if (f && fgets(qp->program, sizeof(qp->program), f))
 		qp->program[strcspn(qp->program, "\n")] = 0;
+	shown(qp->program);
 	if (f)
 		fclose(f);
 }

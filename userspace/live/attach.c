@@ -16,6 +16,7 @@
 
 #include "lib/cause.h"
 #include "lib/interfaces.h"
+#include "lib/shell.h"
 #include "userspace/live/attach.h"
 #include "userspace/live/kernel.h"
 #include "userspace/live/pin.h"
@@ -31,7 +32,7 @@
 
 __attribute__((format(printf, 2, 3))) static bool say(const struct attachment *a, const char *format, ...)
 {
-	char words[256];
+	char words[512];
 	va_list arguments;
 
 	va_start(arguments, format);
@@ -122,7 +123,19 @@ static bool say_holder(const struct attachment *a, const char *program, __u32 id
 			   "one that is pinned: `bpftool link` lists it",
 			   which);
 	return say(a, "held by another XDP program (%s): end the program that put it there, or try "
-		   "`ip link set dev %s xdp off`", which, a->name);
+		   "`ip link set dev %s xdp off`", which, shell_name(a->name).text);
+}
+
+static bool say_pinned(const struct attachment *a, const char *name)
+{
+	struct shell_name own = shell_name(a->name);
+	struct shell_word pin = shell_word(name);
+
+	if (pin_is_receiver(name))
+		return say(a, "held by the receiver that is pinned as %s: go on with `rocescope receive %s --pin %s`, or end it "
+			   "with `rocescope receive --detach %s`", name, own.text, pin.text, pin.text);
+	return say(a, "counted by what is pinned as %s: go on with `rocescope monitor %s --pin %s` (and whatever other "
+		   "interfaces it has), or end it with `rocescope monitor --unpin %s`", name, own.text, pin.text, pin.text);
 }
 
 static bool say_held(const struct attachment *a, const struct attach_programs *programs)
@@ -133,12 +146,8 @@ static bool say_held(const struct attachment *a, const struct attach_programs *p
 	char name[NAME_MAX + 1];
 	int fd;
 
-	if (pin_find(a->name, name) && pin_is_receiver(name))
-		return say(a, "held by the receiver that is pinned as %s: go on with `rocescope receive %s --pin %s`, or end it "
-			   "with `rocescope receive --detach %s`", name, a->name, name, name);
 	if (pin_find(a->name, name))
-		return say(a, "counted by what is pinned as %s: go on with `rocescope monitor %s --pin %s` (and whatever other "
-			   "interfaces it has), or end it with `rocescope monitor --unpin %s`", name, a->name, name, name);
+		return say_pinned(a, name);
 	if (bpf_xdp_query(a->ifindex, 0, &query))
 		return say(a, "held by another XDP program: end the program that put it there");
 	id = query.prog_id ?: query.drv_prog_id ?: query.skb_prog_id;
@@ -432,7 +441,7 @@ bool attach_clear(const struct attachment *a)
 	bool filter;
 
 	if (pin_find(a->name, name)) {
-		say(a, "counted by what is pinned as %s: `rocescope monitor --unpin %s` ends that", name, name);
+		say(a, "counted by what is pinned as %s: `rocescope monitor --unpin %s` ends that", name, shell_word(name).text);
 		return true;
 	}
 	programs = share_clear(a->name, a->ifindex, true);

@@ -17,6 +17,7 @@
 #include "lib/cause.h"
 #include "lib/clock.h"
 #include "lib/exit.h"
+#include "lib/shell.h"
 #include "roce/block.h"
 #include "userspace/live/kernel.h"
 #include "userspace/live/live.h"
@@ -447,15 +448,17 @@ bool live_poll(struct live *l)
 /* Lists all interfaces, because one that is not named the next time is released. */
 static void say_pinned(const struct live *l)
 {
+	struct shell_word name = shell_word(l->pin.name);
+
 	if (pin_receives(l->programs.object)) {
 		fprintf(stderr, "rocescope: receiving goes on: `rocescope receive %s --pin %s` goes on from here, `rocescope "
-			"receive --detach %s` ends it\n", l->interface[0].name, l->pin.name, l->pin.name);
+			"receive --detach %s` ends it\n", shell_name(l->interface[0].name).text, name.text, name.text);
 		return;
 	}
 	fprintf(stderr, "rocescope: counting goes on: `rocescope monitor");
 	for (size_t i = 0; i < l->interface_count; i++)
-		fprintf(stderr, " %s", l->interface[i].name);
-	fprintf(stderr, " --pin %s` goes on from here, `rocescope monitor --unpin %s` ends it\n", l->pin.name, l->pin.name);
+		fprintf(stderr, " %s", shell_name(l->interface[i].name).text);
+	fprintf(stderr, " --pin %s` goes on from here, `rocescope monitor --unpin %s` ends it\n", name.text, name.text);
 }
 
 void live_detach(struct live *l)

@@ -10,6 +10,7 @@
 #include <bpf/btf.h>
 
 #include "lib/cause.h"
+#include "lib/shell.h"
 #include "userspace/live/kernel.h"
 #include "userspace/live/share.h"
 
@@ -109,7 +110,7 @@ static void describe_lost(char *why, size_t room, const char *name)
 {
 	snprintf(why, room,
 		 "there is a dispatcher whose programs are not in %s: `ip link set dev %s xdp off` takes all of them away",
-		 bpffs(), name);
+		 bpffs(), shell_name(name).text);
 }
 
 /* Without a dispatcher, libxdp attaches the program alone, which would keep other programs off. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/shell.h"
 #include "userspace/model/address.h"
 #include "userspace/model/advice.h"
 
@@ -17,12 +18,11 @@ static void add(struct advice *a, const char *format, ...)
 	va_end(arguments);
 }
 
-/* What doctor is to look at. */
-static const char *where(const struct snapshot *s)
+struct shell_word advice_where(const struct snapshot *s)
 {
 	if (s->interface_count == 1)
-		return s->interfaces[0].name;
-	return s->interface_count && strcmp(s->interfaces[0].mode, "file") ? "IFACE..." : "FILE...";
+		return shell_word(s->interfaces[0].name);
+	return shell_word(s->interface_count && strcmp(s->interfaces[0].mode, "file") ? "IFACE..." : "FILE...");
 }
 
 static void advise_icrcs(struct advice *a, const struct snapshot *s)
@@ -39,7 +39,7 @@ static void advise_icrcs(struct advice *a, const struct snapshot *s)
 	if (streams)
 		add(a, "most ICRCs of %zu stream%s are wrong (%s%s > %s QPN %u): `rocescope doctor %s` says why", streams,
 		    streams == 1 ? "" : "s", streams == 1 ? "" : "the first: ", address_text(first->key.src).text,
-		    address_text(snapshot_destination(first)).text, first->key.qpn, where(s));
+		    address_text(snapshot_destination(first)).text, first->key.qpn, advice_where(s).text);
 }
 
 static void advise_damaged(struct advice *a, const struct snapshot *s)
@@ -48,7 +48,7 @@ static void advise_damaged(struct advice *a, const struct snapshot *s)
 
 	if (damaged)
 		add(a, "%llu of the %llu PSNs that are lost came here with a wrong ICRC: these packets were not dropped, but damaged on "
-		    "the path or in the sender. `rocescope doctor %s` says how", damaged, lost, where(s));
+		    "the path or in the sender. `rocescope doctor %s` says how", damaged, lost, advice_where(s).text);
 }
 
 static void advise_classes(struct advice *a, const struct snapshot *s)
@@ -81,7 +81,7 @@ static void advise_nothing(struct advice *a, const struct snapshot *s)
 
 	if (v[COUNTER_frames] && !v[COUNTER_roce_packets] && !v[COUNTER_rocev1_packets] && !v[COUNTER_udp_packets])
 		add(a, "%llu frame%s, but no RoCE packet: `rocescope doctor %s` says what came instead", v[COUNTER_frames],
-		    v[COUNTER_frames] == 1 ? "" : "s", where(s));
+		    v[COUNTER_frames] == 1 ? "" : "s", advice_where(s).text);
 }
 
 void advice_make(struct advice *a, const struct snapshot *s)

@@ -3,6 +3,7 @@
 #ifndef USERSPACE_MODEL_ADVICE_H
 #define USERSPACE_MODEL_ADVICE_H
 
+#include "lib/shell.h"
 #include "userspace/model/snapshot.h"
 
 #define ADVICE_LINES 4
@@ -13,6 +14,9 @@ struct advice {
 	char line[ADVICE_LINES][ADVICE_TEXT];
 	size_t count;
 };
+
+/* What `rocescope doctor` is to look at. */
+struct shell_word advice_where(const struct snapshot *s);
 
 void advice_make(struct advice *a, const struct snapshot *s);
 

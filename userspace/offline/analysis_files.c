@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/clock.h"
+#include "lib/shown.h"
 #include "userspace/offline/analysis_files.h"
 
 struct analysis_files analysis_files(const struct analysis_settings *settings, char *const names[], size_t count)
@@ -14,7 +15,7 @@ struct analysis_files analysis_files(const struct analysis_settings *settings, c
 static void clear(struct analysis_files *f)
 {
 	if (f->progress_shown)
-		fputs("\r\033[K", stderr);
+		shown_erase_line();
 	f->progress_shown = false;
 }
 
@@ -27,10 +28,12 @@ void analysis_files_show(struct analysis_files *f, __u64 frames)
 	now = now_ns();
 	if (now < f->progress_next)
 		return;
-	fprintf(stderr, "\r\033[Kreading %s: %.1f million frames", capture_name(f->capture), frames / 1e6);
+	shown_erase_line();
+	fprintf(stderr, "reading %s: %.1f million frames", capture_name(f->capture), frames / 1e6);
 	size = capture_size(f->capture);
 	if (size)
 		fprintf(stderr, ", %.0f %% of the file", 100.0 * capture_position(f->capture) / size);
+	fflush(stderr);
 	f->progress_shown = true;
 	f->progress_next = now + NSEC_PER_SEC / 2;
 }

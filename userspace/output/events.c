@@ -6,6 +6,7 @@
 
 #include "lib/clock.h"
 #include "lib/json.h"
+#include "lib/shown.h"
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
@@ -94,7 +95,7 @@ static void print_line(const struct events *e, const struct taken_packet *p, con
 
 	event.kinds = kinds;
 	event_text(&event, text);
-	fprintf(e->out, "%s %s", view_time(p->time).text, e->options.interfaces[p->interface]);
+	fprintf(e->out, "%s %s", view_time(p->time).text, shown_text(e->options.interfaces[p->interface]).text);
 	if (has_addresses(packet))
 		fprintf(e->out, " %s > %s", address_text(packet->src).text, address_text(packet->dst).text);
 	if (has_stream(packet)) {
@@ -158,11 +159,11 @@ static json_t *event_object(const struct events *e, const struct taken_packet *p
 
 	event.kinds = 1u << kind;
 	event_text(&event, text);
-	o = json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:s, s:s, s:o}", "schema", "rocescope.event/1",
+	o = json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:s, s:o, s:o}", "schema", "rocescope.event/1",
 		      "time", view_time(p->time).text, "stream", stream_object(packet), "kind", event_names[kind],
 		      "expected", place && event.expected != EVENT_NO_PSN ? json_count(event.expected & PSN_MASK) : json_null(),
 		      "seen", place ? json_count(event.seen & PSN_MASK) : json_null(), "count",
-		      json_count(count_of(&event, kind)), "text", text, "interface", e->options.interfaces[p->interface],
+		      json_count(count_of(&event, kind)), "text", text, "interface", json_text(e->options.interfaces[p->interface]),
 		      "left_out", json_count(p->record->left_out));
 	if (kind == EVENT_imm_gap)
 		json_object_set_new(o, "imm_expected", json_count(event.imm_expected));

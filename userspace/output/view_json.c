@@ -340,10 +340,7 @@ static json_t *interfaces_array(const struct snapshot *s)
 
 	for (size_t i = 0; i < s->interface_count; i++) {
 		const struct snapshot_interface *f = &s->interfaces[i];
-		json_t *name = json_string(f->name);
-
-		/* the name of a file may not be UTF-8 */
-		json_array_append_new(array, json_pack("{s:o, s:s, s:s, s:o, s:o*}", "name", name ?: json_string("?"),
+		json_array_append_new(array, json_pack("{s:o, s:s, s:s, s:o, s:o*}", "name", json_text(f->name),
 						       "mode", f->mode, "direction", f->direction,
 						       "ring_missed", json_count(f->ring_missed),
 						       "priorities", priorities_array(s->host, f->name)));

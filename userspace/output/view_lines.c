@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/shown.h"
 #include "userspace/host/host.h"
 #include "userspace/model/address.h"
 #include "userspace/model/advice.h"
@@ -255,12 +256,12 @@ static void print_owners(const struct page *page, const struct snapshot *now, co
 
 static void print_counters(const struct page *page, const struct host_report *r)
 {
-	size_t shown = 0;
+	size_t i = 0;
 
-	for (; shown < r->counter_count && shown < COUNTERS_SHOWN && r->counters[shown].dropped; shown++)
-		fprintf(page->out, "%s%s %s %llu", shown ? ", " : "  dropped   ", r->counters[shown].where,
-			r->counters[shown].name, r->counters[shown].value);
-	if (shown)
+	for (; i < r->counter_count && i < COUNTERS_SHOWN && r->counters[i].dropped; i++)
+		fprintf(page->out, "%s%s %s %llu", i ? ", " : "  dropped   ", shown_text(r->counters[i].where).text,
+			r->counters[i].name, r->counters[i].value);
+	if (i)
 		fputc('\n', page->out);
 }
 
@@ -271,7 +272,7 @@ static void print_priorities(const struct page *page, const struct host_report *
 		const struct host_priority *p = &r->priorities[i];
 
 		fprintf(page->out, "  priority  %s %u: %llu pause frames received, %llu sent, %llu frames discarded, %llu marked\n",
-			p->where, p->priority, p->count[PRIORITY_RX_PAUSE], p->count[PRIORITY_TX_PAUSE], p->count[PRIORITY_DISCARDS],
+			shown_text(p->where).text, p->priority, p->count[PRIORITY_RX_PAUSE], p->count[PRIORITY_TX_PAUSE], p->count[PRIORITY_DISCARDS],
 			p->count[PRIORITY_MARKED]);
 	}
 }

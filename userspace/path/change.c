@@ -9,6 +9,7 @@
 
 #include "lib/ethtool.h"
 #include "lib/interfaces.h"
+#include "lib/shell.h"
 #include "userspace/path/change.h"
 #include "userspace/path/files.h"
 
@@ -45,7 +46,7 @@ bool change_is_gone(const struct path_change *c)
 void change_command(const struct path_change *c, char *command, size_t size)
 {
 	struct now now = now_named(c);
-	const char *name = now.name[0] ? now.name : c->what;
+	struct shell_name name = shell_name(now.name[0] ? now.name : c->what);
 
 	switch (c->kind) {
 	case CHANGE_NOTHING:
@@ -55,13 +56,13 @@ void change_command(const struct path_change *c, char *command, size_t size)
 		snprintf(command, size, strchr(c->after, ' ') ? "sysctl -w %s='%s'" : "sysctl -w %s=%s", c->what, c->after);
 		break;
 	case CHANGE_MTU:
-		snprintf(command, size, "ip link set dev %s mtu %s", name, c->after);
+		snprintf(command, size, "ip link set dev %s mtu %s", name.text, c->after);
 		break;
 	case CHANGE_RING:
-		snprintf(command, size, "ethtool -G %s rx %s", name, c->after);
+		snprintf(command, size, "ethtool -G %s rx %s", name.text, c->after);
 		break;
 	case CHANGE_GRO:
-		snprintf(command, size, "ethtool -K %s gro %s", name, c->after);
+		snprintf(command, size, "ethtool -K %s gro %s", name.text, c->after);
 		break;
 	}
 }

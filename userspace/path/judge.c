@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "lib/clock.h"
+#include "lib/shell.h"
+#include "lib/shown.h"
 #include "userspace/live/attach.h"
 #include "userspace/model/address.h"
 #include "userspace/path/path.h"
@@ -35,12 +37,14 @@ __attribute__((format(printf, 4, 5))) static struct path_result *add(struct path
 	va_start(arguments, format);
 	vsnprintf(to->found, sizeof(to->found), format, arguments);
 	va_end(arguments);
+	shown(to->found);
 	return to;
 }
 
 #define GOOD(name, ...) add(r, PATH_CHECK_##name, PATH_GOOD, __VA_ARGS__)
 #define UNKNOWN(name, ...) add(r, PATH_CHECK_##name, PATH_NOT_KNOWN, __VA_ARGS__)
 #define FINDING(name, ...) add(r, PATH_CHECK_##name, PATH_FINDING, __VA_ARGS__)
+#define IFACE shell_name(f->name).text /* in a command */
 #define DRIVER_SILENT "the driver does not tell"
 #define AT_LEAST " at 1 Gbit/s (the driver tells no speed)" /* GBPS_LEAST */
 
@@ -81,21 +85,21 @@ static void judge_link(struct path_report *r, const struct path_facts *f)
 	struct path_result *to;
 
 	if (!f->up)
-		mend_by(FINDING(link, "%s is down", f->name), "ip link set dev %s up", f->name);
+		mend_by(FINDING(link, "%s is down", f->name), "ip link set dev %s up", IFACE);
 	else if (!f->carrier)
-		mend_by(FINDING(link, "%s has no carrier: the cable, or the other end", f->name), "ethtool %s", f->name);
+		mend_by(FINDING(link, "%s has no carrier: the cable, or the other end", f->name), "ethtool %s", IFACE);
 	else
 		GOOD(link, "%s is up", f->name);
 	if (f->has_address)
 		GOOD(address, "%s", address_text(f->address).text);
 	else
-		mend_by(FINDING(address, "%s has no address", f->name), "ip address add ADDRESS/LENGTH dev %s", f->name);
+		mend_by(FINDING(address, "%s has no address", f->name), "ip address add ADDRESS/LENGTH dev %s", IFACE);
 	if (!f->has_peer)
 		return;
 	if (!f->leaves_by) {
 		to = FINDING(route, "there is no route to %s", f->peer_address);
 		to->severity = PATH_WILL_LOSE;
-		mend_by(to, "ip route add %s via ROUTER dev %s", f->peer_address, f->name);
+		mend_by(to, "ip route add %s via ROUTER dev %s", f->peer_address, IFACE);
 	} else if (f->leaves_by != f->ifindex) {
 		mend_by(FINDING(route, "packets to %s leave by another interface", f->peer_address), "ip route get %s",
 			f->peer_address);
@@ -142,7 +146,7 @@ static void judge_mtu(struct path_report *r, const struct path_facts *f)
 	if (f->probe.known && !f->probe.fails && (f->mtu_ipv6 < 0 || f->mtu_ipv6 == f->mtu))
 		change(to, CHANGE_MTU, f->name, "%u", MTU_WANTED);
 	else if (!f->probe.fails) /* else judge_path() says what to do first */
-		mend_by(to, "ip link set dev %s mtu %u", f->name, MTU_WANTED);
+		mend_by(to, "ip link set dev %s mtu %u", IFACE, MTU_WANTED);
 }
 
 static void judge_path(struct path_report *r, const struct path_facts *f)
@@ -169,7 +173,7 @@ static void judge_path(struct path_report *r, const struct path_facts *f)
 		to->severity = PATH_MAY_LOSE; /* RoCE has no packets that large; others have */
 	/* not by --fix: others on the link would lose what is larger */
 	if (!advice[0])
-		mend_by(to, "ip link set dev %s mtu %u", f->name, p->passes);
+		mend_by(to, "ip link set dev %s mtu %u", IFACE, p->passes);
 }
 
 /* ---- the NIC ---- */
@@ -185,18 +189,18 @@ static void judge_pause(struct path_report *r, const struct path_facts *f)
 	else if (!told && f->pfc < 0)
 		UNKNOWN(pause, DRIVER_SILENT);
 	else if (!told)
-		mend_by(FINDING(pause, "PFC is off"), "dcb pfc set dev %s prio-pfc 3:on", f->name);
+		mend_by(FINDING(pause, "PFC is off"), "dcb pfc set dev %s prio-pfc 3:on", IFACE);
 	else
 		mend_by(FINDING(pause, "pause frames: %s, %s; PFC %s", f->pause.rx_pause ? "obeyed" : "not obeyed",
 				f->pause.tx_pause ? "sent" : "not sent", f->pfc ? "not known" : "off"),
-			"ethtool -A %s rx on tx on", f->name);
+			"ethtool -A %s rx on tx on", IFACE);
 	if (f->ecn < 0)
 		UNKNOWN(ecn, DRIVER_SILENT);
 	else if (f->ecn)
 		GOOD(ecn, "congestion notifications for priorities 0x%02x (bit 0: priority 0)", f->ecn);
 	else
 		mend_by(FINDING(ecn, "the NIC sends no congestion notification for any priority"),
-			"echo 1 >/sys/class/net/%s/ecn/roce_np/enable/3", f->name);
+			"echo 1 >/sys/class/net/%s/ecn/roce_np/enable/3", IFACE);
 }
 
 static void judge_drops(struct path_report *r, const struct path_facts *f)
@@ -206,7 +210,7 @@ static void judge_drops(struct path_report *r, const struct path_facts *f)
 	if (f->drops < 0)
 		UNKNOWN(drops, DRIVER_SILENT);
 	else if (f->drops)
-		mend_by(FINDING(drops, "%lld frames (%s)", (long long)f->drops, name), "ethtool -S %s", f->name);
+		mend_by(FINDING(drops, "%lld frames (%s)", (long long)f->drops, name), "ethtool -S %s", IFACE);
 	else
 		GOOD(drops, "none");
 }
@@ -262,7 +266,7 @@ static void judge_ring(struct path_report *r, const struct path_facts *f)
 	else if (f->gbps && ring->rx_pending && !f->coalesce.use_adaptive_rx_coalesce && in_time > ring->rx_pending)
 		mend_by(FINDING(coalescing, "an interrupt may wait %u us, in which %.0f packets arrive; the ring has %u",
 				f->coalesce.rx_coalesce_usecs, in_time, ring->rx_pending),
-			"ethtool -C %s rx-usecs %.0f", f->name, usecs * ring->rx_pending / in_time / 2);
+			"ethtool -C %s rx-usecs %.0f", IFACE, usecs * ring->rx_pending / in_time / 2);
 	else
 		GOOD(coalescing, "an interrupt may wait %u us%s", f->coalesce.rx_coalesce_usecs,
 		     f->coalesce.use_adaptive_rx_coalesce ? ", adaptive" : "");
@@ -276,7 +280,7 @@ static void judge_queues(struct path_report *r, const struct path_facts *f)
 	if (!c->cmd)
 		UNKNOWN(queues, DRIVER_SILENT);
 	else if (have == 1 && most > 1 && f->cpus > 1)
-		mend_by(FINDING(queues, "one queue of at most %u, and %d CPUs", most, f->cpus), "ethtool -L %s %s %u", f->name,
+		mend_by(FINDING(queues, "one queue of at most %u, and %d CPUs", most, f->cpus), "ethtool -L %s %s %u", IFACE,
 			c->max_combined ? "combined" : "rx", smaller(most, f->cpus));
 	else
 		GOOD(queues, "%u, and %d CPU%s", have, f->cpus, f->cpus > 1 ? "s" : "");
@@ -287,7 +291,7 @@ static void judge_queues(struct path_report *r, const struct path_facts *f)
 	else if (f->rss_udp)
 		GOOD(rss_udp, "RSS spreads UDP ports over %d queues", f->receive_queues);
 	else
-		mend_by(FINDING(rss_udp, "RSS hashes no UDP ports"), "ethtool -N %s rx-flow-hash %s sdfn", f->name,
+		mend_by(FINDING(rss_udp, "RSS hashes no UDP ports"), "ethtool -N %s rx-flow-hash %s sdfn", IFACE,
 			f->has_address && !address_is_ipv4(f->address) ? "udp6" : "udp4");
 }
 
@@ -296,13 +300,13 @@ static void judge_offloads(struct path_report *r, const struct path_facts *f)
 	if (f->lro < 0)
 		UNKNOWN(lro, DRIVER_SILENT);
 	else if (f->lro)
-		mend_by(FINDING(lro, "LRO is on"), "ethtool -K %s lro off", f->name);
+		mend_by(FINDING(lro, "LRO is on"), "ethtool -K %s lro off", IFACE);
 	else
 		GOOD(lro, "LRO is off");
 	if (f->rx_checksum < 0)
 		UNKNOWN(rx_checksum, DRIVER_SILENT);
 	else if (!f->rx_checksum)
-		mend_by(FINDING(rx_checksum, "the NIC verifies no checksums"), "ethtool -K %s rx on", f->name);
+		mend_by(FINDING(rx_checksum, "the NIC verifies no checksums"), "ethtool -K %s rx on", IFACE);
 	else
 		GOOD(rx_checksum, "the NIC verifies checksums");
 }
@@ -333,7 +337,8 @@ static void judge_veth(struct path_report *r, const struct path_facts *f)
 static void judge_xdp(struct path_report *r, const struct path_facts *f)
 {
 	if (!f->features_known)
-		UNKNOWN(xdp_native, "kernels before 6.3 do not tell; `rocescope monitor %s --mode native` tries it", f->name);
+		UNKNOWN(xdp_native, "kernels before 6.3 do not tell; `rocescope monitor %s --mode native` tries it",
+			IFACE);
 	else if (!(f->features & NETDEV_BASIC))
 		FINDING(xdp_native, "the driver%s%s has no native XDP%s", f->driver[0] ? " " : "", f->driver,
 			strcmp(f->kind, "veth") ? "" : " while the other end has fewer queues");
@@ -345,10 +350,10 @@ static void judge_xdp(struct path_report *r, const struct path_facts *f)
 		else
 			mend_by(FINDING(xdp_frags, "MTU %u, and the driver has no multi-buffer XDP: generic mode, or a RoCE "
 						"path MTU of %u", f->mtu, path_roce_mtu(ATTACH_PLAIN_MTU)),
-				"ip link set dev %s mtu %u", f->name, ATTACH_PLAIN_MTU);
+				"ip link set dev %s mtu %u", IFACE, ATTACH_PLAIN_MTU);
 	}
 	if (f->xdp_program)
-		mend_by(FINDING(xdp_held, "program id %u is attached", f->xdp_program), "bpftool net show dev %s", f->name);
+		mend_by(FINDING(xdp_held, "program id %u is attached", f->xdp_program), "bpftool net show dev %s", IFACE);
 	else
 		GOOD(xdp_held, "no other XDP program");
 }
@@ -383,7 +388,7 @@ static void judge_irqs(struct path_report *r, const struct path_facts *f)
 		mend_by(FINDING(irq_numa, "%d of %d CPUs that serve its interrupts are not of its NUMA node %d",
 				CPU_COUNT(&f->irq_cpus) - CPU_COUNT(&both), CPU_COUNT(&f->irq_cpus), f->node),
 			"(cd /sys/class/net/%s/%s; for i in $(ls msi_irqs); do "
-			"cat local_cpulist >/proc/irq/$i/smp_affinity_list; done)", f->name, device);
+			"cat local_cpulist >/proc/irq/$i/smp_affinity_list; done)", IFACE, device);
 	else
 		GOOD(irq_numa, "interrupts are served on the NIC's NUMA node");
 	if (f->irqs < 2 || f->receive_queues < 2 || f->cpus < 2)
@@ -394,7 +399,7 @@ static void judge_irqs(struct path_report *r, const struct path_facts *f)
 	else /* each CPU that was used goes to the end of the list */
 		mend_by(FINDING(irq_one_cpu, "one CPU serves all %d interrupts", f->irqs),
 			"set -- %s; for i in $(ls /sys/class/net/%s/%s/msi_irqs); do echo $1 >/proc/irq/$i/smp_affinity_list; "
-			"set -- \"$@\" $1; shift; done", list, f->name, device);
+			"set -- \"$@\" $1; shift; done", list, IFACE, device);
 }
 
 /* As rps_cpus has them: hexadecimal, a comma every 32. */
@@ -427,7 +432,7 @@ static void judge_cpus(struct path_report *r, const struct path_facts *f)
 		else if (f->rps < 0)
 			UNKNOWN(rps, "sysfs does not show %s", f->name);
 		else if (!f->rps)
-			mend_by(FINDING(rps, "RPS is off"), "echo %s >/sys/class/net/%s/queues/rx-0/rps_cpus", mask, f->name);
+			mend_by(FINDING(rps, "RPS is off"), "echo %s >/sys/class/net/%s/queues/rx-0/rps_cpus", mask, IFACE);
 		else
 			GOOD(rps, "RPS is on");
 	}
@@ -583,10 +588,10 @@ static void judge_device(struct path_report *r, const struct path_facts *f)
 	if (f->rdma[0])
 		GOOD(rdma_device, "%s%s", f->rdma, f->rdma_software ? " (software)" : "");
 	else if (f->rxe == RXE_LOADED)
-		mend_by(FINDING(rdma_device, "none"), "rdma link add rxe0 type rxe netdev %s", f->name);
+		mend_by(FINDING(rdma_device, "none"), "rdma link add rxe0 type rxe netdev %s", IFACE);
 	else if (f->rxe == RXE_MODULE)
 		mend_by(FINDING(rdma_device, "none, and rdma_rxe is not loaded"),
-			"modprobe rdma_rxe; rdma link add rxe0 type rxe netdev %s", f->name);
+			"modprobe rdma_rxe; rdma link add rxe0 type rxe netdev %s", IFACE);
 	else
 		FINDING(rdma_device, "none, and %s", f->rxe == RXE_ABSENT ? "this kernel has no module rdma_rxe" :
 								  "this kernel loads no modules, such as rdma_rxe");
@@ -599,17 +604,17 @@ static void judge_gids(struct path_report *r, const struct path_facts *f)
 	else if (f->gid < 0)
 		mend_by(FINDING(gid, "%s has no RoCE v2 GID of %s", f->rdma,
 				f->has_address ? address_text(f->address).text : "an address of the interface"),
-			"ip address add ADDRESS/LENGTH dev %s", f->name);
+			"ip address add ADDRESS/LENGTH dev %s", IFACE);
 	else
 		GOOD(gid, "GID index %d of %s is RoCE v2 with %s", f->gid, f->rdma, address_text(f->address).text);
 	if (f->gid > 0)
 		mend_by(FINDING(gid_index, "%s is GID index %d of %s", address_text(f->address).text, f->gid, f->rdma),
-			"ib_write_bw -d %s -x %d", f->rdma, f->gid);
+			"ib_write_bw -d %s -x %d", shell_word(f->rdma).text, f->gid);
 	if (!f->roce_mode[0])
 		UNKNOWN(roce_mode, "RDMA CM's configfs shows none for %s", f->rdma);
 	else if (strstr(f->roce_mode, "v1"))
 		mend_by(FINDING(roce_mode, "RDMA CM's default for %s is %s", f->rdma, f->roce_mode),
-			"cma_roce_mode -d %s -p 1 -m 2", f->rdma);
+			"cma_roce_mode -d %s -p 1 -m 2", shell_word(f->rdma).text);
 	else
 		GOOD(roce_mode, "%s", f->roce_mode);
 }

@@ -6,6 +6,7 @@
 #include "lib/clock.h"
 #include "lib/json.h"
 #include "lib/list.h"
+#include "lib/shown.h"
 #include "userspace/path/path.h"
 
 #define NAME 32
@@ -75,7 +76,7 @@ static void print_mend(FILE *out, const struct path_result *to)
 
 static void print_head(FILE *out, const struct path_facts *f)
 {
-	fprintf(out, "%s", f->name);
+	fprintf(out, "%s", shown_text(f->name).text);
 	if (f->driver[0])
 		fprintf(out, ", %s", f->driver);
 	if (f->gbps)
@@ -151,8 +152,8 @@ int path_json(FILE *out, const struct path_facts *f, const struct path_report *r
 
 	for (size_t i = 0; i < r->count; i++)
 		json_array_append_new(of[r->results[i].state], result_object(&r->results[i]));
-	o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "rocescope.path/1", "interface",
-		      f->name, "driver", text_or_null(f->driver), "peer", text_or_null(f->peer_address), "gbps",
+	o = json_pack("{s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "rocescope.path/1", "interface",
+		      json_text(f->name), "driver", text_or_null(f->driver), "peer", text_or_null(f->peer_address), "gbps",
 		      f->gbps ? json_real(f->gbps) : json_null(), "mtu", f->mtu, "roce_path_mtu", count_or_null(roce, roce),
 		      "largest_packet", count_or_null(f->probe.known, f->probe.passes), "rtt_us",
 		      f->probe.answered ? json_real((double)f->probe.rtt_ns / NSEC_PER_USEC) : json_null(), "findings",

@@ -8,6 +8,7 @@
 #include <linux/bpf.h>
 
 #include "lib/ethtool.h"
+#include "lib/shell.h"
 #include "userspace/receive/transmit.h"
 #include "userspace/send/machine.h"
 #include "userspace/send/netdev.h"
@@ -69,7 +70,7 @@ bool transmit_probe(const char *interface, char why[TRANSMIT_TEXT])
 			 "gro on`", interface);
 	else
 		snprintf(why, TRANSMIT_TEXT, "answers are lost on the way out of %s: its driver sends nothing by XDP (`ethtool -S "
-			 "%s`); --mode generic may do", interface, interface);
+			 "%s`); --mode generic may do", interface, shell_name(interface).text);
 	return false;
 }
 

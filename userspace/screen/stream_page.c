@@ -6,6 +6,7 @@
 #include "roce/focus.h"
 #include "userspace/live/focus.h"
 #include "userspace/model/address.h"
+#include "userspace/model/advice.h"
 #include "userspace/model/event_text.h"
 #include "userspace/screen/state.h"
 
@@ -258,7 +259,7 @@ static void add_checks(const struct stream_page *p)
 		  v[COUNTER_icrc_bad], v[COUNTER_icrc_checked] + v[COUNTER_rocev1_icrc_checked], v[COUNTER_icrc_unchecked]);
 	if (snapshot_icrcs_are_wrong(s))
 		add_line(p, "", "most are wrong: `rocescope doctor %s` says why",
-			 p->snapshot->interface_count == 1 ? p->snapshot->interfaces[0].name : "IFACE...");
+			 advice_where(p->snapshot).text);
 	if (p->s->key.side == SIDE_RESPONSE)
 		add_line(p, "answers",
 			 "%llu ACKs, %llu NAKs (%llu PSN sequence, %llu invalid request, %llu remote access, %llu remote "

@@ -17,6 +17,7 @@
 #include "lib/clock.h"
 #include "lib/ethtool.h"
 #include "lib/netlink.h"
+#include "lib/shell.h"
 #include "userspace/send/netdev.h"
 
 /* include/uapi/linux/netdev.h */
@@ -93,11 +94,11 @@ unsigned int netdev_ready(const char *name, uint32_t frame_bytes, bool tagged, c
 		snprintf(reason, size, "%s: cannot be asked: %m", name);
 		ifindex = 0;
 	} else if (!(flags.ifr_flags & IFF_UP)) {
-		snprintf(reason, size, "%s: is down: `ip link set dev %s up`", name, name);
+		snprintf(reason, size, "%s: is down: `ip link set dev %s up`", name, shell_name(name).text);
 		ifindex = 0;
 	} else if (frame_bytes > mtu.ifr_mtu + ethernet) {
 		snprintf(reason, size, "%s: its MTU of %d is too small for frames of %u bytes: `ip link set dev %s mtu %u`",
-			 name, mtu.ifr_mtu, frame_bytes, name, frame_bytes - ethernet);
+			 name, mtu.ifr_mtu, frame_bytes, shell_name(name).text, frame_bytes - ethernet);
 		ifindex = 0;
 	}
 	if (fd >= 0)

@@ -19,6 +19,7 @@
 #include "lib/ethtool.h"
 #include "lib/filler.h"
 #include "lib/receiver.h"
+#include "lib/shell.h"
 #include "userspace/xdp_stream/xdp_stream.h"
 
 #define BATCH		64	/* descriptors */
@@ -109,7 +110,8 @@ static void attach(struct xdp_receiver *x)
 	if (x->link < 0 && errno != EBUSY)
 		x->link = attach_by(x, XDP_FLAGS_SKB_MODE);
 	if (x->link < 0 && errno == EBUSY)
-		errx(1, "%s: held by another XDP program: `ip link show dev %s` names it", x->o->interface, x->o->interface);
+		errx(1, "%s: held by another XDP program: `ip link show dev %s` names it", x->o->interface,
+		     shell_name(x->o->interface).text);
 	if (x->link < 0)
 		err(1, "%s: the XDP program cannot be attached", x->o->interface);
 }
