@@ -147,6 +147,7 @@ static struct control *make(int fd, const struct sockaddr_storage *peer, char *w
 	}
 	c->fd = fd;
 	c->seconds = CONTROL_SECONDS;
+	c->line_max = CONTROL_LINE_MAX;
 	set_peer(c, peer);
 	keep_alive(fd);
 	return c;
@@ -305,8 +306,8 @@ static int read_line(struct control *c)
 		c->length += n;
 		if (end)
 			return 1;
-		if (c->length > CONTROL_LINE_MAX) {
-			fail(c->why, "a line of more than %u bytes", CONTROL_LINE_MAX);
+		if (c->length > c->line_max) {
+			fail(c->why, "a line of more than %zu bytes", c->line_max);
 			return -1;
 		}
 	}

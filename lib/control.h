@@ -24,6 +24,7 @@
 struct control {
 	int fd;			/* for poll(): POLLIN while control_take() has something to read */
 	double seconds;		/* how long sending, receiving and a line that has begun may take; CONTROL_SECONDS at first */
+	size_t line_max;	/* bytes of a line that are taken; CONTROL_LINE_MAX at first */
 	uint8_t peer[16];	/* the other end's IP address; IPv4 as ::ffff:a.b.c.d */
 	char why[CONTROL_WHY];	/* why the last function with this argument failed */
 

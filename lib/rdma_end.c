@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/clock.h"
 #include "lib/rdma_end.h"
 
 #define WRITE_REGION	(4u << 20)	/* bytes, of a QP */
@@ -389,6 +390,24 @@ void rdma_end_free(struct rdma_end *end)
 	free(end->qp);
 	free(end->rkeys);
 	*end = (struct rdma_end){ 0 };
+}
+
+struct control *rdma_end_meet(struct control_listener *l, double seconds, struct rdma_end *end, json_t **message)
+{
+	uint64_t begin = now_ns();
+	double left = seconds;
+	char why[CONTROL_WHY];
+	struct control *c;
+
+	while ((c = control_meet_within(l, left > 0 ? left : 0, message))) {
+		if (!control_refused(*message, why) && rdma_end_parse(*message, end, why))
+			return c;
+		control_turn_away_stranger(l, c, why);
+		json_decref(*message);
+		left = seconds - (now_ns() - begin) / 1e9;
+	}
+	*message = NULL;
+	return NULL;
 }
 
 static bool take_totals(struct reading *r, struct rdma_totals *totals)

@@ -6,7 +6,7 @@
 #ifndef LIB_RDMA_END_H
 #define LIB_RDMA_END_H
 
-#include "lib/control.h"
+#include "lib/control_listener.h"
 #include "lib/number.h"
 
 #define RDMA_FLOWS_MAX	65535	/* QPs; the stream header's flow number has 16 bits */
@@ -142,6 +142,12 @@ json_t *rdma_end_json(const struct rdma_end *end);
  */
 bool rdma_end_parse(const json_t *message, struct rdma_end *end, char *why);
 void rdma_end_free(struct rdma_end *end);
+
+/*
+ * The next peer that has connected and said an end, which rdma_end_free() frees. Waits `seconds` for it (0: not at all; a million:
+ * without limit); all others are turned away. NULL: none came. The caller owns the peer and *message, which may say more.
+ */
+struct control *rdma_end_meet(struct control_listener *l, double seconds, struct rdma_end *end, json_t **message);
 
 /* { "end": [...], "ns" }: each QP's totals, and the time of the run (ns; 0 from an older version). false: the message is no such. */
 json_t *rdma_totals_json(const struct rdma_totals *totals, unsigned int flows, uint64_t ns);

@@ -4,7 +4,6 @@
 #include <endian.h>
 #include <err.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "lib/clock.h"
 #include "lib/report.h"
@@ -39,42 +38,49 @@ struct ring_receiver {
 
 /* ---- meeting the sender ---- */
 
-static struct control *accept_sender(const struct ring_options *o)
+static void must_listen(const struct ring_options *o, struct control_listener *l)
 {
 	struct control_place place;
-	struct control *control;
 	char why[CONTROL_WHY];
-	int listener;
 
 	if (!control_find(&place, o->listen, o->port, true, why))
 		errx(1, "--listen %s: %s", o->listen, why);
-	listener = control_listen(&place, why);
-	if (listener < 0)
+	if (!control_listener_open(l, "rdma_ring", &place, why))
 		errx(1, "control connection: %s", why);
 	fprintf(stderr, "ready\n");
-	control = control_accept(listener, o->wait, why);
-	close(listener);
-	if (!control && !*why)
-		errx(1, stop ? "stopped" : "no sender came within %g s", o->wait);
-	if (!control)
-		errx(1, "control connection: %s", why);
-	return control;
 }
 
-/* The sender's end, and how many messages a burst has; 0: it streams. */
-static uint64_t take_sender(struct ring_receiver *u)
+/* How many messages a burst has; 0: it streams; -1: no rdma_ring says this. */
+static json_int_t burst_of(const json_t *message, const struct rdma_end *end)
 {
-	json_t *message = control_receive(u->control), *burst;
-	json_int_t messages;
+	const json_t *burst = json_object_get(json_object_get(message, "ring"), "burst");
+	json_int_t messages = json_integer_value(burst);
 
-	if (!message || !rdma_end_parse(message, &u->peer, u->control->why))
-		errx(1, "control connection: no rdma_ring send (%s)", u->control->why);
-	burst = json_object_get(json_object_get(message, "ring"), "burst");
-	messages = json_integer_value(burst);
-	if (!json_is_integer(burst) || messages < 0 || messages > BURST_MAX || u->peer.flows != 1 || u->peer.size < RING_HEADER)
-		errx(1, "control connection: no rdma_ring send of this version");
-	json_decref(message);
-	return messages;
+	return json_is_integer(burst) && messages >= 0 && messages <= BURST_MAX && end->flows == 1 && end->size >= RING_HEADER ?
+	       messages : -1;
+}
+
+/* The sender's connection and end. Returns its burst. */
+static uint64_t accept_sender(struct ring_receiver *u)
+{
+	struct control_listener listener;
+	json_int_t burst;
+	json_t *message;
+
+	must_listen(u->o, &listener);
+	for (;;) {
+		u->control = rdma_end_meet(&listener, u->o->wait, &u->peer, &message);
+		if (!u->control)
+			errx(1, stop ? "stopped" : "no sender came within %g s", u->o->wait);
+		burst = burst_of(message, &u->peer);
+		json_decref(message);
+		if (burst >= 0)
+			break;
+		rdma_end_free(&u->peer);
+		control_turn_away_stranger(&listener, u->control, "no rdma_ring send");
+	}
+	control_listener_close(&listener);
+	return burst;
 }
 
 static void handed_back(void *context);
@@ -110,8 +116,7 @@ static void meet(struct ring_receiver *u)
 	struct ibv_qp *qp;
 
 	ring_open(&u->d, u->o, 5 * RING_NOTES, &u->self);
-	u->control = accept_sender(u->o);
-	burst = take_sender(u);
+	burst = accept_sender(u);
 	qp = ring_qp(&u->d, RING_NOTES, 4 * RING_NOTES, &u->address);
 	make_ring(u, burst);
 	u->self.service = RDMA_RC;

@@ -14,15 +14,13 @@ static struct control_place find(const struct rdma_options *o, const char *where
 	return place;
 }
 
-int must_listen(const struct rdma_options *o)
+void must_listen(const struct rdma_options *o, struct control_listener *l)
 {
 	struct control_place place = find(o, o->control[0]);
 	char why[CONTROL_WHY];
-	int listener = control_listen(&place, why);
 
-	if (listener < 0)
+	if (!control_listener_open(l, "rdma_stream", &place, why))
 		errx(1, "control connection: %s", why);
-	return listener;
 }
 
 struct control *must_connect(const struct rdma_options *o, const char *where)

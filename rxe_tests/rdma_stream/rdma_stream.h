@@ -345,7 +345,7 @@ json_t *rdma_counters(const struct rdma_device *d);
 json_t *rdma_counters_since(const struct rdma_device *d, json_t *before);
 
 /* The control connection (lib/control.h). An error ends the program, as does a refusal of the other end. */
-int must_listen(const struct rdma_options *o);
+void must_listen(const struct rdma_options *o, struct control_listener *l);
 struct control *must_connect(const struct rdma_options *o, const char *where);
 void must_receive_end(struct control *control, struct rdma_end *end);
 

@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 #include "lib/clock.h"
 #include "lib/filler.h"
@@ -147,20 +146,21 @@ static void make_responder(struct rdma_receiver *u)
 /* Accepts all senders, and takes what each says of itself. false: not all came. */
 static bool accept_senders(struct rdma_receiver *u)
 {
-	int listener = must_listen(u->o);
-	char why[CONTROL_WHY] = "";
+	struct control_listener listener;
+	json_t *message;
 
+	must_listen(u->o, &listener);
 	receiver_ready(u->r);
 	for (u->peers.count = 0; u->peers.count < u->o->senders; u->peers.count++) {
 		struct rdma_peer *peer = &u->peers.peer[u->peers.count];
 
-		peer->control = control_accept(listener, u->o->common.wait, why);
+		peer->control = rdma_end_meet(&listener, u->o->common.wait, &peer->end, &message);
 		if (!peer->control)
 			break;
-		must_receive_end(peer->control, &peer->end);
+		json_decref(message);
 		check(u, peer);
 	}
-	close(listener);
+	control_listener_close(&listener);
 	if (u->peers.count && u->peers.count < u->o->senders) {
 		for (unsigned int i = 0; i < u->peers.count; i++)
 			control_refuse(u->peers.peer[i].control, "another sender did not come");

@@ -21,6 +21,7 @@ struct served {
 	struct receive_setup setup;
 	struct receive_maps maps;
 	struct receive_qp qps[QPS];
+	struct control_listener listener;
 	struct receive_server server;
 	int peer; /* its end of the connection; -1: none */
 };
@@ -40,12 +41,14 @@ static void begin(struct served *r, __u32 service)
 	receive_setup_resume(&r->setup, &r->options, &settings, region, 1);
 	memcpy(r->setup.settings.own, own, sizeof(own));
 	r->maps = (struct receive_maps){ .qps = r->qps, .qp_count = QPS, .regions = -1 };
-	r->server = (struct receive_server){ .o = { .setup = &r->setup, .maps = &r->maps }, .listener = -1, .wake = -1, .runs = runs };
+	r->listener = (struct control_listener){ .who = "fuzz", .listening = -1, .poll = -1 };
+	r->server = (struct receive_server){ .o = { .setup = &r->setup, .maps = &r->maps, .listener = &r->listener }, .wake = -1,
+					     .runs = runs };
 	pthread_mutex_init(&r->server.lock, NULL);
 	r->peer = -1;
 }
 
-/* As accept_one(). */
+/* As if it had connected. */
 static void meet_peer(struct served *r)
 {
 	struct control *c = calloc(1, sizeof(*c));
@@ -55,10 +58,8 @@ static void meet_peer(struct served *r)
 	c->fd = fd[0];
 	c->seconds = 1000; /* longer than an input takes */
 	memcpy(c->peer, peer, sizeof(peer));
-	memcpy(r->server.peer, peer, sizeof(peer));
-	r->server.has_peer = true;
-	r->server.control = c;
-	r->server.phase = MEETING;
+	c->line_max = CONTROL_LINE_MAX;
+	r->listener.pending[r->listener.count++] = c;
 	r->peer = fd[1];
 }
 
@@ -107,12 +108,19 @@ static void serve(struct served *r)
 			s->settling = 0; /* long ago */
 			settle(s);
 			must(s->phase == WAITING);
-		} else {
+		} else if (s->control) {
 			serve_control(s);
 		}
+		greet_all(s);
 		check_qps(r);
 		read_replies(r);
 	} while (s->control && (s->phase == SETTLING || control_readable(s->control, 0)));
+}
+
+/* Whether the peer is waited for, or served. */
+static bool is_there(const struct served *r)
+{
+	return r->listener.count || r->server.control;
 }
 
 static void part(struct served *r)
@@ -141,20 +149,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (in.left) {
 		ssize_t n;
 
-		if (!r.server.control)
+		if (!is_there(&r))
 			meet_peer(&r);
 		n = send(r.peer, in.at, in.left < piece ? in.left : piece, MSG_NOSIGNAL);
 		must(n > 0);
 		in.at += n;
 		in.left -= n;
 		serve(&r);
-		if (!r.server.control)
+		if (!is_there(&r))
 			part(&r);
 	}
-	if (r.server.control) {
+	if (is_there(&r)) {
 		shutdown(r.peer, SHUT_WR);
 		serve(&r);
-		must(!r.server.control);
+		must(!is_there(&r));
 		part(&r);
 	}
 	receive_setup_free(&r.setup);

@@ -70,7 +70,7 @@ static const struct option_entry qps[] = {
 };
 
 static const struct option_entry senders[] = {
-	{ "peer", "IP", "address of the sender; with --control the only one that may connect; without it the first that does",
+	{ "peer", "IP", "address of the sender; with --control the only one that is served, without it any, one at a time",
 	  OPTION_ADDRESS(struct receive_options, peer), GIVEN(peer) },
 	{ "peer-qpn", "N", "QPN of the first sender, where answers go; the others count up",
 	  OPTION_HEX(struct receive_options, peer_qpn, 0, 0xffffff), .usual = "1" },
@@ -78,7 +78,8 @@ static const struct option_entry senders[] = {
 	  .usual = "0" },
 	{ "tell", "FILE", "write a JSON line with what the sender must know; - is standard output",
 	  OPTION_TEXT(struct receive_options, tell) },
-	{ "control", "[HOST]:PORT", "serve rdma_stream's control connection; without HOST at our address",
+	{ "control", "[HOST]:PORT", "serve who says what it will send by rdma_stream's control connection, until its run ends; without "
+				    "HOST at our address",
 	  OPTION_TEXT(struct receive_options, control) },
 	{ "runs", "N", "end after so many senders by --control", OPTION_NUMBER(struct receive_options, runs, 1, UINT32_MAX) },
 	{ 0 },

@@ -26,7 +26,7 @@ struct receiver {
 	struct receive_maps maps;
 	struct receive_server *server;
 	struct receive_report report;
-	int listener; /* -1: none */
+	struct control_listener listener; /* with --control */
 	int over;     /* an eventfd */
 };
 
@@ -148,15 +148,14 @@ static bool begin(void *context, const struct live *l)
 	struct receive_server_options server = {
 		.setup = &r->setup, .maps = &r->maps, .native = strcmp(l->interface[0].mode, "generic"),
 		.posts = r->options->receives && !r->options->pin, .over = r->over,
+		.listener = r->options->control ? &r->listener : NULL,
 	};
-	int listener = r->listener;
 
 	if (!can_answer(r, server.native))
 		return false;
 	r->report.transmit_errors = transmit_errors(r->options->interface);
-	r->listener = -1;
-	if (server.posts || listener >= 0) {
-		r->server = receive_server_start(&server, listener);
+	if (server.posts || server.listener) {
+		r->server = receive_server_start(&server);
 		if (!r->server)
 			return false;
 	}
@@ -297,9 +296,24 @@ static bool set_up(struct receiver *r)
 	return good;
 }
 
+/* Returns the exit status. */
+static int listen_and_run(struct receiver *r, struct monitor_options *o)
+{
+	int status;
+
+	if (!r->options->control)
+		return monitor_run(o);
+	if (!receive_listen(&r->setup, &r->listener))
+		return EXIT_COULD_NOT;
+	status = monitor_run(o);
+	receive_server_stop(r->server);
+	control_listener_close(&r->listener);
+	return status;
+}
+
 int receive_run(struct receive_command *c)
 {
-	struct receiver r = { .options = &c->receive, .maps = { .regions = -1 }, .listener = -1,
+	struct receiver r = { .options = &c->receive, .maps = { .regions = -1 },
 			      .over = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
 	struct monitor_added added = {
 		.context = &r, .over = r.over, .alone = !c->watch, .files = c->receive.dump, .open = open_programs,
@@ -310,14 +324,12 @@ int receive_run(struct receive_command *c)
 	c->monitor.added = &added;
 	r.report.setup = &r.setup;
 	r.report.maps = &r.maps;
-	if (set_up(&r) && receive_listen(&r.setup, &r.listener))
-		status = monitor_run(&c->monitor);
+	if (set_up(&r))
+		status = listen_and_run(&r, &c->monitor);
 	receive_server_free(r.server);
 	receive_maps_close(&r.maps);
 	receive_programs_close(r.bpf);
 	receive_setup_free(&r.setup);
-	if (r.listener >= 0)
-		close(r.listener);
 	close(r.over);
 	return status;
 }

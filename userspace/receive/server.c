@@ -24,16 +24,18 @@
 #define NAP_MOST_MS 8	     /* the same where few come: each look costs a context switch */
 #define NAP_SHARE 16	     /* so few of a QP's receives may be used between two looks, and the nap grows */
 #define IDLE_MS 100	     /* the same where nobody posts: how often a late line is noticed */
-#define ANSWER_SECONDS 5.0   /* the longest time in which a peer takes what it is told */
-#define STRANGER_SECONDS 0.1 /* the same for a line of those that are not served */
+#define ANSWER_SECONDS 5.0   /* the longest time in which a peer says what it will send, and takes what it is told */
+#define HELLO_LEAST (1u << 20) /* bytes of a sender's first line that are taken, and so many more for each QP that we have: */
+#define HELLO_OF_QP 128
+#define QUIET_NS (10 * NSEC_PER_SEC) /* without a packet: the run gives way to another sender */
 #define SETTLE_NS (100 * NSEC_PER_MSEC) /* without a packet: all have come that will */
 #define SETTLE_MOST_NS (2 * NSEC_PER_SEC)
 
-enum phase { WAITING, MEETING, RUNNING, SETTLING };
+enum phase { WAITING, RUNNING, SETTLING };
 
 struct receive_server {
 	struct receive_server_options o;
-	int listener, wake; /* eventfd: the end */
+	int wake; /* eventfd: the end */
 	pthread_t thread;
 	bool started, reads;
 	atomic_bool stop;
@@ -42,13 +44,12 @@ struct receive_server {
 	__u64 receives;		    /* posted on each of them */
 	int nap;		    /* ms */
 
-	/* the connection */
+	/* the run */
 	enum phase phase;
-	__u8 peer[16]; /* the only one that is served */
-	bool has_peer;
-	struct control *control;
+	struct control *control; /* the sender's; NULL: there is no run */
 	struct rdma_end end; /* the sender's */
 	struct receive_run run;
+	__u64 begun; /* ns */
 	__u64 settling, quiet; /* ns: since when */
 	__u64 packets;	       /* seen then */
 
@@ -127,7 +128,7 @@ static bool arm_qps(struct receive_server *s)
 	pthread_mutex_lock(&s->lock);
 	for (__u32 i = 0; i < s->run.flows && armed; i++) {
 		struct receive_qp *q = &s->o.maps->qps[i];
-		struct roce_responder r = receive_responder(s->o.setup, i, s->peer, s->end.service, s->end.qp[i].qpn,
+		struct roce_responder r = receive_responder(s->o.setup, i, s->run.peer, s->end.service, s->end.qp[i].qpn,
 							    s->end.qp[i].psn, s->run.path_mtu, buffer);
 
 		s->past.messages += q->messages;
@@ -175,25 +176,9 @@ static void end_run(struct receive_server *s, const char *why)
 /* The connection is of no use any more. */
 static void give_up(struct receive_server *s, const char *why)
 {
-	if (s->phase >= RUNNING)
-		fprintf(stderr, "rocescope: receive: the sender %s has gone: %s\n", address_text(s->peer).text, why);
-	else
-		fprintf(stderr, "rocescope: receive: control connection of %s: %s\n", address_text(s->control->peer).text, why);
+	fprintf(stderr, "rocescope: receive: the sender %s has gone: %s\n", address_text(s->run.peer).text, why);
 	end_run(s, why);
 	close_control(s);
-}
-
-/* Tells the peer, and us, why it is not served. */
-__attribute__((format(printf, 2, 3))) static void refuse(struct receive_server *s, const char *format, ...)
-{
-	char why[CONTROL_WHY];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(why, sizeof(why), format, values);
-	va_end(values);
-	control_refuse(s->control, why);
-	give_up(s, why);
 }
 
 /* Bytes of memory that a QP needs for the sender's messages. */
@@ -202,34 +187,41 @@ static __u64 share_for(const struct rdma_end *end)
 	return (is_write(end->operation) ? rdma_write_slots(end->size, end->flows) : 1) * end->size;
 }
 
-/* false: refused. */
-static bool check_end(struct receive_server *s)
+/* Whether the sender can be served. false: *why (CONTROL_WHY bytes) says why not. */
+__attribute__((format(printf, 2, 3))) static bool cannot(char *why, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(why, CONTROL_WHY, format, values);
+	va_end(values);
+	return false;
+}
+
+static bool check_end(const struct receive_server *s, const struct rdma_end *end, const __u8 peer[16], char *why)
 {
 	const struct receive_setup *setup = s->o.setup;
-	const struct rdma_end *end = &s->end;
-	char why[TRANSMIT_TEXT];
+	char transmit[TRANSMIT_TEXT];
 
 	if (end->service == RDMA_UD || end->service == RDMA_XRC || rdma_fetches(end->operation) || end->ping_pong)
-		refuse(s, "this receiver knows no %s: RC and UC, RDMA WRITE and SEND", end->service == RDMA_UD ? "UD" :
-		       end->service == RDMA_XRC ? "XRC" : end->ping_pong ? "ping-pong" : rdma_operation_name(end->operation));
-	else if (setup->service && setup->service != end->service)
-		refuse(s, "the receiver's --service is %s", rdma_service_name(setup->service));
-	else if (end->flows > setup->settings.qps)
-		refuse(s, "the receiver has %u QPs: --qps %u", setup->settings.qps, end->flows);
-	else if (memcmp(end->gid, s->peer, sizeof(s->peer)))
-		refuse(s, "packets from %s, and the control connection from another address", address_text(end->gid).text);
-	else if (address_is_ipv4(s->peer) != address_is_ipv4(setup->settings.own))
-		refuse(s, "the receiver's address is %s: both have to be IPv4, or both IPv6",
-		       address_text(setup->settings.own).text);
-	else if (share_for(end) > setup->share)
-		refuse(s, "messages of %llu bytes need %llu for each QP, and the receiver has %llu: --memory %lluM",
-		       (unsigned long long)end->size, share_for(end), setup->share,
-		       receive_setup_memory_for(setup, share_for(end)) >> 20);
-	else if (end->service == RDMA_RC && s->o.native && !transmit_probe(setup->options->interface, why))
-		refuse(s, "%s", why);
-	else
-		return true;
-	return false;
+		return cannot(why, "this receiver knows no %s: RC and UC, RDMA WRITE and SEND", end->service == RDMA_UD ? "UD" :
+			      end->service == RDMA_XRC ? "XRC" : end->ping_pong ? "ping-pong" : rdma_operation_name(end->operation));
+	if (setup->service && setup->service != end->service)
+		return cannot(why, "the receiver's --service is %s", rdma_service_name(setup->service));
+	if (end->flows > setup->settings.qps)
+		return cannot(why, "the receiver has %u QPs: --qps %u", setup->settings.qps, end->flows);
+	if (memcmp(end->gid, peer, sizeof(end->gid)))
+		return cannot(why, "packets from %s, and the control connection from another address", address_text(end->gid).text);
+	if (address_is_ipv4(peer) != address_is_ipv4(setup->settings.own))
+		return cannot(why, "the receiver's address is %s: both have to be IPv4, or both IPv6",
+			      address_text(setup->settings.own).text);
+	if (share_for(end) > setup->share)
+		return cannot(why, "messages of %llu bytes need %llu for each QP, and the receiver has %llu: --memory %lluM",
+			      (unsigned long long)end->size, share_for(end), setup->share,
+			      receive_setup_memory_for(setup, share_for(end)) >> 20);
+	if (end->service == RDMA_RC && s->o.native && !transmit_probe(setup->options->interface, transmit))
+		return cannot(why, "%s", transmit);
+	return true;
 }
 
 static bool answer_end(struct receive_server *s)
@@ -249,34 +241,71 @@ static bool answer_end(struct receive_server *s)
 	return sent;
 }
 
-static void meet(struct receive_server *s, const json_t *message)
+/* Takes the connection, and what the sender said. */
+static void begin_run(struct receive_server *s, struct control *c, const struct rdma_end *end)
 {
-	char why[CONTROL_WHY];
-
-	if (control_refused(message, why)) {
-		give_up(s, why);
-		return;
-	}
-	if (!rdma_end_parse(message, &s->end, why)) {
-		refuse(s, "%s", why);
-		return;
-	}
-	if (!check_end(s))
-		return;
+	s->end = *end;
+	s->begun = now_ns();
 	s->run = (struct receive_run){
-		.service = s->end.service, .operation = s->end.operation, .flows = s->end.flows, .size = s->end.size,
-		.path_mtu = s->end.path_mtu < s->o.setup->path_mtu ? s->end.path_mtu : s->o.setup->path_mtu,
+		.service = end->service, .operation = end->operation, .flows = end->flows, .size = end->size,
+		.path_mtu = end->path_mtu < s->o.setup->path_mtu ? end->path_mtu : s->o.setup->path_mtu,
 	};
-	memcpy(s->run.peer, s->peer, sizeof(s->peer));
-	s->totals = calloc(s->end.flows, sizeof(*s->totals));
+	memcpy(s->run.peer, c->peer, sizeof(s->run.peer));
+	s->totals = calloc(end->flows, sizeof(*s->totals));
 	if (!s->totals || !arm_qps(s)) {
 		reset_qps(s);
-		refuse(s, "the receiver could not arm its QPs");
+		control_turn_away(s->o.listener, c, "the receiver could not arm its QPs");
+		close_control(s);
 		return;
 	}
+	pthread_mutex_lock(&s->lock);
+	s->control = c;
+	pthread_mutex_unlock(&s->lock);
 	s->phase = RUNNING;
 	if (!answer_end(s))
 		give_up(s, s->control->why);
+}
+
+/* Whether the run has to give way: its sender has sent nothing for so long. */
+static bool is_quiet(const struct receive_server *s)
+{
+	__u64 last = s->begun;
+
+	for (__u32 i = 0; i < s->run.flows; i++)
+		if (s->o.maps->qps[i].last_ns > last)
+			last = s->o.maps->qps[i].last_ns;
+	return s->phase == RUNNING && (__s64)(now_ns() - last) > (__s64)QUIET_NS;
+}
+
+/* One sender at a time. false: that of the run stays. */
+static bool make_way(struct receive_server *s)
+{
+	if (s->control && !is_quiet(s))
+		return false;
+	if (!s->control)
+		return true;
+	control_refuse(s->control, "no packet has come for a while, and another sender came");
+	give_up(s, "no packet has come for a while, and another sender came");
+	return true;
+}
+
+/* A peer has said what it will send. Takes the connection, and the end. */
+static void greet(struct receive_server *s, struct control *c, struct rdma_end *end)
+{
+	char why[CONTROL_WHY];
+
+	c->seconds = ANSWER_SECONDS;
+	c->line_max = CONTROL_LINE_MAX;
+	if (!check_end(s, end, c->peer, why)) {
+		control_turn_away(s->o.listener, c, "%s", why);
+	} else if (!make_way(s)) {
+		control_turn_away(s->o.listener, c, "the receiver is at work with another sender, %s: come again when that run "
+				  "has ended", address_text(s->run.peer).text);
+	} else {
+		begin_run(s, c, end);
+		return;
+	}
+	rdma_end_free(end);
 }
 
 static void take_totals(struct receive_server *s, const json_t *message)
@@ -317,36 +346,16 @@ static void settle(struct receive_server *s)
 
 /* ---- connections ---- */
 
-/* A peer that is not served. */
-static void turn_away(struct control *c, const char *why)
+static void greet_all(struct receive_server *s)
 {
-	c->seconds = STRANGER_SECONDS;
-	control_refuse(c, why);
-	control_close(c);
-}
+	json_t *message;
+	struct rdma_end end;
+	struct control *c;
 
-static void accept_one(struct receive_server *s)
-{
-	char why[CONTROL_WHY];
-	struct control *c = control_accept(s->listener, 0, why);
-
-	if (!c)
-		return;
-	if (s->has_peer && memcmp(c->peer, s->peer, sizeof(s->peer))) {
-		turn_away(c, "the receiver has another peer");
-		return;
+	while ((c = rdma_end_meet(s->o.listener, 0, &end, &message))) {
+		greet(s, c, &end);
+		json_decref(message);
 	}
-	if (s->control) {
-		turn_away(c, "the receiver is at work with another connection");
-		return;
-	}
-	memcpy(s->peer, c->peer, sizeof(s->peer));
-	s->has_peer = true;
-	c->seconds = ANSWER_SECONDS;
-	pthread_mutex_lock(&s->lock);
-	s->control = c;
-	pthread_mutex_unlock(&s->lock);
-	s->phase = MEETING;
 }
 
 static void serve_control(struct receive_server *s)
@@ -356,8 +365,6 @@ static void serve_control(struct receive_server *s)
 
 	if (took < 0)
 		give_up(s, s->control->why);
-	else if (took && s->phase == MEETING)
-		meet(s, message);
 	else if (took && s->phase == RUNNING)
 		take_totals(s, message);
 	json_decref(message);
@@ -370,8 +377,8 @@ static void wait_for_work(struct receive_server *s)
 	struct pollfd fds[3] = { { .fd = s->wake, .events = POLLIN } };
 	int count = 1, nap = s->phase == SETTLING ? NAP_MS : s->reads ? s->nap : IDLE_MS;
 
-	if (s->listener >= 0)
-		fds[count++] = (struct pollfd){ .fd = s->listener, .events = POLLIN };
+	if (s->o.listener)
+		fds[count++] = (struct pollfd){ .fd = s->o.listener->poll, .events = POLLIN };
 	if (s->control && s->phase != SETTLING)
 		fds[count++] = (struct pollfd){ .fd = s->control->fd, .events = POLLIN };
 	poll(fds, count, nap);
@@ -387,33 +394,33 @@ static void *work(void *own)
 			settle(s);
 		else if (s->control)
 			serve_control(s);
-		if (s->listener >= 0) /* last, since the peer may have ended a connection before this one */
-			accept_one(s);
+		if (s->o.listener) /* last, since the peer may have ended a connection before this one */
+			greet_all(s);
 		wait_for_work(s);
 	}
 	return NULL;
 }
 
-bool receive_listen(const struct receive_setup *s, int *listener)
+bool receive_listen(const struct receive_setup *s, struct control_listener *l)
 {
-	const char *where = s->options->control, *colon = where ? strrchr(where, ':') : NULL;
+	const char *where = s->options->control, *colon = strrchr(where, ':');
 	struct address_text own = address_text(s->settings.own);
 	char place[128], why[CONTROL_WHY];
 	struct control_place found;
 
-	*listener = -1;
-	if (!where)
-		return true;
 	/* without HOST at our own address, and nowhere else */
 	if (!*where || colon == where)
 		snprintf(place, sizeof(place), strchr(own.text, ':') ? "[%s]%s" : "%s%s", own.text, where);
 	else
 		snprintf(place, sizeof(place), "%s", where);
-	if (control_find(&found, place, PORT, true, why))
-		*listener = control_listen(&found, why);
-	if (*listener < 0)
+	if (!control_find(&found, place, PORT, true, why) || !control_listener_open(l, "rocescope: receive", &found, why)) {
 		fprintf(stderr, "rocescope: receive: --control %s: %s\n", place, why);
-	return *listener >= 0;
+		return false;
+	}
+	l->seconds = ANSWER_SECONDS;
+	l->line_max = HELLO_LEAST + HELLO_OF_QP * s->settings.qps;
+	l->only = s->options->has_peer ? s->options->peer : NULL;
+	return true;
 }
 
 static bool start_thread(struct receive_server *s)
@@ -427,24 +434,19 @@ static bool start_thread(struct receive_server *s)
 	return s->started;
 }
 
-struct receive_server *receive_server_start(const struct receive_server_options *o, int listener)
+struct receive_server *receive_server_start(const struct receive_server_options *o)
 {
 	struct receive_server *s = calloc(1, sizeof(*s));
 	bool good = s;
 
 	if (good) {
 		s->o = *o;
-		s->listener = listener;
 		s->nap = NAP_MS;
-		s->has_peer = o->setup->options->has_peer;
-		memcpy(s->peer, o->setup->options->peer, sizeof(s->peer));
 		pthread_mutex_init(&s->lock, NULL);
 		s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		s->runs = calloc(RECEIVE_RUNS, sizeof(*s->runs));
 		s->reads = o->posts && receive_reader_open(&s->reader, o->maps, true, true);
 		good = s->wake >= 0 && s->runs && s->reads == o->posts && start_thread(s);
-	} else if (listener >= 0) {
-		close(listener);
 	}
 	if (good)
 		return s;
@@ -485,8 +487,6 @@ void receive_server_free(struct receive_server *s)
 		receive_reader_close(&s->reader);
 	if (s->wake >= 0)
 		close(s->wake);
-	if (s->listener >= 0)
-		close(s->listener);
 	pthread_mutex_destroy(&s->lock);
 	free(s->runs);
 	free(s);

@@ -7,7 +7,7 @@
 #ifndef USERSPACE_RECEIVE_SERVER_H
 #define USERSPACE_RECEIVE_SERVER_H
 
-#include "lib/control.h"
+#include "lib/control_listener.h"
 #include "userspace/receive/maps.h"
 #include "userspace/receive/setup.h"
 
@@ -41,13 +41,14 @@ struct receive_server_options {
 	bool native; /* answers leave by XDP_TX */
 	bool posts;  /* receives again */
 	int over;    /* an eventfd, which is written when the runs are over */
+	struct control_listener *listener; /* which the thread alone uses, until it has ended; NULL: without --control */
 };
 
-/* Listens, if --control is told. false: it cannot, which is reported. */
-bool receive_listen(const struct receive_setup *s, int *listener);
+/* Listens where --control says. false: it cannot, which is reported. */
+bool receive_listen(const struct receive_setup *s, struct control_listener *l);
 
-/* Starts the thread; takes the listener (-1: none). NULL: it cannot, which is reported. */
-struct receive_server *receive_server_start(const struct receive_server_options *o, int listener);
+/* Starts the thread. NULL: it cannot, which is reported. */
+struct receive_server *receive_server_start(const struct receive_server_options *o);
 
 /* Ends the thread. A run that is open has ended early. NULL is allowed, and to call it again. */
 void receive_server_stop(struct receive_server *s);
