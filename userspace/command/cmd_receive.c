@@ -104,9 +104,11 @@ static const struct option_entry keeping[] = {
 	{ 0 },
 };
 
-static const struct option_entry detach[] = {
-	{ "detach", "NAME", "end the receiver of --pin NAME, and end",
-	  .take = arguments_take_pin, OPTION_AT(struct receive_command, detach) },
+static const struct option_entry unpin[] = {
+	{ "unpin", "NAME", "stop receiving for --pin NAME, and end",
+	  .take = arguments_take_pin, OPTION_AT(struct receive_command, unpin) },
+	{ "detach", "NAME", "the name of --unpin until 0.1", /* going in 0.2.0 */
+	  .take = arguments_take_pin, OPTION_AT(struct receive_command, unpin), .hidden = true },
 	{ 0 },
 };
 
@@ -127,7 +129,7 @@ static const struct option_table tables[] = {
 	{ NULL, arguments_verbose, offsetof(struct receive_command, monitor.live.verbose) },
 	{ "As a service", arguments_prometheus, offsetof(struct receive_command, monitor) },
 	{ NULL, keeping, offsetof(struct receive_command, receive) },
-	{ NULL, detach, 0 },
+	{ NULL, unpin, 0 },
 	{ 0 },
 };
 
@@ -154,7 +156,7 @@ const struct command receive_command = {
 		"  rocescope receive roce0 --control :7471 --qps 64\n"
 		"  # with the monitor's table of streams\n"
 		"  rocescope receive roce0 --peer 10.9.0.1 --watch\n"
-		"  # reception goes on when the command ends, until `rocescope receive --detach antenna`\n"
+		"  # reception goes on when the command ends, until `rocescope receive --unpin antenna`\n"
 		"  rocescope receive roce0 --peer 10.9.0.1 --pin antenna\n",
 };
 
@@ -164,7 +166,7 @@ static void check_options(const struct receive_command *c)
 
 	if (c->monitor.live.interface_count != 1)
 		usage_error("receive: %s", c->monitor.live.interface_count ? "one interface, please" : "on which interface?");
-	if (!o->has_peer && !o->control && !(o->pin && pin_is_receiver(o->pin)))
+	if (!o->has_peer && !o->control && !(o->pin && pin_is_of(o->pin, receive_command.name)))
 		usage_error("receive: from whom? --peer IP, or --control for a sender that says so itself");
 	if (o->has_psn && !o->control)
 		usage_error("receive: --psn needs --control; the PSN that is expected of --peer is --peer-psn");
@@ -186,11 +188,12 @@ static void parse_options(struct receive_command *c, int argc, char **argv)
 	*c = (struct receive_command){ .monitor.fail.faults = faults_default(), .monitor.live.settings.icrc_every = 1 };
 	first = command_parse(&receive_command, c, argc, argv);
 	arguments_interfaces(&receive_command, &m->live, argv + first, argc - first);
-	if (c->detach)
+	if (c->unpin)
 		return;
 	check_options(c);
 	c->receive.interface = m->live.interface[0];
 	m->live.pin = c->receive.pin;
+	m->live.command = receive_command.name;
 	m->plain = !c->watch;
 }
 
@@ -200,8 +203,8 @@ int cmd_receive(int argc, char **argv)
 	int status;
 
 	parse_options(&c, argc, argv);
-	if (c.detach)
-		return pin_remove("--detach", c.detach) ? EXIT_RAN : EXIT_COULD_NOT;
+	if (c.unpin)
+		return pin_remove(receive_command.name, c.unpin) ? EXIT_RAN : EXIT_COULD_NOT;
 	status = receive_run(&c);
 	filter_free(c.monitor.filter);
 	return status;

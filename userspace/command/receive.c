@@ -9,6 +9,7 @@
 #include "lib/cause.h"
 #include "lib/exit.h"
 #include "lib/shell.h"
+#include "userspace/command/commands.h"
 #include "userspace/command/receive.h"
 #include "userspace/model/address.h"
 #include "userspace/model/refusal.h"
@@ -51,7 +52,7 @@ static bool arm_by_hand(struct receiver *r)
 static bool differ(const struct receiver *r, const char *option)
 {
 	fprintf(stderr, "rocescope: receive: --pin %s: it was begun with another %s: leave that out, or end it with `rocescope "
-		"receive --detach %s`\n", r->options->pin, option, shell_word(r->options->pin).text);
+		"receive --unpin %s`\n", r->options->pin, option, shell_word(r->options->pin).text);
 	return false;
 }
 
@@ -286,7 +287,7 @@ static bool set_up(struct receiver *r)
 	int error;
 	bool good;
 
-	if (!r->options->pin || !pin_is_receiver(r->options->pin))
+	if (!r->options->pin || !pin_is_of(r->options->pin, receive_command.name))
 		return receive_setup_make(&r->setup, r->options);
 	error = receive_maps_of_pin(&pinned, r->options->pin);
 	if (error)

@@ -9,7 +9,7 @@
 struct receive_command {
 	struct monitor_options monitor;
 	struct receive_options receive;
-	const char *detach; /* remove this pin and do nothing else; NULL: no */
+	const char *unpin; /* remove this pin and do nothing else; NULL: no */
 	bool watch; /* the monitor's table or lines */
 };
 

@@ -32,7 +32,7 @@
 
 __attribute__((format(printf, 2, 3))) static bool say(const struct attachment *a, const char *format, ...)
 {
-	char words[512];
+	char words[512]; /* --pin has long names */
 	va_list arguments;
 
 	va_start(arguments, format);
@@ -126,16 +126,12 @@ static bool say_holder(const struct attachment *a, const char *program, __u32 id
 		   "`ip link set dev %s xdp off`", which, shell_name(a->name).text);
 }
 
-static bool say_pinned(const struct attachment *a, const char *name)
+static bool say_pinned(const struct attachment *a, const char *name, const char *by)
 {
-	struct shell_name own = shell_name(a->name);
 	struct shell_word pin = shell_word(name);
 
-	if (pin_is_receiver(name))
-		return say(a, "held by the receiver that is pinned as %s: go on with `rocescope receive %s --pin %s`, or end it "
-			   "with `rocescope receive --detach %s`", name, own.text, pin.text, pin.text);
-	return say(a, "counted by what is pinned as %s: go on with `rocescope monitor %s --pin %s` (and whatever other "
-		   "interfaces it has), or end it with `rocescope monitor --unpin %s`", name, own.text, pin.text, pin.text);
+	return say(a, "held by what is pinned as %s: go on with `rocescope %s %s --pin %s` (and whatever other interfaces it has), or end "
+		   "it with `rocescope %s --unpin %s`", name, by, shell_name(a->name).text, pin.text, by, pin.text);
 }
 
 static bool say_held(const struct attachment *a, const struct attach_programs *programs)
@@ -143,11 +139,11 @@ static bool say_held(const struct attachment *a, const struct attach_programs *p
 	LIBBPF_OPTS(bpf_xdp_query_opts, query);
 	struct bpf_prog_info info = { 0 };
 	__u32 length = sizeof(info), id;
-	char name[NAME_MAX + 1];
+	char name[NAME_MAX + 1], by[PIN_COMMAND];
 	int fd;
 
-	if (pin_find(a->name, name))
-		return say_pinned(a, name);
+	if (pin_find(a->name, name) && pin_begun_by(name, by))
+		return say_pinned(a, name, by);
 	if (bpf_xdp_query(a->ifindex, 0, &query))
 		return say(a, "held by another XDP program: end the program that put it there");
 	id = query.prog_id ?: query.drv_prog_id ?: query.skb_prog_id;
@@ -157,8 +153,8 @@ static bool say_held(const struct attachment *a, const struct attach_programs *p
 		close(fd);
 	}
 	if (!strcmp(info.name, DISPATCHER) && can_share("", programs))
-		return say(a, "held by another XDP program (%s, id %u): it shares: use --share, or --detach if a killed "
-			   "rocescope left it there", info.name, id);
+		return say(a, "held by another XDP program (%s, id %u): it shares: use --share, or `rocescope monitor "
+			   "--detach %s` if a killed rocescope left it there", info.name, id, shell_name(a->name).text);
 	return say_holder(a, info.name, id, can_share(info.name, programs));
 }
 
@@ -342,7 +338,8 @@ static bool attach_filter(struct attachment *a, int program)
 	a->filter = true;
 	if (!a->pin)
 		say(a, "egress by a clsact filter (kernel before 6.6): if this process is killed, the filter stays until the "
-		       "next `rocescope monitor` on this interface, or its --detach");
+		       "next `rocescope monitor` on this interface, or `rocescope monitor --detach %s`",
+		    shell_name(a->name).text);
 	return true;
 }
 
@@ -436,12 +433,12 @@ void attach_end(struct attachment *a, bool keep)
 
 bool attach_clear(const struct attachment *a)
 {
-	char name[NAME_MAX + 1];
+	char name[NAME_MAX + 1], by[PIN_COMMAND];
 	int programs;
 	bool filter;
 
-	if (pin_find(a->name, name)) {
-		say(a, "counted by what is pinned as %s: `rocescope monitor --unpin %s` ends that", name, shell_word(name).text);
+	if (pin_find(a->name, name) && pin_begun_by(name, by)) {
+		say(a, "held by what is pinned as %s: `rocescope %s --unpin %s` ends that", name, by, shell_word(name).text);
 		return true;
 	}
 	programs = share_clear(a->name, a->ifindex, true);

@@ -373,7 +373,7 @@ int live_begin(struct live *l, const struct live_programs *p)
 	if (status)
 		return status;
 	l->programs = *p;
-	if (!open_ready(l) || !find_all(l) || !pin_open(&l->pin, l->options->pin) || !load_programs(l))
+	if (!open_ready(l) || !find_all(l) || !pin_open(&l->pin, l->options->command, l->options->pin) || !load_programs(l))
 		return EXIT_COULD_NOT;
 	if (l->share ? !attach_all(l) || !is_loaded(l) || !add_expected(l) : !add_expected(l) || !attach_all(l))
 		return EXIT_COULD_NOT;
@@ -449,16 +449,12 @@ bool live_poll(struct live *l)
 static void say_pinned(const struct live *l)
 {
 	struct shell_word name = shell_word(l->pin.name);
+	const char *command = l->pin.command;
 
-	if (pin_receives(l->programs.object)) {
-		fprintf(stderr, "rocescope: receiving goes on: `rocescope receive %s --pin %s` goes on from here, `rocescope "
-			"receive --detach %s` ends it\n", shell_name(l->interface[0].name).text, name.text, name.text);
-		return;
-	}
-	fprintf(stderr, "rocescope: counting goes on: `rocescope monitor");
+	fprintf(stderr, "rocescope: %s goes on in the kernel: `rocescope %s", command, command);
 	for (size_t i = 0; i < l->interface_count; i++)
 		fprintf(stderr, " %s", shell_name(l->interface[i].name).text);
-	fprintf(stderr, " --pin %s` goes on from here, `rocescope monitor --unpin %s` ends it\n", name.text, name.text);
+	fprintf(stderr, " --pin %s` goes on from here, `rocescope %s --unpin %s` ends it\n", name.text, command, name.text);
 }
 
 void live_detach(struct live *l)

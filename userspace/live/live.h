@@ -33,6 +33,7 @@ struct live_options {
 	bool verbose;	 /* print messages of libraries and of the verifier too */
 	bool wait;	 /* wait for interfaces that do not exist (any more) */
 	const char *pin; /* name under which counting continues after the end; NULL: none */
+	const char *command; /* that goes on with it */
 	bool decap;	 /* look into tunnels (roce/decap.h) */
 };
 

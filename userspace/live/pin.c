@@ -16,6 +16,7 @@
 #include <bpf/bpf.h>
 
 #include "lib/cause.h"
+#include "lib/shell.h"
 #include "userspace/live/attach.h"
 #include "userspace/live/pin.h"
 
@@ -116,6 +117,21 @@ static void remove_all(const struct pin *p)
 
 /* ---- the state ---- */
 
+/* Of builds before, whose state's map has that name itself: a receiver has its map. */
+#define OLD_STATE "state"
+#define OLD_RECEIVER "receive_setup"
+
+/* Which command began it, by the name of its state's map. */
+static void find_command(struct pin *p, const char *name)
+{
+	char path[PATH_MAX];
+
+	pin_path(p, "", OLD_RECEIVER, path);
+	if (!strcmp(name, OLD_STATE))
+		name = access(path, F_OK) ? "monitor" : "receive";
+	snprintf(p->by, sizeof(p->by), "%s", name);
+}
+
 static struct pin_state *map_state(int map)
 {
 	void *state = mmap(NULL, sizeof(struct pin_state), PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
@@ -124,11 +140,11 @@ static struct pin_state *map_state(int map)
 }
 
 /* -1: there is no room. */
-static int create_state(void)
+static int create_state(const char *command)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 
-	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "state", sizeof(__u32), sizeof(struct pin_state), 1, &options);
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY, command, sizeof(__u32), sizeof(struct pin_state), 1, &options);
 }
 
 static bool differs_in_room(__u32 bytes)
@@ -145,7 +161,7 @@ static bool differs_in_room(__u32 bytes)
 static int move_state(const struct pin *p, int *map, __u32 bytes, const char *path)
 {
 	char *state = calloc(1, bytes + sizeof(struct pin_state)), next[PATH_MAX];
-	int moved = create_state(), error = 0;
+	int moved = create_state(p->by), error = 0;
 	__u32 zero = 0;
 
 	pin_path(p, "+", "state", next);
@@ -161,23 +177,40 @@ static int move_state(const struct pin *p, int *map, __u32 bytes, const char *pa
 	return error;
 }
 
-/* 0; ENOENT: no state; EPROTO: another build's; or an errno. */
-static int open_state(struct pin *p)
+/* The state's map, and which command began it. -1 with errno: there is none. */
+static int open_map(struct pin *p, __u32 *bytes, char path[PATH_MAX])
 {
 	struct bpf_map_info info = { 0 };
 	__u32 length = sizeof(info);
-	char path[PATH_MAX];
-	int map, error = 0;
+	int map, error;
 
 	pin_path(p, "", "state", path);
 	map = bpf_obj_get(path);
 	if (map < 0)
+		return -1;
+	if (!bpf_obj_get_info_by_fd(map, &info, &length)) {
+		find_command(p, info.name);
+		*bytes = info.value_size;
+		return map;
+	}
+	error = errno;
+	close(map);
+	errno = error;
+	return -1;
+}
+
+/* 0; ENOENT: no state; EPROTO: another build's; or an errno. */
+static int open_state(struct pin *p)
+{
+	char path[PATH_MAX];
+	__u32 bytes;
+	int map = open_map(p, &bytes, path), error = 0;
+
+	if (map < 0)
 		return errno;
-	if (bpf_obj_get_info_by_fd(map, &info, &length))
-		error = errno;
-	else if (differs_in_room(info.value_size))
-		error = move_state(p, &map, info.value_size, path);
-	else if (info.value_size != sizeof(struct pin_state))
+	if (differs_in_room(bytes))
+		error = move_state(p, &map, bytes, path);
+	else if (bytes != sizeof(struct pin_state))
 		error = EPROTO;
 	if (!error && !(p->state = map_state(map)))
 		error = errno;
@@ -192,11 +225,27 @@ static void forget_state(struct pin *p)
 	p->state = NULL;
 }
 
+static bool is_anothers(const struct pin *p)
+{
+	return *p->by && strcmp(p->by, p->command);
+}
+
+/* It stays. */
+static bool leave_to_another(struct pin *p)
+{
+	p->keep = true;
+	fprintf(stderr, "rocescope: --pin %s: `rocescope %s` began it, and `rocescope %s IFACE --pin %s` goes on with it: take another "
+		"name\n", p->name, p->by, p->by, shell_word(p->name).text);
+	return false;
+}
+
 /* A state that cannot be read is replaced, because a service that does not start would count nothing. */
 static bool find_state(struct pin *p)
 {
 	int error = open_state(p);
 
+	if (is_anothers(p))
+		return leave_to_another(p);
 	p->resumed = p->keep = error != ENOENT && error != EPROTO;
 	if (error == EPROTO) {
 		say(p->name, "begun by a build that this one knows nothing of: all it has counted is lost");
@@ -208,7 +257,7 @@ static bool find_state(struct pin *p)
 /* The state's map, which is pinned last; -1 on failure. */
 static int make_state(struct pin *p, const struct monitor_settings *s)
 {
-	int map = create_state();
+	int map = create_state(p->command);
 
 	p->state = map < 0 ? NULL : map_state(map);
 	if (!p->state) {
@@ -278,18 +327,18 @@ static int lock_directory(struct pin *p)
 	return error;
 }
 
-static void name_it(struct pin *p, const char *name)
+static void name_it(struct pin *p, const char *command, const char *name)
 {
-	*p = (struct pin){ .name = name, .lock = -1, .carry = CARRY_NONE };
+	*p = (struct pin){ .name = name, .command = command, .lock = -1, .carry = CARRY_NONE };
 	if (name)
 		join(p->directory, PIN_ROOT, "", name);
 }
 
-bool pin_open(struct pin *p, const char *name)
+bool pin_open(struct pin *p, const char *command, const char *name)
 {
 	int error;
 
-	name_it(p, name);
+	name_it(p, command, name);
 	if (!name)
 		return true;
 	if (!make_directory(p))
@@ -316,9 +365,6 @@ bool pin_resume(struct pin *p, struct bpf_object *object, struct monitor_setting
 {
 	if (!p->resumed)
 		return true;
-	if (pin_is_receiver(p->name) != pin_receives(object))
-		return say(p->name, pin_receives(object) ? "there a monitor counts: take another name" :
-			   "there a receiver is at work: `rocescope receive IFACE --pin` goes on with it, take another name");
 	p->resized = s->max_streams != p->state->max_streams;
 	s->hash_seed = p->state->hash_seed;
 	p->max_streams = s->max_streams;
@@ -437,30 +483,56 @@ void pin_close(struct pin *p)
 		free(p->own[i]);
 	if (p->lock >= 0)
 		close(p->lock);
-	name_it(p, NULL);
+	name_it(p, NULL, NULL);
 }
 
-bool pin_is_receiver(const char *name)
+bool pin_begun_by(const char *name, char command[PIN_COMMAND])
 {
 	char path[PATH_MAX];
 	struct pin p;
+	__u32 bytes;
+	int map;
 
-	name_it(&p, name);
-	pin_path(&p, "", PIN_RECEIVER, path);
-	return !access(path, F_OK);
+	name_it(&p, NULL, name);
+	map = open_map(&p, &bytes, path);
+	if (map >= 0)
+		close(map);
+	strcpy(command, p.by);
+	return *command;
 }
 
-bool pin_remove(const char *option, const char *name)
+bool pin_is_of(const char *name, const char *command)
+{
+	char by[PIN_COMMAND];
+
+	return pin_begun_by(name, by) && !strcmp(by, command);
+}
+
+/* false: it is another command's, which is reported. */
+static bool may_remove(const char *command, const char *name)
+{
+	char by[PIN_COMMAND];
+
+	if (!pin_begun_by(name, by) || !strcmp(by, command))
+		return true;
+	fprintf(stderr, "rocescope: %s --unpin %s: `rocescope %s` began it: `rocescope %s --unpin %s` ends it\n", command, name, by, by,
+		shell_word(name).text);
+	return false;
+}
+
+bool pin_remove(const char *command, const char *name)
 {
 	struct pin p;
 	int error;
 
-	name_it(&p, name);
+	if (!may_remove(command, name))
+		return false;
+	name_it(&p, command, name);
 	error = lock_directory(&p);
 	if (!error)
 		open_state(&p);
 	else
-		fprintf(stderr, "rocescope: %s %s: %s\n", option, name,
+		fprintf(stderr, "rocescope: %s --unpin %s: %s\n", command, name,
 			error == ENOENT ? "nothing of that name is pinned (`ls " PIN_ROOT "` lists what there is)" :
 			error == EWOULDBLOCK ? "a rocescope is at work on it: end that one first" : cause(error).text);
 	pin_close(&p);

@@ -4,7 +4,8 @@
  * programs attached, so that counting continues without an agent. The next agent continues with the same maps and with
  * programs of its own.
  *
- *     /sys/fs/bpf/rocescope/NAME/state         struct pin_state; made last: without it the rest is from a failed start
+ *     /sys/fs/bpf/rocescope/NAME/state         struct pin_state; made last: without it the rest is from a failed start.
+ *                                              The map's name is that of the command, which alone goes on with it or ends it
  *                               /streams, ...  one map each, except those with nothing worth keeping
  *                               /layouts       text: each map's name, id and layout (live/layout.h)
  *                               /+streams, ... a map that will replace one of another layout once all programs use it
@@ -27,6 +28,7 @@
 #define PIN_NAME_MAX 64
 #define PIN_OWN 32
 #define PIN_WORD 32
+#define PIN_COMMAND 16 /* bytes of a command's name, with the 0: as many as a map's name has (BPF_OBJ_NAME_LEN) */
 #define PIN_VERSION 2
 
 /* An interface's state for the next agent. */
@@ -52,6 +54,8 @@ struct pin_state {
 
 struct pin {
 	const char *name; /* NULL: not pinned */
+	const char *command; /* ours */
+	char by[PIN_COMMAND]; /* the command that began what is there; empty: not known */
 	char directory[PATH_MAX];
 	int lock;	  /* the directory, locked by one agent at a time */
 	struct pin_state *state; /* NULL: pin_maps() makes it */
@@ -77,10 +81,6 @@ bool pin_is_link(const char *file);
 /* Returns false. */
 bool pin_say_error(const char *name, const char *what, int error);
 
-/* A map that only a receiver's object has. */
-#define PIN_RECEIVER "receive_setup"
-bool pin_receives(const struct bpf_object *object);
-
 bool pin_resume_maps(struct pin *p, struct bpf_object *object, struct monitor_settings *s);
 bool pin_new_maps(struct pin *p, const struct bpf_object *object);
 
@@ -91,8 +91,11 @@ void pin_drop_pending(const struct pin *p);
 
 /* These return false after one line on stderr. */
 
-/* Locks the directory, or creates it. name: NULL pins nothing. Call pin_close() in any case. */
-bool pin_open(struct pin *p, const char *name);
+/*
+ * Locks the directory, or creates it. name: NULL pins nothing. command: ours; what another one began is refused. Call pin_close() in
+ * any case.
+ */
+bool pin_open(struct pin *p, const char *command, const char *name);
 
 /*
  * Call after the object is opened and before it is loaded. The object gets the existing maps, and `s` their settings. Does
@@ -130,11 +133,14 @@ struct pin_interface *pin_interface(struct pin *p, const char *name);
 /* Removes everything unless p->keep is set. */
 void pin_close(struct pin *p);
 
-/* Removes everything. option: with which it was asked for, for the message: --unpin. */
-bool pin_remove(const char *option, const char *name);
+/* Removes everything, if that command began it. */
+bool pin_remove(const char *command, const char *name);
 
-/* Whether a receiver's maps are pinned under the name: `rocescope receive --pin`. */
-bool pin_is_receiver(const char *name);
+/* The command that began what is pinned under the name. false: nothing is that can be read. */
+bool pin_begun_by(const char *name, char command[PIN_COMMAND]);
+
+/* Whether it is that one. */
+bool pin_is_of(const char *name, const char *command);
 
 /* Detaches the pinned link at once, and removes its file. */
 void pin_release(const char *path);

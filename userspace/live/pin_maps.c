@@ -21,7 +21,7 @@ static const char *const scratchpads[] = { "scratches", "captures", "recents", "
 					   "receive_showing", "receive_shown" };
 
 /* A receiver's maps. Senders know keys and addresses, so these are used again, or nothing is. */
-static const char *const of_receiver[] = { "memory", "regions", "qps", "rings", "receive_cpus", PIN_RECEIVER, "generations" };
+static const char *const of_receiver[] = { "memory", "regions", "qps", "rings", "receive_cpus", "receive_setup", "generations" };
 
 /* What is lost with a map, for the message. */
 static const struct {
@@ -293,11 +293,6 @@ static bool replace(struct pin *p, const struct bpf_object *object, const struct
 	if (strcmp(name, "dialogues") || info.max_entries > 1) /* there were some */
 		lose(p, name);
 	return true;
-}
-
-bool pin_receives(const struct bpf_object *object)
-{
-	return map_of(object, PIN_RECEIVER);
 }
 
 /* Maps that depend on the places of streams. */

@@ -12,6 +12,8 @@
 #include "userspace/live/pin.h"
 #include "userspace/receive/maps.h"
 
+#define SETUP "receive_setup"
+
 /* Where the maps come from. */
 struct source {
 	const struct bpf_object *object;
@@ -108,7 +110,7 @@ static int map_all(struct receive_maps *m, const struct source *s)
 
 #define MAP(map, member, count, protection) \
 	map_array(m, s, map, sizeof(*m->member), protection, (const void **)&m->member, count)
-	error = MAP("receive_setup", setup, &one, PROT_READ) ?:
+	error = MAP(SETUP, setup, &one, PROT_READ) ?:
 		map_array(m, s, "memory", sizeof(struct receive_chunk), PROT_READ, (const void **)&m->memory, &chunks) ?:
 		MAP("qps", qps, &m->qp_count, PROT_READ | PROT_WRITE) ?:
 		MAP("rings", rings, &rings, PROT_READ) ?:
@@ -151,14 +153,14 @@ int receive_maps_of_pin(struct receive_maps *m, const char *name)
 	if (error || m->setup->layout == RECEIVE_LAYOUT)
 		return error;
 	receive_maps_close(m);
-	m->wrong = PIN_RECEIVER;
+	m->wrong = SETUP;
 	return -EPROTO;
 }
 
 int receive_maps_pinned(const char *name, __u64 *id)
 {
 	char path[PATH_MAX];
-	int error = find_path(name, PIN_RECEIVER, path);
+	int error = find_path(name, SETUP, path);
 	struct stat info;
 
 	if (error)

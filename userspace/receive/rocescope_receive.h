@@ -41,7 +41,7 @@ struct rocescope *rocescope_open(const char *name, unsigned int flags);
 void rocescope_close(struct rocescope *r);
 
 /*
- * 1: the receiver has ended (`rocescope receive --detach`, or the next one has its name): nothing comes any more. What it brought
+ * 1: the receiver has ended (`rocescope receive --unpin`, or the next one has its name): nothing comes any more. What it brought
  * stays readable until rocescope_close(). A system call: ask when rocescope_next() has returned 0, and then call that until it
  * returns 0 again.
  */
