@@ -4,16 +4,16 @@ import itertools
 import random
 import time
 
-from compare import PATIENCE_S, join
+from compare import PATIENCE_S, join, noise
 from compare.counters import Counters
 from compare.inject import Injection
 from compare.referee import MOST_PORTS, NoReferee, Referee, RefereeFailed, Watcher
-from compare.transport import UDP_PORT, CannotRun, RunFailed, RunSpoilt
+from compare.transport import PING_PONG, UDP_PORT, CannotRun, RunFailed, RunSpoilt
 from lab import LabError
 
 # Time after the end of the programs in which queues drain.
 QUIET_S = 0.3
-# A run may be spoilt, and made again, this often.
+# A run that its tool could not measure is tried this often.
 TRIES = 3
 
 
@@ -59,8 +59,26 @@ class Bench:
                 or next(filter(None, (row.tool.refusal(row, pair) for pair in self._lab.pairs)), None))
 
     def once(self, row, refereed, seconds=None):
-        """One run for join.merge(), or an exception. seconds: in place of those of all runs."""
-        self._seconds = seconds
+        """
+        One run for join.merge(), or an exception. seconds: in place of those of all runs. One that ends without a figure is made
+        once more: `repeated` says why.
+        """
+        self._seconds, repeated = seconds, None
+        for tries_left in reversed(range(TRIES)):
+            try:
+                run = self._once(row, refereed)
+            except RunSpoilt as error:
+                if not tries_left:
+                    raise
+                repeated = str(error)
+                continue
+            run["missing"] = missing(row, run)
+            if repeated or not run["missing"]:
+                break
+            repeated = run["missing"]
+        return {**run, "repeated": repeated}
+
+    def _once(self, row, refereed):
         refereed = refereed and self.can_referee(row)
         if not row.transport.driver:
             return {**unwatched(self._programs(row, Injection())), "refereed": False}
@@ -120,14 +138,6 @@ class Bench:
 
     def _in_lab(self, row, refereed):
         run = self._watched if refereed else self._counted
-        for _ in range(TRIES - 1):
-            try:
-                return self._with_dialogue(run, row)
-            except RunSpoilt:
-                pass
-        return self._with_dialogue(run, row)
-
-    def _with_dialogue(self, run, row):
         if not self._watch or not row.transport.rxe:
             return run(row)
         with Watcher(self._lab.pairs[0], row.transport.requester) as watcher:
@@ -174,8 +184,8 @@ class Bench:
 
 class Series:
     """
-    Rows, each run several times: blocks of all rows, each block in a random order. A row that fails is not run again. numbers
-    counts the runs of the whole comparison. said((place, row, refereed, why there is none, [run])) is called before a run, with
+    Rows, each run several times: blocks of all rows, each block in a random order. A row that fails is not run again; of one with
+    figures that ends a run without one, the other runs stay. numbers counts the runs of the whole comparison. said((place, row, refereed, why there is none, [run])) is called before a run, with
     None for the last two, and after it. kept(key, make): a run that was made before, or what make() makes.
     """
 
@@ -183,7 +193,7 @@ class Series:
         self._bench, self._rows, self._repeats = bench, rows, repeats
         self._order, self._numbers, self._said, self._kept = order, numbers, said, kept
         self._runs = {row: [] for row in rows}
-        self._failed = {}
+        self._failed, self._spoilt = {}, {row: [] for row in rows}
         self._refused = {row: bench.refusal(row) for row in rows}
 
     def run(self):
@@ -219,6 +229,9 @@ class Series:
             return f"skipped: {error}"
         if isinstance(error, RefereeFailed) and self._runs[row]:
             return f"no referee: {error}"   # the runs that measure had none
+        if isinstance(error, RunSpoilt) and self._runs[row]:
+            self._spoilt[row].append(str(error))
+            return f"no figure: {error}"
         self._failed[row] = failure(error)
         return f"failed: {failure(error)}"
 
@@ -241,7 +254,33 @@ class Series:
             return record(row, "failed", self._failed[row])
         if not self._runs[row]:
             return record(row, "skipped", broken or "interrupted")
-        return record(row, "ok", None, self._runs[row])
+        return record(row, "ok", None, self._runs[row], self._spoilt[row])
+
+
+def missing(row, run):
+    """Why a run has no figure that its row is judged by, in words. None: it has one, or its tool never tells any."""
+    if not row.tool.judged or noise.figure(row.rate, run) is not None:
+        return None
+    return run["missing"] or f"{row.tool.name} told no {'latency' if row.rate == PING_PONG else 'goodput'}"
+
+
+def about_runs(runs, spoilt=()):
+    """
+    What is to be said of the runs that measure: '4 of 5 runs, one repeated because ...'. None: nothing. spoilt: why runs ended
+    without anything.
+    """
+    timed, counting = join.measuring(runs), [run for run in runs if run["refereed"]] or runs
+    without, again = ([run[key] for run in timed if run[key]] for key in ("missing", "repeated"))
+    whole, without = len(timed) + len(spoilt), [*without, *spoilt]
+    words = [f"{whole - len(without)} of {whole} runs{f' ({_reasons(without)})' if without else ''}"] * bool(without or again)
+    words += [f"{'one' if len(again) == 1 else len(again)} repeated because {_reasons(again)}"] * bool(again)
+    left_out = len(counting) - len(join.counted(counting))
+    words += [f"counts are of {len(counting) - left_out} of {len(counting)}, because the others do not know all"] * bool(left_out)
+    return ", ".join(words) or None
+
+
+def _reasons(each):
+    return "; ".join(dict.fromkeys(each))
 
 
 def run_once(bench, row):
@@ -266,7 +305,7 @@ def unwatched(outcome):
             "busy_s": outcome.busy_s, "receive_buffer": outcome.receive_buffer,
             "latency_us": outcome.latency_us, "latency_histogram": outcome.latency_histogram,
             "retransmitted": outcome.retransmitted, "rxe_agrees": None,
-            "sent_s": outcome.sent_s, "operation": outcome.operation, "pairs_gbps": outcome.pairs_gbps,
+            "missing": outcome.missing, "repeated": None, "sent_s": outcome.sent_s, "operation": outcome.operation, "pairs_gbps": outcome.pairs_gbps,
             "joules": None, "sent_again": None, "dialogue": None, "requests": {"A": None, "B": None},
             "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
             "sent": outcome.sent, "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}
@@ -293,7 +332,7 @@ def reckon(row, outcome, did, seen, places, inside=False):
     return run
 
 
-def record(row, status, why, runs=None):
+def record(row, status, why, runs=None, spoilt=()):
     fields = {"transport": row.transport.name, "tool": row.tool.name, "operation": row.tool.operation, "size": row.size,
               "flows": row.flows, "ip": row.ip, "rate": row.rate, "runs": len(join.measuring(runs)) if runs else 0,
               "status": status, "why": why}
@@ -305,5 +344,6 @@ def record(row, status, why, runs=None):
         fields["joules_per_gbit"] = join.joules_per_gbit(runs, payload, row.size)
         fields["goodput_at"] = runs[0]["goodput_at"]
         fields["operation"] = runs[0]["operation"] or row.tool.operation
+        fields["about_runs"] = about_runs(runs, spoilt)
         fields["each"] = [join.one(run) for run in runs]
     return fields

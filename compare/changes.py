@@ -3,7 +3,8 @@
 What compare diff prints: what changed from one report to another, row by row. And compare tools: our programs beside those of
 others.
 """
-from compare import noise, plan, table
+from compare import contradictions, noise, plan, table
+from compare.transport import PING_PONG, SEARCH
 
 
 def render(before, after, width):
@@ -15,15 +16,20 @@ def render(before, after, width):
             lines += table.wrap(f"{path}: {difference}", width, "  ")
     changes = noise.changes(before["rows"], after["rows"])
     for title, here in _sections(changes):
+        timed = here[0]["rate"] == PING_PONG
         cells = [(plan.transport(each["transport"]).words, each["tool"], table.figure_words(each["before"]),
-                  table.figure_words(each["after"]), _judged(each)) for each in here]
-        lines += ["", f"{title} ({table.unit(here[0]['rate'])})", *_columns([("transport", "tool", "A", "B", "B / A"), *cells])]
+                  table.figure_words(each["after"]), *map(table.figure_words, each["p99"] * timed), _judged(each)) for each in here]
+        heads = ("transport", "tool", *(("mean A", "mean B", "p99 A", "p99 B") if timed else ("A", "B")), "B / A")
+        lines += ["", f"{title} ({table.unit(here[0]['rate'])})", *_columns([heads, *cells])]
     found = _searches(before.get("searches", ()), after.get("searches", ()))
     for title in dict.fromkeys(title for title, _ in found):
         cells = [each for other, each in found if other == title]
         lines += ["", f"{title} (Gbit/s)", *_columns([("transport", "tool", "size", "A", "B", ""), *cells])]
     if not changes and not found:
         lines += ["", "No row ran in both reports."]
+    for name, report in (("A", before), ("B", after)):
+        for row in contradictions.refused([*report["rows"], *report.get("searches", ())]):
+            lines += ["", *table.wrap(f"Refused in {name}, {row['path']}: {table.names([{'rate': SEARCH, **row}])[0]}: {row['why']}", width, "  ")]
     for name, rows in (("A", _only(before, after)), ("B", _only(after, before))):
         for path in dict.fromkeys(row["path"] for row in rows):
             names = table.names([row for row in rows if row["path"] == path])
@@ -102,7 +108,7 @@ def _sections(found):
 def _columns(rows):
     """The first two to the left, figures to the right, the last one as it is."""
     widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]) - 1)]
-    return ["  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, "<<>>>", widths)) + f"  {row[-1]}".rstrip()
+    return ["  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, "<<" + ">" * len(row), widths)) + f"  {row[-1]}".rstrip()
             for row in rows]
 
 

@@ -6,7 +6,7 @@ import itertools
 import math
 import os
 
-from compare import svg, table
+from compare import latency, svg, table
 from compare.plots import Marked, mean_words
 from compare.transport import PING_PONG, bits_per_second
 
@@ -251,15 +251,16 @@ def _within(us, share):
 
 def cumulative(entry):
     """
-    [(µs, share of the messages that took at most so long)] of all runs of an entry, from 0 to 1. Empty: no run has a histogram.
+    [(µs, share of the messages that took at most so long)] of all runs of an entry, each with the same weight, from 0 to 1. Empty: no
+    run has a histogram.
     """
     runs = [run for _, run in entry.runs if run.get("latency_histogram") and run not in entry.apart]
-    buckets = sorted(bucket for run in runs for bucket in run["latency_histogram"])
-    total = sum(count for _, count in buckets)
-    if not total:
+    if not runs:
         return []
+    parts = latency.shares([run["latency_histogram"] for run in runs])
     least, most = (pick(run["latency_us"][name] for run in runs) for pick, name in ((min, "min"), (max, "max")))
     # the last bucket ends where its longest message does
-    bounds = {min(bound, most): below / total
-              for (bound, _), below in zip(buckets, itertools.accumulate(count for _, count in buckets))}
+    sums = itertools.accumulate(share for _, share in parts)
+    bounds = {min(bound, most): min(1.0, below) for (bound, _), below in zip(parts, sums)}
+    bounds[max(bounds)] = 1.0   # but for rounding
     return [(least, 0.0)] * (least < min(bounds)) + list(bounds.items())

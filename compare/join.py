@@ -11,6 +11,8 @@ do not explain is `unexplained`.
 import math
 from typing import NamedTuple
 
+from compare import latency
+
 STRETCHES = ("before_wire", "on_wire", "at_receiver")
 LOST = {"before_wire": "lost_before_wire", "on_wire": "lost_on_wire", "at_receiver": "lost_at_receiver"}
 
@@ -166,8 +168,8 @@ def losses(run):
 
 def one(run):
     """A run of a row, as the report has it."""
-    return {**{name: run[name] for name in ("number", "block", "refereed", "goodput_gbps", "goodput_min_gbps", "pairs_gbps")},
-            **{name: run[name] for name in ("sent", "on_wire", "received")},
+    return {**{name: run[name] for name in ("number", "block", "refereed", "repeated", "missing")},
+            **{name: run[name] for name in ("goodput_gbps", "goodput_min_gbps", "pairs_gbps", "sent", "sent_s", "on_wire", "received")},
             "lost": difference(run["sent"], run["received"]), "losses": losses(run),
             **{name: run[name] for name in ("sender_cores", "receiver_cores", "latency_us", "latency_histogram")},
             "ns_per_packet": ns_per_packet(run),
@@ -187,11 +189,12 @@ def ns_per_packet(run):
 def merge(runs, known=PLACES):
     """
     One row from several runs of it: goodput, cores and the cost of a packet are averaged, its least window is the least of all
-    runs, latency is that of the slowest run, and counts are summed; the counts of refereed runs only, if there are any. known:
-    the Places of the row's transport.
+    runs, latencies are pooled, and counts are summed; the counts of refereed runs only, if there are any. known: the Places of the
+    row's transport.
     """
     timed, watched = measuring(runs), [run for run in runs if run["refereed"]]
-    row = _counts(watched or runs, known)
+    counting = counted(watched or runs)
+    row = {**_counts(counting, known), "counted": len(counting)}
     row["goodput_gbps"] = mean_std([run["goodput_gbps"] for run in timed])
     least = [run["goodput_min_gbps"] for run in timed]
     row["goodput_min_gbps"] = min((each for each in least if each is not None), default=None)
@@ -201,15 +204,32 @@ def merge(runs, known=PLACES):
     row["ns_per_packet"] = {end: mean([cost[end] for cost in costs]) for end in ("sender", "receiver")}
     latencies = [run["latency_us"] for run in timed if run.get("latency_us")]
     row["latency_us"] = max(latencies, key=slowest, default=None)
+    row["latency_pooled_us"] = latency.pooled(timed)
     buffers = [run["receive_buffer"] for run in watched or runs if run.get("receive_buffer")]
     row["receive_buffer"] = max(buffers, key=lambda each: each["unread_us"]) if buffers else None
     row["referee"] = {"runs": len(watched), "goodput_ratio": _ratio(watched, timed) if watched != timed else None}
     return row
 
 
-def slowest(latency):
+def slowest(figures):
     """What tells which is slower: not every tool knows the maximum."""
-    return latency["mean"] if latency["max"] is None else latency["max"]
+    return figures["mean"] if figures["max"] is None else figures["max"]
+
+
+COUNTS = ("sent", "on_wire", "left_wire", "received", "retransmitted")
+
+
+def counted(runs):
+    """
+    The runs that know each count that any of them knows, so that their sums belong together. All, if less than half of them know that
+    much.
+    """
+    def known(run):
+        return {name for name in COUNTS if run[name] is not None} | {name for name, n in run["messages"].items() if n is not None}
+
+    every = set().union(*map(known, runs))
+    whole = [run for run in runs if known(run) == every]
+    return whole if 2 * len(whole) >= len(runs) else runs
 
 
 def fair_share(runs):
@@ -238,10 +258,10 @@ def ns_per_gbit(runs, packet_payload, size):
 
 
 def joules_per_gbit(runs, packet_payload, size):
-    """Energy for each Gbit of payload that arrived, over all measuring runs. None: energy or payload are not known."""
-    joules = add(run["joules"] for run in measuring(runs))
-    carried = add(gbits(run, packet_payload, size) for run in measuring(runs))
-    return joules / carried if joules is not None and carried else None
+    """Energy for each Gbit of payload that arrived, over the measuring runs that know both. None: there is none."""
+    each = [(run["joules"], gbits(run, packet_payload, size)) for run in measuring(runs)]
+    known = [(joules, carried) for joules, carried in each if joules is not None and carried]
+    return sum(joules for joules, _ in known) / sum(carried for _, carried in known) if known else None
 
 
 def _cores(runs, side):
@@ -278,8 +298,9 @@ def agreement(rxe, referee):
 
 
 def _agreements(each):
-    """Over all runs: they agree if each run does."""
-    if any(a is None for a in each):
+    """Over the runs of which it is known: they agree if each run does."""
+    each = [a for a in each if a is not None]
+    if not each:
         return None, None
     counts = {who: {end: sum(a[who][end] for a in each) for end in each[0][who]} for who in ("rxe", "referee")}
     return all(a["agrees"] for a in each), counts

@@ -8,7 +8,7 @@ A table has several comparisons. Each gets its part of the 5 % (Bonferroni), so 
 import functools
 import math
 
-from compare import join
+from compare import join, latency
 from compare.transport import PING_PONG
 
 ENOUGH = 5          # pairs, below which nothing is claimed
@@ -104,6 +104,13 @@ def mean(row):
     return join.mean(figures(row).values())
 
 
+def latencies(row):
+    """latency_pooled_us of a row, also of a report that is older than that. None: it has no latencies."""
+    if "latency_pooled_us" in row:
+        return row["latency_pooled_us"]
+    return latency.pooled(join.measuring(row["each"]) if "each" in row else [row])
+
+
 def best_of(rows):
     """The row of a section with the best figure."""
     return (min if rows[0]["rate"] == PING_PONG else max)(rows, key=mean)
@@ -159,10 +166,11 @@ def name(row):
 
 
 def changes(before, after):
-    """What became of each row that both reports have: its section, { "transport", "tool", "before", "after", ...change() }."""
+    """What became of each row that both reports have: its section, { "transport", "tool", "before", "after", "p99": of both, ...change() }."""
     earlier = {key(row): row for row in before if row["status"] == "ok"}
     both = [(earlier[key(row)], row) for row in after if row["status"] == "ok" and key(row) in earlier]
     return [{**dict(zip(SECTION, place(row))), **name(row), "before": mean(old), "after": mean(row),
+             "p99": tuple((latencies(each) or {}).get("p99") for each in (old, row)),
              **change(figures(old).values(), figures(row).values(), len(both))} for old, row in both]
 
 

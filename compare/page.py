@@ -17,8 +17,9 @@ CAPTIONS = {
     "answer": ("Mean latency.", DOTS),
     "lost": ("Where packets were lost.", "Share of the packets sent. Unexplained: no counter of that stretch knows of them."),
     "cores": ("Cores against goodput.", "Of the whole machines. Hollow marks: other people's tools. Axes need not begin at 0."),
-    "latency": ("Latency.", "Percentiles of the slowest run of each row that measures it."),
-    "cdf": ("How many messages took how long.", "Latency of all runs, as a cumulative distribution: so many messages took at "
+    "latency": ("Latency.", "Percentiles of all runs of a row, each run with the same weight; of a tool that tells only percentiles the "
+                "medians of its runs."),
+    "cdf": ("How many messages took how long.", "Latency of all runs, each with the same weight, as a cumulative distribution: so many messages took at "
             "most so long. Marks are at half, 90 % and 99 % of them. The end of a curve is its longest message."),
     "sizes": ("By message size.", "The first tool of each transport: mean and standard deviation of the runs. Marks of one size "
               "stand side by side."),
@@ -312,11 +313,12 @@ def _columns(entries):
     answered = [("mean latency, µs", "number", plots.mean_words)]
     busy = [(f"{end}'s cores", "number", lambda entry, end=end: table.cores_words(entry.row[f"{end}_cores"]))
             for end in ("sender", "receiver")]
-    timed = [("latency p50 / p99, µs", "number", lambda entry: _latency(entry.row))]
+    timed = [("latency p50 / p99 / p99.9 / max, µs", "number", lambda entry: _latency(entry.latencies, ("p50", "p99", "p999", "max")))]
+    each = [("of each run: p50, p99", "number", lambda entry: _each(entry.latencies))] * any(entry.row["runs"] > 1 for entry in entries)
     runs = [("runs", "number", lambda entry: str(entry.row["runs"]))]
     if entries[0].ping_pong:
-        return answered + timed + busy + runs
-    return carried + busy + timed * any(entry.row.get("latency_us") for entry in entries) + runs
+        return answered + timed + each + busy + runs
+    return carried + busy + timed * any(entry.latencies for entry in entries) + runs
 
 
 def _rows(entries):
@@ -338,13 +340,20 @@ def _figure(entry, words):
     return _linked(entry.anchor, figure) + (element("span", "^", class_="mark") if figure != words else "")
 
 
-def _latency(row, names=("p50", "p99")):
-    figures = [(row.get("latency_us") or {}).get(name) for name in names]
-    return " / ".join(map(table.figure_words, figures)) if any(figures) else ""
+def _latency(figures, names):
+    known = [(figures or {}).get(name) for name in names]
+    return " / ".join(map(table.figure_words, known)) if any(known) else ""
+
+
+def _each(latencies):
+    """The least and the most of the runs."""
+    return ", ".join(filter(None, (table.between_words(latencies, name) for name in ("p50", "p99"))))
 
 
 def _missing(rows):
-    """Rows without figures, by reason. A tool that has no other rows here needs no transport."""
+    """
+    Rows without figures, by reason, and remarks on others. A tool that has no other rows here needs no transport.
+    """
     all_of_it = collections.Counter(row["tool"] for row in rows)
     groups = {}
     for status, why, those in table.reasons(rows):
@@ -354,6 +363,8 @@ def _missing(rows):
         names = ", ".join(tool if len(here) == all_of_it[tool] else f"{tool} ({', '.join(here)})"
                           for tool, here in tools.items())
         groups.setdefault(status, []).append(element("li", escape(f"{why}: {names}")))
+    if said := table.remarks(rows):
+        groups["remarks"] = [element("li", escape(f"{', '.join(table.names(those))}: {words}")) for words, those in said]
     lists = [element("li", escape(status.capitalize()), element("ul", *lines)) for status, lines in groups.items()]
     return element("ul", *lists, class_="missing") if lists else ""
 
@@ -482,6 +493,12 @@ def _noticed(run):
     return _small(", ".join(each))
 
 
+def _about(run):
+    """Why it was repeated, and why it has no figure."""
+    told = (("repeated because", run.get("repeated")), ("no figure:", run.get("missing")))
+    return "; ".join(f"{words} {why}" for words, why in told if why)
+
+
 def _small(words):
     """On a line of its own."""
     return element("small", escape(words)) if words else ""
@@ -494,10 +511,10 @@ def _run(entry, anchor, run, energy):
                table.figure_words(run.get("goodput_min_gbps")),
                *(table.count_words(run.get(name)) for name in ("sent", "on_wire", "received", "lost"))]
     cells = [(escape(str(words)), "number") for words in figures]
-    cells.append((escape(_places(entry.row["transport"], run)) + _noticed(run), None))
+    cells.append((escape(_places(entry.row["transport"], run)) + _noticed(run) + _small(_about(run)), None))
     costs = run.get("ns_per_packet") or {}
     cells += [(table.cores_words(run.get(f"{end}_cores")) + _small(table.microseconds(costs.get(end))), "number")
               for end in ("sender", "receiver")]
     cells += [("" if run.get("joules") is None else table.figure_words(run["joules"]), "number")] * energy
-    cells.append((_latency(run, ("p50", "p99", "max")), "number"))
+    cells.append((_latency(run.get("latency_us"), ("p50", "p99", "max")), "number"))
     return element("tr", _cells(cells), id=anchor)

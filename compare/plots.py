@@ -98,6 +98,11 @@ class Entry(Marked):
         return join.mean_std(noise.figures(self.row).values()) if self.ping_pong else self.row["goodput_gbps"]
 
     @property
+    def latencies(self):
+        """Those of all runs (docs/json.md, latency_pooled_us); empty: there are none."""
+        return noise.latencies(self.row) or {}
+
+    @property
     def mean(self):
         return self.figure["mean"]
 
@@ -145,7 +150,7 @@ def mean_words(entry):
 
 
 def latency_words(figures):
-    return ", ".join(f"{name} {table.figure_words(value)} µs" for name, value in figures.items())
+    return ", ".join(f"{table.latency_name(name)} {table.figure_words(value)} µs" for name, value in figures.items())
 
 
 def _strips(entries, axis, words, draw, right, head=("", 0)):
@@ -331,11 +336,12 @@ def latency(entries):
         # the marks come last: they lie over strokes that are close
         signs = [_percentile(name, height, axis(figures[name]), y, entry.number)
                  for name, height in sorted(shown, key=lambda each: not each[1]) if name in figures]
-        return svg.element("g", svg.link(_latency_anchor(entry), f"{entry.name}: {latency_words(figures)}",
-                                         svg.line(ends[0], y, ends[1], y, "line"), *signs), class_=entry.colour)
+        runs = table.between_words(entry.latencies, "p99")
+        return entry.link(f"{latency_words(figures)}{f' (p99 of the runs: {runs} µs)' if runs else ''}",
+                          svg.line(ends[0], y, ends[1], y, "line"), *signs)
 
     return _strips(entries, axis, "Latency", draw, 40, _legend(
-        [(lambda x, y, name=name, height=height: _percentile(name, height, x + 12, y, 0), name.replace("p999", "p99.9"))
+        [(lambda x, y, name=name, height=height: _percentile(name, height, x + 12, y, 0), table.latency_name(name))
          for name, height in shown]))
 
 
@@ -346,10 +352,4 @@ def _percentile(name, height, x, y, shape):
 
 
 def _percentiles(entry):
-    figures = entry.row.get("latency_us") or {}
-    return {name: figures[name] for name, *_ in PERCENTILES if figures.get(name) is not None}
-
-
-def _latency_anchor(entry):
-    """A row has the latency of its slowest run."""
-    return next((anchor for anchor, run in entry.runs if run.get("latency_us") == entry.row["latency_us"]), entry.anchor)
+    return {name: entry.latencies[name] for name, *_ in PERCENTILES if entry.latencies.get(name) is not None}

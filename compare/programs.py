@@ -11,7 +11,7 @@ import signal
 import time
 
 from compare import PATIENCE_S, join
-from compare.transport import UDP_PORT, Outcome, RunFailed, Tool, together
+from compare.transport import UDP_PORT, Outcome, RunFailed, RunSpoilt, Tool, together
 
 
 def last_line(*texts):
@@ -114,8 +114,9 @@ class StreamProgram(Tool):
         windows = received["windows"] or {"mean_gbps": timed["goodput_gbps"], "min_gbps": None}
         if sent.get("ping_pong"):
             windows = {"mean_gbps": None, "min_gbps": None}     # one message at a time: its time is what counts
+        unanswered = "no message was answered after the first 100 ms" if sent.get("ping_pong") else None
         return Outcome(
-            goodput_gbps=windows["mean_gbps"], goodput_min_gbps=windows["min_gbps"], goodput_at=at, messages=messages,
+            missing=unanswered, goodput_gbps=windows["mean_gbps"], goodput_min_gbps=windows["min_gbps"], goodput_at=at, messages=messages,
             places=self._lost(sent, received), receive_buffer=_buffer(received), sent=packets[0], received=packets[1],
             sender_cores=_cores(sent), receiver_cores=_cores(received), **_latency(sent if sent.get("ping_pong") else received),
             other_datagram=self.END_MARKER, loss_details={"A": sent.get("xstats", {}), "B": received.get("xstats", {})},
@@ -262,7 +263,7 @@ class Qperf(ServerAndClient):
         try:
             return self.read(figures, cores)
         except (KeyError, ValueError) as error:
-            raise RunFailed(f"qperf: {last_line(client)} ({error!r})") from None
+            raise RunSpoilt(f"qperf: {last_line(client)} ({error!r})") from None
 
     def read(self, figures, cores):
         """figures: {name: text}. Raises KeyError or ValueError if one is missing or no number."""

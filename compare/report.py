@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 
-from compare import noise, page, verdict
+from compare import contradictions, noise, page, verdict
 
 SCHEMA = "rocescope.compare/1"
 
@@ -24,8 +24,10 @@ class ReportError(Exception):
 def document(paths, rows, searches, begun, seconds, complete, seed, how):
     """
     paths: {where: path}, in the order in which they were measured. how: { "command", "plan": { "file", "parts":
-    [plan.Part.table] }, "rocescope": its version }. searches: trials.record() of each.
+    [plan.Part.table] }, "rocescope": its version }. searches: trials.record() of each. Rows and searches whose figures contradict
+    each other are refused.
     """
+    rows, searches = checked(rows, searches, paths)
     comparisons = noise.comparisons(rows)
     return {"schema": SCHEMA, "time": begun.isoformat(timespec="seconds").replace("+00:00", "Z"),
             "seconds": round(seconds, 1), "complete": complete, "verdict": verdict.sentences(rows, comparisons, searches),
@@ -33,12 +35,17 @@ def document(paths, rows, searches, begun, seconds, complete, seed, how):
             "searches": searches}
 
 
+def checked(rows, searches, paths):
+    return ([contradictions.checked(row, paths.get(row["path"])) for row in rows], [contradictions.checked_search(each) for each in searches])
+
+
 # What compare diff needs of a row, and of one that ran.
 ROW, RAN = ("path", "status", "transport", "tool", "operation", "size", "flows", "ip", "rate"), ("each", "goodput_gbps")
+SEARCH = ("path", "status", "transport", "tool", "size", "flows", "ip", "goal", "lossless_gbps", "upper_gbps")
 
 
 def read(path):
-    """The document of a report.json, or of a run's folder."""
+    """The document of a report.json, or of a run's folder. Rows whose figures contradict each other are refused."""
     file = os.path.join(path, "report.json") if os.path.isdir(path) else path
     try:
         with open(file, encoding="utf-8") as f:
@@ -52,14 +59,19 @@ def read(path):
         raise ReportError(f"{file}: no report of compare ({SCHEMA})")
     if schema != SCHEMA:
         raise ReportError(f"{file}: a report {schema}; this version reads {SCHEMA}")
-    rows, paths = found.get("rows"), found.get("paths")
-    if not isinstance(rows, list) or not isinstance(paths, dict) or not all(map(_known, rows)):
+    rows, paths, searches = found.get("rows"), found.get("paths"), found.get("searches") or []
+    if not isinstance(rows, list) or not isinstance(paths, dict) or not all(map(_known, rows)) or not all(map(_known_search, searches)):
         raise ReportError(f"{file}: a report of another version, whose rows were others: measure again")
-    return found
+    rows, searches = checked(rows, searches, paths)
+    return {**found, "rows": rows, "searches": searches}
 
 
 def _known(row):
     return isinstance(row, dict) and all(key in row for key in ROW + RAN * (row.get("status") == "ok"))
+
+
+def _known_search(search):
+    return isinstance(search, dict) and all(key in search for key in SEARCH)
 
 
 def flatten(row, prefix=""):

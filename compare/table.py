@@ -26,7 +26,8 @@ NARROW_NAME = 12    # columns of a transport's name in a smaller table, where it
 ALIGN = "<<>><><>>"
 GAP = "  "
 PACKETS = 5         # the column of packets on the wire
-LATENCIES = ("min", "p50", "p99", "max")    # of ping-pong
+LATENCIES = ("min", "p50", "p99", "p999", "max")    # of ping-pong
+SPREAD_OF = "p99"   # which of them is shown of each run, where there is room
 EMULATED = "The CPU is emulated (TCG): compare rows with each other, not with other machines."
 
 
@@ -45,7 +46,7 @@ def render(report, width, colour=False):
         rows = [row for row in report["rows"] if row["path"] == name]
         for section in sections([row for row in rows if row["status"] == "ok"]):
             body = _ping_section if section.rate == PING_PONG else _section
-            lines += ["", paint(section.title, "bold")] + body(section.rows, widths, paint)
+            lines += ["", paint(section.title, "bold")] + body(section.rows, widths, paint, width)
         lines += _searches([each for each in report.get("searches", ()) if each["path"] == name], width, paint)
         lines += _others(rows, width, paint)
     notes = footnotes(report["rows"], deviation=width >= WIDE_FROM, least=bool(widths[3]))
@@ -75,13 +76,19 @@ def footnotes(rows, deviation=True, least=True):
                      "least: of these windows.")
     if len(carried) < len(ran):
         notes.append("Ping-pong: half of the time until the answer to a message is back.")
+    latencies = [(row, found) for row in ran if (found := noise.latencies(row))]
+    if latencies:
+        medians = dict.fromkeys(row["tool"] for row, found in latencies if found["from"] == "medians" and found["p50"] is not None)
+        notes.append("Latencies are those of all runs, each with the same weight." + (
+            f" {' and '.join(medians)} tell{'s' * (len(medians) == 1)} percentiles only: theirs are the medians of the runs'."
+            if medians else ""))
     if ran:
         notes.append("Cores: of the program / of its whole machine, which does most of the work of kernel UDP and rxe in "
                      "softirq.")
     return notes
 
 
-def _section(rows, widths, paint):
+def _section(rows, widths, paint, _):
     lines = [paint(_line(cells, widths), "dim") for cells in HEADINGS]
     best = max((mean_goodput(row) or 0 for row in rows), default=0)
     before = None
@@ -91,22 +98,53 @@ def _section(rows, widths, paint):
     return lines
 
 
-def _ping_section(rows, widths, paint):
-    """A small table has no least latency."""
-    kinds = LATENCIES if widths[PACKETS] else LATENCIES[1:]
-    cells = [("", "", "µs", *("",) * len(kinds), "sender's", "receiver's"),
-             ("transport", "tool", "mean", *kinds, "cores", "cores")]
+def _ping_section(rows, widths, paint, width):
+    """A small table has not what the runs had each, nor the least latency, nor p99.9."""
+    several = any((noise.latencies(row) or {}).get("runs", 0) > 1 for row in rows)
+    for kinds, spread in ((LATENCIES, several), (LATENCIES, False), (LATENCIES[1:], False), (("p50", "p99", "max"), False)):
+        lines = _ping_lines(rows, widths, kinds, spread)
+        if max(map(len, lines)) <= width:
+            break
+    return [paint(line, "dim") for line in lines[:2]] + lines[2:]
+
+
+def _ping_lines(rows, widths, kinds, spread):
+    cells = [("", "", "µs", *("",) * len(kinds), *("of the runs",) * spread, "sender's", "receiver's"),
+             ("transport", "tool", "mean", *map(latency_name, kinds), *(SPREAD_OF,) * spread, "cores", "cores")]
     before = None
     for row in rows:
         names = wrap(plan.transport(row["transport"]).words, widths[0]) if row["transport"] != before else [""]
-        figures = [figure_words((row["latency_us"] or {}).get(kind)) for kind in kinds]
+        latencies = noise.latencies(row) or {}
+        figures = [figure_words(latencies.get(kind)) for kind in kinds] + [between_words(latencies, SPREAD_OF)] * spread
         cells.append((names[0], row["tool"], spread_words(list(noise.figures(row).values()), widths[2] > GOODPUT), *figures,
                       cores_words(row["sender_cores"]), cores_words(row["receiver_cores"])))
-        cells += [(name, *("",) * (len(kinds) + 4)) for name in names[1:]]
+        cells += [(name, *("",) * (len(cells[0]) - 1)) for name in names[1:]]
         before = row["transport"]
     widths = (*widths[:2], *(max(map(len, column)) for column in list(zip(*cells))[2:]))
-    lines = [_line(each, widths, "<<" + ">" * len(cells[0])) for each in cells]
-    return [paint(line, "dim") for line in lines[:2]] + lines[2:]
+    return [_line(each, widths, "<<" + ">" * len(cells[0])) for each in cells]
+
+
+def latency_name(kind):
+    return kind.replace("p999", "p99.9")
+
+
+def between_words(latencies, kind):
+    """'58.4 to 71.2': the least and the most of the runs."""
+    spread = (latencies.get("spread") or {}).get(kind)
+    return f"{figure_words(spread['least'])} to {figure_words(spread['most'])}" if spread else ""
+
+
+def stall_words(row):
+    """What makes the mean latency of a row that is above its p99. '': it is not."""
+    latencies = noise.latencies(row) or {}
+    mean, p99 = latencies.get("mean"), latencies.get("p99")
+    if mean is None or p99 is None or mean <= p99:
+        return ""
+    stalls, above = latencies["stalls"], f"the mean of {figure_words(mean)} µs is above the p99"
+    if not stalls:
+        return f"{above} of {figure_words(p99)} µs: at most 1 % of the messages make it so, and {row['tool']} tells no more"
+    return (f"{above}: {share_words(stalls['messages'], 1)} of the messages took longer than {figure_words(stalls['above_us'])} µs, "
+            f"{share_words(stalls['time'], 1)} of the time of all messages")
 
 
 def goal_words(text):
@@ -182,8 +220,18 @@ def names(rows):
     return [_name(those[0]) if len(those) == 1 else f"{name} ({len(those)} rows)" for name, those in found.items()]
 
 
+def remarks(rows):
+    """[(what is to be said of their runs and latencies, rows)]: each once."""
+    found = {}
+    for row in (row for row in rows if row["status"] == "ok"):
+        for words in filter(None, (row.get("about_runs"), stall_words(row))):
+            found.setdefault(words, []).append(row)
+    return list(found.items())
+
+
 def _others(rows, width, paint):
-    lines = []
+    lines = [paint(line, "dim") for words, those in remarks(rows)
+             for line in wrap(f"{', '.join(names(those))}: {words}", width, "  ")]
     for status, why, those in reasons(rows):
         text = f"{status}: {why}: {', '.join(names(those))}"
         style = "red" if status == "failed" else "dim"

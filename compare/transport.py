@@ -8,7 +8,7 @@ import dataclasses
 import re
 from typing import Optional
 
-from compare import join
+from compare import join, latency
 
 # The usual RDMA path MTU. Datagrams of the UDP transports carry as many bytes, so that all packets are equal.
 PATH_MTU = 4096
@@ -62,13 +62,14 @@ class Outcome:
     sent_s: Optional[float] = None  # seconds for which the sender sent
     receive_buffer: Optional[dict] = None   # of the receiving socket: {"bytes", "unread_us": longest time between two reads}
     pairs_gbps: Optional[list] = None   # the goodput of each pair, if there are several
+    missing: Optional[str] = None   # why there is no goodput, of ping-pong no latency, if the tool knows
     xdp_dropped: int = 0    # packets that the receiver's XDP program took, and that the NIC may count as dropped
 
 
 def together(outcomes, machines, one=None):
     """
-    One Outcome of pairs that ran at the same time: figures are summed. Latencies are those of the slowest pair. machines: those
-    of the senders and of the receivers, for each pair: programs of one machine say the same of the whole of it. one: "sender" or
+    One Outcome of pairs that ran at the same time: figures are summed, latencies are those of all messages. machines: those of
+    the senders and of the receivers, for each pair: programs of one machine say the same of the whole of it. one: "sender" or
     "receiver", if that is one program of all pairs, of which each Outcome has all. Pure.
     """
     senders, receivers = (outcomes[:1] if one == side else outcomes for side in ("sender", "receiver"))
@@ -77,8 +78,7 @@ def together(outcomes, machines, one=None):
     lost = join.difference(sent, received) if one else join.add(each.messages["lost"] for each in outcomes)
     busy = {side: _by_machine([each.busy_s[side] for each in some], where)
             for side, some, where in zip(("sender", "receiver"), (senders, receivers), machines)}
-    timed = [each for each in outcomes if each.latency_us]
-    slowest = max(timed, key=lambda each: join.slowest(each.latency_us)) if timed else outcomes[0]
+    timed = latency.merged([(each.latency_us, each.latency_histogram) for each in outcomes if each.latency_us])
     return Outcome(
         goodput_gbps=join.add(each.goodput_gbps for each in measured), goodput_at=outcomes[0].goodput_at,
         goodput_min_gbps=measured[0].goodput_min_gbps if len(measured) == 1 else None,
@@ -87,7 +87,7 @@ def together(outcomes, machines, one=None):
         places={place: sum(each.places.get(place, 0) for each in receivers) for each in receivers for place in each.places},
         sender_cores=_cores([each.sender_cores for each in senders], machines[0]),
         receiver_cores=_cores([each.receiver_cores for each in receivers], machines[1]),
-        latency_us=slowest.latency_us, latency_histogram=slowest.latency_histogram,
+        latency_us=timed[0], latency_histogram=timed[1],
         retransmitted=join.add(each.retransmitted for each in outcomes), other_datagram=outcomes[0].other_datagram,
         sent_s=max((each.sent_s for each in outcomes if each.sent_s), default=None),
         operation=outcomes[0].operation, loss_details=_details([each.loss_details for each in outcomes]),
@@ -121,6 +121,7 @@ class Tool:
     program = None          # its name in build/, if it is ours
     streams = True          # whether it sends one message after the other
     answers = False         # whether it does ping-pong
+    judged = True           # whether its runs have a goodput, of ping-pong a latency
     searches = False        # whether a search for its highest rate without loss is possible: it tells Outcome.sent_s
     rate_control = True     # whether it can send at a fixed rate
     several_flows = True

@@ -8,7 +8,7 @@ import time
 from compare import PATIENCE_S
 from compare.join import Place
 from compare.programs import StreamProgram, TheirProgram, ended_well, last_line, metered, said, start_metered
-from compare.transport import Outcome, RunFailed, Transport
+from compare.transport import Outcome, RunFailed, RunSpoilt, Transport
 
 FRAME_HEADERS = 14 + 20 + 8     # Ethernet, IPv4, UDP
 
@@ -16,6 +16,14 @@ RECEIVER = {"packet_ring": Place("at_receiver", "packet socket's ring"),
             "imissed": Place("at_receiver", "DPDK imissed"),
             "rx_nombuf": Place("at_receiver", "DPDK buffers"),
             "ierrors": Place("at_receiver", "DPDK receive errors")}
+
+
+SLOW_S = 20     # seconds, for which testpmd may not get a CPU
+
+
+def rates_of(text):
+    """Bits of frames a second that testpmd's receiver told, one for each second in which frames came. Pure."""
+    return [int(bits) for bits in re.findall(r"Rx-bps:\s+(\d+)", text) if int(bits)]
 
 
 class DpdkStream(StreamProgram):
@@ -46,6 +54,7 @@ class Testpmd(TheirProgram):
     MAX_FRAME = 9728
     MBUF = 8448
     places = RECEIVER
+    MARGIN_S = 1    # seconds at both ends of the run whose rates are not complete
     COUNTED = {"RX-missed": "imissed", "RX-errors": "ierrors", "RX-nombuf": "rx_nombuf"}
 
     def eal(self, path, end, lcores):
@@ -58,7 +67,7 @@ class Testpmd(TheirProgram):
                 running[end] = start_metered(path, end, command, seconds + 2 * PATIENCE_S)
                 if not running[end].expect("Port statistics", PATIENCE_S):
                     raise RunFailed(f"testpmd on {end}: {said(running[end])}")
-            time.sleep(seconds)
+            self._await_rates(running["B"], seconds + 2 * self.MARGIN_S)
             for end in ("A", "B"):      # the sender first, so that packets on their way still arrive
                 if end == "B":
                     dropped = self._ring_drops(path)
@@ -69,6 +78,14 @@ class Testpmd(TheirProgram):
                 process.kill()
         return self.outcome(row.packet_payload, running["A"].stdout, running["B"].stdout,
                             metered(running["A"].stderr, running["B"].stderr), dropped)
+
+    def _await_rates(self, receiver, wanted):
+        """
+        Until it has told so many rates. It tells one a second, later where it does not get a CPU: two of them poll all the time.
+        """
+        deadline = time.monotonic() + wanted + SLOW_S
+        while len(rates_of(receiver.stdout)) < wanted and time.monotonic() < deadline and receiver.poll() is None:
+            time.sleep(.1)
 
     def _ring_drops(self, path):
         """
@@ -97,15 +114,15 @@ class Testpmd(TheirProgram):
             sent = int(re.findall(r"TX-packets: (\d+)", sender)[-1])
             received = int(re.findall(r"RX-packets: (\d+)", receiver)[-1])
         except IndexError:
-            raise RunFailed(f"testpmd: {last_line(sender)}") from None
+            raise RunSpoilt(f"testpmd told no statistics: {last_line(sender)}") from None
         counted = {place: int((re.findall(rf"{name}: +(\d+)", receiver) or [0])[-1]) for name, place in self.COUNTED.items()}
         if "xdp_ring" in dropped:
             del counted["imissed"]      # a part of it
-        # Each rate is of frames over a second. The first and the last second were not complete.
-        rates = [int(bits) for bits in re.findall(r"Rx-bps:\s+(\d+)", receiver) if int(bits)]
-        rates = rates[1:-1] or rates
+        told, whole = rates_of(receiver), self.MARGIN_S
+        rates = told[whole:-whole] or told
         share = payload / (payload + FRAME_HEADERS)
         return Outcome(goodput_gbps=sum(rates) / len(rates) * share / 1e9 if rates else None, goodput_at="receiver",
+                       missing=None if rates else f"testpmd at the receiver told no rate, and {received} packets",
                        sent=sent, received=received,
                        messages={"sent": sent, "received": received, "lost": sent - received},
                        places={**counted, **dropped}, **cores)

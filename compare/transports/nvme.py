@@ -11,7 +11,7 @@ import signal
 
 from compare import PATIENCE_S
 from compare.programs import TheirProgram, ended_well, last_line, latency_us, metered, said, start_metered
-from compare.transport import Outcome, RunFailed
+from compare.transport import Outcome, RunSpoilt
 from compare.transports.softroce import SoftRoce
 from compare.transports.tcp import Tcp
 
@@ -97,7 +97,7 @@ class Fio(TheirProgram):
             return Outcome(goodput_gbps=got["bw_bytes"] * 8 / 1e9, goodput_at="receiver", sent_s=got["runtime"] / 1e3,
                            messages={"sent": blocks, "received": blocks, "lost": 0}, latency_us=latency_us(**latency), **cores)
         except (ValueError, KeyError, IndexError) as error:
-            raise RunFailed(f"fio: its report cannot be read: {last_line(report)} ({error!r})") from None
+            raise RunSpoilt(f"fio: its report cannot be read: {last_line(report)} ({error!r})") from None
 
 
 class NvmeRdma(SoftRoce):

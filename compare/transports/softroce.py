@@ -161,7 +161,7 @@ class FpgaToStream(SendToStream):
     RC WRITE as an FPGA's stack sends it, to a QP of SoftRoCE. `send` takes no notice of the responses, and the receiving program
     knows nothing of WRITEs: how many messages the responder took, the referee sees by its acknowledgements. options: of send.
     """
-    service, several_flows = "rc", False
+    service, several_flows, judged = "rc", False, False
     QP_MTU = 1024           # bytes: the largest path MTU that the stack's packets are not smaller than
 
     def __init__(self, name, payload, *options):
@@ -241,7 +241,7 @@ class Perftest(ServerAndClient):
     def _figure(self, text):
         rows = re.findall(r"^\s*\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+\s*$", text, re.M)
         if not rows:
-            raise RunFailed(f"perftest: {last_line(text)}")
+            raise RunSpoilt(f"perftest: {last_line(text)}")
         return float(rows[-1])
 
 
@@ -266,7 +266,7 @@ class PerftestLatency(Perftest):
         rows = re.findall(r"^\s*\d+\s+\d+((?:\s+(?:[\d.]+|-?nan)){7})\s*$", client, re.M)
         if not rows:
             words = last_line(client.rstrip("-\n"))     # it ends by a line of dashes
-            raise RunFailed(f"perftest: {NO_REPORT if NO_REPORT in client else words}")
+            raise RunSpoilt(f"perftest: {NO_REPORT if NO_REPORT in client else words}")
         least, most, median, mean, _, p99, p999 = map(float, rows[-1].split())
         return Outcome(goodput_gbps=None, goodput_at="receiver", **cores,
                        latency_us=latency_us(min=least, p50=median, p99=p99, p999=p999, max=most, mean=mean))

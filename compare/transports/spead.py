@@ -9,7 +9,7 @@ import signal
 
 from compare import PATIENCE_S
 from compare.programs import TheirProgram, ended_well, last_line, metered, said, start_metered
-from compare.transport import Outcome, RunFailed, Transport, bits_per_second
+from compare.transport import Outcome, RunFailed, RunSpoilt, Transport, bits_per_second
 from compare.transports.tcp import TIME_STAMPS, Tcp
 
 DRIVER = ("/usr/bin/python3", "-E", "compare/spead_stream.py")
@@ -85,7 +85,7 @@ class Spead2(TheirProgram):
                            retransmitted=sent["retransmitted"], operation=f"spead2 {sent['spead2']}",
                            loss_details={"A": {}, "B": {name: got[name] for name in DETAILS if got[name]}}, **cores)
         except (ValueError, KeyError) as error:
-            raise RunFailed(f"spead2: its report cannot be read ({error!r})") from None
+            raise RunSpoilt(f"spead2: its report cannot be read ({error!r})") from None
 
 
 class SpeadUdp(Transport):

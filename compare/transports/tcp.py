@@ -6,7 +6,7 @@ import dataclasses
 import json
 
 from compare.programs import Qperf, QperfLatency, StreamProgram
-from compare.transport import UDP_PORT, Outcome, RunFailed, Transport
+from compare.transport import UDP_PORT, Outcome, RunSpoilt, Transport
 from compare.transports.udp import Iperf3, iperf3_rates
 
 TIME_STAMPS = 12    # bytes of the option that the kernel puts into each segment; TCP_MAXSEG includes it
@@ -37,7 +37,7 @@ class TcpIperf3(Iperf3):
             again = json.loads(client)["end"]["sum_sent"]["retransmits"]
             rates = iperf3_rates(json.loads(server), json.loads(server)["end"]["sum_received"])
         except (ValueError, KeyError) as error:
-            raise RunFailed(f"iperf3: its report cannot be read ({error!r})") from None
+            raise RunSpoilt(f"iperf3: its report cannot be read ({error!r})") from None
         return Outcome(**rates, goodput_at="receiver", retransmitted=again, **cores)
 
 

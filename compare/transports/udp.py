@@ -5,7 +5,7 @@ import json
 
 from compare.join import Place
 from compare.programs import Qperf, QperfLatency, ServerAndClient, StreamProgram, last_line
-from compare.transport import UDP_PORT, CannotRun, Outcome, RunFailed, Transport, bits_per_second
+from compare.transport import UDP_PORT, CannotRun, Outcome, RunSpoilt, Transport, bits_per_second
 
 WINDOW_S = 0.1
 ONE_DATAGRAM = "one message is one datagram, which must fit the path MTU"
@@ -109,7 +109,7 @@ class Iperf3(ServerAndClient):
             received = got["packets"] - got["lost_packets"]
             rates = iperf3_rates(json.loads(server), got)
         except (ValueError, KeyError) as error:
-            raise RunFailed(f"iperf3: its report cannot be read ({error!r})") from None
+            raise RunSpoilt(f"iperf3: its report cannot be read ({error!r})") from None
         return Outcome(**rates, goodput_at="receiver", sent=sent, received=received,
                        messages={"sent": sent, "received": received, "lost": sent - received},
                        other_datagram=self.HELLO, **cores)
