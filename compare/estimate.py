@@ -16,10 +16,10 @@ class Costs(NamedTuple):
     dpdk: tuple
 
 
-COSTS = {"local": Costs(1, .5, 1, (1, 1), (2, 5.5)), "lab": Costs(45, 15, 0, (5.5, 7.5), (7.5, 21)),
-         "hosts": Costs(10, 1, 1, (2, 2), (3, 6.5))}
+COSTS = {"local": Costs(1, .5, 1, (1, 1), (2, 7)), "lab": Costs(45, 15, 0, (5.5, 7.5), (7.5, 22.5)),
+         "hosts": Costs(10, 1, 1, (2, 2), (3, 7.5))}
 CHANGES = 1.5       # of drivers a block: each block begins with either
-LOADS = 6           # of a search, as it goes
+LOADS = 6           # of a search, as it goes; it may as well take twice as many, for what is lost decides where the next one is
 
 
 def runs(part, rows):
@@ -51,9 +51,12 @@ def up(part):
 
 
 def of_parts(parts, there=False):
-    """Seconds of [(Part, rows)]. Parts on the same ends share them. there: those of the first one are up."""
+    """
+    (least, most) seconds of [(Part, rows)]. Parts on the same ends share them. there: those of the first one are up.
+    """
     shared = [there] + [part.ends == before.ends for (before, _), (part, _) in zip(parts, parts[1:])]
-    return sum(seconds(part, rows) - up(part) * again for (part, rows), again in zip(parts, shared))
+    least = sum(seconds(part, rows) - up(part) * again for (part, rows), again in zip(parts, shared))
+    return least, least + sum(search(part, row) for part, rows in parts for row in searches(part, rows))
 
 
 def search(part, row):
