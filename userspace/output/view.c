@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "userspace/output/view.h"
+#include "userspace/terminal/terminal.h"
 
 #define NSEC 1000000000u
 
@@ -40,13 +39,13 @@ struct page page_open(FILE *out)
 {
 	const char *no_colour = getenv("NO_COLOR");
 	struct page page = { .out = out, .width = 10000 };
-	struct winsize size;
+	size_t width, height;
 
 	/* A file has room for every column. */
-	if (!isatty(fileno(out)))
+	if (!terminal_size(fileno(out), &width, &height))
 		return page;
 	page.colour = !no_colour || !*no_colour;
-	page.width = ioctl(fileno(out), TIOCGWINSZ, &size) || !size.ws_col ? 80 : size.ws_col;
+	page.width = width;
 	return page;
 }
 

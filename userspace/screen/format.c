@@ -94,15 +94,6 @@ void format_bytes(char to[CELL], __u64 bytes)
 	snprintf(to, CELL, "%.1f %ciB", b, units[unit]);
 }
 
-void format_safe(char *to, size_t size, const char *text)
-{
-	size_t i;
-
-	for (i = 0; text[i] && i + 1 < size; i++)
-		to[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
-	to[i] = '\0';
-}
-
 void format_short(char *to, size_t width, const char *text)
 {
 	size_t length = strlen(text), head = (width - 1) / 2, tail = width - 1 - head;

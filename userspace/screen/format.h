@@ -30,9 +30,6 @@ void format_latency(char to[CELL], __u64 ns);
 /* Bytes: 512 B, 16.0 KiB, 8.0 MiB. */
 void format_bytes(char to[CELL], __u64 bytes);
 
-/* Copies text and replaces all but printable ASCII by '?': names from outside may hold escape sequences. */
-void format_safe(char *to, size_t size, const char *text);
-
 /* Copies text to `width` columns. If it is longer, '~' replaces its middle. */
 void format_short(char *to, size_t width, const char *text);
 

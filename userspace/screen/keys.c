@@ -188,15 +188,6 @@ static bool table_key(struct screen *s, const struct screen_source *source, int 
 
 /* ---- pages ---- */
 
-static void scroll_by(struct screen *s, long by)
-{
-	long to = (long)s->scroll + by, most = (long)s->lines.count - page_room();
-
-	if (to > most)
-		to = most;
-	s->scroll = to < 0 ? 0 : to;
-}
-
 static void neighbour(struct screen *s, const struct screen_source *source, int by)
 {
 	cursor_move(s, by);
@@ -214,30 +205,9 @@ static void leave_page(struct screen *s, const struct screen_source *source)
 
 static void page_key(struct screen *s, const struct screen_source *source, int key)
 {
+	if (page_scroll(&s->lines, &s->scroll, key))
+		return;
 	switch (key) {
-	case KEY_UP:
-	case 'k':
-		scroll_by(s, -1);
-		break;
-	case KEY_DOWN:
-	case 'j':
-		scroll_by(s, 1);
-		break;
-	case KEY_PPAGE:
-		scroll_by(s, -page_room());
-		break;
-	case KEY_NPAGE:
-	case ' ':
-		scroll_by(s, page_room());
-		break;
-	case KEY_HOME:
-	case 'g':
-		s->scroll = 0;
-		break;
-	case KEY_END:
-	case 'G':
-		scroll_by(s, s->lines.count);
-		break;
 	case '<':
 	case ',':
 	case KEY_LEFT:

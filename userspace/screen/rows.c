@@ -7,6 +7,7 @@
 #include "userspace/screen/format.h"
 #include "userspace/screen/hold.h"
 #include "userspace/screen/rows.h"
+#include "userspace/terminal/lines.h"
 
 /* Both snapshots have the same order, so the next stream is mostly right after the last one found. */
 struct walk {

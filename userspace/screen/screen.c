@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "userspace/screen/state.h"
-#include "userspace/screen/terminal.h"
+#include "userspace/terminal/terminal.h"
 
 static void make_page(struct screen *s, const struct screen_source *source)
 {
@@ -16,8 +16,7 @@ static void make_page(struct screen *s, const struct screen_source *source)
 		help_page(s);
 	else
 		host_page(s, source);
-	if (s->scroll + page_room() > s->lines.count)
-		s->scroll = s->lines.count > (size_t)page_room() ? s->lines.count - page_room() : 0;
+	page_settle(&s->lines, &s->scroll);
 }
 
 static void draw(struct screen *s, const struct screen_source *source)
@@ -30,7 +29,7 @@ static void draw(struct screen *s, const struct screen_source *source)
 		table_draw(s);
 	} else {
 		make_page(s, source);
-		draw_page(s);
+		page_draw(&s->lines, s->scroll);
 	}
 	draw_foot(s);
 	refresh();

@@ -5,8 +5,8 @@
 
 #include "userspace/screen/columns.h"
 #include "userspace/screen/hold.h"
-#include "userspace/screen/lines.h"
 #include "userspace/screen/screen.h"
+#include "userspace/terminal/draw.h"
 
 #define TEXT 256 /* bytes of a typed line or a message */
 
@@ -106,12 +106,8 @@ void stream_look(struct screen *s, const struct screen_source *source); /* call 
 void help_page(struct screen *s);
 void host_page(struct screen *s, const struct screen_source *source);
 
-/* draw.c: all output on the terminal; text is clipped at `width` columns */
-void draw_begin(bool colour);
-void draw_text(int y, int x, int width, enum style style, const char *text, bool selected);
-void draw_page(const struct screen *s);
+/* draw.c */
 void draw_foot(const struct screen *s);
-int page_room(void); /* lines of a page that fit */
 
 /* keys.c: one key (of ncurses). false: the user wants to quit. */
 bool key_take(struct screen *s, const struct screen_source *source, int key);

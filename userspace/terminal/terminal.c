@@ -6,12 +6,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>
 
-#include "userspace/screen/terminal.h"
+#include "userspace/terminal/terminal.h"
 
 #define KEPT (1 << 16) /* the file that keeps standard error is emptied beyond this many bytes */
 
@@ -140,13 +141,13 @@ static bool can_do_it(void)
 	bool can;
 
 	if (setupterm(NULL, STDOUT_FILENO, &error) != OK) {
-		fprintf(stderr, "rocescope: TERM=%s is %s: printing lines instead of the table\n", type,
+		fprintf(stderr, "rocescope: TERM=%s is %s: printing lines instead\n", type,
 			error < 0 ? "unknown (no terminfo is installed)" : "unknown, or a dumb terminal");
 		return false;
 	}
 	can = tigetstr("cup") && tigetstr("cup") != (char *)-1;
 	if (!can)
-		fprintf(stderr, "rocescope: TERM=%s cannot move its cursor: printing lines instead of the table\n", type);
+		fprintf(stderr, "rocescope: TERM=%s cannot move its cursor: printing lines instead\n", type);
 	del_curterm(cur_term);
 	return can;
 }
@@ -174,7 +175,7 @@ bool terminal_begin(bool *utf8, bool *colour)
 	tcgetattr(STDIN_FILENO, &terminal.before);
 	terminal.screen = newterm(NULL, stdout, stdin);
 	if (!terminal.screen) {
-		fprintf(stderr, "rocescope: the terminal cannot be used: printing lines instead of the table\n");
+		fprintf(stderr, "rocescope: the terminal cannot be used: printing lines instead\n");
 		return false;
 	}
 	learn_restore();
@@ -195,6 +196,27 @@ bool terminal_begin(bool *utf8, bool *colour)
 	}
 	keep_stderr();
 	return true;
+}
+
+bool terminal_size(int fd, size_t *width, size_t *height)
+{
+	struct winsize size;
+
+	if (!isatty(fd))
+		return false;
+	*width = *height = 0;
+	if (!ioctl(fd, TIOCGWINSZ, &size)) {
+		*width = size.ws_col;
+		*height = size.ws_row;
+	}
+	*width = *width ?: 80; /* a serial line does not know */
+	*height = *height ?: 24;
+	return true;
+}
+
+int terminal_key(void)
+{
+	return getch();
 }
 
 bool terminal_takes(void)

@@ -3,13 +3,16 @@
  * Takes the terminal and restores it, whatever happens. If standard error is a terminal as well, messages on it are kept
  * meanwhile and printed when the terminal is restored.
  */
-#ifndef USERSPACE_SCREEN_TERMINAL_H
-#define USERSPACE_SCREEN_TERMINAL_H
+#ifndef USERSPACE_TERMINAL_TERMINAL_H
+#define USERSPACE_TERMINAL_TERMINAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* false: the terminal cannot show a table, and a line on stderr says why. */
+/* The size of a terminal, which need not be taken. false: it is no terminal, and *width and *height stay. */
+bool terminal_size(int fd, size_t *width, size_t *height);
+
+/* false: the terminal cannot move its cursor, and a line on stderr says why. */
 bool terminal_begin(bool *utf8, bool *colour);
 
 /* Whether a write would not block: nobody has stopped the output. */
@@ -17,6 +20,9 @@ bool terminal_takes(void);
 
 /* Whether the terminal has gone. */
 bool terminal_gone(void);
+
+/* The next key, of ncurses; -1: there is none. */
+int terminal_key(void);
 
 /* The last line on standard error since the last call. false: there was none. */
 bool terminal_message(char *line, size_t size);

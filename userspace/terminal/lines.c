@@ -4,8 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/screen/format.h"
-#include "userspace/screen/lines.h"
+#include "userspace/terminal/lines.h"
+
+void format_safe(char *to, size_t size, const char *text)
+{
+	size_t i;
+
+	for (i = 0; text[i] && i + 1 < size; i++)
+		to[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+	to[i] = '\0';
+}
 
 void lines_raw(struct lines *l, enum style style, const char *text)
 {
@@ -37,7 +45,7 @@ static size_t portion(const char *text, size_t room)
 void lines_add(struct lines *l, enum style style, const char *label, const char *format, ...)
 {
 	char words[2048], safe[2048], *line, *at = safe;
-	size_t indent = label ? LINES_LABEL : 0, room;
+	size_t indent = label ? l->label ?: LINES_LABEL : 0, room;
 	va_list arguments;
 
 	va_start(arguments, format);
@@ -61,10 +69,49 @@ void lines_add(struct lines *l, enum style style, const char *label, const char 
 	free(line);
 }
 
+void lines_cut(struct lines *l, size_t count)
+{
+	struct line *last;
+	size_t length;
+
+	if (l->count <= count)
+		return;
+	while (l->count > count)
+		free(l->line[--l->count].text);
+	last = count ? &l->line[count - 1] : NULL;
+	length = last ? strlen(last->text) : 0;
+	if (length + 3 > l->width)
+		length = l->width > 3 ? l->width - 3 : 0;
+	if (last && (last->text = realloc(last->text, length + 4)))
+		strcpy(last->text + length, "...");
+}
+
+void lines_words(struct lines *l, enum style style, const char *label, const char *text)
+{
+	lines_add(l, style, label, "%s", text);
+}
+
+void lines_one(struct lines *l, enum style style, const char *label, const char *text)
+{
+	size_t before = l->count;
+
+	lines_words(l, style, label, text);
+	lines_cut(l, before + 1);
+}
+
+void lines_print(FILE *out, const struct lines *l, bool bold)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		bool fault = bold && l->line[i].style == STYLE_FAULT;
+
+		fprintf(out, "%s%s%s\n", fault ? "\033[1m" : "", l->line[i].text, fault ? "\033[0m" : "");
+	}
+}
+
 void lines_clear(struct lines *l)
 {
 	for (size_t i = 0; i < l->count; i++)
 		free(l->line[i].text);
 	free(l->line);
-	*l = (struct lines){ .width = l->width };
+	*l = (struct lines){ .width = l->width, .label = l->label };
 }
