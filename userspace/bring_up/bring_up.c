@@ -12,10 +12,24 @@
 #include "lib/exit.h"
 #include "lib/stop.h"
 #include "userspace/bring_up/bring_up.h"
+#include "userspace/terminal/draw.h"
+#include "userspace/terminal/terminal.h"
 
 #define TURN_MS 50
 #define LAST_TURNS 6 /* an RDMA device has worked on its packets then */
-#define CLEAR "\033[H\033[2J"
+#define DRAWN 4 /* times a second, on a terminal */
+#define CHANGES 200 /* lines of them, at most: a pipe takes so many, though nobody reads */
+#define LONG_LINE 2000 /* columns, so that no line is broken */
+
+/* What is shown while packets come. */
+struct meanwhile {
+	bool screen; /* the terminal is taken */
+	__u64 next; /* ns, monotonic */
+	struct lines lines;
+	size_t scroll;
+	enum bring_up_state states[STEPS]; /* without a terminal, those that were said */
+	unsigned int said;
+};
 
 /* Frames, and after them what the machine says, so that it is not older. */
 static void take_turn(struct bring_up *b)
@@ -26,31 +40,102 @@ static void take_turn(struct bring_up *b)
 	bring_up_settle(b);
 }
 
-static void show(struct bring_up *b)
+/* ---- what is shown meanwhile ---- */
+
+static void draw(struct bring_up *b, struct meanwhile *m)
+{
+	struct bring_up_report r;
+
+	if (!terminal_takes())
+		return; /* draw later: the terminal must not block us */
+	bring_up_conclude(b, &r);
+	lines_clear(&m->lines);
+	m->lines.width = page_width();
+	bring_up_page(&m->lines, b, &r, b->full ? 0 : page_room());
+	page_show(&m->lines, &m->scroll, b->full ? "e only what fits  q quit  arrows scroll" : "e everything  q quit");
+}
+
+/* Whether the page has changed. */
+static bool take_keys(struct bring_up *b, struct meanwhile *m)
+{
+	bool any = false;
+
+	if (terminal_gone())
+		stop = 1;
+	for (int key; (key = terminal_key()) >= 0; any = true) {
+		if (key == 'q')
+			stop = 1;
+		if (key == 'e')
+			b->full = !b->full;
+		page_scroll(&m->lines, &m->scroll, key);
+	}
+	return any;
+}
+
+/* Without a terminal: a line for each step that has changed, with the seconds since the start. */
+static void say_changes(struct bring_up *b, struct meanwhile *m)
 {
 	struct bring_up_report r;
 
 	bring_up_conclude(b, &r);
-	fputs(CLEAR, stdout);
-	bring_up_lines(stdout, b, &r);
+	m->lines.width = LONG_LINE;
+	for (enum bring_up_step s = 0; s < STEPS && m->said < CHANGES; s++) {
+		if (r.step[s].state == m->states[s])
+			continue;
+		m->states[s] = r.step[s].state;
+		m->said++;
+		lines_clear(&m->lines);
+		bring_up_step_line(&m->lines, &r, s);
+		printf("%8.1f  ", (now_ns() - b->begun) / 1e9);
+		lines_print(stdout, &m->lines, false);
+	}
 	fflush(stdout);
 }
+
+static void show(struct bring_up *b, struct meanwhile *m)
+{
+	__u64 now = now_ns();
+	bool keys = m->screen && take_keys(b, m);
+
+	if (b->options->json || (now < m->next && !keys))
+		return;
+	m->next = now + (m->screen ? NSEC_PER_SEC / DRAWN : NSEC_PER_SEC);
+	(m->screen ? draw : say_changes)(b, m);
+}
+
+static void begin_show(struct bring_up *b, struct meanwhile *m)
+{
+	bool utf8, colour;
+
+	m->screen = !b->options->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && terminal_begin(&utf8, &colour);
+	if (m->screen)
+		draw_begin(colour);
+}
+
+static void end_show(struct meanwhile *m)
+{
+	terminal_end();
+	lines_clear(&m->lines);
+}
+
+/* ---- the run ---- */
 
 static void watch(struct bring_up *b)
 {
 	__u64 end = b->options->duration ? b->begun + seconds_to_ns(b->options->duration) : UINT64_MAX, next = b->begun;
-	bool live = !b->options->json && isatty(STDOUT_FILENO);
+	struct meanwhile m = { 0 };
 
+	begin_show(b, &m);
 	while (!stop && now_ns() < end) {
 		if (now_ns() >= next) {
 			next += NSEC_PER_SEC;
 			listen_look(&b->listen);
-			if (live)
-				show(b);
 		}
 		listen_read(&b->listen, TURN_MS);
 		take_turn(b);
+		show(b, &m);
 	}
+	end_show(&m);
 	/* what came before the signal, and what the QPs say of it */
 	for (int i = 0; i < (b->end.device_count ? LAST_TURNS : 2); i++) {
 		listen_read(&b->listen, TURN_MS);
@@ -91,8 +176,6 @@ static int report(struct bring_up *b)
 	bool good = true;
 
 	bring_up_conclude(b, &r);
-	if (!o->json && isatty(STDOUT_FILENO))
-		fputs(CLEAR, stdout);
 	if ((o->json ? bring_up_json : bring_up_lines)(stdout, b, &r) || fflush(stdout)) {
 		fprintf(stderr, "rocescope: the report cannot be written: %s\n", cause(errno).text);
 		good = false;
@@ -121,12 +204,15 @@ int bring_up(const struct bring_up_options *o)
 		b->begun = now_ns();
 		b->start = clock_ns(CLOCK_REALTIME);
 		ready = say_ready(o);
-		if (ready >= 0) {
+		if (ready >= 0 && !bring_up_begin(b)) {
+			fputs("rocescope: there is not enough memory\n", stderr);
+		} else if (ready >= 0) {
 			watch(b);
 			status = report(b);
 		}
 		if (o->ready && ready >= 0)
 			close(ready);
+		bring_up_free(b);
 		end_close(&b->end);
 	}
 	listen_end(&b->listen);

@@ -12,8 +12,10 @@
 #include "userspace/doctor/stranger.h"
 #include "userspace/host/owners.h"
 #include "userspace/model/expect.h"
+#include "userspace/model/filter.h"
 #include "userspace/model/observer.h"
 #include "userspace/model/told.h"
+#include "userspace/terminal/lines.h"
 
 enum bring_up_step {
 #define STEP(id, words, asks, fix) STEP_##id,
@@ -31,6 +33,8 @@ struct bring_up_options {
 	double duration; /* s; 0: until a signal */
 	const struct told *told; /* NULL: not known */
 	const struct expected *expected; /* may be empty */
+	const __u8 *peer; /* NULL: senders of any address */
+	const struct filter *filter; /* NULL: all pairs */
 	const char *ready, *svg; /* NULL: not wanted */
 	bool json, exit_code;
 };
@@ -89,15 +93,17 @@ struct meant {
 /* false: it has nothing to do with RoCE. The frame's memory must be writable: it is changed meanwhile. */
 bool meant_find(const struct observer_frame *f, struct meant *m);
 
-/* ---- senders ---- */
+/* ---- pairs ---- */
 
-/* What one sender sends to one QPN; the key is what stands before the answers. */
+/* What one address sends to one QPN, and what is answered. */
 struct bring_up_stream {
-	__u8 src_mac[6], dst_mac[6], src[16], dst[16];
+	__u64 id; /* counts up from 1 */
+	__u8 src[16], dst[16];
 	__u32 dqpn;
 	__u8 service;
 	bool roce; /* its headers could be read, so that the QPN is one */
 	__u64 packets, seen; /* seen: ns, of the last one */
+	__u64 weight; /* its packets, and those that it may have had before it got this place */
 	enum bring_up_step failed; /* where the last one failed; STEPS: it was taken, as far as is known */
 	__u64 failures; /* packets that failed there, one after the other */
 	char expected[BRING_UP_TEXT / 2], found[BRING_UP_TEXT];
@@ -122,6 +128,7 @@ struct bring_up_stream {
 #define NO_QPN 0xffffffffu
 
 #define BRING_UP_STREAMS 64
+#define BRING_UP_FILTERED 16384 /* streams whose counters --filter knows */
 #define BRING_UP_ROWS 64
 #define BRING_UP_BAD 12 /* packets with a wrong ICRC that are kept, to name the mistake */
 
@@ -134,7 +141,14 @@ struct bring_up_row {
 	char note[2 * BRING_UP_TEXT]; /* what is wrong with it, or "" */
 };
 
+/* The last lines of a pair. */
+struct bring_up_exchange {
+	struct bring_up_row rows[BRING_UP_ROWS]; /* a ring */
+	__u64 count; /* ever */
+};
+
 struct bring_up_bad {
+	__u64 stream; /* its id */
 	__u32 length;
 	__u8 bytes[RECEIVE_SHOWN_BYTES];
 };
@@ -147,7 +161,12 @@ struct bring_up {
 	__u64 frames; /* of this protocol and its like, to or from here */
 	struct bring_up_stream streams[BRING_UP_STREAMS];
 	size_t stream_count;
+	__u64 ids; /* of streams, ever */
+	__u64 newest; /* ns: when the last packet of a stream came */
+	const struct bring_up_stream *shown; /* the one that the steps are judged by; NULL: none has come */
 	__u64 more; /* packets of streams for which there was no room */
+	__u64 left_out; /* packets that --peer and --filter leave out */
+	struct observer observer; /* follows streams for --filter */
 	/* ARP and neighbour discovery */
 	__u64 asks; /* requests for our address */
 	struct {
@@ -158,12 +177,12 @@ struct bring_up {
 	struct strangers strangers; /* what has come that is no RoCE */
 	__u64 others; /* RoCE packets between others, the last of them to: */
 	__u8 other[16];
-	struct bring_up_row rows[BRING_UP_ROWS]; /* a ring */
-	__u64 row_count; /* ever */
+	struct bring_up_exchange exchange[BRING_UP_STREAMS + 1]; /* of each stream, and of no pair */
 	struct bring_up_bad bad[BRING_UP_BAD];
 	size_t bad_count;
 	size_t named; /* of them, so many were looked into: */
 	struct finding mistake; /* in the ICRC; kind "": not known */
+	bool full; /* show all, whether it fits on the terminal or not */
 };
 
 /* When it was, since the start. */
@@ -172,11 +191,24 @@ static inline double row_seconds(const struct bring_up *b, const struct bring_up
 	return row->time > b->start ? (row->time - b->start) / 1e9 : 0;
 }
 
+/* Prepares --filter. Call bring_up_free() afterwards. false: there is not enough memory. */
+bool bring_up_begin(struct bring_up *b);
+void bring_up_free(struct bring_up *b);
+
 /* Takes a frame. end_look() was called after it had come. */
 void bring_up_take(struct bring_up *b, const struct listen_frame *f);
 
-/* Judges what only the QPs show, after the frames of a turn were taken. */
+/* Judges what only the QPs show, after the frames of a turn were taken, and chooses the pair that is shown. */
 void bring_up_settle(struct bring_up *b);
+
+/* Whether the pair still sends, as far as the others tell: they have not sent for long without it. */
+bool bring_up_is_active(const struct bring_up *b, const struct bring_up_stream *s);
+
+/* The last rows of the shown pair, and of no pair, oldest first. Returns their number. *more: there were others before. */
+size_t bring_up_rows(const struct bring_up *b, const struct bring_up_row *rows[], size_t most, bool *more);
+
+/* The pairs that are not shown: the wrong ones first, then those with the most packets. Returns their number. */
+size_t bring_up_others(const struct bring_up *b, const struct bring_up_stream *others[BRING_UP_STREAMS]);
 
 /* ---- the report ---- */
 
@@ -184,7 +216,6 @@ struct bring_up_result {
 	enum bring_up_state state;
 	char found[2 * BRING_UP_TEXT]; /* what is so, or what is wrong, or why it cannot be told */
 	char fix[FINDING_TEXT];	    /* of a wrong one */
-	const struct bring_up_stream *stream; /* that failed here; NULL: none */
 };
 
 struct bring_up_report {
@@ -204,7 +235,13 @@ const char *step_words(enum bring_up_step step);
 const char *step_asks(enum bring_up_step step);
 const char *step_fix(enum bring_up_step step);
 
-/* For people; rocescope.bringup/1; the exchange as SVG. They return 0, or -1 with errno. */
+/* A page for people; height: lines that fit, so that steps and exchange are cut; 0: as many as there are. lines: with its width. */
+void bring_up_page(struct lines *lines, const struct bring_up *b, const struct bring_up_report *r, size_t height);
+
+/* Adds one step, with what was found. */
+void bring_up_step_line(struct lines *l, const struct bring_up_report *r, enum bring_up_step step);
+
+/* For people, in the size of the terminal if it is one; rocescope.bringup/1; the exchange as SVG. They return 0, or -1 with errno. */
 int bring_up_lines(FILE *out, const struct bring_up *b, const struct bring_up_report *r);
 int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_report *r);
 int bring_up_svg(FILE *out, const struct bring_up *b, const struct bring_up_report *r);

@@ -3,11 +3,13 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "lib/clock.h"
 #include "userspace/bring_up/bring_up.h"
 #include "userspace/doctor/receiver.h"
 #include "userspace/model/address.h"
 #include "userspace/model/refusal.h"
 
+#define QUIET (5 * NSEC_PER_SEC) /* a pair that sends no more gives way to others that do */
 #define STANDS 4 /* readings in which a QP's PSN stands still, until a packet was not taken: rxe works on packets later */
 #define BIT(step) (1u << (step))
 /* What only somebody who knows the QP can tell. */
@@ -80,9 +82,16 @@ static struct text own_address(const struct bring_up_end *e, bool six)
 
 /* ---- the exchange ---- */
 
-static struct bring_up_row *add_row(struct bring_up *b, __u64 time, bool ours, struct text words)
+static struct bring_up_exchange *exchange_of(struct bring_up *b, const struct bring_up_stream *s)
 {
-	struct bring_up_row *r = &b->rows[b->row_count++ % BRING_UP_ROWS];
+	return &b->exchange[s ? s - b->streams : BRING_UP_STREAMS];
+}
+
+/* s: NULL: of no pair */
+static struct bring_up_row *add_row(struct bring_up *b, const struct bring_up_stream *s, __u64 time, bool ours, struct text words)
+{
+	struct bring_up_exchange *e = exchange_of(b, s);
+	struct bring_up_row *r = &e->rows[e->count++ % BRING_UP_ROWS];
 
 	*r = (struct bring_up_row){ .time = time, .ours = ours, .failed = STEPS };
 	SAY(r->words, "%s", words.text);
@@ -289,6 +298,27 @@ static void wait_for(const struct known_qp *k, struct bring_up_stream *s)
 
 /* ---- streams ---- */
 
+/*
+ * A place for another stream. If there is none, that of the lightest one, whose weight goes on: thus each stream of more than a
+ * 64th of the packets gets a place and keeps it, whatever else comes (Metwally et al., "Space-Saving", 2005). The shown one stays.
+ */
+static struct bring_up_stream *find_place(struct bring_up *b)
+{
+	struct bring_up_stream *lightest = NULL;
+
+	if (b->stream_count < BRING_UP_STREAMS)
+		return &b->streams[b->stream_count++];
+	for (size_t i = 0; i < BRING_UP_STREAMS; i++) {
+		struct bring_up_stream *s = &b->streams[i];
+
+		if (s != b->shown && (!lightest || s->weight < lightest->weight ||
+				      (s->weight == lightest->weight && s->seen < lightest->seen)))
+			lightest = s;
+	}
+	b->more += lightest->packets;
+	return lightest;
+}
+
 static struct bring_up_stream *find_stream(struct bring_up *b, const struct roce_packet *p)
 {
 	bool roce = p->kind == ROCE_PACKET;
@@ -297,24 +327,19 @@ static struct bring_up_stream *find_stream(struct bring_up *b, const struct roce
 
 	for (size_t i = 0; i < b->stream_count; i++) {
 		s = &b->streams[i];
-		if (s->dqpn == dqpn && s->roce == roce && !memcmp(s->src, p->src, 16) && !memcmp(s->dst, p->dst, 16) &&
-		    !memcmp(s->src_mac, p->src_mac, 6) && !memcmp(s->dst_mac, p->dst_mac, 6))
+		if (s->dqpn == dqpn && s->roce == roce && !memcmp(s->src, p->src, 16) && !memcmp(s->dst, p->dst, 16))
 			return s;
 	}
-	if (b->stream_count == BRING_UP_STREAMS) {
-		b->more++;
-		return NULL;
-	}
-	s = &b->streams[b->stream_count++];
-	*s = (struct bring_up_stream){ .dqpn = dqpn, .roce = roce, .failed = STEPS, .answer_qpn = NO_QPN };
+	s = find_place(b);
+	*s = (struct bring_up_stream){ .id = ++b->ids, .weight = s->weight, .dqpn = dqpn, .roce = roce, .failed = STEPS,
+				       .answer_qpn = NO_QPN };
 	memcpy(s->src, p->src, 16);
 	memcpy(s->dst, p->dst, 16);
-	memcpy(s->src_mac, p->src_mac, 6);
-	memcpy(s->dst_mac, p->dst_mac, 6);
+	exchange_of(b, s)->count = 0;
 	return s;
 }
 
-static void take_packet(struct bring_up_stream *s, const struct roce_packet *p, __u64 time)
+static void take_packet(struct bring_up *b, struct bring_up_stream *s, const struct roce_packet *p, __u64 time)
 {
 	__u32 packets = 1;
 
@@ -325,7 +350,10 @@ static void take_packet(struct bring_up_stream *s, const struct roce_packet *p, 
 	else
 		s->alone += s->packets && (p->op & OP_ONLY) == OP_LAST && psn_distance(s->next_psn, p->number) > 0;
 	s->packets++;
+	s->weight++;
 	s->seen = time;
+	if (time > b->newest)
+		b->newest = time;
 	s->service = p->service;
 	s->last_psn = p->number;
 	s->next_psn = (p->number + packets) & PSN_MASK;
@@ -344,12 +372,14 @@ static void take_packet(struct bring_up_stream *s, const struct roce_packet *p, 
 static void set_failed(struct bring_up *b, struct bring_up_stream *s, enum bring_up_step failed, const char *expected,
 		       const char *found)
 {
+	struct bring_up_exchange *e = exchange_of(b, s);
+
 	s->failures = s->failed == failed ? s->failures + 1 : 1;
 	s->failed = failed;
 	SAY(s->expected, "%s", expected);
 	SAY(s->found, "%s", found);
-	if (b->row_count - s->row <= BRING_UP_ROWS)
-		mark(&b->rows[s->row % BRING_UP_ROWS], failed, expected, found);
+	if (e->count - s->row <= BRING_UP_ROWS)
+		mark(&e->rows[s->row % BRING_UP_ROWS], failed, expected, found);
 }
 
 static void set_taken(struct bring_up_stream *s, __u32 psn)
@@ -365,6 +395,34 @@ static void set_taken(struct bring_up_stream *s, __u32 psn)
 static bool is_consequence(const struct bring_up_stream *s, const struct verdict *v)
 {
 	return v->follows && s->failed < STEPS && (v->failed == STEP_state || v->failed == STEP_psn || v->failed == STEPS);
+}
+
+/* ---- --peer and --filter ---- */
+
+static bool is_selective(const struct bring_up_options *o)
+{
+	return o->peer || o->filter;
+}
+
+/* Counters are those up to this packet. Without a stream of the engine only what the packet shows is known. */
+static bool passes(struct bring_up *b, const struct listen_frame *f, struct observer_look *look)
+{
+	const struct observer_frame frame = { .bytes = f->bytes, .captured = f->captured, .wire = f->length };
+	const struct roce_stream first = { .service = look->packet.service }, *s;
+	const struct filter *filter = b->options->filter;
+	struct roce_key key = { 0 };
+	struct roce_event event;
+
+	if (b->options->peer && memcmp(look->packet.src, b->options->peer, 16))
+		return false;
+	if (!filter)
+		return true;
+	s = observer_follow(&b->observer, &frame, look, f->time, &event);
+	if (look->has_stream)
+		return filter_wants_stream(filter, &look->key, s ?: &first);
+	memcpy(key.src, look->packet.src, 16);
+	memcpy(key.dst, look->packet.dst, 16);
+	return filter_wants_stream(filter, &key, NULL);
 }
 
 /* ---- answers of this end ---- */
@@ -418,8 +476,9 @@ static void take_outward(struct bring_up *b, const struct listen_frame *f, const
 
 	if (p->kind != ROCE_PACKET || roce_is_management(p) || !(p->op & OP_RESPONSE))
 		return;
-	add_row(b, f->time, true, packet_words(p));
 	s = find_answered(b, p);
+	if (s || !is_selective(b->options))
+		add_row(b, s, f->time, true, packet_words(p));
 	if (!s || !(p->op & OP_AETH))
 		return;
 	s->answer_qpn = p->dqpn;
@@ -428,13 +487,14 @@ static void take_outward(struct bring_up *b, const struct listen_frame *f, const
 
 /* ---- packets ---- */
 
-static void keep_bad(struct bring_up *b, const struct listen_frame *f)
+static void keep_bad(struct bring_up *b, const struct bring_up_stream *s, const struct listen_frame *f)
 {
 	struct bring_up_bad *bad = &b->bad[b->bad_count];
 
-	if (b->bad_count == BRING_UP_BAD || f->captured < f->length || f->length > sizeof(bad->bytes))
+	if ((b->shown && b->shown != s) || b->bad_count == BRING_UP_BAD || f->captured < f->length || f->length > sizeof(bad->bytes))
 		return;
 	b->bad_count++;
+	bad->stream = s->id;
 	bad->length = f->length;
 	memcpy(bad->bytes, f->bytes, f->length);
 }
@@ -484,16 +544,14 @@ static void take_request(struct bring_up *b, const struct listen_frame *f, const
 {
 	const struct roce_packet *p = &m->look.packet;
 	struct bring_up_stream *s = find_stream(b, p);
-	struct bring_up_row *row = add_row(b, f->time, false, p->kind == ROCE_PACKET ? packet_words(p) : text("%s", m->wrong[0] ?
-					   m->wrong : "a fragment"));
+	struct bring_up_row *row = add_row(b, s, f->time, false, p->kind == ROCE_PACKET ? packet_words(p) :
+					   text("%s", m->wrong[0] ? m->wrong : "a fragment"));
 
+	s->row = exchange_of(b, s)->count - 1;
 	mark(row, v->failed, v->expected, v->found);
-	if (!s)
-		return;
-	s->row = b->row_count - 1;
-	take_packet(s, p, f->time);
+	take_packet(b, s, p, f->time);
 	if (v->failed == STEP_icrc)
-		keep_bad(b, f);
+		keep_bad(b, s, f);
 	/* what is wrong with the QP comes behind the ICRC, but for the source */
 	if (p->kind == ROCE_PACKET && v->failed > STEP_ip)
 		judge_qp(b, f, p, s, v);
@@ -512,12 +570,12 @@ static void take_request(struct bring_up *b, const struct listen_frame *f, const
 		struct roce_packet answer = { .opcode = 0x11, .op = OP_ACK, .syndrome = f->of_receiver.syndrome,
 					      .dqpn = s->answer_qpn, .number = f->of_receiver.answer_psn };
 
-		add_row(b, f->time, true, packet_words(&answer));
+		add_row(b, s, f->time, true, packet_words(&answer));
 		take_answer(b, s, answer.syndrome, answer.number);
 	}
 }
 
-static void take_inward(struct bring_up *b, const struct listen_frame *f, const struct meant *m)
+static void take_inward(struct bring_up *b, const struct listen_frame *f, struct meant *m)
 {
 	const struct roce_packet *p = &m->look.packet;
 	struct verdict v = { .failed = STEPS };
@@ -528,8 +586,12 @@ static void take_inward(struct bring_up *b, const struct listen_frame *f, const 
 		memcpy(b->other, p->dst, sizeof(b->other));
 		return;
 	}
+	if (!passes(b, f, &m->look)) {
+		b->left_out++;
+		return;
+	}
 	if (p->kind == ROCE_PACKET && v.failed == STEPS && (roce_is_management(p) || p->op & (OP_RESPONSE | OP_CNP))) {
-		add_row(b, f->time, false, packet_words(p));
+		add_row(b, NULL, f->time, false, packet_words(p));
 		return;
 	}
 	take_request(b, f, m, &v);
@@ -562,15 +624,21 @@ static bool find_question(const struct listen_frame *f, struct question *q)
 	return false;
 }
 
+/* Whether the host asks, or answers, or is asked for. */
+static bool concerns(const struct question *q, const __u8 address[16])
+{
+	return !memcmp(q->from, address, 16) || !memcmp(q->whom, address, 16);
+}
+
 static void take_question(struct bring_up *b, const struct listen_frame *f, const struct question *q, bool ours)
 {
 	bool same = !memcmp(q->from, b->astray.from, 16) && !memcmp(q->whom, b->astray.whom, 16);
 
 	if (q->answer) {
-		add_row(b, f->time, ours, text("ARP: %s is here", address_text(q->from).text));
+		add_row(b, NULL, f->time, ours, text("ARP: %s is here", address_text(q->from).text));
 		return;
 	}
-	add_row(b, f->time, ours, text("ARP: who has %s?", address_text(q->whom).text));
+	add_row(b, NULL, f->time, ours, text("ARP: who has %s?", address_text(q->whom).text));
 	if (ours || !memcmp(q->from, q->whom, 16)) /* announcements are no questions */
 		return;
 	if (end_has(&b->end, q->whom)) {
@@ -583,7 +651,61 @@ static void take_question(struct bring_up *b, const struct listen_frame *f, cons
 	memcpy(b->astray.whom, q->whom, 16);
 }
 
+/* ---- the pair that is shown ---- */
+
+bool bring_up_is_active(const struct bring_up *b, const struct bring_up_stream *s)
+{
+	return s->seen + QUIET >= b->newest;
+}
+
+static void show(struct bring_up *b, const struct bring_up_stream *s)
+{
+	size_t kept = 0;
+
+	b->shown = s;
+	for (size_t i = 0; i < b->bad_count; i++)
+		if (b->bad[i].stream == s->id)
+			b->bad[kept++] = b->bad[i];
+	b->bad_count = kept;
+	b->named = 0;
+	b->mistake.kind[0] = 0;
+}
+
+/*
+ * The active pair with the most packets. The one that is shown stays as long as none has an eighth more, so that of many that send
+ * alike always the same is shown.
+ */
+static void choose(struct bring_up *b)
+{
+	const struct bring_up_stream *most = NULL, *shown = b->shown;
+
+	for (size_t i = 0; i < b->stream_count; i++) {
+		const struct bring_up_stream *s = &b->streams[i];
+
+		if (bring_up_is_active(b, s) && (!most || s->packets > most->packets))
+			most = s;
+	}
+	if (most && (!shown || !bring_up_is_active(b, shown) || most->packets > shown->packets + shown->packets / 8))
+		show(b, most);
+}
+
 /* ---- what others call ---- */
+
+bool bring_up_begin(struct bring_up *b)
+{
+	const struct expected *e = b->end.expected;
+
+	b->observer.table.max = BRING_UP_FILTERED;
+	for (size_t i = 0; b->options->filter && i < e->count; i++)
+		if (!pairs_put(&b->observer.pairs, &e->entries[i].key, &e->entries[i].pair))
+			return false;
+	return true;
+}
+
+void bring_up_free(struct bring_up *b)
+{
+	observer_free(&b->observer);
+}
 
 void bring_up_take(struct bring_up *b, const struct listen_frame *f)
 {
@@ -601,7 +723,7 @@ void bring_up_take(struct bring_up *b, const struct listen_frame *f)
 	roce = meant_find(&frame, &m);
 	if (!roce && !ours)
 		strangers_count(&b->strangers, &frame, &m.look.packet);
-	if (find_question(f, &q))
+	if (find_question(f, &q) && (!b->options->peer || concerns(&q, b->options->peer)))
 		take_question(b, f, &q, ours);
 	if (!roce)
 		return;
@@ -642,4 +764,5 @@ void bring_up_settle(struct bring_up *b)
 	for (size_t i = 0; i < b->stream_count; i++)
 		if (b->streams[i].readings)
 			settle(b, &b->streams[i]);
+	choose(b);
 }

@@ -130,10 +130,11 @@ static int draw_wrong(FILE *out, const struct bring_up_report *r, int y)
 
 int bring_up_svg(FILE *out, const struct bring_up *b, const struct bring_up_report *r)
 {
-	__u64 from = b->row_count > ROWS ? b->row_count - ROWS : 0;
-	int rows = b->row_count - from, steps = TOP + (int)STEPS * STEP_HEIGHT, bottom = TOP + rows * ROW + 10, height;
+	const struct bring_up_row *exchange[ROWS];
+	bool more;
+	int rows = bring_up_rows(b, exchange, ROWS, &more), steps = TOP + (int)STEPS * STEP_HEIGHT, bottom = TOP + rows * ROW + 10, height;
 	enum bring_up_step before = STEPS;
-	const struct bring_up_stream *s = r->wrong < STEPS && r->step[r->wrong].stream ? r->step[r->wrong].stream : b->streams;
+	const struct bring_up_stream *s = b->shown;
 
 	if (bottom < steps)
 		bottom = steps;
@@ -146,12 +147,12 @@ int bring_up_svg(FILE *out, const struct bring_up *b, const struct bring_up_repo
 		int x = i ? RECEIVER : SENDER;
 
 		words(out, x, 24, "middle", GREY, i ? "this end" : "sender", NOTE);
-		if (b->stream_count)
+		if (s)
 			words(out, x, 42, "middle", GREY, address_text(i ? s->dst : s->src).text, NOTE);
 		fprintf(out, "<path d=\"M%d 50V%d\" stroke=\"" GREY "\"/>\n", x, bottom);
 	}
 	for (int i = 0; i < rows; i++) {
-		const struct bring_up_row *row = &b->rows[(from + i) % BRING_UP_ROWS];
+		const struct bring_up_row *row = exchange[i];
 
 		draw_row(out, row, row_seconds(b, row), before, TOP + 10 + i * ROW);
 		if (!row->ours)

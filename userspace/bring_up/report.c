@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The state of each step, from what the streams have shown. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "lib/clock.h"
 #include "lib/list.h"
 #include "lib/shell.h"
 #include "lib/shown.h"
@@ -10,7 +10,6 @@
 #include "userspace/doctor/doctor.h"
 #include "userspace/model/address.h"
 
-#define QUIET (5 * NSEC_PER_SEC) /* a stream that sends no more says nothing, if its sender sends other streams */
 #define ASKS 3 /* requests, so many in vain, are no accident */
 #define AGAIN 2 /* a packet that was acknowledged comes once again if the acknowledgement was late */
 
@@ -77,6 +76,61 @@ static void set(struct bring_up_result *r, enum bring_up_state state, const char
 	shown(r->found);
 }
 
+/* ---- the pair that is shown, and the others ---- */
+
+/* The row before the `at`th; NULL: there is none, or it is no longer kept. */
+static const struct bring_up_row *row_before(const struct bring_up_exchange *e, __u64 at)
+{
+	return e && at && e->count - at < BRING_UP_ROWS ? &e->rows[(at - 1) % BRING_UP_ROWS] : NULL;
+}
+
+size_t bring_up_rows(const struct bring_up *b, const struct bring_up_row *rows[], size_t most, bool *more)
+{
+	const struct bring_up_exchange *own = b->shown ? &b->exchange[b->shown - b->streams] : NULL,
+				       *rest = &b->exchange[BRING_UP_STREAMS];
+	__u64 at = own ? own->count : 0, rest_at = rest->count;
+	size_t count = 0;
+
+	for (; count < most; count++) {
+		const struct bring_up_row *a = row_before(own, at), *z = row_before(rest, rest_at);
+
+		if (!a && !z)
+			break;
+		if (a && (!z || a->time >= z->time))
+			at--;
+		else
+			rest_at--;
+		rows[count] = a && (!z || a->time >= z->time) ? a : z;
+	}
+	*more = at || rest_at;
+	for (size_t i = 0; i < count / 2; i++) {
+		const struct bring_up_row *later = rows[i];
+
+		rows[i] = rows[count - 1 - i];
+		rows[count - 1 - i] = later;
+	}
+	return count;
+}
+
+static int compare_others(const void *a, const void *b)
+{
+	const struct bring_up_stream *const *x = a, *const *y = b;
+	int wrong = ((*y)->failed < STEPS) - ((*x)->failed < STEPS);
+
+	return wrong ?: ((*y)->packets > (*x)->packets) - ((*y)->packets < (*x)->packets);
+}
+
+size_t bring_up_others(const struct bring_up *b, const struct bring_up_stream *others[BRING_UP_STREAMS])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < b->stream_count; i++)
+		if (&b->streams[i] != b->shown)
+			others[count++] = &b->streams[i];
+	qsort(others, count, sizeof(*others), compare_others);
+	return count;
+}
+
 /* ---- before the packets ---- */
 
 static void conclude_link(const struct bring_up *b, struct bring_up_result *r)
@@ -102,38 +156,26 @@ static enum bring_up_step reached(const struct bring_up_stream *s)
 	return s->failed < STEPS ? s->failed : s->taken ? STEP_answer : STEP_psn;
 }
 
-static bool any_reached(const struct bring_up *b, enum bring_up_step beyond)
-{
-	for (size_t i = 0; i < b->stream_count; i++)
-		if (reached(&b->streams[i]) > beyond)
-			return true;
-	return false;
-}
-
-/* A sender by RC that does not answer ARP: the kernel cannot send acknowledgements to it. */
-static const struct bring_up_stream *find_silent(const struct bring_up *b)
+/* The sender is one by RC that does not answer ARP: the kernel cannot send acknowledgements to it. */
+static bool is_silent(const struct bring_up *b, const struct bring_up_stream *s)
 {
 	const struct places *p = &b->end.places;
 
-	for (size_t i = 0; i < b->stream_count; i++) {
-		const struct bring_up_stream *s = &b->streams[i];
-
-		for (size_t k = 0; k < p->silent_count && s->service == SERVICE_RC && !s->answers; k++)
-			if (!memcmp(p->silent[k].address, s->src, 16))
-				return s;
-	}
-	return NULL;
+	for (size_t k = 0; s && k < p->silent_count && s->service == SERVICE_RC && !s->answers; k++)
+		if (!memcmp(p->silent[k].address, s->src, 16))
+			return true;
+	return false;
 }
 
 static void conclude_arp(const struct bring_up *b, struct bring_up_result *r)
 {
 	const struct listen_receiver *receiver = b->end.receiver;
-	const struct bring_up_stream *silent = find_silent(b);
+	const struct bring_up_stream *s = b->shown;
 	__u64 devices;
 
-	if (silent && !receiver->program)
-		set(r, STEP_WRONG, "%s does not answer ARP, so that nothing can be sent to it", address_text(silent->src).text);
-	else if (any_reached(b, STEP_mac))
+	if (!receiver->program && is_silent(b, s))
+		set(r, STEP_WRONG, "%s does not answer ARP, so that nothing can be sent to it", address_text(s->src).text);
+	else if (s && reached(s) > STEP_mac)
 		set(r, STEP_GOOD, "the sender knows our MAC address");
 	else if (b->asks >= ASKS && receiver->program && !places_has(&b->end.places, receiver->setup.own, &devices))
 		set(r, STEP_WRONG, "the sender asks for %s, and nobody answers: %s does not have the address",
@@ -150,15 +192,6 @@ static void conclude_arp(const struct bring_up *b, struct bring_up_result *r)
 
 /* ---- packets ---- */
 
-/* Whether the stream has ended, and the sender goes on with another. */
-static bool is_over(const struct bring_up *b, const struct bring_up_stream *s)
-{
-	for (size_t i = 0; i < b->stream_count; i++)
-		if (!memcmp(b->streams[i].src_mac, s->src_mac, 6) && b->streams[i].seen > s->seen + QUIET)
-			return true;
-	return false;
-}
-
 static void say_failure(const struct bring_up_stream *s, struct bring_up_result *r)
 {
 	char of[64] = "";
@@ -167,10 +200,9 @@ static void say_failure(const struct bring_up_stream *s, struct bring_up_result 
 		SAY(of, ", QPN 0x%x", s->dqpn);
 	set(r, STEP_WRONG, "%s%s%s%s (%s%s, %llu packet%s)", s->expected[0] ? "expected " : "", s->expected,
 	    s->expected[0] ? "; found " : "", s->found, address_text(s->src).text, of, s->failures, s->failures == 1 ? "" : "s");
-	r->stream = s;
 }
 
-/* What is good, of the stream that is further than the step. */
+/* What is good, of a pair that is further than the step. */
 static void say_good(const struct bring_up_stream *s, enum bring_up_step step, struct bring_up_result *r)
 {
 	r->state = STEP_GOOD;
@@ -184,22 +216,14 @@ static void say_good(const struct bring_up_stream *s, enum bring_up_step step, s
 	}
 }
 
-static void conclude_packets(const struct bring_up *b, enum bring_up_step step, struct bring_up_result *r)
+static void conclude_packets(const struct bring_up_stream *s, enum bring_up_step step, struct bring_up_result *r)
 {
-	bool not_told = false;
-
-	for (size_t i = 0; i < b->stream_count && r->state != STEP_WRONG; i++) {
-		const struct bring_up_stream *s = &b->streams[i];
-
-		if (s->failed == step && !is_over(b, s))
-			say_failure(s, r);
-		else if (reached(s) > step && s->not_told >> step & 1)
-			not_told = true;
-		else if (reached(s) > step && r->state == STEP_NOT_YET)
-			say_good(s, step, r);
-	}
-	if (r->state == STEP_NOT_YET && not_told)
+	if (s->failed == step)
+		say_failure(s, r);
+	else if (reached(s) > step && s->not_told >> step & 1)
 		set(r, STEP_NOT_TOLD, "%s", unknown[step]);
+	else if (reached(s) > step)
+		say_good(s, step, r);
 }
 
 /* Of its messages only the ends come, which are shorter than the rest. */
@@ -212,15 +236,12 @@ static bool is_cut(const struct bring_up_stream *s)
 static void conclude_mtu(const struct bring_up *b, struct bring_up_result *r)
 {
 	const struct place_link *l = b->end.link;
-	bool missing = !b->stream_count;
+	const struct bring_up_stream *s = b->shown;
+	bool missing = !s || s->failed == STEP_psn;
 
-	for (size_t i = 0; i < b->stream_count; i++) {
-		missing |= b->streams[i].failed == STEP_psn;
-		if (is_cut(&b->streams[i]) && !is_over(b, &b->streams[i]))
-			set(r, STEP_WRONG, "%llu Last packets came to QPN 0x%x, but no First and no Middle, and the PSNs before them are "
-			    "missing: what is longer is lost on the way, where an MTU is too small", b->streams[i].alone,
-			    b->streams[i].dqpn);
-	}
+	if (s && is_cut(s))
+		set(r, STEP_WRONG, "%llu Last packets came to QPN 0x%x, but no First and no Middle, and the PSNs before them are "
+		    "missing: what is longer is lost on the way, where an MTU is too small", s->alone, s->dqpn);
 	if (l && missing && l->refused > b->end.refused)
 		set(r, STEP_WRONG, "%s has dropped %llu frames before anybody saw them, and its MTU is %u", b->options->interface,
 		    l->refused - b->end.refused, l->mtu);
@@ -279,14 +300,14 @@ static void conclude_icrc(struct bring_up *b, struct bring_up_result *r)
 
 /* ---- answers ---- */
 
-/* Another stream whose answers go to the same QPN. */
+/* Another pair of the same sender whose answers go to the same QPN. */
 static const struct bring_up_stream *find_twin(const struct bring_up *b, const struct bring_up_stream *s)
 {
 	for (size_t i = 0; s->answer_qpn != NO_QPN && i < b->stream_count; i++) {
 		const struct bring_up_stream *t = &b->streams[i];
 
-		if (t != s && t->answer_qpn == s->answer_qpn && t->dqpn != s->dqpn && !memcmp(t->src, s->src, 16) &&
-		    t->service == SERVICE_RC && !is_over(b, t) && !is_over(b, s))
+		if (t->answer_qpn == s->answer_qpn && t->dqpn != s->dqpn && !memcmp(t->src, s->src, 16) &&
+		    t->service == SERVICE_RC && bring_up_is_active(b, t))
 			return t;
 	}
 	return NULL;
@@ -328,22 +349,6 @@ static void conclude_accepted(const struct bring_up *b, const struct bring_up_st
 		set(r, STEP_GOOD, "the sender goes on");
 }
 
-/* Worse replaces better. */
-static void conclude_answers(const struct bring_up *b, enum bring_up_step step, struct bring_up_result *r)
-{
-	for (size_t i = 0; i < b->stream_count && r->state != STEP_WRONG; i++) {
-		const struct bring_up_stream *s = &b->streams[i];
-
-		if (s->failed < STEPS || !s->taken || is_over(b, s))
-			continue;
-		if (step == STEP_answer)
-			conclude_answer(b, s, r);
-		else
-			conclude_accepted(b, s, r);
-		r->stream = s;
-	}
-}
-
 /* ---- all of it ---- */
 
 /* A NIC that takes RoCE itself shows nothing of it. */
@@ -362,12 +367,14 @@ void bring_up_conclude(struct bring_up *b, struct bring_up_report *r)
 	*r = (struct bring_up_report){ .wrong = STEPS };
 	conclude_link(b, &r->step[STEP_link]);
 	conclude_arp(b, &r->step[STEP_arp]);
-	for (enum bring_up_step s = STEP_mac; s < STEP_answer; s++)
-		conclude_packets(b, s, &r->step[s]);
+	for (enum bring_up_step s = STEP_mac; b->shown && s < STEP_answer; s++)
+		conclude_packets(b->shown, s, &r->step[s]);
 	conclude_mtu(b, &r->step[STEP_mtu]);
 	conclude_icrc(b, &r->step[STEP_icrc]);
-	conclude_answers(b, STEP_answer, &r->step[STEP_answer]);
-	conclude_answers(b, STEP_accepted, &r->step[STEP_accepted]);
+	if (b->shown && b->shown->failed == STEPS && b->shown->taken) {
+		conclude_answer(b, b->shown, &r->step[STEP_answer]);
+		conclude_accepted(b, b->shown, &r->step[STEP_accepted]);
+	}
 	conclude_offload(b, r);
 	for (enum bring_up_step s = STEPS; s-- > 0;) {
 		if (r->step[s].state != STEP_WRONG)

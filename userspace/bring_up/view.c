@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The report for people, and as rocescope.bringup/1 (docs/json.md, docs/schema/bringup.schema.json). */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/clock.h"
 #include "lib/json.h"
 #include "lib/shown.h"
 #include "userspace/bring_up/bring_up.h"
 #include "userspace/model/address.h"
+#include "userspace/terminal/terminal.h"
 
-#define WIDTH 100 /* columns */
+#define WIDTH 100 /* columns, where there is no terminal */
 #define LEFT 19	  /* of what is found */
-#define SHOWN_ROWS 16 /* of the exchange */
+#define SHOWN_ROWS 16 /* of the exchange, if all fits */
+#define SHOWN_OTHERS 8
+
+struct page {
+	struct lines *lines;
+	const struct bring_up *b;
+	const struct bring_up_report *r;
+	size_t height; /* lines that fit; 0: as many as there are */
+};
 
 static const char *state_name(enum bring_up_state state)
 {
@@ -22,113 +32,229 @@ static const char *state_name(enum bring_up_state state)
 	return names[state];
 }
 
-/* Prints words, wrapped; the cursor is in column LEFT. */
-static void wrap(FILE *out, const char *text)
+static const char *plural(__u64 n)
 {
-	int column = LEFT;
-
-	while (*text) {
-		int length = strcspn(text, " ");
-
-		if (column > LEFT && column + 1 + length > WIDTH) {
-			fprintf(out, "\n%*s", LEFT, "");
-			column = LEFT;
-		}
-		if (column > LEFT)
-			column += fprintf(out, " ");
-		column += fprintf(out, "%.*s", length, text);
-		text += length;
-		text += strspn(text, " ");
-	}
-	fputc('\n', out);
+	return n == 1 ? "" : "s";
 }
 
-/* ---- for people ---- */
-
-static void print_step(FILE *out, const struct bring_up_report *r, enum bring_up_step step, bool bold)
+/* Lines that are left. */
+static size_t room(const struct page *p)
 {
+	return !p->height ? SIZE_MAX : p->height > p->lines->count ? p->height - p->lines->count : 0;
+}
+
+/* ---- the steps ---- */
+
+void bring_up_step_line(struct lines *l, const struct bring_up_report *r, enum bring_up_step step)
+{
+	static const enum style styles[] = { STYLE_DIM, STYLE_PLAIN, STYLE_HINT, STYLE_DIM };
 	const struct bring_up_result *one = &r->step[step];
 	bool first = r->wrong == step;
+	char label[64];
 
-	if (first && bold)
-		fputs("\033[1m", out);
-	fprintf(out, "%-8s %-9s ", first ? "WRONG" : state_name(one->state), step_name(step).text);
-	wrap(out, one->found[0] ? one->found : step_words(step));
-	if (first && bold)
-		fputs("\033[0m", out);
-	if (!first)
-		return;
-	fprintf(out, "%*s", LEFT - 6, "asks: ");
-	fprintf(out, "%*s", 6, "");
-	wrap(out, step_asks(step));
-	fprintf(out, "%*s", LEFT - 6, "fix:  ");
-	fprintf(out, "%*s", 6, "");
-	wrap(out, one->fix);
+	SAY(label, "%-8s %-9s ", first ? "WRONG" : state_name(one->state), step_name(step).text);
+	l->label = LEFT;
+	lines_add(l, first ? STYLE_FAULT : styles[one->state], label, "%s", one->found[0] ? one->found : step_words(step));
 }
 
-/* before: the last packet of the sender. What is wrong with both alike is said once. */
-static void print_row(FILE *out, const struct bring_up *b, const struct bring_up_row *row, enum bring_up_step before)
+/* Reason and fix of what is wrong first take what is left beside the steps: the fix all that the reason leaves, or half of it. */
+static void add_wrong(struct page *p)
 {
-	fprintf(out, "%12.6f  %s  ", row_seconds(b, row), row->ours ? "<--" : row->failed < STEPS ? "-X>" : "-->");
-	wrap(out, row->words);
-	if (row->failed == STEPS || row->failed == before)
-		return;
-	fprintf(out, "%*s", LEFT, "");
-	fprintf(out, "%s: ", step_name(row->failed).text);
-	wrap(out, row->note);
+	struct lines *l = p->lines, fix = { .width = l->width, .label = LEFT };
+	size_t others = l->count + STEPS - p->r->wrong, left, from = l->count, reason, most;
+
+	left = !p->height ? SIZE_MAX / 2 : p->height > others ? p->height - others : 0;
+	lines_add(&fix, STYLE_PLAIN, "       fix:", "%s", p->r->step[p->r->wrong].fix);
+	bring_up_step_line(l, p->r, p->r->wrong);
+	reason = l->count - from - 1;
+	most = reason + fix.count <= left ? fix.count : left > reason && left - reason > left / 2 ? left - reason : (left + 1) / 2;
+	if (most > fix.count)
+		most = fix.count;
+	lines_cut(l, from + 1 + left - most);
+	if (!p->height)
+		lines_add(l, STYLE_PLAIN, "       asks:", "%s", step_asks(p->r->wrong));
+	lines_cut(&fix, most);
+	for (size_t i = 0; i < fix.count; i++)
+		lines_raw(l, STYLE_PLAIN, fix.line[i].text);
+	lines_clear(&fix);
 }
 
-static void print_exchange(FILE *out, const struct bring_up *b)
+static void add_steps(struct page *p)
 {
-	__u64 from = b->row_count > SHOWN_ROWS ? b->row_count - SHOWN_ROWS : 0;
+	for (enum bring_up_step s = 0; s < STEPS; s++) {
+		size_t before = p->lines->count;
 
-	enum bring_up_step before = STEPS;
-
-	if (!b->row_count)
-		return;
-	fprintf(out, "\nThe exchange%s: --> the sender, <-- this end, -X> the sender, not taken\n",
-		from ? ", its end" : "");
-	for (__u64 i = from; i < b->row_count; i++) {
-		const struct bring_up_row *row = &b->rows[i % BRING_UP_ROWS];
-
-		print_row(out, b, row, before);
-		if (!row->ours)
-			before = row->failed;
+		if (s == p->r->wrong) {
+			add_wrong(p);
+			continue;
+		}
+		bring_up_step_line(p->lines, p->r, s);
+		if (p->height)
+			lines_cut(p->lines, before + 1);
 	}
 }
 
-static void print_rest(FILE *out, const struct bring_up *b, const struct bring_up_report *r)
+/* ---- other pairs ---- */
+
+/* The option that shows it instead of the pair that is shown. */
+static void say_option(const struct bring_up *b, const struct bring_up_stream *s, char text[80])
 {
+	if (memcmp(s->src, b->shown->src, 16))
+		snprintf(text, 80, "--peer %s", address_text(s->src).text);
+	else if (memcmp(s->dst, b->shown->dst, 16))
+		snprintf(text, 80, "--filter 'dst %s'", address_text(s->dst).text);
+	else
+		snprintf(text, 80, "--filter 'qpn 0x%x'", s->dqpn);
+}
+
+static void add_other(struct page *p, const struct bring_up_stream *s)
+{
+	char option[80], of[32] = "", line[BRING_UP_TEXT + 160];
+
+	say_option(p->b, s, option);
+	if (s->roce)
+		SAY(of, " QPN 0x%x", s->dqpn);
+	SAY(line, "%s%s%llu packet%s of %s > %s%s: %s shows it", s->failed < STEPS ? step_name(s->failed).text : "",
+	    s->failed < STEPS ? " is wrong in " : "", s->packets, plural(s->packets), address_text(s->src).text,
+	    address_text(s->dst).text, of, option);
+	(p->height ? lines_one : lines_words)(p->lines, s->failed < STEPS ? STYLE_HINT : STYLE_PLAIN, NULL, line);
+}
+
+static void add_others(struct page *p)
+{
+	const struct bring_up_stream *others[BRING_UP_STREAMS];
+	size_t count = p->b->shown ? bring_up_others(p->b, others) : 0, most = SHOWN_OTHERS, wrong = 0;
+
+	if (!count || !room(p))
+		return;
+	if (p->height && room(p) / 4 < most)
+		most = room(p) / 4 ?: 1;
+	if (most < count)
+		most--; /* for the line of the rest */
+	for (size_t i = 0; i < count; i++)
+		if (i < most)
+			add_other(p, others[i]);
+		else
+			wrong += others[i]->failed < STEPS;
+	if (most < count)
+		lines_add(p->lines, STYLE_PLAIN, NULL, "%zu %spair%s, %zu of them wrong", count - most, most ? "more " : "other ",
+			  plural(count - most), wrong);
+}
+
+/* ---- the exchange ---- */
+
+/* before: the last packet of the sender. What is wrong with both alike is said once. */
+static void add_row(struct page *p, const struct bring_up_row *row, enum bring_up_step before)
+{
+	char label[32];
+
+	SAY(label, "%12.6f  %s  ", row_seconds(p->b, row), row->ours ? "<--" : row->failed < STEPS ? "-X>" : "-->");
+	if (p->height) {
+		lines_one(p->lines, STYLE_PLAIN, label, row->words);
+		return;
+	}
+	lines_add(p->lines, STYLE_PLAIN, label, "%s", row->words);
+	if (row->failed < STEPS && row->failed != before)
+		lines_add(p->lines, STYLE_PLAIN, "", "%s: %s", step_name(row->failed).text, row->note);
+}
+
+static void add_exchange(struct page *p)
+{
+	const struct bring_up_row *rows[BRING_UP_ROWS];
+	bool more;
+	size_t count = bring_up_rows(p->b, rows, p->b->full ? BRING_UP_ROWS : SHOWN_ROWS, &more);
+	size_t most = p->height && room(p) - 1 < count ? room(p) - 1 : count;
+	enum bring_up_step before = STEPS;
+
+	if (!count || room(p) < 2)
+		return;
+	lines_add(p->lines, STYLE_TITLE, NULL, "The exchange%s: --> the sender, <-- this end, -X> the sender, not taken",
+		  more || most < count ? ", its end" : "");
+	for (size_t i = count - most; i < count; i++) {
+		add_row(p, rows[i], before);
+		if (!rows[i]->ours)
+			before = rows[i]->failed;
+	}
+}
+
+/* ---- what was not seen ---- */
+
+__attribute__((format(printf, 2, 3))) static void note(struct page *p, const char *format, ...)
+{
+	char words[2 * BRING_UP_TEXT];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(words, sizeof(words), format, values);
+	va_end(values);
+	if (room(p))
+		(p->height ? lines_one : lines_words)(p->lines, STYLE_PLAIN, NULL, words);
+}
+
+static void add_rest(struct page *p)
+{
+	const struct bring_up *b = p->b;
 	__u64 dropped = listen_dropped(&b->listen);
 	char instead[DOCTOR_INSTEAD];
 
 	strangers_say(&b->strangers, instead);
-	if (!b->stream_count && instead[0])
-		fprintf(out, "\nno RoCE came, but %s\n", instead);
-	else if (!b->stream_count && r->step[STEP_link].state == STEP_GOOD)
-		fputs("\nno frame of any kind came (TCP is not listened to)\n", out);
+	if (b->left_out)
+		note(p, "%llu RoCE packet%s %s left out by %s%s%s", b->left_out, plural(b->left_out), b->left_out == 1 ? "is" : "are",
+		     b->options->peer ? "--peer" : "", b->options->peer && b->options->filter ? " and " : "",
+		     b->options->filter ? "--filter" : "");
+	else if (!b->stream_count && instead[0])
+		note(p, "no RoCE came, but %s", instead);
+	else if (!b->stream_count && p->r->step[STEP_link].state == STEP_GOOD)
+		note(p, "no frame of any kind came (TCP is not listened to)");
 	if (b->others)
-		fprintf(out, "%llu RoCE packet%s passed that are for others, the last for %s\n", b->others, b->others == 1 ? "" : "s",
-			address_text(b->other).text);
+		note(p, "%llu RoCE packet%s passed that %s for others, the last for %s", b->others, plural(b->others),
+		     b->others == 1 ? "is" : "are", address_text(b->other).text);
 	if (b->more)
-		fprintf(out, "%llu packets of more than %d streams were not followed\n", b->more, BRING_UP_STREAMS);
+		note(p, "%llu packets of more than %d pairs were not followed", b->more, BRING_UP_STREAMS);
 	if (dropped)
-		fprintf(out, "%llu frames came faster than they could be looked at\n", dropped);
+		note(p, "%llu frames came faster than they could be looked at", dropped);
 	if (b->listen.why[0])
-		fprintf(out, "not everything is seen: %s\n", b->listen.why);
+		note(p, "not everything is seen: %s", b->listen.why);
+}
+
+/* ---- all of it ---- */
+
+static void add_blank(struct page *p, size_t before)
+{
+	if (!p->height && p->lines->count > before)
+		lines_raw(p->lines, STYLE_PLAIN, "");
+}
+
+void bring_up_page(struct lines *l, const struct bring_up *b, const struct bring_up_report *r, size_t height)
+{
+	struct page p = { .lines = l, .b = b, .r = r, .height = height };
+	char title[BRING_UP_TEXT];
+	size_t before;
+
+	SAY(title, "%s, %.1f s: %llu RoCE frame%s of %zu pair%s", shown_text(b->options->interface).text, (now_ns() - b->begun) / 1e9, b->frames,
+	    plural(b->frames), b->stream_count, plural(b->stream_count));
+	lines_one(l, STYLE_TITLE, NULL, title);
+	add_blank(&p, 0);
+	add_steps(&p);
+	add_blank(&p, 0);
+	before = l->count;
+	add_others(&p);
+	add_rest(&p);
+	add_blank(&p, before);
+	add_exchange(&p);
 }
 
 int bring_up_lines(FILE *out, const struct bring_up *b, const struct bring_up_report *r)
 {
 	const char *no_colour = getenv("NO_COLOR");
-	bool bold = isatty(fileno(out)) && (!no_colour || !*no_colour);
+	struct lines l = { .width = WIDTH };
+	size_t height = 0;
+	bool terminal = terminal_size(fileno(out), &l.width, &height);
 
-	fprintf(out, "%s, %.1f s: %llu RoCE frame%s of %zu stream%s\n\n", shown_text(b->options->interface).text, (now_ns() - b->begun) / 1e9, b->frames,
-		b->frames == 1 ? "" : "s", b->stream_count, b->stream_count == 1 ? "" : "s");
-	for (enum bring_up_step s = 0; s < STEPS; s++)
-		print_step(out, r, s, bold);
-	print_exchange(out, b);
-	print_rest(out, b, r);
+	/* one line is for the prompt of the shell */
+	bring_up_page(&l, b, r, terminal && !b->full && height > 1 ? height - 1 : 0);
+	lines_print(out, &l, terminal && (!no_colour || !*no_colour));
+	lines_clear(&l);
 	return ferror(out) ? -1 : 0;
 }
 
@@ -155,6 +281,14 @@ static json_t *stream_object(const struct bring_up_stream *s)
 			 s->failed < STEPS ? s->expected : "", "found", s->failed < STEPS ? s->found : "");
 }
 
+/* The pair that the steps are judged by. */
+static json_t *pair_object(const struct bring_up_stream *s)
+{
+	return json_pack("{s:s, s:s, s:o, s:o}", "src", address_text(s->src).text, "dst", address_text(s->dst).text, "dqpn",
+			 s->roce ? json_count(s->dqpn) : json_null(), "peer_qpn",
+			 s->service == SERVICE_RC && s->answer_qpn != NO_QPN ? json_count(s->answer_qpn) : json_null());
+}
+
 static json_t *row_object(const struct bring_up *b, const struct bring_up_row *row)
 {
 	return json_pack("{s:f, s:s, s:s, s:o, s:s}", "time", row_seconds(b, row), "from",
@@ -164,7 +298,9 @@ static json_t *row_object(const struct bring_up *b, const struct bring_up_row *r
 int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_report *r)
 {
 	json_t *each = json_array(), *streams = json_array(), *exchange = json_array(), *o;
-	__u64 from = b->row_count > BRING_UP_ROWS ? b->row_count - BRING_UP_ROWS : 0;
+	const struct bring_up_row *rows[BRING_UP_ROWS];
+	bool more;
+	size_t count = bring_up_rows(b, rows, BRING_UP_ROWS, &more);
 	char instead[DOCTOR_INSTEAD];
 	int failed;
 
@@ -172,13 +308,17 @@ int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_rep
 		json_array_append_new(each, step_object(r, s));
 	for (size_t i = 0; i < b->stream_count; i++)
 		json_array_append_new(streams, stream_object(&b->streams[i]));
-	for (__u64 i = from; i < b->row_count; i++)
-		json_array_append_new(exchange, row_object(b, &b->rows[i % BRING_UP_ROWS]));
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(exchange, row_object(b, rows[i]));
 	o = json_pack("{s:s, s:o, s:f, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "schema", "rocescope.bringup/1", "interface",
 		      json_text(b->options->interface), "seconds", (now_ns() - b->begun) / 1e9, "frames", json_count(b->frames), "dropped",
 		      json_count(listen_dropped(&b->listen)), "others", json_count(b->others), "not_followed", json_count(b->more),
 		      "not_seen", b->listen.why, "wrong", step_or_null(r->wrong), "steps", each, "streams", streams);
 	json_object_set_new(o, "exchange", exchange);
+	if (b->shown)
+		json_object_set_new(o, "pair", pair_object(b->shown));
+	if (b->options->peer || b->options->filter)
+		json_object_set_new(o, "left_out", json_count(b->left_out));
 	strangers_say(&b->strangers, instead);
 	json_object_set_new(o, "instead", json_string(b->stream_count ? "" : instead));
 	errno = ENOMEM;

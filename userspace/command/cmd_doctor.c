@@ -26,7 +26,9 @@ struct options {
 	struct analysis_settings analysis;
 	struct live_options live; /* no interfaces: the command reads files */
 	const char *expect, *receiver;
-	bool json, exit_code, bring_up;
+	bool json, exit_code, bring_up, has_peer;
+	__u8 peer[16];
+	struct filter *filter; /* may be NULL */
 	const char *svg;
 };
 
@@ -52,6 +54,8 @@ static const struct option_entry brought_up[] = {
 	{ "bring-up", NULL, "say, as packets come, how far a sender gets, and what is wrong first",
 	  OPTION_FLAG(struct options, bring_up) },
 	{ "svg", "FILE", "with --bring-up: draw what was sent and what was answered", OPTION_TEXT(struct options, svg) },
+	{ "peer", "IP", "with --bring-up: only what this address sends; --filter: only these pairs", OPTION_ADDRESS(struct options, peer),
+	  OPTION_GIVEN(struct options, has_peer) },
 	{ 0 },
 };
 
@@ -64,6 +68,7 @@ static const struct option_table tables[] = {
 	{ NULL, known, 0 },
 	{ "Interfaces", watched, 0 },
 	{ NULL, brought_up, 0 },
+	{ NULL, arguments_filter, offsetof(struct options, filter) },
 	{ NULL, arguments_mode, offsetof(struct options, live) },
 	{ NULL, arguments_attach, offsetof(struct options, live) },
 	{ NULL, arguments_ready, offsetof(struct options, live) },
@@ -80,7 +85,7 @@ const struct option_topic topic_findings = { "findings", "what doctor can find",
 
 const struct option_topic topic_steps = { "steps", "how far a sender gets, step by step: --bring-up", bring_up_list_steps };
 
-static const struct option_topic *const topics[] = { &topic_findings, &topic_steps, &topic_expect, &topic_udp, NULL };
+static const struct option_topic *const topics[] = { &topic_findings, &topic_steps, &topic_filter, &topic_expect, &topic_udp, NULL };
 
 const struct command doctor_command = {
 	.name = "doctor",
@@ -144,6 +149,8 @@ static bool take_arguments(struct options *o)
 		usage_error("doctor: --bring-up is for RoCE, without --udp");
 	if (o->svg && !o->bring_up)
 		usage_error("doctor: --svg needs --bring-up");
+	if ((o->has_peer || o->filter) && !o->bring_up)
+		usage_error("doctor: %s needs --bring-up", o->has_peer ? "--peer" : "--filter");
 	return true;
 }
 
@@ -238,7 +245,8 @@ static int stand(struct options *o, const struct expected *expected, const struc
 {
 	const struct bring_up_options options = {
 		.interface = o->live.interface[0], .duration = o->live.duration, .told = told, .expected = expected,
-		.ready = o->live.ready, .svg = o->svg, .json = o->json, .exit_code = o->exit_code,
+		.peer = o->has_peer ? o->peer : NULL, .filter = o->filter, .ready = o->live.ready, .svg = o->svg, .json = o->json,
+		.exit_code = o->exit_code,
 	};
 
 	return bring_up(&options);
@@ -279,5 +287,6 @@ int cmd_doctor(int argc, char **argv)
 		status = (o.bring_up ? stand : run)(&o, &expected, o.receiver ? &told : NULL);
 	expect_free(&expected);
 	told_free(&told);
+	filter_free(o.filter);
 	return status;
 }

@@ -49,6 +49,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
+	bring_up_free(b);
 	known_qps_free(&b->end.qps);
 	free(b);
 	free(frame);
@@ -338,22 +339,189 @@ static void assert_shows(view *show, const char *words)
 	free(text);
 }
 
+/* ---- pairs ---- */
+
+/* A packet from 10.9.0.HOST to QP `dqpn`. */
+static void from(__u8 host, __u32 dqpn, __u32 psn)
+{
+	const struct frame_spec s = { .opcode = UC_ONLY, .dqpn = dqpn, .psn = psn, .payload = 64, .dma_length = 64 };
+	struct frame f;
+
+	frame_build(&f, &s);
+	f.bytes[f.l3 + 15] = host;
+	put(f.bytes + f.l3 + 10, 0, 2);
+	put(f.bytes + f.l3 + 10, frame_checksum(f.bytes + f.l3, 20, 0), 2);
+	put(f.bytes + f.icrc, __builtin_bswap32(frame_icrc(&f)), 4);
+	deliver(&f);
+}
+
+static void good(int packets)
+{
+	static __u32 psn;
+
+	qp.type = TYPE_UC;
+	while (packets--) {
+		qp.rq_psn = ++psn;
+		from(1, QPN, psn - 1);
+	}
+	rest(1);
+}
+
+#define STRAY 0x99 /* there is no such QP */
+
+/* One packet of another pair before, in and after those of a good sender never makes it wrong. */
+static void test_stray(void **state)
+{
+	(void)state;
+	from(7, STRAY, 3);
+	assert_wrong(STEP_qpn, "no QP here has QPN 0x99"); /* nothing else has come */
+	good(3);
+	assert_wrong(STEPS, "");
+	from(7, STRAY, 4);
+	assert_wrong(STEPS, "");
+	good(20);
+	from(8, STRAY, 4);
+	from(1, STRAY, 4);
+	assert_wrong(STEPS, "");
+	assert_shows(bring_up_lines, "good     qpn       QPN 0x12: rxe0");
+	assert_shows(bring_up_lines, "qpn is wrong in 2 packets of 10.9.0.7 > 10.9.0.2 QPN 0x99: --peer 10.9.0.7 shows it");
+	assert_shows(bring_up_lines, "qpn is wrong in 1 packet of 10.9.0.1 > 10.9.0.2 QPN 0x99: --filter 'qpn 0x99' shows it");
+	assert_shows(bring_up_json, "\"pair\":{\"src\":\"10.9.0.1\",\"dst\":\"10.9.0.2\",\"dqpn\":18,\"peer_qpn\":null}");
+}
+
+/* One that has stopped gives way to one that goes on. */
+static void test_quiet(void **state)
+{
+	(void)state;
+	for (__u32 psn = 0; psn < 50; psn++)
+		from(7, STRAY, psn);
+	now += 6000000000;
+	good(2);
+	assert_wrong(STEPS, "");
+}
+
+/* However many other pairs there are, one that sends steadily keeps its place, and what it was found to be. */
+static void test_flood(void **state)
+{
+	(void)state;
+	for (__u32 i = 0; i < 20000; i++) {
+		if (i % 32 == 0)
+			good(1);
+		from(i % 200 + 3, 1000 + i, i);
+	}
+	assert_wrong(STEPS, "");
+	assert_shows(bring_up_lines, "good     qpn       QPN 0x12: rxe0");
+	assert_shows(bring_up_lines, " packets of more than 64 pairs were not followed");
+	assert_shows(bring_up_lines, "more pairs, ");
+}
+
+static void test_peer(void **state)
+{
+	struct bring_up_options peer = options;
+	__u8 seven[16] = { [10] = 0xff, 0xff, 10, 9, 0, 7 };
+
+	(void)state;
+	peer.peer = seven;
+	b->options = &peer;
+	good(20);
+	assert_int_equal(b->stream_count, 0);
+	from(7, STRAY, 3);
+	assert_wrong(STEP_qpn, "0x99");
+	assert_shows(bring_up_lines, "20 RoCE packets are left out by --peer");
+	assert_shows(bring_up_json, "\"left_out\":20");
+}
+
+static void filter(const char *text, enum bring_up_step wrong, __u64 left_out)
+{
+	struct bring_up_options o = options;
+	char mistake[FILTER_MISTAKE];
+	struct filter *f = filter_parse(text, mistake);
+
+	o.filter = f;
+	b->options = &o;
+	assert_non_null(f);
+	assert_true(bring_up_begin(b));
+	good(20);
+	from(7, STRAY, 3);
+	from(7, STRAY, 9);
+	assert_wrong(wrong, "");
+	assert_int_equal(b->left_out, left_out);
+	b->options = &options;
+	filter_free(f);
+	end(NULL);
+	begin(NULL);
+}
+
+static void test_filter(void **state)
+{
+	(void)state;
+	filter("qpn 0x12", STEPS, 2);
+	filter("not qpn 0x12", STEP_qpn, 20);
+	filter("src 10.9.0.7 uc", STEP_qpn, 20);
+	filter("packets>1 qpn 0x99", STEP_qpn, 21); /* counters are those up to the packet */
+	filter("lost qpn 0x99", STEP_qpn, 21);
+	filter("rc", STEPS, 22);
+}
+
+/* ---- what is shown ---- */
+
 /* More packets than the exchange keeps, of more streams than are followed. */
 static void test_views(void **state)
 {
 	(void)state;
 	exists = false;
-	for (int i = 0; i < 2 * BRING_UP_STREAMS; i++) {
-		struct frame_spec s = { .opcode = UC_ONLY, .dqpn = 0x100 + i, .psn = i, .payload = 64, .dma_length = 64 };
-		struct frame f;
-
-		frame_build(&f, &s);
-		deliver(&f);
-	}
-	assert_shows(bring_up_lines, "64 packets of more than 64 streams were not followed");
+	for (int i = 0; i < 2 * BRING_UP_STREAMS; i++)
+		from(1, 0x100 + i, i);
+	assert_shows(bring_up_lines, "64 packets of more than 64 pairs were not followed");
 	assert_shows(bring_up_lines, "WRONG    qpn       no QP here has QPN 0x100");
+	assert_shows(bring_up_lines, "56 more pairs, 56 of them wrong");
 	assert_shows(bring_up_json, "\"not_followed\":64");
-	assert_shows(bring_up_svg, "UC RDMA WRITE Only, QPN 0x17f, PSN 0x7f, 64 bytes");
+	assert_shows(bring_up_svg, "UC RDMA WRITE Only, QPN 0x100, PSN 0x0, 64 bytes");
+}
+
+/* All steps are in the lines, and none is wider than the terminal. */
+static void check_page(size_t width, size_t height)
+{
+	struct bring_up_report r = report();
+	struct lines l = { .width = width };
+	size_t steps = 0, fix = 0, wrong = 0;
+
+	bring_up_page(&l, b, &r, height);
+	assert_true(!height || l.count <= height);
+	for (size_t i = 0; i < l.count; i++) {
+		const char *text = l.line[i].text;
+
+		assert_true(strlen(text) <= width);
+		wrong += !strncmp(text, "WRONG    ", 9);
+		fix += !strncmp(text, "       fix:        ", 19);
+		if (steps < STEPS && strlen(text) > 9 && !strncmp(text + 9, step_name(steps).text, strlen(step_name(steps).text)))
+			steps++;
+	}
+	assert_int_equal(steps, STEPS);
+	assert_int_equal(wrong, 1);
+	assert_int_equal(fix, 1);
+	lines_clear(&l);
+}
+
+/* A reason that is as long as one can be, in the widths and heights of terminals. */
+static void test_pages(void **state)
+{
+	static const size_t sizes[][2] = { { 80, 22 }, { 100, 28 }, { 132, 41 }, { 200, 48 }, { 40, 22 }, { 80, 19 }, { 80, 0 } };
+
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		from(1, 0x100 + i, i);
+	good(100);
+	for (enum bring_up_step s = STEP_mac; s < STEP_answer; s++) {
+		struct bring_up_stream *shown = &b->streams[b->shown - b->streams];
+
+		shown->failed = s;
+		for (size_t i = 0; i < sizeof(shown->found) - 1; i++)
+			shown->found[i] = i % 8 == 7 ? ' ' : 'x';
+		memset(shown->expected, 'y', sizeof(shown->expected) - 1);
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+			check_page(sizes[i][0], sizes[i][1]);
+	}
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
@@ -363,7 +531,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_right), TEST(test_met_in_the_middle), TEST(test_stale_ahead), TEST(test_stale_behind), TEST(test_naks),
 		TEST(test_loss_that_heals), TEST(test_states), TEST(test_no_qp), TEST(test_service), TEST(test_uc), TEST(test_sent_again),
-		TEST(test_peer_qpn), TEST(test_cut), TEST(test_views),
+		TEST(test_peer_qpn), TEST(test_cut), TEST(test_stray), TEST(test_quiet), TEST(test_flood), TEST(test_peer),
+		TEST(test_filter), TEST(test_views), TEST(test_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
