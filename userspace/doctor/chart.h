@@ -20,7 +20,8 @@ struct chart {
 	struct roce_key key; /* first member: the key of the index */
 	__u64 packets, bad, good; /* packets with a bad and with a good ICRC */
 	bool trusted;
-	__u8 service;
+	__u8 service; /* of most packets */
+	__s64 votes; /* for it, less those for others */
 	struct icrc_study *icrc; /* NULL: no bad ICRC yet */
 	struct icrc_before before;
 	struct step waiting; /* if `waits`: the latest packet of the sequence */

@@ -9,6 +9,7 @@
 #define SENDERS 4096 /* most source addresses remembered */
 #define PATHS 16384  /* most directions remembered */
 #define CONTENT 256  /* bytes of payload that identify a packet */
+#define STRAYS 16    /* RoCE packets, fewer than these may be strays */
 
 struct doctor *doctor_new(void)
 {
@@ -66,9 +67,15 @@ void doctor_udp(struct doctor *d, const struct roce_ports *ports)
 	d->flows.ports = ports;
 }
 
+/* A few RoCE packets may be strays beside a sender whose packets are none. */
+static bool few_packets(const struct doctor *d)
+{
+	return d->packets < STRAYS;
+}
+
 bool doctor_wants_others(const struct doctor *d)
 {
-	return !d->packets || flows_lack_port(&d->flows);
+	return few_packets(d) || flows_lack_port(&d->flows);
 }
 
 void doctor_flows(struct doctor *d, const struct snapshot *s)
@@ -177,6 +184,14 @@ static __u32 content(const struct doctor_packet *taken)
 	if (end > from + CONTENT)
 		end = from + CONTENT;
 	return crc32_gzip_refl(p->opcode, taken->frame->bytes + from, end > from ? end - from : 0);
+}
+
+/* That of most packets, so that a stray packet of another one changes nothing (Boyer and Moore's majority vote, 1981). */
+static void take_service(struct chart *c, __u8 service)
+{
+	if (!c->votes)
+		c->service = service;
+	c->votes += service == c->service ? 1 : -1;
 }
 
 /* READs and atomics are answered without AckReq. */
@@ -333,7 +348,7 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 	if (bad && c->trusted)
 		return;
 	if (p->op && !(p->op & OP_CNP))
-		c->service = p->service;
+		take_service(c, p->service);
 	if (path && sequence && !(p->op & OP_RESPONSE))
 		path->requests = c;
 	if (taken->event->kinds & ROCE_EVENT(ecn_ce))
@@ -367,7 +382,7 @@ static void take_stranger(struct doctor *d, const struct doctor_packet *p)
 
 	strangers_count(&d->strangers, p->frame, &p->look->packet);
 	flows_take_other(&d->flows, p);
-	if (!d->packets)
+	if (few_packets(d))
 		kind = stranger_take(&d->strangers, &d->loose, p, &would);
 	if (kind != FINDING_KINDS)
 		keep_key(d, kind, &would);

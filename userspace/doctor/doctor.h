@@ -35,7 +35,7 @@ void doctor_receiver(struct doctor *d, const struct told *told);
 /* Looks at datagrams to these ports as well (--udp). ports must outlive the doctor. */
 void doctor_udp(struct doctor *d, const struct roce_ports *ports);
 
-/* Whether frames of kind ROCE_OTHER are of interest: no RoCE packet has come, or no datagram to a port of --udp. */
+/* Whether frames of kind ROCE_OTHER are of interest: hardly a RoCE packet has come, or no datagram to a port of --udp. */
 bool doctor_wants_others(const struct doctor *d);
 
 /* Takes a packet. The packets of a stream must come in order. Keeps no pointer to its arguments. */
