@@ -58,10 +58,10 @@ static void explain_filter(void)
 {
 	printf("Terms of --filter. A stream is shown if all of them hold:\n\n");
 	list_entry("10.9.0.1", "source or destination; also a prefix, 10.9.0.0/24, and IPv6");
-	list_entry("src ADDRESS, dst ADDRESS", "only this side");
-	list_entry("17, qpn 17, qpn 0x11", "destination QPN, source QPN (UD), QPN of the peer, or flow (--udp)");
-	list_entry("rc, uc, ud, xrc, udp", "the service");
-	list_entry("request, response", "the side");
+	list_entry("src=ADDRESS, dst=ADDRESS", "only this side");
+	list_entry("17, qpn=17, qpn=0x11", "destination QPN, source QPN (UD), QPN of the peer, or flow (--udp)");
+	list_entry("rc, service=rc", "the service: rc, uc, ud, xrc, udp");
+	list_entry("request, side=request", "the side: request, response");
 	list_entry("faulty", "streams with faults, and those whose ICRCs were never right");
 	list_entry("untrusted", "no right ICRC was seen");
 	list_entry("NAME", "a counter or lint ('--help counters', '--help lints') above 0");
@@ -69,9 +69,13 @@ static void explain_filter(void)
 	list_entry("NAME<N, NAME>=N, ...", "a counter or lint compared with a number");
 	list_entry("not TERM, !TERM", "the term does not hold");
 	list_entry("TERM or TERM, (...)", "alternatives; parentheses keep terms together");
+	printf("\n");
+	list_words("Behind src, dst, qpn, service and side stands =, == or a blank, or != for the opposite. Numbers are decimal, or "
+		   "hexadecimal with 0x.");
 	printf("\nFor example:\n\n"
 	       "  10.9.0.0/24 rc lost>10\n"
-	       "  faulty not (uc or dst fd00::2)\n");
+	       "  qpn=0x102 dst!=10.9.0.2\n"
+	       "  faulty not (uc or dst=fd00::2)\n");
 }
 
 static void explain_udp(void)

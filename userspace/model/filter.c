@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Filters by stream. A filter is stored as terms in reverse Polish notation, so that evaluation needs no recursion. */
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/nearest.h"
 #include "lib/number.h"
 #include "userspace/model/address.h"
 #include "userspace/model/faults.h"
@@ -79,6 +81,18 @@ static const struct word {
 #undef REPORT
 };
 
+/* Words with a value behind them. */
+static const struct named {
+	const char *text;
+	enum kind kind;
+	int ends; /* of an address */
+	const char *value, *example;
+} named[] = {
+	{ "src", ADDRESS, END_SRC, "IP address", "src=10.9.0.1" }, { "dst", ADDRESS, END_DST, "IP address", "dst=10.9.0.2" },
+	{ "qpn", QPN, 0, "QPN", "qpn=258" }, { "service", SERVICE, 0, "service", "service=uc" },
+	{ "side", SIDE, 0, "side", "side=response" },
+};
+
 static const struct {
 	const char *text;
 	enum comparison comparison;
@@ -99,23 +113,27 @@ struct parser {
 };
 
 /* Reports a mistake. Only the first one is kept. */
-static void refuse(struct parser *p, const char *where, const char *why)
+__attribute__((format(printf, 3, 4))) static void refuse(struct parser *p, const char *where, const char *format, ...)
 {
-	if (!p->failed)
-		snprintf(p->mistake, FILTER_MISTAKE, "at character %zu: %s", where - p->text + 1, why);
+	va_list arguments;
+	int length;
+
+	if (p->failed)
+		return;
 	p->failed = true;
+	length = snprintf(p->mistake, FILTER_MISTAKE, "at character %zu: ", where - p->text + 1);
+	va_start(arguments, format);
+	vsnprintf(p->mistake + length, FILTER_MISTAKE - length, format, arguments);
+	va_end(arguments);
 }
 
-/* Reports that the current word is not allowed here. */
-static void refuse_word(struct parser *p, const char *why)
+/* Reports that the current word is no such value, or that one is missing. example: a term, or several, that would do. */
+static void refuse_value(struct parser *p, const char *value, const char *example)
 {
-	char what[FILTER_MISTAKE - 32];
-
 	if (p->word[0])
-		snprintf(what, sizeof(what), "'%s' is %s", p->word, why);
+		refuse(p, p->at, "'%s' is no %s; for example %s", p->word, value, example);
 	else
-		snprintf(what, sizeof(what), "what stands here is %s", why);
-	refuse(p, p->at, what);
+		refuse(p, p->at, "the %s is missing; for example %s", value, example);
 }
 
 static bool ends_word(char c)
@@ -182,8 +200,10 @@ static bool parse_address(struct parser *p, int ends)
 		*slash = '/';
 		if (parse_number(slash + 1, most, &bits))
 			t.address.bits = 128 - most + bits;
+		else if (most == 32)
+			refuse_value(p, "prefix: its length is 0 to 32", "10.9.0.0/24");
 		else
-			refuse_word(p, most == 32 ? "no prefix: its length is 0 to 32" : "no prefix: its length is 0 to 128");
+			refuse_value(p, "prefix: its length is 0 to 128", "fd00::/64");
 	}
 	add(p, &t);
 	return true;
@@ -197,33 +217,54 @@ static bool parse_qpn(struct parser *p)
 	if (!parse_whole(p->word, &n, &end) || *end)
 		return false;
 	if (n > UINT32_MAX)
-		refuse_word(p, "no QPN: those have 24 bits, and flows of --udp 32");
+		refuse_value(p, "QPN: those have 24 bits, and flows of --udp 32", "qpn=258");
 	add(p, &(struct term){ .kind = QPN, .qpn = n });
 	return true;
 }
 
-/* Parses the comparison behind a counter. The default is > 0. */
-static void parse_comparison(struct parser *p, struct term *t)
+/* Takes a comparison. false: none stands here. */
+static bool take_comparison(struct parser *p, enum comparison *comparison)
 {
-	uint64_t than = 0;
-	size_t length;
-	char *end;
-
-	t->number.comparison = GREATER;
-	t->number.than = 0;
 	look(p);
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(comparisons); i++) {
 		if (strncmp(p->at, comparisons[i].text, strlen(comparisons[i].text)))
 			continue;
 		p->at += strlen(comparisons[i].text);
-		length = look(p);
-		if (!parse_whole(p->word, &than, &end) || *end)
-			refuse_word(p, "no number to compare with");
-		t->number.comparison = comparisons[i].comparison;
-		t->number.than = than;
-		p->at += length;
-		return;
+		*comparison = comparisons[i].comparison;
+		return true;
 	}
+	return false;
+}
+
+/* Parses the comparison behind a counter of this name. The default is > 0. */
+static void parse_comparison(struct parser *p, struct term *t, const char *name)
+{
+	uint64_t than = 0;
+	char *end, example[40];
+	size_t length;
+
+	t->number.comparison = GREATER;
+	t->number.than = 0;
+	if (!take_comparison(p, &t->number.comparison))
+		return;
+	length = look(p);
+	snprintf(example, sizeof(example), "%s>0", name);
+	if (!parse_whole(p->word, &than, &end) || *end)
+		refuse_value(p, "number to compare with", example);
+	t->number.than = than;
+	p->at += length;
+}
+
+/* A service, a side and the like is not compared with anything. */
+static void refuse_comparison(struct parser *p, const char *name, enum kind kind)
+{
+	const char *of = kind == SERVICE ? "service=" : kind == SIDE ? "side=" : "";
+	enum comparison comparison;
+	size_t length = look(p);
+	const char *where = p->at;
+
+	if (!length && take_comparison(p, &comparison))
+		refuse(p, where, "'%s' takes no value; for example %s%s", name, of, name);
 }
 
 static bool parse_word(struct parser *p, size_t length)
@@ -236,9 +277,10 @@ static bool parse_word(struct parser *p, size_t length)
 		p->at += length;
 		if (t.kind == COUNTER || t.kind == LINT || t.kind == PACKETS || t.kind == CLASSES) {
 			t.number.which = words[i].value;
-			parse_comparison(p, &t);
+			parse_comparison(p, &t, words[i].text);
 		} else {
 			t.word = words[i].value;
+			refuse_comparison(p, words[i].text, t.kind);
 		}
 		add(p, &t);
 		return true;
@@ -246,19 +288,74 @@ static bool parse_word(struct parser *p, size_t length)
 	return false;
 }
 
-/* Parses src, dst and qpn with their values. */
+/* Parses a service or a side. false: the word is none. */
+static bool parse_word_of(struct parser *p, enum kind kind)
+{
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(words); i++) {
+		if (words[i].kind != kind || strcmp(p->word, words[i].text))
+			continue;
+		add(p, &(struct term){ .kind = kind, .word = words[i].value });
+		return true;
+	}
+	return false;
+}
+
+static bool parse_value(struct parser *p, const struct named *n)
+{
+	switch (n->kind) {
+	case ADDRESS:
+		return parse_address(p, n->ends);
+	case QPN:
+		return parse_qpn(p);
+	default:
+		return parse_word_of(p, n->kind);
+	}
+}
+
+/* Parses what is behind a named word: its value, with =, == or != before it. */
+static void parse_named_value(struct parser *p, const struct named *n)
+{
+	enum comparison comparison = EQUAL;
+	const char *where;
+	size_t length;
+
+	look(p);
+	where = p->at;
+	if (take_comparison(p, &comparison) && comparison != EQUAL && comparison != UNEQUAL)
+		refuse(p, where, "behind %s stands = or !=; for example %s", n->text, n->example);
+	length = look(p);
+	if (!parse_value(p, n))
+		refuse_value(p, n->value, n->example);
+	p->at += length;
+	if (comparison == UNEQUAL)
+		add_operator(p, NOT);
+}
+
 static bool parse_named(struct parser *p, size_t length)
 {
-	bool src = !strcmp(p->word, "src"), dst = !strcmp(p->word, "dst");
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(named); i++) {
+		if (strcmp(p->word, named[i].text))
+			continue;
+		p->at += length;
+		parse_named_value(p, &named[i]);
+		return true;
+	}
+	return false;
+}
 
-	if (!src && !dst && strcmp(p->word, "qpn"))
-		return false;
-	p->at += length;
-	length = look(p);
-	if (!(src || dst ? parse_address(p, src ? END_SRC : END_DST) : parse_qpn(p)))
-		refuse_word(p, src || dst ? "no IP address" : "no QPN");
-	p->at += length;
-	return true;
+/* Reports an unknown term, and the nearest known word. */
+static void refuse_term(struct parser *p)
+{
+	struct nearest n = nearest_to(p->word, strlen(p->word));
+
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(named); i++)
+		nearest_try(&n, named[i].text);
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(words); i++)
+		nearest_try(&n, words[i].text);
+	if (n.found)
+		refuse(p, p->at, "'%s' is no term%s", p->word, nearest_text(&n, "").text);
+	else
+		refuse_value(p, "term", "10.9.0.1, qpn=258 or lost>0");
 }
 
 static void parse_alternatives(struct parser *p);
@@ -292,11 +389,11 @@ static void parse_term(struct parser *p)
 	if (*p->at == '(') {
 		parse_brackets(p);
 	} else if (!length) {
-		refuse(p, p->at, *p->at ? "a term is missing here" : "a term is missing at the end");
+		refuse(p, p->at, *p->at ? "a term is missing here; for example lost>0" : "a term is missing at the end; for example lost>0");
 	} else if (parse_address(p, END_SRC | END_DST) || parse_qpn(p)) {
 		p->at += length;
 	} else if (!parse_word(p, length) && !parse_named(p, length)) {
-		refuse_word(p, "no IP address, QPN, service or counter");
+		refuse_term(p);
 	}
 	if (not)
 		add_operator(p, NOT);

@@ -4,24 +4,27 @@
  * `not` (or !) before a term, and parentheses:
  *
  *     10.9.0.1                 source or destination; also a prefix, 10.9.0.0/24, and IPv6
- *     src 10.9.0.1  dst ...    only that side
- *     17  qpn 17  qpn 0x11     destination QPN, UD's source QPN, or the peer's QPN; of --udp the flow
- *     rc uc ud xrc udp         the service;  request, response: the side
+ *     src=10.9.0.1  dst=...    only that side
+ *     17  qpn=17  qpn=0x11     destination QPN, UD's source QPN, or the peer's QPN; of --udp the flow
+ *     rc  service=rc ...       the service: rc uc ud xrc udp
+ *     request  side=request    the side: request response
  *     faulty                   streams with faults (userspace/model/faults.h), and untrusted ones
  *     untrusted                no right ICRC was seen
  *     lost icrc broken ...     a counter's name, or one of its usual words, or a lint's name: more than 0
  *     NAME<N NAME>=N ...       a counter or lint compared with a number;  packets: of all kinds
+ *
+ * Behind src, dst, qpn, service and side stands =, == or a blank, or != for `not`.
  */
 #ifndef USERSPACE_MODEL_FILTER_H
 #define USERSPACE_MODEL_FILTER_H
 
 #include "userspace/model/snapshot.h"
 
-#define FILTER_MISTAKE 160
+#define FILTER_MISTAKE 240
 
 struct filter;
 
-/* Returns NULL if the text is not a filter, with the reason and its place in `mistake`. An empty text selects all streams. */
+/* Returns NULL if the text is not a filter, with the reason, its place and what would do in `mistake`. An empty text selects all streams. */
 struct filter *filter_parse(const char *text, char mistake[FILTER_MISTAKE]);
 
 /* f: NULL selects all streams. */

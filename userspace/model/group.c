@@ -54,11 +54,11 @@ const char *group_parse(const char *text, struct group_rule *rule)
 	if (!take_name(&text, rule->name))
 		return "wants NAME=qpn/4 or the like; a name has up to 31 letters, digits and _";
 	if (!take_word(&text, &rule->of))
-		return "behind = there is qpn, vlan, src or dst";
+		return "behind = there is qpn, vlan, src or dst, e.g. antenna=qpn/4";
 	if (!*text)
 		return NULL;
 	if (rule->of == GROUP_SRC || rule->of == GROUP_DST)
-		return "one cannot calculate with an address";
+		return "one cannot calculate with an address: NAME=src or NAME=dst";
 	if (!strchr("/%>&", *text) || (*text == '>' && text[1] != '>'))
 		return "wants /N, %N, >>N or &N behind qpn or vlan";
 	rule->operation = *text;

@@ -16,7 +16,7 @@ static const struct {
 	  "(also Left, Right)" },
 	{ "w", "the first order: the worst stream first, then the busiest" },
 	{ "r", "reverse the order" },
-	{ "/", "filter: 10.9.0.1, 10.9.0.0/24, src ..., qpn 17, rc, uc, request, faulty, untrusted, lost>10, "
+	{ "/", "filter: 10.9.0.1, 10.9.0.0/24, src=..., qpn=17, rc, uc, request, faulty, untrusted, lost>10, "
 	  "not, or, parentheses; an empty filter shows all" },
 	{ "p", "pause the screen, or go on; counting never pauses" },
 	{ "z", "show counters since now; Z: since the start again. Only the screen changes, not what is counted or exported" },

@@ -50,9 +50,14 @@ static void terms(void **state)
 	WANTED(&s, "", "  ", "10.9.0.1", "10.9.0.2", "src 10.9.0.1", "dst 10.9.0.2", "10.9.0.0/24", "src 10.0.0.0/8", "0.0.0.0/0",
 	       "10.9.0.3/30", "dst 10.9.0.3/31", "10.9.0.1/32", "17", "qpn 17", "qpn 0x11", "0x11", "rc", "RC", "request",
 	       "packets=0", "lost<1", "lost<=0", "lost==0", "lost!=1", "lost>=0", "psn_lost = 0", "icrc_bad < 5", "udp_length=0",
+	       "qpn=17", "qpn==0x11", "qpn = 17", "qpn!=18", "src=10.9.0.1", "src==10.9.0.1 dst=10.9.0.2", "dst!=10.9.0.1",
+	       "dst = 10.9.0.0/24", "service=rc", "service RC", "service==rc", "service!=uc", "side=request", "side!=response", "!qpn=18",
+	       "not qpn != 17", "(qpn!=18)", "qpn!=18 or uc",
 	       "!uc", "not uc", "! not rc", "!!rc", "(rc)", "((rc))", "(rc)(17)", "rc and 17", "rc(17)", "uc or rc", "rc or uc");
 	UNWANTED(&s, "10.9.0.3", "src 10.9.0.2", "dst 10.9.0.1", "10.9.1.0/24", "src 10.9.0.2/31", "::/96", "::ffff:0:0", "18",
 		 "qpn 0x12", "0", "uc", "ud", "xrc", "udp", "response", "faulty", "untrusted", "lost", "icrc", "lint", "udp_length",
+		 "qpn=18", "qpn!=17", "qpn!=0x11", "src=10.9.0.2", "dst!=10.9.0.2", "dst!=10.9.0.0/24", "service=uc", "service!=rc",
+		 "side=response", "side!=request", "!qpn=17", "qpn!=17 rc",
 		 "packets", "lost>0", "lost<0", "lost>=1", "lost!=0", "not rc", "!(rc or uc)", "rc uc", "rc and not 17",
 		 "uc or ud or 18", "rc 18 or uc 17");
 	/* `and` binds closer than `or` */
@@ -129,34 +134,69 @@ static void no_stream(void **state)
 	}
 }
 
+/* What a message offers is a filter: "; for example 10.9.0.1, qpn=258 or lost>0". */
+static void check_examples(const char *mistake)
+{
+	const char *at = strstr(mistake, "; for example ");
+	char text[FILTER_MISTAKE], why[FILTER_MISTAKE], *rest;
+
+	if (!at)
+		return;
+	strcpy(text, at + strlen("; for example "));
+	for (char *comma = text; (comma = strchr(comma, ',')); )
+		memcpy(comma, " \n", 2);
+	for (char *or = text; (or = strstr(or, " or ")); )
+		memcpy(or, "\n\n\n\n", 4);
+	for (char *one = strtok_r(text, "\n", &rest); one; one = strtok_r(NULL, "\n", &rest)) {
+		struct filter *f = filter_parse(one, why);
+
+		assert_non_null(f);
+		filter_free(f);
+	}
+}
+
 static void mistakes(void **state)
 {
 	static const struct { const char *text, *mistake; } cases[] = {
-		{ "nonsense", "at character 1: 'nonsense' is no IP address, QPN, service or counter" },
-		{ "rc  10.9.0", "at character 5: '10.9.0' is no IP address, QPN, service or counter" },
-		{ "rc or", "at character 6: a term is missing at the end" },
-		{ "rc and", "at character 7: a term is missing at the end" },
-		{ "not", "at character 4: a term is missing at the end" },
-		{ "()", "at character 2: a term is missing here" },
-		{ "or rc", "at character 1: 'or' is no IP address, QPN, service or counter" },
+		{ "nonsense", "at character 1: 'nonsense' is no term; for example 10.9.0.1, qpn=258 or lost>0" },
+		{ "rc  10.9.0", "at character 5: '10.9.0' is no term; for example 10.9.0.1, qpn=258 or lost>0" },
+		{ "frames", "at character 1: 'frames' is no term; for example 10.9.0.1, qpn=258 or lost>0" },
+		{ "or rc", "at character 1: 'or' is no term; for example 10.9.0.1, qpn=258 or lost>0" },
+		{ "losst", "at character 1: 'losst' is no term; did you mean lost?" },
+		{ "rc dqpn=17", "at character 4: 'dqpn' is no term; did you mean qpn?" },
+		{ "psn-lost>1", "at character 1: 'psn-lost' is no term; did you mean psn_lost?" },
+		{ "servize=uc", "at character 1: 'servize' is no term; did you mean service?" },
+		{ "rc or", "at character 6: a term is missing at the end; for example lost>0" },
+		{ "rc and", "at character 7: a term is missing at the end; for example lost>0" },
+		{ "not", "at character 4: a term is missing at the end; for example lost>0" },
+		{ "()", "at character 2: a term is missing here; for example lost>0" },
+		{ "= 17", "at character 1: a term is missing here; for example lost>0" },
 		{ "(rc", "at character 1: this parenthesis is not closed" },
 		{ "rc ( uc or (17)", "at character 4: this parenthesis is not closed" },
 		{ "rc)", "at character 3: a parenthesis is closed that was not opened" },
-		{ "lost >", "at character 7: what stands here is no number to compare with" },
-		{ "lost > x", "at character 8: 'x' is no number to compare with" },
-		{ "lost>-1", "at character 6: '-1' is no number to compare with" },
-		{ "lost > > 1", "at character 8: what stands here is no number to compare with" },
-		{ "lost > 99999999999999999999", "at character 8: '99999999999999999999' is no number to compare with" },
-		{ "rc > 1", "at character 4: a term is missing here" },
-		{ "10.9.0.0/33", "at character 1: '10.9.0.0/33' is no prefix: its length is 0 to 32" },
-		{ "fd00::/129", "at character 1: 'fd00::/129' is no prefix: its length is 0 to 128" },
-		{ "10.9.0.0/", "at character 1: '10.9.0.0/' is no prefix: its length is 0 to 32" },
-		{ "src", "at character 4: what stands here is no IP address" },
-		{ "src rc", "at character 5: 'rc' is no IP address" },
-		{ "dst 17", "at character 5: '17' is no IP address" },
-		{ "qpn 10.9.0.1", "at character 5: '10.9.0.1' is no QPN" },
-		{ "0x100000000", "at character 1: '0x100000000' is no QPN: those have 24 bits, and flows of --udp 32" },
-		{ "frames", "at character 1: 'frames' is no IP address, QPN, service or counter" },
+		{ "lost >", "at character 7: the number to compare with is missing; for example lost>0" },
+		{ "lost > x", "at character 8: 'x' is no number to compare with; for example lost>0" },
+		{ "lint=udp_length", "at character 6: 'udp_length' is no number to compare with; for example lint>0" },
+		{ "icrc>-1", "at character 6: '-1' is no number to compare with; for example icrc>0" },
+		{ "lost > > 1", "at character 8: the number to compare with is missing; for example lost>0" },
+		{ "lost > 99999999999999999999", "at character 8: '99999999999999999999' is no number to compare with; for example lost>0" },
+		{ "rc > 1", "at character 4: 'rc' takes no value; for example service=rc" },
+		{ "response=1", "at character 9: 'response' takes no value; for example side=response" },
+		{ "faulty != 1", "at character 8: 'faulty' takes no value; for example faulty" },
+		{ "10.9.0.0/33", "at character 1: '10.9.0.0/33' is no prefix: its length is 0 to 32; for example 10.9.0.0/24" },
+		{ "fd00::/129", "at character 1: 'fd00::/129' is no prefix: its length is 0 to 128; for example fd00::/64" },
+		{ "10.9.0.0/", "at character 1: '10.9.0.0/' is no prefix: its length is 0 to 32; for example 10.9.0.0/24" },
+		{ "src", "at character 4: the IP address is missing; for example src=10.9.0.1" },
+		{ "src=rc", "at character 5: 'rc' is no IP address; for example src=10.9.0.1" },
+		{ "dst 17", "at character 5: '17' is no IP address; for example dst=10.9.0.2" },
+		{ "dst==", "at character 6: the IP address is missing; for example dst=10.9.0.2" },
+		{ "qpn 10.9.0.1", "at character 5: '10.9.0.1' is no QPN; for example qpn=258" },
+		{ "qpn!=(17)", "at character 6: the QPN is missing; for example qpn=258" },
+		{ "qpn = = 17", "at character 7: the QPN is missing; for example qpn=258" },
+		{ "qpn>16", "at character 4: behind qpn stands = or !=; for example qpn=258" },
+		{ "service=17", "at character 9: '17' is no service; for example service=uc" },
+		{ "side=uc", "at character 6: 'uc' is no side; for example side=response" },
+		{ "0x100000000", "at character 1: '0x100000000' is no QPN: those have 24 bits, and flows of --udp 32; for example qpn=258" },
 	};
 	char mistake[FILTER_MISTAKE];
 
@@ -164,6 +204,7 @@ static void mistakes(void **state)
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(cases); i++) {
 		assert_null(filter_parse(cases[i].text, mistake));
 		assert_string_equal(mistake, cases[i].mistake);
+		check_examples(mistake);
 	}
 }
 
@@ -234,8 +275,9 @@ static bool make_or(struct made *m, int depth)
 
 static bool make_term(struct made *m, int depth)
 {
-	static const char *const is[] = { "rc", "17", "10.9.0.1", "dst 10.9.0.2", "lost<1", "request", "packets == 0" };
-	static const char *const no[] = { "uc", "qpn 18", "10.9.0.3", "src 10.9.0.2", "lost", "faulty", "icrc>0", "lint" };
+	static const char *const is[] = { "rc", "17", "10.9.0.1", "dst 10.9.0.2", "lost<1", "request", "packets == 0", "qpn!=18",
+					 "service=rc", "src==10.9.0.1" };
+	static const char *const no[] = { "uc", "qpn 18", "qpn=18", "side!=request", "dst != 10.9.0.2", "10.9.0.3", "src 10.9.0.2", "lost", "faulty", "icrc>0", "lint" };
 	bool not = rand() % 4 == 0, yes = rand() % 2;
 
 	if (not)
@@ -273,7 +315,7 @@ static void random_filters(void **state)
 static void random_text(void **state)
 {
 	static const char *const pieces[] = { "(", ")", "!", "not ", " or ", " and ", "rc", "lost", "<", ">=", "!=", "17", "0x",
-					      "10.9.0.1", "/", "::", "src ", "qpn ", "\t", "99999999999999999999", "\xff" };
+					      "10.9.0.1", "/", "::", "src ", "qpn ", "dst", "qpn", "service=", "side", "\t", "99999999999999999999", "\xff" };
 	struct snapshot_stream s = rc_stream();
 	char text[200], mistake[FILTER_MISTAKE];
 
