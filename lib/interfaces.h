@@ -13,6 +13,12 @@
 
 struct ifreq;
 
+/* Whether it is the name of a capture file, by its ending: run.pcap, run.pcapng.gz. */
+bool name_is_capture(const char *name);
+
+/* Whether the name, where an interface's is wanted, is a file's: no interface has it, and a file has it, or it is a capture's. */
+bool name_is_file(const char *name);
+
 /*
  * Sends one of the SIOC* questions of netdevice(7) to an interface. The caller fills in the request, but not its name. false with
  * errno: no answer.

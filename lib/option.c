@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/nearest.h"
 #include "lib/option.h"
 #include "version.h"
 
@@ -60,6 +61,17 @@ static void take(struct option_parser *p, const struct option_table *t, const st
 		*(bool *)((char *)p->to + e->given) = true;
 }
 
+/* "; did you mean --port?": the option that a misspelt word may be. dashes: before its name. */
+static struct nearest_text nearest_option(const struct command *c, const char *word, const char *dashes)
+{
+	struct nearest n = nearest_to(word, strcspn(word, "="));
+
+	for_each_option(c, t, e)
+		if (!e->hidden)
+			nearest_try(&n, e->name);
+	return nearest_text(&n, dashes);
+}
+
 void option_parse(struct option_parser *p, const char *name, const char *value)
 {
 	char room[40];
@@ -73,8 +85,8 @@ void option_parse(struct option_parser *p, const char *name, const char *value)
 		take(p, t, e, value);
 		return;
 	}
-	usage_error("%s%s:%u: %.60s: no such option (they are those of the command line, without dashes)",
-		    prefix(p->command, room), p->path, p->line, name);
+	usage_error("%s%s:%u: %.60s: no such option%s (they are those of the command line, without dashes)",
+		    prefix(p->command, room), p->path, p->line, name, nearest_option(p->command, name, "").text);
 }
 
 /* ---- the command line ---- */
@@ -129,10 +141,13 @@ static void list_options(const struct command *c, struct option **all, char lett
 
 static void __attribute__((noreturn)) help(const struct command *c, const char *topic)
 {
-	if (topic && topic[0] != '-')
-		option_help_topic(c->name, c->topics, topic);
-	else
+	char room[40];
+
+	if (!topic || topic[0] == '-')
 		command_help(c);
+	else if (!option_print_topic(c->topics, topic))
+		usage_error("%s--help %.60s: no such topic%s%s", prefix(c, room), topic, c->topics ? "; topics are " : "",
+			    option_topics(c->topics).text);
 	exit(0);
 }
 
@@ -144,7 +159,8 @@ static void __attribute__((noreturn)) refuse(const struct command *c, int found,
 
 	if (optopt && optopt < LONG_HELP)
 		usage_error("%s-%c: %s", prefix(c, room), optopt, words);
-	usage_error("%s%s: %s", prefix(c, room), word, words);
+	usage_error("%s%s: %s%s", prefix(c, room), word, words,
+		    found == '?' && !optopt ? nearest_option(c, word + strspn(word, "-"), "--").text : "");
 }
 
 int command_parse(const struct command *c, void *options, int argc, char **argv)

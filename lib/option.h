@@ -136,11 +136,13 @@ uint64_t option_whole(const struct option_parser *p, const struct option_entry *
 void option_wrong(const struct option_parser *p, const struct option_entry *e, const char *text, const char *format, ...)
 	__attribute__((noreturn, format(printf, 4, 5)));
 
-/*
- * Prints the topic with that name. topics: ends with NULL. command: for the error message if there is no such topic; may be
- * NULL.
- */
-void option_help_topic(const char *command, const struct option_topic *const *topics, const char *name);
+/* Prints the topic with that name. false: there is none. topics: ends with NULL; may be NULL. */
+bool option_print_topic(const struct option_topic *const *topics, const char *name);
+
+/* "counters, events": the names of all topics. */
+struct option_topics {
+	char text[300];
+} option_topics(const struct option_topic *const *topics);
 
 /* Prints --help: usage, options and examples. */
 void command_help(const struct command *c);

@@ -63,10 +63,10 @@ static void print_prose(const char *prose)
 
 static void print_general(const struct command *c)
 {
-	char words[300] = "this text";
+	char words[400] = "this text";
 
-	for (size_t i = 0; c->topics && c->topics[i]; i++)
-		append(words, "%s%s", i ? ", " : ", or a list: ", c->topics[i]->name);
+	if (c->topics)
+		append(words, ", or a list: %s", option_topics(c->topics).text);
 	printf("\n");
 	list_entry(c->topics ? "-h, --help [TOPIC]" : "-h, --help", words);
 	list_entry("--version", "the version of the program");
@@ -89,16 +89,22 @@ void command_help(const struct command *c)
 		printf("\nExamples:\n%s", c->examples);
 }
 
-void option_help_topic(const char *command, const struct option_topic *const *topics, const char *name)
+bool option_print_topic(const struct option_topic *const *topics, const char *name)
 {
-	char all[300] = "";
-
 	for (size_t i = 0; topics && topics[i]; i++) {
-		if (!strcmp(topics[i]->name, name)) {
-			topics[i]->print();
-			return;
-		}
-		append(all, "%s%s", i ? ", " : "; topics are ", topics[i]->name);
+		if (strcmp(topics[i]->name, name))
+			continue;
+		topics[i]->print();
+		return true;
 	}
-	usage_error("%s%s--help %.60s: no such topic%s", command ?: "", command ? ": " : "", name, all);
+	return false;
+}
+
+struct option_topics option_topics(const struct option_topic *const *topics)
+{
+	struct option_topics t = { "" };
+
+	for (size_t i = 0; topics && topics[i]; i++)
+		append(t.text, "%s%s", i ? ", " : "", topics[i]->name);
+	return t;
 }

@@ -4,6 +4,8 @@
 
 #include "lib/cause.h"
 #include "lib/exit.h"
+#include "lib/interfaces.h"
+#include "lib/nearest.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/monitor.h"
 #include "userspace/model/group.h"
@@ -67,11 +69,23 @@ const struct option_entry arguments_verbose[] = {
 	{ 0 },
 };
 
+void arguments_no_file(const struct command *c, const char *name)
+{
+	if (!name_is_file(name))
+		return;
+	if (!strcmp(c->name, "capture"))
+		usage_error("capture: %s is a file, not an interface: `rocescope capture IFACE -w %s` writes it, `rocescope analyze %s` "
+			    "reads it", name, name, name);
+	usage_error("%s: %s is a file, not an interface: `rocescope analyze %s` reads captures", c->name, name, name);
+}
+
 void arguments_interfaces(const struct command *c, struct live_options *o, char **names, size_t count)
 {
 	if (count > INTERFACES_MOST)
 		usage_error("%s: at most %d interfaces", c->name, INTERFACES_MOST);
 	for (size_t k = 0; k < count; k++) {
+		if (!o->wait)
+			arguments_no_file(c, names[k]);
 		if (strlen(names[k]) >= IF_NAMESIZE)
 			usage_error("%s: %s: too long for the name of an interface", c->name, names[k]);
 		for (size_t i = 0; i < k; i++)
@@ -174,11 +188,16 @@ const struct option_entry arguments_group[] = {
 
 static void take_fail_on(struct option_parser *p, const struct option_entry *e, const char *text)
 {
+	struct nearest n;
 	const char *bad;
 
-	if (!faults_parse(option_member(p, e), text, &bad))
-		option_wrong(p, e, text, "no counter is called '%.*s' ('--help counters' lists them)",
-			     (int)strcspn(bad, ","), bad);
+	if (faults_parse(option_member(p, e), text, &bad))
+		return;
+	n = nearest_to(bad, strcspn(bad, ","));
+	for (int i = 0; i < ROCE_COUNTERS; i++)
+		nearest_try(&n, counter_names[i]);
+	option_wrong(p, e, text, "no counter is called '%.*s'%s ('--help counters' lists them)", (int)n.length, bad,
+		     nearest_text(&n, "").text);
 }
 
 const struct option_entry arguments_fail[] = {

@@ -38,6 +38,9 @@ option_take arguments_take_pin;
 /* The topics of `--help TOPIC`. */
 extern const struct option_topic topic_counters, topic_events, topic_lints, topic_expect, topic_filter, topic_refusals, topic_udp;
 
+/* Ends the program if an interface is wanted and the name is that of a file: the message says which command takes it. */
+void arguments_no_file(const struct command *c, const char *name);
+
 /*
  * Checks the names of interfaces on the command line and stores them. Ends the program if one is wrong, or if it may not have as many
  * open files as they need.

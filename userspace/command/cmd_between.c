@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "lib/interfaces.h"
 #include "lib/stop.h"
 #include "userspace/between/between.h"
 #include "userspace/between/source.h"
@@ -292,6 +293,9 @@ int cmd_between(int argc, char **argv)
 	for (int p = 0; p < BETWEEN_POINTS; p++) {
 		r.name[p] = argv[first + p];
 		check_far(r.name[p]);
+		if (name_is_capture(r.name[p]) && name_is_file(r.name[p]))
+			usage_error("between: %s is a capture file: `rocescope analyze %s` reads it; files here have the lines of `rocescope "
+				    "monitor -j`", r.name[p], r.name[p]);
 	}
 	if (!strcmp(r.name[0], r.name[1]))
 		usage_error("between: %s: named twice", r.name[0]);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/interfaces.h"
 #include "lib/stop.h"
 #include "userspace/bring_up/bring_up.h"
 #include "userspace/command/arguments.h"
@@ -121,7 +122,8 @@ static bool is_interface(const char *name)
 
 static bool say_missing(const char *name)
 {
-	fprintf(stderr, "rocescope: doctor: %s: neither a file nor an interface\n", name);
+	fprintf(stderr, "rocescope: doctor: %s: %s\n", name,
+		name_is_capture(name) ? "no such file" : "neither a file nor an interface (`ip link` lists interfaces)");
 	return false;
 }
 
@@ -143,6 +145,9 @@ static bool take_arguments(struct options *o)
 	if (interfaces && interfaces != o->file_count)
 		usage_error("doctor: files and interfaces are not looked at together");
 	arguments_interfaces(&doctor_command, &o->live, o->files, interfaces);
+	if (o->bring_up && o->file_count == 1 && !interfaces)
+		usage_error("doctor: --bring-up: %s is a file, not an interface: `rocescope doctor %s` reads it", o->files[0],
+			    o->files[0]);
 	if (o->bring_up && interfaces != 1)
 		usage_error("doctor: --bring-up: at one interface, please");
 	if (o->bring_up && o->analysis.ports.port[0])

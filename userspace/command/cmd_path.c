@@ -8,6 +8,7 @@
 
 #include "lib/cause.h"
 #include "lib/stop.h"
+#include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
 #include "userspace/path/path.h"
 
@@ -147,6 +148,7 @@ int cmd_path(int argc, char **argv)
 	struct options o;
 
 	parse_options(&o, argc, argv);
+	arguments_no_file(&path_command, o.interface);
 	if (!cause_files("path", CAUSE_FILES))
 		return EXIT_COULD_NOT;
 	ifindex = if_nametoindex(o.interface);

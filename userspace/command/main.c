@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "lib/list.h"
+#include "lib/nearest.h"
 #include "lib/option_dump.h"
 #include "lib/shown.h"
 #include "userspace/command/arguments.h"
@@ -40,10 +41,10 @@ static void help(void)
 	printf("usage: rocescope COMMAND [ARGUMENTS]      (rocescope COMMAND --help tells more)\n\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		printf("  %-9s %s\n", commands[i].command->name, commands[i].command->words);
-	printf("\nrocescope --help TOPIC lists\n\n");
+	printf("\nrocescope help TOPIC lists\n\n");
 	for (size_t i = 0; topics[i]; i++)
 		printf("  %-9s %s\n", topics[i]->name, topics[i]->words);
-	printf("\n  -h, --help, --version\n");
+	printf("\n  help [COMMAND|TOPIC], -h, --help, --version\n");
 }
 
 static json_t *dump_counters(void)
@@ -87,20 +88,67 @@ static void dump(void)
 	json_decref(all);
 }
 
-/* Answers --help and the like. false: the word is none of them. */
-static bool answer(const char *word, const char *topic)
+/* "; did you mean monitor?": a command or topic (topics: NULL for commands only) that the word may be. */
+static struct nearest_text nearest_word(const char *word, const struct option_topic *const *more)
+{
+	struct nearest n = nearest_to(word, strlen(word));
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		nearest_try(&n, commands[i].command->name);
+	for (size_t i = 0; more && more[i]; i++)
+		nearest_try(&n, more[i]->name);
+	return nearest_text(&n, "");
+}
+
+/* Runs the command of that name. false: there is none. argv[0]: its name. */
+static bool run_command(int argc, char **argv, int *status)
+{
+	for (size_t i = 0; i < COMMANDS; i++) {
+		if (strcmp(argv[0], commands[i].command->name))
+			continue;
+		*status = commands[i].run(argc, argv);
+		return true;
+	}
+	return false;
+}
+
+static void __attribute__((noreturn)) refuse_help(const char *word)
+{
+	struct nearest_text near = nearest_word(word, topics);
+
+	if (near.text[0])
+		usage_error("help %.60s: no such command or topic%s", word, near.text);
+	usage_error("help %.60s: no such command or topic; topics are %s", word, option_topics(topics).text);
+}
+
+/* Explains a command, or one of its topics, or a topic of all. words: what is behind `help`, which ends with NULL. */
+static int explain(char **words)
+{
+	char *asked[] = { words[0], "--help", words[0] ? words[1] : NULL, NULL };
+	int status = EXIT_RAN;
+
+	if (!words[0])
+		help();
+	else if (!run_command(asked[2] ? 3 : 2, asked, &status) && !option_print_topic(topics, words[0]))
+		refuse_help(words[0]);
+	return fflush(stdout) ? EXIT_COULD_NOT : status;
+}
+
+/* Answers --version and the like. false: the word is none of them. */
+static bool answer(const char *word)
 {
 	if (!strcmp(word, "--version"))
 		printf("rocescope " VERSION "\n");
 	else if (!strcmp(word, "--dump-options"))
 		dump();
-	else if (strcmp(word, "--help") && strcmp(word, "-h"))
-		return false;
-	else if (topic)
-		option_help_topic(NULL, topics, topic);
 	else
-		help();
+		return false;
 	return true;
+}
+
+static bool asks_for_help(const char *word)
+{
+	return !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
 }
 
 /*
@@ -116,16 +164,17 @@ static void occupy_standard_files(void)
 
 int main(int argc, char **argv)
 {
+	int status;
+
 	occupy_standard_files();
 	shown_stderr();
-	if (argc > 1 && answer(argv[1], argc > 2 ? argv[2] : NULL))
+	if (argc < 2)
+		usage_error("no command given");
+	if (asks_for_help(argv[1]))
+		return explain(argv + 2);
+	if (answer(argv[1]) || (argc > 2 && !strcmp(argv[2], "--version") && answer(argv[2])))
 		return fflush(stdout) ? EXIT_COULD_NOT : EXIT_RAN;
-	if (argc > 2 && !strcmp(argv[2], "--version"))
-		return answer(argv[2], NULL) && fflush(stdout) ? EXIT_COULD_NOT : EXIT_RAN;
-	for (size_t i = 0; argc > 1 && i < COMMANDS; i++)
-		if (!strcmp(argv[1], commands[i].command->name))
-			return commands[i].run(argc - 1, argv + 1);
-	fprintf(stderr, "rocescope: %s%s (rocescope --help lists the commands)\n", argc > 1 ? argv[1] : "",
-		argc > 1 ? ": no such command" : "no command given");
-	return EXIT_USAGE;
+	if (run_command(argc - 1, argv + 1, &status))
+		return status;
+	usage_error("%.60s: no such command%s", argv[1], nearest_word(argv[1], NULL).text);
 }

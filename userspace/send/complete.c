@@ -8,6 +8,7 @@
 
 #include "bpf/slot.h"
 #include "lib/cause.h"
+#include "lib/interfaces.h"
 #include "userspace/model/address.h"
 #include "userspace/send/fault.h"
 #include "userspace/send/machine.h"
@@ -35,6 +36,8 @@ static void complete_outlet(struct plan *plan)
 		usage_error("send: -w and --truth: two files, please");
 	if (plan->file)
 		plan->out = OUT_FILE;
+	else if (name_is_file(plan->interface))
+		usage_error("send: %s is a file, not an interface: `rocescope send -w %s` writes it", plan->interface, plan->interface);
 	else if (strlen(plan->interface) >= IF_NAMESIZE || !if_nametoindex(plan->interface))
 		could_not(plan->interface, "no such interface");
 }

@@ -223,6 +223,8 @@ static void test_refused(void **state)
 {
 	(void)state;
 	refused("show: --nonsense: no such option", LINE("--nonsense"));
+	refused("show: --prt: no such option; did you mean --port?", LINE("--prt"));
+	refused("show: --colur=red: no such option; did you mean --colour?", LINE("--colur=red"));
 	refused("show: -x: no such option", LINE("-x"));
 	refused("show: -x: no such option", LINE("-lx"));
 	refused("show: --port: needs a value", LINE("--port"));
