@@ -231,8 +231,9 @@ void bring_up_page(struct lines *l, const struct bring_up *b, const struct bring
 	char title[BRING_UP_TEXT];
 	size_t before;
 
-	SAY(title, "%.64s, %.1f s: %llu RoCE frame%s of %zu pair%s", shown_text(b->options->interface).text, (now_ns() - b->begun) / 1e9, b->frames,
-	    plural(b->frames), b->stream_count, plural(b->stream_count));
+	SAY(title, "%.64s, %.1f s: %llu RoCE frame%s of %zu pair%s", shown_text(b->options->interface).text,
+	    (now_ns() - b->begun) / 1e9, b->frames, plural(b->frames), b->stream_count,
+	    plural(b->stream_count));
 	lines_one(l, STYLE_TITLE, NULL, title);
 	add_blank(&p, 0);
 	add_steps(&p);
