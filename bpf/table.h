@@ -186,7 +186,7 @@ static __always_inline bool table_evict(const struct table_victim *victim, __u32
 	/* a CPU that found the way before it was cleared may still be counting; the guard stops it from here on */
 	if (!guard_take(v, g))
 		return false; /* the place is lost */
-	roce_keep_evicted(total, &v->stream);
+	roce_add_stream(total, &v->stream);
 	v->key.kind = KEY_NONE;
 	guard_release(v, g);
 	total->value[COUNTER_streams_evicted]++;

@@ -384,16 +384,41 @@ roce_inline bool roce_is_totalled(const struct roce_stream *s)
 	return s->trusted && s->service != SERVICE_UD && s->service != SERVICE_UDP;
 }
 
-/* Adds an evicted stream's counters to the totals, except those that the totals have already. */
-roce_inline void roce_keep_evicted(struct roce_totals *total, const struct roce_stream *s)
+/* Mistakes in headers that are faults: habits are none. */
+roce_inline __u64 stream_lints(const struct roce_stream *s)
+{
+	__u64 sum = 0;
+
+	for (__u32 i = 0; i < ROCE_LINTS; i++)
+		sum += s->lint[i] * (__u64)(1 - stream_is_habit(s, i));
+	return sum;
+}
+
+/*
+ * Adds a stream's counters to the totals, except those that the totals have already: when it is evicted, and in a snapshot.
+ * snapshot_total_lost() has what follows from the sums.
+ */
+roce_inline void roce_add_stream(struct roce_totals *total, const struct roce_stream *s)
 {
 	enum { FRAME, PACKET, STREAM, REPORT };
+	const __u64 *v = s->counters.value;
 
-	if (!roce_is_totalled(s))
+	total->value[COUNTER_lints] += stream_lints(s);
+	if (roce_is_totalled(s)) {
+#define SUM(name, service, counter, unit, kind, words)
+#define COUNTER(name, unit, kind, scope, words)        \
+		if (scope == STREAM)                   \
+			total->value[COUNTER_##name] += v[COUNTER_##name];
+#include "roce/counters.def"
+#undef COUNTER
 		return;
-#define COUNTER(name, unit, kind, scope, words)                                                     \
-	if (scope == STREAM)                                                                       \
-		total->value[COUNTER_##name] += s->counters.value[COUNTER_##name];
+	}
+	if (!s->trusted)
+		return;
+#define COUNTER(name, unit, kind, scope, words)
+#define SUM(name, from, counter, unit, kind, words)    \
+	if (s->service == SERVICE_##from)              \
+		total->value[COUNTER_##name] += v[COUNTER_##counter];
 #include "roce/counters.def"
 #undef COUNTER
 }

@@ -299,7 +299,7 @@ static bool keep_in_totals(struct carry *c, __u32 given, struct roce_totals *tot
 	for (__u32 i = 0; good && i < given; i++) {
 		read_old(c, &old, i, buffer, &last);
 		if (is_used(&last))
-			roce_keep_evicted(totals, &last.stream);
+			roce_add_stream(totals, &last.stream);
 		c->begun += is_used(&last);
 	}
 	free(buffer);

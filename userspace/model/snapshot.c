@@ -29,6 +29,13 @@ const char *const counter_names[ROCE_COUNTERS] = {
 #undef COUNTER
 };
 
+const struct counter_sum counter_sums[ROCE_COUNTERS] = {
+#define COUNTER(name, unit, kind, scope, words)
+#define SUM(name, service, counter, unit, kind, words) [COUNTER_##name] = { true, SERVICE_##service, COUNTER_##counter },
+#include "roce/counters.def"
+#undef COUNTER
+};
+
 int snapshot_compare(const void *a, const void *b)
 {
 	const struct roce_key *x = a, *y = b;
@@ -41,11 +48,25 @@ int snapshot_compare(const void *a, const void *b)
 	return memcmp(&x->port, &y->port, sizeof(*x) - offsetof(struct roce_key, port));
 }
 
+static __u64 less(__u64 skipped, __u64 found)
+{
+	return skipped > found ? skipped - found : 0;
+}
+
 __u64 snapshot_lost(const struct roce_counters *c)
 {
-	__u64 skipped = c->value[COUNTER_psn_skipped], found = c->value[COUNTER_psn_recovered] + c->value[COUNTER_psn_unseen];
+	const __u64 *v = c->value;
 
-	return skipped > found ? skipped - found : 0;
+	return less(v[COUNTER_psn_skipped], v[COUNTER_psn_recovered] + v[COUNTER_psn_unseen]);
+}
+
+void snapshot_total_lost(struct roce_totals *t)
+{
+	__u64 *v = t->value;
+
+	v[COUNTER_psn_lost] = snapshot_lost(&t->counters);
+	v[COUNTER_udp_lost] = less(v[COUNTER_udp_skipped], v[COUNTER_udp_recovered]);
+	v[COUNTER_ud_lost] = less(v[COUNTER_ud_skipped], v[COUNTER_ud_recovered]);
 }
 
 bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter)
@@ -253,13 +274,9 @@ void snapshot_finish(struct snapshot *s)
 
 		settle(s, &s->streams[i]);
 		stream->counters.value[COUNTER_psn_lost] = snapshot_lost(&stream->counters);
-		if (!roce_is_totalled(stream))
-			continue;
-		for (int c = 0; c < ROCE_STREAM_COUNTERS; c++)
-			if (scopes[c] == STREAM)
-				s->totals.value[c] += stream->counters.value[c];
+		roce_add_stream(&s->totals, stream);
 	}
-	s->totals.value[COUNTER_psn_lost] = snapshot_lost(&s->totals.counters);
+	snapshot_total_lost(&s->totals);
 	for (size_t i = 0; i < s->interface_count; i++)
 		s->totals.value[COUNTER_ring_missed] += s->interfaces[i].ring_missed;
 }
@@ -268,10 +285,10 @@ void snapshot_keep_totals(struct snapshot *s, const struct roce_totals *before)
 {
 	__u64 *v = s->totals.value;
 
-	for (int c = 0; c < ROCE_STREAM_COUNTERS; c++)
-		if (scopes[c] == STREAM && v[c] < before->value[c])
+	for (int c = 0; c < ROCE_COUNTERS; c++)
+		if ((scopes[c] == STREAM || counter_sums[c].is_sum) && v[c] < before->value[c])
 			v[c] = before->value[c];
-	v[COUNTER_psn_lost] = snapshot_lost(&s->totals.counters);
+	snapshot_total_lost(&s->totals);
 }
 
 const struct snapshot_stream *snapshot_find(const struct snapshot *s, const struct roce_key *key)
@@ -306,11 +323,14 @@ void snapshot_free(struct snapshot *s)
 
 /* ---- rates ---- */
 
+static double risen(__u64 now, __u64 before)
+{
+	return now > before ? now - before : 0;
+}
+
 static double since(const struct roce_counters *now, const struct roce_counters *before, enum roce_counter c)
 {
-	__u64 earlier = before ? before->value[c] : 0;
-
-	return now->value[c] > earlier ? now->value[c] - earlier : 0;
+	return risen(now->value[c], before ? before->value[c] : 0);
 }
 
 struct rates rates_of(const struct roce_counters *now, const struct roce_counters *before, double seconds)
@@ -334,7 +354,13 @@ static double interval(const struct snapshot *now, const struct snapshot *previo
 
 struct rates rates_of_totals(const struct snapshot *now, const struct snapshot *previous)
 {
-	return rates_of(&now->totals.counters, previous ? &previous->totals.counters : NULL, interval(now, previous));
+	double seconds = interval(now, previous);
+	struct rates r = rates_of(&now->totals.counters, previous ? &previous->totals.counters : NULL, seconds);
+
+	if (seconds > 0)
+		r.udp_lost = risen(now->totals.value[COUNTER_udp_skipped],
+				   previous ? previous->totals.value[COUNTER_udp_skipped] : 0) / seconds;
+	return r;
 }
 
 struct rates rates_of_stream(const struct snapshot_stream *s, const struct snapshot *now, const struct snapshot *previous)

@@ -20,6 +20,15 @@ struct roce_dialogue;
 extern const enum roce_counter counter_order[ROCE_COUNTERS];
 extern const char *const counter_names[ROCE_COUNTERS];
 
+/* counters.def: a sum of `counter` over the streams of `service`, whose counters of sequence and messages stay out of the totals. */
+struct counter_sum {
+	bool is_sum;
+	enum roce_service service;
+	enum roce_counter counter;
+};
+
+extern const struct counter_sum counter_sums[ROCE_COUNTERS];
+
 struct snapshot_stream {
 	struct roce_key key;
 	struct roce_stream stream;
@@ -92,9 +101,8 @@ bool snapshot_is_shown(const struct snapshot *snapshot, const struct snapshot_st
 
 /*
  * Sorts the streams (source, destination, QPN, side), adds to psn_unseen what the responder acknowledges and the engine has not
- * settled yet (stream_settle(); of the last PSN_WINDOW PSNs only, not in the far windows), computes psn_lost, adds stream
- * counters to the totals (scope STREAM, of trusted streams that are no estimate), and sums ring_missed. Call once, after all
- * else is filled in.
+ * settled yet (stream_settle(); of the last PSN_WINDOW PSNs only, not in the far windows), computes psn_lost, adds what
+ * streams have counted to the totals (roce_add_stream()), and sums ring_missed. Call once, after all else is filled in.
  */
 void snapshot_finish(struct snapshot *s);
 
@@ -124,6 +132,9 @@ bool snapshot_is_one_sided(const struct snapshot *s, const struct snapshot_strea
 
 /* psn_skipped - psn_recovered - psn_unseen, never below 0 */
 __u64 snapshot_lost(const struct roce_counters *c);
+
+/* Of the totals: psn_lost, udp_lost and ud_lost, from the other counters. */
+void snapshot_total_lost(struct roce_totals *t);
 
 /*
  * Of snapshot_lost() those whose packets may have come with a wrong ICRC: they arrived, damaged. No more than the packets with a
@@ -185,6 +196,7 @@ struct rates {
 	double packets;	 /* per second */
 	double messages; /* completed, per second */
 	double lost;	 /* skipped PSNs per second */
+	double udp_lost; /* of the totals: skipped numbers of --udp per second */
 	double icrc_bad; /* per second */
 };
 

@@ -232,10 +232,11 @@ json_t *view_json_stream(const struct roce_key *key, const __u8 dst[16], __u32 d
 	return json_loadb(t.bytes, t.length, 0, NULL);
 }
 
+/* Of the totals; put_rates() is of a stream. */
 static json_t *rates_object(const struct rates *r)
 {
-	return json_pack("{s:f, s:f, s:f, s:f, s:f}", "gbps", r->gbps, "packets", r->packets, "messages", r->messages,
-			 "lost", r->lost, "icrc_bad", r->icrc_bad);
+	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "gbps", r->gbps, "packets", r->packets, "messages", r->messages,
+			 "lost", r->lost, "icrc_bad", r->icrc_bad, "udp_lost", r->udp_lost);
 }
 
 static void put_rates(struct json_text *t, const struct rates *r)

@@ -18,17 +18,17 @@
 #include "version.h"
 
 const struct metrics_counter metrics_counters[ROCE_COUNTERS] = {
-#define COUNT "_total", "counter"
-#define GAUGE "", "gauge"
+#define KIND_COUNT "_total", "counter"
+#define KIND_GAUGE "", "gauge"
 #define ENTRY(counter, name, suffix, type, words) [COUNTER_##counter] = { name suffix, type, words },
 #define EXPAND(...) ENTRY(__VA_ARGS__)
-#define COUNTER(name, unit, kind, scope, words) EXPAND(name, #name, kind, words)
+#define COUNTER(name, unit, kind, scope, words) EXPAND(name, #name, KIND_##kind, words)
 #include "roce/counters.def"
 #undef COUNTER
 #undef EXPAND
 #undef ENTRY
-#undef GAUGE
-#undef COUNT
+#undef KIND_GAUGE
+#undef KIND_COUNT
 };
 
 static void write_totals(FILE *out, const struct snapshot *s, struct metrics_memory *memory)

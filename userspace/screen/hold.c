@@ -74,7 +74,7 @@ void totals_since(const struct roce_totals *t, const struct roce_totals *base, s
 	if (!base)
 		return;
 	subtract(since->value, base->value, ROCE_COUNTERS);
-	since->value[COUNTER_psn_lost] = snapshot_lost(&since->counters);
+	snapshot_total_lost(since);
 }
 
 void stream_since(const struct roce_stream *s, const struct roce_stream *base, struct roce_stream *since)

@@ -22,7 +22,7 @@ void hold_release(struct hold *h);
  */
 void stream_since(const struct roce_stream *s, const struct roce_stream *base, struct roce_stream *since);
 
-/* The same for the totals. psn_lost counts only PSNs that were skipped since then. */
+/* The same for the totals. psn_lost and its like count only PSNs that were skipped since then. */
 void totals_since(const struct roce_totals *t, const struct roce_totals *base, struct roce_totals *since);
 
 #endif
