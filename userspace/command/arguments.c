@@ -8,6 +8,7 @@
 #include "lib/nearest.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/monitor.h"
+#include "userspace/model/event_text.h"
 #include "userspace/model/group.h"
 #include "userspace/model/imm.h"
 #include "userspace/model/udp_ports.h"
@@ -196,13 +197,16 @@ static void take_fail_on(struct option_parser *p, const struct option_entry *e, 
 	n = nearest_to(bad, strcspn(bad, ","));
 	for (int i = 0; i < ROCE_COUNTERS; i++)
 		nearest_try(&n, counter_names[i]);
-	option_wrong(p, e, text, "no counter is called '%.*s'%s ('--help counters' lists them)", (int)n.length, bad,
-		     nearest_text(&n, "").text);
+	for (int i = 0; i < ROCE_LINTS; i++)
+		nearest_try(&n, lint_names[i]);
+	option_wrong(p, e, text, "neither counter nor lint is called '%.*s'%s ('--help counters' and '--help lints' list them)",
+		     (int)n.length, bad, nearest_text(&n, "").text);
 }
 
 const struct option_entry arguments_fail[] = {
-	{ "exit-code", NULL, "exit status 3 if a fault was seen", OPTION_FLAG(struct fault_exit, wanted) },
-	{ "fail-on", "COUNTER,...", "count these counters as faults, instead of the usual ones; implies --exit-code",
+	{ "exit-code", NULL, "exit status 3 if a fault was seen, of RoCE or of --udp", OPTION_FLAG(struct fault_exit, wanted) },
+	{ "fail-on", "COUNTER,...",
+	  "count these counters (of RoCE and of --udp), lints, or any lint (lint) as faults, instead of the usual ones; implies --exit-code",
 	  .take = take_fail_on, OPTION_AT(struct fault_exit, faults), OPTION_GIVEN(struct fault_exit, wanted),
 	  .topic = "counters" },
 	{ 0 },

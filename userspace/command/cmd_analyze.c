@@ -175,14 +175,17 @@ static bool draw(const struct options *o, struct plot *plot, const struct snapsh
 {
 	const char *name = strrchr(o->files[0], '/') ? strrchr(o->files[0], '/') + 1 : o->files[0];
 	__u64 packets = s->totals.value[COUNTER_roce_packets] + s->totals.value[COUNTER_rocev1_packets];
-	char more[40] = "", of[30] = "", title[200];
+	__u64 datagrams = s->totals.value[COUNTER_udp_packets];
+	char more[40] = "", udp[40] = "", of[30] = "", title[240];
 
+	if (datagrams)
+		snprintf(udp, sizeof(udp), ", %llu of --udp", datagrams);
 	if (o->file_count > 1)
 		snprintf(more, sizeof(more), " and %zu more", o->file_count - 1);
 	if (s->filter)
 		snprintf(of, sizeof(of), "%zu of ", snapshot_shown_count(s));
-	snprintf(title, sizeof(title), "%.60s%s: %.3g s, %llu RoCE packet%s, %s%zu stream%s", name, more, s->seconds, packets,
-		 packets == 1 ? "" : "s", of, s->stream_count, s->stream_count == 1 ? "" : "s");
+	snprintf(title, sizeof(title), "%.60s%s: %.3g s, %llu RoCE packet%s%s, %s%zu stream%s", name, more, s->seconds, packets,
+		 packets == 1 ? "" : "s", udp, of, s->stream_count, s->stream_count == 1 ? "" : "s");
 	return plot_write(plot, s, title, o->plot);
 }
 
@@ -196,7 +199,7 @@ static int report(const struct options *o, struct watchers *w, struct snapshot *
 		return EXIT_COULD_NOT;
 	if (!printed || !s->complete)
 		return EXIT_COULD_NOT;
-	return o->fail.wanted && faults_seen(&o->fail.faults, &s->totals) ? EXIT_FAULTS : EXIT_RAN;
+	return o->fail.wanted && faults_seen(&o->fail.faults, s) ? EXIT_FAULTS : EXIT_RAN;
 }
 
 static void see(void *context, const struct analysis_seen *seen)

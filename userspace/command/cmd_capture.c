@@ -19,6 +19,7 @@
 #include "userspace/live/live.h"
 #include "userspace/live/taken.h"
 #include "userspace/model/event_text.h"
+#include "userspace/model/faults.h"
 #include "userspace/output/view_json.h"
 
 #define CONTEXT_MOST 1000000
@@ -29,6 +30,7 @@ struct options {
 	const char *path;
 	const char *reasons;
 	struct ng_rotation rotation;
+	struct fault_exit fail;
 	bool json;
 };
 
@@ -104,6 +106,7 @@ static const struct option_entry files[] = {
 static const struct option_table tables[] = {
 	{ "Files", files, 0 },
 	{ "Packets", packets, 0 },
+	{ NULL, arguments_fail, offsetof(struct options, fail) },
 	{ NULL, arguments_count, offsetof(struct options, live) },
 	{ NULL, arguments_streams, offsetof(struct options, live) },
 	{ NULL, arguments_udp, offsetof(struct options, live.settings.ports) },
@@ -118,7 +121,7 @@ static const struct option_table tables[] = {
 	{ 0 },
 };
 
-static const struct option_topic *const topics[] = { &topic_events, &topic_expect, &topic_udp, NULL };
+static const struct option_topic *const topics[] = { &topic_events, &topic_counters, &topic_lints, &topic_expect, &topic_udp, NULL };
 
 const struct command capture_command = {
 	.name = "capture",
@@ -157,7 +160,7 @@ static void parse_options(struct options *o, int argc, char **argv)
 {
 	int first;
 
-	*o = (struct options){ 0 };
+	*o = (struct options){ .fail.faults = faults_default() };
 	first = command_parse(&capture_command, o, argc, argv);
 	arguments_interfaces(&capture_command, &o->live, argv + first, argc - first);
 	check_options(o);
@@ -431,8 +434,11 @@ static bool print_lines(const struct capture *c)
 	const __u64 *v = c->final.totals.value;
 	const char *between = " (";
 
-	fprintf(out, "%.3g s: %llu frames seen, %llu RoCE packets\n", c->final.seconds, v[COUNTER_frames],
+	fprintf(out, "%.3g s: %llu frames seen, %llu RoCE packets", c->final.seconds, v[COUNTER_frames],
 		v[COUNTER_roce_packets] + v[COUNTER_rocev1_packets]);
+	if (v[COUNTER_udp_packets])
+		fprintf(out, ", %llu of watched UDP", v[COUNTER_udp_packets]);
+	fputc('\n', out);
 	fprintf(out, "%llu faulty packets", c->seen[CAPTURE_FAULT]);
 	for (__u32 kind = 0; kind < ROCE_EVENTS; kind++)
 		if (c->kinds[kind]) {
@@ -478,7 +484,9 @@ static int run(struct capture *c)
 	good = watch(c);
 	good &= finish(c);
 	good &= report(c);
-	return good && !c->failed && c->live.left ? EXIT_RAN : EXIT_COULD_NOT;
+	if (!good || c->failed || !c->live.left)
+		return EXIT_COULD_NOT;
+	return c->options->fail.wanted && faults_seen(&c->options->fail.faults, &c->final) ? EXIT_FAULTS : EXIT_RAN;
 }
 
 int cmd_capture(int argc, char **argv)

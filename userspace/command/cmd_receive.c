@@ -186,6 +186,7 @@ static void parse_options(struct receive_command *c, int argc, char **argv)
 	int first;
 
 	*c = (struct receive_command){ .monitor.fail.faults = faults_default(), .monitor.live.settings.icrc_every = 1 };
+	m->fail.faults.receives = true;
 	first = command_parse(&receive_command, c, argc, argv);
 	arguments_interfaces(&receive_command, &m->live, argv + first, argc - first);
 	if (c->unpin)

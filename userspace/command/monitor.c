@@ -401,6 +401,14 @@ static bool begin_exporter(struct monitor *m)
 	return m->exporter || !m->options->prometheus;
 }
 
+static bool faulty(const struct monitor *m)
+{
+	const struct monitor_added *added = m->options->added;
+	const struct faults *f = &m->options->fail.faults;
+
+	return faults_seen(f, &m->previous) || (added && added->faulty(added->context, f));
+}
+
 static int run(struct monitor *m)
 {
 	int status;
@@ -421,9 +429,7 @@ static int run(struct monitor *m)
 	service_ready("watching");
 	if (!watch(m) || !finish(m) || (!m->live.left && !m->options->live.wait))
 		return EXIT_COULD_NOT;
-	if (m->options->fail.wanted && faults_seen(&m->options->fail.faults, &m->previous.totals))
-		return EXIT_FAULTS;
-	return EXIT_RAN;
+	return m->options->fail.wanted && faulty(m) ? EXIT_FAULTS : EXIT_RAN;
 }
 
 static void end(struct monitor *m)

@@ -26,6 +26,8 @@ struct monitor_added {
 	bool (*begin)(void *context, const struct live *l);
 	/* The programs are detached, or pinned: ends what begin() began. false: the exit status is EXIT_COULD_NOT. */
 	bool (*end)(void *context);
+	/* Whether it has seen one of these faults, of those that the snapshot does not have. */
+	bool (*faulty)(void *context, const struct faults *f);
 	/* The member "receive" of a snapshot; NULL: no memory. */
 	json_t *(*json)(void *context);
 	/* Prints what is new since the last call. last: the summary. Returns 0, or -1 with errno. */

@@ -191,6 +191,18 @@ static int lines(void *context, FILE *out, const struct snapshot *now, bool last
 	return ferror(out) ? -1 : 0;
 }
 
+static bool faulty(void *context, const struct faults *f)
+{
+	struct receiver *r = context;
+	struct receive_totals t;
+	__u64 refused = 0;
+
+	receive_totals_read(&r->report, &t);
+	for (int i = REFUSAL_NONE + 1; i < ROCE_REFUSALS; i++)
+		refused += t.refused[i];
+	return (f->refused && refused) || (f->incomplete && t.incomplete);
+}
+
 /* ---- metrics ---- */
 
 static void count(FILE *out, const char *name, const char *help, __u64 n)
@@ -318,7 +330,7 @@ int receive_run(struct receive_command *c)
 			      .over = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
 	struct monitor_added added = {
 		.context = &r, .over = r.over, .alone = !c->watch, .files = c->receive.dump, .open = open_programs,
-		.begin = begin, .end = end, .json = json, .lines = lines, .metrics = metrics,
+		.begin = begin, .end = end, .faulty = faulty, .json = json, .lines = lines, .metrics = metrics,
 	};
 	int status = EXIT_COULD_NOT;
 

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <string.h>
 
+#include "roce/trial.h"
+#include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
-#include "userspace/model/snapshot.h"
 
 /* Whether sequence events are faults. They are not where missing packets cannot be recognized. */
 static bool is_judged(bool trusted, enum roce_service service)
 {
 	return trusted && service != SERVICE_UD;
+}
+
+/* A packet waits for the next ones to say whether it is a stray. It is an event already; no counter has it yet. */
+static bool has_waiting(const struct roce_stream *s)
+{
+	return is_judged(s->trusted, s->service) && (s->trial == TRIAL_GAP || s->trial == TRIAL_ELSEWHERE);
 }
 
 /* ---- events ---- */
@@ -70,21 +77,30 @@ static const struct fault_counter {
 	{ COUNTER_blocks_missing, SIGN, true },
 };
 
+/* The counter, and its sum over the streams of --udp. */
+static void add_counter(struct faults *f, enum roce_counter c)
+{
+	f->counter[c] = true;
+	for (int i = 0; i < ROCE_COUNTERS; i++)
+		f->counter[i] |= counter_sums[i].is_sum && counter_sums[i].service == SERVICE_UDP && counter_sums[i].counter == c;
+}
+
 struct faults faults_default(void)
 {
 	struct faults f = { 0 };
 
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(table); i++)
-		f.counter[table[i].counter] = table[i].weight == FAULT;
+		if (table[i].weight == FAULT)
+			add_counter(&f, table[i].counter);
 	return f;
 }
 
 bool faults_highlights(enum roce_counter c)
 {
-	for (size_t i = 0; i < ROCE_ARRAY_SIZE(table); i++)
-		if (table[i].counter == c && table[i].weight == FAULT)
-			return true;
+	if (faults_default().counter[c])
+		return true;
 	switch (c) {
+	case COUNTER_lints:
 	case COUNTER_naks:
 	case COUNTER_rnr_naks:
 	case COUNTER_imm_skipped:
@@ -101,35 +117,69 @@ bool faults_highlights(enum roce_counter c)
 	}
 }
 
-static int find_counter(const char *name, size_t length)
+/* The place of a name in a list of them, -1: it has none. */
+static int find_name(const char *const *names, int count, const char *name, size_t length)
 {
-	for (int i = 0; i < ROCE_COUNTERS; i++)
-		if (strlen(counter_names[i]) == length && !memcmp(counter_names[i], name, length))
+	for (int i = 0; i < count; i++)
+		if (strlen(names[i]) == length && !memcmp(names[i], name, length))
 			return i;
 	return -1;
 }
 
+static bool is_word(const char *word, const char *name, size_t length)
+{
+	return !find_name(&word, 1, name, length);
+}
+
+static bool add_name(struct faults *f, const char *name, size_t length)
+{
+	int counter = find_name(counter_names, ROCE_COUNTERS, name, length), lint = find_name(lint_names, ROCE_LINTS, name, length);
+	bool refused = f->receives && is_word("refused", name, length), incomplete = f->receives && is_word("incomplete", name, length);
+
+	if (is_word("lint", name, length))
+		counter = COUNTER_lints;
+	if (counter >= 0)
+		add_counter(f, counter);
+	if (lint >= 0)
+		f->lint[lint] = true;
+	f->refused |= refused;
+	f->incomplete |= incomplete;
+	return counter >= 0 || lint >= 0 || refused || incomplete;
+}
+
 bool faults_parse(struct faults *f, const char *list, const char **bad)
 {
-	*f = (struct faults){};
+	*f = (struct faults){ .receives = f->receives };
 	for (const char *name = list;; name++) {
 		size_t length = strcspn(name, ",");
-		int counter = find_counter(name, length);
 
 		*bad = name;
-		if (counter < 0)
+		if (!add_name(f, name, length))
 			return false;
-		f->counter[counter] = true;
 		name += length;
 		if (!*name)
 			return true;
 	}
 }
 
-bool faults_seen(const struct faults *f, const struct roce_totals *totals)
+/* What the totals do not tell. */
+static bool has_more(const struct faults *f, const struct roce_stream *s)
+{
+	if (f->counter[COUNTER_psn_strays] && has_waiting(s))
+		return true;
+	for (int i = 0; i < ROCE_LINTS; i++)
+		if (f->lint[i] && s->lint[i] && !stream_is_habit(s, i))
+			return true;
+	return false;
+}
+
+bool faults_seen(const struct faults *f, const struct snapshot *s)
 {
 	for (int i = 0; i < ROCE_COUNTERS; i++)
-		if (f->counter[i] && totals->value[i])
+		if (f->counter[i] && s->totals.value[i])
+			return true;
+	for (size_t i = 0; i < s->stream_count; i++)
+		if (has_more(f, &s->streams[i].stream))
 			return true;
 	return false;
 }
@@ -152,7 +202,7 @@ bool faults_rose(const struct roce_stream *s, const struct roce_stream *before)
 
 struct fault_rank fault_rank(const struct roce_stream *s)
 {
-	struct fault_rank r = { .packets = snapshot_packets(s) };
+	struct fault_rank r = { .packets = snapshot_packets(s), .lesser = has_waiting(s) };
 	bool judged = is_judged(s->trusted, s->service);
 
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(table); i++) {

@@ -7,6 +7,7 @@
 #define USERSPACE_MODEL_FAULTS_H
 
 #include "roce/event.h"
+#include "userspace/model/snapshot.h"
 
 /* ---- events ---- */
 
@@ -25,9 +26,12 @@ void faults_count(struct roce_stream *s, const struct roce_event *e, __u32 kinds
 
 /* ---- counters ---- */
 
-/* A set of counters that make a snapshot faulty (--exit-code, --fail-on). */
+/* What makes a snapshot faulty (--exit-code, --fail-on): counters of the totals, and lints that are no habit. */
 struct faults {
 	bool counter[ROCE_COUNTERS];
+	bool lint[ROCE_LINTS];
+	bool receives;		  /* there is a receiver: these are known as well. The others leave it false */
+	bool refused, incomplete; /* packets that it did not take, messages that ended with a part missing */
 };
 
 /* --exit-code and --fail-on */
@@ -36,14 +40,24 @@ struct fault_exit {
 	bool wanted; /* exit with status 3 if one of them was seen */
 };
 
-/* psn_lost, messages_broken, icrc_bad, malformed, unknown_opcodes, psn_resyncs. */
+/*
+ * psn_lost, messages_broken, icrc_bad, malformed, unknown_opcodes, psn_resyncs. A counter of streams means those of --udp as well,
+ * which have totals of their own.
+ */
 struct faults faults_default(void);
 
-/* Parses a comma-separated list of counter names instead. false: *bad points at the unknown name. */
+/*
+ * Parses a comma-separated list of names of counters and lints instead; `lint` is any lint. UD's estimates are meant only where they
+ * are named themselves (ud_lost). f->receives says whether `refused` and `incomplete` are names. false: *bad points at the unknown
+ * name.
+ */
 bool faults_parse(struct faults *f, const char *list, const char **bad);
 
-/* Whether any counter of the set is above zero in the totals. */
-bool faults_seen(const struct faults *f, const struct roce_totals *totals);
+/*
+ * Whether the finished snapshot has any of them. Of single lints only those of streams that are still there count; psn_strays are also
+ * packets that still wait for a verdict.
+ */
+bool faults_seen(const struct faults *f, const struct snapshot *s);
 
 /* Whether people should notice the counter once it is above zero: it counts faults, or what the observer itself has missed. */
 bool faults_highlights(enum roce_counter c);

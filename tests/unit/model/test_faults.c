@@ -71,7 +71,8 @@ static void not_judged(void **state)
 static void usual(void **state)
 {
 	static const enum roce_counter want[] = { COUNTER_psn_lost, COUNTER_messages_broken, COUNTER_icrc_bad, COUNTER_malformed,
-						  COUNTER_unknown_opcodes, COUNTER_psn_resyncs };
+						  COUNTER_unknown_opcodes, COUNTER_psn_resyncs, COUNTER_udp_lost,
+						  COUNTER_udp_messages_broken, COUNTER_udp_resyncs };
 	struct faults f = faults_default();
 	size_t count = 0;
 
@@ -80,10 +81,11 @@ static void usual(void **state)
 		count += f.counter[c];
 	assert_int_equal(count, ROCE_ARRAY_SIZE(want));
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(want); i++) {
-		struct roce_totals totals = { 0 };
+		struct snapshot s = { 0 };
 
-		totals.value[want[i]] = 1;
-		assert_true(faults_seen(&f, &totals));
+		s.totals.value[want[i]] = 1;
+		assert_true(faults_seen(&f, &s));
+		assert_true(faults_highlights(want[i]));
 	}
 }
 
