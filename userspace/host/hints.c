@@ -294,20 +294,21 @@ static const struct host_counter *worst(const struct hint_facts *f, bool *has_co
 
 static void hint_lost(struct hints *h, const struct hint_facts *f)
 {
-	__u64 damaged = snapshot_all_damaged(f->snapshot), all = total(f, COUNTER_psn_lost);
-	__u64 lost = all > damaged ? all - damaged : 0, missed = total(f, COUNTER_ring_missed);
+	__u64 damaged = snapshot_all_damaged(f->snapshot), all = total(f, COUNTER_psn_lost), udp = total(f, COUNTER_udp_lost);
+	__u64 lost = (all > damaged ? all - damaged : 0) + udp, missed = total(f, COUNTER_ring_missed);
 	const char *more = damaged ? "other " : ""; /* advice_make() tells of the damaged ones */
+	const char *what = !udp ? "PSNs" : lost > udp ? "PSNs and numbers of --udp" : "numbers of --udp";
 	bool has_counters;
 	const struct host_counter *c = worst(f, &has_counters);
 
 	if (c)
-		add(h, "%s says that it dropped %llu frames (%s); %llu %sPSNs are lost%s", c->where, c->value, c->name, lost, more,
+		add(h, "%s says that it dropped %llu frames (%s); %llu %s%s are lost%s", c->where, c->value, c->name, lost, more, what,
 		    !lost ? ": the frames were other traffic, or were sent again" :
 		    c->value >= lost ? ": all of them may have been dropped here (larger rings help: `ethtool -G`)" :
 				       ": at least some of them were lost before");
 	else if (lost && !missed && has_counters)
-		add(h, "%llu %sPSNs are lost, but no counter of %s shows a drop here: they were lost before, on the path or in "
-		    "the sender", lost, more, f->interface_count == 1 ? f->interfaces[0].name : "the interfaces");
+		add(h, "%llu %s%s are lost, but no counter of %s shows a drop here: they were lost before, on the path or in "
+		    "the sender", lost, more, what, f->interface_count == 1 ? f->interfaces[0].name : "the interfaces");
 }
 
 static void hint_advice(struct hints *h, const struct hint_facts *f)

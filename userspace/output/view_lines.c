@@ -55,6 +55,20 @@ static const struct total psn_line[] = {
 	{ COUNTER_psn_late_unknown, "late, perhaps lost before", false },
 	{ COUNTER_psn_forgotten, "not remembered", false },
 };
+/* of --udp */
+static const struct total udp_line[] = {
+	{ COUNTER_udp_lost, "lost", true },
+	{ COUNTER_udp_skipped, "skipped", true },
+	{ COUNTER_udp_recovered, "recovered", true },
+	{ COUNTER_udp_duplicates, "duplicates", true },
+	{ COUNTER_udp_resyncs, "resyncs", false },
+	{ COUNTER_udp_strays, "strays", false },
+	{ COUNTER_udp_interleaved, "of another sequence", false },
+	{ COUNTER_udp_late_unknown, "late, perhaps lost before", false },
+	{ COUNTER_udp_forgotten, "not remembered", false },
+	{ COUNTER_udp_messages, "heaps complete", false },
+	{ COUNTER_udp_messages_broken, "heaps broken", false },
+};
 #define MESSAGE_LINE(left_out) {					\
 	{ COUNTER_messages, "complete", true },				\
 	{ COUNTER_messages_broken, "broken", true },			\
@@ -167,6 +181,8 @@ static void print_head(const struct page *page, const struct snapshot *now, cons
 	print_totals(page, "  PSN       ", c, psn_line, ROCE_ARRAY_SIZE(psn_line));
 	print_totals(page, "  messages  ", c, has_rings(now) ? ring_line : message_line, ROCE_ARRAY_SIZE(message_line));
 	print_blocks(page, now);
+	if (c->value[COUNTER_udp_packets])
+		print_totals(page, "  UDP       ", c, udp_line, ROCE_ARRAY_SIZE(udp_line));
 	print_totals(page, "  not seen  ", c, unseen_line, ROCE_ARRAY_SIZE(unseen_line));
 	print_classes(page, now);
 	print_one_sided(page, now);

@@ -52,6 +52,7 @@ void head_fill(struct screen *s, const struct screen_source *source)
 	h->rates = rates_of_totals(now, source->previous);
 	spark_add(&h->gbps, h->rates.gbps);
 	spark_add(&h->packets, h->rates.packets);
+	h->rates.lost += h->rates.udp_lost;
 	spark_add(&h->lost, h->rates.lost);
 	spark_add(&h->icrc_bad, h->rates.icrc_bad);
 }
@@ -201,6 +202,29 @@ static void draw_messages(const struct head *h, int y)
 	say_figures(&w, &h->totals, figures, ROCE_ARRAY_SIZE(figures), true);
 }
 
+/* --udp */
+static bool has_udp(const struct head *h)
+{
+	return h->totals.value[COUNTER_udp_packets];
+}
+
+static void draw_udp(const struct head *h, int y)
+{
+	static const struct figure figures[] = {
+		{ COUNTER_udp_lost, "lost", true },
+		{ COUNTER_udp_recovered, "recovered", true },
+		{ COUNTER_udp_duplicates, "duplicates", true },
+		{ COUNTER_udp_resyncs, "resyncs", false },
+		{ COUNTER_udp_strays, "strays", false },
+		{ COUNTER_udp_interleaved, "of another sequence", false },
+		{ COUNTER_udp_messages, "heaps complete", false },
+		{ COUNTER_udp_messages_broken, "heaps broken", false },
+	};
+	struct writer w = line(y, "UDP");
+
+	say_figures(&w, &h->totals, figures, ROCE_ARRAY_SIZE(figures), true);
+}
+
 static bool misses(const struct head *h)
 {
 	return h->totals.value[COUNTER_ring_missed] || h->totals.value[COUNTER_untracked_packets] ||
@@ -263,7 +287,7 @@ int head_height(const struct screen *s)
 {
 	if (LINES < LEAST_HEIGHT)
 		return 1;
-	return 6 + misses(&screen_shown(s)->head) + !!screen_shown(s)->head.hints;
+	return 6 + has_udp(&screen_shown(s)->head) + misses(&screen_shown(s)->head) + !!screen_shown(s)->head.hints;
 }
 
 void head_draw(const struct screen *s)
@@ -278,6 +302,8 @@ void head_draw(const struct screen *s)
 	draw_psn(&v->head, 3);
 	draw_messages(&v->head, 4);
 	draw_icrc(&v->head, 5);
+	if (has_udp(&v->head))
+		draw_udp(&v->head, y++);
 	if (misses(&v->head))
 		draw_unseen(&v->head, y++);
 	if (v->head.hints)

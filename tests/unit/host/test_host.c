@@ -465,6 +465,12 @@ static void test_hints(void **state)
 	assert_true(has_hint(&f, "they were lost before"));
 	book_add(&b, "eth0", "rx_dropped", 7);
 	assert_true(has_hint(&f, "eth0 says that it dropped 7 frames (rx_dropped); 5 PSNs are lost"));
+	s.totals.value[COUNTER_udp_lost] = 3;
+	assert_true(has_hint(&f, "8 PSNs and numbers of --udp are lost"));
+	s.totals.value[COUNTER_psn_lost] = 0;
+	assert_true(has_hint(&f, "eth0 says that it dropped 7 frames (rx_dropped); 3 numbers of --udp are lost"));
+	s.totals.value[COUNTER_psn_lost] = 5;
+	s.totals.value[COUNTER_udp_lost] = 0;
 	/* four of the five came, with a wrong ICRC */
 	in[0].stream.trusted = 1;
 	in[0].stream.counters.value[COUNTER_psn_skipped] = 5;
