@@ -88,6 +88,8 @@ static void check_totals(const json_t *t)
 	must(number(t, "truncated") >= number(t, "icrc_unchecked"));
 	must(number(t, "truncated") <= number(t, "icrc_unchecked") + number(t, "rocev1_packets"));
 	check_psn(t);
+	must(number(t, "udp_lost") == number(t, "udp_skipped") - number(t, "udp_recovered"));
+	must(number(t, "ud_lost") == number(t, "ud_skipped") - number(t, "ud_recovered"));
 }
 
 static bool any_fault(const json_t *totals)
