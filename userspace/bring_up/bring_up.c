@@ -19,7 +19,8 @@
 #define LAST_TURNS 6 /* an RDMA device has worked on its packets then */
 #define DRAWN 4 /* times a second, on a terminal */
 #define CHANGES 200 /* lines of them, at most: a pipe takes so many, though nobody reads */
-#define LONG_LINE 2000 /* columns, so that no line is broken */
+#define LONG_LINE 2000 /* columns, where there is no terminal, so that no line is broken */
+#define SECONDS 10 /* columns */
 
 /* What is shown while packets come. */
 struct meanwhile {
@@ -72,13 +73,15 @@ static bool take_keys(struct bring_up *b, struct meanwhile *m)
 	return any;
 }
 
-/* Without a terminal: a line for each step that has changed, with the seconds since the start. */
+/* Without a screen: a line for each step that has changed, with the seconds since the start. */
 static void say_changes(struct bring_up *b, struct meanwhile *m)
 {
 	struct bring_up_report r;
+	size_t width = LONG_LINE, height;
 
+	terminal_size(STDOUT_FILENO, &width, &height);
 	bring_up_conclude(b, &r);
-	m->lines.width = LONG_LINE;
+	m->lines.width = width > SECONDS ? width - SECONDS : 1;
 	for (enum bring_up_step s = 0; s < STEPS && m->said < CHANGES; s++) {
 		if (r.step[s].state == m->states[s])
 			continue;
@@ -86,7 +89,8 @@ static void say_changes(struct bring_up *b, struct meanwhile *m)
 		m->said++;
 		lines_clear(&m->lines);
 		bring_up_step_line(&m->lines, &r, s);
-		printf("%8.1f  ", (now_ns() - b->begun) / 1e9);
+		lines_cut(&m->lines, 1);
+		printf("%*.1f  ", SECONDS - 2, (now_ns() - b->begun) / 1e9);
 		lines_print(stdout, &m->lines, false);
 	}
 	fflush(stdout);

@@ -265,8 +265,8 @@ static json_t *step_object(const struct bring_up_report *r, enum bring_up_step s
 {
 	const struct bring_up_result *one = &r->step[step];
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "id", step_name(step).text, "state", state_name(one->state), "words",
-			 step_words(step), "found", one->found, "asks", step_asks(step), "fix", one->fix);
+	return json_pack("{s:s, s:s, s:s, s:o, s:s, s:o}", "id", step_name(step).text, "state", state_name(one->state), "words",
+			 step_words(step), "found", json_text(one->found), "asks", step_asks(step), "fix", json_text(one->fix));
 }
 
 static json_t *step_or_null(enum bring_up_step step)
@@ -311,10 +311,10 @@ int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_rep
 		json_array_append_new(streams, stream_object(&b->streams[i]));
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(exchange, row_object(b, rows[i]));
-	o = json_pack("{s:s, s:o, s:f, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "schema", "rocescope.bringup/1", "interface",
+	o = json_pack("{s:s, s:o, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "rocescope.bringup/1", "interface",
 		      json_text(b->options->interface), "seconds", (now_ns() - b->begun) / 1e9, "frames", json_count(b->frames), "dropped",
 		      json_count(listen_dropped(&b->listen)), "others", json_count(b->others), "not_followed", json_count(b->more),
-		      "not_seen", b->listen.why, "wrong", step_or_null(r->wrong), "steps", each, "streams", streams);
+		      "not_seen", json_text(b->listen.why), "wrong", step_or_null(r->wrong), "steps", each, "streams", streams);
 	json_object_set_new(o, "exchange", exchange);
 	if (b->shown)
 		json_object_set_new(o, "pair", pair_object(b->shown));
