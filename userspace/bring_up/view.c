@@ -57,19 +57,27 @@ void bring_up_step_line(struct lines *l, const struct bring_up_report *r, enum b
 	lines_add(l, first ? STYLE_FAULT : styles[one->state], label, "%s", one->found[0] ? one->found : step_words(step));
 }
 
-/* Reason and fix of what is wrong first take what is left beside the steps: the fix all that the reason leaves, or half of it. */
+/* The fix gets what the reason leaves, or half of what is left beside the steps. */
+static size_t room_of_fix(size_t left, size_t reason, size_t fix)
+{
+	size_t most = left - left / 2;
+
+	if (left > reason + most)
+		most = left - reason;
+	return most < fix ? most : fix;
+}
+
+/* What is wrong first, with reason and fix. The reason begins in the line of the step. */
 static void add_wrong(struct page *p)
 {
 	struct lines *l = p->lines, fix = { .width = l->width, .label = LEFT };
-	size_t others = l->count + STEPS - p->r->wrong, left, from = l->count, reason, most;
+	size_t from = l->count, steps = STEPS - p->r->wrong, left = SIZE_MAX / 2, most;
 
-	left = !p->height ? SIZE_MAX / 2 : p->height > others ? p->height - others : 0;
+	if (p->height)
+		left = room(p) > steps ? room(p) - steps : 0;
 	lines_add(&fix, STYLE_PLAIN, "       fix:", "%s", p->r->step[p->r->wrong].fix);
 	bring_up_step_line(l, p->r, p->r->wrong);
-	reason = l->count - from - 1;
-	most = reason + fix.count <= left ? fix.count : left > reason && left - reason > left / 2 ? left - reason : (left + 1) / 2;
-	if (most > fix.count)
-		most = fix.count;
+	most = room_of_fix(left, l->count - from - 1, fix.count);
 	lines_cut(l, from + 1 + left - most);
 	if (!p->height)
 		lines_add(l, STYLE_PLAIN, "       asks:", "%s", step_asks(p->r->wrong));
