@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Frames that are no RoCE, while no RoCE packet has come: what they are, and whether they would be RoCE with another port or
+ * Frames that are no RoCE, while hardly a RoCE packet has come: what they are, and whether they would be RoCE with another port or
  * Ethertype, or inside a tunnel. The memory is bounded, and so is the number of frames that are tried.
  */
 #ifndef USERSPACE_DOCTOR_STRANGER_H
