@@ -83,6 +83,7 @@ int between_json(FILE *out, struct between *b, const char *const name[BETWEEN_PO
 /* ---- for people ---- */
 
 #define CELL 96
+#define HEAD 11 /* lines that a terminal needs beside the rows, at most: totals, what was not seen, titles, and the shell's prompt */
 enum { STREAM, QPN, SERVICE, ENTERED, LEFT, LOST, DAMAGED, BEFORE, COLUMNS };
 
 static const char *const titles[COLUMNS] = { "stream", "QPN", "service", "entered", "left", "lost between", "damaged",
@@ -94,6 +95,7 @@ struct table {
 	bool measures; /* the widths are measured, nothing is printed */
 	bool faulty;   /* only streams that lost something */
 	size_t rows, more;
+	size_t most; /* rows */
 };
 
 /* "12"; "12..15" where it is not exact. */
@@ -136,9 +138,13 @@ static void fill(char cell[COLUMNS][CELL], const struct between_stream *s)
 
 static void print_row(const struct table *t, const char *const cell[COLUMNS])
 {
+	char line[COLUMNS * CELL] = "";
+	int length = 0;
+
 	for (int i = 0; i < COLUMNS; i++)
-		fprintf(t->page->out, "%s%*s", i ? " " : "", i == STREAM || i == SERVICE ? -t->width[i] : t->width[i], cell[i]);
-	fputc('\n', t->page->out);
+		length += snprintf(line + length, sizeof(line) - length, "%s%*s", i ? " " : "",
+				   i == STREAM || i == SERVICE ? -t->width[i] : t->width[i], cell[i]);
+	fprintf(t->page->out, "%.*s\n", t->page->width, line);
 }
 
 static void add_row(const struct between_stream *s, void *context)
@@ -150,7 +156,7 @@ static void add_row(const struct between_stream *s, void *context)
 	/* damaged headers make streams that are none */
 	if (!between_is_joined(s) && !s->at[BETWEEN_A].trusted && !s->at[BETWEEN_B].trusted)
 		return;
-	if (t->rows == VIEW_WORST || (t->faulty && !is_faulty(s))) {
+	if (t->rows == t->most || (t->faulty && !is_faulty(s))) {
 		t->more++;
 		return;
 	}
@@ -170,11 +176,13 @@ static void add_row(const struct between_stream *s, void *context)
 		fputs(PAGE_PLAIN, t->page->out);
 }
 
-/* At most VIEW_WORST streams; if there are more, those that lost something. */
+/* At most VIEW_WORST streams, and as many as fit; if there are more, those that lost something. */
 static void print_streams(const struct page *page, struct between *b)
 {
-	struct table t = { .page = page, .measures = true };
+	struct table t = { .page = page, .measures = true, .most = VIEW_WORST };
 
+	if (page->height < HEAD + VIEW_WORST)
+		t.most = page->height > HEAD ? page->height - HEAD : 1;
 	for (int i = 0; i < COLUMNS; i++)
 		t.width[i] = strlen(titles[i]);
 	between_each(b, add_row, &t);

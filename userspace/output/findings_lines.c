@@ -4,13 +4,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "userspace/doctor/icrc_recipe.h"
 #include "userspace/doctor/sign.h"
 #include "userspace/model/address.h"
 #include "userspace/output/findings_view.h"
+#include "userspace/terminal/terminal.h"
 
 #define BOLD "\033[1m"
 #define PLAIN "\033[0m"
@@ -28,13 +27,12 @@ static struct page open_page(FILE *out)
 {
 	const char *no_colour = getenv("NO_COLOR");
 	struct page page = { .out = out, .width = WIDTH };
-	struct winsize size;
+	size_t width, height;
 
-	if (!isatty(fileno(out)))
+	if (!terminal_size(fileno(out), &width, &height))
 		return page;
 	page.bold = !no_colour || !*no_colour;
-	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col)
-		page.width = size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col;
+	page.width = width < WIDTH_LEAST ? WIDTH_LEAST : width;
 	return page;
 }
 

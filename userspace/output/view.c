@@ -38,7 +38,7 @@ bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous
 struct page page_open(FILE *out)
 {
 	const char *no_colour = getenv("NO_COLOR");
-	struct page page = { .out = out, .width = 10000 };
+	struct page page = { .out = out, .width = 10000, .height = 10000 };
 	size_t width, height;
 
 	/* A file has room for every column. */
@@ -46,6 +46,7 @@ struct page page_open(FILE *out)
 		return page;
 	page.colour = !no_colour || !*no_colour;
 	page.width = width;
+	page.height = height;
 	return page;
 }
 

@@ -52,6 +52,7 @@ struct page {
 	FILE *out;
 	bool colour; /* the output is a terminal, and NO_COLOR is not set */
 	int width;   /* columns; a file has more than any line needs */
+	int height;  /* lines of the terminal; a file has more than any report needs */
 };
 
 struct page page_open(FILE *out);
