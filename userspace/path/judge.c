@@ -108,6 +108,26 @@ static void judge_link(struct path_report *r, const struct path_facts *f)
 	}
 }
 
+static void judge_peer(struct path_report *r, const struct path_facts *f)
+{
+	const char *next = f->next_hop[0] ? f->next_hop : f->peer_address;
+	const struct path_probe *p = &f->probe;
+
+	if (!f->has_peer)
+		return;
+	if (p->answered)
+		GOOD(peer, "%s answers pings", f->peer_address);
+	else if (!p->nobody)
+		UNKNOWN(peer, "%s", p->why);
+	else if (p->teller[0])
+		mend_by(FINDING(peer, "nobody is at %s: says the router %s", f->peer_address, p->teller), "tracepath %s",
+			f->peer_address);
+	else
+		mend_by(FINDING(peer, "nobody is at %s: %s does not answer %s on %s", f->peer_address,
+				f->next_hop[0] ? next : "it", strchr(next, ':') ? "neighbour discovery" : "ARP", f->name),
+			"ip neigh replace %s lladdr MAC dev %s", next, IFACE);
+}
+
 unsigned int path_roce_mtu(unsigned int mtu)
 {
 	unsigned int path_mtu = 4096;
@@ -625,6 +645,7 @@ void path_judge(struct path_report *r, const struct path_facts *f)
 {
 	r->count = 0;
 	judge_link(r, f);
+	judge_peer(r, f);
 	judge_mtu(r, f);
 	judge_path(r, f);
 	if (!is_virtual(f))

@@ -77,13 +77,19 @@ struct route {
 	unsigned int leaves_by; /* 0: none */
 	bool has_source;
 	__u8 source[16];
+	__u8 gateway[16]; /* of the peer's family */
+	bool has_gateway;
 };
 
 static int take_route(struct nl_msg *m, void *context)
 {
 	const struct nlattr *source = nlmsg_find_attr(nlmsg_hdr(m), sizeof(struct rtmsg), RTA_PREFSRC);
+	const struct nlattr *gateway = nlmsg_find_attr(nlmsg_hdr(m), sizeof(struct rtmsg), RTA_GATEWAY);
 	struct route *r = context;
 
+	r->has_gateway = gateway && (nla_len(gateway) == 4 || nla_len(gateway) == 16);
+	if (r->has_gateway)
+		memcpy(r->gateway, nla_data(gateway), nla_len(gateway));
 	r->leaves_by = netlink_number(nlmsg_find_attr(nlmsg_hdr(m), sizeof(struct rtmsg), RTA_OIF));
 	r->has_source = source && (nla_len(source) == 4 || nla_len(source) == 16);
 	if (r->has_source && nla_len(source) == 4)
@@ -114,6 +120,8 @@ static void look_route(struct path_facts *f, struct route *to, const struct path
 		to->leaves_by = f->ifindex;
 	else
 		netlink_ask(RTM_GETROUTE, 0, &question, sizeof(question.route) + RTA_LENGTH(bytes), take_route, to);
+	if (to->has_gateway)
+		inet_ntop(peer->address.ss_family, to->gateway, f->next_hop, sizeof(f->next_hop));
 	f->leaves_by = to->leaves_by;
 }
 
@@ -276,6 +284,26 @@ static void look_ethtool(struct path_facts *f)
 
 /* ---- all of it ---- */
 
+/* Whether the neighbour to whom packets to the peer are sent does not answer: of this the kernel tells a socket only where lo is up. */
+static bool is_next_hop_silent(const struct path_facts *f, const struct route *route, const struct path_peer *peer)
+{
+	const void *six = &((const struct sockaddr_in6 *)&peer->address)->sin6_addr;
+	const void *four = &((const struct sockaddr_in *)&peer->address)->sin_addr;
+	struct places places = { 0 };
+	bool silent = false;
+	__u8 next[16];
+
+	if (peer->address.ss_family == AF_INET6)
+		memcpy(next, route->has_gateway ? route->gateway : six, sizeof(next));
+	else
+		address_from_ipv4(next, route->has_gateway ? route->gateway : four);
+	places_look(&places, NULL, 0);
+	for (size_t i = 0; i < places.silent_count && !silent; i++)
+		silent = places.silent[i].interface == f->ifindex && !memcmp(places.silent[i].address, next, sizeof(next));
+	places_free(&places);
+	return silent;
+}
+
 void path_look(struct path_facts *f, const char *interface, const struct path_peer *peer)
 {
 	struct ifinfomsg link = { .ifi_index = if_nametoindex(interface) };
@@ -301,4 +329,5 @@ void path_look(struct path_facts *f, const char *interface, const struct path_pe
 		path_probe(&f->probe, interface, peer, f->mtu);
 	else
 		snprintf(f->probe.why, sizeof(f->probe.why), "the interface is down");
+	f->probe.nobody |= !f->probe.answered && is_next_hop_silent(f, &route, peer);
 }

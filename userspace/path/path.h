@@ -75,6 +75,7 @@ struct path_facts {
 	/* the way to PEER */
 	bool has_peer;
 	char peer_address[64];
+	char next_hop[64]; /* the router to which packets to PEER are sent; "": PEER itself, or unknown */
 	unsigned int leaves_by; /* interface by which packets to PEER leave; 0: unknown */
 	struct path_probe probe;
 };

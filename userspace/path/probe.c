@@ -23,6 +23,7 @@
 #define GRACE_NS (10 * NSEC_PER_MSEC)   /* after it those to the large ones, which left before, are late */
 #define PROBE_NS (10 * NSEC_PER_SEC)	/* most time of all of it */
 #define SILENCE_NS (1500 * NSEC_PER_MSEC) /* after it progress is shown */
+#define NOBODY_NS (3500 * NSEC_PER_MSEC) /* after it Linux gives ARP and neighbour discovery up: three times a second */
 #define RTT_NS (200 * NSEC_PER_MSEC) /* how long better round trips are sought */
 #define RTT_TRIES 5
 #define PARTS 8	     /* sizes that are tried at once */
@@ -44,6 +45,7 @@ struct prober {
 	} echo[PROBES_MOST];
 	uint64_t rtt_ns;
 	unsigned int told; /* the least MTU that a router told; 0: none */
+	bool nobody;	   /* a router, or this machine, told that the peer cannot be reached */
 	char teller[INET6_ADDRSTRLEN];
 };
 
@@ -113,7 +115,18 @@ static const char *open_socket(struct prober *p, const char *interface, const st
 
 /* ---- echoes ---- */
 
-/* A router's 'packet too big' or 'fragmentation needed'. A host that is silent gives an error, too, which is not looked at. */
+static void name_teller(struct prober *p, const struct sockaddr *from)
+{
+	const struct sockaddr_in *four = (const void *)from;
+	const struct sockaddr_in6 *six = (const void *)from;
+
+	if (from->sa_family == AF_INET)
+		inet_ntop(AF_INET, &four->sin_addr, p->teller, sizeof(p->teller));
+	else if (from->sa_family == AF_INET6)
+		inet_ntop(AF_INET6, &six->sin6_addr, p->teller, sizeof(p->teller));
+}
+
+/* A router's 'packet too big' or 'fragmentation needed', or that nobody is there, which this machine says of a neighbour. */
 static void read_errors(struct prober *p)
 {
 	char control[512], data[64];
@@ -124,17 +137,17 @@ static void read_errors(struct prober *p)
 		for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
 			const struct sock_extended_err *e = (const void *)CMSG_DATA(c);
 			const struct sockaddr *from = SO_EE_OFFENDER(e);
-			const struct sockaddr_in *four = (const void *)from;
-			const struct sockaddr_in6 *six = (const void *)from;
 
-			if ((c->cmsg_type != IP_RECVERR && c->cmsg_type != IPV6_RECVERR) || e->ee_errno != EMSGSIZE ||
-			    e->ee_origin == SO_EE_ORIGIN_LOCAL || e->ee_info < SMALL || (p->told && e->ee_info >= p->told))
+			if (c->cmsg_type != IP_RECVERR && c->cmsg_type != IPV6_RECVERR)
+				continue;
+			if (e->ee_errno == EHOSTUNREACH && !p->nobody) {
+				p->nobody = true;
+				name_teller(p, from);
+			}
+			if (e->ee_errno != EMSGSIZE || e->ee_origin == SO_EE_ORIGIN_LOCAL || e->ee_info < SMALL || (p->told && e->ee_info >= p->told))
 				continue;
 			p->told = e->ee_info;
-			if (from->sa_family == AF_INET)
-				inet_ntop(AF_INET, &four->sin_addr, p->teller, sizeof(p->teller));
-			else if (from->sa_family == AF_INET6)
-				inet_ntop(AF_INET6, &six->sin6_addr, p->teller, sizeof(p->teller));
+			name_teller(p, from);
 		}
 }
 
@@ -303,11 +316,35 @@ static void measure_rtt(struct prober *p)
 		await(p, send_echo(p, SMALL), end);
 }
 
+/* Waits until it is given up to find the peer's neighbour, or a router says that it is not there. */
+static void await_nobody(struct prober *p)
+{
+	struct pollfd poller = { .fd = p->fd, .events = 0 }; /* POLLERR comes always */
+
+	while (!p->nobody && !p->rtt_ns && !stop && now_ns() < p->begin + NOBODY_NS) {
+		poll(&poller, 1, ANSWER_NS / NSEC_PER_MSEC);
+		read_answers(p);
+	}
+}
+
 static void say_unknown(const struct prober *p, char why[PATH_WHY])
 {
-	snprintf(why, PATH_WHY, "%s", stop ? "interrupted" : p->error ? cause_of_interface(p->error).text :
+	snprintf(why, PATH_WHY, "%s", stop ? "interrupted" : p->nobody ? "nobody is there" : p->error ? cause_of_interface(p->error).text :
 		 !p->rtt_ns ? "the peer answers no ping within 400 ms" :
 			      "too many pings were lost, small ones as well, or the time was too short");
+}
+
+/* Whether the teller is this machine. */
+static bool is_own(const struct prober *p)
+{
+	struct sockaddr_storage own = { 0 };
+	socklen_t length = sizeof(own);
+	char text[INET6_ADDRSTRLEN] = "";
+
+	getsockname(p->fd, (struct sockaddr *)&own, &length);
+	inet_ntop(own.ss_family, own.ss_family == AF_INET6 ? (const void *)&((const struct sockaddr_in6 *)&own)->sin6_addr :
+		  (const void *)&((const struct sockaddr_in *)&own)->sin_addr, text, sizeof(text));
+	return !strcmp(text, p->teller);
 }
 
 static void run(struct prober *p, struct path_probe *to, unsigned int mtu)
@@ -315,7 +352,10 @@ static void run(struct prober *p, struct path_probe *to, unsigned int mtu)
 	unsigned int whole = mtu < LARGEST ? mtu : LARGEST, best;
 	bool known = try_sizes(p, &whole, 1, &best);
 
+	if (!p->rtt_ns)
+		await_nobody(p);
 	to->answered = p->rtt_ns;
+	to->nobody = p->nobody && !to->answered;
 	if (to->answered)
 		measure_rtt(p);
 	to->rtt_ns = p->rtt_ns;
@@ -324,6 +364,8 @@ static void run(struct prober *p, struct path_probe *to, unsigned int mtu)
 	to->known = to->answered && known && (best || search(p, to));
 	if (!to->known)
 		say_unknown(p, to->why);
+	if (to->nobody && !is_own(p))
+		memcpy(to->teller, p->teller, sizeof(to->teller));
 	to->told = to->known && to->fails && p->told && p->told < to->fails;
 	if (to->told)
 		memcpy(to->teller, p->teller, sizeof(to->teller));

@@ -23,10 +23,11 @@ struct path_probe {
 	uint64_t rtt_ns;    /* least round trip of a small packet */
 	bool known;	    /* what follows is known */
 	char why[PATH_WHY]; /* if not */
+	bool nobody;	    /* it was said that the peer, or the next hop to it, is not there; by `teller` */
 	unsigned int passes; /* bytes of the largest IP packet that was answered */
 	unsigned int fails; /* the smallest that was never answered, or of which a router told; 0: all up to the MTU pass */
 	bool told;	    /* a router told of it */
-	char teller[INET6_ADDRSTRLEN]; /* which one; "": unknown */
+	char teller[INET6_ADDRSTRLEN]; /* which one; "": unknown, or this machine, where its neighbour does not answer ARP */
 };
 
 /*
