@@ -98,7 +98,7 @@ static const struct option_entry manual_entries[] = {
 	  OPTION_ADDRESS(struct rdma_options, peer_gid), OPTION_GIVEN(struct rdma_options, manual) },
 	{ "peer-psn", "N", "PSN of the first packet to each QP", NUMBER(peer_psn, 0, 0xffffff), .usual = "0" },
 	{ "peer-qpn", "N", "the sender's first QPN, where acknowledgements go; the next ones count up",
-	  NUMBER(peer_qpn, 1, 0xffffff), .usual = "1" },
+	  OPTION_HEX(struct rdma_options, peer_qpn, 1, 0xffffff), .usual = "1" },
 	{ "tell", "FILE", "a JSON line with what the sender must know (- is standard output, the default)", TEXT(tell) },
 	{ "dump", "FILE", "the buffers at the end: of each QP those of WRITEs, then those of SENDs", TEXT(dump) },
 	{ 0 },

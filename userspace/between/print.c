@@ -8,6 +8,8 @@
 #include "lib/shown.h"
 #include "userspace/between/between.h"
 #include "userspace/model/address.h"
+#include "userspace/model/qpn.h"
+#include "userspace/output/text_table.h"
 #include "userspace/output/view.h"
 #include "userspace/output/view_json.h"
 
@@ -82,29 +84,15 @@ int between_json(FILE *out, struct between *b, const char *const name[BETWEEN_PO
 
 /* ---- for people ---- */
 
-#define CELL 96
 #define HEAD 11 /* lines that a terminal needs beside the rows, at most: totals, what was not seen, titles, and the shell's prompt */
-enum { STREAM, QPN, SERVICE, ENTERED, LEFT, LOST, DAMAGED, BEFORE, COLUMNS };
-
-static const char *const titles[COLUMNS] = { "stream", "QPN", "service", "entered", "left", "lost between", "damaged",
-					     "lost before" };
-
-struct table {
-	const struct page *page;
-	int width[COLUMNS];
-	bool measures; /* the widths are measured, nothing is printed */
-	bool faulty;   /* only streams that lost something */
-	size_t rows, more;
-	size_t most; /* rows */
-};
 
 /* "12"; "12..15" where it is not exact. */
-static void put_range(char to[CELL], const struct between_figures *f)
+static void put_range(char to[TEXT_CELL], const struct between_figures *f)
 {
 	if (f->least == f->most)
-		snprintf(to, CELL, "%llu", positive(f->least));
+		snprintf(to, TEXT_CELL, "%llu", positive(f->least));
 	else
-		snprintf(to, CELL, "%llu..%llu", positive(f->least), positive(f->most));
+		snprintf(to, TEXT_CELL, "%llu..%llu", positive(f->least), positive(f->most));
 }
 
 static bool is_faulty(const struct between_stream *s)
@@ -112,45 +100,108 @@ static bool is_faulty(const struct between_stream *s)
 	return s->known && (s->figures.least > 0 || s->figures.damaged > 0);
 }
 
-static void fill(char cell[COLUMNS][CELL], const struct between_stream *s)
+/* Each of these fills one cell of a stream. They return true if the cell shows a fault. */
+static bool cell_path(char *to, const void *row)
 {
-	const struct between_figures *f = &s->figures;
-	const char *none = between_is_joined(s) ? "?" : "-";
+	const struct between_stream *s = row;
 
-	snprintf(cell[STREAM], CELL, "%s > %s", address_text(s->key.src).text, address_text(s->dst).text);
-	if (s->key.kind == KEY_UDP)
-		snprintf(cell[QPN], CELL, "%u/%u", s->key.port, s->key.qpn);
-	else
-		snprintf(cell[QPN], CELL, "%u", s->key.qpn);
-	snprintf(cell[SERVICE], CELL, "%s%s%s", roce_service_name(s->service),
+	snprintf(to, TEXT_CELL, "%s > %s", address_text(s->key.src).text, address_text(s->dst).text);
+	return false;
+}
+
+static bool cell_qpn(char *to, const void *row)
+{
+	strcpy(to, qpn_cell(&((const struct between_stream *)row)->key).text);
+	return false;
+}
+
+static bool cell_hex(char *to, const void *row)
+{
+	strcpy(to, qpn_hex_cell(&((const struct between_stream *)row)->key).text);
+	return false;
+}
+
+static bool cell_service(char *to, const void *row)
+{
+	const struct between_stream *s = row;
+
+	snprintf(to, TEXT_CELL, "%s%s%s", roce_service_name(s->service),
 		 s->key.side == SIDE_RESPONSE && s->service != SERVICE_CNP ? " resp" : "",
 		 between_is_joined(s) ? "" : s->at[BETWEEN_A].seen ? " (only A)" : " (only B)");
-	for (int i = ENTERED; i <= DAMAGED; i++)
-		snprintf(cell[i], CELL, "%s", none);
-	snprintf(cell[BEFORE], CELL, "%llu", s->at[BETWEEN_A].now.lost);
-	if (!s->known)
-		return;
-	snprintf(cell[ENTERED], CELL, "%llu", f->entered);
-	snprintf(cell[LEFT], CELL, "%llu", f->left);
-	put_range(cell[LOST], f);
-	snprintf(cell[DAMAGED], CELL, "%llu", positive(f->damaged));
+	return false;
 }
 
-static void print_row(const struct table *t, const char *const cell[COLUMNS])
+/* A figure that both points together know. */
+static void put_figure(char *to, const struct between_stream *s, __u64 n)
 {
-	char line[COLUMNS * CELL] = "";
-	int length = 0;
-
-	for (int i = 0; i < COLUMNS; i++)
-		length += snprintf(line + length, sizeof(line) - length, "%s%*s", i ? " " : "",
-				   i == STREAM || i == SERVICE ? -t->width[i] : t->width[i], cell[i]);
-	fprintf(t->page->out, "%.*s\n", t->page->width, line);
+	if (s->known)
+		snprintf(to, TEXT_CELL, "%llu", n);
+	else
+		strcpy(to, between_is_joined(s) ? "?" : "-");
 }
+
+static bool cell_entered(char *to, const void *row)
+{
+	const struct between_stream *s = row;
+
+	put_figure(to, s, s->figures.entered);
+	return false;
+}
+
+static bool cell_left(char *to, const void *row)
+{
+	const struct between_stream *s = row;
+
+	put_figure(to, s, s->figures.left);
+	return false;
+}
+
+static bool cell_lost(char *to, const void *row)
+{
+	const struct between_stream *s = row;
+
+	put_figure(to, s, 0);
+	if (s->known)
+		put_range(to, &s->figures);
+	return s->known && s->figures.least > 0;
+}
+
+static bool cell_damaged(char *to, const void *row)
+{
+	const struct between_stream *s = row;
+
+	put_figure(to, s, positive(s->figures.damaged));
+	return s->known && s->figures.damaged > 0;
+}
+
+static bool cell_before(char *to, const void *row)
+{
+	snprintf(to, TEXT_CELL, "%llu", ((const struct between_stream *)row)->at[BETWEEN_A].now.lost);
+	return false;
+}
+
+static const struct text_column columns[] = {
+	{ "stream", cell_path, TEXT_LEFT | TEXT_PATH },
+	{ "QPN", cell_qpn, 0 },
+	{ "hex", cell_hex, TEXT_SPARE | TEXT_SELDOM },
+	{ "service", cell_service, TEXT_LEFT },
+	{ "entered", cell_entered, TEXT_COMMON },
+	{ "left", cell_left, TEXT_COMMON },
+	{ "lost between", cell_lost, 0 },
+	{ "damaged", cell_damaged, 0 },
+	{ "lost before", cell_before, TEXT_COMMON },
+};
+
+struct table {
+	struct text_table text;
+	bool measures; /* the widths are measured, nothing is printed */
+	bool faulty;   /* only streams that lost something */
+	size_t rows, more;
+	size_t most; /* rows */
+};
 
 static void add_row(const struct between_stream *s, void *context)
 {
-	char cell[COLUMNS][CELL];
-	const char *text[COLUMNS];
 	struct table *t = context;
 
 	/* damaged headers make streams that are none */
@@ -161,38 +212,34 @@ static void add_row(const struct between_stream *s, void *context)
 		return;
 	}
 	t->rows++;
-	fill(cell, s);
-	for (int i = 0; i < COLUMNS; i++) {
-		text[i] = cell[i];
-		if (t->measures && (int)strlen(cell[i]) > t->width[i])
-			t->width[i] = strlen(cell[i]);
-	}
-	if (t->measures)
+	if (t->measures) {
+		text_table_measure(&t->text, s);
 		return;
-	if (is_faulty(s) && t->page->colour)
-		fputs(PAGE_RED, t->page->out);
-	print_row(t, text);
-	if (is_faulty(s) && t->page->colour)
-		fputs(PAGE_PLAIN, t->page->out);
+	}
+	text_table_row(&t->text, s);
+	fputc('\n', t->text.page->out);
 }
 
 /* At most VIEW_WORST streams, and as many as fit; if there are more, those that lost something. */
 static void print_streams(const struct page *page, struct between *b)
 {
-	struct table t = { .page = page, .measures = true, .most = VIEW_WORST };
+	struct table t = { .measures = true, .most = VIEW_WORST };
 
 	if (page->height < HEAD + VIEW_WORST)
 		t.most = page->height > HEAD ? page->height - HEAD : 1;
-	for (int i = 0; i < COLUMNS; i++)
-		t.width[i] = strlen(titles[i]);
+	text_table_begin(&t.text, page, columns, ROCE_ARRAY_SIZE(columns), 1);
 	between_each(b, add_row, &t);
 	if (t.more) {
 		t.faulty = true;
 		t.rows = t.more = 0;
+		text_table_begin(&t.text, page, columns, ROCE_ARRAY_SIZE(columns), 1);
 		between_each(b, add_row, &t);
 	}
-	if (t.rows)
-		print_row(&t, titles);
+	text_table_fit(&t.text, page->width);
+	if (t.rows) {
+		text_table_titles(&t.text);
+		fputc('\n', page->out);
+	}
 	t.measures = false;
 	t.rows = t.more = 0;
 	between_each(b, add_row, &t);
@@ -214,22 +261,24 @@ static void print_place(FILE *out, const struct between_place *p, char letter)
 int between_lines(FILE *out, struct between *b, const char *const name[BETWEEN_POINTS], double seconds)
 {
 	struct between_totals t = between_totals(b);
-	struct page page = page_open(out);
-	char lost[CELL];
+	struct page page;
+	char lost[TEXT_CELL];
 
+	page_open(&page, out);
 	put_range(lost, &t.figures);
-	fprintf(out, "%.1f s: A is %s, B is %s; %zu streams at both, %zu only at A, %zu only at B\n", seconds,
+	fprintf(page.out, "%.1f s: A is %s, B is %s; %zu streams at both, %zu only at A, %zu only at B\n", seconds,
 		shown_text(name[BETWEEN_A]).text, shown_text(name[BETWEEN_B]).text, t.streams, t.only[BETWEEN_A], t.only[BETWEEN_B]);
-	fprintf(out, "  between   %s%s%s lost, %llu damaged; %llu packets entered at A, %llu left at B\n",
+	fprintf(page.out, "  between   %s%s%s lost, %llu damaged; %llu packets entered at A, %llu left at B\n",
 		page.colour && t.figures.least > 0 ? PAGE_RED : "", lost, page.colour && t.figures.least > 0 ? PAGE_PLAIN : "",
 		positive(t.figures.damaged), t.figures.entered, t.figures.left);
-	fprintf(out, "  before A  %llu PSNs lost\n", t.lost_before);
-	print_place(out, &b->place[BETWEEN_A], 'A');
-	print_place(out, &b->place[BETWEEN_B], 'B');
+	fprintf(page.out, "  before A  %llu PSNs lost\n", t.lost_before);
+	print_place(page.out, &b->place[BETWEEN_A], 'A');
+	print_place(page.out, &b->place[BETWEEN_B], 'B');
 	if (t.unknown)
-		fprintf(out, "  unknown   %zu streams: their figures come when they pause\n", t.unknown);
+		fprintf(page.out, "  unknown   %zu streams: their figures come when they pause\n", t.unknown);
 	if (b->left_out)
-		fprintf(out, "  no room   for streams (%zu times): --max-streams\n", b->left_out);
+		fprintf(page.out, "  no room   for streams (%zu times): --max-streams\n", b->left_out);
 	print_streams(&page, b);
+	page_close(&page);
 	return ferror(out) ? -1 : 0;
 }

@@ -7,6 +7,7 @@
 #include "userspace/bring_up/bring_up.h"
 #include "userspace/doctor/receiver.h"
 #include "userspace/model/address.h"
+#include "userspace/model/qpn.h"
 #include "userspace/model/refusal.h"
 
 #define QUIET (5 * NSEC_PER_SEC) /* a pair that sends no more gives way to others that do */
@@ -134,8 +135,8 @@ static struct text packet_words(const struct roce_packet *p)
 	struct text immediate = p->op & OP_IMMDT ? text(", immediate 0x%x", p->immediate) : text("%s", "");
 
 	if (p->op & OP_ACK)
-		return text("%s, QPN 0x%x, PSN 0x%llx", answer_name(p->syndrome), p->dqpn, p->number);
-	return text("%s, QPN 0x%x, PSN 0x%llx, %s%s%s", operation_text(p->opcode).text, p->dqpn, p->number, place_words(p).text,
+		return text("%s, QPN %s, PSN 0x%llx", answer_name(p->syndrome), qpn_text(p->dqpn).text, p->number);
+	return text("%s, QPN %s, PSN 0x%llx, %s%s%s", operation_text(p->opcode).text, qpn_text(p->dqpn).text, p->number, place_words(p).text,
 		    immediate.text, p->ackreq ? ", AckReq" : "");
 }
 
@@ -243,7 +244,7 @@ static void judge_expected(const struct roce_packet *p, struct bring_up_stream *
 	if (!s->taker[0])
 		SAY(s->taker, "--expect");
 	if (memcmp(pair->key.src, p->src, sizeof(p->src)))
-		fail(v, STEP_ip, address_text(pair->key.src).text, "%s for QPN 0x%x", address_text(p->src).text, p->dqpn);
+		fail(v, STEP_ip, address_text(pair->key.src).text, "%s for QPN %s", address_text(p->src).text, qpn_text(p->dqpn).text);
 	if (mtu && (p->payload_bytes > mtu || (roce_is_partial(p) && p->payload_bytes != mtu)))
 		fail(v, STEP_path_mtu, text("path MTU %u", mtu).text, "payload %u", p->payload_bytes);
 	if (exact || first == PAIR_NO_PSN)
@@ -272,9 +273,9 @@ static void judge_host(const struct known_qp *k, const struct roce_packet *p, st
 
 	SAY(s->taker, "%s%s%s", qp->device, qp->program[0] ? ", " : "", qp->program);
 	if (k->gone)
-		fail(v, STEP_qpn, "", "QPN 0x%x, whose QP is gone", p->dqpn);
+		fail(v, STEP_qpn, "", "QPN %s, whose QP is gone", qpn_text(p->dqpn).text);
 	else if (!known_qp_takes(qp->state))
-		fail(v, STEP_state, "RTR or RTS", "QP 0x%x is in state %s", p->dqpn, host_state_name(qp->state));
+		fail(v, STEP_state, "RTR or RTS", "QP %s is in state %s", qpn_text(p->dqpn).text, host_state_name(qp->state));
 	v->follows = !k->gone && qp->state == STATE_ERROR;
 	if (!has_type(qp, p->service))
 		fail(v, STEP_service, host_type_name(qp->type), "%s", operation_text(p->opcode).text);
@@ -512,7 +513,7 @@ static void judge_qp(struct bring_up *b, const struct listen_frame *f, const str
 	s->taker[0] = 0;
 	v->not_told = OF_QP;
 	if (p->dqpn < 2 && p->service != SERVICE_UD)
-		fail(v, STEP_qpn, "", "QPN %u, which is for management", p->dqpn);
+		fail(v, STEP_qpn, "", "QPN %s, which is for management", qpn_text(p->dqpn).text);
 	if (f->shown) {
 		v->not_told = 0;
 		judge_shown(b, f, s, v);
@@ -531,7 +532,7 @@ static void judge_qp(struct bring_up *b, const struct listen_frame *f, const str
 		judge_expected(p, s, pair, f->shown || k, v);
 	}
 	if (!f->shown && !k && !told && !pair && ((devices && !e->hidden) || e->expected->count))
-		fail(v, STEP_qpn, e->expected->count ? "a QPN of --expect" : "", "no QP here has QPN 0x%x", p->dqpn);
+		fail(v, STEP_qpn, e->expected->count ? "a QPN of --expect" : "", "no QP here has QPN %s", qpn_text(p->dqpn).text);
 	if (!f->shown && roce_is_partial(p) && !roce_is_path_mtu(p->payload_bytes))
 		fail(v, STEP_path_mtu, "256, 512, 1024, 2048 or 4096", "payload %u in a First or Middle", p->payload_bytes);
 	if (k && v->failed == STEPS)

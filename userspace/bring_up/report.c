@@ -9,6 +9,7 @@
 #include "userspace/bring_up/bring_up.h"
 #include "userspace/doctor/doctor.h"
 #include "userspace/model/address.h"
+#include "userspace/model/qpn.h"
 
 #define ASKS 3 /* requests, so many in vain, are no accident */
 #define AGAIN 2 /* a packet that was acknowledged comes once again if the acknowledgement was late */
@@ -197,7 +198,7 @@ static void say_failure(const struct bring_up_stream *s, struct bring_up_result 
 	char of[64] = "";
 
 	if (s->roce)
-		SAY(of, ", QPN 0x%x", s->dqpn);
+		SAY(of, ", QPN %s", qpn_text(s->dqpn).text);
 	set(r, STEP_WRONG, "%s%s%s%s (%s%s, %llu packet%s)", s->expected[0] ? "expected " : "", s->expected,
 	    s->expected[0] ? "; found " : "", s->found, address_text(s->src).text, of, s->failures, s->failures == 1 ? "" : "s");
 }
@@ -208,7 +209,7 @@ static void say_good(const struct bring_up_stream *s, enum bring_up_step step, s
 	r->state = STEP_GOOD;
 	switch (step) {
 	case STEP_ip: SAY(r->found, "%s > %s", address_text(s->src).text, address_text(s->dst).text); break;
-	case STEP_qpn: SAY(r->found, "QPN 0x%x%s%s", s->dqpn, s->taker[0] ? ": " : "", s->taker); break;
+	case STEP_qpn: SAY(r->found, "QPN %s%s%s", qpn_text(s->dqpn).text, s->taker[0] ? ": " : "", s->taker); break;
 	case STEP_service: SAY(r->found, "%s", roce_service_name(s->service)); break;
 	case STEP_psn: SAY(r->found, "0x%x was the last", s->last_psn); break;
 	case STEP_path_mtu: SAY(r->found, "the largest payload is %u", s->path_mtu); break;
@@ -240,8 +241,8 @@ static void conclude_mtu(const struct bring_up *b, struct bring_up_result *r)
 	bool missing = !s || s->failed == STEP_psn;
 
 	if (s && is_cut(s))
-		set(r, STEP_WRONG, "%llu Last packets came to QPN 0x%x, but no First and no Middle, and the PSNs before them are "
-		    "missing: what is longer is lost on the way, where an MTU is too small", s->alone, s->dqpn);
+		set(r, STEP_WRONG, "%llu Last packets came to QPN %s, but no First and no Middle, and the PSNs before them are "
+		    "missing: what is longer is lost on the way, where an MTU is too small", s->alone, qpn_text(s->dqpn).text);
 	if (l && missing && l->refused > b->end.refused)
 		set(r, STEP_WRONG, "%s has dropped %llu frames before anybody saw them, and its MTU is %u", b->options->interface,
 		    l->refused - b->end.refused, l->mtu);
@@ -321,10 +322,10 @@ static void conclude_answer(const struct bring_up *b, const struct bring_up_stre
 	else if (s->answers)
 		set(r, STEP_GOOD, "%llu answers", s->answers);
 	else if (s->asked >= ASKS && !find_twin(b, s))
-		set(r, STEP_WRONG, "%llu packets to QPN 0x%x ask for an answer (AckReq), and none has left", s->asked, s->dqpn);
+		set(r, STEP_WRONG, "%llu packets to QPN %s ask for an answer (AckReq), and none has left", s->asked, qpn_text(s->dqpn).text);
 	else if (!s->asked && s->messages >= ASKS)
-		set(r, STEP_WRONG, "the sender never asks for an answer: AckReq is in none of %llu packets to QPN 0x%x, which end %llu "
-		    "messages", s->packets, s->dqpn, s->messages);
+		set(r, STEP_WRONG, "the sender never asks for an answer: AckReq is in none of %llu packets to QPN %s, which end %llu "
+		    "messages", s->packets, qpn_text(s->dqpn).text, s->messages);
 }
 
 static void conclude_accepted(const struct bring_up *b, const struct bring_up_stream *s, struct bring_up_result *r)
@@ -337,14 +338,17 @@ static void conclude_accepted(const struct bring_up *b, const struct bring_up_st
 	else if (!s->answers || s->answer_qpn == NO_QPN)
 		return;
 	else if (s->answer_qpn < 2)
-		set(r, STEP_WRONG, "answers for QPN 0x%x go to QPN %u: the receiver was not told the sender's QPN", s->dqpn, s->answer_qpn);
+		set(r, STEP_WRONG, "answers for QPN %s go to QPN %s: the receiver was not told the sender's QPN",
+		    qpn_text(s->dqpn).text, qpn_text(s->answer_qpn).text);
 	else if (pair && pair->pair.peer_qpn != s->answer_qpn)
-		set(r, STEP_WRONG, "expected answers to QPN 0x%x; found answers to QPN 0x%x", pair->pair.peer_qpn, s->answer_qpn);
+		set(r, STEP_WRONG, "expected answers to QPN %s; found answers to QPN %s", qpn_text(pair->pair.peer_qpn).text,
+		    qpn_text(s->answer_qpn).text);
 	else if (twin)
-		set(r, STEP_WRONG, "answers for QPN 0x%x and for QPN 0x%x go to one QPN, 0x%x", s->dqpn, twin->dqpn, s->answer_qpn);
+		set(r, STEP_WRONG, "answers for QPN %s and for QPN %s go to one QPN, %s", qpn_text(s->dqpn).text,
+		    qpn_text(twin->dqpn).text, qpn_text(s->answer_qpn).text);
 	else if (s->again >= AGAIN)
-		set(r, STEP_WRONG, "PSN 0x%x to QPN 0x%x was acknowledged, to QPN 0x%x, and has come %u times again", s->acked, s->dqpn,
-		    s->answer_qpn, s->again);
+		set(r, STEP_WRONG, "PSN 0x%x to QPN %s was acknowledged, to QPN %s, and has come %u times again", s->acked,
+		    qpn_text(s->dqpn).text, qpn_text(s->answer_qpn).text, s->again);
 	else
 		set(r, STEP_GOOD, "the sender goes on");
 }

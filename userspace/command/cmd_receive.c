@@ -6,6 +6,7 @@
 #include "userspace/command/commands.h"
 #include "userspace/command/receive.h"
 #include "userspace/live/pin.h"
+#include "userspace/model/qpn.h"
 
 #define MEMORY_MOST (1ull << 46) /* bytes; more have no addresses */
 #define GIVEN(member) OPTION_GIVEN(struct receive_options, has_##member)
@@ -171,7 +172,8 @@ static void check_options(const struct receive_command *c)
 	if (o->has_psn && !o->control)
 		usage_error("receive: --psn needs --control; the PSN that is expected of --peer is --peer-psn");
 	if (o->has_peer && !o->control && o->peer_qpn + (__u64)o->qps > 0xffffff)
-		usage_error("receive: --peer-qpn %#x: %u QPNs from there on do not fit below 0xffffff", o->peer_qpn, o->qps);
+		usage_error("receive: --peer-qpn %s: %u QPNs from there on do not fit below %s", qpn_text(o->peer_qpn).text, o->qps,
+			    qpn_text(0xffffff).text);
 	if (o->control && o->receive_bytes)
 		usage_error("receive: --receive-size: by --control the sender says the size of its messages");
 	if (o->runs && !o->control)

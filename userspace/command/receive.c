@@ -12,6 +12,7 @@
 #include "userspace/command/commands.h"
 #include "userspace/command/receive.h"
 #include "userspace/model/address.h"
+#include "userspace/model/qpn.h"
 #include "userspace/model/refusal.h"
 #include "userspace/prometheus/text.h"
 #include "userspace/receive/programs.h"
@@ -137,9 +138,9 @@ static void say_begun(const struct receiver *r)
 {
 	const struct receive_settings *s = &r->setup.settings;
 
-	fprintf(stderr, "rocescope: receive: %s at %s, %u QP%s from %#x, %llu MiB in %u region%s, path MTU %u\n",
+	fprintf(stderr, "rocescope: receive: %s at %s, %u QP%s from QPN %s on, %llu MiB in %u region%s, path MTU %u\n",
 		r->setup.service ? rdma_service_name(r->setup.service) : "rc and uc", address_text(s->own).text, s->qps,
-		s->qps > 1 ? "s" : "", s->first_qpn, s->memory >> 20, r->setup.regions, r->setup.regions > 1 ? "s" : "",
+		s->qps > 1 ? "s" : "", qpn_text(s->first_qpn).text, s->memory >> 20, r->setup.regions, r->setup.regions > 1 ? "s" : "",
 		r->setup.path_mtu);
 }
 

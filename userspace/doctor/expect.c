@@ -4,6 +4,7 @@
 
 #include "userspace/doctor/chart.h"
 #include "userspace/model/address.h"
+#include "userspace/model/qpn.h"
 
 #define INSTEAD 4 /* streams listed */
 
@@ -48,8 +49,8 @@ static void list(const struct doctor *d, const struct expected_pair *e, bool joi
 		if (k->kind != KEY_CONNECTED || joins(k, e) != joined || doctor_is_phantom(d, d->charts.entries[i]))
 			continue;
 		if ((*listed)++ < INSTEAD)
-			snprintf(text + length, room - length, "%s%s > %s QPN %u", length ? ", " : "", address_text(k->src).text,
-				 address_text(k->dst).text, k->qpn);
+			snprintf(text + length, room - length, "%s%s > %s QPN %s", length ? ", " : "", address_text(k->src).text,
+				 address_text(k->dst).text, qpn_text(k->qpn).text);
 	}
 }
 
@@ -63,8 +64,8 @@ static void say_instead(const struct doctor *d, const struct expected_pair *e, b
 	list(d, e, false, streams, sizeof(streams), &listed);
 	if (listed > INSTEAD)
 		SAY(more, ", and %zu more", listed - INSTEAD);
-	SAY(sign->figures, "%s%s qpn %u <-> %s qpn %u (line %u). %s%s%s.", only ? "It is " : "The first one is ",
-	    address_text(e->key.src).text, e->pair.peer_qpn, address_text(e->key.dst).text, e->key.number, e->line,
+	SAY(sign->figures, "%s%s qpn %s <-> %s qpn %s, in line %u. %s%s%s.", only ? "It is " : "The first one is ",
+	    address_text(e->key.src).text, qpn_text(e->pair.peer_qpn).text, address_text(e->key.dst).text, qpn_text(e->key.number).text, e->line,
 	    listed ? "Instead came " : "No other stream came", streams, more);
 }
 

@@ -19,7 +19,7 @@
 
 struct evidence {
 	__u64 frame;	   /* frame number, see struct doctor_packet */
-	char expected[48]; /* what the specification asks for: "icrc 12 34 56 78", "PSN 0x000012"; may be empty */
+	char expected[56]; /* what the specification asks for: "icrc 12 34 56 78", "PSN 0x000012"; may be empty */
 	char found[48];
 };
 

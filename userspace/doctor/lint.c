@@ -2,6 +2,7 @@
 #include "roce/checksum.h"
 #include "userspace/doctor/lint.h"
 #include "userspace/doctor/message.h"
+#include "userspace/model/qpn.h"
 
 #define MOST_PAYLOAD 4096
 #define MERGED_LEAST 32 /* least distance of two BTHs in a merged frame, in bytes */
@@ -117,7 +118,7 @@ static void show(struct evidence *e, enum roce_lint lint, const struct lint_stud
 		break;
 	case LINT_qpn_management:
 		SAY(e->expected, "the receiver's QPN");
-		SAY(e->found, "QPN %u", p->dqpn);
+		SAY(e->found, "QPN %s", qpn_text(p->dqpn).text);
 		break;
 	case LINT_service_mixed:
 		SAY(e->expected, "%s", l->met ? roce_service_name(l->service) : "one service");

@@ -3,6 +3,7 @@
 
 #include "userspace/doctor/receiver.h"
 #include "userspace/model/address.h"
+#include "userspace/model/qpn.h"
 #include "userspace/model/refusal.h"
 
 static const __u8 services[] = { [RDMA_RC] = SERVICE_RC, [RDMA_UC] = SERVICE_UC, [RDMA_UD] = SERVICE_UD };
@@ -80,10 +81,10 @@ static void show_qpn(struct evidence *e, const struct told *t, const struct roce
 	if (!s->qps)
 		SAY(e->expected, "one of its %u QPNs", t->end.flows);
 	else if (s->qps == 1)
-		SAY(e->expected, "QPN 0x%x", s->first_qpn);
+		SAY(e->expected, "QPN %s", qpn_text(s->first_qpn).text);
 	else
-		SAY(e->expected, "QPN 0x%x to 0x%x", s->first_qpn, s->first_qpn + s->qps - 1);
-	SAY(e->found, "QPN 0x%x", p->dqpn);
+		SAY(e->expected, "QPN %s to %s", qpn_text(s->first_qpn).text, qpn_text(s->first_qpn + s->qps - 1).text);
+	SAY(e->found, "QPN %s", qpn_text(p->dqpn).text);
 }
 
 static void show_bounds(struct evidence *e, const struct roce_region *region, const struct roce_packet *p)

@@ -9,6 +9,7 @@
 #include "userspace/host/hints.h"
 #include "userspace/model/address.h"
 #include "userspace/model/advice.h"
+#include "userspace/model/qpn.h"
 
 #define QUIET_SECONDS 2	   /* seconds without a RoCE packet before a hint */
 #define QUEUE_PACKETS 1000 /* fewer packets say nothing about how they spread over queues */
@@ -338,17 +339,17 @@ static void hint_marks(struct hints *h, const struct hint_facts *f)
 	snprintf(figures, sizeof(figures), "of %llu packets %llu came marked CE, at %.3g Gbit/s; %.3g when the marks began",
 		 m->packets, m->ecn_ce, m->gbps, m->first_gbps);
 	if (m->cnps && m->ecn_ce >= m->packets * MARKS_MANY)
-		add(h, "%s > %s QPN %u: the network marks, CNPs go back (%llu to that host), and the sender does not slow down: in "
+		add(h, "%s > %s QPN %s: the network marks, CNPs go back (%llu to that host), and the sender does not slow down: in "
 		    "the last interval %s. Does it take CNPs (priority, UDP port 4791, its reaction point switched on)?",
-		    address_text(m->key.src).text, address_text(m->key.dst).text, m->key.qpn, m->cnps, figures);
+		    address_text(m->key.src).text, address_text(m->key.dst).text, qpn_text(m->key.qpn).text, m->cnps, figures);
 	else if (!m->cnps && m->back)
-		add(h, "%s > %s QPN %u: the network marks, and no CNP goes back, though %llu other packets do: the receiver sends "
+		add(h, "%s > %s QPN %s: the network marks, and no CNP goes back, though %llu other packets do: the receiver sends "
 		    "none, so the sender cannot slow down: in the last interval %s", address_text(m->key.src).text,
-		    address_text(m->key.dst).text, m->key.qpn, m->back, figures);
+		    address_text(m->key.dst).text, qpn_text(m->key.qpn).text, m->back, figures);
 	else if (!m->cnps)
-		add(h, "%s > %s QPN %u: the network marks, and the sender does not slow down: in the last interval %s. No packet of "
+		add(h, "%s > %s QPN %s: the network marks, and the sender does not slow down: in the last interval %s. No packet of "
 		    "the way back is seen here, so whether the receiver sends CNPs is not known (`--direction both` at one of the ends)",
-		    address_text(m->key.src).text, address_text(m->key.dst).text, m->key.qpn, figures);
+		    address_text(m->key.src).text, address_text(m->key.dst).text, qpn_text(m->key.qpn).text, figures);
 }
 
 void hints_make(struct hints *h, const struct hint_facts *f)

@@ -6,6 +6,7 @@
 #include "lib/shell.h"
 #include "userspace/model/address.h"
 #include "userspace/model/advice.h"
+#include "userspace/model/qpn.h"
 
 static void add(struct advice *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -37,9 +38,9 @@ static void advise_icrcs(struct advice *a, const struct snapshot *s)
 			first = &s->streams[i];
 	}
 	if (streams)
-		add(a, "most ICRCs of %zu stream%s are wrong (%s%s > %s QPN %u): `rocescope doctor %s` says why", streams,
+		add(a, "most ICRCs of %zu stream%s are wrong (%s%s > %s QPN %s): `rocescope doctor %s` says why", streams,
 		    streams == 1 ? "" : "s", streams == 1 ? "" : "the first: ", address_text(first->key.src).text,
-		    address_text(snapshot_destination(first)).text, first->key.qpn, advice_where(s).text);
+		    address_text(snapshot_destination(first)).text, qpn_text(first->key.qpn).text, advice_where(s).text);
 }
 
 static void advise_damaged(struct advice *a, const struct snapshot *s)
@@ -55,7 +56,7 @@ static void advise_classes(struct advice *a, const struct snapshot *s)
 {
 	const struct snapshot_stream *first = NULL;
 	size_t streams = 0;
-	bool udp;
+	char number[32];
 
 	for (size_t i = 0; i < s->stream_count; i++) {
 		const struct roce_stream *stream = &s->streams[i].stream;
@@ -67,12 +68,15 @@ static void advise_classes(struct advice *a, const struct snapshot *s)
 	}
 	if (!streams)
 		return;
-	udp = first->key.kind == KEY_UDP;
-	add(a, "the traffic class changes within %zu stream%s (%s%s > %s %s %u: %s, %u changes): such packets are queued, paused and "
+	if (first->key.kind == KEY_UDP)
+		snprintf(number, sizeof(number), "port %u", first->key.port);
+	else
+		snprintf(number, sizeof(number), "QPN %s", qpn_text(first->key.qpn).text);
+	add(a, "the traffic class changes within %zu stream%s (%s%s > %s %s: %s, %u changes): such packets are queued, paused and "
 	    "marked apart, and overtake each other. Let the sender give all packets of a stream the same DSCP and ECN field; if it does, a "
 	    "switch on the way rewrites them", streams, streams == 1 ? "" : "s", streams == 1 ? "" : "the first: ",
-	    address_text(first->key.src).text, address_text(snapshot_destination(first)).text, udp ? "port" : "QPN",
-	    udp ? first->key.port : first->key.qpn, snapshot_class_text(&first->stream).text, first->stream.class_changes);
+	    address_text(first->key.src).text, address_text(snapshot_destination(first)).text, number,
+	    snapshot_class_text(&first->stream).text, first->stream.class_changes);
 }
 
 static void advise_nothing(struct advice *a, const struct snapshot *s)

@@ -10,6 +10,7 @@
 #include "lib/number.h"
 #include "userspace/model/address.h"
 #include "userspace/model/expect.h"
+#include "userspace/model/qpn.h"
 
 #define BLANKS " \t\r\n"
 #define UNSET 0xffffffffu
@@ -158,7 +159,7 @@ static bool check_unique(const char *path, struct expected *e)
 		struct line l = { .path = path, .number = two->line };
 
 		if (!memcmp(&one->key, &two->key, sizeof(one->key)))
-			return wrong(&l, "qpn %u of %s has a peer at %s already, in line %u", one->key.number,
+			return wrong(&l, "qpn %s of %s has a peer at %s already, in line %u", qpn_text(one->key.number).text,
 				     address_text(one->key.dst).text, address_text(one->key.src).text, one->line);
 	}
 	return true;

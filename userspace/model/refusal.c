@@ -4,6 +4,7 @@
 
 #include "roce/opcode.h"
 #include "userspace/model/address.h"
+#include "userspace/model/qpn.h"
 #include "userspace/model/refusal.h"
 
 /* A jump that loss does not explain, as in the rules of PSNs (roce/psn.h). */
@@ -79,18 +80,19 @@ static __s32 distance(const struct receive_example *e)
 static void say_qpn(const struct sentence *to)
 {
 	const struct receive_settings *s = to->r->settings;
+	struct qpn_text qpn = qpn_text(to->e->qpn), first = qpn_text(s->first_qpn);
 
 	if (!s->qps)
-		say(to, "QPN %#x is not one of ours", to->e->qpn);
+		say(to, "QPN %s is not one of ours", qpn.text);
 	else if (s->qps == 1)
-		say(to, "QPN %#x is not ours (%#x)", to->e->qpn, s->first_qpn);
+		say(to, "QPN %s is not ours: that is %s", qpn.text, first.text);
 	else
-		say(to, "QPN %#x is not one of ours (%#x..%#x)", to->e->qpn, s->first_qpn, s->first_qpn + s->qps - 1);
+		say(to, "QPN %s is not one of ours: those are %s to %s", qpn.text, first.text, qpn_text(s->first_qpn + s->qps - 1).text);
 }
 
 static void say_service(const struct sentence *to)
 {
-	say(to, "%s, and QP %#x is of %s", operation_text(to->e->opcode).text, to->e->qpn, services[to->e->service & 7]);
+	say(to, "%s, and QP %s is of %s", operation_text(to->e->opcode).text, qpn_text(to->e->qpn).text, services[to->e->service & 7]);
 }
 
 static void say_operation(const struct sentence *to)
@@ -209,17 +211,18 @@ void refusal_text(char text[REFUSAL_TEXT], enum roce_refusal reason, const struc
 {
 	struct sentence to = { text, e, r };
 	struct address_text src = address_text(e->src);
+	struct qpn_text qpn = qpn_text(e->qpn);
 
 	switch (reason) {
 	case REFUSAL_qpn: say_qpn(&to); break;
-	case REFUSAL_icrc: say(&to, "the ICRC of PSN %#x to QP %#x from %s is wrong", e->psn, e->qpn, src.text); break;
-	case REFUSAL_not_ready: say(&to, "QP %#x does not receive yet: nobody has told it its peer", e->qpn); break;
-	case REFUSAL_source: say(&to, "%s is not the peer of QP %#x", src.text, e->qpn); break;
+	case REFUSAL_icrc: say(&to, "the ICRC of PSN %#x to QP %s from %s is wrong", e->psn, qpn.text, src.text); break;
+	case REFUSAL_not_ready: say(&to, "QP %s does not receive yet: nobody has told it its peer", qpn.text); break;
+	case REFUSAL_source: say(&to, "%s is not the peer of QP %s", src.text, qpn.text); break;
 	case REFUSAL_tver: say(&to, "version %u of the transport header, which has to be 0", e->tver); break;
-	case REFUSAL_pkey: say(&to, "P_Key %#x is not that of QP %#x", e->pkey, e->qpn); break;
-	case REFUSAL_response: say(&to, "%s to QP %#x, which requests nothing", operation_text(e->opcode).text, e->qpn); break;
+	case REFUSAL_pkey: say(&to, "P_Key %#x is not that of QP %s", e->pkey, qpn.text); break;
+	case REFUSAL_response: say(&to, "%s to QP %s, which requests nothing", operation_text(e->opcode).text, qpn.text); break;
 	case REFUSAL_service: say_service(&to); break;
-	case REFUSAL_error: say(&to, "QP %#x is in the error state, since a request broke the rules", e->qpn); break;
+	case REFUSAL_error: say(&to, "QP %s is in the error state, since a request broke the rules", qpn.text); break;
 	case REFUSAL_duplicate: say_duplicate(&to); break;
 	case REFUSAL_ahead: say_ahead(&to); break;
 	case REFUSAL_gap: say_gap(&to); break;
@@ -229,7 +232,7 @@ void refusal_text(char text[REFUSAL_TEXT], enum roce_refusal reason, const struc
 	case REFUSAL_length: say_length(&to); break;
 	case REFUSAL_rkey: say_rkey(&to); break;
 	case REFUSAL_bounds: say_bounds(&to); break;
-	case REFUSAL_no_receive: say(&to, "%s to QP %#x, which has no receive posted", operation_text(e->opcode).text, e->qpn); break;
+	case REFUSAL_no_receive: say(&to, "%s to QP %s, which has no receive posted", operation_text(e->opcode).text, qpn.text); break;
 	case REFUSAL_busy:
 	case REFUSAL_copy:
 	case REFUSAL_NONE:

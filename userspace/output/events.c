@@ -10,6 +10,7 @@
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
+#include "userspace/model/qpn.h"
 #include "userspace/output/events.h"
 #include "userspace/output/hook.h"
 #include "userspace/output/view_json.h"
@@ -100,7 +101,7 @@ static void print_line(const struct events *e, const struct taken_packet *p, con
 		fprintf(e->out, " %s > %s", address_text(packet->src).text, address_text(packet->dst).text);
 	if (has_stream(packet)) {
 		roce_stream_key(packet, &key);
-		fprintf(e->out, " QPN %u %s %s", packet->dqpn, roce_service_name(packet->service),
+		fprintf(e->out, " QPN %s %s %s", qpn_text(packet->dqpn).text, roce_service_name(packet->service),
 			key.side == SIDE_RESPONSE ? "response" : "request");
 	}
 	fprintf(e->out, " %s", text);

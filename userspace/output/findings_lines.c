@@ -8,6 +8,7 @@
 #include "userspace/doctor/icrc_recipe.h"
 #include "userspace/doctor/sign.h"
 #include "userspace/model/address.h"
+#include "userspace/model/qpn.h"
 #include "userspace/output/findings_view.h"
 #include "userspace/terminal/terminal.h"
 
@@ -82,7 +83,7 @@ static void show_stream(const struct page *p, const struct finding *f)
 	char stream[2 * INET6_ADDRSTRLEN + 64] = "frames of no stream", others[64] = "", frames[64] = "";
 
 	if (k->kind == KEY_DATAGRAM)
-		snprintf(stream, sizeof(stream), "%s QPN %u (0x%x, source)", address_text(k->src).text, k->qpn, k->qpn);
+		snprintf(stream, sizeof(stream), "%s source QPN %s", address_text(k->src).text, qpn_text(k->qpn).text);
 	else if (k->kind == KEY_UDP && k->qpn == FINDING_NO_QPN)
 		snprintf(stream, sizeof(stream), "%s > %s UDP port %u", address_text(k->src).text,
 			 address_text(k->dst).text, k->port);
@@ -92,8 +93,8 @@ static void show_stream(const struct page *p, const struct finding *f)
 	else if (k->kind && k->qpn == FINDING_NO_QPN)
 		snprintf(stream, sizeof(stream), "%s > %s, QPN not read", address_text(k->src).text, address_text(k->dst).text);
 	else if (k->kind)
-		snprintf(stream, sizeof(stream), "%s > %s QPN %u (0x%x)%s", address_text(k->src).text,
-			 address_text(k->dst).text, k->qpn, k->qpn, k->side == SIDE_RESPONSE ? " (responses)" : "");
+		snprintf(stream, sizeof(stream), "%s > %s QPN %s%s", address_text(k->src).text,
+			 address_text(k->dst).text, qpn_text(k->qpn).text, k->side == SIDE_RESPONSE ? " (responses)" : "");
 	if (f->hint && !k->kind)
 		return;
 	if (f->streams > 1)

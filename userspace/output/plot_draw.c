@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "userspace/model/address.h"
+#include "userspace/model/qpn.h"
 #include "userspace/output/plot.h"
 
 #define NSEC 1000000000ll
@@ -237,12 +238,13 @@ static void describe(char *to, size_t size, const struct snapshot_stream *s)
 	};
 	const struct roce_key *key = &s->key;
 	const __u8 *dst = snapshot_destination(s);
+	bool udp = key->kind == KEY_UDP;
 	const char *side = key->side == SIDE_RESPONSE ? " responses" : "";
 	__u64 packets = snapshot_packets(&s->stream), lints = 0;
 	int length;
 
-	length = snprintf(to, size, "%s > %s  QPN %u  %s%s: %llu packet%s", address_text(key->src).text, address_text(dst).text,
-			  key->qpn, roce_service_name(s->stream.service), side, packets, packets == 1 ? "" : "s");
+	length = snprintf(to, size, "%s > %s  %s %s  %s%s: %llu packet%s", address_text(key->src).text, address_text(dst).text,
+			  udp ? "flow" : "QPN", (udp ? qpn_cell(key) : qpn_text(key->qpn)).text, roce_service_name(s->stream.service), side, packets, packets == 1 ? "" : "s");
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(figures) && (size_t)length < size; i++) {
 		__u64 n = s->stream.counters.value[figures[i].counter];
 

@@ -53,9 +53,15 @@ struct page {
 	bool colour; /* the output is a terminal, and NO_COLOR is not set */
 	int width;   /* columns; a file has more than any line needs */
 	int height;  /* lines of the terminal; a file has more than any report needs */
+	FILE *terminal; /* where page_close() prints what `out` keeps in `text`; NULL: out is the output itself */
+	char *text;
+	size_t length;
 };
 
-struct page page_open(FILE *out);
+void page_open(struct page *page, FILE *out);
+
+/* Prints what was written to page->out, with lines broken at blanks where the terminal ends. Call it at the end. */
+void page_close(struct page *page);
 
 /*
  * Prints words and a newline, and breaks lines at blanks where the terminal ends. at: the column where the text begins; the

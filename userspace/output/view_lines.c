@@ -11,13 +11,15 @@
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
 #include "userspace/model/group.h"
+#include "userspace/model/qpn.h"
 #include "userspace/offline/fault_list.h"
+#include "userspace/output/text_table.h"
 #include "userspace/output/view.h"
 
 #define NSEC 1000000000ll
 #define COUNTERS_SHOWN 8 /* counters of this machine, at most */
-#define CELL 112 /* bytes of a cell of the list of faults, the end included */
 #define INDENT 4
+#define GAP 2   /* between the columns of the list of faults */
 #define WORDS 60 /* least room, in columns, for the words in their own column; with less they go on the next line */
 
 /* ---- totals ---- */
@@ -230,13 +232,13 @@ static void print_owner(FILE *out, const struct snapshot_stream *s)
 	const struct host_owner *o = s->owner;
 	const struct host_qp *qp = o->qp;
 
-	fprintf(out, "  %s > %s QPN %u%s: ", address_text(s->key.src).text,
-		address_text(snapshot_destination(s)).text, datagram ? s->stream.dqpn : s->key.qpn,
+	fprintf(out, "  %s > %s QPN %s%s: ", address_text(s->key.src).text,
+		address_text(snapshot_destination(s)).text, qpn_text(datagram ? s->stream.dqpn : s->key.qpn).text,
 		response ? " resp" : "");
 	if (qp) {
-		fprintf(out, "%s QP %u", qp->device, qp->qpn);
+		fprintf(out, "%s QP %s", qp->device, qpn_text(qp->qpn).text);
 		if (qp->peer_qpn)
-			fprintf(out, " (peer %u)", qp->peer_qpn);
+			fprintf(out, ", peer QPN %s,", qpn_text(qp->peer_qpn).text);
 		fprintf(out, " %s %s", host_type_name(qp->type), host_state_name(qp->state));
 		if (qp->program[0])
 			fprintf(out, ", %s", qp->program);
@@ -320,81 +322,91 @@ static void print_advice(const struct page *page, const struct snapshot *now)
 
 /* ---- faults of a capture: the number of each kind, and a list of the first ones ---- */
 
-enum { FRAME, TIME, STREAM, QPN, SERVICE, COLUMNS };
-
-struct cells {
-	char text[COLUMNS][CELL];
+struct row {
+	const struct snapshot *now;
+	const struct fault *fault;
 };
 
-static const struct cells titles = { { "frame", "after s", "stream", "QPN", "service" } };
-static const bool left[COLUMNS] = { [STREAM] = true, [SERVICE] = true };
-
-/* since: ns from the capture's first frame; negative if the frame is older. */
-static void print_time(char to[CELL], __s64 since)
+static bool cell_frame(char *to, const void *row)
 {
+	const struct row *r = row;
+
+	snprintf(to, TEXT_CELL, "%llu", r->fault->number);
+	return false;
+}
+
+/* From the capture's first frame; negative if the frame is older. */
+static bool cell_time(char *to, const void *row)
+{
+	const struct row *r = row;
+	__s64 since = r->fault->time - (snapshot_time(r->now) - llround(r->now->seconds * NSEC));
 	long long ns = llabs(since);
 
-	snprintf(to, CELL, "%s%lld.%09lld", since < 0 ? "-" : "", ns / NSEC, ns % NSEC);
+	snprintf(to, TEXT_CELL, "%s%lld.%09lld", since < 0 ? "-" : "", ns / NSEC, ns % NSEC);
+	return false;
 }
 
-static void fill(struct cells *c, const struct snapshot *now, const struct fault *f)
+static bool cell_path(char *to, const void *row)
 {
-	__u64 start = snapshot_time(now) - llround(now->seconds * NSEC);
+	const struct fault *f = ((const struct row *)row)->fault;
 	bool ip = memcmp(f->dst, (__u8[16]){ 0 }, sizeof(f->dst));
 
-	*c = (struct cells){ 0 };
-	snprintf(c->text[FRAME], CELL, "%llu", f->number);
-	print_time(c->text[TIME], f->time - start);
-	snprintf(c->text[STREAM], CELL, "%s > %s", ip ? address_text(f->key.src).text : "?",
-		 ip ? address_text(f->dst).text : "?");
-	if (f->key.kind == KEY_NONE)
-		return;
-	if (f->key.kind == KEY_UDP)
-		snprintf(c->text[QPN], CELL, "%u/%u", f->key.port, f->key.qpn);
-	else
-		snprintf(c->text[QPN], CELL, "%u", f->key.qpn);
-	snprintf(c->text[SERVICE], CELL, "%s%s", roce_service_name(f->service),
-		 f->key.side == SIDE_RESPONSE && f->service != SERVICE_CNP ? " resp" : "");
+	snprintf(to, TEXT_CELL, "%s > %s", ip ? address_text(f->key.src).text : "?", ip ? address_text(f->dst).text : "?");
+	return false;
 }
 
-static void print_cells(const struct page *page, const int width[COLUMNS], const struct cells *c)
+static bool has_stream(const void *row)
 {
-	for (int i = 0; i < COLUMNS - 1; i++)
-		fprintf(page->out, "%*s  ", left[i] ? -width[i] : width[i], c->text[i]);
-	fputs(c->text[COLUMNS - 1], page->out);
+	return ((const struct row *)row)->fault->key.kind != KEY_NONE;
 }
 
-/* Moves to the place of the words: a column of their own, or the next line. Returns the column. */
-static int print_behind(const struct page *page, const int width[COLUMNS], bool beside, const struct cells *c)
+static bool cell_qpn(char *to, const void *row)
 {
-	int at = 2 * COLUMNS;
+	snprintf(to, TEXT_CELL, "%s", has_stream(row) ? qpn_cell(&((const struct row *)row)->fault->key).text : "");
+	return false;
+}
 
-	if (!beside)
+static bool cell_hex(char *to, const void *row)
+{
+	snprintf(to, TEXT_CELL, "%s", has_stream(row) ? qpn_hex_cell(&((const struct row *)row)->fault->key).text : "");
+	return false;
+}
+
+static bool cell_service(char *to, const void *row)
+{
+	const struct fault *f = ((const struct row *)row)->fault;
+
+	snprintf(to, TEXT_CELL, "%s%s", has_stream(row) ? roce_service_name(f->service) : "",
+		 has_stream(row) && f->key.side == SIDE_RESPONSE && f->service != SERVICE_CNP ? " resp" : "");
+	return false;
+}
+
+static const struct text_column columns[] = {
+	{ "frame", cell_frame, 0 },
+	{ "after s", cell_time, 0 },
+	{ "stream", cell_path, TEXT_LEFT | TEXT_PATH },
+	{ "QPN", cell_qpn, 0 },
+	{ "hex", cell_hex, TEXT_SPARE | TEXT_SELDOM },
+	{ "service", cell_service, TEXT_LEFT },
+};
+
+/* Moves to the place of the words: a column of their own, or the next line (words: -1). Returns the column. */
+static int print_behind(const struct page *page, int at, int words)
+{
+	if (words < 0)
 		return fprintf(page->out, "\n%*s", INDENT, "") - 1;
-	for (int i = 0; i < COLUMNS; i++)
-		at += width[i];
-	fprintf(page->out, "%*s", width[COLUMNS - 1] - (int)strlen(c->text[COLUMNS - 1]) + 2, "");
-	return at;
+	return at + fprintf(page->out, "%*s", words - at, "");
 }
 
-static void measure(int width[COLUMNS], const struct cells *c)
-{
-	for (int i = 0; i < COLUMNS; i++)
-		if ((int)strlen(c->text[i]) > width[i])
-			width[i] = strlen(c->text[i]);
-}
-
-static void print_fault(const struct page *page, const int width[COLUMNS], bool beside, const struct cells *c,
-			const struct fault *f)
+static void print_fault(const struct text_table *t, const struct row *r, int words)
 {
 	char text[EVENT_TEXT];
 	int at;
 
-	event_text(&f->event, text);
+	event_text(&r->fault->event, text);
 	text[strcspn(text, ":")] = 0; /* print_kinds() has printed the words */
-	print_cells(page, width, c);
-	at = print_behind(page, width, beside, c);
-	page_words(page, text + strlen("reason="), at, at, true);
+	at = print_behind(t->page, text_table_row(t, r), words);
+	page_words(t->page, text + strlen("reason="), at, at, true);
 }
 
 static void print_kinds(const struct page *page, const struct fault_list *l)
@@ -417,26 +429,25 @@ static void print_kinds(const struct page *page, const struct fault_list *l)
 
 static void print_list(const struct page *page, const struct snapshot *now, const struct fault_list *l)
 {
-	int width[COLUMNS] = { 0 }, room = page->width;
-	struct cells c;
-	bool beside;
+	struct row r = { .now = now };
+	struct text_table t;
+	int words;
 
-	measure(width, &titles);
-	for (size_t i = 0; i < l->count; i++) {
-		fill(&c, now, &l->faults[i]);
-		measure(width, &c);
+	text_table_begin(&t, page, columns, ROCE_ARRAY_SIZE(columns), GAP);
+	for (r.fault = l->faults; r.fault < l->faults + l->count; r.fault++)
+		text_table_measure(&t, &r);
+	words = text_table_fit(&t, page->width - WORDS - GAP) + GAP;
+	if (words > page->width - WORDS) {
+		text_table_fit(&t, page->width);
+		words = -1;
 	}
-	for (int i = 0; i < COLUMNS; i++)
-		room -= width[i] + 2;
-	beside = room >= WORDS;
-	print_cells(page, width, &titles);
-	if (beside)
-		print_behind(page, width, beside, &titles);
-	fputs(beside ? "fault\n" : "\n", page->out);
-	for (size_t i = 0; i < l->count; i++) {
-		fill(&c, now, &l->faults[i]);
-		print_fault(page, width, beside, &c, &l->faults[i]);
-	}
+	if (words < 0)
+		text_table_titles(&t);
+	else
+		print_behind(page, text_table_titles(&t), words);
+	fputs(words < 0 ? "\n" : "fault\n", page->out);
+	for (r.fault = l->faults; r.fault < l->faults + l->count; r.fault++)
+		print_fault(&t, &r, words);
 }
 
 static void print_faults(const struct page *page, const struct snapshot *now)
@@ -458,8 +469,9 @@ static void print_faults(const struct page *page, const struct snapshot *now)
 
 int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v)
 {
-	struct page page = page_open(out);
+	struct page page;
 
+	page_open(&page, out);
 	print_head(&page, now, previous);
 	view_table(&page, now, previous, v);
 	if (now->group && v->streams != STREAMS_NONE)
@@ -470,5 +482,6 @@ int view_lines(FILE *out, const struct snapshot *now, const struct snapshot *pre
 		print_advice(&page, now);
 	if (now->faults)
 		print_faults(&page, now);
+	page_close(&page);
 	return ferror(out) ? -1 : 0;
 }

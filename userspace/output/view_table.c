@@ -7,9 +7,9 @@
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
+#include "userspace/model/qpn.h"
+#include "userspace/output/text_table.h"
 #include "userspace/output/view.h"
-
-#define CELL 160 /* bytes of a cell, the end included */
 
 struct row {
 	const struct snapshot_stream *now;
@@ -25,13 +25,14 @@ static void cell(char *to, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(to, CELL, format, arguments);
+	vsnprintf(to, TEXT_CELL, format, arguments);
 	va_end(arguments);
 }
 
 /* Each of these fills one cell. They return true if the cell shows a fault. */
-static bool cell_path(char *to, const struct row *r)
+static bool cell_path(char *to, const void *row)
 {
+	const struct row *r = row;
 	const struct roce_key *key = &r->now->key;
 	const __u8 *dst = snapshot_destination(r->now);
 
@@ -39,20 +40,25 @@ static bool cell_path(char *to, const struct row *r)
 	return false;
 }
 
-/* The destination QPN; of UD the source QPN; of UDP the port and the flow. */
-static bool cell_qpn(char *to, const struct row *r)
+static bool cell_qpn(char *to, const void *row)
 {
-	const struct roce_key *key = &r->now->key;
+	const struct row *r = row;
 
-	if (key->kind == KEY_UDP)
-		cell(to, "%u/%u", key->port, key->qpn);
-	else
-		cell(to, "%u", key->qpn);
+	cell(to, "%s", qpn_cell(&r->now->key).text);
 	return false;
 }
 
-static bool cell_service(char *to, const struct row *r)
+static bool cell_hex(char *to, const void *row)
 {
+	const struct row *r = row;
+
+	cell(to, "%s", qpn_hex_cell(&r->now->key).text);
+	return false;
+}
+
+static bool cell_service(char *to, const void *row)
+{
+	const struct row *r = row;
 	const struct roce_stream *s = &r->now->stream;
 	bool response = r->now->key.side == SIDE_RESPONSE && s->service != SERVICE_CNP;
 
@@ -60,20 +66,26 @@ static bool cell_service(char *to, const struct row *r)
 	return false;
 }
 
-static bool cell_packets(char *to, const struct row *r)
+static bool cell_packets(char *to, const void *row)
 {
+	const struct row *r = row;
+
 	cell(to, "%llu", snapshot_packets(&r->now->stream));
 	return false;
 }
 
-static bool cell_gbit(char *to, const struct row *r)
+static bool cell_gbit(char *to, const void *row)
 {
+	const struct row *r = row;
+
 	cell(to, "%.3f", r->rates.gbps);
 	return false;
 }
 
-static bool cell_kpps(char *to, const struct row *r)
+static bool cell_kpps(char *to, const void *row)
 {
+	const struct row *r = row;
+
 	cell(to, "%.1f", r->rates.packets / 1e3);
 	return false;
 }
@@ -86,8 +98,9 @@ static bool cell_counter(char *to, const struct row *r, enum roce_counter c, boo
 	return fault && n;
 }
 
-static bool cell_lost(char *to, const struct row *r)
+static bool cell_lost(char *to, const void *row)
 {
+	const struct row *r = row;
 	const struct roce_stream *s = &r->now->stream;
 
 	if (!snapshot_is_estimate(s))
@@ -96,81 +109,75 @@ static bool cell_lost(char *to, const struct row *r)
 	return false;
 }
 
-static bool cell_bad(char *to, const struct row *r)
+static bool cell_bad(char *to, const void *row)
 {
-	return cell_counter(to, r, COUNTER_icrc_bad, true);
+	return cell_counter(to, row, COUNTER_icrc_bad, true);
 }
 
-static bool cell_recovered(char *to, const struct row *r)
+static bool cell_recovered(char *to, const void *row)
 {
-	return cell_counter(to, r, COUNTER_psn_recovered, false);
+	return cell_counter(to, row, COUNTER_psn_recovered, false);
 }
 
-static bool cell_duplicates(char *to, const struct row *r)
+static bool cell_duplicates(char *to, const void *row)
 {
-	return cell_counter(to, r, COUNTER_psn_duplicates, false);
+	return cell_counter(to, row, COUNTER_psn_duplicates, false);
 }
 
-static bool cell_messages(char *to, const struct row *r)
+static bool cell_messages(char *to, const void *row)
 {
-	return cell_counter(to, r, COUNTER_messages, false);
+	return cell_counter(to, row, COUNTER_messages, false);
 }
 
-static bool cell_broken(char *to, const struct row *r)
+static bool cell_broken(char *to, const void *row)
 {
-	return cell_counter(to, r, COUNTER_messages_broken, true);
+	return cell_counter(to, row, COUNTER_messages_broken, true);
 }
 
-static bool cell_incomplete(char *to, const struct row *r)
+static bool cell_incomplete(char *to, const void *row)
 {
-	return cell_counter(to, r, COUNTER_blocks_incomplete, true);
+	return cell_counter(to, row, COUNTER_blocks_incomplete, true);
 }
 
-static bool cell_missing(char *to, const struct row *r)
+static bool cell_missing(char *to, const void *row)
 {
-	return cell_counter(to, r, COUNTER_blocks_missing, true);
+	return cell_counter(to, row, COUNTER_blocks_missing, true);
 }
 
-static bool cell_lints(char *to, const struct row *r)
+static bool cell_lints(char *to, const void *row)
 {
+	const struct row *r = row;
 	size_t length = 0;
 	bool fault = false;
 
 	to[0] = 0;
-	for (int i = 0; i < ROCE_LINTS && length < CELL; i++) {
+	for (int i = 0; i < ROCE_LINTS && length < TEXT_CELL; i++) {
 		if (!r->now->stream.lint[i])
 			continue;
-		length += snprintf(to + length, CELL - length, "%s%s", length ? "," : "", lint_names[i]);
+		length += snprintf(to + length, TEXT_CELL - length, "%s%s", length ? "," : "", lint_names[i]);
 		fault |= !stream_is_habit(&r->now->stream, i);
 	}
 	return fault;
 }
 
-/* Columns from left to right. Where the terminal is narrow, those that are not essential are left out, the last one first. */
-static const struct column {
-	const char *title;
-	bool (*fill)(char *to, const struct row *r);
-	bool essential, left;
-	bool seldom; /* left out where all are 0 */
-} columns[] = {
-	{ "stream", cell_path, true, true, false },
-	{ "QPN", cell_qpn, true, false, false },
-	{ "service", cell_service, true, true, false },
-	{ "packets", cell_packets, true, false, false },
-	{ "Gbit/s", cell_gbit, true, false, false },
-	{ "lost", cell_lost, true, false, false },
-	{ "badICRC", cell_bad, true, false, false },
-	{ "broken", cell_broken, false, false, false },
-	{ "incomplete", cell_incomplete, false, false, true },
-	{ "missing", cell_missing, false, false, true },
-	{ "recovered", cell_recovered, false, false, false },
-	{ "dup", cell_duplicates, false, false, false },
-	{ "messages", cell_messages, false, false, false },
-	{ "kpps", cell_kpps, false, false, false },
-	{ "lint", cell_lints, false, true, false },
+static const struct text_column columns[] = {
+	{ "stream", cell_path, TEXT_LEFT | TEXT_PATH },
+	{ "QPN", cell_qpn, 0 },
+	{ "hex", cell_hex, TEXT_SPARE | TEXT_SELDOM },
+	{ "service", cell_service, TEXT_LEFT },
+	{ "packets", cell_packets, 0 },
+	{ "Gbit/s", cell_gbit, 0 },
+	{ "lost", cell_lost, 0 },
+	{ "badICRC", cell_bad, 0 },
+	{ "broken", cell_broken, TEXT_COMMON },
+	{ "incomplete", cell_incomplete, TEXT_COMMON | TEXT_SELDOM },
+	{ "missing", cell_missing, TEXT_COMMON | TEXT_SELDOM },
+	{ "recovered", cell_recovered, TEXT_COMMON },
+	{ "dup", cell_duplicates, TEXT_COMMON },
+	{ "messages", cell_messages, TEXT_COMMON },
+	{ "kpps", cell_kpps, TEXT_COMMON },
+	{ "lint", cell_lints, TEXT_COMMON | TEXT_LEFT },
 };
-
-#define COLUMNS ROCE_ARRAY_SIZE(columns)
 
 /* ---- the table ---- */
 
@@ -181,7 +188,7 @@ struct table_view {
 	size_t count; /* rows: streams in worst[], or all of snapshot_shown() */
 	size_t wanted; /* streams of snapshot_shown() */
 	size_t faulty; /* STREAMS_WORST: streams with any fault, however small */
-	int width[COLUMNS]; /* 0: left out */
+	struct text_table text;
 };
 
 /* Fills worst[], the worst stream first. Equal streams keep the order of the snapshot. */
@@ -230,78 +237,32 @@ static bool get_row(const struct table_view *t, size_t i, struct row *r)
 }
 
 /* Finds the width that each column needs. Returns the number of rows that are shown. */
-static size_t measure(struct table_view *t)
+static size_t measure(struct table_view *t, const struct page *page)
 {
-	bool empty[COLUMNS];
 	size_t rows = 0;
-	char text[CELL];
 	struct row r;
 
-	for (size_t c = 0; c < COLUMNS; c++) {
-		t->width[c] = strlen(columns[c].title);
-		empty[c] = columns[c].seldom;
-	}
+	text_table_begin(&t->text, page, columns, ROCE_ARRAY_SIZE(columns), 1);
 	for (size_t i = 0; i < t->count; i++) {
 		if (!get_row(t, i, &r))
 			continue;
 		rows++;
-		for (size_t c = 0; c < COLUMNS; c++) {
-			int width;
-
-			columns[c].fill(text, &r);
-			width = strlen(text);
-			if (width > t->width[c])
-				t->width[c] = width;
-			empty[c] &= !strcmp(text, "0");
-		}
+		text_table_measure(&t->text, &r);
 	}
-	for (size_t c = 0; c < COLUMNS; c++)
-		if (empty[c])
-			t->width[c] = 0;
+	text_table_fit(&t->text, page->width);
 	return rows;
-}
-
-static void leave_out(struct table_view *t, int room)
-{
-	int used = -1; /* a space is before each column but the first */
-
-	for (size_t c = 0; c < COLUMNS; c++)
-		used += t->width[c] ? t->width[c] + 1 : 0;
-	for (size_t c = COLUMNS; c-- > 0 && used > room;) {
-		if (columns[c].essential || !t->width[c])
-			continue;
-		used -= t->width[c] + 1;
-		t->width[c] = 0;
-	}
-}
-
-static void print_cell(const struct page *page, const struct table_view *t, size_t c, const char *text, bool fault)
-{
-	bool red = fault && page->colour;
-	int width = columns[c].left ? -t->width[c] : t->width[c];
-
-	if (c == COLUMNS - 1 && columns[c].left && width)
-		width = 1; /* the last column needs no blanks after its text */
-	if (width)
-		fprintf(page->out, "%s%s%*s%s", c ? " " : "", red ? PAGE_RED : "", width, text, red ? PAGE_PLAIN : "");
 }
 
 static void print_rows(const struct page *page, const struct table_view *t)
 {
-	char text[CELL];
 	struct row r;
 
-	for (size_t c = 0; c < COLUMNS; c++)
-		print_cell(page, t, c, columns[c].title, false);
+	text_table_titles(&t->text);
 	fputc('\n', page->out);
 	for (size_t i = 0; i < t->count; i++) {
 		if (!get_row(t, i, &r))
 			continue;
-		for (size_t c = 0; c < COLUMNS; c++) {
-			bool fault = columns[c].fill(text, &r);
-
-			print_cell(page, t, c, text, fault);
-		}
+		text_table_row(&t->text, &r);
 		fputc('\n', page->out);
 	}
 }
@@ -385,9 +346,8 @@ void view_table(const struct page *page, const struct snapshot *now, const struc
 
 	choose(&t);
 	print_filter(page, &t);
-	if (!measure(&t))
+	if (!measure(&t, page))
 		return;
-	leave_out(&t, page->width);
 	print_count(page, &t);
 	print_rows(page, &t);
 	print_rest(page, &t);

@@ -10,6 +10,7 @@
 
 #include "lib/interfaces.h"
 #include "userspace/model/address.h"
+#include "userspace/model/qpn.h"
 #include "userspace/receive/setup.h"
 #include "userspace/send/machine.h"
 #include "userspace/send/netdev.h"
@@ -181,7 +182,7 @@ static bool make_qpns(struct receive_setup *s)
 	s->settings.qps = o->qps;
 	s->settings.first_qpn = o->has_qpn ? o->first_qpn : 2 + random_below(QPN_END - 2 - o->qps);
 	if (s->settings.first_qpn + o->qps > QPN_END)
-		return say("--qpn %#x: %u QPNs from there on do not fit into 24 bits", o->first_qpn, o->qps);
+		return say("--qpn %s: %u QPNs from there on do not fit into 24 bits", qpn_text(o->first_qpn).text, o->qps);
 	return true;
 }
 

@@ -4,6 +4,8 @@
 
 #include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
+#include "userspace/model/qpn.h"
+#include "userspace/output/text_cut.h"
 #include "userspace/screen/columns.h"
 
 #define NUMBER 7	 /* width of a number (format.h) */
@@ -16,6 +18,7 @@
 const struct column_words column_words[COLUMNS] = {
 	[COLUMN_STREAM] = { "stream", "who sends to whom", true },
 	[COLUMN_QPN] = { "QPN", "the destination QPN; UD: the source QPN; --udp: port/flow", false },
+	[COLUMN_HEX] = { "hex", "the same in hexadecimal", false },
 	[COLUMN_SERVICE] = { "svc", "service; resp: responses; ?: no packet had a right ICRC: totals of PSNs leave it out",
 			     true },
 	[COLUMN_BITS] = { "bit/s", "bits of whole frames a second in the last interval: 1.234G is 1.234 Gbit/s", false },
@@ -30,6 +33,9 @@ const struct column_words column_words[COLUMNS] = {
 	[COLUMN_RECOVERED] = { "recover", "skipped PSNs that came later: late, or sent again", false },
 	[COLUMN_DUPLICATES] = { "dup", "PSNs seen before", false },
 	[COLUMN_PACKETS] = { "packets", "all packets of the stream", false },
+	[COLUMN_COMPLETE] = { "msgs", "messages completed", false },
+	[COLUMN_INCOMPLETE] = { "incompl", "blocks that lack packets", false },
+	[COLUMN_MISSING] = { "missing", "blocks of which nothing came", false },
 	[COLUMN_LINT] = { "lint", "mistakes in headers; the stream's page explains them", true },
 };
 
@@ -39,15 +45,7 @@ static void fill_path(char *to, const struct row *r, size_t width)
 {
 	struct address_text src = address_text(r->key.src), dst = address_text(r->dst);
 
-	format_path(to, width, src.text, dst.text);
-}
-
-static void fill_qpn(char *to, const struct row *r)
-{
-	if (r->key.kind == KEY_UDP)
-		snprintf(to, CELL, "%u/%u", r->key.port, r->key.qpn);
-	else
-		snprintf(to, CELL, "%u", r->key.qpn);
+	text_cut_path(to, width, src.text, dst.text);
 }
 
 static void fill_service(char *to, const struct row *r)
@@ -100,7 +98,10 @@ bool column_fill(enum column c, char to[CELL], const struct rows *rows, const st
 		fill_path(to, r, width);
 		return false;
 	case COLUMN_QPN:
-		fill_qpn(to, r);
+		strcpy(to, qpn_cell(&r->key).text);
+		return false;
+	case COLUMN_HEX:
+		strcpy(to, qpn_hex_cell(&r->key).text);
 		return false;
 	case COLUMN_SERVICE:
 		fill_service(to, r);
@@ -139,6 +140,12 @@ bool column_fill(enum column c, char to[CELL], const struct rows *rows, const st
 		return fill_number(to, r->duplicates, false);
 	case COLUMN_PACKETS:
 		return fill_number(to, r->packets, false);
+	case COLUMN_COMPLETE:
+		return fill_number(to, r->messages, false);
+	case COLUMN_INCOMPLETE:
+		return fill_number(to, r->incomplete, sequence);
+	case COLUMN_MISSING:
+		return fill_number(to, r->missing, sequence);
 	case COLUMN_LINT:
 		fill_lint(to, r);
 		return to[0];
@@ -173,6 +180,7 @@ int column_compare(enum column c, const struct row *x, const struct row *y)
 	case COLUMN_STREAM:
 		return less_first(x->place, y->place);
 	case COLUMN_QPN:
+	case COLUMN_HEX:
 		return less_first(x->key.port, y->key.port) ?: less_first(x->key.qpn, y->key.qpn);
 	case COLUMN_SERVICE:
 		return less_first(x->service, y->service) ?: less_first(x->key.side, y->key.side);
@@ -200,6 +208,12 @@ int column_compare(enum column c, const struct row *x, const struct row *y)
 		return more_first(x->duplicates, y->duplicates);
 	case COLUMN_PACKETS:
 		return more_first(x->packets, y->packets);
+	case COLUMN_COMPLETE:
+		return more_first(x->messages, y->messages);
+	case COLUMN_INCOMPLETE:
+		return more_first(x->incomplete, y->incomplete);
+	case COLUMN_MISSING:
+		return more_first(x->missing, y->missing);
 	case COLUMN_LINT:
 		return more_first(__builtin_popcount(x->lints), __builtin_popcount(y->lints));
 	case COLUMNS:
@@ -212,7 +226,7 @@ int column_compare(enum column c, const struct row *x, const struct row *y)
 
 void column_measure(struct layout *need, const struct rows *rows, const struct row *r)
 {
-	static const enum column texts[] = { COLUMN_STREAM, COLUMN_QPN, COLUMN_SERVICE, COLUMN_OWNER, COLUMN_LINT };
+	static const enum column texts[] = { COLUMN_STREAM, COLUMN_QPN, COLUMN_HEX, COLUMN_SERVICE, COLUMN_OWNER, COLUMN_LINT };
 	char text[CELL];
 
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(texts); i++) {
@@ -231,6 +245,7 @@ static size_t natural_width(enum column c, const struct layout *need)
 	switch (c) {
 	case COLUMN_STREAM:
 	case COLUMN_QPN:
+	case COLUMN_HEX:
 	case COLUMN_SERVICE:
 	case COLUMN_OWNER:
 	case COLUMN_LINT:
@@ -250,7 +265,19 @@ static size_t natural_width(enum column c, const struct layout *need)
 
 static bool is_wanted(enum column c, const struct rows *r)
 {
-	return (c != COLUMN_LIMIT || r->has_limits) && (c != COLUMN_OWNER || r->has_owners);
+	switch (c) {
+	case COLUMN_HEX:
+		return r->has_qpns;
+	case COLUMN_LIMIT:
+		return r->has_limits;
+	case COLUMN_OWNER:
+		return r->has_owners;
+	case COLUMN_INCOMPLETE:
+	case COLUMN_MISSING:
+		return r->has_blocks;
+	default:
+		return true;
+	}
 }
 
 static bool is_elastic(int c)
@@ -311,6 +338,7 @@ struct layout columns_choose(const struct layout *need, const struct rows *r, si
 	}
 	used--; /* no blank after the last column */
 	/* Long addresses are cut before the most important columns are left out. */
+	leave_out_some(&l, &used, room, COLUMN_HEX, COLUMN_HEX, sorted);
 	leave_out_some(&l, &used, room, COLUMNS - 1, COLUMN_FAULT + 1, sorted);
 	cut_path(&l, &used, room, PATH_GOOD);
 	leave_out_some(&l, &used, room, COLUMN_FAULT, COLUMN_BAD + 1, sorted);

@@ -6,11 +6,13 @@
 #include "userspace/screen/format.h"
 #include "userspace/screen/rows.h"
 
-/* Columns from left to right, the most important first: where room is short, those at the right are left out. */
+/*
+ * Columns from left to right, the most important first: where room is short, COLUMN_HEX is left out, and then those at the right.
+ */
 enum column {
-	COLUMN_STREAM, COLUMN_QPN, COLUMN_SERVICE, COLUMN_BITS, COLUMN_RATE, COLUMN_LOST, COLUMN_BAD, COLUMN_BROKEN,
+	COLUMN_STREAM, COLUMN_QPN, COLUMN_HEX, COLUMN_SERVICE, COLUMN_BITS, COLUMN_RATE, COLUMN_LOST, COLUMN_BAD, COLUMN_BROKEN,
 	COLUMN_FAULT, COLUMN_LIMIT, COLUMN_OWNER, COLUMN_MESSAGES, COLUMN_RECOVERED, COLUMN_DUPLICATES, COLUMN_PACKETS,
-	COLUMN_LINT,
+	COLUMN_COMPLETE, COLUMN_INCOMPLETE, COLUMN_MISSING, COLUMN_LINT,
 	COLUMNS
 };
 

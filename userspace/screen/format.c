@@ -94,38 +94,6 @@ void format_bytes(char to[CELL], __u64 bytes)
 	snprintf(to, CELL, "%.1f %ciB", b, units[unit]);
 }
 
-void format_short(char *to, size_t width, const char *text)
-{
-	size_t length = strlen(text), head = (width - 1) / 2, tail = width - 1 - head;
-
-	if (length <= width) {
-		memcpy(to, text, length + 1);
-		return;
-	}
-	memcpy(to, text, head);
-	to[head] = '~';
-	memcpy(to + head + 1, text + length - tail, tail);
-	to[width] = '\0';
-}
-
-void format_path(char to[CELL], size_t width, const char *a, const char *b)
-{
-	size_t room = width - 3, first = strlen(a), second = strlen(b), half = room / 2;
-	char one[CELL], other[CELL];
-
-	if (first + second > room && first > half && second > room - half) {
-		first = half;
-		second = room - half;
-	} else if (first + second > room && first > second) {
-		first = room - second;
-	} else if (first + second > room) {
-		second = room - first;
-	}
-	format_short(one, first, a);
-	format_short(other, second, b);
-	snprintf(to, CELL, "%.46s > %.46s", one, other);
-}
-
 /* ---- bars ---- */
 
 void spark_add(struct spark *s, double sample)

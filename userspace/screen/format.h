@@ -30,11 +30,6 @@ void format_latency(char to[CELL], __u64 ns);
 /* Bytes: 512 B, 16.0 KiB, 8.0 MiB. */
 void format_bytes(char to[CELL], __u64 bytes);
 
-/* Copies text to `width` columns. If it is longer, '~' replaces its middle. */
-void format_short(char *to, size_t width, const char *text);
-
-/* "a > b" in at most `width` columns (9 to CELL - 1). */
-void format_path(char to[CELL], size_t width, const char *a, const char *b);
 
 /* ---- the history of one figure, drawn as a row of bars ---- */
 

@@ -68,6 +68,9 @@ static void fill_counters_of(struct row *row, const struct roce_stream *s)
 	row->lost = snapshot_lost(&s->counters);
 	row->recovered = v[COUNTER_psn_recovered];
 	row->duplicates = v[COUNTER_psn_duplicates];
+	row->messages = v[COUNTER_messages];
+	row->incomplete = v[COUNTER_blocks_incomplete];
+	row->missing = v[COUNTER_blocks_missing];
 	row->broken = v[COUNTER_messages_broken];
 	row->icrc_bad = v[COUNTER_icrc_bad];
 	row->lints = 0;
@@ -129,6 +132,8 @@ static void fill_rows(struct rows *r, const struct rows_source *source, const st
 		if (row->last_fault <= earlier && faults_rose(&s->stream, before ? &before->stream : NULL))
 			row->last_fault = r->time;
 		r->faulty += fault_rank_any(&row->rank);
+		r->has_qpns |= row->key.kind != KEY_UDP;
+		r->has_blocks |= s->stream.counters.value[COUNTER_blocks_incomplete] || s->stream.counters.value[COUNTER_blocks_missing];
 		r->has_limits |= row->limit != LIMIT_UNKNOWN;
 		r->has_owners |= row->owner[0] != '\0';
 	}

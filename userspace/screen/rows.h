@@ -17,7 +17,7 @@ struct row {
 	__u8 dst[16]; /* destination; of a UD stream the last one */
 	struct rates rates;
 	struct fault_rank rank;
-	__u64 packets, lost, recovered, duplicates, broken, icrc_bad;
+	__u64 packets, lost, recovered, duplicates, messages, broken, icrc_bad, incomplete, missing;
 	__u64 last_fault; /* ns since 1970; 0: none */
 	__u32 lints;	  /* 1 << LINT_* */
 	__u32 place;	  /* index in the snapshot */
@@ -33,7 +33,7 @@ struct rows {
 	__u32 *shown; /* indexes of rows that pass the filter, in the table's order */
 	size_t shown_count;
 	size_t faulty;	   /* rows with any fault, however small */
-	bool has_limits, has_owners;
+	bool has_qpns, has_limits, has_owners, has_blocks; /* what is in any row: columns that would be empty are left out */
 	__u64 time; /* ns since 1970, of the snapshot */
 };
 

@@ -8,6 +8,7 @@
 #include "userspace/model/address.h"
 #include "userspace/model/advice.h"
 #include "userspace/model/event_text.h"
+#include "userspace/model/qpn.h"
 #include "userspace/screen/state.h"
 
 #define BAR 24 /* columns of the longest bar in a histogram */
@@ -48,11 +49,11 @@ static void add_title(const struct stream_page *p)
 	if (key->kind == KEY_UDP)
 		snprintf(number, CELL, "port %u, flow %u", key->port, key->qpn);
 	else if (key->kind == KEY_DATAGRAM)
-		snprintf(number, CELL, "source QPN %u (0x%x), to QPN %u", key->qpn, key->qpn, s->dqpn);
+		snprintf(number, CELL, "source QPN %s, to QPN %s", qpn_text(key->qpn).text, qpn_text(s->dqpn).text);
 	else
-		snprintf(number, CELL, "QPN %u (0x%x)", key->qpn, key->qpn);
+		snprintf(number, CELL, "QPN %s", qpn_text(key->qpn).text);
 	if (s->pair.from)
-		snprintf(peer, CELL, ", from QPN %u (%s)", s->pair.peer_qpn, from_words(s->pair.from));
+		snprintf(peer, CELL, ", from QPN %s, %s", qpn_text(s->pair.peer_qpn).text, from_words(s->pair.from));
 	lines_add(p->l, STYLE_TITLE, NULL, "%s > %s  %s%s  %s %s", address_text(key->src).text, address_text(dst).text, number,
 		  peer, roce_service_name(s->service), key->side == SIDE_RESPONSE ? "answers" : "requests");
 	if (!s->trusted)
@@ -77,8 +78,8 @@ static void add_owner(const struct stream_page *p, const struct opened *o)
 	if (o->owner.qp) {
 		if (qp->rq_psn != HOST_NO_PSN)
 			snprintf(psn, CELL, ", expects PSN 0x%06x", qp->rq_psn);
-		add_line(p, "owner", "%s%s process %u: QP %u of %s port %u, peer QPN %u, state %u%s", qp->program,
-			 qp->program[0] ? "," : "", qp->pid, qp->qpn, qp->device, qp->port, qp->peer_qpn, qp->state, psn);
+		add_line(p, "owner", "%s%s process %u: QP %s of %s port %u, peer QPN %s, state %u%s", qp->program,
+			 qp->program[0] ? "," : "", qp->pid, qpn_text(qp->qpn).text, qp->device, qp->port, qpn_text(qp->peer_qpn).text, qp->state, psn);
 	}
 	if (o->owner.words[0])
 		lines_add(p->l, STYLE_FAULT, "", "%s", o->owner.words);

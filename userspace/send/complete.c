@@ -10,6 +10,7 @@
 #include "lib/cause.h"
 #include "lib/interfaces.h"
 #include "userspace/model/address.h"
+#include "userspace/model/qpn.h"
 #include "userspace/send/fault.h"
 #include "userspace/send/machine.h"
 #include "userspace/send/options.h"
@@ -178,7 +179,7 @@ static void check_qpns(const struct plan *plan)
 	qsort(qpns, plan->qps, sizeof(*qpns), compare_qpns);
 	for (uint32_t k = 1; k < plan->qps; k++)
 		if (qpns[k] == qpns[k - 1])
-			usage_error("send: QPN %#x comes twice: give each --qp its own qpn=", qpns[k]);
+			usage_error("send: QPN %s comes twice: give each --qp its own qpn=", qpn_text(qpns[k]).text);
 	free(qpns);
 }
 
@@ -192,7 +193,8 @@ static void complete_qps(struct send_options *o)
 	if (o->qp_count && plan->qps != o->qp_count)
 		usage_error("send: --qps %u, but there %s %zu --qp", plan->qps, o->qp_count == 1 ? "is" : "are", o->qp_count);
 	if (plan->first_qpn + plan->qps - 1 > 0xffffff)
-		usage_error("send: --first-qpn %#x and --qps %u: QPNs end at 0xffffff", plan->first_qpn, plan->qps);
+		usage_error("send: --first-qpn %s and --qps %u: QPNs end at %s", qpn_text(plan->first_qpn).text, plan->qps,
+			    qpn_text(0xffffff).text);
 	complete_regions(o);
 	if (!o->qp_count && !o->random_psn)
 		return;

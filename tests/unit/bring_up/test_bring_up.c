@@ -250,7 +250,7 @@ static void test_no_qp(void **state)
 	(void)state;
 	exists = false;
 	request(RC_ONLY, 100);
-	assert_wrong(STEP_qpn, "no QP here has QPN 0x12");
+	assert_wrong(STEP_qpn, "no QP here has QPN 18 (0x12)");
 }
 
 static void test_service(void **state)
@@ -316,7 +316,7 @@ static void test_cut(void **state)
 	assert_wrong(STEP_psn, "");
 	for (__u32 psn = 110; psn < 119; psn += 3)
 		request(UC_LAST, psn);
-	assert_wrong(STEP_mtu, "3 Last packets came to QPN 0x12, but no First");
+	assert_wrong(STEP_mtu, "3 Last packets came to QPN 18 (0x12), but no First");
 	request(UC_FIRST, 120);
 	for (int i = 0; i < 4; i++)
 		request(UC_LAST, 121); /* sent again and again */
@@ -473,10 +473,10 @@ static void test_views(void **state)
 	for (int i = 0; i < 2 * BRING_UP_STREAMS; i++)
 		from(1, 0x100 + i, i);
 	assert_shows(bring_up_lines, "64 packets of more than 64 pairs were not followed");
-	assert_shows(bring_up_lines, "WRONG    qpn       no QP here has QPN 0x100");
+	assert_shows(bring_up_lines, "WRONG    qpn       no QP here has QPN 256 (0x100)");
 	assert_shows(bring_up_lines, "56 more pairs, 56 of them wrong");
 	assert_shows(bring_up_json, "\"not_followed\":64");
-	assert_shows(bring_up_svg, "UC RDMA WRITE Only, QPN 0x100, PSN 0x0, 64 bytes");
+	assert_shows(bring_up_svg, "UC RDMA WRITE Only, QPN 256 (0x100), PSN 0x0, 64 bytes");
 }
 
 /* All steps are in the lines, and none is wider than the terminal. */

@@ -558,7 +558,7 @@ static void test_marks(void **state)
 		assert_false(has_hint(&f, "the network marks"));
 		pass(&m, &s, 1000, 100);
 	}
-	assert_true(has_hint(&f, "10.9.0.1 > 10.9.0.2 QPN 17: the network marks, and the sender does not slow down: in the last interval "
+	assert_true(has_hint(&f, "10.9.0.1 > 10.9.0.2 QPN 17 (0x11): the network marks, and the sender does not slow down: in the last interval "
 				 "of 1000 packets 100 came marked CE, at 0.008 Gbit/s; 0.008 when the marks began"));
 	assert_true(has_hint(&f, "No packet of the way back is seen here"));
 	back[COUNTER_roce_packets] = 50;

@@ -28,7 +28,7 @@ static void test_nearest(void **state)
 	(void)state;
 	check("monitr", "monitor");
 	check("monitur", "monitor");
-	check("mointor", "monitor"); /* swapped */
+	check("monitro", "monitor"); /* swapped */
 	check("analyse", "analyze");
 	check("Analyze", "analyze");
 	check("psn-lost", "psn_lost");

@@ -36,9 +36,9 @@ static void test_numbers(void **state)
 	const struct refusal_receiver any = { &scattered, regions, 2, 0 };
 
 	(void)state;
-	IS(qpn, "QPN 0x12 is not one of ours (0x800..0x80f)", .qpn = 0x12);
-	is(REFUSAL_qpn, (struct receive_example){ .qpn = 0x13 }, &one, "QPN 0x13 is not ours (0x12)");
-	is(REFUSAL_qpn, (struct receive_example){ .qpn = 0x13 }, &any, "QPN 0x13 is not one of ours");
+	IS(qpn, "QPN 18 (0x12) is not one of ours: those are 2048 (0x800) to 2063 (0x80f)", .qpn = 0x12);
+	is(REFUSAL_qpn, (struct receive_example){ .qpn = 0x13 }, &one, "QPN 19 (0x13) is not ours: that is 18 (0x12)");
+	is(REFUSAL_qpn, (struct receive_example){ .qpn = 0x13 }, &any, "QPN 19 (0x13) is not one of ours");
 	IS(rkey, "rkey 0x1234 is none of the 2 regions", .rkey = 0x1234);
 	is(REFUSAL_rkey, (struct receive_example){ .rkey = 7 }, &one, "rkey 0x7 is not that of the region (0x100)");
 	is(REFUSAL_rkey, (struct receive_example){ .rkey = 7 }, &none, "rkey 0x7 is of no region");
@@ -46,8 +46,8 @@ static void test_numbers(void **state)
 	   .opcode = 0x0c);
 	IS(operation, "opcode 0x1f (opcode 0x1f) is no operation of this receiver, which knows RDMA WRITE and SEND",
 	   .opcode = 0x1f);
-	IS(response, "CNP to QP 0x800, which requests nothing", .opcode = 0x81, .qpn = 0x800);
-	IS(service, "RC SEND Only, and QP 0x800 is of UC", .opcode = 4, .qpn = 0x800, .service = 1);
+	IS(response, "CNP to QP 2048 (0x800), which requests nothing", .opcode = 0x81, .qpn = 0x800);
+	IS(service, "RC SEND Only, and QP 2048 (0x800) is of UC", .opcode = 4, .qpn = 0x800, .service = 1);
 }
 
 static void test_bounds(void **state)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/unit/cmocka_includes.h"
+#include "userspace/output/text_cut.h"
 #include "userspace/screen/state.h"
 
 #define SECOND 1000000000ull
@@ -119,18 +120,18 @@ static void names(void **state)
 	assert_string_equal(text, "a?[31mb????");
 	format_safe(text, 4, "abcdef");
 	assert_string_equal(text, "abc");
-	format_short(text, 5, "abcdefgh");
+	text_cut(text, 5, "abcdefgh");
 	assert_string_equal(text, "ab~gh");
-	format_short(text, 8, "abcdefgh");
+	text_cut(text, 8, "abcdefgh");
 	assert_string_equal(text, "abcdefgh");
-	format_path(text, 40, "10.9.0.1", "10.9.0.2");
+	text_cut_path(text, 40, "10.9.0.1", "10.9.0.2");
 	assert_string_equal(text, "10.9.0.1 > 10.9.0.2");
-	format_path(text, 24, "2001:db8:1111:2222:3333:4444:5555:6666", "2001:db8::2");
+	text_cut_path(text, 24, "2001:db8:1111:2222:3333:4444:5555:6666", "2001:db8::2");
 	assert_string_equal(text, "2001~:6666 > 2001:db8::2");
-	format_path(text, 23, "2001:db8:1111:2222:3333:4444:5555:6666", "2001:db8:1111:2222:3333:4444:5555:7777");
+	text_cut_path(text, 23, "2001:db8:1111:2222:3333:4444:5555:6666", "2001:db8:1111:2222:3333:4444:5555:7777");
 	assert_string_equal(text, "2001~:6666 > 2001~:7777");
 	for (size_t width = 9; width < CELL; width++) {
-		format_path(text, width, "2001:db8:1111:2222:3333:4444:5555:6666", "2001:db8:1111:2222:3333:4444:5555:7777");
+		text_cut_path(text, width, "2001:db8:1111:2222:3333:4444:5555:6666", "2001:db8:1111:2222:3333:4444:5555:7777");
 		assert_true(strlen(text) <= width);
 	}
 }
@@ -235,6 +236,7 @@ static void figures(void **state)
 	assert_int_equal(r.faulty, 3);
 	assert_string_equal(cell(&r, 2, COLUMN_STREAM), "10.9.0.1 > 10.9.0.2");
 	assert_string_equal(cell(&r, 2, COLUMN_QPN), "102");
+	assert_string_equal(cell(&r, 2, COLUMN_HEX), "0x66");
 	assert_string_equal(cell(&r, 2, COLUMN_SERVICE), "UC");
 	assert_string_equal(cell(&r, 4, COLUMN_SERVICE), "UC?");
 	assert_string_equal(cell(&r, 2, COLUMN_LOST), "5");
@@ -364,15 +366,18 @@ static size_t width_of(const struct layout *l)
 static void check_columns(size_t room, int sorted, size_t path, bool ipv6)
 {
 	struct layout need = { .width = { [COLUMN_STREAM] = path, [COLUMN_QPN] = 4, [COLUMN_LINT] = 60, [COLUMN_OWNER] = 20 } };
-	struct rows r = { .has_owners = true, .has_limits = true };
+	struct rows r = { .has_qpns = true, .has_owners = true, .has_limits = true, .has_blocks = true };
 	struct layout l = columns_choose(&need, &r, room, sorted);
 
 	if (room >= 60)
 		assert_true(width_of(&l) <= room);
 	assert_true(sorted == COLUMN_WORST || l.width[sorted]);
-	for (int c = 1; c < COLUMNS; c++)
-		if (l.width[c] && c != sorted)
+	for (int c = 1; c < COLUMNS; c++) /* the one in hexadecimal is left out first, then those at the right */
+		if (l.width[c] && c != sorted && c != COLUMN_SERVICE)
 			assert_true(l.width[c - 1] || c - 1 == sorted);
+	if (l.width[COLUMN_HEX] && sorted != COLUMN_HEX)
+		for (int c = 0; c < COLUMNS; c++)
+			assert_true(l.width[c]);
 	if (room >= 80)
 		assert_true(l.width[COLUMN_BAD] && l.width[COLUMN_LOST]);
 	if (room >= 80 && !ipv6 && sorted == COLUMN_WORST)
@@ -392,6 +397,7 @@ static void columns(void **state)
 		}
 	l = columns_choose(&need, &r, 300, COLUMN_WORST);
 	assert_false(l.width[COLUMN_OWNER] || l.width[COLUMN_LIMIT]); /* the columns would be empty */
+	assert_false(l.width[COLUMN_HEX] || l.width[COLUMN_INCOMPLETE] || l.width[COLUMN_MISSING]);
 	assert_true(l.width[COLUMN_LINT]);
 }
 
