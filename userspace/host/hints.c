@@ -229,6 +229,14 @@ static void hint_nobody(struct hints *h, const struct hint_facts *f)
 		    shell_name(f->interface_count ? f->interfaces[0].name : "IFACE").text);
 }
 
+static bool is_end_of_stream(const struct snapshot *s, const __u8 address[16])
+{
+	for (size_t i = 0; i < s->stream_count; i++)
+		if (!memcmp(s->streams[i].key.src, address, 16) || !memcmp(snapshot_destination(&s->streams[i]), address, 16))
+			return true;
+	return false;
+}
+
 static bool sends_to_us(const struct snapshot *s, const __u8 address[16])
 {
 	for (size_t i = 0; i < s->stream_count; i++)
@@ -260,7 +268,8 @@ static void hint_silent(struct hints *h, const struct hint_facts *f)
 		const struct place_silent *n = &f->places->silent[i];
 		const struct place_link *l = places_link(f->places, n->interface);
 
-		if (!l || !is_watched(f, n->interface))
+		/* others that do not answer are the business of whoever asks for them */
+		if (!l || !is_watched(f, n->interface) || !(n->leads || is_end_of_stream(f->snapshot, n->address)))
 			continue;
 		if (lines++ >= SILENT_LINES)
 			more++;
@@ -269,6 +278,7 @@ static void hint_silent(struct hints *h, const struct hint_facts *f)
 			    "If it has no ARP, like many FPGAs: `ip neigh replace %s lladdr MAC dev %s`",
 			    address_text(n->address).text,
 			    address_is_ipv4(n->address) ? "ARP" : "neighbour discovery", l->name,
+			    n->leads ? ", nor to what is behind it" :
 			    sends_to_us(f->snapshot, n->address) ? ", not even acknowledgements for its packets" : "",
 			    address_text(n->address).text, shell_name(l->name).text);
 	}

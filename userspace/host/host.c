@@ -15,6 +15,7 @@
 #include "userspace/host/pairs.h"
 #include "userspace/live/live.h"
 
+#define ROUTES 32 /* most that are looked up, if a neighbour does not answer */
 #define SHARE 5 /* reading takes at most one part in SHARE of the time */
 #define INIT_PID_NAMESPACE 0xeffffffc /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
 
@@ -151,6 +152,27 @@ static void ask_offloads(struct hint_interface *i)
 	i->lro = flags.data & ETH_FLAG_LRO;
 }
 
+/* The neighbours that do not answer and are routers to the far ends of this machine's streams. */
+static void find_routers(struct host *h, const struct snapshot *s)
+{
+	const __u8 *before = NULL;
+	struct place_route r;
+
+	for (size_t i = 0, asked = 0; i < s->stream_count && h->places.silent_count && asked < ROUTES; i++) {
+		const struct host_owner *o = s->streams[i].owner;
+		const __u8 *far = o && o->outward ? snapshot_destination(&s->streams[i]) : s->streams[i].key.src;
+
+		if (!o || !o->local || (before && !memcmp(far, before, 16)))
+			continue;
+		before = far;
+		asked++;
+		places_route(&r, far);
+		for (size_t k = 0; r.has_gateway && k < h->places.silent_count; k++)
+			h->places.silent[k].leads |= h->places.silent[k].interface == r.leaves_by &&
+						     !memcmp(h->places.silent[k].address, r.gateway, 16);
+	}
+}
+
 static void find_hints(struct host *h, const struct live *l, const struct snapshot *s)
 {
 	struct hint_interface interfaces[INTERFACES_MOST] = { 0 };
@@ -160,6 +182,7 @@ static void find_hints(struct host *h, const struct live *l, const struct snapsh
 		.device_count = h->device_count, .interfaces = interfaces,
 	};
 
+	find_routers(h, s);
 	for (size_t i = 0; i < l->interface_count; i++) {
 		struct hint_interface *to = &interfaces[facts.interface_count];
 

@@ -143,6 +143,38 @@ static size_t gather(int type, void *header, size_t header_size, nl_recvmsg_msg_
 	return g.count;
 }
 
+static int take_route(struct nl_msg *m, void *context)
+{
+	const struct rtmsg *i = nlmsg_data(nlmsg_hdr(m));
+	struct nlattr *a[RTA_MAX + 1];
+	struct place_route *r = context;
+
+	if (nlmsg_parse(nlmsg_hdr(m), sizeof(*i), a, RTA_MAX, NULL))
+		return NL_OK;
+	r->leaves_by = netlink_number(a[RTA_OIF]);
+	r->has_source = take_address(r->source, i->rtm_family, a[RTA_PREFSRC]);
+	r->has_gateway = take_address(r->gateway, i->rtm_family, a[RTA_GATEWAY]);
+	return NL_OK;
+}
+
+void places_route(struct place_route *r, const __u8 to[16])
+{
+	bool four = address_is_ipv4(to);
+	size_t bytes = four ? 4 : 16;
+	struct {
+		struct rtmsg route;
+		struct rtattr attribute;
+		__u8 address[16];
+	} question = {
+		.route = { .rtm_family = four ? AF_INET : AF_INET6, .rtm_dst_len = bytes * 8 },
+		.attribute = { .rta_len = RTA_LENGTH(bytes), .rta_type = RTA_DST },
+	};
+
+	*r = (struct place_route){ 0 };
+	memcpy(question.address, to + sizeof(question.address) - bytes, bytes);
+	netlink_ask(RTM_GETROUTE, 0, &question, sizeof(question.route) + RTA_LENGTH(bytes), take_route, r);
+}
+
 static int compare_addresses(const void *a, const void *b)
 {
 	const struct place_address *x = a, *y = b;

@@ -31,6 +31,7 @@ struct place_address {
 struct place_silent {
 	__u8 address[16];
 	unsigned int interface;
+	bool leads; /* it is the router to an end of a stream; places_look() does not know that */
 };
 
 struct places {
@@ -54,6 +55,15 @@ static inline bool places_has_mac(const struct places *p, const __u8 mac[6])
 			return true;
 	return false;
 }
+
+/* The way of packets to an address. Addresses are of its family; leaves_by 0: there is none. */
+struct place_route {
+	unsigned int leaves_by;
+	bool has_source, has_gateway;
+	__u8 source[16], gateway[16];
+};
+
+void places_route(struct place_route *r, const __u8 to[16]);
 
 /* Whether the address is local, and which RDMA devices have it. */
 bool places_has(const struct places *p, const __u8 address[16], __u64 *devices);

@@ -43,6 +43,49 @@ static void advise_icrcs(struct advice *a, const struct snapshot *s)
 		    address_text(snapshot_destination(first)).text, qpn_text(first->key.qpn).text, advice_where(s).text);
 }
 
+#define TWICE_LEAST 100	 /* fewer packets may be so by chance */
+#define TWICE_SHARE 0.45 /* of a stream's packets that are duplicates, where nearly each is seen twice */
+
+/* Whether nearly each packet is seen twice. A sender that repeats itself, or a network that does, looks the same in one place. */
+static bool is_seen_twice(const struct roce_stream *s)
+{
+	__u64 packets = snapshot_packets(s), again = s->counters.value[COUNTER_psn_duplicates];
+
+	return packets >= TWICE_LEAST && again >= packets * TWICE_SHARE && again <= packets * (1 - TWICE_SHARE);
+}
+
+/* An interface's index is above the queue's (bpf/watch.h). before_arrival 0: it has arrived in one place only. */
+static bool is_at_two_interfaces(const struct roce_stream *s)
+{
+	return s->before_arrival && s->before_arrival >> 10 != s->last.arrival >> 10;
+}
+
+static void advise_twice(struct advice *a, const struct snapshot *s)
+{
+	bool file = s->interface_count && !strcmp(s->interfaces[0].mode, "file");
+	bool both = s->interface_count && !strcmp(s->interfaces[0].direction, "both");
+	const struct snapshot_stream *first = NULL;
+	size_t streams = 0;
+
+	for (size_t i = 0; i < s->stream_count; i++) {
+		const struct roce_stream *stream = &s->streams[i].stream;
+
+		if (!is_seen_twice(stream) || !(file || is_at_two_interfaces(stream) || (both && s->interface_count == 1)))
+			continue;
+		if (!streams++)
+			first = &s->streams[i];
+	}
+	if (streams)
+		add(a, "nearly each packet of %zu stream%s is seen twice (%s%s > %s %s %u), so half of them are duplicates, and messages of UC "
+		    "broken: %s", streams, streams == 1 ? "" : "s", streams == 1 ? "" : "the first: ",
+		    address_text(first->key.src).text, address_text(snapshot_destination(first)).text,
+		    first->key.kind == KEY_UDP ? "port" : "QPN", first->key.kind == KEY_UDP ? first->key.port : first->key.qpn,
+		    file ? "a capture of all interfaces of a host that forwards has that (`tcpdump -i any`): capture at one of them" :
+		    both ? "this host forwards them, and they are seen when they come and when they leave. Use `--direction in`, or watch one "
+			   "interface" :
+			   "they pass two of the interfaces. Watch one of them; `rocescope between` says what is lost between two");
+}
+
 static void advise_damaged(struct advice *a, const struct snapshot *s)
 {
 	__u64 lost = s->totals.value[COUNTER_psn_lost], damaged = snapshot_all_damaged(s);
@@ -92,6 +135,7 @@ void advice_make(struct advice *a, const struct snapshot *s)
 {
 	a->count = 0;
 	advise_nothing(a, s);
+	advise_twice(a, s);
 	advise_icrcs(a, s);
 	advise_damaged(a, s);
 	advise_classes(a, s);

@@ -66,6 +66,14 @@ static int take_link(struct nl_msg *m, void *context)
 	return NL_OK;
 }
 
+static void peer_address(const struct path_peer *peer, __u8 address[16])
+{
+	if (peer->address.ss_family == AF_INET6)
+		memcpy(address, &((const struct sockaddr_in6 *)&peer->address)->sin6_addr, 16);
+	else
+		address_from_ipv4(address, &((const struct sockaddr_in *)&peer->address)->sin_addr);
+}
+
 static bool is_link_local(const struct path_peer *peer)
 {
 	const struct sockaddr_in6 *six = (const void *)&peer->address;
@@ -73,55 +81,18 @@ static bool is_link_local(const struct path_peer *peer)
 	return peer->address.ss_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr);
 }
 
-struct route {
-	unsigned int leaves_by; /* 0: none */
-	bool has_source;
-	__u8 source[16];
-	__u8 gateway[16]; /* of the peer's family */
-	bool has_gateway;
-};
-
-static int take_route(struct nl_msg *m, void *context)
+static void look_route(struct path_facts *f, struct place_route *to, const struct path_peer *peer)
 {
-	const struct nlattr *source = nlmsg_find_attr(nlmsg_hdr(m), sizeof(struct rtmsg), RTA_PREFSRC);
-	const struct nlattr *gateway = nlmsg_find_attr(nlmsg_hdr(m), sizeof(struct rtmsg), RTA_GATEWAY);
-	struct route *r = context;
+	__u8 address[16];
 
-	r->has_gateway = gateway && (nla_len(gateway) == 4 || nla_len(gateway) == 16);
-	if (r->has_gateway)
-		memcpy(r->gateway, nla_data(gateway), nla_len(gateway));
-	r->leaves_by = netlink_number(nlmsg_find_attr(nlmsg_hdr(m), sizeof(struct rtmsg), RTA_OIF));
-	r->has_source = source && (nla_len(source) == 4 || nla_len(source) == 16);
-	if (r->has_source && nla_len(source) == 4)
-		address_from_ipv4(r->source, nla_data(source));
-	else if (r->has_source)
-		memcpy(r->source, nla_data(source), sizeof(r->source));
-	return NL_OK;
-}
-
-static void look_route(struct path_facts *f, struct route *to, const struct path_peer *peer)
-{
-	const struct sockaddr_in6 *six = (const void *)&peer->address;
-	const struct sockaddr_in *four = (const void *)&peer->address;
-	bool is_six = peer->address.ss_family == AF_INET6;
-	size_t bytes = is_six ? 16 : 4;
-	struct {
-		struct rtmsg route;
-		struct rtattr attribute;
-		__u8 address[16];
-	} question = {
-		.route = { .rtm_family = peer->address.ss_family, .rtm_dst_len = bytes * 8 },
-		.attribute = { .rta_len = RTA_LENGTH(bytes), .rta_type = RTA_DST },
-	};
-
-	memcpy(question.address, is_six ? (const void *)&six->sin6_addr : &four->sin_addr, bytes);
-	inet_ntop(peer->address.ss_family, question.address, f->peer_address, sizeof(f->peer_address));
+	peer_address(peer, address);
+	snprintf(f->peer_address, sizeof(f->peer_address), "%s", address_text(address).text);
 	if (is_link_local(peer))
 		to->leaves_by = f->ifindex;
 	else
-		netlink_ask(RTM_GETROUTE, 0, &question, sizeof(question.route) + RTA_LENGTH(bytes), take_route, to);
+		places_route(to, address);
 	if (to->has_gateway)
-		inet_ntop(peer->address.ss_family, to->gateway, f->next_hop, sizeof(f->next_hop));
+		snprintf(f->next_hop, sizeof(f->next_hop), "%s", address_text(to->gateway).text);
 	f->leaves_by = to->leaves_by;
 }
 
@@ -129,7 +100,7 @@ static void look_route(struct path_facts *f, struct route *to, const struct path
  * The address of the interface from which packets to the peer leave; else an address, of the peer's family if it has one.
  * Link-local addresses count for a link-local peer only.
  */
-static void look_address(struct path_facts *f, const struct places *p, const struct route *route, const struct path_peer *peer)
+static void look_address(struct path_facts *f, const struct places *p, const struct place_route *route, const struct path_peer *peer)
 {
 	bool prefer_six = peer && peer->address.ss_family == AF_INET6, prefer_local = peer && is_link_local(peer);
 
@@ -149,7 +120,7 @@ static void look_address(struct path_facts *f, const struct places *p, const str
 }
 
 /* The RDMA device on this interface. A VLAN has that of the interface below. */
-static void look_rdma(struct path_facts *f, const struct route *route, const struct path_peer *peer)
+static void look_rdma(struct path_facts *f, const struct place_route *route, const struct path_peer *peer)
 {
 	struct rdma *r = rdma_open();
 	const struct rdma_host_device *devices = NULL;
@@ -285,18 +256,15 @@ static void look_ethtool(struct path_facts *f)
 /* ---- all of it ---- */
 
 /* Whether the neighbour to whom packets to the peer are sent does not answer: of this the kernel tells a socket only where lo is up. */
-static bool is_next_hop_silent(const struct path_facts *f, const struct route *route, const struct path_peer *peer)
+static bool is_next_hop_silent(const struct path_facts *f, const struct place_route *route, const struct path_peer *peer)
 {
-	const void *six = &((const struct sockaddr_in6 *)&peer->address)->sin6_addr;
-	const void *four = &((const struct sockaddr_in *)&peer->address)->sin_addr;
 	struct places places = { 0 };
 	bool silent = false;
 	__u8 next[16];
 
-	if (peer->address.ss_family == AF_INET6)
-		memcpy(next, route->has_gateway ? route->gateway : six, sizeof(next));
-	else
-		address_from_ipv4(next, route->has_gateway ? route->gateway : four);
+	peer_address(peer, next);
+	if (route->has_gateway)
+		memcpy(next, route->gateway, sizeof(next));
 	places_look(&places, NULL, 0);
 	for (size_t i = 0; i < places.silent_count && !silent; i++)
 		silent = places.silent[i].interface == f->ifindex && !memcmp(places.silent[i].address, next, sizeof(next));
@@ -307,7 +275,7 @@ static bool is_next_hop_silent(const struct path_facts *f, const struct route *r
 void path_look(struct path_facts *f, const char *interface, const struct path_peer *peer)
 {
 	struct ifinfomsg link = { .ifi_index = if_nametoindex(interface) };
-	struct route route = { 0 };
+	struct place_route route = { 0 };
 
 	*f = (struct path_facts){
 		.ifindex = link.ifi_index, .drops = PATH_UNKNOWN, .pfc = PATH_UNKNOWN, .receive_queues = PATH_UNKNOWN,

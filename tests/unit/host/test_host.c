@@ -442,6 +442,11 @@ static void test_hints(void **state)
 					stream_of("10.9.0.2", "10.9.0.1", QPN + 1, 1, 1) };
 	struct host_owner owner = { .local = true };
 	struct snapshot s = { .seconds = 3 };
+	/* a stream's source, one that has nothing to do with streams, and one that may be a router */
+	static const char *const silent[] = { "10.9.0.2", "10.9.0.77", "10.9.0.254" };
+	struct place_silent neighbours[] = { { .interface = 2 }, { .interface = 2 }, { .interface = 2 } };
+	struct places with_silent = { .links = &link, .link_count = 1, .addresses = &here, .address_count = 1,
+				      .silent = neighbours, .silent_count = 3 };
 	struct hint_interface interface = { .name = "eth0", .index = 2 };
 	struct book b = { 0 };
 	struct hint_facts f = { .snapshot = &s, .places = &places, .qps = &known, .book = &b, .devices = &nic,
@@ -497,6 +502,18 @@ static void test_hints(void **state)
 	s.streams = in;
 	s.stream_count = 2;
 	assert_true(has_hint(&f, "rx-flow-hash"));
+
+	assert_false(has_hint(&f, "does not answer"));
+	f.places = &with_silent;
+	for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++)
+		address_parse(silent[i], neighbours[i].address);
+	assert_true(has_hint(&f, "10.9.0.2 does not answer ARP on eth0: nothing can be sent to it, not even acknowledgements"));
+	assert_true(has_hint(&f, "`ip neigh replace 10.9.0.2 lladdr MAC dev eth0`"));
+	assert_false(has_hint(&f, "10.9.0.77"));
+	assert_false(has_hint(&f, "10.9.0.254"));
+	neighbours[2].leads = true;
+	assert_true(has_hint(&f, "10.9.0.254 does not answer ARP on eth0: nothing can be sent to it, nor to what is behind it"));
+	f.places = &places;
 
 	assert_false(has_hint(&f, "not its own"));
 	in[1].stream.last.dst_mac[5] = 9;

@@ -59,6 +59,9 @@ static void small_not_known(struct path_facts *f) { small_mtu(f); f->probe.known
 static void small_ipv6(struct path_facts *f) { small_mtu(f); f->mtu_ipv6 = 1400; }
 static void small_plain(struct path_facts *f) { small_mtu(f); f->features = NETDEV_BASIC; }
 static void mtu_limit(struct path_facts *f) { f->mtu = f->probe.passes = f->mtu_most = 1500; }
+static void nobody(struct path_facts *f) { f->probe = (struct path_probe){ .nobody = true, .why = "nobody is there" }; }
+static void no_router(struct path_facts *f) { nobody(f); strcpy(f->next_hop, "10.9.0.254"); }
+static void nobody_there(struct path_facts *f) { no_router(f); strcpy(f->probe.teller, "10.8.0.1"); }
 static void hole(struct path_facts *f) { f->probe.passes = 1500; f->probe.fails = 1501; }
 static void told(struct path_facts *f) { hole(f); f->probe.told = true; strcpy(f->probe.teller, "10.8.0.1"); }
 static void narrow(struct path_facts *f) { told(f); f->probe.passes = 1000; f->probe.fails = 1001; }
@@ -121,6 +124,9 @@ static const struct {
 	{ small_ipv6, PATH_CHECK_mtu, PATH_MAY_LOSE, "ip link set dev roce0 mtu 4200", 0 },
 	{ small_plain, PATH_CHECK_mtu, PATH_MAY_LOSE, "", 0 },
 	{ mtu_limit, PATH_CHECK_mtu, PATH_MAY_LOSE, "", 0 },
+	{ nobody, PATH_CHECK_peer, PATH_WILL_LOSE, "ip neigh replace 10.9.0.2 lladdr MAC dev roce0", 0 },
+	{ no_router, PATH_CHECK_peer, PATH_WILL_LOSE, "ip neigh replace 10.9.0.254 lladdr MAC dev roce0", 0 },
+	{ nobody_there, PATH_CHECK_peer, PATH_WILL_LOSE, "tracepath 10.9.0.2", 0 },
 	{ hole, PATH_CHECK_black_hole, PATH_WILL_LOSE, "ip link set dev roce0 mtu 1500", 0 },
 	{ told, PATH_CHECK_path_mtu, PATH_WILL_LOSE, "ip link set dev roce0 mtu 1500", 0 },
 	{ narrow, PATH_CHECK_path_mtu, PATH_WILL_LOSE, "", 0 },
