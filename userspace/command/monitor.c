@@ -32,6 +32,7 @@ struct monitor {
 	struct monitor_bpf *bpf; /* if no events are read */
 	struct taken taken;	 /* if events are read */
 	struct live live;
+	const char *names[INTERFACES_MOST]; /* of its interfaces: their present ones */
 	FILE *out;
 	struct snapshot now, previous;
 	bool has_previous;
@@ -376,8 +377,10 @@ static void begin_others(struct monitor *m)
 {
 	const struct monitor_options *o = m->options;
 	struct events_options events = { .print = o->events, .json = o->json, .command = o->on_fault,
-					 .filter = o->filter, .interfaces = o->live.interface, .quiet = wants_screen(o) };
+					 .filter = o->filter, .interfaces = m->names, .quiet = wants_screen(o) };
 
+	for (size_t i = 0; i < m->live.interface_count; i++)
+		m->names[i] = m->live.interface[i].name;
 	m->host = host_open(&m->live);
 	if (m->takes) {
 		m->history = history_new();

@@ -157,6 +157,13 @@ void book_add(struct book *b, const char *where, const char *name, __u64 value)
 	e->priority_count = priority_count_of(text, &e->priority);
 }
 
+void book_rename(struct book *b, const char *from, const char *to)
+{
+	for (size_t i = 0; i < b->count; i++)
+		if (!strcmp(b->entries[i].counter.where, from))
+			snprintf(b->entries[i].counter.where, HOST_NAME, "%s", to);
+}
+
 static void copy_moved(struct book *b, bool dropped)
 {
 	for (size_t i = 0; i < b->count; i++) {

@@ -30,6 +30,9 @@ struct book {
 /* Sets the present value of a counter. */
 void book_add(struct book *b, const char *where, const char *name, __u64 value);
 
+/* Counters of `from` go on as those of `to`. */
+void book_rename(struct book *b, const char *from, const char *to);
+
 /*
  * Builds `moved` from the counters that moved, losses first, and `priorities`. Counters of one queue are left out unless they count
  * losses.

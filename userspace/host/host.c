@@ -29,6 +29,7 @@ struct host {
 	struct hints hints;
 	struct marks marks;
 	struct pair_writer pair_writer;
+	char names[INTERFACES_MOST][IF_NAMESIZE]; /* of the interfaces, as they were called before; "": not looked at yet */
 	bool hidden; /* QPs of other PID namespaces are hidden */
 	__u64 again; /* ns, monotonic: nothing is read again before this */
 	struct host_report report;
@@ -66,9 +67,14 @@ static void ask_counters(struct host *h, const struct live *l)
 {
 	if (h->rdma)
 		rdma_counters(h->rdma, take_rdma_counter, h);
-	for (size_t i = 0; i < l->interface_count; i++)
-		ethtool_statistics(l->interface[i].name, take_driver_counter,
-				   &(struct driver_counters){ &h->book, l->interface[i].name });
+	for (size_t i = 0; i < l->interface_count; i++) {
+		const char *name = l->interface[i].name;
+
+		if (h->names[i][0] && strcmp(h->names[i], name))
+			book_rename(&h->book, h->names[i], name);
+		snprintf(h->names[i], sizeof(h->names[i]), "%s", name);
+		ethtool_statistics(name, take_driver_counter, &(struct driver_counters){ &h->book, name });
+	}
 	book_close(&h->book);
 }
 

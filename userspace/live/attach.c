@@ -367,7 +367,7 @@ static bool attach_egress(struct attachment *a, const struct bpf_program *wanted
 
 bool attach_find(struct attachment *a, const char *name)
 {
-	*a = (struct attachment){ .xdp_link = -1, .egress_link = -1, .mode = "away" };
+	*a = (struct attachment){ .asked = name, .xdp_link = -1, .egress_link = -1, .mode = "away" };
 	snprintf(a->name, sizeof(a->name), "%s", name);
 	a->ifindex = if_nametoindex(name);
 	a->gone = !a->ifindex;
@@ -464,6 +464,17 @@ static unsigned int entry_ifindex(const struct ifaddrs *i)
 	return address->sll_family == AF_PACKET ? address->sll_ifindex : 0;
 }
 
+/* An interface that is up can be renamed (Linux 6.2). What is pinned goes by the name. */
+static void take_name(struct attachment *a, const char *name)
+{
+	if (!strcmp(name, a->name))
+		return;
+	say(a, "it is called %s now", name);
+	if (a->pin)
+		pin_rename(a->pin, a->name, name);
+	snprintf(a->name, sizeof(a->name), "%s", name);
+}
+
 static bool poll_one(struct attachment *a, const struct ifaddrs *all)
 {
 	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
@@ -471,6 +482,7 @@ static bool poll_one(struct attachment *a, const struct ifaddrs *all)
 
 		if (entry_ifindex(i) != a->ifindex)
 			continue;
+		take_name(a, i->ifa_name);
 		if (statistics) {
 			a->missed += statistics->rx_missed_errors - a->missed_raw;
 			a->missed_raw = statistics->rx_missed_errors;
@@ -513,10 +525,11 @@ size_t attach_poll(struct attachment *list, size_t count)
 /* Attaches an interface that came back. If it only was in another network namespace, it still has its links. */
 static bool attach_again(struct attachment *a, const struct attach_programs *programs, enum attach_mode mode)
 {
-	unsigned int ifindex = if_nametoindex(a->name);
+	unsigned int ifindex = if_nametoindex(a->asked);
 
 	if (!ifindex)
 		return a->hushed = false;
+	snprintf(a->name, sizeof(a->name), "%s", a->asked);
 	if (a->xdp_link >= 0 && link_ifindex(a->xdp_link) == ifindex) {
 		a->ifindex = ifindex;
 	} else {

@@ -35,7 +35,8 @@ struct attach_programs {
 struct pin;
 
 struct attachment {
-	char name[IF_NAMESIZE];
+	char name[IF_NAMESIZE]; /* its present name */
+	const char *asked;	/* the one by which it was asked for, which is waited for when it has gone */
 	unsigned int ifindex;
 	const char *mode; /* "native-frags", "native", "generic"; "away" while the interface is waited for */
 	const struct pin *pin; /* pins the links; NULL: not pinned */
@@ -51,7 +52,7 @@ struct attachment {
 	bool qdisc;  /* the clsact qdisc is ours as well */
 };
 
-/* Initializes `a` for the interface, without attaching. false: it does not exist, and a->gone is set. */
+/* Initializes `a` for the interface, without attaching. name: kept. false: it does not exist, and a->gone is set. */
 bool attach_find(struct attachment *a, const char *name);
 
 /* Reports that the interface does not exist, in one line on stderr. */
@@ -70,8 +71,8 @@ void attach_end(struct attachment *a, bool keep);
 bool attach_clear(const struct attachment *a);
 
 /*
- * Checks which interfaces still exist, and reads their missed frames. Reports a gone interface once, on stderr. Returns how
- * many are left.
+ * Checks which interfaces still exist, what they are called by now, and reads their missed frames. Reports a gone interface once, and
+ * another name, on stderr. Returns how many are left.
  */
 size_t attach_poll(struct attachment *list, size_t count);
 

@@ -456,6 +456,21 @@ void pin_release_others(const struct pin *p, const char *const *names, size_t co
 	forget_others(p, names, count);
 }
 
+void pin_rename(const struct pin *p, const char *from, const char *to)
+{
+	static const char *const kinds[] = { "xdp", "egress" };
+	char old[PATH_MAX], now[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		pin_link_path(p, kinds[i], from, old);
+		pin_link_path(p, kinds[i], to, now);
+		renameat2(AT_FDCWD, old, AT_FDCWD, now, RENAME_NOREPLACE);
+	}
+	for (int i = 0; p->state && i < INTERFACES_MOST; i++)
+		if (!strcmp(p->state->interface[i].name, from))
+			snprintf(p->state->interface[i].name, IF_NAMESIZE, "%s", to);
+}
+
 bool pin_find(const char *interface, char name[NAME_MAX + 1])
 {
 	char pattern[PATH_MAX];

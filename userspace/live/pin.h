@@ -130,6 +130,9 @@ void pin_release_others(const struct pin *p, const char *const *names, size_t co
 /* The state's entry for this interface; created if missing. NULL: no room. */
 struct pin_interface *pin_interface(struct pin *p, const char *name);
 
+/* The interface got another name: its links and its part of the state go on under that. */
+void pin_rename(const struct pin *p, const char *from, const char *to);
+
 /* Removes everything unless p->keep is set. */
 void pin_close(struct pin *p);
 

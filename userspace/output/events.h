@@ -18,7 +18,7 @@ struct events_options {
 	const char *command; /* run by the shell; its standard input has one JSON object a line; NULL: none */
 	bool quiet; /* the table is on the terminal: no message before events_end(), and the command's output is dropped */
 	const struct filter *filter;
-	const char *const *interfaces; /* their names, by index in live_options */
+	const char *const *interfaces; /* their names, by index in live_options; read at each event */
 };
 
 struct events;
