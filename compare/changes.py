@@ -27,14 +27,17 @@ def render(before, after, width):
         lines += ["", f"{title} (Gbit/s)", *_columns([("transport", "tool", "size", "A", "B", ""), *cells])]
     if not changes and not found:
         lines += ["", "No row ran in both reports."]
-    for name, report in (("A", before), ("B", after)):
-        for row in contradictions.refused([*report["rows"], *report.get("searches", ())]):
-            lines += ["", *table.wrap(f"Refused in {name}, {row['path']}: {table.names([{'rate': SEARCH, **row}])[0]}: {row['why']}", width, "  ")]
+    lines += [*_refused(before, "in A, ", width), *_refused(after, "in B, ", width)]
     for name, rows in (("A", _only(before, after)), ("B", _only(after, before))):
         for path in dict.fromkeys(row["path"] for row in rows):
             names = table.names([row for row in rows if row["path"] == path])
             lines += ["", *table.wrap(f"Ran only in {name}, {path}: {', '.join(names)}", width, "  ")]
     return lines
+
+
+def _refused(report, where, width):
+    return [line for row in contradictions.refused([*report["rows"], *report.get("searches", ())]) for line in (
+        "", *table.wrap(f"Refused {where}{row['path']}: {table.names([{'rate': SEARCH, **row}])[0]}: {row['why']}", width, "  "))]
 
 
 def _searches(before, after):
@@ -86,7 +89,7 @@ def _flat(facts, prefix=""):
     return flat
 
 
-def render_tools(report):
+def render_tools(report, width):
     """The lines of compare tools for a document."""
     found = noise.beside_tools(report["rows"])
     lines = [_words(report)]
@@ -94,7 +97,8 @@ def render_tools(report):
         cells = [(plan.transport(each["transport"]).words, each["tool"], _judged({**each, "runs": each["pairs"]}))
                  for each in here]
         lines += ["", title, *_columns([("transport", "tool", "ours / theirs"), *cells])]
-    return lines if found else [*lines, "", "No tool of others ran beside ours."]
+    lines += [] if found else ["", "No tool of others ran beside ours."]
+    return lines + _refused(report, "", width)
 
 
 def _sections(found):

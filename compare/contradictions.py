@@ -191,9 +191,9 @@ def _latencies(whose, figures):
     for (low, a), (high, b) in zip(known, known[1:]):
         if _above(a, b, STEP if high == "max" else PRINTED):
             yield f"{whose}{_words(low)} {a:g} µs above {_words(high)} {b:g}"
-    mean = (figures or {}).get("mean")
-    if _above((figures or {}).get("min"), mean) or _above(mean, (figures or {}).get("max")):
-        yield f"{whose}mean {mean:g} µs outside of {figures['min']:g} to {figures['max']:g}"
+    least, most, mean = ((figures or {}).get(name) for name in ("min", "max", "mean"))
+    if _above(least, mean) or _above(mean, most):
+        yield f"{whose}mean {mean:g} µs outside of {'?' if least is None else f'{least:g}'} to {'?' if most is None else f'{most:g}'}"
 
 
 def _words(name):
