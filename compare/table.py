@@ -99,9 +99,9 @@ def _section(rows, widths, paint, _):
 
 
 def _ping_section(rows, widths, paint, width):
-    """A small table has not what the runs had each, nor the least latency, nor p99.9."""
+    """A small table has no least latency, nor what the runs had each, nor p99.9."""
     several = any((noise.latencies(row) or {}).get("runs", 0) > 1 for row in rows)
-    for kinds, spread in ((LATENCIES, several), (LATENCIES, False), (LATENCIES[1:], False), (("p50", "p99", "max"), False)):
+    for kinds, spread in ((LATENCIES, several), (LATENCIES[1:], several), (LATENCIES[1:], False), (("p50", "p99", "max"), False)):
         lines = _ping_lines(rows, widths, kinds, spread)
         if max(map(len, lines)) <= width:
             break
@@ -109,13 +109,13 @@ def _ping_section(rows, widths, paint, width):
 
 
 def _ping_lines(rows, widths, kinds, spread):
-    cells = [("", "", "µs", *("",) * len(kinds), *("of the runs",) * spread, "sender's", "receiver's"),
-             ("transport", "tool", "mean", *map(latency_name, kinds), *(SPREAD_OF,) * spread, "cores", "cores")]
+    cells = [("", "", "µs", *("",) * len(kinds), *(f"{SPREAD_OF} of",) * spread, "sender's", "receiver's"),
+             ("transport", "tool", "mean", *map(latency_name, kinds), *("the runs",) * spread, "cores", "cores")]
     before = None
     for row in rows:
         names = wrap(plan.transport(row["transport"]).words, widths[0]) if row["transport"] != before else [""]
         latencies = noise.latencies(row) or {}
-        figures = [figure_words(latencies.get(kind)) for kind in kinds] + [between_words(latencies, SPREAD_OF)] * spread
+        figures = [figure_words(latencies.get(kind)) for kind in kinds] + [between_words(latencies, SPREAD_OF, "-")] * spread
         cells.append((names[0], row["tool"], spread_words(list(noise.figures(row).values()), widths[2] > GOODPUT), *figures,
                       cores_words(row["sender_cores"]), cores_words(row["receiver_cores"])))
         cells += [(name, *("",) * (len(cells[0]) - 1)) for name in names[1:]]
@@ -128,10 +128,10 @@ def latency_name(kind):
     return kind.replace("p999", "p99.9")
 
 
-def between_words(latencies, kind):
+def between_words(latencies, kind, to=" to "):
     """'58.4 to 71.2': the least and the most of the runs."""
     spread = (latencies.get("spread") or {}).get(kind)
-    return f"{figure_words(spread['least'])} to {figure_words(spread['most'])}" if spread else ""
+    return f"{figure_words(spread['least'])}{to}{figure_words(spread['most'])}" if spread else ""
 
 
 def stall_words(row):
