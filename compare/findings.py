@@ -52,7 +52,7 @@ def _waits(kind):
 def _requests(end):
     """Messages that the monitor saw an end begin, by the messages of the row's tool."""
     def of(run, row):
-        carried = row["messages"]["sent"] and row["messages"]["sent"] / row["counted"]
+        carried = row["messages"]["sent"] and row["messages"]["sent"] / (row.get("counted") or row["runs"])
         return run["requests"][end]["messages"] / carried if run["requests"][end] and carried else None
     return of
 
