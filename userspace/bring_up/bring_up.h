@@ -201,7 +201,21 @@ void bring_up_take(struct bring_up *b, const struct listen_frame *f);
 /* Judges what only the QPs show, after the frames of a turn were taken, and chooses the pair that is shown. */
 void bring_up_settle(struct bring_up *b);
 
-/* Whether the pair still sends, as far as the others tell: they have not sent for long without it. */
+/* ---- pairs.c ---- */
+
+/* The pair of a packet, which may be a new one. */
+struct bring_up_stream *bring_up_find(struct bring_up *b, const struct roce_packet *p);
+
+/* The exchange of a pair; s: NULL: that of no pair. */
+struct bring_up_exchange *bring_up_exchange(struct bring_up *b, const struct bring_up_stream *s);
+
+/*
+ * Shows the active pair with the most packets. The one that is shown stays as long as none has an eighth more, so that of many that
+ * send alike always the same is shown.
+ */
+void bring_up_choose(struct bring_up *b);
+
+/* Whether the pair has sent in the last five seconds before the newest packet of any pair. */
 bool bring_up_is_active(const struct bring_up *b, const struct bring_up_stream *s);
 
 /* The last rows of the shown pair, and of no pair, oldest first. Returns their number. *more: there were others before. */

@@ -3,14 +3,12 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "lib/clock.h"
 #include "userspace/bring_up/bring_up.h"
 #include "userspace/doctor/receiver.h"
 #include "userspace/model/address.h"
 #include "userspace/model/qpn.h"
 #include "userspace/model/refusal.h"
 
-#define QUIET (5 * NSEC_PER_SEC) /* a pair that sends no more gives way to others that do */
 #define STANDS 4 /* readings in which a QP's PSN stands still, until a packet was not taken: rxe works on packets later */
 #define BIT(step) (1u << (step))
 /* What only somebody who knows the QP can tell. */
@@ -83,15 +81,10 @@ static struct text own_address(const struct bring_up_end *e, bool six)
 
 /* ---- the exchange ---- */
 
-static struct bring_up_exchange *exchange_of(struct bring_up *b, const struct bring_up_stream *s)
-{
-	return &b->exchange[s ? s - b->streams : BRING_UP_STREAMS];
-}
-
 /* s: NULL: of no pair */
 static struct bring_up_row *add_row(struct bring_up *b, const struct bring_up_stream *s, __u64 time, bool ours, struct text words)
 {
-	struct bring_up_exchange *e = exchange_of(b, s);
+	struct bring_up_exchange *e = bring_up_exchange(b, s);
 	struct bring_up_row *r = &e->rows[e->count++ % BRING_UP_ROWS];
 
 	*r = (struct bring_up_row){ .time = time, .ours = ours, .failed = STEPS };
@@ -297,48 +290,7 @@ static void wait_for(const struct known_qp *k, struct bring_up_stream *s)
 	}
 }
 
-/* ---- streams ---- */
-
-/*
- * A place for another stream. If there is none, that of the lightest one, whose weight goes on: thus each stream of more than a
- * 64th of the packets gets a place and keeps it, whatever else comes (Metwally et al., "Space-Saving", 2005). The shown one stays.
- */
-static struct bring_up_stream *find_place(struct bring_up *b)
-{
-	struct bring_up_stream *lightest = NULL;
-
-	if (b->stream_count < BRING_UP_STREAMS)
-		return &b->streams[b->stream_count++];
-	for (size_t i = 0; i < BRING_UP_STREAMS; i++) {
-		struct bring_up_stream *s = &b->streams[i];
-
-		if (s != b->shown && (!lightest || s->weight < lightest->weight ||
-				      (s->weight == lightest->weight && s->seen < lightest->seen)))
-			lightest = s;
-	}
-	b->more += lightest->packets;
-	return lightest;
-}
-
-static struct bring_up_stream *find_stream(struct bring_up *b, const struct roce_packet *p)
-{
-	bool roce = p->kind == ROCE_PACKET;
-	__u32 dqpn = roce ? p->dqpn : 0;
-	struct bring_up_stream *s;
-
-	for (size_t i = 0; i < b->stream_count; i++) {
-		s = &b->streams[i];
-		if (s->dqpn == dqpn && s->roce == roce && !memcmp(s->src, p->src, 16) && !memcmp(s->dst, p->dst, 16))
-			return s;
-	}
-	s = find_place(b);
-	*s = (struct bring_up_stream){ .id = ++b->ids, .weight = s->weight, .dqpn = dqpn, .roce = roce, .failed = STEPS,
-				       .answer_qpn = NO_QPN };
-	memcpy(s->src, p->src, 16);
-	memcpy(s->dst, p->dst, 16);
-	exchange_of(b, s)->count = 0;
-	return s;
-}
+/* ---- pairs ---- */
 
 static void take_packet(struct bring_up *b, struct bring_up_stream *s, const struct roce_packet *p, __u64 time)
 {
@@ -373,7 +325,7 @@ static void take_packet(struct bring_up *b, struct bring_up_stream *s, const str
 static void set_failed(struct bring_up *b, struct bring_up_stream *s, enum bring_up_step failed, const char *expected,
 		       const char *found)
 {
-	struct bring_up_exchange *e = exchange_of(b, s);
+	struct bring_up_exchange *e = bring_up_exchange(b, s);
 
 	s->failures = s->failed == failed ? s->failures + 1 : 1;
 	s->failed = failed;
@@ -544,11 +496,11 @@ static void judge_qp(struct bring_up *b, const struct listen_frame *f, const str
 static void take_request(struct bring_up *b, const struct listen_frame *f, const struct meant *m, struct verdict *v)
 {
 	const struct roce_packet *p = &m->look.packet;
-	struct bring_up_stream *s = find_stream(b, p);
+	struct bring_up_stream *s = bring_up_find(b, p);
 	struct bring_up_row *row = add_row(b, s, f->time, false, p->kind == ROCE_PACKET ? packet_words(p) :
 					   text("%s", m->wrong[0] ? m->wrong : "a fragment"));
 
-	s->row = exchange_of(b, s)->count - 1;
+	s->row = bring_up_exchange(b, s)->count - 1;
 	mark(row, v->failed, v->expected, v->found);
 	take_packet(b, s, p, f->time);
 	if (v->failed == STEP_icrc)
@@ -652,44 +604,6 @@ static void take_question(struct bring_up *b, const struct listen_frame *f, cons
 	memcpy(b->astray.whom, q->whom, 16);
 }
 
-/* ---- the pair that is shown ---- */
-
-bool bring_up_is_active(const struct bring_up *b, const struct bring_up_stream *s)
-{
-	return s->seen + QUIET >= b->newest;
-}
-
-static void show(struct bring_up *b, const struct bring_up_stream *s)
-{
-	size_t kept = 0;
-
-	b->shown = s;
-	for (size_t i = 0; i < b->bad_count; i++)
-		if (b->bad[i].stream == s->id)
-			b->bad[kept++] = b->bad[i];
-	b->bad_count = kept;
-	b->named = 0;
-	b->mistake.kind[0] = 0;
-}
-
-/*
- * The active pair with the most packets. The one that is shown stays as long as none has an eighth more, so that of many that send
- * alike always the same is shown.
- */
-static void choose(struct bring_up *b)
-{
-	const struct bring_up_stream *most = NULL, *shown = b->shown;
-
-	for (size_t i = 0; i < b->stream_count; i++) {
-		const struct bring_up_stream *s = &b->streams[i];
-
-		if (bring_up_is_active(b, s) && (!most || s->packets > most->packets))
-			most = s;
-	}
-	if (most && (!shown || !bring_up_is_active(b, shown) || most->packets > shown->packets + shown->packets / 8))
-		show(b, most);
-}
-
 /* ---- what others call ---- */
 
 bool bring_up_begin(struct bring_up *b)
@@ -765,5 +679,5 @@ void bring_up_settle(struct bring_up *b)
 	for (size_t i = 0; i < b->stream_count; i++)
 		if (b->streams[i].readings)
 			settle(b, &b->streams[i]);
-	choose(b);
+	bring_up_choose(b);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The state of each step, from what the streams have shown. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/list.h"
@@ -75,61 +74,6 @@ static void set(struct bring_up_result *r, enum bring_up_state state, const char
 	vsnprintf(r->found, sizeof(r->found), format, values);
 	va_end(values);
 	shown(r->found);
-}
-
-/* ---- the pair that is shown, and the others ---- */
-
-/* The row before the `at`th; NULL: there is none, or it is no longer kept. */
-static const struct bring_up_row *row_before(const struct bring_up_exchange *e, __u64 at)
-{
-	return e && at && e->count - at < BRING_UP_ROWS ? &e->rows[(at - 1) % BRING_UP_ROWS] : NULL;
-}
-
-size_t bring_up_rows(const struct bring_up *b, const struct bring_up_row *rows[], size_t most, bool *more)
-{
-	const struct bring_up_exchange *own = b->shown ? &b->exchange[b->shown - b->streams] : NULL,
-				       *rest = &b->exchange[BRING_UP_STREAMS];
-	__u64 at = own ? own->count : 0, rest_at = rest->count;
-	size_t count = 0;
-
-	for (; count < most; count++) {
-		const struct bring_up_row *a = row_before(own, at), *z = row_before(rest, rest_at);
-
-		if (!a && !z)
-			break;
-		if (a && (!z || a->time >= z->time))
-			at--;
-		else
-			rest_at--;
-		rows[count] = a && (!z || a->time >= z->time) ? a : z;
-	}
-	*more = at || rest_at;
-	for (size_t i = 0; i < count / 2; i++) {
-		const struct bring_up_row *later = rows[i];
-
-		rows[i] = rows[count - 1 - i];
-		rows[count - 1 - i] = later;
-	}
-	return count;
-}
-
-static int compare_others(const void *a, const void *b)
-{
-	const struct bring_up_stream *const *x = a, *const *y = b;
-	int wrong = ((*y)->failed < STEPS) - ((*x)->failed < STEPS);
-
-	return wrong ?: ((*y)->packets > (*x)->packets) - ((*y)->packets < (*x)->packets);
-}
-
-size_t bring_up_others(const struct bring_up *b, const struct bring_up_stream *others[BRING_UP_STREAMS])
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < b->stream_count; i++)
-		if (&b->streams[i] != b->shown)
-			others[count++] = &b->streams[i];
-	qsort(others, count, sizeof(*others), compare_others);
-	return count;
 }
 
 /* ---- before the packets ---- */
