@@ -206,7 +206,8 @@ static void take_fail_on(struct option_parser *p, const struct option_entry *e, 
 const struct option_entry arguments_fail[] = {
 	{ "exit-code", NULL, "exit status 3 if a fault was seen, of RoCE or of --udp", OPTION_FLAG(struct fault_exit, wanted) },
 	{ "fail-on", "COUNTER,...",
-	  "count these counters (of RoCE and of --udp), lints, or any lint (lint) as faults, instead of the usual ones; implies --exit-code",
+	  "count these as faults, instead of the usual ones: counters (of --udp as well), lints, or lint, which is any of them; implies "
+	  "--exit-code",
 	  .take = take_fail_on, OPTION_AT(struct fault_exit, faults), OPTION_GIVEN(struct fault_exit, wanted),
 	  .topic = "counters" },
 	{ 0 },

@@ -105,8 +105,8 @@ static const struct option_entry files[] = {
 
 static const struct option_table tables[] = {
 	{ "Files", files, 0 },
-	{ "Packets", packets, 0 },
 	{ NULL, arguments_fail, offsetof(struct options, fail) },
+	{ "Packets", packets, 0 },
 	{ NULL, arguments_count, offsetof(struct options, live) },
 	{ NULL, arguments_streams, offsetof(struct options, live) },
 	{ NULL, arguments_udp, offsetof(struct options, live.settings.ports) },

@@ -52,7 +52,7 @@ static const struct option_table tables[] = {
 };
 
 static const struct option_topic *const topics[] = {
-	&topic_counters, &topic_events, &topic_filter, &topic_expect, &topic_udp, NULL
+	&topic_counters, &topic_events, &topic_lints, &topic_filter, &topic_expect, &topic_udp, NULL
 };
 
 const struct command monitor_command = {

@@ -135,7 +135,7 @@ static const struct option_table tables[] = {
 };
 
 static const struct option_topic *const topics[] = {
-	&topic_refusals, &topic_counters, &topic_events, &topic_filter, NULL
+	&topic_refusals, &topic_counters, &topic_events, &topic_lints, &topic_filter, NULL
 };
 
 const struct command receive_command = {

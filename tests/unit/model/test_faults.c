@@ -2,6 +2,7 @@
 /* Faults: events, counters and ranks of streams agree. */
 #include <string.h>
 
+#include "roce/trial.h"
 #include "tests/unit/cmocka_includes.h"
 #include "userspace/model/faults.h"
 
@@ -65,6 +66,33 @@ static void not_judged(void **state)
 			if (fault_rank_any(&rank) != (kinds && !has_no_stream(kind)))
 				fail_msg("%s: rank %llu, %llu", event_name[kind], rank.faults, rank.lesser);
 		}
+	}
+}
+
+/* A packet that waits for a verdict is an event already, so it is a lesser fault of its stream, and --fail-on psn_strays means it. */
+static void waiting(void **state)
+{
+	static const struct {
+		enum trial_kind trial;
+		enum roce_service service;
+		bool trusted, fault;
+	} cases[] = {
+		{ TRIAL_GAP, SERVICE_RC, true, true },	  { TRIAL_ELSEWHERE, SERVICE_UDP, true, true },
+		{ TRIAL_AGAIN, SERVICE_RC, true, false }, { TRIAL_NONE, SERVICE_RC, true, false },
+		{ TRIAL_GAP, SERVICE_UD, true, false },	  { TRIAL_GAP, SERVICE_RC, false, false },
+	};
+	struct faults f = { .counter[COUNTER_psn_strays] = true };
+
+	(void)state;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(cases); i++) {
+		struct snapshot_stream one = {
+			.stream = { .trusted = cases[i].trusted, .service = cases[i].service, .trial = cases[i].trial },
+		};
+		struct snapshot s = { .streams = &one, .stream_count = 1 };
+		struct fault_rank rank = fault_rank(&one.stream);
+
+		assert_int_equal(fault_rank_any(&rank), cases[i].fault);
+		assert_int_equal(faults_seen(&f, &s), cases[i].fault);
 	}
 }
 
@@ -159,7 +187,7 @@ static void habits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events_and_counters), cmocka_unit_test(not_judged), cmocka_unit_test(usual),
+		cmocka_unit_test(events_and_counters), cmocka_unit_test(not_judged), cmocka_unit_test(waiting), cmocka_unit_test(usual),
 		cmocka_unit_test(worst_first), cmocka_unit_test(habits),
 	};
 
