@@ -24,6 +24,7 @@ struct capture_interface {
 	__u32 snaplen;	/* 0: none */
 	__u64 second;	/* units of time in a second */
 	__u64 offset;	/* seconds to add, modulo 2^64 */
+	bool selected;	/* its frames are (struct capture_frame) */
 };
 
 #define FORMAT_HEADER 28 /* bytes at the beginning of a file that tell its format */
@@ -63,6 +64,7 @@ struct capture {
 	__u64 skip;
 	__u32 trailer;
 	bool selection; /* capture_is_selection() */
+	__u64 left_out; /* capture_left_out() */
 	bool any_known; /* some interface has a known link type; else `unknown` is the latest type */
 	__u32 unknown;
 	char error[CAPTURE_ERROR];

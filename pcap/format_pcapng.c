@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "pcap/format.h"
+#include "pcap/ng_writer.h"
 
 enum block {
 	BLOCK_INTERFACE = 1,
 	BLOCK_PACKET_OBSOLETE = 2,
 	BLOCK_SIMPLE_PACKET = 3,
+	BLOCK_STATISTICS = 5,
 	BLOCK_PACKET = 6,
 	BLOCK_SECTION = 0x0a0d0d0a, /* the same in both byte orders */
 };
@@ -28,8 +30,9 @@ enum block {
 #define INTERFACE_OPTIONS 16
 #define PACKET_BYTES 28
 #define SIMPLE_BYTES 12
+#define STATISTICS_OPTIONS 20
 
-enum option { OPTION_END, OPTION_TSRESOL = 9, OPTION_FILTER = 11, OPTION_TSOFFSET = 14 };
+enum option { OPTION_END, OPTION_COMMENT, OPTION_TSRESOL = 9, OPTION_FILTER = 11, OPTION_TSOFFSET = 14 };
 
 /* The beginning of if_filter in a file of rocescope capture: the code of a filter in words, and these words. */
 static const char selection[] = "\0rocescope capture";
@@ -80,7 +83,7 @@ static int take_options(struct capture *c, struct capture_interface *i, const __
 		if (code == OPTION_TSRESOL && length == 1 && take_resolution(c, i, *at))
 			return -1;
 		if (code == OPTION_FILTER && length >= sizeof(selection) - 1 && !memcmp(at, selection, sizeof(selection) - 1))
-			c->selection = true;
+			i->selected = c->selection = true;
 		if (code == OPTION_TSOFFSET && length == 8)
 			i->offset = format_64(at, c->swapped);
 		at += (length + 3) / 4 * 4;
@@ -147,6 +150,32 @@ static __u64 nanoseconds(const struct capture_interface *i, __u64 units)
 	return seconds * 1000000000 + units;
 }
 
+/* The comment among the options of a block, *length bytes of it. NULL: it has none. */
+static const char *find_comment(const struct capture *c, const __u8 *at, const __u8 *end, __u16 *length)
+{
+	while (end - at >= 4) {
+		__u16 code = format_16(at, c->swapped);
+
+		*length = format_16(at + 2, c->swapped);
+		at += 4;
+		if (code == OPTION_END || end - at < (*length + 3) / 4 * 4)
+			break;
+		if (code == OPTION_COMMENT)
+			return (const char *)at;
+		at += (*length + 3) / 4 * 4;
+	}
+	return NULL;
+}
+
+/* Marks the frame that was put last. at: the options of its block. */
+static void select_frame(struct capture *c, struct run *r, const __u8 *at, const __u8 *end)
+{
+	struct capture_frame *f = &r->piece->frames[r->piece->count - 1];
+
+	f->selected = true;
+	f->comment = find_comment(c, at, end, &f->comment_length);
+}
+
 /* The enhanced packet block, and the obsolete one, whose interface number has another width. */
 static inline int take_packet(struct capture *c, struct run *r, __u32 length, bool obsolete, bool swapped)
 {
@@ -165,6 +194,8 @@ static inline int take_packet(struct capture *c, struct run *r, __u32 length, bo
 	time = (__u64)format_32(block + 12, swapped) << 32 | format_32(block + 16, swapped);
 	format_put(c, r, interface, block + PACKET_BYTES, captured, format_32(block + 24, swapped),
 		   nanoseconds(&c->interfaces[interface], time));
+	if (c->interfaces[interface].selected)
+		select_frame(c, r, block + PACKET_BYTES + (captured + 3) / 4 * 4, block + length - TRAILER);
 	return 0;
 }
 
@@ -185,7 +216,26 @@ static int take_simple(struct capture *c, struct run *r, __u32 length)
 	if (captured > CAPTURE_FRAME_MAX)
 		return format_damaged(c, "a frame of %u bytes", captured);
 	format_put(c, r, 0, r->at + SIMPLE_BYTES, captured, wire, c->latest);
+	if (c->interfaces[0].selected)
+		select_frame(c, r, r->end, r->end);
 	return 0;
+}
+
+/* ---- statistics ---- */
+
+static void take_statistics(struct capture *c, const __u8 *block, __u32 length)
+{
+	char text[sizeof(NG_LEFT_OUT) + 20] = "";
+	const char *comment = NULL;
+	__u16 bytes;
+
+	if (length >= STATISTICS_OPTIONS + TRAILER)
+		comment = find_comment(c, block + STATISTICS_OPTIONS, block + length - TRAILER, &bytes);
+	if (!comment || bytes >= sizeof(text))
+		return;
+	memcpy(text, comment, bytes);
+	if (!strncmp(text, NG_LEFT_OUT, strlen(NG_LEFT_OUT)))
+		c->left_out += strtoull(text + strlen(NG_LEFT_OUT), NULL, 10);
 }
 
 /* ---- sections ---- */
@@ -214,8 +264,10 @@ static int take_order(struct capture *c, const __u8 *block)
 
 /* ---- blocks ---- */
 
-static bool is_looked_at(__u32 type)
+static bool is_looked_at(const struct capture *c, __u32 type, __u32 length)
 {
+	if (type == BLOCK_STATISTICS)
+		return c->selection && length <= LONGEST;
 	return type == BLOCK_PACKET || type == BLOCK_SIMPLE_PACKET || type == BLOCK_PACKET_OBSOLETE ||
 	       type == BLOCK_INTERFACE || type == BLOCK_SECTION;
 }
@@ -231,6 +283,9 @@ static inline int take_block(struct capture *c, struct run *r, __u32 type, __u32
 		return take_simple(c, r, length);
 	case BLOCK_INTERFACE:
 		return take_interface(c, r->at, length);
+	case BLOCK_STATISTICS:
+		take_statistics(c, r->at, length);
+		return 0;
 	default:
 		return take_section(c, r->at, length);
 	}
@@ -273,7 +328,7 @@ static inline int step(struct capture *c, struct run *r)
 	length = format_32(r->at + 4, c->swapped);
 	if (length < LEAST || length % 4)
 		return format_damaged(c, "a block of %u bytes", length);
-	if (!is_looked_at(type)) {
+	if (!is_looked_at(c, type, length)) {
 		c->skip = length - LEAST;
 		c->trailer = length;
 		r->at += LEAST - TRAILER;

@@ -166,6 +166,16 @@ void ng_block_packet(struct ng_block *b, const struct ng_packet *p, __u32 snaple
 	end(b);
 }
 
+static void option_left_out(struct ng_block *b, __u64 left_out)
+{
+	char text[sizeof(NG_LEFT_OUT) + 20];
+
+	if (!left_out)
+		return;
+	snprintf(text, sizeof(text), NG_LEFT_OUT "%llu", left_out);
+	option_string(b, OPT_COMMENT, text, sizeof(text));
+}
+
 void ng_block_statistics(struct ng_block *b, __u32 interface, __u64 time, const struct ng_statistics *s)
 {
 	begin(b, NG_STATISTICS);
@@ -179,6 +189,7 @@ void ng_block_statistics(struct ng_block *b, __u32 interface, __u64 time, const 
 		option64(b, ISB_FILTERACCEPT, s->accepted);
 		option64(b, ISB_OSDROP, s->os_dropped);
 		option64(b, ISB_USRDELIV, s->delivered);
+		option_left_out(b, s->left_out);
 	}
 	end(b);
 }

@@ -8,7 +8,7 @@
 #define NG_PACKET_MOST 262144	/* longest that libpcap and Wireshark read */
 #define NG_OPTION_MOST 0xffff	/* the length of an option has 16 bits */
 #define NG_BLOCK_MOST (NG_PACKET_MOST + NG_OPTION_MOST + 1 + 256)
-#define NG_STATISTICS_BYTES 112 /* most bytes for one interface */
+#define NG_STATISTICS_BYTES 160 /* most bytes for one interface */
 
 enum ng_block_type { NG_SECTION = 0x0a0d0d0a, NG_INTERFACE = 1, NG_STATISTICS = 5, NG_PACKET = 6 };
 

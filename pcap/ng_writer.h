@@ -22,6 +22,8 @@ struct ng_interface {
 };
 
 /* The interface statistics block at the end. */
+#define NG_LEFT_OUT "reason=left-out count=" /* a number follows */
+
 struct ng_statistics {
 	__u64 start, end; /* ns since 1970 */
 	__u64 received;	  /* frames seen */
@@ -29,6 +31,7 @@ struct ng_statistics {
 	__u64 accepted;	  /* frames selected */
 	__u64 os_dropped; /* selected, but lost before they were written */
 	__u64 delivered;  /* written */
+	__u64 left_out;	  /* by the limit, or lost; not 0: NG_LEFT_OUT says so in a comment */
 };
 
 enum ng_direction { NG_UNKNOWN, NG_INWARD, NG_OUTWARD };

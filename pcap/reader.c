@@ -336,6 +336,11 @@ bool capture_is_selection(const struct capture *c)
 	return c->selection;
 }
 
+__u64 capture_left_out(const struct capture *c)
+{
+	return c->left_out;
+}
+
 __u64 capture_position(const struct capture *c)
 {
 	return bytes_position(c->bytes);

@@ -35,6 +35,9 @@ struct capture_frame {
 	__u32 interface; /* pcapng: index of its interface; SLL2: as the header says */
 	bool no_icrc;	/* the file lacks what the ICRC covers (bare headers) */
 	bool cut;	/* it was in a tunnel (roce/decap.h) and may be cut before `wire`; the reader leaves it false */
+	bool selected;	/* rocescope capture chose it: packets between it and others are missing in the file */
+	__u16 comment_length;
+	const char *comment; /* of a selected frame, in the piece's memory, without a 0 at its end; NULL: none */
 };
 
 #define CAPTURE_FRAME_MAX (1 << 18)
@@ -82,8 +85,11 @@ void capture_piece_free(struct capture_piece *piece);
 /* One line without the name: why capture_read() failed. */
 const char *capture_error(const struct capture *c);
 
-/* Whether rocescope capture selected the packets read so far: others are missing between them. */
+/* Whether the file has `selected` frames, as far as it was read. */
 bool capture_is_selection(const struct capture *c);
+
+/* Packets that rocescope capture left out of it (--limit), or had no room for, as the end of the file says. */
+__u64 capture_left_out(const struct capture *c);
 
 /* Bytes of the file read so far (compressed ones, if it is compressed), and its size. 0: unknown (a pipe). */
 __u64 capture_position(const struct capture *c);

@@ -155,13 +155,15 @@ class Pcapng(File):
     def option(self, code, value):
         return struct.pack(self.order + "HH", code, len(value)) + value + bytes(-len(value) % 4)
 
-    def interface(self, link=ETHERNET, snaplen=0, resolution=None, offset=None):
-        """resolution: the option's byte; 0x80 + n: 2^-n."""
+    def interface(self, link=ETHERNET, snaplen=0, resolution=None, offset=None, words=None):
+        """resolution: the option's byte; 0x80 + n: 2^-n. words: if_filter, in words."""
         options = self.option(2, b"eth0")
         if resolution is not None:
             options += self.option(9, bytes([resolution]))
         if offset is not None:
             options += self.option(14, struct.pack(self.order + "q", offset))
+        if words is not None:
+            options += self.option(11, b"\0" + words)
         resolution = 6 if resolution is None else resolution
         second = 2**(resolution & 0x7f) if resolution & 0x80 else 10**resolution
         self.interfaces.append((snaplen, second, offset or 0))
@@ -258,6 +260,11 @@ def pcapng_samples():
     f = Pcapng().interface(ETHERNET, 48).simple(of_link(ETHERNET, frames[0])).simple(of_link(ETHERNET, frames[1][:41]))
     f.obsolete(of_link(ETHERNET, frames[0])).simple(of_link(ETHERNET, frames[2])).add(Frame(b"", b""))
     yield "simple-obsolete", f
+    f = Pcapng().interface(words=b"rocescope capture --reason psn").interface()
+    for i, words in enumerate((b"reason=before fault=1: x", b"reason=psn-gap expected=0x000003 seen=0x000005 skipped=2: x")):
+        f.add(of_link(ETHERNET, frames[0]), options=f.option(2, bytes(4)) + f.option(1, words) + f.option(0, b""))
+        f.add(of_link(ETHERNET, frames[1]), i).simple(of_link(ETHERNET, frames[0]))
+    yield "selection", f.block(5, bytes(12) + f.option(1, b"reason=left-out count=7") + f.option(0, b""))
     f = Pcapng()
     links = (RAW, ETHERNET, SLL, SLL2, NULL, INFINIBAND, WIFI)
     for link in links:

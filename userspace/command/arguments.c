@@ -118,6 +118,12 @@ const struct option_entry arguments_decap[] = {
 	{ 0 },
 };
 
+const struct option_entry arguments_selection[] = {
+	{ "selection", NULL, "the files hold chosen packets only: what is missing between them is not lost (files of capture say so "
+	  "themselves)", .take = option_flag, OPTION_SELF(bool) },
+	{ 0 },
+};
+
 static void take_ports(struct option_parser *p, const struct option_entry *e, const char *text)
 {
 	char mistake[UDP_MISTAKE];

@@ -92,6 +92,7 @@ static const struct option_table tables[] = {
 	{ NULL, arguments_fail, offsetof(struct options, fail) },
 	{ "What is read", arguments_link, offsetof(struct options, analysis.link) },
 	{ NULL, arguments_decap, offsetof(struct options, analysis.decap) },
+	{ NULL, arguments_selection, offsetof(struct options, analysis.selection) },
 	{ NULL, arguments_udp, offsetof(struct options, analysis.ports) },
 	{ NULL, arguments_imm, offsetof(struct options, analysis.blocks) },
 	{ NULL, arguments_expect, offsetof(struct options, expect) },

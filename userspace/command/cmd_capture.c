@@ -253,6 +253,7 @@ static void set_statistics(struct capture *c)
 			.accepted = c->taken_of[i] + seen.lost,
 			.os_dropped = seen.lost,
 			.delivered = c->written_of[i],
+			.left_out = i ? 0 : taken_suppressed(&c->taken) + taken_lost(&c->taken),
 		};
 	}
 	ng_set_statistics(c->writer, all);

@@ -64,6 +64,7 @@ static const struct option_table tables[] = {
 	{ "What is printed", printed, 0 },
 	{ "What is read", arguments_link, offsetof(struct options, analysis.link) },
 	{ NULL, arguments_decap, offsetof(struct options, analysis.decap) },
+	{ NULL, arguments_selection, offsetof(struct options, analysis.selection) },
 	{ NULL, arguments_udp, offsetof(struct options, analysis.ports) },
 	{ NULL, arguments_expect, offsetof(struct options, expect) },
 	{ NULL, known, 0 },
@@ -181,7 +182,7 @@ static bool parse_options(struct options *o, int argc, char **argv)
 
 static void see(void *context, const struct analysis_seen *seen)
 {
-	const struct doctor_packet p = { seen->number, seen->frame, seen->look, seen->event, seen->stream, false };
+	const struct doctor_packet p = { seen->number, seen->frame, seen->look, seen->event, seen->stream, seen->look->apart };
 
 	doctor_take(context, &p);
 }

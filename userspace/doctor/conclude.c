@@ -160,11 +160,12 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 	conclude_absent(c);
 	psn_study_conclude(&c->psn, &c->signs, message_study_payload(&c->message));
 	receiver_conclude(&d->receiver, &c->signs);
-	conclude_start(c);
-	conclude_refused(c);
-	conclude_response(d, c);
-	if (!d->selection)
+	if (!d->selection) { /* the first packet may be any, and the answers of it need not be there */
+		conclude_start(c);
+		conclude_refused(c);
 		conclude_ackreq(d, c);
+	}
+	conclude_response(d, c);
 	if (c->trusted && c->bad)
 		show_icrcs(c, &c->signs, KIND_corruption);
 	explain_chart(c);
@@ -243,7 +244,7 @@ static void say_loss(const struct doctor *d, const struct roce_totals *totals, s
 	__u64 gaps = 0, lost = 0, largest = 0, streams = 0, losing = 0, period = 0;
 	bool periodic = true;
 	struct finding *to = find(f, KIND_loss);
-	char text[128];
+	char text[128], of[32] = "";
 	const char *where = "";
 
 	if (!to)
@@ -265,9 +266,9 @@ static void say_loss(const struct doctor *d, const struct roce_totals *totals, s
 		periodic &= l->periodic && l->gaps > 2 && (!period || l->period == period);
 		period = l->period;
 	}
-	SAY(text, "%s: %llu of %llu. PSNs are left out %llu time%s, ", finding_rules[KIND_loss].words, lost,
-	    totals->value[COUNTER_roce_packets] + totals->value[COUNTER_rocev1_packets] + lost, gaps,
-	    gaps == 1 ? "" : "s");
+	if (!d->selection)
+		SAY(of, " of %llu", totals->value[COUNTER_roce_packets] + totals->value[COUNTER_rocev1_packets] + lost);
+	SAY(text, "%s: %llu%s. PSNs are left out %llu time%s, ", finding_rules[KIND_loss].words, lost, of, gaps, gaps == 1 ? "" : "s");
 	if (streams > 2 && losing == 1)
 		where = " Only one stream loses: its QP, its queue, its path by hash.";
 	else if (d->gaps_together && 2 * d->gaps_together >= d->gaps && 4 * d->burst * burst_frames(d) < d->latest)

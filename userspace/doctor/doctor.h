@@ -20,7 +20,7 @@ struct doctor_packet {
 	const struct observer_look *look;
 	const struct roce_event *event;
 	const struct roce_stream *stream; /* its state after this packet; NULL: no stream */
-	bool apart; /* live: packets of this stream were not taken between the one before and this one */
+	bool apart; /* live, or of a selection: packets of this stream were not taken between the one before and this one */
 };
 
 /* NULL: no memory. */

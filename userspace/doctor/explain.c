@@ -130,9 +130,7 @@ void explain_chart(struct chart *c)
 
 void explain_selection(struct chart *c)
 {
-	static const enum finding_kind needs_all[] = { KIND_loss, KIND_reorder, KIND_psn_jump, KIND_psn_skip,
-						       KIND_psn_by_n, KIND_psn_by_bytes, KIND_psn_outlier,
-						       KIND_psn_refused, KIND_no_response };
+	static const enum finding_kind needs_all[] = { KIND_psn_refused, KIND_no_response };
 
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(needs_all); i++)
 		signs_drop(&c->signs, needs_all[i]);

@@ -212,10 +212,11 @@ static struct sign *count(struct flow *w, enum finding_kind kind, __u64 packets)
 	return sign;
 }
 
-static void count_heaps(struct flow *w, const __u64 *v, __u64 lost)
+static void count_heaps(struct flow *w, const __u64 *v, __u64 lost, bool selection)
 {
 	struct sign *sign;
 
+	(void)selection;
 	signs_drop(&w->signs, KIND_flow_loss);
 	signs_drop(&w->signs, KIND_flow_reorder); /* heaps may be mixed */
 	sign = count(w, KIND_flow_heaps, v[COUNTER_messages_broken] + lost);
@@ -224,23 +225,26 @@ static void count_heaps(struct flow *w, const __u64 *v, __u64 lost)
 			 v[COUNTER_messages]);
 }
 
-static void count_numbers(struct flow *w, const __u64 *v, __u64 lost)
+static void count_numbers(struct flow *w, const __u64 *v, __u64 lost, bool selection)
 {
 	struct sign *sign = count(w, KIND_flow_loss, lost);
+	char of[32] = "";
 
+	if (!selection)
+		SAY(of, " of %llu", v[COUNTER_udp_packets] + lost);
 	if (sign)
-		flow_say(sign, "%llu of %llu, in %llu gap%s.", lost, v[COUNTER_udp_packets] + lost, v[COUNTER_psn_gaps],
-			 v[COUNTER_psn_gaps] == 1 ? "" : "s");
+		flow_say(sign, "%llu%s, in %llu gap%s.", lost, of, v[COUNTER_psn_gaps], v[COUNTER_psn_gaps] == 1 ? "" : "s");
 	count(w, KIND_flow_reorder, v[COUNTER_psn_recovered]);
 }
 
-static void conclude_counted(struct flow *w, const struct roce_udp_format *f)
+/* selection: how many came is not in the file. */
+static void conclude_counted(struct flow *w, const struct roce_udp_format *f, bool selection)
 {
 	const __u64 *v = w->counters->value;
 	__u64 again = 3 * v[COUNTER_psn_resyncs], lost = snapshot_lost(w->counters);
 	struct sign *wrap;
 
-	(f->kind == UDP_HEAP ? count_heaps : count_numbers)(w, v, lost);
+	(f->kind == UDP_HEAP ? count_heaps : count_numbers)(w, v, lost, selection);
 	/* three datagrams count as duplicates until another sequence is known by them */
 	count(w, KIND_flow_duplicates, v[COUNTER_psn_duplicates] > again ? v[COUNTER_psn_duplicates] - again : 0);
 	count(w, KIND_flow_restart, v[COUNTER_psn_resyncs]);
@@ -410,13 +414,14 @@ void flows_conclude(struct flows *f, struct signs *hints, const char *instead, b
 		struct flow *w = flow_at(f, i);
 		const struct roce_udp_format *format = format_of(f, w);
 
-		if (told_wrong[format - f->ports->format] || selection) {
+		if (told_wrong[format - f->ports->format]) {
 			signs_free(&w->signs);
 			continue;
 		}
-		flow_judge(w, format);
+		if (!selection)
+			flow_judge(w, format);
 		if (w->counters)
-			conclude_counted(w, format);
+			conclude_counted(w, format, selection);
 		explain(w);
 	}
 	if (f->ports)

@@ -88,8 +88,8 @@ __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum 
 	}
 	if (how == PSN_TAKEN || how == PSN_RESUMES)
 		return 0;
-	/* conclude_start() judges a gap before the first packet */
-	if (kinds & ROCE_EVENT(psn_gap) && how != PSN_FIRST) {
+	/* conclude_start() judges a gap before the first packet, unless others before it were not shown */
+	if (kinds & ROCE_EVENT(psn_gap) && (how != PSN_FIRST || p->apart)) {
 		__u64 healed = l->damaged < p->event.skipped ? l->damaged : p->event.skipped;
 
 		l->healed += healed;

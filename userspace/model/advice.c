@@ -131,11 +131,24 @@ static void advise_nothing(struct advice *a, const struct snapshot *s)
 		    v[COUNTER_frames] == 1 ? "" : "s", advice_where(s).text);
 }
 
+static void advise_selection(struct advice *a, const struct snapshot *s)
+{
+	char left_out[120] = "";
+
+	if (!s->selection)
+		return;
+	if (s->left_out)
+		snprintf(left_out, sizeof(left_out), " Not here are %llu packets that it left out (--limit), or had no room for (--buffer).", s->left_out);
+	add(a, "these packets are chosen ones: what is missing between them is not lost. Lost, late and broken is what the comments of "
+	    "`rocescope capture` say; a packet that came late counts if it is here.%s", left_out);
+}
+
 void advice_make(struct advice *a, const struct snapshot *s)
 {
 	a->count = 0;
 	advise_nothing(a, s);
 	advise_twice(a, s);
+	advise_selection(a, s);
 	advise_icrcs(a, s);
 	advise_damaged(a, s);
 	advise_classes(a, s);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "userspace/model/event_text.h"
@@ -193,4 +196,73 @@ size_t event_text(const struct roce_event *e, char text[EVENT_TEXT])
 		before = "; ";
 	}
 	return l.length;
+}
+
+/* ---- and back ---- */
+
+/* The members of the keys that have a number. */
+static const struct key {
+	const char *name;
+	size_t at;
+} keys[] = {
+	{ "expected", offsetof(struct roce_event, expected) },
+	{ "seen", offsetof(struct roce_event, seen) },
+	{ "skipped", offsetof(struct roce_event, skipped) },
+	{ "recovered", offsetof(struct roce_event, recovered) },
+	{ "broken", offsetof(struct roce_event, broken) },
+	{ "imm-skipped", offsetof(struct roce_event, imm_skipped) },
+	{ "imm-expected", offsetof(struct roce_event, imm_expected) },
+	{ "imm-seen", offsetof(struct roce_event, imm_seen) },
+};
+
+/* The set of names between commas. */
+static __u32 parse_names(const char *list, const char *const *name, int count)
+{
+	__u32 set = 0;
+
+	for (;; list++) {
+		size_t length = strcspn(list, ",");
+
+		for (int i = 0; i < count; i++)
+			set |= (__u32)is_word(list, length, name[i]) << i;
+		list += length;
+		if (!*list)
+			return set;
+	}
+}
+
+static void parse_key(const char *name, const char *value, struct roce_event *e)
+{
+	unsigned long long n = strtoull(value, NULL, 0);
+
+	if (!strcmp(name, "reason"))
+		e->kinds = parse_names(value, event_names, ROCE_EVENTS);
+	else if (!strcmp(name, "lint"))
+		e->lints = parse_names(value, lint_names, ROCE_LINTS);
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(keys); i++)
+		if (!strcmp(name, keys[i].name))
+			*(__u32 *)((char *)e + keys[i].at) = n < UINT32_MAX ? n : UINT32_MAX;
+}
+
+bool event_parse(const char *text, size_t length, struct roce_event *e)
+{
+	char line[EVENT_TEXT], *rest = line, *word;
+
+	*e = (struct roce_event){ .expected = EVENT_NO_PSN };
+	if (length >= sizeof(line))
+		length = sizeof(line) - 1;
+	memcpy(line, text, length);
+	line[length] = 0;
+	if (strncmp(line, "reason=", strlen("reason=")))
+		return false;
+	line[strcspn(line, ":")] = 0;
+	while ((word = strsep(&rest, " "))) {
+		char *value = strchr(word, '=');
+
+		if (!value)
+			continue;
+		*value++ = 0;
+		parse_key(word, value, e);
+	}
+	return true;
 }

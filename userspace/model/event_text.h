@@ -31,4 +31,11 @@ bool event_parse_reasons(const char *list, __u32 *kinds, const char **bad);
 /* Writes the line, without newline, cut to EVENT_TEXT. Returns its length. */
 size_t event_text(const struct roce_event *e, char text[EVENT_TEXT]);
 
+/*
+ * Reads the keys of a line. Keys and names that are not known are ignored, and numbers that are too large are cut to 32 bits, since
+ * files come from anywhere. length: bytes of text, which need no 0 at the end. expected: EVENT_NO_PSN without that key. false: it is
+ * no such line.
+ */
+bool event_parse(const char *text, size_t length, struct roce_event *e);
+
 #endif

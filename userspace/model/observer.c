@@ -4,6 +4,7 @@
 
 #include "roce/checksum.h"
 #include "userspace/model/observer.h"
+#include "userspace/model/selection.h"
 
 #define DATAGRAM_MOST (1 << 17) /* upper bound of the end of a 64 KiB IP datagram */
 
@@ -135,19 +136,11 @@ static const struct table *table_of_peer(const struct observer *o, const struct 
 	return table_of(o, &key);
 }
 
-static void observe(struct observer *o, struct roce_stream *s, struct observer_look *look, struct roce_event *event)
+/* What has come of the packet. The stream has taken it. event: its kinds are those of the packet itself. */
+static void find_events(struct observer *o, struct roce_stream *s, const struct roce_packet *p, __u32 trusted, struct roce_event *event)
 {
-	struct roce_packet *p = &look->packet;
-	struct roce_before *before;
-	struct roce_peer_info info;
-	__u32 trusted;
+	struct roce_before *before = table_before(&o->table, s);
 
-	pairs_find(pairs_of(o), s, p);
-	info = table_ask(table_of_peer(o, s, p), s, p);
-	event->expected = event_expected(s);
-	trusted = event_trusted(s);
-	roce_observe(s, p, look->icrc, o->now, &info);
-	before = table_before(&o->table, s);
 	if (!roce_may_have_events(s, before->changes, event->kinds, trusted))
 		return;
 	before->expected = event->expected;
@@ -156,20 +149,66 @@ static void observe(struct observer *o, struct roce_stream *s, struct observer_l
 	roce_look(s, before);
 }
 
+static void observe(struct observer *o, struct roce_stream *s, struct observer_look *look, struct roce_event *event)
+{
+	struct roce_packet *p = &look->packet;
+	struct roce_peer_info info;
+	__u32 trusted;
+
+	if (o->selections && table_entry(s)->selected) {
+		selection_leave(s);
+		table_entry(s)->selected = false;
+	}
+	pairs_find(pairs_of(o), s, p);
+	info = table_ask(table_of_peer(o, s, p), s, p);
+	event->expected = event_expected(s);
+	trusted = event_trusted(s);
+	roce_observe(s, p, look->icrc, o->now, &info);
+	find_events(o, s, p, trusted, event);
+}
+
+static void observe_selected(struct observer *o, struct roce_stream *s, struct observer_look *look, enum icrc_verdict icrc,
+			     struct selection *chosen, struct roce_event *event)
+{
+	struct roce_packet *p = &look->packet;
+	__u32 trusted;
+
+	o->selections = table_entry(s)->selected = true;
+	pairs_find(pairs_of(o), s, p);
+	selection_begin(chosen, s, p, icrc);
+	look->apart = chosen->apart;
+	event->expected = event_expected(s);
+	trusted = event_trusted(s);
+	if (s->trusted && icrc != look->icrc) /* with the bytes that the file lacks it was compared with others, which were right */
+		roce_count_packet(&s->counters, p, icrc);
+	else
+		roce_observe(s, p, icrc, o->now, &(struct roce_peer_info){ 0 });
+	selection_end(chosen, s, trusted);
+	find_events(o, s, p, trusted, event);
+	selection_tell(chosen, event);
+}
+
 const struct roce_stream *observer_follow(struct observer *o, const struct observer_frame *frame,
 					  struct observer_look *look, __u64 time, struct roce_event *event)
 {
 	const struct roce_packet *p = &look->packet;
+	enum icrc_verdict icrc = look->icrc;
+	struct selection chosen;
 	struct roce_stream *s;
 
 	if (time > o->now)
 		o->now = time;
-	*event = (struct roce_event){ .kinds = roce_packet_events(p, look->icrc), .expected = EVENT_NO_PSN,
+	look->apart = false;
+	if (frame->selected) {
+		selection_read(&chosen, frame->comment, frame->comment_length);
+		icrc = selection_icrc(&chosen, icrc);
+	}
+	*event = (struct roce_event){ .kinds = roce_packet_events(p, icrc), .expected = EVENT_NO_PSN,
 				      .seen = p->number };
 	roce_count_frame(&o->totals, p);
 	if (!look->has_stream)
 		return NULL;
-	roce_count_packet(&o->totals.counters, p, look->icrc);
+	roce_count_packet(&o->totals.counters, p, icrc);
 	if (roce_is_management(p) && look->icrc != ICRC_BAD)
 		pairs_learn(pairs_of(o), p, frame->bytes,
 			    frame->captured < ROCE_WINDOW_BYTES ? frame->captured : ROCE_WINDOW_BYTES);
@@ -178,7 +217,10 @@ const struct roce_stream *observer_follow(struct observer *o, const struct obser
 		o->totals.value[COUNTER_untracked_packets]++;
 		return NULL;
 	}
-	observe(o, s, look, event);
+	if (frame->selected)
+		observe_selected(o, s, look, icrc, &chosen, event);
+	else
+		observe(o, s, look, event);
 	return s;
 }
 

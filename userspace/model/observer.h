@@ -21,6 +21,9 @@ struct observer_frame {
 	bool no_icrc;	   /* bytes that the ICRC covers are missing: do not verify it */
 	const struct roce_blocks_by *blocks; /* what counts blocks; NULL: that is learnt */
 	bool cut;	   /* a mirror may have cut the frame below `wire` (roce_parse_frame()) */
+	bool selected;	   /* of a selection (userspace/model/selection.h) */
+	__u16 comment_length;
+	const char *comment; /* capture's verdict of it; NULL: none */
 };
 
 /* The result of the first step. */
@@ -30,6 +33,7 @@ struct observer_look {
 	bool has_stream;     /* the packet belongs to a stream, with this key: */
 	struct roce_key key;
 	__u64 hash;	     /* table_hash() of the key */
+	bool apart;	     /* set by observer_follow(): packets between it and the stream's one before are not in the selection */
 };
 
 struct observer {
@@ -37,6 +41,7 @@ struct observer {
 	struct pairs pairs;
 	struct roce_totals totals;
 	__u64 now; /* ns: time of the latest frame, so that streams never see the clock go back */
+	bool selections; /* a frame of a selection has come */
 	/*
 	 * NULL: one observer has all streams. Otherwise it is one of OBSERVER_SHARDS, and follows the frames that
 	 * observer_shard() assigns to it. Several threads may do so, each with its own shard, as long as no pair is known: a

@@ -32,6 +32,7 @@ extern const struct counter_sum counter_sums[ROCE_COUNTERS];
 struct snapshot_stream {
 	struct roce_key key;
 	struct roce_stream stream;
+	bool selected;			      /* its last packet was one of a selection */
 	const struct roce_dialogue *dialogue; /* of a stream of requests whose responses are seen; NULL: none */
 	const struct host_owner *owner;	      /* its owner on this machine (userspace/host/host.h); NULL: not looked up */
 };
@@ -54,7 +55,8 @@ struct snapshot {
 	struct timespec time; /* CLOCK_REALTIME of the snapshot, or of the capture's last packet */
 	double seconds;	      /* since the start */
 	bool complete;	      /* false: a capture was cut short */
-	bool selection;	      /* a capture of selected packets (capture_is_selection()): missing packets are no loss */
+	bool selection;	      /* a capture of selected packets (userspace/model/selection.h): missing packets are no loss */
+	__u64 left_out;	      /* ... faulty packets that capture left out of it */
 	struct roce_totals totals;
 	struct snapshot_interface *interfaces;
 	size_t interface_count;

@@ -34,10 +34,16 @@ static inline const struct snapshot_stream *table_guess(const struct table *t, _
 	return slot ? &t->streams[slot - 1] : NULL;
 }
 
-/* What is remembered of a stream that table_find() has returned. */
+/* The entry of a stream that table_find() has returned. */
+static inline struct snapshot_stream *table_entry(const struct roce_stream *s)
+{
+	return (struct snapshot_stream *)((__u8 *)s - offsetof(struct snapshot_stream, stream));
+}
+
+/* What is remembered of it. */
 static inline struct roce_before *table_before(const struct table *t, const struct roce_stream *s)
 {
-	return &t->before[(struct snapshot_stream *)((__u8 *)s - offsetof(struct snapshot_stream, stream)) - t->streams];
+	return &t->before[table_entry(s) - t->streams];
 }
 
 /* The stream of this key, all zero if it is new. NULL: no room. t: starts as zeroes except `max`. */

@@ -461,7 +461,8 @@ static int finish(struct analysis *a, struct snapshot *s)
 		.time = { a->latest / NSEC_PER_SEC, a->latest % NSEC_PER_SEC },
 		.seconds = (a->latest - a->first) / 1e9,
 		.complete = a->files.complete,
-		.selection = a->files.selection,
+		.selection = a->files.selection || a->settings->selection,
+		.left_out = a->files.left_out,
 		.ports = &a->settings->ports,
 	};
 	if (!a->frames)

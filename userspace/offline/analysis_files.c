@@ -66,9 +66,10 @@ static void close_capture(struct analysis_files *f)
 {
 	if (capture_is_selection(f->capture)) {
 		clear(f);
-		fprintf(stderr, "rocescope: %s: contains selected packets only (rocescope capture): PSNs missing between them "
-			"are not counted as loss\n", capture_name(f->capture));
+		fprintf(stderr, "rocescope: %s: contains selected packets only (rocescope capture): what is missing between "
+			"them is not lost, but what their comments say\n", capture_name(f->capture));
 		f->selection = true;
+		f->left_out += capture_left_out(f->capture);
 	}
 	capture_close(f->capture);
 	f->capture = NULL;

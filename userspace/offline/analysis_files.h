@@ -15,7 +15,8 @@ struct analysis_files {
 	struct capture *capture; /* the open file, or NULL */
 	size_t opened;
 	bool complete;	/* all that should be read was read */
-	bool selection; /* some file contains selected packets only */
+	bool selection; /* some file contains selected packets only, */
+	__u64 left_out; /* ... and left out faulty ones */
 	bool complained; /* about the open file */
 	bool progress_shown;
 	__u64 progress_next; /* ns, monotonic */

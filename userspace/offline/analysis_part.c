@@ -51,6 +51,7 @@ static size_t look_at_some(const struct analysis_settings *settings, struct anal
 
 		if (settings->decap)
 			look_through(f);
+		f->selected |= settings->selection;
 		frames[count] = analysis_frame(f);
 		frames[count].blocks = &settings->blocks;
 	}

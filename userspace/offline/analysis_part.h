@@ -37,7 +37,8 @@ void analysis_part_free(struct analysis_part *p);
 static inline struct observer_frame analysis_frame(const struct capture_frame *f)
 {
 	return (struct observer_frame){ .bytes = f->bytes, .captured = f->captured, .wire = f->wire,
-					 .interface = f->interface, .no_icrc = f->no_icrc, .cut = f->cut };
+					 .interface = f->interface, .no_icrc = f->no_icrc, .cut = f->cut,
+					 .selected = f->selected, .comment = f->comment, .comment_length = f->comment_length };
 }
 
 #endif

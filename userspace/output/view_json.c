@@ -397,6 +397,8 @@ json_t *view_json_head(const struct snapshot *s, const char *schema)
 
 	if (s->selection)
 		json_object_set_new(o, "selection", json_true());
+	if (s->left_out)
+		json_object_set_new(o, "selection_left_out", json_count(s->left_out));
 	return o;
 }
 

@@ -43,6 +43,7 @@ bool hold_take(struct hold *h, const struct snapshot *from)
 	s->seconds = from->seconds;
 	s->complete = from->complete;
 	s->selection = from->selection;
+	s->left_out = from->left_out;
 	s->totals = from->totals;
 	s->realtime_offset = from->realtime_offset;
 	s->interface_count = from->interface_count;

@@ -9,6 +9,24 @@
 
 #define check(want, ...) check_line(&(const struct roce_event){ __VA_ARGS__ }, want, __FILE__, __LINE__)
 
+/* What a line says is read from it: from exactly these bytes, and with all keys that belong to the kinds. */
+static void check_parsed(const struct roce_event *e, const char *text, size_t length)
+{
+	char *exact = malloc(length ?: 1);
+	struct roce_event back;
+
+	memcpy(exact, text, length);
+	assert_int_equal(event_parse(exact, length, &back), length > 0);
+	assert_int_equal(back.kinds, e->kinds);
+	assert_int_equal(back.skipped, e->skipped);
+	assert_int_equal(back.recovered, e->recovered);
+	assert_int_equal(back.broken, e->broken);
+	assert_int_equal(back.imm_skipped, e->imm_skipped);
+	assert_int_equal(back.imm_expected, e->imm_expected);
+	assert_int_equal(back.lints, e->lints);
+	free(exact);
+}
+
 /* Writes into a buffer of exactly the needed size. */
 static void check_line(const struct roce_event *e, const char *want, const char *file, int line)
 {
@@ -19,7 +37,40 @@ static void check_line(const struct roce_event *e, const char *want, const char 
 		print_error("%s\nexpected\n%s\n", text, want);
 		_fail(file, line);
 	}
+	check_parsed(e, text, length);
 	free(text);
+}
+
+static bool parse(const char *text, struct roce_event *e)
+{
+	return event_parse(text, strlen(text), e);
+}
+
+/* Comments of other programs, and broken ones: nothing is taken from them that they do not say. */
+static void test_strange(void **state)
+{
+	static const char *const none[] = { "", "reason", "a comment", "Reason=psn-gap", " reason=psn-gap" };
+	char lengthy[3000] = "reason=";
+	struct roce_event e;
+
+	(void)state;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(none); i++) {
+		assert_false(parse(none[i], &e));
+		assert_int_equal(e.kinds, 0);
+		assert_int_equal(e.expected, EVENT_NO_PSN);
+	}
+	assert_true(parse("reason=before fault=12: its last packets", &e));
+	assert_int_equal(e.kinds, 0);
+	assert_true(parse("reason=psn-gap,luck skipped=99999999999999999999999 a= =b skipped expected=-1 new=7", &e));
+	assert_int_equal(e.kinds, ROCE_EVENT(psn_gap));
+	assert_int_equal(e.skipped, 0xffffffff);
+	assert_true(parse("reason=icrc-bad: words skipped=3", &e));
+	assert_int_equal(e.kinds, ROCE_EVENT(icrc_bad));
+	assert_int_equal(e.skipped, 0);
+	for (size_t i = strlen(lengthy); i < sizeof(lengthy); i++)
+		lengthy[i] = i % 2 ? ',' : '=';
+	assert_true(event_parse(lengthy, sizeof(lengthy), &e));
+	assert_int_equal(e.kinds, 0);
 }
 
 static void test_lines(void **state)
@@ -126,6 +177,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_strange),
 		cmocka_unit_test(test_all_kinds),
 		cmocka_unit_test(test_longest),
 		cmocka_unit_test(test_reasons),

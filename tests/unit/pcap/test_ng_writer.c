@@ -191,7 +191,7 @@ static void longest(void **state)
 
 static void statistics(void **state)
 {
-	const struct ng_statistics s = { 0x100000002, 0x300000004, 5, 6, 7, 8, 9 };
+	const struct ng_statistics s = { 0x100000002, 0x300000004, 5, 6, 7, 8, 9, ~0ull };
 
 	(void)state;
 	ng_block_statistics(&block, 3, s.end, &s);
@@ -203,6 +203,7 @@ static void statistics(void **state)
 	assert_option(20, 3, (__u32[]){ 3, 4 }, 8);
 	for (int code = 4; code <= 8; code++)
 		assert_option(20, code, &(__u64){ code + 1 }, 8);
+	assert_option(20, 1, "reason=left-out count=18446744073709551615", 42);
 	ng_block_statistics(&block, 0, 0, NULL);
 	assert_ends(5);
 	for (int code = 1; code <= 8; code++)
