@@ -350,6 +350,7 @@ static void add(const struct between_stream *s, void *context)
 		enum between_point p = s->at[BETWEEN_A].seen ? BETWEEN_A : BETWEEN_B;
 
 		t->only[p] += s->at[p].trusted;
+		t->lost_before_only_a += s->at[BETWEEN_A].trusted ? s->at[BETWEEN_A].now.lost : 0;
 		return;
 	}
 	t->streams++;

@@ -97,12 +97,12 @@ static inline bool between_is_joined(const struct between_stream *s)
 	return s->at[BETWEEN_A].seen && s->at[BETWEEN_B].seen;
 }
 
-/* Of all streams that both points have seen. */
+/* Of all streams that both points have seen; what A lacks also of the trusted ones that only A has seen. */
 struct between_totals {
 	size_t streams, only[BETWEEN_POINTS];
 	struct between_figures figures;
 	size_t unknown; /* streams without figures */
-	__u64 lost_before;
+	__u64 lost_before, lost_before_only_a;
 };
 
 struct between_totals between_totals(struct between *b);

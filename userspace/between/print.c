@@ -70,6 +70,7 @@ int between_json(FILE *out, struct between *b, const char *const name[BETWEEN_PO
 			   "only_b", json_count(t.only[BETWEEN_B]), "unknown", json_count(t.unknown),
 			   "left_out", json_count(b->left_out));
 	set_figures(totals, &t.figures, true, t.lost_before);
+	json_object_set_new(totals, "lost_before_only_a", json_count(t.lost_before_only_a));
 	between_each(b, add_object, streams);
 	o = json_pack("{s:s, s:s, s:f, s:[o, o], s:o, s:o}", "schema", "rocescope.between/1", "time", view_time(time).text,
 		      "seconds", seconds, "points", place_object(&b->place[BETWEEN_A], name[BETWEEN_A]),
@@ -250,8 +251,8 @@ static void print_streams(const struct page *page, struct between *b)
 static void print_place(FILE *out, const struct between_place *p, char letter)
 {
 	if (p->missed || p->untracked)
-		fprintf(out, "  not seen  %c itself missed %llu frames and had no room for %llu packets: what seems lost may have "
-			"passed it\n", letter, p->missed, p->untracked);
+		fprintf(out, "  not seen  %c itself missed %llu frames and had no room for %llu packets%s: what seems lost may have "
+			"passed it\n", letter, p->missed, p->untracked, p->untracked ? " (more room: `-- --max-streams N`)" : "");
 	if (p->seen && !p->complete)
 		fprintf(out, "  %c lacks an interface that it watched\n", letter);
 	if (!p->seen)
@@ -271,7 +272,10 @@ int between_lines(FILE *out, struct between *b, const char *const name[BETWEEN_P
 	fprintf(page.out, "  between   %s%s%s lost, %llu damaged; %llu packets entered at A, %llu left at B\n",
 		page.colour && t.figures.least > 0 ? PAGE_RED : "", lost, page.colour && t.figures.least > 0 ? PAGE_PLAIN : "",
 		positive(t.figures.damaged), t.figures.entered, t.figures.left);
-	fprintf(page.out, "  before A  %llu PSNs lost\n", t.lost_before);
+	fprintf(page.out, "  before A  %llu PSNs lost", t.lost_before + t.lost_before_only_a);
+	if (t.lost_before_only_a)
+		fprintf(page.out, ", %llu of them in streams that are only at A", t.lost_before_only_a);
+	fputc('\n', page.out);
 	print_place(page.out, &b->place[BETWEEN_A], 'A');
 	print_place(page.out, &b->place[BETWEEN_B], 'B');
 	if (t.unknown)
