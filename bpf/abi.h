@@ -6,6 +6,7 @@
 #include <linux/bpf.h>
 
 #include "roce/dialogue.h"
+#include "roce/untracked.h"
 
 /*
  * Maps may outlive the build that made them (userspace/live/pin.h). Changed types are detected. Increment this number if the

@@ -327,14 +327,25 @@ static __always_inline void watch_take_alone(struct xdp_md *ctx, __u32 what)
 		capture_inward_alone(ctx);
 }
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct roce_untracked);
+} untracked SEC(".maps");
+
 /* A function that the verifier looks at once, since few packets have no stream. */
 __noinline int watch_untracked(void)
 {
 	struct scratch *s = watch_scratch();
 	struct roce_totals *t = s ? scratch_totals(s) : NULL;
+	__u32 zero = 0;
+	struct roce_untracked *u = bpf_map_lookup_elem(&untracked, &zero);
 
 	if (t)
 		t->value[COUNTER_untracked_packets]++;
+	if (s && u)
+		untracked_take(u, &s->key, &s->packet, settings.hash_seed);
 	return 0;
 }
 

@@ -56,7 +56,7 @@ def validate(name, document):
 
 # Keys that a document may lack: pattern of the place.
 MAY_LACK = {
-    "snapshot": r"selection(_left_out)?|classes|rates|events|filter|groups|host|streams\.(rates|dialogue|owner|late_by|restart_by|immediate|traffic_class|next_psn|missing)|(streams\.lint|fault_kinds)\..*",
+    "snapshot": r"untracked|selection(_left_out)?|classes|rates|events|filter|groups|host|streams\.(rates|dialogue|owner|late_by|restart_by|immediate|traffic_class|next_psn|missing)|(streams\.lint|fault_kinds)\..*",
     "event": "imm_expected|imm_seen",
     "capture": r"reasons\..*",
     "stream": r"drops\..*|payload|operation|latency_histogram|ping_pong|unanswered|end_seen|error|mtu|path_mtu|packets_per_message|"

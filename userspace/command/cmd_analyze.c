@@ -19,8 +19,6 @@
 #include "userspace/output/plot.h"
 #include "userspace/output/view.h"
 
-#define MAX_STREAMS 1000000
-
 struct options {
 	char **files;
 	size_t file_count;
@@ -79,6 +77,12 @@ static const struct option_entry printed[] = {
 	{ 0 },
 };
 
+static const struct option_entry most[] = {
+	{ "max-streams", "N", "follow at most N streams, N / 64 of each 64th part; each takes 2 KiB of memory",
+	  OPTION_NUMBER(struct options, analysis.max_streams, ANALYSIS_SHARDS, 1000000000), .usual = "1000000" },
+	{ 0 },
+};
+
 static const struct option_entry threads[] = {
 	{ "threads", "N", "number of threads; the report is the same for any number (default: the CPUs it may use)",
 	  OPTION_NUMBER(struct options, analysis.threads, 1, ANALYSIS_THREADS) },
@@ -96,6 +100,7 @@ static const struct option_table tables[] = {
 	{ NULL, arguments_udp, offsetof(struct options, analysis.ports) },
 	{ NULL, arguments_imm, offsetof(struct options, analysis.blocks) },
 	{ NULL, arguments_expect, offsetof(struct options, expect) },
+	{ NULL, most, 0 },
 	{ NULL, threads, 0 },
 	{ 0 },
 };
@@ -131,7 +136,7 @@ static void parse_options(struct options *o, int argc, char **argv)
 	*o = (struct options){
 		.view = { .streams = STREAMS_WORST },
 		.fail.faults = faults_default(),
-		.analysis = { .max_streams = MAX_STREAMS, .threads = usual_threads(), .progress = isatty(STDERR_FILENO),
+		.analysis = { .threads = usual_threads(), .progress = isatty(STDERR_FILENO),
 			      .stop = &stop },
 	};
 	first = command_parse(&analyze_command, o, argc, argv);

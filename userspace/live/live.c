@@ -523,7 +523,7 @@ static bool read_counters(const struct live *l, struct snapshot *s, bool *whole)
 			return false;
 		*whole = EVICTED(s->totals) == EVICTED(after);
 	}
-	return true;
+	return !s->totals.value[COUNTER_untracked_packets] || !maps_read_untracked(live_map(l, "untracked"), &s->untracked);
 }
 
 /* An earlier monitor with the same pin looked for rings, this one does not: nothing counts blocks until immediate data comes. */
@@ -539,7 +539,8 @@ bool live_snapshot(struct live *l, struct snapshot *s)
 	__u64 now = now_ns();
 	bool whole;
 
-	*s = (struct snapshot){ .complete = l->left == l->interface_count, .ports = &l->options->settings.ports };
+	*s = (struct snapshot){ .complete = l->left == l->interface_count, .ports = &l->options->settings.ports,
+				.max_streams = l->options->settings.max_streams };
 	clock_gettime(CLOCK_REALTIME, &s->time);
 	s->seconds = (now - l->since) / 1e9;
 	s->realtime_offset = realtime_offset_ns();

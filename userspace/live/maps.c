@@ -54,6 +54,7 @@ int maps_read_totals(int totals_map, struct roce_totals *sum)
 }
 
 #define COPY_TRIES 10000
+#define UNTRACKED_TRIES 10
 #define COPY_PAUSE 100 /* tries after which to wait for a gap between the stream's packets */
 
 struct piece {
@@ -170,4 +171,34 @@ int maps_read_streams(int table_map, int streams_map, int dialogues_map, struct 
 	unmap_memory(values, table.given * sizeof(*values));
 	unmap_memory(dialogues, table.given * sizeof(*dialogues));
 	return result;
+}
+
+/* Whether each CPU's copy is whole. If packets never leave a gap, the last try is used. */
+static bool read_whole(int map, struct roce_untracked *each, int cpus)
+{
+	__u32 zero = 0;
+	bool whole = false;
+
+	for (int tries = 0; !whole && tries < UNTRACKED_TRIES; tries++) {
+		if (bpf_map_lookup_elem(map, &zero, each))
+			return false;
+		whole = true;
+		for (int cpu = 0; cpu < cpus; cpu++)
+			whole &= each[cpu].begun == each[cpu].ended;
+	}
+	return true;
+}
+
+int maps_read_untracked(int untracked_map, struct untracked *u)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct roce_untracked *each = cpus > 0 ? calloc(cpus, sizeof(*each)) : NULL;
+	struct untracked_sum sum = { 0 };
+	bool read = each && read_whole(untracked_map, each, cpus);
+
+	for (int cpu = 0; read && cpu < cpus; cpu++)
+		read = untracked_add(&sum, &each[cpu]);
+	untracked_finish(&sum, u);
+	free(each);
+	return read ? 0 : -1;
 }

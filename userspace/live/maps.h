@@ -21,6 +21,9 @@ int maps_read_totals(int totals_map, struct roce_totals *sum);
  */
 int maps_read_streams(int table_map, int streams_map, int dialogues_map, struct snapshot *s);
 
+/* Reads the streams for which there was no room, as all CPUs know them. 0, or -1 with errno. */
+int maps_read_untracked(int untracked_map, struct untracked *u);
+
 /*
  * Makes a consistent copy of a value of the map `streams`, in any layout that begins with `sequence`. bytes: size of the value.
  */

@@ -17,7 +17,7 @@
 #define LAYOUTS "layouts"
 
 /* Each agent makes these again: a CPU's working memory, and state that a program can do without. */
-static const char *const scratchpads[] = { "scratches", "captures", "recents", "headers", "focus", "receive_works",
+static const char *const scratchpads[] = { "scratches", "captures", "recents", "headers", "focus", "untracked", "receive_works",
 					   "receive_showing", "receive_shown" };
 
 /* A receiver's maps. Senders know keys and addresses, so these are used again, or nothing is. */

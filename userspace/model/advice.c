@@ -131,6 +131,33 @@ static void advise_nothing(struct advice *a, const struct snapshot *s)
 		    v[COUNTER_frames] == 1 ? "" : "s", advice_where(s).text);
 }
 
+/* For so many streams in one table: a power of two, with enough left over for an estimate, and for a table in parts. */
+static __u64 room_for(__u64 streams)
+{
+	__u64 room = 64;
+
+	while (room < streams * 5 / 4 + 256)
+		room *= 2;
+	return room;
+}
+
+static void advise_room(struct advice *a, const struct snapshot *s)
+{
+	const struct untracked *u = &s->untracked;
+	const struct roce_untracked_stream *first = u->worst;
+	char of[200] = "";
+
+	if (!u->streams)
+		return;
+	if (u->count)
+		snprintf(of, sizeof(of), ", most of %s > %s %s %u (%llu)", address_text(first->key.src).text, address_text(first->dst).text,
+			 first->key.kind == KEY_UDP ? "port" : "QPN", first->key.kind == KEY_UDP ? first->key.port : first->dqpn,
+			 first->packets);
+	add(a, "the table has no room for %s%llu stream%s: %llu packets are not judged%s. `--max-streams %llu` makes room for them",
+	    u->estimate ? "about " : "", u->streams, u->streams == 1 ? "" : "s", s->totals.value[COUNTER_untracked_packets], of,
+	    room_for(s->max_streams + u->streams));
+}
+
 static void advise_selection(struct advice *a, const struct snapshot *s)
 {
 	char left_out[120] = "";
@@ -149,6 +176,7 @@ void advice_make(struct advice *a, const struct snapshot *s)
 	advise_nothing(a, s);
 	advise_twice(a, s);
 	advise_selection(a, s);
+	advise_room(a, s);
 	advise_icrcs(a, s);
 	advise_damaged(a, s);
 	advise_classes(a, s);

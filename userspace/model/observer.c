@@ -215,6 +215,7 @@ const struct roce_stream *observer_follow(struct observer *o, const struct obser
 	s = table_find_hashed(&o->table, &look->key, look->hash);
 	if (!s) {
 		o->totals.value[COUNTER_untracked_packets]++;
+		untracked_take(&o->untracked, &look->key, p, 0);
 		return NULL;
 	}
 	if (frame->selected)

@@ -40,6 +40,7 @@ struct observer {
 	struct table table; /* the caller sets .max */
 	struct pairs pairs;
 	struct roce_totals totals;
+	struct roce_untracked untracked; /* streams for which the table has no room */
 	__u64 now; /* ns: time of the latest frame, so that streams never see the clock go back */
 	bool selections; /* a frame of a selection has come */
 	/*

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "roce/stream.h"
+#include "userspace/model/untracked.h"
 
 struct fault_list;
 struct group_rule;
@@ -62,6 +63,8 @@ struct snapshot {
 	size_t interface_count;
 	struct snapshot_stream *streams; /* sorted by snapshot_finish() */
 	size_t stream_count;
+	size_t max_streams;	    /* --max-streams; 0: not known */
+	struct untracked untracked; /* streams for which there was no room */
 	const char *filter;  /* text of the filter that selected the shown streams; NULL: all */
 	__u32 *shown;	     /* their indexes in streams, ascending; NULL: all */
 	size_t shown_count;

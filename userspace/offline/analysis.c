@@ -433,6 +433,8 @@ static bool prepare(struct analysis *a)
 /* Moves the streams of all shards into one array and sums their totals. */
 static bool collect(struct analysis *a, struct snapshot *s)
 {
+	struct untracked_sum untracked = { 0 };
+	bool summed = true;
 	size_t count = 0;
 
 	for (unsigned int i = 0; i < ANALYSIS_SHARDS; i++) {
@@ -451,8 +453,10 @@ static bool collect(struct analysis *a, struct snapshot *s)
 		free(streams);
 		for (unsigned int c = 0; c < ROCE_COUNTERS; c++)
 			s->totals.value[c] += a->shards[i].totals.value[c];
+		summed &= untracked_add(&untracked, &a->shards[i].untracked);
 	}
-	return true;
+	untracked_finish(&untracked, &s->untracked);
+	return summed;
 }
 
 static int finish(struct analysis *a, struct snapshot *s)
@@ -464,6 +468,7 @@ static int finish(struct analysis *a, struct snapshot *s)
 		.selection = a->files.selection || a->settings->selection,
 		.left_out = a->files.left_out,
 		.ports = &a->settings->ports,
+		.max_streams = a->settings->max_streams,
 	};
 	if (!a->frames)
 		clock_gettime(CLOCK_REALTIME, &s->time);

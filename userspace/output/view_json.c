@@ -232,6 +232,20 @@ json_t *view_json_stream(const struct roce_key *key, const __u8 dst[16], __u32 d
 	return json_loadb(t.bytes, t.length, 0, NULL);
 }
 
+static json_t *untracked_object(const struct untracked *u)
+{
+	json_t *worst = json_array();
+
+	for (size_t i = 0; i < u->count; i++) {
+		const struct roce_untracked_stream *e = &u->worst[i];
+		json_t *o = view_json_stream(&e->key, e->dst, e->dqpn, e->service);
+
+		json_object_set_new(o, "packets", json_count(e->packets));
+		json_array_append_new(worst, o);
+	}
+	return json_pack("{s:o, s:b, s:o}", "streams", json_count(u->streams), "estimate", u->estimate, "worst", worst);
+}
+
 /* Of the totals; put_rates() is of a stream. */
 static json_t *rates_object(const struct rates *r)
 {
@@ -395,6 +409,8 @@ json_t *view_json_head(const struct snapshot *s, const char *schema)
 			      "seconds", s->seconds, "complete", s->complete,
 			      "interfaces", interfaces_array(s), "totals", totals_object(&s->totals));
 
+	if (s->untracked.streams)
+		json_object_set_new(o, "untracked", untracked_object(&s->untracked));
 	if (s->selection)
 		json_object_set_new(o, "selection", json_true());
 	if (s->left_out)

@@ -156,6 +156,8 @@ static void write_health(FILE *out, const struct snapshot *s, const struct metri
 	text_family(out, "snapshot_seconds", "gauge", "how long it took to read the counters for this answer");
 	text_seconds(out, "snapshot_seconds", "", o->took);
 	text_gauge(out, "resident_memory_bytes", "memory of this process, without the kernel's tables", resident_bytes());
+	text_gauge(out, "untracked_streams", "streams for which the table had no room, about how many if there are many",
+		   s->untracked.streams);
 	getrusage(RUSAGE_SELF, &used);
 	text_family(out, "cpu_seconds_total", "counter", "CPU time of this process; counting itself is the kernel's softirq");
 	text_seconds(out, "cpu_seconds_total", "", nanoseconds(&used.ru_utime) + nanoseconds(&used.ru_stime));

@@ -45,6 +45,8 @@ bool hold_take(struct hold *h, const struct snapshot *from)
 	s->selection = from->selection;
 	s->left_out = from->left_out;
 	s->totals = from->totals;
+	s->untracked = from->untracked;
+	s->max_streams = from->max_streams;
 	s->realtime_offset = from->realtime_offset;
 	s->interface_count = from->interface_count;
 	s->interfaces = copy(from->interfaces, from->interface_count * sizeof(*from->interfaces));

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Streams for which the table has no room: about how many, and which have most packets. The memory is bounded, and what it tells of
+ * a stream is true whatever comes: a stream that finds no place takes over that with the fewest packets, and their number with it
+ * (Metwally et al., Efficient computation of frequent and top-k elements in data streams, 2005, in small sets). So a stream had at
+ * most `packets`, and at least `packets - before`. Streams are counted by HyperLogLog (Flajolet et al., 2007).
+ */
+#ifndef ROCE_UNTRACKED_H
+#define ROCE_UNTRACKED_H
+
+#include "roce/stream.h"
+
+#define UNTRACKED_WAYS 4 /* places of a set */
+#define UNTRACKED_KEPT 64
+#define UNTRACKED_RANKS 1024 /* the number of streams is within some 3 % of the estimate */
+
+struct roce_untracked_stream {
+	struct roce_key key; /* kind KEY_NONE: free */
+	__u8 dst[16];	     /* of the last packet, ... */
+	__u32 dqpn;	     /* ... and of it */
+	__u32 service;	     /* enum roce_service */
+	__u64 packets;	     /* at most */
+	__u64 before;	     /* of these, packets that may have been others' */
+};
+
+/* All zero at first. For one writer. */
+struct roce_untracked {
+	volatile __u64 ended; /* packets; a copy, made from the first byte on, is whole if `begun` is the same */
+	struct roce_untracked_stream stream[UNTRACKED_KEPT];
+	__u8 rank[UNTRACKED_RANKS];
+	volatile __u64 begun;
+};
+
+roce_inline __u64 untracked_hash(const struct roce_key *key, __u64 seed)
+{
+	const __u8 *bytes = (const __u8 *)key;
+	__u64 h = seed;
+
+	for (__u32 i = 0; i < sizeof(*key); i += 8) {
+		h = (h ^ roce_load(__u64, bytes + i)) * 0x9e3779b97f4a7c15;
+		h ^= h >> 32;
+	}
+	h *= 0xbf58476d1ce4e5b9;
+	return h ^ h >> 29;
+}
+
+roce_inline bool untracked_is(const struct roce_untracked_stream *e, const struct roce_key *key)
+{
+	const __u8 *a = (const __u8 *)&e->key, *b = (const __u8 *)key;
+	__u64 differs = 0;
+
+	for (__u32 i = 0; i < sizeof(*key); i += 8)
+		differs |= roce_load(__u64, a + i) ^ roce_load(__u64, b + i);
+	return !differs;
+}
+
+/* Takes a packet of the stream of this key. seed: nobody who does not know it can aim at a set. */
+roce_inline void untracked_take(struct roce_untracked *u, const struct roce_key *key, const struct roce_packet *p, __u64 seed)
+{
+	__u64 hash = untracked_hash(key, seed), least = ~0ull;
+	__u32 first = (__u32)hash * UNTRACKED_WAYS % UNTRACKED_KEPT, at = first, i = (__u32)(hash >> 8) % UNTRACKED_RANKS;
+	__u8 rank = 45 - __builtin_popcountll(psn_below(hash >> 20)); /* zeroes in front of 44 bits, and 1 */
+	struct roce_untracked_stream *e;
+
+	u->begun++;
+	if (u->rank[i] < rank)
+		u->rank[i] = rank;
+	for (__u32 way = 0; way < UNTRACKED_WAYS; way++) {
+		e = &u->stream[(first + way) % UNTRACKED_KEPT];
+		if (untracked_is(e, key)) {
+			at = first + way;
+			break;
+		}
+		if (e->packets < least) {
+			least = e->packets;
+			at = first + way;
+		}
+	}
+	roce_opaque(at); /* else the verifier follows each of its values */
+	e = &u->stream[at % UNTRACKED_KEPT];
+	if (!untracked_is(e, key)) {
+		e->key = *key;
+		e->before = e->packets;
+	}
+	e->packets++;
+	roce_copy16(e->dst, p->dst);
+	e->dqpn = p->dqpn;
+	e->service = p->service;
+	u->ended++;
+}
+
+#endif
