@@ -30,6 +30,9 @@ enum responder_open {
 	OPEN_BROKEN, /* UC: its rest is dropped */
 };
 
+/* UC: the message that ended last, where none is open. */
+enum responder_ended { ENDED_NONE, ENDED_WHOLE, ENDED_INCOMPLETE };
+
 /* AETH syndromes, IBTA 9.7.5.2 (table 45 and 46): without end-to-end credits. */
 #define AETH_ACK 0x1f
 #define AETH_RNR 0x20 /* and the timer's code, 0 to 31 */
@@ -68,7 +71,7 @@ struct roce_responder {
 	__u8 open;    /* enum responder_open */
 	__u8 asked;   /* a NAK was sent; the next is sent when the expected PSN has come */
 	__u32 msn;    /* messages completed, 24 bits */
-	/* the message that is open */
+	/* the message that is open, or has ended last */
 	__u32 first_psn;
 	__u32 last_psn;	 /* of it, that was seen */
 	__u32 length;	 /* bytes; of a SEND: of its buffer */
@@ -76,7 +79,13 @@ struct roce_responder {
 	__u64 begin;	 /* its place from the beginning of the memory, or RESPONDER_NOWHERE */
 	__u16 region;	 /* struct roce_region's index */
 	__u8 flags;	 /* MESSAGE_* */
-	__u8 reserved[5];
+	union {
+		__u8 reserved[5]; /* the name for pinned maps (live/layout.h), whose older builds have zeros here */
+		struct {
+			__u8 ended; /* enum responder_ended */
+			__u16 counted; /* UC: so many PSNs directly before first_psn are of messages that have ended */
+		} __attribute__((packed));
+	};
 	__u64 receives;	 /* used up */
 };
 
@@ -162,6 +171,7 @@ roce_inline void responder_end(struct roce_responder *q, struct roce_message_end
 	to->flags = q->flags | flags;
 	to->valid = 1;
 	q->open = OPEN_NONE;
+	q->ended = flags & MESSAGE_INCOMPLETE ? ENDED_INCOMPLETE : ENDED_WHOLE;
 }
 
 /* An unfinished message ends, of which no more will be taken. */
@@ -181,9 +191,50 @@ roce_inline __u32 responder_headless_flags(const struct roce_responder *q, const
 	       (responder_distance(p->number, q->expected) < 0 ? MESSAGE_LATE : 0);
 }
 
+/* UC: packets of the message; 0: not known. */
+roce_inline __u32 responder_packets(const struct roce_responder *q)
+{
+	return q->flags & (MESSAGE_SEND | MESSAGE_HEADLESS) ? 0 : (q->length + q->path_mtu - 1) / q->path_mtu;
+}
+
+/*
+ * UC: whether a PSN so far behind the first one belongs to the message that ended last. If its length is not known, the PSN that
+ * follows is its own as well, where it is incomplete: with that one another message would begin by a First.
+ */
+roce_inline bool responder_reaches(const struct roce_responder *q, __s32 offset)
+{
+	__s32 packets = responder_packets(q);
+
+	if (!packets)
+		packets = responder_distance(q->last_psn, q->first_psn) + 1 + (q->ended == ENDED_INCOMPLETE);
+	return q->ended && offset >= 0 && offset < packets;
+}
+
+/*
+ * UC: a message begins with that PSN. How many PSNs directly before it are of messages that have ended. Behind one that is incomplete
+ * all are taken for such: late packets rather count too few messages than one of them twice.
+ */
+roce_inline void responder_count_before(struct roce_responder *q, __u32 psn)
+{
+	__s32 before = responder_distance(psn, q->first_psn);
+	bool follows = before > 0 && (q->ended == ENDED_INCOMPLETE || responder_reaches(q, before - 1));
+	__u32 counted = follows ? before + q->counted : 0;
+
+	q->counted = counted < 0xffff ? counted : 0xffff;
+}
+
+/* UC: whether the message of a packet that is neither First nor Only has ended, and so is counted. */
+roce_inline bool responder_has_ended(const struct roce_responder *q, const struct roce_packet *p)
+{
+	__s32 offset = responder_distance(p->number, q->first_psn);
+
+	return offset < 0 ? -offset <= q->counted : q->open == OPEN_NONE && responder_reaches(q, offset);
+}
+
 /* UC: the message of a packet that is not taken, and that does not belong to the open one. */
 roce_inline void responder_begin_headless(struct roce_responder *q, const struct roce_packet *p)
 {
+	responder_count_before(q, p->number);
 	q->open = OPEN_BROKEN;
 	q->first_psn = q->last_psn = p->number;
 	q->length = q->placed = 0;
@@ -192,23 +243,14 @@ roce_inline void responder_begin_headless(struct roce_responder *q, const struct
 	q->flags = responder_headless_flags(q, p);
 }
 
-/* UC: a packet from before the open message, which is dropped as well. If it is a Last, its message has ended. */
-roce_inline void responder_drop_earlier(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
+/* UC: the message of this packet alone ends, beside the open one. */
+roce_inline void responder_end_beside(const struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
 {
-	q->open = OPEN_BROKEN;
-	if (!(p->op & OP_LAST))
-		return;
 	s->ended = (struct roce_message_end){
 		.at = RESPONDER_NOWHERE, .receive = q->receives, .first_psn = p->number, .last_psn = p->number,
 		.immediate = p->immediate, .valid = 1,
 		.flags = responder_headless_flags(q, p) | MESSAGE_INCOMPLETE | (p->op & OP_IMMDT ? MESSAGE_IMMEDIATE : 0),
 	};
-}
-
-/* UC: packets of the open message; 0: not known. */
-roce_inline __u32 responder_packets(const struct roce_responder *q)
-{
-	return q->flags & (MESSAGE_SEND | MESSAGE_HEADLESS) ? 0 : (q->length + q->path_mtu - 1) / q->path_mtu;
 }
 
 /* UC: ends the dropped message with its last packet. */
@@ -221,6 +263,32 @@ roce_inline void responder_end_dropped(struct roce_responder *q, const struct ro
 }
 
 /*
+ * UC: whether a First or Only that is refused leaves the open message alone. An Only does, and a First with a PSN that the open one
+ * still awaits: no packet of theirs can come that would be taken for one of it.
+ */
+roce_inline bool responder_is_beside(const struct roce_responder *q, const struct roce_packet *p)
+{
+	__s32 offset = responder_distance(p->number, q->first_psn), packets = responder_packets(q);
+
+	if (q->open == OPEN_NONE)
+		return false;
+	return p->op & OP_LAST || (responder_distance(p->number, q->expected) >= 0 && offset >= 0 && offset < packets);
+}
+
+/* UC: drops a First or Only. */
+roce_inline void responder_drop_first(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
+{
+	if (responder_is_beside(q, p)) {
+		responder_end_beside(q, p, s);
+		return;
+	}
+	responder_give_up(q, s);
+	responder_begin_headless(q, p);
+	if (p->op & OP_LAST)
+		responder_end_dropped(q, p, s);
+}
+
+/*
  * UC: drops the packet, and with it the rest of its message. That is the open one, unless the PSN is before the beginning or
  * behind the end of that one.
  */
@@ -229,10 +297,15 @@ roce_inline void responder_drop(struct roce_responder *q, const struct roce_pack
 	__s32 offset = responder_distance(p->number, q->first_psn);
 	__s32 packets = responder_packets(q);
 
-	if (p->op & OP_FIRST || q->open == OPEN_NONE) {
+	if (p->op & OP_FIRST) {
+		responder_drop_first(q, p, s);
+		return;
+	}
+	if (q->open == OPEN_NONE) {
 		responder_begin_headless(q, p);
 	} else if (offset < 0) {
-		responder_drop_earlier(q, p, s);
+		if (p->op & OP_LAST)
+			responder_end_beside(q, p, s);
 		return;
 	} else if (packets && offset >= packets) {
 		responder_give_up(q, s);
@@ -304,23 +377,31 @@ roce_inline bool responder_check_psn_rc(struct roce_responder *q, const struct r
 	return false;
 }
 
+/* UC: drops a packet that does not go on with the open message. */
+roce_inline void responder_drop_stray(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
+{
+	bool counted = responder_has_ended(q, p), rest = q->open == OPEN_BROKEN;
+
+	if (counted && q->open == OPEN_NONE && q->ended == ENDED_INCOMPLETE)
+		rest = true;
+	s->refusal = rest ? REFUSAL_rest : p->number != q->expected ? REFUSAL_gap : REFUSAL_order;
+	if (!counted)
+		responder_drop(q, p, s);
+	else if (rest && responder_distance(p->number, q->last_psn) == 1)
+		q->last_psn = p->number;
+}
+
 /*
- * IBTA 9.8.2.2: a message may begin at any PSN, and goes on at the expected one only. A packet that begins a message shows that
- * the one before it has lost its end. false: the packet is dropped.
+ * IBTA 9.8.2.2: a message may begin at any PSN, and goes on at the expected one only. A packet that begins a message, and is taken,
+ * shows that the one before it has lost its end (responder_judge()). false: the packet is dropped.
  */
 roce_inline bool responder_check_psn_uc(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
 {
-	__s32 d = responder_distance(p->number, q->expected);
-
-	if (p->op & OP_FIRST) {
-		responder_give_up(q, s);
-		q->flags = d < 0 ? MESSAGE_LATE : 0;
+	if (p->op & OP_FIRST)
 		return true;
-	}
-	if (!d && (q->open == OPEN_WRITE || q->open == OPEN_SEND))
+	if (p->number == q->expected && (q->open == OPEN_WRITE || q->open == OPEN_SEND))
 		return true;
-	s->refusal = q->open == OPEN_BROKEN ? REFUSAL_rest : d ? REFUSAL_gap : REFUSAL_order;
-	responder_drop(q, p, s);
+	responder_drop_stray(q, p, s);
 	return false;
 }
 
@@ -328,7 +409,7 @@ roce_inline bool responder_check_psn_uc(struct roce_responder *q, const struct r
 roce_inline bool responder_follows(const struct roce_responder *q, const struct roce_packet *p)
 {
 	if (p->op & OP_FIRST)
-		return q->open == OPEN_NONE;
+		return q->open == OPEN_NONE || q->service != SERVICE_RC;
 	return q->open == (responder_is_write(p) ? OPEN_WRITE : OPEN_SEND);
 }
 
@@ -409,9 +490,7 @@ roce_inline void responder_judge(struct roce_responder *q, const struct roce_pac
 	if (s->refusal)
 		return;
 	if (q->service != SERVICE_RC && !responder_knows(p)) {
-		s->refusal = REFUSAL_operation;
-		if (q->open != OPEN_NONE)
-			q->open = OPEN_BROKEN;
+		s->refusal = REFUSAL_operation; /* the next packet shows whether it was one of the open message */
 		return;
 	}
 	if (!(q->service == SERVICE_RC ? responder_check_psn_rc(q, p, s) : responder_check_psn_uc(q, p, s)))
@@ -445,6 +524,8 @@ roce_inline void responder_judge(struct roce_responder *q, const struct roce_pac
 		responder_reject(q, p, REFUSAL_length, AETH_NAK_INVALID, s);
 		return;
 	}
+	if (p->op & OP_FIRST)
+		responder_give_up(q, s);
 	s->at = at;
 	s->bytes = p->payload_bytes;
 }
@@ -453,8 +534,11 @@ roce_inline void responder_judge(struct roce_responder *q, const struct roce_pac
 roce_inline void responder_commit(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
 {
 	if (p->op & OP_FIRST) {
+		bool late = q->service == SERVICE_UC && responder_distance(p->number, q->expected) < 0;
+
+		responder_count_before(q, p->number);
 		q->open = responder_is_write(p) ? OPEN_WRITE : OPEN_SEND;
-		q->flags = (q->service == SERVICE_UC ? q->flags & MESSAGE_LATE : 0) | (responder_is_write(p) ? 0 : MESSAGE_SEND);
+		q->flags = (late ? MESSAGE_LATE : 0) | (responder_is_write(p) ? 0 : MESSAGE_SEND);
 		q->first_psn = p->number;
 		q->length = responder_is_write(p) ? p->dma_length : q->receive_bytes;
 		q->placed = 0;

@@ -48,8 +48,13 @@ class Message:
     broken: bool = False
 
     def packets(self, mtu):
-        """None: not known."""
-        return None if self.send or self.headless else -(-self.length // mtu)
+        """None: not known. A message without bytes is a packet, too."""
+        return None if self.send or self.headless or not self.length else -(-self.length // mtu)
+
+    def has(self, psn, mtu, whole):
+        """Whether that PSN is one of its own, once it has ended."""
+        known = self.packets(mtu) or ahead(self.last, self.first) + (1 if whole else 2)
+        return 0 <= ahead(psn, self.first) < known
 
 
 @dataclasses.dataclass
@@ -71,6 +76,9 @@ class Qp:
     error: bool = False
     asked: bool = False
     message: Message = None
+    previous: Message = None    # that has ended
+    previous_whole: bool = False
+    told: int = 0       # so many PSNs before the first one of this message, or of the previous one, are of messages that have ended
     msn: int = 0
     receives: int = 0
     packets: int = 0
@@ -203,9 +211,7 @@ class Receiver:
             if reason == "no_receive":
                 q.asked = True
                 raise Refused(reason, RNR | q.rnr_timer, packet.psn) from None
-            if q.message:
-                self._end(index, q, q.message, packet, INCOMPLETE, False)
-                q.message = None
+            self._give_up(index, q)
             q.error = True
             raise Refused(reason, NAK_ACCESS if reason in ("rkey", "bounds") else NAK_INVALID, packet.psn) from None
         self._place(index, q, packet, message)
@@ -216,50 +222,83 @@ class Receiver:
 
     def _take_uc(self, index, q, packet):
         if not packet.understood:
-            if q.message:
-                q.message.broken = True
             raise Refused("operation")
         late = ahead(packet.psn, q.psn) < 0
-        if packet.begins:
-            if q.message:
-                self._end(index, q, q.message, None, INCOMPLETE, False)
-                q.message = None
-        elif q.message and q.message.broken:
-            self._drop(index, q, packet, late)
-            raise Refused("rest")
-        elif packet.psn != q.psn:
-            self._drop(index, q, packet, late)
-            raise Refused("gap")
-        elif not q.message:
-            self._drop(index, q, packet, late)
-            raise Refused("order")
+        if not packet.begins:
+            reason = self._stray(q, packet)
+            if reason:
+                if not self._is_told(q, packet.psn):
+                    self._drop(index, q, packet, late)
+                elif not q.message and reason == "rest" and ahead(packet.psn, q.previous.last) == 1:
+                    q.previous.last = packet.psn
+                raise Refused(reason)
         try:
             message = self._check(q, packet)
             message.late |= packet.begins and late
+        except Refused:
+            self._drop(index, q, packet, late)
+            raise
+        if packet.begins:       # and not before: one that is refused ends nothing
+            self._give_up(index, q)
+        try:
             self._place(index, q, packet, message)
         except Refused:
             self._drop(index, q, packet, late)
             raise
 
+    def _stray(self, q, packet):
+        """Why a Middle or Last does not go on with the message that is open."""
+        if q.message and q.message.broken:
+            return "rest"
+        if not q.message and q.previous and not q.previous_whole and self._is_told(q, packet.psn):
+            return "rest"
+        if packet.psn != q.psn:
+            return "gap"
+        return None if q.message else "order"
+
+    def _is_told(self, q, psn):
+        """Whether the PSN is one of a message that has ended, so that its end was recorded."""
+        message = q.message or q.previous
+        if not message:
+            return False
+        if ahead(psn, message.first) < 0:
+            return ahead(message.first, psn) <= q.told
+        return not q.message and message.has(psn, q.mtu, q.previous_whole)
+
+    def _give_up(self, index, q):
+        if q.message:
+            self._end(index, q, q.message, None, INCOMPLETE, False)
+
+    def _begin(self, q, message):
+        before = ahead(message.first, q.previous.first) if q.previous else 0
+        if before > 0 and (not q.previous_whole or q.previous.has((message.first - 1) % PSNS, q.mtu, True)):
+            q.told = min(65535, before + q.told)
+        else:
+            q.told = 0
+        q.message = message
+
     def _drop(self, index, q, packet, late):
         """The packet is not taken, so its message is broken. Which one that is, PSN and length of the open one say."""
         mine = Message(packet.send, packet.psn, packet.psn, late=late, headless=True, broken=True)
-        message = q.message
-        if message:
-            offset, packets = ahead(packet.psn, message.first), message.packets(q.mtu)
-            message.broken = True
-            if offset < 0:      # of an earlier one
-                if packet.ends:
+        if q.message:
+            offset, packets = ahead(packet.psn, q.message.first), q.message.packets(q.mtu)
+            if packet.begins:
+                awaited = packets and 0 <= offset < packets and not late
+                beside = packet.ends or awaited
+            else:
+                beside = offset < 0     # of an earlier one
+            if beside:
+                if packet.ends or packet.begins:
                     self._end(index, q, mine, packet, INCOMPLETE, True)
                 return
-            if packets and offset >= packets:       # of a later one
-                self._end(index, q, message, None, INCOMPLETE, False)
-                message = None
-        q.message = message = message or mine
-        message.last = packet.psn
+            if packet.begins or packets and offset >= packets:      # of a later one
+                self._give_up(index, q)
+        if not q.message:
+            self._begin(q, mine)
+        q.message.broken = True
+        q.message.last = packet.psn
         if packet.ends:
-            self._end(index, q, message, packet, INCOMPLETE, True)
-            q.message = None
+            self._end(index, q, q.message, packet, INCOMPLETE, True)
 
     # ---- both ----
 
@@ -269,7 +308,7 @@ class Receiver:
             raise Refused("operation")
         message = q.message
         if packet.begins:
-            if message:
+            if message and q.service == "RC":
                 raise Refused("order")
         elif not message or message.send != packet.send:
             raise Refused("order")
@@ -321,10 +360,10 @@ class Receiver:
         message.placed += packet.size
         message.last = packet.psn
         q.psn = (packet.psn + 1) % PSNS
-        q.message = message
+        if packet.begins:
+            self._begin(q, message)
         if packet.ends:
             q.msn = (q.msn + 1) % PSNS
-            q.message = None
             self._end(index, q, message, packet, 0, True)
 
     def _end(self, index, q, message, packet, flags, its_own):
@@ -332,6 +371,8 @@ class Receiver:
         flags |= SEND * message.send | LATE * message.late | HEADLESS * message.headless
         flags |= IMMEDIATE * (its_own and packet.has_immediate)
         whole = not flags & INCOMPLETE
+        if message is q.message:
+            q.previous, q.previous_whole, q.message = message, whole, None
         q.messages += whole
         q.incomplete += not whole
         if self.each or flags & (SEND | IMMEDIATE | INCOMPLETE):

@@ -589,7 +589,7 @@ static void test_uc_two(void **state)
 	assert_message(&x.s.broken, MESSAGE_INCOMPLETE, AT, 3 * MTU, MTU, PSN + 12, PSN + 12);
 }
 
-/* The Last of an earlier message comes late, into another one. */
+/* The Last of an earlier message comes late, into another one: it is that message's, and the other one goes on. */
 static void test_uc_earlier_last(void **state)
 {
 	struct qp x = qp_of(SERVICE_UC);
@@ -599,12 +599,90 @@ static void test_uc_earlier_last(void **state)
 	assert_taken(take_new(&x, WRITE_FIRST, PSN + 2, MTU, 3 * MTU));
 	assert_message(&x.s.broken, MESSAGE_INCOMPLETE, AT, 2 * MTU, MTU, PSN, PSN);
 	assert_refused(take_new(&x, WRITE_LAST_IMM, PSN + 1, MTU, 0), gap);
+	assert_false(x.s.broken.valid || x.s.ended.valid); /* its message was given up, and is counted */
+	assert_refused(take_new(&x, WRITE_LAST_IMM, PSN - 1, MTU, 0), gap);
 	assert_message(&x.s.ended, MESSAGE_INCOMPLETE | MESSAGE_HEADLESS | MESSAGE_LATE | MESSAGE_IMMEDIATE, RESPONDER_NOWHERE, 0, 0,
-		       PSN + 1, PSN + 1);
+		       PSN - 1, PSN - 1);
 	assert_false(x.s.broken.valid);
-	assert_refused(take_new(&x, WRITE_MIDDLE, PSN + 3, MTU, 0), rest);
-	assert_refused(take_new(&x, WRITE_LAST, PSN + 4, MTU, 0), rest);
-	assert_message(&x.s.ended, MESSAGE_INCOMPLETE, AT, 3 * MTU, MTU, PSN + 2, PSN + 4);
+	assert_taken(take_new(&x, WRITE_MIDDLE, PSN + 3, MTU, 0));
+	assert_taken(take_new(&x, WRITE_LAST, PSN + 4, MTU, 0));
+	assert_message(&x.s.ended, 0, AT, 3 * MTU, 3 * MTU, PSN + 2, PSN + 4);
+}
+
+/* No packet of a message that has ended counts it again. */
+static void test_uc_counted(void **state)
+{
+	struct qp x = qp_of(SERVICE_UC);
+
+	(void)state;
+	assert_taken(take_new(&x, WRITE_FIRST, PSN, MTU, 3 * MTU));
+	assert_taken(take_new(&x, WRITE_MIDDLE, PSN + 1, MTU, 0));
+	assert_taken(take_new(&x, WRITE_LAST, PSN + 2, MTU, 0));
+	for (int i = 2; i > 0; i--) { /* they come twice */
+		assert_refused(take_new(&x, i == 2 ? WRITE_LAST : WRITE_MIDDLE, PSN + i, MTU, 0), gap);
+		assert_false(x.s.broken.valid || x.s.ended.valid);
+	}
+	assert_taken(take_new(&x, WRITE_FIRST, PSN + 3, MTU, 4 * MTU));
+	assert_refused(take_new(&x, WRITE_LAST, PSN + 6, MTU, 0), gap);
+	assert_message(&x.s.ended, MESSAGE_INCOMPLETE, AT, 4 * MTU, MTU, PSN + 3, PSN + 6);
+	for (int i = 4; i < 6; i++) { /* they had another way */
+		assert_refused(take_new(&x, WRITE_MIDDLE, PSN + i, MTU, 0), rest);
+		assert_false(x.s.broken.valid || x.s.ended.valid);
+	}
+	assert_taken(take_new(&x, SEND_FIRST, PSN + 7, MTU, 0));
+	for (int i = 2; i < 7; i++) { /* as far back as messages follow each other */
+		assert_refused(take_new(&x, WRITE_LAST, PSN + i, MTU, 0), gap);
+		assert_false(x.s.broken.valid || x.s.ended.valid);
+	}
+	assert_refused(take_new(&x, SEND_LAST, PSN + 8, 0, 0), length); /* forged, in place of the right one */
+	assert_message(&x.s.ended, MESSAGE_INCOMPLETE | MESSAGE_SEND, SLOT_AT, 0, MTU, PSN + 7, PSN + 8);
+	for (int i = 8; i < 12; i++) {
+		assert_refused(take_new(&x, i < 11 ? SEND_MIDDLE : SEND_LAST, PSN + i, MTU, 0), rest);
+		assert_false(x.s.broken.valid || x.s.ended.valid);
+	}
+	assert_taken(take_new(&x, WRITE_ONLY, PSN + 12, 4, 4));
+	assert_message(&x.s.ended, 0, AT, 4, 4, PSN + 12, PSN + 12);
+}
+
+/* Refused First and Only inside of a message of five packets, of which two have come. */
+static void test_uc_beside(void **state)
+{
+	static const struct {
+		__u32 low, payload, dma;
+		enum refusal { WRONG_KEY, WRONG_BOUNDS, WRONG_LENGTH, NO_RECEIVE, UNKNOWN } how;
+	} cases[] = {
+		{ WRITE_ONLY, 8, 8, WRONG_KEY }, { WRITE_ONLY_IMM, 8, 8, WRONG_KEY }, { WRITE_ONLY, 8, BYTES + 1, WRONG_BOUNDS },
+		{ WRITE_ONLY, 8, 9, WRONG_LENGTH }, { SEND_ONLY, MTU + 1, 0, WRONG_LENGTH }, { SEND_ONLY, 8, 0, NO_RECEIVE },
+		{ SEND_ONLY_IMM, 8, 0, NO_RECEIVE }, { WRITE_ONLY_IMM, 8, 8, NO_RECEIVE }, { READ, 0, 8, UNKNOWN },
+		{ WRITE_FIRST, MTU, 3 * MTU, WRONG_KEY }, { WRITE_FIRST, MTU - 4, 3 * MTU, WRONG_LENGTH }, { SEND_FIRST, MTU, 0, NO_RECEIVE },
+	};
+	static const __u32 refusals[] = { REFUSAL_rkey, REFUSAL_bounds, REFUSAL_length, REFUSAL_no_receive, REFUSAL_operation };
+
+	(void)state;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(cases); i++) {
+		for (int at = -3; at < 9; at++) { /* its PSN, from that of the message */
+			bool first = cases[i].low == WRITE_FIRST || cases[i].low == SEND_FIRST;
+			bool ends = first && (at < 2 || at >= 5); /* what follows could be taken for packets of the message */
+			struct qp x = qp_of(SERVICE_UC);
+
+			assert_taken(take_new(&x, WRITE_FIRST, PSN, MTU, 5 * MTU));
+			assert_taken(take_new(&x, WRITE_MIDDLE, PSN + 1, MTU, 0));
+			x.region = cases[i].how == WRONG_KEY ? NULL : &registered;
+			x.posted = cases[i].how == NO_RECEIVE ? 0 : 2;
+			assert_int_equal(take_new(&x, cases[i].low, PSN + at, cases[i].payload, cases[i].dma), refusals[cases[i].how]);
+			assert_int_equal(x.s.broken.valid, ends);
+			assert_int_equal(x.s.ended.valid, cases[i].how != UNKNOWN && !ends);
+			if (x.s.ended.valid)
+				assert_message(&x.s.ended, MESSAGE_INCOMPLETE | MESSAGE_HEADLESS | (at < 2 ? MESSAGE_LATE : 0) |
+					       (cases[i].low < WRITE_FIRST ? MESSAGE_SEND : 0) |
+					       (cases[i].low == SEND_ONLY_IMM || cases[i].low == WRITE_ONLY_IMM ? MESSAGE_IMMEDIATE : 0),
+					       RESPONDER_NOWHERE, 0, 0, (PSN + at) & 0xffffff, (PSN + at) & 0xffffff);
+			for (int k = 2; k < 5; k++)
+				assert_int_equal(take_new(&x, k < 4 ? WRITE_MIDDLE : WRITE_LAST, PSN + k, MTU, 0) == REFUSAL_NONE, !ends);
+			if (!ends)
+				assert_message(&x.s.ended, 0, AT, 5 * MTU, 5 * MTU, PSN, PSN + 4);
+		}
+	}
 }
 
 static void test_uc_headless(void **state)
@@ -646,13 +724,14 @@ static void test_uc_refused(void **state)
 	assert_message(&x.s.ended, MESSAGE_INCOMPLETE, AT, 3 * MTU, MTU, PSN + 6, PSN + 8);
 	assert_taken(take_new(&x, WRITE_FIRST, PSN + 9, MTU, 3 * MTU));
 	assert_refused(take_new(&x, READ, PSN + 10, 0, 8), operation);
-	assert_refused(take_new(&x, WRITE_MIDDLE, PSN + 10, MTU, 0), rest);
+	assert_refused(take_new(&x, WRITE_MIDDLE, PSN + 11, MTU, 0), gap);
 	assert_int_equal(x.q.state, RESPONDER_READY);
 	x.posted = 0;
 	assert_refused(take_new(&x, SEND_ONLY, PSN + 12, 8, 0), no_receive);
-	assert_message(&x.s.broken, MESSAGE_INCOMPLETE, AT, 3 * MTU, MTU, PSN + 9, PSN + 10);
+	assert_false(x.s.broken.valid);
 	assert_message(&x.s.ended, MESSAGE_INCOMPLETE | MESSAGE_HEADLESS | MESSAGE_SEND, RESPONDER_NOWHERE, 0, 0, PSN + 12, PSN + 12);
 	assert_taken(take_new(&x, WRITE_FIRST, PSN + 13, MTU, MTU + 1));
+	assert_message(&x.s.broken, MESSAGE_INCOMPLETE, AT, 3 * MTU, MTU, PSN + 9, PSN + 11);
 	assert_refused(take_new(&x, WRITE_LAST_IMM, PSN + 14, 1, 0), no_receive);
 	assert_message(&x.s.ended, MESSAGE_INCOMPLETE | MESSAGE_IMMEDIATE, AT, MTU + 1, MTU, PSN + 13, PSN + 14);
 	assert_silent(&x);
@@ -692,7 +771,8 @@ int main(void)
 		cmocka_unit_test(test_wrap), cmocka_unit_test(test_uc_any_first), cmocka_unit_test(test_uc_late_first),
 		cmocka_unit_test(test_uc_gap), cmocka_unit_test(test_uc_repeated), cmocka_unit_test(test_uc_no_last),
 		cmocka_unit_test(test_uc_two), cmocka_unit_test(test_uc_earlier_last), cmocka_unit_test(test_uc_headless),
-		cmocka_unit_test(test_uc_refused), cmocka_unit_test(test_copy),
+		cmocka_unit_test(test_uc_refused), cmocka_unit_test(test_uc_counted), cmocka_unit_test(test_uc_beside),
+		cmocka_unit_test(test_copy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
