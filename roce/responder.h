@@ -197,16 +197,22 @@ roce_inline __u32 responder_packets(const struct roce_responder *q)
 	return q->flags & (MESSAGE_SEND | MESSAGE_HEADLESS) ? 0 : (q->length + q->path_mtu - 1) / q->path_mtu;
 }
 
+/* UC: whether the message that ended last was taken up to a packet that was missing or refused, so that more of it may come. */
+roce_inline bool responder_may_have_rest(const struct roce_responder *q)
+{
+	return q->ended == ENDED_INCOMPLETE && !(q->flags & MESSAGE_HEADLESS);
+}
+
 /*
  * UC: whether a PSN so far behind the first one belongs to the message that ended last. If its length is not known, the PSN that
- * follows is its own as well, where it is incomplete: with that one another message would begin by a First.
+ * follows may be of its rest: another message would begin with that one, by a First.
  */
 roce_inline bool responder_reaches(const struct roce_responder *q, __s32 offset)
 {
 	__s32 packets = responder_packets(q);
 
 	if (!packets)
-		packets = responder_distance(q->last_psn, q->first_psn) + 1 + (q->ended == ENDED_INCOMPLETE);
+		packets = responder_distance(q->last_psn, q->first_psn) + 1 + responder_may_have_rest(q);
 	return q->ended && offset >= 0 && offset < packets;
 }
 
@@ -228,7 +234,9 @@ roce_inline bool responder_has_ended(const struct roce_responder *q, const struc
 {
 	__s32 offset = responder_distance(p->number, q->first_psn);
 
-	return offset < 0 ? -offset <= q->counted : q->open == OPEN_NONE && responder_reaches(q, offset);
+	if (offset < 0)
+		return -offset <= q->counted;
+	return q->open == OPEN_NONE && responder_is_write(p) == !(q->flags & MESSAGE_SEND) && responder_reaches(q, offset);
 }
 
 /* UC: the message of a packet that is not taken, and that does not belong to the open one. */
@@ -382,8 +390,8 @@ roce_inline void responder_drop_stray(struct roce_responder *q, const struct roc
 {
 	bool counted = responder_has_ended(q, p), rest = q->open == OPEN_BROKEN;
 
-	if (counted && q->open == OPEN_NONE && q->ended == ENDED_INCOMPLETE)
-		rest = true;
+	if (counted && q->open == OPEN_NONE && responder_may_have_rest(q))
+		rest = responder_distance(p->number, q->first_psn) >= 0;
 	s->refusal = rest ? REFUSAL_rest : p->number != q->expected ? REFUSAL_gap : REFUSAL_order;
 	if (!counted)
 		responder_drop(q, p, s);

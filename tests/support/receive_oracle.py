@@ -53,7 +53,7 @@ class Message:
 
     def has(self, psn, mtu, whole):
         """Whether that PSN is one of its own, once it has ended."""
-        known = self.packets(mtu) or ahead(self.last, self.first) + (1 if whole else 2)
+        known = self.packets(mtu) or ahead(self.last, self.first) + (1 if whole or self.headless else 2)
         return 0 <= ahead(psn, self.first) < known
 
 
@@ -227,7 +227,7 @@ class Receiver:
         if not packet.begins:
             reason = self._stray(q, packet)
             if reason:
-                if not self._is_told(q, packet.psn):
+                if not self._is_told(q, packet):
                     self._drop(index, q, packet, late)
                 elif not q.message and reason == "rest" and ahead(packet.psn, q.previous.last) == 1:
                     q.previous.last = packet.psn
@@ -250,20 +250,22 @@ class Receiver:
         """Why a Middle or Last does not go on with the message that is open."""
         if q.message and q.message.broken:
             return "rest"
-        if not q.message and q.previous and not q.previous_whole and self._is_told(q, packet.psn):
+        if not q.message and q.previous and not q.previous_whole and not q.previous.headless and self._is_told(q, packet) and \
+                ahead(packet.psn, q.previous.first) >= 0:
             return "rest"
         if packet.psn != q.psn:
             return "gap"
         return None if q.message else "order"
 
-    def _is_told(self, q, psn):
-        """Whether the PSN is one of a message that has ended, so that its end was recorded."""
+    def _is_told(self, q, packet):
+        """Whether the packet is one of a message that has ended, so that its end was recorded."""
+        psn = packet.psn
         message = q.message or q.previous
         if not message:
             return False
         if ahead(psn, message.first) < 0:
             return ahead(message.first, psn) <= q.told
-        return not q.message and message.has(psn, q.mtu, q.previous_whole)
+        return not q.message and message.send == packet.send and message.has(psn, q.mtu, q.previous_whole)
 
     def _give_up(self, index, q):
         if q.message:
