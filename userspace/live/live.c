@@ -516,10 +516,16 @@ static bool read_counters(const struct live *l, struct snapshot *s, bool *whole)
 
 	*whole = false;
 	for (int i = 0; i < READ_TRIES && !*whole; i++) {
+		__u64 begin = now_ns(), end;
+
 		s->totals = after = (struct roce_totals){ 0 };
 		s->stream_count = 0;
-		if (maps_read_totals(totals, &s->totals) || maps_read_streams(table, streams, dialogues, s) ||
-		    maps_read_totals(totals, &after))
+		if (maps_read_totals(totals, &s->totals) || maps_read_streams(table, streams, dialogues, s))
+			return false;
+		end = now_ns();
+		s->reading = (end - begin) / 1e9;
+		s->seconds = (begin + (end - begin) / 2 - l->since) / 1e9;
+		if (maps_read_totals(totals, &after))
 			return false;
 		*whole = EVICTED(s->totals) == EVICTED(after);
 	}
@@ -536,13 +542,11 @@ static void forget_rings(struct snapshot *s)
 
 bool live_snapshot(struct live *l, struct snapshot *s)
 {
-	__u64 now = now_ns();
 	bool whole;
 
 	*s = (struct snapshot){ .complete = l->left == l->interface_count, .ports = &l->options->settings.ports,
 				.max_streams = l->options->settings.max_streams };
 	clock_gettime(CLOCK_REALTIME, &s->time);
-	s->seconds = (now - l->since) / 1e9;
 	s->realtime_offset = realtime_offset_ns();
 	if (!fill_interfaces(l, s) || !read_counters(l, s, &whole)) {
 		fprintf(stderr, "rocescope: cannot read the counters: %s\n", cause(errno).text);

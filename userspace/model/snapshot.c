@@ -344,18 +344,36 @@ struct rates rates_of(const struct roce_counters *now, const struct roce_counter
 		.messages = since(now, before, COUNTER_messages) * a_second,
 		.lost = since(now, before, COUNTER_psn_skipped) * a_second,
 		.icrc_bad = since(now, before, COUNTER_icrc_bad) * a_second,
+		.each = a_second,
 	};
 }
 
-static double interval(const struct snapshot *now, const struct snapshot *previous)
+struct rates rates_since(const struct roce_counters *counters, const struct roce_counters *before, const struct snapshot *now,
+			 const struct snapshot *previous)
 {
-	return now->seconds - (previous ? previous->seconds : 0);
+	double seconds = now->seconds - (previous ? previous->seconds : 0);
+	struct rates r = rates_of(counters, before, seconds);
+
+	r.part = seconds > 0 ? now->reading / seconds : 0;
+	return r;
+}
+
+double rates_known(const struct rates *r, double rate)
+{
+	return r->each > rate * r->part ? r->each : rate * r->part;
+}
+
+double rates_known_bits(const struct rates *r)
+{
+	double bits = r->packets > 0 ? r->gbps * 1e9 / r->packets : 0; /* of a packet */
+
+	return bits * rates_known(r, r->packets);
 }
 
 struct rates rates_of_totals(const struct snapshot *now, const struct snapshot *previous)
 {
-	double seconds = interval(now, previous);
-	struct rates r = rates_of(&now->totals.counters, previous ? &previous->totals.counters : NULL, seconds);
+	struct rates r = rates_since(&now->totals.counters, previous ? &previous->totals.counters : NULL, now, previous);
+	double seconds = now->seconds - (previous ? previous->seconds : 0);
 
 	if (seconds > 0)
 		r.udp_lost = risen(now->totals.value[COUNTER_udp_skipped],
@@ -367,5 +385,5 @@ struct rates rates_of_stream(const struct snapshot_stream *s, const struct snaps
 {
 	const struct snapshot_stream *before = snapshot_find(previous, &s->key);
 
-	return rates_of(&s->stream.counters, before ? &before->stream.counters : NULL, interval(now, previous));
+	return rates_since(&s->stream.counters, before ? &before->stream.counters : NULL, now, previous);
 }

@@ -54,7 +54,8 @@ struct snapshot_events {
 
 struct snapshot {
 	struct timespec time; /* CLOCK_REALTIME of the snapshot, or of the capture's last packet */
-	double seconds;	      /* since the start */
+	double seconds;	      /* since the start; of a live one until the middle of reading its counters */
+	double reading;	      /* s that reading them took: the time of any of them is known as exactly */
 	bool complete;	      /* false: a capture was cut short */
 	bool selection;	      /* a capture of selected packets (userspace/model/selection.h): missing packets are no loss */
 	__u64 left_out;	      /* ... faulty packets that capture left out of it */
@@ -203,10 +204,20 @@ struct rates {
 	double lost;	 /* skipped PSNs per second */
 	double udp_lost; /* of the totals: skipped numbers of --udp per second */
 	double icrc_bad; /* per second */
+	double each;	 /* what one packet adds to a rate: 1 / seconds. Counts are whole, so rates are known to one packet */
+	double part;	 /* of a rate, by which it may be wrong since the seconds are */
 };
 
 /* before: earlier counters, NULL: all zero. seconds <= 0: all rates are 0. A counter that fell counts as 0. */
 struct rates rates_of(const struct roce_counters *now, const struct roce_counters *before, double seconds);
+
+/* The same of counters of two snapshots. previous: NULL: since the start. */
+struct rates rates_since(const struct roce_counters *counters, const struct roce_counters *before, const struct snapshot *now,
+			 const struct snapshot *previous);
+
+/* How exactly a rate of packets, messages or PSNs is known; and that of bits (r->gbps * 1e9). */
+double rates_known(const struct rates *r, double rate);
+double rates_known_bits(const struct rates *r);
 
 /*
  * Rates of a stream of `now` since `previous` (NULL: since the start). The period is the same for streams met later, so that

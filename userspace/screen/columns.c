@@ -107,10 +107,10 @@ bool column_fill(enum column c, char to[CELL], const struct rows *rows, const st
 		fill_service(to, r);
 		return !r->trusted;
 	case COLUMN_BITS:
-		format_rate(to, r->rates.gbps * 1e9);
+		format_rate(to, r->rates.gbps * 1e9, rates_known_bits(&r->rates));
 		return false;
 	case COLUMN_RATE:
-		format_rate(to, r->rates.packets);
+		format_rate(to, r->rates.packets, rates_known(&r->rates, r->rates.packets));
 		return false;
 	case COLUMN_LOST:
 		if (!r->estimate)
@@ -132,7 +132,7 @@ bool column_fill(enum column c, char to[CELL], const struct rows *rows, const st
 		snprintf(to, CELL, "%s", r->owner);
 		return false;
 	case COLUMN_MESSAGES:
-		format_rate(to, r->rates.messages);
+		format_rate(to, r->rates.messages, rates_known(&r->rates, r->rates.messages));
 		return false;
 	case COLUMN_RECOVERED:
 		return fill_number(to, r->recovered, false);

@@ -21,18 +21,29 @@ void format_count(char to[CELL], __u64 n)
 	snprintf(to, CELL, "%.*f%c", m < 9.9995 ? 3 : m < 99.995 ? 2 : 1, m, units[unit]);
 }
 
-void format_rate(char to[CELL], double rate)
+/* Digits behind the point of which the last one says something of a number that is known so exactly. Almost 1 is 1. */
+static int digits_known(double known)
+{
+	return known > 0 ? ceil(-log10(known) - 0.05) : 9;
+}
+
+void format_rate(char to[CELL], double rate, double known)
 {
 	static const char units[] = "\0kMGTPE";
-	int unit = 0;
+	int unit = 0, digits, most;
 
 	if (rate < 0.0005) {
 		strcpy(to, "0");
 		return;
 	}
-	for (; rate >= 999.95 && unit < 6; unit++)
+	for (; rate >= 999.95 && unit < 6; unit++) {
 		rate /= 1e3;
-	snprintf(to, CELL, "%.*f%.1s", rate < 9.9995 ? 3 : rate < 99.995 ? 2 : 1, fmin(rate, 999.9), units + unit);
+		known /= 1e3;
+	}
+	most = rate < 9.9995 ? 3 : rate < 99.995 ? 2 : 1;
+	digits = digits_known(known);
+	digits = digits < 0 ? 0 : digits > most ? most : digits;
+	snprintf(to, CELL, "%.*f%.1s", digits, fmin(rate, 999.9), units + unit);
 }
 
 void format_ago(char to[CELL], double seconds)

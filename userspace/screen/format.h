@@ -12,8 +12,11 @@
 /* A count in at most 7 columns: 9999999, then 12.35M, 1.234G, ... */
 void format_count(char to[CELL], __u64 n);
 
-/* A rate in at most 6 columns, with four digits and k, M, G, ...: 0, 0.250, 13.14, 1.234G. */
-void format_rate(char to[CELL], double rate);
+/*
+ * A rate in at most 6 columns, with up to four digits and k, M, G, ...: 0, 0.250, 13.14, 1.234G. known: how exactly it is known;
+ * digits behind the point that say less are left out: 75 instead of 74.99 with 1.
+ */
+void format_rate(char to[CELL], double rate, double known);
 
 /* How long ago, in at most 4 columns: now, 12s, 5m, 3h, 12d. */
 void format_ago(char to[CELL], double seconds);

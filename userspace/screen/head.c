@@ -145,12 +145,12 @@ static void draw_first(const struct shown *v)
 
 /* Draws a rate and its history in `width` columns. */
 static void draw_rate(const struct screen *s, int y, int x, int width, const char *label, double rate,
-		      const struct spark *spark, bool fault)
+		      double known, const struct spark *spark, bool fault)
 {
 	char number[CELL], text[32], bars[3 * SPARK_SAMPLES + 1];
 	int room = width - 10 - 8 - 2;
 
-	format_rate(number, rate);
+	format_rate(number, rate, known);
 	draw_text(y, x, 10, STYLE_DIM, label, false);
 	snprintf(text, sizeof(text), "%7.7s", number);
 	draw_text(y, x + 10, 8, fault && rate > 0 ? STYLE_FAULT : STYLE_TITLE, text, false);
@@ -162,12 +162,13 @@ static void draw_rate(const struct screen *s, int y, int x, int width, const cha
 
 static void draw_rates(const struct screen *s, const struct head *h, int y)
 {
+	const struct rates *r = &h->rates;
 	int half = COLS / 2;
 
-	draw_rate(s, y, 0, half, "bit/s", h->rates.gbps * 1e9, &h->gbps, false);
-	draw_rate(s, y, half, COLS - half, "pkt/s", h->rates.packets, &h->packets, false);
-	draw_rate(s, y + 1, 0, half, "skipped/s", h->rates.lost, &h->lost, true);
-	draw_rate(s, y + 1, half, COLS - half, "badICRC/s", h->rates.icrc_bad, &h->icrc_bad, true);
+	draw_rate(s, y, 0, half, "bit/s", r->gbps * 1e9, rates_known_bits(r), &h->gbps, false);
+	draw_rate(s, y, half, COLS - half, "pkt/s", r->packets, rates_known(r, r->packets), &h->packets, false);
+	draw_rate(s, y + 1, 0, half, "skipped/s", r->lost, rates_known(r, r->lost), &h->lost, true);
+	draw_rate(s, y + 1, half, COLS - half, "badICRC/s", r->icrc_bad, rates_known(r, r->icrc_bad), &h->icrc_bad, true);
 }
 
 static void draw_psn(const struct head *h, int y)

@@ -108,8 +108,7 @@ static void fill_row(struct row *row, const struct snapshot_stream *s, const str
 	const struct snapshot *now = source->now;
 
 	row->key = s->key;
-	row->rates = before ? rates_of(&s->stream.counters, &before->stream.counters, now->seconds - source->previous->seconds)
-			    : rates_of_stream(s, now, NULL);
+	row->rates = rates_since(&s->stream.counters, before ? &before->stream.counters : NULL, now, before ? source->previous : NULL);
 	fill_counters(row, s, base);
 	row->limit = s->dialogue ? limit_of(s, now, source->previous) : LIMIT_UNKNOWN;
 	fill_owner(row, s->owner);

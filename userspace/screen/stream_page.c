@@ -91,16 +91,17 @@ static void add_rates(const struct stream_page *p, const struct opened *o, bool 
 {
 	char bars[3 * SPARK_SAMPLES + LINES_LABEL + 1], bits[CELL], packets[CELL], messages[CELL], highest[CELL];
 	size_t room = p->l->width > LINES_LABEL + 1 ? p->l->width - LINES_LABEL - 1 : 1;
+	const struct rates *r = p->row ? &p->row->rates : NULL;
 	double most;
 
-	if (!p->row)
+	if (!r)
 		return;
-	format_rate(bits, p->row->rates.gbps * 1e9);
-	format_rate(packets, p->row->rates.packets);
-	format_rate(messages, p->row->rates.messages);
+	format_rate(bits, r->gbps * 1e9, rates_known_bits(r));
+	format_rate(packets, r->packets, rates_known(r, r->packets));
+	format_rate(messages, r->messages, rates_known(r, r->messages));
 	snprintf(bars, LINES_LABEL + 1, "%*s", LINES_LABEL, "");
 	most = spark_text(&o->gbps, room, utf8, bars + LINES_LABEL);
-	format_rate(highest, most * 1e9);
+	format_rate(highest, most * 1e9, rates_known_bits(r));
 	add_line(p, "now", "%s bit/s, %s packets/s, %s messages/s; the highest bar is %s bit/s", bits, packets, messages,
 		 highest);
 	lines_raw(p->l, STYLE_BARS, bars);

@@ -46,7 +46,15 @@ static void check_rate(double rate, const char *want)
 {
 	char text[CELL];
 
-	format_rate(text, rate);
+	format_rate(text, rate, 0);
+	assert_string_equal(text, want);
+}
+
+static void check_known(double rate, double known, const char *want)
+{
+	char text[CELL];
+
+	format_rate(text, rate, known);
 	assert_string_equal(text, want);
 }
 
@@ -65,9 +73,19 @@ static void rates(void **state)
 	for (double rate = 0.0001; rate < 1e20; rate *= 1.01) {
 		char text[CELL];
 
-		format_rate(text, rate);
+		format_rate(text, rate, 0);
 		assert_true(strlen(text) <= 6);
 	}
+	check_known(74.99, 1, "75");	/* 75 packets in 1.0001 s */
+	check_known(74.99, 0.9999, "75");
+	check_known(75.01, 1.0002, "75");
+	check_known(74.99, 0.1, "75.0"); /* 750 in 10 s */
+	check_known(75, 5, "75");	/* 15 in 0.2 s */
+	check_known(0.25, 0.25, "0.2");	/* one in 4 s */
+	check_known(684.6e3, 8666, "685k"); /* the bits of 79 packets */
+	check_known(39630, 1, "39.63k");
+	check_known(39630, 120, "39.6k");
+	check_known(1.2345e9, 1e6, "1.234G");
 }
 
 static void check_ago(double seconds, const char *want)
@@ -249,7 +267,7 @@ static void figures(void **state)
 	/* 8 Mbit/s, 1000 packets/s, 10 messages/s */
 	assert_string_equal(cell(&r, 2, COLUMN_BITS), "8.000M");
 	assert_string_equal(cell(&r, 2, COLUMN_RATE), "1.000k");
-	assert_string_equal(cell(&r, 2, COLUMN_MESSAGES), "10.00");
+	assert_string_equal(cell(&r, 2, COLUMN_MESSAGES), "10.0"); /* in ten seconds */
 	assert_false(column_fill(COLUMN_LOST, text, &r, &r.row[1], 7));
 	assert_true(column_fill(COLUMN_LOST, text, &r, &r.row[2], 7));
 	rows_free(&r);
