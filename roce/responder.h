@@ -312,6 +312,7 @@ roce_inline void responder_drop(struct roce_responder *q, const struct roce_pack
 	if (q->open == OPEN_NONE) {
 		responder_begin_headless(q, p);
 	} else if (offset < 0) {
+		q->open = OPEN_BROKEN;
 		if (p->op & OP_LAST)
 			responder_end_beside(q, p, s);
 		return;
@@ -395,6 +396,8 @@ roce_inline void responder_drop_stray(struct roce_responder *q, const struct roc
 	s->refusal = rest ? REFUSAL_rest : p->number != q->expected ? REFUSAL_gap : REFUSAL_order;
 	if (!counted)
 		responder_drop(q, p, s);
+	else if (q->open != OPEN_NONE)
+		q->open = OPEN_BROKEN;
 	else if (rest && responder_distance(p->number, q->last_psn) == 1)
 		q->last_psn = p->number;
 }

@@ -229,7 +229,9 @@ class Receiver:
             if reason:
                 if not self._is_told(q, packet):
                     self._drop(index, q, packet, late)
-                elif not q.message and reason == "rest" and ahead(packet.psn, q.previous.last) == 1:
+                elif q.message:
+                    q.message.broken = True
+                elif reason == "rest" and ahead(packet.psn, q.previous.last) == 1:
                     q.previous.last = packet.psn
                 raise Refused(reason)
         try:
@@ -290,6 +292,7 @@ class Receiver:
             else:
                 beside = offset < 0     # of an earlier one
             if beside:
+                q.message.broken |= not packet.begins
                 if packet.ends or packet.begins:
                     self._end(index, q, mine, packet, INCOMPLETE, True)
                 return

@@ -589,7 +589,7 @@ static void test_uc_two(void **state)
 	assert_message(&x.s.broken, MESSAGE_INCOMPLETE, AT, 3 * MTU, MTU, PSN + 12, PSN + 12);
 }
 
-/* The Last of an earlier message comes late, into another one: it is that message's, and the other one goes on. */
+/* The Last of an earlier message comes late, into another one: by IBTA 9.8.2.2 that is dropped, too. Each is counted once. */
 static void test_uc_earlier_last(void **state)
 {
 	struct qp x = qp_of(SERVICE_UC);
@@ -600,13 +600,13 @@ static void test_uc_earlier_last(void **state)
 	assert_message(&x.s.broken, MESSAGE_INCOMPLETE, AT, 2 * MTU, MTU, PSN, PSN);
 	assert_refused(take_new(&x, WRITE_LAST_IMM, PSN + 1, MTU, 0), gap);
 	assert_false(x.s.broken.valid || x.s.ended.valid); /* its message was given up, and is counted */
-	assert_refused(take_new(&x, WRITE_LAST_IMM, PSN - 1, MTU, 0), gap);
+	assert_refused(take_new(&x, WRITE_LAST_IMM, PSN - 1, MTU, 0), rest);
 	assert_message(&x.s.ended, MESSAGE_INCOMPLETE | MESSAGE_HEADLESS | MESSAGE_LATE | MESSAGE_IMMEDIATE, RESPONDER_NOWHERE, 0, 0,
 		       PSN - 1, PSN - 1);
 	assert_false(x.s.broken.valid);
-	assert_taken(take_new(&x, WRITE_MIDDLE, PSN + 3, MTU, 0));
-	assert_taken(take_new(&x, WRITE_LAST, PSN + 4, MTU, 0));
-	assert_message(&x.s.ended, 0, AT, 3 * MTU, 3 * MTU, PSN + 2, PSN + 4);
+	assert_refused(take_new(&x, WRITE_MIDDLE, PSN + 3, MTU, 0), rest);
+	assert_refused(take_new(&x, WRITE_LAST, PSN + 4, MTU, 0), rest);
+	assert_message(&x.s.ended, MESSAGE_INCOMPLETE, AT, 3 * MTU, MTU, PSN + 2, PSN + 4);
 }
 
 /* No packet of a message that has ended counts it again. */
@@ -631,17 +631,19 @@ static void test_uc_counted(void **state)
 	}
 	assert_taken(take_new(&x, SEND_FIRST, PSN + 7, MTU, 0));
 	for (int i = 2; i < 7; i++) { /* as far back as messages follow each other */
-		assert_refused(take_new(&x, WRITE_LAST, PSN + i, MTU, 0), gap);
+		assert_int_equal(take_new(&x, WRITE_LAST, PSN + i, MTU, 0), i == 2 ? REFUSAL_gap : REFUSAL_rest);
 		assert_false(x.s.broken.valid || x.s.ended.valid);
 	}
-	assert_refused(take_new(&x, SEND_LAST, PSN + 8, 0, 0), length); /* forged, in place of the right one */
-	assert_message(&x.s.ended, MESSAGE_INCOMPLETE | MESSAGE_SEND, SLOT_AT, 0, MTU, PSN + 7, PSN + 8);
-	for (int i = 8; i < 12; i++) {
-		assert_refused(take_new(&x, i < 11 ? SEND_MIDDLE : SEND_LAST, PSN + i, MTU, 0), rest);
+	assert_taken(take_new(&x, SEND_FIRST, PSN + 10, MTU, 0));
+	assert_message(&x.s.broken, MESSAGE_INCOMPLETE | MESSAGE_SEND, SLOT_AT, 0, MTU, PSN + 7, PSN + 7);
+	assert_refused(take_new(&x, SEND_LAST, PSN + 11, 0, 0), length); /* forged, in place of the right one */
+	assert_message(&x.s.ended, MESSAGE_INCOMPLETE | MESSAGE_SEND, SLOT_AT, 0, MTU, PSN + 10, PSN + 11);
+	for (int i = 11; i < 15; i++) {
+		assert_refused(take_new(&x, i < 14 ? SEND_MIDDLE : SEND_LAST, PSN + i, MTU, 0), rest);
 		assert_false(x.s.broken.valid || x.s.ended.valid);
 	}
-	assert_taken(take_new(&x, WRITE_ONLY, PSN + 12, 4, 4));
-	assert_message(&x.s.ended, 0, AT, 4, 4, PSN + 12, PSN + 12);
+	assert_taken(take_new(&x, WRITE_ONLY, PSN + 15, 4, 4));
+	assert_message(&x.s.ended, 0, AT, 4, 4, PSN + 15, PSN + 15);
 }
 
 /* Refused First and Only inside of a message of five packets, of which two have come. */
