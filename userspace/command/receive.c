@@ -14,6 +14,7 @@
 #include "userspace/model/address.h"
 #include "userspace/model/qpn.h"
 #include "userspace/model/refusal.h"
+#include "userspace/output/view.h"
 #include "userspace/prometheus/text.h"
 #include "userspace/receive/programs.h"
 #include "userspace/receive/qps.h"
@@ -184,11 +185,14 @@ static json_t *json(void *context)
 static int lines(void *context, FILE *out, const struct snapshot *now, bool last)
 {
 	struct receiver *r = context;
+	struct page page;
 
+	page_open(&page, out);
 	if (last)
-		receive_report_summary(&r->report, out, now->seconds);
+		receive_report_summary(&r->report, page.out, now->seconds);
 	else
-		receive_report_line(&r->report, out, now->seconds);
+		receive_report_line(&r->report, page.out, now->seconds);
+	page_close(&page);
 	return ferror(out) ? -1 : 0;
 }
 

@@ -390,14 +390,7 @@ static const struct text_column columns[] = {
 	{ "service", cell_service, TEXT_LEFT },
 };
 
-/* Moves to the place of the words: a column of their own, or the next line (words: -1). Returns the column. */
-static int print_behind(const struct page *page, int at, int words)
-{
-	if (words < 0)
-		return fprintf(page->out, "\n%*s", INDENT, "") - 1;
-	return at + fprintf(page->out, "%*s", words - at, "");
-}
-
+/* words: the column of the words; 0: they have the next line. */
 static void print_fault(const struct text_table *t, const struct row *r, int words)
 {
 	char text[EVENT_TEXT];
@@ -405,7 +398,11 @@ static void print_fault(const struct text_table *t, const struct row *r, int wor
 
 	event_text(&r->fault->event, text);
 	text[strcspn(text, ":")] = 0; /* print_kinds() has printed the words */
-	at = print_behind(t->page, text_table_row(t, r), words);
+	at = text_table_row(t, r);
+	if (words)
+		at += fprintf(t->page->out, "%*s", words - at, "");
+	else
+		at = fprintf(t->page->out, "\n%*s", INDENT, "") - 1;
 	page_words(t->page, text + strlen("reason="), at, at, true);
 }
 
@@ -431,7 +428,7 @@ static void print_list(const struct page *page, const struct snapshot *now, cons
 {
 	struct row r = { .now = now };
 	struct text_table t;
-	int words;
+	int words, at;
 
 	text_table_begin(&t, page, columns, ROCE_ARRAY_SIZE(columns), GAP);
 	for (r.fault = l->faults; r.fault < l->faults + l->count; r.fault++)
@@ -439,13 +436,12 @@ static void print_list(const struct page *page, const struct snapshot *now, cons
 	words = text_table_fit(&t, page->width - WORDS - GAP) + GAP;
 	if (words > page->width - WORDS) {
 		text_table_fit(&t, page->width);
-		words = -1;
+		words = 0;
 	}
-	if (words < 0)
-		text_table_titles(&t);
-	else
-		print_behind(page, text_table_titles(&t), words);
-	fputs(words < 0 ? "\n" : "fault\n", page->out);
+	at = text_table_titles(&t);
+	if (words)
+		fprintf(page->out, "%*sfault", words - at, "");
+	fputc('\n', page->out);
 	for (r.fault = l->faults; r.fault < l->faults + l->count; r.fault++)
 		print_fault(&t, &r, words);
 }
