@@ -275,7 +275,8 @@ def server_seeds():
 
 
 def text_seeds():
-    for text in ("10.9.0.0/24 rc and not faulty", "(src 10.9.0.1 or dst fd00::2) lost>3 qpn 0x11", "untrusted or icrc_bad >= 7 lint"):
+    for text in ("10.9.0.0/24 rc and not faulty", "(src 10.9.0.1 or dst fd00::2) lost>3 qpn 0x11", "untrusted or icrc_bad >= 7 lint",
+                 "qpn==0x11 dst!=10.9.0.2 service=uc"):
         yield b"\0" + text.encode()
     yield (b"\x01# known\n10.9.0.1 qpn 17 psn 0x100 <-> 10.9.0.2 qpn 18 psn 0 mtu 4096\n\nfd00::1 qpn 0x21 <-> fd00::2 qpn 0x22\n"
            b"10.9.0.1 qpn 17 <-> 10.9.0.3 qpn 19\n")
