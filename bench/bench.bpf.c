@@ -21,7 +21,7 @@ const volatile struct slice8_tables slice8_tables;
  * Programs that keep streams share one position, so that each continues the sequence of the one before. The others share the
  * second one.
  */
-struct rewrite_position tracked, untracked;
+struct rewrite_position tracked, stateless;
 
 __u64 reference_good; /* packets whose ICRC slice8 or table found right, or whose stream was found */
 
@@ -82,28 +82,28 @@ static __always_inline void check_by_reference(struct xdp_md *ctx, enum referenc
 	PROGRAM(name##_plain, "xdp", false, position, { const bool frags = false; (void)frags; body; }) \
 	PROGRAM(name##_frags, "xdp.frags", true, position, { const bool frags = true; (void)frags; body; })
 
-PROGRAMS(empty, untracked, )
-PROGRAMS(parse, untracked, watch_xdp(ctx, frags, 0))
+PROGRAMS(empty, stateless, )
+PROGRAMS(parse, stateless, watch_xdp(ctx, frags, 0))
 PROGRAMS(streams, tracked, watch_xdp(ctx, frags, WATCH_STREAMS))
-PROGRAMS(icrc, untracked, watch_xdp(ctx, frags, WATCH_ICRC))
+PROGRAMS(icrc, stateless, watch_xdp(ctx, frags, WATCH_ICRC))
 PROGRAMS(all, tracked, watch_xdp(ctx, frags, WATCH_STREAMS | WATCH_ICRC))
 /* no packet is faulty: measures the cost of finding that out */
 PROGRAMS(events, tracked, watch_xdp(ctx, frags, WATCH_STREAMS | WATCH_ICRC | WATCH_CAPTURE))
 /* takes each packet into memory: always to the same place, for the RETH is not rewritten */
 PROGRAMS(receive, tracked, watch_xdp(ctx, frags, WATCH_ALL | WATCH_RECEIVE); return receive_frame(ctx))
-PROGRAMS(copy, untracked, watch_xdp(ctx, frags, 0); check_by_reference(ctx, COPY))
-PROGRAMS(icrc_slice8, untracked, watch_xdp(ctx, frags, 0); check_by_reference(ctx, SLICE8))
-PROGRAMS(icrc_table, untracked, watch_xdp(ctx, frags, 0); check_by_reference(ctx, TABLE))
+PROGRAMS(copy, stateless, watch_xdp(ctx, frags, 0); check_by_reference(ctx, COPY))
+PROGRAMS(icrc_slice8, stateless, watch_xdp(ctx, frags, 0); check_by_reference(ctx, SLICE8))
+PROGRAMS(icrc_table, stateless, watch_xdp(ctx, frags, 0); check_by_reference(ctx, TABLE))
 /* random QPNs, each new: the cost of a flood of forged packets */
-PROGRAMS(flood, untracked, watch_xdp(ctx, frags, WATCH_STREAMS | WATCH_ICRC))
-PROGRAM(find_hash_plain, "xdp", false, untracked, reference_good += find_by_hash(ctx))
-PROGRAM(find_array_plain, "xdp", false, untracked, reference_good += find_by_array(ctx))
+PROGRAMS(flood, stateless, watch_xdp(ctx, frags, WATCH_STREAMS | WATCH_ICRC))
+PROGRAM(find_hash_plain, "xdp", false, stateless, reference_good += find_by_hash(ctx))
+PROGRAM(find_array_plain, "xdp", false, stateless, reference_good += find_by_array(ctx))
 
 #define REWRITTEN(name, rewriter)				\
 	SEC("xdp")						\
 	int empty_##name##_plain(struct xdp_md *ctx)		\
 	{							\
-		return rewriter(ctx, &untracked) ? XDP_DROP : XDP_ABORTED; \
+		return rewriter(ctx, &stateless) ? XDP_DROP : XDP_ABORTED; \
 	}							\
 								\
 	SEC("xdp")						\

@@ -195,7 +195,7 @@ static __u32 run_program(struct batch *b, struct measure *m)
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = b->frame.bytes, .data_size_in = b->frame.length,
 		    .repeat = m->repeat);
 	struct bench_bpf__bss *bss = b->bpf->bss;
-	struct rewrite_position *at = is_tracked(m) ? &bss->tracked : &bss->untracked, from = *at;
+	struct rewrite_position *at = is_tracked(m) ? &bss->tracked : &bss->stateless, from = *at;
 	struct roce_totals before = read_totals(b), after;
 	__u64 good = bss->reference_good, in_memory = placed(b);
 
@@ -425,7 +425,7 @@ static void load(struct batch *b)
 	b->bpf->bss->rewrite_tables.base ^= b->spoil_icrc;
 	b->bpf->bss->icrc_offset = b->frame.length - 4;
 	b->bpf->bss->tracked.qps = b->qps;
-	b->bpf->bss->untracked.qps = b->flood ? 0 : b->qps;
+	b->bpf->bss->stateless.qps = b->flood ? 0 : b->qps;
 }
 
 /* ---- rows ---- */

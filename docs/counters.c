@@ -117,7 +117,7 @@ static const char *const advice[ROCE_COUNTERS] = {
 	[COUNTER_ud_duplicates] = "as `psn_duplicates`",
 	[COUNTER_ud_resyncs] = "as `psn_resyncs`",
 	[COUNTER_lints] = "the stream's `lint` says which: [what to do about each](#lints)",
-	[COUNTER_untracked_packets] = "a larger `--max-streams`: a hint says which streams found no room, and how many would",
+	[COUNTER_untracked_packets] = "a larger `--max-streams`: a hint says how large, and which streams found no room",
 	[COUNTER_streams_evicted] =
 		"nothing: the totals keep what they had counted. If they were wanted: a larger `--max-streams`",
 	[COUNTER_events_lost] = "nothing: counters are complete, and only lists and captures lack these packets",
