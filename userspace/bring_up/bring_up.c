@@ -12,6 +12,7 @@
 #include "lib/exit.h"
 #include "lib/stop.h"
 #include "userspace/bring_up/bring_up.h"
+#include "userspace/doctor/doctor.h"
 #include "userspace/terminal/draw.h"
 #include "userspace/terminal/terminal.h"
 
@@ -173,6 +174,16 @@ static bool write_picture(struct bring_up *b, const struct bring_up_report *r)
 	return good;
 }
 
+/* Whether a step is wrong: of the shown pair, or of another one of which so many packets have come that they are no strays. */
+static bool is_wrong(const struct bring_up *b, const struct bring_up_report *r)
+{
+	bool wrong = r->wrong < STEPS;
+
+	for (size_t i = 0; i < b->stream_count; i++)
+		wrong |= b->streams[i].failed < STEPS && b->streams[i].packets >= DOCTOR_STRAYS;
+	return wrong;
+}
+
 static int report(struct bring_up *b)
 {
 	const struct bring_up_options *o = b->options;
@@ -188,7 +199,7 @@ static int report(struct bring_up *b)
 		good &= write_picture(b, &r);
 	if (!good)
 		return EXIT_COULD_NOT;
-	return o->exit_code && r.wrong < STEPS ? EXIT_FAULTS : EXIT_RAN;
+	return o->exit_code && is_wrong(b, &r) ? EXIT_FAULTS : EXIT_RAN;
 }
 
 int bring_up(const struct bring_up_options *o)

@@ -11,6 +11,7 @@
 #include "lib/shown.h"
 #include "userspace/bring_up/bring_up.h"
 #include "userspace/model/address.h"
+#include "userspace/model/qpn.h"
 #include "userspace/terminal/terminal.h"
 
 #define WIDTH 100 /* columns, where there is no terminal */
@@ -117,11 +118,11 @@ static void say_option(const struct bring_up *b, const struct bring_up_stream *s
 
 static void add_other(struct page *p, const struct bring_up_stream *s)
 {
-	char option[80], of[32] = "", line[BRING_UP_TEXT + 160];
+	char option[80], of[40] = "", line[BRING_UP_TEXT + 160];
 
 	say_option(p->b, s, option);
 	if (s->roce)
-		SAY(of, " QPN 0x%x", s->dqpn);
+		SAY(of, " QPN %s", qpn_text(s->dqpn).text);
 	SAY(line, "%s%s%llu packet%s of %s > %s%s: %s shows it", s->failed < STEPS ? step_name(s->failed).text : "",
 	    s->failed < STEPS ? " is wrong in " : "", s->packets, plural(s->packets), address_text(s->src).text,
 	    address_text(s->dst).text, of, option);

@@ -9,7 +9,6 @@
 #define SENDERS 4096 /* most source addresses remembered */
 #define PATHS 16384  /* most directions remembered */
 #define CONTENT 256  /* bytes of payload that identify a packet */
-#define STRAYS 16    /* RoCE packets, fewer than these may be strays */
 
 struct doctor *doctor_new(void)
 {
@@ -70,7 +69,7 @@ void doctor_udp(struct doctor *d, const struct roce_ports *ports)
 /* A few RoCE packets may be strays beside a sender whose packets are none. */
 static bool few_packets(const struct doctor *d)
 {
-	return d->packets < STRAYS;
+	return d->packets < DOCTOR_STRAYS;
 }
 
 bool doctor_wants_others(const struct doctor *d)

@@ -62,6 +62,7 @@ void doctor_remember(struct doctor *d, const struct observer_frame *frame, const
  */
 bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct findings *f);
 
+#define DOCTOR_STRAYS 16 /* RoCE packets, fewer than these may be strays */
 #define DOCTOR_INSTEAD 160
 
 /* How much was checked. */

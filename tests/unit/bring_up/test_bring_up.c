@@ -374,7 +374,7 @@ static void test_stray(void **state)
 {
 	(void)state;
 	from(7, STRAY, 3);
-	assert_wrong(STEP_qpn, "no QP here has QPN 0x99"); /* nothing else has come */
+	assert_wrong(STEP_qpn, "no QP here has QPN 153 (0x99)"); /* nothing else has come */
 	good(3);
 	assert_wrong(STEPS, "");
 	from(7, STRAY, 4);
@@ -383,9 +383,9 @@ static void test_stray(void **state)
 	from(8, STRAY, 4);
 	from(1, STRAY, 4);
 	assert_wrong(STEPS, "");
-	assert_shows(bring_up_lines, "good     qpn       QPN 0x12: rxe0");
-	assert_shows(bring_up_lines, "qpn is wrong in 2 packets of 10.9.0.7 > 10.9.0.2 QPN 0x99: --peer 10.9.0.7 shows it");
-	assert_shows(bring_up_lines, "qpn is wrong in 1 packet of 10.9.0.1 > 10.9.0.2 QPN 0x99: --filter 'qpn 0x99' shows it");
+	assert_shows(bring_up_lines, "good     qpn       QPN 18 (0x12): rxe0");
+	assert_shows(bring_up_lines, "qpn is wrong in 2 packets of 10.9.0.7 > 10.9.0.2 QPN 153 (0x99): --peer 10.9.0.7 shows it");
+	assert_shows(bring_up_lines, "qpn is wrong in 1 packet of 10.9.0.1 > 10.9.0.2 QPN 153 (0x99): --filter 'qpn 0x99' shows it");
 	assert_shows(bring_up_json, "\"pair\":{\"src\":\"10.9.0.1\",\"dst\":\"10.9.0.2\",\"dqpn\":18,\"peer_qpn\":null}");
 }
 
@@ -410,7 +410,7 @@ static void test_flood(void **state)
 		from(i % 200 + 3, 1000 + i, i);
 	}
 	assert_wrong(STEPS, "");
-	assert_shows(bring_up_lines, "good     qpn       QPN 0x12: rxe0");
+	assert_shows(bring_up_lines, "good     qpn       QPN 18 (0x12): rxe0");
 	assert_shows(bring_up_lines, " packets of more than 64 pairs were not followed");
 	assert_shows(bring_up_lines, "more pairs, ");
 }
