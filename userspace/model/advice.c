@@ -145,14 +145,15 @@ static void advise_room(struct advice *a, const struct snapshot *s)
 {
 	const struct untracked *u = &s->untracked;
 	const struct roce_untracked_stream *first = u->worst;
-	char of[200] = "";
+	char of[200] = "", port[16];
 
 	if (!u->streams)
 		return;
+	snprintf(port, sizeof(port), "%u", first->key.port);
 	if (u->count)
-		snprintf(of, sizeof(of), ", most of %s > %s %s %u (%llu)", address_text(first->key.src).text, address_text(first->dst).text,
-			 first->key.kind == KEY_UDP ? "port" : "QPN", first->key.kind == KEY_UDP ? first->key.port : first->dqpn,
-			 first->packets);
+		snprintf(of, sizeof(of), ", %llu of them of %s > %s %s %s", first->packets, address_text(first->key.src).text,
+			 address_text(first->dst).text, first->key.kind == KEY_UDP ? "port" : "QPN",
+			 first->key.kind == KEY_UDP ? port : qpn_text(first->dqpn).text);
 	add(a, "the table has no room for %s%llu stream%s: %llu packets are not judged%s. `--max-streams %llu` makes room for them",
 	    u->estimate ? "about " : "", u->streams, u->streams == 1 ? "" : "s", s->totals.value[COUNTER_untracked_packets], of,
 	    room_for(s->max_streams + u->streams));
