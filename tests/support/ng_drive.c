@@ -123,7 +123,7 @@ static void set_statistics(struct ng_writer *w, unsigned int n)
 	struct ng_statistics s[INTERFACES_MOST];
 
 	for (unsigned int i = 0; i < interfaces; i++)
-		s[i] = (struct ng_statistics){ START, START + n * every, 1000 + n, 1, 100 + n, 2, n, 2 };
+		s[i] = (struct ng_statistics){ START, START + n * every, 1000 + n, 1, 100 + n, 2, n, 0 };
 	ng_set_statistics(w, s);
 }
 
