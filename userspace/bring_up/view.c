@@ -213,6 +213,8 @@ static void add_rest(struct page *p)
 		     b->options->filter ? "--filter" : "");
 	else if (!b->stream_count && instead[0])
 		note(p, "no RoCE came, but %s", instead);
+	else if (!b->stream_count && b->frames && !b->others)
+		note(p, "none of these RoCE packets is a request to this machine; what it sends itself is not judged");
 	else if (!b->stream_count && p->r->step[STEP_link].state == STEP_GOOD)
 		note(p, "no frame of any kind came (TCP is not listened to)");
 	if (b->others)
