@@ -26,6 +26,28 @@ struct shell_word advice_where(const struct snapshot *s)
 	return shell_word(s->interface_count && strcmp(s->interfaces[0].mode, "file") ? "IFACE..." : "FILE...");
 }
 
+struct stream_text {
+	char text[2 * INET6_ADDRSTRLEN + sizeof(struct qpn_text) + sizeof(" > " " QPN ")];
+};
+
+/* "10.9.0.1 > 10.9.0.2 QPN 258 (0x102)"; of a flow of --udp its port. */
+static struct stream_text stream_text(const struct roce_key *key, const __u8 dst[16], __u32 qpn)
+{
+	struct stream_text t;
+	int length = snprintf(t.text, sizeof(t.text), "%s > %s ", address_text(key->src).text, address_text(dst).text);
+
+	if (key->kind == KEY_UDP)
+		snprintf(t.text + length, sizeof(t.text) - length, "port %u", key->port);
+	else
+		snprintf(t.text + length, sizeof(t.text) - length, "QPN %s", qpn_text(qpn).text);
+	return t;
+}
+
+static struct stream_text text_of(const struct snapshot_stream *s)
+{
+	return stream_text(&s->key, snapshot_destination(s), s->key.qpn);
+}
+
 static void advise_icrcs(struct advice *a, const struct snapshot *s)
 {
 	const struct snapshot_stream *first = NULL;
@@ -38,9 +60,8 @@ static void advise_icrcs(struct advice *a, const struct snapshot *s)
 			first = &s->streams[i];
 	}
 	if (streams)
-		add(a, "most ICRCs of %zu stream%s are wrong (%s%s > %s QPN %s): `rocescope doctor %s` says why", streams,
-		    streams == 1 ? "" : "s", streams == 1 ? "" : "the first: ", address_text(first->key.src).text,
-		    address_text(snapshot_destination(first)).text, qpn_text(first->key.qpn).text, advice_where(s).text);
+		add(a, "most ICRCs of %zu stream%s are wrong (%s%s): `rocescope doctor %s` says why", streams, streams == 1 ? "" : "s",
+		    streams == 1 ? "" : "the first: ", text_of(first).text, advice_where(s).text);
 }
 
 #define TWICE_LEAST 100	 /* fewer packets may be so by chance */
@@ -76,10 +97,9 @@ static void advise_twice(struct advice *a, const struct snapshot *s)
 			first = &s->streams[i];
 	}
 	if (streams)
-		add(a, "nearly each packet of %zu stream%s is seen twice (%s%s > %s %s %u), so half of them are duplicates, and messages of UC "
+		add(a, "nearly each packet of %zu stream%s is seen twice (%s%s), so half of them are duplicates, and messages of UC "
 		    "broken: %s", streams, streams == 1 ? "" : "s", streams == 1 ? "" : "the first: ",
-		    address_text(first->key.src).text, address_text(snapshot_destination(first)).text,
-		    first->key.kind == KEY_UDP ? "port" : "QPN", first->key.kind == KEY_UDP ? first->key.port : first->key.qpn,
+		    text_of(first).text,
 		    file ? "a capture of all interfaces of a host that forwards has that (`tcpdump -i any`): capture at one of them" :
 		    both ? "this host forwards them, and they are seen when they come and when they leave. Use `--direction in`, or watch one "
 			   "interface" :
@@ -99,7 +119,6 @@ static void advise_classes(struct advice *a, const struct snapshot *s)
 {
 	const struct snapshot_stream *first = NULL;
 	size_t streams = 0;
-	char number[32];
 
 	for (size_t i = 0; i < s->stream_count; i++) {
 		const struct roce_stream *stream = &s->streams[i].stream;
@@ -111,15 +130,10 @@ static void advise_classes(struct advice *a, const struct snapshot *s)
 	}
 	if (!streams)
 		return;
-	if (first->key.kind == KEY_UDP)
-		snprintf(number, sizeof(number), "port %u", first->key.port);
-	else
-		snprintf(number, sizeof(number), "QPN %s", qpn_text(first->key.qpn).text);
-	add(a, "the traffic class changes within %zu stream%s (%s%s > %s %s: %s, %u changes): such packets are queued, paused and "
+	add(a, "the traffic class changes within %zu stream%s (%s%s: %s, %u changes): such packets are queued, paused and "
 	    "marked apart, and overtake each other. Let the sender give all packets of a stream the same DSCP and ECN field; if it does, a "
 	    "switch on the way rewrites them", streams, streams == 1 ? "" : "s", streams == 1 ? "" : "the first: ",
-	    address_text(first->key.src).text, address_text(snapshot_destination(first)).text, number,
-	    snapshot_class_text(&first->stream).text, first->stream.class_changes);
+	    text_of(first).text, snapshot_class_text(&first->stream).text, first->stream.class_changes);
 }
 
 static void advise_nothing(struct advice *a, const struct snapshot *s)
@@ -145,15 +159,12 @@ static void advise_room(struct advice *a, const struct snapshot *s)
 {
 	const struct untracked *u = &s->untracked;
 	const struct roce_untracked_stream *first = u->worst;
-	char of[200] = "", port[16];
+	char of[200] = "";
 
 	if (!u->streams)
 		return;
-	snprintf(port, sizeof(port), "%u", first->key.port);
 	if (u->count)
-		snprintf(of, sizeof(of), ", %llu of them of %s > %s %s %s", first->packets, address_text(first->key.src).text,
-			 address_text(first->dst).text, first->key.kind == KEY_UDP ? "port" : "QPN",
-			 first->key.kind == KEY_UDP ? port : qpn_text(first->dqpn).text);
+		snprintf(of, sizeof(of), ", %llu of them of %s", first->packets, stream_text(&first->key, first->dst, first->dqpn).text);
 	add(a, "the table has no room for %s%llu stream%s: %llu packets are not judged%s. `--max-streams %llu` makes room for them",
 	    u->estimate ? "about " : "", u->streams, u->streams == 1 ? "" : "s", s->totals.value[COUNTER_untracked_packets], of,
 	    room_for(s->max_streams + u->streams));
