@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/clock.h"
@@ -258,14 +257,13 @@ void bring_up_page(struct lines *l, const struct bring_up *b, const struct bring
 
 int bring_up_lines(FILE *out, const struct bring_up *b, const struct bring_up_report *r)
 {
-	const char *no_colour = getenv("NO_COLOR");
 	struct lines l = { .width = WIDTH };
 	size_t height = 0;
 	bool terminal = terminal_size(fileno(out), &l.width, &height);
 
 	/* one line is for the prompt of the shell */
 	bring_up_page(&l, b, r, terminal && !b->full && height > 1 ? height - 1 : 0);
-	lines_print(out, &l, terminal && (!no_colour || !*no_colour));
+	lines_print(out, &l, terminal && terminal_wants_colour());
 	lines_clear(&l);
 	return ferror(out) ? -1 : 0;
 }

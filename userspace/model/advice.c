@@ -177,9 +177,10 @@ static void advise_selection(struct advice *a, const struct snapshot *s)
 	if (!s->selection)
 		return;
 	if (s->left_out)
-		snprintf(left_out, sizeof(left_out), " Not here are %llu packets that it left out (--limit), or had no room for (--buffer).", s->left_out);
-	add(a, "these packets are chosen ones: what is missing between them is not lost. Lost, late and broken is what the comments of "
-	    "`rocescope capture` say; a packet that came late counts if it is here.%s", left_out);
+		snprintf(left_out, sizeof(left_out), " It left out %llu more packets, by --limit or for want of room (--buffer).",
+			 s->left_out);
+	add(a, "these packets are chosen ones: what is missing between them is not lost. `rocescope capture` saw all packets, and its "
+	    "comments say how many were lost, late or broken; a packet that came late counts if it is in the file.%s", left_out);
 }
 
 void advice_make(struct advice *a, const struct snapshot *s)

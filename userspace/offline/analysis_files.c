@@ -67,7 +67,7 @@ static void close_capture(struct analysis_files *f)
 	if (capture_is_selection(f->capture)) {
 		clear(f);
 		fprintf(stderr, "rocescope: %s: contains selected packets only (rocescope capture): what is missing between "
-			"them is not lost, but what their comments say\n", capture_name(f->capture));
+			"them is not lost; their comments say what was\n", capture_name(f->capture));
 		f->selection = true;
 		f->left_out += capture_left_out(f->capture);
 	}

@@ -2,7 +2,6 @@
 /* Prints findings for people. */
 #include <ctype.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "userspace/doctor/icrc_recipe.h"
@@ -26,13 +25,12 @@ struct page {
 
 static struct page open_page(FILE *out)
 {
-	const char *no_colour = getenv("NO_COLOR");
 	struct page page = { .out = out, .width = WIDTH };
 	size_t width, height;
 
 	if (!terminal_size(fileno(out), &width, &height))
 		return page;
-	page.bold = !no_colour || !*no_colour;
+	page.bold = terminal_wants_colour();
 	page.width = width < WIDTH_LEAST ? WIDTH_LEAST : width;
 	return page;
 }

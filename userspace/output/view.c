@@ -41,7 +41,6 @@ bool view_wants(const struct snapshot_stream *s, const struct snapshot *previous
 
 void page_open(struct page *page, FILE *out)
 {
-	const char *no_colour = getenv("NO_COLOR");
 	int fd = fileno(out) < 0 ? STDOUT_FILENO : fileno(out); /* live_output() writes there, and has no number */
 	size_t width, height;
 
@@ -49,7 +48,7 @@ void page_open(struct page *page, FILE *out)
 	*page = (struct page){ .out = out, .width = 10000, .height = 10000 };
 	if (!terminal_size(fd, &width, &height))
 		return;
-	page->colour = !no_colour || !*no_colour;
+	page->colour = terminal_wants_colour();
 	page->width = width;
 	page->height = height;
 	page->out = open_memstream(&page->text, &page->length);

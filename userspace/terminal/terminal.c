@@ -164,10 +164,15 @@ static void unstoppable(void)
 	def_prog_mode();
 }
 
-bool terminal_begin(bool *utf8, bool *colour)
+bool terminal_wants_colour(void)
 {
 	const char *no_colour = getenv("NO_COLOR");
 
+	return !no_colour || !*no_colour;
+}
+
+bool terminal_begin(bool *utf8, bool *colour)
+{
 	setlocale(LC_CTYPE, "");
 	*utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	if (!can_do_it())
@@ -189,7 +194,7 @@ bool terminal_begin(bool *utf8, bool *colour)
 	curs_set(0);
 	set_escdelay(25);
 	unstoppable();
-	*colour = (!no_colour || !*no_colour) && has_colors();
+	*colour = terminal_wants_colour() && has_colors();
 	if (*colour) {
 		start_color();
 		use_default_colors();

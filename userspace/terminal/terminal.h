@@ -12,6 +12,9 @@
 /* The size of a terminal, which need not be taken. false: it is no terminal, and *width and *height stay. */
 bool terminal_size(int fd, size_t *width, size_t *height);
 
+/* Whether the user wants colours on a terminal: NO_COLOR is not set, or empty (no-color.org). */
+bool terminal_wants_colour(void);
+
 /* false: the terminal cannot move its cursor, and a line on stderr says why. */
 bool terminal_begin(bool *utf8, bool *colour);
 
