@@ -67,3 +67,11 @@ struct shell_name shell_name(const char *interface)
 	quote(n.text, sizeof(n.text), interface);
 	return n;
 }
+
+void shell_write(FILE *out, const char *word)
+{
+	fputc('\'', out);
+	for (; *word; word++)
+		fputs(*word == '\'' ? "'\\''" : (char[]){ *word, 0 }, out);
+	fputc('\'', out);
+}

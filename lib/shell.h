@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <net/if.h>
+#include <stdio.h>
 
 struct shell_word {
 	char text[PATH_MAX + 64];
@@ -26,5 +27,11 @@ struct shell_name {
 
 /* The same of an interface's name, which is always whole. */
 struct shell_name shell_name(const char *interface);
+
+/*
+ * Writes the word for a shell that runs it, and that nobody reads: of any length, with any bytes, in the quotes that every sh has
+ * (POSIX 2.2.2).
+ */
+void shell_write(FILE *out, const char *word);
 
 #endif

@@ -43,8 +43,10 @@ static char *command_line(char *const *words)
 	if (!out)
 		return NULL;
 	fputs("exec", out);
-	for (; *words; words++)
-		fprintf(out, " %s", shell_word(*words).text);
+	for (; *words; words++) {
+		fputc(' ', out);
+		shell_write(out, *words);
+	}
 	return fclose(out) ? NULL : line;
 }
 

@@ -63,9 +63,33 @@ static void test_long(void **state)
 	assert_true(strlen(shell_word(word).text) < sizeof(struct shell_word));
 }
 
+/* What a shell runs is whole, however long it is, and by any sh. */
+static void test_write(void **state)
+{
+	static char word[3 * PATH_MAX], got[4 * PATH_MAX], *command;
+	size_t size, length;
+	FILE *out;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(word) - 1; i++)
+		word[i] = i % 255 + 1;
+	out = open_memstream(&command, &size);
+	fputs("printf %s ", out);
+	shell_write(out, word);
+	fclose(out);
+	out = popen(command, "r");
+	assert_non_null(out);
+	length = fread(got, 1, sizeof(got) - 1, out);
+	assert_int_equal(pclose(out), 0);
+	assert_int_equal(length, sizeof(word) - 1);
+	assert_string_equal(got, word);
+	free(command);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_words), cmocka_unit_test(test_names), cmocka_unit_test(test_long) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_words), cmocka_unit_test(test_names), cmocka_unit_test(test_long),
+					     cmocka_unit_test(test_write) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
