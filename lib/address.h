@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#ifndef USERSPACE_MODEL_ADDRESS_H
-#define USERSPACE_MODEL_ADDRESS_H
+#ifndef LIB_ADDRESS_H
+#define LIB_ADDRESS_H
 
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -36,6 +36,16 @@ static inline void address_from_ipv4(__u8 address[16], const void *ipv4)
 {
 	memcpy(address, address_ipv4_prefix, sizeof(address_ipv4_prefix));
 	memcpy(address + sizeof(address_ipv4_prefix), ipv4, 4);
+}
+
+/* Of a socket: its own, its peer's, or that of a route. false: it is neither IPv4 nor IPv6. */
+static inline bool address_from_socket(__u8 address[16], const struct sockaddr *socket)
+{
+	if (socket->sa_family == AF_INET)
+		address_from_ipv4(address, &((const struct sockaddr_in *)socket)->sin_addr);
+	else if (socket->sa_family == AF_INET6)
+		memcpy(address, &((const struct sockaddr_in6 *)socket)->sin6_addr, 16);
+	return socket->sa_family == AF_INET || socket->sa_family == AF_INET6;
 }
 
 /* false: text is not an address. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/address.h"
 #include "lib/clock.h"
 #include "lib/control.h"
 #include "lib/number.h"
@@ -125,16 +126,6 @@ static void keep_alive(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &most_ms, sizeof(most_ms));
 }
 
-static void set_peer(struct control *c, const struct sockaddr_storage *address)
-{
-	if (address->ss_family == AF_INET6) {
-		memcpy(c->peer, &((const struct sockaddr_in6 *)address)->sin6_addr, 16);
-		return;
-	}
-	c->peer[10] = c->peer[11] = 0xff;
-	memcpy(c->peer + 12, &((const struct sockaddr_in *)address)->sin_addr, 4);
-}
-
 /* Takes the descriptor. */
 static struct control *make(int fd, const struct sockaddr_storage *peer, char *why)
 {
@@ -148,7 +139,7 @@ static struct control *make(int fd, const struct sockaddr_storage *peer, char *w
 	c->fd = fd;
 	c->seconds = CONTROL_SECONDS;
 	c->line_max = CONTROL_LINE_MAX;
-	set_peer(c, peer);
+	address_from_socket(c->peer, (const struct sockaddr *)peer);
 	keep_alive(fd);
 	return c;
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -8,6 +7,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "lib/address.h"
 #include "lib/clock.h"
 #include "lib/control_listener.h"
 #include "lib/stop.h"
@@ -17,20 +17,6 @@
 #define FOR_EVER	1e6	/* s, and more */
 
 /* ---- standard error ---- */
-
-struct peer_text {
-	char text[INET6_ADDRSTRLEN];
-};
-
-static struct peer_text peer_text(const uint8_t peer[16])
-{
-	static const uint8_t mapped[12] = { [10] = 0xff, 0xff };
-	bool four = !memcmp(peer, mapped, sizeof(mapped));
-	struct peer_text t;
-
-	inet_ntop(four ? AF_INET : AF_INET6, peer + (four ? sizeof(mapped) : 0), t.text, sizeof(t.text));
-	return t;
-}
 
 static void say_unsaid(struct control_listener *l)
 {
@@ -52,7 +38,7 @@ static void log_refusal(struct control_listener *l, const uint8_t peer[16], cons
 {
 	begin_log(l);
 	if (l->log_lines++ < CONTROL_LOG_LINES)
-		fprintf(stderr, "%s: refused %s: %s\n", l->who, peer_text(peer).text, why);
+		fprintf(stderr, "%s: refused %s: %s\n", l->who, address_text(peer).text, why);
 	else
 		l->unsaid++;
 }
@@ -108,7 +94,7 @@ static void add(struct control_listener *l, struct control *c)
 	c->seconds = l->seconds;
 	c->line_max = l->line_max;
 	if (l->only && memcmp(c->peer, l->only, sizeof(c->peer))) {
-		control_turn_away(l, c, "the receiver has another peer, %s", peer_text(l->only).text);
+		control_turn_away(l, c, "the receiver has another peer, %s", address_text(l->only).text);
 		return;
 	}
 	if (l->count == CONTROL_PENDING)

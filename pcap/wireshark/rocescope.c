@@ -14,9 +14,9 @@
 #include <ws_version.h>
 #include <wsutil/report_message.h>
 
+#include "lib/address.h"
 #include "pcap/link.h"
 #include "pcap/wireshark/rocescope.h"
-#include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/udp_ports.h"
 #include "version.h"

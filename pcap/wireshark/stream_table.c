@@ -9,8 +9,8 @@
 #include <epan/stat_tap_ui.h>
 #include <epan/tap.h>
 
+#include "lib/address.h"
 #include "pcap/wireshark/rocescope.h"
-#include "userspace/model/address.h"
 
 enum { WHO, WHOM, QPN, SERVICE, SIDE, PACKETS, LOST, DUPLICATES, BAD_ICRC, MESSAGES, BROKEN, COLUMNS };
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Several other ends: a sender to several receivers, or a receiver of several senders. */
-#include <arpa/inet.h>
 #include <err.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/clock.h"
 #include "rxe_tests/rdma_stream/rdma_stream.h"
 
@@ -108,10 +107,7 @@ double peers_fairness(const uint64_t *messages, unsigned int n)
 
 static json_t *address(const uint8_t gid[16])
 {
-	bool is_ipv4 = IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)gid);
-	char text[INET6_ADDRSTRLEN];
-
-	return json_string(inet_ntop(is_ipv4 ? AF_INET : AF_INET6, is_ipv4 ? gid + 12 : gid, text, sizeof(text)));
+	return json_string(address_text(gid).text);
 }
 
 void peers_report(const struct rdma_peers *p, uint64_t size, uint64_t run_ns, struct stream_report *report,

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/address.h"
 #include "lib/clock.h"
 #include "userspace/between/between.h"
-#include "userspace/model/address.h"
 #include "userspace/model/snapshot.h"
 
 #define SLACK (NSEC_PER_SEC / 10) /* ns: a point watched before a stream began if it did so much earlier */

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/json.h"
 #include "lib/shown.h"
 #include "userspace/between/between.h"
-#include "userspace/model/address.h"
 #include "userspace/model/qpn.h"
 #include "userspace/output/text_table.h"
 #include "userspace/output/view.h"

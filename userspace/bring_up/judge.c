@@ -3,9 +3,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "userspace/bring_up/bring_up.h"
 #include "userspace/doctor/receiver.h"
-#include "userspace/model/address.h"
 #include "userspace/model/qpn.h"
 #include "userspace/model/refusal.h"
 

@@ -2,8 +2,8 @@
 /* The steps and the exchange as SVG: two lines of life, and an arrow for each packet; below, what is wrong first. */
 #include <string.h>
 
+#include "lib/address.h"
 #include "userspace/bring_up/bring_up.h"
-#include "userspace/model/address.h"
 
 #define WIDTH 1100
 #define SENDER 240 /* x of the lines of life */

@@ -2,12 +2,12 @@
 /* The state of each step, from what the streams have shown. */
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/list.h"
 #include "lib/shell.h"
 #include "lib/shown.h"
 #include "userspace/bring_up/bring_up.h"
 #include "userspace/doctor/doctor.h"
-#include "userspace/model/address.h"
 #include "userspace/model/qpn.h"
 
 #define ASKS 3 /* requests, so many in vain, are no accident */

@@ -5,11 +5,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/clock.h"
 #include "lib/json.h"
 #include "lib/shown.h"
 #include "userspace/bring_up/bring_up.h"
-#include "userspace/model/address.h"
 #include "userspace/model/qpn.h"
 #include "userspace/terminal/terminal.h"
 

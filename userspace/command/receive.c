@@ -6,12 +6,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "lib/address.h"
 #include "lib/cause.h"
 #include "lib/exit.h"
 #include "lib/shell.h"
 #include "userspace/command/commands.h"
 #include "userspace/command/receive.h"
-#include "userspace/model/address.h"
 #include "userspace/model/qpn.h"
 #include "userspace/model/refusal.h"
 #include "userspace/output/view.h"

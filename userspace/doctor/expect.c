@@ -2,8 +2,8 @@
 /* Connections of --expect that no packet matches, and what came instead. */
 #include <string.h>
 
+#include "lib/address.h"
 #include "userspace/doctor/chart.h"
-#include "userspace/model/address.h"
 #include "userspace/model/qpn.h"
 
 #define INSTEAD 4 /* streams listed */

@@ -2,9 +2,9 @@
 /* What this machine knows of the streams that come to it. */
 #include <stdio.h>
 
+#include "lib/address.h"
 #include "userspace/doctor/chart.h"
 #include "userspace/host/host.h"
-#include "userspace/model/address.h"
 
 #define FORWARD_IPV4 "/proc/sys/net/ipv4/ip_forward"
 #define FORWARD_IPV6 "/proc/sys/net/ipv6/conf/all/forwarding"

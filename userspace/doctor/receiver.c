@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <string.h>
 
+#include "lib/address.h"
 #include "userspace/doctor/receiver.h"
-#include "userspace/model/address.h"
 #include "userspace/model/qpn.h"
 #include "userspace/model/refusal.h"
 

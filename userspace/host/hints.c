@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/shell.h"
 #include "lib/shown.h"
 #include "userspace/host/hints.h"
-#include "userspace/model/address.h"
 #include "userspace/model/advice.h"
 #include "userspace/model/qpn.h"
 

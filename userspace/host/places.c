@@ -9,9 +9,9 @@
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 
+#include "lib/address.h"
 #include "lib/netlink.h"
 #include "userspace/host/places.h"
-#include "userspace/model/address.h"
 
 /* Collects the kernel's answer. */
 struct gathering {

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/shell.h"
-#include "userspace/model/address.h"
 #include "userspace/model/advice.h"
 #include "userspace/model/qpn.h"
 

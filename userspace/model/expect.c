@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/cause.h"
 #include "lib/exit.h"
 #include "lib/number.h"
-#include "userspace/model/address.h"
 #include "userspace/model/expect.h"
 #include "userspace/model/qpn.h"
 

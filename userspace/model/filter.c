@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/nearest.h"
 #include "lib/number.h"
-#include "userspace/model/address.h"
 #include "userspace/model/faults.h"
 #include "userspace/model/filter.h"
 

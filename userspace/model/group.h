@@ -3,7 +3,7 @@
 #ifndef USERSPACE_MODEL_GROUP_H
 #define USERSPACE_MODEL_GROUP_H
 
-#include "userspace/model/address.h"
+#include "lib/address.h"
 #include "userspace/model/snapshot.h"
 
 #define GROUP_NAME 32

@@ -2,8 +2,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "lib/address.h"
 #include "roce/opcode.h"
-#include "userspace/model/address.h"
 #include "userspace/model/qpn.h"
 #include "userspace/model/refusal.h"
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/clock.h"
 #include "lib/json.h"
 #include "lib/shown.h"
-#include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
 #include "userspace/model/qpn.h"

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdint.h>
 
+#include "lib/address.h"
 #include "lib/json.h"
-#include "userspace/model/address.h"
 #include "userspace/output/findings_view.h"
 
 static json_t *stream_object(const struct roce_key *k)

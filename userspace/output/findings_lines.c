@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "userspace/doctor/icrc_recipe.h"
 #include "userspace/doctor/sign.h"
-#include "userspace/model/address.h"
 #include "userspace/model/qpn.h"
 #include "userspace/output/findings_view.h"
 #include "userspace/terminal/terminal.h"

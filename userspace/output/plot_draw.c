@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/model/address.h"
+#include "lib/address.h"
 #include "userspace/model/qpn.h"
 #include "userspace/output/plot.h"
 

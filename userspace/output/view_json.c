@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/json.h"
 #include "roce/dialogue.h"
 #include "userspace/host/host.h"
-#include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/group.h"
 #include "userspace/model/limit.h"

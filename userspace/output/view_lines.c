@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/shown.h"
 #include "userspace/host/host.h"
-#include "userspace/model/address.h"
 #include "userspace/model/advice.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "userspace/model/address.h"
+#include "lib/address.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
 #include "userspace/model/qpn.h"

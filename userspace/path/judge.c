@@ -4,11 +4,11 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/clock.h"
 #include "lib/shell.h"
 #include "lib/shown.h"
 #include "userspace/live/attach.h"
-#include "userspace/model/address.h"
 #include "userspace/path/path.h"
 #include "userspace/send/netdev.h"
 

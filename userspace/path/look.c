@@ -10,11 +10,11 @@
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 
+#include "lib/address.h"
 #include "lib/ethtool.h"
 #include "lib/netlink.h"
 #include "userspace/host/book.h"
 #include "userspace/host/places.h"
-#include "userspace/model/address.h"
 #include "userspace/path/files.h"
 #include "userspace/path/path.h"
 #include "userspace/send/netdev.h"
@@ -66,14 +66,6 @@ static int take_link(struct nl_msg *m, void *context)
 	return NL_OK;
 }
 
-static void peer_address(const struct path_peer *peer, __u8 address[16])
-{
-	if (peer->address.ss_family == AF_INET6)
-		memcpy(address, &((const struct sockaddr_in6 *)&peer->address)->sin6_addr, 16);
-	else
-		address_from_ipv4(address, &((const struct sockaddr_in *)&peer->address)->sin_addr);
-}
-
 static bool is_link_local(const struct path_peer *peer)
 {
 	const struct sockaddr_in6 *six = (const void *)&peer->address;
@@ -85,7 +77,7 @@ static void look_route(struct path_facts *f, struct place_route *to, const struc
 {
 	__u8 address[16];
 
-	peer_address(peer, address);
+	address_from_socket(address, (const struct sockaddr *)&peer->address);
 	snprintf(f->peer_address, sizeof(f->peer_address), "%s", address_text(address).text);
 	if (is_link_local(peer))
 		to->leaves_by = f->ifindex;
@@ -262,7 +254,7 @@ static bool is_next_hop_silent(const struct path_facts *f, const struct place_ro
 	bool silent = false;
 	__u8 next[16];
 
-	peer_address(peer, next);
+	address_from_socket(next, (const struct sockaddr *)&peer->address);
 	if (route->has_gateway)
 		memcpy(next, route->gateway, sizeof(next));
 	places_look(&places, NULL, 0);

@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "userspace/model/address.h"
+#include "lib/address.h"
 #include "userspace/path/files.h"
 #include "userspace/path/path.h"
 

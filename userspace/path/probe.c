@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/address.h"
 #include "lib/bytes.h"
 #include "lib/cause.h"
 #include "lib/clock.h"
@@ -117,13 +118,10 @@ static const char *open_socket(struct prober *p, const char *interface, const st
 
 static void name_teller(struct prober *p, const struct sockaddr *from)
 {
-	const struct sockaddr_in *four = (const void *)from;
-	const struct sockaddr_in6 *six = (const void *)from;
+	__u8 address[16];
 
-	if (from->sa_family == AF_INET)
-		inet_ntop(AF_INET, &four->sin_addr, p->teller, sizeof(p->teller));
-	else if (from->sa_family == AF_INET6)
-		inet_ntop(AF_INET6, &six->sin6_addr, p->teller, sizeof(p->teller));
+	if (address_from_socket(address, from))
+		strcpy(p->teller, address_text(address).text);
 }
 
 /* A router's 'packet too big' or 'fragmentation needed', or that nobody is there, which this machine says of a neighbour. */
@@ -339,12 +337,10 @@ static bool is_own(const struct prober *p)
 {
 	struct sockaddr_storage own = { 0 };
 	socklen_t length = sizeof(own);
-	char text[INET6_ADDRSTRLEN] = "";
+	__u8 address[16];
 
 	getsockname(p->fd, (struct sockaddr *)&own, &length);
-	inet_ntop(own.ss_family, own.ss_family == AF_INET6 ? (const void *)&((const struct sockaddr_in6 *)&own)->sin6_addr :
-		  (const void *)&((const struct sockaddr_in *)&own)->sin_addr, text, sizeof(text));
-	return !strcmp(text, p->teller);
+	return address_from_socket(address, (const struct sockaddr *)&own) && !strcmp(address_text(address).text, p->teller);
 }
 
 static void run(struct prober *p, struct path_probe *to, unsigned int mtu)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/cause.h"
+#include "lib/address.h"
 #include "lib/clock.h"
 #include "lib/number.h"
 #include "roce/base.h"
@@ -31,7 +32,7 @@
 struct client {
 	int fd; /* -1: none */
 	uint64_t since;
-	struct in6_addr address;
+	__u8 address[16];
 	bool asked; /* its request has come */
 	bool ended; /* it was shut down, and is not closed yet */
 };
@@ -164,18 +165,13 @@ static struct client *unused_client(struct exporter *e)
 	return NULL;
 }
 
-static struct in6_addr peer_address(int fd)
+static void find_address(struct client *c)
 {
-	struct sockaddr_storage a = { 0 };
-	struct in6_addr address = { 0 };
-	socklen_t length = sizeof(a);
+	struct sockaddr_storage peer = { 0 };
+	socklen_t length = sizeof(peer);
 
-	getpeername(fd, (struct sockaddr *)&a, &length);
-	if (a.ss_family == AF_INET)
-		memcpy(&address.s6_addr[12], &((const struct sockaddr_in *)&a)->sin_addr, 4);
-	else if (a.ss_family == AF_INET6)
-		address = ((const struct sockaddr_in6 *)&a)->sin6_addr;
-	return address;
+	getpeername(c->fd, (struct sockaddr *)&peer, &length);
+	address_from_socket(c->address, (const struct sockaddr *)&peer);
 }
 
 /* libmicrohttpd closes a socket that is shut down. What its reader has not taken would stay in the kernel otherwise. */
@@ -215,7 +211,7 @@ static void make_room(struct exporter *e, const struct client *added)
 
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(e->clients); i++) {
 		struct client *c = &e->clients[i];
-		bool is_same = !memcmp(&c->address, &added->address, sizeof(c->address));
+		bool is_same = !memcmp(c->address, added->address, sizeof(c->address));
 
 		if (c->fd < 0 || c->ended)
 			continue;
@@ -247,7 +243,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 	if (!c)
 		return;
 	*c = (struct client){ .fd = socket_of(connection), .since = now_ns() };
-	c->address = peer_address(c->fd);
+	find_address(c);
 	make_room(e, c);
 }
 

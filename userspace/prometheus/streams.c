@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <stdlib.h>
 
+#include "lib/address.h"
 #include "lib/clock.h"
 #include "userspace/host/host.h"
-#include "userspace/model/address.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
 #include "userspace/model/limit.h"

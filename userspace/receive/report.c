@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "lib/cause.h"
 #include "lib/json.h"
-#include "userspace/model/address.h"
 #include "userspace/model/refusal.h"
 #include "userspace/receive/report.h"
 #include "userspace/receive/transmit.h"

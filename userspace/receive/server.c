@@ -11,9 +11,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "lib/address.h"
 #include "lib/cause.h"
 #include "lib/clock.h"
-#include "userspace/model/address.h"
 #include "userspace/receive/qps.h"
 #include "userspace/receive/reader.h"
 #include "userspace/receive/server.h"
@@ -280,12 +280,14 @@ static bool is_quiet(const struct receive_server *s)
 /* One sender at a time. false: that of the run stays. */
 static bool make_way(struct receive_server *s)
 {
-	if (s->control && !is_quiet(s))
-		return false;
+	static const char why[] = "no packet has come for a while, and another sender came";
+
 	if (!s->control)
 		return true;
-	control_refuse(s->control, "no packet has come for a while, and another sender came");
-	give_up(s, "no packet has come for a while, and another sender came");
+	if (!is_quiet(s))
+		return false;
+	control_refuse(s->control, why);
+	give_up(s, why);
 	return true;
 }
 

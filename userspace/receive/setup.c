@@ -8,8 +8,8 @@
 #include <sys/ioctl.h>
 #include <sys/random.h>
 
+#include "lib/address.h"
 #include "lib/interfaces.h"
-#include "userspace/model/address.h"
 #include "userspace/model/qpn.h"
 #include "userspace/receive/setup.h"
 #include "userspace/send/machine.h"

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/address.h"
 #include "roce/focus.h"
 #include "userspace/live/focus.h"
-#include "userspace/model/address.h"
 #include "userspace/model/advice.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/qpn.h"

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "bpf/slot.h"
+#include "lib/address.h"
 #include "lib/cause.h"
 #include "lib/interfaces.h"
-#include "userspace/model/address.h"
 #include "userspace/model/qpn.h"
 #include "userspace/send/fault.h"
 #include "userspace/send/machine.h"

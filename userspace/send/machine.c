@@ -8,8 +8,8 @@
 
 #include <netlink/msg.h>
 
+#include "lib/address.h"
 #include "lib/netlink.h"
-#include "userspace/model/address.h"
 #include "userspace/send/machine.h"
 
 /* the kernel's NUD_VALID: the Ethernet address is known, however old */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <string.h>
 
+#include "lib/address.h"
 #include "roce/opcode.h"
 #include "roce/wire.h"
-#include "userspace/model/address.h"
 #include "userspace/send/compose.h"
 #include "userspace/send/observe.h"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "userspace/model/address.h"
+#include "lib/address.h"
 #include "userspace/send/truth_stream.h"
 
 struct figures {

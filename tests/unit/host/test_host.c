@@ -9,10 +9,10 @@
 #include <netlink/msg.h>
 #include <rdma/rdma_netlink.h>
 
+#include "lib/address.h"
 #include "tests/unit/cmocka_includes.h"
 
 #include "userspace/host/hints.h"
-#include "userspace/model/address.h"
 
 /* from include/rdma/ib_verbs.h; userspace/host/owners.c has its own copy */
 #define TYPE_RC 2

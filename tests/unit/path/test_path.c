@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/address.h"
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/model/address.h"
 #include "userspace/path/path.h"
 #include "userspace/send/netdev.h"
 
