@@ -20,12 +20,13 @@ struct cause cause(int error);
 /* The same, of an interface's device, of AF_PACKET and AF_XDP. */
 struct cause cause_of_interface(int error);
 
-/* Open files that a command needs that watches, asks or sends by an interface, besides those of each interface. */
+/* Open files of a command that watches, asks or sends by an interface, without those for each interface. */
 #define CAUSE_FILES 64
 
 /*
- * Raises the soft limit of open files to the hard one where `count` are needed. Called at the begin: later libraries would say
- * something else about it, or nothing. false: there may not be as many, which is reported. who: the command, for the message.
+ * Raises the soft limit of open files to the hard one where `count` are needed. Call it first: libraries that run
+ * out of files later report something else, or nothing. false: the limit is too low, which is reported. who: the command, for the
+ * message.
  */
 bool cause_files(const char *who, unsigned int count);
 

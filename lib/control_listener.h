@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Waits for the first line of peers that connect. Several may be waited for at once, so that one that says nothing, or half a
- * line, keeps nobody off: a peer that connects counts for nothing before its line is whole and the caller has taken it. Who is
- * not served is told why, and so is standard error: at most CONTROL_LOG_LINES lines in CONTROL_LOG_SECONDS.
+ * Waits for the first line of peers that connect, of several at once: a peer that says nothing, or half a line, keeps nobody off.
+ * A peer counts only when its line is whole and the caller has taken it. A peer that is not served is told why. Standard error
+ * has the same reason, in at most CONTROL_LOG_LINES lines in CONTROL_LOG_SECONDS.
  */
 #ifndef LIB_CONTROL_LISTENER_H
 #define LIB_CONTROL_LISTENER_H
 
 #include "lib/control.h"
 
-#define CONTROL_PENDING		8	/* peers that are waited for; of more, the one that has been silent for longest goes */
+#define CONTROL_PENDING		8	/* peers; if more connect, the one that has been silent for longest goes */
 #define CONTROL_LOG_LINES	10
 #define CONTROL_LOG_SECONDS	10
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /*
- * The length of the character at the begin of `text`, in bytes; 0: it is a control character (C0, DEL, C1), or not UTF-8 (RFC 3629).
+ * The length of the character at the start of `text`, in bytes; 0: it is a control character (C0, DEL, C1), or not UTF-8 (RFC 3629).
  * length: bytes that there are, at least 1.
  */
 size_t shown_bytes(const char *text, size_t length);

@@ -217,8 +217,8 @@ roce_inline bool responder_reaches(const struct roce_responder *q, __s32 offset)
 }
 
 /*
- * UC: a message begins with that PSN. How many PSNs directly before it are of messages that have ended. Behind one that is incomplete
- * all are taken for such: late packets rather count too few messages than one of them twice.
+ * UC: a message begins with that PSN. Counts the PSNs directly before it that are of messages that have ended. All PSNs behind an
+ * incomplete message are taken for such. So a late packet may count a message too few, but never a message twice.
  */
 roce_inline void responder_count_before(struct roce_responder *q, __u32 psn)
 {

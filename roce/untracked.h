@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Streams for which the table has no room: about how many, and which have most packets. The memory is bounded, and what it tells of
- * a stream is true whatever comes: a stream that finds no place takes over that with the fewest packets, and their number with it
- * (Metwally et al., Efficient computation of frequent and top-k elements in data streams, 2005, in small sets). So a stream had at
- * most `packets`, and at least `packets - before`. Streams are counted by HyperLogLog (Flajolet et al., 2007).
+ * Streams for which the table has no room: about how many there are, and which have most packets. The memory is bounded. A stream
+ * that finds no place takes that with the fewest packets, and goes on counting from their number (Metwally et al., Efficient
+ * computation of frequent and top-k elements in data streams, 2005; here in small sets). So a stream had at most `packets`, and at
+ * least `packets - before`, whatever comes. Streams are counted by HyperLogLog (Flajolet et al., 2007).
  */
 #ifndef ROCE_UNTRACKED_H
 #define ROCE_UNTRACKED_H
