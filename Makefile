@@ -91,11 +91,10 @@ compare: $(DEPS)
 	+@exec compare/compare $(PLAN) --output $(BUILD)/compare $(ARGS)
 
 # An experiment by name: NAME=list says which there are, FULL=1 runs its whole grid. They are plans of the comparison
-# (rxe_tests/plans/), but for that of the receiver with workers, whose program no row runs.
+# (rxe_tests/plans/).
 experiment: $(DEPS)
 	@$(MAKE) --no-print-directory -j$(JOBS) all
-	+@exec $(if $(filter list,$(or $(NAME),list)),compare/compare experiments,$(if $(filter twepp,$(NAME)),rxe_tests/twepp,compare/compare \
-		$(NAME) --output $(BUILD)/experiments) $(if $(FULL),--whole) $(ARGS))
+	+@exec compare/compare $(if $(filter list,$(or $(NAME),list)),experiments,$(NAME) --output $(BUILD)/experiments $(if $(FULL),--whole) $(ARGS))
 
 # Which tests there are, their names say; what each needs, its first lines (tests/run). T='NAME PATTERN*': only these.
 check test test-long: $(DEPS)

@@ -6,10 +6,10 @@ ours beside them, plots, which findings show, and what differs. Pure but for rea
 import dataclasses
 import os
 
-from compare import curves, findings, plan, plots, svg, table
+from compare import curves, figures as of_run, findings, plan, plots, svg, table
 from compare.findings import LAWS, MEASURES, value_words
 
-KEYS = ("title", "source", "question", "figures", "plot", "finding", "differs")
+KEYS = ("title", "source", "question", "figures", "plot", "finding", "differs", "program?")
 FIGURES, PLOT = ("caption", "columns", "rows"), ("title", "measure", "across", "lines", "law?")
 LAW_DASHES = 2      # of svg.DASHES: dots
 
@@ -19,9 +19,8 @@ def names():
 
 
 def listed():
-    """Lines for people: each experiment with its title. twepp is no plan: `make experiment` runs its program."""
-    titles = {name: read(plan.find(name))["title"] for name in names()} | {"twepp": "Receivers with several workers, by make experiment"}
-    return [f"{name:22} {title}" for name, title in sorted(titles.items())]
+    """Lines for people: each experiment with its title."""
+    return [f"{name:22} {read(plan.find(name))['title']}" for name in names()]
 
 
 def read(path):
@@ -36,7 +35,9 @@ def read(path):
     for number, each in enumerate(found["finding"], 1):
         if each.get("judge") not in findings.JUDGES:
             raise plan.PlanError(f"plan {path}: finding {number}: its judge is none of {', '.join(findings.JUDGES)}")
-        _keys(path, each, ("says", "judge", *findings.JUDGES[each["judge"]][1]), f"finding {number}")
+        _keys(path, each, (*findings.COMMON, *findings.JUDGES[each["judge"]][1]), f"finding {number}")
+        if wrong := _unfounded(each):
+            raise plan.PlanError(f"plan {path}: finding {number}: {wrong}")
     for place, measure, selection in selections(found):
         if measure not in MEASURES:
             raise plan.PlanError(f"plan {path}: {place}: measure {measure} is none of {', '.join(MEASURES)}")
@@ -44,6 +45,19 @@ def read(path):
             if key not in (*findings.FACTS, "name"):
                 raise plan.PlanError(f"plan {path}: {place}: unknown key '{key}'; there are name, {', '.join(findings.FACTS)}")
     return found
+
+
+def _unfounded(finding):
+    """Why a finding can hardly fail. None: it can."""
+    if not finding.get("ours") and "source" not in finding:
+        return "no key 'source' (the source's figure), nor 'ours'"
+    if finding["judge"] != "ratio":
+        return None
+    if finding.get("ours"):
+        return None if {"least", "most"} <= set(finding) else "a claim of ours needs 'least' and 'most'"
+    if "figure" not in finding:
+        return "no key 'figure': the source's"
+    return None if {"least", "most"} & set(finding) else "neither 'least' nor 'most'"
 
 
 def _keys(path, given, wanted, place):
@@ -61,46 +75,60 @@ def selections(experiment):
     """[(place, measure, selection)] of all rows that it asks for."""
     found = [(f"plot {n}", each["measure"], line) for n, each in enumerate(experiment["plot"], 1) for line in each["lines"]]
     for n, each in enumerate(experiment["finding"], 1):
-        chosen = [each[key] for key in ("a", "b") if key in each and not {"figure", "law"} & set(each[key])]
+        chosen = [each[key] for key in ("a", "b") if key in each and "law" not in each[key]]
         found += [(f"finding {n}", each.get("measure", "goodput"), selection) for selection in chosen]
     return found
 
 
+def parts(name, whole):
+    """The tables of a plan's parts, as a run's figures have them. Those of a program are its own."""
+    path = plan.find(name)
+    document = plan.document(path)
+    if "program" in document["experiment"]:
+        return document["whole" if whole and "whole" in document else "part"]
+    return [part.table for part in plan.read(path, whole)]
+
+
 # ---- the page ----
 
-def page(name, experiment, document):
-    """{file name: text}: NAME.md, and its plots."""
-    rows, files = findings.Rows(document), {}
-    parts = [f"# {experiment['title']}", experiment["source"], experiment["question"],
-             f"    # make experiment NAME={name}{' FULL=1' if '--whole' in document['command'].split() else ''}",
-             "## The source's figures"]
+def page(name, experiment, figures):
+    """{file name: text}: NAME.md, and its plots. figures: of a run (figures.of())."""
+    rows, files = of_run.Rows(figures), {}
+    old = of_run.stale(figures, parts(name, figures["whole"]))
+    told = [f"> {old}: its verdicts do not count. `make experiment NAME={name}` makes it anew."] if old else []
+    told += [f"# {experiment['title']}", experiment["source"], experiment["question"],
+             f"    # make experiment NAME={name}{' FULL=1' * figures['whole']}", "## The source's figures"]
     for each in experiment["figures"]:
-        parts += [f"{each['caption']}:", _table(each["columns"], [[_figure(cell) for cell in line] for line in each["rows"]])]
-    parts += ["## Ours", _circumstances(document)]
+        told += [f"{each['caption']}:", _table(each["columns"], [[_figure(cell) for cell in line] for line in each["rows"]])]
+    told += ["## Ours", _circumstances(figures)]
     for number, each in enumerate(experiment["plot"], 1):
         panel = Panel(each, rows)
-        parts += [f"### {each['title']}", f"{_sentence(panel.measure.words)}, {panel.measure.unit}.{panel.runs_words}", panel.table()]
-        if missing := panel.missing():
-            parts.append(missing)
+        told += [f"### {each['title']}", f"{_sentence(panel.measure.words)}, {panel.measure.unit}.{panel.runs_words}", panel.table()]
+        told += panel.notes()
         if picture := panel.picture():
             files[f"{name}-{number}.svg"] = svg.standalone(picture, plots.style_on_paper(), "")
-            parts.append(f"![{each['title']}]({name}-{number}.svg)")
-    judged = [(each["says"], findings.judged(rows, each)) for each in experiment["finding"]]
-    parts += ["## Does it show?", "\n".join(f"- {says} **{_sentence(verdict.word)}**: {verdict.text}" for says, verdict in judged)]
-    parts += ["## What differs", "\n".join(f"- {each}" for each in experiment["differs"])]
-    return {f"{name}.md": "\n\n".join(parts) + "\n", **files}
+            told.append(f"![{each['title']}]({name}-{number}.svg)")
+    for ours, title in ((False, "## Does it show?"), (True, "## Our own questions")):
+        lines = [_judged(rows, each) for each in experiment["finding"] if each.get("ours", False) == ours]
+        told += [title, "\n".join(lines)] if lines else []
+    told += ["## What differs", "\n".join(f"- {each}" for each in experiment["differs"])]
+    return {f"{name}.md": "\n\n".join(told) + "\n", **files}
+
+
+def _judged(rows, finding):
+    verdict = findings.judged(rows, finding)
+    return f"- *{finding['name']}.* {finding['says']} **{_sentence(verdict.word)}**: {verdict.text}"
 
 
 def _sentence(words):
     return words[0].upper() + words[1:]
 
 
-def _circumstances(document):
-    path = document["path"]
-    words = [f"{document['time'][:10]}, {table.minutes(document['seconds'])}: `{document['command']}`,",
-             f"rocescope {document['rocescope']}. {path['cpu']}, {path['host_cpus']} CPUs, kernel {path['host_kernel']}.", table.path_words(path)]
-    words += ["The run was broken off: rows are missing."] * (not document["complete"])
-    words.append(f"The machine's load before it began: {document['load']:.2g}.")
+def _circumstances(figures):
+    words = [f"{figures['time'][:10]}, {table.minutes(figures['seconds'])}: `{figures['command']}`, rocescope {figures['rocescope']}"
+             + (f", the plan of {figures['plan']}" if figures["plan"] else "") + ".", figures["circumstances"]]
+    words += ["The run was broken off: rows are missing."] * (not figures["complete"])
+    words.append(f"The machine's load before it began: {figures['load']:.2g}.")
     return " ".join(words)
 
 
@@ -123,6 +151,8 @@ class Panel:
         self._values = findings.in_order(values)
         self._lines = [(line["name"], {value: rows.cell({**line, self._across: value}, wanted["measure"])
                                        for value in self._values}) for line in wanted["lines"]]
+        self._lost = [[rows.lost({**line, self._across: value}) for value in self._values]
+                      for line in wanted["lines"]] if wanted["measure"] == "goodput" else []
         self._law = LAWS[wanted["measure"]] if wanted.get("law") else lambda facts: None
         options = [set(value.split(",")) for value in self._values] if self._across == "verbs" else []
         self._same = set.intersection(*options) if len(options) > 1 else set()
@@ -140,22 +170,25 @@ class Panel:
 
     def table(self):
         head = ["", *map(self.label, self._values)]
-        lines = []
-        for name, cells in self._lines:
+        lines, lost = [], self._lost if any(any(line) for line in self._lost) else []
+        for number, (name, cells) in enumerate(self._lines):
             lines.append([name, *(_cell(cell) for cell in cells.values())])
+            lines += [[f"lost, {name}, %", *("" if share is None else f"{share:.2g}" for share in each)] for each in lost[number:number + 1]]
             laws = [self._law(cell.facts) if cell.facts else None for cell in cells.values()]
             if any(laws):
                 lines.append([f"the law, {name}", *(table.figure_words(law) if law else "" for law in laws)])
         return _table(head, lines)
 
-    def missing(self):
-        """Why cells have no figures: each reason once."""
+    def notes(self):
+        """Why cells have no figures: each reason once. And whether anything was lost."""
         reasons = {}
         for name, cells in self._lines:
             for value, cell in cells.items():
                 if cell.facts and not cell.figures:
                     reasons.setdefault(cell.why, []).append(f"{name}, {self.label(value)}")
-        return "\n".join(f"- {why}: {'; '.join(places)}" for why, places in reasons.items())
+        said = ["\n".join(f"- {why}: {'; '.join(places)}" for why, places in reasons.items())] if reasons else []
+        known = [share for line in self._lost for share in line if share is not None]
+        return said + ["Nothing was lost."] * (bool(known) and not any(known))
 
     def picture(self):
         """None: there is nothing to see over a single value."""

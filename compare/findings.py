@@ -19,10 +19,10 @@ class Measure(NamedTuple):
     of: Callable
 
 
-def _cost(end):
-    """CPU time of an end's whole machine for what arrives."""
+def _cost(end, whose):
+    """CPU time of an end's whole machine (system), or of its program (process), for what arrives."""
     def of(run, _):
-        cores, goodput = run[f"{end}_cores"]["system"], run["goodput_gbps"]
+        cores, goodput = run[f"{end}_cores"][whose], run["goodput_gbps"]
         return 1e3 * cores / goodput if cores is not None and goodput else None
     return of
 
@@ -75,8 +75,10 @@ MEASURES = {
     "receiver_program": Measure("CPU of the receiver's program", "cores", lambda run, row: run["receiver_cores"]["process"]),
     "sender_cores": Measure("CPU of the sender's machine", "cores", lambda run, row: run["sender_cores"]["system"]),
     "receiver_cores": Measure("CPU of the receiver's machine", "cores", lambda run, row: run["receiver_cores"]["system"]),
-    "sender_cost": Measure("CPU time of the sender's machine for a Gbit that arrives", "ms", _cost("sender")),
-    "receiver_cost": Measure("CPU time of the receiver's machine for a Gbit that arrives", "ms", _cost("receiver")),
+    "sender_cost": Measure("CPU time of the sender's machine for a Gbit that arrives", "ms", _cost("sender", "system")),
+    "receiver_cost": Measure("CPU time of the receiver's machine for a Gbit that arrives", "ms", _cost("receiver", "system")),
+    "sender_program_cost": Measure("CPU time of the sender's program for a Gbit that arrives", "ms", _cost("sender", "process")),
+    "receiver_program_cost": Measure("CPU time of the receiver's program for a Gbit that arrives", "ms", _cost("receiver", "process")),
 }
 
 
@@ -99,9 +101,9 @@ def law_goodput(facts):
 
 LAWS = {"latency": law_latency, "goodput": law_goodput}     # by the measure that they are beside
 
-# What a selection of rows can ask for. A list: any of these.
+# What a selection of rows can ask for; topology and workers: of rdma_ring (rxe_tests/twepp). A list: any of these.
 FACTS = ("where", "transport", "tool", "operation", "size", "flows", "ip", "rate", "path_mtu", "kernel", "distance", "verbs",
-         "inject")
+         "inject", "topology", "workers")
 VALUE_WORDS = {"size": table.size_words, "flows": lambda n: f"{n} QPs" if n > 1 else "1 QP",
                "distance": lambda km: f"{km:g} km", "rate": table.rate_words, "verbs": lambda text: text or "none", "inject": lambda text: text or "none"}
 
@@ -124,7 +126,7 @@ def planned(parts):
 
 
 def matches(selection, facts):
-    return all(facts[key] in value if isinstance(value, list) else facts[key] == value
+    return all(facts.get(key) in value if isinstance(value, list) else facts.get(key) == value
                for key, value in selection.items() if key in FACTS)
 
 
@@ -139,98 +141,59 @@ def values_of(key, selection, known):
     return in_order(facts[key] for facts in known if matches(selection, facts))
 
 
-class Cell(NamedTuple):
-    """A selection in a report."""
-    facts: dict         # None: there is no such row
-    row: dict
-    figures: dict       # {block: figure}
-    why: str            # it has no figures
-
-    @property
-    def mean(self):
-        return join.mean(self.figures.values())
-
-    @property
-    def std(self):
-        return join.mean_std(self.figures.values())["std"]
-
-
-class Rows:
-    """The rows of a report, by what a plan calls them."""
-
-    def __init__(self, document):
-        parts = {}
-        for number, each in enumerate(document["plan"]["parts"], 1):
-            told = {key: value for key, value in each.items() if value is not None}
-            part = plan.read_part(document["plan"]["file"], number, told)
-            parts[part.path] = part
-        pairs = {name: len(path.get("pairs") or (1,)) for name, path in document["paths"].items()}
-        self.rows = [(facts_of(row, parts[row["path"]], pairs.get(row["path"], 1)), row) for row in document["rows"]]
-
-    @property
-    def facts(self):
-        return [facts for facts, _ in self.rows]
-
-    def cell(self, selection, measure):
-        """Of several rows that match, the first one with figures."""
-        found = [_cell(facts, row, MEASURES[measure]) for facts, row in self.rows if matches(selection, facts)]
-        return next((cell for cell in found if cell.figures), found[0] if found else Cell(None, None, {}, "not run"))
-
-
-def _cell(facts, row, measure):
-    if row["status"] != "ok":
-        return Cell(facts, row, {}, f"{row['status']}: {row['why']}")
-    runs = {run["block"]: measure.of(run, row) for run in join.measuring(row["each"])}
-    figures = {block: figure for block, figure in runs.items() if figure is not None}
-    return Cell(facts, row, figures, None if figures else f"its {measure.words} is not known")
-
-
 class Range(NamedTuple):
-    """A ratio, and between what it lies: a 95 % interval, or, of too few runs for one, the least and the most of these runs."""
-    ratio: float
+    """A ratio or a figure, and between what it lies: a 95 % interval, or, of too few runs for one, the least and the most of these runs."""
+    figure: float
     low: float
     high: float
     runs: int
-    sure: bool
+
+    @property
+    def sure(self):
+        return self.runs >= noise.ENOUGH
 
     @property
     def words(self):
-        if not self.sure and self.runs == 1:
-            return f"{self.ratio:.3g} (one run)"
-        return f"{self.ratio:.3g} ({self.low:.3g} to {self.high:.3g}{'' if self.sure else f' in {self.runs} runs'})"
+        """As the index and the text have it."""
+        if self.runs == 1:
+            return f"{self.figure:.3g} (one run)"
+        return f"{self.figure:.3g} ({self.low:.3g} to {self.high:.3g}{'' if self.sure else f' in {self.runs} runs'})"
 
     def judged(self, least, most):
+        """Too few runs neither show nor do not show."""
+        if not self.sure:
+            return UNKNOWN
         if (least is None or self.low >= least) and (most is None or self.high <= most):
             return SHOWS
         outside = (least is not None and self.high < least) or (most is not None and self.low > most)
         return NOT if outside else UNKNOWN
 
 
+def of_values(values, comparisons):
+    """The Range of figures of runs: of their logarithms, where each has one."""
+    if len(values) < noise.ENOUGH:
+        return Range(join.mean(values), min(values), max(values), len(values))
+    if min(values) > 0:
+        return Range(*noise.interval(list(map(math.log, values)), comparisons), len(values))
+    mean, low, high = noise.plain_interval(values, comparisons)
+    return Range(mean, max(0, low), high, len(values))
+
+
 def compared(a, b, comparisons):
-    """The Range of the ratio of two Cells. Rows of one path are pairs, by block."""
-    paired = a.row["path"] == b.row["path"]
-    if paired:
-        found = noise.compare(a.figures, b.figures, comparisons)
+    """The Range of the ratio of two Cells, or None: b has only zeros. Rows of one path are pairs, by block; others are not (Welch)."""
+    if a.path == b.path:
         each = [a.figures[block] / b.figures[block] for block in a.figures if b.figures.get(block)]
-    else:
-        found = noise.change(list(b.figures.values()), list(a.figures.values()), comparisons)
-        each = [x / y for x in a.figures.values() for y in b.figures.values() if y]
-    runs = found["pairs" if paired else "runs"]
+        return of_values(each, comparisons) if each else None
+    found = noise.change(list(b.figures.values()), list(a.figures.values()), comparisons)
     if found["low"] is not None:
-        return Range(found["ratio"], found["low"], found["high"], runs, True)
-    return Range(found["ratio"], min(each), max(each), runs, False) if each and found["ratio"] else None
-
-
-def beside(a, figure, comparisons):
-    """The Range of a Cell's figures by one that is given."""
-    each = [value / figure for value in a.figures.values()]
-    if len(each) >= noise.ENOUGH and min(each) > 0:
-        return Range(*noise.interval(list(map(math.log, each)), comparisons), len(each), True)
-    return Range(join.mean(each), min(each), max(each), len(each), False)
+        return Range(found["ratio"], found["low"], found["high"], found["runs"])
+    each = [x / y for x in a.figures.values() for y in b.figures.values() if y]
+    return Range(join.mean(each), min(each), max(each), found["runs"] or 1) if each else None
 
 
 class Verdict(NamedTuple):
     word: str
+    ours: str       # our figure with its interval, for the index
     text: str
 
 
@@ -245,54 +208,85 @@ def together(words):
 
 def judge_ratio(rows, finding):
     """
-    Whether the ratio of a measure of `a` and `b` lies between `least` and `most`. b: a selection, or {figure = N}, or
-    {law = true}. by: a key; each value that `a` has is judged.
+    Whether a measure of `a` by that of `b`, or of `a` alone, lies within `figure` times `least` and `most`. b: a selection, or
+    {law = true}. by: a key; each value that `a` has is judged, and may have its own figure.
     """
-    by, measure, a, b = finding.get("by"), finding["measure"], finding["a"], finding["b"]
+    by, measure, a, b = finding.get("by"), finding["measure"], finding["a"], finding.get("b")
     values = values_of(by, a, rows.facts) if by else [None]
-    words, said, sure = [], [], True
+    words, ours, said, few = [], [], [], False
     for value in values:
-        own = {by: value} if by else {}
-        where = f"{value_words(by, value)}: " if by else ""
-        range_, why = _range(rows, measure, {**a, **own}, {**b, **own}, len(values))
+        own, where = ({by: value}, f"{value_words(by, value)}: ") if by else ({}, "")
+        range_, why = _range(rows, measure, {**a, **own}, b and {**b, **own}, len(values))
         if not range_:
             words.append(UNKNOWN)
             said.append(f"{where}{why}")
             continue
-        sure = sure and range_.sure
-        words.append(range_.judged(finding.get("least"), finding.get("most")))
-        said.append(f"{where}{range_.words}")
-    other = ("the law" if b.get("law") else f"that of {b['name']}" if "figure" not in b else
-             b.get("name") or f"the source's {b['figure']:g} {MEASURES[measure].unit}")
-    head = f"{MEASURES[measure].words} of {a['name']}, by {other}"
-    few = "" if sure else f" Too few runs for an interval of confidence, which takes {noise.ENOUGH} of each."
-    return Verdict(together(words), f"{head}: {'; '.join(said) or 'no such row was run'}.{few}")
+        figure = finding.get("figure", 1)
+        figure = figure[str(value)] if isinstance(figure, dict) else figure
+        least, most = (None if finding.get(key) is None else figure * finding[key] for key in ("least", "most"))
+        word = range_.judged(least, most)
+        few = few or not range_.sure
+        words.append(word)
+        ours.append(f"{where}{range_.words}")
+        said.append(f"{where}{range_.words}, asked {_asked(least, most)}{_direction(word, range_, figure, b)}")
+    unit = "" if b else f" ({MEASURES[measure].unit})"
+    other = "" if not b else ", by the law" if b.get("law") else f", by that of {b['name']}"
+    text = f"{MEASURES[measure].words} of {a['name']}{other}{unit}: {'; '.join(said) or 'no such row was run'}."
+    if few:
+        text += f" Too few runs: an interval of confidence takes {noise.ENOUGH} of each."
+    return Verdict(together(words), "; ".join(ours), text + _losses(rows, measure, a, b))
+
+
+def _asked(least, most):
+    if least is not None and most is not None:
+        return f"{least:.3g} to {most:.3g}"
+    return f"at least {least:.3g}" if most is None else f"at most {most:.3g}"
+
+
+def _direction(word, range_, figure, b):
+    """Of a ratio that does not show: whether at least the direction is the source's."""
+    if word != NOT or not b or b.get("law") or figure == 1:
+        return ""
+    if range_.low <= 1 <= range_.high:
+        return " (no difference)"
+    return " (the same direction)" if (range_.figure > 1) == (figure > 1) else " (the other direction)"
+
+
+def _losses(rows, measure, *selections):
+    """What the rows of a goodput lost: it stands beside it."""
+    if measure != "goodput":
+        return ""
+    found = [(each["name"], rows.lost(each)) for each in selections if each and not each.get("law")]
+    words = [f"{name} {lost:.2g} %" for name, lost in found if lost is not None]
+    return f" Lost: {', '.join(words)}." if words else ""
 
 
 def _range(rows, measure, a, b, comparisons):
     """(Range, None), or (None, why there is none)"""
     one = rows.cell(a, measure)
-    if not one.figures:
-        return None, one.why
-    if "figure" in b or b.get("law"):
-        figure = b["figure"] if "figure" in b else LAWS[measure](one.facts)
-        return (beside(one, figure, comparisons), None) if figure else (None, "the law has no figure")
+    if why := one.unjudged:
+        return None, why
+    if not b:
+        return of_values(list(one.figures.values()), comparisons), None
+    if b.get("law"):
+        figure = LAWS[measure](one.facts)
+        return (of_values([each / figure for each in one.figures.values()], comparisons), None) if figure else (None, "the law has no figure")
     other = rows.cell(b, measure)
-    if not other.figures:
-        return None, f"{b['name']}: {other.why}"
+    if why := other.unjudged:
+        return None, f"{b['name']}: {why}"
     found = compared(one, other, comparisons)
-    return found, None if found else "no two figures to compare"
+    return found, None if found else "there is nothing to divide by"
 
 
 def judge_onset(rows, finding):
     """Whether a measure of `a` first grows by `times` or more, from one value of `across` to the next, at the value `at`."""
     across, measure, a = finding["across"], finding["measure"], finding["a"]
     cells = {value: rows.cell({**a, across: value}, measure) for value in values_of(across, a, rows.facts)}
-    known = {value: cell for value, cell in cells.items() if cell.figures}
+    known = {value: cell for value, cell in cells.items() if not cell.unjudged}
     blocks = set.intersection(*(set(cell.figures) for cell in known.values())) if known else set()
     steps = list(zip(known, list(known)[1:]))
     if not blocks or not steps or finding["at"] not in known:
-        return Verdict(UNKNOWN, f"{MEASURES[measure].words} of {a['name']}: too few rows have figures")
+        return Verdict(UNKNOWN, "", f"{MEASURES[measure].words} of {a['name']}: too few rows have figures.")
     found = []
     for block in blocks:
         found.append(next((now for before, now in steps
@@ -301,27 +295,33 @@ def judge_onset(rows, finding):
     grows = ", ".join(f"{value_words(across, now)} {known[now].mean / known[before].mean:.3g}" for before, now in steps)
     text = (f"{MEASURES[measure].words} of {a['name']} first grows {finding['times']:g} times or more at "
             f"{value_words(across, finding['at'])} in {right} of {len(found)} runs; it grows to {grows} times.")
-    return Verdict(SHOWS if right == len(found) else NOT if not right else UNKNOWN, text)
+    return Verdict(_all_or_none(right, len(found)), f"in {right} of {len(found)} runs", text)
+
+
+def _all_or_none(right, runs):
+    if runs < noise.ENOUGH:
+        return UNKNOWN
+    return SHOWS if right == runs else NOT if not right else UNKNOWN
 
 
 def judge_label(rows, finding):
     """Whether what the monitor says most often of the row's RC streams is `limit`, in each run of which it knows."""
     a = finding["a"]
-    found = [row for facts, row in rows.rows if matches(a, facts) and row["status"] == "ok"]
-    told = [run["dialogue"] for row in found for run in row["each"] if run["dialogue"]]
+    told = [each for row in rows.rows if matches(a, row["facts"]) and row["status"] == "ok" for each in row["limits"]]
     if not told:
-        return Verdict(UNKNOWN, f"the monitor saw no requests with responses of {a['name']}.")
-    most = [max(each["limits"], key=each["limits"].get) for each in told]
+        return Verdict(UNKNOWN, "", f"the monitor saw no requests with responses of {a['name']}.")
+    most = [each["limit"] for each in told]
     right, others = most.count(finding["limit"]), sorted(set(most) - {finding["limit"]})
     psns, reads = (max(each[name] for each in told) for name in ("outstanding_most", "reads_most"))
     text = (f"{a['name']}: the monitor says {finding['limit']} most often in {right} of {len(told)} runs"
             f"{', ' + ', '.join(others) + ' in others' if others else ''}; at most {psns} PSNs and {reads} READs were outstanding.")
-    return Verdict(SHOWS if right == len(told) else NOT if not right else UNKNOWN, text)
+    return Verdict(_all_or_none(right, len(told)), f"in {right} of {len(told)} runs", text)
 
 
-# judge, and the keys that its finding has beside `says` and `judge`; those with a ? may be left out
-JUDGES = {"ratio": (judge_ratio, ("measure", "a", "b", "least?", "most?", "by?")),
+# judge, and the keys that its finding has beside those of all; those with a ? may be left out
+JUDGES = {"ratio": (judge_ratio, ("measure", "a", "b?", "figure?", "least?", "most?", "by?")),
           "onset": (judge_onset, ("measure", "a", "across", "times", "at")), "label": (judge_label, ("a", "limit"))}
+COMMON = ("name", "says", "source?", "ours?", "judge")
 
 
 def judged(rows, finding):

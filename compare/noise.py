@@ -39,12 +39,17 @@ def t_bound(probability, freedom):
     return high
 
 
+def plain_interval(values, comparisons=1):
+    """(mean, lower bound, upper bound) of the mean of these values."""
+    mean = math.fsum(values) / len(values)
+    deviation = math.sqrt(math.fsum((each - mean) ** 2 for each in values) / (len(values) - 1))
+    half = t_bound(1 - (1 - CONFIDENCE) / comparisons, len(values) - 1) * deviation / math.sqrt(len(values))
+    return mean, mean - half, mean + half
+
+
 def interval(logs, comparisons=1):
-    """(mean, lower bound, upper bound) of the mean of these logarithms, as ratios."""
-    mean = math.fsum(logs) / len(logs)
-    deviation = math.sqrt(math.fsum((each - mean) ** 2 for each in logs) / (len(logs) - 1))
-    half = t_bound(1 - (1 - CONFIDENCE) / comparisons, len(logs) - 1) * deviation / math.sqrt(len(logs))
-    return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
+    """The same of logarithms, as ratios."""
+    return tuple(map(math.exp, plain_interval(logs, comparisons)))
 
 
 def judged(low, high):

@@ -2,6 +2,7 @@
 """What software the ends have, and the sysctls that matter to a comparison: read once, when a path is up."""
 import os
 import re
+import subprocess
 
 from compare import PATIENCE_S
 from lab.lab import ROOT
@@ -48,4 +49,13 @@ def ours():
         with open(os.path.join(ROOT, "build", "version.h"), encoding="utf-8") as file:
             return re.search(r'"(.+)"', file.read())[1]
     except (OSError, TypeError):
+        return None
+
+
+def commit_of(path):
+    """The last commit that changed a file. None: there is none, or no git."""
+    command = ["git", "-C", ROOT, "log", "-1", "--format=%h", "--", os.path.abspath(path)]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() or None
+    except (OSError, subprocess.CalledProcessError):
         return None
