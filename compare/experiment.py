@@ -80,9 +80,8 @@ def selections(experiment):
     return found
 
 
-def parts(name, whole):
+def parts(path, whole):
     """The tables of a plan's parts, as a run's figures have them. Those of a program are its own."""
-    path = plan.find(name)
     document = plan.document(path)
     if "program" in document["experiment"]:
         return document["whole" if whole and "whole" in document else "part"]
@@ -91,10 +90,9 @@ def parts(name, whole):
 
 # ---- the page ----
 
-def page(name, experiment, figures):
-    """{file name: text}: NAME.md, and its plots. figures: of a run (figures.of())."""
-    rows, files = of_run.Rows(figures), {}
-    old = of_run.stale(figures, parts(name, figures["whole"]))
+def page(name, experiment, figures, now):
+    """{file name: text}: NAME.md, and its plots. figures: of a run (figures.of()). now: the plan's parts()."""
+    rows, files, old = of_run.Rows(figures), {}, of_run.stale(figures, now)
     told = [f"> {old}: its verdicts do not count. `make experiment NAME={name}` makes it anew."] if old else []
     told += [f"# {experiment['title']}", experiment["source"], experiment["question"],
              f"    # make experiment NAME={name}{' FULL=1' * figures['whole']}", "## The source's figures"]
