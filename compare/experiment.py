@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
 Experiments of reports: plans with a table [experiment] in rxe_tests/plans/, and the page that a run makes: the source's figures,
-ours beside them, plots, which findings show, and what differs. Pure but for reading plans.
+ours beside them, plots, which findings show, and what differs. Pure but for reading plans, and save().
 """
 import dataclasses
 import os
 
-from compare import curves, figures as of_run, findings, plan, plots, svg, table
+from compare import curves, figures as of_run, findings, plan, plots, report, svg, table
 from compare.findings import LAWS, MEASURES, value_words
 
 KEYS = ("title", "source", "question", "figures", "plot", "finding", "differs", "program?")
@@ -89,6 +89,13 @@ def parts(path, whole):
 
 
 # ---- the page ----
+
+def save(folder, path, figures):
+    """Writes the page of a plan's experiment, made of a run's figures, and the figures beside it. Returns the page's path. OSError."""
+    name = os.path.basename(path).removesuffix(".toml")
+    files = page(name, read(path), figures, parts(path, figures["whole"]))
+    return report.write_files(folder, {**files, f"{name}.json": of_run.text(figures)})
+
 
 def page(name, experiment, figures, now):
     """{file name: text}: NAME.md, and its plots. figures: of a run (figures.of()). now: the plan's parts()."""
