@@ -20,8 +20,8 @@ NO_GID = "it takes no GID index, which RoCEv2 needs (its RC goes by rdma_cm)"
 
 
 # Options of rdma_stream (rxe_tests/rdma_stream/main.c) that a plan's `verbs` has, and the ends that take them.
-VERBS = {"window": "A", "link": "A", "signal": "A", "inline": "A", "solicited": "A", "srq": "B", "threads": "AB",
-         "memory": "AB", "regions": "AB"}
+VERBS = {"window": "A", "reads": "A", "ack-timeout": "AB", "link": "A", "signal": "A", "inline": "A", "solicited": "A", "srq": "B",
+         "threads": "AB", "memory": "AB", "regions": "AB"}
 
 
 def verbs(text):

@@ -145,16 +145,16 @@ bool rdma_has_xrc(const struct rdma_device *d)
 }
 
 /* How many READs or atomics. The attributes of a QP have 8 bits for it. */
-static unsigned int fetch_limit(const struct rdma_device *d, bool requests, enum rdma_operation operation)
+static unsigned int fetch_limit(const struct rdma_device *d, const struct rdma_options *o, bool requests, enum rdma_operation operation)
 {
+	int limit, wanted = o->reads ? o->reads : UINT8_MAX;
 	struct ibv_device_attr attr = attributes(d);
-	int limit;
 
 	if (rdma_is_atomic(operation) && attr.atomic_cap == IBV_ATOMIC_NONE)
 		errx(1, "--operation %s: %s has no atomics", rdma_operation_name(operation),
 		     ibv_get_device_name(d->context->device));
 	limit = requests ? attr.max_qp_init_rd_atom : attr.max_qp_rd_atom;
-	return limit < UINT8_MAX ? limit : UINT8_MAX;
+	return limit < wanted ? limit : wanted;
 }
 
 void rdma_open(struct rdma_device *d, const struct rdma_options *o, struct rdma_end *self)
@@ -239,7 +239,7 @@ void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsign
 			 .max_recv_sge = 1, .max_inline_data = o->inline_data ? bytes : 0 },
 	};
 
-	self->reads.limit = fetch_limit(d, requests, self->operation);
+	self->reads.limit = fetch_limit(d, o, requests, self->operation);
 	rdma_create_queues(d, o, self, sends, shared ? 0 : receives, shared);
 	if (domain)
 		open_xrc_domain(d);

@@ -56,6 +56,8 @@ static const struct option_entry entries[] = {
 	  .take = take_path_mtu, OPTION_AT(struct rdma_options, path_mtu), .least = 256, .most = 4096 },
 	{ "ack-timeout", "CODE", "rc, xrc: the end that posts sends again what is not acknowledged for 4.096 us * 2^CODE (0: never)",
 	  NUMBER(ack_timeout, 0, 31), .usual = "14" },
+	{ "reads", "N", "READs or atomics outstanding on each QP (max_rd_atomic), whatever --window posts; without it as many as both devices can",
+	  NUMBER(reads, 1, 255) },
 	{ "poll", NULL, "spin on the completion queue instead of sleeping for its events",
 	  OPTION_FLAG(struct rdma_options, poll) },
 	{ "threads", "N", "the QPs are divided among so many threads, each with a completion queue", NUMBER(threads, 1, 4096),

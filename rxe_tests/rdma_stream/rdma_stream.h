@@ -35,6 +35,7 @@ struct rdma_options {
 	unsigned int window;		/* messages (UD: packets) that a QP may have outstanding */
 	unsigned int depth;		/* receives posted per QP */
 	unsigned int ack_timeout;	/* Local ACK Timeout of RC (IBTA 9.7.6.1.3): 4.096 us * 2^n, 0 to 31; 0: none */
+	unsigned int reads;		/* READs or atomics that a QP has outstanding at most; 0: as many as the device can */
 	bool poll;			/* spin on the completion queue instead of sleeping for its events */
 	unsigned int threads;		/* the QPs are divided among them */
 	enum rdma_pages pages;
