@@ -9,6 +9,7 @@ from typing import Callable, NamedTuple
 from compare import join, noise, plan, table, window
 
 SHOWS, NOT, UNKNOWN = "shows", "does not show", "cannot be told"
+NVME = ("nvme-rdma", "nvme-tcp")
 MESSAGES = {"rocescope": 64, "perftest": 128}   # that a tool keeps outstanding on a QP: rdma_stream's --window, perftest's -t
 
 
@@ -64,10 +65,14 @@ MEASURES = {
     "latency": Measure("mean latency", "ms", lambda run, row: run["latency_us"] and run["latency_us"]["mean"] / 1e3),
     "latency_p99": Measure("latency that 99 % do not exceed", "ms",
                            lambda run, row: run["latency_us"] and run["latency_us"]["p99"] and run["latency_us"]["p99"] / 1e3),
+    "latency_p50": Measure("median latency", "ms",
+                           lambda run, row: run["latency_us"] and run["latency_us"]["p50"] and run["latency_us"]["p50"] / 1e3),
     "ack_wait": Measure("mean time on the wire from a request to its acknowledgement", "ms", _waits("ack_us")),
     "read_wait": Measure("mean time on the wire from a READ to its response", "ms", _waits("read_us")),
     "sender_requests": Measure("SENDs, WRITEs and READs of the sender on the wire", "for each message", _requests("A")),
     "receiver_requests": Measure("SENDs, WRITEs and READs of the receiver on the wire", "for each message", _requests("B")),
+    "reads_most": Measure("READs and atomics outstanding on a QP, by the monitor", "at most",
+                          lambda run, row: run["dialogue"] and run["dialogue"]["reads_most"]),
     "lost": Measure("packets lost", "%", _lost),
     "least_share": Measure("goodput of the pair of sender and receiver that has the least", "% of an equal share", _least_share),
     "taken": Measure("messages that the receiver took", "% of those sent", _taken),
@@ -83,7 +88,10 @@ MEASURES = {
 
 
 def law_latency(facts):
-    """ms. Of READ the whole way forth and back, as ib_read_lat has it."""
+    """ms. Of READ the whole way forth and back, as ib_read_lat has it. Of NVMe with a full queue: as long as it takes to carry that."""
+    if facts["transport"] in NVME:
+        gbps = law_goodput(facts)
+        return gbps and window.NVME_COMMANDS * facts["size"] * 8 / (gbps * 1e6)
     us = window.latency_us(facts["transport"], facts["size"], facts["path_mtu"], facts["distance"] * plan.US_PER_KM)
     return us / 1e3 if us else None
 
@@ -92,8 +100,10 @@ def law_goodput(facts):
     """Gbit/s of all QPs."""
     told = dict(word.partition("=")[::2] for word in facts["verbs"].split(","))
     messages = int(told.get("window") or MESSAGES.get(facts["tool"], 1))
+    if facts["transport"] == "rc-read":
+        messages = min(messages, int(told.get("reads") or messages))
     delay_us = facts["distance"] * plan.US_PER_KM
-    if facts["transport"] in ("nvme-rdma", "nvme-tcp"):
+    if facts["transport"] in NVME:
         return window.nvme_gbps(facts["transport"], facts["tool"], facts["size"], facts["path_mtu"], delay_us)
     one = window.goodput_gbps(facts["transport"], facts["size"], facts["path_mtu"], delay_us, messages)
     return one and one * facts["flows"]
