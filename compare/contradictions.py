@@ -279,6 +279,8 @@ def of_ring(sent, received):
             yield f"{who}: the least window {windows['min_gbps']:g} Gbit/s above their mean {windows['mean_gbps']:g}"
         if pressure and _above(pressure["longest_seconds"], pressure["seconds"]):
             yield f"{who}: back-pressure for {pressure['seconds']:g} s, once for {pressure['longest_seconds']:g}"
+        if _above(report["seconds"], report.get("read_seconds")):
+            yield f"{who}: read in {report['read_seconds']:g} s what came for {report['seconds']:g}"
     read = sum(each["messages"] for each in received)
     if read > sent["messages"]:
         yield f"{read} messages read above {sent['messages']} sent"

@@ -128,6 +128,7 @@ static void meet(struct ring_receiver *u)
 	ring_connect(&u->d, qp, &u->self, &u->peer);
 	answer = rdma_end_json(&u->self);
 	json_object_set_new(answer, "ring", json_pack("{s:I}", "capacity", (json_int_t)u->crew.capacity));
+	crew_start(&u->crew);	/* before the answer: a sender waits for the slowest of its receivers */
 	control_send(u->control, answer);
 }
 
@@ -187,7 +188,8 @@ static void take_completions(struct ring_receiver *u, const struct ibv_wc *wc, i
 		else if (notes_take(&u->notes, &wc[i], now, &note, &u->error))
 			arrive(u, &note, now);
 	}
-	if (u->due || now - u->notes.posted_ns > RING_SIGN_NS)
+	/* the first one answers the sender's first: it waits with its data until our time has begun */
+	if (u->first_ns && (u->due || now - u->notes.posted_ns > RING_SIGN_NS))
 		tell(u, now);
 	pthread_mutex_unlock(&u->crew.lock);
 }
@@ -239,7 +241,6 @@ static void run(struct ring_receiver *u)
 
 	u->notes.came_ns = now_ns();
 	cpu_meter_start(&u->cpu);
-	crew_start(&u->crew);
 	while (!over(u)) {
 		int n = ring_poll(&u->d, wc, true);
 
@@ -300,13 +301,14 @@ static void report(const struct ring_receiver *u)
 {
 	const struct crew *c = &u->crew;
 	uint64_t ns = u->last_ns > u->first_ns ? u->last_ns - u->first_ns : 0;
-	json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:I, s:f, s:f, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o}",
+	uint64_t read_ns = c->handed ? c->handed_ns - u->first_ns : 0;
+	json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:I, s:f, s:f, s:f, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o}",
 		"schema", "rocescope.ring/1", "role", "recv", "mode", u->burst ? "bursts" : "stream",
 		"size", (json_int_t)c->size, "burst", (json_int_t)c->unit, "capacity", (json_int_t)c->capacity,
 		"messages", (json_int_t)c->handed,
 		"messages_lost", u->ended_ns ? json_integer(u->total - c->handed) : json_null(),
 		"payload_bytes", (json_int_t)(c->handed * c->size), "seconds", ns / 1e9,
-		"goodput_gbps", ns ? c->handed * c->size * 8.0 / ns : 0, "windows", report_windows(&u->windows),
+		"read_seconds", read_ns / 1e9, "goodput_gbps", ns ? c->handed * c->size * 8.0 / ns : 0, "windows", report_windows(&u->windows),
 		"cpu", report_cpu(&u->cpu), "pressure", pressure_json(u), "notifications", (json_int_t)u->notifications,
 		"batches", (json_int_t)c->batches, "straddled", (json_int_t)c->straddled, "wrong", (json_int_t)wrong(c), "workers", workers_json(c));
 

@@ -31,6 +31,7 @@ struct lane {
 	uint64_t notifications;
 	uint64_t begin_ns, last_ns;		/* the first post, the last completion */
 	struct ring_episodes paused, full;	/* kept from sending: by back-pressure, by a full ring without it */
+	bool here;				/* its time has begun: it has answered the first note */
 	bool asked_to_stop;
 	const char *error;
 };
@@ -43,7 +44,8 @@ struct ring_sender {
 	char *pattern;
 	struct control *control[RING_RECEIVERS];
 	struct lane lane[RING_RECEIVERS];
-	uint64_t unit, begin_ns, tick_ns, look_ns;
+	uint64_t unit, tick_ns, look_ns;
+	uint64_t begin_ns;			/* of the data; 0: not all receivers are here yet */
 	unsigned int turn;
 	struct pacer pacer;
 	struct cpu_meter cpu;
@@ -176,7 +178,7 @@ static bool may_post(const struct ring_sender *u, struct lane *l, uint64_t now)
 {
 	bool fits = ring_fits(&l->credit, l->sent);
 
-	if (l->stage != SENDING)
+	if (l->stage != SENDING || !u->begin_ns)
 		return false;
 	if (!(l->sent % u->unit) && sent_enough(u, l, now)) {
 		l->stage = TELLING;
@@ -263,6 +265,7 @@ static void take_note(struct lane *l, const struct ring_note *note)
 	}
 	l->credit.handed_back = handed_back;
 	l->credit.paused = note->paused;
+	l->here = true;
 }
 
 static void take(struct ring_sender *u, const struct ibv_wc *wc, uint64_t now)
@@ -342,21 +345,33 @@ static bool all_done(struct ring_sender *u)
 	return true;
 }
 
+/* Data before a receiver's time has begun would make it faster than the sender. */
+static void begin(struct ring_sender *u, uint64_t now)
+{
+	for_each_lane(u, l)
+		if (!l->here && l->stage != DONE)
+			return;
+	u->begin_ns = now;
+	pacer_start(&u->pacer, u->o->rate.per_second / 8, now);
+}
+
 static void run(struct ring_sender *u)
 {
 	struct ibv_wc wc[RING_BATCH];
 
-	u->begin_ns = u->tick_ns = now_ns();
+	u->tick_ns = now_ns();
 	for_each_lane(u, l)
-		l->notes.came_ns = u->begin_ns;
+		l->notes.came_ns = u->tick_ns;
 	pacer_precise_sleep();
-	pacer_start(&u->pacer, u->o->rate.per_second / 8, u->begin_ns);
 	cpu_meter_start(&u->cpu);
-	tell_all(u, u->begin_ns);	/* none: the receiver's time begins */
+	tell_all(u, u->tick_ns);	/* none: the receiver's time begins */
 	while (!all_done(u)) {
-		uint64_t now = now_ns(), wake = post_due(u, now);
+		uint64_t now = now_ns(), wake;
 		int n;
 
+		if (!u->begin_ns)
+			begin(u, now);
+		wake = post_due(u, now);
 		tell_all(u, now);
 		n = ring_poll(&u->d, wc, wake > now);
 		take_completions(u, wc, n);
