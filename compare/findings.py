@@ -6,7 +6,7 @@ of its own. Pure.
 import math
 from typing import Callable, NamedTuple
 
-from compare import join, noise, plan, table, window
+from compare import join, noise, plan, spread, table, window
 
 SHOWS, NOT, UNKNOWN = "shows", "does not show", "cannot be told"
 NVME = ("nvme-rdma", "nvme-tcp")
@@ -58,6 +58,10 @@ def _requests(end):
     return of
 
 
+def _no_row(*_):
+    return None
+
+
 MEASURES = {
     "goodput": Measure("goodput", "Gbit/s", lambda run, row: run["goodput_gbps"]),
     "messages": Measure("messages that arrive", "thousand/s",
@@ -84,6 +88,15 @@ MEASURES = {
     "receiver_cost": Measure("CPU time of the receiver's machine for a Gbit that arrives", "ms", _cost("receiver", "system")),
     "sender_program_cost": Measure("CPU time of the sender's program for a Gbit that arrives", "ms", _cost("sender", "process")),
     "receiver_program_cost": Measure("CPU time of the receiver's program for a Gbit that arrives", "ms", _cost("receiver", "process")),
+    # of rdma_ring, which no row of the comparison runs: rxe_tests/twepp measures them
+    "sender_mbps": Measure("rate at the sender without back-pressure", "MB/s", _no_row),
+    "receiver_mbps": Measure("rate at the receivers without back-pressure", "MB/s", _no_row),
+    "receiver_share": Measure("rate at the receivers without back-pressure", "% of that at the sender", _no_row),
+    "sent_mbps": Measure("rate at the sender with or without back-pressure", "MB/s", _no_row),
+    "read_mbps": Measure("rate at the receivers with or without back-pressure", "MB/s", _no_row),
+    "least_receiver": Measure("rate of the slowest receiver", "% of that of the fastest", _no_row),
+    "pressure": Measure("episodes of back-pressure", "a run", _no_row),
+    "stalled": Measure("runs with back-pressure in which no PSN was missing on the wire", "%", _no_row),
 }
 
 
@@ -288,6 +301,24 @@ def _range(rows, measure, a, b, comparisons):
     return found, None if found else "there is nothing to divide by"
 
 
+def judge_spread(rows, finding):
+    """Whether the standard deviation of a measure of the runs of `a`, by that of `b`, lies within `figure` times `least` and `most`."""
+    measure, sides = finding["measure"], (finding["a"], finding["b"])
+    cells = [rows.cell(side, measure) for side in sides]
+    words = f"standard deviation of the {MEASURES[measure].words}, of {sides[0]['name']}, by that of {sides[1]['name']}"
+    for side, cell in zip(sides, cells):
+        if cell.unjudged or len(cell.figures) < noise.ENOUGH:
+            return Verdict(UNKNOWN, "", f"{words}: {side['name']}: {cell.unjudged or f'{len(cell.figures)} runs, which are too few'}.")
+    found = spread.deviations(*(list(cell.figures.values()) for cell in cells))
+    if not found:
+        return Verdict(UNKNOWN, "", f"{words}: the runs of {sides[1]['name']} do not differ.")
+    range_ = Range(*found, min(len(cell.figures) for cell in cells))
+    least, most = (None if finding.get(key) is None else finding["figure"] * finding[key] for key in ("least", "most"))
+    word = range_.judged(least, most)
+    direction = _direction(word, range_, finding["figure"], sides[1])
+    return Verdict(word, range_.words, f"{words}: {range_.words}, asked {_asked(least, most)}{direction}.")
+
+
 def judge_onset(rows, finding):
     """Whether a measure of `a` first grows by `times` or more, from one value of `across` to the next, at the value `at`."""
     across, measure, a = finding["across"], finding["measure"], finding["a"]
@@ -330,6 +361,7 @@ def judge_label(rows, finding):
 
 # judge, and the keys that its finding has beside those of all; those with a ? may be left out
 JUDGES = {"ratio": (judge_ratio, ("measure", "a", "b?", "figure?", "least?", "most?", "by?")),
+          "spread": (judge_spread, ("measure", "a", "b", "figure", "least?", "most?")),
           "onset": (judge_onset, ("measure", "a", "across", "times", "at")), "label": (judge_label, ("a", "limit"))}
 COMMON = ("name", "says", "source?", "ours?", "judge")
 
