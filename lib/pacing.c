@@ -14,6 +14,11 @@ void pacer_start(struct pacer *p, double rate, uint64_t now)
 	*p = (struct pacer){ .rate = rate, .start = now, .limit = now };
 }
 
+void pacer_start_turn(struct pacer *p, double rate, uint64_t now, uint64_t units, unsigned int turn, unsigned int pacers)
+{
+	pacer_start(p, rate, now + (rate ? duration_ns((double)units * turn / pacers, rate) : 0));
+}
+
 static uint64_t scheduled(const struct pacer *p)
 {
 	return p->start + duration_ns(p->units, p->rate);

@@ -24,6 +24,12 @@ struct pacer {
 
 void pacer_start(struct pacer *p, double rate, uint64_t now);
 
+/*
+ * The same for number `turn` of several pacers with an equal rate, each for messages of so many units. Their first messages are spread
+ * over the time that one message takes: else all would leave at once, on top of the rate.
+ */
+void pacer_start_turn(struct pacer *p, double rate, uint64_t now, uint64_t units, unsigned int turn, unsigned int pacers);
+
 /* Earliest departure of the next unit, ns; 0 if unpaced. */
 uint64_t pacer_departure(const struct pacer *p);
 

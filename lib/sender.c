@@ -63,6 +63,12 @@ static struct sender *begin(struct sender *s)
 	return s;
 }
 
+void sender_begin_turn(struct sender *s, uint64_t now, unsigned int turn, unsigned int senders)
+{
+	s->begin_ns = now;
+	pacer_start_turn(&s->pacer, pacer_rate(&s->options->rate), now, pacer_units(s, s->packet_bytes), turn, senders);
+}
+
 struct sender *sender_new(const struct stream_options *options, uint32_t max_payload)
 {
 	struct sender *s = allocate(options);

@@ -62,6 +62,9 @@ struct sender *sender_new(const struct stream_options *options, uint32_t max_pay
  */
 struct sender *sender_new_unsplit(const struct stream_options *options, uint32_t path_mtu);
 
+/* Begins the run of number `turn` of several senders, which share a rate, anew: now. */
+void sender_begin_turn(struct sender *s, uint64_t now, unsigned int turn, unsigned int senders);
+
 /* The next flow with something to send. NULL: the run is over. */
 struct sender_flow *sender_next_flow(struct sender *s, uint64_t now);
 

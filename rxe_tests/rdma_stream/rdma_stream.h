@@ -261,6 +261,7 @@ struct rdma_requester {
 
 	unsigned int link, signal;
 	struct rdma_poster *poster;	/* [d->queues]; after the run the first one has the sums */
+	pthread_barrier_t all;		/* that are there begin together */
 	struct rdma_flow *flow;
 	struct stream_header *headers;	/* [flow][window] */
 	struct ibv_mr *headers_mr;

@@ -402,13 +402,9 @@ static void begin(struct rdma_poster *p)
 
 void requester_begin(struct rdma_requester *q)
 {
-	const struct rate *rate = &q->o->qp_rate;
-
 	q->poster = calloc(q->d->queues, sizeof(*q->poster));
 	if (!q->poster)
 		err(1, "no memory");
-	for (unsigned int i = 0; i < q->self->flows && rate->per_second; i++)
-		pacer_start(&q->flow[i].pacer, rate->unit == RATE_BITS ? rate->per_second / 8 : rate->per_second, now_ns());
 	for (unsigned int i = 0; i < q->d->queues; i++) {
 		q->poster[i].q = q;
 		q->poster[i].queue = &q->d->queue[i];
@@ -428,6 +424,27 @@ static void progress(const struct rdma_requester *q)
 	report_progress(now_ns(), packets, bytes);
 }
 
+/*
+ * Time begins when all threads are there: what is overdue because threads take time to make would be sent at twice the rate. Neither
+ * threads nor QPs with a rate of their own begin with a message each at once.
+ */
+static void start(struct rdma_poster *p)
+{
+	struct rdma_requester *q = p->q;
+	const struct rate *rate = &q->o->qp_rate;
+	bool bits = rate->unit == RATE_BITS;
+	uint64_t now;
+
+	pthread_barrier_wait(&q->all);
+	now = now_ns();
+	sender_begin_turn(p->s, now, p - q->poster, q->d->queues);
+	for (unsigned int i = p->queue->first; rate->per_second && i < p->queue->first + p->queue->flows; i++)
+		pacer_start_turn(&q->flow[i].pacer, rate->per_second / (bits ? 8 : 1), now,
+				 bits ? p->s->packet_bytes : p->s->wire_packets, i, q->self->flows);
+	if (p == q->poster)
+		cpu_meter_start(&p->s->cpu);
+}
+
 /* Of messages that are fewer than QPs a thread may have none. */
 static void *run(void *poster)
 {
@@ -435,6 +452,7 @@ static void *run(void *poster)
 	struct rdma_requester *q = p->q;
 	bool over = q->options->messages && !p->part.messages;
 
+	start(p);
 	while (!over && !q->error && !woken(q)) {
 		uint64_t wait = post_due(p, &over);
 
@@ -453,6 +471,7 @@ void requester_run(struct rdma_requester *q)
 
 	requester_begin(q);
 	all = q->poster;
+	pthread_barrier_init(&q->all, NULL, q->d->queues);
 	rdma_threads(q->d, run, all, sizeof(*all));
 	for (unsigned int i = 1; i < q->d->queues; i++) {
 		sender_merge(all->s, all[i].s);

@@ -94,6 +94,33 @@ static void test_catches_up_without_burst(void **state)
 	assert_in_range(p.units, 1249990, 1250001);
 }
 
+/* At each time all have sent what a single one with the whole rate would have sent. */
+static void test_several_begin_in_turn(void **state)
+{
+	static const double rate = 6.25e6;	/* 50 Mbit/s: 1526 messages in 1 s */
+	static const uint64_t size = 4096;
+	static struct pacer p[100];
+	uint64_t sent = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 100; i++)
+		pacer_start_turn(&p[i], rate / 100, START, size, i, 100);
+	for (uint64_t now = START; now < START + NSEC_PER_SEC; now += 100 * NSEC_PER_USEC) {
+		double due = (now - START) / 1e9 * rate / size;
+
+		for (unsigned int i = 0; i < 100; i++) {
+			while (pacer_due(&p[i], now)) {
+				pacer_sent(&p[i], size, now);
+				sent++;
+			}
+		}
+		assert_true(sent >= due - .01 && sent <= due + 1.01);
+	}
+	assert_in_range(sent, 1525, 1527);
+	pacer_start_turn(&p[0], 0, START, size, 50, 100);
+	assert_true(pacer_due(&p[0], START));
+}
+
 static void test_gives_up_a_long_backlog(void **state)
 {
 	struct pacer p;
@@ -124,6 +151,7 @@ int main(void)
 		cmocka_unit_test(test_punctual_departures),
 		cmocka_unit_test(test_mean_rate_survives_late_wakeups),
 		cmocka_unit_test(test_catches_up_without_burst),
+		cmocka_unit_test(test_several_begin_in_turn),
 		cmocka_unit_test(test_gives_up_a_long_backlog),
 		cmocka_unit_test(test_gives_up_at_the_end),
 	};
