@@ -20,7 +20,7 @@ NO_GID = "it takes no GID index, which RoCEv2 needs (its RC goes by rdma_cm)"
 
 
 # Options of rdma_stream (rxe_tests/rdma_stream/main.c) that a plan's `verbs` has, and the ends that take them.
-VERBS = {"window": "A", "reads": "A", "ack-timeout": "AB", "link": "A", "signal": "A", "inline": "A", "solicited": "A", "srq": "B",
+VERBS = {"window": "A", "reads": "A", "ack-timeout": "AB", "link": "A", "signal": "A", "inline": "A", "solicited": "A", "srq": "B", "srqs": "B",
          "threads": "AB", "memory": "AB", "regions": "AB"}
 
 

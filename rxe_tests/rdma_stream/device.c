@@ -185,11 +185,12 @@ static void open_xrc_domain(struct rdma_device *d)
 		err(1, "XRC domain");
 }
 
-static void create_srq(struct rdma_device *d, unsigned int receives)
+static struct ibv_srq *create_srq(struct rdma_device *d, unsigned int receives)
 {
 	struct ibv_srq_init_attr_ex init = {
 		.attr = { .max_wr = receives, .max_sge = 1 }, .comp_mask = IBV_SRQ_INIT_ATTR_PD, .pd = d->pd,
 	};
+	struct ibv_srq *srq;
 
 	if (d->xrcd) {
 		init.comp_mask |= IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
@@ -197,9 +198,20 @@ static void create_srq(struct rdma_device *d, unsigned int receives)
 		init.xrcd = d->xrcd;
 		init.cq = d->queue->cq;
 	}
-	d->srq = ibv_create_srq_ex(d->context, &init);
-	if (!d->srq)
+	srq = ibv_create_srq_ex(d->context, &init);
+	if (!srq)
 		err(1, "shared queue of %u receives (--srq)", receives);
+	return srq;
+}
+
+static void create_srqs(struct rdma_device *d, const struct rdma_options *o, unsigned int receives)
+{
+	d->srqs = o->srqs > 1 ? d->queues : 1;
+	d->srq = calloc(d->srqs, sizeof(struct ibv_srq *));
+	if (!d->srq)
+		err(1, "no memory");
+	for (unsigned int i = 0; i < d->srqs; i++)
+		d->srq[i] = create_srq(d, receives);
 }
 
 /*
@@ -222,7 +234,7 @@ static uint32_t srq_number(const struct rdma_device *d)
 {
 	uint32_t number = 0;
 
-	if (d->xrcd && ibv_get_srq_num(d->srq, &number))
+	if (d->xrcd && ibv_get_srq_num(*d->srq, &number))
 		err(1, "number of the shared queue");
 	return number;
 }
@@ -244,9 +256,7 @@ void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsign
 	if (domain)
 		open_xrc_domain(d);
 	if (shared)
-		create_srq(d, shared);
-	init.srq = d->srq;
-	adapt_to_xrc(d, &init);
+		create_srqs(d, o, shared);
 	self->qp = calloc(self->flows, sizeof(*self->qp));
 	d->qp = calloc(self->flows, sizeof(*d->qp));
 	d->flow_of = calloc(1 << 24, sizeof(*d->flow_of));	/* the kernel gives memory to the pages that are used */
@@ -254,7 +264,9 @@ void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsign
 		err(1, "no memory for %u QPs", self->flows);
 	for (unsigned int i = 0, k = 0; i < self->flows; i++) {
 		k += i == d->queue[k].first + d->queue[k].flows;
-		d->qp[i] = create_qp(d, &d->queue[k], init);
+		init.srq = rdma_srq_of(d, i);
+		adapt_to_xrc(d, &init);
+		d->qp[i] = create_qp(d, &d->queue[d->srqs > 1 ? i % d->srqs : k], init);
 		to_init(d->qp[i], self);
 		d->flow_of[d->qp[i]->qp_num] = i;
 		self->qp[i].qpn = d->qp[i]->qp_num;
@@ -274,8 +286,8 @@ void rdma_close(struct rdma_device *d, const struct rdma_end *self)
 {
 	for (unsigned int i = 0; i < self->flows; i++)
 		ibv_destroy_qp(d->qp[i]);
-	if (d->srq)
-		ibv_destroy_srq(d->srq);
+	for (unsigned int i = 0; i < d->srqs; i++)
+		ibv_destroy_srq(d->srq[i]);
 	if (d->xrcd)
 		ibv_close_xrcd(d->xrcd);
 	for (unsigned int i = 0; i < d->mrs; i++)

@@ -89,6 +89,8 @@ static const struct option_entry send_entries[] = {
 static const struct option_entry recv_entries[] = {
 	{ "depth", "N", "receives posted on each QP", NUMBER(depth, 1, 16384), .usual = "1024" },
 	{ "srq", "N", "all QPs share one queue of so many receives (of xrc always; without it --depth)", NUMBER(srq, 1, 1 << 20) },
+	{ "srqs", "N", "--srq: the QPs take turns in so many such queues, each with a completion queue and a thread (of xrc and ping-pong "
+	  "always 1)", NUMBER(srqs, 1, 4096), .usual = "1" },
 	{ "senders", "N", "waits for so many senders, which then begin together; their transfers must be alike",
 	  NUMBER(senders, 1, RDMA_PEERS_MAX), .usual = "1" },
 	{ "gaps", "FILE", "a line for each run of messages (ud: packets) that are missing: flow,qpn,first,count", TEXT(gaps) },
@@ -142,7 +144,11 @@ static void check_posting(void)
 		usage_error("--inline is for payload that the CPU reads: not of read and atomics, nor of --memory cuda");
 	if (o->common.send && o->threads > o->common.flows)
 		usage_error("--threads %u: --flows %u has a QP for each", o->threads, o->threads);
-	if (o->threads > 1 && o->common.pause_ms)
+	if (o->srqs > 1 && !o->srq)
+		usage_error("--srqs %u: --srq N is missing", o->srqs);
+	if (o->srqs > 1 && o->threads > 1 && o->threads != o->srqs)
+		usage_error("--srqs %u: each has one thread, so --threads %u does not fit", o->srqs, o->threads);
+	if ((o->threads > 1 || o->srqs > 1) && o->common.pause_ms)
 		usage_error("--pause and --threads exclude each other");
 }
 

@@ -24,9 +24,9 @@ void rdma_create_queues(struct rdma_device *d, const struct rdma_options *o, con
 			unsigned int receives, unsigned int shared)
 {
 	bool one = self->ping_pong || (self->service == RDMA_XRC && !rdma_requests(o, self));
-	unsigned int flows = self->flows;
+	unsigned int flows = self->flows, threads = shared && o->srqs > 1 ? o->srqs : o->threads;
 
-	d->queues = one ? 1 : o->threads < flows ? o->threads : flows;
+	d->queues = one ? 1 : threads < flows ? threads : flows;
 	d->queue = calloc(d->queues, sizeof(*d->queue));
 	if (!d->queue)
 		err(1, "no memory");

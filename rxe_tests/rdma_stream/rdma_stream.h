@@ -50,7 +50,8 @@ struct rdma_options {
 	struct rate qp_rate;		/* of each QP at most; 0: no limit */
 
 	/* recv */
-	unsigned int srq;		/* receives of the queue that all QPs share; 0: each has its own */
+	unsigned int srq;		/* receives of a queue that QPs share; 0: each QP has its own */
+	unsigned int srqs;		/* such queues; with several each has a thread: QP i is of number i modulo srqs */
 	const char *gaps;		/* file for the list of gaps, or NULL */
 	unsigned int senders;		/* that it waits for */
 
@@ -67,7 +68,7 @@ struct rdma_options {
 struct rdma_queue {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
-	unsigned int first, flows;	/* the QPs that complete there */
+	unsigned int first, flows;	/* the QPs that complete there; with several shared queues those that there would be */
 	bool poll;
 	bool solicited;			/* sleeps for solicited completions only */
 	uint64_t completions, events;	/* that were read */
@@ -88,7 +89,8 @@ struct rdma_device {
 	struct ibv_pd *pd;
 	struct rdma_queue *queue;
 	unsigned int queues;
-	struct ibv_srq *srq;		/* NULL: each QP has its own receives */
+	struct ibv_srq **srq;		/* [srqs] */
+	unsigned int srqs;		/* 0: each QP has its own receives */
 	struct ibv_xrcd *xrcd;		/* of an XRC receiver, else NULL */
 	struct ibv_qp **qp;		/* one per flow */
 	uint16_t *flow_of;		/* [QPN] */
@@ -129,6 +131,12 @@ static inline size_t rdma_header_bytes(uint64_t size)
 /* How many buffers of that size, of `wanted`, fit into the memory that each of so many QPs may have: at least 2. */
 unsigned int rdma_affordable(uint64_t size, unsigned int flows, unsigned int wanted);
 
+/* The shared queue of a QP. NULL: it has its own receives. */
+static inline struct ibv_srq *rdma_srq_of(const struct rdma_device *d, unsigned int flow)
+{
+	return d->srqs ? d->srq[flow % d->srqs] : NULL;
+}
+
 /* Opens device and port, and sets self's GID, LID and path MTU. Here and up to rdma_close() errors end the program. */
 void rdma_open(struct rdma_device *d, const struct rdma_options *o, struct rdma_end *self);
 
@@ -168,7 +176,7 @@ struct ibv_mr *rdma_region(const struct rdma_buffers *b, uint64_t number);
 
 /*
  * Creates self->flows QPs of self->service in state INIT, with so many sends and receives each, and a completion queue for each
- * thread. Receives are those of a shared queue instead if --srq wants it, or XRC. Sets how many READs or atomics a QP may serve,
+ * thread. Receives are those of shared queues instead if --srq wants it, or XRC. Sets how many READs or atomics a QP may serve,
  * or have outstanding if this end posts them.
  */
 void rdma_create_qps(struct rdma_device *d, const struct rdma_options *o, unsigned int sends, unsigned int receives,

@@ -29,6 +29,7 @@ static bool is_write(const struct rdma_responder *p)
 static void post_receive(struct rdma_responder *p, unsigned int flow, uint64_t wr_id)
 {
 	struct ibv_recv_wr wr = { .wr_id = wr_id }, *bad;
+	struct ibv_srq *srq = rdma_srq_of(p->d, flow);
 	struct ibv_sge sge;
 	int failed;
 
@@ -38,14 +39,14 @@ static void post_receive(struct rdma_responder *p, unsigned int flow, uint64_t w
 		wr.sg_list = &sge;
 		wr.num_sge = 1;
 	}
-	failed = p->d->srq ? ibv_post_srq_recv(p->d->srq, &wr, &bad) : ibv_post_recv(p->d->qp[flow], &wr, &bad);
+	failed = srq ? ibv_post_srq_recv(srq, &wr, &bad) : ibv_post_recv(p->d->qp[flow], &wr, &bad);
 	if (failed)
-		p->error = p->d->srq ? "the shared queue takes no more receives" : "the QP takes no more receives";
+		p->error = srq ? "the shared queue takes no more receives" : "the QP takes no more receives";
 }
 
 static void post_receives(struct rdma_responder *p)
 {
-	unsigned int queues = p->d->srq ? 1 : p->self->flows;
+	unsigned int queues = p->d->srqs ? p->d->srqs : p->self->flows;
 
 	for (unsigned int i = 0; i < queues; i++)
 		for (uint64_t k = 0; k < p->depth; k++)
@@ -113,7 +114,7 @@ void responder_make(struct rdma_responder *p, unsigned int sends)
 	if (is_write(p) || silent)
 		make_places(p);
 	else
-		p->buffers = rdma_make_buffers(p->d, p->o, p->d->srq ? 1 : p->self->flows, p->depth, room,
+		p->buffers = rdma_make_buffers(p->d, p->o, p->d->srqs ? p->d->srqs : p->self->flows, p->depth, room,
 					       IBV_ACCESS_LOCAL_WRITE);
 	post_receives(p);
 }
@@ -171,7 +172,7 @@ static void take_payload(struct rdma_responder *p, const struct ibv_wc *wc, uint
 /* IBTA 9.9.3, class E of the responder; do_class_d1e_error() in rxe_resp.c. */
 bool responder_broken(const struct rdma_responder *p, const struct ibv_wc *wc)
 {
-	return p->d->srq && p->self->service == RDMA_UC && wc->status == IBV_WC_REM_INV_REQ_ERR;
+	return p->d->srqs && p->self->service == RDMA_UC && wc->status == IBV_WC_REM_INV_REQ_ERR;
 }
 
 void responder_take(struct rdma_responder *p, const struct ibv_wc *wc, uint64_t now)
