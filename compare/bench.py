@@ -306,6 +306,7 @@ def unwatched(outcome):
             "latency_us": outcome.latency_us, "latency_histogram": outcome.latency_histogram,
             "retransmitted": outcome.retransmitted, "rxe_agrees": None,
             "missing": outcome.missing, "repeated": None, "sent_s": outcome.sent_s, "operation": outcome.operation, "pairs_gbps": outcome.pairs_gbps,
+            "flow_gbps": join.quantiles(outcome.flows_gbps),
             "joules": None, "sent_again": None, "dialogue": None, "requests": {"A": None, "B": None},
             "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
             "sent": outcome.sent, "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}

@@ -37,6 +37,13 @@ def _least_share(run, _):
     return 100 * min(pairs) * len(pairs) / sum(pairs) if pairs and None not in pairs and sum(pairs) else None
 
 
+def _flow_share(quantile):
+    def of(run, row):
+        gbps, flows = run.get("flow_gbps"), row["flows"] * len(run["pairs_gbps"] or (1,))
+        return 100 * gbps[quantile] * flows / run["goodput_gbps"] if gbps and run["goodput_gbps"] else None
+    return of
+
+
 def _taken(_, row):
     sent, received = row["messages"]["sent"], row["messages"]["received"]
     return 100 * received / sent if sent and received is not None else None
@@ -79,6 +86,9 @@ MEASURES = {
                           lambda run, row: run["dialogue"] and run["dialogue"]["reads_most"]),
     "lost": Measure("packets lost", "%", _lost),
     "least_share": Measure("goodput of the pair of sender and receiver that has the least", "% of an equal share", _least_share),
+    **{f"flow_{name}": Measure(f"goodput of a QP, {words}", "% of an equal share", _flow_share(name))
+       for name, words in {"least": "the least", "p10": "10 % quantile", "q1": "lower quartile", "median": "median",
+                           "q3": "upper quartile", "p90": "90 % quantile", "most": "the most"}.items()},
     "taken": Measure("messages that the receiver took", "% of those sent", _taken),
     "sender_program": Measure("CPU of the sender's program", "cores", lambda run, row: run["sender_cores"]["process"]),
     "receiver_program": Measure("CPU of the receiver's program", "cores", lambda run, row: run["receiver_cores"]["process"]),

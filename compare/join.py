@@ -169,7 +169,8 @@ def losses(run):
 def one(run):
     """A run of a row, as the report has it."""
     return {**{name: run[name] for name in ("number", "block", "refereed", "repeated", "missing")},
-            **{name: run[name] for name in ("goodput_gbps", "goodput_min_gbps", "pairs_gbps", "sent", "sent_s", "on_wire", "received")},
+            **{name: run[name] for name in ("goodput_gbps", "goodput_min_gbps", "pairs_gbps", "flow_gbps", "sent", "sent_s", "on_wire",
+                                       "received")},
             "lost": difference(run["sent"], run["received"]), "losses": losses(run),
             **{name: run[name] for name in ("sender_cores", "receiver_cores", "latency_us", "latency_histogram")},
             "ns_per_packet": ns_per_packet(run),
@@ -199,6 +200,7 @@ def merge(runs, known=PLACES):
     least = [run["goodput_min_gbps"] for run in timed]
     row["goodput_min_gbps"] = min((each for each in least if each is not None), default=None)
     row["pairs_gbps"] = fair_share([run["pairs_gbps"] for run in timed])
+    row["flow_gbps"] = _mean_quantiles([run["flow_gbps"] for run in timed])
     row["sender_cores"], row["receiver_cores"] = _cores(timed, "sender_cores"), _cores(timed, "receiver_cores")
     costs = [ns_per_packet(run) for run in timed]
     row["ns_per_packet"] = {end: mean([cost[end] for cost in costs]) for end in ("sender", "receiver")}
@@ -238,6 +240,21 @@ def fair_share(runs):
     if any(goodput is None for goodput in pairs):
         return None
     return {"least": min(pairs), "most": max(pairs)} if pairs else None
+
+
+QUANTILES = {"least": 0, "p10": 10, "q1": 25, "median": 50, "q3": 75, "p90": 90, "most": 100}     # percent, as lib/report.c has them
+
+
+def quantiles(figures):
+    """{name: figure} of QUANTILES, each by the nearest rank. None: there are no figures."""
+    ranked = sorted(figures or [])
+    return {name: ranked[max(1, -(-percent * len(ranked) // 100)) - 1] for name, percent in QUANTILES.items()} if ranked else None
+
+
+def _mean_quantiles(runs):
+    """Each a mean over the runs that know them."""
+    known = [run for run in runs if run]
+    return {name: mean([run[name] for run in known]) for name in QUANTILES} if known else None
 
 
 def gbits(run, packet_payload, size):

@@ -119,7 +119,7 @@ class StreamProgram(Tool):
             missing=unanswered, goodput_gbps=windows["mean_gbps"], goodput_min_gbps=windows["min_gbps"], goodput_at=at, messages=messages,
             places=self._lost(sent, received), receive_buffer=_buffer(received), sent=packets[0], received=packets[1],
             sender_cores=_cores(sent), receiver_cores=_cores(received), **_latency(sent if sent.get("ping_pong") else received),
-            other_datagram=self.END_MARKER, loss_details={"A": sent.get("xstats", {}), "B": received.get("xstats", {})},
+            flows_gbps=_flows(received, windows["mean_gbps"]), other_datagram=self.END_MARKER, loss_details={"A": sent.get("xstats", {}), "B": received.get("xstats", {})},
             sent_s=sent["seconds"], busy_s={"sender": _busy(sent), "receiver": _busy(received)})
 
     def _lost(self, sent, received):
@@ -156,6 +156,13 @@ def _buffer(report):
 
 def _latency(report):
     return {"latency_us": report["latency_us"], "latency_histogram": report.get("latency_histogram")}
+
+
+def _flows(report, goodput_gbps):
+    """What each flow has of the goodput, by the messages of it that arrived. None: there is one, or nobody knows."""
+    messages = report.get("flow_messages") or []
+    total = sum(messages)
+    return [goodput_gbps * n / total for n in messages] if goodput_gbps and total else None
 
 
 def _cores(report):

@@ -62,6 +62,7 @@ class Outcome:
     sent_s: Optional[float] = None  # seconds for which the sender sent
     receive_buffer: Optional[dict] = None   # of the receiving socket: {"bytes", "unread_us": longest time between two reads}
     pairs_gbps: Optional[list] = None   # the goodput of each pair, if there are several
+    flows_gbps: Optional[list] = None   # that of each flow (QP) of all pairs, if there are several and the tool knows
     missing: Optional[str] = None   # why there is no goodput, of ping-pong no latency, if the tool knows
     xdp_dropped: int = 0    # packets that the receiver's XDP program took, and that the NIC may count as dropped
 
@@ -93,7 +94,8 @@ def together(outcomes, machines, one=None):
         operation=outcomes[0].operation, loss_details=_details([each.loss_details for each in outcomes]),
         receive_buffer=max((each.receive_buffer for each in outcomes if each.receive_buffer),
                            key=lambda each: each["unread_us"], default=None),
-        busy_s=busy, pairs_gbps=[each.goodput_gbps if measured == outcomes else None for each in outcomes])
+        busy_s=busy, flows_gbps=[each for some in measured for each in some.flows_gbps] if all(each.flows_gbps for each in measured) else None,
+        pairs_gbps=[each.goodput_gbps if measured == outcomes else None for each in outcomes])
 
 
 def _details(each):

@@ -293,6 +293,21 @@ static json_t *payload_json(const struct receiver *r)
 			 "wrong", r->undecided ? json_null() : json_integer(r->wrong));
 }
 
+/* Those of which nothing came have no struct. */
+static void report_each_flow(const struct receiver *r, struct stream_report *report)
+{
+	unsigned int flows = report->flows > r->flows_seen ? report->flows : r->flows_seen, n = 0;
+	uint64_t *messages = calloc(flows + 1, sizeof(*messages));
+
+	if (!messages)
+		err(1, "no memory for %u flows", flows);
+	for (size_t i = 0; i < sizeof(r->flow) / sizeof(r->flow[0]); i++)
+		if (r->flow[i])
+			messages[n++] = r->flow[i]->messages;
+	report_flows(report, messages, flows);
+	free(messages);
+}
+
 void receiver_report(const struct receiver *r, struct stream_report *report)
 {
 	uint64_t duplicates = 0, late = 0;
@@ -320,6 +335,7 @@ void receiver_report(const struct receiver *r, struct stream_report *report)
 		report->latency = &r->latency;
 	report->payload = payload_json(r);
 	report->end_seen = receiver_end_seen(r) ? STREAM_YES : STREAM_NO;
+	report_each_flow(r, report);
 	report_extra(report, "duplicates", duplicates);
 	report_extra(report, "late", late);
 	report_extra(report, "foreign", r->foreign);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
@@ -10,6 +13,10 @@
 
 static const struct { const char *name; double q; } quantiles[] = {
 	{ "min", 0 }, { "p50", .5 }, { "p90", .9 }, { "p99", .99 }, { "p999", .999 }, { "max", 1 },
+};
+
+static const struct { const char *name; unsigned int percent; } flow_quantiles[] = {
+	{ "least", 0 }, { "p10", 10 }, { "q1", 25 }, { "median", 50 }, { "q3", 75 }, { "p90", 90 }, { "most", 100 },
 };
 
 static void set_count(json_t **object, const char *name, uint64_t value)
@@ -42,6 +49,40 @@ static bool times_known(const struct stream_report *r)
 static double gbps(const struct stream_report *r)
 {
 	return r->run_ns && times_known(r) ? r->payload_bytes * 8.0 / r->run_ns : 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+void report_flows(struct stream_report *report, const uint64_t *messages, unsigned int flows)
+{
+	uint64_t *sorted;
+	json_t *list, *gbits;
+
+	if (flows < 2 || !report->run_ns || !times_known(report))
+		return;
+	sorted = malloc(flows * sizeof(*sorted));
+	if (!sorted)
+		err(1, "no memory for %u flows", flows);
+	memcpy(sorted, messages, flows * sizeof(*sorted));
+	qsort(sorted, flows, sizeof(*sorted), compare);
+	if (!report->extra)
+		report->extra = json_object();
+	json_object_set_new(report->extra, "flow_messages", list = json_array());
+	json_object_set_new(report->extra, "flow_gbps", gbits = json_object());
+	for (unsigned int i = 0; i < flows; i++)
+		json_array_append_new(list, json_integer(messages[i]));
+	for (size_t i = 0; i < sizeof(flow_quantiles) / sizeof(flow_quantiles[0]); i++) {
+		unsigned int rank = (flow_quantiles[i].percent * flows + 99) / 100;
+
+		json_object_set_new(gbits, flow_quantiles[i].name,
+				    json_real(8.0 * sorted[rank ? rank - 1 : 0] * report->size / report->run_ns));
+	}
+	free(sorted);
 }
 
 json_t *report_windows(const struct windows *w)

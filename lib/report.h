@@ -39,6 +39,12 @@ void report_drop(struct stream_report *report, const char *place, uint64_t count
 /* Adds a field that only some programs have. docs/json.md and docs/schema/stream.schema.json list it as optional. */
 void report_extra(struct stream_report *report, const char *name, uint64_t value);
 
+/*
+ * Adds what arrived of several flows (or QPs), messages of report->size: `flow_messages`, and the distribution of their goodput in the
+ * time of the run, `flow_gbps`. A quantile is by the nearest rank: the least figure that so many flows do not exceed.
+ */
+void report_flows(struct stream_report *report, const uint64_t *messages, unsigned int flows);
+
 /* Parts of the object: null if no window counts. */
 json_t *report_windows(const struct windows *w);
 json_t *report_cpu(const struct cpu_meter *m);

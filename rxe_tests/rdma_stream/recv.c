@@ -374,8 +374,10 @@ static void run(struct rdma_receiver *u)
 static void report_unseen(const struct rdma_receiver *u, struct stream_report *report)
 {
 	bool known = rdma_is_reliable(u->self.service) && receiver_end_seen(u->r);
-	uint64_t sent = 0, arrived = 0;
+	uint64_t sent = 0, arrived = 0, *each = calloc(u->self.flows + 1, sizeof(*each));
 
+	if (!each)
+		err(1, "no memory");
 	for (unsigned int i = 0; i < u->self.flows && known; i++) {
 		sent += u->r->flow[i]->total_messages;
 		arrived += u->totals[i].completed;
@@ -384,6 +386,10 @@ static void report_unseen(const struct rdma_receiver *u, struct stream_report *r
 	report->messages_lost = report->packets_lost = known && sent == arrived ? 0 : STREAM_UNKNOWN;
 	report->payload_bytes = known ? arrived * u->self.size : STREAM_UNKNOWN;
 	report->run_ns = known ? u->sender_ns : STREAM_UNKNOWN;
+	for (unsigned int i = 0; i < u->self.flows; i++)
+		each[i] = u->totals[i].completed;
+	report_flows(report, each, u->self.flows);
+	free(each);
 }
 
 /* That arrived. */
@@ -416,8 +422,10 @@ static void correct_report(struct rdma_receiver *u, struct stream_report *report
 	peers_report(&u->peers, u->self.size, report->run_ns, report, messages, u);
 	if (u->d.queues)
 		rdma_report_queues(&u->d, report);
-	if (u->d.srq)
+	if (u->d.srqs) {
+		report_extra(report, "srqs", u->d.srqs);
 		report_extra(report, "receives_broken", u->p.broken);
+	}
 	if (u->self.operation)
 		json_object_set_new(report->extra, "operation", json_string(rdma_operation_name(u->self.operation)));
 }
