@@ -2,11 +2,12 @@
 """Plots with a line for each transport, named where it ends. Each takes Entries of one tool a transport (plots.py). Pure."""
 import collections
 import dataclasses
+import html
 import itertools
 import math
 import os
 
-from compare import latency, svg, table
+from compare import latency, plots, svg, table
 from compare.plots import Marked, mean_words
 from compare.transport import PING_PONG, bits_per_second
 
@@ -90,6 +91,63 @@ def measures(points, key, values, words, form):
         return y, error, f"{form(point.value)}: {mean_words(point)}"
 
     return _lines(words, points, across, up, lambda point: point.value if by_size else values.index(point.value), draw, aside=0)
+
+
+BOXES = "Boxes are from the lower to the upper quartile, with a line at the median. Whiskers end at the 10 % and the 90 % quantile."
+BOX = 26            # pixels of the widest
+
+
+@dataclasses.dataclass(frozen=True)
+class Box:
+    """Five quantiles of a line, at a value of what is varied."""
+    words: str
+    line: int
+    value: object
+    p10: float
+    q1: float
+    median: float
+    q3: float
+    p90: float
+
+    @property
+    def colour(self):
+        return f"c{self.line % plots.COLOURS}"
+
+    def drawn(self, x, half, up):
+        """half: of its width. up: the axis."""
+        low, high = up(self.q1), up(self.q3)
+        whiskers = svg.whisker(x, low, x, up(self.p10), half / 2) + svg.whisker(x, high, x, up(self.p90), half / 2)
+        box = svg.element("rect", x=x - half, y=high, width=2.0 * half, height=max(low - high, 1.0), class_="bar box",
+                          stroke_dasharray=svg.DASHES[self.line % len(svg.DASHES)])
+        return whiskers + box + svg.line(x - half, up(self.median), x + half, up(self.median), "mean")
+
+    def mark_at(self, x, y):
+        return svg.element("rect", x=x - 6, y=y - 4, width=12.0, height=8.0, class_="bar box",
+                           stroke_dasharray=svg.DASHES[self.line % len(svg.DASHES)])
+
+
+def boxes(drawn, key, values, words, form):
+    """
+    Boxes over what an experiment varies: a Box for each line and value, those of a value side by side (BOXES says what they are). key: of
+    what is varied, whose values have a place each. words: of the measure. form(value): its label.
+    """
+    up = svg.Axis.fitting([figure for box in drawn for figure in (box.p10, box.p90)], words).span(BOTTOM, TOP)
+    across = svg.Axis(range(len(values)), "message size" if key == "size" else key, form=lambda n: form(values[n]))
+    lines = sorted({box.line for box in drawn})
+    right = svg.WIDTH - 32 - max(svg.width_of(box.words) for box in drawn)
+    step = min(BOX + 6, (right - LEFT) / len(values) / (len(lines) + 1))
+    edge = max(14, step * len(lines) / 2 + 4)
+    across.span(LEFT + edge, right - edge)
+    parts, ends = [], []
+    for place, line in enumerate(lines):
+        own = sorted((box for box in drawn if box.line == line), key=lambda box: values.index(box.value))
+        for box in own:
+            x = across(values.index(box.value)) + step * (place - (len(lines) - 1) / 2)
+            title = f"{box.words}, {form(box.value)}: median {table.figure_words(box.median)}, quartiles {table.figure_words(box.q1)} and " \
+                    f"{table.figure_words(box.q3)}, 10 and 90 % {table.figure_words(box.p10)} and {table.figure_words(box.p90)}"
+            parts.append(svg.element("g", svg.element("title", html.escape(title)), box.drawn(x, step / 2 - 3, up), class_=box.colour))
+        ends.append((x + step / 2, up(own[-1].median), own[-1]))
+    return svg.drawing(BOTTOM + 44 + across.deeper, words, across.below(TOP, BOTTOM), up.beside(LEFT, right), *_names(ends, right), *parts)
 
 
 def _apart(values):
