@@ -34,16 +34,16 @@ static const char coyote_2022[] =
  *   4      RC; packets of 1408 bytes of payload, a multiple of the data path's 64; UDP ports are 0x12b7 on both sides
  *   5      messages of 64 bytes to 4 MB (here 64 KiB, ours)
  *   5.3    "the ICRC inside the rocev2 IP is ignored in our implementation": sent here without the field
- *   Tab. 5.1  QPN 0, PSN 0 and R_Key 0, as board 1 is told to send (board 0, which asks in the measurements, has QPN 0x100000
- *          and PSN 0x200000)
+ *   Tab. 5.1  host 0, the requester of the measurements: rQPN 0x100000, the destination of its packets; rPSN 0x200000, its first
+ *          PSN (section 4: "used to generate new request PSNs"); R_Key 0. QPN 0 and PSN 0 are those of the responder's packets
  */
 static const char vitis_1408[] =
 	"op rc-write\n"
 	"message 64K\n"
 	"mtu 1408\n"
 	"port 4791\n"
-	"first-qpn 0\n"
-	"first-psn 0\n"
+	"first-qpn 0x100000\n"
+	"first-psn 0x200000\n"
 	"rkey 0\n"
 	"fault icrc-absent\n";
 
@@ -117,7 +117,7 @@ static const char craco_beams[] = CRACO "message 4K\n" "regions 1152\n" "immedia
 
 const struct preset presets[] = {
 	{ "coyote-2022", "Coyote to a NIC: the other side's PSN, a constant ICRC, DF unset", coyote_2022 },
-	{ "vitis-1408", "Vitis_RoCE: 1408 bytes a packet, no ICRC, QPN 0", vitis_1408 },
+	{ "vitis-1408", "Vitis_RoCE: 1408 bytes a packet, no ICRC", vitis_1408 },
 	{ "lofar", "2000 QPs, 16 KiB UC WRITE with immediate, packets of 4096", lofar },
 	{ "twepp", "8 KiB messages streamed into a ring of a million", twepp },
 	{ "hsb", "Holoscan Sensor Bridge: frames of UC WRITE Only, the last one with page and PSN as immediate data", hsb },
