@@ -10,7 +10,9 @@ from compare import curves, figures as of_run, findings, plan, plots, report, sv
 from compare.findings import LAWS, MEASURES, value_words
 
 KEYS = ("title", "source", "question", "figures", "plot", "finding", "differs", "program?")
-FIGURES, PLOT = ("caption", "columns", "rows"), ("title", "measure", "across", "lines", "law?")
+FIGURES, PLOT = ("caption", "columns", "rows"), ("title", "measure?", "box?", "across", "lines", "law?")
+# Of a plot with boxes, which has the goodput of each QP: the measures of a box, and their rows in its table.
+BOX = {"flow_p10": "10 %", "flow_q1": "lower quartile", "flow_median": "median", "flow_q3": "upper quartile", "flow_p90": "90 %"}
 LAW_DASHES = 2      # of svg.DASHES: dots
 
 
@@ -32,6 +34,9 @@ def read(path):
     for kind, keys in (("figures", FIGURES), ("plot", PLOT)):
         for number, each in enumerate(found[kind], 1):
             _keys(path, each, keys, f"{kind} {number}")
+    for number, each in enumerate(found["plot"], 1):
+        if ("measure" in each) == each.get("box", False):
+            raise plan.PlanError(f"plan {path}: plot {number}: one of 'measure' and 'box'")
     for number, each in enumerate(found["finding"], 1):
         if each.get("judge") not in findings.JUDGES:
             raise plan.PlanError(f"plan {path}: finding {number}: its judge is none of {', '.join(findings.JUDGES)}")
@@ -73,7 +78,7 @@ def _keys(path, given, wanted, place):
 
 def selections(experiment):
     """[(place, measure, selection)] of all rows that it asks for."""
-    found = [(f"plot {n}", each["measure"], line) for n, each in enumerate(experiment["plot"], 1) for line in each["lines"]]
+    found = [(f"plot {n}", each.get("measure", "flow_median"), line) for n, each in enumerate(experiment["plot"], 1) for line in each["lines"]]
     for n, each in enumerate(experiment["finding"], 1):
         chosen = [each[key] for key in ("a", "b") if key in each and "law" not in each[key]]
         found += [(f"finding {n}", each.get("measure", "goodput"), selection) for selection in chosen]
@@ -107,8 +112,8 @@ def page(name, experiment, figures, now):
         told += [f"{each['caption']}:", _table(each["columns"], [[_figure(cell) for cell in line] for line in each["rows"]])]
     told += ["## Ours", _circumstances(figures)]
     for number, each in enumerate(experiment["plot"], 1):
-        panel = Panel(each, rows)
-        told += [f"### {each['title']}", f"{_sentence(panel.measure.words)}, {panel.measure.unit}.{panel.runs_words}", panel.table()]
+        panel = Boxes(each, rows) if each.get("box") else Panel(each, rows)
+        told += [f"### {each['title']}", f"{panel.words}{panel.runs_words}", panel.table()]
         told += panel.notes()
         if picture := panel.picture():
             files[f"{name}-{number}.svg"] = svg.standalone(picture, plots.style_on_paper(), "")
@@ -151,14 +156,15 @@ class Panel:
     """A measure over what an experiment varies, as a table and as a plot."""
 
     def __init__(self, wanted, rows):
-        self.measure, self._across = MEASURES[wanted["measure"]], wanted["across"]
+        self._measure, self._across = wanted.get("measure", "flow_median"), wanted["across"]
+        self.measure = MEASURES[self._measure]
         values = [value for line in wanted["lines"] for value in findings.values_of(self._across, line, rows.facts)]
         self._values = findings.in_order(values)
-        self._lines = [(line["name"], {value: rows.cell({**line, self._across: value}, wanted["measure"])
+        self._lines = [(line["name"], {value: rows.cell({**line, self._across: value}, self._measure)
                                        for value in self._values}) for line in wanted["lines"]]
         self._lost = [[rows.lost({**line, self._across: value}) for value in self._values]
-                      for line in wanted["lines"]] if wanted["measure"] == "goodput" else []
-        self._law = LAWS[wanted["measure"]] if wanted.get("law") else lambda facts: None
+                      for line in wanted["lines"]] if self._measure == "goodput" else []
+        self._law = LAWS[self._measure] if wanted.get("law") else lambda facts: None
         options = [set(value.split(",")) for value in self._values] if self._across == "verbs" else []
         self._same = set.intersection(*options) if len(options) > 1 else set()
 
@@ -167,6 +173,10 @@ class Panel:
         if self._across == "verbs":
             value = ", ".join(option for option in value.split(",") if option not in self._same)
         return value_words(self._across, value)
+
+    @property
+    def words(self):
+        return f"{_sentence(self.measure.words)}, {self.measure.unit}."
 
     @property
     def runs_words(self):
@@ -207,6 +217,33 @@ class Panel:
             return None
         words = f"{self.measure.words} ({self.measure.unit})"
         return curves.measures(points, self._across, shown, words, lambda value: self.label(value).replace(", ", "\n"))
+
+
+class Boxes(Panel):
+    """How much the goodput of each QP differs, over what an experiment varies."""
+
+    def __init__(self, wanted, rows):
+        super().__init__(wanted, rows)
+        self._boxes = {(line["name"], value): [rows.cell({**line, self._across: value}, measure) for measure in BOX]
+                       for line in wanted["lines"] for value in self._values}
+
+    @property
+    def words(self):
+        return f"Goodput of each QP, {self.measure.unit}. {curves.BOXES}"
+
+    def table(self):
+        lines = [[f"{name}, {words}", *(_cell(self._boxes[name, value][number]) for value in self._values)]
+                 for name, _ in self._lines for number, words in enumerate(BOX.values())]
+        return _table(["", *map(self.label, self._values)], lines)
+
+    def picture(self):
+        names = [name for name, _ in self._lines]
+        drawn = [curves.Box(name, names.index(name), value, *(cell.mean for cell in cells))
+                 for (name, value), cells in self._boxes.items() if all(cell.figures for cell in cells)]
+        shown = [value for value in self._values if any(box.value == value for box in drawn)]
+        if not drawn:
+            return None
+        return curves.boxes(drawn, self._across, shown, f"goodput of a QP ({self.measure.unit})", self.label)
 
 
 def _cell(cell):
