@@ -32,6 +32,18 @@ def _lost(run, _):
     return 100 * run["lost"] / run["sent"] if run["sent"] and run["lost"] is not None else None
 
 
+def _messages_lost(run, _):
+    messages = run.get("messages") or {}
+    return 100 * messages["lost"] / messages["sent"] if messages.get("sent") and messages["lost"] is not None else None
+
+
+def _joules(run, row):
+    if run["joules"] is None or "messages" not in run:
+        return None
+    gbit = join.gbits(run, row["packet_payload"] if plan.transport(row["transport"]).all_payload else None, row["size"])
+    return run["joules"] / gbit if gbit else None
+
+
 def _least_share(run, _):
     pairs = run["pairs_gbps"]
     return 100 * min(pairs) * len(pairs) / sum(pairs) if pairs and None not in pairs and sum(pairs) else None
@@ -85,6 +97,8 @@ MEASURES = {
     "reads_most": Measure("READs and atomics outstanding on a QP, by the monitor", "at most",
                           lambda run, row: run["dialogue"] and run["dialogue"]["reads_most"]),
     "lost": Measure("packets lost", "%", _lost),
+    "messages_lost": Measure("messages lost", "%", _messages_lost),
+    "joules": Measure("energy of the CPUs of both machines for a Gbit that arrives", "J", _joules),
     "least_share": Measure("goodput of the pair of sender and receiver that has the least", "% of an equal share", _least_share),
     **{f"flow_{name}": Measure(f"goodput of a QP, {words}", "% of an equal share", _flow_share(name))
        for name, words in {"least": "the least", "p10": "10 % quantile", "q1": "lower quartile", "median": "median",

@@ -171,7 +171,7 @@ def one(run):
     return {**{name: run[name] for name in ("number", "block", "refereed", "repeated", "missing")},
             **{name: run[name] for name in ("goodput_gbps", "goodput_min_gbps", "pairs_gbps", "flow_gbps", "sent", "sent_s", "on_wire",
                                        "received")},
-            "lost": difference(run["sent"], run["received"]), "losses": losses(run),
+            "lost": difference(run["sent"], run["received"]), "losses": losses(run), "messages": run["messages"],
             **{name: run[name] for name in ("sender_cores", "receiver_cores", "latency_us", "latency_histogram")},
             "ns_per_packet": ns_per_packet(run),
             **{name: run[name] for name in ("joules", "flow_control", "loss_details", "receive_buffer", "dialogue",
