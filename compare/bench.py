@@ -339,8 +339,8 @@ def record(row, status, why, runs=None, spoilt=()):
               "status": status, "why": why}
     if runs:
         fields.update(join.merge(runs, row.transport.places))
-        fields["packet_payload"] = row.packet_payload
-        payload = row.packet_payload if row.transport.all_payload else None
+        fields["packet_payload"] = None if row.fragmented else row.packet_payload
+        payload = fields["packet_payload"] if row.transport.all_payload else None
         fields["ns_per_gbit"] = join.ns_per_gbit(runs, payload, row.size)
         fields["joules_per_gbit"] = join.joules_per_gbit(runs, payload, row.size)
         fields["goodput_at"] = runs[0]["goodput_at"]

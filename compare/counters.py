@@ -31,6 +31,9 @@ DETAILS = FULL_RING + (
     r"rx_fifo_errors",                  # any driver that repeats /sys
     r"rx_queue_\d+_drops|rx\d+_drops",  # veth, virtio_net: in rx_dropped
 )
+# The same of the stack. Datagrams that IP could not put together are no place: where memory is short each fragment counts, else
+# each datagram, 30 s later (net/ipv4/ip_fragment.c).
+STACK_DETAILS = ("softnet.time_squeeze", "softnet.flow_limit", "Ip.ReasmFails", "Ip6ReasmFails")
 # Who was told to be slower: no losses.
 FLOW_CONTROL = (
     r"[rt]x_(\w+_)?pause(_\w+)?",       # mlx5 (rx_prio3_pause, tx_pause_ctrl_phy), bnxt (rx_pause_frames)
@@ -189,8 +192,7 @@ class Counters:
 
     def loss_details(self, nics):
         """{"A", "B"}: {name: n}, what grew and says more about losses."""
-        softnet = ("softnet.time_squeeze", "softnet.flow_limit")
-        return self._sides({end: {**self._own(end, nic, DETAILS), **{name: n for name in softnet if (n := self.get(end, name))}}
+        return self._sides({end: {**self._own(end, nic, DETAILS), **{name: n for name in STACK_DETAILS if (n := self.get(end, name))}}
                             for end, nic in nics.items()})
 
     @staticmethod

@@ -74,6 +74,8 @@ def footnotes(rows, deviation=True, least=True):
     if least and any(row.get("goodput_min_gbps") is not None for row in carried):
         notes.append("Of our stream programs and iperf3 it is the mean of windows of 100 ms, without the start and the end; "
                      "least: of these windows.")
+    if any(row.get("packet_payload", 0) is None for row in ran):
+        notes.append("Of datagrams that IP cuts into fragments nobody counts the packets: their losses are those of the messages.")
     if len(carried) < len(ran):
         notes.append("Ping-pong: half of the time until the answer to a message is back.")
     latencies = [(row, found) for row in ran if (found := noise.latencies(row))]
@@ -385,13 +387,11 @@ def places_words(transport, losses):
 
 def loss_words(row):
     """'none', or which share of the packets was lost, where, and what no counter explains."""
-    lost = packets_lost(row)
+    lost, words = packets_lost(row), []
     if lost is None:
         known = places_words(row["transport"], row["losses"])
-        again = f", {count_words(row['retransmitted'])} sent again" if row.get("retransmitted") else ""
-        return (f"{known}; the rest is not known" if known else "not known") + again
-    words = []
-    if lost and not row["losses"] and row.get("unexplained") == lost:
+        words.append(f"{known}; the rest is not known" if known else "not known")
+    elif lost and not row["losses"] and row.get("unexplained") == lost:
         words.append(f"{share_words(lost, row['sent'])} unexplained")
     elif lost:
         words.append(f"{share_words(lost, row['sent'])}{_shares_words(row)}")

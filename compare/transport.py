@@ -134,6 +134,7 @@ class Tool:
     verbs = False           # whether it is our RDMA stream program at both ends, which has options of its own
     never = None            # why it cannot use this transport at all
     one_packet = None       # why its messages cannot be larger than the path MTU
+    datagram = None         # bytes of the largest message that it sends as one datagram: above the path MTU IP cuts it into fragments
     places = {}             # {PLACE: join.Place} of losses that only this tool counts
 
     @property
@@ -150,6 +151,8 @@ class Tool:
             return "IPv4 only"
         if load.verbs and not self.verbs:
             return f"it has no options of verbs ({load.verbs})"
+        if self.datagram and load.size > self.datagram:
+            return f"one message is one datagram, which has {self.datagram} bytes at most"
         return self.never or (self.one_packet if load.size > load.path_mtu else None)
 
     def refusal(self, row, path):
@@ -208,6 +211,8 @@ class Transport:
         The packets of one run for join.merge(): here datagrams, which the referee counts at both ports. did: Counters
         of the run; seen: {"A", "B"}: Sightings. `sent` and `received` are the programs' figures unless set here. Pure.
         """
+        if row.fragmented:
+            return {}       # the referee knows no datagram of several packets
         return {"on_wire": seen["A"].udp_packets(row.packet_payload, outcome.other_datagram),
                 "left_wire": seen["B"].udp_packets(row.packet_payload, outcome.other_datagram)}
 
@@ -267,6 +272,11 @@ class Row(Load):
     @property
     def own(self):
         return self.tool.own
+
+    @property
+    def fragmented(self):
+        """Whether a message is a datagram of several packets: the program counts datagrams, and nobody counts packets."""
+        return self.tool.datagram is not None and self.size > self.path_mtu
 
     @property
     def name(self):

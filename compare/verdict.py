@@ -101,6 +101,7 @@ def _losses(section):
             for row in known if row["sent"] > row["received"]]
     lost += [f"{words(row)} lost no packet, but {_messages(row)} of the messages"
              for row in known if row["sent"] == row["received"] and _messages(row)]
+    lost += [f"{words(row)} lost {_messages(row)} of the messages" for row in section if row not in known and _messages(row)]
     if len(none) == len(section) > 1:
         return ["Nothing was lost."]
     return ([f"Nothing was lost by {_list(none)}."] if none else []) + [_sentence("; ".join(lost)) for _ in lost[:1]]
