@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdio.h>
+
 #include "roce/dialogue.h"
 #include "userspace/model/limit.h"
 
@@ -13,6 +15,12 @@
  * 1/10 of it, where its next packet is due just behind a response.
  */
 #define FULL_PART 4
+/*
+ * RXE_MAX_UNACKED_PSNS (drivers/infiniband/sw/rxe/rxe_param.h): rxe_requester() sends while its next PSN is at most 128 beyond
+ * the first unanswered one. Packets of WRITEs and SENDs stop at 129, and a READ may begin there and reach further. ConnectX with
+ * LOG_TX_PSN_WINDOW = 7 (mlxconfig; IOWN Global Forum, RDMA over Open APN PoC report, 2024) has 2^7.
+ */
+#define UNACKED 128
 
 const char *const limit_names[LIMITS] = {
 	[LIMIT_UNKNOWN] = "unknown",	      [LIMIT_IDLE] = "idle",
@@ -81,4 +89,43 @@ enum limit limit_of(const struct snapshot_stream *now, const struct snapshot *sn
 	if (back[DIALOGUE_TIMEOUT])
 		return LIMIT_TIMER;
 	return (d->full_ns - b->full_ns) * FULL_PART > d->waiting_ns - b->waiting_ns ? LIMIT_WINDOW : LIMIT_SENDER;
+}
+
+/*
+ * Whether READs stopped at UNACKED: without the last READ at most so many PSNs were outstanding. The oldest READ may be half
+ * answered, so the last one has less than 1 / (reads - 1) of all. The 16 READs of the IOWN report (appendix C) never fit.
+ */
+static bool reads_stop_at_psns(const struct roce_dialogue *d)
+{
+	return d->reads_most > 1 && d->outstanding_most > UNACKED &&
+	       (__u64)(d->outstanding_most - UNACKED) * (d->reads_most - 1) < d->outstanding_most;
+}
+
+/* Whether other requests did. 128 messages of one packet may as well be all that the queue has room for. */
+static bool packets_stop_at_psns(const struct snapshot_stream *s)
+{
+	__u32 most = s->dialogue->outstanding_most;
+
+	return most == UNACKED + 1 || (most == UNACKED && packets(s) >= 2 * s->stream.counters.value[COUNTER_messages]);
+}
+
+static struct window window(const char *kind, const char *unit, __u32 at, const char *set_by)
+{
+	struct window w = { .kind = kind, .at = at };
+
+	snprintf(w.text, sizeof(w.text), "%u %s%s outstanding: %s", at, unit, at == 1 ? "" : "s", set_by);
+	return w;
+}
+
+struct window window_of(const struct snapshot_stream *s)
+{
+	const struct roce_dialogue *d = s->dialogue;
+	bool reads = d->reads_most && !s->stream.counters.value[COUNTER_payload_bytes];
+
+	if (reads ? reads_stop_at_psns(d) : packets_stop_at_psns(s))
+		return window("psns", "PSN", d->outstanding_most,
+			      "RXE_MAX_UNACKED_PSNS = 128 of rxe, or LOG_TX_PSN_WINDOW = 7 of ConnectX");
+	if (reads)
+		return window("reads", "READ", d->reads_most, "max_rd_atomic of the QP, or its queue (tx depth)");
+	return window("requests", "PSN", d->outstanding_most, "the queue of the QP (tx depth), or a window of its device");
 }

@@ -9,7 +9,7 @@ enum limit {
 	LIMIT_UNKNOWN,	/* no dialogue: only one direction is seen, or the pair is unknown */
 	LIMIT_IDLE,	/* nothing was sent, and no response is awaited any more */
 	LIMIT_SENDER,	/* only the requester itself: its window is never full */
-	LIMIT_WINDOW,	/* its window is full: 128 PSNs of rxe, 16 READs of an HCA */
+	LIMIT_WINDOW,	/* its window is full: see window_of() */
 	LIMIT_RECEIVER, /* the receiver was not ready (RNR) */
 	LIMIT_TIMER,	/* its timer sent again, and nobody had asked: an answer was late or lost, or the last requests */
 	LIMIT_LOSS,	/* packets were lost beyond this place: the receiver asked for them again, or responses are missing */
@@ -25,5 +25,15 @@ extern const char *const limit_names[LIMITS];
 
 /* previous: the snapshot before; NULL: since the start. */
 enum limit limit_of(const struct snapshot_stream *now, const struct snapshot *snapshot, const struct snapshot *previous);
+
+/* The window of a window-limited requester. */
+struct window {
+	const char *kind; /* "reads": READs and atomics; "psns": 128 PSNs; "requests": another one */
+	__u32 at;	  /* so many READs and atomics, or else PSNs, were outstanding at most */
+	char text[128];	  /* for people, with the name of what sets it */
+};
+
+/* The stream has a dialogue. */
+struct window window_of(const struct snapshot_stream *s);
 
 #endif

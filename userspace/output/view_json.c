@@ -464,15 +464,22 @@ static json_t *causes(const __u64 counter[DIALOGUE_CAUSES])
 			 "timeout", (json_int_t)counter[DIALOGUE_TIMEOUT]);
 }
 
+static json_t *window_object(struct window w)
+{
+	return json_pack("{s:s, s:I, s:s}", "kind", w.kind, "at", (json_int_t)w.at, "text", w.text);
+}
+
 static json_t *dialogue_object(const struct snapshot_stream *s, const struct snapshot *now, const struct snapshot *previous)
 {
 	const struct roce_dialogue *d = s->dialogue;
 	bool timed = d->back[DIALOGUE_TIMEOUT] || d->selective[DIALOGUE_TIMEOUT];
+	enum limit limit = limit_of(s, now, previous);
 
-	return json_pack("{s:I, s:I, s:I, s:I, s:s, s:o, s:I, s:o, s:o, s:f, s:f, s:o, s:o}",
+	return json_pack("{s:I, s:I, s:I, s:I, s:s, s:o*, s:o, s:I, s:o, s:o, s:f, s:f, s:o, s:o}",
 			 "outstanding", (json_int_t)d->outstanding, "outstanding_most", (json_int_t)d->outstanding_most,
 			 "reads", (json_int_t)d->reads, "reads_most", (json_int_t)d->reads_most,
-			 "limit", limit_names[limit_of(s, now, previous)], "back", causes(d->back),
+			 "limit", limit_names[limit], "window",
+			 limit == LIMIT_WINDOW ? window_object(window_of(s)) : NULL, "back", causes(d->back),
 			 "back_packets", (json_int_t)d->back_packets,
 			 "selective", causes(d->selective),
 			 "timeout_seconds", timed ? json_real(d->timeout_ns / 1e9) : json_null(),

@@ -372,6 +372,8 @@ static void add_dialogue(const struct stream_page *p)
 	if (p->row)
 		lines_add(p->l, p->row->limit == LIMIT_STALLED || p->row->limit == LIMIT_LOSS ? STYLE_FAULT : STYLE_PLAIN,
 			  "limit", "%s", limit_names[p->row->limit]);
+	if (p->row && p->row->limit == LIMIT_WINDOW)
+		add_line(p, "window", "%s", window_of(p->s).text);
 	add_line(p, "outstanding", "%u PSNs now, %u at most; READs and atomics: %u now, %u at most", d->outstanding,
 		 d->outstanding_most, d->reads, d->reads_most);
 	add_line(p, "waiting", "%.3f s for answers, %.3f s of that with a full window", d->waiting_ns / 1e9, d->full_ns / 1e9);

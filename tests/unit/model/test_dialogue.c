@@ -790,6 +790,58 @@ static void limits(void **state)
 	assert_int_equal(limit(&t, &before), LIMIT_SENDER); /* it was idle and has just started */
 }
 
+static void named_windows(void **state)
+{
+	static const char rxe[] = "129 PSNs outstanding: RXE_MAX_UNACKED_PSNS = 128 of rxe, or LOG_TX_PSN_WINDOW = 7 of ConnectX";
+	static const char sixteen[] = "16 READs outstanding: max_rd_atomic of the QP, or its queue (tx depth)";
+	static const char one[] = "1 PSN outstanding: the queue of the QP (tx depth), or a window of its device";
+	static const struct {
+		__u32 outstanding, reads;
+		__u64 packets, messages, payload;
+		const char *kind;
+		__u32 at;
+		const char *text;
+	} cases[] = {
+		{ 129, 0, 9000, 9000, 1, "psns", 129, rxe },
+		{ 128, 0, 9000, 90, 1, "psns", 128, NULL },
+		{ 128, 0, 9000, 9000, 1, "requests", 128, NULL }, /* perftest's tx depth is 128 */
+		{ 2048, 0, 9000, 9000, 1, "requests", 2048, NULL },
+		{ 1, 0, 9000, 9000, 1, "requests", 1, one },
+		{ 2000, 3, 9000, 9000, 1, "requests", 2000, NULL }, /* READs among SENDs */
+		{ 129, 3, 9000, 9000, 1, "psns", 129, NULL },
+		/* 16 READs of an HCA: of 1, 8, 9 and 2048 packets */
+		{ 16, 16, 9000, 0, 0, "reads", 16, sixteen },
+		{ 128, 16, 9000, 0, 0, "reads", 16, sixteen },
+		{ 144, 16, 9000, 0, 0, "reads", 16, sixteen },
+		{ 32768, 16, 9000, 0, 0, "reads", 16, sixteen },
+		{ 2048, 1, 9000, 0, 0, "reads", 1, NULL },
+		/* rxe: a READ begins with the 129th PSN at most; READs of 1, 3, 9, 16, 2048 packets */
+		{ 129, 129, 9000, 0, 0, "psns", 129, rxe },
+		{ 129, 43, 9000, 0, 0, "psns", 129, rxe },
+		{ 137, 16, 9000, 0, 0, "psns", 137, NULL },
+		{ 144, 9, 9000, 0, 0, "psns", 144, NULL },
+		{ 128 + 2048, 2, 9000, 0, 0, "psns", 128 + 2048, NULL },
+		{ 128, 128, 9000, 0, 0, "reads", 128, NULL }, /* RXE_MAX_QP_RD_ATOM */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct roce_dialogue d = { .outstanding_most = cases[i].outstanding, .reads_most = cases[i].reads };
+		struct snapshot_stream s = { .dialogue = &d };
+		__u64 *v = s.stream.counters.value;
+		struct window w;
+
+		v[COUNTER_roce_packets] = cases[i].packets;
+		v[COUNTER_messages] = cases[i].messages;
+		v[COUNTER_payload_bytes] = cases[i].payload;
+		w = window_of(&s);
+		assert_string_equal(w.kind, cases[i].kind);
+		assert_int_equal(w.at, cases[i].at);
+		if (cases[i].text)
+			assert_string_equal(w.text, cases[i].text);
+	}
+}
+
 /* A peer that no longer responds: stalled while requests wait, and until the requester has given up. */
 static void silence(void **state)
 {
@@ -857,7 +909,7 @@ int main(void)
 		cmocka_unit_test(reads), cmocka_unit_test(unknown_span),
 		cmocka_unit_test(acknowledged_ahead), cmocka_unit_test(clocks_differ),
 		cmocka_unit_test(beginnings), cmocka_unit_test(back), cmocka_unit_test(selective),
-		cmocka_unit_test(late), cmocka_unit_test(limits),
+		cmocka_unit_test(late), cmocka_unit_test(limits), cmocka_unit_test(named_windows),
 		cmocka_unit_test(silence), cmocka_unit_test(unasked), cmocka_unit_test(long_read),
 	};
 
