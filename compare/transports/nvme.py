@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-NVMe over fabrics by the kernel's target and host, over SoftRoCE and over TCP on the same NIC. fio reads or writes a disk in the
+NVMe over fabrics by the kernel's target and host, over SoftRoCE and over TCP on a guest's one NIC. fio reads or writes a disk in the
 target's memory, block by block; a block is a message. compare/nvme.sh sets up both ends.
 
 Data goes from A to B, as in each row: a write has its host at A, a read has it at B.
