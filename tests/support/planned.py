@@ -25,3 +25,8 @@ def of_program(path, parts):
     loader.exec_module(module)
     rows = [row for _, row in module.rows_of(parts)]
     return [(row["facts"], row["path"]) for row in rows + module.pooled(rows)]
+
+
+def figure_key(value):
+    """A value of `by`, as a plan's table of figures has it."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
