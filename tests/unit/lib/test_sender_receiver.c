@@ -416,6 +416,27 @@ static void test_gaps(void **state)
 	}
 }
 
+/* The second of two senders, each with the half of 1000 messages a second, has its first message a millisecond after the first one. */
+static void test_senders_begin_in_turn(void **state)
+{
+	static const struct rate rates[] = { { 4e6, RATE_BITS }, { 500, RATE_PACKETS } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		uint64_t now = 5 * NSEC_PER_SEC;
+		struct sender *s;
+
+		options = (struct stream_options){ .send = true, .size = 1000, .duration = 1, .flows = 1, .rate = rates[i] };
+		s = sender_new_unsplit(&options, 1024);
+		sender_begin_turn(s, now, 0, 2);
+		assert_true(sender_due(s, now));
+		sender_begin_turn(s, now, 1, 2);
+		assert_false(sender_due(s, now + NSEC_PER_MSEC - 1));
+		assert_true(sender_due(s, now + NSEC_PER_MSEC));
+		free(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,6 +448,7 @@ int main(void)
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_long_filler),
 		cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_senders_begin_in_turn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
