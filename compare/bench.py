@@ -51,11 +51,11 @@ class Bench:
 
     def refusal(self, row):
         """Why the row cannot run here. None: it can."""
-        by_queue = "its packets do not pass the sender's queue, which makes the distance"
+        by_queue = f"its packets do not pass the sender's queue, which makes the {'distance' if self._delay_us else 'link'}"
         alone = not row.tool.several_pairs or (row.transport.driver == "dpdk" and not self._lab.dpdk_copies)
         several = "one pair only" if len(self._lab.pairs) > 1 and alone else None
         return (row.why or several or row.transport.refusal(self._lab)
-                or (by_queue if self._delay_us and not row.tool.through_qdisc else None)
+                or (by_queue if (self._delay_us or self.injection.sender_link) and not row.tool.through_qdisc else None)
                 or next(filter(None, (row.tool.refusal(row, pair) for pair in self._lab.pairs)), None))
 
     def once(self, row, refereed, seconds=None):

@@ -21,7 +21,10 @@ PREFERENCE = 49     # priority of the filter
 
 # Each fault, and the form of its value.
 FAULTS = {"sender-qdisc": "P%", "wire": "P%", "receiver-ring": "Nms", "receive-buffer": "BYTES", "slow-receiver": "Nms",
-          "receive-requests": "N"}
+          "receive-requests": "N", "sender-link": "RATE"}
+# Ethernet's preamble, FCS and gap, which skb->len has not. A packet of any MTU must fit the burst, and what a socket may have under
+# way the queue: a sender then waits, as for a NIC.
+OVERHEAD, LINK_QUEUE = ("stab", "overhead", 24), ("burst", 1 << 16, "limit", 1 << 24)
 # What the programs take (lib/stream_options.c, rxe_tests/rdma_stream/main.c, userspace/udp_stream/udp_stream.c).
 MOST = {"Nms": 60000, "N": 16384, "BYTES": 2 ** 30 - 1}
 
@@ -34,6 +37,7 @@ class Injection:
     receive_buffer: Optional[int] = None    # bytes, of the receiving socket of kernel UDP, and of SPEAD
     slow_receiver: Optional[int] = None     # milliseconds for which our receiver sleeps after each read
     receive_requests: Optional[int] = None  # that our RDMA receiver posts on each QP
+    sender_link: Optional[str] = None       # the rate of the sender's NIC: no fault, but what a slower NIC would be
 
     @classmethod
     def parse(cls, text):
@@ -41,12 +45,14 @@ class Injection:
         faults = [_fault(word) for word in text.split(",")]
         if len(dict(faults)) < len(faults):
             raise ValueError(f"{text}: a fault twice")
+        if {"sender_qdisc", "sender_link"} <= set(dict(faults)):
+            raise ValueError(f"{text}: both need the queue of the sender's NIC")
         return cls(**dict(faults))
 
     def __str__(self):
         """'wire 1 %'"""
         kinds = {"sender_qdisc": "{:.2g} %", "wire": "{:.2g} %", "receiver_ring": "{} ms", "receive_buffer": "{} bytes",
-                 "slow_receiver": "{} ms", "receive_requests": "{}"}
+                 "slow_receiver": "{} ms", "receive_requests": "{}", "sender_link": "{}/s"}
         values = ((name, value * 100 if "%" in kinds[name] else value) for name, value in vars(self).items() if value)
         return ", ".join(f"{name.replace('_', ' ')} {kinds[name].format(value)}" for name, value in values)
 
@@ -61,13 +67,21 @@ class Injection:
     @property
     def changes_machines(self):
         """Whether it is more than options of our receivers."""
-        return any((self.sender_qdisc, self.wire, self.receiver_ring))
+        return any((self.wire, self.receiver_ring, self.takes_queue))
+
+    @property
+    def takes_queue(self):
+        """Whether it needs the queue of the sender's NIC."""
+        return bool(self.sender_qdisc or self.sender_link)
 
     def begin(self, lab):
         if self.sender_qdisc:
             # a classful qdisc that shapes nothing: it counts what a filter drops, and tells the sender nothing
             lab.check("A", ["tc", "qdisc", "replace", "dev", lab.netif("A"), "root", "handle", "1:", "htb"], timeout=PATIENCE_S)
             _drop(lab, "A", lab.netif("A"), ["parent", "1:"], round(1 / self.sender_qdisc))
+        if self.sender_link:
+            lab.check("A", ["tc", "qdisc", "replace", "dev", lab.netif("A"), *OVERHEAD, "root", "tbf", "rate", self.sender_link, *LINK_QUEUE],
+                      timeout=PATIENCE_S)
         if self.wire:
             # after the referee's first look (XDP) and before its second (the other port); clsact may exist already
             lab.wire(["tc", "qdisc", "add", "dev", lab.port("A"), "clsact"], timeout=PATIENCE_S)
@@ -76,7 +90,7 @@ class Injection:
             _read_ring_every(lab, self.receiver_ring * 10 ** 6)
 
     def end(self, lab):
-        if self.sender_qdisc:
+        if self.takes_queue:
             lab.check("A", ["tc", "qdisc", "del", "dev", lab.netif("A"), "root"], timeout=PATIENCE_S)
         if self.wire:
             lab.check("wire", ["tc", "filter", "del", "dev", lab.port("A"), "ingress", "pref", PREFERENCE], timeout=PATIENCE_S)
@@ -95,6 +109,8 @@ def _fault(word):
 
 def _number(form, value):
     """0: the value has another form."""
+    if form == "RATE":
+        return value if re.fullmatch(r"[1-9]\d*[KMG]bit", value) else 0
     if form == "P%":
         share = re.fullmatch(r"(\d+(?:\.\d+)?)%", value)
         return float(share[1]) / 100 if share and float(share[1]) <= 100 else 0

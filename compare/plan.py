@@ -176,8 +176,8 @@ class Part:
             raise ValueError("kernel: only the lab has a choice")
         if self.distance and self.where == "hosts":
             raise ValueError("distance: between hosts it is what it is")
-        if self.distance and self.inject.sender_qdisc:
-            raise ValueError("distance and inject sender-qdisc need the same queue")
+        if self.distance and self.inject.takes_queue:
+            raise ValueError("distance and inject sender-qdisc or sender-link need the same queue")
         for size in self.sizes:
             if size > self.path_mtu and size % self.path_mtu:
                 raise ValueError(f"size {size}: at most the path MTU of {self.path_mtu}, or a multiple of it, so that all "
