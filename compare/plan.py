@@ -15,7 +15,7 @@ from compare import transports as folder
 from compare.inject import Injection
 from compare.paths import PATHS
 from compare.search import Goal
-from compare.transport import PATH_MTU, PING_PONG, SEARCH, Load, Transport, bits_per_second
+from compare.transport import ANY_PATH_MTU, PATH_MTU, PING_PONG, SEARCH, Load, Transport, bits_per_second
 from compare.transports.softroce import verbs
 from lab.kernel import SUITES
 from lab.lab import ROOT
@@ -24,7 +24,6 @@ from lab.nic import ENDS
 PLANS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plans")
 EXPERIMENTS = os.path.join(ROOT, "rxe_tests", "plans")
 LEAST_SIZE = 64     # bytes of a message: its header, and some payload
-PATH_MTUS = (256, 512, 1024, 2048, 4096)
 MOST_FLOWS = 4096
 MOST_ENDS = len(ENDS) - 1           # of one side
 US_PER_KM = 5       # light in a fibre
@@ -54,8 +53,8 @@ def sizes(values):
 
 
 def path_mtu(number):
-    if number not in PATH_MTUS:
-        raise ValueError(f"{number}: none of {', '.join(map(str, PATH_MTUS))}")
+    if number not in ANY_PATH_MTU:
+        raise ValueError(f"{number}: not a number of {ANY_PATH_MTU[0]} to {ANY_PATH_MTU[-1]} bytes")
     return number
 
 
@@ -217,7 +216,7 @@ class Part:
         carried = all_rows(loads(self.sizes, self.rates, self.flows, self.ip, self.path_mtu, delay_us=self.delay_us,
                                  verbs=self.verbs))
         rows = [row for row in carried if self.where in (row.transport.only or PATHS)]
-        return rows if self.rows is None else matching(rows, self.rows)
+        return [row for row in rows if not row.tool.on_request] if self.rows is None else matching(rows, self.rows)
 
 
 def names():

@@ -4,11 +4,14 @@
 Sends and receives heaps of SPEAD by the library spead2, over UDP or TCP: both ends of the comparison's rows of SPEAD. Each end
 prints a JSON object.
 
-    spead_stream.py recv --udp|--tcp ADDRESS PORT SIZE [--rcvbuf BYTES] [--unordered]
+    spead_stream.py recv --udp|--tcp ADDRESS PORT SIZE --payload BYTES [--rcvbuf BYTES] [--readers N] [--unordered] [--sink]
     spead_stream.py send --udp|--tcp ADDRESS PORT SIZE --payload BYTES --duration SECONDS [--rate BIT/S] [--mss BYTES]
+                    [--first N --step N --wait]
 
-SIZE is that of a heap. The receiver is a light one: it drops each heap. It ends after a SIGTERM, when no more packets come: a
-packet that says so could be lost, and then spead2 would wait for ever.
+SIZE is that of a heap. The receiver drops each heap. It ends after a SIGTERM, when no more packets come: a packet that says so
+could be lost, and then spead2 would wait for ever. With --readers its stream has that many sources, each at a port of its own from
+PORT on. Their senders count heaps from --first by --step, and with --wait begin at a SIGTERM and end at another: the end of one
+connection would end spead2's stream. With --sink TCP's bytes are read, and are no heaps.
 """
 import argparse
 import asyncio
@@ -23,6 +26,8 @@ import sys
 import threading
 import time
 
+# both ends wait for it; threads that numpy begins must not take it
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 # what `make deps` installs; another machine has its own
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[1:1] = glob.glob(os.path.join(ROOT, "build/venv/lib/python3*/site-packages"))
@@ -39,21 +44,23 @@ HEADERS = 48
 ITEM = 0x1000           # the first id that is free for users
 SO_RCVBUFFORCE = 33     # asm-generic/socket.h
 TCPI_TOTAL_RETRANS = 100    # its place in struct tcp_info (linux/tcp.h)
+SINK_READ = 1 << 20     # bytes
 QUIET_S = 0.3           # no packet for so long: all have come
 SPARE_HEAPS = 5         # beside those that arrive and those in the ring: ours, and 4 on their way (spead2's doc/perf.rst)
 
 
 def receive(options):
     """spead2's own statistics of the stream, and how many heaps came whole."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     ring, several = spead2.recv.RingStreamConfig(), spead2.recv.StreamConfig()
     several.allow_out_of_order = options.unordered
-    buffers = several.max_heaps + ring.heaps + SPARE_HEAPS
+    several.substreams = options.readers    # max_heaps is that of each; a heap's is its number modulo substreams
+    buffers = several.max_heaps * options.readers + ring.heaps + SPARE_HEAPS
     several.memory_allocator = spead2.MemoryPool(options.size, options.size, buffers, buffers)
     stream = spead2.recv.Stream(spead2.ThreadPool(), several, ring)
-    with receiving_socket(options) as sock:
-        # spead2 keeps a copy of the socket
-        (stream.add_tcp_reader if options.tcp else stream.add_udp_reader)(sock)
+    for number in range(options.readers):
+        with receiving_socket(options, options.port + number) as sock:
+            # spead2 keeps a copy of the socket
+            (stream.add_tcp_reader if options.tcp else stream.add_udp_reader)(sock, max_size=options.payload + HEADERS)
     heaps = 0
 
     def drop():
@@ -74,7 +81,19 @@ def receive(options):
     return {**dict(stream.stats.items()), "complete_heaps": heaps}
 
 
-def receiving_socket(options):
+def sink(options):
+    """How many bytes came, of all that one sender sends over TCP."""
+    count, room = 0, bytearray(SINK_READ)
+    with receiving_socket(options, options.port) as listening:
+        print("ready", file=sys.stderr, flush=True)
+        sock, _ = listening.accept()
+    with sock:
+        while got := sock.recv_into(room):
+            count += got
+    return {"bytes": count}
+
+
+def receiving_socket(options, port):
     """As spead2 makes it: it asks for a buffer of its own size, and the kernel gives net.core.rmem_max at most."""
     kind, usual = ((socket.SOCK_STREAM, spead2.recv.Stream.DEFAULT_TCP_BUFFER_SIZE) if options.tcp else
                    (socket.SOCK_DGRAM, spead2.recv.Stream.DEFAULT_UDP_BUFFER_SIZE))
@@ -85,7 +104,7 @@ def receiving_socket(options):
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, usual)
     if options.tcp:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.bind((options.address, options.port))
+    sock.bind((options.address, port))
     if options.tcp:
         sock.listen(1)
     return sock
@@ -96,22 +115,27 @@ def family(options):
 
 
 async def send(options):
-    """How many heaps were handed to the kernel, and in how many seconds."""
+    """How many heaps were handed to the kernel, in how many seconds, from when on."""
     whole = options.payload + HEADERS
     config = spead2.send.StreamConfig(max_packet_size=whole, rate=options.rate / 8 * whole / options.payload)
     sock = None
     if options.tcp:
         sock = socket.socket(family(options), socket.SOCK_STREAM)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, options.mss)
+        if options.mss:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, options.mss)
         sock.connect((options.address, options.port))
         stream = spead2.send.asyncio.TcpStream(spead2.ThreadPool(), sock, config)
     else:
         stream = spead2.send.asyncio.UdpStream(spead2.ThreadPool(), [(options.address, options.port)], config)
+    stream.set_cnt_sequence(options.first, options.step)
     heap = spead2.send.Heap()
     heap.repeat_pointers = True     # all packets have the same headers, so the same size
     zeros = numpy.zeros(options.size, numpy.uint8)
     heap.add_item(spead2.Item(ITEM, "data", "zeros", zeros.shape, zeros.dtype, value=zeros))
-    pending, heaps, begun = collections.deque(), 0, time.monotonic()
+    if options.wait:
+        print("ready", file=sys.stderr, flush=True)
+        signal.sigwait({signal.SIGTERM})
+    pending, heaps, began, begun = collections.deque(), 0, time.time(), time.monotonic()
     while time.monotonic() < begun + options.duration:
         if len(pending) == config.max_heaps:
             await pending.popleft()
@@ -120,7 +144,10 @@ async def send(options):
     for each in pending:
         await each
     seconds = time.monotonic() - begun
-    return {"heaps": heaps, "seconds": seconds, "spead2": spead2.__version__, "retransmitted": retransmitted(sock)}
+    if options.wait:
+        print("sent", file=sys.stderr, flush=True)
+        signal.sigwait({signal.SIGTERM})
+    return {"heaps": heaps, "began": began, "seconds": seconds, "spead2": spead2.__version__, "retransmitted": retransmitted(sock)}
 
 
 def retransmitted(sock):
@@ -140,8 +167,13 @@ def arguments():
     transport = parser.add_mutually_exclusive_group(required=True)
     transport.add_argument("--udp", action="store_true")
     transport.add_argument("--tcp", action="store_true")
-    for option in ("--rcvbuf", "--payload", "--mss", "--rate", "--duration"):
+    parser.add_argument("--payload", type=int, required=True)
+    for option in ("--rcvbuf", "--mss", "--rate", "--duration"):
         parser.add_argument(option, type=float if option in ("--rate", "--duration") else int, default=0)
+    for option, usual in (("--first", 1), ("--step", 1), ("--readers", 1)):
+        parser.add_argument(option, type=int, default=usual)
+    for option in ("--wait", "--sink"):
+        parser.add_argument(option, action="store_true")
     parser.add_argument("--unordered", action="store_true", help="a heap's packets may come out of order, or without the first")
     return parser.parse_args()
 
@@ -149,7 +181,11 @@ def arguments():
 def main():
     options = arguments()
     try:
-        print(json.dumps(receive(options) if options.end == "recv" else asyncio.run(send(options))))
+        if options.end == "send":
+            done = asyncio.run(send(options))
+        else:
+            done = sink(options) if options.sink else receive(options)
+        print(json.dumps(done))
     except OSError as error:
         sys.exit(f"spead_stream: {error}")
 

@@ -12,6 +12,8 @@ from compare import join, latency
 
 # The usual RDMA path MTU. Datagrams of the UDP transports carry as many bytes, so that all packets are equal.
 PATH_MTU = 4096
+RDMA_PATH_MTUS = (256, 512, 1024, 2048, 4096)
+ANY_PATH_MTU = range(256, 65024 + 1)    # with all headers the largest fits the largest MTU of a veth, 65535
 UDP_PORT = 7471     # the referee counts datagrams to it; our RDMA program listens on it
 PING_PONG, SEARCH = "ping-pong", "search"      # in place of a rate
 
@@ -124,6 +126,7 @@ class Tool:
     streams = True          # whether it sends one message after the other
     answers = False         # whether it does ping-pong
     judged = True           # whether its runs have a goodput, of ping-pong a latency
+    on_request = False      # whether it has rows only where a plan asks for some (`rows`)
     searches = False        # whether a search for its highest rate without loss is possible: it tells Outcome.sent_s
     rate_control = True     # whether it can send at a fixed rate
     several_flows = True
@@ -131,6 +134,7 @@ class Tool:
     rxe_sends = True        # whether its packets come from rxe, where those of its transport do
     several_pairs = False   # whether several senders or receivers can be used at the same time
     ipv6 = True
+    packets = RDMA_PATH_MTUS    # path MTUs that it can have
     verbs = False           # whether it is our RDMA stream program at both ends, which has options of its own
     never = None            # why it cannot use this transport at all
     one_packet = None       # why its messages cannot be larger than the path MTU
@@ -149,6 +153,8 @@ class Tool:
             return "one flow only"
         if load.ip == 6 and not self.ipv6:
             return "IPv4 only"
+        if load.path_mtu not in self.packets:
+            return f"packets of {', '.join(map(str, self.packets))} bytes only"
         if load.verbs and not self.verbs:
             return f"it has no options of verbs ({load.verbs})"
         if self.datagram and load.size > self.datagram:
