@@ -37,6 +37,11 @@ def _messages_lost(run, _):
     return 100 * messages["lost"] / messages["sent"] if messages.get("sent") and messages["lost"] is not None else None
 
 
+def _sender_goodput(run, row):
+    sent = (run.get("messages") or {}).get("sent")
+    return sent * row["size"] * 8 / run["sent_s"] / 1e9 if sent and run["sent_s"] else None
+
+
 def _joules(run, row):
     if run["joules"] is None or "messages" not in run:
         return None
@@ -98,6 +103,7 @@ MEASURES = {
                           lambda run, row: run["dialogue"] and run["dialogue"]["reads_most"]),
     "lost": Measure("packets lost", "%", _lost),
     "messages_lost": Measure("messages lost", "%", _messages_lost),
+    "sender_goodput": Measure("payload that the sender's program hands over", "Gbit/s", _sender_goodput),
     "joules": Measure("energy of the CPUs of both machines for a Gbit that arrives", "J", _joules),
     "least_share": Measure("goodput of the pair of sender and receiver that has the least", "% of an equal share", _least_share),
     **{f"flow_{name}": Measure(f"goodput of a QP, {words}", "% of an equal share", _flow_share(name))
