@@ -7,7 +7,8 @@ import dataclasses
 import os
 
 from compare import curves, figures as of_run, findings, plan, plots, report, svg, table
-from compare.findings import LAWS, MEASURES, value_words
+from compare.findings import value_words
+from compare.measures import LAWS, MEASURES
 
 KEYS = ("title", "source", "question", "figures", "plot", "finding", "differs", "program?")
 FIGURES, PLOT = ("caption", "columns", "rows"), ("title", "measure?", "box?", "across", "lines", "law?")

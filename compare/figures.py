@@ -7,7 +7,8 @@ import json
 from typing import NamedTuple
 
 from compare import findings, join, noise, plan, table
-from compare.findings import MEASURES, matches
+from compare.findings import matches
+from compare.measures import MEASURES
 
 DIGITS = 6
 AT_ITS_RATE = .02       # by how much a row may carry more or less than its rate, and still be judged
