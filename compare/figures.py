@@ -13,7 +13,7 @@ from compare.measures import MEASURES
 DIGITS = 6
 AT_ITS_RATE = .02       # by how much a row may carry more or less than its rate, and still be judged
 # What a fixed rate decides: it is judged at full speed only.
-CARRIED = ("goodput", "sender_goodput", "messages", "least_share", *(name for name in MEASURES if name.startswith("flow_")))
+CARRIED = ("goodput", "messages", "least_share", "sender_goodput", *(name for name in MEASURES if name.startswith("flow_")))
 DIRTY = "-dirty"
 
 
