@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The rows that an experiment's plan runs on this machine."""
+import functools
 import importlib.machinery
 import importlib.util
 import os
@@ -8,6 +9,7 @@ from compare import experiment, findings, plan
 from lab.lab import ROOT
 
 
+@functools.cache
 def rows_of(name, whole=False):
     """[(facts, path)]"""
     path = plan.find(name)
