@@ -65,7 +65,7 @@ def _rounded(figure):
 
 def _of_rate(row, pairs):
     """What was sent by what was asked for, mean over runs. None: full speed, or not known."""
-    if row["rate"] in (None, "full", plan.PING_PONG):
+    if row["rate"] in (None, "full", plan.PING_PONG, plan.SEARCH):
         return None
     asked = plan.bits_per_second(row["rate"]) * pairs / 1e9
     runs = [run["goodput_gbps"] / (1 - (run["lost"] or 0) / run["sent"] if run["sent"] else 1)
@@ -96,6 +96,8 @@ def stale(figures, parts):
     now = [part for part in map(told, parts) if part.get("where") in places]
     if _lines(now) != _lines(figures["parts"]):
         return "This page is older than its plan, or was run with other options"
+    if not figures["complete"]:
+        return "The run of this page was broken off"
     if not figures["rocescope"] or figures["rocescope"].endswith(DIRTY):
         return "The programs of this page were built from a tree with changes that no commit has"
     return None

@@ -90,10 +90,15 @@ def of_values(values, comparisons):
 
 
 def compared(a, b, comparisons):
-    """The Range of the ratio of two Cells, or None: b has only zeros. Rows of one path are pairs, by block; others are not (Welch)."""
-    if a.path == b.path:
-        each = [a.figures[block] / b.figures[block] for block in a.figures if b.figures.get(block)]
-        return of_values(each, comparisons) if each else None
+    """
+    The Range of the ratio of two Cells, or None: b has zeros. Rows of one path are pairs, by block; others are not (Welch). Zeros of a
+    have no logarithm: they are taken with b's runs one by one.
+    """
+    if 0 in b.figures.values():
+        return None
+    each = [a.figures[block] / b.figures[block] for block in a.figures if block in b.figures]
+    if each and (a.path == b.path or 0 in a.figures.values()):
+        return of_values(each, comparisons)
     found = noise.change(list(b.figures.values()), list(a.figures.values()), comparisons)
     if found["low"] is not None:
         return Range(found["ratio"], found["low"], found["high"], found["runs"])
@@ -116,6 +121,12 @@ def together(words):
     return UNKNOWN
 
 
+def figure_of(finding, value):
+    """The source's, of a value of `by`."""
+    figure = finding.get("figure", 1)
+    return figure[f"{value:g}" if isinstance(value, float) else str(value)] if isinstance(figure, dict) else figure
+
+
 def judge_ratio(rows, finding):
     """
     Whether a measure of `a` by that of `b`, or of `a` alone, lies within `figure` times `least` and `most`. b: a selection, or
@@ -123,7 +134,7 @@ def judge_ratio(rows, finding):
     """
     by, measure, a, b = finding.get("by"), finding["measure"], finding["a"], finding.get("b")
     values = values_of(by, a, rows.facts) if by else [None]
-    words, ours, said, few = [], [], [], False
+    words, ours, said, lost, few = [], [], [], [], False
     for value in values:
         own, where = ({by: value}, f"{value_words(by, value)}: ") if by else ({}, "")
         range_, why = _range(rows, measure, {**a, **own}, b and {**b, **own}, len(values))
@@ -131,20 +142,20 @@ def judge_ratio(rows, finding):
             words.append(UNKNOWN)
             said.append(f"{where}{why}")
             continue
-        figure = finding.get("figure", 1)
-        figure = figure[str(value)] if isinstance(figure, dict) else figure
+        figure = figure_of(finding, value)
         least, most = (None if finding.get(key) is None else figure * finding[key] for key in ("least", "most"))
         word = range_.judged(least, most)
         few = few or not range_.sure
         words.append(word)
         ours.append(f"{where}{range_.words}")
         said.append(f"{where}{range_.words}, asked {_asked(least, most)}{_direction(word, range_, figure, b)}")
+        lost += [f"{where}{each}" for each in _losses(rows, measure, own, a, b)]
     unit = "" if b else f" ({MEASURES[measure].unit})"
     other = "" if not b else ", by the law" if b.get("law") else f", by that of {b['name']}"
     text = f"{MEASURES[measure].words} of {a['name']}{other}{unit}: {'; '.join(said) or 'no such row was run'}."
     if few:
         text += f" Too few runs: an interval of confidence takes {noise.ENOUGH} of each."
-    return Verdict(together(words), "; ".join(ours), text + _losses(rows, measure, a, b))
+    return Verdict(together(words), "; ".join(ours), text + (f" Lost: {'; '.join(lost)}." if lost else ""))
 
 
 def _asked(least, most):
@@ -162,13 +173,13 @@ def _direction(word, range_, figure, b):
     return " (the same direction)" if (range_.figure > 1) == (figure > 1) else " (the other direction)"
 
 
-def _losses(rows, measure, *selections):
-    """What the rows of a goodput lost: it stands beside it."""
+def _losses(rows, measure, own, *selections):
+    """[what the rows of a goodput lost]: it stands beside it. own: the value of `by`."""
     if measure != "goodput":
-        return ""
-    found = [(each["name"], rows.lost(each)) for each in selections if each and not each.get("law")]
+        return []
+    found = [(each["name"], rows.lost({**each, **own})) for each in selections if each and not each.get("law")]
     words = [f"{name} {lost:.2g} %" for name, lost in found if lost is not None]
-    return f" Lost: {', '.join(words)}." if words else ""
+    return [", ".join(words)] if words else []
 
 
 def _range(rows, measure, a, b, comparisons):
@@ -185,7 +196,7 @@ def _range(rows, measure, a, b, comparisons):
     if why := other.unjudged:
         return None, f"{b['name']}: {why}"
     found = compared(one, other, comparisons)
-    return found, None if found else "there is nothing to divide by"
+    return found, None if found else f"{b['name']}: 0 in some runs, by which nothing can be divided"
 
 
 def judge_spread(rows, finding):
