@@ -6,7 +6,7 @@ so that a page is made anew, and judged anew, without a run. Pure but for readin
 import json
 from typing import NamedTuple
 
-from compare import findings, join, noise, plan, table
+from compare import findings, join, plan, table
 from compare.findings import matches
 from compare.measures import MEASURES
 
@@ -98,8 +98,8 @@ def stale(figures, parts):
         return "This page is older than its plan, or was run with other options"
     if not figures["complete"]:
         return "The run of this page was broken off"
-    if not figures["rocescope"] or figures["rocescope"].endswith(DIRTY):
-        return "The programs of this page were built from a tree with changes that no commit has"
+    if not figures["rocescope"] or any((figures[what] or "").endswith(DIRTY) for what in ("rocescope", "plan")):
+        return "The programs or the plan of this page are of a tree with changes that no commit has"
     return None
 
 

@@ -56,8 +56,10 @@ def _flow_share(quantile):
     return of
 
 
-def _taken(_, row):
-    sent, received = row["messages"]["sent"], row["messages"]["received"]
+def _taken(run, row):
+    """Reports before 0.2.0 have the messages of all runs together."""
+    messages = run.get("messages") or row["messages"]
+    sent, received = messages["sent"], messages["received"]
     return 100 * received / sent if sent and received is not None else None
 
 

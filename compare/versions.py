@@ -53,9 +53,12 @@ def ours():
 
 
 def commit_of(path):
-    """The last commit that changed a file. None: there is none, or no git."""
-    command = ["git", "-C", ROOT, "log", "-1", "--format=%h", "--", os.path.abspath(path)]
+    """The last commit that changed a file, with -dirty if it differs from that now. None: there is none, or no git."""
+    def git(*words):
+        return subprocess.run(["git", "-C", ROOT, *words, "--", os.path.abspath(path)], capture_output=True, text=True, check=True).stdout.strip()
+
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() or None
+        commit = git("log", "-1", "--format=%h")
+        return commit and commit + "-dirty" * bool(git("status", "--porcelain")) or None
     except (OSError, subprocess.CalledProcessError):
         return None
