@@ -75,7 +75,8 @@ def footnotes(rows, deviation=True, least=True):
         notes.append("Of our stream programs and iperf3 it is the mean of windows of 100 ms, without the start and the end; "
                      "least: of these windows.")
     if any(row.get("packet_payload", 0) is None for row in ran):
-        notes.append("Of datagrams that IP cuts into fragments nobody counts the packets: their losses are those of the messages.")
+        notes.append("Of datagrams that IP cuts into fragments nobody counts the packets: their losses are those of the messages. "
+                     "The counters of NICs and ports have fragments, that of the receive buffer has datagrams.")
     if len(carried) < len(ran):
         notes.append("Ping-pong: half of the time until the answer to a message is back.")
     latencies = [(row, found) for row in ran if (found := noise.latencies(row))]
