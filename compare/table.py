@@ -253,7 +253,7 @@ def minutes(seconds):
 
 def size_words(size):
     if size % 1024 == 0:
-        return f"{size // 1024} KiB" if size < 1 << 20 else f"{size >> 20} MiB"
+        return f"{size // 1024} KiB" if size < 1 << 20 else f"{size / (1 << 20):.4g} MiB"
     return f"{size} B"
 
 
