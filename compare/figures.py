@@ -152,7 +152,7 @@ def _cell(row, measure):
     if row["status"] != "ok":
         why = f"{row['status']}: {row['why']}"
     else:
-        why = None if figures else f"its {MEASURES[measure].words} is not known"
+        why = None if figures else f"not known: {MEASURES[measure].words}"
     return Cell(row["facts"], row["path"], figures, why, why or _unjudged(row, measure))
 
 

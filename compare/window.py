@@ -30,7 +30,7 @@ def round_trips(count):
 
 def latency_us(transport, size, path_mtu, one_way_us):
     """
-    Time until a message of RC is whole at the other end, where nothing else is under way. Of READ, whose responses know no
+    Time until a message of RC is whole at the other end, where nothing else is under way. Of a single READ, whose responses know no
     window, until the response is whole. None: the transport has no such window.
     """
     if transport == "rc-read":
