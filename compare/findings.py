@@ -9,7 +9,7 @@ from typing import NamedTuple
 from compare import join, noise, spread, table
 from compare.measures import LAWS, MEASURES
 
-SHOWS, NOT, UNKNOWN = "shows", "does not show", "cannot be told"
+SHOWS, PART, NOT, UNKNOWN = "shows", "shows in part", "does not show", "cannot be told"
 
 # What a selection of rows can ask for; topology and workers: of rdma_ring (rxe_tests/twepp). A list: any of these.
 FACTS = ("where", "transport", "tool", "operation", "size", "flows", "ip", "rate", "path_mtu", "kernel", "distance", "verbs",
@@ -117,7 +117,7 @@ def together(words):
     if set(words) <= {SHOWS} and words:
         return SHOWS
     if NOT in words:
-        return "shows in part" if SHOWS in words else NOT
+        return PART if SHOWS in words else NOT
     return UNKNOWN
 
 

@@ -11,7 +11,10 @@ from compare import experiment, figures, findings, plan
 
 BEFORE = "before.toml"      # what the pages of 0.1.0 said
 END = "## Run one\n"        # where README.md's own text begins
-STALE = "does not count"
+STALE, UNRUN, GONE = "does not count", "not run", "is not judged any more"
+# So many of those that showed, by what is said of them today.
+OTHERS = {findings.UNKNOWN: "of {} it cannot be told", findings.NOT: "{} do not show", findings.PART: "{} show in part", STALE: "{} do not count",
+          UNRUN: "{} were not run anew", GONE: "{} are not judged any more"}
 
 
 def pages(folder):
@@ -42,7 +45,7 @@ def text(folder):
 
 def verdict(finding, run, stale):
     if not run:
-        return findings.Verdict("not run", "", "")
+        return findings.Verdict(UNRUN, "", "")
     judged = findings.judged(figures.Rows(run), finding)
     return judged._replace(word=STALE, text=stale) if stale else judged
 
@@ -61,11 +64,11 @@ def _table(found, verdicts, said, ours):
 
 def _changes(before, verdicts):
     """How many of those that showed still do, and of each of the others why not."""
-    now = {id(each): verdicts[each["experiment"], each["now"]].word if each["now"] else "is not judged any more" for each in before}
+    now = {id(each): verdicts[each["experiment"], each["now"]].word if each["now"] else GONE for each in before}
     showed = [each for each in before if each["verdict"] == "shows"]
     counts = collections.Counter(now[id(each)] for each in showed)
     still = counts.pop(findings.SHOWS, 0)
-    others = "; ".join(f"of {n} it now {word}" if word != "not run" else f"{n} were not run anew" for word, n in counts.items())
+    others = ", ".join(words.format(counts[word]) for word, words in OTHERS.items() if counts[word])
     lines = [f"- {each['experiment']}, {each['says']}: **{now[id(each)]}**. {each['why']}" for each in showed if now[id(each)] != findings.SHOWS]
     return (f"Pages of 0.1.0 said of {len(showed)} findings that they show, most of them against 1 and not against the source's figure. "
             f"Of these {still} show today{f'; {others}' if others else ''}.\n\n" + "\n".join(lines)).strip()
