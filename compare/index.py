@@ -11,10 +11,7 @@ from compare import experiment, figures, findings, plan
 
 BEFORE = "before.toml"      # what the pages of 0.1.0 said
 END = "## Run one\n"        # where README.md's own text begins
-STALE, UNRUN, GONE = "does not count", "not run", "is not judged any more"
-# So many of those that showed, by what is said of them today.
-OTHERS = {findings.UNKNOWN: "of {} it cannot be told", findings.NOT: "{} do not show", findings.PART: "{} show in part", STALE: "{} do not count",
-          UNRUN: "{} were not run anew", GONE: "{} are not judged any more"}
+STALE, UNRUN, GONE = "does not count", "was not run anew", "is not judged any more"
 
 
 def pages(folder):
@@ -68,7 +65,7 @@ def _changes(before, verdicts):
     showed = [each for each in before if each["verdict"] == "shows"]
     counts = collections.Counter(now[id(each)] for each in showed)
     still = counts.pop(findings.SHOWS, 0)
-    others = ", ".join(words.format(counts[word]) for word, words in OTHERS.items() if counts[word])
+    others = "; ".join(f"it {word}: {n}" for word, n in counts.most_common())
     lines = [f"- {each['experiment']}, {each['says']}: **{now[id(each)]}**. {each['why']}" for each in showed if now[id(each)] != findings.SHOWS]
     return (f"Pages of 0.1.0 said of {len(showed)} findings that they show, most of them against 1 and not against the source's figure. "
-            f"Of these {still} show today{f'; {others}' if others else ''}.\n\n" + "\n".join(lines)).strip()
+            f"Of these {still} show today.{f' Of the others {others}.' if others else ''}\n\n" + "\n".join(lines)).strip()
