@@ -138,7 +138,6 @@ def _sentence(words):
 def _circumstances(figures):
     words = [f"{figures['time'][:10]}, {table.minutes(figures['seconds'])}: `{figures['command']}`, rocescope {figures['rocescope']}"
              + (f", the plan of {figures['plan']}" if figures["plan"] else "") + ".", figures["circumstances"]]
-    words += ["The run was broken off: rows are missing."] * (not figures["complete"])
     words.append(f"The machine's load before it began: {figures['load']:.2g}.")
     return " ".join(words)
 

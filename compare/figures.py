@@ -143,8 +143,7 @@ class Rows:
 
     def lost(self, selection):
         """% of the packets, or of the messages where only they are known. None: neither is."""
-        return next((cell.mean for measure in ("lost", "messages_lost") if measure in MEASURES and (cell := self.cell(selection, measure)).figures),
-                    None)
+        return next((cell.mean for measure in ("lost", "messages_lost") if (cell := self.cell(selection, measure)).figures), None)
 
 
 def _cell(row, measure):

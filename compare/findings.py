@@ -6,7 +6,7 @@ of its own. Pure.
 import math
 from typing import NamedTuple
 
-from compare import join, noise, spread, table
+from compare import join, noise, table
 from compare.measures import LAWS, MEASURES
 
 SHOWS, PART, NOT, UNKNOWN = "shows", "shows in part", "does not show", "cannot be told"
@@ -121,10 +121,12 @@ def together(words):
     return UNKNOWN
 
 
-def figure_of(finding, value):
-    """The source's, of a value of `by`."""
+def asked(finding, value=None):
+    """(the source's figure of a value of `by`, the least and the most that is asked for; None: no bound)"""
     figure = finding.get("figure", 1)
-    return figure[f"{value:g}" if isinstance(value, float) else str(value)] if isinstance(figure, dict) else figure
+    if isinstance(figure, dict):
+        figure = figure[f"{value:g}" if isinstance(value, float) else str(value)]
+    return figure, *(None if finding.get(key) is None else figure * finding[key] for key in ("least", "most"))
 
 
 def judge_ratio(rows, finding):
@@ -142,8 +144,7 @@ def judge_ratio(rows, finding):
             words.append(UNKNOWN)
             said.append(f"{where}{why}")
             continue
-        figure = figure_of(finding, value)
-        least, most = (None if finding.get(key) is None else figure * finding[key] for key in ("least", "most"))
+        figure, least, most = asked(finding, value)
         word = range_.judged(least, most)
         few = few or not range_.sure
         words.append(word)
@@ -207,13 +208,13 @@ def judge_spread(rows, finding):
     for side, cell in zip(sides, cells):
         if cell.unjudged or len(cell.figures) < noise.ENOUGH:
             return Verdict(UNKNOWN, "", f"{words}: {side['name']}: {cell.unjudged or f'{len(cell.figures)} runs, which are too few'}.")
-    found = spread.deviations(*(list(cell.figures.values()) for cell in cells))
+    found = noise.deviations(*(list(cell.figures.values()) for cell in cells))
     if not found:
         return Verdict(UNKNOWN, "", f"{words}: the runs of {sides[1]['name']} do not differ.")
     range_ = Range(*found, min(len(cell.figures) for cell in cells))
-    least, most = (None if finding.get(key) is None else finding["figure"] * finding[key] for key in ("least", "most"))
+    figure, least, most = asked(finding)
     word = range_.judged(least, most)
-    direction = _direction(word, range_, finding["figure"], sides[1])
+    direction = _direction(word, range_, figure, sides[1])
     return Verdict(word, range_.words, f"{words}: {range_.words}, asked {_asked(least, most)}{direction}.")
 
 

@@ -61,11 +61,11 @@ def _table(found, verdicts, said, ours):
 
 def _changes(before, verdicts):
     """How many of those that showed still do, and of each of the others why not."""
-    now = {id(each): verdicts[each["experiment"], each["now"]].word if each["now"] else GONE for each in before}
-    showed = [each for each in before if each["verdict"] == "shows"]
-    counts = collections.Counter(now[id(each)] for each in showed)
+    showed = [(each, verdicts[each["experiment"], each["now"]].word if each["now"] else GONE)
+              for each in before if each["verdict"] == "shows"]
+    counts = collections.Counter(word for _, word in showed)
     still = counts.pop(findings.SHOWS, 0)
     others = "; ".join(f"it {word}: {n}" for word, n in counts.most_common())
-    lines = [f"- {each['experiment']}, {each['says']}: **{now[id(each)]}**. {each['why']}" for each in showed if now[id(each)] != findings.SHOWS]
+    lines = [f"- {each['experiment']}, {each['says']}: **{word}**. {each['why']}" for each, word in showed if word != findings.SHOWS]
     return (f"Pages of 0.1.0 said of {len(showed)} findings that they show, most of them against 1 and not against the source's figure. "
             f"Of these {still} show today.{f' Of the others {others}.' if others else ''}\n\n" + "\n".join(lines)).strip()

@@ -7,6 +7,7 @@ A table has several comparisons. Each gets its part of the 5 % (Bonferroni), so 
 """
 import functools
 import math
+import statistics
 
 from compare import join, latency
 from compare.transport import PING_PONG
@@ -16,27 +17,43 @@ CONFIDENCE = 0.95   # of all comparisons of a table together
 STEPS = 2000        # of the numeric integral: quantiles are right to 1e-6
 
 
-def t_probability(t, freedom):
-    """P(|T| <= t) of Student's t with so many degrees of freedom: the integral of its density, by Simpson's rule."""
-    scale = 2 * math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
-    # x = sqrt(freedom) * tan(u): the integrand becomes cos(u)^(freedom - 1), smooth on a short interval
-    end = math.atan(t / math.sqrt(freedom))
+def f_probability(f, above, below):
+    """P(F <= f) of Fisher's F with so many degrees of freedom above and below the line: the integral of its density, by Simpson's rule."""
+    # F = below / above * tan(u)^2: the integrand becomes sin(u)^(above - 1) cos(u)^(below - 1), smooth on a short interval
+    end = math.atan(math.sqrt(f * above / below))
     width = end / STEPS
-    values = [math.cos(i * width) ** (freedom - 1) for i in range(STEPS + 1)]
+    values = [math.sin(i * width) ** (above - 1) * math.cos(i * width) ** (below - 1) for i in range(STEPS + 1)]
     total = values[0] + values[-1] + 4 * math.fsum(values[1:-1:2]) + 2 * math.fsum(values[2:-1:2])
-    return scale * math.sqrt(freedom) * total * width / 3
+    scale = 2 * math.exp(math.lgamma((above + below) / 2) - math.lgamma(above / 2) - math.lgamma(below / 2))
+    return scale * total * width / 3
 
 
 @functools.cache
-def t_bound(probability, freedom):
-    """The t with P(|T| <= t) = probability."""
+def f_bound(probability, above, below):
+    """The f with P(F <= f) = probability."""
     low, high = 0.0, 1.0
-    while t_probability(high, freedom) < probability:
+    while f_probability(high, above, below) < probability:
         high *= 2
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if t_probability(middle, freedom) < probability else (low, middle)
+        low, high = (middle, high) if f_probability(middle, above, below) < probability else (low, middle)
     return high
+
+
+def t_bound(probability, freedom):
+    """The t with P(|T| <= t) = probability, of Student's t with so many degrees of freedom: its square is F with 1 above the line."""
+    return math.sqrt(f_bound(probability, 1, freedom))
+
+
+def deviations(a, b):
+    """
+    (ratio, lower bound, upper bound) of the standard deviations of figures a by those of b, two or more of each. None: those of b do
+    not differ. The bounds are right where runs are distributed normally.
+    """
+    if not statistics.variance(b):
+        return None
+    ratio, rest, freedom = statistics.variance(a) / statistics.variance(b), (1 + CONFIDENCE) / 2, (len(a) - 1, len(b) - 1)
+    return tuple(map(math.sqrt, (ratio, ratio / f_bound(rest, *freedom), ratio * f_bound(rest, *reversed(freedom)))))
 
 
 def plain_interval(values, comparisons=1):
