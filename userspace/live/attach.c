@@ -18,15 +18,12 @@
 #include "lib/interfaces.h"
 #include "lib/shell.h"
 #include "userspace/live/attach.h"
+#include "userspace/live/clsact.h"
 #include "userspace/live/kernel.h"
 #include "userspace/live/pin.h"
 
 /* BPF_TCX_EGRESS, which Debian 12's headers lack. */
 #define TCX_EGRESS ((enum bpf_attach_type)47)
-
-/* Marks the clsact filter as ours, to find and replace one that a killed process left. */
-#define FILTER_HANDLE 0x726f6365 /* "roce" */
-#define FILTER_PRIORITY 47910
 
 #define DISPATCHER "xdp_dispatcher" /* libxdp's */
 
@@ -293,46 +290,15 @@ static bool attach_xdp(struct attachment *a, const struct attach_programs *progr
 
 /* ---- egress ---- */
 
-void attach_remove_filter(unsigned int ifindex, bool qdisc)
-{
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex, .attach_point = BPF_TC_EGRESS);
-	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = FILTER_PRIORITY);
-
-	bpf_tc_detach(&hook, &filter);
-	hook.attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS;
-	if (qdisc)
-		bpf_tc_hook_destroy(&hook);
-}
-
-/* The program of our filter, of any process; 0: there is none. */
-static __u32 filter_program(unsigned int ifindex)
-{
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex, .attach_point = BPF_TC_EGRESS);
-	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = FILTER_PRIORITY);
-
-	return bpf_tc_query(&hook, &filter) ? 0 : filter.prog_id;
-}
-
-/* Whether the filter is that of another rocescope that shares the interface. */
-static bool is_anothers_filter(unsigned int ifindex)
-{
-	__u32 program = filter_program(ifindex);
-
-	return program && kernel_program_holder(program);
-}
-
 /* Replaces a filter that an earlier process left. */
 static bool attach_filter(struct attachment *a, int program)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = a->ifindex, .attach_point = BPF_TC_EGRESS);
-	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = FILTER_PRIORITY, .prog_fd = program,
-		    .flags = BPF_TC_F_REPLACE);
-	int error = -bpf_tc_hook_create(&hook);
+	int error = clsact_add(a->ifindex);
 
 	if (error && error != EEXIST)
 		return say_error(a, "cannot add the clsact qdisc", error);
 	a->qdisc |= !error;
-	error = -bpf_tc_attach(&hook, &filter);
+	error = clsact_attach(a->ifindex, program);
 	if (error)
 		return say_error(a, "cannot attach the egress filter", error);
 	a->filter = true;
@@ -354,12 +320,12 @@ static bool attach_egress(struct attachment *a, const struct bpf_program *wanted
 		return true;
 	if (program >= 0)
 		a->egress_link = bpf_link_create(program, a->ifindex, TCX_EGRESS, NULL);
-	if (a->share && a->egress_link < 0 && is_anothers_filter(a->ifindex))
+	if (a->share && a->egress_link < 0 && clsact_is_anothers(a->ifindex))
 		return program < 0 ||
 		       say(a, "what leaves is watched by another rocescope: before kernel 6.6 there is room for one");
 	if (program >= 0 && a->egress_link < 0)
 		return attach_filter(a, program);
-	attach_remove_filter(a->ifindex, false);
+	clsact_remove(a->ifindex, false);
 	return program < 0 || pin_link(a, "egress", a->egress_link);
 }
 
@@ -427,7 +393,7 @@ void attach_end(struct attachment *a, bool keep)
 		release(a, "egress");
 	}
 	if (a->filter || a->qdisc)
-		attach_remove_filter(a->ifindex, a->qdisc);
+		clsact_remove(a->ifindex, a->qdisc);
 	a->filter = a->qdisc = false;
 }
 
@@ -442,9 +408,9 @@ bool attach_clear(const struct attachment *a)
 		return true;
 	}
 	programs = share_clear(a->name, a->ifindex, true);
-	filter = filter_program(a->ifindex) && !is_anothers_filter(a->ifindex);
+	filter = clsact_program(a->ifindex) && !clsact_is_anothers(a->ifindex);
 	if (filter)
-		attach_remove_filter(a->ifindex, false);
+		clsact_remove(a->ifindex, false);
 	if (programs > 0)
 		say(a, "%d XDP program%s taken away", programs, programs > 1 ? "s" : "");
 	if (filter)

@@ -79,7 +79,4 @@ size_t attach_poll(struct attachment *list, size_t count);
 /* Attaches interfaces that have come back. Reports a failure once; the next call tries again. Returns how many are back. */
 size_t attach_returned(struct attachment *list, size_t count, const struct attach_programs *programs, enum attach_mode mode);
 
-/* Removes our filter, which replaces a link on kernels before 6.6, and its qdisc. */
-void attach_remove_filter(unsigned int ifindex, bool qdisc);
-
 #endif

@@ -17,7 +17,7 @@
 
 #include "lib/cause.h"
 #include "lib/shell.h"
-#include "userspace/live/attach.h"
+#include "userspace/live/clsact.h"
 #include "userspace/live/pin.h"
 
 static bool say(const char *name, const char *words)
@@ -98,7 +98,7 @@ static void remove_files(const struct pin *p, bool links)
 static void remove_filter(const struct pin_interface *known)
 {
 	if (known->filter && if_nametoindex(known->name) == known->ifindex)
-		attach_remove_filter(known->ifindex, known->qdisc);
+		clsact_remove(known->ifindex, known->qdisc);
 }
 
 static void remove_filters(const struct pin *p)
