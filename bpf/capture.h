@@ -12,6 +12,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/capture_abi.h"
+#include "bpf/hooks.h"
 #include "bpf/scratch.h"
 
 #define CAPTURE_SECOND 1000000000ull

@@ -8,6 +8,7 @@
 
 #include "bpf/dialogues.h"
 #include "bpf/extras.h"
+#include "bpf/hooks.h"
 #include "bpf/pairs.h"
 #include "bpf/scratch.h"
 #include "roce/checksum.h"
@@ -27,16 +28,6 @@ enum {
 	WATCH_DECAP = 1 << 5, /* the frame may have been in a tunnel; only with PLACE_SCRATCH */
 	WATCH_RECEIVE = 1 << 6, /* the packet and its verdict stay in the scratch for bpf/receive.h */
 };
-
-/* bpf/capture.h is included wherever WATCH_CAPTURE is set. */
-int capture_look(void);
-int capture_meet(void);
-int capture_compare(void);
-int capture_touch(__u32 place);
-int capture_inward(struct xdp_md *ctx);
-int capture_inward_alone(struct xdp_md *ctx);
-int capture_outward(struct __sk_buff *skb);
-int capture_outward_alone(struct __sk_buff *skb);
 
 /*
  * A frame up to this length is always there completely, so that the ICRC of connection management (256 bytes and headers) can
