@@ -160,7 +160,7 @@ static void parse_options(struct options *o, int argc, char **argv)
 {
 	int first;
 
-	*o = (struct options){ .fail.faults = faults_default() };
+	*o = (struct options){ .fail.faults = faults_default(), .live.kind = &monitor_kind };
 	first = command_parse(&capture_command, o, argc, argv);
 	arguments_interfaces(&capture_command, &o->live, argv + first, argc - first);
 	check_options(o);

@@ -167,7 +167,7 @@ static bool parse_options(struct options *o, int argc, char **argv)
 	*o = (struct options){
 		/* one thread: the answers of a stream are judged in the order of the file */
 		.analysis = { .max_streams = MAX_STREAMS, .threads = 1, .progress = isatty(STDERR_FILENO), .stop = &stop },
-		.live = { .settings = { .icrc_every = 1, .max_streams = LIVE_STREAMS }, .interval = 1 },
+		.live = { .settings = { .icrc_every = 1, .max_streams = LIVE_STREAMS }, .interval = 1, .kind = &monitor_kind },
 	};
 	first = command_parse(&doctor_command, o, argc, argv);
 	if (!o->live.duration && !o->bring_up)

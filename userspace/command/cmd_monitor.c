@@ -92,7 +92,7 @@ static void parse_options(struct monitor_options *o, int argc, char **argv)
 	int first;
 
 	*o = (struct monitor_options){ .fail.faults = faults_default(), .live.settings.dialogues = 1,
-				       .live.command = monitor_command.name };
+				       .live.kind = &monitor_kind };
 	first = command_parse(&monitor_command, o, argc, argv);
 	arguments_interfaces(&monitor_command, &o->live, argv + first, argc - first);
 	if (!o->live.interface_count && !o->unpin)
@@ -110,7 +110,7 @@ int cmd_monitor(int argc, char **argv)
 
 	parse_options(&o, argc, argv);
 	if (o.unpin)
-		return pin_remove(monitor_command.name, o.unpin) ? EXIT_RAN : EXIT_COULD_NOT;
+		return pin_remove(&monitor_kind, o.unpin) ? EXIT_RAN : EXIT_COULD_NOT;
 	status = o.detach ? live_clear(&o.live) : monitor_run(&o);
 	filter_free(o.filter);
 	return status;

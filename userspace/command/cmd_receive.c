@@ -7,6 +7,7 @@
 #include "userspace/command/receive.h"
 #include "userspace/live/pin.h"
 #include "userspace/model/qpn.h"
+#include "userspace/receive/programs.h"
 
 #define MEMORY_MOST (1ull << 46) /* bytes; more have no addresses */
 #define GIVEN(member) OPTION_GIVEN(struct receive_options, has_##member)
@@ -167,7 +168,7 @@ static void check_options(const struct receive_command *c)
 
 	if (c->monitor.live.interface_count != 1)
 		usage_error("receive: %s", c->monitor.live.interface_count ? "one interface, please" : "on which interface?");
-	if (!o->has_peer && !o->control && !(o->pin && pin_is_of(o->pin, receive_command.name)))
+	if (!o->has_peer && !o->control && !(o->pin && pin_is_of(o->pin, &receive_kind)))
 		usage_error("receive: from whom? --peer IP, or --control for a sender that says so itself");
 	if (o->has_psn && !o->control)
 		usage_error("receive: --psn needs --control; the PSN that is expected of --peer is --peer-psn");
@@ -196,7 +197,7 @@ static void parse_options(struct receive_command *c, int argc, char **argv)
 	check_options(c);
 	c->receive.interface = m->live.interface[0];
 	m->live.pin = c->receive.pin;
-	m->live.command = receive_command.name;
+	m->live.kind = &receive_kind;
 	m->plain = !c->watch;
 }
 
@@ -207,7 +208,7 @@ int cmd_receive(int argc, char **argv)
 
 	parse_options(&c, argc, argv);
 	if (c.unpin)
-		return pin_remove(receive_command.name, c.unpin) ? EXIT_RAN : EXIT_COULD_NOT;
+		return pin_remove(&receive_kind, c.unpin) ? EXIT_RAN : EXIT_COULD_NOT;
 	status = receive_run(&c);
 	filter_free(c.monitor.filter);
 	return status;

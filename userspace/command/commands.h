@@ -5,6 +5,7 @@
 
 #include "lib/exit.h"
 #include "lib/option.h"
+#include "userspace/live/program_kind.h"
 #include "userspace/send/options.h"
 
 extern const struct command monitor_command, analyze_command, capture_command, doctor_command, compare_command,
@@ -12,6 +13,9 @@ extern const struct command monitor_command, analyze_command, capture_command, d
 
 /* Topics of --help that only one command has. */
 extern const struct option_topic topic_findings, topic_steps, topic_checks;
+
+/* Of bpf/monitor.bpf.c and bpf/capture.bpf.c, which monitor, capture and doctor attach; only monitor pins them. */
+extern const struct program_kind monitor_kind;
 
 /* Run a subcommand. argv[0]: its name. They return the exit status (EXIT_*). */
 int cmd_monitor(int argc, char **argv);

@@ -12,6 +12,7 @@
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
 #include "userspace/model/event_text.h"
+#include "userspace/receive/programs.h"
 #include "version.h"
 
 static const struct {
@@ -28,6 +29,9 @@ static const struct {
 	{ &between_command, cmd_between },
 	{ &compare_command, cmd_compare },
 };
+
+/* Those that need maps come first. */
+static const struct program_kind *const kinds[] = { &receive_kind, &monitor_kind, NULL };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -168,6 +172,7 @@ int main(int argc, char **argv)
 
 	occupy_standard_files();
 	shown_stderr();
+	program_kinds = kinds;
 	if (argc < 2)
 		usage_error("no command given");
 	if (asks_for_help(argv[1]))

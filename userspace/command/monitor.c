@@ -322,6 +322,8 @@ static bool finish(struct monitor *m)
 
 /* ---- the beginning ---- */
 
+const struct program_kind monitor_kind = { .command = "monitor" };
+
 static bool open_programs(struct monitor *m, struct live_programs *to)
 {
 	m->bpf = monitor_bpf__open();

@@ -10,7 +10,6 @@
 #include "lib/cause.h"
 #include "lib/exit.h"
 #include "lib/shell.h"
-#include "userspace/command/commands.h"
 #include "userspace/command/receive.h"
 #include "userspace/model/qpn.h"
 #include "userspace/model/refusal.h"
@@ -304,7 +303,7 @@ static bool set_up(struct receiver *r)
 	int error;
 	bool good;
 
-	if (!r->options->pin || !pin_is_of(r->options->pin, receive_command.name))
+	if (!r->options->pin || !pin_is_of(r->options->pin, &receive_kind))
 		return receive_setup_make(&r->setup, r->options);
 	error = receive_maps_of_pin(&pinned, r->options->pin);
 	if (error)

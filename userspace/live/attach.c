@@ -21,6 +21,7 @@
 #include "userspace/live/clsact.h"
 #include "userspace/live/kernel.h"
 #include "userspace/live/pin.h"
+#include "userspace/live/program_kind.h"
 
 /* BPF_TCX_EGRESS, which Debian 12's headers lack. */
 #define TCX_EGRESS ((enum bpf_attach_type)47)
@@ -83,15 +84,10 @@ static bool is_linked(unsigned int ifindex)
 	return linked;
 }
 
-static bool is_receiver(const char *program)
-{
-	return !strncmp(program, "receive_", strlen("receive_"));
-}
-
-/* Whether both could share the interface: a receiver does not. */
+/* Whether both could share the interface. */
 static bool can_share(const char *program, const struct attach_programs *ours)
 {
-	return !is_receiver(program) && !is_receiver(bpf_program__name(ours->xdp));
+	return !program_kind_is_alone(program) && !program_kind_is_alone(bpf_program__name(ours->xdp));
 }
 
 /*

@@ -109,12 +109,13 @@ static __u64 memory_available(void)
 static bool has_memory(const struct live *l)
 {
 	__u64 needed = memory_needed(l), available = memory_available();
+	const char *less = l->options->kind->less;
 
 	if (needed <= available)
 		return true;
-	if (l->programs.less)
+	if (less)
 		fprintf(stderr, "rocescope: it takes %.1f GB of memory, and %.1f GB are left: a smaller %s\n", needed / 1e9,
-			available / 1e9, l->programs.less);
+			available / 1e9, less);
 	else
 		fprintf(stderr, "rocescope: room for %u streams takes %.1f GB of memory, and %.1f GB are left: a smaller "
 			"--max-streams\n", l->options->settings.max_streams, needed / 1e9, available / 1e9);
@@ -373,7 +374,7 @@ int live_begin(struct live *l, const struct live_programs *p)
 	if (status)
 		return status;
 	l->programs = *p;
-	if (!open_ready(l) || !find_all(l) || !pin_open(&l->pin, l->options->command, l->options->pin) || !load_programs(l))
+	if (!open_ready(l) || !find_all(l) || !pin_open(&l->pin, l->options->kind, l->options->pin) || !load_programs(l))
 		return EXIT_COULD_NOT;
 	if (l->share ? !attach_all(l) || !is_loaded(l) || !add_expected(l) : !add_expected(l) || !attach_all(l))
 		return EXIT_COULD_NOT;
@@ -449,7 +450,7 @@ bool live_poll(struct live *l)
 static void say_pinned(const struct live *l)
 {
 	struct shell_word name = shell_word(l->pin.name);
-	const char *command = l->pin.command;
+	const char *command = l->pin.kind->command;
 
 	fprintf(stderr, "rocescope: %s goes on in the kernel: `rocescope %s", command, command);
 	for (size_t i = 0; i < l->interface_count; i++)

@@ -16,6 +16,7 @@
 #include "lib/interfaces.h"
 #include "userspace/live/attach.h"
 #include "userspace/live/pin.h"
+#include "userspace/live/program_kind.h"
 #include "userspace/model/expect.h"
 #include "userspace/model/snapshot.h"
 
@@ -33,7 +34,7 @@ struct live_options {
 	bool verbose;	 /* print messages of libraries and of the verifier too */
 	bool wait;	 /* wait for interfaces that do not exist (any more) */
 	const char *pin; /* name under which counting continues after the end; NULL: none */
-	const char *command; /* that goes on with it */
+	const struct program_kind *kind; /* of what is attached */
 	bool decap;	 /* look into tunnels (roce/decap.h) */
 };
 
@@ -50,7 +51,6 @@ struct live_programs {
 	/* Called when the programs are loaded and not attached yet. false: it failed, which is reported. NULL: not called */
 	bool (*loaded)(void *context, const struct live *l);
 	void *context;
-	const char *less; /* options that make it take less memory; NULL: --max-streams */
 };
 
 struct live {

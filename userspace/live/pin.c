@@ -117,19 +117,27 @@ static void remove_all(const struct pin *p)
 
 /* ---- the state ---- */
 
-/* Of builds before, whose state's map has that name itself: a receiver has its map. */
+/* The name of the state's map in 0.1.0, which does not say the command. */
 #define OLD_STATE "state"
-#define OLD_RECEIVER "receive_setup"
+
+/* The command of 0.1.0 that began it: of the kind whose maps are there. */
+static const char *old_command(const struct pin *p)
+{
+	const struct program_kind *const *k = program_kinds;
+	char path[PATH_MAX];
+
+	for (; *k && (*k)->needed; k++) {
+		pin_path(p, "", (*k)->needed[0], path);
+		if (!access(path, F_OK))
+			break;
+	}
+	return *k ? (*k)->command : "";
+}
 
 /* Which command began it, by the name of its state's map. */
 static void find_command(struct pin *p, const char *name)
 {
-	char path[PATH_MAX];
-
-	pin_path(p, "", OLD_RECEIVER, path);
-	if (!strcmp(name, OLD_STATE))
-		name = access(path, F_OK) ? "monitor" : "receive";
-	snprintf(p->by, sizeof(p->by), "%s", name);
+	snprintf(p->by, sizeof(p->by), "%s", strcmp(name, OLD_STATE) ? name : old_command(p));
 }
 
 static struct pin_state *map_state(int map)
@@ -227,7 +235,7 @@ static void forget_state(struct pin *p)
 
 static bool is_anothers(const struct pin *p)
 {
-	return *p->by && strcmp(p->by, p->command);
+	return *p->by && strcmp(p->by, p->kind->command);
 }
 
 /* It stays. */
@@ -257,7 +265,7 @@ static bool find_state(struct pin *p)
 /* The state's map, which is pinned last; -1 on failure. */
 static int make_state(struct pin *p, const struct monitor_settings *s)
 {
-	int map = create_state(p->command);
+	int map = create_state(p->kind->command);
 
 	p->state = map < 0 ? NULL : map_state(map);
 	if (!p->state) {
@@ -327,18 +335,18 @@ static int lock_directory(struct pin *p)
 	return error;
 }
 
-static void name_it(struct pin *p, const char *command, const char *name)
+static void name_it(struct pin *p, const struct program_kind *kind, const char *name)
 {
-	*p = (struct pin){ .name = name, .command = command, .lock = -1, .carry = CARRY_NONE };
+	*p = (struct pin){ .name = name, .kind = kind, .lock = -1, .carry = CARRY_NONE };
 	if (name)
 		join(p->directory, PIN_ROOT, "", name);
 }
 
-bool pin_open(struct pin *p, const char *command, const char *name)
+bool pin_open(struct pin *p, const struct program_kind *kind, const char *name)
 {
 	int error;
 
-	name_it(p, command, name);
+	name_it(p, kind, name);
 	if (!name)
 		return true;
 	if (!make_directory(p))
@@ -516,11 +524,11 @@ bool pin_begun_by(const char *name, char command[PIN_COMMAND])
 	return *command;
 }
 
-bool pin_is_of(const char *name, const char *command)
+bool pin_is_of(const char *name, const struct program_kind *kind)
 {
 	char by[PIN_COMMAND];
 
-	return pin_begun_by(name, by) && !strcmp(by, command);
+	return pin_begun_by(name, by) && !strcmp(by, kind->command);
 }
 
 /* false: it is another command's, which is reported. */
@@ -535,19 +543,19 @@ static bool may_remove(const char *command, const char *name)
 	return false;
 }
 
-bool pin_remove(const char *command, const char *name)
+bool pin_remove(const struct program_kind *kind, const char *name)
 {
 	struct pin p;
 	int error;
 
-	if (!may_remove(command, name))
+	if (!may_remove(kind->command, name))
 		return false;
-	name_it(&p, command, name);
+	name_it(&p, kind, name);
 	error = lock_directory(&p);
 	if (!error)
 		open_state(&p);
 	else
-		fprintf(stderr, "rocescope: %s --unpin %s: %s\n", command, name,
+		fprintf(stderr, "rocescope: %s --unpin %s: %s\n", kind->command, name,
 			error == ENOENT ? "nothing of that name is pinned (`ls " PIN_ROOT "` lists what there is)" :
 			error == EWOULDBLOCK ? "a rocescope is at work on it: end that one first" : cause(error).text);
 	pin_close(&p);

@@ -23,6 +23,7 @@
 #include "bpf/abi.h"
 #include "lib/interfaces.h"
 #include "userspace/live/carry.h"
+#include "userspace/live/program_kind.h"
 
 #define PIN_ROOT "/sys/fs/bpf/rocescope"
 #define PIN_NAME_MAX 64
@@ -54,7 +55,7 @@ struct pin_state {
 
 struct pin {
 	const char *name; /* NULL: not pinned */
-	const char *command; /* ours */
+	const struct program_kind *kind; /* ours */
 	char by[PIN_COMMAND]; /* the command that began what is there; empty: not known */
 	char directory[PATH_MAX];
 	int lock;	  /* the directory, locked by one agent at a time */
@@ -92,10 +93,10 @@ void pin_drop_pending(const struct pin *p);
 /* These return false after one line on stderr. */
 
 /*
- * Locks the directory, or creates it. name: NULL pins nothing. command: ours; what another one began is refused. Call pin_close() in
+ * Locks the directory, or creates it. name: NULL pins nothing. kind: ours; what another command began is refused. Call pin_close() in
  * any case.
  */
-bool pin_open(struct pin *p, const char *command, const char *name);
+bool pin_open(struct pin *p, const struct program_kind *kind, const char *name);
 
 /*
  * Call after the object is opened and before it is loaded. The object gets the existing maps, and `s` their settings. Does
@@ -136,14 +137,14 @@ void pin_rename(const struct pin *p, const char *from, const char *to);
 /* Removes everything unless p->keep is set. */
 void pin_close(struct pin *p);
 
-/* Removes everything, if that command began it. */
-bool pin_remove(const char *command, const char *name);
+/* Removes everything, if the kind's command began it. */
+bool pin_remove(const struct program_kind *kind, const char *name);
 
 /* The command that began what is pinned under the name. false: nothing is that can be read. */
 bool pin_begun_by(const char *name, char command[PIN_COMMAND]);
 
-/* Whether it is that one. */
-bool pin_is_of(const char *name, const char *command);
+/* Whether it is that kind's. */
+bool pin_is_of(const char *name, const struct program_kind *kind);
 
 /* Detaches the pinned link at once, and removes its file. */
 void pin_release(const char *path);

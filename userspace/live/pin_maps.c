@@ -16,12 +16,8 @@
 #define PENDING "+"
 #define LAYOUTS "layouts"
 
-/* Each agent makes these again: a CPU's working memory, and state that a program can do without. */
-static const char *const scratchpads[] = { "scratches", "captures", "recents", "headers", "focus", "untracked", "receive_works",
-					   "receive_showing", "receive_shown" };
-
-/* A receiver's maps. Senders know keys and addresses, so these are used again, or nothing is. */
-static const char *const of_receiver[] = { "memory", "regions", "qps", "rings", "receive_cpus", "receive_setup", "generations" };
+/* Each agent makes these anew, and those of its kind: a CPU's working memory, and state that a program can do without. */
+static const char *const remade[] = { "scratches", "captures", "recents", "headers", "focus", "untracked", NULL };
 
 /* What is lost with a map, for the message. */
 static const struct {
@@ -51,21 +47,28 @@ static const char *map_name(const struct bpf_map *map)
 	return dot ? dot + 1 : name;
 }
 
-/* Read-only data is not pinned: each program has its own settings. */
-static bool is_pinned(const struct bpf_map *map)
+/* names: the last one is NULL; NULL: none. */
+static bool is_among(const struct bpf_map *map, const char *const *names)
 {
-	for (size_t i = 0; i < ROCE_ARRAY_SIZE(scratchpads); i++)
-		if (!strcmp(map_name(map), scratchpads[i]))
-			return false;
-	return bpf_map__autocreate(map) && !(bpf_map__map_flags(map) & BPF_F_RDONLY_PROG);
+	for (; names && *names; names++)
+		if (!strcmp(map_name(map), *names))
+			return true;
+	return false;
 }
 
-static bool is_of(const struct bpf_object *object, const char *file)
+/* Read-only data is not pinned: each program has its own settings. */
+static bool is_pinned(const struct pin *p, const struct bpf_map *map)
+{
+	return !is_among(map, remade) && !is_among(map, p->kind->remade) && bpf_map__autocreate(map) &&
+	       !(bpf_map__map_flags(map) & BPF_F_RDONLY_PROG);
+}
+
+static bool is_of(const struct pin *p, const struct bpf_object *object, const char *file)
 {
 	const struct bpf_map *map;
 
 	bpf_object__for_each_map(map, object)
-		if (is_pinned(map) && !strcmp(map_name(map), file))
+		if (is_pinned(p, map) && !strcmp(map_name(map), file))
 			return true;
 	return false;
 }
@@ -113,9 +116,9 @@ static bool describe_maps(struct pin *p, const struct bpf_object *object)
 	bpf_object__for_each_map(map, object) {
 		if (i == PIN_OWN)
 			return pin_say_error(p->name, "too many maps", E2BIG);
-		if (is_pinned(map) && !p->own[i])
+		if (is_pinned(p, map) && !p->own[i])
 			p->own[i] = layout_of_map(object, map);
-		if (is_pinned(map) && !p->own[i])
+		if (is_pinned(p, map) && !p->own[i])
 			return pin_say_error(p->name, "layouts", ENOMEM);
 		i++;
 	}
@@ -182,7 +185,7 @@ static char *all_layouts(const struct pin *p, const struct bpf_object *object)
 	if (!out)
 		return NULL;
 	bpf_object__for_each_map(map, object)
-		if (is_pinned(map))
+		if (is_pinned(p, map))
 			print_layout(out, map_name(map), bpf_map__fd(map), layout_of(p, object, map));
 	if (p->carry.totals.old >= 0)
 		print_layout(out, "totals", p->carry.totals.old, p->carry.totals.old_layout);
@@ -263,14 +266,6 @@ static bool set_aside(const struct pin *p, const struct bpf_object *object, cons
 	return m->old_layout && m->layout;
 }
 
-static bool is_among(const char *name, const char *const *names, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
-}
-
 /* Makes the map again. */
 static bool replace(struct pin *p, const struct bpf_object *object, const struct bpf_map *map)
 {
@@ -296,7 +291,7 @@ static bool replace(struct pin *p, const struct bpf_object *object, const struct
 }
 
 /* Maps that depend on the places of streams. */
-static const char *const of_places[] = { "streams", "buckets", "table_states", "dialogues", "extras" };
+static const char *const of_places[] = { "streams", "buckets", "table_states", "dialogues", "extras", NULL };
 
 /* A table that is used again has as many buckets as it had, and another one as many as this build makes. */
 static void fit_buckets(const struct pin *p, const struct bpf_object *object, struct monitor_settings *s)
@@ -322,15 +317,15 @@ bool pin_resume_maps(struct pin *p, struct bpf_object *object, struct monitor_se
 	p->carry.in_place = table;
 	p->carry.table = open_map(p, "table_states");
 	bpf_object__for_each_map(map, object) {
-		bool keeps = is_pinned(map) && fits(p, object, map);
+		bool keeps = is_pinned(p, map) && fits(p, object, map);
 
-		if (!table && is_among(map_name(map), of_places, ROCE_ARRAY_SIZE(of_places)))
+		if (!table && is_among(map, of_places))
 			keeps = false;
 		if (!streams && (!strcmp(map_name(map), "dialogues") || !strcmp(map_name(map), "extras")))
 			keeps = false; /* their sequences restart */
-		if (!keeps && is_among(map_name(map), of_receiver, ROCE_ARRAY_SIZE(of_receiver)))
+		if (!keeps && is_among(map, p->kind->needed))
 			return pin_say_error(p->name, "begun by a build that this one cannot go on with", EPROTO);
-		if (is_pinned(map))
+		if (is_pinned(p, map))
 			good = good && (keeps ? reuse(p, map) : replace(p, object, map));
 	}
 	return good;
@@ -382,7 +377,7 @@ bool pin_new_maps(struct pin *p, const struct bpf_object *object)
 	bool good = describe_maps(p, object);
 
 	bpf_object__for_each_map(map, object)
-		good = good && (!is_pinned(map) || pin_map(p, map));
+		good = good && (!is_pinned(p, map) || pin_map(p, map));
 	if (good)
 		begin_to_carry(p, object);
 	return good && (p->resumed || pin_layouts(p, object));
@@ -418,7 +413,7 @@ static bool rename_pending(const struct pin *p, const struct bpf_object *object)
 	const struct bpf_map *map;
 
 	bpf_object__for_each_map(map, object) {
-		if (!is_pinned(map))
+		if (!is_pinned(p, map))
 			continue;
 		pin_path(p, PENDING, map_name(map), from);
 		pin_path(p, "", map_name(map), to);
@@ -437,7 +432,7 @@ static void remove_unused(const struct pin *p, const struct bpf_object *object)
 
 	while (all && (e = readdir(all))) {
 		if (e->d_name[0] == '.' || pin_is_link(e->d_name) || !strcmp(e->d_name, "state") ||
-		    !strcmp(e->d_name, LAYOUTS) || is_of(object, e->d_name))
+		    !strcmp(e->d_name, LAYOUTS) || is_of(p, object, e->d_name))
 			continue;
 		pin_path(p, "", e->d_name, path);
 		unlink(path);

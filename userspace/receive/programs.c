@@ -15,6 +15,14 @@
 
 TAKEN_VARIABLES_ARE(struct receive_bpf__bss);
 
+static const char *const remade[] = { "receive_works", "receive_showing", "receive_shown", NULL };
+/* Senders know keys and addresses. */
+static const char *const needed[] = { "memory", "regions", "qps", "rings", "receive_cpus", "receive_setup", "generations", NULL };
+
+const struct program_kind receive_kind = {
+	.command = "receive", .alone = "receive_", .less = "--memory or --max-streams", .remade = remade, .needed = needed,
+};
+
 static void set_sizes(struct receive_bpf *bpf, const struct receive_settings *s)
 {
 	int cpus = libbpf_num_possible_cpus();
@@ -52,8 +60,7 @@ struct receive_bpf *receive_programs_open(const struct receive_setup *s, bool ev
 		.live = { .object = bpf->obj,
 			  .settings = (struct monitor_settings *)&bpf->rodata->settings,
 			  .tables = (struct fold_tables *)&bpf->rodata->fold_tables,
-			  .frags = events ? "receive_events" : "receive_frags",
-			  .less = "--memory or --max-streams" },
+			  .frags = events ? "receive_events" : "receive_frags" },
 		.capture = (struct capture_settings *)&bpf->rodata->capture,
 	};
 	return bpf;

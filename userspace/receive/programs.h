@@ -3,11 +3,14 @@
 #ifndef USERSPACE_RECEIVE_PROGRAMS_H
 #define USERSPACE_RECEIVE_PROGRAMS_H
 
+#include "userspace/live/program_kind.h"
 #include "userspace/live/taken.h"
 #include "userspace/receive/maps.h"
 #include "userspace/receive/setup.h"
 
 struct receive_bpf;
+
+extern const struct program_kind receive_kind;
 
 /*
  * Opens them with the setup's sizes, not loaded. events: with those of bpf/capture.h. NULL: it could not, which is reported. The
