@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/gaps.h"
+#include "roce/base.h"
 
 static bool test_bit(const struct gaps *g, uint64_t n)
 {
@@ -70,9 +71,9 @@ uint64_t gaps_lost(const struct gaps *g, uint64_t total)
 
 uint64_t gaps_widen(const struct gaps *g, uint32_t low)
 {
-	int32_t ahead = (int32_t)(low - (uint32_t)g->next);
+	int64_t ahead = roce_distance(g->next, low, 32);
 
-	if (ahead < 0 && g->next < (uint64_t)-(int64_t)ahead)
+	if (ahead < 0 && g->next < (uint64_t)-ahead)
 		return low;
 	return g->next + ahead;
 }

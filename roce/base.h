@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the engine needs in BPF and in user space: fixed-width types, byte order, bounds. */
+/* What the engine needs in BPF and in user space: fixed-width types, byte order, bounds, numbers that go round. */
 #ifndef ROCE_BASE_H
 #define ROCE_BASE_H
 
@@ -105,6 +105,23 @@ roce_inline __u32 roce_be32(const __u8 *p)
 roce_inline __u64 roce_be64(const __u8 *p)
 {
 	return __builtin_bswap64(roce_load(__u64, p));
+}
+
+/*
+ * Signed distance from `from` to `to`, numbers of `bits` bits (1 to 64) that go round: -2^(bits - 1) .. 2^(bits - 1) - 1, positive
+ * if `to` comes after `from`. Higher bits are ignored.
+ */
+roce_inline __s64 roce_distance(__u64 from, __u64 to, __u32 bits)
+{
+	return (__s64)((to - from) << (64 - bits)) >> (64 - bits);
+}
+
+#define PSN_MASK 0xffffffu
+
+/* The distance of two PSNs. */
+roce_inline __s32 psn_distance(__u32 from, __u32 to)
+{
+	return roce_distance(from, to, 24);
 }
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "roce_be* and the ICRC assume a little-endian host");

@@ -106,7 +106,7 @@ roce_inline void stream_trust(struct roce_stream *s)
 roce_inline void stream_complete(const struct roce_stream *s, struct roce_packet *p)
 {
 	if (s->met)
-		p->number = s->psn.next + ((__s64)((p->number - s->psn.next) << p->shift) >> p->shift);
+		p->number = s->psn.next + roce_distance(s->psn.next, p->number, 64 - p->shift);
 }
 
 /* A datagram whose number depends on those before. Returns whether it takes a place in the sequence. */

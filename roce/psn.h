@@ -9,7 +9,6 @@
 
 #include "roce/far.h"
 
-#define PSN_MASK 0xffffffu
 #define PSN_WINDOW 1024	  /* numbers of which each stream remembers whether they are missing */
 #define PSN_WORDS (PSN_WINDOW / 64)
 #define PSN_REACH (FAR_REACH + PSN_WINDOW) /* as far back as the far window reaches */
@@ -43,12 +42,6 @@ struct roce_psn {
 roce_pool(struct roce_far *) far_of(const struct roce_psn *w);
 roce_pool(struct roce_far *) far_take(struct roce_psn *w);
 roce_pool(void) far_give(struct roce_psn *w);
-
-/* Signed distance from a to b on the 24-bit circle, -2^23 .. 2^23-1. Positive if b comes after a. */
-roce_inline __s32 psn_distance(__u32 a, __u32 b)
-{
-	return (__s32)((b - a) << 8) >> 8;
-}
 
 roce_inline __u64 *psn_word(struct roce_psn *w, __u64 number)
 {

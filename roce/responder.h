@@ -137,11 +137,6 @@ roce_inline bool responder_knows(const struct roce_packet *p)
 	return p->op & OP_KNOWN && (p->opcode & 0x1f) <= 0x0b;
 }
 
-roce_inline __s32 responder_distance(__u32 psn, __u32 expected)
-{
-	return (__s32)((psn - expected) << 8) >> 8;
-}
-
 /* Two P_Keys match if their lower bits do, and one is of a full member (IBTA 10.9.3). */
 roce_inline bool responder_pkey_fits(__u32 a, __u32 b)
 {
@@ -188,7 +183,7 @@ roce_inline void responder_give_up(struct roce_responder *q, struct responder_st
 roce_inline __u32 responder_headless_flags(const struct roce_responder *q, const struct roce_packet *p)
 {
 	return MESSAGE_HEADLESS | (responder_is_write(p) ? 0 : MESSAGE_SEND) |
-	       (responder_distance(p->number, q->expected) < 0 ? MESSAGE_LATE : 0);
+	       (psn_distance(q->expected, p->number) < 0 ? MESSAGE_LATE : 0);
 }
 
 /* UC: packets of the message; 0: not known. */
@@ -212,7 +207,7 @@ roce_inline bool responder_reaches(const struct roce_responder *q, __s32 offset)
 	__s32 packets = responder_packets(q);
 
 	if (!packets)
-		packets = responder_distance(q->last_psn, q->first_psn) + 1 + responder_may_have_rest(q);
+		packets = psn_distance(q->first_psn, q->last_psn) + 1 + responder_may_have_rest(q);
 	return q->ended && offset >= 0 && offset < packets;
 }
 
@@ -222,7 +217,7 @@ roce_inline bool responder_reaches(const struct roce_responder *q, __s32 offset)
  */
 roce_inline void responder_count_before(struct roce_responder *q, __u32 psn)
 {
-	__s32 before = responder_distance(psn, q->first_psn);
+	__s32 before = psn_distance(q->first_psn, psn);
 	bool follows = before > 0 && (q->ended == ENDED_INCOMPLETE || responder_reaches(q, before - 1));
 	__u32 counted = follows ? before + q->counted : 0;
 
@@ -232,7 +227,7 @@ roce_inline void responder_count_before(struct roce_responder *q, __u32 psn)
 /* UC: whether the message of a packet that is neither First nor Only has ended, and so is counted. */
 roce_inline bool responder_has_ended(const struct roce_responder *q, const struct roce_packet *p)
 {
-	__s32 offset = responder_distance(p->number, q->first_psn);
+	__s32 offset = psn_distance(q->first_psn, p->number);
 
 	if (offset < 0)
 		return -offset <= q->counted;
@@ -276,11 +271,11 @@ roce_inline void responder_end_dropped(struct roce_responder *q, const struct ro
  */
 roce_inline bool responder_is_beside(const struct roce_responder *q, const struct roce_packet *p)
 {
-	__s32 offset = responder_distance(p->number, q->first_psn), packets = responder_packets(q);
+	__s32 offset = psn_distance(q->first_psn, p->number), packets = responder_packets(q);
 
 	if (q->open == OPEN_NONE)
 		return false;
-	return p->op & OP_LAST || (responder_distance(p->number, q->expected) >= 0 && offset >= 0 && offset < packets);
+	return p->op & OP_LAST || (psn_distance(q->expected, p->number) >= 0 && offset >= 0 && offset < packets);
 }
 
 /* UC: drops a First or Only. */
@@ -302,7 +297,7 @@ roce_inline void responder_drop_first(struct roce_responder *q, const struct roc
  */
 roce_inline void responder_drop(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
 {
-	__s32 offset = responder_distance(p->number, q->first_psn);
+	__s32 offset = psn_distance(q->first_psn, p->number);
 	__s32 packets = responder_packets(q);
 
 	if (p->op & OP_FIRST) {
@@ -372,7 +367,7 @@ roce_inline __u32 responder_check_header(const struct roce_responder *q, const s
 /* IBTA 9.7.4.1.2 and 9.7.5.1: false: the packet is not the expected one. */
 roce_inline bool responder_check_psn_rc(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
 {
-	__s32 d = responder_distance(p->number, q->expected);
+	__s32 d = psn_distance(q->expected, p->number);
 
 	if (!d)
 		return true;
@@ -392,13 +387,13 @@ roce_inline void responder_drop_stray(struct roce_responder *q, const struct roc
 	bool counted = responder_has_ended(q, p), rest = q->open == OPEN_BROKEN;
 
 	if (counted && q->open == OPEN_NONE && responder_may_have_rest(q))
-		rest = responder_distance(p->number, q->first_psn) >= 0;
+		rest = psn_distance(q->first_psn, p->number) >= 0;
 	s->refusal = rest ? REFUSAL_rest : p->number != q->expected ? REFUSAL_gap : REFUSAL_order;
 	if (!counted)
 		responder_drop(q, p, s);
 	else if (q->open != OPEN_NONE)
 		q->open = OPEN_BROKEN;
-	else if (rest && responder_distance(p->number, q->last_psn) == 1)
+	else if (rest && psn_distance(q->last_psn, p->number) == 1)
 		q->last_psn = p->number;
 }
 
@@ -545,7 +540,7 @@ roce_inline void responder_judge(struct roce_responder *q, const struct roce_pac
 roce_inline void responder_commit(struct roce_responder *q, const struct roce_packet *p, struct responder_step *s)
 {
 	if (p->op & OP_FIRST) {
-		bool late = q->service == SERVICE_UC && responder_distance(p->number, q->expected) < 0;
+		bool late = q->service == SERVICE_UC && psn_distance(q->expected, p->number) < 0;
 
 		responder_count_before(q, p->number);
 		q->open = responder_is_write(p) ? OPEN_WRITE : OPEN_SEND;

@@ -211,7 +211,7 @@ static __s32 take_distance(struct input *in)
 	__s32 d = (__s8)input_byte(in);
 
 	if (d == -128)
-		return (__s32)(input_number(in, 3) << 8) >> 8;
+		return psn_distance(0, input_number(in, 3));
 	if (d > 100)
 		return (d - 100) * 2500;
 	if (d < -100)

@@ -72,7 +72,7 @@ static bool is_write(const struct receive_example *e)
 
 static __s32 distance(const struct receive_example *e)
 {
-	return (__s32)((e->psn - e->expected) << 8) >> 8;
+	return psn_distance(e->expected, e->psn);
 }
 
 /* ---- one function a reason that has numbers ---- */

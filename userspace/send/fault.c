@@ -4,7 +4,6 @@
 
 #include "lib/bytes.h"
 #include "roce/opcode.h"
-#include "roce/psn.h"
 #include "roce/wire.h"
 #include "userspace/send/compose.h"
 #include "userspace/send/fault.h"

@@ -8,7 +8,6 @@
 
 #include "lib/list.h"
 #include "roce/base.h"
-#include "roce/psn.h"
 #include "userspace/send/fault.h"
 
 #define TEXT_MOST 200	  /* most characters of a --fault */

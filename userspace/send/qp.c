@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "roce/parse.h"
-#include "roce/psn.h"
 #include "userspace/send/compose.h"
 #include "userspace/send/fault.h"
 #include "userspace/send/qp.h"

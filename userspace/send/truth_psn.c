@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roce/base.h"
 #include "userspace/send/truth_psn.h"
 
 enum {
@@ -304,7 +305,7 @@ static int another_kind(const struct psn_packet *p, int32_t d)
 static bool waits(struct truth_psn *s, const struct psn_packet *p, uint64_t position, int kind)
 {
 	struct psn_trial *t = &s->trial;
-	int32_t d = (int32_t)((p->psn - (uint32_t)t->next) << 8) >> 8;
+	int32_t d = psn_distance(t->next, p->psn);
 	uint32_t enough = t->other ? 1u << 2 * s->turns : 1;
 
 	if (t->kind == AFTER_LARGE_GAP &&
@@ -313,7 +314,7 @@ static bool waits(struct truth_psn *s, const struct psn_packet *p, uint64_t posi
 			return true;
 		t->kind = NO_TRIAL;
 		place(s, &t->packet[0], t->position[0], REACH);
-		kind = another_kind(p, (int32_t)((p->psn - (uint32_t)s->next) << 8) >> 8);
+		kind = another_kind(p, psn_distance(s->next, p->psn));
 		if (kind != NO_TRIAL) /* it may be behind a large gap itself */
 			another_begin(s, p, position, kind);
 		return kind != NO_TRIAL;
@@ -332,7 +333,7 @@ static bool waits(struct truth_psn *s, const struct psn_packet *p, uint64_t posi
 
 enum arrival truth_psn_judge(struct truth_psn *s, const struct psn_packet *p, uint64_t *position)
 {
-	int32_t d = (int32_t)((p->psn - (uint32_t)s->next) << 8) >> 8;
+	int32_t d = psn_distance(s->next, p->psn);
 	struct psn_trial *t = &s->trial;
 	enum arrival arrival;
 	int kind;

@@ -21,6 +21,23 @@ static void distance(void **state)
 	}
 }
 
+/* All widths, with numbers that have higher bits as well, against arithmetic that does not overflow. */
+static void distance_of_bits(void **state)
+{
+	uint64_t r = 3;
+
+	(void)state;
+	for (int i = 0; i < 1000000; i++) {
+		__u32 bits = 1 + i % 64;
+		__int128 circle = (__int128)1 << bits, half = circle / 2;
+		__u64 from = random_next(&r), half_away = from + (random_next(&r) % 2 << (bits - 1)) + random_next(&r) % 5 - 2;
+		__u64 to = random_next(&r) % 2 ? random_next(&r) : half_away;
+		__int128 forward = (((__int128)to - from) % circle + circle) % circle;
+
+		assert_true(roce_distance(from, to, bits) == (forward < half ? forward : forward - circle));
+	}
+}
+
 static void forward(struct roce_psn *w, __u64 seen, __u64 unseen, __u64 take)
 {
 	psn_plan(w, seen, unseen, take);
@@ -123,7 +140,7 @@ static void needed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(distance), cmocka_unit_test(windows), cmocka_unit_test(needed),
+		cmocka_unit_test(distance), cmocka_unit_test(distance_of_bits), cmocka_unit_test(windows), cmocka_unit_test(needed),
 	};
 
 	return cmocka_run_group_tests_name("psn", tests, NULL, NULL);
