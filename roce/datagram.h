@@ -81,11 +81,13 @@ roce_inline void datagram_number(const struct roce_cursor *d, const struct roce_
 /* VDIF 1.1.1: the second is in the first word, little endian. */
 roce_inline void datagram_second(const struct roce_cursor *d, const struct roce_udp_format *f, struct roce_packet *p)
 {
-	const struct udp_field second = { .bits = UDP_SECOND_BITS, .little = 1 };
+	const struct udp_field field = { .bits = UDP_SECOND_BITS, .little = 1 };
+	__u64 second = 0;
 
-	if (!datagram_field(d, &second, 0, &p->time))
+	if (!datagram_field(d, &field, 0, &second))
 		return;
-	p->frames = f->frames;
+	p->udp.second = second;
+	p->udp.frames = f->frames;
 	datagram_number(d, f, p);
 	p->shift = 0;
 }
@@ -122,8 +124,8 @@ roce_inline void datagram_time(const struct roce_cursor *d, struct roce_packet *
 		return;
 	if (fraction == 2) /* picoseconds; 1: samples of this second; 3: a counter that goes on */
 		time += second * UDP_PICOSECONDS;
-	p->time = time;
-	p->second = fraction == 1 ? second : 0;
+	p->udp.time = time;
+	p->udp.second = fraction == 1 ? second : 0;
 	p->foreign = 0;
 	p->op = OP_FIRST | OP_LAST;
 }
@@ -133,25 +135,25 @@ enum { SPEAD_HEAP = 1, SPEAD_LENGTH, SPEAD_OFFSET, SPEAD_PAYLOAD, SPEAD_CONTROL 
 #define SPEAD_WANTED (1u << SPEAD_HEAP | 1u << SPEAD_LENGTH | 1u << SPEAD_OFFSET | 1u << SPEAD_PAYLOAD)
 
 /*
- * Takes an item whose value has so many bits, and adds it to the set p->numbered. In memory, because the verifier would follow
- * each value of a register.
+ * Takes an item whose value has so many bits, and adds it to the set p->udp.items. In memory, because the verifier would
+ * follow each value of a register.
  */
 roce_inline void datagram_item(struct roce_packet *p, __u64 item, __u32 bits)
 {
 	__u64 name = item >> bits ^ 1ull << (63 - bits), value = udp_lower(item, bits);
 
 	if (name == SPEAD_HEAP)
-		p->heap = value;
+		p->udp.heap = value;
 	else if (name == SPEAD_LENGTH)
-		p->heap_length = value;
+		p->udp.heap_length = value;
 	else if (name == SPEAD_OFFSET)
-		p->heap_offset = value;
+		p->udp.heap_offset = value;
 	else if (name == SPEAD_PAYLOAD)
-		p->heap_payload = value;
+		p->udp.heap_payload = value;
 	else if (name != SPEAD_CONTROL)
 		return;
 	if (name == SPEAD_HEAP || !(value >> 32))
-		p->numbered |= 1u << (name & 31);
+		p->udp.items |= 1u << (name & 31);
 }
 
 /*
@@ -175,11 +177,11 @@ roce_inline bool datagram_items(const struct roce_cursor *d, struct roce_packet 
 	payload = roce_be64(d->window + at + 24) ^ (item += name);
 	if (heap >> bits || (length | offset | payload) >> 32)
 		return false;
-	p->heap = heap;
-	p->heap_length = length;
-	p->heap_offset = offset;
-	p->heap_payload = payload;
-	p->numbered = SPEAD_WANTED;
+	p->udp.heap = heap;
+	p->udp.heap_length = length;
+	p->udp.heap_offset = offset;
+	p->udp.heap_payload = payload;
+	p->udp.items = SPEAD_WANTED;
 	return true;
 }
 
@@ -189,7 +191,7 @@ roce_inline bool datagram_items(const struct roce_cursor *d, struct roce_packet 
  */
 roce_inline void datagram_heap(const struct roce_cursor *d, const struct roce_udp_format *f, struct roce_packet *p)
 {
-	__u32 bits, items, found;
+	__u32 bits, items;
 	__u64 header, item;
 
 	if (!datagram_word(d, 0, &header) || header >> 48 != 0x5304)
@@ -204,12 +206,11 @@ roce_inline void datagram_heap(const struct roce_cursor *d, const struct roce_ud
 		datagram_item(p, item, bits);
 		roce_reload();
 	}
-	found = p->numbered;
 	p->foreign = 0;
-	p->stream_end = found != SPEAD_WANTED;
-	p->numbered = f->step != 0;
+	p->stream_end = p->udp.items != SPEAD_WANTED;
+	p->udp.numbered = f->step != 0;
 	p->shift = 64 - (bits - f->step_bits);
-	p->number = p->numbered ? udp_lower((p->heap >> f->step_bits) * f->inverse, bits - f->step_bits) : 0;
+	p->number = f->step ? udp_lower((p->udp.heap >> f->step_bits) * f->inverse, bits - f->step_bits) : 0;
 	p->op = OP_FIRST | OP_LAST;
 }
 

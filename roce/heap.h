@@ -73,12 +73,12 @@ roce_inline bool heap_again(struct udp_heap *heap, __u32 place)
 /* Takes a datagram of a heap. Returns whether it is its heap's first one. Counts up *faults for a fault. */
 roce_inline bool heap_take(struct udp_heaps *h, struct roce_counters *c, const struct roce_packet *p, __u8 *faults)
 {
-	__u32 at = heap_find(h, p->heap), place;
+	__u32 at = heap_find(h, p->udp.heap), place;
 	bool begins = at == HEAPS;
 	struct udp_heap *heap;
 
-	if (p->heap_payload > h->datagram)
-		heap_measure(h, p->heap_payload);
+	if (p->udp.heap_payload > h->datagram)
+		heap_measure(h, p->udp.heap_payload);
 	if (begins)
 		at = h->next++ % HEAPS;
 	roce_opaque(at);
@@ -88,17 +88,17 @@ roce_inline bool heap_take(struct udp_heaps *h, struct roce_counters *c, const s
 	if (begins) {
 		c->value[COUNTER_messages_broken] += heap->state == HEAP_OPEN;
 		*faults += heap->state == HEAP_OPEN;
-		*heap = (struct udp_heap){ .id = p->heap, .state = HEAP_OPEN };
+		*heap = (struct udp_heap){ .id = p->udp.heap, .state = HEAP_OPEN };
 	}
-	place = h->datagram ? p->heap_offset / h->datagram : 0;
+	place = h->datagram ? p->udp.heap_offset / h->datagram : 0;
 	/* an offset that is no multiple has no place of its own */
-	if (place * h->datagram == p->heap_offset && heap_again(heap, place)) {
+	if (place * h->datagram == p->udp.heap_offset && heap_again(heap, place)) {
 		c->value[COUNTER_psn_duplicates]++;
 		++*faults;
 		return false;
 	}
-	heap->received += p->heap_payload;
-	if (heap->state == HEAP_OPEN && heap->received >= p->heap_length) {
+	heap->received += p->udp.heap_payload;
+	if (heap->state == HEAP_OPEN && heap->received >= p->udp.heap_length) {
 		heap->state = HEAP_COMPLETE;
 		c->value[COUNTER_messages]++;
 	}

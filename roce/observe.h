@@ -123,7 +123,7 @@ roce_rare stream_datagram(struct roce_stream *s, struct roce_packet *p)
 		return 1;
 	}
 	s->heaps = true;
-	return heap_take(&s->udp.heaps, &s->counters, p, &s->message.changes) && p->numbered;
+	return heap_take(&s->udp.heaps, &s->counters, p, &s->message.changes) && p->udp.numbered;
 }
 
 /* Whether to look up the pair (roce_pair_key()) before observing this packet. generation: of the pairs. */

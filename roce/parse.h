@@ -55,40 +55,20 @@ struct roce_packet {
 	__u8 src_mac[6];
 	__u8 dst_mac[6];
 	__u32 arrival; /* interface and receive queue, filled in by a caller that knows them; else 0 */
-	union {
-		__u64 va;   /* RETH */
-		__u64 heap; /* UDP_HEAP: its identifier */
-		__u64 time; /* UDP_SECOND: the second; UDP_TIME: the time stamp, in units of its own */
-	};
+	__u64 va; /* RETH */
 	/* ROCE_PACKET: PSN (24 bits). ROCE_UDP: 64 - `shift` bits of the datagram's number; roce_observe() completes it */
 	__u64 number;
 	__u32 frame_bytes; /* on the wire, without FCS */
 	__u32 op;	   /* OP_* of the opcode; 0: unknown */
 	__u32 dqpn;	   /* ROCE_UDP: flow number by the port's format, 0 for a foreign flow */
 	__u32 sqpn;	   /* DETH, else 0 */
-	union {
-		__u32 rkey;
-		__u32 heap_payload; /* UDP_HEAP: bytes of the heap in this datagram */
-	};
-	union {
-		__u32 dma_length;
-		__u32 heap_length; /* UDP_HEAP: bytes of the whole heap */
-	};
-	union {
-		__u32 immediate;
-		__u32 heap_offset; /* UDP_HEAP: of the payload in the heap */
-	};
-	union {
-		__u32 msn;	/* AETH: the responder's message sequence number */
-		__u32 ends;	/* OP_SLOT: the PSN of the message's last packet */
-		__u32 frames;	/* UDP_SECOND: in a second, 0: to be learnt */
-		__u32 second;	/* UDP_TIME: the second from which `time` counts; 0: it goes on for ever */
-		__u32 numbered; /* UDP_HEAP: `number` is that of the heap */
-	};
-	union {
-		struct roce_imm imm;   /* from roce_tell_blocks(), or 0 */
-		struct roce_ring ring; /* the same with OP_RING, until the stream observes the packet */
-	};
+	__u32 rkey;	   /* RETH */
+	__u32 dma_length;  /* RETH */
+	__u32 immediate;
+	__u32 msn;	   /* AETH: the responder's message sequence number */
+	struct roce_imm imm;   /* from roce_tell_blocks(); with OP_RING from the stream that observes the packet; else 0 */
+	struct roce_ring ring; /* OP_RING: from roce_tell_blocks() */
+	__u32 ends;	   /* OP_SLOT: the PSN of the message's last packet */
 	__u32 run;	   /* ROCE_UDP: the sender's run, to which the number belongs */
 	__u32 ip_payload; /* bytes of IP payload after its extension headers */
 	__u32 payload_bytes;
@@ -125,6 +105,7 @@ struct roce_packet {
 	__u8 foreign;	/* ROCE_UDP that is none of its port's format: it has no sequence */
 	__u8 stream_end; /* ROCE_UDP: an end marker, not part of the sequence */
 	__u8 unparsed;	/* ROCE_OTHER, but RoCE may be behind headers that are not parsed */
+	struct udp_datagram udp; /* ROCE_UDP: what numbers its datagrams besides `number` */
 };
 
 /* The parser's state between its steps. */

@@ -11,6 +11,7 @@
 #define ROCE_UDP_PORTS 4 /* ports that --udp can name */
 #define UDP_STREAM_FIELDS 2
 #define UDP_SECOND_BITS 30 /* UDP_SECOND: bits of the second (VDIF 1.1.1, word 0) */
+#define UDP_TIME_BITS 4 /* UDP_TIME: bits that count packets (VITA 49.0, 6.1) */
 
 /*
  * A field of the payload: `bits` bits from bit `at` on, within eight bytes that begin with the field's first. Big endian: bit 0
@@ -41,6 +42,19 @@ struct roce_udp_format {
 	__u8 kind;	/* enum udp_kind */
 	__u8 step_bits; /* zero bits at the step's end */
 	__u8 unused[2];
+	__u32 frames; /* UDP_SECOND: in a second; 0: to be learnt */
+};
+
+/* What a datagram says of its number besides the number itself, by the kind of its port's format; the rest is 0. */
+struct udp_datagram {
+	__u64 time;	    /* UDP_TIME: the time stamp, in units of its own */
+	__u64 heap;	    /* UDP_HEAP: its identifier */
+	__u32 heap_length;  /* ... bytes of the whole heap */
+	__u32 heap_offset;  /* ... of the payload in the heap */
+	__u32 heap_payload; /* ... bytes of the heap in this datagram */
+	__u16 items;	    /* ... bit n: the item n was found (roce/datagram.h) */
+	__u16 numbered;	    /* ... the number is that of the heap */
+	__u32 second; /* UDP_SECOND: that of the number; UDP_TIME: the one from which `time` counts; 0: it goes on for ever */
 	__u32 frames; /* UDP_SECOND: in a second; 0: to be learnt */
 };
 

@@ -25,7 +25,7 @@ struct udp_time {
 
 /* What a stream remembers of its datagrams besides their numbers. */
 struct udp_state {
-	union {
+	union { /* by the kind of its port's format */
 		struct udp_heaps heaps;
 		struct udp_second second;
 		struct udp_time time;
@@ -34,21 +34,21 @@ struct udp_state {
 
 #define UDP_LEAP 65535 /* as PSN_GAP_MAX: what is farther away was not lost between */
 
-/* p->time: the second. p->frames: how many it has, 0: to be learnt. */
+/* p->number: that of the frame in its second. */
 roce_inline void udp_number_second(struct udp_second *t, struct roce_packet *p)
 {
-	__s64 ahead = (__s64)((p->time - t->second) << (64 - UDP_SECOND_BITS)) >> (64 - UDP_SECOND_BITS);
+	__s64 ahead = roce_distance(t->second, p->udp.second, UDP_SECOND_BITS);
 	__u64 frame = p->number;
 
 	if (!t->met) {
-		*t = (struct udp_second){ .second = p->time, .frame = frame, .frames = p->frames, .met = true };
+		*t = (struct udp_second){ .second = p->udp.second, .frame = frame, .frames = p->udp.frames, .met = true };
 		ahead = 0;
 	}
 	if (ahead > 0) {
-		if (!p->frames && t->frame >= t->frames)
+		if (!p->udp.frames && t->frame >= t->frames)
 			t->frames = t->frame + 1;
 		t->base += ahead * t->frames;
-		t->second = p->time;
+		t->second = p->udp.second;
 		t->frame = 0;
 	}
 	if (ahead >= 0 && frame > t->frame && frame - t->frame <= UDP_LEAP) /* else a stray */
@@ -62,30 +62,30 @@ roce_inline __u64 udp_quotient(__u64 a, __u64 b)
 	return (__s64)a < 0 ? -((-a + b / 2) / b) : (a + b / 2) / b;
 }
 
-/* p->number: 4 bits. p->time: the time stamp, p->frames: the second to which it belongs. */
+/* p->number: UDP_TIME_BITS bits. */
 roce_inline void udp_number_time(struct udp_time *t, struct roce_packet *p)
 {
-	__s64 near = (__s64)((p->number - t->number) << 60) >> 60, later = p->time - t->time;
+	__s64 near = roce_distance(t->number, p->number, UDP_TIME_BITS), later = p->udp.time - t->time;
 	__u64 d = near;
 
 	if (!t->met) {
-		*t = (struct udp_time){ .time = p->time, .number = p->number, .second = p->frames, .met = true };
+		*t = (struct udp_time){ .time = p->udp.time, .number = p->number, .second = p->udp.second, .met = true };
 		return;
 	}
-	if (p->frames != t->second)
+	if (p->udp.second != t->second)
 		later = 0;
 	if (later > 0 && near == 1 && (!t->period || later < (__s64)t->period))
 		t->period = later;
 	if (later && t->period) {
 		d = udp_quotient(later, t->period);
-		d += (__s64)((near - d) << 60) >> 60; /* the nearest one with these four bits */
+		d += roce_distance(d, near, UDP_TIME_BITS); /* the nearest one with these four bits */
 	}
 	p->number = t->number + d;
 	if ((__s64)d <= 0 && (__s64)d >= -UDP_LEAP)
 		return;
-	t->time = p->time;
+	t->time = p->udp.time;
 	t->number = p->number;
-	t->second = p->frames;
+	t->second = p->udp.second;
 }
 
 #endif
