@@ -53,12 +53,13 @@ roce_inline void stream_acknowledged(struct roce_stream *s, const struct roce_pa
 	s->msn_met = true;
 }
 
-/* Forgets messages and blocks. */
+/* Forgets messages, blocks, and requests or what numbers datagrams. */
 roce_inline void stream_clear(struct roce_stream *s)
 {
 	message_clear(&s->message);
 	__builtin_memset(&s->blocks, 0, sizeof(s->blocks));
 	__builtin_memset(&s->ring, 0, sizeof(s->ring));
+	__builtin_memset(&s->asked, 0, sizeof(s->asked));
 }
 
 /* The next packet begins a sequence. */
@@ -87,7 +88,6 @@ roce_inline void stream_trust(struct roce_stream *s)
 	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
 	__builtin_memset(s->lint, 0, sizeof(s->lint));
 	s->class_changes = 0;
-	__builtin_memset(&s->asked, 0, sizeof(s->asked));
 	v[COUNTER_messages] = v[COUNTER_messages_broken] = 0;
 	v[COUNTER_blocks] = v[COUNTER_blocks_incomplete] = v[COUNTER_blocks_missing] = 0;
 	v[COUNTER_imm_gaps] = v[COUNTER_imm_skipped] = 0;
@@ -170,7 +170,6 @@ roce_inline void roce_adopt(struct roce_stream *s, const struct roce_packet *p, 
 	s->path_mtu = pair->path_mtu;
 	s->mtu_least = s->mtu_guess = 0;
 	stream_clear(s);
-	__builtin_memset(&s->asked, 0, sizeof(s->asked));
 }
 
 /*
@@ -184,7 +183,6 @@ roce_inline void roce_begin_anew(struct roce_stream *s)
 	__builtin_memset(&s->psn, 0, sizeof(s->psn));
 	stream_clear(s);
 	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
-	__builtin_memset(&s->asked, 0, sizeof(s->asked));
 }
 
 /* Whether roce_observe() can use the peer's answer (roce_ask()) for this packet. */

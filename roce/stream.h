@@ -70,7 +70,7 @@ enum stream_plain {
 	PLAIN_ALL, /* nothing: the window has no missing number */
 };
 
-_Static_assert(sizeof(struct udp_state) <= sizeof(struct roce_asked), "they share memory");
+_Static_assert(sizeof(struct udp_state) <= sizeof(struct roce_asked), "stream_clear() clears both");
 
 #define ACKED_VALID (1u << 31)
 #define STREAM_SAMPLES 8
@@ -118,9 +118,9 @@ struct roce_stream {
 	struct roce_sample sample[STREAM_SAMPLES];
 	__u32 lint[ROCE_LINTS]; /* at most LINT_COUNT_MOST */
 	__u32 class_changes; /* packets with another traffic class than the one before (stream_class()); at most LINT_COUNT_MOST */
-	union {
-		struct roce_asked asked; /* requests only */
-		struct udp_state udp;	 /* --udp only */
+	union { /* by the key's kind; both would be more than bpf/abi.h has room for */
+		struct roce_asked asked; /* not KEY_UDP: requests */
+		struct udp_state udp;	 /* KEY_UDP */
 	};
 	__u64 read_at;	   /* number of the last READ request */
 	__u32 mtu_guess;   /* another path MTU, from the last jumps behind READs (`doubt_row`) */
