@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Prints docs/counters.md. What each counter, event, lint, finding and mistake means comes from the .def files. What to do
- * about a counter is in the table below; about the others the doctor says it (userspace/doctor/finding.def,
- * roce/icrc_mistake.def). tests/docs.test --write replaces the page.
+ * Prints docs/counters.md: what each counter, event, lint, finding and mistake means, and what to do about it, from the .def
+ * files. tests/docs.test --write replaces the page.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,112 +17,11 @@
 #define DOCTOR(finding, words) "`doctor` says [`" finding "`](#what-doctor-finds): " words
 
 static const struct {
-	enum roce_counter counter;
-	const char *name, *words;
-} counters[ROCE_COUNTERS] = {
-#define COUNTER(name, unit, kind, scope, words) { COUNTER_##name, #name, words },
+	const char *name, *words, *advice;
+} counters[] = {
+#define COUNTER(name, unit, kind, scope, of, severity, words, advice) { #name, words, advice },
 #include "roce/counters.def"
 #undef COUNTER
-};
-
-static const char *const advice[ROCE_COUNTERS] = {
-	[COUNTER_frames] =
-		"0: nothing arrives. Look whether the interface is up, promiscuous, and in "
-		"[the right place](where-to-stand.md)",
-	[COUNTER_other_frames] =
-		"nothing, if there is other traffic. If all frames are of this kind, `doctor` says what they are instead",
-	[COUNTER_unparsed_frames] =
-		"watch where these labels are not there yet, or no longer. `--decap` opens GRE, ERSPAN and VXLAN only",
-	[COUNTER_udp_packets] = TRAFFIC,
-	[COUNTER_rocev1_packets] = "no router passes RoCEv1 on. If you want RoCEv2, choose its GID index in the sender",
-	[COUNTER_rocev1_icrc_checked] = TRAFFIC,
-	[COUNTER_ip_fragments] = DOCTOR("ip-fragment", "make the MTU larger, or the path MTU smaller"),
-	[COUNTER_malformed] = "`doctor` says which length is wrong, and what it counts",
-	[COUNTER_truncated] = "capture whole frames (`tcpdump -s 0`), or only the faulty ones ([`capture`](capture.md))",
-	[COUNTER_roce_packets] =
-		"0, and there are other frames: `doctor` says whether they would be RoCE. Else [stand](where-to-stand.md) "
-		"elsewhere",
-	[COUNTER_bytes] = TRAFFIC,
-	[COUNTER_payload_bytes] = TRAFFIC,
-	[COUNTER_icrc_checked] = TRAFFIC,
-	[COUNTER_icrc_unchecked] =
-		"nothing with `--icrc 1/N` or `off`. Else frames were cut, or are [too long](rules.md#icrc-and-trust): "
-		"nobody has checked these",
-	[COUNTER_icrc_bad] =
-		"all packets of a stream: its sender computes the ICRC wrongly, and `doctor` [names the "
-		"mistake](#mistakes-in-an-icrc). A few of many: a device damages them; look [between](between.md) two points "
-		"which one",
-	[COUNTER_messages] = TRAFFIC,
-	[COUNTER_blocks] = TRAFFIC,
-	[COUNTER_messages_broken] =
-		"look at the stream's `psn_lost` and `psn_recovered`: a loss, or packets out of order, each of which breaks a "
-		"message of UC",
-	[COUNTER_imm_gaps] = "beside `psn_lost`: the same loss. Alone: " DOCTOR("imm-gap", "the sender left them out"),
-	[COUNTER_imm_skipped] = "as `imm_gaps`",
-	[COUNTER_blocks_incomplete] = "as `psn_lost`, which it counts in [blocks](rules.md#blocks)",
-	[COUNTER_blocks_missing] = "as `imm_gaps`",
-	[COUNTER_psn_gaps] = "look at `psn_lost`: what was skipped may have come later",
-	[COUNTER_psn_skipped] = "look at `psn_lost`: what was skipped may have come later",
-	[COUNTER_psn_recovered] =
-		"RC: it was lost and sent again. UC: " DOCTOR("reorder", "keep a QP on one path and in one queue"),
-	[COUNTER_psn_crossed] = "nothing in the path. To be sure, watch one interface, and let the NIC put a QP into one queue",
-	[COUNTER_psn_unseen] =
-		"the place where we stand misses packets: look at `ring_missed`, and at the mirror port's own counters",
-	[COUNTER_psn_lost] =
-		"first `ring_missed`: is it here? Then where: [`between`](between.md) two points. Then why: [`path`](path.md) "
-		"at the receiver, and `doctor` for the pattern",
-	[COUNTER_psn_duplicates] =
-		"RC: " DOCTOR("retransmission", "a loss behind this place, or a short ACK timeout") ". UC: "
-		DOCTOR("duplicates", "a loop, or the same packet on two interfaces"),
-	[COUNTER_psn_resyncs] =
-		"nothing, if the sender was started again. Else " DOCTOR("psn-jump", "look at the PSN in the QP's context"),
-	[COUNTER_psn_restarts] = "nothing, if the QP was connected anew. Else as `psn_resyncs`",
-	[COUNTER_psn_strays] = DOCTOR("psn-outlier", "look at what these packets have in common"),
-	[COUNTER_psn_interleaved] = "two senders use the same addresses and QPN: give each a QPN of its own",
-	[COUNTER_psn_forgotten] = "nothing: `psn_lost` may be too large by so many ([rules](rules.md#psns))",
-	[COUNTER_psn_late_unknown] = "nothing: `psn_lost` may be too large by so many ([rules](rules.md#psns))",
-	[COUNTER_acks] =
-		"0 on RC, and both directions are watched: [`doctor --bring-up`](bring-up.md) says how far the sender gets",
-	[COUNTER_rnr_naks] = DOCTOR("rnr", "post more receives, in time"),
-	[COUNTER_naks] = "the next four say which",
-	[COUNTER_nak_psn_sequence] =
-		"as `psn_lost`. If nothing is lost here, " DOCTOR("psn-refused", "it is lost behind this place"),
-	[COUNTER_nak_invalid_request] = DOCTOR("nak-invalid-request", "operation, sizes, or no receive posted"),
-	[COUNTER_nak_remote_access] = DOCTOR("nak-remote-access", "compare rkey, address and length with the region"),
-	[COUNTER_nak_remote_operational] = DOCTOR("nak-remote-operational", "look at the receiver itself"),
-	[COUNTER_cnps] = "as `ecn_ce`: receivers ask the sender to slow down",
-	[COUNTER_ecn_ce] =
-		DOCTOR("congestion", "slow down, or give the path room") ". `monitor` [hints](host.md#hints) at senders that "
-		"do not slow down",
-	[COUNTER_unknown_opcodes] = DOCTOR("unknown-opcode", "look at the order of service and operation in the byte"),
-	[COUNTER_udp_messages] = TRAFFIC,
-	[COUNTER_udp_messages_broken] = "look at the flow's own row: datagrams of a heap were lost, or came too late",
-	[COUNTER_udp_gaps] = "look at `udp_lost`: what was skipped may have come later",
-	[COUNTER_udp_skipped] = "look at `udp_lost`: what was skipped may have come later",
-	[COUNTER_udp_recovered] = DOCTOR("flow-reorder", "the path changes the order of datagrams"),
-	[COUNTER_udp_crossed] = "as `psn_crossed`",
-	[COUNTER_udp_lost] = "as `psn_lost`: `doctor` with `--udp` says where, and in what pattern",
-	[COUNTER_udp_duplicates] = DOCTOR("flow-duplicates", "a loop, or the same datagram on two interfaces"),
-	[COUNTER_udp_resyncs] = "nothing, if the sender was started again. Else " DOCTOR("flow-restart", "look at what counts"),
-	[COUNTER_udp_restarts] = "nothing, if the sender was started again. Else as `udp_resyncs`",
-	[COUNTER_udp_strays] = "a field that is no number, or another sender's datagrams: check the format of `--udp`",
-	[COUNTER_udp_interleaved] = DOCTOR("flow-mixed", "give each sender a port of its own, or tell `stream=`"),
-	[COUNTER_udp_forgotten] = "nothing: `udp_lost` may be too large by so many ([rules](rules.md#psns))",
-	[COUNTER_udp_late_unknown] = "nothing: `udp_lost` may be too large by so many ([rules](rules.md#psns))",
-	[COUNTER_ud_skipped] = "as `ud_lost`",
-	[COUNTER_ud_recovered] = "as `ud_lost`",
-	[COUNTER_ud_lost] =
-		"nothing, if not all destinations of the sender are seen: one count goes through all of them. Else as `psn_lost`",
-	[COUNTER_ud_duplicates] = "as `psn_duplicates`",
-	[COUNTER_ud_resyncs] = "as `psn_resyncs`",
-	[COUNTER_lints] = "the stream's `lint` says which: [what to do about each](#lints)",
-	[COUNTER_untracked_packets] = "a larger `--max-streams`: a hint says how large, and which streams found no room",
-	[COUNTER_streams_evicted] =
-		"nothing: the totals keep what they had counted. If they were wanted: a larger `--max-streams`",
-	[COUNTER_events_lost] = "nothing: counters are complete, and only lists and captures lack these packets",
-	[COUNTER_ring_missed] =
-		"[`path`](path.md) says which ring, queue or CPU is too small. On the receiver it is lost for the "
-		"application as well",
 };
 
 /* A cell: a bar would end it. */
@@ -160,7 +58,7 @@ static void print_counters(void)
 	for (size_t i = 0; i < ROCE_COUNTERS; i++) {
 		printf("| `%s` |", counters[i].name);
 		cell(counters[i].words);
-		cell(advice[counters[i].counter] ? advice[counters[i].counter] : "");
+		cell(counters[i].advice);
 		printf("\n");
 	}
 }

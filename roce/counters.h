@@ -8,11 +8,15 @@
 
 #include "roce/base.h"
 
+/* Who counts a counter, and when (counters.def). From SCOPE_STREAM on it is of the stream's sequence, messages and blocks. */
+enum roce_scope { SCOPE_FRAME, SCOPE_PACKET, SCOPE_REPORT, SCOPE_STREAM, SCOPE_SEEN };
+
 enum roce_counter {
-#define COUNTER(name, unit, kind, scope, words) COUNTER_OF_##scope(COUNTER_##name)
+#define COUNTER(name, unit, kind, scope, ...) COUNTER_OF_##scope(COUNTER_##name)
 #define COUNTER_OF_FRAME(name)
 #define COUNTER_OF_PACKET(name) name,
 #define COUNTER_OF_STREAM(name) name,
+#define COUNTER_OF_SEEN(name) name,
 #define COUNTER_OF_REPORT(name) name,
 #include "roce/counters.def"
 	ROCE_STREAM_COUNTERS,
@@ -20,15 +24,18 @@ enum roce_counter {
 #undef COUNTER_OF_FRAME
 #undef COUNTER_OF_PACKET
 #undef COUNTER_OF_STREAM
+#undef COUNTER_OF_SEEN
 #undef COUNTER_OF_REPORT
 #define COUNTER_OF_FRAME(name) name,
 #define COUNTER_OF_PACKET(name)
 #define COUNTER_OF_STREAM(name)
+#define COUNTER_OF_SEEN(name)
 #define COUNTER_OF_REPORT(name)
 #include "roce/counters.def"
 #undef COUNTER_OF_FRAME
 #undef COUNTER_OF_PACKET
 #undef COUNTER_OF_STREAM
+#undef COUNTER_OF_SEEN
 #undef COUNTER_OF_REPORT
 #undef COUNTER
 	ROCE_COUNTERS

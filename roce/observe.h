@@ -88,13 +88,11 @@ roce_inline void stream_trust(struct roce_stream *s)
 	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
 	__builtin_memset(s->lint, 0, sizeof(s->lint));
 	s->class_changes = 0;
-	v[COUNTER_messages] = v[COUNTER_messages_broken] = 0;
-	v[COUNTER_blocks] = v[COUNTER_blocks_incomplete] = v[COUNTER_blocks_missing] = 0;
-	v[COUNTER_imm_gaps] = v[COUNTER_imm_skipped] = 0;
-	v[COUNTER_psn_gaps] = v[COUNTER_psn_skipped] = v[COUNTER_psn_recovered] = 0;
-	v[COUNTER_psn_crossed] = v[COUNTER_psn_unseen] = 0;
-	v[COUNTER_psn_duplicates] = v[COUNTER_psn_resyncs] = v[COUNTER_psn_restarts] = 0;
-	v[COUNTER_psn_strays] = v[COUNTER_psn_interleaved] = v[COUNTER_psn_forgotten] = v[COUNTER_psn_late_unknown] = 0;
+#define COUNTER(name, unit, kind, scope, ...)  \
+	if (SCOPE_##scope >= SCOPE_STREAM)     \
+		v[COUNTER_##name] = 0;
+#include "roce/counters.def"
+#undef COUNTER
 	s->restart_by = 0;
 	__builtin_memset(s->depth, 0, sizeof(s->depth));
 }

@@ -400,14 +400,13 @@ roce_inline __u64 stream_lints(const struct roce_stream *s)
  */
 roce_inline void roce_add_stream(struct roce_totals *total, const struct roce_stream *s)
 {
-	enum { FRAME, PACKET, STREAM, REPORT };
 	const __u64 *v = s->counters.value;
 
 	total->value[COUNTER_lints] += stream_lints(s);
 	if (roce_is_totalled(s)) {
-#define SUM(name, service, counter, unit, kind, words)
-#define COUNTER(name, unit, kind, scope, words)        \
-		if (scope == STREAM)                   \
+#define SUM(...)
+#define COUNTER(name, unit, kind, scope, ...)          \
+		if (SCOPE_##scope >= SCOPE_STREAM)     \
 			total->value[COUNTER_##name] += v[COUNTER_##name];
 #include "roce/counters.def"
 #undef COUNTER
@@ -415,8 +414,8 @@ roce_inline void roce_add_stream(struct roce_totals *total, const struct roce_st
 	}
 	if (!s->trusted)
 		return;
-#define COUNTER(name, unit, kind, scope, words)
-#define SUM(name, from, counter, unit, kind, words)    \
+#define COUNTER(...)
+#define SUM(name, from, counter, ...)                  \
 	if (s->service == SERVICE_##from)              \
 		total->value[COUNTER_##name] += v[COUNTER_##counter];
 #include "roce/counters.def"

@@ -234,16 +234,11 @@ roce_inline void trial_count(struct roce_stream *s, const struct roce_stream *b)
 	const __u64 *from = b->counters.value;
 	__u64 *v = s->counters.value;
 
-	v[COUNTER_psn_gaps] += from[COUNTER_psn_gaps];
-	v[COUNTER_psn_skipped] += from[COUNTER_psn_skipped];
-	v[COUNTER_psn_recovered] += from[COUNTER_psn_recovered];
-	v[COUNTER_psn_forgotten] += from[COUNTER_psn_forgotten];
-	v[COUNTER_messages] += from[COUNTER_messages];
-	v[COUNTER_blocks] += from[COUNTER_blocks];
-	v[COUNTER_blocks_incomplete] += from[COUNTER_blocks_incomplete];
-	v[COUNTER_blocks_missing] += from[COUNTER_blocks_missing];
-	v[COUNTER_imm_gaps] += from[COUNTER_imm_gaps];
-	v[COUNTER_imm_skipped] += from[COUNTER_imm_skipped];
+#define COUNTER(name, unit, kind, scope, ...)  \
+	if (SCOPE_##scope == SCOPE_STREAM)     \
+		v[COUNTER_##name] += from[COUNTER_##name];
+#include "roce/counters.def"
+#undef COUNTER
 	s->after_read = b->after_read;
 	s->read_end = b->read_end;
 	s->read_at = b->read_at;

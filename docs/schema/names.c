@@ -8,17 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "roce/counters.h"
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define NAME 64
 #define HINT "hint_"
 
-enum scope { FRAME, PACKET, STREAM, REPORT };
-
 static const struct {
 	const char *name, *words, *unit;
-	enum scope scope;
+	enum roce_scope scope;
 } counters[] = {
-#define COUNTER(name, unit, kind, scope, words) { #name, words, #unit, scope },
+#define COUNTER(name, unit, kind, scope, of, severity, words, advice) { #name, words, #unit, SCOPE_##scope },
 #include "roce/counters.def"
 #undef COUNTER
 };
@@ -165,13 +165,13 @@ static json_t *totals(void)
 			 "additionalProperties", false);
 }
 
-/* A stream has those that say something of it, and never ring_missed, which is the interface's. */
+/* A stream has those that say something of it. */
 static json_t *stream_counters(void)
 {
 	json_t *counts = json_object();
 
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
-		if (counters[i].scope != FRAME && strcmp(counters[i].name, "ring_missed"))
+		if (counters[i].scope != SCOPE_FRAME)
 			json_object_set_new(counts, counters[i].name, counter(i));
 	return json_pack("{s:s, s:o}", "type", "object", "properties", counts);
 }

@@ -97,7 +97,7 @@ static bool any_fault(const json_t *totals)
 	struct faults faults = faults_default();
 	bool any = false;
 
-#define COUNTER(name, unit, kind, scope, words) any |= faults.counter[COUNTER_##name] && number(totals, #name);
+#define COUNTER(name, ...) any |= faults.counter[COUNTER_##name] && number(totals, #name);
 #include "roce/counters.def"
 #undef COUNTER
 	return any;

@@ -18,21 +18,15 @@ enum { PACKET_SCOPE = 1, STREAM_SCOPE = 2, RISES = 4 };
 
 /* For each counter: who counts it, and whether it only rises. */
 static const __u8 traits[ROCE_COUNTERS] = {
-#define FRAME 0
-#define PACKET PACKET_SCOPE
-#define STREAM STREAM_SCOPE
-#define REPORT 0
 #define COUNT RISES
 #define GAUGE 0
-#define COUNTER(name, unit, kind, scope, words) [COUNTER_##name] = (kind) | (scope),
+#define COUNTER(name, unit, kind, scope, ...)                                                         \
+	[COUNTER_##name] = (kind) | (SCOPE_##scope == SCOPE_PACKET) * PACKET_SCOPE |                  \
+			   (SCOPE_##scope >= SCOPE_STREAM) * STREAM_SCOPE,
 #include "roce/counters.def"
 #undef COUNTER
 #undef GAUGE
 #undef COUNT
-#undef REPORT
-#undef STREAM
-#undef PACKET
-#undef FRAME
 };
 
 struct place {

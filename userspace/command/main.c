@@ -55,7 +55,7 @@ static json_t *dump_counters(void)
 {
 	json_t *list = json_array();
 
-#define COUNTER(name, unit, kind, scope, words) \
+#define COUNTER(name, unit, kind, scope, of, severity, words, advice) \
 	json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", #name, "unit", #unit, "kind", #kind, \
 					      "words", words));
 #include "roce/counters.def"

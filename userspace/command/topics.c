@@ -11,7 +11,7 @@
 
 static void list_counters(void)
 {
-#define COUNTER(name, unit, kind, scope, words) list_entry(#name, words);
+#define COUNTER(name, unit, kind, scope, of, severity, words, advice) list_entry(#name, words);
 #include "roce/counters.def"
 #undef COUNTER
 }

@@ -53,30 +53,6 @@ void faults_count(struct roce_stream *s, const struct roce_event *e, __u32 kinds
 
 /* ---- counters ---- */
 
-/* All counters of faults. */
-static const struct fault_counter {
-	enum roce_counter counter;
-	enum { FAULT, LESSER, SIGN /* SIGN: another counter already counts the fault itself */ } weight;
-	bool sequence; /* only for streams that are judged */
-} table[] = {
-	{ COUNTER_psn_lost, FAULT, true },
-	{ COUNTER_messages_broken, FAULT, true },
-	{ COUNTER_psn_resyncs, FAULT, true },
-	{ COUNTER_icrc_bad, FAULT, false },
-	{ COUNTER_unknown_opcodes, FAULT, false },
-	{ COUNTER_malformed, FAULT, false },
-	{ COUNTER_psn_gaps, LESSER, true },
-	{ COUNTER_psn_duplicates, LESSER, true },
-	{ COUNTER_psn_strays, LESSER, true },
-	{ COUNTER_psn_interleaved, LESSER, true },
-	{ COUNTER_imm_gaps, LESSER, true },
-	{ COUNTER_naks, LESSER, false },
-	{ COUNTER_rnr_naks, LESSER, false },
-	{ COUNTER_psn_recovered, SIGN, true },
-	{ COUNTER_blocks_incomplete, LESSER, true },
-	{ COUNTER_blocks_missing, SIGN, true },
-};
-
 /* The counter, and its sum over the streams of --udp. */
 static void add_counter(struct faults *f, enum roce_counter c)
 {
@@ -89,32 +65,15 @@ struct faults faults_default(void)
 {
 	struct faults f = { 0 };
 
-	for (size_t i = 0; i < ROCE_ARRAY_SIZE(table); i++)
-		if (table[i].weight == FAULT)
-			add_counter(&f, table[i].counter);
+	for (int c = 0; c < ROCE_COUNTERS; c++)
+		if (counter_facts[c].severity == SEVERITY_FAULT)
+			add_counter(&f, c);
 	return f;
 }
 
 bool faults_highlights(enum roce_counter c)
 {
-	if (faults_default().counter[c])
-		return true;
-	switch (c) {
-	case COUNTER_lints:
-	case COUNTER_naks:
-	case COUNTER_rnr_naks:
-	case COUNTER_imm_skipped:
-	case COUNTER_blocks_incomplete:
-	case COUNTER_blocks_missing:
-	case COUNTER_ip_fragments:
-	case COUNTER_ring_missed:
-	case COUNTER_untracked_packets:
-	case COUNTER_streams_evicted:
-	case COUNTER_events_lost:
-		return true;
-	default:
-		return false;
-	}
+	return counter_facts[counter_sums[c].service == SERVICE_UDP ? counter_sums[c].counter : c].red;
 }
 
 /* The place of a name in a list of them, -1: it has none. */
@@ -186,12 +145,9 @@ bool faults_seen(const struct faults *f, const struct snapshot *s)
 
 bool faults_rose(const struct roce_stream *s, const struct roce_stream *before)
 {
-	for (size_t i = 0; i < ROCE_ARRAY_SIZE(table); i++) {
-		enum roce_counter c = table[i].counter;
-
-		if (roce_counter(&s->counters, c) > (before ? roce_counter(&before->counters, c) : 0))
+	for (int c = 0; c < ROCE_STREAM_COUNTERS; c++)
+		if (counter_facts[c].severity && s->counters.value[c] > (before ? before->counters.value[c] : 0))
 			return true;
-	}
 	for (int i = 0; i < ROCE_LINTS; i++)
 		if (s->lint[i] > (before ? before->lint[i] : 0) && !stream_is_habit(s, i))
 			return true;
@@ -205,15 +161,15 @@ struct fault_rank fault_rank(const struct roce_stream *s)
 	struct fault_rank r = { .packets = snapshot_packets(s), .lesser = has_waiting(s) };
 	bool judged = is_judged(s->trusted, s->service);
 
-	for (size_t i = 0; i < ROCE_ARRAY_SIZE(table); i++) {
-		enum roce_counter c = table[i].counter;
+	for (int c = 0; c < ROCE_STREAM_COUNTERS; c++) {
+		const struct counter_facts *facts = &counter_facts[c];
 		/* the counter is up to date only in a finished snapshot */
-		__u64 n = c == COUNTER_psn_lost ? snapshot_lost(&s->counters) : roce_counter(&s->counters, c);
+		__u64 n = c == COUNTER_psn_lost ? snapshot_lost(&s->counters) : s->counters.value[c];
 
-		if (table[i].sequence && !judged)
+		if (facts->scope != SCOPE_PACKET && !judged)
 			continue;
-		r.faults += table[i].weight == FAULT ? n : 0;
-		r.lesser += table[i].weight == LESSER ? n : 0;
+		r.faults += facts->severity == SEVERITY_FAULT ? n : 0;
+		r.lesser += facts->severity == SEVERITY_LESSER ? n : 0;
 	}
 	for (int i = 0; i < ROCE_LINTS; i++)
 		r.lesser += stream_is_habit(s, i) ? 0 : s->lint[i];

@@ -71,13 +71,15 @@ static const struct word {
 #define FRAME(name)
 #define PACKET(name) { #name, COUNTER, COUNTER_##name },
 #define STREAM(name) { #name, COUNTER, COUNTER_##name },
+#define SEEN(name) { #name, COUNTER, COUNTER_##name },
 #define REPORT(name)
-#define COUNTER(name, unit, kind, scope, words) scope(name)
+#define COUNTER(name, unit, kind, scope, ...) scope(name)
 #include "roce/counters.def"
 #undef COUNTER
 #undef FRAME
 #undef PACKET
 #undef STREAM
+#undef SEEN
 #undef REPORT
 };
 

@@ -7,15 +7,10 @@
 #include "userspace/model/selection.h"
 
 /* Counters of the sequence, but for those of messages and blocks whose ends were seen: these are in the file, or are not. */
-static const bool of_sequence[ROCE_STREAM_COUNTERS] = {
-#define OF_FRAME(name)
-#define OF_PACKET(name)
-#define OF_REPORT(name)
-#define OF_STREAM(name) [name] = name != COUNTER_messages && name != COUNTER_blocks,
-#define COUNTER(name, unit, kind, scope, words) OF_##scope(COUNTER_##name)
-#include "roce/counters.def"
-#undef COUNTER
-};
+static bool is_of_sequence(enum roce_counter c)
+{
+	return counter_facts[c].scope >= SCOPE_STREAM && c != COUNTER_messages && c != COUNTER_blocks;
+}
 
 void selection_read(struct selection *c, const char *comment, size_t length)
 {
@@ -65,7 +60,7 @@ void selection_end(const struct selection *c, struct roce_stream *s, __u32 trust
 	__u64 *v = s->counters.value;
 
 	for (int i = 0; i < ROCE_STREAM_COUNTERS; i++)
-		if (of_sequence[i])
+		if (is_of_sequence(i))
 			v[i] = forgotten ? 0 : c->kept[i];
 	s->waited = c->waited;
 	if (!c->verdict.kinds)

@@ -9,33 +9,6 @@
 
 #define WRONG_LEAST 3 /* packets; flipped bits rarely lead to one stream that does not exist so often */
 
-enum scope { FRAME, PACKET, STREAM, REPORT };
-
-static const enum scope scopes[ROCE_COUNTERS] = {
-#define COUNTER(name, unit, kind, scope, words) [COUNTER_##name] = scope,
-#include "roce/counters.def"
-#undef COUNTER
-};
-
-const enum roce_counter counter_order[ROCE_COUNTERS] = {
-#define COUNTER(name, unit, kind, scope, words) COUNTER_##name,
-#include "roce/counters.def"
-#undef COUNTER
-};
-
-const char *const counter_names[ROCE_COUNTERS] = {
-#define COUNTER(name, unit, kind, scope, words) [COUNTER_##name] = #name,
-#include "roce/counters.def"
-#undef COUNTER
-};
-
-const struct counter_sum counter_sums[ROCE_COUNTERS] = {
-#define COUNTER(name, unit, kind, scope, words)
-#define SUM(name, service, counter, unit, kind, words) [COUNTER_##name] = { true, SERVICE_##service, COUNTER_##counter },
-#include "roce/counters.def"
-#undef COUNTER
-};
-
 int snapshot_compare(const void *a, const void *b)
 {
 	const struct roce_key *x = a, *y = b;
@@ -73,55 +46,29 @@ bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter)
 {
 	bool udp = s->key.kind == KEY_UDP, response = s->key.side == SIDE_RESPONSE;
 
-	if (scopes[counter] == FRAME)
+	switch (counter_facts[counter].of) {
+	case OF_NONE:
 		return false;
-	switch (counter) {
-	case COUNTER_udp_packets:
-		return udp;
-	case COUNTER_rocev1_packets:
-	case COUNTER_rocev1_icrc_checked:
-		return s->stream.counters.value[COUNTER_rocev1_packets];
-	case COUNTER_bytes:
-	case COUNTER_payload_bytes:
-	case COUNTER_ecn_ce:
+	case OF_ALL:
 		return true;
-	case COUNTER_acks:
-	case COUNTER_rnr_naks:
-	case COUNTER_naks:
-	case COUNTER_nak_psn_sequence:
-	case COUNTER_nak_invalid_request:
-	case COUNTER_nak_remote_access:
-	case COUNTER_nak_remote_operational:
-	case COUNTER_cnps:
-		return response;
-	case COUNTER_messages:
-	case COUNTER_messages_broken:
-		return udp ? s->stream.heaps : s->stream.service != SERVICE_CNP;
-	case COUNTER_blocks:
-	case COUNTER_blocks_incomplete:
-	case COUNTER_blocks_missing:
-	case COUNTER_imm_gaps:
-	case COUNTER_imm_skipped:
-		return !udp && !response;
-	case COUNTER_psn_gaps:
-	case COUNTER_psn_skipped:
-	case COUNTER_psn_recovered:
-	case COUNTER_psn_crossed:
-	case COUNTER_psn_unseen:
-	case COUNTER_psn_lost:
-	case COUNTER_psn_resyncs:
-	case COUNTER_psn_restarts:
-	case COUNTER_psn_strays:
-	case COUNTER_psn_interleaved:
-	case COUNTER_psn_forgotten:
-	case COUNTER_psn_late_unknown:
-		/* foreign UDP flows have no sequence */
-		return udp ? s->stream.met : s->stream.service != SERVICE_CNP;
-	case COUNTER_psn_duplicates:
-		return udp ? s->stream.met || s->stream.heaps : s->stream.service != SERVICE_CNP;
-	default:
+	case OF_ROCE:
 		return !udp;
+	case OF_V1:
+		return s->stream.counters.value[COUNTER_rocev1_packets];
+	case OF_UDP:
+		return udp;
+	case OF_REQUEST:
+		return !udp && !response;
+	case OF_RESPONSE:
+		return response;
+	case OF_MESSAGE:
+		return udp ? s->stream.heaps : s->stream.service != SERVICE_CNP;
+	case OF_SEQUENCE: /* foreign UDP flows have none */
+		return udp ? s->stream.met : s->stream.service != SERVICE_CNP;
+	case OF_NUMBER:
+		return udp ? s->stream.met || s->stream.heaps : s->stream.service != SERVICE_CNP;
 	}
+	return false;
 }
 
 bool snapshot_is_estimate(const struct roce_stream *s)
@@ -286,7 +233,7 @@ void snapshot_keep_totals(struct snapshot *s, const struct roce_totals *before)
 	__u64 *v = s->totals.value;
 
 	for (int c = 0; c < ROCE_COUNTERS; c++)
-		if ((scopes[c] == STREAM || counter_sums[c].is_sum) && v[c] < before->value[c])
+		if ((counter_facts[c].scope >= SCOPE_STREAM || counter_sums[c].is_sum) && v[c] < before->value[c])
 			v[c] = before->value[c];
 	snapshot_total_lost(&s->totals);
 }

@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-#include "roce/stream.h"
+#include "userspace/model/counter.h"
 #include "userspace/model/untracked.h"
 
 struct fault_list;
@@ -16,19 +16,6 @@ struct group_rule;
 struct host_owner;
 struct host_report;
 struct roce_dialogue;
-
-/* counters.def: the counters in display order, and their names. */
-extern const enum roce_counter counter_order[ROCE_COUNTERS];
-extern const char *const counter_names[ROCE_COUNTERS];
-
-/* counters.def: a sum of `counter` over the streams of `service`, whose counters of sequence and messages stay out of the totals. */
-struct counter_sum {
-	bool is_sum;
-	enum roce_service service;
-	enum roce_counter counter;
-};
-
-extern const struct counter_sum counter_sums[ROCE_COUNTERS];
 
 struct snapshot_stream {
 	struct roce_key key;

@@ -24,87 +24,30 @@
 
 /* ---- totals ---- */
 
-struct total {
-	enum roce_counter counter;
-	const char *words;
-	bool always; /* printed even if it is 0 */
-};
-
-static const struct total frames_line[] = {
-	{ COUNTER_other_frames, "other", true },
-	{ COUNTER_unparsed_frames, "behind MPLS, PPPoE, MACsec or a fourth VLAN tag", false },
-	{ COUNTER_udp_packets, "of them watched UDP", false },
-	{ COUNTER_rocev1_packets, "RoCEv1", false },
-	{ COUNTER_ip_fragments, "IP fragments", false },
-	{ COUNTER_malformed, "malformed", false },
-};
-static const struct total icrc_line[] = {
-	{ COUNTER_icrc_checked, "checked", true },
-	{ COUNTER_icrc_bad, "bad", true },
-	{ COUNTER_icrc_unchecked, "unchecked", false },
-	{ COUNTER_rocev1_icrc_checked, "RoCEv1 checked", false },
-	{ COUNTER_truncated, "cut by the capture", false },
-	{ COUNTER_unknown_opcodes, "unknown opcodes", false },
-};
-static const struct total psn_line[] = {
-	{ COUNTER_psn_lost, "lost", true },
-	{ COUNTER_psn_skipped, "skipped", true },
-	{ COUNTER_psn_recovered, "recovered", true },
-	{ COUNTER_psn_duplicates, "duplicates", true },
-	{ COUNTER_psn_resyncs, "resyncs", false },
-	{ COUNTER_psn_strays, "strays", false },
-	{ COUNTER_psn_interleaved, "of another sequence", false },
-	{ COUNTER_psn_late_unknown, "late, perhaps lost before", false },
-	{ COUNTER_psn_forgotten, "not remembered", false },
-};
-/* of --udp */
-static const struct total udp_line[] = {
-	{ COUNTER_udp_lost, "lost", true },
-	{ COUNTER_udp_skipped, "skipped", true },
-	{ COUNTER_udp_recovered, "recovered", true },
-	{ COUNTER_udp_duplicates, "duplicates", true },
-	{ COUNTER_udp_resyncs, "resyncs", false },
-	{ COUNTER_udp_strays, "strays", false },
-	{ COUNTER_udp_interleaved, "of another sequence", false },
-	{ COUNTER_udp_late_unknown, "late, perhaps lost before", false },
-	{ COUNTER_udp_forgotten, "not remembered", false },
-	{ COUNTER_udp_messages, "heaps complete", false },
-	{ COUNTER_udp_messages_broken, "heaps broken", false },
-};
-#define MESSAGE_LINE(left_out) {					\
-	{ COUNTER_messages, "complete", true },				\
-	{ COUNTER_messages_broken, "broken", true },			\
-	{ COUNTER_imm_skipped, left_out, false },			\
-	{ COUNTER_acks, "ACKs", false },				\
-	{ COUNTER_naks, "NAKs", false },				\
-	{ COUNTER_rnr_naks, "RNR NAKs", false },			\
-	{ COUNTER_cnps, "CNPs", false },				\
-	{ COUNTER_ecn_ce, "CE marks", false },				\
-}
-static const struct total message_line[] = MESSAGE_LINE("left out by the immediate data");
-static const struct total ring_line[] = MESSAGE_LINE("left out by the addresses"); /* --imm ring */
-static const struct total unseen_line[] = {
-	{ COUNTER_ring_missed, "frames missed by the interface", false },
-	{ COUNTER_psn_unseen, "PSNs that were acknowledged", false },
-	{ COUNTER_untracked_packets, "packets of streams without room", false },
-	{ COUNTER_streams_evicted, "streams evicted", false },
-	{ COUNTER_events_lost, "events lost", false },
-};
-
-/* Prints `title` and the counters that are not 0 or that are always printed. Prints nothing if there is no such counter. */
-static void print_totals(const struct page *page, const char *title, const struct roce_totals *c,
-			 const struct total *line, size_t count)
+/* Whether addresses count blocks, not immediate data. */
+static bool has_rings(const struct snapshot *now)
 {
+	for (size_t i = 0; i < now->stream_count; i++)
+		if (now->streams[i].stream.by_ring)
+			return true;
+	return false;
+}
+
+/* Prints `title` and the line's counters, without those that are 0 and seldom shown. Prints nothing if no counter is left. */
+static void print_totals(const struct page *page, const char *title, const struct snapshot *now, enum counter_line line)
+{
+	const char *left_out = has_rings(now) ? " by the addresses" : " by the immediate data";
 	bool any = false;
 
-	for (size_t i = 0; i < count; i++) {
-		__u64 n = c->value[line[i].counter];
-		bool red = page->colour && n && faults_highlights(line[i].counter);
+	for (int i = 0; i < COUNTER_PLACES; i++) {
+		const struct counter_shown *shown = &counter_lines[line][i];
+		__u64 n = now->totals.value[shown->counter];
+		bool red = page->colour && n && faults_highlights(shown->counter);
 
-		if (!n && !line[i].always)
+		if (!shown->label || (!n && !shown->always))
 			continue;
-		fprintf(page->out, "%s%s%llu %s%s", any ? ", " : title, red ? PAGE_RED : "", n, line[i].words,
-			red ? PAGE_PLAIN : "");
+		fprintf(page->out, "%s%s%llu %s%s%s", any ? ", " : title, red ? PAGE_RED : "", n, shown->label,
+			shown->counter == COUNTER_imm_skipped ? left_out : "", red ? PAGE_PLAIN : "");
 		any = true;
 	}
 	if (any)
@@ -139,23 +82,10 @@ static void print_one_sided(const struct page *page, const struct snapshot *now)
 			n == 1 ? "" : "s");
 }
 
-/* Whether addresses count blocks, not immediate data. */
-static bool has_rings(const struct snapshot *now)
-{
-	for (size_t i = 0; i < now->stream_count; i++)
-		if (now->streams[i].stream.by_ring)
-			return true;
-	return false;
-}
-
 /* Blocks, and of how many streams it cannot be known which are missing. */
 static void print_blocks(const struct page *page, const struct snapshot *now)
 {
 	const __u64 *v = now->totals.value;
-	const struct total line[] = {
-		{ COUNTER_blocks_incomplete, "incomplete", true },
-		{ COUNTER_blocks_missing, "missing", true },
-	};
 	size_t n = 0;
 
 	for (size_t i = 0; i < now->stream_count; i++)
@@ -163,7 +93,7 @@ static void print_blocks(const struct page *page, const struct snapshot *now)
 	if (!v[COUNTER_blocks] && !n)
 		return;
 	fprintf(page->out, "  blocks    %llu complete", v[COUNTER_blocks] - v[COUNTER_blocks_incomplete]);
-	print_totals(page, ", ", &now->totals, line, ROCE_ARRAY_SIZE(line));
+	print_totals(page, ", ", now, TEXT_BLOCKS);
 	if (n)
 		fprintf(page->out, "            of %zu stream%s %s: missing ones are not known (--imm)\n", n, n == 1 ? "" : "s",
 			has_rings(now) ? "the addresses do not go round a ring" : "the immediate data does not count");
@@ -178,14 +108,14 @@ static void print_head(const struct page *page, const struct snapshot *now, cons
 		now->complete ? "" : " (incomplete)", rates.gbps, rates.packets / 1e3,
 		c->value[COUNTER_udp_packets] ? " with watched UDP" : "", c->value[COUNTER_frames],
 		c->value[COUNTER_roce_packets]);
-	print_totals(page, ", ", c, frames_line, ROCE_ARRAY_SIZE(frames_line));
-	print_totals(page, "  ICRC      ", c, icrc_line, ROCE_ARRAY_SIZE(icrc_line));
-	print_totals(page, "  PSN       ", c, psn_line, ROCE_ARRAY_SIZE(psn_line));
-	print_totals(page, "  messages  ", c, has_rings(now) ? ring_line : message_line, ROCE_ARRAY_SIZE(message_line));
+	print_totals(page, ", ", now, TEXT_FRAMES);
+	print_totals(page, "  ICRC      ", now, TEXT_ICRC);
+	print_totals(page, "  PSN       ", now, TEXT_PSN);
+	print_totals(page, "  messages  ", now, TEXT_MESSAGES);
 	print_blocks(page, now);
 	if (c->value[COUNTER_udp_packets])
-		print_totals(page, "  UDP       ", c, udp_line, ROCE_ARRAY_SIZE(udp_line));
-	print_totals(page, "  not seen  ", c, unseen_line, ROCE_ARRAY_SIZE(unseen_line));
+		print_totals(page, "  UDP       ", now, TEXT_UDP);
+	print_totals(page, "  not seen  ", now, TEXT_UNSEEN);
 	print_classes(page, now);
 	print_one_sided(page, now);
 	if (now->events.suppressed)

@@ -22,7 +22,7 @@ const struct metrics_counter metrics_counters[ROCE_COUNTERS] = {
 #define KIND_GAUGE "", "gauge"
 #define ENTRY(counter, name, suffix, type, words) [COUNTER_##counter] = { name suffix, type, words },
 #define EXPAND(...) ENTRY(__VA_ARGS__)
-#define COUNTER(name, unit, kind, scope, words) EXPAND(name, #name, KIND_##kind, words)
+#define COUNTER(name, unit, kind, scope, of, severity, words, advice) EXPAND(name, #name, KIND_##kind, words)
 #include "roce/counters.def"
 #undef COUNTER
 #undef EXPAND

@@ -83,12 +83,6 @@ static struct writer line(int y, const char *label)
 	return w;
 }
 
-struct figure {
-	enum roce_counter counter;
-	const char *words;
-	bool always;
-};
-
 /* Adds text after a comma if it fits. It is never cut, since half a number is a wrong number. */
 static void say_figure(struct writer *w, __u64 n, const char *words, bool fault, bool first)
 {
@@ -104,17 +98,28 @@ static void say_figure(struct writer *w, __u64 n, const char *words, bool fault,
 	say(w, fault && n ? STYLE_FAULT : STYLE_PLAIN, "%s %s", number, words);
 }
 
-/* Adds the counters that are not 0, and those that are always shown. */
-static void say_figures(struct writer *w, const struct roce_totals *c, const struct figure *figure, size_t count, bool first)
+/* Adds the line's counters, without those that are 0 and seldom shown. */
+static void say_figures(struct writer *w, const struct roce_totals *c, enum counter_line figures)
 {
-	for (size_t i = 0; i < count; i++) {
-		__u64 n = c->value[figure[i].counter];
+	bool first = true;
 
-		if (!n && !figure[i].always)
+	for (int i = 0; i < COUNTER_PLACES; i++) {
+		const struct counter_shown *shown = &counter_lines[figures][i];
+		__u64 n = c->value[shown->counter];
+
+		if (!shown->label || (!n && !shown->always))
 			continue;
-		say_figure(w, n, figure[i].words, faults_highlights(figure[i].counter), first);
+		say_figure(w, n, shown->label, faults_highlights(shown->counter), first);
 		first = false;
 	}
+}
+
+/* A line that has figures only. */
+static void draw_figures(const struct head *h, int y, const char *label, enum counter_line figures)
+{
+	struct writer w = line(y, label);
+
+	say_figures(&w, &h->totals, figures);
 }
 
 /* ---- lines ---- */
@@ -171,98 +176,39 @@ static void draw_rates(const struct screen *s, const struct head *h, int y)
 	draw_rate(s, y + 1, half, COLS - half, "badICRC/s", r->icrc_bad, rates_known(r, r->icrc_bad), &h->icrc_bad, true);
 }
 
-static void draw_psn(const struct head *h, int y)
-{
-	static const struct figure figures[] = {
-		{ COUNTER_psn_lost, "lost", true },
-		{ COUNTER_psn_recovered, "recovered", true },
-		{ COUNTER_psn_duplicates, "duplicates", true },
-		{ COUNTER_psn_resyncs, "resyncs", false },
-		{ COUNTER_psn_strays, "strays", false },
-		{ COUNTER_psn_interleaved, "of another sequence", false },
-		{ COUNTER_naks, "NAKs", false },
-		{ COUNTER_rnr_naks, "RNR NAKs", false },
-		{ COUNTER_cnps, "CNPs", false },
-	};
-	struct writer w = line(y, "PSN");
-
-	say_figures(&w, &h->totals, figures, ROCE_ARRAY_SIZE(figures), true);
-}
-
-static void draw_messages(const struct head *h, int y)
-{
-	static const struct figure figures[] = {
-		{ COUNTER_messages, "complete", true },
-		{ COUNTER_messages_broken, "broken", true },
-		{ COUNTER_imm_skipped, "left out", false },
-		{ COUNTER_blocks_incomplete, "blocks incomplete", false },
-		{ COUNTER_blocks_missing, "blocks missing", false },
-	};
-	struct writer w = line(y, "messages");
-
-	say_figures(&w, &h->totals, figures, ROCE_ARRAY_SIZE(figures), true);
-}
-
 /* --udp */
 static bool has_udp(const struct head *h)
 {
 	return h->totals.value[COUNTER_udp_packets];
 }
 
-static void draw_udp(const struct head *h, int y)
-{
-	static const struct figure figures[] = {
-		{ COUNTER_udp_lost, "lost", true },
-		{ COUNTER_udp_recovered, "recovered", true },
-		{ COUNTER_udp_duplicates, "duplicates", true },
-		{ COUNTER_udp_resyncs, "resyncs", false },
-		{ COUNTER_udp_strays, "strays", false },
-		{ COUNTER_udp_interleaved, "of another sequence", false },
-		{ COUNTER_udp_messages, "heaps complete", false },
-		{ COUNTER_udp_messages_broken, "heaps broken", false },
-	};
-	struct writer w = line(y, "UDP");
-
-	say_figures(&w, &h->totals, figures, ROCE_ARRAY_SIZE(figures), true);
-}
-
 static bool misses(const struct head *h)
 {
-	return h->totals.value[COUNTER_ring_missed] || h->totals.value[COUNTER_untracked_packets] ||
-	       h->totals.value[COUNTER_streams_evicted] || h->events_lost || h->events_suppressed;
+	bool any = h->events_lost || h->events_suppressed;
+
+	for (int i = 0; i < COUNTER_PLACES; i++)
+		any |= counter_lines[TABLE_UNSEEN][i].label && h->totals.value[counter_lines[TABLE_UNSEEN][i].counter];
+	return any;
 }
 
 static void draw_icrc(const struct head *h, int y)
 {
-	static const struct figure figures[] = {
-		{ COUNTER_icrc_bad, "bad of", true },
-		{ COUNTER_icrc_checked, "checked", true },
-		{ COUNTER_icrc_unchecked, "unchecked", false },
-		{ COUNTER_malformed, "malformed", false },
-		{ COUNTER_unknown_opcodes, "unknown opcodes", false },
-		{ COUNTER_ip_fragments, "IP fragments", false },
-	};
 	static const char nothing[] = "   nothing is known to be missed";
 	struct writer w = line(y, "ICRC");
 
-	say_figures(&w, &h->totals, figures, 1, true);
+	say_figures(&w, &h->totals, TABLE_BAD);
 	say(&w, STYLE_PLAIN, " ");
-	say_figures(&w, &h->totals, figures + 1, ROCE_ARRAY_SIZE(figures) - 1, true);
+	say_figures(&w, &h->totals, TABLE_ICRC);
 	if (!misses(h) && w.x + (int)strlen(nothing) <= COLS)
 		say(&w, STYLE_DIM, "%s", nothing);
 }
 
 static void draw_unseen(const struct head *h, int y)
 {
-	static const struct figure figures[] = {
-		{ COUNTER_ring_missed, "frames missed by the interface", false },
-		{ COUNTER_untracked_packets, "packets of streams without room", false },
-		{ COUNTER_streams_evicted, "streams evicted", false },
-	};
 	struct writer w = line(y, "not seen");
 	int begin = w.x;
 
-	say_figures(&w, &h->totals, figures, ROCE_ARRAY_SIZE(figures), true);
+	say_figures(&w, &h->totals, TABLE_UNSEEN);
 	if (h->events_lost)
 		say_figure(&w, h->events_lost, "events lost", true, w.x == begin);
 	if (h->events_suppressed)
@@ -300,11 +246,11 @@ void head_draw(const struct screen *s)
 	if (head_height(s) == 1)
 		return;
 	draw_rates(s, &v->head, 1);
-	draw_psn(&v->head, 3);
-	draw_messages(&v->head, 4);
+	draw_figures(&v->head, 3, "PSN", TABLE_PSN);
+	draw_figures(&v->head, 4, "messages", TABLE_MESSAGES);
 	draw_icrc(&v->head, 5);
 	if (has_udp(&v->head))
-		draw_udp(&v->head, y++);
+		draw_figures(&v->head, y++, "UDP", TABLE_UDP);
 	if (misses(&v->head))
 		draw_unseen(&v->head, y++);
 	if (v->head.hints)
