@@ -180,6 +180,9 @@ roce_rare trial_open(struct roce_stream *s, const struct roce_packet *p, __u64 n
 	b->path_mtu = s->path_mtu;
 	psn_start(&b->psn, number);
 	b->psn.far = PSN_NO_FAR;
+	b->last.arrival = s->last.arrival;
+	b->before_arrival = s->before_arrival;
+	b->before_next = number - (1ull << 62); /* nothing of the sequence has arrived there */
 	if (p->op & OP_RING && kind != TRIAL_GAP) {
 		message_resume(&b->message, &s->message); /* it may go on in the ring */
 		b->message.begin = 0;
@@ -199,6 +202,8 @@ roce_inline void trial_follow(struct roce_trial *t, const struct roce_packet *p,
 		stream_look_back(&t->beside, p);
 		d = stream_distance(&t->beside, p);
 	}
+	if (t->beside.last.arrival != p->arrival)
+		stream_arrive(&t->beside, p->arrival);
 	t->row = d ? 0 : t->row + 1;
 	t->packets++;
 	if (!d)
@@ -276,6 +281,12 @@ roce_rare trial_win(struct roce_stream *s, const struct roce_packet *p, __u32 by
 	s->mtu_guess = b->mtu_guess;
 	s->doubt_from = b->doubt_from;
 	s->doubt_row = b->doubt_row;
+	s->before_arrival = b->before_arrival;
+	s->arrival_since = b->arrival_since;
+	s->arrival_next = b->arrival_next;
+	s->before_next = b->before_next;
+	for (int i = 0; i < STREAM_DEPTHS; i++)
+		stream_lint_add(&s->depth[i], b->depth[i]);
 	for (int i = 0; i < STREAM_SAMPLES; i++)
 		s->sample[i] = b->sample[i];
 	if (p->kind != ROCE_UDP)

@@ -536,6 +536,47 @@ static void classes(void **state)
 	assert_int_equal(ud.class_changes, 0);
 }
 
+static void observe_at(struct roce_stream *s, __u8 opcode, __u32 psn, __u32 arrival)
+{
+	struct roce_packet p = packet(opcode, psn);
+
+	p.arrival = arrival;
+	observe(s, p);
+}
+
+/*
+ * A sequence that is followed beside the stream's, until it wins, counts as one that begins a stream: what came late, how far behind,
+ * and whether by another interface only. Two of the packets come late by another one than those before, one of them after the win.
+ */
+static void sequence_beside(void **state)
+{
+	static const __u8 opcodes[] = { RC_ONLY, UC_ONLY };
+	static const struct {
+		__u32 psn, arrival;
+	} wire[] = { { 0, 1 }, { 2, 1 }, { 1, 2 }, { 4, 1 }, { 3, 1 }, { 6, 2 }, { 7, 2 } /* wins */, { 5, 1 }, { 9, 1 }, { 8, 1 } };
+
+	(void)state;
+	for (size_t o = 0; o < ROCE_ARRAY_SIZE(opcodes); o++) {
+		struct roce_stream s = { 0 }, fresh = { 0 };
+
+		observe_at(&s, opcodes[o], 5, 1);
+		for (size_t i = 0; i < ROCE_ARRAY_SIZE(wire); i++) {
+			observe_at(&s, opcodes[o], 1000000 + wire[i].psn, wire[i].arrival);
+			observe_at(&fresh, opcodes[o], 1000000 + wire[i].psn, wire[i].arrival);
+			assert_int_equal(COUNT(&s, psn_resyncs), i >= 6);
+		}
+		assert_int_equal(COUNT(&fresh, psn_gaps), 4);
+		assert_int_equal(COUNT(&fresh, psn_recovered), 4);
+		assert_int_equal(COUNT(&fresh, psn_crossed), 2);
+		assert_int_equal(fresh.depth[1], 4);
+		assert_int_equal(COUNT(&s, psn_gaps), COUNT(&fresh, psn_gaps));
+		assert_int_equal(COUNT(&s, psn_skipped), COUNT(&fresh, psn_skipped));
+		assert_int_equal(COUNT(&s, psn_recovered), COUNT(&fresh, psn_recovered));
+		assert_int_equal(COUNT(&s, psn_crossed), COUNT(&fresh, psn_crossed));
+		assert_memory_equal(s.depth, fresh.depth, sizeof(s.depth));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -549,7 +590,7 @@ int main(void)
 		cmocka_unit_test(trust_by_sample), cmocka_unit_test(trust_regained), cmocka_unit_test(responses),
 		cmocka_unit_test(acknowledgements), cmocka_unit_test(unknown_opcodes), cmocka_unit_test(unknown_steps),
 		cmocka_unit_test(lints_saturate),
-		cmocka_unit_test(udp_streams), cmocka_unit_test(classes),
+		cmocka_unit_test(udp_streams), cmocka_unit_test(classes), cmocka_unit_test(sequence_beside),
 	};
 
 	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
