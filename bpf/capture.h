@@ -286,7 +286,7 @@ __noinline int capture_touch(__u32 place)
 
 	if (!r || !v)
 		return 0;
-	*(volatile __u64 *)&v->stream.counters.value[EVENT_COUNTER_FIRST];
+	*(volatile __u64 *)&v->stream.counters.value[COUNTER_messages_broken];
 	*(volatile __u32 *)&v->stream.lint[0];
 	*(volatile __u32 *)&v->stream.lint[ROCE_LINTS - 1];
 	return !r->known;

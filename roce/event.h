@@ -9,7 +9,7 @@
 #include "roce/observe.h"
 
 enum roce_event_kind {
-#define EVENT(name, reason, words) EVENT_##name,
+#define EVENT(name, ...) EVENT_##name,
 #include "roce/event.def"
 #undef EVENT
 	ROCE_EVENTS
@@ -18,23 +18,29 @@ enum roce_event_kind {
 #define ROCE_EVENT(name) (1u << EVENT_##name)
 _Static_assert(ROCE_EVENTS <= 32 && ROCE_LINTS <= 32, "sets of them are words");
 
-/*
- * Events that counters of scope STREAM show as well. Where those counters stay out of the totals, the event is only an
- * estimate.
- */
-#define ROCE_EVENTS_OF_SEQUENCE                                                                                      \
-	(ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_resync) |      \
-	 ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap) | ROCE_EVENT(block_incomplete) | ROCE_EVENT(psn_stray))
+/* Events of sequence, messages and blocks: that of a packet that waits, and those of counters, which see roce_before. */
+enum {
+	ROCE_EVENTS_OF_SEQUENCE = ROCE_EVENT(psn_stray)
+#define EVENT(...)
+#define EVENT_OF(name, ...) | ROCE_EVENT(name)
+#include "roce/event.def"
+#undef EVENT
+};
 
-/* The stream counters that show events. They are adjacent. */
-#define EVENT_COUNTER_FIRST COUNTER_messages_broken
-#define EVENT_COUNTERS (COUNTER_psn_resyncs + 1 - EVENT_COUNTER_FIRST)
+/* The counters that show events. */
+enum event_counter {
+#define EVENT(...)
+#define EVENT_OF(name, counter, ...) BEFORE_##counter,
+#include "roce/event.def"
+#undef EVENT
+	EVENT_COUNTERS
+};
 
 #define EVENT_NO_PSN 0xffffffffu
 
 /* A stream before the packet. */
 struct roce_before {
-	__u64 counter[EVENT_COUNTERS];
+	__u64 counter[EVENT_COUNTERS]; /* enum event_counter */
 	__u32 lint[ROCE_LINTS];
 	__u32 expected; /* PSN, or EVENT_NO_PSN */
 	__u32 trusted; /* also set if trust returns with this packet and keeps the counters */
@@ -73,8 +79,10 @@ roce_inline __u32 event_trusted(const struct roce_stream *s)
  */
 roce_inline void roce_look(const struct roce_stream *s, struct roce_before *b)
 {
-	for (__u32 i = 0; i < EVENT_COUNTERS; i++)
-		b->counter[i] = s->counters.value[EVENT_COUNTER_FIRST + i];
+#define EVENT(...)
+#define EVENT_OF(name, from, ...) b->counter[BEFORE_##from] = s->counters.value[COUNTER_##from];
+#include "roce/event.def"
+#undef EVENT
 	for (__u32 i = 0; i < ROCE_LINTS; i++)
 		b->lint[i] = s->lint[i];
 	b->waited = s->waited;
@@ -134,10 +142,13 @@ roce_inline __u32 event_rose(__u32 now, __u32 before)
 	return difference >> 63;
 }
 
-/* Increase of a counter. keep: all ones; 0 if the first good ICRC has reset the counters. */
-roce_inline __u32 event_since(const struct roce_stream *s, const struct roce_before *b, enum roce_counter c, __u64 keep)
+/* 1 if a counter rose by so much, 0 if it fell or stayed: blocks_incomplete may fall. */
+roce_inline __u32 event_rises(__u32 by)
 {
-	return s->counters.value[c] - (b->counter[c - EVENT_COUNTER_FIRST] & keep);
+	__u64 difference = -(__s64)(__s32)by;
+
+	roce_opaque(difference);
+	return difference >> 63;
 }
 
 /*
@@ -150,10 +161,12 @@ roce_inline bool roce_find_events(const struct roce_stream *s, const struct roce
 	__u64 moved = s->waited ^ b->waited, keep;
 	__u32 lints = 0, habits = 0;
 
-	for (__u32 i = 0; i < EVENT_COUNTERS; i++) {
-		moved |= s->counters.value[EVENT_COUNTER_FIRST + i] ^ b->counter[i];
-		event_step(moved);
-	}
+#define EVENT(...)
+#define EVENT_OF(name, from, ...)                                                          \
+	moved |= s->counters.value[COUNTER_##from] ^ b->counter[BEFORE_##from];            \
+	event_step(moved);
+#include "roce/event.def"
+#undef EVENT
 	for (__u32 i = 0; i < ROCE_LINTS; i++) {
 		moved |= s->lint[i] ^ b->lint[i];
 		event_step(moved);
@@ -173,21 +186,20 @@ roce_inline bool roce_find_events(const struct roce_stream *s, const struct roce
 			habits |= stream_is_habit(s, i) << i;
 	e->expected = b->expected;
 	e->seen = p->number;
-	e->skipped = event_since(s, b, COUNTER_psn_skipped, keep);
-	e->recovered = event_since(s, b, COUNTER_psn_recovered, keep);
-	e->broken = event_since(s, b, COUNTER_messages_broken, keep);
-	e->imm_skipped = event_since(s, b, COUNTER_imm_skipped, keep);
+/* By how much a counter has risen. All of it, if the first good ICRC has reset the counters. */
+#define EVENT_SINCE(from) (s->counters.value[COUNTER_##from] - (b->counter[BEFORE_##from] & keep))
+	e->skipped = EVENT_SINCE(psn_skipped);
+	e->recovered = EVENT_SINCE(psn_recovered);
+	e->broken = EVENT_SINCE(messages_broken);
+	e->imm_skipped = EVENT_SINCE(imm_skipped);
 	e->imm_seen = p->immediate >> (p->imm.shift & 31) & ~p->imm.outside; /* not told to a packet that no stream took */
 	e->ring = (p->op & OP_RING) / OP_RING;
 	e->imm_expected = block_back(s, p, e->imm_seen, e->imm_skipped);
-	kinds |= event_rose(event_since(s, b, COUNTER_psn_gaps, keep), 0) << EVENT_psn_gap;
-	kinds |= event_rose(event_since(s, b, COUNTER_psn_duplicates, keep), 0) << EVENT_psn_duplicate;
-	kinds |= event_rose(event_since(s, b, COUNTER_psn_resyncs, keep), 0) << EVENT_psn_resync;
-	kinds |= event_rose(e->recovered, 0) << EVENT_psn_recovered;
-	kinds |= event_rose(e->broken, 0) << EVENT_message_broken;
-	kinds |= event_rose(e->imm_skipped, 0) << EVENT_imm_gap;
-	kinds |= event_rose(s->counters.value[COUNTER_blocks_incomplete],
-			    b->counter[COUNTER_blocks_incomplete - EVENT_COUNTER_FIRST] & keep) << EVENT_block_incomplete;
+#define EVENT(...)
+#define EVENT_OF(name, from, ...) kinds |= event_rises(EVENT_SINCE(from)) << EVENT_##name;
+#include "roce/event.def"
+#undef EVENT
+#undef EVENT_SINCE
 	kinds |= event_rose(lints & ~habits, 0) << EVENT_lint;
 	kinds |= event_rose(s->waited, b->waited) << EVENT_psn_stray;
 	e->kinds = kinds;

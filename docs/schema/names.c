@@ -32,7 +32,7 @@ static const struct {
 };
 
 static const char *const events[] = {
-#define EVENT(name, reason, words) #name,
+#define EVENT(name, ...) #name,
 #include "roce/event.def"
 #undef EVENT
 };

@@ -370,7 +370,7 @@ static void register_fields(void)
 	proto_register_subtree_array(trees, G_N_ELEMENTS(trees));
 }
 
-/* The groups of event.def's reasons. */
+/* The groups of event.def's reasons, and the severities of its levels. */
 #define GROUP_psn PI_SEQUENCE
 #define GROUP_message PI_SEQUENCE
 #define GROUP_icrc PI_CHECKSUM
@@ -378,20 +378,20 @@ static void register_fields(void)
 #define GROUP_malformed PI_MALFORMED
 #define GROUP_nak PI_RESPONSE_CODE
 #define GROUP_cnp PI_RESPONSE_CODE
+#define LEVEL_ERROR PI_ERROR
+#define LEVEL_WARN PI_WARN
+#define LEVEL_NOTE PI_NOTE
+#define LEVEL_NORMAL PI_NOTE
 
 static void register_expert(void)
 {
 	static ei_register_info infos[] = {
-#define EVENT(name, reason, words) \
-		{ &ei[EVENT_##name], { "rocescope." #name, GROUP_##reason, PI_WARN, words, EXPFILL } },
+#define EVENT(name, reason, level, words) \
+		{ &ei[EVENT_##name], { "rocescope." #name, GROUP_##reason, LEVEL_##level, words, EXPFILL } },
 #include "roce/event.def"
 #undef EVENT
 	};
 
-	infos[EVENT_icrc_bad].eiinfo.severity = infos[EVENT_malformed].eiinfo.severity = PI_ERROR;
-	infos[EVENT_psn_recovered].eiinfo.severity = infos[EVENT_psn_duplicate].eiinfo.severity = PI_NOTE;
-	infos[EVENT_rnr_nak].eiinfo.severity = infos[EVENT_cnp].eiinfo.severity = PI_NOTE;
-	infos[EVENT_ecn_ce].eiinfo.severity = PI_NOTE;
 	expert_register_field_array(expert_register_protocol(proto), infos, G_N_ELEMENTS(infos));
 }
 

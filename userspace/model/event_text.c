@@ -12,12 +12,12 @@
 
 /* Copied from the .def file's identifiers, which cannot contain a -. */
 static char names[ROCE_EVENTS][EVENT_NAME] = {
-#define EVENT(name, reason, words) [EVENT_##name] = #name,
+#define EVENT(name, reason, level, words) [EVENT_##name] = #name,
 #include "roce/event.def"
 #undef EVENT
 };
 
-#define EVENT(name, reason, words) _Static_assert(sizeof(#name) <= EVENT_NAME, "its end fits as well");
+#define EVENT(name, reason, level, words) _Static_assert(sizeof(#name) <= EVENT_NAME, "its end fits as well");
 #include "roce/event.def"
 #undef EVENT
 
@@ -30,19 +30,19 @@ __attribute__((constructor)) static void spell_names(void)
 }
 
 const char *const event_names[ROCE_EVENTS] = {
-#define EVENT(name, reason, words) [EVENT_##name] = names[EVENT_##name],
+#define EVENT(name, reason, level, words) [EVENT_##name] = names[EVENT_##name],
 #include "roce/event.def"
 #undef EVENT
 };
 
 const char *const event_reasons[ROCE_EVENTS] = {
-#define EVENT(name, reason, words) [EVENT_##name] = #reason,
+#define EVENT(name, reason, level, words) [EVENT_##name] = #reason,
 #include "roce/event.def"
 #undef EVENT
 };
 
 const char *const event_words[ROCE_EVENTS] = {
-#define EVENT(name, reason, words) [EVENT_##name] = words,
+#define EVENT(name, reason, level, words) [EVENT_##name] = words,
 #include "roce/event.def"
 #undef EVENT
 };
@@ -122,8 +122,7 @@ static void add_names(struct line *l, const char *key, __u32 set, const char *co
 /* Whether a PSN means anything: the packet was compared with its place in the sequence. */
 static bool has_place(__u32 kinds)
 {
-	return kinds & (ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_resync) |
-			ROCE_EVENT(message_broken) | ROCE_EVENT(imm_gap) | ROCE_EVENT(block_incomplete));
+	return kinds & ROCE_EVENTS_OF_SEQUENCE & ~ROCE_EVENT(psn_stray);
 }
 
 static void add_keys(struct line *l, const struct roce_event *e)

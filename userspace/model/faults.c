@@ -29,24 +29,10 @@ void faults_count(struct roce_stream *s, const struct roce_event *e, __u32 kinds
 {
 	__u64 *v = s->counters.value;
 
-#define ADD(event, counter, n) v[COUNTER_##counter] += kinds & ROCE_EVENT(event) ? (n) : 0
-	ADD(psn_gap, psn_gaps, 1);
-	ADD(psn_gap, psn_skipped, e->skipped);
-	ADD(psn_gap, psn_lost, e->skipped);
-	ADD(psn_recovered, psn_recovered, e->recovered);
-	ADD(psn_duplicate, psn_duplicates, 1);
-	ADD(psn_resync, psn_resyncs, 1);
-	ADD(psn_stray, psn_strays, 1);
-	ADD(message_broken, messages_broken, e->broken);
-	ADD(imm_gap, imm_gaps, 1);
-	ADD(imm_gap, imm_skipped, e->imm_skipped);
-	ADD(imm_gap, blocks_missing, e->imm_skipped);
-	ADD(block_incomplete, blocks_incomplete, 1);
-	ADD(icrc_bad, icrc_bad, 1);
-	ADD(unknown_opcode, unknown_opcodes, 1);
-	ADD(nak, naks, 1);
-	ADD(rnr_nak, rnr_naks, 1);
-#undef ADD
+#define EVENT(...)
+#define ADDS(event, counter, n) v[COUNTER_##counter] += kinds & ROCE_EVENT(event) ? (n) : 0;
+#include "roce/event.def"
+#undef EVENT
 	for (int i = 0; i < ROCE_LINTS; i++)
 		stream_lint_add(&s->lint[i], kinds & ROCE_EVENT(lint) && e->lints >> i & 1);
 }

@@ -11,8 +11,21 @@
 
 /* ---- events ---- */
 
-/* All but cnp and ecn_ce, by which a healthy network reports congestion. */
-#define FAULT_EVENTS (~(ROCE_EVENT(cnp) | ROCE_EVENT(ecn_ce)))
+/* All but those of level NORMAL: a healthy network reports congestion by them. */
+enum {
+	FAULT_EVENTS = 0
+#define LEVEL_ERROR(event) | event
+#define LEVEL_WARN(event) | event
+#define LEVEL_NOTE(event) | event
+#define LEVEL_NORMAL(event)
+#define EVENT(name, reason, level, words) LEVEL_##level(ROCE_EVENT(name))
+#include "roce/event.def"
+#undef EVENT
+#undef LEVEL_ERROR
+#undef LEVEL_WARN
+#undef LEVEL_NOTE
+#undef LEVEL_NORMAL
+};
 
 /*
  * The faults among the kinds of events (a set of ROCE_EVENT()). trusted, service: of the packet's stream; without a stream,
@@ -41,8 +54,8 @@ struct fault_exit {
 };
 
 /*
- * psn_lost, messages_broken, icrc_bad, malformed, unknown_opcodes, psn_resyncs. A counter of streams means those of --udp as well,
- * which have totals of their own.
+ * The counters of severity FAULT (roce/counters.def). A counter of streams means those of --udp as well, which have totals of their
+ * own.
  */
 struct faults faults_default(void);
 

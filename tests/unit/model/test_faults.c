@@ -7,7 +7,7 @@
 #include "userspace/model/faults.h"
 
 static const char *const event_name[] = {
-#define EVENT(name, reason, words) #name,
+#define EVENT(name, ...) #name,
 #include "roce/event.def"
 #undef EVENT
 };
