@@ -11,17 +11,23 @@
 #include "roce/psn.h"
 
 enum roce_lint {
-#define LINT(name, test, words) LINT_##name,
+#define LINT(name, ...) LINT_##name,
 #include "roce/lint.def"
 #undef LINT
 	ROCE_LINTS
 };
 
-/*
- * A lint of this set that every packet of a stream has is a habit of its sender, no fault: receivers ignore it. Only reserved
- * fields, which are "ignored on receive" (IBTA 9.2). See stream_is_habit().
- */
-#define LINT_HABITS (1u << LINT_reserved_bits)
+/* The set of those of class HABIT. */
+enum {
+	LINT_HABITS = 0
+#define LINT_CLASS_FAULT(lint)
+#define LINT_CLASS_HABIT(lint) | 1u << lint
+#define LINT(name, class, ...) LINT_CLASS_##class(LINT_##name)
+#include "roce/lint.def"
+#undef LINT
+#undef LINT_CLASS_FAULT
+#undef LINT_CLASS_HABIT
+};
 
 #define LINT_ROW 4	   /* packets in a row with the same PSN or ICRC that make it a constant */
 #define LINT_BAD_ROW 16	   /* packets in a row with a bad ICRC and near PSNs that make all ICRCs bad */

@@ -294,13 +294,13 @@ roce_inline void stream_lint(struct roce_stream *s, const struct roce_packet *p,
 
 	lint_follow(&s->lint_state, p, icrc, s->last_psn, s->met, &seen);
 	roce_reload();
-#define LINT(name, test, words) if (test) goto mistaken;
+#define LINT(name, class, test, words) if (test) goto mistaken;
 #include "roce/lint.def"
 #undef LINT
 	return;
 mistaken:
 	s->message.changes++;
-#define LINT(name, test, words) stream_lint_add(&s->lint[LINT_##name], (test) ? 1 : 0);
+#define LINT(name, class, test, words) stream_lint_add(&s->lint[LINT_##name], (test) ? 1 : 0);
 #include "roce/lint.def"
 #undef LINT
 }

@@ -26,7 +26,7 @@ static const struct {
 static const struct {
 	const char *name, *words;
 } lints[] = {
-#define LINT(name, test, words) { #name, words },
+#define LINT(name, class, test, words) { #name, words },
 #include "roce/lint.def"
 #undef LINT
 };
@@ -44,7 +44,7 @@ static const char *const refusals[] = {
 };
 
 static const char *const findings[] = {
-#define FINDING(name, class, weight, words, asks, fix) #name,
+#define FINDING(name, ...) #name,
 #include "userspace/doctor/finding.def"
 #undef FINDING
 };

@@ -7,42 +7,34 @@
 #define MOST_PAYLOAD 4096
 #define MERGED_LEAST 32 /* least distance of two BTHs in a merged frame, in bytes */
 
-/*
- * The finding of each lint: one of the same name here, or a finding of other rules, which know more. If a lint is missing in
- * the list, this does not compile.
- */
-#define HERE(lint) LINT_KIND_##lint = KIND_lint_##lint
-#define ELSEWHERE(lint) LINT_KIND_##lint = FINDING_KINDS
-
+/* The finding of each lint; FINDING_KINDS: other rules judge it. A lint without one does not compile. */
 enum {
-	HERE(ip_checksum),
-	HERE(df_unset),
-	HERE(udp_length),
-	HERE(udp_checksum),
-	HERE(tver),
-	HERE(pkey_invalid),
-	HERE(reserved_bits),
-	HERE(pad_count),
-	HERE(payload_not_path_mtu),
-	HERE(payload_mixed),
-	HERE(payload_beyond_mtu),
-	HERE(qpn_management),
-	HERE(service_mixed),
-	ELSEWHERE(dma_length), /* message.c */
-	ELSEWHERE(dma_reth),
-	ELSEWHERE(dma_immdt),
-	ELSEWHERE(dma_pad),
-	ELSEWHERE(psn_constant), /* psn.c */
-	ELSEWHERE(icrc_zero), /* icrc.c */
-	ELSEWHERE(icrc_constant),
-	ELSEWHERE(icrc_all_bad),
+#define FINDING(...)
+#define LINT_FINDING(lint, ...) LINT_KIND_##lint = KIND_lint_##lint,
+#define LINT_ELSEWHERE(lint) LINT_KIND_##lint = FINDING_KINDS,
+#include "userspace/doctor/finding.def"
+#undef FINDING
 };
 
 static const enum finding_kind lint_kinds[ROCE_LINTS] = {
-#define LINT(name, test, words) [LINT_##name] = (enum finding_kind)LINT_KIND_##name,
+#define LINT(name, ...) [LINT_##name] = (enum finding_kind)LINT_KIND_##name,
 #include "roce/lint.def"
 #undef LINT
 };
+
+/* The habits that a packet has: alone they are no event. */
+static __u32 habits_of(const struct roce_packet *p)
+{
+	return 0
+#define IF_FAULT(lint, test)
+#define IF_HABIT(lint, test) | (__u32)!!(test) << LINT_##lint
+#define LINT(name, class, test, words) IF_##class(name, test)
+#include "roce/lint.def"
+#undef LINT
+#undef IF_HABIT
+#undef IF_FAULT
+		;
+}
 
 static __u32 ip_checksum(const struct doctor_packet *p)
 {
@@ -68,72 +60,27 @@ static __u32 udp_checksum(const struct doctor_packet *p)
 	return __builtin_bswap16(~sum) ?: 0xffff;
 }
 
+/* Fills in the evidence of a lint, by its entry in finding.def. */
 static void show(struct evidence *e, enum roce_lint lint, const struct lint_study *l, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
-	__u32 mtu = l->partial ?: MOST_PAYLOAD;
+	__u32 mtu = l->partial && roce_is_path_mtu(l->partial) ? l->partial : 0; /* of the packets before, if it is one */
+	__u32 most = l->partial ?: MOST_PAYLOAD;
 	const __u8 *bth = taken->frame->bytes + p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN);
 
 	switch (lint) {
-	case LINT_ip_checksum:
-		SAY(e->expected, "checksum 0x%04x", ip_checksum(taken));
-		SAY(e->found, "checksum 0x%04x", roce_be16(taken->frame->bytes + p->l3_offset + 10));
+#define EXPECTED(...) SAY(e->expected, __VA_ARGS__)
+#define FOUND(...) SAY(e->found, __VA_ARGS__)
+#define FINDING(...)
+#define LINT_FINDING(lint, class, weight, words, asks, fix, expected, found)                                           \
+	case LINT_##lint:                                                                                              \
+		expected;                                                                                              \
+		found;                                                                                                 \
 		break;
-	case LINT_df_unset:
-		SAY(e->expected, "DF 1");
-		SAY(e->found, "DF 0");
+#include "userspace/doctor/finding.def"
+#undef FINDING
+	default:
 		break;
-	case LINT_udp_length:
-		SAY(e->expected, "UDP length %u", p->ip_payload);
-		SAY(e->found, "UDP length %u", p->udp_length);
-		break;
-	case LINT_udp_checksum:
-		SAY(e->expected, "checksum 0x0000 or 0x%04x", udp_checksum(taken));
-		SAY(e->found, "checksum 0x%04x", p->udp_checksum);
-		break;
-	case LINT_tver:
-		SAY(e->expected, "TVer 0");
-		SAY(e->found, "TVer %u", p->tver);
-		break;
-	case LINT_pkey_invalid:
-		SAY(e->expected, "P_Key 0xffff");
-		SAY(e->found, "P_Key 0x%04x", p->pkey);
-		break;
-	case LINT_reserved_bits:
-		SAY(e->expected, "bytes 4 and 8 of the BTH: %02x %02x", bth[4] & 0xc0, bth[8] & 0x80);
-		SAY(e->found, "%02x %02x", bth[4], bth[8]);
-		break;
-	case LINT_pad_count:
-		SAY(e->expected, "payload + pad a multiple of 4");
-		SAY(e->found, "payload %u + pad %u", p->payload_bytes, p->pad);
-		break;
-	case LINT_payload_not_path_mtu:
-	case LINT_payload_mixed:
-		SAY(e->expected, l->partial && roce_is_path_mtu(l->partial) ? "payload %u" : "payload of a path MTU", mtu);
-		SAY(e->found, "payload %u", p->payload_bytes);
-		break;
-	case LINT_payload_beyond_mtu:
-		SAY(e->expected, "payload %u at most", mtu);
-		SAY(e->found, "payload %u", p->payload_bytes);
-		break;
-	case LINT_qpn_management:
-		SAY(e->expected, "the receiver's QPN");
-		SAY(e->found, "QPN %s", qpn_text(p->dqpn).text);
-		break;
-	case LINT_service_mixed:
-		SAY(e->expected, "%s", l->met ? roce_service_name(l->service) : "one service");
-		SAY(e->found, "%s, opcode 0x%02x", roce_service_name(p->service), p->opcode);
-		break;
-	case LINT_dma_length:
-	case LINT_dma_reth:
-	case LINT_dma_immdt:
-	case LINT_dma_pad:
-	case LINT_psn_constant:
-	case LINT_icrc_zero:
-	case LINT_icrc_constant:
-	case LINT_icrc_all_bad:
-	case ROCE_LINTS:
-		break; /* other rules judge these; no default, so that the compiler warns about a new lint */
 	}
 }
 
@@ -163,8 +110,7 @@ void lint_study_take(struct lint_study *l, struct signs *signs, const struct doc
 	l->packets++;
 	if (!taken->event->kinds)
 		lints = 0;
-	if (p->reserved_bits) /* a habit is no event */
-		lints |= 1u << LINT_reserved_bits;
+	lints |= habits_of(p);
 	/* a payload that is no path MTU is one mistake, not two */
 	if (lints & 1u << LINT_payload_not_path_mtu || odd)
 		lints &= ~(1u << LINT_payload_mixed);

@@ -8,7 +8,7 @@
 #include "userspace/doctor/finding.h"
 
 enum finding_kind {
-#define FINDING(name, class, weight, words, asks, fix) KIND_##name,
+#define FINDING(name, ...) KIND_##name,
 #include "userspace/doctor/finding.def"
 #undef FINDING
 	FINDING_KINDS

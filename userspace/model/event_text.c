@@ -48,13 +48,13 @@ const char *const event_words[ROCE_EVENTS] = {
 };
 
 const char *const lint_names[ROCE_LINTS] = {
-#define LINT(name, test, words) [LINT_##name] = #name,
+#define LINT(name, class, test, words) [LINT_##name] = #name,
 #include "roce/lint.def"
 #undef LINT
 };
 
 const char *const lint_words[ROCE_LINTS] = {
-#define LINT(name, test, words) [LINT_##name] = words,
+#define LINT(name, class, test, words) [LINT_##name] = words,
 #include "roce/lint.def"
 #undef LINT
 };

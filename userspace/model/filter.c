@@ -63,7 +63,7 @@ static const struct word {
 	{ "imm", COUNTER, COUNTER_imm_gaps }, { "ack", COUNTER, COUNTER_acks }, { "nak", COUNTER, COUNTER_naks },
 	{ "rnr", COUNTER, COUNTER_rnr_naks }, { "cnp", COUNTER, COUNTER_cnps }, { "ecn", COUNTER, COUNTER_ecn_ce },
 	{ "ce", COUNTER, COUNTER_ecn_ce }, { "unknown", COUNTER, COUNTER_unknown_opcodes },
-#define LINT(name, test, words) { #name, LINT, LINT_##name },
+#define LINT(name, ...) { #name, LINT, LINT_##name },
 #include "roce/lint.def"
 #undef LINT
 	{ "psn_lost", COUNTER, COUNTER_psn_lost },

@@ -12,7 +12,7 @@ enum { SEND_FIRST = 0x00, SEND_MIDDLE = 0x01, SEND_LAST = 0x02, SEND_ONLY = 0x04
 #define DATAGRAM_MOST FRAME_ROOM
 
 static const char *const names[ROCE_LINTS] = {
-#define LINT(name, test, words) [LINT_##name] = #name,
+#define LINT(name, ...) [LINT_##name] = #name,
 #include "roce/lint.def"
 #undef LINT
 };

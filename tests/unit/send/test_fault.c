@@ -441,7 +441,7 @@ struct header_case {
 static void expect_lints(const char *fault, const struct roce_stream *s, const struct wanted_lint *wanted)
 {
 	static const char *const names[] = {
-#define LINT(name, test, words) #name,
+#define LINT(name, ...) #name,
 #include "roce/lint.def"
 #undef LINT
 	};
