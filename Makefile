@@ -4,7 +4,7 @@
 # make check      tests without guests     make deps       install packages and the Python environment only
 #                                          make lab-deps   those of the lab only (docs/ci.md)
 # make experiment NAME=list     the experiments of reports; NAME=delaat-5.1: one
-# make test       the tests; T='NAME PATTERN*': only these
+# make test       the tests; T='NAME PATTERN*': only these, and builds only what these run
 # make test-long  what is too long for make test
 # make bench      what the engine costs
 # make fuzz       the fuzz targets, longer (tests/fuzz.mk)
@@ -40,11 +40,13 @@ endif
 # Git knows version and date; without it (an archive, a package's build) the newest entry of the changelog does.
 in_git    = $(if $(wildcard .git),$(shell git $1 2>/dev/null))
 RELEASE  := $(shell sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
-VERSION  := $(or $(call in_git,describe --tags --always --dirty),$(RELEASE))
+VERSION   = $(or $(call in_git,describe --tags --always --dirty),$(RELEASE))
 DATE      = $(or $(call in_git,log -1 --format=%cs),$(shell date -u +%F -d "$$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)"))
 
+# These compile nothing themselves: first they see to the packages, and then they call make again.
+CALLERS := deps lab-deps compare experiment check check-sanitized test test-long bench soak fuzz clean uninstall
 # What is built without make deps before it needs these; the shell's 'No such file or directory' would not say what to do.
-ifeq ($(filter deps lab-deps compare experiment check check-sanitized test test-long bench soak fuzz clean uninstall,$(MAKECMDGOALS)),)
+ifeq ($(filter $(CALLERS),$(MAKECMDGOALS)),)
 MISSING := $(foreach tool,$(firstword $(CC)) $(firstword $(CLANG)) $(BPFTOOL) $(lastword $(PKG)),$(if $(shell command -v $(tool)),,$(tool)))
 $(if $(strip $(MISSING)),$(error not found: $(strip $(MISSING)). `make deps` installs what the build needs (once, as root)))
 endif
@@ -68,7 +70,8 @@ TESTS      := $(sort $(wildcard */*.test))
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-.SUFFIXES:
+# Make would try its own rules on each header.
+MAKEFLAGS += --no-builtin-rules
 include rooms.mk $(sort $(filter-out rxe_tests/lib.mk,$(wildcard */*.mk */*/*.mk)))
 
 DEPS := $(BUILD)/.deps
@@ -96,10 +99,9 @@ experiment: $(DEPS)
 	@$(MAKE) --no-print-directory -j$(JOBS) all
 	+@exec compare/compare $(if $(filter list,$(or $(NAME),list)),experiments,$(NAME) --output $(BUILD)/experiments $(if $(FULL),--whole) $(ARGS))
 
-# Which tests there are, their names say; what each needs, its first lines (tests/run). T='NAME PATTERN*': only these.
+# Which tests there are, their names say; what each needs and builds, its first lines (tests/run). T='NAME PATTERN*': only these.
 check test test-long: $(DEPS)
-	@$(MAKE) --no-print-directory -j$(JOBS) all unit-tests
-	@tests/run $@ $(T:%='--only=%') $(UNIT_TESTS) $(TESTS)
+	@tests/run $@ --build $(JOBS) $(T:%='--only=%') $(UNIT_TESTS) $(TESTS)
 
 .PHONY: unit-tests
 unit-tests: $(UNIT_TESTS)
@@ -113,4 +115,6 @@ $(PROGRAMS):
 	@mkdir -p $(@D)
 	$(Q)$(LINK) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
--include $(shell find $(BUILD) -name debian -prune -o -name venv -prune -o -name '*.d' -type f -print 2>/dev/null)
+ifneq ($(filter-out $(CALLERS),$(or $(MAKECMDGOALS),all)),)
+-include $(shell find $(BUILD) '(' -name debian -o -name venv -o -name lab -o -name sanitized-tree ')' -prune -o -name '*.d' -type f -print 2>/dev/null)
+endif

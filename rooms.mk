@@ -9,9 +9,9 @@ ROOM_LDLIBS := -lbpf -lxdp -lpcap -lz -llzma -lzstd -lisal -lnl-genl-3 -lnl-3 -l
 
 # $(call rooms,VARIANT,ROOM): the archives of a room and of all before it, as they are linked.
 sources = $(filter-out %.bpf.c,$(wildcard $1/*.c))
-reverse = $(if $1,$(call reverse,$(wordlist 2,$(words $1),$1)) $(firstword $1))
-up_to   = $(if $(filter $2,$(firstword $1)),$2,$(firstword $1) $(call up_to,$(wordlist 2,$(words $1),$1),$2))
-rooms   = $(patsubst %,$(BUILD)/$1%.a,$(call reverse,$(foreach room,$(call up_to,$(ROOMS),$2),$(if $(call sources,$(room)),$(room)))))
+up_to  :=
+$(foreach room,$(ROOMS),$(if $(call sources,$(room)),$(eval up_to := $(room) $(up_to)))$(eval up_to_$(room) := $(up_to)))
+rooms   = $(up_to_$2:%=$(BUILD)/$1%.a)
 
 # Each room once for the programs; once with clang's address and undefined-behaviour sanitizers, for unit tests and fuzzers;
 # once with the thread sanitizer; once for Wireshark's plugin.
@@ -62,4 +62,4 @@ $(BUILD)/sanitized/.libfuzzer:
 .PHONY: .version
 $(BUILD)/version.h: .version
 	@mkdir -p $(@D)
-	@echo '#define VERSION "$(VERSION)"' | cmp -s - $@ || echo '#define VERSION "$(VERSION)"' >$@
+	@line='#define VERSION "$(VERSION)"'; echo "$$line" | cmp -s - $@ || echo "$$line" >$@

@@ -19,8 +19,7 @@ $(BUILD)/tests/fuzz/fuzz_reader: LDLIBS += -Wl,--wrap=capture_read
 $(BUILD)/tests/fuzz/fuzz_options: LDLIBS += -Wl,--wrap=exit,--wrap=fopen,--wrap=fclose
 
 .PHONY: fuzz fuzzers
-fuzzers: $(FUZZ)
-unit-tests: $(and $(GUIDE),$(FUZZ))
+fuzzers: $(and $(GUIDE),$(FUZZ))
 
 fuzz: deps
 	@$(MAKE) --no-print-directory -j$(JOBS) fuzzers
