@@ -26,6 +26,7 @@
 #include "bpf/receive_abi.h"
 #include "lib/clock.h"
 #include "lib/option.h"
+#include "roce/fold.h"
 #include "userspace/live/maps.h"
 #include "userspace/model/udp_ports.h"
 

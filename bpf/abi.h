@@ -5,8 +5,7 @@
 
 #include <linux/bpf.h>
 
-#include "roce/dialogue.h"
-#include "roce/untracked.h"
+#include "roce/stream.h"
 
 /*
  * Maps may outlive the build that made them (userspace/live/pin.h). Changed types are detected. Increment this number if the
@@ -16,7 +15,6 @@
 
 /* The longest frame whose ICRC is computed: MTU 9216 plus Ethernet and two VLAN tags. */
 #define FRAME_MAX 9280
-_Static_assert(FRAME_MAX <= FOLD_MAX, "the work area holds it");
 
 /* Pairs of streams kept until a stream looks for them. User space enlarges the map if it adds more. */
 #define PAIRS_MAX 16384
@@ -65,40 +63,9 @@ struct table_state {
 	__u32 given;
 };
 
-/* The place of a way whose stream is being created. */
-#define TABLE_PENDING 0xffffffff
-
 #define TICK_SHIFT 20 /* a tick is 2^20 ns, about a millisecond */
 
-/* Value of the map `extras`. */
-#define EXTRAS_MAX 2048
-#define EXTRAS_BUSY (~0ull) /* the handle while the entry changes hands */
-
-struct extra_value {
-	__u64 handle; /* turn << 32 | its place + 1; 0: free */
-	__u32 owner;  /* 1 + place of the stream that took it last */
-	__u32 turn;   /* how often it was taken */
-	struct roce_extra extra;
-};
-
-/* A stream that may be evicted. */
-struct table_victim {
-	__u32 bucket;
-	__u32 way;
-	__u32 place;
-	__u8 found;
-	__u8 trusted;
-};
-
-/* Each CPU's own state of the table. */
-struct table_cpu {
-	__u32 hand;  /* the next bucket to search for idle streams */
-	__u32 tick;  /* of `fruitless` */
-	__u32 fruitless; /* buckets searched in vain in this tick */
-	__u32 way;   /* way of a new stream */
-	__u32 extra; /* the next entry of `extras` to look at */
-	struct table_victim victim; /* not on the stack: the verifier would follow each possible value */
-};
+#define EXTRAS_MAX 2048 /* entries of the map `extras`: what few streams need at a time */
 
 /* Value of the map `totals`: one CPU's counts of all frames. */
 struct totals_value {
@@ -109,36 +76,6 @@ _Static_assert(sizeof(struct totals_value) % 64 == 0, "lines of one CPU are of n
 
 /* One entry per CPU, and one for user space: counts carried over from maps of another layout (userspace/live/carry.h). */
 #define TOTALS_ENTRIES_FOR(cpus) ((cpus) + 1)
-
-/* Value of the per-CPU map `scratches`. Only the clock and the table's state outlive a packet. */
-struct scratch {
-	struct fold_work work; /* the frame's beginning, or all of it */
-	/* not on the stack, where the verifier would follow each possible value */
-	struct roce_packet packet;
-	struct roce_key key;
-	struct roce_peer_info peer_info;
-	struct table_cpu table;
-	__u32 cpu;    /* 1 + the CPU's number, 0: not read yet */
-	__u32 length; /* of the frame, on the wire */
-	__u32 arrival; /* of struct roce_packet */
-	__u32 tag;    /* VLAN tag that was already removed from the frame, with bit 16 set; 0: none */
-	__u64 jiffies; /* at the last reading of the clock */
-	__u64 now;     /* ns, CLOCK_MONOTONIC, at that time */
-	__u64 again;   /* with dialogues: duplicates that this packet made its stream count */
-	__u64 frames;  /* WATCH_CAPTURE: frames that this CPU has counted, this one included */
-	__u32 place;   /* 1 + the place of the packet's stream, 0: none */
-	struct roce_cm cm; /* of connection management, valid if `managed` */
-	__u8 managed; /* the packet is connection management, and was parsed */
-	__u8 wanted;  /* the ICRC is to be verified */
-	__u8 icrc;    /* enum icrc_verdict, for global functions */
-	__u8 linear;  /* the frame can be read in place; otherwise it is copied here, completely if its ICRC is wanted */
-	__u8 cut;     /* WATCH_DECAP: the frame was in a tunnel, and a mirror may have cut it below `length` */
-	__u8 trusted; /* with WATCH_CAPTURE: the stream before the packet, as in struct roce_before */
-	__u8 unknown; /* with WATCH_CAPTURE: the stream was not looked at yet */
-	__u32 expected;
-	__u32 skipped; /* bytes of the tunnel before the frame */
-	__u32 crc;     /* what folding returned for the frame */
-};
 
 /* Set before the program is loaded. maps_complete_settings() fills in the members below max_streams. */
 struct monitor_settings {

@@ -14,6 +14,7 @@
 #include "bpf/capture_abi.h"
 #include "bpf/hooks.h"
 #include "bpf/scratch.h"
+#include "roce/find_events.h"
 
 #define CAPTURE_SECOND 1000000000ull
 

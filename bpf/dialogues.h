@@ -10,6 +10,8 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/scratch.h"
+#include "roce/follow_dialogue.h"
+#include "roce/observe.h"
 
 /* As many entries as `streams` if there are dialogues. */
 struct {

@@ -13,6 +13,16 @@
 #include "bpf/scratch.h"
 #include "roce/trial.h"
 
+#define EXTRAS_BUSY (~0ull) /* the handle while the entry changes hands */
+
+/* Value of the map `extras`. */
+struct extra_value {
+	__u64 handle; /* turn << 32 | its place + 1; 0: free */
+	__u32 owner;  /* 1 + place of the stream that took it last */
+	__u32 turn;   /* how often it was taken */
+	struct roce_extra extra;
+};
+
 #define EXTRAS_SWEEP 64		/* entries that a search looks at */
 #define EXTRAS_STEP (EXTRAS_SWEEP / 4) /* a CPU's next search begins so much farther */
 #define EXTRAS_APART (37 * EXTRAS_STEP) /* and the next CPU's, lest all fill the same part; 37: an odd number reaches all */

@@ -9,6 +9,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/scratch.h"
+#include "roce/observe.h"
 
 /* Streams keep the pair they found. A pair evicted here is missing only for streams that begin later. */
 struct {

@@ -11,6 +11,40 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/table.h"
+#include "roce/cm.h"
+#include "roce/fold.h"
+
+_Static_assert(FRAME_MAX <= FOLD_MAX, "the work area holds it");
+
+/* Value of the per-CPU map `scratches`. Only the clock and the table's state outlive a packet. */
+struct scratch {
+	struct fold_work work; /* the frame's beginning, or all of it */
+	/* not on the stack, where the verifier would follow each possible value */
+	struct roce_packet packet;
+	struct roce_key key;
+	struct roce_peer_info peer_info;
+	struct table_cpu table;
+	__u32 cpu;    /* 1 + the CPU's number, 0: not read yet */
+	__u32 length; /* of the frame, on the wire */
+	__u32 arrival; /* of struct roce_packet */
+	__u32 tag;    /* VLAN tag that was already removed from the frame, with bit 16 set; 0: none */
+	__u64 jiffies; /* at the last reading of the clock */
+	__u64 now;     /* ns, CLOCK_MONOTONIC, at that time */
+	__u64 again;   /* with dialogues: duplicates that this packet made its stream count */
+	__u64 frames;  /* WATCH_CAPTURE: frames that this CPU has counted, this one included */
+	__u32 place;   /* 1 + the place of the packet's stream, 0: none */
+	struct roce_cm cm; /* of connection management, valid if `managed` */
+	__u8 managed; /* the packet is connection management, and was parsed */
+	__u8 wanted;  /* the ICRC is to be verified */
+	__u8 icrc;    /* enum icrc_verdict, for global functions */
+	__u8 linear;  /* the frame can be read in place; otherwise it is copied here, completely if its ICRC is wanted */
+	__u8 cut;     /* WATCH_DECAP: the frame was in a tunnel, and a mirror may have cut it below `length` */
+	__u8 trusted; /* with WATCH_CAPTURE: the stream before the packet, as in struct roce_before */
+	__u8 unknown; /* with WATCH_CAPTURE: the stream was not looked at yet */
+	__u32 expected;
+	__u32 skipped; /* bytes of the tunnel before the frame */
+	__u32 crc;     /* what folding returned for the frame */
+};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

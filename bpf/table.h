@@ -14,6 +14,28 @@
 
 #include "bpf/guard.h"
 
+/* The place of a way whose stream is being created. */
+#define TABLE_PENDING 0xffffffff
+
+/* A stream that may be evicted. */
+struct table_victim {
+	__u32 bucket;
+	__u32 way;
+	__u32 place;
+	__u8 found;
+	__u8 trusted;
+};
+
+/* Each CPU's own state of the table. */
+struct table_cpu {
+	__u32 hand;  /* the next bucket to search for idle streams */
+	__u32 tick;  /* of `fruitless` */
+	__u32 fruitless; /* buckets searched in vain in this tick */
+	__u32 way;   /* way of a new stream */
+	__u32 extra; /* the next entry of `extras` to look at */
+	struct table_victim victim; /* not on the stack: the verifier would follow each possible value */
+};
+
 #define TABLE_SKEW 1024 /* upper bound of the ticks by which clocks of two CPUs differ */
 #define TABLE_SWEEP 4	/* buckets that a new stream searches for an idle one */
 #define TABLE_FRUITLESS 256 /* buckets without one that a CPU searches in a tick: a flood need not search for each packet */

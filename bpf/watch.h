@@ -12,8 +12,11 @@
 #include "bpf/pairs.h"
 #include "bpf/scratch.h"
 #include "roce/checksum.h"
+#include "roce/datagram.h"
 #include "roce/decap.h"
-#include "roce/event.h"
+#include "roce/find_events.h"
+#include "roce/observe.h"
+#include "roce/take_untracked.h"
 
 const volatile struct fold_tables fold_tables;
 

@@ -3,6 +3,7 @@
 #ifndef ROCE_ANSWER_H
 #define ROCE_ANSWER_H
 
+#include "roce/icrc.h"
 #include "roce/responder.h"
 
 #define ANSWER_OPCODE_ACK 0x11

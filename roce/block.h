@@ -9,7 +9,8 @@
 #ifndef ROCE_BLOCK_H
 #define ROCE_BLOCK_H
 
-#include "roce/stream.h"
+#include "roce/message.h"
+#include "roce/psn.h"
 
 #define BLOCK_NO_VALUE (1ll << 40)
 #define BLOCK_ROUND_LEAST 256 /* a counter of fewer bits cannot be told from one that begins again */
@@ -99,11 +100,6 @@ roce_inline __u32 block_back(const struct roce_stream *s, const struct roce_pack
 	if (p->imm.slots)
 		values %= p->imm.slots;
 	return block_forward(s, p, value - values * s->message.step);
-}
-
-roce_inline bool block_counts(const struct roce_stream *s)
-{
-	return (s->message.counts & ~BLOCK_LOOK) == MESSAGE_IMM_STEPS;
 }
 
 /*

@@ -2,11 +2,12 @@
 /*
  * Connection management: the two management datagrams (MADs) in which the ends of a connection tell each other their QPNs. They
  * are UD packets to QPN 1. IBTA 12.6 and 12.7; the offsets are those of Linux' ibta_vol1_c12.h. The starting PSN is that of the
- * other end's requests: cm_send_req() in Linux' cm.c stores it as rq_psn.
+ * other end's requests: cm_send_req() in Linux' cm.c stores it as rq_psn. A REQ and its REP make two pairs (roce/pair.h).
  */
 #ifndef ROCE_CM_H
 #define ROCE_CM_H
 
+#include "roce/pair.h"
 #include "roce/parse.h"
 
 #define CM_QPN 1
@@ -78,6 +79,43 @@ roce_inline bool roce_cm_parse(const __u8 *window, __u32 available, const struct
 	if (path_mtu >= 1 && path_mtu <= 5) /* 1 is 256, 5 is 4096 */
 		cm->path_mtu = 128u << path_mtu;
 	return true;
+}
+
+/* ---- the pairs that they make ---- */
+
+/* A REQ, to be stored under `key` until its REP arrives. */
+roce_inline void pair_request(const struct roce_packet *p, const struct roce_cm *cm, struct roce_pair_key *key,
+			      struct roce_pair *request)
+{
+	pair_key(key, p->src, p->dst, cm->local_id);
+	*request = (struct roce_pair){ .connection = cm->local_id, .peer_qpn = cm->qpn, .path_mtu = cm->path_mtu,
+				       .first_psn = cm->psn, .from = PAIR_CM };
+}
+
+/* Key of the REQ that this REP answers. */
+roce_inline void pair_request_key(const struct roce_packet *p, const struct roce_cm *cm, struct roce_pair_key *key)
+{
+	pair_key(key, p->dst, p->src, cm->remote_id);
+}
+
+/* The pair of the streams that the REQ's sender sends. p: the REP. */
+roce_inline void pair_forth(const struct roce_packet *p, const struct roce_cm *cm, const struct roce_pair *request,
+			    struct roce_pair_key *key, struct roce_pair *pair)
+{
+	pair_key(key, p->dst, p->src, cm->qpn);
+	*pair = *request;
+	pair->connection |= (__u64)cm->local_id << 32;
+	pair->first_psn = cm->psn;
+}
+
+/* The pair of the streams that the REP's sender sends. */
+roce_inline void pair_back(const struct roce_packet *p, const struct roce_cm *cm, const struct roce_pair *request,
+			   struct roce_pair_key *key, struct roce_pair *pair)
+{
+	pair_key(key, p->src, p->dst, request->peer_qpn);
+	*pair = *request;
+	pair->connection |= (__u64)cm->local_id << 32;
+	pair->peer_qpn = cm->qpn;
 }
 
 #endif

@@ -6,28 +6,9 @@
 #ifndef ROCE_HEAP_H
 #define ROCE_HEAP_H
 
-#include "roce/counters.h"
-#include "roce/datagram.h"
+#include "roce/stream.h"
 
-#define HEAPS 4
 #define HEAP_WINDOW 64 /* datagrams of a heap, behind its farthest one, that are recognized when they come twice */
-
-enum heap_state { HEAP_NONE, HEAP_OPEN, HEAP_COMPLETE };
-
-struct udp_heap {
-	__u64 id;
-	__u64 seen;	/* bit n: the datagram n before the farthest one has come */
-	__u32 farthest; /* place of the datagram farthest in the heap, in datagrams */
-	__u32 received; /* bytes */
-	__u32 state;	/* enum heap_state */
-	__u32 unused;
-};
-
-struct udp_heaps {
-	struct udp_heap heap[HEAPS];
-	__u32 next;	/* the next heap takes the place next % HEAPS */
-	__u32 datagram; /* bytes: the longest payload of the stream, by which places are counted */
-};
 
 /* The place of the packet's heap; HEAPS: it is none of them. */
 roce_inline __u32 heap_find(const struct udp_heaps *h, __u64 id)

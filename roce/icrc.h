@@ -13,8 +13,6 @@
 /* The CRC register after the eight leading 0xff bytes; also after a correct ICRC (the CRC residue). */
 #define ICRC_REGISTER 0xdebb20e3u
 
-enum icrc_verdict { ICRC_UNCHECKED, ICRC_GOOD, ICRC_BAD };
-
 /*
  * Replaces variant fields by ones, in place. frame: a copy of the frame's beginning, at least ROCE_WINDOW_BYTES long. p: the
  * result of roce_parse(), of kind ROCE_PACKET.

@@ -1,33 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the lints remember of a stream. Each rule errs towards silence: where a packet is missing, late, sent again or wrong,
- * the remembered state is dropped, so that only the sender can cause a lint.
+ * The lints. Each rule errs towards silence: where a packet is missing, late, sent again or wrong, what is remembered of the stream is
+ * dropped, so that only the sender can cause a lint.
  */
 #ifndef ROCE_LINT_H
 #define ROCE_LINT_H
 
-#include "roce/icrc.h"
-#include "roce/parse.h"
-#include "roce/psn.h"
-
-enum roce_lint {
-#define LINT(name, ...) LINT_##name,
-#include "roce/lint.def"
-#undef LINT
-	ROCE_LINTS
-};
-
-/* The set of those of class HABIT. */
-enum {
-	LINT_HABITS = 0
-#define LINT_CLASS_FAULT(lint)
-#define LINT_CLASS_HABIT(lint) | 1u << lint
-#define LINT(name, class, ...) LINT_CLASS_##class(LINT_##name)
-#include "roce/lint.def"
-#undef LINT
-#undef LINT_CLASS_FAULT
-#undef LINT_CLASS_HABIT
-};
+#include "roce/stream.h"
 
 #define LINT_ROW 4	   /* packets in a row with the same PSN or ICRC that make it a constant */
 #define LINT_BAD_ROW 16	   /* packets in a row with a bad ICRC and near PSNs that make all ICRCs bad */
@@ -40,20 +19,6 @@ enum lint_dma {
 	LINT_DMA_IMMDT, /* differs by the size of an ImmDt */
 	LINT_DMA_RETH,
 	LINT_DMA_OTHER,
-};
-
-struct roce_lint_state {
-	__u32 dma_next;   /* PSN + 1 that continues the WRITE whose payload is added up; 0: none */
-	__u32 dma_length; /* DMA length of that WRITE */
-	__u32 dma_bytes;  /* its payload so far */
-	__u16 partial;    /* payload of First and Middle packets since the last break of the sequence; 0: none seen */
-	__u16 service;	  /* service + 1 of the packet before; 0: unknown */
-	__u32 psn;	  /* PSN + 1 of the last repetition */
-	__u32 psn_what;	  /* the packet that had it */
-	__u32 icrc;	  /* the last bad one */
-	__u8 psn_row;	  /* repetitions of psn by other packets */
-	__u8 icrc_row;	  /* packets with this ICRC */
-	__u8 bad_row;	  /* bad ICRCs in a row */
 };
 
 /* What the tests of lint.def see besides the packet. */

@@ -6,8 +6,10 @@
 #ifndef ROCE_OBSERVE_H
 #define ROCE_OBSERVE_H
 
+#include "roce/heap.h"
 #include "roce/ring.h"
 #include "roce/trial.h"
+#include "roce/udp_number.h"
 
 /* Takes the expected packet, with nothing else to be done. */
 roce_inline void stream_in_order(struct roce_stream *s, const struct roce_packet *p)
@@ -130,11 +132,6 @@ roce_inline bool roce_wants_pair(const struct roce_stream *s, const struct roce_
 	return s->pair_generation != generation && p->kind == ROCE_PACKET && !(p->op & OP_DETH);
 }
 
-roce_inline void roce_pair_key(const struct roce_packet *p, struct roce_pair_key *key)
-{
-	pair_key(key, p->src, p->dst, p->dqpn);
-}
-
 /*
  * Takes the result of the look-up for this packet: a pair, or NULL. A new pair begins another connection, also where QPNs are reused: the
  * sequence restarts. A pair from netlink does not: it names the peer, but nothing has begun. Call under the guard of
@@ -195,17 +192,6 @@ roce_inline bool roce_wants_peer(const struct roce_stream *s, const struct roce_
 	return ((!s->path_mtu && (p->op & OP_READ_REQUEST || s->after_read)) || s->trial == TRIAL_AGAIN ||
 		(stream_is_look(s) && (s->spilled || stream_may_settle(s))) || stream_may_spill(s, p)) &&
 	       s->pair.from;
-}
-
-/* The key of the stream that answers this packet's stream, or is answered by it. */
-roce_inline void roce_peer_key(const struct roce_stream *s, const struct roce_packet *p, struct roce_key *key)
-{
-	__builtin_memset(key, 0, sizeof(*key));
-	__builtin_memcpy(key->src, p->dst, 16);
-	__builtin_memcpy(key->dst, p->src, 16);
-	key->kind = KEY_CONNECTED;
-	key->qpn = s->pair.peer_qpn;
-	key->side = p->op & OP_RESPONSE ? SIDE_REQUEST : SIDE_RESPONSE;
 }
 
 /*

@@ -25,6 +25,8 @@ enum roce_kind {
 	ROCE_UDP, /* a datagram to a port of --udp */
 };
 
+enum icrc_verdict { ICRC_UNCHECKED, ICRC_GOOD, ICRC_BAD };
+
 /* The counter in immediate data: bits of the data shifted to the right. All 0: all bits, with a step to be learnt. */
 struct roce_imm {
 	__u32 step;    /* from one value to the next; 0: not known */

@@ -8,31 +8,10 @@
 #define ROCE_PSN_H
 
 #include "roce/far.h"
+#include "roce/stream.h"
 
-#define PSN_WINDOW 1024	  /* numbers of which each stream remembers whether they are missing */
-#define PSN_WORDS (PSN_WINDOW / 64)
 #define PSN_REACH (FAR_REACH + PSN_WINDOW) /* as far back as the far window reaches */
-#define PSN_GAP_MAX 65535 /* a larger jump forward is another place in the sequence, not a loss */
 #define PSN_PERIOD 256	  /* psn_step() refuses each number that this divides: then seldom work is done */
-#define PSN_NO_FAR (~0ull) /* value of `far`: this sequence is to have none */
-
-struct roce_psn {
-	__u64 next; /* the next expected number */
-	__u64 seen[PSN_WORDS];	 /* bit number % PSN_WINDOW of the last PSN_WINDOW numbers; 1: seen */
-	__u64 begin;		 /* the first number */
-	__u64 far;		 /* the far window, as the pool names it; 0: none, and nothing is missing there */
-	__u64 unknown_before;	 /* a number before this one may be missing, though no window says so */
-	/*
-	 * Variables of the rare paths: the arguments of psn_forward(), and those of psn_any() and psn_recover(). They are in
-	 * memory because the verifier would follow each value of a register.
-	 */
-	volatile __u64 any;
-	volatile __u32 move_seen, move_unseen, move_take;
-	volatile __u32 found;
-	__u32 forgotten; /* missing numbers that there was no far window for, not yet counted */
-	__u32 reordered; /* a missing number has come */
-	__u32 messages, blocks; /* what the stream had counted before its last packet (roce/trial.h) */
-};
 
 /*
  * The pool of far windows belongs to the caller of the engine (bpf/extras.h, roce/extra.c). far_of(): the stream's
@@ -165,16 +144,6 @@ roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count,
 	psn_pass(w, far, begin, end);
 	if (count)
 		psn_pass_hole(w, far, from, from + count);
-}
-
-/* Whether the window has no missing number. */
-roce_inline bool psn_is_whole(const struct roce_psn *w)
-{
-	__u64 seen = ~0ull;
-
-	for (int i = 0; i < PSN_WORDS; i++)
-		seen &= w->seen[i];
-	return !~seen;
 }
 
 /*

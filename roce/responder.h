@@ -9,7 +9,6 @@
 #ifndef ROCE_RESPONDER_H
 #define ROCE_RESPONDER_H
 
-#include "roce/icrc.h"
 #include "roce/parse.h"
 
 enum roce_refusal {

@@ -12,18 +12,6 @@
 #define RING_NONE (~0u)
 #define RING_BACK (1u << 24) /* the number of the first slot that is learnt: so many may lie before it in memory */
 
-#define RING_TOLD (MESSAGE_IMM_STEPS + 1) /* value of `row` */
-
-roce_inline bool ring_is_learnt(const struct roce_ring_state *r)
-{
-	return r->row == MESSAGE_IMM_STEPS;
-}
-
-roce_inline bool ring_is_known(const struct roce_ring_state *r)
-{
-	return r->row >= MESSAGE_IMM_STEPS;
-}
-
 roce_inline __u64 ring_bytes(const struct roce_ring *r)
 {
 	return (__u64)r->slot * r->slots;

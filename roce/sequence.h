@@ -3,7 +3,9 @@
 #ifndef ROCE_SEQUENCE_H
 #define ROCE_SEQUENCE_H
 
+#include "roce/asked.h"
 #include "roce/block.h"
+#include "roce/count.h"
 
 /* A packet's place in the sequence. */
 enum psn_place { PSN_IN_ORDER, PSN_RECOVERED, PSN_DUPLICATE, PSN_RESYNC };

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A stream: what is remembered of it, its key, and what each of its packets counts, whatever its PSN. */
+/*
+ * A stream: its key, all that is remembered of it, and what can be read from that. The rules by which it changes are in headers of
+ * their own, which only those include that pass packets to streams: roce/observe.h and what it includes.
+ */
 #ifndef ROCE_STREAM_H
 #define ROCE_STREAM_H
 
 #include "roce/counters.h"
-#include "roce/datagram.h"
-#include "roce/icrc.h"
-#include "roce/lint.h"
-#include "roce/message.h"
 #include "roce/pair.h"
-#include "roce/psn.h"
-#include "roce/udp_number.h"
+#include "roce/parse.h"
 
 enum roce_side { SIDE_REQUEST, SIDE_RESPONSE };
 
@@ -30,6 +28,224 @@ struct roce_key {
 	__u8 kind;
 };
 _Static_assert(sizeof(struct roce_key) == 40, "no padding");
+
+/* ---- the sequence (roce/psn.h) ---- */
+
+#define PSN_WINDOW 1024	  /* numbers of which each stream remembers whether they are missing */
+#define PSN_WORDS (PSN_WINDOW / 64)
+#define PSN_GAP_MAX 65535 /* a larger jump forward is another place in the sequence, not a loss */
+#define PSN_NO_FAR (~0ull) /* value of `far`: this sequence is to have none */
+
+struct roce_psn {
+	__u64 next; /* the next expected number */
+	__u64 seen[PSN_WORDS];	 /* bit number % PSN_WINDOW of the last PSN_WINDOW numbers; 1: seen */
+	__u64 begin;		 /* the first number */
+	__u64 far;		 /* the far window, as the pool names it; 0: none, and nothing is missing there */
+	__u64 unknown_before;	 /* a number before this one may be missing, though no window says so */
+	/*
+	 * Variables of the rare paths: the arguments of psn_forward(), and those of psn_any() and psn_recover(). They are in
+	 * memory because the verifier would follow each value of a register.
+	 */
+	volatile __u64 any;
+	volatile __u32 move_seen, move_unseen, move_take;
+	volatile __u32 found;
+	__u32 forgotten; /* missing numbers that there was no far window for, not yet counted */
+	__u32 reordered; /* a missing number has come */
+	__u32 messages, blocks; /* what the stream had counted before its last packet (roce/trial.h) */
+};
+
+/* Whether the window has no missing number. */
+roce_inline bool psn_is_whole(const struct roce_psn *w)
+{
+	__u64 seen = ~0ull;
+
+	for (int i = 0; i < PSN_WORDS; i++)
+		seen &= w->seen[i];
+	return !~seen;
+}
+
+/* ---- messages (roce/message.h) ---- */
+
+#define MESSAGE_IMM_STEPS 4    /* equal steps in a row that make immediate data a counter */
+#define MESSAGE_NO_PSN (~0u)   /* a value that no PSN has */
+#define MESSAGE_IMM_GAP 65535  /* values; after a larger jump the field has another meaning */
+
+/* What a UC receiver has open. */
+enum message_open {
+	MESSAGE_NONE,  /* nothing: it drops packets until the next First */
+	MESSAGE_FIRST, /* a message of which only the First has arrived */
+	MESSAGE_MORE,
+};
+
+/*
+ * UC: besides its receiver's open message, the newest message is followed: that of the packet farthest in the sequence. It is
+ * counted once, broken or not. A late First opens another message for the receiver; the newest stays.
+ */
+struct roce_message {
+	__u32 next;	 /* UC: the PSN behind the last packet, if the receiver has taken it, else MESSAGE_NO_PSN */
+	__u32 first;	 /* UC: the PSN of the newest message's First, */
+	__u32 bytes;	 /* its DMA length (0: unknown), */
+	/* of blocks (roce/block.h); here, because each packet with immediate data needs it */
+	__u32 immediate; /* the last value */
+	__u32 step;	 /* from one value to the next, or the last difference */
+	__u32 begin;	 /* BLOCK_BEGUN and the PSN behind the last immediate data; 0: not known */
+	__u16 payload;	 /* UC: the payload of the First of the newest message, which is the path MTU */
+	__u8 open;
+	__u8 late;	 /* a late First opened this message: it was already counted as broken */
+	__u8 unended;	 /* the newest message's last packet is missing; if it is not the open one, it was counted as broken */
+	__u8 met; /* a message's beginning or end was seen: from now on a headless message is broken */
+	__u8 counts; /* how often in a row the step was the same, up to MESSAGE_IMM_STEPS; BLOCK_LOOK */
+	__u8 changes; /* goes up when a counter that shows an event may change (roce/event.h); here, because each packet needs this line */
+};
+
+/* ---- blocks (roce/block.h, roce/ring.h) ---- */
+
+#define BLOCK_BEGUN (1u << 31)
+#define BLOCK_LOOK 0x80 /* the next immediate data is not merely the next value: PSNs were skipped since the last, or a message broke */
+#define BLOCKS_OPEN 6	/* incomplete blocks that are remembered */
+
+/* What few packets need of the blocks. */
+struct roce_blocks {
+	__u64 missing;		     /* bit i: the value i + 1 steps before `newest` has not come */
+	__u32 from[BLOCKS_OPEN];     /* incomplete blocks: the PSN of the first packet, */
+	__u16 packets[BLOCKS_OPEN];  /* and how many there are; 0: no block here, nor at a higher index */
+	__u32 newest;		     /* a value, the last when `missing` was used */
+	__u16 span;		     /* PSNs of a block, if those that were left out last and the next one are equally long, else 0 */
+	__u8 bits;		     /* of the counter, learnt where it went round; 0: all */
+	__u8 shared;		     /* several messages had the same value */
+	__u8 behind;		     /* UC: how many of the last values a receiver has not got */
+	__u8 judged;		     /* what else the newest block lacks does not count: it is too long, or began in another sequence */
+	volatile __u8 at;	     /* a variable of block_find(), in memory because the verifier would follow its values */
+};
+
+#define RING_MESSAGES 4 /* messages of several packets, of which the address is remembered until their Last comes */
+#define RING_TOLD (MESSAGE_IMM_STEPS + 1) /* value of `row` */
+
+/* Of a stream whose blocks are slots of a ring (roce/ring.h). */
+struct roce_ring_state {
+	struct roce_ring ring; /* what was learnt: valid if row is MESSAGE_IMM_STEPS; slots 0: not seen to go round yet */
+	__u32 last; /* BLOCK_BEGUN and the PSN of the last packet of the message that roce_last describes; 0: none */
+	__u16 span; /* PSNs from one slot's end to the next; 0: not known */
+	__u8 row;   /* how often in a row addresses stepped by ring.slot, up to MESSAGE_IMM_STEPS */
+	__u8 beside; /* of a trial: it counts blocks */
+	__u8 next;  /* of message[], modulo RING_MESSAGES */
+	__u8 unused[3];
+	struct {
+		__u32 last; /* BLOCK_BEGUN and the PSN of the Last; 0: none */
+		__u32 slot; /* that it ends, or RING_NONE */
+	} message[RING_MESSAGES];
+};
+
+roce_inline bool ring_is_learnt(const struct roce_ring_state *r)
+{
+	return r->row == MESSAGE_IMM_STEPS;
+}
+
+roce_inline bool ring_is_known(const struct roce_ring_state *r)
+{
+	return r->row >= MESSAGE_IMM_STEPS;
+}
+
+/* ---- lints (roce/lint.h) ---- */
+
+enum roce_lint {
+#define LINT(name, ...) LINT_##name,
+#include "roce/lint.def"
+#undef LINT
+	ROCE_LINTS
+};
+
+/* The set of those of class HABIT. */
+enum {
+	LINT_HABITS = 0
+#define LINT_CLASS_FAULT(lint)
+#define LINT_CLASS_HABIT(lint) | 1u << lint
+#define LINT(name, class, ...) LINT_CLASS_##class(LINT_##name)
+#include "roce/lint.def"
+#undef LINT
+#undef LINT_CLASS_FAULT
+#undef LINT_CLASS_HABIT
+};
+
+/* What the lints remember of a stream. */
+struct roce_lint_state {
+	__u32 dma_next;   /* PSN + 1 that continues the WRITE whose payload is added up; 0: none */
+	__u32 dma_length; /* DMA length of that WRITE */
+	__u32 dma_bytes;  /* its payload so far */
+	__u16 partial;    /* payload of First and Middle packets since the last break of the sequence; 0: none seen */
+	__u16 service;	  /* service + 1 of the packet before; 0: unknown */
+	__u32 psn;	  /* PSN + 1 of the last repetition */
+	__u32 psn_what;	  /* the packet that had it */
+	__u32 icrc;	  /* the last bad one */
+	__u8 psn_row;	  /* repetitions of psn by other packets */
+	__u8 icrc_row;	  /* packets with this ICRC */
+	__u8 bad_row;	  /* bad ICRCs in a row */
+};
+
+/* ---- READ and atomic requests (roce/asked.h) ---- */
+
+#define ASKED 16 /* ranges of requests that a stream remembers itself: as many READs as RNICs have outstanding */
+
+/*
+ * ASKED_VALID | ASKED_PSNS | number << 32 | length (bytes 0: an atomic). Each is one word, so that the peer may read it during a
+ * write. While the path MTU is not known, the length is that of one READ in bytes; else requests that follow each other are one
+ * range.
+ */
+struct roce_asked {
+	__u64 entry[ASKED];
+	__u32 count; /* the next entry is entry[count % ASKED] */
+	__u32 unused;
+};
+
+/* ---- numbers of datagrams (roce/heap.h, roce/udp_number.h) ---- */
+
+#define HEAPS 4
+
+enum heap_state { HEAP_NONE, HEAP_OPEN, HEAP_COMPLETE };
+
+struct udp_heap {
+	__u64 id;
+	__u64 seen;	/* bit n: the datagram n before the farthest one has come */
+	__u32 farthest; /* place of the datagram farthest in the heap, in datagrams */
+	__u32 received; /* bytes */
+	__u32 state;	/* enum heap_state */
+	__u32 unused;
+};
+
+struct udp_heaps {
+	struct udp_heap heap[HEAPS];
+	__u32 next;	/* the next heap takes the place next % HEAPS */
+	__u32 datagram; /* bytes: the longest payload of the stream, by which places are counted */
+};
+
+/* VDIF: frames are counted from 0 in each second. */
+struct udp_second {
+	__u64 base;    /* number of the newest second's frame 0 */
+	__u32 second;  /* the newest one */
+	__u32 frame;   /* the largest frame of it */
+	__u32 frames;  /* in a second, as far as is known: 1 + the largest frame before a second's change; 0: not known */
+	__u32 met;
+};
+
+/* VITA 49: 4 bits count packets, and time stamps tell how often they went round. */
+struct udp_time {
+	__u64 time;   /* of the newest packet */
+	__u64 number; /* its number */
+	__u64 period; /* time between two packets: the shortest one seen; 0: not known */
+	__u32 second;
+	__u32 met;
+};
+
+/* What a stream remembers of its datagrams besides their numbers. */
+struct udp_state {
+	union { /* by the kind of its port's format */
+		struct udp_heaps heaps;
+		struct udp_second second;
+		struct udp_time time;
+	};
+};
+
+/* ---- the stream ---- */
 
 /* What was seen last, for display. */
 struct roce_last {
@@ -61,6 +277,14 @@ enum roce_restart_by {
 struct roce_sample {
 	__u32 number; /* the lower bits */
 	__u32 what;   /* of its headers, 0: none */
+};
+
+/* What is followed beside the sequence (roce/trial.h). */
+enum trial_kind {
+	TRIAL_NONE,
+	TRIAL_GAP,	 /* one packet behind a large gap: it may be a stray, or the gap a loss */
+	TRIAL_ELSEWHERE, /* too far away for a loss */
+	TRIAL_AGAIN,	 /* PSNs seen before: sent again, or the QP is used again */
 };
 
 /* What a packet with the expected number has to look at. */
@@ -159,6 +383,12 @@ roce_inline __u64 stream_seen_before(const struct roce_stream *s)
 	return s->counters.value[COUNTER_psn_duplicates] + s->counters.value[COUNTER_psn_late_unknown];
 }
 
+/* Whether immediate data, or a ring's addresses, count blocks. */
+roce_inline bool block_counts(const struct roce_stream *s)
+{
+	return (s->message.counts & ~BLOCK_LOOK) == MESSAGE_IMM_STEPS;
+}
+
 /* The key of the packet's stream. p: kind ROCE_PACKET or ROCE_UDP. */
 roce_inline void roce_stream_key(const struct roce_packet *p, struct roce_key *key)
 {
@@ -180,83 +410,21 @@ roce_inline void roce_stream_key(const struct roce_packet *p, struct roce_key *k
 	key->side = p->op & OP_RESPONSE ? SIDE_RESPONSE : SIDE_REQUEST;
 }
 
-/* Counts rare packets: acknowledgements, CNPs, unknown opcodes. */
-roce_inline void count_rare(__u64 *v, const struct roce_packet *p)
+/* The key of the stream that answers this packet's stream, or is answered by it. */
+roce_inline void roce_peer_key(const struct roce_stream *s, const struct roce_packet *p, struct roce_key *key)
 {
-	if (!p->op)
-		v[COUNTER_unknown_opcodes]++;
-	if (p->op & OP_CNP)
-		v[COUNTER_cnps]++;
-	if (!(p->op & OP_ACK))
-		return;
-	/* IBTA 9.7.5.2.1, tables 44 and 45: bits 6..5 of the syndrome: 00 ACK, 01 RNR NAK, 11 NAK */
-	switch (p->syndrome >> 5 & 3) {
-	case 0:
-		v[COUNTER_acks]++;
-		break;
-	case 1:
-		v[COUNTER_rnr_naks]++;
-		break;
-	case 3:
-		v[COUNTER_naks]++;
-		v[COUNTER_nak_psn_sequence] += (p->syndrome & 31) == 0;
-		v[COUNTER_nak_invalid_request] += (p->syndrome & 31) == 1;
-		v[COUNTER_nak_remote_access] += (p->syndrome & 31) == 2;
-		v[COUNTER_nak_remote_operational] += (p->syndrome & 31) == 3;
-		break;
-	}
+	__builtin_memset(key, 0, sizeof(*key));
+	__builtin_memcpy(key->src, p->dst, 16);
+	__builtin_memcpy(key->dst, p->src, 16);
+	key->kind = KEY_CONNECTED;
+	key->qpn = s->pair.peer_qpn;
+	key->side = p->op & OP_RESPONSE ? SIDE_REQUEST : SIDE_RESPONSE;
 }
 
-/*
- * Counts one packet, for the snapshot as a whole and, once its stream is found, for the stream (scope PACKET of counters.def).
- * Bad ICRCs are counted here and nowhere else.
- */
-roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_packet *p, enum icrc_verdict icrc)
+/* The key of the pair of the packet's stream. */
+roce_inline void roce_pair_key(const struct roce_packet *p, struct roce_pair_key *key)
 {
-	__u64 *v = c->value;
-
-	v[COUNTER_bytes] += p->frame_bytes;
-	if (p->kind == ROCE_UDP) {
-		v[COUNTER_udp_packets]++;
-	} else {
-		if (p->rocev1) { /* roce_packets and its parts count RoCEv2 only */
-			v[COUNTER_rocev1_packets]++;
-			v[COUNTER_rocev1_icrc_checked] += icrc != ICRC_UNCHECKED;
-			v[COUNTER_truncated] += p->truncated;
-		} else {
-			v[COUNTER_roce_packets]++;
-			if (icrc == ICRC_UNCHECKED) {
-				v[COUNTER_icrc_unchecked]++;
-				v[COUNTER_truncated] += p->truncated;
-			} else {
-				v[COUNTER_icrc_checked]++;
-			}
-		}
-		if (icrc == ICRC_BAD) {
-			v[COUNTER_icrc_bad]++;
-			return;
-		}
-		if (!p->op || p->op & (OP_ACK | OP_CNP))
-			count_rare(v, p);
-	}
-	v[COUNTER_payload_bytes] += p->payload_bytes;
-	if ((p->tos & 3) == 3)
-		v[COUNTER_ecn_ce]++;
-}
-
-/* Counts the kind of frame (scope FRAME), and RoCEv1 frames that roce_count_packet() will not see. */
-roce_inline void roce_count_frame(struct roce_totals *c, const struct roce_packet *p)
-{
-	__u64 *v = c->value;
-
-	v[COUNTER_frames]++;
-	if (p->kind == ROCE_PACKET)
-		return;
-	v[COUNTER_other_frames] += p->kind == ROCE_OTHER || p->kind == ROCE_UDP;
-	v[COUNTER_unparsed_frames] += p->unparsed;
-	v[COUNTER_rocev1_packets] += p->kind == ROCE_V1;
-	v[COUNTER_ip_fragments] += p->kind == ROCE_FRAGMENT;
-	v[COUNTER_malformed] += p->kind == ROCE_MALFORMED;
+	pair_key(key, p->src, p->dst, p->dqpn);
 }
 
 #define LINT_COUNT_MOST 0xffffffffu /* 6.6 minutes of 100 Gbit/s in packets of 1 KiB: from there on "at least" */
@@ -285,97 +453,6 @@ roce_inline __u32 stream_is_habit(const struct roce_stream *s, enum roce_lint li
 	roce_opaque(others);
 	roce_opaque(any);
 	return LINT_HABITS >> lint & 1 & (others >> 63 | (had + 1) >> 32) & any >> 63;
-}
-
-/* Lints are rare, so the counters are only touched if there is one. s->last_psn is still that of the packet before. */
-roce_inline void stream_lint(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc)
-{
-	struct lint_seen seen = { 0 };
-
-	lint_follow(&s->lint_state, p, icrc, s->last_psn, s->met, &seen);
-	roce_reload();
-#define LINT(name, class, test, words) if (test) goto mistaken;
-#include "roce/lint.def"
-#undef LINT
-	return;
-mistaken:
-	s->message.changes++;
-#define LINT(name, class, test, words) stream_lint_add(&s->lint[LINT_##name], (test) ? 1 : 0);
-#include "roce/lint.def"
-#undef LINT
-}
-
-/*
- * The number behind the newest one that arrived where the last packet did. An interface and receive queue keep packets in order,
- * two of them do not, so only what this number is ahead of was overtaken on the wire for certain.
- */
-roce_inline __u64 stream_arrived(const struct roce_stream *s)
-{
-	return s->psn.next != s->arrival_since ? s->psn.next : s->arrival_next;
-}
-
-/* Packets arrive elsewhere from now on. */
-roce_inline void stream_arrive(struct roce_stream *s, __u32 arrival)
-{
-	__u64 known = arrival == s->before_arrival ? s->before_next : s->psn.next - (1ull << 62);
-
-	s->before_next = stream_arrived(s);
-	s->before_arrival = s->last.arrival;
-	s->arrival_next = known;
-	s->arrival_since = s->psn.next;
-	s->last.arrival = arrival;
-}
-
-/* What decides how a network queues a packet: its DSCP, and whether it is ECN-capable (RFC 3168, 5), but not whether it is marked. */
-roce_inline __u32 roce_class(__u32 tos)
-{
-	return (tos & 0xfc) | ((tos | tos >> 1) & 1);
-}
-
-/*
- * A stream keeps its traffic class, or its packets go different ways: through queues that overtake each other, and are paused and
- * marked by themselves. ACKs and CNPs have classes of their own, and a datagram has its destination's.
- */
-roce_inline void stream_class(struct roce_stream *s, const struct roce_packet *p)
-{
-	struct roce_last *l = &s->last;
-
-	if (l->tos == p->tos || (s->met && (p->op & (OP_ACK | OP_CNP) || p->foreign)))
-		return;
-	if (s->met && !(p->op & OP_DETH) && roce_class(l->tos) != roce_class(p->tos)) {
-		stream_lint_add(&s->class_changes, 1);
-		l->tos_before = l->tos;
-	}
-	l->tos = p->tos;
-}
-
-roce_inline void stream_describe(struct roce_stream *s, const struct roce_packet *p)
-{
-	struct roce_last *l = &s->last;
-
-	if (l->arrival != p->arrival)
-		stream_arrive(s, p->arrival);
-
-	/* CNPs come between acknowledgements, and unknown opcodes have no service */
-	if (p->op && !(p->op & OP_CNP))
-		s->service = p->service;
-	if (p->op & OP_DETH) {
-		s->dqpn = p->dqpn;
-		s->sqpn = p->sqpn;
-		roce_copy16(s->dst, p->dst);
-	}
-	roce_copy6(l->src_mac, p->src_mac);
-	roce_copy6(l->dst_mac, p->dst_mac);
-	l->udp_source_port = p->udp_source_port;
-	l->vlan = p->vlan;
-	l->vlan_tags = p->vlan_tags;
-	l->ttl = p->ttl;
-	stream_class(s, p);
-	if (p->op & OP_RETH) {
-		l->va = p->va;
-		l->rkey = p->rkey;
-		l->dma_length = p->dma_length;
-	}
 }
 
 /* Whether counters of scope STREAM enter the totals. Not those of phantoms, nor where the PSN is not checked. */

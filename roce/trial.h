@@ -9,13 +9,6 @@
 
 #include "roce/sequence.h"
 
-enum trial_kind {
-	TRIAL_NONE,
-	TRIAL_GAP,	 /* one packet behind a large gap: it may be a stray, or the gap a loss */
-	TRIAL_ELSEWHERE, /* too far away for a loss */
-	TRIAL_AGAIN,	 /* PSNs seen before: sent again, or the QP is used again */
-};
-
 #define TRIAL_PACKETS 16	 /* so many packets near each other prove a sequence, if the old one does not go on */
 #define TRIAL_RUN_MOST (1 << 20) /* a run of PSNs seen before that is longer is no retransmission */
 #define TRIAL_BACK_MOST (1 << 22) /* ... nor one that goes back farther */

@@ -3,34 +3,7 @@
 #ifndef ROCE_UDP_NUMBER_H
 #define ROCE_UDP_NUMBER_H
 
-#include "roce/heap.h"
-
-/* VDIF: frames are counted from 0 in each second. */
-struct udp_second {
-	__u64 base;    /* number of the newest second's frame 0 */
-	__u32 second;  /* the newest one */
-	__u32 frame;   /* the largest frame of it */
-	__u32 frames;  /* in a second, as far as is known: 1 + the largest frame before a second's change; 0: not known */
-	__u32 met;
-};
-
-/* VITA 49: 4 bits count packets, and time stamps tell how often they went round. */
-struct udp_time {
-	__u64 time;   /* of the newest packet */
-	__u64 number; /* its number */
-	__u64 period; /* time between two packets: the shortest one seen; 0: not known */
-	__u32 second;
-	__u32 met;
-};
-
-/* What a stream remembers of its datagrams besides their numbers. */
-struct udp_state {
-	union { /* by the kind of its port's format */
-		struct udp_heaps heaps;
-		struct udp_second second;
-		struct udp_time time;
-	};
-};
+#include "roce/stream.h"
 
 #define UDP_LEAP 65535 /* as PSN_GAP_MAX: what is farther away was not lost between */
 

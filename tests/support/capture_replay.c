@@ -18,13 +18,15 @@
 #include <bpf/bpf.h>
 
 #include "bpf/capture_abi.h"
-#include "bpf/capture.skel.h"
 #include "pcap/reader.h"
+#include "roce/datagram.h"
+#include "roce/fold.h"
 #include "userspace/live/focus.h"
 #include "userspace/live/maps.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/observer.h"
 #include "userspace/model/udp_ports.h"
+#include "bpf/capture.skel.h" /* needs struct fold_tables */
 
 /* What test runs put into one buffer: a page without XDP's headroom and struct skb_shared_info (net/bpf/test_run.c). */
 #define LINEAR_MAX (4096 - 256 - 320)

@@ -13,8 +13,9 @@
 
 #include "bpf/capture_abi.h"
 #include "bpf/receive_abi.h"
-#include "bpf/receive.skel.h"
+#include "roce/fold.h"
 #include "userspace/live/maps.h"
+#include "bpf/receive.skel.h" /* needs struct fold_tables */
 
 #define RUN_STREAMS 4096
 #define RUN_NEVER 3600	/* s after which a stream counts as idle */

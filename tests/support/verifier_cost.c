@@ -13,10 +13,11 @@
 
 #include "bpf/capture_abi.h"
 #include "bpf/receive_abi.h"
-#include "bpf/capture.skel.h"
-#include "bpf/monitor.skel.h"
-#include "bpf/receive.skel.h"
+#include "roce/fold.h"
 #include "userspace/live/maps.h"
+#include "bpf/capture.skel.h" /* needs struct fold_tables */
+#include "bpf/monitor.skel.h" /* needs struct fold_tables */
+#include "bpf/receive.skel.h" /* needs struct fold_tables */
 
 #define LOG_STATISTICS 4 /* linux/bpf_verifier.h: BPF_LOG_STATS */
 

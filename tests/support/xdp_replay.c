@@ -30,15 +30,20 @@
 #include <bpf/bpf.h>
 
 #include "bpf/abi.h"
-#include "bpf/monitor.skel.h"
 #include "roce/checksum.h"
+#include "roce/cm.h"
+#include "roce/datagram.h"
 #include "roce/decap.h"
+#include "roce/fold.h"
+#include "roce/follow_dialogue.h"
+#include "roce/observe.h"
 #include "tests/support/slice8.h"
 #include "userspace/live/maps.h"
 #include "userspace/model/imm.h"
 #include "userspace/model/pairs.h"
 #include "userspace/model/table.h"
 #include "userspace/model/udp_ports.h"
+#include "bpf/monitor.skel.h" /* needs struct fold_tables */
 
 /* What test runs put into one buffer: a page without XDP's headroom and struct skb_shared_info (net/bpf/test_run.c). */
 #define LINEAR_MAX (4096 - 256 - 320)

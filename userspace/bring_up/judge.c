@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/address.h"
+#include "roce/cm.h"
 #include "userspace/bring_up/bring_up.h"
 #include "userspace/doctor/receiver.h"
 #include "userspace/model/qpn.h"

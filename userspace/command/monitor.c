@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
-#include "bpf/monitor.skel.h"
 #include "lib/clock.h"
+#include "roce/datagram.h"
+#include "roce/fold.h"
 #include "userspace/command/commands.h"
 #include "userspace/command/monitor.h"
 #include "userspace/command/service.h"
@@ -23,6 +24,7 @@
 #include "userspace/prometheus/memory.h"
 #include "userspace/prometheus/metrics.h"
 #include "userspace/screen/screen.h"
+#include "bpf/monitor.skel.h" /* needs struct fold_tables */
 
 #define EVENTS_PAUSE 100000000 /* ns between two reads of events */
 #define TICK 1000000000	       /* ns: the longest wait, since others need regular calls */

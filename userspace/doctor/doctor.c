@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roce/cm.h"
 #include "userspace/doctor/chart.h"
 
 #define CHARTS 32768 /* most streams remembered */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/bytes.h"
+#include "roce/datagram.h"
 #include "userspace/doctor/flow.h"
 #include "userspace/doctor/flow_format.h"
 #include "userspace/doctor/flow_told.h"

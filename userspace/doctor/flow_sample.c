@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roce/datagram.h"
 #include "userspace/doctor/flow_sample.h"
 
 #define STEPS_LEAST 8 /* of a regular field */

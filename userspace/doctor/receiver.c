@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/address.h"
+#include "roce/cm.h"
 #include "userspace/doctor/receiver.h"
 #include "userspace/model/qpn.h"
 #include "userspace/model/refusal.h"

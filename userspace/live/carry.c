@@ -9,6 +9,7 @@
 
 #include <bpf/bpf.h>
 
+#include "roce/observe.h"
 #include "userspace/live/carry.h"
 #include "userspace/live/maps.h"
 

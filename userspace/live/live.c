@@ -19,6 +19,7 @@
 #include "lib/exit.h"
 #include "lib/shell.h"
 #include "roce/block.h"
+#include "roce/fold.h"
 #include "userspace/live/kernel.h"
 #include "userspace/live/live.h"
 #include "userspace/live/maps.h"

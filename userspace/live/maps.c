@@ -11,6 +11,7 @@
 
 #include "bpf/abi.h"
 #include "lib/clock.h"
+#include "roce/dialogue.h"
 #include "userspace/live/maps.h"
 
 #define IDLE_MAX (1 << 21) /* s: 24 days, half the period of the ticks */

@@ -7,11 +7,12 @@
 #include <bpf/bpf.h>
 
 #include "bpf/capture_abi.h"
-#include "bpf/capture.skel.h"
 #include "lib/cause.h"
 #include "lib/clock.h"
 #include "lib/exit.h"
+#include "roce/fold.h"
 #include "userspace/live/taken.h"
+#include "bpf/capture.skel.h" /* needs struct fold_tables */
 
 #define OLDEST_KERNEL "5.18"
 

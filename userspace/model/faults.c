@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <string.h>
 
-#include "roce/trial.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
 

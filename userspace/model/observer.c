@@ -3,6 +3,11 @@
 #include <string.h>
 
 #include "roce/checksum.h"
+#include "roce/cm.h"
+#include "roce/datagram.h"
+#include "roce/find_events.h"
+#include "roce/observe.h"
+#include "roce/take_untracked.h"
 #include "userspace/model/observer.h"
 #include "userspace/model/selection.h"
 

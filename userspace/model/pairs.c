@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roce/cm.h"
+#include "roce/observe.h"
 #include "userspace/model/pairs.h"
 
 #define ROOM_FIRST 64

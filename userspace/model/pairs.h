@@ -3,7 +3,7 @@
 #ifndef USERSPACE_MODEL_PAIRS_H
 #define USERSPACE_MODEL_PAIRS_H
 
-#include "roce/observe.h"
+#include "roce/stream.h"
 
 struct pairs_entry {
 	struct roce_pair_key key;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <string.h>
 
-#include "roce/ring.h"
+#include "roce/find_events.h"
+#include "roce/observe.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
 #include "userspace/model/selection.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "roce/ring.h"
 #include "roce/sequence.h"
 #include "userspace/model/snapshot.h"
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roce/observe.h"
 #include "userspace/model/table.h"
 
 #define TABLE_FIRST 64 /* initial room, streams */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <stdlib.h>
 
+#include "roce/cm.h"
 #include "roce/decap.h"
 #include "userspace/offline/analysis_part.h"
 

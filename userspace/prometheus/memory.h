@@ -7,6 +7,7 @@
 #define USERSPACE_PROMETHEUS_MEMORY_H
 
 #include "roce/dialogue.h"
+#include "roce/stream.h"
 
 /* The numbers of a dialogue that only rise: consecutive 64-bit words. */
 #define DIALOGUE_RISING (offsetof(struct roce_dialogue, begun) - offsetof(struct roce_dialogue, waiting_ns))

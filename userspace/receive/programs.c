@@ -7,9 +7,10 @@
 
 #include "bpf/capture_abi.h"
 #include "bpf/receive_abi.h"
-#include "bpf/receive.skel.h"
 #include "lib/cause.h"
+#include "roce/fold.h"
 #include "userspace/receive/programs.h"
+#include "bpf/receive.skel.h" /* needs struct fold_tables */
 
 #define OLDEST_KERNEL "5.18"
 

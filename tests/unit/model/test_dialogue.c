@@ -2,7 +2,7 @@
 /* What requests and responses show together, and what limits a requester. */
 #include <stdlib.h>
 
-#include "roce/dialogue.h"
+#include "roce/follow_dialogue.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/packets.h"
 #include "userspace/model/limit.h"

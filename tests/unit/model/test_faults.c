@@ -2,7 +2,6 @@
 /* Faults: events, counters and ranks of streams agree. */
 #include <string.h>
 
-#include "roce/trial.h"
 #include "tests/unit/cmocka_includes.h"
 #include "userspace/model/faults.h"
 

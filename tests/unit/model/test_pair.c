@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files, 1 s, long 2 s
 /* Connection management, pairs, and what a response stream takes from its requests. */
+#include "roce/cm.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 #include "tests/unit/long.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roce/take_untracked.h"
 #include "tests/unit/cmocka_includes.h"
 #include "userspace/model/untracked.h"
 

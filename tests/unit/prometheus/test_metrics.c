@@ -14,6 +14,7 @@
 #include "userspace/prometheus/metrics.c"
 #include "userspace/prometheus/streams.c"
 #include "userspace/prometheus/text.c"
+#include "roce/follow_dialogue.h"
 
 #define STREAMS 300
 

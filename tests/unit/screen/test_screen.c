@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roce/follow_dialogue.h"
+#include "roce/psn.h"
 #include "tests/unit/cmocka_includes.h"
 #include "userspace/output/text_cut.h"
 #include "userspace/screen/state.h"

@@ -4,6 +4,7 @@
  * Faults: parsing, which packets they hit, and their effect. The engine judges the effect: for a mistake named after a lint it
  * must find that lint and no other, in packets made as the planner makes them.
  */
+#include "roce/datagram.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/long.h"
 

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What each packet of a stream counts and shows, whatever its PSN. */
+#ifndef ROCE_COUNT_H
+#define ROCE_COUNT_H
+
+#include "roce/lint.h"
+#include "roce/stream.h"
+
+/* Counts rare packets: acknowledgements, CNPs, unknown opcodes. */
+roce_inline void count_rare(__u64 *v, const struct roce_packet *p)
+{
+	if (!p->op)
+		v[COUNTER_unknown_opcodes]++;
+	if (p->op & OP_CNP)
+		v[COUNTER_cnps]++;
+	if (!(p->op & OP_ACK))
+		return;
+	/* IBTA 9.7.5.2.1, tables 44 and 45: bits 6..5 of the syndrome: 00 ACK, 01 RNR NAK, 11 NAK */
+	switch (p->syndrome >> 5 & 3) {
+	case 0:
+		v[COUNTER_acks]++;
+		break;
+	case 1:
+		v[COUNTER_rnr_naks]++;
+		break;
+	case 3:
+		v[COUNTER_naks]++;
+		v[COUNTER_nak_psn_sequence] += (p->syndrome & 31) == 0;
+		v[COUNTER_nak_invalid_request] += (p->syndrome & 31) == 1;
+		v[COUNTER_nak_remote_access] += (p->syndrome & 31) == 2;
+		v[COUNTER_nak_remote_operational] += (p->syndrome & 31) == 3;
+		break;
+	}
+}
+
+/*
+ * Counts one packet, for the snapshot as a whole and, once its stream is found, for the stream (scope PACKET of counters.def).
+ * Bad ICRCs are counted here and nowhere else.
+ */
+roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_packet *p, enum icrc_verdict icrc)
+{
+	__u64 *v = c->value;
+
+	v[COUNTER_bytes] += p->frame_bytes;
+	if (p->kind == ROCE_UDP) {
+		v[COUNTER_udp_packets]++;
+	} else {
+		if (p->rocev1) { /* roce_packets and its parts count RoCEv2 only */
+			v[COUNTER_rocev1_packets]++;
+			v[COUNTER_rocev1_icrc_checked] += icrc != ICRC_UNCHECKED;
+			v[COUNTER_truncated] += p->truncated;
+		} else {
+			v[COUNTER_roce_packets]++;
+			if (icrc == ICRC_UNCHECKED) {
+				v[COUNTER_icrc_unchecked]++;
+				v[COUNTER_truncated] += p->truncated;
+			} else {
+				v[COUNTER_icrc_checked]++;
+			}
+		}
+		if (icrc == ICRC_BAD) {
+			v[COUNTER_icrc_bad]++;
+			return;
+		}
+		if (!p->op || p->op & (OP_ACK | OP_CNP))
+			count_rare(v, p);
+	}
+	v[COUNTER_payload_bytes] += p->payload_bytes;
+	if ((p->tos & 3) == 3)
+		v[COUNTER_ecn_ce]++;
+}
+
+/* Counts the kind of frame (scope FRAME), and RoCEv1 frames that roce_count_packet() will not see. */
+roce_inline void roce_count_frame(struct roce_totals *c, const struct roce_packet *p)
+{
+	__u64 *v = c->value;
+
+	v[COUNTER_frames]++;
+	if (p->kind == ROCE_PACKET)
+		return;
+	v[COUNTER_other_frames] += p->kind == ROCE_OTHER || p->kind == ROCE_UDP;
+	v[COUNTER_unparsed_frames] += p->unparsed;
+	v[COUNTER_rocev1_packets] += p->kind == ROCE_V1;
+	v[COUNTER_ip_fragments] += p->kind == ROCE_FRAGMENT;
+	v[COUNTER_malformed] += p->kind == ROCE_MALFORMED;
+}
+
+/* Lints are rare, so the counters are only touched if there is one. s->last_psn is still that of the packet before. */
+roce_inline void stream_lint(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc)
+{
+	struct lint_seen seen = { 0 };
+
+	lint_follow(&s->lint_state, p, icrc, s->last_psn, s->met, &seen);
+	roce_reload();
+#define LINT(name, class, test, words) if (test) goto mistaken;
+#include "roce/lint.def"
+#undef LINT
+	return;
+mistaken:
+	s->message.changes++;
+#define LINT(name, class, test, words) stream_lint_add(&s->lint[LINT_##name], (test) ? 1 : 0);
+#include "roce/lint.def"
+#undef LINT
+}
+
+/*
+ * The number behind the newest one that arrived where the last packet did. An interface and receive queue keep packets in order,
+ * two of them do not, so only what this number is ahead of was overtaken on the wire for certain.
+ */
+roce_inline __u64 stream_arrived(const struct roce_stream *s)
+{
+	return s->psn.next != s->arrival_since ? s->psn.next : s->arrival_next;
+}
+
+/* Packets arrive elsewhere from now on. */
+roce_inline void stream_arrive(struct roce_stream *s, __u32 arrival)
+{
+	__u64 known = arrival == s->before_arrival ? s->before_next : s->psn.next - (1ull << 62);
+
+	s->before_next = stream_arrived(s);
+	s->before_arrival = s->last.arrival;
+	s->arrival_next = known;
+	s->arrival_since = s->psn.next;
+	s->last.arrival = arrival;
+}
+
+/* What decides how a network queues a packet: its DSCP, and whether it is ECN-capable (RFC 3168, 5), but not whether it is marked. */
+roce_inline __u32 roce_class(__u32 tos)
+{
+	return (tos & 0xfc) | ((tos | tos >> 1) & 1);
+}
+
+/*
+ * A stream keeps its traffic class, or its packets go different ways: through queues that overtake each other, and are paused and
+ * marked by themselves. ACKs and CNPs have classes of their own, and a datagram has its destination's.
+ */
+roce_inline void stream_class(struct roce_stream *s, const struct roce_packet *p)
+{
+	struct roce_last *l = &s->last;
+
+	if (l->tos == p->tos || (s->met && (p->op & (OP_ACK | OP_CNP) || p->foreign)))
+		return;
+	if (s->met && !(p->op & OP_DETH) && roce_class(l->tos) != roce_class(p->tos)) {
+		stream_lint_add(&s->class_changes, 1);
+		l->tos_before = l->tos;
+	}
+	l->tos = p->tos;
+}
+
+roce_inline void stream_describe(struct roce_stream *s, const struct roce_packet *p)
+{
+	struct roce_last *l = &s->last;
+
+	if (l->arrival != p->arrival)
+		stream_arrive(s, p->arrival);
+
+	/* CNPs come between acknowledgements, and unknown opcodes have no service */
+	if (p->op && !(p->op & OP_CNP))
+		s->service = p->service;
+	if (p->op & OP_DETH) {
+		s->dqpn = p->dqpn;
+		s->sqpn = p->sqpn;
+		roce_copy16(s->dst, p->dst);
+	}
+	roce_copy6(l->src_mac, p->src_mac);
+	roce_copy6(l->dst_mac, p->dst_mac);
+	l->udp_source_port = p->udp_source_port;
+	l->vlan = p->vlan;
+	l->vlan_tags = p->vlan_tags;
+	l->ttl = p->ttl;
+	stream_class(s, p);
+	if (p->op & OP_RETH) {
+		l->va = p->va;
+		l->rkey = p->rkey;
+		l->dma_length = p->dma_length;
+	}
+}
+
+#endif
