@@ -118,10 +118,10 @@ roce_inline __s64 roce_distance(__u64 from, __u64 to, __u32 bits)
 
 #define PSN_MASK 0xffffffu
 
-/* The distance of two PSNs. */
+/* roce_distance() of two PSNs: 24 bits. In 32-bit arithmetic, of which the verifier learns less, so that it walks fewer paths. */
 roce_inline __s32 psn_distance(__u32 from, __u32 to)
 {
-	return roce_distance(from, to, 24);
+	return (__s32)((to - from) << 8) >> 8;
 }
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "roce_be* and the ICRC assume a little-endian host");

@@ -10,16 +10,10 @@
 /* A packet's place in the sequence. */
 enum psn_place { PSN_IN_ORDER, PSN_RECOVERED, PSN_DUPLICATE, PSN_RESYNC };
 
-/* Signed distance of the packet from a number of its stream. */
-roce_inline __s64 packet_distance(const struct roce_packet *p, __u64 from)
-{
-	return p->kind == ROCE_UDP ? roce_distance(from, p->number, 64) : psn_distance(from, p->number);
-}
-
-/* ... from the expected number. */
+/* Signed distance of the packet from the expected number. */
 roce_inline __s64 stream_distance(const struct roce_stream *s, const struct roce_packet *p)
 {
-	return packet_distance(p, s->psn.next);
+	return p->kind == ROCE_UDP ? (__s64)(p->number - s->psn.next) : psn_distance(s->psn.next & PSN_MASK, p->number);
 }
 
 /* How many PSNs a READ request takes: one per response packet (IBTA 9.4.4). path_mtu: 256 .. 4096. */

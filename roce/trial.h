@@ -163,7 +163,7 @@ roce_rare trial_open(struct roce_stream *s, const struct roce_packet *p, __u64 n
 		words[i] = 0;
 	far->held |= HELD_TRIAL;
 	s->trial = kind;
-	behind = packet_distance(p, s->other);
+	behind = p->kind == ROCE_UDP ? (__s64)(p->number - s->other) : psn_distance(s->other & PSN_MASK, p->number);
 	t->other = s->has_other && behind >= 0 && behind <= PSN_WINDOW;
 	t->begins = !!(p->op & OP_FIRST);
 	t->first = number;
@@ -345,7 +345,9 @@ roce_inline bool trial_wait(struct roce_stream *s, const struct roce_packet *p, 
 		kind = trial_kind_of(s, p, d, NULL); /* it may be behind a large gap itself */
 		return kind && trial_open(s, p, s->psn.next + d, kind);
 	}
-	d = packet_distance(p, t->beside.psn.next);
+	d = number - t->beside.psn.next;
+	if (p->kind != ROCE_UDP)
+		d = psn_distance(0, d & PSN_MASK);
 	if (s->trial == TRIAL_ELSEWHERE && d >= -FAR_REACH && d <= PSN_GAP_MAX) {
 		trial_follow(t, p, d);
 		turns = t->other ? 2 * s->turns : 0;

@@ -35,6 +35,7 @@ static void distance_of_bits(void **state)
 		__int128 forward = (((__int128)to - from) % circle + circle) % circle;
 
 		assert_true(roce_distance(from, to, bits) == (forward < half ? forward : forward - circle));
+		assert_true(psn_distance(from, to) == roce_distance(from, to, 24));
 	}
 }
 
