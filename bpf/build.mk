@@ -3,7 +3,7 @@
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -iquote . \
 	      -I$(SYSROOT)/usr/include/$(shell $(CC) -print-multiarch)
 
-SKELETONS := $(patsubst %,$(BUILD)/bpf/%.skel.h,monitor capture receive send redirect)
+SKELETONS := $(patsubst %,$(BUILD)/bpf/%.skel.h,monitor monitor_old capture receive send redirect)
 
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 	$(call say,CLANG,$@)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Selects packets and sends them to user space: faulty ones, and those of the same stream before and after. All work on a
- * stream is done under its guard, which keeps its packets in order. The guard is not the verifier's spin lock (WATCH_OLD has no
- * captures), so helpers may be called. Functions are global, because the verifier checks a global function once.
+ * stream is done under its guard, which keeps its packets in order. The guard is not the verifier's spin lock (bpf/guard.h), so
+ * helpers may be called. Functions are global, because the verifier checks a global function once.
  */
 #ifndef BPF_CAPTURE_H
 #define BPF_CAPTURE_H

@@ -46,7 +46,7 @@ static __always_inline bool dialogues_find(const struct scratch *s, struct roce_
  */
 __noinline int dialogues_see(void)
 {
-	struct guard g = guard_of(false);
+	struct guard g = guard_begin();
 	__u32 zero = 0, place;
 	struct roce_dialogue *d;
 	struct stream_value *v;

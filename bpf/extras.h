@@ -79,7 +79,7 @@ static __always_inline bool extras_is_idle(struct extra_value *e, __u64 handle, 
 		v->stream.trial = TRIAL_NONE;
 		freed = true;
 	}
-	guard_release(v, &(struct guard){ .old = false });
+	guard_release(v, &(struct guard){ 0 });
 	return freed;
 }
 

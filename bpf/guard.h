@@ -2,8 +2,8 @@
 /*
  * Keeps two CPUs from working on a stream at the same time. The queues of a NIC keep a stream on one CPU, so the guard is
  * nearly always free. A compare-and-exchange in the stream's own cache line costs a fifth of bpf_spin_lock(), whose two calls
- * and masking of interrupts cost as much as all other work. Older kernels lack compare-and-exchange (before 5.12) or bpf_loop()
- * to wait (before 5.17): there, one lock guards all streams.
+ * and masking of interrupts cost as much as all other work. Without bpf_loop() (ROCE_HAS_LOOP) nobody can wait for it, and before
+ * 5.18 arm64 has no such instruction: there, one lock guards all streams.
  */
 #ifndef BPF_GUARD_H
 #define BPF_GUARD_H
@@ -14,10 +14,8 @@
 
 #include "bpf/abi.h"
 
-/* old: a constant, because kernels reject unknown instructions even where they are never reached. */
 struct guard {
-	bool old;
-	struct table_state *state; /* old: contains the lock */
+	struct table_state *state; /* contains the lock; without ROCE_HAS_LOOP */
 };
 
 #define GUARD_TRIES (1 << 20) /* some ten milliseconds: longer than a hypervisor suspends a CPU */
@@ -59,28 +57,30 @@ static __noinline long guard_again(__u32 i, void *context)
 	return w->taken;
 }
 
-static __always_inline struct guard guard_of(bool old)
+static __always_inline struct guard guard_begin(void)
 {
-	return (struct guard){ .old = old, .state = old ? guard_state() : NULL };
+	return (struct guard){ .state = ROCE_HAS_LOOP ? NULL : guard_state() };
 }
 
-/* false: the guard could not be taken. Call nothing that waits until guard_release(), and with `old` no helper at all. */
+/*
+ * false: the guard could not be taken. Call nothing that waits until guard_release(), and without ROCE_HAS_LOOP no function at all.
+ */
 static __always_inline bool guard_take(struct stream_value *v, const struct guard *g)
 {
 	struct guard_wait wait = { .stream = v };
 
-	if (g->old) {
-		if (!g->state)
-			return false;
-		bpf_spin_lock(&g->state->lock);
-		v->sequence++;
-		__asm__ volatile("" : : : "memory");
-		return true;
+	if (ROCE_HAS_LOOP) {
+		if (guard_try(v))
+			return true;
+		bpf_loop(GUARD_TRIES, guard_again, &wait, 0);
+		return wait.taken;
 	}
-	if (guard_try(v))
-		return true;
-	bpf_loop(GUARD_TRIES, guard_again, &wait, 0);
-	return wait.taken;
+	if (!g->state)
+		return false;
+	bpf_spin_lock(&g->state->lock);
+	v->sequence++;
+	__asm__ volatile("" : : : "memory");
+	return true;
 }
 
 static __always_inline void guard_release(struct stream_value *v, const struct guard *g)
@@ -88,11 +88,11 @@ static __always_inline void guard_release(struct stream_value *v, const struct g
 	__u32 next = v->sequence + 1;
 
 	__asm__ volatile("" : : : "memory");
-	if (!g->old && !settings.plain_release)
+	if (ROCE_HAS_LOOP && !settings.plain_release)
 		__sync_lock_test_and_set(&v->sequence, next);
 	else
 		*(volatile __u32 *)&v->sequence = next;
-	if (g->old && g->state)
+	if (!ROCE_HAS_LOOP && g->state)
 		bpf_spin_unlock(&g->state->lock);
 }
 

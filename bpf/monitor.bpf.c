@@ -20,14 +20,6 @@ int watch_plain(struct xdp_md *ctx)
 	return verdict();
 }
 
-/* For kernels before 5.17. */
-SEC("xdp")
-int watch_old(struct xdp_md *ctx)
-{
-	watch_xdp(ctx, false, WATCH_ALL | WATCH_OLD);
-	return verdict();
-}
-
 SEC("xdp.frags")
 int watch_frags(struct xdp_md *ctx)
 {

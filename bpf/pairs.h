@@ -91,11 +91,11 @@ __noinline int pairs_learn(void)
 }
 
 /* Makes the scratch's stream look up its pair. */
-static __always_inline int pairs_find_by(bool old)
+__noinline int pairs_find(void)
 {
 	__u32 zero = 0, generation, place;
 	const struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
-	struct guard g = guard_of(old);
+	struct guard g = guard_begin();
 	struct roce_pair *pair;
 	struct roce_pair_key key;
 	struct stream_value *v;
@@ -118,18 +118,8 @@ static __always_inline int pairs_find_by(bool old)
 	return 0;
 }
 
-__noinline int pairs_find(void)
-{
-	return pairs_find_by(false);
-}
-
-__noinline int pairs_find_old(void)
-{
-	return pairs_find_by(true);
-}
-
 /* Asks the peer stream, without its guard. */
-static __always_inline int pairs_ask_by(bool old)
+__noinline int pairs_ask(void)
 {
 	__u32 zero = 0, place;
 	struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
@@ -146,18 +136,8 @@ static __always_inline int pairs_ask_by(bool old)
 	place = table_find(&key) - 1;
 	peer = bpf_map_lookup_elem(&streams, &place);
 	if (peer && table_same_key(&peer->key, &key))
-		roce_ask_by(&v->stream, &peer->stream, &s->packet, &s->peer_info, old);
+		roce_ask(&v->stream, &peer->stream, &s->packet, &s->peer_info);
 	return 0;
-}
-
-__noinline int pairs_ask(void)
-{
-	return pairs_ask_by(false);
-}
-
-__noinline int pairs_ask_old(void)
-{
-	return pairs_ask_by(true);
 }
 
 #endif

@@ -99,7 +99,7 @@ static __always_inline __u32 scratch_linear(const struct xdp_md *ctx)
 
 /*
  * Copies words `from` to `until` - 1 of a linear frame; if the frame ends earlier, its last eight bytes instead. Direct access,
- * because bpf_xdp_load_bytes() costs as much as the whole parser (and is not in Linux 5.10).
+ * because bpf_xdp_load_bytes() costs as much as the whole parser (and came with Linux 5.18).
  */
 static __always_inline void scratch_copy(struct xdp_md *ctx, __u8 *to, __u32 from, __u32 until)
 {

@@ -257,14 +257,14 @@ static __noinline long table_again(__u32 i, void *context)
 }
 
 /*
- * 1 + the place of a stream that another CPU is creating, 0: that CPU had no room. Takes about a microsecond; old kernels
- * cannot wait.
+ * 1 + the place of a stream that another CPU is creating, 0: that CPU had no room. Takes about a microsecond; without
+ * ROCE_HAS_LOOP nobody can wait.
  */
-static __always_inline __u32 table_await(const struct table_bucket *b, __u32 way, __u32 tag, const struct guard *g)
+static __always_inline __u32 table_await(const struct table_bucket *b, __u32 way, __u32 tag)
 {
 	struct table_wait wait = { .bucket = b, .way = way, .tag = tag, .found = table_read(b, way) };
 
-	if (!g->old)
+	if (ROCE_HAS_LOOP)
 		bpf_loop(GUARD_TRIES, table_again, &wait, 0);
 	return (__u32)wait.found == tag ? (wait.found >> 32) + 1 : 0;
 }
@@ -316,7 +316,7 @@ static __always_inline __u32 table_insert(const struct roce_key *key, __u32 tick
 	if (in_other)
 		b = other;
 	if (found)
-		return table_await(b, way, h.tag, g);
+		return table_await(b, way, h.tag);
 	place = table_place(cpu, tick, total, g);
 	if (place) {
 		place--;

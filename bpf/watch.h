@@ -25,11 +25,10 @@ enum {
 	WATCH_STREAMS = 1 << 0,
 	WATCH_ICRC = 1 << 1,
 	WATCH_ALL = WATCH_STREAMS | WATCH_ICRC,
-	WATCH_OLD = 1 << 2, /* use only what Linux 5.10 has */
-	WATCH_OUTWARD = 1 << 3, /* outgoing: hardware may still complete UDP checksum and datagram: not judged */
-	WATCH_CAPTURE = 1 << 4, /* selected packets are sent to user space; not with WATCH_OLD */
-	WATCH_DECAP = 1 << 5, /* the frame may have been in a tunnel; only with PLACE_SCRATCH */
-	WATCH_RECEIVE = 1 << 6, /* the packet and its verdict stay in the scratch for bpf/receive.h */
+	WATCH_OUTWARD = 1 << 2, /* outgoing: hardware may still complete UDP checksum and datagram: not judged */
+	WATCH_CAPTURE = 1 << 3, /* selected packets are sent to user space */
+	WATCH_DECAP = 1 << 4, /* the frame may have been in a tunnel; only with PLACE_SCRATCH */
+	WATCH_RECEIVE = 1 << 5, /* the packet and its verdict stay in the scratch for bpf/receive.h */
 };
 
 /*
@@ -185,10 +184,11 @@ static __always_inline struct scratch *watch_scratch(void)
 	return bpf_map_lookup_elem(&scratches, &zero);
 }
 
-static __always_inline int watch_insert_by(bool old)
+/* Creates the stream. Global, as are the functions below, so that the verifier checks it once and not on every path. */
+__noinline int watch_insert(void)
 {
 	struct scratch *s = watch_scratch();
-	struct guard g = guard_of(old);
+	struct guard g = guard_begin();
 	struct roce_totals *t;
 
 	if (!s)
@@ -199,22 +199,11 @@ static __always_inline int watch_insert_by(bool old)
 	return 0;
 }
 
-/* Creates the stream. Global, as are the functions below, so that the verifier checks it once and not on every path. */
-__noinline int watch_insert(void)
-{
-	return watch_insert_by(false);
-}
-
-__noinline int watch_insert_old(void)
-{
-	return watch_insert_by(true);
-}
-
 /*
  * Finds the packet's stream before its ICRC is computed, and prefetches its memory: with thousands of streams, it arrives from
  * a slower cache while the ICRC is computed.
  */
-static __always_inline void watch_find(struct scratch *s, bool old)
+static __always_inline void watch_find(struct scratch *s)
 {
 	__u32 tick = watch_now(s) >> TICK_SHIFT, place;
 	struct stream_value *v;
@@ -222,10 +211,7 @@ static __always_inline void watch_find(struct scratch *s, bool old)
 	roce_stream_key(&s->packet, &s->key);
 	s->place = table_find(&s->key);
 	if (!s->place) {
-		if (old)
-			watch_insert_old();
-		else
-			watch_insert();
+		watch_insert();
 		return;
 	}
 	place = s->place - 1;
@@ -240,29 +226,13 @@ static __always_inline void watch_find(struct scratch *s, bool old)
 }
 
 /* Looks up the stream's pair, if needed, before the stream observes the packet. */
-static __always_inline void watch_pair(struct scratch *s, const struct stream_value *v, bool old)
+static __always_inline void watch_pair(struct scratch *s, const struct stream_value *v)
 {
 	s->peer_info.valid = false;
-	if (v && roce_wants_pair(&v->stream, &s->packet, pairs_generation[pair_generation_of(s->packet.dqpn)])) {
-		if (old)
-			pairs_find_old();
-		else
-			pairs_find();
-	}
-	if (!v || !roce_wants_peer(&v->stream, &s->packet))
-		return;
-	if (old)
-		pairs_ask_old();
-	else
+	if (v && roce_wants_pair(&v->stream, &s->packet, pairs_generation[pair_generation_of(s->packet.dqpn)]))
+		pairs_find();
+	if (v && roce_wants_peer(&v->stream, &s->packet))
 		pairs_ask();
-}
-
-/* watch_pair() for callers outside watch_observe_old(), whose stack has no room for more calls. */
-static __always_inline void watch_pair_old(struct scratch *s)
-{
-	__u32 place = s->place - 1;
-
-	watch_pair(s, bpf_map_lookup_elem(&streams, &place), true);
 }
 
 static __always_inline const struct roce_ports *watch_ports(void)
@@ -347,28 +317,27 @@ __noinline int watch_untracked(void)
  * Call with 0 before the stream observes the packet, and then with s->again. It is in memory because the verifier would follow
  * the value of a register through all of the engine.
  */
-static __always_inline void watch_again(struct scratch *s, const struct stream_value *v, __u64 before, bool old)
+static __always_inline void watch_again(struct scratch *s, const struct stream_value *v, __u64 before)
 {
-	if (!old && settings.dialogues)
+	if (ROCE_HAS_LOOP && settings.dialogues)
 		*(volatile __u64 *)&s->again = stream_seen_before(&v->stream) - before;
 }
 
 static __always_inline void watch_stream(struct xdp_md *ctx, struct scratch *s, enum icrc_verdict icrc, __u32 what)
 {
-	bool old = what & WATCH_OLD;
-	struct guard g = guard_of(old);
+	struct guard g = guard_begin();
 	__u32 place = s->place - 1;
 	struct stream_value *v = bpf_map_lookup_elem(&streams, &place);
 	bool observed = false;
 
-	if (!old)
-		watch_pair(s, v, false);
+	if (ROCE_HAS_LOOP)
+		watch_pair(s, v);
 	if (v && guard_take(v, &g)) {
 		if (table_same_key(&v->key, &s->key)) {
-			watch_again(s, v, 0, old);
+			watch_again(s, v, 0);
 			watch_look(s, v, what);
-			roce_observe_by(&v->stream, &s->packet, icrc, s->now, &s->peer_info, old);
-			watch_again(s, v, *(volatile __u64 *)&s->again, old);
+			roce_observe(&v->stream, &s->packet, icrc, s->now, &s->peer_info);
+			watch_again(s, v, *(volatile __u64 *)&s->again);
 			watch_take(ctx, what);
 			observed = true;
 		}
@@ -380,15 +349,35 @@ static __always_inline void watch_stream(struct xdp_md *ctx, struct scratch *s, 
 	}
 }
 
-/* Global, as watch_insert(): old verifiers would walk the engine once for each path to the lock. */
-__noinline int watch_observe_old(void)
+#if ROCE_HAS_LOOP
+static __always_inline void watch_observe(struct xdp_md *ctx, struct scratch *s, enum icrc_verdict icrc, __u32 what)
+{
+	watch_stream(ctx, s, icrc, what);
+	if (settings.dialogues)
+		dialogues_see();
+}
+#else
+/* Global, as watch_insert(): else the verifier walks the engine once for each path to the lock. */
+__noinline int watch_locked(void)
 {
 	struct scratch *s = watch_scratch();
 
 	if (s)
-		watch_stream(NULL, s, s->icrc, WATCH_OLD);
+		watch_stream(NULL, s, s->icrc, 0);
 	return 0;
 }
+
+/* Looks up the pair outside of watch_locked(), whose stack has no room for more calls. */
+static __always_inline void watch_observe(struct xdp_md *ctx, struct scratch *s, enum icrc_verdict icrc, __u32 what)
+{
+	__u32 place = s->place - 1;
+
+	(void)ctx, (void)what;
+	s->icrc = icrc;
+	watch_pair(s, bpf_map_lookup_elem(&streams, &place));
+	watch_locked();
+}
+#endif
 
 static __always_inline void watch_blocks(struct roce_packet *p)
 {
@@ -440,7 +429,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 	if (what & WATCH_STREAMS && roce_is_management(p))
 		pairs_parse();
 	if (what & WATCH_STREAMS)
-		watch_find(s, what & WATCH_OLD);
+		watch_find(s);
 	if (what & WATCH_CAPTURE)
 		s->unknown = capture_touch(s->place - 1);
 	if (what & WATCH_ICRC)
@@ -450,18 +439,11 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		return;
 	if (s->managed && icrc == ICRC_GOOD)
 		pairs_learn();
-	if (what & (WATCH_OLD | WATCH_CAPTURE | WATCH_RECEIVE) || settings.dialogues)
+	if (what & (WATCH_CAPTURE | WATCH_RECEIVE) || settings.dialogues)
 		s->icrc = icrc;
 	if (what & WATCH_CAPTURE)
 		icrc = *(volatile __u8 *)&s->icrc; /* hides its value: else the verifier explores what follows once for each */
-	if (!(what & WATCH_OLD)) {
-		watch_stream(ctx, s, icrc, what);
-		if (settings.dialogues)
-			dialogues_see();
-		return;
-	}
-	watch_pair_old(s);
-	watch_observe_old();
+	watch_observe(ctx, s, icrc, what);
 }
 
 /* The interface and queue of the frame. */

@@ -11,18 +11,29 @@
 #define roce_inline static inline __attribute__((always_inline))
 
 /*
- * What few packets need: a function of its own. The BPF verifier checks a global function once, and not on every path that
- * leads to it (Linux 5.12, for pointers as arguments).
+ * 0: the program is for kernels without bpf_loop() (before 5.17). It defines this before it includes anything, and is an object of
+ * its own, because a kernel rejects a helper that it does not know even where it is never reached. The engine then has neither far
+ * windows nor trials. All of it is inlined, because such a program guards the stream by a spin lock, under which no call is allowed.
  */
-#ifdef __bpf__
+#ifndef ROCE_HAS_LOOP
+#define ROCE_HAS_LOOP 1
+#endif
+
+/*
+ * What few packets need: a function of its own. The BPF verifier checks a global function once, and not on every path that
+ * leads to it.
+ */
+#ifndef __bpf__
+#define roce_rare static inline int
+#elif ROCE_HAS_LOOP
 #define roce_rare __attribute__((noinline)) int
 #else
-#define roce_rare static inline int
+#define roce_rare roce_inline int
 #endif
 
 /*
  * roce_loop(n, step, context): calls step(i, context) for i = 0 .. n - 1, or until it returns 1. In BPF the verifier checks the
- * step once (Linux 5.17).
+ * step once.
  */
 #ifdef __bpf__
 #include <linux/bpf.h>

@@ -267,20 +267,20 @@ roce_inline bool block_range(const struct roce_stream *s, __u32 at, __u64 *from,
 /* ---- packets ---- */
 
 /* Whether the packet with this PSN was seen, as far as the windows reach. */
-roce_inline bool block_has_come(struct roce_stream *s, __u32 psn, bool old)
+roce_inline bool block_has_come(struct roce_stream *s, __u32 psn)
 {
 	__u64 number = block_number(s, psn);
 
-	return (__s64)(s->psn.next - number) > 0 && !psn_lacks(&s->psn, number, number + 1, old);
+	return (__s64)(s->psn.next - number) > 0 && !psn_lacks(&s->psn, number, number + 1);
 }
 
 /* A missing packet has come. */
-roce_inline void block_heal(struct roce_stream *s, __u32 psn, bool old)
+roce_inline void block_heal(struct roce_stream *s, __u32 psn)
 {
 	__u32 at = block_find(&s->blocks, psn);
 	__u64 from, end;
 
-	if (block_range(s, at, &from, &end) && !psn_lacks(&s->psn, from, end, old))
+	if (block_range(s, at, &from, &end) && !psn_lacks(&s->psn, from, end))
 		block_remove(s, at);
 }
 
@@ -297,7 +297,7 @@ roce_inline __u64 block_from(struct roce_stream *s, __u64 begun, __u64 number, _
 }
 
 /* Immediate data behind all that was seen, or late but before the next one. psn: of the packet that has it. */
-roce_inline void block_ends(struct roce_stream *s, const struct roce_packet *p, __u32 psn, enum block_how how, bool late, bool old)
+roce_inline void block_ends(struct roce_stream *s, const struct roce_packet *p, __u32 psn, enum block_how how, bool late)
 {
 	bool look = s->message.counts & BLOCK_LOOK, reliable = stream_is_reliable(p), begun = s->message.begin & BLOCK_BEGUN;
 	__u64 number = block_number(s, psn), from = begun ? block_number(s, s->message.begin) : s->psn.begin;
@@ -322,7 +322,7 @@ roce_inline void block_ends(struct roce_stream *s, const struct roce_packet *p, 
 	if (begun && values != BLOCK_NO_VALUE && values > 1)
 		from = block_from(s, from, number, values - 1);
 	if (how == BLOCK_TAKEN && look && !reliable)
-		lacks = psn_lacks(&s->psn, from, number + 1, old);
+		lacks = psn_lacks(&s->psn, from, number + 1);
 	at = values ? BLOCKS_OPEN : block_find(b, from - 1);
 	roce_opaque(at);
 	if (at < BLOCKS_OPEN) {
@@ -342,7 +342,7 @@ roce_inline void block_ends(struct roce_stream *s, const struct roce_packet *p, 
 }
 
 /* Late immediate data, before the newest. psn: of the packet that has it. */
-roce_inline void block_ends_late(struct roce_stream *s, const struct roce_packet *p, __u32 psn, bool old)
+roce_inline void block_ends_late(struct roce_stream *s, const struct roce_packet *p, __u32 psn)
 {
 	__u64 number = block_number(s, psn), newest = block_number(s, s->message.begin), from, end, bit = 0, *v = s->counters.value;
 	__s64 values = block_counts(s) ? block_round(s, p, block_values(s, p, true), newest - 1 - number) : BLOCK_NO_VALUE;
@@ -353,7 +353,7 @@ roce_inline void block_ends_late(struct roce_stream *s, const struct roce_packet
 	if (values >= 1 && values <= 64)
 		bit = 1ull << (values - 1);
 	if (!values || (bit && !(b->missing & bit))) { /* one more message of a block that has come */
-		block_heal(s, psn, old);
+		block_heal(s, psn);
 		return;
 	}
 	v[COUNTER_blocks]++;
@@ -364,42 +364,41 @@ roce_inline void block_ends_late(struct roce_stream *s, const struct roce_packet
 	at = block_find(b, psn);
 	if (block_range(s, at, &from, &end)) { /* two blocks seemed to be one */
 		block_remove(s, at);
-		if (psn_lacks(&s->psn, number + 1, end, old))
+		if (psn_lacks(&s->psn, number + 1, end))
 			block_add(s, number + 1, end);
 	} else {
 		from = number + 1 - (b->span ?: 1);
 	}
-	if (psn_lacks(&s->psn, from, number + 1, old))
+	if (psn_lacks(&s->psn, from, number + 1))
 		block_add(s, from, number + 1);
 }
 
 /* Takes a packet, if it was new on the wire. Call it after the stream has taken the packet. */
-roce_inline void stream_block_by(struct roce_stream *s, const struct roce_packet *p, enum block_how how, bool old)
-{
-	bool late = how == BLOCK_TAKEN && ((p->number + 1) & PSN_MASK) != (s->psn.next & PSN_MASK);
-	__u32 begin = s->message.begin, psn = p->number;
-
-	if (late && !s->psn.found)
-		return; /* it was seen before, or nobody knows */
-	if (!(p->op & OP_IMMDT)) {
-		if (late)
-			block_heal(s, psn, old);
-		psn = p->ends;
-		if (!late || !(p->op & OP_SLOT) || !block_has_come(s, psn, old))
-			return;
-	}
-	if (begin == block_begin_behind(psn))
-		return; /* the newest one again */
-	if (late && begin && psn_distance(begin & PSN_MASK, psn) < 0)
-		block_ends_late(s, p, psn, old);
-	else
-		block_ends(s, p, psn, how, late, old);
-}
-
 roce_rare stream_block(struct roce_stream *s, const struct roce_packet *p, __u32 how)
 {
-	if (s && p)
-		stream_block_by(s, p, how, false);
+	__u32 begin, psn;
+	bool late;
+
+	if (!s || !p)
+		return 0;
+	late = how == BLOCK_TAKEN && ((p->number + 1) & PSN_MASK) != (s->psn.next & PSN_MASK);
+	begin = s->message.begin;
+	psn = p->number;
+	if (late && !s->psn.found)
+		return 0; /* it was seen before, or nobody knows */
+	if (!(p->op & OP_IMMDT)) {
+		if (late)
+			block_heal(s, psn);
+		psn = p->ends;
+		if (!late || !(p->op & OP_SLOT) || !block_has_come(s, psn))
+			return 0;
+	}
+	if (begin == block_begin_behind(psn))
+		return 0; /* the newest one again */
+	if (late && begin && psn_distance(begin & PSN_MASK, psn) < 0)
+		block_ends_late(s, p, psn);
+	else
+		block_ends(s, p, psn, how, late);
 	return 0;
 }
 

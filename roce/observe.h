@@ -19,15 +19,22 @@ roce_inline void stream_in_order(struct roce_stream *s, const struct roce_packet
 		stream_block(s, p, BLOCK_TAKEN);
 }
 
-/*
- * Takes a packet that may have a place in the sequence: all but acknowledgements and CNPs. Nearly all are the expected one.
- * old: as for roce_observe_by().
- */
-roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info,
-				 bool old)
+/* stream_rare() for kernels that have no room for a trial (ROCE_HAS_LOOP). */
+roce_inline void stream_simple(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
 {
-	if (old)
-		stream_take_by(s, p, info, true);
+	stream_ask_mtu(s, info);
+	if (s->met && p->op && s->stepped | s->after_read)
+		stream_look_back(s, p);
+	stream_take(s, p, info);
+	stream_take_block(s, p);
+	s->looked = s->psn.next / PSN_PERIOD; /* they do not settle */
+}
+
+/* Takes a packet that may have a place in the sequence: all but acknowledgements and CNPs. Nearly all are the expected one. */
+roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
+{
+	if (!ROCE_HAS_LOOP)
+		stream_simple(s, p, info);
 	else if (s->plain && (p->op || p->kind == ROCE_UDP) && !stream_distance(s, p) && !roce_is_answered(p) &&
 		 (p->kind != ROCE_UDP || s->run == p->run) && psn_step(&s->psn, s->plain == PLAIN_ALL))
 		stream_in_order(s, p);
@@ -198,10 +205,10 @@ roce_inline bool roce_wants_peer(const struct roce_stream *s, const struct roce_
  * Asks the peer, the stream of roce_peer_key(), about a packet for which roce_wants_peer() holds. The peer is read word by word
  * and needs no guard. This stream needs none either: if another CPU moves it forward meanwhile, it ignores the answer.
  */
-roce_inline void roce_ask_by(const struct roce_stream *s, const struct roce_stream *peer, const struct roce_packet *p,
-			     struct roce_peer_info *info, bool old)
+roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream *peer, const struct roce_packet *p,
+			  struct roce_peer_info *info)
 {
-	struct roce_far *far = !old && peer->spilled ? far_of(&peer->psn) : NULL;
+	struct roce_far *far = peer->spilled ? psn_far(&peer->psn) : NULL;
 	__s64 d;
 
 	info->path_mtu = peer->path_mtu;
@@ -217,19 +224,13 @@ roce_inline void roce_ask_by(const struct roce_stream *s, const struct roce_stre
 	info->valid = !far || far == far_of(&peer->psn); /* another stream may have taken the memory meanwhile */
 }
 
-roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream *peer, const struct roce_packet *p,
-			  struct roce_peer_info *info)
-{
-	roce_ask_by(s, peer, p, info, false);
-}
-
 /*
  * Takes one packet (kind ROCE_PACKET or ROCE_UDP) of this stream. s: all zero before the first packet. icrc: the ICRC's
  * verdict. now: ns, any clock. info: from roce_ask() for this packet, or NULL. The caller guards the stream against other CPUs.
- * old: without a call, which old kernels do not allow while a lock is held; a constant. The number of a ROCE_UDP is completed.
+ * The number of a ROCE_UDP is completed.
  */
-roce_inline void roce_observe_by(struct roce_stream *s, struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
-				 const struct roce_peer_info *info, bool old)
+roce_inline void roce_observe(struct roce_stream *s, struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
+			      const struct roce_peer_info *info)
 {
 	const __u64 *v = s->counters.value;
 
@@ -255,19 +256,15 @@ roce_inline void roce_observe_by(struct roce_stream *s, struct roce_packet *p, e
 			stream_trust(s);
 		s->mistrusted = false;
 	}
-	if (p->op & OP_RING || (p->op & OP_IMMDT && s->by_ring)) {
-		if (old)
-			ring_follow(s, p);
-		else
-			stream_ring(s, p);
-	}
+	if (p->op & OP_RING || (p->op & OP_IMMDT && s->by_ring))
+		stream_ring(s, p);
 	stream_describe(s, p);
 	if (p->kind == ROCE_UDP) {
 		s->last_psn = p->number;
-		if (p->foreign || p->stream_end || (p->udp_kind > UDP_NUMBER && (old || !stream_datagram(s, p))))
+		if (p->foreign || p->stream_end || (p->udp_kind > UDP_NUMBER && (!ROCE_HAS_LOOP || !stream_datagram(s, p))))
 			return;
 		stream_complete(s, p);
-		stream_sequence(s, p, NULL, old);
+		stream_sequence(s, p, NULL);
 		return;
 	}
 	stream_lint(s, p, icrc);
@@ -281,13 +278,7 @@ roce_inline void roce_observe_by(struct roce_stream *s, struct roce_packet *p, e
 	if (p->op & OP_ACK)
 		stream_acknowledged(s, p);
 	else
-		stream_sequence(s, p, info, old);
-}
-
-roce_inline void roce_observe(struct roce_stream *s, struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
-			      const struct roce_peer_info *info)
-{
-	roce_observe_by(s, p, icrc, now, info, false);
+		stream_sequence(s, p, info);
 }
 
 #endif

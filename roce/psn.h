@@ -10,7 +10,7 @@
 #include "roce/far.h"
 #include "roce/stream.h"
 
-#define PSN_REACH (FAR_REACH + PSN_WINDOW) /* as far back as the far window reaches */
+#define PSN_REACH ((ROCE_HAS_LOOP ? FAR_REACH : 0) + PSN_WINDOW) /* as far back as the windows reach */
 #define PSN_PERIOD 256	  /* psn_step() refuses each number that this divides: then seldom work is done */
 
 /*
@@ -34,10 +34,16 @@ roce_inline __u64 psn_any(struct roce_psn *w, __u64 x)
 	return w->any;
 }
 
+/* The far window; NULL: there is none. */
+roce_inline struct roce_far *psn_far(const struct roce_psn *w)
+{
+	return ROCE_HAS_LOOP && w->far ? far_of(w) : NULL;
+}
+
 /* Brings the far window up to the number `to`, where the own window begins, and gives it back if nothing is missing there. */
 roce_inline void psn_move_far(struct roce_psn *w, __u64 to)
 {
-	struct roce_far *far = w->far ? far_of(w) : NULL;
+	struct roce_far *far = psn_far(w);
 
 	if (!far)
 		return;
@@ -59,7 +65,7 @@ roce_inline void psn_start(struct roce_psn *w, __u64 number)
 /* psn_start() for a sequence that may have a far window. */
 roce_inline void psn_restart(struct roce_psn *w, __u64 number)
 {
-	if (w->far && far_of(w))
+	if (psn_far(w))
 		far_give(w);
 	psn_start(w, number);
 }
@@ -124,7 +130,7 @@ roce_inline void psn_pass_hole(struct roce_psn *w, struct roce_far *far, __u64 f
  * Call before the window moves by n > 0. Passes the unseen numbers that fall out of it to the far window, and behind them the
  * hole of `count` numbers at `from`, which lies in front of the window (count 0: none).
  */
-roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count, bool old)
+roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count)
 {
 	__u64 begin = w->next - PSN_WINDOW, end = begin + psn_any(w, n < PSN_WINDOW ? n : PSN_WINDOW), k = begin, any = count;
 	struct roce_far *far = NULL;
@@ -137,7 +143,7 @@ roce_inline void psn_leave(struct roce_psn *w, __u64 n, __u64 from, __u64 count,
 	}
 	if (!any)
 		return;
-	if (!old)
+	if (ROCE_HAS_LOOP)
 		far = far_take(w);
 	if (far)
 		far_move(far, begin + n, &w->unknown_before);
@@ -170,8 +176,8 @@ roce_inline void psn_plan(struct roce_psn *w, __u64 seen, __u64 unseen, __u64 ta
 	w->move_take = take;
 }
 
-/* Moves forward as planned by psn_plan(). old: the kernel has no far windows; a constant. */
-roce_inline void psn_forward(struct roce_psn *w, bool old)
+/* Moves forward as planned by psn_plan(). */
+roce_inline void psn_forward(struct roce_psn *w)
 {
 	__u64 hole = w->next + w->move_seen, unseen = w->move_unseen, end = hole + unseen + w->move_take, beyond = 0;
 	bool period = (end - 1) / PSN_PERIOD != (w->next - 1) / PSN_PERIOD;
@@ -180,11 +186,11 @@ roce_inline void psn_forward(struct roce_psn *w, bool old)
 	if (end - hole > PSN_WINDOW) /* some unseen numbers lie behind the window at once */
 		beyond = unseen < end - hole - PSN_WINDOW ? unseen : end - hole - PSN_WINDOW;
 	beyond = psn_any(w, beyond);
-	psn_leave(w, end - w->next, hole, beyond, old);
+	psn_leave(w, end - w->next, hole, beyond);
 	psn_mark(w, w->next, end, true);
 	psn_mark(w, hole + beyond, hole + unseen, false);
 	w->next = end;
-	if (!old && period)
+	if (period)
 		psn_move_far(w, end - PSN_WINDOW);
 }
 
@@ -194,7 +200,7 @@ roce_inline void psn_forward(struct roce_psn *w, bool old)
  */
 roce_inline void psn_back(struct roce_psn *w, __u64 number)
 {
-	struct roce_far *far = w->far ? far_of(w) : NULL;
+	struct roce_far *far = psn_far(w);
 	__u64 to = number - PSN_WINDOW;
 
 	w->next = number;
@@ -207,7 +213,7 @@ roce_inline void psn_back(struct roce_psn *w, __u64 number)
 /* psn_recover() for the numbers from .. end - 1 behind the window. */
 roce_inline void psn_recover_far(struct roce_psn *w, __u64 from, __u64 end)
 {
-	struct roce_far *far = w->far ? far_of(w) : NULL;
+	struct roce_far *far = psn_far(w);
 	__u64 behind;
 
 	if (!far)
@@ -226,7 +232,7 @@ roce_inline void psn_recover_far(struct roce_psn *w, __u64 from, __u64 end)
  * Takes n late numbers, beginning at `from`, which lies behind `next`. Only those behind `next` count. Returns how many had
  * been missing; 0: a duplicate, or, if psn_is_unknown(), nobody knows.
  */
-roce_inline __u64 psn_recover(struct roce_psn *w, __u64 from, __u64 n, bool old)
+roce_inline __u64 psn_recover(struct roce_psn *w, __u64 from, __u64 n)
 {
 	__u64 behind = w->next - from, end;
 
@@ -234,8 +240,7 @@ roce_inline __u64 psn_recover(struct roce_psn *w, __u64 from, __u64 n, bool old)
 	end = from + n;
 	w->found = 0;
 	if (behind > PSN_WINDOW) {
-		if (!old)
-			psn_recover_far(w, from, end);
+		psn_recover_far(w, from, end);
 		from = w->next - PSN_WINDOW;
 	}
 	for (int i = 0; i <= PSN_WORDS; i++) {
@@ -259,13 +264,13 @@ roce_inline bool psn_is_unknown(const struct roce_psn *w, __u64 number)
 }
 
 /* Whether one of the numbers from .. end - 1, which lie behind `next`, is missing, or was when the windows left it behind. */
-roce_inline bool psn_lacks(struct roce_psn *w, __u64 from, __u64 end, bool old)
+roce_inline bool psn_lacks(struct roce_psn *w, __u64 from, __u64 end)
 {
 	__u64 begin = w->next - PSN_WINDOW, bits = 0;
 	struct roce_far *far;
 
 	if ((__s64)(begin - from) > 0) {
-		far = !old && w->far ? far_of(w) : NULL;
+		far = psn_far(w);
 		if (psn_is_unknown(w, from) || (far && far_lacks(far, from, end)))
 			return true;
 		from = begin;

@@ -145,30 +145,25 @@ roce_inline void stream_after_read(struct roce_stream *s, const struct roce_pack
  * Call before the stream takes a packet. What lies before it may be none of the sequence: the PSNs of packets with unknown
  * opcodes, and those of a READ.
  */
-roce_inline void stream_look_back_by(struct roce_stream *s, const struct roce_packet *p, bool old)
+roce_rare stream_look_back(struct roce_stream *s, const struct roce_packet *p)
 {
-	__s64 d = stream_distance(s, p);
+	__s64 d;
 
-	if (d < 0 && -d <= s->stepped && old)
-		s->psn.next += d;
-	else if (d < 0 && -d <= s->stepped)
+	if (!s || !p)
+		return 0;
+	d = stream_distance(s, p);
+	if (d < 0 && -d <= s->stepped)
 		psn_back(&s->psn, s->psn.next + d);
-	else if (d < 0 && !s->stepped && s->after_read && s->path_mtu && !old)
+	else if (ROCE_HAS_LOOP && d < 0 && !s->stepped && s->after_read && s->path_mtu)
 		stream_mtu_grown(s, p, s->psn.next + d);
 	d = stream_distance(s, p);
 	if (d && s->path_mtu && (d < 0 || !s->after_read))
 		s->mtu_guess = 0;
 	if (d < 0)
-		return;
+		return 0;
 	s->stepped = 0;
 	if (s->after_read)
 		stream_after_read(s, p, d);
-}
-
-roce_rare stream_look_back(struct roce_stream *s, const struct roce_packet *p)
-{
-	if (s && p)
-		stream_look_back_by(s, p, false);
 	return 0;
 }
 
@@ -179,12 +174,9 @@ roce_inline __u32 stream_span(const struct roce_stream *s, const struct roce_pac
 }
 
 /* Starts the sequence at this number. */
-roce_inline void stream_restart(struct roce_stream *s, __u64 number, bool old)
+roce_inline void stream_restart(struct roce_stream *s, __u64 number)
 {
-	if (old)
-		psn_start(&s->psn, number);
-	else
-		psn_restart(&s->psn, number);
+	psn_restart(&s->psn, number);
 	block_forget_all(s);
 }
 
@@ -240,7 +232,7 @@ roce_inline void stream_skips(struct roce_stream *s, __u64 skipped)
  * psn_forward() may have to follow.
  */
 roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce_packet *p, __s64 d, bool begins,
-					const struct roce_peer_info *info, bool old)
+					const struct roce_peer_info *info)
 {
 	__u64 number = s->psn.next + d, own = 0, skipped = 0, found = 0, from = number, late;
 	enum psn_place place = PSN_IN_ORDER;
@@ -256,14 +248,14 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 	}
 	s->read_own = s->read_late = 0;
 	if (late)
-		found = psn_recover(&s->psn, from, late, old);
+		found = psn_recover(&s->psn, from, late);
 	if (d >= 0) {
 		v[COUNTER_psn_recovered] += found; /* not lost, but part of a READ */
 		found = 0;
 	}
 	span = stream_span(s, p);
 	if (d < (__s64)own) {
-		if (found || stream_is_reliable(p) || d >= -(old ? PSN_WINDOW : PSN_REACH))
+		if (found || stream_is_reliable(p) || d >= -PSN_REACH)
 			place = stream_late(s, d, found);
 		else
 			place = PSN_RESYNC;
@@ -286,7 +278,7 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 		v[COUNTER_psn_resyncs]++;
 		v[COUNTER_psn_restarts]++;
 		s->restart_by = RESTART_ELSEWHERE;
-		stream_restart(s, number, old);
+		stream_restart(s, number);
 		own = 0;
 	}
 	if (place == PSN_RECOVERED || place == PSN_DUPLICATE) {
@@ -343,7 +335,7 @@ roce_inline void stream_ask_mtu(struct roce_stream *s, const struct roce_peer_in
 }
 
 /* Takes a packet with a known opcode. psn_forward() may have to follow. */
-roce_inline void stream_known(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info, bool old)
+roce_inline void stream_known(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
 {
 	bool begins = p->op & OP_FIRST || !s->met;
 	enum psn_place place;
@@ -356,53 +348,40 @@ roce_inline void stream_known(struct roce_stream *s, const struct roce_packet *p
 		s->first_psn = p->number;
 		s->run = p->run;
 		if (!(p->op & OP_RESPONSE))
-			stream_restart(s, stream_begin(s, p), old);
+			stream_restart(s, stream_begin(s, p));
 		else
-			stream_restart(s, info && info->valid ? info->from : p->number, old);
+			stream_restart(s, info && info->valid ? info->from : p->number);
 		/* if the beginning of the sequence was seen, a headless message is broken */
 		s->message.met = s->pair.from && s->pair.first_psn != PAIR_NO_PSN &&
 				 psn_distance(s->pair.first_psn, s->psn.next & PSN_MASK) == 0;
 	}
 	if (p->kind == ROCE_UDP && s->run != p->run) { /* the sender was restarted */
 		s->run = p->run;
-		stream_restart(s, p->number, old);
+		stream_restart(s, p->number);
 	}
-	if (old && (s->stepped | s->after_read))
-		stream_look_back_by(s, p, true);
 	roce_reload();
 	d = stream_distance(s, p);
 	number = s->psn.next + d;
-	place = stream_place(s, p, d, begins, info, old);
+	place = stream_place(s, p, d, begins, info);
 	if (roce_is_answered(p) && place != PSN_DUPLICATE)
 		asked_add(&s->asked, p, number, s->path_mtu ? stream_span(s, p) : 0);
 	if (p->service != SERVICE_UC || s->psn.far != PSN_NO_FAR) /* else a trial: the receiver has taken it already */
 		stream_message(s, p, place, d);
 }
 
-/* Takes any packet that may have a place in the sequence. Without old, stream_take_block() has to follow. */
-roce_inline void stream_take_by(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info, bool old)
+/* Takes any packet that may have a place in the sequence. stream_take_block() has to follow. */
+roce_rare stream_take(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
 {
-	if (old)
-		stream_ask_mtu(s, info);
+	if (!s || !p)
+		return 0;
 	if (p->kind == ROCE_PACKET && !p->op)
 		stream_unknown(s, p);
 	else
-		stream_known(s, p, info, old);
+		stream_known(s, p, info);
 	if (s->psn.move_seen | s->psn.move_unseen | s->psn.move_take)
-		psn_forward(&s->psn, old);
+		psn_forward(&s->psn);
 	s->counters.value[COUNTER_psn_forgotten] += s->psn.forgotten;
 	s->psn.forgotten = 0;
-	if (!old)
-		return;
-	if (p->op & (OP_IMMDT | OP_SLOT) || s->blocks.packets[0])
-		stream_block_by(s, p, BLOCK_TAKEN, true);
-	s->looked = s->psn.next / PSN_PERIOD; /* they do not settle */
-}
-
-roce_rare stream_take(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
-{
-	if (s && p)
-		stream_take_by(s, p, info, false);
 	return 0;
 }
 
@@ -481,7 +460,7 @@ roce_rare stream_settle(struct roce_stream *s, const struct roce_peer_info *info
 		from = next - PSN_REACH;
 	reordered = s->psn.reordered;
 	if ((__s64)(end - from) > 0)
-		s->counters.value[COUNTER_psn_unseen] += psn_recover(&s->psn, from, end - from, false);
+		s->counters.value[COUNTER_psn_unseen] += psn_recover(&s->psn, from, end - from);
 	s->psn.reordered = reordered;
 	return 0;
 }

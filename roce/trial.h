@@ -2,7 +2,7 @@
 /*
  * A sequence is not carried off by one packet. A packet that no loss explains begins a trial (RFC 3550, A.1: probation): the
  * sequence stays where it is, and another one is followed beside it, until it is clear which of them goes on. Trials need
- * memory, which comes from the pool of far windows; without it, and on old kernels, each packet is judged at once.
+ * memory, which comes from the pool of far windows; without it, and without ROCE_HAS_LOOP, each packet is judged at once.
  */
 #ifndef ROCE_TRIAL_H
 #define ROCE_TRIAL_H
@@ -318,7 +318,7 @@ roce_rare trial_accept(struct roce_stream *s, const struct roce_packet *p)
 	if (t->beside.asked.count)
 		s->asked.entry[s->asked.count++ % ASKED] = t->beside.asked.entry[0];
 	psn_plan(&s->psn, 0, skipped, t->beside.psn.next - t->first);
-	psn_forward(&s->psn, false);
+	psn_forward(&s->psn);
 	trial_end(s, far);
 	return 1;
 }
@@ -471,7 +471,7 @@ roce_inline void trial_anchor(struct roce_stream *s, __u64 number, const struct 
 {
 	if (info && info->valid && (__s64)(info->number - s->psn.next) < 0)
 		return;
-	stream_restart(s, info && info->valid ? info->number : number, false);
+	stream_restart(s, info && info->valid ? info->number : number);
 }
 
 /* A packet of UC waits, but its receiver takes it. */

@@ -15,12 +15,12 @@ $(eval $(call test_program,capture_dump,capture_dump,pcap,sanitized/))
 $(eval $(call test_program,capture_speed,capture_dump,pcap))
 # The kernel's programs, run by BPF_PROG_TEST_RUN or only loaded.
 $(eval $(call test_program,xdp_replay,xdp_replay,userspace/live))
+$(BUILD)/tests/xdp_replay: $(BUILD)/tests/support/observe_old.o
 $(eval $(call test_program,capture_replay,capture_replay,userspace/live))
 $(eval $(call test_program,verifier_cost,verifier_cost,userspace/live))
 $(eval $(call test_program,receive_replay,receive_replay,userspace/live))
 $(eval $(call test_program,receive_cpus,receive_cpus,userspace/live))
 $(eval $(call test_program,receive_feed,receive_feed,userspace/live))
-$(addprefix $(BUILD)/tests/support/,xdp_replay.o verifier_cost.o): $(BUILD)/bpf/monitor.skel.h
 $(addprefix $(BUILD)/tests/support/,capture_replay.o verifier_cost.o): $(BUILD)/bpf/capture.skel.h
 $(addprefix $(BUILD)/tests/support/,verifier_cost.o receive_replay.o receive_cpus.o receive_feed.o): $(BUILD)/bpf/receive.skel.h
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * verifier_cost: loads each program of bpf/monitor.bpf.c, bpf/capture.bpf.c and bpf/receive.bpf.c, with every feature that
- * costs instructions, and prints a line for each:
+ * verifier_cost: loads each program of monitor.bpf.c, monitor_old.bpf.c, capture.bpf.c and receive.bpf.c of bpf/, with every
+ * feature that costs instructions, and prints a line for each:
  *     PROGRAM INSTRUCTIONS
  * INSTRUCTIONS is the verifier's own count of what it walked through, which must stay below a million. -: the kernel refused
  * the program; the reason is on standard error. Exit status 1 if it refused all of them.
@@ -14,9 +14,9 @@
 #include "bpf/capture_abi.h"
 #include "bpf/receive_abi.h"
 #include "roce/fold.h"
+#include "userspace/live/counting.h"
 #include "userspace/live/maps.h"
 #include "bpf/capture.skel.h" /* needs struct fold_tables */
-#include "bpf/monitor.skel.h" /* needs struct fold_tables */
 #include "bpf/receive.skel.h" /* needs struct fold_tables */
 
 #define LOG_STATISTICS 4 /* linux/bpf_verifier.h: BPF_LOG_STATS */
@@ -35,13 +35,23 @@ struct opened {
 	struct monitor_settings *settings;
 };
 
+static struct opened open_counting(bool loops)
+{
+	struct live_programs p;
+
+	if (!counting_open_object(loops, &p))
+		die("BPF", strerror(errno));
+	return (struct opened){ p.object, p.settings };
+}
+
 static struct opened open_monitor(void)
 {
-	struct monitor_bpf *bpf = monitor_bpf__open();
+	return open_counting(true);
+}
 
-	if (!bpf)
-		die("BPF", strerror(errno));
-	return (struct opened){ bpf->obj, (struct monitor_settings *)&bpf->rodata->settings };
+static struct opened open_monitor_old(void)
+{
+	return open_counting(false);
 }
 
 static struct opened open_capture(void)
@@ -138,6 +148,9 @@ static int silent(enum libbpf_print_level level, const char *format, va_list arg
 
 int main(void)
 {
+	int loaded;
+
 	libbpf_set_print(silent);
-	return load_each(open_monitor) + load_each(open_capture) + load_each(open_receive) ? 0 : 1;
+	loaded = load_each(open_monitor) + load_each(open_monitor_old) + load_each(open_capture) + load_each(open_receive);
+	return loaded ? 0 : 1;
 }

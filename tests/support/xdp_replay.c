@@ -9,7 +9,7 @@
  *     frags   the multi-buffer program: longer ones are fragmented
  *     split   the same with every frame cut in two somewhere, where the kernel can be told so (6.18, and 6.1.x of late)
  *     egress  the tc program: frames that fit one buffer
- *     old     as plain, the program for kernels before 5.17
+ *     old     as plain, the program for kernels before 5.17 (bpf/monitor_old.bpf.c)
  *     decap   the multi-buffer program that looks through tunnels: a frame in one stands for what is in it
  * --way: only these. --plain: --way old, for kernels without multi-buffer XDP. --udp: as of the command. --imm: as rocescope's.
  * --truth: a file with the right verdict on each frame, a line each; - where it is not known.
@@ -37,13 +37,14 @@
 #include "roce/fold.h"
 #include "roce/follow_dialogue.h"
 #include "roce/observe.h"
+#include "tests/support/observe_old.h"
 #include "tests/support/slice8.h"
+#include "userspace/live/counting.h"
 #include "userspace/live/maps.h"
 #include "userspace/model/imm.h"
 #include "userspace/model/pairs.h"
 #include "userspace/model/table.h"
 #include "userspace/model/udp_ports.h"
-#include "bpf/monitor.skel.h" /* needs struct fold_tables */
 
 /* What test runs put into one buffer: a page without XDP's headroom and struct skb_shared_info (net/bpf/test_run.c). */
 #define LINEAR_MAX (4096 - 256 - 320)
@@ -57,9 +58,10 @@ static const char *const verdict_names[] = { "refused", "other", "unchecked", "g
 
 /* A way through the kernel, and user space's state for the same frames. */
 struct way {
-	const char *name;
-	struct monitor_bpf *bpf; /* NULL: this way is not used */
+	const char *name, *program_name;
+	struct live_programs bpf; /* object NULL: this way is not used */
 	int program;
+	bool old;
 	bool one_buffer, split;
 	bool outward; /* does not judge UDP checksums */
 	bool decap;
@@ -72,12 +74,12 @@ struct way {
 };
 
 static struct way ways[] = {
-	{ .name = "plain", .one_buffer = true },
-	{ .name = "frags" },
-	{ .name = "split", .split = true },
-	{ .name = "egress", .one_buffer = true, .outward = true },
-	{ .name = "old", .one_buffer = true },
-	{ .name = "decap", .decap = true },
+	{ .name = "plain", .program_name = "watch_plain", .one_buffer = true },
+	{ .name = "frags", .program_name = "watch_frags" },
+	{ .name = "split", .program_name = "watch_frags", .split = true },
+	{ .name = "egress", .program_name = "watch_egress", .one_buffer = true, .outward = true },
+	{ .name = "old", .program_name = "watch_old", .one_buffer = true, .old = true },
+	{ .name = "decap", .program_name = "watch_decap", .decap = true },
 };
 
 static struct slice8 slice8;
@@ -170,6 +172,12 @@ static void user_dialogue(struct way *w, struct roce_stream *stream, const struc
 		dialogue_request(d, requests, p, again, 1);
 }
 
+static void observe(struct roce_stream *s, struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
+		    const struct roce_peer_info *info)
+{
+	roce_observe(s, p, icrc, now, info);
+}
+
 /* untracked: the program had no room for this packet's stream. Which streams lack room depends on its table. */
 static void user_run(struct way *w, const struct judged *j, bool untracked)
 {
@@ -195,7 +203,7 @@ static void user_run(struct way *w, const struct judged *j, bool untracked)
 		__u64 before = stream_seen_before(stream);
 
 		info = table_ask(&w->table, stream, p);
-		roce_observe_by(stream, p, icrc, 1, &info, !strcmp(w->name, "old"));
+		(w->old ? observe_old : observe)(stream, p, icrc, 1, &info);
 		if (w->dialogues && icrc != ICRC_BAD)
 			user_dialogue(w, stream, p, stream_seen_before(stream) > before);
 	} else if (untracked) {
@@ -207,15 +215,9 @@ static void user_run(struct way *w, const struct judged *j, bool untracked)
 
 /* ---- the programs in the kernel ---- */
 
-static const struct bpf_program *program_of(const struct way *w)
+static struct bpf_map *map_of(const struct way *w, const char *name)
 {
-	const struct bpf_program *const programs[] = {
-		w->bpf->progs.watch_plain, w->bpf->progs.watch_frags, w->bpf->progs.watch_frags,
-		w->bpf->progs.watch_egress, w->bpf->progs.watch_old, w->bpf->progs.watch_decap,
-	};
-
-	_Static_assert(ROCE_ARRAY_SIZE(programs) == ROCE_ARRAY_SIZE(ways), "one each");
-	return programs[w - ways];
+	return bpf_object__find_map_by_name(w->bpf.object, name);
 }
 
 /* linear: bytes of the first buffer of a split frame. Returns whether the kernel ran it that way. */
@@ -246,35 +248,36 @@ static bool can_split(struct way *w)
 
 static void go_way(struct way *w)
 {
+	struct monitor_settings *settings;
 	struct bpf_program *program;
 
-	w->bpf = monitor_bpf__open();
-	if (strcmp(w->name, "old"))
+	if (!w->old)
 		w->dialogues = calloc(STREAMS, sizeof(*w->dialogues));
-	if (!w->bpf)
+	if (!counting_open_object(!w->old, &w->bpf))
 		die("BPF", strerror(errno));
-	bpf_object__for_each_program(program, w->bpf->obj)
-		bpf_program__set_autoload(program, program == program_of(w));
-	bpf_map__set_max_entries(w->bpf->maps.totals, TOTALS_ENTRIES_FOR(libbpf_num_possible_cpus()));
-	w->bpf->rodata->settings.icrc_every = 1;
-	w->bpf->rodata->settings.ports = ports;
-	w->bpf->rodata->settings.blocks = blocks;
-	w->bpf->rodata->settings.max_streams = STREAMS;
+	bpf_object__for_each_program(program, w->bpf.object)
+		bpf_program__set_autoload(program, !strcmp(bpf_program__name(program), w->program_name));
+	bpf_map__set_max_entries(map_of(w, "totals"), TOTALS_ENTRIES_FOR(libbpf_num_possible_cpus()));
+	settings = w->bpf.settings;
+	settings->icrc_every = 1;
+	settings->ports = ports;
+	settings->blocks = blocks;
+	settings->max_streams = STREAMS;
 	if (w->dialogues) {
-		w->bpf->rodata->settings.dialogues = 1;
-		bpf_map__set_max_entries(w->bpf->maps.dialogues, STREAMS);
+		settings->dialogues = 1;
+		bpf_map__set_max_entries(map_of(w, "dialogues"), STREAMS);
 	}
-	maps_complete_settings((struct monitor_settings *)&w->bpf->rodata->settings, NEVER);
-	fold_make_tables((struct fold_tables *)&w->bpf->rodata->fold_tables);
-	if (monitor_bpf__load(w->bpf))
+	maps_complete_settings(settings, NEVER);
+	fold_make_tables(w->bpf.tables);
+	if (bpf_object__load(w->bpf.object))
 		die(w->name, strerror(errno));
-	w->program = bpf_program__fd(program_of(w));
+	w->program = bpf_program__fd(bpf_object__find_program_by_name(w->bpf.object, w->program_name));
 }
 
 static void leave_way(struct way *w)
 {
-	monitor_bpf__destroy(w->bpf);
-	w->bpf = NULL;
+	bpf_object__close(w->bpf.object);
+	w->bpf.object = NULL;
 	free(w->dialogues);
 	w->dialogues = NULL;
 }
@@ -283,7 +286,7 @@ static struct roce_totals bpf_totals(const struct way *w)
 {
 	struct roce_totals totals = { 0 };
 
-	if (maps_read_totals(bpf_map__fd(w->bpf->maps.totals), &totals))
+	if (maps_read_totals(bpf_map__fd(map_of(w, "totals")), &totals))
 		die("BPF map", strerror(errno));
 	return totals;
 }
@@ -337,7 +340,7 @@ static enum verdict run_ways(unsigned long n, const __u8 *data, __u32 length, ch
 		const struct judged *j = judged_of(&ways[i]);
 		bool untracked = false;
 
-		if (ways[i].bpf)
+		if (ways[i].bpf.object)
 			each[i] = bpf_run(&ways[i], n, data, length, &untracked);
 		if (each[i] == REFUSED) /* the kernel did not see it: nothing to compare */
 			continue;
@@ -477,14 +480,14 @@ static int compare_dialogue(const char *way, const struct snapshot_stream *bpf, 
 static int compare_way(struct way *w)
 {
 	struct snapshot bpf = { .totals = bpf_totals(w) }, user = { .totals = w->totals };
-	int dialogues = w->dialogues ? bpf_map__fd(w->bpf->maps.dialogues) : -1, differ = 0;
+	int dialogues = w->dialogues ? bpf_map__fd(map_of(w, "dialogues")) : -1, differ = 0;
 	size_t met = 0;
 
 	user.streams = table_take(&w->table, &user.stream_count);
 	for (size_t i = 0; w->dialogues && i < user.stream_count; i++)
 		if (w->dialogues[i].heard)
 			user.streams[i].dialogue = &w->dialogues[i];
-	if (maps_read_streams(bpf_map__fd(w->bpf->maps.table_states), bpf_map__fd(w->bpf->maps.streams), dialogues, &bpf))
+	if (maps_read_streams(bpf_map__fd(map_of(w, "table_states")), bpf_map__fd(map_of(w, "streams")), dialogues, &bpf))
 		die("BPF map", strerror(errno));
 	snapshot_finish(&bpf);
 	snapshot_finish(&user);
@@ -608,7 +611,7 @@ int main(int argc, char **argv)
 	}
 	differences = replay(capture, truth);
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(ways); i++) {
-		if (!ways[i].bpf)
+		if (!ways[i].bpf.object)
 			continue;
 		differences += compare_way(&ways[i]);
 		leave_way(&ways[i]);

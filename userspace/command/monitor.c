@@ -9,11 +9,11 @@
 #include "bpf/abi.h"
 #include "lib/clock.h"
 #include "roce/datagram.h"
-#include "roce/fold.h"
 #include "userspace/command/commands.h"
 #include "userspace/command/monitor.h"
 #include "userspace/command/service.h"
 #include "userspace/host/host.h"
+#include "userspace/live/counting.h"
 #include "userspace/live/focus.h"
 #include "userspace/live/kernel.h"
 #include "userspace/live/taken.h"
@@ -24,14 +24,13 @@
 #include "userspace/prometheus/memory.h"
 #include "userspace/prometheus/metrics.h"
 #include "userspace/screen/screen.h"
-#include "bpf/monitor.skel.h" /* needs struct fold_tables */
 
 #define EVENTS_PAUSE 100000000 /* ns between two reads of events */
 #define TICK 1000000000	       /* ns: the longest wait, since others need regular calls */
 
 struct monitor {
 	const struct monitor_options *options;
-	struct monitor_bpf *bpf; /* if no events are read */
+	struct bpf_object *counting; /* if no events are read */
 	struct taken taken;	 /* if events are read */
 	struct live live;
 	const char *names[INTERFACES_MOST]; /* of its interfaces: their present ones */
@@ -328,18 +327,9 @@ const struct program_kind monitor_kind = { .command = "monitor" };
 
 static bool open_programs(struct monitor *m, struct live_programs *to)
 {
-	m->bpf = monitor_bpf__open();
-	if (!m->bpf) {
-		live_say_refused(errno, "5.10");
+	if (!counting_open(&m->options->live, to))
 		return false;
-	}
-	*to = (struct live_programs){
-		.object = m->bpf->obj,
-		.settings = (struct monitor_settings *)&m->bpf->rodata->settings,
-		.tables = (struct fold_tables *)&m->bpf->rodata->fold_tables,
-		.frags = "watch_frags", .plain = "watch_plain", .old = "watch_old", .decap = "watch_decap",
-		.egress = "watch_egress",
-	};
+	m->counting = to->object;
 	return true;
 }
 
@@ -455,7 +445,7 @@ static void end(struct monitor *m)
 	free(m->limits);
 	if (m->takes)
 		taken_end(&m->taken);
-	monitor_bpf__destroy(m->bpf);
+	bpf_object__close(m->counting);
 }
 
 int monitor_run(const struct monitor_options *o)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -41,6 +40,11 @@ bool kernel_has_loop(void)
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_XDP, BPF_FUNC_loop, NULL) == 1;
 }
 
+bool kernel_is_supported(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_XDP, BPF_FUNC_timer_init, NULL) == 1;
+}
+
 /* Whether the running kernel lacks what that version brought. */
 static bool lacks(const char *version)
 {
@@ -48,15 +52,7 @@ static bool lacks(const char *version)
 		return !kernel_has_frags();
 	if (!strcmp(version, "5.17"))
 		return !kernel_has_loop();
-	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_XDP, BPF_FUNC_per_cpu_ptr, NULL) != 1; /* 5.10 */
-}
-
-/* Before Linux 5.11 BPF maps count as locked memory, which libbpf cannot raise without CAP_SYS_RESOURCE. */
-static bool is_locked_memory_short(void)
-{
-	struct rlimit l;
-
-	return !getrlimit(RLIMIT_MEMLOCK, &l) && l.rlim_cur != RLIM_INFINITY && kernel_trusts_us();
+	return !kernel_is_supported();
 }
 
 const char *kernel_refused(char why[KERNEL_WHY], int error, const char *oldest)
@@ -64,9 +60,9 @@ const char *kernel_refused(char why[KERNEL_WHY], int error, const char *oldest)
 	struct utsname system = { 0 };
 
 	uname(&system);
-	if (error == EPERM && is_locked_memory_short())
-		snprintf(why, KERNEL_WHY, "the kernel takes no BPF programs of this process: too little memory may be locked (`ulimit -l "
-			 "unlimited`), or the machine is locked down, or a container's seccomp forbids it");
+	if (error == EPERM && kernel_trusts_us())
+		snprintf(why, KERNEL_WHY, "the kernel takes no BPF programs of this process: a capability is missing (CAP_BPF, "
+			 "CAP_PERFMON, CAP_NET_ADMIN), the machine is locked down, or a container's seccomp forbids it");
 	else if (error == EPERM || (error == EACCES && !kernel_trusts_us()))
 		snprintf(why, KERNEL_WHY, "no permission to load BPF programs: run as root (or with CAP_BPF, CAP_PERFMON and "
 			 "CAP_NET_ADMIN)");

@@ -13,8 +13,11 @@
  */
 bool kernel_has_frags(void);
 
-/* bpf_loop(): Linux 5.17. */
+/* bpf_loop(): Linux 5.17. Also true if the caller may not load programs. */
 bool kernel_has_loop(void);
+
+/* Whether it is Linux 5.15 or newer: whether it has bpf_timer_init(). Also true if the caller may not load programs. */
+bool kernel_is_supported(void);
 
 #define KERNEL_WHY 320
 

@@ -60,7 +60,7 @@ static void choose_programs(struct live *l)
 	struct bpf_program *program;
 
 	l->frags = kernel_has_frags();
-	name = l->frags ? p->frags : kernel_has_loop() ? p->plain : p->old;
+	name = l->frags ? p->frags : p->plain;
 	if (l->options->decap)
 		name = p->decap;
 	else if (!name)
@@ -128,20 +128,12 @@ static bool has_dialogues(const struct live *l)
 	return l->options->settings.dialogues && l->options->both;
 }
 
-/* The program for kernels before 5.17 cannot follow formats whose numbers depend on the datagrams before (roce/udp_number.h). */
-static bool can_follow_udp(const struct live *l)
+/* The oldest kernel that takes the programs. */
+static const char *oldest(const struct live *l)
 {
-	const struct roce_ports *ports = &l->options->settings.ports;
-	const char *old = l->programs.old;
-
-	if (!old || !l->xdp || strcmp(bpf_program__name(l->xdp), old))
-		return true;
-	for (int i = 0; i < ROCE_UDP_PORTS; i++)
-		if (ports->format[i].kind > UDP_NUMBER) {
-			fprintf(stderr, "rocescope: --udp: the format of port %u needs Linux 5.17\n", ports->port[i]);
-			return false;
-		}
-	return true;
+	if (!l->programs.plain || l->options->decap)
+		return "5.18";
+	return l->options->both ? "5.17" : LIVE_OLDEST;
 }
 
 static bool load_programs(struct live *l)
@@ -167,15 +159,17 @@ static bool load_programs(struct live *l)
 	if (!pin_resume(&l->pin, p->object, p->settings))
 		return false;
 	choose_programs(l);
-	if (!can_follow_udp(l))
+	if (!kernel_is_supported()) {
+		live_say_refused(EOPNOTSUPP, oldest(l));
 		return false;
+	}
 	if (l->options->share) { /* loaded when the first interface has its dispatcher */
 		l->share = share_new(p->object, l->xdp, l->frags);
 		return l->share;
 	}
 	error = -bpf_object__load(p->object);
 	if (error)
-		live_say_refused(error, !p->old || l->options->decap ? "5.18" : l->options->both ? "5.17" : "5.10");
+		live_say_refused(error, oldest(l));
 	return !error && (!p->loaded || p->loaded(p->context, l)) && pin_maps(&l->pin, p->object, p->settings);
 }
 

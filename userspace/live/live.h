@@ -45,7 +45,7 @@ struct live_programs {
 	struct bpf_object *object;
 	struct monitor_settings *settings; /* in the object's read-only data */
 	struct fold_tables *tables;
-	const char *frags, *plain, *old; /* for kernels from 5.18, from 5.17, and before; NULL: not available there */
+	const char *frags, *plain; /* for kernels from 5.18, and before; NULL: not available there */
 	const char *decap; /* from 5.18; NULL: not available */
 	const char *egress; /* NULL: not available */
 	/* Called when the programs are loaded and not attached yet. false: it failed, which is reported. NULL: not called */
@@ -72,9 +72,11 @@ struct live {
 	sigset_t signals;
 };
 
+#define LIVE_OLDEST "5.15" /* the oldest kernel on which anything is watched */
+
 /*
- * Prints one line on stderr about why the kernel rejected the programs. kernel: the oldest version that accepts them ("5.10", "5.17" or
- * "5.18"), which is named if the running one lacks what it brought.
+ * Prints one line on stderr about why the kernel rejected the programs. kernel: the oldest version that accepts them (LIVE_OLDEST,
+ * "5.17" or "5.18"), which is named if the running one lacks what it brought.
  */
 void live_say_refused(int error, const char *kernel);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files, 2 s, long 5 s
 /* UC messages compared with a model of the receiver (kernel: rxe_resp.c, check_psn and check_op_seq), and immediate data. */
+#include "tests/support/observe_old.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 #include "tests/unit/long.h"
@@ -384,7 +385,7 @@ static bool old; /* as kernels before 5.17 */
 static __attribute__((noinline)) void take(struct roce_stream *s, struct roce_packet *p)
 {
 	if (old)
-		roce_observe_by(s, p, ICRC_GOOD, 0, NULL, true);
+		observe_old(s, p, ICRC_GOOD, 0, NULL);
 	else
 		observe(s, *p);
 }

@@ -42,7 +42,7 @@ static void distance_of_bits(void **state)
 static void forward(struct roce_psn *w, __u64 seen, __u64 unseen, __u64 take)
 {
 	psn_plan(w, seen, unseen, take);
-	psn_forward(w, false);
+	psn_forward(w);
 }
 
 /*
@@ -88,7 +88,7 @@ static void windows(void **state)
 			far += k < w.next - PSN_WINDOW;
 			missing[k - start] = false;
 		}
-		assert_int_equal(psn_recover(&w, from, count, false), found);
+		assert_int_equal(psn_recover(&w, from, count), found);
 		for (__u64 k = start; k < w.next; k += PSN_WINDOW / 2 + 7) /* numbers without a doubt */
 			if (psn_is_unknown(&w, k))
 				assert_true(k < reach);
@@ -118,10 +118,10 @@ static void needed(void **state)
 	assert_int_equal(far_of(&w)->count, 1);
 	forward(&w, 0, 0, 2000);
 	assert_true(far_of(&w)->count == 100);
-	assert_int_equal(psn_recover(&w, 0x1000 + 5000 + 90, 1000, false), 10);
-	assert_int_equal(psn_recover(&w, 0x1000 + 5000 + 90, 1, false), 0);
+	assert_int_equal(psn_recover(&w, 0x1000 + 5000 + 90, 1000), 10);
+	assert_int_equal(psn_recover(&w, 0x1000 + 5000 + 90, 1), 0);
 	assert_false(psn_is_unknown(&w, 0x1000));
-	assert_int_equal(psn_recover(&w, 0x1000, 6000, false), 90);
+	assert_int_equal(psn_recover(&w, 0x1000, 6000), 90);
 	assert_null(far_of(&w));
 	end = w.next + 3000;
 	forward(&w, 0, 3000, 1); /* most of them fall behind the window at once */
@@ -134,7 +134,7 @@ static void needed(void **state)
 	assert_int_equal(w.forgotten, 0);
 	w.far = PSN_NO_FAR;
 	forward(&w, 0, 50, 2 * PSN_WINDOW);
-	assert_true(w.forgotten == 50 && psn_recover(&w, w.next - 2 * PSN_WINDOW - 50, 50, false) == 0);
+	assert_true(w.forgotten == 50 && psn_recover(&w, w.next - 2 * PSN_WINDOW - 50, 50) == 0);
 	assert_true(psn_is_unknown(&w, w.next - 2 * PSN_WINDOW - 1) && !psn_is_unknown(&w, w.next - 2 * PSN_WINDOW));
 }
 

@@ -467,7 +467,7 @@ static void opened(void **state)
 	psn_start(&stream->psn, 0xfffff0);
 	for (int i = 0; i < 5; i++) { /* gaps of 3 PSNs, each after 400 */
 		psn_plan(&stream->psn, 400, 3, 1);
-		psn_forward(&stream->psn, false);
+		psn_forward(&stream->psn);
 	}
 	stream->counters.value[COUNTER_psn_skipped] = 15;
 	stream->counters.value[COUNTER_psn_gaps] = 5;
