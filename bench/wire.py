@@ -43,10 +43,11 @@ def make_wire(mtu=1500):
 
 
 def until(done, seconds=10):
-    """Waits until done() is true, or as long as that."""
+    """Waits until done() is true, or as long as that. Returns its last value."""
     end = time.monotonic() + seconds
-    while not done() and time.monotonic() < end:
-        time.sleep(0.01)
+    while not (found := done()) and time.monotonic() < end:
+        time.sleep(0.01)    # between two looks
+    return found
 
 
 def statistic(interface, name):
@@ -79,12 +80,8 @@ def place_receiver(apart):
     write(f"/sys/class/net/{PORT}/threaded", str(int(apart)))
     if not apart:
         return []
-    for _ in range(200):
-        threads = receiver_threads()
-        if threads:
-            break
-        time.sleep(0.01)
-    else:
+    threads = until(receiver_threads)
+    if not threads:
         sys.exit("bench: the port's NAPI has no thread of its own")
     for thread in threads:
         os.sched_setaffinity(thread, {RECEIVER_CPU})

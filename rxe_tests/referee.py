@@ -55,7 +55,7 @@ class Referee:
 
     def _quiet(self):
         before = self._frames()
-        time.sleep(QUIET_S)
+        time.sleep(QUIET_S)    # quiet for so long
         return self._frames() == before
 
     def _frames(self):
@@ -64,10 +64,14 @@ class Referee:
 
     def _written(self):
         """tcpdump prints its counters on a signal. When it is interrupted, it drops the packets that are still in its ring."""
+        def said():
+            return re.findall(r"(\d+) packets? captured, (\d+) packets? received by filter, (\d+) packets? dropped", self._tcpdump.stderr)
+
+        before = len(said())
         self._tcpdump.kill(signal.SIGUSR1)
-        time.sleep(0.1)
-        said = re.findall(r"(\d+) packets? captured, (\d+) packets? received by filter, (\d+) packets? dropped", self._tcpdump.stderr)
-        captured, received, dropped = map(int, said[-1]) if said else (0, 0, -1)
+        if not until(lambda: len(said()) > before):
+            return False
+        captured, received, dropped = map(int, said()[-1])
         return captured + dropped == received
 
 

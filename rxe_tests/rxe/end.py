@@ -331,7 +331,7 @@ class End:
             elif time.monotonic() >= limit:
                 break
             else:
-                time.sleep(0.001)
+                time.sleep(0.001)    # between two polls
         return found
 
 

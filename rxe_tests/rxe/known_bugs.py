@@ -29,7 +29,7 @@ def timer(a, b):
     before = a.counters()
     for _ in range(SLOW):
         a.post(pair.qa, [{"operation": "send", "size": 64}])
-        time.sleep(EVERY_S)
+        time.sleep(EVERY_S)    # its rate
     a.sent(SLOW)
     again = increase(before, a.counters())["sent_pkts"] - SLOW
     b.mend()

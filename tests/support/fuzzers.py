@@ -83,7 +83,7 @@ def run(fuzzers, jobs, show=lambda fuzzers: None):
                 active.append(waiting.pop(0))
                 active[-1].start()
             show(active)
-            time.sleep(0.1)
+            time.sleep(0.1)    # until a target has ended
     finally:
         for f in fuzzers:
             f.stop()

@@ -39,7 +39,7 @@ start() {{
 	pid=$!
 	until grep -q 'watching\\|receive: ' $work/said; do
 		kill -0 $pid 2>$work/gone || {{ cat $work/said >&2; wait $pid; exit; }}
-		sleep 0.1
+		sleep 0.1	# between two looks
 	done
 	pids="$pids $pid"
 }}

@@ -3,6 +3,8 @@
 import os
 import time
 
+from .patience import until
+
 
 def _processes():
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
@@ -40,11 +42,13 @@ class Traces:
 
     def remaining(self, patience=10):
         """Waits until nothing is left, at most that many seconds: (what is left, seconds it took)."""
-        begun = time.monotonic()
-        while True:
-            left = self.look()
+        begun, left = time.monotonic(), {}
+
+        def gone():
+            left.clear()
+            left.update(self.look())
             left.update((pid, _command(pid)) for pid in _processes() if _namespaces(pid) & self._spaces)
-            took = time.monotonic() - begun
-            if not left or took > patience:
-                return left, took
-            time.sleep(0.05)
+            return not left
+
+        until(gone, patience)
+        return left, time.monotonic() - begun

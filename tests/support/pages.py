@@ -260,7 +260,7 @@ def performed(shell, folder, step):
     limit = time.monotonic() + PATIENCE
     while not (result := judge(step, *perform(shell, folder, step))).good and step.command.startswith("curl") and \
             time.monotonic() < limit:
-        time.sleep(0.2)
+        time.sleep(0.2)    # until the other program answers
     return result
 
 

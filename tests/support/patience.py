@@ -11,13 +11,13 @@ def until(condition, seconds=PATIENCE):
     """Waits until condition() is true, at most that long. Returns its last value."""
     limit = time.monotonic() + seconds
     while not (found := condition()) and time.monotonic() < limit:
-        time.sleep(0.02)
+        time.sleep(0.02)    # between two looks
     return found
 
 
 def settle():
     """Waits until sent packets have arrived: veth delivers them in softirq, which a busy CPU leaves to a kernel thread."""
-    time.sleep(0.05)
+    time.sleep(0.05)    # the softirq may not have begun
     until(lambda: not _softirq_at_work(), SETTLED)
 
 

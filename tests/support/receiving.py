@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """rocescope receive on one end of a wire, and what rocescope send writes to it from the other."""
+import contextlib
 import json
 import os
 import re
@@ -7,10 +8,9 @@ import socket
 import struct
 import subprocess
 import tempfile
-import time
 
 from .monitored import Monitor, run
-from .patience import PATIENCE, settle
+from .patience import PATIENCE, settle, until
 from .project import ROCESCOPE
 
 PATTERN = b"".join(struct.pack("!Q", i) for i in range(1 << 17))  # docs/send.md: 1 MiB, repeated
@@ -115,16 +115,12 @@ class Control:
 
     def __init__(self, address, port=7471, source=None):
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        limit = time.monotonic() + PATIENCE
-        while True:
-            try:
-                self.socket = socket.create_connection((address, port), timeout=PATIENCE,
-                                                       source_address=(source, 0) if source else None)
-                break
-            except ConnectionRefusedError:
-                if time.monotonic() > limit:
-                    raise
-                time.sleep(0.02)
+
+        def connected():
+            with contextlib.suppress(ConnectionRefusedError):
+                return socket.create_connection((address, port), timeout=PATIENCE, source_address=(source, 0) if source else None)
+
+        self.socket = until(connected)
         assert self.socket.family == family
         self._file = self.socket.makefile("rb")
 
