@@ -12,6 +12,7 @@ import fcntl
 import json
 import os
 import re
+import threading
 
 from lab import LabError
 from lab.lab import FOLDER, Lab
@@ -74,20 +75,22 @@ def _take(t, name, runner, file):
             return lab, given["state"]
         lab.down()  # of a test that was killed
     lab = Lab(name, progress=t.note)
+    threading.Thread(target=_come_first, args=[lab], daemon=True).start()
     lab.up()
-    _come_first(lab)
     lab.leave(runner)
     return lab, state(lab)
 
 
 def _come_first(lab):
     """
-    Guests get more of the CPUs than other tests, which end before those with guests do. The nice value of a process counts only within
-    its session where the kernel groups sessions (sched(7), autogroup), and the guests have one of their own.
+    Guests get more of the CPUs than other tests, which end before those with guests do, from the beginning of their boot. The nice value
+    of a process counts only within its session where the kernel groups sessions (sched(7), autogroup), and the guests have one of their
+    own.
     """
-    with open(os.path.join(lab.folder, "pid"), encoding="ascii") as file:
-        pid = file.read().strip()
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:
+    path = os.path.join(lab.folder, "pid")
+    until(lambda: os.path.exists(path) and os.path.getsize(path))
+    with contextlib.suppress(OSError), open(path, encoding="ascii") as pid, \
+            open(f"/proc/{pid.read().strip()}/autogroup", "w", encoding="ascii") as file:
         file.write(str(NICE))
 
 
