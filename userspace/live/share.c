@@ -148,7 +148,7 @@ int share_attach(struct share *s, const char *name, unsigned int ifindex, bool g
 	if (there != mode) /* the kernel allows one mode at a time */
 		return generic ? because(s, "what it is shared with is attached natively: --mode native") : EOPNOTSUPP;
 	error = -xdp_program__attach(s->program, ifindex, mode, 0);
-	/* Linux 5.10 takes no pointer to the context in functions of programs of type EXT (btf_check_func_arg_match()) */
+	/* a kernel may take no pointer to the context in functions of programs of type EXT (btf_check_func_arg_match()) */
 	if (error == EINVAL && xdp_program__fd(s->program) < 0)
 		return because(s, "--share: this kernel does not take the program under libxdp's dispatcher (Linux 6.1 does)");
 	return error ?: check_dispatcher(s, ifindex);
