@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The guests' kernel: a package of this distribution or of a Debian suite, unpacked under build/lab and never installed."""
+"""The guests' kernel: a package of this distribution or of another suite, unpacked under build/lab and never installed."""
 import glob
 import lzma
 import os
@@ -11,15 +11,17 @@ from concurrent import futures
 
 from lab import LabError, child
 
-# Debian's, and Ubuntu's (untested), where the extra modules have rdma_rxe and sch_netem.
+# Debian's, and Ubuntu's, where the extra modules have rdma_rxe and sch_netem.
 METAPACKAGES = ("linux-image-amd64", "linux-image-generic")
 _KERNEL_PACKAGE = re.compile(r"linux-(image|modules|modules-extra)-\d\S*")
 
-# Kernels by version, the oldest first, and the Debian suites that have them. The first suite that can be reached is used. Old
-# suites vanish from the mirrors.
-SUITES = {"5.10": ("bullseye",), "6.1": ("bookworm",), "6.12": ("bookworm-backports", "trixie")}
-MIRROR = "http://deb.debian.org/debian"
-KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+# Kernels by version, the oldest first, and the suites that have them. The first suite that can be reached is used. Old suites vanish
+# from the mirrors.
+SUITES = {"5.15": ("jammy",), "6.1": ("bookworm",), "6.12": ("bookworm-backports", "trixie")}
+UBUNTU = ("jammy",)
+DEBIAN_MIRROR, UBUNTU_MIRROR = "http://deb.debian.org/debian", "http://archive.ubuntu.com/ubuntu"
+DEBIAN_KEYS, UBUNTU_KEYS = (f"/usr/share/keyrings/{name}-archive-keyring.gpg" for name in ("debian", "ubuntu"))
+UBUNTU_KEYS_IN = "trixie"   # Debian 12 has no package of them
 
 # A third of the modules: for devices that no guest has.
 UNUSED = ("sound", "drivers/gpu", "drivers/media", "drivers/usb", "drivers/net/wireless")
@@ -65,13 +67,12 @@ def _fetch_own(work, progress):
 
 
 def _fetch_version(version, work, progress):
-    if not os.path.exists(KEYRING):
-        raise Unreachable(f"a Debian kernel {version} needs {KEYRING}: install debian-archive-keyring")
     why = []
     for suite in SUITES[version]:
-        apt = Apt(progress, suite, work)
-        progress(f"looking for a kernel {version} in Debian {suite}")
+        progress(f"looking for a kernel {version} in {suite}")
         try:
+            source = (UBUNTU_MIRROR, _ubuntu_keys(work, progress)) if suite in UBUNTU else (DEBIAN_MIRROR, DEBIAN_KEYS)
+            apt = Apt(progress, suite, work, *source)
             apt.update()
             apt.unpack(work, version)
             return
@@ -80,24 +81,35 @@ def _fetch_version(version, work, progress):
     raise Unreachable(f"no kernel {version}: {'; '.join(why)}")
 
 
+def _ubuntu_keys(work, progress):
+    """The file with them: this machine's, or of Debian's package."""
+    if os.path.exists(UBUNTU_KEYS):
+        return UBUNTU_KEYS
+    apt = Apt(progress, UBUNTU_KEYS_IN, work, DEBIAN_MIRROR, DEBIAN_KEYS)
+    apt.update()
+    apt.fetch(["ubuntu-keyring"], work, os.path.join(work, "keys"))
+    return os.path.join(work, "keys", UBUNTU_KEYS.lstrip("/"))
+
+
 class Apt:
     """
-    apt of this machine, or with its own lists in the work folder for another Debian suite, which this machine does not
-    know.
+    apt of this machine, or with its own lists in the work folder for another suite, which this machine does not know.
     """
 
-    def __init__(self, progress, suite=None, work=None):
+    def __init__(self, progress, suite=None, work=None, mirror=None, keys=None):
         self._progress = progress
         self._options = ["-o", "APT::Sandbox::User=root"]
         if suite:
-            self._options += self._apart(suite, os.path.join(work, suite))
+            self._options += self._apart(suite, os.path.join(work, suite), mirror, keys)
 
     @staticmethod
-    def _apart(suite, folder):
+    def _apart(suite, folder, mirror, keys):
+        if not os.path.exists(keys):
+            raise LabError(f"no {keys}: install debian-archive-keyring")
         for name in ("state/lists/partial", "cache/archives/partial"):
             os.makedirs(os.path.join(folder, name))
         with open(os.path.join(folder, "sources.list"), "w", encoding="ascii") as file:
-            file.write(f"deb [arch=amd64 lang=none target=Packages signed-by={KEYRING}] {MIRROR} {suite} main\n")
+            file.write(f"deb [arch=amd64 lang=none target=Packages signed-by={keys}] {mirror} {suite} main\n")
         settings = {"Dir::State": f"{folder}/state", "Dir::State::status": "/dev/null", "Dir::Cache": f"{folder}/cache",
                     "Dir::Etc::sourcelist": f"{folder}/sources.list", "Dir::Etc::sourceparts": "/dev/null",
                     "Dir::Etc::preferences": "/dev/null", "Dir::Etc::preferencesparts": "/dev/null",
@@ -109,14 +121,18 @@ class Apt:
         _run(["apt-get", *self._options, "update"], "apt-get update failed")
 
     def unpack(self, work, version=""):
-        """Unpacks into work/tree."""
-        for package in self._packages(version):
+        """Unpacks the kernel into work/tree."""
+        self.fetch(self._packages(version), work, os.path.join(work, "tree"))
+
+    def fetch(self, packages, work, tree):
+        """Downloads them into work, and unpacks them into `tree`."""
+        for package in packages:
             size = re.search(r"^Size: (\d+)", self._cache("show", "--no-all-versions", package), re.M)
             self._progress(f"downloading {package} ({round(int(size[1]) / 1e6)} MB)" if size else f"downloading {package}")
             _run(["apt-get", *self._options, "download", package], f"downloading {package} failed", cwd=work)
         for archive in glob.glob(os.path.join(work, "*.deb")):
             self._progress(f"unpacking {os.path.basename(archive)}")
-            _run(["dpkg", "-x", archive, os.path.join(work, "tree")], "unpacking failed")
+            _run(["dpkg", "-x", archive, tree], "unpacking failed")
             os.unlink(archive)
 
     def _packages(self, version):
