@@ -221,7 +221,7 @@ static __always_inline void watch_find(struct scratch *s)
 	if (*(volatile __u32 *)&v->seen != tick)
 		v->seen = tick;
 	*(volatile __u32 *)&v->stream.message.next;
-	*(volatile __u64 *)&v->stream.last_psn;
+	*(volatile __u64 *)&v->stream.last.psn;
 	*(volatile __u64 *)&v->stream.counters.value[COUNTER_roce_packets];
 }
 

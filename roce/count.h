@@ -85,12 +85,12 @@ roce_inline void roce_count_frame(struct roce_totals *c, const struct roce_packe
 	v[COUNTER_malformed] += p->kind == ROCE_MALFORMED;
 }
 
-/* Lints are rare, so the counters are only touched if there is one. s->last_psn is still that of the packet before. */
+/* Lints are rare, so the counters are only touched if there is one. s->last.psn is still that of the packet before. */
 roce_inline void stream_lint(struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc)
 {
 	struct lint_seen seen = { 0 };
 
-	lint_follow(&s->lint_state, p, icrc, s->last_psn, s->met, &seen);
+	lint_follow(&s->lint_state, p, icrc, s->last.psn, s->met, &seen);
 	roce_reload();
 #define LINT(name, class, test, words) if (test) goto mistaken;
 #include "roce/lint.def"
@@ -109,18 +109,18 @@ mistaken:
  */
 roce_inline __u64 stream_arrived(const struct roce_stream *s)
 {
-	return s->psn.next != s->arrival_since ? s->psn.next : s->arrival_next;
+	return s->psn.next != s->arrival.since ? s->psn.next : s->arrival.next;
 }
 
 /* Packets arrive elsewhere from now on. */
 roce_inline void stream_arrive(struct roce_stream *s, __u32 arrival)
 {
-	__u64 known = arrival == s->before_arrival ? s->before_next : s->psn.next - (1ull << 62);
+	__u64 known = arrival == s->arrival.before ? s->arrival.before_next : s->psn.next - (1ull << 62);
 
-	s->before_next = stream_arrived(s);
-	s->before_arrival = s->last.arrival;
-	s->arrival_next = known;
-	s->arrival_since = s->psn.next;
+	s->arrival.before_next = stream_arrived(s);
+	s->arrival.before = s->last.arrival;
+	s->arrival.next = known;
+	s->arrival.since = s->psn.next;
 	s->last.arrival = arrival;
 }
 
@@ -158,9 +158,9 @@ roce_inline void stream_describe(struct roce_stream *s, const struct roce_packet
 	if (p->op && !(p->op & OP_CNP))
 		s->service = p->service;
 	if (p->op & OP_DETH) {
-		s->dqpn = p->dqpn;
-		s->sqpn = p->sqpn;
-		roce_copy16(s->dst, p->dst);
+		s->ud.dqpn = p->dqpn;
+		s->ud.sqpn = p->sqpn;
+		roce_copy16(s->ud.dst, p->dst);
 	}
 	roce_copy6(l->src_mac, p->src_mac);
 	roce_copy6(l->dst_mac, p->dst_mac);

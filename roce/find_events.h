@@ -32,7 +32,7 @@ roce_inline void roce_look(const struct roce_stream *s, struct roce_before *b)
 #undef EVENT
 	for (__u32 i = 0; i < ROCE_LINTS; i++)
 		b->lint[i] = s->lint[i];
-	b->waited = s->waited;
+	b->waited = s->sequence.waited;
 	b->changes = s->message.changes;
 	b->expected = event_expected(s);
 	b->trusted = event_trusted(s);
@@ -105,7 +105,7 @@ roce_inline __u32 event_rises(__u32 by)
 roce_inline bool roce_find_events(const struct roce_stream *s, const struct roce_before *b, const struct roce_packet *p,
 				  __u32 kinds, struct roce_event *e)
 {
-	__u64 moved = s->waited ^ b->waited, keep;
+	__u64 moved = s->sequence.waited ^ b->waited, keep;
 	__u32 lints = 0, habits = 0;
 
 #define EVENT(...)
@@ -148,7 +148,7 @@ roce_inline bool roce_find_events(const struct roce_stream *s, const struct roce
 #undef EVENT
 #undef EVENT_SINCE
 	kinds |= event_rose(lints & ~habits, 0) << EVENT_lint;
-	kinds |= event_rose(s->waited, b->waited) << EVENT_psn_stray;
+	kinds |= event_rose(s->sequence.waited, b->waited) << EVENT_psn_stray;
 	e->kinds = kinds;
 	return kinds;
 }

@@ -23,11 +23,11 @@ roce_inline void stream_in_order(struct roce_stream *s, const struct roce_packet
 roce_inline void stream_simple(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
 {
 	stream_ask_mtu(s, info);
-	if (s->met && p->op && s->stepped | s->after_read)
+	if (s->met && p->op && s->sequence.stepped | s->reads.bytes)
 		stream_look_back(s, p);
 	stream_take(s, p, info);
 	stream_take_block(s, p);
-	s->looked = s->psn.next / PSN_PERIOD; /* they do not settle */
+	s->acks.looked = s->psn.next / PSN_PERIOD; /* they do not settle */
 }
 
 /* Takes a packet that may have a place in the sequence: all but acknowledgements and CNPs. Nearly all are the expected one. */
@@ -36,7 +36,7 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
 	if (!ROCE_HAS_LOOP)
 		stream_simple(s, p, info);
 	else if (s->plain && (p->op || p->kind == ROCE_UDP) && !stream_distance(s, p) && !roce_is_answered(p) &&
-		 (p->kind != ROCE_UDP || s->run == p->run) && psn_step(&s->psn, s->plain == PLAIN_ALL))
+		 (p->kind != ROCE_UDP || s->sequence.run == p->run) && psn_step(&s->psn, s->plain == PLAIN_ALL))
 		stream_in_order(s, p);
 	else
 		stream_rare(s, p, info);
@@ -50,16 +50,16 @@ roce_inline void stream_acknowledged(struct roce_stream *s, const struct roce_pa
 {
 	bool positive = !(p->syndrome >> 5 & 3); /* a NAK acknowledges the PSNs before its own (IBTA 9.7.5.2.1) */
 
-	s->acked[1] = s->acked[0];
-	s->acked[0] = ACKED_VALID | ((p->number + positive) & PSN_MASK);
-	if (s->msn_met && psn_distance(s->msn, p->msn) < 0 && s->msn_less < 1) {
-		s->msn_less++;
+	s->acks.behind[1] = s->acks.behind[0];
+	s->acks.behind[0] = ACKED_VALID | ((p->number + positive) & PSN_MASK);
+	if (s->acks.msn_met && psn_distance(s->acks.msn, p->msn) < 0 && s->acks.msn_less < 1) {
+		s->acks.msn_less++;
 		return;
 	}
-	s->msn_falls += s->msn_met && psn_distance(s->msn, p->msn) < 0;
-	s->msn_less = 0;
-	s->msn = p->msn;
-	s->msn_met = true;
+	s->acks.msn_falls += s->acks.msn_met && psn_distance(s->acks.msn, p->msn) < 0;
+	s->acks.msn_less = 0;
+	s->acks.msn = p->msn;
+	s->acks.msn_met = true;
 }
 
 /* Forgets messages, blocks, and requests or what numbers datagrams. */
@@ -77,10 +77,10 @@ roce_inline void stream_forget(struct roce_stream *s)
 	s->met = false;
 	s->plain = PLAIN_NOT;
 	s->trial = TRIAL_NONE;
-	s->after_read = 0;
-	s->has_other = s->turns = 0;
-	s->acked[0] = s->acked[1] = 0;
-	s->spilled = false;
+	s->reads.bytes = 0;
+	s->sequence.has_other = s->sequence.turns = 0;
+	s->acks.behind[0] = s->acks.behind[1] = 0;
+	s->acks.spilled = false;
 	__builtin_memset(s->sample, 0, sizeof(s->sample)); /* they are of another connection */
 }
 
@@ -92,7 +92,7 @@ roce_inline void stream_trust(struct roce_stream *s)
 	s->trusted = true;
 	stream_forget(s);
 	s->path_mtu = s->pair.path_mtu;
-	s->mtu_least = s->mtu_guess = 0;
+	s->reads.mtu_least = s->reads.mtu_guess = 0;
 	stream_clear(s);
 	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
 	__builtin_memset(s->lint, 0, sizeof(s->lint));
@@ -102,8 +102,8 @@ roce_inline void stream_trust(struct roce_stream *s)
 		v[COUNTER_##name] = 0;
 #include "roce/counters.def"
 #undef COUNTER
-	s->restart_by = 0;
-	__builtin_memset(s->depth, 0, sizeof(s->depth));
+	s->sequence.restart_by = 0;
+	__builtin_memset(s->arrival.depth, 0, sizeof(s->arrival.depth));
 }
 
 /*
@@ -166,11 +166,11 @@ roce_inline void roce_adopt(struct roce_stream *s, const struct roce_packet *p, 
 		own->first_psn = PAIR_NO_PSN; /* it is that of the requests which have the same addresses and QPN */
 	if (s->met) {
 		s->counters.value[COUNTER_psn_restarts]++;
-		s->restart_by = RESTART_HANDSHAKE;
+		s->sequence.restart_by = RESTART_HANDSHAKE;
 	}
 	stream_forget(s);
 	s->path_mtu = pair->path_mtu;
-	s->mtu_least = s->mtu_guess = 0;
+	s->reads.mtu_least = s->reads.mtu_guess = 0;
 	stream_clear(s);
 }
 
@@ -196,8 +196,8 @@ roce_inline bool roce_wants_peer(const struct roce_stream *s, const struct roce_
 		       (!s->met || !s->trusted || p->number != (s->psn.next & PSN_MASK)) && s->pair.from;
 	if (s->plain && s->psn.next % PSN_PERIOD && !roce_is_answered(p))
 		return false;
-	return ((!s->path_mtu && (p->op & OP_READ_REQUEST || s->after_read)) || s->trial == TRIAL_AGAIN ||
-		(stream_is_look(s) && (s->spilled || stream_may_settle(s))) || stream_may_spill(s, p)) &&
+	return ((!s->path_mtu && (p->op & OP_READ_REQUEST || s->reads.bytes)) || s->trial == TRIAL_AGAIN ||
+		(stream_is_look(s) && (s->acks.spilled || stream_may_settle(s))) || stream_may_spill(s, p)) &&
 	       s->pair.from;
 }
 
@@ -208,11 +208,11 @@ roce_inline bool roce_wants_peer(const struct roce_stream *s, const struct roce_
 roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream *peer, const struct roce_packet *p,
 			  struct roce_peer_info *info)
 {
-	struct roce_far *far = peer->spilled ? psn_far(&peer->psn) : NULL;
+	struct roce_far *far = peer->acks.spilled ? psn_far(&peer->psn) : NULL;
 	__s64 d;
 
 	info->path_mtu = peer->path_mtu;
-	info->msn_falls = peer->msn_falls;
+	info->msn_falls = peer->acks.msn_falls;
 	info->number = peer->psn.next + psn_distance(peer->psn.next & PSN_MASK, p->number);
 	info->from = s->met && s->trusted ? s->psn.next : stream_begin(peer, p);
 	d = psn_distance(info->from & PSN_MASK, p->number);
@@ -260,7 +260,7 @@ roce_inline void roce_observe(struct roce_stream *s, struct roce_packet *p, enum
 		stream_ring(s, p);
 	stream_describe(s, p);
 	if (p->kind == ROCE_UDP) {
-		s->last_psn = p->number;
+		s->last.psn = p->number;
 		if (p->foreign || p->stream_end || (p->udp_kind > UDP_NUMBER && (!ROCE_HAS_LOOP || !stream_datagram(s, p))))
 			return;
 		stream_complete(s, p);
@@ -274,7 +274,7 @@ roce_inline void roce_observe(struct roce_stream *s, struct roce_packet *p, enum
 	if (p->op & OP_CNP)
 		return;
 	if (p->op)
-		s->last_psn = p->number;
+		s->last.psn = p->number;
 	if (p->op & OP_ACK)
 		stream_acknowledged(s, p);
 	else

@@ -41,9 +41,9 @@ roce_inline __u32 stream_mtu_of(__u64 bytes, __u64 psns, __u32 least)
 /* Whether the packet before was a READ, and a jump of d fits a path MTU. */
 roce_inline bool stream_is_read_jump(const struct roce_stream *s, __s64 d)
 {
-	__u64 mtu = stream_mtu_of(s->after_read, s->psn.next + d - s->read_at, 0), jump;
+	__u64 mtu = stream_mtu_of(s->reads.bytes, s->psn.next + d - s->reads.at, 0), jump;
 
-	jump = psn_before(-mtu, 0) & psn_before(-s->after_read, 0);
+	jump = psn_before(-mtu, 0) & psn_before(-s->reads.bytes, 0);
 	roce_opaque(jump);
 	return jump & 1;
 }
@@ -53,11 +53,11 @@ roce_inline bool stream_read_again(const struct roce_stream *s, const struct roc
 {
 	__u64 other, found = 0;
 
-	if (!(p->op & OP_READ_REQUEST) || !p->dma_length || p->dma_length >= s->after_read ||
-	    p->va + p->dma_length != s->read_end)
+	if (!(p->op & OP_READ_REQUEST) || !p->dma_length || p->dma_length >= s->reads.bytes ||
+	    p->va + p->dma_length != s->reads.end)
 		return false;
 	for (__u64 m = 256; m <= 4096; m *= 2) {
-		other = (psns * m + p->dma_length) ^ s->after_read;
+		other = (psns * m + p->dma_length) ^ s->reads.bytes;
 		found += m & ~psn_before(-other, 0);
 	}
 	*mtu = found;
@@ -70,7 +70,7 @@ roce_inline bool stream_read_again(const struct roce_stream *s, const struct roc
  */
 roce_inline void stream_mtu_grown(struct roce_stream *s, const struct roce_packet *p, __u64 number)
 {
-	__u64 psns = number - s->read_at;
+	__u64 psns = number - s->reads.at;
 	__u32 mtu;
 
 	if ((__s64)psns <= 0)
@@ -78,15 +78,15 @@ roce_inline void stream_mtu_grown(struct roce_stream *s, const struct roce_packe
 	if (stream_read_again(s, p, psns, &mtu)) {
 		if (mtu <= s->path_mtu)
 			return;
-		psns = stream_read_span(s->after_read, mtu);
+		psns = stream_read_span(s->reads.bytes, mtu);
 	} else {
-		mtu = stream_mtu_of(s->after_read, psns, s->path_mtu);
+		mtu = stream_mtu_of(s->reads.bytes, psns, s->path_mtu);
 		if (!mtu)
 			return;
 	}
 	s->path_mtu = psns > 1 ? mtu : 0;
-	s->mtu_guess = s->mtu_least = 0;
-	psn_back(&s->psn, s->read_at + psns);
+	s->reads.mtu_guess = s->reads.mtu_least = 0;
+	psn_back(&s->psn, s->reads.at + psns);
 }
 
 #define STREAM_DOUBTS 3 /* READs in a row that prove another path MTU than the known one, */
@@ -102,7 +102,7 @@ roce_inline void stream_mtu_grown(struct roce_stream *s, const struct roce_packe
  */
 roce_inline void stream_after_read(struct roce_stream *s, const struct roce_packet *p, __s64 d)
 {
-	__u64 psns = s->psn.next + d - s->read_at;
+	__u64 psns = s->psn.next + d - s->reads.at;
 	__u32 mtu;
 	__s64 own;
 
@@ -111,34 +111,34 @@ roce_inline void stream_after_read(struct roce_stream *s, const struct roce_pack
 			s->path_mtu = mtu;
 		mtu = 0;
 	} else {
-		mtu = psns > 1 ? stream_mtu_of(s->after_read, psns, s->path_mtu ? 0 : s->mtu_least) : 0;
+		mtu = psns > 1 ? stream_mtu_of(s->reads.bytes, psns, s->path_mtu ? 0 : s->reads.mtu_least) : 0;
 	}
 	if (!s->path_mtu && d == 0) {
-		if (s->after_read > s->mtu_least && s->after_read <= 4096)
-			s->mtu_least = s->after_read;
+		if (s->reads.bytes > s->reads.mtu_least && s->reads.bytes <= 4096)
+			s->reads.mtu_least = s->reads.bytes;
 		return;
 	}
 	if (mtu == s->path_mtu)
 		mtu = 0;
-	if (mtu != s->mtu_guess || !mtu) {
-		s->mtu_guess = mtu;
-		s->doubt_from = s->psn.next;
-		s->doubt_row = 0;
+	if (mtu != s->reads.mtu_guess || !mtu) {
+		s->reads.mtu_guess = mtu;
+		s->reads.doubt_from = s->psn.next;
+		s->reads.doubt_row = 0;
 	}
-	s->doubt_row += mtu != 0;
-	if (s->doubt_row >= (s->path_mtu ? STREAM_DOUBTS : STREAM_GUESSES)) {
-		s->read_late = s->path_mtu ? s->psn.next - s->doubt_from : 0;
+	s->reads.doubt_row += mtu != 0;
+	if (s->reads.doubt_row >= (s->path_mtu ? STREAM_DOUBTS : STREAM_GUESSES)) {
+		s->reads.late = s->path_mtu ? s->psn.next - s->reads.doubt_from : 0;
 		s->path_mtu = mtu;
-		s->mtu_guess = 0;
-		s->doubt_row = 0;
+		s->reads.mtu_guess = 0;
+		s->reads.doubt_row = 0;
 	}
 	if (!s->path_mtu) {
-		s->read_own = mtu ? d : 0;
+		s->reads.own = mtu ? d : 0;
 		return;
 	}
-	own = s->read_at + stream_read_span(s->after_read, s->path_mtu) - s->psn.next;
-	s->read_own = own > 0 ? own : 0;
-	s->after_read = 0;
+	own = s->reads.at + stream_read_span(s->reads.bytes, s->path_mtu) - s->psn.next;
+	s->reads.own = own > 0 ? own : 0;
+	s->reads.bytes = 0;
 }
 
 /*
@@ -152,17 +152,17 @@ roce_rare stream_look_back(struct roce_stream *s, const struct roce_packet *p)
 	if (!s || !p)
 		return 0;
 	d = stream_distance(s, p);
-	if (d < 0 && -d <= s->stepped)
+	if (d < 0 && -d <= s->sequence.stepped)
 		psn_back(&s->psn, s->psn.next + d);
-	else if (ROCE_HAS_LOOP && d < 0 && !s->stepped && s->after_read && s->path_mtu)
+	else if (ROCE_HAS_LOOP && d < 0 && !s->sequence.stepped && s->reads.bytes && s->path_mtu)
 		stream_mtu_grown(s, p, s->psn.next + d);
 	d = stream_distance(s, p);
-	if (d && s->path_mtu && (d < 0 || !s->after_read))
-		s->mtu_guess = 0;
+	if (d && s->path_mtu && (d < 0 || !s->reads.bytes))
+		s->reads.mtu_guess = 0;
 	if (d < 0)
 		return 0;
-	s->stepped = 0;
-	if (s->after_read)
+	s->sequence.stepped = 0;
+	if (s->reads.bytes)
 		stream_after_read(s, p, d);
 	return 0;
 }
@@ -187,7 +187,7 @@ roce_inline void stream_depth(struct roce_stream *s, __u64 behind)
 
 	roce_opaque(i);
 	if (i < STREAM_DEPTHS)
-		stream_lint_add(&s->depth[i], 1);
+		stream_lint_add(&s->arrival.depth[i], 1);
 }
 
 /* Counts `found` PSNs that came late, if the observer may have reordered them itself. number: of the first one. */
@@ -196,7 +196,7 @@ roce_inline void stream_crossed(struct roce_stream *s, __u64 number, __u64 found
 	__u64 newest = stream_arrived(s), overtaken = psn_before(number, newest) & ~psn_before(s->psn.next, newest);
 
 	s->counters.value[COUNTER_psn_crossed] += found & ~overtaken;
-	s->arrival_next += (number + 1 - s->arrival_next) & psn_before(s->arrival_next, number + 1);
+	s->arrival.next += (number + 1 - s->arrival.next) & psn_before(s->arrival.next, number + 1);
 }
 
 /* A packet behind the expected number, and not in the span of the READ before it. */
@@ -242,11 +242,11 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 	if (d < 0) {
 		late = stream_span(s, p);
 	} else {
-		own = s->read_own;
-		late = s->read_late;
-		from = s->doubt_from;
+		own = s->reads.own;
+		late = s->reads.late;
+		from = s->reads.doubt_from;
 	}
-	s->read_own = s->read_late = 0;
+	s->reads.own = s->reads.late = 0;
 	if (late)
 		found = psn_recover(&s->psn, from, late);
 	if (d >= 0) {
@@ -277,16 +277,16 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 	if (place == PSN_RESYNC) {
 		v[COUNTER_psn_resyncs]++;
 		v[COUNTER_psn_restarts]++;
-		s->restart_by = RESTART_ELSEWHERE;
+		s->sequence.restart_by = RESTART_ELSEWHERE;
 		stream_restart(s, number);
 		own = 0;
 	}
 	if (place == PSN_RECOVERED || place == PSN_DUPLICATE) {
 		span = 0;
 	} else {
-		s->after_read = p->op & OP_READ_REQUEST && p->dma_length > 256 ? p->dma_length : 0;
-		s->read_end = p->va + p->dma_length;
-		s->read_at = number;
+		s->reads.bytes = p->op & OP_READ_REQUEST && p->dma_length > 256 ? p->dma_length : 0;
+		s->reads.end = p->va + p->dma_length;
+		s->reads.at = number;
 	}
 	if (span != 1 || own || skipped || !psn_step(&s->psn, false))
 		psn_plan(&s->psn, own, skipped, span);
@@ -321,9 +321,9 @@ roce_inline void stream_message(struct roce_stream *s, const struct roce_packet 
  */
 roce_inline void stream_unknown(struct roce_stream *s, const struct roce_packet *p)
 {
-	if (!s->met || (s->after_read && !s->path_mtu) || stream_distance(s, p))
+	if (!s->met || (s->reads.bytes && !s->path_mtu) || stream_distance(s, p))
 		return;
-	s->stepped++;
+	s->sequence.stepped++;
 	psn_plan(&s->psn, 0, 0, 1);
 }
 
@@ -344,9 +344,9 @@ roce_inline void stream_known(struct roce_stream *s, const struct roce_packet *p
 
 	if (!s->met) {
 		s->met = true;
-		s->stepped = 0;
-		s->first_psn = p->number;
-		s->run = p->run;
+		s->sequence.stepped = 0;
+		s->sequence.first_psn = p->number;
+		s->sequence.run = p->run;
 		if (!(p->op & OP_RESPONSE))
 			stream_restart(s, stream_begin(s, p));
 		else
@@ -355,8 +355,8 @@ roce_inline void stream_known(struct roce_stream *s, const struct roce_packet *p
 		s->message.met = s->pair.from && s->pair.first_psn != PAIR_NO_PSN &&
 				 psn_distance(s->pair.first_psn, s->psn.next & PSN_MASK) == 0;
 	}
-	if (p->kind == ROCE_UDP && s->run != p->run) { /* the sender was restarted */
-		s->run = p->run;
+	if (p->kind == ROCE_UDP && s->sequence.run != p->run) { /* the sender was restarted */
+		s->sequence.run = p->run;
 		stream_restart(s, p->number);
 	}
 	roce_reload();
@@ -399,7 +399,7 @@ roce_inline void stream_take_block(struct roce_stream *s, const struct roce_pack
 /* Whether it is time to look, at the first packet in each PSN_PERIOD. */
 roce_inline bool stream_is_look(const struct roce_stream *s)
 {
-	return (__u32)(s->psn.next / PSN_PERIOD) != s->looked;
+	return (__u32)(s->psn.next / PSN_PERIOD) != s->acks.looked;
 }
 
 /* Whether PSNs are missing that the peer may acknowledge. */
@@ -425,7 +425,7 @@ roce_inline __s64 stream_nearer(__s64 best, __u64 next, __u32 psn)
  */
 roce_inline __u64 stream_acknowledged_by(const struct roce_stream *s, const struct roce_stream *peer)
 {
-	__u32 last = peer->acked[0], before = peer->acked[1];
+	__u32 last = peer->acks.behind[0], before = peer->acks.behind[1];
 	__s64 best = -(1 << 23);
 
 	if (last & before & ACKED_VALID)
@@ -447,15 +447,15 @@ roce_rare stream_settle(struct roce_stream *s, const struct roce_peer_info *info
 	if (!s || !info || !info->valid)
 		return 0;
 	next = s->psn.next;
-	end = s->acknowledged;
-	from = s->settled;
-	s->acknowledged = info->acknowledged;
+	end = s->acks.acknowledged;
+	from = s->acks.settled;
+	s->acks.acknowledged = info->acknowledged;
 	if ((__s64)(from - s->psn.begin) < 0 || (__s64)(next - from) < 0)
 		from = s->psn.begin;
-	s->settled = from;
+	s->acks.settled = from;
 	if ((__s64)(end - from) <= 0 || (__s64)(next - end) < 0)
 		return 0;
-	s->settled = end;
+	s->acks.settled = end;
 	if (next - from > PSN_REACH)
 		from = next - PSN_REACH;
 	reordered = s->psn.reordered;

@@ -252,7 +252,7 @@ struct roce_last {
 	__u64 va;
 	__u32 rkey;
 	__u32 dma_length;
-	__u32 arrival; /* not for display: see before_arrival */
+	__u32 arrival; /* not for display: see `arrival` of the stream */
 	__u16 udp_source_port;
 	__u16 vlan;
 	__u8 vlan_tags;
@@ -261,6 +261,7 @@ struct roce_last {
 	__u8 ttl;
 	__u8 src_mac[6];
 	__u8 dst_mac[6];
+	__u64 psn; /* acknowledgements included */
 };
 
 /* Why a sequence was taken for another one. */
@@ -301,8 +302,11 @@ _Static_assert(sizeof(struct udp_state) <= sizeof(struct roce_asked), "stream_cl
 #define STREAM_DEPTHS 17 /* of reordering, one per power of two; the last one holds PSN_REACH */
 
 /*
- * With thousands of streams, cache lines make up a packet's cost. A packet that is in order, while nothing is missing, needs four:
- * that of last_seen and psn.next, that of the message, that of the last packet, and that of the first counters.
+ * With thousands of streams, cache lines make up a packet's cost. What each packet needs stands in front, and what few packets
+ * need is in groups. A packet that is in order, while nothing is missing, needs four lines: that of last_seen and psn.next, that
+ * of the message, that of the last packet, and that of the first counters (bpf/abi.h asserts it).
+ *
+ * Pinned state has these names: one that changes goes into `renamed` of userspace/live/layout.c.
  */
 struct roce_stream {
 	__u64 last_seen; /* ns, the caller's clock */
@@ -310,7 +314,6 @@ struct roce_stream {
 	struct roce_message message;
 	struct roce_lint_state lint_state;
 	struct roce_last last;
-	__u64 last_psn; /* PSN of the last packet, acknowledgements included */
 	__u32 path_mtu;	/* bytes, learnt from First and Middle packets, the spans of READs, or the pair; 0: not known */
 	/*
 	 * Generation of the pairs of this QPN (pair_generation_of()) when the stream last looked for its own. The store of
@@ -325,20 +328,59 @@ struct roce_stream {
 	__u8 plain;	 /* enum stream_plain */
 	__u8 trial;	 /* enum trial_kind */
 	__u8 by_ring;	 /* addresses count its blocks: --imm ring, and a WRITE was seen */
-	__u64 after_read; /* the last packet was a READ request: its bytes, 0: no, or it takes one PSN whatever the path MTU */
-	__u64 read_end;	  /* ... and its end address */
-	__u32 mtu_least; /* lower bound, from an in-order packet behind a READ */
-	__u32 looked; /* the next number / PSN_PERIOD when the peer was asked last for what it acknowledges */
-	__u32 run;	/* --udp only */
-	__u32 stepped; /* the last PSNs before the next one, so many, were those of packets with unknown opcodes */
+	struct {
+		__u64 first_psn;
+		__u64 other;	/* the number that continues another sequence, which was left or came between; if has_other */
+		__u32 run;	/* --udp only */
+		__u32 stepped;	/* the last PSNs before the next one, so many, were those of packets with unknown opcodes */
+		__u32 waited;	/* packets that waited, because they would have carried the sequence off */
+		__u8 has_other;
+		__u8 turns; /* how often the two sequences took turns lately: the evidence for another turn grows with each */
+		__u8 restart_by; /* enum roce_restart_by, of the last restart */
+	} sequence;
 	struct roce_counters counters;
-	__u8 dst[16];	/* UD: of the last packet */
-	__u32 dqpn;	/* UD: of the last packet */
-	__u32 sqpn;	/* UD and RD only, else 0 */
+	struct {
+		__u8 dst[16];	/* of the last packet */
+		__u32 dqpn;	/* of the last packet */
+		__u32 sqpn;	/* RD as well */
+	} ud; /* UD only, else 0 */
 	__u64 first_seen;
-	__u64 first_psn;
 	struct roce_pair pair;
-	__u64 other; /* the number that continues another sequence, which was left or came between; valid if has_other */
+	/* the READ requests before the next packet, for stream_after_read() */
+	struct {
+		__u64 bytes; /* of the last packet, 0: it was no READ, or takes one PSN whatever the path MTU */
+		__u64 end;   /* ... and its end address */
+		__u64 at;    /* number of the last READ request */
+		__u32 mtu_least; /* lower bound of the path MTU, from an in-order packet behind a READ */
+		__u32 own;   /* of the next packet, from stream_look_back(): so many PSNs before it belong to the READ, ... */
+		__u64 late;	  /* ... and so many from doubt_from on */
+		__u64 doubt_from; /* since this number, what was skipped behind READs is explained by `mtu_guess`, ... */
+		__u32 doubt_row;  /* ... so many times one after the other */
+		__u32 mtu_guess;  /* another path MTU, from the last jumps behind READs (`doubt_row`) */
+	} reads;
+	struct {
+		/* of responses */
+		__u32 behind[2]; /* PSNs behind those that the last two acknowledgements name, ACKED_VALID if there is one */
+		__u32 msn;	 /* the highest one; it counts completed messages (IBTA 9.7.7.1) */
+		__u32 msn_falls; /* how often it has fallen */
+		__u8 msn_met;
+		__u8 msn_less; /* so many acknowledgements in a row have a lower MSN than one before */
+		/* of requests */
+		__u8 spilled;	/* some are remembered in the pool (struct roce_asked_more) */
+		__u32 looked;	/* the next number / PSN_PERIOD when the peer was asked last for what it acknowledges */
+		__u64 answered;	/* the number behind the newest acknowledged one, when the peer was asked last */
+		__u64 acknowledged; /* numbers before this one were acknowledged at the last look, ... */
+		__u64 settled;	    /* ... and before this one at that before it: what is missing there counts as unseen */
+	} acks;
+	/* where packets arrive (`last.arrival`), for stream_arrived(), and how late */
+	struct {
+		__u64 since; /* the next number when packets began to arrive where they do now */
+		__u64 next;  /* the number behind the newest one that had arrived there until then, or came late since, ... */
+		__u64 before_next; /* ... and the same for `before` */
+		__u32 before; /* where packets arrived before they did where they do now */
+		/* late packets by how far they were behind: bucket n from 2^n on; at most LINT_COUNT_MOST */
+		__u32 depth[STREAM_DEPTHS];
+	} arrival;
 	struct roce_sample sample[STREAM_SAMPLES];
 	__u32 lint[ROCE_LINTS]; /* at most LINT_COUNT_MOST */
 	__u32 class_changes; /* packets with another traffic class than the one before (stream_class()); at most LINT_COUNT_MOST */
@@ -346,35 +388,9 @@ struct roce_stream {
 		struct roce_asked asked; /* not KEY_UDP: requests */
 		struct udp_state udp;	 /* KEY_UDP */
 	};
-	__u64 read_at;	   /* number of the last READ request */
-	__u32 mtu_guess;   /* another path MTU, from the last jumps behind READs (`doubt_row`) */
-	__u32 read_own;	   /* of the next packet, from stream_look_back(): so many PSNs before it belong to the READ, ... */
-	__u64 read_late;   /* ... and so many from doubt_from on */
-	__u64 doubt_from;  /* since this number, what was skipped behind READs is explained by `mtu_guess`, ... */
-	__u32 doubt_row;   /* ... so many times one after the other */
-	/* responses: the PSNs behind those that the last two acknowledgements name, ACKED_VALID if there is one */
-	__u32 acked[2];
-	__u32 before_arrival; /* where packets arrived before they did where they do now (`last.arrival`) */
-	__u64 acknowledged; /* requests: numbers before this one were acknowledged at the last look, ... */
-	__u64 settled;	    /* ... and before this one at that before it: what is missing there counts as unseen */
-	__u64 arrival_since; /* the next number when packets began to arrive where they do now */
-	__u64 arrival_next;  /* the number behind the newest one that had arrived there until then, or came late since, ... */
-	__u64 before_next;   /* ... and the same for before_arrival; stream_arrived() reads them */
-	__u32 depth[STREAM_DEPTHS]; /* late packets by how far they were behind: bucket n from 2^n on; at most LINT_COUNT_MOST */
-	__u64 answered;	/* requests: the number behind the newest acknowledged one, when the peer was asked last */
-	__u8 spilled;	/* requests: some are remembered in the pool (struct roce_asked_more) */
-	__u8 has_other;
-	__u8 turns; /* how often the two sequences took turns lately: the evidence for another turn grows with each */
-	__u8 msn_met;
-	__u8 msn_less; /* so many acknowledgements in a row have a lower MSN than one before */
 	__u8 heaps; /* --udp only: it is made of heaps */
-	__u8 restart_by; /* enum roce_restart_by, of the last restart */
-	__u8 unused;
-	/* acknowledgements: the highest MSN, which counts completed messages (IBTA 9.7.7.1), and how often it has fallen */
-	__u32 msn, msn_falls;
 	struct roce_blocks blocks;
 	struct roce_ring_state ring;
-	__u32 waited; /* packets that waited, because they would have carried the sequence off */
 };
 
 /* Packets that came late, and were not missing as far as is known. */

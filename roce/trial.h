@@ -57,7 +57,7 @@ roce_inline void extra_leave(struct roce_stream *s, struct roce_far *far, __u64 
 /* Whether the request would overwrite another one that is not answered, as far as is known. */
 roce_inline bool stream_may_spill(const struct roce_stream *s, const struct roce_packet *p)
 {
-	return roce_is_answered(p) && asked_oldest(&s->asked, s->answered);
+	return roce_is_answered(p) && asked_oldest(&s->asked, s->acks.answered);
 }
 
 /* Makes room for a request: the oldest one that is remembered goes to the pool, if it is not answered. */
@@ -70,9 +70,9 @@ roce_rare stream_spill(struct roce_stream *s)
 
 	if (!s)
 		return 0;
-	oldest = asked_oldest(&s->asked, s->answered);
-	if (far && far->held & HELD_ASKED && !oldest && (__s64)(s->answered - extra_of(far)->asked.behind) >= 0) {
-		s->spilled = false;
+	oldest = asked_oldest(&s->asked, s->acks.answered);
+	if (far && far->held & HELD_ASKED && !oldest && (__s64)(s->acks.answered - extra_of(far)->asked.behind) >= 0) {
+		s->acks.spilled = false;
 		extra_leave(s, far, HELD_ASKED);
 	}
 	if (!oldest)
@@ -88,9 +88,9 @@ roce_rare stream_spill(struct roce_stream *s)
 	roce_opaque(i);
 	if (i < ASKED_MORE)
 		more->entry[i] = oldest;
-	more->behind = s->answered + ((asked_behind(oldest) - s->answered) & ASKED_NUMBER);
+	more->behind = s->acks.answered + ((asked_behind(oldest) - s->acks.answered) & ASKED_NUMBER);
 	s->asked.entry[s->asked.count % ASKED] = 0;
-	s->spilled = true;
+	s->acks.spilled = true;
 	return 0;
 }
 
@@ -163,19 +163,20 @@ roce_rare trial_open(struct roce_stream *s, const struct roce_packet *p, __u64 n
 		words[i] = 0;
 	far->held |= HELD_TRIAL;
 	s->trial = kind;
-	behind = p->kind == ROCE_UDP ? (__s64)(p->number - s->other) : psn_distance(s->other & PSN_MASK, p->number);
-	t->other = s->has_other && behind >= 0 && behind <= PSN_WINDOW;
+	behind = p->kind == ROCE_UDP ? (__s64)(p->number - s->sequence.other) :
+				       psn_distance(s->sequence.other & PSN_MASK, p->number);
+	t->other = s->sequence.has_other && behind >= 0 && behind <= PSN_WINDOW;
 	t->begins = !!(p->op & OP_FIRST);
 	t->first = number;
 	t->packets = 1;
 	b->met = true;
-	b->run = p->run;
+	b->sequence.run = p->run;
 	b->path_mtu = s->path_mtu;
 	psn_start(&b->psn, number);
 	b->psn.far = PSN_NO_FAR;
 	b->last.arrival = s->last.arrival;
-	b->before_arrival = s->before_arrival;
-	b->before_next = number - (1ull << 62); /* nothing of the sequence has arrived there */
+	b->arrival.before = s->arrival.before;
+	b->arrival.before_next = number - (1ull << 62); /* nothing of the sequence has arrived there */
 	if (p->op & OP_RING && kind != TRIAL_GAP) {
 		message_resume(&b->message, &s->message); /* it may go on in the ring */
 		b->message.begin = 0;
@@ -191,7 +192,7 @@ roce_rare trial_open(struct roce_stream *s, const struct roce_packet *p, __u64 n
 /* Takes another packet of the sequence beside. */
 roce_inline void trial_follow(struct roce_trial *t, const struct roce_packet *p, __s64 d)
 {
-	if (t->beside.stepped | t->beside.after_read) {
+	if (t->beside.sequence.stepped | t->beside.reads.bytes) {
 		stream_look_back(&t->beside, p);
 		d = stream_distance(&t->beside, p);
 	}
@@ -220,8 +221,8 @@ roce_inline void trial_close(struct roce_stream *s, struct roce_far *far)
 	if (s->trial != TRIAL_AGAIN) {
 		v[COUNTER_psn_interleaved] += t->other ? t->packets : 0;
 		v[COUNTER_psn_strays] += t->other ? 0 : t->packets;
-		s->other = t->beside.psn.next;
-		s->has_other = true;
+		s->sequence.other = t->beside.psn.next;
+		s->sequence.has_other = true;
 	}
 	trial_end(s, far);
 }
@@ -237,10 +238,10 @@ roce_inline void trial_count(struct roce_stream *s, const struct roce_stream *b)
 		v[COUNTER_##name] += from[COUNTER_##name];
 #include "roce/counters.def"
 #undef COUNTER
-	s->after_read = b->after_read;
-	s->read_end = b->read_end;
-	s->read_at = b->read_at;
-	s->stepped = b->stepped;
+	s->reads.bytes = b->reads.bytes;
+	s->reads.end = b->reads.end;
+	s->reads.at = b->reads.at;
+	s->sequence.stepped = b->sequence.stepped;
 }
 
 /* The sequence beside becomes that of the stream. p: its last packet. */
@@ -258,10 +259,10 @@ roce_rare trial_win(struct roce_stream *s, const struct roce_packet *p, __u32 by
 	b = &t->beside;
 	v[COUNTER_psn_restarts]++;
 	v[COUNTER_psn_resyncs]++;
-	s->restart_by = by;
-	s->turns += t->other && s->turns < TRIAL_TURNS_MOST;
-	s->other = s->psn.next;
-	s->has_other = true;
+	s->sequence.restart_by = by;
+	s->sequence.turns += t->other && s->sequence.turns < TRIAL_TURNS_MOST;
+	s->sequence.other = s->psn.next;
+	s->sequence.has_other = true;
 	trial_count(s, b);
 	for (int i = 0; i < PSN_WORDS; i++)
 		s->psn.seen[i] = b->psn.seen[i];
@@ -270,21 +271,21 @@ roce_rare trial_win(struct roce_stream *s, const struct roce_packet *p, __u32 by
 	s->psn.unknown_before = b->psn.unknown_before;
 	s->psn.reordered = b->psn.reordered;
 	s->path_mtu = b->path_mtu;
-	s->mtu_least = b->mtu_least;
-	s->mtu_guess = b->mtu_guess;
-	s->doubt_from = b->doubt_from;
-	s->doubt_row = b->doubt_row;
-	s->before_arrival = b->before_arrival;
-	s->arrival_since = b->arrival_since;
-	s->arrival_next = b->arrival_next;
-	s->before_next = b->before_next;
+	s->reads.mtu_least = b->reads.mtu_least;
+	s->reads.mtu_guess = b->reads.mtu_guess;
+	s->reads.doubt_from = b->reads.doubt_from;
+	s->reads.doubt_row = b->reads.doubt_row;
+	s->arrival.before = b->arrival.before;
+	s->arrival.since = b->arrival.since;
+	s->arrival.next = b->arrival.next;
+	s->arrival.before_next = b->arrival.before_next;
 	for (int i = 0; i < STREAM_DEPTHS; i++)
-		stream_lint_add(&s->depth[i], b->depth[i]);
+		stream_lint_add(&s->arrival.depth[i], b->arrival.depth[i]);
 	for (int i = 0; i < STREAM_SAMPLES; i++)
 		s->sample[i] = b->sample[i];
 	if (p->kind != ROCE_UDP)
 		s->asked = b->asked;
-	s->spilled = false;
+	s->acks.spilled = false;
 	block_forget_all(s);
 	if (p->service != SERVICE_UC || b->ring.beside) {
 		message_resume(&s->message, &b->message);
@@ -350,7 +351,7 @@ roce_inline bool trial_wait(struct roce_stream *s, const struct roce_packet *p, 
 		d = psn_distance(0, d & PSN_MASK);
 	if (s->trial == TRIAL_ELSEWHERE && d >= -FAR_REACH && d <= PSN_GAP_MAX) {
 		trial_follow(t, p, d);
-		turns = t->other ? 2 * s->turns : 0;
+		turns = t->other ? 2 * s->sequence.turns : 0;
 		if (t->row >> turns || t->packets / TRIAL_PACKETS >> turns)
 			trial_win(s, p, RESTART_ELSEWHERE);
 		return true;
@@ -451,7 +452,7 @@ roce_inline void trial_taken(struct roce_stream *s, const struct roce_packet *p,
 		s->trial = TRIAL_NONE;
 	if (!late && !recovered) {
 		trial_remember(s, p, number);
-		s->turns -= s->turns && !(number % TRIAL_TURN_PERIOD);
+		s->sequence.turns -= s->sequence.turns && !(number % TRIAL_TURN_PERIOD);
 	}
 	if (far && s->trial == TRIAL_GAP && (__s64)(s->psn.next - trial_of(far)->first) > 0)
 		trial_close(s, far);
@@ -489,13 +490,13 @@ roce_inline void trial_take(struct roce_stream *s, const struct roce_packet *p, 
 	__u64 *v = s->counters.value, number = s->met ? s->psn.next + d : p->number, late, recovered;
 	enum trial_kind kind = TRIAL_NONE;
 
-	if (s->met && s->run == p->run) {
+	if (s->met && s->sequence.run == p->run) {
 		kind = trial_kind_of(s, p, d, info);
 		if (p->op & OP_RESPONSE && p->op & OP_FIRST && d < -PSN_REACH)
 			trial_anchor(s, number, info);
 	}
 	if (kind && trial_wait(s, p, number, kind)) {
-		s->waited += s->trial != TRIAL_NONE;
+		s->sequence.waited += s->trial != TRIAL_NONE;
 		if (p->service == SERVICE_UC)
 			trial_message(s, p, kind);
 		return;
@@ -503,7 +504,7 @@ roce_inline void trial_take(struct roce_stream *s, const struct roce_packet *p, 
 	late = stream_seen_before(s);
 	recovered = v[COUNTER_psn_recovered];
 	trial_note(s);
-	if (s->met && s->stepped | s->after_read | s->mtu_guess)
+	if (s->met && s->sequence.stepped | s->reads.bytes | s->reads.mtu_guess)
 		stream_look_back(s, p);
 	stream_take(s, p, info);
 	stream_take_block(s, p);
@@ -520,12 +521,12 @@ roce_rare stream_rare(struct roce_stream *s, const struct roce_packet *p, const 
 	s->message.changes++;
 	stream_ask_mtu(s, info);
 	looked = s->psn.next / PSN_PERIOD;
-	if (looked != s->looked && s->pair.from && !(p->op & OP_RESPONSE))
+	if (looked != s->acks.looked && s->pair.from && !(p->op & OP_RESPONSE))
 		stream_settle(s, info);
-	s->looked = looked;
+	s->acks.looked = looked;
 	if (info && info->valid && !(p->op & OP_RESPONSE)) {
-		s->answered = info->acknowledged;
-		if (s->spilled || stream_may_spill(s, p))
+		s->acks.answered = info->acknowledged;
+		if (s->acks.spilled || stream_may_spill(s, p))
 			stream_spill(s);
 	}
 	if (p->kind == ROCE_PACKET && !p->op) {
@@ -535,7 +536,7 @@ roce_rare stream_rare(struct roce_stream *s, const struct roce_packet *p, const 
 		trial_take(s, p, info);
 	}
 	s->plain = PLAIN_NOT;
-	if (s->met && !s->after_read && !s->stepped && !s->trial && !stream_is_look(s))
+	if (s->met && !s->reads.bytes && !s->sequence.stepped && !s->trial && !stream_is_look(s))
 		s->plain = psn_is_whole(&s->psn) ? PLAIN_ALL : PLAIN;
 	return 0;
 }

@@ -36,7 +36,7 @@ static void set_who(stat_tap_table_item_type *row, const struct snapshot_stream 
 
 	set_text(&row[WHO], address_text(s->key.src).text);
 	set_text(&row[WHOM], address_text(snapshot_destination(s)).text);
-	snprintf(qpn, sizeof(qpn), "0x%06x", datagram ? s->stream.dqpn : s->key.qpn); /* as infiniband.bth.destqp */
+	snprintf(qpn, sizeof(qpn), "0x%06x", datagram ? s->stream.ud.dqpn : s->key.qpn); /* as infiniband.bth.destqp */
 	set_text(&row[QPN], qpn);
 	set_text(&row[SERVICE], roce_service_name(s->stream.service));
 	set_text(&row[SIDE], s->key.side == SIDE_RESPONSE ? "response" : "request");

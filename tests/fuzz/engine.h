@@ -32,7 +32,7 @@ static inline void engine_observe(struct roce_stream *s, struct roce_packet *p, 
 /* How far the sequence has moved since its start, modulo 2^24. */
 static inline __u32 engine_moved(const struct roce_stream *s)
 {
-	return s->met ? (s->psn.next - s->first_psn) & PSN_MASK : 0;
+	return s->met ? (s->psn.next - s->sequence.first_psn) & PSN_MASK : 0;
 }
 
 /*

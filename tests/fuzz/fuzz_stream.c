@@ -69,7 +69,7 @@ static void check_stream(const struct place *at)
 	must(v[COUNTER_psn_skipped] <= v[COUNTER_psn_gaps] * PSN_GAP_MAX);
 	must(v[COUNTER_psn_gaps] + v[COUNTER_psn_resyncs] <= at->packets);
 	must(v[COUNTER_psn_duplicates] + v[COUNTER_psn_late_unknown] <= at->packets);
-	must(v[COUNTER_psn_strays] + v[COUNTER_psn_interleaved] <= s->waited && s->waited <= at->packets);
+	must(v[COUNTER_psn_strays] + v[COUNTER_psn_interleaved] <= s->sequence.waited && s->sequence.waited <= at->packets);
 	must(v[COUNTER_psn_resyncs] <= v[COUNTER_psn_restarts]);
 	/* every message, whole or broken, has at least one packet; a whole one has a Last */
 	must(v[COUNTER_messages] + v[COUNTER_messages_broken] <= at->packets);
@@ -90,7 +90,7 @@ static void check_sequence(const struct place *at)
 {
 	const __u64 *v = at->stream.counters.value, late = v[COUNTER_psn_duplicates] + v[COUNTER_psn_late_unknown];
 
-	if (at->leaps || v[COUNTER_psn_resyncs] || at->stream.waited)
+	if (at->leaps || v[COUNTER_psn_resyncs] || at->stream.sequence.waited)
 		return;
 	must(v[COUNTER_psn_recovered] + late + v[COUNTER_psn_gaps] <= at->sequenced);
 	must(engine_moved(&at->stream) == ((at->sequenced + at->stepped - v[COUNTER_psn_recovered] - late +
@@ -152,7 +152,7 @@ static void check_step(const struct roce_stream *was, const struct roce_stream *
 	}
 	if (is->message.changes != was->message.changes || (is->trusted && !was->trusted))
 		return;
-	must(is->waited == was->waited && !memcmp(is->lint, was->lint, sizeof(is->lint)));
+	must(is->sequence.waited == was->sequence.waited && !memcmp(is->lint, was->lint, sizeof(is->lint)));
 #define EVENT(...)
 #define EVENT_OF(name, counter, ...) must(is->counters.value[COUNTER_##counter] == was->counters.value[COUNTER_##counter]);
 #include "roce/event.def"

@@ -48,10 +48,10 @@ static void find_at(struct table *t, const struct roce_key *key, size_t place)
 		must(!memcmp(s, &unused, sizeof(*s)));
 		model.key[model.count++] = *key;
 		s->used = true;
-		s->dqpn = place;
+		s->ud.dqpn = place;
 		s->last_seen = ~0ull; /* the stream's memory is complete */
 	}
-	must(s->used && s->dqpn == place);
+	must(s->used && s->ud.dqpn == place);
 	must(t->count == model.count && t->count <= t->max);
 }
 
@@ -64,7 +64,7 @@ static void check_all(struct snapshot_stream *streams, size_t count)
 {
 	must(count == model.count);
 	for (size_t i = 0; i < count; i++)
-		must(equal(&streams[i].key, &model.key[i]) && streams[i].stream.dqpn == i);
+		must(equal(&streams[i].key, &model.key[i]) && streams[i].stream.ud.dqpn == i);
 }
 
 /* Checks all streams again, then empties the table and continues to use it. */

@@ -169,7 +169,7 @@ bool known_qp_takes(__u8 state)
 /* Whether the QP did not take the stream's packets: its PSN has not moved since it was last read, or is too far away. */
 static bool is_elsewhere(const struct owner_facts *f, const struct known_qp *k, const struct roce_stream *s)
 {
-	__s64 d = psn_distance(k->qp.rq_psn, (s->last_psn + 1) & PSN_MASK);
+	__s64 d = psn_distance(k->qp.rq_psn, (s->last.psn + 1) & PSN_MASK);
 
 	if (s->last_seen > f->qps->time) /* the QP was read before this packet came */
 		return false;
@@ -188,7 +188,7 @@ static void say_inward(const struct owner_facts *f, const struct known_qp *k, co
 	else if (s->key.kind == KEY_CONNECTED && s->key.side == SIDE_REQUEST && connected && s->stream.met &&
 		 k->qp.rq_psn != HOST_NO_PSN && is_elsewhere(f, k, &s->stream))
 		snprintf(o->words, sizeof(o->words), "PSN on the wire 0x%llx, the QP expects 0x%x",
-			 s->stream.last_psn & PSN_MASK, k->qp.rq_psn & PSN_MASK);
+			 s->stream.last.psn & PSN_MASK, k->qp.rq_psn & PSN_MASK);
 	o->refused = o->words[0];
 }
 
@@ -223,7 +223,7 @@ bool owner_find(const struct owner_facts *f, const struct snapshot_stream *s, st
 		return false;
 	if (places_has(f->places, snapshot_destination(s), &devices)) {
 		o->local = true;
-		k = known_qps_find(f->qps, datagram ? s->stream.dqpn : s->key.qpn, devices);
+		k = known_qps_find(f->qps, datagram ? s->stream.ud.dqpn : s->key.qpn, devices);
 		if (!k)
 			say_missing(f, s, devices, o);
 		else if (k->gone)

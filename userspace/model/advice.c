@@ -75,10 +75,10 @@ static bool is_seen_twice(const struct roce_stream *s)
 	return packets >= TWICE_LEAST && again >= packets * TWICE_SHARE && again <= packets * (1 - TWICE_SHARE);
 }
 
-/* An interface's index is above the queue's (bpf/watch.h). before_arrival 0: it has arrived in one place only. */
+/* An interface's index is above the queue's (bpf/watch.h). arrival.before 0: it has arrived in one place only. */
 static bool is_at_two_interfaces(const struct roce_stream *s)
 {
-	return s->before_arrival && s->before_arrival >> 10 != s->last.arrival >> 10;
+	return s->arrival.before && s->arrival.before >> 10 != s->last.arrival >> 10;
 }
 
 static void advise_twice(struct advice *a, const struct snapshot *s)

@@ -469,7 +469,7 @@ static bool has_prefix(const __u8 address[16], const __u8 prefix[16], int bits)
 
 static bool has_address(const struct term *t, const struct roce_key *key, const struct roce_stream *s)
 {
-	const __u8 *dst = s && key->kind == KEY_DATAGRAM ? s->dst : key->dst;
+	const __u8 *dst = s && key->kind == KEY_DATAGRAM ? s->ud.dst : key->dst;
 
 	return (t->address.ends & END_SRC && has_prefix(key->src, t->address.bytes, t->address.bits)) ||
 	       (t->address.ends & END_DST && has_prefix(dst, t->address.bytes, t->address.bits));
@@ -477,7 +477,7 @@ static bool has_address(const struct term *t, const struct roce_key *key, const 
 
 static bool has_qpn(__u32 qpn, const struct roce_key *key, const struct roce_stream *s)
 {
-	return key->qpn == qpn || (key->kind == KEY_DATAGRAM && s->dqpn == qpn) || (s->pair.from && s->pair.peer_qpn == qpn);
+	return key->qpn == qpn || (key->kind == KEY_DATAGRAM && s->ud.dqpn == qpn) || (s->pair.from && s->pair.peer_qpn == qpn);
 }
 
 static bool is_faulty(const struct roce_stream *s)

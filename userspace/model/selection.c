@@ -52,7 +52,7 @@ void selection_begin(struct selection *c, struct roce_stream *s, const struct ro
 		leap(s);
 	memcpy(c->kept, s->counters.value, sizeof(c->kept));
 	memcpy(c->lint, s->lint, sizeof(c->lint));
-	c->waited = s->waited;
+	c->waited = s->sequence.waited;
 }
 
 void selection_end(const struct selection *c, struct roce_stream *s, __u32 trusted)
@@ -63,7 +63,7 @@ void selection_end(const struct selection *c, struct roce_stream *s, __u32 trust
 	for (int i = 0; i < ROCE_STREAM_COUNTERS; i++)
 		if (is_of_sequence(i))
 			v[i] = forgotten ? 0 : c->kept[i];
-	s->waited = c->waited;
+	s->sequence.waited = c->waited;
 	if (!c->verdict.kinds)
 		return;
 	/* of others a habit counts, which is no fault */

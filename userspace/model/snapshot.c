@@ -99,7 +99,7 @@ bool snapshot_is_reordered(const struct roce_stream *s)
 	__u32 late = 0;
 
 	for (int i = 0; i < STREAM_DEPTHS; i++)
-		late |= s->depth[i];
+		late |= s->arrival.depth[i];
 	return late && (s->service == SERVICE_UC || s->service == SERVICE_UD || s->service == SERVICE_UDP);
 }
 

@@ -144,7 +144,7 @@ bool snapshot_icrcs_are_wrong(const struct roce_stream *s);
 /* The stream's destination; of UD, the last one. */
 static inline const __u8 *snapshot_destination(const struct snapshot_stream *s)
 {
-	return s->key.kind == KEY_DATAGRAM ? s->stream.dst : s->key.dst;
+	return s->key.kind == KEY_DATAGRAM ? s->stream.ud.dst : s->key.dst;
 }
 
 /* Whether a counter applies to the stream. Views leave out others, instead of showing 0. */

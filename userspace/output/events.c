@@ -76,9 +76,9 @@ static bool is_wanted(const struct events *e, const struct taken_packet *p, cons
 	} else {
 		roce_stream_key(packet, &s.key);
 		s.stream.service = packet->service;
-		s.stream.dqpn = packet->dqpn;
-		s.stream.sqpn = packet->sqpn;
-		roce_copy16(s.stream.dst, packet->dst);
+		s.stream.ud.dqpn = packet->dqpn;
+		s.stream.ud.sqpn = packet->sqpn;
+		roce_copy16(s.stream.ud.dst, packet->dst);
 		s.stream.trusted = p->record->trusted;
 		s.stream.counters.value[COUNTER_roce_packets] = 1;
 	}

@@ -144,7 +144,7 @@ static void begin(struct plot_track *t, const struct analysis_seen *seen, const 
 	memset(t, 0, sizeof(*t));
 	t->key = seen->look->key;
 	if (s->met && is_first_fault(s, rank, seen->event, kinds))
-		plot_row_at(&t->row, s->first_seen)->psn = s->first_psn + 1;
+		plot_row_at(&t->row, s->first_seen)->psn = s->sequence.first_psn + 1;
 }
 
 /*

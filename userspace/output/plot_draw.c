@@ -158,7 +158,7 @@ struct strip {
 static void print_track(struct sheet *s, int t, struct strip *strip)
 {
 	struct plot_row *r = &s->picture->track[t]->row;
-	__u64 first_psn = s->picture->stream[t]->stream.first_psn;
+	__u64 first_psn = s->picture->stream[t]->stream.sequence.first_psn;
 
 	strip->most = 1;
 	fprintf(s->out, "$psn%d << EOD\n", t);
@@ -180,7 +180,7 @@ static void print_track(struct sheet *s, int t, struct strip *strip)
 static void print_marks(struct sheet *s, int t, struct strip *strip)
 {
 	struct plot_row *r = &s->picture->track[t]->row;
-	__u64 first_psn = s->picture->stream[t]->stream.first_psn;
+	__u64 first_psn = s->picture->stream[t]->stream.sequence.first_psn;
 
 	for (int m = 0; m < PLOT_MARKS; m++) {
 		double psn = 0;

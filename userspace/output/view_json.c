@@ -101,11 +101,11 @@ static void put_late(struct json_text *t, const struct roce_stream *s)
 	json_text_key(t, "late_by");
 	json_text_open(t, '[');
 	for (int i = 0; i < STREAM_DEPTHS; i++) {
-		if (!s->depth[i])
+		if (!s->arrival.depth[i])
 			continue;
 		json_text_open(t, '[');
 		json_text_number(t, 1ull << i);
-		json_text_number(t, s->depth[i]);
+		json_text_number(t, s->arrival.depth[i]);
 		json_text_close(t, ']');
 	}
 	json_text_close(t, ']');
@@ -301,21 +301,21 @@ static void put_stream(struct json_text *t, const struct snapshot_stream *s, con
 	const struct roce_stream *stream = &s->stream;
 	bool acknowledges = s->key.side == SIDE_RESPONSE && stream->service != SERVICE_CNP;
 
-	put_identity(t, &s->key, stream->dst, stream->dqpn, stream->service);
+	put_identity(t, &s->key, stream->ud.dst, stream->ud.dqpn, stream->service);
 	put_format(t, now, s->key.port);
 	put_peer(t, &stream->pair);
 	boolean(t, "icrc_trusted", stream->trusted);
 	boolean(t, "estimate", snapshot_is_estimate(stream));
 	count_or_null(t, "path_mtu", stream->path_mtu, stream->path_mtu);
-	count_or_null(t, "first_psn", stream->met, stream->first_psn);
-	count_or_null(t, "last_psn", stream->met || acknowledges, stream->last_psn);
+	count_or_null(t, "first_psn", stream->met, stream->sequence.first_psn);
+	count_or_null(t, "last_psn", stream->met || acknowledges, stream->last.psn);
 	string(t, "first_seen", view_time(stream->first_seen + realtime_offset).text);
 	string(t, "last_seen", view_time(stream->last_seen + realtime_offset).text);
 	for (int i = 0; i < ROCE_COUNTERS; i++)
 		if (snapshot_has(s, counter_order[i]))
 			count(t, counter_names[counter_order[i]], stream->counters.value[counter_order[i]]);
-	if (stream->restart_by)
-		string(t, "restart_by", restart_names[stream->restart_by]);
+	if (stream->sequence.restart_by)
+		string(t, "restart_by", restart_names[stream->sequence.restart_by]);
 	if (snapshot_is_reordered(stream))
 		put_late(t, stream);
 	if (stream->by_ring)

@@ -163,7 +163,7 @@ static void print_owner(FILE *out, const struct snapshot_stream *s)
 	const struct host_qp *qp = o->qp;
 
 	fprintf(out, "  %s > %s QPN %s%s: ", address_text(s->key.src).text,
-		address_text(snapshot_destination(s)).text, qpn_text(datagram ? s->stream.dqpn : s->key.qpn).text,
+		address_text(snapshot_destination(s)).text, qpn_text(datagram ? s->stream.ud.dqpn : s->key.qpn).text,
 		response ? " resp" : "");
 	if (qp) {
 		fprintf(out, "%s QP %s", qp->device, qpn_text(qp->qpn).text);

@@ -79,7 +79,7 @@ static void fill_counters_of(struct row *row, const struct roce_stream *s)
 	row->service = s->service;
 	row->trusted = s->trusted;
 	row->estimate = snapshot_is_estimate(s);
-	memcpy(row->dst, row->key.kind == KEY_DATAGRAM ? s->dst : row->key.dst, sizeof(row->dst));
+	memcpy(row->dst, row->key.kind == KEY_DATAGRAM ? s->ud.dst : row->key.dst, sizeof(row->dst));
 }
 
 static void fill_counters(struct row *row, const struct snapshot_stream *s, const struct snapshot_stream *base)

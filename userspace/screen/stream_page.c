@@ -43,13 +43,13 @@ static void add_title(const struct stream_page *p)
 {
 	const struct roce_key *key = &p->s->key;
 	const struct roce_stream *s = &p->s->stream;
-	const __u8 *dst = key->kind == KEY_DATAGRAM ? s->dst : key->dst;
+	const __u8 *dst = key->kind == KEY_DATAGRAM ? s->ud.dst : key->dst;
 	char number[CELL], peer[CELL] = "";
 
 	if (key->kind == KEY_UDP)
 		snprintf(number, CELL, "port %u, flow %u", key->port, key->qpn);
 	else if (key->kind == KEY_DATAGRAM)
-		snprintf(number, CELL, "source QPN %s, to QPN %s", qpn_text(key->qpn).text, qpn_text(s->dqpn).text);
+		snprintf(number, CELL, "source QPN %s, to QPN %s", qpn_text(key->qpn).text, qpn_text(s->ud.dqpn).text);
 	else
 		snprintf(number, CELL, "QPN %s", qpn_text(key->qpn).text);
 	if (s->pair.from)
@@ -175,9 +175,9 @@ static void add_late(const struct stream_page *p)
 	if (!snapshot_is_reordered(s))
 		return;
 	for (int i = 0; i < STREAM_DEPTHS; i++)
-		if (s->depth[i])
-			length += snprintf(text + length, sizeof(text) - length, "%s%u by %u or more", length ? ", " : "", s->depth[i],
-					   1u << i);
+		if (s->arrival.depth[i])
+			length += snprintf(text + length, sizeof(text) - length, "%s%u by %u or more", length ? ", " : "",
+					   s->arrival.depth[i], 1u << i);
 	add_line(p, "late", "packets by PSNs: %s", text);
 	if (s->counters.value[COUNTER_psn_crossed])
 		add_line(p, "", "%llu of them came by another interface or queue than those before: perhaps reordered here",
@@ -211,8 +211,8 @@ static void add_psn(const struct stream_page *p)
 	add_late(p);
 	if (p->s->key.kind == KEY_UDP)
 		return;
-	add_line(p, "PSN", "first 0x%06llx, last 0x%06llx, next expected 0x%06llx", s->first_psn & PSN_MASK,
-		 s->last_psn & PSN_MASK, s->psn.next & PSN_MASK);
+	add_line(p, "PSN", "first 0x%06llx, last 0x%06llx, next expected 0x%06llx", s->sequence.first_psn & PSN_MASK,
+		 s->last.psn & PSN_MASK, s->psn.next & PSN_MASK);
 	add_missing(p);
 }
 

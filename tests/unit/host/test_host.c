@@ -172,7 +172,7 @@ static struct host_qp qp_of(__u32 qpn, __u32 peer_qpn, __u32 rq_psn)
 static struct snapshot_stream stream_of(const char *src, const char *dst, __u32 qpn, __u32 last_psn, __u64 last_seen)
 {
 	struct snapshot_stream s = { .key = { .kind = KEY_CONNECTED, .qpn = qpn },
-				     .stream = { .trusted = 1, .met = 1, .last_psn = last_psn, .last_seen = last_seen } };
+				     .stream = { .trusted = 1, .met = 1, .last.psn = last_psn, .last_seen = last_seen } };
 
 	address_parse(src, s.key.src);
 	address_parse(dst, s.key.dst);
@@ -321,7 +321,7 @@ static void test_psn(void **state)
 	o = owner_of(&in);
 	assert_string_equal(o.words, "PSN on the wire 0x200000, the QP expects 0x0");
 	/* close: the QP may not have processed the packet yet ... */
-	in.stream.last_psn = 20;
+	in.stream.last.psn = 20;
 	o = owner_of(&in);
 	assert_string_equal(o.words, "");
 	/* ... until it has not moved while packets came */
@@ -334,7 +334,7 @@ static void test_psn(void **state)
 	o = owner_of(&in);
 	assert_string_equal(o.words, "");
 	/* it moves; after 2^24 it is 0 again */
-	in.stream = (struct roce_stream){ .met = 1, .trusted = 1, .last_psn = 0xffffff, .last_seen = 350 };
+	in.stream = (struct roce_stream){ .met = 1, .trusted = 1, .last.psn = 0xffffff, .last_seen = 350 };
 	update(&qp, 1, 400);
 	o = owner_of(&in);
 	assert_string_equal(o.words, "");

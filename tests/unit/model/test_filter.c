@@ -12,7 +12,7 @@
 static struct snapshot_stream rc_stream(void)
 {
 	struct snapshot_stream s = { .key = { .qpn = 17, .kind = KEY_CONNECTED },
-				     .stream = { .trusted = true, .service = SERVICE_RC, .dqpn = 17 } };
+				     .stream = { .trusted = true, .service = SERVICE_RC, .ud.dqpn = 17 } };
 
 	assert_true(address_parse("10.9.0.1", s.key.src) && address_parse("10.9.0.2", s.key.dst));
 	return s;
@@ -96,10 +96,10 @@ static void faults(void **state)
 static void other_streams(void **state)
 {
 	struct snapshot_stream s = { .key = { .qpn = 40, .kind = KEY_DATAGRAM, .side = SIDE_REQUEST },
-				     .stream = { .trusted = true, .service = SERVICE_UD, .dqpn = 50 } };
+				     .stream = { .trusted = true, .service = SERVICE_UD, .ud.dqpn = 50 } };
 
 	(void)state;
-	assert_true(address_parse("fd00::1", s.key.src) && address_parse("fd00::2", s.stream.dst));
+	assert_true(address_parse("fd00::1", s.key.src) && address_parse("fd00::2", s.stream.ud.dst));
 	s.stream.counters.value[COUNTER_psn_lost] = s.stream.counters.value[COUNTER_psn_skipped] = 4;
 	WANTED(&s, "ud", "40", "50", "fd00::1", "dst fd00::2", "fd00::/8", "dst fd00::2/127", "::/0", "lost=4");
 	UNWANTED(&s, "17", "dst fd00::1", "::ffff:0:0/96", "faulty"); /* the PSN of UD is not checked */

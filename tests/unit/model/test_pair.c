@@ -475,7 +475,7 @@ static void many_outstanding(void **state)
 			ask(&x, read_request(psn & PSN_MASK, 3000));
 			writes(&x, (psn + 3) & PSN_MASK, 1);
 		}
-		assert_true(x.request.spilled);
+		assert_true(x.request.acks.spilled);
 		assert_int_not_equal(x.request.psn.far, 0);
 		answer(&x, READ_MIDDLE, (psn - 3) & PSN_MASK); /* of the last one: all others are lost */
 		skipped += 3 * (n < 144 ? n : 144) - 2;
@@ -487,7 +487,7 @@ static void many_outstanding(void **state)
 			for (int j = 0; j < 3; j++)
 				answer(&x, j == 0 ? READ_FIRST : j == 1 ? READ_MIDDLE : READ_LAST, (psn + j) & PSN_MASK);
 		}
-		assert_false(x.request.spilled);
+		assert_false(x.request.acks.spilled);
 		assert_int_equal(x.request.psn.far, 0);
 		assert_int_equal(COUNT(&x.response, psn_skipped), skipped);
 	}
@@ -690,7 +690,7 @@ static void samples(void **state)
 	assert_int_equal(COUNT(&x.request, psn_recovered), 1);
 	assert_int_equal(COUNT(&x.request, psn_duplicates), 8);
 	assert_int_equal(COUNT(&x.request, psn_restarts), 1);
-	assert_int_equal(x.request.restart_by, RESTART_HANDSHAKE);
+	assert_int_equal(x.request.sequence.restart_by, RESTART_HANDSHAKE);
 }
 
 /* Acknowledges the packets before this one; a message each. */
@@ -717,13 +717,13 @@ static void msn(void **state)
 				writes(&x, first + i, 1);
 				acknowledge(&x, first + i, i % 20 == 5 ? i - 1 : i + 1);
 			}
-			assert_int_equal(x.response.msn_falls, 0);
+			assert_int_equal(x.response.acks.msn_falls, 0);
 			for (__u32 i = 0; i < 100; i++) {
 				writes(&x, first + i, 1);
 				acknowledge(&x, again ? first + 199 : first + i, again ? 200 : i + 1);
 			}
 			assert_int_equal(COUNT(&x.request, psn_restarts), again ? 0 : 1);
-			assert_int_equal(x.request.restart_by, again ? RESTART_NONE : RESTART_MSN);
+			assert_int_equal(x.request.sequence.restart_by, again ? RESTART_NONE : RESTART_MSN);
 			assert_int_equal(COUNT(&x.request, messages), again ? 200 : 300);
 			assert_int_equal(COUNT(&x.request, psn_skipped), 0);
 			if (again)

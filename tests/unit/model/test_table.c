@@ -29,9 +29,9 @@ static void grows_and_finds(void **state)
 
 			assert_non_null(stream);
 			assert_int_equal(stream->used, round);
-			assert_int_equal(stream->dqpn, round ? i : 0);
+			assert_int_equal(stream->ud.dqpn, round ? i : 0);
 			stream->used = 1;
-			stream->dqpn = i;
+			stream->ud.dqpn = i;
 		}
 	}
 	assert_int_equal(t.count, STREAMS);
@@ -43,7 +43,7 @@ static void grows_and_finds(void **state)
 	for (__u32 i = 0; i < STREAMS; i++) {
 		struct roce_key key = key_of(i);
 
-		assert_int_equal(snapshot_find(&s, &key)->stream.dqpn, i);
+		assert_int_equal(snapshot_find(&s, &key)->stream.ud.dqpn, i);
 	}
 	assert_null(snapshot_find(&s, &(struct roce_key){ .qpn = 0xffffff }));
 	assert_null(snapshot_find(NULL, &(struct roce_key){ 0 }));

@@ -68,7 +68,7 @@ static void trust(void **state)
 	assert_int_equal(COUNT(&s, psn_skipped), 0);
 	assert_int_equal(COUNT(&s, psn_resyncs), 0);
 	assert_int_equal(COUNT(&s, messages), 1);
-	assert_int_equal(s.first_psn, 7000);
+	assert_int_equal(s.sequence.first_psn, 7000);
 	before = s;
 	bad.pkey = 0; /* lints, too, depend on the packet's content */
 	observe_icrc(&s, bad, ICRC_BAD);
@@ -370,7 +370,7 @@ static void acknowledgements(void **state)
 	}
 	observe(&s, packet(CNP, 0));
 	assert_int_equal(s.service, SERVICE_RC);
-	assert_int_equal(s.last_psn, 8000);
+	assert_int_equal(s.last.psn, 8000);
 	observe(&s, packet(READ_ONLY, 2));
 	assert_int_equal(COUNT(&s, psn_gaps) + COUNT(&s, psn_duplicates) + COUNT(&s, psn_resyncs), 0);
 	assert_int_equal(COUNT(&s, acks), 2);
@@ -399,7 +399,7 @@ static void unknown_opcodes(void **state)
 	assert_int_equal(COUNT(&s, unknown_opcodes), 2);
 	assert_int_equal(COUNT(&s, psn_gaps), 0);
 	assert_int_equal(s.service, SERVICE_UC);
-	assert_int_equal(s.last_psn, 2);
+	assert_int_equal(s.last.psn, 2);
 }
 
 /* A packet with an unknown opcode takes the expected PSN, and gives it back when a known one comes with it. */
@@ -568,12 +568,12 @@ static void sequence_beside(void **state)
 		assert_int_equal(COUNT(&fresh, psn_gaps), 4);
 		assert_int_equal(COUNT(&fresh, psn_recovered), 4);
 		assert_int_equal(COUNT(&fresh, psn_crossed), 2);
-		assert_int_equal(fresh.depth[1], 4);
+		assert_int_equal(fresh.arrival.depth[1], 4);
 		assert_int_equal(COUNT(&s, psn_gaps), COUNT(&fresh, psn_gaps));
 		assert_int_equal(COUNT(&s, psn_skipped), COUNT(&fresh, psn_skipped));
 		assert_int_equal(COUNT(&s, psn_recovered), COUNT(&fresh, psn_recovered));
 		assert_int_equal(COUNT(&s, psn_crossed), COUNT(&fresh, psn_crossed));
-		assert_memory_equal(s.depth, fresh.depth, sizeof(s.depth));
+		assert_memory_equal(s.arrival.depth, fresh.arrival.depth, sizeof(s.arrival.depth));
 	}
 }
 
