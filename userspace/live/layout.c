@@ -36,9 +36,39 @@ static bool is_named(const struct btf *btf, const struct btf_type *type, const c
 	return !strcmp(btf__name_by_offset(btf, type->name_off), name);
 }
 
+/*
+ * Fields that builds before have named otherwise: now, before. Both names stand in the text, so that those builds and this one find
+ * them, whichever of the two goes on.
+ */
+static const struct {
+	const char *now, *before;
+} renamed[] = {
+	{ "stream.last.psn", "stream.last_psn" }, { "stream.sequence.first_psn", "stream.first_psn" },
+	{ "stream.sequence.other", "stream.other" }, { "stream.sequence.run", "stream.run" },
+	{ "stream.sequence.stepped", "stream.stepped" }, { "stream.sequence.waited", "stream.waited" },
+	{ "stream.sequence.has_other", "stream.has_other" }, { "stream.sequence.turns", "stream.turns" },
+	{ "stream.sequence.restart_by", "stream.restart_by" }, { "stream.ud.dst", "stream.dst" },
+	{ "stream.ud.dqpn", "stream.dqpn" }, { "stream.ud.sqpn", "stream.sqpn" },
+	{ "stream.reads.bytes", "stream.after_read" }, { "stream.reads.end", "stream.read_end" },
+	{ "stream.reads.at", "stream.read_at" }, { "stream.reads.own", "stream.read_own" },
+	{ "stream.reads.late", "stream.read_late" }, { "stream.reads.mtu_least", "stream.mtu_least" },
+	{ "stream.reads.mtu_guess", "stream.mtu_guess" }, { "stream.reads.doubt_from", "stream.doubt_from" },
+	{ "stream.reads.doubt_row", "stream.doubt_row" }, { "stream.acks.behind", "stream.acked" },
+	{ "stream.acks.msn", "stream.msn" }, { "stream.acks.msn_falls", "stream.msn_falls" },
+	{ "stream.acks.msn_met", "stream.msn_met" }, { "stream.acks.msn_less", "stream.msn_less" },
+	{ "stream.acks.spilled", "stream.spilled" }, { "stream.acks.looked", "stream.looked" },
+	{ "stream.acks.answered", "stream.answered" }, { "stream.acks.acknowledged", "stream.acknowledged" },
+	{ "stream.acks.settled", "stream.settled" }, { "stream.arrival.before", "stream.before_arrival" },
+	{ "stream.arrival.since", "stream.arrival_since" }, { "stream.arrival.next", "stream.arrival_next" },
+	{ "stream.arrival.before_next", "stream.before_next" }, { "stream.arrival.depth", "stream.depth" },
+};
+
 static void print_field(FILE *out, const char *name, __u32 offset, __u32 size, __u32 count)
 {
 	fprintf(out, "%s %u %u %u\n", name, offset, size, count);
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(renamed); i++)
+		if (!strcmp(name, renamed[i].now))
+			fprintf(out, "%s %u %u %u\n", renamed[i].before, offset, size, count);
 }
 
 /* Prints an array whose elements have names. */

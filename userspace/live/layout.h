@@ -5,6 +5,8 @@
  *     meaning 1                            ABI_MEANING of bpf/abi.h
  *     size 4 1280                          bytes of a key and of a value
  *     stream.last_seen 48 8 1              a field: offset, size, number of elements
+ *     stream.last.psn 360 8 1              one that was renamed, ...
+ *     stream.last_psn 360 8 1              ... and the name that it had before
  *     stream.counters.icrc_bad 896 8 1     counters and lints by their names
  *     stream.psn.hole[] 192 16 20          structs in an array, and ...
  *     stream.psn.hole[].from 0 8 1         ... their members, by offsets in the struct
