@@ -37,3 +37,9 @@ SOAK_SECONDS ?= 3600
 soak: deps
 	@$(MAKE) --no-print-directory -j$(JOBS) all
 	+@SOAK_SECONDS=$(SOAK_SECONDS) exec tests/soak.test
+
+# Which tests notice a broken rule of the engine: the table of docs/tests.md. ARGS='--count 100' and others: tests/mutate.
+.PHONY: mutations
+mutations: deps
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	+@exec tests/mutate $(or $(ARGS),--write)
