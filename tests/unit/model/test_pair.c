@@ -666,6 +666,20 @@ next_run:
 	}
 }
 
+/* READs that follow each other are one range, which does not grow for ever. */
+static void longest_range(void **state)
+{
+	const struct roce_packet p = read_request(0, 4096);
+	struct roce_asked asked = { 0 };
+
+	(void)state;
+	asked_add(&asked, &p, 100, ASKED_MOST - 1);
+	asked_add(&asked, &p, 100 + ASKED_MOST - 1, 1);
+	assert_int_equal(asked.count, 1);
+	asked_add(&asked, &p, 100 + ASKED_MOST, 1);
+	assert_int_equal(asked.count, 2);
+}
+
 /* What is remembered of one connection's packets says nothing of the next one's: packets sent again are no restart. */
 static void samples(void **state)
 {
@@ -741,7 +755,7 @@ int main(void)
 		cmocka_unit_test(lost_first), cmocka_unit_test(lost_whole), cmocka_unit_test(many_outstanding),
 		cmocka_unit_test(nothing_lost),
 		cmocka_unit_test(forgotten), cmocka_unit_test(lost_at_start), cmocka_unit_test(path_mtu_of_peer),
-		cmocka_unit_test(netlink), cmocka_unit_test(msn), cmocka_unit_test(samples),
+		cmocka_unit_test(netlink), cmocka_unit_test(msn), cmocka_unit_test(longest_range), cmocka_unit_test(samples),
 		cmocka_unit_test(model),
 	};
 

@@ -517,6 +517,25 @@ static void ring_of_rc(void **state)
 	assert_blocks(&s, 100, 0, 0);
 }
 
+/* A ring that was learnt is another one as soon as an address lies behind its last slot. */
+static void ring_grows(void **state)
+{
+	const struct roce_blocks_by by = { .by_ring = true };
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	for (__u32 psn = 0; psn < 19; psn++) {
+		struct roce_packet p = packet(0x2a, psn);
+
+		assert_int_equal(s.ring.ring.slots, psn <= 6 ? 0 : 6);
+		p.dma_length = 2048;
+		p.va = 0x1000 + (psn == 18 ? 6 : psn % 6) * 2048;
+		roce_tell_blocks(&p, &by);
+		observe(&s, p);
+	}
+	assert_int_equal(s.ring.ring.slots, 0);
+}
+
 /* A correlator's step of 2048; then messages that share a value; then a counter of eight bits, which goes round. */
 static void steps(void **state)
 {
@@ -546,6 +565,37 @@ static void steps(void **state)
 		if (i % 256 != 255 || i < 300) /* once it was seen to go round, the last value of a round is missed as any other */
 			observe_imm(&s, ONLY_IMM, i, i & 0xff);
 	assert_blocks(&s, 998, 0, 2);
+}
+
+/* --imm step=2048: a value left out right behind the first one is missing. */
+static void step_is_told(void **state)
+{
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	for (__u32 psn = 0; psn < 7; psn++) {
+		struct roce_packet p = packet(ONLY_IMM, psn);
+
+		p.imm.step = 2048;
+		p.immediate = 2048 * psn;
+		if (psn < 2 || psn > 4)
+			observe(&s, p);
+	}
+	assert_blocks(&s, 4, 0, 3);
+	assert_int_equal(COUNT(&s, imm_skipped), 3);
+}
+
+/* Three messages have each value. Where those of one are lost, the first message of the next lacks no packet. */
+static void shared_value_lost(void **state)
+{
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	for (__u32 psn = 0; psn < 60; psn++)
+		if (psn / 3 != 10)
+			observe_imm(&s, ONLY_IMM, psn, psn / 3 * 7);
+	assert_int_equal(COUNT(&s, blocks_missing), 1);
+	assert_int_equal(COUNT(&s, blocks_incomplete), 0);
 }
 
 /* What is no counter: each immediate ends a block, and nothing is known to be missing. */
@@ -580,6 +630,21 @@ static void long_blocks(void **state)
 	assert_blocks(&s, 19, 0, 1);
 	observe_imm(&s, ONLY_IMM, 15 * length - 1, 14);
 	assert_blocks(&s, 20, 0, 0);
+}
+
+/* The longest block whose length is known: its end comes late, and the packet that it lacks is found in it. */
+static void longest_block(void **state)
+{
+	const __u32 length = 65535, end = 6 * length - 1;
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	for (__u32 psn = 0; psn < 7 * length; psn++)
+		if (psn != end && psn != end - 2)
+			observe_imm(&s, psn % length == length - 1 ? ONLY_IMM : ONLY, psn, psn / length);
+	assert_blocks(&s, 6, 0, 1);
+	observe_imm(&s, ONLY_IMM, end, 5);
+	assert_blocks(&s, 7, 1, 0);
 }
 
 /* UC: a receiver drops the rest of a broken message, and its immediate data; the block on the wire only lacks a packet. */
@@ -692,6 +757,8 @@ int main(void)
 		cmocka_unit_test(immediate_after_loss),
 		cmocka_unit_test(swapped), cmocka_unit_test(incomplete), cmocka_unit_test(incomplete_old),
 		cmocka_unit_test(ring_of_rc), cmocka_unit_test(steps), cmocka_unit_test(no_counter),
+		cmocka_unit_test(ring_grows), cmocka_unit_test(step_is_told), cmocka_unit_test(shared_value_lost),
+		cmocka_unit_test(longest_block),
 		cmocka_unit_test(long_blocks), cmocka_unit_test(by_receiver),
 		cmocka_unit_test(shared), cmocka_unit_test(used_again), cmocka_unit_test(goes_on_elsewhere),
 		cmocka_unit_test(lasts_alone),
