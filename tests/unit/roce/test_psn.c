@@ -138,10 +138,29 @@ static void needed(void **state)
 	assert_true(psn_is_unknown(&w, w.next - 2 * PSN_WINDOW - 1) && !psn_is_unknown(&w, w.next - 2 * PSN_WINDOW));
 }
 
+/* After a step back, what is missing in the far window as near as the own one reaches is forgotten. */
+static void back(void **state)
+{
+	const __u64 hole = 0x2000;
+	struct roce_psn w = { 0 };
+
+	(void)state;
+	psn_start(&w, hole);
+	forward(&w, 0, 100, 2000);
+	assert_true(far_of(&w)->count == 100);
+	psn_back(&w, hole + 40 + PSN_WINDOW);
+	assert_true(w.next == hole + 40 + PSN_WINDOW && far_of(&w)->count == 40);
+	assert_int_equal(w.forgotten, 60);
+	assert_true(psn_is_unknown(&w, hole + 99) && !psn_is_unknown(&w, hole + 100));
+	assert_int_equal(psn_recover(&w, hole, 100, false), 40);
+	assert_null(far_of(&w));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(distance), cmocka_unit_test(distance_of_bits), cmocka_unit_test(windows), cmocka_unit_test(needed),
+		cmocka_unit_test(back),
 	};
 
 	return cmocka_run_group_tests_name("psn", tests, NULL, NULL);
