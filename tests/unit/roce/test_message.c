@@ -536,6 +536,25 @@ static void ring_grows(void **state)
 	assert_int_equal(s.ring.ring.slots, 0);
 }
 
+/* A ring of six slots that is told, each of two WRITEs: the second one ends the slot. Where it is lost, the slot is missing. */
+static void ring_is_told(void **state)
+{
+	const struct roce_blocks_by by = { .ring = { .start = 0x1000, .slot = 2048, .slots = 6 }, .by_ring = true };
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	for (__u32 psn = 0; psn < 40; psn++) {
+		struct roce_packet p = packet(0x2a, psn);
+
+		p.dma_length = 1024;
+		p.va = 0x1000 + psn % 12 * 1024;
+		roce_tell_blocks(&p, &by);
+		if (psn != 25)
+			observe(&s, p);
+	}
+	assert_blocks(&s, 19, 0, 1);
+}
+
 /* A correlator's step of 2048; then messages that share a value; then a counter of eight bits, which goes round. */
 static void steps(void **state)
 {
@@ -757,7 +776,7 @@ int main(void)
 		cmocka_unit_test(immediate_after_loss),
 		cmocka_unit_test(swapped), cmocka_unit_test(incomplete), cmocka_unit_test(incomplete_old),
 		cmocka_unit_test(ring_of_rc), cmocka_unit_test(steps), cmocka_unit_test(no_counter),
-		cmocka_unit_test(ring_grows), cmocka_unit_test(step_is_told), cmocka_unit_test(shared_value_lost),
+		cmocka_unit_test(ring_grows), cmocka_unit_test(ring_is_told), cmocka_unit_test(step_is_told), cmocka_unit_test(shared_value_lost),
 		cmocka_unit_test(longest_block),
 		cmocka_unit_test(long_blocks), cmocka_unit_test(by_receiver),
 		cmocka_unit_test(shared), cmocka_unit_test(used_again), cmocka_unit_test(goes_on_elsewhere),

@@ -136,6 +136,9 @@ static void needed(void **state)
 	forward(&w, 0, 50, 2 * PSN_WINDOW);
 	assert_true(w.forgotten == 50 && psn_recover(&w, w.next - 2 * PSN_WINDOW - 50, 50) == 0);
 	assert_true(psn_is_unknown(&w, w.next - 2 * PSN_WINDOW - 1) && !psn_is_unknown(&w, w.next - 2 * PSN_WINDOW));
+	forward(&w, 0, 20, 1);
+	forward(&w, 0, 0, PSN_WINDOW); /* these leave the window later */
+	assert_int_equal(w.forgotten, 70);
 }
 
 /* After a step back, what is missing in the far window as near as the own one reaches is forgotten. */

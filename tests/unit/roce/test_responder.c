@@ -534,6 +534,8 @@ static void test_uc_gap(void **state)
 	assert_int_equal(x.s.ended.immediate, 0x1000 + PSN + 3);
 	assert_int_equal(x.q.receives, 0); /* a receive is used up by what is complete */
 	assert_int_equal(x.q.msn, 0);
+	assert_refused(take_new(&x, WRITE_MIDDLE, PSN, MTU, 0), rest); /* with the First's PSN */
+	assert_false(x.s.broken.valid || x.s.ended.valid);
 	assert_taken(take_new(&x, WRITE_FIRST, PSN + 4, MTU, 4 * MTU));
 	assert_refused(take_new(&x, WRITE_MIDDLE, PSN + 6, MTU, 0), gap);
 	assert_refused(take_new(&x, WRITE_MIDDLE, PSN + 5, MTU, 0), rest); /* late: it does not repair the message */
