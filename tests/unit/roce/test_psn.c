@@ -155,7 +155,7 @@ static void back(void **state)
 	assert_true(w.next == hole + 40 + PSN_WINDOW && far_of(&w)->count == 40);
 	assert_int_equal(w.forgotten, 60);
 	assert_true(psn_is_unknown(&w, hole + 99) && !psn_is_unknown(&w, hole + 100));
-	assert_int_equal(psn_recover(&w, hole, 100, false), 40);
+	assert_int_equal(psn_recover(&w, hole, 100), 40);
 	assert_null(far_of(&w));
 }
 
