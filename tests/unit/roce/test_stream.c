@@ -332,6 +332,23 @@ static void trust_regained(void **state)
 	assert_int_equal(COUNT(&s, messages), 99);
 }
 
+/* Datagrams of another sequence come between: the first one is a stray, the next one goes on where that one was. */
+static void udp_interleaved(void **state)
+{
+	static const __u64 numbers[] = { 10, 11, 1000000, 12, 1000001, 13 };
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(numbers); i++) {
+		struct roce_packet p = { .kind = ROCE_UDP, .service = SERVICE_UDP, .number = numbers[i] };
+
+		engine_observe(&s, &p, ICRC_UNCHECKED, 0, NULL);
+	}
+	assert_int_equal(COUNT(&s, psn_strays), 1);
+	assert_int_equal(COUNT(&s, psn_interleaved), 1);
+	assert_int_equal(COUNT(&s, psn_gaps) + COUNT(&s, psn_resyncs), 0);
+}
+
 /* Responses: contiguous within a message. Between messages, requests of the other side use PSNs. */
 static void responses(void **state)
 {
@@ -588,6 +605,7 @@ int main(void)
 		cmocka_unit_test(read_span_lost),
 		cmocka_unit_test(read_span_large), cmocka_unit_test(read_span_round),
 		cmocka_unit_test(trust_by_sample), cmocka_unit_test(trust_regained), cmocka_unit_test(responses),
+		cmocka_unit_test(udp_interleaved),
 		cmocka_unit_test(acknowledgements), cmocka_unit_test(unknown_opcodes), cmocka_unit_test(unknown_steps),
 		cmocka_unit_test(lints_saturate),
 		cmocka_unit_test(udp_streams), cmocka_unit_test(classes), cmocka_unit_test(sequence_beside),
