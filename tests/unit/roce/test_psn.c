@@ -157,6 +157,10 @@ static void back(void **state)
 	assert_true(psn_is_unknown(&w, hole + 99) && !psn_is_unknown(&w, hole + 100));
 	assert_int_equal(psn_recover(&w, hole, 100), 40);
 	assert_null(far_of(&w));
+	forward(&w, 0, 100, 2000);
+	assert_non_null(far_of(&w));
+	psn_restart(&w, hole);
+	assert_null(far_of(&w)); /* another sequence lacks nothing */
 }
 
 int main(void)

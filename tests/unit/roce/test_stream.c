@@ -332,6 +332,23 @@ static void trust_regained(void **state)
 	assert_int_equal(COUNT(&s, messages), 99);
 }
 
+/* READs whose spans are larger than the window, by a path MTU that nothing else tells: none of them waits. */
+static void read_span_jump(void **state)
+{
+	struct roce_stream s = { 0 };
+
+	(void)state;
+	for (__u32 i = 0; i < 5; i++)
+		observe(&s, read_request(4096 * i, 4096 * 1024));
+	assert_int_equal(s.path_mtu, 1024);
+	assert_int_equal(s.waited + COUNT(&s, psn_gaps), 0);
+	s = (struct roce_stream){ 0 };
+	observe(&s, read_request(0, 4096));
+	observe(&s, packet(RC_ONLY, 5000)); /* what no READ of that length explains waits */
+	assert_int_equal(s.waited, 1);
+	far_give(&s.psn);
+}
+
 /* Datagrams of another sequence come between: the first one is a stray, the next one goes on where that one was. */
 static void udp_interleaved(void **state)
 {
@@ -605,7 +622,7 @@ int main(void)
 		cmocka_unit_test(read_span_lost),
 		cmocka_unit_test(read_span_large), cmocka_unit_test(read_span_round),
 		cmocka_unit_test(trust_by_sample), cmocka_unit_test(trust_regained), cmocka_unit_test(responses),
-		cmocka_unit_test(udp_interleaved),
+		cmocka_unit_test(udp_interleaved), cmocka_unit_test(read_span_jump),
 		cmocka_unit_test(acknowledgements), cmocka_unit_test(unknown_opcodes), cmocka_unit_test(unknown_steps),
 		cmocka_unit_test(lints_saturate),
 		cmocka_unit_test(udp_streams), cmocka_unit_test(classes), cmocka_unit_test(sequence_beside),
