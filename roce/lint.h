@@ -7,6 +7,7 @@
 #define ROCE_LINT_H
 
 #include "roce/stream.h"
+#include "roce/wire.h"
 
 #define LINT_ROW 4	   /* packets in a row with the same PSN or ICRC that make it a constant */
 #define LINT_BAD_ROW 16	   /* packets in a row with a bad ICRC and near PSNs that make all ICRCs bad */

@@ -7,8 +7,8 @@
 #define ROCE_STREAM_H
 
 #include "roce/counters.h"
+#include "roce/packet.h"
 #include "roce/pair.h"
-#include "roce/parse.h"
 
 enum roce_side { SIDE_REQUEST, SIDE_RESPONSE };
 

@@ -17,6 +17,7 @@
 #include "lib/address.h"
 #include "pcap/link.h"
 #include "pcap/wireshark/rocescope.h"
+#include "roce/wire.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/udp_ports.h"
 #include "version.h"

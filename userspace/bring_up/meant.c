@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Is a frame RoCE, or was it meant to be? */
+#include "roce/wire.h"
 #include "userspace/bring_up/bring_up.h"
 #include "userspace/model/mistaken.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roce/wire.h"
 #include "userspace/doctor/chart.h"
 
 /* If a stream has signs of `cause`, its signs of `consequence` are dropped. */

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "roce/wire.h"
 #include "userspace/doctor/icrc_try.h"
 
 #define HEADERS_MOST 256 /* most bytes of headers: 128 that the parser reads, and the longest extension headers */

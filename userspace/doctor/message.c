@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <stdlib.h>
 
+#include "roce/wire.h"
 #include "userspace/doctor/message.h"
 
 #define DMA_NEAR 64 /* bytes by which a DMA length may be too large without a packet missing: it counts headers */

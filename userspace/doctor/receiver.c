@@ -3,6 +3,7 @@
 
 #include "lib/address.h"
 #include "roce/cm.h"
+#include "roce/respond.h"
 #include "userspace/doctor/receiver.h"
 #include "userspace/model/qpn.h"
 #include "userspace/model/refusal.h"

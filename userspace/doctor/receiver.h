@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What a known receiver would refuse, as far as one packet shows it: each is judged by the responder's own rules
- * (roce/responder.h) as if the packets before it had been right. Order and PSNs are judged elsewhere.
+ * (roce/respond.h) as if the packets before it had been right. Order and PSNs are judged elsewhere.
  */
 #ifndef USERSPACE_DOCTOR_RECEIVER_H
 #define USERSPACE_DOCTOR_RECEIVER_H

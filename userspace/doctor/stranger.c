@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roce/wire.h"
 #include "userspace/doctor/stranger.h"
 #include "userspace/model/mistaken.h"
 

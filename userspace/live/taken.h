@@ -17,6 +17,7 @@
 #define USERSPACE_LIVE_TAKEN_H
 
 #include "bpf/capture_abi.h"
+#include "roce/wire.h"
 #include "userspace/live/live.h"
 
 #define TAKEN_PAUSE 5000000 /* ns between two readings */

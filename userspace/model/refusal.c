@@ -139,7 +139,7 @@ static void say_order(const struct sentence *to)
 	    is_write(to->e) ? "outside of an RDMA WRITE" : "outside of a SEND");
 }
 
-/* IBTA 9.7.4.1.5 and 9.7.4.1.6, in the order of roce/responder.h. */
+/* IBTA 9.7.4.1.5 and 9.7.4.1.6, in the order of roce/respond.h. */
 static void say_length(const struct sentence *to)
 {
 	const struct receive_example *e = to->e;

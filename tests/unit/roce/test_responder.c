@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files
-/* The responder of a QP: roce/responder.h against the rules of IBTA 9.7.4, 9.7.5 (RC) and 9.8.2 (UC), one by one. */
+/* The responder of a QP: roce/respond.h against the rules of IBTA 9.7.4, 9.7.5 (RC) and 9.8.2 (UC), one by one. */
+#include "roce/respond.h"
 #include "tests/unit/cmocka_includes.h"
 
 #include <string.h>
-
-#include "roce/responder.h"
 
 #define MTU 1024
 #define PSN 100 /* expected first */
