@@ -341,11 +341,11 @@ static void read_span_jump(void **state)
 	for (__u32 i = 0; i < 5; i++)
 		observe(&s, read_request(4096 * i, 4096 * 1024));
 	assert_int_equal(s.path_mtu, 1024);
-	assert_int_equal(s.waited + COUNT(&s, psn_gaps), 0);
+	assert_int_equal(s.sequence.waited + COUNT(&s, psn_gaps), 0);
 	s = (struct roce_stream){ 0 };
 	observe(&s, read_request(0, 4096));
 	observe(&s, packet(RC_ONLY, 5000)); /* what no READ of that length explains waits */
-	assert_int_equal(s.waited, 1);
+	assert_int_equal(s.sequence.waited, 1);
 	far_give(&s.psn);
 }
 
