@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What bpf/watch.h calls with WATCH_CAPTURE, and bpf/capture.h defines. A program without WATCH_CAPTURE has no such call, and needs no
  * definition. They are global functions, because the verifier checks a global function once.
