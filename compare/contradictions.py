@@ -17,6 +17,7 @@ SPARE = 16
 MOST = 3            # that are told of a row
 CATCHING_UP = 2     # a sender that is late sends at most at so many times its rate (lib/pacing.h)
 LEFT_OUT_S = .5     # of a run's start and end, which goodput leaves out (lib/windows.h)
+STALL_S = 1         # for which a sender on a busy machine may have no CPU, before its first packet or behind its last
 # Differences of two counts: the rules below judge them.
 SIGNED = ("lost", "unexplained", "retransmitted", *join.LOST.values(), *join.STRETCHES)
 NAMED = ("where", "path", "transport", "tool", "operation", "size", "flows", "ip", "rate", "goal")
@@ -87,15 +88,18 @@ def _of_run(run, row, spare):
         yield f"goodput {goodput:g} Gbit/s of pairs that have {sum(shares):g}"
     payload, seconds = row.get("packet_payload"), run.get("sent_s")
     if None not in (goodput, payload, seconds, run.get("sent")) and _above(
-            goodput * 1e9 * max(0, seconds - LEFT_OUT_S), run["sent"] * payload * 8, .25) and not _at_rate(goodput, row, len(shares)):
+            goodput * 1e9 * max(0, seconds - LEFT_OUT_S - STALL_S), run["sent"] * payload * 8, .25) and not _at_rate(goodput, row, len(shares)):
         yield f"goodput {goodput:g} Gbit/s above what was sent in {seconds:g} s"
     yield from _latencies("", run.get("latency_us"))
     yield from _histogram(run)
 
 
 def _at_rate(goodput, row, pairs):
-    """Whether it is no more than the row's rate: a sender that stands still for a while sends for longer than the receiver counts."""
-    return row["rate"] not in (None, PING_PONG) and not _above(goodput * 1e9, bits_per_second(row["rate"]) * pairs, .05)
+    """
+    Whether a sender with the row's rate can send so much: one that stood still catches up, and has sent for longer than the receiver
+    counts.
+    """
+    return row["rate"] not in (None, PING_PONG) and not _above(goodput * 1e9, CATCHING_UP * bits_per_second(row["rate"]) * pairs, .05)
 
 
 def _numbers(place, value):
