@@ -33,10 +33,15 @@ static bool has_rings(const struct snapshot *now)
 	return false;
 }
 
+/* Behind the label of imm_skipped. */
+static const char *left_out_by(const struct snapshot *now)
+{
+	return has_rings(now) ? " by the addresses" : " by the immediate data";
+}
+
 /* Prints `title` and the line's counters, without those that are 0 and seldom shown. Prints nothing if no counter is left. */
 static void print_totals(const struct page *page, const char *title, const struct snapshot *now, enum counter_line line)
 {
-	const char *left_out = has_rings(now) ? " by the addresses" : " by the immediate data";
 	bool any = false;
 
 	for (int i = 0; i < COUNTER_PLACES; i++) {
@@ -47,7 +52,7 @@ static void print_totals(const struct page *page, const char *title, const struc
 		if (!shown->label || (!n && !shown->always))
 			continue;
 		fprintf(page->out, "%s%s%llu %s%s%s", any ? ", " : title, red ? PAGE_RED : "", n, shown->label,
-			shown->counter == COUNTER_imm_skipped ? left_out : "", red ? PAGE_PLAIN : "");
+			shown->counter == COUNTER_imm_skipped ? left_out_by(now) : "", red ? PAGE_PLAIN : "");
 		any = true;
 	}
 	if (any)
