@@ -9,6 +9,7 @@
 # make bench      what the engine costs
 # make fuzz       the fuzz targets, longer (tests/fuzz.mk)
 # make check-sanitized    make check with programs that have the sanitizers (tests/sanitized.mk)
+# make mutations  breaks rules of the engine, and says which tests notice (tests/mutate)
 # make soak       an hour of faults, flaps and restarts (tests/soak.test)
 # make CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=FOLDER   for another CPU (docs/install.md)
 # make install    the command and its service; make deb: as Debian packages (packaging/build.mk)
@@ -44,7 +45,7 @@ VERSION   = $(or $(call in_git,describe --tags --always --dirty),$(RELEASE))
 DATE      = $(or $(call in_git,log -1 --format=%cs),$(shell date -u +%F -d "$$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)"))
 
 # These compile nothing themselves: first they see to the packages, and then they call make again.
-CALLERS := deps lab-deps compare experiment check check-sanitized test test-long bench soak fuzz clean uninstall
+CALLERS := deps lab-deps compare experiment check check-sanitized test test-long bench soak fuzz mutations clean uninstall
 # What is built without make deps before it needs these; the shell's 'No such file or directory' would not say what to do.
 ifeq ($(filter $(CALLERS),$(MAKECMDGOALS)),)
 MISSING := $(foreach tool,$(firstword $(CC)) $(firstword $(CLANG)) $(BPFTOOL) $(lastword $(PKG)),$(if $(shell command -v $(tool)),,$(tool)))
