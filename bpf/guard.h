@@ -2,8 +2,8 @@
 /*
  * Keeps two CPUs from working on a stream at the same time. The queues of a NIC keep a stream on one CPU, so the guard is
  * nearly always free. A compare-and-exchange in the stream's own cache line costs a fifth of bpf_spin_lock(), whose two calls
- * and masking of interrupts cost as much as all other work. Without bpf_loop() (ROCE_HAS_LOOP) nobody can wait for it, and before
- * 5.18 arm64 has no such instruction: there, one lock guards all streams.
+ * and masking of interrupts cost as much as all other work. Without bpf_loop() (ROCE_HAS_LOOP) nobody can wait for it: there,
+ * one lock guards all streams.
  */
 #ifndef BPF_GUARD_H
 #define BPF_GUARD_H
