@@ -100,7 +100,7 @@ struct roce_packet {
 	__u8 foreign;	/* ROCE_UDP that is none of its port's format: it has no sequence */
 	__u8 stream_end; /* ROCE_UDP: an end marker, not part of the sequence */
 	__u8 unparsed;	/* ROCE_OTHER, but RoCE may be behind headers that are not parsed */
-	struct udp_datagram udp; /* ROCE_UDP: what numbers its datagrams besides `number` */
+	struct udp_datagram udp; /* ROCE_UDP: what numbers its datagrams besides `number`; of other kinds not filled in */
 };
 
 roce_inline bool roce_is_path_mtu(__u32 bytes)

@@ -184,6 +184,7 @@ roce_inline void parse_watched_udp(struct roce_packet *p)
 	p->service = SERVICE_UDP;
 	p->payload_bytes = p->udp_length >= WIRE_UDP_LEN ? p->udp_length - WIRE_UDP_LEN : 0;
 	p->foreign = 1;
+	__builtin_memset(&p->udp, 0, sizeof(p->udp));
 }
 
 roce_inline void parse_bth(const __u8 *h, struct roce_packet *p)
@@ -333,7 +334,8 @@ roce_inline void roce_parse_headers(const __u8 *window, __u32 captured, __u32 wi
 	struct roce_cursor c = { .window = window, .available = captured, .cut = cut };
 	bool transport = false;
 
-	__builtin_memset(p, 0, sizeof(*p));
+	/* `udp`, which is last, costs only those packets that have it */
+	__builtin_memset(p, 0, offsetof(struct roce_packet, udp));
 	p->frame_bytes = wire_bytes;
 	if (c.available > ROCE_WINDOW)
 		c.available = ROCE_WINDOW;
