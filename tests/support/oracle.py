@@ -694,7 +694,8 @@ def totals(paths):
     """The number of frames of each kind, by the names of roce/counters.def."""
     names = {"other": "other_frames", "rocev1": "rocev1_packets", "fragment": "ip_fragments", "malformed": "malformed",
              "roce": "roce_packets"}
-    t = dict.fromkeys(["frames", "unparsed_frames", "icrc_checked", "icrc_unchecked", "icrc_bad", "unknown_opcodes", *names.values()], 0)
+    t = dict.fromkeys(["frames", "unparsed_frames", "icrc_checked", "icrc_unchecked", "icrc_bad", "unknown_opcodes", "ttl_one",
+                       *names.values()], 0)
     for _, wire_len, frame in _frames(paths):
         kind, p = classify(frame, wire_len)
         t["frames"] += 1
@@ -706,6 +707,7 @@ def totals(paths):
                 t["icrc_unchecked" if ok is None else "icrc_checked"] += 1
             t["icrc_bad"] += ok is False
             t["unknown_opcodes"] += ok is not False and not p["known"]
+            t["ttl_one"] += frame[p["l3"] + (8 if frame[p["l3"]] >> 4 == 4 else 7)] == 1
     return t
 
 

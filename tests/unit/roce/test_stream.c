@@ -570,6 +570,21 @@ static void classes(void **state)
 	assert_int_equal(ud.class_changes, 0);
 }
 
+/* Also with a wrong ICRC, which does not cover the TTL. */
+static void ttl_of_one(void **state)
+{
+	struct roce_stream s = { 0 };
+	struct roce_packet p = packet(UC_ONLY, 0);
+
+	(void)state;
+	for (int ttl = 0; ttl < 3; ttl++) {
+		p.ttl = ttl;
+		observe_icrc(&s, p, ICRC_GOOD);
+		observe_icrc(&s, p, ICRC_BAD);
+	}
+	assert_int_equal(COUNT(&s, ttl_one), 2);
+}
+
 static void observe_at(struct roce_stream *s, __u8 opcode, __u32 psn, __u32 arrival)
 {
 	struct roce_packet p = packet(opcode, psn);
@@ -625,7 +640,7 @@ int main(void)
 		cmocka_unit_test(udp_interleaved), cmocka_unit_test(read_span_jump),
 		cmocka_unit_test(acknowledgements), cmocka_unit_test(unknown_opcodes), cmocka_unit_test(unknown_steps),
 		cmocka_unit_test(lints_saturate),
-		cmocka_unit_test(udp_streams), cmocka_unit_test(classes), cmocka_unit_test(sequence_beside),
+		cmocka_unit_test(udp_streams), cmocka_unit_test(classes), cmocka_unit_test(sequence_beside), cmocka_unit_test(ttl_of_one),
 	};
 
 	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
