@@ -227,6 +227,7 @@ def packet_lints(frame, p):
     datagram = frame[l4:p["end"]]
     partial = p["known"] and p["opcode"] & 31 in {0, 1, 6, 7, 13, 14} and p["opcode"] != 0x81
     return {name for name, mistaken in {
+        "mac_group": frame[6] & 1,
         "ip_checksum": ipv4 and _ones_sum(frame[l3:l4]) != 0xffff,
         "df_unset": ipv4 and not frame[l3 + 6] & 0x40,
         "udp_length": udp_length != len(datagram) and not p["truncated"],
@@ -663,7 +664,7 @@ def _told(k, by_key, known, mtus):
     return _requests(by_key.get((dst, src, peer, "request"), []), mtus), opposite
 
 
-PACKET_LINTS = ("ip_checksum", "df_unset", "udp_length", "udp_checksum", "tver", "pkey_invalid", "reserved_bits", "pad_count",
+PACKET_LINTS = ("mac_group", "ip_checksum", "df_unset", "udp_length", "udp_checksum", "tver", "pkey_invalid", "reserved_bits", "pad_count",
                 "payload_not_path_mtu", "qpn_management")
 
 

@@ -85,6 +85,7 @@ static void headers(void **state)
 		int payload, pad;
 		uint32_t dqpn;
 	} mistakes[] = {
+		{ LINT_mac_group, 6, 1, 0x01, SEND_ONLY, 8, 0, 17 },
 		{ LINT_df_unset, 14 + 6, 2, 0x0000, SEND_ONLY, 8, 0, 17 },
 		{ LINT_udp_length, 34 + 4, 2, 999, SEND_ONLY, 8, 0, 17 },
 		{ LINT_tver, 42 + 1, 1, 0x01, SEND_ONLY, 8, 0, 17 },
