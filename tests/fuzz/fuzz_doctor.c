@@ -70,6 +70,27 @@ static void know(struct told *t)
 	json_decref(message);
 }
 
+/* Packets that show it, and those of its consequences. */
+static __u64 agreeing(const struct findings *f, const struct finding *it)
+{
+	__u64 packets = it->packets;
+
+	for (size_t i = 0; i < f->count; i++)
+		if (finding_is_below(&f->list[i], it))
+			packets += f->list[i].packets;
+	return packets;
+}
+
+/* A consequence stands below one finding. */
+static bool has_cause(const struct findings *f, const struct finding *it)
+{
+	size_t causes = 0;
+
+	for (size_t i = 0; i < f->count; i++)
+		causes += finding_is_below(it, &f->list[i]);
+	return causes == 1 && it->cause_count;
+}
+
 static void check(const struct findings *f)
 {
 	for (size_t i = 0; i < f->count; i++) {
@@ -78,7 +99,8 @@ static void check(const struct findings *f)
 		must(*one->kind && *one->text && *one->fix);
 		must(strlen(one->text) < sizeof(one->text) && strlen(one->fix) < sizeof(one->fix));
 		must(one->evidence_count <= FINDING_EVIDENCE);
-		must(!one->certain || one->packets >= FINDING_PACKETS);
+		must(!one->certain || agreeing(f, one) >= FINDING_PACKETS);
+		must(!one->below || (!one->certain && has_cause(f, one)));
 		must(!one->hint || !one->certain);
 		for (size_t k = 0; k < one->evidence_count; k++)
 			must(one->evidence[k].frame || one->hint);

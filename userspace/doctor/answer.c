@@ -102,13 +102,17 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 		signs_add(&response->signs, KIND_congestion, taken->number);
 		return;
 	}
+	requests = answered(d, taken);
+	if (requests && taken->event->kinds & ROCE_EVENT(psn_gap)) /* of READ responses: what is missing is asked for again */
+		requests->called = true;
 	if (!(p->op & OP_AETH))
 		return;
-	requests = answered(d, taken);
 	if (type == 0 && requests)
 		requests->acked++;
 	if (!(p->op & OP_ACK))
 		return;
+	if (requests && (type == 1 || type == 3))
+		requests->called = true;
 	if (type == 1)
 		refuse(requests, response, KIND_rnr, taken);
 	else if (type == 3 && !code && requests)

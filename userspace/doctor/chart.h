@@ -3,6 +3,7 @@
 #ifndef USERSPACE_DOCTOR_CHART_H
 #define USERSPACE_DOCTOR_CHART_H
 
+#include "userspace/doctor/causes.h"
 #include "userspace/doctor/flow.h"
 #include "userspace/doctor/icrc.h"
 #include "userspace/doctor/index.h"
@@ -38,6 +39,7 @@ struct chart {
 	__u64 ackreqs; /* packets that ask for an ACK */
 	__u64 silent, silent_frame; /* messages that ended before the first AckReq; the first one's last frame */
 	__u64 acked; /* ACKs received */
+	bool called; /* a NAK has asked for packets again since the latest one */
 	__u64 refused; /* NAKs (PSN sequence error) for PSNs that are not missing here */
 	__u32 wanted; /* PSN of the first of these NAKs */
 	__u64 wanted_frame;
@@ -108,14 +110,5 @@ void doctor_settle(struct doctor *d, struct chart *c);
 
 /* Takes an acknowledgement, NAK or CNP as evidence about the requests that it answers. */
 void answer_take(struct doctor *d, struct chart *response, const struct doctor_packet *taken);
-
-/* Drops the signs of a stream that are consequences of other signs. */
-void explain_chart(struct chart *c);
-
-/* Drops the signs that are sound only if all packets of the stream were seen. */
-void explain_selection(struct chart *c);
-
-/* Drops the findings that are consequences of other findings, over all streams. */
-void explain_findings(struct findings *f);
 
 #endif

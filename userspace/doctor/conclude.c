@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roce/wire.h"
 #include "userspace/doctor/chart.h"
 
 #define ACKREQ_LEAST 16 /* messages in a row of which at least one should ask for an ACK */
@@ -150,6 +151,33 @@ static void conclude_absent(struct chart *c)
 		show_icrcs(c, &c->signs, KIND_icrc_absent);
 }
 
+/* Four bytes that stand in the ICRC's place are payload as well. */
+static void conclude_absent_size(struct chart *c)
+{
+	struct sign *size = signs_find(&c->signs, KIND_lint_payload_not_path_mtu);
+
+	if (!size || !signs_find(&c->signs, KIND_icrc_absent))
+		return;
+	if (roce_is_path_mtu(c->lint.partial + WIRE_ICRC_LEN))
+		signs_drop(&c->signs, KIND_lint_payload_not_path_mtu);
+	else
+		SAY(size->figures, "The four bytes that stand in the ICRC's place are payload as well: it is %u.",
+		    c->lint.partial + WIRE_ICRC_LEN);
+}
+
+/* The receiver's path MTU is known: it says better which size is right. */
+static void conclude_size(struct signs *s)
+{
+	static const enum finding_kind sizes[] = { KIND_lint_payload_not_path_mtu, KIND_lint_payload_mixed,
+						   KIND_lint_payload_beyond_mtu };
+	const struct sign *refused = signs_find(s, KIND_refused_length);
+
+	for (size_t i = 0; refused && !refused->cause_count && i < ROCE_ARRAY_SIZE(sizes); i++) {
+		signs_drop(s, sizes[i]);
+		refused = signs_find(s, KIND_refused_length);
+	}
+}
+
 static void conclude_chart(struct doctor *d, struct chart *c)
 {
 	bool reliable = c->service == SERVICE_RC || c->service == SERVICE_XRC;
@@ -168,11 +196,9 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 	conclude_response(d, c);
 	if (c->trusted && c->bad)
 		show_icrcs(c, &c->signs, KIND_corruption);
-	explain_chart(c);
-	if (d->selection)
-		explain_selection(c);
-	if (c->start == NO_PSN && signs_find(&c->signs, KIND_no_response))
-		signs_add(&c->signs, KIND_hint_first_psn, c->psn.first_frame);
+	conclude_absent_size(c);
+	causes_explain(NULL, &c->signs, &c->key, false);
+	conclude_size(&c->signs);
 }
 
 /* ---- all streams ---- */
@@ -184,34 +210,37 @@ static struct finding *find(const struct findings *f, enum finding_kind kind)
 
 	finding_name(kind, wanted);
 	for (size_t i = 0; i < f->count; i++)
-		if (!strcmp(f->list[i].kind, wanted))
+		if (!strcmp(f->list[i].kind, wanted) && !f->list[i].habit && !f->list[i].below)
 			return &f->list[i];
 	return NULL;
 }
 
-/* A habit of some streams is another finding than the fault of others. */
-static struct finding *find_or_add(struct findings *f, const struct sign *sign)
+/* A habit of some streams is another finding than the fault of others, and both than a consequence of another finding. */
+static struct finding *find_or_add(struct findings *f, const struct sign *sign, size_t below)
 {
 	char wanted[FINDING_KIND];
 	struct finding *to;
 
 	finding_name(sign->kind, wanted);
 	for (size_t i = 0; i < f->count; i++)
-		if (!strcmp(f->list[i].kind, wanted) && f->list[i].habit == sign->habit)
+		if (!strcmp(f->list[i].kind, wanted) && f->list[i].habit == sign->habit && f->list[i].below == below)
 			return &f->list[i];
 	to = findings_add(f);
-	if (to)
+	if (to) {
 		memcpy(to->kind, wanted, sizeof(wanted));
+		to->below = below;
+	}
 	return to;
 }
 
-static bool add_sign(struct findings *f, const struct sign *sign, const struct roce_key *stream)
+/* below: number of the finding of which it is a consequence; 0: none. */
+static struct finding *add_below(struct findings *f, const struct sign *sign, const struct roce_key *stream, size_t below)
 {
 	const struct finding_rule *rule = &finding_rules[sign->kind];
-	struct finding *to = find_or_add(f, sign);
+	struct finding *to = find_or_add(f, sign, below);
 
 	if (!to)
-		return false;
+		return NULL;
 	if (!to->streams) {
 		to->weight = rule->weight;
 		to->hint = rule->class == CLASS_HINT;
@@ -223,10 +252,15 @@ static bool add_sign(struct findings *f, const struct sign *sign, const struct r
 	}
 	to->streams++;
 	to->packets += sign->packets;
-	to->certain |= !to->hint && !to->habit && !sign->doubted && to->packets >= FINDING_PACKETS;
+	to->certain |= !to->hint && !to->habit && !below && !sign->doubted && to->packets >= FINDING_PACKETS;
 	for (size_t i = 0; i < sign->shown && to->evidence_count < FINDING_EVIDENCE; i++)
 		to->evidence[to->evidence_count++] = sign->evidence[i];
-	return true;
+	return to;
+}
+
+static bool add_sign(struct findings *f, const struct sign *sign, const struct roce_key *stream)
+{
+	return add_below(f, sign, stream, 0);
 }
 
 static bool add_signs(struct findings *f, const struct signs *s, const struct roce_key *stream)
@@ -241,10 +275,11 @@ static bool add_signs(struct findings *f, const struct signs *s, const struct ro
 /* Words the finding of loss: which streams lose, when, and how many packets at a time. */
 static void say_loss(const struct doctor *d, const struct roce_totals *totals, struct findings *f)
 {
-	__u64 gaps = 0, lost = 0, largest = 0, streams = 0, losing = 0, period = 0;
+	__u64 gaps = 0, lost = 0, resent = 0, largest = 0, streams = 0, losing = 0, period = 0;
 	bool periodic = true;
 	struct finding *to = find(f, KIND_loss);
-	char text[128], of[32] = "";
+	char text[128], of[32] = "", again[128] = "";
+	const struct sign *sign;
 	const char *where = "";
 
 	if (!to)
@@ -256,11 +291,13 @@ static void say_loss(const struct doctor *d, const struct roce_totals *totals, s
 		if (!c->psn.met)
 			continue;
 		streams++;
-		if (!signs_find(&c->signs, KIND_loss))
+		sign = signs_find(&c->signs, KIND_loss);
+		if (!sign || sign->cause_count)
 			continue;
 		losing++;
 		gaps += l->gaps;
-		lost += l->skipped - l->recovered;
+		lost += sign->packets;
+		resent += l->resent;
 		if (l->largest > largest)
 			largest = l->largest;
 		periodic &= l->periodic && l->gaps > 2 && (!period || l->period == period);
@@ -273,14 +310,16 @@ static void say_loss(const struct doctor *d, const struct roce_totals *totals, s
 		where = " Only one stream loses: its QP, its queue, its path by hash.";
 	else if (d->gaps_together && 2 * d->gaps_together >= d->gaps && 4 * d->burst * burst_frames(d) < d->latest)
 		where = " Most streams lose at the same time: a port, a buffer or a pause for all of them.";
+	if (resent)
+		SAY(again, " %llu of them came later, healed by retransmission: they were lost before this place.", resent);
 	if (periodic && period)
 		snprintf(to->text, sizeof(to->text),
 			 "%s%llu at once at most, in %llu of %llu streams. It is always packet %llu after the "
-			 "last one: a counter or a buffer of that size.%s",
-			 text, largest, losing, streams, period, where);
+			 "last one: a counter or a buffer of that size.%s%s",
+			 text, largest, losing, streams, period, where, again);
 	else
-		snprintf(to->text, sizeof(to->text), "%s%llu at once at most, in %llu of %llu streams.%s", text, largest,
-			 losing, streams, where);
+		snprintf(to->text, sizeof(to->text), "%s%llu at once at most, in %llu of %llu streams.%s%s", text, largest,
+			 losing, streams, where, again);
 }
 
 static bool conclude_icrcs(struct doctor *d, struct findings *f)
@@ -299,13 +338,18 @@ static bool conclude_icrcs(struct doctor *d, struct findings *f)
 	return added;
 }
 
-/* If other streams have good ICRCs, the bad ICRCs of phantoms are damage on the path. */
-static bool conclude_phantoms(struct doctor *d, struct findings *f)
+/* Damaged packets. If other streams have good ICRCs, the bad ICRCs of phantoms are damage on the path as well. */
+static bool conclude_corruption(struct doctor *d, struct findings *f)
 {
 	bool added = true, trusted = false;
 
-	for (size_t i = 0; i < d->charts.count; i++)
-		trusted |= chart_at(d, i)->trusted;
+	for (size_t i = 0; i < d->charts.count; i++) {
+		const struct chart *c = chart_at(d, i);
+		const struct sign *sign = signs_find(&c->signs, KIND_corruption);
+
+		trusted |= c->trusted;
+		added &= !sign || add_sign(f, sign, &c->key);
+	}
 	for (size_t i = 0; trusted && i < d->charts.count; i++) {
 		struct signs damaged = { 0 };
 
@@ -318,6 +362,207 @@ static bool conclude_phantoms(struct doctor *d, struct findings *f)
 	return added;
 }
 
+/* ---- mistakes in ICRCs, and damage ---- */
+
+static bool is_icrc(const struct finding *f)
+{
+	return !strncmp(f->kind, "icrc-", 5);
+}
+
+static struct finding *find_unexplained(const struct findings *f)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (!strcmp(f->list[i].kind, "icrc-unexplained"))
+			return &f->list[i];
+	return NULL;
+}
+
+static void drop(struct findings *f, const struct finding *it)
+{
+	size_t i = it - f->list;
+
+	memmove(&f->list[i], &f->list[i + 1], (--f->count - i) * sizeof(*f->list));
+}
+
+/*
+ * Random flips agree now and then by chance. A finding that explains less than half of the packets studied becomes a candidate.
+ */
+static void doubt_flips(struct findings *f, const struct finding *corruption)
+{
+	__u64 looked_into = corruption->packets < ICRC_STUDIED ? corruption->packets : ICRC_STUDIED;
+
+	for (size_t i = 0; i < f->count; i++)
+		if (is_icrc(&f->list[i]) && 2 * f->list[i].packets < looked_into)
+			f->list[i].certain = false;
+}
+
+/* Whether a finding says more than damage does: one that is certain, or, if damage is only a candidate, any but `unexplained`. */
+static bool is_named(const struct findings *f, const struct finding *corruption)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (is_icrc(&f->list[i]) && (f->list[i].certain || (!corruption->certain && strcmp(f->list[i].kind, "icrc-unexplained"))))
+			return true;
+	return false;
+}
+
+/* Damage, or a mistake of the sender? */
+static void settle_icrcs(struct findings *f)
+{
+	const struct finding *corruption = find(f, KIND_corruption), *unexplained = find_unexplained(f);
+
+	if (!corruption)
+		return;
+	doubt_flips(f, corruption);
+	/* One or two packets of an unknown sender: damage changed the address of another sender's packets. */
+	if (unexplained && unexplained->packets < FINDING_PACKETS) {
+		drop(f, unexplained);
+		unexplained = NULL;
+		corruption = find(f, KIND_corruption);
+	}
+	/* no path damages most of its packets */
+	if (is_named(f, corruption) || (unexplained && unexplained->packets >= corruption->packets))
+		drop(f, corruption);
+}
+
+/* The first mistake of that sender that is certain. NULL: none. */
+static struct finding *find_mistake(const struct findings *f, const __u8 src[16])
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (is_icrc(&f->list[i]) && f->list[i].certain && !memcmp(f->list[i].stream.src, src, 16))
+			return &f->list[i];
+	return NULL;
+}
+
+/* ---- causes and consequences ---- */
+
+/* The finding of that cause. NULL: it is not told. */
+static struct finding *find_cause(const struct findings *f, int cause, const struct roce_key *stream)
+{
+	struct finding *found = cause < FINDING_KINDS ? find(f, cause) : NULL;
+
+	return found ?: cause == KIND_corruption || cause == KIND_wrong_icrc ? find_mistake(f, stream->src) : NULL;
+}
+
+static void name_cause(struct finding *to, const char *kind)
+{
+	for (size_t i = 0; i < to->cause_count; i++)
+		if (!strcmp(to->causes[i], kind))
+			return;
+	if (to->cause_count < FINDING_CAUSES)
+		SAY(to->causes[to->cause_count++], "%s", kind);
+}
+
+/* Names the causes of a sign, which may be consequences themselves. */
+static void name_causes(const struct findings *f, struct finding *to, const struct sign *sign, const struct roce_key *stream)
+{
+	for (size_t i = 0; i < sign->cause_count; i++) {
+		const struct finding *cause = find_cause(f, sign->causes[i], stream);
+		char kind[FINDING_KIND];
+
+		if (sign->causes[i] < FINDING_KINDS)
+			finding_name(sign->causes[i], kind);
+		if (cause || sign->causes[i] < FINDING_KINDS)
+			name_cause(to, cause ? cause->kind : kind);
+	}
+}
+
+/* Adds packets that no cause explains, though it explains others of their kind. The finding comes behind the cause. */
+static bool add_rest(struct findings *f, const struct sign *rest, const struct sign *sign, const struct roce_key *stream, int weight)
+{
+	struct finding *to = add_below(f, rest, stream, 0);
+
+	if (!to)
+		return false;
+	name_causes(f, to, sign, stream);
+	if (to->weight >= weight)
+		to->weight = weight - 1;
+	return true;
+}
+
+/* Tells a sign below its cause. c: its stream; NULL: one of --udp. */
+static bool add_consequence(struct findings *f, const struct sign *sign, const struct roce_key *stream, const struct chart *c)
+{
+	struct finding *cause = find_cause(f, sign->root, stream), *to;
+	bool part = c && sign->part;
+	struct sign told = *sign, rest;
+	size_t below;
+
+	if (!cause || (part && c->loss.uncalled >= sign->packets))
+		return add_sign(f, sign, stream);
+	/* these packets agree with the cause */
+	cause->certain |= part && cause->packets + sign->packets - c->loss.uncalled >= FINDING_PACKETS;
+	below = cause->number;
+	if (part && loss_uncalled(&c->loss, &rest)) {
+		told.packets -= rest.packets;
+		if (!add_rest(f, &rest, sign, stream, cause->weight))
+			return false;
+	}
+	to = add_below(f, &told, stream, below);
+	if (!to)
+		return false;
+	name_causes(f, to, sign, stream);
+	return true;
+}
+
+/* What is sound only if all packets were seen, and what it would explain. */
+static bool is_unsound(const struct doctor *d, const struct sign *s)
+{
+	int kind = s->cause_count ? s->root : (int)s->kind;
+
+	return d->selection && (s->kind == KIND_psn_refused || s->kind == KIND_no_response || kind == KIND_psn_refused ||
+				kind == KIND_no_response);
+}
+
+/* Adds the signs of a stream that are explained, or those that are not. */
+static bool add_some(const struct doctor *d, struct findings *f, const struct signs *s, const struct roce_key *stream,
+		     const struct chart *c, bool explained)
+{
+	bool added = !s->failed;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct sign *sign = &s->list[i];
+
+		/* damage is there already */
+		if (sign->kind == KIND_corruption || is_unsound(d, sign) || explained != (sign->cause_count > 0))
+			continue;
+		added &= explained ? add_consequence(f, sign, stream, c) : add_sign(f, sign, stream);
+	}
+	return added;
+}
+
+/* Looks for the causes of all signs, and adds findings, and below them their consequences. */
+static bool add_charts(struct doctor *d, struct findings *f, struct causes *elsewhere)
+{
+	bool added = true;
+
+	for (size_t i = 0; i < d->charts.count; i++) {
+		struct chart *c = chart_at(d, i);
+		const struct sign *silence;
+
+		if (doctor_is_phantom(d, c))
+			continue;
+		causes_explain(elsewhere, &c->signs, &c->key,
+			       c->icrc && icrc_study_is_explained(c->icrc) && find_mistake(f, c->key.src));
+		silence = signs_find(&c->signs, KIND_no_response);
+		if (c->start == NO_PSN && silence && !silence->cause_count && !d->selection)
+			signs_add(&c->signs, KIND_hint_first_psn, c->psn.first_frame);
+		added &= add_some(d, f, &c->signs, &c->key, c, false);
+	}
+	for (size_t i = 0; i < d->charts.count; i++)
+		if (!doctor_is_phantom(d, chart_at(d, i)))
+			added &= add_some(d, f, &chart_at(d, i)->signs, &chart_at(d, i)->key, chart_at(d, i), true);
+	return added;
+}
+
+static void note_causes(const struct doctor *d, struct causes *c)
+{
+	for (size_t i = 0; i < d->charts.count; i++)
+		for (size_t k = 0; k < chart_at(d, i)->signs.count; k++)
+			causes_note(c, &chart_at(d, i)->signs.list[k], &chart_at(d, i)->key);
+	for (size_t i = 0; i < d->loose.count; i++)
+		causes_note(c, &d->loose.list[i], &d->loose_key[d->loose.list[i].kind]);
+}
+
 /* Adds what this machine knows. Where its counters are compared with PSNs that are not lost, but counted wrong, it is left out. */
 static bool add_machine(const struct doctor *d, struct findings *f)
 {
@@ -325,10 +570,13 @@ static bool add_machine(const struct doctor *d, struct findings *f)
 
 	for (size_t i = 0; i < count; i++) {
 		struct finding *to = findings_add(f);
+		size_t number;
 
 		if (!to)
 			return false;
+		number = to->number;
 		*to = d->machine.list[i];
+		to->number = number;
 	}
 	return true;
 }
@@ -368,9 +616,15 @@ static bool conclude_flows(struct doctor *d, struct findings *f, struct signs *h
 			 add_signs(f, &p->swapped.signs, &p->swapped.key);
 	}
 	for (size_t i = 0; i < d->flows.list.count; i++) {
+		struct flow *w = d->flows.list.entries[i];
+
+		causes_explain(NULL, &w->signs, &w->key, false);
+		added &= add_some(d, f, &w->signs, &w->key, NULL, false);
+	}
+	for (size_t i = 0; i < d->flows.list.count; i++) {
 		const struct flow *w = d->flows.list.entries[i];
 
-		added &= !w->signs.failed && add_signs(f, &w->signs, &w->key);
+		added &= add_some(d, f, &w->signs, &w->key, NULL, true);
 	}
 	return added;
 }
@@ -380,6 +634,7 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	static const struct roce_key nobody;
 	bool added = !d->loose.failed;
 	struct signs hints = { 0 };
+	struct causes elsewhere;
 
 	for (size_t i = 0; i < d->charts.count; i++)
 		d->large |= chart_at(d, i)->trusted || chart_at(d, i)->packets >= PHANTOM;
@@ -387,14 +642,18 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 		struct chart *c = chart_at(d, i);
 
 		doctor_settle(d, c);
-		if (doctor_is_phantom(d, c))
-			continue;
-		conclude_chart(d, c);
-		added &= !c->signs.failed && add_signs(f, &c->signs, &c->key);
+		if (!doctor_is_phantom(d, c))
+			conclude_chart(d, c);
 	}
 	strangers_conclude(&d->strangers, &d->loose);
+	added &= conclude_icrcs(d, f) && conclude_corruption(d, f);
+	settle_icrcs(f);
+	causes_init(&elsewhere);
+	note_causes(d, &elsewhere);
 	for (size_t i = 0; i < d->loose.count; i++)
 		added &= add_sign(f, &d->loose.list[i], &d->loose_key[d->loose.list[i].kind]);
+	added &= add_charts(d, f, &elsewhere);
+	causes_free(&elsewhere);
 	added &= conclude_flows(d, f, &hints);
 	if (d->left_out || d->flows.left_out)
 		signs_add(&hints, KIND_hint_streams, 0);
@@ -403,10 +662,8 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	expect_conclude(d, &hints);
 	added &= add_signs(f, &hints, &nobody);
 	signs_free(&hints);
-	added &= conclude_icrcs(d, f) && conclude_phantoms(d, f);
 	added &= add_machine(d, f);
 	say_loss(d, totals, f);
-	explain_findings(f);
 	findings_sort(f);
 	return added;
 }

@@ -206,6 +206,13 @@ static void take_ackreq(struct chart *c, const struct doctor_packet *taken)
 		c->silent_frame = taken->number;
 }
 
+static __u16 identification(const struct doctor_packet *taken)
+{
+	const struct roce_packet *p = &taken->look->packet;
+
+	return p->ip_version == 4 ? roce_be16(taken->frame->bytes + p->l3_offset + 4) : 0;
+}
+
 static void take_step(struct doctor *d, struct chart *c, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
@@ -213,9 +220,10 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 		.frame = taken->number, .event = *taken->event, .psn = p->number, .op = p->op, .content = content(taken),
 		.payload = p->payload_bytes, .dma_length = p->dma_length, .immediate = p->immediate, .opcode = p->opcode,
 		.va = p->va, .service = p->service, .damaged = c->trusted && taken->look->icrc == ICRC_BAD,
-		.apart = taken->apart,
+		.identification = identification(taken), .apart = taken->apart, .called = c->called || c->key.side == SIDE_RESPONSE, /* responses come again because requests do */
 	};
 
+	c->called = false;
 	if (taken->stream->pair.from && taken->stream->pair.connection != c->connection) {
 		settle(d, c, NULL);
 		begin_anew(c);

@@ -15,7 +15,7 @@ struct finding *findings_add(struct findings *f)
 		f->list = grown;
 		f->room = room;
 	}
-	f->list[f->count] = (struct finding){ 0 };
+	f->list[f->count] = (struct finding){ .number = ++f->added };
 	return &f->list[f->count++];
 }
 
@@ -23,6 +23,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;
 
+	if (!x->below != !y->below)
+		return x->below ? 1 : -1;
 	if (x->hint != y->hint)
 		return x->hint - y->hint;
 	if (x->habit != y->habit)
@@ -40,6 +42,11 @@ void findings_sort(struct findings *f)
 {
 	if (f->count)
 		qsort(f->list, f->count, sizeof(*f->list), compare);
+}
+
+bool finding_is_below(const struct finding *what, const struct finding *cause)
+{
+	return what->below == cause->number;
 }
 
 void findings_free(struct findings *f)

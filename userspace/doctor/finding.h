@@ -11,6 +11,7 @@
 #define FINDING_EVIDENCE 5 /* most frames listed as evidence */
 #define FINDING_KIND 48
 #define FINDING_TEXT 800
+#define FINDING_CAUSES 4 /* most causes named of one finding */
 
 /* Packets that must agree in a finding. With fewer it is a candidate. */
 #define FINDING_PACKETS 3
@@ -28,6 +29,10 @@ struct finding {
 	bool certain;  /* a finding; false: a candidate */
 	bool habit;    /* neither: every packet of these streams has it, and receivers ignore it */
 	bool hint;     /* neither: what could not be judged, and why */
+	size_t number; /* unique in its list, from 1 */
+	size_t below;  /* not 0: a consequence, which is told below the finding of this number */
+	char causes[FINDING_CAUSES][FINDING_KIND]; /* kinds that explain it; of a finding of its own, kinds that explain a part */
+	size_t cause_count;
 	int weight;    /* importance, see userspace/doctor/finding.def */
 	__u64 packets; /* packets that show it */
 	size_t streams; /* streams that show it */
@@ -43,14 +48,20 @@ struct finding {
 
 struct findings {
 	struct finding *list; /* most important first */
-	size_t count, room;
+	size_t count, room, added;
 };
 
 /* Appends a zeroed finding. NULL: no memory. The pointer is valid until the next call. */
 struct finding *findings_add(struct findings *f);
 
-/* Sorts: certain findings, candidates, habits, hints; in each then by weight, packets, kind and stream. The order is always the same. */
+/*
+ * Sorts: certain findings, candidates, habits, hints, consequences; in each then by weight, packets, kind and stream. The order is
+ * always the same.
+ */
 void findings_sort(struct findings *f);
+
+/* Whether `what` is a consequence that is told below `cause`. */
+bool finding_is_below(const struct finding *what, const struct finding *cause);
 
 void findings_free(struct findings *f);
 

@@ -254,34 +254,24 @@ static void conclude_counted(struct flow *w, const struct roce_udp_format *f, bo
 	if ((w->wraps < WRAPS_LEAST && w->wrap_bits < WRAP_ONCE) || w->ones >> w->wrap_bits)
 		signs_drop(&w->signs, KIND_flow_wrap);
 	wrap = count(w, KIND_flow_wrap, signs_find(&w->signs, KIND_flow_wrap) ? v[COUNTER_udp_packets] : 0);
-	if (!wrap)
-		return;
-	flow_say(wrap, "It has %u bits of %u.", w->wrap_bits, f->number.bits);
-	signs_drop(&w->signs, KIND_flow_restart);
-	signs_drop(&w->signs, KIND_flow_duplicates);
+	if (wrap)
+		flow_say(wrap, "It has %u bits of %u.", w->wrap_bits, f->number.bits);
 }
 
-/* Drops the signs of what the engine counts, if it was told wrong what to follow. */
-static void explain(struct flow *w)
+/* Where it is doubtful whether the engine was told right what to follow, what it counts is doubtful as well. */
+static void doubt_counted(struct flow *w)
 {
 	static const enum finding_kind counted[] = { KIND_flow_heaps, KIND_flow_loss, KIND_flow_reorder, KIND_flow_duplicates,
 						     KIND_flow_restart };
-	bool wrong = false, doubted = false;
+	bool doubted = false;
 
 	for (size_t i = 0; i < w->signs.count; i++) {
 		const struct sign *s = &w->signs.list[i];
 
-		if (finding_rules[s->kind].class != CLASS_FLOW || s->kind == KIND_flow_wrap)
-			continue;
-		wrong |= !s->doubted;
-		doubted |= s->doubted;
+		doubted |= finding_rules[s->kind].class == CLASS_FLOW && s->kind != KIND_flow_wrap && s->doubted;
 	}
-	for (size_t i = 0; i < ROCE_ARRAY_SIZE(counted); i++) {
-		if (wrong)
-			signs_drop(&w->signs, counted[i]);
-		else if (doubted)
-			signs_doubt(&w->signs, counted[i]);
-	}
+	for (size_t i = 0; doubted && i < ROCE_ARRAY_SIZE(counted); i++)
+		signs_doubt(&w->signs, counted[i]);
 }
 
 /* ---- ports ---- */
@@ -423,7 +413,7 @@ void flows_conclude(struct flows *f, struct signs *hints, const char *instead, b
 			flow_judge(w, format);
 		if (w->counters)
 			conclude_counted(w, format, selection);
-		explain(w);
+		doubt_counted(w);
 	}
 	if (f->ports)
 		hint_ports(f, hints, instead);

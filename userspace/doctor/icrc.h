@@ -48,6 +48,9 @@ void icrc_study_good(struct icrc_study *s, __u64 packets);
  */
 bool icrc_study_conclude(struct icrc_study *const *studies, size_t count, struct findings *f);
 
+/* Whether a finding of these that is certain explains packets of this stream. */
+bool icrc_study_is_explained(const struct icrc_study *s);
+
 void icrc_study_free(struct icrc_study *s);
 
 #endif

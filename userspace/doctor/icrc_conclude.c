@@ -178,6 +178,11 @@ static bool is_same_sender(const struct icrc_study *a, const struct icrc_study *
 	return !memcmp(a->stream.src, b->stream.src, sizeof(a->stream.src));
 }
 
+bool icrc_study_is_explained(const struct icrc_study *s)
+{
+	return s->explained;
+}
+
 bool icrc_study_conclude(struct icrc_study *const *studies, size_t count, struct findings *f)
 {
 	struct icrc_study **bad = malloc((count + 1) * sizeof(*bad));

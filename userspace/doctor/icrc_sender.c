@@ -65,6 +65,7 @@ struct finding *icrc_add_finding(struct icrc_sender *s, bool certain, int weight
 		f->packets++;
 		f->streams += m->study->counted != *s->round;
 		m->study->counted = *s->round;
+		m->study->explained |= certain;
 		add_evidence(f, m->packet);
 		if (m->packet->number < first)
 			f->stream = m->study->stream;

@@ -29,6 +29,7 @@ struct icrc_study {
 	__u64 bad, good; /* packets with a bad and with a good ICRC */
 	__u32 count;	 /* packets studied */
 	__u32 counted;	 /* number of the latest finding that counted this stream */
+	bool explained;	 /* a finding that is certain counted it */
 	struct icrc_studied packet[ICRC_STUDIED];
 };
 

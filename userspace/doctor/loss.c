@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "userspace/doctor/loss.h"
 
+#define OVERTAKEN 1024 /* packets that may overtake one */
+
+static void say_gap(struct evidence *e, const struct loss_gap *g)
+{
+	SAY(e->expected, "PSN 0x%06x", g->expected);
+	SAY(e->found, "PSN 0x%06x", g->seen);
+}
+
 static void show(struct signs *signs, enum finding_kind kind, const struct loss_gap *g)
 {
 	struct evidence *e = signs_add(signs, kind, g->frame);
 
-	if (!e)
-		return;
-	SAY(e->expected, "PSN 0x%06x", g->expected);
-	SAY(e->found, "PSN 0x%06x", g->seen);
+	if (e)
+		say_gap(e, g);
 }
 
 static void hold(struct loss_held *h, const struct loss_gap *g)
@@ -62,9 +68,10 @@ void loss_judge(struct loss *l, struct signs *signs, bool whole, bool all, __u32
 static void take_gap(struct loss *l, const struct step *p, __u32 skipped)
 {
 	struct loss_gap g = { p->frame, p->event.expected, p->psn, skipped };
-	/* where packets are not shown, their PSNs tell how many they were */
-	__u64 since = l->apart ? (p->psn - l->missing_end) & PSN_MASK : l->packets - l->last + skipped;
+	/* where packets are not shown, or come again, their PSNs tell how many they were */
+	__u64 since = l->apart || l->again ? (p->psn - l->missing_end) & PSN_MASK : l->packets - l->last + skipped;
 
+	l->called = true;
 	l->missing_from = p->event.expected;
 	l->missing_end = p->psn;
 	if (l->last) {
@@ -75,6 +82,61 @@ static void take_gap(struct loss *l, const struct step *p, __u32 skipped)
 	hold(&l->inside, &g);
 }
 
+/* Whether this packet, which came late or again, belongs to a return of the sender for which a reason was seen. */
+static bool is_called(struct loss *l, const struct step *p)
+{
+	if (!l->again_now || psn_distance(l->went_back, p->psn) <= 0) {
+		l->went_back = p->psn;
+		l->again_called = l->called;
+		l->called = false;
+	}
+	return l->again_called;
+}
+
+static void take_again(struct loss *l, const struct step *p, const struct loss_gap *g)
+{
+	bool again = p->event.kinds & (ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate));
+
+	if (again && !is_called(l, p) && p->event.kinds & ROCE_EVENT(psn_duplicate)) {
+		if (l->uncalled < FINDING_EVIDENCE)
+			l->uncalled_gap[l->uncalled] = *g;
+		l->uncalled++;
+	}
+	l->again_now = again;
+	if (!again)
+		l->ahead = p->identification;
+}
+
+/* Whether a packet that came late was sent before those that came already: its sender counts packets by the identification. */
+static bool is_overtaken(const struct loss *l, const struct step *p)
+{
+	__u16 behind = l->ahead - p->identification;
+
+	return l->ahead && p->identification && behind && behind < OVERTAKEN;
+}
+
+/* Missing packets come late. */
+static void take_late(struct loss *l, struct signs *signs, const struct step *p, const struct loss_gap *g)
+{
+	bool next = l->late && p->psn == (l->late & PSN_MASK);
+
+	if (!next)
+		l->late_packets = l->late_psns = 0;
+	l->late_packets += !is_overtaken(l, p);
+	l->late_psns += is_overtaken(l, p) ? 0 : p->event.recovered;
+	l->recovered += p->event.recovered;
+	l->late = p->psn + 1;
+	show(signs, KIND_reorder, g);
+}
+
+/* The packet behind those that came late comes again: the sender went back, and they were lost, not reordered. */
+static void take_back_late(struct loss *l, struct signs *signs)
+{
+	for (__u64 i = 0; i < l->late_packets; i++)
+		signs_take_back(signs, KIND_reorder);
+	l->resent += l->late_psns;
+}
+
 __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum psn_how how)
 {
 	__u32 kinds = p->event.kinds, skipped = 0;
@@ -82,6 +144,7 @@ __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum 
 
 	l->packets++;
 	l->apart += p->apart;
+	l->called |= p->called | p->damaged;
 	if (p->damaged) {
 		l->damaged++;
 		return 0;
@@ -98,15 +161,13 @@ __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum 
 			take_gap(l, p, skipped);
 	}
 	l->damaged = 0;
-	/* A duplicate after a recovered packet is part of the same retransmission: the recovered packet was not reordered. */
+	take_again(l, p, &g);
 	if (l->late && kinds & ROCE_EVENT(psn_duplicate) && p->psn == (l->late & PSN_MASK))
-		signs_take_back(signs, KIND_reorder);
-	l->late = 0;
-	if (kinds & ROCE_EVENT(psn_recovered)) {
-		l->recovered += p->event.recovered;
-		l->late = p->psn + 1;
-		show(signs, KIND_reorder, &g);
-	}
+		take_back_late(l, signs);
+	if (kinds & ROCE_EVENT(psn_recovered))
+		take_late(l, signs, p, &g);
+	else
+		l->late = 0;
 	if (kinds & ROCE_EVENT(psn_duplicate)) {
 		l->again++;
 		show(signs, KIND_duplicates, &g);
@@ -138,11 +199,25 @@ void loss_conclude(struct loss *l, struct signs *signs, bool reliable)
 	if (l->bounded && lost > l->most)
 		lost = l->most;
 	sign = signs_find(signs, KIND_loss);
-	if (sign)
-		sign->packets = lost;
-	if (!lost)
-		signs_drop(signs, KIND_loss);
 	if (!reliable)
-		return;
-	rename_sign(signs, KIND_duplicates, KIND_retransmission);
+		l->resent = 0;
+	if (sign)
+		sign->packets = lost + l->resent;
+	if (sign && !sign->packets)
+		signs_drop(signs, KIND_loss);
+	if (reliable)
+		rename_sign(signs, KIND_duplicates, KIND_retransmission);
+}
+
+bool loss_uncalled(const struct loss *l, struct sign *sign)
+{
+	if (l->uncalled < FINDING_PACKETS || l->apart)
+		return false;
+	*sign = (struct sign){ .kind = KIND_retransmission, .packets = l->uncalled };
+	for (; sign->shown < l->uncalled && sign->shown < FINDING_EVIDENCE; sign->shown++) {
+		sign->evidence[sign->shown].frame = l->uncalled_gap[sign->shown].frame;
+		say_gap(&sign->evidence[sign->shown], &l->uncalled_gap[sign->shown]);
+	}
+	SAY(sign->figures, "Of %llu packets these followed neither a gap nor a NAK that was seen.", l->again);
+	return true;
 }

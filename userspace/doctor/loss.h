@@ -25,6 +25,9 @@ struct loss {
 	__u64 gaps, skipped, largest;
 	__u64 recovered, again, jumps;
 	__u32 late; /* PSN + 1 of the packet before if it came late, else 0 */
+	__u64 late_packets, late_psns; /* packets in a row, up to that one, that came late, and their PSNs; overtaken ones are none */
+	__u16 ahead; /* IPv4 identification of the latest packet with a new PSN; 0: none */
+	__u64 resent; /* missing PSNs that came when the sender went back: they were lost, not overtaken */
 	__u64 healed;	    /* skipped PSNs that damaged packets explain */
 	__u64 damaged;	    /* damaged packets since the last gap */
 	__u64 apart;	    /* packets before which others were not shown: perhaps damaged ones */
@@ -34,6 +37,12 @@ struct loss {
 	__u64 packets;
 	bool periodic;
 	__u32 missing_from, missing_end; /* PSNs of the last gap */
+	/* Packets that come again: does the sender go back because of something that was seen? */
+	bool called;   /* since it went back last, a gap, a damaged packet, or a NAK was seen */
+	bool again_now, again_called; /* the packet before came again; and there was such a reason */
+	__u32 went_back; /* PSN at which it went back last */
+	__u64 uncalled; /* packets that came again without such a reason */
+	struct loss_gap uncalled_gap[FINDING_EVIDENCE];
 };
 
 /* Returns the number of PSNs newly missing before this packet. */
@@ -50,8 +59,15 @@ void loss_begins(struct loss *l, struct signs *signs, bool unended);
 void loss_judge(struct loss *l, struct signs *signs, bool whole, bool all, __u32 packets);
 
 /*
- * Judges the gaps still held as missing packets, and sets the packets of each sign. reliable: duplicates are retransmissions.
+ * Judges the gaps still held as missing packets, and sets the packets of each sign. reliable: duplicates are retransmissions, and
+ * what came when the sender went back was lost before.
  */
 void loss_conclude(struct loss *l, struct signs *signs, bool reliable);
+
+/*
+ * Packets that were sent again without a gap, a damaged packet or a NAK before them, as a sign to free by nobody. false: fewer than
+ * FINDING_PACKETS, or not all packets were shown.
+ */
+bool loss_uncalled(const struct loss *l, struct sign *sign);
 
 #endif

@@ -241,8 +241,8 @@ bool psn_study_conclude(const struct psn_study *s, struct signs *signs, enum mes
 		SAY(text, "It is 0x%06x each time; the packets behind go on as if nothing had been.", s->outlier_psn);
 		say_figures(signs, KIND_psn_outlier, s->outliers_same && s->outliers > 1 ? text : "");
 	}
-	if (MOST(s->right, s->steps) && !s->wraps)
-		return false;
+	if (MOST(s->right, s->steps))
+		return conclude_wrap(s, signs);
 	if (MOST(s->still, s->steps) || (s->still && s->still == s->steps)) {
 		add_sign(s, signs, KIND_psn_constant, s->still);
 	} else if (s->within >= FINDING_PACKETS && s->between && MOST(s->within + s->between, s->steps)) {

@@ -14,10 +14,16 @@ enum finding_kind {
 	FINDING_KINDS
 };
 
+/* COUNT: a PSN that does not count. FLOW, FLOW_LOSS: of --udp. */
+#define FINDING_CLASSES(do)                                                                                            \
+	do(ICRC) do(IP) do(BTH) do(COUNT) do(PSN) do(GRAMMAR) do(SIZE) do(DMA) do(RECEIVER) do(ANSWER) do(CORRUPTION)  \
+	do(LOSS) do(PATH) do(HARMLESS) do(HINT) do(FLOW) do(FLOW_LOSS)
+
 enum finding_class {
-	CLASS_ICRC, CLASS_IP, CLASS_BTH, CLASS_PSN, CLASS_GRAMMAR, CLASS_SIZE, CLASS_DMA, CLASS_RECEIVER, CLASS_ANSWER,
-	CLASS_CORRUPTION, CLASS_LOSS, CLASS_PATH, CLASS_HARMLESS, CLASS_HINT,
-	CLASS_FLOW, CLASS_FLOW_LOSS, /* of --udp: userspace/doctor/flow.c says what causes what */
+#define CLASS(name) CLASS_##name,
+	FINDING_CLASSES(CLASS)
+#undef CLASS
+	FINDING_CLASS_COUNT
 };
 
 struct finding_rule {
@@ -33,6 +39,7 @@ extern const struct finding_rule finding_rules[FINDING_KINDS];
 void finding_name(enum finding_kind kind, char name[FINDING_KIND]);
 
 #define SIGN_FIGURES 512
+#define SIGN_CAUSES 4 /* most causes named of one sign */
 
 struct sign {
 	enum finding_kind kind;
@@ -42,6 +49,11 @@ struct sign {
 	size_t shown;
 	struct evidence evidence[FINDING_EVIDENCE];
 	char figures[SIGN_FIGURES]; /* a sentence with the figures of this case, or empty */
+	/* set by causes_explain() */
+	int causes[SIGN_CAUSES]; /* what explains it (userspace/doctor/causes.h); none: it is a finding of its own */
+	size_t cause_count;
+	int root;  /* of these causes, or of theirs, the one that nothing explains; if several, the most important */
+	bool part; /* not all of its packets are explained */
 };
 
 /* Grows with the kinds seen: a stream without mistakes needs no memory. All zero at first. */

@@ -18,10 +18,12 @@ struct step {
 	__u32 dma_length;
 	__u32 immediate;
 	__u64 va;
+	__u16 identification; /* IPv4's; 0: none */
 	__u8 opcode;
 	__u8 service;
 	bool apart;   /* packets between this one and the one before were not shown */
 	bool damaged; /* its ICRC is wrong, but those of the stream are right */
+	bool called;  /* since the packet before, the receiver has asked for packets again */
 };
 
 /* How a packet follows the one before. */

@@ -76,13 +76,45 @@ static json_t *solutions_array(const struct finding *f)
 	return array;
 }
 
-static json_t *finding_object(const struct finding *f)
+static json_t *causes_array(const struct finding *f)
 {
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < f->cause_count; i++)
+		json_array_append_new(array, json_string(f->causes[i]));
+	return array;
+}
+
+static json_t *consequence_object(const struct finding *f)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:o}", "kind", f->kind, "packets", json_count(f->packets), "streams",
+			 json_count(f->streams), "stream", stream_object(&f->stream), "evidence", evidence_array(f), "text", f->text,
+			 "explained_by", causes_array(f));
+}
+
+static json_t *consequences_array(const struct findings *all, const struct finding *f)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < all->count; i++)
+		if (finding_is_below(&all->list[i], f))
+			json_array_append_new(array, consequence_object(&all->list[i]));
+	return array;
+}
+
+static json_t *finding_object(const struct findings *all, const struct finding *f)
+{
+	json_t *consequences = consequences_array(all, f);
 	json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s}", "kind", f->kind, "certainty",
 			 f->habit ? "habit" : f->certain ? "finding" : "candidate", "packets", json_count(f->packets), "streams",
 			 json_count(f->streams), "stream", stream_object(&f->stream), "evidence", evidence_array(f), "text",
 			 f->text, "asks", f->asks ?: "", "fix", f->fix);
 
+	if (json_array_size(consequences))
+		json_object_set(o, "explains", consequences);
+	json_decref(consequences);
+	if (f->cause_count)
+		json_object_set_new(o, "explained_by", causes_array(f));
 	if (f->solution_count)
 		json_object_set_new(o, "crc", solutions_array(f));
 	return o;
@@ -119,7 +151,9 @@ int findings_json(FILE *out, const struct findings_report *r)
 	for (size_t i = 0; i < r->findings->count; i++) {
 		const struct finding *f = &r->findings->list[i];
 
-		json_array_append_new(f->hint ? hints : findings, f->hint ? hint_object(f) : finding_object(f));
+		if (f->below)
+			continue;
+		json_array_append_new(f->hint ? hints : findings, f->hint ? hint_object(f) : finding_object(r->findings, f));
 	}
 	o = json_pack("{s:s, s:b, s:o, s:o, s:o}", "schema", "rocescope.findings/1", "complete", r->complete,
 		      "findings", findings, "hints", hints, "checked", checked_object(&r->checked));

@@ -102,16 +102,21 @@ static void show_stream(const struct page *p, const struct finding *f)
 	line(p, "", "%s%s%s", stream, others, frames);
 }
 
+/* The end of the first sentence, without its full stop. */
+static const char *first_sentence(const char *text)
+{
+	while (*text && !((*text == '.' || *text == ';') && (text[1] == ' ' || !text[1])))
+		text++;
+	return text;
+}
+
 /* Prints the first sentence as the title, without its full stop, and then the other sentences. */
 static void show_title(const struct page *p, const char *number, const struct finding *f)
 {
 	char title[FINDING_TEXT + FINDING_KIND + 8];
-	const char *end = f->text, *rest;
+	const char *end = first_sentence(f->text), *rest = *end && end[1] ? end + 2 : "";
 	char first = f->hint ? *f->text : toupper(*f->text); /* a hint may begin with an interface's name */
 
-	while (*end && !((*end == '.' || *end == ';') && (end[1] == ' ' || !end[1])))
-		end++;
-	rest = *end && end[1] ? end + 2 : "";
 	snprintf(title, sizeof(title), "%c%.*s (%s)", first, (int)(end - f->text) - 1, f->text + 1, f->kind);
 	paragraph(p, number, 0, true, title);
 	if (*rest)
@@ -137,7 +142,33 @@ static void show_evidence(const struct page *p, const struct finding *f)
 		line(p, "frames ", "%s", all);
 }
 
-static void show_finding(const struct page *p, size_t number, const struct finding *f)
+/* "RC packets are sent again (retransmission): 9 packets of 2 streams, the first in frame 17. Its figures." */
+static void show_consequence(const struct page *p, const struct finding *f)
+{
+	const char *end = first_sentence(f->text);
+	char first[48] = "";
+
+	if (f->evidence_count && f->evidence[0].frame)
+		snprintf(first, sizeof(first), ", the first in frame %llu", f->evidence[0].frame);
+	line(p, "  ", "%.*s (%s): %llu packet%s of %zu stream%s%s%s", (int)(end - f->text), f->text, f->kind, f->packets, plural(f->packets),
+	     f->streams, plural(f->streams), first, end);
+}
+
+static void show_consequences(const struct page *p, const struct findings *all, const struct finding *f)
+{
+	bool shown = false;
+
+	for (size_t i = 0; i < all->count; i++) {
+		if (!finding_is_below(&all->list[i], f))
+			continue;
+		if (!shown)
+			line(p, "", "It explains:");
+		shown = true;
+		show_consequence(p, &all->list[i]);
+	}
+}
+
+static void show_finding(const struct page *p, size_t number, const struct findings *all, const struct finding *f)
 {
 	char text[32];
 
@@ -149,6 +180,7 @@ static void show_finding(const struct page *p, size_t number, const struct findi
 		line(p, "asks: ", "%s", f->asks);
 	if (*f->fix)
 		line(p, "fix:  ", "%s", f->fix);
+	show_consequences(p, all, f);
 	fputc('\n', p->out);
 }
 
@@ -165,11 +197,11 @@ static size_t show_section(const struct page *p, const struct findings *f, enum 
 	size_t number = 0;
 
 	for (size_t i = 0; i < f->count; i++) {
-		if (section_of(&f->list[i]) != section)
+		if (f->list[i].below || section_of(&f->list[i]) != section)
 			continue;
 		if (!number++ && title)
 			fprintf(p->out, "%s\n\n", title);
-		show_finding(p, number, &f->list[i]);
+		show_finding(p, number, f, &f->list[i]);
 	}
 	return number;
 }
