@@ -195,10 +195,40 @@ static const struct snapshot_stream *responder_of(const struct snapshot *s, cons
 	return snapshot_responder(one, &key) ? snapshot_find(s, &key) : NULL;
 }
 
+#define BETWEEN_MOST 256 /* streams between two hosts that are looked at: where both directions are seen, few show it */
+
+/* Whether answers come from one's destination to its source, whichever stream they answer. */
+static bool has_answers(const struct snapshot *s, const struct snapshot_stream *one)
+{
+	struct roce_key back = { 0 };
+	size_t begin = 0, end = s->stream_count;
+
+	memcpy(back.src, one->key.dst, sizeof(back.src));
+	memcpy(back.dst, one->key.src, sizeof(back.dst));
+	while (begin < end) {
+		size_t middle = begin + (end - begin) / 2;
+
+		if (snapshot_compare(&s->streams[middle], &back) < 0)
+			begin = middle + 1;
+		else
+			end = middle;
+	}
+	for (size_t i = begin; i < s->stream_count && i < begin + BETWEEN_MOST; i++) {
+		const struct roce_key *k = &s->streams[i].key;
+
+		if (memcmp(k->src, back.src, sizeof(k->src) + sizeof(k->dst)))
+			return false;
+		if (k->kind == KEY_CONNECTED && k->side == SIDE_RESPONSE)
+			return true;
+	}
+	return false;
+}
+
 bool snapshot_is_one_sided(const struct snapshot *s, const struct snapshot_stream *one)
 {
 	return roce_is_totalled(&one->stream) && may_settle(one) &&
-	       snapshot_lost(&one->stream.counters) > snapshot_damaged(&one->stream) && !responder_of(s, one);
+	       snapshot_lost(&one->stream.counters) > snapshot_damaged(&one->stream) &&
+	       !(one->stream.pair.from ? !!responder_of(s, one) : has_answers(s, one));
 }
 
 static void settle(const struct snapshot *s, struct snapshot_stream *one)

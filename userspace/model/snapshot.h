@@ -119,7 +119,7 @@ bool snapshot_responder(const struct snapshot_stream *one, struct roce_key *resp
 
 /*
  * Whether PSNs that this stream lost may have been only not seen here, because it is one of requests that are acknowledged, and no
- * acknowledgement was seen.
+ * acknowledgement was seen: of this stream, or, where nobody knows which ones answer it, of any between these hosts.
  */
 bool snapshot_is_one_sided(const struct snapshot *s, const struct snapshot_stream *one);
 
