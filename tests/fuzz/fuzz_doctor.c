@@ -33,7 +33,7 @@ static void give(struct doctor *d, struct observer *o, const struct roce_ports *
 {
 	__u32 captured = what & CUT ? length / 2 : length;
 	struct observer_frame frame = { .bytes = bytes, .captured = captured, .wire = length, .no_icrc = what & BARE };
-	struct doctor_packet p = { .number = number, .frame = &frame, .apart = what & APART };
+	struct doctor_packet p = { .number = number, .frame = &frame, .apart = what & APART, .time = number * 7000 };
 	struct observer_look look;
 	struct roce_event event;
 

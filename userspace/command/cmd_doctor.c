@@ -182,7 +182,7 @@ static bool parse_options(struct options *o, int argc, char **argv)
 
 static void see(void *context, const struct analysis_seen *seen)
 {
-	const struct doctor_packet p = { seen->number, seen->frame, seen->look, seen->event, seen->stream, seen->look->apart };
+	const struct doctor_packet p = { seen->number, seen->frame, seen->look, seen->event, seen->stream, seen->look->apart, seen->time };
 
 	doctor_take(context, &p);
 }

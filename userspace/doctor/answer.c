@@ -4,26 +4,62 @@
 
 #include "userspace/doctor/chart.h"
 
+#define NEAR 4096 /* PSNs in flight, at most, by which an answer tells its requests */
+#define SEARCHED (1ull << 26) /* streams looked at for that, so that many of them cost no time */
+
+/* Whether the answer may be to this stream: its PSN is one of the last that were sent. */
+static bool fits(const struct chart *c, const struct roce_packet *p)
+{
+	const struct exchange *x = &c->exchange;
+
+	return c->key.kind == KEY_CONNECTED && c->key.side == SIDE_REQUEST && x->met && psn_distance(p->number, x->newest) >= 0 &&
+	       psn_distance(p->number, x->newest) < NEAR && !memcmp(c->key.src, p->dst, 16) && !memcmp(c->key.dst, p->src, 16) &&
+	       c->service == p->service;
+}
+
+/* Of several streams of requests between these hosts the only one that this answer fits. NULL: none, or several. */
+static struct chart *only_fit(struct doctor *d, const struct roce_packet *p)
+{
+	struct chart *found = NULL;
+
+	if (d->searched > SEARCHED)
+		return NULL;
+	d->searched += d->charts.count;
+	for (size_t i = 0; i < d->charts.count; i++) {
+		struct chart *c = d->charts.entries[i];
+
+		if (!fits(c, p))
+			continue;
+		if (found)
+			return NULL;
+		found = c;
+	}
+	return found;
+}
+
 /*
- * The stream of requests that this packet answers: that of the pair if it is known, else the latest one to this host. NULL: not
- * seen.
+ * The stream of requests that this packet answers: that of the pair if it is known; or of the only QP, or the only one whose PSNs
+ * fit; else the latest one to this host. NULL: not seen. *sure: it is no guess.
  */
-static struct chart *answered(struct doctor *d, const struct doctor_packet *taken)
+static struct chart *answered(struct doctor *d, struct chart *response, const struct doctor_packet *taken, bool *sure)
 {
 	const struct roce_packet *p = &taken->look->packet;
-	__u8 key[32];
 	struct path *path;
 
+	*sure = true;
 	if (taken->stream && taken->stream->pair.from) {
 		struct roce_key requests;
 
 		roce_peer_key(taken->stream, p, &requests);
 		return index_find(&d->charts, &requests);
 	}
-	memcpy(key, p->dst, 16);
-	memcpy(key + 16, p->src, 16);
-	path = index_find(&d->paths, key);
-	return path ? path->requests : NULL;
+	path = doctor_path(d, p->dst, p->src);
+	if (!path || !path->several)
+		return path ? path->requests : NULL;
+	if (!response->requests || !fits(response->requests, p))
+		response->requests = only_fit(d, p);
+	*sure = response->requests;
+	return response->requests ?: path->requests;
 }
 
 static bool between(__u32 psn, __u32 from, __u32 end)
@@ -38,7 +74,8 @@ static bool is_missing(const struct chart *c, __u32 psn)
 
 	if (between(psn, c->loss.missing_from, c->loss.missing_end))
 		return true;
-	return c->waits && w->event.kinds & ROCE_EVENT(psn_gap) && between(psn, w->event.expected, w->psn);
+	/* before the first packet nothing was seen to be missing */
+	return c->waits && c->psn.met && w->event.kinds & ROCE_EVENT(psn_gap) && between(psn, w->event.expected, w->psn);
 }
 
 /* Whether packets of this stream came late or twice. */
@@ -83,9 +120,13 @@ static void refuse(struct chart *requests, struct chart *response, enum finding_
 
 	if (e) {
 		SAY(e->expected, "ACK");
-		SAY(e->found, "NAK 0x%02x for PSN 0x%06llx", taken->look->packet.syndrome, taken->look->packet.number);
+		if (kind == KIND_rnr)
+			SAY(e->found, "RNR NAK, %s, for PSN 0x%06llx", rnr_text(taken->look->packet.syndrome & 31).text,
+			    taken->look->packet.number);
+		else
+			SAY(e->found, "NAK 0x%02x for PSN 0x%06llx", taken->look->packet.syndrome, taken->look->packet.number);
 	}
-	if (sign && sign->packets == 1 && c->reth.known)
+	if (sign && sign->packets == 1 && kind != KIND_rnr && c->reth.known)
 		SAY(sign->figures, "The RETH before it had rkey 0x%08x, address 0x%llx, DMA length %u.", c->reth.rkey,
 		    c->reth.va, c->reth.dma_length);
 }
@@ -97,12 +138,13 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 	const struct roce_packet *p = &taken->look->packet;
 	__u32 code = p->syndrome & 31, type = p->syndrome >> 5 & 3;
 	struct chart *requests;
+	bool sure;
 
 	if (p->op & OP_CNP) {
 		signs_add(&response->signs, KIND_congestion, taken->number);
 		return;
 	}
-	requests = answered(d, taken);
+	requests = answered(d, response, taken, &sure);
 	if (requests && taken->event->kinds & ROCE_EVENT(psn_gap)) /* of READ responses: what is missing is asked for again */
 		requests->called = true;
 	if (!(p->op & OP_AETH))
@@ -113,9 +155,14 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 		return;
 	if (requests && (type == 1 || type == 3))
 		requests->called = true;
-	if (type == 1)
+	if (requests && sure && !type)
+		exchange_ack(&requests->exchange, p, taken->number);
+	if (requests && sure && type == 3 && !code)
+		exchange_nak(&requests->exchange, p, taken->number);
+	if (type == 1) {
+		exchange_rnr(&(requests ?: response)->exchange, p, taken->time);
 		refuse(requests, response, KIND_rnr, taken);
-	else if (type == 3 && !code && requests)
+	} else if (type == 3 && !code && requests)
 		refuse_psn(requests, taken);
 	else if (type == 3 && code && code < ROCE_ARRAY_SIZE(naks))
 		refuse(requests, response, naks[code], taken);

@@ -4,6 +4,7 @@
 #define USERSPACE_DOCTOR_CHART_H
 
 #include "userspace/doctor/causes.h"
+#include "userspace/doctor/exchange.h"
 #include "userspace/doctor/flow.h"
 #include "userspace/doctor/icrc.h"
 #include "userspace/doctor/index.h"
@@ -32,6 +33,8 @@ struct chart {
 	struct message_study message;
 	struct loss loss;
 	struct lint_study lint;
+	struct exchange exchange; /* of a stream of requests, with its answers */
+	struct chart *requests; /* of a stream of responses: those that it answers, as far as PSNs tell; NULL: not known */
 	__u64 connection; /* connection of the latest packet, from connection management */
 	__u32 start, other_start; /* expected first PSN of this direction and of the other one; NO_PSN: not known */
 	bool started; /* the first PSN of at least one connection was known */
@@ -66,7 +69,13 @@ struct sender {
 struct path {
 	__u8 src[16], dst[16];
 	__u64 packets, responses;
-	struct chart *requests; /* stream of the latest request */
+	__u32 largest; /* bytes of the largest IP datagram */
+	bool filled;   /* First or Middle packets came */
+	struct chart *requests; /* stream of the latest request that is answered */
+	bool several;  /* there are several such streams */
+	/* RoCE packets that go to another port, so that nobody takes them (stranger.h) */
+	enum finding_kind astray;
+	__u64 astray_requests, astray_responses;
 };
 
 struct doctor {
@@ -83,6 +92,7 @@ struct doctor {
 	bool selection; /* doctor_selection() was called */
 	__u64 left_out; /* packets of streams for which there was no room */
 	__u64 packets;	/* packets taken */
+	__u64 searched; /* streams looked at by answered() */
 	bool large;	/* some stream has a good ICRC, or at least PHANTOM packets */
 	/* losses of several streams at the same time */
 	__u64 burst, burst_frame, burst_streams, burst_gaps; /* the open burst: number, first frame, streams, gaps */
@@ -108,7 +118,19 @@ void expect_conclude(const struct doctor *d, struct signs *hints);
 /* Judges the waiting packet as the last one of its stream. */
 void doctor_settle(struct doctor *d, struct chart *c);
 
+/* The direction from src to dst. NULL: nothing came that way. */
+struct path *doctor_path(const struct doctor *d, const __u8 src[16], const __u8 dst[16]);
+
 /* Takes an acknowledgement, NAK or CNP as evidence about the requests that it answers. */
 void answer_take(struct doctor *d, struct chart *response, const struct doctor_packet *taken);
+
+/* Adds the signs of a stream that its requests and their answers show together. */
+void ends_conclude(const struct doctor *d, struct chart *c);
+
+/* Words the findings of both ends, over all streams. */
+void ends_say(const struct doctor *d, struct findings *f);
+
+/* The finding of that kind. NULL: none. */
+struct finding *doctor_find(const struct findings *f, enum finding_kind kind);
 
 #endif

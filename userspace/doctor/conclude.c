@@ -58,51 +58,50 @@ static void say_start(struct chart *c, const char *text)
 		SAY(sign->figures, "%s", text);
 }
 
-/* Compares the first PSN with the one known from connection management or --expect. */
-static void conclude_start(struct chart *c)
+/* Whether the receiver asks for a PSN that is none of this stream's, and has not acknowledged anything. */
+static bool is_refused(const struct chart *c)
 {
-	__s32 off = psn_distance(c->start, c->psn.first);
-	__u64 packets = c->psn.steps + 1;
-
-	if (!c->psn.first_frame || c->start == NO_PSN || !off || c->loss.recovered)
-		return;
-	if (c->psn.first == c->other_start) {
-		show_start(c, KIND_psn_other_side, c->start, packets);
-		return;
-	}
-	if (off > 0 && off <= LOSS_FEW) /* lost packets explain it as well: count it once */
-		packets = 1;
-	show_start(c, KIND_psn_start, c->start, packets);
-	if (__builtin_bswap32(c->psn.first << 8) == c->start)
-		say_start(c, "It is the right one with its bytes in the other order.");
-	else if (packets == 1)
-		say_start(c, "Or the first packets are lost, or were sent before the capture began.");
-}
-
-/* Compares the first PSN with the one that the NAK asks for, if the receiver has not acknowledged anything. */
-static void conclude_refused(struct chart *c)
-{
-	char text[SIGN_FIGURES];
 	__u32 sent = (c->waiting.psn - c->psn.first) & PSN_MASK;
 
-	if (!c->refused || c->acked || ((c->wanted - c->psn.first) & PSN_MASK) <= sent ||
-	    signs_find(&c->signs, KIND_psn_start) || signs_find(&c->signs, KIND_psn_other_side))
+	return c->refused && !c->acked && ((c->wanted - c->psn.first) & PSN_MASK) > sent;
+}
+
+/* Compares the first PSN with the one that the receiver's NAK asks for, or with that of connection management or --expect. */
+static void conclude_start(struct chart *c)
+{
+	bool refused = is_refused(c);
+	__u32 start = refused ? c->wanted : c->start;
+	__s32 off = psn_distance(start, c->psn.first);
+	__u64 packets = c->psn.steps + 1;
+	char text[SIGN_FIGURES];
+
+	/* what does not fit through the path is missing, also in front of the first packet that does */
+	if (signs_find(&c->signs, KIND_path_mtu))
 		return;
-	show_start(c, KIND_psn_start, c->wanted, c->psn.steps + 1);
+	if (!c->psn.first_frame || start == NO_PSN || !off || (!refused && c->loss.recovered))
+		return;
+	if (c->start != NO_PSN && c->psn.first == c->other_start) {
+		show_start(c, KIND_psn_other_side, start, packets);
+		return;
+	}
+	if (!refused && off > 0 && off <= LOSS_FEW) /* lost packets explain it as well: count it once */
+		packets = 1;
+	show_start(c, KIND_psn_start, start, packets);
 	SAY(text,
 	    "The receiver says so: its NAK (PSN sequence error) in frame %llu asks for 0x%06x, and it acknowledges nothing.",
 	    c->wanted_frame, c->wanted);
-	say_start(c, text);
+	if (__builtin_bswap32(c->psn.first << 8) == start)
+		say_start(c, "It is the right one with its bytes in the other order.");
+	else if (refused)
+		say_start(c, text);
+	else if (packets == 1)
+		say_start(c, "Or the first packets are lost, or were sent before the capture began.");
 }
 
 /* The opposite direction. NULL: not in the capture. */
 static const struct path *way_back(const struct doctor *d, const struct chart *c)
 {
-	__u8 key[32];
-
-	memcpy(key, c->key.dst, 16);
-	memcpy(key + 16, c->key.src, 16);
-	return index_find(&d->paths, key);
+	return doctor_path(d, c->key.dst, c->key.src);
 }
 
 static void conclude_response(const struct doctor *d, struct chart *c)
@@ -122,7 +121,6 @@ static void conclude_response(const struct doctor *d, struct chart *c)
 	if (!sign)
 		return;
 	sign->packets = c->asked;
-	SAY(sign->figures, "%llu packets asked for it.", c->asked);
 }
 
 /* Without AckReq there are no ACKs. ACKREQ_LEAST messages without one rule out a sender that asks only now and then. */
@@ -188,9 +186,9 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 	conclude_absent(c);
 	psn_study_conclude(&c->psn, &c->signs, message_study_payload(&c->message));
 	receiver_conclude(&d->receiver, &c->signs);
+	ends_conclude(d, c);
 	if (!d->selection) { /* the first packet may be any, and the answers of it need not be there */
 		conclude_start(c);
-		conclude_refused(c);
 		conclude_ackreq(d, c);
 	}
 	conclude_response(d, c);
@@ -203,8 +201,7 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 
 /* ---- all streams ---- */
 
-/* NULL: none of that kind. */
-static struct finding *find(const struct findings *f, enum finding_kind kind)
+struct finding *doctor_find(const struct findings *f, enum finding_kind kind)
 {
 	char wanted[FINDING_KIND];
 
@@ -277,7 +274,7 @@ static void say_loss(const struct doctor *d, const struct roce_totals *totals, s
 {
 	__u64 gaps = 0, lost = 0, resent = 0, largest = 0, streams = 0, losing = 0, period = 0;
 	bool periodic = true;
-	struct finding *to = find(f, KIND_loss);
+	struct finding *to = doctor_find(f, KIND_loss);
 	char text[128], of[32] = "", again[128] = "";
 	const struct sign *sign;
 	const char *where = "";
@@ -408,7 +405,7 @@ static bool is_named(const struct findings *f, const struct finding *corruption)
 /* Damage, or a mistake of the sender? */
 static void settle_icrcs(struct findings *f)
 {
-	const struct finding *corruption = find(f, KIND_corruption), *unexplained = find_unexplained(f);
+	const struct finding *corruption = doctor_find(f, KIND_corruption), *unexplained = find_unexplained(f);
 
 	if (!corruption)
 		return;
@@ -417,7 +414,7 @@ static void settle_icrcs(struct findings *f)
 	if (unexplained && unexplained->packets < FINDING_PACKETS) {
 		drop(f, unexplained);
 		unexplained = NULL;
-		corruption = find(f, KIND_corruption);
+		corruption = doctor_find(f, KIND_corruption);
 	}
 	/* no path damages most of its packets */
 	if (is_named(f, corruption) || (unexplained && unexplained->packets >= corruption->packets))
@@ -438,7 +435,7 @@ static struct finding *find_mistake(const struct findings *f, const __u8 src[16]
 /* The finding of that cause. NULL: it is not told. */
 static struct finding *find_cause(const struct findings *f, int cause, const struct roce_key *stream)
 {
-	struct finding *found = cause < FINDING_KINDS ? find(f, cause) : NULL;
+	struct finding *found = cause < FINDING_KINDS ? doctor_find(f, cause) : NULL;
 
 	return found ?: cause == KIND_corruption || cause == KIND_wrong_icrc ? find_mistake(f, stream->src) : NULL;
 }
@@ -566,7 +563,7 @@ static void note_causes(const struct doctor *d, struct causes *c)
 /* Adds what this machine knows. Where its counters are compared with PSNs that are not lost, but counted wrong, it is left out. */
 static bool add_machine(const struct doctor *d, struct findings *f)
 {
-	size_t count = d->machine.count - (d->machine_of_loss && !find(f, KIND_loss));
+	size_t count = d->machine.count - (d->machine_of_loss && !doctor_find(f, KIND_loss));
 
 	for (size_t i = 0; i < count; i++) {
 		struct finding *to = findings_add(f);
@@ -636,6 +633,7 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	struct signs hints = { 0 };
 	struct causes elsewhere;
 
+	strangers_conclude(&d->strangers, &d->loose);
 	for (size_t i = 0; i < d->charts.count; i++)
 		d->large |= chart_at(d, i)->trusted || chart_at(d, i)->packets >= PHANTOM;
 	for (size_t i = 0; i < d->charts.count; i++) {
@@ -645,7 +643,6 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 		if (!doctor_is_phantom(d, c))
 			conclude_chart(d, c);
 	}
-	strangers_conclude(&d->strangers, &d->loose);
 	added &= conclude_icrcs(d, f) && conclude_corruption(d, f);
 	settle_icrcs(f);
 	causes_init(&elsewhere);
@@ -664,6 +661,7 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	signs_free(&hints);
 	added &= add_machine(d, f);
 	say_loss(d, totals, f);
+	ends_say(d, f);
 	findings_sort(f);
 	return added;
 }

@@ -136,6 +136,7 @@ static void begin_anew(struct chart *c)
 	c->psn.met = c->psn.begun = false;
 	c->psn.ones = c->psn.zeroes = 0;
 	c->message.open = c->message.met = c->message.counts = false;
+	exchange_anew(&c->exchange);
 	c->start = NO_PSN;
 }
 
@@ -150,6 +151,7 @@ static void trust(struct chart *c)
 	c->message = (struct message_study){ 0 };
 	c->loss = (struct loss){ 0 };
 	c->lint = (struct lint_study){ 0 };
+	c->exchange = (struct exchange){ 0 };
 	begin_anew(c);
 }
 
@@ -229,6 +231,8 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 		begin_anew(c);
 		c->connection = taken->stream->pair.connection;
 	}
+	if (!step.damaged && !(p->op & OP_RESPONSE))
+		exchange_request(&c->exchange, &step, taken->time);
 	settle(d, c, &step);
 	if (!c->psn.met && !step.damaged)
 		look_up_start(d, c, p);
@@ -298,6 +302,29 @@ void doctor_remember(struct doctor *d, const struct observer_frame *frame, const
 		remember(&sender->before, frame, p, NULL);
 }
 
+static __u32 ip_bytes(const struct roce_packet *p)
+{
+	return p->ip_payload + (p->ip_version == 4 ? WIRE_IPV4_LEN : WIRE_IPV6_LEN);
+}
+
+/* The latest request that is answered, and whether several QPs send such. */
+static void take_requests(struct path *path, struct chart *c, const struct roce_packet *p)
+{
+	if (p->op & OP_RESPONSE || p->service == SERVICE_UC || p->service == SERVICE_UD)
+		return;
+	path->several |= path->requests && path->requests != c;
+	path->requests = c;
+}
+
+struct path *doctor_path(const struct doctor *d, const __u8 src[16], const __u8 dst[16])
+{
+	__u8 key[32];
+
+	memcpy(key, src, 16);
+	memcpy(key + 16, dst, 16);
+	return index_find(&d->paths, key);
+}
+
 static struct path *take_path(struct doctor *d, const struct roce_packet *p)
 {
 	__u8 key[32];
@@ -309,7 +336,12 @@ static struct path *take_path(struct doctor *d, const struct roce_packet *p)
 	if (!path)
 		return NULL;
 	path->packets++;
-	path->responses += p->kind == ROCE_PACKET && p->op & OP_RESPONSE && !(p->op & OP_CNP);
+	if (p->kind != ROCE_PACKET)
+		return path;
+	path->responses += p->op & OP_RESPONSE && !(p->op & OP_CNP);
+	path->filled |= roce_is_partial(p);
+	if (ip_bytes(p) > path->largest)
+		path->largest = ip_bytes(p);
 	return path;
 }
 
@@ -357,8 +389,8 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 		return;
 	if (p->op && !(p->op & OP_CNP))
 		take_service(c, p->service);
-	if (path && sequence && !(p->op & OP_RESPONSE))
-		path->requests = c;
+	if (path && sequence)
+		take_requests(path, c, p);
 	if (taken->event->kinds & ROCE_EVENT(ecn_ce))
 		signs_add(&c->signs, KIND_congestion, taken->number);
 	take_class(c, taken);
@@ -386,14 +418,20 @@ static void take_frame(struct doctor *d, const struct doctor_packet *p)
 static void take_stranger(struct doctor *d, const struct doctor_packet *p)
 {
 	struct roce_packet would;
-	enum finding_kind kind = FINDING_KINDS;
+	enum finding_kind kind;
+	struct path *path;
 
 	strangers_count(&d->strangers, p->frame, &p->look->packet);
 	flows_take_other(&d->flows, p);
-	if (few_packets(d))
-		kind = stranger_take(&d->strangers, &d->loose, p, &would);
-	if (kind != FINDING_KINDS)
-		keep_key(d, kind, &would);
+	kind = stranger_take(&d->strangers, &d->loose, p, few_packets(d), &would);
+	if (kind == FINDING_KINDS)
+		return;
+	keep_key(d, kind, &would);
+	path = stranger_is_astray(kind) ? doctor_path(d, would.src, would.dst) : NULL;
+	if (!path)
+		return;
+	path->astray = kind;
+	*(would.op & OP_RESPONSE ? &path->astray_responses : &path->astray_requests) += 1;
 }
 
 void doctor_take(struct doctor *d, const struct doctor_packet *taken)
@@ -405,7 +443,7 @@ void doctor_take(struct doctor *d, const struct doctor_packet *taken)
 
 	if (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT)
 		take_frame(d, taken);
-	if (p->kind == ROCE_OTHER && doctor_wants_others(d))
+	if (p->kind == ROCE_OTHER)
 		take_stranger(d, taken);
 	if (p->kind == ROCE_UDP)
 		flows_take(&d->flows, taken);

@@ -21,6 +21,7 @@ struct doctor_packet {
 	const struct roce_event *event;
 	const struct roce_stream *stream; /* its state after this packet; NULL: no stream */
 	bool apart; /* live, or of a selection: packets of this stream were not taken between the one before and this one */
+	__u64 time; /* ns, of any clock; 0: not known */
 };
 
 /* NULL: no memory. */

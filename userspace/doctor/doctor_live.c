@@ -22,7 +22,7 @@ struct watch {
 	struct taken taken;
 	struct observer observer; /* observes the packets that were taken */
 	struct host *host; /* NULL: no memory */
-	struct overhear overhear; /* while doctor_wants_others() */
+	struct overhear overhear; /* every frame while doctor_wants_others() */
 	__u64 number;
 };
 
@@ -36,7 +36,7 @@ static void on_packet(void *context, const struct taken_packet *taken)
 {
 	struct watch *w = context;
 	struct observer_frame frame = { .bytes = taken->bytes, .captured = taken->captured, .wire = taken->length };
-	struct doctor_packet p = { .frame = &frame, .event = &taken->record->event };
+	struct doctor_packet p = { .frame = &frame, .event = &taken->record->event, .time = taken->time };
 	struct observer_look look;
 	struct roce_event own;
 
@@ -52,7 +52,7 @@ static void on_packet(void *context, const struct taken_packet *taken)
 	p.apart = is_apart(p.event, &own);
 	doctor_take(w->doctor, &p);
 	if (!doctor_wants_others(w->doctor))
-		overhear_end(&w->overhear);
+		overhear_narrow(&w->overhear);
 }
 
 /* A frame of any kind. What is RoCE comes from the kernel's program, in order and complete. */

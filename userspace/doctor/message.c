@@ -178,6 +178,21 @@ static void begin(struct message_study *m, const struct step *p)
 	}
 }
 
+/* A Last without the packet before it. */
+static void take_headless(struct message_study *m, const struct step *p, bool follows)
+{
+	if (p->apart || follows) {
+		m->bare += follows;
+		return;
+	}
+	if (m->headless < FINDING_EVIDENCE) {
+		m->headless_shown[m->headless].frame = p->frame;
+		m->headless_shown[m->headless].psn = p->psn;
+		m->headless_shown[m->headless].payload = p->payload;
+	}
+	m->headless++;
+}
+
 static void end(struct message_study *m, struct loss *loss, struct signs *signs, const struct step *p)
 {
 	bool whole = m->whole && m->reth && m->bytes == m->dma_length;
@@ -188,7 +203,7 @@ static void end(struct message_study *m, struct loss *loss, struct signs *signs,
 		dma_mistake(m, p, on);
 	settle_first(m, signs);
 	judge_payload(m, true);
-	m->ended++;
+	m->ended += m->begun;
 	m->open = false;
 	m->met = true;
 }
@@ -222,6 +237,8 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 	} else if (!m->open) {
 		if (m->met && follows)
 			mistake(signs, KIND_missing_first, p, "First or Only");
+		if (p->op & OP_LAST)
+			take_headless(m, p, follows);
 		begin(m, p);
 		m->whole = false;
 	} else if (follows && operation(p->opcode) != operation(m->first)) {
@@ -231,6 +248,7 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 	m->leapt |= how == PSN_LEAPS && !(p->op & OP_FIRST);
 	m->bytes += p->payload;
 	m->packets++;
+	m->filled += !(p->op & OP_LAST);
 	if (!(p->op & OP_LAST)) {
 		m->uneven |= m->partial && p->payload != m->partial && m->partial != m->short_first.payload;
 		m->partial = p->payload;

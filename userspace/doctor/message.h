@@ -56,7 +56,14 @@ struct message_study {
 		__u32 payload;
 	} short_first;	   /* its First, if it is short of a path MTU by a RETH: either may be wrong; frame 0: not short */
 	__u64 extended;	   /* Lasts that an extra header made larger than the path MTU */
-	__u64 ended;	   /* messages that ended, whole or not */
+	__u64 ended;	   /* messages whose beginning and end were seen, whole or not */
+	__u64 filled;	   /* First and Middle packets */
+	__u64 headless;	   /* Lasts without the packet before them, whose PSN was left out, */
+	__u64 bare;	   /* or was not: the sender has left the packet out */
+	struct {
+		__u64 frame;
+		__u32 psn, payload;
+	} headless_shown[FINDING_EVIDENCE];
 	bool disturbed;	   /* some packet since the latest immediate data was missing or out of order */
 	bool counts;	   /* immediate data was seen */
 	__u32 immediate;   /* the latest immediate data */

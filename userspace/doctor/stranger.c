@@ -6,7 +6,7 @@
 #include "userspace/doctor/stranger.h"
 #include "userspace/model/mistaken.h"
 
-#define TRIED 4096 /* frames that are looked into; all are counted */
+#define TRIED 4096 /* frames without a likely port that are looked into; all are counted */
 #define ROOM 16384 /* bytes of a frame that are looked into */
 #define ETHERTYPE_ARP 0x0806
 #define PROTO_TCP 6
@@ -110,17 +110,28 @@ static void show(struct evidence *e, enum mistaken mistaken, const struct doctor
 	}
 }
 
-enum finding_kind stranger_take(struct strangers *t, struct signs *signs, const struct doctor_packet *p, struct roce_packet *would)
+static const enum finding_kind astray[] = { KIND_ethertype_swapped, KIND_udp_port_swapped, KIND_udp_ports_exchanged, KIND_udp_port };
+
+bool stranger_is_astray(enum finding_kind kind)
 {
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(astray); i++)
+		if (astray[i] == kind)
+			return true;
+	return false;
+}
+
+enum finding_kind stranger_take(struct strangers *t, struct signs *signs, const struct doctor_packet *p, bool alone,
+				struct roce_packet *would)
+{
+	bool likely = mistaken_port_is_likely(&p->look->packet), right = false;
 	struct observer_frame copy = *p->frame;
 	struct observer_look look;
 	enum mistaken mistaken;
 	struct evidence *e;
-	bool right = false;
 
-	if (t->tried >= TRIED)
+	if ((!likely && t->tried >= TRIED) || (!alone && !p->look->packet.udp_port))
 		return FINDING_KINDS;
-	t->tried++;
+	t->tried += !likely;
 	if (!t->copy)
 		t->copy = calloc(1, ROOM + OBSERVER_READABLE);
 	if (!t->copy)
@@ -130,7 +141,7 @@ enum finding_kind stranger_take(struct strangers *t, struct signs *signs, const 
 		copy.captured = ROOM;
 	memcpy(t->copy, p->frame->bytes, copy.captured);
 	mistaken = mistaken_find(&copy, &p->look->packet, &look, &right);
-	if (mistaken == MISTAKEN_NOT)
+	if (mistaken == MISTAKEN_NOT || (!alone && (!right || mistaken == MISTAKEN_TUNNEL)))
 		return FINDING_KINDS;
 	*would = look.packet;
 	t->right[kind_of[mistaken]] += right;
@@ -142,12 +153,9 @@ enum finding_kind stranger_take(struct strangers *t, struct signs *signs, const 
 
 void strangers_conclude(const struct strangers *t, struct signs *signs)
 {
-	static const enum finding_kind guesses[] = { KIND_ethertype_swapped, KIND_udp_port_swapped, KIND_udp_ports_exchanged,
-						     KIND_udp_port };
-
-	for (size_t i = 0; i < ROCE_ARRAY_SIZE(guesses); i++)
-		if (t->right[guesses[i]] < FINDING_PACKETS)
-			signs_doubt(signs, guesses[i]);
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(astray); i++)
+		if (t->right[astray[i]] < FINDING_PACKETS)
+			signs_doubt(signs, astray[i]);
 }
 
 void strangers_free(struct strangers *t)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Frames that are no RoCE, while hardly a RoCE packet has come: what they are, and whether they would be RoCE with another port or
- * Ethertype, or inside a tunnel. The memory is bounded, and so is the number of frames that are tried.
+ * Frames that are no RoCE: what they are, and whether they would be RoCE with another port or Ethertype, or, while hardly a RoCE
+ * packet has come, inside a tunnel. The memory is bounded, and so is the number of frames that are tried without a likely port.
  */
 #ifndef USERSPACE_DOCTOR_STRANGER_H
 #define USERSPACE_DOCTOR_STRANGER_H
@@ -26,9 +26,14 @@ struct strangers {
 void strangers_count(struct strangers *t, const struct observer_frame *f, const struct roce_packet *p);
 
 /*
- * Looks into a frame that is no RoCE packet. Returns the kind of its sign, and the packet that it would be; FINDING_KINDS: none.
+ * Looks into a frame that is no RoCE packet. alone: there is hardly a RoCE packet; else only a right ICRC tells a mistake. Returns
+ * the kind of its sign, and the packet that it would be; FINDING_KINDS: none.
  */
-enum finding_kind stranger_take(struct strangers *t, struct signs *signs, const struct doctor_packet *p, struct roce_packet *would);
+enum finding_kind stranger_take(struct strangers *t, struct signs *signs, const struct doctor_packet *p, bool alone,
+				struct roce_packet *would);
+
+/* Whether nobody takes such a packet for RoCE, wherever it goes. */
+bool stranger_is_astray(enum finding_kind kind);
 
 /* Doubts signs of frames whose ICRCs are not right. */
 void strangers_conclude(const struct strangers *t, struct signs *signs);

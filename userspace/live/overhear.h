@@ -14,10 +14,14 @@
 struct overhear {
 	int fd[INTERFACES_MOST];
 	size_t count;
+	bool narrow;
 };
 
 /* Where it is not permitted (CAP_NET_RAW), nothing is heard. */
 void overhear_begin(struct overhear *o, const struct live_options *options);
+
+/* From now on only UDP that is not RoCEv2: what goes to the wrong port. May be called again. */
+void overhear_narrow(struct overhear *o);
 
 /* Passes what came since, without VLAN tags: `captured` bytes of `length`. ROCE_WINDOW_BYTES are readable. */
 void overhear_read(struct overhear *o, void (*see)(void *context, const __u8 *bytes, __u32 captured, __u32 length), void *context);

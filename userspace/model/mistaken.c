@@ -57,6 +57,12 @@ static bool is_near(__u16 port)
 	return port > WIRE_VXLAN_PORT && port <= WIRE_ROCEV2_PORT + 2;
 }
 
+bool mistaken_port_is_likely(const struct roce_packet *is)
+{
+	return is->udp_port && (is->udp_source_port == WIRE_ROCEV2_PORT || is->udp_port == SWAPPED(WIRE_ROCEV2_PORT) ||
+				is_near(is->udp_port));
+}
+
 static enum mistaken try_port(const struct observer_frame *f, const struct roce_packet *is, struct observer_look *would, bool *right)
 {
 	__u8 *at = (__u8 *)f->bytes + is->l4_offset + 2;

@@ -23,6 +23,9 @@ enum mistaken {
  */
 enum mistaken mistaken_find(const struct observer_frame *f, const struct roce_packet *is, struct observer_look *would, bool *right);
 
+/* Whether one of the frame's UDP ports is like RoCEv2's: the source port, a port near it, or one with its bytes swapped. */
+bool mistaken_port_is_likely(const struct roce_packet *is);
+
 /* The Ethertype behind VLAN tags. 0: the frame ends before. */
 __u16 mistaken_ethertype(const struct observer_frame *f, const struct roce_packet *is);
 
