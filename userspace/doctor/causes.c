@@ -60,7 +60,8 @@ static struct place pair_place(int cause, const struct roce_key *k)
 
 static bool is_noted(const struct causes *c, const struct explains *e, const struct roce_key *stream)
 {
-	struct place pair = pair_place(e->cause, stream), from = host_place(e->cause, stream->src), to = host_place(e->cause, stream->dst);
+	struct place pair = pair_place(e->cause, stream);
+	struct place from = host_place(e->cause, stream->src), to = host_place(e->cause, stream->dst);
 
 	if (e->where == WHERE_STREAM)
 		return false;

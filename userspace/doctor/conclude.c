@@ -393,11 +393,12 @@ static void doubt_flips(struct findings *f, const struct finding *corruption)
 			f->list[i].certain = false;
 }
 
-/* Whether a finding says more than damage does: one that is certain, or, if damage is only a candidate, any but `unexplained`. */
+/* Whether a finding says more than damage does: a certain one, or, if damage is only a candidate, any but `unexplained`. */
 static bool is_named(const struct findings *f, const struct finding *corruption)
 {
 	for (size_t i = 0; i < f->count; i++)
-		if (is_icrc(&f->list[i]) && (f->list[i].certain || (!corruption->certain && strcmp(f->list[i].kind, "icrc-unexplained"))))
+		if (is_icrc(&f->list[i]) &&
+		    (f->list[i].certain || (!corruption->certain && strcmp(f->list[i].kind, "icrc-unexplained"))))
 			return true;
 	return false;
 }
@@ -464,7 +465,8 @@ static void name_causes(const struct findings *f, struct finding *to, const stru
 }
 
 /* Adds packets that no cause explains, though it explains others of their kind. The finding comes behind the cause. */
-static bool add_rest(struct findings *f, const struct sign *rest, const struct sign *sign, const struct roce_key *stream, int weight)
+static bool add_rest(struct findings *f, const struct sign *rest, const struct sign *sign, const struct roce_key *stream,
+		     int weight)
 {
 	struct finding *to = add_below(f, rest, stream, 0);
 

@@ -222,7 +222,9 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 		.frame = taken->number, .event = *taken->event, .psn = p->number, .op = p->op, .content = content(taken),
 		.payload = p->payload_bytes, .dma_length = p->dma_length, .immediate = p->immediate, .opcode = p->opcode,
 		.va = p->va, .service = p->service, .damaged = c->trusted && taken->look->icrc == ICRC_BAD,
-		.identification = identification(taken), .apart = taken->apart, .called = c->called || c->key.side == SIDE_RESPONSE, /* responses come again because requests do */
+		.identification = identification(taken), .apart = taken->apart,
+		/* responses come again because requests do */
+		.called = c->called || c->key.side == SIDE_RESPONSE,
 	};
 
 	c->called = false;

@@ -65,8 +65,8 @@ void loss_judge(struct loss *l, struct signs *signs, bool whole, bool all, __u32
 void loss_conclude(struct loss *l, struct signs *signs, bool reliable);
 
 /*
- * Packets that were sent again without a gap, a damaged packet or a NAK before them, as a sign to free by nobody. false: fewer than
- * FINDING_PACKETS, or not all packets were shown.
+ * Fills in the sign of the packets that came again without a gap, a damaged packet or a NAK before them. false: they are fewer
+ * than FINDING_PACKETS, or not all packets were shown.
  */
 bool loss_uncalled(const struct loss *l, struct sign *sign);
 

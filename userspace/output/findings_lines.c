@@ -150,8 +150,8 @@ static void show_consequence(const struct page *p, const struct finding *f)
 
 	if (f->evidence_count && f->evidence[0].frame)
 		snprintf(first, sizeof(first), ", the first in frame %llu", f->evidence[0].frame);
-	line(p, "  ", "%.*s (%s): %llu packet%s of %zu stream%s%s%s", (int)(end - f->text), f->text, f->kind, f->packets, plural(f->packets),
-	     f->streams, plural(f->streams), first, end);
+	line(p, "  ", "%.*s (%s): %llu packet%s of %zu stream%s%s%s", (int)(end - f->text), f->text, f->kind, f->packets,
+	     plural(f->packets), f->streams, plural(f->streams), first, end);
 }
 
 static void show_consequences(const struct page *p, const struct findings *all, const struct finding *f)
