@@ -50,6 +50,115 @@ static inline void wrong_lengths(struct frame *to, const struct frame *from, int
 		    less < 0 ? 0 : (from->bytes[from->udp + 4] << 8 | from->bytes[from->udp + 5]) - less, 2);
 }
 
+/* Where the extension header with that letter (tests/unit/ibta.h) begins. 0: the packet has none. */
+static inline int wrong_extension(const struct frame *f, int letter)
+{
+	static const struct {
+		char letter;
+		int bytes;
+	} headers[] = { { 'Y', 4 }, { 'D', 8 }, { 'X', 4 }, { 'H', 4 }, { 'R', 16 }, { 'T', 28 }, { 'A', 4 }, { 't', 8 }, { 'I', 4 } };
+	const struct ibta_opcode *o = ibta_find(f->bytes[f->bth]);
+	int at = f->bth + 12;
+
+	for (size_t i = 0; o && i < sizeof(headers) / sizeof(*headers); i++) {
+		if (!strchr(o->what, headers[i].letter))
+			continue;
+		if (headers[i].letter == letter)
+			return at;
+		at += headers[i].bytes;
+	}
+	return 0;
+}
+
+/* Where a header field is, by the specification. false: the packet has no such field. */
+static inline bool wrong_field(const struct frame *f, const char *name, int *at, int *bytes)
+{
+	static const struct {
+		const char *name;
+		int header; /* 4, 6: IP of that version; 17: UDP; 0: BTH; else the letter of an extension header (tests/unit/ibta.h) */
+		int offset, bytes;
+	} fields[] = {
+		{ "ip_length", 4, 2, 2 }, { "ip_length", 6, 4, 2 }, { "ip_id", 4, 4, 2 }, { "ip_flags", 4, 6, 2 },
+		{ "ip_protocol", 4, 9, 1 }, { "ip_protocol", 6, 6, 1 }, { "ip_checksum", 4, 10, 2 },
+		{ "source_address", 4, 12, 4 }, { "source_address", 6, 8, 16 }, { "destination_address", 4, 16, 4 },
+		{ "destination_address", 6, 24, 16 }, { "source_port", 17, 0, 2 }, { "destination_port", 17, 2, 2 },
+		{ "udp_length", 17, 4, 2 }, { "opcode", 0, 0, 1 }, { "bth_flags", 0, 1, 1 }, { "pkey", 0, 2, 2 },
+		{ "dqpn", 0, 5, 3 }, { "ackreq", 0, 8, 1 }, { "psn", 0, 9, 3 }, { "qkey", 'D', 0, 4 }, { "sqpn", 'D', 5, 3 },
+		{ "va", 'R', 0, 8 }, { "rkey", 'R', 8, 4 }, { "dma_length", 'R', 12, 4 }, { "msn", 'A', 1, 3 },
+		{ "immediate", 'I', 0, 4 },
+	};
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		int header = fields[i].header, extension = wrong_extension(f, header);
+
+		if (strcmp(fields[i].name, name))
+			continue;
+		*bytes = fields[i].bytes;
+		if (header == (wrong_v6(f) ? 6 : 4))
+			*at = f->l3 + fields[i].offset;
+		else if (header == 17 && f->udp)
+			*at = f->udp + fields[i].offset;
+		else if (!header)
+			*at = f->bth + fields[i].offset;
+		else if (extension)
+			*at = extension + fields[i].offset;
+		else
+			continue;
+		return true;
+	}
+	return false;
+}
+
+/* One field goes in otherwise. how: 'z'ero, 'o'nes, 's'wapped, 'b'efore: that of frame b. A field that is not there changes nothing. */
+static inline void wrong_one(struct wrong *w, const char *name, char how, const struct frame *b)
+{
+	uint8_t was[16];
+	int at, bytes, from, count;
+
+	if (!strcmp(name, "ip_checksum"))
+		w->ip_checksum = 's';
+	if (!wrong_field(&w->h, name, &at, &bytes))
+		return;
+	memcpy(was, w->h.bytes + at, bytes);
+	if (how == 'b' && (!b || !wrong_field(b, name, &from, &count) || count != bytes))
+		return;
+	for (int i = 0; i < bytes; i++)
+		w->h.bytes[at + i] = how == 'z' ? 0 : how == 'o' ? 255 : how == 's' ? was[bytes - 1 - i] : b->bytes[from + i];
+}
+
+/* The packet's headers as those of another version: 1: RoCEv1; 4, 6: RoCEv2 over that IP. */
+static inline void wrong_version(struct wrong *w, int version)
+{
+	struct frame *h = &w->h;
+	const struct frame f = *h;
+	uint8_t address[2][16] = {}, *p = h->bytes + h->l3;
+	int transport = f.end - f.bth;
+
+	for (int i = 0; i < 2; i++) {
+		if (wrong_v6(&f))
+			memcpy(address[i], f.bytes + f.l3 + 8 + 16 * i, 16);
+		else
+			memcpy(put(address[i] + 10, 0xffff, 2), f.bytes + f.l3 + 12 + 4 * i, 4);
+	}
+	if (version == 4) {
+		p = put(put(put(p, 0x4500, 2), 28 + transport, 2), 0x00004000, 4);
+		p = put(put(put(p, 64, 1), 17, 1), 0, 2);
+		for (int i = 0; i < 2; i++, p += 4)
+			memcpy(p, address[i] + 12, 4);
+	} else {
+		p = put(put(p, 0x60000000, 4), transport + (version == 6 ? 8 : 0), 2);
+		p = put(put(p, version == 6 ? 17 : 0x1b, 1), 64, 1);
+		p = memcpy(p, address, 32), p += 32;
+	}
+	h->udp = version == 1 ? 0 : p - h->bytes;
+	if (version != 1 && f.udp)
+		p = memcpy(p, f.bytes + f.udp, 8), p += 8;
+	else if (version != 1)
+		p = put(put(put(put(p, 0xd00d, 2), 4791, 2), transport + 8, 2), 0, 2);
+	h->bth = p - h->bytes;
+	memcpy(p, f.bytes + f.bth, f.payload - f.bth);
+	h->payload = h->bth + f.payload - f.bth;
+}
+
 static inline void wrong_extensions(struct frame *to, const struct frame *from)
 {
 	if (to->payload - to->bth == from->payload - from->bth)
@@ -66,21 +175,17 @@ static inline void wrong_stale(struct wrong *w, const char *what, const struct f
 	struct frame *h = &w->h;
 
 	if (!b)
-		return;
-	if (!strcmp(what, "psn"))
-		wrong_same(h, h->bth + 9, b, b->bth + 9, 3);
-	else if (!strcmp(what, "dqpn"))
-		wrong_same(h, h->bth + 5, b, b->bth + 5, 3);
+		wrong_one(w, what, 'b', NULL);
 	else if (!strcmp(what, "length"))
 		wrong_lengths(h, b, 0);
-	else if (!strcmp(what, "ip_id") && !wrong_v6(h) && !wrong_v6(b))
-		wrong_same(h, h->l3 + 4, b, b->l3 + 4, 2);
 	else if (!strcmp(what, "extensions"))
 		wrong_extensions(h, b);
 	else if (!strcmp(what, "bth"))
 		wrong_same(h, h->bth, b, b->bth, 12);
 	else if (!strcmp(what, "header"))
 		*h = *b;
+	else
+		wrong_one(w, what, 'b', b);
 }
 
 static inline void wrong_zeroed(struct wrong *w, const char *what)
@@ -97,44 +202,22 @@ static inline void wrong_zeroed(struct wrong *w, const char *what)
 		w->resv8a = 'z';
 	else if (!strcmp(what, "flow_label"))
 		w->flow_label = 'z';
-	else if (!strcmp(what, "psn"))
-		memset(h->bytes + h->bth + 9, 0, 3);
-	else if (!strcmp(what, "dqpn"))
-		memset(h->bytes + h->bth + 5, 0, 3);
-	else if (!strcmp(what, "opcode"))
-		h->bytes[h->bth] = 0;
 	else if (!strcmp(what, "extensions"))
 		memset(h->bytes + h->bth + 12, 0, h->payload - h->bth - 12);
 	else if (!strcmp(what, "lengths"))
 		wrong_lengths(h, h, -1);
-	else if (!strcmp(what, "ip_id") && !wrong_v6(h))
-		memset(h->bytes + h->l3 + 4, 0, 2);
-	else if (!strcmp(what, "source_port") && h->udp)
-		memset(h->bytes + h->udp, 0, 2);
+	else
+		wrong_one(w, what, 'z', NULL);
 }
 
-/* By their offsets in IPv4, UDP and BTH. */
-static inline void wrong_masked(struct wrong *w, const char *what)
+/* A field, or both lengths. */
+static inline void wrong_both(struct wrong *w, const char *what, char how)
 {
-	struct frame *h = &w->h;
-	uint8_t *ip = h->bytes + h->l3, *bth = h->bytes + h->bth;
+	bool lengths = !strcmp(what, "lengths");
 
-	if (!strcmp(what, "ip_id") && !wrong_v6(h))
-		put(ip + 4, 0xffff, 2);
-	else if (!strcmp(what, "ip_flags") && !wrong_v6(h))
-		put(ip + 6, 0xffff, 2);
-	else if (!strcmp(what, "lengths"))
-		put(ip + (wrong_v6(h) ? 4 : 2), 0xffff, 2), h->udp ? put(h->bytes + h->udp + 4, 0xffff, 2) : NULL;
-	else if (!strcmp(what, "source_port") && h->udp)
-		put(h->bytes + h->udp, 0xffff, 2);
-	else if (!strcmp(what, "opcode"))
-		bth[0] = 0xff;
-	else if (!strcmp(what, "dqpn"))
-		put(bth + 5, 0xffffff, 3);
-	else if (!strcmp(what, "ackreq"))
-		bth[8] = 0xff;
-	else if (!strcmp(what, "psn"))
-		put(bth + 9, 0xffffff, 3);
+	wrong_one(w, lengths ? "ip_length" : what, how, NULL);
+	if (lengths)
+		wrong_one(w, "udp_length", how, NULL);
 }
 
 /* The register goes on from that frame's ICRC. */
@@ -221,11 +304,16 @@ static inline bool wrong_do(struct wrong *w, const char *name)
 	IS("ethernet_fcs") w->lead = "", w->ethernet = w->tags = true, wrong_all_masks(w, 's'), w->udp_checksum = 'z';
 	IS("short_byte") w->less = 1;
 	IS("extra_byte") w->extra = 1;
+	IS("of_rocev1") wrong_version(w, 1);
+	IS("of_ipv6") wrong_version(w, 6);
+	IS("of_ipv4") wrong_version(w, 4);
 #undef IS
 	else if (!strncmp(name, "unmasked_", 9))
 		wrong_unmasked(w, name + 9);
 	else if (!strncmp(name, "masked_", 7))
-		wrong_masked(w, name + 7);
+		wrong_both(w, name + 7, 'o');
+	else if (!strncmp(name, "swapped_", 8))
+		wrong_both(w, name + 8, 's');
 	else if (!strncmp(name, "late_mask_", 10))
 		w->mask_late = atoi(name + 10), wrong_all_masks(w, 's'), w->udp_checksum = 'z';
 	else if (!strncmp(name, "zeroed_", 7))

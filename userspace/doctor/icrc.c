@@ -57,10 +57,22 @@ void icrc_study_good(struct icrc_study *s, __u64 packets)
 	s->good += packets;
 }
 
+/* What ought to go in of the fields. */
+static void read_fields(struct flips *f, const __u8 *frame)
+{
+	for (__u32 i = 0; i < f->change_count; i++) {
+		struct field_change *c = &f->changes[i];
+		__u32 bytes = flip_field_bytes(c->field);
+
+		for (__u32 k = 0; k < bytes; k++)
+			c->sent = c->sent << 8 | (flip_field_masked(c->field) ? 0xff : frame[c->at + k]);
+	}
+}
+
 /* If there is no memory, nothing explains the packet. */
 static void keep(struct icrc_studied *to, const struct icrc_attempt *a, const struct flips *f)
 {
-	if (!a->fitting && !f->count)
+	if (!a->fitting && !f->count && !f->change_count)
 		return;
 	to->detail = malloc(sizeof(*to->detail));
 	if (!to->detail)
@@ -91,6 +103,7 @@ void icrc_study_take(struct icrc_study *s, const struct roce_key *stream, const 
 		return;
 	icrc_try(c, &a);
 	flips_find(c->packet, a.right, a.found, &f);
+	read_fields(&f, c->frame->bytes);
 	s->packet[s->count] = (struct icrc_studied){ .number = c->number, .right = a.right, .found = a.found,
 						     .bits = f.bits, .short_of_icrc = is_short_of_icrc(c->packet) };
 	memcpy(s->packet[s->count].behind, a.behind, sizeof(a.behind));

@@ -9,7 +9,15 @@
 
 #include "userspace/doctor/icrc_sender.h"
 
-/* Takes mistakes and constant bits by the number of packets that agree. If equal: mistakes first. */
+static __u32 most(__u32 a, __u32 b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * Takes mistakes, fields and constant bits by the number of packets that agree. If equal: mistakes first, and of a field in which
+ * always the same bits differ the bits.
+ */
 static bool report_agreed(struct icrc_sender *s)
 {
 	static _Thread_local __u32 votes[EXPLANATIONS_MOST];
@@ -17,17 +25,22 @@ static bool report_agreed(struct icrc_sender *s)
 	bool reported = true;
 
 	for (int round = 0; reported && round < ICRC_ROUNDS; round++) {
-		__u32 best, least;
+		__u32 best, least, bits;
+		struct icrc_field field;
 
 		icrc_count_votes(s, false, votes);
 		best = icrc_find_best(votes);
 		if (!icrc_find_best_group(s, &group))
 			return false;
-		least = group.score > 0 ? group.votes : FINDING_PACKETS;
-		if (votes[best] >= least && votes[best] >= FINDING_PACKETS &&
+		field = icrc_find_best_field(s);
+		bits = group.score > 0 ? group.votes : 0;
+		least = most(FINDING_PACKETS, most(bits, field.votes));
+		if (votes[best] >= least &&
 		    icrc_chance(s, explanations()->count, 1, votes[best]) < CHANCE_OF_ALL)
 			reported = icrc_report_mistake(s, best, votes[best]);
-		else if (group.score > 0)
+		else if (field.votes > bits)
+			reported = icrc_report_field(s, field);
+		else if (bits)
 			reported = icrc_report_flip_group(s, &group);
 		else
 			break;

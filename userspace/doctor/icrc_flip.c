@@ -68,6 +68,27 @@ const char *flip_field_name(__u8 field)
 	return fields[field].name;
 }
 
+__u32 flip_field_bytes(__u8 field)
+{
+	return fields[field].bytes;
+}
+
+bool flip_field_masked(__u8 field)
+{
+	const struct field *f = &fields[field];
+
+	switch (f->origin) {
+	case OF_IPV4:
+		return f->offset == 1 || f->offset == 8 || f->offset == 10;
+	case OF_IPV6:
+		return f->offset == 7;
+	case OF_UDP:
+		return f->offset == 6;
+	default:
+		return f->origin == OF_BTH && f->offset == 4;
+	}
+}
+
 static __u32 payload_offset(const struct roce_packet *p)
 {
 	return p->icrc_offset - p->pad - p->payload_bytes;
@@ -165,6 +186,27 @@ static void look(const struct roce_packet *p, __u32 r, __s32 at, struct flips *f
 	keep(f, &flip);
 }
 
+/*
+ * Looks for a field that ends with byte `at`. r: as above, over four bytes: those in front of the field must not differ. A field of
+ * four bytes explains anything.
+ */
+static void look_field(const struct roce_packet *p, __u32 r, __s32 at, struct flips *f)
+{
+	struct flip_place place = {};
+	__u32 bytes, bits;
+
+	if (at < p->l3_offset || at >= (__s32)payload_offset(p) || f->change_count == CHANGES_MOST)
+		return;
+	find_place(p, at, &place);
+	bytes = fields[place.field].bytes;
+	if (!bytes || bytes > FIELD_BYTES || place.byte != bytes - 1)
+		return;
+	bits = __builtin_bswap32(r); /* the last byte is the lowest */
+	if (bits >> 8 * bytes || !bits)
+		return;
+	f->changes[f->change_count++] = (struct field_change){ .field = place.field, .at = at + 1 - bytes, .bits = bits };
+}
+
 void flips_find(const struct roce_packet *p, __u32 right, __u32 found, struct flips *f)
 {
 	__s32 first = p->l3_offset - FLIP_ONES, at = p->icrc_offset + WIRE_ICRC_LEN - 1;
@@ -173,6 +215,8 @@ void flips_find(const struct roce_packet *p, __u32 right, __u32 found, struct fl
 	memset(f, 0, sizeof(*f));
 	f->bits = (at - first + 1) * 8;
 	for (; at >= first; at--, r = crc_back(r))
-		if (!(r & 0xffff))
+		if (!(r & 0xff)) {
 			look(p, r, at, f);
+			look_field(p, r, at, f);
+		}
 }

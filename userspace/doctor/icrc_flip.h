@@ -27,9 +27,22 @@ struct flip {
 	struct flip_place place;
 };
 
+#define CHANGES_MOST 4 /* fields kept of one packet */
+#define FIELD_BYTES 3 /* most bytes of such a field */
+
+/* A header field that explains the ICRC if it goes in with other bits. */
+struct field_change {
+	__u8 field; /* index for flip_field_name() */
+	__u16 at;   /* offset in the frame */
+	__u32 bits; /* that differ; the field's last bit is bit 0 */
+	__u32 sent; /* what ought to go in; filled in by who has the frame */
+};
+
 struct flips {
 	struct flip list[FLIPS_MOST]; /* shortest bursts first */
 	__u32 count;
+	struct field_change changes[CHANGES_MOST];
+	__u32 change_count;
 	__u32 bits; /* of the packet, that were tried */
 };
 
@@ -38,5 +51,11 @@ void flips_find(const struct roce_packet *p, __u32 right, __u32 found, struct fl
 
 /* "the destination QPN of the BTH", "the payload". */
 const char *flip_field_name(__u8 field);
+
+/* 0: up to the end of its header. */
+__u32 flip_field_bytes(__u8 field);
+
+/* Whether ones stand for it in the ICRC. Of fields of up to FIELD_BYTES. */
+bool flip_field_masked(__u8 field);
 
 #endif

@@ -81,11 +81,7 @@ static double bursts(__u32 span)
 /* Agreements that are tried: 8 widths of a bus from two beginnings, and two kinds of place. */
 #define AGREEMENTS_LOOKED_AT 18
 
-/*
- * Expected number of groups with at least `votes` packets, if each of `flipped` packets had a random bit flipped in one of
- * `lanes`. A finding names a lane only if random flips do not explain it.
- */
-static double coincidence(__u32 flipped, __u32 votes, double lanes)
+double icrc_coincidence(__u32 flipped, __u32 votes, double lanes)
 {
 	double choices = lgamma(flipped + 1.0) - lgamma(votes + 1.0) - lgamma(flipped - votes + 1.0);
 
@@ -109,7 +105,7 @@ static void weigh(const struct icrc_sender *s, const struct grouped *g, __u32 fr
 	if (w->votes < FINDING_PACKETS || (w->width && offsets < FINDING_PACKETS))
 		return;
 	if (icrc_chance(s, lanes * bursts(w->flip->span), bits / lanes, w->votes) > CHANCE_OF_ALL ||
-	    coincidence(flipped, w->votes, lanes) > CHANCE)
+	    icrc_coincidence(flipped, w->votes, lanes) > CHANCE)
 		return;
 	w->score = w->votes * (32 - log2(bits / lanes));
 }

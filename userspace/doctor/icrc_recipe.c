@@ -24,6 +24,9 @@
 #define ASKS_END "IBTA 7.8.1: the CRC covers the packet up to its pad, which is included, and nothing behind it"
 #define ASKS_WIRE "IBTA 7.8.1: the CRC covers the payload in the order of its bytes on the wire"
 
+#define ASKS_VERSION \
+	"IBTA 7.8.1, A17.3.3: the CRC is that of the packet as it is sent: RoCEv2 with its IP and UDP headers, RoCEv1 with its GRH"
+
 #define FILLED(bytes, from)                                                                                               \
 	"the last word of a bus of " bytes " bytes goes in whole, filled up with zeroes (words counted from the " from ")"
 #define FIX_FILLED "feed only the valid bytes of the last word (AXI: tkeep)"
@@ -39,7 +42,7 @@ static const struct mistake_words words[MISTAKES] = {
 
 const char mistake_asks_all[] = ASKS_WHOLE;
 
-static void add(__u8 set[2], enum part part)
+static void add(__u8 set[PART_BYTES], enum part part)
 {
 	set[part / 8] |= 1 << part % 8;
 }
@@ -64,7 +67,7 @@ static void make_mistake(struct recipe *r, enum mistake m)
 	}
 }
 
-static void forget(__u8 set[2], const enum part *parts, int count)
+static void forget(__u8 set[PART_BYTES], const enum part *parts, int count)
 {
 	for (int i = 0; i < count; i++)
 		set[parts[i] / 8] &= ~(1 << parts[i] % 8);
@@ -175,6 +178,23 @@ static void add_explanation(enum mistake first, enum mistake second)
 	all.list[all.count++] = x;
 }
 
+static struct only find_only(const struct front *f)
+{
+	static const struct front right;
+	struct front rest = *f;
+	__u8 *sets[] = { [ONLY_ZERO] = rest.zero, [ONLY_ONES] = rest.ones, [ONLY_SWAPPED] = rest.swapped, [ONLY_STALE] = rest.stale,
+			 [ONLY_SENDER] = rest.stale_sender };
+
+	for (__u8 how = ONLY_ZERO; how <= ONLY_SENDER; how++)
+		for (__u8 part = PART_LENGTHS; part < PARTS; part++) {
+			if (!(sets[how][part / 8] >> part % 8 & 1))
+				continue;
+			forget(sets[how], &(enum part){ part }, 1);
+			return memcmp(&rest, &right, sizeof(rest)) ? (struct only){} : (struct only){ part, how };
+		}
+	return (struct only){};
+}
+
 const struct explanations *explanations(void)
 {
 	struct explanation right = {};
@@ -190,6 +210,8 @@ const struct explanations *explanations(void)
 	for (int a = 0; a < MISTAKES; a++)
 		for (int b = a + 1; b < MISTAKES; b++)
 			add_explanation(a, b);
+	for (__u32 i = 0; i < all.front_count; i++)
+		all.only[i] = find_only(&all.fronts[i]);
 	return &all;
 }
 

@@ -25,21 +25,43 @@ enum { LEAD_ONES, LEAD_NONE, LEAD_ZEROES };
 enum field { FIELD_TOS, FIELD_TTL, FIELD_IP_CHECKSUM, FIELD_UDP_CHECKSUM, FIELD_RESV8A, FIELD_FLOW_LABEL, FIELDS };
 enum { FIELD_ONES, FIELD_SENT, FIELD_ZERO };
 
-/* Parts of headers that are taken as zero, or from the packet before. */
+/* Parts of headers that go in otherwise than they are sent: as zero, ones, byte-swapped, or as in the packet before. */
 enum part {
 	PART_HEADERS, /* all from the IP header to the payload */
 	PART_BTH,
 	PART_EXTENSIONS, /* extension headers */
-	PART_PSN,
-	PART_LENGTHS, /* of IP and UDP */
+	PART_LENGTHS, /* of IP and UDP; this and what follows has a place of its own */
+	/* fields. An extension header's are those of the first one that has them; a packet without the field has 0 bytes of it. */
+	PART_IP_LENGTH,
 	PART_IP_ID,
-	PART_OPCODE,
-	PART_DQPN,
-	PART_SOURCE_PORT,
 	PART_IP_FLAGS, /* flags and fragment offset */
+	PART_IP_PROTOCOL, /* IPv6: next header */
+	PART_IP_CHECKSUM,
+	PART_SOURCE_ADDRESS,
+	PART_DESTINATION_ADDRESS,
+	PART_SOURCE_PORT,
+	PART_DESTINATION_PORT,
+	PART_UDP_LENGTH,
+	PART_OPCODE,
+	PART_BTH_FLAGS, /* byte 1: SE, MigReq, pad count, TVer */
+	PART_PKEY,
+	PART_DQPN,
 	PART_ACKREQ, /* the BTH's byte with AckReq */
+	PART_PSN,
+	PART_QKEY,
+	PART_SQPN,
+	PART_VA,
+	PART_RKEY,
+	PART_DMA_LENGTH,
+	PART_MSN,
+	PART_IMMEDIATE,
 	PARTS
 };
+#define PART_BYTES 4 /* a set of parts, the lowest byte first */
+_Static_assert(PARTS <= 8 * PART_BYTES, "a bit each");
+
+/* A header of another version or IP version that goes in in place of the packet's own (IPv4 addresses: mapped). */
+enum { AS_SENT, AS_GRH, AS_IPV6, AS_IPV4 };
 
 /* Bytes swapped in each word of the payload and its pad. */
 enum { SWAP_NONE, SWAP_4, SWAP_8, SWAPS };
@@ -81,10 +103,12 @@ struct front {
 	__u8 lead;
 	__u8 headers;
 	__u8 field[FIELDS];
-	__u8 stale[2];	      /* set of enum part, taken from the packet before of the same stream; low byte first */
-	__u8 stale_sender[2]; /* the same, of the same sender */
-	__u8 zero[2];	      /* set of enum part */
-	__u8 ones[2];	      /* the same, masked though they ought not to be */
+	__u8 stale[PART_BYTES];	       /* set of enum part, taken from the packet before of the same stream */
+	__u8 stale_sender[PART_BYTES]; /* the same, of the same sender */
+	__u8 zero[PART_BYTES];	       /* set of enum part */
+	__u8 ones[PART_BYTES];	       /* the same, masked though they ought not to be */
+	__u8 swapped[PART_BYTES];      /* the same, with their bytes in the other order */
+	__u8 as;	      /* AS_* */
 	__u8 short_lengths;   /* 4 bytes too small */
 	__u8 next_psn;
 	__u8 toggled_ackreq;
@@ -140,6 +164,13 @@ struct explanation {
 	__u16 front, body, end; /* indices into the lists */
 };
 
+/* A front that differs from the right one in one part only, which has a place of its own and is not masked. */
+struct only {
+	__u8 part; /* enum part */
+	__u8 how;
+};
+enum { ONLY_NOT, ONLY_ZERO, ONLY_ONES, ONLY_SWAPPED, ONLY_STALE, ONLY_SENDER };
+
 /*
  * All explanations, single mistakes first, and the different fronts, bodies and ends that they use. Index 0 of each is the
  * right one.
@@ -147,6 +178,7 @@ struct explanation {
 struct explanations {
 	struct explanation list[EXPLANATIONS_MOST];
 	struct front fronts[EXPLANATIONS_MOST];
+	struct only only[EXPLANATIONS_MOST]; /* of each front */
 	struct body bodies[BODIES_MOST];
 	struct end ends[ENDS_MOST];
 	__u32 count, front_count, body_count, end_count;

@@ -88,5 +88,6 @@ double icrc_chance(const struct icrc_sender *s, double classes, double solutions
 {
 	double mean = s->open * solutions / 4294967296.0;
 
-	return s->others * classes * pow(mean, least) / tgamma(least + 1.0);
+	/* by logarithms: many packets would be infinitely many */
+	return s->others * classes * exp(least * log(mean) - lgamma(least + 1.0));
 }

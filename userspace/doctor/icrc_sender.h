@@ -84,7 +84,26 @@ bool icrc_report_constants(struct icrc_sender *s, __u32 least);
 /* Solves for the parameters of the CRC in packets that nothing else explains. */
 bool icrc_report_solved(struct icrc_sender *s);
 
+/* ---- fields that go in with another value: userspace/doctor/icrc_field.c ---- */
+
+struct icrc_field {
+	__u8 field; /* index for flip_field_name() */
+	__u32 votes; /* 0: none */
+};
+
+/* The field that explains most packets, by bits that differ from packet to packet. */
+struct icrc_field icrc_find_best_field(const struct icrc_sender *s);
+
+/* false: no memory */
+bool icrc_report_field(struct icrc_sender *s, struct icrc_field best);
+
 /* ---- flipped bits: userspace/doctor/icrc_flipped.c; false: no memory ---- */
+
+/*
+ * Expected number of groups with at least `votes` packets, if each of `flipped` packets had a random bit flipped in one of
+ * `lanes`. A finding names a lane only if random flips do not explain it.
+ */
+double icrc_coincidence(__u32 flipped, __u32 votes, double lanes);
 
 /* How flips may agree. */
 enum icrc_agreement { AT_PLACE, AT_OFFSET, LANE_OF_FRAME, LANE_OF_PAYLOAD };

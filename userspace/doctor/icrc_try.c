@@ -6,7 +6,8 @@
  */
 #include <string.h>
 
-#include "roce/wire.h"
+#include "lib/bytes.h"
+#include "roce/parse.h"
 #include "userspace/doctor/icrc_try.h"
 
 #define HEADERS_MOST 256 /* most bytes of headers: 128 that the parser reads, and the longest extension headers */
@@ -14,6 +15,7 @@
 
 /* A copy of a packet's headers, and their offsets. */
 struct headers {
+	__u32 op; /* OP_* of the opcode */
 	__u32 ip, udp, bth, extensions, payload; /* offsets; RoCEv1: udp equals bth */
 	bool ipv6;
 	__u8 bytes[HEADERS_MOST];
@@ -25,6 +27,16 @@ static void copy_headers(struct headers *to, const struct headers *from)
 	memcpy(to, from, offsetof(struct headers, bytes) + from->payload);
 }
 
+static void swap_bytes(__u8 *bytes, __u32 count)
+{
+	for (__u32 i = 0; i < count / 2; i++) {
+		__u8 byte = bytes[i];
+
+		bytes[i] = bytes[count - 1 - i];
+		bytes[count - 1 - i] = byte;
+	}
+}
+
 /* Offset and size of a part of a header. */
 struct place {
 	__u32 at, bytes;
@@ -34,6 +46,7 @@ static bool read_headers(struct headers *h, const __u8 *frame, const struct roce
 {
 	if (p->kind != ROCE_PACKET)
 		return false;
+	h->op = roce_opcodes[p->opcode];
 	h->ip = p->l3_offset;
 	h->udp = p->l4_offset;
 	h->bth = p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN);
@@ -44,6 +57,14 @@ static bool read_headers(struct headers *h, const __u8 *frame, const struct roce
 		return false;
 	memcpy(h->bytes, frame, h->payload);
 	return true;
+}
+
+/* A field of the extension header that has the flag `of`. No bytes, if the packet has no such header. */
+static struct place in_extension(const struct headers *h, __u32 of, __u32 offset, __u32 bytes)
+{
+	__u32 at = h->extensions + parse_extension_bytes(h->op & (of - 1)) + offset;
+
+	return h->op & of ? (struct place){ at, bytes } : (struct place){};
 }
 
 /* Finds up to two places. Unused ones have 0 bytes. */
@@ -62,40 +83,92 @@ static void find_part(const struct headers *h, enum part part, struct place to[2
 	case PART_EXTENSIONS:
 		to[0] = (struct place){ h->extensions, h->payload - h->extensions };
 		break;
-	case PART_PSN:
-		to[0] = (struct place){ h->bth + offsetof(struct wire_bth, psn), 3 };
-		break;
 	case PART_LENGTHS:
-		to[0] = (struct place){ h->ip + (h->ipv6 ? 4 : 2), 2 };
 		to[1] = (struct place){ h->udp + 4, udp ? 2 : 0 };
+		/* fallthrough */
+	case PART_IP_LENGTH:
+		to[0] = (struct place){ h->ip + (h->ipv6 ? 4 : 2), 2 };
 		break;
 	case PART_IP_ID:
 		to[0] = (struct place){ h->ip + 4, h->ipv6 ? 0 : 2 };
 		break;
-	case PART_OPCODE:
-		to[0] = (struct place){ h->bth, 1 };
+	case PART_IP_FLAGS:
+		to[0] = (struct place){ h->ip + 6, h->ipv6 ? 0 : 2 };
 		break;
-	case PART_DQPN:
-		to[0] = (struct place){ h->bth + offsetof(struct wire_bth, dqpn), 3 };
+	case PART_IP_PROTOCOL:
+		to[0] = (struct place){ h->ip + (h->ipv6 ? 6 : 9), 1 };
+		break;
+	case PART_IP_CHECKSUM:
+		to[0] = (struct place){ h->ip + 10, h->ipv6 ? 0 : 2 };
+		break;
+	case PART_SOURCE_ADDRESS:
+		to[0] = h->ipv6 ? (struct place){ h->ip + 8, 16 } : (struct place){ h->ip + 12, 4 };
+		break;
+	case PART_DESTINATION_ADDRESS:
+		to[0] = h->ipv6 ? (struct place){ h->ip + 24, 16 } : (struct place){ h->ip + 16, 4 };
 		break;
 	case PART_SOURCE_PORT:
 		to[0] = (struct place){ h->udp, udp ? 2 : 0 };
 		break;
-	case PART_IP_FLAGS:
-		to[0] = (struct place){ h->ip + 6, h->ipv6 ? 0 : 2 };
+	case PART_DESTINATION_PORT:
+		to[0] = (struct place){ h->udp + 2, udp ? 2 : 0 };
+		break;
+	case PART_UDP_LENGTH:
+		to[0] = (struct place){ h->udp + 4, udp ? 2 : 0 };
+		break;
+	case PART_OPCODE:
+		to[0] = (struct place){ h->bth, 1 };
+		break;
+	case PART_BTH_FLAGS:
+		to[0] = (struct place){ h->bth + 1, 1 };
+		break;
+	case PART_PKEY:
+		to[0] = (struct place){ h->bth + offsetof(struct wire_bth, pkey), 2 };
+		break;
+	case PART_DQPN:
+		to[0] = (struct place){ h->bth + offsetof(struct wire_bth, dqpn), 3 };
 		break;
 	case PART_ACKREQ:
 		to[0] = (struct place){ h->bth + offsetof(struct wire_bth, ackreq), 1 };
+		break;
+	case PART_PSN:
+		to[0] = (struct place){ h->bth + offsetof(struct wire_bth, psn), 3 };
+		break;
+	case PART_QKEY:
+		to[0] = in_extension(h, OP_DETH, 0, 4);
+		break;
+	case PART_SQPN:
+		to[0] = in_extension(h, OP_DETH, offsetof(struct wire_deth, sqpn), 3);
+		break;
+	case PART_VA:
+		to[0] = in_extension(h, OP_RETH, offsetof(struct wire_reth, va), 8);
+		break;
+	case PART_RKEY:
+		to[0] = in_extension(h, OP_RETH, offsetof(struct wire_reth, rkey), 4);
+		break;
+	case PART_DMA_LENGTH:
+		to[0] = in_extension(h, OP_RETH, offsetof(struct wire_reth, dma_length), 4);
+		break;
+	case PART_MSN:
+		to[0] = in_extension(h, OP_AETH, offsetof(struct wire_aeth, msn), 3);
+		break;
+	case PART_IMMEDIATE:
+		to[0] = in_extension(h, OP_IMMDT, 0, WIRE_IMMDT_LEN);
 		break;
 	case PARTS:
 		break;
 	}
 }
 
-static bool has(const __u8 set[2], enum part part)
+static bool has(const __u8 set[PART_BYTES], enum part part)
 {
 	return set[part / 8] >> part % 8 & 1;
 }
+
+/* The parts of the set, one after the other: most sets have one part, or none. */
+#define for_each_part(part, set) \
+	for (__u32 rest_ = roce_load(__u32, set), part = rest_ ? __builtin_ctz(rest_) : 0; rest_; \
+	     rest_ &= rest_ - 1, part = rest_ ? __builtin_ctz(rest_) : 0)
 
 /* A part whose size differs in the two packets is not replaced: no hardware register could hold it. */
 static void replace_part(struct headers *h, const struct headers *before, enum part part)
@@ -109,32 +182,38 @@ static void replace_part(struct headers *h, const struct headers *before, enum p
 			memcpy(h->bytes + to[i].at, before->bytes + from[i].at, to[i].bytes);
 }
 
-static void replace(struct headers *h, const __u8 parts[2], const struct headers *before)
+static void replace(struct headers *h, const __u8 parts[PART_BYTES], const struct headers *before)
 {
-	if (!(parts[0] | parts[1]) || !before)
+	if (!before)
 		return;
 	if (has(parts, PART_HEADERS)) {
 		copy_headers(h, before);
 		return;
 	}
-	for (int part = 0; part < PARTS; part++)
-		if (has(parts, part))
-			replace_part(h, before, part);
+	for_each_part(part, parts)
+		replace_part(h, before, part);
 }
 
 /* Puts that byte in the place of the parts. */
-static void put_for(struct headers *h, const __u8 parts[2], __u8 byte)
+static void put_for(struct headers *h, const __u8 parts[PART_BYTES], __u8 byte)
 {
 	struct place at[2];
 
-	if (!(parts[0] | parts[1]))
-		return;
-	for (int part = 0; part < PARTS; part++) {
-		if (!has(parts, part))
-			continue;
+	for_each_part(part, parts) {
 		find_part(h, part, at);
 		memset(h->bytes + at[0].at, byte, at[0].bytes);
 		memset(h->bytes + at[1].at, byte, at[1].bytes);
+	}
+}
+
+static void swap_parts(struct headers *h, const __u8 parts[PART_BYTES])
+{
+	struct place at[2];
+
+	for_each_part(part, parts) {
+		find_part(h, part, at);
+		for (int i = 0; i < 2; i++)
+			swap_bytes(h->bytes + at[i].at, at[i].bytes);
 	}
 }
 
@@ -288,6 +367,7 @@ static void swap_words(__u8 *bytes, __u32 count, __u8 swap)
 
 /* What all recipes of one packet use. */
 struct packet {
+	__u16 port[AS_IPV4 + 1]; /* RoCEv1, by AS_*: the UDP source port with which that version would give the value on the wire */
 	struct headers own, of_stream, of_sender;
 	bool has_stream, has_sender;
 	__u32 stream_icrc, sender_icrc; /* what they were sent with */
@@ -306,6 +386,67 @@ static __u32 seed(const struct packet *p, const struct front *f)
 	return f->seed_zero ? 0 : ~0u;
 }
 
+static void put_address(__u8 to[16], const struct headers *h, __u32 at)
+{
+	if (h->ipv6)
+		memcpy(to, h->bytes + h->ip + 8 + 16 * at, 16);
+	else
+		parse_map_ipv4(to, h->bytes + h->ip + 12 + 4 * at);
+}
+
+/* The network header of the other version, from the packet's own. What it does not have is as everybody sends it. */
+static __u32 make_network_header(__u8 *to, const struct headers *h, __u8 as, __u32 ip_payload)
+{
+	__u8 address[2][16];
+
+	put_address(address[0], h, 0);
+	put_address(address[1], h, 1);
+	if (as == AS_IPV4) {
+		memset(to, 0, WIRE_IPV4_LEN);
+		to[0] = 0x45;
+		put16(to + 2, WIRE_IPV4_LEN + ip_payload);
+		to[6] = 0x40; /* don't fragment */
+		to[9] = WIRE_PROTO_UDP;
+		memcpy(to + 12, address[0] + 12, 4);
+		memcpy(to + 16, address[1] + 12, 4);
+		return WIRE_IPV4_LEN;
+	}
+	memset(to, 0, 8);
+	to[0] = 0x60;
+	put16(to + 4, ip_payload);
+	to[6] = as == AS_GRH ? WIRE_PROTO_IBA : WIRE_PROTO_UDP;
+	memcpy(to + 8, address, sizeof(address));
+	return WIRE_IPV6_LEN;
+}
+
+/* Replaces the headers in front of the BTH by those of another version. */
+static void change_version(struct headers *h, const struct packet *p, __u8 as)
+{
+	struct headers own;
+	__u32 behind = p->end + WIRE_ICRC_LEN - h->bth; /* from the BTH on */
+
+	if (h->payload + WIRE_IPV6_LEN + WIRE_UDP_LEN > HEADERS_MOST)
+		return;
+	copy_headers(&own, h);
+	h->ipv6 = as != AS_IPV4;
+	h->udp = h->bth = h->ip + make_network_header(h->bytes + h->ip, &own, as, behind + (as == AS_GRH ? 0 : WIRE_UDP_LEN));
+	if (as != AS_GRH) {
+		__u8 *udp = h->bytes + h->udp;
+
+		h->bth += WIRE_UDP_LEN;
+		if (own.udp != own.bth) {
+			memcpy(udp, own.bytes + own.udp, WIRE_UDP_LEN);
+		} else {
+			put16(udp, p->port[as]);
+			put16(udp + 2, WIRE_ROCEV2_PORT);
+			put16(udp + 4, behind + WIRE_UDP_LEN);
+		}
+	}
+	h->extensions = h->bth + sizeof(struct wire_bth);
+	h->payload = h->bth + own.payload - own.bth;
+	memcpy(h->bytes + h->bth, own.bytes + own.bth, own.payload - own.bth);
+}
+
 /* The register after the headers. */
 static __u32 front_register(const struct packet *p, const struct front *f)
 {
@@ -315,9 +456,12 @@ static __u32 front_register(const struct packet *p, const struct front *f)
 
 	go.count = 0;
 	copy_headers(&h, &p->own);
+	if (f->as)
+		change_version(&h, p, f->as);
 	replace(&h, f->stale, p->has_stream ? &p->of_stream : NULL);
 	replace(&h, f->stale_sender, p->has_sender ? &p->of_sender : NULL);
 	change(&h, f);
+	swap_parts(&h, f->swapped);
 	put_for(&h, f->zero, 0);
 	put_for(&h, f->ones, 0xff);
 	mask(&h, f->field);
@@ -329,6 +473,53 @@ static __u32 front_register(const struct packet *p, const struct front *f)
 	if (f->engine.msb_first)
 		reverse_bits(go.bytes, go.count);
 	return crc_register(f->engine.polynomial, seed(p, f), go.bytes, go.count) ^ late;
+}
+
+/* What goes in for a part of the headers. false: what is sent. */
+static bool read_only(const struct packet *p, struct only o, int i, struct place *at, __u8 *to)
+{
+	const struct headers *before = NULL;
+	struct place own[2], from[2];
+
+	find_part(&p->own, o.part, own);
+	*at = own[i];
+	if (o.how == ONLY_STALE || o.how == ONLY_SENDER) {
+		if (!(o.how == ONLY_STALE ? p->has_stream : p->has_sender))
+			return false;
+		before = o.how == ONLY_STALE ? &p->of_stream : &p->of_sender;
+		find_part(before, o.part, from);
+		if (from[i].bytes != at->bytes)
+			return false;
+		memcpy(to, before->bytes + from[i].at, at->bytes);
+	} else if (o.how == ONLY_SWAPPED) {
+		memcpy(to, p->own.bytes + at->at, at->bytes);
+		swap_bytes(to, at->bytes);
+	} else {
+		memset(to, o.how == ONLY_ONES ? 0xff : 0, at->bytes);
+	}
+	return at->bytes;
+}
+
+#define PART_MOST 16 /* bytes of a part with a place of its own */
+
+/* Like front_register(), for one part: what its bits add to the right register. */
+static __u32 only_register(const struct packet *p, struct only o, __u32 right)
+{
+	static const __u8 nothing[HEADERS_MOST];
+
+	for (int i = 0; i < 2; i++) {
+		__u8 bytes[PART_MOST];
+		struct place at;
+		__u32 r;
+
+		if (!read_only(p, o, i, &at, bytes))
+			continue;
+		for (__u32 k = 0; k < at.bytes; k++)
+			bytes[k] ^= p->own.bytes[at.at + k];
+		r = crc_register(CRC_IEEE, 0, bytes, at.bytes);
+		right ^= crc_register(CRC_IEEE, r, nothing, p->own.payload - at.at - at.bytes);
+	}
+	return right;
 }
 
 #define CHUNK 512
@@ -457,6 +648,7 @@ static void read_packet(struct packet *p, const struct icrc_case *c)
 	p->pad = r->pad;
 	p->ip = r->l3_offset;
 	p->end = r->icrc_offset;
+	memset(p->port, 0, sizeof(p->port));
 }
 
 /* Work space for one packet. */
@@ -468,6 +660,14 @@ struct registers {
 static __u32 through(const struct body_register *b, __u32 front)
 {
 	return crc_advance(b->advance, front) ^ b->register_of_zero;
+}
+
+/* The register in front of payload and pad. r: the register behind them, without what they add. */
+static __u32 before_body(const struct packet *p, __u32 r)
+{
+	for (__u32 i = 0; i < p->payload_bytes + p->pad; i++)
+		r = crc_back(r);
+	return r;
 }
 
 #define TAIL_BYTES 64 /* most bytes that a tail leaves out */
@@ -512,6 +712,21 @@ static void follow_register(const struct packet *p, __u32 behind[ICRC_STEPS])
 	behind[ICRC_STEPS - 1] = crc_register(CRC_IEEE, r, p->payload, p->payload_bytes + p->pad);
 }
 
+/*
+ * A RoCEv1 packet says nothing of the UDP source port, which the ICRC of RoCEv2 covers. By the CRC's linearity at most one port
+ * gives the value on the wire. after: the register behind the headers that gives it.
+ */
+static void find_ports(struct packet *p, __u32 after)
+{
+	for (__u8 as = AS_IPV6; as <= AS_IPV4; as++) {
+		__u32 d = front_register(p, &(struct front){ .as = as }) ^ after;
+
+		for (__u32 i = p->own.bth; i < p->own.payload + WIRE_UDP_LEN; i++)
+			d = crc_back(d);
+		p->port[as] = d >> 16 ? 0 : roce_be16((__u8 *)&d);
+	}
+}
+
 void icrc_try(const struct icrc_case *c, struct icrc_attempt *a)
 {
 	static _Thread_local struct registers r;
@@ -522,11 +737,14 @@ void icrc_try(const struct icrc_case *c, struct icrc_attempt *a)
 	a->found = roce_load(__u32, c->frame->bytes + c->packet->icrc_offset);
 	read_packet(&p, c);
 	follow_register(&p, a->behind);
-	for (__u32 i = 0; i < all->front_count; i++)
-		r.front[i] = front_register(&p, &all->fronts[i]);
 	compute_bodies(&r, &p, all);
 	for (__u32 i = 0; i < all->end_count; i++)
 		r.end[i] = end_register(a->found, &all->ends[i]);
+	if (c->packet->rocev1)
+		find_ports(&p, before_body(&p, r.end[0] ^ r.body[0].register_of_zero));
+	r.front[0] = front_register(&p, &all->fronts[0]);
+	for (__u32 i = 1; i < all->front_count; i++)
+		r.front[i] = all->only[i].how ? only_register(&p, all->only[i], r.front[0]) : front_register(&p, &all->fronts[i]);
 	a->right = ~through(&r.body[0], r.front[0]);
 	for (__u32 i = 0; i < all->count; i++) {
 		const struct explanation *x = &all->list[i];
