@@ -5,6 +5,7 @@
 #include "userspace/model/qpn.h"
 
 #define MOST_PAYLOAD 4096
+#define LEAST_FRAME 60 /* of Ethernet, without FCS */
 #define MERGED_LEAST 32 /* least distance of two BTHs in a merged frame, in bytes */
 
 /* The finding of each lint; FINDING_KINDS: other rules judge it. A lint without one does not compile. */
@@ -161,6 +162,25 @@ void lint_study_conclude(const struct lint_study *l, struct signs *signs)
 	}
 }
 
+/*
+ * How many bytes the frame ends before its IP datagram does. 0: none, or a mirror may have cut it. RoCEv1 has no IP payload.
+ */
+static __u32 missing_bytes(const struct doctor_packet *taken)
+{
+	const struct roce_packet *p = &taken->look->packet;
+	__u32 end = p->l4_offset + p->ip_payload;
+
+	return !taken->frame->cut && end > taken->frame->wire ? end - taken->frame->wire : 0;
+}
+
+/* The ICRC's four bytes. The Ethernet frame is filled up to its least length, which may hide some of them. */
+static bool lacks_icrc(const struct doctor_packet *taken)
+{
+	__u32 missing = missing_bytes(taken);
+
+	return missing == WIRE_ICRC_LEN || (missing && missing < WIRE_ICRC_LEN && taken->frame->wire == LEAST_FRAME);
+}
+
 enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
@@ -180,7 +200,9 @@ enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *ta
 	if (p->kind != ROCE_MALFORMED)
 		return FINDING_KINDS;
 	need = WIRE_UDP_LEN + sizeof(struct wire_bth) + parse_extension_bytes(p->op) + p->pad + WIRE_ICRC_LEN;
-	if (have > ip)
+	if (lacks_icrc(taken))
+		kind = KIND_icrc_not_appended;
+	else if (have > ip)
 		kind = KIND_malformed_ip_length;
 	else if (have + WIRE_ICRC_LEN == need && p->op)
 		kind = KIND_icrc_absent;
@@ -189,11 +211,13 @@ enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *ta
 	e = signs_add(signs, kind, taken->number);
 	if (!e)
 		return kind;
-	if (have > ip)
+	if (kind == KIND_icrc_not_appended)
+		SAY(e->expected, "%u bytes behind IP, 4 of them ICRC", have);
+	else if (have > ip)
 		SAY(e->expected, "at most %u bytes behind IP", ip);
 	else
 		SAY(e->expected, "%u bytes behind IP, opcode 0x%02x", need, p->opcode);
-	SAY(e->found, "%u", have);
+	SAY(e->found, "%u", kind == KIND_icrc_not_appended ? ip : have);
 	return kind;
 }
 
