@@ -4,6 +4,7 @@
 #define USERSPACE_DOCTOR_CHART_H
 
 #include "userspace/doctor/causes.h"
+#include "userspace/doctor/deth.h"
 #include "userspace/doctor/exchange.h"
 #include "userspace/doctor/flow.h"
 #include "userspace/doctor/icrc.h"
@@ -25,6 +26,7 @@ struct chart {
 	__u8 service; /* of most packets */
 	__s64 votes; /* for it, less those for others */
 	struct icrc_study *icrc; /* NULL: no bad ICRC yet */
+	const struct deth_study *deth; /* UD: of the packets to the QP to which it sends; NULL: none */
 	struct icrc_before before;
 	struct step waiting; /* if `waits`: the latest packet of the sequence */
 	bool waits;
@@ -79,7 +81,7 @@ struct path {
 };
 
 struct doctor {
-	struct index charts, senders, paths;
+	struct index charts, senders, paths, deths;
 	struct pairs pairs;
 	struct receiver receiver;
 	const struct expected *expected; /* NULL: none */

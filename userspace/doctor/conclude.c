@@ -176,6 +176,23 @@ static void conclude_size(struct signs *s)
 	}
 }
 
+/* Whether payload was taken for the DETH of this stream: it is no stream. */
+static bool lacks_deth(const struct chart *c)
+{
+	return c->deth && deth_is_missing(c->deth);
+}
+
+/* What follows from its source QPN is no sign. */
+static void drop_sequence(struct signs *s)
+{
+	for (size_t i = s->count; i-- > 0;) {
+		enum finding_class class = finding_rules[s->list[i].kind].class;
+
+		if (class == CLASS_COUNT || class == CLASS_PSN || class == CLASS_GRAMMAR || class == CLASS_LOSS)
+			signs_drop(s, s->list[i].kind);
+	}
+}
+
 static void conclude_chart(struct doctor *d, struct chart *c)
 {
 	bool reliable = c->service == SERVICE_RC || c->service == SERVICE_XRC;
@@ -194,6 +211,8 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 	conclude_response(d, c);
 	if (c->trusted && c->bad)
 		show_icrcs(c, &c->signs, KIND_corruption);
+	if (lacks_deth(c))
+		drop_sequence(&c->signs);
 	conclude_absent_size(c);
 	causes_explain(NULL, &c->signs, &c->key, false);
 	conclude_size(&c->signs);
@@ -266,6 +285,27 @@ static bool add_signs(struct findings *f, const struct signs *s, const struct ro
 
 	for (size_t i = 0; i < s->count; i++)
 		added &= add_sign(f, &s->list[i], stream);
+	return added;
+}
+
+/* One finding of all packets to a QP, however many streams they seem to be. */
+static bool conclude_deths(const struct doctor *d, struct findings *f)
+{
+	bool added = true;
+
+	for (size_t i = 0; i < d->deths.count; i++) {
+		const struct deth_study *study = d->deths.entries[i];
+		struct roce_key key = { .kind = KEY_CONNECTED, .qpn = study->key.qpn };
+		struct signs signs = { 0 };
+
+		if (!deth_is_missing(study))
+			continue;
+		memcpy(key.src, study->key.src, sizeof(key.src));
+		memcpy(key.dst, study->key.dst, sizeof(key.dst));
+		deth_conclude(study, &signs);
+		added &= !signs.failed && add_signs(f, &signs, &key);
+		signs_free(&signs);
+	}
 	return added;
 }
 
@@ -583,7 +623,7 @@ static bool add_machine(const struct doctor *d, struct findings *f)
 struct doctor_checked doctor_checked(const struct doctor *d)
 {
 	struct doctor_checked checked = {
-		.packets = d->packets, .streams = d->charts.count, .receiver = d->receiver.told, .received = d->receiver.packets,
+		.packets = d->packets, .receiver = d->receiver.told, .received = d->receiver.packets,
 	};
 
 	checked.datagrams = d->flows.datagrams;
@@ -593,11 +633,14 @@ struct doctor_checked doctor_checked(const struct doctor *d)
 	for (size_t i = 0; i < d->charts.count; i++) {
 		const struct chart *c = chart_at(d, i);
 
+		checked.streams += !lacks_deth(c);
 		checked.icrcs += c->good + c->bad;
 		checked.sequences += c->psn.steps > 0;
 		checked.messages += c->message.ended;
 		checked.starts += c->started;
 	}
+	for (size_t i = 0; i < d->deths.count; i++)
+		checked.streams += deth_is_missing(d->deths.entries[i]);
 	return checked;
 }
 
@@ -645,6 +688,7 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 		if (!doctor_is_phantom(d, c))
 			conclude_chart(d, c);
 	}
+	added &= conclude_deths(d, f);
 	added &= conclude_icrcs(d, f) && conclude_corruption(d, f);
 	settle_icrcs(f);
 	causes_init(&elsewhere);

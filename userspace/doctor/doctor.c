@@ -9,6 +9,7 @@
 #define CHARTS 32768 /* most streams remembered */
 #define SENDERS 4096 /* most source addresses remembered */
 #define PATHS 16384  /* most directions remembered */
+#define DETH_STUDIES 4096 /* most QPs to which UD packets go */
 #define CONTENT 256  /* bytes of payload that identify a packet */
 
 struct doctor *doctor_new(void)
@@ -21,6 +22,7 @@ struct doctor *doctor_new(void)
 	d->senders = (struct index){ .max = SENDERS, .key_size = 16, .entry_size = sizeof(struct sender) };
 	flows_init(&d->flows);
 	d->paths = (struct index){ .max = PATHS, .key_size = 32, .entry_size = sizeof(struct path) };
+	d->deths = (struct index){ .max = DETH_STUDIES, .key_size = sizeof(struct deth_key), .entry_size = sizeof(struct deth_study) };
 	return d;
 }
 
@@ -40,6 +42,7 @@ void doctor_free(struct doctor *d)
 	index_free(&d->charts);
 	index_free(&d->senders);
 	index_free(&d->paths);
+	index_free(&d->deths);
 	pairs_free(&d->pairs);
 	signs_free(&d->loose);
 	findings_free(&d->machine);
@@ -361,6 +364,23 @@ static void take_class(struct chart *c, const struct doctor_packet *taken)
 	SAY(e->found, "DSCP %u, %s", l->tos >> 2, l->tos & 3 ? "ECN-capable" : "not ECN-capable");
 }
 
+/* Management datagrams have one Q_Key, and several programs may send them. */
+static void take_deth(struct doctor *d, struct chart *c, const struct doctor_packet *taken)
+{
+	const struct roce_packet *p = &taken->look->packet;
+	struct deth_key key = { .qpn = p->dqpn };
+	struct deth_study *study;
+
+	if (c->key.kind != KEY_DATAGRAM || p->dqpn < 2)
+		return;
+	memcpy(key.src, p->src, sizeof(key.src));
+	memcpy(key.dst, p->dst, sizeof(key.dst));
+	study = index_get(&d->deths, &key);
+	if (study)
+		deth_take(study, taken);
+	c->deth = study;
+}
+
 static void take_packet(struct doctor *d, struct chart *c, struct path *path, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
@@ -382,6 +402,7 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 		signs_add(&c->signs, KIND_hint_truncated, taken->number);
 	if (taken->frame->no_icrc)
 		signs_add(&c->signs, KIND_hint_bare, taken->number);
+	take_deth(d, c, taken);
 	/* no receiver checks the PSNs of management datagrams, and several programs may send them */
 	if (c->key.kind == KEY_DATAGRAM && c->key.qpn < 2)
 		sequence = false;
