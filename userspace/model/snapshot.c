@@ -120,6 +120,16 @@ struct class_text snapshot_class_text(const struct roce_stream *s)
 	return t;
 }
 
+const char *snapshot_version(const struct snapshot *s, const struct roce_stream *of)
+{
+	static const char *const names[] = { "", " v1", " v2", " v1+2" };
+	const __u64 *all = s->totals.value, *v = of->counters.value;
+
+	if (!all[COUNTER_rocev1_packets] || !all[COUNTER_roce_packets])
+		return "";
+	return names[!!v[COUNTER_rocev1_packets] + 2 * !!v[COUNTER_roce_packets]];
+}
+
 __u64 snapshot_packets(const struct roce_stream *s)
 {
 	const __u64 *v = s->counters.value;

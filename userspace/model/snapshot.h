@@ -175,6 +175,9 @@ struct class_text {
 	char text[48];
 } snapshot_class_text(const struct roce_stream *s);
 
+/* Behind the service of a stream, where the snapshot has packets of RoCEv1 and of RoCEv2: " v1", " v2", " v1+2". Else "". */
+const char *snapshot_version(const struct snapshot *s, const struct roce_stream *of);
+
 /* Packets of all kinds. */
 __u64 snapshot_packets(const struct roce_stream *s);
 

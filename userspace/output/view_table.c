@@ -14,6 +14,7 @@
 struct row {
 	const struct snapshot_stream *now;
 	struct rates rates;
+	const char *version; /* snapshot_version() */
 };
 
 /* ---- the table's columns ---- */
@@ -62,7 +63,7 @@ static bool cell_service(char *to, const void *row)
 	const struct roce_stream *s = &r->now->stream;
 	bool response = r->now->key.side == SIDE_RESPONSE && s->service != SERVICE_CNP;
 
-	cell(to, "%s%s%s", roce_service_name(s->service), response ? " resp" : "", s->trusted ? "" : "?");
+	cell(to, "%s%s%s%s", roce_service_name(s->service), response ? " resp" : "", r->version, s->trusted ? "" : "?");
 	return false;
 }
 
@@ -232,7 +233,7 @@ static bool get_row(const struct table_view *t, size_t i, struct row *r)
 {
 	const struct snapshot_stream *s = t->view->streams == STREAMS_WORST ? t->worst[i] : snapshot_shown(t->now, i);
 
-	*r = (struct row){ .now = s, .rates = rates_of_stream(s, t->now, t->previous) };
+	*r = (struct row){ .now = s, .rates = rates_of_stream(s, t->now, t->previous), .version = snapshot_version(t->now, &s->stream) };
 	return view_wants(s, t->previous, t->view);
 }
 

@@ -52,7 +52,7 @@ static void fill_service(char *to, const struct row *r)
 {
 	bool response = r->key.side == SIDE_RESPONSE && r->service != SERVICE_CNP;
 
-	snprintf(to, CELL, "%s%s%s", roce_service_name(r->service), response ? " resp" : "", r->trusted ? "" : "?");
+	snprintf(to, CELL, "%s%s%s%s", roce_service_name(r->service), response ? " resp" : "", r->version ?: "", r->trusted ? "" : "?");
 }
 
 static void fill_fault(char *to, const struct row *r, __u64 time)

@@ -108,6 +108,7 @@ static void fill_row(struct row *row, const struct snapshot_stream *s, const str
 	const struct snapshot *now = source->now;
 
 	row->key = s->key;
+	row->version = snapshot_version(now, &s->stream);
 	row->rates = rates_since(&s->stream.counters, before ? &before->stream.counters : NULL, now, before ? source->previous : NULL);
 	fill_counters(row, s, base);
 	row->limit = s->dialogue ? limit_of(s, now, source->previous) : LIMIT_UNKNOWN;

@@ -24,6 +24,7 @@ struct row {
 	__u8 service;
 	__u8 limit; /* enum limit */
 	bool trusted, estimate;
+	const char *version; /* snapshot_version(); NULL: none */
 	char owner[ROW_OWNER]; /* printable ASCII; "": unknown */
 };
 
