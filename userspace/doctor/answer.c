@@ -36,6 +36,9 @@ static struct chart *only_fit(struct doctor *d, const struct roce_packet *p)
 	}
 	return found;
 }
+#define RECENT 4096 /* PSNs that may wait for their acknowledgement */
+#define VOTES 2	    /* acknowledgements that must name the same stream of requests */
+#define TRIES 64    /* ... of so many */
 
 /*
  * The stream of requests that this packet answers: that of the pair if it is known; or of the only QP, or the only one whose PSNs
@@ -60,6 +63,67 @@ static struct chart *answered(struct doctor *d, struct chart *response, const st
 		response->requests = only_fit(d, p);
 	*sure = response->requests;
 	return response->requests ?: path->requests;
+}
+
+/* Whether the PSN is one of the latest that were sent. */
+static bool has_sent(const struct chart *c, __u32 psn)
+{
+	__u32 behind = (c->waiting.psn - psn) & PSN_MASK;
+
+	return c->waits && behind < c->packets && behind < RECENT;
+}
+
+/* Whether other responses answer these requests. */
+static bool is_of_another(const struct chart *c, const struct chart *response)
+{
+	return c->answered_by && c->answered_by != response && c->answered_by->answers_votes == VOTES;
+}
+
+/*
+ * The same for certain, or NULL. Between two hosts with several QPs each, whose pairs are not known, a stream of acknowledgements
+ * answers the one stream of requests that has sent their PSNs, while no other has.
+ */
+static struct chart *answered_surely(struct doctor *d, struct chart *response, const struct doctor_packet *taken)
+{
+	const struct roce_packet *p = &taken->look->packet;
+	struct path *path = path_back(d, p->src, p->dst);
+	struct chart *found = NULL;
+	size_t count = 0;
+	bool sure;
+
+	if (taken->stream->pair.from)
+		return answered(d, response, taken, &sure);
+	if (!path)
+		return NULL;
+	if (path_is_single(path))
+		return path->streams;
+	if (response->answers_votes == VOTES)
+		return response->answers;
+	if (response->answers_tries == TRIES)
+		return NULL;
+	response->answers_tries++;
+	for (struct chart *c = path->streams; c; c = c->beside) {
+		if (!has_sent(c, p->number) || is_of_another(c, response))
+			continue;
+		found = c;
+		count++;
+	}
+	if (count != 1)
+		return NULL;
+	response->answers_votes = response->answers == found ? response->answers_votes + 1 : 1;
+	response->answers = found;
+	return found;
+}
+
+/* The requests get to know how long acknowledgements take, and when none come any more. */
+static void follow_silence(struct doctor *d, struct chart *response, const struct doctor_packet *taken)
+{
+	struct chart *requests = answered_surely(d, response, taken);
+
+	if (!requests)
+		return;
+	requests->answered_by = response;
+	silence_answer(&requests->silence, &taken->look->packet, taken->stream->last_seen);
 }
 
 static bool between(__u32 psn, __u32 from, __u32 end)
@@ -149,6 +213,7 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 		requests->called = true;
 	if (!(p->op & OP_AETH))
 		return;
+	follow_silence(d, response, taken);
 	if (type == 0 && requests)
 		requests->acked++;
 	if (!(p->op & OP_ACK))

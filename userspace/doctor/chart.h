@@ -12,8 +12,10 @@
 #include "userspace/doctor/lint.h"
 #include "userspace/doctor/loss.h"
 #include "userspace/doctor/message.h"
+#include "userspace/doctor/neighbour.h"
 #include "userspace/doctor/psn.h"
 #include "userspace/doctor/receiver.h"
+#include "userspace/doctor/silence.h"
 #include "userspace/doctor/stranger.h"
 
 #define NO_PSN PAIR_NO_PSN
@@ -45,6 +47,20 @@ struct chart {
 	__u64 silent, silent_frame; /* messages that ended before the first AckReq; the first one's last frame */
 	__u64 acked; /* ACKs received */
 	bool called; /* a NAK has asked for packets again since the latest one */
+	struct silence silence; /* of requests */
+	bool deaf; /* it sends again what was acknowledged, and the other side lacks acknowledgements as well: one cause */
+	__u64 seen, pause; /* ns: time of the latest packet, and the longest pause between packets of its message */
+	__u64 passed; /* at an interface: packets that the kernel counted */
+	struct chart *answers; /* of responses, if the pair is not known: the requests that they seem to answer, */
+	__u32 answers_votes, answers_tries; /* ... so many of them, and of so many that were looked at */
+	struct chart *answered_by; /* of requests: the responses that acknowledge them */
+	struct { /* of requests: UDP source port, and flow label of IPv6 (0: none), by which paths are chosen */
+		__u16 port;
+		__u32 label;
+		bool varies;
+	} entropy;
+	struct chart *beside; /* of requests: the next one between the same addresses */
+	bool listed; /* ... it is in the path's list */
 	__u64 refused; /* NAKs (PSN sequence error) for PSNs that are not missing here */
 	__u32 wanted; /* PSN of the first of these NAKs */
 	__u64 wanted_frame;
@@ -78,7 +94,17 @@ struct path {
 	/* RoCE packets that go to another port, so that nobody takes them (stranger.h) */
 	enum finding_kind astray;
 	__u64 astray_requests, astray_responses;
+	struct chart *streams; /* of connected requests, by `beside` */
+	struct chart *any; /* the latest stream */
+	__u64 versions[2]; /* RoCEv2 packets, RoCEv1 packets */
+	__u8 src_mac[6], dst_mac[6]; /* of the first RoCE packet */
 };
+
+/* Whether all connected requests of this direction go to one QP. */
+static inline bool path_is_single(const struct path *p)
+{
+	return p->streams && !p->streams->beside;
+}
 
 struct doctor {
 	struct index charts, senders, paths, deths;
@@ -86,6 +112,7 @@ struct doctor {
 	struct receiver receiver;
 	const struct expected *expected; /* NULL: none */
 	struct strangers strangers;
+	struct neighbours neighbours;
 	struct flows flows;
 	struct signs loose; /* signs of frames without a stream */
 	struct roce_key loose_key[FINDING_KINDS]; /* and the sender of the first frame of each kind */
@@ -100,6 +127,7 @@ struct doctor {
 	__u64 burst, burst_frame, burst_streams, burst_gaps; /* the open burst: number, first frame, streams, gaps */
 	__u64 gaps, gaps_together;
 	__u64 latest; /* number of the latest packet */
+	__u64 end;    /* ns: its time; at an interface the end of the watch */
 };
 
 /* Losses of several streams within this many frames are one burst. */
@@ -113,6 +141,18 @@ static inline bool doctor_is_phantom(const struct doctor *d, const struct chart 
 {
 	return d->large && !c->trusted && c->bad == c->packets && c->packets < PHANTOM;
 }
+
+/* Whether all packets of the stream were taken. At an interface only the first ones are, and faulty ones. */
+static inline bool chart_is_complete(const struct chart *c)
+{
+	return !c->loss.apart && c->passed <= c->packets;
+}
+
+/* The direction from dst to src. NULL: no packet of it came. */
+struct path *path_back(const struct doctor *d, const __u8 src[16], const __u8 dst[16]);
+
+/* Adds the signs that streams between two hosts show together, before the streams are concluded. */
+void hosts_conclude(struct doctor *d);
 
 /* Says which connections of --expect no packet matches. */
 void expect_conclude(const struct doctor *d, struct signs *hints);

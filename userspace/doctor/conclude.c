@@ -98,15 +98,9 @@ static void conclude_start(struct chart *c)
 		say_start(c, "Or the first packets are lost, or were sent before the capture began.");
 }
 
-/* The opposite direction. NULL: not in the capture. */
-static const struct path *way_back(const struct doctor *d, const struct chart *c)
-{
-	return doctor_path(d, c->key.dst, c->key.src);
-}
-
 static void conclude_response(const struct doctor *d, struct chart *c)
 {
-	const struct path *back = way_back(d, c);
+	const struct path *back = path_back(d, c->key.src, c->key.dst);
 	struct sign *sign;
 
 	if (c->key.kind != KEY_CONNECTED || c->key.side != SIDE_REQUEST || c->acked ||
@@ -126,7 +120,7 @@ static void conclude_response(const struct doctor *d, struct chart *c)
 /* Without AckReq there are no ACKs. ACKREQ_LEAST messages without one rule out a sender that asks only now and then. */
 static void conclude_ackreq(const struct doctor *d, struct chart *c)
 {
-	const struct path *back = way_back(d, c);
+	const struct path *back = path_back(d, c->key.src, c->key.dst);
 	struct sign *sign;
 
 	if (c->key.kind != KEY_CONNECTED || c->key.side != SIDE_REQUEST || c->ackreqs || c->silent < ACKREQ_LEAST ||
@@ -213,6 +207,8 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 		show_icrcs(c, &c->signs, KIND_corruption);
 	if (lacks_deth(c))
 		drop_sequence(&c->signs);
+	if (c->deaf)
+		signs_drop(&c->signs, KIND_retransmission);
 	conclude_absent_size(c);
 	causes_explain(NULL, &c->signs, &c->key, false);
 	conclude_size(&c->signs);
@@ -261,7 +257,7 @@ static struct finding *add_below(struct findings *f, const struct sign *sign, co
 		to->weight = rule->weight;
 		to->hint = rule->class == CLASS_HINT;
 		to->habit = sign->habit;
-		to->stream = *stream;
+		to->stream = sign->of ? *sign->of : *stream;
 		to->asks = rule->asks;
 		SAY(to->fix, "%s", rule->fix);
 		SAY(to->text, "%s.%s%s", rule->words, *sign->figures ? " " : "", sign->figures);
@@ -679,12 +675,16 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	struct causes elsewhere;
 
 	strangers_conclude(&d->strangers, &d->loose);
-	for (size_t i = 0; i < d->charts.count; i++)
+	for (size_t i = 0; i < d->charts.count; i++) {
 		d->large |= chart_at(d, i)->trusted || chart_at(d, i)->packets >= PHANTOM;
+		doctor_settle(d, chart_at(d, i));
+	}
+	silence_conclude(d);
+	neighbours_conclude(d);
+	hosts_conclude(d);
 	for (size_t i = 0; i < d->charts.count; i++) {
 		struct chart *c = chart_at(d, i);
 
-		doctor_settle(d, c);
 		if (!doctor_is_phantom(d, c))
 			conclude_chart(d, c);
 	}

@@ -44,6 +44,7 @@ void doctor_free(struct doctor *d)
 	index_free(&d->paths);
 	index_free(&d->deths);
 	pairs_free(&d->pairs);
+	neighbours_free(&d->neighbours);
 	signs_free(&d->loose);
 	findings_free(&d->machine);
 	strangers_free(&d->strangers);
@@ -140,6 +141,7 @@ static void begin_anew(struct chart *c)
 	c->psn.ones = c->psn.zeroes = 0;
 	c->message.open = c->message.met = c->message.counts = false;
 	exchange_anew(&c->exchange);
+	c->silence = (struct silence){ 0 };
 	c->start = NO_PSN;
 }
 
@@ -216,6 +218,10 @@ static __u16 identification(const struct doctor_packet *taken)
 	const struct roce_packet *p = &taken->look->packet;
 
 	return p->ip_version == 4 ? roce_be16(taken->frame->bytes + p->l3_offset + 4) : 0;
+	if (path && sequence && !(p->op & OP_RESPONSE) && c->key.kind == KEY_CONNECTED)
+		list_requests(path, c, taken);
+	if (path)
+		take_version(path, c, p);
 }
 
 static void take_step(struct doctor *d, struct chart *c, const struct doctor_packet *taken)
@@ -245,6 +251,8 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 	c->waits = true;
 	if (step.damaged)
 		return;
+	take_time(c, taken);
+	take_ask(c, taken);
 	c->asked += p->ackreq || p->op & OP_LAST;
 	take_ackreq(c, taken);
 	if (p->op & OP_RETH) {
@@ -350,6 +358,33 @@ static struct path *take_path(struct doctor *d, const struct roce_packet *p)
 	return path;
 }
 
+/* A connected stream of requests. */
+static void list_requests(struct path *path, struct chart *c, const struct doctor_packet *taken)
+{
+	const struct roce_packet *p = &taken->look->packet;
+	__u32 label = !p->rocev1 && p->ip_version == 6 ? roce_be32(taken->frame->bytes + p->l3_offset) & 0xfffff : 0;
+
+	if (!c->listed) {
+		c->listed = true;
+		c->beside = path->streams;
+		path->streams = c;
+		c->entropy.port = p->udp_source_port;
+		c->entropy.label = label;
+	}
+	c->entropy.varies |= c->entropy.port != p->udp_source_port || c->entropy.label != label;
+}
+
+/* A RoCE packet of this direction. */
+static void take_version(struct path *path, struct chart *c, const struct roce_packet *p)
+{
+	if (!path->any) {
+		memcpy(path->src_mac, p->src_mac, sizeof(path->src_mac));
+		memcpy(path->dst_mac, p->dst_mac, sizeof(path->dst_mac));
+	}
+	path->any = c;
+	path->versions[p->rocev1]++;
+}
+
 static void take_class(struct chart *c, const struct doctor_packet *taken)
 {
 	const struct roce_stream *s = taken->stream;
@@ -412,8 +447,8 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 		return;
 	if (p->op && !(p->op & OP_CNP))
 		take_service(c, p->service);
-	if (path && sequence)
-		take_requests(path, c, p);
+		neighbours_take(&d->neighbours, taken);
+	if (p->kind == ROCE_OTHER)
 	if (taken->event->kinds & ROCE_EVENT(ecn_ce))
 		signs_add(&c->signs, KIND_congestion, taken->number);
 	take_class(c, taken);
@@ -467,6 +502,8 @@ void doctor_take(struct doctor *d, const struct doctor_packet *taken)
 	if (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT)
 		take_frame(d, taken);
 	if (p->kind == ROCE_OTHER)
+		neighbours_take(&d->neighbours, taken);
+	if (p->kind == ROCE_OTHER)
 		take_stranger(d, taken);
 	if (p->kind == ROCE_UDP)
 		flows_take(&d->flows, taken);
@@ -480,6 +517,8 @@ void doctor_take(struct doctor *d, const struct doctor_packet *taken)
 	}
 	d->packets++;
 	d->latest = taken->number;
+	if (taken->stream->last_seen > d->end)
+		d->end = taken->stream->last_seen;
 	if (roce_is_management(p) && taken->look->icrc != ICRC_BAD)
 		pairs_learn(&d->pairs, p, taken->frame->bytes,
 			    taken->frame->captured < ROCE_WINDOW_BYTES ? taken->frame->captured : ROCE_WINDOW_BYTES);

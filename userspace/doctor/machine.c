@@ -55,6 +55,7 @@ static void take_owner(struct chart *c, const struct snapshot_stream *s)
 /* Where packets were not taken, the kernel's counters tell how many more came damaged than were looked at. */
 static void take_counters(struct chart *c, const struct roce_stream *s)
 {
+	c->passed = s->counters.value[COUNTER_roce_packets] + s->counters.value[COUNTER_rocev1_packets];
 	if (!c->loss.apart)
 		return;
 	c->loss.most = snapshot_lost(&s->counters) - snapshot_damaged(s);
@@ -65,6 +66,7 @@ void doctor_machine(struct doctor *d, const struct snapshot *s)
 {
 	const struct host_report *r = s->host;
 
+	d->end = snapshot_time(s) - s->realtime_offset;
 	for (size_t i = 0; i < s->stream_count; i++) {
 		struct chart *c = index_find(&d->charts, &s->streams[i].key);
 

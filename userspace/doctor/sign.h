@@ -46,6 +46,7 @@ struct sign {
 	__u64 packets; /* packets that show it */
 	bool doubted;  /* another sign may explain the same packets as well: a candidate, however many they are */
 	bool habit;    /* every packet of the stream shows it, and no receiver minds */
+	const struct roce_key *of; /* the stream that it is told of, if it is another one; it outlives the signs */
 	size_t shown;
 	struct evidence evidence[FINDING_EVIDENCE];
 	char figures[SIGN_FIGURES]; /* a sentence with the figures of this case, or empty */
