@@ -188,7 +188,7 @@ static void take_group(struct option_parser *p, const struct option_entry *e, co
 }
 
 const struct option_entry arguments_group[] = {
-	{ "group", "NAME=EXPR", "also sum up streams, e.g. antenna=qpn/4; of qpn, vlan (with /N, %N, >>N, &N), src or dst",
+	{ "group", "NAME=EXPR", "also sum up streams, e.g. antenna=qpn/4; of qpn, vlan, dscp, port (with /N, %N, >>N, &N), src or dst",
 	  .take = take_group },
 	{ 0 },
 };

@@ -207,6 +207,7 @@ static int report(const struct options *o, struct doctor *doctor, const struct s
 		status = EXIT_COULD_NOT;
 	}
 	r.checked = doctor_checked(doctor);
+	doctor_losses(doctor, r.losses);
 	if ((o->json ? findings_json : findings_lines)(stdout, &r) || fflush(stdout)) {
 		fprintf(stderr, "rocescope: the report cannot be written: %s\n", strerror(errno));
 		status = EXIT_COULD_NOT;

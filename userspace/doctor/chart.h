@@ -26,6 +26,9 @@ struct chart {
 	__u64 packets, bad, good; /* packets with a bad and with a good ICRC */
 	bool trusted;
 	__u8 service; /* of most packets */
+	__u8 dscp; /* this and the next two of the latest packet */
+	__u16 vlan; /* LOSSES_NO_VLAN: no tag */
+	__u16 port; /* UDP source port */
 	__s64 votes; /* for it, less those for others */
 	struct icrc_study *icrc; /* NULL: no bad ICRC yet */
 	const struct deth_study *deth; /* UD: of the packets to the QP to which it sends; NULL: none */

@@ -447,8 +447,15 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 		return;
 	if (p->op && !(p->op & OP_CNP))
 		take_service(c, p->service);
-		neighbours_take(&d->neighbours, taken);
-	if (p->kind == ROCE_OTHER)
+	c->dscp = p->tos >> 2;
+	c->vlan = p->vlan_tags ? p->vlan & 0xfff : LOSSES_NO_VLAN;
+	c->port = p->udp_source_port;
+	if (path && sequence)
+		take_requests(path, c, p);
+	if (path && sequence && !(p->op & OP_RESPONSE) && c->key.kind == KEY_CONNECTED)
+		list_requests(path, c, taken);
+	if (path)
+		take_version(path, c, p);
 	if (taken->event->kinds & ROCE_EVENT(ecn_ce))
 		signs_add(&c->signs, KIND_congestion, taken->number);
 	take_class(c, taken);

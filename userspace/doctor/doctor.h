@@ -81,6 +81,30 @@ struct doctor_checked {
 };
 struct doctor_checked doctor_checked(const struct doctor *d);
 
+enum losses_by { LOSSES_BY_DSCP, LOSSES_BY_VLAN, LOSSES_BY_PORT, LOSSES_BY };
+
+/* Their names in JSON. port: UDP source port. */
+extern const char *const losses_by_names[LOSSES_BY];
+
+#define LOSSES_NO_VLAN 4096 /* as the value of VLAN: no tag */
+#define LOSSES_ROWS 16
+
+/* Streams with one value: what they have sent, and what of it is missing. */
+struct losses_row {
+	__u32 value;
+	__u64 streams, packets, lost, gaps;
+	double expected; /* gaps, if values lost alike, but for what the other tables say */
+};
+
+/* values 0: losses do not differ by more than chance. */
+struct doctor_losses {
+	struct losses_row row[LOSSES_ROWS]; /* those with the greatest part lost first */
+	size_t rows, values; /* values: there are so many, of which these are shown */
+};
+
+/* Call after doctor_conclude(). */
+void doctor_losses(const struct doctor *d, struct doctor_losses tables[LOSSES_BY]);
+
 void doctor_free(struct doctor *d);
 
 #endif

@@ -18,7 +18,8 @@ const size_t group_counter_count = ROCE_ARRAY_SIZE(group_counters);
 static const struct {
 	const char *word;
 	enum group_of of;
-} words[] = { { "qpn", GROUP_QPN }, { "vlan", GROUP_VLAN }, { "src", GROUP_SRC }, { "dst", GROUP_DST } };
+} words[] = { { "qpn", GROUP_QPN }, { "vlan", GROUP_VLAN }, { "dscp", GROUP_DSCP }, { "port", GROUP_PORT },
+	    { "src", GROUP_SRC }, { "dst", GROUP_DST } };
 
 static bool take_name(const char **text, char name[GROUP_NAME])
 {
@@ -54,13 +55,13 @@ const char *group_parse(const char *text, struct group_rule *rule)
 	if (!take_name(&text, rule->name))
 		return "wants NAME=qpn/4 or the like; a name has up to 31 letters, digits and _";
 	if (!take_word(&text, &rule->of))
-		return "behind = there is qpn, vlan, src or dst, e.g. antenna=qpn/4";
+		return "behind = there is qpn, vlan, dscp, port, src or dst, e.g. antenna=qpn/4";
 	if (!*text)
 		return NULL;
 	if (rule->of == GROUP_SRC || rule->of == GROUP_DST)
 		return "one cannot calculate with an address: NAME=src or NAME=dst";
 	if (!strchr("/%>&", *text) || (*text == '>' && text[1] != '>'))
-		return "wants /N, %N, >>N or &N behind qpn or vlan";
+		return "wants /N, %N, >>N or &N behind qpn, vlan, dscp or port";
 	rule->operation = *text;
 	text += 1 + (*text == '>');
 	if (!parse_whole(text, &operand, &end) || *end || operand > UINT32_MAX || (rule->operation == '>' && operand > 31) ||
@@ -88,6 +89,20 @@ static __u32 calculate(const struct group_rule *rule, __u32 n)
 	}
 }
 
+static __u32 number_of(const struct group_rule *rule, const struct snapshot_stream *s)
+{
+	switch (rule->of) {
+	case GROUP_VLAN:
+		return s->stream.last.vlan;
+	case GROUP_DSCP:
+		return s->stream.last.tos >> 2;
+	case GROUP_PORT:
+		return s->stream.last.udp_source_port;
+	default:
+		return s->key.qpn;
+	}
+}
+
 static void value_of(const struct group_rule *rule, const struct snapshot_stream *s, __u8 value[16])
 {
 	__u32 n;
@@ -97,7 +112,7 @@ static void value_of(const struct group_rule *rule, const struct snapshot_stream
 	} else if (rule->of == GROUP_DST) {
 		memcpy(value, snapshot_destination(s), 16);
 	} else {
-		n = calculate(rule, rule->of == GROUP_VLAN ? s->stream.last.vlan : s->key.qpn);
+		n = calculate(rule, number_of(rule, s));
 		for (int i = 0; i < 4; i++)
 			value[12 + i] = n >> 8 * (3 - i);
 	}

@@ -8,7 +8,7 @@
 
 #define GROUP_NAME 32
 
-enum group_of { GROUP_NONE, GROUP_QPN, GROUP_VLAN, GROUP_SRC, GROUP_DST };
+enum group_of { GROUP_NONE, GROUP_QPN, GROUP_VLAN, GROUP_DSCP, GROUP_PORT, GROUP_SRC, GROUP_DST };
 
 /* --group NAME=OF or NAME=OF/N, OF%N, OF>>N, OF&N. All zero: there is none. */
 struct group_rule {

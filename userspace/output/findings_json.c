@@ -143,6 +143,35 @@ static json_t *checked_object(const struct doctor_checked *c)
 	return o;
 }
 
+/* Losses by each property by which they differ by more than chance. NULL: by none. */
+static json_t *losses_array(const struct findings_report *r)
+{
+	json_t *array = NULL;
+
+	for (enum losses_by by = 0; by < LOSSES_BY; by++) {
+		const struct doctor_losses *t = &r->losses[by];
+		json_t *rows = json_array();
+
+		for (size_t i = 0; i < t->rows; i++) {
+			const struct losses_row *row = &t->row[i];
+			bool none = by == LOSSES_BY_VLAN && row->value == LOSSES_NO_VLAN;
+
+			json_array_append_new(rows, json_pack("{s:o, s:o, s:o, s:o, s:o}", "value",
+							      none ? json_null() : json_count(row->value),
+							      "streams", json_count(row->streams), "packets", json_count(row->packets),
+							      "lost", json_count(row->lost), "gaps", json_count(row->gaps)));
+		}
+		if (!t->values) {
+			json_decref(rows);
+			continue;
+		}
+		array = array ?: json_array();
+		json_array_append_new(array, json_pack("{s:s, s:o, s:o}", "by", losses_by_names[by], "values", json_count(t->values),
+						       "worst", rows));
+	}
+	return array;
+}
+
 int findings_json(FILE *out, const struct findings_report *r)
 {
 	json_t *findings = json_array(), *hints = json_array(), *o;
@@ -155,8 +184,8 @@ int findings_json(FILE *out, const struct findings_report *r)
 			continue;
 		json_array_append_new(f->hint ? hints : findings, f->hint ? hint_object(f) : finding_object(r->findings, f));
 	}
-	o = json_pack("{s:s, s:b, s:o, s:o, s:o}", "schema", "rocescope.findings/1", "complete", r->complete,
-		      "findings", findings, "hints", hints, "checked", checked_object(&r->checked));
+	o = json_pack("{s:s, s:b, s:o, s:o, s:o*, s:o}", "schema", "rocescope.findings/1", "complete", r->complete,
+		      "findings", findings, "hints", hints, "losses_by", losses_array(r), "checked", checked_object(&r->checked));
 	errno = ENOMEM;
 	failed = !o || json_dumpf(o, out, JSON_COMPACT) || fputc('\n', out) == EOF;
 	json_decref(o);

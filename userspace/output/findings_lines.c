@@ -257,6 +257,28 @@ static void show_checked(const struct page *p, const struct findings_report *r, 
 	paragraph(p, "", 0, false, text);
 }
 
+static void show_losses(const struct page *p, const struct doctor_losses *t, enum losses_by by)
+{
+	static const char *const titles[] = { "DSCP", "VLAN", "UDP source port" };
+	const int width = strlen(titles[by]);
+
+	if (!t->values)
+		return;
+	fprintf(p->out, "Losses differ by %s, by more than chance:\n\n%*s%*s  streams     packets        lost        gaps\n",
+		titles[by], INDENT, "", width, titles[by]);
+	for (size_t i = 0; i < t->rows; i++) {
+		const struct losses_row *r = &t->row[i];
+		char value[16] = "none";
+
+		if (by != LOSSES_BY_VLAN || r->value != LOSSES_NO_VLAN)
+			snprintf(value, sizeof(value), "%u", r->value);
+		fprintf(p->out, "%*s%*s %8llu %11llu %11llu %11llu\n", INDENT, "", width, value, r->streams, r->packets, r->lost, r->gaps);
+	}
+	if (t->values > t->rows)
+		fprintf(p->out, "%*s... and %zu more\n", INDENT, "", t->values - t->rows);
+	fputc('\n', p->out);
+}
+
 int findings_lines(FILE *out, const struct findings_report *r)
 {
 	struct page p = open_page(out);
@@ -266,6 +288,8 @@ int findings_lines(FILE *out, const struct findings_report *r)
 			      "Candidates: too few packets, no explanation, or another cause fits as well:");
 	show_section(&p, r->findings, HABITS, "Habits of the sender, which are no fault:");
 	show_section(&p, r->findings, HINTS, "What could not be judged:");
+	for (enum losses_by by = 0; by < LOSSES_BY; by++)
+		show_losses(&p, &r->losses[by], by);
 	show_checked(&p, r, !found);
 	return ferror(out) ? -1 : 0;
 }
