@@ -115,6 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input in = { data, size };
 	struct roce_ports ports = { 0 };
 	struct findings f = { 0 };
+	struct doctor_losses losses[LOSSES_BY];
 	char mistake[UDP_MISTAKE];
 	struct snapshot s;
 	struct told told;
@@ -141,6 +142,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	doctor_flows(d, &s);
 	must(doctor_conclude(d, &totals, &f));
 	check(&f);
+	doctor_losses(d, losses);
+	for (int by = 0; by < LOSSES_BY; by++)
+		must(losses[by].rows <= LOSSES_ROWS && losses[by].rows <= losses[by].values);
 	must(doctor_checked(d).packets <= o.totals.value[COUNTER_frames]);
 	findings_free(&f);
 	doctor_free(d);
