@@ -66,7 +66,7 @@ void doctor_machine(struct doctor *d, const struct snapshot *s)
 {
 	const struct host_report *r = s->host;
 
-	d->end = snapshot_time(s) - s->realtime_offset;
+	d->end = snapshot_time(s);
 	for (size_t i = 0; i < s->stream_count; i++) {
 		struct chart *c = index_find(&d->charts, &s->streams[i].key);
 
