@@ -12,7 +12,7 @@
 
 void silence_ask(struct silence *s, const struct roce_packet *p, __u64 frame, __u64 time)
 {
-	if (s->met && psn_distance(s->next, p->number) < 0) {
+	if (s->heard && psn_distance(s->next, p->number) < 0) {
 		s->again++;
 		return;
 	}
@@ -22,6 +22,8 @@ void silence_ask(struct silence *s, const struct roce_packet *p, __u64 frame, __
 		s->shown[s->asks].frame = frame;
 		s->shown[s->asks].psn = p->number;
 	}
+	s->repeats += s->asks && psn_distance(s->latest, p->number) <= 0;
+	s->latest = p->number;
 	if (!s->asks++)
 		s->from = time;
 	s->to = time;
@@ -30,14 +32,14 @@ void silence_ask(struct silence *s, const struct roce_packet *p, __u64 frame, __
 void silence_answer(struct silence *s, const struct roce_packet *p, __u64 time)
 {
 	s->refused = p->syndrome >> 5 & 3;
-	if (s->refused || (s->met && psn_distance(s->next, p->number) < 0))
+	if (s->refused || (s->heard && psn_distance(s->next, p->number) < 0))
 		return;
 	if (s->asks && time - s->from > s->longest)
 		s->longest = time - s->from;
 	if (s->asks > s->most)
 		s->most = s->asks;
-	s->asks = s->again = 0;
-	s->met = true;
+	s->asks = s->again = s->repeats = 0;
+	s->heard++;
 	s->next = (p->number + 1) & PSN_MASK;
 }
 
@@ -51,7 +53,7 @@ static bool has_stopped(const struct chart *c)
 {
 	const struct silence *s = &c->silence;
 
-	return s->met && !s->refused && s->asks >= FINDING_PACKETS && s->asks > USUAL_ASKS * s->most &&
+	return s->heard && !s->refused && s->asks >= FINDING_PACKETS && s->asks > USUAL_ASKS * s->most &&
 	       s->to - s->from > USUAL_TIME * s->longest && !lacks_packets(c);
 }
 
@@ -75,6 +77,8 @@ static void say_stop(const struct doctor *d, struct chart *c)
 		return;
 	sign->of = c->answered_by ? &c->answered_by->key : &c->key;
 	sign->packets = s->asks;
+	/* what is usual, one or two do not tell, but the requester does, who sends again */
+	sign->doubted = s->heard < FINDING_PACKETS && !s->repeats;
 	for (; sign->shown < FINDING_EVIDENCE && sign->shown < s->asks; sign->shown++) {
 		struct evidence *e = &sign->evidence[sign->shown];
 

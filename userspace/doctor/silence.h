@@ -10,13 +10,15 @@ struct doctor;
 
 /* Of a stream of RC requests. All zero at first, and when its PSNs begin anew. */
 struct silence {
-	bool met;     /* an acknowledgement came */
+	__u64 heard;  /* acknowledgements that came */
 	bool refused; /* the latest answer is a NAK: the responder waits for what it names */
 	__u32 next;   /* PSN behind the latest acknowledged one */
 	__u64 asks;   /* packets behind it that asked for an answer since it came, */
 	__u64 most;   /* ... and at most before one came */
+	__u64 repeats; /* of them, those with the PSN of one before, or an earlier one */
 	__u64 again;  /* packets before it that were sent since it came: the requester has not heard of it */
 	__u64 from, to; /* ns: the first and the latest of `asks` */
+	__u32 latest;	/* PSN of the latest of them */
 	__u64 longest;	/* ns: from the first of them until the acknowledgement came, at most */
 	struct {
 		__u64 frame;
