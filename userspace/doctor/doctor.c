@@ -218,10 +218,27 @@ static __u16 identification(const struct doctor_packet *taken)
 	const struct roce_packet *p = &taken->look->packet;
 
 	return p->ip_version == 4 ? roce_be16(taken->frame->bytes + p->l3_offset + 4) : 0;
-	if (path && sequence && !(p->op & OP_RESPONSE) && c->key.kind == KEY_CONNECTED)
-		list_requests(path, c, taken);
-	if (path)
-		take_version(path, c, p);
+}
+
+/* When this packet came, behind the one before. */
+static void take_time(struct chart *c, const struct doctor_packet *taken)
+{
+	__u64 now = taken->stream->last_seen;
+
+	if (taken->look->packet.op & OP_FIRST)
+		c->pause = 0;
+	else if (now - c->seen > c->pause)
+		c->pause = now - c->seen;
+	c->seen = now;
+}
+
+/* The acknowledgements of the PSNs before tell nothing of another sequence. */
+static void take_ask(struct chart *c, const struct doctor_packet *taken)
+{
+	if (taken->event->kinds & ROCE_EVENT(psn_resync))
+		c->silence = (struct silence){ 0 };
+	if (c->key.kind == KEY_CONNECTED && c->key.side == SIDE_REQUEST)
+		silence_ask(&c->silence, &taken->look->packet, taken->number, taken->stream->last_seen);
 }
 
 static void take_step(struct doctor *d, struct chart *c, const struct doctor_packet *taken)
