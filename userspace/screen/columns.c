@@ -19,7 +19,9 @@ const struct column_words column_words[COLUMNS] = {
 	[COLUMN_STREAM] = { "stream", "who sends to whom", true },
 	[COLUMN_QPN] = { "QPN", "the destination QPN; UD: the source QPN; --udp: port/flow", false },
 	[COLUMN_HEX] = { "hex", "the same in hexadecimal", false },
-	[COLUMN_SERVICE] = { "svc", "service; resp: responses; ?: no packet had a right ICRC: totals of PSNs leave it out",
+	[COLUMN_SERVICE] = { "svc",
+			     "service; resp: responses; v1, v2: of RoCE, where both occur; ?: no packet had a right ICRC: "
+			     "totals of PSNs leave it out",
 			     true },
 	[COLUMN_BITS] = { "bit/s", "bits of whole frames a second in the last interval: 1.234G is 1.234 Gbit/s", false },
 	[COLUMN_RATE] = { "pkt/s", "packets a second, in the last interval", false },
@@ -52,7 +54,8 @@ static void fill_service(char *to, const struct row *r)
 {
 	bool response = r->key.side == SIDE_RESPONSE && r->service != SERVICE_CNP;
 
-	snprintf(to, CELL, "%s%s%s%s", roce_service_name(r->service), response ? " resp" : "", r->version ?: "", r->trusted ? "" : "?");
+	snprintf(to, CELL, "%s%s%s%s", roce_service_name(r->service), response ? " resp" : "", r->version ?: "",
+		 r->trusted ? "" : "?");
 }
 
 static void fill_fault(char *to, const struct row *r, __u64 time)
