@@ -134,16 +134,22 @@ static struct chart *stream_of(const struct doctor *d, const struct neighbour *n
 	return path ? path->requests ?: path->any : NULL;
 }
 
+/* Whether the asker sends RoCE to the one that it asks for, or should: RC wants answers. */
+static bool is_wanted(const struct doctor *d, const struct neighbour *n, const struct chart *c)
+{
+	const struct path *path = path_back(d, n->wanted, n->asker);
+
+	return (path && path->any) || ((c->service == SERVICE_RC || c->service == SERVICE_XRC) && c->asked);
+}
+
 void neighbours_conclude(struct doctor *d)
 {
 	for (size_t i = 0; i < d->neighbours.asked.count && d->neighbours.told <= TOLD_MOST; i++) {
 		const struct neighbour *n = d->neighbours.asked.entries[i];
-		const struct path *path = path_back(d, n->wanted, n->asker);
 		struct chart *c = n->asks ? stream_of(d, n) : NULL;
 		struct sign *sign;
 
-		/* the asker must be an end: a router asks for others */
-		if (!c || !path || !path->any)
+		if (!c || !is_wanted(d, n, c)) /* the asker must be an end: a router asks for others */
 			continue;
 		sign = signs_get(&c->signs, KIND_arp_silent);
 		if (!sign)
