@@ -452,8 +452,8 @@ static __always_inline __u32 watch_arrival(struct xdp_md *ctx, __u32 what)
 	const struct __sk_buff *skb = (struct __sk_buff *)ctx;
 
 	if (what & WATCH_OUTWARD)
-		return skb->ifindex << 10 ^ skb->queue_mapping;
-	return ctx->ingress_ifindex << 10 ^ ctx->rx_queue_index;
+		return roce_arrival(skb->ifindex, skb->queue_mapping);
+	return roce_arrival(ctx->ingress_ifindex, ctx->rx_queue_index);
 }
 
 /* Prepares this CPU's scratch for a frame of `length` bytes. ctx: an __sk_buff with WATCH_OUTWARD. */

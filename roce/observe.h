@@ -6,6 +6,7 @@
 #ifndef ROCE_OBSERVE_H
 #define ROCE_OBSERVE_H
 
+#include "roce/copies.h"
 #include "roce/heap.h"
 #include "roce/ring.h"
 #include "roce/trial.h"
@@ -97,6 +98,7 @@ roce_inline void stream_trust(struct roce_stream *s)
 	__builtin_memset(&s->lint_state, 0, sizeof(s->lint_state));
 	__builtin_memset(s->lint, 0, sizeof(s->lint));
 	s->class_changes = 0;
+	s->copies.alone = 0;
 #define COUNTER(name, unit, kind, scope, ...)  \
 	if (SCOPE_##scope >= SCOPE_STREAM)     \
 		v[COUNTER_##name] = 0;
@@ -227,9 +229,9 @@ roce_inline void roce_ask(const struct roce_stream *s, const struct roce_stream 
 /*
  * Takes one packet (kind ROCE_PACKET or ROCE_UDP) of this stream. s: all zero before the first packet. icrc: the ICRC's
  * verdict. now: ns, any clock. info: from roce_ask() for this packet, or NULL. The caller guards the stream against other CPUs.
- * The number of a ROCE_UDP is completed.
+ * The number of a ROCE_UDP is completed. Returns whether the frame was captured before: then nothing of it counts but its bytes.
  */
-roce_inline void roce_observe(struct roce_stream *s, struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
+roce_inline bool roce_observe(struct roce_stream *s, struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
 			      const struct roce_peer_info *info)
 {
 	const __u64 *v = s->counters.value;
@@ -243,7 +245,7 @@ roce_inline void roce_observe(struct roce_stream *s, struct roce_packet *p, enum
 	roce_count_packet(&s->counters, p, icrc);
 	if (icrc == ICRC_BAD && s->trusted) {
 		if (v[COUNTER_icrc_bad] != v[COUNTER_icrc_checked] + v[COUNTER_rocev1_icrc_checked])
-			return;
+			return false;
 		s->trusted = false; /* only some packets are verified: the others had made it trusted */
 		s->mistrusted = true;
 	}
@@ -256,29 +258,32 @@ roce_inline void roce_observe(struct roce_stream *s, struct roce_packet *p, enum
 			stream_trust(s);
 		s->mistrusted = false;
 	}
+	if (!s->lint_state.no_copies && copies_take(s, p))
+		return true;
 	if (p->op & OP_RING || (p->op & OP_IMMDT && s->by_ring))
 		stream_ring(s, p);
 	stream_describe(s, p);
 	if (p->kind == ROCE_UDP) {
 		s->last.psn = p->number;
 		if (p->foreign || p->stream_end || (p->udp_kind > UDP_NUMBER && (!ROCE_HAS_LOOP || !stream_datagram(s, p))))
-			return;
+			return false;
 		stream_complete(s, p);
 		stream_sequence(s, p, NULL);
-		return;
+		return false;
 	}
 	stream_lint(s, p, icrc);
 	roce_reload();
 	if (roce_is_partial(p) && roce_is_path_mtu(p->payload_bytes))
 		s->path_mtu = p->payload_bytes;
 	if (p->op & OP_CNP)
-		return;
+		return false;
 	if (p->op)
 		s->last.psn = p->number;
 	if (p->op & OP_ACK)
 		stream_acknowledged(s, p);
 	else
 		stream_sequence(s, p, info);
+	return false;
 }
 
 #endif

@@ -43,13 +43,27 @@ struct roce_blocks_by {
 	__u32 unused;
 };
 
+#define ROCE_QUEUE_BITS 10
+
+/* Where a packet arrives: interface and receive queue, any numbers. */
+roce_inline __u32 roce_arrival(__u32 interface, __u32 queue)
+{
+	return interface << ROCE_QUEUE_BITS ^ queue;
+}
+
+/* The interface of roce_arrival(). */
+roce_inline __u32 roce_arrival_interface(__u32 arrival)
+{
+	return arrival >> ROCE_QUEUE_BITS;
+}
+
 /* A parsed frame. Host byte order, offsets in bytes from the frame's start. */
 struct roce_packet {
 	__u8 src[16]; /* IPv4 as ::ffff:a.b.c.d (RFC 4291, 2.5.5.2) */
 	__u8 dst[16];
 	__u8 src_mac[6];
 	__u8 dst_mac[6];
-	__u32 arrival; /* interface and receive queue, filled in by a caller that knows them; else 0 */
+	__u32 arrival; /* roce_arrival(), filled in by a caller that knows it; else 0 */
 	__u64 va; /* RETH */
 	/* ROCE_PACKET: PSN (24 bits). ROCE_UDP: 64 - `shift` bits of the datagram's number; roce_observe() completes it */
 	__u64 number;
@@ -77,6 +91,7 @@ struct roce_packet {
 	__u16 udp_checksum; /* 0: none */
 	__u16 pkey;
 	__u16 vlan; /* identifier of the innermost tag, valid if vlan_tags */
+	__u16 ip_id; /* IPv4 identification, else 0 */
 	__u8 vlan_tags;
 	__u8 kind; /* enum roce_kind */
 	__u8 rocev1; /* a GRH instead of IP and UDP */

@@ -112,6 +112,7 @@ roce_inline bool parse_ipv4(struct roce_cursor *c, struct roce_packet *p)
 	p->ip_checksum_wrong = parse_is_ipv4_checksum_wrong(h);
 	p->tos = h[1];
 	p->ttl = h[8];
+	p->ip_id = roce_be16(h + 4);
 	parse_map_ipv4(p->src, h + 12);
 	parse_map_ipv4(p->dst, h + 16);
 	p->l3_offset = c->offset;

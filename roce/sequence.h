@@ -5,6 +5,7 @@
 
 #include "roce/asked.h"
 #include "roce/block.h"
+#include "roce/copies.h"
 #include "roce/count.h"
 
 /* A packet's place in the sequence. */
@@ -214,6 +215,7 @@ roce_inline enum psn_place stream_late(struct roce_stream *s, __s64 d, __u64 fou
 		v[COUNTER_psn_late_unknown]++;
 	else
 		v[COUNTER_psn_duplicates]++;
+	copies_expect(s);
 	return PSN_DUPLICATE;
 }
 

@@ -180,6 +180,23 @@ struct roce_lint_state {
 	__u8 psn_row;	  /* repetitions of psn by other packets */
 	__u8 icrc_row;	  /* packets with this ICRC */
 	__u8 bad_row;	  /* bad ICRCs in a row */
+	__u8 no_copies;	  /* no frame comes twice (struct roce_copies); here, because each packet needs this line */
+};
+
+/* ---- frames that are captured twice (roce/copies.h) ---- */
+
+#define COPIES 28 /* PSNs that a copy may be behind its frame */
+
+/* Whether the sender gives each packet another IPv4 identification. */
+enum copies_id { COPIES_NONE, COPIES_ALONE /* one packet with 0 */, COPIES_CONSTANT, COPIES_COUNTED };
+
+/* The last packets of the stream that were no copies, while copies are looked for (`no_copies`). */
+struct roce_copies {
+	__u16 seen[COPIES]; /* by PSN: a digest of identification, PSN, opcode and length; 0: none */
+	__u16 id;	    /* identification of the last one */
+	__u16 quiet;	    /* packets without a copy or a duplicate since the last one */
+	__u8 by_id;	    /* enum copies_id */
+	__u8 alone;	    /* copies of the first packet, if its identification is 0: does the sender count it? */
 };
 
 /* ---- READ and atomic requests (roce/asked.h) ---- */
@@ -296,6 +313,7 @@ enum stream_plain {
 };
 
 _Static_assert(sizeof(struct udp_state) <= sizeof(struct roce_asked), "stream_clear() clears both");
+_Static_assert(sizeof(struct roce_copies) <= sizeof(struct roce_ring_state), "stream_clear() clears both");
 
 #define ACKED_VALID (1u << 31)
 #define STREAM_SAMPLES 8
@@ -390,7 +408,10 @@ struct roce_stream {
 	};
 	__u8 heaps; /* --udp only: it is made of heaps */
 	struct roce_blocks blocks;
-	struct roce_ring_state ring;
+	union { /* both would be more than bpf/abi.h has room for */
+		struct roce_ring_state ring; /* if by_ring */
+		struct roce_copies copies;   /* if not */
+	};
 };
 
 /* Packets that came late, and were not missing as far as is known. */

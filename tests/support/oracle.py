@@ -152,11 +152,14 @@ def _transport(frame, wire_len, l3, l4, sport, bth, end, src, dst, vlan):
         "src": _address(src), "dst": _address(dst), "vlan": vlan, "sport": sport,
         "opcode": opcode, "service": service, "known": known, "pkey": pkey, "dqpn": dqpn, "psn": psn, "pad": pad,
         "tos": frame[l3 + 1] if frame[l3] >> 4 == 4 else (frame[l3] << 4 | frame[l3 + 1] >> 4) & 0xff,
+        "id": int.from_bytes(frame[l3 + 4:l3 + 6], "big") if frame[l3] >> 4 == 4 else 0,
+        "way": (bytes(frame[:12]), (l3 - 14) // 4, vlan, frame[l3 + (8 if frame[l3] >> 4 == 4 else 7)]),
         "l3": l3, "l4": l4, "end": end, "payload": end - 4 - pad - (bth + 12 + extension),
         "response": opcode == 0x81 or (connected and low in _RESPONSES),
         "ack": connected and low == 17, "acks": None, "read": connected and low == 12, "atomic": connected and low in (19, 20),
         "first": known and opcode != 0x81 and low in _FIRST_OR_ONLY,
         "last": known and opcode != 0x81 and low in _LAST_OR_ONLY,
+        "syndrome": frame[bth + 12] if known and extension == AETH and low == 17 else 0,
         "sqpn": None, "dma_length": 0, "truncated": len(frame) < end,
     }
     reth = known and (low in (6, 10, 11, 12) and service != "UD" or low in (0x1c, 0x1d))
@@ -450,6 +453,46 @@ class Sequence:
         return fate
 
 
+class Copies:
+    """Frames that are captured twice, of one stream (docs/rules.md, 'The same frame twice')."""
+
+    def __init__(self):
+        self.last = {}  # by PSN modulo 28: packets that were no copies
+        self.newest, self.way, self.counted = None, None, None
+        self.quiet, self.looks, self.found, self.alone = 0, True, 0, 0
+
+    def expect(self):
+        """A packet was seen before."""
+        if not self.looks:
+            self.last.clear()
+        self.quiet, self.looks = 0, True
+
+    def take(self, p):
+        """Returns whether p is a copy, and how many packets before it were."""
+        if not self.looks:
+            self.way = p["way"]
+            return False, 0
+        what, were = (p["psn"], p["opcode"], p["payload"], p["ack"] and p["syndrome"], p["id"]), 0
+        same = self.last.get(p["psn"] % 28) == what
+        if same and (self.counted or p["way"] != self.way):
+            self.found += 1
+            self.quiet = 0
+            return True, 0
+        if not self.newest:
+            self.counted = True if p["id"] else None
+        elif self.newest["id"] != p["id"] or not same:
+            self.counted = self.newest["id"] != p["id"]
+            were, self.alone = self.alone if p["id"] else 0, 0
+        elif self.counted is None:
+            self.alone += 1
+        self.found += were
+        self.last[p["psn"] % 28] = what
+        self.newest, self.way = p, p["way"]
+        self.quiet += 1
+        self.looks = self.quiet < (65535 if self.found else 1024)
+        return False, were
+
+
 class UcMessage:
     """State of one message: whether it was counted as broken, whether its last packet came, its DMA length."""
 
@@ -565,10 +608,18 @@ def _judge(packets, mtus, requests=None, first=None, answers=()):
     of the connection's requests in this direction; answers: the responses to this stream, if known.
     """
     good = [p for p, ok in packets if ok is not False]
-    sequence, receiver = Sequence(), UcReceiver()
+    sequence, receiver, copies = Sequence(), UcReceiver(), Copies()
     service, asked = None, collections.deque(maxlen=ASKED)   # ranges of PSNs
+    once = []
     # after a good ICRC bad ones have no effect, and what came before is forgotten: so only good packets count
     for p in good or [p for p, _ in packets]:
+        if p["known"] and p["opcode"] != 0x81:
+            copy, were = copies.take(p)
+            sequence.figures["psn_duplicates"] -= min(were, sequence.figures["psn_duplicates"])
+            if copy:
+                continue
+        copies.way = p["way"]
+        once.append(p)
         if not p["known"]:
             sequence.step(p["psn"])
         if not p["known"] or p["opcode"] == 0x81:
@@ -586,6 +637,8 @@ def _judge(packets, mtus, requests=None, first=None, answers=()):
         wanted = {n % 2**24 for begin, end in asked for n in range(begin, end)} if p["response"] else None
         fate = sequence.take({**p, "last": p["last"] and service != "UC"}, _span(p, mtus),
                              p["response"] and (p["first"] or p["psn"] in wanted), service in ("RC", "RD", "XRC"), wanted)
+        if fate == "again":
+            copies.expect()
         if service == "UC":
             receiver.take(p, sequence.number, late=fate in ("recovered", "again"))
             if sequence.by_run:
@@ -595,7 +648,8 @@ def _judge(packets, mtus, requests=None, first=None, answers=()):
     f["psn_lost"] = f["psn_skipped"] - f["psn_recovered"] - f["psn_unseen"]
     f["messages"] = sequence.messages + receiver.messages
     f["messages_broken"] = receiver.broken
-    f["class_changes"] = _class_changes(good or [p for p, _ in packets])
+    f["class_changes"] = _class_changes(once)
+    f["captured_twice"] = copies.found
     f["service"] = service or packets[-1][0]["service"]
     f["roce_packets"] = sum(p["sport"] is not None for p, _ in packets)
     f["icrc_bad"] = sum(ok is False for _, ok in packets)
@@ -659,7 +713,11 @@ def _told(k, by_key, known, mtus):
     src, dst, _, side = k
     peer, first, _ = known[k[:3]]
     if side == "request":
-        return None, first, [p for p, ok in by_key.get((dst, src, peer, "response"), []) if ok is not False]
+        copies, answers = Copies(), []
+        for p in [p for p, ok in by_key.get((dst, src, peer, "response"), []) if ok is not False]:
+            if not copies.take(p)[0]:
+                answers.append(p)
+        return None, first, answers
     opposite = known.get((dst, src, peer), (None, None, None))[1]
     return _requests(by_key.get((dst, src, peer, "request"), []), mtus), opposite
 

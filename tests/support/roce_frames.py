@@ -74,13 +74,13 @@ def ethernet(ethertype, vlans=()):
 
 
 def roce(transport, src="10.9.0.1", dst="10.9.0.2", vlans=(), options=b"", bad_icrc=False, sport=49152, tos=0,
-         dport=4791, checksum=None):
+         dport=4791, checksum=None, identification=0, ttl=64):
     """A whole frame: `transport` is the BTH, its extension headers, payload and pad. checksum: "right" or "wrong" for UDP."""
     udp = struct.pack("!HHHH", sport, dport, 8 + len(transport) + 4, 0)
     if ":" in src:
         ip, ethertype = ipv6(src, dst, len(udp) + len(transport) + 4, options), 0x86dd
     else:
-        ip, ethertype = ipv4(src, dst, len(udp) + len(transport) + 4, options, tos), 0x0800
+        ip, ethertype = ipv4(src, dst, len(udp) + len(transport) + 4, options, tos, ttl, identification), 0x0800
     crc = icrc(ip, udp, transport)
     if bad_icrc:
         crc = bytes([crc[0] ^ 1]) + crc[1:]

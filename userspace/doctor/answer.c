@@ -216,6 +216,8 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 	follow_silence(d, response, taken);
 	if (type == 0 && requests)
 		requests->acked++;
+	else if (requests)
+		requests->twice.refused = taken->number;
 	if (!(p->op & OP_ACK))
 		return;
 	if (requests && (type == 1 || type == 3))

@@ -17,6 +17,7 @@
 #include "userspace/doctor/receiver.h"
 #include "userspace/doctor/silence.h"
 #include "userspace/doctor/stranger.h"
+#include "userspace/doctor/twice.h"
 
 #define NO_PSN PAIR_NO_PSN
 #define PHANTOM 3 /* fewer packets with a bad ICRC are no stream: a flipped bit may have changed another stream's key */
@@ -42,6 +43,7 @@ struct chart {
 	struct lint_study lint;
 	struct exchange exchange; /* of a stream of requests, with its answers */
 	struct chart *requests; /* of a stream of responses: those that it answers, as far as PSNs tell; NULL: not known */
+	struct twice twice;
 	__u64 connection; /* connection of the latest packet, from connection management */
 	__u32 start, other_start; /* expected first PSN of this direction and of the other one; NO_PSN: not known */
 	bool started; /* the first PSN of at least one connection was known */

@@ -192,6 +192,7 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 	bool reliable = c->service == SERVICE_RC || c->service == SERVICE_XRC;
 
 	loss_conclude(&c->loss, &c->signs, reliable);
+	twice_conclude(&c->twice, &c->signs);
 	message_study_conclude(&c->message, &c->signs, all_bad(c));
 	lint_study_conclude(&c->lint, &c->signs);
 	conclude_absent(c);
@@ -353,6 +354,34 @@ static void say_loss(const struct doctor *d, const struct roce_totals *totals, s
 	else
 		snprintf(to->text, sizeof(to->text), "%s%llu at once at most, in %llu of %llu streams.%s%s", text, largest,
 			 losing, streams, where, again);
+}
+
+/* Words the finding of copies: how many, and how far behind the first frame. Live not all of them were taken, but all were counted. */
+static void say_twice(const struct doctor *d, const struct roce_totals *totals, struct findings *f)
+{
+	__u64 packets = totals->value[COUNTER_roce_packets] + totals->value[COUNTER_rocev1_packets];
+	struct finding *to = doctor_find(f, KIND_captured_twice);
+	__u64 least = ~0ull, most = 0;
+	char text[80] = "";
+
+	if (!to)
+		return;
+	if (!d->selection && to->packets < totals->value[COUNTER_captured_twice])
+		to->packets = totals->value[COUNTER_captured_twice];
+	for (size_t i = 0; i < d->charts.count; i++) {
+		const struct twice *t = &chart_at(d, i)->twice;
+
+		if (t->copies && t->least < least)
+			least = t->least;
+		if (t->most > most)
+			most = t->most;
+	}
+	if (least < most)
+		SAY(text, ", %.1f to %.1f us behind the first frame", least / 1e3, most / 1e3);
+	else if (least == most)
+		SAY(text, ", %.1f us behind the first frame", most / 1e3);
+	SAY(to->text, "%s: %llu of %llu packets (%.1f %%)%s.", finding_rules[KIND_captured_twice].words, to->packets, packets,
+	    packets ? 100.0 * to->packets / packets : 0.0, text);
 }
 
 static bool conclude_icrcs(struct doctor *d, struct findings *f)
@@ -708,6 +737,7 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	added &= add_machine(d, f);
 	say_loss(d, totals, f);
 	ends_say(d, f);
+	say_twice(d, totals, f);
 	findings_sort(f);
 	return added;
 }

@@ -10,7 +10,6 @@
 #define SENDERS 4096 /* most source addresses remembered */
 #define PATHS 16384  /* most directions remembered */
 #define DETH_STUDIES 4096 /* most QPs to which UD packets go */
-#define CONTENT 256  /* bytes of payload that identify a packet */
 
 struct doctor *doctor_new(void)
 {
@@ -157,6 +156,7 @@ static void trust(struct chart *c)
 	c->loss = (struct loss){ 0 };
 	c->lint = (struct lint_study){ 0 };
 	c->exchange = (struct exchange){ 0 };
+	c->twice = (struct twice){ 0 };
 	begin_anew(c);
 }
 
@@ -181,15 +181,13 @@ static void look_up_start(const struct doctor *d, struct chart *c, const struct 
 		c->other_start = pair->first_psn;
 }
 
-/* Hash of the packet after the BTH, without the ICRC. */
+/* Hash of the packet after the BTH, without the ICRC, and of its opcode: what stays the same if it is sent again. */
 static __u32 content(const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
 	__u32 from = p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN) + sizeof(struct wire_bth);
 	__u32 end = p->icrc_offset < taken->frame->captured ? p->icrc_offset : taken->frame->captured;
 
-	if (end > from + CONTENT)
-		end = from + CONTENT;
 	return crc32_gzip_refl(p->opcode, taken->frame->bytes + from, end > from ? end - from : 0);
 }
 
@@ -241,11 +239,11 @@ static void take_ask(struct chart *c, const struct doctor_packet *taken)
 		silence_ask(&c->silence, &taken->look->packet, taken->number, taken->stream->last_seen);
 }
 
-static void take_step(struct doctor *d, struct chart *c, const struct doctor_packet *taken)
+static void take_step(struct doctor *d, struct chart *c, const struct doctor_packet *taken, __u32 hash)
 {
 	const struct roce_packet *p = &taken->look->packet;
 	struct step step = {
-		.frame = taken->number, .event = *taken->event, .psn = p->number, .op = p->op, .content = content(taken),
+		.frame = taken->number, .event = *taken->event, .psn = p->number, .op = p->op, .content = hash,
 		.payload = p->payload_bytes, .dma_length = p->dma_length, .immediate = p->immediate, .opcode = p->opcode,
 		.va = p->va, .service = p->service, .damaged = c->trusted && taken->look->icrc == ICRC_BAD,
 		.identification = identification(taken), .apart = taken->apart,
@@ -433,16 +431,36 @@ static void take_deth(struct doctor *d, struct chart *c, const struct doctor_pac
 	c->deth = study;
 }
 
+/* Packets that were taken for ones sent again were copies: the latest one still waits. */
+static void take_back(struct chart *c, __u64 packets)
+{
+	for (; packets; packets--) {
+		bool waits = c->waits && c->waiting.event.kinds & ROCE_EVENT(psn_duplicate);
+
+		signs_add(&c->signs, KIND_captured_twice, waits ? c->waiting.frame : 0);
+		if (waits) {
+			c->waits = false;
+		} else if (c->loss.again) {
+			c->loss.again--;
+			c->loss.uncalled -= c->loss.uncalled > 0;
+			signs_take_back(&c->signs, KIND_duplicates);
+		}
+	}
+}
+
 static void take_packet(struct doctor *d, struct chart *c, struct path *path, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
 	bool bad = taken->look->icrc == ICRC_BAD, sequence = p->op && !(p->op & (OP_ACK | OP_CNP));
 	struct sender *sender = index_get(&d->senders, p->src);
-	__u32 icrc, *right;
+	__u32 icrc, *right, hash = content(taken);
 
 	c->packets++;
 	if (taken->stream->trusted && !c->trusted)
 		trust(c);
+	take_back(c, twice_settled(&c->twice, taken));
+	if (p->op && !(p->op & OP_CNP) && twice_take(&c->twice, &c->signs, taken, hash))
+		return;
 	if (taken->look->icrc != ICRC_UNCHECKED)
 		take_icrc(c, sender, taken);
 	icrc = bad ? observer_icrc(p, taken->frame->bytes) : p->icrc;
@@ -459,7 +477,7 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 	if (c->key.kind == KEY_DATAGRAM && c->key.qpn < 2)
 		sequence = false;
 	if (sequence)
-		take_step(d, c, taken);
+		take_step(d, c, taken, hash);
 	if (bad && c->trusted)
 		return;
 	if (p->op && !(p->op & OP_CNP))

@@ -70,15 +70,16 @@ static void advise_icrcs(struct advice *a, const struct snapshot *s)
 /* Whether nearly each packet is seen twice. A sender that repeats itself, or a network that does, looks the same in one place. */
 static bool is_seen_twice(const struct roce_stream *s)
 {
-	__u64 packets = snapshot_packets(s), again = s->counters.value[COUNTER_psn_duplicates];
+	const __u64 *v = s->counters.value;
+	__u64 packets = snapshot_packets(s), again = v[COUNTER_psn_duplicates] + v[COUNTER_captured_twice];
 
 	return packets >= TWICE_LEAST && again >= packets * TWICE_SHARE && again <= packets * (1 - TWICE_SHARE);
 }
 
-/* An interface's index is above the queue's (bpf/watch.h). arrival.before 0: it has arrived in one place only. */
+/* arrival.before 0: it has arrived in one place only. */
 static bool is_at_two_interfaces(const struct roce_stream *s)
 {
-	return s->arrival.before && s->arrival.before >> 10 != s->last.arrival >> 10;
+	return s->arrival.before && roce_arrival_interface(s->arrival.before) != roce_arrival_interface(s->last.arrival);
 }
 
 static void advise_twice(struct advice *a, const struct snapshot *s)

@@ -43,7 +43,7 @@ static bool look_at_headers(const struct observer_frame *frame, const struct roc
 	struct roce_packet *p = &look->packet;
 
 	roce_parse_frame(frame->bytes, frame->captured, frame->wire, frame->cut, ports, p);
-	p->arrival = frame->interface;
+	p->arrival = roce_arrival(frame->interface, 0);
 	if (frame->blocks)
 		roce_tell_blocks(p, frame->blocks);
 	look->icrc = ICRC_UNCHECKED;
@@ -168,7 +168,7 @@ static void observe(struct observer *o, struct roce_stream *s, struct observer_l
 	info = table_ask(table_of_peer(o, s, p), s, p);
 	event->expected = event_expected(s);
 	trusted = event_trusted(s);
-	roce_observe(s, p, look->icrc, o->now, &info);
+	look->copy = roce_observe(s, p, look->icrc, o->now, &info);
 	find_events(o, s, p, trusted, event);
 }
 
@@ -203,7 +203,7 @@ const struct roce_stream *observer_follow(struct observer *o, const struct obser
 
 	if (time > o->now)
 		o->now = time;
-	look->apart = false;
+	look->apart = look->copy = false;
 	if (frame->selected) {
 		selection_read(&chosen, frame->comment, frame->comment_length);
 		icrc = selection_icrc(&chosen, icrc);

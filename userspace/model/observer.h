@@ -33,7 +33,9 @@ struct observer_look {
 	bool has_stream;     /* the packet belongs to a stream, with this key: */
 	struct roce_key key;
 	__u64 hash;	     /* table_hash() of the key */
-	bool apart;	     /* set by observer_follow(): packets between it and the stream's one before are not in the selection */
+	/* set by observer_follow(): */
+	bool apart; /* packets between it and the stream's one before are not in the selection */
+	bool copy;  /* the same frame was captured before (roce/copies.h) */
 };
 
 struct observer {
