@@ -192,6 +192,8 @@ static bool conclude_steps(const struct psn_study *s, struct signs *signs, enum 
 	char text[SIGN_FIGURES];
 	int unit = 0;
 
+	if (payload == PAYLOAD_MISSING) /* the packets between are missing */
+		return false;
 	while (unit < PSN_UNITS && !MOST(s->units[unit], s->steps))
 		unit++;
 	if (unit == 0 || (unit < PSN_UNITS && !stride)) {
@@ -200,7 +202,7 @@ static bool conclude_steps(const struct psn_study *s, struct signs *signs, enum 
 		say_figures(signs, KIND_psn_by_bytes, text);
 		return true;
 	}
-	if (!stride || payload == PAYLOAD_MISSING) /* the packets between are missing */
+	if (!stride)
 		return false;
 	if (payload == PAYLOAD_UNKNOWN)
 		doubt = " Or it counts right, and packets are lost before this place at a regular distance: messages of several packets "
