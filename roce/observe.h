@@ -131,7 +131,7 @@ roce_rare stream_datagram(struct roce_stream *s, struct roce_packet *p)
 		udp_number_time(&s->udp.time, p);
 		return 1;
 	}
-	s->heaps = true;
+	s->sequence.heaps = true;
 	return heap_take(&s->udp.heaps, &s->counters, p, &s->message.changes) && p->udp.numbered;
 }
 

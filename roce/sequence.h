@@ -211,7 +211,7 @@ roce_inline enum psn_place stream_late(struct roce_stream *s, __s64 d, __u64 fou
 		stream_depth(s, -d);
 		return PSN_RECOVERED;
 	}
-	if (psn_is_unknown(&s->psn, s->psn.next + d))
+	if (psn_is_unknown(&s->psn, s->psn.next + d) && (__s64)(s->psn.next + d - s->psn.begin) >= 0)
 		v[COUNTER_psn_late_unknown]++;
 	else
 		v[COUNTER_psn_duplicates]++;

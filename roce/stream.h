@@ -288,7 +288,7 @@ enum roce_restart_by {
 	RESTART_MSN,	   /* the peer's message sequence number has fallen */
 	RESTART_PACKET,	   /* another packet than before has a remembered PSN */
 	RESTART_RUN,	   /* the length of the run of PSNs seen before */
-	RESTART_ELSEWHERE, /* PSNs too far away for a loss, one after the other */
+	RESTART_ELSEWHERE, /* PSNs one after the other that can be none of the sequence: too far away, or nobody sends them again */
 };
 
 /* A packet of a reliable service with its number, to tell another one with that number. */
@@ -355,6 +355,7 @@ struct roce_stream {
 		__u8 has_other;
 		__u8 turns; /* how often the two sequences took turns lately: the evidence for another turn grows with each */
 		__u8 restart_by; /* enum roce_restart_by, of the last restart */
+		__u8 heaps; /* --udp only: what is counted is heaps */
 	} sequence;
 	struct roce_counters counters;
 	struct {
@@ -406,7 +407,6 @@ struct roce_stream {
 		struct roce_asked asked; /* not KEY_UDP: requests */
 		struct udp_state udp;	 /* KEY_UDP */
 	};
-	__u8 heaps; /* --udp only: it is made of heaps */
 	struct roce_blocks blocks;
 	union { /* both would be more than bpf/abi.h has room for */
 		struct roce_ring_state ring; /* if by_ring */

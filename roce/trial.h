@@ -24,6 +24,8 @@ struct roce_trial {
 	__u8 begins;   /* its first packet begins a message */
 	__u8 asked;    /* the peer's stream was asked: */
 	__u32 msn_falls;
+	__u32 undecided; /* packets of it that count in psn_undecided */
+	__u32 done;    /* nobody sends its first packet again: it was acknowledged, or lies before the connection's first PSN */
 	struct roce_stream beside; /* the sequence, in the stream's numbers */
 };
 
@@ -167,6 +169,7 @@ roce_rare trial_open(struct roce_stream *s, const struct roce_packet *p, __u64 n
 				       psn_distance(s->sequence.other & PSN_MASK, p->number);
 	t->other = s->sequence.has_other && behind >= 0 && behind <= PSN_WINDOW;
 	t->begins = !!(p->op & OP_FIRST);
+	t->done = s->pair.from && s->pair.first_psn == (s->psn.begin & PSN_MASK);
 	t->first = number;
 	t->packets = 1;
 	b->met = true;
@@ -259,6 +262,7 @@ roce_rare trial_win(struct roce_stream *s, const struct roce_packet *p, __u32 by
 	b = &t->beside;
 	v[COUNTER_psn_restarts]++;
 	v[COUNTER_psn_resyncs]++;
+	v[COUNTER_psn_undecided] -= t->undecided;
 	s->sequence.restart_by = by;
 	s->sequence.turns += t->other && s->sequence.turns < TRIAL_TURNS_MOST;
 	s->sequence.other = s->psn.next;
@@ -370,18 +374,35 @@ roce_inline bool trial_differs(const struct roce_stream *s, const struct roce_pa
 	return differs;
 }
 
-/* Another sequence, if this run of PSNs seen before proves it. */
-roce_inline enum roce_restart_by trial_again_by(const struct roce_stream *s, const struct roce_trial *t,
-						const struct roce_packet *p, const struct roce_peer_info *info)
+/* Whether this run of PSNs seen before began before the first packet seen: such PSNs count as seen, though they were not. */
+roce_inline bool trial_is_before(const struct roce_stream *s, const struct roce_trial *t)
+{
+	return (__s64)(t->first - s->psn.begin) < 0;
+}
+
+/*
+ * Nothing is sent again on this service, so three packets that were seen are another sequence. Those before the first packet seen are
+ * it only if that packet is long past: before, it may have overtaken them.
+ */
+roce_inline bool trial_is_anew(const struct roce_stream *s, const struct roce_trial *t, __u64 number)
+{
+	__u64 begin = s->psn.begin;
+
+	return t->row >= 2 && ((__s64)(number - begin) >= 2 || s->psn.next - begin >= TRIAL_PACKETS);
+}
+
+/* Another sequence, if this run of PSNs seen before proves it. number: of its last packet. */
+roce_inline enum roce_restart_by trial_again_by(const struct roce_stream *s, const struct roce_trial *t, const struct roce_packet *p,
+						__u64 number, const struct roce_peer_info *info)
 {
 	if (!stream_is_reliable(p))
-		return t->row >= 2 ? RESTART_RUN : RESTART_NONE; /* nothing is sent again */
+		return trial_is_anew(s, t, number) ? RESTART_RUN : RESTART_NONE;
 	if (info && info->valid && t->asked && info->msn_falls != t->msn_falls && t->row)
 		return RESTART_MSN;
 	if (t->differs && t->row)
 		return RESTART_PACKET;
-	/* what was sent before the sequence began here cannot be compared */
-	if (t->begins && (__s64)(t->first - s->psn.begin) < 0 && t->row + 1 >= TRIAL_PACKETS)
+	/* what was sent before the first packet seen cannot be compared */
+	if (t->done && t->begins && trial_is_before(s, t) && t->row + 1 >= TRIAL_PACKETS)
 		return RESTART_ELSEWHERE;
 	return t->packets >= TRIAL_RUN_MOST ? RESTART_RUN : RESTART_NONE;
 }
@@ -403,6 +424,21 @@ roce_inline void trial_count_once(const struct roce_stream *s, struct roce_strea
 	beside[COUNTER_blocks] -= (v[COUNTER_blocks] - s->psn.blocks) & (beside[COUNTER_blocks] - b->psn.blocks) & 1;
 }
 
+/*
+ * The run is a part of the sequence: it has come to the first packet seen, sent again, or the sequence goes on where it was. If it
+ * began before that packet, the sequence begins with it.
+ */
+roce_inline void trial_join(struct roce_stream *s, struct roce_trial *t)
+{
+	if (t->differs)
+		return;
+	s->counters.value[COUNTER_psn_undecided] = t->undecided = 0;
+	if (!trial_is_before(s, t))
+		return;
+	s->psn.begin = t->first;
+	s->sample[0] = t->beside.sample[0];
+}
+
 /* The stream has taken a packet whose PSN was seen before, or had been missing. */
 roce_inline void trial_again(struct roce_stream *s, const struct roce_packet *p, __u64 number, const struct roce_peer_info *info)
 {
@@ -410,6 +446,7 @@ roce_inline void trial_again(struct roce_stream *s, const struct roce_packet *p,
 	struct roce_trial *t;
 	enum roce_restart_by by;
 	__s64 d = far ? number - trial_of(far)->beside.psn.next : 0;
+	__u32 before;
 
 	if (!far && number + 1 == s->psn.next)
 		return; /* what follows would be new in either sequence; and some send one PSN again and again (UD) */
@@ -430,13 +467,28 @@ roce_inline void trial_again(struct roce_stream *s, const struct roce_packet *p,
 	t = trial_of(far);
 	trial_count_once(s, &t->beside);
 	t->differs |= trial_differs(s, p, number);
-	by = trial_again_by(s, t, p, info);
+	by = trial_again_by(s, t, p, number, info);
 	if (info && info->valid && !t->asked) {
 		t->msn_falls = info->msn_falls;
+		t->done |= !(p->op & OP_RESPONSE) && (__s64)(info->acknowledged - t->first) > 0;
 		t->asked = true;
 	}
-	if (by)
+	if (by) {
 		trial_win(s, p, by);
+		return;
+	}
+	if (number == s->psn.begin && stream_is_reliable(p))
+		trial_join(s, t);
+	before = psn_before(t->first, s->psn.begin) & 1;
+	t->undecided += before;
+	s->counters.value[COUNTER_psn_undecided] += before;
+}
+
+/* The sequence goes on where it was, behind a run of PSNs seen before. */
+roce_inline void trial_goes_on(struct roce_stream *s, struct roce_far *far)
+{
+	trial_join(s, trial_of(far));
+	trial_end(s, far);
 }
 
 /*
@@ -459,7 +511,7 @@ roce_inline void trial_taken(struct roce_stream *s, const struct roce_packet *p,
 	else if (far && s->trial == TRIAL_ELSEWHERE)
 		trial_close(s, far);
 	else if (far && s->trial == TRIAL_AGAIN && !late && !(recovered && stream_is_reliable(p)))
-		trial_close(s, far);
+		trial_goes_on(s, far);
 	else if (s->trial == TRIAL_AGAIN || (!s->trial && late))
 		trial_again(s, p, number, info);
 }

@@ -46,13 +46,14 @@ class Reads:
     answers: dict = dataclasses.field(default_factory=dict)     # the true figures of the responses
     packets: list = dataclasses.field(default_factory=list)     # (opcode, PSN, what is behind the BTH)
     paired: int = 0         # the path MTU that connection management names
+    began: int = None       # the PSN that it names; None: that of the first packet
     behind: int = 0         # so many packets at the end come late
 
     def ask(self, psn, length, va=0, rkey=1):
         self.packets.append((READ_REQUEST, psn, reth(va, rkey, length)))
 
-    def write(self, psn):
-        self.packets.append((WRITE_ONLY, psn, reth(0, 1, len(PAYLOAD)) + PAYLOAD))
+    def write(self, psn, rkey=1):
+        self.packets.append((WRITE_ONLY, psn, reth(0, rkey, len(PAYLOAD)) + PAYLOAD))
 
     def answer(self, psn, length, mtu, lost=()):
         """Response packets but for those whose PSNs are lost."""
@@ -68,7 +69,7 @@ class Reads:
         here, there = {"src": f"10.9.3.{qpn & 255}", "dst": "10.9.0.2"}, {"dst": f"10.9.3.{qpn & 255}", "src": "10.9.0.2"}
         if self.paired:
             yield management(0x10, qpn, 0, PEER + qpn, 0, self.paired, **here)
-            yield management(0x13, qpn, qpn, qpn, self.packets[0][1], **there)
+            yield management(0x13, qpn, qpn, qpn, (self.packets[0][1] if self.began is None else self.began) % CIRCLE, **there)
         for opcode, psn, rest in self.packets:
             response = READ_FIRST <= opcode <= RC_ACK
             yield roce(bth(opcode, (PEER if response else 0) + qpn, psn % CIRCLE) + rest, **(there if response else here))
@@ -95,6 +96,69 @@ def used_again(r, service, first, count, again, by):
     name = f"{service}: {count} PSNs from {first}, then used again from {again}"
     return Case(name, service, run(first, count) + run(again, n, 2, lost),
                 clean(3, psn_restarts=1, psn_resyncs=1, restart_by=by, messages=count + n - 3, psn_duplicates=(0, n)))
+
+
+def goes_back_before(r, back, overtaken):
+    """Met at a PSN that has overtaken some. The sender goes back behind it, twice, not all of which is seen; then it goes on."""
+    met, count, naked = r.randrange(CIRCLE), r.randrange(1, 2 * back), r.randrange(2)
+    case = Reads(f"rc: met in the middle, {overtaken} packets overtaken, goes back {back} PSNs", {}, paired=naked and 1024, began=met + 2**22)
+    order = [0, *range(-overtaken, 0), *range(1, count)]
+    for _ in range(2):
+        case.packets += [(RC_ACK, met - back, aeth(0x60))] * naked
+        missed = r.randrange(-back, count)
+        missed = range(missed, missed + r.choice((1, 2000)))
+        order += [n for n in range(-back, count) if n not in missed]
+    for n in (*order, *range(count, count + 300)):
+        case.write(met + n)
+    case.want = clean(psn_duplicates=len(order) - count, psn_undecided=0, messages=count + 300)
+    return case
+
+
+def used_before(r, back, first, by):
+    """
+    Met in the middle; a second connection begins before the first packet seen. by: what proves it. "packet": it comes to that packet;
+    "acknowledged": where it begins was acknowledged; "connection": that was known to begin behind it; None: nothing.
+    """
+    count, n = r.randrange(20, 600), back + 200 if by == "packet" else r.randrange(20, back)
+    case = Reads(f"rc: used again from {back} PSNs before the first one seen, proved by {by}", {},
+                 paired=1024 * (by in ("acknowledged", "connection")), began=first if by == "connection" else first + 2**22)
+    lost = set(r.sample([i for i in range(18, n - 2) if i not in (back, back + 1)], min(3, n - 20)))
+    for i in range(count):
+        case.write(first + i)
+    case.packets += [(RC_ACK, first + count - 1, aeth(0))] * 2 if by == "acknowledged" else []
+    for i in range(n):
+        if i not in lost:
+            case.write(first - back + i, 2)
+    come = n - len(lost)
+    case.want = clean(len(lost), psn_restarts=1, psn_resyncs=1, restart_by="packet" if by == "packet" else "elsewhere",
+                      messages=count + come, psn_duplicates=(0, n), psn_undecided=0)
+    if not by:
+        case.want = clean(psn_duplicates=come, psn_undecided=come, messages=count)
+    return case
+
+
+def read_before(r, mtu, back):
+    """Met in the middle of a READ's response; the READ is asked for again, twice. Then there are others."""
+    met, rest = r.randrange(CIRCLE), r.randrange(2, 40)
+    case = Reads(f"met in the middle of a READ at {mtu}, which is asked for again {back} PSNs before", clean(psn_duplicates=1, messages=6))
+    psns = back + rest
+    case.answer(met - back, psns * mtu, mtu, {(met - back + i) % CIRCLE for i in range(back)})
+    for _ in range(2):
+        case.ask(met - back, psns * mtu)
+        case.answer(met - back, psns * mtu, mtu)
+    for i in range(5):
+        case.ask(met + rest + 8 * i, 8 * mtu)
+        case.answer(met + rest + 8 * i, 8 * mtu, mtu)
+    case.answers = clean(psn_duplicates=2 * psns, psn_undecided=0, messages=6)
+    return case
+
+
+def overtaken(r, service, behind):
+    """Met at a packet that has overtaken some, which come then."""
+    met = r.randrange(CIRCLE)
+    order = [0, *range(-behind, 0), *range(1, 500)]
+    return Case(f"{service}: met at a packet that has overtaken {behind}", service, [((met + n) % CIRCLE, 1) for n in order],
+                clean(psn_duplicates=behind, psn_undecided=0, messages=500 + behind * (service == UC)))
 
 
 def elsewhere(r, service, count, distance):
@@ -389,7 +453,8 @@ def cases(r, whole):
                 yield used_again(r, service, first, count, first, "packet" if service == RC else "run")
                 yield used_again(r, service, first, count, (first + r.randrange(1, count - 50)) % CIRCLE,
                                  "packet" if service == RC else "run")
-                yield used_again(r, service, first, count, (first - 300) % CIRCLE, "elsewhere" if service == RC else "run")
+                if service == UC:
+                    yield used_again(r, service, first, count, (first - 300) % CIRCLE, "run")
         for distance in few(66000, 200000, 8000000, -5000000, -8000000):
             yield elsewhere(r, service, 3000, distance)
             yield stray(r, service, distance)
@@ -406,6 +471,13 @@ def cases(r, whole):
             yield two_senders(r, service, burst)
         for step in few(2, 5, 1000):
             yield every_other(service, step)
+    for back in few(3, 12, 30, 300) + few(1100, 5000) + ((66000,) if whole else ()):
+        yield goes_back_before(r, back, min(back, r.choice((0, 1, 5, 20))))
+        for service in (RC, UC, RESPONSE):
+            yield overtaken(r, service, back)
+        yield read_before(r, few(256, 1024)[0], min(back, 300))
+        for by in ("packet", "acknowledged", "connection", None):
+            yield used_before(r, max(back, 30), few(7, 5000, 0xfffff0)[0], by)
     for depth in few(900, 1500) + (few(30000, 65000) if whole else (12000,)):
         yield went_back(r, depth + 500, r.randrange(20, 60), depth)
     yield sent_again(800000 if whole else 5000)

@@ -252,6 +252,7 @@ class Trial:
 
     def __init__(self, kind, other):
         self.kind, self.packets, self.row, self.next, self.differs, self.other = kind, [], 0, None, False, other
+        self.done, self.undecided = False, 0   # done: nobody sends its first packet again
 
     def add(self, number, packet):
         self.packets.append((number, packet))
@@ -268,7 +269,9 @@ def _distance(a, b):
 class Sequence:
     """State of one stream's PSNs: `next`, and those that are missing. Numbers are PSNs that do not wrap."""
 
-    def __init__(self):
+    def __init__(self, first=None, acknowledged=None):
+        """first: the connection's first PSN; acknowledged(expected, p): the number behind those acknowledged before this packet."""
+        self.first, self.acknowledged = first, acknowledged or (lambda expected, p: NEVER)
         self.number = None  # of the packet taken last
         self.next, self.missing = None, []  # ranges (first, first after it), the oldest first
         self.begin = None
@@ -279,7 +282,7 @@ class Sequence:
         self.by_run = False  # the last packet proved another sequence, by PSNs seen before
         self.messages = 0
         self.figures = dict.fromkeys(("psn_gaps", "psn_skipped", "psn_recovered", "psn_duplicates", "psn_resyncs", "psn_restarts",
-                                      "psn_strays", "psn_interleaved", "psn_forgotten", "psn_late_unknown"), 0)
+                                      "psn_strays", "psn_interleaved", "psn_forgotten", "psn_late_unknown", "psn_undecided"), 0)
 
     def start(self, number):
         self.next = self.begin = number
@@ -317,7 +320,7 @@ class Sequence:
             late = self._find(number, min(number + p["span"], self.next))
             f["psn_recovered"] += late
             if not late:
-                f["psn_late_unknown" if number < self.unknown_before else "psn_duplicates"] += 1
+                f["psn_late_unknown" if self.begin <= number < self.unknown_before else "psn_duplicates"] += 1
                 return "again"
         elif number > self.next:
             missing = [(self.next, number)]
@@ -341,7 +344,8 @@ class Sequence:
 
     def _win(self):
         f, trial = self.figures, self.trial
-        before = {name: f[name] for name in ("psn_duplicates", "psn_late_unknown")}
+        f["psn_undecided"] -= trial.undecided
+        before = {name: f[name] for name in ("psn_duplicates", "psn_late_unknown", "psn_undecided")}
         self.by_run = trial.kind == "again"
         self.trial = None
         f["psn_resyncs"] += 1
@@ -355,6 +359,18 @@ class Sequence:
             if expected:
                 self._sample(number, p)
         f.update(before)  # that they were when they came
+
+    def _join(self):
+        """The run is a part of the sequence, which begins there if the run began before the first packet seen."""
+        trial = self.trial
+        first, opener = trial.packets[0]
+        if trial.differs:
+            return
+        self.figures["psn_undecided"] = trial.undecided = 0
+        if first < self.begin:
+            self.begin = first
+            self.samples.pop("first", None)
+            self._sample(first, opener)
 
     def _lose(self):
         if self.trial.kind != "again":
@@ -405,11 +421,20 @@ class Sequence:
         first, opener = trial.packets[0]
         if p["reliable"]:
             wins = (trial.differs and trial.row or len(trial.packets) >= LONGEST_RUN
-                    or opener["first"] and first < self.begin and trial.row >= ENOUGH - 1)
-        else:
-            wins = trial.row >= 2
+                    or trial.done and opener["first"] and first < self.begin and trial.row >= ENOUGH - 1)
+        else:   # the first packet may have overtaken others
+            wins = trial.row >= 2 and (number >= self.begin + 2 or self.next - self.begin >= ENOUGH)
+        if len(trial.packets) == 1:
+            trial.done = self.first is not None and self.begin % 2**24 == self.first
+        elif len(trial.packets) == 2:
+            trial.done |= self.acknowledged(self.next, p) > first
         if wins:
             self._win()
+            return
+        if p["reliable"] and number == self.begin:
+            self._join()
+        trial.undecided += first < self.begin
+        self.figures["psn_undecided"] += first < self.begin
 
     @staticmethod
     def _kind(d, p):
@@ -447,6 +472,8 @@ class Sequence:
         kind = self.trial.kind if self.trial else None
         if (kind == "gap" and self.next > self.trial.packets[0][0] or kind == "elsewhere"
                 or kind == "again" and fate != "again" and not (fate == "recovered" and reliable)):
+            if kind == "again":
+                self._join()
             self._lose()
         elif kind == "again" or not kind and fate == "again":
             self._again(number, p)
@@ -591,14 +618,19 @@ def _requests(packets, mtus):
             if ok is not False and (p["read"] or p["atomic"])]
 
 
-def _unseen(sequence, answers):
-    """How many PSNs are missing that the other end acknowledges, by two acknowledgements or by a response."""
+def _acknowledged(expected, answers):
+    """The number behind those that the other end acknowledges, by two acknowledgements or by a response."""
     acks = [p["acks"] for p in answers if p["ack"]][-2:]
-    told = [_distance(sequence.next, psn) for psn in acks] if len(acks) == 2 else []
+    told = [_distance(expected, psn) for psn in acks] if len(acks) == 2 else []
     told = [min(told)] if told else []
-    responses = [_distance(sequence.next, p["acks"]) for p in answers if p["acks"] is not None and not p["ack"]]
+    responses = [_distance(expected, p["acks"]) for p in answers if p["acks"] is not None and not p["ack"]]
     told += [max(responses)] if responses else []
-    behind = max((sequence.next + d for d in told if d <= 0), default=NEVER)
+    return max((expected + d for d in told if d <= 0), default=NEVER)
+
+
+def _unseen(sequence, answers):
+    """How many PSNs are missing that the other end acknowledges."""
+    behind = _acknowledged(sequence.next, answers)
     return sum(max(0, min(end, behind) - first) for first, end in sequence.missing)
 
 
@@ -608,7 +640,9 @@ def _judge(packets, mtus, requests=None, first=None, answers=()):
     of the connection's requests in this direction; answers: the responses to this stream, if known.
     """
     good = [p for p, ok in packets if ok is not False]
-    sequence, receiver, copies = Sequence(), UcReceiver(), Copies()
+    sequence = Sequence(first if requests is None else None, lambda expected, p: _acknowledged(
+        expected, [answer for answer in answers if answer["number"] < p["number"]]))
+    receiver, copies = UcReceiver(), Copies()
     service, asked = None, collections.deque(maxlen=ASKED)   # ranges of PSNs
     once = []
     # after a good ICRC bad ones have no effect, and what came before is forgotten: so only good packets count

@@ -61,6 +61,7 @@ static const struct {
 	{ "stream.acks.settled", "stream.settled" }, { "stream.arrival.before", "stream.before_arrival" },
 	{ "stream.arrival.since", "stream.arrival_since" }, { "stream.arrival.next", "stream.arrival_next" },
 	{ "stream.arrival.before_next", "stream.before_next" }, { "stream.arrival.depth", "stream.depth" },
+	{ "stream.sequence.heaps", "stream.heaps" },
 };
 
 static void print_field(FILE *out, const char *name, __u32 offset, __u32 size, __u32 count)

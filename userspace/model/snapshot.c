@@ -61,11 +61,11 @@ bool snapshot_has(const struct snapshot_stream *s, enum roce_counter counter)
 	case OF_RESPONSE:
 		return response;
 	case OF_MESSAGE:
-		return udp ? s->stream.heaps : s->stream.service != SERVICE_CNP;
+		return udp ? s->stream.sequence.heaps : s->stream.service != SERVICE_CNP;
 	case OF_SEQUENCE: /* foreign UDP flows have none */
 		return udp ? s->stream.met : s->stream.service != SERVICE_CNP;
 	case OF_NUMBER:
-		return udp ? s->stream.met || s->stream.heaps : s->stream.service != SERVICE_CNP;
+		return udp ? s->stream.met || s->stream.sequence.heaps : s->stream.service != SERVICE_CNP;
 	}
 	return false;
 }

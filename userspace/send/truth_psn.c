@@ -146,7 +146,7 @@ static enum arrival place(struct truth_psn *s, const struct psn_packet *p, uint6
 			s->messages += p->ends;
 			return RECOVERED;
 		}
-		if (position < s->unknown_before)
+		if (position < s->unknown_before && position >= s->begin)
 			s->unknown++;
 		else
 			s->duplicates++;
@@ -263,6 +263,19 @@ static void another_win(struct truth_psn *s)
 	s->unknown = unknown;
 }
 
+/* A run from before the first packet seen is a part of the sequence. */
+static void join(struct truth_psn *s)
+{
+	struct psn_trial *t = &s->trial;
+
+	if (t->position[0] >= s->begin || t->differs)
+		return;
+	s->begin = t->position[0];
+	s->sample[0].set = t->packet[0].reliable && !t->packet[0].response;
+	s->sample[0].position = s->begin;
+	s->sample[0].what = t->packet[0].what;
+}
+
 /* A packet that was seen before, or is too old to know. */
 static void seen_before(struct truth_psn *s, const struct psn_packet *p, uint64_t position)
 {
@@ -280,14 +293,16 @@ static void seen_before(struct truth_psn *s, const struct psn_packet *p, uint64_
 		return;
 	}
 	t->differs |= is_another(s, p, position);
-	wins = t->row >= 2;
 	if (p->reliable) {
 		wins = t->differs && t->row >= 1;
-		wins |= t->packet[0].begins && t->position[0] < s->begin && t->row >= ENOUGH - 1;
 		wins |= t->count >= LONGEST_RUN;
+	} else {
+		wins = t->row >= 2 && (position >= s->begin + 2 || s->next >= s->begin + ENOUGH);
 	}
 	if (wins)
 		another_win(s);
+	else if (p->reliable && position == s->begin)
+		join(s);
 }
 
 static int another_kind(const struct psn_packet *p, int32_t d)
@@ -356,9 +371,11 @@ enum arrival truth_psn_judge(struct truth_psn *s, const struct psn_packet *p, ui
 		s->turns -= s->turns && *position % 65536 == 0;
 	}
 	if ((t->kind == AFTER_LARGE_GAP && s->next > t->position[0]) || t->kind == FAR_AWAY ||
-	    (t->kind == SEEN_BEFORE && arrival != AGAIN && !(arrival == RECOVERED && p->reliable)))
+	    (t->kind == SEEN_BEFORE && arrival != AGAIN && !(arrival == RECOVERED && p->reliable))) {
+		if (t->kind == SEEN_BEFORE)
+			join(s);
 		another_lose(s);
-	else if (t->kind == SEEN_BEFORE || (t->kind == NO_TRIAL && arrival == AGAIN))
+	} else if (t->kind == SEEN_BEFORE || (t->kind == NO_TRIAL && arrival == AGAIN))
 		seen_before(s, p, *position);
 	return arrival;
 }

@@ -626,6 +626,60 @@ static void sequence_beside(void **state)
 	}
 }
 
+/* Packets from .. end - 1 of a service; those of --udp are numbered as packets are. */
+static void observe_run(struct roce_stream *s, __u8 opcode, __u32 from, __u32 end)
+{
+	for (__u32 psn = from; psn != end; psn++) {
+		struct roce_packet p = packet(opcode, psn);
+
+		if (!opcode) {
+			p.kind = ROCE_UDP;
+			p.service = SERVICE_UDP;
+			p.op = OP_FIRST | OP_LAST;
+		}
+		observe(s, p);
+	}
+}
+
+/*
+ * The first packet seen has overtaken some, which count as seen: no other sequence. Where nothing is sent again, they are one if they
+ * go on with packets that were seen, or come long after the first one.
+ */
+static void met_in_the_middle(void **state)
+{
+	static const __u8 opcodes[] = { RC_ONLY, READ_ONLY, UC_ONLY, 0x64 /* UD */, 0 };
+	static const __u32 behind[] = { 1, 3, 16, 255, 2000, 60000 };
+
+	(void)state;
+	for (size_t o = 0; o < ROCE_ARRAY_SIZE(opcodes); o++)
+		for (size_t i = 0; i < ROCE_ARRAY_SIZE(behind); i++) {
+			struct roce_stream s = { 0 };
+
+			observe_run(&s, opcodes[o], 100000, 100001);
+			observe_run(&s, opcodes[o], 100000 - behind[i], 100000);
+			assert_int_equal(COUNT(&s, psn_undecided), behind[i]);
+			observe_run(&s, opcodes[o], 100001, 100500);
+			assert_int_equal(COUNT(&s, psn_restarts) + COUNT(&s, psn_gaps) + COUNT(&s, psn_undecided), 0);
+			assert_int_equal(COUNT(&s, psn_duplicates), behind[i]);
+		}
+	for (size_t o = 2; o < ROCE_ARRAY_SIZE(opcodes); o++) {
+		struct roce_stream young = { 0 }, old = { 0 };
+
+		observe_run(&young, opcodes[o], 5000, 5015);
+		observe_run(&young, opcodes[o], 4950, 5002);
+		assert_int_equal(COUNT(&young, psn_undecided), 52);
+		observe_run(&young, opcodes[o], 5002, 5003);
+		assert_int_equal(COUNT(&young, psn_restarts), 1);
+		assert_int_equal(COUNT(&young, psn_undecided), 0);
+		observe_run(&old, opcodes[o], 5000, 5016);
+		observe_run(&old, opcodes[o], 4000, 4002);
+		assert_int_equal(COUNT(&old, psn_undecided), 2);
+		observe_run(&old, opcodes[o], 4002, 4003);
+		assert_int_equal(COUNT(&old, psn_restarts), 1);
+		assert_int_equal(COUNT(&old, psn_undecided), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -640,7 +694,8 @@ int main(void)
 		cmocka_unit_test(udp_interleaved), cmocka_unit_test(read_span_jump),
 		cmocka_unit_test(acknowledgements), cmocka_unit_test(unknown_opcodes), cmocka_unit_test(unknown_steps),
 		cmocka_unit_test(lints_saturate),
-		cmocka_unit_test(udp_streams), cmocka_unit_test(classes), cmocka_unit_test(sequence_beside), cmocka_unit_test(ttl_of_one),
+		cmocka_unit_test(udp_streams), cmocka_unit_test(classes), cmocka_unit_test(sequence_beside),
+		cmocka_unit_test(ttl_of_one), cmocka_unit_test(met_in_the_middle),
 	};
 
 	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
