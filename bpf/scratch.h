@@ -32,6 +32,7 @@ struct scratch {
 	__u64 now;     /* ns, CLOCK_MONOTONIC, at that time */
 	__u64 again;   /* with dialogues: duplicates that this packet made its stream count */
 	__u64 frames;  /* WATCH_CAPTURE: frames that this CPU has counted, this one included */
+	__u32 longest; /* bytes of the longest whole RoCE frame on this CPU (roce_count_frame()) */
 	__u32 place;   /* 1 + the place of the packet's stream, 0: none */
 	struct roce_cm cm; /* of connection management, valid if `managed` */
 	__u8 managed; /* the packet is connection management, and was parsed */

@@ -404,11 +404,13 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 			p->vlan = s->tag & 0xfff;
 		p->vlan_tags++;
 		p->frame_bytes += WIRE_VLAN_LEN;
+		if (p->truncated && p->ends_at)
+			p->ends_at += WIRE_VLAN_LEN;
 	}
 	t = scratch_totals(s);
 	if (!t)
 		return;
-	roce_count_frame(t, p);
+	roce_count_frame(t, p, &s->longest);
 	if (what & WATCH_CAPTURE)
 		s->frames = t->value[COUNTER_frames];
 	if (what & WATCH_CAPTURE && (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT))
@@ -419,7 +421,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		watch_blocks(p);
 	if (p->kind == ROCE_UDP)
 		watch_datagram();
-	if (p->kind == ROCE_UDP || (what & WATCH_DECAP && p->truncated))
+	if (p->kind == ROCE_UDP || p->truncated)
 		s->wanted = false;
 	else if (what & WATCH_ICRC && roce_is_management(p) && s->length <= WATCH_SMALL)
 		s->wanted = true;

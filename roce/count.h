@@ -13,7 +13,7 @@ roce_inline void count_rare(__u64 *v, const struct roce_packet *p)
 		v[COUNTER_unknown_opcodes]++;
 	if (p->op & OP_CNP)
 		v[COUNTER_cnps]++;
-	if (!(p->op & OP_ACK))
+	if (!(p->op & OP_ACK) || p->op & OP_CUT)
 		return;
 	/* IBTA 9.7.5.2.1, tables 44 and 45: bits 6..5 of the syndrome: 00 ACK, 01 RNR NAK, 11 NAK */
 	switch (p->syndrome >> 5 & 3) {
@@ -55,6 +55,7 @@ roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_pa
 			if (icrc == ICRC_UNCHECKED) {
 				v[COUNTER_icrc_unchecked]++;
 				v[COUNTER_truncated] += p->truncated;
+				v[COUNTER_short_packets] += -(__u64)p->ends_at >> 63;
 			} else {
 				v[COUNTER_icrc_checked]++;
 			}
@@ -71,14 +72,64 @@ roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_pa
 		v[COUNTER_ecn_ce]++;
 }
 
-/* Counts the kind of frame (scope FRAME), and RoCEv1 frames that roce_count_packet() will not see. */
-roce_inline void roce_count_frame(struct roce_totals *c, const struct roce_packet *p)
+/* What the lengths of short frames say. */
+enum short_frames { SHORT_UNDECIDED, SHORT_CUT, SHORT_WRONG };
+
+/*
+ * Whether the frames that are shorter than their IP lengths were cut by a mirror: it cuts all longer frames, and at one length. Where
+ * whole frames are longer, or no more than the ICRC is missing, their sender counts wrongly. One frame alone does not show it. Of frames as long
+ * as the longest whole ones most must be short. v: of the totals; a finished snapshot is judged as before.
+ */
+roce_inline enum short_frames roce_judge_short(const __u64 *v)
+{
+	__u64 frames = v[COUNTER_short_frames], most = v[COUNTER_short_most], whole = v[COUNTER_whole_most];
+
+	if (frames && (v[COUNTER_short_least] != most || v[COUNTER_short_by] <= WIRE_ICRC_LEN || whole > most))
+		return SHORT_WRONG;
+	if (frames && whole == most && 2 * frames <= v[COUNTER_roce_packets])
+		return SHORT_WRONG;
+	return frames > 1 ? SHORT_CUT : SHORT_UNDECIDED;
+}
+
+/* Counts the lengths of a packet that is cut, or longer than the others, or of a frame that ends before its BTH. */
+roce_rare roce_count_length(struct roce_totals *c, struct roce_packet *p, __u32 *longest)
+{
+	bool is_short;
+	__u64 *v;
+
+	if (!c || !p || !longest)
+		return 0;
+	v = c->value;
+	is_short = p->truncated && p->ends_at;
+	if (!p->truncated)
+		*longest = p->frame_bytes;
+	if (is_short) {
+		v[COUNTER_short_frames]++;
+		v[COUNTER_short_least] = roce_add_LEAST(v[COUNTER_short_least], p->ends_at);
+		v[COUNTER_short_most] = roce_add_MOST(v[COUNTER_short_most], p->ends_at);
+		v[COUNTER_short_by] = roce_add_MOST(v[COUNTER_short_by], p->frame_bytes - p->ends_at);
+	}
+	if (v[COUNTER_short_frames])
+		v[COUNTER_whole_most] = *longest;
+	p->length_wrong = is_short && roce_judge_short(v) == SHORT_WRONG;
+	return 0;
+}
+
+/*
+ * Counts the kind of frame (scope FRAME), and RoCEv1 frames that roce_count_packet() will not see. Of a short one it says whether
+ * its length is wrong, as far as is known by now. longest: bytes of the longest whole RoCE frame that these totals have counted; the
+ * caller keeps it, 0 at first.
+ */
+roce_inline void roce_count_frame(struct roce_totals *c, struct roce_packet *p, __u32 *longest)
 {
 	__u64 *v = c->value;
 
 	v[COUNTER_frames]++;
+	if (p->truncated || (p->kind == ROCE_PACKET && p->frame_bytes > *longest))
+		roce_count_length(c, p, longest);
 	if (p->kind == ROCE_PACKET)
 		return;
+	v[COUNTER_headless_frames] += p->truncated;
 	v[COUNTER_other_frames] += p->kind == ROCE_OTHER || p->kind == ROCE_UDP;
 	v[COUNTER_unparsed_frames] += p->unparsed;
 	v[COUNTER_rocev1_packets] += p->kind == ROCE_V1;

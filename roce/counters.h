@@ -60,4 +60,33 @@ struct roce_totals {
 	};
 };
 
+roce_inline __u64 roce_add_COUNT(__u64 a, __u64 b)
+{
+	return a + b;
+}
+
+roce_inline __u64 roce_add_GAUGE(__u64 a, __u64 b)
+{
+	return a + b;
+}
+
+roce_inline __u64 roce_add_LEAST(__u64 a, __u64 b)
+{
+	return a && (!b || a < b) ? a : b;
+}
+
+roce_inline __u64 roce_add_MOST(__u64 a, __u64 b)
+{
+	return a > b ? a : b;
+}
+
+/* Adds what another CPU or part of the work has counted. */
+roce_inline void roce_add_totals(struct roce_totals *to, const struct roce_totals *more)
+{
+#define COUNTER(name, unit, kind, ...) \
+	to->value[COUNTER_##name] = roce_add_##kind(to->value[COUNTER_##name], more->value[COUNTER_##name]);
+#include "roce/counters.def"
+#undef COUNTER
+}
+
 #endif

@@ -67,6 +67,7 @@ roce_inline __u32 roce_packet_events(const struct roce_packet *p, enum icrc_verd
 		return 0;
 	if (icrc == ICRC_BAD)
 		return ROCE_EVENT(icrc_bad);
+	kinds |= p->length_wrong * ROCE_EVENT(malformed);
 	if (!p->op)
 		kinds |= ROCE_EVENT(unknown_opcode);
 	if (p->op & OP_CNP)

@@ -6,10 +6,10 @@
 #include "roce/dialogue.h"
 #include "roce/sequence.h"
 
-/* Whether a dialogue uses this packet. Its ICRC is not bad. */
+/* Whether a dialogue uses this packet. Its ICRC is not bad. Responses without their AETH may be NAKs. */
 roce_inline bool dialogue_wants(const struct roce_packet *p)
 {
-	return p->kind == ROCE_PACKET && p->op && !(p->op & OP_CNP) &&
+	return p->kind == ROCE_PACKET && p->op && !(p->op & OP_CNP) && (p->op & (OP_CUT | OP_RESPONSE)) != (OP_CUT | OP_RESPONSE) &&
 	       (p->service == SERVICE_RC || p->service == SERVICE_XRC);
 }
 

@@ -49,10 +49,13 @@ roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet
  */
 roce_inline void stream_acknowledged(struct roce_stream *s, const struct roce_packet *p)
 {
-	bool positive = !(p->syndrome >> 5 & 3); /* a NAK acknowledges the PSNs before its own (IBTA 9.7.5.2.1) */
+	/* a NAK acknowledges the PSNs before its own (IBTA 9.7.5.2.1); without an AETH it may be one */
+	bool positive = !(p->syndrome >> 5 & 3) && !(p->op & OP_CUT);
 
 	s->acks.behind[1] = s->acks.behind[0];
 	s->acks.behind[0] = ACKED_VALID | ((p->number + positive) & PSN_MASK);
+	if (p->op & OP_CUT)
+		return;
 	if (s->acks.msn_met && psn_distance(s->acks.msn, p->msn) < 0 && s->acks.msn_less < 1) {
 		s->acks.msn_less++;
 		return;
@@ -194,7 +197,7 @@ roce_inline bool roce_wants_peer(const struct roce_stream *s, const struct roce_
 {
 	/* Touch other cache lines last. */
 	if (p->op & OP_RESPONSE)
-		return !(p->op & (OP_ACK | OP_CNP)) &&
+		return !(p->op & OP_NO_PLACE) &&
 		       (!s->met || !s->trusted || p->number != (s->psn.next & PSN_MASK)) && s->pair.from;
 	if (s->plain && s->psn.next % PSN_PERIOD && !roce_is_answered(p))
 		return false;
@@ -260,7 +263,7 @@ roce_inline bool roce_observe(struct roce_stream *s, struct roce_packet *p, enum
 	}
 	if (!s->lint_state.no_copies && copies_take(s, p))
 		return true;
-	if (p->op & OP_RING || (p->op & OP_IMMDT && s->by_ring))
+	if (p->op & (OP_RING | OP_CUT) || (p->op & OP_IMMDT && s->by_ring))
 		stream_ring(s, p);
 	stream_describe(s, p);
 	if (p->kind == ROCE_UDP) {
@@ -275,7 +278,7 @@ roce_inline bool roce_observe(struct roce_stream *s, struct roce_packet *p, enum
 	roce_reload();
 	if (roce_is_partial(p) && roce_is_path_mtu(p->payload_bytes))
 		s->path_mtu = p->payload_bytes;
-	if (p->op & OP_CNP)
+	if (p->op & (OP_CNP | OP_UNPLACED))
 		return false;
 	if (p->op)
 		s->last.psn = p->number;

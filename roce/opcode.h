@@ -44,6 +44,10 @@ enum {
 	/* set by roce_tell_blocks() and ring_follow() */
 	OP_RING = 1 << 18, /* its address counts blocks; OP_IMMDT then means that the message ends one */
 	OP_SLOT = 1 << 19, /* a First: `immediate` is the slot that its message ends */
+	/* set by parse_extensions() */
+	OP_CUT = 1 << 20,      /* the frame was cut inside these headers: those that are missing are not set above */
+	OP_UNPLACED = 1 << 21, /* ... and the DETH is one of them: the stream, and so the place in it, is not known */
+	OP_NO_PLACE = OP_ACK | OP_CNP | OP_UNPLACED, /* such packets have no place in a sequence of PSNs */
 };
 
 /* SEND and RDMA WRITE: the twelve opcodes that RC, UC, RD and XRC share. extra: headers of the service. */

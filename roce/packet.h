@@ -10,7 +10,7 @@
 #define ROCE_WINDOW_BYTES 192 /* the window plus the largest header, so that bounds can be checked after the offset */
 
 enum roce_kind {
-	ROCE_OTHER, /* not RoCE, or cut inside the headers */
+	ROCE_OTHER, /* not RoCE, or cut before the end of the BTH */
 	ROCE_V1, /* RoCEv1 whose headers cannot be followed; other RoCEv1 is a ROCE_PACKET */
 	ROCE_FRAGMENT,
 	ROCE_MALFORMED,
@@ -108,13 +108,19 @@ struct roce_packet {
 	__u8 reserved_bits;
 	__u8 ackreq;
 	__u8 syndrome;	/* AETH */
-	__u8 truncated; /* cut by the capture behind the headers */
+	__u8 truncated; /* the frame ends before the packet does. ROCE_PACKET: behind the BTH; else: before the BTH's end */
 	__u8 port;	/* ROCE_UDP: 1 + the index of its port in struct roce_ports */
 	__u8 udp_kind;	/* ROCE_UDP: enum udp_kind */
 	__u8 shift;	/* ROCE_UDP: 64 - bits of `number` */
 	__u8 foreign;	/* ROCE_UDP that is none of its port's format: it has no sequence */
 	__u8 stream_end; /* ROCE_UDP: an end marker, not part of the sequence */
 	__u8 unparsed;	/* ROCE_OTHER, but RoCE may be behind headers that are not parsed */
+	__u8 length_wrong; /* filled in by roce_count_frame(): `ends_at`, and it is not known that a mirror cuts frames */
+	/*
+	 * ROCE_PACKET, or truncated: the frame's length, if nobody says that it was cut, but the IP length goes beyond it: a mirror
+	 * cut it, or its sender counts wrongly. Else 0.
+	 */
+	__u32 ends_at;
 	struct udp_datagram udp; /* ROCE_UDP: what numbers its datagrams besides `number`; of other kinds not filled in */
 };
 

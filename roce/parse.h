@@ -212,7 +212,14 @@ roce_inline __u32 parse_extension_bytes(__u32 op)
 	       (op & OP_IMMDT ? WIRE_IMMDT_LEN : 0) + (op & OP_IETH ? WIRE_IETH_LEN : 0);
 }
 
-/* Parses or skips the opcode's extension headers, in their order. false: the window ends first. */
+/* The header of this bit of `op`, and those behind it, are missing. */
+roce_inline bool parse_extensions_end(struct roce_packet *p, __u32 missing)
+{
+	p->op = (p->op & (missing - 1)) | OP_CUT | (missing == OP_DETH ? OP_UNPLACED : 0);
+	return false;
+}
+
+/* Parses or skips the opcode's extension headers, in their order. false: the window ends before one that is read. */
 roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
 {
 	const __u8 *h;
@@ -222,7 +229,7 @@ roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
 	if (p->op & OP_DETH) {
 		h = cursor_peek(c, sizeof(struct wire_deth));
 		if (!h)
-			return false;
+			return parse_extensions_end(p, OP_DETH);
 		p->sqpn = roce_be24(h + offsetof(struct wire_deth, sqpn));
 		c->offset += sizeof(struct wire_deth);
 	}
@@ -233,7 +240,7 @@ roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
 	if (p->op & OP_RETH) {
 		h = cursor_peek(c, sizeof(struct wire_reth));
 		if (!h)
-			return false;
+			return parse_extensions_end(p, OP_RETH);
 		p->va = roce_be64(h + offsetof(struct wire_reth, va));
 		p->rkey = roce_be32(h + offsetof(struct wire_reth, rkey));
 		p->dma_length = roce_be32(h + offsetof(struct wire_reth, dma_length));
@@ -244,7 +251,7 @@ roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
 	if (p->op & OP_AETH) {
 		h = cursor_peek(c, sizeof(struct wire_aeth));
 		if (!h)
-			return false;
+			return parse_extensions_end(p, OP_AETH);
 		p->syndrome = h[offsetof(struct wire_aeth, syndrome)];
 		p->msn = roce_be24(h + offsetof(struct wire_aeth, msn));
 		c->offset += sizeof(struct wire_aeth);
@@ -254,7 +261,7 @@ roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
 	if (p->op & OP_IMMDT) {
 		h = cursor_peek(c, WIRE_IMMDT_LEN);
 		if (!h)
-			return false;
+			return parse_extensions_end(p, OP_IMMDT);
 		p->immediate = roce_be32(h);
 		c->offset += WIRE_IMMDT_LEN;
 	}
@@ -264,38 +271,54 @@ roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
 }
 
 /*
+ * Whether a frame that ends before its IP length does may have been cut. Where nobody says so, the UDP length must go beyond it
+ * as well, and the IPv4 header be as it was sent.
+ */
+roce_inline bool parse_may_be_cut(const struct roce_cursor *c, const struct roce_packet *p)
+{
+	return c->cut || p->rocev1 || (!p->ip_checksum_wrong && p->l4_offset + p->udp_length > p->frame_bytes);
+}
+
+/*
  * Parses BTH, extension headers, payload, pad and ICRC, behind UDP to port 4791 or a GRH. Contradicting lengths make the packet
- * malformed (except RoCEv1, which is counted as such in any case). A frame that the capture cut inside the headers keeps its
- * kind: its sender is not at fault.
+ * malformed (except RoCEv1, which is counted as such in any case).
+ *
+ * A frame that was cut is a packet as far as it goes, if its BTH is whole. The IP length then gives its length. Where nobody says
+ * that it was cut, one frame does not show whether a mirror did it or its sender counts wrongly: roce_judge_short().
  */
 roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 captured)
 {
 	const __u8 *h = cursor_peek(c, sizeof(struct wire_bth));
-	__u32 headers;
-	bool whole;
+	__u32 headers, op;
 
-	if (c->cut && c->end > p->frame_bytes)
+	if (c->end > p->frame_bytes && parse_may_be_cut(c, p)) {
+		if (!c->cut && !p->rocev1) /* which is never malformed */
+			p->ends_at = p->frame_bytes;
 		p->frame_bytes = c->end;
+	}
 	if (c->end > p->frame_bytes || c->offset + sizeof(struct wire_bth) + WIRE_ICRC_LEN > c->end) {
 		p->kind = p->rocev1 ? ROCE_V1 : ROCE_MALFORMED;
 		return;
 	}
-	if (!h)
+	if (!h) {
+		p->truncated = c->offset + sizeof(struct wire_bth) > captured; /* else it lies behind the window */
 		return;
+	}
 	parse_bth(h, p);
+	op = p->op;
 	c->offset += sizeof(struct wire_bth);
 	headers = c->offset;
-	whole = parse_extensions(c, p);
-	headers = whole ? c->offset : headers + parse_extension_bytes(p->op);
+	p->payload_bytes = parse_extensions(c, p) ? c->offset : headers + parse_extension_bytes(op);
+	headers = *(volatile __u32 *)&p->payload_bytes; /* reload, as of l4_offset */
 	if (headers + p->pad + WIRE_ICRC_LEN > c->end) {
 		p->kind = p->rocev1 ? ROCE_V1 : ROCE_MALFORMED;
 		return;
 	}
-	if (!whole || c->offset > captured)
-		return;
+	if (p->op & OP_CUT && headers <= captured)
+		return; /* they lie behind the window */
 	p->kind = ROCE_PACKET;
 	p->icrc_offset = c->end - WIRE_ICRC_LEN;
-	p->payload_bytes = p->icrc_offset - c->offset - p->pad;
+	p->payload_bytes = p->icrc_offset - headers - p->pad;
 	p->truncated = captured < c->end;
 }
 
@@ -365,7 +388,7 @@ roce_inline void roce_parse_headers(const __u8 *window, __u32 captured, __u32 wi
 /* Tells a parsed packet what counts blocks. With a ring nothing but the address of a WRITE does. */
 roce_inline void roce_tell_blocks(struct roce_packet *p, const struct roce_blocks_by *by)
 {
-	bool write = p->op && (p->opcode & 31) - 6u < 6; /* 6 to 11 of each service's opcodes */
+	bool write = p->op && !(p->op & OP_CUT) && (p->opcode & 31) - 6u < 6; /* 6 to 11 of each service's opcodes */
 
 	if (!by->by_ring) {
 		if (p->op & OP_IMMDT)

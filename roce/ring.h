@@ -165,9 +165,18 @@ roce_inline void ring_follow(struct roce_stream *s, struct roce_packet *p)
 		p->op |= OP_SLOT;
 }
 
+/* Without all of its headers: where immediate data is one of them, nobody knows which values are left out. */
+roce_inline void ring_cut(struct roce_stream *s, const struct roce_packet *p)
+{
+	if (roce_opcodes[p->opcode] & OP_IMMDT && !s->by_ring)
+		block_change(s);
+}
+
 roce_rare stream_ring(struct roce_stream *s, struct roce_packet *p)
 {
-	if (s && p)
+	if (s && p && p->op & OP_CUT)
+		ring_cut(s, p);
+	else if (s && p)
 		ring_follow(s, p);
 	return 0;
 }

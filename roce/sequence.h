@@ -39,12 +39,15 @@ roce_inline __u32 stream_mtu_of(__u64 bytes, __u64 psns, __u32 least)
 	return mtu;
 }
 
+#define READ_UNKNOWN (1ull << 63) /* `reads.bytes` of a READ whose RETH was cut off: it may take any number of PSNs */
+
 /* Whether the packet before was a READ, and a jump of d fits a path MTU. */
 roce_inline bool stream_is_read_jump(const struct roce_stream *s, __s64 d)
 {
 	__u64 mtu = stream_mtu_of(s->reads.bytes, s->psn.next + d - s->reads.at, 0), jump;
 
 	jump = psn_before(-mtu, 0) & psn_before(-s->reads.bytes, 0);
+	jump |= s->reads.bytes >> 63 & psn_before(0, d) & psn_before(d, PSN_GAP_MAX + 1);
 	roce_opaque(jump);
 	return jump & 1;
 }
@@ -107,6 +110,11 @@ roce_inline void stream_after_read(struct roce_stream *s, const struct roce_pack
 	__u32 mtu;
 	__s64 own;
 
+	if (s->reads.bytes == READ_UNKNOWN) {
+		s->reads.own = d <= PSN_GAP_MAX ? d : 0;
+		s->reads.bytes = 0;
+		return;
+	}
 	if (stream_read_again(s, p, psns, &mtu)) {
 		if (mtu)
 			s->path_mtu = mtu;
@@ -287,6 +295,8 @@ roce_inline enum psn_place stream_place(struct roce_stream *s, const struct roce
 		span = 0;
 	} else {
 		s->reads.bytes = p->op & OP_READ_REQUEST && p->dma_length > 256 ? p->dma_length : 0;
+		/* without a branch, because the verifier follows each; its DMA length was cut off as well */
+		s->reads.bytes |= (__u64)(p->op / OP_READ_REQUEST & p->op / OP_CUT & 1) << 63;
 		s->reads.end = p->va + p->dma_length;
 		s->reads.at = number;
 	}

@@ -140,7 +140,7 @@ roce_inline void trial_remember(struct roce_stream *s, const struct roce_packet 
 {
 	__u32 i = trial_sample_of(s, number);
 
-	if (!stream_is_reliable(p) || p->op & OP_RESPONSE || (number != s->psn.begin && number % PSN_PERIOD))
+	if (!stream_is_reliable(p) || p->op & (OP_RESPONSE | OP_CUT) || (number != s->psn.begin && number % PSN_PERIOD))
 		return;
 	roce_opaque(i);
 	if (i < STREAM_SAMPLES)
@@ -369,6 +369,8 @@ roce_inline bool trial_differs(const struct roce_stream *s, const struct roce_pa
 {
 	bool differs = false;
 
+	if (p->op & OP_CUT)
+		return false; /* most of what is remembered was cut off */
 	for (int i = 0; i < STREAM_SAMPLES; i++)
 		differs |= s->sample[i].what && s->sample[i].number == (__u32)number && s->sample[i].what != trial_what(p);
 	return differs;

@@ -75,7 +75,7 @@ static bool has_place(const struct roce_packet *p, enum icrc_verdict icrc, const
 {
 	if (p->kind == ROCE_UDP)
 		return !p->foreign && !p->stream_end && p->udp_kind != UDP_HEAP;
-	return p->op && !(p->op & (OP_ACK | OP_CNP)) && !(icrc == ICRC_BAD && s->trusted);
+	return p->op && !(p->op & OP_NO_PLACE) && !(icrc == ICRC_BAD && s->trusted);
 }
 
 static void conclude(struct finding *f, const struct observer_look *look, const struct roce_stream *s)

@@ -16,9 +16,11 @@ static inline void engine_parse(const __u8 *window, __u32 captured, __u32 wire, 
 }
 
 /* Counts one packet as a caller does for the snapshot: scopes FRAME and PACKET. */
-static inline void engine_count(struct roce_totals *totals, const struct roce_packet *p, enum icrc_verdict icrc)
+static inline void engine_count(struct roce_totals *totals, struct roce_packet *p, enum icrc_verdict icrc)
 {
-	roce_count_frame(totals, p);
+	__u32 longest = 0;
+
+	roce_count_frame(totals, p, &longest);
 	if (p->kind == ROCE_PACKET || p->kind == ROCE_UDP)
 		roce_count_packet(&totals->counters, p, icrc);
 }

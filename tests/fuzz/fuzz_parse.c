@@ -75,6 +75,17 @@ static void check_extensions(const struct ibta_opcode *o, const uint8_t *at, con
 	must(p->sqpn == sqpn && p->immediate == immediate && p->syndrome == syndrome);
 }
 
+/* A field of a header that was cut off is 0, and its bit of `op` is not set. */
+static void check_missing(const struct ibta_opcode *o, const struct roce_packet *p)
+{
+	must(!(p->op & ~OP_UNPLACED & ~OP_CUT & ~roce_opcodes[p->opcode]));
+	must(p->op & OP_RETH || (!p->va && !p->rkey && !p->dma_length));
+	must(p->op & OP_DETH || !p->sqpn);
+	must(p->op & OP_IMMDT || !p->immediate);
+	must(p->op & OP_AETH || (!p->syndrome && !p->msn));
+	must(!(p->op & OP_UNPLACED) == !(strchr(o->what, 'D') && !(p->op & OP_DETH)));
+}
+
 static void check_addresses(const uint8_t *ip, const struct roce_packet *p)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -119,11 +130,16 @@ static void check_packet(const uint8_t *frame, size_t captured, size_t wire, con
 	must(d->rocev1 || p->udp_port == 4791);
 	must(p->pad == (bth[1] >> 4 & 3) && p->tver == (bth[1] & 15) && p->pkey == big16(bth + 2));
 	must(p->dqpn == roce_be24(bth + 5) && p->number == roce_be24(bth + 9) && p->ackreq == bth[8] >> 7);
-	must(headers <= captured);
-	must(p->icrc_offset + 4 == d->end && d->end <= wire);
+	must(d->bth + 12 <= captured);
+	must(p->icrc_offset + 4 == d->end && p->frame_bytes == (d->end > wire ? d->end : wire));
 	must(headers + p->payload_bytes + p->pad == p->icrc_offset);
 	must(p->truncated == (captured < d->end));
-	check_extensions(o, bth + 12, p);
+	must(p->ends_at == (d->end > wire && !d->rocev1 ? wire : 0));
+	must(!(p->op & OP_CUT) || headers > captured);
+	if (headers <= captured)
+		check_extensions(o, bth + 12, p);
+	else
+		check_missing(o, p);
 }
 
 /* Datagrams with complete headers are packets, unless their lengths contradict each other. */
@@ -141,21 +157,23 @@ static void check_kind(const uint8_t *frame, size_t captured, size_t wire, const
 	}
 	if (d->rocev1 || big16(frame + d->udp + 2) != 4791)
 		return;
-	if (d->end > wire || d->bth + 12 + 4 > d->end) {
+	if ((d->end > wire && (p->ip_checksum_wrong || d->udp + big16(frame + d->udp + 4) <= wire)) || d->bth + 12 + 4 > d->end) {
 		must(p->kind == ROCE_MALFORMED);
 		return;
 	}
-	if (d->bth + 12 > seen)
+	if (d->bth + 12 > seen) {
+		must(p->kind == ROCE_OTHER && p->truncated == (d->bth + 12 > captured));
 		return;
+	}
 	o = ibta_find(bth[0]);
 	least = d->bth + 12 + (o ? o->bytes : 0);
 	if (least + (bth[1] >> 4 & 3) + 4 > d->end)
 		must(p->kind == ROCE_MALFORMED);
-	else if (least <= seen)
+	else if (least <= seen || least > captured)
 		must(p->kind == ROCE_PACKET);
 }
 
-static void check_counters(const struct roce_packet *p, enum icrc_verdict icrc)
+static void check_counters(struct roce_packet *p, enum icrc_verdict icrc)
 {
 	struct roce_totals c = { 0 };
 	const __u64 *v = c.value;
@@ -191,9 +209,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool found = datagram_find(frame, captured, &d);
 
 	must(p.kind == again.kind && !memcmp(&p, &again, filled(&p)));
-	must(p.kind <= ROCE_UDP && p.frame_bytes == wire);
-	/* a frame that a capture cut is never malformed */
-	must(cut.kind == p.kind || cut.kind == ROCE_OTHER || (d.ethertype == 0x8915 && cut.kind == ROCE_V1));
+	must(p.kind <= ROCE_UDP && (p.frame_bytes == wire || (p.truncated && p.frame_bytes > wire)));
+	/* a frame that a capture cut is never malformed, if the whole one is not */
+	must(cut.kind == p.kind || cut.kind == ROCE_OTHER || (d.ethertype == 0x8915 && cut.kind == ROCE_V1) ||
+	     (cut.kind == ROCE_PACKET && cut.op & OP_CUT));
 	must(!filled(&p) || found);
 	must(p.kind != ROCE_UDP || (ports && !d.rocev1));
 	if (d.ethertype == 0x8915)

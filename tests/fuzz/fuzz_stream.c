@@ -20,11 +20,15 @@ enum { PACKET_SCOPE = 1, STREAM_SCOPE = 2, RISES = 4 };
 static const __u8 traits[ROCE_COUNTERS] = {
 #define COUNT RISES
 #define GAUGE 0
+#define LEAST 0
+#define MOST RISES
 #define COUNTER(name, unit, kind, scope, ...)                                                         \
 	[COUNTER_##name] = (kind) | (SCOPE_##scope == SCOPE_PACKET) * PACKET_SCOPE |                  \
 			   (SCOPE_##scope >= SCOPE_STREAM) * STREAM_SCOPE,
 #include "roce/counters.def"
 #undef COUNTER
+#undef MOST
+#undef LEAST
 #undef GAUGE
 #undef COUNT
 };

@@ -218,7 +218,8 @@ def trailing(r, packet):
 
 def cut(r, packet):
     frame = bytes(packet)
-    return frame[:r.randrange(14, len(frame))], OTHER
+    frame = frame[:r.randrange(14, len(frame))]
+    return frame, by_oracle(frame)
 
 
 def masked_bits(r, packet):
@@ -302,8 +303,9 @@ def many_tags(r, packet):
 
 
 def by_oracle(frame):
-    verdict = oracle.icrc_ok(bytes(frame))
-    return OTHER if verdict is None else GOOD if verdict else BAD
+    packet = oracle.parse(bytes(frame))
+    verdict = oracle.icrc_ok(bytes(frame), packet) if packet else None
+    return OTHER if not packet else UNCHECKED if verdict is None else GOOD if verdict else BAD
 
 
 FAULTS = (broken_icrc, trailing, cut, masked_bits, ip_length, udp_length, fragment, another_header, pads, damaged, many_tags)
@@ -459,10 +461,10 @@ def verdict_inside(frame, verdict, keep):
     """
     The verdict on a frame in a tunnel of which the mirror left that many bytes: the rest, up to the IP length, is its cut.
     """
-    kind, packet = oracle.classify(frame)
+    kind, packet = oracle.classify(frame)[0], oracle.parse(frame)
     if packet and keep < packet["end"]:
         return UNKNOWN if verdict == UNKNOWN else UNCHECKED
-    lying = kind in ("malformed", "rocev1") and not packet  # a length beyond the frame may be the mirror's cut here
+    lying = kind in ("malformed", "rocev1", "headless") and not packet  # a length beyond the frame may be the mirror's cut here
     return UNKNOWN if lying or keep < len(frame) and not packet else verdict
 
 

@@ -89,7 +89,10 @@ def _ipv6_extensions(frame, at, protocol):
 
 
 def classify(frame, wire_len=None):
-    """(kind, packet or None); kind: other, rocev1, fragment, malformed, roce."""
+    """
+    (kind, packet or None); kind: other, rocev1, fragment, malformed, roce, headless (cut before the end of its BTH). A frame that is
+    shorter than its IP length, though nobody says that it was cut, is a packet with "short", its length: short_is_cut() judges it.
+    """
     wire_len = max(wire_len or 0, len(frame))
     at, tags, vlan = 12, 0, None
     if len(frame) < 14:
@@ -118,8 +121,10 @@ def classify(frame, wire_len=None):
     else:
         return "other", None
     if v1:
-        return ("rocev1", _transport(frame, wire_len, l3, l4, None, l4, end, src, dst, vlan)[1]) if protocol == 0x1b else \
-            ("rocev1", None)
+        if protocol != 0x1b:
+            return "rocev1", None
+        kind, p = _transport(frame, wire_len, l3, l4, None, l4, end, src, dst, vlan)
+        return "rocev1 headless" if kind == "headless" else "rocev1", p
     if protocol != 17:
         return "other", None
     if fragment:
@@ -134,17 +139,19 @@ def classify(frame, wire_len=None):
 
 def _transport(frame, wire_len, l3, l4, sport, bth, end, src, dst, vlan):
     """Parses from the BTH on, as classify()."""
-    if end > wire_len or bth + 12 + 4 > end:
+    wrong = frame[l3] >> 4 == 4 and _ones_sum(frame[l3:l3 + 4 * (frame[l3] & 15)]) != 0xffff
+    # nobody says that it was cut: only the UDP length, and an IP header that is right
+    lies = wrong or sport is not None and l4 + struct.unpack_from("!H", frame, l4 + 4)[0] <= wire_len
+    if end > wire_len and lies or bth + 12 + 4 > end:
         return "malformed", None
+    short = wire_len if end > wire_len and sport is not None else None
     if len(frame) < bth + 12:
-        return "other", None
+        return "headless", {"short": short, "lacks": end - wire_len}
     opcode, flags, pkey, dqpn, psn = struct.unpack_from("!BBHII", frame, bth)
     dqpn, psn = dqpn & 0xffffff, psn & 0xffffff  # the bits above them are reserved, or AckReq
     pad, extension = flags >> 4 & 3, EXTENSION.get(opcode, 0)
     if bth + 12 + extension + pad + 4 > end:
         return "malformed", None
-    if len(frame) < bth + 12 + extension:
-        return "other", None
     service, low = SERVICES.get(opcode >> 5, "?"), opcode & 31
     known = opcode in EXTENSION
     connected = known and service in ("RC", "RD", "XRC")
@@ -159,9 +166,12 @@ def _transport(frame, wire_len, l3, l4, sport, bth, end, src, dst, vlan):
         "ack": connected and low == 17, "acks": None, "read": connected and low == 12, "atomic": connected and low in (19, 20),
         "first": known and opcode != 0x81 and low in _FIRST_OR_ONLY,
         "last": known and opcode != 0x81 and low in _LAST_OR_ONLY,
-        "syndrome": frame[bth + 12] if known and extension == AETH and low == 17 else 0,
-        "sqpn": None, "dma_length": 0, "truncated": len(frame) < end,
+        "syndrome": frame[bth + 12] if known and extension == AETH and low == 17 and len(frame) > bth + 12 else 0,
+        "sqpn": None, "dma_length": 0, "truncated": len(frame) < end, "short": short, "lacks": end - wire_len,
+        "length": max(end, wire_len), "missing": len(frame) < bth + 12 + extension, "placed": True,
     }
+    if p["missing"]:
+        return "roce", _without_headers(p, frame, bth + 12)
     reth = known and (low in (6, 10, 11, 12) and service != "UD" or low in (0x1c, 0x1d))
     immediate = known and low in (3, 5, 9, 11)  # the last of its headers, behind a RETH
     at = bth + 12 + extension - (IMM if immediate else 0)
@@ -177,9 +187,31 @@ def _transport(frame, wire_len, l3, l4, sport, bth, end, src, dst, vlan):
     return "roce", p
 
 
+def _without_headers(p, frame, at):
+    """A packet that was cut inside its extension headers, which begin at `at`: what those say that are whole."""
+    low, known, service = p["opcode"] & 31, p["known"], p["service"]
+    p["what"] = None    # it cannot be compared
+    if known and service in ("RD", "UD"):
+        deth = at + (RDETH if service == "RD" else 0)
+        p["placed"] = low in _RESPONSES and service == "RD" or len(frame) >= deth + DETH
+        if service == "UD" and p["placed"]:
+            p["sqpn"] = int.from_bytes(frame[deth + 5:deth + 8], "big")
+    if p["response"] and known and not p["ack"] and p["opcode"] != 0x81:
+        p["acks"] = (p["psn"] + 1) % 2**24
+    elif p["ack"]:
+        p["acks"] = p["psn"]    # it may be a NAK
+    reth = EXTENSION[p["opcode"]] - (IMM if low in (3, 5, 9, 11) else 0)
+    if known and service != "UD" and low in (6, 10, 12) and len(frame) >= at + reth:
+        p["dma_length"], = struct.unpack_from("!I", frame, at + reth - 4)
+    elif p["read"]:
+        p["dma_length"] = None
+    return p
+
+
 def parse(frame, wire_len=None):
     """A RoCE packet as a dict, or None."""
-    return classify(frame, wire_len)[1]
+    kind, p = classify(frame, wire_len)
+    return p if kind in ("roce", "rocev1") else None
 
 
 def icrc(frame, p):
@@ -196,6 +228,19 @@ def icrc(frame, p):
     else:
         data[udp + 6] = data[udp + 7] = data[udp + 8 + 4] = 0xff
     return struct.pack("<I", zlib.crc32(b"\xff" * 8 + data))
+
+
+def short_is_cut(packets):
+    """
+    Whether frames that are shorter than their IP length were cut by a mirror: all at one length, which no whole frame is beyond, and
+    more than an ICRC is missing. packets: of classify(), of the whole capture.
+    """
+    short = [p for p in packets if p["short"] is not None]
+    whole = [p["length"] for p in packets if not p.get("truncated", True)]
+    cut = {p["short"] for p in short}
+    if len(short) < 2 or len(cut) > 1 or max(p["lacks"] for p in short) <= 4 or max(whole, default=0) > max(cut):
+        return False
+    return max(whole, default=0) < max(cut) or 2 * len(short) > sum("psn" in p and p["sport"] is not None for p in packets)
 
 
 def icrc_ok(frame, p=None):
@@ -233,7 +278,7 @@ def packet_lints(frame, p):
         "mac_group": frame[6] & 1,
         "ip_checksum": ipv4 and _ones_sum(frame[l3:l4]) != 0xffff,
         "df_unset": ipv4 and not frame[l3 + 6] & 0x40,
-        "udp_length": udp_length != len(datagram) and not p["truncated"],
+        "udp_length": udp_length != p["end"] - l4 and not p["short"],
         # a sender with checksum offload leaves only the pseudo header's sum
         "udp_checksum": (udp_checksum and not p["truncated"] and udp_length == len(datagram)
                          and (ipv4 or l4 - l3 == 40) and udp_checksum != pseudo
@@ -280,6 +325,7 @@ class Sequence:
         self.trial = None
         self.samples, self.other, self.turns = {}, None, 0
         self.by_run = False  # the last packet proved another sequence, by PSNs seen before
+        self.any_span = False   # the last one was a READ whose length was cut off
         self.messages = 0
         self.figures = dict.fromkeys(("psn_gaps", "psn_skipped", "psn_recovered", "psn_duplicates", "psn_resyncs", "psn_restarts",
                                       "psn_strays", "psn_interleaved", "psn_forgotten", "psn_late_unknown", "psn_undecided"), 0)
@@ -338,7 +384,7 @@ class Sequence:
 
     def _sample(self, number, p):
         """Remembers the first packet, and those at the last multiples of 256 * 4^n."""
-        if p["reliable"] and not p["response"] and (number == self.begin or number % 256 == 0):
+        if p["what"] and p["reliable"] and not p["response"] and (number == self.begin or number % 256 == 0):
             levels = [n for n in range(1, 7) if number % (256 * 4**n) == 0]
             self.samples["first" if number == self.begin else len(levels)] = number, p["what"]
 
@@ -417,7 +463,7 @@ class Sequence:
             self.trial = None
             return
         trial = self.trial
-        trial.differs |= any(n == number and what != p["what"] for n, what in self.samples.values())
+        trial.differs |= bool(p["what"]) and any(n == number and what != p["what"] for n, what in self.samples.values())
         first, opener = trial.packets[0]
         if p["reliable"]:
             wins = (trial.differs and trial.row or len(trial.packets) >= LONGEST_RUN
@@ -449,13 +495,15 @@ class Sequence:
         Takes one packet that uses `span` PSNs. free: a jump forward is no loss. asked: of a response's jump, only these PSNs,
         those of its requests, are a loss. Returns "new", "recovered", "again", or "waits".
         """
-        p = {**p, "span": span, "free": free, "reliable": reliable, "asked": asked}
         if self.next is None:
             self.start(p["psn"])
+        d = _distance(self.next, p["psn"])
+        free |= self.any_span and 0 < d <= GAP_MAX
+        p = {**p, "span": span, "free": free, "reliable": reliable, "asked": asked}
         if self.begin is None:
             self.begin = self.next
         self.by_run = False
-        d = _distance(self.next, p["psn"])
+        self.any_span &= d < 0
         self.number = number = self.next + d
         kind = self._kind(d, p)
         if p["response"] and p["first"] and d < -REACH:
@@ -467,6 +515,7 @@ class Sequence:
             self.next, self.stepped = min(self.next, number), 0
         fate = self._place(number, p)
         if fate == "new":
+            self.any_span = p["read"] and p["dma_length"] is None
             self._sample(number, p)
             self.turns -= bool(self.turns and number % 65536 == 0)
         kind = self.trial.kind if self.trial else None
@@ -605,7 +654,7 @@ def _path_mtus(packets):
 
 def _span(p, mtus):
     """How many PSNs a request takes. The path MTU is that of the response that comes next, whoever it is for."""
-    if not p["read"]:
+    if not p["read"] or p["dma_length"] is None:
         return 1
     seen = mtus.get((p["dst"], p["src"])) or mtus.get((p["src"], p["dst"])) or [(0, 4096)]
     at = bisect.bisect(seen, (p["number"], 0))
@@ -659,6 +708,8 @@ def _judge(packets, mtus, requests=None, first=None, answers=()):
         if not p["known"] or p["opcode"] == 0x81:
             continue
         service = p["service"]
+        if not p["placed"]:
+            continue
         if p["ack"]:
             continue
         if sequence.next is None and first is not None and (p["psn"] - first) % 2**24 <= GAP_MAX:
@@ -729,15 +780,28 @@ def pairs(paths):
 
 def streams(paths, expected=None):
     """{key: figures} of one capture, or of several as one. expected: pairs known beforehand."""
-    by_key = {}
+    by_key, every = {}, []
     for number, (_, wire_len, frame) in enumerate(_frames(paths)):
-        p = parse(frame, wire_len)
-        if p:
+        kind, p = classify(frame, wire_len)
+        every += [p] if p else []
+        if kind in ("roce", "rocev1") and p:
             p["number"] = number
             by_key.setdefault(key(p), []).append((p, icrc_ok(frame, p)))
     known = {**(expected or {}), **pairs(paths)}
     mtus = _path_mtus([packet for packets in by_key.values() for packet in packets if packet[1] is not False])
-    return {k: _judge(packets, mtus, *_told(k, by_key, known, mtus)) for k, packets in by_key.items()}
+    found = {k: _judge(packets, mtus, *_told(k, by_key, known, mtus)) for k, packets in by_key.items()}
+    return found if short_is_cut(every) else _without_short(found, by_key)
+
+
+def _without_short(found, by_key):
+    """Short frames that no mirror cut are malformed. They stand in the sequences of streams, and make none of their own."""
+    for k, packets in by_key.items():
+        short = sum(p["short"] is not None for p, _ in packets)
+        found[k]["roce_packets"] -= short
+        found[k]["icrc_unchecked"] -= short
+        if short == len(packets):
+            del found[k]
+    return found
 
 
 def _told(k, by_key, known, mtus):
@@ -786,15 +850,21 @@ def _ethertype(frame):
 def totals(paths):
     """The number of frames of each kind, by the names of roce/counters.def."""
     names = {"other": "other_frames", "rocev1": "rocev1_packets", "fragment": "ip_fragments", "malformed": "malformed",
-             "roce": "roce_packets"}
-    t = dict.fromkeys(["frames", "unparsed_frames", "icrc_checked", "icrc_unchecked", "icrc_bad", "unknown_opcodes", "ttl_one",
-                       *names.values()], 0)
-    for _, wire_len, frame in _frames(paths):
-        kind, p = classify(frame, wire_len)
+             "roce": "roce_packets", "headless": "other_frames", "rocev1 headless": "rocev1_packets"}
+    t = dict.fromkeys(["frames", "unparsed_frames", "icrc_checked", "icrc_unchecked", "icrc_bad", "unknown_opcodes", "truncated",
+                       "headless_frames", "ttl_one", *names.values()], 0)
+    every = [(*classify(frame, wire_len), frame) for _, wire_len, frame in _frames(paths)]
+    cut = short_is_cut([p for _, p, _ in every if p])
+    for kind, p, frame in every:
         t["frames"] += 1
+        if p and p["short"] is not None and not cut:
+            t["malformed"] += 1
+            continue
         t[names[kind]] += 1
+        t["headless_frames"] += "headless" in kind
         t["unparsed_frames"] += kind == "other" and _ethertype(frame) in UNPARSED
-        if p:
+        if p and "headless" not in kind:
+            t["truncated"] += p["truncated"]
             ok = icrc_ok(frame, p)
             if kind == "roce":
                 t["icrc_unchecked" if ok is None else "icrc_checked"] += 1

@@ -71,7 +71,7 @@ MAY_LACK = {
 }
 # A stream lacks counters that do not apply to it, but never these.
 STREAM_HAS = ("bytes", "payload_bytes", "ecn_ce", "roce_packets", "icrc_checked", "icrc_unchecked", "icrc_bad", "truncated",
-              "unknown_opcodes")
+              "unknown_opcodes", "short_packets")
 
 
 def may_lack(name, place):

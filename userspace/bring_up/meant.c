@@ -57,7 +57,7 @@ bool meant_find(const struct observer_frame *f, struct meant *m)
 		return is_mistaken(f, m);
 	if (p->rocev1 || p->kind == ROCE_V1)
 		SAY(m->wrong, "RoCEv1 (Ethertype 0x8915): it is not UDP");
-	else if (p->kind == ROCE_MALFORMED)
+	else if (p->kind == ROCE_MALFORMED || (p->truncated && p->ends_at))
 		SAY(m->wrong, "lengths that contradict each other: a frame of %u bytes, IP payload %u, UDP length %u", f->wire,
 		    p->ip_payload, p->udp_length);
 	else if (p->kind == ROCE_PACKET && p->udp_checksum_wrong)

@@ -201,6 +201,7 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 						  KIND_nak_remote_operational };
 	const struct roce_packet *p = &taken->look->packet;
 	__u32 code = p->syndrome & 31, type = p->syndrome >> 5 & 3;
+	bool cut = p->op & OP_CUT; /* an answer, though nobody knows whether it is a NAK */
 	struct chart *requests;
 	bool sure;
 
@@ -211,14 +212,14 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 	requests = answered(d, response, taken, &sure);
 	if (requests && taken->event->kinds & ROCE_EVENT(psn_gap)) /* of READ responses: what is missing is asked for again */
 		requests->called = true;
-	if (!(p->op & OP_AETH))
+	if (!(p->op & OP_AETH) && !cut)
 		return;
 	follow_silence(d, response, taken);
-	if (type == 0 && requests)
+	if ((type == 0 || cut) && requests)
 		requests->acked++;
 	else if (requests)
 		requests->twice.refused = taken->number;
-	if (!(p->op & OP_ACK))
+	if (!(p->op & OP_ACK) || cut)
 		return;
 	if (requests && (type == 1 || type == 3))
 		requests->called = true;

@@ -25,6 +25,7 @@
 struct chart {
 	struct roce_key key; /* first member: the key of the index */
 	__u64 packets, bad, good; /* packets with a bad and with a good ICRC */
+	__u64 short_packets; /* packets whose frame is shorter than the IP length, though nobody says that it was cut */
 	bool trusted;
 	__u8 service; /* of most packets */
 	__u8 dscp; /* this and the next two of the latest packet */

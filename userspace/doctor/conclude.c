@@ -696,6 +696,37 @@ static bool conclude_flows(struct doctor *d, struct findings *f, struct signs *h
 	return added;
 }
 
+/*
+ * Short frames that a mirror cut are no mistake of their sender. Others are malformed: no receiver takes them. They only stand in their
+ * streams' sequences.
+ */
+static void conclude_short(struct doctor *d, const struct roce_totals *totals)
+{
+	if (snapshot_short_is_cut(totals)) {
+		if (signs_find(&d->loose, KIND_malformed_ip_length)) /* else all of them lack nothing but the ICRC */
+			signs_drop(&d->loose, KIND_icrc_not_appended);
+		signs_drop(&d->loose, KIND_malformed_ip_length);
+		return;
+	}
+	for (size_t i = 0; i < d->charts.count; i++) {
+		struct chart *c = chart_at(d, i);
+
+		d->packets -= c->short_packets;
+		if (c->short_packets)
+			signs_drop(&c->signs, KIND_hint_truncated);
+	}
+}
+
+/* How many frames do not show their PSN. */
+static void conclude_headless(const struct roce_totals *totals, struct signs *hints)
+{
+	__u64 frames = totals->value[COUNTER_headless_frames];
+	struct sign *sign = frames ? signs_get(hints, KIND_hint_headless) : NULL;
+
+	if (sign)
+		sign->packets = frames;
+}
+
 bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct findings *f)
 {
 	static const struct roce_key nobody;
@@ -703,6 +734,7 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	struct signs hints = { 0 };
 	struct causes elsewhere;
 
+	conclude_short(d, totals);
 	strangers_conclude(&d->strangers, &d->loose);
 	for (size_t i = 0; i < d->charts.count; i++) {
 		d->large |= chart_at(d, i)->trusted || chart_at(d, i)->packets >= PHANTOM;
@@ -732,6 +764,7 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	if (d->selection)
 		signs_add(&hints, KIND_hint_selection, 0);
 	expect_conclude(d, &hints);
+	conclude_headless(totals, &hints);
 	added &= add_signs(f, &hints, &nobody);
 	signs_free(&hints);
 	added &= add_machine(d, f);

@@ -451,7 +451,7 @@ static void take_back(struct chart *c, __u64 packets)
 static void take_packet(struct doctor *d, struct chart *c, struct path *path, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
-	bool bad = taken->look->icrc == ICRC_BAD, sequence = p->op && !(p->op & (OP_ACK | OP_CNP));
+	bool bad = taken->look->icrc == ICRC_BAD, sequence = p->op && !(p->op & OP_NO_PLACE);
 	struct sender *sender = index_get(&d->senders, p->src);
 	__u32 icrc, *right, hash = content(taken);
 
@@ -470,6 +470,7 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 		remember(&sender->before, taken->frame, p, right);
 	if (p->truncated)
 		signs_add(&c->signs, KIND_hint_truncated, taken->number);
+	c->short_packets += p->ends_at && p->truncated;
 	if (taken->frame->no_icrc)
 		signs_add(&c->signs, KIND_hint_bare, taken->number);
 	take_deth(d, c, taken);
@@ -506,7 +507,7 @@ static void keep_key(struct doctor *d, enum finding_kind kind, const struct roce
 	if (kind == FINDING_KINDS || d->loose_key[kind].kind)
 		return;
 	roce_stream_key(p, &d->loose_key[kind]);
-	if (!p->op)
+	if (!p->op || p->truncated)
 		d->loose_key[kind].qpn = FINDING_NO_QPN;
 }
 
@@ -541,8 +542,8 @@ void doctor_take(struct doctor *d, const struct doctor_packet *taken)
 	struct roce_key key;
 	struct chart *c;
 
-	if (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT)
-		take_frame(d, taken);
+	if (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT || (p->truncated && p->ends_at))
+		take_frame(d, taken); /* perhaps a mirror has cut it: conclude_short() */
 	if (p->kind == ROCE_OTHER)
 		neighbours_take(&d->neighbours, taken);
 	if (p->kind == ROCE_OTHER)

@@ -197,7 +197,7 @@ enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *ta
 			SAY(e->found, "a fragment of %u bytes", taken->frame->wire - p->l3_offset);
 		return KIND_ip_fragment;
 	}
-	if (p->kind != ROCE_MALFORMED)
+	if (p->kind != ROCE_MALFORMED && !(p->truncated && p->ends_at))
 		return FINDING_KINDS;
 	need = WIRE_UDP_LEN + sizeof(struct wire_bth) + parse_extension_bytes(p->op) + p->pad + WIRE_ICRC_LEN;
 	if (lacks_icrc(taken))

@@ -214,7 +214,7 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 	/* a response without an event is only ahead */
 	bool back = how == PSN_ELSEWHERE && (p->apart || p->event.kinds || !(p->op & OP_RESPONSE));
 
-	m->disturbed |= how != PSN_FOLLOWS;
+	m->disturbed |= how != PSN_FOLLOWS || p->op & OP_CUT;
 	m->judged &= !back;
 	if (how == PSN_TAKEN) { /* unknown whether this packet belongs to the message */
 		m->open = m->met = false;

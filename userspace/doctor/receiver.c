@@ -194,7 +194,7 @@ void receiver_take(struct receiver *r, struct signs *signs, const struct doctor_
 	struct receive_example example;
 	enum roce_refusal refusal;
 
-	if (!r->told || p->op & (OP_RESPONSE | OP_CNP) || roce_is_management(p))
+	if (!r->told || p->op & (OP_RESPONSE | OP_CNP | OP_CUT) || roce_is_management(p))
 		return;
 	/* bare transport headers do not tell where they go */
 	if (taken->frame->no_icrc && responder_same_address(p->src, p->dst)) {

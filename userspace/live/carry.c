@@ -43,12 +43,6 @@ static bool find_moves(struct carry_map *m)
 
 /* ---- totals ---- */
 
-static void add(struct roce_totals *to, const struct roce_totals *more)
-{
-	for (int c = 0; c < ROCE_COUNTERS; c++)
-		to->value[c] += more->value[c];
-}
-
 /* Sums all entries of the old map. */
 static bool add_old(const struct carry_map *m, struct roce_totals *sum)
 {
@@ -65,7 +59,7 @@ static bool add_old(const struct carry_map *m, struct roce_totals *sum)
 
 		good = !bpf_map_lookup_elem(m->old, &i, memory);
 		layout_move(m->moves, good ? m->move_count : 0, memory, &value);
-		add(sum, &value.totals);
+		roce_add_totals(sum, &value.totals);
 	}
 	free(memory);
 	return good;
@@ -83,7 +77,7 @@ static bool put_totals(int map, const struct roce_totals *more)
 	last = info.max_entries - 1;
 	if (bpf_map_lookup_elem(map, &last, &value))
 		return false;
-	add(&value.totals, more);
+	roce_add_totals(&value.totals, more);
 	return !bpf_map_update_elem(map, &last, &value, BPF_ANY);
 }
 

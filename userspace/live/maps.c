@@ -48,8 +48,7 @@ int maps_read_totals(int totals_map, struct roce_totals *sum)
 	for (__u32 i = 0; i < info.max_entries; i++) {
 		if (bpf_map_lookup_elem(totals_map, &i, &each))
 			return -1;
-		for (int c = 0; c < ROCE_COUNTERS; c++)
-			sum->value[c] += each.totals.value[c];
+		roce_add_totals(sum, &each.totals);
 	}
 	return 0;
 }

@@ -146,6 +146,17 @@ static void advise_nothing(struct advice *a, const struct snapshot *s)
 		    v[COUNTER_frames] == 1 ? "" : "s", advice_where(s).text);
 }
 
+static void advise_cut(struct advice *a, const struct snapshot *s)
+{
+	const __u64 *v = s->totals.value;
+
+	if (v[COUNTER_headless_frames])
+		add(a, "%llu frame%s of RoCE end%s before the BTH does, so %s PSN was not captured: what is lost cannot be told. Keep 128 bytes "
+		    "of each frame or more (`tcpdump -s 128`; a switch that mirrors has its own setting)", v[COUNTER_headless_frames],
+		    v[COUNTER_headless_frames] == 1 ? "" : "s", v[COUNTER_headless_frames] == 1 ? "s" : "",
+		    v[COUNTER_headless_frames] == 1 ? "its" : "their");
+}
+
 /* For so many streams in one table: a power of two, with enough left over for an estimate, and for a table in parts. */
 static __u64 room_for(__u64 streams)
 {
@@ -188,6 +199,7 @@ void advice_make(struct advice *a, const struct snapshot *s)
 {
 	a->count = 0;
 	advise_nothing(a, s);
+	advise_cut(a, s);
 	advise_twice(a, s);
 	advise_selection(a, s);
 	advise_room(a, s);

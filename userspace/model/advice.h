@@ -6,7 +6,7 @@
 #include "lib/shell.h"
 #include "userspace/model/snapshot.h"
 
-#define ADVICE_LINES 7
+#define ADVICE_LINES 8
 #define ADVICE_TEXT 480
 
 /* Sentences, without newline. */

@@ -208,9 +208,9 @@ const struct roce_stream *observer_follow(struct observer *o, const struct obser
 		selection_read(&chosen, frame->comment, frame->comment_length);
 		icrc = selection_icrc(&chosen, icrc);
 	}
+	roce_count_frame(&o->totals, &look->packet, &o->longest);
 	*event = (struct roce_event){ .kinds = roce_packet_events(p, icrc), .expected = EVENT_NO_PSN,
 				      .seen = p->number };
-	roce_count_frame(&o->totals, p);
 	if (!look->has_stream)
 		return NULL;
 	roce_count_packet(&o->totals.counters, p, icrc);

@@ -44,6 +44,7 @@ struct observer {
 	struct roce_totals totals;
 	struct roce_untracked untracked; /* streams for which the table has no room */
 	__u64 now; /* ns: time of the latest frame, so that streams never see the clock go back */
+	__u32 longest;	 /* bytes of the longest whole RoCE frame (roce_count_frame()) */
 	bool selections; /* a frame of a selection has come */
 	/*
 	 * NULL: one observer has all streams. Otherwise it is one of OBSERVER_SHARDS, and follows the frames that

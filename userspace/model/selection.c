@@ -42,7 +42,7 @@ static void leap(struct roce_stream *s)
 /* A number of --udp is complete only in roce_observe(): its sequence goes on, and only what it counts is taken back. */
 void selection_begin(struct selection *c, struct roce_stream *s, const struct roce_packet *p, enum icrc_verdict icrc)
 {
-	bool placed = p->kind == ROCE_PACKET && p->op && !(p->op & (OP_ACK | OP_CNP)) && !(icrc == ICRC_BAD && s->trusted);
+	bool placed = p->kind == ROCE_PACKET && p->op && !(p->op & OP_NO_PLACE) && !(icrc == ICRC_BAD && s->trusted);
 	bool follows = placed && s->met && !stream_distance(s, p);
 
 	if (c->verdict.expected != EVENT_NO_PSN)

@@ -251,8 +251,46 @@ static void settle(const struct snapshot *s, struct snapshot_stream *one)
 			psn_missing(&stream->psn, stream_acknowledged_by(stream, &responder->stream));
 }
 
+bool snapshot_short_is_cut(const struct roce_totals *t)
+{
+	return roce_judge_short(t->value) == SHORT_CUT;
+}
+
+/* Takes malformed packets from those that were followed as cut ones. */
+static __u64 take_back_short(__u64 *v)
+{
+	__u64 packets = v[COUNTER_short_packets];
+
+	v[COUNTER_roce_packets] = less(v[COUNTER_roce_packets], packets);
+	v[COUNTER_icrc_unchecked] = less(v[COUNTER_icrc_unchecked], packets);
+	v[COUNTER_truncated] = less(v[COUNTER_truncated], packets);
+	v[COUNTER_short_packets] = 0;
+	return packets;
+}
+
+/* Short frames that no mirror has cut are malformed. They stay in the sequences of streams, and make none of their own. */
+static void judge_short(struct snapshot *s)
+{
+	__u64 *v = s->totals.value, packets, headless;
+	size_t left = 0;
+
+	if (!v[COUNTER_short_frames] || snapshot_short_is_cut(&s->totals))
+		return;
+	packets = take_back_short(v);
+	headless = less(v[COUNTER_short_frames], packets);
+	v[COUNTER_other_frames] = less(v[COUNTER_other_frames], headless);
+	v[COUNTER_headless_frames] = less(v[COUNTER_headless_frames], headless);
+	v[COUNTER_malformed] += packets + headless;
+	for (size_t i = 0; i < s->stream_count; i++) {
+		if (!take_back_short(s->streams[i].stream.counters.value) || snapshot_packets(&s->streams[i].stream))
+			s->streams[left++] = s->streams[i];
+	}
+	s->stream_count = left;
+}
+
 void snapshot_finish(struct snapshot *s)
 {
+	judge_short(s);
 	if (s->stream_count)
 		qsort(s->streams, s->stream_count, sizeof(*s->streams), snapshot_compare);
 	for (size_t i = 0; i < s->stream_count; i++) {

@@ -93,7 +93,8 @@ bool snapshot_is_uncounted(const struct roce_stream *s);
 bool snapshot_is_shown(const struct snapshot *snapshot, const struct snapshot_stream *s);
 
 /*
- * Sorts the streams (source, destination, QPN, side), adds to psn_unseen what the responder acknowledges and the engine has not
+ * Decides whether short frames were cut by a mirror or are malformed (roce_judge_short()). Sorts the streams (source, destination,
+ * QPN, side), adds to psn_unseen what the responder acknowledges and the engine has not
  * settled yet (stream_settle(); of the last PSN_WINDOW PSNs only, not in the far windows), computes psn_lost, adds what
  * streams have counted to the totals (roce_add_stream()), and sums ring_missed. Call once, after all else is filled in.
  */
@@ -122,6 +123,9 @@ bool snapshot_responder(const struct snapshot_stream *one, struct roce_key *resp
  * acknowledgement was seen: of this stream, or, where nobody knows which ones answer it, of any between these hosts.
  */
 bool snapshot_is_one_sided(const struct snapshot *s, const struct snapshot_stream *one);
+
+/* Whether frames that are shorter than their IP lengths were cut by a mirror. Else they are malformed (roce_judge_short()). */
+bool snapshot_short_is_cut(const struct roce_totals *t);
 
 /* psn_skipped - psn_recovered - psn_unseen, never below 0 */
 __u64 snapshot_lost(const struct roce_counters *c);

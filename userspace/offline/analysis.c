@@ -451,8 +451,7 @@ static bool collect(struct analysis *a, struct snapshot *s)
 			memcpy(s->streams + s->stream_count, streams, count * sizeof(*streams));
 		s->stream_count += count;
 		free(streams);
-		for (unsigned int c = 0; c < ROCE_COUNTERS; c++)
-			s->totals.value[c] += a->shards[i].totals.value[c];
+		roce_add_totals(&s->totals, &a->shards[i].totals);
 		summed &= untracked_add(&untracked, &a->shards[i].untracked);
 	}
 	untracked_finish(&untracked, &s->untracked);

@@ -111,7 +111,7 @@ static void *take_memory(struct plot *p, size_t size)
 /* Whether the packet takes a place in its stream's sequence (as in roce_observe()). */
 static bool has_psn(const struct roce_packet *p)
 {
-	return p->kind == ROCE_UDP ? !p->foreign && !p->stream_end : p->op && !(p->op & (OP_ACK | OP_CNP));
+	return p->kind == ROCE_UDP ? !p->foreign && !p->stream_end : p->op && !(p->op & OP_NO_PLACE);
 }
 
 /* A new track begins in the middle of its stream, so a small difference is not worth it. */

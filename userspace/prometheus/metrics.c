@@ -20,6 +20,8 @@
 const struct metrics_counter metrics_counters[ROCE_COUNTERS] = {
 #define KIND_COUNT "_total", "counter"
 #define KIND_GAUGE "", "gauge"
+#define KIND_LEAST KIND_GAUGE
+#define KIND_MOST KIND_GAUGE
 #define ENTRY(counter, name, suffix, type, words) [COUNTER_##counter] = { name suffix, type, words },
 #define EXPAND(...) ENTRY(__VA_ARGS__)
 #define COUNTER(name, unit, kind, scope, of, severity, words, advice) EXPAND(name, #name, KIND_##kind, words)
@@ -27,6 +29,8 @@ const struct metrics_counter metrics_counters[ROCE_COUNTERS] = {
 #undef COUNTER
 #undef EXPAND
 #undef ENTRY
+#undef KIND_MOST
+#undef KIND_LEAST
 #undef KIND_GAUGE
 #undef KIND_COUNT
 };
