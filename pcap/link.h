@@ -13,6 +13,8 @@ enum link_kind {
 	LINK_SLL2,
 	LINK_NULL,	 /* four bytes of address family, then IP */
 	LINK_INFINIBAND, /* begins with the local route header */
+	LINK_MPLS,	 /* begins with a label */
+	LINK_ERF,	 /* records of Endace's cards, each with a type of its own */
 	LINK_BTH,
 };
 
@@ -29,6 +31,9 @@ struct link_memory {
 
 /* type: LINKTYPE_ of a file. */
 enum link_kind link_find(__u32 type, enum capture_link wanted);
+
+/* What LINK_UNKNOWN of that type is, and what makes it readable, in words. NULL: not known. */
+const char *link_words(__u32 type);
 
 /*
  * Turns the frame into an Ethernet frame. The new header goes into the 14 bytes before the frame, which the reader no longer

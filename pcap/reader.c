@@ -36,8 +36,12 @@ int format_damaged(struct capture *c, const char *why, ...)
 
 int format_unknown_link(struct capture *c, __u32 type)
 {
-	return format_fail(c, "link type %u: only Ethernet, IP, Linux SLL and InfiniBand can be read (--link says what it is)",
-			   type);
+	const char *words = link_words(type);
+
+	if (words)
+		return format_fail(c, "link type %u is %s", type, words);
+	return format_fail(c, "link type %u: only Ethernet, IP, MPLS, Linux SLL, InfiniBand and ERF can be read (--link says what it "
+			   "is)", type);
 }
 
 /* ---- pieces ---- */
@@ -247,6 +251,11 @@ static const struct {
 	{ "BZh", "bzip2, which has to be decompressed first" },
 	{ "\x04\x22\x4d\x18", "lz4, which has to be decompressed first" },
 	{ "snoop", "snoop, of which editcap can make pcapng" },
+	{ "GMBU", "Network Monitor's, of which editcap can make pcapng" },
+	{ "RTSS", "Network Monitor's, of which editcap can make pcapng" },
+	{ "TRSNIFF data", "a Sniffer's, of which editcap can make pcapng" },
+	{ "XCP", "NetXRay's, of which editcap can make pcapng" },
+	{ "\x7fver", "OmniPeek's, of which editcap can make pcapng" },
 };
 
 static int fail_strange(struct capture *c)

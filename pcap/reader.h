@@ -16,7 +16,7 @@
 
 /* The link type of the file. */
 enum capture_link {
-	CAPTURE_LINK_FILE, /* as the file says: Ethernet, raw IP, Linux SLL and SLL2, InfiniBand */
+	CAPTURE_LINK_FILE, /* as the file says: Ethernet, raw IP, MPLS, Linux SLL and SLL2, InfiniBand, ERF */
 	CAPTURE_LINK_ETHERNET,
 	CAPTURE_LINK_IP,
 	CAPTURE_LINK_BTH, /* bare transport headers, as in test vectors of HLS code */

@@ -6,19 +6,20 @@ import zlib
 from . import roce_frames as rf
 
 ETHERNET, RAW, IPV4, IPV6, NULL, LOOP, SLL, SLL2, INFINIBAND, USER0, WIFI = 1, 101, 228, 229, 0, 108, 113, 276, 247, 147, 105
+ERF, MPLS = 197, 219
 START = 1763724000  # seconds
 
 
 class Frame:
     """A frame in the form of a link type, and the expected form."""
 
-    def __init__(self, raw, made, dropped=0, added=0, no_icrc=False, is_ip=False, interface=None):
+    def __init__(self, raw, made, dropped=0, added=0, no_icrc=False, is_ip=False, interface=None, interface_bytes=8):
         """
         The first `dropped` bytes of raw became the first `added` ones of made. is_ip: the IP version gives the Ethertype.
-        interface: that of the link header's first eight bytes.
+        interface: that of the link header's first `interface_bytes`.
         """
         self.raw, self.made, self.dropped, self.added = raw, made, dropped, added
-        self.no_icrc, self.is_ip, self.interface = no_icrc, is_ip, interface
+        self.no_icrc, self.is_ip, self.interface, self.interface_bytes = no_icrc, is_ip, interface, interface_bytes
 
     def cut(self, captured):
         """The first bytes of the file's form, in the expected form."""
@@ -41,6 +42,17 @@ def grh(length):
 def lrh(following, length):
     """following: 3 a GRH, 2 a BTH; length: of everything after this header, with ICRC."""
     return struct.pack("!BBHHH", 0, following, 5, (8 + length) // 4, 6)
+
+
+def erf(kind, frame, pad=b""):
+    """The frame, already in another form, in a record of that type: with 0 to 2 extension headers, and filled up to eight bytes."""
+    extensions = zlib.crc32(frame.raw) % 3
+    head = struct.pack("<Q", 7 << 32) + struct.pack("!BB", kind | (0x80 if extensions else 0), 4 | 1)
+    more = b"".join(bytes([0x80 if i < extensions - 1 else 0]) + bytes(7) for i in range(extensions)) + pad
+    length = 16 + len(more) + len(frame.raw)
+    fill = -length % 8
+    return Frame(head + struct.pack("!HHH", length + fill, 0, len(frame.raw)) + more + frame.raw + bytes(fill), frame.made,
+                 16 + len(more) + frame.dropped, frame.added, frame.no_icrc, interface=1, interface_bytes=16)
 
 
 def of_link(link, frame, mac=rf.MAC_A):
@@ -66,6 +78,10 @@ def of_link(link, frame, mac=rf.MAC_A):
         transport = packet[28:]
         return Frame(lrh(2, len(transport)) + transport + b"VC",
                      ethernet(b"\x89\x15") + grh(len(transport)) + transport + b"VC", 8, 54, True)
+    if link == MPLS:
+        return Frame(struct.pack("!I", 7 << 12 | 1 << 8 | 64) + packet, ethernet(b"\x88\x47") + struct.pack("!I", 7 << 12 | 1 << 8 | 64) + packet, 0, 14)
+    if link == ERF:
+        return erf((2, 11, 16, 20)[zlib.crc32(frame) % 4], of_link(ETHERNET, frame), bytes(2))
     return Frame(frame, b"", len(frame) + 1)
 
 
@@ -86,7 +102,7 @@ class File:
     def put(self, frame, captured, wire, time, interface, head, tail=b""):
         raw = frame.raw[:captured]
         made = frame.cut(len(raw))
-        if frame.interface is not None and captured >= 8:
+        if frame.interface is not None and captured >= frame.interface_bytes:
             interface = frame.interface
         self.data += head + raw + tail
         wire = max(wire, len(raw))
@@ -225,11 +241,16 @@ def samples():
             for i, frame in enumerate(_frames()):
                 f.add(of_link(ETHERNET, frame), fraction=999999 - i)
             yield f"pcap-{magic & 0xffff:x}-{'be' if order == '>' else 'le'}", "file", f.add(of_link(ETHERNET, _frames()[0]), captured=60).add(Frame(b"", b""))
-    for link in (RAW, 12, 14, IPV4, IPV6, NULL, LOOP, SLL, SLL2, INFINIBAND):
+    for link in (RAW, 12, 14, IPV4, IPV6, NULL, LOOP, SLL, SLL2, INFINIBAND, ERF, MPLS):
         f = Pcap(link)
         for frame in _frames():
-            if frame[12:14] != b"\x89\x15" or link in (SLL, SLL2, INFINIBAND):
+            if frame[12:14] != b"\x89\x15" or link in (SLL, SLL2, INFINIBAND, ERF):
                 f.add(of_link(link, frame))
+        if link == ERF:
+            f.add(erf(21, of_link(INFINIBAND, _frames()[0]))).add(erf(21, of_link(INFINIBAND, _frames()[3])))
+            f.add(erf(22, of_link(RAW, _frames()[0]))).add(erf(23, of_link(RAW, _frames()[2])))
+            record = erf(27, of_link(ETHERNET, _frames()[0])).raw  # metadata
+            f.add(Frame(record, b"", len(record) + 1))
         if link == INFINIBAND:  # the BTH is at this place only with IPv4
             f = Pcap(link).add(of_link(link, _frames()[0])).add(of_link(link, _frames()[3]))
         for captured in (0, 3, 8, 15, 17, 19, 30, 50):
