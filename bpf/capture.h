@@ -14,6 +14,7 @@
 #include "bpf/capture_abi.h"
 #include "bpf/hooks.h"
 #include "bpf/scratch.h"
+#include "roce/decap.h"
 #include "roce/find_events.h"
 
 #define CAPTURE_SECOND 1000000000ull
@@ -124,7 +125,11 @@ static __always_inline bool capture_load(const struct capture_hook *h, const str
 		return false;
 	if (h->outward)
 		return !bpf_skb_load_bytes(h->skb, 0, to, length);
-	return !bpf_xdp_load_bytes(h->xdp, s->skipped, to, length);
+	if (bpf_xdp_load_bytes(h->xdp, s->skipped, to, length))
+		return false;
+	if (s->skipped)
+		roce_inner_ethernet(to, s->bare);
+	return true;
 }
 
 /* Loads the frame's first RECENT_BYTES. Word by word where they are in direct reach, since every packet needs them. */

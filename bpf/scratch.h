@@ -44,6 +44,7 @@ struct scratch {
 	__u8 unknown; /* with WATCH_CAPTURE: the stream was not looked at yet */
 	__u32 expected;
 	__u32 skipped; /* bytes of the tunnel before the frame */
+	__u32 bare;    /* with `skipped`: ethertype of struct roce_inner */
 	__u32 crc;     /* what folding returned for the frame */
 };
 

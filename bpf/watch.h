@@ -16,6 +16,7 @@
 #include "roce/decap.h"
 #include "roce/find_events.h"
 #include "roce/observe.h"
+#include "roce/other.h"
 #include "roce/take_untracked.h"
 
 const volatile struct fold_tables fold_tables;
@@ -379,6 +380,19 @@ static __always_inline void watch_observe(struct xdp_md *ctx, struct scratch *s,
 }
 #endif
 
+/* Looks closer at a frame without RoCE, of which every way has copied so many headers. Global, as watch_insert(). */
+__noinline int watch_other(void)
+{
+	struct scratch *s = watch_scratch();
+	struct roce_totals *t = s ? scratch_totals(s) : NULL;
+
+	if (!t)
+		return 0;
+	roce_look_other(s->work.frame, s->length < ROCE_WINDOW_BYTES ? s->length : ROCE_WINDOW_BYTES, &s->packet);
+	roce_count_other(t, &s->packet);
+	return 0;
+}
+
 static __always_inline void watch_blocks(struct roce_packet *p)
 {
 	const struct roce_blocks_by *by = (const struct roce_blocks_by *)&settings.blocks;
@@ -415,8 +429,11 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		s->frames = t->value[COUNTER_frames];
 	if (what & WATCH_CAPTURE && (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT))
 		watch_take_alone(ctx, what);
-	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
+	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP) {
+		if (!(what & (WATCH_OUTWARD | WATCH_RECEIVE)) && p->other)
+			watch_other();
 		return;
+	}
 	if (p->op & OP_IMMDT || settings.blocks.by_ring)
 		watch_blocks(p);
 	if (p->kind == ROCE_UDP)
@@ -541,9 +558,11 @@ __noinline int watch_look_through(void)
 		return 0;
 	s->cut = roce_decap(s->work.frame, s->length, s->length, &inner);
 	s->skipped = 0;
+	s->bare = 0;
 	if (s->cut) {
 		s->skipped = inner.offset;
 		s->length = inner.wire;
+		s->bare = inner.ethertype;
 	}
 	return 0;
 }
@@ -556,7 +575,7 @@ static __always_inline void watch_mirrored(struct xdp_md *ctx, __u32 what)
 
 	if (!s)
 		return;
-	copied = watch_copied(s);
+	copied = s->length < DECAP_WINDOW_BYTES ? s->length : DECAP_WINDOW_BYTES;
 	if (!WATCH_CAN_COPY(copied) || bpf_xdp_load_bytes(ctx, 0, s->work.frame, copied))
 		return;
 	watch_look_through();
@@ -564,6 +583,7 @@ static __always_inline void watch_mirrored(struct xdp_md *ctx, __u32 what)
 	copied = watch_copied(s);
 	if (!WATCH_CAN_COPY(copied) || bpf_xdp_load_bytes(ctx, s->skipped, s->work.frame, copied))
 		return;
+	roce_inner_ethernet(s->work.frame, s->bare);
 	watch(ctx, s, PLACE_SCRATCH, what | WATCH_DECAP);
 }
 

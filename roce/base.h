@@ -31,6 +31,13 @@
 #define roce_rare roce_inline int
 #endif
 
+/* The same, also in a program without bpf_loop(). Not for what runs under the stream's guard, which is a spin lock there. */
+#ifdef __bpf__
+#define roce_once __attribute__((noinline)) int
+#else
+#define roce_once static inline int
+#endif
+
 /*
  * roce_loop(n, step, context): calls step(i, context) for i = 0 .. n - 1, or until it returns 1. In BPF the verifier checks the
  * step once.

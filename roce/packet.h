@@ -18,6 +18,16 @@ enum roce_kind {
 	ROCE_UDP, /* a datagram to a port of --udp */
 };
 
+/* What a frame without RoCE is. The parser only marks few of them for roce_look_other() (roce/other.h). */
+enum roce_other {
+	OTHER_PLAIN,
+	OTHER_TUNNEL,  /* perhaps with RoCE inside */
+	OTHER_CONTROL, /* of the MAC: perhaps it pauses */
+	OTHER_INSIDE,  /* RoCE is inside, by roce_look_other() */
+};
+
+enum { PAUSE_ALL = 1 << 8, PAUSE_PFC = 1 << 9 }; /* a PAUSE frame; one of priority-based flow control */
+
 enum icrc_verdict { ICRC_UNCHECKED, ICRC_GOOD, ICRC_BAD };
 
 /* The counter in immediate data: bits of the data shifted to the right. All 0: all bits, with a step to be learnt. */
@@ -121,6 +131,8 @@ struct roce_packet {
 	 * cut it, or its sender counts wrongly. Else 0.
 	 */
 	__u32 ends_at;
+	__u8 other;	/* ROCE_OTHER: enum roce_other */
+	__u16 pause;	/* filled in by roce_look_other(): PAUSE_*, and bit n: priority n is told to pause */
 	struct udp_datagram udp; /* ROCE_UDP: what numbers its datagrams besides `number`; of other kinds not filled in */
 };
 

@@ -41,6 +41,32 @@ roce_inline bool parse_hides(__u32 ethertype)
 	       ethertype == WIRE_ETHERTYPE_PPPOE || ethertype == WIRE_ETHERTYPE_MACSEC;
 }
 
+/* 1 if they are equal, else 0. Without a branch, because the verifier follows each. */
+roce_inline __u32 parse_same(__u32 a, __u32 b)
+{
+	__u64 below = (__u64)(a ^ b) - 1;
+
+	roce_opaque(below);
+	return below >> 63;
+}
+
+/* Marks a frame by its Ethertype or IP protocol, whose numbers do not overlap. */
+roce_inline __u32 parse_other(__u32 proto)
+{
+	__u32 tunnel = parse_same(proto, WIRE_PROTO_GRE) | parse_same(proto, WIRE_PROTO_IPV4) | parse_same(proto, WIRE_PROTO_IPV6) |
+		       parse_same(proto, WIRE_PROTO_MPLS) | parse_same(proto, WIRE_PROTO_ETHERNET) |
+		       parse_same(proto, WIRE_ETHERTYPE_MIRROR) | parse_same(proto, WIRE_ETHERTYPE_MPLS) |
+		       parse_same(proto, WIRE_ETHERTYPE_MPLS_MULTICAST);
+
+	return tunnel * OTHER_TUNNEL | parse_same(proto, WIRE_ETHERTYPE_MAC_CONTROL) * OTHER_CONTROL;
+}
+
+roce_inline __u32 parse_other_port(__u32 port)
+{
+	return (parse_same(port, WIRE_VXLAN_PORT) | parse_same(port, WIRE_VXLAN_PORT_LINUX) | parse_same(port, WIRE_GENEVE_PORT)) *
+	       OTHER_TUNNEL;
+}
+
 roce_inline bool parse_ethernet(struct roce_cursor *c, struct roce_packet *p)
 {
 	const __u8 *h = cursor_peek(c, WIRE_ETH_LEN);
@@ -186,6 +212,7 @@ roce_inline void parse_watched_udp(struct roce_packet *p)
 	p->payload_bytes = p->udp_length >= WIRE_UDP_LEN ? p->udp_length - WIRE_UDP_LEN : 0;
 	p->foreign = 1;
 	__builtin_memset(&p->udp, 0, sizeof(p->udp));
+	p->other = OTHER_PLAIN;
 }
 
 roce_inline void parse_bth(const __u8 *h, struct roce_packet *p)
@@ -337,6 +364,7 @@ roce_inline bool parse_udp(struct roce_cursor *c, struct roce_packet *p, const s
 	c->offset += WIRE_UDP_LEN;
 	if (p->udp_port == WIRE_ROCEV2_PORT)
 		return true;
+	p->other = parse_other_port(p->udp_port);
 	p->port = ports ? parse_watched(ports, p->udp_port) : 0;
 	roce_reload();
 	if (p->port)
@@ -375,8 +403,10 @@ roce_inline void roce_parse_headers(const __u8 *window, __u32 captured, __u32 wi
 		transport = parse_ipv6(&c, p);
 	else
 		p->unparsed = parse_hides(c.proto);
-	if (!transport)
+	if (!transport) {
+		p->other = parse_other(c.proto);
 		return;
+	}
 	p->l4_offset = c.offset;
 	/* Reload: memory hides the range from the verifier, so that all paths that lead here become one. */
 	c.offset = *(volatile __u16 *)&p->l4_offset;

@@ -28,6 +28,12 @@
 #define WIRE_ETHERTYPE_PPPOE 0x8864
 #define WIRE_ETHERTYPE_MACSEC 0x88e5
 
+/* MAC control frames (IEEE 802.3, 31; 802.1Q, 36): an opcode, then the time to pause, or a mask of priorities and eight times. */
+#define WIRE_ETHERTYPE_MAC_CONTROL 0x8808
+#define WIRE_MAC_CONTROL_PAUSE 0x0001
+#define WIRE_MAC_CONTROL_PFC 0x0101
+#define WIRE_PRIORITIES 8
+
 #define WIRE_VLAN_TAGS 3 /* at most; more are not parsed */
 
 roce_inline bool wire_is_vlan(__u32 ethertype)
@@ -40,23 +46,35 @@ roce_inline bool wire_is_vlan(__u32 ethertype)
 #define WIRE_PROTO_IBA 0x1b /* next header of a GRH before a BTH, IBTA 8.3.4 */
 #define WIRE_ROCEV2_PORT 4791 /* IBTA annex A17 */
 
-/* Tunnels, see roce/decap.h. */
+/* Tunnels, see roce/decap.h. Numbers of IP protocols are IANA's. */
+#define WIRE_PROTO_IPV4 4
+#define WIRE_PROTO_IPV6 41
 #define WIRE_PROTO_GRE 47
+#define WIRE_PROTO_MPLS 137
+#define WIRE_PROTO_ETHERNET 143 /* RFC 8986, 9.1 */
 #define WIRE_GRE_LEN 4 /* without optional fields */
 #define WIRE_GRE_CHECKSUM 0x8000
 #define WIRE_GRE_ROUTING 0x4000
 #define WIRE_GRE_KEY 0x2000
 #define WIRE_GRE_SEQUENCE 0x1000
 #define WIRE_GRE_VERSION 0x0007
-#define WIRE_GRE_ETHERNET 0x6558 /* payload: Ethernet */
+#define WIRE_TYPE_ETHERNET 0x6558 /* payload of GRE and Geneve: Ethernet */
 #define WIRE_GRE_ERSPAN 0x88be	 /* types I and II */
 #define WIRE_GRE_ERSPAN_III 0x22eb
 #define WIRE_ERSPAN_II_LEN 8
 #define WIRE_ERSPAN_III_LEN 12
 #define WIRE_ERSPAN_III_PLATFORM_LEN 8 /* if the last bit before it is set */
+#define WIRE_ETHERTYPE_MIRROR 0x8949 /* of NVIDIA's (Mellanox') switches, in GRE or behind an Ethernet header */
+#define WIRE_MIRROR_LEN 22
 #define WIRE_VXLAN_PORT 4789
+#define WIRE_VXLAN_PORT_LINUX 8472 /* Linux' usual port, older than IANA's */
 #define WIRE_VXLAN_LEN 8
 #define WIRE_VXLAN_VALID 0x08 /* the identifier is valid: the only flag, always set */
+#define WIRE_GENEVE_PORT 6081
+#define WIRE_GENEVE_LEN 8 /* without options */
+#define WIRE_GENEVE_CONTROL 0x80
+#define WIRE_LABEL_LEN 4 /* an entry of MPLS' label stack, RFC 3032 */
+#define WIRE_LABELS 8 /* at most; more are not parsed */
 
 /* Base Transport Header, IBTA 9.2. */
 struct wire_bth {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * roce_decap() on any frame: it reads nothing beyond the frame. The inner frame is a part of it, and the parser judges it as a
- * frame that was cut. Input: bytes on the wire beyond the frame's (2), frame.
+ * frame that was cut. Where there is no tunnel, no RoCE is inside.
+ * Input: bytes on the wire beyond the frame's (2), frame.
  */
 #include "roce/datagram.h"
 #include "roce/decap.h"
@@ -21,6 +22,7 @@ static void check_inside(const __u8 *frame, const struct roce_inner *inner)
 	const __u8 *window = window_of(frame + inner->offset, inner->captured, ROCE_WINDOW_BYTES);
 	struct roce_packet p;
 
+	roce_inner_ethernet((__u8 *)window, inner->ethertype);
 	roce_parse_frame(window, inner->captured, inner->wire, true, NULL, &p);
 	must(p.frame_bytes >= inner->wire);
 	if (p.kind == ROCE_PACKET) {
@@ -37,10 +39,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	__u32 longer = input_number(&in, 2), wire = in.left + longer;
 	const __u8 *frame = window_of(in.at, in.left, in.left);
 	struct roce_inner inner;
+	bool found = roce_decap(frame, in.left, wire, &inner);
 
-	if (roce_decap(frame, in.left, wire, &inner)) {
-		must(inner.captured >= 14 && inner.captured <= inner.wire);
-		must(inner.offset >= 14 + 20 + 4 && inner.offset <= ROCE_WINDOW + 20);
+	must(found || !roce_is_inside(frame, in.left, wire));
+	if (found) {
+		must(inner.captured >= (inner.ethertype ? 14 + 20 : 14) && inner.captured <= inner.wire);
+		must(inner.offset >= 4 && inner.offset <= DECAP_WINDOW_BYTES + 4 * 63);
 		must(inner.offset + inner.captured <= in.left && inner.offset + inner.wire <= wire);
 		check_inside(frame, &inner);
 	}

@@ -6,7 +6,7 @@ Writes frames of every kind, with the right ICRC verdict for each, using only st
 
 all      opcodes x shapes (IPv4 with options, IPv6 with extension headers, RoCEv1; VLAN tags) x sizes x faults, and flows
          with lost, late, repeated and broken packets, READs, acknowledgements, CM datagrams, and UDP streams to UDP_PORT
-tunnels  the same in tunnels of all kinds, a quarter of them cut by the mirror; the verdict is on the inner frame
+tunnels  the same in tunnels of all kinds, some in two, a quarter of them cut by the mirror; the verdict is on the inner frame
 lengths  every payload length from 0 to `count`: one frame with a right ICRC, one with a flipped bit
 streams  `count` streams of three packets each
 The truth file has a line for each frame: good, bad, unchecked (too long), other (not a RoCE packet by docs/rules.md), - (depends on
@@ -472,8 +472,11 @@ def tunnelled(r, frames):
     for frame, verdict in frames:
         keep = r.randrange(160, len(frame)) if r.random() < 0.25 and len(frame) > 160 else len(frame)
         outer = r.choice(("ipv4", "ipv6"))
-        yield (tunnels.wrap(frame, r.choice(tuple(tunnels.KINDS)), outer, r.choice(((), (5,), (6, 7))),
-                            b"\x01" * 4 * r.choice((0, 0, 1, 10)), keep), verdict_inside(frame, verdict, keep))
+        whole = verdict == OTHER  # it may have a tag too many
+        inner = tunnels.nested(r, frame, r.choice((0, 0, 1)), whole) if keep == len(frame) else frame
+        yield (tunnels.wrap(inner, r.choice(tunnels.kinds_for(inner, whole and inner is frame)), outer, r.choice(((), (5,), (6, 7))),
+                            b"\x01" * 4 * r.choice((0, 0, 1, 10)), keep if inner is frame else None),
+               verdict_inside(frame, verdict, keep))
 
 
 def lengths(r, longest, of=None):

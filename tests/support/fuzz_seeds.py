@@ -57,7 +57,7 @@ def parse_seeds():
 
 
 def decap_seeds():
-    for i, kind in enumerate(tunnels.KINDS):
+    for i, kind in enumerate(tunnels.ALL):
         for outer in ("ipv4", "ipv6"):
             yield struct.pack("!H", i % 3) + tunnels.wrap(rf.uc_write(i), kind, outer, ((), (7,), (7, 8))[i % 3],
                                                           keep=(None, 100, 40)[i % 3])

@@ -847,12 +847,24 @@ def _ethertype(frame):
     return next((n for i, n in enumerate(types) if n not in VLANS or i == 3), None)
 
 
+def _count_pause(t, frame):
+    """IEEE 802.3 annex 31B, 802.1Q 36: a PAUSE frame, or one of priority-based flow control."""
+    if frame[12:14] != b"\x88\x08" or len(frame) < 34:
+        return
+    opcode, mask, *times = struct.unpack("!HH8H", frame[14:34])
+    t["pause_frames"] += opcode == 1
+    t["pfc_frames"] += opcode == 0x101
+    for i, time in enumerate(times):
+        t[f"pfc_priority{i}"] += opcode == 0x101 and mask >> i & 1 and time > 0
+
+
 def totals(paths):
     """The number of frames of each kind, by the names of roce/counters.def."""
     names = {"other": "other_frames", "rocev1": "rocev1_packets", "fragment": "ip_fragments", "malformed": "malformed",
              "roce": "roce_packets", "headless": "other_frames", "rocev1 headless": "rocev1_packets"}
     t = dict.fromkeys(["frames", "unparsed_frames", "icrc_checked", "icrc_unchecked", "icrc_bad", "unknown_opcodes", "truncated",
-                       "headless_frames", "ttl_one", *names.values()], 0)
+                       "headless_frames", "ttl_one", *names.values(), "pause_frames", "pfc_frames",
+                       *(f"pfc_priority{i}" for i in range(8))], 0)
     every = [(*classify(frame, wire_len), frame) for _, wire_len, frame in _frames(paths)]
     cut = short_is_cut([p for _, p, _ in every if p])
     for kind, p, frame in every:
@@ -862,6 +874,7 @@ def totals(paths):
             continue
         t[names[kind]] += 1
         t["headless_frames"] += "headless" in kind
+        _count_pause(t, frame)
         t["unparsed_frames"] += kind == "other" and _ethertype(frame) in UNPARSED
         if p and "headless" not in kind:
             t["truncated"] += p["truncated"]

@@ -34,7 +34,7 @@
 #include "roce/checksum.h"
 #include "roce/cm.h"
 #include "roce/datagram.h"
-#include "roce/decap.h"
+#include "roce/other.h"
 #include "roce/fold.h"
 #include "roce/follow_dialogue.h"
 #include "roce/observe.h"
@@ -132,13 +132,17 @@ static void judge_frame(struct judged *j, const __u8 *data, __u32 length, bool c
 
 static void judge(const __u8 *data, __u32 length)
 {
+	static __u8 frame[1 << 18];
 	struct roce_inner inner;
 
 	judge_frame(&as_it_is, data, length, false);
-	if (roce_decap(data, length, length, &inner))
-		judge_frame(&inside, data + inner.offset, inner.captured, true);
-	else
-		judge_frame(&inside, data, length, false);
+	if (!roce_decap(data, length, length, &inner)) {
+		inside = as_it_is;
+		return;
+	}
+	memcpy(frame, data + inner.offset, inner.captured);
+	roce_inner_ethernet(frame, inner.ethertype);
+	judge_frame(&inside, frame, inner.captured, true);
 }
 
 static struct judged *judged_of(const struct way *w)
@@ -192,6 +196,10 @@ static void user_run(struct way *w, const struct judged *j, bool untracked)
 	p->udp_checksum_wrong &= !w->outward;
 	p->arrival = 1 << 10; /* a test run's frames come from the loopback interface */
 	roce_count_frame(&w->totals, p, &w->longest);
+	if (p->other && !w->outward) {
+		roce_look_other(j->frame, p->frame_bytes < ROCE_WINDOW_BYTES ? p->frame_bytes : ROCE_WINDOW_BYTES, p);
+		roce_count_other(&w->totals, p);
+	}
 	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
 		return;
 	roce_count_packet(&w->totals.counters, p, icrc);

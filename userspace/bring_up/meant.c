@@ -32,7 +32,6 @@ static void say_mistaken(struct meant *m, enum mistaken mistaken, const struct o
 	}
 }
 
-/* RoCE between others may pass in a tunnel: that is no mistake of this sender. */
 static bool is_mistaken(const struct observer_frame *f, struct meant *m)
 {
 	struct observer_look would;
@@ -40,7 +39,7 @@ static bool is_mistaken(const struct observer_frame *f, struct meant *m)
 	bool right;
 
 	mistaken = mistaken_find(f, &m->look.packet, &would, &right);
-	if (mistaken == MISTAKEN_NOT || mistaken == MISTAKEN_TUNNEL)
+	if (mistaken == MISTAKEN_NOT)
 		return false;
 	say_mistaken(m, mistaken, f, &m->look.packet);
 	m->look = would;

@@ -113,7 +113,7 @@ const struct option_entry arguments_link[] = {
 };
 
 const struct option_entry arguments_decap[] = {
-	{ "decap", NULL, "look into GRE, ERSPAN and VXLAN, the tunnels of switches that mirror", .take = option_flag,
+	{ "decap", NULL, "look into tunnels of mirrors and overlays: GRE, ERSPAN, VXLAN, Geneve, IP in IP, MPLS", .take = option_flag,
 	  OPTION_SELF(bool) },
 	{ 0 },
 };

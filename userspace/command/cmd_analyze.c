@@ -12,6 +12,7 @@
 #include "lib/stop.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
+#include "userspace/model/advice.h"
 #include "userspace/model/expect.h"
 #include "userspace/model/group.h"
 #include "userspace/offline/analysis.h"
@@ -173,6 +174,8 @@ static bool print(const struct options *o, struct snapshot *s)
 	errno = ENOMEM;
 	if (!fill_interfaces(o, s))
 		return false;
+	if (o->json)
+		advice_warn(s);
 	return !(o->json ? view_json : view_lines)(stdout, s, NULL, &o->view) && !fflush(stdout);
 }
 

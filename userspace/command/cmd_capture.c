@@ -18,6 +18,7 @@
 #include "userspace/command/commands.h"
 #include "userspace/live/live.h"
 #include "userspace/live/taken.h"
+#include "userspace/model/advice.h"
 #include "userspace/model/event_text.h"
 #include "userspace/model/faults.h"
 #include "userspace/output/view_json.h"
@@ -462,6 +463,7 @@ static bool print_lines(const struct capture *c)
 
 static bool report(const struct capture *c)
 {
+	advice_warn(&c->final);
 	if (c->options->json ? print_json(c) : print_lines(c))
 		return true;
 	fprintf(stderr, "rocescope: capture: the summary cannot be written\n");

@@ -727,6 +727,15 @@ static void conclude_headless(const struct roce_totals *totals, struct signs *hi
 		sign->packets = frames;
 }
 
+static void hint_tunnels(const struct roce_totals *totals, struct signs *hints)
+{
+	__u64 frames = totals->value[COUNTER_tunnelled_frames];
+	struct sign *sign = frames ? signs_get(hints, KIND_hint_tunnel) : NULL;
+
+	if (sign)
+		sign->packets = frames;
+}
+
 bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct findings *f)
 {
 	static const struct roce_key nobody;
@@ -765,6 +774,7 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 		signs_add(&hints, KIND_hint_selection, 0);
 	expect_conclude(d, &hints);
 	conclude_headless(totals, &hints);
+	hint_tunnels(totals, &hints);
 	added &= add_signs(f, &hints, &nobody);
 	signs_free(&hints);
 	added &= add_machine(d, f);

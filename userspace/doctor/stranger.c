@@ -84,7 +84,6 @@ static const enum finding_kind kind_of[] = {
 	[MISTAKEN_PORT_SWAPPED] = KIND_udp_port_swapped,
 	[MISTAKEN_PORTS_EXCHANGED] = KIND_udp_ports_exchanged,
 	[MISTAKEN_PORT] = KIND_udp_port,
-	[MISTAKEN_TUNNEL] = KIND_hint_tunnel,
 };
 
 static void show(struct evidence *e, enum mistaken mistaken, const struct doctor_packet *taken)
@@ -100,8 +99,6 @@ static void show(struct evidence *e, enum mistaken mistaken, const struct doctor
 	case MISTAKEN_PORTS_EXCHANGED:
 		SAY(e->expected, "UDP ports %u > %u", p->udp_port, WIRE_ROCEV2_PORT);
 		SAY(e->found, "%u > %u", p->udp_source_port, p->udp_port);
-		break;
-	case MISTAKEN_TUNNEL:
 		break;
 	default:
 		SAY(e->expected, "UDP port %u (0x%04x)", WIRE_ROCEV2_PORT, WIRE_ROCEV2_PORT);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Frames that are no RoCE: what they are, and whether they would be RoCE with another port or Ethertype, or, while hardly a RoCE
- * packet has come, inside a tunnel. The memory is bounded, and so is the number of frames that are tried without a likely port.
+ * Frames that are no RoCE: what they are, and whether they would be RoCE with another port or Ethertype. The memory is bounded, and
+ * so is the number of frames that are tried without a likely port.
  */
 #ifndef USERSPACE_DOCTOR_STRANGER_H
 #define USERSPACE_DOCTOR_STRANGER_H

@@ -46,7 +46,8 @@ static __u64 total(const struct hint_facts *f, enum roce_counter c)
 
 static bool saw_nothing(const struct hint_facts *f)
 {
-	return !total(f, COUNTER_roce_packets) && !total(f, COUNTER_rocev1_packets) && !total(f, COUNTER_udp_packets);
+	return !total(f, COUNTER_roce_packets) && !total(f, COUNTER_rocev1_packets) && !total(f, COUNTER_udp_packets) &&
+	       !total(f, COUNTER_tunnelled_frames);
 }
 
 static __u64 devices_of(const struct hint_facts *f, const struct hint_interface *i)

@@ -137,11 +137,20 @@ static void advise_classes(struct advice *a, const struct snapshot *s)
 	    text_of(first).text, snapshot_class_text(&first->stream).text, first->stream.class_changes);
 }
 
+static void advise_tunnels(struct advice *a, const struct snapshot *s)
+{
+	__u64 frames = s->totals.value[COUNTER_tunnelled_frames];
+
+	if (frames)
+		add(a, "%llu frame%s RoCE inside of a tunnel that was not looked into: `--decap` looks into it", frames,
+		    frames == 1 ? " has" : "s have");
+}
+
 static void advise_nothing(struct advice *a, const struct snapshot *s)
 {
 	const __u64 *v = s->totals.value;
 
-	if (v[COUNTER_frames] && !v[COUNTER_roce_packets] && !v[COUNTER_rocev1_packets] && !v[COUNTER_udp_packets])
+	if (v[COUNTER_frames] && !v[COUNTER_tunnelled_frames] && !v[COUNTER_roce_packets] && !v[COUNTER_rocev1_packets] && !v[COUNTER_udp_packets])
 		add(a, "%llu frame%s, but no RoCE packet: `rocescope doctor %s` says what came instead", v[COUNTER_frames],
 		    v[COUNTER_frames] == 1 ? "" : "s", advice_where(s).text);
 }
@@ -198,6 +207,7 @@ static void advise_selection(struct advice *a, const struct snapshot *s)
 void advice_make(struct advice *a, const struct snapshot *s)
 {
 	a->count = 0;
+	advise_tunnels(a, s);
 	advise_nothing(a, s);
 	advise_cut(a, s);
 	advise_twice(a, s);
@@ -206,4 +216,13 @@ void advice_make(struct advice *a, const struct snapshot *s)
 	advise_icrcs(a, s);
 	advise_damaged(a, s);
 	advise_classes(a, s);
+}
+
+void advice_warn(const struct snapshot *s)
+{
+	struct advice a = { 0 };
+
+	advise_tunnels(&a, s);
+	if (a.count)
+		fprintf(stderr, "rocescope: %s\n", a.line[0]);
 }

@@ -20,4 +20,7 @@ struct shell_word advice_where(const struct snapshot *s);
 
 void advice_make(struct advice *a, const struct snapshot *s);
 
+/* One line on stderr if RoCE is in tunnels that were not looked into: where advice_make()'s lines are not printed. */
+void advice_warn(const struct snapshot *s);
+
 #endif

@@ -35,7 +35,7 @@ extern const struct counter_sum counter_sums[ROCE_COUNTERS];
 
 /* The lines in which totals are displayed: of the text, and of the head above the table. */
 enum counter_line {
-	TEXT_FRAMES, TEXT_ICRC, TEXT_PSN, TEXT_MESSAGES, TEXT_BLOCKS, TEXT_UDP, TEXT_UNSEEN,
+	TEXT_FRAMES, TEXT_PAUSES, TEXT_ICRC, TEXT_PSN, TEXT_MESSAGES, TEXT_BLOCKS, TEXT_UDP, TEXT_UNSEEN,
 	TABLE_PSN, TABLE_MESSAGES, TABLE_BAD, TABLE_ICRC, TABLE_UDP, TABLE_UNSEEN,
 	COUNTER_LINES
 };

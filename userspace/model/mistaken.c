@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "lib/bytes.h"
-#include "roce/decap.h"
+#include "roce/wire.h"
 #include "userspace/model/mistaken.h"
 
 #define SWAPPED(n) ((__u16)((n) >> 8 | (n) << 8))
@@ -22,19 +22,6 @@ static bool is_roce(const struct observer_frame *f, struct observer_look *would,
 	observer_look(f, NULL, would);
 	*right = would->icrc == ICRC_GOOD;
 	return would->packet.kind == ROCE_PACKET;
-}
-
-static bool is_tunnel(const struct observer_frame *f, struct observer_look *would, bool *right)
-{
-	struct observer_frame inside = { .cut = true };
-	struct roce_inner inner;
-
-	if (!roce_decap(f->bytes, f->captured, f->wire, &inner))
-		return false;
-	inside.bytes = f->bytes + inner.offset;
-	inside.captured = inner.captured;
-	inside.wire = inner.wire;
-	return is_roce(&inside, would, right);
 }
 
 static bool is_swapped_ethertype(const struct observer_frame *f, const struct roce_packet *is, struct observer_look *would, bool *right)
@@ -86,9 +73,9 @@ static enum mistaken try_port(const struct observer_frame *f, const struct roce_
 
 enum mistaken mistaken_find(const struct observer_frame *f, const struct roce_packet *is, struct observer_look *would, bool *right)
 {
+	if (is->other == OTHER_INSIDE)
+		return MISTAKEN_NOT;
 	if (!is->ip_version)
 		return is_swapped_ethertype(f, is, would, right) ? MISTAKEN_ETHERTYPE : MISTAKEN_NOT;
-	if (is_tunnel(f, would, right))
-		return MISTAKEN_TUNNEL;
 	return is->udp_port ? try_port(f, is, would, right) : MISTAKEN_NOT;
 }

@@ -14,12 +14,11 @@ enum mistaken {
 	MISTAKEN_PORT_SWAPPED,	  /* the bytes of the UDP destination port are */
 	MISTAKEN_PORTS_EXCHANGED, /* the source port is RoCEv2's */
 	MISTAKEN_PORT,		  /* another port: one near RoCEv2's, or the ICRC is right */
-	MISTAKEN_TUNNEL,	  /* no mistake: the RoCE packet is in a tunnel */
 };
 
 /*
  * f: a frame of kind ROCE_OTHER, with what was parsed of it; its memory must be writable: it is changed meanwhile. *would: the
- * packet that it would be, or the one in the tunnel. *right: its ICRC is right, over RoCEv2's port or over the port that was sent.
+ * packet that it would be. What is in a tunnel is no mistake. *right: its ICRC is right, over RoCEv2's port or over the port that was sent.
  */
 enum mistaken mistaken_find(const struct observer_frame *f, const struct roce_packet *is, struct observer_look *would, bool *right);
 

@@ -7,6 +7,7 @@
 #include "roce/datagram.h"
 #include "roce/find_events.h"
 #include "roce/observe.h"
+#include "roce/other.h"
 #include "roce/take_untracked.h"
 #include "userspace/model/observer.h"
 #include "userspace/model/selection.h"
@@ -43,6 +44,8 @@ static bool look_at_headers(const struct observer_frame *frame, const struct roc
 	struct roce_packet *p = &look->packet;
 
 	roce_parse_frame(frame->bytes, frame->captured, frame->wire, frame->cut, ports, p);
+	if (p->other)
+		roce_look_other(frame->bytes, frame->captured, p);
 	p->arrival = roce_arrival(frame->interface, 0);
 	if (frame->blocks)
 		roce_tell_blocks(p, frame->blocks);
@@ -211,6 +214,8 @@ const struct roce_stream *observer_follow(struct observer *o, const struct obser
 	roce_count_frame(&o->totals, &look->packet, &o->longest);
 	*event = (struct roce_event){ .kinds = roce_packet_events(p, icrc), .expected = EVENT_NO_PSN,
 				      .seen = p->number };
+	if (p->other)
+		roce_count_other(&o->totals, p);
 	if (!look->has_stream)
 		return NULL;
 	roce_count_packet(&o->totals.counters, p, icrc);

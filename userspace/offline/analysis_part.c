@@ -36,6 +36,7 @@ static void look_through(struct capture_frame *f)
 	if (!roce_decap(f->bytes, f->captured, f->wire, &inner))
 		return;
 	f->bytes += inner.offset;
+	roce_inner_ethernet(f->bytes, inner.ethertype);
 	f->captured = inner.captured;
 	f->wire = inner.wire;
 	f->cut = true;

@@ -114,6 +114,7 @@ static void print_head(const struct page *page, const struct snapshot *now, cons
 		c->value[COUNTER_udp_packets] ? " with watched UDP" : "", c->value[COUNTER_frames],
 		c->value[COUNTER_roce_packets]);
 	print_totals(page, ", ", now, TEXT_FRAMES);
+	print_totals(page, "  pauses    ", now, TEXT_PAUSES);
 	print_totals(page, "  ICRC      ", now, TEXT_ICRC);
 	print_totals(page, "  PSN       ", now, TEXT_PSN);
 	print_totals(page, "  messages  ", now, TEXT_MESSAGES);

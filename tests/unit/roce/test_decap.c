@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tunnels built by their RFCs around frames: found, cut at every length, with false fields, and random bytes. */
 #include "roce/datagram.h"
-#include "roce/decap.h"
+#include "roce/other.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 
-enum tunnel { GRE, GRE_KEY, GRE_ALL, ERSPAN_1, ERSPAN_2, ERSPAN_3, ERSPAN_3_PLATFORM, VXLAN, TUNNELS };
+enum tunnel { GRE, GRE_KEY, GRE_ALL, ERSPAN_1, ERSPAN_2, ERSPAN_3, ERSPAN_3_PLATFORM, MIRROR, VXLAN, GENEVE, TUNNELS };
 
 struct wrapped {
 	uint8_t bytes[FRAME_ROOM];
@@ -19,7 +19,7 @@ static uint8_t *put_gre(uint8_t *p, enum tunnel kind)
 					  [ERSPAN_3_PLATFORM] = 0x1000, [VXLAN] = 0 };
 
 	p = put(p, flags[kind], 2);
-	p = put(p, kind < ERSPAN_1 ? 0x6558 : kind < ERSPAN_3 ? 0x88be : 0x22eb, 2);
+	p = put(p, kind < ERSPAN_1 ? 0x6558 : kind < ERSPAN_3 ? 0x88be : kind < MIRROR ? 0x22eb : 0x8949, 2);
 	for (int bit = 0x8000; bit >= 0x1000; bit >>= 1)
 		if (flags[kind] & bit)
 			p = put(p, 0x01020304, 4);
@@ -29,18 +29,22 @@ static uint8_t *put_gre(uint8_t *p, enum tunnel kind)
 		p = put(put(p, 0x20071805deadbeef, 8), kind == ERSPAN_3 ? 0x00008034 : 0x00008035, 4);
 	if (kind == ERSPAN_3_PLATFORM)
 		p = put(p, 0x4000000000000000, 8);
-	return p;
+	return kind == MIRROR ? p + 22 : p;
 }
 
 /* options: bytes of IPv4 options; trailer: bytes of Ethernet padding. */
 static struct wrapped wrap(const uint8_t *inner, int length, enum tunnel kind, int tags, bool ipv6, int options, int trailer)
 {
 	struct wrapped w = { 0 };
-	uint8_t headers[64], *h = headers, *p = w.bytes + 12;
+	uint8_t headers[64] = { 0 }, *h = headers, *p = w.bytes + 12;
+	bool udp = kind == VXLAN || kind == GENEVE;
 	int payload;
 
-	h = kind == VXLAN ? put(put(put(h, 0xc00012b5, 4), (uint64_t)(length + 16) << 16, 4), 0x0800000000100000, 8) :
-			    put_gre(h, kind);
+	if (udp)
+		h = put(put(put(h, kind == VXLAN ? 0xc00012b5 : 0xc00017c1, 4), (uint64_t)(length + 16) << 16, 4),
+			kind == VXLAN ? 0x0800000000100000 : 0x0240655800100000, 8) + (kind == GENEVE ? 8 : 0);
+	else
+		h = put_gre(h, kind);
 	payload = h - headers + length;
 	for (int i = 0; i < tags; i++)
 		p = put(put(p, i ? 0x8100 : 0x88a8, 2), 100 + i, 2);
@@ -49,10 +53,10 @@ static struct wrapped wrap(const uint8_t *inner, int length, enum tunnel kind, i
 	w.proto = w.ip + (ipv6 ? 6 : 9);
 	if (ipv6) {
 		p = put(put(p, 0x60000000, 4), payload, 2);
-		p = put(put(p, kind == VXLAN ? 17 : 47, 1), 64, 1) + 32;
+		p = put(put(p, udp ? 17 : 47, 1), 64, 1) + 32;
 	} else {
 		p = put(put(put(p, 0x45 + options / 4, 1), 0, 1), 20 + options + payload, 2);
-		p = put(put(put(p, 0x4000, 4), 64, 1), kind == VXLAN ? 17 : 47, 1) + 10 + options;
+		p = put(put(put(p, 0x4000, 4), 64, 1), udp ? 17 : 47, 1) + 10 + options;
 	}
 	w.tunnel = p - w.bytes;
 	memcpy(p, headers, h - headers);
@@ -73,6 +77,7 @@ static bool decap(const uint8_t *bytes, int captured, int wire, struct roce_inne
 	free(window);
 	if (found) {
 		assert_true(inner->captured >= WIRE_ETH_LEN && inner->captured <= inner->wire);
+		assert_true(!inner->ethertype || inner->captured >= WIRE_ETH_LEN + WIRE_IPV4_LEN);
 		assert_true((int)(inner->offset + inner->captured) <= captured && (int)(inner->offset + inner->wire) <= wire);
 	}
 	return found;
@@ -194,6 +199,9 @@ static void others(void **state)
 	WITHOUT(ERSPAN_3, false, w.tunnel + 18, 0x88); /* ... an IP packet inside */
 	WITHOUT(VXLAN, false, w.tunnel + 3, 0xb6);    /* UDP to another port, ... */
 	WITHOUT(VXLAN, false, w.tunnel + 8, 0);	      /* ... without an identifier */
+	WITHOUT(GENEVE, false, w.tunnel + 8, 0x42);   /* Geneve's version, */
+	WITHOUT(GENEVE, false, w.tunnel + 9, 0x80);   /* ... a control packet, */
+	WITHOUT(GENEVE, false, w.tunnel + 10, 0x88);  /* ... another payload */
 	w = wrap(f.bytes, f.length, GRE, 4, false, 0, 0);
 	assert_false(is_tunnel(&w));
 	/* IP shorter than the tunnel's headers, or longer than the frame */
@@ -202,6 +210,178 @@ static void others(void **state)
 	w = wrap(f.bytes, f.length, GRE, 0, false, 0, 0);
 	put(w.bytes + w.ip + 2, 0xffff, 2);
 	assert_true(is_tunnel(&w));
+}
+
+/* ---- any tunnels in each other ---- */
+
+/* What grows at its front. */
+struct nest {
+	uint8_t bytes[FRAME_ROOM];
+	int at;	 /* of the first byte */
+	bool ip; /* it begins with an IP header, not with Ethernet */
+	int version;
+};
+
+static void before(struct nest *n, uint64_t value, int bytes)
+{
+	n->at -= bytes;
+	put(n->bytes + n->at, value, bytes);
+}
+
+static int length_of(const struct nest *n)
+{
+	return FRAME_ROOM - n->at;
+}
+
+static int type_of(const struct nest *n)
+{
+	return !n->ip ? 0x6558 : n->version == 4 ? 0x0800 : 0x86dd;
+}
+
+static void put_labels(struct nest *n)
+{
+	if (!n->ip && rand() % 2)
+		before(n, 0, 4); /* a control word */
+	for (int labels = rand() % 8, i = 0; i <= labels; i++)
+		before(n, (uint64_t)rand() << 12 | (i ? 0x40 : 0x140), 4);
+}
+
+static void put_mirror(struct nest *n)
+{
+	n->at -= 22;
+	for (int i = 0; i < 22; i++)
+		n->bytes[n->at + i] = rand();
+}
+
+/* Behind IP. Returns the protocol. */
+static int put_tunnel(struct nest *n)
+{
+	int options = rand() % 64 * 4, type = type_of(n), way = rand() % 5;
+
+	if (way == 0) {
+		put_labels(n);
+		return 137;
+	}
+	if (way == 1)
+		return !n->ip ? 143 : n->version == 4 ? 4 : 41;
+	if (way == 2) {
+		n->at -= options;
+		memset(n->bytes + n->at, 0x55, options);
+		before(n, (uint64_t)options / 4 << 56 | (uint64_t)type << 32 | 77 << 8, 8);
+		before(n, 0xc00017c1ull << 32 | (uint64_t)(length_of(n) + 8) << 16, 8);
+		return 17;
+	}
+	if (way == 3 && !n->ip) {
+		put_mirror(n);
+		before(n, 0x8949, 4);
+		return 47;
+	}
+	if (way == 4)
+		put_labels(n);
+	before(n, 0x20000000 | (way == 4 ? 0x8847 : type), 4);
+	n->at -= 4; /* a key between */
+	memmove(n->bytes + n->at, n->bytes + n->at + 4, 4);
+	return 47;
+}
+
+static void put_ip(struct nest *n)
+{
+	bool ipv6 = rand() % 2;
+	int protocol = put_tunnel(n);
+
+	if (ipv6 && rand() % 2) { /* a routing header with a segment */
+		n->at -= 16;
+		memset(n->bytes + n->at, 0xfd, 16);
+		before(n, (uint64_t)protocol << 56 | 2ull << 48 | 4ull << 40, 8);
+		protocol = 43;
+	}
+	n->version = ipv6 ? 6 : 4;
+	n->ip = true;
+	if (ipv6) {
+		int payload = length_of(n);
+
+		n->at -= 32;
+		memset(n->bytes + n->at, 0xfd, 32);
+		before(n, 6ull << 60 | (uint64_t)payload << 16 | protocol << 8 | 64, 8);
+	} else {
+		int length = length_of(n) + 20;
+
+		before(n, 0x0a4d00010a4d0002, 8);
+		before(n, 64 << 24 | protocol << 16, 8);
+		before(n, 0x45000000 | length, 4);
+	}
+}
+
+static void put_ethernet(struct nest *n, int type)
+{
+	before(n, type, 2);
+	for (int tags = rand() % 3; tags > 0; tags--)
+		before(n, 0x88a80000 | (rand() % 4096), 4);
+	before(n, 0x020000000000 | (rand() & 0xffffff), 6);
+	before(n, 0x020000000000 | (rand() & 0xffffff), 6);
+	n->ip = false;
+}
+
+/* A tunnel, up to an Ethernet header, or without one. */
+static void put_layer(struct nest *n)
+{
+	int way = rand() % 4;
+
+	if (way == 0) {
+		put_labels(n);
+		put_ethernet(n, 0x8847);
+	} else if (way == 1 && !n->ip) {
+		put_mirror(n);
+		put_ethernet(n, 0x8949);
+	} else {
+		put_ip(n);
+		if (rand() % 3)
+			put_ethernet(n, n->version == 4 ? 0x0800 : 0x86dd);
+	}
+}
+
+/* RoCE in up to three tunnels of any kind is found, with what belongs to it, and known to be inside. */
+static void any_depth(void **state)
+{
+	struct frame f = an_inner();
+	int tried = 0;
+
+	(void)state;
+	srand(13);
+	while (tried < 100000) {
+		struct nest n = { .at = FRAME_ROOM - f.length, .version = 4 };
+		int depth = 1 + rand() % 3, skipped;
+		struct roce_inner inner;
+		struct roce_packet p;
+
+		memcpy(n.bytes + n.at, f.bytes, f.length);
+		if (rand() % 2) {
+			n.at += WIRE_ETH_LEN;
+			n.ip = true;
+		}
+		skipped = length_of(&n);
+		for (int i = 0; i < depth && length_of(&n) < FRAME_ROOM - 400; i++)
+			put_layer(&n);
+		if (n.ip)
+			put_ethernet(&n, n.version == 4 ? 0x0800 : 0x86dd);
+		skipped = length_of(&n) - skipped;
+		if (skipped > DECAP_WINDOW - WIRE_ETH_LEN - WIRE_IPV4_LEN)
+			continue;
+		tried++;
+		assert_true(decap(n.bytes + n.at, length_of(&n), length_of(&n), &inner));
+		assert_int_equal(inner.offset, skipped - (inner.ethertype ? WIRE_ETH_LEN : 0));
+		assert_int_equal(inner.wire, f.length);
+		roce_parse(n.bytes + n.at, length_of(&n), length_of(&n), NULL, &p);
+		assert_int_equal(p.kind, ROCE_OTHER);
+		assert_int_equal(p.other, OTHER_TUNNEL);
+		roce_look_other(n.bytes + n.at, length_of(&n), &p);
+		assert_int_equal(p.other, OTHER_INSIDE);
+		roce_inner_ethernet(n.bytes + n.at + inner.offset, inner.ethertype);
+		roce_parse_frame(n.bytes + n.at + inner.offset, inner.captured, inner.wire, true, NULL, &p);
+		assert_int_equal(p.kind, ROCE_PACKET);
+		assert_int_equal(p.number, 5);
+		assert_false(p.truncated);
+	}
 }
 
 /* The same frame with changed bytes, and random bytes; decap() checks the result. */
@@ -235,6 +415,7 @@ int main(void)
 		cmocka_unit_test(every_kind),
 		cmocka_unit_test(cut_by_the_mirror),
 		cmocka_unit_test(others),
+		cmocka_unit_test(any_depth),
 		cmocka_unit_test(random_bytes),
 	};
 
