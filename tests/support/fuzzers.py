@@ -14,7 +14,7 @@ from .project import ROOT
 
 PROGRAMS = "build/tests/fuzz"  # relative: the printed commands are for the project's folder
 KEPT = "build/fuzz"
-INPUT_BYTES = {"parse": 512, "decap": 400, "stream": 600, "mask": 512, "reader": 4096, "table": 256, "capture": 4096,
+INPUT_BYTES = {"parse": 512, "decap": 600, "stream": 600, "mask": 512, "reader": 4096, "table": 256, "capture": 4096,
                "doctor": 8192, "control": 2048, "responder": 600, "server": 4096, "text": 1024, "options": 512}  # the largest input, if not the default
 TELLING = re.compile(r"must hold|runtime error|^==\d+==\s*ERROR|^SUMMARY|libFuzzer: timeout|Failure description")
 
