@@ -5,7 +5,7 @@
  * an Ethertype of its own; VXLAN (RFC 7348) and Geneve (RFC 8926); IP in IP (RFC 2003, 2473, 4213), also behind extension
  * headers, as in SRv6 (RFC 8986); MPLS (RFC 3032, 4023, 4448). What is inside may be a tunnel again.
  *
- * One step reads one header, so that the BPF verifier checks each header once, and not for each place where it may be.
+ * The headers are read in steps, so that the BPF verifier checks each kind once, and not for each place where it may be.
  */
 #ifndef ROCE_DECAP_H
 #define ROCE_DECAP_H
@@ -14,7 +14,7 @@
 
 #define DECAP_WINDOW 448 /* bytes in which headers of tunnels are searched */
 #define DECAP_WINDOW_BYTES 512 /* the window plus the largest header */
-#define DECAP_STEPS 64 /* headers, over all tunnels */
+#define DECAP_STEPS 64 /* over all tunnels; a tag, label or extension header takes one of its own, as does each tunnel */
 
 /* The frame inside. The mirror may have cut it before it entered the tunnel: see roce_parse_frame(). */
 struct roce_inner {
@@ -308,31 +308,23 @@ roce_inline void decap_ethernet(struct decap_walk *w, const struct decap_window 
 	w->offset += WIRE_ETH_LEN;
 }
 
-/* Reads one header. Returns whether another one follows. window: `captured` bytes of it are readable. */
+/* Reads headers, at least one. Returns whether others follow. window: `captured` bytes of it are readable. */
 roce_once decap_step(struct decap_walk *w, const struct decap_window *window)
 {
 	if (!w || !window)
 		return 0;
-	switch (w->next) {
-	case DECAP_ETHERNET:
+	if (w->next == DECAP_ETHERNET)
 		decap_ethernet(w, window);
-		break;
-	case DECAP_TYPE:
+	if (w->next == DECAP_TYPE)
 		decap_type(w, window);
-		break;
-	case DECAP_LABEL:
+	if (w->next == DECAP_LABEL)
 		decap_label(w, window);
-		break;
-	case DECAP_IPV4:
+	if (w->next == DECAP_IPV4)
 		decap_ipv4(w, window);
-		break;
-	case DECAP_IPV6:
+	if (w->next == DECAP_IPV6)
 		decap_ipv6(w, window);
-		break;
-	case DECAP_PROTOCOL:
+	if (w->next == DECAP_PROTOCOL)
 		decap_protocol(w, window);
-		break;
-	}
 	return w->next < DECAP_OTHER;
 }
 
