@@ -18,7 +18,8 @@
 /* What a packet has in common with its copy, in 16 bits, never 0. */
 roce_inline __u32 copies_digest(const struct roce_packet *p)
 {
-	__u32 digest = (__u32)p->number * 0x85ebca6b ^ (p->opcode << 24 ^ p->syndrome << 16 ^ p->payload_bytes) * 0xc2b2ae35;
+	__u32 what = (__u32)p->opcode << 24 ^ p->syndrome << 16 ^ p->payload_bytes;
+	__u32 digest = (__u32)p->number * 0x85ebca6b ^ what * 0xc2b2ae35;
 
 	digest = (digest ^ digest >> 15 ^ p->ip_id) * 0x9e3779b1 >> 16;
 	return digest + !digest;

@@ -138,7 +138,7 @@ enum finding_kind stranger_take(struct strangers *t, struct signs *signs, const 
 		copy.captured = ROOM;
 	memcpy(t->copy, p->frame->bytes, copy.captured);
 	mistaken = mistaken_find(&copy, &p->look->packet, &look, &right);
-	if (mistaken == MISTAKEN_NOT || (!alone && (!right || mistaken == MISTAKEN_TUNNEL)))
+	if (mistaken == MISTAKEN_NOT || (!alone && !right))
 		return FINDING_KINDS;
 	*would = look.packet;
 	t->right[kind_of[mistaken]] += right;

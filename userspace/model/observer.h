@@ -46,6 +46,7 @@ struct observer {
 	__u64 now; /* ns: time of the latest frame, so that streams never see the clock go back */
 	__u32 longest;	 /* bytes of the longest whole RoCE frame (roce_count_frame()) */
 	bool selections; /* a frame of a selection has come */
+	bool once; /* copies of frames count nowhere but in captured_twice */
 	/*
 	 * NULL: one observer has all streams. Otherwise it is one of OBSERVER_SHARDS, and follows the frames that
 	 * observer_shard() assigns to it. Several threads may do so, each with its own shard, as long as no pair is known: a

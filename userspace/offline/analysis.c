@@ -421,6 +421,7 @@ static bool prepare(struct analysis *a)
 	for (unsigned int i = 0; i < ANALYSIS_SHARDS; i++)
 		a->shards[i] = (struct observer){
 			.shards = a->shards,
+			.once = a->settings->once,
 			.table.max = (a->settings->max_streams + ANALYSIS_SHARDS - 1) / ANALYSIS_SHARDS,
 		};
 	for (size_t i = 0; e && i < e->count; i++)

@@ -31,6 +31,7 @@ struct analysis_settings {
 	struct roce_blocks_by blocks;
 	enum capture_link link;
 	bool decap; /* a frame in a tunnel is replaced by the frame inside (roce/decap.h) */
+	bool once; /* copies of frames are left out (struct observer) */
 	bool selection; /* all frames are of a selection, whatever the file says */
 	const struct expected *expected; /* --expect, may be NULL */
 	size_t max_streams;   /* divided equally among the shards */
