@@ -441,6 +441,8 @@ static bool print_lines(const struct capture *c)
 	if (v[COUNTER_udp_packets])
 		fprintf(out, ", %llu of watched UDP", v[COUNTER_udp_packets]);
 	fputc('\n', out);
+	if (v[COUNTER_headless_frames])
+		fprintf(out, "%llu frames end before the BTH does: what is lost cannot be told\n", v[COUNTER_headless_frames]);
 	fprintf(out, "%llu faulty packets", c->seen[CAPTURE_FAULT]);
 	for (__u32 kind = 0; kind < ROCE_EVENTS; kind++)
 		if (c->kinds[kind]) {
