@@ -298,12 +298,19 @@ roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
 }
 
 /*
- * Whether a frame that ends before its IP length does may have been cut. Where nobody says so, the UDP length must go beyond it
- * as well, and the IPv4 header be as it was sent.
+ * A frame that ends before its IP length does may have been cut: then it takes the length of the IP header. Where nobody says so, the
+ * UDP length must go beyond it as well, and the IPv4 header be as it was sent. RoCEv1 has neither, and is never malformed. Without a
+ * branch, because the verifier follows each.
  */
-roce_inline bool parse_may_be_cut(const struct roce_cursor *c, const struct roce_packet *p)
+roce_inline void parse_cut(const struct roce_cursor *c, struct roce_packet *p)
 {
-	return c->cut || p->rocev1 || (!p->ip_checksum_wrong && p->l4_offset + p->udp_length > p->frame_bytes);
+	__u64 udp_beyond = ((__u64)p->frame_bytes - p->l4_offset - p->udp_length) >> 63;
+	__u32 silent = udp_beyond & (p->ip_checksum_wrong ^ 1) & (c->cut ^ 1) & (p->rocev1 ^ 1);
+	__u32 cut = -(silent | c->cut | p->rocev1);
+
+	roce_opaque(cut);
+	p->ends_at = p->frame_bytes & -silent;
+	p->frame_bytes += (c->end - p->frame_bytes) & cut;
 }
 
 /*
@@ -318,11 +325,8 @@ roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 
 	const __u8 *h = cursor_peek(c, sizeof(struct wire_bth));
 	__u32 headers, op;
 
-	if (c->end > p->frame_bytes && parse_may_be_cut(c, p)) {
-		if (!c->cut && !p->rocev1) /* which is never malformed */
-			p->ends_at = p->frame_bytes;
-		p->frame_bytes = c->end;
-	}
+	if (c->end > p->frame_bytes)
+		parse_cut(c, p);
 	if (c->end > p->frame_bytes || c->offset + sizeof(struct wire_bth) + WIRE_ICRC_LEN > c->end) {
 		p->kind = p->rocev1 ? ROCE_V1 : ROCE_MALFORMED;
 		return;
