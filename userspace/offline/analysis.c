@@ -455,6 +455,10 @@ static bool collect(struct analysis *a, struct snapshot *s)
 		roce_add_totals(&s->totals, &a->shards[i].totals);
 		summed &= untracked_add(&untracked, &a->shards[i].untracked);
 	}
+	/* a shard has compared short frames with its own whole ones only */
+	for (unsigned int i = 0; s->totals.value[COUNTER_short_frames] && i < ANALYSIS_SHARDS; i++)
+		if (a->shards[i].longest > s->totals.value[COUNTER_whole_most])
+			s->totals.value[COUNTER_whole_most] = a->shards[i].longest;
 	untracked_finish(&untracked, &s->untracked);
 	return summed;
 }
