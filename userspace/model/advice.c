@@ -82,6 +82,12 @@ static bool is_at_two_interfaces(const struct roce_stream *s)
 	return s->arrival.before && roce_arrival_interface(s->arrival.before) != roce_arrival_interface(s->last.arrival);
 }
 
+/* Most of what is seen twice is the same frame: it counts nowhere but in frames, packets and bytes. */
+static bool is_captured_twice(const struct roce_stream *s)
+{
+	return s->counters.value[COUNTER_captured_twice] > s->counters.value[COUNTER_psn_duplicates];
+}
+
 static void advise_twice(struct advice *a, const struct snapshot *s)
 {
 	bool file = s->interface_count && !strcmp(s->interfaces[0].mode, "file");
@@ -92,18 +98,20 @@ static void advise_twice(struct advice *a, const struct snapshot *s)
 	for (size_t i = 0; i < s->stream_count; i++) {
 		const struct roce_stream *stream = &s->streams[i].stream;
 
-		if (!is_seen_twice(stream) || !(file || is_at_two_interfaces(stream) || (both && s->interface_count == 1)))
+		if (!is_seen_twice(stream) || !(file || is_captured_twice(stream) || is_at_two_interfaces(stream) ||
+						(both && s->interface_count == 1)))
 			continue;
 		if (!streams++)
 			first = &s->streams[i];
 	}
 	if (streams)
-		add(a, "nearly each packet of %zu stream%s is seen twice (%s%s), so half of them are duplicates, and messages of UC "
-		    "broken: %s", streams, streams == 1 ? "" : "s", streams == 1 ? "" : "the first: ",
-		    text_of(first).text,
+		add(a, "nearly each packet of %zu stream%s is seen twice (%s%s)%s: %s", streams, streams == 1 ? "" : "s",
+		    streams == 1 ? "" : "the first: ", text_of(first).text,
+		    is_captured_twice(&first->stream) ? "" : ", so half of them are duplicates, and messages of UC broken",
 		    file ? "a capture of all interfaces of a host that forwards has that (`tcpdump -i any`): capture at one of them" :
 		    both ? "this host forwards them, and they are seen when they come and when they leave. Use `--direction in`, or watch one "
 			   "interface" :
+		    s->interface_count == 1 ? "a mirror of both directions of a port brings that: mirror one of them" :
 			   "they pass two of the interfaces. Watch one of them; `rocescope between` says what is lost between two");
 }
 
