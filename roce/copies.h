@@ -105,12 +105,14 @@ roce_rare copies_take(struct roce_stream *s, const struct roce_packet *p)
 {
 	__u32 digest, i;
 
-	if (!s || !p || p->kind != ROCE_PACKET || !p->op || p->op & OP_CNP)
+	if (!s || !p)
 		return 0;
-	if (s->by_ring || p->op & OP_RING) {
+	if (p->kind != ROCE_PACKET || s->by_ring || p->op & OP_RING) {
 		s->lint_state.no_copies = true;
 		return 0;
 	}
+	if (!p->op || p->op & OP_CNP)
+		return 0;
 	digest = copies_digest(p);
 	i = p->number % COPIES;
 	roce_opaque(i);
