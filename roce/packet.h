@@ -89,6 +89,11 @@ struct roce_packet {
 	struct roce_ring ring; /* OP_RING: from roce_tell_blocks() */
 	__u32 ends;	   /* OP_SLOT: the PSN of the message's last packet */
 	__u32 run;	   /* ROCE_UDP: the sender's run, to which the number belongs */
+	/*
+	 * ROCE_PACKET, or truncated: the frame's length, if nobody says that it was cut, but the IP length goes beyond it: a mirror
+	 * cut it, or its sender counts wrongly. Else 0.
+	 */
+	__u32 ends_at;
 	__u32 ip_payload; /* bytes of IP payload after its extension headers */
 	__u32 payload_bytes;
 	__u16 l3_offset;
@@ -102,6 +107,7 @@ struct roce_packet {
 	__u16 pkey;
 	__u16 vlan; /* identifier of the innermost tag, valid if vlan_tags */
 	__u16 ip_id; /* IPv4 identification, else 0 */
+	__u16 pause; /* ROCE_OTHER: filled in by roce_look_other(): PAUSE_*, and bit n: priority n is told to pause */
 	__u8 vlan_tags;
 	__u8 kind; /* enum roce_kind */
 	__u8 rocev1; /* a GRH instead of IP and UDP */
@@ -126,13 +132,7 @@ struct roce_packet {
 	__u8 stream_end; /* ROCE_UDP: an end marker, not part of the sequence */
 	__u8 unparsed;	/* ROCE_OTHER, but RoCE may be behind headers that are not parsed */
 	__u8 length_wrong; /* filled in by roce_count_frame(): `ends_at`, and it is not known that a mirror cuts frames */
-	/*
-	 * ROCE_PACKET, or truncated: the frame's length, if nobody says that it was cut, but the IP length goes beyond it: a mirror
-	 * cut it, or its sender counts wrongly. Else 0.
-	 */
-	__u32 ends_at;
 	__u8 other;	/* ROCE_OTHER: enum roce_other */
-	__u16 pause;	/* filled in by roce_look_other(): PAUSE_*, and bit n: priority n is told to pause */
 	struct udp_datagram udp; /* ROCE_UDP: what numbers its datagrams besides `number`; of other kinds not filled in */
 };
 
