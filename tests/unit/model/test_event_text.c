@@ -146,7 +146,7 @@ static void test_longest(void **state)
 	(void)state;
 	assert_int_equal(length, strlen(text));
 	assert_int_equal(strlen(text), EVENT_TEXT - 1);
-	assert_non_null(strstr(text, ",icrc_all_bad: 4294967295 packets are missing"));
+	assert_non_null(strstr(text, ",mac_group: 4294967295 packets are missing"));
 	free(text);
 }
 
@@ -159,7 +159,7 @@ static void test_reasons(void **state)
 	(void)state;
 	assert_true(event_parse_reasons("psn", &kinds, &bad));
 	assert_int_equal(kinds, ROCE_EVENT(psn_gap) | ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate) |
-				ROCE_EVENT(psn_resync) | ROCE_EVENT(psn_stray));
+				ROCE_EVENT(psn_resync) | ROCE_EVENT(psn_stray) | ROCE_EVENT(psn_late_unknown));
 	assert_true(event_parse_reasons("psn-gap,nak,rnr-nak", &kinds, &bad));
 	assert_int_equal(kinds, ROCE_EVENT(psn_gap) | ROCE_EVENT(nak) | ROCE_EVENT(rnr_nak));
 	assert_true(event_parse_reasons("lint", &kinds, &bad));

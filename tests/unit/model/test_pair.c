@@ -64,7 +64,7 @@ static void cm_fields(void **state)
 
 				window = frame_window(&f, captured, ROCE_WINDOW_BYTES);
 				engine_parse(window, captured, f.length, NULL, &p);
-				if (p.kind == ROCE_PACKET) {
+				if (p.kind == ROCE_PACKET && !(p.op & OP_CUT)) {
 					assert_true(roce_is_management(&p));
 					assert_int_equal(roce_cm_parse(window, captured, &p, &out), enough);
 				} else {
