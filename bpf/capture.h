@@ -97,7 +97,8 @@ static __always_inline void capture_locate(const struct capture_hook *h, const s
 {
 	o->time = bpf_ktime_get_ns();
 	o->id = capture_id(s);
-	o->length = s->packet.frame_bytes; /* with the tag, and with bytes that a mirror cut off */
+	/* with the tag, and behind a tunnel with what the mirror cut off. Of other short frames who reads the file judges for himself */
+	o->length = s->cut && !h->outward ? s->packet.frame_bytes : s->length + (s->tag ? WIRE_VLAN_LEN : 0);
 	o->tag = 0;
 	o->outward = h->outward;
 	if (h->outward) {

@@ -418,7 +418,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 			p->vlan = s->tag & 0xfff;
 		p->vlan_tags++;
 		p->frame_bytes += WIRE_VLAN_LEN;
-		if (p->truncated && p->ends_at)
+		if (p->ends_at)
 			p->ends_at += WIRE_VLAN_LEN;
 	}
 	t = scratch_totals(s);

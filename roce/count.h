@@ -42,7 +42,7 @@ roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_pa
 	__u64 *v = c->value;
 
 	v[COUNTER_bytes] += p->frame_bytes;
-	v[COUNTER_ttl_one] += p->ttl == 1;
+	v[COUNTER_ttl_one] += p->ttl == 1 && !p->rocev1;
 	if (p->kind == ROCE_UDP) {
 		v[COUNTER_udp_packets]++;
 	} else {

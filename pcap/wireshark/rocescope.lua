@@ -146,6 +146,18 @@ end
 
 local VLAN = { [0x8100] = true, [0x88a8] = true, [0x9100] = true, [0x9200] = true }
 
+local function checksum_is_right(tvb, at, finish)
+	local sum = 0
+	for word = at, finish - 2, 2 do sum = sum + tvb(word, 2):uint() end
+	return sum > 0 and sum % 0xffff == 0
+end
+
+-- Whether a frame that is shorter than its IP length may have been cut, though its own length does not say so: parse_cut().
+local function may_be_cut(tvb, p, wire)
+	if p.v1 then return true end
+	return p.l4 + tvb(p.l4 + 4, 2):uint() > wire and (not p.ipv4 or checksum_is_right(tvb, p.l3, p.l4))
+end
+
 -- Parses a frame. nil: no RoCE packet, or its headers cannot be followed.
 local function parse(tvb)
 	local captured, wire = tvb:captured_len(), tvb:reported_len()
@@ -165,17 +177,18 @@ local function parse(tvb)
 		if p.l4 + 8 > available or tvb(p.l4 + 2, 2):uint() ~= 4791 then return end
 		p.bth = p.l4 + 8
 	end
-	if p.finish > math.max(wire, captured) or p.bth + 16 > p.finish or p.bth > WINDOW or p.bth + 12 > available then
-		return
-	end
+	if p.bth + 16 > p.finish or p.bth > WINDOW or p.bth + 12 > available then return end
+	wire = math.max(wire, captured)
+	if p.finish > wire and not may_be_cut(tvb, p, wire) then return end
 	p.code = tvb(p.bth, 1):uint()
 	p.op = opcodes[p.code] or UNKNOWN
 	local pad, at = band(rshift(tvb(p.bth + 1, 1):uint(), 4), 3), p.bth + 12
-	if at + p.op.extension + pad + 4 > p.finish or at + p.op.extension > captured then return end
-	if p.op.needed > 0 and at + p.op.needed > available then return end
+	if at + p.op.extension + pad + 4 > p.finish then return end
+	if p.op.needed > 0 and at + p.op.needed > available and at + p.op.extension <= captured then return end
 	p.qpn = tvb(p.bth + 5, 3):uint()
 	p.psn = tvb(p.bth + 9, 3):uint()
-	if p.op.deth then p.source_qpn = tvb(at + 5, 3):uint() end
+	p.unplaced = p.op.deth and at + 8 > available -- its source QPN was cut off
+	if p.op.deth and not p.unplaced then p.source_qpn = tvb(at + 5, 3):uint() end
 	p.icrc = p.finish - 4
 	p.truncated = captured < p.finish
 	return p
@@ -254,6 +267,7 @@ end
 -- { psn, expected, verdict, skipped } of a packet in its stream's sequence, else nil. Expected is the PSN after the highest one
 -- so far. After a READ request none is expected: it takes a number of PSNs that depends on the path MTU.
 local function follow(p, status)
+	if p.unplaced then return end
 	local s = stream_of(p)
 	if status == BAD and s.good then return end
 	if status == GOOD and not s.good then s.good, s.next, s.stepped = true, nil, nil end -- earlier packets may be of another stream

@@ -883,7 +883,7 @@ def totals(paths):
                 t["icrc_unchecked" if ok is None else "icrc_checked"] += 1
             t["icrc_bad"] += ok is False
             t["unknown_opcodes"] += ok is not False and not p["known"]
-            t["ttl_one"] += frame[p["l3"] + (8 if frame[p["l3"]] >> 4 == 4 else 7)] == 1
+            t["ttl_one"] += kind == "roce" and frame[p["l3"] + (8 if frame[p["l3"]] >> 4 == 4 else 7)] == 1
     return t
 
 
