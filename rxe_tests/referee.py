@@ -16,7 +16,8 @@ PERFTEST_S = 300    # the longest run of perftest
 # where a busy neighbour takes the CPU away meanwhile.
 NO_REPORT = "Can't produce a report"
 QUIET_S = 0.5   # a wire without a frame for this long is quiet: a killed sender's last packets have arrived
-FIGURES = ("psn_gaps", "psn_skipped", "psn_recovered", "psn_lost", "psn_unseen", "psn_duplicates", "psn_resyncs", "icrc_bad")
+FIGURES = ("psn_gaps", "psn_skipped", "psn_recovered", "psn_lost", "psn_unseen", "psn_duplicates", "psn_resyncs", "icrc_bad",
+           "captured_twice")
 RXE_COUNTERS = "/sys/class/infiniband/rxe0/ports/1/hw_counters"
 
 
