@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(masked, frame, length);
 	memset(masked + length, 0, length < ROCE_WINDOW_BYTES ? ROCE_WINDOW_BYTES - length : 0);
 	engine_parse(masked, length, length, NULL, &p);
-	if (p.kind != ROCE_PACKET)
+	if (p.kind != ROCE_PACKET || p.truncated)
 		return 0;
 	must(datagram_find(frame, length, &d) && p.icrc_offset == d.end - 4);
 

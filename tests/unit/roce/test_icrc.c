@@ -267,8 +267,8 @@ static void check_flips(struct frame *f, bool ipv6)
 		masked |= at == f->bth + 4 || (f->udp && (at == f->udp + 6 || at == f->udp + 7));
 		f->bytes[at] ^= 0x80 >> bit % 8;
 		engine_parse(f->bytes, length, length, NULL, &p);
-		/* a flip in a length or protocol can make it something else than a packet */
-		if (p.kind == ROCE_PACKET)
+		/* a flip in a length or protocol can make it something else than a packet, or than a whole one */
+		if (p.kind == ROCE_PACKET && !p.truncated)
 			assert_int_equal(is_good(f), masked || at >= f->end);
 		f->bytes[at] ^= 0x80 >> bit % 8;
 	}
