@@ -26,7 +26,7 @@ $(UNIT_TESTS):
 	@mkdir -p $(@D)
 	$(Q)$(LINK) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
-$(BUILD)/tests/unit/roce/test_message: $(BUILD)/sanitized/tests/support/observe_old.o
+$(BUILD)/tests/unit/roce/test_message: $(BUILD)/$(if $(filter %/test_message,$(PLAIN_TESTS)),,sanitized/)tests/support/observe_old.o
 
 # Compares the rewritten packets' ICRCs with zlib's.
 $(BUILD)/tests/unit/bench/test_rewrite: $(BUILD)/sanitized/bench/frame.o
