@@ -7,27 +7,24 @@
 #define NEAR 4096 /* PSNs in flight, at most, by which an answer tells its requests */
 #define SEARCHED (1ull << 26) /* streams looked at for that, so that many of them cost no time */
 
-/* Whether the answer may be to this stream: its PSN is one of the last that were sent. */
+/* Whether the answer may be to this stream of requests between its hosts: its PSN is one of the last that were sent. */
 static bool fits(const struct chart *c, const struct roce_packet *p)
 {
 	const struct exchange *x = &c->exchange;
 
-	return c->key.kind == KEY_CONNECTED && c->key.side == SIDE_REQUEST && x->met && psn_distance(p->number, x->newest) >= 0 &&
-	       psn_distance(p->number, x->newest) < NEAR && !memcmp(c->key.src, p->dst, 16) && !memcmp(c->key.dst, p->src, 16) &&
+	return x->met && psn_distance(p->number, x->newest) >= 0 && psn_distance(p->number, x->newest) < NEAR &&
 	       c->service == p->service;
 }
 
-/* Of several streams of requests between these hosts the only one that this answer fits. NULL: none, or several. */
-static struct chart *only_fit(struct doctor *d, const struct roce_packet *p)
+/* Of several streams of requests in the direction that is answered the only one that this answer fits. NULL: none, or several. */
+static struct chart *only_fit(struct doctor *d, const struct path *path, const struct roce_packet *p)
 {
 	struct chart *found = NULL;
 
 	if (d->searched > SEARCHED)
 		return NULL;
-	d->searched += d->charts.count;
-	for (size_t i = 0; i < d->charts.count; i++) {
-		struct chart *c = d->charts.entries[i];
-
+	for (struct chart *c = path->streams; c; c = c->beside) {
+		d->searched++;
 		if (!fits(c, p))
 			continue;
 		if (found)
@@ -60,7 +57,7 @@ static struct chart *answered(struct doctor *d, struct chart *response, const st
 	if (!path || !path->several)
 		return path ? path->requests : NULL;
 	if (!response->requests || !fits(response->requests, p))
-		response->requests = only_fit(d, p);
+		response->requests = only_fit(d, path, p);
 	*sure = response->requests;
 	return response->requests ?: path->requests;
 }
@@ -86,7 +83,7 @@ static bool is_of_another(const struct chart *c, const struct chart *response)
 static struct chart *answered_surely(struct doctor *d, struct chart *response, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
-	struct path *path = path_back(d, p->src, p->dst);
+	struct path *path = doctor_path(d, p->dst, p->src);
 	struct chart *found = NULL;
 	size_t count = 0;
 	bool sure;

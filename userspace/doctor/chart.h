@@ -154,9 +154,6 @@ static inline bool chart_is_complete(const struct chart *c)
 	return !c->loss.apart && c->passed <= c->packets;
 }
 
-/* The direction from dst to src. NULL: no packet of it came. */
-struct path *path_back(const struct doctor *d, const __u8 src[16], const __u8 dst[16]);
-
 /* Adds the signs that streams between two hosts show together, before the streams are concluded. */
 void hosts_conclude(struct doctor *d);
 

@@ -100,7 +100,7 @@ static void conclude_start(struct chart *c)
 
 static void conclude_response(const struct doctor *d, struct chart *c)
 {
-	const struct path *back = path_back(d, c->key.src, c->key.dst);
+	const struct path *back = doctor_path(d, c->key.dst, c->key.src);
 	struct sign *sign;
 
 	if (c->key.kind != KEY_CONNECTED || c->key.side != SIDE_REQUEST || c->acked ||
@@ -120,7 +120,7 @@ static void conclude_response(const struct doctor *d, struct chart *c)
 /* Without AckReq there are no ACKs. ACKREQ_LEAST messages without one rule out a sender that asks only now and then. */
 static void conclude_ackreq(const struct doctor *d, struct chart *c)
 {
-	const struct path *back = path_back(d, c->key.src, c->key.dst);
+	const struct path *back = doctor_path(d, c->key.dst, c->key.src);
 	struct sign *sign;
 
 	if (c->key.kind != KEY_CONNECTED || c->key.side != SIDE_REQUEST || c->ackreqs || c->silent < ACKREQ_LEAST ||
@@ -217,15 +217,21 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 
 /* ---- all streams ---- */
 
+/* below: as for add_below(). NULL: none. */
+static struct finding *find_named(const struct findings *f, const char *kind, bool habit, size_t below)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (!strcmp(f->list[i].kind, kind) && f->list[i].habit == habit && f->list[i].below == below)
+			return &f->list[i];
+	return NULL;
+}
+
 struct finding *doctor_find(const struct findings *f, enum finding_kind kind)
 {
 	char wanted[FINDING_KIND];
 
 	finding_name(kind, wanted);
-	for (size_t i = 0; i < f->count; i++)
-		if (!strcmp(f->list[i].kind, wanted) && !f->list[i].habit && !f->list[i].below)
-			return &f->list[i];
-	return NULL;
+	return find_named(f, wanted, false, 0);
 }
 
 /* A habit of some streams is another finding than the fault of others, and both than a consequence of another finding. */
@@ -235,9 +241,9 @@ static struct finding *find_or_add(struct findings *f, const struct sign *sign, 
 	struct finding *to;
 
 	finding_name(sign->kind, wanted);
-	for (size_t i = 0; i < f->count; i++)
-		if (!strcmp(f->list[i].kind, wanted) && f->list[i].habit == sign->habit && f->list[i].below == below)
-			return &f->list[i];
+	to = find_named(f, wanted, sign->habit, below);
+	if (to)
+		return to;
 	to = findings_add(f);
 	if (to) {
 		memcpy(to->kind, wanted, sizeof(wanted));
@@ -431,14 +437,6 @@ static bool is_icrc(const struct finding *f)
 	return !strncmp(f->kind, "icrc-", 5);
 }
 
-static struct finding *find_unexplained(const struct findings *f)
-{
-	for (size_t i = 0; i < f->count; i++)
-		if (!strcmp(f->list[i].kind, "icrc-unexplained"))
-			return &f->list[i];
-	return NULL;
-}
-
 static void drop(struct findings *f, const struct finding *it)
 {
 	size_t i = it - f->list;
@@ -471,7 +469,7 @@ static bool is_named(const struct findings *f, const struct finding *corruption)
 /* Damage, or a mistake of the sender? */
 static void settle_icrcs(struct findings *f)
 {
-	const struct finding *corruption = doctor_find(f, KIND_corruption), *unexplained = find_unexplained(f);
+	const struct finding *corruption = doctor_find(f, KIND_corruption), *unexplained = find_named(f, "icrc-unexplained", false, 0);
 
 	if (!corruption)
 		return;
@@ -717,20 +715,11 @@ static void conclude_short(struct doctor *d, const struct roce_totals *totals)
 	}
 }
 
-/* How many frames do not show their PSN. */
-static void conclude_headless(const struct roce_totals *totals, struct signs *hints)
+/* A hint of frames that a counter counts. */
+static void hint_counted(const struct roce_totals *totals, enum roce_counter counter, struct signs *hints, enum finding_kind kind)
 {
-	__u64 frames = totals->value[COUNTER_headless_frames];
-	struct sign *sign = frames ? signs_get(hints, KIND_hint_headless) : NULL;
-
-	if (sign)
-		sign->packets = frames;
-}
-
-static void hint_tunnels(const struct roce_totals *totals, struct signs *hints)
-{
-	__u64 frames = totals->value[COUNTER_tunnelled_frames];
-	struct sign *sign = frames ? signs_get(hints, KIND_hint_tunnel) : NULL;
+	__u64 frames = totals->value[counter];
+	struct sign *sign = frames ? signs_get(hints, kind) : NULL;
 
 	if (sign)
 		sign->packets = frames;
@@ -773,8 +762,8 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	if (d->selection)
 		signs_add(&hints, KIND_hint_selection, 0);
 	expect_conclude(d, &hints);
-	conclude_headless(totals, &hints);
-	hint_tunnels(totals, &hints);
+	hint_counted(totals, COUNTER_headless_frames, &hints, KIND_hint_headless);
+	hint_counted(totals, COUNTER_tunnelled_frames, &hints, KIND_hint_tunnel);
 	added &= add_signs(f, &hints, &nobody);
 	signs_free(&hints);
 	added &= add_machine(d, f);

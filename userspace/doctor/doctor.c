@@ -211,13 +211,6 @@ static void take_ackreq(struct chart *c, const struct doctor_packet *taken)
 		c->silent_frame = taken->number;
 }
 
-static __u16 identification(const struct doctor_packet *taken)
-{
-	const struct roce_packet *p = &taken->look->packet;
-
-	return p->ip_version == 4 ? roce_be16(taken->frame->bytes + p->l3_offset + 4) : 0;
-}
-
 /* When this packet came, behind the one before. */
 static void take_time(struct chart *c, const struct doctor_packet *taken)
 {
@@ -246,7 +239,7 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 		.frame = taken->number, .event = *taken->event, .psn = p->number, .op = p->op, .content = hash,
 		.payload = p->payload_bytes, .dma_length = p->dma_length, .immediate = p->immediate, .opcode = p->opcode,
 		.va = p->va, .service = p->service, .damaged = c->trusted && taken->look->icrc == ICRC_BAD,
-		.identification = identification(taken), .apart = taken->apart,
+		.identification = p->ip_id, .apart = taken->apart,
 		/* responses come again because requests do */
 		.called = c->called || c->key.side == SIDE_RESPONSE,
 	};
@@ -544,10 +537,10 @@ void doctor_take(struct doctor *d, const struct doctor_packet *taken)
 
 	if (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT || (p->truncated && p->ends_at))
 		take_frame(d, taken); /* perhaps a mirror has cut it: conclude_short() */
-	if (p->kind == ROCE_OTHER)
+	if (p->kind == ROCE_OTHER) {
 		neighbours_take(&d->neighbours, taken);
-	if (p->kind == ROCE_OTHER)
 		take_stranger(d, taken);
+	}
 	if (p->kind == ROCE_UDP)
 		flows_take(&d->flows, taken);
 	if (p->kind != ROCE_PACKET)

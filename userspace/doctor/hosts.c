@@ -9,15 +9,6 @@
 #define QP_PACKETS 4 /* packets of a QP that does more than to be tried out */
 #define V1_TRIED 256 /* directions of RoCEv1 whose opposite one is looked for by its MAC addresses */
 
-struct path *path_back(const struct doctor *d, const __u8 src[16], const __u8 dst[16])
-{
-	__u8 key[32];
-
-	memcpy(key, dst, 16);
-	memcpy(key + 16, src, 16);
-	return index_find(&d->paths, key);
-}
-
 /* ---- versions ---- */
 
 /* Whether RC requests of this direction ask for answers, and all its packets are of one version. */
@@ -42,7 +33,7 @@ static bool is_opposite(const struct path *a, const struct path *b)
  */
 static const struct path *answers_by_v2(const struct doctor *d, const struct path *v1)
 {
-	const struct path *back = path_back(d, v1->src, v1->dst);
+	const struct path *back = doctor_path(d, v1->dst, v1->src);
 
 	if (back)
 		return asks_by(back, false) ? back : NULL;

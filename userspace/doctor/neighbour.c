@@ -129,7 +129,7 @@ void neighbours_take(struct neighbours *n, const struct doctor_packet *taken)
 /* The RoCE stream of the one that does not answer: its own requests, or else its responses. NULL: none was seen. */
 static struct chart *stream_of(const struct doctor *d, const struct neighbour *n)
 {
-	const struct path *path = path_back(d, n->asker, n->wanted);
+	const struct path *path = doctor_path(d, n->wanted, n->asker);
 
 	return path ? path->requests ?: path->any : NULL;
 }
@@ -137,7 +137,7 @@ static struct chart *stream_of(const struct doctor *d, const struct neighbour *n
 /* Whether the asker sends RoCE to the one that it asks for, or should: RC wants answers. */
 static bool is_wanted(const struct doctor *d, const struct neighbour *n, const struct chart *c)
 {
-	const struct path *path = path_back(d, n->wanted, n->asker);
+	const struct path *path = doctor_path(d, n->asker, n->wanted);
 
 	return (path && path->any) || ((c->service == SERVICE_RC || c->service == SERVICE_XRC) && c->asked);
 }

@@ -60,7 +60,7 @@ static bool has_stopped(const struct chart *c)
 /* The requests in the opposite direction, if all are of one QP. NULL: none, or of several. */
 static struct chart *opposite(const struct doctor *d, const struct chart *c)
 {
-	const struct path *back = path_back(d, c->key.src, c->key.dst), *forth = path_back(d, c->key.dst, c->key.src);
+	const struct path *back = doctor_path(d, c->key.dst, c->key.src), *forth = doctor_path(d, c->key.src, c->key.dst);
 
 	return back && forth && path_is_single(back) && path_is_single(forth) ? back->streams : NULL;
 }
