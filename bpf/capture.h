@@ -97,7 +97,7 @@ static __always_inline void capture_locate(const struct capture_hook *h, const s
 {
 	o->time = bpf_ktime_get_ns();
 	o->id = capture_id(s);
-	/* with the tag, and behind a tunnel with what the mirror cut off. Of other short frames who reads the file judges for himself */
+	/* With the tag, and behind a tunnel with what the mirror cut off. Other short frames are judged by whoever reads the file. */
 	o->length = s->cut && !h->outward ? s->packet.frame_bytes : s->length + (s->tag ? WIRE_VLAN_LEN : 0);
 	o->tag = 0;
 	o->outward = h->outward;

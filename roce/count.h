@@ -76,9 +76,9 @@ roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_pa
 enum short_frames { SHORT_UNDECIDED, SHORT_CUT, SHORT_WRONG };
 
 /*
- * Whether the frames that are shorter than their IP lengths were cut by a mirror: it cuts all longer frames, and at one length. Where
- * whole frames are longer, or no more than the ICRC is missing, their sender counts wrongly. One frame alone does not show it. Of frames as long
- * as the longest whole ones most must be short. v: of the totals; a finished snapshot is judged as before.
+ * Whether the frames that are shorter than their IP lengths were cut by a mirror: it cuts all longer frames, and at one length.
+ * Where whole frames are longer, or no more than the ICRC is missing, their sender counts wrongly. One frame alone does not show
+ * it. Of frames as long as the longest whole ones most must be short. v: of the totals; a finished snapshot is judged as before.
  */
 roce_inline enum short_frames roce_judge_short(const __u64 *v)
 {

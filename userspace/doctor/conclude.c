@@ -695,8 +695,8 @@ static bool conclude_flows(struct doctor *d, struct findings *f, struct signs *h
 }
 
 /*
- * Short frames that a mirror cut are no mistake of their sender. Others are malformed: no receiver takes them. They only stand in their
- * streams' sequences.
+ * Short frames that a mirror cut are no mistake of their sender. Others are malformed: no receiver takes them. They only stand in
+ * their streams' sequences.
  */
 static void conclude_short(struct doctor *d, const struct roce_totals *totals)
 {
