@@ -33,6 +33,14 @@ roce_inline void count_rare(__u64 *v, const struct roce_packet *p)
 	}
 }
 
+/* Counts what few packets are: apart, because these counters lie in cache lines of their own. */
+roce_inline void count_seldom(__u64 *v, const struct roce_packet *p)
+{
+	v[COUNTER_ttl_one] += p->ttl == 1 && !p->rocev1;
+	v[COUNTER_truncated] += p->truncated;
+	v[COUNTER_short_packets] += -(__u64)p->ends_at >> 63;
+}
+
 /*
  * Counts one packet, for the snapshot as a whole and, once its stream is found, for the stream (scope PACKET of counters.def).
  * Bad ICRCs are counted here and nowhere else.
@@ -42,23 +50,20 @@ roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_pa
 	__u64 *v = c->value;
 
 	v[COUNTER_bytes] += p->frame_bytes;
-	v[COUNTER_ttl_one] += p->ttl == 1 && !p->rocev1;
+	if (p->truncated || p->ttl == 1)
+		count_seldom(v, p);
 	if (p->kind == ROCE_UDP) {
 		v[COUNTER_udp_packets]++;
 	} else {
 		if (p->rocev1) { /* roce_packets and its parts count RoCEv2 only */
 			v[COUNTER_rocev1_packets]++;
 			v[COUNTER_rocev1_icrc_checked] += icrc != ICRC_UNCHECKED;
-			v[COUNTER_truncated] += p->truncated;
 		} else {
 			v[COUNTER_roce_packets]++;
-			if (icrc == ICRC_UNCHECKED) {
+			if (icrc == ICRC_UNCHECKED)
 				v[COUNTER_icrc_unchecked]++;
-				v[COUNTER_truncated] += p->truncated;
-				v[COUNTER_short_packets] += -(__u64)p->ends_at >> 63;
-			} else {
+			else
 				v[COUNTER_icrc_checked]++;
-			}
 		}
 		if (icrc == ICRC_BAD) {
 			v[COUNTER_icrc_bad]++;
