@@ -324,6 +324,7 @@ roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 
 {
 	const __u8 *h = cursor_peek(c, sizeof(struct wire_bth));
 	__u32 headers, op;
+	bool whole;
 
 	if (c->end > p->frame_bytes)
 		parse_cut(c, p);
@@ -339,13 +340,13 @@ roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 
 	op = p->op;
 	c->offset += sizeof(struct wire_bth);
 	headers = c->offset;
-	p->payload_bytes = parse_extensions(c, p) ? c->offset : headers + parse_extension_bytes(op);
-	headers = *(volatile __u32 *)&p->payload_bytes; /* reload, as of l4_offset */
+	whole = parse_extensions(c, p);
+	headers = whole ? c->offset : headers + parse_extension_bytes(op);
 	if (headers + p->pad + WIRE_ICRC_LEN > c->end) {
 		p->kind = p->rocev1 ? ROCE_V1 : ROCE_MALFORMED;
 		return;
 	}
-	if (p->op & OP_CUT && headers <= captured)
+	if (!whole && headers <= captured)
 		return; /* they lie behind the window */
 	p->kind = ROCE_PACKET;
 	p->icrc_offset = c->end - WIRE_ICRC_LEN;
