@@ -12,8 +12,10 @@
 
 #include "roce/stream.h"
 
-#define COPIES_QUIET 1024 /* after so many packets without a copy or a duplicate, copies are not looked for any more, */
-#define COPIES_LATE 65535 /* ... or after so many, if the stream had one */
+/* After so many packets without a copy or a duplicate, copies are not looked for any more: */
+#define COPIES_FIRST 128  /* at a stream's beginning; it is short because thousands of streams would pay for it, */
+#define COPIES_QUIET 1024 /* ... behind a duplicate, */
+#define COPIES_LATE 65535 /* ... and if the stream had a copy */
 
 /* What a packet has in common with its copy, in 16 bits, never 0. */
 roce_inline __u32 copies_digest(const struct roce_packet *p)
@@ -72,6 +74,7 @@ roce_inline void copies_remember(struct roce_stream *s, const struct roce_packet
 
 	if (c->by_id == COPIES_NONE) {
 		c->by_id = p->ip_id ? COPIES_COUNTED : COPIES_ALONE;
+		c->quiet = COPIES_QUIET - COPIES_FIRST;
 	} else if (c->id != p->ip_id || c->seen[i] != digest) { /* another packet, or sent again by one who counts */
 		c->by_id = c->id != p->ip_id ? COPIES_COUNTED : COPIES_CONSTANT;
 		if (c->alone)

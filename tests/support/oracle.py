@@ -535,7 +535,7 @@ class Copies:
     def __init__(self):
         self.last = {}  # by PSN modulo 28: packets that were no copies
         self.newest, self.way, self.counted = None, None, None
-        self.quiet, self.looks, self.found, self.alone = 0, True, 0, 0
+        self.quiet, self.looks, self.found, self.alone = 1024 - 128, True, 0, 0
 
     def expect(self):
         """A packet was seen before."""
