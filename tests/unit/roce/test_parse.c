@@ -272,6 +272,41 @@ static void rocev1(void **state)
 	assert_int_equal(c.value[COUNTER_roce_packets] + c.value[COUNTER_icrc_checked] + c.value[COUNTER_icrc_unchecked], 0);
 }
 
+/* Whether frames that end before their IP length were cut by a mirror, or their sender counts wrongly. */
+static void short_frames(void **state)
+{
+	static const struct {
+		int payload[4], cut_at[4]; /* bytes; 0: the frame is whole */
+		enum short_frames is;
+	} frames[] = {
+		{ { 100 }, { 90 }, SHORT_UNDECIDED },
+		{ { 100, 120 }, { 90, 90 }, SHORT_CUT },
+		{ { 100, 120 }, { 90, 91 }, SHORT_WRONG },	   /* a mirror cuts at one length, */
+		{ { 60, 100, 120 }, { 0, 90, 90 }, SHORT_WRONG },  /* ... and what is longer: the first one has 118 bytes */
+		{ { 100, 120, 60 }, { 90, 90, 0 }, SHORT_WRONG },  /* ... or the last */
+		{ { 4, 100, 120, 4 }, { 0, 90, 90, 0 }, SHORT_CUT },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(frames); i++) {
+		struct roce_totals totals = { 0 };
+		__u32 longest = 0;
+
+		for (int k = 0; k < 4 && frames[i].payload[k]; k++) {
+			struct frame_spec s = { .opcode = 4, .payload = frames[i].payload[k] };
+			struct roce_packet p;
+			struct frame f;
+
+			frame_build(&f, &s);
+			p = frames[i].cut_at[k] ? parse(&f, frames[i].cut_at[k], frames[i].cut_at[k]) : parse(&f, f.length, f.length);
+			assert_int_equal(p.kind, ROCE_PACKET);
+			roce_count_frame(&totals, &p, &longest);
+			roce_count_packet(&totals.counters, &p, ICRC_UNCHECKED);
+		}
+		assert_int_equal(roce_judge_short(totals.value), frames[i].is);
+	}
+}
+
 /* Each frame has one kind, and kinds and verdicts add up, for any frames. */
 static void check_identities(const struct roce_totals *c)
 {
@@ -408,6 +443,7 @@ int main(void)
 		cmocka_unit_test(rocev1),
 		cmocka_unit_test(ipv4_is_mapped),
 		cmocka_unit_test(stream_header),
+		cmocka_unit_test(short_frames),
 		cmocka_unit_test(random_damage),
 		cmocka_unit_test(random_bytes),
 	};

@@ -680,6 +680,25 @@ static void met_in_the_middle(void **state)
 	}
 }
 
+/*
+ * A number of four bits, which a time stamp completes (VITA 49): of a second's samples, 100 a datagram, so it begins anew with each
+ * second. More datagrams are lost than four bits can tell, but for those between two seconds.
+ */
+static void numbers_by_time(void **state)
+{
+	struct udp_time t = { 0 };
+
+	(void)state;
+	for (__u64 n = 0; n < 2500; n++) {
+		struct roce_packet p = { .number = n & 15, .udp = { .time = n % 1000 * 100, .second = 7 + n / 1000 } };
+
+		if ((n > 300 && n < 340) || (n > 1003 && n < 1043) || (n > 1996 && n < 2002))
+			continue;
+		udp_number_time(&t, &p);
+		assert_true(p.number == n);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -696,6 +715,7 @@ int main(void)
 		cmocka_unit_test(lints_saturate),
 		cmocka_unit_test(udp_streams), cmocka_unit_test(classes), cmocka_unit_test(sequence_beside),
 		cmocka_unit_test(ttl_of_one), cmocka_unit_test(met_in_the_middle),
+		cmocka_unit_test(numbers_by_time),
 	};
 
 	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
