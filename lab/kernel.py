@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from concurrent import futures
 
-from lab import LabError, child
+from lab import LabError, archive, child
 
 # Debian's, and Ubuntu's, where the extra modules have rdma_rxe and sch_netem.
 METAPACKAGES = ("linux-image-amd64", "linux-image-generic")
@@ -19,9 +19,10 @@ _KERNEL_PACKAGE = re.compile(r"linux-(image|modules|modules-extra)-\d\S*")
 # from the mirrors.
 SUITES = {"5.15": ("jammy",), "6.1": ("bookworm",), "6.12": ("bookworm-backports", "trixie")}
 UBUNTU = ("jammy",)
-DEBIAN_MIRROR, UBUNTU_MIRROR = "http://deb.debian.org/debian", "http://archive.ubuntu.com/ubuntu"
-DEBIAN_KEYS, UBUNTU_KEYS = (f"/usr/share/keyrings/{name}-archive-keyring.gpg" for name in ("debian", "ubuntu"))
 UBUNTU_KEYS_IN = "trixie"   # Debian 12 has no package of them
+# Where the package debootstrap names the archive that a distribution has for everybody.
+DEFAULT_MIRROR = {"debian": ("usr/sbin/debootstrap", re.compile(r'^DEF_MIRROR="(\S+)"', re.M)),
+                  "ubuntu": ("usr/share/debootstrap/scripts/gutsy", re.compile(r"\*\)\s+default_mirror (\S+)"))}
 
 # A third of the modules: for devices that no guest has.
 UNUSED = ("sound", "drivers/gpu", "drivers/media", "drivers/usb", "drivers/net/wireless")
@@ -71,8 +72,7 @@ def _fetch_version(version, work, progress):
     for suite in SUITES[version]:
         progress(f"looking for a kernel {version} in {suite}")
         try:
-            source = (UBUNTU_MIRROR, _ubuntu_keys(work, progress)) if suite in UBUNTU else (DEBIAN_MIRROR, DEBIAN_KEYS)
-            apt = Apt(progress, suite, work, *source)
+            apt = Apt(progress, suite, work, *_source("ubuntu" if suite in UBUNTU else "debian", work, progress))
             apt.update()
             apt.unpack(work, version)
             return
@@ -81,14 +81,25 @@ def _fetch_version(version, work, progress):
     raise Unreachable(f"no kernel {version}: {'; '.join(why)}")
 
 
-def _ubuntu_keys(work, progress):
-    """The file with them: this machine's, or of Debian's package."""
-    if os.path.exists(UBUNTU_KEYS):
-        return UBUNTU_KEYS
-    apt = Apt(progress, UBUNTU_KEYS_IN, work, DEBIAN_MIRROR, DEBIAN_KEYS)
-    apt.update()
-    apt.fetch(["ubuntu-keyring"], work, os.path.join(work, "keys"))
-    return os.path.join(work, "keys", UBUNTU_KEYS.lstrip("/"))
+def _source(distribution, work, progress):
+    """(URL, file with its keys): this machine's, or what packages of Debian say."""
+    mirror, keys = archive.mirror(distribution)
+    if not mirror:
+        path, pattern = DEFAULT_MIRROR[distribution]
+        tree = os.path.join(work, "debootstrap")
+        try:
+            Apt(progress).fetch(["debootstrap"], work, tree)
+            with open(os.path.join(tree, path), encoding="utf-8") as file:
+                mirror = pattern.search(file.read())[1]
+        except (LabError, OSError, TypeError) as error:
+            raise LabError(f"no archive of {distribution} is known: tell {archive.variable(distribution)}=URL") from error
+    if distribution == "ubuntu" and not os.path.exists(keys):
+        apt = Apt(progress, UBUNTU_KEYS_IN, work, *_source("debian", work, progress))
+        apt.update()
+        tree = os.path.join(work, "keys")
+        apt.fetch(["ubuntu-keyring"], work, tree)
+        keys = os.path.join(tree, keys.lstrip("/"))
+    return mirror, keys
 
 
 class Apt:
@@ -130,10 +141,10 @@ class Apt:
             size = re.search(r"^Size: (\d+)", self._cache("show", "--no-all-versions", package), re.M)
             self._progress(f"downloading {package} ({round(int(size[1]) / 1e6)} MB)" if size else f"downloading {package}")
             _run(["apt-get", *self._options, "download", package], f"downloading {package} failed", cwd=work)
-        for archive in glob.glob(os.path.join(work, "*.deb")):
-            self._progress(f"unpacking {os.path.basename(archive)}")
-            _run(["dpkg", "-x", archive, tree], "unpacking failed")
-            os.unlink(archive)
+        for package in glob.glob(os.path.join(work, "*.deb")):
+            self._progress(f"unpacking {os.path.basename(package)}")
+            _run(["dpkg", "-x", package, tree], "unpacking failed")
+            os.unlink(package)
 
     def _packages(self, version):
         for meta in METAPACKAGES:

@@ -10,15 +10,11 @@ import tempfile
 
 from support.project import ROOT
 
+from lab import archive
+
 FOLDER = os.path.join(ROOT, "build", "debian", "distros")   # the Makefile looks for no .d files in build/debian/
-KEYRINGS = "/usr/share/keyrings"
-DEBIAN, UBUNTU = "http://deb.debian.org/debian", "http://archive.ubuntu.com/ubuntu"
-# distribution: (keyring, lines of sources.list)
-DISTROS = {
-    **{suite: ("debian-archive-keyring.gpg", [f"{DEBIAN} {suite} main", f"{DEBIAN} {suite}-updates main",
-                                              f"{DEBIAN}-security {suite}-security main"]) for suite in ("bookworm", "trixie")},
-    "noble": ("ubuntu-archive-keyring.gpg", [f"{UBUNTU} {suite} main universe" for suite in ("noble", "noble-updates", "noble-security")]),
-}
+# suite: (distribution, components)
+DISTROS = {"bookworm": ("debian", "main"), "trixie": ("debian", "main"), "noble": ("ubuntu", "main universe")}
 # Documentation/admin-guide/devices.txt. Those of this machine may have lost their mode.
 NODES = {"null": "1 3", "zero": "1 5", "full": "1 7", "random": "1 8", "urandom": "1 9", "tty": "5 0", "net/tun": "10 200"}
 # $1: the root file system; the rest is the command
@@ -51,19 +47,29 @@ def why_not(distro):
     """Why this machine cannot make the root file system; None: it can try."""
     if not shutil.which("mmdebstrap"):
         return "no mmdebstrap: apt-get install mmdebstrap"
-    keyring = f"{KEYRINGS}/{DISTROS[distro][0]}"
-    return None if os.path.exists(keyring) else f"no {keyring}: it comes with the package {DISTROS[distro][0].removesuffix('.gpg')}"
+    distribution = DISTROS[distro][0]
+    _, keys = archive.mirror(distribution)
+    package = {"debian": "debian-archive-keyring", "ubuntu": "ubuntu-keyring"}[distribution]
+    return None if os.path.exists(keys) else f"no {keys}: it comes with the package {package}"
+
+
+def _sources(distro):
+    """Arguments of mmdebstrap. Without a mirror of this machine's own it takes the one that everybody has."""
+    distribution, components = DISTROS[distro]
+    mirror, keys = archive.mirror(distribution)
+    more = [f"deb {mirror} {suite} {components}" for suite in (distro, f"{distro}-updates")] if mirror else []
+    return [f"--keyring={keys}", f"--components={components}", *(f"--aptopt={line}" for line in archive.proxies())], more
 
 
 def base(distro):
     """The archive of a minimal root file system, made once. RuntimeError: the distribution cannot be had; it says why."""
-    path, (keyring, sources) = os.path.join(FOLDER, f"{distro}.tar"), DISTROS[distro]
+    path = os.path.join(FOLDER, f"{distro}.tar")
     if not os.path.exists(path):
         os.makedirs(FOLDER, exist_ok=True)
         # apt has to be asked for: Ubuntu's is not among the required packages
-        made = subprocess.run(["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--include=apt",
-                               f"--keyring={KEYRINGS}/{keyring}", distro, f"{path}.new.tar", *(f"deb {line}" for line in sources)],
-                              capture_output=True, text=True, check=False)
+        how, sources = _sources(distro)
+        made = subprocess.run(["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--include=apt", *how, distro,
+                               f"{path}.new.tar", *sources], capture_output=True, text=True, check=False)
         if made.returncode:
             raise RuntimeError((made.stderr.strip().splitlines() or ["mmdebstrap failed"])[-1])
         os.rename(f"{path}.new.tar", path)
