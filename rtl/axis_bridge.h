@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Frames into and out of a simulated core: between the AXI-Stream ports of a model that Verilator made and capture files,
- * pipes or taps (docs/rtl.md). This header needs C++17 and libpcap, and nothing else of this project; axis_sim.cpp uses it.
+ * pipes or taps (docs/rtl.md). This header needs C++17 and axis_frames.h; axis_sim.cpp uses it.
  *
  *     axis::frames_in *from = axis::open_in("-");
+ *     axis::frames_out *to = axis::open_out("out.pcap");
  *     axis::source in(top.s_axis_tdata, top.s_axis_tkeep, top.s_axis_tvalid, top.s_axis_tready, top.s_axis_tlast, *from);
- *     for (;;) {                         one clock cycle; clk is 0
+ *     axis::sink out(top.m_axis_tdata, top.m_axis_tkeep, top.m_axis_tvalid, top.m_axis_tready, top.m_axis_tlast, *to);
+ *     uint64_t cycle;
+ *     for (cycle = 0; axis::moves(in, out, cycle); cycle++) {      one clock cycle; clk is 0
  *             in.drive();                what the ports show in this cycle
+ *             out.drive();
  *             top.eval();
  *             in.sample();               who took what at the rising edge
+ *             out.sample(cycle);
  *             top.clk = 1, top.eval(), top.clk = 0;
  *     }
+ *     out.whole.check_end(in.frames, cycle);
  *
  * Byte 0 of a frame is the lowest byte of tdata (lane 0). A beat has as many bytes as its tdata port: 8, 16, 32 or 64. Every
  * beat but the last of a frame is full. It runs on little-endian machines.
@@ -19,119 +25,17 @@
 #define AXIS_BRIDGE_H
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdarg>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <random>
-#include <string>
-#include <vector>
 
 #include <fcntl.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
-#include <pcap/pcap.h>
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
+
+#include "axis_frames.h"
 
 namespace axis {
-
-using bytes = std::vector<uint8_t>;
-
-/* One line on stderr, and exit status 1. */
-[[noreturn]] [[gnu::format(printf, 1, 2)]] inline void die(const char *format, ...)
-{
-	va_list words;
-
-	va_start(words, format);
-	vfprintf(stderr, format, words);
-	va_end(words);
-	fputc('\n', stderr);
-	exit(1);
-}
-
-/* Where frames come from. */
-struct frames_in {
-	virtual ~frames_in() = default;
-	/* The next frame; false: there is none now. wait: the core is idle, so it may wait for one. */
-	virtual bool read(bytes &frame, bool wait) = 0;
-	bool ended = false; /* there will be none */
-};
-
-/* Where frames go. ns: simulated time. */
-struct frames_out {
-	virtual ~frames_out() = default;
-	virtual void write(const bytes &frame, uint64_t ns) = 0;
-};
-
-/* pcap or pcapng; "-": standard input. */
-class capture_in : public frames_in {
-public:
-	explicit capture_in(const char *path) : path(path)
-	{
-		char why[PCAP_ERRBUF_SIZE];
-
-		file = pcap_open_offline(path, why);
-		if (!file)
-			die("%s: not a capture: %s", path, why);
-		if (pcap_datalink(file) != DLT_EN10MB)
-			die("%s: its frames have no Ethernet header", path);
-	}
-
-	bool read(bytes &frame, bool) override
-	{
-		pcap_pkthdr *head;
-		const uint8_t *data;
-		int got = ended ? PCAP_ERROR_BREAK : pcap_next_ex(file, &head, &data);
-
-		if (got == PCAP_ERROR)
-			die("%s: %s", path, pcap_geterr(file));
-		ended = got != 1;
-		if (ended)
-			return false;
-		if (head->caplen < head->len)
-			die("%s: the capture cut a frame of %u bytes to %u: capture whole frames (tcpdump -s 0)", path,
-			    head->len, head->caplen);
-		frame.assign(data, data + head->caplen);
-		return true;
-	}
-
-private:
-	const char *path;
-	pcap_t *file;
-};
-
-/* pcap; "-": standard output. Each frame leaves at once, so that the reader of a pipe sees it. */
-class capture_out : public frames_out {
-public:
-	explicit capture_out(const char *path) : path(path)
-	{
-		pcap_t *kind = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, 262144, PCAP_TSTAMP_PRECISION_NANO);
-
-		file = pcap_dump_open(kind, path);
-		if (!file)
-			die("%s", pcap_geterr(kind));
-	}
-
-	void write(const bytes &frame, uint64_t ns) override
-	{
-		pcap_pkthdr head = {};
-
-		head.ts.tv_sec = ns / 1000000000;
-		head.ts.tv_usec = ns % 1000000000; /* nanoseconds, as the file's head says */
-		head.caplen = head.len = frame.size();
-		pcap_dump((uint8_t *)file, &head, frame.data());
-		if (pcap_dump_flush(file))
-			die("%s: %s", path, strerror(errno));
-	}
-
-private:
-	const char *path;
-	pcap_dumper_t *file;
-};
 
 /* A tap interface: what the kernel sends there is read, and what is written there the kernel receives. */
 class tap : public frames_in, public frames_out {
@@ -211,9 +115,10 @@ private:
 template <class Data, class Keep> class source {
 public:
 	pauses pause{ 1 };
+	unsigned gap = 0;    /* idle cycles between two frames, at least */
 	uint64_t frames = 0; /* taken by the core */
-	unsigned idle = 0;   /* cycles since it took a beat */
-	unsigned cut = 0;    /* bytes that are left out at the end of each frame */
+	uint64_t beats = 0;  /* taken by the core, of all frames */
+	uint64_t idle = 0;   /* cycles since it took a beat */
 
 	source(Data &tdata, Keep &tkeep, uint8_t &tvalid, const uint8_t &tready, uint8_t &tlast, frames_in &from)
 		: tdata(tdata), tkeep(tkeep), tvalid(tvalid), tready(tready), tlast(tlast), from(from)
@@ -228,6 +133,10 @@ public:
 		if (tvalid && !taken)
 			return;
 		tvalid = 0;
+		if (rest) {
+			rest--;
+			return;
+		}
 		if ((at == frame.size() && !next(wait)) || pause.next())
 			return;
 		/* lanes that are not kept may hold anything */
@@ -246,7 +155,9 @@ public:
 		idle = taken ? 0 : idle + 1;
 		if (taken) {
 			at += count;
+			beats++;
 			frames += tlast;
+			rest = tlast ? gap : 0;
 		}
 	}
 
@@ -261,18 +172,20 @@ public:
 		return from.ended && at == frame.size();
 	}
 
+	/* The beat of the frame that waits or comes next, from 1. */
+	uint64_t beat() const
+	{
+		return at / sizeof(Data) + 1;
+	}
+
 private:
 	bool next(bool wait)
 	{
 		at = 0;
-		if (!from.read(frame, wait)) {
-			frame.clear();
-			return false;
-		}
-		if (frame.size() <= cut)
-			die("a frame of %zu bytes: no %u bytes can be left out", frame.size(), cut);
-		frame.resize(frame.size() - cut);
-		return true;
+		if (from.read(frame, wait))
+			return true;
+		frame.clear();
+		return false;
 	}
 
 	Data &tdata;
@@ -283,6 +196,7 @@ private:
 	frames_in &from;
 	bytes frame;
 	size_t at = 0, count = 0;
+	unsigned rest = 0; /* idle cycles of the gap that are left */
 	bool taken = true;
 };
 
@@ -290,8 +204,9 @@ private:
 template <class Data, class Keep> class sink {
 public:
 	pauses pause{ 2 };
-	uint64_t frames = 0;
-	unsigned idle = 0; /* cycles since it took a beat */
+	unsigned cycle_ns = 4; /* in the times of frames: 250 MHz */
+	uint64_t idle = 0;     /* cycles since it took a beat */
+	joined whole{ "cycle" };
 
 	sink(const Data &tdata, const Keep &tkeep, const uint8_t &tvalid, uint8_t &tready, const uint8_t &tlast, frames_out &to)
 		: tdata(tdata), tkeep(tkeep), tvalid(tvalid), tready(tready), tlast(tlast), to(to)
@@ -303,53 +218,37 @@ public:
 		tready = !pause.next();
 	}
 
-	/* ns: simulated time. */
-	void sample(uint64_t ns)
+	void sample(uint64_t cycle)
 	{
-		bytes beat;
+		const uint8_t *lanes = (const uint8_t *)&tdata;
 
 		idle++;
-		if (tvalid)
-			beat = kept();
-		if (waiting && (!tvalid || beat != offered || tlast != offered_last))
-			die("output: tvalid fell, or the beat changed, before tready took it (frame %ju)",
-			    (uintmax_t)frames + 1);
+		if (waiting && !tvalid)
+			whole.wrong(cycle, "tvalid fell before tready took the beat: hold it until tready is high");
+		if (waiting && (tkeep != keep || tlast != last || different(lanes)))
+			whole.wrong(cycle, "the beat changed before tready took it: hold %s until tready is high",
+				    tkeep != keep ? "tkeep" : tlast != last ? "tlast" : "tdata");
 		waiting = tvalid && !tready;
 		if (waiting) {
-			offered = beat;
-			offered_last = tlast;
+			memcpy(offered, lanes, sizeof(Data));
+			keep = tkeep;
+			last = tlast;
 		}
 		if (!tvalid || !tready)
 			return;
 		idle = 0;
-		frame.insert(frame.end(), beat.begin(), beat.end());
-		if (!tlast)
-			return;
-		frames++;
-		to.write(frame, ns);
-		frame.clear();
-	}
-
-	/* Bytes of a frame whose last beat has not come. */
-	size_t open() const
-	{
-		return frame.size();
+		if (whole.beat(lanes, sizeof(Data), tkeep, tlast, cycle))
+			to.write(whole.frame, cycle * cycle_ns);
 	}
 
 private:
-	bytes kept() const
+	/* Lanes that are not kept may change. */
+	bool different(const uint8_t *lanes) const
 	{
-		const uint8_t *lanes = (const uint8_t *)&tdata;
-		uint64_t keep = tkeep;
-		size_t count = __builtin_popcountll(keep);
-
-		if (!count || keep != ~uint64_t(0) >> (64 - count))
-			die("output: tkeep 0x%jx: lanes from 0 on, without a gap, are asked for (frame %ju)", (uintmax_t)keep,
-			    (uintmax_t)frames + 1);
-		if (!tlast && count < sizeof(Data))
-			die("output: tkeep 0x%jx in a beat that is not the frame's last (frame %ju)", (uintmax_t)keep,
-			    (uintmax_t)frames + 1);
-		return bytes(lanes, lanes + count);
+		for (size_t lane = 0; lane < sizeof(Data); lane++)
+			if (keep >> lane & 1 && lanes[lane] != offered[lane])
+				return true;
+		return false;
 	}
 
 	const Data &tdata;
@@ -358,10 +257,34 @@ private:
 	uint8_t &tready;
 	const uint8_t &tlast;
 	frames_out &to;
-	bytes frame, offered;
-	bool waiting = false;
-	uint8_t offered_last = 0;
+	bool waiting = false; /* the core offers a beat, which it has to hold: */
+	uint8_t offered[sizeof(Data)];
+	uint64_t keep = 0;
+	uint8_t last = 0;
 };
+
+/* As many cycles without a beat mean that nothing more will come. */
+constexpr unsigned patience = 10000;
+/* As many cycles, while the sink does not pause, in which a core sends and takes nothing mean that it never stops. */
+constexpr unsigned endless = 300000;
+
+/*
+ * Whether a run goes on, behind each cycle: frames are left, or beats came in the last cycles. A core that takes no more, or
+ * never stops, ends the program with a line that says where.
+ */
+template <class Source, class Sink> bool moves(const Source &in, const Sink &out, uint64_t cycle)
+{
+	uint64_t idle = std::min(in.idle, out.idle);
+
+	if (in.stuck() && idle > patience)
+		die("input: frame %ju, beat %ju, cycle %ju: the core takes no more: tready is low since %ju cycles%s",
+		    (uintmax_t)in.frames + 1, (uintmax_t)in.beat(), (uintmax_t)cycle, (uintmax_t)in.idle,
+		    in.beats ? "" : ", and never was high: does the core come out of reset? is the reset the right way up?");
+	if ((in.stuck() || in.ended()) && in.idle * (1 - out.pause.of) > endless)
+		out.whole.wrong(cycle, "the core goes on sending, though it took nothing in the last %ju cycles: "
+				"what goes in has to end what comes out", (uintmax_t)in.idle);
+	return idle < patience || !in.ended();
+}
 
 } // namespace axis
 

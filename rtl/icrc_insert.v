@@ -2,9 +2,10 @@
 //
 // Puts the ICRC into RoCEv2 frames, on an AXI-Stream of 8 to 64 bytes a beat (IBTA 7.8.1, annex A17.3.3; docs/rtl.md).
 //
-// A frame begins with its Ethernet header in lane 0, and ends with the ICRC field: no padding and no FCS follow. What the field
-// holds is replaced. With APPEND = 1 frames come without the field, and their lengths count it already. VLAN tags may be
-// there. Frames that are not RoCEv2 over IPv4 without options or IPv6 without extension headers pass as they are.
+// A frame begins in lane 0 with its Ethernet header (with IP_AT = 0: with its IP header), and ends with the ICRC field: no
+// padding and no FCS follow. What the field holds is replaced. With APPEND = 1 frames come without the field, and their lengths
+// count it already. VLAN tags may be there. Frames that are not RoCEv2 over IPv4 without options or IPv6 without extension
+// headers pass as they are.
 //
 // The defaults are right. Any other value is a mistake that cores were seen to make. CRC parameters have the names of the
 // CRC RevEng catalogue. In simulation a plusarg sets a parameter as well: +INIT=0.
@@ -22,6 +23,7 @@
 module icrc_insert #(
 	parameter DATA_BYTES = 8,
 	parameter APPEND = 0,
+	parameter IP_AT = 14,		// bytes in front of the IP header: 0 where frames begin with it
 
 	parameter [31:0] POLY = 32'h04c11db7,
 	parameter [31:0] INIT = 32'hffffffff,
@@ -55,10 +57,12 @@ module icrc_insert #(
 	reg [31:0] poly, init, xor_out;
 	reg [5:0] mask;
 	reg append, refin, refout, swap, ones, mask_late, carry_over;
+	reg [7:0] ip_at;
 	integer end_off;
 
 	initial begin
 		if (!`TOLD("APPEND=%b", append)) append = APPEND != 0;
+		if (!`TOLD("IP_AT=%d", ip_at)) ip_at = IP_AT[7:0];
 		if (!`TOLD("POLY=%h", poly)) poly = POLY;
 		if (!`TOLD("INIT=%h", init)) init = INIT;
 		if (!`TOLD("XOR_OUT=%h", xor_out)) xor_out = XOR_OUT;
@@ -100,7 +104,7 @@ module icrc_insert #(
 	integer i;
 
 	always @* begin
-		ip = offset == 0 ? 8'd14 : seen_ip;
+		ip = offset == 0 ? ip_at : seen_ip;
 		v6 = offset != 0 && seen_v6;
 		roce = offset == 0 || seen_roce;
 		for (i = 0; i < DATA_BYTES; i = i + 1) begin
