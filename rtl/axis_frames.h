@@ -239,7 +239,8 @@ public:
 
 	void write(const bytes &frame, uint64_t ns) override
 	{
-		const uint32_t size = frame.size(), head[] = { uint32_t(ns / 1000000000), uint32_t(ns % 1000000000), size, size };
+		const uint32_t size = frame.size();
+		const uint32_t head[] = { uint32_t(ns / 1000000000), uint32_t(ns % 1000000000), size, size };
 
 		fwrite(head, sizeof(head), 1, file);
 		put(frame.data(), size);
@@ -271,8 +272,10 @@ public:
 		ended = from.ended;
 		if (!got)
 			return false;
+		taken++;
 		if (frame.size() <= skip + cut)
-			die("a frame of %zu bytes: no %zu bytes can be left out", frame.size(), skip + cut);
+			die("input: frame %ju has %zu bytes: no %zu bytes can be left out", (uintmax_t)taken, frame.size(),
+			    skip + cut);
 		if (heads.size() > 100000)
 			die("%zu frames went in without one that came out: --skip keeps their headers", heads.size());
 		if (skip)
@@ -287,8 +290,8 @@ public:
 
 		written++;
 		if (skip && heads.empty())
-			die("frame %ju came out, and %ju went in: --skip has no header to put in front of it", (uintmax_t)written,
-			    (uintmax_t)written - 1);
+			die("output: frame %ju, and %ju went in: --skip has no header to put in front of it",
+			    (uintmax_t)written, (uintmax_t)written - 1);
 		if (skip) {
 			whole = heads.front();
 			heads.pop_front();
@@ -301,15 +304,15 @@ public:
 	void tell_left() const
 	{
 		if (!heads.empty())
-			fprintf(stderr, "%zu frames did not come out: behind the first of them frames have headers of others (--skip)\n",
-				heads.size());
+			fprintf(stderr, "%zu frames did not come out: behind the first of them, headers are those of others "
+				"(--skip)\n", heads.size());
 	}
 
 private:
 	frames_in &from;
 	frames_out &to;
 	size_t skip, cut;
-	uint64_t written = 0;
+	uint64_t taken = 0, written = 0;
 	std::deque<bytes> heads;
 };
 
@@ -339,13 +342,14 @@ public:
 		if (keep != ~uint64_t(0) >> (64 - count))
 			wrong(now, "tkeep 0x%jx: lanes from 0 on, without a gap, are asked for", (uintmax_t)keep);
 		if (!last && count < width)
-			wrong(now, "tkeep 0x%jx in a beat that is not the frame's last: fill it, or set tlast", (uintmax_t)keep);
+			wrong(now, "tkeep 0x%jx in a beat that is not the frame's last: fill it, or set tlast",
+			      (uintmax_t)keep);
 		frame.insert(frame.end(), lanes, lanes + count);
 		if (frame.size() > longest_frame)
 			wrong(now, "%zu bytes, and no tlast: set it in the last beat of each frame", frame.size());
 		if (last && frame.size() < shortest)
-			wrong(now, "tlast ends a frame of %zu bytes, less than an Ethernet header: is it high for one beat a frame?%s",
-			      frame.size(), beats ? "" : " was it high in the beat before, too?");
+			wrong(now, "tlast ends a frame of %zu bytes, less than an Ethernet header: is it high for one beat a "
+			      "frame?%s", frame.size(), beats ? "" : " was it high in the beat before, too?");
 		beats = last ? 0 : beats + 1;
 		frames += last;
 		return last;
@@ -365,18 +369,16 @@ public:
 		exit(1);
 	}
 
-	/*
-	 * At the end of a run, `now`: ends the program if a frame has no end, or if none came though frames went in. What the line
-	 * says to do is right for a core that waits for nothing else.
-	 */
+	/* At the end of a run, `now`: ends the program if a frame has no end, or if none came though frames went in. */
 	void check_end(uint64_t frames_in, uint64_t now) const
 	{
 		if (beats)
 			die("output: frame %ju, beat %ju, until %s %ju: the last frame has no end: %zu bytes, and no tlast",
 			    (uintmax_t)frames + 1, (uintmax_t)beats, clock, (uintmax_t)now, frame.size());
 		if (frames_in && !frames)
-			die("output: no beat until %s %ju: the core took %ju frames and sent none: is it out of reset, and does it "
-			    "wait for a start, an address or a QP that nobody gave it?", clock, (uintmax_t)now, (uintmax_t)frames_in);
+			die("output: no beat until %s %ju: the core took %ju frames and sent none: is it out of reset, and does "
+			    "it wait for a start, an address or a QP that nobody gave it?", clock, (uintmax_t)now,
+			    (uintmax_t)frames_in);
 		if (frames > frames_in)
 			fprintf(stderr, "more frames came out than went in: is tlast high for two beats of a frame?\n");
 	}

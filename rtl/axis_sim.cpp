@@ -65,6 +65,8 @@ public:
 			return;
 		Verilated::traceEverOn(true);
 		top.trace(&file(), 99);
+		file().set_time_unit("1ns");
+		file().set_time_resolution("1ns");
 		file().open(path);
 		if (!file().isOpen())
 			axis::die("%s: %s", path, strerror(errno));

@@ -120,8 +120,8 @@ private:
 		if (resident() > memory + (256 << 20))
 			end("256 MiB of memory, and no end: does the core write without end in one call?");
 		if (ticks >= 10 * seconds)
-			end("no end: does the core read a stream that is empty, or wait for one that nobody fills? (--calls 0: no "
-			    "call without a frame; --seconds N: more time)");
+			end("no end: does the core read a stream that is empty, or wait for one that nobody fills? (--calls 0: "
+			    "no call without a frame; --seconds N: more time)");
 	}
 
 	[[noreturn]] void end(const char *why) const
@@ -233,8 +233,8 @@ static const char hls_usage[] =
 	"  --skip N     leaves out the first N bytes of each frame on its way in, and puts them back: 14 for a core that begins at\n"
 	"               the IP header (0)\n"
 	"  --cut N      leaves out the last N bytes of each frame on its way in: 4 for a core that appends the ICRC (0)\n"
-	"  --calls N    the core is called again until it has sent nothing in N calls (1000). 0: only while frames wait, for a core\n"
-	"               that reads without asking whether there is something\n"
+	"  --calls N    behind the last frame, the core is called while frames are missing, until N calls sent nothing (1000); 0 is\n"
+	"               for a core that reads without asking whether there is something\n"
 	"  --seconds N  what a frame may take, at most (10)\n";
 
 /*
@@ -304,7 +304,7 @@ template <class In, class Out, class Core> int hls_main(int argc, char **argv, I
 		}
 	}
 	watch.start();
-	for (quiet = since = 0; quiet < calls;)
+	for (quiet = since = 0; quiet < calls && (sink.whole.beats || sink.whole.frames < source.frames);)
 		call();
 	watch.stop();
 	fprintf(stderr, "%ju frames in, %ju out, %ju calls\n", (uintmax_t)source.frames, (uintmax_t)sink.whole.frames,

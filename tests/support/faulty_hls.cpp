@@ -58,9 +58,9 @@ static void hand_on(words &in, words &out)
 		;
 	while (breaks("floods") && beats == 20)
 		out.write(word());
-	if (breaks("babbles") || (breaks("goes-on") && in.empty()))
-		out.write({ 0, 0xf, breaks("goes-on") && ++beats % 16 == 0 });
-	if (breaks("babbles") || (breaks("stuck") && beats == 20))
+	if (breaks("babbles") || breaks("repeats"))
+		out.write({ 0, 0xf, breaks("repeats") && ++beats % 16 == 0 });
+	if (breaks("babbles") || breaks("repeats") || (breaks("stuck") && beats == 20))
 		return;
 	/* blind: reads up to the last word of a frame, without asking */
 	do {
@@ -76,7 +76,7 @@ static void hand_on(words &in, words &out)
 			one.keep = 0;
 		if (breaks("endless") || (breaks("twice") && beats % 16 == 15))
 			one.last = !breaks("endless");
-		if (!breaks("silent"))
+		if (!breaks("silent") && !(breaks("loses") && beats > 300))
 			out.write(one);
 		if (one.last)
 			break;

@@ -4,6 +4,7 @@
 #define HLS_STREAM_H
 
 #include <cstdio>
+#include <cstdlib>
 #include <deque>
 
 namespace hls {
@@ -18,16 +19,16 @@ public:
 		return words.empty();
 	}
 
-	/* Of an empty stream: a line, and a word of zeros. */
+	/* Where Vitis warns, this ends the program. */
 	T read()
 	{
-		T word = T();
-
 		if (words.empty()) {
-			fprintf(stderr, "a stream is read while it is empty\n");
-			return word;
+			fprintf(stderr, "a core reads a stream that is empty: ask empty() before (or run it with --calls 0)\n");
+			exit(1);
 		}
-		word = words.front();
+
+		T word = words.front();
+
 		words.pop_front();
 		return word;
 	}
