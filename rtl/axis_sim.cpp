@@ -2,7 +2,8 @@
 //
 // Runs frames through a core with one AXI-Stream input and one output (docs/rtl.md). Verilator makes Vtop.h of the core
 // (--prefix Vtop). Its ports are those of icrc_insert.v; for other names there are macros, of HLS's Verilog for example
-// (AXIS_RESET_LOW: a reset that is active low; AXIS_UPPER: rx_TDATA, not rx_tdata):
+// (AXIS_RESET_LOW: a reset that is active low; AXIS_UPPER: rx_TDATA, not rx_tdata). AXIS_SETUP gives other inputs their values,
+// which are 0 without it: -DAXIS_SETUP='top.s_axis_tuser=2'.
 //
 //     -CFLAGS '-DAXIS_CLOCK=ap_clk -DAXIS_RESET_LOW=ap_rst_n -DAXIS_IN=rx -DAXIS_OUT=tx -DAXIS_UPPER'
 #include <climits>
@@ -156,6 +157,9 @@ int main(int argc, char **argv)
 	axis::source in(STREAM(AXIS_IN), frames);
 	axis::sink out(STREAM(AXIS_OUT), frames);
 
+#ifdef AXIS_SETUP
+	AXIS_SETUP;
+#endif
 	in.pause = axis::pauses(seed);
 	in.pause.of = pause_in;
 	in.gap = gap;
