@@ -69,6 +69,7 @@ static const char *const path_checks[] = {
 static const char *const steps[] = {
 #define STEP(id, words, asks, fix) #id,
 #include "userspace/bring_up/step.def"
+#include "userspace/bring_up/responder.def"
 #undef STEP
 };
 

@@ -83,7 +83,7 @@ static void say_changes(struct bring_up *b, struct meanwhile *m)
 	terminal_size(STDOUT_FILENO, &width, &height);
 	bring_up_conclude(b, &r);
 	m->lines.width = width > SECONDS ? width - SECONDS : 1;
-	for (enum bring_up_step s = 0; s < STEPS && m->said < CHANGES; s++) {
+	for (enum bring_up_step s = steps_begin(b); s < steps_end(b) && m->said < CHANGES; s++) {
 		if (r.step[s].state == m->states[s])
 			continue;
 		m->states[s] = r.step[s].state;
@@ -148,6 +148,33 @@ static void watch(struct bring_up *b)
 	}
 }
 
+struct showing {
+	struct bring_up *b;
+	struct meanwhile m;
+};
+
+static void show_asked(void *context)
+{
+	struct showing *s = context;
+	double duration = s->b->options->duration;
+
+	if (duration && now_ns() >= s->b->begun + seconds_to_ns(duration))
+		stop = 1;
+	show(s->b, &s->m);
+}
+
+/* It ends when everything is asked, or something is wrong. */
+static bool ask(struct bring_up *b)
+{
+	struct showing s = { .b = b };
+	bool asked;
+
+	begin_show(b, &s.m);
+	asked = bring_up_ask(b, show_asked, &s);
+	end_show(&s.m);
+	return asked;
+}
+
 /* As --ready of the monitor: a file or a named pipe, which gets a line. -1: it failed, which was reported. */
 static int say_ready(const struct bring_up_options *o)
 {
@@ -206,6 +233,7 @@ int bring_up(const struct bring_up_options *o)
 {
 	unsigned int ifindex = if_nametoindex(o->interface);
 	struct bring_up *b = calloc(1, sizeof(*b));
+	struct bring_up_asked asked = { .report = { .wrong = STEPS } };
 	int status = EXIT_COULD_NOT, ready = -1;
 
 	if (!b) {
@@ -213,6 +241,7 @@ int bring_up(const struct bring_up_options *o)
 		return status;
 	}
 	b->options = o;
+	b->asked = o->responder ? &asked : NULL;
 	stop_on_signals();
 	if (listen_begin(&b->listen, o->interface, ifindex)) {
 		end_open(&b->end, o, ifindex, &b->listen.receiver);
@@ -221,6 +250,8 @@ int bring_up(const struct bring_up_options *o)
 		ready = say_ready(o);
 		if (ready >= 0 && !bring_up_begin(b)) {
 			fputs("rocescope: there is not enough memory\n", stderr);
+		} else if (ready >= 0 && o->responder) {
+			status = ask(b) ? report(b) : EXIT_COULD_NOT;
 		} else if (ready >= 0) {
 			watch(b);
 			status = report(b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How far a sender got, from the receiver's side: each packet that comes is followed along the steps of step.def, and the first
- * step that fails is what is wrong first.
+ * step that fails is what is wrong first. Or how far a responder got, which is asked along the steps of responder.def.
  */
 #ifndef USERSPACE_BRING_UP_BRING_UP_H
 #define USERSPACE_BRING_UP_BRING_UP_H
@@ -21,6 +21,11 @@ enum bring_up_step {
 #define STEP(id, words, asks, fix) STEP_##id,
 #include "userspace/bring_up/step.def"
 #undef STEP
+	SENDER_STEPS,
+	SENDER_LAST = SENDER_STEPS - 1, /* so that the next one is SENDER_STEPS */
+#define STEP(id, words, asks, fix) STEP_##id,
+#include "userspace/bring_up/responder.def"
+#undef STEP
 	STEPS
 };
 
@@ -37,6 +42,9 @@ struct bring_up_options {
 	const struct filter *filter; /* NULL: all pairs */
 	const char *ready, *svg; /* NULL: not wanted */
 	bool json, exit_code;
+	bool responder; /* ask the responder that `told` describes, instead of following a sender */
+	bool all_steps; /* of a responder: go on behind a wrong one */
+	struct rate rate; /* of requests to it */
 };
 
 /* Stands at the interface, and reports. Returns an exit status; errors were printed. */
@@ -182,8 +190,26 @@ struct bring_up {
 	size_t bad_count;
 	size_t named; /* of them, so many were looked into: */
 	struct finding mistake; /* in the ICRC; kind "": not known */
+	struct bring_up_asked *asked; /* the responder; NULL: a sender is followed */
 	bool full; /* show all, whether it fits on the terminal or not */
 };
+
+/* The steps of this run, from the first one to the one before the end. */
+static inline enum bring_up_step steps_begin(const struct bring_up *b)
+{
+	return b->asked ? STEP_carrier : STEP_link;
+}
+
+static inline enum bring_up_step steps_end(const struct bring_up *b)
+{
+	return b->asked ? STEPS : SENDER_STEPS;
+}
+
+/* Whether the row's packet answers: it goes from right to left. */
+static inline bool row_answers(const struct bring_up *b, const struct bring_up_row *row)
+{
+	return row->ours != !!b->asked;
+}
 
 /* When it was, since the start. */
 static inline double row_seconds(const struct bring_up *b, const struct bring_up_row *row)
@@ -197,6 +223,9 @@ void bring_up_free(struct bring_up *b);
 
 /* Takes a frame. end_look() was called after it had come. */
 void bring_up_take(struct bring_up *b, const struct listen_frame *f);
+
+/* Adds a row of no pair, for a packet of kind ROCE_PACKET. It is valid until as many others follow as are kept. */
+struct bring_up_row *bring_up_add(struct bring_up *b, __u64 time, bool ours, const struct roce_packet *p);
 
 /* Judges what only the QPs show, after the frames of a turn were taken, and chooses the pair that is shown. */
 void bring_up_settle(struct bring_up *b);
@@ -238,6 +267,27 @@ struct bring_up_report {
 };
 
 void bring_up_conclude(struct bring_up *b, struct bring_up_report *r);
+
+/* The interface. */
+void bring_up_conclude_link(const struct bring_up *b, struct bring_up_result *r);
+
+/* Adds to what is wrong which mistake is in the ICRCs of b->bad, if that is known. */
+void bring_up_conclude_icrc(struct bring_up *b, struct bring_up_result *r);
+
+/* ---- responder.c ---- */
+
+struct bring_up_asked {
+	struct bring_up_report report;
+	__u8 src[16], dst[16]; /* of requests */
+	__u32 dqpn, sqpn; /* its QPN, and ours; NO_QPN: not known, as no answer has come */
+	__u64 requests, answers;
+};
+
+/*
+ * Asks along the steps, until one is wrong, and fills in b->asked->report. meanwhile: called often. false: it cannot ask, which was
+ * reported.
+ */
+bool bring_up_ask(struct bring_up *b, void (*meanwhile)(void *context), void *context);
 
 struct bring_up_name {
 	char text[32];

@@ -650,6 +650,11 @@ void bring_up_take(struct bring_up *b, const struct listen_frame *f)
 		take_inward(b, f, &m);
 }
 
+struct bring_up_row *bring_up_add(struct bring_up *b, __u64 time, bool ours, const struct roce_packet *p)
+{
+	return add_row(b, NULL, time, ours, packet_words(p));
+}
+
 /* Whether the QP has taken what waits, by its PSN. */
 static void settle(struct bring_up *b, struct bring_up_stream *s)
 {

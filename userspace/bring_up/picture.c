@@ -46,14 +46,14 @@ static void words(FILE *out, int x, int y, const char *anchor, const char *colou
 	fputs("</text>\n", out);
 }
 
-static void draw_steps(FILE *out, const struct bring_up_report *r)
+static void draw_steps(FILE *out, const struct bring_up *b, const struct bring_up_report *r)
 {
 	static const char *const colours[] = { GREY, GREEN, ORANGE, GREY };
 	static const char *const marks[] = { "○", "●", "✗", "?" };
 
-	for (enum bring_up_step s = 0; s < STEPS; s++) {
+	for (enum bring_up_step s = steps_begin(b); s < steps_end(b); s++) {
 		const char *colour = colours[r->step[s].state];
-		int y = TOP + s * STEP_HEIGHT;
+		int y = TOP + (int)(s - steps_begin(b)) * STEP_HEIGHT;
 
 		words(out, 20, y, "start", colour, marks[r->step[s].state], 4);
 		if (r->wrong == s)
@@ -65,9 +65,9 @@ static void draw_steps(FILE *out, const struct bring_up_report *r)
 }
 
 /* An arrow; a cross instead of its head: the packet was not taken. */
-static void draw_arrow(FILE *out, bool ours, bool taken, const char *colour, int y)
+static void draw_arrow(FILE *out, bool answers, bool taken, const char *colour, int y)
 {
-	int from = ours ? RECEIVER : SENDER, to = ours ? SENDER : RECEIVER, head = ours ? 10 : -10;
+	int from = answers ? RECEIVER : SENDER, to = answers ? SENDER : RECEIVER, head = answers ? 10 : -10;
 
 	fprintf(out, "<path d=\"M%d %dH%d", from, y, to);
 	if (taken)
@@ -77,16 +77,16 @@ static void draw_arrow(FILE *out, bool ours, bool taken, const char *colour, int
 	fprintf(out, "\" fill=\"none\" stroke=\"%s\"/>\n", colour);
 }
 
-/* seconds: since the start. before: as in print_row() of view.c */
-static void draw_row(FILE *out, const struct bring_up_row *row, double seconds, enum bring_up_step before, int y)
+/* before: as in add_row() of view.c */
+static void draw_row(FILE *out, const struct bring_up *b, const struct bring_up_row *row, enum bring_up_step before, int y)
 {
 	const char *colour = row->failed < STEPS ? ORANGE : BLUE;
 	char note[2 * BRING_UP_TEXT + 64], time[32];
 
-	SAY(time, "%.6f", seconds);
+	SAY(time, "%.6f", row_seconds(b, row));
 	words(out, SENDER - 10, y + 4, "end", GREY, time, NOTE);
 	words(out, (SENDER + RECEIVER) / 2, y - 5, "middle", colour, row->words, NOTE);
-	draw_arrow(out, row->ours, row->failed == STEPS, colour, y);
+	draw_arrow(out, row_answers(b, row), row->failed == STEPS, colour, y);
 	if (row->failed == STEPS || row->failed == before)
 		return;
 	SAY(note, "%s: %s", step_name(row->failed).text, row->note);
@@ -132,29 +132,31 @@ int bring_up_svg(FILE *out, const struct bring_up *b, const struct bring_up_repo
 {
 	const struct bring_up_row *exchange[ROWS];
 	bool more;
-	int rows = bring_up_rows(b, exchange, ROWS, &more), steps = TOP + (int)STEPS * STEP_HEIGHT, bottom = TOP + rows * ROW + 10, height;
+	int rows = bring_up_rows(b, exchange, ROWS, &more), steps = TOP + (int)(steps_end(b) - steps_begin(b)) * STEP_HEIGHT;
+	int bottom = TOP + rows * ROW + 10, height;
 	enum bring_up_step before = STEPS;
 	const struct bring_up_stream *s = b->shown;
+	const __u8 *src = b->asked ? b->asked->src : s ? s->src : NULL, *dst = b->asked ? b->asked->dst : s ? s->dst : NULL;
 
 	if (bottom < steps)
 		bottom = steps;
 	height = draw_wrong(NULL, r, bottom + LINE_HEIGHT);
 	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"13\">\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n", WIDTH, height);
-	draw_steps(out, r);
+	draw_steps(out, b, r);
 	draw_wrong(out, r, bottom + LINE_HEIGHT);
 	for (int i = 0; i < 2; i++) {
 		int x = i ? RECEIVER : SENDER;
 
-		words(out, x, 24, "middle", GREY, i ? "this end" : "sender", NOTE);
-		if (s)
-			words(out, x, 42, "middle", GREY, address_text(i ? s->dst : s->src).text, NOTE);
+		words(out, x, 24, "middle", GREY, i == !b->asked ? "this end" : i ? "responder" : "sender", NOTE);
+		if (src)
+			words(out, x, 42, "middle", GREY, address_text(i ? dst : src).text, NOTE);
 		fprintf(out, "<path d=\"M%d 50V%d\" stroke=\"" GREY "\"/>\n", x, bottom);
 	}
 	for (int i = 0; i < rows; i++) {
 		const struct bring_up_row *row = exchange[i];
 
-		draw_row(out, row, row_seconds(b, row), before, TOP + 10 + i * ROW);
+		draw_row(out, b, row, before, TOP + 10 + i * ROW);
 		if (!row->ours)
 			before = row->failed;
 	}

@@ -19,6 +19,10 @@ static const struct {
 #define STEP(id, words, asks, fix) { #id, words, asks, fix },
 #include "userspace/bring_up/step.def"
 #undef STEP
+	[SENDER_STEPS] =
+#define STEP(id, words, asks, fix) { #id, words, asks, fix },
+#include "userspace/bring_up/responder.def"
+#undef STEP
 };
 
 /* Why a step cannot be told. */
@@ -58,7 +62,11 @@ const char *step_fix(enum bring_up_step step)
 
 void bring_up_list_steps(void)
 {
-	for (enum bring_up_step s = 0; s < STEPS; s++)
+	list_words("Of a sender:");
+	for (enum bring_up_step s = 0; s < SENDER_STEPS; s++)
+		list_entry(step_name(s).text, steps[s].words);
+	list_words("Of a responder, with --responder:");
+	for (enum bring_up_step s = SENDER_STEPS; s < STEPS; s++)
 		list_entry(step_name(s).text, steps[s].words);
 }
 
@@ -78,7 +86,7 @@ static void set(struct bring_up_result *r, enum bring_up_state state, const char
 
 /* ---- before the packets ---- */
 
-static void conclude_link(const struct bring_up *b, struct bring_up_result *r)
+void bring_up_conclude_link(const struct bring_up *b, struct bring_up_result *r)
 {
 	const struct place_link *l = b->end.link;
 	const char *name = b->options->interface;
@@ -230,7 +238,7 @@ static void name_mistake(struct bring_up *b)
 	doctor_free(d);
 }
 
-static void conclude_icrc(struct bring_up *b, struct bring_up_result *r)
+void bring_up_conclude_icrc(struct bring_up *b, struct bring_up_result *r)
 {
 	size_t length = strlen(r->found);
 
@@ -304,7 +312,7 @@ static void conclude_offload(const struct bring_up *b, struct bring_up_report *r
 {
 	const struct rdma_host_device *d = end_offload(&b->end);
 
-	for (enum bring_up_step s = STEP_mac; d && !b->stream_count && s < STEPS; s++)
+	for (enum bring_up_step s = STEP_mac; d && !b->stream_count && s < SENDER_STEPS; s++)
 		if (r->step[s].state == STEP_NOT_YET)
 			set(&r->step[s], STEP_NOT_TOLD, "the NIC takes RoCE itself (RDMA device %s, driver %s), so that nothing of it is "
 			    "seen here: mirror the port", d->name, d->driver);
@@ -312,19 +320,23 @@ static void conclude_offload(const struct bring_up *b, struct bring_up_report *r
 
 void bring_up_conclude(struct bring_up *b, struct bring_up_report *r)
 {
+	if (b->asked) {
+		*r = b->asked->report;
+		return;
+	}
 	*r = (struct bring_up_report){ .wrong = STEPS };
-	conclude_link(b, &r->step[STEP_link]);
+	bring_up_conclude_link(b, &r->step[STEP_link]);
 	conclude_arp(b, &r->step[STEP_arp]);
 	for (enum bring_up_step s = STEP_mac; b->shown && s < STEP_answer; s++)
 		conclude_packets(b->shown, s, &r->step[s]);
 	conclude_mtu(b, &r->step[STEP_mtu]);
-	conclude_icrc(b, &r->step[STEP_icrc]);
+	bring_up_conclude_icrc(b, &r->step[STEP_icrc]);
 	if (b->shown && b->shown->failed == STEPS && b->shown->taken) {
 		conclude_answer(b, b->shown, &r->step[STEP_answer]);
 		conclude_accepted(b, b->shown, &r->step[STEP_accepted]);
 	}
 	conclude_offload(b, r);
-	for (enum bring_up_step s = STEPS; s-- > 0;) {
+	for (enum bring_up_step s = SENDER_STEPS; s-- > 0;) {
 		if (r->step[s].state != STEP_WRONG)
 			continue;
 		r->wrong = s;

@@ -71,7 +71,7 @@ static size_t room_of_fix(size_t left, size_t reason, size_t fix)
 static void add_wrong(struct page *p)
 {
 	struct lines *l = p->lines, fix = { .width = l->width, .label = LEFT };
-	size_t from = l->count, steps = STEPS - p->r->wrong, left = SIZE_MAX / 2, most;
+	size_t from = l->count, steps = steps_end(p->b) - p->r->wrong, left = SIZE_MAX / 2, most;
 
 	if (p->height)
 		left = room(p) > steps ? room(p) - steps : 0;
@@ -89,7 +89,7 @@ static void add_wrong(struct page *p)
 
 static void add_steps(struct page *p)
 {
-	for (enum bring_up_step s = 0; s < STEPS; s++) {
+	for (enum bring_up_step s = steps_begin(p->b); s < steps_end(p->b); s++) {
 		size_t before = p->lines->count;
 
 		if (s == p->r->wrong) {
@@ -156,7 +156,8 @@ static void add_row(struct page *p, const struct bring_up_row *row, enum bring_u
 {
 	char label[32];
 
-	SAY(label, "%12.6f  %s  ", row_seconds(p->b, row), row->ours ? "<--" : row->failed < STEPS ? "-X>" : "-->");
+	SAY(label, "%12.6f  %s  ", row_seconds(p->b, row), row_answers(p->b, row) ? (row->failed < STEPS ? "<X-" : "<--") :
+	    row->failed < STEPS ? "-X>" : "-->");
 	if (p->height) {
 		lines_one(p->lines, STYLE_PLAIN, label, row->words);
 		return;
@@ -176,8 +177,9 @@ static void add_exchange(struct page *p)
 
 	if (!count || room(p) < 2)
 		return;
-	lines_add(p->lines, STYLE_TITLE, NULL, "The exchange%s: --> the sender, <-- this end, -X> the sender, not taken",
-		  more || most < count ? ", its end" : "");
+	lines_add(p->lines, STYLE_TITLE, NULL, "The exchange%s: %s", more || most < count ? ", its end" : "",
+		  p->b->asked ? "--> this end, <-- the responder, <X- the responder, wrong" :
+		  "--> the sender, <-- this end, -X> the sender, not taken");
 	for (size_t i = count - most; i < count; i++) {
 		add_row(p, rows[i], before);
 		if (!rows[i]->ours)
@@ -203,6 +205,7 @@ static void add_rest(struct page *p)
 {
 	const struct bring_up *b = p->b;
 	__u64 dropped = listen_dropped(&b->listen);
+	bool none = !b->stream_count && !(b->asked && b->frames); /* no packet has come that is judged */
 	char instead[DOCTOR_INSTEAD];
 
 	strangers_say(&b->strangers, instead);
@@ -210,11 +213,11 @@ static void add_rest(struct page *p)
 		note(p, "%llu RoCE packet%s %s left out by %s%s%s", b->left_out, plural(b->left_out), b->left_out == 1 ? "is" : "are",
 		     b->options->peer ? "--peer" : "", b->options->peer && b->options->filter ? " and " : "",
 		     b->options->filter ? "--filter" : "");
-	else if (!b->stream_count && instead[0])
+	else if (none && instead[0])
 		note(p, "no RoCE came, but %s", instead);
-	else if (!b->stream_count && b->frames && !b->others)
+	else if (none && b->frames && !b->others)
 		note(p, "none of these RoCE packets is a request to this machine; what it sends itself is not judged");
-	else if (!b->stream_count && p->r->step[STEP_link].state == STEP_GOOD)
+	else if (none && p->r->step[b->asked ? STEP_neighbour : STEP_link].state == STEP_GOOD)
 		note(p, "no frame of any kind came (TCP is not listened to)");
 	if (b->others)
 		note(p, "%llu RoCE packet%s passed that %s for others, the last for %s", b->others, plural(b->others),
@@ -241,9 +244,13 @@ void bring_up_page(struct lines *l, const struct bring_up *b, const struct bring
 	char title[BRING_UP_TEXT];
 	size_t before;
 
-	SAY(title, "%.64s, %.1f s: %llu RoCE frame%s of %zu pair%s", shown_text(b->options->interface).text,
-	    (now_ns() - b->begun) / 1e9, b->frames, plural(b->frames), b->stream_count,
-	    plural(b->stream_count));
+	if (b->asked)
+		SAY(title, "%.64s, %.1f s: %llu packet%s to %s QPN %s, %llu answer%s", shown_text(b->options->interface).text,
+		    (now_ns() - b->begun) / 1e9, b->asked->requests, plural(b->asked->requests), address_text(b->asked->dst).text,
+		    qpn_text(b->asked->dqpn).text, b->asked->answers, plural(b->asked->answers));
+	else
+		SAY(title, "%.64s, %.1f s: %llu RoCE frame%s of %zu pair%s", shown_text(b->options->interface).text,
+		    (now_ns() - b->begun) / 1e9, b->frames, plural(b->frames), b->stream_count, plural(b->stream_count));
 	lines_one(l, STYLE_TITLE, NULL, title);
 	add_blank(&p, 0);
 	add_steps(&p);
@@ -299,10 +306,20 @@ static json_t *pair_object(const struct bring_up_stream *s)
 			 s->service == SERVICE_RC && s->answer_qpn != NO_QPN ? json_count(s->answer_qpn) : json_null());
 }
 
+/* The responder instead of a sender. */
+static void add_asked(json_t *o, const struct bring_up_asked *a)
+{
+	json_object_set_new(o, "pair", json_pack("{s:s, s:s, s:o, s:o}", "src", address_text(a->src).text, "dst",
+						 address_text(a->dst).text, "dqpn", json_count(a->dqpn), "peer_qpn",
+						 a->sqpn != NO_QPN ? json_count(a->sqpn) : json_null()));
+	json_object_set_new(o, "requests", json_count(a->requests));
+	json_object_set_new(o, "answers", json_count(a->answers));
+}
+
 static json_t *row_object(const struct bring_up *b, const struct bring_up_row *row)
 {
 	return json_pack("{s:f, s:s, s:s, s:o, s:s}", "time", row_seconds(b, row), "from",
-			 row->ours ? "receiver" : "sender", "words", row->words, "failed", step_or_null(row->failed), "note", row->note);
+			 row_answers(b, row) ? "receiver" : "sender", "words", row->words, "failed", step_or_null(row->failed), "note", row->note);
 }
 
 int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_report *r)
@@ -314,7 +331,7 @@ int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_rep
 	char instead[DOCTOR_INSTEAD];
 	int failed;
 
-	for (enum bring_up_step s = 0; s < STEPS; s++)
+	for (enum bring_up_step s = steps_begin(b); s < steps_end(b); s++)
 		json_array_append_new(each, step_object(r, s));
 	for (size_t i = 0; i < b->stream_count; i++)
 		json_array_append_new(streams, stream_object(&b->streams[i]));
@@ -327,10 +344,12 @@ int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_rep
 	json_object_set_new(o, "exchange", exchange);
 	if (b->shown)
 		json_object_set_new(o, "pair", pair_object(b->shown));
+	if (b->asked)
+		add_asked(o, b->asked);
 	if (b->options->peer || b->options->filter)
 		json_object_set_new(o, "left_out", json_count(b->left_out));
 	strangers_say(&b->strangers, instead);
-	json_object_set_new(o, "instead", json_string(b->stream_count ? "" : instead));
+	json_object_set_new(o, "instead", json_string(b->stream_count || (b->asked && b->frames) ? "" : instead));
 	errno = ENOMEM;
 	failed = !o || json_dumpf(o, out, JSON_COMPACT) || fputc('\n', out) == EOF;
 	json_decref(o);

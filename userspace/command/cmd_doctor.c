@@ -31,6 +31,8 @@ struct options {
 	__u8 peer[16];
 	struct filter *filter; /* may be NULL */
 	const char *svg;
+	bool responder, all_steps, has_rate;
+	struct rate rate; /* of requests to the responder */
 };
 
 static const struct option_entry printed[] = {
@@ -57,6 +59,11 @@ static const struct option_entry brought_up[] = {
 	{ "svg", "FILE", "with --bring-up: draw what was sent and what was answered", OPTION_TEXT(struct options, svg) },
 	{ "peer", "IP", "with --bring-up: only what this address sends; --filter: only these pairs", OPTION_ADDRESS(struct options, peer),
 	  OPTION_GIVEN(struct options, has_peer) },
+	{ "responder", NULL, "with --bring-up and --receiver FILE: ask the responder that FILE describes, step by step, and say what is "
+			     "wrong first in its answers", OPTION_FLAG(struct options, responder) },
+	{ "rate", "RATE", "with --responder: packets that are sent to it, at most", OPTION_RATE(struct options, rate), .usual = "4pps",
+	  OPTION_GIVEN(struct options, has_rate) },
+	{ "all-steps", NULL, "with --responder: go on behind a step that is wrong", OPTION_FLAG(struct options, all_steps) },
 	{ 0 },
 };
 
@@ -85,7 +92,7 @@ static void list_findings(void)
 
 const struct option_topic topic_findings = { "findings", "what doctor can find", list_findings };
 
-const struct option_topic topic_steps = { "steps", "how far a sender gets, step by step: --bring-up", bring_up_list_steps };
+const struct option_topic topic_steps = { "steps", "how far a sender or a responder gets, step by step: --bring-up", bring_up_list_steps };
 
 static const struct option_topic *const topics[] = { &topic_findings, &topic_steps, &topic_filter, &topic_expect, &topic_udp, NULL };
 
@@ -111,6 +118,8 @@ const struct command doctor_command = {
 		"  rocescope doctor roce0 --duration 30\n"
 		"  # a sender of which nothing arrives: which side is wrong?\n"
 		"  rocescope doctor roce0 --bring-up\n"
+		"  # a responder that is new: does it answer as it ought to?\n"
+		"  rocescope doctor roce0 --bring-up --responder --receiver tell.json\n"
 		"  # every finding there is\n"
 		"  rocescope doctor --help findings\n",
 };
@@ -126,6 +135,21 @@ static bool say_missing(const char *name)
 	fprintf(stderr, "rocescope: doctor: %s: %s\n", name,
 		name_is_capture(name) ? "no such file" : "neither a file nor an interface (`ip link` lists interfaces)");
 	return false;
+}
+
+/* --responder has all that it needs. */
+static void check_responder(const struct options *o)
+{
+	if (!o->responder && (o->has_rate || o->all_steps))
+		usage_error("doctor: %s needs --responder", o->has_rate ? "--rate" : "--all-steps");
+	if (!o->responder)
+		return;
+	if (!o->bring_up || !o->receiver)
+		usage_error("doctor: --responder needs --bring-up and --receiver FILE, which describes the responder");
+	if (o->has_peer || o->filter)
+		usage_error("doctor: %s is for senders, without --responder", o->has_peer ? "--peer" : "--filter");
+	if (o->rate.unit != RATE_PACKETS)
+		usage_error("doctor: --rate: how many packets a second? 4pps");
 }
 
 /* Arguments are all files, or all interfaces. false: one of them does not exist. */
@@ -157,6 +181,7 @@ static bool take_arguments(struct options *o)
 		usage_error("doctor: --svg needs --bring-up");
 	if ((o->has_peer || o->filter) && !o->bring_up)
 		usage_error("doctor: %s needs --bring-up", o->has_peer ? "--peer" : "--filter");
+	check_responder(o);
 	return true;
 }
 
@@ -253,9 +278,12 @@ static int stand(struct options *o, const struct expected *expected, const struc
 	const struct bring_up_options options = {
 		.interface = o->live.interface[0], .duration = o->live.duration, .told = told, .expected = expected,
 		.peer = o->has_peer ? o->peer : NULL, .filter = o->filter, .ready = o->live.ready, .svg = o->svg, .json = o->json,
-		.exit_code = o->exit_code,
+		.exit_code = o->exit_code, .responder = o->responder, .all_steps = o->all_steps, .rate = o->rate,
 	};
 
+	if (o->responder && told->end.service != RDMA_RC)
+		usage_error("doctor: --responder: %s describes QPs of %s, which are not answered", o->receiver,
+			    rdma_service_name(told->end.service));
 	return bring_up(&options);
 }
 

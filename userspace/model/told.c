@@ -170,15 +170,18 @@ static bool take_shares(const json_t *message, struct told *t, char *why)
 static bool take_rest(const json_t *message, struct told *t, char *why)
 {
 	const json_t *regions = json_object_get(message, "regions"), *peer = json_object_get(message, "peer");
-	json_int_t pkey = PKEY_DEFAULT, receive = TOLD_UNKNOWN;
+	json_int_t pkey = PKEY_DEFAULT, receive = TOLD_UNKNOWN, receives = TOLD_UNKNOWN;
 
 	if (t->end.service == RDMA_XRC)
 		return wrong(why, "\"transport\" is none of rc, uc, ud");
 	if (!take(message, "pkey", true, 0, UINT16_MAX, &pkey, why) ||
-	    !take(message, "receive_bytes", true, 0, RESPONDER_DMA_MAX, &receive, why))
+	    !take(message, "receive_bytes", true, 0, RESPONDER_DMA_MAX, &receive, why) ||
+	    !take(message, "receives", true, 0, TOLD_UNKNOWN - 1, &receives, why))
 		return false;
 	t->pkey = pkey;
 	t->receive_bytes = receive;
+	t->receives = receives;
+	t->reads = t->end.operation == RDMA_READ || json_is_true(json_object_get(message, "read"));
 	t->has_peer = peer;
 	if (peer && !rdma_gid_parse(peer, t->peer))
 		return wrong(why, "\"peer\" is no 32 hexadecimal digits");

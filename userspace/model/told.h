@@ -17,6 +17,8 @@ struct told {
 	struct roce_region *region; /* ascending by rkey, none twice; its `at` is not known */
 	__u32 regions;
 	__u32 receive_bytes; /* of a SEND's buffer; 0: none; TOLD_UNKNOWN */
+	__u32 receives; /* that are posted for the first SENDs; TOLD_UNKNOWN */
+	bool reads; /* it serves READs of its regions */
 	__u16 pkey;
 	bool has_peer;
 	__u8 peer[16]; /* the address from which it takes packets */
