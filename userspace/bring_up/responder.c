@@ -297,7 +297,7 @@ static void ask_taken(struct asking *a)
 		}
 	}
 	if (is_nak(n, AETH_NAK_SEQUENCE) && a->psn_told && n->packet.number != psn)
-		asking_wrong(a, STEP_taken, n, asking_text("that it expects PSN 0x%x, as --expect says", psn).text, "a NAK that asks for PSN 0x%llx",
+		asking_wrong(a, STEP_taken, n, asking_text("an ACK of PSN 0x%x, the first one by --expect", psn).text, "a NAK that asks for PSN 0x%llx",
 		      n->packet.number);
 	else if (judge_ack(a, STEP_taken, n, psn, 1, 1))
 		asking_say(a, STEP_taken, STEP_GOOD, psn == a->begun ? "at PSN 0x%x" : "at PSN 0x%x: the QP has a past", psn);
