@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Asks a responder, as a requester of RC would, along the steps of responder.def, and judges its answers (IBTA 9.7). It sends little, and
- * seldom: RDMA WRITEs of the pattern of `send` into the region that the responder's description gives, and what the steps want beside
- * these. The first step that is wrong ends it.
+ * Asks a responder, as a requester of RC would, along the steps of responder.def, and judges its answers (IBTA 9.7). It sends
+ * little, and seldom: RDMA WRITEs of the pattern of `send` into the region that the responder's description gives, and what the
+ * steps want beside these. The first step that is wrong ends it.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -56,8 +56,8 @@ static void judge_msn(struct asking *a, const struct asking_answer *n, __u32 mes
 	} else if (found != right) {
 		bool by_packet = a->packets > 1 && ((a->msn_begun + a->packets) & PSN_MASK) == found;
 
-		asking_wrong(a, STEP_msn, n, asking_text("MSN %u", right).text, "MSN %u%s%s", found, found == ((right - messages) & PSN_MASK) ?
-		      ": the message is not counted" : "", by_packet ? ": it counts packets" : "");
+		asking_wrong(a, STEP_msn, n, asking_text("MSN %u", right).text, "MSN %u%s", found, by_packet ? ": it counts packets" :
+			     found == a->msn ? ": the message is not counted" : "");
 		return; /* not known any more */
 	}
 	a->msn = found;
@@ -65,7 +65,8 @@ static void judge_msn(struct asking *a, const struct asking_answer *n, __u32 mes
 }
 
 /* Whether it acknowledges that PSN, of `messages` of so many packets. Else something is wrong, and if nothing else the step. */
-static bool judge_ack(struct asking *a, enum bring_up_step step, const struct asking_answer *n, __u32 psn, __u32 messages, __u32 packets)
+static bool judge_ack(struct asking *a, enum bring_up_step step, const struct asking_answer *n, __u32 psn, __u32 messages,
+		      __u32 packets)
 {
 	struct asking_text right = asking_text("an ACK of PSN 0x%x", psn);
 
@@ -111,22 +112,22 @@ static bool heal(struct asking *a, enum bring_up_step step)
 }
 
 /*
- * Instead of the next PSN another packet, or none, and then the PSN behind it. Returns the answer. NULL: there is none, also the
- * second time: a NAK comes once, and may be lost.
+ * Instead of the next PSN another packet, or none, and then the PSN behind it. Returns the answer. NULL: there is none, also
+ * the second time: a NAK comes once, and may be lost.
  */
 static const struct asking_answer *ask_gap(struct asking *a, enum bring_up_step step, const struct asking_request *instead)
 {
 	const struct asking_answer *n = NULL;
 
 	for (int i = 0; i < 2 && !n && !asking_is_over(a); i++) {
-		struct asking_request behind, wrong_one = instead ? *instead : (struct asking_request){ 0 };
+		struct asking_request behind, first = instead ? *instead : (struct asking_request){ 0 };
 
 		if (i && !heal(a, step))
 			return NULL;
-		wrong_one.psn = a->psn;
+		first.psn = a->psn;
 		behind = small(a, a->psn + 1);
 		if (instead)
-			asking_transmit(a, &wrong_one);
+			asking_transmit(a, &first);
 		asking_transmit(a, &behind);
 		n = asking_wait(a, a->psn);
 	}
@@ -157,7 +158,8 @@ static bool judge_nak(struct asking *a, enum bring_up_step step, const struct as
 }
 
 /* A packet that shall be dropped without a word. */
-static void ask_dropped(struct asking *a, enum bring_up_step step, const struct asking_request *dropped, const char *because, const char *good)
+static void ask_dropped(struct asking *a, enum bring_up_step step, const struct asking_request *dropped, const char *because,
+			const char *good)
 {
 	if (judge_nak(a, step, ask_gap(a, step, dropped), because) && heal(a, step))
 		asking_say(a, step, STEP_GOOD, "%s", good);
@@ -209,12 +211,12 @@ static void ask_neighbour(struct asking *a)
 		found = machine_neighbour(interface, hop, a->plan.dst_mac);
 	}
 	if (found)
-		asking_say(a, STEP_neighbour, STEP_GOOD, "%s%s has %02x:%02x:%02x:%02x:%02x:%02x", hop == a->to->dst ? "" : "the router ",
-		    address_text(hop).text, a->plan.dst_mac[0], a->plan.dst_mac[1], a->plan.dst_mac[2], a->plan.dst_mac[3],
-		    a->plan.dst_mac[4], a->plan.dst_mac[5]);
+		asking_say(a, STEP_neighbour, STEP_GOOD, "%s%s has %02x:%02x:%02x:%02x:%02x:%02x",
+			   hop == a->to->dst ? "" : "the router ", address_text(hop).text, a->plan.dst_mac[0], a->plan.dst_mac[1],
+			   a->plan.dst_mac[2], a->plan.dst_mac[3], a->plan.dst_mac[4], a->plan.dst_mac[5]);
 	else if (!stop)
 		asking_wrong(a, STEP_neighbour, NULL, asking_text("the MAC address of %s", address_text(hop).text).text,
-		      "no answer to ARP or neighbour discovery, and no entry in the table of %s", interface);
+			     "no answer to ARP or neighbour discovery, and no entry in the table of %s", interface);
 }
 
 /* The first request. Its answer is judged by the steps from here to `msn`. */
@@ -230,7 +232,8 @@ static void ask_first(struct asking *a)
 	} else if (a->to->answers) {
 		asking_say(a, STEP_answers, STEP_GOOD, "something came");
 	} else {
-		asking_silence(a, STEP_answers, asking_text("an answer from QPN %s to an RDMA WRITE, PSN 0x%x", qpn_text(a->qp->qpn).text, q.psn).text);
+		asking_silence(a, STEP_answers, asking_text("an answer from QPN %s to an RDMA WRITE, PSN 0x%x",
+							    qpn_text(a->qp->qpn).text, q.psn).text);
 	}
 }
 
@@ -286,10 +289,11 @@ static void ask_taken(struct asking *a)
 			return;
 		if (!n || !is_ack(n) || n->packet.number != psn) {
 			if (is_ack(first))
-				asking_wrong(a, STEP_ack_psn, first, asking_text("an ACK of PSN 0x%x", a->begun).text, "an ACK of PSN 0x%llx",
-				      first->packet.number);
+				asking_wrong(a, STEP_ack_psn, first, asking_text("an ACK of PSN 0x%x", a->begun).text,
+					     "an ACK of PSN 0x%llx", first->packet.number);
 			else if (!n)
-				asking_silence(a, STEP_taken, asking_text("an ACK of PSN 0x%x, for which its NAK asks", psn).text);
+				asking_silence(a, STEP_taken,
+					       asking_text("an ACK of PSN 0x%x, for which its NAK asks", psn).text);
 			else
 				judge_ack(a, STEP_taken, n, psn, 1, 1);
 			asking_say(a, STEP_taken, STEP_GOOD, "it was answered");
@@ -297,8 +301,8 @@ static void ask_taken(struct asking *a)
 		}
 	}
 	if (is_nak(n, AETH_NAK_SEQUENCE) && a->psn_told && n->packet.number != psn)
-		asking_wrong(a, STEP_taken, n, asking_text("an ACK of PSN 0x%x, the first one by --expect", psn).text, "a NAK that asks for PSN 0x%llx",
-		      n->packet.number);
+		asking_wrong(a, STEP_taken, n, asking_text("an ACK of PSN 0x%x, the first one by --expect", psn).text,
+			     "a NAK that asks for PSN 0x%llx", n->packet.number);
 	else if (judge_ack(a, STEP_taken, n, psn, 1, 1))
 		asking_say(a, STEP_taken, STEP_GOOD, psn == a->begun ? "at PSN 0x%x" : "at PSN 0x%x: the QP has a past", psn);
 }
@@ -325,8 +329,8 @@ static void ask_each(struct asking *a)
 		if (!missed++)
 			more += AMONG;
 		else
-			asking_wrong(a, STEP_ackreq, NULL, "an ACK for each packet with AckReq", "%d of %d without one until they came again", missed,
-			      asked + 1);
+			asking_wrong(a, STEP_ackreq, NULL, "an ACK for each packet with AckReq",
+				     "%d of %d without one until they came again", missed, asked + 1);
 		a->late++;
 		if (!ask_message(a, STEP_ackreq, &q))
 			return;
@@ -350,8 +354,8 @@ static void ask_long(struct asking *a)
 		a->late += i ? packets : 0;
 		for (__u32 k = 0; k < packets; k++)
 			asking_transmit(a, &(struct asking_request){
-				.opcode = !k ? WRITE_FIRST : k + 1 < packets ? WRITE_MIDDLE : WRITE_LAST, .psn = (first + k) & PSN_MASK,
-				.bytes = k + 1 < packets ? mtu : a->room - k * mtu, .offset = k * mtu, .dma_length = a->room,
+				.opcode = !k ? WRITE_FIRST : k + 1 < packets ? WRITE_MIDDLE : WRITE_LAST,
+				.psn = (first + k) & PSN_MASK, .bytes = k + 1 < packets ? mtu : a->room - k * mtu, .offset = k * mtu, .dma_length = a->room,
 				.quiet = k + 1 < packets });
 		do
 			n = asking_wait(a, first);
@@ -360,7 +364,8 @@ static void ask_long(struct asking *a)
 	}
 	a->psn = (last + 1) & PSN_MASK;
 	if (!n) {
-		asking_silence(a, STEP_taken, asking_text("an ACK of PSN 0x%x, the last of a message of %u packets", last, packets).text);
+		asking_silence(a, STEP_taken,
+			       asking_text("an ACK of PSN 0x%x, the last of a message of %u packets", last, packets).text);
 	} else if (judge_ack(a, STEP_taken, n, last, 1, packets)) {
 		a->written = a->room;
 		asking_say(a, STEP_msn, STEP_GOOD, "%u after the last message, which had %u packets", a->msn, packets);
@@ -386,11 +391,9 @@ static void ask_once(struct asking *a)
 	for (int i = 0; i < ASKING_TRIES && !n && !asking_is_over(a); i++) {
 		a->late += i > 0;
 		asking_transmit(a, &missing);
-		for (n = asking_wait(a, a->psn); n && is_nak(n, AETH_NAK_SEQUENCE) && naks < ASKING_ANSWERS; n = asking_wait(a, a->psn)) {
-			naks++;
-			asking_wrong(a, STEP_nak_once, n, asking_text("silence until PSN 0x%x comes", a->psn).text, "another NAK for PSN 0x%llx",
-			      n->packet.number);
-		}
+		while ((n = asking_wait(a, a->psn)) && is_nak(n, AETH_NAK_SEQUENCE) && naks++ < ASKING_ANSWERS)
+			asking_wrong(a, STEP_nak_once, n, asking_text("silence until PSN 0x%x comes", a->psn).text,
+				     "another NAK for PSN 0x%llx", n->packet.number);
 	}
 	if (asking_is_over(a))
 		return;
@@ -399,7 +402,8 @@ static void ask_once(struct asking *a)
 	if (!n)
 		asking_silence(a, STEP_healed, asking_text("an ACK of PSN 0x%x, sent again after the NAK", missing.psn).text);
 	else if (judge_ack(a, STEP_healed, n, missing.psn, 1, 1) && ask_next(a, STEP_healed) && !asking_is_over(a))
-		asking_say(a, STEP_healed, STEP_GOOD, "PSNs 0x%x and 0x%x were taken when they came again", missing.psn, behind.psn - 1);
+		asking_say(a, STEP_healed, STEP_GOOD, "PSNs 0x%x and 0x%x were taken when they came again", missing.psn,
+			   behind.psn - 1);
 }
 
 static void ask_duplicate(struct asking *a)
@@ -413,12 +417,14 @@ static void ask_duplicate(struct asking *a)
 		return;
 	}
 	if (!is_ack(n) || (n->packet.number != last && n->packet.number != old)) {
-		asking_wrong(a, STEP_duplicate, n, asking_text("an ACK of PSN 0x%x to the duplicate of PSN 0x%x", last, old).text, "%s",
-		      asking_words(a, n).text);
+		asking_wrong(a, STEP_duplicate, n,
+			     asking_text("an ACK of PSN 0x%x to the duplicate of PSN 0x%x", last, old).text, "%s",
+			     asking_words(a, n).text);
 		return;
 	}
 	if (a->msn_known && n->packet.msn != msn && (n->packet.number != old || n->packet.msn != ((msn - 1) & PSN_MASK))) {
-		asking_wrong(a, STEP_duplicate, n, asking_text("MSN %u, as before", msn).text, "MSN %u: the duplicate is counted as a message", n->packet.msn);
+		asking_wrong(a, STEP_duplicate, n, asking_text("MSN %u, as before", msn).text,
+			     "MSN %u: the duplicate is counted as a message", n->packet.msn);
 		return;
 	}
 	if (ask_next(a, STEP_duplicate) && !asking_is_over(a))
@@ -432,7 +438,8 @@ static void ask_rnr(struct asking *a)
 	const struct asking_answer *n;
 
 	if (a->told->receives) {
-		asking_say(a, STEP_rnr, STEP_NOT_TOLD, "the description does not say that no receive is posted (\"receives\": 0)");
+		asking_say(a, STEP_rnr, STEP_NOT_TOLD,
+			   "the description does not say that no receive is posted (\"receives\": 0)");
 		return;
 	}
 	n = asking_ask(a, &q, ASKING_TRIES);
@@ -467,13 +474,15 @@ static bool judge_response(struct asking *a, const struct asking_answer *n, __u3
 	__u32 at = p->icrc_offset - p->pad - p->payload_bytes;
 
 	if (p->opcode != opcode) {
-		asking_wrong(a, STEP_read, n, asking_text("opcode 0x%02x%s", opcode, of.text).text, "%s", asking_words(a, n).text);
+		asking_wrong(a, STEP_read, n, asking_text("opcode 0x%02x%s", opcode, of.text).text, "%s",
+			     asking_words(a, n).text);
 	} else if (p->number != psn) {
 		asking_wrong(a, STEP_read, n, asking_text("PSN 0x%x%s", psn, of.text).text, "PSN 0x%llx", p->number);
 	} else if (p->payload_bytes != size) {
 		asking_wrong(a, STEP_read, n, asking_text("%u bytes%s", size, of.text).text, "%u bytes", p->payload_bytes);
 	} else if (p->op & OP_AETH && p->syndrome >> 5) {
-		asking_wrong(a, STEP_read, n, asking_text("the AETH of an ACK%s", of.text).text, "syndrome 0x%02x", p->syndrome);
+		asking_wrong(a, STEP_read, n, asking_text("the AETH of an ACK%s", of.text).text, "syndrome 0x%02x",
+			     p->syndrome);
 	} else if (at + size > n->length || memcmp(n->bytes + at, a->payload + k * mtu, size)) {
 		asking_wrong(a, STEP_read, n, asking_text("the bytes that were written%s", of.text).text, "others");
 	} else {
@@ -491,7 +500,8 @@ static void ask_read(struct asking *a)
 	const struct asking_answer *n = NULL;
 
 	if (!a->told->reads) {
-		asking_say(a, STEP_read, STEP_NOT_TOLD, "the description does not say that the responder serves READs (\"read\": true)");
+		asking_say(a, STEP_read, STEP_NOT_TOLD,
+			   "the description does not say that the responder serves READs (\"read\": true)");
 		return;
 	}
 	for (int i = 0; i < ASKING_TRIES && k < count && !asking_is_over(a); i++) {
@@ -560,7 +570,8 @@ static void ask_wrong_rkey(struct asking *a)
 	if (!n)
 		asking_silence(a, STEP_bad_rkey, right.text);
 	else if (is_ack(n))
-		asking_wrong(a, STEP_bad_rkey, n, right.text, "an ACK: it takes rkey 0x%x, which is none of its regions'", q.rkey);
+		asking_wrong(a, STEP_bad_rkey, n, right.text, "an ACK: it takes rkey 0x%x, which is none of its regions'",
+			     q.rkey);
 	else if (!is_nak(n, AETH_NAK_ACCESS) || n->packet.number != a->psn)
 		asking_wrong(a, STEP_bad_rkey, n, right.text, "%s", asking_words(a, n).text);
 	else
@@ -572,8 +583,8 @@ static void ask_wrong_rkey(struct asking *a)
 static void run(struct asking *a)
 {
 	static void (*const rest[])(struct asking *a) = {
-		ask_second, ask_long, ask_each, ask_nak, ask_once, ask_duplicate, ask_rnr, ask_read, ask_zero, ask_wrong_icrc, ask_wrong_qpn,
-		ask_wrong_rkey,
+		ask_second, ask_long, ask_each, ask_nak, ask_once, ask_duplicate, ask_rnr, ask_read, ask_zero,
+		ask_wrong_icrc, ask_wrong_qpn, ask_wrong_rkey,
 	};
 
 	ask_carrier(a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is sent to a responder, and what it answers: responder_wire.c sends packets, waits for answers, and judges what every one shows.
- * responder.c has the steps. Nothing is sent any more when a step is wrong, unless --all-steps is given.
+ * What is sent to a responder, and what it answers: responder_wire.c sends packets, waits for answers, and judges what every one
+ * shows. responder.c has the steps. Nothing is sent any more when a step is wrong, unless --all-steps is given.
  */
 #ifndef USERSPACE_BRING_UP_RESPONDER_H
 #define USERSPACE_BRING_UP_RESPONDER_H
@@ -98,7 +98,8 @@ void asking_say(struct asking *a, enum bring_up_step step, enum bring_up_state s
 	__attribute__((format(printf, 4, 5)));
 
 /* The step is wrong, as this answer shows; n: NULL: the lack of one. Only the first time counts. */
-void asking_wrong(struct asking *a, enum bring_up_step step, const struct asking_answer *n, const char *expected, const char *format, ...)
+void asking_wrong(struct asking *a, enum bring_up_step step, const struct asking_answer *n, const char *expected,
+		  const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
 /* The step is wrong, because nothing comes: or the link is, if it has gone. */
@@ -106,7 +107,7 @@ void asking_silence(struct asking *a, enum bring_up_step step, const char *expec
 
 /* ---- packets ---- */
 
-/* Prepares everything but the MAC address of the responder. false: it cannot, which was reported. Call asking_end() in any case. */
+/* Prepares all but the responder's MAC address. false: it cannot, which was reported. Call asking_end() in any case. */
 bool asking_begin(struct asking *a);
 void asking_end(struct asking *a);
 
@@ -120,8 +121,8 @@ void asking_transmit(struct asking *a, const struct asking_request *q);
 bool asking_can_read(struct asking *a, const struct asking_answer *n);
 
 /*
- * The answer to the packet with that PSN, which can be read; NULL: none comes in time, or it is over. It is valid until others are
- * waited for.
+ * The answer to the packet with that PSN, which can be read; NULL: none comes in time, or it is over. It is valid until others
+ * are waited for.
  */
 const struct asking_answer *asking_wait(struct asking *a, __u32 psn);
 

@@ -43,7 +43,8 @@ void asking_say(struct asking *a, enum bring_up_step step, enum bring_up_state s
 	shown(r->found);
 }
 
-void asking_wrong(struct asking *a, enum bring_up_step step, const struct asking_answer *n, const char *expected, const char *format, ...)
+void asking_wrong(struct asking *a, enum bring_up_step step, const struct asking_answer *n, const char *expected,
+		  const char *format, ...)
 {
 	struct bring_up_report *r = &a->to->report;
 	struct bring_up_exchange *e = bring_up_exchange(a->b, NULL);
@@ -169,17 +170,18 @@ static bool has_headers(struct asking *a, const struct asking_answer *n)
 	else if (p->ip_checksum_wrong)
 		asking_wrong(a, STEP_headers, n, "a right IP header checksum", "a wrong one");
 	else if (memcmp(p->src, a->to->dst, 16))
-		asking_wrong(a, STEP_headers, n, asking_text("answers from %s", address_text(a->to->dst).text).text, "answers from %s",
-		      address_text(p->src).text);
+		asking_wrong(a, STEP_headers, n, asking_text("answers from %s", address_text(a->to->dst).text).text,
+			     "answers from %s", address_text(p->src).text);
 	else if (memcmp(p->dst, a->to->src, 16))
-		asking_wrong(a, STEP_headers, n, asking_text("answers to %s", address_text(a->to->src).text).text, "answers to %s",
-		      address_text(p->dst).text);
+		asking_wrong(a, STEP_headers, n, asking_text("answers to %s", address_text(a->to->src).text).text,
+			     "answers to %s", address_text(p->dst).text);
 	else if (p->service != SERVICE_RC || !(p->op & OP_RESPONSE))
 		asking_wrong(a, STEP_headers, n, "an acknowledgement of RC (opcode 0x11)", "opcode 0x%02x", p->opcode);
 	else if (!responder_pkey_fits(p->pkey, a->told->pkey))
 		asking_wrong(a, STEP_headers, n, asking_text("P_Key 0x%04x", a->told->pkey).text, "P_Key 0x%04x", p->pkey);
 	else
-		asking_say(a, STEP_headers, STEP_GOOD, "%s > %s, UDP port 4791", address_text(p->src).text, address_text(p->dst).text);
+		asking_say(a, STEP_headers, STEP_GOOD, "%s > %s, UDP port 4791", address_text(p->src).text,
+			   address_text(p->dst).text);
 	return p->kind == ROCE_PACKET && p->service == SERVICE_RC && p->op & OP_RESPONSE;
 }
 
@@ -194,9 +196,11 @@ static void judge_icrc(struct asking *a, const struct asking_answer *n)
 		return;
 	}
 	right = observer_icrc(&n->packet, n->bytes);
-	asking_wrong(a, STEP_ack_icrc, n, asking_text("ICRC %02x %02x %02x %02x", right & 0xff, right >> 8 & 0xff, right >> 16 & 0xff, right >> 24).text,
-	      "ICRC %02x %02x %02x %02x", n->packet.icrc & 0xff, n->packet.icrc >> 8 & 0xff, n->packet.icrc >> 16 & 0xff,
-	      n->packet.icrc >> 24);
+	asking_wrong(a, STEP_ack_icrc, n,
+		     asking_text("ICRC %02x %02x %02x %02x", right & 0xff, right >> 8 & 0xff, right >> 16 & 0xff,
+				 right >> 24).text,
+		     "ICRC %02x %02x %02x %02x", n->packet.icrc & 0xff, n->packet.icrc >> 8 & 0xff, n->packet.icrc >> 16 & 0xff,
+		     n->packet.icrc >> 24);
 	if (b->bad_count == BRING_UP_BAD || n->length > sizeof(bad->bytes))
 		return;
 	b->bad_count++;
@@ -210,14 +214,16 @@ static void judge_qpn(struct asking *a, const struct asking_answer *n)
 	__u32 qpn = n->packet.dqpn;
 
 	if (a->to->sqpn == NO_QPN && qpn < 2) {
-		asking_wrong(a, STEP_ack_qpn, n, "the QPN of a requester", "answers to QPN %s, which is for management: the responder was not told "
-		      "our QPN", qpn_text(qpn).text);
+		asking_wrong(a, STEP_ack_qpn, n, "the QPN of a requester",
+			     "answers to QPN %s, which is for management: the responder was not told "
+			     "our QPN", qpn_text(qpn).text);
 		return;
 	}
 	if (a->to->sqpn == NO_QPN)
 		a->to->sqpn = qpn;
 	if (a->to->sqpn != qpn)
-		asking_wrong(a, STEP_ack_qpn, n, asking_text("answers to QPN %s", qpn_text(a->to->sqpn).text).text, "answers to QPN %s", qpn_text(qpn).text);
+		asking_wrong(a, STEP_ack_qpn, n, asking_text("answers to QPN %s", qpn_text(a->to->sqpn).text).text,
+			     "answers to QPN %s", qpn_text(qpn).text);
 	else
 		asking_say(a, STEP_ack_qpn, STEP_GOOD, "QPN %s", qpn_text(qpn).text);
 }
@@ -286,7 +292,8 @@ void asking_transmit(struct asking *a, const struct asking_request *q)
 	a->sent = clock_ns(CLOCK_REALTIME);
 	add_row(a, q);
 	if (send(a->raw, a->frame.bytes, a->frame.length, 0) < 0)
-		asking_wrong(a, STEP_carrier, NULL, "that packets leave", "that the interface refuses them: %s", cause_of_interface(errno).text);
+		asking_wrong(a, STEP_carrier, NULL, "that packets leave", "that the interface refuses them: %s",
+			     cause_of_interface(errno).text);
 	a->next = now_ns() + a->gap;
 	a->to->requests++;
 }
@@ -367,7 +374,8 @@ static bool make_plan(struct asking *a)
 {
 	struct plan *p = &a->plan;
 
-	*p = (struct plan){ .ipv6 = !address_is_ipv4(a->to->dst), .ttl = 64, .dont_fragment = true, .port = 49152 + (a->qp->qpn & 0x3fff),
+	*p = (struct plan){ .ipv6 = !address_is_ipv4(a->to->dst), .ttl = 64, .dont_fragment = true,
+			   .port = 49152 + (a->qp->qpn & 0x3fff),
 			    .pkey = a->told->pkey };
 	memcpy(p->src, a->to->src, 16);
 	memcpy(p->dst, a->to->dst, 16);
