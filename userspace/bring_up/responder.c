@@ -457,7 +457,41 @@ static void ask_rnr(struct asking *a)
 		asking_say(a, STEP_rnr, STEP_GOOD, "an RNR NAK with timer %u", n->packet.syndrome & 31);
 }
 
-/* ---- READ ---- */
+/* ---- pad and READ ---- */
+
+/* Bytes of the message with a pad of three: less than those of the others, which have written behind it. */
+static __u32 padded(const struct asking *a)
+{
+	return small(a, 0).bytes - 3;
+}
+
+/* Whether the pad went to memory, READ tells. */
+static void ask_pad(struct asking *a)
+{
+	struct asking_request q = small(a, a->psn);
+
+	if (q.bytes < 4 || q.bytes & 3) {
+		asking_say(a, STEP_pad, STEP_NOT_TOLD, "its region has %u bytes", a->room);
+		return;
+	}
+	q.bytes = q.dma_length = padded(a);
+	a->psn = (a->psn + 1) & PSN_MASK;
+	if (ask_message(a, STEP_pad, &q) && !asking_is_over(a))
+		asking_say(a, STEP_pad, STEP_GOOD, "%u bytes were acknowledged", q.bytes);
+}
+
+/* The bytes of a response are not those that were written. */
+static void say_others(struct asking *a, const struct asking_answer *n, const __u8 *bytes, __u32 k, const char *of)
+{
+	static const __u8 zero[3];
+	__u32 from = padded(a);
+
+	if (!k && asking_state(a, STEP_pad) == STEP_GOOD && !memcmp(bytes, a->payload, from) && !memcmp(bytes + from, zero, 3))
+		asking_wrong(a, STEP_pad, n, asking_text("that a message of %u bytes writes these", from).text,
+			     "by a READ that the three bytes of its pad are in memory, too");
+	else
+		asking_wrong(a, STEP_read, n, asking_text("the bytes that were written%s", of).text, "others");
+}
 
 static bool is_read_response(const struct asking_answer *n)
 {
@@ -483,8 +517,8 @@ static bool judge_response(struct asking *a, const struct asking_answer *n, __u3
 	} else if (p->op & OP_AETH && p->syndrome >> 5) {
 		asking_wrong(a, STEP_read, n, asking_text("the AETH of an ACK%s", of.text).text, "syndrome 0x%02x",
 			     p->syndrome);
-	} else if (at + size > n->length || memcmp(n->bytes + at, a->payload + k * mtu, size)) {
-		asking_wrong(a, STEP_read, n, asking_text("the bytes that were written%s", of.text).text, "others");
+	} else if (at + size <= n->length && memcmp(n->bytes + at, a->payload + k * mtu, size)) {
+		say_others(a, n, n->bytes + at, k, of.text);
 	} else {
 		return true;
 	}
@@ -583,7 +617,7 @@ static void ask_wrong_rkey(struct asking *a)
 static void run(struct asking *a)
 {
 	static void (*const rest[])(struct asking *a) = {
-		ask_second, ask_long, ask_each, ask_nak, ask_once, ask_duplicate, ask_rnr, ask_read, ask_zero,
+		ask_second, ask_long, ask_each, ask_nak, ask_once, ask_duplicate, ask_rnr, ask_pad, ask_read, ask_zero,
 		ask_wrong_icrc, ask_wrong_qpn, ask_wrong_rkey,
 	};
 
