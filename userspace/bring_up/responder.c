@@ -11,6 +11,7 @@
 
 #include "lib/address.h"
 #include "lib/clock.h"
+#include "lib/shell.h"
 #include "lib/stop.h"
 #include "roce/responder.h"
 #include "userspace/bring_up/responder.h"
@@ -219,6 +220,19 @@ static void ask_neighbour(struct asking *a)
 			     "no answer to ARP or neighbour discovery, and no entry in the table of %s", interface);
 }
 
+/* Nobody answers ARP for the address from which the responder takes packets, if it is none of ours. */
+static void say_address(struct asking *a)
+{
+	struct bring_up_result *r = &a->to->report.step[STEP_answers];
+	struct address_text own = address_text(a->to->src);
+	__u64 devices;
+
+	if (r->state == STEP_WRONG && !places_has(&a->b->end.places, a->to->src, &devices))
+		SAY(r->fix, "%s, from which it takes packets, is no address of this machine, so nobody answers its ARP: `ip address "
+		    "add %s dev %s`, or write our MAC address into it. %s", own.text, own.text,
+		    shell_name(a->b->options->interface).text, step_fix(STEP_answers));
+}
+
 /* The first request. Its answer is judged by the steps from here to `msn`. */
 static void ask_first(struct asking *a)
 {
@@ -234,6 +248,7 @@ static void ask_first(struct asking *a)
 	} else {
 		asking_silence(a, STEP_answers, asking_text("an answer from QPN %s to an RDMA WRITE, PSN 0x%x",
 							    qpn_text(a->qp->qpn).text, q.psn).text);
+		say_address(a);
 	}
 }
 
