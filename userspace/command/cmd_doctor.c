@@ -233,6 +233,7 @@ static int report(const struct options *o, struct doctor *doctor, const struct s
 	}
 	r.checked = doctor_checked(doctor);
 	doctor_losses(doctor, r.losses);
+	doctor_pauses(doctor, &s->totals, &r.pauses);
 	if ((o->json ? findings_json : findings_lines)(stdout, &r) || fflush(stdout)) {
 		fprintf(stderr, "rocescope: the report cannot be written: %s\n", strerror(errno));
 		status = EXIT_COULD_NOT;

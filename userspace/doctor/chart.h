@@ -124,6 +124,7 @@ struct doctor {
 	struct roce_key loose_key[FINDING_KINDS]; /* and the sender of the first frame of each kind */
 	struct findings machine; /* hints of doctor_machine() */
 	bool machine_of_loss; /* the last of them is about lost PSNs */
+	__u64 host[DOCTOR_PRIORITIES][PRIORITY_COUNTS]; /* what its NICs have counted by priority */
 	bool selection; /* doctor_selection() was called */
 	__u64 left_out; /* packets of streams for which there was no room */
 	__u64 packets;	/* packets taken */

@@ -8,6 +8,7 @@
 #define USERSPACE_DOCTOR_DOCTOR_H
 
 #include "userspace/doctor/finding.h"
+#include "userspace/host/host.h"
 #include "userspace/model/expect.h"
 #include "userspace/model/observer.h"
 #include "userspace/model/told.h"
@@ -104,6 +105,33 @@ struct doctor_losses {
 
 /* Call after doctor_conclude(). */
 void doctor_losses(const struct doctor *d, struct doctor_losses tables[LOSSES_BY]);
+
+#define DOCTOR_PRIORITIES 8 /* IEEE 802.1Q */
+#define DOCTOR_DSCPS 64
+
+/*
+ * The priorities that were paused, and the DSCPs that lose: each may be the other's cause. Which priority a DSCP has is the switch's
+ * and the NIC's setting, so that they belong together is an assumption (DOCTOR_PRIORITY()).
+ */
+struct doctor_pauses {
+	bool known; /* of both there are some */
+	__u64 all; /* PAUSE frames that were seen: all priorities were paused */
+	__u64 frames[DOCTOR_PRIORITIES]; /* of PFC, which were seen, that paused this priority */
+	__u64 host[DOCTOR_PRIORITIES][PRIORITY_COUNTS]; /* at an interface: what its NIC has counted */
+	struct losses_row dscp[DOCTOR_DSCPS]; /* `expected` is 0 */
+};
+
+/* The usual default of switches and NICs. */
+#define DOCTOR_PRIORITY(dscp) ((dscp) / 8)
+
+/* Whether the priority was paused, as far as is known. */
+static inline bool doctor_is_paused(const struct doctor_pauses *p, unsigned int priority)
+{
+	return p->all || p->frames[priority] || p->host[priority][PRIORITY_RX_PAUSE] || p->host[priority][PRIORITY_TX_PAUSE];
+}
+
+/* Call after doctor_conclude(). totals: counters of all packets seen. */
+void doctor_pauses(const struct doctor *d, const struct roce_totals *totals, struct doctor_pauses *p);
 
 void doctor_free(struct doctor *d);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Losses by what a switch chooses queues and paths by. */
+/* Losses by what a switch chooses queues and paths by, and which of these were paused. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,4 +172,31 @@ void doctor_losses(const struct doctor *d, struct doctor_losses tables[LOSSES_BY
 		tell(&tables[by], streams, count, by, rows);
 	free(rows);
 	free(streams);
+}
+
+void doctor_pauses(const struct doctor *d, const struct roce_totals *totals, struct doctor_pauses *p)
+{
+	bool paused = false, lost = false;
+
+	*p = (struct doctor_pauses){ .all = totals->value[COUNTER_pause_frames] };
+	memcpy(p->host, d->host, sizeof(p->host));
+	for (unsigned int i = 0; i < DOCTOR_PRIORITIES; i++) {
+		p->frames[i] = totals->value[COUNTER_pfc_priority0 + i];
+		paused |= doctor_is_paused(p, i);
+	}
+	for (size_t i = 0; i < d->charts.count && !d->selection; i++) {
+		const struct chart *c = d->charts.entries[i];
+		const struct sign *loss = signs_find(&c->signs, KIND_loss);
+		struct losses_row *row = &p->dscp[c->dscp];
+
+		if (c->key.kind != KEY_CONNECTED || !c->psn.met || doctor_is_phantom(d, c))
+			continue;
+		row->value = c->dscp;
+		row->streams++;
+		row->packets += c->passed > c->packets ? c->passed : c->packets;
+		row->lost += loss ? loss->packets : 0;
+		row->gaps += loss ? c->loss.gaps : 0;
+		lost |= row->lost;
+	}
+	p->known = paused && lost;
 }

@@ -76,6 +76,9 @@ void doctor_machine(struct doctor *d, const struct snapshot *s)
 		if (s->streams[i].owner)
 			take_owner(c, &s->streams[i]);
 	}
+	for (size_t i = 0; r && i < r->priority_count; i++)
+		for (int c = 0; c < PRIORITY_COUNTS; c++)
+			d->host[r->priorities[i].priority % DOCTOR_PRIORITIES][c] += r->priorities[i].count[c];
 	for (size_t i = r ? r->hints_of_streams : 0; r && i < r->hint_count; i++) {
 		struct finding *f = findings_add(&d->machine);
 

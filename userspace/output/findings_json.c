@@ -172,6 +172,37 @@ static json_t *losses_array(const struct findings_report *r)
 	return array;
 }
 
+/* The priorities that were paused, and the DSCPs that lose. NULL: of one of them none is known. */
+static json_t *pauses_object(const struct doctor_pauses *p)
+{
+	json_t *priorities, *dscps;
+
+	if (!p->known)
+		return NULL;
+	priorities = json_array();
+	dscps = json_array();
+	for (unsigned int i = 0; i < DOCTOR_PRIORITIES; i++) {
+		json_t *o = json_pack("{s:i, s:o}", "priority", i, "pfc_frames", json_count(p->frames[i]));
+
+		for (int c = 0; c < PRIORITY_COUNTS; c++)
+			json_object_set_new(o, host_priority_names[c], json_count(p->host[i][c]));
+		if (doctor_is_paused(p, i))
+			json_array_append(priorities, o);
+		json_decref(o);
+	}
+	for (unsigned int i = 0; i < DOCTOR_DSCPS; i++) {
+		const struct losses_row *row = &p->dscp[i];
+
+		if (row->lost)
+			json_array_append_new(dscps, json_pack("{s:i, s:i, s:b, s:o, s:o, s:o}", "dscp", i, "priority", DOCTOR_PRIORITY(i),
+							       "paused", doctor_is_paused(p, DOCTOR_PRIORITY(i)),
+							       "streams", json_count(row->streams), "packets", json_count(row->packets),
+							       "lost", json_count(row->lost)));
+	}
+	return json_pack("{s:s, s:o, s:o, s:o}", "assumes", "priority = dscp / 8", "pause_frames", json_count(p->all),
+			 "priorities", priorities, "dscps", dscps);
+}
+
 int findings_json(FILE *out, const struct findings_report *r)
 {
 	json_t *findings = json_array(), *hints = json_array(), *o;
@@ -184,8 +215,9 @@ int findings_json(FILE *out, const struct findings_report *r)
 			continue;
 		json_array_append_new(f->hint ? hints : findings, f->hint ? hint_object(f) : finding_object(r->findings, f));
 	}
-	o = json_pack("{s:s, s:b, s:o, s:o, s:o*, s:o}", "schema", "rocescope.findings/1", "complete", r->complete,
-		      "findings", findings, "hints", hints, "losses_by", losses_array(r), "checked", checked_object(&r->checked));
+	o = json_pack("{s:s, s:b, s:o, s:o, s:o*, s:o*, s:o}", "schema", "rocescope.findings/1", "complete",
+		      r->complete, "findings", findings, "hints", hints, "losses_by", losses_array(r), "pauses",
+		      pauses_object(&r->pauses), "checked", checked_object(&r->checked));
 	errno = ENOMEM;
 	failed = !o || json_dumpf(o, out, JSON_COMPACT) || fputc('\n', out) == EOF;
 	json_decref(o);

@@ -279,6 +279,43 @@ static void show_losses(const struct page *p, const struct doctor_losses *t, enu
 	fputc('\n', p->out);
 }
 
+/* One sentence of the priorities that were paused, and one of the DSCPs that lose. */
+static void show_pauses(const struct page *p, const struct doctor_pauses *of)
+{
+	char text[4096];
+	size_t length = 0;
+
+#define ADD(...) (length += snprintf(text + length, sizeof(text) - length, __VA_ARGS__)) /* a DSCP takes 70 bytes at most */
+	if (!of->known)
+		return;
+	if (of->all)
+		ADD("All priorities were paused (%llu PAUSE frame%s came here). ", of->all, plural(of->all));
+	for (unsigned int i = 0; i < DOCTOR_PRIORITIES; i++) {
+		const __u64 *host = of->host[i];
+		bool counted = host[PRIORITY_RX_PAUSE] || host[PRIORITY_TX_PAUSE];
+
+		if (!of->frames[i] && !counted)
+			continue;
+		ADD("Priority %u was paused: %llu PFC frame%s came here", i, of->frames[i], plural(of->frames[i]));
+		if (counted)
+			ADD("; this machine's NIC received %llu, sent %llu, and discarded %llu frames of the priority",
+			    host[PRIORITY_RX_PAUSE], host[PRIORITY_TX_PAUSE], host[PRIORITY_DISCARDS]);
+		ADD(". ");
+	}
+	ADD("By the usual mapping, which is an assumption (priority = DSCP / 8; switch and NIC decide):");
+	for (unsigned int i = 0, said = 0; i < DOCTOR_DSCPS && length < sizeof(text) - 128; i++) {
+		const struct losses_row *r = &of->dscp[i];
+
+		if (r->lost)
+			ADD("%s DSCP %u, which lost %llu of %llu packets, is priority %u and was %spaused", said++ ? ";" : "", i, r->lost,
+			    r->packets + r->lost, DOCTOR_PRIORITY(i), doctor_is_paused(of, DOCTOR_PRIORITY(i)) ? "" : "not ");
+	}
+	ADD(".");
+#undef ADD
+	paragraph(p, "", 0, false, text);
+	fputc('\n', p->out);
+}
+
 int findings_lines(FILE *out, const struct findings_report *r)
 {
 	struct page p = open_page(out);
@@ -290,6 +327,7 @@ int findings_lines(FILE *out, const struct findings_report *r)
 	show_section(&p, r->findings, HINTS, "What could not be judged:");
 	for (enum losses_by by = 0; by < LOSSES_BY; by++)
 		show_losses(&p, &r->losses[by], by);
+	show_pauses(&p, &r->pauses);
 	show_checked(&p, r, !found);
 	return ferror(out) ? -1 : 0;
 }

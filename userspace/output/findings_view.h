@@ -11,6 +11,7 @@ struct findings_report {
 	const struct findings *findings;
 	struct doctor_checked checked;
 	struct doctor_losses losses[LOSSES_BY];
+	struct doctor_pauses pauses;
 	struct roce_totals totals; /* of all packets */
 	bool complete;
 };
