@@ -84,6 +84,7 @@ struct monitor_settings {
 	__u32 icrc_every; /* the ICRC of one frame in so many, drawn at random, is verified; 0: of none */
 	__u32 drop;	  /* 1: drop incoming frames after they are counted */
 	__u32 dialogues;  /* 1: requests and responses both pass here, and the map `dialogues` has an entry per stream */
+	__u32 once;	  /* 1: copies of frames count nowhere but in captured_twice, and are not captured; not before Linux 5.17 */
 	__u32 max_streams;
 	__u32 extras;	    /* entries of the map */
 	__u32 bucket_mask;  /* number of buckets (a power of two) - 1 */

@@ -46,6 +46,7 @@ struct scratch {
 	__u32 skipped; /* bytes of the tunnel before the frame */
 	__u32 bare;    /* with `skipped`: ethertype of struct roce_inner */
 	__u32 crc;     /* what folding returned for the frame */
+	struct roce_counters one; /* for roce_leave_out() */
 };
 
 struct {

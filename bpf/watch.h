@@ -324,12 +324,29 @@ static __always_inline void watch_again(struct scratch *s, const struct stream_v
 		*(volatile __u64 *)&s->again = stream_seen_before(&v->stream) - before;
 }
 
+/* Leaves out the packet in the scratch, a copy. Call under its stream's guard. Global, as watch_insert(). */
+__noinline int watch_leave_out(void)
+{
+	struct scratch *s = watch_scratch();
+	struct roce_totals *t = s ? scratch_totals(s) : NULL;
+	struct stream_value *v;
+	__u32 place;
+
+	if (!settings.once || !t)
+		return 0;
+	place = s->place - 1;
+	v = bpf_map_lookup_elem(&streams, &place);
+	if (v)
+		roce_leave_out(t, &v->stream.counters, &s->packet, s->icrc, &s->one);
+	return 0;
+}
+
 static __always_inline void watch_stream(struct xdp_md *ctx, struct scratch *s, enum icrc_verdict icrc, __u32 what)
 {
 	struct guard g = guard_begin();
 	__u32 place = s->place - 1;
 	struct stream_value *v = bpf_map_lookup_elem(&streams, &place);
-	bool observed = false;
+	bool observed = false, copy;
 
 	if (ROCE_HAS_LOOP)
 		watch_pair(s, v);
@@ -337,9 +354,12 @@ static __always_inline void watch_stream(struct xdp_md *ctx, struct scratch *s, 
 		if (table_same_key(&v->key, &s->key)) {
 			watch_again(s, v, 0);
 			watch_look(s, v, what);
-			roce_observe(&v->stream, &s->packet, icrc, s->now, &s->peer_info);
+			copy = roce_observe(&v->stream, &s->packet, icrc, s->now, &s->peer_info);
 			watch_again(s, v, *(volatile __u64 *)&s->again);
-			watch_take(ctx, what);
+			if (ROCE_HAS_LOOP && settings.once && copy)
+				watch_leave_out();
+			else
+				watch_take(ctx, what);
 			observed = true;
 		}
 		guard_release(v, &g);
@@ -458,7 +478,7 @@ static __always_inline void watch(struct xdp_md *ctx, struct scratch *s, enum wa
 		return;
 	if (s->managed && icrc == ICRC_GOOD)
 		pairs_learn();
-	if (what & (WATCH_CAPTURE | WATCH_RECEIVE) || settings.dialogues)
+	if (what & (WATCH_CAPTURE | WATCH_RECEIVE) || settings.dialogues || settings.once)
 		s->icrc = icrc;
 	if (what & WATCH_CAPTURE)
 		icrc = *(volatile __u8 *)&s->icrc; /* hides its value: else the verifier explores what follows once for each */

@@ -77,6 +77,22 @@ roce_inline void roce_count_packet(struct roce_counters *c, const struct roce_pa
 		v[COUNTER_ecn_ce]++;
 }
 
+/*
+ * Takes back what roce_count_frame() and roce_count_packet() have counted of a copy (roce_observe() has returned true). one: all
+ * zero, as it is left; the caller has it because it is too large for the stack of the kernel's programs.
+ */
+roce_inline void roce_leave_out(struct roce_totals *t, struct roce_counters *of_stream, const struct roce_packet *p,
+				enum icrc_verdict icrc, struct roce_counters *one)
+{
+	roce_count_packet(one, p, icrc);
+	t->value[COUNTER_frames]--;
+	for (__u32 i = 0; i < ROCE_STREAM_COUNTERS; i++) {
+		of_stream->value[i] -= one->value[i];
+		t->value[i] -= one->value[i];
+		one->value[i] = 0;
+	}
+}
+
 /* What the lengths of short frames say. */
 enum short_frames { SHORT_UNDECIDED, SHORT_CUT, SHORT_WRONG };
 

@@ -90,6 +90,7 @@ static struct bpf_object *open_all(struct opened (*open)(void))
 		bpf.settings->ports.port[i] = 1 + i;
 	bpf.settings->icrc_every = 2;
 	bpf.settings->dialogues = 1;
+	bpf.settings->once = 1;
 	bpf.settings->max_streams = bpf_map__max_entries(bpf_object__find_map_by_name(bpf.object, "streams"));
 	maps_complete_settings(bpf.settings, 1);
 	return bpf.object;

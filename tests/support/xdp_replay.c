@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * xdp_replay [-q] [--plain | --way NAME...] [--udp PORTS] [--imm TEXT] [--truth FILE] FILE.pcap
+ * xdp_replay [-q] [--plain | --way NAME...] [--udp PORTS] [--imm TEXT] [--once] [--truth FILE] FILE.pcap
  *
  * Runs every frame of a capture (- : standard input) through the kernel's programs (BPF_PROG_TEST_RUN) and through the
  * engine in user space, and compares: the ICRC verdict frame by frame, all totals and the whole state of all streams at
@@ -12,6 +12,7 @@
  *     old     as plain, the program for kernels before 5.17 (bpf/monitor_old.bpf.c)
  *     decap   the multi-buffer program that looks through tunnels: a frame in one stands for what is in it
  * --way: only these. --plain: --way old, for kernels without multi-buffer XDP. --udp: as of the command. --imm: as rocescope's.
+ * --once: copies of frames are left out, and their verdict is `other`; the way `old` knows no such option.
  * --truth: a file with the right verdict on each frame, a line each; - where it is not known.
  *
  * Prints N bpf=VERDICT user=VERDICT a frame (-q: only where something differs). VERDICT: good, bad, unchecked, other (not
@@ -87,7 +88,7 @@ static struct way ways[] = {
 static struct slice8 slice8;
 static struct roce_ports ports;
 static struct roce_blocks_by blocks;
-static bool quiet;
+static bool quiet, once;
 
 static void die(const char *what, const char *why)
 {
@@ -178,20 +179,31 @@ static void user_dialogue(struct way *w, struct roce_stream *stream, const struc
 		dialogue_request(d, requests, p, again, 1);
 }
 
-static void observe(struct roce_stream *s, struct roce_packet *p, enum icrc_verdict icrc, __u64 now,
-		    const struct roce_peer_info *info)
+/* Returns whether the frame is left out, as a copy. */
+static bool observe(struct way *w, struct roce_stream *s, struct roce_packet *p, enum icrc_verdict icrc, const struct roce_peer_info *info)
 {
-	roce_observe(s, p, icrc, now, info);
+	if (w->old) {
+		observe_old(s, p, icrc, 1, info);
+		return false;
+	}
+	if (!roce_observe(s, p, icrc, 1, info) || !once)
+		return false;
+	roce_leave_out(&w->totals, &s->counters, p, icrc, &(struct roce_counters){ 0 });
+	return true;
 }
 
-/* untracked: the program had no room for this packet's stream. Which streams lack room depends on its table. */
-static void user_run(struct way *w, const struct judged *j, bool untracked)
+/*
+ * untracked: the program had no room for this packet's stream. Which streams lack room depends on its table. Returns the right
+ * verdict.
+ */
+static enum verdict user_run(struct way *w, const struct judged *j, bool untracked)
 {
 	struct roce_packet judged = j->packet, *p = &judged;
 	enum icrc_verdict icrc = j->icrc;
 	struct roce_stream *stream;
 	struct roce_peer_info info;
 	struct roce_key key;
+	bool left_out = false;
 
 	p->udp_checksum_wrong &= !w->outward;
 	p->arrival = 1 << 10; /* a test run's frames come from the loopback interface */
@@ -201,7 +213,7 @@ static void user_run(struct way *w, const struct judged *j, bool untracked)
 		roce_count_other(&w->totals, p);
 	}
 	if (p->kind != ROCE_PACKET && p->kind != ROCE_UDP)
-		return;
+		return OTHER;
 	roce_count_packet(&w->totals.counters, p, icrc);
 	if (roce_is_management(p) && icrc != ICRC_BAD)
 		pairs_learn(&w->pairs, p, j->frame, p->frame_bytes);
@@ -213,7 +225,7 @@ static void user_run(struct way *w, const struct judged *j, bool untracked)
 		__u64 before = stream_seen_before(stream);
 
 		info = table_ask(&w->table, stream, p);
-		(w->old ? observe_old : observe)(stream, p, icrc, 1, &info);
+		left_out = observe(w, stream, p, icrc, &info);
 		if (w->dialogues && icrc != ICRC_BAD)
 			user_dialogue(w, stream, p, stream_seen_before(stream) > before);
 	} else if (untracked) {
@@ -221,6 +233,7 @@ static void user_run(struct way *w, const struct judged *j, bool untracked)
 	} else {
 		die("memory", strerror(ENOMEM));
 	}
+	return left_out ? OTHER : to_verdict(p, icrc);
 }
 
 /* ---- the programs in the kernel ---- */
@@ -272,6 +285,7 @@ static void go_way(struct way *w)
 	settings->icrc_every = 1;
 	settings->ports = ports;
 	settings->blocks = blocks;
+	settings->once = once;
 	settings->max_streams = STREAMS;
 	if (w->dialogues) {
 		settings->dialogues = 1;
@@ -347,15 +361,13 @@ static enum verdict run_ways(unsigned long n, const __u8 *data, __u32 length, ch
 
 	judge(data, length);
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(ways); i++) {
-		const struct judged *j = judged_of(&ways[i]);
 		bool untracked = false;
 
 		if (ways[i].bpf.object)
 			each[i] = bpf_run(&ways[i], n, data, length, &untracked);
 		if (each[i] == REFUSED) /* the kernel did not see it: nothing to compare */
 			continue;
-		user_run(&ways[i], j, untracked);
-		common = to_verdict(&j->packet, j->icrc);
+		common = user_run(&ways[i], judged_of(&ways[i]), untracked);
 		same = same && each[i] == common;
 	}
 	if (!same)
@@ -529,7 +541,7 @@ struct arguments {
 
 static void usage(void)
 {
-	die("usage", "xdp_replay [-q] [--plain | --way NAME...] [--udp PORTS] [--imm TEXT] [--truth FILE] FILE.pcap");
+	die("usage", "xdp_replay [-q] [--plain | --way NAME...] [--udp PORTS] [--imm TEXT] [--once] [--truth FILE] FILE.pcap");
 }
 
 static void choose(const char *name)
@@ -549,6 +561,7 @@ static struct arguments parse_arguments(int argc, char **argv)
 		{ "way", required_argument, NULL, 'w' },
 		{ "udp", required_argument, NULL, 'u' },
 		{ "imm", required_argument, NULL, 'i' },
+		{ "once", no_argument, NULL, 'o' },
 		{ "truth", required_argument, NULL, 't' },
 		{ 0 },
 	};
@@ -574,6 +587,9 @@ static struct arguments parse_arguments(int argc, char **argv)
 		case 'i':
 			if (imm_parse(optarg, &blocks))
 				usage();
+			break;
+		case 'o':
+			once = true;
 			break;
 		case 't':
 			a.truth = optarg;

@@ -118,6 +118,11 @@ const struct option_entry arguments_decap[] = {
 	{ 0 },
 };
 
+const struct option_entry arguments_once[] = {
+	{ "once", NULL, "leave out frames that were captured twice, as far as they can be told", .take = option_flag, OPTION_SELF(bool) },
+	{ 0 },
+};
+
 const struct option_entry arguments_selection[] = {
 	{ "selection", NULL, "the files hold chosen packets only: what is missing between them is not lost (files of capture say so "
 	  "themselves)", .take = option_flag, OPTION_SELF(bool) },

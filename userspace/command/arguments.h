@@ -21,6 +21,7 @@ extern const struct option_entry arguments_streams[];  /* struct live_options: -
 extern const struct option_entry arguments_verbose[];  /* bool: --verbose */
 extern const struct option_entry arguments_link[];     /* enum capture_link: --link */
 extern const struct option_entry arguments_decap[];    /* bool: --decap */
+extern const struct option_entry arguments_once[];     /* bool: --once */
 extern const struct option_entry arguments_selection[]; /* bool: --selection */
 extern const struct option_entry arguments_udp[];      /* struct roce_ports: --udp */
 extern const struct option_entry arguments_imm[];      /* struct roce_blocks_by: --imm */

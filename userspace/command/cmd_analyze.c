@@ -84,11 +84,6 @@ static const struct option_entry most[] = {
 	{ 0 },
 };
 
-static const struct option_entry once[] = {
-	{ "once", NULL, "leave out frames that were captured twice, as far as they can be told", OPTION_FLAG(struct options, analysis.once) },
-	{ 0 },
-};
-
 static const struct option_entry threads[] = {
 	{ "threads", "N", "number of threads; the report is the same for any number (default: the CPUs it may use)",
 	  OPTION_NUMBER(struct options, analysis.threads, 1, ANALYSIS_THREADS) },
@@ -102,7 +97,7 @@ static const struct option_table tables[] = {
 	{ NULL, arguments_fail, offsetof(struct options, fail) },
 	{ "What is read", arguments_link, offsetof(struct options, analysis.link) },
 	{ NULL, arguments_decap, offsetof(struct options, analysis.decap) },
-	{ NULL, once, 0 },
+	{ NULL, arguments_once, offsetof(struct options, analysis.once) },
 	{ NULL, arguments_selection, offsetof(struct options, analysis.selection) },
 	{ NULL, arguments_udp, offsetof(struct options, analysis.ports) },
 	{ NULL, arguments_imm, offsetof(struct options, analysis.blocks) },

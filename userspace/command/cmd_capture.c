@@ -112,6 +112,7 @@ static const struct option_table tables[] = {
 	{ NULL, arguments_streams, offsetof(struct options, live) },
 	{ NULL, arguments_udp, offsetof(struct options, live.settings.ports) },
 	{ NULL, arguments_decap, offsetof(struct options, live.decap) },
+	{ NULL, arguments_once, offsetof(struct options, live.once) },
 	{ NULL, arguments_imm, offsetof(struct options, live.settings.blocks) },
 	{ NULL, arguments_expect, offsetof(struct options, live.expect) },
 	{ "Interfaces", arguments_mode, offsetof(struct options, live) },

@@ -39,6 +39,7 @@ static const struct option_table tables[] = {
 	{ NULL, arguments_streams, offsetof(struct monitor_options, live) },
 	{ NULL, arguments_udp, offsetof(struct monitor_options, live.settings.ports) },
 	{ NULL, arguments_decap, offsetof(struct monitor_options, live.decap) },
+	{ NULL, arguments_once, offsetof(struct monitor_options, live.once) },
 	{ NULL, arguments_imm, offsetof(struct monitor_options, live.settings.blocks) },
 	{ NULL, arguments_expect, offsetof(struct monitor_options, live.expect) },
 	{ "Interfaces", arguments_mode, offsetof(struct monitor_options, live) },

@@ -50,8 +50,8 @@ static bool can_follow(const struct roce_ports *ports)
 
 bool counting_open(const struct live_options *o, struct live_programs *to)
 {
-	/* only that object has programs for tunnels and for what leaves; a kernel that is too old for them refuses them */
-	bool loops = kernel_has_loop() || o->decap || o->both;
+	/* only that object looks into tunnels, at what leaves and for copies; a kernel that is too old refuses it */
+	bool loops = kernel_has_loop() || o->decap || o->both || o->once;
 
 	if (!loops && !can_follow(&o->settings.ports))
 		return false;

@@ -133,7 +133,7 @@ static const char *oldest(const struct live *l)
 {
 	if (!l->programs.plain || l->options->decap)
 		return "5.18";
-	return l->options->both ? "5.17" : LIVE_OLDEST;
+	return l->options->both || l->options->once ? "5.17" : LIVE_OLDEST;
 }
 
 static bool load_programs(struct live *l)
@@ -149,6 +149,7 @@ static bool load_programs(struct live *l)
 	set_entries(l, "extras", p->settings->extras);
 	set_entries(l, "totals", TOTALS_ENTRIES_FOR(libbpf_num_possible_cpus()));
 	p->settings->dialogues = has_dialogues(l);
+	p->settings->once = l->options->once;
 	if (has_dialogues(l))
 		set_entries(l, "dialogues", p->settings->max_streams);
 	/* twice: this kind of map may evict before it is full */

@@ -36,6 +36,7 @@ struct live_options {
 	const char *pin; /* name under which counting continues after the end; NULL: none */
 	const struct program_kind *kind; /* of what is attached */
 	bool decap;	 /* look into tunnels (roce/decap.h) */
+	bool once;	 /* leave out copies of frames (roce/copies.h) */
 };
 
 struct live;

@@ -157,20 +157,6 @@ static void find_events(struct observer *o, struct roce_stream *s, const struct 
 	roce_look(s, before);
 }
 
-/* Takes back what a copy has counted and shown. */
-static void leave_out(struct observer *o, struct roce_stream *s, const struct observer_look *look, struct roce_event *event)
-{
-	struct roce_counters one = { 0 };
-
-	roce_count_packet(&one, &look->packet, look->icrc);
-	for (int i = 0; i < ROCE_STREAM_COUNTERS; i++) {
-		s->counters.value[i] -= one.value[i];
-		o->totals.value[i] -= one.value[i];
-	}
-	o->totals.value[COUNTER_frames]--;
-	event->kinds = 0;
-}
-
 static void observe(struct observer *o, struct roce_stream *s, struct observer_look *look, struct roce_event *event)
 {
 	struct roce_packet *p = &look->packet;
@@ -186,8 +172,10 @@ static void observe(struct observer *o, struct roce_stream *s, struct observer_l
 	event->expected = event_expected(s);
 	trusted = event_trusted(s);
 	look->copy = roce_observe(s, p, look->icrc, o->now, &info);
-	if (look->copy && o->once)
-		leave_out(o, s, look, event);
+	if (look->copy && o->once) {
+		roce_leave_out(&o->totals, &s->counters, p, look->icrc, &(struct roce_counters){ 0 });
+		event->kinds = 0;
+	}
 	find_events(o, s, p, trusted, event);
 }
 
