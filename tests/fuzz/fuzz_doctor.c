@@ -109,7 +109,7 @@ static void check(const struct findings *f)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct observer o = { .table.max = 1000 };
+	struct observer o = { .table.max = 1000, .compares = true };
 	struct roce_totals totals = { 0 };
 	struct doctor *d = doctor_new();
 	struct input in = { data, size };

@@ -157,7 +157,23 @@ static void find_events(struct observer *o, struct roce_stream *s, const struct 
 	roce_look(s, before);
 }
 
-static void observe(struct observer *o, struct roce_stream *s, struct observer_look *look, struct roce_event *event)
+/* Compares a packet that is sent again with what it was before. Another packet may be that of a QP that is used again. */
+static void compare(struct observer *o, struct roce_stream *s, const __u8 *frame, const struct observer_look *look,
+		    const struct roce_event *event)
+{
+	bool again = event->kinds & ROCE_EVENT(psn_duplicate);
+	struct snapshot_stream *entry = table_entry(s);
+
+	if (event->kinds & ROCE_EVENT(psn_resync))
+		entry->differing = 0;
+	if (entry->differing && !again) {
+		o->totals.value[COUNTER_retransmission_differs] += entry->differing;
+		entry->differing = 0;
+	}
+	entry->differing += resent_take(&o->resent, look->hash, frame, &look->packet, again);
+}
+
+static void observe(struct observer *o, struct roce_stream *s, const __u8 *frame, struct observer_look *look, struct roce_event *event)
 {
 	struct roce_packet *p = &look->packet;
 	struct roce_peer_info info;
@@ -177,6 +193,8 @@ static void observe(struct observer *o, struct roce_stream *s, struct observer_l
 		event->kinds = 0;
 	}
 	find_events(o, s, p, trusted, event);
+	if (o->compares && look->icrc == ICRC_GOOD && !look->copy && resent_is_fixed(p))
+		compare(o, s, frame, look, event);
 }
 
 static void observe_selected(struct observer *o, struct roce_stream *s, struct observer_look *look, enum icrc_verdict icrc,
@@ -235,7 +253,7 @@ const struct roce_stream *observer_follow(struct observer *o, const struct obser
 	if (frame->selected)
 		observe_selected(o, s, look, icrc, &chosen, event);
 	else
-		observe(o, s, look, event);
+		observe(o, s, frame->bytes, look, event);
 	return s;
 }
 
@@ -247,6 +265,8 @@ void observer_settle(struct observer *o)
 		const struct roce_stream *responder;
 		struct roce_key key;
 
+		o->totals.value[COUNTER_retransmission_differs] += one->differing;
+		one->differing = 0;
 		if (!snapshot_responder(one, &key))
 			continue;
 		responder = table_look(table_of(o, &key), &key);
@@ -262,5 +282,6 @@ void observer_settle(struct observer *o)
 void observer_free(struct observer *o)
 {
 	pairs_free(&o->pairs);
+	resent_free(&o->resent);
 	table_free(&o->table);
 }

@@ -8,6 +8,7 @@
 
 #include "roce/event.h"
 #include "userspace/model/pairs.h"
+#include "userspace/model/resent.h"
 #include "userspace/model/table.h"
 
 /* Bytes that must be readable from a frame's first byte on, whatever its length. Those behind its end are undefined. */
@@ -47,6 +48,8 @@ struct observer {
 	__u32 longest;	 /* bytes of the longest whole RoCE frame (roce_count_frame()) */
 	bool selections; /* a frame of a selection has come */
 	bool once; /* copies of frames count nowhere but in captured_twice */
+	bool compares; /* packets that are sent again are compared with what was sent before */
+	struct resent resent;
 	/*
 	 * NULL: one observer has all streams. Otherwise it is one of OBSERVER_SHARDS, and follows the frames that
 	 * observer_shard() assigns to it. Several threads may do so, each with its own shard, as long as no pair is known: a

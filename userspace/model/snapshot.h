@@ -21,6 +21,7 @@ struct snapshot_stream {
 	struct roce_key key;
 	struct roce_stream stream;
 	bool selected;			      /* its last packet was one of a selection */
+	__u32 differing; /* packets sent again with another content (userspace/model/resent.h), unless the QP turns out to be used again */
 	const struct roce_dialogue *dialogue; /* of a stream of requests whose responses are seen; NULL: none */
 	const struct host_owner *owner;	      /* its owner on this machine (userspace/host/host.h); NULL: not looked up */
 };

@@ -422,6 +422,7 @@ static bool prepare(struct analysis *a)
 		a->shards[i] = (struct observer){
 			.shards = a->shards,
 			.once = a->settings->once,
+			.compares = true,
 			.table.max = (a->settings->max_streams + ANALYSIS_SHARDS - 1) / ANALYSIS_SHARDS,
 		};
 	for (size_t i = 0; e && i < e->count; i++)
