@@ -155,10 +155,13 @@ static void copy_one(struct stream_value *from, struct stream_value *to, struct 
 	to->stream = from->stream;
 }
 
-/* Compares the members of struct roce_stream that roce_begin_anew() clears. */
+/*
+ * Compares the members of struct roce_stream that roce_begin_anew() clears, but for lint_state: of its members 0 means not known, so that
+ * one more does not end a sequence.
+ */
 static bool has_same_sequence(const struct carry_map *m)
 {
-	static const char *const members[] = { "stream.psn.", "stream.message.", "stream.lint_state.", "stream.asked." };
+	static const char *const members[] = { "stream.psn.", "stream.message.", "stream.asked." };
 	bool same = true;
 
 	for (size_t i = 0; i < ROCE_ARRAY_SIZE(members); i++)
