@@ -52,7 +52,7 @@ _Static_assert(LINE_OF(stream.counters.value[COUNTER_roce_packets]) ==
 _Static_assert(sizeof(struct stream_value) % 64 == 0, "lines of one stream are of no other");
 /*
  * 65,536 streams take 96 MiB, of which pairs and the rest take less than three: 1488 bytes for each stream. A quarter of a bucket
- * takes 16 and a stream 1344, all of which are used. 16 more counters of streams make it 1472 and both 1488; 17 do not fit.
+ * takes 16 and a stream 1472, of which 1440 are used: four more counters of streams fit, five do not.
  * Counters of scope FRAME cost streams nothing. What few streams need at a time is in the pool of `extras`.
  */
 _Static_assert(sizeof(struct stream_value) + sizeof(struct table_bucket) / 4 <= 93 * 16, "93 MiB");
