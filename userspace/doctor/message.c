@@ -164,7 +164,7 @@ static void begin(struct message_study *m, const struct step *p)
 	m->begun = p->op & OP_FIRST;
 	m->judged = m->begun || m->met;
 	m->open = m->whole = true;
-	m->leapt = false;
+	m->leapt = m->left = false;
 	m->first = p->opcode;
 	m->reth = p->op & OP_RETH && !(p->op & (OP_READ_REQUEST | OP_FETH));
 	m->dma_length = p->dma_length;
@@ -224,6 +224,7 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 		return;
 	if (how == PSN_ELSEWHERE) {
 		m->whole = false;
+		m->left |= back;
 		m->met &= !back;
 		loss_judge(loss, signs, false, false, 1);
 	}
@@ -241,7 +242,7 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 			take_headless(m, p, follows);
 		begin(m, p);
 		m->whole = false;
-	} else if (follows && operation(p->opcode) != operation(m->first)) {
+	} else if (follows && !m->left && operation(p->opcode) != operation(m->first)) {
 		mistake(signs, KIND_message_mixed, p, "the operation of the First");
 		m->whole = false;
 	}

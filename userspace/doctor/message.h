@@ -45,6 +45,7 @@ struct message_study {
 	bool whole; /* nothing of the open message is missing since its First */
 	bool reth;  /* its RETH gave a DMA length, namely: */
 	bool leapt; /* PSNs were skipped inside the message */
+	bool left;  /* the sender went back inside of it: what follows may be of another one */
 	__u8 first; /* opcode of its first packet */
 	__u32 dma_length;
 	__u64 bytes;

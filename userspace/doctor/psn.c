@@ -68,6 +68,14 @@ static void count_models(struct psn_study *s, const struct step *p)
 	}
 }
 
+/* Whether it is a packet that was remembered, with the same PSN. */
+static bool is_again(const struct psn_study *s, const struct step *p)
+{
+	if (p->psn == s->first && p->content == s->first_content)
+		return true;
+	return s->recent[p->psn % PSN_NEAR].psn == p->psn + 1 && s->recent[p->psn % PSN_NEAR].content == p->content;
+}
+
 /* Whether the step from the packet before tells how the sender counts. */
 static bool is_step(const struct psn_study *s, const struct step *p)
 {
@@ -75,9 +83,12 @@ static bool is_step(const struct psn_study *s, const struct step *p)
 
 	if (b->op & OP_READ_REQUEST) /* its span is the engine's guess */
 		return false;
+	if (p->op & OP_RESPONSE && p->op & OP_FIRST) /* a responder may skip acknowledged PSNs between responses, or repeat one */
+		return false;
 	if (p->psn == b->psn)
 		return p->content != b->content; /* if equal: a retransmission */
-	return !(p->op & OP_RESPONSE && p->op & OP_FIRST); /* a responder may skip acknowledged PSNs between responses */
+	/* nor if the sender goes back */
+	return !((p->service == SERVICE_RC || p->service == SERVICE_XRC) && psn_distance(b->psn, p->psn) < 0 && is_again(s, p));
 }
 
 static void take_outlier(struct psn_study *s, struct signs *signs, const struct step *p)
@@ -102,8 +113,18 @@ static bool is_outlier(const struct psn_study *s, const struct step *p, bool goe
 
 	if (!goes_on || !off || (off > 0 && off < PSN_NEAR) || p->event.kinds & ROCE_EVENT(psn_recovered))
 		return false;
-	return off < -PSN_NEAR || off > 0 || s->recent[p->psn % PSN_NEAR].psn != p->psn + 1 ||
-	       s->recent[p->psn % PSN_NEAR].content != p->content;
+	/* a response to a READ that comes again may have another MSN */
+	if (p->op & OP_RESPONSE && p->event.kinds & ROCE_EVENT(psn_duplicate))
+		return false;
+	return off < -PSN_NEAR || off > 0 || !is_again(s, p);
+}
+
+/* Whether the packet before is a READ, and this one may be the next: how many PSNs a READ takes is the engine's guess. */
+static bool is_behind_read(const struct psn_study *s, const struct step *p)
+{
+	const __u32 displaced = ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_recovered);
+
+	return s->before.op & OP_READ_REQUEST && !(s->before.event.kinds & displaced) && psn_distance(s->counted, p->psn) > 0;
 }
 
 /* Where p is in the sequence. Counts past a packet with a wrong PSN. */
@@ -127,7 +148,7 @@ static enum psn_how follow(struct psn_study *s, struct signs *signs, const struc
 		return PSN_FOLLOWS;
 	if (p->event.kinds & ROCE_EVENT(psn_gap))
 		return PSN_LEAPS;
-	return s->before.op & OP_READ_REQUEST ? PSN_FOLLOWS : PSN_ELSEWHERE;
+	return is_behind_read(s, p) ? PSN_FOLLOWS : PSN_ELSEWHERE;
 }
 
 enum psn_how psn_study_take(struct psn_study *s, struct signs *signs, const struct step *p, const struct step *next)
@@ -142,6 +163,7 @@ enum psn_how psn_study_take(struct psn_study *s, struct signs *signs, const stru
 		return how;
 	if (!s->met) {
 		s->first = p->psn;
+		s->first_content = p->content;
 		s->first_frame = p->frame;
 	}
 	if (p->op & OP_FIRST && !s->begun) {

@@ -18,7 +18,7 @@ struct psn_study {
 	bool met;
 	bool begun;	/* `begin` is valid */
 	bool excused;	/* the packet before was out of place */
-	__u32 first;	/* PSN of the first packet */
+	__u32 first, first_content; /* of the first packet: PSN, content */
 	__u64 first_frame;
 	__u32 begin;	/* PSN of the latest message's first packet */
 	__u32 counted;	/* PSN of the packet before, or the one it should have had */
