@@ -87,6 +87,7 @@ struct chart {
 struct sender {
 	__u8 address[16];
 	struct icrc_before before;
+	__u64 good; /* packets with a right ICRC */
 };
 
 /* All packets from one address to another. */
@@ -97,6 +98,7 @@ struct path {
 	bool filled;   /* First or Middle packets came */
 	struct chart *requests; /* stream of the latest request that is answered */
 	bool several;  /* there are several such streams */
+	bool trusted;  /* a packet with a right ICRC came */
 	/* RoCE packets that go to another port, so that nobody takes them (stranger.h) */
 	enum finding_kind astray;
 	__u64 astray_requests, astray_responses;

@@ -398,9 +398,16 @@ static bool conclude_icrcs(struct doctor *d, struct findings *f)
 
 	if (!studies)
 		return false;
-	for (size_t i = 0; i < d->charts.count; i++)
-		if (chart_at(d, i)->icrc && !signs_find(&chart_at(d, i)->signs, KIND_icrc_absent))
-			studies[count++] = chart_at(d, i)->icrc;
+	for (size_t i = 0; i < d->charts.count; i++) {
+		const struct chart *c = chart_at(d, i);
+		const struct sender *sender = c->icrc && doctor_is_phantom(d, c) ? index_find(&d->senders, c->key.src) : NULL;
+
+		if (!c->icrc || signs_find(&c->signs, KIND_icrc_absent))
+			continue;
+		if (sender) /* damage has made a stream of a packet: its sender is that of all others */
+			icrc_study_good(c->icrc, sender->good);
+		studies[count++] = c->icrc;
+	}
 	added = icrc_study_conclude(studies, count, f);
 	free(studies);
 	return added;
@@ -466,14 +473,29 @@ static bool is_named(const struct findings *f, const struct finding *corruption)
 	return false;
 }
 
+/* One or two packets that a mistake would explain, among many damaged ones: their damage happens to look like it. */
+static void drop_coincidences(struct findings *f)
+{
+	for (size_t i = f->count; i-- > 0;) {
+		const struct finding *corruption = doctor_find(f, KIND_corruption), *it = &f->list[i];
+
+		if (is_icrc(it) && !it->certain && it->packets < FINDING_PACKETS && corruption->certain &&
+		    it->packets * FINDING_PACKETS < corruption->packets)
+			drop(f, it);
+	}
+}
+
 /* Damage, or a mistake of the sender? */
 static void settle_icrcs(struct findings *f)
 {
-	const struct finding *corruption = doctor_find(f, KIND_corruption), *unexplained = find_named(f, "icrc-unexplained", false, 0);
+	const struct finding *corruption = doctor_find(f, KIND_corruption), *unexplained;
 
 	if (!corruption)
 		return;
 	doubt_flips(f, corruption);
+	drop_coincidences(f);
+	corruption = doctor_find(f, KIND_corruption);
+	unexplained = find_named(f, "icrc-unexplained", false, 0);
 	/* One or two packets of an unknown sender: damage changed the address of another sender's packets. */
 	if (unexplained && unexplained->packets < FINDING_PACKETS) {
 		drop(f, unexplained);

@@ -280,6 +280,8 @@ static void take_icrc(struct chart *c, struct sender *s, const struct doctor_pac
 
 	if (taken->look->icrc == ICRC_GOOD) {
 		c->good++;
+		if (s)
+			s->good++;
 		if (c->icrc)
 			icrc_study_good(c->icrc, 1);
 		return;
@@ -444,7 +446,7 @@ static void take_back(struct chart *c, __u64 packets)
 static void take_packet(struct doctor *d, struct chart *c, struct path *path, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
-	bool bad = taken->look->icrc == ICRC_BAD, sequence = p->op && !(p->op & OP_NO_PLACE);
+	bool bad = taken->look->icrc == ICRC_BAD, sequence = p->op && !(p->op & OP_NO_PLACE), astray;
 	struct sender *sender = index_get(&d->senders, p->src);
 	__u32 icrc, *right, hash = content(taken);
 
@@ -474,12 +476,15 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 		take_step(d, c, taken, hash);
 	if (bad && c->trusted)
 		return;
+	if (path)
+		path->trusted |= taken->look->icrc == ICRC_GOOD;
+	astray = bad && path && path->trusted; /* damage may have changed its QPN: it tells nothing of other streams */
 	if (p->op && !(p->op & OP_CNP))
 		take_service(c, p->service);
 	c->dscp = p->tos >> 2;
 	c->vlan = p->vlan_tags ? p->vlan & 0xfff : LOSSES_NO_VLAN;
 	c->port = p->udp_source_port;
-	if (path && sequence)
+	if (path && sequence && !astray)
 		take_requests(path, c, p);
 	if (path && sequence && !(p->op & OP_RESPONSE) && c->key.kind == KEY_CONNECTED)
 		list_requests(path, c, taken);
@@ -490,7 +495,7 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 	take_class(c, taken);
 	lint_study_take(&c->lint, &c->signs, taken);
 	receiver_take(&d->receiver, &c->signs, taken);
-	if (p->op & OP_RESPONSE)
+	if (p->op & OP_RESPONSE && !astray)
 		answer_take(d, c, taken);
 }
 
@@ -504,9 +509,14 @@ static void keep_key(struct doctor *d, enum finding_kind kind, const struct roce
 		d->loose_key[kind].qpn = FINDING_NO_QPN;
 }
 
-static void take_frame(struct doctor *d, const struct doctor_packet *p)
+static void take_frame(struct doctor *d, const struct path *path, const struct doctor_packet *p)
 {
-	keep_key(d, lint_frame(&d->loose, p), &p->look->packet);
+	enum finding_kind kind = lint_frame(&d->loose, p);
+
+	if (kind == KIND_malformed_short && path && path->trusted && lint_is_damaged(p))
+		signs_take_back(&d->loose, kind);
+	else
+		keep_key(d, kind, &p->look->packet);
 }
 
 static void take_stranger(struct doctor *d, const struct doctor_packet *p)
@@ -536,7 +546,7 @@ void doctor_take(struct doctor *d, const struct doctor_packet *taken)
 	struct chart *c;
 
 	if (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT || (p->truncated && p->ends_at))
-		take_frame(d, taken); /* perhaps a mirror has cut it: conclude_short() */
+		take_frame(d, path, taken); /* perhaps a mirror has cut it: conclude_short() */
 	if (p->kind == ROCE_OTHER) {
 		neighbours_take(&d->neighbours, taken);
 		take_stranger(d, taken);

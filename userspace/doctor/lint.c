@@ -221,6 +221,17 @@ enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *ta
 	return kind;
 }
 
+bool lint_is_damaged(const struct doctor_packet *taken)
+{
+	struct roce_packet p = taken->look->packet;
+	__u32 end = p.l4_offset + p.ip_payload;
+
+	if (p.ip_payload < WIRE_UDP_LEN + sizeof(struct wire_bth) + WIRE_ICRC_LEN || end > taken->frame->captured)
+		return false;
+	p.icrc_offset = end - WIRE_ICRC_LEN;
+	return observer_icrc(&p, taken->frame->bytes) != roce_load(__u32, taken->frame->bytes + p.icrc_offset);
+}
+
 void lint_say_icrc(char text[48], __u32 icrc)
 {
 	snprintf(text, 48, "icrc %02x %02x %02x %02x", icrc & 0xff, icrc >> 8 & 0xff, icrc >> 16 & 0xff, icrc >> 24);
