@@ -29,7 +29,7 @@ ENDS = {0x02, 0x03, 0x04, 0x05, 0x08, 0x09, 0x0a, 0x0b, READ_REQUEST}
 USES_RECEIVE = {0x00, 0x04, 0x05, 0x09, 0x0b}
 RNR_US = (655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480, 640, 960)   # 9.7.5.2.8, the first timers
 RETRIES = 7
-BURST = 12      # bytes that are damaged at a time
+BURST = 14      # bytes that are damaged at a time
 
 
 def ahead(a, b):
