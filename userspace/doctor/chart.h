@@ -25,7 +25,9 @@
 struct chart {
 	struct roce_key key; /* first member: the key of the index */
 	__u64 packets, bad, good; /* packets with a bad and with a good ICRC */
-	__u64 short_packets; /* packets whose frame is shorter than the IP length, though nobody says that it was cut */
+	__u64 wrong; /* of the bad ones: those without a right ICRC in another place */
+	__u64 short_packets; /* packets whose frame is shorter than the IP length, though nobody says that it was cut: */
+	struct signs early; /* ... what they show, unless a mirror has cut them (conclude_short()) */
 	bool trusted;
 	__u8 service; /* of most packets */
 	__u8 dscp; /* this and the next two of the latest packet */
@@ -77,7 +79,7 @@ struct chart {
 	} reth;
 	__u32 class_changes; /* of the traffic class, up to the latest packet */
 	__u64 burst; /* the latest burst in which this stream lost packets */
-	struct { /* the first bad ICRCs */
+	struct { /* the first wrong ICRCs */
 		__u64 frame;
 		__u32 expected, found;
 	} bad_shown[FINDING_EVIDENCE];
@@ -88,6 +90,7 @@ struct sender {
 	__u8 address[16];
 	struct icrc_before before;
 	__u64 good; /* packets with a right ICRC */
+	bool unappended; /* packets have no ICRC; known before the streams are concluded */
 };
 
 /* All packets from one address to another. */
@@ -148,7 +151,7 @@ static inline __u64 burst_frames(const struct doctor *d)
 /* Whether a flipped bit made this stream of another stream's packet. If all streams are that small, none is a phantom. */
 static inline bool doctor_is_phantom(const struct doctor *d, const struct chart *c)
 {
-	return d->large && !c->trusted && c->bad == c->packets && c->packets < PHANTOM;
+	return d->large && !c->trusted && c->wrong == c->packets && c->packets < PHANTOM;
 }
 
 /* Whether all packets of the stream were taken. At an interface only the first ones are, and faulty ones. */

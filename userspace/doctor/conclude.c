@@ -27,8 +27,8 @@ static void show_icrcs(const struct chart *c, struct signs *signs, enum finding_
 
 	if (!sign)
 		return;
-	sign->packets += c->bad;
-	for (size_t i = 0; i < c->bad && i < FINDING_EVIDENCE && sign->shown < FINDING_EVIDENCE; i++) {
+	sign->packets += c->wrong;
+	for (size_t i = 0; i < c->wrong && i < FINDING_EVIDENCE && sign->shown < FINDING_EVIDENCE; i++) {
 		struct evidence *e = &sign->evidence[sign->shown++];
 
 		e->frame = c->bad_shown[i].frame;
@@ -143,6 +143,21 @@ static void conclude_absent(struct chart *c)
 		show_icrcs(c, &c->signs, KIND_icrc_absent);
 }
 
+/* Lengths that count too much or too little tell a wrong payload: what follows from it is no sign. */
+static void drop_sizes(struct signs *s)
+{
+	if (!signs_find(s, KIND_icrc_uncounted) && !signs_find(s, KIND_icrc_before_end))
+		return;
+	for (size_t i = s->count; i-- > 0;) {
+		enum finding_kind kind = s->list[i].kind;
+
+		if (finding_rules[kind].class == CLASS_SIZE || finding_rules[kind].class == CLASS_DMA || kind == KIND_icrc_absent ||
+		    kind == KIND_extra_imm || kind == KIND_extra_reth || kind == KIND_missing_imm || kind == KIND_missing_reth ||
+		    kind == KIND_refused_length)
+			signs_drop(s, kind);
+	}
+}
+
 /* Four bytes that stand in the ICRC's place are payload as well. */
 static void conclude_absent_size(struct chart *c)
 {
@@ -190,12 +205,16 @@ static void drop_sequence(struct signs *s)
 static void conclude_chart(struct doctor *d, struct chart *c)
 {
 	bool reliable = c->service == SERVICE_RC || c->service == SERVICE_XRC;
+	const struct sender *sender = index_find(&d->senders, c->key.src);
 
 	loss_conclude(&c->loss, &c->signs, reliable);
 	twice_conclude(&c->twice, &c->signs);
 	message_study_conclude(&c->message, &c->signs, all_bad(c));
 	lint_study_conclude(&c->lint, &c->signs);
 	conclude_absent(c);
+	if (c->icrc)
+		c->wrong -= icrc_study_places(c->icrc, &c->signs, sender && sender->unappended);
+	drop_sizes(&c->signs);
 	psn_study_conclude(&c->psn, &c->signs, message_study_payload(&c->message));
 	receiver_conclude(&d->receiver, &c->signs);
 	ends_conclude(d, c);
@@ -204,7 +223,7 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 		conclude_ackreq(d, c);
 	}
 	conclude_response(d, c);
-	if (c->trusted && c->bad)
+	if (c->trusted && c->wrong)
 		show_icrcs(c, &c->signs, KIND_corruption);
 	if (lacks_deth(c))
 		drop_sequence(&c->signs);
@@ -716,24 +735,69 @@ static bool conclude_flows(struct doctor *d, struct findings *f, struct signs *h
 	return added;
 }
 
+/* A mirror cut the frames. Where all of them lack nothing but ICRC and pad, their sender does not send these. */
+static void drop_cut(struct signs *s, bool others)
+{
+	signs_drop(s, KIND_malformed_ip_length);
+	if (!others)
+		return;
+	signs_drop(s, KIND_icrc_not_appended);
+	signs_drop(s, KIND_pad_missing);
+}
+
+/* Of frames that end anywhere, some end where ICRC or pad would begin. */
+static void outvote(struct signs *s, enum finding_kind kind)
+{
+	struct sign *anywhere = signs_find(s, KIND_malformed_ip_length), *sign = signs_find(s, kind);
+
+	if (!anywhere || !sign || anywhere->packets < sign->packets)
+		return;
+	anywhere->packets += sign->packets;
+	signs_drop(s, kind);
+}
+
+static bool is_rocev1(const struct chart *c)
+{
+	return c->before.packet.rocev1;
+}
+
 /*
  * Short frames that a mirror cut are no mistake of their sender. Others are malformed: no receiver takes them. They only stand in
- * their streams' sequences.
+ * their streams' sequences. Of RoCEv1 nothing but the frames of the stream tells.
  */
 static void conclude_short(struct doctor *d, const struct roce_totals *totals)
 {
-	if (snapshot_short_is_cut(totals)) {
-		if (signs_find(&d->loose, KIND_malformed_ip_length)) /* else all of them lack nothing but the ICRC */
-			signs_drop(&d->loose, KIND_icrc_not_appended);
-		signs_drop(&d->loose, KIND_malformed_ip_length);
-		return;
-	}
+	bool cut = snapshot_short_is_cut(totals), others = signs_find(&d->loose, KIND_malformed_ip_length);
+
+	for (size_t i = 0; i < d->charts.count; i++)
+		others |= !is_rocev1(chart_at(d, i)) && signs_find(&chart_at(d, i)->early, KIND_malformed_ip_length);
+	if (cut)
+		drop_cut(&d->loose, others);
 	for (size_t i = 0; i < d->charts.count; i++) {
 		struct chart *c = chart_at(d, i);
+		bool odd = signs_find(&c->early, KIND_malformed_ip_length);
 
-		d->packets -= c->short_packets;
-		if (c->short_packets)
+		if (cut || (odd && is_rocev1(c))) {
+			drop_cut(&c->early, others || odd);
+		} else if (c->short_packets) {
+			d->packets -= c->short_packets;
 			signs_drop(&c->signs, KIND_hint_truncated);
+			outvote(&c->early, KIND_icrc_not_appended);
+			outvote(&c->early, KIND_pad_missing);
+		}
+		signs_merge(&c->signs, &c->early);
+	}
+}
+
+/* Notes which senders have packets without an ICRC. */
+static void note_unappended(struct doctor *d)
+{
+	for (size_t i = 0; i < d->charts.count; i++) {
+		const struct chart *c = chart_at(d, i);
+		struct sender *sender = index_find(&d->senders, c->key.src);
+
+		if (sender && (signs_find(&c->signs, KIND_icrc_not_appended) || (c->icrc && icrc_study_is_unappended(c->icrc))))
+			sender->unappended = true;
 	}
 }
 
@@ -755,6 +819,7 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	struct causes elsewhere;
 
 	conclude_short(d, totals);
+	note_unappended(d);
 	strangers_conclude(&d->strangers, &d->loose);
 	for (size_t i = 0; i < d->charts.count; i++) {
 		d->large |= chart_at(d, i)->trusted || chart_at(d, i)->packets >= PHANTOM;

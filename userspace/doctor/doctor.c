@@ -37,6 +37,7 @@ void doctor_free(struct doctor *d)
 	for (size_t i = 0; i < d->charts.count; i++) {
 		icrc_study_free(chart_at(d, i)->icrc);
 		signs_free(&chart_at(d, i)->signs);
+		signs_free(&chart_at(d, i)->early);
 	}
 	index_free(&d->charts);
 	index_free(&d->senders);
@@ -292,13 +293,15 @@ static void take_icrc(struct chart *c, struct sender *s, const struct doctor_pac
 			return;
 		icrc_study_good(c->icrc, c->good);
 	}
-	icrc_study_take(c->icrc, &c->key, &bad);
-	if (c->bad < FINDING_EVIDENCE) {
-		c->bad_shown[c->bad].frame = taken->number;
-		c->bad_shown[c->bad].expected = observer_icrc(&taken->look->packet, taken->frame->bytes);
-		c->bad_shown[c->bad].found = taken->look->packet.icrc;
-	}
 	c->bad++;
+	if (icrc_study_take(c->icrc, &c->key, &bad))
+		return;
+	if (c->wrong < FINDING_EVIDENCE) {
+		c->bad_shown[c->wrong].frame = taken->number;
+		c->bad_shown[c->wrong].expected = observer_icrc(&taken->look->packet, taken->frame->bytes);
+		c->bad_shown[c->wrong].found = taken->look->packet.icrc;
+	}
+	c->wrong++;
 }
 
 static void remember(struct icrc_before *b, const struct observer_frame *frame, const struct roce_packet *p, const __u32 *right)
@@ -465,7 +468,10 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 		remember(&sender->before, taken->frame, p, right);
 	if (p->truncated)
 		signs_add(&c->signs, KIND_hint_truncated, taken->number);
-	c->short_packets += p->ends_at && p->truncated;
+	if (icrc_place_ends_early(taken->frame, p)) {
+		c->short_packets++;
+		lint_frame(&c->early, taken);
+	}
 	if (taken->frame->no_icrc)
 		signs_add(&c->signs, KIND_hint_bare, taken->number);
 	take_deth(d, c, taken);
@@ -545,8 +551,8 @@ void doctor_take(struct doctor *d, const struct doctor_packet *taken)
 	struct roce_key key;
 	struct chart *c;
 
-	if (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT || (p->truncated && p->ends_at))
-		take_frame(d, path, taken); /* perhaps a mirror has cut it: conclude_short() */
+	if (p->kind == ROCE_MALFORMED || p->kind == ROCE_FRAGMENT || (p->kind != ROCE_PACKET && p->truncated && p->ends_at))
+		take_frame(d, path, taken);
 	if (p->kind == ROCE_OTHER) {
 		neighbours_take(&d->neighbours, taken);
 		take_stranger(d, taken);

@@ -49,6 +49,7 @@ void icrc_study_free(struct icrc_study *s)
 		free(s->packet[i].detail);
 		forget_packet(&s->packet[i].kept);
 	}
+	signs_free(&s->places.signs);
 	free(s);
 }
 
@@ -82,33 +83,40 @@ static void keep(struct icrc_studied *to, const struct icrc_attempt *a, const st
 	memcpy(to->detail->fits, a->fits, sizeof(a->fits));
 }
 
-/* The DMA length of an RDMA WRITE Only, or a path MTU, says how long the payload ought to be. */
-static bool is_short_of_icrc(const struct roce_packet *p)
+bool icrc_study_take(struct icrc_study *s, const struct roce_key *stream, const struct icrc_case *c)
 {
-	__u32 whole = p->payload_bytes + WIRE_ICRC_LEN;
-
-	if ((p->op & OP_ONLY) == OP_ONLY)
-		return p->op & OP_RETH && !(p->op & (OP_READ_REQUEST | OP_FETH)) && p->dma_length == whole;
-	return !(p->op & OP_LAST) && p->payload_bytes && roce_is_path_mtu(whole);
-}
-
-void icrc_study_take(struct icrc_study *s, const struct roce_key *stream, const struct icrc_case *c)
-{
+	struct icrc_place at = icrc_places_take(&s->places, c->number, c->frame, c->packet);
 	struct icrc_attempt a;
 	struct flips f;
 
+	if (at.kind != FINDING_KINDS)
+		return true;
 	if (!s->bad++)
 		s->stream = *stream;
+	s->blank += !!at.blank;
 	if (s->count == ICRC_STUDIED)
-		return;
+		return false;
 	icrc_try(c, &a);
 	flips_find(c->packet, a.right, a.found, &f);
 	read_fields(&f, c->frame->bytes);
 	s->packet[s->count] = (struct icrc_studied){ .number = c->number, .right = a.right, .found = a.found,
-						     .bits = f.bits, .short_of_icrc = is_short_of_icrc(c->packet) };
+						     .bits = f.bits, .blank = at.blank,
+						     .short_of_icrc = icrc_place_payload_lacks(c->packet, WIRE_ICRC_LEN) };
 	memcpy(s->packet[s->count].behind, a.behind, sizeof(a.behind));
 	keep(&s->packet[s->count], &a, &f);
 	if (!a.fitting)
 		keep_packet(&s->packet[s->count].kept, c);
 	s->count++;
+	return false;
+}
+
+bool icrc_study_is_unappended(const struct icrc_study *s)
+{
+	return signs_find(&s->places.signs, KIND_icrc_not_appended);
+}
+
+__u64 icrc_study_places(struct icrc_study *s, struct signs *signs, bool unappended)
+{
+	s->unappended = icrc_places_conclude(&s->places, signs, unappended);
+	return s->unappended ? s->blank : 0;
 }

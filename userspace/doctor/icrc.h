@@ -7,7 +7,7 @@
 #ifndef USERSPACE_DOCTOR_ICRC_H
 #define USERSPACE_DOCTOR_ICRC_H
 
-#include "userspace/doctor/finding.h"
+#include "userspace/doctor/icrc_place.h"
 #include "userspace/model/observer.h"
 
 #define ICRC_STEPS 5
@@ -35,12 +35,24 @@ struct icrc_study;
 /* NULL: no memory. */
 struct icrc_study *icrc_study_new(void);
 
-/* Studies one bad packet. After ICRC_STUDIED packets it only counts, so that a flood costs nothing. */
+/*
+ * Studies one bad packet. After ICRC_STUDIED packets it only counts, so that a flood costs nothing. Returns whether its ICRC is right,
+ * but in another place: that is a sign of the stream, not of icrc_study_conclude().
+ */
 #define ICRC_STUDIED 16
-void icrc_study_take(struct icrc_study *s, const struct roce_key *stream, const struct icrc_case *c);
+bool icrc_study_take(struct icrc_study *s, const struct roce_key *stream, const struct icrc_case *c);
 
 /* Adds packets of the same stream with a good ICRC. */
 void icrc_study_good(struct icrc_study *s, __u64 packets);
+
+/* Whether a packet of the stream has no ICRC, whatever its lengths say. */
+bool icrc_study_is_unappended(const struct icrc_study *s);
+
+/*
+ * Adds the signs of ICRCs in another place. unappended: packets of the sender have none. Returns how many bad ones in fact are none:
+ * icrc_study_conclude(), which comes later, leaves them out.
+ */
+__u64 icrc_study_places(struct icrc_study *s, struct signs *signs, bool unappended);
 
 /*
  * Adds the findings of the studies to *f. Pass all studies of a capture at once: what many streams share is one finding. false:

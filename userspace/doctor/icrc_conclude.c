@@ -161,6 +161,12 @@ static double mean_bits(const struct icrc_sender *s)
 	return bits / s->count;
 }
 
+/* Without those that are none. */
+static __u64 bad_icrcs(const struct icrc_study *s)
+{
+	return s->bad - (s->unappended ? s->blank : 0);
+}
+
 /* Concludes from `count` studies of one sender. others: number of senders. */
 static bool conclude_studies(struct icrc_study **studies, size_t count, size_t others, struct findings *to,
 			     __u32 *round, __u32 *solved, struct unexplained *u)
@@ -172,10 +178,15 @@ static bool conclude_studies(struct icrc_study **studies, size_t count, size_t o
 	if (!s.samples)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		s.bad += studies[i]->bad;
+		s.bad += bad_icrcs(studies[i]);
 		s.good += studies[i]->good;
 		for (__u32 k = 0; k < studies[i]->count; k++)
-			s.samples[s.count++] = (struct icrc_sample){ .packet = &studies[i]->packet[k], .study = studies[i] };
+			if (!studies[i]->unappended || !studies[i]->packet[k].blank)
+				s.samples[s.count++] = (struct icrc_sample){ .packet = &studies[i]->packet[k], .study = studies[i] };
+	}
+	if (!s.count) {
+		free(s.samples);
+		return true;
 	}
 	mark_again(&s);
 	s.open = icrc_count_open(&s);
@@ -206,7 +217,7 @@ bool icrc_study_conclude(struct icrc_study *const *studies, size_t count, struct
 
 	for (size_t i = 0; reported && i < count; i++) {
 		studies[i]->counted = 0;
-		if (studies[i]->bad)
+		if (bad_icrcs(studies[i]))
 			bad[many++] = studies[i];
 	}
 	if (many)

@@ -18,6 +18,7 @@ struct icrc_studied {
 	__u32 right, found;  /* the ICRC's bytes on the wire, the first one in the lowest bits */
 	__u32 behind[ICRC_STEPS]; /* see struct icrc_attempt */
 	__u32 bits;	     /* bits of the packet in which flips were tried */
+	bool blank;	     /* perhaps it has no ICRC (BLANK_DOUBTED, BLANK_WORD) */
 	bool short_of_icrc;  /* its payload is that of a packet whose last four bytes are read as the ICRC */
 	__u32 fitting;	     /* number of explanations */
 	struct icrc_detail *detail; /* NULL: no explanation */
@@ -30,6 +31,9 @@ struct icrc_study {
 	__u32 count;	 /* packets studied */
 	__u32 counted;	 /* number of the latest finding that counted this stream */
 	bool explained;	 /* a finding that is certain counted it */
+	__u64 blank;	 /* of the bad ones: those that perhaps have no ICRC, */
+	bool unappended; /* ... and in fact have none */
+	struct icrc_places places;
 	struct icrc_studied packet[ICRC_STUDIED];
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "roce/checksum.h"
+#include "userspace/doctor/icrc_place.h"
 #include "userspace/doctor/lint.h"
 #include "userspace/doctor/message.h"
 #include "userspace/model/qpn.h"
 
 #define MOST_PAYLOAD 4096
-#define LEAST_FRAME 60 /* of Ethernet, without FCS */
 #define MERGED_LEAST 32 /* least distance of two BTHs in a merged frame, in bytes */
 
 /* The finding of each lint; FINDING_KINDS: other rules judge it. A lint without one does not compile. */
@@ -112,6 +112,7 @@ void lint_study_take(struct lint_study *l, struct signs *signs, const struct doc
 	if (!taken->event->kinds)
 		lints = 0;
 	lints |= habits_of(p);
+	l->padless += lints >> LINT_pad_count & icrc_place_lacks_pad(p);
 	/* a payload that is no path MTU is one mistake, not two */
 	if (lints & 1u << LINT_payload_not_path_mtu || odd)
 		lints &= ~(1u << LINT_payload_mixed);
@@ -151,6 +152,10 @@ void lint_study_take(struct lint_study *l, struct signs *signs, const struct doc
 
 void lint_study_conclude(const struct lint_study *l, struct signs *signs)
 {
+	struct sign *pad = signs_find(signs, KIND_lint_pad_count);
+
+	if (pad && l->padless == pad->packets)
+		SAY(pad->figures, "The pad is missing: the ICRC follows the payload directly.");
 	for (enum roce_lint i = 0; i < ROCE_LINTS; i++) {
 		struct sign *sign = LINT_HABITS >> i & 1 ? signs_find(signs, lint_kinds[i]) : NULL;
 
@@ -162,30 +167,30 @@ void lint_study_conclude(const struct lint_study *l, struct signs *signs)
 	}
 }
 
-/*
- * How many bytes the frame ends before its IP datagram does. 0: none, or a mirror may have cut it. RoCEv1 has no IP payload.
- */
-static __u32 missing_bytes(const struct doctor_packet *taken)
+/* What the lengths of a frame show that ends early, or is malformed. */
+static enum finding_kind take_lengths(struct signs *signs, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
-	__u32 end = p->l4_offset + p->ip_payload;
+	struct icrc_place at = icrc_place_find(taken->frame, p);
+	__u32 need = WIRE_UDP_LEN + sizeof(struct wire_bth) + parse_extension_bytes(p->op) + p->pad + WIRE_ICRC_LEN;
+	bool early = at.kind != FINDING_KINDS;
+	struct evidence *e;
 
-	return !taken->frame->cut && end > taken->frame->wire ? end - taken->frame->wire : 0;
-}
-
-/* The ICRC's four bytes. The Ethernet frame is filled up to its least length, which may hide some of them. */
-static bool lacks_icrc(const struct doctor_packet *taken)
-{
-	__u32 missing = missing_bytes(taken);
-
-	return missing == WIRE_ICRC_LEN || (missing && missing < WIRE_ICRC_LEN && taken->frame->wire == LEAST_FRAME);
+	if (!early)
+		at.kind = p->ip_payload + WIRE_ICRC_LEN == need && p->op ? KIND_icrc_absent : KIND_malformed_short;
+	e = signs_add(signs, at.kind, taken->number);
+	if (e && early) {
+		icrc_place_say(&at, p, e);
+	} else if (e) {
+		SAY(e->expected, "%u bytes behind IP, opcode 0x%02x", need, p->opcode);
+		SAY(e->found, "%u", p->ip_payload);
+	}
+	return at.kind;
 }
 
 enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
-	__u32 need, have = p->ip_payload, ip = taken->frame->wire - p->l4_offset;
-	enum finding_kind kind;
 	struct evidence *e;
 
 	/* the header checksum shows a bit flipped on the path */
@@ -197,28 +202,7 @@ enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *ta
 			SAY(e->found, "a fragment of %u bytes", taken->frame->wire - p->l3_offset);
 		return KIND_ip_fragment;
 	}
-	if (p->kind != ROCE_MALFORMED && !(p->truncated && p->ends_at))
-		return FINDING_KINDS;
-	need = WIRE_UDP_LEN + sizeof(struct wire_bth) + parse_extension_bytes(p->op) + p->pad + WIRE_ICRC_LEN;
-	if (lacks_icrc(taken))
-		kind = KIND_icrc_not_appended;
-	else if (have > ip)
-		kind = KIND_malformed_ip_length;
-	else if (have + WIRE_ICRC_LEN == need && p->op)
-		kind = KIND_icrc_absent;
-	else
-		kind = KIND_malformed_short;
-	e = signs_add(signs, kind, taken->number);
-	if (!e)
-		return kind;
-	if (kind == KIND_icrc_not_appended)
-		SAY(e->expected, "%u bytes behind IP, 4 of them ICRC", have);
-	else if (have > ip)
-		SAY(e->expected, "at most %u bytes behind IP", ip);
-	else
-		SAY(e->expected, "%u bytes behind IP, opcode 0x%02x", need, p->opcode);
-	SAY(e->found, "%u", kind == KIND_icrc_not_appended ? ip : have);
-	return kind;
+	return p->kind == ROCE_MALFORMED || icrc_place_ends_early(taken->frame, p) ? take_lengths(signs, taken) : FINDING_KINDS;
 }
 
 bool lint_is_damaged(const struct doctor_packet *taken)

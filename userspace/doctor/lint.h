@@ -11,6 +11,7 @@ struct lint_study {
 	__u8 service;	  /* service of the packet before */
 	bool met;
 	__u64 packets;	  /* packets looked at */
+	__u64 padless;	  /* packets whose pad is missing (lint pad_count) */
 	__u64 short_of_icrc; /* First and Middle packets 4 bytes short of a path MTU */
 };
 

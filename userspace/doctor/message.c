@@ -33,6 +33,11 @@ static void mistake(struct signs *signs, enum finding_kind kind, const struct st
 	SAY(e->found, "%s, opcode 0x%02x", place(p), p->opcode);
 }
 
+bool message_dma_is_of_packet(__u32 op, __u32 payload, __u32 dma_length)
+{
+	return op & OP_RETH && op & OP_FIRST && !(op & (OP_LAST | OP_READ_REQUEST | OP_FETH)) && payload && payload == dma_length;
+}
+
 bool message_judges_size(__u32 op, __u32 payload)
 {
 	return op & OP_RETH && op & OP_FIRST && !(op & OP_LAST) && !roce_is_path_mtu(payload) &&
@@ -74,6 +79,9 @@ static enum dma_class dma_class(const struct message_study *m, const struct step
 		return DMA_EXTRA_RETH;
 	if (off == -(int)sizeof(struct wire_reth))
 		return DMA_COUNTS_RETH;
+	/* that packet with its headers */
+	if (off > DMA_NEAR && m->begun && m->dma_length - m->first_payload <= DMA_NEAR)
+		return DMA_OF_PACKET;
 	if (off != -WIRE_IMMDT_LEN)
 		return DMA_OTHER;
 	if (!(p->op & OP_IMMDT) || on)
@@ -91,6 +99,8 @@ static void dma_mistake(struct message_study *m, const struct step *p, bool on)
 	bool beyond = m->partial && p->payload > m->partial;
 
 	m->mistakes++;
+	if (m->of_packet)
+		return;
 	if ((__s64)m->bytes - m->dma_length == -WIRE_ICRC_LEN * (__s64)m->packets)
 		count_mistake(&m->dma[DMA_ABSENT], m, p);
 	if (m->uneven || (class == DMA_OTHER && beyond))
@@ -168,6 +178,9 @@ static void begin(struct message_study *m, const struct step *p)
 	m->first = p->opcode;
 	m->reth = p->op & OP_RETH && !(p->op & (OP_READ_REQUEST | OP_FETH));
 	m->dma_length = p->dma_length;
+	m->first_payload = p->payload;
+	m->first_frame = message_dma_is_of_packet(p->op, p->payload, p->dma_length) ? p->frame : 0;
+	m->of_packet = false;
 	follow_address(m, p);
 	m->bytes = m->packets = m->partial = 0;
 	m->uneven = false;
@@ -206,6 +219,22 @@ static void end(struct message_study *m, struct loss *loss, struct signs *signs,
 	m->ended += m->begun;
 	m->open = false;
 	m->met = true;
+}
+
+/* A packet behind the First, whose DMA length it does not count. */
+static void judge_first(struct message_study *m)
+{
+	struct dma_study *d = &m->dma[DMA_OF_PACKET];
+
+	if (m->of_packet || !m->first_frame || !m->whole)
+		return;
+	m->of_packet = true;
+	if (d->count < FINDING_EVIDENCE) {
+		d->shown[d->count].frame = m->first_frame;
+		d->shown[d->count].bytes = m->bytes;
+		d->shown[d->count].dma_length = m->dma_length;
+	}
+	d->count++;
 }
 
 void message_study_take(struct message_study *m, struct loss *loss, struct signs *signs, const struct step *p, enum psn_how how)
@@ -248,7 +277,8 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 	}
 	m->leapt |= how == PSN_LEAPS && !(p->op & OP_FIRST);
 	m->bytes += p->payload;
-	m->packets++;
+	if (m->packets++)
+		judge_first(m);
 	m->filled += !(p->op & OP_LAST);
 	if (!(p->op & OP_LAST)) {
 		m->uneven |= m->partial && p->payload != m->partial && m->partial != m->short_first.payload;
@@ -270,6 +300,8 @@ static enum finding_kind dma_kind(const struct message_study *m, enum dma_class 
 	const struct dma_study *d = &m->dma[class];
 
 	switch (class) {
+	case DMA_OF_PACKET:
+		return KIND_dma_of_packet;
 	case DMA_PAD:
 		return KIND_lint_dma_pad;
 	case DMA_EXTRA_IMM:
@@ -362,7 +394,10 @@ static void report_mistakes(const struct message_study *m, struct signs *signs, 
 		struct evidence *e = &sign->evidence[sign->shown++];
 
 		e->frame = d->shown[i].frame;
-		if (finding_rules[kind].class == CLASS_DMA || kind == KIND_missing_reth) {
+		if (kind == KIND_dma_of_packet) {
+			SAY(e->expected, "more: that is one packet's, and others follow");
+			SAY(e->found, "DMA length %u", d->shown[i].dma_length);
+		} else if (finding_rules[kind].class == CLASS_DMA || kind == KIND_missing_reth) {
 			SAY(e->expected, "DMA length %llu",
 			    d->shown[i].bytes + (kind == KIND_missing_reth ? sizeof(struct wire_reth) : 0));
 			SAY(e->found, "DMA length %u", d->shown[i].dma_length);

@@ -12,6 +12,7 @@
 
 /* How the payload of a whole message differs from its DMA length. */
 enum dma_class {
+	DMA_OF_PACKET,	 /* it counts the First alone, with or without headers, though more packets follow */
 	DMA_PAD,	 /* by 1 to 3 bytes */
 	DMA_EXTRA_IMM,	 /* 4 bytes more */
 	DMA_EXTRA_RETH,	 /* 16 bytes more */
@@ -44,6 +45,9 @@ struct message_study {
 	bool open;
 	bool whole; /* nothing of the open message is missing since its First */
 	bool reth;  /* its RETH gave a DMA length, namely: */
+	__u32 first_payload; /* of its First */
+	__u64 first_frame; /* of its First, if the DMA length is that packet's payload; else 0 */
+	bool of_packet; /* ... and there is more in the message, which was counted */
 	bool leapt; /* PSNs were skipped inside the message */
 	bool left;  /* the sender went back inside of it: what follows may be of another one */
 	__u8 first; /* opcode of its first packet */
@@ -87,6 +91,9 @@ enum message_payload {
 	PAYLOAD_MISSING,
 };
 enum message_payload message_study_payload(const struct message_study *m);
+
+/* Whether the DMA length of an RDMA WRITE First is that packet's payload: there is more in the message. */
+bool message_dma_is_of_packet(__u32 op, __u32 payload, __u32 dma_length);
 
 /* Whether message_study_take() judges the size of this First, so that no lint need do so. */
 bool message_judges_size(__u32 op, __u32 payload);

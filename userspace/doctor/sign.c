@@ -58,6 +58,20 @@ struct evidence *signs_add(struct signs *s, enum finding_kind kind, __u64 frame)
 	return &sign->evidence[sign->shown++];
 }
 
+void signs_merge(struct signs *s, const struct signs *from)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		struct sign *to = signs_get(s, from->list[i].kind);
+
+		if (!to)
+			return;
+		to->packets += from->list[i].packets;
+		for (size_t k = 0; k < from->list[i].shown && to->shown < FINDING_EVIDENCE; k++)
+			to->evidence[to->shown++] = from->list[i].evidence[k];
+	}
+	s->failed |= from->failed;
+}
+
 void signs_take_back(struct signs *s, enum finding_kind kind)
 {
 	struct sign *sign = signs_find(s, kind);

@@ -73,6 +73,9 @@ struct sign *signs_find(const struct signs *s, enum finding_kind kind);
 /* Counts one more packet. Returns the evidence to fill in; NULL: there is enough evidence already. */
 struct evidence *signs_add(struct signs *s, enum finding_kind kind, __u64 frame);
 
+/* Adds the packets and the evidence of `from`. */
+void signs_merge(struct signs *s, const struct signs *from);
+
 /* Takes back the latest packet that was added to that kind. */
 void signs_take_back(struct signs *s, enum finding_kind kind);
 
