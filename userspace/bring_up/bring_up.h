@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "userspace/bring_up/listen.h"
+#include "userspace/doctor/icrc_place.h"
 #include "userspace/doctor/stranger.h"
 #include "userspace/host/owners.h"
 #include "userspace/model/expect.h"
@@ -96,6 +97,7 @@ const struct expected_pair *end_expected(const struct bring_up_end *e, const __u
 struct meant {
 	struct observer_look look; /* as if that were right */
 	char wrong[BRING_UP_TEXT];
+	enum finding_kind kind; /* of the doctor, which says the same of its lengths; FINDING_KINDS: none */
 };
 
 /* false: it has nothing to do with RoCE. The frame's memory must be writable: it is changed meanwhile. */
@@ -114,6 +116,8 @@ struct bring_up_stream {
 	__u64 weight; /* its packets, and those that it may have had before it got this place */
 	enum bring_up_step failed; /* where the last one failed; STEPS: it was taken, as far as is known */
 	__u64 failures; /* packets that failed there, one after the other */
+	enum finding_kind kind; /* of the doctor, whose fix it is; FINDING_KINDS: the step's */
+	__u64 in_error; /* packets that were refused since, because the failure has put the QP into the error state */
 	char expected[BRING_UP_TEXT / 2], found[BRING_UP_TEXT];
 	__u32 not_told; /* steps, as bits, that cannot be judged */
 	__u32 last_psn, next_psn; /* next_psn: the PSN behind the packet */

@@ -6,6 +6,7 @@
 #include "lib/address.h"
 #include "roce/cm.h"
 #include "userspace/bring_up/bring_up.h"
+#include "userspace/doctor/message.h"
 #include "userspace/doctor/receiver.h"
 #include "userspace/model/qpn.h"
 #include "userspace/model/refusal.h"
@@ -13,7 +14,8 @@
 #define STANDS 4 /* readings in which a QP's PSN stands still, until a packet was not taken: rxe works on packets later */
 #define BIT(step) (1u << (step))
 /* What only somebody who knows the QP can tell. */
-#define OF_QP (BIT(STEP_qpn) | BIT(STEP_state) | BIT(STEP_service) | BIT(STEP_psn) | BIT(STEP_memory) | BIT(STEP_path_mtu))
+#define OF_QP \
+	(BIT(STEP_qpn) | BIT(STEP_state) | BIT(STEP_service) | BIT(STEP_pkey) | BIT(STEP_psn) | BIT(STEP_memory) | BIT(STEP_path_mtu))
 
 /* enum ib_qp_type, enum ib_qp_state (include/rdma/ib_verbs.h) */
 enum { TYPE_RC = 2, TYPE_UC = 3, TYPE_UD = 4 };
@@ -21,6 +23,7 @@ enum { STATE_ERROR = 6 };
 
 struct verdict {
 	enum bring_up_step failed; /* the first step that fails */
+	enum finding_kind kind; /* as in struct bring_up_stream */
 	char expected[BRING_UP_TEXT / 2], found[BRING_UP_TEXT];
 	__u32 not_told;
 	bool follows; /* from an earlier packet's failure, if there was one: the rest of its message, the error state */
@@ -35,10 +38,21 @@ __attribute__((format(printf, 4, 5))) static void fail(struct verdict *v, enum b
 	if (step >= v->failed)
 		return;
 	v->failed = step;
+	v->kind = FINDING_KINDS;
 	SAY(v->expected, "%s", expected);
 	va_start(values, found);
 	vsnprintf(v->found, sizeof(v->found), found, values);
 	va_end(values);
+}
+
+/* The step fails for the reason that the doctor names so, too. */
+static void fail_as(struct verdict *v, enum bring_up_step step, enum finding_kind kind, const char *expected, const char *found)
+{
+	bool first = step < v->failed;
+
+	fail(v, step, expected, "%s", found);
+	if (first)
+		v->kind = kind;
 }
 
 struct text {
@@ -152,8 +166,10 @@ static void judge_headers(const struct bring_up *b, const struct listen_frame *f
 		fail(v, STEP_mtu, "whole datagrams", "IP fragments");
 	else if (e->link && p->l4_offset && !p->rocev1 && bytes > e->link->mtu)
 		fail(v, STEP_mtu, text("MTU %u", e->link->mtu).text, "a packet of %u bytes", bytes);
-	if (m->wrong[0])
-		fail(v, STEP_udp, "UDP to port 4791", "%s", m->wrong);
+	if (m->wrong[0] && m->kind == KIND_icrc_not_appended)
+		fail_as(v, STEP_icrc, m->kind, "an ICRC", m->wrong);
+	else if (m->wrong[0])
+		fail_as(v, STEP_udp, m->kind, m->kind == KIND_pad_missing ? "" : "UDP to port 4791", m->wrong);
 	if (m->look.icrc == ICRC_BAD && p->kind == ROCE_PACKET)
 		fail(v, STEP_icrc, icrc_text(observer_icrc(p, f->bytes)).text, "%s", icrc_text(p->icrc).text);
 }
@@ -205,6 +221,12 @@ static bool comes_again(const struct bring_up_stream *s, enum roce_refusal refus
 	return refusal == REFUSAL_duplicate && s->taken && psn_distance(s->first_taken, psn) >= 0;
 }
 
+/* It has taken nothing since it was armed, so that no PSN was taken before. */
+static bool is_fresh(const struct roce_responder *q)
+{
+	return q->state == RESPONDER_READY && q->open == OPEN_NONE && q->ended == ENDED_NONE;
+}
+
 static void judge_shown(const struct bring_up *b, const struct listen_frame *f, struct bring_up_stream *s, struct verdict *v)
 {
 	const struct listen_receiver *receiver = b->end.receiver;
@@ -214,7 +236,11 @@ static void judge_shown(const struct bring_up *b, const struct listen_frame *f, 
 	SAY(s->taker, "`rocescope receive`");
 	s->answer_qpn = shown->responder.peer_qpn;
 	v->follows = shown->refusal == REFUSAL_rest || shown->refusal == REFUSAL_error;
-	if (shown->refusal < ROCE_REFUSALS && !comes_again(s, shown->refusal, s->last_psn))
+	if (shown->refusal == REFUSAL_duplicate && is_fresh(&shown->responder))
+		fail(v, STEP_psn, text("PSN 0x%x", shown->responder.expected).text, "PSN 0x%x, %d before the first one that the QP takes, "
+		     "and nothing was taken yet: the sender begins with another PSN than it was told", s->last_psn,
+		     -psn_distance(shown->responder.expected, s->last_psn));
+	else if (shown->refusal < ROCE_REFUSALS && !comes_again(s, shown->refusal, s->last_psn))
 		refuse(v, shown->refusal, &shown->example, &r);
 }
 
@@ -227,6 +253,16 @@ static void judge_told(const struct bring_up_end *e, const struct roce_packet *p
 		SAY(s->taker, "--receiver");
 	v->follows = !(p->op & OP_FIRST);
 	refuse(v, receiver_judge(e->told, p, &example), &example, &r);
+}
+
+/* The DMA length of one packet where that of the message belongs: no receiver takes what follows. */
+static void judge_dma_length(const struct roce_packet *p, const struct bring_up_stream *s, struct verdict *v)
+{
+	if (message_dma_is_of_packet(p->op, p->payload_bytes, p->dma_length))
+		fail_as(v, STEP_memory, KIND_dma_of_packet, "the DMA length of the whole message",
+			text("%s with DMA length %u. %s", operation_text(p->opcode).text, p->dma_length,
+			     finding_rules[KIND_dma_of_packet].words).text);
+	v->follows |= s->kind == KIND_dma_of_packet && !(p->op & OP_FIRST);
 }
 
 /* exact: somebody knows the QP's PSN */
@@ -330,6 +366,8 @@ static void set_failed(struct bring_up *b, struct bring_up_stream *s, enum bring
 
 	s->failures = s->failed == failed ? s->failures + 1 : 1;
 	s->failed = failed;
+	s->kind = FINDING_KINDS;
+	s->in_error = 0;
 	SAY(s->expected, "%s", expected);
 	SAY(s->found, "%s", found);
 	if (e->count - s->row <= BRING_UP_ROWS)
@@ -343,6 +381,7 @@ static void set_taken(struct bring_up_stream *s, __u32 psn)
 	s->taken = true;
 	s->readings = 0;
 	s->failed = STEPS;
+	s->kind = FINDING_KINDS;
 }
 
 /* The earlier failure is what is wrong first. */
@@ -397,11 +436,11 @@ static void take_answer(struct bring_up *b, struct bring_up_stream *s, __u8 synd
 		set_failed(b, s, STEP_memory, "a posted receive", "the QP has none (RNR NAK)");
 	else if (syndrome == AETH_NAK_SEQUENCE)
 		set_failed(b, s, STEP_psn, text("PSN 0x%x", psn).text, text("PSN 0x%x", s->last_psn).text);
-	else if (syndrome == AETH_NAK_INVALID)
+	else if (syndrome == AETH_NAK_INVALID && s->kind != KIND_dma_of_packet)
 		set_failed(b, s, STEP_path_mtu, "", "the QP says 'invalid request': length, path MTU, or an operation that it does not take");
 	else if (syndrome == AETH_NAK_ACCESS)
 		set_failed(b, s, STEP_memory, "", "the QP says 'remote access error': rkey, address, length, or access that the region does not allow");
-	else
+	else if (syndrome != AETH_NAK_INVALID)
 		set_failed(b, s, STEP_state, "", "the QP says 'remote operational error'");
 	s->readings = 0;
 }
@@ -486,9 +525,11 @@ static void judge_qp(struct bring_up *b, const struct listen_frame *f, const str
 	}
 	if (!f->shown && !k && !told && !pair && ((devices && !e->hidden) || e->expected->count))
 		fail(v, STEP_qpn, e->expected->count ? "a QPN of --expect" : "", "no QP here has QPN %s", qpn_text(p->dqpn).text);
+	judge_dma_length(p, s, v);
 	if (!f->shown && roce_is_partial(p) && !roce_is_path_mtu(p->payload_bytes))
 		fail(v, STEP_path_mtu, "256, 512, 1024, 2048 or 4096", "payload %u in a First or Middle", p->payload_bytes);
-	if (k && v->failed == STEPS)
+	/* of a message whose DMA length is wrong, rxe takes the First */
+	if (k && v->failed == STEPS && s->kind != KIND_dma_of_packet)
 		wait_for(k, s);
 	else
 		s->readings = 0;
@@ -512,9 +553,10 @@ static void take_request(struct bring_up *b, const struct listen_frame *f, const
 	s->not_told = v->not_told;
 	if (is_consequence(s, v)) {
 		mark(row, s->failed, s->expected, s->found);
-		s->failures++;
+		*(v->failed == STEP_state ? &s->in_error : &s->failures) += 1;
 	} else if (v->failed < STEPS) {
 		set_failed(b, s, v->failed, v->expected, v->found);
+		s->kind = v->kind;
 	} else if (!s->readings) {
 		set_taken(s, p->number);
 	} else if (s->failed < STEP_psn) {
@@ -532,7 +574,7 @@ static void take_request(struct bring_up *b, const struct listen_frame *f, const
 static void take_inward(struct bring_up *b, const struct listen_frame *f, struct meant *m)
 {
 	const struct roce_packet *p = &m->look.packet;
-	struct verdict v = { .failed = STEPS };
+	struct verdict v = { .failed = STEPS, .kind = FINDING_KINDS };
 
 	judge_headers(b, f, m, &v);
 	if (v.failed == STEP_mac && !end_has(&b->end, p->dst)) {

@@ -46,19 +46,37 @@ static bool is_mistaken(const struct observer_frame *f, struct meant *m)
 	return true;
 }
 
+/* What the doctor says of the lengths. */
+static void say_lengths(struct meant *m, const struct observer_frame *f)
+{
+	const struct roce_packet *p = &m->look.packet;
+	struct icrc_place at = icrc_place_find(f, p);
+	struct evidence e = { 0 };
+
+	m->kind = at.kind;
+	icrc_place_say(&at, p, &e);
+	if (at.kind == KIND_icrc_not_appended)
+		SAY(m->wrong, "%s", e.found);
+	else if (at.kind == KIND_pad_missing)
+		SAY(m->wrong, "%s: %s", finding_rules[at.kind].words, e.found);
+	else
+		SAY(m->wrong, "lengths that contradict each other: a frame of %u bytes, IP payload %u, UDP length %u", f->wire,
+		    p->ip_payload, p->udp_length);
+}
+
 bool meant_find(const struct observer_frame *f, struct meant *m)
 {
 	const struct roce_packet *p = &m->look.packet;
 
 	m->wrong[0] = 0;
+	m->kind = FINDING_KINDS;
 	observer_look(f, NULL, &m->look);
 	if (p->kind == ROCE_OTHER)
 		return is_mistaken(f, m);
 	if (p->rocev1 || p->kind == ROCE_V1)
 		SAY(m->wrong, "RoCEv1 (Ethertype 0x8915): it is not UDP");
-	else if (p->kind == ROCE_MALFORMED || (p->truncated && p->ends_at))
-		SAY(m->wrong, "lengths that contradict each other: a frame of %u bytes, IP payload %u, UDP length %u", f->wire,
-		    p->ip_payload, p->udp_length);
+	else if (p->kind == ROCE_MALFORMED || icrc_place_ends_early(f, p))
+		say_lengths(m, f);
 	else if (p->kind == ROCE_PACKET && p->udp_checksum_wrong)
 		SAY(m->wrong, "a wrong UDP checksum");
 	return p->kind != ROCE_FRAGMENT || is_fragment(f, p);

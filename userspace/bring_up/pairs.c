@@ -49,7 +49,7 @@ struct bring_up_stream *bring_up_find(struct bring_up *b, const struct roce_pack
 	}
 	s = find_place(b);
 	*s = (struct bring_up_stream){ .id = ++b->ids, .weight = s->weight, .dqpn = dqpn, .roce = roce, .failed = STEPS,
-				       .answer_qpn = NO_QPN };
+				       .kind = FINDING_KINDS, .answer_qpn = NO_QPN };
 	memcpy(s->src, p->src, 16);
 	memcpy(s->dst, p->dst, 16);
 	bring_up_exchange(b, s)->count = 0;

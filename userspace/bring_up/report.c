@@ -30,6 +30,7 @@ static const char *const unknown[STEPS] = {
 	[STEP_qpn] = "no RDMA device and no `rocescope receive` here tells its QPs: give --receiver FILE or --expect FILE",
 	[STEP_state] = "RDMA netlink or `rocescope receive` on this interface would tell it",
 	[STEP_service] = "RDMA netlink, `rocescope receive` or --receiver FILE would tell it",
+	[STEP_pkey] = "RDMA netlink, `rocescope receive` or --receiver FILE would tell it",
 	[STEP_psn] = "nobody tells the PSN that the QP expects: give --expect FILE",
 	[STEP_memory] = "RDMA netlink tells no addresses: give --receiver FILE; until then a NAK says what is refused",
 	[STEP_path_mtu] = "give --receiver FILE, or --expect FILE with mtu",
@@ -153,6 +154,14 @@ static void say_failure(const struct bring_up_stream *s, struct bring_up_result 
 		SAY(of, ", QPN %s", qpn_text(s->dqpn).text);
 	set(r, STEP_WRONG, "%s%s%s%s (%s%s, %llu packet%s)", s->expected[0] ? "expected " : "", s->expected,
 	    s->expected[0] ? "; found " : "", s->found, address_text(s->src).text, of, s->failures, s->failures == 1 ? "" : "s");
+	if (s->kind != FINDING_KINDS)
+		SAY(r->fix, "%s", finding_rules[s->kind].fix);
+}
+
+/* The QP is in the error state, which is not what is wrong first: another failure has put it there. */
+static bool is_in_error(const struct bring_up_stream *s)
+{
+	return s && s->in_error && s->failed < STEPS && s->failed != STEP_state;
 }
 
 /* What is good, of a pair that is further than the step. */
@@ -173,6 +182,9 @@ static void conclude_packets(const struct bring_up_stream *s, enum bring_up_step
 {
 	if (s->failed == step)
 		say_failure(s, r);
+	else if (step == STEP_state && is_in_error(s))
+		set(r, STEP_WRONG, "QP %s is in the error state, since %s is wrong: %llu packet%s refused", qpn_text(s->dqpn).text,
+		    step_name(s->failed).text, s->in_error, s->in_error == 1 ? " was" : "s were");
 	else if (reached(s) > step && s->not_told >> step & 1)
 		set(r, STEP_NOT_TOLD, "%s", unknown[step]);
 	else if (reached(s) > step)
@@ -231,7 +243,7 @@ static void name_mistake(struct bring_up *b)
 	b->mistake.kind[0] = 0;
 	doctor_conclude(d, &o.totals, &found);
 	for (size_t i = found.count; i-- > 0;)
-		if (!strncmp(found.list[i].kind, "icrc-", 5))
+		if (!strncmp(found.list[i].kind, "icrc-", 5) || !strcmp(found.list[i].kind, "pad-missing"))
 			b->mistake = found.list[i];
 	findings_free(&found);
 	observer_free(&o);
@@ -339,7 +351,8 @@ void bring_up_conclude(struct bring_up *b, struct bring_up_report *r)
 	for (enum bring_up_step s = SENDER_STEPS; s-- > 0;) {
 		if (r->step[s].state != STEP_WRONG)
 			continue;
-		r->wrong = s;
+		if (s != STEP_state || !is_in_error(b->shown))
+			r->wrong = s;
 		if (!r->step[s].fix[0])
 			SAY(r->step[s].fix, "%s", steps[s].fix);
 	}

@@ -155,6 +155,8 @@ static void say_length(const struct sentence *to)
 		say(to, "%s with %u bytes, and the path MTU is %u", what, payload, path_mtu);
 	else if (path_mtu && !(op & OP_LAST) && payload != path_mtu)
 		say(to, "%s with %u bytes: it has to have those of the path MTU, %u", what, payload, path_mtu);
+	else if ((payload + e->pad) & 3 && (!e->pad || e->pad == (-(payload + e->pad) & 3)))
+		say(to, "%s with %u bytes and a PadCnt of %u: the pad is missing", what, payload + e->pad, e->pad);
 	else if (e->pad != (-payload & 3))
 		say(to, "%s with %u bytes and a PadCnt of %u: it has to be %u", what, payload, e->pad, -payload & 3);
 	else if (!is_write(e) && begins && !length)
@@ -165,6 +167,8 @@ static void say_length(const struct sentence *to)
 		say(to, "%s with %u bytes: not those that the DMA length leaves", what, payload);
 	else if (op & OP_LAST)
 		say(to, "%s ends after %u bytes, and the DMA length is %u", what, placed + payload, length);
+	else if (begins && payload == length)
+		say(to, "%s with a DMA length of %u: that is this packet's, and the message's belongs there", what, length);
 	else
 		say(to, "%s with %u bytes after %u, and the DMA length is %u: no Last can follow", what, payload, placed, length);
 }

@@ -14,6 +14,8 @@ enum { TYPE_RC = 2, TYPE_UC = 3, STATE_INIT = 1, STATE_RTS = 3, STATE_ERR = 6 };
 #define QPN 0x12
 #define PEER_QPN 0x34
 #define RC_ONLY 0x0a
+#define RC_FIRST 0x06
+#define RC_LAST 0x08
 #define UC_FIRST 0x26
 #define UC_LAST 0x28
 #define UC_ONLY 0x2a
@@ -83,15 +85,21 @@ static void deliver(const struct frame *f)
 	bring_up_settle(b);
 }
 
-static void request(__u8 opcode, __u32 psn)
+/* dma_length: with a First or Only. */
+static void request_of(__u8 opcode, __u32 psn, __u32 dma_length)
 {
-	const struct frame_spec s = { .opcode = opcode, .dqpn = QPN, .psn = psn, .payload = 256, .dma_length = 256 };
+	const struct frame_spec s = { .opcode = opcode, .dqpn = QPN, .psn = psn, .payload = 256, .dma_length = dma_length };
 	struct frame f;
 
 	frame_build(&f, &s);
 	f.bytes[f.bth + 8] = 0x80; /* AckReq */
 	put(f.bytes + f.icrc, __builtin_bswap32(frame_icrc(&f)), 4);
 	deliver(&f);
+}
+
+static void request(__u8 opcode, __u32 psn)
+{
+	request_of(opcode, psn, opcode == UC_FIRST ? 512 : 256);
 }
 
 static void swap(uint8_t *a, uint8_t *c, int bytes)
@@ -214,6 +222,62 @@ static void test_naks(void **state)
 		request(RC_ONLY, psn);
 	rest(TURNS);
 	assert_wrong(STEP_memory, "remote access error");
+}
+
+/* rxe takes the First, and refuses what the DMA length does not count; then its QP is in error. */
+static void test_dma_length_of_packet(void **state)
+{
+	struct bring_up_report r;
+
+	(void)state;
+	rest(2);
+	request_of(RC_FIRST, 100, 256);
+	qp.rq_psn = 101;
+	request(RC_LAST, 101);
+	rest(TURNS);
+	assert_wrong(STEP_memory, "DMA length is that of one packet");
+	answer(0x61, 101);
+	assert_wrong(STEP_memory, "DMA length is that of one packet");
+	qp.state = STATE_ERR;
+	for (__u32 psn = 102; psn < 110; psn++)
+		request(RC_ONLY, psn);
+	rest(TURNS);
+	assert_wrong(STEP_memory, "DMA length is that of one packet");
+	r = report();
+	assert_int_equal(r.step[STEP_state].state, STEP_WRONG);
+	assert_non_null(strstr(r.step[STEP_state].found, "since memory is wrong: 8 packets were refused"));
+	assert_non_null(strstr(r.step[STEP_memory].fix, "whole message"));
+	qp.state = STATE_RTS;
+	qp.rq_psn = 110;
+	request_of(RC_FIRST, 110, 512);
+	qp.rq_psn = 111;
+	request(RC_LAST, 111);
+	qp.rq_psn = 112;
+	rest(TURNS);
+	assert_wrong(STEPS, "");
+}
+
+/* A frame without its last four bytes; they may be there, but in another place. */
+static void test_place_of_icrc(void **state)
+{
+	const struct frame_spec s = { .opcode = RC_ONLY, .dqpn = QPN, .psn = 100, .payload = 256, .dma_length = 256, .trailer = 20 };
+	struct frame f;
+
+	(void)state;
+	rest(2);
+	for (int i = 0; i < 4; i++) {
+		frame_build(&f, &s);
+		f.length = f.icrc;
+		deliver(&f);
+	}
+	assert_wrong(STEP_icrc, "icrc-not-appended");
+	for (int i = 0; i < 4; i++) {
+		frame_build(&f, &s);
+		memset(f.bytes + f.icrc, 0, f.length - f.icrc);
+		put(f.bytes + f.length - 4, __builtin_bswap32(frame_icrc(&f)), 4);
+		deliver(&f);
+	}
+	assert_wrong(STEP_icrc, "expected ICRC");
 }
 
 static void test_loss_that_heals(void **state)
@@ -530,6 +594,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_right), TEST(test_met_in_the_middle), TEST(test_stale_ahead), TEST(test_stale_behind), TEST(test_naks),
+		TEST(test_dma_length_of_packet), TEST(test_place_of_icrc),
 		TEST(test_loss_that_heals), TEST(test_states), TEST(test_no_qp), TEST(test_service), TEST(test_uc), TEST(test_sent_again),
 		TEST(test_peer_qpn), TEST(test_cut), TEST(test_stray), TEST(test_quiet), TEST(test_flood), TEST(test_peer),
 		TEST(test_filter), TEST(test_views), TEST(test_pages),

@@ -84,12 +84,18 @@ static void test_length(void **state)
 	   .dma_length = 2048);
 	IS(length, "UC RDMA WRITE Middle with 1000 bytes: it has to have those of the path MTU, 1024", .opcode = WRITE_MIDDLE,
 	   .payload_bytes = 1000, .length = 4096, .placed = 1024);
-	IS(length, "UC RDMA WRITE First with 1024 bytes after 0, and the DMA length is 1024: no Last can follow", .opcode = WRITE_FIRST,
-	   .payload_bytes = 1024, .dma_length = 1024);
+	IS(length, "UC RDMA WRITE First with 1024 bytes after 0, and the DMA length is 1000: no Last can follow", .opcode = WRITE_FIRST,
+	   .payload_bytes = 1024, .dma_length = 1000);
+	IS(length, "UC RDMA WRITE First with a DMA length of 1024: that is this packet's, and the message's belongs there",
+	   .opcode = WRITE_FIRST, .payload_bytes = 1024, .dma_length = 1024);
 	IS(length, "UC RDMA WRITE Last ends after 2048 bytes, and the DMA length is 4096", .opcode = WRITE_LAST,
 	   .payload_bytes = 1024, .placed = 1024, .length = 4096);
-	IS(length, "UC RDMA WRITE Only with 61 bytes and a PadCnt of 0: it has to be 3", .opcode = WRITE_ONLY, .payload_bytes = 61,
+	IS(length, "UC RDMA WRITE Only with 61 bytes and a PadCnt of 0: the pad is missing", .opcode = WRITE_ONLY, .payload_bytes = 61,
 	   .dma_length = 61);
+	IS(length, "UC RDMA WRITE Only with 61 bytes and a PadCnt of 3: the pad is missing", .opcode = WRITE_ONLY, .payload_bytes = 58,
+	   .dma_length = 61, .pad = 3);
+	IS(length, "UC RDMA WRITE Only with 60 bytes and a PadCnt of 1: it has to be 0", .opcode = WRITE_ONLY, .payload_bytes = 60,
+	   .dma_length = 60, .pad = 1);
 	IS(length, "UC RDMA WRITE Last with 8 bytes: not those that the DMA length leaves", .opcode = WRITE_LAST, .payload_bytes = 8);
 	IS(length, "UC SEND Only with 64 bytes, and its receive has no buffer: --receive-size", .opcode = SEND_ONLY,
 	   .payload_bytes = 64);
