@@ -117,14 +117,17 @@ static void conclude_response(const struct doctor *d, struct chart *c)
 	sign->packets = c->asked;
 }
 
-/* Without AckReq there are no ACKs. ACKREQ_LEAST messages without one rule out a sender that asks only now and then. */
+/*
+ * Without AckReq there are no ACKs, or only of what comes again. A responder that acknowledges every packet does no harm. ACKREQ_LEAST
+ * messages without one rule out a sender that asks only now and then.
+ */
 static void conclude_ackreq(const struct doctor *d, struct chart *c)
 {
 	const struct path *back = doctor_path(d, c->key.dst, c->key.src);
 	struct sign *sign;
 
 	if (c->key.kind != KEY_CONNECTED || c->key.side != SIDE_REQUEST || c->ackreqs || c->silent < ACKREQ_LEAST ||
-	    (back && back->responses) || (c->service != SERVICE_RC && c->service != SERVICE_XRC))
+	    (back && back->responses && c->acked > c->loss.again) || (c->service != SERVICE_RC && c->service != SERVICE_XRC))
 		return;
 	sign = signs_get(&c->signs, KIND_no_ackreq);
 	if (!sign)
@@ -492,16 +495,19 @@ static bool is_named(const struct findings *f, const struct finding *corruption)
 	return false;
 }
 
-/* One or two packets that a mistake would explain, among many damaged ones: their damage happens to look like it. */
+/* One or two packets that a mistake in the ICRC would explain, among many damaged ones: their damage happens to look like it. */
+static bool is_coincidence(const struct findings *f, __u64 packets)
+{
+	const struct finding *corruption = doctor_find(f, KIND_corruption);
+
+	return corruption && corruption->certain && packets < FINDING_PACKETS && packets * FINDING_PACKETS < corruption->packets;
+}
+
 static void drop_coincidences(struct findings *f)
 {
-	for (size_t i = f->count; i-- > 0;) {
-		const struct finding *corruption = doctor_find(f, KIND_corruption), *it = &f->list[i];
-
-		if (is_icrc(it) && !it->certain && it->packets < FINDING_PACKETS && corruption->certain &&
-		    it->packets * FINDING_PACKETS < corruption->packets)
-			drop(f, it);
-	}
+	for (size_t i = f->count; i-- > 0;)
+		if (is_icrc(&f->list[i]) && !f->list[i].certain && is_coincidence(f, f->list[i].packets))
+			drop(f, &f->list[i]);
 }
 
 /* Damage, or a mistake of the sender? */
@@ -839,8 +845,12 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	settle_icrcs(f);
 	causes_init(&elsewhere);
 	note_causes(d, &elsewhere);
-	for (size_t i = 0; i < d->loose.count; i++)
-		added &= add_sign(f, &d->loose.list[i], &d->loose_key[d->loose.list[i].kind]);
+	for (size_t i = 0; i < d->loose.count; i++) {
+		const struct sign *sign = &d->loose.list[i];
+
+		if (sign->kind != KIND_icrc_absent || !is_coincidence(f, sign->packets))
+			added &= add_sign(f, sign, &d->loose_key[sign->kind]);
+	}
 	added &= add_charts(d, f, &elsewhere);
 	causes_free(&elsewhere);
 	added &= conclude_flows(d, f, &hints);
