@@ -175,21 +175,45 @@ static void refuse_psn(struct chart *requests, const struct doctor_packet *taken
 
 static void refuse(struct chart *requests, struct chart *response, enum finding_kind kind, const struct doctor_packet *taken)
 {
+	__u32 type = taken->look->packet.syndrome >> 5 & 3;
 	struct chart *c = requests ?: response;
 	struct evidence *e = signs_add(&c->signs, kind, taken->number);
 	struct sign *sign = signs_find(&c->signs, kind);
 
 	if (e) {
 		SAY(e->expected, "ACK");
-		if (kind == KIND_rnr)
+		if (type == 1)
 			SAY(e->found, "RNR NAK, %s, for PSN 0x%06llx", rnr_text(taken->look->packet.syndrome & 31).text,
 			    taken->look->packet.number);
 		else
 			SAY(e->found, "NAK 0x%02x for PSN 0x%06llx", taken->look->packet.syndrome, taken->look->packet.number);
 	}
-	if (sign && sign->packets == 1 && kind != KIND_rnr && c->reth.known)
+	if (sign && sign->packets == 1 && type != 1 && c->reth.known)
 		SAY(sign->figures, "The RETH before it had rkey 0x%08x, address 0x%llx, DMA length %u.", c->reth.rkey,
 		    c->reth.va, c->reth.dma_length);
+}
+
+/* What the answer shows together with the requests that it surely answers. */
+static void take_exchange(struct chart *requests, struct chart *response, const struct doctor_packet *taken)
+{
+	const struct roce_packet *p = &taken->look->packet;
+	__u32 code = p->syndrome & 31, type = p->syndrome >> 5 & 3;
+
+	reads_answer(requests->reads, &requests->twice, &response->signs, &response->waiting, taken);
+	if (!(p->op & OP_NO_PLACE) && response->waiting.event.kinds & ROCE_EVENT(psn_gap)) /* what is missing is asked for again */
+		requests->called = true;
+	if (!(p->op & OP_AETH) || p->op & OP_CUT)
+		return;
+	duplicates_answer(&requests->duplicates, &requests->signs, taken, requests->silence.longest);
+	if (!(p->op & OP_ACK))
+		return;
+	if (!type) {
+		exchange_ack(&requests->exchange, p, taken->number);
+		goback_ack(&requests->goback, p);
+	} else if (type == 3 && !code) {
+		exchange_nak(&requests->exchange, p, taken->number);
+		goback_nak(&requests->goback, taken);
+	}
 }
 
 void answer_take(struct doctor *d, struct chart *response, const struct doctor_packet *taken)
@@ -206,7 +230,10 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 		signs_add(&response->signs, KIND_congestion, taken->number);
 		return;
 	}
+	reply_take(&response->signs, taken);
 	requests = answered(d, response, taken, &sure);
+	if (requests && sure)
+		take_exchange(requests, response, taken);
 	if (requests && taken->event->kinds & ROCE_EVENT(psn_gap)) /* of READ responses: what is missing is asked for again */
 		requests->called = true;
 	if (!(p->op & OP_AETH) && !cut)
@@ -220,13 +247,9 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 		return;
 	if (requests && (type == 1 || type == 3))
 		requests->called = true;
-	if (requests && sure && !type)
-		exchange_ack(&requests->exchange, p, taken->number);
-	if (requests && sure && type == 3 && !code)
-		exchange_nak(&requests->exchange, p, taken->number);
 	if (type == 1) {
 		exchange_rnr(&(requests ?: response)->exchange, p, taken->time);
-		refuse(requests, response, KIND_rnr, taken);
+		refuse(requests, response, reply_rnr(requests && sure ? &requests->twice : NULL, p->number), taken);
 	} else if (type == 3 && !code && requests)
 		refuse_psn(requests, taken);
 	else if (type == 3 && code && code < ROCE_ARRAY_SIZE(naks))

@@ -5,8 +5,10 @@
 
 #include "userspace/doctor/causes.h"
 #include "userspace/doctor/deth.h"
+#include "userspace/doctor/duplicate.h"
 #include "userspace/doctor/exchange.h"
 #include "userspace/doctor/flow.h"
+#include "userspace/doctor/goback.h"
 #include "userspace/doctor/icrc.h"
 #include "userspace/doctor/index.h"
 #include "userspace/doctor/lint.h"
@@ -14,7 +16,9 @@
 #include "userspace/doctor/message.h"
 #include "userspace/doctor/neighbour.h"
 #include "userspace/doctor/psn.h"
+#include "userspace/doctor/reads.h"
 #include "userspace/doctor/receiver.h"
+#include "userspace/doctor/reply.h"
 #include "userspace/doctor/silence.h"
 #include "userspace/doctor/stranger.h"
 #include "userspace/doctor/twice.h"
@@ -55,7 +59,10 @@ struct chart {
 	__u64 silent, silent_frame; /* messages that ended before the first AckReq; the first one's last frame */
 	__u64 acked; /* ACKs received */
 	bool called; /* a NAK has asked for packets again since the latest one */
-	struct silence silence; /* of requests */
+	struct silence silence; /* this and the next three: of requests */
+	struct duplicates duplicates;
+	struct goback goback;
+	struct reads *reads; /* NULL: none was sent */
 	bool deaf; /* it sends again what was acknowledged, and the other side lacks acknowledgements as well: one cause */
 	__u64 seen, pause; /* ns: time of the latest packet, and the longest pause between packets of its message */
 	__u64 passed; /* at an interface: packets that the kernel counted */
@@ -177,6 +184,9 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 
 /* Adds the signs of a stream that its requests and their answers show together. */
 void ends_conclude(const struct doctor *d, struct chart *c);
+
+/* Adds the signs of READ responses to their streams, before any stream is concluded. */
+void ends_conclude_reads(const struct doctor *d);
 
 /* Words the findings of both ends, over all streams. */
 void ends_say(const struct doctor *d, struct findings *f);

@@ -230,8 +230,10 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 		show_icrcs(c, &c->signs, KIND_corruption);
 	if (lacks_deth(c))
 		drop_sequence(&c->signs);
-	if (c->deaf)
+	if (c->deaf) {
 		signs_drop(&c->signs, KIND_retransmission);
+		signs_drop(&c->signs, KIND_duplicate_unanswered);
+	}
 	conclude_absent_size(c);
 	causes_explain(NULL, &c->signs, &c->key, false);
 	conclude_size(&c->signs);
@@ -832,6 +834,7 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 		doctor_settle(d, chart_at(d, i));
 	}
 	silence_conclude(d);
+	ends_conclude_reads(d);
 	neighbours_conclude(d);
 	hosts_conclude(d);
 	for (size_t i = 0; i < d->charts.count; i++) {

@@ -36,6 +36,7 @@ void doctor_free(struct doctor *d)
 		return;
 	for (size_t i = 0; i < d->charts.count; i++) {
 		icrc_study_free(chart_at(d, i)->icrc);
+		free(chart_at(d, i)->reads);
 		signs_free(&chart_at(d, i)->signs);
 		signs_free(&chart_at(d, i)->early);
 	}
@@ -141,6 +142,10 @@ static void begin_anew(struct chart *c)
 	c->psn.ones = c->psn.zeroes = 0;
 	c->message.open = c->message.met = c->message.counts = false;
 	exchange_anew(&c->exchange);
+	duplicates_anew(&c->duplicates);
+	goback_anew(&c->goback);
+	if (c->reads)
+		reads_anew(c->reads);
 	c->silence = (struct silence){ 0 };
 	c->start = NO_PSN;
 }
@@ -157,6 +162,8 @@ static void trust(struct chart *c)
 	c->loss = (struct loss){ 0 };
 	c->lint = (struct lint_study){ 0 };
 	c->exchange = (struct exchange){ 0 };
+	c->duplicates = (struct duplicates){ 0 };
+	c->goback = (struct goback){ 0 };
 	c->twice = (struct twice){ 0 };
 	begin_anew(c);
 }
@@ -233,6 +240,20 @@ static void take_ask(struct chart *c, const struct doctor_packet *taken)
 		silence_ask(&c->silence, &taken->look->packet, taken->number, taken->stream->last_seen);
 }
 
+/* What requests and answers show together. */
+static void take_request(struct chart *c, struct step *step, const struct doctor_packet *taken)
+{
+	const struct exchange_nak *nak = &c->exchange.nak;
+
+	step->resent = nak->open && step->psn == nak->psn && step->op & OP_READ_REQUEST;
+	exchange_request(&c->exchange, step, taken->time);
+	if (c->key.kind != KEY_CONNECTED)
+		return;
+	duplicates_request(&c->duplicates, taken);
+	goback_request(&c->goback, taken, c->silence.longest);
+	reads_request(&c->reads, taken);
+}
+
 static void take_step(struct doctor *d, struct chart *c, const struct doctor_packet *taken, __u32 hash)
 {
 	const struct roce_packet *p = &taken->look->packet;
@@ -241,6 +262,7 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 		.payload = p->payload_bytes, .dma_length = p->dma_length, .immediate = p->immediate, .opcode = p->opcode,
 		.va = p->va, .service = p->service, .damaged = c->trusted && taken->look->icrc == ICRC_BAD,
 		.identification = p->ip_id, .apart = taken->apart,
+		.span = p->op & OP_READ_REQUEST ? p->dma_length / (taken->stream->path_mtu ?: 256) + 1 : 1,
 		/* responses come again because requests do */
 		.called = c->called || c->key.side == SIDE_RESPONSE,
 	};
@@ -252,7 +274,7 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 		c->connection = taken->stream->pair.connection;
 	}
 	if (!step.damaged && !(p->op & OP_RESPONSE))
-		exchange_request(&c->exchange, &step, taken->time);
+		take_request(c, &step, taken);
 	settle(d, c, &step);
 	if (!c->psn.met && !step.damaged)
 		look_up_start(d, c, p);

@@ -50,12 +50,32 @@ static void conclude_path_mtu(const struct doctor *d, struct chart *c)
 	sign->doubted = is_acknowledged(c) || way->filled;
 }
 
+/* Whether all packets of the requests and of their answers were taken. */
+static bool are_complete(const struct chart *c)
+{
+	return chart_is_complete(c) && (!c->answered_by || chart_is_complete(c->answered_by));
+}
+
+void ends_conclude_reads(const struct doctor *d)
+{
+	for (size_t i = 0; i < d->charts.count && !d->selection; i++) {
+		struct chart *c = d->charts.entries[i];
+
+		if (c->answered_by && are_complete(c))
+			reads_conclude(c->reads, &c->twice, &c->answered_by->signs);
+	}
+}
+
 void ends_conclude(const struct doctor *d, struct chart *c)
 {
 	if (d->selection) /* which packets come, and which answers, somebody chose */
 		return;
 	conclude_path_mtu(d, c);
 	exchange_conclude(&c->exchange, &c->signs);
+	if (!are_complete(c))
+		return;
+	duplicates_conclude(&c->duplicates, &c->signs, c->silence.longest);
+	goback_conclude(&c->goback, &c->signs);
 }
 
 static void say(struct finding *to, enum finding_kind kind, const char *figures)
@@ -119,7 +139,8 @@ static void say_astray(const struct doctor *d, struct findings *f)
 /* For how long a receiver that is not ready wants the sender to wait, and whether that waits. */
 static void say_rnr(const struct doctor *d, struct findings *f)
 {
-	struct finding *to = doctor_find(f, KIND_rnr);
+	enum finding_kind kind = doctor_find(f, KIND_rnr) ? KIND_rnr : KIND_rnr_without_need;
+	struct finding *to = doctor_find(f, kind);
 	char text[SIGN_FIGURES], range[64] = "", wait[160] = "";
 	struct exchange_rnr all = { 0 };
 
@@ -137,7 +158,7 @@ static void say_rnr(const struct doctor *d, struct findings *f)
 	SAY(text, "It asks %llu time%s for a pause of %s (timer 0x%02x)%s, for %llu packet%s, up to %llu times in a row.%s %llu packet%s sent "
 	    "again for it.", all.naks, all.naks == 1 ? "" : "s", rnr_text(all.least).text, all.least, range, all.psns,
 	    all.psns == 1 ? "" : "s", all.row_most, wait, all.again, all.again == 1 ? " is" : "s are");
-	say(to, KIND_rnr, text);
+	say(to, kind, text);
 }
 
 void ends_say(const struct doctor *d, struct findings *f)

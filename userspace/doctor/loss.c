@@ -115,17 +115,30 @@ static bool is_overtaken(const struct loss *l, const struct step *p)
 	return l->ahead && p->identification && behind && behind < OVERTAKEN;
 }
 
+/* Whether the packet before came late, and this is the next one in the sequence. */
+static bool is_behind_late(const struct loss *l, const struct step *p)
+{
+	__u32 behind = (p->psn - l->late) & PSN_MASK; /* PSNs between them */
+
+	return l->late && behind < l->late_span;
+}
+
 /* Missing packets come late. */
 static void take_late(struct loss *l, struct signs *signs, const struct step *p, const struct loss_gap *g)
 {
-	bool next = l->late && p->psn == (l->late & PSN_MASK);
+	bool next = is_behind_late(l, p);
 
 	if (!next)
 		l->late_packets = l->late_psns = 0;
-	l->late_packets += !is_overtaken(l, p);
-	l->late_psns += is_overtaken(l, p) ? 0 : p->event.recovered;
 	l->recovered += p->event.recovered;
 	l->late = p->psn + 1;
+	l->late_span = p->span;
+	if (p->resent) {
+		l->resent += p->event.recovered;
+		return;
+	}
+	l->late_packets += !is_overtaken(l, p);
+	l->late_psns += is_overtaken(l, p) ? 0 : p->event.recovered;
 	show(signs, KIND_reorder, g);
 }
 
@@ -162,7 +175,7 @@ __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum 
 	}
 	l->damaged = 0;
 	take_again(l, p, &g);
-	if (l->late && kinds & ROCE_EVENT(psn_duplicate) && p->psn == (l->late & PSN_MASK))
+	if (is_behind_late(l, p) && kinds & ROCE_EVENT(psn_duplicate))
 		take_back_late(l, signs);
 	if (kinds & ROCE_EVENT(psn_recovered))
 		take_late(l, signs, p, &g);

@@ -23,6 +23,8 @@ struct step {
 	__u8 service;
 	bool apart;   /* packets between this one and the one before were not shown */
 	bool damaged; /* its ICRC is wrong, but those of the stream are right */
+	__u32 span;   /* PSNs that it takes: of a READ as many as its response, at most */
+	bool resent;  /* a packet that comes late was asked for again: it was lost, not overtaken */
 	bool called;  /* since the packet before, the receiver has asked for packets again */
 };
 

@@ -38,6 +38,9 @@ struct twice {
  */
 bool twice_take(struct twice *t, struct signs *signs, const struct doctor_packet *taken, __u32 content);
 
+/* The opcode of the latest packet with this PSN. -1: it is not remembered. */
+int twice_opcode(const struct twice *t, __u32 psn);
+
 /* How many earlier packets this one shows to be copies, though they were taken for packets sent again. */
 __u64 twice_settled(struct twice *t, const struct doctor_packet *taken);
 

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How a requester sends again: from the PSN that a NAK asks for (IBTA 9.7.5.2), and so that an answer is due (9.7.5.1.1). It goes
+ * back when a packet comes again that is not behind the one before.
+ */
+#ifndef USERSPACE_DOCTOR_GOBACK_H
+#define USERSPACE_DOCTOR_GOBACK_H
+
+#include "userspace/doctor/doctor.h"
+#include "userspace/doctor/sign.h"
+
+#define GOBACK_ASKED 64 /* PSNs that asked for an answer; a power of two */
+
+/* The packets that come again from one place on. */
+struct goback_run {
+	__u64 packets; /* that were sent before; 0: none */
+	__u64 frame;   /* of the first one */
+	__u32 psn;
+	bool wrong; /* it begins elsewhere than the NAK asks for */
+	bool asks;  /* one of them, or of the new packets behind them, asks for an answer */
+	bool should; /* one that ends a message asked when it was sent first */
+};
+
+/* Of a stream of RC requests. */
+struct goback {
+	bool met;
+	__u32 newest, latest; /* PSNs of the newest and of the latest request */
+	__u32 asked[GOBACK_ASKED]; /* PSN + 1 of requests that asked, by the low bits of the PSN */
+	struct goback_run run; /* the latest one */
+	struct { /* the NAK whose PSN has not come again */
+		bool open;
+		bool tried; /* the requester has gone back elsewhere: it goes there by itself next time */
+		__u32 psn;
+		__u64 frame, time; /* time: ns, of the stream's clock */
+	} nak;
+	/* what was found */
+	__u64 right;	   /* how often the requester went back to where a NAK asked it to, ... */
+	__u64 wrong, early, soon; /* ... and elsewhere, of these before it, and of these at once */
+	__u64 packets;	   /* of `wrong` */
+	struct {
+		__u64 frame, nak;
+		__u32 wanted, psn;
+	} shown[FINDING_EVIDENCE];
+	__u64 asking;	   /* runs that ask for an answer, */
+	__u64 mute;	   /* and those that do not, though they should; */
+	__u64 mute_packets; /* their packets */
+	struct {
+		__u64 frame;
+		__u32 psn;
+	} mute_shown[FINDING_EVIDENCE];
+};
+
+/* Another sequence of PSNs begins. What was found stays. */
+void goback_anew(struct goback *g);
+
+/* A request was sent. usual (ns): how long an acknowledgement took at most. */
+void goback_request(struct goback *g, const struct doctor_packet *taken, __u64 usual);
+
+/* A NAK (PSN sequence error) came. */
+void goback_nak(struct goback *g, const struct doctor_packet *taken);
+
+/* An acknowledgement came. */
+void goback_ack(struct goback *g, const struct roce_packet *p);
+
+/* Adds the signs. All packets of both directions were taken. */
+void goback_conclude(struct goback *g, struct signs *signs);
+
+#endif
