@@ -2,22 +2,36 @@
 /* The receiver's answers (ACK, NAK, CNP) are evidence about the sender. */
 #include <string.h>
 
+#include "roce/responder.h"
 #include "userspace/doctor/chart.h"
 
 #define NEAR 4096 /* PSNs in flight, at most, by which an answer tells its requests */
+#define VOTES 2	  /* answers in a row that fit only the same stream of requests make it sure */
 #define SEARCHED (1ull << 26) /* streams looked at for that, so that many of them cost no time */
+
+/* What an answer answers. */
+struct answered {
+	struct chart *requests; /* NULL: not seen */
+	bool sure;		/* it is no guess */
+};
+
+/* Whether other responses answer these requests for certain. */
+static bool is_of_another(const struct chart *c, const struct chart *response)
+{
+	return c->answered_by && c->answered_by != response && c->answered_by->answers_votes == VOTES;
+}
 
 /* Whether the answer may be to this stream of requests between its hosts: its PSN is one of the last that were sent. */
 static bool fits(const struct chart *c, const struct roce_packet *p)
 {
-	const struct exchange *x = &c->exchange;
+	const struct responder_study *r = &c->responder;
+	__s32 behind = psn_distance(p->number, responder_newest(r));
 
-	return x->met && psn_distance(p->number, x->newest) >= 0 && psn_distance(p->number, x->newest) < NEAR &&
-	       c->service == p->service;
+	return r->met && behind >= 0 && behind < NEAR && psn_distance(r->start, p->number) >= 0 && c->service == p->service;
 }
 
 /* Of several streams of requests in the direction that is answered the only one that this answer fits. NULL: none, or several. */
-static struct chart *only_fit(struct doctor *d, const struct path *path, const struct roce_packet *p)
+static struct chart *only_fit(struct doctor *d, const struct path *path, const struct chart *response, const struct roce_packet *p)
 {
 	struct chart *found = NULL;
 
@@ -25,7 +39,7 @@ static struct chart *only_fit(struct doctor *d, const struct path *path, const s
 		return NULL;
 	for (struct chart *c = path->streams; c; c = c->beside) {
 		d->searched++;
-		if (!fits(c, p))
+		if (!fits(c, p) || is_of_another(c, response))
 			continue;
 		if (found)
 			return NULL;
@@ -33,94 +47,55 @@ static struct chart *only_fit(struct doctor *d, const struct path *path, const s
 	}
 	return found;
 }
-#define RECENT 4096 /* PSNs that may wait for their acknowledgement */
-#define VOTES 2	    /* acknowledgements that must name the same stream of requests */
-#define TRIES 64    /* ... of so many */
+
+/* The answer fits these requests (NULL: none, or several). */
+static void vote(struct chart *response, struct chart *requests)
+{
+	if (!requests || response->answers_votes == VOTES)
+		return;
+	response->answers_votes = requests == response->answers ? response->answers_votes + 1 : 1;
+	response->answers = requests;
+}
+
+/* Of several streams of requests those that the PSNs of the answers tell; else the latest ones. */
+static struct answered one_of_several(struct doctor *d, struct chart *response, const struct path *path, const struct roce_packet *p)
+{
+	if (response->answers_votes < VOTES)
+		vote(response, only_fit(d, path, response, p));
+	return (struct answered){ response->answers ?: path->requests, response->answers_votes == VOTES };
+}
 
 /*
- * The stream of requests that this packet answers: that of the pair if it is known; or of the only QP, or the only one whose PSNs
- * fit; else the latest one to this host. NULL: not seen. *sure: it is no guess.
+ * The only stream of requests that is seen. Other answers may be to requests that are not seen. If those of two streams fit in turn,
+ * nobody knows which are to this one.
  */
-static struct chart *answered(struct doctor *d, struct chart *response, const struct doctor_packet *taken, bool *sure)
+static struct answered the_only_one(struct chart *response, struct chart *only, const struct roce_packet *p)
+{
+	bool other = only->answered_by && only->answered_by != response, fit = fits(only, p);
+
+	only->contended += other && fit;
+	if (fit)
+		vote(response, only);
+	return (struct answered){ only, !chart_is_contended(only) && (!other || fit) };
+}
+
+/* The requests that this packet answers: those of the pair if it is known; else by addresses and PSNs. */
+static struct answered answered(struct doctor *d, struct chart *response, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
+	struct roce_key key;
+	struct chart *found;
 	struct path *path;
 
-	*sure = true;
-	if (taken->stream && taken->stream->pair.from) {
-		struct roce_key requests;
-
-		roce_peer_key(taken->stream, p, &requests);
-		return index_find(&d->charts, &requests);
+	if (taken->stream->pair.from) {
+		roce_peer_key(taken->stream, p, &key);
+		found = index_find(&d->charts, &key);
+		return (struct answered){ found, found };
 	}
 	path = doctor_path(d, p->dst, p->src);
-	if (!path || !path->several)
-		return path ? path->requests : NULL;
-	if (!response->requests || !fits(response->requests, p))
-		response->requests = only_fit(d, path, p);
-	*sure = response->requests;
-	return response->requests ?: path->requests;
-}
-
-/* Whether the PSN is one of the latest that were sent. */
-static bool has_sent(const struct chart *c, __u32 psn)
-{
-	__u32 behind = (c->waiting.psn - psn) & PSN_MASK;
-
-	return c->waits && behind < c->packets && behind < RECENT;
-}
-
-/* Whether other responses answer these requests. */
-static bool is_of_another(const struct chart *c, const struct chart *response)
-{
-	return c->answered_by && c->answered_by != response && c->answered_by->answers_votes == VOTES;
-}
-
-/*
- * The same for certain, or NULL. Between two hosts with several QPs each, whose pairs are not known, a stream of acknowledgements
- * answers the one stream of requests that has sent their PSNs, while no other has.
- */
-static struct chart *answered_surely(struct doctor *d, struct chart *response, const struct doctor_packet *taken)
-{
-	const struct roce_packet *p = &taken->look->packet;
-	struct path *path = doctor_path(d, p->dst, p->src);
-	struct chart *found = NULL;
-	size_t count = 0;
-	bool sure;
-
-	if (taken->stream->pair.from)
-		return answered(d, response, taken, &sure);
-	if (!path)
-		return NULL;
-	if (path_is_single(path))
-		return path->streams;
-	if (response->answers_votes == VOTES)
-		return response->answers;
-	if (response->answers_tries == TRIES)
-		return NULL;
-	response->answers_tries++;
-	for (struct chart *c = path->streams; c; c = c->beside) {
-		if (!has_sent(c, p->number) || is_of_another(c, response))
-			continue;
-		found = c;
-		count++;
-	}
-	if (count != 1)
-		return NULL;
-	response->answers_votes = response->answers == found ? response->answers_votes + 1 : 1;
-	response->answers = found;
-	return found;
-}
-
-/* The requests get to know how long acknowledgements take, and when none come any more. */
-static void follow_silence(struct doctor *d, struct chart *response, const struct doctor_packet *taken)
-{
-	struct chart *requests = answered_surely(d, response, taken);
-
-	if (!requests)
-		return;
-	requests->answered_by = response;
-	silence_answer(&requests->silence, &taken->look->packet, taken->stream->last_seen);
+	if (!path || !path->requests)
+		return (struct answered){ NULL, false };
+	return path->several ? one_of_several(d, response, path, p) : the_only_one(response, path->requests, p);
 }
 
 static bool between(__u32 psn, __u32 from, __u32 end)
@@ -193,26 +168,51 @@ static void refuse(struct chart *requests, struct chart *response, enum finding_
 		    c->reth.va, c->reth.dma_length);
 }
 
-/* What the answer shows together with the requests that it surely answers. */
-static void take_exchange(struct chart *requests, struct chart *response, const struct doctor_packet *taken)
+/* READ responses, with an AETH or without: what is missing is asked for again. */
+static void take_response(struct chart *requests, struct chart *response, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
-	__u32 code = p->syndrome & 31, type = p->syndrome >> 5 & 3;
 
 	reads_answer(requests->reads, &requests->twice, &response->signs, &response->waiting, taken);
-	if (!(p->op & OP_NO_PLACE) && response->waiting.event.kinds & ROCE_EVENT(psn_gap)) /* what is missing is asked for again */
+	if (!(p->op & OP_NO_PLACE) && response->waiting.event.kinds & ROCE_EVENT(psn_gap))
 		requests->called = true;
-	if (!(p->op & OP_AETH) || p->op & OP_CUT)
-		return;
-	duplicates_answer(&requests->duplicates, &requests->signs, taken, requests->silence.longest);
-	if (!(p->op & OP_ACK))
-		return;
-	if (!type) {
-		exchange_ack(&requests->exchange, p, taken->number);
-		goback_ack(&requests->goback, p);
-	} else if (type == 3 && !code) {
-		exchange_nak(&requests->exchange, p, taken->number);
+}
+
+/* Takes a positive answer, a NAK or an RNR NAK that is surely to these requests. false: a NAK of what cannot be missing. */
+static bool take_sure(struct chart *requests, struct chart *response, const struct doctor_packet *taken)
+{
+	const struct roce_packet *p = &taken->look->packet;
+	const struct responder_answer a = {
+		.packet = p, .frame = taken->number, .time = taken->stream->last_seen, .apart = taken->apart,
+		.paired = taken->stream->pair.from,
+	};
+	bool nak = p->op & OP_ACK && (p->syndrome & 0x7f) == AETH_NAK_SEQUENCE, right;
+
+	requests->answered_by = response;
+	if (!(p->op & OP_CUT))
+		duplicates_answer(&requests->duplicates, &requests->signs, taken, requests->silence.longest);
+	silence_answer(&requests->silence, &requests->responder, p, a.time);
+	right = responder_study_answer(&requests->responder, &requests->signs, &a);
+	if (nak && right)
+		exchange_nak(&requests->exchange, &requests->responder, p, taken->number, false);
+	exchange_ack(&requests->exchange, &requests->responder);
+	if (nak)
 		goback_nak(&requests->goback, taken);
+	else if (p->op & OP_ACK && !(p->op & OP_CUT) && !(p->syndrome >> 5 & 3))
+		goback_ack(&requests->goback, p);
+	return right;
+}
+
+/* A NAK of which nobody knows whom it asks: each that may be meant takes it. */
+static void share_nak(struct doctor *d, const struct chart *response, const struct doctor_packet *taken)
+{
+	const struct roce_packet *p = &taken->look->packet;
+	const struct path *path = doctor_path(d, p->dst, p->src);
+
+	for (struct chart *c = path && d->searched <= SEARCHED ? path->streams : NULL; c; c = c->beside) {
+		d->searched++;
+		if (fits(c, p) && !is_of_another(c, response))
+			exchange_nak(&c->exchange, &c->responder, p, taken->number, true);
 	}
 }
 
@@ -224,21 +224,25 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 	__u32 code = p->syndrome & 31, type = p->syndrome >> 5 & 3;
 	bool cut = p->op & OP_CUT; /* an answer, though nobody knows whether it is a NAK */
 	struct chart *requests;
-	bool sure;
+	struct answered to;
+	bool right = true;
 
 	if (p->op & OP_CNP) {
 		signs_add(&response->signs, KIND_congestion, taken->number);
 		return;
 	}
 	reply_take(&response->signs, taken);
-	requests = answered(d, response, taken, &sure);
-	if (requests && sure)
-		take_exchange(requests, response, taken);
+	to = answered(d, response, taken);
+	requests = to.requests;
+	if (to.sure)
+		take_response(requests, response, taken);
 	if (requests && taken->event->kinds & ROCE_EVENT(psn_gap)) /* of READ responses: what is missing is asked for again */
 		requests->called = true;
 	if (!(p->op & OP_AETH) && !cut)
 		return;
-	follow_silence(d, response, taken);
+	d->answers++;
+	if (to.sure)
+		right = take_sure(requests, response, taken);
 	if ((type == 0 || cut) && requests)
 		requests->acked++;
 	else if (requests)
@@ -249,9 +253,12 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 		requests->called = true;
 	if (type == 1) {
 		exchange_rnr(&(requests ?: response)->exchange, p, taken->time);
-		refuse(requests, response, reply_rnr(requests && sure ? &requests->twice : NULL, p->number), taken);
-	} else if (type == 3 && !code && requests)
+		refuse(requests, response, reply_rnr(to.sure ? &requests->twice : NULL, p->number), taken);
+	} else if (type == 3 && !code && requests && right) {
 		refuse_psn(requests, taken);
-	else if (type == 3 && code && code < ROCE_ARRAY_SIZE(naks))
+	} else if (type == 3 && code && code < ROCE_ARRAY_SIZE(naks)) {
 		refuse(requests, response, naks[code], taken);
+	}
+	if (type == 3 && !code && !to.sure)
+		share_nak(d, response, taken);
 }

@@ -19,6 +19,7 @@
 #include "userspace/doctor/reads.h"
 #include "userspace/doctor/receiver.h"
 #include "userspace/doctor/reply.h"
+#include "userspace/doctor/responder.h"
 #include "userspace/doctor/silence.h"
 #include "userspace/doctor/stranger.h"
 #include "userspace/doctor/twice.h"
@@ -48,8 +49,8 @@ struct chart {
 	struct message_study message;
 	struct loss loss;
 	struct lint_study lint;
-	struct exchange exchange; /* of a stream of requests, with its answers */
-	struct chart *requests; /* of a stream of responses: those that it answers, as far as PSNs tell; NULL: not known */
+	struct responder_study responder; /* of a stream of requests: what came, and what its answers say of that, */
+	struct exchange exchange; /* ... and what the sender does then */
 	struct twice twice;
 	__u64 connection; /* connection of the latest packet, from connection management */
 	__u32 start, other_start; /* expected first PSN of this direction and of the other one; NO_PSN: not known */
@@ -66,9 +67,10 @@ struct chart {
 	bool deaf; /* it sends again what was acknowledged, and the other side lacks acknowledgements as well: one cause */
 	__u64 seen, pause; /* ns: time of the latest packet, and the longest pause between packets of its message */
 	__u64 passed; /* at an interface: packets that the kernel counted */
-	struct chart *answers; /* of responses, if the pair is not known: the requests that they seem to answer, */
-	__u32 answers_votes, answers_tries; /* ... so many of them, and of so many that were looked at */
+	struct chart *answers; /* of responses, if the pair is not known: the requests that they seem to answer by their PSNs, */
+	__u32 answers_votes; /* ... and so many in a row */
 	struct chart *answered_by; /* of requests: the responses that acknowledge them */
+	__u32 contended; /* ... how often other ones fitted than those before, if the pair is not known */
 	struct { /* of requests: UDP source port, and flow label of IPv6 (0: none), by which paths are chosen */
 		__u16 port;
 		__u32 label;
@@ -140,7 +142,8 @@ struct doctor {
 	bool selection; /* doctor_selection() was called */
 	__u64 left_out; /* packets of streams for which there was no room */
 	__u64 packets;	/* packets taken */
-	__u64 searched; /* streams looked at by answered() */
+	__u64 answers;	/* of these, answers with an AETH, or where it was cut off */
+	__u64 searched; /* streams looked at by only_fit() */
 	bool large;	/* some stream has a good ICRC, or at least PHANTOM packets */
 	/* losses of several streams at the same time */
 	__u64 burst, burst_frame, burst_streams, burst_gaps; /* the open burst: number, first frame, streams, gaps */
@@ -165,6 +168,12 @@ static inline bool doctor_is_phantom(const struct doctor *d, const struct chart 
 static inline bool chart_is_complete(const struct chart *c)
 {
 	return !c->loss.apart && c->passed <= c->packets;
+}
+
+/* Whether it is not known which answers are to these requests: those of two streams take turns. */
+static inline bool chart_is_contended(const struct chart *c)
+{
+	return c->contended > 2;
 }
 
 /* Adds the signs that streams between two hosts show together, before the streams are concluded. */

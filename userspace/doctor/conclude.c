@@ -695,7 +695,7 @@ static bool add_machine(const struct doctor *d, struct findings *f)
 struct doctor_checked doctor_checked(const struct doctor *d)
 {
 	struct doctor_checked checked = {
-		.packets = d->packets, .receiver = d->receiver.told, .received = d->receiver.packets,
+		.packets = d->packets, .answers = d->answers, .receiver = d->receiver.told, .received = d->receiver.packets,
 	};
 
 	checked.datagrams = d->flows.datagrams;
@@ -710,6 +710,7 @@ struct doctor_checked doctor_checked(const struct doctor *d)
 		checked.sequences += c->psn.steps > 0;
 		checked.messages += c->message.ended;
 		checked.starts += c->started;
+		checked.compared += c->responder.answers;
 	}
 	for (size_t i = 0; i < d->deths.count; i++)
 		checked.streams += deth_is_missing(d->deths.entries[i]);

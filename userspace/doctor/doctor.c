@@ -134,6 +134,18 @@ void doctor_settle(struct doctor *d, struct chart *c)
 	settle(d, c, NULL);
 }
 
+/* Another sequence of PSNs begins: the answers to the one before tell nothing of it. */
+static void forget_answers(struct chart *c)
+{
+	exchange_anew(&c->exchange);
+	responder_study_anew(&c->responder);
+	duplicates_anew(&c->duplicates);
+	goback_anew(&c->goback);
+	if (c->reads)
+		reads_anew(c->reads);
+	c->silence = (struct silence){ 0 };
+}
+
 /* Forgets the sequence: a new connection begins, or the stream has its first good ICRC. */
 static void begin_anew(struct chart *c)
 {
@@ -141,12 +153,7 @@ static void begin_anew(struct chart *c)
 	c->psn.met = c->psn.begun = false;
 	c->psn.ones = c->psn.zeroes = 0;
 	c->message.open = c->message.met = c->message.counts = false;
-	exchange_anew(&c->exchange);
-	duplicates_anew(&c->duplicates);
-	goback_anew(&c->goback);
-	if (c->reads)
-		reads_anew(c->reads);
-	c->silence = (struct silence){ 0 };
+	forget_answers(c);
 	c->start = NO_PSN;
 }
 
@@ -164,6 +171,7 @@ static void trust(struct chart *c)
 	c->exchange = (struct exchange){ 0 };
 	c->duplicates = (struct duplicates){ 0 };
 	c->goback = (struct goback){ 0 };
+	c->responder = (struct responder_study){ 0 };
 	c->twice = (struct twice){ 0 };
 	begin_anew(c);
 }
@@ -208,11 +216,16 @@ static void take_service(struct chart *c, __u8 service)
 }
 
 /* READs and atomics are answered without AckReq. */
+static bool is_asking(const struct roce_packet *p)
+{
+	return p->ackreq || p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMICETH);
+}
+
 static void take_ackreq(struct chart *c, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
 
-	c->ackreqs += p->ackreq || p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMICETH);
+	c->ackreqs += is_asking(p);
 	if (c->ackreqs || !(p->op & OP_LAST))
 		return;
 	if (!c->silent++)
@@ -231,24 +244,23 @@ static void take_time(struct chart *c, const struct doctor_packet *taken)
 	c->seen = now;
 }
 
-/* The acknowledgements of the PSNs before tell nothing of another sequence. */
-static void take_ask(struct chart *c, const struct doctor_packet *taken)
-{
-	if (taken->event->kinds & ROCE_EVENT(psn_resync))
-		c->silence = (struct silence){ 0 };
-	if (c->key.kind == KEY_CONNECTED && c->key.side == SIDE_REQUEST)
-		silence_ask(&c->silence, &taken->look->packet, taken->number, taken->stream->last_seen);
-}
-
-/* What requests and answers show together. */
+/* A request that its responder answers. */
 static void take_request(struct chart *c, struct step *step, const struct doctor_packet *taken)
 {
 	const struct exchange_nak *nak = &c->exchange.nak;
+	const struct roce_packet *p = &taken->look->packet;
+	__u64 seen = taken->stream->last_seen;
 
-	step->resent = nak->open && step->psn == nak->psn && step->op & OP_READ_REQUEST;
-	exchange_request(&c->exchange, step, taken->time);
-	if (c->key.kind != KEY_CONNECTED)
+	if (step->event.kinds & ROCE_EVENT(psn_resync))
+		forget_answers(c);
+	if (step->damaged) {
+		responder_study_damaged(&c->responder, step);
 		return;
+	}
+	step->resent = nak->open && step->psn == nak->psn && step->op & OP_READ_REQUEST;
+	exchange_request(&c->exchange, &c->responder, step, taken->time);
+	silence_ask(&c->silence, &c->responder, p, taken->number, seen);
+	responder_study_request(&c->responder, &c->signs, step, taken->stream->psn.next & PSN_MASK, seen);
 	duplicates_request(&c->duplicates, taken);
 	goback_request(&c->goback, taken, c->silence.longest);
 	reads_request(&c->reads, taken);
@@ -261,7 +273,7 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 		.frame = taken->number, .event = *taken->event, .psn = p->number, .op = p->op, .content = hash,
 		.payload = p->payload_bytes, .dma_length = p->dma_length, .immediate = p->immediate, .opcode = p->opcode,
 		.va = p->va, .service = p->service, .damaged = c->trusted && taken->look->icrc == ICRC_BAD,
-		.identification = p->ip_id, .apart = taken->apart,
+		.identification = p->ip_id, .apart = taken->apart, .asks = is_asking(p),
 		.span = p->op & OP_READ_REQUEST ? p->dma_length / (taken->stream->path_mtu ?: 256) + 1 : 1,
 		/* responses come again because requests do */
 		.called = c->called || c->key.side == SIDE_RESPONSE,
@@ -273,7 +285,7 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 		begin_anew(c);
 		c->connection = taken->stream->pair.connection;
 	}
-	if (!step.damaged && !(p->op & OP_RESPONSE))
+	if (c->key.kind == KEY_CONNECTED && c->key.side == SIDE_REQUEST && p->service != SERVICE_UC)
 		take_request(c, &step, taken);
 	settle(d, c, &step);
 	if (!c->psn.met && !step.damaged)
@@ -283,7 +295,6 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 	if (step.damaged)
 		return;
 	take_time(c, taken);
-	take_ask(c, taken);
 	c->asked += p->ackreq || p->op & OP_LAST;
 	take_ackreq(c, taken);
 	if (p->op & OP_RETH) {

@@ -73,6 +73,8 @@ struct doctor_checked {
 	__u64 icrcs;	 /* ICRCs verified */
 	__u64 sequences; /* streams whose PSNs could be followed */
 	__u64 messages;	 /* messages whose beginning and end were seen */
+	__u64 answers;	 /* ACKs, NAKs and responses of receivers, */
+	__u64 compared;	 /* ... and those that were compared with the requests which they answer */
 	__u64 starts;	 /* streams whose first PSN was known beforehand */
 	__u64 datagrams, flows; /* of --udp */
 	const struct told *receiver; /* NULL: not known */

@@ -7,7 +7,7 @@
 /* Whether an answer acknowledges what never came. */
 static bool is_acknowledged(const struct chart *c)
 {
-	return c->exchange.acked && psn_distance(c->message.headless_shown[0].psn, c->exchange.acked_psn) >= 0;
+	return responder_has_acked(&c->responder, c->message.headless_shown[0].psn);
 }
 
 /* "The receiver asks for PSN 0x000010, in frame 4. " */
@@ -66,12 +66,51 @@ void ends_conclude_reads(const struct doctor *d)
 	}
 }
 
+/*
+ * Streams that the NAK of c may be of; 1: it is c's. 0: one of them has heeded it, or another one tells of it. Those that go on have
+ * it as their oldest one.
+ */
+static size_t streams_of_nak(const struct doctor *d, const struct chart *c)
+{
+	const struct path *way = doctor_path(d, c->key.src, c->key.dst);
+	const struct exchange_nak *n = &c->exchange.nak;
+	size_t streams = 0;
+
+	if (!n->shared)
+		return 1;
+	for (const struct chart *other = way ? way->streams : NULL; other; other = other->beside) {
+		if (other->exchange.nak.frame != n->frame)
+			continue;
+		if ((!streams++ && other != c) || !exchange_ignores(&other->exchange, &other->responder))
+			return 0;
+	}
+	return streams;
+}
+
+static void conclude_responder(const struct doctor *d, struct chart *c)
+{
+	const struct responder_end end = {
+		.start = c->start,
+		.complete = are_complete(c),
+		.contended = chart_is_contended(c),
+		.twice = 4 * (c->twice.copies + c->twice.undecided) > c->packets,
+	};
+	size_t streams = streams_of_nak(d, c);
+
+	responder_study_conclude(&c->responder, &c->signs, &end);
+	for (size_t i = 0; c->answered_by && i < c->signs.count; i++)
+		if (finding_rules[c->signs.list[i].kind].class == CLASS_RESPONDER)
+			c->signs.list[i].of = &c->answered_by->key;
+	if (streams)
+		exchange_conclude(&c->exchange, &c->responder, &c->signs, streams);
+}
+
 void ends_conclude(const struct doctor *d, struct chart *c)
 {
 	if (d->selection) /* which packets come, and which answers, somebody chose */
 		return;
 	conclude_path_mtu(d, c);
-	exchange_conclude(&c->exchange, &c->signs);
+	conclude_responder(d, c);
 	if (!are_complete(c))
 		return;
 	duplicates_conclude(&c->duplicates, &c->signs, c->silence.longest);

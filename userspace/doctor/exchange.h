@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the requests of a stream and the receiver's answers show together: whether a NAK is heeded, how long the sender waits for a
- * receiver that is not ready, and what the MSN counts. Times are in ns, of any clock; 0: not known.
+ * What the requests of a stream and the receiver's answers show of the sender: whether a NAK is heeded, and how long it waits for a
+ * receiver that is not ready. Times are in ns, of any clock; 0: not known.
  */
 #ifndef USERSPACE_DOCTOR_EXCHANGE_H
 #define USERSPACE_DOCTOR_EXCHANGE_H
 
 #include "roce/packet.h"
-#include "userspace/doctor/sign.h"
-#include "userspace/doctor/step.h"
-
-#define EXCHANGE_ENDS 64 /* messages whose ends are remembered; a power of two */
+#include "userspace/doctor/responder.h"
 
 /* RNR NAKs, and what the sender did then. */
 struct exchange_rnr {
@@ -32,48 +29,26 @@ struct exchange_nak {
 	__u64 frame;
 	__u64 heeded; /* NAKs before it which the sender heeded */
 	bool open;
-	bool apart; /* packets since then were not taken */
-};
-
-/* What the MSN of acknowledgements counts. */
-struct exchange_msn {
-	__u32 psn, msn;	 /* of the latest acknowledgement, if `known` */
-	__u32 begin;	 /* the MSN in front of the first request, if it counts packets */
-	__u64 messages;	 /* complete since then */
-	__u64 steps;	 /* of the MSN that differ between packets and messages */
-	__u64 by_packet; /* those that count packets */
-	bool begun, known; /* begun: `from` is valid */
-	size_t shown;
-	struct {
-		__u64 frame;
-		__u32 expected, found;
-	} odd[FINDING_EVIDENCE];
-	__u32 from;  /* PSN of the first request since the ends below are complete */
-	__u32 count; /* messages that ended since */
-	__u32 ends[EXCHANGE_ENDS]; /* PSNs of the last ones' last packets */
+	bool apart;  /* packets since then were not taken */
+	bool shared; /* it may be of another stream: each that it fits has it */
 };
 
 struct exchange {
-	bool met;
-	__u32 first, newest; /* PSNs of requests, if `met` */
-	bool acked;
-	__u32 acked_psn; /* the newest one acknowledged */
-	__u32 flight;	 /* so many PSNs were sent and not acknowledged, at most */
 	struct exchange_rnr rnr;
 	struct exchange_nak nak;
-	struct exchange_msn msn;
 };
 
 /* Another sequence of PSNs begins. What was counted stays. */
 void exchange_anew(struct exchange *x);
 
-void exchange_request(struct exchange *x, const struct step *p, __u64 time);
+/* Takes a request, before its responder (r) does. */
+void exchange_request(struct exchange *x, const struct responder_study *r, const struct step *p, __u64 time);
 
-/* Takes a positive acknowledgement of these requests. */
-void exchange_ack(struct exchange *x, const struct roce_packet *p, __u64 frame);
+/* An answer to these requests came, which their responder (r) has taken. */
+void exchange_ack(struct exchange *x, const struct responder_study *r);
 
-/* Takes a NAK, PSN sequence error, of these requests. */
-void exchange_nak(struct exchange *x, const struct roce_packet *p, __u64 frame);
+/* Takes a NAK, PSN sequence error, of these requests. shared: or of other ones. */
+void exchange_nak(struct exchange *x, const struct responder_study *r, const struct roce_packet *p, __u64 frame, bool shared);
 
 /* Takes an RNR NAK of these requests. */
 void exchange_rnr(struct exchange *x, const struct roce_packet *p, __u64 time);
@@ -87,7 +62,10 @@ struct rnr_text {
 };
 struct rnr_text rnr_text(__u32 timer);
 
-/* Adds the signs of a NAK that is not heeded, and of an MSN that counts packets. */
-void exchange_conclude(const struct exchange *x, struct signs *signs);
+/* Whether the oldest NAK that is not heeded is old enough: more came behind it than ever were on their way. */
+bool exchange_ignores(const struct exchange *x, const struct responder_study *r);
+
+/* Adds the sign of a NAK that is not heeded. streams: so many it may be of, all of which go on without it; 1: it is of this one. */
+void exchange_conclude(const struct exchange *x, const struct responder_study *r, struct signs *signs, size_t streams);
 
 #endif

@@ -14,9 +14,9 @@ enum finding_kind {
 	FINDING_KINDS
 };
 
-/* COUNT: a PSN that does not count. FLOW, FLOW_LOSS: of --udp. */
+/* COUNT: a PSN that does not count. RESPONDER: answers that are wrong. FLOW, FLOW_LOSS: of --udp. */
 #define FINDING_CLASSES(do)                                                                                            \
-	do(ICRC) do(IP) do(BTH) do(COUNT) do(PSN) do(GRAMMAR) do(SIZE) do(DMA) do(RECEIVER) do(ANSWER) do(CORRUPTION)  \
+	do(ICRC) do(IP) do(BTH) do(COUNT) do(PSN) do(GRAMMAR) do(SIZE) do(DMA) do(RECEIVER) do(ANSWER) do(RESPONDER) do(CORRUPTION)  \
 	do(LOSS) do(PATH) do(HARMLESS) do(HINT) do(FLOW) do(FLOW_LOSS)
 
 enum finding_class {

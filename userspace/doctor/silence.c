@@ -10,9 +10,9 @@
 
 /* ---- acknowledgements ---- */
 
-void silence_ask(struct silence *s, const struct roce_packet *p, __u64 frame, __u64 time)
+void silence_ask(struct silence *s, const struct responder_study *r, const struct roce_packet *p, __u64 frame, __u64 time)
 {
-	if (s->heard && psn_distance(s->next, p->number) < 0) {
+	if (responder_has_acked(r, p->number)) {
 		s->again++;
 		return;
 	}
@@ -29,10 +29,10 @@ void silence_ask(struct silence *s, const struct roce_packet *p, __u64 frame, __
 	s->to = time;
 }
 
-void silence_answer(struct silence *s, const struct roce_packet *p, __u64 time)
+void silence_answer(struct silence *s, const struct responder_study *r, const struct roce_packet *p, __u64 time)
 {
 	s->refused = p->syndrome >> 5 & 3;
-	if (s->refused || (s->heard && psn_distance(s->next, p->number) < 0))
+	if (s->refused || responder_has_acked(r, p->number) || responder_is_foreign(r, p->number))
 		return;
 	if (s->asks && time - s->from > s->longest)
 		s->longest = time - s->from;
@@ -40,20 +40,19 @@ void silence_answer(struct silence *s, const struct roce_packet *p, __u64 time)
 		s->most = s->asks;
 	s->asks = s->again = s->repeats = 0;
 	s->heard++;
-	s->next = (p->number + 1) & PSN_MASK;
 }
 
 /* Whether a gap in these requests may be what the responder waits for. */
 static bool lacks_packets(const struct chart *c)
 {
-	return c->loss.last && psn_distance(c->silence.next, c->loss.missing_from) >= 0;
+	return c->loss.last && psn_distance(c->responder.acked_psn, c->loss.missing_from) > 0;
 }
 
 static bool has_stopped(const struct chart *c)
 {
 	const struct silence *s = &c->silence;
 
-	return s->heard && !s->refused && s->asks >= FINDING_PACKETS && s->asks > USUAL_ASKS * s->most &&
+	return s->heard && !chart_is_contended(c) && !s->refused && s->asks >= FINDING_PACKETS && s->asks > USUAL_ASKS * s->most &&
 	       s->to - s->from > USUAL_TIME * s->longest && !lacks_packets(c);
 }
 
@@ -70,6 +69,7 @@ static void say_stop(const struct doctor *d, struct chart *c)
 	const struct silence *s = &c->silence;
 	struct sign *sign = signs_get(&c->signs, KIND_ack_stops);
 	struct address_text from = address_text(c->key.dst), to = address_text(c->key.src);
+	__u32 next = (c->responder.acked_psn + 1) & PSN_MASK;
 	struct chart *peer = opposite(d, c);
 	char deaf[200] = "";
 
@@ -91,7 +91,7 @@ static void say_stop(const struct doctor *d, struct chart *c)
 		SAY(deaf, " %s sends again what %s has acknowledged: nothing of %s reaches it.", from.text, to.text, to.text);
 	}
 	SAY(sign->figures, "From %s to %s: PSN %u (0x%06x) is the first without one; %llu packets asked for it, or for a later one, in %g s.%s",
-	    from.text, to.text, s->next, s->next, s->asks, (s->to - s->from) / 1e9, deaf);
+	    from.text, to.text, next, next, s->asks, (s->to - s->from) / 1e9, deaf);
 }
 
 /* ---- messages ---- */

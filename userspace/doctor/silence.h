@@ -3,8 +3,7 @@
 #ifndef USERSPACE_DOCTOR_SILENCE_H
 #define USERSPACE_DOCTOR_SILENCE_H
 
-#include "roce/packet.h"
-#include "userspace/doctor/finding.h"
+#include "userspace/doctor/responder.h"
 
 struct doctor;
 
@@ -12,8 +11,7 @@ struct doctor;
 struct silence {
 	__u64 heard;  /* acknowledgements that came */
 	bool refused; /* the latest answer is a NAK: the responder waits for what it names */
-	__u32 next;   /* PSN behind the latest acknowledged one */
-	__u64 asks;   /* packets behind it that asked for an answer since it came, */
+	__u64 asks;   /* packets behind the newest acknowledged one that asked for an answer since it came, */
 	__u64 most;   /* ... and at most before one came */
 	__u64 repeats; /* of them, those with the PSN of one before, or an earlier one */
 	__u64 again;  /* packets before it that were sent since it came: the requester has not heard of it */
@@ -26,11 +24,11 @@ struct silence {
 	} shown[FINDING_EVIDENCE]; /* the first of `asks` */
 };
 
-/* A request was sent, at `time` (ns). */
-void silence_ask(struct silence *s, const struct roce_packet *p, __u64 frame, __u64 time);
+/* A request was sent, at `time` (ns). r: what its responder has acknowledged. */
+void silence_ask(struct silence *s, const struct responder_study *r, const struct roce_packet *p, __u64 frame, __u64 time);
 
-/* An answer with an AETH came, at `time` (ns). */
-void silence_answer(struct silence *s, const struct roce_packet *p, __u64 time);
+/* An answer with an AETH came, at `time` (ns), before r takes it. */
+void silence_answer(struct silence *s, const struct responder_study *r, const struct roce_packet *p, __u64 time);
 
 /*
  * Adds the signs of acknowledgements that stop, and of messages that are never finished, when all packets were taken and before

@@ -21,6 +21,7 @@ struct step {
 	__u16 identification; /* IPv4's; 0: none */
 	__u8 opcode;
 	__u8 service;
+	bool asks;    /* for an answer: AckReq, a READ, an atomic */
 	bool apart;   /* packets between this one and the one before were not shown */
 	bool damaged; /* its ICRC is wrong, but those of the stream are right */
 	__u32 span;   /* PSNs that it takes: of a READ as many as its response, at most */

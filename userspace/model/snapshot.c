@@ -251,6 +251,16 @@ static void settle(const struct snapshot *s, struct snapshot_stream *one)
 			psn_missing(&stream->psn, stream_acknowledged_by(stream, &responder->stream));
 }
 
+/* Acknowledged PSNs whose packets came with a wrong ICRC: they came, and were taken. So they count as those that come later. */
+static void take_damaged(struct roce_stream *s)
+{
+	__u64 *v = s->counters.value, bad = s->trusted ? less(v[COUNTER_icrc_bad], v[COUNTER_psn_recovered]) : 0;
+	__u64 taken = bad < v[COUNTER_psn_unseen] ? bad : v[COUNTER_psn_unseen];
+
+	v[COUNTER_psn_unseen] -= taken;
+	v[COUNTER_psn_recovered] += taken;
+}
+
 bool snapshot_short_is_cut(const struct roce_totals *t)
 {
 	return roce_judge_short(t->value) == SHORT_CUT;
@@ -297,6 +307,7 @@ void snapshot_finish(struct snapshot *s)
 		struct roce_stream *stream = &s->streams[i].stream;
 
 		settle(s, &s->streams[i]);
+		take_damaged(stream);
 		stream->counters.value[COUNTER_psn_lost] = snapshot_lost(&stream->counters);
 		roce_add_stream(&s->totals, stream);
 	}

@@ -132,6 +132,10 @@ static json_t *checked_object(const struct doctor_checked *c)
 			      json_count(c->streams), "icrcs", json_count(c->icrcs), "sequences", json_count(c->sequences),
 			      "messages", json_count(c->messages), "first_psns", json_count(c->starts));
 
+	if (c->answers) {
+		json_object_set_new(o, "answers", json_count(c->answers));
+		json_object_set_new(o, "answers_compared", json_count(c->compared));
+	}
 	if (c->datagrams) {
 		json_object_set_new(o, "datagrams", json_count(c->datagrams));
 		json_object_set_new(o, "flows", json_count(c->flows));

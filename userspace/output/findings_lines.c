@@ -211,7 +211,7 @@ static void show_checked(const struct page *p, const struct findings_report *r, 
 	__u64 passed = r->totals.value[COUNTER_roce_packets] + r->totals.value[COUNTER_rocev1_packets];
 	__u64 unread = r->totals.value[COUNTER_malformed] + r->totals.value[COUNTER_ip_fragments];
 	const struct doctor_checked *c = &r->checked;
-	char text[800], of[64] = "", starts[96] = "", received[160] = "";
+	char text[800], of[64] = "", starts[96] = "", answers[96] = "", received[160] = "";
 
 	if (c->datagrams) {
 		snprintf(text, sizeof(text),
@@ -243,6 +243,10 @@ static void show_checked(const struct page *p, const struct findings_report *r, 
 		snprintf(starts, sizeof(starts), " (the first one of %llu; for the others' see --expect FILE)", c->starts);
 	else if (c->sequences)
 		snprintf(starts, sizeof(starts), " (not the first ones: see --expect FILE)");
+	if (c->compared && c->compared < c->answers)
+		snprintf(answers, sizeof(answers), "; what receivers answered (%llu of %llu answers)", c->compared, c->answers);
+	else if (c->compared)
+		snprintf(answers, sizeof(answers), "; what receivers answered (%llu answer%s)", c->compared, plural(c->compared));
 	if (c->receiver)
 		snprintf(received, sizeof(received), " %llu packet%s to the receiver %s %s judged as it would.", c->received,
 			 plural(c->received), address_text(c->receiver->end.gid).text, c->received == 1 ? "was" : "were");
@@ -250,10 +254,10 @@ static void show_checked(const struct page *p, const struct findings_report *r, 
 		snprintf(of, sizeof(of), " (of %llu that passed)", passed);
 	snprintf(text, sizeof(text),
 		 "%s %llu packet%s%s of %llu stream%s. Checked: %llu ICRC%s; the PSNs of %llu stream%s%s; order, sizes and "
-		 "DMA lengths of %llu message%s; headers, lengths and checksums of every packet; what receivers answered.%s",
+		 "DMA lengths of %llu message%s; headers, lengths and checksums of every packet%s.%s",
 		 nothing ? "Nothing wrong was found in" : "That is what was found in", c->packets, plural(c->packets), of,
 		 c->streams, plural(c->streams), c->icrcs, plural(c->icrcs), c->sequences, plural(c->sequences), starts,
-		 c->messages, plural(c->messages), received);
+		 c->messages, plural(c->messages), answers, received);
 	paragraph(p, "", 0, false, text);
 }
 
