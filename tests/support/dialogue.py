@@ -825,7 +825,7 @@ class ReadShort(Responder):
 class ReadLong(Responder):
     def responses(self, packet, data):
         self.d.shown += 1
-        return super().responses(packet, data + [self.d.dice.randbytes(min(64, len(data[-1])))])
+        return super().responses(packet, data[:-1] + [bytes(self.plan.mtu), data[-1]])
 
 
 class ReadSize(Responder):
@@ -986,6 +986,7 @@ class Mistake:
         plan.told = dice.choice(self.told)
         plan.qps = dice.choice((1, 1, 3)) if plan.told and not self.receiver else 1
         plan.middle &= plan.told != "cm"
+        plan.msn *= plan.middle
         return plan
 
 
