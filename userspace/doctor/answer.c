@@ -251,6 +251,8 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 		return;
 	if (requests && (type == 1 || type == 3))
 		requests->called = true;
+	if (to.sure)
+		receiver_answer(requests->to_receiver, &requests->signs, p, taken->number);
 	if (type == 1) {
 		exchange_rnr(&(requests ?: response)->exchange, p, taken->time);
 		refuse(requests, response, reply_rnr(to.sure ? &requests->twice : NULL, p->number), taken);

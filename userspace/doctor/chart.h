@@ -51,6 +51,7 @@ struct chart {
 	struct lint_study lint;
 	struct responder_study responder; /* of a stream of requests: what came, and what its answers say of that, */
 	struct exchange exchange; /* ... and what the sender does then */
+	struct receiver_requests *to_receiver; /* NULL: none goes to the receiver that is known */
 	struct twice twice;
 	__u64 connection; /* connection of the latest packet, from connection management */
 	__u32 start, other_start; /* expected first PSN of this direction and of the other one; NO_PSN: not known */

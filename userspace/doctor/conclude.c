@@ -219,7 +219,7 @@ static void conclude_chart(struct doctor *d, struct chart *c)
 		c->wrong -= icrc_study_places(c->icrc, &c->signs, sender && sender->unappended);
 	drop_sizes(&c->signs);
 	psn_study_conclude(&c->psn, &c->signs, message_study_payload(&c->message));
-	receiver_conclude(&d->receiver, &c->signs);
+	receiver_conclude(&d->receiver, c->to_receiver, &c->signs);
 	ends_conclude(d, c);
 	if (!d->selection) { /* the first packet may be any, and the answers of it need not be there */
 		conclude_start(c);

@@ -37,6 +37,7 @@ void doctor_free(struct doctor *d)
 	for (size_t i = 0; i < d->charts.count; i++) {
 		icrc_study_free(chart_at(d, i)->icrc);
 		free(chart_at(d, i)->reads);
+		free(chart_at(d, i)->to_receiver);
 		signs_free(&chart_at(d, i)->signs);
 		signs_free(&chart_at(d, i)->early);
 	}
@@ -154,6 +155,7 @@ static void begin_anew(struct chart *c)
 	c->psn.ones = c->psn.zeroes = 0;
 	c->message.open = c->message.met = c->message.counts = false;
 	forget_answers(c);
+	receiver_anew(c->to_receiver);
 	c->start = NO_PSN;
 }
 
@@ -533,7 +535,7 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 		signs_add(&c->signs, KIND_congestion, taken->number);
 	take_class(c, taken);
 	lint_study_take(&c->lint, &c->signs, taken);
-	receiver_take(&d->receiver, &c->signs, taken);
+	receiver_take(&d->receiver, &c->to_receiver, &c->signs, taken);
 	if (p->op & OP_RESPONSE && !astray)
 		answer_take(d, c, taken);
 }

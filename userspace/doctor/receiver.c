@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/address.h"
@@ -170,6 +171,147 @@ static void refuse(const struct told *t, struct signs *signs, enum roce_refusal 
 	SAY(sign->figures, "It would say of the first: %s.", text);
 }
 
+/* ---- what the receiver answers ---- */
+
+/* NAK codes (IBTA 9.7.5.2) */
+#define INVALID_REQUEST 1
+#define ACCESS_ERROR 2
+
+/* What it is that the receiver takes such a packet. FINDING_KINDS: no mistake, others know more operations. */
+static enum finding_kind takes_kind(enum finding_kind refused)
+{
+	switch (refused) {
+	case KIND_refused_qpn: return KIND_takes_qpn;
+	case KIND_refused_source: return KIND_takes_source;
+	case KIND_refused_pkey: return KIND_takes_pkey;
+	case KIND_refused_service: return KIND_takes_service;
+	case KIND_refused_length: return KIND_takes_length;
+	case KIND_refused_rkey: return KIND_takes_rkey;
+	case KIND_refused_bounds: return KIND_takes_bounds;
+	default: return FINDING_KINDS;
+	}
+}
+
+/* The packet that was sent before with this PSN is not the one that will be answered. */
+static void forget(struct receiver_requests *q, __u32 psn)
+{
+	for (size_t i = 0; q->open && i < RECEIVER_OPEN; i++) {
+		if (q->refused[i].kind == FINDING_KINDS || q->refused[i].psn != psn)
+			continue;
+		q->refused[i].kind = FINDING_KINDS;
+		q->open--;
+	}
+}
+
+static void expect_answer(struct receiver_requests *q, enum roce_refusal refusal, const struct doctor_packet *taken)
+{
+	const struct roce_packet *p = &taken->look->packet;
+	enum finding_kind kind = takes_kind(kind_of(refusal));
+
+	forget(q, p->number);
+	if (kind != FINDING_KINDS) {
+		q->open += q->refused[q->next].kind == FINDING_KINDS;
+		q->refused[q->next].frame = taken->number;
+		q->refused[q->next].psn = p->number;
+		q->refused[q->next].kind = kind;
+		q->next = (q->next + 1) % RECEIVER_OPEN;
+	}
+	if (refusal != REFUSAL_NONE || !(p->op & OP_FIRST) || !responder_is_write(p))
+		return;
+	q->first = q->met ? q->first : p->number;
+	q->met = true;
+	q->fine[p->number % RECEIVER_OPEN].psn = p->number + 1;
+	q->fine[p->number % RECEIVER_OPEN].frame = taken->number;
+}
+
+static struct receiver_requests *new_requests(void)
+{
+	struct receiver_requests *q = calloc(1, sizeof(*q));
+
+	for (size_t i = 0; q && i < RECEIVER_OPEN; i++)
+		q->refused[i].kind = FINDING_KINDS;
+	return q;
+}
+
+void receiver_anew(struct receiver_requests *q)
+{
+	if (!q)
+		return;
+	for (size_t i = 0; i < RECEIVER_OPEN; i++) {
+		q->refused[i].kind = FINDING_KINDS;
+		q->fine[i].psn = 0;
+	}
+	q->open = 0;
+	q->met = false;
+}
+
+/* What is wrong with the packet of that frame, as its refusal says. */
+static const struct evidence *refusal_of(const struct signs *signs, enum finding_kind takes, __u64 frame)
+{
+	for (size_t i = 0; i < signs->count; i++) {
+		const struct sign *s = &signs->list[i];
+
+		for (size_t k = 0; takes_kind(s->kind) == takes && k < s->shown; k++)
+			if (s->evidence[k].frame == frame)
+				return &s->evidence[k];
+	}
+	return NULL;
+}
+
+static void show_taken(struct signs *signs, enum finding_kind kind, __u64 frame, __u64 ack)
+{
+	struct evidence *e = signs_add(signs, kind, frame);
+	const struct evidence *why = refusal_of(signs, kind, frame);
+
+	if (!e)
+		return;
+	SAY(e->expected, "%s", why ? why->expected : "no ACK");
+	SAY(e->found, "%s%sACK in frame %llu", why ? why->found : "", why ? ", " : "", ack);
+}
+
+static void show_told(struct receiver_requests *q, struct signs *signs, const struct roce_packet *p, __u64 frame)
+{
+	__u32 code = p->syndrome & 31;
+	__u64 request = q->fine[p->number % RECEIVER_OPEN].frame;
+	struct evidence *e;
+	struct sign *sign;
+
+	if (code != ACCESS_ERROR && code != INVALID_REQUEST)
+		return;
+	q->invalid |= code == INVALID_REQUEST;
+	e = signs_add(signs, KIND_refuses_told, request);
+	sign = signs_find(signs, KIND_refuses_told);
+	if (sign)
+		sign->doubted |= !q->accepted; /* perhaps another receiver is described, or the one before its last start */
+	if (!e)
+		return;
+	SAY(e->expected, "an ACK of PSN 0x%06llx", p->number);
+	SAY(e->found, "NAK 0x%02x in frame %llu", p->syndrome, frame);
+}
+
+void receiver_answer(struct receiver_requests *q, struct signs *signs, const struct roce_packet *p, __u64 frame)
+{
+	__u32 type = p->syndrome >> 5 & 3;
+
+	if (!q)
+		return;
+	for (size_t i = 0; q->open && i < RECEIVER_OPEN; i++) {
+		__s32 ahead = psn_distance(p->number, q->refused[i].psn);
+		enum finding_kind kind = q->refused[i].kind;
+
+		/* an ACK is of this PSN and all before it; another answer of those before it only, and what is behind it is not taken */
+		if (kind == FINDING_KINDS || (!type && ahead > 0))
+			continue;
+		q->refused[i].kind = FINDING_KINDS;
+		q->open--;
+		if (ahead < 0 || !type)
+			show_taken(signs, kind, q->refused[i].frame, frame);
+	}
+	q->accepted |= q->met && psn_distance(q->first, p->number) >= !!type;
+	if (type == 3 && q->fine[p->number % RECEIVER_OPEN].psn == p->number + 1)
+		show_told(q, signs, p, frame);
+}
+
 /* ---- packets ---- */
 
 /* A request to another address. It means something only if none goes to the receiver. */
@@ -187,7 +329,7 @@ static void take_astray(const struct receiver *r, struct signs *signs, const str
 	SAY(e->found, "%s", address_text(p->dst).text);
 }
 
-void receiver_take(struct receiver *r, struct signs *signs, const struct doctor_packet *taken)
+void receiver_take(struct receiver *r, struct receiver_requests **requests, struct signs *signs, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
 	const struct roce_region *region;
@@ -209,10 +351,45 @@ void receiver_take(struct receiver *r, struct signs *signs, const struct doctor_
 	refusal = receiver_judge(r->told, p, &example);
 	if (refusal != REFUSAL_NONE)
 		refuse(r->told, signs, refusal, &example, region, taken);
+	if (p->service != SERVICE_RC && p->service != SERVICE_XRC)
+		return;
+	*requests = *requests ?: new_requests();
+	if (*requests)
+		expect_answer(*requests, refusal, taken);
 }
 
-void receiver_conclude(const struct receiver *r, struct signs *signs)
+/* How many of those that the receiver should refuse it has taken. */
+static void say_taken(struct signs *signs, struct sign *takes)
+{
+	for (size_t i = 0; i < signs->count; i++) {
+		const struct sign *s = &signs->list[i];
+
+		if (takes_kind(s->kind) == takes->kind)
+			SAY(takes->figures, "%llu of %llu packets are acknowledged.", takes->packets, s->packets);
+	}
+}
+
+/* Whether these packets have mistakes for which a receiver may refuse them though it knows their keys. */
+static bool are_doubtful(const struct signs *signs)
+{
+	for (size_t i = 0; i < signs->count; i++) {
+		enum finding_class class = finding_rules[signs->list[i].kind].class;
+
+		if (class == CLASS_COUNT || class == CLASS_PSN || class == CLASS_GRAMMAR || class == CLASS_SIZE || class == CLASS_DMA ||
+		    class == CLASS_RECEIVER)
+			return true;
+	}
+	return false;
+}
+
+void receiver_conclude(const struct receiver *r, const struct receiver_requests *requests, struct signs *signs)
 {
 	if (r->packets)
 		signs_drop(signs, KIND_refused_address);
+	if (!requests)
+		return;
+	for (size_t i = 0; i < signs->count; i++)
+		say_taken(signs, &signs->list[i]);
+	if (requests->invalid && are_doubtful(signs))
+		signs_doubt(signs, KIND_refuses_told);
 }
