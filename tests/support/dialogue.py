@@ -977,6 +977,7 @@ class Mistake:
     shown: int = 3      # times that it must show
     told: tuple = ("", "expect", "cm")      # how pairs may be known
     receiver: bool = False      # with --receiver
+    beside: str = ""    # a finding of what the other end does wrong, without which the mistake does not show
 
     def draw(self, dice):
         plan = Plan.draw(dice)
@@ -1034,7 +1035,8 @@ MISTAKES = (
     Mistake("read-middle-aeth", ReadMiddleAeth, "read-response-aeth", READS),
     Mistake("silent-after-zero", SilentAfterZero, "ack-stops", {**WRITES, "zero_at": lambda dice: dice.randrange(8, 16)}, shown=1),
     Mistake("stops-acknowledging", StopsAcknowledging, "ack-stops", WRITES, shown=1),
-    Mistake("takes-any-rkey", TakesAnyRkey, "takes-rkey", {**WRITES, **BEGUN, "rkey_wrong": 4}, receiver=True),
+    Mistake("takes-any-rkey", TakesAnyRkey, "takes-rkey", {**WRITES, **BEGUN, "rkey_wrong": 4}, receiver=True,
+            beside="refused-rkey"),
     Mistake("nak-ignored", IgnoresNak, "nak-ignored", {**GAPS, "window": 10000, "messages": 60}, shown=1),
     Mistake("goes-back-ahead", GoesBackAhead, "goes-back-wrong", GAPS),
     Mistake("goes-back-too-far", GoesBackTooFar, "goes-back-wrong", GAPS),

@@ -136,17 +136,21 @@ static void take_damaged(struct responder_study *r, struct signs *signs, __u32 p
 
 /* ---- gaps ---- */
 
-/* The gap is over. Whether more packets asked in vain behind it, and for longer, than is usual. */
-static void judge_silence(struct responder_study *r, struct signs *signs)
+/*
+ * The gap is over. Whether more packets asked in vain behind it, and for longer, than is usual; or the requester waited for longer,
+ * and then went back. back (ns): when it did; 0: it did not.
+ */
+static void judge_silence(struct responder_study *r, struct signs *signs, __u64 back)
 {
 	struct responder_gap *g = &r->gap;
 	bool silent = r->acked && g->asks >= FINDING_PACKETS && g->asks > USUAL_ASKS * r->most &&
 		      g->to - g->from > USUAL_TIME * r->longest;
+	bool waited = r->acked && r->longest && g->asks && back && back - g->from > USUAL_TIME * r->longest;
 	bool repeats = g->repeats >= FINDING_PACKETS;
 	struct evidence *e;
 
 	g->open = false;
-	if (!silent && !repeats)
+	if (!silent && !waited && !repeats)
 		return;
 	r->silent_gaps += !repeats;
 	r->silent_asks += repeats ? 0 : g->asks;
@@ -230,7 +234,7 @@ static void take_new(struct responder_study *r, const struct step *p, __u32 next
 }
 
 /* A packet that came late, or again. */
-static void take_old(struct responder_study *r, struct signs *signs, const struct step *p)
+static void take_old(struct responder_study *r, struct signs *signs, const struct step *p, __u64 time)
 {
 	r->disturbed = true;
 	if (has_come(r, p->psn)) {
@@ -242,7 +246,7 @@ static void take_old(struct responder_study *r, struct signs *signs, const struc
 	}
 	r->nak.open = false;
 	if (r->gap.open && psn_distance(p->psn, r->gap.psn) >= 0)
-		judge_silence(r, signs);
+		judge_silence(r, signs, time);
 }
 
 void responder_study_request(struct responder_study *r, struct signs *signs, const struct step *p, __u32 next, __u64 time)
@@ -263,7 +267,7 @@ void responder_study_request(struct responder_study *r, struct signs *signs, con
 	if (psn_distance(r->end, p->psn) >= 0)
 		take_new(r, p, next, time);
 	else
-		take_old(r, signs, p);
+		take_old(r, signs, p, time);
 }
 
 /* ---- acknowledgements ---- */
@@ -421,6 +425,18 @@ static bool has_missing_before(const struct responder_study *r, __u32 psn, __u32
 	return false;
 }
 
+/* A NAK asks for the packet in front of the missing one, which came: perhaps it is lost behind this place, but not each time. */
+static void take_front(struct responder_study *r, __u32 psn, __u64 frame)
+{
+	if (!has_come(r, psn) || !is_missing(r, (psn + 1) & PSN_MASK))
+		return;
+	if (r->naks_front < FINDING_EVIDENCE) {
+		r->front[r->naks_front].frame = frame;
+		r->front[r->naks_front].psn = psn;
+	}
+	r->naks_front++;
+}
+
 /* Whether a NAK asks for what may be missing. Where nothing was acknowledged yet, the first PSN may be wrong: conclude_start(). */
 static bool judge_nak(struct responder_study *r, struct signs *signs, __u32 psn, __u64 frame)
 {
@@ -434,6 +450,7 @@ static bool judge_nak(struct responder_study *r, struct signs *signs, __u32 psn,
 		add_odd(signs, KIND_nak_psn, frame, "PSN", missing, "", psn);
 		r->naks_behind++;
 	} else {
+		take_front(r, psn, frame);
 		return true;
 	}
 	r->naks_odd++;
@@ -549,11 +566,19 @@ static void conclude_bad_icrc(const struct responder_study *r, struct signs *sig
 }
 
 /* Where this place misses packets, a right NAK may be behind one of them now and then. */
-static void conclude_nak_psn(const struct responder_study *r, struct signs *signs)
+static void conclude_nak_psn(struct responder_study *r, struct signs *signs)
 {
-	struct sign *sign = signs_find(signs, KIND_nak_psn);
-	bool most = r->naks_odd * 10 >= r->naks * 9;
+	bool front = r->naks_front >= FINDING_PACKETS && (r->naks_odd + r->naks_front) * 10 >= r->naks * 9, most;
+	struct sign *sign;
 
+	for (__u64 i = 0; front && i < r->naks_front; i++) {
+		__u64 at = i < FINDING_EVIDENCE ? i : 0;
+
+		add_odd(signs, KIND_nak_psn, r->front[at].frame, "PSN", (r->front[at].psn + 1) & PSN_MASK, "", r->front[at].psn);
+		r->naks_odd++;
+	}
+	most = r->naks_odd * 10 >= r->naks * 9;
+	sign = signs_find(signs, KIND_nak_psn);
 	if (!sign)
 		return;
 	if (r->naks_behind == r->naks_odd && (!most || r->passed_gaps)) {
@@ -604,7 +629,7 @@ static void conclude_nak_missing(const struct responder_study *r, struct signs *
 		return;
 	}
 	sign->packets = r->silent_asks;
-	sign->doubted = r->silent_gaps == 1 || r->passed_gaps;
+	sign->doubted = r->silent_gaps == 1 || r->passed_gaps || r->naks;
 	SAY(sign->figures, "Behind %llu gap%s %llu packets asked for an answer, and got none.%s", r->silent_gaps, r->silent_gaps == 1 ? "" : "s",
 	    r->silent_asks, sign->doubted ? " Or its NAK was lost before this place." : "");
 }
@@ -631,7 +656,7 @@ void responder_study_conclude(struct responder_study *r, struct signs *signs, co
 	if (end->twice)
 		signs_drop(signs, KIND_nak_repeated);
 	if (r->gap.open)
-		judge_silence(r, signs);
+		judge_silence(r, signs, 0);
 	conclude_ack_psn(r, signs);
 	conclude_bad_icrc(r, signs);
 	conclude_nak_missing(r, signs);

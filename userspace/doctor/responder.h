@@ -75,6 +75,11 @@ struct responder_study {
 	bool asked; /* since the latest NAK nothing more was acknowledged */
 	__u64 naks, naks_odd; /* NAKs, PSN sequence error; those for another PSN than the missing one, */
 	__u64 naks_behind;    /* ... of which so many are behind one that did not come here */
+	__u64 naks_front;     /* and those for the packet in front of the missing one, */
+	struct {
+		__u64 frame;
+		__u32 psn;
+	} front[FINDING_EVIDENCE]; /* ... the first of them */
 	__u32 flight;  /* so many PSNs were sent and not acknowledged, at most */
 	struct msn_study msn;
 };
