@@ -199,7 +199,7 @@ static bool take_sure(struct chart *requests, struct chart *response, const stru
 	if (nak)
 		goback_nak(&requests->goback, taken);
 	else if (p->op & OP_ACK && !(p->op & OP_CUT) && !(p->syndrome >> 5 & 3))
-		goback_ack(&requests->goback, p);
+		goback_ack(&requests->goback, taken);
 	return right;
 }
 

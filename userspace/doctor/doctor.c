@@ -259,12 +259,12 @@ static void take_request(struct chart *c, struct step *step, const struct doctor
 		responder_study_damaged(&c->responder, step);
 		return;
 	}
-	step->resent = nak->open && step->psn == nak->psn && step->op & OP_READ_REQUEST;
+	step->resent = nak->open && step->psn == nak->psn;
 	exchange_request(&c->exchange, &c->responder, step, taken->time);
 	silence_ask(&c->silence, &c->responder, p, taken->number, seen);
 	responder_study_request(&c->responder, &c->signs, step, taken->stream->psn.next & PSN_MASK, seen);
 	duplicates_request(&c->duplicates, taken);
-	goback_request(&c->goback, taken, c->silence.longest);
+	goback_request(&c->goback, taken);
 	reads_request(&c->reads, taken);
 }
 

@@ -6,11 +6,11 @@
 #define USUAL_TIME 4 /* times as long as usual without an answer */
 #define RETURNS 2    /* times the requester goes back to them in vain, however soon */
 #define FEW 4	     /* times as often in vain as not: else packets were lost now and then */
-#define READ_SPAN 65536 /* PSNs of a READ, at most, as far as is looked here */
+#define MTU_LEAST 256
 
 void duplicates_anew(struct duplicates *d)
 {
-	d->met = d->heard = false;
+	d->met = d->heard = d->again = false;
 	memset(&d->waiting, 0, sizeof(d->waiting));
 }
 
@@ -39,11 +39,11 @@ static void take_duplicate(struct duplicates *d, const struct doctor_packet *tak
 	bool executed = p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMICETH), asks = p->ackreq || executed;
 	__u32 psn = p->number;
 
-	if (!d->waiting.any || psn_distance(d->waiting.lowest, psn) < 0)
-		d->waiting.lowest = psn;
-	if (!d->waiting.any || psn_distance(d->waiting.highest, psn) > 0)
-		d->waiting.highest = psn;
-	d->waiting.any = true;
+	if (!d->again || psn_distance(d->lowest, psn) < 0)
+		d->lowest = psn;
+	if (!d->again || psn_distance(d->highest, psn) > 0)
+		d->highest = psn;
+	d->again = true;
 	d->waiting.executed |= executed;
 	if (!asks)
 		return;
@@ -62,14 +62,17 @@ static void take_duplicate(struct duplicates *d, const struct doctor_packet *tak
 
 void duplicates_request(struct duplicates *d, const struct doctor_packet *taken)
 {
-	__u32 psn = taken->look->packet.number;
+	const struct roce_packet *p = &taken->look->packet;
+	__u32 psn = p->number, bytes = p->op & OP_READ_REQUEST ? p->dma_length : 0;
 
 	if (taken->event->kinds & ROCE_EVENT(psn_resync))
 		duplicates_anew(d);
 	if (d->heard && psn_distance(d->behind, psn) < 0)
 		take_duplicate(d, taken);
-	if (!d->met || psn_distance(d->newest, psn) > 0)
+	if (!d->met || psn_distance(d->newest, psn) > 0) {
 		d->newest = psn;
+		d->last = (psn + (bytes ? bytes - 1 : 0) / (taken->stream->path_mtu ?: MTU_LEAST)) & PSN_MASK;
+	}
 	d->met = true;
 }
 
@@ -78,7 +81,7 @@ void duplicates_request(struct duplicates *d, const struct doctor_packet *taken)
 /* Whether everything that was sent is acknowledged: then an answer is one of duplicates. */
 static bool is_of_duplicates(const struct duplicates *d)
 {
-	return d->waiting.asks && psn_distance(d->behind, d->newest) < 0;
+	return d->waiting.asks && psn_distance(d->behind, d->last) < 0;
 }
 
 /* Whether a duplicate may be answered so. */
@@ -90,7 +93,7 @@ static bool is_right(const struct duplicates *d, const struct roce_packet *p)
 		return d->waiting.executed;
 	if (psn == ((d->behind - 1) & PSN_MASK) || !(p->op & OP_ACK))
 		return true;
-	return psn_distance(d->waiting.lowest, psn) >= 0 && psn_distance(psn, d->waiting.highest) >= 0;
+	return psn_distance(d->lowest, psn) >= 0 && psn_distance(psn, d->highest) >= 0;
 }
 
 static void take_otherwise(const struct duplicates *d, struct signs *signs, const struct doctor_packet *taken)
@@ -108,13 +111,12 @@ static void take_otherwise(const struct duplicates *d, struct signs *signs, cons
 static void move_on(struct duplicates *d, const struct roce_packet *p)
 {
 	__u32 psn = p->number, behind = (psn + !(p->syndrome >> 5 & 3)) & PSN_MASK;
-	__s32 ahead = psn_distance(d->newest, (behind - 1) & PSN_MASK);
 
-	if (ahead > (p->op & OP_ACK ? 0 : READ_SPAN))
+	if (psn_distance(d->last, (behind - 1) & PSN_MASK) > 0 || (d->heard && psn_distance(d->behind, behind) <= 0))
 		return;
-	if (!d->heard || psn_distance(d->behind, behind) > 0)
-		d->behind = behind;
+	d->behind = behind;
 	d->heard = true;
+	d->again = false;
 }
 
 /*

@@ -17,15 +17,17 @@ struct duplicate_seen {
 /* Of a stream of RC requests. All zero at first, and when its PSNs begin anew. */
 struct duplicates {
 	bool met, heard;
-	__u32 newest; /* PSN of the newest request, if `met` */
+	__u32 newest, last; /* PSN of the newest request, if `met`; and of the last packet of its response, if it is a READ, at most */
 	__u32 behind; /* PSN behind the newest acknowledged one, if `heard` */
+	bool again; /* duplicates came since something new was acknowledged, of these PSNs: */
+	__u32 lowest, highest;
 	/* duplicates since the latest answer */
 	struct {
 		__u64 asks;    /* those that ask for an answer, */
 		__u64 latest_asks; /* and of them those since the requester went back last */
 		__u32 returns; /* how often it went back to duplicates that asked before */
-		__u32 lowest, highest, latest; /* PSNs, if there are any */
-		bool any, executed; /* executed: one of them is a READ or an atomic */
+		__u32 latest; /* PSN of the latest that asks */
+		bool executed; /* one of them is a READ or an atomic */
 		__u64 from, to; /* ns: the first and the latest of `asks` */
 		struct duplicate_seen shown[FINDING_EVIDENCE]; /* the first of `asks` */
 	} waiting;

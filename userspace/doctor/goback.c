@@ -7,7 +7,7 @@
  */
 #define FEW 4
 #define OFTEN 2
-#define USUAL_TIME 4 /* times as long as an acknowledgement takes: soon */
+#define SOON 4 /* times as long as the fastest acknowledgement */
 #define FLIGHT 65536 /* PSNs that may be on their way */
 
 /* ---- runs ---- */
@@ -19,8 +19,11 @@ static void end_run(struct goback *g)
 
 	if (!r->packets)
 		return;
-	if (r->wrong)
+	if (r->wrong) {
 		g->packets += r->packets;
+		g->early += r->early;
+		g->soon += r->early && r->soon;
+	}
 	if (r->asks) {
 		g->asking++;
 	} else if (r->should) {
@@ -36,8 +39,6 @@ static void end_run(struct goback *g)
 
 static void take_wrong(struct goback *g, __u64 frame, __u32 psn, bool soon)
 {
-	bool early = psn_distance(psn, g->nak.psn) > 0;
-
 	if (g->wrong < FINDING_EVIDENCE) {
 		g->shown[g->wrong].frame = frame;
 		g->shown[g->wrong].nak = g->nak.frame;
@@ -45,17 +46,27 @@ static void take_wrong(struct goback *g, __u64 frame, __u32 psn, bool soon)
 		g->shown[g->wrong].psn = psn;
 	}
 	g->run.wrong = g->nak.tried = true;
+	g->run.early = psn_distance(psn, g->nak.psn) > 0;
+	g->run.soon = soon;
 	g->wrong++;
-	g->early += early;
-	g->soon += early && soon;
+}
+
+/* A READ in the run, before what the NAK asks for: its response may be incomplete, of which the NAK says nothing. */
+static void excuse(struct goback *g)
+{
+	if (!g->run.wrong || !g->run.early)
+		return;
+	g->run.wrong = false;
+	g->wrong--;
 }
 
 /*
  * The requester goes back. A packet that comes for the first time may only be late, or was lost at the first time and the ones
- * before it at the second time. A READ is asked for again as well where its response is incomplete, of which the NAK says nothing.
+ * before it at the second time.
  */
-static void go_back(struct goback *g, const struct doctor_packet *taken, bool answered, __u64 usual)
+static void go_back(struct goback *g, const struct doctor_packet *taken)
 {
+	__u64 since = taken->stream->last_seen - g->nak.time;
 	__u32 psn = taken->look->packet.number;
 	bool duplicate = taken->event->kinds & ROCE_EVENT(psn_duplicate);
 
@@ -65,8 +76,8 @@ static void go_back(struct goback *g, const struct doctor_packet *taken, bool an
 		return;
 	if (psn == g->nak.psn)
 		g->right += !g->nak.tried;
-	else if (duplicate && !answered)
-		take_wrong(g, taken->number, psn, taken->stream->last_seen - g->nak.time <= USUAL_TIME * usual);
+	else if (duplicate)
+		take_wrong(g, taken->number, psn, since <= SOON * g->fastest);
 }
 
 /* ---- packets ---- */
@@ -83,7 +94,7 @@ static bool has_asked(const struct goback *g, __u32 psn)
 	return g->asked[psn % GOBACK_ASKED] == psn + 1;
 }
 
-void goback_request(struct goback *g, const struct doctor_packet *taken, __u64 usual)
+void goback_request(struct goback *g, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
 	bool answered = p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMICETH), asks = p->ackreq || answered, again;
@@ -94,11 +105,14 @@ void goback_request(struct goback *g, const struct doctor_packet *taken, __u64 u
 	again = g->met && psn_distance(g->newest, psn) <= 0;
 	if (again) {
 		if (!g->run.packets || psn_distance(g->latest, psn) <= 0)
-			go_back(g, taken, answered, usual);
+			go_back(g, taken);
+		if (answered && g->nak.open && psn_distance(psn, g->nak.psn) > 0)
+			excuse(g);
 		g->run.packets++;
 		g->run.should |= p->op & OP_LAST && has_asked(g, psn);
 	} else {
 		g->newest = psn;
+		g->sent = taken->stream->last_seen;
 	}
 	g->run.asks |= asks;
 	if (asks && !again)
@@ -124,8 +138,13 @@ void goback_nak(struct goback *g, const struct doctor_packet *taken)
 	g->nak.time = taken->stream->last_seen;
 }
 
-void goback_ack(struct goback *g, const struct roce_packet *p)
+void goback_ack(struct goback *g, const struct doctor_packet *taken)
 {
+	const struct roce_packet *p = &taken->look->packet;
+	__u64 took = taken->stream->last_seen - g->sent;
+
+	if (g->met && p->number == g->newest && g->latest == g->newest && took && (!g->fastest || took < g->fastest))
+		g->fastest = took;
 	if (g->nak.open && psn_distance(g->nak.psn, p->number) >= 0)
 		g->nak.open = false;
 }

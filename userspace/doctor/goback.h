@@ -16,7 +16,8 @@ struct goback_run {
 	__u64 packets; /* that were sent before; 0: none */
 	__u64 frame;   /* of the first one */
 	__u32 psn;
-	bool wrong; /* it begins elsewhere than the NAK asks for */
+	bool wrong; /* it begins elsewhere than the NAK asks for, ... */
+	bool early, soon; /* ... namely before it; and at once */
 	bool asks;  /* one of them, or of the new packets behind them, asks for an answer */
 	bool should; /* one that ends a message asked when it was sent first */
 };
@@ -25,6 +26,8 @@ struct goback_run {
 struct goback {
 	bool met;
 	__u32 newest, latest; /* PSNs of the newest and of the latest request */
+	__u64 fastest; /* ns: the shortest time until a request was acknowledged; 0: not known */
+	__u64 sent;    /* ns, of the stream's clock: the newest request */
 	__u32 asked[GOBACK_ASKED]; /* PSN + 1 of requests that asked, by the low bits of the PSN */
 	struct goback_run run; /* the latest one */
 	struct { /* the NAK whose PSN has not come again */
@@ -53,14 +56,14 @@ struct goback {
 /* Another sequence of PSNs begins. What was found stays. */
 void goback_anew(struct goback *g);
 
-/* A request was sent. usual (ns): how long an acknowledgement took at most. */
-void goback_request(struct goback *g, const struct doctor_packet *taken, __u64 usual);
+/* A request was sent. */
+void goback_request(struct goback *g, const struct doctor_packet *taken);
 
 /* A NAK (PSN sequence error) came. */
 void goback_nak(struct goback *g, const struct doctor_packet *taken);
 
 /* An acknowledgement came. */
-void goback_ack(struct goback *g, const struct roce_packet *p);
+void goback_ack(struct goback *g, const struct doctor_packet *taken);
 
 /* Adds the signs. All packets of both directions were taken. */
 void goback_conclude(struct goback *g, struct signs *signs);

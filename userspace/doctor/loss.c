@@ -133,7 +133,7 @@ static void take_late(struct loss *l, struct signs *signs, const struct step *p,
 	l->recovered += p->event.recovered;
 	l->late = p->psn + 1;
 	l->late_span = p->span;
-	if (p->resent) {
+	if (p->resent && !is_overtaken(l, p)) {
 		l->resent += p->event.recovered;
 		return;
 	}
