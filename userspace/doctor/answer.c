@@ -114,6 +114,32 @@ static bool is_missing(const struct chart *c, __u32 psn)
 	return c->waits && c->psn.met && w->event.kinds & ROCE_EVENT(psn_gap) && between(psn, w->event.expected, w->psn);
 }
 
+enum nak_place {
+	NAK_UNKNOWN,
+	NAK_MISSING, /* the packet is missing here */
+	NAK_LATE,    /* it was overtaken here */
+	NAK_PASSED,
+};
+
+/* Where the packet is for which a NAK asks: by its latest transmission, and those of the packets beside it. */
+static enum nak_place place_of(const struct chart *c, __u32 psn)
+{
+	const struct twice *t = &c->twice;
+	const struct twice_seen *it = twice_at(t, psn), *last = &t->last[psn % TWICE_LAST];
+	const struct twice_seen *before = twice_at(t, (psn - 1) & PSN_MASK), *behind = twice_at(t, (psn + 1) & PSN_MASK);
+
+	/* a receiver may ask several times, and go on with that while the packet comes */
+	if (is_missing(c, psn) || (c->loss.wanted == psn && (c->loss.wants || c->loss.came)))
+		return NAK_MISSING;
+	if (!chart_is_complete(c) || (last->psn && psn_distance(psn, last->psn - 1) > 0))
+		return NAK_UNKNOWN; /* not shown, or forgotten */
+	if (!it)
+		return c->trusted && c->bad ? NAK_UNKNOWN : NAK_MISSING;
+	if (before && before->frame > it->frame)
+		return NAK_MISSING; /* it came once; when the sender went back, it did not */
+	return behind && behind->frame < it->frame ? NAK_LATE : NAK_PASSED;
+}
+
 /* Whether packets of this stream came late or twice. */
 static bool is_disordered(const struct chart *c)
 {
@@ -122,30 +148,46 @@ static bool is_disordered(const struct chart *c)
 	return c->loss.recovered || c->loss.again || (c->waits && c->waiting.event.kinds & disorder);
 }
 
-static void refuse_psn(struct chart *requests, const struct doctor_packet *taken)
+static void show_refused(struct chart *requests, const struct doctor_packet *taken)
 {
-	__u32 first = requests->psn.met ? requests->psn.first : requests->waiting.psn;
 	const struct roce_packet *p = &taken->look->packet;
 	struct evidence *e;
 
-	if (is_missing(requests, p->number))
-		return;
-	if (!requests->refused++) {
-		requests->wanted = p->number;
-		requests->wanted_frame = taken->number;
-	}
-	/*
-	 * A NAK for a PSN before the capture, or in a stream that is already out of order, does not show a loss behind this
-	 * point.
-	 */
-	if (psn_distance(first, p->number) < 0 ||
-	    (is_disordered(requests) && !signs_find(&requests->signs, KIND_psn_refused)))
-		return;
+	if (!requests->behind_naks++ || requests->behind_psn != p->number)
+		requests->behind++;
+	requests->behind_psn = p->number;
 	e = signs_add(&requests->signs, KIND_psn_refused, taken->number);
 	if (!e)
 		return;
 	SAY(e->expected, "PSN 0x%06llx wanted", p->number);
 	SAY(e->found, "PSN 0x%06x sent last", requests->waiting.psn);
+}
+
+/* Takes a NAK, PSN sequence error. Returns why the sender will go back. */
+static enum loss_call refuse_psn(struct chart *requests, const struct doctor_packet *taken)
+{
+	__u32 first = requests->psn.met ? requests->psn.first : requests->waiting.psn, newest = responder_newest(&requests->responder);
+	__u32 psn = taken->look->packet.number;
+	bool came = twice_at(&requests->twice, psn), begun = psn_distance(first, psn) >= 0;
+	bool within = requests->responder.met && begun && psn_distance(psn, newest) >= 0;
+	enum nak_place place = came || within ? place_of(requests, psn) : is_missing(requests, psn) ? NAK_MISSING : NAK_UNKNOWN;
+
+	if (place == NAK_MISSING) {
+		if (within && !came)
+			loss_want(&requests->loss, psn);
+		return CALL_LOSS;
+	}
+	if (place == NAK_LATE)
+		return CALL_LATE;
+	if (place == NAK_UNKNOWN && !requests->refused++) {
+		requests->wanted = psn;
+		requests->wanted_frame = taken->number;
+	}
+	/* one for a PSN before the capture does not show a loss behind this place, nor one in disorder of which not all was seen */
+	if (place == NAK_UNKNOWN && (!begun || (is_disordered(requests) && !requests->behind)))
+		return CALL_OTHER;
+	show_refused(requests, taken);
+	return CALL_BEHIND;
 }
 
 static void refuse(struct chart *requests, struct chart *response, enum finding_kind kind, const struct doctor_packet *taken)
@@ -175,7 +217,7 @@ static void take_response(struct chart *requests, struct chart *response, const 
 
 	reads_answer(requests->reads, &requests->twice, &response->signs, &response->waiting, taken);
 	if (!(p->op & OP_NO_PLACE) && response->waiting.event.kinds & ROCE_EVENT(psn_gap))
-		requests->called = true;
+		requests->called = CALL_LOSS;
 }
 
 /* Takes a positive answer, a NAK or an RNR NAK that is surely to these requests. false: a NAK of what cannot be missing. */
@@ -237,7 +279,7 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 	if (to.sure)
 		take_response(requests, response, taken);
 	if (requests && taken->event->kinds & ROCE_EVENT(psn_gap)) /* of READ responses: what is missing is asked for again */
-		requests->called = true;
+		requests->called = CALL_LOSS;
 	if (!(p->op & OP_AETH) && !cut)
 		return;
 	d->answers++;
@@ -250,14 +292,14 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 	if (!(p->op & OP_ACK) || cut)
 		return;
 	if (requests && (type == 1 || type == 3))
-		requests->called = true;
+		requests->called = type == 1 ? CALL_RNR : CALL_OTHER;
 	if (to.sure)
 		receiver_answer(requests->to_receiver, &requests->signs, p, taken->number);
 	if (type == 1) {
 		exchange_rnr(&(requests ?: response)->exchange, p, taken->time);
 		refuse(requests, response, reply_rnr(to.sure ? &requests->twice : NULL, p->number), taken);
 	} else if (type == 3 && !code && requests && right) {
-		refuse_psn(requests, taken);
+		requests->called = refuse_psn(requests, taken);
 	} else if (type == 3 && code && code < ROCE_ARRAY_SIZE(naks)) {
 		refuse(requests, response, naks[code], taken);
 	}

@@ -33,6 +33,7 @@ struct chart {
 	__u64 wrong; /* of the bad ones: those without a right ICRC in another place */
 	__u64 short_packets; /* packets whose frame is shorter than the IP length, though nobody says that it was cut: */
 	struct signs early; /* ... what they show, unless a mirror has cut them (conclude_short()) */
+	__u64 bad_before; /* packets with a bad ICRC, before the first good one */
 	bool trusted;
 	__u8 service; /* of most packets */
 	__u8 dscp; /* this and the next two of the latest packet */
@@ -60,7 +61,9 @@ struct chart {
 	__u64 ackreqs; /* packets that ask for an ACK */
 	__u64 silent, silent_frame; /* messages that ended before the first AckReq; the first one's last frame */
 	__u64 acked; /* ACKs received */
-	bool called; /* a NAK has asked for packets again since the latest one */
+	enum loss_call called; /* since the latest packet a NAK has asked for packets again, or READ responses are missing */
+	__u64 behind, behind_naks; /* PSNs lost behind this place; NAKs that ask for them */
+	__u32 behind_psn; /* the latest of these PSNs */
 	struct silence silence; /* this and the next three: of requests */
 	struct duplicates duplicates;
 	struct goback goback;
@@ -197,6 +200,9 @@ void ends_conclude(const struct doctor *d, struct chart *c);
 
 /* Adds the signs of READ responses to their streams, before any stream is concluded. */
 void ends_conclude_reads(const struct doctor *d);
+
+/* Words what is lost behind this place, and what comes again for no reason that is seen, over all streams. */
+void behind_say(const struct doctor *d, struct findings *f);
 
 /* Words the findings of both ends, over all streams. */
 void ends_say(const struct doctor *d, struct findings *f);

@@ -69,7 +69,7 @@ static bool is_refused(const struct chart *c)
 /* Compares the first PSN with the one that the receiver's NAK asks for, or with that of connection management or --expect. */
 static void conclude_start(struct chart *c)
 {
-	bool refused = is_refused(c);
+	bool refused = is_refused(c), taken = !refused && c->responder.acked;
 	__u32 start = refused ? c->wanted : c->start;
 	__s32 off = psn_distance(start, c->psn.first);
 	__u64 packets = c->psn.steps + 1;
@@ -80,13 +80,17 @@ static void conclude_start(struct chart *c)
 		return;
 	if (!c->psn.first_frame || start == NO_PSN || !off || (!refused && c->loss.recovered))
 		return;
+	if (!refused && off > 0 && off <= (__s64)c->bad_before) /* they came, and their ICRCs were wrong */
+		return;
 	if (c->start != NO_PSN && c->psn.first == c->other_start) {
 		show_start(c, KIND_psn_other_side, start, packets);
 		return;
 	}
-	if (!refused && off > 0 && off <= LOSS_FEW) /* lost packets explain it as well: count it once */
+	if (taken || (!refused && off > 0 && off <= LOSS_FEW)) /* lost packets explain it as well: count it once */
 		packets = 1;
 	show_start(c, KIND_psn_start, start, packets);
+	if (packets < c->psn.steps + 1 && (taken || signs_find(&c->signs, KIND_psn_refused) || signs_find(&c->signs, KIND_retransmission)))
+		signs_doubt(&c->signs, KIND_psn_start); /* what is not sure explains nothing */
 	SAY(text,
 	    "The receiver says so: its NAK (PSN sequence error) in frame %llu asks for 0x%06x, and it acknowledges nothing.",
 	    c->wanted_frame, c->wanted);
@@ -590,28 +594,92 @@ static bool add_rest(struct findings *f, const struct sign *rest, const struct s
 	return true;
 }
 
+/* Removes it from the causes of a sign. false: it is none. */
+static bool remove_cause(struct sign *sign, int cause)
+{
+	for (size_t i = 0; i < sign->cause_count; i++) {
+		if (sign->causes[i] != cause)
+			continue;
+		sign->causes[i] = sign->causes[--sign->cause_count];
+		return true;
+	}
+	return false;
+}
+
+/* Of the packets that came again for the root the first one is shown. */
+static void show_share(struct sign *told, const struct sign *share)
+{
+	if (told->evidence[0].frame == share->evidence[0].frame)
+		return;
+	told->evidence[0] = share->evidence[0];
+	told->shown = 1;
+}
+
+/*
+ * Several causes, and it is known which packets came again for which of them: each cause but the root gets its share. What is left in
+ * *told is the root's.
+ */
+static bool add_shares(struct findings *f, struct sign *told, const struct roce_key *stream, const struct loss *l)
+{
+	static const struct {
+		enum finding_kind cause;
+		enum loss_call why;
+	} reasons[] = {
+		{ KIND_loss, CALL_LOSS }, { KIND_psn_refused, CALL_BEHIND }, { KIND_reorder, CALL_LATE }, { KIND_rnr, CALL_RNR },
+		{ KIND_corruption, CALL_DAMAGE },
+	};
+
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(reasons); i++) {
+		struct finding *cause, *to;
+		struct sign share;
+
+		if (!loss_share(l, reasons[i].why, &share))
+			continue;
+		if (told->root == (int)reasons[i].cause) {
+			show_share(told, &share);
+			continue;
+		}
+		cause = find_cause(f, reasons[i].cause, stream);
+		if (!cause || share.packets > told->packets || !remove_cause(told, reasons[i].cause))
+			continue;
+		cause->certain |= cause->packets + share.packets >= FINDING_PACKETS;
+		told->packets -= share.packets;
+		to = add_below(f, &share, stream, cause->number);
+		if (!to)
+			return false;
+		cause = find_cause(f, reasons[i].cause, stream);
+		name_cause(to, cause->kind);
+	}
+	return true;
+}
+
 /* Tells a sign below its cause. c: its stream; NULL: one of --udp. */
 static bool add_consequence(struct findings *f, const struct sign *sign, const struct roce_key *stream, const struct chart *c)
 {
 	struct finding *cause = find_cause(f, sign->root, stream), *to;
+	__u64 uncalled = c && sign->part ? c->loss.again_for[CALL_NONE].packets : 0;
 	bool part = c && sign->part;
 	struct sign told = *sign, rest;
-	size_t below;
 
-	if (!cause || (part && c->loss.uncalled >= sign->packets))
+	if (!cause || (part && uncalled >= sign->packets))
 		return add_sign(f, sign, stream);
-	/* these packets agree with the cause */
-	cause->certain |= part && cause->packets + sign->packets - c->loss.uncalled >= FINDING_PACKETS;
-	below = cause->number;
 	if (part && loss_uncalled(&c->loss, &rest)) {
-		told.packets -= rest.packets;
+		told.packets -= uncalled;
+		uncalled = 0;
 		if (!add_rest(f, &rest, sign, stream, cause->weight))
 			return false;
 	}
-	to = add_below(f, &told, stream, below);
+	if (part && !add_shares(f, &told, stream, &c->loss))
+		return false;
+	if (!told.packets)
+		return true;
+	cause = find_cause(f, sign->root, stream);
+	/* these packets agree with the cause */
+	cause->certain |= part && cause->packets + told.packets - uncalled >= FINDING_PACKETS;
+	to = add_below(f, &told, stream, cause->number);
 	if (!to)
 		return false;
-	name_causes(f, to, sign, stream);
+	name_causes(f, to, &told, stream);
 	return true;
 }
 
@@ -869,6 +937,7 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	signs_free(&hints);
 	added &= add_machine(d, f);
 	say_loss(d, totals, f);
+	behind_say(d, f);
 	ends_say(d, f);
 	say_twice(d, totals, f);
 	findings_sort(f);

@@ -163,6 +163,7 @@ static void begin_anew(struct chart *c)
 static void trust(struct chart *c)
 {
 	c->trusted = true;
+	c->bad_before = c->bad;
 	if (!c->bad)
 		return;
 	signs_free(&c->signs);
@@ -175,6 +176,7 @@ static void trust(struct chart *c)
 	c->goback = (struct goback){ 0 };
 	c->responder = (struct responder_study){ 0 };
 	c->twice = (struct twice){ 0 };
+	c->behind = c->behind_naks = 0;
 	begin_anew(c);
 }
 
@@ -278,10 +280,10 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 		.identification = p->ip_id, .apart = taken->apart, .asks = is_asking(p),
 		.span = p->op & OP_READ_REQUEST ? p->dma_length / (taken->stream->path_mtu ?: 256) + 1 : 1,
 		/* responses come again because requests do */
-		.called = c->called || c->key.side == SIDE_RESPONSE,
+		.called = c->called ?: c->key.side == SIDE_RESPONSE ? CALL_OTHER : CALL_NONE,
 	};
 
-	c->called = false;
+	c->called = CALL_NONE;
 	if (taken->stream->pair.from && taken->stream->pair.connection != c->connection) {
 		settle(d, c, NULL);
 		begin_anew(c);
@@ -474,8 +476,7 @@ static void take_back(struct chart *c, __u64 packets)
 		if (waits) {
 			c->waits = false;
 		} else if (c->loss.again) {
-			c->loss.again--;
-			c->loss.uncalled -= c->loss.uncalled > 0;
+			loss_take_back(&c->loss);
 			signs_take_back(&c->signs, KIND_duplicates);
 		}
 	}

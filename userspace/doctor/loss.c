@@ -71,9 +71,10 @@ static void take_gap(struct loss *l, const struct step *p, __u32 skipped)
 	/* where packets are not shown, or come again, their PSNs tell how many they were */
 	__u64 since = l->apart || l->again ? (p->psn - l->missing_end) & PSN_MASK : l->packets - l->last + skipped;
 
-	l->called = true;
+	l->called = l->called ?: CALL_LOSS;
 	l->missing_from = p->event.expected;
 	l->missing_end = p->psn;
+	l->missing = skipped;
 	if (l->last) {
 		l->periodic = !l->period || (l->periodic && since == l->period);
 		l->period = since;
@@ -82,29 +83,67 @@ static void take_gap(struct loss *l, const struct step *p, __u32 skipped)
 	hold(&l->inside, &g);
 }
 
-/* Whether this packet, which came late or again, belongs to a return of the sender for which a reason was seen. */
-static bool is_called(struct loss *l, const struct step *p)
+/* Whether the sender goes back to what is missing here, perhaps again in vain. */
+static bool is_to_gap(const struct loss *l, const struct step *p)
 {
-	if (!l->again_now || psn_distance(l->went_back, p->psn) <= 0) {
+	return p->event.kinds & ROCE_EVENT(psn_recovered) || (l->missing && p->psn == l->missing_end);
+}
+
+/*
+ * Why this packet, which came late or again, is sent. What was seen before the sender went back is the reason for all of them, and
+ * for nothing behind. A packet that is only late may have been overtaken: that is no return.
+ */
+static void find_call(struct loss *l, const struct step *p, bool again)
+{
+	bool lower = psn_distance(l->went_back, p->psn) < 0;
+
+	if (!l->again_now || p->psn == l->went_back || p->psn == l->again_psn || (lower && l->called)) {
 		l->went_back = p->psn;
-		l->again_called = l->called;
-		l->called = false;
+		l->again_by = l->called ?: is_to_gap(l, p) ? CALL_LOSS : CALL_NONE;
+		l->spent = again;
+		if (again)
+			l->called = CALL_NONE;
+		return;
 	}
-	return l->again_called;
+	if (lower) /* its first packets were overtaken */
+		l->went_back = p->psn;
+	if (!again || l->spent)
+		return;
+	l->spent = true;
+	if (!p->called)
+		l->called = CALL_NONE;
 }
 
 static void take_again(struct loss *l, const struct step *p, const struct loss_gap *g)
 {
-	bool again = p->event.kinds & (ROCE_EVENT(psn_recovered) | ROCE_EVENT(psn_duplicate));
+	bool again = p->event.kinds & ROCE_EVENT(psn_duplicate), late = p->event.kinds & ROCE_EVENT(psn_recovered);
 
-	if (again && !is_called(l, p) && p->event.kinds & ROCE_EVENT(psn_duplicate)) {
-		if (l->uncalled < FINDING_EVIDENCE)
-			l->uncalled_gap[l->uncalled] = *g;
-		l->uncalled++;
-	}
-	l->again_now = again;
-	if (!again)
+	if (again || late)
+		find_call(l, p, again);
+	else
 		l->ahead = p->identification;
+	l->again_now = again || late;
+	l->again_psn = p->psn;
+	if (!again)
+		return;
+	if (!l->again_by && l->again_for[CALL_NONE].packets < FINDING_EVIDENCE)
+		l->uncalled_gap[l->again_for[CALL_NONE].packets] = *g;
+	if (!l->again_for[l->again_by].packets++)
+		l->again_for[l->again_by].first = *g;
+}
+
+void loss_take_back(struct loss *l)
+{
+	l->again--;
+	if (l->again_for[l->again_by].packets)
+		l->again_for[l->again_by].packets--;
+}
+
+void loss_want(struct loss *l, __u32 psn)
+{
+	l->wants = true;
+	l->wanted = psn;
+	l->came = false;
 }
 
 /* Whether a packet that came late was sent before those that came already: its sender counts packets by the identification. */
@@ -123,16 +162,61 @@ static bool is_behind_late(const struct loss *l, const struct step *p)
 	return l->late && behind < l->late_span;
 }
 
+/* The packet comes for which the receiver has asked. */
+static void take_wanted(struct loss *l, const struct loss_gap *g)
+{
+	l->wants = false;
+	l->came = true;
+	l->came_packets = l->came_psns = 0;
+	l->came_gap = *g;
+}
+
+/* It comes again: what came before was overtaken for so long that the receiver had asked for it meanwhile. */
+static void take_back_wanted(struct loss *l, struct signs *signs)
+{
+	l->came = false;
+	l->resent -= l->came_psns;
+	for (__u64 i = 0; i < l->came_packets; i++)
+		show(signs, KIND_reorder, &l->came_gap);
+}
+
+/* A packet comes that was before the first one: those in front of it were missing, and the sender has not begun with a wrong PSN. */
+static void take_start(struct loss *l, struct signs *signs, const struct step *p)
+{
+	struct loss_gap *g = &l->start;
+
+	if (!g->skipped || psn_distance(g->expected, p->psn) < 0 || psn_distance(p->psn, g->seen) <= 0)
+		return;
+	show(signs, KIND_loss, g);
+	l->gaps++;
+	l->skipped += g->skipped;
+	if (g->skipped > l->largest)
+		l->largest = g->skipped;
+	g->skipped = 0;
+}
+
 /* Missing packets come late. */
 static void take_late(struct loss *l, struct signs *signs, const struct step *p, const struct loss_gap *g)
 {
 	bool next = is_behind_late(l, p);
 
-	if (!next)
+	take_start(l, signs, p);
+	if (!next) {
 		l->late_packets = l->late_psns = 0;
+		l->answers = !is_overtaken(l, p) && l->wants && p->psn == l->wanted;
+		if (l->answers)
+			take_wanted(l, g);
+	}
 	l->recovered += p->event.recovered;
+	l->missing -= p->event.recovered < l->missing ? p->event.recovered : l->missing;
 	l->late = p->psn + 1;
 	l->late_span = p->span;
+	if (l->answers) {
+		l->came_packets++;
+		l->came_psns += p->event.recovered;
+		l->resent += p->event.recovered;
+		return;
+	}
 	if (p->resent && !is_overtaken(l, p)) {
 		l->resent += p->event.recovered;
 		return;
@@ -148,6 +232,7 @@ static void take_back_late(struct loss *l, struct signs *signs)
 	for (__u64 i = 0; i < l->late_packets; i++)
 		signs_take_back(signs, KIND_reorder);
 	l->resent += l->late_psns;
+	l->came = false;
 }
 
 __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum psn_how how)
@@ -157,13 +242,18 @@ __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum 
 
 	l->packets++;
 	l->apart += p->apart;
-	l->called |= p->called | p->damaged;
+	l->called = p->called ?: l->called ?: p->damaged ? CALL_DAMAGE : CALL_NONE;
 	if (p->damaged) {
 		l->damaged++;
 		return 0;
 	}
 	if (how == PSN_TAKEN || how == PSN_RESUMES)
 		return 0;
+	if (kinds & ROCE_EVENT(psn_gap) && how == PSN_FIRST && !p->apart) {
+		l->start = g;
+		l->start.skipped = p->event.skipped;
+		l->start.expected = (p->psn - p->event.skipped) & PSN_MASK;
+	}
 	/* conclude_start() judges a gap before the first packet, unless others before it were not shown */
 	if (kinds & ROCE_EVENT(psn_gap) && (how != PSN_FIRST || p->apart)) {
 		__u64 healed = l->damaged < p->event.skipped ? l->damaged : p->event.skipped;
@@ -177,6 +267,8 @@ __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum 
 	take_again(l, p, &g);
 	if (is_behind_late(l, p) && kinds & ROCE_EVENT(psn_duplicate))
 		take_back_late(l, signs);
+	else if (l->came && kinds & ROCE_EVENT(psn_duplicate) && p->psn == l->wanted)
+		take_back_wanted(l, signs);
 	if (kinds & ROCE_EVENT(psn_recovered))
 		take_late(l, signs, p, &g);
 	else
@@ -222,12 +314,22 @@ void loss_conclude(struct loss *l, struct signs *signs, bool reliable)
 		rename_sign(signs, KIND_duplicates, KIND_retransmission);
 }
 
+bool loss_share(const struct loss *l, enum loss_call why, struct sign *sign)
+{
+	*sign = (struct sign){ .kind = KIND_retransmission, .packets = l->again_for[why].packets, .shown = 1 };
+	sign->evidence[0].frame = l->again_for[why].first.frame;
+	say_gap(&sign->evidence[0], &l->again_for[why].first);
+	return sign->packets;
+}
+
 bool loss_uncalled(const struct loss *l, struct sign *sign)
 {
-	if (l->uncalled < FINDING_PACKETS || l->apart)
+	__u64 uncalled = l->again_for[CALL_NONE].packets;
+
+	if (uncalled < FINDING_PACKETS || l->apart)
 		return false;
-	*sign = (struct sign){ .kind = KIND_retransmission, .packets = l->uncalled };
-	for (; sign->shown < l->uncalled && sign->shown < FINDING_EVIDENCE; sign->shown++) {
+	*sign = (struct sign){ .kind = KIND_retransmission, .packets = uncalled };
+	for (; sign->shown < uncalled && sign->shown < FINDING_EVIDENCE; sign->shown++) {
 		sign->evidence[sign->shown].frame = l->uncalled_gap[sign->shown].frame;
 		say_gap(&sign->evidence[sign->shown], &l->uncalled_gap[sign->shown]);
 	}

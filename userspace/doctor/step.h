@@ -8,6 +8,18 @@
 
 #include "roce/event.h"
 
+/* Why a sender goes back, as far as it was seen. */
+enum loss_call {
+	CALL_NONE,
+	CALL_LOSS,   /* packets are missing here */
+	CALL_BEHIND, /* the receiver asks for a packet that has passed here */
+	CALL_LATE,   /* it asks for a packet that was overtaken here */
+	CALL_RNR,    /* it is not ready */
+	CALL_DAMAGE, /* a packet was damaged */
+	CALL_OTHER,
+	CALLS
+};
+
 struct step {
 	__u64 frame;
 	struct roce_event event;
@@ -26,7 +38,7 @@ struct step {
 	bool damaged; /* its ICRC is wrong, but those of the stream are right */
 	__u32 span;   /* PSNs that it takes: of a READ as many as its response, at most */
 	bool resent;  /* a packet that comes late was asked for again: it was lost, not overtaken */
-	bool called;  /* since the packet before, the receiver has asked for packets again */
+	enum loss_call called; /* since the packet before, the receiver has asked for packets again */
 };
 
 /* How a packet follows the one before. */

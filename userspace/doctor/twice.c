@@ -3,9 +3,9 @@
 
 #define TWICE_SOON 100000 /* ns within which a copy follows: few packets are sent again so soon */
 
-static struct twice_seen *at(struct twice *t, __u32 psn)
+const struct twice_seen *twice_at(const struct twice *t, __u32 psn)
 {
-	struct twice_seen *seen = &t->last[psn % TWICE_LAST];
+	const struct twice_seen *seen = &t->last[psn % TWICE_LAST];
 
 	return seen->psn == psn + 1 ? seen : NULL;
 }
@@ -18,9 +18,9 @@ int twice_opcode(const struct twice *t, __u32 psn)
 }
 
 /* Whether the sender gives each packet another identification, as far as the packets around this PSN show. */
-static bool counts(struct twice *t, __u32 psn, __u16 ip_id)
+static bool counts(const struct twice *t, __u32 psn, __u16 ip_id)
 {
-	const struct twice_seen *before = at(t, (psn - 1) & PSN_MASK), *behind = at(t, (psn + 1) & PSN_MASK);
+	const struct twice_seen *before = twice_at(t, (psn - 1) & PSN_MASK), *behind = twice_at(t, (psn + 1) & PSN_MASK);
 
 	return (before || behind) && (!before || before->ip_id != ip_id) && (!behind || behind->ip_id != ip_id);
 }
@@ -77,7 +77,7 @@ bool twice_take(struct twice *t, struct signs *signs, const struct doctor_packet
 	const struct roce_packet *p = &taken->look->packet;
 	bool again = taken->event->kinds & ROCE_EVENT(psn_duplicate), copy = taken->look->copy;
 	struct twice_seen now = { taken->stream->last_seen, taken->number, p->number + 1, content, p->ip_id, p->opcode };
-	struct twice_seen *before = at(t, p->number);
+	const struct twice_seen *before = twice_at(t, p->number);
 	bool same = before && before->content == content && before->ip_id == p->ip_id;
 
 	if (taken->event->kinds & ROCE_EVENT(psn_resync))

@@ -41,6 +41,9 @@ bool twice_take(struct twice *t, struct signs *signs, const struct doctor_packet
 /* The opcode of the latest packet with this PSN. -1: it is not remembered. */
 int twice_opcode(const struct twice *t, __u32 psn);
 
+/* The latest packet with this PSN that was not damaged. NULL: none, or it was forgotten. */
+const struct twice_seen *twice_at(const struct twice *t, __u32 psn);
+
 /* How many earlier packets this one shows to be copies, though they were taken for packets sent again. */
 __u64 twice_settled(struct twice *t, const struct doctor_packet *taken);
 
