@@ -671,7 +671,7 @@ FAULTS = {
     ("double", "answers", "behind"): set(),
     ("late", "requests", "before"): {"reorder", "retransmission"},
     ("late", "requests", "behind"): {"psn-refused", "retransmission"},
-    ("late", "answers", "before"): {"reorder", "retransmission"},
+    ("late", "answers", "before"): {"loss", "reorder", "retransmission"},   # a READ whose response is late is asked for again
     ("late", "answers", "behind"): {"retransmission"},
 }
 

@@ -121,12 +121,22 @@ enum nak_place {
 	NAK_PASSED,
 };
 
+/* The next packet in front of this PSN (step -1) or behind it (1) that is remembered: a READ takes several PSNs. NULL: none. */
+static const struct twice_seen *neighbour(const struct twice *t, __u32 psn, __u32 step)
+{
+	const struct twice_seen *found = NULL;
+
+	for (__u32 i = 1; !found && i < TWICE_LAST; i++)
+		found = twice_at(t, (psn + i * step) & PSN_MASK);
+	return found;
+}
+
 /* Where the packet is for which a NAK asks: by its latest transmission, and those of the packets beside it. */
 static enum nak_place place_of(const struct chart *c, __u32 psn)
 {
 	const struct twice *t = &c->twice;
 	const struct twice_seen *it = twice_at(t, psn), *last = &t->last[psn % TWICE_LAST];
-	const struct twice_seen *before = twice_at(t, (psn - 1) & PSN_MASK), *behind = twice_at(t, (psn + 1) & PSN_MASK);
+	const struct twice_seen *before = neighbour(t, psn, PSN_MASK), *behind = neighbour(t, psn, 1);
 
 	/* a receiver may ask several times, and go on with that while the packet comes */
 	if (is_missing(c, psn) || (c->loss.wanted == psn && (c->loss.wants || c->loss.came)))
@@ -163,6 +173,14 @@ static void show_refused(struct chart *requests, const struct doctor_packet *tak
 	SAY(e->found, "PSN 0x%06x sent last", requests->waiting.psn);
 }
 
+/* Whether the NAK was sent before the packet, which has just come again, can have reached the receiver. time: ns. */
+static bool is_older(const struct chart *c, __u32 psn, __u64 time)
+{
+	const struct twice_seen *it = twice_at(&c->twice, psn);
+
+	return it && c->loss.again_now && psn_distance(c->loss.went_back, psn) >= 0 && time - it->time < c->goback.fastest;
+}
+
 /* Takes a NAK, PSN sequence error. Returns why the sender will go back. */
 static enum loss_call refuse_psn(struct chart *requests, const struct doctor_packet *taken)
 {
@@ -172,6 +190,8 @@ static enum loss_call refuse_psn(struct chart *requests, const struct doctor_pac
 	bool within = requests->responder.met && begun && psn_distance(psn, newest) >= 0;
 	enum nak_place place = came || within ? place_of(requests, psn) : is_missing(requests, psn) ? NAK_MISSING : NAK_UNKNOWN;
 
+	if (is_older(requests, psn, taken->stream->last_seen))
+		return requests->loss.again_by ?: CALL_OTHER;
 	if (place == NAK_MISSING) {
 		if (within && !came)
 			loss_want(&requests->loss, psn);
@@ -215,6 +235,7 @@ static void take_response(struct chart *requests, struct chart *response, const 
 {
 	const struct roce_packet *p = &taken->look->packet;
 
+	response->message.asked = true;
 	reads_answer(requests->reads, &requests->twice, &response->signs, &response->waiting, taken);
 	if (!(p->op & OP_NO_PLACE) && response->waiting.event.kinds & ROCE_EVENT(psn_gap))
 		requests->called = CALL_LOSS;

@@ -72,7 +72,7 @@ static void conclude_start(struct chart *c)
 	bool refused = is_refused(c), taken = !refused && c->responder.acked;
 	__u32 start = refused ? c->wanted : c->start;
 	__s32 off = psn_distance(start, c->psn.first);
-	__u64 packets = c->psn.steps + 1;
+	__u64 packets = c->loss.packets;
 	char text[SIGN_FIGURES];
 
 	/* what does not fit through the path is missing, also in front of the first packet that does */
@@ -121,6 +121,12 @@ static void conclude_response(const struct doctor *d, struct chart *c)
 	sign->packets = c->asked;
 }
 
+/* Whether acknowledgements, and nothing else, came for packets that were sent again. */
+static bool is_acked_again(const struct chart *c)
+{
+	return c->acked && !c->twice.refused && c->acked <= c->loss.again;
+}
+
 /*
  * Without AckReq there are no ACKs, or only of what comes again. A responder that acknowledges every packet does no harm. ACKREQ_LEAST
  * messages without one rule out a sender that asks only now and then.
@@ -131,7 +137,7 @@ static void conclude_ackreq(const struct doctor *d, struct chart *c)
 	struct sign *sign;
 
 	if (c->key.kind != KEY_CONNECTED || c->key.side != SIDE_REQUEST || c->ackreqs || c->silent < ACKREQ_LEAST ||
-	    (back && back->responses && c->acked > c->loss.again) || (c->service != SERVICE_RC && c->service != SERVICE_XRC))
+	    (back && back->responses && !is_acked_again(c)) || (c->service != SERVICE_RC && c->service != SERVICE_XRC))
 		return;
 	sign = signs_get(&c->signs, KIND_no_ackreq);
 	if (!sign)

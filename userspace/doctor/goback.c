@@ -60,6 +60,14 @@ static void excuse(struct goback *g)
 	g->wrong--;
 }
 
+static bool is_of_nak_before(const struct goback *g, __u32 psn)
+{
+	for (__u32 i = 0; i < g->nak.count && i < GOBACK_NAKS; i++)
+		if (g->nak.before[i] == psn)
+			return true;
+	return false;
+}
+
 /*
  * The requester goes back. A packet that comes for the first time may only be late, or was lost at the first time and the ones
  * before it at the second time.
@@ -70,11 +78,12 @@ static void go_back(struct goback *g, const struct doctor_packet *taken)
 	__u32 psn = taken->look->packet.number;
 	bool duplicate = taken->event->kinds & ROCE_EVENT(psn_duplicate);
 
+	g->run.should |= g->run.asked && psn == g->run.psn; /* once more: it was in vain */
 	end_run(g);
 	g->run = (struct goback_run){ .frame = taken->number, .psn = psn };
 	if (!g->nak.open)
 		return;
-	if (psn == g->nak.psn)
+	if (psn == g->nak.psn || is_of_nak_before(g, psn))
 		g->right += !g->nak.tried;
 	else if (duplicate)
 		take_wrong(g, taken->number, psn, since <= SOON * g->fastest);
@@ -110,6 +119,7 @@ void goback_request(struct goback *g, const struct doctor_packet *taken)
 			excuse(g);
 		g->run.packets++;
 		g->run.should |= p->op & OP_LAST && has_asked(g, psn);
+		g->run.asked |= has_asked(g, psn);
 	} else {
 		g->newest = psn;
 		g->sent = taken->stream->last_seen;
@@ -131,6 +141,10 @@ void goback_nak(struct goback *g, const struct doctor_packet *taken)
 	/* a requester that is going back already may do so for another reason */
 	if (!g->met || behind < 0 || behind > FLIGHT || psn_distance(g->latest, g->newest) > 0)
 		return;
+	if (g->nak.open)
+		g->nak.before[g->nak.count++ % GOBACK_NAKS] = g->nak.psn;
+	else
+		g->nak.count = 0;
 	g->nak.open = true;
 	g->nak.tried = false;
 	g->nak.psn = p->number;

@@ -10,6 +10,7 @@
 #include "userspace/doctor/sign.h"
 
 #define GOBACK_ASKED 64 /* PSNs that asked for an answer; a power of two */
+#define GOBACK_NAKS 8   /* NAKs on their way at a time */
 
 /* The packets that come again from one place on. */
 struct goback_run {
@@ -19,7 +20,8 @@ struct goback_run {
 	bool wrong; /* it begins elsewhere than the NAK asks for, ... */
 	bool early, soon; /* ... namely before it; and at once */
 	bool asks;  /* one of them, or of the new packets behind them, asks for an answer */
-	bool should; /* one that ends a message asked when it was sent first */
+	bool should; /* one that ends a message asked when it was sent first, */
+	bool asked;  /* ... or another one did */
 };
 
 /* Of a stream of RC requests. */
@@ -35,6 +37,7 @@ struct goback {
 		bool tried; /* the requester has gone back elsewhere: it goes there by itself next time */
 		__u32 psn;
 		__u64 frame, time; /* time: ns, of the stream's clock */
+		__u32 before[GOBACK_NAKS], count; /* PSNs of those before it: the requester heeds one after the other */
 	} nak;
 	/* what was found */
 	__u64 right;	   /* how often the requester went back to where a NAK asked it to, ... */

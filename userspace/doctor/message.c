@@ -258,7 +258,7 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 		loss_judge(loss, signs, false, false, 1);
 	}
 	if (p->op & OP_FIRST) {
-		if (m->open && follows)
+		if (m->open && follows && !m->asked)
 			mistake(signs, KIND_missing_last, p, "Middle or Last");
 		loss_begins(loss, signs, m->open);
 		settle_first(m, signs);

@@ -83,11 +83,13 @@ static bool is_step(const struct psn_study *s, const struct step *p)
 
 	if (b->op & OP_READ_REQUEST) /* its span is the engine's guess */
 		return false;
-	if (p->op & OP_RESPONSE && p->op & OP_FIRST) /* a responder may skip acknowledged PSNs between responses, or repeat one */
+	if (p->op & OP_RESPONSE && p->resent) /* its MSN may be another one */
 		return false;
 	if (p->psn == b->psn)
 		return p->content != b->content; /* if equal: a retransmission */
-	/* nor if the sender goes back */
+	if (p->op & OP_RESPONSE && p->op & OP_FIRST) /* a responder may skip acknowledged PSNs between responses */
+		return false;
+	/* nor does it if the sender goes back */
 	return !((p->service == SERVICE_RC || p->service == SERVICE_XRC) && psn_distance(b->psn, p->psn) < 0 && is_again(s, p));
 }
 

@@ -236,8 +236,19 @@ static void show_psn(struct signs *signs, const struct read_packet *p)
 
 	if (!e)
 		return;
-	SAY(e->expected, "a PSN of a READ that was sent");
+	SAY(e->expected, "the PSN of a READ, and those behind it");
 	SAY(e->found, "PSN 0x%06x", p->psn);
+}
+
+/* Whether a First or Only would be right with the PSN of its READ. A READ that asks for the rest of another one has its own. */
+static bool is_shifted(const struct reads *r, const struct due *d, const struct roce_packet *p)
+{
+	struct roce_packet at = *p;
+
+	if (d->fit != FIT_PLACE || !d->place)
+		return false;
+	at.number = d->of->psn;
+	return judge(d->of, &at, path_mtu(r)).fit == FIT_RIGHT;
 }
 
 /* Whether another request than a READ was sent with this PSN, or none has come so far. */
@@ -351,7 +362,11 @@ void reads_answer(struct reads *r, const struct twice *sent, struct signs *signs
 	if (!taken->stream->pair.from && !taken->apart)
 		complete_event(r, step);
 	goes_on = r->response.open && r->response.known && p->number == r->response.next && !(p->op & OP_FIRST);
-	if (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on))
+	if (p->op & OP_FIRST)
+		r->response.shifted = is_shifted(r, &due, p);
+	if (r->response.shifted && (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on)))
+		show_psn(signs, &(struct read_packet){ taken->number, p->number });
+	else if (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on))
 		show_number(signs, taken, &due);
 	else if (due.fit == FIT_NONE)
 		take_unasked(r, sent, signs, taken);

@@ -43,6 +43,7 @@ struct reads {
 		bool open;
 		bool known; /* which READ it answers */
 		bool anew;  /* its packets did not come before */
+		bool shifted; /* all of it is right but for the PSN */
 		__u32 next, end; /* PSN behind its latest packet, and behind its READ */
 	} response; /* the one that is being sent */
 	__u32 missing[READS_MISSING]; /* PSN + 1 of responses that were left out, by the low bits of the PSN; 0: none */

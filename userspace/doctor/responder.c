@@ -343,8 +343,11 @@ static void take_back(struct responder_study *r, struct signs *signs, const stru
 		r->again--;
 		return;
 	}
+	if (psn_distance(r->newest_msn, a->packet->msn) < 0) { /* as it was: the answer was overtaken on its way to this place */
+		r->overtaken++;
+		return;
+	}
 	r->back++;
-	r->back_msn += psn_distance(r->newest_msn, a->packet->msn) < 0;
 	add_odd(signs, KIND_ack_psn, a->frame, "PSN", r->acked_psn, " or a later one", a->packet->number);
 }
 
@@ -542,9 +545,9 @@ static void conclude_ack_psn(const struct responder_study *r, struct signs *sign
 		SAY(sign->figures, "%llu times it is a PSN that was never sent.%s", r->never,
 		    doubted ? " Or these are answers to requests that are not seen here: --expect FILE would tell." : "");
 	} else if (r->back * 2 > sign->packets) {
-		doubted = r->back_msn * 2 > r->back;
+		doubted = r->overtaken;
 		SAY(sign->figures, "%llu times it goes back behind one that was acknowledged.%s", r->back,
-		    doubted ? " Or answers overtook one another on their way to this place: the MSN goes back as well." : "");
+		    doubted ? " Or answers overtook one another on their way to this place." : "");
 	} else {
 		doubted = r->passed_gaps;
 		SAY(sign->figures, "%llu times it is beyond what had come, up to PSN 0x%06x, which never comes.%s", r->ahead.count, r->ahead.psn,

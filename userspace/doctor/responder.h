@@ -58,7 +58,7 @@ struct responder_study {
 	} damaged[RESPONDER_DAMAGED]; /* a ring: came with a wrong ICRC, and not rightly since; frame 0: none */
 	__u64 damaged_count, damaged_refused; /* refused: the responder has asked for so many of them */
 	struct responder_ahead ahead;
-	__u64 never, swapped, back, back_msn; /* acknowledgements; back_msn: whose MSN has gone back as well */
+	__u64 never, swapped, back, overtaken; /* acknowledgements; overtaken: whose MSN has gone back as well */
 	__u32 newest_msn;
 	struct responder_gap gap;
 	__u64 silent_gaps, silent_asks; /* gaps without an answer, and the packets behind them that asked for one */
