@@ -410,7 +410,7 @@ static void report_mistakes(const struct message_study *m, struct signs *signs, 
 		SAY(sign->figures, "Each packet's payload is short of 4 bytes by the DMA length.");
 	else if (kind != KIND_missing_reth && say_length(d, sign, class))
 		return;
-	else if (d->same && d->count > 1 && kind != KIND_missing_reth)
+	else if (d->same && d->count > 1 && kind != KIND_missing_reth && kind != KIND_dma_of_packet)
 		SAY(sign->figures, "It is off by %lld each time.", d->off < 0 ? -d->off : d->off);
 }
 
