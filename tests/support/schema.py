@@ -59,7 +59,7 @@ MAY_LACK = {
     "snapshot": r"untracked|selection(_left_out)?|classes|rates|events|filter|groups|host|streams\.(rates|dialogue|owner|late_by|restart_by|immediate|traffic_class|next_psn|missing)|(streams\.lint|fault_kinds)\..*",
     "event": "imm_expected|imm_seen",
     "capture": r"reasons\..*",
-    "findings": r"findings\.(explains|explained_by)",
+    "findings": r"findings\.(explains|explained_by)|checked\.answers(_compared)?",
     "stream": r"drops\..*|payload|operation|latency_histogram|ping_pong|unanswered|end_seen|error|mtu|path_mtu|packets_per_message|"
               r"pacing_slipped_us|ring_full|duplicates|late|foreign|receive_buffer_bytes|longest_unread_us|"
               r"socket_receive_buffer_runs|messages_not_completed|packets_not_completed|hw_counters(\..*)?|qps",

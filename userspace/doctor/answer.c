@@ -235,7 +235,6 @@ static void take_response(struct chart *requests, struct chart *response, const 
 {
 	const struct roce_packet *p = &taken->look->packet;
 
-	response->message.asked = true;
 	reads_answer(requests->reads, &requests->twice, &response->signs, &response->waiting, taken);
 	if (!(p->op & OP_NO_PLACE) && response->waiting.event.kinds & ROCE_EVENT(psn_gap))
 		requests->called = CALL_LOSS;

@@ -72,6 +72,8 @@ static void conclude_start(struct chart *c)
 	bool refused = is_refused(c), taken = !refused && c->responder.acked;
 	__u32 start = refused ? c->wanted : c->start;
 	__s32 off = psn_distance(start, c->psn.first);
+	/* to the receiver all of them are duplicates, so that it acknowledges the PSN before the one that it expects */
+	bool behind = off < 0 && start != NO_PSN && c->responder.acked_psn == ((start - 1) & PSN_MASK);
 	__u64 packets = c->loss.packets;
 	char text[SIGN_FIGURES];
 
@@ -86,6 +88,7 @@ static void conclude_start(struct chart *c)
 		show_start(c, KIND_psn_other_side, start, packets);
 		return;
 	}
+	taken &= !behind;
 	if (taken || (!refused && off > 0 && off <= LOSS_FEW)) /* lost packets explain it as well: count it once */
 		packets = 1;
 	show_start(c, KIND_psn_start, start, packets);

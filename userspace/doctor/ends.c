@@ -90,7 +90,7 @@ static size_t streams_of_nak(const struct doctor *d, const struct chart *c)
 static void conclude_responder(const struct doctor *d, struct chart *c)
 {
 	const struct responder_end end = {
-		.start = c->start,
+		.start = c->start, .time = d->end,
 		.complete = are_complete(c),
 		.contended = chart_is_contended(c),
 		.twice = 4 * (c->twice.copies + c->twice.undecided) > c->packets,

@@ -60,6 +60,14 @@ static void excuse(struct goback *g)
 	g->wrong--;
 }
 
+/* Another answer comes behind the NAK, before the requester can have gone back. */
+static void keep_nak(struct goback *g)
+{
+	if (g->nak.open)
+		g->nak.before[g->nak.count++ % GOBACK_NAKS] = g->nak.psn;
+	g->nak.open = false;
+}
+
 static bool is_of_nak_before(const struct goback *g, __u32 psn)
 {
 	for (__u32 i = 0; i < g->nak.count && i < GOBACK_NAKS; i++)
@@ -127,8 +135,10 @@ void goback_request(struct goback *g, const struct doctor_packet *taken)
 	g->run.asks |= asks;
 	if (asks && !again)
 		g->asked[psn % GOBACK_ASKED] = psn + 1;
-	if (g->nak.open && psn == g->nak.psn)
+	if (g->nak.open && psn == g->nak.psn) {
 		g->nak.open = false;
+		g->nak.count = 0;
+	}
 	g->latest = psn;
 	g->met = true;
 }
@@ -141,10 +151,7 @@ void goback_nak(struct goback *g, const struct doctor_packet *taken)
 	/* a requester that is going back already may do so for another reason */
 	if (!g->met || behind < 0 || behind > FLIGHT || psn_distance(g->latest, g->newest) > 0)
 		return;
-	if (g->nak.open)
-		g->nak.before[g->nak.count++ % GOBACK_NAKS] = g->nak.psn;
-	else
-		g->nak.count = 0;
+	keep_nak(g);
 	g->nak.open = true;
 	g->nak.tried = false;
 	g->nak.psn = p->number;
@@ -160,7 +167,7 @@ void goback_ack(struct goback *g, const struct doctor_packet *taken)
 	if (g->met && p->number == g->newest && g->latest == g->newest && took && (!g->fastest || took < g->fastest))
 		g->fastest = took;
 	if (g->nak.open && psn_distance(g->nak.psn, p->number) >= 0)
-		g->nak.open = false;
+		keep_nak(g);
 }
 
 /* ---- signs ---- */

@@ -154,12 +154,18 @@ static bool is_overtaken(const struct loss *l, const struct step *p)
 	return l->ahead && p->identification && behind && behind < OVERTAKEN;
 }
 
-/* Whether the packet before came late, and this is the next one in the sequence. */
-static bool is_behind_late(const struct loss *l, const struct step *p)
+/* before: late or back. Whether this packet is the next one in the sequence. */
+static bool is_next(const struct loss *l, __u32 before, const struct step *p)
 {
-	__u32 behind = (p->psn - l->late) & PSN_MASK; /* PSNs between them */
+	return before && ((p->psn - before) & PSN_MASK) < l->span;
+}
 
-	return l->late && behind < l->late_span;
+/* Whether a packet that comes for the first time was lost before: it was asked for, or the sender sends all again from some place on. */
+static bool is_resent(const struct loss *l, const struct step *p)
+{
+	bool reliable = p->service == SERVICE_RC || p->service == SERVICE_XRC;
+
+	return (p->resent || (reliable && is_next(l, l->back, p))) && !is_overtaken(l, p);
 }
 
 /* The packet comes for which the receiver has asked. */
@@ -198,10 +204,8 @@ static void take_start(struct loss *l, struct signs *signs, const struct step *p
 /* Missing packets come late. */
 static void take_late(struct loss *l, struct signs *signs, const struct step *p, const struct loss_gap *g)
 {
-	bool next = is_behind_late(l, p);
-
 	take_start(l, signs, p);
-	if (!next) {
+	if (!is_next(l, l->late, p)) {
 		l->late_packets = l->late_psns = 0;
 		l->answers = !is_overtaken(l, p) && l->wants && p->psn == l->wanted;
 		if (l->answers)
@@ -209,18 +213,18 @@ static void take_late(struct loss *l, struct signs *signs, const struct step *p,
 	}
 	l->recovered += p->event.recovered;
 	l->missing -= p->event.recovered < l->missing ? p->event.recovered : l->missing;
-	l->late = p->psn + 1;
-	l->late_span = p->span;
 	if (l->answers) {
 		l->came_packets++;
 		l->came_psns += p->event.recovered;
 		l->resent += p->event.recovered;
 		return;
 	}
-	if (p->resent && !is_overtaken(l, p)) {
+	if (is_resent(l, p)) {
 		l->resent += p->event.recovered;
+		l->back = p->psn + 1;
 		return;
 	}
+	l->back = 0;
 	l->late_packets += !is_overtaken(l, p);
 	l->late_psns += is_overtaken(l, p) ? 0 : p->event.recovered;
 	show(signs, KIND_reorder, g);
@@ -265,14 +269,16 @@ __u32 loss_take(struct loss *l, struct signs *signs, const struct step *p, enum 
 	}
 	l->damaged = 0;
 	take_again(l, p, &g);
-	if (is_behind_late(l, p) && kinds & ROCE_EVENT(psn_duplicate))
+	if (is_next(l, l->late, p) && kinds & ROCE_EVENT(psn_duplicate))
 		take_back_late(l, signs);
 	else if (l->came && kinds & ROCE_EVENT(psn_duplicate) && p->psn == l->wanted)
 		take_back_wanted(l, signs);
 	if (kinds & ROCE_EVENT(psn_recovered))
 		take_late(l, signs, p, &g);
 	else
-		l->late = 0;
+		l->back = kinds & ROCE_EVENT(psn_duplicate) ? p->psn + 1 : 0;
+	l->late = kinds & ROCE_EVENT(psn_recovered) ? p->psn + 1 : 0;
+	l->span = p->span;
 	if (kinds & ROCE_EVENT(psn_duplicate)) {
 		l->again++;
 		show(signs, KIND_duplicates, &g);

@@ -24,7 +24,8 @@ struct loss {
 	struct loss_held between, inside; /* before the first packet of the open message, and after it */
 	__u64 gaps, skipped, largest;
 	__u64 recovered, again, jumps;
-	__u32 late, late_span; /* PSN + 1 of the packet before if it came late, else 0; and the PSNs that it takes */
+	__u32 late, back; /* PSN + 1 of the packet before if it came late, or if the sender went back to it; else 0 */
+	__u32 span; /* PSNs that it takes */
 	__u64 late_packets, late_psns; /* packets in a row, up to that one, that came late, and their PSNs; overtaken ones are none */
 	__u16 ahead; /* IPv4 identification of the latest packet with a new PSN; 0: none */
 	__u64 resent; /* missing PSNs that came when the sender went back: they were lost, not overtaken */

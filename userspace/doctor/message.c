@@ -258,7 +258,7 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 		loss_judge(loss, signs, false, false, 1);
 	}
 	if (p->op & OP_FIRST) {
-		if (m->open && follows && !m->asked)
+		if (m->open && follows && !p->resent) /* a READ may be asked for again from inside of its response */
 			mistake(signs, KIND_missing_last, p, "Middle or Last");
 		loss_begins(loss, signs, m->open);
 		settle_first(m, signs);
@@ -271,7 +271,7 @@ void message_study_take(struct message_study *m, struct loss *loss, struct signs
 			take_headless(m, p, follows);
 		begin(m, p);
 		m->whole = false;
-	} else if (follows && !m->left && operation(p->opcode) != operation(m->first)) {
+	} else if (follows && !m->left && !m->leapt && operation(p->opcode) != operation(m->first)) {
 		mistake(signs, KIND_message_mixed, p, "the operation of the First");
 		m->whole = false;
 	}

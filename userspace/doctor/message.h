@@ -42,7 +42,6 @@ struct dma_study {
 
 struct message_study {
 	bool met;   /* the beginning or the end of a message was seen */
-	bool asked; /* responses whose requests are known: reads.c judges where they begin and end */
 	bool open;
 	bool whole; /* nothing of the open message is missing since its First */
 	bool reth;  /* its RETH gave a DMA length, namely: */

@@ -86,7 +86,8 @@ static bool is_step(const struct psn_study *s, const struct step *p)
 	if (p->op & OP_RESPONSE && p->resent) /* its MSN may be another one */
 		return false;
 	if (p->psn == b->psn)
-		return p->content != b->content; /* if equal: a retransmission */
+		/* if equal: a retransmission; and a READ that is asked for from inside of it is answered by other packets */
+		return p->content != b->content && (p->opcode == b->opcode || !(p->op & OP_RESPONSE));
 	if (p->op & OP_RESPONSE && p->op & OP_FIRST) /* a responder may skip acknowledged PSNs between responses */
 		return false;
 	/* nor does it if the sender goes back */

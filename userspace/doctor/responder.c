@@ -5,6 +5,7 @@
 #define FAR 65536    /* PSNs: an answer farther away is to no request of this sequence */
 #define AHEAD 1024   /* ... or beyond the newest one, where this place may have changed the order */
 #define MOVE (1 << 20) /* PSNs after which the first one is forgotten, so that distances keep their sign */
+#define LATE 250000000ull /* ns by which a request may come here later than its answer, if nothing tells */
 #define USUAL_ASKS 2 /* times as many packets ask in vain as did before an answer came */
 #define USUAL_TIME 4 /* times as long */
 
@@ -77,7 +78,7 @@ void responder_study_anew(struct responder_study *r)
 {
 	r->met = r->acked = false;
 	r->msn.based = false;
-	r->ahead.count = 0;
+	r->ahead = (struct responder_ahead){ 0 };
 	forget_answers(r);
 }
 
@@ -110,10 +111,10 @@ static bool is_damaged(const struct responder_study *r, __u32 psn)
 	return false;
 }
 
-static void forget_damaged(struct responder_study *r, __u32 psn)
+static void forget_damaged(struct responder_study *r, __u32 from, __u32 to)
 {
 	for (size_t i = 0; i < RESPONDER_DAMAGED; i++)
-		if (r->damaged[i].psn == psn)
+		if (psn_distance(from, r->damaged[i].psn) >= 0 && psn_distance(r->damaged[i].psn, to) >= 0)
 			r->damaged[i].frame = 0;
 }
 
@@ -168,11 +169,12 @@ static void judge_silence(struct responder_study *r, struct signs *signs, __u64 
 
 static void open_gap(struct responder_study *r, const struct step *p, __u64 time)
 {
-	if (r->gap.open || r->asked) /* it waits for the older one */
+	__u32 psn = responder_has_acked(r, p->event.expected) ? (r->acked_psn + 1) & PSN_MASK : p->event.expected;
+
+	/* it waits for an older one, or this one was acknowledged already: its packets came with a wrong ICRC, or only not here */
+	if (r->gap.open || r->asked || psn_distance(psn, p->psn) <= 0)
 		return;
-	r->gap = (struct responder_gap){
-		.frame = p->frame, .psn = p->event.expected, .open = true, .owed = r->asks, .from = time, .to = time,
-	};
+	r->gap = (struct responder_gap){ .frame = p->frame, .psn = psn, .open = true, .owed = r->asks, .from = time, .to = time };
 }
 
 /* The responder says that nothing is missing up to this PSN. */
@@ -217,12 +219,17 @@ static void take_new(struct responder_study *r, const struct step *p, __u32 next
 {
 	bool gap = p->event.kinds & ROCE_EVENT(psn_gap) && psn_distance(r->end, p->event.expected) >= 0 &&
 		   psn_distance(p->event.expected, p->psn) > 0;
+	struct responder_ahead *h = &r->ahead;
 	__s32 span;
 
 	if (gap) {
 		extend(r, p->event.expected, true);
 		extend(r, p->psn, false);
 		open_gap(r, p, time);
+	}
+	if (h->waits && psn_distance(h->wanted, p->psn) >= 0) {
+		h->waits = false;
+		h->longest = time - h->since > h->longest ? time - h->since : h->longest;
 	}
 	extend(r, (p->psn + 1) & PSN_MASK, true);
 	put(r->ends, p->psn, p->op & OP_LAST);
@@ -261,7 +268,7 @@ void responder_study_request(struct responder_study *r, struct signs *signs, con
 		begin_at(r, p->psn);
 	}
 	r->met = true;
-	forget_damaged(r, p->psn);
+	forget_damaged(r, p->psn, p->psn);
 	if (p->op & OP_READ_REQUEST) /* completed by its response, at a PSN that may be a guess */
 		msn_study_forget(&r->msn);
 	if (psn_distance(r->end, p->psn) >= 0)
@@ -323,17 +330,27 @@ static void take_foreign(struct responder_study *r, struct signs *signs, __u32 p
 }
 
 /* It is beyond what came. */
-static void take_ahead(struct responder_study *r, __u32 psn, __u64 frame)
+static void take_ahead(struct responder_study *r, __u32 psn, const struct responder_answer *a)
 {
 	struct responder_ahead *h = &r->ahead;
+	__u32 by = psn_distance(responder_newest(r), psn);
 
 	if (h->count < FINDING_EVIDENCE) {
-		h->shown[h->count].frame = frame;
+		h->shown[h->count].frame = a->frame;
 		h->shown[h->count].newest = responder_newest(r);
 		h->shown[h->count].psn = psn;
 	}
-	if (!h->count++ || psn_distance(h->psn, psn) > 0)
+	h->differs |= h->count && h->by != by;
+	h->by = h->count ? h->by : by;
+	if (!h->count++ || psn_distance(h->psn, psn) > 0) {
 		h->psn = psn;
+		h->time = a->time;
+	}
+	if (h->waits)
+		return;
+	h->waits = true;
+	h->wanted = psn;
+	h->since = a->time;
 }
 
 /* It was acknowledged already. Right where the request came again. */
@@ -399,11 +416,11 @@ static void take_ack(struct responder_study *r, struct signs *signs, const struc
 			take_foreign(r, signs, psn, a->frame);
 		return;
 	}
-	if (judged && psn_distance(responder_newest(r), psn) > 0)
-		take_ahead(r, psn, a->frame);
+	if (judged && psn_distance(responder_newest(r), psn) > 0 && !is_damaged(r, psn))
+		take_ahead(r, psn, a);
 	if (on > 0) {
-		take_damaged(r, signs, psn, a);
 		pass_gap(r, psn, a);
+		take_damaged(r, signs, psn, a);
 		if (judged)
 			take_msn(r, signs, a);
 		advance(r, psn, a->time);
@@ -483,6 +500,7 @@ static void take_refused(struct responder_study *r, struct signs *signs, const s
 	if (responder_is_foreign(r, psn))
 		return;
 	r->damaged_refused += is_damaged(r, psn);
+	forget_damaged(r, psn, (psn + FAR) & PSN_MASK); /* they come again */
 	if (r->acked && psn_distance(r->taken_end, psn) > 0)
 		r->taken_end = psn;
 	take_damaged(r, signs, (psn - 1) & PSN_MASK, a);
@@ -515,12 +533,23 @@ bool responder_study_answer(struct responder_study *r, struct signs *signs, cons
 
 /* ---- conclusions ---- */
 
-/* What is beyond all that came: not only the order of both directions has changed. */
-static void conclude_ahead(const struct responder_study *r, struct signs *signs)
+/* Whether the request would have come here meanwhile. */
+static bool never_comes(const struct responder_study *r, const struct responder_end *end)
+{
+	__u64 usual = r->ahead.longest ?: r->longest, late = usual ? USUAL_TIME * usual : LATE;
+
+	return end->time > r->ahead.time && end->time - r->ahead.time > late;
+}
+
+/*
+ * Acknowledgements of what never came. At the end of a capture the requests may only be late, by as much as others were. That they are
+ * always the same number of packets ahead is at least odd.
+ */
+static void conclude_ahead(const struct responder_study *r, struct signs *signs, const struct responder_end *end)
 {
 	const struct responder_ahead *h = &r->ahead;
 
-	if (!h->count || psn_distance(responder_newest(r), h->psn) <= 0)
+	if (!h->count || psn_distance(responder_newest(r), h->psn) <= 0 || (h->differs && !never_comes(r, end)))
 		return;
 	for (__u64 i = 0; i < h->count; i++) {
 		__u64 at = i < FINDING_EVIDENCE ? i : 0;
@@ -529,12 +558,12 @@ static void conclude_ahead(const struct responder_study *r, struct signs *signs)
 	}
 }
 
-static void conclude_ack_psn(const struct responder_study *r, struct signs *signs)
+static void conclude_ack_psn(const struct responder_study *r, struct signs *signs, const struct responder_end *end)
 {
 	struct sign *sign;
 	bool doubted = false;
 
-	conclude_ahead(r, signs);
+	conclude_ahead(r, signs, end);
 	sign = signs_find(signs, KIND_ack_psn);
 	if (!sign)
 		return;
@@ -549,23 +578,30 @@ static void conclude_ack_psn(const struct responder_study *r, struct signs *sign
 		SAY(sign->figures, "%llu times it goes back behind one that was acknowledged.%s", r->back,
 		    doubted ? " Or answers overtook one another on their way to this place." : "");
 	} else {
-		doubted = r->passed_gaps;
+		doubted = r->passed_gaps || !never_comes(r, end);
 		SAY(sign->figures, "%llu times it is beyond what had come, up to PSN 0x%06x, which never comes.%s", r->ahead.count, r->ahead.psn,
-		    doubted ? " Or this place has missed packets." : "");
+		    doubted ? " Or requests come to this place later than their answers, or not at all." : "");
 	}
 	sign->doubted = doubted;
 }
 
+/* Where this place misses packets, or receivers do ask for damaged ones, a few more are no sign. */
 static void conclude_bad_icrc(const struct responder_study *r, struct signs *signs)
 {
 	struct sign *sign = signs_find(signs, KIND_ack_bad_icrc);
 
 	if (!sign)
 		return;
-	sign->doubted = r->damaged_refused;
+	if (sign->packets < FINDING_PACKETS && (r->damaged_refused || r->passed_gaps)) {
+		signs_drop(signs, KIND_ack_bad_icrc);
+		return;
+	}
+	sign->doubted = r->damaged_refused || r->passed_gaps || r->ahead.count;
 	if (r->damaged_refused)
 		SAY(sign->figures, "But it asked for %llu others: perhaps these are damaged only on their way to this place.",
 		    r->damaged_refused);
+	else if (sign->doubted)
+		SAY(sign->figures, "Or they were sent again, and this place has missed that.");
 }
 
 /* Where this place misses packets, a right NAK may be behind one of them now and then. */
@@ -660,7 +696,7 @@ void responder_study_conclude(struct responder_study *r, struct signs *signs, co
 		signs_drop(signs, KIND_nak_repeated);
 	if (r->gap.open)
 		judge_silence(r, signs, 0);
-	conclude_ack_psn(r, signs);
+	conclude_ack_psn(r, signs, end);
 	conclude_bad_icrc(r, signs);
 	conclude_nak_missing(r, signs);
 	conclude_nak_psn(r, signs);

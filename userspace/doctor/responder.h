@@ -29,7 +29,13 @@ struct responder_gap {
 /* Acknowledgements of PSNs that have not come yet: perhaps this place has changed the order of both directions. */
 struct responder_ahead {
 	__u64 count;
-	__u32 psn; /* the farthest */
+	__u32 psn; /* the farthest, */
+	__u64 time; /* ns: when it came */
+	bool waits; /* for the request of one of them, since: */
+	__u32 wanted;
+	__u64 since, longest; /* ns; longest: until such a request came; 0: none did */
+	__u32 by; /* so far beyond the newest request was the first, */
+	bool differs; /* ... and another one was not */
 	struct {
 		__u64 frame;
 		__u32 newest, psn;
@@ -126,6 +132,7 @@ bool responder_study_answer(struct responder_study *r, struct signs *signs, cons
 /* What is known when all packets were taken. */
 struct responder_end {
 	__u32 start;   /* the connection's first PSN; PAIR_NO_PSN: not known */
+	__u64 time;    /* ns: the end of the capture or watch */
 	bool complete; /* all packets of both directions were taken */
 	bool contended; /* nobody knows which answers are to these requests */
 	bool twice;    /* frames may have been captured twice */
