@@ -669,7 +669,7 @@ FAULTS = {
     ("double", "requests", "behind"): {"retransmission"},       # of READ responses
     ("double", "answers", "before"): {"captured-twice", "duplicates", "retransmission"},
     ("double", "answers", "behind"): set(),
-    ("late", "requests", "before"): {"reorder", "retransmission"},
+    ("late", "requests", "before"): {"reorder", "psn-refused", "retransmission"},    # what overtook it is asked for, too
     ("late", "requests", "behind"): {"psn-refused", "retransmission"},
     ("late", "answers", "before"): {"loss", "reorder", "retransmission"},   # a READ whose response is late is asked for again
     ("late", "answers", "behind"): {"retransmission"},
@@ -829,7 +829,7 @@ class ReadLong(Responder):
 
 
 class ReadSize(Responder):
-    """First and Middle packets are half as large, or the Last is four bytes larger."""
+    """First and Middle packets are half as large, or the Last is four bytes smaller."""
     half = None
 
     def responses(self, packet, data):
@@ -837,7 +837,7 @@ class ReadSize(Responder):
         self.d.shown += 1
         if self.half:
             return super().responses(packet, [b[:self.plan.mtu // 2] for b in data[:-1]] + data[-1:])
-        return super().responses(packet, data[:-1] + [data[-1][:self.plan.mtu - 4] + bytes(4)])
+        return super().responses(packet, data[:-1] + [data[-1][:-4]])
 
 
 class ReadPsn(Responder):
@@ -1004,7 +1004,7 @@ LARGE = {**WRITES, "mtu": choice(256, 512, 1024), "sizes": (600, 6000)}     # of
 BEGUN = {"middle": False, "msn": 0}
 GAPS = {**LARGE, "window": choice(16, 32), "ack_every": 4, "fault": fault("lose", "requests", "before", 12, 24), "first_only": True}
 STOP_AND_WAIT = {**WRITES, "mtu": 1024, "sizes": (12, 1024), "window": 1, "ack_every": 1, "fault": fault("lose", "answers", "behind", 5, 9)}
-READS = {"kinds": ("read",), "mtu": choice(256, 512), "sizes": (1100, 4000), "coalesce": 0, "window": 16, "ack_every": 4}
+READS = {"kinds": ("read",), "mtu": 512, "sizes": (1100, 4000), "coalesce": 0, "window": 16, "ack_every": 4}
 KNOWN = ("expect", "cm")
 
 MISTAKES = (
@@ -1014,7 +1014,7 @@ MISTAKES = (
             told=("", "expect")),
     Mistake("msn-stands-still", StandsStill, "ack-msn", WRITES),
     Mistake("ack-unsent", AcksUnsent, "ack-psn", LARGE),
-    Mistake("ack-too-early", AcksTooEarly, "ack-psn", {**LARGE, "sizes": (3100, 6000), "far": 100, "window": 64, "gap": 600}),
+    Mistake("ack-too-early", AcksTooEarly, "ack-psn", {**LARGE, "sizes": (3100, 6000), "far": 100, "window": 64, "gap": 600, "ack_every": 2}),
     Mistake("ack-goes-back", AckGoesBack, "ack-psn", {**LARGE, "ack_every": 1}),
     Mistake("takes-damaged", TakesDamaged, "ack-bad-icrc",
             {**LARGE, "fault": fault("damage", "requests", "before", 8, 20), "first_only": True}),
@@ -1026,22 +1026,23 @@ MISTAKES = (
     Mistake("rnr-to-write", RnrToWrite, "rnr-without-need", WRITES),
     Mistake("answers-qpn-0", AnswersQpn0, "answers-to-nobody", WRITES),
     Mistake("answers-address-0", AnswersAddress0, "answers-to-nobody", WRITES),
-    Mistake("answers-icrc-swapped", AnswersBadIcrc, "icrc-swapped", WRITES),
-    Mistake("read-short", ReadShort, "read-response-number", READS),
-    Mistake("read-long", ReadLong, "read-response-number", READS),
-    Mistake("read-size", ReadSize, "read-response-size", READS),
-    Mistake("read-psn", ReadPsn, "read-response-psn", READS),
-    Mistake("read-without-aeth", ReadWithoutAeth, "read-response-aeth", READS),
+    Mistake("answers-icrc-swapped", AnswersBadIcrc, "icrc-swapped", {**WRITES, "window": 16, "ack_every": 4}),
+    Mistake("read-short", ReadShort, "read-response-number", READS, told=KNOWN),
+    Mistake("read-long", ReadLong, "read-response-number", READS, told=KNOWN),
+    Mistake("read-size", ReadSize, "read-response-size", READS, told=KNOWN),
+    Mistake("read-psn", ReadPsn, "read-response-psn", READS, told=KNOWN),
+    Mistake("read-without-aeth", ReadWithoutAeth, "read-response-aeth", READS, told=KNOWN),
     Mistake("read-middle-aeth", ReadMiddleAeth, "read-response-aeth", READS),
     Mistake("silent-after-zero", SilentAfterZero, "ack-stops", {**WRITES, "zero_at": lambda dice: dice.randrange(8, 16)}, shown=1),
     Mistake("stops-acknowledging", StopsAcknowledging, "ack-stops", WRITES, shown=1),
     Mistake("takes-any-rkey", TakesAnyRkey, "takes-rkey", {**WRITES, **BEGUN, "rkey_wrong": 4}, receiver=True,
             beside="refused-rkey"),
-    Mistake("nak-ignored", IgnoresNak, "nak-ignored", {**GAPS, "window": 10000, "messages": 60}, shown=1),
+    Mistake("nak-ignored", IgnoresNak, "nak-ignored", {**GAPS, "window": 10000, "messages": 60, "gap": 1000, "near": 2000, "far": 2000}, shown=1),
     Mistake("goes-back-ahead", GoesBackAhead, "goes-back-wrong", GAPS),
     Mistake("goes-back-too-far", GoesBackTooFar, "goes-back-wrong", GAPS),
     Mistake("other-bytes-again", SendsOtherBytes, "retransmission-differs", GAPS),
-    Mistake("resends-without-ackreq", ResendsWithoutAckReq, "resends-without-ackreq", {**GAPS, "duplicates": False}),
+    Mistake("resends-without-ackreq", ResendsWithoutAckReq, "resends-without-ackreq",
+            {**STOP_AND_WAIT, "fault": fault("lose", "requests", "behind", 5, 9), "first_only": True, "duplicates": False}),
     Mistake("no-ackreq", NoAckReq, "no-ackreq", {**WRITES, "window": 64}),
     Mistake("does-not-wait", DoesNotWait, "rnr",
             {**WRITES, "kinds": ("send",), "rnr_every": 3, "rnr_timer": lambda dice: dice.randrange(10, 14)}),

@@ -30,6 +30,15 @@ static bool fits(const struct chart *c, const struct roce_packet *p)
 	return r->met && behind >= 0 && behind < NEAR && psn_distance(r->start, p->number) >= 0 && c->service == p->service;
 }
 
+/* Whether it may be of this one's next requests: where two QPs count alike, the answer may be to either. */
+static bool nears(const struct chart *c, const struct roce_packet *p)
+{
+	const struct responder_study *r = &c->responder;
+	__s32 ahead = psn_distance(responder_newest(r), p->number);
+
+	return r->met && ahead > 0 && ahead < NEAR && c->service == p->service;
+}
+
 /* Of several streams of requests in the direction that is answered the only one that this answer fits. NULL: none, or several. */
 static struct chart *only_fit(struct doctor *d, const struct path *path, const struct chart *response, const struct roce_packet *p)
 {
@@ -39,9 +48,9 @@ static struct chart *only_fit(struct doctor *d, const struct path *path, const s
 		return NULL;
 	for (struct chart *c = path->streams; c; c = c->beside) {
 		d->searched++;
-		if (!fits(c, p) || is_of_another(c, response))
+		if ((!fits(c, p) && !nears(c, p)) || is_of_another(c, response))
 			continue;
-		if (found)
+		if (found || nears(c, p))
 			return NULL;
 		found = c;
 	}
@@ -177,8 +186,9 @@ static void show_refused(struct chart *requests, const struct doctor_packet *tak
 static bool is_older(const struct chart *c, __u32 psn, __u64 time)
 {
 	const struct twice_seen *it = twice_at(&c->twice, psn);
+	__u64 way = c->goback.fastest ?: c->responder.longest;
 
-	return it && c->loss.again_now && psn_distance(c->loss.went_back, psn) >= 0 && time - it->time < c->goback.fastest;
+	return it && c->loss.again && psn_distance(c->loss.went_back, psn) >= 0 && time - it->time < way;
 }
 
 /* Takes a NAK, PSN sequence error. Returns why the sender will go back. */

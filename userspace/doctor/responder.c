@@ -353,6 +353,15 @@ static void take_ahead(struct responder_study *r, __u32 psn, const struct respon
 	h->since = a->time;
 }
 
+/* Whether the MSN of an answer that goes back is the one which belonged to its PSN. */
+static bool is_as_it_was(const struct responder_study *r, const struct roce_packet *p)
+{
+	__s32 back = psn_distance(p->msn, r->newest_msn);
+	__u32 psn = p->number, messages;
+
+	return all_came(r, (psn + 1) & PSN_MASK, r->acked_psn, &messages) ? back == (__s32)messages : back > 0;
+}
+
 /* It was acknowledged already. Right where the request came again. */
 static void take_back(struct responder_study *r, struct signs *signs, const struct responder_answer *a)
 {
@@ -360,7 +369,7 @@ static void take_back(struct responder_study *r, struct signs *signs, const stru
 		r->again--;
 		return;
 	}
-	if (psn_distance(r->newest_msn, a->packet->msn) < 0) { /* as it was: the answer was overtaken on its way to this place */
+	if (is_as_it_was(r, a->packet)) { /* the answer was overtaken on its way to this place, or came twice */
 		r->overtaken++;
 		return;
 	}
@@ -488,6 +497,7 @@ static bool take_nak(struct responder_study *r, struct signs *signs, const struc
 	else
 		right = judge_nak(r, signs, psn, a->frame);
 	r->nak.open = r->asked = true;
+	r->asked_odd = !right;
 	r->nak.psn = psn;
 	return right;
 }
@@ -620,6 +630,12 @@ static void conclude_nak_psn(struct responder_study *r, struct signs *signs)
 	sign = signs_find(signs, KIND_nak_psn);
 	if (!sign)
 		return;
+	if (r->asked && r->asked_odd && r->again >= FINDING_PACKETS) {
+		sign->packets += r->again;
+		SAY(sign->figures, "%llu of %llu NAKs do. What the last one asks for came again, %llu packets, and none of them was acknowledged.",
+		    r->naks_odd, r->naks, r->again);
+		return;
+	}
 	if (r->naks_behind == r->naks_odd && (!most || r->passed_gaps)) {
 		signs_drop(signs, KIND_nak_psn);
 		return;

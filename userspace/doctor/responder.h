@@ -50,7 +50,8 @@ struct responder_study {
 	__u32 acked_psn; /* the newest one acknowledged */
 	__u32 taken_end; /* ... and behind what was taken, as NAKs tell as well */
 	bool paired;	 /* the pair of streams is known, not only found by its addresses and PSNs */
-	__u64 answers;	 /* that were compared */
+	__u64 answers;	 /* that were compared, */
+	__u64 answered;	 /* ... and the latest one's time (ns) */
 	__u64 asks;	 /* requests that ask for an answer, less answers since */
 	/* how long answers took, where nothing was missing */
 	__u64 waiting, waits_from; /* requests that ask since the latest new acknowledgement; ns: the first of them */
@@ -78,7 +79,8 @@ struct responder_study {
 		bool open; /* no request has come since but later ones */
 		__u32 psn;
 	} nak;
-	bool asked; /* since the latest NAK nothing more was acknowledged */
+	bool asked; /* since the latest NAK nothing more was acknowledged, */
+	bool asked_odd; /* ... and that NAK asks for another PSN than the missing one */
 	__u64 naks, naks_odd; /* NAKs, PSN sequence error; those for another PSN than the missing one, */
 	__u64 naks_behind;    /* ... of which so many are behind one that did not come here */
 	__u64 naks_front;     /* and those for the packet in front of the missing one, */
