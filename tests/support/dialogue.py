@@ -829,15 +829,11 @@ class ReadLong(Responder):
 
 
 class ReadSize(Responder):
-    """First and Middle packets are half as large, or the Last is four bytes smaller."""
-    half = None
+    """The Last has half of its bytes."""
 
     def responses(self, packet, data):
-        self.half = self.d.dice.random() < 0.5 if self.half is None else self.half
         self.d.shown += 1
-        if self.half:
-            return super().responses(packet, [b[:self.plan.mtu // 2] for b in data[:-1]] + data[-1:])
-        return super().responses(packet, data[:-1] + [data[-1][:-4]])
+        return super().responses(packet, data[:-1] + [data[-1][:len(data[-1]) // 2]])
 
 
 class ReadPsn(Responder):

@@ -200,6 +200,8 @@ static enum loss_call refuse_psn(struct chart *requests, const struct doctor_pac
 	bool within = requests->responder.met && begun && psn_distance(psn, newest) >= 0;
 	enum nak_place place = came || within ? place_of(requests, psn) : is_missing(requests, psn) ? NAK_MISSING : NAK_UNKNOWN;
 
+	if (requests->exchange.rnr.met && requests->exchange.rnr.psn == psn) /* it was not taken while the receiver was not ready */
+		return CALL_RNR;
 	if (is_older(requests, psn, taken->stream->last_seen))
 		return requests->loss.again_by ?: CALL_OTHER;
 	if (place == NAK_MISSING) {
@@ -271,7 +273,7 @@ static bool take_sure(struct chart *requests, struct chart *response, const stru
 	if (nak)
 		goback_nak(&requests->goback, taken);
 	else if (p->op & OP_ACK && !(p->op & OP_CUT) && !(p->syndrome >> 5 & 3))
-		goback_ack(&requests->goback, taken);
+		goback_ack(&requests->goback, &requests->twice, taken);
 	return right;
 }
 

@@ -39,12 +39,13 @@ static void take_duplicate(struct duplicates *d, const struct doctor_packet *tak
 	bool executed = p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMICETH), asks = p->ackreq || executed;
 	__u32 psn = p->number;
 
+	d->waiting.executed |= executed;
 	if (!d->again || psn_distance(d->lowest, psn) < 0)
 		d->lowest = psn;
 	if (!d->again || psn_distance(d->highest, psn) > 0)
 		d->highest = psn;
 	d->again = true;
-	d->waiting.executed |= executed;
+	d->behind_them = false;
 	if (!asks)
 		return;
 	if (d->waiting.asks && psn_distance(d->waiting.latest, psn) <= 0) {
@@ -70,6 +71,9 @@ void duplicates_request(struct duplicates *d, const struct doctor_packet *taken)
 	if (d->heard && psn_distance(d->behind, psn) < 0)
 		take_duplicate(d, taken);
 	if (!d->met || psn_distance(d->newest, psn) > 0) {
+		if (!d->behind_them)
+			d->fresh = psn;
+		d->behind_them = true;
 		d->newest = psn;
 		d->last = (psn + (bytes ? bytes - 1 : 0) / (taken->stream->path_mtu ?: MTU_LEAST)) & PSN_MASK;
 	}
@@ -116,7 +120,7 @@ static void move_on(struct duplicates *d, const struct roce_packet *p)
 		return;
 	d->behind = behind;
 	d->heard = true;
-	d->again = false;
+	d->again &= !d->behind_them || psn_distance(d->fresh, (behind - 1) & PSN_MASK) < 0;
 }
 
 /*

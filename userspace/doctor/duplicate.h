@@ -19,8 +19,10 @@ struct duplicates {
 	bool met, heard;
 	__u32 newest, last; /* PSN of the newest request, if `met`; and of the last packet of its response, if it is a READ, at most */
 	__u32 behind; /* PSN behind the newest acknowledged one, if `heard` */
-	bool again; /* duplicates came since something new was acknowledged, of these PSNs: */
+	bool again; /* duplicates of these PSNs came, and nothing that was sent behind them is acknowledged: */
 	__u32 lowest, highest;
+	bool behind_them; /* something was sent behind them, from this PSN on: */
+	__u32 fresh;
 	/* duplicates since the latest answer */
 	struct {
 		__u64 asks;    /* those that ask for an answer, */

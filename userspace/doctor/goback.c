@@ -2,11 +2,11 @@
 #include "userspace/doctor/goback.h"
 
 /*
- * Times as often wrong as right, and so often at least: what is sent again may be lost again, so that a run seems to begin later; and
+ * So often at least, and more often wrong than right: what is sent again may be lost again, so that a run seems to begin later; and
  * where a NAK is lost behind this place, the requester goes back to what it knows to be acknowledged, though later than soon.
  */
-#define FEW 4
-#define OFTEN 2
+#define OFTEN 3
+#define TWICE 2
 #define SOON 4 /* times as long as the fastest acknowledgement */
 #define FLIGHT 65536 /* PSNs that may be on their way */
 
@@ -130,7 +130,6 @@ void goback_request(struct goback *g, const struct doctor_packet *taken)
 		g->run.asked |= has_asked(g, psn);
 	} else {
 		g->newest = psn;
-		g->sent = taken->stream->last_seen;
 	}
 	g->run.asks |= asks;
 	if (asks && !again)
@@ -148,8 +147,7 @@ void goback_nak(struct goback *g, const struct doctor_packet *taken)
 	const struct roce_packet *p = &taken->look->packet;
 	__s32 behind = psn_distance(p->number, g->newest);
 
-	/* a requester that is going back already may do so for another reason */
-	if (!g->met || behind < 0 || behind > FLIGHT || psn_distance(g->latest, g->newest) > 0)
+	if (!g->met || behind < 0 || behind > FLIGHT)
 		return;
 	keep_nak(g);
 	g->nak.open = true;
@@ -159,12 +157,12 @@ void goback_nak(struct goback *g, const struct doctor_packet *taken)
 	g->nak.time = taken->stream->last_seen;
 }
 
-void goback_ack(struct goback *g, const struct doctor_packet *taken)
+void goback_ack(struct goback *g, const struct twice *sent, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
-	__u64 took = taken->stream->last_seen - g->sent;
+	__u64 since = twice_time(sent, p->number), took = taken->stream->last_seen - since;
 
-	if (g->met && p->number == g->newest && g->latest == g->newest && took && (!g->fastest || took < g->fastest))
+	if (since && took && (!g->fastest || took < g->fastest))
 		g->fastest = took;
 	if (g->nak.open && psn_distance(g->nak.psn, p->number) >= 0)
 		keep_nak(g);
@@ -174,8 +172,10 @@ void goback_ack(struct goback *g, const struct doctor_packet *taken)
 
 static void conclude_wrong(const struct goback *g, struct signs *signs)
 {
-	bool before = g->soon && !g->right, often = g->wrong >= OFTEN && g->wrong > FEW * g->right;
-	struct sign *sign = before || often ? signs_get(signs, KIND_goes_back_wrong) : NULL;
+	/* a requester that goes back to where its message begins is now and then right */
+	bool before = g->soon && g->soon * 2 >= g->right, often = g->wrong >= (g->right ? OFTEN : TWICE) && g->wrong > g->right;
+	bool disordered = signs_find(signs, KIND_reorder); /* then a run seems to begin anywhere */
+	struct sign *sign = (before || often) && !disordered ? signs_get(signs, KIND_goes_back_wrong) : NULL;
 
 	if (!sign)
 		return;

@@ -8,6 +8,7 @@
 
 #include "userspace/doctor/doctor.h"
 #include "userspace/doctor/sign.h"
+#include "userspace/doctor/twice.h"
 
 #define GOBACK_ASKED 64 /* PSNs that asked for an answer; a power of two */
 #define GOBACK_NAKS 8   /* NAKs on their way at a time */
@@ -29,7 +30,6 @@ struct goback {
 	bool met;
 	__u32 newest, latest; /* PSNs of the newest and of the latest request */
 	__u64 fastest; /* ns: the shortest time until a request was acknowledged; 0: not known */
-	__u64 sent;    /* ns, of the stream's clock: the newest request */
 	__u32 asked[GOBACK_ASKED]; /* PSN + 1 of requests that asked, by the low bits of the PSN */
 	struct goback_run run; /* the latest one */
 	struct { /* the NAK whose PSN has not come again */
@@ -65,8 +65,8 @@ void goback_request(struct goback *g, const struct doctor_packet *taken);
 /* A NAK (PSN sequence error) came. */
 void goback_nak(struct goback *g, const struct doctor_packet *taken);
 
-/* An acknowledgement came. */
-void goback_ack(struct goback *g, const struct doctor_packet *taken);
+/* An acknowledgement came. sent: the latest requests. */
+void goback_ack(struct goback *g, const struct twice *sent, const struct doctor_packet *taken);
 
 /* Adds the signs. All packets of both directions were taken. */
 void goback_conclude(struct goback *g, struct signs *signs);

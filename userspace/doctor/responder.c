@@ -146,7 +146,8 @@ static void judge_silence(struct responder_study *r, struct signs *signs, __u64 
 	struct responder_gap *g = &r->gap;
 	bool silent = r->acked && g->asks >= FINDING_PACKETS && g->asks > USUAL_ASKS * r->most &&
 		      g->to - g->from > USUAL_TIME * r->longest;
-	bool waited = r->acked && r->longest && g->asks && back && back - g->from > USUAL_TIME * r->longest;
+	__u64 since = g->from > r->answered ? g->from : r->answered;
+	bool waited = r->acked && r->longest && g->asks && back && back - since > USUAL_TIME * r->longest;
 	bool repeats = g->repeats >= FINDING_PACKETS;
 	struct evidence *e;
 
@@ -528,6 +529,7 @@ bool responder_study_answer(struct responder_study *r, struct signs *signs, cons
 		forget_answers(r);
 	r->paired |= a->paired;
 	r->answers += !(p->op & OP_CUT);
+	r->answered = a->time;
 	if (type == 0) {
 		take_ack(r, signs, a);
 	} else {
@@ -584,7 +586,7 @@ static void conclude_ack_psn(const struct responder_study *r, struct signs *sign
 		SAY(sign->figures, "%llu times it is a PSN that was never sent.%s", r->never,
 		    doubted ? " Or these are answers to requests that are not seen here: --expect FILE would tell." : "");
 	} else if (r->back * 2 > sign->packets) {
-		doubted = r->overtaken;
+		doubted = r->overtaken > r->back;
 		SAY(sign->figures, "%llu times it goes back behind one that was acknowledged.%s", r->back,
 		    doubted ? " Or answers overtook one another on their way to this place." : "");
 	} else {

@@ -17,6 +17,13 @@ int twice_opcode(const struct twice *t, __u32 psn)
 	return seen->psn == psn + 1 ? seen->opcode : -1;
 }
 
+__u64 twice_time(const struct twice *t, __u32 psn)
+{
+	const struct twice_seen *seen = &t->last[psn % TWICE_LAST];
+
+	return seen->psn == psn + 1 ? seen->time : 0;
+}
+
 /* Whether the sender gives each packet another identification, as far as the packets around this PSN show. */
 static bool counts(const struct twice *t, __u32 psn, __u16 ip_id)
 {

@@ -38,8 +38,9 @@ struct twice {
  */
 bool twice_take(struct twice *t, struct signs *signs, const struct doctor_packet *taken, __u32 content);
 
-/* The opcode of the latest packet with this PSN. -1: it is not remembered. */
+/* The opcode of the latest packet with this PSN (-1: it is not remembered), and its time (ns; 0: likewise). */
 int twice_opcode(const struct twice *t, __u32 psn);
+__u64 twice_time(const struct twice *t, __u32 psn);
 
 /* The latest packet with this PSN that was not damaged. NULL: none, or it was forgotten. */
 const struct twice_seen *twice_at(const struct twice *t, __u32 psn);
