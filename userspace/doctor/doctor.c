@@ -201,13 +201,15 @@ static void look_up_start(const struct doctor *d, struct chart *c, const struct 
 		c->other_start = pair->first_psn;
 }
 
-/* Hash of the packet after the BTH, without the ICRC, and of its opcode: what stays the same if it is sent again. */
+/* Hash of the packet after the BTH and an AETH, without the ICRC, and of its opcode: what stays the same if it is sent again. */
 static __u32 content(const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
 	__u32 from = p->l4_offset + (p->rocev1 ? 0 : WIRE_UDP_LEN) + sizeof(struct wire_bth);
+	__u32 aeth = p->op & OP_AETH ? sizeof(struct wire_aeth) : 0; /* the MSN may have gone on */
 	__u32 end = p->icrc_offset < taken->frame->captured ? p->icrc_offset : taken->frame->captured;
 
+	from += aeth;
 	return crc32_gzip_refl(p->opcode, taken->frame->bytes + from, end > from ? end - from : 0);
 }
 
