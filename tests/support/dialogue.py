@@ -669,7 +669,7 @@ FAULTS = {
     ("double", "requests", "behind"): {"retransmission"},       # of READ responses
     ("double", "answers", "before"): {"captured-twice", "duplicates", "retransmission"},
     ("double", "answers", "behind"): set(),
-    ("late", "requests", "before"): {"reorder", "psn-refused", "retransmission"},    # what overtook it is asked for, too
+    ("late", "requests", "before"): {"reorder", "loss", "psn-refused", "retransmission"},    # the receiver asks, and all is sent again
     ("late", "requests", "behind"): {"psn-refused", "retransmission"},
     ("late", "answers", "before"): {"loss", "reorder", "retransmission"},   # a READ whose response is late is asked for again
     ("late", "answers", "behind"): {"retransmission"},

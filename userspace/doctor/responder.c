@@ -5,6 +5,7 @@
 #define FAR 65536    /* PSNs: an answer farther away is to no request of this sequence */
 #define AHEAD 1024   /* ... or beyond the newest one, where this place may have changed the order */
 #define MOVE (1 << 20) /* PSNs after which the first one is forgotten, so that distances keep their sign */
+#define UNMEASURED 8 /* packets in a row that ask in vain, where nobody knows how long an answer takes */
 #define LATE 250000000ull /* ns by which a request may come here later than its answer, if nothing tells */
 #define USUAL_ASKS 2 /* times as many packets ask in vain as did before an answer came */
 #define USUAL_TIME 4 /* times as long */
@@ -144,7 +145,7 @@ static void take_damaged(struct responder_study *r, struct signs *signs, __u32 p
 static void judge_silence(struct responder_study *r, struct signs *signs, __u64 back)
 {
 	struct responder_gap *g = &r->gap;
-	bool silent = r->acked && g->asks >= FINDING_PACKETS && g->asks > USUAL_ASKS * r->most &&
+	bool silent = r->acked && g->unanswered >= (r->longest ? FINDING_PACKETS : UNMEASURED) && g->unanswered > USUAL_ASKS * r->most &&
 		      g->to - g->from > USUAL_TIME * r->longest;
 	__u64 since = g->from > r->answered ? g->from : r->answered;
 	bool waited = r->acked && r->longest && g->asks && back && back - since > USUAL_TIME * r->longest;
@@ -211,6 +212,7 @@ static void take_ask(struct responder_study *r, __u64 time)
 	r->disturbed |= r->gap.open;
 	if (r->gap.open) {
 		r->gap.asks++;
+		r->gap.unanswered++;
 		r->gap.to = time;
 	}
 }
@@ -493,10 +495,13 @@ static bool take_nak(struct responder_study *r, struct signs *signs, const struc
 	bool right = true;
 
 	r->naks++;
-	if (r->acked && r->nak.open && r->nak.psn == psn)
+	if ((r->acked || psn_distance(r->start, psn) > 0) && r->nak.open && r->nak.psn == psn) {
 		add_odd(signs, KIND_nak_repeated, a->frame, "one NAK until PSN", psn, " comes", psn);
-	else
+		r->nak.often |= r->nak.again++;
+	} else {
 		right = judge_nak(r, signs, psn, a->frame);
+		r->nak.again = 0;
+	}
 	r->nak.open = r->asked = true;
 	r->asked_odd = !right;
 	r->nak.psn = psn;
@@ -530,6 +535,7 @@ bool responder_study_answer(struct responder_study *r, struct signs *signs, cons
 	r->paired |= a->paired;
 	r->answers += !(p->op & OP_CUT);
 	r->answered = a->time;
+	r->gap.unanswered = 0;
 	if (type == 0) {
 		take_ack(r, signs, a);
 	} else {
@@ -619,7 +625,8 @@ static void conclude_bad_icrc(const struct responder_study *r, struct signs *sig
 /* Where this place misses packets, a right NAK may be behind one of them now and then. */
 static void conclude_nak_psn(struct responder_study *r, struct signs *signs)
 {
-	bool front = r->naks_front >= FINDING_PACKETS && (r->naks_odd + r->naks_front) * 10 >= r->naks * 9, most;
+	__u64 odd = r->naks_odd + r->naks_front;
+	bool front = odd >= FINDING_PACKETS && odd * 10 >= r->naks * 9, most;
 	struct sign *sign;
 
 	for (__u64 i = 0; front && i < r->naks_front; i++) {
@@ -710,7 +717,7 @@ void responder_study_conclude(struct responder_study *r, struct signs *signs, co
 		drop_unsound(signs);
 		return;
 	}
-	if (end->twice)
+	if (end->twice && !r->nak.often)
 		signs_drop(signs, KIND_nak_repeated);
 	if (r->gap.open)
 		judge_silence(r, signs, 0);

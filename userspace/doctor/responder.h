@@ -21,6 +21,7 @@ struct responder_gap {
 	__u64 frame; /* of the packet behind it */
 	__u32 psn;   /* the first one that is missing */
 	bool open;
+	__u64 unanswered;    /* later packets that ask, since the latest answer */
 	__u64 asks, repeats; /* later packets that ask for an answer; answers that only repeat the acknowledgement before the gap */
 	__u64 owed; /* answers that were due before it */
 	__u64 from, to; /* ns: the packet behind the gap, and the latest of `asks` */
@@ -77,7 +78,8 @@ struct responder_study {
 	} passed[FINDING_EVIDENCE]; /* ... the first of them */
 	struct {
 		bool open; /* no request has come since but later ones */
-		__u32 psn;
+		bool often; /* one came more than twice, so that they are no copies */
+		__u32 psn, again; /* again: so often it was repeated */
 	} nak;
 	bool asked; /* since the latest NAK nothing more was acknowledged, */
 	bool asked_odd; /* ... and that NAK asks for another PSN than the missing one */
