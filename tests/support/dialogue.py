@@ -770,7 +770,7 @@ class NaksAnother(Responder):
 
     def nak(self, packet):
         self.way = self.way or self.d.dice.choice(("came", 1, -1))
-        self.d.shown += 1
+        self.d.shown += 1 if self.way == -1 else 3      # from another PSN it never comes back
         self.naked = True
         self.answer(NAK_SEQUENCE, packet.psn if self.way == "came" else self.psn + self.way)
 
@@ -1016,7 +1016,7 @@ MISTAKES = (
             {**LARGE, "fault": fault("damage", "requests", "before", 8, 20), "first_only": True}),
     Mistake("naks-again", NaksAgain, "nak-repeated", GAPS),
     Mistake("never-naks", NeverNaks, "nak-missing", GAPS),
-    Mistake("naks-another", NaksAnother, "nak-psn", GAPS, shown=1),
+    Mistake("naks-another", NaksAnother, "nak-psn", GAPS),
     Mistake("duplicates-unanswered", DuplicatesUnanswered, "duplicate-unanswered", STOP_AND_WAIT),
     Mistake("duplicates-refused", DuplicatesRefused, "duplicate-answered-otherwise", STOP_AND_WAIT, shown=1),
     Mistake("rnr-to-write", RnrToWrite, "rnr-without-need", WRITES),

@@ -283,6 +283,11 @@ static void share_nak(struct doctor *d, const struct chart *response, const stru
 	const struct roce_packet *p = &taken->look->packet;
 	const struct path *path = doctor_path(d, p->dst, p->src);
 
+	for (const struct chart *c = path && d->searched <= SEARCHED ? path->streams : NULL; c; c = c->beside) {
+		d->searched++;
+		if (nears(c, p)) /* it may have sent that PSN, and this place has not seen it */
+			return;
+	}
 	for (struct chart *c = path && d->searched <= SEARCHED ? path->streams : NULL; c; c = c->beside) {
 		d->searched++;
 		if (fits(c, p) && !is_of_another(c, response))

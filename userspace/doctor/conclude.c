@@ -510,12 +510,12 @@ static bool is_named(const struct findings *f, const struct finding *corruption)
 	return false;
 }
 
-/* One or two packets that a mistake in the ICRC would explain, among many damaged ones: their damage happens to look like it. */
+/* A few packets that a mistake in the ICRC would explain, among many damaged ones: their damage happens to look like it. */
 static bool is_coincidence(const struct findings *f, __u64 packets)
 {
 	const struct finding *corruption = doctor_find(f, KIND_corruption);
 
-	return corruption && corruption->certain && packets < FINDING_PACKETS && packets * FINDING_PACKETS < corruption->packets;
+	return corruption && corruption->certain && packets * FINDING_PACKETS < corruption->packets;
 }
 
 static void drop_coincidences(struct findings *f)

@@ -92,7 +92,7 @@ static void conclude_responder(const struct doctor *d, struct chart *c)
 	const struct responder_end end = {
 		.start = c->start, .time = d->end,
 		.complete = are_complete(c),
-		.contended = chart_is_contended(c),
+		.contended = chart_is_contended(c), .resent = c->loss.resent,
 		.twice = 4 * (c->twice.copies + c->twice.undecided) > c->packets,
 	};
 	size_t streams = streams_of_nak(d, c);

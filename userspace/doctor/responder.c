@@ -5,7 +5,6 @@
 #define FAR 65536    /* PSNs: an answer farther away is to no request of this sequence */
 #define AHEAD 1024   /* ... or beyond the newest one, where this place may have changed the order */
 #define MOVE (1 << 20) /* PSNs after which the first one is forgotten, so that distances keep their sign */
-#define UNMEASURED 8 /* packets in a row that ask in vain, where nobody knows how long an answer takes */
 #define LATE 250000000ull /* ns by which a request may come here later than its answer, if nothing tells */
 #define USUAL_ASKS 2 /* times as many packets ask in vain as did before an answer came */
 #define USUAL_TIME 4 /* times as long */
@@ -138,6 +137,17 @@ static void take_damaged(struct responder_study *r, struct signs *signs, __u32 p
 
 /* ---- gaps ---- */
 
+/* The requester has closed the gap, and nobody knows how long an answer takes. */
+static void take_healed(struct responder_study *r)
+{
+	if (r->healed_gaps < FINDING_EVIDENCE) {
+		r->healed[r->healed_gaps].frame = r->gap.frame;
+		r->healed[r->healed_gaps].psn = r->gap.psn;
+	}
+	r->healed_gaps++;
+	r->healed_asks += r->gap.asks;
+}
+
 /*
  * The gap is over. Whether more packets asked in vain behind it, and for longer, than is usual; or the requester waited for longer,
  * and then went back. back (ns): when it did; 0: it did not.
@@ -145,14 +155,16 @@ static void take_damaged(struct responder_study *r, struct signs *signs, __u32 p
 static void judge_silence(struct responder_study *r, struct signs *signs, __u64 back)
 {
 	struct responder_gap *g = &r->gap;
-	bool silent = r->acked && g->unanswered >= (r->longest ? FINDING_PACKETS : UNMEASURED) && g->unanswered > USUAL_ASKS * r->most &&
-		      g->to - g->from > USUAL_TIME * r->longest;
-	__u64 since = g->from > r->answered ? g->from : r->answered;
-	bool waited = r->acked && r->longest && g->asks && back && back - since > USUAL_TIME * r->longest;
+	__u64 since = g->from > r->answered ? g->from : r->answered, usual = r->longest ?: r->first;
+	bool silent = r->acked && g->unanswered >= FINDING_PACKETS && g->unanswered > USUAL_ASKS * r->most &&
+		      g->to - g->from > USUAL_TIME * usual;
+	bool waited = r->acked && usual && g->asks && back && back - since > USUAL_TIME * usual;
 	bool repeats = g->repeats >= FINDING_PACKETS;
 	struct evidence *e;
 
 	g->open = false;
+	if (!silent && !waited && !repeats && back)
+		take_healed(r);
 	if (!silent && !waited && !repeats)
 		return;
 	r->silent_gaps += !repeats;
@@ -265,6 +277,7 @@ void responder_study_request(struct responder_study *r, struct signs *signs, con
 
 	if (!r->met) {
 		r->start = p->psn;
+		r->begun = time;
 		begin_at(r, p->psn);
 		r->disturbed = false;
 	} else if (p->apart || ahead > AHEAD || (ahead > 0 && !(p->event.kinds & ROCE_EVENT(psn_gap)))) {
@@ -534,6 +547,8 @@ bool responder_study_answer(struct responder_study *r, struct signs *signs, cons
 		forget_answers(r);
 	r->paired |= a->paired;
 	r->answers += !(p->op & OP_CUT);
+	if (!r->answered)
+		r->first = a->time - r->begun;
 	r->answered = a->time;
 	r->gap.unanswered = 0;
 	if (type == 0) {
@@ -626,7 +641,7 @@ static void conclude_bad_icrc(const struct responder_study *r, struct signs *sig
 static void conclude_nak_psn(struct responder_study *r, struct signs *signs)
 {
 	__u64 odd = r->naks_odd + r->naks_front;
-	bool front = odd >= FINDING_PACKETS && odd * 10 >= r->naks * 9, most;
+	bool front = odd >= FINDING_PACKETS && odd * 5 >= r->naks * 4, most;
 	struct sign *sign;
 
 	for (__u64 i = 0; front && i < r->naks_front; i++) {
@@ -635,7 +650,7 @@ static void conclude_nak_psn(struct responder_study *r, struct signs *signs)
 		add_odd(signs, KIND_nak_psn, r->front[at].frame, "PSN", (r->front[at].psn + 1) & PSN_MASK, "", r->front[at].psn);
 		r->naks_odd++;
 	}
-	most = r->naks_odd * 10 >= r->naks * 9;
+	most = front || r->naks_odd * 10 >= r->naks * 9;
 	sign = signs_find(signs, KIND_nak_psn);
 	if (!sign)
 		return;
@@ -678,10 +693,35 @@ static void conclude_passed(const struct responder_study *r, struct signs *signs
 	    leaps ? "" : " Or it has got these packets, and only this place has missed them.");
 }
 
-static void conclude_nak_missing(const struct responder_study *r, struct signs *signs)
+/* Whether the requester went back by itself behind each of several gaps, and no NAK ever came. */
+static bool conclude_healed(const struct responder_study *r, struct signs *signs, const struct responder_end *end)
+{
+	struct sign *sign;
+
+	if (r->naks || r->passed_gaps || !r->acked || r->healed_gaps < FINDING_PACKETS || end->resent < FINDING_PACKETS)
+		return false;
+	sign = signs_get(signs, KIND_nak_missing);
+	if (!sign)
+		return false;
+	sign->packets = r->healed_asks;
+	for (; sign->shown < FINDING_EVIDENCE && sign->shown < r->healed_gaps; sign->shown++) {
+		struct evidence *e = &sign->evidence[sign->shown];
+
+		e->frame = r->healed[sign->shown].frame;
+		SAY(e->expected, "a NAK of PSN 0x%06x", r->healed[sign->shown].psn);
+		SAY(e->found, "none, until the sender went back");
+	}
+	SAY(sign->figures, "Behind %llu gaps %llu packets asked for an answer, and the sender went back by itself.", r->healed_gaps,
+	    r->healed_asks);
+	return true;
+}
+
+static void conclude_nak_missing(const struct responder_study *r, struct signs *signs, const struct responder_end *end)
 {
 	struct sign *sign = signs_find(signs, KIND_nak_missing);
 
+	if (!sign && conclude_healed(r, signs, end))
+		return;
 	if (!sign) {
 		conclude_passed(r, signs);
 		return;
@@ -723,7 +763,7 @@ void responder_study_conclude(struct responder_study *r, struct signs *signs, co
 		judge_silence(r, signs, 0);
 	conclude_ack_psn(r, signs, end);
 	conclude_bad_icrc(r, signs);
-	conclude_nak_missing(r, signs);
+	conclude_nak_missing(r, signs, end);
 	conclude_nak_psn(r, signs);
 	if (signs_find(signs, KIND_ack_psn)) /* the MSN was compared with what that PSN says */
 		signs_drop(signs, KIND_ack_msn);

@@ -53,6 +53,7 @@ struct responder_study {
 	bool paired;	 /* the pair of streams is known, not only found by its addresses and PSNs */
 	__u64 answers;	 /* that were compared, */
 	__u64 answered;	 /* ... and the latest one's time (ns) */
+	__u64 begun, first; /* ns: when the first request came; how long the first answer took */
 	__u64 asks;	 /* requests that ask for an answer, less answers since */
 	/* how long answers took, where nothing was missing */
 	__u64 waiting, waits_from; /* requests that ask since the latest new acknowledgement; ns: the first of them */
@@ -71,6 +72,11 @@ struct responder_study {
 	struct responder_gap gap;
 	__u64 silent_gaps, silent_asks; /* gaps without an answer, and the packets behind them that asked for one */
 	__u64 repeated_gaps, repeats; /* gaps behind which the acknowledgement before is repeated, and how often it is */
+	__u64 healed_gaps, healed_asks; /* gaps that the requester has closed without an answer, and the packets behind them that asked, */
+	struct {
+		__u64 frame;
+		__u32 psn;
+	} healed[FINDING_EVIDENCE]; /* ... the first of them */
 	__u64 passed_gaps; /* gaps that are acknowledged as if nothing were missing, */
 	struct {
 		__u64 frame;
@@ -140,6 +146,7 @@ struct responder_end {
 	bool complete; /* all packets of both directions were taken */
 	bool contended; /* nobody knows which answers are to these requests */
 	bool twice;    /* frames may have been captured twice */
+	__u64 resent;  /* missing PSNs that came when the requester went back */
 };
 
 /* Adds the signs, or drops those that are not sound. */
