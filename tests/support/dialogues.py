@@ -63,6 +63,10 @@ def duplicates(t, d, dice):
         d.case("a burst again, one answer", before + (burst + [answer(ACK, newest)]) * tries + more, ["retransmission"])
         d.case("the PSN stands still", acknowledged(start, 6) + [send_only(start + 5, size=4 * k + 4) for k in range(80)],
                [("psn-constant", {"duplicate-unanswered": None})], loosely=True)
+        # the requester gives up waiting, and goes on
+        d.case("no answer for long", [f for k in range(newest, newest + tries) for f in (
+            send_only(k), answer(ACK, k), send_only(k), *[rf.uc_write(9 * k + j, dqpn=30) for j in range(9)])],
+               [("duplicate-unanswered", {"retransmission": tries})])
         # an answer to a later request is one to the duplicate as well
         d.case("one answer to both", before + [f for k in range(newest, newest + tries) for f in (
             send_only(k), send_only(k + 1), answer(ACK, k + 1))], ["retransmission"])

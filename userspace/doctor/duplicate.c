@@ -21,7 +21,8 @@ static bool is_in_vain(const struct duplicates *d, __u64 usual)
 {
 	bool long_since = usual && d->waiting.to - d->waiting.from > USUAL_TIME * usual;
 
-	return d->waiting.returns >= RETURNS || (long_since && (d->waiting.returns || d->waiting.asks >= FINDING_PACKETS));
+	return d->waiting.returns >= RETURNS ||
+	       (long_since && (d->waiting.returns || d->waiting.passed || d->waiting.asks >= FINDING_PACKETS));
 }
 
 /* `packets` duplicates, the first ones of those that ask, were not answered. */
@@ -71,6 +72,9 @@ void duplicates_request(struct duplicates *d, const struct doctor_packet *taken)
 	if (d->heard && psn_distance(d->behind, psn) < 0)
 		take_duplicate(d, taken);
 	if (!d->met || psn_distance(d->newest, psn) > 0) {
+		if (d->waiting.asks && !d->waiting.passed)
+			d->waiting.to = taken->stream->last_seen;
+		d->waiting.passed = d->waiting.asks;
 		if (!d->behind_them)
 			d->fresh = psn;
 		d->behind_them = true;

@@ -30,7 +30,8 @@ struct duplicates {
 		__u32 returns; /* how often it went back to duplicates that asked before */
 		__u32 latest; /* PSN of the latest that asks */
 		bool executed; /* one of them is a READ or an atomic */
-		__u64 from, to; /* ns: the first and the latest of `asks` */
+		__u64 from, to; /* ns: the first of `asks`; and the latest, or the first new request behind them */
+		bool passed; /* such a request came */
 		struct duplicate_seen shown[FINDING_EVIDENCE]; /* the first of `asks` */
 	} waiting;
 	/* what was found, of all sequences */
