@@ -247,7 +247,8 @@ static void take_response(struct chart *requests, struct chart *response, const 
 {
 	const struct roce_packet *p = &taken->look->packet;
 
-	reads_answer(requests->reads, &requests->twice, &response->signs, &response->waiting, taken);
+	if (!requests->apart && !response->apart)
+		reads_answer(requests->reads, &requests->twice, &response->signs, &response->waiting, taken);
 	if (!(p->op & OP_NO_PLACE) && response->waiting.event.kinds & ROCE_EVENT(psn_gap))
 		requests->called = CALL_LOSS;
 }
@@ -263,7 +264,7 @@ static bool take_sure(struct chart *requests, struct chart *response, const stru
 	bool nak = p->op & OP_ACK && (p->syndrome & 0x7f) == AETH_NAK_SEQUENCE, right;
 
 	requests->answered_by = response;
-	if (!(p->op & OP_CUT))
+	if (!(p->op & OP_CUT) && !requests->apart && !response->apart)
 		duplicates_answer(&requests->duplicates, &requests->signs, taken, requests->silence.longest);
 	silence_answer(&requests->silence, &requests->responder, p, a.time);
 	right = responder_study_answer(&requests->responder, &requests->signs, &a);
@@ -285,12 +286,13 @@ static void share_nak(struct doctor *d, const struct chart *response, const stru
 
 	for (const struct chart *c = path && d->searched <= SEARCHED ? path->streams : NULL; c; c = c->beside) {
 		d->searched++;
-		if (nears(c, p)) /* it may have sent that PSN, and this place has not seen it */
+		/* it may have sent that PSN, and this place has not seen it; or it is known by mistake whose answers these are */
+		if (nears(c, p) || (fits(c, p) && is_of_another(c, response)))
 			return;
 	}
 	for (struct chart *c = path && d->searched <= SEARCHED ? path->streams : NULL; c; c = c->beside) {
 		d->searched++;
-		if (fits(c, p) && !is_of_another(c, response))
+		if (fits(c, p) && (twice_at(&c->twice, p->number) || is_missing(c, p->number))) /* no PSN inside of a READ */
 			exchange_nak(&c->exchange, &c->responder, p, taken->number, true);
 	}
 }

@@ -34,6 +34,7 @@ struct chart {
 	__u64 short_packets; /* packets whose frame is shorter than the IP length, though nobody says that it was cut: */
 	struct signs early; /* ... what they show, unless a mirror has cut them (conclude_short()) */
 	__u64 bad_before; /* packets with a bad ICRC, before the first good one */
+	bool apart; /* packets between these were not taken */
 	bool trusted;
 	__u8 service; /* of most packets */
 	__u8 dscp; /* this and the next two of the latest packet */

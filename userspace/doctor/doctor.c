@@ -492,6 +492,7 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 	__u32 icrc, *right, hash = content(taken);
 
 	c->packets++;
+	c->apart |= taken->apart;
 	if (taken->stream->trusted && !c->trusted)
 		trust(c);
 	take_back(c, twice_settled(&c->twice, taken));
