@@ -647,7 +647,9 @@ class Dialogue:
         if self.plan.rnr_every:
             # whose packets are sent again is not certain where pairs are not known
             return {"rnr"} if self.plan.told or self.plan.qps == 1 else {"rnr", "retransmission"}
-        return FAULTS[self.plan.fault[:3]] if self.plan.fault else set()
+        allowed = FAULTS[self.plan.fault[:3]] if self.plan.fault else set()
+        # whose NAK it is that asks for a missing packet is not certain either, so that it seems to be late
+        return allowed if self.plan.told or self.plan.qps == 1 or "loss" not in allowed else allowed | {"reorder"}
 
 
     @property
@@ -753,7 +755,12 @@ class TakesDamaged(Responder):
 
 
 class NaksAgain(Responder):
+    """Once something was acknowledged: before that its first PSN may be another one."""
+
     def take_ahead(self, packet):
+        if self.messages < 4:
+            super().take_ahead(packet)
+            return
         self.d.shown += self.naked
         self.nak(packet)
 
@@ -769,6 +776,9 @@ class NaksAnother(Responder):
     way = None
 
     def nak(self, packet):
+        if self.messages < 4:   # before, its first PSN may be another one
+            super().nak(packet)
+            return
         self.way = self.way or self.d.dice.choice(("came", 1, -1))
         self.d.shown += 1 if self.way == -1 else 3      # from another PSN it never comes back
         self.naked = True
@@ -1011,7 +1021,7 @@ MISTAKES = (
     Mistake("msn-stands-still", StandsStill, "ack-msn", WRITES),
     Mistake("ack-unsent", AcksUnsent, "ack-psn", LARGE),
     Mistake("ack-too-early", AcksTooEarly, "ack-psn", {**LARGE, "sizes": (3100, 6000), "far": 100, "window": 64, "gap": 600, "ack_every": 2}),
-    Mistake("ack-goes-back", AckGoesBack, "ack-psn", {**LARGE, "ack_every": 1}),
+    Mistake("ack-goes-back", AckGoesBack, "ack-psn", {**LARGE, "ack_every": 1, "window": 16}),
     Mistake("takes-damaged", TakesDamaged, "ack-bad-icrc",
             {**LARGE, "fault": fault("damage", "requests", "before", 8, 20), "first_only": True}),
     Mistake("naks-again", NaksAgain, "nak-repeated", GAPS),

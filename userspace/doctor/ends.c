@@ -79,8 +79,10 @@ static size_t streams_of_nak(const struct doctor *d, const struct chart *c)
 	if (!n->shared)
 		return 1;
 	for (const struct chart *other = way ? way->streams : NULL; other; other = other->beside) {
-		if (other->exchange.nak.frame != n->frame)
+		if (!other->exchange.nak.frame)
 			continue;
+		if (other->exchange.nak.frame != n->frame) /* it had taken an older one, and may have been meant as well */
+			return 0;
 		if ((!streams++ && other != c) || !exchange_ignores(&other->exchange, &other->responder))
 			return 0;
 	}

@@ -96,7 +96,7 @@ void responder_study_damaged(struct responder_study *r, const struct step *p)
 	__u64 at = r->damaged_count % RESPONDER_DAMAGED;
 
 	/* its PSN may be what is damaged */
-	if (!r->met || has_come(r, p->psn) || responder_has_acked(r, p->psn) || responder_is_foreign(r, p->psn))
+	if (!r->met || psn_distance(r->start, p->psn) < 0 || has_come(r, p->psn) || responder_has_acked(r, p->psn) || responder_is_foreign(r, p->psn))
 		return;
 	r->damaged[at].frame = p->frame;
 	r->damaged[at].psn = p->psn;
@@ -508,7 +508,7 @@ static bool take_nak(struct responder_study *r, struct signs *signs, const struc
 	bool right = true;
 
 	r->naks++;
-	if ((r->acked || psn_distance(r->start, psn) > 0) && r->nak.open && r->nak.psn == psn) {
+	if (r->acked && r->nak.open && r->nak.psn == psn) {
 		add_odd(signs, KIND_nak_repeated, a->frame, "one NAK until PSN", psn, " comes", psn);
 		r->nak.often |= r->nak.again++;
 	} else {
