@@ -648,8 +648,8 @@ class Dialogue:
             # whose packets are sent again is not certain where pairs are not known
             return {"rnr"} if self.plan.told or self.plan.qps == 1 else {"rnr", "retransmission"}
         allowed = FAULTS[self.plan.fault[:3]] if self.plan.fault else set()
-        # whose NAK it is that asks for a missing packet is not certain either, so that it seems to be late
-        return allowed if self.plan.told or self.plan.qps == 1 or "loss" not in allowed else allowed | {"reorder"}
+        # whose NAK it is that asks for a missing packet is not certain either
+        return allowed if self.plan.told or self.plan.qps == 1 or "loss" not in allowed else allowed | {"reorder", "psn-refused"}
 
 
     @property
@@ -780,7 +780,7 @@ class NaksAnother(Responder):
             super().nak(packet)
             return
         self.way = self.way or self.d.dice.choice(("came", 1, -1))
-        self.d.shown += 1 if self.way == -1 else 3      # from another PSN it never comes back
+        self.d.shown += 1 if self.way == -1 else 6      # from another PSN it never comes back
         self.naked = True
         self.answer(NAK_SEQUENCE, packet.psn if self.way == "came" else self.psn + self.way)
 
@@ -1026,7 +1026,7 @@ MISTAKES = (
             {**LARGE, "fault": fault("damage", "requests", "before", 8, 20), "first_only": True}),
     Mistake("naks-again", NaksAgain, "nak-repeated", GAPS),
     Mistake("never-naks", NeverNaks, "nak-missing", GAPS),
-    Mistake("naks-another", NaksAnother, "nak-psn", GAPS),
+    Mistake("naks-another", NaksAnother, "nak-psn", GAPS, shown=6),
     Mistake("duplicates-unanswered", DuplicatesUnanswered, "duplicate-unanswered", STOP_AND_WAIT),
     Mistake("duplicates-refused", DuplicatesRefused, "duplicate-answered-otherwise", STOP_AND_WAIT, shown=1),
     Mistake("rnr-to-write", RnrToWrite, "rnr-without-need", WRITES),
