@@ -29,7 +29,7 @@ ENDS = {0x02, 0x03, 0x04, 0x05, 0x08, 0x09, 0x0a, 0x0b, READ_REQUEST}
 USES_RECEIVE = {0x00, 0x04, 0x05, 0x09, 0x0b}
 RNR_US = (655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480, 640, 960)   # 9.7.5.2.8, the first timers
 RETRIES = 7
-BURST = 14      # bytes that are damaged at a time
+BURST = 18      # bytes that are damaged at a time
 
 
 def ahead(a, b):
@@ -1020,7 +1020,8 @@ MISTAKES = (
             told=("", "expect")),
     Mistake("msn-stands-still", StandsStill, "ack-msn", WRITES),
     Mistake("ack-unsent", AcksUnsent, "ack-psn", LARGE),
-    Mistake("ack-too-early", AcksTooEarly, "ack-psn", {**LARGE, "sizes": (3100, 6000), "far": 100, "window": 64, "gap": 600, "ack_every": 2}),
+    Mistake("ack-too-early", AcksTooEarly, "ack-psn",
+            {**LARGE, "sizes": (3100, 6000), "far": 100, "window": 64, "gap": 600, "ack_every": 2}),
     Mistake("ack-goes-back", AckGoesBack, "ack-psn", {**LARGE, "ack_every": 1, "window": 16}),
     Mistake("takes-damaged", TakesDamaged, "ack-bad-icrc",
             {**LARGE, "fault": fault("damage", "requests", "before", 8, 20), "first_only": True}),
@@ -1043,7 +1044,8 @@ MISTAKES = (
     Mistake("stops-acknowledging", StopsAcknowledging, "ack-stops", WRITES, shown=1),
     Mistake("takes-any-rkey", TakesAnyRkey, "takes-rkey", {**WRITES, **BEGUN, "rkey_wrong": 4}, receiver=True,
             beside="refused-rkey"),
-    Mistake("nak-ignored", IgnoresNak, "nak-ignored", {**GAPS, "window": 10000, "messages": 60, "gap": 1000, "near": 2000, "far": 2000}, shown=1),
+    Mistake("nak-ignored", IgnoresNak, "nak-ignored",
+            {**GAPS, "window": 10000, "messages": 60, "gap": 1000, "near": 2000, "far": 2000}, shown=1),
     Mistake("goes-back-ahead", GoesBackAhead, "goes-back-wrong", GAPS),
     Mistake("goes-back-too-far", GoesBackTooFar, "goes-back-wrong", GAPS),
     Mistake("other-bytes-again", SendsOtherBytes, "retransmission-differs", GAPS),

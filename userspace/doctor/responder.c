@@ -541,7 +541,7 @@ bool responder_study_answer(struct responder_study *r, struct signs *signs, cons
 	__u32 type = p->syndrome >> 5 & 3;
 	bool right = true;
 
-	if (!r->met)
+	if (!r->met || (type && !(p->op & OP_ACK))) /* a response is no NAK: its AETH may be missing, and payload in its place */
 		return true;
 	if (a->apart)
 		forget_answers(r);

@@ -176,11 +176,13 @@ def reads(t, d, dice):
                                             lengths=3072), [("missing-last", {"read-response-number": None})], loosely=True)
     turn = iter(range(99))
     d.case("larger than the path MTU", read_dialogue(dice, 1024, lambda r: [response(*x) for x in r] if next(turn) % 2 else [
-        response(ONLY, r[0][1], bytes(1500))], 20, lengths=1500), [("lint-payload-beyond-mtu", {"read-response-number": None})], loosely=True)
+        response(ONLY, r[0][1], bytes(1500))], 20, lengths=1500), [("lint-payload-beyond-mtu", {"read-response-number": None})],
+           loosely=True)
     d.case("packets that are not full", read_dialogue(dice, 1024, lambda r: [response(op, psn, data[:1000]) for op, psn, data in r], 20),
            [("lint-payload-not-path-mtu", {})], loosely=True)
     d.case("another path MTU", read_dialogue(
-        dice, 1024, lambda r: [response(op, psn, data[:512]) for op, psn, data in r], 20), [("read-response-size", {})], loosely=True, keep=False)
+        dice, 1024, lambda r: [response(op, psn, data[:512]) for op, psn, data in r], 20), [("read-response-size", {})],
+           loosely=True, keep=False)
     # pipelined, with losses, and asked again from where it broke off
     for _ in range(4):
         mtu, psn, frames, queue = dice.choice((256, 1024)), dice.randrange(1 << 24), [], []
