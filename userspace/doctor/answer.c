@@ -6,6 +6,7 @@
 #include "userspace/doctor/chart.h"
 
 #define NEAR 4096 /* PSNs in flight, at most, by which an answer tells its requests */
+#define SOON 64	  /* PSNs that a QP may send before an answer to one beside it comes */
 #define VOTES 2	  /* answers in a row that fit only the same stream of requests make it sure */
 #define SEARCHED (1ull << 26) /* streams looked at for that, so that many of them cost no time */
 
@@ -36,7 +37,7 @@ static bool nears(const struct chart *c, const struct roce_packet *p)
 	const struct responder_study *r = &c->responder;
 	__s32 ahead = psn_distance(responder_newest(r), p->number);
 
-	return r->met && ahead > 0 && ahead < NEAR && c->service == p->service;
+	return r->met && ahead > 0 && ahead < SOON && c->service == p->service;
 }
 
 /* Of several streams of requests in the direction that is answered the only one that this answer fits. NULL: none, or several. */

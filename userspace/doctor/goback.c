@@ -174,7 +174,7 @@ static void conclude_wrong(const struct goback *g, struct signs *signs)
 {
 	/* a requester that goes back to where its message begins is now and then right */
 	bool lossy = signs_find(signs, KIND_loss), unsure = g->right || g->early || lossy;
-	bool before = g->soon >= (lossy ? TWICE : 1) && g->soon * 2 >= g->right;
+	bool before = g->soon >= (lossy || g->right ? TWICE : 1) && g->soon * 2 >= g->right;
 	bool often = g->wrong >= (unsure ? OFTEN : TWICE) && g->wrong > g->right;
 	bool disordered = signs_find(signs, KIND_reorder); /* then a run seems to begin anywhere */
 	struct sign *sign = (before || often) && !disordered ? signs_get(signs, KIND_goes_back_wrong) : NULL;
