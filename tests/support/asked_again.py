@@ -241,6 +241,9 @@ def read_again(t, d, dice):
         f = d.case("a response that is asked for again", frames, [("loss", {})], *more, loosely=True)
         if not f or f[0]["packets"] != rounds or any(b["kind"] == "reorder" for b in f[0].get("explains", [])):
             d.wrong.append(f"{rounds} responses lost, {whole} {more}: {f}")
+        got = d.totals(*more)
+        if more and [got[name] for name in ("psn_skipped", "psn_recovered")] != [rounds, rounds]:
+            d.wrong.append(f"{rounds} responses lost, {whole}: {got}")
     d.done("READs and their responses that are asked for again were lost, and not overtaken")
 
 
