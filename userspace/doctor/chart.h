@@ -9,7 +9,7 @@
 #include "userspace/doctor/exchange.h"
 #include "userspace/doctor/flow.h"
 #include "userspace/doctor/goback.h"
-#include "userspace/doctor/icrc.h"
+#include "userspace/doctor/icrc_other.h"
 #include "userspace/doctor/index.h"
 #include "userspace/doctor/lint.h"
 #include "userspace/doctor/loss.h"
@@ -105,6 +105,7 @@ struct sender {
 	struct icrc_before before;
 	__u64 good; /* packets with a right ICRC */
 	bool unappended; /* packets have no ICRC; known before the streams are concluded */
+	struct icrc_others others;
 };
 
 /* All packets from one address to another. */

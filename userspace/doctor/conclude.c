@@ -24,13 +24,18 @@ static bool all_bad(const struct chart *c)
 static void show_icrcs(const struct chart *c, struct signs *signs, enum finding_kind kind)
 {
 	struct sign *sign = signs_get(signs, kind);
+	size_t shown = 0;
 
 	if (!sign)
 		return;
 	sign->packets += c->wrong;
-	for (size_t i = 0; i < c->wrong && i < FINDING_EVIDENCE && sign->shown < FINDING_EVIDENCE; i++) {
-		struct evidence *e = &sign->evidence[sign->shown++];
+	for (size_t i = 0; i < FINDING_EVIDENCE && shown < c->wrong && sign->shown < FINDING_EVIDENCE; i++) {
+		struct evidence *e = &sign->evidence[sign->shown];
 
+		if (!c->bad_shown[i].frame || icrc_study_leaves_out(c->icrc, c->bad_shown[i].frame))
+			continue;
+		shown++;
+		sign->shown++;
 		e->frame = c->bad_shown[i].frame;
 		lint_say_icrc(e->expected, c->bad_shown[i].expected);
 		lint_say_icrc(e->found, c->bad_shown[i].found);
@@ -917,7 +922,10 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 	hosts_conclude(d);
 	for (size_t i = 0; i < d->charts.count; i++) {
 		struct chart *c = chart_at(d, i);
+		const struct sender *sender = c->icrc ? index_find(&d->senders, c->key.src) : NULL;
 
+		if (sender)
+			c->wrong -= icrc_others_conclude(&sender->others, c->icrc, &c->signs);
 		if (!doctor_is_phantom(d, c))
 			conclude_chart(d, c);
 	}

@@ -313,7 +313,8 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 
 /* ---- packets ---- */
 
-static void take_icrc(struct chart *c, struct sender *s, const struct doctor_packet *taken)
+/* Returns whether the ICRC is wrong, and not only in another place. */
+static bool take_icrc(struct chart *c, struct sender *s, const struct doctor_packet *taken)
 {
 	static const struct icrc_before none;
 	struct icrc_case bad = { taken->number, taken->frame, &taken->look->packet, &c->before, s ? &s->before : &none };
@@ -324,23 +325,51 @@ static void take_icrc(struct chart *c, struct sender *s, const struct doctor_pac
 			s->good++;
 		if (c->icrc)
 			icrc_study_good(c->icrc, 1);
-		return;
+		return false;
 	}
 	if (!c->icrc) {
 		c->icrc = icrc_study_new();
 		if (!c->icrc)
-			return;
+			return false;
 		icrc_study_good(c->icrc, c->good);
 	}
 	c->bad++;
 	if (icrc_study_take(c->icrc, &c->key, &bad))
-		return;
+		return false;
 	if (c->wrong < FINDING_EVIDENCE) {
 		c->bad_shown[c->wrong].frame = taken->number;
 		c->bad_shown[c->wrong].expected = observer_icrc(&taken->look->packet, taken->frame->bytes);
 		c->bad_shown[c->wrong].found = taken->look->packet.icrc;
 	}
 	c->wrong++;
+	return true;
+}
+
+static __u32 payload_hash(const struct doctor_packet *taken)
+{
+	const struct roce_packet *p = &taken->look->packet;
+	__u32 from = p->icrc_offset - p->pad - p->payload_bytes;
+
+	return crc32_gzip_refl(0, taken->frame->bytes + from, p->payload_bytes);
+}
+
+/* right: its right ICRC; NULL: it was not checked. wrong: it has another one. */
+static void take_order(struct sender *s, const struct chart *c, const struct doctor_packet *taken, const __u32 *right, bool wrong)
+{
+	struct icrc_other_packet packet = {
+		.number = taken->number, .stream = &c->key, .in_stream = c->good + c->bad,
+		.found = taken->look->packet.icrc, .psn = taken->look->packet.number,
+		.study = wrong ? c->icrc : NULL,
+	};
+
+	if (!right) {
+		icrc_others_pass(&s->others);
+		return;
+	}
+	packet.right = *right;
+	if (wrong || s->others.wrong)
+		packet.payload = payload_hash(taken);
+	icrc_others_take(&s->others, &packet);
 }
 
 static void remember(struct icrc_before *b, const struct observer_frame *frame, const struct roce_packet *p, const __u32 *right)
@@ -363,8 +392,10 @@ void doctor_remember(struct doctor *d, const struct observer_frame *frame, const
 	c = index_find(&d->charts, &key);
 	if (c)
 		remember(&c->before, frame, p, NULL);
-	if (sender)
-		remember(&sender->before, frame, p, NULL);
+	if (!sender)
+		return;
+	remember(&sender->before, frame, p, NULL);
+	icrc_others_pass(&sender->others);
 }
 
 static __u32 ip_bytes(const struct roce_packet *p)
@@ -487,7 +518,7 @@ static void take_back(struct chart *c, __u64 packets)
 static void take_packet(struct doctor *d, struct chart *c, struct path *path, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
-	bool bad = taken->look->icrc == ICRC_BAD, sequence = p->op && !(p->op & OP_NO_PLACE), astray;
+	bool bad = taken->look->icrc == ICRC_BAD, sequence = p->op && !(p->op & OP_NO_PLACE), astray, wrong;
 	struct sender *sender = index_get(&d->senders, p->src);
 	__u32 icrc, *right, hash = content(taken);
 
@@ -498,13 +529,14 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 	take_back(c, twice_settled(&c->twice, taken));
 	if (p->op && !(p->op & OP_CNP) && twice_take(&c->twice, &c->signs, taken, hash))
 		return;
-	if (taken->look->icrc != ICRC_UNCHECKED)
-		take_icrc(c, sender, taken);
+	wrong = taken->look->icrc != ICRC_UNCHECKED && take_icrc(c, sender, taken);
 	icrc = bad ? observer_icrc(p, taken->frame->bytes) : p->icrc;
 	right = taken->look->icrc == ICRC_UNCHECKED ? NULL : &icrc;
 	remember(&c->before, taken->frame, p, right);
-	if (sender)
+	if (sender) {
 		remember(&sender->before, taken->frame, p, right);
+		take_order(sender, c, taken, right, wrong);
+	}
 	if (p->truncated)
 		signs_add(&c->signs, KIND_hint_truncated, taken->number);
 	if (icrc_place_ends_early(taken->frame, p)) {

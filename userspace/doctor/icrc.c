@@ -50,6 +50,7 @@ void icrc_study_free(struct icrc_study *s)
 		forget_packet(&s->packet[i].kept);
 	}
 	signs_free(&s->places.signs);
+	signs_free(&s->moved);
 	free(s);
 }
 
@@ -118,5 +119,22 @@ bool icrc_study_is_unappended(const struct icrc_study *s)
 __u64 icrc_study_places(struct icrc_study *s, struct signs *signs, bool unappended)
 {
 	s->unappended = icrc_places_conclude(&s->places, signs, unappended);
-	return s->unappended ? s->blank : 0;
+	return s->unappended && s->left_out != LEFT_OUT_ALL ? s->blank : 0;
+}
+
+__u64 icrc_study_left_out(const struct icrc_study *s)
+{
+	const struct sign *moved = signs_find(&s->moved, KIND_icrc_of_another_packet);
+
+	if (s->left_out == LEFT_OUT_ALL)
+		return s->bad;
+	return (s->unappended ? s->blank : 0) + (s->left_out == LEFT_OUT_MOVED && moved ? moved->packets : 0);
+}
+
+bool icrc_study_leaves_out(const struct icrc_study *s, __u64 number)
+{
+	for (__u32 i = 0; i < s->count && s->left_out == LEFT_OUT_MOVED; i++)
+		if (s->packet[i].number == number)
+			return s->packet[i].moved;
+	return s->left_out == LEFT_OUT_ALL;
 }

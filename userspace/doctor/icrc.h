@@ -54,6 +54,9 @@ bool icrc_study_is_unappended(const struct icrc_study *s);
  */
 __u64 icrc_study_places(struct icrc_study *s, struct signs *signs, bool unappended);
 
+/* Whether icrc_study_conclude() leaves out the wrong ICRC of that frame, one of the first ICRC_STUDIED, as another packet's. */
+bool icrc_study_leaves_out(const struct icrc_study *s, __u64 number);
+
 /*
  * Adds the findings of the studies to *f. Pass all studies of a capture at once: what many streams share is one finding. false:
  * no memory.

@@ -161,10 +161,14 @@ static double mean_bits(const struct icrc_sender *s)
 	return bits / s->count;
 }
 
-/* Without those that are none. */
 static __u64 bad_icrcs(const struct icrc_study *s)
 {
-	return s->bad - (s->unappended ? s->blank : 0);
+	return s->bad - icrc_study_left_out(s);
+}
+
+static bool is_left_out(const struct icrc_study *s, const struct icrc_studied *p)
+{
+	return (s->unappended && p->blank) || (s->left_out && p->moved);
 }
 
 /* Concludes from `count` studies of one sender. others: number of senders. */
@@ -181,7 +185,7 @@ static bool conclude_studies(struct icrc_study **studies, size_t count, size_t o
 		s.bad += bad_icrcs(studies[i]);
 		s.good += studies[i]->good;
 		for (__u32 k = 0; k < studies[i]->count; k++)
-			if (!studies[i]->unappended || !studies[i]->packet[k].blank)
+			if (!is_left_out(studies[i], &studies[i]->packet[k]))
 				s.samples[s.count++] = (struct icrc_sample){ .packet = &studies[i]->packet[k], .study = studies[i] };
 	}
 	if (!s.count) {
