@@ -139,11 +139,11 @@ static bool is_told(const struct icrc_others *o)
 	       (4 * most < 3 * o->moved || 2 * o->named <= o->studied);
 }
 
-/* "always 6 packets later", "2 earlier to 6 packets later, most often 6 later" */
+/* "always 6 packets later", "1 to 6 packets later, most often 6", "2 packets earlier to 6 later, most often 6 later" */
 static void say_distances(const struct icrc_other_distances *d, char text[SIGN_FIGURES])
 {
 	int least = 2 * OTHER_REACH, greatest = 0, most = 0;
-	const char *way, *from = "";
+	const char *way;
 
 	for (int i = 0; i <= 2 * OTHER_REACH; i++) {
 		if (!d->packets[i])
@@ -155,15 +155,15 @@ static void say_distances(const struct icrc_other_distances *d, char text[SIGN_F
 	least -= OTHER_REACH;
 	greatest -= OTHER_REACH;
 	way = greatest > 0 ? "later" : "earlier";
-	if (least < 0 && greatest > 0)
-		from = " earlier";
 	if (least == greatest)
 		snprintf(text, SIGN_FIGURES, "always %d packet%s %s", abs(least), abs(least) == 1 ? "" : "s", way);
 	else if (greatest < 0)
 		snprintf(text, SIGN_FIGURES, "%d to %d packets %s, most often %d", -greatest, -least, way, abs(most - OTHER_REACH));
+	else if (least > 0)
+		snprintf(text, SIGN_FIGURES, "%d to %d packets %s, most often %d", least, greatest, way, most - OTHER_REACH);
 	else
-		snprintf(text, SIGN_FIGURES, "%d%s to %d packets %s, most often %d%s", abs(least), from, greatest, way,
-			 abs(most - OTHER_REACH), !*from ? "" : most > OTHER_REACH ? " later" : " earlier");
+		snprintf(text, SIGN_FIGURES, "%d packet%s earlier to %d later, most often %d %s", -least, least == -1 ? "" : "s",
+			 greatest, abs(most - OTHER_REACH), most > OTHER_REACH ? "later" : "earlier");
 }
 
 static bool is_constant(const struct icrc_other_distances *d, __u64 all)
