@@ -111,11 +111,18 @@ static bool is_damaged(const struct responder_study *r, __u32 psn)
 	return false;
 }
 
-static void forget_damaged(struct responder_study *r, __u32 from, __u32 to)
+/* Returns how many. */
+static __u64 forget_damaged(struct responder_study *r, __u32 from, __u32 to)
 {
-	for (size_t i = 0; i < RESPONDER_DAMAGED; i++)
-		if (psn_distance(from, r->damaged[i].psn) >= 0 && psn_distance(r->damaged[i].psn, to) >= 0)
+	__u64 count = 0;
+
+	for (size_t i = 0; i < RESPONDER_DAMAGED; i++) {
+		if (psn_distance(from, r->damaged[i].psn) >= 0 && psn_distance(r->damaged[i].psn, to) >= 0) {
+			count += !!r->damaged[i].frame;
 			r->damaged[i].frame = 0;
+		}
+	}
+	return count;
 }
 
 /* An answer says that all up to this PSN was taken. */
@@ -284,7 +291,7 @@ void responder_study_request(struct responder_study *r, struct signs *signs, con
 		begin_at(r, p->psn);
 	}
 	r->met = true;
-	forget_damaged(r, p->psn, p->psn);
+	r->damaged_resent += forget_damaged(r, p->psn, p->psn);
 	if (p->op & OP_READ_REQUEST) /* completed by its response, at a PSN that may be a guess */
 		msn_study_forget(&r->msn);
 	if (psn_distance(r->end, p->psn) >= 0)
@@ -618,14 +625,16 @@ static void conclude_ack_psn(const struct responder_study *r, struct signs *sign
 	sign->doubted = doubted;
 }
 
-/* Where this place misses packets, or receivers do ask for damaged ones, a few more are no sign. */
+/*
+ * Where this place misses packets, or damaged ones are asked for or sent again, which were not acknowledged, a few others are no sign.
+ */
 static void conclude_bad_icrc(const struct responder_study *r, struct signs *signs)
 {
 	struct sign *sign = signs_find(signs, KIND_ack_bad_icrc);
 
 	if (!sign)
 		return;
-	if (sign->packets < FINDING_PACKETS && (r->damaged_refused || r->passed_gaps)) {
+	if (sign->packets < FINDING_PACKETS && (r->damaged_refused || r->damaged_resent || r->passed_gaps)) {
 		signs_drop(signs, KIND_ack_bad_icrc);
 		return;
 	}
@@ -730,6 +739,10 @@ static void conclude_nak_missing(const struct responder_study *r, struct signs *
 		sign->packets = r->repeats + r->silent_asks;
 		SAY(sign->figures, "Behind %llu gap%s it repeats the acknowledgement before the gap, %llu times in all.", r->repeated_gaps,
 		    r->repeated_gaps == 1 ? "" : "s", r->repeats);
+		return;
+	}
+	if (r->silent_gaps == 1 && r->naks) { /* it does send NAKs, and one may be lost before this place */
+		signs_drop(signs, KIND_nak_missing);
 		return;
 	}
 	sign->packets = r->silent_asks;

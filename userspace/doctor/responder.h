@@ -65,7 +65,8 @@ struct responder_study {
 		__u64 frame;
 		__u32 psn;
 	} damaged[RESPONDER_DAMAGED]; /* a ring: came with a wrong ICRC, and not rightly since; frame 0: none */
-	__u64 damaged_count, damaged_refused; /* refused: the responder has asked for so many of them */
+	__u64 damaged_count;
+	__u64 damaged_refused, damaged_resent; /* so many the responder has asked for, or came again */
 	struct responder_ahead ahead;
 	__u64 never, swapped, back, overtaken; /* acknowledgements; overtaken: whose MSN has gone back as well */
 	__u32 newest_msn;
