@@ -14,6 +14,7 @@
 struct answered {
 	struct chart *requests; /* NULL: not seen */
 	bool sure;		/* it is no guess */
+	bool likely;		/* not sure yet, but it fits only these: that it came is known, what it says is not judged */
 };
 
 /* Whether other responses answer these requests for certain. */
@@ -70,9 +71,10 @@ static void vote(struct chart *response, struct chart *requests)
 /* Of several streams of requests those that the PSNs of the answers tell; else the latest ones. */
 static struct answered one_of_several(struct doctor *d, struct chart *response, const struct path *path, const struct roce_packet *p)
 {
-	if (response->answers_votes < VOTES)
-		vote(response, only_fit(d, path, response, p));
-	return (struct answered){ response->answers ?: path->requests, response->answers_votes == VOTES };
+	struct chart *fit = response->answers_votes < VOTES ? only_fit(d, path, response, p) : NULL;
+
+	vote(response, fit);
+	return (struct answered){ response->answers ?: path->requests, response->answers_votes == VOTES, fit };
 }
 
 /*
@@ -86,7 +88,7 @@ static struct answered the_only_one(struct chart *response, struct chart *only, 
 	only->contended += other && fit;
 	if (fit)
 		vote(response, only);
-	return (struct answered){ only, !chart_is_contended(only) && (!other || fit) };
+	return (struct answered){ .requests = only, .sure = !chart_is_contended(only) && (!other || fit) };
 }
 
 /* The requests that this packet answers: those of the pair if it is known; else by addresses and PSNs. */
@@ -100,11 +102,11 @@ static struct answered answered(struct doctor *d, struct chart *response, const 
 	if (taken->stream->pair.from) {
 		roce_peer_key(taken->stream, p, &key);
 		found = index_find(&d->charts, &key);
-		return (struct answered){ found, found };
+		return (struct answered){ .requests = found, .sure = found };
 	}
 	path = doctor_path(d, p->dst, p->src);
 	if (!path || !path->requests)
-		return (struct answered){ NULL, false };
+		return (struct answered){ 0 };
 	return path->several ? one_of_several(d, response, path, p) : the_only_one(response, path->requests, p);
 }
 
@@ -325,6 +327,8 @@ void answer_take(struct doctor *d, struct chart *response, const struct doctor_p
 	d->answers++;
 	if (to.sure)
 		right = take_sure(requests, response, taken);
+	else if (to.likely)
+		silence_answer(&requests->silence, &requests->responder, p, taken->stream->last_seen);
 	if ((type == 0 || cut) && requests)
 		requests->acked++;
 	else if (requests)
