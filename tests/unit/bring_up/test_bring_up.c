@@ -161,7 +161,7 @@ static void test_right(void **state)
 	rest(TURNS);
 	r = report();
 	assert_int_equal(r.wrong, STEPS);
-	for (enum bring_up_step s = 0; s < STEPS; s++)
+	for (enum bring_up_step s = 0; s < SENDER_STEPS; s++)
 		assert_int_equal(r.step[s].state, s == STEP_memory || s == STEP_path_mtu ? STEP_NOT_TOLD : STEP_GOOD);
 }
 
@@ -558,10 +558,10 @@ static void check_page(size_t width, size_t height)
 		assert_true(strlen(text) <= width);
 		wrong += !strncmp(text, "WRONG    ", 9);
 		fix += !strncmp(text, "       fix:        ", 19);
-		if (steps < STEPS && strlen(text) > 9 && !strncmp(text + 9, step_name(steps).text, strlen(step_name(steps).text)))
+		if (steps < SENDER_STEPS && strlen(text) > 9 && !strncmp(text + 9, step_name(steps).text, strlen(step_name(steps).text)))
 			steps++;
 	}
-	assert_int_equal(steps, STEPS);
+	assert_int_equal(steps, SENDER_STEPS);
 	assert_int_equal(wrong, 1);
 	assert_int_equal(fix, 1);
 	lines_clear(&l);
