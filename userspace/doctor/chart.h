@@ -176,6 +176,12 @@ static inline bool chart_is_complete(const struct chart *c)
 	return !c->loss.apart && c->passed <= c->packets;
 }
 
+/* The same of requests, and of their answers as far as these are known. */
+static inline bool chart_is_complete_with_answers(const struct chart *c)
+{
+	return chart_is_complete(c) && (!c->answered_by || chart_is_complete(c->answered_by));
+}
+
 /* Whether it is not known which answers are to these requests: those of two streams take turns. */
 static inline bool chart_is_contended(const struct chart *c)
 {

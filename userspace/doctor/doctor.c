@@ -222,16 +222,11 @@ static void take_service(struct chart *c, __u8 service)
 }
 
 /* READs and atomics are answered without AckReq. */
-static bool is_asking(const struct roce_packet *p)
-{
-	return p->ackreq || p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMICETH);
-}
-
 static void take_ackreq(struct chart *c, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
 
-	c->ackreqs += is_asking(p);
+	c->ackreqs += request_asks(p);
 	if (c->ackreqs || !(p->op & OP_LAST))
 		return;
 	if (!c->silent++)
@@ -279,7 +274,7 @@ static void take_step(struct doctor *d, struct chart *c, const struct doctor_pac
 		.frame = taken->number, .event = *taken->event, .psn = p->number, .op = p->op, .content = hash,
 		.payload = p->payload_bytes, .dma_length = p->dma_length, .immediate = p->immediate, .opcode = p->opcode,
 		.va = p->va, .service = p->service, .damaged = c->trusted && taken->look->icrc == ICRC_BAD,
-		.identification = p->ip_id, .apart = taken->apart, .asks = is_asking(p),
+		.identification = p->ip_id, .apart = taken->apart, .asks = request_asks(p),
 		.span = p->op & OP_READ_REQUEST ? p->dma_length / (taken->stream->path_mtu ?: 256) + 1 : 1,
 		/* responses come again because requests do */
 		.called = c->called ?: c->key.side == SIDE_RESPONSE ? CALL_OTHER : CALL_NONE,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "userspace/doctor/duplicate.h"
+#include "userspace/doctor/step.h"
 
 #define USUAL_TIME 4 /* times as long as usual without an answer */
 #define RETURNS 2    /* times the requester goes back to them in vain, however soon */
@@ -37,7 +38,7 @@ static void take_silence(struct duplicates *d, __u64 packets)
 static void take_duplicate(struct duplicates *d, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
-	bool executed = p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMICETH), asks = p->ackreq || executed;
+	bool executed = request_is_answered(p), asks = request_asks(p);
 	__u32 psn = p->number;
 
 	d->waiting.executed |= executed;

@@ -50,18 +50,12 @@ static void conclude_path_mtu(const struct doctor *d, struct chart *c)
 	sign->doubted = is_acknowledged(c) || way->filled;
 }
 
-/* Whether all packets of the requests and of their answers were taken. */
-static bool are_complete(const struct chart *c)
-{
-	return chart_is_complete(c) && (!c->answered_by || chart_is_complete(c->answered_by));
-}
-
 void ends_conclude_reads(const struct doctor *d)
 {
 	for (size_t i = 0; i < d->charts.count && !d->selection; i++) {
 		struct chart *c = d->charts.entries[i];
 
-		if (c->answered_by && are_complete(c))
+		if (c->answered_by && chart_is_complete_with_answers(c))
 			reads_conclude(c->reads, &c->twice, &c->answered_by->signs);
 	}
 }
@@ -93,7 +87,7 @@ static void conclude_responder(const struct doctor *d, struct chart *c)
 {
 	const struct responder_end end = {
 		.start = c->start, .time = d->end,
-		.complete = are_complete(c),
+		.complete = chart_is_complete_with_answers(c),
 		.contended = chart_is_contended(c), .resent = c->loss.resent,
 		.twice = 4 * (c->twice.copies + c->twice.undecided) > c->packets,
 	};
@@ -113,7 +107,7 @@ void ends_conclude(const struct doctor *d, struct chart *c)
 		return;
 	conclude_path_mtu(d, c);
 	conclude_responder(d, c);
-	if (!are_complete(c))
+	if (!chart_is_complete_with_answers(c))
 		return;
 	duplicates_conclude(&c->duplicates, &c->signs, c->silence.longest);
 	goback_conclude(&c->goback, &c->signs);

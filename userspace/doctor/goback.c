@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "userspace/doctor/goback.h"
+#include "userspace/doctor/step.h"
 
 /*
  * So often at least, and more often wrong than right: what is sent again may be lost again, so that a run seems to begin later; and
@@ -114,7 +115,7 @@ static bool has_asked(const struct goback *g, __u32 psn)
 void goback_request(struct goback *g, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
-	bool answered = p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMICETH), asks = p->ackreq || answered, again;
+	bool answered = request_is_answered(p), asks = request_asks(p), again;
 	__u32 psn = p->number;
 
 	if (taken->event->kinds & ROCE_EVENT(psn_resync))

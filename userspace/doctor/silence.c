@@ -16,7 +16,7 @@ void silence_ask(struct silence *s, const struct responder_study *r, const struc
 		s->again++;
 		return;
 	}
-	if (!p->ackreq && !(p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMICETH)))
+	if (!request_asks(p))
 		return;
 	if (s->asks < FINDING_EVIDENCE) {
 		s->shown[s->asks].frame = frame;
@@ -165,7 +165,7 @@ void silence_conclude(struct doctor *d)
 	for (size_t i = 0; i < d->charts.count; i++) {
 		struct chart *c = d->charts.entries[i];
 
-		if (chart_is_complete(c) && (!c->answered_by || chart_is_complete(c->answered_by)) && has_stopped(c))
+		if (chart_is_complete_with_answers(c) && has_stopped(c))
 			say_stop(d, c);
 	}
 	conclude_messages(d);

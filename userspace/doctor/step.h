@@ -7,6 +7,18 @@
 #define USERSPACE_DOCTOR_STEP_H
 
 #include "roce/event.h"
+#include "roce/opcode.h"
+
+/* Whether the responder answers this request by what it has done for it, and so without an AckReq: a READ, FLUSH or atomic. */
+static inline bool request_is_answered(const struct roce_packet *p)
+{
+	return p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMICETH);
+}
+
+static inline bool request_asks(const struct roce_packet *p)
+{
+	return p->ackreq || request_is_answered(p);
+}
 
 /* Why a sender goes back, as far as it was seen. */
 enum loss_call {
