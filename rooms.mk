@@ -2,7 +2,7 @@
 #
 # The rooms, lowest first. A room includes only itself and rooms before it (tests/rooms.test), and is linked in this order:
 # what a lower room would need of a higher one is not found. bpf/ has no C files of user space.
-ROOMS := roce lib bpf pcap $(addprefix userspace/,model offline live host doctor send path terminal bring_up receive output between screen prometheus command)
+ROOMS := roce lib bpf pcap $(addprefix userspace/,model offline live host doctor send path terminal bring_up receive between output screen prometheus command)
 
 # What they need of other libraries. Each program links those it uses (--as-needed).
 ROOM_LDLIBS := -lbpf -lxdp -lpcap -lz -llzma -lzstd -lisal -lnl-genl-3 -lnl-3 -ljansson -lmicrohttpd -lncursesw -lsystemd -lm

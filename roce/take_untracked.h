@@ -3,7 +3,6 @@
 #ifndef ROCE_TAKE_UNTRACKED_H
 #define ROCE_TAKE_UNTRACKED_H
 
-#include "roce/far.h"
 #include "roce/untracked.h"
 
 roce_inline __u64 untracked_hash(const struct roce_key *key, __u64 seed)

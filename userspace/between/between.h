@@ -14,7 +14,6 @@
 #define USERSPACE_BETWEEN_BETWEEN_H
 
 #include <jansson.h>
-#include <stdio.h>
 
 #include "roce/stream.h"
 
@@ -108,13 +107,5 @@ struct between_totals {
 struct between_totals between_totals(struct between *b);
 
 void between_free(struct between *b);
-
-/* ---- output ---- */
-
-/* One rocescope.between/1 object on a line. time: ns since 1970. seconds: since the start. Returns 0, or -1 with errno. */
-int between_json(FILE *out, struct between *b, const char *const name[BETWEEN_POINTS], __u64 time, double seconds);
-
-/* For people. Returns as between_json() does. */
-int between_lines(FILE *out, struct between *b, const char *const name[BETWEEN_POINTS], double seconds);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef USERSPACE_DOCTOR_DETH_H
 #define USERSPACE_DOCTOR_DETH_H
 
-#include "userspace/doctor/doctor.h"
+#include "userspace/doctor/packet.h"
 #include "userspace/doctor/sign.h"
 
 #define DETHS 64 /* packets to one QP that are looked at */

@@ -8,22 +8,12 @@
 #define USERSPACE_DOCTOR_DOCTOR_H
 
 #include "userspace/doctor/finding.h"
+#include "userspace/doctor/packet.h"
 #include "userspace/host/host.h"
 #include "userspace/model/expect.h"
-#include "userspace/model/observer.h"
 #include "userspace/model/told.h"
 
 struct doctor;
-
-struct doctor_packet {
-	__u64 number; /* of the frame: in a capture from 1, as in Wireshark; live: of the frames taken */
-	const struct observer_frame *frame;
-	const struct observer_look *look;
-	const struct roce_event *event;
-	const struct roce_stream *stream; /* its state after this packet; NULL: no stream */
-	bool apart; /* live, or of a selection: packets of this stream were not taken between the one before and this one */
-	__u64 time; /* ns, of any clock; 0: not known */
-};
 
 /* NULL: no memory. */
 struct doctor *doctor_new(void);
@@ -65,7 +55,6 @@ void doctor_remember(struct doctor *d, const struct observer_frame *frame, const
 bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct findings *f);
 
 #define DOCTOR_STRAYS 16 /* RoCE packets, fewer than these may be strays */
-#define DOCTOR_INSTEAD 160
 
 /* How much was checked. */
 struct doctor_checked {

@@ -3,7 +3,7 @@
 #ifndef USERSPACE_DOCTOR_FLOW_SAMPLE_H
 #define USERSPACE_DOCTOR_FLOW_SAMPLE_H
 
-#include "userspace/doctor/doctor.h"
+#include "userspace/doctor/packet.h"
 
 #define SAMPLE_MOST 288 /* more than a counter's lowest byte has values, so that a carry is seen */
 #define SAMPLE_BYTES 150 /* of a datagram: behind them no field of --udp begins (userspace/model/udp_ports.c) */

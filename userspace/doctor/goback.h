@@ -6,7 +6,7 @@
 #ifndef USERSPACE_DOCTOR_GOBACK_H
 #define USERSPACE_DOCTOR_GOBACK_H
 
-#include "userspace/doctor/doctor.h"
+#include "userspace/doctor/packet.h"
 #include "userspace/doctor/sign.h"
 #include "userspace/doctor/twice.h"
 

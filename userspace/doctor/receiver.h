@@ -6,7 +6,8 @@
 #ifndef USERSPACE_DOCTOR_RECEIVER_H
 #define USERSPACE_DOCTOR_RECEIVER_H
 
-#include "userspace/doctor/doctor.h"
+#include "userspace/doctor/packet.h"
+#include "userspace/model/told.h"
 #include "userspace/doctor/sign.h"
 
 #define RECEIVER_OPEN 128 /* requests remembered until they are answered; a power of two */

@@ -3,7 +3,7 @@
 #ifndef USERSPACE_DOCTOR_REPLY_H
 #define USERSPACE_DOCTOR_REPLY_H
 
-#include "userspace/doctor/doctor.h"
+#include "userspace/doctor/packet.h"
 #include "userspace/doctor/sign.h"
 #include "userspace/doctor/twice.h"
 

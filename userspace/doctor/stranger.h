@@ -6,7 +6,7 @@
 #ifndef USERSPACE_DOCTOR_STRANGER_H
 #define USERSPACE_DOCTOR_STRANGER_H
 
-#include "userspace/doctor/doctor.h"
+#include "userspace/doctor/packet.h"
 #include "userspace/doctor/sign.h"
 
 #define STRANGER_PORTS 16

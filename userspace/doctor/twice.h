@@ -6,7 +6,7 @@
 #ifndef USERSPACE_DOCTOR_TWICE_H
 #define USERSPACE_DOCTOR_TWICE_H
 
-#include "userspace/doctor/doctor.h"
+#include "userspace/doctor/packet.h"
 #include "userspace/doctor/sign.h"
 
 #define TWICE_LAST 128 /* PSNs that are remembered; a power of two */

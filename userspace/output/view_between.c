@@ -7,10 +7,10 @@
 #include "lib/address.h"
 #include "lib/json.h"
 #include "lib/shown.h"
-#include "userspace/between/between.h"
 #include "userspace/model/qpn.h"
 #include "userspace/output/text_table.h"
 #include "userspace/output/view.h"
+#include "userspace/output/view_between.h"
 #include "userspace/output/view_json.h"
 
 static __u64 positive(__s64 n)
