@@ -73,7 +73,7 @@ TESTS      := $(sort $(wildcard */*.test))
 .SECONDARY:
 # Make would try its own rules on each header.
 MAKEFLAGS += --no-builtin-rules
-include rooms.mk $(sort $(filter-out rxe_tests/lib.mk,$(wildcard */*.mk */*/*.mk)))
+include rooms.mk $(sort $(filter-out rxe_tests/lib.mk,$(wildcard */*.mk */*/*.mk userspace/*/*/*.mk userspace/*/*/*/*.mk)))
 
 DEPS := $(BUILD)/.deps
 

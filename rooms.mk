@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The rooms, lowest first. A room includes only itself and rooms before it (tests/rooms.test), and is linked in this order:
-# what a lower room would need of a higher one is not found. bpf/ has no C files of user space.
-ROOMS := roce lib bpf pcap $(addprefix userspace/,model offline live host doctor send path terminal bring_up receive between output screen prometheus command)
+# The rooms, lowest first, a wing a line. A room includes only itself and rooms before it (tests/rooms.test), and is linked in this
+# order: what a lower room would need of a higher one is not found. bpf/ has no C files of user space.
+ROOMS := $(addprefix roce/,packet icrc stream message sequence event datagram dialogue responder) roce
+ROOMS += lib lib/terminal bpf pcap
+ROOMS += $(addprefix userspace/observe/,model offline live host)
+ROOMS += $(addprefix userspace/traffic/,streams send receive)
+ROOMS += $(addprefix userspace/diagnose/,solver finding icrc flow doctor path bring_up between)
+ROOMS += $(addprefix userspace/render/,output screen prometheus)
+ROOMS += userspace/command
 
 # What they need of other libraries. Each program links those it uses (--as-needed).
 ROOM_LDLIBS := -lbpf -lxdp -lpcap -lz -llzma -lzstd -lisal -lnl-genl-3 -lnl-3 -ljansson -lmicrohttpd -lncursesw -lsystemd -lm

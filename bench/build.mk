@@ -12,7 +12,7 @@ $(BENCH)/%.skel.h: $(BENCH)/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
 $(BENCH)/engine.o: $(BENCH)/bench.skel.h
-$(BENCH)/engine: $(BENCH)/engine.o $(BENCH)/frame.o $(BENCH)/probe.o $(call rooms,,userspace/live)
+$(BENCH)/engine: $(BENCH)/engine.o $(BENCH)/frame.o $(BENCH)/probe.o $(call rooms,,userspace/observe/live)
 $(BENCH)/engine: LDLIBS += $(ROOM_LDLIBS)
 
 $(BENCH)/live.o: $(BENCH)/live.skel.h
@@ -28,7 +28,7 @@ $(BENCH)/read_crc: LDLIBS += -lisal
 
 PROGRAMS += $(BENCH)/write_receiver
 $(BENCH)/write_receiver.o: | $(BUILD)/bpf/redirect.skel.h
-$(BENCH)/write_receiver: $(BENCH)/write_receiver.o $(call rooms,,lib)
+$(BENCH)/write_receiver: $(BENCH)/write_receiver.o $(call rooms,,userspace/traffic/streams)
 $(BENCH)/write_receiver: LDLIBS += $(ROOM_LDLIBS)
 
 PROGRAMS += $(BENCH)/watch_cores

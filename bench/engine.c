@@ -26,9 +26,9 @@
 #include "bpf/receive_abi.h"
 #include "lib/clock.h"
 #include "lib/option.h"
-#include "roce/fold.h"
-#include "userspace/live/maps.h"
-#include "userspace/model/udp_ports.h"
+#include "roce/icrc/fold.h"
+#include "userspace/observe/live/maps.h"
+#include "userspace/observe/model/udp_ports.h"
 
 #include "bench/bench.skel.h" /* needs the types above */
 

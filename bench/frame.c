@@ -5,8 +5,8 @@
 #include <zlib.h>
 
 #include "bench/frame.h"
-#include "roce/stream_header.h"
-#include "roce/wire.h"
+#include "roce/datagram/stream_header.h"
+#include "roce/packet/wire.h"
 
 #define OPCODE_UC_SEND_ONLY 0x24
 #define OPCODE_UC_WRITE_ONLY 0x2a
@@ -88,7 +88,7 @@ static void put64(__u8 *to, __u64 value)
 	memcpy(to, &(__u64){ __builtin_bswap64(value) }, 8);
 }
 
-/* Headers by the specifications that roce/udp_format.def names, without what rewrite_number() writes. */
+/* Headers by the specifications that roce/packet/udp_format.def names, without what rewrite_number() writes. */
 static void put_datagram(__u8 *to, enum rewrite_datagram what, __u32 bytes)
 {
 	memset(to, 0, REWRITE_DATAGRAM_BYTES);

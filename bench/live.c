@@ -23,7 +23,7 @@
 #include "bench/frame.h"
 #include "bench/pin.h"
 #include "lib/clock.h"
-#include "roce/base.h"
+#include "roce/packet/base.h"
 
 #include "bench/live.skel.h" /* needs the types above */
 

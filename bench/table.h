@@ -3,7 +3,7 @@
 #ifndef BENCH_TABLE_H
 #define BENCH_TABLE_H
 
-#include "roce/base.h"
+#include "roce/packet/base.h"
 
 #define TABLE_BYTES 4224 /* the longest packet: 4096 bytes of payload with headers */
 #define TABLE_RESIDUE 0xdebb20e3u /* the register after 8 bytes 0xff, and also after a right CRC */

@@ -3,7 +3,7 @@
  * unchanged packet|xdp IFACE PAYLOAD SECONDS CPU
  *
  * Sends one packet again and again, by AF_PACKET or AF_XDP. Uses the options and steps of the sender's outlets of those names
- * (userspace/send/outlet_packet.c, userspace/send/outlet_xdp.c), but writes the packet only once. Prints { "packets", "seconds"
+ * (userspace/traffic/send/outlet_packet.c, userspace/traffic/send/outlet_xdp.c), but writes the packet only once. Prints { "packets", "seconds"
  * } of what the kernel took. It trusts its arguments, because only the bench calls it.
  */
 #include <errno.h>

@@ -35,9 +35,9 @@
 #include "bench/pin.h"
 #include "bpf/redirect.skel.h"
 #include "lib/stop.h"
-#include "lib/xdp_socket.h"
-#include "roce/datagram.h"
-#include "roce/icrc.h"
+#include "roce/datagram/datagram.h"
+#include "roce/icrc/icrc.h"
+#include "userspace/traffic/streams/xdp_socket.h"
 
 #define BATCH 64
 #define WAKE_MS 100	   /* how often to look for a signal that came before the wait */

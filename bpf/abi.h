@@ -5,10 +5,10 @@
 
 #include <linux/bpf.h>
 
-#include "roce/stream.h"
+#include "roce/stream/stream.h"
 
 /*
- * Maps may outlive the build that made them (userspace/live/pin.h). Changed types are detected. Increment this number if the
+ * Maps may outlive the build that made them (userspace/observe/live/pin.h). Changed types are detected. Increment this number if the
  * same types get another meaning: a different hash of keys, a different unit of a counter. All counts are lost then.
  */
 #define ABI_MEANING 1
@@ -74,7 +74,7 @@ struct totals_value {
 };
 _Static_assert(sizeof(struct totals_value) % 64 == 0, "lines of one CPU are of no other");
 
-/* One entry per CPU, and one for user space: counts carried over from maps of another layout (userspace/live/carry.h). */
+/* One entry per CPU, and one for user space: counts carried over from maps of another layout (userspace/observe/live/carry.h). */
 #define TOTALS_ENTRIES_FOR(cpus) ((cpus) + 1)
 
 /* Set before the program is loaded. maps_complete_settings() fills in the members below max_streams. */

@@ -15,4 +15,4 @@ $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
 # Make the skeletons before the objects that may include them.
-$(foreach v,$(VARIANTS),$(foreach room,live send receive command,$(patsubst %.c,$(BUILD)/$(call variant,$v)%.o,$(wildcard userspace/$(room)/*.c)))): | $(SKELETONS)
+$(foreach v,$(VARIANTS),$(foreach room,observe/live traffic/streams traffic/send traffic/receive command,$(patsubst %.c,$(BUILD)/$(call variant,$v)%.o,$(wildcard userspace/$(room)/*.c)))): | $(SKELETONS)

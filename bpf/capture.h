@@ -14,8 +14,8 @@
 #include "bpf/capture_abi.h"
 #include "bpf/hooks.h"
 #include "bpf/scratch.h"
-#include "roce/decap.h"
-#include "roce/find_events.h"
+#include "roce/event/find_events.h"
+#include "roce/packet/decap.h"
 
 #define CAPTURE_SECOND 1000000000ull
 

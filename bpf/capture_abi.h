@@ -4,8 +4,8 @@
 #define BPF_CAPTURE_ABI_H
 
 #include "bpf/abi.h"
-#include "roce/event.h"
-#include "roce/focus.h"
+#include "roce/event/event.h"
+#include "roce/event/focus.h"
 
 /* Headers of the last packets, remembered per stream. Ethernet, VLAN, IPv6, UDP, BTH, RETH and ImmDt fit. */
 #define RECENT_HEADERS 4
@@ -65,7 +65,7 @@ struct recent {
 	struct capture_second second;
 	__u32 after;	/* packets still to be taken because of the last fault */
 	__u32 sampled;
-	__u32 known;	/* the state here is this stream's; 0: another program has counted meanwhile (userspace/live/pin.h) */
+	__u32 known;	/* the state here is this stream's; 0: another program has counted meanwhile (userspace/observe/live/pin.h) */
 	__u32 reserved;
 	__u64 pad;
 	struct roce_before before; /* the stream when it was last looked at */

@@ -10,7 +10,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/scratch.h"
-#include "roce/follow_dialogue.h"
+#include "roce/dialogue/follow_dialogue.h"
 #include "roce/observe.h"
 
 /* As many entries as `streams` if there are dialogues. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The pool of far windows and trials (roce/trial.h). An entry belongs to the stream whose `far` is its handle; only the holder of
+ * The pool of far windows and trials (roce/sequence/trial.h). An entry belongs to the stream whose `far` is its handle; only the holder of
  * that stream's guard touches it. Who finds no free entry takes that of an idle stream.
  */
 #ifndef BPF_EXTRAS_H
@@ -11,7 +11,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/scratch.h"
-#include "roce/trial.h"
+#include "roce/sequence/trial.h"
 
 #define EXTRAS_BUSY (~0ull) /* the handle while the entry changes hands */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Pairs in the kernel. The program learns them from CM packets. User space adds others: before it attaches (--expect), and
- * while it watches (userspace/host/pairs.c).
+ * while it watches (userspace/observe/host/pairs.c).
  */
 #ifndef BPF_PAIRS_H
 #define BPF_PAIRS_H

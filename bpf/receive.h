@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Takes RDMA WRITE and SEND into memory, after the frame was counted (bpf/watch.h): judges the packet (roce/respond.h), copies its
+ * Takes RDMA WRITE and SEND into memory, after the frame was counted (bpf/watch.h): judges the packet (roce/responder/respond.h), copies its
  * payload, records messages that end, and answers.
  *
  * A QP is claimed for the time of one packet. Packets of one QP come on one CPU as a rule, and those that meet a claim are dropped
@@ -16,8 +16,8 @@
 
 #include "bpf/receive_abi.h"
 #include "bpf/watch.h"
-#include "roce/answer.h"
-#include "roce/respond.h"
+#include "roce/responder/answer.h"
+#include "roce/responder/respond.h"
 
 /* User space sets the number of entries. */
 #define RECEIVE_MAP(map, what)				\

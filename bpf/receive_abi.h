@@ -7,7 +7,7 @@
 #define BPF_RECEIVE_ABI_H
 
 #include "bpf/abi.h"
-#include "roce/responder.h"
+#include "roce/responder/responder.h"
 
 /*
  * A value of the map `memory`: part of the memory, which is one range of bytes to whoever maps the map. Kernels before 6.4 have no

@@ -11,8 +11,8 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/table.h"
-#include "roce/cm.h"
-#include "roce/fold.h"
+#include "roce/icrc/fold.h"
+#include "roce/packet/cm.h"
 
 _Static_assert(FRAME_MAX <= FOLD_MAX, "the work area holds it");
 

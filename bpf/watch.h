@@ -11,13 +11,13 @@
 #include "bpf/hooks.h"
 #include "bpf/pairs.h"
 #include "bpf/scratch.h"
-#include "roce/checksum.h"
-#include "roce/datagram.h"
-#include "roce/decap.h"
-#include "roce/find_events.h"
+#include "roce/datagram/datagram.h"
+#include "roce/event/find_events.h"
+#include "roce/icrc/checksum.h"
 #include "roce/observe.h"
-#include "roce/other.h"
-#include "roce/take_untracked.h"
+#include "roce/packet/decap.h"
+#include "roce/stream/other.h"
+#include "roce/stream/take_untracked.h"
 
 const volatile struct fold_tables fold_tables;
 

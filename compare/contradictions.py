@@ -11,12 +11,12 @@ from compare.transport import PING_PONG, bits_per_second
 
 REFUSED = "its figures contradict each other"
 PRINTED = 1e-4      # programs print six digits
-STEP = 1 / 32       # a percentile is at most so much too large (lib/histogram.h), as those of fio are
+STEP = 1 / 32       # a percentile is at most so much too large (userspace/traffic/streams/histogram.h), as those of fio are
 # Packets for each flow of a run that counters have and the row has not: end markers (3), a tool's hello, neighbour discovery.
 SPARE = 16
 MOST = 3            # that are told of a row
-CATCHING_UP = 2     # a sender that is late sends at most at so many times its rate (lib/pacing.h)
-LEFT_OUT_S = .5     # of a run's start and end, which goodput leaves out (lib/windows.h)
+CATCHING_UP = 2     # a sender that is late sends at most at so many times its rate (userspace/traffic/streams/pacing.h)
+LEFT_OUT_S = .5     # of a run's start and end, which goodput leaves out (userspace/traffic/streams/windows.h)
 STALL_S = 1         # for which a sender on a busy machine may have no CPU, before its first packet or behind its last
 # Differences of two counts: the rules below judge them.
 SIGNED = ("lost", "unexplained", "retransmitted", *join.LOST.values(), *join.STRETCHES)

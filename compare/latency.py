@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
 Latencies of several runs as those of one row. A run has its figures, `latency_us`, and if its tool tells it a distribution,
-`latency_histogram`: [[upper bound in us, count], ...] (lib/histogram.h). Pure.
+`latency_histogram`: [[upper bound in us, count], ...] (userspace/traffic/streams/histogram.h). Pure.
 """
 import itertools
 import math

@@ -45,7 +45,7 @@ class StreamProgram(Tool):
 
     answers = several_pairs = searches = True
     IDLE_S = 10                 # seconds without a packet: a guest may not be scheduled for seconds
-    END_MARKER = 48             # bytes: only a stream header (roce/stream_header.h)
+    END_MARKER = 48             # bytes: only a stream header (roce/datagram/stream_header.h)
 
     def receiver_options(self, row, path, injection):
         """Options of this program after those that all programs have."""

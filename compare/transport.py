@@ -55,7 +55,7 @@ class Outcome:
     receiver_cores: dict = dataclasses.field(default_factory=no_cores)
     latency_us: Optional[dict] = None
     latency_histogram: Optional[list] = None    # [[upper bound in us, count], ...]
-    goodput_min_gbps: Optional[float] = None    # of the least window of 100 ms (lib/windows.h); None: the tool knows none
+    goodput_min_gbps: Optional[float] = None    # of the least window of 100 ms (userspace/traffic/streams/windows.h); None: the tool knows none
     retransmitted: Optional[int] = None     # packets sent again, if the program knows
     other_datagram: int = 0             # UDP payload of datagrams on the wire that are no packets of the row
     operation: Optional[str] = None     # in place of the tool's, if a run tells more

@@ -23,5 +23,5 @@ $(BUILD)/schema/%: docs/schema/%
 COUNTERS_PAGE := $(BUILD)/docs/counters
 PROGRAMS      += $(COUNTERS_PAGE)
 
-$(COUNTERS_PAGE): $(COUNTERS_PAGE).o $(call rooms,,userspace/doctor)
+$(COUNTERS_PAGE): $(COUNTERS_PAGE).o $(call rooms,,userspace/diagnose/doctor)
 $(COUNTERS_PAGE): LDLIBS += $(ROOM_LDLIBS)

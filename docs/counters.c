@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "roce/counters.h"
-#include "userspace/doctor/icrc_recipe.h"
-#include "userspace/doctor/sign.h"
-#include "userspace/model/event_text.h"
-#include "userspace/model/refusal.h"
+#include "roce/stream/counters.h"
+#include "userspace/diagnose/finding/sign.h"
+#include "userspace/diagnose/solver/icrc_recipe.h"
+#include "userspace/observe/model/event_text.h"
+#include "userspace/observe/model/refusal.h"
 
 #define TRAFFIC "nothing: it is a figure of the traffic"
 #define DOCTOR(finding, words) "`doctor` says [`" finding "`](#what-doctor-finds): " words
@@ -20,7 +20,7 @@ static const struct {
 	const char *name, *words, *advice;
 } counters[] = {
 #define COUNTER(name, unit, kind, scope, of, severity, words, advice) { #name, words, advice },
-#include "roce/counters.def"
+#include "roce/stream/counters.def"
 #undef COUNTER
 };
 

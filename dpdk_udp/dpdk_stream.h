@@ -7,8 +7,8 @@
 #include <rte_mempool.h>
 #include <stdint.h>
 
-#include "lib/report.h"
-#include "lib/stream_options.h"
+#include "userspace/traffic/streams/report.h"
+#include "userspace/traffic/streams/stream_options.h"
 
 #define DPDK_BURST		32
 

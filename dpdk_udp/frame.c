@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "dpdk_udp/frame.h"
-#include "lib/filler.h"
+#include "userspace/traffic/streams/filler.h"
 
 struct headers frame_template(uint16_t port_id, const struct rte_ether_addr *to)
 {

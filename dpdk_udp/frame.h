@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "roce/stream_header.h"
+#include "roce/datagram/stream_header.h"
 
 struct headers {
 	struct rte_ether_hdr eth;

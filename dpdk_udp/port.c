@@ -8,7 +8,7 @@
 
 #include "dpdk_udp/dpdk_stream.h"
 #include "lib/clock.h"
-#include "lib/filler.h"
+#include "userspace/traffic/streams/filler.h"
 
 #define DESCRIPTORS	1024	/* per ring; a driver may allow fewer */
 #define POOL_MBUFS	4095	/* for both rings, bursts under way, and the cache; 2^n - 1 uses a mempool best */

@@ -6,9 +6,9 @@
 #include "dpdk_udp/dpdk_stream.h"
 #include "dpdk_udp/frame.h"
 #include "lib/clock.h"
-#include "lib/ping_pong.h"
-#include "lib/receiver.h"
 #include "lib/stop.h"
+#include "userspace/traffic/streams/ping_pong.h"
+#include "userspace/traffic/streams/receiver.h"
 
 struct dpdk_receiver {
 	struct dpdk_port *port;

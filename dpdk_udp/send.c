@@ -7,10 +7,10 @@
 #include "dpdk_udp/dpdk_stream.h"
 #include "dpdk_udp/frame.h"
 #include "lib/clock.h"
-#include "lib/filler.h"
-#include "lib/ping_pong.h"
-#include "lib/sender.h"
 #include "lib/stop.h"
+#include "userspace/traffic/streams/filler.h"
+#include "userspace/traffic/streams/ping_pong.h"
+#include "userspace/traffic/streams/sender.h"
 
 #define STUCK_NS		(2 * NSEC_PER_SEC)
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "roce/base.h"
+#include "roce/packet/base.h"
 
 struct address_text {
 	char text[INET6_ADDRSTRLEN];

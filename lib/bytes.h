@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Numbers in network byte order at any address, and the internet checksum. The engine does not use them
- * (userspace/send/icrc_way.h).
+ * (userspace/traffic/send/icrc_way.h).
  */
 #ifndef LIB_BYTES_H
 #define LIB_BYTES_H

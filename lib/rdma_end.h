@@ -68,8 +68,8 @@ struct rdma_reads {
 struct rdma_end {
 	enum rdma_service service;
 	enum rdma_operation operation;	/* RDMA_USUAL: without a control connection */
-	bool ping_pong;			/* both ends send and receive (lib/ping_pong.h) */
-	bool filler;			/* a sender: messages have stream header and filler (lib/filler.h) */
+	bool ping_pong;			/* both ends send and receive (userspace/traffic/streams/ping_pong.h) */
+	bool filler;			/* a sender: messages have stream header and filler (userspace/traffic/streams/filler.h) */
 	bool solicited;			/* a sender: some messages ask for an event, and no other needs one */
 	unsigned int slots;		/* a receiver of WRITEs, for rdma_slot(); 0: rdma_write_slots() of these QPs */
 	uint32_t sample_every, sample_slots;	/* a receiver of WRITEs: rdma_slot(); 0: none */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "pcap/link.h"
-#include "roce/base.h"
+#include "roce/packet/base.h"
 
 enum { TYPE_IPV4 = 0x0800, TYPE_IPV6 = 0x86dd, TYPE_MPLS = 0x8847 };
 

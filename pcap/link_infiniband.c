@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "pcap/link.h"
-#include "roce/parse.h"
+#include "roce/packet/parse.h"
 
 #define LRH 8
 

@@ -34,7 +34,7 @@ struct capture_frame {
 	__u64 time;	/* ns since 1970 */
 	__u32 interface; /* pcapng: index of its interface; SLL2: as the header says */
 	bool no_icrc;	/* the file lacks what the ICRC covers (bare headers) */
-	bool cut;	/* it was in a tunnel (roce/decap.h) and may be cut before `wire`; the reader leaves it false */
+	bool cut;	/* it was in a tunnel (roce/packet/decap.h) and may be cut before `wire`; the reader leaves it false */
 	bool selected;	/* rocescope capture chose it: packets between it and others are missing in the file */
 	__u16 comment_length;
 	const char *comment; /* of a selected frame, in the piece's memory, without a 0 at its end; NULL: none */

@@ -6,11 +6,11 @@
 #ifndef ROCE_OBSERVE_H
 #define ROCE_OBSERVE_H
 
-#include "roce/copies.h"
-#include "roce/heap.h"
-#include "roce/ring.h"
-#include "roce/trial.h"
-#include "roce/udp_number.h"
+#include "roce/datagram/heap.h"
+#include "roce/datagram/udp_number.h"
+#include "roce/sequence/copies.h"
+#include "roce/sequence/ring.h"
+#include "roce/sequence/trial.h"
 
 /* Takes the expected packet, with nothing else to be done. */
 roce_inline void stream_in_order(struct roce_stream *s, const struct roce_packet *p)
@@ -105,7 +105,7 @@ roce_inline void stream_trust(struct roce_stream *s)
 #define COUNTER(name, unit, kind, scope, ...)  \
 	if (SCOPE_##scope >= SCOPE_STREAM)     \
 		v[COUNTER_##name] = 0;
-#include "roce/counters.def"
+#include "roce/stream/counters.def"
 #undef COUNTER
 	s->sequence.restart_by = 0;
 	__builtin_memset(s->arrival.depth, 0, sizeof(s->arrival.depth));

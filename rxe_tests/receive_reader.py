@@ -11,7 +11,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 os.environ["ROCESCOPE_RECEIVE"] = os.path.join(ROOT, "build", "librocescope_receive.so.0")
-sys.path[:0] = [os.path.join(ROOT, "userspace", "receive"), os.path.join(ROOT, "rxe_tests")]
+sys.path[:0] = [os.path.join(ROOT, "userspace", "traffic", "receive"), os.path.join(ROOT, "rxe_tests")]
 from rocescope_receive import NO_POST, OLDEST, Receiver    # noqa: E402
 from support.patience import until                          # noqa: E402
 

@@ -7,20 +7,20 @@ $(BUILD)/tests/$1: $(BUILD)/$4tests/support/$2.o $(call rooms,$4,$3)
 $(BUILD)/tests/$1: LDLIBS += $(ROOM_LDLIBS)
 $(if $4,$(BUILD)/tests/$1: LINK := $(CLANG) $(SANITIZE))
 endef
-$(eval $(call test_program,blast,blast,lib))
-$(eval $(call test_program,outlet_drive,outlet_drive,userspace/send))
+$(eval $(call test_program,blast,blast,userspace/traffic/streams))
+$(eval $(call test_program,outlet_drive,outlet_drive,userspace/traffic/send))
 $(eval $(call test_program,ng_drive,ng_drive,pcap,sanitized/))
 # The reader of capture files: one program checks its output, one its speed.
 $(eval $(call test_program,capture_dump,capture_dump,pcap,sanitized/))
 $(eval $(call test_program,capture_speed,capture_dump,pcap))
 # The kernel's programs, run by BPF_PROG_TEST_RUN or only loaded.
-$(eval $(call test_program,xdp_replay,xdp_replay,userspace/live))
+$(eval $(call test_program,xdp_replay,xdp_replay,userspace/observe/live))
 $(BUILD)/tests/xdp_replay: $(BUILD)/tests/support/observe_old.o
-$(eval $(call test_program,capture_replay,capture_replay,userspace/live))
-$(eval $(call test_program,verifier_cost,verifier_cost,userspace/live))
-$(eval $(call test_program,receive_replay,receive_replay,userspace/live))
-$(eval $(call test_program,receive_cpus,receive_cpus,userspace/live))
-$(eval $(call test_program,receive_feed,receive_feed,userspace/live))
+$(eval $(call test_program,capture_replay,capture_replay,userspace/observe/live))
+$(eval $(call test_program,verifier_cost,verifier_cost,userspace/observe/live))
+$(eval $(call test_program,receive_replay,receive_replay,userspace/observe/live))
+$(eval $(call test_program,receive_cpus,receive_cpus,userspace/observe/live))
+$(eval $(call test_program,receive_feed,receive_feed,userspace/observe/live))
 $(addprefix $(BUILD)/tests/support/,capture_replay.o verifier_cost.o): $(BUILD)/bpf/capture.skel.h
 $(addprefix $(BUILD)/tests/support/,verifier_cost.o receive_replay.o receive_cpus.o receive_feed.o): $(BUILD)/bpf/receive.skel.h
 

@@ -331,7 +331,7 @@ class Ud(SoftRoce):
 
 
 class Fpga(SoftRoce):
-    """Song's stack (userspace/send/presets.c), as it is described, and what it takes until SoftRoCE accepts it."""
+    """Song's stack (userspace/traffic/send/presets.c), as it is described, and what it takes until SoftRoCE accepts it."""
     name, words, order = "fpga", "FPGA to SoftRoCE RC", 38
     tools = (FpgaToStream("vitis-1408", 1408, "--preset", "vitis-1408"), FpgaToStream("vitis-icrc", 1408, "--op", "rc-write"),
              FpgaToStream("vitis-1024", 1024, "--op", "rc-write"))

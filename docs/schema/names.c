@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "roce/counters.h"
+#include "roce/stream/counters.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define NAME 64
@@ -19,7 +19,7 @@ static const struct {
 	enum roce_scope scope;
 } counters[] = {
 #define COUNTER(name, unit, kind, scope, of, severity, words, advice) { #name, words, #unit, SCOPE_##scope },
-#include "roce/counters.def"
+#include "roce/stream/counters.def"
 #undef COUNTER
 };
 
@@ -27,49 +27,49 @@ static const struct {
 	const char *name, *words;
 } lints[] = {
 #define LINT(name, class, test, words) { #name, words },
-#include "roce/lint.def"
+#include "roce/stream/lint.def"
 #undef LINT
 };
 
 static const char *const events[] = {
 #define EVENT(name, ...) #name,
-#include "roce/event.def"
+#include "roce/event/event.def"
 #undef EVENT
 };
 
 static const char *const refusals[] = {
 #define REFUSAL(name, words) #name,
-#include "roce/refusal.def"
+#include "roce/responder/refusal.def"
 #undef REFUSAL
 };
 
 static const char *const findings[] = {
 #define FINDING(name, ...) #name,
-#include "userspace/doctor/finding.def"
+#include "userspace/diagnose/finding/finding.def"
 #undef FINDING
 };
 
 static const char *const mistakes[] = {
 #define MISTAKE(name, ...) #name,
-#include "roce/icrc_mistake.def"
+#include "roce/icrc/icrc_mistake.def"
 };
 
 static const char *const faults[] = {
 #define FAULT(name, unit, stage, needs, keys, words) #name,
-#include "userspace/send/fault.def"
+#include "userspace/traffic/send/fault.def"
 #undef FAULT
 };
 
 static const char *const path_checks[] = {
 #define PATH_CHECK(name, severity, why) #name,
-#include "userspace/path/check.def"
+#include "userspace/diagnose/path/check.def"
 #undef PATH_CHECK
 };
 
 static const char *const steps[] = {
 #define STEP(id, words, asks, fix) #id,
-#include "userspace/bring_up/step.def"
-#include "userspace/bring_up/responder.def"
+#include "userspace/diagnose/bring_up/step.def"
+#include "userspace/diagnose/bring_up/responder.def"
 #undef STEP
 };
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "lib/clock.h"
-#include "lib/filler.h"
 #include "lib/stop.h"
 #include "rxe_tests/rdma_ring/rdma_ring.h"
+#include "userspace/traffic/streams/filler.h"
 
 /* `done`, and not `handed`: a worker is here again before the first one has handed the batch back. */
 static void await_messages(struct crew_worker *w)

@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 #include "lib/control.h"
-#include "lib/cpu.h"
 #include "lib/number.h"
 #include "lib/option.h"
-#include "lib/rdma_device.h"
-#include "lib/windows.h"
 #include "rxe_tests/rdma_ring/ring.h"
+#include "userspace/traffic/streams/cpu.h"
+#include "userspace/traffic/streams/rdma_device.h"
+#include "userspace/traffic/streams/windows.h"
 
 #define RING_RECEIVERS	64	/* that a sender can have */
 #define RING_WORKERS	256

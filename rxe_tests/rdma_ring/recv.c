@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "lib/clock.h"
-#include "lib/report.h"
 #include "lib/stop.h"
 #include "rxe_tests/rdma_ring/rdma_ring.h"
+#include "userspace/traffic/streams/report.h"
 
 #define MEMORY		(64u << 20)	/* bytes of the ring unless told otherwise */
 #define BURST_MAX	1000000

@@ -2,8 +2,8 @@
 #include <endian.h>
 #include <string.h>
 
-#include "lib/filler.h"
 #include "rxe_tests/rdma_ring/ring.h"
+#include "userspace/traffic/streams/filler.h"
 
 #define MAGIC	0x5243535352494e47	/* "RCSSRING" */
 

@@ -58,7 +58,7 @@ struct ring_credit {
 };
 bool ring_fits(const struct ring_credit *c, uint64_t sent);
 
-/* A message begins with its number. Of RING_FILLERS messages each has another part of the pattern behind it (lib/filler.h). */
+/* A message begins with its number. Of RING_FILLERS messages each has another part of the pattern behind it (userspace/traffic/streams/filler.h). */
 void ring_header(char header[RING_HEADER], uint64_t number);
 bool ring_right(const char *message, size_t bytes, uint64_t number);
 static inline unsigned int ring_filler(uint64_t number)

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #include "lib/clock.h"
-#include "lib/filler.h"
-#include "lib/pacing.h"
-#include "lib/report.h"
 #include "lib/stop.h"
 #include "rxe_tests/rdma_ring/rdma_ring.h"
+#include "userspace/traffic/streams/filler.h"
+#include "userspace/traffic/streams/pacing.h"
+#include "userspace/traffic/streams/report.h"
 
 #define NOTIFY_NS	(100 * NSEC_PER_MSEC)	/* a stream's data is told so often, as the TWEPP 2024 sender does */
 

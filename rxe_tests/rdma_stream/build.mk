@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 PROGRAMS += $(BUILD)/rdma_stream
-$(BUILD)/rdma_stream: $(patsubst %.c,$(BUILD)/%.o,$(wildcard rxe_tests/rdma_stream/*.c)) $(call rooms,,lib)
+$(BUILD)/rdma_stream: $(patsubst %.c,$(BUILD)/%.o,$(wildcard rxe_tests/rdma_stream/*.c)) $(call rooms,,userspace/traffic/streams)
 $(BUILD)/rdma_stream: LDLIBS += $(ROOM_LDLIBS) -libverbs
 
 $(BUILD)/tests/unit/rdma_stream/test_xrc: $(patsubst %,$(BUILD)/sanitized/rxe_tests/rdma_stream/%.o,device memory queue requester responder)

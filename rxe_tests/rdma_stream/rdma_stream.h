@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/histogram.h"
-#include "lib/ping_pong.h"
-#include "lib/rdma_device.h"
-#include "lib/receiver.h"
-#include "lib/sender.h"
-#include "lib/stream_options.h"
+#include "userspace/traffic/streams/histogram.h"
+#include "userspace/traffic/streams/ping_pong.h"
+#include "userspace/traffic/streams/rdma_device.h"
+#include "userspace/traffic/streams/receiver.h"
+#include "userspace/traffic/streams/sender.h"
+#include "userspace/traffic/streams/stream_options.h"
 
 #define RDMA_GRH	40	/* bytes before each UD payload at the receiver (IBTA, 11.4.1.2) */
 #define RDMA_CQ_BATCH	32

@@ -5,10 +5,10 @@
 #include <sys/epoll.h>
 
 #include "lib/clock.h"
-#include "lib/filler.h"
-#include "lib/receiver.h"
 #include "lib/stop.h"
 #include "rxe_tests/rdma_stream/rdma_stream.h"
+#include "userspace/traffic/streams/filler.h"
+#include "userspace/traffic/streams/receiver.h"
 
 #define NAP_NS		(20 * NSEC_PER_MSEC)	/* how often to check for the end of the run */
 

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "lib/clock.h"
-#include "lib/receiver.h"
 #include "rxe_tests/rdma_stream/rdma_stream.h"
+#include "userspace/traffic/streams/receiver.h"
 
 #define NAP_NS		(20 * NSEC_PER_MSEC)	/* how often to check for the end of the run */
 #define SETTLE_NS	(100 * NSEC_PER_MSEC)	/* before the counters are read: acknowledgements leave after completions */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "lib/clock.h"
-#include "lib/filler.h"
 #include "rxe_tests/rdma_stream/rdma_stream.h"
+#include "userspace/traffic/streams/filler.h"
 
 #define NAP_NS		(100 * NSEC_PER_MSEC)	/* the longest time between checks for the end of the run */
 #define LIMIT_NAP_NS	NSEC_PER_MSEC		/* the same while a QP may have to wait for its turn */

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "lib/clock.h"
-#include "lib/filler.h"
-#include "lib/receiver.h"
 #include "rxe_tests/rdma_stream/rdma_stream.h"
+#include "userspace/traffic/streams/filler.h"
+#include "userspace/traffic/streams/receiver.h"
 
 static bool is_ud(const struct rdma_responder *p)
 {

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "lib/clock.h"
-#include "lib/filler.h"
 #include "lib/stop.h"
 #include "rxe_tests/rdma_stream/rdma_stream.h"
+#include "userspace/traffic/streams/filler.h"
 
 #define NAP_MS	100	/* how often to check for a signal */
 

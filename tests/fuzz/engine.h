@@ -3,8 +3,8 @@
 #ifndef FUZZ_ENGINE_H
 #define FUZZ_ENGINE_H
 
-#include "roce/datagram.h"
-#include "roce/icrc.h"
+#include "roce/datagram/datagram.h"
+#include "roce/icrc/icrc.h"
 #include "roce/observe.h"
 #include "tests/fuzz/must.h"
 

@@ -7,7 +7,7 @@
 
 #include "lib/rdma_end.h"
 #include "tests/fuzz/must.h"
-#include "userspace/model/told.h"
+#include "userspace/observe/model/told.h"
 
 static void check_words(const char *why)
 {

@@ -4,8 +4,8 @@
  * frame that was cut. Where there is no tunnel, no RoCE is inside.
  * Input: bytes on the wire beyond the frame's (2), frame.
  */
-#include "roce/datagram.h"
-#include "roce/decap.h"
+#include "roce/datagram/datagram.h"
+#include "roce/packet/decap.h"
 #include "tests/fuzz/must.h"
 
 static const __u8 *window_of(const __u8 *from, size_t bytes, size_t room)

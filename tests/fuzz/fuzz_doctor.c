@@ -8,8 +8,8 @@
 
 #include "lib/bytes.h"
 #include "tests/fuzz/must.h"
-#include "userspace/doctor/doctor.h"
-#include "userspace/model/udp_ports.h"
+#include "userspace/diagnose/doctor/doctor.h"
+#include "userspace/observe/model/udp_ports.h"
 
 enum { MAKE_RIGHT = 1, CUT = 2, BARE = 4, APART = 8, HEADERS = 16, WATCHED = 32, PORT = 64 /* and 128: to which one */ };
 

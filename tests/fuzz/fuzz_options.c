@@ -8,9 +8,9 @@
 
 #include "tests/fuzz/engine.h"
 #include "userspace/command/commands.h"
-#include "userspace/model/filter.h"
-#include "userspace/send/departure.h"
-#include "userspace/send/planner.h"
+#include "userspace/observe/model/filter.h"
+#include "userspace/traffic/send/departure.h"
+#include "userspace/traffic/send/planner.h"
 
 #define OPTIONS_BYTES (1 << 17) /* more than the struct of any command */
 #define QPS_FEW 64

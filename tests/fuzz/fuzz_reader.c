@@ -7,7 +7,7 @@
 #include "pcap/reader.h"
 #include "tests/fuzz/must.h"
 #include "userspace/command/commands.h"
-#include "userspace/model/faults.h"
+#include "userspace/observe/model/faults.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int __real_capture_read(struct capture *c, struct capture_piece *piece);
@@ -98,7 +98,7 @@ static bool any_fault(const json_t *totals)
 	bool any = false;
 
 #define COUNTER(name, ...) any |= faults.counter[COUNTER_##name] && number(totals, #name);
-#include "roce/counters.def"
+#include "roce/stream/counters.def"
 #undef COUNTER
 	return any;
 }

@@ -4,7 +4,7 @@
  * moves only with a packet that is taken, a message ends once, and a QP in error is silent.
  * Input: service, path MTU and receives (1 byte), first PSN (3), receives posted (1), then six bytes a packet: see next_packet().
  */
-#include "roce/respond.h"
+#include "roce/responder/respond.h"
 #include "tests/fuzz/must.h"
 #include "tests/unit/ibta.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The control connection of a receiver (userspace/receive/server.c, lib/control.c): whatever a peer sends, and however TCP cuts it,
+ * The control connection of a receiver (userspace/traffic/receive/server.c, lib/control.c): whatever a peer sends, and however TCP cuts it,
  * only the QPs of a run take packets, into their shares of the memory, and none does when the peer has gone.
  * Input: the receiver's --service (2 bits of 1 byte), bytes that come at once (1 byte), then what peers send, one after the other.
  */
@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "tests/fuzz/must.h"
-#include "userspace/receive/server.c"
+#include "userspace/traffic/receive/server.c"
 
 #define QPS 4
 #define MEMORY RECEIVE_CHUNK

@@ -4,7 +4,7 @@
  * the 24-bit circle: each packet goes to a second set of streams as well, with its PSN shifted. Input: first PSN (3 bytes),
  * shift (3), then four bytes per packet: opcode, stream and ICRC (see struct step), PSN, lengths.
  */
-#include "roce/event.h"
+#include "roce/event/event.h"
 #include "tests/fuzz/engine.h"
 #include "tests/fuzz/must.h"
 #include "tests/unit/ibta.h"
@@ -25,7 +25,7 @@ static const __u8 traits[ROCE_COUNTERS] = {
 #define COUNTER(name, unit, kind, scope, ...)                                                         \
 	[COUNTER_##name] = (kind) | (SCOPE_##scope == SCOPE_PACKET) * PACKET_SCOPE |                  \
 			   (SCOPE_##scope >= SCOPE_STREAM) * STREAM_SCOPE,
-#include "roce/counters.def"
+#include "roce/stream/counters.def"
 #undef COUNTER
 #undef MOST
 #undef LEAST
@@ -159,7 +159,7 @@ static void check_step(const struct roce_stream *was, const struct roce_stream *
 	must(is->sequence.waited == was->sequence.waited && !memcmp(is->lint, was->lint, sizeof(is->lint)));
 #define EVENT(...)
 #define EVENT_OF(name, counter, ...) must(is->counters.value[COUNTER_##counter] == was->counters.value[COUNTER_##counter]);
-#include "roce/event.def"
+#include "roce/event/event.def"
 #undef EVENT
 }
 

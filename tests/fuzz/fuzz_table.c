@@ -4,7 +4,7 @@
  * and a key or a run of keys.
  */
 #include "tests/fuzz/must.h"
-#include "userspace/model/table.h"
+#include "userspace/observe/model/table.h"
 
 #define MODEL_MAX 256
 

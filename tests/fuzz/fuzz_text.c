@@ -8,10 +8,10 @@
 
 #include "lib/exit.h"
 #include "tests/fuzz/must.h"
-#include "userspace/live/layout.h"
-#include "userspace/model/expect.h"
-#include "userspace/model/filter.h"
-#include "userspace/model/udp_ports.h"
+#include "userspace/observe/live/layout.h"
+#include "userspace/observe/model/expect.h"
+#include "userspace/observe/model/filter.h"
+#include "userspace/observe/model/udp_ports.h"
 
 #define VALUE 4096 /* bytes of an old value */
 

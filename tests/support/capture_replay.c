@@ -3,7 +3,7 @@
  * capture_replay [--udp PORTS] FILE...
  *
  * Runs every frame of captures of Ethernet through each of bpf/capture.bpf.c's programs (BPF_PROG_TEST_RUN) and through
- * userspace/model/observer.c, and compares what is told of it: a packet with an event is taken, once, with all its bytes and the
+ * userspace/observe/model/observer.c, and compares what is told of it: a packet with an event is taken, once, with all its bytes and the
  * very same struct roce_event; of others nothing comes. And, of one stream after the other, what is counted in focus, but for
  * the clock.
  *
@@ -19,13 +19,13 @@
 
 #include "bpf/capture_abi.h"
 #include "pcap/reader.h"
-#include "roce/datagram.h"
-#include "roce/fold.h"
-#include "userspace/live/focus.h"
-#include "userspace/live/maps.h"
-#include "userspace/model/event_text.h"
-#include "userspace/model/observer.h"
-#include "userspace/model/udp_ports.h"
+#include "roce/datagram/datagram.h"
+#include "roce/icrc/fold.h"
+#include "userspace/observe/live/focus.h"
+#include "userspace/observe/live/maps.h"
+#include "userspace/observe/model/event_text.h"
+#include "userspace/observe/model/observer.h"
+#include "userspace/observe/model/udp_ports.h"
 #include "bpf/capture.skel.h" /* needs struct fold_tables */
 
 /* What test runs put into one buffer: a page without XDP's headroom and struct skb_shared_info (net/bpf/test_run.c). */

@@ -436,7 +436,7 @@ def flows(r, _):
 
 
 def udp_streams(r, _):
-    """Datagrams of the stream programs (roce/stream_header.h), and foreign ones to the same port."""
+    """Datagrams of the stream programs (roce/datagram/stream_header.h), and foreign ones to the same port."""
     number = {}
     for _ in range(1500):
         f = r.randrange(4)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Made-up latencies, as a stream program reports them: by lib/histogram.h, written anew."""
+"""Made-up latencies, as a stream program reports them: by userspace/traffic/streams/histogram.h, written anew."""
 import collections
 import math
 

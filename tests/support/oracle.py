@@ -266,7 +266,7 @@ def _ones_sum(data):
 
 
 def packet_lints(frame, p):
-    """The header mistakes that one packet shows, by the names of roce/lint.def."""
+    """The header mistakes that one packet shows, by the names of roce/stream/lint.def."""
     l3, l4, bth = p["l3"], p["l4"], p["l4"] + 8
     ipv4 = frame[l3] >> 4 == 4
     udp_length, udp_checksum = struct.unpack_from("!HH", frame, l4 + 4)
@@ -859,7 +859,7 @@ def _count_pause(t, frame):
 
 
 def totals(paths):
-    """The number of frames of each kind, by the names of roce/counters.def."""
+    """The number of frames of each kind, by the names of roce/stream/counters.def."""
     names = {"other": "other_frames", "rocev1": "rocev1_packets", "fragment": "ip_fragments", "malformed": "malformed",
              "roce": "roce_packets", "headless": "other_frames", "rocev1 headless": "rocev1_packets"}
     t = dict.fromkeys(["frames", "unparsed_frames", "icrc_checked", "icrc_unchecked", "icrc_bad", "unknown_opcodes", "truncated",

@@ -29,9 +29,9 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "lib/netdev.h"
 #include "lib/stop.h"
-#include "userspace/send/netdev.h"
-#include "userspace/send/outlet.h"
+#include "userspace/traffic/send/outlet.h"
 
 #define SIZES 64
 #define HEADERS 54

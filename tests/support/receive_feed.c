@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "roce/wire.h"
+#include "roce/packet/wire.h"
 #include "tests/support/receive_run.h"
-#include "userspace/live/pin.h"
+#include "userspace/observe/live/pin.h"
 
 static const char *const pinned[] = { "memory", "qps", "rings", "receive_cpus", "receive_setup", "generations", "regions" };
 

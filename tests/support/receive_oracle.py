@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
 What a responder does with frames, by the rules of the InfiniBand specification (9.7.4 and 9.7.5 for RC, 9.8.2 for UC) and of
-docs/receive.md. It shares no code with roce/responder.h, and is written for reading, not for speed.
+docs/receive.md. It shares no code with roce/responder/responder.h, and is written for reading, not for speed.
 
     r = Receiver(own="10.9.0.2", first_qpn=0x100, memory=2 << 20, block=4096)
     r.regions.append(Region(rkey=7, va=0x1000, at=0, size=4096, index=0))

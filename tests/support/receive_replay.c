@@ -2,7 +2,7 @@
 /*
  * receive_replay [--socket] [--memory FILE] SCRIPT
  *
- * Runs frames through the programs of bpf/receive.bpf.c (BPF_PROG_TEST_RUN) and through roce/respond.h in user space, with
+ * Runs frames through the programs of bpf/receive.bpf.c (BPF_PROG_TEST_RUN) and through roce/responder/respond.h in user space, with
  * memory of its own, and compares both after every frame: action, answer, refusals, the QP, records; and at the end all memory
  * byte for byte, with a chunk behind it that nobody may touch. Each way through the kernel has maps of its own:
  *     frags   receive_frags; longer frames than a page are fragmented
@@ -26,9 +26,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "roce/answer.h"
-#include "roce/datagram.h"
-#include "roce/respond.h"
+#include "roce/datagram/datagram.h"
+#include "roce/responder/answer.h"
+#include "roce/responder/respond.h"
 #include "tests/support/receive_run.h"
 #include "tests/support/slice8.h"
 
@@ -40,7 +40,7 @@
 static const char *const refusals[] = {
 	"-",
 #define REFUSAL(name, words) #name,
-#include "roce/refusal.def"
+#include "roce/responder/refusal.def"
 #undef REFUSAL
 };
 

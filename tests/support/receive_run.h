@@ -13,8 +13,8 @@
 
 #include "bpf/capture_abi.h"
 #include "bpf/receive_abi.h"
-#include "roce/fold.h"
-#include "userspace/live/maps.h"
+#include "roce/icrc/fold.h"
+#include "userspace/observe/live/maps.h"
 #include "bpf/receive.skel.h" /* needs struct fold_tables */
 
 #define RUN_STREAMS 4096

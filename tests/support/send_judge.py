@@ -500,7 +500,7 @@ ICRC_MISTAKES = {
 }
 
 
-# ---- faults, as userspace/send/fault.def describes them ----
+# ---- faults, as userspace/traffic/send/fault.def describes them ----
 
 class Fault:
     """One mistake. Each function gets its arguments by name. Without a function, that part does not change."""

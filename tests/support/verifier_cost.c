@@ -13,9 +13,9 @@
 
 #include "bpf/capture_abi.h"
 #include "bpf/receive_abi.h"
-#include "roce/fold.h"
-#include "userspace/live/counting.h"
-#include "userspace/live/maps.h"
+#include "roce/icrc/fold.h"
+#include "userspace/observe/live/counting.h"
+#include "userspace/observe/live/maps.h"
 #include "bpf/capture.skel.h" /* needs struct fold_tables */
 #include "bpf/receive.skel.h" /* needs struct fold_tables */
 

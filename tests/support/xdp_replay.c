@@ -32,21 +32,21 @@
 #include <bpf/bpf.h>
 
 #include "bpf/abi.h"
-#include "roce/checksum.h"
-#include "roce/cm.h"
-#include "roce/datagram.h"
-#include "roce/other.h"
-#include "roce/fold.h"
-#include "roce/follow_dialogue.h"
+#include "roce/icrc/checksum.h"
+#include "roce/packet/cm.h"
+#include "roce/datagram/datagram.h"
+#include "roce/stream/other.h"
+#include "roce/icrc/fold.h"
+#include "roce/dialogue/follow_dialogue.h"
 #include "roce/observe.h"
 #include "tests/support/observe_old.h"
 #include "tests/support/slice8.h"
-#include "userspace/live/counting.h"
-#include "userspace/live/maps.h"
-#include "userspace/model/imm.h"
-#include "userspace/model/pairs.h"
-#include "userspace/model/table.h"
-#include "userspace/model/udp_ports.h"
+#include "userspace/observe/live/counting.h"
+#include "userspace/observe/live/maps.h"
+#include "userspace/observe/model/imm.h"
+#include "userspace/observe/model/pairs.h"
+#include "userspace/observe/model/table.h"
+#include "userspace/observe/model/udp_ports.h"
 
 /* What test runs put into one buffer: a page without XDP's headroom and struct skb_shared_info (net/bpf/test_run.c). */
 #define LINEAR_MAX (4096 - 256 - 320)

@@ -6,7 +6,7 @@
 #ifndef TESTS_UNIT_ENGINE_H
 #define TESTS_UNIT_ENGINE_H
 
-#include "roce/datagram.h"
+#include "roce/datagram/datagram.h"
 #include "roce/observe.h"
 
 static __attribute__((noinline, unused)) void engine_parse(const __u8 *window, __u32 captured, __u32 wire_bytes,

@@ -8,12 +8,12 @@
 #include "lib/nearest.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/monitor.h"
-#include "userspace/model/event_text.h"
-#include "userspace/model/group.h"
-#include "userspace/model/imm.h"
-#include "userspace/model/udp_ports.h"
-#include "userspace/prometheus/exporter.h"
-#include "userspace/prometheus/metrics.h"
+#include "userspace/observe/model/event_text.h"
+#include "userspace/observe/model/group.h"
+#include "userspace/observe/model/imm.h"
+#include "userspace/observe/model/udp_ports.h"
+#include "userspace/render/prometheus/exporter.h"
+#include "userspace/render/prometheus/metrics.h"
 
 #define MAX_STREAMS (1 << 24)
 

@@ -8,9 +8,9 @@
 
 #include "lib/option.h"
 #include "pcap/reader.h"
-#include "userspace/live/live.h"
-#include "userspace/model/faults.h"
-#include "userspace/model/filter.h"
+#include "userspace/observe/live/live.h"
+#include "userspace/observe/model/faults.h"
+#include "userspace/observe/model/filter.h"
 
 extern const struct option_entry arguments_interval[]; /* struct live_options: --interval, --duration */
 extern const struct option_entry arguments_mode[];     /* struct live_options: --mode */

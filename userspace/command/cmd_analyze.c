@@ -12,13 +12,13 @@
 #include "lib/stop.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
-#include "userspace/model/advice.h"
-#include "userspace/model/expect.h"
-#include "userspace/model/group.h"
-#include "userspace/offline/analysis.h"
-#include "userspace/offline/fault_list.h"
-#include "userspace/output/plot.h"
-#include "userspace/output/view.h"
+#include "userspace/observe/model/advice.h"
+#include "userspace/observe/model/expect.h"
+#include "userspace/observe/model/group.h"
+#include "userspace/observe/offline/analysis.h"
+#include "userspace/observe/offline/fault_list.h"
+#include "userspace/render/output/plot.h"
+#include "userspace/render/output/view.h"
 
 struct options {
 	char **files;

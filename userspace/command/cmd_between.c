@@ -9,9 +9,9 @@
 #include "lib/clock.h"
 #include "lib/interfaces.h"
 #include "lib/stop.h"
-#include "userspace/between/source.h"
 #include "userspace/command/commands.h"
-#include "userspace/output/view_between.h"
+#include "userspace/diagnose/between/source.h"
+#include "userspace/render/output/view_between.h"
 
 #define LAST_WORD 60 /* s in which the monitors print their final snapshots */
 

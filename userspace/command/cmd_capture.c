@@ -16,12 +16,12 @@
 #include "pcap/ng_writer.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
-#include "userspace/live/live.h"
-#include "userspace/live/taken.h"
-#include "userspace/model/advice.h"
-#include "userspace/model/event_text.h"
-#include "userspace/model/faults.h"
-#include "userspace/output/view_json.h"
+#include "userspace/observe/live/live.h"
+#include "userspace/observe/live/taken.h"
+#include "userspace/observe/model/advice.h"
+#include "userspace/observe/model/event_text.h"
+#include "userspace/observe/model/faults.h"
+#include "userspace/render/output/view_json.h"
 
 #define CONTEXT_MOST 1000000
 

@@ -9,13 +9,13 @@
 
 #include "lib/interfaces.h"
 #include "lib/stop.h"
-#include "userspace/bring_up/bring_up.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
-#include "userspace/doctor/doctor.h"
-#include "userspace/doctor/doctor_live.h"
-#include "userspace/offline/analysis.h"
-#include "userspace/output/findings_view.h"
+#include "userspace/diagnose/bring_up/bring_up.h"
+#include "userspace/diagnose/doctor/doctor.h"
+#include "userspace/diagnose/doctor/doctor_live.h"
+#include "userspace/observe/offline/analysis.h"
+#include "userspace/render/output/findings_view.h"
 
 #define MAX_STREAMS 1000000
 #define LIVE_STREAMS 65536 /* where interfaces are watched */

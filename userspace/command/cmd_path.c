@@ -10,7 +10,7 @@
 #include "lib/stop.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
-#include "userspace/path/path.h"
+#include "userspace/diagnose/path/path.h"
 
 struct options {
 	const char *interface, *peer; /* peer: NULL if none is given */

@@ -5,9 +5,9 @@
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
 #include "userspace/command/receive.h"
-#include "userspace/live/pin.h"
-#include "userspace/model/qpn.h"
-#include "userspace/receive/programs.h"
+#include "userspace/observe/live/pin.h"
+#include "userspace/observe/model/qpn.h"
+#include "userspace/traffic/receive/programs.h"
 
 #define MEMORY_MOST (1ull << 46) /* bytes; more have no addresses */
 #define GIVEN(member) OPTION_GIVEN(struct receive_options, has_##member)

@@ -9,14 +9,14 @@
 
 #include "lib/cause.h"
 #include "lib/clock.h"
-#include "lib/report.h"
+#include "lib/netdev.h"
 #include "lib/stop.h"
 #include "userspace/command/commands.h"
-#include "userspace/send/lateness.h"
-#include "userspace/send/netdev.h"
-#include "userspace/send/outlet.h"
-#include "userspace/send/planner.h"
-#include "userspace/send/send_report.h"
+#include "userspace/traffic/send/lateness.h"
+#include "userspace/traffic/send/outlet.h"
+#include "userspace/traffic/send/planner.h"
+#include "userspace/traffic/send/send_report.h"
+#include "userspace/traffic/streams/report.h"
 
 #define NAP_NS (20 * NSEC_PER_USEC) /* the pause when there is nothing to send yet */
 #define LEAD_NS NSEC_PER_MSEC	    /* from when the first packet is ready to its departure */

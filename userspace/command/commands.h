@@ -5,8 +5,8 @@
 
 #include "lib/exit.h"
 #include "lib/option.h"
-#include "userspace/live/program_kind.h"
-#include "userspace/send/options.h"
+#include "userspace/observe/live/program_kind.h"
+#include "userspace/traffic/send/options.h"
 
 extern const struct command monitor_command, analyze_command, capture_command, doctor_command, compare_command,
 	receive_command, path_command, between_command;

@@ -11,8 +11,8 @@
 #include "lib/shown.h"
 #include "userspace/command/arguments.h"
 #include "userspace/command/commands.h"
-#include "userspace/model/event_text.h"
-#include "userspace/receive/programs.h"
+#include "userspace/observe/model/event_text.h"
+#include "userspace/traffic/receive/programs.h"
 #include "version.h"
 
 static const struct {
@@ -58,7 +58,7 @@ static json_t *dump_counters(void)
 #define COUNTER(name, unit, kind, scope, of, severity, words, advice) \
 	json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", #name, "unit", #unit, "kind", #kind, \
 					      "words", words));
-#include "roce/counters.def"
+#include "roce/stream/counters.def"
 #undef COUNTER
 	return list;
 }

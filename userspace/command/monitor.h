@@ -8,11 +8,11 @@
 
 #include <jansson.h>
 
-#include "userspace/live/taken.h"
-#include "userspace/model/faults.h"
-#include "userspace/model/filter.h"
-#include "userspace/model/group.h"
-#include "userspace/output/view.h"
+#include "userspace/observe/live/taken.h"
+#include "userspace/observe/model/faults.h"
+#include "userspace/observe/model/filter.h"
+#include "userspace/observe/model/group.h"
+#include "userspace/render/output/view.h"
 
 /* What another command adds. Every function is needed, and gets `context`. Errors are printed. */
 struct monitor_added {

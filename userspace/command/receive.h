@@ -4,7 +4,7 @@
 #define USERSPACE_COMMAND_RECEIVE_H
 
 #include "userspace/command/monitor.h"
-#include "userspace/receive/setup.h"
+#include "userspace/traffic/receive/setup.h"
 
 struct receive_command {
 	struct monitor_options monitor;

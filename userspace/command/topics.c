@@ -3,16 +3,16 @@
 #include <stdio.h>
 
 #include "lib/list.h"
-#include "roce/counters.h"
+#include "roce/stream/counters.h"
 #include "userspace/command/arguments.h"
-#include "userspace/model/event_text.h"
-#include "userspace/model/refusal.h"
-#include "userspace/model/udp_ports.h"
+#include "userspace/observe/model/event_text.h"
+#include "userspace/observe/model/refusal.h"
+#include "userspace/observe/model/udp_ports.h"
 
 static void list_counters(void)
 {
 #define COUNTER(name, unit, kind, scope, of, severity, words, advice) list_entry(#name, words);
-#include "roce/counters.def"
+#include "roce/stream/counters.def"
 #undef COUNTER
 }
 

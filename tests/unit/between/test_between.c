@@ -5,7 +5,7 @@
 
 #include "tests/unit/cmocka_includes.h"
 
-#include "userspace/between/between.h"
+#include "userspace/diagnose/between/between.h"
 
 #define NSEC 1000000000ull
 #define T0 1000000000 /* s since 1970 */

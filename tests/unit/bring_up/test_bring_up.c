@@ -6,7 +6,7 @@
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 
-#include "userspace/bring_up/bring_up.h"
+#include "userspace/diagnose/bring_up/bring_up.h"
 
 /* include/rdma/ib_verbs.h */
 enum { TYPE_RC = 2, TYPE_UC = 3, STATE_INIT = 1, STATE_RTS = 3, STATE_ERR = 6 };

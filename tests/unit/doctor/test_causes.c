@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The graph of causes and consequences (userspace/doctor/finding.def): its form, and what follows from it for signs. */
+/* The graph of causes and consequences (userspace/diagnose/finding/finding.def): its form, and what follows from it for signs. */
 #include <string.h>
 
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/doctor/causes.h"
+#include "userspace/diagnose/doctor/causes.h"
 
 #define NODES (FINDING_KINDS + 1) /* the last one: wrong_icrc */
 #define WRONG_ICRC FINDING_KINDS
@@ -11,7 +11,7 @@
 static const bool alone[FINDING_KINDS] = {
 #define FINDING(...)
 #define ALONE(finding) [KIND_##finding] = true,
-#include "userspace/doctor/finding.def"
+#include "userspace/diagnose/finding/finding.def"
 #undef FINDING
 };
 

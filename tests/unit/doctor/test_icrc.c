@@ -3,11 +3,11 @@
 /* Finds why ICRCs are wrong: each mistake, each pair of mistakes, flipped bits, lanes, and meaningless values. */
 #include <stdio.h>
 
-#include "roce/datagram.h"
+#include "roce/datagram/datagram.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/icrc_wrong.h"
 #include "tests/unit/long.h"
-#include "userspace/doctor/icrc_study.h"
+#include "userspace/diagnose/icrc/icrc_study.h"
 
 #define PACKETS (test_long() ? PACKETS_MOST : 5) /* of each of two QPs: five have each opcode once */
 #define PACKETS_MOST 10
@@ -166,7 +166,7 @@ static void free_studies(struct icrc_study *s[], int count)
 		icrc_study_free(s[i]);
 }
 
-/* Splits kind "icrc-a+b" into the names of roce/icrc_mistake.def. */
+/* Splits kind "icrc-a+b" into the names of roce/icrc/icrc_mistake.def. */
 static void split_kind(const char *kind, char names[2][48])
 {
 	char *plus;

@@ -4,11 +4,11 @@
  * Random ICRCs give no finding, however many there are: 10,000 streams of one sender, and 2,000 senders (400 and 200 without
  * `make test-long`). Without sanitizers, because it takes seconds.
  */
-#include "roce/datagram.h"
+#include "roce/datagram/datagram.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 #include "tests/unit/long.h"
-#include "userspace/doctor/icrc_study.h"
+#include "userspace/diagnose/icrc/icrc_study.h"
 
 #define STREAMS 10000
 #define SENDERS 2000

@@ -10,7 +10,7 @@
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 #include "tests/unit/long.h"
-#include "userspace/doctor/icrc_solve.h"
+#include "userspace/diagnose/solver/icrc_solve.h"
 
 #define PACKETS 12
 #define MORE 12

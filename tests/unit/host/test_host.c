@@ -12,9 +12,9 @@
 #include "lib/address.h"
 #include "tests/unit/cmocka_includes.h"
 
-#include "userspace/host/hints.h"
+#include "userspace/observe/host/hints.h"
 
-/* from include/rdma/ib_verbs.h; userspace/host/owners.c has its own copy */
+/* from include/rdma/ib_verbs.h; userspace/observe/host/owners.c has its own copy */
 #define TYPE_RC 2
 #define STATE_RTS 3
 #define STATE_ERR 6

@@ -6,7 +6,7 @@
 
 #include "bpf/capture_abi.h"
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/live/focus.h"
+#include "userspace/observe/live/focus.h"
 
 enum { WRITE_FIRST = 0x26, WRITE_MIDDLE, WRITE_LAST, SEND_FIRST = 0x20, SEND_MIDDLE, SEND_LAST, SEND_ONLY = 0x24,
        WRITE_ONLY = 0x2a, READ_REQUEST = 0x0c, RESPONSE_FIRST = 0x0d, RESPONSE_LAST = 0x0f, ACK = 0x11, FETCH_ADD = 0x14 };

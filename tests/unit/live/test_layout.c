@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "roce/base.h"
+#include "roce/packet/base.h"
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/live/layout.h"
+#include "userspace/observe/live/layout.h"
 
 #define OLD_BYTES 24
 #define OLD "meaning 1\nsize 4 24\na 0 4 1\nlist 4 2 4\nb 12 8 1\nhole[] 20 2 2\nhole[].from 0 2 1\n"

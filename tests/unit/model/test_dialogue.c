@@ -2,10 +2,10 @@
 /* What requests and responses show together, and what limits a requester. */
 #include <stdlib.h>
 
-#include "roce/follow_dialogue.h"
+#include "roce/dialogue/follow_dialogue.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/packets.h"
-#include "userspace/model/limit.h"
+#include "userspace/observe/model/limit.h"
 
 enum { WRITE_FIRST = 0x06, WRITE_MIDDLE = 0x07, WRITE_LAST = 0x08, WRITE_ONLY = 0x0a, READ_FIRST = 0x0d, READ_MIDDLE = 0x0e,
        READ_LAST = 0x0f, READ_ONLY = 0x10, ACKNOWLEDGE = 0x11, ATOMIC_ACK = 0x12, FETCH_ADD = 0x14 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/model/event_text.h"
+#include "userspace/observe/model/event_text.h"
 
 #define check(want, ...) check_line(&(const struct roce_event){ __VA_ARGS__ }, want, __FILE__, __LINE__)
 

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/model/faults.h"
+#include "userspace/observe/model/faults.h"
 
 static const char *const event_name[] = {
 #define EVENT(name, ...) #name,
-#include "roce/event.def"
+#include "roce/event/event.def"
 #undef EVENT
 };
 

@@ -6,7 +6,7 @@
 
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/long.h"
-#include "userspace/model/filter.c"
+#include "userspace/observe/model/filter.c"
 
 /* An RC request stream 10.9.0.1 > 10.9.0.2, QPN 17. */
 static struct snapshot_stream rc_stream(void)

@@ -8,7 +8,7 @@
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 #include "tests/unit/long.h"
-#include "userspace/model/history.c"
+#include "userspace/observe/model/history.c"
 
 #define STREAMS 40
 #define ADDED_MOST 20000

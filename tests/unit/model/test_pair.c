@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files, 1 s, long 2 s
 /* Connection management, pairs, and what a response stream takes from its requests. */
-#include "roce/cm.h"
+#include "roce/packet/cm.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 #include "tests/unit/long.h"
 #include "tests/unit/packets.h"
-#include "userspace/model/pairs.h"
+#include "userspace/observe/model/pairs.h"
 
 enum { RC_FIRST = 0x06, RC_MIDDLE = 0x07, RC_LAST = 0x08, RC_ONLY = 0x0a, READ_FIRST = 0x0d, READ_MIDDLE = 0x0e,
        READ_LAST = 0x0f, READ_ONLY = 0x10, ATOMIC_ACK = 0x12, FETCH_ADD = 0x14, UC_FIRST = 0x26, UC_MIDDLE = 0x27,

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/model/refusal.h"
+#include "userspace/observe/model/refusal.h"
 
 #define WRITE_FIRST 0x26 /* UC */
 #define WRITE_MIDDLE 0x27

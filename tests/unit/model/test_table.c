@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/model/faults.h"
-#include "userspace/model/table.h"
+#include "userspace/observe/model/faults.h"
+#include "userspace/observe/model/table.h"
 
 static struct roce_key key_of(__u32 i)
 {

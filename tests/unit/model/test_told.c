@@ -6,7 +6,7 @@
 
 #include "lib/exit.h"
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/model/told.h"
+#include "userspace/observe/model/told.h"
 
 #define BASICS(transport) "{\"transport\":\"" transport "\",\"size\":4096,\"path_mtu\":1024," \
 	"\"gid\":\"00000000000000000000ffff0a090002\",\"lid\":0"

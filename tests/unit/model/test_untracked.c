@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "roce/take_untracked.h"
+#include "roce/stream/take_untracked.h"
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/model/untracked.h"
+#include "userspace/observe/model/untracked.h"
 
 static void take(struct roce_untracked *u, __u32 qpn, __u64 seed)
 {

@@ -10,7 +10,7 @@
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 #include "tests/unit/long.h"
-#include "userspace/offline/analysis.h"
+#include "userspace/observe/offline/analysis.h"
 
 enum { FRAMES_LONG = 60000, FRAMES_SHORT = 4000, QPS = 50 };
 #define START 1700000000ull /* s */

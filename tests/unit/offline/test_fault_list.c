@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/offline/fault_list.h"
+#include "userspace/observe/offline/fault_list.h"
 
 #define FRAMES 5000
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/output/json_text.h"
-#include "userspace/output/view_json.h"
+#include "userspace/render/output/json_text.h"
+#include "userspace/render/output/view_json.h"
 
 #define MANY 3000
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/output/plot.h"
+#include "userspace/render/output/plot.h"
 
 #define SHARDS 7
 

@@ -6,9 +6,9 @@
 
 #include "tests/unit/cmocka_includes.h"
 
-#include "userspace/host/host.h"
-#include "userspace/output/findings_view.h"
-#include "userspace/output/view.h"
+#include "userspace/observe/host/host.h"
+#include "userspace/render/output/findings_view.h"
+#include "userspace/render/output/view.h"
 
 static struct snapshot_interface interfaces[] = { { .name = "eth0", .mode = "native", .direction = "in" },
 						  { .name = "eth1", .mode = "native", .direction = "in" } };

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "lib/address.h"
+#include "lib/netdev.h"
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/path/path.h"
-#include "userspace/send/netdev.h"
+#include "userspace/diagnose/path/path.h"
 
 #define NIC "roce0"
 

@@ -9,12 +9,12 @@
 
 #include <cmocka.h>
 
-#include "userspace/prometheus/dialogues.c"
-#include "userspace/prometheus/exporter.c"
-#include "userspace/prometheus/metrics.c"
-#include "userspace/prometheus/streams.c"
-#include "userspace/prometheus/text.c"
-#include "roce/follow_dialogue.h"
+#include "userspace/render/prometheus/dialogues.c"
+#include "userspace/render/prometheus/exporter.c"
+#include "userspace/render/prometheus/metrics.c"
+#include "userspace/render/prometheus/streams.c"
+#include "userspace/render/prometheus/text.c"
+#include "roce/dialogue/follow_dialogue.h"
 
 #define STREAMS 300
 

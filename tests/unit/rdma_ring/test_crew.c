@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "lib/clock.h"
-#include "lib/filler.h"
 #include "rxe_tests/rdma_ring/rdma_ring.h"
 #include "tests/unit/cmocka_includes.h"
+#include "userspace/traffic/streams/filler.h"
 
 #define SIZE	64
 #define MESSAGES	3000

@@ -2,9 +2,9 @@
 /* The ring's arithmetic, beside what is counted message by message. */
 #include <string.h>
 
-#include "lib/filler.h"
 #include "rxe_tests/rdma_ring/ring.h"
 #include "tests/unit/cmocka_includes.h"
+#include "userspace/traffic/streams/filler.h"
 
 #define CAPACITY	12
 

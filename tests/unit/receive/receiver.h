@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/receive/maps.h"
+#include "userspace/traffic/receive/maps.h"
 
 struct receiver {
 	struct receive_maps maps; /* the same memory, as readers have it */

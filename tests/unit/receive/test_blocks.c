@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The blocks that the library puts together, compared with an array of bytes, under loss, truncation, repetition and reordering. */
 #include "tests/unit/receive/receiver.h"
-#include "userspace/receive/library.h"
+#include "userspace/traffic/receive/library.h"
 
 #define GRAIN 256u /* `receive --block` */
 #define PARTS 3u

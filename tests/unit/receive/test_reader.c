@@ -8,7 +8,7 @@
 /* Before each word that the reader loads, the test may let the writer work. */
 static void before_load(void);
 #define __atomic_load_n(from, order) (before_load(), __atomic_load_n(from, order))
-#include "userspace/receive/reader.c"
+#include "userspace/traffic/receive/reader.c"
 #undef __atomic_load_n
 
 #define CPUS 2

@@ -4,8 +4,8 @@
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 
-#include "roce/answer.h"
-#include "roce/datagram.h"
+#include "roce/datagram/datagram.h"
+#include "roce/responder/answer.h"
 
 static struct fold_tables tables;
 static struct fold_work work; /* its zeroes must stay zero */

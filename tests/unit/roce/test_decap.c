@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tunnels built by their RFCs around frames: found, cut at every length, with false fields, and random bytes. */
-#include "roce/datagram.h"
-#include "roce/other.h"
+#include "roce/datagram/datagram.h"
+#include "roce/stream/other.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 

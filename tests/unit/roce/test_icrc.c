@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files, 1 s, long 3 s
 /* Folding, its taps, slicing by eight and the masks: compared with zlib, and with two packets with published ICRCs. */
-#include "roce/icrc.h"
+#include "roce/icrc/icrc.h"
 #include "tests/support/slice8.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/engine.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Each lint: a packet with one mistake gives exactly that lint. A right sender gives none, even on a bad path. */
-#include "roce/checksum.h"
+#include "roce/icrc/checksum.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/frame.h"
 #include "tests/unit/packets.h"
@@ -13,7 +13,7 @@ enum { SEND_FIRST = 0x00, SEND_MIDDLE = 0x01, SEND_LAST = 0x02, SEND_ONLY = 0x04
 
 static const char *const names[ROCE_LINTS] = {
 #define LINT(name, ...) [LINT_##name] = #name,
-#include "roce/lint.def"
+#include "roce/stream/lint.def"
 #undef LINT
 };
 

@@ -2,7 +2,7 @@
 /* The opcode table for all 256 opcodes, compared with one written from the specification. */
 #include <string.h>
 
-#include "roce/parse.h"
+#include "roce/packet/parse.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/ibta.h"
 

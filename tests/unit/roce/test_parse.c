@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files, 1 s, long 2 s
 /* The parser on frames built by the specification: whole, cut at every length, with false fields, and random. */
-#include "roce/icrc.h"
+#include "roce/icrc/icrc.h"
 #include "roce/observe.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/engine.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // needs: files
-/* The responder of a QP: roce/respond.h against the rules of IBTA 9.7.4, 9.7.5 (RC) and 9.8.2 (UC), one by one. */
-#include "roce/respond.h"
+/* The responder of a QP: roce/responder/respond.h against the rules of IBTA 9.7.4, 9.7.5 (RC) and 9.8.2 (UC), one by one. */
+#include "roce/responder/respond.h"
 #include "tests/unit/cmocka_includes.h"
 
 #include <string.h>

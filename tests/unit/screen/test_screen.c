@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "roce/follow_dialogue.h"
-#include "roce/psn.h"
+#include "roce/dialogue/follow_dialogue.h"
+#include "roce/sequence/psn.h"
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/output/text_cut.h"
-#include "userspace/screen/state.h"
+#include "userspace/render/output/text_cut.h"
+#include "userspace/render/screen/state.h"
 
 #define SECOND 1000000000ull
 

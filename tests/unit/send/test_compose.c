@@ -3,7 +3,7 @@
  * The sender's two ways of composing a packet give the same bytes: a template of headers with an ICRC joined from known CRCs,
  * and whole frames that are sealed.
  */
-#include "userspace/send/compose.c"
+#include "userspace/traffic/send/compose.c"
 
 #include "tests/unit/cmocka_includes.h"
 

@@ -4,17 +4,17 @@
  * Faults: parsing, which packets they hit, and their effect. The engine judges the effect: for a mistake named after a lint it
  * must find that lint and no other, in packets made as the planner makes them.
  */
-#include "roce/datagram.h"
+#include "roce/datagram/datagram.h"
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/long.h"
 
-#include "userspace/send/fault.c"
-#include "userspace/send/fault_text.c"
-#include "userspace/send/observe.c"
+#include "userspace/traffic/send/fault.c"
+#include "userspace/traffic/send/fault_text.c"
+#include "userspace/traffic/send/observe.c"
 
-#include "roce/checksum.h"
+#include "roce/icrc/checksum.h"
 #include "roce/observe.h"
-#include "userspace/send/qp.h"
+#include "userspace/traffic/send/qp.h"
 
 #define OF(x) (sizeof(x) / sizeof((x)[0]))
 
@@ -443,7 +443,7 @@ static void expect_lints(const char *fault, const struct roce_stream *s, const s
 {
 	static const char *const names[] = {
 #define LINT(name, ...) #name,
-#include "roce/lint.def"
+#include "roce/stream/lint.def"
 #undef LINT
 	};
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Whole frames of `rocescope send`. Each way of computing the ICRC is compared with CRCs made bit by bit from the words of
- * roce/icrc_mistake.def; the right way also with zlib, the engine and two packets with published ICRCs.
+ * roce/icrc/icrc_mistake.def; the right way also with zlib, the engine and two packets with published ICRCs.
  */
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "roce/checksum.h"
-#include "roce/datagram.h"
+#include "roce/datagram/datagram.h"
+#include "roce/icrc/checksum.h"
 #include "tests/support/slice8.h"
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/send/compose.h"
-#include "userspace/send/icrc_way.h"
+#include "userspace/traffic/send/compose.h"
+#include "userspace/traffic/send/icrc_way.h"
 
 #define VALUE 0xdeadbeef
 #define ETHERNET 14

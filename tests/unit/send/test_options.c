@@ -10,9 +10,9 @@
 #include "bpf/slot.h"
 #include "lib/clock.h"
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/send/fault.h"
-#include "userspace/send/lateness.h"
-#include "userspace/send/options.h"
+#include "userspace/traffic/send/fault.h"
+#include "userspace/traffic/send/lateness.h"
+#include "userspace/traffic/send/options.h"
 
 /* The programs exit without freeing their memory: that is no leak. */
 const char *__asan_default_options(void);

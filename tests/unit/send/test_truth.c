@@ -18,11 +18,11 @@
 #include "tests/unit/cmocka_includes.h"
 #include "tests/unit/long.h"
 #include "tests/unit/packets.h"
-#include "userspace/send/fault.h"
-#include "userspace/send/truth.c"
-#include "userspace/send/truth_psn.c"
-#include "userspace/send/truth_uc.c"
-#include "userspace/send/truth_write.c"
+#include "userspace/traffic/send/fault.h"
+#include "userspace/traffic/send/truth.c"
+#include "userspace/traffic/send/truth_psn.c"
+#include "userspace/traffic/send/truth_uc.c"
+#include "userspace/traffic/send/truth_write.c"
 
 enum { SEEDS = 200, PACKETS = 4000, QPS = 3, STREAMS = 8, FIRST_QPN = 0x11, MTU = 1024 };
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/terminal/lines.h"
 #include "tests/unit/cmocka_includes.h"
-#include "userspace/terminal/lines.h"
 
 static void assert_lines(struct lines *l, const char *const *want)
 {

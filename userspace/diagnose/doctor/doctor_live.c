@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "lib/exit.h"
+#include "lib/shown.h"
+#include "userspace/diagnose/doctor/doctor_live.h"
+#include "userspace/observe/host/host.h"
+#include "userspace/observe/live/overhear.h"
+#include "userspace/observe/live/taken.h"
+
+#define SAMPLE 64  /* packets taken at the beginning of each stream */
+#define CONTEXT 4  /* packets taken before and after a faulty one */
+#define LIMIT 200  /* faulty packets taken per stream and second */
+#define STREAMS 65536
+
+struct watch {
+	struct doctor *doctor;
+	struct live live;
+	struct taken taken;
+	struct observer observer; /* observes the packets that were taken */
+	struct host *host; /* NULL: no memory */
+	struct overhear overhear; /* every frame while doctor_wants_others() */
+	__u64 number;
+};
+
+/* Whether packets of this stream passed without being taken: the kernel's engine then expects another PSN than ours. */
+static bool is_apart(const struct roce_event *kernels, const struct roce_event *own)
+{
+	return kernels->expected != own->expected;
+}
+
+static void on_packet(void *context, const struct taken_packet *taken)
+{
+	struct watch *w = context;
+	struct observer_frame frame = { .bytes = taken->bytes, .captured = taken->captured, .wire = taken->length };
+	struct doctor_packet p = { .frame = &frame, .event = &taken->record->event, .time = taken->time };
+	struct observer_look look;
+	struct roce_event own;
+
+	observer_look(&frame, &w->live.options->settings.ports, &look);
+	if (taken->record->what == CAPTURE_BEFORE) {
+		if (look.packet.kind == ROCE_PACKET)
+			doctor_remember(w->doctor, &frame, &look.packet);
+		return;
+	}
+	p.look = &look;
+	p.number = ++w->number;
+	p.stream = observer_follow(&w->observer, &frame, &look, taken->time, &own);
+	p.apart = is_apart(p.event, &own);
+	doctor_take(w->doctor, &p);
+	if (!doctor_wants_others(w->doctor))
+		overhear_narrow(&w->overhear);
+}
+
+/* A frame of any kind. What is RoCE comes from the kernel's program, in order and complete. */
+static void on_overheard(void *context, const __u8 *bytes, __u32 captured, __u32 length)
+{
+	struct observer_frame frame = { .bytes = bytes, .captured = captured, .wire = length };
+	struct roce_event none = { 0 };
+	struct observer_look look;
+	struct watch *w = context;
+
+	observer_look(&frame, &w->live.options->settings.ports, &look);
+	if (look.packet.kind == ROCE_OTHER)
+		doctor_take(w->doctor, &(struct doctor_packet){ .number = ++w->number, .frame = &frame, .look = &look, .event = &none });
+}
+
+/* Prints the progress once a second. */
+static void show_progress(const struct watch *w, const struct live_options *o)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	shown_erase_line();
+	fprintf(stderr, "%.0f of %g s: %llu packets looked at", (now_ns() - w->live.start) / 1e9, o->duration, w->number);
+	fflush(stderr);
+}
+
+/* Returns false if it failed. */
+static bool watch(struct watch *w, const struct live_options *o)
+{
+	__u64 end = w->live.start + seconds_to_ns(o->duration), next = w->live.start + NSEC_PER_SEC;
+
+	for (;;) {
+		__u64 now = now_ns(), pause = now + TAKEN_PAUSE;
+
+		if (now >= end || !live_wait(&w->live, pause < end ? pause : end))
+			return true;
+		if (!taken_read(&w->taken))
+			return false;
+		overhear_read(&w->overhear, on_overheard, w);
+		if (now < next)
+			continue;
+		next += NSEC_PER_SEC;
+		show_progress(w, o);
+		if (!live_poll(&w->live))
+			return true;
+	}
+}
+
+static void say_left_out(const struct watch *w)
+{
+	__u64 beyond = taken_suppressed(&w->taken), lost = taken_lost(&w->taken);
+
+	if (beyond)
+		fprintf(stderr,
+			"rocescope: %llu faulty packets were counted, but not looked at: more than %d of a stream in a second\n",
+			beyond, LIMIT);
+	if (lost)
+		fprintf(stderr, "rocescope: %llu packets came faster than they could be looked at\n", lost);
+}
+
+static int run(struct watch *w, const struct live_options *o, struct snapshot *s)
+{
+	const struct taken_options wanted = {
+		.capture = { .kinds = ~0u, .before = CONTEXT, .after = CONTEXT, .limit = LIMIT, .sample = SAMPLE },
+	};
+	int status;
+	bool good;
+
+	if (!o->decap) /* a socket does not show what is in a tunnel */
+		overhear_begin(&w->overhear, o);
+	status = taken_begin(&w->taken, &w->live, &wanted, on_packet, w);
+	if (status)
+		return status;
+	w->host = host_open(&w->live);
+	live_restrict(&w->live, false, false);
+	fprintf(stderr, "rocescope: doctor: watches for %g s (--duration), then says what it has found\n", o->duration);
+	good = watch(w, o);
+	overhear_read(&w->overhear, on_overheard, w);
+	overhear_end(&w->overhear);
+	live_detach(&w->live);
+	if (isatty(STDERR_FILENO))
+		shown_erase_line();
+	good &= taken_read_rest(&w->taken);
+	say_left_out(w);
+	good &= live_snapshot(&w->live, s);
+	if (w->host && good) {
+		host_look(w->host, &w->live, s);
+		doctor_machine(w->doctor, s);
+		s->host = NULL; /* it ends with w->host */
+	}
+	return good ? EXIT_RAN : EXIT_COULD_NOT;
+}
+
+int doctor_live(struct doctor *d, const struct live_options *o, struct snapshot *s)
+{
+	struct watch *w = calloc(1, sizeof(*w));
+	int status;
+
+	if (!w) {
+		fputs("rocescope: there is not enough memory\n", stderr);
+		return EXIT_COULD_NOT;
+	}
+	w->doctor = d;
+	w->observer.table.max = STREAMS;
+	live_prepare(&w->live, o);
+	status = run(w, o, s);
+	overhear_end(&w->overhear);
+	live_end(&w->live);
+	host_close(w->host);
+	taken_end(&w->taken);
+	observer_free(&w->observer);
+	free(w);
+	return status;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the packets of one stream show, by kind. Findings are made from these signs. */
+#ifndef USERSPACE_DIAGNOSE_FINDING_SIGN_H
+#define USERSPACE_DIAGNOSE_FINDING_SIGN_H
+
+#include <stdio.h>
+
+#include "userspace/diagnose/finding/finding.h"
+
+enum finding_kind {
+#define FINDING(name, ...) KIND_##name,
+#include "userspace/diagnose/finding/finding.def"
+#undef FINDING
+	FINDING_KINDS
+};
+
+/* COUNT: a PSN that does not count. RESPONDER: answers that are wrong. FLOW, FLOW_LOSS: of --udp. */
+#define FINDING_CLASSES(do)                                                                                            \
+	do(ICRC) do(IP) do(BTH) do(COUNT) do(PSN) do(GRAMMAR) do(SIZE) do(DMA) do(RECEIVER) do(ANSWER) do(RESPONDER) do(CORRUPTION)  \
+	do(LOSS) do(PATH) do(HARMLESS) do(HINT) do(FLOW) do(FLOW_LOSS)
+
+enum finding_class {
+#define CLASS(name) CLASS_##name,
+	FINDING_CLASSES(CLASS)
+#undef CLASS
+	FINDING_CLASS_COUNT
+};
+
+struct finding_rule {
+	const char *name; /* with _ between words */
+	enum finding_class class;
+	int weight;
+	const char *words, *asks, *fix;
+};
+
+extern const struct finding_rule finding_rules[FINDING_KINDS];
+
+/* The name as printed: psn-constant. */
+void finding_name(enum finding_kind kind, char name[FINDING_KIND]);
+
+#define SIGN_FIGURES 512
+#define SIGN_CAUSES 4 /* most causes named of one sign */
+
+struct sign {
+	enum finding_kind kind;
+	__u64 packets; /* packets that show it */
+	bool doubted;  /* another sign may explain the same packets as well: a candidate, however many they are */
+	bool habit;    /* every packet of the stream shows it, and no receiver minds */
+	const struct roce_key *of; /* the stream that it is told of, if it is another one; it outlives the signs */
+	size_t shown;
+	struct evidence evidence[FINDING_EVIDENCE];
+	char figures[SIGN_FIGURES]; /* a sentence with the figures of this case, or empty */
+	/* set by causes_explain() */
+	int causes[SIGN_CAUSES]; /* what explains it (userspace/diagnose/doctor/causes.h); none: it is a finding of its own */
+	size_t cause_count;
+	int root;  /* of these causes, or of theirs, the one that nothing explains; if several, the most important */
+	bool part; /* not all of its packets are explained */
+};
+
+/* Grows with the kinds seen: a stream without mistakes needs no memory. All zero at first. */
+struct signs {
+	struct sign *list;
+	size_t count;
+	bool failed; /* no memory: some signs are missing */
+};
+
+/* Finds or adds the sign of that kind. NULL: no memory. Valid until the next call. */
+struct sign *signs_get(struct signs *s, enum finding_kind kind);
+
+/* NULL: no such sign. */
+struct sign *signs_find(const struct signs *s, enum finding_kind kind);
+
+/* Counts one more packet. Returns the evidence to fill in; NULL: there is enough evidence already. */
+struct evidence *signs_add(struct signs *s, enum finding_kind kind, __u64 frame);
+
+/* Adds the packets and the evidence of `from`. */
+void signs_merge(struct signs *s, const struct signs *from);
+
+/* Takes back the latest packet that was added to that kind. */
+void signs_take_back(struct signs *s, enum finding_kind kind);
+
+/* Nothing happens if there is no such sign. */
+void signs_doubt(struct signs *s, enum finding_kind kind);
+void signs_drop(struct signs *s, enum finding_kind kind);
+void signs_free(struct signs *s);
+
+#define SAY(text, ...) ((void)!snprintf(text, sizeof(text), __VA_ARGS__))
+
+#endif

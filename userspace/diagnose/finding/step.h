@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One packet in the sequence of its stream, as the rules for PSNs, messages and loss see it. It waits for the next packet,
+ * which shows whether its PSN was out of place.
+ */
+#ifndef USERSPACE_DIAGNOSE_FINDING_STEP_H
+#define USERSPACE_DIAGNOSE_FINDING_STEP_H
+
+#include "roce/event/event.h"
+#include "roce/packet/opcode.h"
+
+/* Whether the responder answers this request by what it has done for it, and so without an AckReq: a READ, FLUSH or atomic. */
+static inline bool request_is_answered(const struct roce_packet *p)
+{
+	return p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMICETH);
+}
+
+static inline bool request_asks(const struct roce_packet *p)
+{
+	return p->ackreq || request_is_answered(p);
+}
+
+/* Why a sender goes back, as far as it was seen. */
+enum loss_call {
+	CALL_NONE,
+	CALL_LOSS,   /* packets are missing here */
+	CALL_BEHIND, /* the receiver asks for a packet that has passed here */
+	CALL_LATE,   /* it asks for a packet that was overtaken here */
+	CALL_RNR,    /* it is not ready */
+	CALL_DAMAGE, /* a packet was damaged */
+	CALL_OTHER,
+	CALLS
+};
+
+struct step {
+	__u64 frame;
+	struct roce_event event;
+	__u32 psn;
+	__u32 op; /* OP_* */
+	__u32 content; /* hash of the packet without its PSN */
+	__u32 payload;
+	__u32 dma_length;
+	__u32 immediate;
+	__u64 va;
+	__u16 identification; /* IPv4's; 0: none */
+	__u8 opcode;
+	__u8 service;
+	bool asks;    /* for an answer: AckReq, a READ, an atomic */
+	bool apart;   /* packets between this one and the one before were not shown */
+	bool damaged; /* its ICRC is wrong, but those of the stream are right */
+	__u32 span;   /* PSNs that it takes: of a READ as many as its response, at most */
+	bool resent;  /* a packet that comes late was asked for again: it was lost, not overtaken */
+	enum loss_call called; /* since the packet before, the receiver has asked for packets again */
+};
+
+/* How a packet follows the one before. */
+enum psn_how {
+	PSN_FIRST,     /* no packet was before it */
+	PSN_FOLLOWS,
+	PSN_LEAPS,     /* PSNs were skipped before it */
+	PSN_ELSEWHERE, /* late, a duplicate, or far away */
+	PSN_TAKEN,     /* the packet or its PSN is wrong, but the next packet continues the sequence */
+	PSN_RESUMES,   /* the first packet after that one: what the engine says of its PSN is not its own fault */
+};
+
+#endif

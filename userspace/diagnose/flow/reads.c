@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "roce/packet/wire.h"
+#include "userspace/diagnose/flow/reads.h"
+
+#define VOTES 2 /* READs that must tell the same path MTU by the PSNs that they take */
+#define MTU_LEAST 256
+#define MTU_MOST 4096
+
+void reads_anew(struct reads *r)
+{
+	memset(r, 0, sizeof(*r));
+}
+
+/* ---- requests ---- */
+
+/* Packets of a response, each of which takes a PSN. */
+static __u32 packets_of(__u32 bytes, __u32 path_mtu)
+{
+	return bytes ? (bytes - 1) / path_mtu + 1 : 1;
+}
+
+static __u32 path_mtu(const struct reads *r)
+{
+	if (r->told)
+		return r->told;
+	if (r->votes >= VOTES)
+		return r->by_psns;
+	if (r->filled)
+		return r->filled;
+	return r->votes && r->by_psns == r->answered ? r->answered : 0;
+}
+
+/* PSNs that this READ may take, as far as is known. */
+static __u32 psns_of(const struct reads *r, const struct read_request *q)
+{
+	return packets_of(q->bytes, path_mtu(r) ?: MTU_LEAST);
+}
+
+/* The only path MTU with which so many bytes take so many PSNs. 0: none, or several. */
+static __u32 only_mtu(__u32 bytes, __u32 psns)
+{
+	__u32 found = 0;
+
+	for (__u32 mtu = MTU_LEAST; mtu <= MTU_MOST; mtu *= 2) {
+		if (packets_of(bytes, mtu) != psns)
+			continue;
+		if (found)
+			return 0;
+		found = mtu;
+	}
+	return found;
+}
+
+/* The next new request follows a READ. */
+static void vote(struct reads *r, __u32 psn)
+{
+	const struct read_request *q = &r->list[(r->count - 1) % READS_LAST];
+	__u32 mtu = only_mtu(q->bytes, (psn - q->psn) & PSN_MASK);
+
+	if (!mtu)
+		return;
+	if (!r->votes)
+		r->by_psns = mtu;
+	r->votes += mtu == r->by_psns ? 1 : -1;
+}
+
+static void add(struct reads *r, const struct roce_packet *p, __u64 frame, bool again)
+{
+	__u32 bytes = p->op & OP_READ_REQUEST ? p->dma_length : 0, psn = p->number, kept = 0;
+	struct read_request *q;
+
+	for (__u32 i = 0; i < r->count && i < READS_LAST; i++) {
+		q = &r->list[i];
+		if (q->psn != psn || q->bytes != bytes)
+			continue;
+		q->again = true;
+		return;
+	}
+	q = &r->list[r->count++ % READS_LAST];
+	*q = (struct read_request){ frame, psn, bytes, again };
+	for (size_t i = 0; i < r->early_count; i++)
+		if (((r->early[i].psn - psn) & PSN_MASK) >= psns_of(r, q))
+			r->early[kept++] = r->early[i];
+	r->early_count = kept;
+}
+
+/* Whether a READ response answers it: also FLUSH and ATOMIC WRITE, without payload (IBTA annex A19). */
+static bool is_read(const struct roce_packet *p)
+{
+	return p->op & (OP_READ_REQUEST | OP_FETH) || (p->op & OP_RETH && (p->opcode & 0x1f) == 0x1d);
+}
+
+void reads_request(struct reads **reads, const struct doctor_packet *taken)
+{
+	const struct roce_packet *p = &taken->look->packet;
+	bool again = taken->event->kinds & (ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_recovered)), read = is_read(p);
+	struct reads *r = *reads;
+
+	if (!r && read) {
+		r = *reads = calloc(1, sizeof(*r));
+		again = false;
+	}
+	if (!r)
+		return;
+	if (taken->event->kinds & ROCE_EVENT(psn_resync))
+		reads_anew(r);
+	r->told = taken->stream->pair.path_mtu;
+	if (roce_is_partial(p) && roce_is_path_mtu(p->payload_bytes))
+		r->filled = p->payload_bytes;
+	r->blind |= p->op & OP_CUT && p->op & OP_READ_REQUEST;
+	if (!again) {
+		if (r->behind && !taken->apart)
+			vote(r, p->number);
+		r->behind = read;
+		r->newest = p->number;
+	}
+	if (read)
+		add(r, p, taken->number, taken->event->kinds & ROCE_EVENT(psn_duplicate));
+}
+
+/* ---- responses ---- */
+
+/* How a packet is what a READ asks for, the best first. */
+enum fit {
+	FIT_RIGHT,
+	FIT_AETH,  /* four bytes too many or too few where the AETH is, or it says NAK */
+	FIT_SIZE,
+	FIT_PLACE, /* another packet than the First, Middle, Last or Only that is due */
+	FIT_NONE,  /* its PSN is none of the READ's */
+};
+
+struct due {
+	const struct read_request *of; /* NULL: none */
+	enum fit fit;
+	__u32 op, payload, place, packets;
+};
+
+static struct due judge(const struct read_request *q, const struct roce_packet *p, __u32 mtu)
+{
+	__u32 n = packets_of(q->bytes, mtu), i = (p->number - q->psn) & PSN_MASK;
+	struct due d = { q, FIT_RIGHT, OP_MIDDLE, mtu, i, n };
+	__s32 more;
+
+	if (i >= n) {
+		d.fit = FIT_NONE;
+		return d;
+	}
+	if (!i)
+		d.op = OP_FIRST;
+	if (i == n - 1) {
+		d.op = i ? OP_LAST : OP_ONLY;
+		d.payload = q->bytes - i * mtu;
+	}
+	more = p->payload_bytes - d.payload;
+	if ((p->op & (OP_FIRST | OP_MIDDLE | OP_LAST)) != d.op)
+		d.fit = FIT_PLACE;
+	else if (more == (d.op == OP_MIDDLE ? (int)sizeof(struct wire_aeth) : -(int)sizeof(struct wire_aeth)))
+		d.fit = FIT_AETH;
+	else if (more)
+		d.fit = FIT_SIZE;
+	else if (p->op & OP_AETH && p->syndrome >> 5 & 3)
+		d.fit = FIT_AETH;
+	return d;
+}
+
+/* What is due, by the READ that fits best. A READ may have been sent again, also from inside of it. */
+static struct due find_due(const struct reads *r, const struct roce_packet *p)
+{
+	struct due best = { .fit = FIT_NONE };
+
+	for (__u32 i = 0; i < r->count && i < READS_LAST && (best.fit || !best.of); i++) {
+		const struct read_request *q = &r->list[(r->count - 1 - i) % READS_LAST];
+		__u32 mtu = path_mtu(r) ?: q->bytes <= MTU_LEAST ? MTU_MOST : 0;
+		struct due d = { .of = q, .fit = FIT_RIGHT };
+
+		if (mtu)
+			d = judge(q, p, mtu);
+		else if (((p->number - q->psn) & PSN_MASK) >= psns_of(r, q))
+			d.fit = FIT_NONE;
+		if (d.fit < best.fit)
+			best = d;
+	}
+	return best;
+}
+
+static const char *name_of(__u32 op)
+{
+	return (op & OP_ONLY) == OP_ONLY ? "Only" : op & OP_FIRST ? "First" : op & OP_LAST ? "Last" : "Middle";
+}
+
+static void show_number(struct signs *signs, const struct doctor_packet *taken, const struct due *d)
+{
+	struct evidence *e = signs_add(signs, KIND_read_response_number, taken->number);
+	const struct roce_packet *p = &taken->look->packet;
+
+	if (!e)
+		return;
+	if (d->fit == FIT_PLACE)
+		SAY(e->expected, "%s, %u of %u (READ in frame %llu)", name_of(d->op), d->place + 1, d->packets, d->of->frame);
+	else
+		SAY(e->expected, "nothing behind the READ's last packet");
+	SAY(e->found, "%s, PSN 0x%06llx", name_of(p->op), p->number);
+}
+
+static void show_size(struct signs *signs, const struct doctor_packet *taken, const struct due *d)
+{
+	struct evidence *e = signs_add(signs, KIND_read_response_size, taken->number);
+	const struct roce_packet *p = &taken->look->packet;
+
+	if (!e)
+		return;
+	SAY(e->expected, "payload %u: %s of %u bytes (frame %llu)", d->payload, name_of(d->op), d->of->bytes, d->of->frame);
+	SAY(e->found, "payload %u", p->payload_bytes);
+}
+
+static void show_aeth(struct signs *signs, const struct doctor_packet *taken, const struct due *d)
+{
+	struct evidence *e = signs_add(signs, KIND_read_response_aeth, taken->number);
+	const struct roce_packet *p = &taken->look->packet;
+
+	if (!e)
+		return;
+	SAY(e->expected, "%s with%s AETH%s", name_of(d->op), d->op == OP_MIDDLE ? "out" : " an", d->op == OP_MIDDLE ? "" : " that says ACK");
+	if (p->payload_bytes != d->payload)
+		SAY(e->found, "payload %u instead of %u", p->payload_bytes, d->payload);
+	else
+		SAY(e->found, "syndrome 0x%02x", p->syndrome);
+}
+
+static void show_psn(struct signs *signs, const struct read_packet *p)
+{
+	struct evidence *e = signs_add(signs, KIND_read_response_psn, p->frame);
+
+	if (!e)
+		return;
+	SAY(e->expected, "the PSN of a READ, and those behind it");
+	SAY(e->found, "PSN 0x%06x", p->psn);
+}
+
+/* Whether a First or Only would be right with the PSN of its READ. A READ that asks for the rest of another one has its own. */
+static bool is_shifted(const struct reads *r, const struct due *d, const struct roce_packet *p)
+{
+	struct roce_packet at = *p;
+
+	if (d->fit != FIT_PLACE || !d->place)
+		return false;
+	at.number = d->of->psn;
+	return judge(d->of, &at, path_mtu(r)).fit == FIT_RIGHT;
+}
+
+/* Whether another request than a READ was sent with this PSN, or none has come so far. */
+static bool is_of_no_read(const struct reads *r, const struct twice *sent, __u32 psn)
+{
+	int opcode = twice_opcode(sent, psn);
+
+	return opcode < 0 ? psn_distance(r->newest, psn) > 0 : (opcode & 0x1f) < 0x0c;
+}
+
+/* Nobody has asked for this response. */
+static void take_unasked(struct reads *r, const struct twice *sent, struct signs *signs, const struct doctor_packet *taken)
+{
+	struct read_packet p = { taken->number, taken->look->packet.number };
+	const struct read_request *oldest = &r->list[r->count < READS_LAST ? 0 : r->count % READS_LAST];
+
+	if (psn_distance(oldest->psn, p.psn) < 0 || !is_of_no_read(r, sent, p.psn))
+		return;
+	if (psn_distance(r->newest, p.psn) <= 0) {
+		show_psn(signs, &p);
+		return;
+	}
+	if (r->early_count == READS_EARLY) {
+		show_psn(signs, &r->early[0]);
+		memmove(r->early, r->early + 1, --r->early_count * sizeof(r->early[0]));
+	}
+	r->early[r->early_count++] = p;
+}
+
+/* A response of several packets has ended with its Last, or without. */
+static void end_response(struct reads *r, bool whole, __u64 frame)
+{
+	if (!r->response.open)
+		return;
+	r->response.open = false;
+	r->whole += whole;
+	if (whole)
+		return;
+	if (r->cut < FINDING_EVIDENCE)
+		r->cut_shown[r->cut] = (struct read_packet){ frame, r->response.next };
+	r->cut++;
+}
+
+static void follow(struct reads *r, const struct doctor_packet *taken, const struct due *d)
+{
+	const struct roce_packet *p = &taken->look->packet;
+
+	if (p->op & OP_FIRST)
+		end_response(r, false, taken->number);
+	if (p->op & OP_LAST)
+		end_response(r, true, taken->number);
+	if (!roce_is_partial(p))
+		return;
+	r->response.open = true;
+	r->response.anew = !(taken->event->kinds & ROCE_EVENT(psn_duplicate));
+	r->response.next = (p->number + 1) & PSN_MASK;
+	if (p->op & OP_FIRST || d->of)
+		r->response.known = d->of;
+	if (d->of)
+		r->response.end = (d->of->psn + psns_of(r, d->of)) & PSN_MASK;
+}
+
+/* Notes the PSNs of the open response from the next one on as missing. */
+static void leave_out(struct reads *r, struct step *step, __u32 psns)
+{
+	for (__u32 i = 0; i < psns && i < READS_MISSING; i++) {
+		__u32 psn = (r->response.next + i) & PSN_MASK;
+
+		r->missing[psn % READS_MISSING] = psn + 1;
+	}
+	step->event.kinds |= ROCE_EVENT(psn_gap);
+	step->event.expected = r->response.next;
+	step->event.skipped = psns;
+}
+
+/*
+ * Where the engine does not know the pair, the PSNs between two messages may all be acknowledged ones. But here the requests are
+ * known: if another response begins inside of one, the rest of that one is missing.
+ */
+static void complete_event(struct reads *r, struct step *step)
+{
+	__s32 ahead = psn_distance(r->response.next, step->psn), rest = psn_distance(r->response.next, r->response.end);
+	__u32 *missing = &r->missing[step->psn % READS_MISSING];
+
+	if (r->response.open && r->response.known && r->response.anew && step->op & OP_FIRST && ahead > 0 && rest > 0) {
+		leave_out(r, step, ahead < rest ? ahead : rest);
+	} else if (*missing == step->psn + 1 && step->event.kinds & ROCE_EVENT(psn_duplicate)) {
+		step->event.kinds ^= ROCE_EVENT(psn_duplicate) | ROCE_EVENT(psn_recovered);
+		step->event.recovered = 1;
+		*missing = 0;
+	}
+}
+
+void reads_answer(struct reads *r, const struct twice *sent, struct signs *signs, struct step *step, const struct doctor_packet *taken)
+{
+	const struct roce_packet *p = &taken->look->packet;
+	struct due due;
+	bool goes_on;
+
+	if (!r || !r->count || r->blind || p->op & OP_CUT)
+		return;
+	if (p->op & (OP_ACK | OP_ATOMICACKETH)) {
+		if (r->response.known && !(p->syndrome >> 5 & 3) && psn_distance(r->response.end, p->number) >= 0)
+			end_response(r, false, taken->number);
+		return;
+	}
+	if (!r->answered && roce_is_partial(p) && roce_is_path_mtu(p->payload_bytes))
+		r->answered = p->payload_bytes;
+	due = find_due(r, p);
+	step->resent = due.of && due.of->again;
+	if (!taken->stream->pair.from && !taken->apart)
+		complete_event(r, step);
+	goes_on = r->response.open && r->response.known && p->number == r->response.next && !(p->op & OP_FIRST);
+	if (p->op & OP_FIRST)
+		r->response.shifted = is_shifted(r, &due, p);
+	if (r->response.shifted && (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on)))
+		show_psn(signs, &(struct read_packet){ taken->number, p->number });
+	else if (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on))
+		show_number(signs, taken, &due);
+	else if (due.fit == FIT_NONE)
+		take_unasked(r, sent, signs, taken);
+	else if (due.fit == FIT_SIZE)
+		show_size(signs, taken, &due);
+	else if (due.fit == FIT_AETH)
+		show_aeth(signs, taken, &due);
+	follow(r, taken, &due);
+}
+
+/* No response of several packets has ever ended: its Last is not lost, but not sent. */
+static void conclude_cut(const struct reads *r, struct signs *signs)
+{
+	if (r->whole || r->cut < FINDING_PACKETS)
+		return;
+	for (__u64 i = 0; i < r->cut; i++) {
+		struct evidence *e = signs_add(signs, KIND_read_response_number, i < FINDING_EVIDENCE ? r->cut_shown[i].frame : 0);
+
+		if (!e || i >= FINDING_EVIDENCE)
+			continue;
+		SAY(e->expected, "the Last of the READ, from PSN 0x%06x on", r->cut_shown[i].psn);
+		SAY(e->found, "the next answer");
+	}
+}
+
+void reads_conclude(struct reads *r, const struct twice *sent, struct signs *signs)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->early_count; i++)
+		if (is_of_no_read(r, sent, r->early[i].psn))
+			show_psn(signs, &r->early[i]);
+	r->early_count = 0;
+	conclude_cut(r, signs);
+}

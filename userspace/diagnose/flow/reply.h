@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What one answer shows by itself: that it goes to nobody, or that its RNR NAK refuses a request which needs no receive. */
+#ifndef USERSPACE_DIAGNOSE_FLOW_REPLY_H
+#define USERSPACE_DIAGNOSE_FLOW_REPLY_H
+
+#include "userspace/diagnose/finding/packet.h"
+#include "userspace/diagnose/finding/sign.h"
+#include "userspace/diagnose/flow/twice.h"
+
+/* Takes an answer. signs: of its stream. */
+void reply_take(struct signs *signs, const struct doctor_packet *taken);
+
+/* The finding that an RNR NAK of this PSN is. sent: the latest requests; NULL: not known. */
+enum finding_kind reply_rnr(const struct twice *sent, __u32 psn);
+
+#endif

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/diagnose/icrc/icrc_other.h"
+#include "userspace/diagnose/icrc/icrc_sender.h"
+
+static struct icrc_other_packet *at(struct icrc_others *o, __u64 index)
+{
+	return &o->latest[index % OTHER_REACH];
+}
+
+static void count(struct icrc_other_distances *d, int distance)
+{
+	d->packets[OTHER_REACH + distance]++;
+	d->all++;
+}
+
+static void say_icrcs(struct evidence *e, const struct icrc_other_packet *packet, __u64 of)
+{
+	char icrc[48];
+
+	icrc_print(e->expected, packet->right);
+	icrc_print(icrc, packet->found);
+	SAY(e->found, "%.20s, frame %llu's", icrc, of);
+}
+
+/* The wrong ICRC of `packet` is the right one of `of`, so many packets later. */
+static void move(struct icrc_others *o, struct icrc_other_packet *packet, struct icrc_other_packet *of, int distance)
+{
+	bool same = packet->stream == of->stream;
+	int in_stream = same ? (int)(of->in_stream - packet->in_stream) : 0;
+	struct icrc_study *s = packet->study;
+	struct evidence *e = signs_add(&s->moved, KIND_icrc_of_another_packet, packet->number);
+
+	if (e)
+		say_icrcs(e, packet, of->number);
+	for (__u32 i = 0; i < s->count; i++) {
+		if (s->packet[i].number != packet->number)
+			continue;
+		s->packet[i].moved = true;
+		o->studied++;
+		o->named += s->packet[i].fitting > 0;
+	}
+	o->moved++;
+	o->distance = distance;
+	o->farthest = (unsigned int)abs(distance) > o->farthest ? (unsigned int)abs(distance) : o->farthest;
+	count(&o->of_sender, distance);
+	if (same && abs(in_stream) <= OTHER_REACH)
+		count(&o->of_stream, in_stream);
+	packet->study = NULL;
+	of->taken = true;
+}
+
+/* Whether it is the same packet, damaged and whole, as it was sent twice: damage in headers leaves the payload as it is. */
+static bool is_same(const struct icrc_other_packet *wrong, const struct icrc_other_packet *of)
+{
+	return (wrong->stream == of->stream && wrong->psn == of->psn) ||
+	       (of->found == of->right && wrong->payload == of->payload);
+}
+
+/* Whether the packet so far before the latest one waits for that one's ICRC (later), or else is the one whose ICRC that has. */
+static bool fits(struct icrc_others *o, __u64 index, int before, bool later)
+{
+	const struct icrc_other_packet *now = at(o, index), *then = at(o, index - before);
+
+	if (!then->number)
+		return false;
+	if (later)
+		return then->study && then->found == now->right && !is_same(then, now);
+	return !then->taken && then->right == now->found && !is_same(now, then);
+}
+
+/* The distance: the one as before, if it fits, else the nearest. 0: none. */
+static int find(struct icrc_others *o, __u64 index, bool later)
+{
+	int most = index < OTHER_REACH ? (int)index : OTHER_REACH - 1, last = later ? o->distance : -o->distance;
+
+	if (last > 0 && last <= most && fits(o, index, last, later))
+		return last;
+	for (int before = 1; before <= most; before++)
+		if (fits(o, index, before, later))
+			return before;
+	return 0;
+}
+
+void icrc_others_pass(struct icrc_others *o)
+{
+	*at(o, o->count++) = (struct icrc_other_packet){ 0 };
+}
+
+void icrc_others_take(struct icrc_others *o, const struct icrc_other_packet *packet)
+{
+	__u64 index = o->count++;
+	struct icrc_other_packet *now = at(o, index);
+	int before;
+
+	*now = *packet;
+	if (o->waits && index - o->waits < OTHER_REACH) {
+		before = find(o, index, true);
+		if (before)
+			move(o, at(o, index - before), now, before);
+	}
+	if (!now->study)
+		return;
+	o->wrong++;
+	o->waits = index + 1;
+	before = find(o, index, false);
+	if (before)
+		move(o, now, at(o, index - before), -before);
+}
+
+/* ---- the sign ---- */
+
+/*
+ * Whether all wrong ones are such: the others are of packets that the capture lacks, or that come behind its end, no more than the
+ * distance; or were there before it.
+ */
+static bool is_all(const struct icrc_others *o)
+{
+	__u64 rest = o->wrong - o->moved;
+
+	return rest <= o->moved || (o->moved >= FINDING_PACKETS && rest <= o->farthest);
+}
+
+static __u64 neighbours(const struct icrc_other_distances *d)
+{
+	return d->packets[OTHER_REACH - 1] + d->packets[OTHER_REACH + 1];
+}
+
+/* Not where they are neighbours', and a mistake explains most as well: the ICRC of the packet before, a PSN that is the next one. */
+static bool is_told(const struct icrc_others *o)
+{
+	__u64 most = neighbours(&o->of_sender);
+
+	if (neighbours(&o->of_stream) > most)
+		most = neighbours(&o->of_stream);
+	return (o->moved >= FINDING_PACKETS || (o->moved && is_all(o))) &&
+	       (4 * most < 3 * o->moved || 2 * o->named <= o->studied);
+}
+
+/* "always 6 packets later", "1 to 6 packets later, most often 6", "2 packets earlier to 6 later, most often 6 later" */
+static void say_distances(const struct icrc_other_distances *d, char text[SIGN_FIGURES])
+{
+	int least = 2 * OTHER_REACH, greatest = 0, most = 0;
+	const char *way;
+
+	for (int i = 0; i <= 2 * OTHER_REACH; i++) {
+		if (!d->packets[i])
+			continue;
+		least = i < least ? i : least;
+		greatest = i;
+		most = d->packets[i] > d->packets[most] ? i : most;
+	}
+	least -= OTHER_REACH;
+	greatest -= OTHER_REACH;
+	way = greatest > 0 ? "later" : "earlier";
+	if (least == greatest)
+		snprintf(text, SIGN_FIGURES, "always %d packet%s %s", abs(least), abs(least) == 1 ? "" : "s", way);
+	else if (greatest < 0)
+		snprintf(text, SIGN_FIGURES, "%d to %d packets %s, most often %d", -greatest, -least, way, abs(most - OTHER_REACH));
+	else if (least > 0)
+		snprintf(text, SIGN_FIGURES, "%d to %d packets %s, most often %d", least, greatest, way, most - OTHER_REACH);
+	else
+		snprintf(text, SIGN_FIGURES, "%d packet%s earlier to %d later, most often %d %s", -least, least == -1 ? "" : "s",
+			 greatest, abs(most - OTHER_REACH), most > OTHER_REACH ? "later" : "earlier");
+}
+
+static bool is_constant(const struct icrc_other_distances *d, __u64 all)
+{
+	for (int i = 0; i <= 2 * OTHER_REACH; i++)
+		if (d->packets[i] == all)
+			return true;
+	return false;
+}
+
+static void say(const struct icrc_others *o, struct sign *sign)
+{
+	bool by_stream = !is_constant(&o->of_sender, o->moved) && is_constant(&o->of_stream, o->moved);
+	__u64 rest = o->wrong - o->moved;
+	char text[SIGN_FIGURES], others[128] = "";
+
+	say_distances(by_stream ? &o->of_stream : &o->of_sender, text);
+	if (rest && is_all(o))
+		SAY(others, " The other %llu wrong one%s may be of packets that are not here.", rest, rest == 1 ? "" : "s");
+	SAY(sign->figures, "The packet to which it belongs comes %.200s, counted in the packets of the %s: %llu of %llu wrong ICRCs.%s",
+	    text, by_stream ? "QP" : "sender", o->moved, o->wrong, others);
+}
+
+__u64 icrc_others_conclude(const struct icrc_others *o, struct icrc_study *s, struct signs *signs)
+{
+	struct sign *sign;
+
+	if (!is_told(o))
+		return 0;
+	signs_merge(signs, &s->moved);
+	sign = signs_find(signs, KIND_icrc_of_another_packet);
+	if (sign)
+		say(o, sign);
+	s->left_out = is_all(o) ? LEFT_OUT_ALL : LEFT_OUT_MOVED;
+	return icrc_study_left_out(s);
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cause.h"
+#include "lib/exit.h"
+#include "userspace/observe/model/told.h"
+
+#define PKEY_DEFAULT 0xffff /* of the default partition, IBTA 10.9.3 */
+
+__attribute__((format(printf, 2, 3))) static bool wrong(char *why, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(why, CONTROL_WHY, format, values);
+	va_end(values);
+	return false;
+}
+
+/* *number stays where the member is absent and may be. */
+static bool take(const json_t *object, const char *key, bool optional, json_int_t least, json_int_t most, json_int_t *number,
+		 char *why)
+{
+	const json_t *value = json_object_get(object, key);
+	json_int_t n = json_integer_value(value);
+
+	if (!value && optional)
+		return true;
+	if (!json_is_integer(value) || n < least || n > most)
+		return wrong(why, "\"%s\" is no whole number from %lld to %lld", key, least, most);
+	*number = n;
+	return true;
+}
+
+/* ---- QPs ---- */
+
+static int compare_qps(const void *a, const void *b)
+{
+	const struct rdma_qp_address *x = a, *y = b;
+
+	return (x->qpn > y->qpn) - (x->qpn < y->qpn);
+}
+
+static void take_qps(struct told *t)
+{
+	struct rdma_end *end = &t->end;
+
+	qsort(end->qp, end->flows, sizeof(*end->qp), compare_qps);
+	memcpy(t->settings.own, end->gid, sizeof(t->settings.own));
+	t->settings.first_qpn = end->qp[0].qpn;
+	t->settings.qps = end->flows;
+	for (unsigned int i = 1; i < end->flows; i++)
+		if (end->qp[i].qpn != end->qp[i - 1].qpn + 1)
+			t->settings.qps = 0;
+}
+
+const struct rdma_qp_address *told_qp(const struct told *t, __u32 qpn)
+{
+	const struct rdma_qp_address wanted = { .qpn = qpn };
+
+	return bsearch(&wanted, t->end.qp, t->end.flows, sizeof(wanted), compare_qps);
+}
+
+/* ---- regions ---- */
+
+static int compare_regions(const void *a, const void *b)
+{
+	const struct roce_region *x = a, *y = b;
+
+	return (x->rkey > y->rkey) - (x->rkey < y->rkey);
+}
+
+const struct roce_region *told_region(const struct told *t, __u32 rkey)
+{
+	const struct roce_region wanted = { .rkey = rkey };
+
+	return bsearch(&wanted, t->region, t->regions, sizeof(wanted), compare_regions);
+}
+
+static bool make_room(struct told *t, __u32 regions, char *why)
+{
+	t->region = calloc(regions, sizeof(*t->region));
+	t->regions = regions;
+	return t->region || wrong(why, "no memory");
+}
+
+static bool fits(const struct roce_region *r, char *why)
+{
+	return r->bytes - 1 <= UINT64_MAX - r->va || wrong(why, "a region of rkey %#x ends beyond the last address", r->rkey);
+}
+
+static bool take_region(const json_t *object, struct roce_region *r, char *why)
+{
+	json_int_t rkey = 0, va = 0, bytes = 0;
+
+	if (!take(object, "rkey", false, 0, UINT32_MAX, &rkey, why) ||
+	    !take(object, "address", false, INT64_MIN, INT64_MAX, &va, why) ||
+	    !take(object, "bytes", false, 1, INT64_MAX, &bytes, why))
+		return false;
+	r->rkey = rkey;
+	r->va = va;
+	r->bytes = bytes;
+	return fits(r, why);
+}
+
+static bool take_regions(const json_t *regions, struct told *t, char *why)
+{
+	size_t count = json_array_size(regions);
+
+	if (!count || count > RECEIVE_REGIONS)
+		return wrong(why, "\"regions\" is no array of 1 to %u regions", RECEIVE_REGIONS);
+	if (!make_room(t, count, why))
+		return false;
+	for (__u32 i = 0; i < t->regions; i++) {
+		t->region[i].index = i;
+		if (!take_region(json_array_get(regions, i), &t->region[i], why))
+			return false;
+	}
+	qsort(t->region, t->regions, sizeof(*t->region), compare_regions);
+	for (__u32 i = 1; i < t->regions; i++)
+		if (t->region[i].rkey == t->region[i - 1].rkey)
+			return wrong(why, "\"regions\" has rkey %#x twice", t->region[i].rkey);
+	return true;
+}
+
+static void unite(struct roce_region *r, const struct roce_region *with)
+{
+	__u64 last = r->va + (r->bytes - 1), other = with->va + (with->bytes - 1);
+
+	if (with->va < r->va)
+		r->va = with->va;
+	r->bytes = (other > last ? other : last) - r->va;
+	if (r->bytes != UINT64_MAX)
+		r->bytes++;
+}
+
+/* rdma_stream tells each QP's share of one region. */
+static bool take_shares(const json_t *message, struct told *t, char *why)
+{
+	const struct rdma_end *end = &t->end;
+	json_int_t slots = rdma_slots(end);
+	__u32 count = 0;
+
+	if (!take(message, "slots", true, 1, UINT32_MAX, &slots, why) || !make_room(t, end->flows, why))
+		return false;
+	for (__u32 i = 0; i < end->flows; i++) {
+		t->region[i] = (struct roce_region){ .rkey = end->qp[i].rkey, .va = end->qp[i].address,
+						     .bytes = slots * end->size };
+		if (!fits(&t->region[i], why))
+			return false;
+	}
+	qsort(t->region, t->regions, sizeof(*t->region), compare_regions);
+	for (__u32 i = 1; i < t->regions; i++) {
+		if (t->region[i].rkey == t->region[count].rkey)
+			unite(&t->region[count], &t->region[i]);
+		else
+			t->region[++count] = t->region[i];
+		t->region[count].index = count;
+	}
+	t->regions = count + 1;
+	return true;
+}
+
+/* ---- the whole ---- */
+
+static bool take_rest(const json_t *message, struct told *t, char *why)
+{
+	const json_t *regions = json_object_get(message, "regions"), *peer = json_object_get(message, "peer");
+	json_int_t pkey = PKEY_DEFAULT, receive = TOLD_UNKNOWN, receives = TOLD_UNKNOWN;
+
+	if (t->end.service == RDMA_XRC)
+		return wrong(why, "\"transport\" is none of rc, uc, ud");
+	if (!take(message, "pkey", true, 0, UINT16_MAX, &pkey, why) ||
+	    !take(message, "receive_bytes", true, 0, RESPONDER_DMA_MAX, &receive, why) ||
+	    !take(message, "receives", true, 0, TOLD_UNKNOWN - 1, &receives, why))
+		return false;
+	t->pkey = pkey;
+	t->receive_bytes = receive;
+	t->receives = receives;
+	t->reads = t->end.operation == RDMA_READ || json_is_true(json_object_get(message, "read"));
+	t->has_peer = peer;
+	if (peer && !rdma_gid_parse(peer, t->peer))
+		return wrong(why, "\"peer\" is no 32 hexadecimal digits");
+	take_qps(t);
+	return regions ? take_regions(regions, t, why) : take_shares(message, t, why);
+}
+
+bool told_parse(const json_t *message, struct told *t, char *why)
+{
+	*t = (struct told){ 0 };
+	if (rdma_end_parse(message, &t->end, why) && take_rest(message, t, why))
+		return true;
+	told_free(t);
+	return false;
+}
+
+void told_free(struct told *t)
+{
+	rdma_end_free(&t->end);
+	free(t->region);
+	*t = (struct told){ 0 };
+}
+
+static int say(const char *path, const char *why, int status)
+{
+	fprintf(stderr, "rocescope: --receiver %s: %s\n", path, why);
+	return status;
+}
+
+/* A program may write more behind its first line. */
+static int parse_line(const char *path, const char *text, size_t length, struct told *t)
+{
+	const char *end = memchr(text, '\n', length);
+	char why[CONTROL_WHY];
+	json_t *message = control_parse(text, end ? (size_t)(end - text) : length, why);
+	bool taken = message && told_parse(message, t, why);
+
+	json_decref(message);
+	return taken ? EXIT_RAN : say(path, why, EXIT_USAGE);
+}
+
+int told_read(const char *path, struct told *t)
+{
+	FILE *f = fopen(path, "re");
+	char *text = f ? malloc(CONTROL_LINE_MAX) : NULL;
+	size_t length;
+	int status;
+
+	*t = (struct told){ 0 };
+	errno = f && !text ? ENOMEM : errno;
+	length = text ? fread(text, 1, CONTROL_LINE_MAX, f) : 0;
+	status = !text || ferror(f) ? say(path, cause(errno).text, EXIT_COULD_NOT) : parse_line(path, text, length, t);
+	free(text);
+	if (f)
+		fclose(f);
+	return status;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Tables of text. A table's columns are one list: what fills their cells, and which of them are left out where the terminal is too
+ * narrow. Measure all rows, fit, then print the titles and the rows.
+ */
+#ifndef USERSPACE_RENDER_OUTPUT_TEXT_TABLE_H
+#define USERSPACE_RENDER_OUTPUT_TEXT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TEXT_CELL 160	/* bytes of a cell, the end included */
+#define TEXT_COLUMNS 20 /* of a table, at most */
+
+struct page;
+
+/*
+ * How a column is shown. Where the width does not suffice, spare columns are left out first, and then common ones; of each kind
+ * the last one first. All others are always shown.
+ */
+enum text_how {
+	TEXT_LEFT = 1,	 /* aligned left */
+	TEXT_SPARE = 2,
+	TEXT_COMMON = 4,
+	TEXT_SELDOM = 8, /* left out where no row has anything but 0 */
+	TEXT_PATH = 16,	 /* "a > b": cut where the columns that are always shown do not fit */
+};
+
+struct text_column {
+	const char *title;
+	bool (*fill)(char to[TEXT_CELL], const void *row); /* returns whether the cell shows a fault */
+	unsigned int how; /* enum text_how */
+};
+
+struct text_table {
+	const struct page *page;
+	const struct text_column *columns;
+	size_t count;
+	int gap;		 /* blanks between two columns */
+	int need[TEXT_COLUMNS];	 /* what titles and cells need; 0: none has anything */
+	int width[TEXT_COLUMNS]; /* 0: left out */
+};
+
+void text_table_begin(struct text_table *t, const struct page *page, const struct text_column *columns, size_t count, int gap);
+
+/* Call it for each row. */
+void text_table_measure(struct text_table *t, const void *row);
+
+/* Chooses the columns for a line of `room`. Returns the table's width, which may be larger. May be called again. */
+int text_table_fit(struct text_table *t, int room);
+
+/* Print a line without blanks at its end, and without a newline. Return its width. */
+int text_table_titles(const struct text_table *t);
+int text_table_row(const struct text_table *t, const void *row);
+
+#endif

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* rocescope.between/1 (docs/json.md, docs/schema/between.schema.json), and the same for people. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/address.h"
+#include "lib/json.h"
+#include "lib/shown.h"
+#include "userspace/observe/model/qpn.h"
+#include "userspace/render/output/text_table.h"
+#include "userspace/render/output/view.h"
+#include "userspace/render/output/view_between.h"
+#include "userspace/render/output/view_json.h"
+
+static __u64 positive(__s64 n)
+{
+	return n > 0 ? n : 0;
+}
+
+/* ---- JSON ---- */
+
+static json_t *place_object(const struct between_place *p, const char *name)
+{
+	json_t *text = json_string(name);
+
+	return json_pack("{s:o, s:o, s:f, s:b, s:o, s:o}", "name", text ?: json_string("?"),
+			 "time", p->seen ? json_string(view_time(p->time).text) : json_null(), "seconds", p->seconds,
+			 "complete", p->seen && p->complete, "ring_missed", json_count(p->missed),
+			 "untracked_packets", json_count(p->untracked));
+}
+
+static json_t *count_or_null(bool known, __u64 n)
+{
+	return known ? json_count(n) : json_null();
+}
+
+/* The members that a stream and the totals have. */
+static void set_figures(json_t *o, const struct between_figures *f, bool known, __u64 lost_before)
+{
+	json_object_set_new(o, "entered", count_or_null(known, f->entered));
+	json_object_set_new(o, "left", count_or_null(known, f->left));
+	json_object_set_new(o, "lost", count_or_null(known, positive(f->least)));
+	json_object_set_new(o, "lost_most", count_or_null(known, positive(f->most)));
+	json_object_set_new(o, "damaged", count_or_null(known, positive(f->damaged)));
+	json_object_set_new(o, "lost_before", json_count(lost_before));
+}
+
+static void add_object(const struct between_stream *s, void *context)
+{
+	static const char *const seen[] = { "A", "B", "both" };
+	json_t *streams = context;
+	json_t *o = view_json_stream(&s->key, s->dst, s->dqpn, s->service);
+
+	json_object_set_new(o, "seen", json_string(seen[between_is_joined(s) ? 2 : s->at[BETWEEN_A].seen ? 0 : 1]));
+	json_object_set_new(o, "icrc_trusted", json_boolean(s->at[BETWEEN_A].trusted || s->at[BETWEEN_B].trusted));
+	json_object_set_new(o, "exact", json_boolean(s->known && s->figures.least == s->figures.most));
+	set_figures(o, &s->figures, s->known, s->at[BETWEEN_A].now.lost);
+	json_object_set_new(o, "added", count_or_null(s->known, positive(-s->figures.most)));
+	json_array_append_new(streams, o);
+}
+
+int between_json(FILE *out, struct between *b, const char *const name[BETWEEN_POINTS], __u64 time, double seconds)
+{
+	struct between_totals t = between_totals(b);
+	json_t *streams = json_array(), *totals, *o;
+	bool failed;
+
+	totals = json_pack("{s:o, s:o, s:o, s:o, s:o}", "streams", json_count(t.streams), "only_a", json_count(t.only[BETWEEN_A]),
+			   "only_b", json_count(t.only[BETWEEN_B]), "unknown", json_count(t.unknown),
+			   "left_out", json_count(b->left_out));
+	set_figures(totals, &t.figures, true, t.lost_before);
+	json_object_set_new(totals, "lost_before_only_a", json_count(t.lost_before_only_a));
+	between_each(b, add_object, streams);
+	o = json_pack("{s:s, s:s, s:f, s:[o, o], s:o, s:o}", "schema", "rocescope.between/1", "time", view_time(time).text,
+		      "seconds", seconds, "points", place_object(&b->place[BETWEEN_A], name[BETWEEN_A]),
+		      place_object(&b->place[BETWEEN_B], name[BETWEEN_B]), "totals", totals, "streams", streams);
+	failed = !o || json_dumpf(o, out, VIEW_JSON);
+	if (!o)
+		errno = ENOMEM;
+	json_decref(o);
+	fputc('\n', out);
+	return failed || ferror(out) ? -1 : 0;
+}
+
+/* ---- for people ---- */
+
+#define HEAD 11 /* lines that a terminal needs beside the rows, at most: totals, what was not seen, titles, and the shell's prompt */
+
+/* "12"; "12..15" where it is not exact. */
+static void put_range(char to[TEXT_CELL], const struct between_figures *f)
+{
+	if (f->least == f->most)
+		snprintf(to, TEXT_CELL, "%llu", positive(f->least));
+	else
+		snprintf(to, TEXT_CELL, "%llu..%llu", positive(f->least), positive(f->most));
+}
+
+static bool is_faulty(const struct between_stream *s)
+{
+	return s->known && (s->figures.least > 0 || s->figures.damaged > 0);
+}
+
+/* Each of these fills one cell of a stream. They return true if the cell shows a fault. */
+static bool cell_path(char *to, const void *row)
+{
+	const struct between_stream *s = row;
+
+	snprintf(to, TEXT_CELL, "%s > %s", address_text(s->key.src).text, address_text(s->dst).text);
+	return false;
+}
+
+static bool cell_qpn(char *to, const void *row)
+{
+	strcpy(to, qpn_cell(&((const struct between_stream *)row)->key).text);
+	return false;
+}
+
+static bool cell_hex(char *to, const void *row)
+{
+	strcpy(to, qpn_hex_cell(&((const struct between_stream *)row)->key).text);
+	return false;
+}
+
+static bool cell_service(char *to, const void *row)
+{
+	const struct between_stream *s = row;
+
+	snprintf(to, TEXT_CELL, "%s%s%s", roce_service_name(s->service),
+		 s->key.side == SIDE_RESPONSE && s->service != SERVICE_CNP ? " resp" : "",
+		 between_is_joined(s) ? "" : s->at[BETWEEN_A].seen ? " (only A)" : " (only B)");
+	return false;
+}
+
+/* A figure that both points together know. */
+static void put_figure(char *to, const struct between_stream *s, __u64 n)
+{
+	if (s->known)
+		snprintf(to, TEXT_CELL, "%llu", n);
+	else
+		strcpy(to, between_is_joined(s) ? "?" : "-");
+}
+
+static bool cell_entered(char *to, const void *row)
+{
+	const struct between_stream *s = row;
+
+	put_figure(to, s, s->figures.entered);
+	return false;
+}
+
+static bool cell_left(char *to, const void *row)
+{
+	const struct between_stream *s = row;
+
+	put_figure(to, s, s->figures.left);
+	return false;
+}
+
+static bool cell_lost(char *to, const void *row)
+{
+	const struct between_stream *s = row;
+
+	put_figure(to, s, 0);
+	if (s->known)
+		put_range(to, &s->figures);
+	return s->known && s->figures.least > 0;
+}
+
+static bool cell_damaged(char *to, const void *row)
+{
+	const struct between_stream *s = row;
+
+	put_figure(to, s, positive(s->figures.damaged));
+	return s->known && s->figures.damaged > 0;
+}
+
+static bool cell_before(char *to, const void *row)
+{
+	snprintf(to, TEXT_CELL, "%llu", ((const struct between_stream *)row)->at[BETWEEN_A].now.lost);
+	return false;
+}
+
+static const struct text_column columns[] = {
+	{ "stream", cell_path, TEXT_LEFT | TEXT_PATH },
+	{ "QPN", cell_qpn, 0 },
+	{ "hex", cell_hex, TEXT_SPARE | TEXT_SELDOM },
+	{ "service", cell_service, TEXT_LEFT },
+	{ "entered", cell_entered, TEXT_COMMON },
+	{ "left", cell_left, TEXT_COMMON },
+	{ "lost between", cell_lost, 0 },
+	{ "damaged", cell_damaged, 0 },
+	{ "lost before", cell_before, TEXT_COMMON },
+};
+
+struct table {
+	struct text_table text;
+	bool measures; /* the widths are measured, nothing is printed */
+	bool faulty;   /* only streams that lost something */
+	size_t rows, more;
+	size_t most; /* rows */
+};
+
+static void add_row(const struct between_stream *s, void *context)
+{
+	struct table *t = context;
+
+	/* damaged headers make streams that are none */
+	if (!between_is_joined(s) && !s->at[BETWEEN_A].trusted && !s->at[BETWEEN_B].trusted)
+		return;
+	if (t->rows == t->most || (t->faulty && !is_faulty(s))) {
+		t->more++;
+		return;
+	}
+	t->rows++;
+	if (t->measures) {
+		text_table_measure(&t->text, s);
+		return;
+	}
+	text_table_row(&t->text, s);
+	fputc('\n', t->text.page->out);
+}
+
+/* At most VIEW_WORST streams, and as many as fit; if there are more, those that lost something. */
+static void print_streams(const struct page *page, struct between *b)
+{
+	struct table t = { .measures = true, .most = VIEW_WORST };
+
+	if (page->height < HEAD + VIEW_WORST)
+		t.most = page->height > HEAD ? page->height - HEAD : 1;
+	text_table_begin(&t.text, page, columns, ROCE_ARRAY_SIZE(columns), 1);
+	between_each(b, add_row, &t);
+	if (t.more) {
+		t.faulty = true;
+		t.rows = t.more = 0;
+		text_table_begin(&t.text, page, columns, ROCE_ARRAY_SIZE(columns), 1);
+		between_each(b, add_row, &t);
+	}
+	text_table_fit(&t.text, page->width);
+	if (t.rows) {
+		text_table_titles(&t.text);
+		fputc('\n', page->out);
+	}
+	t.measures = false;
+	t.rows = t.more = 0;
+	between_each(b, add_row, &t);
+	if (t.more)
+		fprintf(page->out, "... and %zu more streams: -j prints all\n", t.more);
+}
+
+static void print_place(FILE *out, const struct between_place *p, char letter)
+{
+	if (p->missed || p->untracked)
+		fprintf(out, "  not seen  %c itself missed %llu frames and had no room for %llu packets%s: what seems lost may have "
+			"passed it\n", letter, p->missed, p->untracked, p->untracked ? " (more room: `-- --max-streams N`)" : "");
+	if (p->seen && !p->complete)
+		fprintf(out, "  %c lacks an interface that it watched\n", letter);
+	if (!p->seen)
+		fprintf(out, "  nothing has come from %c yet\n", letter);
+}
+
+int between_lines(FILE *out, struct between *b, const char *const name[BETWEEN_POINTS], double seconds)
+{
+	struct between_totals t = between_totals(b);
+	struct page page;
+	char lost[TEXT_CELL];
+
+	page_open(&page, out);
+	put_range(lost, &t.figures);
+	fprintf(page.out, "%.1f s: A is %s, B is %s; %zu streams at both, %zu only at A, %zu only at B\n", seconds,
+		shown_text(name[BETWEEN_A]).text, shown_text(name[BETWEEN_B]).text, t.streams, t.only[BETWEEN_A], t.only[BETWEEN_B]);
+	fprintf(page.out, "  between   %s%s%s lost, %llu damaged; %llu packets entered at A, %llu left at B\n",
+		page.colour && t.figures.least > 0 ? PAGE_RED : "", lost, page.colour && t.figures.least > 0 ? PAGE_PLAIN : "",
+		positive(t.figures.damaged), t.figures.entered, t.figures.left);
+	fprintf(page.out, "  before A  %llu PSNs lost", t.lost_before + t.lost_before_only_a);
+	if (t.lost_before_only_a)
+		fprintf(page.out, ", %llu of them in streams that are only at A", t.lost_before_only_a);
+	fputc('\n', page.out);
+	print_place(page.out, &b->place[BETWEEN_A], 'A');
+	print_place(page.out, &b->place[BETWEEN_B], 'B');
+	if (t.unknown)
+		fprintf(page.out, "  unknown   %zu streams: their figures come when they pause\n", t.unknown);
+	if (b->left_out)
+		fprintf(page.out, "  no room   for streams (%zu times): --max-streams\n", b->left_out);
+	print_streams(&page, b);
+	page_close(&page);
+	return ferror(out) ? -1 : 0;
+}

@@ -1,4 +1,0 @@
-# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-PROGRAMS += $(BUILD)/udp_stream
-$(BUILD)/udp_stream: $(patsubst %.c,$(BUILD)/%.o,$(wildcard userspace/udp_stream/*.c)) $(call rooms,,lib)
-$(BUILD)/udp_stream: LDLIBS += $(ROOM_LDLIBS) -luring
