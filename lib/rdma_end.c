@@ -127,6 +127,9 @@ static void add_operation(json_t *object, const struct rdma_end *end)
 	if (end->sample_every)
 		json_object_set_new(object, "samples", json_pack("{s:I, s:I}", "every", (json_int_t)end->sample_every,
 								 "slots", (json_int_t)end->sample_slots));
+	if (end->ring)
+		json_object_set_new(object, "ring", json_pack("{s:I, s:I}", "burst", (json_int_t)end->burst,
+							      "capacity", (json_int_t)end->capacity));
 	if (rdma_fetches(end->operation))
 		json_object_set_new(object, "reads", json_pack("{s:f, s:b, s:f, s:I, s:i, s:i}",
 			"rate", r->rate.per_second, "rate_of_packets", r->rate.unit == RATE_PACKETS,
@@ -276,6 +279,23 @@ static bool take_slots(const struct reading *r, struct rdma_end *end)
 	return true;
 }
 
+/* Each end says its own of both. */
+static bool take_ring(const struct reading *r, struct rdma_end *end)
+{
+	struct reading ring = { .object = member(r, "ring"), .of = "ring: ", .why = r->why };
+	json_int_t burst = 0, capacity = 0;
+
+	if (ring.object && !json_is_object(ring.object))
+		return wrong(r, "ring", "no object");
+	if ((member(&ring, "burst") && !take_whole(&ring, "burst", 0, RDMA_BURST_MAX, &burst)) ||
+	    (member(&ring, "capacity") && !take_whole(&ring, "capacity", 0, INT64_MAX, &capacity)))
+		return false;
+	end->ring = ring.object;
+	end->burst = burst;
+	end->capacity = capacity;
+	return true;
+}
+
 static bool take_reads(const struct reading *r, struct rdma_reads *to)
 {
 	struct reading reads = { .object = member(r, "reads"), .of = "reads: ", .why = r->why };
@@ -304,7 +324,7 @@ static bool take_operation(const struct reading *r, struct rdma_end *end)
 	if (!rdma_service_knows(end->service, end->operation))
 		return wrong(r, "operation", "none that the service knows");
 	return take_flag(r, "filler", &end->filler) && take_flag(r, "ping_pong", &end->ping_pong) &&
-	       take_flag(r, "solicited", &end->solicited) && take_slots(r, end) &&
+	       take_flag(r, "solicited", &end->solicited) && take_slots(r, end) && take_ring(r, end) &&
 	       (!rdma_fetches(end->operation) || take_reads(r, &end->reads));
 }
 

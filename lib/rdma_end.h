@@ -10,6 +10,7 @@
 #include "lib/number.h"
 
 #define RDMA_FLOWS_MAX	65535	/* QPs; the stream header's flow number has 16 bits */
+#define RDMA_BURST_MAX	1000000	/* messages */
 #define RDMA_REGIONS_MAX	64	/* memory regions of a QP: one a slot (rdma_write_slots()) */
 
 /* 0: not told. */
@@ -74,6 +75,8 @@ struct rdma_end {
 	unsigned int slots;		/* a receiver of WRITEs, for rdma_slot(); 0: rdma_write_slots() of these QPs */
 	uint32_t sample_every, sample_slots;	/* a receiver of WRITEs: rdma_slot(); 0: none */
 	struct rdma_reads reads;	/* only of RDMA_READ and atomics */
+	bool ring;			/* messages go round a ring of the receiver (docs/json.md, "Ring") */
+	uint64_t burst, capacity;	/* messages of a burst, 0: a stream (said by the sender); of the ring (by the receiver) */
 	uint64_t size;			/* bytes of a message, 1 to 2^32 - 1 */
 	unsigned int path_mtu;		/* bytes: 256, 512, 1024, 2048 or 4096 */
 	uint8_t gid[16];		/* network byte order; of RoCEv2 the IP address, IPv4 as ::ffff:a.b.c.d */

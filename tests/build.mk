@@ -3,7 +3,7 @@
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/test_*.c))
 unit_room   = $(or $(filter %/$(notdir $(patsubst %/,%,$(dir $1))),$(addprefix /,$(ROOMS))),/userspace/observe/model)
 # These have other flags, because of several threads, and of a million ICRCs.
-RACED_TESTS := $(addprefix $(BUILD)/tests/unit/,offline/test_analysis rdma_ring/test_crew)
+RACED_TESTS := $(addprefix $(BUILD)/tests/unit/,offline/test_analysis rdma_stream/test_ring_workers)
 PLAIN_TESTS := $(addprefix $(BUILD)/tests/unit/doctor/,test_icrc_random test_icrc_solve)
 
 # These would be compiled longer than they run.

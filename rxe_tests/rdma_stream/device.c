@@ -14,6 +14,47 @@
 #define MAX_BUFFERS	(64u << 20)	/* bytes, of a QP */
 #define ALL_BUFFERS	(256u << 20)	/* bytes, of all QPs */
 
+static struct ibv_context *open_device(const char *name)
+{
+	int count = 0;
+	struct ibv_device **list = ibv_get_device_list(&count);
+	struct ibv_context *context = NULL;
+
+	if (!list || !count)
+		errx(1, "no RDMA device: 'rdma link add rxe0 type rxe netdev NAME' makes one of a network interface");
+	for (int i = 0; i < count && !context; i++)
+		if (!name || !strcmp(ibv_get_device_name(list[i]), name))
+			context = ibv_open_device(list[i]);
+	if (!context && name)
+		errx(1, "no RDMA device: --device %s is not there ('rdma link' lists them)", name);
+	if (!context)
+		err(1, "RDMA device %s does not open", ibv_get_device_name(list[0]));
+	ibv_free_device_list(list);
+	return context;
+}
+
+/* Its port, which has to be active, and self's LID and path MTU. UD's messages are split here, and may be longer than the port's. */
+static struct ibv_port_attr query_port(struct ibv_context *context, const struct rdma_options *o, struct rdma_end *self)
+{
+	const char *name = ibv_get_device_name(context->device);
+	struct ibv_port_attr port;
+	unsigned int active;
+
+	if (ibv_query_port(context, RDMA_PORT, &port))
+		err(1, "port %d of %s", RDMA_PORT, name);
+	if (port.state != IBV_PORT_ACTIVE)
+		errx(1, "%s is not active: is its interface up?", name);
+	active = 128u << port.active_mtu;
+	if (o->path_mtu > active)
+		errx(1, "--path-mtu %u: the port has %u (a larger MTU of its interface makes it larger)", o->path_mtu, active);
+	if (o->common.send && o->service != RDMA_UD && o->common.size > port.max_msg_sz)
+		usage_error("--size %llu: the port takes messages up to %u bytes", (unsigned long long)o->common.size,
+			    port.max_msg_sz);
+	self->path_mtu = o->path_mtu ? o->path_mtu : active;
+	self->lid = port.lid;
+	return port;
+}
+
 static bool is_ipv4(const uint8_t gid[16])
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -159,13 +200,12 @@ static unsigned int fetch_limit(const struct rdma_device *d, const struct rdma_o
 
 void rdma_open(struct rdma_device *d, const struct rdma_options *o, struct rdma_end *self)
 {
-	bool whole = o->common.send && o->service != RDMA_UD;	/* UD's messages are split here */
 	struct ibv_port_attr port;
 
-	d->context = rdma_device_open(o->device);
+	d->context = open_device(o->device);
 	if (o->service == RDMA_XRC && !rdma_has_xrc(d))
 		errx(1, "--transport xrc: %s has no XRC", ibv_get_device_name(d->context->device));
-	rdma_port_query(d->context, o->path_mtu, whole ? o->common.size : 0, &port, self);
+	port = query_port(d->context, o, self);
 	d->gid_index = choose_gid(d->context, &port, o->gid_index, o->peer_gid, self->gid);
 	d->ack_timeout = o->ack_timeout;
 	d->pd = ibv_alloc_pd(d->context);
@@ -326,7 +366,7 @@ static void to_rtr(struct rdma_device *d, unsigned int flow, const struct rdma_e
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
-		.path_mtu = rdma_mtu(self->path_mtu),
+		.path_mtu = __builtin_ctz(self->path_mtu / 128),	/* IBV_MTU_256 is 1 */
 		.dest_qp_num = to->qpn,
 		.rq_psn = to->psn,
 		.ah_attr = address_of(d, peer),

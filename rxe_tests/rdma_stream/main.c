@@ -4,8 +4,12 @@
  * UD the program splits messages into SENDs. The immediate data, or the header in the message, is the number of the message
  * (UD: of the packet), so that the receiver finds what is missing.
  */
+#include <errno.h>
+#include <string.h>
+
 #include "lib/stop.h"
 #include "rxe_tests/rdma_stream/rdma_stream.h"
+#include "rxe_tests/rdma_stream/ring.h"
 
 static void take_service(struct option_parser *p, const struct option_entry *e, const char *text)
 {
@@ -97,6 +101,22 @@ static const struct option_entry recv_entries[] = {
 	{ 0 },
 };
 
+static const struct option_entry ring_entries[] = {
+	{ "ring", NULL, "RC WRITEs go round a ring of the receiver, whose workers verify each byte. Messages have 8192 bytes unless --size "
+	  "says otherwise, --messages are of each receiver, and --json prints rocescope.ring/1", OPTION_FLAG(struct rdma_options, ring) },
+	{ "burst", "N", "send: messages of a burst, which is told when it has been written; without it a stream, told each 0.1 s",
+	  NUMBER(burst, 1, RDMA_BURST_MAX) },
+	{ "capacity", "N", "recv: bursts that the ring holds, of a stream messages (default: what 64 MiB hold); at least 2",
+	  NUMBER(capacity, 2, 1ull << 40) },
+	{ "workers", "N", "recv: threads that read, each its share", NUMBER(workers, 1, 256), .usual = "1" },
+	{ "upper", "PERCENT", "recv: back-pressure begins when so much of the ring waits to be read", NUMBER(upper, 1, 100),
+	  .usual = "75" },
+	{ "lower", "PERCENT", "recv: and ends when no more than this does", NUMBER(lower, 0, 99), .usual = "25" },
+	{ "slow", "US", "recv: a slow consumer: a worker takes at least so long for each message", NUMBER(slow_us, 1, 10000000) },
+	{ "listen", "[HOST][:PORT]", "recv: --control", .take = take_control, .hidden = true },
+	{ 0 },
+};
+
 static const struct option_entry manual_entries[] = {
 	{ "peer-address", "IP", "address of the sender",
 	  OPTION_ADDRESS(struct rdma_options, peer_gid), OPTION_GIVEN(struct rdma_options, manual) },
@@ -113,6 +133,7 @@ static const struct option_table tables[] = {
 	{ NULL, entries, 0 },
 	{ "send", send_entries, 0 },
 	{ "recv", recv_entries, 0 },
+	{ "A ring (rc)", ring_entries, 0 },
 	{ "recv from a sender without a control connection (rc, uc)", manual_entries, 0 },
 	{ 0 },
 };
@@ -150,6 +171,38 @@ static void check_posting(void)
 		usage_error("--srqs %u: each has one thread, so --threads %u does not fit", o->srqs, o->threads);
 	if ((o->threads > 1 || o->srqs > 1) && o->common.pause_ms)
 		usage_error("--pause and --threads exclude each other");
+}
+
+/* M.-E. Vasile et al., TWEPP 2024. RC only: with UC nothing would tell which WRITEs were lost, and a lost note would stop the run. */
+static void check_ring(void)
+{
+	struct rdma_options *o = &options;
+	struct stream_options *common = &o->common;
+
+	if (!o->ring && (o->burst || o->capacity || o->workers > 1 || o->slow_us || o->upper != 75 || o->lower != 25))
+		usage_error("--burst, --capacity, --workers, --upper, --lower and --slow want --ring");
+	if (!o->ring)
+		return;
+	if ((o->service && o->service != RDMA_RC) || (o->operation && o->operation != RDMA_WRITE))
+		usage_error("--ring is of --transport rc --operation write");
+	if (common->flows > 1 || common->ping_pong || common->pause_ms || common->latency || o->link > 1 || o->signal > 1 ||
+	    o->solicited || o->inline_data || o->stagger_ms || o->qp_rate.per_second || o->threads > 1 || o->srq ||
+	    o->regions || o->senders > 1 || o->gaps || o->manual || o->pages == RDMA_CUDA)
+		usage_error("--ring has one QP for each receiver, each of whose messages is posted alone: it takes --window, --device, "
+			    "--gid-index, --path-mtu, --poll, --memory of this machine, and what --help lists below it");
+	if (!common->size_given)
+		common->size = 8192;
+	if (common->size < RING_HEADER || common->size > 1u << 30)
+		usage_error("--size %llu: a message of a ring has 16 bytes to 1 GiB", (unsigned long long)common->size);
+	if (common->rate.per_second && common->rate.unit != RATE_BITS)
+		usage_error("--rate: that of a ring is one of bits");
+	if (o->burst && common->messages % o->burst)
+		usage_error("--messages %llu: no whole bursts of %llu", (unsigned long long)common->messages,
+			    (unsigned long long)o->burst);
+	if (o->lower >= o->upper)
+		usage_error("--lower %u is not below --upper %u", o->lower, o->upper);
+	o->service = RDMA_RC;
+	o->operation = RDMA_WRITE;
 }
 
 static void check_manual(void)
@@ -214,8 +267,10 @@ static void check_operation(void)
 
 int main(int argc, char **argv)
 {
+	options.ring = !strcmp(program_invocation_short_name, "rdma_ring");	/* its name until 0.1, for one more release */
 	if (stream_parse(&command, &options, &options.common, argc, argv) < argc)
 		usage_error("nothing may follow --");
+	check_ring();
 	check_manual();
 	if (options.common.send && !options.controls)
 		usage_error("send: --control HOST is missing");
@@ -224,6 +279,8 @@ int main(int argc, char **argv)
 	check_peers();
 	stop_on_signals();
 	if (options.common.send)
-		return rdma_send(&options);
+		return options.ring ? rdma_send_ring(&options) : rdma_send(&options);
+	if (options.ring)
+		return rdma_receive_ring(&options);
 	return options.manual ? rdma_receive_manual(&options) : rdma_receive(&options);
 }

@@ -2,17 +2,19 @@
 #ifndef RDMA_STREAM_H
 #define RDMA_STREAM_H
 
+#include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/rdma_end.h"
 #include "userspace/traffic/streams/histogram.h"
 #include "userspace/traffic/streams/ping_pong.h"
-#include "userspace/traffic/streams/rdma_device.h"
 #include "userspace/traffic/streams/receiver.h"
 #include "userspace/traffic/streams/sender.h"
 #include "userspace/traffic/streams/stream_options.h"
 
+#define RDMA_PORT	1	/* a RoCE device has one port */
 #define RDMA_GRH	40	/* bytes before each UD payload at the receiver (IBTA, 11.4.1.2) */
 #define RDMA_CQ_BATCH	32
 #define RDMA_QKEY	0x11111111	/* of every UD QP */
@@ -54,6 +56,14 @@ struct rdma_options {
 	unsigned int srqs;		/* such queues; with several each has a thread: QP i is of number i modulo srqs */
 	const char *gaps;		/* file for the list of gaps, or NULL */
 	unsigned int senders;		/* that it waits for */
+
+	/* a ring */
+	bool ring;
+	uint64_t burst;			/* messages; 0: a stream */
+	uint64_t capacity;		/* bursts, or messages of a stream; 0: what 64 MiB hold */
+	unsigned int workers;
+	unsigned int upper, lower;	/* percent of the ring */
+	uint64_t slow_us;		/* a worker takes so long for each message */
 
 	/* recv, for a sender without a control connection */
 	bool manual;			/* --peer-address: both ends get the parameters by hand */
@@ -106,13 +116,14 @@ struct rdma_device {
 struct rdma_peer {
 	struct rdma_end end;
 	struct control *control;
-	bool open;			/* recv: it may still tell its totals */
+	bool open;			/* it may still say something */
 	unsigned int first, flows;	/* its QPs among those of this end */
 };
 
 struct rdma_peers {
 	struct rdma_peer peer[RDMA_PEERS_MAX];
-	unsigned int count;
+	unsigned int count, open;
+	int news;			/* epoll: readable when an open peer says something */
 	struct rdma_end all;		/* what a single other end would say that had all their QPs */
 };
 
@@ -195,6 +206,19 @@ void rdma_create_queues(struct rdma_device *d, const struct rdma_options *o, con
 void rdma_connect(struct rdma_device *d, const struct rdma_end *self, const struct rdma_end *peer, unsigned int first,
 		  bool requests);
 
+/* A sender: connects to its receivers, each of which gets --flows QPs. Errors end the program, here and up to peers_connect(). */
+void peers_call(struct rdma_peers *p, const struct rdma_options *o);
+
+/* Agrees with them on all parameters, and connects the QPs. self: with its QPs. */
+void peers_agree(struct rdma_peers *p, const struct rdma_options *o, struct rdma_device *d, struct rdma_end *self);
+
+/*
+ * A receiver: says "ready", accepts all senders, and takes what each says of itself. check: ends the program if this end cannot do it.
+ * false: none came within --wait.
+ */
+bool peers_accept(struct rdma_peers *p, const struct rdma_options *o,
+		  void (*check)(const void *context, const struct rdma_peer *peer), const void *context);
+
 /*
  * Joins what all peers have said: ->all, and the smallest path MTU and limit of READs in self. It must be one transfer: an error
  * ends the program, and the peer whose word differs is refused where this end is the receiver.
@@ -203,8 +227,12 @@ void peers_join(struct rdma_peers *p, struct rdma_end *self);
 
 void peers_connect(struct rdma_device *d, const struct rdma_peers *p, const struct rdma_end *self, bool requests);
 
-/* Tells a peer this end's part of the QPs that is for it. */
-void peers_tell(const struct rdma_peer *peer, const struct rdma_end *self);
+/* Tells each peer this end's part of the QPs that is for it. */
+void peers_tell(const struct rdma_peers *p, const struct rdma_end *self);
+
+/* All are open from now on, until each is closed. */
+void peers_open(struct rdma_peers *p);
+void peers_close(struct rdma_peers *p, struct rdma_peer *peer);
 
 /* Tells every peer whether it is "done" or may "go". */
 void peers_say(const struct rdma_peers *p, const char *word);
@@ -354,15 +382,11 @@ int players_answer(struct rdma_players *u, uint64_t timeout_ns, int fd);
 json_t *rdma_counters(const struct rdma_device *d);
 json_t *rdma_counters_since(const struct rdma_device *d, json_t *before);
 
-/* The control connection (lib/control.h). An error ends the program, as does a refusal of the other end. */
-void must_listen(const struct rdma_options *o, struct control_listener *l);
-struct control *must_connect(const struct rdma_options *o, const char *where);
-void must_receive_end(struct control *control, struct rdma_end *end);
-
 /* Both run to the end, print the JSON object and return the exit status. */
 int rdma_send(const struct rdma_options *o);
 int rdma_receive(const struct rdma_options *o);
-int rdma_receive_reads(const struct rdma_options *o);
 int rdma_receive_manual(const struct rdma_options *o);
+int rdma_send_ring(const struct rdma_options *o);
+int rdma_receive_ring(const struct rdma_options *o);
 
 #endif

@@ -2,7 +2,6 @@
 #include <err.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 
 #include "lib/clock.h"
 #include "lib/stop.h"
@@ -23,8 +22,6 @@ struct rdma_receiver {
 	struct rdma_device d;
 	struct rdma_end self;
 	struct rdma_peers peers;
-	int news;		/* epoll: readable when an open peer says something */
-	unsigned int open;	/* peers */
 	struct rdma_responder p;
 	struct rdma_requester q;	/* of READs, and of answers */
 	struct rdma_players players;
@@ -54,8 +51,9 @@ static void refuse(const struct rdma_peer *peer, const char *why)
 }
 
 /* What this end cannot do, or was told not to. */
-static void check(const struct rdma_receiver *u, const struct rdma_peer *peer)
+static void check(const void *receiver, const struct rdma_peer *peer)
 {
+	const struct rdma_receiver *u = receiver;
 	const struct rdma_end *end = &peer->end;
 
 	if (u->o->service && u->o->service != end->service) {
@@ -143,55 +141,10 @@ static void make_responder(struct rdma_receiver *u)
 	u->players = (struct rdma_players){ .q = &u->q, .p = &u->p };
 }
 
-/* Accepts all senders, and takes what each says of itself. false: not all came. */
-static bool accept_senders(struct rdma_receiver *u)
-{
-	struct control_listener listener;
-	json_t *message;
-
-	must_listen(u->o, &listener);
-	receiver_ready(u->r);
-	for (u->peers.count = 0; u->peers.count < u->o->senders; u->peers.count++) {
-		struct rdma_peer *peer = &u->peers.peer[u->peers.count];
-
-		peer->control = rdma_end_meet(&listener, u->o->common.wait, &peer->end, &message);
-		if (!peer->control)
-			break;
-		json_decref(message);
-		check(u, peer);
-	}
-	control_listener_close(&listener);
-	if (u->peers.count && u->peers.count < u->o->senders) {
-		for (unsigned int i = 0; i < u->peers.count; i++)
-			control_refuse(u->peers.peer[i].control, "another sender did not come");
-		errx(1, "%u of %u senders came", u->peers.count, u->o->senders);
-	}
-	return u->peers.count;
-}
-
-/* Answers the senders, which begin at once. */
-static void begin(struct rdma_receiver *u)
-{
-	u->news = epoll_create1(EPOLL_CLOEXEC);
-	if (u->news < 0)
-		err(1, "epoll");
-	for (unsigned int i = 0; i < u->peers.count; i++) {
-		struct rdma_peer *peer = &u->peers.peer[i];
-		struct epoll_event event = { .events = EPOLLIN };
-
-		if (epoll_ctl(u->news, EPOLL_CTL_ADD, peer->control->fd, &event))
-			err(1, "epoll");
-		peer->open = true;
-	}
-	u->open = u->peers.count;
-	for (unsigned int i = 0; i < u->peers.count; i++)
-		peers_tell(&u->peers.peer[i], &u->self);
-}
-
 /* false: no sender came. */
 static bool meet(struct rdma_receiver *u)
 {
-	if (!accept_senders(u))
+	if (!peers_accept(&u->peers, u->o, check, u))
 		return false;
 	adopt(u);
 	u->self.reads.window = rdma_fetches(u->self.operation) ? rdma_affordable(u->self.size, u->self.flows,
@@ -201,7 +154,8 @@ static bool meet(struct rdma_receiver *u)
 	else
 		make_responder(u);
 	peers_connect(&u->d, &u->peers, &u->self, rdma_requests(u->o, &u->self) || u->self.ping_pong);
-	begin(u);
+	peers_open(&u->peers);
+	peers_tell(&u->peers, &u->self);	/* they begin at once */
 	u->r->ready_ns = now_ns();
 	u->r->message_size = u->self.size;
 	u->r->unverified = !u->peers.all.filler;
@@ -222,9 +176,7 @@ static void take_totals(struct rdma_receiver *u, struct rdma_peer *peer)
 	uint64_t ns = 0;
 	bool right;
 
-	peer->open = false;
-	u->open--;
-	epoll_ctl(u->news, EPOLL_CTL_DEL, peer->control->fd, NULL);
+	peers_close(&u->peers, peer);
 	u->r->last_any_ns = now_ns();
 	right = message && rdma_totals_parse(message, totals, peer->flows, &ns, peer->control->why);
 	json_decref(message);
@@ -281,7 +233,7 @@ static bool is_over(struct rdma_receiver *u)
 	bool over;
 
 	pthread_mutex_lock(&u->lock);
-	if (u->open)
+	if (u->peers.open)
 		u->r->last_any_ns = now_ns();
 	over = receiver_over(u->r, now_ns());
 	report_progress(now_ns(), u->r->packets, u->r->bytes);
@@ -295,10 +247,10 @@ static void read_first(struct rdma_reader *reader)
 	struct rdma_receiver *u = reader->u;
 
 	while (!u->error && !is_over(u)) {
-		int wake_fd = u->open ? u->news : -1;
+		int wake_fd = u->peers.open ? u->peers.news : -1;
 		int n = u->self.ping_pong ? answer(u, wake_fd) : take_completions(reader, wake_fd);
 
-		if (!n && u->open)
+		if (!n && u->peers.open)
 			take_news(u);
 		receiver_pause(u->r);
 	}

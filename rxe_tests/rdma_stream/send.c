@@ -59,39 +59,6 @@ static void describe(struct rdma_sender *u)
 		offer(u);
 }
 
-static void take_end(struct rdma_sender *u, struct rdma_peer *peer)
-{
-	must_receive_end(peer->control, &peer->end);
-	if (peer->end.flows != u->o->common.flows)
-		errx(1, "the other end made %u QPs, not %u", peer->end.flows, u->o->common.flows);
-	if (peer->end.operation != u->self.operation)
-		errx(1, "the other end is an older version, which does not know --operation");
-	if (u->self.ping_pong && !peer->end.ping_pong)
-		errx(1, "the other end is an older version, which does not know --ping-pong");
-}
-
-/* Agrees with each receiver on all parameters. The smallest path MTU counts. */
-static void meet(struct rdma_sender *u)
-{
-	struct rdma_peers *p = &u->peers;
-
-	rdma_open(&u->d, u->o, &u->self);
-	for (p->count = 0; p->count < u->o->controls; p->count++) {
-		p->peer[p->count].control = must_connect(u->o, u->o->control[p->count]);
-		p->peer[p->count].first = p->count * u->o->common.flows;
-		p->peer[p->count].flows = u->o->common.flows;
-	}
-	describe(u);
-	for (unsigned int i = 0; i < p->count; i++)
-		peers_tell(&p->peer[i], &u->self);
-	for (unsigned int i = 0; i < p->count; i++)
-		take_end(u, &p->peer[i]);
-	peers_join(p, &u->self);
-	if (p->all.reads.limit < u->self.reads.limit)
-		u->self.reads.limit = p->all.reads.limit;
-	peers_connect(&u->d, p, &u->self, rdma_requests(u->o, &u->self));
-}
-
 static void send_messages(struct rdma_sender *u)
 {
 	u->q = (struct rdma_requester){
@@ -190,7 +157,10 @@ int rdma_send(const struct rdma_options *o)
 	struct stream_report report = { .transport = rdma_service_name(o->service), .send = true };
 	json_t *counters;
 
-	meet(&u);
+	rdma_open(&u.d, o, &u.self);
+	peers_call(&u.peers, o);
+	describe(&u);
+	peers_agree(&u.peers, o, &u.d, &u.self);
 	counters = rdma_counters(&u.d);
 	if (u.self.operation == RDMA_READ) {
 		serve_reads(&u, &report);

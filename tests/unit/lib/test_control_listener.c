@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What rocescope receive, rdma_stream recv and rdma_ring recv share: whoever connects and is no sender keeps no sender off. Over
+ * What rocescope receive and rdma_stream recv share: whoever connects and is no sender keeps no sender off. Over
  * loopback.
  */
 #include <netinet/in.h>

@@ -50,7 +50,7 @@ static void must_be_same(const struct rdma_end *a, const struct rdma_end *b)
 
 	assert_true(a->service == b->service && a->operation == b->operation && a->ping_pong == b->ping_pong);
 	assert_true(a->filler == b->filler && a->sample_every == b->sample_every && a->sample_slots == b->sample_slots &&
-		    a->slots == b->slots);
+		    a->slots == b->slots && a->ring == b->ring && a->burst == b->burst && a->capacity == b->capacity);
 	assert_true(x->rate.per_second == y->rate.per_second && x->rate.unit == y->rate.unit && x->duration == y->duration);
 	assert_true(x->messages == y->messages && x->window == y->window && x->limit == y->limit);
 	assert_true(a->size == b->size && a->path_mtu == b->path_mtu && a->lid == b->lid && a->flows == b->flows);
@@ -108,6 +108,11 @@ static void test_the_wire(void **state)
 	end.solicited = false;
 	end.first_flow = 3;
 	must_say(end, BASICS("rc") ",\"operation\":\"write-imm\",\"filler\":true,\"first_flow\":3}");
+	end = basic(RDMA_RC, RDMA_WRITE);
+	end.ring = true;
+	end.burst = 16;
+	end.capacity = 160;
+	must_say(end, BASICS("rc") ",\"operation\":\"write\",\"filler\":false,\"ring\":{\"burst\":16,\"capacity\":160}}");
 	must_say(basic(RDMA_UC, RDMA_WRITE), BASICS("uc") ",\"operation\":\"write\",\"filler\":false}");
 	must_say(basic(RDMA_UC, RDMA_SEND_IMM), BASICS("uc") ",\"operation\":\"send-imm\",\"filler\":false}");
 	must_say(basic(RDMA_UD, RDMA_SEND), BASICS("ud") ",\"operation\":\"send\",\"filler\":false}");
@@ -207,11 +212,12 @@ static void test_other_spelling(void **state)
 
 /* ---- what is no end ---- */
 
-/* Puts `value` (NULL: nothing) in the place of a member of the object `of`: "", "qps" (the second QP), "samples", "reads". */
+/* Puts `value` (NULL: nothing) in the place of a member of the object `of`: "", "qps" (the second QP), "samples", "ring", "reads". */
 static json_t *spoilt(const char *of, const char *key, const char *value)
 {
 	json_t *message = json_loads(BASICS("rc") ",\"operation\":\"read\",\"filler\":false,\"first_flow\":0,\"ping_pong\":false,"
-				     "\"solicited\":false,\"write_slots\":3,\"samples\":{\"every\":61,\"slots\":17}" READS "}", 0, NULL);
+				     "\"solicited\":false,\"write_slots\":3,\"samples\":{\"every\":61,\"slots\":17},"
+				     "\"ring\":{\"burst\":4,\"capacity\":8}" READS "}", 0, NULL);
 	json_t *object = *of ? json_object_get(message, of) : message;
 
 	assert_non_null(message);
@@ -255,6 +261,9 @@ static const struct {
 	{ "", "write_slots", false, { "0", "65", "-1", "\"4\"", "null" }, { "1", "64" } },
 	{ "samples", "every", true, { "0", "-61", "4294967296", "\"61\"" }, { "4294967295" } },
 	{ "samples", "slots", true, { "0", "-1", "16777217", "null" }, { "16777216" } },
+	{ "", "ring", false, { "1", "[]", "null", "true" }, { "{}", "{\"burst\":0}", "{\"capacity\":2}" } },
+	{ "ring", "burst", false, { "-1", "1000001", "\"1\"", "null" }, { "0", "1000000" } },
+	{ "ring", "capacity", false, { "-1", "1.5", "null" }, { "0", "9223372036854775807" } },
 	{ "reads", "rate", true, { "-1", "-0.1", "1e19", "\"1\"", "null" }, { "0", "1e9" } },
 	{ "reads", "rate_of_packets", false, { "0", "\"\"" }, { "true" } },
 	{ "reads", "duration", true, { "-1", "1e10", "null" }, { "0", "1000000000" } },

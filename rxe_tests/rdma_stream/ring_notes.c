@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <arpa/inet.h>
 #include <endian.h>
+#include <err.h>
+#include <stdlib.h>
 
-#include "rxe_tests/rdma_ring/rdma_ring.h"
-
-#define RECEIVES	(4 * RING_NOTES)
+#include "rxe_tests/rdma_stream/ring_mode.h"
 
 static bool post_receive(struct ring_notes *n, unsigned int place)
 {
@@ -14,14 +14,23 @@ static bool post_receive(struct ring_notes *n, unsigned int place)
 	return !ibv_post_recv(n->qp, &wr, &bad);
 }
 
-void notes_make(struct ring_notes *n, struct ring_device *d, struct ibv_qp *qp)
+struct ring_notes *notes_make(struct rdma_device *d, unsigned int qps)
 {
-	n->qp = qp;
-	n->mr = ring_memory(d, (RING_NOTES + RECEIVES) * sizeof(*n->out));
-	n->out = n->mr->addr;
-	n->in = n->out + RING_NOTES;
-	for (unsigned int i = 0; i < RECEIVES; i++)
-		post_receive(n, i);
+	struct ring_notes *all = calloc(qps, sizeof(*all));
+	size_t each = (RING_NOTES + RING_RECEIVES) * sizeof(*all->out);
+	struct rdma_memory *memory = rdma_allocate(d, RDMA_NORMAL, qps * each);
+	struct ibv_mr *mr = rdma_register(memory, 0, qps * each, IBV_ACCESS_LOCAL_WRITE);
+
+	if (!all)
+		err(1, "no memory");
+	for (unsigned int i = 0; i < qps; i++) {
+		struct ring_note *at = (struct ring_note *)(memory->at + i * each);
+
+		all[i] = (struct ring_notes){ .qp = d->qp[i], .mr = mr, .out = at, .in = at + RING_NOTES };
+		for (unsigned int place = 0; place < RING_RECEIVES; place++)
+			post_receive(&all[i], place);
+	}
+	return all;
 }
 
 bool notes_send(struct ring_notes *n, uint64_t messages, bool paused, uint64_t now, const char **error)

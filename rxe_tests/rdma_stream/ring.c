@@ -2,7 +2,7 @@
 #include <endian.h>
 #include <string.h>
 
-#include "rxe_tests/rdma_ring/ring.h"
+#include "rxe_tests/rdma_stream/ring.h"
 #include "userspace/traffic/streams/filler.h"
 
 #define MAGIC	0x5243535352494e47	/* "RCSSRING" */

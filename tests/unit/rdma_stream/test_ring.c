@@ -2,7 +2,7 @@
 /* The ring's arithmetic, beside what is counted message by message. */
 #include <string.h>
 
-#include "rxe_tests/rdma_ring/ring.h"
+#include "rxe_tests/rdma_stream/ring.h"
 #include "tests/unit/cmocka_includes.h"
 #include "userspace/traffic/streams/filler.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/clock.h"
-#include "rxe_tests/rdma_ring/rdma_ring.h"
+#include "rxe_tests/rdma_stream/ring_mode.h"
 #include "tests/unit/cmocka_includes.h"
 #include "userspace/traffic/streams/filler.h"
 
@@ -26,7 +26,7 @@ static void count_back(void *context)
 	++*(uint64_t *)context;
 }
 
-static uint64_t handed(struct crew *c)
+static uint64_t handed(struct ring_workers *c)
 {
 	uint64_t n;
 
@@ -36,15 +36,15 @@ static uint64_t handed(struct crew *c)
 	return n;
 }
 
-static void tell(struct crew *c, uint64_t told)
+static void tell(struct ring_workers *c, uint64_t told)
 {
 	pthread_mutex_lock(&c->lock);
-	crew_tell(c, told);
+	workers_tell(c, told);
 	pthread_mutex_unlock(&c->lock);
 }
 
 /* Sends as a sender with credit does, `step` messages at a time; message `spoilt` with a wrong byte. */
-static void feed(struct crew *c, char *ring, uint64_t step, uint64_t spoilt)
+static void feed(struct ring_workers *c, char *ring, uint64_t step, uint64_t spoilt)
 {
 	for (uint64_t sent = 0; sent < MESSAGES; sent += step) {
 		while (sent + step > handed(c) + c->capacity)
@@ -61,23 +61,21 @@ static void feed(struct crew *c, char *ring, uint64_t step, uint64_t spoilt)
 static void run(unsigned int workers, uint64_t unit, uint64_t step, uint64_t capacity)
 {
 	char *ring = calloc(capacity, SIZE);
-	uint64_t batches = 0, messages = 0, wrong = 0, straddled = 0;
-	struct crew c = { .ring = ring, .size = SIZE, .capacity = capacity, .unit = unit, .workers = workers,
+	uint64_t batches = 0, messages = 0, straddled = 0;
+	struct ring_workers c = { .ring = ring, .size = SIZE, .capacity = capacity, .unit = unit, .count = workers,
 			  .handed_back = count_back, .context = &batches };
 
-	crew_start(&c);
+	workers_start(&c);
 	feed(&c, ring, step, 1234);
-	crew_end(&c, false);
+	workers_end(&c, false);
 	for (unsigned int i = 0; i < workers; i++) {
 		messages += c.worker[i].messages;
-		wrong += c.worker[i].wrong;
 		straddled += c.worker[i].straddled;
-		if (c.worker[i].wrong)
-			assert_int_equal(c.worker[i].first_wrong, 1234);
 	}
 	assert_int_equal(c.handed, MESSAGES);
 	assert_int_equal(messages, MESSAGES);
-	assert_int_equal(wrong, 1);
+	assert_int_equal(c.wrong, 1);
+	assert_int_equal(c.first_wrong, 1234);
 	assert_int_equal(batches, c.batches);
 	assert_true(straddled <= c.straddled);
 	if (unit > 1)
@@ -106,15 +104,15 @@ static void test_discard(void **state)
 {
 	char *ring = calloc(100, SIZE);
 	uint64_t batches = 0, begin = now_ns();
-	struct crew c = { .ring = ring, .size = SIZE, .capacity = 100, .unit = 10, .workers = 4, .slow_ns = 1000 * NSEC_PER_SEC,
+	struct ring_workers c = { .ring = ring, .size = SIZE, .capacity = 100, .unit = 10, .count = 4, .slow_ns = 1000 * NSEC_PER_SEC,
 			  .handed_back = count_back, .context = &batches };
 
 	(void)state;
-	crew_start(&c);
+	workers_start(&c);
 	for (uint64_t number = 0; number < 100; number++)
 		write_message(ring, 100, number);
 	tell(&c, 100);
-	crew_end(&c, true);
+	workers_end(&c, true);
 	assert_true(c.handed <= 10);
 	assert_true(now_ns() - begin < 1000 * NSEC_PER_SEC);
 	free(c.worker);

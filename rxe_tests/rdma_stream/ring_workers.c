@@ -4,13 +4,13 @@
 
 #include "lib/clock.h"
 #include "lib/stop.h"
-#include "rxe_tests/rdma_ring/rdma_ring.h"
+#include "rxe_tests/rdma_stream/ring_mode.h"
 #include "userspace/traffic/streams/filler.h"
 
 /* `done`, and not `handed`: a worker is here again before the first one has handed the batch back. */
-static void await_messages(struct crew_worker *w)
+static void await_messages(struct ring_worker *w)
 {
-	struct crew *c = w->crew;
+	struct ring_workers *c = w->all;
 
 	pthread_mutex_lock(&c->lock);
 	while (c->told == w->done && !c->over)
@@ -19,7 +19,7 @@ static void await_messages(struct crew_worker *w)
 }
 
 /* The first worker, before the barrier at which the others learn it. */
-static void choose_batch(struct crew *c)
+static void choose_batch(struct ring_workers *c)
 {
 	pthread_mutex_lock(&c->lock);
 	c->batch = (struct ring_span){ c->handed, c->told - c->handed };
@@ -31,9 +31,9 @@ static void choose_batch(struct crew *c)
 	c->straddled += ring_before_end(c->batch, c->capacity) < c->batch.count;
 }
 
-static void verify(struct crew_worker *w, const char *at, uint64_t number)
+static void verify(struct ring_worker *w, const char *at, uint64_t number)
 {
-	const struct crew *c = w->crew;
+	const struct ring_workers *c = w->all;
 
 	w->messages++;
 	if (ring_right(at, c->size, number))
@@ -43,7 +43,7 @@ static void verify(struct crew_worker *w, const char *at, uint64_t number)
 }
 
 /* A slow consumer: on time, however long the messages took. */
-static void slow_down(const struct crew *c, uint64_t begin, uint64_t messages)
+static void slow_down(const struct ring_workers *c, uint64_t begin, uint64_t messages)
 {
 	uint64_t end = begin + messages * c->slow_ns, now;
 
@@ -52,10 +52,10 @@ static void slow_down(const struct crew *c, uint64_t begin, uint64_t messages)
 }
 
 /* A share that straddles the end of the ring is two pieces: the second one is at its start. */
-static void consume(struct crew_worker *w)
+static void consume(struct ring_worker *w)
 {
-	const struct crew *c = w->crew;
-	struct ring_span share = ring_share(c->batch, c->workers, w->number);
+	const struct ring_workers *c = w->all;
+	struct ring_span share = ring_share(c->batch, c->count, w->number);
 	uint64_t before = ring_before_end(share, c->capacity), begin = now_ns();
 	const char *first = c->ring + share.first % c->capacity * c->size;
 
@@ -67,7 +67,7 @@ static void consume(struct crew_worker *w)
 	slow_down(c, begin, share.count);
 }
 
-static void hand_back(struct crew *c)
+static void hand_back(struct ring_workers *c)
 {
 	pthread_mutex_lock(&c->lock);
 	c->handed += c->batch.count;
@@ -79,8 +79,8 @@ static void hand_back(struct crew *c)
 /* A batch stays the same between the two barriers: only the first worker sets it, and hands it back behind the second. */
 static void *work(void *worker)
 {
-	struct crew_worker *w = worker;
-	struct crew *c = w->crew;
+	struct ring_worker *w = worker;
+	struct ring_workers *c = w->all;
 
 	for (;;) {
 		await_messages(w);
@@ -97,36 +97,42 @@ static void *work(void *worker)
 	}
 }
 
-void crew_start(struct crew *c)
+void workers_start(struct ring_workers *c)
 {
-	c->thread = calloc(c->workers, sizeof(*c->thread));
-	c->worker = calloc(c->workers, sizeof(*c->worker));
+	c->thread = calloc(c->count, sizeof(*c->thread));
+	c->worker = calloc(c->count, sizeof(*c->worker));
 	if (!c->thread || !c->worker)
 		err(1, "no memory");
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->arrived, NULL);
-	pthread_barrier_init(&c->barrier, NULL, c->workers);
+	pthread_barrier_init(&c->barrier, NULL, c->count);
 	filler_right(c->ring, 0, 0, 0);	/* makes the pattern, which all threads then read */
-	for (unsigned int i = 0; i < c->workers; i++) {
-		c->worker[i] = (struct crew_worker){ .crew = c, .number = i };
+	for (unsigned int i = 0; i < c->count; i++) {
+		c->worker[i] = (struct ring_worker){ .all = c, .number = i };
 		if (pthread_create(&c->thread[i], NULL, work, &c->worker[i]))
-			errx(1, "no %u threads", c->workers);
+			errx(1, "no %u threads", c->count);
 	}
 }
 
-void crew_tell(struct crew *c, uint64_t told)
+void workers_tell(struct ring_workers *c, uint64_t told)
 {
 	c->told = told;
 	pthread_cond_broadcast(&c->arrived);
 }
 
-void crew_end(struct crew *c, bool discard)
+void workers_end(struct ring_workers *c, bool discard)
 {
 	pthread_mutex_lock(&c->lock);
 	c->over = true;
 	c->hurry |= discard;
 	pthread_cond_broadcast(&c->arrived);
 	pthread_mutex_unlock(&c->lock);
-	for (unsigned int i = 0; i < c->workers; i++)
+	for (unsigned int i = 0; i < c->count; i++) {
+		const struct ring_worker *w = &c->worker[i];
+
 		pthread_join(c->thread[i], NULL);
+		if (w->wrong && (!c->wrong || w->first_wrong < c->first_wrong))
+			c->first_wrong = w->first_wrong;
+		c->wrong += w->wrong;
+	}
 }

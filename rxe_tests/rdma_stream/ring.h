@@ -3,8 +3,8 @@
  * The arithmetic of a ring of messages, without verbs, threads or clocks. Message n, from 0, is at place n % capacity.
  * Positions are counts of messages since the start. Times are ns of any clock.
  */
-#ifndef RDMA_RING_RING_H
-#define RDMA_RING_RING_H
+#ifndef RDMA_STREAM_RING_H
+#define RDMA_STREAM_RING_H
 
 #include <stdbool.h>
 #include <stddef.h>
