@@ -274,28 +274,3 @@ def _of_trial(trial, search):
     goodput, seconds = trial["goodput_gbps"], trial["seconds"]
     if goodput is not None and _above(goodput * max(0, seconds - LEFT_OUT_S), trial["offered_gbps"] * seconds, .05):
         yield f"goodput {goodput:g} Gbit/s above the {trial['offered_gbps']:g} offered"
-
-
-def of_ring(sent, received):
-    """What contradicts in the reports of rdma_ring (rocescope.ring/1) of a sender and its receivers, in words."""
-    for who, report in (("sender", sent), *((f"receiver {number}", each) for number, each in enumerate(received, 1))):
-        yield from _numbers(who, report)
-        carried, told = report["payload_bytes"] * 8 / 1e9, report["goodput_gbps"] * report["seconds"]
-        if not math.isclose(told, carried, rel_tol=.01, abs_tol=1e-6):
-            yield f"{who}: {carried:g} Gbit, where goodput in its time makes {told:g}"
-        windows, pressure = report.get("windows"), report.get("pressure")
-        if windows and _above(windows["min_gbps"], windows["mean_gbps"]):
-            yield f"{who}: the least window {windows['min_gbps']:g} Gbit/s above their mean {windows['mean_gbps']:g}"
-        if pressure and _above(pressure["longest_seconds"], pressure["seconds"]):
-            yield f"{who}: back-pressure for {pressure['seconds']:g} s, once for {pressure['longest_seconds']:g}"
-        if _above(report["seconds"], report.get("read_seconds")):
-            yield f"{who}: read in {report['read_seconds']:g} s what came for {report['seconds']:g}"
-    read = sum(each["messages"] for each in received)
-    if read > sent["messages"]:
-        yield f"{read} messages read above {sent['messages']} sent"
-    for number, each in enumerate(received, 1):
-        if sum(worker["messages"] for worker in each["workers"]) != each["messages"]:
-            yield f"receiver {number}: {each['messages']} messages are not those of its workers"
-    known = [each["messages_lost"] for each in received]
-    if None not in known and read + sum(known) != sent["messages"]:
-        yield f"{read} messages read + {sum(known)} lost are not the {sent['messages']} sent"

@@ -10,7 +10,7 @@ from compare import curves, figures as of_run, findings, plan, plots, report, sv
 from compare.findings import value_words
 from compare.measures import LAWS, MEASURES
 
-KEYS = ("title", "source", "question", "figures", "plot", "finding", "differs", "program?")
+KEYS = ("title", "source", "question", "figures", "plot", "finding", "differs")
 FIGURES, PLOT = ("caption", "columns", "rows"), ("title", "measure?", "box?", "across", "lines", "law?")
 # Of a plot with boxes, which has the goodput of each QP: the measures of a box, and their rows in its table.
 BOX = {"flow_p10": "10 %", "flow_q1": "lower quartile", "flow_median": "median", "flow_q3": "upper quartile", "flow_p90": "90 %"}
@@ -48,8 +48,8 @@ def read(path):
         if measure not in MEASURES:
             raise plan.PlanError(f"plan {path}: {place}: measure {measure} is none of {', '.join(MEASURES)}")
         for key in selection:
-            if key not in (*findings.FACTS, "name"):
-                raise plan.PlanError(f"plan {path}: {place}: unknown key '{key}'; there are name, {', '.join(findings.FACTS)}")
+            if key not in (*findings.FACTS, "name", "pooled"):
+                raise plan.PlanError(f"plan {path}: {place}: unknown key '{key}'; there are name, pooled, {', '.join(findings.FACTS)}")
     return found
 
 
@@ -87,10 +87,7 @@ def selections(experiment):
 
 
 def parts(path, whole):
-    """The tables of a plan's parts, as a run's figures have them. Those of a program are its own."""
-    document = plan.document(path)
-    if "program" in document["experiment"]:
-        return document["whole" if whole and "whole" in document else "part"]
+    """The tables of a plan's parts, as a run's figures have them."""
     return [part.table for part in plan.read(path, whole)]
 
 

@@ -137,8 +137,11 @@ class Rows:
         return [row["facts"] for row in self.rows]
 
     def cell(self, selection, measure):
-        """Of several rows that match, the first one with figures."""
+        """Of several rows that match, the first one with figures; `pooled`: the runs of all of them."""
         found = [_cell(row, measure) for row in self.rows if matches(selection, row["facts"])]
+        if selection.get("pooled") and found:
+            runs = {f"{number}.{block}": figure for number, cell in enumerate(found) for block, figure in cell.figures.items()}
+            return found[0]._replace(path=None, figures=runs, why=None if runs else found[0].why, unjudged=None if runs else found[0].unjudged)
         return next((cell for cell in found if cell.figures), found[0] if found else Cell(None, None, {}, "not run", "not run"))
 
     def lost(self, selection):

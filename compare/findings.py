@@ -11,9 +11,9 @@ from compare.measures import LAWS, MEASURES
 
 SHOWS, PART, NOT, UNKNOWN = "shows", "shows in part", "does not show", "cannot be told"
 
-# What a selection of rows can ask for; topology and workers: of rdma_ring (rxe_tests/twepp). A list: any of these.
+# What a selection of rows can ask for. A list: any of these.
 FACTS = ("where", "transport", "tool", "operation", "size", "flows", "ip", "rate", "path_mtu", "kernel", "distance", "verbs",
-         "inject", "topology", "workers")
+         "inject", "pairs")
 VALUE_WORDS = {"size": table.size_words, "flows": lambda n: f"{n} QPs" if n > 1 else "1 QP",
                "distance": lambda km: f"{km:g} km", "rate": table.rate_words, "verbs": lambda text: text or "none", "inject": lambda text: text or "none"}
 
@@ -26,7 +26,7 @@ def facts_of(row, part, pairs):
     """What tells a row from others: row as a dict, with the Part that it is of, and the number of pairs. flows: of all pairs."""
     of_row = {key: row[key] for key in ("transport", "tool", "operation", "size", "flows", "ip")}
     of_part = {key: getattr(part, key) for key in ("where", "path_mtu", "kernel", "distance", "verbs")}
-    return {**of_row, **of_part, "flows": row["flows"] * pairs, "rate": row["rate"] or "full", "inject": part.inject.text}
+    return {**of_row, **of_part, "flows": row["flows"] * pairs, "rate": row["rate"] or "full", "inject": part.inject.text, "pairs": pairs}
 
 
 def planned(parts):

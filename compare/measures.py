@@ -79,8 +79,20 @@ def _requests(end):
     return of
 
 
-def _no_row(*_):
-    return None
+def _free(of):
+    """The same of a ring, of runs without back-pressure."""
+    return lambda run, row: of(run, row) if run.get("pressure") == 0 else None
+
+
+def _of_sender(run, row):
+    sent = _sender_goodput(run, row)
+    return 100 * run["goodput_gbps"] / sent if sent and run["goodput_gbps"] else None
+
+
+def _stalled(run, row):
+    """What is lost of RC is missing among the packets that arrived, or sent again."""
+    lost = run["lost"] if run.get("pressure") is not None else None
+    return None if lost is None else 100 if run["pressure"] and lost <= 0 else 0
 
 
 MEASURES = {
@@ -115,15 +127,11 @@ MEASURES = {
     "receiver_cost": Measure("CPU time of the receiver's machine for a Gbit that arrives", "ms", _cost("receiver", "system")),
     "sender_program_cost": Measure("CPU time of the sender's program for a Gbit that arrives", "ms", _cost("sender", "process")),
     "receiver_program_cost": Measure("CPU time of the receiver's program for a Gbit that arrives", "ms", _cost("receiver", "process")),
-    # of rdma_ring, which no row of the comparison runs: rxe_tests/twepp measures them
-    "sender_mbps": Measure("rate at the sender without back-pressure", "MB/s", _no_row),
-    "receiver_mbps": Measure("rate at the receivers without back-pressure", "MB/s", _no_row),
-    "receiver_share": Measure("rate at the receivers without back-pressure", "% of that at the sender", _no_row),
-    "sent_mbps": Measure("rate at the sender with or without back-pressure", "MB/s", _no_row),
-    "read_mbps": Measure("rate at the receivers with or without back-pressure", "MB/s", _no_row),
-    "least_receiver": Measure("rate of the slowest receiver", "% of that of the fastest", _no_row),
-    "pressure": Measure("episodes of back-pressure", "a run", _no_row),
-    "stalled": Measure("runs with back-pressure in which no PSN was missing on the wire", "%", _no_row),
+    "goodput_free": Measure("goodput without back-pressure", "Gbit/s", _free(lambda run, row: run["goodput_gbps"])),
+    "sender_goodput_free": Measure("payload that the sender's program hands over, without back-pressure", "Gbit/s", _free(_sender_goodput)),
+    "receiver_share": Measure("goodput without back-pressure", "% of what the sender hands over", _free(_of_sender)),
+    "pressure": Measure("episodes of back-pressure", "a run", lambda run, row: run.get("pressure")),
+    "stalled": Measure("runs with back-pressure in which no packet was lost", "%", _stalled),
 }
 
 

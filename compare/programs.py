@@ -118,9 +118,9 @@ class StreamProgram(Tool):
         return Outcome(
             missing=unanswered, goodput_gbps=windows["mean_gbps"], goodput_min_gbps=windows["min_gbps"], goodput_at=at, messages=messages,
             places=self._lost(sent, received), receive_buffer=_buffer(received), sent=packets[0], received=packets[1],
-            sender_cores=_cores(sent), receiver_cores=_cores(received), **_latency(sent if sent.get("ping_pong") else received),
+            sender_cores=cores(sent), receiver_cores=cores(received), **_latency(sent if sent.get("ping_pong") else received),
             flows_gbps=_flows(received, windows["mean_gbps"]), other_datagram=self.END_MARKER, loss_details={"A": sent.get("xstats", {}), "B": received.get("xstats", {})},
-            sent_s=sent["seconds"], busy_s={"sender": _busy(sent), "receiver": _busy(received)})
+            sent_s=sent["seconds"], busy_s={"sender": busy(sent), "receiver": busy(received)})
 
     def _lost(self, sent, received):
         # after the first end marker only more of them come: a packet without a listener is then no packet of the row
@@ -165,11 +165,11 @@ def _flows(report, goodput_gbps):
     return [goodput_gbps * n / total for n in messages] if goodput_gbps and total else None
 
 
-def _cores(report):
+def cores(report):
     return {"process": report["cpu"]["process_cores"], "system": report["cpu"]["system_cores"]}
 
 
-def _busy(report):
+def busy(report):
     cores = report["cpu"]["system_cores"]
     return None if cores is None or report["seconds"] is None else cores * report["seconds"]
 

@@ -66,6 +66,7 @@ class Outcome:
     pairs_gbps: Optional[list] = None   # the goodput of each pair, if there are several
     flows_gbps: Optional[list] = None   # that of each flow (QP) of all pairs, if there are several and the tool knows
     missing: Optional[str] = None   # why there is no goodput, of ping-pong no latency, if the tool knows
+    pressure: Optional[int] = None  # episodes of back-pressure of a ring's receivers
     xdp_dropped: int = 0    # packets that the receiver's XDP program took, and that the NIC may count as dropped
 
 
@@ -94,6 +95,7 @@ def together(outcomes, machines, one=None):
         retransmitted=join.add(each.retransmitted for each in outcomes), other_datagram=outcomes[0].other_datagram,
         sent_s=max((each.sent_s for each in outcomes if each.sent_s), default=None),
         operation=outcomes[0].operation, loss_details=_details([each.loss_details for each in outcomes]),
+        pressure=join.add(each.pressure for each in outcomes),
         receive_buffer=max((each.receive_buffer for each in outcomes if each.receive_buffer),
                            key=lambda each: each["unread_us"], default=None),
         busy_s=busy, flows_gbps=[each for some in measured for each in some.flows_gbps] if all(each.flows_gbps for each in measured) else None,

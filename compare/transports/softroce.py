@@ -7,7 +7,7 @@ import time
 
 from compare import PATIENCE_S, join, window
 from compare.join import Place
-from compare.programs import (Qperf, ServerAndClient, StreamProgram, TheirProgram, ended_well, host_and_port, last_line,
+from compare.programs import (Qperf, ServerAndClient, StreamProgram, TheirProgram, busy, cores, ended_well, host_and_port, last_line,
                               latency_us, machines_of, said, start_metered)
 from compare.transport import Outcome, RunFailed, RunSpoilt, Transport, bits_per_second, together
 from compare.transports.udp import ONE_DATAGRAM
@@ -22,20 +22,27 @@ NO_GID = "it takes no GID index, which RoCEv2 needs (its RC goes by rdma_cm)"
 # Options of rdma_stream (rxe_tests/rdma_stream/main.c) that a plan's `verbs` has, and the ends that take them.
 VERBS = {"window": "A", "reads": "A", "ack-timeout": "AB", "link": "A", "signal": "A", "inline": "A", "solicited": "A", "srq": "B", "srqs": "B",
          "threads": "AB", "memory": "AB", "regions": "AB"}
+# Those of a ring; capacity: messages of a ring, whatever a burst has.
+RING_VERBS = {"workers": "B", "slow": "B", "capacity": "B", "upper": "B", "lower": "B"}
+ENDS_OF = {**VERBS, **RING_VERBS}
 
 
 def verbs(text):
     """The value of a plan's `verbs`: 'link=25,solicited=25', or '' for none. ValueError: an option that there is not."""
     for word in text.split(",") if text else ():
-        if word.partition("=")[0] not in VERBS:
-            raise ValueError(f"{word}: none of {', '.join(VERBS)}")
+        if word.partition("=")[0] not in ENDS_OF:
+            raise ValueError(f"{word}: none of {', '.join(ENDS_OF)}")
     return text
 
 
 def options_of(text, end):
     """['--link', '25'] of an end"""
-    words = [word.partition("=") for word in text.split(",") if word]
-    return [each for name, _, value in words if end in VERBS[name] for each in (f"--{name}", value) if each]
+    return [each for name, value in values_of(text).items() if end in ENDS_OF[name] for each in (f"--{name}", value) if each]
+
+
+def values_of(text):
+    """{option: its value, '' of a flag}"""
+    return dict(word.partition("=")[::2] for word in text.split(",") if word)
 
 
 def shares(goodput_gbps, peers, addresses):
@@ -47,7 +54,7 @@ def shares(goodput_gbps, peers, addresses):
 
 class RdmaStream(StreamProgram):
     """service: rc, uc or ud."""
-    program, verbs = "rdma_stream", True
+    program, verbs, options = "rdma_stream", True, VERBS
     drops = {"no_receive_request": "no_receive_request"}
     places = {"no_receive_request": Place("at_receiver", "no receive request")}
 
@@ -55,6 +62,10 @@ class RdmaStream(StreamProgram):
         self.service, self.operation = service, operation
         self.counts_packets = service == "ud"
         self.joins = service != "ud"    # whether a program can serve several ends
+
+    def cannot(self, load):
+        foreign = [name for name in values_of(load.verbs) if name not in self.options]
+        return super().cannot(load) or (f"it does not take {', '.join(foreign)}" if foreign else None)
 
     def receiver_options(self, row, path, injection):
         posted = ["--depth", injection.receive_requests] if injection.receive_requests else []
@@ -119,6 +130,62 @@ class RdmaOperation(RdmaStream):
 
     def sender_options(self, row, path):
         return [*super().sender_options(row, path), "--operation", self.option]
+
+
+class Ring(RdmaStream):
+    """
+    rdma_stream --ring. Each flow is a receiver of its own at its end, and a sender's receivers take turns. mode: "stream", or "bursts"
+    of BURST messages. Goodput is that of the workers, who verify each byte.
+    """
+    answers = searches = False
+    on_request = True
+    options = {"window": "A", "memory": "AB", **RING_VERBS}
+    BURST, RING = 1000, 8       # messages of a burst; bursts of a ring, unless `capacity` says otherwise
+
+    def __init__(self, mode):
+        super().__init__("rc", f"RDMA WRITE round a ring, {mode}")
+        self.name, self._burst = mode, self.BURST if mode == "bursts" else 1
+
+    def receiver_options(self, row, path, injection):
+        return ["--ring", *super().receiver_options(row, path, injection)]
+
+    def sender_options(self, row, path):
+        return ["--ring", *(["--burst", self._burst] if self._burst > 1 else []), *super().sender_options(row, path)]
+
+    def run_pairs(self, row, paths, seconds, injection):
+        told = values_of(row.verbs)
+        told["capacity"] = max(2, int(told.get("capacity", self.RING * self.BURST)) // self._burst)
+        one = dataclasses.replace(row, flows=1, verbs=",".join(f"{name}={value}" for name, value in told.items()))
+        receivers, senders = [], {}     # {end: (its first path, its command, its receivers)}
+        for number, path in enumerate(paths * row.flows):
+            receive, send = self.commands(dataclasses.replace(one, port=row.port + number), path, seconds, injection)
+            receivers.append((path, receive))
+            _, first, numbers = senders.setdefault(path.end["A"], (path, send, []))
+            first += send[send.index("--control"):][:2] if numbers else []
+            numbers.append(number)
+        for _, send, numbers in senders.values():
+            if row.pace:    # of all its receivers together
+                send[send.index("--rate") + 1] = f"{bits_per_second(row.pace) * len(numbers) / row.flows:.0f}bit"
+        sent, received = self.reports(seconds, receivers, [(path, send) for path, send, _ in senders.values()])
+        each = [together([self.outcome(report, received[number]) for number in numbers],
+                         machines_of([receivers[number][0] for number in numbers]), "sender")
+                for report, (_, _, numbers) in zip(sent, senders.values())]
+        if len(receivers) == 1:
+            each[0].pairs_gbps = None
+        return each[0] if len(each) == 1 else together(each, machines_of([path for path, _, _ in senders.values()]))
+
+    def outcome(self, sent, received):
+        """One of a sender's receivers. What it read is timed from the sender's first note, before the data, until all is read."""
+        if received["wrong"] or not received["messages"]:
+            raise RunFailed(f"a receiver read {received['messages']} messages, {received['wrong']} of them wrong")
+        goodput = 8 * received["payload_bytes"] / received["read_seconds"] / 1e9
+        windows = received["windows"] or {"min_gbps": None}
+        return Outcome(
+            goodput_gbps=goodput, goodput_at="receiver", pressure=received["pressure"]["episodes"],
+            goodput_min_gbps=windows["min_gbps"] if len(sent["receivers"]) == 1 else None,
+            messages={"sent": sent["messages"], "received": received["messages"], "lost": received["messages_lost"]},
+            sender_cores=cores(sent), receiver_cores=cores(received), sent_s=sent["seconds"],
+            busy_s={"sender": busy(sent), "receiver": busy(received)})
 
 
 class SendToStream(SendToReceive):
@@ -367,6 +434,12 @@ class RcRead(SoftRoce):
 class UcWrite(Uc):
     name, words, order = "uc-write", "SoftRoCE UC WRITE", 36
     tools = (RdmaOperation("uc", "write", "RDMA WRITE"),)
+
+
+class Rings(Rc):
+    name, words, order = "ring", "SoftRoCE RC rings", 39
+    all_payload = False     # the ends tell each other by SENDs what is written and read
+    tools = (Ring("stream"), Ring("bursts"))
 
 
 class UcSend(Uc):
