@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "roce/packet/base.h"
@@ -30,6 +31,18 @@ static inline struct address_text address_text(const __u8 address[16])
 	else
 		inet_ntop(AF_INET6, address, a.text, sizeof(a.text));
 	return a;
+}
+
+struct mac_text {
+	char text[sizeof("00:00:00:00:00:00")];
+};
+
+static inline struct mac_text mac_text(const __u8 m[6])
+{
+	struct mac_text t;
+
+	snprintf(t.text, sizeof(t.text), "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
+	return t;
 }
 
 static inline void address_from_ipv4(__u8 address[16], const void *ipv4)

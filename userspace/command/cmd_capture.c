@@ -486,7 +486,7 @@ static int run(struct capture *c)
 		return status;
 	if (!open_file(c))
 		return EXIT_COULD_NOT;
-	live_restrict(&c->live, c->options->rotation.file_bytes || c->options->rotation.file_seconds, false);
+	live_restrict(&c->live, c->options->rotation.file_bytes || c->options->rotation.file_seconds ? LIVE_FILES : 0);
 	good = watch(c);
 	good &= finish(c);
 	good &= report(c);

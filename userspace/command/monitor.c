@@ -417,7 +417,7 @@ static int run(struct monitor *m)
 	status = m->takes ? begin_taking(m) : begin_counting(m);
 	if (status)
 		return status;
-	live_restrict(&m->live, m->options->added && m->options->added->files, m->options->on_fault);
+	live_restrict(&m->live, (m->options->added && m->options->added->files ? LIVE_FILES : 0) | (m->options->on_fault ? LIVE_STARTS : 0));
 	if (m->options->added && !m->options->added->begin(m->options->added->context, &m->live)) {
 		m->live.pin.keep = m->live.pin.resumed; /* what this command began ends with it */
 		return EXIT_COULD_NOT;

@@ -25,7 +25,7 @@ enum { TYPE_RC = 2, TYPE_UC = 3, STATE_INIT = 1, STATE_RTS = 3, STATE_ERR = 6 };
 static const struct expected nobody;
 static const struct bring_up_options options = { .interface = "roce0", .expected = &nobody };
 static struct bring_up *b;
-static struct listen_frame *frame;
+static struct sniffed *frame;
 static struct place_link here = { .name = "roce0", .index = 1, .up = true, .carrier = true, .mtu = 4500, .devices = 1,
 				  .mac = { 2, 0, 0, 0, 0, 2 } };
 static struct place_address address = { .address = { [10] = 0xff, 0xff, 10, 9, 0, 2 }, .interface = 1, .devices = 1 };
@@ -40,7 +40,7 @@ static int begin(void **state)
 	b = calloc(1, sizeof(*b));
 	frame = calloc(1, sizeof(*frame));
 	b->options = &options;
-	b->end = (struct bring_up_end){ .expected = &nobody, .receiver = &b->listen.receiver, .ifindex = 1, .link = &here,
+	b->end = (struct bring_up_end){ .expected = &nobody, .receiver = &b->sniffer.receiver, .ifindex = 1, .link = &here,
 					.devices = &device, .device_count = 1,
 					.places = { .links = &here, .link_count = 1, .addresses = &address, .address_count = 1 } };
 	qp = (struct host_qp){ .device = "rxe0", .qpn = QPN, .peer_qpn = PEER_QPN, .rq_psn = 100, .type = TYPE_RC, .state = STATE_RTS };
@@ -77,9 +77,8 @@ static void rest(int turns)
 static void deliver(const struct frame *f)
 {
 	frame->time = now;
-	frame->length = frame->captured = f->length;
+	frame->frame = (struct observer_frame){ .bytes = frame->of_socket, .captured = f->length, .wire = f->length };
 	memcpy(frame->of_socket, f->bytes, f->length);
-	frame->bytes = frame->of_socket;
 	look();
 	bring_up_take(b, frame);
 	bring_up_settle(b);

@@ -37,8 +37,8 @@ struct meanwhile {
 static void take_turn(struct bring_up *b)
 {
 	end_look(&b->end);
-	for (size_t i = 0; i < b->listen.count; i++)
-		bring_up_take(b, b->listen.order[i]);
+	for (size_t i = 0; i < b->sniffer.read; i++)
+		bring_up_take(b, b->sniffer.order[i]);
 	bring_up_settle(b);
 }
 
@@ -134,16 +134,16 @@ static void watch(struct bring_up *b)
 	while (!stop && now_ns() < end) {
 		if (now_ns() >= next) {
 			next += NSEC_PER_SEC;
-			listen_look(&b->listen);
+			sniffer_check(&b->sniffer);
 		}
-		listen_read(&b->listen, TURN_MS);
+		sniffer_read(&b->sniffer, TURN_MS);
 		take_turn(b);
 		show(b, &m);
 	}
 	end_show(&m);
 	/* what came before the signal, and what the QPs say of it */
 	for (int i = 0; i < (b->end.device_count ? LAST_TURNS : 2); i++) {
-		listen_read(&b->listen, TURN_MS);
+		sniffer_read(&b->sniffer, TURN_MS);
 		take_turn(b);
 	}
 }
@@ -229,6 +229,23 @@ static int report(struct bring_up *b)
 	return o->exit_code && is_wrong(b, &r) ? EXIT_FAULTS : EXIT_RAN;
 }
 
+/* false: the interface cannot be listened to at all, which was reported. */
+static bool open_sniffer(struct bring_up *b)
+{
+	struct sniffer *s = &b->sniffer;
+
+	s->interfaces = &b->options->interface;
+	s->count = 1;
+	s->all = true;
+	if (!sniffer_open(s))
+		fputs("rocescope: there is not enough memory\n", stderr);
+	else if (s->socket[0] || s->down)
+		return true;
+	else
+		fprintf(stderr, "rocescope: doctor: %s cannot be listened to: %s\n", b->options->interface, s->why);
+	return false;
+}
+
 int bring_up(const struct bring_up_options *o)
 {
 	unsigned int ifindex = if_nametoindex(o->interface);
@@ -243,8 +260,8 @@ int bring_up(const struct bring_up_options *o)
 	b->options = o;
 	b->asked = o->responder ? &asked : NULL;
 	stop_on_signals();
-	if (listen_begin(&b->listen, o->interface, ifindex)) {
-		end_open(&b->end, o, ifindex, &b->listen.receiver);
+	if (open_sniffer(b)) {
+		end_open(&b->end, o, ifindex, &b->sniffer.receiver);
 		b->begun = now_ns();
 		b->start = clock_ns(CLOCK_REALTIME);
 		ready = say_ready(o);
@@ -261,7 +278,7 @@ int bring_up(const struct bring_up_options *o)
 		bring_up_free(b);
 		end_close(&b->end);
 	}
-	listen_end(&b->listen);
+	sniffer_close(&b->sniffer);
 	free(b);
 	return status;
 }

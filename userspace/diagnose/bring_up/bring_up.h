@@ -9,13 +9,14 @@
 #include <stdio.h>
 
 #include "lib/terminal/lines.h"
-#include "userspace/diagnose/bring_up/listen.h"
-#include "userspace/diagnose/flow/stranger.h"
 #include "userspace/diagnose/icrc/icrc_place.h"
 #include "userspace/observe/host/owners.h"
+#include "userspace/observe/live/sniff.h"
 #include "userspace/observe/model/expect.h"
 #include "userspace/observe/model/filter.h"
+#include "userspace/observe/model/near_roce.h"
 #include "userspace/observe/model/observer.h"
+#include "userspace/observe/model/other_frames.h"
 #include "userspace/observe/model/told.h"
 
 enum bring_up_step {
@@ -33,6 +34,13 @@ enum bring_up_step {
 enum bring_up_state { STEP_NOT_YET, STEP_GOOD, STEP_WRONG, STEP_NOT_TOLD };
 
 #define BRING_UP_TEXT 240
+
+struct bring_up_text {
+	char text[BRING_UP_TEXT];
+};
+
+/* A text of a few words. */
+struct bring_up_text bring_up_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 struct bring_up_options {
 	const char *interface;
@@ -60,7 +68,7 @@ void bring_up_list_steps(void);
 struct bring_up_end {
 	const struct told *told;
 	const struct expected *expected;
-	const struct listen_receiver *receiver; /* its program is 0: there is none */
+	const struct sniffer_receiver *receiver; /* its program is 0: there is none */
 	unsigned int ifindex;
 	struct places places;
 	const struct place_link *link; /* of the interface; NULL: it is gone */
@@ -73,7 +81,7 @@ struct bring_up_end {
 };
 
 /* Call end_close() afterwards. */
-void end_open(struct bring_up_end *e, const struct bring_up_options *o, unsigned int ifindex, const struct listen_receiver *receiver);
+void end_open(struct bring_up_end *e, const struct bring_up_options *o, unsigned int ifindex, const struct sniffer_receiver *receiver);
 
 /* Reads places and QPs again. */
 void end_look(struct bring_up_end *e);
@@ -93,15 +101,15 @@ const struct expected_pair *end_expected(const struct bring_up_end *e, const __u
 
 /* ---- frames ---- */
 
-/* A frame, and what is wrong with it for UDP port 4791: an Ethertype, a port, a length, a checksum. "": nothing. */
-struct meant {
-	struct observer_look look; /* as if that were right */
-	char wrong[BRING_UP_TEXT];
+/* A frame that is RoCE, or nearly. */
+struct bring_up_packet {
+	struct observer_look look; /* as if what is wrong were right */
+	char wrong[BRING_UP_TEXT]; /* of near_roce.def, in words; "": nothing */
 	enum finding_kind kind; /* of the doctor, which says the same of its lengths; FINDING_KINDS: none */
 };
 
-/* false: it has nothing to do with RoCE. The frame's memory must be writable: it is changed meanwhile. */
-bool meant_find(const struct observer_frame *f, struct meant *m);
+/* false: it is not RoCE. */
+bool bring_up_look(const struct observer_frame *f, struct bring_up_packet *p);
 
 /* ---- pairs ---- */
 
@@ -167,7 +175,7 @@ struct bring_up_bad {
 
 struct bring_up {
 	const struct bring_up_options *options;
-	struct listen listen;
+	struct sniffer sniffer;
 	struct bring_up_end end;
 	__u64 start, begun; /* ns: CLOCK_REALTIME and CLOCK_MONOTONIC */
 	__u64 frames; /* of this protocol and its like, to or from here */
@@ -186,7 +194,7 @@ struct bring_up {
 		__u64 times;
 		bool several; /* more than one host asks for others, as on any network */
 	} astray; /* a request for another address */
-	struct strangers strangers; /* what has come that is no RoCE */
+	struct other_frames other_frames; /* what has come that is no RoCE */
 	__u64 others; /* RoCE packets between others, the last of them to: */
 	__u8 other[16];
 	struct bring_up_exchange exchange[BRING_UP_STREAMS + 1]; /* of each stream, and of no pair */
@@ -226,7 +234,7 @@ bool bring_up_begin(struct bring_up *b);
 void bring_up_free(struct bring_up *b);
 
 /* Takes a frame. end_look() was called after it had come. */
-void bring_up_take(struct bring_up *b, const struct listen_frame *f);
+void bring_up_take(struct bring_up *b, const struct sniffed *f);
 
 /* Adds a row of no pair, for a packet of kind ROCE_PACKET. It is valid until as many others follow as are kept. */
 struct bring_up_row *bring_up_add(struct bring_up *b, __u64 time, bool ours, const struct roce_packet *p);

@@ -6,7 +6,7 @@
 #include "lib/clock.h"
 #include "userspace/diagnose/bring_up/bring_up.h"
 
-void end_open(struct bring_up_end *e, const struct bring_up_options *o, unsigned int ifindex, const struct listen_receiver *receiver)
+void end_open(struct bring_up_end *e, const struct bring_up_options *o, unsigned int ifindex, const struct sniffer_receiver *receiver)
 {
 	*e = (struct bring_up_end){ .told = o->told, .expected = o->expected, .receiver = receiver, .ifindex = ifindex };
 	e->rdma = rdma_open();

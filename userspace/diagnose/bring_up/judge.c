@@ -8,6 +8,7 @@
 #include "userspace/diagnose/bring_up/bring_up.h"
 #include "userspace/diagnose/flow/message.h"
 #include "userspace/diagnose/flow/receiver.h"
+#include "userspace/observe/model/arp.h"
 #include "userspace/observe/model/qpn.h"
 #include "userspace/observe/model/refusal.h"
 
@@ -55,13 +56,9 @@ static void fail_as(struct verdict *v, enum bring_up_step step, enum finding_kin
 		v->kind = kind;
 }
 
-struct text {
-	char text[BRING_UP_TEXT];
-};
-
-__attribute__((format(printf, 1, 2))) static struct text text(const char *format, ...)
+struct bring_up_text bring_up_text(const char *format, ...)
 {
-	struct text t;
+	struct bring_up_text t;
 	va_list values;
 
 	va_start(values, format);
@@ -70,34 +67,24 @@ __attribute__((format(printf, 1, 2))) static struct text text(const char *format
 	return t;
 }
 
-static struct text mac_text(const __u8 m[6])
-{
-	return text("%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
-}
-
-/* icrc: first byte lowest */
-static struct text icrc_text(__u32 icrc)
-{
-	return text("ICRC %02x %02x %02x %02x", icrc & 0xff, icrc >> 8 & 0xff, icrc >> 16 & 0xff, icrc >> 24);
-}
-
 /* An address that packets here ought to have. */
-static struct text own_address(const struct bring_up_end *e, bool six)
+static struct bring_up_text own_address(const struct bring_up_end *e, bool six)
 {
 	if (e->receiver->program)
-		return text("%s", address_text(e->receiver->setup.own).text);
+		return bring_up_text("%s", address_text(e->receiver->setup.own).text);
 	if (e->told)
-		return text("%s", address_text(e->told->end.gid).text);
+		return bring_up_text("%s", address_text(e->told->end.gid).text);
 	for (size_t i = 0; i < e->places.address_count; i++)
 		if (e->places.addresses[i].interface == e->ifindex && address_is_ipv4(e->places.addresses[i].address) == !six)
-			return text("%s", address_text(e->places.addresses[i].address).text);
-	return text("no address: the interface has none");
+			return bring_up_text("%s", address_text(e->places.addresses[i].address).text);
+	return bring_up_text("no address: the interface has none");
 }
 
 /* ---- the exchange ---- */
 
 /* s: NULL: of no pair */
-static struct bring_up_row *add_row(struct bring_up *b, const struct bring_up_stream *s, __u64 time, bool ours, struct text words)
+static struct bring_up_row *add_row(struct bring_up *b, const struct bring_up_stream *s, __u64 time, bool ours,
+				    struct bring_up_text words)
 {
 	struct bring_up_exchange *e = bring_up_exchange(b, s);
 	struct bring_up_row *r = &e->rows[e->count++ % BRING_UP_ROWS];
@@ -127,30 +114,59 @@ static const char *answer_name(__u8 syndrome)
 }
 
 /* "1024 of 3000 bytes to 0x100000, rkey 0x1234" */
-static struct text place_words(const struct roce_packet *p)
+static struct bring_up_text place_words(const struct roce_packet *p)
 {
 	bool read = p->op & OP_READ_REQUEST;
 
 	if (!(p->op & OP_RETH))
-		return text("%u bytes", p->payload_bytes);
+		return bring_up_text("%u bytes", p->payload_bytes);
 	if (read || p->payload_bytes == p->dma_length)
-		return text("%u bytes %s 0x%llx, rkey 0x%x", p->dma_length, read ? "from" : "to", p->va, p->rkey);
-	return text("%u of %u bytes to 0x%llx, rkey 0x%x", p->payload_bytes, p->dma_length, p->va, p->rkey);
+		return bring_up_text("%u bytes %s 0x%llx, rkey 0x%x", p->dma_length, read ? "from" : "to", p->va, p->rkey);
+	return bring_up_text("%u of %u bytes to 0x%llx, rkey 0x%x", p->payload_bytes, p->dma_length, p->va, p->rkey);
 }
 
-static struct text packet_words(const struct roce_packet *p)
+static struct bring_up_text packet_words(const struct roce_packet *p)
 {
-	struct text immediate = p->op & OP_IMMDT ? text(", immediate 0x%x", p->immediate) : text("%s", "");
+	struct bring_up_text immediate = p->op & OP_IMMDT ? bring_up_text(", immediate 0x%x", p->immediate) : bring_up_text("%s", "");
 
 	if (p->op & OP_ACK)
-		return text("%s, QPN %s, PSN 0x%llx", answer_name(p->syndrome), qpn_text(p->dqpn).text, p->number);
-	return text("%s, QPN %s, PSN 0x%llx, %s%s%s", operation_text(p->opcode).text, qpn_text(p->dqpn).text, p->number, place_words(p).text,
-		    immediate.text, p->ackreq ? ", AckReq" : "");
+		return bring_up_text("%s, QPN %s, PSN 0x%llx", answer_name(p->syndrome), qpn_text(p->dqpn).text, p->number);
+	return bring_up_text("%s, QPN %s, PSN 0x%llx, %s%s%s", operation_text(p->opcode).text, qpn_text(p->dqpn).text, p->number,
+			     place_words(p).text, immediate.text, p->ackreq ? ", AckReq" : "");
 }
 
 /* ---- what every packet shows ---- */
 
-static void judge_headers(const struct bring_up *b, const struct listen_frame *f, const struct meant *m, struct verdict *v)
+/* What the doctor says of the lengths. */
+static void say_lengths(struct bring_up_packet *m, const struct observer_frame *f)
+{
+	struct icrc_place at = icrc_place_find(f, &m->look.packet);
+	struct evidence e = { 0 };
+
+	m->kind = at.kind;
+	icrc_place_say(&at, &m->look.packet, &e);
+	if (at.kind == KIND_icrc_not_appended)
+		SAY(m->wrong, "%s", e.found);
+	else if (at.kind == KIND_pad_missing)
+		SAY(m->wrong, "%s: %s", finding_rules[at.kind].words, e.found);
+}
+
+bool bring_up_look(const struct observer_frame *f, struct bring_up_packet *m)
+{
+	struct observer_look is;
+	enum near_roce near;
+	bool right;
+
+	observer_look(f, NULL, &is);
+	near = near_roce_find(f, &is, &m->look, &right);
+	SAY(m->wrong, "%s", near_roce_say(near, f, &is.packet).said);
+	m->kind = FINDING_KINDS;
+	if (near == NEAR_lengths)
+		say_lengths(m, f);
+	return near != NOT_ROCE;
+}
+
+static void judge_headers(const struct bring_up *b, const struct sniffed *f, const struct bring_up_packet *m, struct verdict *v)
 {
 	const struct roce_packet *p = &m->look.packet;
 	const struct bring_up_end *e = &b->end;
@@ -165,13 +181,14 @@ static void judge_headers(const struct bring_up *b, const struct listen_frame *f
 	if (p->kind == ROCE_FRAGMENT)
 		fail(v, STEP_mtu, "whole datagrams", "IP fragments");
 	else if (e->link && p->l4_offset && !p->rocev1 && bytes > e->link->mtu)
-		fail(v, STEP_mtu, text("MTU %u", e->link->mtu).text, "a packet of %u bytes", bytes);
+		fail(v, STEP_mtu, bring_up_text("MTU %u", e->link->mtu).text, "a packet of %u bytes", bytes);
 	if (m->wrong[0] && m->kind == KIND_icrc_not_appended)
 		fail_as(v, STEP_icrc, m->kind, "an ICRC", m->wrong);
 	else if (m->wrong[0])
 		fail_as(v, STEP_udp, m->kind, m->kind == KIND_pad_missing ? "" : "UDP to port 4791", m->wrong);
 	if (m->look.icrc == ICRC_BAD && p->kind == ROCE_PACKET)
-		fail(v, STEP_icrc, icrc_text(observer_icrc(p, f->bytes)).text, "%s", icrc_text(p->icrc).text);
+		fail(v, STEP_icrc, bring_up_text("ICRC %s", icrc_text(observer_icrc(p, f->frame.bytes)).text).text, "ICRC %s",
+		     icrc_text(p->icrc).text);
 }
 
 /* ---- what the receiver says ---- */
@@ -193,15 +210,15 @@ static enum bring_up_step step_of(enum roce_refusal refusal)
 	}
 }
 
-static struct text expected_of(enum bring_up_step step, const struct receive_example *e, __u32 path_mtu)
+static struct bring_up_text expected_of(enum bring_up_step step, const struct receive_example *e, __u32 path_mtu)
 {
 	if (step == STEP_psn)
-		return text("PSN 0x%x", e->expected);
+		return bring_up_text("PSN 0x%x", e->expected);
 	if (step == STEP_service)
-		return text("%s", roce_service_name(e->service));
+		return bring_up_text("%s", roce_service_name(e->service));
 	if (step == STEP_path_mtu)
-		return text("path MTU %u", path_mtu);
-	return text("%s", "");
+		return bring_up_text("path MTU %u", path_mtu);
+	return bring_up_text("%s", "");
 }
 
 static void refuse(struct verdict *v, enum roce_refusal refusal, const struct receive_example *e, const struct refusal_receiver *r)
@@ -227,18 +244,19 @@ static bool is_fresh(const struct roce_responder *q)
 	return q->state == RESPONDER_READY && q->open == OPEN_NONE && q->ended == ENDED_NONE;
 }
 
-static void judge_shown(const struct bring_up *b, const struct listen_frame *f, struct bring_up_stream *s, struct verdict *v)
+static void judge_shown(const struct bring_up *b, const struct sniffed *f, struct bring_up_stream *s, struct verdict *v)
 {
-	const struct listen_receiver *receiver = b->end.receiver;
-	const struct receive_shown *shown = &f->of_receiver;
+	const struct sniffer_receiver *receiver = b->end.receiver;
+	const struct receive_shown *shown = f->shown;
 	const struct refusal_receiver r = { &receiver->setup, receiver->region, receiver->regions, shown->responder.path_mtu };
 
 	SAY(s->taker, "`rocescope receive`");
 	s->answer_qpn = shown->responder.peer_qpn;
 	v->follows = shown->refusal == REFUSAL_rest || shown->refusal == REFUSAL_error;
 	if (shown->refusal == REFUSAL_duplicate && is_fresh(&shown->responder))
-		fail(v, STEP_psn, text("PSN 0x%x", shown->responder.expected).text, "PSN 0x%x, %d before the first one that the QP takes, "
-		     "and nothing was taken yet: the sender begins with another PSN than it was told", s->last_psn,
+		fail(v, STEP_psn, bring_up_text("PSN 0x%x", shown->responder.expected).text,
+		     "PSN 0x%x, %d before the first one that the QP takes, and nothing was taken yet: the sender begins with another PSN "
+		     "than it was told", s->last_psn,
 		     -psn_distance(shown->responder.expected, s->last_psn));
 	else if (shown->refusal < ROCE_REFUSALS && !comes_again(s, shown->refusal, s->last_psn))
 		refuse(v, shown->refusal, &shown->example, &r);
@@ -260,7 +278,7 @@ static void judge_dma_length(const struct roce_packet *p, const struct bring_up_
 {
 	if (message_dma_is_of_packet(p->op, p->payload_bytes, p->dma_length))
 		fail_as(v, STEP_memory, KIND_dma_of_packet, "the DMA length of the whole message",
-			text("%s with DMA length %u. %s", operation_text(p->opcode).text, p->dma_length,
+			bring_up_text("%s with DMA length %u. %s", operation_text(p->opcode).text, p->dma_length,
 			     finding_rules[KIND_dma_of_packet].words).text);
 	v->follows |= s->kind == KIND_dma_of_packet && !(p->op & OP_FIRST);
 }
@@ -276,13 +294,13 @@ static void judge_expected(const struct roce_packet *p, struct bring_up_stream *
 	if (memcmp(pair->key.src, p->src, sizeof(p->src)))
 		fail(v, STEP_ip, address_text(pair->key.src).text, "%s for QPN %s", address_text(p->src).text, qpn_text(p->dqpn).text);
 	if (mtu && (p->payload_bytes > mtu || (roce_is_partial(p) && p->payload_bytes != mtu)))
-		fail(v, STEP_path_mtu, text("path MTU %u", mtu).text, "payload %u", p->payload_bytes);
+		fail(v, STEP_path_mtu, bring_up_text("path MTU %u", mtu).text, "payload %u", p->payload_bytes);
 	if (exact || first == PAIR_NO_PSN)
 		return;
 	if (s->packets == 1 || p->number == first)
 		s->stale = p->number != first;
 	if (s->stale)
-		fail(v, STEP_psn, text("PSN 0x%x", first).text, "PSN 0x%x in the first packet that was seen", s->first_psn);
+		fail(v, STEP_psn, bring_up_text("PSN 0x%x", first).text, "PSN 0x%x in the first packet that was seen", s->first_psn);
 }
 
 /* ---- what RDMA netlink says ---- */
@@ -398,9 +416,8 @@ static bool is_selective(const struct bring_up_options *o)
 }
 
 /* Counters are those up to this packet. Without a stream of the engine only what the packet shows is known. */
-static bool passes(struct bring_up *b, const struct listen_frame *f, struct observer_look *look)
+static bool passes(struct bring_up *b, const struct sniffed *f, struct observer_look *look)
 {
-	const struct observer_frame frame = { .bytes = f->bytes, .captured = f->captured, .wire = f->length };
 	const struct roce_stream first = { .service = look->packet.service }, *s;
 	const struct filter *filter = b->options->filter;
 	struct roce_key key = { 0 };
@@ -410,7 +427,7 @@ static bool passes(struct bring_up *b, const struct listen_frame *f, struct obse
 		return false;
 	if (!filter)
 		return true;
-	s = observer_follow(&b->observer, &frame, look, f->time, &event);
+	s = observer_follow(&b->observer, &f->frame, look, f->time, &event);
 	if (look->has_stream)
 		return filter_wants_stream(filter, &look->key, s ?: &first);
 	memcpy(key.src, look->packet.src, 16);
@@ -435,7 +452,7 @@ static void take_answer(struct bring_up *b, struct bring_up_stream *s, __u8 synd
 	if (syndrome >> 5 == 1)
 		set_failed(b, s, STEP_memory, "a posted receive", "the QP has none (RNR NAK)");
 	else if (syndrome == AETH_NAK_SEQUENCE)
-		set_failed(b, s, STEP_psn, text("PSN 0x%x", psn).text, text("PSN 0x%x", s->last_psn).text);
+		set_failed(b, s, STEP_psn, bring_up_text("PSN 0x%x", psn).text, bring_up_text("PSN 0x%x", s->last_psn).text);
 	else if (syndrome == AETH_NAK_INVALID && s->kind != KIND_dma_of_packet)
 		set_failed(b, s, STEP_path_mtu, "", "the QP says 'invalid request': length, path MTU, or an operation that it does not take");
 	else if (syndrome == AETH_NAK_ACCESS)
@@ -463,7 +480,7 @@ static struct bring_up_stream *find_answered(struct bring_up *b, const struct ro
 	return found;
 }
 
-static void take_outward(struct bring_up *b, const struct listen_frame *f, const struct roce_packet *p)
+static void take_outward(struct bring_up *b, const struct sniffed *f, const struct roce_packet *p)
 {
 	struct bring_up_stream *s;
 
@@ -480,20 +497,20 @@ static void take_outward(struct bring_up *b, const struct listen_frame *f, const
 
 /* ---- packets ---- */
 
-static void keep_bad(struct bring_up *b, const struct bring_up_stream *s, const struct listen_frame *f)
+static void keep_bad(struct bring_up *b, const struct bring_up_stream *s, const struct observer_frame *f)
 {
 	struct bring_up_bad *bad = &b->bad[b->bad_count];
 
-	if ((b->shown && b->shown != s) || b->bad_count == BRING_UP_BAD || f->captured < f->length || f->length > sizeof(bad->bytes))
+	if ((b->shown && b->shown != s) || b->bad_count == BRING_UP_BAD || f->captured < f->wire || f->wire > sizeof(bad->bytes))
 		return;
 	b->bad_count++;
 	bad->stream = s->id;
-	bad->length = f->length;
-	memcpy(bad->bytes, f->bytes, f->length);
+	bad->length = f->wire;
+	memcpy(bad->bytes, f->bytes, f->wire);
 }
 
 /* Who knows the QP, and what it says. */
-static void judge_qp(struct bring_up *b, const struct listen_frame *f, const struct roce_packet *p, struct bring_up_stream *s,
+static void judge_qp(struct bring_up *b, const struct sniffed *f, const struct roce_packet *p, struct bring_up_stream *s,
 		     struct verdict *v)
 {
 	const struct bring_up_end *e = &b->end;
@@ -535,18 +552,18 @@ static void judge_qp(struct bring_up *b, const struct listen_frame *f, const str
 		s->readings = 0;
 }
 
-static void take_request(struct bring_up *b, const struct listen_frame *f, const struct meant *m, struct verdict *v)
+static void take_request(struct bring_up *b, const struct sniffed *f, const struct bring_up_packet *m, struct verdict *v)
 {
 	const struct roce_packet *p = &m->look.packet;
 	struct bring_up_stream *s = bring_up_find(b, p);
-	struct bring_up_row *row = add_row(b, s, f->time, false, p->kind == ROCE_PACKET ? packet_words(p) :
-					   text("%s", m->wrong[0] ? m->wrong : "a fragment"));
+	struct bring_up_row *row = add_row(b, s, f->time, false,
+					   p->kind == ROCE_PACKET ? packet_words(p) : bring_up_text("%s", m->wrong));
 
 	s->row = bring_up_exchange(b, s)->count - 1;
 	mark(row, v->failed, v->expected, v->found);
 	take_packet(b, s, p, f->time);
 	if (v->failed == STEP_icrc)
-		keep_bad(b, s, f);
+		keep_bad(b, s, &f->frame);
 	/* what is wrong with the QP comes behind the ICRC, but for the source */
 	if (p->kind == ROCE_PACKET && v->failed > STEP_ip)
 		judge_qp(b, f, p, s, v);
@@ -562,16 +579,16 @@ static void take_request(struct bring_up *b, const struct listen_frame *f, const
 	} else if (s->failed < STEP_psn) {
 		s->failed = STEPS;
 	}
-	if (f->shown && f->of_receiver.answers) {
-		struct roce_packet answer = { .opcode = 0x11, .op = OP_ACK, .syndrome = f->of_receiver.syndrome,
-					      .dqpn = s->answer_qpn, .number = f->of_receiver.answer_psn };
+	if (f->shown && f->shown->answers) {
+		struct roce_packet answer = { .opcode = 0x11, .op = OP_ACK, .syndrome = f->shown->syndrome,
+					      .dqpn = s->answer_qpn, .number = f->shown->answer_psn };
 
 		add_row(b, s, f->time, true, packet_words(&answer));
 		take_answer(b, s, answer.syndrome, answer.number);
 	}
 }
 
-static void take_inward(struct bring_up *b, const struct listen_frame *f, struct meant *m)
+static void take_inward(struct bring_up *b, const struct sniffed *f, struct bring_up_packet *m)
 {
 	const struct roce_packet *p = &m->look.packet;
 	struct verdict v = { .failed = STEPS, .kind = FINDING_KINDS };
@@ -595,56 +612,31 @@ static void take_inward(struct bring_up *b, const struct listen_frame *f, struct
 
 /* ---- ARP and neighbour discovery ---- */
 
-struct question {
-	__u8 from[16], whom[16];
-	bool answer;
-};
-
-/* RFC 826 for Ethernet and IPv4; ICMPv6 types 135 and 136 (RFC 4861). */
-static bool find_question(const struct listen_frame *f, struct question *q)
-{
-	const __u8 *b = f->bytes;
-
-	if (f->captured >= 42 && roce_be16(b + 12) == 0x0806) {
-		address_from_ipv4(q->from, b + 28);
-		address_from_ipv4(q->whom, b + 38);
-		q->answer = roce_be16(b + 20) == 2;
-		return q->answer || roce_be16(b + 20) == 1;
-	}
-	if (f->captured >= 78 && roce_be16(b + 12) == WIRE_ETHERTYPE_IPV6 && b[20] == 58 && (b[54] == 135 || b[54] == 136)) {
-		memcpy(q->from, b + 22, 16);
-		memcpy(q->whom, b + 62, 16);
-		q->answer = b[54] == 136;
-		return true;
-	}
-	return false;
-}
-
 /* Whether the host asks, or answers, or is asked for. */
-static bool concerns(const struct question *q, const __u8 address[16])
+static bool concerns(const struct arp_message *q, const __u8 address[16])
 {
-	return !memcmp(q->from, address, 16) || !memcmp(q->whom, address, 16);
+	return !memcmp(q->from, address, 16) || !memcmp(q->target, address, 16);
 }
 
-static void take_question(struct bring_up *b, const struct listen_frame *f, const struct question *q, bool ours)
+static void take_question(struct bring_up *b, const struct sniffed *f, const struct arp_message *q, bool ours)
 {
-	bool same = !memcmp(q->from, b->astray.from, 16) && !memcmp(q->whom, b->astray.whom, 16);
+	bool same = !memcmp(q->from, b->astray.from, 16) && !memcmp(q->target, b->astray.whom, 16);
 
 	if (q->answer) {
-		add_row(b, NULL, f->time, ours, text("ARP: %s is here", address_text(q->from).text));
+		add_row(b, NULL, f->time, ours, bring_up_text("ARP: %s is here", address_text(q->from).text));
 		return;
 	}
-	add_row(b, NULL, f->time, ours, text("ARP: who has %s?", address_text(q->whom).text));
-	if (ours || !memcmp(q->from, q->whom, 16)) /* announcements are no questions */
+	add_row(b, NULL, f->time, ours, bring_up_text("ARP: who has %s?", address_text(q->target).text));
+	if (ours || !memcmp(q->from, q->target, 16)) /* announcements are no questions */
 		return;
-	if (end_has(&b->end, q->whom)) {
+	if (end_has(&b->end, q->target)) {
 		b->asks++;
 		return;
 	}
 	b->astray.several |= b->astray.times && !same;
 	b->astray.times = same ? b->astray.times + 1 : 1;
 	memcpy(b->astray.from, q->from, 16);
-	memcpy(b->astray.whom, q->whom, 16);
+	memcpy(b->astray.whom, q->target, 16);
 }
 
 /* ---- what others call ---- */
@@ -665,23 +657,19 @@ void bring_up_free(struct bring_up *b)
 	observer_free(&b->observer);
 }
 
-void bring_up_take(struct bring_up *b, const struct listen_frame *f)
+void bring_up_take(struct bring_up *b, const struct sniffed *f)
 {
-	__u8 bytes[FRAME_MAX + ROCE_WINDOW_BYTES];
-	const struct observer_frame frame = { .bytes = bytes, .captured = f->captured, .wire = f->length };
-	struct question q;
-	struct meant m;
+	struct bring_up_packet m;
+	struct arp_message q;
 	bool ours, roce;
 
-	if (f->captured < WIRE_ETH_LEN)
+	if (f->frame.captured < WIRE_ETH_LEN)
 		return;
-	memcpy(bytes, f->bytes, f->captured);
-	memset(bytes + f->captured, 0, ROCE_WINDOW_BYTES);
-	ours = !f->shown && places_has_mac(&b->end.places, f->bytes + 6);
-	roce = meant_find(&frame, &m);
+	ours = !f->shown && places_has_mac(&b->end.places, f->frame.bytes + 6);
+	roce = bring_up_look(&f->frame, &m);
 	if (!roce && !ours)
-		strangers_count(&b->strangers, &frame, &m.look.packet);
-	if (find_question(f, &q) && (!b->options->peer || concerns(&q, b->options->peer)))
+		other_frames_count(&b->other_frames, &f->frame, &m.look.packet);
+	if (arp_find(&f->frame, &m.look.packet, &q) && (!b->options->peer || concerns(&q, b->options->peer)))
 		take_question(b, f, &q, ours);
 	if (!roce)
 		return;
@@ -716,10 +704,10 @@ static void settle(struct bring_up *b, struct bring_up_stream *s)
 	if (!known_qp_takes(k->qp.state) || s->readings++ < STANDS || s->failed < STEPS)
 		return;
 	if (stands == s->first_psn)
-		set_failed(b, s, STEP_memory, "", text("the QP waits for PSN 0x%x, and did not take the packet that has it: look at rkey, "
-			   "address and length", stands).text);
+		set_failed(b, s, STEP_memory, "", bring_up_text("the QP waits for PSN 0x%x, and did not take the packet that has it: "
+			   "look at rkey, address and length", stands).text);
 	else
-		set_failed(b, s, STEP_psn, text("PSN 0x%x", stands).text, text("PSN 0x%x", s->first_psn).text);
+		set_failed(b, s, STEP_psn, bring_up_text("PSN 0x%x", stands).text, bring_up_text("PSN 0x%x", s->first_psn).text);
 }
 
 void bring_up_settle(struct bring_up *b)

@@ -123,7 +123,7 @@ static bool is_silent(const struct bring_up *b, const struct bring_up_stream *s)
 
 static void conclude_arp(const struct bring_up *b, struct bring_up_result *r)
 {
-	const struct listen_receiver *receiver = b->end.receiver;
+	const struct sniffer_receiver *receiver = b->end.receiver;
 	const struct bring_up_stream *s = b->shown;
 	__u64 devices;
 

@@ -57,7 +57,7 @@ static void judge_msn(struct asking *a, const struct asking_answer *n, __u32 mes
 	} else if (found != right) {
 		bool by_packet = a->packets > 1 && ((a->msn_begun + a->packets) & PSN_MASK) == found;
 
-		asking_wrong(a, STEP_msn, n, asking_text("MSN %u", right).text, "MSN %u%s", found, by_packet ? ": it counts packets" :
+		asking_wrong(a, STEP_msn, n, bring_up_text("MSN %u", right).text, "MSN %u%s", found, by_packet ? ": it counts packets" :
 			     found == a->msn ? ": the message is not counted" : "");
 		return; /* not known any more */
 	}
@@ -69,7 +69,7 @@ static void judge_msn(struct asking *a, const struct asking_answer *n, __u32 mes
 static bool judge_ack(struct asking *a, enum bring_up_step step, const struct asking_answer *n, __u32 psn, __u32 messages,
 		      __u32 packets)
 {
-	struct asking_text right = asking_text("an ACK of PSN 0x%x", psn);
+	struct bring_up_text right = bring_up_text("an ACK of PSN 0x%x", psn);
 
 	if (!is_ack(n)) {
 		asking_wrong(a, step, n, right.text, "%s", asking_words(a, n).text);
@@ -89,7 +89,7 @@ static bool ask_message(struct asking *a, enum bring_up_step step, const struct 
 	const struct asking_answer *n = asking_ask(a, q, ASKING_TRIES);
 
 	if (!n) {
-		asking_silence(a, step, asking_text("an ACK of PSN 0x%x", q->psn).text);
+		asking_silence(a, step, bring_up_text("an ACK of PSN 0x%x", q->psn).text);
 		return false;
 	}
 	return judge_ack(a, step, n, q->psn, 1, 1);
@@ -138,7 +138,7 @@ static const struct asking_answer *ask_gap(struct asking *a, enum bring_up_step 
 /* Whether the answer to a gap says that the next PSN is missing. */
 static bool judge_nak(struct asking *a, enum bring_up_step step, const struct asking_answer *n, const char *because)
 {
-	struct asking_text right = asking_text("a NAK that asks for PSN 0x%x%s", a->psn, because);
+	struct bring_up_text right = bring_up_text("a NAK that asks for PSN 0x%x%s", a->psn, because);
 
 	if (!n)
 		asking_silence(a, step, right.text);
@@ -212,11 +212,10 @@ static void ask_neighbour(struct asking *a)
 		found = machine_neighbour(interface, hop, a->plan.dst_mac);
 	}
 	if (found)
-		asking_say(a, STEP_neighbour, STEP_GOOD, "%s%s has %02x:%02x:%02x:%02x:%02x:%02x",
-			   hop == a->to->dst ? "" : "the router ", address_text(hop).text, a->plan.dst_mac[0], a->plan.dst_mac[1],
-			   a->plan.dst_mac[2], a->plan.dst_mac[3], a->plan.dst_mac[4], a->plan.dst_mac[5]);
+		asking_say(a, STEP_neighbour, STEP_GOOD, "%s%s has %s", hop == a->to->dst ? "" : "the router ",
+			   address_text(hop).text, mac_text(a->plan.dst_mac).text);
 	else if (!stop)
-		asking_wrong(a, STEP_neighbour, NULL, asking_text("the MAC address of %s", address_text(hop).text).text,
+		asking_wrong(a, STEP_neighbour, NULL, bring_up_text("the MAC address of %s", address_text(hop).text).text,
 			     "no answer to ARP or neighbour discovery, and no entry in the table of %s", interface);
 }
 
@@ -246,7 +245,7 @@ static void ask_first(struct asking *a)
 	} else if (a->to->answers) {
 		asking_say(a, STEP_answers, STEP_GOOD, "something came");
 	} else {
-		asking_silence(a, STEP_answers, asking_text("an answer from QPN %s to an RDMA WRITE, PSN 0x%x",
+		asking_silence(a, STEP_answers, bring_up_text("an answer from QPN %s to an RDMA WRITE, PSN 0x%x",
 							    qpn_text(a->qp->qpn).text, q.psn).text);
 		say_address(a);
 	}
@@ -304,11 +303,11 @@ static void ask_taken(struct asking *a)
 			return;
 		if (!n || !is_ack(n) || n->packet.number != psn) {
 			if (is_ack(first))
-				asking_wrong(a, STEP_ack_psn, first, asking_text("an ACK of PSN 0x%x", a->begun).text,
+				asking_wrong(a, STEP_ack_psn, first, bring_up_text("an ACK of PSN 0x%x", a->begun).text,
 					     "an ACK of PSN 0x%llx", first->packet.number);
 			else if (!n)
 				asking_silence(a, STEP_taken,
-					       asking_text("an ACK of PSN 0x%x, for which its NAK asks", psn).text);
+					       bring_up_text("an ACK of PSN 0x%x, for which its NAK asks", psn).text);
 			else
 				judge_ack(a, STEP_taken, n, psn, 1, 1);
 			asking_say(a, STEP_taken, STEP_GOOD, "it was answered");
@@ -316,7 +315,7 @@ static void ask_taken(struct asking *a)
 		}
 	}
 	if (is_nak(n, AETH_NAK_SEQUENCE) && a->psn_told && n->packet.number != psn)
-		asking_wrong(a, STEP_taken, n, asking_text("an ACK of PSN 0x%x, the first one by --expect", psn).text,
+		asking_wrong(a, STEP_taken, n, bring_up_text("an ACK of PSN 0x%x, the first one by --expect", psn).text,
 			     "a NAK that asks for PSN 0x%llx", n->packet.number);
 	else if (judge_ack(a, STEP_taken, n, psn, 1, 1))
 		asking_say(a, STEP_taken, STEP_GOOD, psn == a->begun ? "at PSN 0x%x" : "at PSN 0x%x: the QP has a past", psn);
@@ -380,7 +379,7 @@ static void ask_long(struct asking *a)
 	a->psn = (last + 1) & PSN_MASK;
 	if (!n) {
 		asking_silence(a, STEP_taken,
-			       asking_text("an ACK of PSN 0x%x, the last of a message of %u packets", last, packets).text);
+			       bring_up_text("an ACK of PSN 0x%x, the last of a message of %u packets", last, packets).text);
 	} else if (judge_ack(a, STEP_taken, n, last, 1, packets)) {
 		a->written = a->room;
 		asking_say(a, STEP_msn, STEP_GOOD, "%u after the last message, which had %u packets", a->msn, packets);
@@ -407,7 +406,7 @@ static void ask_once(struct asking *a)
 		a->late += i > 0;
 		asking_transmit(a, &missing);
 		while ((n = asking_wait(a, a->psn)) && is_nak(n, AETH_NAK_SEQUENCE) && naks++ < ASKING_ANSWERS)
-			asking_wrong(a, STEP_nak_once, n, asking_text("silence until PSN 0x%x comes", a->psn).text,
+			asking_wrong(a, STEP_nak_once, n, bring_up_text("silence until PSN 0x%x comes", a->psn).text,
 				     "another NAK for PSN 0x%llx", n->packet.number);
 	}
 	if (asking_is_over(a))
@@ -415,7 +414,7 @@ static void ask_once(struct asking *a)
 	asking_say(a, STEP_nak_once, STEP_GOOD, "no other NAK came");
 	a->psn = (a->psn + 1) & PSN_MASK;
 	if (!n)
-		asking_silence(a, STEP_healed, asking_text("an ACK of PSN 0x%x, sent again after the NAK", missing.psn).text);
+		asking_silence(a, STEP_healed, bring_up_text("an ACK of PSN 0x%x, sent again after the NAK", missing.psn).text);
 	else if (judge_ack(a, STEP_healed, n, missing.psn, 1, 1) && ask_next(a, STEP_healed) && !asking_is_over(a))
 		asking_say(a, STEP_healed, STEP_GOOD, "PSNs 0x%x and 0x%x were taken when they came again", missing.psn,
 			   behind.psn - 1);
@@ -428,17 +427,17 @@ static void ask_duplicate(struct asking *a)
 	const struct asking_answer *n = asking_ask(a, &q, ASKING_TRIES);
 
 	if (!n) {
-		asking_silence(a, STEP_duplicate, asking_text("an ACK of PSN 0x%x, which came again", old).text);
+		asking_silence(a, STEP_duplicate, bring_up_text("an ACK of PSN 0x%x, which came again", old).text);
 		return;
 	}
 	if (!is_ack(n) || (n->packet.number != last && n->packet.number != old)) {
 		asking_wrong(a, STEP_duplicate, n,
-			     asking_text("an ACK of PSN 0x%x to the duplicate of PSN 0x%x", last, old).text, "%s",
+			     bring_up_text("an ACK of PSN 0x%x to the duplicate of PSN 0x%x", last, old).text, "%s",
 			     asking_words(a, n).text);
 		return;
 	}
 	if (a->msn_known && n->packet.msn != msn && (n->packet.number != old || n->packet.msn != ((msn - 1) & PSN_MASK))) {
-		asking_wrong(a, STEP_duplicate, n, asking_text("MSN %u, as before", msn).text,
+		asking_wrong(a, STEP_duplicate, n, bring_up_text("MSN %u, as before", msn).text,
 			     "MSN %u: the duplicate is counted as a message", n->packet.msn);
 		return;
 	}
@@ -459,11 +458,11 @@ static void ask_rnr(struct asking *a)
 	}
 	n = asking_ask(a, &q, ASKING_TRIES);
 	if (!n) {
-		asking_silence(a, STEP_rnr, asking_text("an RNR NAK of PSN 0x%x", a->psn).text);
+		asking_silence(a, STEP_rnr, bring_up_text("an RNR NAK of PSN 0x%x", a->psn).text);
 		return;
 	}
 	if (n->packet.opcode != ASKING_ACK || n->packet.syndrome >> 5 != 1 || n->packet.number != a->psn) {
-		asking_wrong(a, STEP_rnr, n, asking_text("an RNR NAK of PSN 0x%x", a->psn).text, "%s", asking_words(a, n).text);
+		asking_wrong(a, STEP_rnr, n, bring_up_text("an RNR NAK of PSN 0x%x", a->psn).text, "%s", asking_words(a, n).text);
 		a->psn = (a->psn + is_ack(n)) & PSN_MASK;
 		return;
 	}
@@ -502,10 +501,10 @@ static void say_others(struct asking *a, const struct asking_answer *n, const __
 	__u32 from = padded(a);
 
 	if (!k && asking_state(a, STEP_pad) == STEP_GOOD && !memcmp(bytes, a->payload, from) && !memcmp(bytes + from, zero, 3))
-		asking_wrong(a, STEP_pad, n, asking_text("that a message of %u bytes writes these", from).text,
+		asking_wrong(a, STEP_pad, n, bring_up_text("that a message of %u bytes writes these", from).text,
 			     "by a READ that the three bytes of its pad are in memory, too");
 	else
-		asking_wrong(a, STEP_read, n, asking_text("the bytes that were written%s", of).text, "others");
+		asking_wrong(a, STEP_read, n, bring_up_text("the bytes that were written%s", of).text, "others");
 }
 
 static bool is_read_response(const struct asking_answer *n)
@@ -519,18 +518,18 @@ static bool judge_response(struct asking *a, const struct asking_answer *n, __u3
 	__u8 opcode = count == 1 ? READ_ONLY : !k ? READ_FIRST : k + 1 < count ? READ_MIDDLE : READ_LAST;
 	__u32 mtu = a->told->end.path_mtu, size = k + 1 < count ? mtu : bytes - k * mtu, psn = (a->psn + k) & PSN_MASK;
 	const struct roce_packet *p = &n->packet;
-	struct asking_text of = asking_text(" in response %u of %u", k + 1, count);
+	struct bring_up_text of = bring_up_text(" in response %u of %u", k + 1, count);
 	__u32 at = p->icrc_offset - p->pad - p->payload_bytes;
 
 	if (p->opcode != opcode) {
-		asking_wrong(a, STEP_read, n, asking_text("opcode 0x%02x%s", opcode, of.text).text, "%s",
+		asking_wrong(a, STEP_read, n, bring_up_text("opcode 0x%02x%s", opcode, of.text).text, "%s",
 			     asking_words(a, n).text);
 	} else if (p->number != psn) {
-		asking_wrong(a, STEP_read, n, asking_text("PSN 0x%x%s", psn, of.text).text, "PSN 0x%llx", p->number);
+		asking_wrong(a, STEP_read, n, bring_up_text("PSN 0x%x%s", psn, of.text).text, "PSN 0x%llx", p->number);
 	} else if (p->payload_bytes != size) {
-		asking_wrong(a, STEP_read, n, asking_text("%u bytes%s", size, of.text).text, "%u bytes", p->payload_bytes);
+		asking_wrong(a, STEP_read, n, bring_up_text("%u bytes%s", size, of.text).text, "%u bytes", p->payload_bytes);
 	} else if (p->op & OP_AETH && p->syndrome >> 5) {
-		asking_wrong(a, STEP_read, n, asking_text("the AETH of an ACK%s", of.text).text, "syndrome 0x%02x",
+		asking_wrong(a, STEP_read, n, bring_up_text("the AETH of an ACK%s", of.text).text, "syndrome 0x%02x",
 			     p->syndrome);
 	} else if (at + size <= n->length && memcmp(n->bytes + at, a->payload + k * mtu, size)) {
 		say_others(a, n, n->bytes + at, k, of.text);
@@ -560,7 +559,7 @@ static void ask_read(struct asking *a)
 				return;
 	}
 	if (k < count) {
-		asking_silence(a, STEP_read, asking_text("%u responses for %u bytes, of which %u came", count, bytes, k).text);
+		asking_silence(a, STEP_read, bring_up_text("%u responses for %u bytes, of which %u came", count, bytes, k).text);
 		return;
 	}
 	a->psn = (a->psn + count) & PSN_MASK;
@@ -568,9 +567,9 @@ static void ask_read(struct asking *a)
 	next = small(a, a->psn);
 	n = asking_ask(a, &next, ASKING_TRIES);
 	if (n && is_read_response(n))
-		asking_wrong(a, STEP_read, n, asking_text("%u responses", count).text, "more of them");
+		asking_wrong(a, STEP_read, n, bring_up_text("%u responses", count).text, "more of them");
 	if (!n || asking_is_over(a)) {
-		asking_silence(a, STEP_read, asking_text("an ACK of PSN 0x%x, the one behind the responses", a->psn).text);
+		asking_silence(a, STEP_read, bring_up_text("an ACK of PSN 0x%x, the one behind the responses", a->psn).text);
 		return;
 	}
 	a->psn = (a->psn + 1) & PSN_MASK;
@@ -603,7 +602,7 @@ static void ask_wrong_qpn(struct asking *a)
 
 	for (q.dqpn = STRAY_QPN; told_qp(a->told, q.dqpn);)
 		q.dqpn--;
-	ask_dropped(a, STEP_bad_qpn, &q, asking_text(", which went to QPN %s", qpn_text(q.dqpn).text).text, "it was dropped");
+	ask_dropped(a, STEP_bad_qpn, &q, bring_up_text(", which went to QPN %s", qpn_text(q.dqpn).text).text, "it was dropped");
 }
 
 /* It ends the QP, and so comes last. */
@@ -611,7 +610,7 @@ static void ask_wrong_rkey(struct asking *a)
 {
 	struct asking_request q = small(a, a->psn);
 	const struct asking_answer *n;
-	struct asking_text right = asking_text("NAK, remote access error, PSN 0x%x", a->psn);
+	struct bring_up_text right = bring_up_text("NAK, remote access error, PSN 0x%x", a->psn);
 
 	for (q.rkey = a->qp->rkey ^ 0x5a5a5a5a; !q.rkey || told_region(a->told, q.rkey);)
 		q.rkey++;

@@ -83,15 +83,8 @@ bool asking_is_over(const struct asking *a);
 
 /* ---- what is said ---- */
 
-struct asking_text {
-	char text[BRING_UP_TEXT];
-};
-
-/* A text of a few words. */
-struct asking_text asking_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /* The answer, as its row in the exchange says it. */
-struct asking_text asking_words(const struct asking *a, const struct asking_answer *n);
+struct bring_up_text asking_words(const struct asking *a, const struct asking_answer *n);
 
 /* Sets a step's state, unless it is wrong: then it stays so. */
 void asking_say(struct asking *a, enum bring_up_step step, enum bring_up_state state, const char *format, ...)

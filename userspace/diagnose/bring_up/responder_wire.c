@@ -69,22 +69,11 @@ void asking_wrong(struct asking *a, enum bring_up_step step, const struct asking
 		r->wrong = step;
 }
 
-struct asking_text asking_text(const char *format, ...)
-{
-	struct asking_text w;
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(w.text, sizeof(w.text), format, values);
-	va_end(values);
-	return w;
-}
-
-struct asking_text asking_words(const struct asking *a, const struct asking_answer *n)
+struct bring_up_text asking_words(const struct asking *a, const struct asking_answer *n)
 {
 	const struct bring_up_exchange *e = bring_up_exchange(a->b, NULL);
 
-	return asking_text("%s", e->count - n->row <= BRING_UP_ROWS ? e->rows[n->row % BRING_UP_ROWS].words : "another answer");
+	return bring_up_text("%s", e->count - n->row <= BRING_UP_ROWS ? e->rows[n->row % BRING_UP_ROWS].words : "another answer");
 }
 
 void asking_silence(struct asking *a, enum bring_up_step step, const char *expected)
@@ -101,7 +90,7 @@ void asking_silence(struct asking *a, enum bring_up_step step, const char *expec
 /* ---- what comes ---- */
 
 /* Keeps the answer until it is judged. */
-static void keep(struct asking *a, const struct listen_frame *f, const struct meant *m)
+static void keep(struct asking *a, const struct sniffed *f, const struct bring_up_packet *m)
 {
 	struct asking_answer *n = &a->answer[a->came++ % ASKING_ANSWERS];
 	const struct roce_packet *p = &m->look.packet;
@@ -109,33 +98,28 @@ static void keep(struct asking *a, const struct listen_frame *f, const struct me
 	size_t length = strlen(row->words);
 
 	if (p->kind != ROCE_PACKET)
-		SAY(row->words, "%s", m->wrong[0] ? m->wrong : "a fragment");
+		SAY(row->words, "%s", m->wrong);
 	else if (p->op & OP_AETH)
 		snprintf(row->words + length, sizeof(row->words) - length, ", MSN %u", p->msn);
 	n->packet = *p;
 	n->icrc = m->look.icrc;
-	SAY(n->wrong, "%s", p->kind == ROCE_FRAGMENT ? "a fragment" : m->wrong);
+	SAY(n->wrong, "%s", m->wrong);
 	n->row = bring_up_exchange(a->b, NULL)->count - 1;
 	n->took = f->time > a->sent ? f->time - a->sent : 0;
-	n->length = f->captured;
-	memcpy(n->bytes, f->bytes, f->captured);
+	n->length = f->frame.captured;
+	memcpy(n->bytes, f->frame.bytes, n->length);
 	a->to->answers++;
 }
 
-static void take_frame(struct asking *a, const struct listen_frame *f)
+static void take_frame(struct asking *a, const struct sniffed *f)
 {
-	__u8 bytes[FRAME_MAX + ROCE_WINDOW_BYTES];
-	const struct observer_frame frame = { .bytes = bytes, .captured = f->captured, .wire = f->length };
-	const struct roce_packet *p;
-	struct meant m;
+	struct bring_up_packet m;
+	const struct roce_packet *p = &m.look.packet;
 
-	if (f->captured < WIRE_ETH_LEN || !memcmp(f->bytes + 6, a->plan.src_mac, 6))
+	if (f->frame.captured < WIRE_ETH_LEN || !memcmp(f->frame.bytes + 6, a->plan.src_mac, 6))
 		return;
-	memcpy(bytes, f->bytes, f->captured);
-	memset(bytes + f->captured, 0, ROCE_WINDOW_BYTES);
-	p = &m.look.packet;
-	if (!meant_find(&frame, &m)) {
-		strangers_count(&a->b->strangers, &frame, p);
+	if (!bring_up_look(&f->frame, &m)) {
+		other_frames_count(&a->b->other_frames, &f->frame, p);
 		return;
 	}
 	if (memcmp(p->src_mac, a->plan.dst_mac, 6) && memcmp(p->src, a->to->dst, 16)) {
@@ -153,9 +137,9 @@ void asking_turn(struct asking *a, __u64 until)
 {
 	__u64 now = now_ns(), ms = until > now ? (until - now) / NSEC_PER_MSEC + 1 : 0;
 
-	listen_read(&a->b->listen, ms < TURN_MS ? ms : TURN_MS);
-	for (size_t i = 0; i < a->b->listen.count; i++)
-		take_frame(a, a->b->listen.order[i]);
+	sniffer_read(&a->b->sniffer, ms < TURN_MS ? ms : TURN_MS);
+	for (size_t i = 0; i < a->b->sniffer.read; i++)
+		take_frame(a, a->b->sniffer.order[i]);
 	a->meanwhile(a->context);
 }
 
@@ -170,15 +154,15 @@ static bool has_headers(struct asking *a, const struct asking_answer *n)
 	else if (p->ip_checksum_wrong)
 		asking_wrong(a, STEP_headers, n, "a right IP header checksum", "a wrong one");
 	else if (memcmp(p->src, a->to->dst, 16))
-		asking_wrong(a, STEP_headers, n, asking_text("answers from %s", address_text(a->to->dst).text).text,
+		asking_wrong(a, STEP_headers, n, bring_up_text("answers from %s", address_text(a->to->dst).text).text,
 			     "answers from %s", address_text(p->src).text);
 	else if (memcmp(p->dst, a->to->src, 16))
-		asking_wrong(a, STEP_headers, n, asking_text("answers to %s", address_text(a->to->src).text).text,
+		asking_wrong(a, STEP_headers, n, bring_up_text("answers to %s", address_text(a->to->src).text).text,
 			     "answers to %s", address_text(p->dst).text);
 	else if (p->service != SERVICE_RC || !(p->op & OP_RESPONSE))
 		asking_wrong(a, STEP_headers, n, "an acknowledgement of RC (opcode 0x11)", "opcode 0x%02x", p->opcode);
 	else if (!responder_pkey_fits(p->pkey, a->told->pkey))
-		asking_wrong(a, STEP_headers, n, asking_text("P_Key 0x%04x", a->told->pkey).text, "P_Key 0x%04x", p->pkey);
+		asking_wrong(a, STEP_headers, n, bring_up_text("P_Key 0x%04x", a->told->pkey).text, "P_Key 0x%04x", p->pkey);
 	else
 		asking_say(a, STEP_headers, STEP_GOOD, "%s > %s, UDP port 4791", address_text(p->src).text,
 			   address_text(p->dst).text);
@@ -189,18 +173,13 @@ static void judge_icrc(struct asking *a, const struct asking_answer *n)
 {
 	struct bring_up *b = a->b;
 	struct bring_up_bad *bad = &b->bad[b->bad_count];
-	__u32 right;
 
 	if (n->icrc != ICRC_BAD) {
 		asking_say(a, STEP_ack_icrc, STEP_GOOD, "the ICRC is right");
 		return;
 	}
-	right = observer_icrc(&n->packet, n->bytes);
-	asking_wrong(a, STEP_ack_icrc, n,
-		     asking_text("ICRC %02x %02x %02x %02x", right & 0xff, right >> 8 & 0xff, right >> 16 & 0xff,
-				 right >> 24).text,
-		     "ICRC %02x %02x %02x %02x", n->packet.icrc & 0xff, n->packet.icrc >> 8 & 0xff, n->packet.icrc >> 16 & 0xff,
-		     n->packet.icrc >> 24);
+	asking_wrong(a, STEP_ack_icrc, n, bring_up_text("ICRC %s", icrc_text(observer_icrc(&n->packet, n->bytes)).text).text,
+		     "ICRC %s", icrc_text(n->packet.icrc).text);
 	if (b->bad_count == BRING_UP_BAD || n->length > sizeof(bad->bytes))
 		return;
 	b->bad_count++;
@@ -222,7 +201,7 @@ static void judge_qpn(struct asking *a, const struct asking_answer *n)
 	if (a->to->sqpn == NO_QPN)
 		a->to->sqpn = qpn;
 	if (a->to->sqpn != qpn)
-		asking_wrong(a, STEP_ack_qpn, n, asking_text("answers to QPN %s", qpn_text(a->to->sqpn).text).text,
+		asking_wrong(a, STEP_ack_qpn, n, bring_up_text("answers to QPN %s", qpn_text(a->to->sqpn).text).text,
 			     "answers to QPN %s", qpn_text(qpn).text);
 	else
 		asking_say(a, STEP_ack_qpn, STEP_GOOD, "QPN %s", qpn_text(qpn).text);

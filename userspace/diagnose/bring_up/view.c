@@ -204,11 +204,11 @@ __attribute__((format(printf, 2, 3))) static void note(struct page *p, const cha
 static void add_rest(struct page *p)
 {
 	const struct bring_up *b = p->b;
-	__u64 dropped = listen_dropped(&b->listen);
+	__u64 dropped = sniffer_missed(&b->sniffer);
 	bool none = !b->stream_count && !(b->asked && b->frames); /* no packet has come that is judged */
-	char instead[DOCTOR_INSTEAD];
+	char instead[OTHER_FRAMES_TEXT];
 
-	strangers_say(&b->strangers, instead);
+	other_frames_say(&b->other_frames, instead);
 	if (b->left_out)
 		note(p, "%llu RoCE packet%s %s left out by %s%s%s", b->left_out, plural(b->left_out), b->left_out == 1 ? "is" : "are",
 		     b->options->peer ? "--peer" : "", b->options->peer && b->options->filter ? " and " : "",
@@ -226,8 +226,8 @@ static void add_rest(struct page *p)
 		note(p, "%llu packets of more than %d pairs were not followed", b->more, BRING_UP_STREAMS);
 	if (dropped)
 		note(p, "%llu frames came faster than they could be looked at", dropped);
-	if (b->listen.why[0])
-		note(p, "not everything is seen: %s", b->listen.why);
+	if (b->sniffer.why[0])
+		note(p, "not everything is seen: %s", b->sniffer.why);
 }
 
 /* ---- all of it ---- */
@@ -328,7 +328,7 @@ int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_rep
 	const struct bring_up_row *rows[BRING_UP_ROWS];
 	bool more;
 	size_t count = bring_up_rows(b, rows, BRING_UP_ROWS, &more);
-	char instead[DOCTOR_INSTEAD];
+	char instead[OTHER_FRAMES_TEXT];
 	int failed;
 
 	for (enum bring_up_step s = steps_begin(b); s < steps_end(b); s++)
@@ -339,8 +339,8 @@ int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_rep
 		json_array_append_new(exchange, row_object(b, rows[i]));
 	o = json_pack("{s:s, s:o, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "rocescope.bringup/1", "interface",
 		      json_text(b->options->interface), "seconds", (now_ns() - b->begun) / 1e9, "frames", json_count(b->frames), "dropped",
-		      json_count(listen_dropped(&b->listen)), "others", json_count(b->others), "not_followed", json_count(b->more),
-		      "not_seen", json_text(b->listen.why), "wrong", step_or_null(r->wrong), "steps", each, "streams", streams);
+		      json_count(sniffer_missed(&b->sniffer)), "others", json_count(b->others), "not_followed", json_count(b->more),
+		      "not_seen", json_text(b->sniffer.why), "wrong", step_or_null(r->wrong), "steps", each, "streams", streams);
 	json_object_set_new(o, "exchange", exchange);
 	if (b->shown)
 		json_object_set_new(o, "pair", pair_object(b->shown));
@@ -348,7 +348,7 @@ int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_rep
 		add_asked(o, b->asked);
 	if (b->options->peer || b->options->filter)
 		json_object_set_new(o, "left_out", json_count(b->left_out));
-	strangers_say(&b->strangers, instead);
+	other_frames_say(&b->other_frames, instead);
 	json_object_set_new(o, "instead", json_string(b->stream_count || (b->asked && b->frames) ? "" : instead));
 	errno = ENOMEM;
 	failed = !o || json_dumpf(o, out, JSON_COMPACT) || fputc('\n', out) == EOF;

@@ -4,6 +4,7 @@
 #define USERSPACE_DIAGNOSE_DOCTOR_CHART_H
 
 #include "userspace/diagnose/doctor/causes.h"
+#include "userspace/diagnose/flow/near_study.h"
 #include "userspace/diagnose/doctor/neighbour.h"
 #include "userspace/diagnose/doctor/silence.h"
 #include "userspace/diagnose/finding/index.h"
@@ -20,9 +21,9 @@
 #include "userspace/diagnose/flow/receiver.h"
 #include "userspace/diagnose/flow/reply.h"
 #include "userspace/diagnose/flow/responder.h"
-#include "userspace/diagnose/flow/stranger.h"
 #include "userspace/diagnose/flow/twice.h"
 #include "userspace/diagnose/icrc/icrc_other.h"
+#include "userspace/observe/model/other_frames.h"
 
 #define NO_PSN PAIR_NO_PSN
 #define PHANTOM 3 /* fewer packets with a bad ICRC are no stream: a flipped bit may have changed another stream's key */
@@ -117,7 +118,7 @@ struct path {
 	struct chart *requests; /* stream of the latest request that is answered */
 	bool several;  /* there are several such streams */
 	bool trusted;  /* a packet with a right ICRC came */
-	/* RoCE packets that go to another port, so that nobody takes them (stranger.h) */
+	/* RoCE packets that go to another port, so that nobody takes them (near_study.h) */
 	enum finding_kind astray;
 	__u64 astray_requests, astray_responses;
 	struct chart *streams; /* of connected requests, by `beside` */
@@ -137,7 +138,8 @@ struct doctor {
 	struct pairs pairs;
 	struct receiver receiver;
 	const struct expected *expected; /* NULL: none */
-	struct strangers strangers;
+	struct other_frames others;
+	struct near_study near;
 	struct neighbours neighbours;
 	struct flows flows;
 	struct signs loose; /* signs of frames without a stream */

@@ -37,8 +37,8 @@ static void show_icrcs(const struct chart *c, struct signs *signs, enum finding_
 		shown++;
 		sign->shown++;
 		e->frame = c->bad_shown[i].frame;
-		lint_say_icrc(e->expected, c->bad_shown[i].expected);
-		lint_say_icrc(e->found, c->bad_shown[i].found);
+		SAY(e->expected, "icrc %s", icrc_text(c->bad_shown[i].expected).text);
+		SAY(e->found, "icrc %s", icrc_text(c->bad_shown[i].found).text);
 	}
 }
 
@@ -783,7 +783,7 @@ struct doctor_checked doctor_checked(const struct doctor *d)
 	checked.datagrams = d->flows.datagrams;
 	checked.flows = d->flows.list.count;
 	if (!d->packets && !d->flows.datagrams)
-		strangers_say(&d->strangers, checked.instead);
+		other_frames_say(&d->others, checked.instead);
 	for (size_t i = 0; i < d->charts.count; i++) {
 		const struct chart *c = chart_at(d, i);
 
@@ -801,10 +801,10 @@ struct doctor_checked doctor_checked(const struct doctor *d)
 
 static bool conclude_flows(struct doctor *d, struct findings *f, struct signs *hints)
 {
-	char instead[DOCTOR_INSTEAD];
+	char instead[OTHER_FRAMES_TEXT];
 	bool added = true;
 
-	strangers_say(&d->strangers, instead);
+	other_frames_say(&d->others, instead);
 	flows_conclude(&d->flows, hints, instead, d->selection);
 	for (size_t i = 0; i < ROCE_UDP_PORTS; i++) {
 		const struct flow_port *p = &d->flows.port[i];
@@ -911,7 +911,7 @@ bool doctor_conclude(struct doctor *d, const struct roce_totals *totals, struct 
 
 	conclude_short(d, totals);
 	note_unappended(d);
-	strangers_conclude(&d->strangers, &d->loose);
+	near_study_conclude(&d->near, &d->loose);
 	for (size_t i = 0; i < d->charts.count; i++) {
 		d->large |= chart_at(d, i)->trusted || chart_at(d, i)->packets >= PHANTOM;
 		doctor_settle(d, chart_at(d, i));

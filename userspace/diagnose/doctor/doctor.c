@@ -49,7 +49,6 @@ void doctor_free(struct doctor *d)
 	neighbours_free(&d->neighbours);
 	signs_free(&d->loose);
 	findings_free(&d->machine);
-	strangers_free(&d->strangers);
 	flows_free(&d->flows);
 	free(d);
 }
@@ -534,7 +533,7 @@ static void take_packet(struct doctor *d, struct chart *c, struct path *path, co
 	}
 	if (p->truncated)
 		signs_add(&c->signs, KIND_hint_truncated, taken->number);
-	if (icrc_place_ends_early(taken->frame, p)) {
+	if (near_roce_ends_early(taken->frame, p)) {
 		c->short_packets++;
 		lint_frame(&c->early, taken);
 	}
@@ -591,19 +590,19 @@ static void take_frame(struct doctor *d, const struct path *path, const struct d
 		keep_key(d, kind, &p->look->packet);
 }
 
-static void take_stranger(struct doctor *d, const struct doctor_packet *p)
+static void take_other(struct doctor *d, const struct doctor_packet *p)
 {
 	struct roce_packet would;
 	enum finding_kind kind;
 	struct path *path;
 
-	strangers_count(&d->strangers, p->frame, &p->look->packet);
+	other_frames_count(&d->others, p->frame, &p->look->packet);
 	flows_take_other(&d->flows, p);
-	kind = stranger_take(&d->strangers, &d->loose, p, few_packets(d), &would);
+	kind = near_study_take(&d->near, &d->loose, p, few_packets(d), &would);
 	if (kind == FINDING_KINDS)
 		return;
 	keep_key(d, kind, &would);
-	path = stranger_is_astray(kind) ? doctor_path(d, would.src, would.dst) : NULL;
+	path = doctor_path(d, would.src, would.dst);
 	if (!path)
 		return;
 	path->astray = kind;
@@ -621,7 +620,7 @@ void doctor_take(struct doctor *d, const struct doctor_packet *taken)
 		take_frame(d, path, taken);
 	if (p->kind == ROCE_OTHER) {
 		neighbours_take(&d->neighbours, taken);
-		take_stranger(d, taken);
+		take_other(d, taken);
 	}
 	if (p->kind == ROCE_UDP)
 		flows_take(&d->flows, taken);

@@ -11,6 +11,7 @@
 #include "userspace/diagnose/finding/packet.h"
 #include "userspace/observe/host/host.h"
 #include "userspace/observe/model/expect.h"
+#include "userspace/observe/model/other_frames.h"
 #include "userspace/observe/model/told.h"
 
 struct doctor;
@@ -69,7 +70,7 @@ struct doctor_checked {
 	const struct told *receiver; /* NULL: not known */
 	__u64 received;	 /* requests that went to it */
 	/* what came, if there was neither a RoCE packet nor a datagram of --udp: "12 frames: 10 UDP (most to port 46866), 2 ARP" */
-	char instead[DOCTOR_INSTEAD];
+	char instead[OTHER_FRAMES_TEXT];
 };
 struct doctor_checked doctor_checked(const struct doctor *d);
 

@@ -8,7 +8,7 @@
 #include "lib/shown.h"
 #include "userspace/diagnose/doctor/doctor_live.h"
 #include "userspace/observe/host/host.h"
-#include "userspace/observe/live/overhear.h"
+#include "userspace/observe/live/sniff.h"
 #include "userspace/observe/live/taken.h"
 
 #define SAMPLE 64  /* packets taken at the beginning of each stream */
@@ -22,7 +22,7 @@ struct watch {
 	struct taken taken;
 	struct observer observer; /* observes the packets that were taken */
 	struct host *host; /* NULL: no memory */
-	struct overhear overhear; /* every frame while doctor_wants_others() */
+	struct sniffer sniffer; /* of every frame while doctor_wants_others() */
 	__u64 number;
 };
 
@@ -52,20 +52,25 @@ static void on_packet(void *context, const struct taken_packet *taken)
 	p.apart = is_apart(p.event, &own);
 	doctor_take(w->doctor, &p);
 	if (!doctor_wants_others(w->doctor))
-		overhear_narrow(&w->overhear);
+		sniffer_other_udp(&w->sniffer);
 }
 
 /* A frame of any kind. What is RoCE comes from the kernel's program, in order and complete. */
-static void on_overheard(void *context, const __u8 *bytes, __u32 captured, __u32 length)
+static void take_sniffed(struct watch *w, const struct observer_frame *frame)
 {
-	struct observer_frame frame = { .bytes = bytes, .captured = captured, .wire = length };
 	struct roce_event none = { 0 };
 	struct observer_look look;
-	struct watch *w = context;
 
-	observer_look(&frame, &w->live.options->settings.ports, &look);
+	observer_look(frame, &w->live.options->settings.ports, &look);
 	if (look.packet.kind == ROCE_OTHER)
-		doctor_take(w->doctor, &(struct doctor_packet){ .number = ++w->number, .frame = &frame, .look = &look, .event = &none });
+		doctor_take(w->doctor, &(struct doctor_packet){ .number = ++w->number, .frame = frame, .look = &look, .event = &none });
+}
+
+static void sniff(struct watch *w)
+{
+	sniffer_read(&w->sniffer, 0);
+	for (size_t i = 0; i < w->sniffer.read; i++)
+		take_sniffed(w, &w->sniffer.order[i]->frame);
 }
 
 /* Prints the progress once a second. */
@@ -90,10 +95,11 @@ static bool watch(struct watch *w, const struct live_options *o)
 			return true;
 		if (!taken_read(&w->taken))
 			return false;
-		overhear_read(&w->overhear, on_overheard, w);
+		sniff(w);
 		if (now < next)
 			continue;
 		next += NSEC_PER_SEC;
+		sniffer_check(&w->sniffer);
 		show_progress(w, o);
 		if (!live_poll(&w->live))
 			return true;
@@ -120,17 +126,20 @@ static int run(struct watch *w, const struct live_options *o, struct snapshot *s
 	int status;
 	bool good;
 
-	if (!o->decap) /* a socket does not show what is in a tunnel */
-		overhear_begin(&w->overhear, o);
+	w->sniffer.interfaces = o->interface;
+	w->sniffer.count = o->decap ? 0 : o->interface_count; /* a socket does not show what is in a tunnel */
+	if (!sniffer_open(&w->sniffer)) {
+		fputs("rocescope: there is not enough memory\n", stderr);
+		return EXIT_COULD_NOT;
+	}
 	status = taken_begin(&w->taken, &w->live, &wanted, on_packet, w);
 	if (status)
 		return status;
 	w->host = host_open(&w->live);
-	live_restrict(&w->live, false, false);
+	live_restrict(&w->live, LIVE_SNIFFS);
 	fprintf(stderr, "rocescope: doctor: watches for %g s (--duration), then says what it has found\n", o->duration);
 	good = watch(w, o);
-	overhear_read(&w->overhear, on_overheard, w);
-	overhear_end(&w->overhear);
+	sniff(w);
 	live_detach(&w->live);
 	if (isatty(STDERR_FILENO))
 		shown_erase_line();
@@ -158,7 +167,7 @@ int doctor_live(struct doctor *d, const struct live_options *o, struct snapshot 
 	w->observer.table.max = STREAMS;
 	live_prepare(&w->live, o);
 	status = run(w, o, s);
-	overhear_end(&w->overhear);
+	sniffer_close(&w->sniffer);
 	live_end(&w->live);
 	host_close(w->host);
 	taken_end(&w->taken);

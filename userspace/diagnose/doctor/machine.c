@@ -37,8 +37,7 @@ static void take_owner(struct chart *c, const struct snapshot_stream *s)
 	if (o->astray == HOST_MAC) {
 		sign = add(c, KIND_host_mac);
 		if (sign)
-			SAY(sign->figures, "To %s, but to MAC %02x:%02x:%02x:%02x:%02x:%02x.", address_text(dst).text, m[0], m[1], m[2],
-			    m[3], m[4], m[5]);
+			SAY(sign->figures, "To %s, but to MAC %s.", address_text(dst).text, mac_text(m).text);
 	} else if (o->astray == HOST_ADDRESS) {
 		sign = add(c, KIND_host_address);
 		if (!sign)

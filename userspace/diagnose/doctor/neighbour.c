@@ -2,28 +2,11 @@
 #include <string.h>
 
 #include "lib/address.h"
-#include "roce/packet/wire.h"
 #include "userspace/diagnose/doctor/chart.h"
-#include "userspace/observe/model/mistaken.h"
+#include "userspace/observe/model/arp.h"
 
 #define NEIGHBOURS 4096 /* most pairs remembered */
 #define TOLD_MOST 4096 /* answers to all hosts: behind so many nothing is judged, because each takes a look at all pairs */
-#define ETHERTYPE_ARP 0x0806
-#define ARP_LEN 28
-#define ARP_REQUEST 1
-#define IPV6_LEN 40
-#define ICMPV6 58
-#define SOLICITATION 135
-#define ADVERTISEMENT 136
-#define ND_LEN 24 /* ICMPv6's header, four bytes, and the target (RFC 4861, 4.3 and 4.4) */
-
-static const __u8 nobody[16];
-
-/* The first bytes of a message, if so many were captured. */
-static const __u8 *message(const struct observer_frame *f, __u32 at, __u32 bytes)
-{
-	return at + bytes <= f->captured ? f->bytes + at : NULL;
-}
 
 struct key {
 	__u8 asker[16], wanted[16];
@@ -76,52 +59,22 @@ static void answer_all(struct neighbours *n, const __u8 who[16])
 	}
 }
 
-static void take_arp(struct neighbours *n, const __u8 *arp, __u64 frame)
-{
-	static const __u8 probe[4];
-	__u8 from[16], to[16];
-	bool request = arp[7] == ARP_REQUEST, all = !memcmp(arp + 14, arp + 24, 4);
-
-	if (memcmp(arp, "\0\1\x08\0\6\4\0", 7) || !memcmp(arp + 14, probe, sizeof(probe)))
-		return;
-	address_from_ipv4(from, arp + 14);
-	address_from_ipv4(to, arp + 24);
-	if (all) {
-		answer_all(n, from);
-		return;
-	}
-	answer(n, from, to); /* who asks tells its own address as well (RFC 826, packet reception) */
-	if (request)
-		ask(n, from, to, frame);
-}
-
-static void take_discovery(struct neighbours *n, const __u8 *ip, const __u8 *icmp, __u64 frame)
-{
-	const __u8 *src = ip + 8, *dst = ip + 24, *target = icmp + 8;
-
-	if (icmp[0] == SOLICITATION && memcmp(src, nobody, 16)) /* from nobody: it looks whether its own address is free */
-		ask(n, src, target, frame);
-	else if (icmp[0] == ADVERTISEMENT && dst[0] == 0xff)
-		answer_all(n, target);
-	else if (icmp[0] == ADVERTISEMENT)
-		answer(n, target, dst);
-}
-
 void neighbours_take(struct neighbours *n, const struct doctor_packet *taken)
 {
-	const struct roce_packet *p = &taken->look->packet;
-	const struct observer_frame *f = taken->frame;
-	const __u8 *at;
+	struct arp_message m;
 
-	if (!p->ip_version && mistaken_ethertype(f, p) == ETHERTYPE_ARP) {
-		at = message(f, WIRE_ETH_LEN + p->vlan_tags * WIRE_VLAN_LEN, ARP_LEN);
-		if (at)
-			take_arp(n, at, taken->number);
-	} else if (p->ip_version == 6) {
-		at = message(f, p->l3_offset, IPV6_LEN + ND_LEN);
-		if (at && at[6] == ICMPV6)
-			take_discovery(n, at, at + IPV6_LEN, taken->number);
-	}
+	if (!arp_find(taken->frame, &taken->look->packet, &m) || arp_is_probe(&m))
+		return;
+	if (m.ipv6 && m.answer && m.to[0] == 0xff)
+		answer_all(n, m.target);
+	else if (m.ipv6 && m.answer)
+		answer(n, m.target, m.to);
+	else if (!m.ipv6 && !memcmp(m.from, m.target, 16))
+		answer_all(n, m.from);
+	else if (!m.ipv6)
+		answer(n, m.from, m.target); /* who asks tells its own address as well (RFC 826, packet reception) */
+	if (!m.answer && memcmp(m.from, m.target, 16))
+		ask(n, m.from, m.target, taken->number);
 }
 
 /* ---- what follows ---- */

@@ -5,8 +5,6 @@
 
 #include "userspace/observe/model/observer.h"
 
-#define DOCTOR_INSTEAD 160 /* bytes of a line that says what came, if there was no RoCE packet */
-
 struct doctor_packet {
 	__u64 number; /* of the frame: in a capture from 1, as in Wireshark; live: of the frames taken */
 	const struct observer_frame *frame;

@@ -7,6 +7,7 @@
 #include "userspace/diagnose/flow/flow.h"
 #include "userspace/diagnose/flow/flow_format.h"
 #include "userspace/diagnose/flow/flow_told.h"
+#include "userspace/observe/model/near_roce.h"
 #include "userspace/observe/model/udp_ports.h"
 
 #define FLOWS 32768 /* most flows remembered */
@@ -15,7 +16,6 @@
 #define WRAP_LEAST 4
 #define WRAPS_LEAST 2
 #define MIXED_LEAST 16 /* datagrams of another sequence */
-#define SWAPPED(n) ((__u16)((n) >> 8 | (n) << 8))
 
 void flows_init(struct flows *f)
 {
@@ -155,23 +155,18 @@ void flows_take(struct flows *f, const struct doctor_packet *p)
 void flows_take_other(struct flows *f, const struct doctor_packet *p)
 {
 	const struct roce_packet *packet = &p->look->packet;
-	__u32 captured = p->frame->captured;
-	__u8 copy[WIRE_ETH_LEN + 512] = { 0 };
-	struct observer_frame frame = *p->frame;
+	struct changed_frame changed;
 	struct observer_look look;
 	struct doctor_packet other = *p;
 
 	for (size_t i = 0; f->ports && i < ROCE_UDP_PORTS; i++) {
 		if (!f->ports->port[i] || packet->udp_port != SWAPPED(f->ports->port[i]) || f->port[i].datagrams)
 			continue;
-		frame.captured = captured < sizeof(copy) - ROCE_WINDOW_BYTES ? captured : sizeof(copy) - ROCE_WINDOW_BYTES;
-		memcpy(copy, p->frame->bytes, frame.captured);
-		put16(copy + packet->l4_offset + 2, f->ports->port[i]);
-		frame.bytes = copy;
-		observer_look(&frame, f->ports, &look);
+		changed_frame_make(&changed, p->frame, packet->l4_offset + 2, f->ports->port[i]);
+		observer_look(&changed.frame, f->ports, &look);
 		if (look.packet.kind != ROCE_UDP)
 			return;
-		other.frame = &frame;
+		other.frame = &changed.frame;
 		other.look = &look;
 		take_any(&f->port[i].swapped, &other);
 		signs_add(&f->port[i].swapped.signs, KIND_flow_port_swapped, p->number);

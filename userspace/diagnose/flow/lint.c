@@ -3,6 +3,7 @@
 #include "userspace/diagnose/flow/lint.h"
 #include "userspace/diagnose/flow/message.h"
 #include "userspace/diagnose/icrc/icrc_place.h"
+#include "userspace/observe/model/near_roce.h"
 #include "userspace/observe/model/qpn.h"
 
 #define MOST_PAYLOAD 4096
@@ -202,7 +203,7 @@ enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *ta
 			SAY(e->found, "a fragment of %u bytes", taken->frame->wire - p->l3_offset);
 		return KIND_ip_fragment;
 	}
-	return p->kind == ROCE_MALFORMED || icrc_place_ends_early(taken->frame, p) ? take_lengths(signs, taken) : FINDING_KINDS;
+	return p->kind == ROCE_MALFORMED || near_roce_ends_early(taken->frame, p) ? take_lengths(signs, taken) : FINDING_KINDS;
 }
 
 bool lint_is_damaged(const struct doctor_packet *taken)
@@ -214,9 +215,4 @@ bool lint_is_damaged(const struct doctor_packet *taken)
 		return false;
 	p.icrc_offset = end - WIRE_ICRC_LEN;
 	return observer_icrc(&p, taken->frame->bytes) != roce_load(__u32, taken->frame->bytes + p.icrc_offset);
-}
-
-void lint_say_icrc(char text[48], __u32 icrc)
-{
-	snprintf(text, 48, "icrc %02x %02x %02x %02x", icrc & 0xff, icrc >> 8 & 0xff, icrc >> 16 & 0xff, icrc >> 24);
 }

@@ -30,7 +30,4 @@ enum finding_kind lint_frame(struct signs *signs, const struct doctor_packet *ta
 /* Whether the last four bytes of a malformed frame are no ICRC of what is before: damage may have changed its opcode or pad count. */
 bool lint_is_damaged(const struct doctor_packet *taken);
 
-/* "icrc 1a 2b 3c 4d", as on the wire. */
-void lint_say_icrc(char text[48], __u32 icrc);
-
 #endif

@@ -115,8 +115,8 @@ static void add_unexplained(struct unexplained *u, const struct icrc_sender *s, 
 		if (u->evidence.frame && u->evidence.frame <= p->number)
 			continue;
 		u->evidence.frame = p->number;
-		icrc_print(u->evidence.expected, p->right);
-		icrc_print(u->evidence.found, p->found);
+		SAY(u->evidence.expected, "icrc %s", icrc_text(p->right).text);
+		SAY(u->evidence.found, "icrc %s", icrc_text(p->found).text);
 		u->stream = s->samples[i].study->stream;
 		memcpy(u->behind, p->behind, sizeof(u->behind));
 	}

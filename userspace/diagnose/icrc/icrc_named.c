@@ -210,8 +210,7 @@ bool icrc_report_constants(struct icrc_sender *s, __u32 least)
 			return false;
 		reported++;
 		snprintf(f->kind, sizeof(f->kind), "icrc-constant");
-		icrc_append(f->text, "the ICRC field holds always the same: %02x %02x %02x %02x", value & 0xff,
-			    value >> 8 & 0xff, value >> 16 & 0xff, value >> 24);
+		icrc_append(f->text, "the ICRC field holds always the same: %s", icrc_text(value).text);
 		icrc_append_share(f, s);
 		f->asks = mistake_asks_all;
 		snprintf(f->fix, sizeof(f->fix), "%s", mistake_words(MISTAKE_zero)->fix);

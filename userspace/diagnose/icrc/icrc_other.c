@@ -18,11 +18,8 @@ static void count(struct icrc_other_distances *d, int distance)
 
 static void say_icrcs(struct evidence *e, const struct icrc_other_packet *packet, __u64 of)
 {
-	char icrc[48];
-
-	icrc_print(e->expected, packet->right);
-	icrc_print(icrc, packet->found);
-	SAY(e->found, "%.20s, frame %llu's", icrc, of);
+	SAY(e->expected, "icrc %s", icrc_text(packet->right).text);
+	SAY(e->found, "icrc %s, frame %llu's", icrc_text(packet->found).text, of);
 }
 
 /* The wrong ICRC of `packet` is the right one of `of`, so many packets later. */

@@ -13,14 +13,6 @@
 
 /* ---- one frame ---- */
 
-bool icrc_place_ends_early(const struct observer_frame *f, const struct roce_packet *p)
-{
-	/* the engine takes RoCEv1 as far as it goes: it has no second length */
-	if (p->rocev1)
-		return p->kind == ROCE_PACKET && p->truncated && !f->cut && !f->no_icrc && f->captured == f->wire;
-	return p->truncated && p->ends_at;
-}
-
 /* Where the payload begins. */
 static __u32 payload_offset(const struct roce_packet *p)
 {

@@ -32,10 +32,7 @@ struct icrc_place {
 	bool covered; /* icrc_behind_end: these bytes go into the CRC as well */
 };
 
-/* Whether a frame ends before its lengths do, though nobody says that it was cut. */
-bool icrc_place_ends_early(const struct observer_frame *f, const struct roce_packet *p);
-
-/* f: a frame that ends early, or is malformed, or a whole packet with a wrong ICRC. */
+/* f: a frame that ends early (near_roce_ends_early()), or is malformed, or a whole packet with a wrong ICRC. */
 struct icrc_place icrc_place_find(const struct observer_frame *f, const struct roce_packet *p);
 
 /* Whether the pad is missing of a packet whose lengths fit without it. */

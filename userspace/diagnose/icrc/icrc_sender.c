@@ -16,11 +16,6 @@ void icrc_append(char text[FINDING_TEXT], const char *format, ...)
 	va_end(arguments);
 }
 
-void icrc_print(char to[48], __u32 icrc)
-{
-	snprintf(to, 48, "icrc %02x %02x %02x %02x", icrc & 0xff, icrc >> 8 & 0xff, icrc >> 16 & 0xff, icrc >> 24);
-}
-
 static void add_evidence(struct finding *f, const struct icrc_studied *p)
 {
 	struct evidence e = { .frame = p->number };
@@ -32,8 +27,8 @@ static void add_evidence(struct finding *f, const struct icrc_studied *p)
 		return;
 	for (; i > 0 && f->evidence[i - 1].frame > p->number; i--)
 		f->evidence[i] = f->evidence[i - 1];
-	icrc_print(e.expected, p->right);
-	icrc_print(e.found, p->found);
+	SAY(e.expected, "icrc %s", icrc_text(p->right).text);
+	SAY(e.found, "icrc %s", icrc_text(p->found).text);
 	f->evidence[i] = e;
 }
 

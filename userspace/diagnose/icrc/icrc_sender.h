@@ -41,9 +41,6 @@ struct icrc_sender {
 /* Appends to the text. */
 void icrc_append(char text[FINDING_TEXT], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "icrc 12 34 56 78" */
-void icrc_print(char to[48], __u32 icrc);
-
 /* Adds a finding from the chosen samples. The caller fills in its kind, text and fix. NULL: no memory. */
 struct finding *icrc_add_finding(struct icrc_sender *s, bool certain, int weight);
 

@@ -36,12 +36,10 @@ static bool for_each_name(const char *folder, void (*take)(void *context, const 
  */
 static bool is_shown(const struct path_facts *f)
 {
-	char text[32], mac[32];
+	char text[32];
 
-	snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", f->mac[0], f->mac[1], f->mac[2], f->mac[3], f->mac[4],
-		 f->mac[5]);
 	file_line(file_path("/sys/class/net/%s/address", f->name).text, text, sizeof(text));
-	return file_number(file_path("/sys/class/net/%s/ifindex", f->name).text) == f->ifindex && !strcmp(text, mac);
+	return file_number(file_path("/sys/class/net/%s/ifindex", f->name).text) == f->ifindex && !strcmp(text, mac_text(f->mac).text);
 }
 
 static void take_irq(void *context, const char *name)

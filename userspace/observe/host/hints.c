@@ -199,15 +199,12 @@ static void hint_macs(struct hints *h, const struct hint_facts *f)
 		else if (s->owner && s->owner->astray == HOST_ADDRESS)
 			note(&wrong_ip, s);
 	}
-	if (wrong_mac.count) {
-		const __u8 *m = wrong_mac.stream->stream.last.dst_mac;
-
-		add(h, "%zu stream%s addressed to this host's IP %s, but to MAC %02x:%02x:%02x:%02x:%02x:%02x, which is not "
+	if (wrong_mac.count)
+		add(h, "%zu stream%s addressed to this host's IP %s, but to MAC %s, which is not "
 		    "its own (%s %s): the kernel drops the packets after XDP. Correct the sender's ARP entry", wrong_mac.count,
-		    wrong_mac.count == 1 ? " is" : "s are", address_text(snapshot_destination(wrong_mac.stream)).text, m[0], m[1], m[2],
-		    m[3], m[4], m[5], wrong_mac.count == 1 ? "from" : "for example from",
+		    wrong_mac.count == 1 ? " is" : "s are", address_text(snapshot_destination(wrong_mac.stream)).text,
+		    mac_text(wrong_mac.stream->stream.last.dst_mac).text, wrong_mac.count == 1 ? "from" : "for example from",
 		    address_text(wrong_mac.stream->key.src).text);
-	}
 	if (wrong_ip.count)
 		add(h, "%zu stream%s addressed to this host's MAC, but not to its IP (%s %s to %s): the kernel drops the "
 		    "packets after XDP, unless this host routes them", wrong_ip.count, wrong_ip.count == 1 ? " is" : "s are",

@@ -382,15 +382,17 @@ int live_begin(struct live *l, const struct live_programs *p)
 }
 
 /* CAP_BPF and CAP_PERFMON are those of Linux 5.8. libxdp's dispatcher needs programs by their ids. */
-void live_restrict(const struct live *l, bool files, bool starts)
+void live_restrict(const struct live *l, unsigned int later)
 {
 	__u64 keep = 1ull << CAP_BPF | 1ull << CAP_PERFMON | 1ull << CAP_NET_ADMIN;
 
 	if (l->share)
 		keep |= 1ull << CAP_SYS_ADMIN;
-	if (files || l->pin.name) /* --pin: its directory may be the service's user's (pin_open()) */
+	if (later & LIVE_SNIFFS)
+		keep |= 1ull << CAP_NET_RAW;
+	if (later & LIVE_FILES || l->pin.name) /* --pin: its directory may be the service's user's (pin_open()) */
 		keep |= 1ull << CAP_DAC_OVERRIDE;
-	kernel_keep_capabilities(keep, !starts);
+	kernel_keep_capabilities(keep, !(later & LIVE_STARTS));
 }
 
 int live_clear(const struct live_options *o)

@@ -89,10 +89,14 @@ int live_begin(struct live *l, const struct live_programs *p);
 
 /*
  * Call when all is begun: what reads packets and answers peers from here on has only the capabilities that the run still needs (to
- * read maps, to attach to an interface that comes back, to detach). files: it opens files later, which may be anybody's. starts: it
- * starts programs of the user, which have the user's capabilities.
+ * read maps, to attach to an interface that comes back, to detach), and what is needed for these, as bits:
  */
-void live_restrict(const struct live *l, bool files, bool starts);
+enum live_later {
+	LIVE_FILES = 1,	 /* it opens files later, which may be anybody's */
+	LIVE_STARTS = 2, /* it starts programs of the user, which have the user's capabilities */
+	LIVE_SNIFFS = 4, /* it opens packet sockets later: an interface has come back (live/sniff.h) */
+};
+void live_restrict(const struct live *l, unsigned int later);
 
 /* --detach: removes what killed processes left on the interfaces. Returns the exit status. */
 int live_clear(const struct live_options *o);

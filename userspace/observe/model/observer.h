@@ -6,6 +6,8 @@
 #ifndef USERSPACE_OBSERVE_MODEL_OBSERVER_H
 #define USERSPACE_OBSERVE_MODEL_OBSERVER_H
 
+#include <stdio.h>
+
 #include "roce/event/event.h"
 #include "userspace/observe/model/pairs.h"
 #include "userspace/observe/model/resent.h"
@@ -89,6 +91,19 @@ void observer_look_at(const struct observer_frame frames[], size_t count, const 
  * truncated.
  */
 __u32 observer_icrc(const struct roce_packet *p, const __u8 *frame);
+
+struct icrc_text {
+	char text[sizeof("00 00 00 00")];
+};
+
+/* An ICRC, first byte lowest, as it is sent: "16 03 c9 d1". */
+static inline struct icrc_text icrc_text(__u32 icrc)
+{
+	struct icrc_text t;
+
+	snprintf(t.text, sizeof(t.text), "%02x %02x %02x %02x", icrc & 0xff, icrc >> 8 & 0xff, icrc >> 16 & 0xff, icrc >> 24);
+	return t;
+}
 
 /*
  * Prefetches memory that observer_follow() needs for this frame, because with thousands of streams it is not in the fastest

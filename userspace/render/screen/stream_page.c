@@ -281,16 +281,12 @@ static void add_last(const struct stream_page *p)
 {
 	const struct roce_stream *s = &p->s->stream;
 	const struct roce_last *l = &s->last;
-	const __u8 *a = l->src_mac, *b = l->dst_mac;
 	char vlan[CELL] = "none", length[CELL];
 
 	if (l->vlan_tags)
 		snprintf(vlan, CELL, "%u%s", l->vlan & 0xfff, l->vlan_tags > 1 ? " (the inner of two)" : "");
-	add_line(p, "last packet",
-		 "%02x:%02x:%02x:%02x:%02x:%02x > %02x:%02x:%02x:%02x:%02x:%02x, VLAN %s, DSCP %u, ECN %u, TTL %u, "
-		 "UDP source port %u",
-		 a[0], a[1], a[2], a[3], a[4], a[5], b[0], b[1], b[2], b[3], b[4], b[5], vlan, l->tos >> 2, l->tos & 3, l->ttl,
-		 l->udp_source_port);
+	add_line(p, "last packet", "%s > %s, VLAN %s, DSCP %u, ECN %u, TTL %u, UDP source port %u", mac_text(l->src_mac).text,
+		 mac_text(l->dst_mac).text, vlan, l->tos >> 2, l->tos & 3, l->ttl, l->udp_source_port);
 	format_bytes(length, l->dma_length);
 	if (l->va || l->rkey || l->dma_length)
 		add_line(p, "last RETH", "address 0x%llx, rkey 0x%08x, %u bytes (%s)", l->va, l->rkey, l->dma_length, length);

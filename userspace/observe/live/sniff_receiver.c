@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The packets that the program of `rocescope receive` shows. */
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include <bpf/libbpf.h>
 
 #include "lib/clock.h"
-#include "userspace/diagnose/bring_up/listen.h"
+#include "userspace/observe/live/sniff.h"
 
 #define SHOWN_FOR (3 * NSEC_PER_SEC) /* the receiver shows packets so long after the last look */
 #define MAPS 64 /* most maps of a program */
@@ -77,7 +78,7 @@ static int find_maps(__u32 program, struct maps *m)
 	return 0;
 }
 
-static void take_regions(struct listen_receiver *r, int map)
+static void take_regions(struct sniffer_receiver *r, int map)
 {
 	__u32 rkey, *last = NULL;
 
@@ -90,84 +91,84 @@ static void take_regions(struct listen_receiver *r, int map)
 
 static int on_shown(void *context, void *data, size_t size)
 {
-	struct listen *l = context;
-	struct listen_frame *f = &l->frames[l->count];
+	struct sniffer *s = context;
+	struct sniffed *f = &s->frames[s->read];
+	struct receive_shown *shown = &f->of_receiver;
 
-	if (size < sizeof(f->of_receiver) || ((struct receive_shown *)data)->layout != RECEIVE_LAYOUT)
+	if (size < sizeof(*shown) || ((struct receive_shown *)data)->layout != RECEIVE_LAYOUT)
 		return 0;
-	memcpy(&f->of_receiver, data, sizeof(f->of_receiver));
-	f->time = f->of_receiver.time + l->realtime_offset;
-	f->shown = true;
-	f->captured = f->of_receiver.captured < RECEIVE_SHOWN_BYTES ? f->of_receiver.captured : RECEIVE_SHOWN_BYTES;
-	f->length = f->of_receiver.length;
-	f->bytes = f->of_receiver.byte;
-	return ++l->count < LISTEN_FRAMES ? 0 : -ECANCELED;
+	memcpy(shown, data, sizeof(*shown));
+	f->frame = (struct observer_frame){ .bytes = shown->byte, .wire = shown->length,
+					    .captured = shown->captured < RECEIVE_SHOWN_BYTES ? shown->captured : RECEIVE_SHOWN_BYTES };
+	f->time = shown->time + s->realtime_offset;
+	f->shown = shown;
+	return ++s->read < SNIFFED_MOST ? 0 : -ECANCELED;
 }
 
-void listen_receiver_close(struct listen *l)
+void sniffer_receiver_close(struct sniffer *s)
 {
-	struct listen_receiver *r = &l->receiver;
+	struct sniffer_receiver *r = &s->receiver;
 
 	if (r->showing) {
 		r->showing->until = 0;
-		l->dropped += r->showing->lost;
+		s->missed += r->showing->lost;
 		munmap(r->showing, sysconf(_SC_PAGESIZE));
 	}
 	ring_buffer__free(r->ring);
 	free(r->region);
-	*r = (struct listen_receiver){ 0 };
+	*r = (struct sniffer_receiver){ 0 };
 }
 
 /* A program of `rocescope receive`. */
-static void open_receiver(struct listen *l, __u32 program, const struct maps *m)
+static void open_receiver(struct sniffer *s, __u32 program, const struct maps *m)
 {
-	struct listen_receiver *r = &l->receiver;
+	struct sniffer_receiver *r = &s->receiver;
 	__u32 zero = 0;
 	void *showing;
 
 	if (bpf_map_lookup_elem(m->setup, &zero, &r->setup) || r->setup.layout != RECEIVE_LAYOUT || m->showing < 0 || m->shown < 0) {
-		snprintf(l->why, sizeof(l->why), "another build of rocescope receives here, and does not show its packets");
+		snprintf(s->why, sizeof(s->why), "another build of rocescope receives here, and does not show its packets");
 		return;
 	}
 	showing = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED, m->showing, 0);
 	if (showing == MAP_FAILED)
 		return;
 	if (((struct receive_showing *)showing)->until > now_ns()) {
-		snprintf(l->why, sizeof(l->why), "another doctor --bring-up is shown the packets of the receiver");
+		snprintf(s->why, sizeof(s->why), "another `rocescope doctor` is shown the packets of the receiver");
 		munmap(showing, sysconf(_SC_PAGESIZE));
 		return;
 	}
 	r->program = program;
 	r->showing = showing;
 	r->showing->lost = 0;
-	r->ring = ring_buffer__new(m->shown, on_shown, l, NULL);
+	r->ring = ring_buffer__new(m->shown, on_shown, s, NULL);
 	take_regions(r, m->regions);
 }
 
-void listen_receiver_look(struct listen *l)
+void sniffer_receiver_check(struct sniffer *s)
 {
 	__u32 program = 0;
 	struct maps m;
 	int error;
 
-	bpf_xdp_query_id(l->ifindex, 0, &program);
-	if (l->receiver.program != program)
-		listen_receiver_close(l);
-	if (program && !l->receiver.program) {
+	bpf_xdp_query_id(if_nametoindex(s->interfaces[0]), 0, &program);
+	if (s->receiver.program != program)
+		sniffer_receiver_close(s);
+	if (program && !s->receiver.program) {
 		error = find_maps(program, &m);
 		if (error)
-			snprintf(l->why, sizeof(l->why), "the XDP program on it cannot be looked at: %s", strerror(-error));
+			snprintf(s->why, sizeof(s->why), "the XDP program on it cannot be looked at: %s", strerror(-error));
 		else if (m.setup >= 0)
-			open_receiver(l, program, &m);
+			open_receiver(s, program, &m);
 		else
-			snprintf(l->why, sizeof(l->why), "an XDP program (id %u) may take packets, which are then not seen", program);
+			snprintf(s->why, sizeof(s->why), "an XDP program (id %u) may take packets, which are then not seen", program);
 		close_maps(&m);
 	}
-	if (l->receiver.showing)
-		*(volatile __u64 *)&l->receiver.showing->until = now_ns() + SHOWN_FOR;
+	if (s->receiver.showing)
+		*(volatile __u64 *)&s->receiver.showing->until = now_ns() + SHOWN_FOR;
 }
 
-void listen_receiver_read(struct listen *l)
+void sniffer_receiver_read(struct sniffer *s)
 {
-	ring_buffer__consume(l->receiver.ring);
+	ring_buffer__consume(s->receiver.ring);
 }
