@@ -220,7 +220,7 @@ static void update(struct rows *r, const struct snapshot *now, const struct snap
 
 static const char *cell(const struct rows *r, int stream, enum column c)
 {
-	static char text[CELL];
+	static char text[TEXT_CELL];
 
 	column_fill(c, text, r, &r->row[stream], 60);
 	return text;
@@ -230,7 +230,7 @@ static void figures(void **state)
 {
 	struct snapshot first, second, third;
 	struct rows r = { 0 };
-	char text[CELL];
+	char text[TEXT_CELL];
 
 	(void)state;
 	make_snapshot(&first, 1);
@@ -374,7 +374,7 @@ static void since(void **state)
 
 /* ---- columns ---- */
 
-static size_t width_of(const struct layout *l)
+static size_t width_of(const struct text_table *l)
 {
 	size_t width = 0;
 
@@ -385,10 +385,15 @@ static size_t width_of(const struct layout *l)
 
 static void check_columns(size_t room, int sorted, size_t path, bool ipv6)
 {
-	struct layout need = { .width = { [COLUMN_STREAM] = path, [COLUMN_QPN] = 4, [COLUMN_LINT] = 60, [COLUMN_OWNER] = 20 } };
 	struct rows r = { .has_qpns = true, .has_owners = true, .has_limits = true, .has_blocks = true };
-	struct layout l = columns_choose(&need, &r, room, sorted);
+	struct text_table l;
 
+	columns_begin(&l);
+	l.need[COLUMN_STREAM] = path;
+	l.need[COLUMN_QPN] = 4;
+	l.need[COLUMN_LINT] = 60;
+	l.need[COLUMN_OWNER] = 20;
+	l = columns_choose(&l, &r, room, sorted);
 	if (room >= 60)
 		assert_true(width_of(&l) <= room);
 	assert_true(sorted == COLUMN_WORST || l.width[sorted]);
@@ -406,7 +411,7 @@ static void check_columns(size_t room, int sorted, size_t path, bool ipv6)
 
 static void columns(void **state)
 {
-	struct layout need = { 0 }, l;
+	struct text_table measured, l;
 	struct rows r = { 0 };
 
 	(void)state;
@@ -415,7 +420,8 @@ static void columns(void **state)
 			check_columns(room, sorted, 19, false);
 			check_columns(room, sorted, 79, true);
 		}
-	l = columns_choose(&need, &r, 300, COLUMN_WORST);
+	columns_begin(&measured);
+	l = columns_choose(&measured, &r, 300, COLUMN_WORST);
 	assert_false(l.width[COLUMN_OWNER] || l.width[COLUMN_LIMIT]); /* the columns would be empty */
 	assert_false(l.width[COLUMN_HEX] || l.width[COLUMN_INCOMPLETE] || l.width[COLUMN_MISSING]);
 	assert_true(l.width[COLUMN_LINT]);

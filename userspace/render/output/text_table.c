@@ -2,22 +2,27 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "userspace/render/output/text_cut.h"
 #include "userspace/render/output/text_table.h"
 #include "userspace/render/output/view.h"
 
-#define PATH_LEAST 23 /* columns to which a path is cut */
-
-void text_table_begin(struct text_table *t, const struct page *page, const struct text_column *columns, size_t count, int gap)
-{
-	*t = (struct text_table){ .page = page, .columns = columns, .count = count, .gap = gap };
-	for (size_t c = 0; c < count; c++)
-		t->need[c] = columns[c].how & TEXT_SELDOM ? 0 : strlen(columns[c].title);
-}
+#define PATH_GOOD 45	 /* width of a path that tells most addresses apart */
+#define PATH_LEAST 23	 /* least width of a path */
+#define ELASTIC_LEAST 12 /* least width of an elastic column */
 
 static int larger(int a, int b)
 {
 	return a > b ? a : b;
+}
+
+static int smaller(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+void text_table_begin(struct text_table *t)
+{
+	for (size_t c = 0; c < t->count; c++)
+		t->need[c] = t->columns[c].how & TEXT_SELDOM ? 0 : t->columns[c].width ?: (int)strlen(t->columns[c].title);
 }
 
 void text_table_measure(struct text_table *t, const void *row)
@@ -27,7 +32,9 @@ void text_table_measure(struct text_table *t, const void *row)
 	for (size_t c = 0; c < t->count; c++) {
 		const struct text_column *column = &t->columns[c];
 
-		column->fill(text, row);
+		if (column->width)
+			continue;
+		t->fill(text, row, column->id, TEXT_WHOLE);
 		if (column->how & TEXT_SELDOM && !t->need[c] && (!text[0] || !strcmp(text, "0")))
 			continue;
 		t->need[c] = larger(t->need[c], larger(strlen(column->title), strlen(text)));
@@ -37,10 +44,35 @@ void text_table_measure(struct text_table *t, const void *row)
 static void leave_out(struct text_table *t, enum text_how which, int room, int *used)
 {
 	for (size_t c = t->count; c-- > 0 && *used > room;) {
-		if (!(t->columns[c].how & which) || !t->width[c])
+		if (!(t->columns[c].how & which) || !t->width[c] || &t->columns[c] == t->kept)
 			continue;
 		*used -= t->width[c] + t->gap;
 		t->width[c] = 0;
+	}
+}
+
+static void cut_paths(struct text_table *t, int least, int room, int *used)
+{
+	for (size_t c = 0; c < t->count; c++) {
+		int cut = smaller(*used - room, t->width[c] - least);
+
+		if (!(t->columns[c].how & TEXT_PATH) || cut <= 0)
+			continue;
+		t->width[c] -= cut;
+		*used -= cut;
+	}
+}
+
+/* Gives the remaining room to elastic columns. */
+static void widen(struct text_table *t, int room, int *used)
+{
+	for (size_t c = 0; c < t->count; c++) {
+		int more = t->width[c] ? smaller(t->need[c] - t->width[c], room - *used) : 0;
+
+		if (!(t->columns[c].how & TEXT_ELASTIC) || more <= 0)
+			continue;
+		t->width[c] += more;
+		*used += more;
 	}
 }
 
@@ -49,19 +81,16 @@ int text_table_fit(struct text_table *t, int room)
 	int used = -t->gap;
 
 	for (size_t c = 0; c < t->count; c++) {
-		t->width[c] = t->need[c];
+		t->width[c] = t->columns[c].how & TEXT_ELASTIC ? smaller(t->need[c], ELASTIC_LEAST) : t->need[c];
 		used += t->width[c] ? t->width[c] + t->gap : 0;
 	}
 	leave_out(t, TEXT_SPARE, room, &used);
 	leave_out(t, TEXT_COMMON, room, &used);
-	for (size_t c = 0; c < t->count; c++) {
-		int least = larger(t->width[c] - larger(used - room, 0), PATH_LEAST);
-
-		if (!(t->columns[c].how & TEXT_PATH) || t->width[c] <= least)
-			continue;
-		used -= t->width[c] - least;
-		t->width[c] = least;
-	}
+	cut_paths(t, PATH_GOOD, room, &used);
+	leave_out(t, TEXT_GOOD, room, &used);
+	cut_paths(t, PATH_LEAST, room, &used);
+	leave_out(t, TEXT_BASIC, room, &used);
+	widen(t, room, &used);
 	return used;
 }
 
@@ -98,28 +127,15 @@ int text_table_titles(const struct text_table *t)
 	return w.at;
 }
 
-static void cut_cell(char text[TEXT_CELL], int width)
-{
-	char *between = strstr(text, " > "), whole[TEXT_CELL];
-
-	if (!between || (int)strlen(text) <= width)
-		return;
-	*between = 0;
-	text_cut_path(whole, width, text, between + strlen(" > "));
-	strcpy(text, whole);
-}
-
 int text_table_row(const struct text_table *t, const void *row)
 {
 	struct writer w = { .t = t };
 	char text[TEXT_CELL];
 
 	for (size_t c = 0; c < t->count; c++) {
-		bool fault = t->columns[c].fill(text, row);
-
-		if (t->columns[c].how & TEXT_PATH && t->width[c])
-			cut_cell(text, t->width[c]);
-		put(&w, c, text, fault);
+		if (!t->width[c])
+			continue;
+		put(&w, c, text, t->fill(text, row, t->columns[c].id, t->width[c]));
 	}
 	return w.at;
 }

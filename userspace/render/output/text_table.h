@@ -10,38 +10,49 @@
 #include <stddef.h>
 
 #define TEXT_CELL 160	/* bytes of a cell, the end included */
+#define TEXT_WHOLE (TEXT_CELL - 1) /* a width in which nothing is cut */
 #define TEXT_COLUMNS 20 /* of a table, at most */
 
 struct page;
 
 /*
- * How a column is shown. Where the width does not suffice, spare columns are left out first, and then common ones; of each kind
- * the last one first. All others are always shown.
+ * How a column is shown. Where the width does not suffice, spare columns are left out first, then common, good and basic ones; of each
+ * kind the last one first. All others are always shown. Paths are cut before good columns are left out, and more before basic ones.
  */
 enum text_how {
 	TEXT_LEFT = 1,	 /* aligned left */
 	TEXT_SPARE = 2,
 	TEXT_COMMON = 4,
-	TEXT_SELDOM = 8, /* left out where no row has anything but 0 */
-	TEXT_PATH = 16,	 /* "a > b": cut where the columns that are always shown do not fit */
+	TEXT_GOOD = 8,
+	TEXT_BASIC = 16,
+	TEXT_SELDOM = 32, /* left out where no row has anything but 0 */
+	TEXT_PATH = 64,	  /* "a > b" */
+	TEXT_ELASTIC = 128, /* gets more than a few columns only of what the others leave */
 };
 
 struct text_column {
 	const char *title;
-	bool (*fill)(char to[TEXT_CELL], const void *row); /* returns whether the cell shows a fault */
 	unsigned int how; /* enum text_how */
+	int id;		  /* for text_fill */
+	int width;	  /* 0: as titles and cells need it */
 };
 
+/* Fills a cell of the column `id`. width: the room for it; only a path is cut. Returns whether the cell shows a fault. */
+typedef bool text_fill(char to[TEXT_CELL], const void *row, int id, int width);
+
 struct text_table {
-	const struct page *page;
+	const struct page *page; /* where rows are printed */
 	const struct text_column *columns;
 	size_t count;
-	int gap;		 /* blanks between two columns */
-	int need[TEXT_COLUMNS];	 /* what titles and cells need; 0: none has anything */
+	text_fill *fill;
+	int gap; /* blanks between two columns */
+	const struct text_column *kept; /* this one is never left out; NULL: none */
+	int need[TEXT_COLUMNS];	 /* what titles and cells need; 0: left out */
 	int width[TEXT_COLUMNS]; /* 0: left out */
 };
 
-void text_table_begin(struct text_table *t, const struct page *page, const struct text_column *columns, size_t count, int gap);
+/* The caller has set the members before `need`. */
+void text_table_begin(struct text_table *t);
 
 /* Call it for each row. */
 void text_table_measure(struct text_table *t, const void *row);

@@ -8,6 +8,7 @@
 #include "lib/json.h"
 #include "lib/shown.h"
 #include "userspace/observe/model/qpn.h"
+#include "userspace/render/output/text_cut.h"
 #include "userspace/render/output/text_table.h"
 #include "userspace/render/output/view.h"
 #include "userspace/render/output/view_between.h"
@@ -101,96 +102,70 @@ static bool is_faulty(const struct between_stream *s)
 	return s->known && (s->figures.least > 0 || s->figures.damaged > 0);
 }
 
-/* Each of these fills one cell of a stream. They return true if the cell shows a fault. */
-static bool cell_path(char *to, const void *row)
+static const char *seen_only(const struct between_stream *s)
 {
-	const struct between_stream *s = row;
-
-	snprintf(to, TEXT_CELL, "%s > %s", address_text(s->key.src).text, address_text(s->dst).text);
-	return false;
-}
-
-static bool cell_qpn(char *to, const void *row)
-{
-	strcpy(to, qpn_cell(&((const struct between_stream *)row)->key).text);
-	return false;
-}
-
-static bool cell_hex(char *to, const void *row)
-{
-	strcpy(to, qpn_hex_cell(&((const struct between_stream *)row)->key).text);
-	return false;
-}
-
-static bool cell_service(char *to, const void *row)
-{
-	const struct between_stream *s = row;
-
-	snprintf(to, TEXT_CELL, "%s%s%s", roce_service_name(s->service),
-		 s->key.side == SIDE_RESPONSE && s->service != SERVICE_CNP ? " resp" : "",
-		 between_is_joined(s) ? "" : s->at[BETWEEN_A].seen ? " (only A)" : " (only B)");
-	return false;
+	return between_is_joined(s) ? "" : s->at[BETWEEN_A].seen ? " (only A)" : " (only B)";
 }
 
 /* A figure that both points together know. */
-static void put_figure(char *to, const struct between_stream *s, __u64 n)
+static bool put_figure(char *to, const struct between_stream *s, __u64 n)
 {
 	if (s->known)
 		snprintf(to, TEXT_CELL, "%llu", n);
 	else
 		strcpy(to, between_is_joined(s) ? "?" : "-");
+	return s->known && n;
 }
 
-static bool cell_entered(char *to, const void *row)
+enum { STREAM, QPN, HEX, SERVICE, ENTERED, LEFT, LOST, DAMAGED, BEFORE };
+
+static bool fill(char to[TEXT_CELL], const void *row, int id, int width)
 {
 	const struct between_stream *s = row;
 
-	put_figure(to, s, s->figures.entered);
-	return false;
-}
-
-static bool cell_left(char *to, const void *row)
-{
-	const struct between_stream *s = row;
-
-	put_figure(to, s, s->figures.left);
-	return false;
-}
-
-static bool cell_lost(char *to, const void *row)
-{
-	const struct between_stream *s = row;
-
-	put_figure(to, s, 0);
-	if (s->known)
+	switch (id) {
+	case STREAM:
+		text_cut_path(to, width, address_text(s->key.src).text, address_text(s->dst).text);
+		return false;
+	case QPN:
+		strcpy(to, qpn_cell(&s->key).text);
+		return false;
+	case HEX:
+		strcpy(to, qpn_hex_cell(&s->key).text);
+		return false;
+	case SERVICE:
+		snprintf(to, TEXT_CELL, "%s%s%s", roce_service_name(s->service),
+			 s->key.side == SIDE_RESPONSE && s->service != SERVICE_CNP ? " resp" : "", seen_only(s));
+		return false;
+	case ENTERED:
+		put_figure(to, s, s->figures.entered);
+		return false;
+	case LEFT:
+		put_figure(to, s, s->figures.left);
+		return false;
+	case LOST:
+		if (!s->known)
+			return put_figure(to, s, 0);
 		put_range(to, &s->figures);
-	return s->known && s->figures.least > 0;
-}
-
-static bool cell_damaged(char *to, const void *row)
-{
-	const struct between_stream *s = row;
-
-	put_figure(to, s, positive(s->figures.damaged));
-	return s->known && s->figures.damaged > 0;
-}
-
-static bool cell_before(char *to, const void *row)
-{
-	snprintf(to, TEXT_CELL, "%llu", ((const struct between_stream *)row)->at[BETWEEN_A].now.lost);
-	return false;
+		return s->figures.least > 0;
+	case DAMAGED:
+		return put_figure(to, s, positive(s->figures.damaged));
+	default:
+		snprintf(to, TEXT_CELL, "%llu", s->at[BETWEEN_A].now.lost);
+		return false;
+	}
 }
 
 static const struct text_column columns[] = {
-	{ "stream", cell_path, TEXT_LEFT | TEXT_PATH },
-	{ "QPN", cell_qpn, 0 },
-	{ "hex", cell_hex, TEXT_SPARE | TEXT_SELDOM },
-	{ "service", cell_service, TEXT_LEFT },
-	{ "entered", cell_entered, TEXT_COMMON },
-	{ "left", cell_left, TEXT_COMMON },
-	{ "lost between", cell_lost, 0 },
-	{ "damaged", cell_damaged, 0 },
-	{ "lost before", cell_before, TEXT_COMMON },
+	{ "stream", TEXT_LEFT | TEXT_PATH, STREAM, 0 },
+	{ "QPN", 0, QPN, 0 },
+	{ "hex", TEXT_SPARE | TEXT_SELDOM, HEX, 0 },
+	{ "service", TEXT_LEFT, SERVICE, 0 },
+	{ "entered", TEXT_COMMON, ENTERED, 0 },
+	{ "left", TEXT_COMMON, LEFT, 0 },
+	{ "lost between", 0, LOST, 0 },
+	{ "damaged", 0, DAMAGED, 0 },
+	{ "lost before", TEXT_COMMON, BEFORE, 0 },
 };
 
 struct table {
@@ -224,16 +199,20 @@ static void add_row(const struct between_stream *s, void *context)
 /* At most VIEW_WORST streams, and as many as fit; if there are more, those that lost something. */
 static void print_streams(const struct page *page, struct between *b)
 {
-	struct table t = { .measures = true, .most = VIEW_WORST };
+	struct table t = {
+		.text = { .page = page, .columns = columns, .count = ROCE_ARRAY_SIZE(columns), .fill = fill, .gap = 1 },
+		.measures = true,
+		.most = VIEW_WORST,
+	};
 
 	if (page->height < HEAD + VIEW_WORST)
 		t.most = page->height > HEAD ? page->height - HEAD : 1;
-	text_table_begin(&t.text, page, columns, ROCE_ARRAY_SIZE(columns), 1);
+	text_table_begin(&t.text);
 	between_each(b, add_row, &t);
 	if (t.more) {
 		t.faulty = true;
 		t.rows = t.more = 0;
-		text_table_begin(&t.text, page, columns, ROCE_ARRAY_SIZE(columns), 1);
+		text_table_begin(&t.text);
 		between_each(b, add_row, &t);
 	}
 	text_table_fit(&t.text, page->width);

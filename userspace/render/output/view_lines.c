@@ -13,6 +13,7 @@
 #include "userspace/observe/model/group.h"
 #include "userspace/observe/model/qpn.h"
 #include "userspace/observe/offline/fault_list.h"
+#include "userspace/render/output/text_cut.h"
 #include "userspace/render/output/text_table.h"
 #include "userspace/render/output/view.h"
 
@@ -263,67 +264,49 @@ struct row {
 	const struct fault *fault;
 };
 
-static bool cell_frame(char *to, const void *row)
-{
-	const struct row *r = row;
-
-	snprintf(to, TEXT_CELL, "%llu", r->fault->number);
-	return false;
-}
-
 /* From the capture's first frame; negative if the frame is older. */
-static bool cell_time(char *to, const void *row)
+static void put_time(char *to, const struct row *r)
 {
-	const struct row *r = row;
 	__s64 since = r->fault->time - (snapshot_time(r->now) - llround(r->now->seconds * NSEC));
 	long long ns = llabs(since);
 
 	snprintf(to, TEXT_CELL, "%s%lld.%09lld", since < 0 ? "-" : "", ns / NSEC, ns % NSEC);
-	return false;
 }
 
-static bool cell_path(char *to, const void *row)
+enum { FRAME, AFTER, STREAM, QPN, HEX, SERVICE };
+
+static bool fill(char to[TEXT_CELL], const void *row, int id, int width)
 {
-	const struct fault *f = ((const struct row *)row)->fault;
+	const struct row *r = row;
+	const struct fault *f = r->fault;
 	bool ip = memcmp(f->dst, (__u8[16]){ 0 }, sizeof(f->dst));
 
-	snprintf(to, TEXT_CELL, "%s > %s", ip ? address_text(f->key.src).text : "?", ip ? address_text(f->dst).text : "?");
-	return false;
-}
-
-static bool has_stream(const void *row)
-{
-	return ((const struct row *)row)->fault->key.kind != KEY_NONE;
-}
-
-static bool cell_qpn(char *to, const void *row)
-{
-	snprintf(to, TEXT_CELL, "%s", has_stream(row) ? qpn_cell(&((const struct row *)row)->fault->key).text : "");
-	return false;
-}
-
-static bool cell_hex(char *to, const void *row)
-{
-	snprintf(to, TEXT_CELL, "%s", has_stream(row) ? qpn_hex_cell(&((const struct row *)row)->fault->key).text : "");
-	return false;
-}
-
-static bool cell_service(char *to, const void *row)
-{
-	const struct fault *f = ((const struct row *)row)->fault;
-
-	snprintf(to, TEXT_CELL, "%s%s", has_stream(row) ? roce_service_name(f->service) : "",
-		 has_stream(row) && f->key.side == SIDE_RESPONSE && f->service != SERVICE_CNP ? " resp" : "");
+	*to = '\0';
+	if (id == FRAME)
+		snprintf(to, TEXT_CELL, "%llu", f->number);
+	else if (id == AFTER)
+		put_time(to, r);
+	else if (id == STREAM)
+		text_cut_path(to, width, ip ? address_text(f->key.src).text : "?", ip ? address_text(f->dst).text : "?");
+	else if (f->key.kind == KEY_NONE)
+		return false;
+	else if (id == QPN)
+		strcpy(to, qpn_cell(&f->key).text);
+	else if (id == HEX)
+		strcpy(to, qpn_hex_cell(&f->key).text);
+	else
+		snprintf(to, TEXT_CELL, "%s%s", roce_service_name(f->service),
+			 f->key.side == SIDE_RESPONSE && f->service != SERVICE_CNP ? " resp" : "");
 	return false;
 }
 
 static const struct text_column columns[] = {
-	{ "frame", cell_frame, 0 },
-	{ "after s", cell_time, 0 },
-	{ "stream", cell_path, TEXT_LEFT | TEXT_PATH },
-	{ "QPN", cell_qpn, 0 },
-	{ "hex", cell_hex, TEXT_SPARE | TEXT_SELDOM },
-	{ "service", cell_service, TEXT_LEFT },
+	{ "frame", 0, FRAME, 0 },
+	{ "after s", 0, AFTER, 0 },
+	{ "stream", TEXT_LEFT | TEXT_PATH, STREAM, 0 },
+	{ "QPN", 0, QPN, 0 },
+	{ "hex", TEXT_SPARE | TEXT_SELDOM, HEX, 0 },
+	{ "service", TEXT_LEFT, SERVICE, 0 },
 };
 
 /* words: the column of the words; 0: they have the next line. */
@@ -363,10 +346,10 @@ static void print_kinds(const struct page *page, const struct fault_list *l)
 static void print_list(const struct page *page, const struct snapshot *now, const struct fault_list *l)
 {
 	struct row r = { .now = now };
-	struct text_table t;
+	struct text_table t = { .page = page, .columns = columns, .count = ROCE_ARRAY_SIZE(columns), .fill = fill, .gap = GAP };
 	int words, at;
 
-	text_table_begin(&t, page, columns, ROCE_ARRAY_SIZE(columns), GAP);
+	text_table_begin(&t);
 	for (r.fault = l->faults; r.fault < l->faults + l->count; r.fault++)
 		text_table_measure(&t, &r);
 	words = text_table_fit(&t, page->width - WORDS - GAP) + GAP;

@@ -1,184 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The table of a snapshot's streams for people, and the meaning of its marks and lints. */
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/address.h"
 #include "userspace/observe/model/event_text.h"
-#include "userspace/observe/model/faults.h"
-#include "userspace/observe/model/qpn.h"
-#include "userspace/render/output/text_table.h"
+#include "userspace/render/output/columns.h"
 #include "userspace/render/output/view.h"
 
-struct row {
-	const struct snapshot_stream *now;
-	struct rates rates;
-	const char *version; /* snapshot_version() */
+/* From left to right. */
+static const enum column order[] = {
+	COLUMN_STREAM, COLUMN_QPN, COLUMN_HEX, COLUMN_SERVICE, COLUMN_PACKETS, COLUMN_BITS, COLUMN_LOST, COLUMN_BAD, COLUMN_BROKEN,
+	COLUMN_INCOMPLETE, COLUMN_MISSING, COLUMN_RECOVERED, COLUMN_DUPLICATES, COLUMN_COMPLETE, COLUMN_RATE, COLUMN_LINT,
 };
 
-/* ---- the table's columns ---- */
-
-static void cell(char *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void cell(char *to, const char *format, ...)
+/* Numbers have all their digits, as the screen's have not. */
+static bool fill(char to[TEXT_CELL], const void *row, int id, int width)
 {
-	va_list arguments;
+	struct column_value v = column_value(id, row);
 
-	va_start(arguments, format);
-	vsnprintf(to, TEXT_CELL, format, arguments);
-	va_end(arguments);
+	if (v.kind == VALUE_TEXT)
+		return column_text(id, to, row, width) && id != COLUMN_SERVICE;
+	if (v.kind == VALUE_NUMBER)
+		snprintf(to, TEXT_CELL, "%s%llu", v.estimate ? "~" : "", v.number);
+	else if (id == COLUMN_BITS)
+		snprintf(to, TEXT_CELL, "%.3f", ((const struct stream_row *)row)->rates.gbps);
+	else
+		snprintf(to, TEXT_CELL, "%.1f", v.rate / 1e3);
+	return v.fault;
 }
-
-/* Each of these fills one cell. They return true if the cell shows a fault. */
-static bool cell_path(char *to, const void *row)
-{
-	const struct row *r = row;
-	const struct roce_key *key = &r->now->key;
-	const __u8 *dst = snapshot_destination(r->now);
-
-	cell(to, "%s > %s", address_text(key->src).text, address_text(dst).text);
-	return false;
-}
-
-static bool cell_qpn(char *to, const void *row)
-{
-	const struct row *r = row;
-
-	cell(to, "%s", qpn_cell(&r->now->key).text);
-	return false;
-}
-
-static bool cell_hex(char *to, const void *row)
-{
-	const struct row *r = row;
-
-	cell(to, "%s", qpn_hex_cell(&r->now->key).text);
-	return false;
-}
-
-static bool cell_service(char *to, const void *row)
-{
-	const struct row *r = row;
-	const struct roce_stream *s = &r->now->stream;
-	bool response = r->now->key.side == SIDE_RESPONSE && s->service != SERVICE_CNP;
-
-	cell(to, "%s%s%s%s", roce_service_name(s->service), response ? " resp" : "", r->version, s->trusted ? "" : "?");
-	return false;
-}
-
-static bool cell_packets(char *to, const void *row)
-{
-	const struct row *r = row;
-
-	cell(to, "%llu", snapshot_packets(&r->now->stream));
-	return false;
-}
-
-static bool cell_gbit(char *to, const void *row)
-{
-	const struct row *r = row;
-
-	cell(to, "%.3f", r->rates.gbps);
-	return false;
-}
-
-static bool cell_kpps(char *to, const void *row)
-{
-	const struct row *r = row;
-
-	cell(to, "%.1f", r->rates.packets / 1e3);
-	return false;
-}
-
-static bool cell_counter(char *to, const struct row *r, enum roce_counter c, bool fault)
-{
-	__u64 n = r->now->stream.counters.value[c];
-
-	cell(to, "%llu", n);
-	return fault && n;
-}
-
-static bool cell_lost(char *to, const void *row)
-{
-	const struct row *r = row;
-	const struct roce_stream *s = &r->now->stream;
-
-	if (!snapshot_is_estimate(s))
-		return cell_counter(to, r, COUNTER_psn_lost, s->trusted);
-	cell(to, "~%llu", s->counters.value[COUNTER_psn_lost]);
-	return false;
-}
-
-static bool cell_bad(char *to, const void *row)
-{
-	return cell_counter(to, row, COUNTER_icrc_bad, true);
-}
-
-static bool cell_recovered(char *to, const void *row)
-{
-	return cell_counter(to, row, COUNTER_psn_recovered, false);
-}
-
-static bool cell_duplicates(char *to, const void *row)
-{
-	return cell_counter(to, row, COUNTER_psn_duplicates, false);
-}
-
-static bool cell_messages(char *to, const void *row)
-{
-	return cell_counter(to, row, COUNTER_messages, false);
-}
-
-static bool cell_broken(char *to, const void *row)
-{
-	return cell_counter(to, row, COUNTER_messages_broken, true);
-}
-
-static bool cell_incomplete(char *to, const void *row)
-{
-	return cell_counter(to, row, COUNTER_blocks_incomplete, true);
-}
-
-static bool cell_missing(char *to, const void *row)
-{
-	return cell_counter(to, row, COUNTER_blocks_missing, true);
-}
-
-static bool cell_lints(char *to, const void *row)
-{
-	const struct row *r = row;
-	size_t length = 0;
-	bool fault = false;
-
-	to[0] = 0;
-	for (int i = 0; i < ROCE_LINTS && length < TEXT_CELL; i++) {
-		if (!r->now->stream.lint[i])
-			continue;
-		length += snprintf(to + length, TEXT_CELL - length, "%s%s", length ? "," : "", lint_names[i]);
-		fault |= !stream_is_habit(&r->now->stream, i);
-	}
-	return fault;
-}
-
-static const struct text_column columns[] = {
-	{ "stream", cell_path, TEXT_LEFT | TEXT_PATH },
-	{ "QPN", cell_qpn, 0 },
-	{ "hex", cell_hex, TEXT_SPARE | TEXT_SELDOM },
-	{ "service", cell_service, TEXT_LEFT },
-	{ "packets", cell_packets, 0 },
-	{ "Gbit/s", cell_gbit, 0 },
-	{ "lost", cell_lost, 0 },
-	{ "badICRC", cell_bad, 0 },
-	{ "broken", cell_broken, TEXT_COMMON },
-	{ "incomplete", cell_incomplete, TEXT_COMMON | TEXT_SELDOM },
-	{ "missing", cell_missing, TEXT_COMMON | TEXT_SELDOM },
-	{ "recovered", cell_recovered, TEXT_COMMON },
-	{ "dup", cell_duplicates, TEXT_COMMON },
-	{ "messages", cell_messages, TEXT_COMMON },
-	{ "kpps", cell_kpps, TEXT_COMMON },
-	{ "lint", cell_lints, TEXT_COMMON | TEXT_LEFT },
-};
 
 /* ---- the table ---- */
 
@@ -189,6 +37,7 @@ struct table_view {
 	size_t count; /* rows: streams in worst[], or all of snapshot_shown() */
 	size_t wanted; /* streams of snapshot_shown() */
 	size_t faulty; /* STREAMS_WORST: streams with any fault, however small */
+	struct text_column columns[ROCE_ARRAY_SIZE(order)];
 	struct text_table text;
 };
 
@@ -229,11 +78,12 @@ static void choose(struct table_view *t)
 }
 
 /* The i-th of t->count rows. false: the stream is not shown. */
-static bool get_row(const struct table_view *t, size_t i, struct row *r)
+static bool get_row(const struct table_view *t, size_t i, struct stream_row *r)
 {
 	const struct snapshot_stream *s = t->view->streams == STREAMS_WORST ? t->worst[i] : snapshot_shown(t->now, i);
 
-	*r = (struct row){ .now = s, .rates = rates_of_stream(s, t->now, t->previous), .version = snapshot_version(t->now, &s->stream) };
+	*r = (struct stream_row){ .rates = rates_of_stream(s, t->now, t->previous), .version = snapshot_version(t->now, &s->stream) };
+	stream_row_fill(r, &s->key, &s->stream);
 	return view_wants(s, t->previous, t->view);
 }
 
@@ -241,9 +91,12 @@ static bool get_row(const struct table_view *t, size_t i, struct row *r)
 static size_t measure(struct table_view *t, const struct page *page)
 {
 	size_t rows = 0;
-	struct row r;
+	struct stream_row r;
 
-	text_table_begin(&t->text, page, columns, ROCE_ARRAY_SIZE(columns), 1);
+	for (size_t i = 0; i < ROCE_ARRAY_SIZE(order); i++)
+		t->columns[i] = columns_in_text[order[i]];
+	t->text = (struct text_table){ .page = page, .columns = t->columns, .count = ROCE_ARRAY_SIZE(order), .fill = fill, .gap = 1 };
+	text_table_begin(&t->text);
 	for (size_t i = 0; i < t->count; i++) {
 		if (!get_row(t, i, &r))
 			continue;
@@ -256,7 +109,7 @@ static size_t measure(struct table_view *t, const struct page *page)
 
 static void print_rows(const struct page *page, const struct table_view *t)
 {
-	struct row r;
+	struct stream_row r;
 
 	text_table_titles(&t->text);
 	fputc('\n', page->out);

@@ -49,7 +49,7 @@ static int draw_state(const struct screen *s)
 	}
 	if (s->page != PAGE_TABLE)
 		return x;
-	snprintf(text, sizeof(text), "by %s%s  ", s->sorted == COLUMN_WORST ? "worst" : column_words[s->sorted].title,
+	snprintf(text, sizeof(text), "by %s%s  ", s->sorted == COLUMN_WORST ? "worst" : columns_on_screen[s->sorted].title,
 		 s->reversed ? ", reversed" : "");
 	draw_text(LINES - 1, x, COLS, STYLE_PLAIN, text, false);
 	x += strlen(text);

@@ -229,7 +229,7 @@ static void page_key(struct screen *s, const struct screen_source *source, int k
 	}
 }
 
-static void show_page(struct screen *s, enum page page)
+static void show_page(struct screen *s, enum screen_page page)
 {
 	if (s->page == page)
 		return;

@@ -35,7 +35,7 @@ void help_page(struct screen *s)
 	lines_raw(l, STYLE_PLAIN, "");
 	lines_add(l, STYLE_TITLE, NULL, "Columns; a narrow terminal leaves out those at the right");
 	for (int c = 0; c < COLUMNS; c++)
-		lines_add(l, STYLE_PLAIN, column_words[c].title, "%s", column_words[c].words);
+		lines_add(l, STYLE_PLAIN, columns_on_screen[c].title, "%s", column_words[c]);
 	lines_raw(l, STYLE_PLAIN, "");
 	lines_add(l, STYLE_PLAIN, NULL, "Counters are since the start (or since z), rates are of the last interval. 12.35M is "
 		  "12.35 million; a stream's page has all digits. The bars show the last intervals, the newest at the right. "

@@ -35,9 +35,9 @@ static __u64 time_of(const struct snapshot *s)
 }
 
 /* The row of this stream in the previous snapshot. */
-static const struct row *old_row(const struct rows *old, const struct snapshot *previous, const struct snapshot_stream *before)
+static const struct stream_row *old_row(const struct rows *old, const struct snapshot *previous, const struct snapshot_stream *before)
 {
-	const struct row *row;
+	const struct stream_row *row;
 
 	if (!before || old->count != previous->stream_count || old->time != time_of(previous))
 		return NULL;
@@ -46,7 +46,7 @@ static const struct row *old_row(const struct rows *old, const struct snapshot *
 }
 
 /* The process that owns the QP, or what is odd about it. */
-static void fill_owner(struct row *row, const struct host_owner *owner)
+static void fill_owner(struct stream_row *row, const struct host_owner *owner)
 {
 	char text[ROW_OWNER] = "";
 
@@ -59,39 +59,17 @@ static void fill_owner(struct row *row, const struct host_owner *owner)
 	format_safe(row->owner, sizeof(row->owner), text);
 }
 
-static void fill_counters_of(struct row *row, const struct roce_stream *s)
-{
-	const __u64 *v = s->counters.value;
-
-	row->rank = fault_rank(s);
-	row->packets = row->rank.packets;
-	row->lost = snapshot_lost(&s->counters);
-	row->recovered = v[COUNTER_psn_recovered];
-	row->duplicates = v[COUNTER_psn_duplicates];
-	row->messages = v[COUNTER_messages];
-	row->incomplete = v[COUNTER_blocks_incomplete];
-	row->missing = v[COUNTER_blocks_missing];
-	row->broken = v[COUNTER_messages_broken];
-	row->icrc_bad = v[COUNTER_icrc_bad];
-	row->lints = 0;
-	for (int i = 0; i < ROCE_LINTS; i++)
-		row->lints |= (__u32)(s->lint[i] > 0 && !stream_is_habit(s, i)) << i;
-	row->service = s->service;
-	row->trusted = s->trusted;
-	row->estimate = snapshot_is_estimate(s);
-	memcpy(row->dst, row->key.kind == KEY_DATAGRAM ? s->ud.dst : row->key.dst, sizeof(row->dst));
-}
-
-static void fill_counters(struct row *row, const struct snapshot_stream *s, const struct snapshot_stream *base)
+static void fill_counters(struct stream_row *row, const struct snapshot_stream *s, const struct snapshot_stream *base)
 {
 	struct roce_stream since;
 
 	if (base)
 		stream_since(&s->stream, &base->stream, &since);
-	fill_counters_of(row, base ? &since : &s->stream);
+	stream_row_fill(row, &s->key, base ? &since : &s->stream);
+	row->habits = 0; /* the stream's page has them */
 }
 
-static __u64 last_fault(const struct row *row, const struct history *history, const struct row *old)
+static __u64 last_fault(const struct stream_row *row, const struct history *history, const struct stream_row *old)
 {
 	const struct history_stream *h = history ? history_of(history, &row->key) : NULL;
 	__u64 time = old ? old->last_fault : 0, newest;
@@ -102,12 +80,11 @@ static __u64 last_fault(const struct row *row, const struct history *history, co
 	return newest > time ? newest : time;
 }
 
-static void fill_row(struct row *row, const struct snapshot_stream *s, const struct rows_source *source,
+static void fill_row(struct stream_row *row, const struct snapshot_stream *s, const struct rows_source *source,
 		     const struct snapshot_stream *before, const struct snapshot_stream *base)
 {
 	const struct snapshot *now = source->now;
 
-	row->key = s->key;
 	row->version = snapshot_version(now, &s->stream);
 	row->rates = rates_since(&s->stream.counters, before ? &before->stream.counters : NULL, now, before ? source->previous : NULL);
 	fill_counters(row, s, base);
@@ -123,7 +100,7 @@ static void fill_rows(struct rows *r, const struct rows_source *source, const st
 	for (size_t i = 0; i < r->count; i++) {
 		const struct snapshot_stream *s = &source->now->streams[i];
 		const struct snapshot_stream *before = walk_find(&previous, &s->key);
-		struct row *row = &r->row[i];
+		struct stream_row *row = &r->row[i];
 
 		fill_row(row, s, source, before, walk_find(&base, &s->key));
 		row->place = i;
@@ -166,7 +143,7 @@ void rows_rebase(struct rows *r, const struct snapshot *now, const struct snapsh
 
 	r->faulty = 0;
 	for (size_t i = 0; i < r->count && i < now->stream_count; i++) {
-		struct row *row = &r->row[i];
+		struct stream_row *row = &r->row[i];
 
 		fill_counters(row, &now->streams[i], walk_find(&walk, &row->key));
 		r->faulty += fault_rank_any(&row->rank);
@@ -184,7 +161,7 @@ void rows_filter(struct rows *r, const struct snapshot *now, const struct filter
 /* ---- the order ---- */
 
 struct order {
-	const struct row *row;
+	const struct stream_row *row;
 	int column;
 	bool reversed;
 };
@@ -192,7 +169,7 @@ struct order {
 static int compare_shown(const void *a, const void *b, void *context)
 {
 	const struct order *o = context;
-	const struct row *x = &o->row[*(const __u32 *)a], *y = &o->row[*(const __u32 *)b];
+	const struct stream_row *x = &o->row[*(const __u32 *)a], *y = &o->row[*(const __u32 *)b];
 	int order = o->column == COLUMN_WORST ? fault_rank_compare(&x->rank, &y->rank) : column_compare(o->column, x, y);
 
 	if (o->reversed)

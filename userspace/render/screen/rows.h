@@ -4,32 +4,12 @@
 #define USERSPACE_RENDER_SCREEN_ROWS_H
 
 #include "userspace/observe/host/host.h"
-#include "userspace/observe/model/faults.h"
 #include "userspace/observe/model/filter.h"
 #include "userspace/observe/model/history.h"
-#include "userspace/observe/model/limit.h"
-#include "userspace/observe/model/snapshot.h"
-
-#define ROW_OWNER 40
-
-struct row {
-	struct roce_key key;
-	__u8 dst[16]; /* destination; of a UD stream the last one */
-	struct rates rates;
-	struct fault_rank rank;
-	__u64 packets, lost, recovered, duplicates, messages, broken, icrc_bad, incomplete, missing;
-	__u64 last_fault; /* ns since 1970; 0: none */
-	__u32 lints;	  /* 1 << LINT_* */
-	__u32 place;	  /* index in the snapshot */
-	__u8 service;
-	__u8 limit; /* enum limit */
-	bool trusted, estimate;
-	const char *version; /* snapshot_version(); NULL: none */
-	char owner[ROW_OWNER]; /* printable ASCII; "": unknown */
-};
+#include "userspace/render/output/columns.h"
 
 struct rows {
-	struct row *row; /* in the snapshot's order */
+	struct stream_row *row; /* in the snapshot's order */
 	size_t count;
 	__u32 *shown; /* indexes of rows that pass the filter, in the table's order */
 	size_t shown_count;

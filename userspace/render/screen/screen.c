@@ -61,6 +61,7 @@ struct screen *screen_begin(const char *filter)
 	if (!s)
 		return NULL;
 	s->sorted = COLUMN_WORST;
+	columns_begin(&s->measured);
 	if (filter && strlen(filter) < sizeof(s->filter_text)) {
 		s->filter = filter_parse(filter, mistake);
 		format_safe(s->filter_text, sizeof(s->filter_text), filter);

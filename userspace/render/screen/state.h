@@ -5,6 +5,7 @@
 
 #include "lib/terminal/draw.h"
 #include "userspace/render/screen/columns.h"
+#include "userspace/render/screen/format.h"
 #include "userspace/render/screen/hold.h"
 #include "userspace/render/screen/screen.h"
 
@@ -29,7 +30,7 @@ struct shown {
 	struct rows rows;
 };
 
-enum page { PAGE_TABLE, PAGE_STREAM, PAGE_HELP, PAGE_HOST };
+enum screen_page { PAGE_TABLE, PAGE_STREAM, PAGE_HELP, PAGE_HOST };
 
 /* The position in the table. */
 struct cursor {
@@ -59,7 +60,7 @@ struct screen {
 	int sorted; /* enum column, or COLUMN_WORST */
 	bool reversed;
 	struct cursor cursor;
-	struct layout need;
+	struct text_table measured; /* the widths that cells have needed */
 
 	struct filter *filter;
 	char filter_text[TEXT];
@@ -67,7 +68,7 @@ struct screen {
 	char typed[TEXT];
 	char message[TEXT]; /* shown instead of the keys until the next key */
 
-	enum page page, behind; /* behind: the page to which a help or host page returns */
+	enum screen_page page, behind; /* behind: the page to which a help or host page returns */
 	struct opened opened;
 	struct lines lines; /* of a page of text */
 	size_t scroll;

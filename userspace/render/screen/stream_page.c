@@ -19,7 +19,7 @@ struct stream_page {
 	const struct snapshot_stream *s;
 	const struct roce_stream *since; /* with the counters since the base */
 	const struct snapshot *snapshot;
-	const struct row *row; /* NULL: the filter leaves the stream out */
+	const struct stream_row *row; /* NULL: the filter leaves the stream out */
 	__u64 time; /* ns since 1970 */
 };
 
@@ -503,7 +503,7 @@ static void add_focus(const struct stream_page *p, const struct focus *focus)
 
 /* ---- the page ---- */
 
-static const struct row *row_of(const struct screen *s, const struct roce_key *key)
+static const struct stream_row *row_of(const struct screen *s, const struct roce_key *key)
 {
 	const struct rows *r = &screen_shown(s)->rows;
 	size_t at = rows_find(r, key);

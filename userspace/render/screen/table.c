@@ -71,15 +71,15 @@ void cursor_page(struct screen *s, int pages)
 
 /* ---- drawing ---- */
 
-static void draw_cell(int y, int x, size_t width, bool left, enum style style, const char *text, bool selected)
+static void draw_cell(int y, int x, int width, bool left, enum style style, const char *text, bool selected)
 {
-	char cell[CELL];
+	char cell[TEXT_CELL];
 
-	snprintf(cell, sizeof(cell), left ? "%-*.*s" : "%*.*s", (int)width, (int)width, text);
+	snprintf(cell, sizeof(cell), left ? "%-*.*s" : "%*.*s", width, width, text);
 	draw_text(y, x, width, style, cell, selected);
 }
 
-static void draw_header(const struct screen *s, const struct layout *l, int y)
+static void draw_header(const struct screen *s, const struct text_table *t, int y)
 {
 	int x = 0;
 
@@ -87,29 +87,29 @@ static void draw_header(const struct screen *s, const struct layout *l, int y)
 	for (int i = CELL - 1; i < COLS; i++)
 		draw_text(y, i, 1, STYLE_HEADER, " ", false);
 	for (int c = 0; c < COLUMNS; c++) {
-		char title[16];
+		const struct text_column *column = &t->columns[c];
 
-		if (!l->width[c])
+		if (!t->width[c])
 			continue;
-		snprintf(title, sizeof(title), "%s", column_words[c].title);
-		draw_cell(y, x, l->width[c], column_words[c].left, c == s->sorted ? STYLE_SORTED : STYLE_HEADER, title, false);
-		x += l->width[c] + 1;
+		draw_cell(y, x, t->width[c], column->how & TEXT_LEFT, c == s->sorted ? STYLE_SORTED : STYLE_HEADER, column->title,
+			  false);
+		x += t->width[c] + 1;
 	}
 }
 
-static void draw_row(const struct screen *s, const struct layout *l, const struct row *row, int y, bool selected)
+static void draw_row(const struct screen *s, const struct text_table *t, const struct stream_row *row, int y, bool selected)
 {
-	char text[CELL];
+	char text[TEXT_CELL];
 	int x = 0;
 
 	for (int c = 0; c < COLUMNS; c++) {
 		bool fault;
 
-		if (!l->width[c])
+		if (!t->width[c])
 			continue;
-		fault = column_fill(c, text, &screen_shown(s)->rows, row, l->width[c]);
-		draw_cell(y, x, l->width[c], column_words[c].left, fault ? STYLE_FAULT : STYLE_PLAIN, text, selected);
-		x += l->width[c];
+		fault = column_fill(c, text, &screen_shown(s)->rows, row, t->width[c]);
+		draw_cell(y, x, t->width[c], t->columns[c].how & TEXT_LEFT, fault ? STYLE_FAULT : STYLE_PLAIN, text, selected);
+		x += t->width[c];
 		draw_text(y, x++, 1, STYLE_PLAIN, " ", selected);
 	}
 	for (; selected && x < COLS; x++)
@@ -130,17 +130,17 @@ void table_draw(struct screen *s)
 {
 	const struct rows *r = &screen_shown(s)->rows;
 	int y = head_height(s), room = table_room(s);
-	struct layout l;
+	struct text_table t;
 
 	keep_in_sight(s, r->shown_count); /* the size of the terminal may have changed */
 	for (int i = 0; i < room && s->cursor.top + i < r->shown_count; i++)
-		column_measure(&s->need, r, &r->row[r->shown[s->cursor.top + i]]);
-	l = columns_choose(&s->need, r, COLS, s->sorted);
-	draw_header(s, &l, y++);
+		text_table_measure(&s->measured, &r->row[r->shown[s->cursor.top + i]]);
+	t = columns_choose(&s->measured, r, COLS, s->sorted);
+	draw_header(s, &t, y++);
 	for (int i = 0; i < room && s->cursor.top + i < r->shown_count; i++) {
 		size_t at = s->cursor.top + i;
 
-		draw_row(s, &l, &r->row[r->shown[at]], y + i, at == s->cursor.selected);
+		draw_row(s, &t, &r->row[r->shown[at]], y + i, at == s->cursor.selected);
 	}
 	if (!r->shown_count)
 		draw_nothing(s, y);
