@@ -9,13 +9,14 @@
 #ifndef LIB_CONTROL_H
 #define LIB_CONTROL_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define CONTROL_WHY		256	/* bytes */
+#include "lib/json.h"
+
+#define CONTROL_WHY		JSON_WHY	/* bytes */
 #define CONTROL_SECONDS		20.0	/* the longest time in which a peer sets up its QPs and answers */
 #define CONTROL_LINE_MAX	(8u << 20)	/* bytes; 65535 QPs with the longest numbers need 5.4 million */
 /* JSON values of a line: a QP is an object of four numbers, a region one of three. */

@@ -117,13 +117,13 @@ static void add_operation(json_t *object, const struct rdma_end *end)
 	json_object_set_new(object, "operation", json_string(rdma_operation_name(end->operation)));
 	json_object_set_new(object, "filler", json_boolean(end->filler));
 	if (end->first_flow)
-		json_object_set_new(object, "first_flow", json_integer(end->first_flow));
+		json_set_count(object, "first_flow", end->first_flow);
 	if (end->ping_pong)
 		json_object_set_new(object, "ping_pong", json_true());
 	if (end->solicited)
 		json_object_set_new(object, "solicited", json_true());
 	if (end->slots)
-		json_object_set_new(object, "write_slots", json_integer(end->slots));
+		json_set_count(object, "write_slots", end->slots);
 	if (end->sample_every)
 		json_object_set_new(object, "samples", json_pack("{s:I, s:I}", "every", (json_int_t)end->sample_every,
 								 "slots", (json_int_t)end->sample_slots));
@@ -149,7 +149,7 @@ static json_t *qp_json(const struct rdma_end *end, unsigned int flow)
 	if (rkeys)
 		json_object_set_new(object, "rkeys", rkeys);
 	if (end->service == RDMA_XRC)
-		json_object_set_new(object, "srq", json_integer(qp->srqn));
+		json_set_count(object, "srq", qp->srqn);
 	return object;
 }
 
@@ -179,53 +179,9 @@ json_t *rdma_totals_json(const struct rdma_totals *totals, unsigned int flows, u
 
 /* ---- parsing ---- */
 
-struct reading {
-	const json_t *object;
-	char of[16];	/* what the object belongs to: "QP 3: " */
-	char *why;
-};
-
-static json_t *member(const struct reading *r, const char *key)
+static json_t *member(const struct json_members *m, const char *key)
 {
-	return json_object_get(r->object, key);
-}
-
-static bool wrong(const struct reading *r, const char *key, const char *what)
-{
-	snprintf(r->why, CONTROL_WHY, "%s\"%s\" is %s", r->of, key, what);
-	return false;
-}
-
-static bool take_whole(const struct reading *r, const char *key, json_int_t least, json_int_t most, json_int_t *number)
-{
-	const json_t *value = member(r, key);
-
-	*number = json_integer_value(value);
-	if (json_is_integer(value) && *number >= least && *number <= most)
-		return true;
-	snprintf(r->why, CONTROL_WHY, "%s\"%s\" is no whole number from %lld to %lld", r->of, key, (long long)least,
-		 (long long)most);
-	return false;
-}
-
-static bool take_real(const struct reading *r, const char *key, double most, double *number)
-{
-	const json_t *value = member(r, key);
-
-	*number = json_number_value(value);
-	if (json_is_number(value) && *number >= 0 && *number <= most)
-		return true;
-	snprintf(r->why, CONTROL_WHY, "%s\"%s\" is no number from 0 to %g", r->of, key, most);
-	return false;
-}
-
-/* false where it is absent. */
-static bool take_flag(const struct reading *r, const char *key, bool *flag)
-{
-	const json_t *value = member(r, key);
-
-	*flag = json_is_true(value);
-	return !value || json_is_boolean(value) || wrong(r, key, "neither true nor false");
+	return json_object_get(m->object, key);
 }
 
 bool rdma_gid_parse(const json_t *value, uint8_t gid[16])
@@ -238,41 +194,41 @@ bool rdma_gid_parse(const json_t *value, uint8_t gid[16])
 	return right;
 }
 
-static bool take_gid(const struct reading *r, uint8_t gid[16])
+static bool take_gid(const struct json_members *r, uint8_t gid[16])
 {
-	return rdma_gid_parse(member(r, "gid"), gid) || wrong(r, "gid", "no 32 hexadecimal digits");
+	return rdma_gid_parse(member(r, "gid"), gid) || json_wrong(r, "gid", "no 32 hexadecimal digits");
 }
 
-static bool take_basics(const struct reading *r, struct rdma_end *end)
+static bool take_basics(const struct json_members *r, struct rdma_end *end)
 {
 	const char *transport = json_string_value(member(r, "transport"));
 	json_int_t size, path_mtu, lid;
 
 	end->service = transport ? place_of(transport, rdma_service_names) : 0;
 	if (!end->service)
-		return wrong(r, "transport", "none of rc, uc, ud, xrc");
-	if (!take_whole(r, "size", 1, UINT32_MAX, &size) || !take_whole(r, "path_mtu", 256, 4096, &path_mtu) ||
-	    !take_gid(r, end->gid) || !take_whole(r, "lid", 0, UINT16_MAX, &lid))
+		return json_wrong(r, "transport", "none of rc, uc, ud, xrc");
+	if (!json_take(r, "size", 1, UINT32_MAX, &size) || !json_take(r, "path_mtu", 256, 4096, &path_mtu) ||
+	    !take_gid(r, end->gid) || !json_take(r, "lid", 0, UINT16_MAX, &lid))
 		return false;
 	if (path_mtu & (path_mtu - 1))
-		return wrong(r, "path_mtu", "not 256, 512, 1024, 2048 or 4096");
+		return json_wrong(r, "path_mtu", "not 256, 512, 1024, 2048 or 4096");
 	end->size = size;
 	end->path_mtu = path_mtu;
 	end->lid = lid;
 	return true;
 }
 
-static bool take_slots(const struct reading *r, struct rdma_end *end)
+static bool take_slots(const struct json_members *r, struct rdma_end *end)
 {
-	struct reading samples = { .object = member(r, "samples"), .of = "samples: ", .why = r->why };
+	struct json_members samples = { .object = member(r, "samples"), .of = "samples: ", .why = r->why };
 	json_int_t every, slots = 0;
 
-	if (member(r, "write_slots") && !take_whole(r, "write_slots", 1, MAX_WRITE_SLOTS, &slots))
+	if (!json_may_take(r, "write_slots", 1, MAX_WRITE_SLOTS, &slots))
 		return false;
 	end->slots = slots;
 	if (!samples.object)
 		return true;
-	if (!take_whole(&samples, "every", 1, UINT32_MAX, &every) || !take_whole(&samples, "slots", 1, MAX_SAMPLES, &slots))
+	if (!json_take(&samples, "every", 1, UINT32_MAX, &every) || !json_take(&samples, "slots", 1, MAX_SAMPLES, &slots))
 		return false;
 	end->sample_every = every;
 	end->sample_slots = slots;
@@ -280,15 +236,14 @@ static bool take_slots(const struct reading *r, struct rdma_end *end)
 }
 
 /* Each end says its own of both. */
-static bool take_ring(const struct reading *r, struct rdma_end *end)
+static bool take_ring(const struct json_members *r, struct rdma_end *end)
 {
-	struct reading ring = { .object = member(r, "ring"), .of = "ring: ", .why = r->why };
+	struct json_members ring = { .object = member(r, "ring"), .of = "ring: ", .why = r->why };
 	json_int_t burst = 0, capacity = 0;
 
 	if (ring.object && !json_is_object(ring.object))
-		return wrong(r, "ring", "no object");
-	if ((member(&ring, "burst") && !take_whole(&ring, "burst", 0, RDMA_BURST_MAX, &burst)) ||
-	    (member(&ring, "capacity") && !take_whole(&ring, "capacity", 0, INT64_MAX, &capacity)))
+		return json_wrong(r, "ring", "no object");
+	if (!json_may_take(&ring, "burst", 0, RDMA_BURST_MAX, &burst) || !json_may_take(&ring, "capacity", 0, INT64_MAX, &capacity))
 		return false;
 	end->ring = ring.object;
 	end->burst = burst;
@@ -296,16 +251,16 @@ static bool take_ring(const struct reading *r, struct rdma_end *end)
 	return true;
 }
 
-static bool take_reads(const struct reading *r, struct rdma_reads *to)
+static bool take_reads(const struct json_members *r, struct rdma_reads *to)
 {
-	struct reading reads = { .object = member(r, "reads"), .of = "reads: ", .why = r->why };
+	struct json_members reads = { .object = member(r, "reads"), .of = "reads: ", .why = r->why };
 	json_int_t messages, window, limit;
 	bool of_packets;
 
-	if (!take_real(&reads, "rate", MAX_RATE, &to->rate.per_second) || !take_flag(&reads, "rate_of_packets", &of_packets) ||
-	    !take_real(&reads, "duration", MAX_SECONDS, &to->duration) ||
-	    !take_whole(&reads, "messages", 0, INT64_MAX, &messages) || !take_whole(&reads, "window", 1, MAX_WINDOW, &window) ||
-	    !take_whole(&reads, "limit", 1, UINT8_MAX, &limit))
+	if (!json_take_real(&reads, "rate", MAX_RATE, &to->rate.per_second) || !json_take_flag(&reads, "rate_of_packets", &of_packets) ||
+	    !json_take_real(&reads, "duration", MAX_SECONDS, &to->duration) ||
+	    !json_take(&reads, "messages", 0, INT64_MAX, &messages) || !json_take(&reads, "window", 1, MAX_WINDOW, &window) ||
+	    !json_take(&reads, "limit", 1, UINT8_MAX, &limit))
 		return false;
 	to->rate.unit = of_packets ? RATE_PACKETS : RATE_BITS;
 	to->messages = messages;
@@ -315,44 +270,44 @@ static bool take_reads(const struct reading *r, struct rdma_reads *to)
 }
 
 /* An older version says nothing of all this. */
-static bool take_operation(const struct reading *r, struct rdma_end *end)
+static bool take_operation(const struct json_members *r, struct rdma_end *end)
 {
 	const json_t *value = member(r, "operation");
 
 	end->operation = !value ? rdma_usual_operation(end->service) :
 			 json_is_string(value) ? rdma_operation_named(json_string_value(value)) : RDMA_USUAL;
 	if (!rdma_service_knows(end->service, end->operation))
-		return wrong(r, "operation", "none that the service knows");
-	return take_flag(r, "filler", &end->filler) && take_flag(r, "ping_pong", &end->ping_pong) &&
-	       take_flag(r, "solicited", &end->solicited) && take_slots(r, end) && take_ring(r, end) &&
+		return json_wrong(r, "operation", "none that the service knows");
+	return json_take_flag(r, "filler", &end->filler) && json_take_flag(r, "ping_pong", &end->ping_pong) &&
+	       json_take_flag(r, "solicited", &end->solicited) && take_slots(r, end) && take_ring(r, end) &&
 	       (!rdma_fetches(end->operation) || take_reads(r, &end->reads));
 }
 
-static bool take_qp(struct reading *r, enum rdma_service service, struct rdma_qp_address *qp)
+static bool take_qp(struct json_members *r, enum rdma_service service, struct rdma_qp_address *qp)
 {
 	json_int_t qpn, psn, rkey, address, srqn = 0;
 
-	if (!take_whole(r, "qpn", 0, 0xffffff, &qpn) || !take_whole(r, "psn", 0, 0xffffff, &psn) ||
-	    !take_whole(r, "rkey", 0, UINT32_MAX, &rkey) || !take_whole(r, "address", INT64_MIN, INT64_MAX, &address) ||
-	    (service == RDMA_XRC && !take_whole(r, "srq", 0, 0xffffff, &srqn)))
+	if (!json_take(r, "qpn", 0, 0xffffff, &qpn) || !json_take(r, "psn", 0, 0xffffff, &psn) ||
+	    !json_take(r, "rkey", 0, UINT32_MAX, &rkey) || !json_take(r, "address", INT64_MIN, INT64_MAX, &address) ||
+	    (service == RDMA_XRC && !json_take(r, "srq", 0, 0xffffff, &srqn)))
 		return false;
 	*qp = (struct rdma_qp_address){ .qpn = qpn, .psn = psn, .rkey = rkey, .address = address, .srqn = srqn };
 	return true;
 }
 
 /* All QPs have as many regions. */
-static bool take_rkeys(const struct reading *qp, struct rdma_end *end, unsigned int flow)
+static bool take_rkeys(const struct json_members *qp, struct rdma_end *end, unsigned int flow)
 {
 	const json_t *rkeys = member(qp, "rkeys");
 
 	if (json_array_size(rkeys) != end->regions || (rkeys && !end->regions))
-		return wrong(qp, "rkeys", "no array of 1 to 64 numbers, as many for each QP");
+		return json_wrong(qp, "rkeys", "no array of 1 to 64 numbers, as many for each QP");
 	for (unsigned int i = 0; i < end->regions; i++) {
 		const json_t *value = json_array_get(rkeys, i);
 		json_int_t rkey = json_integer_value(value);
 
 		if (!json_is_integer(value) || rkey < 0 || rkey > UINT32_MAX)
-			return wrong(qp, "rkeys", "no array of whole numbers from 0 to 4294967295");
+			return json_wrong(qp, "rkeys", "no array of whole numbers from 0 to 4294967295");
 		end->rkeys[(size_t)flow * end->regions + i] = rkey;
 	}
 	return true;
@@ -367,16 +322,16 @@ static bool make_rkeys(const json_t *qps, struct rdma_end *end)
 	return end->rkeys;
 }
 
-static bool take_qps(const struct reading *r, struct rdma_end *end)
+static bool take_qps(const struct json_members *r, struct rdma_end *end)
 {
 	const json_t *qps = member(r, "qps");
-	struct reading each = { .why = r->why };
+	struct json_members each = { .why = r->why };
 	json_int_t first_flow = 0;
 
 	end->flows = json_array_size(qps);
 	if (!end->flows || json_array_size(qps) > RDMA_FLOWS_MAX)
-		return wrong(r, "qps", "no array of 1 to 65535 QPs");
-	if (member(r, "first_flow") && !take_whole(r, "first_flow", 0, RDMA_FLOWS_MAX - end->flows, &first_flow))
+		return json_wrong(r, "qps", "no array of 1 to 65535 QPs");
+	if (!json_may_take(r, "first_flow", 0, RDMA_FLOWS_MAX - end->flows, &first_flow))
 		return false;
 	end->first_flow = first_flow;
 	end->qp = calloc(end->flows, sizeof(*end->qp));
@@ -396,7 +351,7 @@ static bool take_qps(const struct reading *r, struct rdma_end *end)
 
 bool rdma_end_parse(const json_t *message, struct rdma_end *end, char *why)
 {
-	struct reading r = { .object = message, .why = why };
+	struct json_members r = { .object = message, .why = why };
 
 	*end = (struct rdma_end){ 0 };
 	if (take_basics(&r, end) && take_operation(&r, end) && take_qps(&r, end))
@@ -430,12 +385,12 @@ struct control *rdma_end_meet(struct control_listener *l, double seconds, struct
 	return NULL;
 }
 
-static bool take_totals(struct reading *r, struct rdma_totals *totals)
+static bool take_totals(struct json_members *r, struct rdma_totals *totals)
 {
 	json_int_t packets, messages, completed = 0;
 
-	if (!take_whole(r, "packets", 0, INT64_MAX, &packets) || !take_whole(r, "messages", 0, INT64_MAX, &messages) ||
-	    (member(r, "completed") && !take_whole(r, "completed", 0, packets, &completed)))
+	if (!json_take(r, "packets", 0, INT64_MAX, &packets) || !json_take(r, "messages", 0, INT64_MAX, &messages) ||
+	    !json_may_take(r, "completed", 0, packets, &completed))
 		return false;
 	*totals = (struct rdma_totals){ packets, messages, completed };
 	return true;
@@ -443,14 +398,14 @@ static bool take_totals(struct reading *r, struct rdma_totals *totals)
 
 bool rdma_totals_parse(const json_t *message, struct rdma_totals *totals, unsigned int flows, uint64_t *ns, char *why)
 {
-	struct reading r = { .object = message, .why = why }, each = { .why = why };
+	struct json_members r = { .object = message, .why = why }, each = { .why = why };
 	const json_t *end = member(&r, "end");
 	json_int_t time = 0;
 	bool right = true;
 
 	if (!json_is_array(end) || json_array_size(end) != flows)
-		return wrong(&r, "end", "no array with the totals of each QP");
-	if (member(&r, "ns") && !take_whole(&r, "ns", 0, INT64_MAX, &time))
+		return json_wrong(&r, "end", "no array with the totals of each QP");
+	if (!json_may_take(&r, "ns", 0, INT64_MAX, &time))
 		return false;
 	for (unsigned int i = 0; i < flows && right; i++) {
 		each.object = json_array_get(end, i);

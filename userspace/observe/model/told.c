@@ -21,21 +21,6 @@ __attribute__((format(printf, 2, 3))) static bool wrong(char *why, const char *f
 	return false;
 }
 
-/* *number stays where the member is absent and may be. */
-static bool take(const json_t *object, const char *key, bool optional, json_int_t least, json_int_t most, json_int_t *number,
-		 char *why)
-{
-	const json_t *value = json_object_get(object, key);
-	json_int_t n = json_integer_value(value);
-
-	if (!value && optional)
-		return true;
-	if (!json_is_integer(value) || n < least || n > most)
-		return wrong(why, "\"%s\" is no whole number from %lld to %lld", key, least, most);
-	*number = n;
-	return true;
-}
-
 /* ---- QPs ---- */
 
 static int compare_qps(const void *a, const void *b)
@@ -95,11 +80,11 @@ static bool fits(const struct roce_region *r, char *why)
 
 static bool take_region(const json_t *object, struct roce_region *r, char *why)
 {
-	json_int_t rkey = 0, va = 0, bytes = 0;
+	const struct json_members m = { .object = object, .why = why };
+	json_int_t rkey, va, bytes;
 
-	if (!take(object, "rkey", false, 0, UINT32_MAX, &rkey, why) ||
-	    !take(object, "address", false, INT64_MIN, INT64_MAX, &va, why) ||
-	    !take(object, "bytes", false, 1, INT64_MAX, &bytes, why))
+	if (!json_take(&m, "rkey", 0, UINT32_MAX, &rkey) || !json_take(&m, "address", INT64_MIN, INT64_MAX, &va) ||
+	    !json_take(&m, "bytes", 1, INT64_MAX, &bytes))
 		return false;
 	r->rkey = rkey;
 	r->va = va;
@@ -139,18 +124,18 @@ static void unite(struct roce_region *r, const struct roce_region *with)
 }
 
 /* rdma_stream tells each QP's share of one region. */
-static bool take_shares(const json_t *message, struct told *t, char *why)
+static bool take_shares(const struct json_members *m, struct told *t)
 {
 	const struct rdma_end *end = &t->end;
 	json_int_t slots = rdma_slots(end);
 	__u32 count = 0;
 
-	if (!take(message, "slots", true, 1, UINT32_MAX, &slots, why) || !make_room(t, end->flows, why))
+	if (!json_may_take(m, "slots", 1, UINT32_MAX, &slots) || !make_room(t, end->flows, m->why))
 		return false;
 	for (__u32 i = 0; i < end->flows; i++) {
 		t->region[i] = (struct roce_region){ .rkey = end->qp[i].rkey, .va = end->qp[i].address,
 						     .bytes = slots * end->size };
-		if (!fits(&t->region[i], why))
+		if (!fits(&t->region[i], m->why))
 			return false;
 	}
 	qsort(t->region, t->regions, sizeof(*t->region), compare_regions);
@@ -170,13 +155,14 @@ static bool take_shares(const json_t *message, struct told *t, char *why)
 static bool take_rest(const json_t *message, struct told *t, char *why)
 {
 	const json_t *regions = json_object_get(message, "regions"), *peer = json_object_get(message, "peer");
+	const struct json_members m = { .object = message, .why = why };
 	json_int_t pkey = PKEY_DEFAULT, receive = TOLD_UNKNOWN, receives = TOLD_UNKNOWN;
 
 	if (t->end.service == RDMA_XRC)
-		return wrong(why, "\"transport\" is none of rc, uc, ud");
-	if (!take(message, "pkey", true, 0, UINT16_MAX, &pkey, why) ||
-	    !take(message, "receive_bytes", true, 0, RESPONDER_DMA_MAX, &receive, why) ||
-	    !take(message, "receives", true, 0, TOLD_UNKNOWN - 1, &receives, why))
+		return json_wrong(&m, "transport", "none of rc, uc, ud");
+	if (!json_may_take(&m, "pkey", 0, UINT16_MAX, &pkey) ||
+	    !json_may_take(&m, "receive_bytes", 0, RESPONDER_DMA_MAX, &receive) ||
+	    !json_may_take(&m, "receives", 0, TOLD_UNKNOWN - 1, &receives))
 		return false;
 	t->pkey = pkey;
 	t->receive_bytes = receive;
@@ -184,9 +170,9 @@ static bool take_rest(const json_t *message, struct told *t, char *why)
 	t->reads = t->end.operation == RDMA_READ || json_is_true(json_object_get(message, "read"));
 	t->has_peer = peer;
 	if (peer && !rdma_gid_parse(peer, t->peer))
-		return wrong(why, "\"peer\" is no 32 hexadecimal digits");
+		return json_wrong(&m, "peer", "no 32 hexadecimal digits");
 	take_qps(t);
-	return regions ? take_regions(regions, t, why) : take_shares(message, t, why);
+	return regions ? take_regions(regions, t, why) : take_shares(&m, t);
 }
 
 bool told_parse(const json_t *message, struct told *t, char *why)
