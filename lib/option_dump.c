@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <string.h>
 
+#include "lib/json.h"
 #include "lib/option_dump.h"
-
-static json_t *text(const char *text)
-{
-	return text ? json_string(text) : json_null();
-}
 
 static json_t *dump_choices(const struct option_entry *e)
 {
@@ -24,9 +20,10 @@ static json_t *dump_option(const struct option_entry *e)
 	struct option_value v;
 	bool valued = option_value(e, &v);
 
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o, s:o}", "name", e->name, "letter",
-			 text(e->letter ? letter : NULL), "argument", text(valued ? v.text : NULL), "choices", dump_choices(e),
-			 "default", text(e->usual), "topic", text(e->topic), "words", option_words(e).text, "hidden", e->hidden,
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o, s:o}", "name", e->name,
+			 "letter", json_text_or_null(letter), "argument", json_text_or_null(valued ? v.text : NULL),
+			 "choices", dump_choices(e), "default", json_text_or_null(e->usual), "topic", json_text_or_null(e->topic),
+			 "words", option_words(e).text, "hidden", e->hidden,
 			 /* as strings: most of them exceed JSON's integers */
 			 "least", ranged ? json_sprintf("%ju", (uintmax_t)e->least) : json_null(),
 			 "most", ranged ? json_sprintf("%ju", (uintmax_t)e->most) : json_null());

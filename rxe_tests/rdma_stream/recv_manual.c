@@ -91,13 +91,12 @@ static void write_parameters(const struct manual_receiver *u)
 	FILE *file = strcmp(u->o->tell, "-") ? fopen(u->o->tell, "w") : stdout;
 	json_t *what = rdma_end_json(&u->self);
 
-	json_object_set_new(what, "slots", json_integer(u->slots));
+	json_set_count(what, "slots", u->slots);
 	json_object_set_new(what, "peer", rdma_gid_json(u->peer.gid));
-	if (!file || json_dumpf(what, file, JSON_COMPACT) || fputc('\n', file) < 0 || fflush(file))
+	if (!file || !json_line(file, what, JSON_COMPACT) || fflush(file))
 		err(1, "--tell %s", u->o->tell);
 	if (file != stdout)
 		fclose(file);
-	json_decref(what);
 }
 
 /* A message's number is its immediate data. Without immediate data it is the number of messages before it. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rocescope capture: writes the faulty packets of interfaces, with their context, to pcapng files. */
 #include <errno.h>
-#include <jansson.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 
 #include "lib/cause.h"
 #include "lib/clock.h"
+#include "lib/json.h"
 #include "lib/shown.h"
 #include "pcap/ng_writer.h"
 #include "userspace/command/arguments.h"
@@ -410,7 +410,7 @@ static json_t *kinds_as_json(const struct capture *c)
 
 	for (__u32 kind = 0; kind < ROCE_EVENTS; kind++)
 		if (c->kinds[kind])
-			json_object_set_new(kinds, event_names[kind], json_integer(c->kinds[kind]));
+			json_set_count(kinds, event_names[kind], c->kinds[kind]);
 	return kinds;
 }
 
@@ -424,11 +424,8 @@ static bool print_json(const struct capture *c)
 				(json_int_t)c->seen[CAPTURE_BEFORE], "after", (json_int_t)c->seen[CAPTURE_AFTER], "written",
 				(json_int_t)c->written, "reasons", kinds_as_json(c),
 				"suppressed", (json_int_t)c->suppressed, "lost", (json_int_t)c->lost);
-	bool good = !json_object_update(o, own) && !json_dumpf(o, stdout, VIEW_JSON) && putchar('\n') != EOF && !fflush(stdout);
 
-	json_decref(own);
-	json_decref(o);
-	return good;
+	return !json_object_update_new(o, own) && json_line(stdout, o, JSON_LINE) && !fflush(stdout);
 }
 
 static bool print_lines(const struct capture *c)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/json.h"
 #include "lib/list.h"
 #include "lib/nearest.h"
 #include "lib/option_dump.h"
@@ -87,9 +88,7 @@ static void dump(void)
 	for (size_t i = 0; topics[i]; i++)
 		json_array_append_new(json_object_get(all, "topics"),
 				      json_pack("{s:s, s:s}", "name", topics[i]->name, "words", topics[i]->words));
-	json_dumpf(all, stdout, JSON_INDENT(1));
-	printf("\n");
-	json_decref(all);
+	json_line(stdout, all, JSON_INDENT(1));
 }
 
 /* "; did you mean monitor?": a command or topic (topics: NULL for commands only) that the word may be. */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "tests/unit/cmocka_includes.h"
+#include "lib/json.h"
 #include "userspace/render/output/json_text.h"
-#include "userspace/render/output/view_json.h"
 
 #define MANY 3000
 
@@ -25,7 +25,7 @@ static __u64 random_bits(void)
 /* Compares the text with the value, and frees the value. */
 static void same(struct json_text *t, json_t *value)
 {
-	char *text = json_dumps(value, VIEW_JSON | JSON_ENCODE_ANY);
+	char *text = json_dumps(value, JSON_LINE | JSON_ENCODE_ANY);
 
 	assert_non_null(text);
 	t->bytes[t->length] = 0;
@@ -54,7 +54,7 @@ static void real_numbers(void **unused)
 		if (n != n || n - n != 0)
 			continue; /* JSON has no such number */
 		json_text_begin(&t, NULL);
-		json_text_real(&t, n);
+		json_text_real(&t, NULL, n);
 		same(&t, json_real(n));
 	}
 }
@@ -68,10 +68,10 @@ static void whole_numbers(void **unused)
 		__u64 n = i ? random_bits() >> i % 64 : 0;
 
 		json_text_begin(&t, NULL);
-		json_text_number(&t, n);
+		json_text_number(&t, NULL, n);
 		same(&t, json_integer(n <= INT64_MAX ? (json_int_t)n : INT64_MAX));
 		json_text_begin(&t, NULL);
-		json_text_hexadecimal(&t, n);
+		json_text_hexadecimal_or_null(&t, NULL, true, n);
 		same(&t, json_sprintf("0x%llx", n));
 	}
 }
@@ -83,26 +83,19 @@ static void objects(void **unused)
 
 	(void)unused;
 	json_text_begin(&t, NULL);
-	json_text_open(&t, '{');
-	json_text_key(&t, "a");
-	json_text_open(&t, '[');
-	json_text_number(&t, 1);
-	json_text_open(&t, '{');
+	json_text_open(&t, NULL, '{');
+	json_text_open(&t, "a", '[');
+	json_text_number(&t, NULL, 1);
+	json_text_open(&t, NULL, '{');
 	json_text_close(&t, '}');
-	json_text_string(&t, "x");
+	json_text_string(&t, NULL, "x");
 	json_text_close(&t, ']');
-	json_text_key(&t, "b");
-	json_text_bool(&t, true);
-	json_text_key(&t, "c");
-	json_text_bool(&t, false);
-	json_text_key(&t, "d");
-	json_text_number_or_null(&t, false, 7);
-	json_text_key(&t, "e");
-	json_text_number_or_null(&t, true, 7);
-	json_text_key(&t, "f");
-	json_text_mac(&t, mac);
-	json_text_key(&t, "g");
-	json_text_value(&t, json_null(), VIEW_JSON);
+	json_text_bool(&t, "b", true);
+	json_text_bool(&t, "c", false);
+	json_text_number_or_null(&t, "d", false, 7);
+	json_text_number_or_null(&t, "e", true, 7);
+	json_text_mac(&t, "f", mac);
+	json_text_string(&t, "g", NULL);
 	json_text_close(&t, '}');
 	same(&t, json_pack("{s:[i, {}, s], s:b, s:b, s:n, s:i, s:s, s:n}", "a", 1, "x", "b", 1, "c", 0, "d", "e", 7, "f",
 			   "02:ff:00:9a:10:01", "g"));
@@ -119,19 +112,19 @@ static void long_ones(void **unused)
 
 	(void)unused;
 	json_text_begin(&t, out);
-	json_text_open(&t, '[');
+	json_text_open(&t, NULL, '[');
 	for (int i = 0; i < MANY; i++) {
-		json_text_number(&t, i);
+		json_text_number(&t, NULL, i);
 		json_array_append_new(all, json_integer(i));
 		if (i % 100)
 			continue;
-		json_text_value(&t, odd, VIEW_JSON);
+		json_text_value(&t, NULL, json_incref(odd));
 		json_array_append(all, odd);
 	}
 	json_text_close(&t, ']');
 	assert_true(json_text_end(&t));
 	fclose(out);
-	want = json_dumps(all, VIEW_JSON);
+	want = json_dumps(all, JSON_LINE);
 	assert_string_equal(text, want);
 	assert_true(length > JSON_TEXT_BYTES / 2);
 	free(text);
@@ -147,9 +140,9 @@ static void full_disk(void **unused)
 
 	(void)unused;
 	json_text_begin(&t, out);
-	json_text_open(&t, '[');
+	json_text_open(&t, NULL, '[');
 	for (int i = 0; i < 100 * MANY; i++)
-		json_text_number(&t, i);
+		json_text_number(&t, NULL, i);
 	errno = 0;
 	assert_false(json_text_end(&t));
 	assert_int_equal(errno, ENOSPC);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The report for people, and as rocescope.bringup/1 (docs/json.md, docs/schema/bringup.schema.json). */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
@@ -287,33 +286,30 @@ static json_t *step_object(const struct bring_up_report *r, enum bring_up_step s
 
 static json_t *step_or_null(enum bring_up_step step)
 {
-	return step < STEPS ? json_string(step_name(step).text) : json_null();
+	return json_text_or_null(step < STEPS ? step_name(step).text : NULL);
 }
 
 static json_t *stream_object(const struct bring_up_stream *s)
 {
 	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s}", "src", address_text(s->src).text, "dst",
-			 address_text(s->dst).text, "dqpn", s->roce ? json_count(s->dqpn) : json_null(), "packets",
+			 address_text(s->dst).text, "dqpn", json_count_or_null(s->roce, s->dqpn), "packets",
 			 json_count(s->packets), "answers", json_count(s->answers), "failed", step_or_null(s->failed), "expected",
 			 s->failed < STEPS ? s->expected : "", "found", s->failed < STEPS ? s->found : "");
 }
 
 /* The pair that the steps are judged by. */
-static json_t *pair_object(const struct bring_up_stream *s)
+static json_t *pair_object(const __u8 src[16], const __u8 dst[16], __u32 dqpn, __u32 peer_qpn)
 {
-	return json_pack("{s:s, s:s, s:o, s:o}", "src", address_text(s->src).text, "dst", address_text(s->dst).text, "dqpn",
-			 s->roce ? json_count(s->dqpn) : json_null(), "peer_qpn",
-			 s->service == SERVICE_RC && s->answer_qpn != NO_QPN ? json_count(s->answer_qpn) : json_null());
+	return json_pack("{s:s, s:s, s:o, s:o}", "src", address_text(src).text, "dst", address_text(dst).text, "dqpn",
+			 json_count_or_null(dqpn != NO_QPN, dqpn), "peer_qpn", json_count_or_null(peer_qpn != NO_QPN, peer_qpn));
 }
 
 /* The responder instead of a sender. */
 static void add_asked(json_t *o, const struct bring_up_asked *a)
 {
-	json_object_set_new(o, "pair", json_pack("{s:s, s:s, s:o, s:o}", "src", address_text(a->src).text, "dst",
-						 address_text(a->dst).text, "dqpn", json_count(a->dqpn), "peer_qpn",
-						 a->sqpn != NO_QPN ? json_count(a->sqpn) : json_null()));
-	json_object_set_new(o, "requests", json_count(a->requests));
-	json_object_set_new(o, "answers", json_count(a->answers));
+	json_object_set_new(o, "pair", pair_object(a->src, a->dst, a->dqpn, a->sqpn));
+	json_set_count(o, "requests", a->requests);
+	json_set_count(o, "answers", a->answers);
 }
 
 static json_t *row_object(const struct bring_up *b, const struct bring_up_row *row)
@@ -329,7 +325,6 @@ int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_rep
 	bool more;
 	size_t count = bring_up_rows(b, rows, BRING_UP_ROWS, &more);
 	char instead[OTHER_FRAMES_TEXT];
-	int failed;
 
 	for (enum bring_up_step s = steps_begin(b); s < steps_end(b); s++)
 		json_array_append_new(each, step_object(r, s));
@@ -343,15 +338,13 @@ int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_rep
 		      "not_seen", json_text(b->sniffer.why), "wrong", step_or_null(r->wrong), "steps", each, "streams", streams);
 	json_object_set_new(o, "exchange", exchange);
 	if (b->shown)
-		json_object_set_new(o, "pair", pair_object(b->shown));
+		json_object_set_new(o, "pair", pair_object(b->shown->src, b->shown->dst, b->shown->roce ? b->shown->dqpn : NO_QPN,
+							   b->shown->service == SERVICE_RC ? b->shown->answer_qpn : NO_QPN));
 	if (b->asked)
 		add_asked(o, b->asked);
 	if (b->options->peer || b->options->filter)
-		json_object_set_new(o, "left_out", json_count(b->left_out));
+		json_set_count(o, "left_out", b->left_out);
 	other_frames_say(&b->other_frames, instead);
 	json_object_set_new(o, "instead", json_string(b->stream_count || (b->asked && b->frames) ? "" : instead));
-	errno = ENOMEM;
-	failed = !o || json_dumpf(o, out, JSON_COMPACT) || fputc('\n', out) == EOF;
-	json_decref(o);
-	return failed ? -1 : 0;
+	return json_line(out, o, JSON_COMPACT) ? 0 : -1;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The report for people, and as rocescope.path/1 (docs/json.md, docs/schema/path.schema.json). */
-#include <errno.h>
 #include <string.h>
 
 #include "lib/clock.h"
@@ -112,17 +111,12 @@ int path_lines(FILE *out, const struct path_facts *f, const struct path_report *
 
 /* ---- for programs ---- */
 
-static json_t *text_or_null(const char *text)
-{
-	return text[0] ? json_string(text) : json_null();
-}
-
 static json_t *change_object(const struct path_change *c)
 {
 	if (!c->made && !c->error[0])
 		return json_null();
 	return json_pack("{s:s, s:s, s:s, s:b, s:o}", "what", c->what, "before", c->before, "after", c->after, "made", c->made,
-			 "error", text_or_null(c->error));
+			 "error", json_text_or_null(c->error));
 }
 
 static json_t *result_object(const struct path_result *to)
@@ -133,33 +127,24 @@ static json_t *result_object(const struct path_result *to)
 		return o;
 	json_object_set_new(o, "severity", json_string(severity_words(to->severity)));
 	json_object_set_new(o, "why", json_string(checks[to->check].why));
-	json_object_set_new(o, "command", text_or_null(to->command));
+	json_object_set_new(o, "command", json_text_or_null(to->command));
 	json_object_set_new(o, "fix", json_boolean(to->change.kind != CHANGE_NOTHING));
 	json_object_set_new(o, "change", change_object(&to->change));
 	return o;
-}
-
-static json_t *count_or_null(bool known, uint64_t n)
-{
-	return known ? json_count(n) : json_null();
 }
 
 int path_json(FILE *out, const struct path_facts *f, const struct path_report *r)
 {
 	json_t *of[] = { json_array(), json_array(), json_array() }, *o;
 	unsigned int roce = path_roce_mtu(f->mtu);
-	int failed;
 
 	for (size_t i = 0; i < r->count; i++)
 		json_array_append_new(of[r->results[i].state], result_object(&r->results[i]));
 	o = json_pack("{s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "rocescope.path/1", "interface",
-		      json_text(f->name), "driver", text_or_null(f->driver), "peer", text_or_null(f->peer_address), "gbps",
-		      f->gbps ? json_real(f->gbps) : json_null(), "mtu", f->mtu, "roce_path_mtu", count_or_null(roce, roce),
-		      "largest_packet", count_or_null(f->probe.known, f->probe.passes), "rtt_us",
-		      f->probe.answered ? json_real((double)f->probe.rtt_ns / NSEC_PER_USEC) : json_null(), "findings",
+		      json_text(f->name), "driver", json_text_or_null(f->driver), "peer", json_text_or_null(f->peer_address), "gbps",
+		      json_real_or_null(f->gbps, f->gbps), "mtu", f->mtu, "roce_path_mtu", json_count_or_null(roce, roce),
+		      "largest_packet", json_count_or_null(f->probe.known, f->probe.passes), "rtt_us",
+		      json_real_or_null(f->probe.answered, (double)f->probe.rtt_ns / NSEC_PER_USEC), "findings",
 		      of[PATH_FINDING], "good", of[PATH_GOOD], "not_known", of[PATH_NOT_KNOWN]);
-	errno = ENOMEM;
-	failed = !o || json_dumpf(o, out, JSON_COMPACT) || fputc('\n', out) == EOF;
-	json_decref(o);
-	return failed ? -1 : 0;
+	return json_line(out, o, JSON_COMPACT) ? 0 : -1;
 }

@@ -140,16 +140,6 @@ static __u64 count_of(const struct roce_event *e, int kind)
 	}
 }
 
-static json_t *lints_array(__u32 lints)
-{
-	json_t *array = json_array();
-
-	for (int i = 0; i < ROCE_LINTS; i++)
-		if (lints >> i & 1)
-			json_array_append_new(array, json_string(lint_names[i]));
-	return array;
-}
-
 /* The object for one kind of the event. */
 static json_t *event_object(const struct events *e, const struct taken_packet *p, const struct roce_packet *packet, int kind)
 {
@@ -162,22 +152,22 @@ static json_t *event_object(const struct events *e, const struct taken_packet *p
 	event_text(&event, text);
 	o = json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:s, s:o, s:o}", "schema", "rocescope.event/1",
 		      "time", view_time(p->time).text, "stream", stream_object(packet), "kind", event_names[kind],
-		      "expected", place && event.expected != EVENT_NO_PSN ? json_count(event.expected & PSN_MASK) : json_null(),
-		      "seen", place ? json_count(event.seen & PSN_MASK) : json_null(), "count",
+		      "expected", json_count_or_null(place && event.expected != EVENT_NO_PSN, event.expected & PSN_MASK),
+		      "seen", json_count_or_null(place, event.seen & PSN_MASK), "count",
 		      json_count(count_of(&event, kind)), "text", text, "interface", json_text(e->options.interfaces[p->interface]),
 		      "left_out", json_count(p->record->left_out));
 	if (kind == EVENT_imm_gap)
-		json_object_set_new(o, "imm_expected", json_count(event.imm_expected));
+		json_set_count(o, "imm_expected", event.imm_expected);
 	if (kind == EVENT_imm_gap || kind == EVENT_block_incomplete)
-		json_object_set_new(o, "imm_seen", json_count(event.imm_seen));
+		json_set_count(o, "imm_seen", event.imm_seen);
 	if (kind == EVENT_lint)
-		json_object_set_new(o, "lints", lints_array(event.lints));
+		json_object_set_new(o, "lints", json_names(event.lints, lint_names, ROCE_LINTS));
 	return o;
 }
 
 static void emit_object(struct events *e, json_t *o, bool print)
 {
-	char *text = json_dumps(o, VIEW_JSON);
+	char *text = json_dumps(o, JSON_LINE);
 
 	if (text && print)
 		fprintf(e->out, "%s\n", text);

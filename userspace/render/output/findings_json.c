@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rocescope.findings/1 (docs/json.md, docs/schema/findings.schema.json) */
-#include <errno.h>
-#include <stdint.h>
 
 #include "lib/address.h"
 #include "lib/json.h"
@@ -15,12 +13,12 @@ static json_t *stream_object(const struct roce_key *k)
 	if (!k->kind)
 		return json_null();
 	o = json_pack("{s:s, s:o, s:o, s:o, s:s}", "src", address_text(k->src).text,
-		      "dst", datagram ? json_null() : json_string(address_text(k->dst).text),
-		      "dqpn", datagram || !known ? json_null() : json_count(k->qpn),
-		      "sqpn", datagram ? json_count(k->qpn) : json_null(),
+		      "dst", json_text_or_null(datagram ? NULL : address_text(k->dst).text),
+		      "dqpn", json_count_or_null(!datagram && known, k->qpn),
+		      "sqpn", json_count_or_null(datagram, k->qpn),
 		      "side", k->side == SIDE_RESPONSE ? "response" : "request");
 	if (k->kind == KEY_UDP)
-		json_object_set_new(o, "udp_port", json_count(k->port));
+		json_set_count(o, "udp_port", k->port);
 	return o;
 }
 
@@ -39,10 +37,7 @@ static json_t *evidence_array(const struct finding *f)
 
 static json_t *hex(__u32 v)
 {
-	char text[16];
-
-	snprintf(text, sizeof(text), "0x%08x", v);
-	return json_string(text);
+	return json_sprintf("0x%08x", v);
 }
 
 static json_t *field_names(__u32 set)
@@ -133,15 +128,15 @@ static json_t *checked_object(const struct doctor_checked *c)
 			      "messages", json_count(c->messages), "first_psns", json_count(c->starts));
 
 	if (c->answers) {
-		json_object_set_new(o, "answers", json_count(c->answers));
-		json_object_set_new(o, "answers_compared", json_count(c->compared));
+		json_set_count(o, "answers", c->answers);
+		json_set_count(o, "answers_compared", c->compared);
 	}
 	if (c->datagrams) {
-		json_object_set_new(o, "datagrams", json_count(c->datagrams));
-		json_object_set_new(o, "flows", json_count(c->flows));
+		json_set_count(o, "datagrams", c->datagrams);
+		json_set_count(o, "flows", c->flows);
 	}
 	if (c->receiver)
-		json_object_set_new(o, "to_receiver", json_count(c->received));
+		json_set_count(o, "to_receiver", c->received);
 	if (*c->instead)
 		json_object_set_new(o, "instead", json_string(c->instead));
 	return o;
@@ -161,7 +156,7 @@ static json_t *losses_array(const struct findings_report *r)
 			bool none = by == LOSSES_BY_VLAN && row->value == LOSSES_NO_VLAN;
 
 			json_array_append_new(rows, json_pack("{s:o, s:o, s:o, s:o, s:o}", "value",
-							      none ? json_null() : json_count(row->value),
+							      json_count_or_null(!none, row->value),
 							      "streams", json_count(row->streams), "packets", json_count(row->packets),
 							      "lost", json_count(row->lost), "gaps", json_count(row->gaps)));
 		}
@@ -189,7 +184,7 @@ static json_t *pauses_object(const struct doctor_pauses *p)
 		json_t *o = json_pack("{s:i, s:o}", "priority", i, "pfc_frames", json_count(p->frames[i]));
 
 		for (int c = 0; c < PRIORITY_COUNTS; c++)
-			json_object_set_new(o, host_priority_names[c], json_count(p->host[i][c]));
+			json_set_count(o, host_priority_names[c], p->host[i][c]);
 		if (doctor_is_paused(p, i))
 			json_array_append(priorities, o);
 		json_decref(o);
@@ -210,7 +205,6 @@ static json_t *pauses_object(const struct doctor_pauses *p)
 int findings_json(FILE *out, const struct findings_report *r)
 {
 	json_t *findings = json_array(), *hints = json_array(), *o;
-	int failed;
 
 	for (size_t i = 0; i < r->findings->count; i++) {
 		const struct finding *f = &r->findings->list[i];
@@ -222,8 +216,5 @@ int findings_json(FILE *out, const struct findings_report *r)
 	o = json_pack("{s:s, s:b, s:o, s:o, s:o*, s:o*, s:o}", "schema", "rocescope.findings/1", "complete",
 		      r->complete, "findings", findings, "hints", hints, "losses_by", losses_array(r), "pauses",
 		      pauses_object(&r->pauses), "checked", checked_object(&r->checked));
-	errno = ENOMEM;
-	failed = !o || json_dumpf(o, out, JSON_COMPACT) || fputc('\n', out) == EOF;
-	json_decref(o);
-	return failed ? -1 : 0;
+	return json_line(out, o, JSON_COMPACT) ? 0 : -1;
 }

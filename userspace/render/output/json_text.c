@@ -3,10 +3,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lib/json.h"
 #include "userspace/render/output/json_text.h"
 
 #define LONGEST 512 /* bytes that one call writes, at most */
-#define DIGITS 15   /* digits of a real number, as in VIEW_JSON */
+#define DIGITS 15   /* digits of a real number, as in JSON_LINE */
 
 void json_text_begin(struct json_text *t, FILE *out)
 {
@@ -42,29 +43,6 @@ static void put_character(struct json_text *t, char c)
 	t->bytes[t->length++] = c;
 }
 
-/* Makes room for one call and writes the comma before it. comma_behind: the next call writes one, too. */
-static void begin(struct json_text *t, bool comma_behind)
-{
-	if (t->length > JSON_TEXT_BYTES - LONGEST)
-		flush(t);
-	if (t->comma)
-		put_character(t, ',');
-	t->comma = comma_behind;
-}
-
-void json_text_open(struct json_text *t, char bracket)
-{
-	begin(t, false);
-	put_character(t, bracket);
-}
-
-void json_text_close(struct json_text *t, char bracket)
-{
-	t->comma = false;
-	begin(t, true);
-	put_character(t, bracket);
-}
-
 static void put_string(struct json_text *t, const char *text)
 {
 	put_character(t, '"');
@@ -72,17 +50,40 @@ static void put_string(struct json_text *t, const char *text)
 	put_character(t, '"');
 }
 
-void json_text_key(struct json_text *t, const char *name)
+/* Makes room for one call, and writes what is before its value. comma_behind: the next call writes a comma. */
+static void begin(struct json_text *t, const char *key, bool comma_behind)
 {
-	begin(t, false);
-	put_string(t, name);
-	put_character(t, ':');
+	if (t->length > JSON_TEXT_BYTES - LONGEST)
+		flush(t);
+	if (t->comma)
+		put_character(t, ',');
+	if (key) {
+		put_string(t, key);
+		put_character(t, ':');
+	}
+	t->comma = comma_behind;
 }
 
-void json_text_string(struct json_text *t, const char *text)
+void json_text_open(struct json_text *t, const char *key, char bracket)
 {
-	begin(t, true);
-	put_string(t, text);
+	begin(t, key, false);
+	put_character(t, bracket);
+}
+
+void json_text_close(struct json_text *t, char bracket)
+{
+	t->comma = false;
+	begin(t, NULL, true);
+	put_character(t, bracket);
+}
+
+void json_text_string(struct json_text *t, const char *key, const char *text)
+{
+	begin(t, key, true);
+	if (text)
+		put_string(t, text);
+	else
+		put(t, "null", 4);
 }
 
 /* Writes n to any base up to 16, without leading zeros. */
@@ -96,9 +97,9 @@ static void put_digits(struct json_text *t, __u64 n, unsigned int base)
 	put(t, first, digits + sizeof(digits) - first);
 }
 
-void json_text_number(struct json_text *t, __u64 n)
+void json_text_number(struct json_text *t, const char *key, __u64 n)
 {
-	begin(t, true);
+	begin(t, key, true);
 	put_digits(t, n <= INT64_MAX ? n : INT64_MAX, 10);
 }
 
@@ -120,9 +121,9 @@ static void put_real(struct json_text *t, double n)
 	put(t, text, length);
 }
 
-void json_text_real(struct json_text *t, double n)
+void json_text_real(struct json_text *t, const char *key, double n)
 {
-	begin(t, true);
+	begin(t, key, true);
 	if (n > 0 && n < 1e15 && n == (__u64)n) {
 		put_digits(t, n, 10);
 		put(t, ".0", 2);
@@ -131,53 +132,57 @@ void json_text_real(struct json_text *t, double n)
 	}
 }
 
-void json_text_bool(struct json_text *t, bool value)
+void json_text_bool(struct json_text *t, const char *key, bool value)
 {
-	begin(t, true);
+	begin(t, key, true);
 	put(t, value ? "true" : "false", value ? 4 : 5);
 }
 
-void json_text_null(struct json_text *t)
-{
-	begin(t, true);
-	put(t, "null", 4);
-}
-
-void json_text_number_or_null(struct json_text *t, bool known, __u64 n)
+void json_text_number_or_null(struct json_text *t, const char *key, bool known, __u64 n)
 {
 	if (known)
-		json_text_number(t, n);
+		json_text_number(t, key, n);
 	else
-		json_text_null(t);
+		json_text_string(t, key, NULL);
 }
 
-void json_text_hexadecimal(struct json_text *t, __u64 n)
+void json_text_hexadecimal_or_null(struct json_text *t, const char *key, bool known, __u64 n)
 {
-	begin(t, true);
+	if (!known) {
+		json_text_string(t, key, NULL);
+		return;
+	}
+	begin(t, key, true);
 	put(t, "\"0x", 3);
 	put_digits(t, n, 16);
 	put_character(t, '"');
 }
 
-void json_text_value(struct json_text *t, const json_t *value, size_t flags)
+static void print(struct json_text *t, const char *key, json_t *value, size_t flags)
 {
-	if (json_is_null(value)) {
-		json_text_null(t);
-		return;
-	}
-	begin(t, true);
+	begin(t, key, true);
 	flush(t);
-	if (!value && !t->error)
-		t->error = ENOMEM;
-	if (!t->error && json_dumpf(value, t->out, flags))
+	if (t->error)
+		json_decref(value);
+	else if (!json_print(t->out, value, JSON_LINE | flags))
 		t->error = errno;
 }
 
-void json_text_mac(struct json_text *t, const __u8 mac[6])
+void json_text_value(struct json_text *t, const char *key, json_t *value)
+{
+	print(t, key, value, JSON_ENCODE_ANY);
+}
+
+void json_text_members(struct json_text *t, json_t *object)
+{
+	print(t, NULL, object, JSON_EMBED);
+}
+
+void json_text_mac(struct json_text *t, const char *key, const __u8 mac[6])
 {
 	static const char digits[] = "0123456789abcdef";
 
-	begin(t, true);
+	begin(t, key, true);
 	for (int i = 0; i < 6; i++) {
 		put_character(t, i ? ':' : '"');
 		put_character(t, digits[mac[i] >> 4]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Writes JSON as text, value by value. For lines with ten thousands of objects, where jansson's tree of allocated values would
- * take most of the time. The text is the same as jansson's with VIEW_JSON.
+ * take most of the time. The text is the same as jansson's with JSON_LINE.
  */
 #ifndef USERSPACE_RENDER_OUTPUT_JSON_TEXT_H
 #define USERSPACE_RENDER_OUTPUT_JSON_TEXT_H
@@ -24,29 +24,34 @@ struct json_text {
 
 void json_text_begin(struct json_text *t, FILE *out);
 
+/*
+ * Each of the functions below writes a member of an object, or without a key the next element of an array. Keys and strings are ASCII
+ * without quotes, backslashes and control characters.
+ */
+
 /* Begin and end an object ('{', '}') or an array ('[', ']'). */
-void json_text_open(struct json_text *t, char bracket);
+void json_text_open(struct json_text *t, const char *key, char bracket);
 void json_text_close(struct json_text *t, char bracket);
 
-/* Writes a key. Names and strings are ASCII without quotes, backslashes and control characters. */
-void json_text_key(struct json_text *t, const char *name);
+/* Numbers above INT64_MAX become INT64_MAX. */
+void json_text_number(struct json_text *t, const char *key, __u64 n);
+void json_text_number_or_null(struct json_text *t, const char *key, bool known, __u64 n);
 
-/* Write a value: after a key, or as the next element of an array. Numbers above INT64_MAX become INT64_MAX. */
-void json_text_string(struct json_text *t, const char *text);
-void json_text_number(struct json_text *t, __u64 n);
-void json_text_real(struct json_text *t, double n);
-void json_text_bool(struct json_text *t, bool value);
-void json_text_null(struct json_text *t);
-void json_text_number_or_null(struct json_text *t, bool known, __u64 n);
+void json_text_string(struct json_text *t, const char *key, const char *text); /* NULL: null */
+void json_text_real(struct json_text *t, const char *key, double n);
+void json_text_bool(struct json_text *t, const char *key, bool value);
 
-/* "0x1f" */
-void json_text_hexadecimal(struct json_text *t, __u64 n);
+/* "0x1f": memory addresses and keys, since many readers of JSON have no 64-bit integers. */
+void json_text_hexadecimal_or_null(struct json_text *t, const char *key, bool known, __u64 n);
 
 /* "02:00:00:00:00:01" */
-void json_text_mac(struct json_text *t, const __u8 mac[6]);
+void json_text_mac(struct json_text *t, const char *key, const __u8 mac[6]);
 
-/* Writes a value of jansson, with any text in it. flags: of json_dumpf(). value: NULL is an error, ENOMEM. */
-void json_text_value(struct json_text *t, const json_t *value, size_t flags);
+/* Writes a value of jansson, with any text in it, and frees it. value: NULL is an error, ENOMEM. The text must have an output. */
+void json_text_value(struct json_text *t, const char *key, json_t *value);
+
+/* Writes the members of a jansson object that is not empty into the object that was begun, in the same way. */
+void json_text_members(struct json_text *t, json_t *object);
 
 /* Writes the rest to `out`. false: not all could be written; errno says why. */
 bool json_text_end(struct json_text *t);

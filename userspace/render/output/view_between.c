@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rocescope.between/1 (docs/json.md, docs/schema/between.schema.json), and the same for people. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,28 +22,21 @@ static __u64 positive(__s64 n)
 
 static json_t *place_object(const struct between_place *p, const char *name)
 {
-	json_t *text = json_string(name);
-
-	return json_pack("{s:o, s:o, s:f, s:b, s:o, s:o}", "name", text ?: json_string("?"),
-			 "time", p->seen ? json_string(view_time(p->time).text) : json_null(), "seconds", p->seconds,
+	return json_pack("{s:o, s:o, s:f, s:b, s:o, s:o}", "name", json_text(name),
+			 "time", json_text_or_null(p->seen ? view_time(p->time).text : NULL), "seconds", p->seconds,
 			 "complete", p->seen && p->complete, "ring_missed", json_count(p->missed),
 			 "untracked_packets", json_count(p->untracked));
-}
-
-static json_t *count_or_null(bool known, __u64 n)
-{
-	return known ? json_count(n) : json_null();
 }
 
 /* The members that a stream and the totals have. */
 static void set_figures(json_t *o, const struct between_figures *f, bool known, __u64 lost_before)
 {
-	json_object_set_new(o, "entered", count_or_null(known, f->entered));
-	json_object_set_new(o, "left", count_or_null(known, f->left));
-	json_object_set_new(o, "lost", count_or_null(known, positive(f->least)));
-	json_object_set_new(o, "lost_most", count_or_null(known, positive(f->most)));
-	json_object_set_new(o, "damaged", count_or_null(known, positive(f->damaged)));
-	json_object_set_new(o, "lost_before", json_count(lost_before));
+	json_object_set_new(o, "entered", json_count_or_null(known, f->entered));
+	json_object_set_new(o, "left", json_count_or_null(known, f->left));
+	json_object_set_new(o, "lost", json_count_or_null(known, positive(f->least)));
+	json_object_set_new(o, "lost_most", json_count_or_null(known, positive(f->most)));
+	json_object_set_new(o, "damaged", json_count_or_null(known, positive(f->damaged)));
+	json_set_count(o, "lost_before", lost_before);
 }
 
 static void add_object(const struct between_stream *s, void *context)
@@ -57,7 +49,7 @@ static void add_object(const struct between_stream *s, void *context)
 	json_object_set_new(o, "icrc_trusted", json_boolean(s->at[BETWEEN_A].trusted || s->at[BETWEEN_B].trusted));
 	json_object_set_new(o, "exact", json_boolean(s->known && s->figures.least == s->figures.most));
 	set_figures(o, &s->figures, s->known, s->at[BETWEEN_A].now.lost);
-	json_object_set_new(o, "added", count_or_null(s->known, positive(-s->figures.most)));
+	json_object_set_new(o, "added", json_count_or_null(s->known, positive(-s->figures.most)));
 	json_array_append_new(streams, o);
 }
 
@@ -65,23 +57,17 @@ int between_json(FILE *out, struct between *b, const char *const name[BETWEEN_PO
 {
 	struct between_totals t = between_totals(b);
 	json_t *streams = json_array(), *totals, *o;
-	bool failed;
 
 	totals = json_pack("{s:o, s:o, s:o, s:o, s:o}", "streams", json_count(t.streams), "only_a", json_count(t.only[BETWEEN_A]),
 			   "only_b", json_count(t.only[BETWEEN_B]), "unknown", json_count(t.unknown),
 			   "left_out", json_count(b->left_out));
 	set_figures(totals, &t.figures, true, t.lost_before);
-	json_object_set_new(totals, "lost_before_only_a", json_count(t.lost_before_only_a));
+	json_set_count(totals, "lost_before_only_a", t.lost_before_only_a);
 	between_each(b, add_object, streams);
 	o = json_pack("{s:s, s:s, s:f, s:[o, o], s:o, s:o}", "schema", "rocescope.between/1", "time", view_time(time).text,
 		      "seconds", seconds, "points", place_object(&b->place[BETWEEN_A], name[BETWEEN_A]),
 		      place_object(&b->place[BETWEEN_B], name[BETWEEN_B]), "totals", totals, "streams", streams);
-	failed = !o || json_dumpf(o, out, VIEW_JSON);
-	if (!o)
-		errno = ENOMEM;
-	json_decref(o);
-	fputc('\n', out);
-	return failed || ferror(out) ? -1 : 0;
+	return json_line(out, o, JSON_LINE) && !ferror(out) ? 0 : -1;
 }
 
 /* ---- for people ---- */

@@ -18,63 +18,17 @@
 #include "userspace/render/output/view.h"
 #include "userspace/render/output/view_json.h"
 
-static json_t *number_or_null(bool known, __u64 n)
-{
-	return known ? json_count(n) : json_null();
-}
-
 static json_t *rfc3339(__u64 ns)
 {
 	return json_string(view_time(ns).text);
 }
 
-static void string(struct json_text *t, const char *key, const char *text)
-{
-	json_text_key(t, key);
-	json_text_string(t, text);
-}
-
-static void count(struct json_text *t, const char *key, __u64 n)
-{
-	json_text_key(t, key);
-	json_text_number(t, n);
-}
-
-static void count_or_null(struct json_text *t, const char *key, bool known, __u64 n)
-{
-	json_text_key(t, key);
-	json_text_number_or_null(t, known, n);
-}
-
-static void boolean(struct json_text *t, const char *key, bool value)
-{
-	json_text_key(t, key);
-	json_text_bool(t, value);
-}
-
-/* Memory addresses and keys are hexadecimal strings, since many readers of JSON have no 64-bit integers. */
-static void hexadecimal_or_null(struct json_text *t, const char *key, bool known, __u64 n)
-{
-	json_text_key(t, key);
-	if (known)
-		json_text_hexadecimal(t, n);
-	else
-		json_text_null(t);
-}
-
-static void mac(struct json_text *t, const char *key, const __u8 m[6])
-{
-	json_text_key(t, key);
-	json_text_mac(t, m);
-}
-
 static void put_lint(struct json_text *t, const struct roce_stream *s)
 {
-	json_text_key(t, "lint");
-	json_text_open(t, '{');
+	json_text_open(t, "lint", '{');
 	for (int i = 0; i < ROCE_LINTS; i++)
 		if (s->lint[i])
-			count(t, lint_names[i], s->lint[i]);
+			json_text_number(t, lint_names[i], s->lint[i]);
 	json_text_close(t, '}');
 }
 
@@ -87,25 +41,23 @@ static void put_habits(struct json_text *t, const struct roce_stream *s)
 		habits |= stream_is_habit(s, i) << i;
 	if (!habits)
 		return;
-	json_text_key(t, "habits");
-	json_text_open(t, '[');
+	json_text_open(t, "habits", '[');
 	for (int i = 0; i < ROCE_LINTS; i++)
 		if (habits >> i & 1)
-			json_text_string(t, lint_names[i]);
+			json_text_string(t, NULL, lint_names[i]);
 	json_text_close(t, ']');
 }
 
 /* How far late packets were behind: [least number of PSNs, packets] of the depths that are not empty. */
 static void put_late(struct json_text *t, const struct roce_stream *s)
 {
-	json_text_key(t, "late_by");
-	json_text_open(t, '[');
+	json_text_open(t, "late_by", '[');
 	for (int i = 0; i < STREAM_DEPTHS; i++) {
 		if (!s->arrival.depth[i])
 			continue;
-		json_text_open(t, '[');
-		json_text_number(t, 1ull << i);
-		json_text_number(t, s->arrival.depth[i]);
+		json_text_open(t, NULL, '[');
+		json_text_number(t, NULL, 1ull << i);
+		json_text_number(t, NULL, s->arrival.depth[i]);
 		json_text_close(t, ']');
 	}
 	json_text_close(t, ']');
@@ -121,20 +73,19 @@ static void put_missing(struct json_text *t, const struct roce_stream *s)
 	__u64 first = psn->next, n = psn->next - PSN_WINDOW;
 	bool missing;
 
-	count_or_null(t, "next_psn", s->met, psn->next & PSN_MASK);
+	json_text_number_or_null(t, "next_psn", s->met, psn->next & PSN_MASK);
 	if (!s->met || psn_is_whole(psn))
 		return;
-	json_text_key(t, "missing");
-	json_text_open(t, '[');
+	json_text_open(t, "missing", '[');
 	for (; (__s64)(psn->next - n) >= 0; n++) {
 		missing = n != psn->next && !(psn->seen[n % PSN_WINDOW / 64] >> n % 64 & 1);
 		if (missing && first == psn->next)
 			first = n;
 		if (missing || first == psn->next)
 			continue;
-		json_text_open(t, '[');
-		json_text_number(t, first & PSN_MASK);
-		json_text_number(t, n - first);
+		json_text_open(t, NULL, '[');
+		json_text_number(t, NULL, first & PSN_MASK);
+		json_text_number(t, NULL, n - first);
 		json_text_close(t, ']');
 		first = psn->next;
 	}
@@ -147,23 +98,21 @@ static void put_ring(struct json_text *t, const struct roce_stream *s)
 	const struct roce_ring *r = &s->ring.ring;
 	bool known = ring_is_known(&s->ring), round = known && r->slots;
 
-	json_text_key(t, "ring");
-	json_text_open(t, '{');
-	count_or_null(t, "slot", known, r->slot);
-	count_or_null(t, "slots", round, r->slots);
+	json_text_open(t, "ring", '{');
+	json_text_number_or_null(t, "slot", known, r->slot);
+	json_text_number_or_null(t, "slots", round, r->slots);
 	if (ring_is_learnt(&s->ring) && round)
-		hexadecimal_or_null(t, "start", true, r->start);
-	count_or_null(t, "last", round && block_counts(s), s->message.immediate);
+		json_text_hexadecimal_or_null(t, "start", true, r->start);
+	json_text_number_or_null(t, "last", round && block_counts(s), s->message.immediate);
 	json_text_close(t, '}');
 }
 
 /* Of the counter in immediate data. */
 static void put_immediate(struct json_text *t, const struct roce_stream *s)
 {
-	json_text_key(t, "immediate");
-	json_text_open(t, '{');
-	count_or_null(t, "step", block_counts(s), s->message.step);
-	count(t, "last", s->message.immediate);
+	json_text_open(t, "immediate", '{');
+	json_text_number_or_null(t, "step", block_counts(s), s->message.step);
+	json_text_number(t, "last", s->message.immediate);
 	json_text_close(t, '}');
 }
 
@@ -172,18 +121,15 @@ static void put_class(struct json_text *t, const struct roce_stream *s)
 {
 	const struct roce_last *l = &s->last;
 
-	json_text_key(t, "traffic_class");
-	json_text_open(t, '{');
-	count(t, "changes", s->class_changes);
-	json_text_key(t, "dscp");
-	json_text_open(t, '[');
-	json_text_number(t, l->tos >> 2);
-	json_text_number(t, l->tos_before >> 2);
+	json_text_open(t, "traffic_class", '{');
+	json_text_number(t, "changes", s->class_changes);
+	json_text_open(t, "dscp", '[');
+	json_text_number(t, NULL, l->tos >> 2);
+	json_text_number(t, NULL, l->tos_before >> 2);
 	json_text_close(t, ']');
-	json_text_key(t, "ecn_capable");
-	json_text_open(t, '[');
-	json_text_bool(t, l->tos & 3);
-	json_text_bool(t, l->tos_before & 3);
+	json_text_open(t, "ecn_capable", '[');
+	json_text_bool(t, NULL, l->tos & 3);
+	json_text_bool(t, NULL, l->tos_before & 3);
 	json_text_close(t, ']');
 	json_text_close(t, '}');
 }
@@ -192,17 +138,16 @@ static void put_last(struct json_text *t, const struct roce_last *l)
 {
 	bool reth = l->va || l->rkey || l->dma_length;
 
-	json_text_key(t, "last");
-	json_text_open(t, '{');
-	hexadecimal_or_null(t, "va", reth, l->va);
-	hexadecimal_or_null(t, "rkey", reth, l->rkey);
-	count_or_null(t, "dma_length", reth, l->dma_length);
-	count(t, "udp_source_port", l->udp_source_port);
-	mac(t, "src_mac", l->src_mac);
-	mac(t, "dst_mac", l->dst_mac);
-	count_or_null(t, "vlan", l->vlan_tags, l->vlan);
-	count(t, "dscp", l->tos >> 2);
-	count(t, "ttl", l->ttl);
+	json_text_open(t, "last", '{');
+	json_text_hexadecimal_or_null(t, "va", reth, l->va);
+	json_text_hexadecimal_or_null(t, "rkey", reth, l->rkey);
+	json_text_number_or_null(t, "dma_length", reth, l->dma_length);
+	json_text_number(t, "udp_source_port", l->udp_source_port);
+	json_text_mac(t, "src_mac", l->src_mac);
+	json_text_mac(t, "dst_mac", l->dst_mac);
+	json_text_number_or_null(t, "vlan", l->vlan_tags, l->vlan);
+	json_text_number(t, "dscp", l->tos >> 2);
+	json_text_number(t, "ttl", l->ttl);
 	json_text_close(t, '}');
 }
 
@@ -211,14 +156,14 @@ static void put_identity(struct json_text *t, const struct roce_key *key, const 
 {
 	bool datagram = key->kind == KEY_DATAGRAM;
 
-	string(t, "src", address_text(key->src).text);
-	string(t, "dst", address_text(datagram ? dst : key->dst).text);
-	count(t, "dqpn", datagram ? dqpn : key->qpn);
-	count_or_null(t, "sqpn", datagram, key->qpn);
-	string(t, "service", roce_service_name(service));
-	string(t, "side", key->side == SIDE_RESPONSE ? "response" : "request");
+	json_text_string(t, "src", address_text(key->src).text);
+	json_text_string(t, "dst", address_text(datagram ? dst : key->dst).text);
+	json_text_number(t, "dqpn", datagram ? dqpn : key->qpn);
+	json_text_number_or_null(t, "sqpn", datagram, key->qpn);
+	json_text_string(t, "service", roce_service_name(service));
+	json_text_string(t, "side", key->side == SIDE_RESPONSE ? "response" : "request");
 	if (key->kind == KEY_UDP)
-		count(t, "udp_port", key->port);
+		json_text_number(t, "udp_port", key->port);
 }
 
 json_t *view_json_stream(const struct roce_key *key, const __u8 dst[16], __u32 dqpn, __u8 service)
@@ -226,7 +171,7 @@ json_t *view_json_stream(const struct roce_key *key, const __u8 dst[16], __u32 d
 	struct json_text t;
 
 	json_text_begin(&t, NULL);
-	json_text_open(&t, '{');
+	json_text_open(&t, NULL, '{');
 	put_identity(&t, key, dst, dqpn, service);
 	json_text_close(&t, '}');
 	return json_loadb(t.bytes, t.length, 0, NULL);
@@ -240,7 +185,7 @@ static json_t *untracked_object(const struct untracked *u)
 		const struct roce_untracked_stream *e = &u->worst[i];
 		json_t *o = view_json_stream(&e->key, e->dst, e->dqpn, e->service);
 
-		json_object_set_new(o, "packets", json_count(e->packets));
+		json_set_count(o, "packets", e->packets);
 		json_array_append_new(worst, o);
 	}
 	return json_pack("{s:o, s:b, s:o}", "streams", json_count(u->streams), "estimate", u->estimate, "worst", worst);
@@ -255,31 +200,22 @@ static json_t *rates_object(const struct rates *r)
 
 static void put_rates(struct json_text *t, const struct rates *r)
 {
-	const struct { const char *name; double value; } all[] = {
-		{ "gbps", r->gbps }, { "packets", r->packets }, { "messages", r->messages }, { "lost", r->lost },
-		{ "icrc_bad", r->icrc_bad },
-	};
-
-	json_text_key(t, "rates");
-	json_text_open(t, '{');
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		json_text_key(t, all[i].name);
-		json_text_real(t, all[i].value);
-	}
+	json_text_open(t, "rates", '{');
+	json_text_real(t, "gbps", r->gbps);
+	json_text_real(t, "packets", r->packets);
+	json_text_real(t, "messages", r->messages);
+	json_text_real(t, "lost", r->lost);
+	json_text_real(t, "icrc_bad", r->icrc_bad);
 	json_text_close(t, '}');
 }
 
-/* Where the peer's QPN is known from. */
+/* Where the peer's QPN is known from; NULL: nowhere. */
 static const char *const pair_names[] = { [PAIR_EXPECT] = "expect", [PAIR_CM] = "cm", [PAIR_NETLINK] = "netlink" };
 
 static void put_peer(struct json_text *t, const struct roce_pair *pair)
 {
-	count_or_null(t, "peer_qpn", pair->from, pair->peer_qpn);
-	json_text_key(t, "peer_from");
-	if (pair->from)
-		json_text_string(t, pair_names[pair->from]);
-	else
-		json_text_null(t);
+	json_text_number_or_null(t, "peer_qpn", pair->from, pair->peer_qpn);
+	json_text_string(t, "peer_from", pair_names[pair->from]);
 }
 
 static const char *const restart_names[] = {
@@ -292,7 +228,7 @@ static void put_format(struct json_text *t, const struct snapshot *now, __u16 po
 	const struct roce_udp_format *f = now->ports ? udp_ports_find(now->ports, port) : NULL;
 
 	if (f)
-		string(t, "udp_format", udp_format_text(f).text);
+		json_text_string(t, "udp_format", udp_format_text(f).text);
 }
 
 static void put_stream(struct json_text *t, const struct snapshot_stream *s, const struct snapshot *now)
@@ -304,18 +240,18 @@ static void put_stream(struct json_text *t, const struct snapshot_stream *s, con
 	put_identity(t, &s->key, stream->ud.dst, stream->ud.dqpn, stream->service);
 	put_format(t, now, s->key.port);
 	put_peer(t, &stream->pair);
-	boolean(t, "icrc_trusted", stream->trusted);
-	boolean(t, "estimate", snapshot_is_estimate(stream));
-	count_or_null(t, "path_mtu", stream->path_mtu, stream->path_mtu);
-	count_or_null(t, "first_psn", stream->met, stream->sequence.first_psn);
-	count_or_null(t, "last_psn", stream->met || acknowledges, stream->last.psn);
-	string(t, "first_seen", view_time(stream->first_seen + realtime_offset).text);
-	string(t, "last_seen", view_time(stream->last_seen + realtime_offset).text);
+	json_text_bool(t, "icrc_trusted", stream->trusted);
+	json_text_bool(t, "estimate", snapshot_is_estimate(stream));
+	json_text_number_or_null(t, "path_mtu", stream->path_mtu, stream->path_mtu);
+	json_text_number_or_null(t, "first_psn", stream->met, stream->sequence.first_psn);
+	json_text_number_or_null(t, "last_psn", stream->met || acknowledges, stream->last.psn);
+	json_text_string(t, "first_seen", view_time(stream->first_seen + realtime_offset).text);
+	json_text_string(t, "last_seen", view_time(stream->last_seen + realtime_offset).text);
 	for (int i = 0; i < ROCE_COUNTERS; i++)
 		if (snapshot_has(s, counter_order[i]))
-			count(t, counter_names[counter_order[i]], stream->counters.value[counter_order[i]]);
+			json_text_number(t, counter_names[counter_order[i]], stream->counters.value[counter_order[i]]);
 	if (stream->sequence.restart_by)
-		string(t, "restart_by", restart_names[stream->sequence.restart_by]);
+		json_text_string(t, "restart_by", restart_names[stream->sequence.restart_by]);
 	if (snapshot_is_reordered(stream))
 		put_late(t, stream);
 	if (stream->by_ring)
@@ -342,7 +278,7 @@ static json_t *priorities_array(const struct host_report *r, const char *interfa
 			continue;
 		o = json_pack("{s:i}", "priority", p->priority);
 		for (int c = 0; c < PRIORITY_COUNTS; c++)
-			json_object_set_new(o, host_priority_names[c], json_count(p->count[c]));
+			json_set_count(o, host_priority_names[c], p->count[c]);
 		array = array ?: json_array();
 		json_array_append_new(array, o);
 	}
@@ -368,19 +304,8 @@ static json_t *totals_object(const struct roce_totals *totals)
 	json_t *o = json_object();
 
 	for (int i = 0; i < ROCE_COUNTERS; i++)
-		json_object_set_new(o, counter_names[counter_order[i]], json_count(totals->value[counter_order[i]]));
+		json_set_count(o, counter_names[counter_order[i]], totals->value[counter_order[i]]);
 	return o;
-}
-
-/* Prints and frees an object. JSON_EMBED in `flags` leaves out its braces. */
-static bool print(FILE *out, json_t *o, size_t flags)
-{
-	bool failed = !o || json_dumpf(o, out, flags | VIEW_JSON);
-
-	if (!o)
-		errno = ENOMEM;
-	json_decref(o);
-	return !failed;
 }
 
 /* NULL: there is only one DSCP, and nothing is marked. */
@@ -414,21 +339,8 @@ json_t *view_json_head(const struct snapshot *s, const char *schema)
 	if (s->selection)
 		json_object_set_new(o, "selection", json_true());
 	if (s->left_out)
-		json_object_set_new(o, "selection_left_out", json_count(s->left_out));
+		json_set_count(o, "selection_left_out", s->left_out);
 	return o;
-}
-
-/* Writes a value that few streams have, and that may hold any text. */
-static void put_value(struct json_text *t, const char *key, json_t *value)
-{
-	json_text_key(t, key);
-	json_text_value(t, value, VIEW_JSON);
-	json_decref(value);
-}
-
-static json_t *microseconds(bool known, __u64 ns)
-{
-	return known ? json_real(ns / 1e3) : json_null();
 }
 
 /* The buckets that are not empty. */
@@ -450,10 +362,10 @@ static json_t *latency(const struct roce_latency *l)
 
 	return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "count", (json_int_t)count,
 			 "timed", (json_int_t)l->timed,
-			 "p50", microseconds(known, dialogue_quantile(l, 0.5)),
-			 "p90", microseconds(known, dialogue_quantile(l, 0.9)),
-			 "p99", microseconds(known, dialogue_quantile(l, 0.99)),
-			 "max", microseconds(known, l->most), "mean", microseconds(known, dialogue_mean(l)),
+			 "p50", json_real_or_null(known, dialogue_quantile(l, 0.5) / 1e3),
+			 "p90", json_real_or_null(known, dialogue_quantile(l, 0.9) / 1e3),
+			 "p99", json_real_or_null(known, dialogue_quantile(l, 0.99) / 1e3),
+			 "max", json_real_or_null(known, l->most / 1e3), "mean", json_real_or_null(known, dialogue_mean(l) / 1e3),
 			 "buckets", buckets(l));
 }
 
@@ -482,16 +394,9 @@ static json_t *dialogue_object(const struct snapshot_stream *s, const struct sna
 			 limit == LIMIT_WINDOW ? window_object(window_of(s)) : NULL, "back", causes(d->back),
 			 "back_packets", (json_int_t)d->back_packets,
 			 "selective", causes(d->selective),
-			 "timeout_seconds", timed ? json_real(d->timeout_ns / 1e9) : json_null(),
+			 "timeout_seconds", json_real_or_null(timed, d->timeout_ns / 1e9),
 			 "waiting_seconds", d->waiting_ns / 1e9,
 			 "full_seconds", d->full_ns / 1e9, "ack_us", latency(&d->ack), "read_us", latency(&d->read));
-}
-
-static json_t *text_or_null(const char *text)
-{
-	json_t *o = text && text[0] ? json_string(text) : NULL;
-
-	return o ?: json_null();
 }
 
 static json_t *owner_object(const struct host_owner *owner)
@@ -500,13 +405,13 @@ static json_t *owner_object(const struct host_owner *owner)
 
 	if (!owner->local)
 		return json_null();
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device", text_or_null(qp ? qp->device : NULL),
-			 "port", number_or_null(qp && qp->port, qp ? qp->port : 0), "qpn", number_or_null(qp, qp ? qp->qpn : 0),
-			 "peer_qpn", number_or_null(qp && qp->peer_qpn, qp ? qp->peer_qpn : 0),
-			 "state", text_or_null(qp ? host_state_name(qp->state) : NULL),
-			 "expected_psn", number_or_null(qp && qp->rq_psn != HOST_NO_PSN, qp ? qp->rq_psn : 0),
-			 "pid", number_or_null(qp && qp->pid, qp ? qp->pid : 0),
-			 "program", text_or_null(qp ? qp->program : NULL), "words", text_or_null(owner->words));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device", json_text_or_null(qp ? qp->device : NULL),
+			 "port", json_count_or_null(qp && qp->port, qp ? qp->port : 0), "qpn", json_count_or_null(qp, qp ? qp->qpn : 0),
+			 "peer_qpn", json_count_or_null(qp && qp->peer_qpn, qp ? qp->peer_qpn : 0),
+			 "state", json_text_or_null(qp ? host_state_name(qp->state) : NULL),
+			 "expected_psn", json_count_or_null(qp && qp->rq_psn != HOST_NO_PSN, qp ? qp->rq_psn : 0),
+			 "pid", json_count_or_null(qp && qp->pid, qp ? qp->pid : 0),
+			 "program", json_text_or_null(qp ? qp->program : NULL), "words", json_text_or_null(owner->words));
 }
 
 static void put_shown(struct json_text *t, const struct snapshot_stream *s, const struct snapshot *now,
@@ -514,12 +419,12 @@ static void put_shown(struct json_text *t, const struct snapshot_stream *s, cons
 {
 	struct rates rates;
 
-	json_text_open(t, '{');
+	json_text_open(t, NULL, '{');
 	put_stream(t, s, now);
 	if (s->dialogue)
-		put_value(t, "dialogue", dialogue_object(s, now, previous));
+		json_text_value(t, "dialogue", dialogue_object(s, now, previous));
 	if (s->owner)
-		put_value(t, "owner", owner_object(s->owner));
+		json_text_value(t, "owner", owner_object(s->owner));
 	if (v->live) {
 		put_missing(t, &s->stream);
 		rates = rates_of_stream(s, now, previous);
@@ -528,55 +433,37 @@ static void put_shown(struct json_text *t, const struct snapshot_stream *s, cons
 	json_text_close(t, '}');
 }
 
-/* Prints streams one by one as text. One jansson document of a million streams would take gigabytes, and 50 us for each. */
-static bool print_streams(FILE *out, const struct snapshot *now, const struct snapshot *previous, const struct view *v)
+/* One jansson document of a million streams would take gigabytes, and 50 us for each. */
+static void put_streams(struct json_text *t, const struct snapshot *now, const struct snapshot *previous, const struct view *v)
 {
-	struct json_text t;
-
-	json_text_begin(&t, out);
-	for (size_t i = 0; i < snapshot_shown_count(now) && !t.error; i++)
+	json_text_open(t, "streams", '[');
+	for (size_t i = 0; i < snapshot_shown_count(now) && !t->error; i++)
 		if (view_wants(snapshot_shown(now, i), previous, v))
-			put_shown(&t, snapshot_shown(now, i), now, previous, v);
-	return json_text_end(&t);
+			put_shown(t, snapshot_shown(now, i), now, previous, v);
+	json_text_close(t, ']');
 }
 
-static bool print_groups(FILE *out, const struct snapshot *now)
+static void put_groups(struct json_text *t, const struct snapshot *now)
 {
 	size_t groups_count;
 	struct group *groups = group_make(now->group, now, &groups_count);
-	struct json_text t;
 
 	if (!groups) {
-		errno = ENOMEM;
-		return false;
+		t->error = ENOMEM;
+		return;
 	}
-	fputs(",\"groups\":[", out);
-	json_text_begin(&t, out);
-	for (size_t i = 0; i < groups_count && !t.error; i++) {
-		json_text_open(&t, '{');
-		string(&t, "name", now->group->name);
-		string(&t, "value", group_text(now->group, &groups[i]).text);
-		count(&t, "streams", groups[i].streams);
+	json_text_open(t, "groups", '[');
+	for (size_t i = 0; i < groups_count && !t->error; i++) {
+		json_text_open(t, NULL, '{');
+		json_text_string(t, "name", now->group->name);
+		json_text_string(t, "value", group_text(now->group, &groups[i]).text);
+		json_text_number(t, "streams", groups[i].streams);
 		for (size_t c = 0; c < group_counter_count; c++)
-			count(&t, counter_names[group_counters[c]], groups[i].sum.value[group_counters[c]]);
-		json_text_close(&t, '}');
+			json_text_number(t, counter_names[group_counters[c]], groups[i].sum.value[group_counters[c]]);
+		json_text_close(t, '}');
 	}
+	json_text_close(t, ']');
 	free(groups);
-	if (!json_text_end(&t))
-		return false;
-	fputc(']', out);
-	return true;
-}
-
-/* The names of the bits in `set`. */
-static json_t *names_array(__u32 set, const char *const *name, int count)
-{
-	json_t *array = json_array();
-
-	for (int i = 0; i < count; i++)
-		if (set >> i & 1)
-			json_array_append_new(array, json_string(name[i]));
-	return array;
 }
 
 static json_t *fault_object(const struct fault *f, __u64 realtime_offset)
@@ -589,30 +476,25 @@ static json_t *fault_object(const struct fault *f, __u64 realtime_offset)
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",
 			 "frame", json_count(f->number), "time", rfc3339(f->time + realtime_offset),
 			 "stream", packet ? view_json_stream(&f->key, f->dst, f->dqpn, f->service) : json_null(),
-			 "kinds", names_array(e->kinds, event_names, ROCE_EVENTS),
-			 "lints", names_array(e->kinds & ROCE_EVENT(lint) ? e->lints : 0, lint_names, ROCE_LINTS),
-			 "expected", number_or_null(packet && e->expected != EVENT_NO_PSN, e->expected & PSN_MASK),
-			 "seen", number_or_null(packet, e->seen & PSN_MASK),
+			 "kinds", json_names(e->kinds, event_names, ROCE_EVENTS),
+			 "lints", json_names(e->kinds & ROCE_EVENT(lint) ? e->lints : 0, lint_names, ROCE_LINTS),
+			 "expected", json_count_or_null(packet && e->expected != EVENT_NO_PSN, e->expected & PSN_MASK),
+			 "seen", json_count_or_null(packet, e->seen & PSN_MASK),
 			 "skipped", json_count(e->kinds & ROCE_EVENT(psn_gap) ? e->skipped : 0), "text", text);
 }
 
-static bool print_faults(FILE *out, const struct fault_list *l, __u64 realtime_offset)
+static void put_faults(struct json_text *t, const struct fault_list *l, __u64 realtime_offset)
 {
-	json_t *kinds = json_object();
-
-	fputs(",\"faults\":[", out);
-	for (size_t i = 0; i < l->count; i++) {
-		if (i)
-			fputc(',', out);
-		if (!print(out, fault_object(&l->faults[i], realtime_offset), 0))
-			return false;
-	}
-	fputs("],", out);
+	json_text_open(t, "faults", '[');
+	for (size_t i = 0; i < l->count; i++)
+		json_text_value(t, NULL, fault_object(&l->faults[i], realtime_offset));
+	json_text_close(t, ']');
+	json_text_number(t, "faults_left_out", l->packets - l->count);
+	json_text_open(t, "fault_kinds", '{');
 	for (int i = 0; i < ROCE_EVENTS; i++)
 		if (l->kind[i])
-			json_object_set_new(kinds, event_names[i], json_count(l->kind[i]));
-	return print(out, json_pack("{s:o, s:o}", "faults_left_out", json_count(l->packets - l->count), "fault_kinds", kinds),
-		     JSON_EMBED);
+			json_text_number(t, event_names[i], l->kind[i]);
+	json_text_close(t, '}');
 }
 
 static json_t *host_object(const struct host_report *r)
@@ -622,21 +504,19 @@ static json_t *host_object(const struct host_report *r)
 	for (size_t i = 0; i < r->counter_count; i++) {
 		const struct host_counter *c = &r->counters[i];
 
-		json_array_append_new(counters, json_pack("{s:o, s:o, s:o, s:b}", "where", text_or_null(c->where),
-							  "name", text_or_null(c->name),
-							  "value", number_or_null(true, c->value), "dropped", c->dropped));
+		json_array_append_new(counters, json_pack("{s:o, s:o, s:o, s:b}", "where", json_text_or_null(c->where),
+							  "name", json_text_or_null(c->name),
+							  "value", json_count(c->value), "dropped", c->dropped));
 	}
 	for (size_t i = 0; i < r->hint_count; i++)
-		json_array_append_new(hints, text_or_null(r->hints[i]));
+		json_array_append_new(hints, json_text_or_null(r->hints[i]));
 	return json_pack("{s:o, s:o}", "counters", counters, "hints", hints);
 }
 
-/* The filter's text, the number of streams that it lets through, and of all. The text may not be UTF-8. */
+/* The filter's text, the number of streams that it lets through, and of all. */
 static json_t *filter_object(const struct snapshot *now)
 {
-	json_t *text = json_string(now->filter);
-
-	return json_pack("{s:o, s:o, s:o}", "text", text ?: json_string("?"), "streams", json_count(snapshot_shown_count(now)),
+	return json_pack("{s:o, s:o, s:o}", "text", json_text(now->filter), "streams", json_count(snapshot_shown_count(now)),
 			 "of", json_count(now->stream_count));
 }
 
@@ -645,6 +525,7 @@ int view_json(FILE *out, const struct snapshot *now, const struct snapshot *prev
 	json_t *head = view_json_head(now, "rocescope.snapshot/1");
 	struct rates rates = rates_of_totals(now, previous);
 	json_t *classes = classes_array(now);
+	struct json_text t;
 
 	if (classes)
 		json_object_set_new(head, "classes", classes);
@@ -657,22 +538,16 @@ int view_json(FILE *out, const struct snapshot *now, const struct snapshot *prev
 		json_object_set_new(head, "receive", v->receive);
 	if (now->filter)
 		json_object_set_new(head, "filter", filter_object(now));
-	fputc('{', out);
-	if (!print(out, head, JSON_EMBED))
-		return -1;
-	fputs(",\"streams\":[", out);
-	if (!print_streams(out, now, previous, v))
-		return -1;
-	fputc(']', out);
-	if (now->group && !print_groups(out, now))
-		return -1;
-	if (now->host) {
-		fputs(",\"host\":", out);
-		if (!print(out, host_object(now->host), 0))
-			return -1;
-	}
-	if (now->faults && !print_faults(out, now->faults, now->realtime_offset))
-		return -1;
-	fputs("}\n", out);
-	return ferror(out) ? -1 : 0;
+	json_text_begin(&t, out);
+	json_text_open(&t, NULL, '{');
+	json_text_members(&t, head);
+	put_streams(&t, now, previous, v);
+	if (now->group)
+		put_groups(&t, now);
+	if (now->host)
+		json_text_value(&t, "host", host_object(now->host));
+	if (now->faults)
+		put_faults(&t, now->faults, now->realtime_offset);
+	json_text_close(&t, '}');
+	return json_text_end(&t) && fputc('\n', out) != EOF && !ferror(out) ? 0 : -1;
 }

@@ -8,9 +8,6 @@
 #include "userspace/observe/model/snapshot.h"
 #include "userspace/render/output/view.h"
 
-/* The flags of jansson for every document. */
-#define VIEW_JSON (JSON_COMPACT | JSON_REAL_PRECISION(15))
-
 /* schema, time, seconds, complete, interfaces, totals, and selection if s->selection. The caller frees it. NULL: no memory. */
 json_t *view_json_head(const struct snapshot *s, const char *schema);
 

@@ -79,7 +79,7 @@ static json_t *run_json(const struct receive_run *u)
 					      "incomplete", json_count(u->incomplete), "packets", json_count(u->packets),
 					      "payload_bytes", json_count(u->bytes), "refused", json_count(u->refused), "seconds",
 					      u->seconds));
-	json_object_set_new(run, "error", u->why[0] ? json_string(u->why) : json_null());
+	json_object_set_new(run, "error", json_text_or_null(u->why));
 	return run;
 }
 
@@ -116,7 +116,7 @@ static json_t *answers_json(const struct receive_totals *t)
 	json_t *object = json_object();
 
 	for (int i = 0; i < RECEIVE_ANSWERS; i++)
-		json_object_set_new(object, receive_answer_names[i], json_count(t->answers[i]));
+		json_set_count(object, receive_answer_names[i], t->answers[i]);
 	return object;
 }
 
@@ -253,11 +253,11 @@ static json_t *tell_json(const struct receive_setup *s, const struct rdma_end *e
 		json_array_append_new(regions, json_pack("{s:I, s:I, s:I}", "rkey", (json_int_t)s->region[i].rkey, "address",
 							 (json_int_t)s->region[i].va, "bytes",
 							 (json_int_t)s->region[i].bytes));
-	json_object_set_new(what, "slots", json_count(s->share / end->size));
+	json_set_count(what, "slots", s->share / end->size);
 	if (s->options->has_peer)
 		json_object_set_new(what, "peer", rdma_gid_json(s->options->peer));
-	json_object_set_new(what, "pkey", json_count(s->options->pkey));
-	json_object_set_new(what, "receive_bytes", json_count(s->options->receive_bytes));
+	json_set_count(what, "pkey", s->options->pkey);
+	json_set_count(what, "receive_bytes", s->options->receive_bytes);
 	json_object_set_new(what, "regions", regions);
 	return what;
 }
@@ -266,7 +266,6 @@ bool receive_tell(const struct receive_setup *s, const struct receive_maps *m)
 {
 	const char *path = s->options->tell;
 	struct rdma_end end;
-	json_t *what;
 	FILE *file;
 	bool good;
 
@@ -276,11 +275,9 @@ bool receive_tell(const struct receive_setup *s, const struct receive_maps *m)
 		return false;
 	for (__u32 i = 0; i < end.flows && !s->options->control; i++)
 		end.qp[i].psn = m->qps[i].responder.expected;
-	what = tell_json(s, &end);
-	rdma_end_free(&end);
 	file = strcmp(path, "-") ? fopen(path, "we") : stdout;
-	good = what && file && !json_dumpf(what, file, JSON_COMPACT) && fputc('\n', file) != EOF && !fflush(file);
-	json_decref(what);
+	good = file && json_line(file, tell_json(s, &end), JSON_COMPACT) && !fflush(file);
+	rdma_end_free(&end);
 	if (file && file != stdout && fclose(file))
 		good = false;
 	return good || say_error("--tell", path);

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <string.h>
 
+#include "lib/json.h"
 #include "userspace/traffic/send/fault.h"
 #include "userspace/traffic/send/send_report.h"
-
-#define DIGITS 6 /* significant digits of real numbers */
 
 /* The first packet leaves at time 0: n packets have n - 1 intervals. */
 static double per_second(const struct send_report *r, double amount)
@@ -67,12 +64,8 @@ static bool print_json(const struct send_report *r, FILE *to)
 		"faults", faults_json(r->options),
 		"rate_kept", r->paced ? json_boolean(r->kept_rate) : json_null(),
 		"lateness_us", lateness_json(r));
-	bool good;
 
-	errno = ENOMEM;
-	good = object && !json_dumpf(object, to, JSON_REAL_PRECISION(DIGITS)) && putc('\n', to) != EOF && !fflush(to);
-	json_decref(object);
-	return good;
+	return json_line(to, object, JSON_REPORT) && !fflush(to);
 }
 
 /* ---- for people ---- */

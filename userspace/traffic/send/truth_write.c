@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rocescope.truth/1 */
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/address.h"
+#include "lib/json.h"
 #include "userspace/traffic/send/truth_stream.h"
 
 struct figures {
@@ -33,22 +33,17 @@ static void add(struct figures *sum, const struct figures *f)
 	sum->resyncs += f->resyncs;
 }
 
-static void set(json_t *o, const char *name, uint64_t n)
-{
-	json_object_set_new(o, name, json_integer(n));
-}
-
 static void set_figures(json_t *o, const struct figures *f)
 {
-	set(o, "messages", f->messages);
-	set(o, "messages_broken", f->messages_broken);
-	set(o, "psn_gaps", f->gaps);
-	set(o, "psn_skipped", f->skipped);
-	set(o, "psn_recovered", f->recovered);
-	set(o, "psn_lost", f->skipped - f->recovered);
-	set(o, "psn_duplicates", f->duplicates);
-	set(o, "psn_resyncs", f->resyncs);
-	set(o, "icrc_bad", f->icrc_bad);
+	json_set_count(o, "messages", f->messages);
+	json_set_count(o, "messages_broken", f->messages_broken);
+	json_set_count(o, "psn_gaps", f->gaps);
+	json_set_count(o, "psn_skipped", f->skipped);
+	json_set_count(o, "psn_recovered", f->recovered);
+	json_set_count(o, "psn_lost", f->skipped - f->recovered);
+	json_set_count(o, "psn_duplicates", f->duplicates);
+	json_set_count(o, "psn_resyncs", f->resyncs);
+	json_set_count(o, "icrc_bad", f->icrc_bad);
 }
 
 static bool has_sqpn(const struct truth_stream *s)
@@ -79,14 +74,14 @@ static json_t *totals(const struct truth *t)
 		if (s->trusted && !is_estimate(s))
 			add(&sum, &f);
 	}
-	set(o, "frames", packets + t->malformed + t->fragments + t->others);
-	set(o, "other_frames", t->others);
-	set(o, "ip_fragments", t->fragments);
-	set(o, "roce_packets", packets);
-	set(o, "malformed", t->malformed);
-	set(o, "untracked_packets", t->untracked.packets);
-	set(o, "bytes", bytes);
-	set(o, "payload_bytes", payload_bytes);
+	json_set_count(o, "frames", packets + t->malformed + t->fragments + t->others);
+	json_set_count(o, "other_frames", t->others);
+	json_set_count(o, "ip_fragments", t->fragments);
+	json_set_count(o, "roce_packets", packets);
+	json_set_count(o, "malformed", t->malformed);
+	json_set_count(o, "untracked_packets", t->untracked.packets);
+	json_set_count(o, "bytes", bytes);
+	json_set_count(o, "payload_bytes", payload_bytes);
 	set_figures(o, &sum);
 	return o;
 }
@@ -98,36 +93,27 @@ static json_t *stream(const struct truth_stream *s)
 	json_t *o = json_pack("{s:s, s:s, s:i, s:o, s:s, s:s, s:b, s:b}",
 			      "src", address_text(s->src).text, "dst", address_text(s->dst).text,
 			      "dqpn", has_sqpn(s) ? s->dqpn : qpn,
-			      "sqpn", has_sqpn(s) ? json_integer(qpn) : json_null(),
+			      "sqpn", json_count_or_null(has_sqpn(s), qpn),
 			      "service", roce_service_name(s->service),
 			      "side", s->key & KEY_IS_RESPONSE ? "response" : "request",
 			      "icrc_trusted", s->trusted, "estimate", is_estimate(s));
 
-	set(o, "packets", s->packets);
+	json_set_count(o, "packets", s->packets);
 	set_figures(o, &f);
 	return o;
 }
 
-/* Writes one line and releases the object. */
-static bool put(FILE *f, const char *before, json_t *o, const char *behind)
-{
-	bool ok = o && fputs(before, f) >= 0 && json_dumpf(o, f, 0) == 0 && fputs(behind, f) >= 0;
-
-	json_decref(o);
-	return ok;
-}
-
 static bool put_all(FILE *f, const struct truth *t, bool exact)
 {
-	const char *separator = "";
+	const char *separator = "\n";
 	bool ok = fprintf(f, "{\"schema\": \"rocescope.truth/1\", \"exact\": %s,\n", exact ? "true" : "false") >= 0 &&
-		  put(f, "\"totals\": ", totals(t), ",\n\"streams\": [");
+		  fputs("\"totals\": ", f) >= 0 && json_print(f, totals(t), 0) && fputs(",\n\"streams\": [", f) >= 0;
 
 	for (uint32_t i = 0; ok && i < t->count; i++) {
 		if (t->streams[i]->packets == 0)
 			continue;
-		ok = fputs(separator, f) >= 0 && put(f, "\n", stream(t->streams[i]), "");
-		separator = ",";
+		ok = fputs(separator, f) >= 0 && json_print(f, stream(t->streams[i]), 0);
+		separator = ",\n";
 	}
 	return ok && fputs("\n]}\n", f) >= 0;
 }

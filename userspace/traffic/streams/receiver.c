@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/clock.h"
+#include "lib/json.h"
 #include "lib/stop.h"
 #include "userspace/traffic/streams/filler.h"
 #include "userspace/traffic/streams/receiver.h"
@@ -290,7 +291,7 @@ static json_t *payload_json(const struct receiver *r)
 	if (!r->options->verify || r->unverified)
 		return json_null();
 	return json_pack("{s:I, s:o}", "checked", (json_int_t)r->checked,
-			 "wrong", r->undecided ? json_null() : json_integer(r->wrong));
+			 "wrong", json_count_or_null(!r->undecided, r->wrong));
 }
 
 /* Those of which nothing came have no struct. */

@@ -7,9 +7,8 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "lib/json.h"
 #include "userspace/traffic/streams/report.h"
-
-#define DIGITS	6	/* significant digits of real numbers */
 
 static const struct { const char *name; double q; } quantiles[] = {
 	{ "min", 0 }, { "p50", .5 }, { "p90", .9 }, { "p99", .99 }, { "p999", .999 }, { "max", 1 },
@@ -19,26 +18,23 @@ static const struct { const char *name; unsigned int percent; } flow_quantiles[]
 	{ "least", 0 }, { "p10", 10 }, { "q1", 25 }, { "median", 50 }, { "q3", 75 }, { "p90", 90 }, { "most", 100 },
 };
 
-static void set_count(json_t **object, const char *name, uint64_t value)
-{
-	if (!*object)
-		*object = json_object();
-	json_object_set_new(*object, name, json_integer(value));
-}
-
 void report_drop(struct stream_report *report, const char *place, uint64_t count)
 {
-	set_count(&report->drops, place, count);
+	if (!report->drops)
+		report->drops = json_object();
+	json_set_count(report->drops, place, count);
 }
 
 void report_extra(struct stream_report *report, const char *name, uint64_t value)
 {
-	set_count(&report->extra, name, value);
+	if (!report->extra)
+		report->extra = json_object();
+	json_set_count(report->extra, name, value);
 }
 
 static json_t *known(uint64_t value)
 {
-	return value == STREAM_UNKNOWN ? json_null() : json_integer(value);
+	return json_count_or_null(value != STREAM_UNKNOWN, value);
 }
 
 static bool times_known(const struct stream_report *r)
@@ -75,7 +71,7 @@ void report_flows(struct stream_report *report, const uint64_t *messages, unsign
 	json_object_set_new(report->extra, "flow_messages", list = json_array());
 	json_object_set_new(report->extra, "flow_gbps", gbits = json_object());
 	for (unsigned int i = 0; i < flows; i++)
-		json_array_append_new(list, json_integer(messages[i]));
+		json_array_append_new(list, json_count(messages[i]));
 	for (size_t i = 0; i < sizeof(flow_quantiles) / sizeof(flow_quantiles[0]); i++) {
 		unsigned int rank = (flow_quantiles[i].percent * flows + 99) / 100;
 
@@ -128,7 +124,7 @@ json_t *report_cpu(const struct cpu_meter *m)
 	double system = cpu_system_cores(m);
 
 	return json_pack("{s:f, s:o}", "process_cores", cpu_process_cores(m),
-			 "system_cores", system < 0 ? json_null() : json_real(system));
+			 "system_cores", json_real_or_null(system >= 0, system));
 }
 
 static void print_json(struct stream_report *r)
@@ -144,8 +140,8 @@ static void print_json(struct stream_report *r)
 		"packets", known(r->packets),
 		"packets_lost", known(r->packets_lost),
 		"payload_bytes", known(r->payload_bytes),
-		"seconds", times_known(r) ? json_real(r->run_ns / 1e9) : json_null(),
-		"goodput_gbps", times_known(r) ? json_real(gbps(r)) : json_null(),
+		"seconds", json_real_or_null(times_known(r), r->run_ns / 1e9),
+		"goodput_gbps", json_real_or_null(times_known(r), gbps(r)),
 		"windows", report_windows(&r->windows),
 		"cpu", report_cpu(&r->cpu),
 		"latency_us", latency_json(r->latency),
@@ -163,9 +159,7 @@ static void print_json(struct stream_report *r)
 		json_object_set_new(object, "error", json_string(r->error));
 	if (r->extra)
 		json_object_update(object, r->extra);
-	json_dumpf(object, stdout, JSON_REAL_PRECISION(DIGITS));
-	putchar('\n');
-	json_decref(object);
+	json_line(stdout, object, JSON_REPORT);
 }
 
 static void print_loss(const char *what, uint64_t got, uint64_t lost)
