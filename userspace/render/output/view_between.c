@@ -3,12 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/address.h"
 #include "lib/json.h"
 #include "lib/shown.h"
-#include "userspace/observe/model/qpn.h"
-#include "userspace/render/output/text_cut.h"
-#include "userspace/render/output/text_table.h"
+#include "userspace/render/output/columns.h"
 #include "userspace/render/output/view.h"
 #include "userspace/render/output/view_between.h"
 #include "userspace/render/output/view_json.h"
@@ -103,26 +100,15 @@ static bool put_figure(char *to, const struct between_stream *s, __u64 n)
 	return s->known && n;
 }
 
-enum { STREAM, QPN, HEX, SERVICE, ENTERED, LEFT, LOST, DAMAGED, BEFORE };
+/* Beside those of columns.h. */
+enum { ENTERED = COLUMNS, LEFT, LOST, DAMAGED, BEFORE };
 
 static bool fill(char to[TEXT_CELL], const void *row, int id, int width)
 {
 	const struct between_stream *s = row;
+	struct stream_row r = { .key = s->key, .service = s->service, .trusted = true, .version = seen_only(s) };
 
 	switch (id) {
-	case STREAM:
-		text_cut_path(to, width, address_text(s->key.src).text, address_text(s->dst).text);
-		return false;
-	case QPN:
-		strcpy(to, qpn_cell(&s->key).text);
-		return false;
-	case HEX:
-		strcpy(to, qpn_hex_cell(&s->key).text);
-		return false;
-	case SERVICE:
-		snprintf(to, TEXT_CELL, "%s%s%s", roce_service_name(s->service),
-			 s->key.side == SIDE_RESPONSE && s->service != SERVICE_CNP ? " resp" : "", seen_only(s));
-		return false;
 	case ENTERED:
 		put_figure(to, s, s->figures.entered);
 		return false;
@@ -136,17 +122,20 @@ static bool fill(char to[TEXT_CELL], const void *row, int id, int width)
 		return s->figures.least > 0;
 	case DAMAGED:
 		return put_figure(to, s, positive(s->figures.damaged));
-	default:
+	case BEFORE:
 		snprintf(to, TEXT_CELL, "%llu", s->at[BETWEEN_A].now.lost);
 		return false;
+	default:
+		memcpy(r.dst, s->dst, sizeof(r.dst));
+		return column_text(id, to, &r, width);
 	}
 }
 
 static const struct text_column columns[] = {
-	{ "stream", TEXT_LEFT | TEXT_PATH, STREAM, 0 },
-	{ "QPN", 0, QPN, 0 },
-	{ "hex", TEXT_SPARE | TEXT_SELDOM, HEX, 0 },
-	{ "service", TEXT_LEFT, SERVICE, 0 },
+	{ "stream", TEXT_LEFT | TEXT_PATH, COLUMN_STREAM, 0 },
+	{ "QPN", 0, COLUMN_QPN, 0 },
+	{ "hex", TEXT_SPARE | TEXT_SELDOM, COLUMN_HEX, 0 },
+	{ "service", TEXT_LEFT, COLUMN_SERVICE, 0 },
 	{ "entered", TEXT_COMMON, ENTERED, 0 },
 	{ "left", TEXT_COMMON, LEFT, 0 },
 	{ "lost between", 0, LOST, 0 },

@@ -13,8 +13,7 @@
 #include "userspace/observe/model/group.h"
 #include "userspace/observe/model/qpn.h"
 #include "userspace/observe/offline/fault_list.h"
-#include "userspace/render/output/text_cut.h"
-#include "userspace/render/output/text_table.h"
+#include "userspace/render/output/columns.h"
 #include "userspace/render/output/view.h"
 
 #define NSEC 1000000000ll
@@ -273,40 +272,35 @@ static void put_time(char *to, const struct row *r)
 	snprintf(to, TEXT_CELL, "%s%lld.%09lld", since < 0 ? "-" : "", ns / NSEC, ns % NSEC);
 }
 
-enum { FRAME, AFTER, STREAM, QPN, HEX, SERVICE };
+/* Beside those of columns.h. */
+enum { FRAME = COLUMNS, AFTER };
 
 static bool fill(char to[TEXT_CELL], const void *row, int id, int width)
 {
 	const struct row *r = row;
 	const struct fault *f = r->fault;
-	bool ip = memcmp(f->dst, (__u8[16]){ 0 }, sizeof(f->dst));
+	struct stream_row stream = { .key = f->key, .service = f->service, .trusted = true, .version = "" };
+	bool ip = memcmp(f->dst, stream.dst, sizeof(f->dst));
 
-	*to = '\0';
+	memcpy(stream.dst, f->dst, sizeof(stream.dst));
 	if (id == FRAME)
 		snprintf(to, TEXT_CELL, "%llu", f->number);
 	else if (id == AFTER)
 		put_time(to, r);
-	else if (id == STREAM)
-		text_cut_path(to, width, ip ? address_text(f->key.src).text : "?", ip ? address_text(f->dst).text : "?");
-	else if (f->key.kind == KEY_NONE)
-		return false;
-	else if (id == QPN)
-		strcpy(to, qpn_cell(&f->key).text);
-	else if (id == HEX)
-		strcpy(to, qpn_hex_cell(&f->key).text);
+	else if (id == COLUMN_STREAM ? ip : f->key.kind != KEY_NONE)
+		column_text(id, to, &stream, width);
 	else
-		snprintf(to, TEXT_CELL, "%s%s", roce_service_name(f->service),
-			 f->key.side == SIDE_RESPONSE && f->service != SERVICE_CNP ? " resp" : "");
+		strcpy(to, id == COLUMN_STREAM ? "? > ?" : "");
 	return false;
 }
 
 static const struct text_column columns[] = {
 	{ "frame", 0, FRAME, 0 },
 	{ "after s", 0, AFTER, 0 },
-	{ "stream", TEXT_LEFT | TEXT_PATH, STREAM, 0 },
-	{ "QPN", 0, QPN, 0 },
-	{ "hex", TEXT_SPARE | TEXT_SELDOM, HEX, 0 },
-	{ "service", TEXT_LEFT, SERVICE, 0 },
+	{ "stream", TEXT_LEFT | TEXT_PATH, COLUMN_STREAM, 0 },
+	{ "QPN", 0, COLUMN_QPN, 0 },
+	{ "hex", TEXT_SPARE | TEXT_SELDOM, COLUMN_HEX, 0 },
+	{ "service", TEXT_LEFT, COLUMN_SERVICE, 0 },
 };
 
 /* words: the column of the words; 0: they have the next line. */
