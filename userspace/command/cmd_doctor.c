@@ -56,7 +56,7 @@ static const struct option_entry watched[] = {
 static const struct option_entry brought_up[] = {
 	{ "bring-up", NULL, "say, as packets come, how far a sender gets, and what is wrong first",
 	  OPTION_FLAG(struct options, bring_up) },
-	{ "svg", "FILE", "with --bring-up: draw what was sent and what was answered", OPTION_TEXT(struct options, svg) },
+	{ "svg", "FILE", "with --bring-up: draw what was sent and what was answered, with gnuplot", OPTION_TEXT(struct options, svg) },
 	{ "peer", "IP", "with --bring-up: only what this address sends; --filter: only these pairs", OPTION_ADDRESS(struct options, peer),
 	  OPTION_GIVEN(struct options, has_peer) },
 	{ "responder", NULL, "with --bring-up and --receiver FILE: ask the responder that FILE describes, step by step, and say what is "

@@ -531,6 +531,8 @@ static void test_filter(void **state)
 /* More packets than the exchange keeps, of more streams than are followed. */
 static void test_views(void **state)
 {
+	struct bring_up_report shown;
+
 	(void)state;
 	exists = false;
 	for (int i = 0; i < 2 * BRING_UP_STREAMS; i++)
@@ -539,7 +541,8 @@ static void test_views(void **state)
 	assert_shows(bring_up_lines, "WRONG    qpn       no QP here has QPN 256 (0x100)");
 	assert_shows(bring_up_lines, "56 more pairs, 56 of them wrong");
 	assert_shows(bring_up_json, "\"not_followed\":64");
-	assert_shows(bring_up_svg, "UC RDMA WRITE Only, QPN 256 (0x100), PSN 0x0, 64 bytes");
+	shown = report();
+	bring_up_picture("/dev/null", b, &shown); /* for the sanitizers: tests/bring_up.test reads a picture */
 }
 
 /* All steps are in the lines, and none is wider than the terminal. */

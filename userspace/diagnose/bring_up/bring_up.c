@@ -188,19 +188,6 @@ static int say_ready(const struct bring_up_options *o)
 	return fd;
 }
 
-static bool write_picture(struct bring_up *b, const struct bring_up_report *r)
-{
-	const char *path = b->options->svg;
-	FILE *out = fopen(path, "we");
-	bool good = out && !bring_up_svg(out, b, r);
-
-	if (out && fclose(out))
-		good = false;
-	if (!good)
-		fprintf(stderr, "rocescope: --svg %s: %s\n", path, cause(errno).text);
-	return good;
-}
-
 /* Whether a step is wrong: of the shown pair, or of another one of which so many packets have come that they are no strays. */
 static bool is_wrong(const struct bring_up *b, const struct bring_up_report *r)
 {
@@ -223,7 +210,7 @@ static int report(struct bring_up *b)
 		good = false;
 	}
 	if (o->svg)
-		good &= write_picture(b, &r);
+		good &= bring_up_picture(o->svg, b, &r);
 	if (!good)
 		return EXIT_COULD_NOT;
 	return o->exit_code && is_wrong(b, &r) ? EXIT_FAULTS : EXIT_RAN;

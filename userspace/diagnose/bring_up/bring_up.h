@@ -317,9 +317,11 @@ void bring_up_page(struct lines *lines, const struct bring_up *b, const struct b
 /* Adds one step, with what was found. */
 void bring_up_step_line(struct lines *l, const struct bring_up_report *r, enum bring_up_step step);
 
-/* For people, in the size of the terminal if it is one; rocescope.bringup/1; the exchange as SVG. They return 0, or -1 with errno. */
+/* For people, in the size of the terminal if it is one; rocescope.bringup/1. They return 0, or -1 with errno. */
 int bring_up_lines(FILE *out, const struct bring_up *b, const struct bring_up_report *r);
 int bring_up_json(FILE *out, const struct bring_up *b, const struct bring_up_report *r);
-int bring_up_svg(FILE *out, const struct bring_up *b, const struct bring_up_report *r);
+
+/* Draws the exchange as SVG. false: it failed, which was reported. */
+bool bring_up_picture(const char *path, const struct bring_up *b, const struct bring_up_report *r);
 
 #endif

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "lib/cause.h"
 #include "userspace/observe/offline/fault_list.h"
@@ -274,146 +268,18 @@ static void compose(struct plot *p, struct plot_picture *picture)
 		picture->tracks--;
 }
 
-/* ---- gnuplot ---- */
-
-enum { SCRIPT, PICTURE, COMPLAINT, FILES };
-
-/* Returns the exit status of gnuplot; -1 with errno: it could not be run. */
-static int run_gnuplot(const int fd[FILES])
-{
-	char *const arguments[] = { "gnuplot", "-d", NULL }; /* -d: ignore ~/.gnuplot */
-	posix_spawn_file_actions_t actions;
-	int status;
-	pid_t pid;
-
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fd[SCRIPT], STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, fd[PICTURE], STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, fd[COMPLAINT], STDERR_FILENO);
-	errno = posix_spawnp(&pid, arguments[0], &actions, NULL, arguments, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	if (errno)
-		return -1;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
-
-/* The size of a file; rewinds it. -1: see errno. */
-static ssize_t size_of(int fd)
-{
-	struct stat s;
-
-	return fstat(fd, &s) || lseek(fd, 0, SEEK_SET) ? -1 : s.st_size;
-}
-
-static bool explain(const char *path, int complaint)
-{
-	char text[200] = "";
-	ssize_t length = size_of(complaint) < 0 ? 0 : read(complaint, text, sizeof(text) - 1);
-
-	for (ssize_t i = 0; i < length; i++)
-		if (text[i] < ' ')
-			text[i] = ' ';
-	fprintf(stderr, "rocescope: %s: gnuplot cannot draw it: %.*s\n", path, (int)(length > 0 ? length : 0), text);
-	return false;
-}
-
-static bool complain(const char *path)
-{
-	fprintf(stderr, "rocescope: %s: the picture cannot be written: %s\n", path, cause(errno).text);
-	return false;
-}
-
-static bool copy(int from, int to)
-{
-	char block[65536];
-	ssize_t size;
-
-	while ((size = read(from, block, sizeof(block))) > 0)
-		for (ssize_t done = 0, now; done < size; done += now) {
-			now = write(to, block + done, size - done);
-			if (now < 0)
-				return false;
-		}
-	return !size;
-}
-
-/* Writes the picture to its file. An incomplete file is removed. */
-static bool save(const char *path, int picture)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), error;
-	struct stat s;
-
-	if (fd < 0)
-		return complain(path);
-	error = copy(picture, fd) ? 0 : errno;
-	fstat(fd, &s);
-	if (close(fd) && !error)
-		error = errno;
-	if (!error)
-		return true;
-	if (S_ISREG(s.st_mode))
-		unlink(path);
-	errno = error;
-	return complain(path);
-}
-
-static bool write_script(int fd, struct plot_picture *picture)
-{
-	FILE *script = fdopen(dup(fd), "w");
-	bool failed;
-
-	if (!script)
-		return false;
-	plot_draw(script, picture);
-	failed = ferror(script);
-	failed |= fclose(script) != 0;
-	return !failed && !lseek(fd, 0, SEEK_SET);
-}
-
-static bool draw(const int fd[FILES], struct plot_picture *picture, const char *path)
-{
-	int status;
-
-	for (int i = 0; i < FILES; i++)
-		if (fd[i] < 0)
-			return complain(path);
-	if (!write_script(fd[SCRIPT], picture))
-		return complain(path);
-	status = run_gnuplot(fd);
-	if (status < 0 && errno == ENOENT) {
-		fprintf(stderr, "rocescope: %s: gnuplot is missing, which draws pictures: install gnuplot-nox\n", path);
-		return false;
-	}
-	if (status < 0)
-		return complain(path);
-	if (status || size_of(fd[PICTURE]) <= 0)
-		return explain(path, fd[COMPLAINT]);
-	return save(path, fd[PICTURE]);
-}
-
 bool plot_write(struct plot *p, const struct snapshot *s, const char *title, const char *path)
 {
-	struct plot_picture *picture = calloc(1, sizeof(*picture));
-	int fd[FILES];
-	bool drawn = false;
+	struct plot_picture *picture = p->failed ? NULL : calloc(1, sizeof(*picture));
+	bool drawn;
 
-	errno = ENOMEM;
-	if (!picture || p->failed) {
-		complain(path);
-		free(picture);
+	if (!picture) {
+		fprintf(stderr, "rocescope: %s: the picture cannot be written: %s\n", path, cause(ENOMEM).text);
 		return false;
 	}
-	*picture = (struct plot_picture){ .snapshot = s, .title = title, .svg = !strcmp(path + strlen(path) - 4, ".svg") };
+	*picture = (struct plot_picture){ .snapshot = s, .title = title };
 	compose(p, picture);
-	for (int i = 0; i < FILES; i++)
-		fd[i] = memfd_create("plot", MFD_CLOEXEC);
-	drawn = draw(fd, picture, path);
-	for (int i = 0; i < FILES; i++)
-		if (fd[i] >= 0)
-			close(fd[i]);
+	drawn = plot_draw(picture, path);
 	free(picture);
 	return drawn;
 }

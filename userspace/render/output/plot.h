@@ -8,8 +8,6 @@
 #ifndef USERSPACE_RENDER_OUTPUT_PLOT_H
 #define USERSPACE_RENDER_OUTPUT_PLOT_H
 
-#include <stdio.h>
-
 #include "userspace/observe/model/faults.h"
 #include "userspace/observe/model/filter.h"
 #include "userspace/observe/offline/analysis.h"
@@ -90,7 +88,6 @@ void plot_free(struct plot *p);
 struct plot_picture {
 	const struct snapshot *snapshot;
 	const char *title;
-	bool svg;
 	struct plot_row rate;
 	struct plot_track *track[PLOT_STREAMS];
 	const struct snapshot_stream *stream[PLOT_STREAMS];
@@ -98,7 +95,7 @@ struct plot_picture {
 	bool faulty; /* the streams were chosen by their faults */
 };
 
-/* Writes gnuplot's commands for the picture. */
-void plot_draw(FILE *out, struct plot_picture *picture);
+/* Draws the file. As plot_write(). */
+bool plot_draw(struct plot_picture *picture, const char *path);
 
 #endif

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "lib/address.h"
+#include "lib/gnuplot.h"
 #include "userspace/observe/model/qpn.h"
 #include "userspace/render/output/plot.h"
 
 #define NSEC 1000000000ll
 
-/* Sizes of the SVG picture in pixels. A PNG picture is 1.5 times as large. */
+/* Sizes in pixels of the SVG. */
 #define WIDTH 1000
 #define LEFT 80
 #define RIGHT 80
@@ -23,21 +24,17 @@
 #define FOOT 60
 #define LONG 125 /* characters that fit in the name of a strip */
 
-/* Colours by Okabe and Ito, which colour-blind readers can tell apart. The marks differ in shape as well. */
-#define BLUE "#0072B2"
 #define SKY "#9FD3F0"
-#define ORANGE "#D55E00"
-#define GREEN "#009E73"
 #define PURPLE "#AA4499"
 #define BLACK "#000000"
-#define GREY "#666666"
 
+/* They differ in shape as well. */
 static const struct {
 	const char *words, *style; /* gnuplot's point style */
 	double lift; /* fraction of the strip's height, so that marks of one bin do not hide each other */
 } marks[PLOT_MARKS] = {
-	[MARK_LOST] = { "PSNs missing", "pt 11 ps 1.1 lc rgb '" ORANGE "'", 0.12 },
-	[MARK_AGAIN] = { "late or seen before", "pt 6 ps 0.8 lw 1.5 lc rgb '" GREEN "'", -0.12 },
+	[MARK_LOST] = { "PSNs missing", "pt 11 ps 1.1 lc rgb '" COLOUR_ORANGE "'", 0.12 },
+	[MARK_AGAIN] = { "late or seen before", "pt 6 ps 0.8 lw 1.5 lc rgb '" COLOUR_GREEN "'", -0.12 },
 	[MARK_RESYNC] = { "elsewhere in the sequence", "pt 13 ps 1.1 lc rgb '" BLACK "'", 0 },
 	[MARK_BAD] = { "wrong ICRC", "pt 2 ps 0.9 lw 1.5 lc rgb '" PURPLE "'", 0 },
 };
@@ -49,9 +46,9 @@ struct unit {
 
 /* The picture while it is written. */
 struct sheet {
-	FILE *out;
+	const struct gnuplot *g;
+	FILE *out; /* its script */
 	struct plot_picture *picture;
-	int height;
 	__u64 start, end; /* of the capture; ns */
 	struct unit time; /* size in ns */
 	double bits, packets; /* the highest rates, a second */
@@ -203,25 +200,6 @@ static void print_marks(struct sheet *s, int t, struct strip *strip)
 
 /* ---- words ---- */
 
-/* Prints text in quotes, without characters that have a meaning for gnuplot or SVG. */
-static void print_quoted(FILE *out, const char *text)
-{
-	fputc('\'', out);
-	for (; *text; text++) {
-		if (*text == '\'')
-			fputc('\'', out);
-		fputc(*text >= ' ' && *text <= '~' && *text != '\\' ? *text : '?', out);
-	}
-	fputc('\'', out);
-}
-
-static void print_label(const struct sheet *s, double x, int y, const char *style, const char *text)
-{
-	fputs("set label ", s->out);
-	print_quoted(s->out, text);
-	fprintf(s->out, " at screen %.5f,%.5f %s\n", x / WIDTH, 1 - (double)y / s->height, style);
-}
-
 /* The name of a stream and its faults in words. */
 static void describe(char *to, size_t size, const struct snapshot_stream *s)
 {
@@ -267,8 +245,8 @@ static void place(const struct sheet *s, int top, int height)
 {
 	fprintf(s->out, "set lmargin at screen %.5f\nset rmargin at screen %.5f\n", (double)LEFT / WIDTH,
 		1 - (double)RIGHT / WIDTH);
-	fprintf(s->out, "set tmargin at screen %.5f\nset bmargin at screen %.5f\n", 1 - (double)top / s->height,
-		1 - (double)(top + height) / s->height);
+	fprintf(s->out, "set tmargin at screen %.5f\nset bmargin at screen %.5f\n", 1 - (double)top / s->g->height,
+		1 - (double)(top + height) / s->g->height);
 }
 
 /* Prints tics: up to four round numbers on each side of 0, all in one unit. */
@@ -298,11 +276,11 @@ static void draw_rates(const struct sheet *s)
 	fprintf(s->out, "set border 11\nset yrange [0:%.6g]\nset y2range [0:%.6g]\nset xtics nomirror\n", most_bits * 1.1,
 		most_packets * 1.3);
 	fprintf(s->out, "set ytics nomirror autofreq\nset y2tics autofreq\nset grid ytics lc rgb '#dddddd'\n");
-	fprintf(s->out, "set ylabel '%sbit/s' tc rgb '" BLUE "'\nset y2label '%spackets/s' tc rgb '" ORANGE "'\n", bits.name,
+	fprintf(s->out, "set ylabel '%sbit/s' tc rgb '" COLOUR_BLUE "'\nset y2label '%spackets/s' tc rgb '" COLOUR_ORANGE "'\n", bits.name,
 		*packets.name == 'M' ? "million " : *packets.name == 'k' ? "thousand " : packets.name);
 	fprintf(s->out, "plot $rate using 1:($2/%g) axes x1y1 with filledcurves y1=0 lc rgb '" SKY "' notitle, \\\n"
-			"  '' using 1:($2/%g) axes x1y1 with lines lw 1.5 lc rgb '" BLUE "' notitle, \\\n"
-			"  '' using 1:($3/%g) axes x1y2 with lines lw 1.5 lc rgb '" ORANGE "' notitle\n",
+			"  '' using 1:($2/%g) axes x1y1 with lines lw 1.5 lc rgb '" COLOUR_BLUE "' notitle, \\\n"
+			"  '' using 1:($3/%g) axes x1y2 with lines lw 1.5 lc rgb '" COLOUR_ORANGE "' notitle\n",
 		bits.size, bits.size, packets.size);
 	fputs("unset label\nunset y2tics\nunset y2label\nunset ylabel\nset border 3\n", s->out);
 }
@@ -316,13 +294,13 @@ static void draw_strip(const struct sheet *s, int t, const struct strip *strip)
 
 	describe(text, sizeof(text), s->picture->stream[t]);
 	place(s, top, STRIP);
-	print_label(s, LEFT, top - 10, strlen(text) > LONG ? "left font ',8'" : "left", text);
+	gnuplot_label(s->g, LEFT, top - 10, strlen(text) > LONG ? "left font ',8'" : "left", text);
 	fprintf(s->out, "set yrange [%.6g:%.6g]\n", strip->least - margin, strip->most + margin);
 	print_tics(s->out, strip->least, strip->most);
 	fprintf(s->out, "set format x '%s'\n", bottom ? "%g" : "");
 	if (bottom)
 		fprintf(s->out, "set xlabel '%s since the first frame'\n", s->time.name);
-	fprintf(s->out, "plot $psn%d using 1:2 with %s lw 1.5 lc rgb '" BLUE "' notitle", t,
+	fprintf(s->out, "plot $psn%d using 1:2 with %s lw 1.5 lc rgb '" COLOUR_BLUE "' notitle", t,
 		strip->points > 1 ? "lines" : "points pt 7 ps 0.3");
 	for (int m = 0; m < PLOT_MARKS; m++)
 		if (strip->marks >> m & 1)
@@ -336,12 +314,12 @@ static void draw_head(const struct sheet *s, unsigned int there)
 {
 	double x = LEFT;
 
-	print_label(s, LEFT, 22, "left font ',16'", s->picture->title);
-	print_label(s, LEFT, 54, "left tc rgb '" BLUE "'", "bits a second");
-	print_label(s, LEFT + 130, 54, "left tc rgb '" ORANGE "'", "packets a second");
+	gnuplot_label(s->g, LEFT, 22, "left font ',16'", s->picture->title);
+	gnuplot_label(s->g, LEFT, 54, "left tc rgb '" COLOUR_BLUE "'", "bits a second");
+	gnuplot_label(s->g, LEFT + 130, 54, "left tc rgb '" COLOUR_ORANGE "'", "packets a second");
 	if (!s->picture->tracks)
 		return;
-	print_label(s, x, HEAD + RATE + 50, "left", "PSNs since the stream's first");
+	gnuplot_label(s->g, x, HEAD + RATE + 50, "left", "PSNs since the stream's first");
 	x += 250;
 	for (int m = 0; m < PLOT_MARKS; m++) {
 		char style[120];
@@ -349,54 +327,40 @@ static void draw_head(const struct sheet *s, unsigned int there)
 		if (!(there >> m & 1))
 			continue;
 		snprintf(style, sizeof(style), "point %s", marks[m].style);
-		print_label(s, x, HEAD + RATE + 50, style, "");
-		print_label(s, x + 12, HEAD + RATE + 50, "left", marks[m].words);
+		gnuplot_label(s->g, x, HEAD + RATE + 50, style, "");
+		gnuplot_label(s->g, x + 12, HEAD + RATE + 50, "left", marks[m].words);
 		x += 40 + 7.4 * strlen(marks[m].words);
 	}
 }
 
-static void print_terminal(const struct sheet *s)
-{
-	if (s->picture->svg)
-		fprintf(s->out, "set terminal svg noenhanced size %d,%d font 'sans-serif,12' background 'white'\n", WIDTH,
-			s->height);
-	else
-		fprintf(s->out,
-			"set terminal pngcairo noenhanced size %d,%d fontscale 1.35 linewidth 1.4 pointscale 1.4 font "
-			"'Sans,12' background 'white'\n",
-			WIDTH * 3 / 2, s->height * 3 / 2);
-	fputs("set encoding utf8\n", s->out);
-}
-
-void plot_draw(FILE *out, struct plot_picture *picture)
+bool plot_draw(struct plot_picture *picture, const char *path)
 {
 	const struct snapshot *now = picture->snapshot;
-	int strips = picture->tracks;
-	struct sheet s = {
-		.out = out,
-		.picture = picture,
-		.height = HEAD + RATE + (strips ? BETWEEN + strips * (STRIP + GAP) - GAP : 0) + FOOT,
-		.end = snapshot_time(now),
-	};
+	int strips = picture->tracks, height = HEAD + RATE + (strips ? BETWEEN + strips * (STRIP + GAP) - GAP : 0) + FOOT;
+	struct gnuplot g;
+	struct sheet s = { .g = &g, .picture = picture, .end = snapshot_time(now) };
 	struct strip strip[PLOT_STREAMS] = { 0 };
 	unsigned int any = 0;
 
+	if (!gnuplot_open(&g, path, strcmp(path + strlen(path) - 4, ".svg"), WIDTH, height))
+		return false;
+	s.out = g.script;
 	s.start = s.end - llround(now->seconds * NSEC);
 	s.time = time_unit(now->seconds * NSEC);
-	print_terminal(&s);
 	print_rates(&s);
 	for (int t = 0; t < strips; t++) {
 		print_track(&s, t, &strip[t]);
 		print_marks(&s, t, &strip[t]);
 		any |= strip[t].marks;
 	}
-	fprintf(out, "set multiplot\nset xrange [0:%.9g]\nset tics out scale 0.6\nset format '%%g'\n",
+	fprintf(s.out, "set multiplot\nset xrange [0:%.9g]\nset tics out scale 0.6\nset format '%%g'\n",
 		s.end > s.start ? (s.end - s.start) / s.time.size : 1);
 	draw_head(&s, any);
 	if (!strips)
-		fprintf(out, "set xlabel '%s since the first frame'\n", s.time.name);
+		fprintf(s.out, "set xlabel '%s since the first frame'\n", s.time.name);
 	draw_rates(&s);
 	for (int t = 0; t < strips; t++)
 		draw_strip(&s, t, &strip[t]);
-	fputs("unset multiplot\n", out);
+	fputs("unset multiplot\n", s.out);
+	return gnuplot_close(&g);
 }
