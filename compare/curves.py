@@ -2,18 +2,14 @@
 """Plots with a line for each transport, named where it ends. Each takes Entries of one tool a transport (plots.py). Pure."""
 import collections
 import dataclasses
-import html
 import itertools
-import math
 import os
 
-from compare import latency, plots, svg, table
+from compare import latency, series, svg, table
 from compare.plots import Marked, mean_words
+from compare.series import BOTTOM, LEFT, TOP
 from compare.transport import PING_PONG, bits_per_second
 
-TOP, BOTTOM, LEFT = 12, 330, 64
-ASIDE = 10          # pixels by which marks of one place stand beside each other, so that equal ones show
-MOST_LABELS = 8     # of sizes, below a plot
 MARKED = (.5, .9, .99)  # shares of the messages that have a mark on a curve
 
 
@@ -60,104 +56,8 @@ def _figures(entries, words, across, place, label):
     entries = _several([entry for entry in entries if entry.mean is not None])
     if not entries:
         return None
-    every = [value for entry in entries for value in (max(entry.mean - entry.std, entry.mean / 3), entry.mean + entry.std)]
-    up = svg.Axis.fitting(every, entries[0].axis)
-
-    def draw(entry, x):
-        y = up(entry.mean)
-        error = svg.whisker(x, up(entry.mean - entry.std), x, up(entry.mean + entry.std)) if entry.std else ""
-        return y, error, f"{label(entry)}: {mean_words(entry)} {entry.unit}"
-
-    return _lines(f"{entries[0].axis.partition(' (')[0].capitalize()} by {words}", entries, across(), up, place, draw)
-
-
-def measures(points, key, values, words, form):
-    """
-    Any measure over what an experiment varies (experiment.Point). key: of what is varied, whose values have a place each, sizes
-    one by their logarithm. words: of the measure. form(value): its label.
-    """
-    every = [figure for point in points for figure in (point.mean + point.std, max(point.mean - point.std, point.mean / 3))]
-    up = svg.Axis.fitting(every, words)
-    by_size = key == "size"
-    if by_size:
-        labelled = _apart(values)
-        across = svg.Axis(values, "message size, logarithmic", True, lambda size: form(size) if size in labelled else "")
-    else:
-        across = svg.Axis(range(len(values)), key, form=lambda n: form(values[n]))
-
-    def draw(point, x):
-        y = up(point.mean)
-        error = svg.whisker(x, up(point.mean - point.std), x, up(point.mean + point.std)) if point.std else ""
-        return y, error, f"{form(point.value)}: {mean_words(point)}"
-
-    return _lines(words, points, across, up, lambda point: point.value if by_size else values.index(point.value), draw, aside=0)
-
-
-BOXES = "Boxes are from the lower to the upper quartile, with a line at the median. Whiskers end at the 10 % and the 90 % quantile."
-BOX = 26            # pixels of the widest
-
-
-@dataclasses.dataclass(frozen=True)
-class Box:
-    """Five quantiles of a line, at a value of what is varied."""
-    words: str
-    line: int
-    value: object
-    p10: float
-    q1: float
-    median: float
-    q3: float
-    p90: float
-
-    @property
-    def colour(self):
-        return f"c{self.line % plots.COLOURS}"
-
-    def drawn(self, x, half, up):
-        """half: of its width. up: the axis."""
-        low, high = up(self.q1), up(self.q3)
-        whiskers = svg.whisker(x, low, x, up(self.p10), half / 2) + svg.whisker(x, high, x, up(self.p90), half / 2)
-        box = svg.element("rect", x=x - half, y=high, width=2.0 * half, height=max(low - high, 1.0), class_="bar box",
-                          stroke_dasharray=svg.DASHES[self.line % len(svg.DASHES)])
-        return whiskers + box + svg.line(x - half, up(self.median), x + half, up(self.median), "mean")
-
-    def mark_at(self, x, y):
-        return svg.element("rect", x=x - 6, y=y - 4, width=12.0, height=8.0, class_="bar box",
-                           stroke_dasharray=svg.DASHES[self.line % len(svg.DASHES)])
-
-
-def boxes(drawn, key, values, words, form):
-    """
-    Boxes over what an experiment varies: a Box for each line and value, those of a value side by side (BOXES says what they are). key: of
-    what is varied, whose values have a place each. words: of the measure. form(value): its label.
-    """
-    up = svg.Axis.fitting([figure for box in drawn for figure in (box.p10, box.p90)], words).span(BOTTOM, TOP)
-    across = svg.Axis(range(len(values)), "message size" if key == "size" else key, form=lambda n: form(values[n]))
-    lines = sorted({box.line for box in drawn})
-    right = svg.WIDTH - 32 - max(svg.width_of(box.words) for box in drawn)
-    step = min(BOX + 6, (right - LEFT) / len(values) / (len(lines) + 1))
-    edge = max(14, step * len(lines) / 2 + 4)
-    across.span(LEFT + edge, right - edge)
-    parts, ends = [], []
-    for place, line in enumerate(lines):
-        own = sorted((box for box in drawn if box.line == line), key=lambda box: values.index(box.value))
-        for box in own:
-            x = across(values.index(box.value)) + step * (place - (len(lines) - 1) / 2)
-            title = f"{box.words}, {form(box.value)}: median {table.figure_words(box.median)}, quartiles {table.figure_words(box.q1)} and " \
-                    f"{table.figure_words(box.q3)}, 10 and 90 % {table.figure_words(box.p10)} and {table.figure_words(box.p90)}"
-            parts.append(svg.element("g", svg.element("title", html.escape(title)), box.drawn(x, step / 2 - 3, up), class_=box.colour))
-        ends.append((x + step / 2, up(own[-1].median), own[-1]))
-    return svg.drawing(BOTTOM + 44 + across.deeper, words, across.below(TOP, BOTTOM), up.beside(LEFT, right), *_names(ends, right), *parts)
-
-
-def _apart(values):
-    """Those of sizes whose labels have room on a logarithmic axis, the largest first."""
-    room = math.log(values[-1] / values[0]) / MOST_LABELS
-    found = [values[-1]]
-    for value in reversed(values):
-        if math.log(found[-1] / value) >= room:
-            found.append(value)
-    return found
+    title = f"{entries[0].axis.partition(' (')[0].capitalize()} by {words}"
+    return series.means(title, entries, entries[0].axis, across(), place, lambda entry: f"{label(entry)}: {mean_words(entry)} {entry.unit}")
 
 
 def rates(entries):
@@ -174,7 +74,7 @@ def rates(entries):
         words = table.share_words(table.packets_lost(entry.row), entry.row["sent"])
         return up(shares[entry.anchor]), "", f"{table.rate_words(entry.row['rate'])}: {words} lost"
 
-    return _lines("Loss by rate", entries, across, up, lambda entry: known.index(entry.row["rate"]), draw)
+    return series.lines("Loss by rate", entries, across, up, lambda entry: known.index(entry.row["rate"]), draw)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -204,7 +104,7 @@ def cliff(searches):
     if not any(share for _, share, _ in points):
         return None
     up = svg.Axis.from_none([share for _, share, _ in points], "lost (%)").span(BOTTOM, TOP)
-    right = svg.WIDTH - 32 - max(svg.width_of(each.words) for each in searches)
+    right = series.right_of(searches)
     across = svg.Axis.fitting([rate for rate, _, _ in points], "rate that was tried (Gbit/s)", from_0=False)
     across.span(LEFT + 14, right - 14)
     drawn, ends = [], []
@@ -217,11 +117,10 @@ def cliff(searches):
             x = across(each.mean)
             drawn.append(svg.element("g", svg.element("path", d=f"M{x:.2f} {TOP}V{BOTTOM}", class_="line", stroke_dasharray="3 4"),
                                      class_=each.colour))
-        drawn += [_line(line, each), *(_trial(each, across(rate), up(share), anchor, rate, share)
+        drawn += [series.line(line, each), *(_trial(each, across(rate), up(share), anchor, rate, share)
                                        for rate, share, anchor in each.points())]
         ends.append((line[-1][0] + 8, line[-1][1], each))
-    return svg.drawing(BOTTOM + 44, "Loss by rate that was tried", across.below(TOP, BOTTOM), up.beside(LEFT, right),
-                       *_names(ends, right), *drawn)
+    return series.named("Loss by rate that was tried", across, up, right, ends, drawn)
 
 
 def _trial(searched, x, y, anchor, rate, share):
@@ -245,44 +144,6 @@ def _several(entries):
     return [entry for entry in entries if counts[entry.number] > 1]
 
 
-def _lines(title, entries, across, up, place, draw, aside=ASIDE):
-    """
-    place(entry): its value on the axis across. draw(entry, x): the mark's y, markup below it, and what it says when pointed at.
-    """
-    lines = {}
-    for entry in sorted(entries, key=lambda entry: (entry.number, place(entry))):
-        lines.setdefault(entry.number, []).append(entry)
-    right = svg.WIDTH - 32 - max(svg.width_of(entry.words) for entry in entries)
-    half = aside * (len(lines) - 1) / 2
-    up.span(BOTTOM, TOP)
-    across.span(LEFT + half + 14, right - half - 14)
-    drawn, ends = [], []
-    for n, each in enumerate(lines.values()):
-        points, parts = [], []
-        for entry in each:
-            x = across(place(entry)) + aside * n - half
-            y, below, words = draw(entry, x)
-            points.append((x, y))
-            parts.append(entry.link(words, below, entry.mark_at(x, y)))
-        drawn += [_line(points, each[0]), *parts]
-        ends.append((across(place(each[-1])) + half + 8, points[-1][1], each[-1]))
-    return svg.drawing(BOTTOM + 44 + across.deeper, title, across.below(TOP, BOTTOM), up.beside(LEFT, right), *_names(ends, right), *drawn)
-
-
-def _names(ends, right):
-    """Names beside the plot. ends: [(x, y, what is named)], where the lines that lead to them begin."""
-    heights = svg.spread([end for _, end, _ in ends], 16, TOP + 6, BOTTOM - 6)
-    return [svg.line(x, end, right + 12, y, "lead") + svg.text(right + 30, y + 4, each.words)
-            + svg.element("g", each.mark_at(right + 20, y), class_=each.colour)
-            for (x, end, each), y in zip(ends, heights)]
-
-
-def _line(points, entry):
-    path = "L".join(f"{x:.2f} {y:.2f}" for x, y in points)
-    return svg.element("path", d=f"M{path}", class_=f"line {entry.colour}",
-                       stroke_dasharray=svg.DASHES[entry.number % len(svg.DASHES)])
-
-
 def distribution(entries):
     """Which share of the messages took at most how long, over all runs. None if no entry knows."""
     curves = [(entry, points) for entry in entries if (points := cumulative(entry))]
@@ -298,7 +159,7 @@ def distribution(entries):
         near += [area for pair in zip(pixels, pixels[1:]) for area in svg.along(*pair)]
         marks = list(dict.fromkeys(next(n for n, (_, share) in enumerate(points) if share >= wanted) for wanted in MARKED))
         named.append((*pixels[marks[-1]], entry.words))
-        drawn += [_line(pixels, entry), *(entry.link(_within(*points[n]), svg.mark(*pixels[n], entry.number)) for n in marks)]
+        drawn += [series.line(pixels, entry), *(entry.link(_within(*points[n]), svg.mark(*pixels[n], entry.number)) for n in marks)]
     names = svg.labels(named, (left + 2, TOP, svg.WIDTH - 2, BOTTOM - 2), near)
     return svg.drawing(BOTTOM + 44, "Latency CDF", across.below(TOP, BOTTOM), up.beside(left, right), *drawn, names)
 

@@ -3,10 +3,9 @@
 Experiments of reports: plans with a table [experiment] in rxe_tests/plans/, and the page that a run makes: the source's figures,
 ours beside them, plots, which findings show, and what differs. Pure but for reading plans, and save().
 """
-import dataclasses
 import os
 
-from compare import curves, figures as of_run, findings, plan, plots, report, svg, table
+from compare import figures as of_run, findings, plan, plots, report, series, svg, table
 from compare.findings import value_words
 from compare.measures import LAWS, MEASURES
 
@@ -14,6 +13,7 @@ KEYS = ("title", "source", "question", "figures", "plot", "finding", "differs")
 FIGURES, PLOT = ("caption", "columns", "rows"), ("title", "measure?", "box?", "across", "lines", "law?")
 # Of a plot with boxes, which has the goodput of each QP: the measures of a box, and their rows in its table.
 BOX = {"flow_p10": "10 %", "flow_q1": "lower quartile", "flow_median": "median", "flow_q3": "upper quartile", "flow_p90": "90 %"}
+BOXES = "Boxes are from the lower to the upper quartile, with a line at the median. Whiskers end at the 10 % and the 90 % quantile."
 LAW_DASHES = 2      # of svg.DASHES: dots
 
 
@@ -114,7 +114,7 @@ def page(name, experiment, figures, now):
         told += [f"### {each['title']}", f"{panel.words}{panel.runs_words}", panel.table()]
         told += panel.notes()
         if picture := panel.picture():
-            files[f"{name}-{number}.svg"] = svg.standalone(picture, plots.style_on_paper(), "")
+            files[f"{name}-{number}.svg"] = svg.standalone(picture)
             told.append(f"![{each['title']}]({name}-{number}.svg)")
     for ours, title in ((False, "## Does it show?"), (True, "## Our own questions")):
         lines = [_judged(rows, each) for each in experiment["finding"] if each.get("ours", False) == ours]
@@ -206,14 +206,21 @@ class Panel:
         """None: there is nothing to see over a single value."""
         points = []
         for number, (name, cells) in enumerate(self._lines):
-            points += [Point(name, number, value, cell.mean, cell.std or 0) for value, cell in cells.items() if cell.figures]
+            points += [series.Point(name, number, value, cell.mean, cell.std or 0) for value, cell in cells.items() if cell.figures]
             laws = [(value, self._law(cell.facts)) for value, cell in cells.items() if cell.facts]
             points += [Law(f"law, {name}", number, value, law, 0) for value, law in laws if law]
         shown = [value for value in self._values if any(point.value == value for point in points)]
         if len(shown) < 2:
             return None
         words = f"{self.measure.words} ({self.measure.unit})"
-        return curves.measures(points, self._across, shown, words, lambda value: self.label(value).replace(", ", "\n"))
+        def form(value):
+            return self.label(value).replace(", ", "\n")
+
+        if self._across == "size":
+            across, place = series.sizes(shown, "message size", form), lambda point: point.value
+        else:
+            across, place = svg.Axis(range(len(shown)), self._across, form=lambda n: form(shown[n])), lambda point: shown.index(point.value)
+        return series.means(words, points, words, across, place, lambda point: f"{form(point.value)}: {plots.mean_words(point)}", aside=0)
 
 
 class Boxes(Panel):
@@ -226,7 +233,7 @@ class Boxes(Panel):
 
     @property
     def words(self):
-        return f"Goodput of each QP, {self.measure.unit}. {curves.BOXES}"
+        return f"Goodput of each QP, {self.measure.unit}. {BOXES}"
 
     def table(self):
         lines = [[f"{name}, {words}", *(_cell(self._boxes[name, value][number]) for value in self._values)]
@@ -235,12 +242,19 @@ class Boxes(Panel):
 
     def picture(self):
         names = [name for name, _ in self._lines]
-        drawn = [curves.Box(name, names.index(name), value, *(cell.mean for cell in cells))
+        drawn = [series.Box(name, names.index(name), value, *(cell.mean for cell in cells))
                  for (name, value), cells in self._boxes.items() if all(cell.figures for cell in cells)]
         shown = [value for value in self._values if any(box.value == value for box in drawn)]
         if not drawn:
             return None
-        return curves.boxes(drawn, self._across, shown, f"goodput of a QP ({self.measure.unit})", self.label)
+        words = f"goodput of a QP ({self.measure.unit})"
+        return series.beside(words, drawn, words, ("message size" if self._across == "size" else self._across, shown, self.label),
+                             lambda box: f"{self.label(box.value)}: {box_words(box)}")
+
+
+def box_words(box):
+    p10, q1, median, q3, p90 = map(table.figure_words, (box.p10, box.q1, box.end, box.q3, box.p90))
+    return f"median {median}, quartiles {q1} and {q3}, 10 and 90 % {p10} and {p90}"
 
 
 def _cell(cell):
@@ -249,32 +263,7 @@ def _cell(cell):
     return table.figure_words(cell.mean) + (f" ± {table.figure_words(cell.std)}" if cell.std is not None else "")
 
 
-@dataclasses.dataclass(frozen=True)
-class Point:
-    """On a line of a plot: a selection's mean at a value of what is varied."""
-    words: str
-    line: int
-    value: object
-    mean: float
-    std: float
-
-    @property
-    def number(self):
-        """Of its line's dashes and mark."""
-        return self.line
-
-    @property
-    def colour(self):
-        return f"c{self.line % plots.COLOURS}"
-
-    def mark_at(self, x, y):
-        return svg.mark(x, y, self.number)
-
-    def link(self, words, *content):
-        return svg.element("g", svg.element("title", f"{self.words}, {words}"), *content, class_=self.colour)
-
-
-class Law(Point):
+class Law(series.Point):
     """The same of a law: a dotted line without marks, in the colour of the line that it is beside."""
 
     @property

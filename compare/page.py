@@ -65,14 +65,14 @@ def render(document):
             *(_h2(part) + _figures(part) for part in compared), _settings(document), _runs(parts), _tried(hunts)]
     return ('<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f'{element("title", escape(_title(document)))}\n{element("style", plots.style() + _style())}\n</head>\n<body>\n'
+            f'{element("title", escape(_title(document)))}\n{element("style", svg.style() + _style())}\n</head>\n<body>\n'
             + "\n".join(body) + "\n</body>\n</html>\n")
 
 
 def plot_files(document, page):
     """The plots as {file name: SVG}. page: where their links lead, relative to them."""
     parts, compared = _parts(document)
-    return {f"{plot.file}.svg": svg.standalone(plot.picture, plots.style_on_paper(), page)
+    return {f"{plot.file}.svg": svg.standalone(plot.picture, page)
             for part in _hunts(document) + parts + compared for plot in part.plots}
 
 

@@ -4,15 +4,11 @@ The plots of a section of a report, as SVG: a strip or a mark for each row. curv
 Each takes Entries and returns a picture, or None if no entry has its figures. Pure.
 """
 import dataclasses
-import functools
-import os
-import re
 from typing import NamedTuple
 
 from compare import join, noise, plan, svg, table
 from compare.transport import PING_PONG
 
-COLOURS = 10        # classes c0 to c9 of plots.css
 LINE = 26           # height of a row
 BAR = 18
 GROUP = 6           # between transports
@@ -23,20 +19,6 @@ TEXTURES = (("ink", ".72", None), ("paper", "1", "M-1 7L7 -1M-1 1L1 -1M5 7L7 5")
             ("paper", "1", "M1 1.5h1.5M4 4.5h1.5"), ("ink", ".5", None),
             ("paper", "1", "M-1 -1L7 7M5 -1L7 1M-1 5L1 7"), ("paper", "1", "M0 3h6M3 0v6"),
             ("paper", "1", "M3 0v6"))
-
-
-@functools.cache
-def style():
-    with open(os.path.join(os.path.dirname(__file__), "plots.css"), encoding="utf-8") as file:
-        return file.read()
-
-
-def style_on_paper():
-    """The same with light colours only, and without variables, which not every program that reads SVG knows."""
-    variables, _, rest = style().partition("}\n")
-    colours = dict(re.findall(r"(--\w+): (#\w+);", variables))
-    rest = re.sub(r"@media .*?\n}\n", "", rest, flags=re.S)
-    return re.sub(r"var\((--\w+)\)", lambda name: colours[name[1]], rest) + f"svg {{ background: {colours['--paper']}; }}\n"
 
 
 class Marked:
@@ -53,7 +35,7 @@ class Marked:
 
     @property
     def colour(self):
-        return f"c{self.number % COLOURS}"
+        return f"c{self.number % svg.COLOURS}"
 
     @property
     def sign(self):

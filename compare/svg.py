@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Draws SVG and HTML elements, axes, marks, and labels that do not overlap. Knows nothing of a comparison."""
+"""
+Draws SVG and HTML elements, axes, marks, and labels that do not overlap: all pictures that Python draws (docs/dependencies.md).
+Knows nothing of a comparison. series.py has whole plots.
+"""
+import functools
 import html
 import math
+import os
+import re
 from typing import NamedTuple
 
 WIDTH = 700         # of a plot, in pixels
+COLOURS = 10        # classes c0 to c9 of plots.css
 # A larger ratio of the largest to the smallest value needs a logarithmic axis.
 LINEAR_RATIO = 8
 MOST_LOG_TICKS = 9
@@ -76,12 +83,31 @@ def drawing(height, words, *content):
                    role="img", aria_label=words)
 
 
-def standalone(picture, style, page):
+def dashes(number):
+    """Of a line of this number."""
+    return DASHES[number % len(DASHES)]
+
+
+@functools.cache
+def style():
+    with open(os.path.join(os.path.dirname(__file__), "plots.css"), encoding="utf-8") as file:
+        return file.read()
+
+
+def _style_on_paper():
+    """The same with light colours only, and without variables, which not every program that reads SVG knows."""
+    variables, _, rest = style().partition("}\n")
+    colours = dict(re.findall(r"(--\w+): (#\w+);", variables))
+    rest = re.sub(r"@media .*?\n}\n", "", rest, flags=re.S)
+    return re.sub(r"var\((--\w+)\)", lambda name: colours[name[1]], rest) + f"svg {{ background: {colours['--paper']}; }}\n"
+
+
+def standalone(picture, page=""):
     """The picture as a file of its own, whose links lead into the page."""
     opening, rest = picture.split(">", 1)
     opening = opening.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
     rest = rest.replace('href="#', f'href="{html.escape(page)}#')
-    return f"{opening}>{element('style', style)}{rest}\n"
+    return f"{opening}>{element('style', _style_on_paper())}{rest}\n"
 
 
 class Axis:
