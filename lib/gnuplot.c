@@ -39,17 +39,20 @@ void gnuplot_line(const struct gnuplot *g, double from_x, double from_y, double 
 /* ---- the program ---- */
 
 /* Returns the exit status of gnuplot; -1 with errno: it could not be run. */
-static int run_gnuplot(int script, int picture, int complaint)
+static int run_gnuplot(FILE *script, FILE *picture, FILE *complaint)
 {
 	char *const arguments[] = { "gnuplot", "-d", NULL }; /* -d: ignore ~/.gnuplot */
 	posix_spawn_file_actions_t actions;
 	int status;
 	pid_t pid;
 
+	if (!picture || !complaint || fflush(script) || ferror(script))
+		return -1;
+	rewind(script);
 	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, script, STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, picture, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, complaint, STDERR_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, fileno(script), STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, fileno(picture), STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, fileno(complaint), STDERR_FILENO);
 	errno = posix_spawnp(&pid, arguments[0], &actions, NULL, arguments, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (errno)
@@ -57,27 +60,20 @@ static int run_gnuplot(int script, int picture, int complaint)
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return -1;
+	rewind(picture);
+	rewind(complaint);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-/* The size of a file; rewinds it. -1: see errno. */
-static ssize_t size_of(int fd)
+static void explain(const char *path, FILE *complaint)
 {
-	struct stat s;
+	char text[200];
+	size_t length = fread(text, 1, sizeof(text), complaint);
 
-	return fstat(fd, &s) || lseek(fd, 0, SEEK_SET) ? -1 : s.st_size;
-}
-
-static bool explain(const char *path, int complaint)
-{
-	char text[200] = "";
-	ssize_t length = size_of(complaint) < 0 ? 0 : read(complaint, text, sizeof(text) - 1);
-
-	for (ssize_t i = 0; i < length; i++)
+	for (size_t i = 0; i < length; i++)
 		if (text[i] < ' ')
 			text[i] = ' ';
-	fprintf(stderr, "rocescope: %s: gnuplot cannot draw it: %.*s\n", path, (int)(length > 0 ? length : 0), text);
-	return false;
+	fprintf(stderr, "rocescope: %s: gnuplot cannot draw it: %.*s\n", path, (int)length, text);
 }
 
 static bool complain(const char *path)
@@ -86,31 +82,21 @@ static bool complain(const char *path)
 	return false;
 }
 
-static bool copy(int from, int to)
+/* Writes the picture, which begins with `first`, to its file. An incomplete file is removed. */
+static bool save(const char *path, int first, FILE *picture)
 {
-	char block[65536];
-	ssize_t size;
-
-	while ((size = read(from, block, sizeof(block))) > 0)
-		for (ssize_t done = 0, now; done < size; done += now) {
-			now = write(to, block + done, size - done);
-			if (now < 0)
-				return false;
-		}
-	return !size;
-}
-
-/* Writes the picture to its file. An incomplete file is removed. */
-static bool save(const char *path, int picture)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), error;
+	FILE *out = fopen(path, "we");
+	int error = 0;
 	struct stat s;
 
-	if (fd < 0)
+	if (!out)
 		return complain(path);
-	error = copy(picture, fd) ? 0 : errno;
-	fstat(fd, &s);
-	if (close(fd) && !error)
+	for (int c = first; c != EOF; c = getc_unlocked(picture))
+		putc_unlocked(c, out);
+	if (fflush(out) || ferror(out))
+		error = errno;
+	fstat(fileno(out), &s);
+	if (fclose(out) && !error)
 		error = errno;
 	if (!error)
 		return true;
@@ -120,37 +106,12 @@ static bool save(const char *path, int picture)
 	return complain(path);
 }
 
-/* Draws what the script has. */
-static bool draw(const char *path, int script, int picture, int complaint)
-{
-	int status = run_gnuplot(script, picture, complaint);
-
-	if (status < 0 && errno == ENOENT) {
-		fprintf(stderr, "rocescope: %s: gnuplot is missing, which draws pictures: install gnuplot-nox\n", path);
-		return false;
-	}
-	if (status < 0)
-		return complain(path);
-	if (status || size_of(picture) <= 0)
-		return explain(path, complaint);
-	return save(path, picture);
-}
-
 /* A file in memory. */
 static FILE *open_memory(void)
 {
 	int fd = memfd_create("plot", MFD_CLOEXEC);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "w+");
 
-	if (fd >= 0 && !file)
-		close(fd);
-	return file;
-}
-
-static void close_memory(FILE *file)
-{
-	if (file)
-		fclose(file);
+	return fd < 0 ? NULL : fdopen(fd, "w+");
 }
 
 bool gnuplot_open(struct gnuplot *g, const char *path, bool png, int width, int height)
@@ -172,11 +133,21 @@ bool gnuplot_open(struct gnuplot *g, const char *path, bool png, int width, int 
 bool gnuplot_close(struct gnuplot *g)
 {
 	FILE *picture = open_memory(), *complaint = open_memory();
-	bool good = picture && complaint && !fflush(g->script) && !ferror(g->script) && !lseek(fileno(g->script), 0, SEEK_SET);
+	int status = run_gnuplot(g->script, picture, complaint), first;
+	bool good = false;
 
-	good = good ? draw(g->path, fileno(g->script), fileno(picture), fileno(complaint)) : complain(g->path);
+	if (status < 0 && errno == ENOENT)
+		fprintf(stderr, "rocescope: %s: gnuplot is missing, which draws pictures: install gnuplot-nox\n", g->path);
+	else if (status < 0)
+		complain(g->path);
+	else if (status || (first = getc(picture)) == EOF)
+		explain(g->path, complaint);
+	else
+		good = save(g->path, first, picture);
 	fclose(g->script);
-	close_memory(picture);
-	close_memory(complaint);
+	if (picture)
+		fclose(picture);
+	if (complaint)
+		fclose(complaint);
 	return good;
 }
