@@ -35,97 +35,47 @@ class PlanError(Exception):
 
 # ---- the values of a plan's keys, and of the command's options; a ValueError says what is wrong ----
 
-def where(word):
-    if word not in PATHS:
-        raise ValueError(f"{word}: neither {' nor '.join(PATHS)}")
-    return word
+def _value(right, words, kind=lambda value: value):
+    """A check of a value that is right(), returned as that kind. words: what another one is not."""
+    def check(value):
+        if not right(value):
+            raise ValueError(f"{value}: {words}")
+        return kind(value)
+    return check
 
 
-def patterns(words):
-    return _list_of(words, str)
+def _list(kind, right=lambda value: True, words=""):
+    """The same of a list of such values, none empty."""
+    one = _value(right, words)
 
-
-def sizes(values):
-    for size in _list_of(values, int):
-        if size < LEAST_SIZE:
-            raise ValueError(f"{size}: at least {LEAST_SIZE} bytes")
-    return values
-
-
-def path_mtu(number):
-    if number not in ANY_PATH_MTU:
-        raise ValueError(f"{number}: not a number of {ANY_PATH_MTU[0]} to {ANY_PATH_MTU[-1]} bytes")
-    return number
+    def check(values):
+        if not isinstance(values, list) or not values or not all(type(value) is kind for value in values):
+            raise ValueError(f"{values}: not a list of {'numbers' if kind is int else 'words'}")
+        return list(map(one, values))
+    return check
 
 
 def rates(words):
     """'full' becomes None."""
-    for word in _list_of(words, str):
+    for word in patterns(words):
         if word not in ("full", PING_PONG, SEARCH):
             bits_per_second(word)
     return [None if word == "full" else word for word in words]
 
 
-def flows(numbers):
-    for number in _list_of(numbers, int):
-        if not 1 <= number <= MOST_FLOWS:
-            raise ValueError(f"{number}: not a number of 1 to {MOST_FLOWS} flows")
-    return numbers
-
-
-def ip(numbers):
-    for number in _list_of(numbers, int):
-        if number not in (4, 6):
-            raise ValueError(f"{number}: neither 4 nor 6")
-    return numbers
-
-
-def kernel(version):
-    if version not in SUITES:
-        raise ValueError(f"{version}: neither {' nor '.join(SUITES)}")
-    return version
-
-
-def distance(number):
-    if not isinstance(number, (int, float)) or not 0 <= number <= 50000:
-        raise ValueError(f"{number}: not a number of 0 to 50000 km")
-    return float(number)
-
-
-def repeats(number):
-    if not isinstance(number, int) or number < 1:
-        raise ValueError(f"{number}: not a number of at least 1")
-    return number
-
-
-def ends(number):
-    if type(number) is not int or not 1 <= number <= MOST_ENDS:
-        raise ValueError(f"{number}: not a number of 1 to {MOST_ENDS}")
-    return number
-
-
-def seconds(number):
-    if not isinstance(number, (int, float)) or not 1 <= number <= 86400:
-        raise ValueError(f"{number}: not a number of seconds of at least 1")
-    return float(number)
-
-
-def icrc(word):
-    if not re.fullmatch(r"all|off|1/[1-9]\d*", str(word)):
-        raise ValueError(f"{word}: neither all nor off nor 1/N")
-    return word
-
-
-def watch(value):
-    if not isinstance(value, bool):
-        raise ValueError(f"{value}: neither true nor false")
-    return value
-
-
-def _list_of(values, kind):
-    if not isinstance(values, list) or not values or not all(type(value) is kind for value in values):
-        raise ValueError(f"{values}: not a list of {'numbers' if kind is int else 'words'}")
-    return values
+where = _value(lambda word: word in PATHS, f"neither {' nor '.join(PATHS)}")
+patterns = _list(str)
+sizes = _list(int, lambda size: size >= LEAST_SIZE, f"at least {LEAST_SIZE} bytes")
+path_mtu = _value(lambda number: number in ANY_PATH_MTU, f"not a number of {ANY_PATH_MTU[0]} to {ANY_PATH_MTU[-1]} bytes")
+flows = _list(int, lambda number: 1 <= number <= MOST_FLOWS, f"not a number of 1 to {MOST_FLOWS} flows")
+ip = _list(int, lambda number: number in (4, 6), "neither 4 nor 6")
+kernel = _value(lambda version: version in SUITES, f"neither {' nor '.join(SUITES)}")
+distance = _value(lambda number: isinstance(number, (int, float)) and 0 <= number <= 50000, "not a number of 0 to 50000 km", float)
+repeats = _value(lambda number: isinstance(number, int) and number >= 1, "not a number of at least 1")
+ends = _value(lambda number: type(number) is int and 1 <= number <= MOST_ENDS, f"not a number of 1 to {MOST_ENDS}")
+seconds = _value(lambda number: isinstance(number, (int, float)) and 1 <= number <= 86400, "not a number of seconds of at least 1", float)
+icrc = _value(lambda word: re.fullmatch(r"all|off|1/[1-9]\d*", str(word)), "neither all nor off nor 1/N")
+watch = _value(lambda value: isinstance(value, bool), "neither true nor false")
 
 
 # ---- plan files ----
