@@ -154,8 +154,7 @@ def _write_page(folder, report):
     texts = {"report.html": page.render(report)}
     texts.update((os.path.join(PLOTS, name), picture) for name, picture in page.plot_files(report, "../report.html").items())
     os.makedirs(os.path.join(folder, PLOTS), exist_ok=True)
-    for name, text in texts.items():
-        _atomically(os.path.join(folder, name), lambda file, text=text: file.write(text))
+    write_files(folder, texts)
 
 
 def write_files(folder, texts):
