@@ -299,18 +299,10 @@ def failure(error):
 
 def unwatched(outcome):
     """A run for join.merge() that has the programs' own figures only. Pure."""
-    return {"goodput_gbps": outcome.goodput_gbps, "goodput_min_gbps": outcome.goodput_min_gbps,
-            "goodput_at": outcome.goodput_at, "messages": outcome.messages,
-            "sender_cores": outcome.sender_cores, "receiver_cores": outcome.receiver_cores,
-            "busy_s": outcome.busy_s, "receive_buffer": outcome.receive_buffer,
-            "latency_us": outcome.latency_us, "latency_histogram": outcome.latency_histogram,
-            "retransmitted": outcome.retransmitted, "rxe_agrees": None,
-            "missing": outcome.missing, "repeated": None, "sent_s": outcome.sent_s, "operation": outcome.operation,
-            "pairs_gbps": outcome.pairs_gbps, "pressure": outcome.pressure,
-            "flow_gbps": join.quantiles(outcome.flows_gbps),
-            "joules": None, "sent_again": None, "dialogue": None, "requests": {"A": None, "B": None},
-            "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
-            "sent": outcome.sent, "on_wire": None, "left_wire": None, "received": outcome.received, "places": {}}
+    own = {name: value for name, value in vars(outcome).items() if name not in ("flows_gbps", "other_datagram", "xdp_dropped")}
+    return {**own, "flow_gbps": join.quantiles(outcome.flows_gbps), "rxe_agrees": None, "repeated": None, "joules": None, "sent_again": None,
+            "dialogue": None, "requests": {"A": None, "B": None}, "flow_control": {"A": {}, "B": {}}, "loss_details": {"A": {}, "B": {}},
+            "on_wire": None, "left_wire": None, "places": {}}
 
 
 def reckon(row, outcome, did, seen, places, inside=False):

@@ -4,6 +4,7 @@ What compare diff prints: what changed from one report to another, row by row. A
 others.
 """
 from compare import contradictions, noise, plan, table
+from compare.report import flatten
 from compare.transport import PING_PONG, SEARCH
 
 
@@ -73,20 +74,13 @@ def differences(before, after):
     """
     if after is None:
         return []
-    a, b = _flat(before), _flat(after)
+    a, b = flatten(before, " "), flatten(after, " ")
     return [f"{name}: {_value(a.get(name))} in A, {_value(b.get(name))} in B" for name in {**a, **b}
             if a.get(name) != b.get(name) and name in a and name in b]
 
 
 def _value(value):
     return "not known" if value is None else value
-
-
-def _flat(facts, prefix=""):
-    flat = {}
-    for name, value in facts.items():
-        flat.update(_flat(value, f"{prefix}{name} ") if isinstance(value, dict) else {prefix + name: value})
-    return flat
 
 
 def render_tools(report, width):

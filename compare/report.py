@@ -74,18 +74,16 @@ def _known_search(search):
     return isinstance(search, dict) and all(key in search for key in SEARCH)
 
 
-def flatten(row, prefix=""):
-    """{'a': {'b': 1}} -> {'a.b': 1}; an unknown value is empty in CSV."""
+def flatten(facts, between=".", prefix=""):
+    """{'a': {'b': 1}} -> {'a.b': 1}"""
     flat = {}
-    for name, value in row.items():
-        if isinstance(value, dict):
-            flat.update(flatten(value, f"{prefix}{name}."))
-        else:
-            flat[prefix + name] = value
+    for name, value in facts.items():
+        flat.update(flatten(value, between, f"{prefix}{name}{between}") if isinstance(value, dict) else {prefix + name: value})
     return flat
 
 
 def write_csv(file, rows):
+    """An unknown value is empty."""
     flat = [flatten(row) for row in rows]
     columns = list(dict.fromkeys(name for row in flat for name in row))
     # a null needs no column where another row has an object
