@@ -17,32 +17,24 @@ class UdpStream(StreamProgram):
     program = operation = "udp_stream"
     drops = {"send_errors": "send_errors", "socket_receive_buffer": "receive_buffer"}
     places = {"send_errors": Place("before_wire", "sender's socket")}
+    receives, sends = (), ()    # options of each end
 
     def receiver_options(self, row, path, injection):
-        return ["--rcvbuf", injection.receive_buffer] if injection.receive_buffer else []
+        return [*(["--rcvbuf", injection.receive_buffer] if injection.receive_buffer else []), *self.receives]
 
     def sender_options(self, row, path):
-        return ["--dst", path.address("B", row.ip), "--mtu", row.path_mtu + row.udp_headers]
+        return ["--dst", path.address("B", row.ip), "--mtu", row.path_mtu + row.udp_headers, *self.sends]
 
 
 class GsoStream(UdpStream):
     """The NICs cut nothing: the kernel cuts before the sender's NIC, and the receiver's kernel puts together again."""
-    operation = "udp_stream, --gso to --gro"
+    operation, receives, sends = "udp_stream, --gso to --gro", ("--gro",), ("--gso",)
     answers = False     # one message at a time leaves nothing to put together
-
-    def receiver_options(self, row, path, injection):
-        return [*super().receiver_options(row, path, injection), "--gro"]
-
-    def sender_options(self, row, path):
-        return [*super().sender_options(row, path), "--gso"]
 
 
 class PollStream(UdpStream):
     operation = "udp_stream, recv --busy-poll"
-    POLL_US = 50        # what the kernel's documentation of net.core.busy_read recommends
-
-    def receiver_options(self, row, path, injection):
-        return [*super().receiver_options(row, path, injection), "--busy-poll", self.POLL_US]
+    receives = ("--busy-poll", 50)      # us: what the kernel's documentation of net.core.busy_read recommends
 
     def outcome(self, sent, received):
         if not received["napi_id"]:
@@ -51,13 +43,7 @@ class PollStream(UdpStream):
 
 
 class UringStream(UdpStream):
-    operation = "udp_stream, --io-uring"
-
-    def receiver_options(self, row, path, injection):
-        return [*super().receiver_options(row, path, injection), "--io-uring"]
-
-    def sender_options(self, row, path):
-        return [*super().sender_options(row, path), "--io-uring"]
+    operation, receives, sends = "udp_stream, --io-uring", ("--io-uring",), ("--io-uring",)
 
     def refusal(self, row, path):
         return no_io_uring(path)
