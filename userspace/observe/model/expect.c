@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,20 +28,8 @@ struct line {
 	__u32 mtu;
 };
 
-static bool wrong(const struct line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Reports the mistake in a line. Returns false. */
-static bool wrong(const struct line *l, const char *format, ...)
-{
-	va_list arguments;
-
-	fprintf(stderr, "%s:%u: ", l->path, l->number);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fputc('\n', stderr);
-	return false;
-}
+/* Reports the mistake in a line. Its value is false. format: a literal. */
+#define wrong(l, format, ...) ({ fprintf(stderr, "%s:%u: " format "\n", (l)->path, (l)->number, ##__VA_ARGS__); false; })
 
 static bool parse_address(const char *text, struct end *end)
 {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "lib/address.h"
@@ -30,14 +29,7 @@ struct sentence {
 	const struct refusal_receiver *r;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(const struct sentence *to, const char *format, ...)
-{
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(to->text, REFUSAL_TEXT, format, values);
-	va_end(values);
-}
+#define say(to, ...) snprintf((to)->text, REFUSAL_TEXT, __VA_ARGS__)
 
 /* ---- the packet ---- */
 

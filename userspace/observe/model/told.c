@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +10,8 @@
 
 #define PKEY_DEFAULT 0xffff /* of the default partition, IBTA 10.9.3 */
 
-__attribute__((format(printf, 2, 3))) static bool wrong(char *why, const char *format, ...)
-{
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(why, CONTROL_WHY, format, values);
-	va_end(values);
-	return false;
-}
+/* Says why not. Its value is false. */
+#define wrong(why, ...) ({ snprintf(why, CONTROL_WHY, __VA_ARGS__); false; })
 
 /* ---- QPs ---- */
 

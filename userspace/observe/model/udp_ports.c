@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,15 +33,8 @@ struct parser {
 	char word[80];
 };
 
-__attribute__((format(printf, 2, 3))) static bool refuse(struct parser *p, const char *why, ...)
-{
-	va_list more;
-
-	va_start(more, why);
-	vsnprintf(p->mistake, UDP_MISTAKE, why, more);
-	va_end(more);
-	return false;
-}
+/* Says what is wrong. Its value is false. */
+#define refuse(p, ...) ({ snprintf((p)->mistake, UDP_MISTAKE, __VA_ARGS__); false; })
 
 /* OFFSET:BITS[:le] */
 static bool parse_field(struct parser *p, const char *text, __u32 most, struct udp_field *field)

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "lib/address.h"
-#include "lib/clock.h"
 #include "userspace/observe/host/host.h"
 #include "userspace/observe/model/event_text.h"
 #include "userspace/observe/model/faults.h"

@@ -5,7 +5,6 @@
 
 #include "lib/terminal/lines.h"
 #include "userspace/render/screen/columns.h"
-#include "userspace/render/screen/format.h"
 #include "userspace/render/screen/hold.h"
 #include "userspace/render/screen/rows.h"
 

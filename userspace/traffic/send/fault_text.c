@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* --fault: parses text into struct fault, and says what is wrong with it. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,17 +32,10 @@ static const char *const wheres[] = {
 	[WHERE_HEADERS] = "headers", [WHERE_ANYWHERE] = "anywhere",
 };
 
-/* Formats the error message. */
-__attribute__((format(printf, 1, 2))) static const char *wrong(const char *format, ...)
-{
-	static char error[3 * TEXT_MOST];
-	va_list args;
+static char error[3 * TEXT_MOST];
 
-	va_start(args, format);
-	vsnprintf(error, sizeof(error), format, args);
-	va_end(args);
-	return error;
-}
+/* Formats the error message, and is it. */
+#define wrong(...) ({ snprintf(error, sizeof(error), __VA_ARGS__); (const char *)error; })
 
 /* The number of single-character changes between two words (Levenshtein). */
 static size_t distance(const char *a, const char *b)
