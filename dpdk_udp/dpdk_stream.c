@@ -4,7 +4,6 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "dpdk_udp/dpdk_stream.h"

@@ -12,6 +12,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "lib/complain.h"
 #include "lib/terminal/terminal.h"
 
 #define KEPT (1 << 16) /* the file that keeps standard error is emptied beyond this many bytes */
@@ -140,14 +141,12 @@ static bool can_do_it(void)
 	int error = 0;
 	bool can;
 
-	if (setupterm(NULL, STDOUT_FILENO, &error) != OK) {
-		fprintf(stderr, "rocescope: TERM=%s is %s: printing lines instead\n", type,
-			error < 0 ? "unknown (no terminfo is installed)" : "unknown, or a dumb terminal");
-		return false;
-	}
+	if (setupterm(NULL, STDOUT_FILENO, &error) != OK)
+		return complain("TERM=%s is %s: printing lines instead", type,
+				error < 0 ? "unknown (no terminfo is installed)" : "unknown, or a dumb terminal");
 	can = tigetstr("cup") && tigetstr("cup") != (char *)-1;
 	if (!can)
-		fprintf(stderr, "rocescope: TERM=%s cannot move its cursor: printing lines instead\n", type);
+		complain("TERM=%s cannot move its cursor: printing lines instead", type);
 	del_curterm(cur_term);
 	return can;
 }
@@ -179,10 +178,8 @@ bool terminal_begin(bool *utf8, bool *colour)
 		return false;
 	tcgetattr(STDIN_FILENO, &terminal.before);
 	terminal.screen = newterm(NULL, stdout, stdin);
-	if (!terminal.screen) {
-		fprintf(stderr, "rocescope: the terminal cannot be used: printing lines instead\n");
-		return false;
-	}
+	if (!terminal.screen)
+		return complain("the terminal cannot be used: printing lines instead");
 	learn_restore();
 	watch_crashes(true);
 	atexit(terminal_end);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "lib/complain.h"
 #include "lib/interfaces.h"
 #include "lib/stop.h"
 #include "userspace/command/commands.h"
@@ -91,8 +92,7 @@ static bool report(struct run *r)
 			   between_lines(stdout, &r->between, r->name, seconds);
 	if (!failed && !fflush(stdout))
 		return true;
-	fprintf(stderr, "rocescope: standard output: %s\n", strerror(errno));
-	return false;
+	return complain("standard output: %s", strerror(errno));
 }
 
 static __u64 time_of_next(const struct source *s)
@@ -128,11 +128,8 @@ static bool take(struct run *r)
 		s = choose(r);
 		if (!s)
 			return true;
-		if (!between_take(&r->between, s - r->source, s->next, when_taken(s))) {
-			fprintf(stderr, "rocescope: between: %s: line %lu is no snapshot of `rocescope monitor -j`\n", s->name,
-				s->line);
-			return false;
-		}
+		if (!between_take(&r->between, s - r->source, s->next, when_taken(s)))
+			return complain("between: %s: line %lu is no snapshot of `rocescope monitor -j`", s->name, s->line);
 		json_decref(s->next);
 		s->next = NULL;
 	}
@@ -245,7 +242,7 @@ static int run(struct run *r)
 		return EXIT_COULD_NOT;
 	for (int p = 0; p < BETWEEN_POINTS; p++)
 		if (!r->between.place[p].seen) {
-			fprintf(stderr, "rocescope: between: %s: no snapshot has come\n", r->name[p]);
+			complain("between: %s: no snapshot has come", r->name[p]);
 			return EXIT_COULD_NOT;
 		}
 	t = between_totals(&r->between);

@@ -11,6 +11,7 @@
 
 #include "lib/cause.h"
 #include "lib/clock.h"
+#include "lib/complain.h"
 #include "lib/json.h"
 #include "lib/shown.h"
 #include "pcap/ng_writer.h"
@@ -194,8 +195,8 @@ static void say_failed(struct capture *c)
 	bool broken = ng_broken(c->writer);
 
 	if (!c->failed)
-		fprintf(stderr, "rocescope: %s: %s%s\n", name_of(ng_path(c->writer)),
-			broken ? cause(EPIPE).text : ng_error(c->writer), broken ? "" : ": writing has ended, counting goes on");
+		complain("%s: %s%s", name_of(ng_path(c->writer)), broken ? cause(EPIPE).text : ng_error(c->writer),
+			 broken ? "" : ": writing has ended, counting goes on");
 	c->failed = true;
 }
 
@@ -277,7 +278,7 @@ static bool open_file(struct capture *c)
 	c->writer = ng_open(o->path, interfaces, o->live.interface_count, &o->rotation, error);
 	live_block(&c->live);
 	if (!c->writer)
-		fprintf(stderr, "rocescope: %s: %s\n", name_of(o->path), error);
+		complain("%s: %s", name_of(o->path), error);
 	return c->writer;
 }
 
@@ -298,8 +299,7 @@ static bool can_write(const char *path)
 		if (!access(folder, W_OK | X_OK))
 			return true;
 	}
-	fprintf(stderr, "rocescope: %s: %s\n", path, cause(errno).text);
-	return false;
+	return complain("%s: %s", path, cause(errno).text);
 }
 
 static __u64 file_size(const char *path)
@@ -395,7 +395,7 @@ static bool finish(struct capture *c)
 	closed = ng_close(c->writer, error);
 	live_block(&c->live);
 	if (!closed && !c->failed) {
-		fprintf(stderr, "rocescope: %s: %s\n", name_of(c->options->path), error);
+		complain("%s: %s", name_of(c->options->path), error);
 		c->failed = true;
 	}
 	c->writer = NULL;
@@ -466,8 +466,7 @@ static bool report(const struct capture *c)
 	advice_warn(&c->final);
 	if (c->options->json ? print_json(c) : print_lines(c))
 		return true;
-	fprintf(stderr, "rocescope: capture: the summary cannot be written\n");
-	return false;
+	return complain("capture: the summary cannot be written");
 }
 
 static int run(struct capture *c)

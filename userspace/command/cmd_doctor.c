@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/complain.h"
 #include "lib/interfaces.h"
 #include "lib/stop.h"
 #include "userspace/command/arguments.h"
@@ -132,9 +133,8 @@ static bool is_interface(const char *name)
 
 static bool say_missing(const char *name)
 {
-	fprintf(stderr, "rocescope: doctor: %s: %s\n", name,
-		name_is_capture(name) ? "no such file" : "neither a file nor an interface (`ip link` lists interfaces)");
-	return false;
+	return complain("doctor: %s: %s", name, name_is_capture(name) ?
+			"no such file" : "neither a file nor an interface (`ip link` lists interfaces)");
 }
 
 /* --responder has all that it needs. */
@@ -228,14 +228,14 @@ static int report(const struct options *o, struct doctor *doctor, const struct s
 		doctor_selection(doctor);
 	doctor_flows(doctor, s);
 	if (!doctor_conclude(doctor, &s->totals, &findings)) {
-		fputs("rocescope: there is not enough memory: findings are missing\n", stderr);
+		complain("there is not enough memory: findings are missing");
 		status = EXIT_COULD_NOT;
 	}
 	r.checked = doctor_checked(doctor);
 	doctor_losses(doctor, r.losses);
 	doctor_pauses(doctor, &s->totals, &r.pauses);
 	if ((o->json ? findings_json : findings_lines)(stdout, &r) || fflush(stdout)) {
-		fprintf(stderr, "rocescope: the report cannot be written: %s\n", strerror(errno));
+		complain("the report cannot be written: %s", strerror(errno));
 		status = EXIT_COULD_NOT;
 	}
 	if (!s->complete)
@@ -256,7 +256,7 @@ static int read_files(struct options *o, struct doctor *doctor)
 	o->analysis.context = doctor;
 	opened = analysis_run(&o->analysis, o->files, o->file_count, &s);
 	if (opened < 0)
-		fputs("rocescope: there is not enough memory\n", stderr);
+		complain("there is not enough memory");
 	else if (opened)
 		status = report(o, doctor, &s);
 	snapshot_free(&s);
@@ -294,7 +294,7 @@ static int run(struct options *o, const struct expected *expected, const struct 
 	int status = EXIT_COULD_NOT;
 
 	if (!doctor || !doctor_expect(doctor, expected)) {
-		fputs("rocescope: there is not enough memory\n", stderr);
+		complain("there is not enough memory");
 	} else {
 		doctor_receiver(doctor, told);
 		doctor_udp(doctor, &o->analysis.ports);

@@ -4,7 +4,6 @@
 #include <net/if.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "lib/cause.h"
 #include "lib/stop.h"

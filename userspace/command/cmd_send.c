@@ -9,6 +9,7 @@
 
 #include "lib/cause.h"
 #include "lib/clock.h"
+#include "lib/complain.h"
 #include "lib/netdev.h"
 #include "lib/stop.h"
 #include "userspace/command/commands.h"
@@ -29,11 +30,6 @@ struct sender {
 	struct netdev_counters before;
 	struct send_report report;
 };
-
-static void complain(const char *what)
-{
-	fprintf(stderr, "rocescope: send: %s\n", what);
-}
 
 /* ---- the run ---- */
 
@@ -65,7 +61,7 @@ static bool start_planner(struct sender *s, pthread_t *thread)
 	error = pthread_create(thread, NULL, make_packets, s->planner);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (error)
-		complain(cause(error).text);
+		complain("send: %s", cause(error).text);
 	return !error;
 }
 
@@ -96,7 +92,7 @@ static bool let_leave(struct sender *s)
 			__atomic_store_n(&m->start, now + LEAD_NS, __ATOMIC_RELAXED); /* the planner reads it */
 		if (!s->outlet.kind->run(&s->outlet)) {
 			planner_abandon(s->planner);
-			complain(s->outlet.reason);
+			complain("send: %s", s->outlet.reason);
 			return false;
 		}
 		if (now - begun > NSEC_PER_SEC)
@@ -158,15 +154,14 @@ static void count_losses(struct sender *s)
 		return;
 	if (!netdev_lost(s->ifindex, &s->before, r->packets, s->outlet.retried, &r->lost)) {
 		if (r->complete) /* else the reason was already printed */
-			complain("the interface has gone");
+			complain("send: the interface has gone");
 		r->complete = false;
 	}
 }
 
 static bool cannot_write(const char *path)
 {
-	fprintf(stderr, "rocescope: send: %s: %s\n", path, cause(errno).text);
-	return false;
+	return complain("send: %s: %s", path, cause(errno).text);
 }
 
 /* Checks the path of the truth before the run, which may take an hour. */
@@ -184,8 +179,8 @@ static bool write_truth(const struct sender *s)
 	if (!path)
 		return true;
 	if (!exact)
-		fprintf(stderr, "rocescope: send: not all packets got out%s: the truth in %s is not exact\n",
-			r->lost ? " of the device" : "", path);
+		complain("send: not all packets got out%s: the truth in %s is not exact", r->lost ? " of the device" : "",
+			 path);
 	return truth_write(planner_truth(s->planner), path, exact) || cannot_write(path);
 }
 
@@ -195,8 +190,7 @@ static bool report(const struct sender *s)
 
 	if (send_report_print(&s->report, file && !strcmp(file, "-") ? stderr : stdout))
 		return true;
-	fprintf(stderr, "rocescope: send: the summary cannot be written: %s\n", cause(errno).text);
-	return false;
+	return complain("send: the summary cannot be written: %s", cause(errno).text);
 }
 
 /* Always writes truth and summary. A second Ctrl-C waits until the truth is written. */
@@ -208,18 +202,18 @@ static int finish(struct sender *s, uint64_t begun)
 	measure(s, begun);
 	if (!s->outlet.kind->close(&s->outlet)) {
 		if (s->report.complete) /* else the reason was already printed */
-			complain(s->outlet.reason);
+			complain("send: %s", s->outlet.reason);
 		s->report.complete = false;
 	}
 	count_losses(s);
 	if (s->report.interrupted)
-		complain("interrupted: not all of the plan was sent");
+		complain("send: interrupted: not all of the plan was sent");
 	old = block_signals();
 	written = write_truth(s);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	written &= report(s);
 	if (send_report_slow(&s->report) && s->report.complete && !s->report.interrupted) /* else the reason was printed */
-		complain("the rate was not kept: this machine, or the way out, was too slow for it");
+		complain("send: the rate was not kept: this machine, or the way out, was too slow for it");
 	if (!written || !send_report_exact(&s->report) || s->report.interrupted)
 		return EXIT_COULD_NOT;
 	return s->options->strict_rate && send_report_slow(&s->report) ? EXIT_COULD_NOT : EXIT_RAN;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "lib/json.h"
-#include "lib/list.h"
 #include "lib/nearest.h"
 #include "lib/option_dump.h"
 #include "lib/shown.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf/abi.h"
 #include "lib/clock.h"
+#include "lib/complain.h"
 #include "roce/datagram/datagram.h"
 #include "userspace/command/commands.h"
 #include "userspace/command/monitor.h"
@@ -67,8 +67,7 @@ static struct screen_source source(const struct monitor *m)
 
 static bool say_output(int error)
 {
-	fprintf(stderr, "rocescope: standard output: %s\n", strerror(error));
-	return false;
+	return complain("standard output: %s", strerror(error));
 }
 
 /* Returns 0, or -1 with errno. */
@@ -105,8 +104,7 @@ static bool choose_streams(const struct monitor *m, struct snapshot *s)
 	s->group = m->options->group.of ? &m->options->group : NULL;
 	if (filter_snapshot(m->options->filter, s))
 		return true;
-	fputs("rocescope: there is not enough memory\n", stderr);
-	return false;
+	return complain("there is not enough memory");
 }
 
 static bool take_snapshot(struct monitor *m)
@@ -383,7 +381,7 @@ static void begin_others(struct monitor *m)
 	if (o->events || o->on_fault)
 		m->events = events_begin(&events, m->out);
 	if (m->exporter)
-		fprintf(stderr, "rocescope: metrics at %s\n", exporter_url(m->exporter));
+		complain("metrics at %s", exporter_url(m->exporter));
 	if (wants_screen(o))
 		m->screen = screen_begin(o->filter ? filter_text(o->filter) : NULL);
 }

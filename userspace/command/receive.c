@@ -8,6 +8,7 @@
 
 #include "lib/address.h"
 #include "lib/cause.h"
+#include "lib/complain.h"
 #include "lib/exit.h"
 #include "lib/shell.h"
 #include "userspace/command/receive.h"
@@ -44,17 +45,15 @@ static bool arm_by_hand(struct receiver *r)
 
 		if (receive_qp_arm(&r->maps.qps[i], &q, receive_receives(&r->setup, o->receive_bytes)))
 			continue;
-		fprintf(stderr, "rocescope: receive: a QP cannot be armed\n");
-		return false;
+		return complain("receive: a QP cannot be armed");
 	}
 	return true;
 }
 
 static bool differ(const struct receiver *r, const char *option)
 {
-	fprintf(stderr, "rocescope: receive: --pin %s: it was begun with another %s: leave that out, or end it with `rocescope "
-		"receive --unpin %s`\n", r->options->pin, option, shell_word(r->options->pin).text);
-	return false;
+	return complain("receive: --pin %s: it was begun with another %s: leave that out, or end it with `rocescope receive "
+			"--unpin %s`", r->options->pin, option, shell_word(r->options->pin).text);
 }
 
 /* By --control, QPs of a pinned receiver that an earlier command armed take packets until then from --peer only. */
@@ -81,10 +80,8 @@ static bool recall(struct receiver *r)
 		return serve_again(r);
 	if (first->state == RESPONDER_RESET && o->has_peer)
 		return arm_by_hand(r);
-	if (first->state == RESPONDER_RESET) {
-		fprintf(stderr, "rocescope: receive: --pin %s: its QPs have no sender: --peer IP, or --control\n", o->pin);
-		return false;
-	}
+	if (first->state == RESPONDER_RESET)
+		return complain("receive: --pin %s: its QPs have no sender: --peer IP, or --control", o->pin);
 	if (o->has_peer && memcmp(first->peer, o->peer, sizeof(o->peer)))
 		return differ(r, "--peer");
 	if (o->service && o->service != service)
@@ -128,9 +125,9 @@ static bool can_answer(const struct receiver *r, bool native)
 	if (!native || r->setup.service == RDMA_UC || transmit_probe(r->options->interface, why))
 		return true;
 	if (r->setup.service == RDMA_RC)
-		fprintf(stderr, "rocescope: receive: %s\n", why);
+		complain("receive: %s", why);
 	else
-		fprintf(stderr, "rocescope: receive: senders by RC are refused: %s\n", why);
+		complain("receive: senders by RC are refused: %s", why);
 	return r->setup.service != RDMA_RC;
 }
 
@@ -138,10 +135,10 @@ static void say_begun(const struct receiver *r)
 {
 	const struct receive_settings *s = &r->setup.settings;
 
-	fprintf(stderr, "rocescope: receive: %s at %s, %u QP%s from QPN %s on, %llu MiB in %u region%s, path MTU %u\n",
-		r->setup.service ? rdma_service_name(r->setup.service) : "rc and uc", address_text(s->own).text, s->qps,
-		s->qps > 1 ? "s" : "", qpn_text(s->first_qpn).text, s->memory >> 20, r->setup.regions, r->setup.regions > 1 ? "s" : "",
-		r->setup.path_mtu);
+	complain("receive: %s at %s, %u QP%s from QPN %s on, %llu MiB in %u region%s, path MTU %u",
+		 r->setup.service ? rdma_service_name(r->setup.service) : "rc and uc", address_text(s->own).text, s->qps,
+		 s->qps > 1 ? "s" : "", qpn_text(s->first_qpn).text, s->memory >> 20, r->setup.regions,
+		 r->setup.regions > 1 ? "s" : "", r->setup.path_mtu);
 }
 
 static bool begin(void *context, const struct live *l)
@@ -278,9 +275,8 @@ static bool is_as_told(const struct receiver *r)
 
 static bool say_pin(const struct receiver *r, const char *map, int error)
 {
-	fprintf(stderr, "rocescope: receive: --pin %s: the map %s: %s\n", r->options->pin, map,
-		error == -EPROTO ? "a build with another layout made it" : cause(-error).text);
-	return false;
+	return complain("receive: --pin %s: the map %s: %s", r->options->pin, map,
+			error == -EPROTO ? "a build with another layout made it" : cause(-error).text);
 }
 
 static bool resume(struct receiver *r, const struct receive_maps *m)

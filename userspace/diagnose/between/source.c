@@ -12,20 +12,15 @@
 #include <unistd.h>
 
 #include "lib/cause.h"
-#include "lib/shell.h"
 #include "lib/clock.h"
+#include "lib/complain.h"
+#include "lib/shell.h"
 #include "roce/packet/base.h"
 #include "userspace/diagnose/between/source.h"
 #include "userspace/observe/live/attach.h"
 
 #define NOT_FOUND 127 /* exit status of shells */
 #define PIECE 65536 /* bytes that are read at once, at least */
-
-static bool complain(const struct source *s, const char *what)
-{
-	fprintf(stderr, "rocescope: between: %s: %s\n", s->name, what);
-	return false;
-}
 
 /* ---- opening ---- */
 
@@ -82,7 +77,7 @@ static void run_monitor(const struct source *s, const struct source_how *how, in
 		run_far(s, argv);
 	else if (good)
 		execv("/proc/self/exe", argv);
-	fprintf(stderr, "rocescope: between: %s: the monitor cannot be started: %s\n", s->name, cause(errno).text);
+	complain("between: %s: the monitor cannot be started: %s", s->name, cause(errno).text);
 	_exit(1);
 }
 
@@ -93,7 +88,7 @@ static bool start_monitor(struct source *s, const struct source_how *how)
 	if (!s->far && !cause_files("between", CAUSE_FILES + ATTACH_FILES)) /* the monitor needs them */
 		return false;
 	if (pipe2(ends, O_CLOEXEC))
-		return complain(s, cause(errno).text);
+		return complain("between: %s: %s", s->name, cause(errno).text);
 	s->child = fork();
 	if (!s->child)
 		run_monitor(s, how, ends[1]);
@@ -102,7 +97,7 @@ static bool start_monitor(struct source *s, const struct source_how *how)
 	if (s->child > 0)
 		return !fcntl(s->fd, F_SETFL, O_NONBLOCK);
 	s->child = 0;
-	return complain(s, cause(errno).text);
+	return complain("between: %s: %s", s->name, cause(errno).text);
 }
 
 bool source_is_far(const char *name)
@@ -119,9 +114,10 @@ bool source_open(struct source *s, const char *name, const struct source_how *ho
 		return start_monitor(s, how);
 	s->fd = strcmp(name, "-") ? open(name, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
 	if (s->fd < 0)
-		return complain(s, errno == ENOENT ? "there is no such interface, and no such file" : cause(errno).text);
+		return complain("between: %s: %s", s->name,
+				errno == ENOENT ? "there is no such interface, and no such file" : cause(errno).text);
 	if (fstat(s->fd, &about) || S_ISDIR(about.st_mode))
-		return complain(s, "not a file of snapshots");
+		return complain("between: %s: not a file of snapshots", s->name);
 	s->is_file = S_ISREG(about.st_mode);
 	return !fcntl(s->fd, F_SETFL, O_NONBLOCK);
 }
@@ -136,10 +132,10 @@ static bool make_room(struct source *s)
 	if (s->room - s->length >= PIECE)
 		return true;
 	if (room > SOURCE_LINE_MOST)
-		return complain(s, "a line is too long for a snapshot");
+		return complain("between: %s: a line is too long for a snapshot", s->name);
 	moved = realloc(s->bytes, room);
 	if (!moved)
-		return complain(s, "there is not enough memory");
+		return complain("between: %s: there is not enough memory", s->name);
 	s->bytes = moved;
 	s->room = room;
 	return true;
@@ -162,9 +158,7 @@ static bool take_line(struct source *s)
 	s->arrived = clock_ns(CLOCK_REALTIME);
 	if (s->next)
 		return true;
-	fprintf(stderr, "rocescope: between: %s: line %lu is no JSON object: `rocescope monitor -j` prints them\n", s->name,
-		s->line);
-	return false;
+	return complain("between: %s: line %lu is no JSON object: `rocescope monitor -j` prints them", s->name, s->line);
 }
 
 bool source_read(struct source *s)
@@ -182,7 +176,7 @@ bool source_read(struct source *s)
 		if (got < 0 && (errno == EAGAIN || errno == EINTR))
 			return true;
 		if (got < 0)
-			return complain(s, cause(errno).text);
+			return complain("between: %s: %s", s->name, cause(errno).text);
 		s->length += got;
 		if (!got) {
 			close(s->fd);
@@ -222,6 +216,6 @@ bool source_close(struct source *s)
 	s->child = 0;
 	if ((here && s->far) || !WIFEXITED(status) || !WEXITSTATUS(status))
 		return true;
-	return complain(s, s->far && WEXITSTATUS(status) == NOT_FOUND ?
+	return complain("between: %s: %s", s->name, s->far && WEXITSTATUS(status) == NOT_FOUND ?
 			"there is no rocescope in the PATH there: --remote PROGRAM says where it is" : "its monitor has failed");
 }

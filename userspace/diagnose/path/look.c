@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Facts of an interface: rtnetlink, DCB netlink, ethtool, and the XDP features that its driver reports. */
-#include <errno.h>
 #include <linux/dcbnl.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <netlink/attr.h>
@@ -14,7 +12,6 @@
 #include "lib/ethtool.h"
 #include "lib/netdev.h"
 #include "lib/netlink.h"
-#include "userspace/diagnose/path/files.h"
 #include "userspace/diagnose/path/path.h"
 #include "userspace/observe/host/book.h"
 #include "userspace/observe/host/places.h"

@@ -2,7 +2,6 @@
 /* Facts that are in files of /proc and /sys. */
 #include <ctype.h>
 #include <dirent.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>

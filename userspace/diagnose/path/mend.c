@@ -14,6 +14,7 @@
 
 #include "lib/cause.h"
 #include "lib/clock.h"
+#include "lib/complain.h"
 #include "lib/interfaces.h"
 #include "lib/stop.h"
 #include "userspace/diagnose/path/path.h"
@@ -45,8 +46,8 @@ static bool put_back_one(const struct path_change *c, const struct mark *m)
 		if (!strcmp(now, c->before))
 			return true;
 		if (m->value[0] && strcmp(now, m->value)) {
-			fprintf(stderr, "rocescope: path: %s: changed by somebody meanwhile, left at %s (before --fix: %s)\n",
-				c->what, now, c->before);
+			complain("path: %s: changed by somebody meanwhile, left at %s (before --fix: %s)", c->what, now,
+				 c->before);
 			return true;
 		}
 		if (change_write(c, c->before))
@@ -57,8 +58,7 @@ static bool put_back_one(const struct path_change *c, const struct mark *m)
 		return true;
 	memcpy(back.after, c->before, sizeof(back.after));
 	change_command(&back, command, sizeof(command));
-	fprintf(stderr, "rocescope: path: %s: cannot be put back: %s. By hand: %s\n", c->what, cause(error).text, command);
-	return false;
+	return complain("path: %s: cannot be put back: %s. By hand: %s", c->what, cause(error).text, command);
 }
 
 /* Puts back what was changed, the last change first. false: not all of it. */
@@ -228,7 +228,7 @@ bool path_mend(struct path_mend **to, struct path_report *r, const struct path_f
 		return true;
 	}
 	if (!m || !start_guard(m)) {
-		fprintf(stderr, "rocescope: path: --fix cannot put back later, so it changes nothing: %s\n", cause(errno).text);
+		complain("path: --fix cannot put back later, so it changes nothing: %s", cause(errno).text);
 		free(m);
 		return false;
 	}

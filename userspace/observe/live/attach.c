@@ -4,7 +4,6 @@
 #include <linux/if_link.h>
 #include <net/if_arp.h>
 #include <netpacket/packet.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,6 +14,7 @@
 #include <bpf/libbpf.h>
 
 #include "lib/cause.h"
+#include "lib/complain.h"
 #include "lib/interfaces.h"
 #include "lib/shell.h"
 #include "userspace/observe/live/attach.h"
@@ -28,18 +28,8 @@
 
 #define DISPATCHER "xdp_dispatcher" /* libxdp's */
 
-__attribute__((format(printf, 2, 3))) static bool say(const struct attachment *a, const char *format, ...)
-{
-	char words[512]; /* --pin has long names */
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(words, sizeof(words), format, arguments);
-	va_end(arguments);
-	if (!a->hushed)
-		fprintf(stderr, "rocescope: %s: %s\n", a->name, words);
-	return false;
-}
+/* Its value is false. format: a literal. */
+#define say(a, format, ...) ({ (a)->hushed ? false : complain("%s: " format, (a)->name, ##__VA_ARGS__); })
 
 static bool say_error(const struct attachment *a, const char *what, int error)
 {

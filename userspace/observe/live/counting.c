@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "bpf/abi.h"
+#include "lib/complain.h"
 #include "roce/icrc/fold.h"
 #include "userspace/observe/live/counting.h"
 #include "userspace/observe/live/kernel.h"
@@ -41,10 +42,8 @@ bool counting_open_object(bool loops, struct live_programs *to)
 static bool can_follow(const struct roce_ports *ports)
 {
 	for (int i = 0; i < ROCE_UDP_PORTS; i++)
-		if (ports->format[i].kind > UDP_NUMBER) {
-			fprintf(stderr, "rocescope: --udp: the format of port %u needs Linux 5.17\n", ports->port[i]);
-			return false;
-		}
+		if (ports->format[i].kind > UDP_NUMBER)
+			return complain("--udp: the format of port %u needs Linux 5.17", ports->port[i]);
 	return true;
 }
 

@@ -4,7 +4,6 @@
 #include <linux/capability.h>
 #include <linux/membarrier.h>
 #include <linux/rtnetlink.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 
 #include "lib/cause.h"
 #include "lib/clock.h"
+#include "lib/complain.h"
 #include "lib/exit.h"
 #include "lib/shell.h"
 #include "roce/icrc/fold.h"
@@ -49,7 +49,7 @@ void live_say_refused(int error, const char *kernel)
 {
 	char why[KERNEL_WHY];
 
-	fprintf(stderr, "rocescope: %s\n", kernel_refused(why, error, kernel));
+	complain("%s", kernel_refused(why, error, kernel));
 }
 
 /* Selects the one XDP program that the kernel needs, because loading takes most of the startup time. */
@@ -115,11 +115,10 @@ static bool has_memory(const struct live *l)
 	if (needed <= available)
 		return true;
 	if (less)
-		fprintf(stderr, "rocescope: it takes %.1f GB of memory, and %.1f GB are left: a smaller %s\n", needed / 1e9,
-			available / 1e9, less);
+		complain("it takes %.1f GB of memory, and %.1f GB are left: a smaller %s", needed / 1e9, available / 1e9, less);
 	else
-		fprintf(stderr, "rocescope: room for %u streams takes %.1f GB of memory, and %.1f GB are left: a smaller "
-			"--max-streams\n", l->options->settings.max_streams, needed / 1e9, available / 1e9);
+		complain("room for %u streams takes %.1f GB of memory, and %.1f GB are left: a smaller --max-streams",
+			 l->options->settings.max_streams, needed / 1e9, available / 1e9);
 	return false;
 }
 
@@ -203,7 +202,7 @@ static bool find_all(struct live *l)
 			attach_say_missing(a);
 			return false;
 		}
-		fprintf(stderr, "rocescope: %s: not there yet: waiting for it\n", a->name);
+		complain("%s: not there yet: waiting for it", a->name);
 	}
 	if (l->options->wait)
 		l->links = open_links();
@@ -294,8 +293,7 @@ static bool add_expected(const struct live *l)
 		/* the first PSN of a known pair has passed already, and the pair may have been corrected since */
 		if (!bpf_map_update_elem(pairs, &e->key, &e->pair, flags) || errno == EEXIST)
 			continue;
-		fprintf(stderr, "rocescope: the kernel does not take what --expect says: %s\n", cause(errno).text);
-		return false;
+		return complain("the kernel does not take what --expect says: %s", cause(errno).text);
 	}
 	return true;
 }
@@ -304,7 +302,7 @@ static bool add_expected(const struct live *l)
 static bool is_loaded(const struct live *l)
 {
 	if (!l->left)
-		fputs("rocescope: --share needs one of the interfaces to be there when it begins\n", stderr);
+		complain("--share needs one of the interfaces to be there when it begins");
 	return l->left;
 }
 
@@ -327,7 +325,7 @@ static bool open_ready(struct live *l)
 		return true;
 	l->ready = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
 	if (l->ready < 0)
-		fprintf(stderr, "rocescope: --ready %s: %s\n", path, cause(errno).text);
+		complain("--ready %s: %s", path, cause(errno).text);
 	return l->ready >= 0;
 }
 
@@ -335,8 +333,7 @@ static bool write_ready(const struct live *l, const char *interfaces)
 {
 	if (l->ready < 0 || dprintf(l->ready, "watching %s\n", interfaces) > 0)
 		return true;
-	fprintf(stderr, "rocescope: --ready %s: %s\n", l->options->ready, cause(errno).text);
-	return false;
+	return complain("--ready %s: %s", l->options->ready, cause(errno).text);
 }
 
 /* One line in one write, because another program waits for it. */
@@ -349,10 +346,10 @@ static bool say_ready(const struct live *l)
 		length += snprintf(line + length, sizeof(line) - length, "%s%s (%s, %s)", i ? ", " : "",
 				   l->interface[i].name, mode_of(l, i), l->options->both ? "in+out" : "in");
 	if (!l->pin.resumed)
-		fprintf(stderr, "rocescope: watching %s\n", line);
+		complain("watching %s", line);
 	else
-		fprintf(stderr, "rocescope: watching %s, where %s was left %.0f s after its start\n", line, l->pin.name,
-			(l->start - l->since) / 1e9);
+		complain("watching %s, where %s was left %.0f s after its start", line, l->pin.name,
+			 (l->start - l->since) / 1e9);
 	return write_ready(l, line);
 }
 
@@ -440,8 +437,7 @@ bool live_poll(struct live *l)
 	remember(l);
 	if (l->left || l->options->wait)
 		return true;
-	fprintf(stderr, "rocescope: no interface is left to watch\n");
-	return false;
+	return complain("no interface is left to watch");
 }
 
 /* Lists all interfaces, because one that is not named the next time is released. */
@@ -547,10 +543,8 @@ bool live_snapshot(struct live *l, struct snapshot *s)
 				.max_streams = l->options->settings.max_streams };
 	clock_gettime(CLOCK_REALTIME, &s->time);
 	s->realtime_offset = realtime_offset_ns();
-	if (!fill_interfaces(l, s) || !read_counters(l, s, &whole)) {
-		fprintf(stderr, "rocescope: cannot read the counters: %s\n", cause(errno).text);
-		return false;
-	}
+	if (!fill_interfaces(l, s) || !read_counters(l, s, &whole))
+		return complain("cannot read the counters: %s", cause(errno).text);
 	if (!l->options->settings.blocks.by_ring)
 		forget_rings(s);
 	snapshot_finish(s);

@@ -16,20 +16,19 @@
 #include <bpf/bpf.h>
 
 #include "lib/cause.h"
+#include "lib/complain.h"
 #include "lib/shell.h"
 #include "userspace/observe/live/clsact.h"
 #include "userspace/observe/live/pin.h"
 
 static bool say(const char *name, const char *words)
 {
-	fprintf(stderr, "rocescope: --pin %s: %s\n", name, words);
-	return false;
+	return complain("--pin %s: %s", name, words);
 }
 
 bool pin_say_error(const char *name, const char *what, int error)
 {
-	fprintf(stderr, "rocescope: --pin %s: %s: %s\n", name, what, cause(error).text);
-	return false;
+	return complain("--pin %s: %s: %s", name, what, cause(error).text);
 }
 
 /* ---- files ---- */
@@ -242,9 +241,8 @@ static bool is_anothers(const struct pin *p)
 static bool leave_to_another(struct pin *p)
 {
 	p->keep = true;
-	fprintf(stderr, "rocescope: --pin %s: `rocescope %s` began it, and `rocescope %s IFACE --pin %s` goes on with it: take another "
-		"name\n", p->name, p->by, p->by, shell_word(p->name).text);
-	return false;
+	return complain("--pin %s: `rocescope %s` began it, and `rocescope %s IFACE --pin %s` goes on with it: take another "
+			"name", p->name, p->by, p->by, shell_word(p->name).text);
 }
 
 /* A state that cannot be read is replaced, because a service that does not start would count nothing. */
@@ -538,9 +536,8 @@ static bool may_remove(const char *command, const char *name)
 
 	if (!pin_begun_by(name, by) || !strcmp(by, command))
 		return true;
-	fprintf(stderr, "rocescope: %s --unpin %s: `rocescope %s` began it: `rocescope %s --unpin %s` ends it\n", command, name, by, by,
-		shell_word(name).text);
-	return false;
+	return complain("%s --unpin %s: `rocescope %s` began it: `rocescope %s --unpin %s` ends it", command, name, by, by,
+			shell_word(name).text);
 }
 
 bool pin_remove(const struct program_kind *kind, const char *name)
@@ -555,9 +552,9 @@ bool pin_remove(const struct program_kind *kind, const char *name)
 	if (!error)
 		open_state(&p);
 	else
-		fprintf(stderr, "rocescope: %s --unpin %s: %s\n", kind->command, name,
-			error == ENOENT ? "nothing of that name is pinned (`ls " PIN_ROOT "` lists what there is)" :
-			error == EWOULDBLOCK ? "a rocescope is at work on it: end that one first" : cause(error).text);
+		complain("%s --unpin %s: %s", kind->command, name,
+			 error == ENOENT ? "nothing of that name is pinned (`ls " PIN_ROOT "` lists what there is)" :
+			 error == EWOULDBLOCK ? "a rocescope is at work on it: end that one first" : cause(error).text);
 	pin_close(&p);
 	return !error;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rocescope.between/1 (docs/json.md, docs/schema/between.schema.json), and the same for people. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/json.h"

@@ -4,8 +4,6 @@
 #define USERSPACE_TRAFFIC_RECEIVE_MAPS_H
 
 #include <bpf/libbpf.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "bpf/receive_abi.h"
 

@@ -5,9 +5,9 @@
 
 #include <bpf/bpf.h>
 
-#include "bpf/capture_abi.h"
 #include "bpf/receive_abi.h"
 #include "lib/cause.h"
+#include "lib/complain.h"
 #include "roce/icrc/fold.h"
 #include "userspace/traffic/receive/programs.h"
 #include "bpf/receive.skel.h" /* needs struct fold_tables */
@@ -74,8 +74,7 @@ void receive_programs_close(struct receive_bpf *bpf)
 
 static bool say(const char *what, int error)
 {
-	fprintf(stderr, "rocescope: receive: the kernel does not take %s: %s\n", what, cause(error).text);
-	return false;
+	return complain("receive: the kernel does not take %s: %s", what, cause(error).text);
 }
 
 bool receive_programs_fill(const struct receive_bpf *bpf, const struct receive_setup *s)
@@ -95,6 +94,6 @@ bool receive_programs_map(const struct receive_bpf *bpf, struct receive_maps *to
 	int error = receive_maps_of_object(to, bpf->obj);
 
 	if (error)
-		fprintf(stderr, "rocescope: receive: the map %s cannot be mapped: %s\n", to->wrong, cause(-error).text);
+		complain("receive: the map %s cannot be mapped: %s", to->wrong, cause(-error).text);
 	return !error;
 }

@@ -4,6 +4,7 @@
 
 #include "lib/address.h"
 #include "lib/cause.h"
+#include "lib/complain.h"
 #include "lib/json.h"
 #include "userspace/observe/model/refusal.h"
 #include "userspace/traffic/receive/report.h"
@@ -241,8 +242,7 @@ void receive_report_summary(struct receive_report *r, FILE *out, double seconds)
 
 static bool say_error(const char *option, const char *path)
 {
-	fprintf(stderr, "rocescope: receive: %s %s: %s\n", option, path, cause(errno).text);
-	return false;
+	return complain("receive: %s %s: %s", option, path, cause(errno).text);
 }
 
 static json_t *tell_json(const struct receive_setup *s, const struct rdma_end *end)

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "lib/address.h"
 #include "lib/cause.h"
 #include "lib/clock.h"
+#include "lib/complain.h"
 #include "userspace/traffic/receive/qps.h"
 #include "userspace/traffic/receive/reader.h"
 #include "userspace/traffic/receive/server.h"
@@ -176,7 +176,7 @@ static void end_run(struct receive_server *s, const char *why)
 /* The connection is of no use any more. */
 static void give_up(struct receive_server *s, const char *why)
 {
-	fprintf(stderr, "rocescope: receive: the sender %s has gone: %s\n", address_text(s->run.peer).text, why);
+	complain("receive: the sender %s has gone: %s", address_text(s->run.peer).text, why);
 	end_run(s, why);
 	close_control(s);
 }
@@ -187,17 +187,10 @@ static __u64 share_for(const struct rdma_end *end)
 	return (is_write(end->operation) ? rdma_write_slots(end->size, end->flows) : 1) * end->size;
 }
 
+/* Its value is false. */
+#define cannot(why, ...) ({ snprintf(why, CONTROL_WHY, __VA_ARGS__); false; })
+
 /* Whether the sender can be served. false: *why (CONTROL_WHY bytes) says why not. */
-__attribute__((format(printf, 2, 3))) static bool cannot(char *why, const char *format, ...)
-{
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(why, CONTROL_WHY, format, values);
-	va_end(values);
-	return false;
-}
-
 static bool check_end(const struct receive_server *s, const struct rdma_end *end, const __u8 peer[16], char *why)
 {
 	const struct receive_setup *setup = s->o.setup;
@@ -415,10 +408,8 @@ bool receive_listen(const struct receive_setup *s, struct control_listener *l)
 		snprintf(place, sizeof(place), strchr(own.text, ':') ? "[%s]%s" : "%s%s", own.text, where);
 	else
 		snprintf(place, sizeof(place), "%s", where);
-	if (!control_find(&found, place, PORT, true, why) || !control_listener_open(l, "rocescope: receive", &found, why)) {
-		fprintf(stderr, "rocescope: receive: --control %s: %s\n", place, why);
-		return false;
-	}
+	if (!control_find(&found, place, PORT, true, why) || !control_listener_open(l, "rocescope: receive", &found, why))
+		return complain("receive: --control %s: %s", place, why);
 	l->seconds = ANSWER_SECONDS;
 	l->line_max = HELLO_LEAST + HELLO_OF_QP * s->settings.qps;
 	l->only = s->options->has_peer ? s->options->peer : NULL;
@@ -452,7 +443,7 @@ struct receive_server *receive_server_start(const struct receive_server_options 
 	}
 	if (good)
 		return s;
-	fprintf(stderr, "rocescope: receive: %s\n", cause(errno ?: ENOMEM).text);
+	complain("receive: %s", cause(errno ?: ENOMEM).text);
 	if (s)
 		receive_server_free(s);
 	return NULL;

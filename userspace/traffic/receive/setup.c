@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include <errno.h>
 #include <net/if.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +7,7 @@
 #include <sys/random.h>
 
 #include "lib/address.h"
+#include "lib/complain.h"
 #include "lib/interfaces.h"
 #include "lib/machine.h"
 #include "lib/netdev.h"
@@ -27,18 +26,6 @@
 #define REGION_UNIT 4096     /* and regions at pages */
 #define ADDRESS_END (1ull << 47) /* of a process: no program could register memory behind it */
 #define QPN_END 0xffffff     /* the QPN of multicast */
-
-__attribute__((format(printf, 1, 2))) static bool say(const char *format, ...)
-{
-	va_list values;
-
-	fputs("rocescope: receive: ", stderr);
-	va_start(values, format);
-	vfprintf(stderr, format, values);
-	va_end(values);
-	fputc('\n', stderr);
-	return false;
-}
 
 static __u64 random_below(__u64 end)
 {
@@ -78,8 +65,8 @@ static bool find_address(struct receive_setup *s)
 	if (o->has_address) {
 		memcpy(s->settings.own, o->address, sizeof(o->address));
 		if (o->has_peer && address_is_ipv4(o->peer) != address_is_ipv4(o->address))
-			return say("--address %s and a peer %s: both have to be IPv4, or both IPv6", address_text(o->address).text,
-				   address_text(o->peer).text);
+			return complain("receive: --address %s and a peer %s: both have to be IPv4, or both IPv6",
+					address_text(o->address).text, address_text(o->peer).text);
 		return true;
 	}
 	if (o->has_peer)
@@ -88,8 +75,8 @@ static bool find_address(struct receive_setup *s)
 		found = machine_address(o->interface, kinds[i], s->settings.own);
 	if (found)
 		return true;
-	return say("%s has no address%s%s: give one with --address", o->interface, o->has_peer ? " that fits to " : "",
-		   o->has_peer ? address_text(o->peer).text : "");
+	return complain("receive: %s has no address%s%s: give one with --address", o->interface,
+			o->has_peer ? " that fits to " : "", o->has_peer ? address_text(o->peer).text : "");
 }
 
 /* ---- memory ---- */
@@ -118,13 +105,13 @@ static bool make_regions(struct receive_setup *s)
 	__u32 rkey = o->has_rkey ? o->rkey : 1 + random_below(UINT32_MAX - o->regions);
 
 	if (va + s->settings.memory < va)
-		return say("--va %#llx: its regions do not fit into 64 bits", o->va);
+		return complain("receive: --va %#llx: its regions do not fit into 64 bits", o->va);
 	if (rkey + (o->regions - 1) < rkey)
-		return say("--rkey %#x: those of %u regions do not fit into 32 bits", rkey, o->regions);
+		return complain("receive: --rkey %#x: those of %u regions do not fit into 32 bits", rkey, o->regions);
 	s->regions = o->regions;
 	s->region = calloc(s->regions, sizeof(*s->region));
 	if (!s->region)
-		return say("there is not enough memory");
+		return complain("receive: there is not enough memory");
 	for (__u32 i = 0; i < s->regions; i++)
 		s->region[i] = (struct roce_region){ .va = va + i * each, .at = i * each, .bytes = each, .rkey = rkey + i,
 						     .index = i };
@@ -155,11 +142,11 @@ static bool check_shares(const struct receive_setup *s)
 	const struct receive_options *o = s->options;
 
 	if (!s->share)
-		return say("--memory %llu: too little for %u QPs: %lluM", s->settings.memory, s->settings.qps,
-			   receive_setup_memory_for(s, SHARE_UNIT) >> 20);
+		return complain("receive: --memory %llu: too little for %u QPs: %lluM", s->settings.memory, s->settings.qps,
+				receive_setup_memory_for(s, SHARE_UNIT) >> 20);
 	if (o->receive_bytes && !receive_setup_slots(s, o->receive_bytes))
-		return say("--receive-size %u: a QP has %llu bytes: --memory %lluM", o->receive_bytes, s->share,
-			   receive_setup_memory_for(s, o->receive_bytes) >> 20);
+		return complain("receive: --receive-size %u: a QP has %llu bytes: --memory %lluM", o->receive_bytes, s->share,
+				receive_setup_memory_for(s, o->receive_bytes) >> 20);
 	return true;
 }
 
@@ -182,7 +169,8 @@ static bool make_qpns(struct receive_setup *s)
 	s->settings.qps = o->qps;
 	s->settings.first_qpn = o->has_qpn ? o->first_qpn : 2 + random_below(QPN_END - 2 - o->qps);
 	if (s->settings.first_qpn + o->qps > QPN_END)
-		return say("--qpn %s: %u QPNs from there on do not fit into 24 bits", qpn_text(o->first_qpn).text, o->qps);
+		return complain("receive: --qpn %s: %u QPNs from there on do not fit into 24 bits",
+				qpn_text(o->first_qpn).text, o->qps);
 	return true;
 }
 
@@ -207,7 +195,7 @@ bool receive_setup_make(struct receive_setup *s, const struct receive_options *o
 	s->settings.notify = o->notify;
 	s->settings.receives = o->receives;
 	if (!if_nametoindex(o->interface))
-		return say("%s: no such interface here (`ip link` lists them)", o->interface);
+		return complain("receive: %s: no such interface here (`ip link` lists them)", o->interface);
 	if (!find_address(s) || !make_qpns(s) || !make_regions(s))
 		return false;
 	s->settings.redirect = netdev_is_veth(if_nametoindex(o->interface));

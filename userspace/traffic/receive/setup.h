@@ -4,7 +4,6 @@
 #define USERSPACE_TRAFFIC_RECEIVE_SETUP_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "bpf/receive_abi.h"
 #include "lib/rdma_end.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/slot.h"
 #include "lib/address.h"
 #include "lib/cause.h"
 #include "lib/interfaces.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <stdlib.h>
 
-#include "bpf/slot.h"
 #include "userspace/traffic/send/fault.h"
 #include "userspace/traffic/send/option.h"
 

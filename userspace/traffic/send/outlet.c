@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/complain.h"
 #include "lib/netdev.h"
 #include "userspace/traffic/send/outlet.h"
 
@@ -57,14 +58,13 @@ static bool first_of_all(struct outlet *o)
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		if (try(o, ways[i])) {
-			fprintf(stderr, "rocescope: send: %s: sending by %s%s\n", o->plan->interface, ways[i]->words, reasons);
+			complain("send: %s: sending by %s%s", o->plan->interface, ways[i]->words, reasons);
 			return true;
 		}
 		used += snprintf(reasons + used, sizeof(reasons) - used, "%s not by %s: %s", used ? ";" : " -", ways[i]->words,
 				 reason(o));
 	}
-	fprintf(stderr, "rocescope: send: %s: there is no way out%s\n", o->plan->interface, reasons);
-	return false;
+	return complain("send: %s: there is no way out%s", o->plan->interface, reasons);
 }
 
 bool outlet_open(struct outlet *o)
@@ -82,6 +82,5 @@ bool outlet_open(struct outlet *o)
 		if (try(o, kind))
 			return true;
 	}
-	fprintf(stderr, "rocescope: send: %s: %s\n", plan->file ?: plan->interface, reason(o));
-	return false;
+	return complain("send: %s: %s", plan->file ?: plan->interface, reason(o));
 }

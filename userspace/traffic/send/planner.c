@@ -7,7 +7,6 @@
 
 #include "lib/clock.h"
 #include "lib/stop.h"
-#include "roce/packet/parse.h"
 #include "roce/packet/wire.h"
 #include "userspace/traffic/send/compose.h"
 #include "userspace/traffic/send/fault.h"

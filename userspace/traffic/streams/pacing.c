@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <sys/prctl.h>
 
-#include "lib/clock.h"
 #include "userspace/traffic/streams/pacing.h"
 
 static uint64_t duration_ns(double units, double rate)

@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include "lib/stop.h"
-#include "roce/datagram/stream_header.h"
 #include "userspace/traffic/streams/udp_stream/udp_stream.h"
 
 static const struct option_entry entries[] = {
