@@ -63,7 +63,7 @@ static void write_headers(struct dpdk_sender *d, struct rte_mbuf *m, const struc
  * Adds as many of the flow's packets as are due. A packet takes a number only when it has an mbuf, so a full ring makes the
  * sender wait and never lose.
  */
-static void fill_burst(struct dpdk_sender *d, struct sender_flow *flow, uint64_t now)
+static void fill_burst(struct dpdk_sender *d, struct sender_flow *flow)
 {
 	uint64_t realtime = clock_ns(CLOCK_REALTIME);
 	uint16_t used = 0;
@@ -73,10 +73,10 @@ static void fill_burst(struct dpdk_sender *d, struct sender_flow *flow, uint64_t
 		rte_eth_tx_done_cleanup(d->port->id, 0, 0);
 		return;
 	}
-	while (used < DPDK_BURST && sender_due(d->s, now)) {
+	while (used < DPDK_BURST && sender_due(d->s, d->s->now_ns)) {
 		struct rte_mbuf *m = d->frames[used];
 		struct stream_header header;
-		uint32_t payload = sender_packet(d->s, flow, &header, now, realtime);
+		uint32_t payload = sender_packet(d->s, flow, &header, d->s->now_ns, realtime);
 
 		if (!payload)
 			break;
@@ -90,12 +90,14 @@ static void fill_burst(struct dpdk_sender *d, struct sender_flow *flow, uint64_t
 	d->count = used;
 }
 
-/* false: the port has taken nothing for a long time. */
-static bool send_burst(struct dpdk_sender *d)
+static const char *send_burst(void *context, struct sender_flow *flow)
 {
-	uint64_t since = now_ns();
+	struct dpdk_sender *d = context;
+	uint64_t since;
 	uint16_t sent = 0;
 
+	fill_burst(d, flow);
+	since = now_ns();
 	while (sent < d->count) {
 		uint16_t n = rte_eth_tx_burst(d->port->id, 0, d->frames + sent, d->count - sent);
 
@@ -110,40 +112,18 @@ static bool send_burst(struct dpdk_sender *d)
 	}
 	rte_pktmbuf_free_bulk(d->frames + sent, d->count - sent);
 	d->abandoned += d->count - sent;
-	return sent == d->count || stop;
+	return sent == d->count || stop ? NULL : "the port's transmit ring stays full";
 }
-
-static bool send_all(struct dpdk_sender *d)
-{
-	struct sender_flow *flow;
-	uint64_t now;
-
-	for (now = now_ns(); !stop; now = now_ns()) {
-		report_progress(now, d->s->packets, d->s->bytes);
-		if (!sender_due(d->s, now))
-			continue;
-		flow = sender_next_flow(d->s, now);
-		if (!flow)
-			return true;
-		fill_burst(d, flow, now);
-		if (!send_burst(d))
-			return false;
-	}
-	return true;
-}
-
-static const char *const ring_stays_full = "the port's transmit ring stays full";
 
 static const char *send_message(void *context, struct sender_flow *flow)
 {
-	struct dpdk_sender *d = context;
+	const struct dpdk_sender *d = context;
+	const char *error;
 
-	do {
-		fill_burst(d, flow, d->ping_pong.sent_ns);
-		if (!send_burst(d))
-			return ring_stays_full;
-	} while (flow->message == d->ping_pong.message && !stop);
-	return NULL;
+	do
+		error = send_burst(context, flow);
+	while (!error && flow->message == d->ping_pong.message && !stop);
+	return error;
 }
 
 static const char *await_answer(void *context, uint16_t flow, uint64_t timeout_ns)
@@ -164,31 +144,19 @@ static const char *await_answer(void *context, uint16_t flow, uint64_t timeout_n
 	return NULL;
 }
 
-static const char *ping_pong(struct dpdk_sender *d)
+/* A lost one is not missed: there are several. */
+static bool send_end_marker(void *context, const struct sender_flow *flow, const struct stream_header *marker)
 {
-	d->ping_pong.s = d->s;
-	d->ping_pong.context = d;
-	d->ping_pong.send = send_message;
-	d->ping_pong.await = await_answer;
-	return ping_pong_run(&d->ping_pong);
-}
+	struct dpdk_sender *d = context;
+	struct rte_mbuf *m = rte_pktmbuf_alloc(d->port->pool);
 
-static void send_end_markers(struct dpdk_sender *d)
-{
-	for (int repeat = 0; repeat < SENDER_END_REPEATS; repeat++) {
-		sender_end_sleep(d->s, repeat);
-		for (unsigned int i = 0; i < d->o->common.flows; i++) {
-			struct rte_mbuf *m = rte_pktmbuf_alloc(d->port->pool);
-			struct stream_header header;
-
-			if (!m)
-				continue;
-			sender_end_marker(d->s, &d->s->flows[i], &header);
-			write_headers(d, m, &header, sizeof(header));
-			if (!rte_eth_tx_burst(d->port->id, 0, &m, 1))
-				rte_pktmbuf_free(m);
-		}
-	}
+	(void)flow;
+	if (!m)
+		return true;
+	write_headers(d, m, marker, sizeof(*marker));
+	if (!rte_eth_tx_burst(d->port->id, 0, &m, 1))
+		rte_pktmbuf_free(m);
+	return true;
 }
 
 int dpdk_send(struct dpdk_port *port, const struct dpdk_options *o)
@@ -203,12 +171,10 @@ int dpdk_send(struct dpdk_port *port, const struct dpdk_options *o)
 	rte_eth_stats_get(port->id, &before);
 	xstats = dpdk_xstats_read(port->id);
 	d.s = sender_new(&o->common, o->mtu - IP_OVERHEAD);
-	if (o->common.ping_pong)
-		report.error = ping_pong(&d);
-	else if (!send_all(&d))
-		report.error = ring_stays_full;
+	d.ping_pong = (struct ping_pong){ .s = d.s, .context = &d, .send = send_message, .await = await_answer };
+	report.error = o->common.ping_pong ? ping_pong_run(&d.ping_pong) : sender_run(d.s, true, send_burst, &d);
 	sender_finish(d.s);
-	send_end_markers(&d);
+	sender_end(d.s, &d, send_end_marker);
 	rte_eth_stats_get(port->id, &after);
 	sender_report(d.s, &report);
 	report_extra(&report, "mtu", o->mtu);

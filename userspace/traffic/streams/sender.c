@@ -99,6 +99,7 @@ struct sender_flow *sender_next_flow(struct sender *s, uint64_t now)
 {
 	const struct stream_options *o = s->options;
 
+	s->now_ns = now;
 	if (stop)
 		return NULL;
 	s->may_start = !o->duration || now - s->begin_ns < seconds_to_ns(o->duration);
@@ -182,9 +183,23 @@ void sender_merge(struct sender *s, const struct sender *other)
 		s->pacer.slipped_ns = other->pacer.slipped_ns;
 }
 
-void sender_end_sleep(const struct sender *s, int repeat)
+const char *sender_run(struct sender *s, bool busy, sender_burst *burst, void *context)
 {
-	sleep_until_ns(s->last_ns + (SENDER_END_FIRST_NS << repeat));
+	const char *error = NULL;
+
+	for (uint64_t now = now_ns(); !stop && !error; now = now_ns()) {
+		report_progress(now, s->packets, s->bytes);
+		if (sender_due(s, now)) {
+			struct sender_flow *flow = sender_next_flow(s, now);
+
+			if (!flow)
+				break;
+			error = burst(context, flow);
+		} else if (!busy) {
+			sender_sleep(s);
+		}
+	}
+	return error;
 }
 
 void sender_end_marker(const struct sender *s, const struct sender_flow *flow, struct stream_header *header)
@@ -200,6 +215,21 @@ void sender_end_marker(const struct sender *s, const struct sender_flow *flow, s
 		.message = htobe64(flow->message),
 		.packets_in_message = htonl(s->options->flows),
 	};
+}
+
+void sender_end(const struct sender *s, void *context,
+		bool (*send)(void *context, const struct sender_flow *flow, const struct stream_header *marker))
+{
+	struct stream_header marker;
+
+	for (int repeat = 0; repeat < SENDER_END_REPEATS; repeat++) {
+		sleep_until_ns(s->last_ns + (SENDER_END_FIRST_NS << repeat));
+		for (unsigned int i = 0; i < s->options->flows; i++) {
+			sender_end_marker(s, &s->flows[i], &marker);
+			if (!send(context, &s->flows[i], &marker))
+				return;
+		}
+	}
 }
 
 void sender_report(const struct sender *s, struct stream_report *report)

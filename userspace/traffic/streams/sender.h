@@ -45,6 +45,7 @@ struct sender {
 	bool over;			/* the time is used up */
 	uint64_t messages_started, messages, packets, bytes;
 	uint64_t begin_ns, last_ns;
+	uint64_t now_ns;		/* what sender_next_flow() was told */
 	struct cpu_meter cpu;
 	unsigned int turn;
 	struct sender_flow flows[];
@@ -88,10 +89,17 @@ void sender_finish(struct sender *s);
 /* Adds what another one sent in the same run. */
 void sender_merge(struct sender *s, const struct sender *other);
 
-/* Sleeps until the end markers of that repeat (from 0) are due. */
-void sender_end_sleep(const struct sender *s, int repeat);
+/* Sends packets of the flow, at s->now_ns. Returns what went wrong, or NULL. */
+typedef const char *sender_burst(void *context, struct sender_flow *flow);
+
+/* Runs to the end, with a burst whenever a packet is due. busy: without sleep. Returns what ended it early, or NULL. */
+const char *sender_run(struct sender *s, bool busy, sender_burst *burst, void *context);
 
 void sender_end_marker(const struct sender *s, const struct sender_flow *flow, struct stream_header *header);
+
+/* Has each flow's end marker sent, SENDER_END_REPEATS times, until send() returns false. */
+void sender_end(const struct sender *s, void *context,
+		bool (*send)(void *context, const struct sender_flow *flow, const struct stream_header *marker));
 
 /* Fills in the sender's part of the report. The program adds drops and extra fields. */
 void sender_report(const struct sender *s, struct stream_report *report);

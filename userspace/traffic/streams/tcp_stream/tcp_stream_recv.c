@@ -2,9 +2,7 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
-#include <netdb.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "lib/stream_socket.h"
 #include "userspace/traffic/streams/filler.h"
 #include "userspace/traffic/streams/ping_pong.h"
 #include "userspace/traffic/streams/receiver.h"
@@ -39,30 +38,12 @@ struct tcp_receiver {
 	uint64_t pattern_size;
 };
 
-static int open_socket(const char *address, uint16_t port)
+static int open_socket(const struct tcp_options *o)
 {
-	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
-	struct addrinfo *found;
-	int fd, error, on = 1, off = 0;
-	char service[8];
+	int fd = stream_bound_socket(o->bind, o->common.port, SOCK_STREAM);
 
-	snprintf(service, sizeof(service), "%u", port);
-	error = getaddrinfo(address ? address : "::", service, &hints, &found);
-	if (error)
-		errx(1, "--bind %s: %s", address, gai_strerror(error));
-	fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 && !address && errno == EAFNOSUPPORT) {
-		freeaddrinfo(found);
-		return open_socket("0.0.0.0", port);
-	}
-	if (fd < 0)
-		err(1, "socket");
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (!address)
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (bind(fd, found->ai_addr, found->ai_addrlen) || listen(fd, BACKLOG))
-		err(1, "TCP port %u", port);
-	freeaddrinfo(found);
+	if (listen(fd, BACKLOG))
+		err(1, "TCP port %u", o->common.port);
 	return fd;
 }
 
@@ -221,7 +202,7 @@ int tcp_receive(const struct tcp_options *o)
 
 	if (!u.poll || !u.buffer)
 		err(1, "no memory");
-	u.poll[0] = (struct pollfd){ .fd = open_socket(o->bind, o->common.port), .events = POLLIN };
+	u.poll[0] = (struct pollfd){ .fd = open_socket(o), .events = POLLIN };
 	receiver_ready(u.r);
 	receive_all(&u);
 	receiver_report(u.r, &report);

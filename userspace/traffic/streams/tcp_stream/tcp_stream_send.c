@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <err.h>
 #include <errno.h>
-#include <netdb.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
 #include "lib/clock.h"
-#include "lib/stop.h"
+#include "lib/stream_socket.h"
 #include "userspace/traffic/streams/filler.h"
 #include "userspace/traffic/streams/ping_pong.h"
 #include "userspace/traffic/streams/sender.h"
@@ -29,7 +27,6 @@ struct tcp_sender {
 	struct sender *s;
 	int *fd;		/* one a flow */
 	char *pattern;		/* of all fillers of a whole message */
-	int last_error;		/* errno; 0: none */
 	struct ping_pong ping_pong;
 	struct answer *answer;	/* one a flow */
 	char buffer[BUFFER_BYTES];
@@ -55,15 +52,9 @@ static int connect_flow(const struct tcp_options *o, const struct addrinfo *to)
 
 static void open_flows(struct tcp_sender *u)
 {
-	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM }, *found;
 	const struct stream_options *o = &u->o->common;
-	char service[8];
-	int error;
+	struct addrinfo *found = stream_address("dst", u->o->dst, o->port, SOCK_STREAM);
 
-	snprintf(service, sizeof(service), "%u", o->port);
-	error = getaddrinfo(u->o->dst, service, &hints, &found);
-	if (error)
-		errx(1, "--dst %s: %s", u->o->dst, gai_strerror(error));
 	u->fd = calloc(o->flows, sizeof(*u->fd));
 	if (!u->fd)
 		err(1, "no memory for %u flows", o->flows);
@@ -72,36 +63,9 @@ static void open_flows(struct tcp_sender *u)
 	freeaddrinfo(found);
 }
 
-static bool send_whole(struct tcp_sender *u, int fd, const struct stream_header *header, size_t length)
+static const char *send_whole(struct tcp_sender *u, int fd, const struct stream_header *header, size_t length)
 {
-	if (tcp_send_whole(fd, u->pattern, header, length))
-		return true;
-	u->last_error = errno;
-	return false;
-}
-
-static bool send_all(struct tcp_sender *u)
-{
-	struct stream_header header;
-	struct sender_flow *flow;
-	uint64_t now;
-
-	for (;;) {
-		now = now_ns();
-		report_progress(now, u->s->messages, u->s->bytes);
-		if (!sender_due(u->s, now)) {
-			sender_sleep(u->s);
-			if (stop)
-				return true;
-			continue;
-		}
-		flow = sender_next_flow(u->s, now);
-		if (!flow)
-			return true;
-		sender_packet(u->s, flow, &header, now, clock_ns(CLOCK_REALTIME));
-		if (!send_whole(u, u->fd[flow->number], &header, u->o->common.size))
-			return false;
-	}
+	return tcp_send_whole(fd, u->pattern, header, length) ? NULL : strerror(errno);
 }
 
 static const char *send_message(void *context, struct sender_flow *flow)
@@ -109,8 +73,8 @@ static const char *send_message(void *context, struct sender_flow *flow)
 	struct tcp_sender *u = context;
 	struct stream_header header;
 
-	sender_packet(u->s, flow, &header, u->ping_pong.sent_ns, clock_ns(CLOCK_REALTIME));
-	return send_whole(u, u->fd[flow->number], &header, u->o->common.size) ? NULL : strerror(u->last_error);
+	sender_packet(u->s, flow, &header, u->s->now_ns, clock_ns(CLOCK_REALTIME));
+	return send_whole(u, u->fd[flow->number], &header, u->o->common.size);
 }
 
 /* Takes what came of a flow's answers, now (ns). */
@@ -155,11 +119,7 @@ static const char *ping_pong(struct tcp_sender *u)
 	u->answer = calloc(u->o->common.flows, sizeof(*u->answer));
 	if (!u->answer)
 		err(1, "no memory");
-	u->ping_pong.s = u->s;
-	u->ping_pong.reliable = true;
-	u->ping_pong.context = u;
-	u->ping_pong.send = send_message;
-	u->ping_pong.await = await_answer;
+	u->ping_pong = (struct ping_pong){ .s = u->s, .reliable = true, .context = u, .send = send_message, .await = await_answer };
 	return ping_pong_run(&u->ping_pong);
 }
 
@@ -174,19 +134,21 @@ static void await_close(int fd, uint64_t deadline)
 	while ((n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR))) && now_ns() < deadline);
 }
 
-static bool send_end_markers(struct tcp_sender *u)
+static const char *send_end_markers(struct tcp_sender *u)
 {
 	struct stream_header header;
+	const char *error;
 
 	for (unsigned int i = 0; i < u->o->common.flows; i++) {
 		sender_end_marker(u->s, &u->s->flows[i], &header);
-		if (!send_whole(u, u->fd[i], &header, sizeof(header)))
-			return false;
+		error = send_whole(u, u->fd[i], &header, sizeof(header));
+		if (error)
+			return error;
 		shutdown(u->fd[i], SHUT_WR);
 	}
 	for (unsigned int i = 0; i < u->o->common.flows; i++)
 		await_close(u->fd[i], u->s->last_ns + DRAIN_NS);
-	return true;
+	return NULL;
 }
 
 /* Segments sent again, over all flows, and the payload of a full one. */
@@ -217,13 +179,10 @@ int tcp_send(const struct tcp_options *o)
 	filler_make(u.pattern, filler_room(o->common.size));
 	open_flows(&u);
 	u.s = sender_new_unsplit(&o->common, 0);
-	if (o->common.ping_pong)
-		report.error = ping_pong(&u);
-	else if (!send_all(&u))
-		report.error = strerror(u.last_error);
+	report.error = o->common.ping_pong ? ping_pong(&u) : sender_run(u.s, false, send_message, &u);
 	sender_finish(u.s);
-	if (!report.error && !send_end_markers(&u))
-		report.error = strerror(u.last_error);
+	if (!report.error)
+		report.error = send_end_markers(&u);
 	sender_report(u.s, &report);
 	report_tcp(&u, &report);
 	if (o->common.ping_pong)

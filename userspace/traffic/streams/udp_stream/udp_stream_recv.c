@@ -3,7 +3,6 @@
 #include <err.h>
 #include <errno.h>
 #include <linux/sock_diag.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <sys/time.h>
 
 #include "lib/clock.h"
+#include "lib/stream_socket.h"
 #include "userspace/traffic/streams/filler.h"
 #include "userspace/traffic/streams/ping_pong.h"
 #include "userspace/traffic/streams/receiver.h"
@@ -31,32 +31,6 @@ struct batch {
 	char control[UDP_BATCH][CONTROL_BYTES];
 	char buffer[UDP_BATCH][BUFFER_BYTES];
 };
-
-static int listen_on(const char *address, uint16_t port)
-{
-	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_DGRAM, .ai_flags = AI_PASSIVE };
-	struct addrinfo *found;
-	char service[8];
-	int fd, error, off = 0;
-
-	snprintf(service, sizeof(service), "%u", port);
-	error = getaddrinfo(address ? address : "::", service, &hints, &found);
-	if (error)
-		errx(1, "--bind %s: %s", address, gai_strerror(error));
-	fd = socket(found->ai_family, SOCK_DGRAM, 0);
-	if (fd < 0 && !address && errno == EAFNOSUPPORT) {
-		freeaddrinfo(found);
-		return listen_on("0.0.0.0", port);
-	}
-	if (fd < 0)
-		err(1, "socket");
-	if (!address)
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (bind(fd, found->ai_addr, found->ai_addrlen))
-		err(1, "UDP port %u", port);
-	freeaddrinfo(found);
-	return fd;
-}
 
 /*
  * Packets that busy polling has taken in this network namespace: BusyPollRxPackets of /proc/net/netstat, which has pairs of
@@ -93,7 +67,8 @@ static void busy_poll(int fd, int us)
 static int open_socket(const struct udp_options *o)
 {
 	struct timeval wake = { .tv_usec = WAKE_US };
-	int fd = listen_on(o->bind, o->common.port), on = 1, discover = IP_PMTUDISC_DO, discover6 = IPV6_PMTUDISC_DO;
+	int discover = IP_PMTUDISC_DO, discover6 = IPV6_PMTUDISC_DO, on = 1;
+	int fd = stream_bound_socket(o->bind, o->common.port, SOCK_DGRAM);
 
 	/* answers are never split by IP */
 	setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &discover, sizeof(discover));

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <err.h>
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
 #include "lib/clock.h"
-#include "lib/stop.h"
+#include "lib/stream_socket.h"
 #include "userspace/traffic/streams/filler.h"
 #include "userspace/traffic/streams/ping_pong.h"
 #include "userspace/traffic/streams/sender.h"
@@ -63,15 +61,9 @@ static void setup_socket(struct udp_sender *u, int fd)
 
 static void open_sockets(struct udp_sender *u)
 {
-	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_DGRAM }, *found;
 	const struct stream_options *o = &u->o->common;
-	char service[8];
-	int error;
+	struct addrinfo *found = stream_address("dst", u->o->dst, o->port, SOCK_DGRAM);
 
-	snprintf(service, sizeof(service), "%u", o->port);
-	error = getaddrinfo(u->o->dst, service, &hints, &found);
-	if (error)
-		errx(1, "--dst %s: %s", u->o->dst, gai_strerror(error));
 	u->ipv6 = found->ai_family == AF_INET6;
 	u->fd = calloc(o->flows, sizeof(*u->fd));
 	if (!u->fd)
@@ -151,19 +143,19 @@ static void add_packet(struct udp_sender *u, bool join, uint32_t length)
 }
 
 /* Adds as many of the flow's packets as are due. */
-static void fill_batch(struct udp_sender *u, struct sender_flow *flow, uint64_t now)
+static void fill_batch(struct udp_sender *u, struct sender_flow *flow)
 {
 	uint64_t realtime = clock_ns(CLOCK_REALTIME);
 	uint32_t length = 0, entry_bytes = 0;
 	struct batch *b = u->b;
 
 	b->entries = b->packets = 0;
-	while (sender_due(u->s, now)) {
+	while (sender_due(u->s, u->s->now_ns)) {
 		bool join = fits_entry(u, entry_bytes, length);
 
 		if (!join && b->entries == UDP_BATCH)
 			return;
-		length = sender_packet(u->s, flow, &b->header[b->packets], now, realtime);
+		length = sender_packet(u->s, flow, &b->header[b->packets], u->s->now_ns, realtime);
 		if (!length)
 			return;
 		add_packet(u, join, length);
@@ -192,12 +184,14 @@ static int send_entries(struct udp_sender *u, int fd, struct mmsghdr *message, u
 	return u->uring ? uring_sendmmsg(u->uring, fd, message, n) : sendmmsg(fd, message, n, 0);
 }
 
-static bool send_batch(struct udp_sender *u, int fd)
+static const char *send_batch(void *context, struct sender_flow *flow)
 {
+	struct udp_sender *u = context;
 	unsigned int entry = 0;
 
+	fill_batch(u, flow);
 	while (entry < u->b->entries) {
-		int n = send_entries(u, fd, &u->b->message[entry], u->b->entries - entry);
+		int n = send_entries(u, u->fd[flow->number], &u->b->message[entry], u->b->entries - entry);
 
 		if (n > 0)
 			entry += n;
@@ -206,42 +200,17 @@ static bool send_batch(struct udp_sender *u, int fd)
 	}
 	for (; entry < u->b->entries; entry++)
 		u->send_errors += u->b->packets_in[entry];
-	return u->last_error != EMSGSIZE && u->last_error != EIO && u->last_error != EINVAL;
-}
-
-static bool send_all(struct udp_sender *u)
-{
-	struct sender_flow *flow;
-	uint64_t now;
-
-	for (;;) {
-		now = now_ns();
-		report_progress(now, u->s->packets, u->s->bytes);
-		if (!sender_due(u->s, now)) {
-			sender_sleep(u->s);
-			if (stop)
-				return true;
-			continue;
-		}
-		flow = sender_next_flow(u->s, now);
-		if (!flow)
-			return true;
-		fill_batch(u, flow, now);
-		if (!send_batch(u, u->fd[flow->number]))
-			return false;
-	}
+	return u->last_error == EMSGSIZE || u->last_error == EIO || u->last_error == EINVAL ? strerror(u->last_error) : NULL;
 }
 
 static const char *send_message(void *context, struct sender_flow *flow)
 {
-	struct udp_sender *u = context;
+	const char *error;
 
-	do {
-		fill_batch(u, flow, u->ping_pong.sent_ns);
-		if (!send_batch(u, u->fd[flow->number]))
-			return strerror(u->last_error);
-	} while (flow->index);
-	return NULL;
+	do
+		error = send_batch(context, flow);
+	while (!error && flow->index);
+	return error;
 }
 
 /* ECONNREFUSED belongs to the message: nobody listens. */
@@ -258,31 +227,18 @@ static const char *await_answer(void *context, uint16_t flow, uint64_t timeout_n
 	return NULL;
 }
 
-static const char *ping_pong(struct udp_sender *u)
-{
-	u->ping_pong.s = u->s;
-	u->ping_pong.context = u;
-	u->ping_pong.send = send_message;
-	u->ping_pong.await = await_answer;
-	return ping_pong_run(&u->ping_pong);
-}
-
 /*
  * Each round begins with a pause in which the receiver's buffer can empty. ECONNREFUSED belongs to an earlier packet: try
  * again.
  */
-static void send_end_markers(struct udp_sender *u)
+static bool send_end_marker(void *context, const struct sender_flow *flow, const struct stream_header *marker)
 {
-	struct stream_header header;
+	struct udp_sender *u = context;
+	int fd = u->fd[flow->number];
 
-	for (int repeat = 0; repeat < SENDER_END_REPEATS; repeat++) {
-		sender_end_sleep(u->s, repeat);
-		for (unsigned int i = 0; i < u->o->common.flows; i++) {
-			sender_end_marker(u->s, &u->s->flows[i], &header);
-			if (send(u->fd[i], &header, sizeof(header), 0) < 0 && errno == ECONNREFUSED)
-				send(u->fd[i], &header, sizeof(header), 0);
-		}
-	}
+	if (send(fd, marker, sizeof(*marker), 0) < 0 && errno == ECONNREFUSED)
+		send(fd, marker, sizeof(*marker), 0);
+	return true;
 }
 
 int udp_send(const struct udp_options *o)
@@ -301,13 +257,11 @@ int udp_send(const struct udp_options *o)
 	enable_gso(&u);
 	if (o->io_uring)
 		u.uring = uring_sender();
-	if (o->common.ping_pong)
-		report.error = ping_pong(&u);
-	else if (!send_all(&u))
-		report.error = strerror(u.last_error);
+	u.ping_pong = (struct ping_pong){ .s = u.s, .context = &u, .send = send_message, .await = await_answer };
+	report.error = o->common.ping_pong ? ping_pong_run(&u.ping_pong) : sender_run(u.s, false, send_batch, &u);
 	sender_finish(u.s);
 	uring_free(u.uring);
-	send_end_markers(&u);
+	sender_end(u.s, &u, send_end_marker);
 	sender_report(u.s, &report);
 	report_extra(&report, "mtu", u.mtu);
 	report_drop(&report, "send_errors", u.send_errors);

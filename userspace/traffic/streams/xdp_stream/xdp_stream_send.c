@@ -171,17 +171,17 @@ static bool push(struct xdp_sender *x)
 }
 
 /* Sends as many of the flow's packets as are due. A packet takes a number only when it has a slot. */
-static bool send_burst(struct xdp_sender *x, struct sender_flow *flow, uint64_t now)
+static bool offer_packets(struct xdp_sender *x, struct sender_flow *flow)
 {
 	uint64_t realtime = clock_ns(CLOCK_REALTIME);
 
 	collect(x);
 	x->ring_full += !x->idle_slots;
-	for (int i = 0; i < BURST && x->idle_slots && sender_due(x->s, now); i++) {
+	for (int i = 0; i < BURST && x->idle_slots && sender_due(x->s, x->s->now_ns); i++) {
 		uint32_t slot = x->idle[x->idle_slots - 1], payload;
 		struct stream_header header;
 
-		payload = sender_packet(x->s, flow, &header, now, realtime);
+		payload = sender_packet(x->s, flow, &header, x->s->now_ns, realtime);
 		if (!payload)
 			break;
 		x->idle_slots--;
@@ -205,43 +205,24 @@ static bool wait_for_slots(struct xdp_sender *x)
 	return true;
 }
 
-static bool send_all(struct xdp_sender *x)
+static const char *send_burst(void *context, struct sender_flow *flow)
 {
-	struct sender_flow *flow;
-	uint64_t now;
+	struct xdp_sender *x = context;
 
-	for (now = now_ns(); !stop; now = now_ns()) {
-		report_progress(now, x->s->packets, x->s->bytes);
-		if (!sender_due(x->s, now)) {
-			sender_sleep(x->s);
-			continue;
-		}
-		flow = sender_next_flow(x->s, now);
-		if (!flow)
-			return true;
-		if (!send_burst(x, flow, now) || !wait_for_slots(x))
-			return false;
-	}
-	return true;
+	return offer_packets(x, flow) && wait_for_slots(x) ? NULL : xdp_socket_error(x->error);
 }
 
-static void send_end_markers(struct xdp_sender *x)
+static bool send_end_marker(void *context, const struct sender_flow *flow, const struct stream_header *marker)
 {
-	for (int repeat = 0; repeat < SENDER_END_REPEATS && !x->error; repeat++) {
-		sender_end_sleep(x->s, repeat);
-		for (unsigned int i = 0; i < x->o->common.flows; i++) {
-			struct stream_header header;
-			uint32_t slot;
+	struct xdp_sender *x = context;
+	uint32_t slot;
 
-			if (!wait_for_slots(x) || !x->idle_slots)
-				return;
-			slot = x->idle[--x->idle_slots];
-			sender_end_marker(x->s, &x->s->flows[i], &header);
-			offer(x, slot, write_headers(x, slot_at(x, slot), &header, sizeof(header)));
-			if (!push(x))
-				return;
-		}
-	}
+	(void)flow;
+	if (!wait_for_slots(x) || !x->idle_slots)
+		return false;
+	slot = x->idle[--x->idle_slots];
+	offer(x, slot, write_headers(x, slot_at(x, slot), marker, sizeof(*marker)));
+	return push(x);
 }
 
 /* Waits a limited time until the device has sent everything. */
@@ -279,11 +260,11 @@ int xdp_stream_send(const struct xdp_stream_options *o)
 	fill_slots(&x);
 	make_template(&x);
 	x.s = sender_new(&o->common, o->mtu - IP_OVERHEAD);
-	if (!send_all(&x))
-		report.error = xdp_socket_error(x.error);
+	report.error = sender_run(x.s, false, send_burst, &x);
 	sender_finish(x.s);
 	drain(&x);
-	send_end_markers(&x);
+	if (!x.error)
+		sender_end(x.s, &x, send_end_marker);
 	report_all(&x, &report);
 	report_print(&report, o->common.json);
 	if (report.error)
