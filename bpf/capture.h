@@ -24,34 +24,13 @@ const volatile struct capture_settings capture;
 /* User space maps these counters as the program's data. */
 __u64 capture_suppressed, capture_lost;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 65536);
-	__type(key, __u32);
-	__type(value, struct recent);
-} recents SEC(".maps");
+MAP(recents, ARRAY, __u32, struct recent, 65536, 0);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 65536);
-	__type(key, __u32);
-	__type(value, struct recent_headers);
-} headers SEC(".maps");
+MAP(headers, ARRAY, __u32, struct recent_headers, 65536, 0);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct focus_value);
-} focus SEC(".maps");
+MAP(focus, ARRAY, __u32, struct focus_value, 1, BPF_F_MMAPABLE);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct capture_cpu);
-} captures SEC(".maps");
+MAP(captures, PERCPU_ARRAY, __u32, struct capture_cpu, 1, 0);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -458,30 +437,22 @@ static __always_inline int capture_alone(const struct capture_hook *h)
 
 __noinline int capture_inward(struct xdp_md *ctx)
 {
-	struct capture_hook h = { .xdp = ctx };
-
-	return capture_packet(&h);
+	return capture_packet(&(struct capture_hook){ .xdp = ctx });
 }
 
 __noinline int capture_outward(struct __sk_buff *skb)
 {
-	struct capture_hook h = { .outward = true, .skb = skb };
-
-	return capture_packet(&h);
+	return capture_packet(&(struct capture_hook){ .outward = true, .skb = skb });
 }
 
 __noinline int capture_inward_alone(struct xdp_md *ctx)
 {
-	struct capture_hook h = { .xdp = ctx };
-
-	return capture_alone(&h);
+	return capture_alone(&(struct capture_hook){ .xdp = ctx });
 }
 
 __noinline int capture_outward_alone(struct __sk_buff *skb)
 {
-	struct capture_hook h = { .outward = true, .skb = skb };
-
-	return capture_alone(&h);
+	return capture_alone(&(struct capture_hook){ .outward = true, .skb = skb });
 }
 
 static __always_inline void capture_count(__u32 ifindex)

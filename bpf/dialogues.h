@@ -14,13 +14,7 @@
 #include "roce/observe.h"
 
 /* As many entries as `streams` if there are dialogues. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct roce_dialogue);
-} dialogues SEC(".maps");
+MAP(dialogues, ARRAY, __u32, struct roce_dialogue, 1, BPF_F_MMAPABLE);
 
 /* Finds the stream of requests to which the packet belongs, or which it answers: its key and place. false: unknown. */
 static __always_inline bool dialogues_find(const struct scratch *s, struct roce_key *key, __u32 *place)

@@ -14,13 +14,10 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/map.h"
+
 /* [0]: N, 0: drop none; [1]: packets of the row so far */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 2);
-	__type(key, __u32);
-	__type(value, __u32);
-} drop_settings SEC(".maps");
+MAP(drop_settings, ARRAY, __u32, __u32, 2, 0);
 
 static bool of_the_row(struct __sk_buff *skb)
 {

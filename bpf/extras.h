@@ -28,12 +28,7 @@ struct extra_value {
 #define EXTRAS_APART (37 * EXTRAS_STEP) /* and the next CPU's, lest all fill the same part; 37: an odd number reaches all */
 #define EXTRAS_IDLE 10000000000ull /* ns without a packet, after which a stream may lose its entry */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, EXTRAS_MAX);
-	__type(key, __u32);
-	__type(value, struct extra_value);
-} extras SEC(".maps");
+MAP(extras, ARRAY, __u32, struct extra_value, EXTRAS_MAX, 0);
 
 static __always_inline struct extra_value *extras_at(__u64 handle)
 {

@@ -13,6 +13,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/abi.h"
+#include "bpf/map.h"
 
 struct guard {
 	struct table_state *state; /* contains the lock; without ROCE_HAS_LOOP */
@@ -22,12 +23,7 @@ struct guard {
 
 const volatile struct monitor_settings settings;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct table_state);
-} table_states SEC(".maps");
+MAP(table_states, ARRAY, __u32, struct table_state, 1, 0);
 
 static __always_inline struct table_state *guard_state(void)
 {

@@ -12,20 +12,10 @@
 #include "roce/observe.h"
 
 /* Streams keep the pair they found. A pair evicted here is missing only for streams that begin later. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, PAIRS_MAX);
-	__type(key, struct roce_pair_key);
-	__type(value, struct roce_pair);
-} pairs SEC(".maps");
+MAP(pairs, LRU_HASH, struct roce_pair_key, struct roce_pair, PAIRS_MAX, 0);
 
 /* REQs whose REP may come, or be repeated. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1024);
-	__type(key, struct roce_pair_key);
-	__type(value, struct roce_pair);
-} pair_requests SEC(".maps");
+MAP(pair_requests, LRU_HASH, struct roce_pair_key, struct roce_pair, 1024, 0);
 
 /*
  * Generations of the pairs, see pair_generation in struct roce_stream. Not static: user space maps them, because it adds pairs

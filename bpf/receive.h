@@ -20,14 +20,7 @@
 #include "roce/responder/respond.h"
 
 /* User space sets the number of entries. */
-#define RECEIVE_MAP(map, what)				\
-	struct {					\
-		__uint(type, BPF_MAP_TYPE_ARRAY);	\
-		__uint(map_flags, BPF_F_MMAPABLE);	\
-		__uint(max_entries, 1);			\
-		__type(key, __u32);			\
-		__type(value, what);			\
-	} map SEC(".maps")
+#define RECEIVE_MAP(map, what) MAP(map, ARRAY, __u32, what, 1, BPF_F_MMAPABLE)
 
 RECEIVE_MAP(memory, struct receive_chunk);
 RECEIVE_MAP(qps, struct receive_qp);
@@ -36,12 +29,7 @@ RECEIVE_MAP(receive_cpus, struct receive_cpu);
 RECEIVE_MAP(receive_setup, struct receive_settings); /* `receive` for readers */
 RECEIVE_MAP(generations, __u64); /* of each block: how many payloads were copied to it, counted before the copy */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RECEIVE_REGIONS);
-	__type(key, __u32);
-	__type(value, struct roce_region);
-} regions SEC(".maps");
+MAP(regions, HASH, __u32, struct roce_region, RECEIVE_REGIONS, 0);
 
 RECEIVE_MAP(receive_showing, struct receive_showing);
 
@@ -66,12 +54,7 @@ struct receive_work {
 	__u32 action; /* XDP_* */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct receive_work);
-} receive_works SEC(".maps");
+MAP(receive_works, PERCPU_ARRAY, __u32, struct receive_work, 1, 0);
 
 const volatile struct receive_settings receive;
 

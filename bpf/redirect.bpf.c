@@ -13,18 +13,15 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/map.h"
+
 #define FRAGMENT 0x3fff	/* more fragments, or an offset */
 
 /* host byte order; the default of the stream programs */
 const volatile __u16 port = 7471;
 
 /* by receive queue; a queue without a socket is the kernel's */
-struct {
-	__uint(type, BPF_MAP_TYPE_XSKMAP);
-	__uint(max_entries, 256);
-	__type(key, __u32);
-	__type(value, __u32);
-} xsks_map SEC(".maps");
+MAP(xsks_map, XSKMAP, __u32, __u32, 256, 0);
 
 SEC("xdp.frags")
 int redirect_row(struct xdp_md *ctx)

@@ -49,21 +49,10 @@ struct scratch {
 	struct roce_counters one; /* for roce_leave_out() */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct scratch);
-} scratches SEC(".maps");
+MAP(scratches, PERCPU_ARRAY, __u32, struct scratch, 1, 0);
 
 /* One value per CPU, and the last one for user space. Not a per-CPU map, where a look-up is a call before Linux 6.10. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, TOTALS_ENTRIES_FOR(256));
-	__type(key, __u32);
-	__type(value, struct totals_value);
-} totals SEC(".maps");
+MAP(totals, ARRAY, __u32, struct totals_value, TOTALS_ENTRIES_FOR(256), BPF_F_MMAPABLE);
 
 /* The totals of this CPU. watch_begin() has read its number. */
 static __always_inline struct roce_totals *scratch_totals(const struct scratch *s)

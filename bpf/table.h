@@ -40,21 +40,8 @@ struct table_cpu {
 #define TABLE_SWEEP 4	/* buckets that a new stream searches for an idle one */
 #define TABLE_FRUITLESS 256 /* buckets without one that a CPU searches in a tick: a flood need not search for each packet */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, TABLE_BUCKETS_FOR(65536));
-	__type(key, __u32);
-	__type(value, struct table_bucket);
-} buckets SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 65536);
-	__type(key, __u32);
-	__type(value, struct stream_value);
-} streams SEC(".maps");
+MAP(buckets, ARRAY, __u32, struct table_bucket, TABLE_BUCKETS_FOR(65536), BPF_F_MMAPABLE);
+MAP(streams, ARRAY, __u32, struct stream_value, 65536, BPF_F_MMAPABLE);
 
 /* A key's two buckets, and its tag. */
 struct table_hash {

@@ -292,12 +292,7 @@ static __always_inline void watch_take_alone(struct xdp_md *ctx, __u32 what)
 		capture_inward_alone(ctx);
 }
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct roce_untracked);
-} untracked SEC(".maps");
+MAP(untracked, PERCPU_ARRAY, __u32, struct roce_untracked, 1, 0);
 
 /* A function that the verifier looks at once, since few packets have no stream. */
 __noinline int watch_untracked(void)
