@@ -336,48 +336,23 @@ class Lab:
 
 class Pair:
     """A sender "A" and a receiver "B" of several: the path of a row's two programs."""
+    OF_A_PLACE = {"start", "exec", "address", "netif", "xdp_off", "rnic", "rdma", "gid_index", "machine"}
 
     def __init__(self, lab, sender, receiver):
         self._lab = lab
         self.end = {"A": sender, "B": receiver}
 
     def __getattr__(self, name):
-        """What is the same for all pairs."""
-        return getattr(self._lab, name)
-
-    def start(self, end, argv, **options):
-        return self._lab.start(self.end[end], argv, **options)
-
-    def exec(self, end, argv, **options):
-        return self._lab.exec(self.end[end], argv, **options)
-
-    def address(self, end, family=4):
-        return self._lab.address(self.end[end], family)
+        """What is the same for all pairs, and what the lab tells of the place at an end."""
+        found = getattr(self._lab, name)
+        return (lambda end, *rest, **options: found(self.end[end], *rest, **options)) if name in self.OF_A_PLACE else found
 
     def mac(self, end):
         """Where frames for this end go: to its NIC, or to a router before it."""
         return self._lab.hop(self.end[nic.peer(end)], self.end[end])
 
-    def netif(self, end):
-        return self._lab.netif(self.end[end])
-
     def eal(self, end, lcores, af_xdp=False):
         return self._lab.eal_of(self, self.end[end], lcores, af_xdp)
-
-    def xdp_off(self, end):
-        self._lab.xdp_off(self.end[end])
-
-    def rnic(self, end):
-        return self._lab.rnic(self.end[end])
-
-    def rdma(self, end):
-        return self._lab.rdma(self.end[end])
-
-    def gid_index(self, end, family=4):
-        return self._lab.gid_index(self.end[end], family)
-
-    def machine(self, end):
-        return self._lab.machine(self.end[end])
 
 
 def named_ends(side, places):
