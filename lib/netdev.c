@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "lib/cause.h"
 #include "lib/clock.h"
 #include "lib/ethtool.h"
+#include "lib/interfaces.h"
 #include "lib/netdev.h"
 #include "lib/netlink.h"
 #include "lib/shell.h"
@@ -71,27 +73,16 @@ bool netdev_features(unsigned int ifindex, uint64_t *features)
 	return a.came;
 }
 
-static bool ask(int fd, unsigned long what, const char *name, struct ifreq *request)
-{
-	memset(request, 0, sizeof(*request));
-	snprintf(request->ifr_name, sizeof(request->ifr_name), "%s", name);
-	return !ioctl(fd, what, request);
-}
-
 unsigned int netdev_ready(const char *name, uint32_t frame_bytes, bool tagged, char *reason, size_t size)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	uint32_t ethernet = ETH_HLEN + (tagged ? VLAN_BYTES : 0);
 	unsigned int ifindex = if_nametoindex(name);
-	struct ifreq flags, mtu;
+	struct ifreq flags = { 0 }, mtu = { 0 };
 
-	if (fd < 0) {
-		snprintf(reason, size, "%s: cannot be asked: %s", name, cause(errno).text);
-		ifindex = 0;
-	} else if (!ifindex) {
+	if (!ifindex && errno == ENODEV) {
 		snprintf(reason, size, "%s: no such interface", name);
-	} else if (!ask(fd, SIOCGIFFLAGS, name, &flags) || !ask(fd, SIOCGIFMTU, name, &mtu)) {
-		snprintf(reason, size, "%s: cannot be asked: %m", name);
+	} else if (!interface_ask(name, SIOCGIFFLAGS, &flags) || !interface_ask(name, SIOCGIFMTU, &mtu)) {
+		snprintf(reason, size, "%s: cannot be asked: %s", name, cause(errno).text);
 		ifindex = 0;
 	} else if (!(flags.ifr_flags & IFF_UP)) {
 		snprintf(reason, size, "%s: is down: `ip link set dev %s up`", name, shell_name(name).text);
@@ -101,8 +92,6 @@ unsigned int netdev_ready(const char *name, uint32_t frame_bytes, bool tagged, c
 			 name, mtu.ifr_mtu, frame_bytes, shell_name(name).text, frame_bytes - ethernet);
 		ifindex = 0;
 	}
-	if (fd >= 0)
-		close(fd);
 	return ifindex;
 }
 
@@ -163,11 +152,6 @@ uint64_t netdev_lost_redirects(const char *name)
 	return lost;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 bool netdev_counters(unsigned int ifindex, struct netdev_counters *c)
 {
 	struct rtnl_link_stats64 s = { 0 };
@@ -183,9 +167,9 @@ bool netdev_counters(unsigned int ifindex, struct netdev_counters *c)
 	}
 	c->sent = s.tx_packets;
 	c->sent_exact = is_veth(&info);
-	c->dropped = larger(s.tx_dropped, lost_redirects);
-	c->errors = larger(s.tx_errors, s.tx_carrier_errors + s.tx_aborted_errors + s.tx_fifo_errors + s.tx_heartbeat_errors +
-						s.tx_window_errors);
+	c->dropped = MAX(s.tx_dropped, lost_redirects);
+	c->errors = MAX(s.tx_errors, s.tx_carrier_errors + s.tx_aborted_errors + s.tx_fifo_errors + s.tx_heartbeat_errors +
+					     s.tx_window_errors);
 	return true;
 }
 
@@ -207,6 +191,6 @@ bool netdev_lost(unsigned int ifindex, const struct netdev_counters *before, uin
 		if (missing > counted)
 			sleep_until_ns(now_ns() + 10 * NSEC_PER_MSEC);
 	} while (missing > counted && now_ns() < end);
-	*lost = larger(counted, missing);
+	*lost = MAX(counted, missing);
 	return true;
 }

@@ -23,7 +23,8 @@ struct send_memory *departure_memory(void)
 
 void departure_memory_free(struct send_memory *m)
 {
-	munmap(m, sizeof(*m));
+	if (m)
+		munmap(m, sizeof(*m));
 }
 
 uint32_t departure_waiting(const struct send_memory *m)

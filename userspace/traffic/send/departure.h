@@ -7,6 +7,7 @@
 
 /* All bytes are zero. NULL: no memory. */
 struct send_memory *departure_memory(void);
+/* NULL: nothing. */
 void departure_memory_free(struct send_memory *m);
 
 /* How many slots wait in the ring. Sleeps briefly if there are none. */

@@ -261,50 +261,21 @@ static void way_ethernet_fcs(struct recipe *r)
 	r->ones = 0;
 }
 
-static void put_ones(struct recipe *r, uint32_t at, uint32_t bytes)
-{
-	memset(r->headers + at, 0xff, bytes);
-}
+#define WAY_MASKED(name, header, at, bytes) \
+	static void way_masked_##name(struct recipe *r) { memset(r->headers + r->frame->header + (at), 0xff, bytes); }
 
-static void way_masked_ip_id(struct recipe *r)
-{
-	put_ones(r, r->frame->ip + 4, r->frame->ipv6 ? 0 : 2);
-}
-
-static void way_masked_ip_flags(struct recipe *r)
-{
-	put_ones(r, r->frame->ip + 6, r->frame->ipv6 ? 0 : 2);
-}
+WAY_MASKED(ip_id, ip, 4, r->frame->ipv6 ? 0 : 2)
+WAY_MASKED(ip_flags, ip, 6, r->frame->ipv6 ? 0 : 2)
+WAY_MASKED(source_port, udp, 0, 2)
+WAY_MASKED(opcode, bth, 0, 1)
+WAY_MASKED(dqpn, bth, 5, 3)
+WAY_MASKED(ackreq, bth, 8, 1)
+WAY_MASKED(psn, bth, 9, 3)
 
 static void way_masked_lengths(struct recipe *r)
 {
 	memset(ip_length(r->headers, r->frame), 0xff, 2);
 	memset(udp_length(r->headers, r->frame), 0xff, 2);
-}
-
-static void way_masked_source_port(struct recipe *r)
-{
-	put_ones(r, r->frame->udp, 2);
-}
-
-static void way_masked_opcode(struct recipe *r)
-{
-	put_ones(r, r->frame->bth, 1);
-}
-
-static void way_masked_dqpn(struct recipe *r)
-{
-	put_ones(r, r->frame->bth + 5, 3);
-}
-
-static void way_masked_ackreq(struct recipe *r)
-{
-	put_ones(r, r->frame->bth + 8, 1);
-}
-
-static void way_masked_psn(struct recipe *r)
-{
-	put_ones(r, r->frame->bth + 9, 3);
 }
 
 /* The mask is applied that many bytes behind the fields, to headers and payload. */
@@ -325,25 +296,13 @@ static void mask_late(struct recipe *r, uint32_t late)
 	r->payload = r->changed;
 }
 
-static void way_late_mask_8(struct recipe *r)
-{
-	mask_late(r, 8);
-}
+#define WAY_LATE_MASK(bytes) \
+	static void way_late_mask_##bytes(struct recipe *r) { mask_late(r, bytes); }
 
-static void way_late_mask_16(struct recipe *r)
-{
-	mask_late(r, 16);
-}
-
-static void way_late_mask_32(struct recipe *r)
-{
-	mask_late(r, 32);
-}
-
-static void way_late_mask_64(struct recipe *r)
-{
-	mask_late(r, 64);
-}
+WAY_LATE_MASK(8)
+WAY_LATE_MASK(16)
+WAY_LATE_MASK(32)
+WAY_LATE_MASK(64)
 
 /* An incomplete last word is left unchanged. */
 static void way_words_swapped(struct recipe *r)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <sys/param.h>
+
 #include "lib/clock.h"
 #include "userspace/traffic/send/lateness.h"
 
@@ -30,12 +32,7 @@ __u64 lateness_quantile(const struct send_memory *m, double q)
 	return m->late_max;
 }
 
-static __u64 larger(__u64 a, __u64 b)
-{
-	return a > b ? a : b;
-}
-
 bool lateness_kept_rate(const struct send_memory *m, __u64 between)
 {
-	return 2 * lateness_quantile(m, .5) <= larger(between, larger(LITTLE, (m->last - m->start) / 100));
+	return 2 * lateness_quantile(m, .5) <= MAX(between, MAX(LITTLE, (m->last - m->start) / 100));
 }

@@ -24,9 +24,8 @@ static bool takes_redirected(struct outlet *o)
 	}
 	if (features & NETDEV_NDO_XMIT)
 		return true;
-	snprintf(o->reason, sizeof(o->reason), "the driver takes no redirected frames%s",
-		 netdev_is_veth(ifindex) ? " (the veth's peer has neither an XDP program nor GRO)" : "");
-	return false;
+	return outlet_refuse(o, "the driver takes no redirected frames%s",
+			     netdev_is_veth(ifindex) ? " (the veth's peer has neither an XDP program nor GRO)" : "");
 }
 
 static bool try(struct outlet *o, const struct outlet_kind *kind)

@@ -7,6 +7,7 @@
 #define USERSPACE_TRAFFIC_SEND_OUTLET_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "bpf/slot.h"
 #include "userspace/traffic/send/plan.h"
@@ -21,6 +22,9 @@ struct outlet {
 	uint64_t refused;	/* frames that the device or the file refused: they did not leave */
 	uint64_t retried;	/* refused frames that were sent again (the device may count them as dropped) */
 };
+
+/* Sets o->reason to these words. Its value is false, for who then returns that. */
+#define outlet_refuse(o, ...) ({ snprintf((o)->reason, sizeof((o)->reason), __VA_ARGS__); false; })
 
 struct outlet_kind {
 	const char *name;	/* --out NAME */

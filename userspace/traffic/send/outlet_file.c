@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Writes to a capture file without waiting: each frame's timestamp is the time at which it would have left. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +21,7 @@ static const char *name(const struct outlet *o)
 
 static bool fail(struct outlet *o, const char *why)
 {
-	snprintf(o->reason, sizeof(o->reason), "%.120s: %s", name(o), why);
-	return false;
+	return outlet_refuse(o, "%.120s: %s", name(o), why);
 }
 
 static bool open_file(struct outlet *o)
@@ -38,8 +36,7 @@ static bool open_file(struct outlet *o)
 		fail(o, f->writer.error);
 	else
 		return true;
-	if (o->memory)
-		departure_memory_free(o->memory);
+	departure_memory_free(o->memory);
 	free(f);
 	return false;
 }

@@ -6,7 +6,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <bpf/bpf.h>
@@ -40,12 +39,6 @@ struct live {
 	uint64_t asked; /* ns: the last check of the interface */
 };
 
-static bool refuse(struct outlet *o, const char *why)
-{
-	snprintf(o->reason, sizeof(o->reason), "%s", why);
-	return false;
-}
-
 /* Makes one run with nothing to send: whatever the kernel refuses is known now. Returns 0 or errno. */
 static int try_run(struct send_bpf *bpf)
 {
@@ -66,12 +59,13 @@ static bool load(struct outlet *o, struct send_bpf *bpf)
 	bpf->rodata->paced = o->plan->rate.per_second > 0;
 	error = -send_bpf__load(bpf);
 	if (error)
-		return refuse(o, kernel_refused(why, error, "5.18"));
+		return outlet_refuse(o, "%s", kernel_refused(why, error, "5.18"));
 	error = try_run(bpf);
 	if (error == EINVAL && o->frame_most > 3000)
-		return refuse(o, "frames of that length do not fit into one page of the kernel's test run");
+		return outlet_refuse(o, "frames of that length do not fit into one page of the kernel's test run");
 	if (error)
-		return refuse(o, error == EINVAL ? "the kernel has no live frames (Linux 5.18 or newer)" : cause(error).text);
+		return outlet_refuse(o, "%s",
+				     error == EINVAL ? "the kernel has no live frames (Linux 5.18 or newer)" : cause(error).text);
 	bpf->bss->running = false; /* the real run has not begun */
 	return true;
 }
@@ -178,13 +172,13 @@ static bool prepare(struct outlet *o)
 
 	l->bpf = send_bpf__open();
 	if (!l->bpf)
-		return refuse(o, cause(errno).text);
+		return outlet_refuse(o, "%s", cause(errno).text);
 	if (!load(o, l->bpf))
 		return false;
 	o->memory = &l->bpf->bss->memory;
 	if (!start_thread(l))
-		return refuse(o, "no memory for a thread");
-	return wait_running(l) || refuse(o, cause_of_interface(atomic_load(&l->error)).text);
+		return outlet_refuse(o, "no memory for a thread");
+	return wait_running(l) || outlet_refuse(o, "%s", cause_of_interface(atomic_load(&l->error)).text);
 }
 
 static bool live_open(struct outlet *o)
@@ -193,10 +187,10 @@ static bool live_open(struct outlet *o)
 	bool good;
 
 	if (o->frame_most > 4000)
-		return refuse(o, "frames are longer than a page");
+		return outlet_refuse(o, "frames are longer than a page");
 	o->own = calloc(1, sizeof(struct live));
 	if (!o->own)
-		return refuse(o, "no memory");
+		return outlet_refuse(o, "no memory");
 	print = libbpf_set_print(NULL);
 	good = prepare(o);
 	libbpf_set_print(print);
@@ -229,11 +223,8 @@ static bool live_run(struct outlet *o)
 
 	if (!is_ready(o))
 		return false;
-	if (error) {
-		snprintf(o->reason, sizeof(o->reason), "live frames into %s: %s", o->plan->interface,
-			 cause_of_interface(error).text);
-		return false;
-	}
+	if (error)
+		return outlet_refuse(o, "live frames into %s: %s", o->plan->interface, cause_of_interface(error).text);
 	sleep_until_ns(now_ns() + LOOK_NS);
 	o->refused = l->bpf->bss->refused;
 	return true;

@@ -7,7 +7,6 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -51,9 +50,7 @@ static void set_status(struct packets *p, uint32_t behind, uint32_t value)
 
 static bool fail(struct outlet *o, const char *what, int error)
 {
-	snprintf(o->reason, sizeof(o->reason), "%s: %s: %s", o->plan->interface, what,
-		 cause_of_interface(error).text);
-	return false;
+	return outlet_refuse(o, "%s: %s: %s", o->plan->interface, what, cause_of_interface(error).text);
 }
 
 static bool map_ring(struct outlet *o, struct packets *p)
@@ -97,8 +94,7 @@ static void release(struct outlet *o)
 		close(p->fd);
 	if (p && p->ring && p->ring != MAP_FAILED)
 		munmap(p->ring, (size_t)FRAMES * p->frame_bytes);
-	if (o->memory)
-		departure_memory_free(o->memory);
+	departure_memory_free(o->memory);
 	o->memory = NULL;
 	free(p);
 }

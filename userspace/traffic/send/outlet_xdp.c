@@ -5,7 +5,6 @@
  * unknown which one was dropped (net/xdp/xsk.c, __xsk_generic_xmit()).
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,8 +27,7 @@ struct xdp {
 
 static bool fail(struct outlet *o, const char *what, int error)
 {
-	snprintf(o->reason, sizeof(o->reason), "%s: %s: %s", o->plan->interface, what, xdp_socket_error(error));
-	return false;
+	return outlet_refuse(o, "%s: %s: %s", o->plan->interface, what, xdp_socket_error(error));
 }
 
 static void release(struct outlet *o)
@@ -38,8 +36,7 @@ static void release(struct outlet *o)
 
 	if (x)
 		xdp_socket_close(&x->socket);
-	if (o->memory)
-		departure_memory_free(o->memory);
+	departure_memory_free(o->memory);
 	o->memory = NULL;
 	free(x);
 }
@@ -53,21 +50,16 @@ static bool prepare(struct outlet *o, struct xdp *x)
 	if (!x || !o->memory)
 		return fail(o, "AF_XDP", ENOMEM);
 	error = xdp_socket_open(&x->socket, &plan);
-	if (error == EINVAL && plan.several) {
-		snprintf(o->reason, sizeof(o->reason),
-			 "%s: AF_XDP takes frames of more than %d bytes from Linux 6.6 on, and the longest "
-			 "has %u",
-			 o->plan->interface, XDP_CHUNK_BYTES, o->frame_most);
-		return false;
-	}
+	if (error == EINVAL && plan.several)
+		return outlet_refuse(o, "%s: AF_XDP takes frames of more than %d bytes from Linux 6.6 on, and the longest has %u",
+				     o->plan->interface, XDP_CHUNK_BYTES, o->frame_most);
 	if (error)
 		return fail(o, "AF_XDP", error);
 	for (x->chunks = 0; x->chunks < CHUNKS; x->chunks++)
 		x->chunk[x->chunks] = x->chunks * XDP_CHUNK_BYTES;
 	if (x->socket.zerocopy || o->plan->out != OUT_AUTO)
 		return true;
-	snprintf(o->reason, sizeof(o->reason), "%s: its driver has no zero-copy", o->plan->interface);
-	return false;
+	return outlet_refuse(o, "%s: its driver has no zero-copy", o->plan->interface);
 }
 
 static bool open_xdp(struct outlet *o)
