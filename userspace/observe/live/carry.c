@@ -19,14 +19,6 @@ struct carry_base {
 	__u32 lint[ROCE_LINTS];
 };
 
-static bool get_info(int map, struct bpf_map_info *info)
-{
-	__u32 length = sizeof(*info);
-
-	*info = (struct bpf_map_info){ 0 };
-	return !bpf_obj_get_info_by_fd(map, info, &length);
-}
-
 /* Finds the moves of a map, if there is an old one. false: no memory, or the kernel does not tell its size. */
 static bool find_moves(struct carry_map *m)
 {
@@ -34,7 +26,7 @@ static bool find_moves(struct carry_map *m)
 
 	if (m->old < 0)
 		return true;
-	if (!get_info(m->old, &info))
+	if (!maps_info(m->old, &info))
 		return false;
 	m->moves = layout_moves(m->old_layout, m->layout, info.value_size, &m->move_count);
 	return m->moves;
@@ -49,7 +41,7 @@ static bool add_old(const struct carry_map *m, struct roce_totals *sum)
 	void *memory;
 	bool good;
 
-	if (!get_info(m->old, &info))
+	if (!maps_info(m->old, &info))
 		return false;
 	memory = malloc(info.value_size);
 	good = memory;
@@ -71,7 +63,7 @@ static bool put_totals(int map, const struct roce_totals *more)
 	struct bpf_map_info info;
 	__u32 last;
 
-	if (!get_info(map, &info))
+	if (!maps_info(map, &info))
 		return false;
 	last = info.max_entries - 1;
 	if (bpf_map_lookup_elem(map, &last, &value))
@@ -89,10 +81,10 @@ static bool count_given(const struct carry *c, __u32 *given)
 	struct bpf_map_info info;
 	__u32 zero = 0;
 
-	if (!get_info(c->table, &info))
+	if (!maps_info(c->table, &info))
 		return false;
 	if (info.value_size != sizeof(state)) { /* another build's: takes all places, although some are unused */
-		if (!get_info(c->streams.old, &info))
+		if (!maps_info(c->streams.old, &info))
 			return false;
 		*given = info.max_entries;
 		return true;
@@ -115,7 +107,7 @@ static bool map_memory(int map, __u32 count, int protection, struct memory *m)
 	*m = (struct memory){ 0 };
 	if (!count)
 		return true;
-	if (!get_info(map, &info))
+	if (!maps_info(map, &info))
 		return false;
 	m->value = (info.value_size + 7) / 8 * 8;
 	m->length = m->value * count;

@@ -38,11 +38,10 @@ void maps_complete_settings(struct monitor_settings *s, double interval)
 
 int maps_read_totals(int totals_map, struct roce_totals *sum)
 {
-	struct bpf_map_info info = { 0 };
-	__u32 length = sizeof(info);
+	struct bpf_map_info info;
 	struct totals_value each;
 
-	if (bpf_obj_get_info_by_fd(totals_map, &info, &length))
+	if (!maps_info(totals_map, &info))
 		return -1;
 	for (__u32 i = 0; i < info.max_entries; i++) {
 		if (bpf_map_lookup_elem(totals_map, &i, &each))

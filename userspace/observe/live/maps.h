@@ -3,6 +3,8 @@
 #ifndef USERSPACE_OBSERVE_LIVE_MAPS_H
 #define USERSPACE_OBSERVE_LIVE_MAPS_H
 
+#include <bpf/bpf.h>
+
 #include "bpf/abi.h"
 #include "userspace/observe/model/snapshot.h"
 
@@ -11,6 +13,13 @@
  * evicted: number of buckets, ticks, clock, a random seed.
  */
 void maps_complete_settings(struct monitor_settings *s, double interval);
+
+/* false with errno: the kernel does not tell, and all is 0. */
+static inline bool maps_info(int map, struct bpf_map_info *info)
+{
+	*info = (struct bpf_map_info){ 0 };
+	return !bpf_obj_get_info_by_fd(map, info, &(__u32){ sizeof(*info) });
+}
 
 /* Adds the sum over the map's entries to *sum. 0, or -1 with errno. */
 int maps_read_totals(int totals_map, struct roce_totals *sum);

@@ -19,6 +19,7 @@
 #include "lib/complain.h"
 #include "lib/shell.h"
 #include "userspace/observe/live/clsact.h"
+#include "userspace/observe/live/maps.h"
 #include "userspace/observe/live/pin.h"
 
 static bool say(const char *name, const char *words)
@@ -187,15 +188,14 @@ static int move_state(const struct pin *p, int *map, __u32 bytes, const char *pa
 /* The state's map, and which command began it. -1 with errno: there is none. */
 static int open_map(struct pin *p, __u32 *bytes, char path[PATH_MAX])
 {
-	struct bpf_map_info info = { 0 };
-	__u32 length = sizeof(info);
+	struct bpf_map_info info;
 	int map, error;
 
 	pin_path(p, "", "state", path);
 	map = bpf_obj_get(path);
 	if (map < 0)
 		return -1;
-	if (!bpf_obj_get_info_by_fd(map, &info, &length)) {
+	if (maps_info(map, &info)) {
 		find_command(p, info.name);
 		*bytes = info.value_size;
 		return map;

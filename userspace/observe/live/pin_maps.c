@@ -9,8 +9,10 @@
 
 #include <bpf/bpf.h>
 
+#include "lib/complain.h"
 #include "userspace/observe/live/kernel.h"
 #include "userspace/observe/live/layout.h"
+#include "userspace/observe/live/maps.h"
 #include "userspace/observe/live/pin.h"
 
 #define PENDING "+"
@@ -93,10 +95,9 @@ static int open_map(const struct pin *p, const char *name)
 
 static __u32 map_id(int map)
 {
-	struct bpf_map_info info = { 0 };
-	__u32 length = sizeof(info);
+	struct bpf_map_info info;
 
-	return bpf_obj_get_info_by_fd(map, &info, &length) ? 0 : info.id;
+	return maps_info(map, &info) ? info.id : 0;
 }
 
 /* ---- the layouts of pinned maps ---- */
@@ -158,12 +159,12 @@ static char *old_layout(const struct pin *p, const char *name, int map)
 
 static char *read_layouts(const struct pin *p)
 {
-	struct bpf_map_info info = { 0 };
-	__u32 length = sizeof(info), zero = 0;
 	int map = open_map(p, LAYOUTS);
+	struct bpf_map_info info;
+	__u32 zero = 0;
 	char *text = NULL;
 
-	if (map >= 0 && !bpf_obj_get_info_by_fd(map, &info, &length))
+	if (map >= 0 && maps_info(map, &info))
 		text = calloc(1, info.value_size + 1);
 	if (text && bpf_map_lookup_elem(map, &zero, text)) {
 		free(text);
@@ -241,13 +242,12 @@ static bool fits_by_name(const struct pin *p, const struct bpf_object *object, c
 /* Makes the object reuse the pinned map. false: failed, which is reported. */
 static bool reuse(const struct pin *p, struct bpf_map *map)
 {
-	struct bpf_map_info info = { 0 };
-	__u32 length = sizeof(info);
 	int fd = open_map(p, map_name(map)), error;
+	struct bpf_map_info info;
 
 	if (fd < 0)
 		return pin_say_error(p->name, "a map cannot be opened", errno);
-	error = bpf_obj_get_info_by_fd(fd, &info, &length) ? errno : 0;
+	error = maps_info(fd, &info) ? 0 : errno;
 	/* another size, by this run's options: made again, and its contents dropped; never for counters */
 	if (!error && info.max_entries == bpf_map__max_entries(map))
 		error = -bpf_map__reuse_fd(map, fd);
@@ -270,12 +270,11 @@ static bool set_aside(const struct pin *p, const struct bpf_object *object, cons
 static bool replace(struct pin *p, const struct bpf_object *object, const struct bpf_map *map)
 {
 	struct bpf_map_info info = { 0 };
-	__u32 length = sizeof(info);
 	const char *name = map_name(map);
 	int old = open_map(p, name);
 
 	if (old >= 0) {
-		bpf_obj_get_info_by_fd(old, &info, &length);
+		maps_info(old, &info);
 		close(old);
 	}
 	if (!strcmp(name, "totals"))
@@ -402,9 +401,7 @@ void pin_drop_pending(const struct pin *p)
 	if (all)
 		closedir(all);
 	if (any)
-		fprintf(stderr,
-			"rocescope: --pin %s: a change of what is pinned was interrupted: what was counted since is lost\n",
-			p->name);
+		complain("--pin %s: a change of what is pinned was interrupted: what was counted since is lost", p->name);
 }
 
 static bool rename_pending(const struct pin *p, const struct bpf_object *object)
