@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
 #include "pcap/format.h"
 #include "pcap/ng_writer.h"
 
@@ -93,17 +94,9 @@ static int take_options(struct capture *c, struct capture_interface *i, const __
 
 static struct capture_interface *new_interface(struct capture *c)
 {
-	__u32 room = c->interface_room ? c->interface_room * 2 : 4;
-	struct capture_interface *more;
+	bool room = grow(c->interfaces, c->interface_count, c->interface_room, 4);
 
-	if (c->interface_count == c->interface_room) {
-		more = realloc(c->interfaces, room * sizeof(*more));
-		if (!more)
-			return NULL;
-		c->interfaces = more;
-		c->interface_room = room;
-	}
-	return &c->interfaces[c->interface_count];
+	return room ? &c->interfaces[c->interface_count] : NULL;
 }
 
 static int take_interface(struct capture *c, const __u8 *block, __u32 length)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
 #include "userspace/observe/host/book.h"
 
 /* ---- what a counter's name tells ---- */
@@ -115,21 +116,6 @@ static struct book_entry *find(struct book *b, const char *where, const char *na
 	return NULL;
 }
 
-static bool grow(struct book *b)
-{
-	size_t room = b->room ? b->room * 2 : 64;
-	struct book_entry *moved;
-
-	if (b->count < b->room)
-		return true;
-	moved = realloc(b->entries, room * sizeof(*moved));
-	if (!moved)
-		return false;
-	b->entries = moved;
-	b->room = room;
-	return true;
-}
-
 void book_add(struct book *b, const char *where, const char *name, __u64 value)
 {
 	struct book_entry *e;
@@ -145,7 +131,7 @@ void book_add(struct book *b, const char *where, const char *name, __u64 value)
 		e->last = value;
 		return;
 	}
-	if (!grow(b))
+	if (!grow(b->entries, b->count, b->room, 64))
 		return;
 	e = &b->entries[b->count++];
 	*e = (struct book_entry){ .last = value };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/address.h"
+#include "lib/grow.h"
 #include "lib/shell.h"
 #include "lib/shown.h"
 #include "userspace/observe/host/hints.h"
@@ -23,15 +24,8 @@ static void add(struct hints *h, const char *format, ...)
 	char *line;
 	int length;
 
-	if (h->count == h->room) {
-		size_t room = h->room ? h->room * 2 : 16;
-		char **moved = realloc(h->lines, room * sizeof(*moved));
-
-		if (!moved)
-			return;
-		h->lines = moved;
-		h->room = room;
-	}
+	if (!grow(h->lines, h->count, h->room, 16))
+		return;
 	va_start(arguments, format);
 	length = vasprintf(&line, format, arguments);
 	va_end(arguments);

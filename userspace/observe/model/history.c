@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
 #include "lib/interfaces.h"
 #include "userspace/observe/model/faults.h"
 #include "userspace/observe/model/history.h"
@@ -113,19 +114,10 @@ static __u32 evict(struct history *h)
 
 static __u32 take_place(struct history *h)
 {
-	struct entry *grown;
-	__u32 room;
-
 	if (h->count == HISTORY_STREAMS)
 		return evict(h);
-	if (h->count == h->room) {
-		room = h->room ? h->room * 2 : FIRST_ROOM;
-		grown = realloc(h->entries, room * sizeof(*grown));
-		if (!grown)
-			return h->count ? evict(h) : NOBODY;
-		h->entries = grown;
-		h->room = room;
-	}
+	if (!grow(h->entries, h->count, h->room, FIRST_ROOM))
+		return h->count ? evict(h) : NOBODY;
 	return h->count++;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
 #include "userspace/traffic/receive/library.h"
 
 /* Bytes of a block that came. The ranges of a block are in ascending order and do not touch. */
@@ -96,23 +97,17 @@ void rocescope_blocks_free(struct rocescope_blocks *b)
 /* Makes room for one more range, and for what is missing between all of them. false: no memory. */
 static bool make_room(struct rocescope_blocks *b, struct filling *f)
 {
-	__u32 room = f->room ? f->room * 2 : 4;
 	void *grown;
 
-	if (f->ranges < f->room)
-		return true;
-	if (b->missing_room <= room) {
-		grown = realloc(b->missing, (room + 1) * sizeof(*b->missing));
+	if (!grow(f->range, f->ranges, f->room, 4))
+		return false;
+	if (b->missing_room <= f->room) {
+		grown = realloc(b->missing, (f->room + 1) * sizeof(*b->missing));
 		if (!grown)
 			return false;
 		b->missing = grown;
-		b->missing_room = room + 1;
+		b->missing_room = f->room + 1;
 	}
-	grown = realloc(f->range, room * sizeof(*f->range));
-	if (!grown)
-		return false;
-	f->range = grown;
-	f->room = room;
 	return true;
 }
 
