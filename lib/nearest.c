@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "lib/nearest.h"
 
@@ -17,11 +18,6 @@ struct nearest nearest_to(const char *word, size_t length)
 static char plain(char c)
 {
 	return c == '-' ? '_' : tolower((unsigned char)c);
-}
-
-static unsigned int least(unsigned int a, unsigned int b)
-{
-	return a < b ? a : b;
 }
 
 /* Letters to insert, delete, replace or swap with their neighbour (optimal string alignment). b: up to LENGTH letters. */
@@ -40,9 +36,9 @@ static unsigned int distance(const char *a, size_t length, const char *b, size_t
 		for (size_t j = 1; j <= other; j++) {
 			char x = plain(a[i - 1]), y = plain(b[j - 1]);
 
-			now[j] = least(least(before[j], now[j - 1]) + 1, before[j - 1] + (x != y));
+			now[j] = MIN(MIN(before[j], now[j - 1]) + 1, before[j - 1] + (x != y));
 			if (i > 1 && j > 1 && x == plain(b[j - 2]) && plain(a[i - 2]) == y)
-				now[j] = least(now[j], earlier[j - 2] + 1);
+				now[j] = MIN(now[j], earlier[j - 2] + 1);
 		}
 	}
 	return now[other];

@@ -8,6 +8,17 @@
 
 #include "pcap/decoder.h"
 
+/* The streams of zlib and of liblzma have members of the same names. */
+#define DECODE(result, stream, io, call) \
+do { \
+	(stream)->next_in = (void *)(io)->in; \
+	(stream)->avail_in = (io)->in_left; \
+	(stream)->next_out = (io)->out; \
+	(stream)->avail_out = (io)->out_left; \
+	result = call; \
+	*(io) = (struct decoder_io){ (stream)->next_in, (stream)->avail_in, (stream)->next_out, (stream)->avail_out }; \
+} while (0)
+
 /* ---- gzip (RFC 1952) ---- */
 
 #define GZIP_ONLY (15 + 16) /* zlib.h, inflateInit2(): the largest window, with a gzip header */
@@ -27,12 +38,7 @@ static enum decoder_result gzip_decode(void *state, struct decoder_io *io)
 	z_stream *z = state;
 	int r;
 
-	z->next_in = (Bytef *)io->in;
-	z->avail_in = io->in_left;
-	z->next_out = io->out;
-	z->avail_out = io->out_left;
-	r = inflate(z, Z_NO_FLUSH);
-	*io = (struct decoder_io){ z->next_in, z->avail_in, z->next_out, z->avail_out };
+	DECODE(r, z, io, inflate(z, Z_NO_FLUSH));
 	if (r == Z_STREAM_END)
 		return DECODER_END;
 	return r == Z_OK || r == Z_BUF_ERROR ? DECODER_MORE : DECODER_DAMAGED;
@@ -77,12 +83,7 @@ static enum decoder_result xz_decode(void *state, struct decoder_io *io)
 	lzma_stream *x = state;
 	lzma_ret r;
 
-	x->next_in = io->in;
-	x->avail_in = io->in_left;
-	x->next_out = io->out;
-	x->avail_out = io->out_left;
-	r = lzma_code(x, LZMA_RUN);
-	*io = (struct decoder_io){ x->next_in, x->avail_in, x->next_out, x->avail_out };
+	DECODE(r, x, io, lzma_code(x, LZMA_RUN));
 	switch (r) {
 	case LZMA_OK:
 	case LZMA_BUF_ERROR:

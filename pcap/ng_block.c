@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/utsname.h>
 
 #include "pcap/ng_block.h"
@@ -19,11 +20,6 @@ enum { SHB_HARDWARE = 2, SHB_OS = 3, SHB_USERAPPL = 4 };
 enum { IF_NAME = 2, IF_DESCRIPTION = 3, IF_TSRESOL = 9, IF_FILTER = 11, IF_OS = 12, IF_HARDWARE = 15 };
 enum { EPB_FLAGS = 2, EPB_DROPCOUNT = 4, EPB_PACKETID = 5, EPB_QUEUE = 6, EPB_VERDICT = 7 };
 enum { ISB_STARTTIME = 2, ISB_ENDTIME, ISB_IFRECV, ISB_IFDROP, ISB_FILTERACCEPT, ISB_OSDROP, ISB_USRDELIV };
-
-static __u32 lesser(__u32 a, __u32 b)
-{
-	return a < b ? a : b;
-}
 
 /* Appends bytes, padded with zeroes to a multiple of 4. */
 static void put(struct ng_block *b, const void *bytes, __u32 length)
@@ -56,7 +52,7 @@ static void option(struct ng_block *b, __u16 code, const void *value, __u16 leng
 static void option_string(struct ng_block *b, __u16 code, const char *value, __u32 most)
 {
 	if (value && *value)
-		option(b, code, value, lesser(strlen(value), most));
+		option(b, code, value, MIN(strlen(value), most));
 }
 
 static void option32(struct ng_block *b, __u16 code, __u32 value)
@@ -144,7 +140,7 @@ void ng_block_interface(struct ng_block *b, const struct ng_interface *i)
 
 void ng_block_packet(struct ng_block *b, const struct ng_packet *p, __u32 snaplen)
 {
-	__u32 captured = lesser(p->captured, snaplen ? lesser(snaplen, NG_PACKET_MOST) : NG_PACKET_MOST);
+	__u32 captured = MIN(p->captured, snaplen ? MIN(snaplen, NG_PACKET_MOST) : NG_PACKET_MOST);
 
 	begin(b, NG_PACKET);
 	put32(b, p->interface);

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "lib/address.h"
 #include "lib/clock.h"
@@ -261,11 +262,6 @@ static unsigned int power_of_two(unsigned int least)
 	return n;
 }
 
-static unsigned int smaller(unsigned int a, unsigned int b)
-{
-	return a < b ? a : b;
-}
-
 static void judge_ring(struct path_report *r, const struct path_facts *f)
 {
 	const struct ethtool_ringparam *ring = &f->ring;
@@ -275,10 +271,10 @@ static void judge_ring(struct path_report *r, const struct path_facts *f)
 
 	if (!ring->cmd || !ring->rx_max_pending)
 		UNKNOWN(ring, DRIVER_SILENT);
-	else if (ring->rx_pending < smaller(wanted, ring->rx_max_pending))
+	else if (ring->rx_pending < MIN(wanted, ring->rx_max_pending))
 		change(FINDING(ring, "it has %u frames of at most %u; %u come in %g ms for each queue%s", ring->rx_pending,
 			       ring->rx_max_pending, wanted, HOLD_S * 1e3, f->gbps ? "" : AT_LEAST),
-		       CHANGE_RING, f->name, "%u", smaller(power_of_two(wanted), ring->rx_max_pending));
+		       CHANGE_RING, f->name, "%u", MIN(power_of_two(wanted), ring->rx_max_pending));
 	else
 		GOOD(ring, "%u frames of at most %u", ring->rx_pending, ring->rx_max_pending);
 	if (!f->coalesce.cmd)
@@ -301,7 +297,7 @@ static void judge_queues(struct path_report *r, const struct path_facts *f)
 		UNKNOWN(queues, DRIVER_SILENT);
 	else if (have == 1 && most > 1 && f->cpus > 1)
 		mend_by(FINDING(queues, "one queue of at most %u, and %d CPUs", most, f->cpus), "ethtool -L %s %s %u", IFACE,
-			c->max_combined ? "combined" : "rx", smaller(most, f->cpus));
+			c->max_combined ? "combined" : "rx", MIN(most, (unsigned int)f->cpus));
 	else
 		GOOD(queues, "%u, and %d CPU%s", have, f->cpus, f->cpus > 1 ? "s" : "");
 	if (f->receive_queues == 1)
@@ -413,7 +409,7 @@ static void judge_irqs(struct path_report *r, const struct path_facts *f)
 		GOOD(irq_numa, "interrupts are served on the NIC's NUMA node");
 	if (f->irqs < 2 || f->receive_queues < 2 || f->cpus < 2)
 		return;
-	list_cpus(CPU_COUNT(&f->near) ? &f->near : &f->online, smaller(f->irqs, CPUS_NAMED), list, sizeof(list));
+	list_cpus(CPU_COUNT(&f->near) ? &f->near : &f->online, MIN(f->irqs, CPUS_NAMED), list, sizeof(list));
 	if (CPU_COUNT(&f->irq_cpus) > 1)
 		GOOD(irq_one_cpu, "%d CPUs serve %d interrupts", CPU_COUNT(&f->irq_cpus), f->irqs);
 	else /* each CPU that was used goes to the end of the list */
@@ -521,11 +517,6 @@ static double hold_time(const struct path_facts *f)
 	return rtt > HOLD_S ? rtt : HOLD_S;
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 struct buffer {
 	enum path_check check;
 	const char *sysctl;
@@ -564,7 +555,7 @@ static void judge_udp_mem(struct path_report *r, const struct path_facts *f, int
 		change(FINDING(udp_mem, "%lld pages for all sockets; one needs %lld", (long long)f->udp_mem[0],
 			       (long long)pages),
 		       CHANGE_SYSCTL, "net.ipv4.udp_mem", "%lld %lld %lld", (long long)pages,
-		       (long long)larger(f->udp_mem[1], pages), (long long)larger(f->udp_mem[2], pages));
+		       (long long)MAX(f->udp_mem[1], pages), (long long)MAX(f->udp_mem[2], pages));
 	else
 		GOOD(udp_mem, "%lld pages", (long long)f->udp_mem[0]);
 }
