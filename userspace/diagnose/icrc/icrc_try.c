@@ -59,105 +59,68 @@ static bool read_headers(struct headers *h, const __u8 *frame, const struct roce
 	return true;
 }
 
-/* A field of the extension header that has the flag `of`. No bytes, if the packet has no such header. */
-static struct place in_extension(const struct headers *h, __u32 of, __u32 offset, __u32 bytes)
-{
-	__u32 at = h->extensions + parse_extension_bytes(h->op & (of - 1)) + offset;
+/* Fields: the header, by its offset in struct headers, or the extension header that has the flag; where they are; with IPv6. */
+static const struct part_field {
+	__u32 header, extension;
+	struct place place[2];
+} part_fields[PARTS] = {
+#define IP(at4, bytes4, at6, bytes6) { offsetof(struct headers, ip), 0, { { at4, bytes4 }, { at6, bytes6 } } }
+#define SAME(header, extension, at, bytes) { offsetof(struct headers, header), extension, { { at, bytes }, { at, bytes } } }
+#define UDP(at) SAME(udp, 0, at, 2)
+#define BTH(at, bytes) SAME(bth, 0, at, bytes)
+#define IN(extension, at, bytes) SAME(extensions, extension, at, bytes)
+	[PART_IP_LENGTH] = IP(2, 2, 4, 2),
+	[PART_IP_ID] = IP(4, 2, 0, 0),
+	[PART_IP_FLAGS] = IP(6, 2, 0, 0),
+	[PART_IP_PROTOCOL] = IP(9, 1, 6, 1),
+	[PART_IP_CHECKSUM] = IP(10, 2, 0, 0),
+	[PART_SOURCE_ADDRESS] = IP(12, 4, 8, 16),
+	[PART_DESTINATION_ADDRESS] = IP(16, 4, 24, 16),
+	[PART_SOURCE_PORT] = UDP(0),
+	[PART_DESTINATION_PORT] = UDP(2),
+	[PART_UDP_LENGTH] = UDP(4),
+	[PART_BTH] = BTH(0, sizeof(struct wire_bth)),
+	[PART_OPCODE] = BTH(0, 1),
+	[PART_BTH_FLAGS] = BTH(1, 1),
+	[PART_PKEY] = BTH(offsetof(struct wire_bth, pkey), 2),
+	[PART_DQPN] = BTH(offsetof(struct wire_bth, dqpn), 3),
+	[PART_ACKREQ] = BTH(offsetof(struct wire_bth, ackreq), 1),
+	[PART_PSN] = BTH(offsetof(struct wire_bth, psn), 3),
+	[PART_QKEY] = IN(OP_DETH, 0, 4),
+	[PART_SQPN] = IN(OP_DETH, offsetof(struct wire_deth, sqpn), 3),
+	[PART_VA] = IN(OP_RETH, offsetof(struct wire_reth, va), 8),
+	[PART_RKEY] = IN(OP_RETH, offsetof(struct wire_reth, rkey), 4),
+	[PART_DMA_LENGTH] = IN(OP_RETH, offsetof(struct wire_reth, dma_length), 4),
+	[PART_MSN] = IN(OP_AETH, offsetof(struct wire_aeth, msn), 3),
+	[PART_IMMEDIATE] = IN(OP_IMMDT, 0, WIRE_IMMDT_LEN),
+};
 
-	return h->op & of ? (struct place){ at, bytes } : (struct place){};
+/* No bytes, if the packet has no such header. */
+static struct place find_field(const struct headers *h, enum part part)
+{
+	const struct part_field *f = &part_fields[part];
+	struct place to = f->place[h->ipv6];
+
+	to.at += *(const __u32 *)((const char *)h + f->header);
+	if (f->extension)
+		to.at += parse_extension_bytes(h->op & (f->extension - 1));
+	if ((f->extension && !(h->op & f->extension)) || (f->header == offsetof(struct headers, udp) && h->udp == h->bth))
+		to.bytes = 0;
+	return to;
 }
 
 /* Finds up to two places. Unused ones have 0 bytes. */
 static void find_part(const struct headers *h, enum part part, struct place to[2])
 {
-	bool udp = h->udp != h->bth;
-
-	to[0] = to[1] = (struct place){};
-	switch (part) {
-	case PART_HEADERS:
+	to[1] = (struct place){};
+	if (part == PART_HEADERS)
 		to[0] = (struct place){ h->ip, h->payload - h->ip };
-		break;
-	case PART_BTH:
-		to[0] = (struct place){ h->bth, sizeof(struct wire_bth) };
-		break;
-	case PART_EXTENSIONS:
+	else if (part == PART_EXTENSIONS)
 		to[0] = (struct place){ h->extensions, h->payload - h->extensions };
-		break;
-	case PART_LENGTHS:
-		to[1] = (struct place){ h->udp + 4, udp ? 2 : 0 };
-		/* fallthrough */
-	case PART_IP_LENGTH:
-		to[0] = (struct place){ h->ip + (h->ipv6 ? 4 : 2), 2 };
-		break;
-	case PART_IP_ID:
-		to[0] = (struct place){ h->ip + 4, h->ipv6 ? 0 : 2 };
-		break;
-	case PART_IP_FLAGS:
-		to[0] = (struct place){ h->ip + 6, h->ipv6 ? 0 : 2 };
-		break;
-	case PART_IP_PROTOCOL:
-		to[0] = (struct place){ h->ip + (h->ipv6 ? 6 : 9), 1 };
-		break;
-	case PART_IP_CHECKSUM:
-		to[0] = (struct place){ h->ip + 10, h->ipv6 ? 0 : 2 };
-		break;
-	case PART_SOURCE_ADDRESS:
-		to[0] = h->ipv6 ? (struct place){ h->ip + 8, 16 } : (struct place){ h->ip + 12, 4 };
-		break;
-	case PART_DESTINATION_ADDRESS:
-		to[0] = h->ipv6 ? (struct place){ h->ip + 24, 16 } : (struct place){ h->ip + 16, 4 };
-		break;
-	case PART_SOURCE_PORT:
-		to[0] = (struct place){ h->udp, udp ? 2 : 0 };
-		break;
-	case PART_DESTINATION_PORT:
-		to[0] = (struct place){ h->udp + 2, udp ? 2 : 0 };
-		break;
-	case PART_UDP_LENGTH:
-		to[0] = (struct place){ h->udp + 4, udp ? 2 : 0 };
-		break;
-	case PART_OPCODE:
-		to[0] = (struct place){ h->bth, 1 };
-		break;
-	case PART_BTH_FLAGS:
-		to[0] = (struct place){ h->bth + 1, 1 };
-		break;
-	case PART_PKEY:
-		to[0] = (struct place){ h->bth + offsetof(struct wire_bth, pkey), 2 };
-		break;
-	case PART_DQPN:
-		to[0] = (struct place){ h->bth + offsetof(struct wire_bth, dqpn), 3 };
-		break;
-	case PART_ACKREQ:
-		to[0] = (struct place){ h->bth + offsetof(struct wire_bth, ackreq), 1 };
-		break;
-	case PART_PSN:
-		to[0] = (struct place){ h->bth + offsetof(struct wire_bth, psn), 3 };
-		break;
-	case PART_QKEY:
-		to[0] = in_extension(h, OP_DETH, 0, 4);
-		break;
-	case PART_SQPN:
-		to[0] = in_extension(h, OP_DETH, offsetof(struct wire_deth, sqpn), 3);
-		break;
-	case PART_VA:
-		to[0] = in_extension(h, OP_RETH, offsetof(struct wire_reth, va), 8);
-		break;
-	case PART_RKEY:
-		to[0] = in_extension(h, OP_RETH, offsetof(struct wire_reth, rkey), 4);
-		break;
-	case PART_DMA_LENGTH:
-		to[0] = in_extension(h, OP_RETH, offsetof(struct wire_reth, dma_length), 4);
-		break;
-	case PART_MSN:
-		to[0] = in_extension(h, OP_AETH, offsetof(struct wire_aeth, msn), 3);
-		break;
-	case PART_IMMEDIATE:
-		to[0] = in_extension(h, OP_IMMDT, 0, WIRE_IMMDT_LEN);
-		break;
-	case PARTS:
-		break;
-	}
+	else
+		to[0] = find_field(h, part == PART_LENGTHS ? PART_IP_LENGTH : part);
+	if (part == PART_LENGTHS)
+		to[1] = find_field(h, PART_UDP_LENGTH);
 }
 
 static bool has(const __u8 set[PART_BYTES], enum part part)
