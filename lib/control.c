@@ -36,8 +36,7 @@ static void tell(char *why, const char *text)
 	*why = 0;
 }
 
-/* The same with values. Returns false. */
-__attribute__((format(printf, 2, 3))) static bool fail(char *why, const char *format, ...)
+bool control_fail(char *why, const char *format, ...)
 {
 	char text[2 * CONTROL_WHY];
 	va_list values;
@@ -83,11 +82,11 @@ bool control_find(struct control_place *place, const char *where, uint16_t port,
 	int error;
 
 	if (snprintf(text, sizeof(text), "%s", where ? where : "") >= (int)sizeof(text) || !split(text, &host, &port))
-		return fail(why, "not [HOST][:PORT]");
+		return control_fail(why, "not [HOST][:PORT]");
 	snprintf(service, sizeof(service), "%u", port);
 	error = getaddrinfo(*host ? host : NULL, service, &hints, &found);
 	if (error)
-		return fail(why, "%s", error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));
+		return control_fail(why, "%s", error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));
 	memcpy(&place->address, found->ai_addr, found->ai_addrlen);
 	place->length = found->ai_addrlen;
 	freeaddrinfo(found);
@@ -101,7 +100,7 @@ int control_listen(const struct control_place *place, char *why)
 	if (fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) &&
 	    !bind(fd, (const struct sockaddr *)&place->address, place->length) && !listen(fd, BACKLOG))
 		return fd;
-	fail(why, "cannot listen: %s", strerror(errno));
+	control_fail(why, "cannot listen: %s", strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return -1;
@@ -133,7 +132,7 @@ static struct control *make(int fd, const struct sockaddr_storage *peer, char *w
 
 	if (!c) {
 		close(fd);
-		fail(why, "no memory");
+		control_fail(why, "no memory");
 		return NULL;
 	}
 	c->fd = fd;
@@ -177,7 +176,7 @@ struct control *control_accept(int listener, double seconds, char *why)
 		if (!ready || (errno == EINTR && stop))
 			return NULL;
 		if (ready < 0 && errno != EINTR && errno != ECONNABORTED) {
-			fail(why, "cannot accept: %s", strerror(errno));
+			control_fail(why, "cannot accept: %s", strerror(errno));
 			return NULL;
 		}
 	}
@@ -193,7 +192,7 @@ struct control *control_connect(const struct control_place *place, char *why)
 
 	if (fd >= 0 && !connect(fd, (const struct sockaddr *)&place->address, place->length))
 		return make(fd, &place->address, why);
-	fail(why, "%s", strerror(errno));
+	control_fail(why, "%s", strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return NULL;
@@ -218,9 +217,9 @@ static bool send_all(struct control *c, const char *text, size_t length)
 		ssize_t n = send(c->fd, text, length, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
-			return fail(c->why, "%s", strerror(errno));
+			return control_fail(c->why, "%s", strerror(errno));
 		if (n < 0 && errno == EAGAIN && !await(c->fd, POLLOUT, until))
-			return fail(c->why, "not all was taken within %g s", c->seconds);
+			return control_fail(c->why, "not all was taken within %g s", c->seconds);
 		if (n > 0) {
 			text += n;
 			length -= n;
@@ -237,7 +236,7 @@ bool control_send(struct control *c, json_t *message)
 
 	json_decref(message);
 	if (!text)
-		return fail(c->why, "no memory");
+		return control_fail(c->why, "no memory");
 	text[length] = '\n';
 	sent = send_all(c, text, length + 1);
 	free(text);
@@ -267,7 +266,7 @@ static bool make_room(struct control *c)
 		return true;
 	line = realloc(c->line, room);
 	if (!line)
-		return fail(c->why, "no memory");
+		return control_fail(c->why, "no memory");
 	c->line = line;
 	c->room = room;
 	return true;
@@ -291,14 +290,14 @@ static int read_line(struct control *c)
 		if (n > 0)
 			n = recv(c->fd, at, end ? end - at + 1 : n, MSG_DONTWAIT);
 		if (n <= 0) {
-			fail(c->why, "%s", n ? strerror(errno) : c->length ? "closed in the middle of a line" : "closed");
+			control_fail(c->why, "%s", n ? strerror(errno) : c->length ? "closed in the middle of a line" : "closed");
 			return -1;
 		}
 		c->length += n;
 		if (end)
 			return 1;
 		if (c->length > c->line_max) {
-			fail(c->why, "a line of more than %zu bytes", c->line_max);
+			control_fail(c->why, "a line of more than %zu bytes", c->line_max);
 			return -1;
 		}
 	}
@@ -321,15 +320,15 @@ json_t *control_parse(const char *line, size_t length, char *why)
 	json_t *message;
 
 	if (!is_modest(line, length)) {
-		fail(why, "a line of more than %d values", CONTROL_VALUES_MAX);
+		control_fail(why, "a line of more than %d values", CONTROL_VALUES_MAX);
 		return NULL;
 	}
 	message = json_loadb(line, length, 0, &error);
 	if (!message)
-		fail(why, "no JSON: %s", error.text);
+		control_fail(why, "no JSON: %s", error.text);
 	if (!message || json_is_object(message))
 		return message;
-	fail(why, "no JSON object");
+	control_fail(why, "no JSON object");
 	json_decref(message);
 	return NULL;
 }
@@ -358,7 +357,7 @@ int control_take(struct control *c, json_t **message)
 		c->begin_ns = now_ns();
 	if (!c->begin_ns || now_ns() - c->begin_ns <= limit_ns(c))
 		return 0;
-	fail(c->why, "no whole line within %g s", c->seconds);
+	control_fail(c->why, "no whole line within %g s", c->seconds);
 	return -1;
 }
 
@@ -370,7 +369,7 @@ json_t *control_receive(struct control *c)
 		c->begin_ns = now_ns();
 	while (!control_take(c, &message)) {
 		if (await(c->fd, POLLIN, c->begin_ns + limit_ns(c)) < 0 && (errno != EINTR || stop)) {
-			fail(c->why, "%s", errno == EINTR ? "stopped" : strerror(errno));
+			control_fail(c->why, "%s", errno == EINTR ? "stopped" : strerror(errno));
 			return NULL;
 		}
 	}

@@ -35,6 +35,9 @@ struct control {
 	size_t length, room;
 };
 
+/* Says why (CONTROL_WHY bytes): one line, cut if it is too long, with ? for control characters. Returns false. */
+bool control_fail(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Where to listen, or to connect to. */
 struct control_place {
 	struct sockaddr_storage address;

@@ -10,8 +10,6 @@
 
 #define PKEY_DEFAULT 0xffff /* of the default partition, IBTA 10.9.3 */
 
-/* Says why not. Its value is false. */
-#define wrong(why, ...) ({ snprintf(why, CONTROL_WHY, __VA_ARGS__); false; })
 
 /* ---- QPs ---- */
 
@@ -62,12 +60,12 @@ static bool make_room(struct told *t, __u32 regions, char *why)
 {
 	t->region = calloc(regions, sizeof(*t->region));
 	t->regions = regions;
-	return t->region || wrong(why, "no memory");
+	return t->region || control_fail(why, "no memory");
 }
 
 static bool fits(const struct roce_region *r, char *why)
 {
-	return r->bytes - 1 <= UINT64_MAX - r->va || wrong(why, "a region of rkey %#x ends beyond the last address", r->rkey);
+	return r->bytes - 1 <= UINT64_MAX - r->va || control_fail(why, "a region of rkey %#x ends beyond the last address", r->rkey);
 }
 
 static bool take_region(const json_t *object, struct roce_region *r, char *why)
@@ -89,7 +87,7 @@ static bool take_regions(const json_t *regions, struct told *t, char *why)
 	size_t count = json_array_size(regions);
 
 	if (!count || count > RECEIVE_REGIONS)
-		return wrong(why, "\"regions\" is no array of 1 to %u regions", RECEIVE_REGIONS);
+		return control_fail(why, "\"regions\" is no array of 1 to %u regions", RECEIVE_REGIONS);
 	if (!make_room(t, count, why))
 		return false;
 	for (__u32 i = 0; i < t->regions; i++) {
@@ -100,7 +98,7 @@ static bool take_regions(const json_t *regions, struct told *t, char *why)
 	qsort(t->region, t->regions, sizeof(*t->region), compare_regions);
 	for (__u32 i = 1; i < t->regions; i++)
 		if (t->region[i].rkey == t->region[i - 1].rkey)
-			return wrong(why, "\"regions\" has rkey %#x twice", t->region[i].rkey);
+			return control_fail(why, "\"regions\" has rkey %#x twice", t->region[i].rkey);
 	return true;
 }
 

@@ -197,23 +197,23 @@ static bool check_end(const struct receive_server *s, const struct rdma_end *end
 	char transmit[TRANSMIT_TEXT];
 
 	if (end->service == RDMA_UD || end->service == RDMA_XRC || rdma_fetches(end->operation) || end->ping_pong)
-		return cannot(why, "this receiver knows no %s: RC and UC, RDMA WRITE and SEND", end->service == RDMA_UD ? "UD" :
+		return control_fail(why, "this receiver knows no %s: RC and UC, RDMA WRITE and SEND", end->service == RDMA_UD ? "UD" :
 			      end->service == RDMA_XRC ? "XRC" : end->ping_pong ? "ping-pong" : rdma_operation_name(end->operation));
 	if (setup->service && setup->service != end->service)
-		return cannot(why, "the receiver's --service is %s", rdma_service_name(setup->service));
+		return control_fail(why, "the receiver's --service is %s", rdma_service_name(setup->service));
 	if (end->flows > setup->settings.qps)
-		return cannot(why, "the receiver has %u QPs: --qps %u", setup->settings.qps, end->flows);
+		return control_fail(why, "the receiver has %u QPs: --qps %u", setup->settings.qps, end->flows);
 	if (memcmp(end->gid, peer, sizeof(end->gid)))
-		return cannot(why, "packets from %s, and the control connection from another address", address_text(end->gid).text);
+		return control_fail(why, "packets from %s, and the control connection from another address", address_text(end->gid).text);
 	if (address_is_ipv4(peer) != address_is_ipv4(setup->settings.own))
-		return cannot(why, "the receiver's address is %s: both have to be IPv4, or both IPv6",
+		return control_fail(why, "the receiver's address is %s: both have to be IPv4, or both IPv6",
 			      address_text(setup->settings.own).text);
 	if (share_for(end) > setup->share)
-		return cannot(why, "messages of %llu bytes need %llu for each QP, and the receiver has %llu: --memory %lluM",
+		return control_fail(why, "messages of %llu bytes need %llu for each QP, and the receiver has %llu: --memory %lluM",
 			      (unsigned long long)end->size, share_for(end), setup->share,
 			      receive_setup_memory_for(setup, share_for(end)) >> 20);
 	if (end->service == RDMA_RC && s->o.native && !transmit_probe(setup->options->interface, transmit))
-		return cannot(why, "%s", transmit);
+		return control_fail(why, "%s", transmit);
 	return true;
 }
 
