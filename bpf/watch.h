@@ -351,7 +351,7 @@ static __always_inline void watch_stream(struct xdp_md *ctx, struct scratch *s, 
 			watch_look(s, v, what);
 			copy = roce_observe(&v->stream, &s->packet, icrc, s->now, &s->peer_info);
 			watch_again(s, v, *(volatile __u64 *)&s->again);
-			if (ROCE_HAS_LOOP && settings.once && copy)
+			if (copy && ROCE_HAS_LOOP && settings.once)
 				watch_leave_out();
 			else
 				watch_take(ctx, what);

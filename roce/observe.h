@@ -12,10 +12,19 @@
 #include "roce/sequence/ring.h"
 #include "roce/sequence/trial.h"
 
-/* Takes the expected packet, with nothing else to be done. */
-roce_inline void stream_in_order(struct roce_stream *s, const struct roce_packet *p)
+/* Whether it is the expected packet, and no request that is to be remembered. */
+roce_inline bool stream_is_next(const struct roce_stream *s, const struct roce_packet *p, bool udp)
 {
-	stream_message(s, p, PSN_IN_ORDER, 0);
+	if (udp)
+		return p->number == s->psn.next && s->sequence.run == p->run;
+	return p->op && p->number == (s->psn.next & PSN_MASK) && !roce_is_answered(p);
+}
+
+/* Takes the expected packet, with nothing else to be done. */
+roce_inline void stream_in_order(struct roce_stream *s, const struct roce_packet *p, bool udp)
+{
+	if (!udp)
+		stream_message(s, p, PSN_IN_ORDER, 0);
 	if (p->op & OP_IMMDT && !block_is_next(&s->message, &s->counters, p))
 		stream_block(s, p, BLOCK_TAKEN);
 }
@@ -31,14 +40,16 @@ roce_inline void stream_simple(struct roce_stream *s, const struct roce_packet *
 	s->acks.looked = s->psn.next / PSN_PERIOD; /* they do not settle */
 }
 
-/* Takes a packet that may have a place in the sequence: all but acknowledgements and CNPs. Nearly all are the expected one. */
-roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info)
+/*
+ * Takes a packet that may have a place in the sequence: all but acknowledgements and CNPs. Nearly all are the expected one.
+ * udp: its kind is ROCE_UDP; a constant.
+ */
+roce_inline void stream_sequence(struct roce_stream *s, const struct roce_packet *p, const struct roce_peer_info *info, bool udp)
 {
 	if (!ROCE_HAS_LOOP)
 		stream_simple(s, p, info);
-	else if (s->plain && (p->op || p->kind == ROCE_UDP) && !stream_distance(s, p) && !roce_is_answered(p) &&
-		 (p->kind != ROCE_UDP || s->sequence.run == p->run) && psn_step(&s->psn, s->plain == PLAIN_ALL))
-		stream_in_order(s, p);
+	else if (s->plain && stream_is_next(s, p, udp) && psn_step(&s->psn, s->plain == PLAIN_ALL))
+		stream_in_order(s, p, udp);
 	else
 		stream_rare(s, p, info);
 }
@@ -271,7 +282,7 @@ roce_inline bool roce_observe(struct roce_stream *s, struct roce_packet *p, enum
 		if (p->foreign || p->stream_end || (p->udp_kind > UDP_NUMBER && (!ROCE_HAS_LOOP || !stream_datagram(s, p))))
 			return false;
 		stream_complete(s, p);
-		stream_sequence(s, p, NULL);
+		stream_sequence(s, p, NULL, true);
 		return false;
 	}
 	stream_lint(s, p, icrc);
@@ -285,7 +296,7 @@ roce_inline bool roce_observe(struct roce_stream *s, struct roce_packet *p, enum
 	if (p->op & OP_ACK)
 		stream_acknowledged(s, p);
 	else
-		stream_sequence(s, p, info);
+		stream_sequence(s, p, info, false);
 	return false;
 }
 

@@ -47,6 +47,8 @@ enum {
 	/* set by parse_extensions() */
 	OP_CUT = 1 << 20,      /* the frame was cut inside these headers: those that are missing are not set above */
 	OP_UNPLACED = 1 << 21, /* ... and the DETH is one of them: the stream, and so the place in it, is not known */
+	/* ATOMIC WRITE; above OP_RETH, so that parse_extensions() takes it away with a RETH that was cut off */
+	OP_ATOMIC_WRITE = 1 << 22,
 	OP_NO_PLACE = OP_ACK | OP_CNP | OP_UNPLACED, /* such packets have no place in a sequence of PSNs */
 };
 
@@ -79,7 +81,7 @@ enum {
 
 #define ROCE_FLUSH_AND_ATOMIC_WRITE(base, extra)                                                     \
 	[(base) + 0x1c] = OP_KNOWN | (extra) | OP_ONLY | OP_FETH | OP_RETH, /* FLUSH */               \
-	[(base) + 0x1d] = OP_KNOWN | (extra) | OP_ONLY | OP_RETH            /* ATOMIC WRITE */
+	[(base) + 0x1d] = OP_KNOWN | (extra) | OP_ONLY | OP_RETH | OP_ATOMIC_WRITE
 
 #define ROCE_SENDS_WITH_INVALIDATE(base, extra)                                                      \
 	[(base) + 0x16] = OP_KNOWN | (extra) | OP_LAST | OP_IETH,                                     \

@@ -144,7 +144,9 @@ roce_inline bool roce_is_path_mtu(__u32 bytes)
 /* Whether the packet must be filled up to the path MTU, because more of its message follows (IBTA 9.7.5.2.1). */
 roce_inline bool roce_is_partial(const struct roce_packet *p)
 {
-	return (p->op & (OP_FIRST | OP_MIDDLE)) && !(p->op & OP_LAST);
+	__u32 place = p->op & (OP_FIRST | OP_MIDDLE | OP_LAST);
+
+	return place && place < OP_LAST;
 }
 
 #endif

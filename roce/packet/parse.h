@@ -217,15 +217,17 @@ roce_inline void parse_watched_udp(struct roce_packet *p)
 
 roce_inline void parse_bth(const __u8 *h, struct roce_packet *p)
 {
-	p->opcode = h[0];
-	p->op = roce_opcodes[h[0]];
-	p->service = h[0] >> 5;
-	p->pad = h[1] >> 4 & 3;
-	p->tver = h[1] & 15;
+	__u8 opcode = h[0], flags = h[1], ackreq = h[8];
+
+	p->opcode = opcode;
+	p->op = roce_opcodes[opcode];
+	p->service = opcode >> 5;
+	p->pad = flags >> 4 & 3;
+	p->tver = flags & 15;
 	p->pkey = roce_be16(h + 2);
 	p->dqpn = roce_be24(h + 5);
-	p->ackreq = h[8] >> 7;
-	p->reserved_bits = (h[4] & 0x3f) || (h[8] & 0x7f);
+	p->ackreq = ackreq >> 7;
+	p->reserved_bits = (h[4] & 0x3f) | (ackreq & 0x7f);
 	p->number = roce_be24(h + 9);
 }
 
@@ -246,8 +248,8 @@ roce_inline bool parse_extensions_end(struct roce_packet *p, __u32 missing)
 	return false;
 }
 
-/* Parses or skips the opcode's extension headers, in their order. false: the window ends before one that is read. */
-roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
+/* Parses or skips the extension headers before a RETH. Few packets have any. */
+roce_inline bool parse_before_reth(struct roce_cursor *c, struct roce_packet *p)
 {
 	const __u8 *h;
 
@@ -264,6 +266,16 @@ roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
 		c->offset += WIRE_XRCETH_LEN;
 	if (p->op & OP_FETH)
 		c->offset += WIRE_FETH_LEN;
+	return true;
+}
+
+/* Parses or skips the opcode's extension headers, in their order. false: the window ends before one that is read. */
+roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
+{
+	const __u8 *h;
+
+	if (p->op & (OP_RDETH | OP_DETH | OP_XRCETH | OP_FETH) && !parse_before_reth(c, p))
+		return false;
 	if (p->op & OP_RETH) {
 		h = cursor_peek(c, sizeof(struct wire_reth));
 		if (!h)
@@ -273,6 +285,8 @@ roce_inline bool parse_extensions(struct roce_cursor *c, struct roce_packet *p)
 		p->dma_length = roce_be32(h + offsetof(struct wire_reth, dma_length));
 		c->offset += sizeof(struct wire_reth);
 	}
+	if (!(p->op & (OP_ATOMICETH | OP_AETH | OP_ATOMICACKETH | OP_IMMDT | OP_IETH)))
+		return true;
 	if (p->op & OP_ATOMICETH)
 		c->offset += WIRE_ATOMICETH_LEN;
 	if (p->op & OP_AETH) {
@@ -322,9 +336,8 @@ roce_inline void parse_cut(const struct roce_cursor *c, struct roce_packet *p)
  */
 roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 captured)
 {
-	const __u8 *h = cursor_peek(c, sizeof(struct wire_bth));
 	__u32 headers, op;
-	bool whole;
+	const __u8 *h;
 
 	if (c->end > p->frame_bytes)
 		parse_cut(c, p);
@@ -332,6 +345,7 @@ roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 
 		p->kind = p->rocev1 ? ROCE_V1 : ROCE_MALFORMED;
 		return;
 	}
+	h = cursor_peek(c, sizeof(struct wire_bth));
 	if (!h) {
 		p->truncated = c->offset + sizeof(struct wire_bth) > captured; /* else it lies behind the window */
 		return;
@@ -340,13 +354,12 @@ roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 
 	op = p->op;
 	c->offset += sizeof(struct wire_bth);
 	headers = c->offset;
-	whole = parse_extensions(c, p);
-	headers = whole ? c->offset : headers + parse_extension_bytes(op);
+	headers = parse_extensions(c, p) ? c->offset : headers + parse_extension_bytes(op);
 	if (headers + p->pad + WIRE_ICRC_LEN > c->end) {
 		p->kind = p->rocev1 ? ROCE_V1 : ROCE_MALFORMED;
 		return;
 	}
-	if (!whole && headers <= captured)
+	if (p->op & OP_CUT && headers <= captured)
 		return; /* they lie behind the window */
 	p->kind = ROCE_PACKET;
 	p->icrc_offset = c->end - WIRE_ICRC_LEN;
@@ -358,6 +371,7 @@ roce_inline void parse_roce(struct roce_cursor *c, struct roce_packet *p, __u32 
 roce_inline bool parse_udp(struct roce_cursor *c, struct roce_packet *p, const struct roce_ports *ports)
 {
 	const __u8 *h = cursor_peek(c, WIRE_UDP_LEN);
+	__s32 ip_payload = c->end - c->offset; /* less than 0: none */
 
 	if (!h)
 		return false;
@@ -365,7 +379,7 @@ roce_inline bool parse_udp(struct roce_cursor *c, struct roce_packet *p, const s
 	p->udp_port = roce_be16(h + 2);
 	p->udp_length = roce_be16(h + 4);
 	p->udp_checksum = roce_be16(h + 6);
-	p->ip_payload = c->end > c->offset ? c->end - c->offset : 0;
+	p->ip_payload = ip_payload & ~(ip_payload >> 31);
 	c->offset += WIRE_UDP_LEN;
 	if (p->udp_port == WIRE_ROCEV2_PORT)
 		return true;

@@ -26,7 +26,7 @@ struct roce_asked_more {
 /* FLUSH and ATOMIC WRITE are answered by a READ response without payload (IBTA annex A19). */
 roce_inline bool roce_is_answered(const struct roce_packet *p)
 {
-	return p->op & (OP_READ_REQUEST | OP_ATOMICETH | OP_FETH) || (p->op & OP_RETH && (p->opcode & 0x1f) == 0x1d);
+	return p->op & (OP_READ_REQUEST | OP_ATOMICETH | OP_FETH | OP_ATOMIC_WRITE);
 }
 
 /* number: of the request. psns: how many it takes; 0: not known. */

@@ -314,13 +314,11 @@ roce_inline __u64 stream_begin(const struct roce_stream *requests, const struct 
 	return !pair->from || pair->first_psn == PAIR_NO_PSN || d < 0 || d > PSN_GAP_MAX ? p->number : pair->first_psn;
 }
 
-/* late: the PSN had been skipped or seen before. place: PSN_DUPLICATE completes nothing but on UC. */
+/* p: no ROCE_UDP. late: the PSN had been skipped or seen before. place: PSN_DUPLICATE completes nothing but on UC. */
 roce_inline void stream_message(struct roce_stream *s, const struct roce_packet *p, enum psn_place place, __s64 d)
 {
 	bool late = place == PSN_RECOVERED || place == PSN_DUPLICATE;
 
-	if (p->kind == ROCE_UDP)
-		return;
 	if (p->service == SERVICE_UC)
 		message_uc(&s->message, &s->counters, p, late, d);
 	else if (place != PSN_DUPLICATE)
@@ -377,7 +375,8 @@ roce_inline void stream_known(struct roce_stream *s, const struct roce_packet *p
 	place = stream_place(s, p, d, begins, info);
 	if (roce_is_answered(p) && place != PSN_DUPLICATE)
 		asked_add(&s->asked, p, number, s->path_mtu ? stream_span(s, p) : 0);
-	if (p->service != SERVICE_UC || s->psn.far != PSN_NO_FAR) /* else a trial: the receiver has taken it already */
+	/* of UC in a trial: the receiver has taken it already */
+	if (p->kind != ROCE_UDP && (p->service != SERVICE_UC || s->psn.far != PSN_NO_FAR))
 		stream_message(s, p, place, d);
 }
 

@@ -426,25 +426,26 @@ roce_inline bool block_counts(const struct roce_stream *s)
 	return (s->message.counts & ~BLOCK_LOOK) == MESSAGE_IMM_STEPS;
 }
 
+/* What is behind the addresses, in one store: it is loaded as one word soon, for which a CPU waits after several stores. */
+roce_inline void key_end(struct roce_key *key, __u32 qpn, __u32 port, enum roce_side side, enum roce_key_kind kind)
+{
+	roce_store(__u64, (__u8 *)key + offsetof(struct roce_key, qpn), qpn | (__u64)(port | side << 16 | kind << 24) << 32);
+}
+
 /* The key of the packet's stream. p: kind ROCE_PACKET or ROCE_UDP. */
 roce_inline void roce_stream_key(const struct roce_packet *p, struct roce_key *key)
 {
-	__builtin_memset(key, 0, sizeof(*key));
 	roce_copy16(key->src, p->src);
 	if (p->kind == ROCE_PACKET && p->op & OP_DETH && !(p->op & OP_RDETH)) {
-		key->kind = KEY_DATAGRAM;
-		key->qpn = p->sqpn;
+		__builtin_memset(key->dst, 0, sizeof(key->dst));
+		key_end(key, p->sqpn, 0, SIDE_REQUEST, KEY_DATAGRAM);
 		return;
 	}
 	roce_copy16(key->dst, p->dst);
-	key->kind = KEY_CONNECTED;
-	key->qpn = p->dqpn;
-	if (p->kind == ROCE_UDP) {
-		key->kind = KEY_UDP;
-		key->port = p->udp_port;
-		return;
-	}
-	key->side = p->op & OP_RESPONSE ? SIDE_RESPONSE : SIDE_REQUEST;
+	if (p->kind == ROCE_UDP)
+		key_end(key, p->dqpn, p->udp_port, SIDE_REQUEST, KEY_UDP);
+	else
+		key_end(key, p->dqpn, 0, p->op & OP_RESPONSE ? SIDE_RESPONSE : SIDE_REQUEST, KEY_CONNECTED);
 }
 
 /* The key of the stream that answers this packet's stream, or is answered by it. */

@@ -8,7 +8,7 @@
 
 /*
  * bytes: of the extension headers between BTH and payload. what: F First, M Middle, L Last, O Only; r response; q READ
- * request; a acknowledgement; c CNP; and the headers: D DETH, R RETH, A AETH, I ImmDt, T atomic, t AtomicAck, V IETH,
+ * request; w ATOMIC WRITE; a acknowledgement; c CNP; and the headers: D DETH, R RETH, A AETH, I ImmDt, T atomic, t AtomicAck, V IETH,
  * X XRCETH, Y RDETH, H FETH.
  */
 static const struct ibta_opcode {
@@ -23,7 +23,7 @@ static const struct ibta_opcode {
 	{ 0x0c, 16, "OqR" },    { 0x0d, 4, "FrA" },     { 0x0e, 0, "Mr" },     { 0x0f, 4, "LrA" },
 	{ 0x10, 4, "OrA" },     { 0x11, 4, "raA" },     { 0x12, 12, "OrAt" },  { 0x13, 28, "OT" },
 	{ 0x14, 28, "OT" },     { 0x16, 4, "LV" },      { 0x17, 4, "OV" },     { 0x1c, 20, "OHR" },
-	{ 0x1d, 16, "OR" },
+	{ 0x1d, 16, "OwR" },
 	/* UC */
 	{ 0x20, 0, "F" },       { 0x21, 0, "M" },       { 0x22, 0, "L" },      { 0x23, 4, "LI" },
 	{ 0x24, 0, "O" },       { 0x25, 4, "OI" },      { 0x26, 16, "FR" },    { 0x27, 0, "M" },
@@ -34,7 +34,7 @@ static const struct ibta_opcode {
 	{ 0x48, 12, "LYD" },    { 0x49, 16, "LYDI" },   { 0x4a, 28, "OYDR" },  { 0x4b, 32, "OYDRI" },
 	{ 0x4c, 28, "OqYDR" },  { 0x4d, 8, "FrYA" },    { 0x4e, 4, "MrY" },    { 0x4f, 8, "LrYA" },
 	{ 0x50, 8, "OrYA" },    { 0x51, 8, "raYA" },    { 0x52, 16, "OrYAt" }, { 0x53, 40, "OYDT" },
-	{ 0x54, 40, "OYDT" },   { 0x55, 12, "YD" },     { 0x5c, 32, "OYDHR" }, { 0x5d, 28, "OYDR" },
+	{ 0x54, 40, "OYDT" },   { 0x55, 12, "YD" },     { 0x5c, 32, "OYDHR" }, { 0x5d, 28, "OwYDR" },
 	/* UD */
 	{ 0x64, 8, "OD" },      { 0x65, 12, "ODI" },
 	/* congestion notification */
@@ -46,7 +46,7 @@ static const struct ibta_opcode {
 	{ 0xac, 20, "OqXR" },   { 0xad, 4, "FrA" },     { 0xae, 0, "Mr" },     { 0xaf, 4, "LrA" },
 	{ 0xb0, 4, "OrA" },     { 0xb1, 4, "raA" },     { 0xb2, 12, "OrAt" },  { 0xb3, 32, "OXT" },
 	{ 0xb4, 32, "OXT" },    { 0xb6, 8, "LXV" },     { 0xb7, 8, "OXV" },    { 0xbc, 24, "OXHR" },
-	{ 0xbd, 20, "OXR" },
+	{ 0xbd, 20, "OwXR" },
 };
 
 #define IBTA_OPCODES (sizeof(ibta_opcodes) / sizeof(ibta_opcodes[0]))

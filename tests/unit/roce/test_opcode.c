@@ -13,7 +13,7 @@ static __u32 expected_op(const struct ibta_opcode *o)
 		__u32 op;
 	} meanings[] = {
 		{ 'F', OP_FIRST }, { 'M', OP_MIDDLE }, { 'L', OP_LAST }, { 'O', OP_FIRST | OP_LAST },
-		{ 'r', OP_RESPONSE }, { 'q', OP_READ_REQUEST }, { 'a', OP_ACK }, { 'c', OP_CNP },
+		{ 'r', OP_RESPONSE }, { 'q', OP_READ_REQUEST }, { 'w', OP_ATOMIC_WRITE }, { 'a', OP_ACK }, { 'c', OP_CNP },
 		{ 'Y', OP_RDETH }, { 'D', OP_DETH }, { 'X', OP_XRCETH }, { 'H', OP_FETH }, { 'R', OP_RETH },
 		{ 'T', OP_ATOMICETH }, { 'A', OP_AETH }, { 't', OP_ATOMICACKETH }, { 'I', OP_IMMDT }, { 'V', OP_IETH },
 	};

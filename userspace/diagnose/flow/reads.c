@@ -90,7 +90,7 @@ static void add(struct reads *r, const struct roce_packet *p, __u64 frame, bool 
 /* Whether a READ response answers it: also FLUSH and ATOMIC WRITE, without payload (IBTA annex A19). */
 static bool is_read(const struct roce_packet *p)
 {
-	return p->op & (OP_READ_REQUEST | OP_FETH) || (p->op & OP_RETH && (p->opcode & 0x1f) == 0x1d);
+	return p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMIC_WRITE);
 }
 
 void reads_request(struct reads **reads, const struct doctor_packet *taken)
