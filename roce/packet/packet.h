@@ -149,4 +149,13 @@ roce_inline bool roce_is_partial(const struct roce_packet *p)
 	return place && place < OP_LAST;
 }
 
+/*
+ * Whether the responder answers this request by what it has done for it, and so without an AckReq: a READ, an atomic, a FLUSH or an
+ * ATOMIC WRITE. The last two are answered by a READ response without payload (IBTA annex A19).
+ */
+roce_inline bool roce_is_answered(const struct roce_packet *p)
+{
+	return p->op & (OP_READ_REQUEST | OP_ATOMICETH | OP_FETH | OP_ATOMIC_WRITE);
+}
+
 #endif

@@ -23,12 +23,6 @@ struct roce_asked_more {
 	__u64 behind; /* the number behind the last one */
 };
 
-/* FLUSH and ATOMIC WRITE are answered by a READ response without payload (IBTA annex A19). */
-roce_inline bool roce_is_answered(const struct roce_packet *p)
-{
-	return p->op & (OP_READ_REQUEST | OP_ATOMICETH | OP_FETH | OP_ATOMIC_WRITE);
-}
-
 /* number: of the request. psns: how many it takes; 0: not known. */
 roce_inline void asked_add(struct roce_asked *a, const struct roce_packet *p, __u64 number, __u32 psns)
 {

@@ -79,13 +79,7 @@ static void say_stop(const struct doctor *d, struct chart *c)
 	sign->packets = s->asks;
 	/* what is usual, one or two do not tell, but the requester does, who sends again */
 	sign->doubted = s->heard < FINDING_PACKETS && !s->repeats;
-	for (; sign->shown < FINDING_EVIDENCE && sign->shown < s->asks; sign->shown++) {
-		struct evidence *e = &sign->evidence[sign->shown];
-
-		e->frame = s->shown[sign->shown].frame;
-		SAY(e->expected, "an ACK of PSN %u", s->shown[sign->shown].psn);
-		SAY(e->found, "none");
-	}
+	sign_show(sign, s->shown, s->asks, "an ACK of PSN %u", "none");
 	if (peer && peer->silence.again) {
 		peer->deaf = true;
 		SAY(deaf, " %s sends again what %s has acknowledged: nothing of %s reaches it.", from.text, to.text, to.text);

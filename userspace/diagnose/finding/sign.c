@@ -58,6 +58,18 @@ struct evidence *signs_add(struct signs *s, enum finding_kind kind, __u64 frame)
 	return &sign->evidence[sign->shown++];
 }
 
+void sign_show(struct sign *sign, const struct sign_seen seen[FINDING_EVIDENCE], __u64 count, const char *expected,
+	       const char *found)
+{
+	for (; sign->shown < FINDING_EVIDENCE && sign->shown < count; sign->shown++) {
+		struct evidence *e = &sign->evidence[sign->shown];
+
+		e->frame = seen[sign->shown].frame;
+		SAY(e->expected, expected, seen[sign->shown].psn);
+		SAY(e->found, found, seen[sign->shown].psn);
+	}
+}
+
 void signs_merge(struct signs *s, const struct signs *from)
 {
 	for (size_t i = 0; i < from->count; i++) {

@@ -57,6 +57,12 @@ struct sign {
 	bool part; /* not all of its packets are explained */
 };
 
+/* A packet that may show something later. */
+struct sign_seen {
+	__u64 frame;
+	__u32 psn;
+};
+
 /* Grows with the kinds seen: a stream without mistakes needs no memory. All zero at first. */
 struct signs {
 	struct sign *list;
@@ -72,6 +78,10 @@ struct sign *signs_find(const struct signs *s, enum finding_kind kind);
 
 /* Counts one more packet. Returns the evidence to fill in; NULL: there is enough evidence already. */
 struct evidence *signs_add(struct signs *s, enum finding_kind kind, __u64 frame);
+
+/* Shows the first of `count` packets. expected, found: formats of printf, which get the packet's PSN. */
+void sign_show(struct sign *sign, const struct sign_seen seen[FINDING_EVIDENCE], __u64 count, const char *expected,
+	       const char *found);
 
 /* Adds the packets and the evidence of `from`. */
 void signs_merge(struct signs *s, const struct signs *from);

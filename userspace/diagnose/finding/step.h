@@ -9,15 +9,10 @@
 #include "roce/event/event.h"
 #include "roce/packet/opcode.h"
 
-/* Whether the responder answers this request by what it has done for it, and so without an AckReq: a READ, FLUSH or atomic. */
-static inline bool request_is_answered(const struct roce_packet *p)
-{
-	return p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMICETH);
-}
-
+/* Whether a request asks for an answer. */
 static inline bool request_asks(const struct roce_packet *p)
 {
-	return p->ackreq || request_is_answered(p);
+	return p->ackreq || roce_is_answered(p);
 }
 
 /* Why a sender goes back, as far as it was seen. */

@@ -38,7 +38,7 @@ static void take_silence(struct duplicates *d, __u64 packets)
 static void take_duplicate(struct duplicates *d, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
-	bool executed = request_is_answered(p), asks = request_asks(p);
+	bool executed = roce_is_answered(p), asks = request_asks(p);
 	__u32 psn = p->number;
 
 	d->waiting.executed |= executed;
@@ -55,7 +55,7 @@ static void take_duplicate(struct duplicates *d, const struct doctor_packet *tak
 		d->waiting.latest_asks = 0;
 	}
 	if (d->waiting.asks < FINDING_EVIDENCE)
-		d->waiting.shown[d->waiting.asks] = (struct duplicate_seen){ taken->number, psn };
+		d->waiting.shown[d->waiting.asks] = (struct sign_seen){ taken->number, psn };
 	d->waiting.latest = psn;
 	d->waiting.to = taken->stream->last_seen;
 	if (!d->waiting.asks++)
@@ -167,13 +167,7 @@ void duplicates_conclude(struct duplicates *d, struct signs *signs, __u64 usual)
 	if (!sign)
 		return;
 	sign->packets = d->unanswered;
-	for (; sign->shown < FINDING_EVIDENCE && sign->shown < d->unanswered; sign->shown++) {
-		struct evidence *e = &sign->evidence[sign->shown];
-
-		e->frame = d->shown[sign->shown].frame;
-		SAY(e->expected, "an ACK of PSN 0x%06x, or of a later one", d->shown[sign->shown].psn);
-		SAY(e->found, "none");
-	}
+	sign_show(sign, d->shown, d->unanswered, "an ACK of PSN 0x%06x, or of a later one", "none");
 	SAY(sign->figures, "The responder has acknowledged them up to PSN 0x%06x; %llu asked for it again, and %s.",
 	    (d->behind - 1) & PSN_MASK, d->unanswered, d->answered ? "hardly one was answered" : "none was answered");
 }

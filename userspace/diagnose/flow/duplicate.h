@@ -9,11 +9,6 @@
 #include "userspace/diagnose/finding/packet.h"
 #include "userspace/diagnose/finding/sign.h"
 
-struct duplicate_seen {
-	__u64 frame;
-	__u32 psn;
-};
-
 /* Of a stream of RC requests. All zero at first, and when its PSNs begin anew. */
 struct duplicates {
 	bool met, heard;
@@ -32,12 +27,12 @@ struct duplicates {
 		bool executed; /* one of them is a READ or an atomic */
 		__u64 from, to; /* ns: the first of `asks`; and the latest, or the first new request behind them */
 		bool passed; /* such a request came */
-		struct duplicate_seen shown[FINDING_EVIDENCE]; /* the first of `asks` */
+		struct sign_seen shown[FINDING_EVIDENCE]; /* the first of `asks` */
 	} waiting;
 	/* what was found, of all sequences */
 	__u64 answered, silent; /* how often duplicates were answered, or were not */
 	__u64 unanswered;	/* packets of `silent` */
-	struct duplicate_seen shown[FINDING_EVIDENCE]; /* the first of `unanswered` */
+	struct sign_seen shown[FINDING_EVIDENCE]; /* the first of `unanswered` */
 };
 
 /* Another sequence of PSNs begins. What was found stays. */

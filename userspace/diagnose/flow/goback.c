@@ -115,7 +115,7 @@ static bool has_asked(const struct goback *g, __u32 psn)
 void goback_request(struct goback *g, const struct doctor_packet *taken)
 {
 	const struct roce_packet *p = &taken->look->packet;
-	bool answered = request_is_answered(p), asks = request_asks(p), again;
+	bool answered = roce_is_answered(p), asks = request_asks(p), again;
 	__u32 psn = p->number;
 
 	if (taken->event->kinds & ROCE_EVENT(psn_resync))
@@ -201,13 +201,7 @@ static void conclude_mute(const struct goback *g, struct signs *signs)
 	if (!sign)
 		return;
 	sign->packets = g->mute_packets;
-	for (; sign->shown < FINDING_EVIDENCE && sign->shown < g->mute; sign->shown++) {
-		struct evidence *e = &sign->evidence[sign->shown];
-
-		e->frame = g->mute_shown[sign->shown].frame;
-		SAY(e->expected, "AckReq in the last packet, as before");
-		SAY(e->found, "none from PSN 0x%06x on", g->mute_shown[sign->shown].psn);
-	}
+	sign_show(sign, g->mute_shown, g->mute, "AckReq in the last packet, as before", "none from PSN 0x%06x on");
 	SAY(sign->figures, "It went back %llu time%s so.", g->mute, g->mute == 1 ? "" : "s");
 }
 

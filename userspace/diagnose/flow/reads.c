@@ -87,10 +87,10 @@ static void add(struct reads *r, const struct roce_packet *p, __u64 frame, bool 
 	r->early_count = kept;
 }
 
-/* Whether a READ response answers it: also FLUSH and ATOMIC WRITE, without payload (IBTA annex A19). */
+/* Whether a READ response answers it. */
 static bool is_read(const struct roce_packet *p)
 {
-	return p->op & (OP_READ_REQUEST | OP_FETH | OP_ATOMIC_WRITE);
+	return roce_is_answered(p) && !(p->op & OP_ATOMICETH);
 }
 
 void reads_request(struct reads **reads, const struct doctor_packet *taken)
@@ -230,7 +230,7 @@ static void show_aeth(struct signs *signs, const struct doctor_packet *taken, co
 		SAY(e->found, "syndrome 0x%02x", p->syndrome);
 }
 
-static void show_psn(struct signs *signs, const struct read_packet *p)
+static void show_psn(struct signs *signs, const struct sign_seen *p)
 {
 	struct evidence *e = signs_add(signs, KIND_read_response_psn, p->frame);
 
@@ -262,7 +262,7 @@ static bool is_of_no_read(const struct reads *r, const struct twice *sent, __u32
 /* Nobody has asked for this response. */
 static void take_unasked(struct reads *r, const struct twice *sent, struct signs *signs, const struct doctor_packet *taken)
 {
-	struct read_packet p = { taken->number, taken->look->packet.number };
+	struct sign_seen p = { taken->number, taken->look->packet.number };
 	const struct read_request *oldest = &r->list[r->count < READS_LAST ? 0 : r->count % READS_LAST];
 
 	if (psn_distance(oldest->psn, p.psn) < 0 || !is_of_no_read(r, sent, p.psn))
@@ -288,7 +288,7 @@ static void end_response(struct reads *r, bool whole, __u64 frame)
 	if (whole)
 		return;
 	if (r->cut < FINDING_EVIDENCE)
-		r->cut_shown[r->cut] = (struct read_packet){ frame, r->response.next };
+		r->cut_shown[r->cut] = (struct sign_seen){ frame, r->response.next };
 	r->cut++;
 }
 
@@ -365,7 +365,7 @@ void reads_answer(struct reads *r, const struct twice *sent, struct signs *signs
 	if (p->op & OP_FIRST)
 		r->response.shifted = is_shifted(r, &due, p);
 	if (r->response.shifted && (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on)))
-		show_psn(signs, &(struct read_packet){ taken->number, p->number });
+		show_psn(signs, &(struct sign_seen){ taken->number, p->number });
 	else if (due.fit == FIT_PLACE || (due.fit == FIT_NONE && goes_on))
 		show_number(signs, taken, &due);
 	else if (due.fit == FIT_NONE)

@@ -21,11 +21,6 @@ struct read_request {
 	bool again; /* it was sent again, or asks again for a part of another one */
 };
 
-struct read_packet {
-	__u64 frame;
-	__u32 psn;
-};
-
 /* Of a stream of RC requests. */
 struct reads {
 	struct read_request list[READS_LAST]; /* the next one is list[count % READS_LAST] */
@@ -48,8 +43,8 @@ struct reads {
 	} response; /* the one that is being sent */
 	__u32 missing[READS_MISSING]; /* PSN + 1 of responses that were left out, by the low bits of the PSN; 0: none */
 	__u64 whole, cut; /* responses of several packets, with and without a Last */
-	struct read_packet cut_shown[FINDING_EVIDENCE];
-	struct read_packet early[READS_EARLY]; /* responses that no request asks for, so far */
+	struct sign_seen cut_shown[FINDING_EVIDENCE];
+	struct sign_seen early[READS_EARLY]; /* responses that no request asks for, so far */
 	size_t early_count;
 };
 

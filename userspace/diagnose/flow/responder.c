@@ -713,13 +713,7 @@ static bool conclude_healed(const struct responder_study *r, struct signs *signs
 	if (!sign)
 		return false;
 	sign->packets = r->healed_asks;
-	for (; sign->shown < FINDING_EVIDENCE && sign->shown < r->healed_gaps; sign->shown++) {
-		struct evidence *e = &sign->evidence[sign->shown];
-
-		e->frame = r->healed[sign->shown].frame;
-		SAY(e->expected, "a NAK of PSN 0x%06x", r->healed[sign->shown].psn);
-		SAY(e->found, "none, until the sender went back");
-	}
+	sign_show(sign, r->healed, r->healed_gaps, "a NAK of PSN 0x%06x", "none, until the sender went back");
 	SAY(sign->figures, "Behind %llu gaps %llu packets asked for an answer, and the sender went back by itself.", r->healed_gaps,
 	    r->healed_asks);
 	return true;

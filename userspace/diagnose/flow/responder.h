@@ -61,10 +61,7 @@ struct responder_study {
 	__u64 most, longest;	   /* most of `waiting` before an acknowledgement, and the longest time (ns) until it */
 	__u64 again;	 /* requests that came again and are not answered yet, */
 	__u32 again_end; /* ... all before this PSN */
-	struct {
-		__u64 frame;
-		__u32 psn;
-	} damaged[RESPONDER_DAMAGED]; /* a ring: came with a wrong ICRC, and not rightly since; frame 0: none */
+	struct sign_seen damaged[RESPONDER_DAMAGED]; /* a ring: came with a wrong ICRC, and not rightly since; frame 0: none */
 	__u64 damaged_count;
 	__u64 damaged_refused, damaged_resent; /* so many the responder has asked for, or came again */
 	struct responder_ahead ahead;
@@ -74,10 +71,7 @@ struct responder_study {
 	__u64 silent_gaps, silent_asks; /* gaps without an answer, and the packets behind them that asked for one */
 	__u64 repeated_gaps, repeats; /* gaps behind which the acknowledgement before is repeated, and how often it is */
 	__u64 healed_gaps, healed_asks; /* gaps that the requester has closed without an answer, and the packets behind them that asked, */
-	struct {
-		__u64 frame;
-		__u32 psn;
-	} healed[FINDING_EVIDENCE]; /* ... the first of them */
+	struct sign_seen healed[FINDING_EVIDENCE]; /* ... the first of them */
 	__u64 passed_gaps; /* gaps that are acknowledged as if nothing were missing, */
 	struct {
 		__u64 frame;
@@ -93,10 +87,7 @@ struct responder_study {
 	__u64 naks, naks_odd; /* NAKs, PSN sequence error; those for another PSN than the missing one, */
 	__u64 naks_behind;    /* ... of which so many are behind one that did not come here */
 	__u64 naks_front;     /* and those for the packet in front of the missing one, */
-	struct {
-		__u64 frame;
-		__u32 psn;
-	} front[FINDING_EVIDENCE]; /* ... the first of them */
+	struct sign_seen front[FINDING_EVIDENCE]; /* ... the first of them */
 	__u32 flight;  /* so many PSNs were sent and not acknowledged, at most */
 	struct msn_study msn;
 };
