@@ -116,6 +116,8 @@ static bool is_outlier(const struct psn_study *s, const struct step *p, bool goe
 
 	if (!goes_on || !off || (off > 0 && off < PSN_NEAR) || p->event.kinds & ROCE_EVENT(psn_recovered))
 		return false;
+	if (s->vacant && p->psn == s->counted)
+		return false;
 	/* a response to a READ that comes again may have another MSN */
 	if (p->op & OP_RESPONSE && p->event.kinds & ROCE_EVENT(psn_duplicate))
 		return false;
@@ -139,6 +141,7 @@ static enum psn_how follow(struct psn_study *s, struct signs *signs, const struc
 		if (!p->damaged)
 			take_outlier(s, signs, p);
 		s->excused = !p->damaged;
+		s->vacant |= p->damaged && p->psn == after(s->counted);
 		if (goes_on || p->psn == after(s->counted))
 			s->counted = after(s->counted);
 		return PSN_TAKEN;
@@ -180,7 +183,7 @@ enum psn_how psn_study_take(struct psn_study *s, struct signs *signs, const stru
 	s->recent[p->psn % PSN_NEAR].psn = p->psn + 1;
 	s->recent[p->psn % PSN_NEAR].content = p->content;
 	s->counted = p->psn;
-	s->excused = false;
+	s->excused = s->vacant = false;
 	return how;
 }
 

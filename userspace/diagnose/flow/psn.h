@@ -18,6 +18,7 @@ struct psn_study {
 	bool met;
 	bool begun;	/* `begin` is valid */
 	bool excused;	/* the packet before was out of place */
+	bool vacant;	/* the one with the PSN `counted` was damaged: it comes again */
 	__u32 first, first_content; /* of the first packet: PSN, content */
 	__u64 first_frame;
 	__u32 begin;	/* PSN of the latest message's first packet */
