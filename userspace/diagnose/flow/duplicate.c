@@ -5,7 +5,7 @@
 #include "userspace/diagnose/flow/duplicate.h"
 
 #define USUAL_TIME 4 /* times as long as usual without an answer */
-#define RETURNS 2    /* times the requester goes back to them in vain, however soon */
+#define RETURNS 2    /* times the requester goes back to them in vain, if an answer would have come meanwhile */
 #define FEW 4	     /* times as often in vain as not: else packets were lost now and then */
 #define MTU_LEAST 256
 
@@ -20,9 +20,10 @@ void duplicates_anew(struct duplicates *d)
 /* Whether these duplicates wait for longer than an answer takes. */
 static bool is_in_vain(const struct duplicates *d, __u64 usual)
 {
-	bool long_since = usual && d->waiting.to - d->waiting.from > USUAL_TIME * usual;
+	__u64 since = d->waiting.to - d->waiting.from;
+	bool long_since = usual && since > USUAL_TIME * usual;
 
-	return d->waiting.returns >= RETURNS ||
+	return (d->waiting.returns >= RETURNS && since >= usual) ||
 	       (long_since && (d->waiting.returns || d->waiting.passed || d->waiting.asks >= FINDING_PACKETS));
 }
 
