@@ -170,7 +170,7 @@ static void judge_silence(struct responder_study *r, struct signs *signs, __u64 
 	struct evidence *e;
 
 	g->open = false;
-	if (!silent && !waited && !repeats && back)
+	if (!silent && !waited && !repeats && back && r->acked) /* before the first answer nobody knows whose a NAK is */
 		take_healed(r);
 	if (!silent && !waited && !repeats)
 		return;
@@ -480,6 +480,7 @@ static bool has_missing_before(const struct responder_study *r, __u32 psn, __u32
 /* A NAK asks for the packet in front of the missing one, which came: perhaps it is lost behind this place, but not each time. */
 static void take_front(struct responder_study *r, __u32 psn, __u64 frame)
 {
+	r->naks_passed += has_come(r, psn);
 	if (!has_come(r, psn) || !is_missing(r, (psn + 1) & PSN_MASK))
 		return;
 	if (r->naks_front < FINDING_EVIDENCE) {
@@ -582,14 +583,15 @@ static bool never_comes(const struct responder_study *r, const struct responder_
 }
 
 /*
- * Acknowledgements of what never came. At the end of a capture the requests may only be late, by as much as others were. That they are
- * always the same number of packets ahead is at least odd.
+ * Acknowledgements of what never came. At the end of a capture the requests may only be late, by as much as others were. That several
+ * are always the same number of packets ahead is at least odd.
  */
 static void conclude_ahead(const struct responder_study *r, struct signs *signs, const struct responder_end *end)
 {
 	const struct responder_ahead *h = &r->ahead;
+	bool odd = h->count > 1 && !h->differs;
 
-	if (!h->count || psn_distance(responder_newest(r), h->psn) <= 0 || (h->differs && !never_comes(r, end)))
+	if (!h->count || psn_distance(responder_newest(r), h->psn) <= 0 || (!odd && !never_comes(r, end)))
 		return;
 	for (__u64 i = 0; i < h->count; i++) {
 		__u64 at = i < FINDING_EVIDENCE ? i : 0;
@@ -614,7 +616,7 @@ static void conclude_ack_psn(const struct responder_study *r, struct signs *sign
 		SAY(sign->figures, "%llu times it is a PSN that was never sent.%s", r->never,
 		    doubted ? " Or these are answers to requests that are not seen here: --expect FILE would tell." : "");
 	} else if (r->back * 2 > sign->packets) {
-		doubted = r->overtaken > r->back;
+		doubted = r->overtaken > r->back && (r->back < FINDING_PACKETS || r->passed_gaps);
 		SAY(sign->figures, "%llu times it goes back behind one that was acknowledged.%s", r->back,
 		    doubted ? " Or answers overtook one another on their way to this place." : "");
 	} else {
@@ -649,8 +651,8 @@ static void conclude_bad_icrc(const struct responder_study *r, struct signs *sig
 /* Where this place misses packets, a right NAK may be behind one of them now and then. */
 static void conclude_nak_psn(struct responder_study *r, struct signs *signs)
 {
-	__u64 odd = r->naks_odd + r->naks_front;
-	bool front = odd >= FINDING_PACKETS && odd * 5 >= r->naks * 4, most;
+	__u64 odd = r->naks_odd + r->naks_front, lost = r->naks_passed - r->naks_front;
+	bool front = odd >= FINDING_PACKETS && odd >= 4 * lost, most;
 	struct sign *sign;
 
 	for (__u64 i = 0; front && i < r->naks_front; i++) {

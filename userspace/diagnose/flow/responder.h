@@ -86,7 +86,8 @@ struct responder_study {
 	bool asked_odd; /* ... and that NAK asks for another PSN than the missing one */
 	__u64 naks, naks_odd; /* NAKs, PSN sequence error; those for another PSN than the missing one, */
 	__u64 naks_behind;    /* ... of which so many are behind one that did not come here */
-	__u64 naks_front;     /* and those for the packet in front of the missing one, */
+	__u64 naks_passed;    /* those for a packet that came, */
+	__u64 naks_front;     /* ... of which so many for the one in front of a missing one, */
 	struct sign_seen front[FINDING_EVIDENCE]; /* ... the first of them */
 	__u32 flight;  /* so many PSNs were sent and not acknowledged, at most */
 	struct msn_study msn;
